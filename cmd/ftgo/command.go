@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+)
+
+// command is one subcommand.
+type command struct {
+	name, summary string
+	run           func(ctx context.Context, e *env, args []string) error
+}
+
+// commands in the order of the help text.
+func commands() []command {
+	return []command{
+		{"probe", "calls, rate and latency of functions", probe},
+		{"count", "calls only, the cheapest way", count},
+		{"list", "what can be probed, and where", list},
+		{"demo", "probe a workload built into ftgo itself", demo},
+		{"clean", "remove what killed runs left in the kernel", clean},
+		{"version", "print the version", version},
+		{"help", "this text, or that of one command", helpCommand},
+	}
+}
+
+func help(w io.Writer) {
+	var b strings.Builder
+	b.WriteString("usage: ftgo COMMAND [flags] BINARY FUNC... [-- PROGRAM ARGS...]\n\n")
+	for _, c := range commands() {
+		fmt.Fprintf(&b, "  %-9s %s\n", c.name, c.summary)
+	}
+	b.WriteString(`
+FUNC is a name as Go spells it, main.(*Store).Get, or shell-safe, main.Store.Get;
+a glob, 'net/http.*'; or with -r a regular expression. ftgo COMMAND -h tells more.
+
+  ftgo demo                                   see it work
+  ftgo list ./server 'main.*'                 what is there?
+  ftgo probe ./server main.handle             how often, how long? Ctrl-C to end
+  ftgo probe -p 1234 -d 10 'main.*'           ten seconds of a running process
+  ftgo probe ./tool main.parse -- ./tool x    run a program and probe it
+  ftgo probe --hist ./server main.handle      with a histogram
+  ftgo count -i 1 ./server 'net/http.*'       calls, every second
+  ftgo probe -o json ./server main.handle     for scripts
+`)
+	io.WriteString(w, b.String())
+}
+
+func helpCommand(ctx context.Context, e *env, args []string) error {
+	if len(args) == 0 {
+		help(e.stdout)
+		return nil
+	}
+	for _, c := range commands() {
+		if c.name == args[0] && c.name != "help" {
+			return c.run(ctx, e, []string{"-h"})
+		}
+	}
+	return usage("unknown command %q (see ftgo help)", args[0])
+}
+
+func version(_ context.Context, e *env, args []string) error {
+	if len(args) > 0 {
+		if args[0] == "-h" || args[0] == "--help" {
+			_, err := io.WriteString(e.stdout, "usage: ftgo version\n")
+			return err
+		}
+		return usage("version takes no arguments")
+	}
+	v, goVersion := "unknown", "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		v, goVersion = info.Main.Version, info.GoVersion
+	}
+	_, err := fmt.Fprintf(e.stdout, "ftgo %s (%s)\n", v, goVersion)
+	return err
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/workload"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+const aboutDemo = `usage: ftgo demo [-o FORMAT]
+
+Runs a small workload, which is built into ftgo, as a program of its own and probes
+its functions: fib (recursion), parse (microseconds), sleep (5 ms), recovers (a
+panic, recovered by its caller's caller).
+`
+
+// workloadArg makes ftgo be the demo's program.
+const workloadArg = "run-the-workload-of-the-demo"
+
+func demo(ctx context.Context, e *env, args []string) error {
+	if len(args) == 1 && args[0] == workloadArg {
+		_, err := fmt.Fprintln(e.stdout, workload.Run())
+		return err
+	}
+	for _, a := range args {
+		if a == "-h" || a == "--help" {
+			_, err := io.WriteString(e.stdout, aboutDemo)
+			return err
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	args = append(args, self, workload.Functions, "--", self, "demo", workloadArg)
+	o, err := parseFlags(e, "demo", aboutDemo, selectFlags|runFlags|histFlags, append([]string{"--hist"}, args...))
+	if err != nil {
+		return err
+	}
+	return observe(ctx, e, o, uprobe.Latency)
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+)
+
+// options are the flags and arguments of the commands that look at a binary.
+type options struct {
+	pids     []int
+	duration time.Duration
+	interval time.Duration
+	calls    uint64
+	top      int
+	regexp   bool
+	exclude  []string
+	format   render.Format
+	outFile  string
+	verbose  bool
+	dryRun   bool
+	hist     bool
+	maxLost  uint64
+	limited  bool // --max-lost was given
+	force    bool
+
+	binary   string
+	patterns []string
+	program  []string
+}
+
+// seconds is a flag value like 5, 0.5 or 100ms.
+type seconds struct{ d *time.Duration }
+
+func (s seconds) String() string {
+	if s.d == nil || *s.d == 0 {
+		return ""
+	}
+	return s.d.String()
+}
+
+func (s seconds) Type() string { return "SECONDS" }
+
+func (s seconds) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		f, ferr := strconv.ParseFloat(text, 64)
+		if ferr != nil || !(f < 1e9) { // 1e9 s is 30 years; NaN fails, too
+			return fmt.Errorf("parse time %q: neither seconds nor a duration like 100ms", text)
+		}
+		d = time.Duration(f * float64(time.Second))
+	}
+	if d <= 0 {
+		return fmt.Errorf("parse time %q: not positive", text)
+	}
+	*s.d = d
+	return nil
+}
+
+// formatValue is the flag value of -o.
+type formatValue struct{ f *render.Format }
+
+func (v formatValue) String() string {
+	if v.f == nil {
+		return ""
+	}
+	return v.f.String()
+}
+func (v formatValue) Type() string { return "FORMAT" }
+func (v formatValue) Set(text string) (err error) {
+	*v.f, err = render.ParseFormat(text)
+	return err
+}
+
+// flagGroup is a set of flags that a command has.
+type flagGroup uint8
+
+const (
+	selectFlags flagGroup = 1 << iota // which functions
+	runFlags                          // of a session
+	histFlags                         // of latencies
+)
+
+// parseFlags reads the arguments of a command. about is the text above the flags in
+// its help.
+func parseFlags(e *env, name, about string, groups flagGroup, args []string) (*options, error) {
+	o := &options{}
+	fs := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	fs.SortFlags = false
+	fs.Usage = func() {}
+	fs.SetOutput(e.stderr)
+	if groups&runFlags != 0 {
+		fs.IntSliceVarP(&o.pids, "pid", "p", nil, "only process `PID`, whose executable BINARY then is; repeatable")
+		fs.VarP(seconds{&o.duration}, "duration", "d", "end after that many `SECONDS`, or 100ms, 2m")
+		fs.VarP(seconds{&o.interval}, "interval", "i", "print a table every so many `SECONDS`")
+		fs.Uint64VarP(&o.calls, "calls", "n", 0, "end after `N` calls")
+		fs.IntVarP(&o.top, "top", "t", 0, "show only the `N` functions with most calls")
+	}
+	fs.BoolVarP(&o.regexp, "regexp", "r", false, "patterns are regular expressions (RE2, unanchored)")
+	fs.StringArrayVarP(&o.exclude, "exclude", "x", nil, "leave out functions that match `PATTERN`; repeatable")
+	fs.VarP(formatValue{&o.format}, "output", "o", "output `FORMAT`: table, json, csv or tsv")
+	fs.StringVarP(&o.outFile, "output-file", "w", "", "write data to `FILE` instead of stdout")
+	if groups&runFlags != 0 {
+		fs.BoolVarP(&o.verbose, "verbose", "v", false, "show the probe definitions")
+		fs.BoolVar(&o.dryRun, "dry-run", false, "print the probe definitions and leave the kernel alone")
+		fs.Uint64Var(&o.maxLost, "max-lost", 0, "exit with status 5 if more than `N` events were lost")
+		fs.BoolVar(&o.force, "force", false, "go on with patterns that match nothing, and on kernels before 4.0")
+	}
+	if groups&histFlags != 0 {
+		fs.BoolVar(&o.hist, "hist", false, "add a latency histogram of each function")
+	}
+	var wantHelp bool
+	fs.BoolVarP(&wantHelp, "help", "h", false, "this text")
+	if err := fs.Parse(args); err != nil {
+		return nil, usage("%s: %w (see ftgo %s -h)", name, err, name)
+	}
+	if wantHelp {
+		if _, err := fmt.Fprintf(e.stdout, "%s\n%s", about, fs.FlagUsages()); err != nil {
+			return nil, err
+		}
+		return nil, pflag.ErrHelp
+	}
+	o.limited = fs.Changed("max-lost")
+	if o.top < 0 {
+		return nil, usage("%s: --top %d: negative", name, o.top)
+	}
+	return o, o.positional(name, fs)
+}
+
+// positional sorts what is no flag into BINARY, FUNC... and PROGRAM ARGS.
+func (o *options) positional(name string, fs *pflag.FlagSet) error {
+	words := fs.Args()
+	if n := fs.ArgsLenAtDash(); n >= 0 {
+		o.program = words[n:]
+		words = words[:n]
+		if len(o.program) == 0 {
+			return usage("%s: no program after --", name)
+		}
+	}
+	for _, pid := range o.pids {
+		if pid <= 0 {
+			return usage("%s: -p %d: not a process id", name, pid)
+		}
+	}
+	if len(o.pids) > 0 && len(o.program) > 0 {
+		return usage("%s: -p and -- PROGRAM exclude each other", name)
+	}
+	// With -p the binary is known, but people name it all the same.
+	if len(words) > 0 && (len(o.pids) == 0 || isFile(words[0])) {
+		o.binary, words = words[0], words[1:]
+	} else if len(o.pids) > 0 {
+		o.binary = fmt.Sprintf("/proc/%d/exe", o.pids[0])
+	}
+	o.patterns = words
+	switch {
+	case o.binary == "":
+		return usage("%s: no BINARY (see ftgo %s -h)", name, name)
+	case len(o.patterns) == 0:
+		return usage("%s: no FUNC (see ftgo %s -h; '*' is all)", name, name)
+	}
+	return nil
+}
+
+func isFile(name string) bool {
+	if !strings.Contains(name, "/") {
+		return false
+	}
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}

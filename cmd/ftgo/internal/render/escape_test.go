@@ -1,0 +1,53 @@
+package render
+
+import (
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestEscape(t *testing.T) {
+	for _, test := range []struct{ name, in, want string }{
+		{"ordinary name", "main.(*Store[go.shape.int]).Get-fm", "main.(*Store[go.shape.int]).Get-fm"},
+		{"letters of other scripts", "世界.Öl·é", "世界.Öl·é"},
+		{"C0 and DEL", "a\x1b[2J\x00\n\t\x7f", `a\x1b[2J\x00\x0a\x09\x7f`},
+		{"C1", "a\u009b31m", `a\u{9b}31m`},
+		{"invalid UTF-8", "a\xff\x9b\xc3", `a\xff\x9b\xc3`},
+		{"surrogate half", "\xed\xa0\x80", `\xed\xa0\x80`},
+		{"replacement character itself", "\ufffd", "\ufffd"},
+		{"bidirectional override", "a\u202eb\u2069", `a\u{202e}b\u{2069}`},
+		{"separators and odd blanks", "\u2028\u00a0\u3000", `\u{2028}\u{a0}\u{3000}`},
+		{"tags and private use", "\U000e0041\ue000", `\u{e0041}\u{e000}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := Escape(test.in); got != test.want {
+				t.Errorf("Escape(%q) = %q, want %q", test.in, got, test.want)
+			}
+		})
+	}
+}
+
+func FuzzEscape(f *testing.F) {
+	for _, name := range hostile {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := Escape(s)
+		if !utf8.ValidString(got) {
+			t.Fatalf("Escape(%q) = %q, not UTF-8", s, got)
+		}
+		for _, r := range got {
+			if !unicode.IsPrint(r) {
+				t.Fatalf("Escape(%q) = %q has %U", s, got, r)
+			}
+		}
+		if again := Escape(got); again != got {
+			t.Fatalf("Escape(%q) = %q", got, again)
+		}
+		for width := range 12 {
+			if short := shorten(got, width); columns(short) > max(width, 1) {
+				t.Fatalf("shorten(%q, %d) = %q takes %d columns", got, width, short, columns(short))
+			}
+		}
+	})
+}

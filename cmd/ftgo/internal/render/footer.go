@@ -1,0 +1,103 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+)
+
+// maxLimits is how many functions the footer names as skipped or limited.
+const maxLimits = 5
+
+// Footer writes, in a few lines meant for stderr, how far the rows of a whole run
+// can be trusted: hits and losses, calls without a latency, functions not fully
+// probed, and what the probes cost.
+func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
+	var text bytes.Buffer
+	line := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
+
+	line("%s", hits(s))
+	var calls, completed, unwound, open uint64
+	for _, row := range rows {
+		calls, completed = calls+row.Calls, completed+row.Completed
+		unwound, open = unwound+row.Unwound, open+row.Open
+	}
+	if s.LatencyMeasured {
+		if s.Lost > 0 {
+			line("~ call counts are exact; latencies come from %d of %s", completed, plural(calls, "call"))
+		}
+		var ends []string
+		if unwound > 0 {
+			ends = append(ends, fmt.Sprintf("%d left by panic or Goexit", unwound))
+		}
+		if open > 0 {
+			ends = append(ends, fmt.Sprintf("%d still open at the end", open))
+		}
+		if len(ends) > 0 {
+			line("calls without a latency: %s", strings.Join(ends, ", "))
+		}
+	}
+	if limited := limits(rows, s.Skipped); len(limited) > 0 {
+		line("%s skipped or limited:", plural(uint64(len(limited)), "function"))
+		for _, f := range limited[:min(len(limited), maxLimits)] {
+			line("  %s: %s", Escape(f.Function), Escape(f.Reason))
+		}
+		if more := len(limited) - maxLimits; more > 0 {
+			line("  and %d more, see -o json", more)
+		}
+	}
+	if s.HitCost > 0 {
+		line("each call's probes cost the target about %s here", Duration(int64(math.Round(s.HitCost))))
+	}
+	if s.Unparsed > 0 {
+		line("%s not understood", plural(s.Unparsed, "trace line"))
+	}
+	if _, err := w.Write(text.Bytes()); err != nil {
+		return fmt.Errorf("write footer: %w", err)
+	}
+	return nil
+}
+
+// hits tells how often the probes were hit and what became of it. Counting alone
+// streams no events, so that there is nothing to deliver or lose.
+func hits(s stats.Summary) string {
+	var b strings.Builder
+	if s.Hits == 0 {
+		b.WriteString("no probe was hit")
+	} else {
+		b.WriteString(plural(s.Hits, "probe hit"))
+	}
+	fmt.Fprintf(&b, " in %s", Duration(int64(s.Seconds*1e9)))
+	if !s.LatencyMeasured || s.Hits == 0 {
+		return b.String()
+	}
+	if s.Clock != "" {
+		fmt.Fprintf(&b, " (clock %s)", Escape(s.Clock))
+	}
+	if s.Lost == 0 {
+		b.WriteString(", all delivered")
+	} else {
+		fmt.Fprintf(&b, ", %d delivered, %d lost (%s)", s.Delivered, s.Lost, percent(s.Lost, s.Hits))
+	}
+	return b.String()
+}
+
+// limits returns the skipped functions and those whose row has a note, each
+// function once.
+func limits(rows []stats.Row, skipped []stats.Skipped) []stats.Skipped {
+	all := append([]stats.Skipped{}, skipped...)
+	named := map[string]bool{}
+	for _, s := range skipped {
+		named[s.Function] = true
+	}
+	for _, row := range rows {
+		if row.Note != "" && !named[row.Name] {
+			all = append(all, stats.Skipped{Function: row.Name, Reason: row.Note})
+		}
+	}
+	return all
+}

@@ -1,0 +1,58 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+)
+
+// Format is how rows are written.
+type Format uint8
+
+const (
+	// Table is for people: aligned columns, adaptive units, shortened names.
+	Table Format = iota
+	// JSON is one object a line.
+	JSON
+	// CSV has a header row, full names and raw numbers (RFC 4180, lines end in \n).
+	CSV
+	// TSV is CSV with tabs between cells and no quoting: no cell holds a tab or newline.
+	TSV
+)
+
+var formatNames = [...]string{Table: "table", JSON: "json", CSV: "csv", TSV: "tsv"}
+
+func (f Format) String() string { return formatNames[f] }
+
+// ParseFormat returns the format of the given name.
+func ParseFormat(name string) (Format, error) {
+	for f, known := range formatNames {
+		if name == known {
+			return Format(f), nil
+		}
+	}
+	return Table, fmt.Errorf("parse output format %q: known are %s", name, strings.Join(formatNames[:], ", "))
+}
+
+// Options say what [Functions] writes besides the rows.
+type Options struct {
+	// Width is the number of columns a table may take; 0 means no limit.
+	Width int
+	// Latency adds latencies (probe); without it there are only counts (count).
+	Latency bool
+	// NoHeader leaves out the header of CSV and TSV: an earlier interval wrote it.
+	NoHeader bool
+}
+
+// Functions writes a row for each function, in the order given.
+func Functions(w io.Writer, f Format, rows []stats.Row, o Options) error {
+	switch f {
+	case JSON:
+		return functionsJSON(w, rows, o)
+	case CSV, TSV:
+		return writeRecords(w, f, functionRecords(rows, o))
+	}
+	return functionsTable(w, rows, o)
+}

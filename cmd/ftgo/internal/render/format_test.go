@@ -1,0 +1,131 @@
+package render
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+)
+
+func TestFunctionsGolden(t *testing.T) {
+	count := []stats.Row{
+		{Function: stats.Function{Name: "main.hot", Calls: 900000007}, Rate: 90000000.7},
+		{Function: stats.Function{Name: "github.com/prometheus/client_golang/prometheus/promhttp.(*responseWriterDelegator).Write", Calls: 23}, Rate: 2.3},
+		{Function: stats.Function{Name: "main.never"}},
+	}
+	tests := []struct {
+		name   string
+		format Format
+		rows   []stats.Row
+		o      Options
+	}{
+		{"probe.table", Table, ordinary(), Options{Latency: true, Width: 80}},
+		{"probe-lossy.table", Table, eventful(), Options{Latency: true, Width: 80}},
+		{"probe-extreme.table", Table, extreme(), Options{Latency: true, Width: 80}},
+		{"probe-extreme-unlimited.table", Table, extreme(), Options{Latency: true}},
+		{"probe-empty.table", Table, nil, Options{Latency: true, Width: 80}},
+		{"probe.json", JSON, eventful(), Options{Latency: true}},
+		{"probe.csv", CSV, eventful(), Options{Latency: true}},
+		{"probe.tsv", TSV, eventful(), Options{Latency: true}},
+		{"probe-later-interval.csv", CSV, eventful(), Options{Latency: true, NoHeader: true}},
+		{"count.table", Table, count, Options{Width: 80}},
+		{"count.json", JSON, count, Options{}},
+		{"count.csv", CSV, count, Options{}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			golden(t, test.name, func(w *bytes.Buffer) error { return Functions(w, test.format, test.rows, test.o) })
+		})
+	}
+}
+
+func TestParseFormat(t *testing.T) {
+	for _, f := range []Format{Table, JSON, CSV, TSV} {
+		if got, err := ParseFormat(f.String()); err != nil || got != f {
+			t.Errorf("ParseFormat(%q) = %v, %v", f.String(), got, err)
+		}
+	}
+	for _, name := range []string{"", "JSON", "xml", "\x1b"} {
+		_, err := ParseFormat(name)
+		if err == nil {
+			t.Errorf("ParseFormat(%q) succeeded", name)
+			continue
+		}
+		if message := err.Error(); !strings.Contains(message, "table, json, csv, tsv") || strings.Contains(message, "\x1b") {
+			t.Errorf("ParseFormat(%q): error %q does not name the known formats safely", name, message)
+		}
+	}
+}
+
+// all calls f with the output of everything that writes text, given these names.
+func all(t *testing.T, names []string, f func(what, text string)) {
+	var rows []stats.Row
+	var list []ListRow
+	var skipped []stats.Skipped
+	for _, name := range names {
+		rows = append(rows, stats.Row{Function: stats.Function{Name: name, Calls: 3, Completed: 2, Lost: 1, Note: name, Latency: histogram(812, 4350)}})
+		list = append(list, ListRow{Name: name, ABI: name, Entry: name, Note: name})
+		skipped = append(skipped, stats.Skipped{Function: name, Reason: name})
+	}
+	run := func(what string, write func(io.Writer) error) {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		f(what, b.String())
+		if err := write(brokenWriter{}); !errors.Is(err, errBroken) {
+			t.Errorf("%s: error of a broken writer = %v", what, err)
+		}
+	}
+	for _, format := range []Format{Table, JSON, CSV, TSV} {
+		run("functions "+format.String(), func(w io.Writer) error {
+			return Functions(w, format, rows, Options{Latency: true, Width: 80})
+		})
+		run("list "+format.String(), func(w io.Writer) error { return List(w, format, list, 80) })
+	}
+	run("summary", func(w io.Writer) error { return SummaryJSON(w, stats.Summary{Skipped: skipped}) })
+	run("histograms", func(w io.Writer) error { return Histograms(w, rows) })
+	for i := range skipped {
+		run("footer", func(w io.Writer) error {
+			return Footer(w, rows[i:], stats.Summary{Hits: 1, LatencyMeasured: true, Clock: names[i], Skipped: skipped[i:]})
+		})
+	}
+}
+
+func TestHostileNamesCannotControlTheTerminal(t *testing.T) {
+	all(t, hostile, func(what, text string) {
+		if !utf8.ValidString(text) {
+			t.Errorf("%s: invalid UTF-8 in %q", what, text)
+		}
+		for _, r := range text {
+			if r != '\n' && !unicode.IsPrint(r) && !(r == '\t' && strings.HasSuffix(what, "tsv")) {
+				t.Errorf("%s: %U in %q", what, r, text)
+				return
+			}
+		}
+	})
+}
+
+// A name with a newline must not make a row of its own.
+func TestHostileNamesKeepOneRowEach(t *testing.T) {
+	all(t, hostile, func(what, text string) {
+		lines := strings.Count(text, "\n")
+		want := len(hostile)
+		switch what {
+		case "functions table", "functions csv", "functions tsv", "list table", "list csv", "list tsv":
+			want++
+		case "summary":
+			want = 1
+		case "histograms", "footer":
+			return
+		}
+		if lines != want {
+			t.Errorf("%s: %d lines, want %d:\n%s", what, lines, want, text)
+		}
+	})
+}

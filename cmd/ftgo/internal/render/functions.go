@@ -1,0 +1,75 @@
+package render
+
+import (
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+)
+
+// functionsTable writes FUNCTION CALLS RATE/s, with o.Latency P50 P90 P99 MAX, and
+// UNWOUND OPEN LOST where any function has such calls. A latency is marked with ~
+// if calls of its function were lost: it speaks for the others only.
+func functionsTable(w io.Writer, rows []stats.Row, o Options) error {
+	return writeTable(w, o.Width, func(compact bool) grid {
+		return functionsGrid(rows, o.Latency, compact)
+	})
+}
+
+// rest are the columns of calls that have no latency. They are narrow, with large
+// counts as 1.25M, to leave room for names; [Footer] and JSON have the exact ones.
+var rest = [...]struct {
+	name  string
+	count func(stats.Row) uint64
+}{
+	{"UNWOUND", func(r stats.Row) uint64 { return r.Unwound }},
+	{"OPEN", func(r stats.Row) uint64 { return r.Open }},
+	{"LOST", func(r stats.Row) uint64 { return r.Lost }},
+}
+
+func functionsGrid(rows []stats.Row, latency, compactCalls bool) grid {
+	g := grid{header: []string{"FUNCTION", "CALLS", "RATE/s"}, rows: make([][]string, len(rows))}
+	for i, row := range rows {
+		calls := strconv.FormatUint(row.Calls, 10)
+		if compactCalls {
+			calls = compact(float64(row.Calls))
+		}
+		g.rows[i] = []string{Escape(row.Name), calls, rate(row.Rate)}
+	}
+	if latency {
+		g.header = append(g.header, "P50", "P90", "P99", "MAX")
+		for i, row := range rows {
+			g.rows[i] = append(g.rows[i], latencies(row)...)
+		}
+	}
+	for _, column := range rest {
+		if !slices.ContainsFunc(rows, func(r stats.Row) bool { return column.count(r) > 0 }) {
+			continue
+		}
+		g.header = append(g.header, column.name)
+		for i, row := range rows {
+			g.rows[i] = append(g.rows[i], compact(float64(column.count(row))))
+		}
+	}
+	g.left = make([]bool, len(g.header))
+	g.left[0] = true
+	return g
+}
+
+// latencies returns the cells P50, P90, P99 and MAX.
+func latencies(row stats.Row) []string {
+	h := row.Latency
+	if h == nil || h.Count() == 0 {
+		return []string{"-", "-", "-", "-"}
+	}
+	mark := ""
+	if row.Lost > 0 {
+		mark = "~"
+	}
+	cells := []string{Duration(h.Quantile(0.5)), Duration(h.Quantile(0.9)), Duration(h.Quantile(0.99)), Duration(h.Max())}
+	for i := range cells {
+		cells[i] = mark + cells[i]
+	}
+	return cells
+}

@@ -1,0 +1,99 @@
+package render
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+)
+
+// golden compares what write writes with testdata/NAME.golden, or rewrites that
+// with FTGO_UPDATE=1.
+func golden(t *testing.T, name string, write func(*bytes.Buffer) error) {
+	t.Helper()
+	var got bytes.Buffer
+	if err := write(&got); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", name+".golden")
+	if os.Getenv("FTGO_UPDATE") == "1" {
+		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("%s differs\ngot:\n%s\nwant:\n%s", path, got.Bytes(), want)
+	}
+}
+
+func histogram(values ...int64) *stats.Histogram {
+	h := new(stats.Histogram)
+	for _, v := range values {
+		h.Record(v)
+	}
+	return h
+}
+
+// spread records n latencies from lo on, each a little longer than the last.
+func spread(n int, lo int64) *stats.Histogram {
+	h := new(stats.Histogram)
+	for range n {
+		h.Record(lo)
+		lo += lo/10 + 1
+	}
+	return h
+}
+
+// ordinary is a run without losses.
+func ordinary() []stats.Row {
+	return []stats.Row{
+		{Function: stats.Function{Name: "main.(*Store).Get", Calls: 15501, Completed: 15501, Latency: spread(60, 812)}, Rate: 1550.1},
+		{Function: stats.Function{Name: "main.fib", Calls: 23, Completed: 23, Latency: spread(23, 95)}, Rate: 2.3},
+		{Function: stats.Function{Name: "net/http.(*conn).serve", Calls: 7, Completed: 7, Latency: spread(7, 3e9)}, Rate: 0.7},
+		{Function: stats.Function{Name: "main.once", Calls: 1, Completed: 1, Latency: histogram(4350)}, Rate: 0.1},
+		{Function: stats.Function{Name: "main.never", Latency: histogram()}},
+	}
+}
+
+// eventful is a run with everything that can go wrong.
+func eventful() []stats.Row {
+	return []stats.Row{
+		{Function: stats.Function{Name: "main.hot", Calls: 450000, Completed: 252220, Lost: 197780, Latency: spread(90, 300)}, Rate: 45000},
+		{Function: stats.Function{Name: "main.(*Parser).MustParse", Calls: 101, Completed: 98, Unwound: 3, Latency: spread(98, 1000)}, Rate: 10.1},
+		{Function: stats.Function{Name: "main.serve", Calls: 2, Open: 2, Latency: histogram()}, Rate: 0.2},
+		{Function: stats.Function{Name: "main.exit", Calls: 1, Note: "entry only: no return site", Latency: histogram()}, Rate: 0.1},
+	}
+}
+
+// extreme has the longest numbers, names of 30 columns, and every column.
+func extreme() []stats.Row {
+	const trillion = 1_000_000_000_000
+	long := histogram(999, 3_600_000_000_000, 9_999_499_999_999, 90_000_000_000_000)
+	return []stats.Row{
+		{Function: stats.Function{Name: "github.com/a/pkg.(*Type).Do30c", Calls: trillion, Completed: trillion, Latency: long}, Rate: 999999999},
+		{Function: stats.Function{Name: "github.com/a/b/c/pkg.(*VeryLongTypeName).VeryLongMethodName", Calls: trillion,
+			Unwound: trillion, Open: trillion, Lost: trillion, Latency: long}, Rate: 123456},
+		{Function: stats.Function{Name: "main.Map[go.shape.int,go.shape.string]", Calls: 1, Latency: histogram(4350, 4350, 4351, 12345678)}},
+	}
+}
+
+// hostile are names made to do something to the reader's terminal or spreadsheet.
+var hostile = []string{
+	"\x1b[2J\x1b]0;owned\x07", "line\nbreak", "tab\tstop\r\b", "c1\u009b31m\u0085", "del\x7f",
+	"bad\xff\xfe\x9butf8", "rtl\u202e\u2066\u200f", "sep\u2028\u2029", "zero\u200b\ufeffwidth", "tag\U000e0041",
+	"private\ue000", "=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "comma,\"quote\"", "", "  blank  ", "\x00",
+	"世界.日本語", "<script>&amp;",
+}
+
+type brokenWriter struct{}
+
+var errBroken = errors.New("broken pipe")
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }

@@ -1,0 +1,71 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+)
+
+// histogramUnits are tried from the finest; the labels are bcc's.
+var histogramUnits = [...]struct {
+	label string
+	ns    int64
+}{{"nsecs", 1}, {"usecs", 1e3}, {"msecs", 1e6}, {"secs", 1e9}}
+
+// A histogram's line is 38 columns, the counts eight of them, and the bar.
+const (
+	barWidth   = 40
+	countWidth = 8
+	// maxEdge is the largest label that fits into its ten columns.
+	maxEdge = 1 << 33
+)
+
+// Histograms writes the latency distribution of each function that completed a
+// call, each after an empty line, in the power-of-two form of bcc's funclatency -F
+// (print_log2_hist in src/python/bcc/table.py), without its leading empty ranges.
+// The unit is the largest that the fastest call has at least one of, or a larger
+// one where the slowest call would need more than ten digits.
+func Histograms(w io.Writer, rows []stats.Row) error {
+	var text bytes.Buffer
+	for _, row := range rows {
+		if row.Latency != nil && row.Latency.Count() > 0 {
+			writeHistogram(&text, row)
+		}
+	}
+	if _, err := w.Write(text.Bytes()); err != nil {
+		return fmt.Errorf("write histogram: %w", err)
+	}
+	return nil
+}
+
+func writeHistogram(text *bytes.Buffer, row stats.Row) {
+	fmt.Fprintf(text, "\nFunction = %s", Escape(row.Name))
+	if row.Lost > 0 {
+		fmt.Fprintf(text, " (%d of %d calls, the others' latencies were lost)", row.Latency.Count(), row.Calls)
+	}
+	text.WriteByte('\n')
+
+	unit := histogramUnits[0]
+	for _, coarser := range histogramUnits[1:] {
+		if row.Latency.Min() >= coarser.ns || row.Latency.Max()/unit.ns >= maxEdge {
+			unit = coarser
+		}
+	}
+	buckets := row.Latency.PowersOfTwo(unit.ns)
+	var most uint64
+	for _, b := range buckets {
+		most = max(most, b.Count)
+	}
+	counts := max(len(strconv.FormatUint(most, 10)), countWidth)
+	bar := barWidth - (counts - countWidth)
+
+	fmt.Fprintf(text, "     %-19s : %-*s  distribution\n", unit.label, counts, "count")
+	for _, b := range buckets {
+		stars := strings.Repeat("*", int(float64(bar)*float64(b.Count)/float64(most)))
+		fmt.Fprintf(text, "%10d -> %-10d : %-*d |%-*s|\n", b.From/unit.ns, (b.To-1)/unit.ns, counts, b.Count, bar, stars)
+	}
+}

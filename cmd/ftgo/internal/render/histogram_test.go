@@ -1,0 +1,62 @@
+package render
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+)
+
+func TestHistogramsGolden(t *testing.T) {
+	rows := append(ordinary(), eventful()...)
+	golden(t, "histograms", func(w *bytes.Buffer) error { return Histograms(w, rows) })
+}
+
+func TestHistogramUnit(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		min, max int64
+		want     string
+	}{
+		{"fast", 812, 5e6, "nsecs"},
+		{"all at least a microsecond", 1000, 5e6, "usecs"},
+		{"all at least a millisecond", 1e6, 2e6, "msecs"},
+		{"all at least a second", 1e9, 3600e9, "secs"},
+		{"fast and slower than ten digits of ns", 812, 9e9, "usecs"},
+		{"fast and hours", 812, 7200 * 1e9 * 2, "msecs"},
+		{"all there is", 0, math.MaxInt64, "secs"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := Histograms(&b, []stats.Row{{Function: stats.Function{Latency: histogram(test.min, test.max)}}}); err != nil {
+				t.Fatal(err)
+			}
+			if header := strings.Split(b.String(), "\n")[2]; strings.Fields(header)[0] != test.want {
+				t.Errorf("header %q, want %s", header, test.want)
+			}
+		})
+	}
+}
+
+func TestHistogramStaysWithin80Columns(t *testing.T) {
+	many := histogram(1)
+	for range 45 { // 2^45 calls
+		many.Merge(many.Clone())
+	}
+	many.Merge(histogram(0, 812, 4350, 12345678, 3600e9, math.MaxInt64))
+	var b bytes.Buffer
+	if err := Histograms(&b, append(extreme(), stats.Row{Function: stats.Function{Name: "main.f", Latency: many}})); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		line = strings.TrimSuffix(line, "\n")
+		if len(line) > 80 && !strings.HasPrefix(line, "Function = ") {
+			t.Errorf("%d columns: %q", len(line), line)
+		}
+		if strings.TrimRight(line, " ") != line {
+			t.Errorf("trailing blanks: %q", line)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+)
+
+type functionLine struct {
+	Type      string       `json:"type"`
+	Function  string       `json:"function"`
+	Calls     uint64       `json:"calls"`
+	Completed uint64       `json:"completed"`
+	Unwound   uint64       `json:"unwound"`
+	Open      uint64       `json:"open"`
+	Lost      uint64       `json:"lost"`
+	Rate      float64      `json:"rate"`
+	NS        *latencyNS   `json:"ns,omitempty"`
+	Histogram []bucketLine `json:"histogram,omitempty"`
+}
+
+type latencyNS struct {
+	Min  int64 `json:"min"`
+	Mean int64 `json:"mean"`
+	P50  int64 `json:"p50"`
+	P90  int64 `json:"p90"`
+	P99  int64 `json:"p99"`
+	Max  int64 `json:"max"`
+	Sum  int64 `json:"sum"`
+}
+
+// bucketLine counts latencies of at least From and less than To.
+type bucketLine struct {
+	From  int64  `json:"from"`
+	To    int64  `json:"to"`
+	Count uint64 `json:"count"`
+}
+
+type summaryLine struct {
+	Type      string          `json:"type"`
+	Hits      uint64          `json:"hits"`
+	Delivered uint64          `json:"delivered"`
+	Lost      uint64          `json:"lost"`
+	Unparsed  uint64          `json:"unparsed"`
+	Probes    int             `json:"probes"`
+	Functions int             `json:"functions"`
+	Skipped   []stats.Skipped `json:"skipped"`
+	Seconds   float64         `json:"seconds"`
+}
+
+func functionsJSON(w io.Writer, rows []stats.Row, o Options) error {
+	lines := jsonLines{}
+	for _, row := range rows {
+		line := functionLine{
+			Type: "function", Function: row.Name,
+			Calls: row.Calls, Completed: row.Completed, Unwound: row.Unwound, Open: row.Open, Lost: row.Lost,
+			Rate: row.Rate,
+		}
+		if h := row.Latency; o.Latency && h != nil && h.Count() > 0 {
+			line.NS = &latencyNS{
+				Min: h.Min(), Mean: h.Mean(), P50: h.Quantile(0.5), P90: h.Quantile(0.9), P99: h.Quantile(0.99),
+				Max: h.Max(), Sum: h.Sum(),
+			}
+			for _, b := range h.PowersOfTwo(1) {
+				line.Histogram = append(line.Histogram, bucketLine(b))
+			}
+		}
+		lines.add(line)
+	}
+	return lines.write(w)
+}
+
+// SummaryJSON writes the object that ends a stream of JSON lines. The other
+// formats have no summary among the data; for them there is [Footer].
+func SummaryJSON(w io.Writer, s stats.Summary) error {
+	lines := jsonLines{}
+	lines.add(summaryLine{
+		Type: "summary", Hits: s.Hits, Delivered: s.Delivered, Lost: s.Lost, Unparsed: s.Unparsed,
+		Probes: s.Probes, Functions: s.Functions,
+		// A list without elements is [], not null.
+		Skipped: append([]stats.Skipped{}, s.Skipped...),
+		Seconds: s.Seconds,
+	})
+	return lines.write(w)
+}
+
+// jsonLines collects objects, one a line, to write them at once.
+type jsonLines struct {
+	text bytes.Buffer
+	err  error
+}
+
+func (l *jsonLines) add(object any) {
+	var line bytes.Buffer
+	encoder := json.NewEncoder(&line)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(object); err != nil && l.err == nil {
+		l.err = fmt.Errorf("encode json: %w", err)
+	}
+	// encoding/json makes strings valid UTF-8 and escapes C0 controls, but passes
+	// DEL, C1 controls and bidirectional overrides on to the reader's terminal. Such
+	// runes occur in strings only, where \u is the same rune to a JSON parser.
+	for text := bytes.TrimSuffix(line.Bytes(), []byte("\n")); len(text) > 0; {
+		r, size := utf8.DecodeRune(text)
+		switch {
+		case unicode.IsPrint(r):
+			l.text.Write(text[:size])
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&l.text, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&l.text, `\u%04x`, r)
+		}
+		text = text[size:]
+	}
+	l.text.WriteByte('\n')
+}
+
+func (l *jsonLines) write(w io.Writer) error {
+	if l.err != nil {
+		return l.err
+	}
+	if _, err := w.Write(l.text.Bytes()); err != nil {
+		return fmt.Errorf("write json: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+)
+
+func TestFunctionsJSONParsesBack(t *testing.T) {
+	rows := append(ordinary(), append(eventful(), extreme()...)...)
+	for _, name := range hostile {
+		rows = append(rows, stats.Row{Function: stats.Function{Name: name, Calls: 1}, Rate: 1.0 / 3})
+	}
+	var b bytes.Buffer
+	if err := Functions(&b, JSON, rows, Options{Latency: true}); err != nil {
+		t.Fatal(err)
+	}
+	decoder := json.NewDecoder(&b)
+	decoder.DisallowUnknownFields()
+	for _, row := range rows {
+		var got functionLine
+		if err := decoder.Decode(&got); err != nil {
+			t.Fatal(err)
+		}
+		want := functionLine{
+			Type: "function", Function: strings.ToValidUTF8(row.Name, "\ufffd"), Calls: row.Calls, Completed: row.Completed,
+			Unwound: row.Unwound, Open: row.Open, Lost: row.Lost, Rate: row.Rate,
+		}
+		if h := row.Latency; h != nil && h.Count() > 0 {
+			want.NS = &latencyNS{h.Min(), h.Mean(), h.Quantile(0.5), h.Quantile(0.9), h.Quantile(0.99), h.Max(), h.Sum()}
+			var inBuckets uint64
+			for _, bucket := range got.Histogram {
+				inBuckets += bucket.Count
+			}
+			if inBuckets != h.Count() {
+				t.Errorf("%q: histogram holds %d latencies, want %d", row.Name, inBuckets, h.Count())
+			}
+		}
+		got.Histogram = nil
+		// encoding/json turns each byte that is not UTF-8 into U+FFFD, ToValidUTF8 runs.
+		got.Function = squeezed(got.Function)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("parsed %+v, want %+v", got, want)
+		}
+	}
+}
+
+func squeezed(s string) string {
+	for strings.Contains(s, "\ufffd\ufffd") {
+		s = strings.ReplaceAll(s, "\ufffd\ufffd", "\ufffd")
+	}
+	return s
+}
+
+func TestSummaryJSON(t *testing.T) {
+	s := stats.Summary{
+		Hits: 900000, Delivered: 504440, Lost: 395560, Unparsed: 2, Probes: 12, Functions: 4, Seconds: 10.25,
+		Skipped: []stats.Skipped{{Function: "main.f<T>", Reason: "undecodable byte at +0x1a"}},
+	}
+	golden(t, "summary.json", func(w *bytes.Buffer) error { return SummaryJSON(w, s) })
+	s.Skipped = nil
+	golden(t, "summary-nothing-skipped.json", func(w *bytes.Buffer) error { return SummaryJSON(w, s) })
+}
+
+// Readers of the raw lines see the keys in the documented order.
+func TestJSONKeyOrder(t *testing.T) {
+	var b bytes.Buffer
+	if err := Functions(&b, JSON, ordinary()[:1], Options{Latency: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := List(&b, JSON, []ListRow{{}}, 0); err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{
+		{"type", "function", "calls", "completed", "unwound", "open", "lost", "rate", "ns", "histogram"},
+		{"type", "function", "address", "offset", "size", "abi", "entry", "returns", "note"},
+	}
+	for i, line := range strings.Split(strings.TrimSpace(b.String()), "\n") {
+		if got := keys(t, line); !slices.Equal(got, want[i]) {
+			t.Errorf("keys %q, want %q", got, want[i])
+		}
+	}
+}
+
+// keys returns the keys of a JSON object in the order of the text.
+func keys(t *testing.T, object string) []string {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(object))
+	var keys []string
+	if _, err := decoder.Token(); err != nil {
+		t.Fatal(err)
+	}
+	for decoder.More() {
+		key, err := decoder.Token()
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, key.(string))
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return keys
+}
+
+func TestJSONWithoutLatency(t *testing.T) {
+	var b bytes.Buffer
+	// A histogram that happens to be there is not part of a count.
+	if err := Functions(&b, JSON, ordinary(), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); strings.Contains(text, `"ns"`) || strings.Contains(text, `"histogram"`) {
+		t.Errorf("count has latencies: %s", text)
+	}
+}

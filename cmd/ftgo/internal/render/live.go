@@ -1,0 +1,51 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Screen redraws a block of lines in place on a terminal: each Draw takes the
+// place of the one before. Nothing else may write to the terminal in between.
+type Screen struct {
+	w     io.Writer
+	lines int
+}
+
+// NewScreen returns a Screen on a terminal that understands the control sequences
+// of ECMA-48 (all in use since the VT100).
+func NewScreen(w io.Writer) *Screen { return &Screen{w: w} }
+
+// Draw shows text, which may hold no control characters but newlines. Lines are cut
+// to width columns, and the block to height-1 lines, the bottom line being the
+// cursor's: what has scrolled off or wrapped can't be drawn over. 0 means no limit.
+func (s *Screen) Draw(text string, width, height int) error {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if text == "" {
+		lines = nil
+	}
+	if height > 0 && len(lines) > height-1 {
+		lines = lines[:height-1]
+	}
+	// One write, and each line erased right before it is drawn: no flicker.
+	var b bytes.Buffer
+	if s.lines > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA\r", s.lines) // CUU: to the first line
+	}
+	for _, line := range lines {
+		if width > 0 {
+			line = cut(line, width)
+		}
+		// EL before the text: after a line as wide as the terminal, the cursor is
+		// still on its last column, which EL would erase.
+		b.WriteString("\x1b[2K" + line + "\n")
+	}
+	b.WriteString("\x1b[J") // ED: what a taller block before left below
+	s.lines = len(lines)
+	if _, err := s.w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("draw screen: %w", err)
+	}
+	return nil
+}

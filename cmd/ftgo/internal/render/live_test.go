@@ -1,0 +1,141 @@
+package render
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// terminal is a screen that understands what Screen writes, with the pending wrap
+// of a real one: text in the last column wraps only when more text follows.
+type terminal struct {
+	width, height int
+	rows          [][]rune
+	x, y, top     int
+}
+
+func (m *terminal) Write(p []byte) (int, error) {
+	for text := string(p); text != ""; {
+		var n int
+		switch {
+		case strings.HasPrefix(text, "\x1b[2K"):
+			m.row(m.y, nil)
+			text = text[4:]
+		case strings.HasPrefix(text, "\x1b[J"):
+			m.rows = m.rows[:min(m.y, len(m.rows))]
+			text = text[3:]
+		case strings.HasPrefix(text, "\x1b["):
+			if _, err := fmt.Sscanf(text, "\x1b[%dA\r", &n); err != nil {
+				return 0, fmt.Errorf("unknown sequence %q", text)
+			}
+			m.y, m.x = max(m.y-n, m.top), 0
+			text = text[strings.IndexByte(text, '\r')+1:]
+		default:
+			r := []rune(text)[0]
+			text = text[len(string(r)):]
+			if r == '\n' {
+				m.newline()
+				continue
+			}
+			if m.x == m.width {
+				m.newline()
+			}
+			m.row(m.y, append(slices.Clone(m.rowAt(m.y)), r))
+			m.x++
+		}
+	}
+	return len(p), nil
+}
+
+func (m *terminal) newline() {
+	m.y, m.x = m.y+1, 0
+	m.top = max(m.top, m.y-m.height+1)
+}
+
+func (m *terminal) rowAt(y int) []rune {
+	if y < len(m.rows) {
+		return m.rows[y]
+	}
+	return nil
+}
+
+func (m *terminal) row(y int, text []rune) {
+	for len(m.rows) <= y {
+		m.rows = append(m.rows, nil)
+	}
+	m.rows[y] = text
+}
+
+func (m *terminal) String() string {
+	var lines []string
+	for _, row := range m.rows {
+		lines = append(lines, string(row))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestScreen(t *testing.T) {
+	long := strings.Repeat("x", 25)
+	for _, test := range []struct {
+		name  string
+		draws []string
+		want  string
+	}{
+		{"first", []string{"a\nb\n"}, "a\nb"},
+		{"no newline at the end", []string{"a\nb"}, "a\nb"},
+		{"replaces", []string{"aaa\nbbb\n", "c\nd\n"}, "c\nd"},
+		{"grows", []string{"a\n", "b\nc\nd\n"}, "b\nc\nd"},
+		{"shrinks", []string{"a\nb\nc\n", "d\n"}, "d"},
+		{"empties", []string{"a\nb\n", ""}, ""},
+		{"comes back", []string{"a\nb\n", "", "c\n"}, "c"},
+		{"long lines don't wrap", []string{long + "\nb\n", "c\nd\n", long + "\ne\n"}, strings.Repeat("x", 19) + "…\ne"},
+		{"as wide as the terminal", []string{long[:20] + "\nb\n", long[:20] + "\nc\n"}, long[:20] + "\nc"},
+		{"taller than the terminal", []string{"a\nb\nc\nd\ne\nf\ng\n", "1\n2\n3\n4\n5\n6\n7\n"}, "1\n2\n3\n4"},
+		{"blank lines", []string{"a\n\nb\n", "c\n\n\nd\n"}, "c\n\n\nd"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m := &terminal{width: 20, height: 5}
+			screen := NewScreen(m)
+			for _, text := range test.draws {
+				if err := screen.Draw(text, m.width, m.height); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := m.String(); got != test.want {
+				t.Errorf("screen shows\n%s\nwant\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestScreenBelowOtherOutput(t *testing.T) {
+	m := &terminal{width: 20, height: 5}
+	fmt.Fprint(m, "1\n2\n3\n4\n5\n6\n7\n")
+	screen := NewScreen(m)
+	for _, text := range []string{"a\nb\nc\nd\n", "e\nf\n", "g\nh\ni\n"} {
+		if err := screen.Draw(text, m.width, m.height); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := m.String(), "1\n2\n3\n4\n5\n6\n7\ng\nh\ni"; got != want {
+		t.Errorf("screen shows\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestScreenWithoutLimits(t *testing.T) {
+	var b bytes.Buffer
+	screen := NewScreen(&b)
+	long := strings.Repeat("x", 500)
+	if err := screen.Draw(long+"\n", 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\x1b[2K" + long + "\n\x1b[J"; b.String() != want {
+		t.Errorf("Draw wrote %q, want %q", b.String(), want)
+	}
+	if err := NewScreen(brokenWriter{}).Draw("a", 0, 0); !errors.Is(err, errBroken) {
+		t.Errorf("Draw to a broken writer: %v", err)
+	}
+}

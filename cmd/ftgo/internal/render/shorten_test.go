@@ -1,0 +1,28 @@
+package render
+
+import "testing"
+
+func TestShorten(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		in    string
+		width int
+		want  string
+	}{
+		{"fits", "github.com/a/b/pkg.(*T).Method", 30, "github.com/a/b/pkg.(*T).Method"},
+		{"path goes first", "github.com/a/b/pkg.(*T).Method", 29, "…/pkg.(*T).Method"},
+		{"then the middle", "github.com/a/b/pkg.(*T).Method", 16, "…/pkg.(*….Method"},
+		{"no path", "main.(*LongTypeName).LongMethod", 21, "main.(*Lon…LongMethod"},
+		{"slashes of type arguments stay", "main.Map[github.com/x/y.T]", 20, "main.Map[g…om/x/y.T]"},
+		{"path before type arguments", "example.org/m/pkg.Map[example.org/x.T]", 30, "…/pkg.Map[example.org/x.T]"},
+		{"wide letters are two columns", "世界世界世界", 7, "世…界"},
+		{"nothing left", "main.f", 1, "…"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := shorten(test.in, test.width)
+			if got != test.want {
+				t.Errorf("shorten(%q, %d) = %q, want %q", test.in, test.width, got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,138 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+)
+
+func tableLines(t *testing.T, rows []stats.Row, o Options) []string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Functions(&b, Table, rows, o); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+}
+
+// The names and numbers here are ASCII but for µ and …, so that a rune is a column:
+// a count that does not rely on the code under test.
+func TestTableStaysWithinWidth(t *testing.T) {
+	counts := []uint64{0, 1, 99999, 100000, 1e12}
+	rates := []float64{0, 0.01, 9.996, 99.96, 99999.6, 1e12}
+	times := []int64{0, 999, 1000, 999_499, 999_500, 9_994_999_999, 3_600_000_000_000, 36_000_000_000_000, math.MaxInt64}
+	names := []string{"main.f", "github.com/a/pkg.(*Type).Do30c", "github.com/a/b/c/d/pkg.(*AVeryLongTypeName[go.shape.int]).AVeryLongMethodName"}
+	for _, name := range names {
+		for _, n := range counts {
+			for i, ns := range times {
+				rows := []stats.Row{
+					{Function: stats.Function{Name: name, Calls: n, Completed: n, Latency: histogram(ns)}, Rate: rates[i%len(rates)]},
+					{Function: stats.Function{Name: "main.g", Calls: n, Unwound: n, Open: n, Lost: n, Latency: histogram(ns, ns)}, Rate: rates[i%len(rates)]},
+				}
+				for _, latency := range []bool{false, true} {
+					lines := tableLines(t, rows, Options{Width: 80, Latency: latency})
+					if len(lines) != 3 {
+						t.Fatalf("%d lines, want 3:\n%s", len(lines), strings.Join(lines, "\n"))
+					}
+					for _, line := range lines {
+						if width := utf8.RuneCountInString(line); width > 80 {
+							t.Errorf("%d columns: %q", width, line)
+						}
+						if strings.TrimRight(line, " ") != line {
+							t.Errorf("trailing blanks: %q", line)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Where the output is no terminal, there is no width to keep to; ordinary rows
+// should still suit one.
+func TestTableOfOrdinaryRowsNeedsNoLimit(t *testing.T) {
+	rows := ordinary()
+	rows[0].Name = "net/http.(*persistConn).roundT" // 30 columns
+	for _, line := range tableLines(t, rows, Options{Latency: true}) {
+		if width := utf8.RuneCountInString(line); width > 80 {
+			t.Errorf("%d columns: %q", width, line)
+		}
+	}
+}
+
+// The layout must not depend on the locale, in which tablewriter looks for the
+// width of "…".
+func TestTableColumnsLineUp(t *testing.T) {
+	twwidth.SetEastAsian(true)
+	t.Cleanup(func() { twwidth.SetEastAsian(false) })
+	rows := ordinary()
+	rows[0].Name = "main.世界"
+	rows[1].Name = "example.org/a/long/path/to/a/module/pkg.fib"
+	lines := tableLines(t, rows, Options{Latency: true, Width: 80})
+	for _, line := range lines {
+		if got, want := columns(line), columns(lines[0]); got != want {
+			t.Errorf("%d columns, header has %d: %q", got, want, line)
+		}
+	}
+}
+
+func TestTableKeepsBlanksOfNames(t *testing.T) {
+	rows := []stats.Row{{Function: stats.Function{Name: "  main.f"}}}
+	if line := tableLines(t, rows, Options{})[1]; !strings.HasPrefix(line, "  main.f ") {
+		t.Errorf("line %q does not begin with the name", line)
+	}
+}
+
+func TestTableMarksLatenciesOfLossyFunctionsOnly(t *testing.T) {
+	rows := []stats.Row{
+		{Function: stats.Function{Name: "main.lossy", Calls: 3, Completed: 2, Lost: 1, Latency: histogram(812, 4350)}},
+		{Function: stats.Function{Name: "main.whole", Calls: 3, Completed: 2, Unwound: 1, Latency: histogram(812, 4350)}},
+		{Function: stats.Function{Name: "main.gone", Calls: 3, Lost: 3, Latency: histogram()}},
+	}
+	lines := tableLines(t, rows, Options{Latency: true})
+	for i, want := range []int{4, 0, 0} {
+		if got := strings.Count(lines[i+1], "~"); got != want {
+			t.Errorf("%d marks, want %d: %q", got, want, lines[i+1])
+		}
+	}
+}
+
+func TestTableKeepsFullNamesWithoutLimit(t *testing.T) {
+	rows := extreme()
+	for i, line := range tableLines(t, rows, Options{Latency: true})[1:] {
+		if !strings.HasPrefix(line, rows[i].Name+" ") {
+			t.Errorf("line %q does not begin with %q", line, rows[i].Name)
+		}
+	}
+}
+
+func TestTableKeepsNumbersInANarrowTerminal(t *testing.T) {
+	for _, width := range []int{1, 20, 40} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			line := tableLines(t, ordinary(), Options{Latency: true, Width: width})[1]
+			for _, cell := range []string{"15501", "1550", Duration(ordinary()[0].Latency.Max())} {
+				if !strings.Contains(line, " "+cell) {
+					t.Errorf("%q lacks %s", line, cell)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkFunctionsTable(b *testing.B) {
+	rows := make([]stats.Row, 10000)
+	for i := range rows {
+		rows[i] = stats.NewRow(stats.Function{Name: fmt.Sprintf("github.com/a/b/pkg.(*T).Method%d", i), Calls: uint64(i), Latency: histogram(int64(i))}, 10)
+	}
+	for b.Loop() {
+		if err := Functions(new(bytes.Buffer), Table, rows, Options{Latency: true, Width: 80}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

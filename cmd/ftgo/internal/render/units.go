@@ -1,0 +1,80 @@
+package render
+
+import (
+	"math"
+	"strconv"
+)
+
+// Duration writes ns nanoseconds with three digits that count and the unit that
+// suits them: 812ns, 4.35µs, 12.3ms, 1.25s, 7200s, 2.78h.
+func Duration(ns int64) string {
+	if ns < 1000 {
+		return strconv.FormatInt(ns, 10) + "ns"
+	}
+	v := float64(ns) / 1e3
+	for _, unit := range [...]string{"µs", "ms"} {
+		if v < 999.5 {
+			return threeDigits(v) + unit
+		}
+		v /= 1e3
+	}
+	if v < 9999.5 {
+		return threeDigits(v) + "s"
+	}
+	return rate(v/3600) + "h"
+}
+
+// threeDigits writes v ≥ 0 with three significant digits, more if it is 1000 or above.
+func threeDigits(v float64) string {
+	switch {
+	case v < 9.995:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	case v < 99.95:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 0, 64)
+}
+
+// rate writes calls per second in at most five columns.
+func rate(v float64) string {
+	switch {
+	case v == 0:
+		return "0"
+	case v < 99999.5:
+		return threeDigits(v)
+	}
+	return compact(v)
+}
+
+// compact writes a count in at most five columns: 99999, 123k, 1.25M, 1.00T.
+func compact(v float64) string {
+	if v < 99999.5 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	for _, unit := range [...]string{"k", "M", "G", "T", "P"} {
+		if v /= 1e3; v < 999.5 {
+			return threeDigits(v) + unit
+		}
+	}
+	return threeDigits(v/1e3) + "E"
+}
+
+// percent writes part of whole, 0 < part ≤ whole. Only all is 100%, only nothing is 0%.
+func percent(part, whole uint64) string {
+	p := 100 * float64(part) / float64(whole)
+	switch {
+	case p >= 10:
+		return strconv.FormatFloat(math.Floor(p), 'f', 0, 64) + "%"
+	case p >= 0.01:
+		return strconv.FormatFloat(p, 'f', 2, 64) + "%"
+	}
+	return "<0.01%"
+}
+
+// plural writes a count and its noun.
+func plural(n uint64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.FormatUint(n, 10) + " " + noun
+}

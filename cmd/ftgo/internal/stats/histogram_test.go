@@ -1,0 +1,253 @@
+package stats
+
+import (
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func recorded(values ...int64) *Histogram {
+	h := new(Histogram)
+	for _, v := range values {
+		h.Record(v)
+	}
+	return h
+}
+
+// nearestRank is the definition of a quantile, on all values.
+func nearestRank(sorted []int64, percent int) int64 {
+	rank := (percent*len(sorted) + 99) / 100
+	return sorted[max(rank, 1)-1]
+}
+
+func TestHistogramQuantilesAgainstSortedValues(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	shapes := map[string]func() int64{
+		"small":         func() int64 { return random.Int64N(200) },
+		"uniform":       func() int64 { return random.Int64N(1e9) },
+		"log uniform":   func() int64 { return random.Int64() >> random.IntN(63) },
+		"two humps":     func() int64 { return []int64{800, 5e6}[random.IntN(2)] + random.Int64N(100) },
+		"exponential":   func() int64 { return int64(random.ExpFloat64() * 35e3) },
+		"powers of two": func() int64 { return 1 << random.IntN(63) },
+		"just below":    func() int64 { return 1<<random.IntN(63) - 1 },
+	}
+	for name, next := range shapes {
+		t.Run(name, func(t *testing.T) {
+			for _, n := range []int{1, 2, 3, 10, 100, 101, 5000} {
+				values := make([]int64, n)
+				h := new(Histogram)
+				for i := range values {
+					values[i] = next()
+					h.Record(values[i])
+				}
+				slices.Sort(values)
+				for percent := 0; percent <= 100; percent++ {
+					want, got := nearestRank(values, percent), h.Quantile(float64(percent)/100)
+					if off := math.Abs(float64(got) - float64(want)); off > float64(want)/100 {
+						t.Fatalf("n=%d p%d = %d, want %d within 1 %%", n, percent, got, want)
+					}
+					if got < h.Min() || got > h.Max() {
+						t.Fatalf("n=%d p%d = %d outside [%d, %d]", n, percent, got, h.Min(), h.Max())
+					}
+				}
+				if h.Min() != values[0] || h.Max() != values[n-1] || h.Count() != uint64(n) {
+					t.Fatalf("n=%d: count %d min %d max %d, want %d %d %d", n, h.Count(), h.Min(), h.Max(), n, values[0], values[n-1])
+				}
+			}
+		})
+	}
+}
+
+func TestHistogramExtremes(t *testing.T) {
+	const huge = math.MaxInt64
+	tests := []struct {
+		name                     string
+		h                        *Histogram
+		min, p50, max, mean, sum int64
+	}{
+		{"empty", recorded(), 0, 0, 0, 0, 0},
+		{"zero", recorded(0), 0, 0, 0, 0, 0},
+		{"negative is zero", recorded(-5, math.MinInt64), 0, 0, 0, 0, 0},
+		{"single value is exact", recorded(123456789), 123456789, 123456789, 123456789, 123456789, 123456789},
+		{"equal values are exact", recorded(999999, 999999, 999999), 999999, 999999, 999999, 999999, 2999997},
+		{"largest", recorded(huge), huge, huge, huge, huge, huge},
+		{"sum saturates, mean does not", recorded(huge, huge, huge), huge, huge, huge, huge, huge},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			h := test.h
+			got := [...]int64{h.Min(), h.Quantile(0.5), h.Max(), h.Mean(), h.Sum()}
+			want := [...]int64{test.min, test.p50, test.max, test.mean, test.sum}
+			if got != want {
+				t.Errorf("min, p50, max, mean, sum = %d, want %d", got, want)
+			}
+		})
+	}
+}
+
+func TestHistogramQuantileOutsideRange(t *testing.T) {
+	h := recorded(10, 20, 30)
+	for q, want := range map[float64]int64{-1: 10, 0: 10, 1: 30, 2: 30, math.Inf(1): 30, math.Inf(-1): 10} {
+		if got := h.Quantile(q); got != want {
+			t.Errorf("Quantile(%v) = %d, want %d", q, got, want)
+		}
+	}
+	if got := h.Quantile(math.NaN()); got != 10 {
+		t.Errorf("Quantile(NaN) = %d, want 10", got)
+	}
+}
+
+func TestHistogramBucketsAreContiguous(t *testing.T) {
+	page, index := bucket(0)
+	for v := int64(1); v < 1<<20; v++ {
+		p, i := bucket(v)
+		switch {
+		case p == page && i == index:
+		case p == page && i == index+1:
+		case p == page+1 && index == pageSize-1 && i == 0:
+		default:
+			t.Fatalf("bucket(%d) = %d, %d after %d, %d", v, p, i, page, index)
+		}
+		page, index = p, i
+	}
+	for shift := range 63 {
+		for _, v := range []int64{1<<shift - 1, 1 << shift, 1<<shift + 1} {
+			p, i := bucket(v)
+			if mp, mi := bucket(middle(p, i)); mp != p || mi != i {
+				t.Errorf("middle of bucket(%d) = %d is in another bucket", v, middle(p, i))
+			}
+		}
+	}
+	if p, i := bucket(math.MaxInt64); p != pages-1 || i != pageSize-1 {
+		t.Errorf("bucket(MaxInt64) = %d, %d, want the last", p, i)
+	}
+}
+
+func TestHistogramMerge(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	var values []int64
+	for range 3000 {
+		values = append(values, random.Int64()>>random.IntN(63))
+	}
+	tests := []struct {
+		name string
+		cut  int
+	}{{"nothing into all", 3000}, {"all into nothing", 0}, {"halves", 1500}, {"one into many", 2999}}
+	want := recorded(values...)
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			h, other := recorded(values[:test.cut]...), recorded(values[test.cut:]...)
+			before := other.Clone()
+			h.Merge(other)
+			equal(t, h, want)
+			equal(t, other, before)
+		})
+	}
+}
+
+func TestHistogramCloneIsIndependent(t *testing.T) {
+	h := recorded(1, 1000, 1e6)
+	c := h.Clone()
+	h.Record(5)
+	h.Record(1000)
+	h.Record(1e9)
+	equal(t, c, recorded(1, 1000, 1e6))
+}
+
+func TestHistogramSince(t *testing.T) {
+	tests := []struct {
+		name            string
+		earlier, later  []int64
+		exactMin, exact bool // the later extremes are known exactly
+	}{
+		{"nothing happened", []int64{1, 2, 3}, nil, true, true},
+		{"from nothing", nil, []int64{7, 1e6, 3}, true, true},
+		{"new extremes", []int64{1e6, 2e6}, []int64{5, 1e9, 1e6}, true, true},
+		{"within old extremes", []int64{1, 1e9}, []int64{123456, 7891011}, false, false},
+		{"new maximum only", []int64{1, 1e3}, []int64{500, 777777}, false, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			h := recorded(test.earlier...)
+			earlier := h.Clone()
+			for _, v := range test.later {
+				h.Record(v)
+			}
+			got, want := h.Since(earlier), recorded(test.later...)
+			if got.Count() != want.Count() || got.Sum() != want.Sum() || got.Mean() != want.Mean() {
+				t.Errorf("count, sum, mean = %d %d %d, want %d %d %d",
+					got.Count(), got.Sum(), got.Mean(), want.Count(), want.Sum(), want.Mean())
+			}
+			near := func(what string, got, want int64, exact bool) {
+				if off := math.Abs(float64(got - want)); exact && off != 0 || off > float64(want)/100 {
+					t.Errorf("%s = %d, want %d", what, got, want)
+				}
+			}
+			near("min", got.Min(), want.Min(), test.exactMin)
+			near("max", got.Max(), want.Max(), test.exact)
+			near("p50", got.Quantile(0.5), want.Quantile(0.5), false)
+		})
+	}
+}
+
+func TestHistogramRecordDoesNotAllocate(t *testing.T) {
+	h := new(Histogram)
+	for shift := range 63 {
+		h.Record(1 << shift)
+	}
+	v := int64(1)
+	if allocs := testing.AllocsPerRun(1000, func() {
+		h.Record(v)
+		v = v*3 + 1
+	}); allocs != 0 {
+		t.Errorf("Record allocates %v times", allocs)
+	}
+}
+
+// A page is taken only when hit: ten thousand functions must not cost gigabytes.
+func TestHistogramGrowsLazily(t *testing.T) {
+	h := new(Histogram)
+	for v := int64(1000); v < 1e6; v += 100 {
+		h.Record(v)
+	}
+	taken := 0
+	for _, p := range h.page {
+		if p != nil {
+			taken++
+		}
+	}
+	if want := bits.Len(1e6) - bits.Len(1000) + 1; taken != want {
+		t.Errorf("latencies from 1 µs to 1 ms take %d pages, want %d", taken, want)
+	}
+}
+
+func equal(t *testing.T, got, want *Histogram) {
+	t.Helper()
+	if got.count != want.count || got.min != want.min || got.max != want.max || got.sumHi != want.sumHi || got.sumLo != want.sumLo {
+		t.Errorf("count, min, max, sum = %d %d %d %d:%d, want %d %d %d %d:%d",
+			got.count, got.min, got.max, got.sumHi, got.sumLo, want.count, want.min, want.max, want.sumHi, want.sumLo)
+	}
+	for p := range want.page {
+		var g, w [pageSize]uint64
+		if got.page[p] != nil {
+			g = *got.page[p]
+		}
+		if want.page[p] != nil {
+			w = *want.page[p]
+		}
+		if g != w {
+			t.Errorf("page %d = %v, want %v", p, g, w)
+		}
+	}
+}
+
+func BenchmarkHistogramRecord(b *testing.B) {
+	h := new(Histogram)
+	v := int64(1)
+	for b.Loop() {
+		h.Record(v & (1<<30 - 1))
+		v = v*6364136223846793005 + 1
+	}
+}

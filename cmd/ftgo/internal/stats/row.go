@@ -1,0 +1,53 @@
+package stats
+
+// Row is what one line of a table tells: the calls of a function over a stretch
+// of time, which is the whole run or one interval of it.
+type Row struct {
+	Function
+	// Rate is calls per second of that stretch, 0 if it had no length.
+	Rate float64
+}
+
+// NewRow returns the row of f over the given seconds.
+func NewRow(f Function, seconds float64) Row {
+	row := Row{Function: f}
+	if seconds > 0 {
+		row.Rate = float64(f.Calls) / seconds
+	}
+	return row
+}
+
+// Snapshot returns a copy of f that no longer changes with f.Latency.
+func (f Function) Snapshot() Function {
+	if f.Latency != nil {
+		f.Latency = f.Latency.Clone()
+	}
+	return f
+}
+
+// Since returns what happened to f after earlier, a [Function.Snapshot] of it or
+// the zero Function, was taken. Open stays the number of calls open now, so that
+// the parts add up to Calls only over a whole run: a call may begin in one
+// interval and complete in the next.
+func (f Function) Since(earlier Function) Function {
+	f.Calls = grown(f.Calls, earlier.Calls)
+	f.Completed = grown(f.Completed, earlier.Completed)
+	f.Unwound = grown(f.Unwound, earlier.Unwound)
+	f.Lost = grown(f.Lost, earlier.Lost)
+	switch {
+	case f.Latency == nil:
+	case earlier.Latency == nil:
+		f.Latency = f.Latency.Clone()
+	default:
+		f.Latency = f.Latency.Since(earlier.Latency)
+	}
+	return f
+}
+
+// grown never goes below zero: Lost shrinks when a late line arrives after all.
+func grown(now, before uint64) uint64 {
+	if now < before {
+		return 0
+	}
+	return now - before
+}

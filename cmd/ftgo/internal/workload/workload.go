@@ -1,0 +1,83 @@
+// Package workload is what ftgo demo probes: a few functions whose calls are known.
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Functions is the pattern that selects the functions worth showing.
+const Functions = "github.com/ftgo/ftgo/cmd/ftgo/internal/workload.*"
+
+// Run does the work, in a second or two, and says what it has done.
+func Run() string {
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 25 {
+				sleep()
+			}
+		})
+	}
+	sum := 0
+	for range 3 {
+		sum += fib(12)
+	}
+	for i := range 997 {
+		n, err := parse("7," + strconv.Itoa(i) + ",13")
+		if err != nil {
+			return err.Error()
+		}
+		sum += n
+	}
+	caught := 0
+	for range 11 {
+		if recovers() != nil {
+			caught++
+		}
+	}
+	wg.Wait()
+	return fmt.Sprintf("workload: fib 1395 calls, parse 997, sleep 100, panics caught %d (sum %d)", caught, sum)
+}
+
+//go:noinline
+func fib(n int) int {
+	if n < 2 {
+		return n
+	}
+	return fib(n-1) + fib(n-2)
+}
+
+//go:noinline
+func parse(list string) (sum int, err error) {
+	for word := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(word)
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
+//go:noinline
+func sleep() { time.Sleep(5 * time.Millisecond) }
+
+var errTrouble = errors.New("trouble")
+
+//go:noinline
+func recovers() (err error) {
+	defer func() { err, _ = recover().(error) }()
+	passes()
+	return nil
+}
+
+//go:noinline
+func passes() { panics() }
+
+//go:noinline
+func panics() { panic(errTrouble) }

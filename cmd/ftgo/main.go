@@ -1,0 +1,60 @@
+// Command ftgo shows how often the functions of a running Go program are called
+// and how long they take, with the kernel's uprobe_events and nothing else: no BPF,
+// no ptrace, no rebuilding, no restarting.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+)
+
+func main() {
+	ctx, stop := interrupted(os.Stderr)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the whole command: it does what args say and returns the exit status.
+// stdout gets data only, stderr everything else. It ends early when ctx is done, with
+// the probes removed.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	e := &env{stdout: stdout, stderr: stderr}
+	err := e.dispatch(ctx, args)
+	code, text := exitStatus(err)
+	if text != "" {
+		fmt.Fprintf(stderr, "ftgo: %s\n", text)
+	}
+	return code
+}
+
+// env is what a command has to work with.
+type env struct {
+	stdout, stderr io.Writer
+}
+
+// say writes a line of talk to stderr.
+func (e *env) say(format string, args ...any) {
+	fmt.Fprintf(e.stderr, "ftgo: "+format+"\n", args...)
+}
+
+func (e *env) dispatch(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		help(e.stderr)
+		return usage("no command")
+	}
+	switch args[0] {
+	case "-h", "--help":
+		args = append([]string{"help"}, args[1:]...)
+	case "--version":
+		args = []string{"version"}
+	}
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return c.run(ctx, e, args[1:])
+		}
+	}
+	return usage("unknown command %q (see ftgo help)", args[0])
+}

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+const aboutProbe = `usage: ftgo probe [flags] BINARY FUNC... [-- PROGRAM ARGS...]
+       ftgo probe [flags] -p PID FUNC...
+
+Shows how often functions are called and how long the calls take. BINARY is a Go
+program, running or not; every process of it is probed, unless -p names one. With
+-- PROGRAM that program is run with the probes in place, and ends the run; its
+standard output goes to standard error, unless -w FILE takes the data.
+`
+
+const aboutCount = `usage: ftgo count [flags] BINARY FUNC... [-- PROGRAM ARGS...]
+       ftgo count [flags] -p PID FUNC...
+
+Counts calls of functions. The kernel does the counting: nothing is recorded, and
+nothing can be lost.
+`
+
+func probe(ctx context.Context, e *env, args []string) error {
+	o, err := parseFlags(e, "probe", aboutProbe, selectFlags|runFlags|histFlags, args)
+	if err != nil {
+		return err
+	}
+	return observe(ctx, e, o, uprobe.Latency)
+}
+
+func count(ctx context.Context, e *env, args []string) error {
+	o, err := parseFlags(e, "count", aboutCount, selectFlags|runFlags, args)
+	if err != nil {
+		return err
+	}
+	mode := uprobe.Count
+	if len(o.pids) > 0 {
+		mode = uprobe.CountRecorded
+	}
+	return observe(ctx, e, o, mode)
+}
+
+// observe is probe and count: everything from the arguments to the table.
+func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode) (err error) {
+	for _, pid := range o.pids {
+		if !processAlive(pid) {
+			return fmt.Errorf("process %d: no such process", pid)
+		}
+	}
+	t := &tracing{env: e, opt: o}
+	if len(o.program) > 0 {
+		stdout := e.stderr
+		if o.outFile != "" {
+			stdout = e.stdout
+		}
+		if t.program, err = findProgram(o.program, stdout, e.stderr); err != nil {
+			return err
+		}
+	}
+	sel, err := selectFuncs(e, o)
+	if err != nil {
+		return err
+	}
+	defer sel.binary.Close()
+	features := tracefs.Features{Append: true, PushEmulated: true}
+	var fsys *tracefs.FS
+	if !o.dryRun {
+		if fsys, err = openTracefs(e); err != nil {
+			return err
+		}
+		if tracefs.KernelOlder(4, 0) && !o.force {
+			return &statusError{exitKernel, errKernelTooOld}
+		}
+		features = fsys.Features()
+	}
+	if t.plan, err = planFor(e, sel, mode, features); err != nil {
+		return err
+	}
+	t.tally = newTally(t.plan)
+	out, done, err := o.output(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	if o.dryRun {
+		_, err = io.WriteString(out, t.definitions("ftgo"))
+		return err
+	}
+	if o.verbose {
+		fmt.Fprint(e.stderr, t.definitions("ftgo"))
+	}
+	r := newReport(out, e, o, sel, mode)
+	if r.format == render.Table {
+		r.cost = hitCost(ctx, fsys, mode)
+	}
+	t.onTick = r.interval
+	err = t.run(ctx, fsys, r)
+	if err == nil && o.limited && r.summary.Lost > o.maxLost {
+		err = &statusError{exitLost, fmt.Errorf("%d events lost (--max-lost %d)", r.summary.Lost, o.maxLost)}
+	}
+	if err == nil && t.program != nil {
+		err = t.program.status()
+	}
+	return err
+}
+
+// run follows the session and reports; whatever happens, the probes are removed.
+func (t *tracing) run(ctx context.Context, fsys *tracefs.FS, r *report) (err error) {
+	defer func() { err = errors.Join(err, t.close()) }()
+	if err := t.follow(ctx, fsys); err != nil {
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			return nil // told to end before it had begun
+		}
+		return err
+	}
+	funcs, summary, err := t.totals(t.stopped)
+	if err != nil {
+		return err
+	}
+	// The table can wait for the probes to be gone; who reads it may be slow.
+	if err := t.close(); err != nil {
+		return err
+	}
+	return r.final(t, funcs, summary)
+}
+
+// report writes tables.
+type report struct {
+	out     io.Writer
+	env     *env
+	opt     *options
+	sel     *selection
+	mode    uprobe.Mode
+	format  render.Format
+	cost    float64
+	screen  *render.Screen
+	last    []stats.Function
+	lastAt  time.Time
+	began   bool // a header has been written
+	summary stats.Summary
+}
+
+func newReport(out io.Writer, e *env, o *options, sel *selection, mode uprobe.Mode) *report {
+	r := &report{out: out, env: e, opt: o, sel: sel, mode: mode, format: o.format}
+	if o.interval > 0 && o.format == render.Table && isTerminal(out) {
+		r.screen = render.NewScreen(out)
+	}
+	return r
+}
+
+// interval writes what has happened since the last one.
+func (r *report) interval(t *tracing) error {
+	now := time.Now()
+	funcs, _, err := t.totals(now)
+	if err != nil {
+		return err
+	}
+	if r.lastAt.IsZero() {
+		r.lastAt = t.armed
+	}
+	seconds := now.Sub(r.lastAt).Seconds()
+	rows := make([]stats.Row, 0, len(funcs))
+	for i, f := range funcs {
+		var before stats.Function
+		if r.last != nil {
+			before = r.last[i]
+		}
+		since := f.Since(before)
+		// What is under way now is not lost, only not yet read.
+		since.Lost, since.Open = 0, 0
+		rows = append(rows, stats.NewRow(since, seconds))
+	}
+	r.last = r.last[:0]
+	for _, f := range funcs {
+		r.last = append(r.last, f.Snapshot())
+	}
+	r.lastAt = now
+	rows = r.arrange(t, rows)
+	if r.screen != nil {
+		width, height := terminalSize(r.out)
+		var b bytes.Buffer
+		if err := render.Functions(&b, render.Table, rows, render.Options{Width: width, Latency: r.mode == uprobe.Latency}); err != nil {
+			return err
+		}
+		return r.screen.Draw(b.String(), width, height)
+	}
+	if r.format == render.Table {
+		if _, err := fmt.Fprintf(r.out, "%s\n", now.Format(time.TimeOnly)); err != nil {
+			return err
+		}
+	}
+	return r.write(rows)
+}
+
+// arrange sorts rows by calls, leaves out functions that only a wildcard named and
+// nobody called, and keeps the top ones.
+func (r *report) arrange(t *tracing, rows []stats.Row) []stats.Row {
+	kept := rows[:0]
+	for i, row := range rows {
+		if row.Calls > 0 || row.Completed > 0 || r.sel.named[t.plan.Funcs[i].Func] {
+			kept = append(kept, row)
+		}
+	}
+	slices.SortStableFunc(kept, func(a, b stats.Row) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Name, b.Name))
+	})
+	if r.opt.top > 0 && len(kept) > r.opt.top {
+		kept = kept[:r.opt.top]
+	}
+	return kept
+}
+
+func (r *report) write(rows []stats.Row) error {
+	width, _ := terminalSize(r.out)
+	err := render.Functions(r.out, r.format, rows, render.Options{
+		Width: width, Latency: r.mode == uprobe.Latency, NoHeader: r.began,
+	})
+	r.began = true
+	return err
+}
+
+// final writes the totals.
+func (r *report) final(t *tracing, funcs []stats.Function, summary stats.Summary) error {
+	summary.HitCost = r.cost
+	r.summary = summary
+	rows := make([]stats.Row, len(funcs))
+	for i, f := range funcs {
+		rows[i] = stats.NewRow(f, summary.Seconds)
+	}
+	all := slices.Clone(rows)
+	rows = r.arrange(t, rows)
+	switch {
+	case r.format == render.Table && r.opt.interval > 0:
+		if _, err := io.WriteString(r.out, "total\n"); err != nil {
+			return err
+		}
+	case r.format != render.Table && r.format != render.JSON && r.opt.interval > 0:
+		return render.Footer(r.env.stderr, all, summary) // rows of totals among those of intervals would be counted twice
+	}
+	if err := r.write(rows); err != nil {
+		return err
+	}
+	if r.opt.hist && r.format == render.Table {
+		if err := render.Histograms(r.out, rows); err != nil {
+			return err
+		}
+	}
+	if r.format == render.JSON {
+		return render.SummaryJSON(r.out, summary)
+	}
+	return render.Footer(r.env.stderr, all, summary)
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// processAlive: a process that may not be signalled lives, too; a zombie does not.
+func processAlive(pid int) bool {
+	if err := syscall.Kill(pid, 0); err == syscall.ESRCH {
+		return false
+	}
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	// "PID (name) STATE ...", and the name may hold anything.
+	_, state, _ := strings.Cut(string(b[strings.LastIndexByte(string(b), ')')+1:]), " ")
+	return !strings.HasPrefix(state, "Z") && !strings.HasPrefix(state, "X")
+}
+
+// keep tells the processes asked for from others.
+func keep(pids []int) func(pid int) bool {
+	if len(pids) == 0 {
+		return nil
+	}
+	return func(pid int) bool { return slices.Contains(pids, pid) }
+}
+
+// processes finds the process of a thread that the kernel did not name.
+type processes struct {
+	known map[int]int
+	only  int // the one process there can be, else 0
+}
+
+func newProcesses(pids []int) *processes {
+	p := &processes{known: make(map[int]int)}
+	if len(pids) == 1 {
+		p.only = pids[0]
+	}
+	return p
+}
+
+// of asks /proc, once per thread; a thread that is gone belongs to the only process
+// there can be, or to 0.
+func (p *processes) of(tid int) int {
+	if pid, ok := p.known[tid]; ok {
+		return pid
+	}
+	pid := p.only
+	if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid)); err == nil {
+		for line := range strings.SplitSeq(string(b), "\n") {
+			if text, ok := strings.CutPrefix(line, "Tgid:"); ok {
+				if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
+					pid = n
+				}
+			}
+		}
+	}
+	if pid != 0 {
+		p.known[tid] = pid
+	}
+	return pid
+}

@@ -1,0 +1,296 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// tracing is one run of probe or count: from the plan to the totals.
+type tracing struct {
+	env     *env
+	opt     *options
+	plan    *uprobe.Plan
+	session *tracefs.Session
+	stream  *parse.Stream
+	tally   *tally
+	program *program
+	bias    *uprobe.Biases
+	armed   time.Time
+	stopped time.Time
+	onTick  func(*tracing) error // each interval
+}
+
+// bufferKB is the ring buffer's size per CPU: a flood of 40 MB/s fills it in 0.4 s.
+const bufferKB = 16 << 10
+
+// errKernelTooOld is for uprobes that may hang the target.
+var errKernelTooOld = errors.New("uprobes of kernels before 4.0 can hang the traced program; --force goes on")
+
+// follow runs a session from its start until the program, the time, the calls or the
+// user's patience are at an end, and disarms it. The totals can then be asked for;
+// close must be called in any case.
+func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
+	var err error
+	if t.stream, err = parse.NewStream(t.plan, func(c *parse.Call) { t.tally.add(c) }); err != nil {
+		return err
+	}
+	t.bias = uprobe.NewBiases(t.plan, tracefs.Mappings)
+	t.stream.Bias = t.bias.Of
+	t.stream.Process = newProcesses(t.opt.pids).of
+	t.stream.Keep = keep(t.opt.pids)
+	t.session, err = tracefs.Start(ctx, fsys, t.plan.Target(), t.plan.TraceEvents(), tracefs.Options{
+		PIDs: t.opt.pids, BufferKB: bufferKB, Quiet: t.plan.Mode == uprobe.Count,
+	})
+	if err != nil {
+		return err
+	}
+	t.tally.base = t.session.Timebase()
+	t.armed = time.Now()
+	t.announce()
+	if t.program != nil {
+		if err := t.program.start(); err != nil {
+			return err
+		}
+	}
+	err = t.watch(ctx)
+	t.session.Stop()
+	return errors.Join(err, t.drain())
+}
+
+// announce tells that the probes are armed.
+func (t *tracing) announce() {
+	until := "Ctrl-C to end"
+	switch {
+	case t.program != nil:
+		until = "until " + t.program.cmd.Args[0] + " ends"
+	case t.opt.duration > 0:
+		until = fmt.Sprintf("for %v", t.opt.duration)
+	}
+	t.env.say("probing %s in %s at %s, %s", plural(len(t.plan.Funcs), "function"), t.opt.binary, plural(t.plan.Probes(), "place"), until)
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// errEnough ends watching for a good reason.
+var errEnough = errors.New("enough")
+
+// watch reads until there is a reason to end.
+func (t *tracing) watch(ctx context.Context) error {
+	if t.opt.duration > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, t.opt.duration)
+		defer cancel()
+	}
+	ends := make(<-chan struct{})
+	if t.program != nil {
+		ends = t.program.done
+	}
+	alive := time.NewTicker(200 * time.Millisecond)
+	defer alive.Stop()
+	tick := make(<-chan time.Time)
+	if t.opt.interval > 0 {
+		ticker := time.NewTicker(t.opt.interval)
+		defer ticker.Stop()
+		tick = ticker.C
+	}
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := t.session.Read(ctx, buf)
+		t.stream.Feed(buf[:n])
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		case n == 0:
+			t.stream.Idle()
+		}
+		if t.opt.calls > 0 && t.seen() >= t.opt.calls {
+			return nil
+		}
+		select {
+		case <-ends:
+			return nil
+		case <-ctx.Done():
+			return nil
+		case <-tick:
+			err = t.onTick(t)
+		case <-alive.C:
+			err = t.checkTargets()
+		default:
+		}
+		if errors.Is(err, errEnough) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// seen is the number of calls so far, for -n.
+func (t *tracing) seen() uint64 {
+	if t.plan.Mode == uprobe.Latency {
+		return t.tally.ended
+	}
+	var n uint64
+	if t.plan.Mode == uprobe.CountRecorded {
+		for _, entries := range t.stream.Books().Entries {
+			n += entries
+		}
+		return n
+	}
+	profile, err := t.session.Profile()
+	if err != nil {
+		return 0
+	}
+	return sumHits(t.plan, profile, t.stream.Books()).all
+}
+
+// checkTargets ends the run when all processes of -p are gone.
+func (t *tracing) checkTargets() error {
+	if len(t.opt.pids) == 0 {
+		return nil
+	}
+	for _, pid := range t.opt.pids {
+		if processAlive(pid) {
+			return nil
+		}
+	}
+	if len(t.opt.pids) == 1 {
+		t.env.say("process %d has ended", t.opt.pids[0])
+	} else {
+		t.env.say("the processes have ended")
+	}
+	return errEnough
+}
+
+// drain reads what is left after the probes have been told to disarm.
+func (t *tracing) drain() error {
+	buf := make([]byte, 64<<10)
+	for {
+		// Not to be cancelled: it ends by itself, and the books are to balance.
+		n, err := t.session.Read(context.Background(), buf)
+		t.stream.Feed(buf[:n])
+		if errors.Is(err, io.EOF) {
+			t.stopped = time.Now()
+			t.stream.Finish()
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			t.stream.Idle()
+		}
+	}
+}
+
+// close removes the probes and ends the program.
+func (t *tracing) close() error {
+	var err error
+	if t.session != nil {
+		err = t.session.Close()
+	}
+	if t.program != nil && t.program.cmd.Process != nil {
+		t.program.end()
+	}
+	return err
+}
+
+// totals are the functions' numbers and the summary, as of now.
+func (t *tracing) totals(until time.Time) ([]stats.Function, stats.Summary, error) {
+	profile, err := t.session.Profile()
+	if err != nil {
+		return nil, stats.Summary{}, err
+	}
+	books := t.stream.Books()
+	h := sumHits(t.plan, profile, books)
+	sum := stats.Summary{
+		Hits: h.all, Delivered: h.delivered, Lost: h.all - min(h.delivered, h.all),
+		Unparsed: t.stream.Unparsed() + books.Unplaced,
+		Probes:   t.plan.Probes(), Functions: len(t.plan.Funcs),
+		Seconds:         until.Sub(t.armed).Seconds(),
+		LatencyMeasured: t.plan.Mode == uprobe.Latency,
+		Clock:           t.session.Timebase().Clock,
+	}
+	for _, s := range t.plan.Skipped {
+		sum.Skipped = append(sum.Skipped, stats.Skipped{Function: s.Func.Name, Reason: s.Reason.Error()})
+	}
+	own := len(t.opt.pids) == 0
+	switch {
+	case t.plan.Mode == uprobe.Count:
+		// Nothing is streamed: what the kernel has counted is all delivered.
+		sum.Delivered, sum.Lost = sum.Hits, 0
+	case !own:
+		// The kernel has counted the hits of every process; what was lost of ours is
+		// told by the ring buffer.
+		if sum.Lost, err = t.session.Overruns(); err != nil {
+			return nil, sum, err
+		}
+		sum.Hits = sum.Delivered + sum.Lost
+	}
+	return t.tally.settle(h, books, own), sum, nil
+}
+
+// definitions are the lines for uprobe_events, for people to read.
+func (t *tracing) definitions(group string) string {
+	var b strings.Builder
+	for i := range t.plan.Events {
+		for _, l := range t.plan.Events[i].Definitions(group, t.opt.binary) {
+			b.WriteString(l + "\n")
+		}
+	}
+	return b.String()
+}
+
+// planFor decodes what was selected and plans the probes.
+func planFor(e *env, s *selection, mode uprobe.Mode, features tracefs.Features) (*uprobe.Plan, error) {
+	plan, err := uprobe.New(s.binary, s.funcs, uprobe.Options{Mode: mode, Features: features})
+	if err != nil {
+		return nil, err
+	}
+	if len(plan.Funcs) == 0 {
+		first := plan.Skipped[0]
+		return nil, nothing("%s: can't be probed: %v%s", first.Func.Name, first.Reason, andMore(len(plan.Skipped)-1))
+	}
+	if v, ok := s.binary.GoVersion(); ok && mode == uprobe.Latency && v.Minor < offsets.FirstRegisterABI {
+		return nil, nothing("%s: built with %s: latency needs Go 1.17 or later (ftgo count works)", s.binary.Path(), v)
+	}
+	return plan, nil
+}
+
+func andMore(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("; nor can %d more", n)
+}
+
+// output opens where data goes.
+func (o *options) output(e *env) (w io.Writer, done func() error, err error) {
+	if o.outFile == "" {
+		return e.stdout, func() error { return nil }, nil
+	}
+	f, err := os.Create(o.outFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, f.Close, nil
+}

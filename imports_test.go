@@ -1,0 +1,157 @@
+package ftgo_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/ftgo/ftgo"
+
+// arrow says what the packages of one place may import beyond the standard
+// library; "x/..." is x and all below it. Tests may import the whole module too.
+type arrow struct {
+	from string // relative to the module
+	to   []string
+}
+
+// arrows keep the flow one-way: binary → sites → definitions → lines → calls →
+// statistics → text. A package that no arrow names is a mistake: draw its arrow.
+var arrows = []arrow{
+	{from: ".", to: nil},
+	{from: "offsets/...", to: []string{module + "/offsets/...", "golang.org/x/arch/x86/x86asm"}},
+	{from: "tracefs", to: []string{"golang.org/x/sys/unix"}},
+	{from: "tracefs/uprobe", to: []string{module + "/offsets", module + "/tracefs"}},
+	{from: "tracefs/tracetest", to: []string{module + "/tracefs"}},
+	{from: "parse", to: []string{module + "/offsets", module + "/tracefs/uprobe"}},
+	{from: "cmd/ftgo/internal/stats", to: []string{module + "/parse"}},
+	{from: "cmd/ftgo/internal/render", to: []string{
+		module + "/parse", module + "/cmd/ftgo/internal/stats", "github.com/olekukonko/tablewriter/..."}},
+	{from: "cmd/ftgo/internal/workload", to: nil},
+	{from: "cmd/ftgo", to: []string{module + "/...", "github.com/spf13/pflag"}},
+}
+
+// testOnly packages are for tests alone: they import testing.
+var testOnly = []string{module + "/tracefs/tracetest"}
+
+// listed is what go list says of a package.
+type listed struct {
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
+}
+
+func TestImports(t *testing.T) {
+	// -e: this test judges packages that do not build, too.
+	list := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", "./...")
+	list.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64")
+	list.Stderr = os.Stderr
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var packages []listed
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+	if !slices.ContainsFunc(packages, func(p listed) bool { return p.ImportPath == module+"/offsets" }) {
+		t.Fatalf("go list does not see %s/offsets among %d packages", module, len(packages))
+	}
+	for _, v := range violations(packages) {
+		t.Error(v)
+	}
+}
+
+// violations returns the imports that no arrow allows.
+func violations(packages []listed) (found []string) {
+	for _, p := range packages {
+		i := slices.IndexFunc(arrows, func(a arrow) bool {
+			return covers(strings.TrimSuffix(module+"/"+a.from, "/."), p.ImportPath)
+		})
+		if i < 0 {
+			found = append(found, p.ImportPath+" has no arrow")
+			continue
+		}
+		allowed := arrows[i].to
+		for _, path := range p.Imports {
+			if !mayImport(allowed, path) || slices.Contains(testOnly, path) {
+				found = append(found, fmt.Sprintf("%s imports %s", p.ImportPath, path))
+			}
+		}
+		allowed = append([]string{module + "/..."}, allowed...)
+		for _, path := range append(slices.Clone(p.TestImports), p.XTestImports...) {
+			if !mayImport(allowed, path) {
+				found = append(found, fmt.Sprintf("%s imports %s in its tests", p.ImportPath, path))
+			}
+		}
+	}
+	return found
+}
+
+func mayImport(allowed []string, path string) bool {
+	if first, _, _ := strings.Cut(path, "/"); !strings.Contains(first, ".") && path != "C" {
+		return true // the standard library; cgo is not part of it
+	}
+	return slices.ContainsFunc(allowed, func(a string) bool { return covers(a, path) })
+}
+
+// covers tells whether pattern, a path or "path/...", covers path.
+func covers(pattern, path string) bool {
+	if tree, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return path == tree || strings.HasPrefix(path, tree+"/")
+	}
+	return path == pattern
+}
+
+func TestViolations(t *testing.T) {
+	pkg := func(path string, imports ...string) listed {
+		return listed{ImportPath: module + path, Imports: imports}
+	}
+	tests := []struct {
+		scenario string
+		pkg      listed
+		want     string // "" if it is fine
+	}{
+		{"std", pkg("/parse", "fmt", "encoding/json", "unsafe"), ""},
+		{"its own arrow", pkg("/parse", module+"/offsets", module+"/tracefs/uprobe"), ""},
+		{"below offsets", pkg("/offsets/insn", "golang.org/x/arch/x86/x86asm"), ""},
+		{"offsets and what is below", pkg("/offsets", module+"/offsets/insn"), ""},
+		{"flags in the command", pkg("/cmd/ftgo", "github.com/spf13/pflag", module+"/cmd/ftgo/internal/render"), ""},
+		{"tables in render", pkg("/cmd/ftgo/internal/render", "github.com/olekukonko/tablewriter/tw"), ""},
+		{"tests see the module", listed{ImportPath: module + "/offsets", XTestImports: []string{module + "/parse", "testing"}}, ""},
+		{"against the flow", pkg("/offsets", module+"/tracefs"), "offsets imports " + module + "/tracefs"},
+		{"round the meeting point", pkg("/parse", module+"/tracefs"), "parse imports " + module + "/tracefs"},
+		{"library imports command", pkg("/parse", module+"/cmd/ftgo/internal/stats"), "parse imports " + module + "/cmd/ftgo/internal/stats"},
+		{"decoder elsewhere", pkg("/tracefs/uprobe", "golang.org/x/arch/x86/x86asm"), "tracefs/uprobe imports golang.org/x/arch/x86/x86asm"},
+		{"another decoder", pkg("/offsets", "golang.org/x/arch/arm64/arm64asm"), "offsets imports golang.org/x/arch/arm64/arm64asm"},
+		{"flags elsewhere", pkg("/cmd/ftgo/internal/stats", "github.com/spf13/pflag"), "cmd/ftgo/internal/stats imports github.com/spf13/pflag"},
+		{"tables elsewhere", pkg("/cmd/ftgo", "github.com/olekukonko/tablewriter"), "cmd/ftgo imports github.com/olekukonko/tablewriter"},
+		{"a name that only begins the same", pkg("/cmd/ftgo", "github.com/spf13/pflagged"), "cmd/ftgo imports github.com/spf13/pflagged"},
+		{"cgo", pkg("/tracefs", "C"), "tracefs imports C"},
+		{"test support outside of tests", pkg("/cmd/ftgo", module+"/tracefs/tracetest"), "cmd/ftgo imports " + module + "/tracefs/tracetest"},
+		{"test support in tests", listed{ImportPath: module + "/tracefs", XTestImports: []string{module + "/tracefs/tracetest"}}, ""},
+		{"new package", pkg("/helpers"), "helpers has no arrow"},
+		{"module as a library", pkg("", module+"/parse"), module + " imports " + module + "/parse"},
+		{"test with a new dependency", listed{ImportPath: module + "/parse", TestImports: []string{"github.com/stretchr/testify"}},
+			"parse imports github.com/stretchr/testify in its tests"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.scenario, func(t *testing.T) {
+			got := strings.Join(violations([]listed{tt.pkg}), "\n")
+			if got != tt.want && got != module+"/"+tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

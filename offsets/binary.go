@@ -1,0 +1,222 @@
+package offsets
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sort"
+	"sync"
+	"syscall"
+)
+
+// Errors that callers tell apart.
+var (
+	// ErrNoSymbols: the file names no functions.
+	ErrNoSymbols = errors.New("no function symbols")
+	// ErrNoFunc: there is no such function.
+	ErrNoFunc = errors.New("no such function")
+)
+
+// Binary is an open x86-64 ELF executable or shared library. Its methods may be
+// called from several goroutines.
+type Binary struct {
+	path  string
+	file  *os.File
+	stat  os.FileInfo
+	elf   *elf.File
+	code  []segment
+	funcs []Func // by address
+	goVer GoVersion
+
+	layout func() (GoroutineLayout, error)
+	index  sync.Once
+	byName map[string]int // into funcs, made when first asked for
+}
+
+// segment is an executable PT_LOAD: the only place where instructions are.
+type segment struct {
+	addr, off, size uint64 // size in the file
+}
+
+// Open reads the headers and function symbols of an ELF file. Errors have the form
+// "PATH: cause".
+func Open(path string) (*Binary, error) {
+	b, err := open(path)
+	if err != nil {
+		// os names the path itself; one is enough.
+		var pe *os.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return b, nil
+}
+
+func open(path string) (_ *Binary, err error) {
+	// O_NONBLOCK: a named pipe must not keep us waiting for a writer.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	stat, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case stat.IsDir():
+		return nil, errors.New("is a directory")
+	case !stat.Mode().IsRegular():
+		return nil, errors.New("not a regular file")
+	}
+	ef, err := parseELF(f)
+	if err != nil {
+		return nil, err
+	}
+	b := &Binary{path: path, file: f, stat: stat, elf: ef}
+	b.code = codeSegments(ef)
+	if len(b.code) == 0 {
+		return nil, errors.New("ELF file without an executable segment")
+	}
+	if b.goVer, err = readGoVersion(f, ef); err != nil {
+		return nil, err
+	}
+	if b.funcs, err = b.readFuncs(); err != nil {
+		return nil, err
+	}
+	b.layout = sync.OnceValues(b.readLayout)
+	return b, nil
+}
+
+func parseELF(r io.ReaderAt) (*elf.File, error) {
+	var ident [20]byte
+	n, err := r.ReadAt(ident[:], 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if !bytes.HasPrefix(ident[:n], []byte(elf.ELFMAG)) {
+		return nil, errors.New("not an ELF file")
+	}
+	ef, err := elf.NewFile(r)
+	if err != nil {
+		return nil, fmt.Errorf("damaged ELF file: %w", err)
+	}
+	if ef.Class != elf.ELFCLASS64 || ef.Machine != elf.EM_X86_64 {
+		return nil, fmt.Errorf("%s for %s: only 64-bit x86-64 is supported", ef.Class, ef.Machine)
+	}
+	if ef.Type != elf.ET_EXEC && ef.Type != elf.ET_DYN {
+		return nil, fmt.Errorf("%s: neither an executable nor a shared library", ef.Type)
+	}
+	return ef, nil
+}
+
+func codeSegments(ef *elf.File) []segment {
+	var code []segment
+	for _, p := range ef.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Vaddr+p.Filesz >= p.Vaddr && p.Off+p.Filesz >= p.Off {
+			code = append(code, segment{p.Vaddr, p.Off, p.Filesz})
+		}
+	}
+	return code
+}
+
+// Close closes the file. Functions and sites stay valid.
+func (b *Binary) Close() error { return b.file.Close() }
+
+// Path is the path given to Open.
+func (b *Binary) Path() string { return b.path }
+
+// Fd is the open file's descriptor: /proc/self/fd/Fd names the very file that was
+// read, whatever its name has come to mean since.
+func (b *Binary) Fd() uintptr { return b.file.Fd() }
+
+// Unchanged fails if the file's bytes may not be those that were read.
+func (b *Binary) Unchanged() error {
+	now, err := b.file.Stat()
+	if err != nil {
+		return err
+	}
+	if now.Size() != b.stat.Size() || !now.ModTime().Equal(b.stat.ModTime()) {
+		return fmt.Errorf("%s: changed while it was read", b.path)
+	}
+	return nil
+}
+
+// GoVersion is the version of Go that built the file; ok is false if it was not Go,
+// or one that can't be told.
+func (b *Binary) GoVersion() (v GoVersion, ok bool) { return b.goVer, b.goVer.Minor > 0 }
+
+// Funcs are the functions that have bytes in the file, by address. The slice is the
+// binary's own.
+func (b *Binary) Funcs() []Func { return b.funcs }
+
+// FuncAt returns the function that the address lies in.
+func (b *Binary) FuncAt(addr uint64) (*Func, bool) {
+	i := sort.Search(len(b.funcs), func(i int) bool { return b.funcs[i].Addr > addr }) - 1
+	if i < 0 || addr-b.funcs[i].Addr >= b.funcs[i].Size {
+		return nil, false
+	}
+	return &b.funcs[i], true
+}
+
+// FileOffset returns where in the file the byte at a virtual address is, by the
+// program headers: va - p_vaddr + p_offset of the executable segment around it
+// (System V gABI, chapter 5). Only executable segments count.
+func (b *Binary) FileOffset(addr uint64) (uint64, error) {
+	for _, s := range b.code {
+		if addr >= s.addr && addr-s.addr < s.size {
+			return addr - s.addr + s.off, nil
+		}
+	}
+	return 0, fmt.Errorf("address %#x: in no executable segment", addr)
+}
+
+// TextOffset is the same by the rule that people use by hand:
+// va - text_va + text_off. It knows .text alone.
+func (b *Binary) TextOffset(addr uint64) (uint64, error) {
+	text := b.elf.Section(".text")
+	if text == nil || addr < text.Addr || addr-text.Addr >= text.Size {
+		return 0, fmt.Errorf("address %#x: not in .text", addr)
+	}
+	return addr - text.Addr + text.Offset, nil
+}
+
+// Code returns the function's bytes.
+func (b *Binary) Code(f *Func) ([]byte, error) {
+	for _, s := range b.code {
+		if f.Addr < s.addr || f.Addr-s.addr >= s.size {
+			continue
+		}
+		if s.size-(f.Addr-s.addr) < f.Size {
+			return nil, fmt.Errorf("%s: reaches beyond its segment", f.Name)
+		}
+		code := make([]byte, f.Size)
+		if _, err := b.file.ReadAt(code, int64(f.Addr-s.addr+s.off)); err != nil {
+			return nil, fmt.Errorf("read code of %s: %w", f.Name, err)
+		}
+		return code, nil
+	}
+	return nil, fmt.Errorf("%s: in no executable segment", f.Name)
+}
+
+// AddrOf is the inverse of FileOffset.
+func (b *Binary) AddrOf(offset uint64) (uint64, error) {
+	for _, s := range b.code {
+		if offset >= s.off && offset-s.off < s.size {
+			return offset - s.off + s.addr, nil
+		}
+	}
+	return 0, fmt.Errorf("file offset %#x: in no executable segment", offset)
+}
+
+// Relocatable tells whether the kernel chooses where in memory the file goes:
+// position-independent executables and shared libraries.
+func (b *Binary) Relocatable() bool { return b.elf.Type == elf.ET_DYN }

@@ -1,0 +1,40 @@
+package offsets
+
+// Func is one function of a binary: a name and the bytes that belong to it.
+type Func struct {
+	// Name is the symbol as Go spells it: "main.(*Store).Get",
+	// "main.Map[go.shape.int]". The ABI0 version of a function that has another one
+	// too goes by "NAME.abi0".
+	Name string
+	// Addr is the virtual address of the first byte, as the ELF file states it
+	// (no load bias); Size is the number of bytes.
+	Addr, Size uint64
+	// ABI is how the function takes its arguments and where it finds g.
+	ABI ABI
+}
+
+// ABI is a calling convention on amd64.
+type ABI uint8
+
+const (
+	// ABIInternal passes arguments in registers and keeps g in R14
+	// (Go 1.17 and later, src/cmd/compile/abi-internal.md).
+	ABIInternal ABI = iota
+	// ABI0 passes everything on the stack: assembly, and all Go before 1.17.
+	ABI0
+	// SystemV is the convention of C: there is no goroutine to be found.
+	SystemV
+)
+
+func (a ABI) String() string {
+	switch a {
+	case ABIInternal:
+		return "ABIInternal"
+	case ABI0:
+		return "ABI0"
+	}
+	return "System V"
+}
+
+// Package is the import path of the package that the function is in, "" for C.
+func (f *Func) Package() string { return SplitName(f.Name).Package }

@@ -1,0 +1,295 @@
+// Package insn knows how long an x86-64 instruction is, where it branches to,
+// and what a uprobe does when it is put on it. It reads bytes of 64-bit code and
+// nothing else: finding the bytes (ELF, symbols) and choosing the places to probe
+// is left to package offsets.
+//
+// The decoder never guesses. A probe in the middle of an instruction corrupts the
+// program, so an encoding that is undefined, newer than the tables, or that
+// processors of different makers measure differently is an error, and the caller
+// must not decode past it. What is left out on purpose: legality that does not
+// change the length (a lock prefix on a load, VEX.W, VEX.L or VEX.vvvv of the
+// wrong value), and the REX2, extended EVEX and VEX map 5/7 encodings of APX and
+// its successors.
+//
+// Facts are from the Intel SDM (order number 325462), volume 2, chapter 2
+// (instruction format) and appendix A (opcode maps), and from the AMD APM
+// (24594), volume 3, for XOP and 3DNow!.
+package insn
+
+import "errors"
+
+// MaxLen is the longest instruction a processor executes, in bytes
+// (SDM vol. 2, 2.3.11).
+const MaxLen = 15
+
+// ErrTruncated says that the code ends before the instruction does.
+var ErrTruncated = errors.New("decode instruction: code ends inside it")
+
+// ErrUnknown says that the bytes are no instruction this package knows.
+var ErrUnknown = errors.New("decode instruction: undefined or unknown encoding")
+
+// Kind tells what an instruction does to the flow of control.
+type Kind uint8
+
+const (
+	Other        Kind = iota // goes on to the next instruction
+	Return                   // ret, ret imm16 and the far forms
+	Jump                     // jmp rel8, jmp rel32
+	CondJump                 // jcc, jrcxz, loop, loope, loopne, and xbegin with its fallback address
+	Call                     // call rel32
+	IndirectJump             // jmp through a register or memory, near or far
+	IndirectCall             // call through a register or memory, near or far
+	Trap                     // int3, int n, int1, hlt, ud0, ud1, ud2
+)
+
+func (k Kind) String() string {
+	names := [...]string{"other", "return", "jump", "conditional jump", "call", "indirect jump", "indirect call", "trap"}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return "invalid kind"
+}
+
+// NoCond is the Cond of an instruction that is not a jcc, jrcxz and loop among them.
+const NoCond = 0xff
+
+// Inst is one decoded instruction.
+type Inst struct {
+	// Len is the number of bytes, 1 to MaxLen; Prefix how many of them come
+	// before the opcode. REX counts as a prefix, VEX, EVEX and XOP do not.
+	Len, Prefix int
+	Kind        Kind
+	// Cond is the condition nibble of a jcc (SDM vol. 1, appendix B: 6 is
+	// "below or equal", 7 "above"), NoCond for everything else.
+	Cond uint8
+	// Table marks an indirect jump through memory at base+index*8 without a
+	// displacement. The gc compiler (1.19 and later) makes these for switch
+	// statements and nothing else; in C it can be a tail call through an array.
+	Table bool
+	// Rel is the displacement of a direct branch, counted from the end of the
+	// instruction; 0 for everything else.
+	Rel int64
+}
+
+// Legacy prefixes as a set.
+const (
+	pOpSize  = 1 << iota // 66
+	pAddr                // 67
+	pRep                 // f3
+	pRepne               // f2
+	pLock                // f0
+	pSegment             // 26 2e 36 3e 64 65; 3e is also notrack, f2 also bnd
+)
+
+var legacyPrefix = [256]uint8{
+	0x66: pOpSize, 0x67: pAddr, 0xf3: pRep, 0xf2: pRepne, 0xf0: pLock,
+	0x26: pSegment, 0x2e: pSegment, 0x36: pSegment, 0x3e: pSegment, 0x64: pSegment, 0x65: pSegment,
+}
+
+// rexW is the bit of a REX prefix that selects 64-bit operands.
+const rexW = 8
+
+func isREX(b byte) bool { return b&0xf0 == 0x40 }
+
+// Decode decodes the instruction at the start of code. Bytes behind it have no
+// influence. It does not allocate.
+func Decode(code []byte) (Inst, error) {
+	w := code
+	if len(w) > MaxLen {
+		w = w[:MaxLen]
+	}
+	var set, rex uint8
+	p := 0
+	for ; p < len(w) && legacyPrefix[w[p]] != 0; p++ {
+		set |= legacyPrefix[w[p]]
+	}
+	if p < len(w) && isREX(w[p]) {
+		rex = w[p]
+		p++
+		// A REX prefix counts only right before the opcode (SDM vol. 2, 2.2.1).
+		// Processors skip a misplaced one, disassemblers print it as an
+		// instruction of its own: nobody who means well writes that.
+		if p < len(w) && (legacyPrefix[w[p]] != 0 || isREX(w[p])) {
+			return Inst{}, ErrUnknown
+		}
+	}
+	if p == len(w) {
+		return Inst{}, cut(code)
+	}
+	in := Inst{Prefix: p, Cond: NoCond}
+	op := w[p]
+	p++
+	switch {
+	case op == 0x0f:
+		return decode0F(code, w, p, in, set, rex)
+	case op == 0xc4, op == 0xc5, op == 0x62:
+		return decodeVector(code, w, p, in, set, rex)
+	case op == 0x8f && p < len(w) && w[p]&0x1f >= 8:
+		// XOP; pop has a zero in these bits (AMD APM vol. 3, 1.2.7).
+		return decodeVector(code, w, p, in, set, rex)
+	}
+	f := oneByte[op]
+	if f&isDefined == 0 {
+		return Inst{}, ErrUnknown
+	}
+	if f&hasModRM == 0 {
+		return finish(code, w, p, in, f, set, rex)
+	}
+	if p == len(w) {
+		return Inst{}, cut(code)
+	}
+	modrm := w[p]
+	if !groups[f>>groupShift].defines(modrm) {
+		return Inst{}, ErrUnknown
+	}
+	switch op {
+	case 0xf6, 0xf7:
+		if modrm&0x30 == 0 { // test takes an immediate, the rest of group 3 does not
+			f |= oneByte[op&1|0xa8] & immBits
+		}
+	case 0xc7:
+		if modrm == 0xf8 {
+			f = f&^kindBits | form(CondJump)<<kindShift // xbegin
+		}
+	case 0xff:
+		switch modrm >> 3 & 7 {
+		case 2, 3:
+			in.Kind = IndirectCall
+		case 4, 5:
+			in.Kind = IndirectJump
+			in.Table = isTable(w[p:], rex)
+		}
+	}
+	n := modrmLen(w[p:])
+	if n == 0 {
+		return Inst{}, cut(code)
+	}
+	return finish(code, w, p+n, in, f, set, rex)
+}
+
+// decode0F decodes the maps behind the escapes 0f, 0f 38 and 0f 3a; w[p] is the
+// byte after the 0f.
+func decode0F(code, w []byte, p int, in Inst, set, rex uint8) (Inst, error) {
+	if p == len(w) {
+		return Inst{}, cut(code)
+	}
+	op := w[p]
+	p++
+	f, pp := twoByte[op], twoBytePP.at(op)
+	if op == 0x38 || op == 0x3a {
+		if p == len(w) {
+			return Inst{}, cut(code)
+		}
+		if op == 0x38 {
+			f, pp = isDefined|hasModRM, map0F38.at(w[p])
+		} else {
+			f, pp = isDefined|hasModRM|1, map0F3A.at(w[p])
+		}
+		p++
+	}
+	if f&isDefined == 0 || pp&legacyPP(set) == 0 {
+		return Inst{}, ErrUnknown
+	}
+	if f&hasModRM == 0 {
+		return finish(code, w, p, in, f, set, rex)
+	}
+	if p == len(w) {
+		return Inst{}, cut(code)
+	}
+	if !groups[f>>groupShift].defines(w[p]) {
+		return Inst{}, ErrUnknown
+	}
+	n := 1
+	if f&modIgnored == 0 {
+		if n = modrmLen(w[p:]); n == 0 {
+			return Inst{}, cut(code)
+		}
+	}
+	p += n
+	switch {
+	case op == 0x0f && p < len(w) && !is3DNow(w[p]):
+		return Inst{}, ErrUnknown
+	case op == 0x78 && set&(pOpSize|pRepne) != 0:
+		f += 2 // extrq and insertq of SSE4a take two bytes, vmread none
+	}
+	return finish(code, w, p, in, f, set, rex)
+}
+
+// finish adds the immediate at w[p:], which for a direct branch is its displacement.
+func finish(code, w []byte, p int, in Inst, f form, set, rex uint8) (Inst, error) {
+	imm := int(f & fixedImm)
+	switch {
+	case f&(immZ|immV|isMoffs) == 0:
+	case f&isMoffs != 0:
+		imm = 8
+		if set&pAddr != 0 {
+			imm = 4
+		}
+	case rex&rexW != 0:
+		imm = 4
+		if f&immV != 0 {
+			imm = 8
+		}
+	case set&pOpSize != 0:
+		imm = 2
+	default:
+		imm = 4
+	}
+	if p+imm > len(w) {
+		return Inst{}, cut(code)
+	}
+	in.Len = p + imm
+	if k := Kind(f >> kindShift & 7); k != Other {
+		in.Kind = k
+	}
+	switch in.Kind {
+	case Jump, CondJump, Call:
+		// AMD processors make these 16-bit branches, Intel's ignore the prefix
+		// (SDM vol. 2 on JMP, "near branches are forced to 64 bits"), so even
+		// the length is in doubt. xbegin, the one immZ here, agrees on both.
+		if set&pOpSize != 0 && rex&rexW == 0 && f&immZ == 0 {
+			return Inst{}, ErrUnknown
+		}
+		in.Rel = signed(w[p:in.Len])
+		if f&isJcc != 0 {
+			in.Cond = w[p-1] & 15
+		}
+	}
+	return in, nil
+}
+
+// cut is the error for an instruction that needs more bytes than there are.
+func cut(code []byte) error {
+	if len(code) < MaxLen {
+		return ErrTruncated
+	}
+	return ErrUnknown
+}
+
+// legacyPP gives the mandatory prefix that the legacy prefixes amount to as a bit
+// of a ppMap: f3 and f2 win over 66 (SDM vol. 2, A.2.5). With both of
+// them the outcome is not documented, so only opcodes that accept everything pass.
+func legacyPP(set uint8) uint8 {
+	switch set & (pOpSize | pRep | pRepne) {
+	case 0:
+		return ppNone
+	case pOpSize:
+		return pp66
+	case pRep, pRep | pOpSize:
+		return ppF3
+	case pRepne, pRepne | pOpSize:
+		return ppF2
+	}
+	return ppAny
+}
+
+// signed reads a little-endian number of 1, 2 or 4 bytes.
+func signed(b []byte) int64 {
+	switch len(b) {
+	case 1:
+		return int64(int8(b[0]))
+	case 2:
+		return int64(int16(uint16(b[0]) | uint16(b[1])<<8))
+	}
+	return int64(int32(uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24))
+}

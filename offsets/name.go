@@ -1,0 +1,298 @@
+package offsets
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Name is the symbol of a Go function taken apart. String puts it together
+// again, byte for byte.
+//
+//	gopkg.in/yaml%2ev3.(*Map[go.shape.int]).Get.func1
+//	package gopkg.in/yaml.v3, receiver Map, pointer, type arguments
+//	[go.shape.int], function Get, suffix .func1
+//
+// Symbols are ambiguous in places. What follows the package is read as
+// "Type.Method", unless the second part is one of the compiler's own (func1,
+// gowrap2, 0, a number, …) or can't be a method's name; so the closure of an
+// inlined function (main.f.g.func1, go.dev/issue/60324) looks like method g of
+// a type f. A C function is a name without package, receiver and suffix, unless
+// it has dots.
+type Name struct {
+	// Package is the import path as source files spell it, "" for C functions
+	// and for what the compiler makes for types (type:.eq.T).
+	Package string
+	// Receiver is the name of the receiver's type without its type arguments, ""
+	// for functions. Pointer tells (*T) from T.
+	Receiver string
+	Pointer  bool
+	// Func is the name of the function or method.
+	Func string
+	// TypeArgs are the type arguments of the receiver or else of the function,
+	// with the brackets: "[go.shape.int,go.shape.string]"; "[...]" in the
+	// pclntab of Go 1.18 to 1.20.
+	TypeArgs string
+	// Suffix is what the compiler added, with its separator: ".func1.2",
+	// "-range1", "-fm", ".0" (of init.0), "..func1" (of glob..func1).
+	Suffix string
+
+	// path is Package as the symbol has it, with the separator.
+	path string
+}
+
+// SplitName takes a symbol apart. It accepts any text; what it can't make sense
+// of is Func.
+func SplitName(sym string) Name {
+	if strings.HasPrefix(sym, "type:") || strings.HasPrefix(sym, "type..") {
+		return Name{Func: sym}
+	}
+	end := pathEnd(sym)
+	n := Name{path: sym[:end]}
+	if end > 0 {
+		n.Package = unescape(sym[:end-1])
+	}
+	first, tail := cutPart(sym[end:])
+	if method, suffix := cutMethod(tail); n.hasMethod(first, method) {
+		n.Func, n.Suffix = method, suffix
+		if strings.HasPrefix(first, "(*") {
+			n.Pointer, first = true, first[2:len(first)-1]
+		}
+		n.Receiver, n.TypeArgs = cutTypeArgs(first)
+		return n
+	}
+	n.Func, n.TypeArgs = cutTypeArgs(first)
+	n.Suffix = tail
+	return n
+}
+
+// String returns the symbol.
+func (n Name) String() string {
+	if n.Receiver == "" {
+		return n.path + n.Func + n.TypeArgs + n.Suffix
+	}
+	receiver := n.Receiver + n.TypeArgs
+	if n.Pointer {
+		receiver = "(*" + receiver + ")"
+	}
+	return n.path + receiver + "." + n.Func + n.Suffix
+}
+
+// hasMethod tells whether first, a part after the package, is a receiver and
+// method the name of its method.
+func (n Name) hasMethod(first, method string) bool {
+	if method == "" {
+		return false
+	}
+	if strings.HasPrefix(first, "(*") {
+		return len(first) > len("(*)") && first[len(first)-1] == ')'
+	}
+	switch first {
+	case "", "init":
+		return false
+	case "main":
+		if n.Package == "main" {
+			return false
+		}
+	}
+	// Methods have no type parameters of their own, so f.g[int] is f with g inlined.
+	return !strings.ContainsAny(method, "([") && !madeByCompiler(method)
+}
+
+// madeByCompiler tells whether part is a name that cmd/compile gives to what it
+// makes out of a function (closureName in ir/func.go, and the older schemes).
+func madeByCompiler(part string) bool {
+	switch word := strings.TrimRight(part, "0123456789"); word {
+	case "":
+		return true
+	case "func", "gowrap", "deferwrap", "dwrap":
+		return word != part || word == "dwrap"
+	}
+	return part == "abi0" || part == "abiinternal"
+}
+
+// pathEnd returns where the import path of a symbol ends, separator included; 0
+// if there is none. Dots in its last element are escaped, so the first dot there
+// ends it (cmd/internal/objabi/path.go, PathToPrefix).
+func pathEnd(sym string) int {
+	if strings.HasPrefix(sym, "go:") { // go:struct { main.T }.Method
+		return len("go:")
+	}
+	path := sym
+	if i := strings.IndexAny(path, "[({\" "); i >= 0 {
+		path = path[:i]
+	}
+	last := strings.LastIndexByte(path, '/') + 1
+	dot := strings.IndexByte(path[last:], '.')
+	if dot < 0 {
+		return 0
+	}
+	return last + dot + 1
+}
+
+// cutPart cuts s before what separates the parts of a name: a dot, a hyphen, or
+// the middle dot that .symtab turns into a dot.
+func cutPart(s string) (part, tail string) {
+	return cutOutside(s, ".-\xc2") // \xc2 begins the middle dot
+}
+
+// cutOutside cuts s before the first of the separators outside of brackets.
+func cutOutside(s, separators string) (part, tail string) {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; c {
+		case '[', '(', '{':
+			end := groupEnd(s, i)
+			if end < 0 {
+				return s, ""
+			}
+			i = end - 1
+		default:
+			if strings.IndexByte(separators, c) >= 0 && (c < utf8.RuneSelf || strings.HasPrefix(s[i:], middleDot)) {
+				return s[:i], s[i:]
+			}
+		}
+	}
+	return s, ""
+}
+
+// cutMethod cuts the part after the dot that tail begins with.
+func cutMethod(tail string) (method, suffix string) {
+	if tail, ok := strings.CutPrefix(tail, "."); ok {
+		return cutPart(tail)
+	}
+	return "", ""
+}
+
+// cutTypeArgs cuts s before the bracket that s ends with.
+func cutTypeArgs(s string) (base, args string) {
+	if i := strings.IndexByte(s, '['); i > 0 && groupEnd(s, i) == len(s) {
+		return s[:i], s[i:]
+	}
+	return s, ""
+}
+
+// middleDot separates what the compiler names in pclntab: init·1, local·1.
+const middleDot = "·"
+
+// groupEnd returns the index after the bracket that closes the one at s[i], or
+// -1. Type arguments can be any type: struct { A int "json:\"a]b\"" } too, whose
+// tag is printed as strconv.Quote does.
+func groupEnd(s string, i int) int {
+	for depth := 0; i < len(s); i++ {
+		switch s[i] {
+		case '[', '(', '{':
+			depth++
+		case ']', ')', '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case '"':
+			for i++; i < len(s) && s[i] != '"'; i++ {
+				if s[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return -1
+}
+
+// unescape undoes the escapes that occur in symbols of import paths the go
+// command accepts: dots, and bytes beyond ASCII (cmd/internal/objabi/path.go).
+func unescape(s string) string {
+	i := strings.IndexByte(s, '%')
+	if i < 0 {
+		return s
+	}
+	b := append(make([]byte, 0, len(s)), s[:i]...)
+	for ; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if c, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil && (c == '.' || c >= 0x80) {
+				b = append(b, byte(c))
+				i += 2
+				continue
+			}
+		}
+		b = append(b, s[i])
+	}
+	return string(b)
+}
+
+// keep says which parts of a symbol respell leaves in.
+type keep uint8
+
+const (
+	keepPointer keep = 1 << iota // (*T) rather than T
+	keepArgs                     // type arguments, as source files spell them
+)
+
+// respell spells a symbol without escapes and middle dots and, unless told to
+// keep them, without the marks of pointer receivers and without type arguments.
+func respell(sym string, parts keep) string {
+	marked := func(c byte) bool { return c == '(' || c == '[' || c == '%' || c == middleDot[0] }
+	if !slices.ContainsFunc([]byte(sym), marked) {
+		return sym
+	}
+	sym = unescape(sym)
+	b := make([]byte, 0, len(sym))
+	receiver := -1 // where the parenthesis of an open "(*" closes
+	for i := 0; i < len(sym); i++ {
+		if i == receiver {
+			if parts&keepPointer != 0 {
+				b = append(b, ')')
+			}
+			receiver = -1
+			continue
+		}
+		if strings.HasPrefix(sym[i:], middleDot) {
+			b = append(b, '.')
+			i += len(middleDot) - 1
+			continue
+		}
+		c := sym[i]
+		if c != '[' && c != '(' && c != '{' {
+			b = append(b, c)
+			continue
+		}
+		end := groupEnd(sym, i)
+		switch {
+		case end < 0:
+			return string(append(b, sym[i:]...))
+		case c == '[':
+			if parts&keepArgs != 0 {
+				b = appendTypeArgs(b, sym[i:end])
+			}
+		case receiver < 0 && strings.HasPrefix(sym[i:], "(*"):
+			if parts&keepPointer != 0 {
+				b = append(b, "(*"...)
+			}
+			receiver = end - 1
+			end = i + len("(*")
+		default:
+			b = append(b, sym[i:end]...)
+		}
+		i = end - 1
+	}
+	return string(b)
+}
+
+// appendTypeArgs appends a bracketed list of types without what the compiler adds
+// to them: "go.shape." and, in Go 1.18 to 1.20, "_" and the index in the list.
+func appendTypeArgs(b []byte, list string) []byte {
+	b = append(b, '[')
+	list = list[1 : len(list)-1]
+	for i := 0; ; i++ {
+		arg, rest := cutOutside(list, ",")
+		arg = strings.TrimSpace(arg)
+		if shape, ok := strings.CutPrefix(arg, "go.shape."); ok {
+			arg = strings.TrimSuffix(shape, "_"+strconv.Itoa(i))
+		}
+		b = append(b, strings.ReplaceAll(arg, " ", "")...)
+		if rest == "" {
+			return append(b, ']')
+		}
+		b = append(b, ',')
+		list = rest[1:]
+	}
+}

@@ -1,0 +1,222 @@
+package offsets
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// Nearest returns up to n names that someone who typed text, which matches
+// nothing, may have meant: other case, a slip of the fingers, a name begun, a
+// package or receiver left out. The likeliest come first; there may be none.
+// Names are spelled as a glob takes them, all instances of a generic function
+// under one: main.(*Map).Get.
+func Nearest(text string, funcs []Func, n int) []string {
+	t := readTyped(text)
+	if t.whole.text == "" || n <= 0 {
+		return nil
+	}
+	path, here := "", t.in("")
+	var near []suggestion
+	for i := range funcs {
+		name := SplitName(funcs[i].Name)
+		if name.path != path { // functions of a package are neighbours
+			path, here = name.path, t.in(name.Package)
+		}
+		made := name.Suffix != ""
+		cost := here.cost(strings.ToLower(respell(funcs[i].Name[len(path):], 0)), made)
+		if cost < unlike {
+			near = append(near, suggestion{
+				name: respell(funcs[i].Name, keepPointer),
+				cost: cost, foreign: name.Package != "main",
+			})
+		}
+	}
+	slices.SortFunc(near, suggestion.compare)
+	near = slices.Compact(near)
+	var names []string
+	for _, s := range near[:min(n, len(near))] {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// suggestion is a name and its distance from what was typed.
+type suggestion struct {
+	name    string
+	cost    int
+	foreign bool // not of package main
+}
+
+// compare puts the likelier first: what is nearer, the program's own functions
+// before the libraries', short names before long.
+func (s suggestion) compare(o suggestion) int {
+	if s.cost == o.cost && s.foreign != o.foreign {
+		if o.foreign {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(
+		cmp.Compare(s.cost, o.cost),
+		cmp.Compare(len(s.name), len(o.name)),
+		cmp.Compare(s.name, o.name),
+	)
+}
+
+// typed is what the user wrote, in lower case and the plain spelling without
+// wildcards: all of it, and cut after the package if it seems to have one.
+type typed struct {
+	whole word
+	pkg   string
+	rest  word
+}
+
+func readTyped(text string) typed {
+	text = strings.TrimSuffix(respell(strings.TrimSpace(text), 0), ".abi0")
+	text = strings.ToLower(strings.NewReplacer("(", "", ")", "", "*", "", "?", "").Replace(text))
+	t := typed{whole: newWord(text)}
+	if end := pathEnd(text); end > 0 {
+		t.pkg, t.rest = text[:end-1], newWord(text[end:])
+	}
+	return t
+}
+
+// Costs grow with what one has to assume; unlike is no resemblance.
+const (
+	noReceiver = 1
+	noPackage  = 2
+	begun      = 4
+	unlike     = 1 << 10
+)
+
+// typedHere is what was typed as seen from one package.
+type typedHere struct {
+	rest    word // what would name the function,
+	pkgCost int  // if the beginning means this package, and for how much
+	whole   word // what would name it if the package was left out; may be empty
+}
+
+func (t typed) in(pkg string) typedHere {
+	pkg = strings.ToLower(pkg)
+	// The last element of a path may have dots: yaml.v3.Unmarshal.
+	if rest, ok := strings.CutPrefix(t.whole.text, pkg+"."); ok && pkg != "" {
+		return typedHere{rest: newWord(rest)}
+	}
+	here := typedHere{rest: t.rest, pkgCost: unlike, whole: t.whole}
+	if t.pkg == "" {
+		return here
+	}
+	last := pkg[strings.LastIndexByte(pkg, '/')+1:]
+	if rest, ok := strings.CutPrefix(t.whole.text, last+"."); ok {
+		return typedHere{rest: newWord(rest), pkgCost: 1, whole: t.whole}
+	}
+	w := newWord(t.pkg)
+	slips, ok := w.slips(pkg)
+	if !ok {
+		slips, ok = w.slips(last)
+	}
+	if ok {
+		here.pkgCost = slips + 1
+	}
+	return here
+}
+
+// cost is the distance from name, a function's plain name without the package;
+// made tells the compiler's closures and wrappers.
+func (h typedHere) cost(name string, made bool) int {
+	cost := unlike
+	if h.pkgCost < unlike {
+		cost = h.pkgCost + h.rest.cost(name, made)
+	}
+	if h.whole.text != "" {
+		cost = min(cost, noPackage+h.whole.cost(name, made))
+	}
+	return cost
+}
+
+// word is one thing typed, prepared for being compared with many names.
+type word struct {
+	text, afterDot string
+	letters        uint64
+}
+
+func newWord(text string) word {
+	return word{text, "." + text, letters(text)}
+}
+
+func (w word) cost(name string, made bool) int {
+	if w.text == "" {
+		return unlike
+	}
+	if w.text == name {
+		return 0
+	}
+	if strings.HasSuffix(name, w.afterDot) {
+		return noReceiver
+	}
+	cost := unlike
+	if len(w.text) >= 4 && !made && strings.HasPrefix(name, w.text) {
+		cost = begun
+	}
+	if slips, ok := w.slips(name); ok {
+		cost = min(cost, slips+1)
+	}
+	if dot := strings.LastIndexByte(name, '.'); dot >= 0 && !made {
+		if slips, ok := w.slips(name[dot+1:]); ok {
+			cost = min(cost, noReceiver+slips+1)
+		}
+	}
+	return cost
+}
+
+// slips counts the wrong, missing, needless and swapped bytes between w and name;
+// not ok means too many for a word of this length.
+func (w word) slips(name string) (n int, ok bool) {
+	limit := min((len(w.text)+2)/5, 3)
+	if len(w.text) > maxCompared || len(name) > maxCompared ||
+		max(len(w.text)-len(name), len(name)-len(w.text)) > limit ||
+		bits.OnesCount64(w.letters^letters(name)) > 2*limit { // one slip makes two letters differ
+		return 0, w.text == name
+	}
+	n = distance(w.text, name)
+	return n, n <= limit
+}
+
+// letters is the set of bytes of s, roughly.
+func letters(s string) (set uint64) {
+	for i := 0; i < len(s); i++ {
+		set |= 1 << (s[i] & 63)
+	}
+	return set
+}
+
+// maxCompared is the length in bytes of the longest text compared for slips.
+const maxCompared = 128
+
+// distance is the optimal string alignment distance of two texts of at most
+// maxCompared bytes: insertions, deletions, substitutions, swaps of neighbours.
+func distance(a, b string) int {
+	var rows [3][maxCompared + 1]uint8
+	before, last, row := &rows[0], &rows[1], &rows[2]
+	for j := range len(b) + 1 {
+		last[j] = uint8(j)
+	}
+	for i := range len(a) {
+		row[0] = uint8(i + 1)
+		for j := range len(b) {
+			if a[i] == b[j] {
+				row[j+1] = last[j]
+				continue
+			}
+			d := min(last[j], last[j+1], row[j]) + 1
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				d = min(d, before[j-1]+1)
+			}
+			row[j+1] = d
+		}
+		before, last, row = last, row, before
+	}
+	return int(last[len(b)])
+}

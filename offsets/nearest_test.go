@@ -1,0 +1,148 @@
+package offsets
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestNearest(t *testing.T) {
+	var funcs []Func
+	for i, name := range []string{
+		"main.main", "main.main.func1", "main.run", "main.handleRequest", "main.handleRequest.func1", "main.init.0", "main.lend", "example.com/store.Get",
+		"main.(*Store).Get", "main.(*Store).Get.func1", "main.(*Store).Put", "main.Store.Len", "main.(*Cache).Get",
+		"main.Map[go.shape.int]", "main.Map[go.shape.string]", "main.(*Stack[go.shape.int]).Push", "main.(*Stack[go.shape.int]).Push.func1",
+		"net/http.Get", "net/http.(*Client).Get", "net/http.(*Client).Do", "net/http.(*Client).do", "net/http.(*conn).serve",
+		"gopkg.in/yaml%2ev3.Unmarshal", "gopkg.in/yaml%2ev3.(*Decoder).Decode", "encoding/json.Unmarshal", "encoding/json.(*Decoder).Decode",
+		"runtime.mallocgc", "runtime.memmove", "runtime.memmove", "runtime.gcStart", "io.Copy", "type:.eq.main.Store", "go:struct { *main.T }.Len", "printf",
+	} {
+		funcs = append(funcs, Func{Name: name, Addr: uint64(i) << 4})
+	}
+	tests := []struct {
+		scenario, text string
+		n              int
+		want           []string
+	}{
+		{"letter missing", "main.handleRequst", 1, []string{"main.handleRequest"}},
+		{"letter too many", "main.runn", 3, []string{"main.run"}},
+		{"wrong letter", "main.(*Store).Pot", 3, []string{"main.(*Store).Put", "main.(*Store).Get"}},
+		{"letters swapped", "main.Stroe.Put", 1, []string{"main.(*Store).Put"}},
+		{"wrong case", "main.store.get", 1, []string{"main.(*Store).Get"}},
+		{"case tells no functions apart", "net/http.client.DO", 2, []string{"net/http.(*Client).Do", "net/http.(*Client).do"}},
+		{"package missing", "Store.Put", 1, []string{"main.(*Store).Put"}},
+		{"package missing and letters swapped", "Stroe.Put", 1, []string{"main.(*Store).Put"}},
+		{"only the last element of the package", "http.Client.Do", 1, []string{"net/http.(*Client).Do"}},
+		{"last element and a slip", "htpp.Client.Do", 1, []string{"net/http.(*Client).Do"}},
+		{"slip in the package", "net/htpp.Get", 1, []string{"net/http.Get"}},
+		{"dotted package without its directory", "yaml.v3.Unmarshal", 1, []string{"gopkg.in/yaml.v3.Unmarshal"}},
+		{"package name instead of path", "json.Unmarshal", 1, []string{"encoding/json.Unmarshal"}},
+		{"slip behind a dotted package", "gopkg.in/yaml.v3.Unmarshall", 1, []string{"gopkg.in/yaml.v3.Unmarshal"}},
+		{"receiver missing", "main.Push", 3, []string{"main.(*Stack).Push"}},
+		{"receiver missing from several", "main.Get", 5, []string{"main.(*Cache).Get", "main.(*Store).Get"}},
+		{"method alone", "Push", 3, []string{"main.(*Stack).Push"}},
+		{"function before methods", "Get", 3, []string{"net/http.Get", "example.com/store.Get", "main.(*Cache).Get"}},
+		{"function before methods, with a slip", "Gett", 1, []string{"net/http.Get"}},
+		{"slip in a method without its receiver", "main.Psuh", 3, []string{"main.(*Stack).Push"}},
+		{"package before a type of that name", "store.Get", 2, []string{"example.com/store.Get", "main.(*Store).Get"}},
+		{"receiver missing rather than a slip", "main.Len", 2, []string{"main.Store.Len", "main.lend"}},
+		{"closure's name alone", "func2", 3, nil},
+		{"methods of two packages", "Decode", 3, []string{"encoding/json.(*Decoder).Decode", "gopkg.in/yaml.v3.(*Decoder).Decode"}},
+		{"instances under one name", "main.Mpa", 3, []string{"main.Map"}},
+		{"instances of a generic function", "main.map", 3, []string{"main.Map"}},
+		{"wrong type argument", "main.Map[float64]", 3, []string{"main.Map"}},
+		{"start of a name", "main.handle", 3, []string{"main.handleRequest"}},
+		{"star in the wrong receiver", "main.(*Stor).Put", 1, []string{"main.(*Store).Put"}},
+		{"glob", "main.Stoer.Pu*", 1, []string{"main.(*Store).Put"}},
+		{"suffix of the symbol table", "runtime.memmove.abi0", 3, []string{"runtime.memmove"}},
+		{"closure", "main.Main.func1", 1, []string{"main.main.func1"}},
+		{"C function", "prinft", 3, []string{"printf"}},
+		{"fewer than asked for", "main.rum", 9, []string{"main.run"}},
+		{"none asked for", "main.rum", 0, nil},
+		{"nonsense", "qwertyuiop", 3, nil},
+		{"nonsense in a known package", "main.qwertyuiop", 3, nil},
+		{"short nonsense", "x", 3, nil},
+		{"wildcards alone", "**", 3, nil},
+		{"blank", " ", 3, nil},
+		{"empty", "", 3, nil},
+		{"very long", strings.Repeat("main.run", 1000), 3, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.scenario, func(t *testing.T) {
+			got := Nearest(tt.text, funcs, tt.n)
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("Nearest(%q) = %q, want %q", tt.text, got, tt.want)
+			}
+			for _, name := range got {
+				if _, unmatched := Select(funcs, compile(t, Glob, name), nil); unmatched != nil {
+					t.Errorf("the suggestion %s selects nothing", name)
+				}
+			}
+			slices.Reverse(funcs)
+			if again := Nearest(tt.text, funcs, tt.n); !slices.Equal(got, again) {
+				t.Errorf("in another order of functions: %q, before %q", again, got)
+			}
+			slices.Reverse(funcs)
+		})
+	}
+}
+
+func TestDistance(t *testing.T) {
+	long := strings.Repeat("x", maxCompared)
+	for _, tt := range []struct {
+		scenario, a, b string
+		want           int
+	}{
+		{"equal", "get", "get", 0},
+		{"empty", "", "", 0},
+		{"from nothing", "", "get", 3},
+		{"to nothing", "get", "", 3},
+		{"insertion", "gt", "get", 1},
+		{"deletion", "gett", "get", 1},
+		{"substitution", "got", "get", 1},
+		{"swap", "gte", "get", 1},
+		{"swap at the start", "egt", "get", 1},
+		{"no edit inside a swap", "ca", "abc", 3},
+		{"several", "kitten", "sitting", 3},
+		{"as long as can be", long, "y" + long[1:], 1},
+		{"nothing in common", long, strings.Repeat("y", maxCompared), maxCompared},
+	} {
+		t.Run(tt.scenario, func(t *testing.T) {
+			if got := distance(tt.a, tt.b); got != tt.want {
+				t.Errorf("distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
+			}
+			if got := distance(tt.b, tt.a); got != tt.want {
+				t.Errorf("distance(%q, %q) = %d, want %d", tt.b, tt.a, got, tt.want)
+			}
+		})
+	}
+}
+
+func FuzzNearest(f *testing.F) {
+	f.Add("main.Stroe.Get", "main.(*Store).Get")
+	f.Add("x[", "a/b%2ec.(*T[go.shape.struct { A int }]).M-fm")
+	f.Fuzz(func(t *testing.T, text, name string) {
+		funcs := []Func{{Name: name}, {Name: "main.main"}}
+		for _, got := range Nearest(text, funcs, 3) {
+			if got != respell(name, keepPointer) && got != "main.main" {
+				t.Errorf("Nearest(%q) suggests %q", text, got)
+			}
+		}
+	})
+}
+
+func BenchmarkNearest(b *testing.B) {
+	funcs := manyFuncs(b)
+	for name, text := range map[string]string{
+		"slip":    "main1.Stroe.Get",
+		"bare":    "Store.Gte",
+		"package": "encoding7/jsno.Unmarshal",
+		"foreign": "example.com/very/long/path/to/some/package.(*Receiver).MethodWithLongName",
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				Nearest(text, funcs, 3)
+			}
+		})
+	}
+}

@@ -1,0 +1,321 @@
+package offsets
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestCompilePattern(t *testing.T) {
+	tests := []struct {
+		scenario, text string
+		syntax         Syntax
+		err            string // "" if it compiles
+	}{
+		{"empty glob", "", Glob, `pattern "": empty`},
+		{"blank glob", " \t", Glob, `pattern " \t": empty`},
+		{"empty regexp", "", Regexp, `pattern "": empty`},
+		{"bad regexp", "main.(", Regexp, `pattern "main.(": missing closing ): "main.("`},
+		{"control characters are quoted", "a\x1b[2J(", Regexp, `pattern "a\x1b[2J(": missing closing ]: "[2J("`},
+		{"newline is quoted", "(\n", Regexp, `pattern "(\n": missing closing ): "(\n"`},
+		{"a bracket is literal in a glob", "main.Map[", Glob, ""},
+		{"a parenthesis is literal in a glob", "main.(*T", Glob, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.scenario, func(t *testing.T) {
+			p, err := CompilePattern(tt.text, tt.syntax)
+			if tt.err == "" {
+				if err != nil || p.String() != tt.text {
+					t.Errorf("got %q, %v", p, err)
+				}
+				return
+			}
+			if err == nil || err.Error() != tt.err {
+				t.Errorf("got error %v, want %s", err, tt.err)
+			}
+			if p.Match(tt.text) {
+				t.Error("the pattern of an error matches")
+			}
+		})
+	}
+}
+
+func TestPatternMatch(t *testing.T) {
+	glob := func(text string, yes, no []string) func(*testing.T) { return matches(text, Glob, yes, no) }
+	re := func(text string, yes, no []string) func(*testing.T) { return matches(text, Regexp, yes, no) }
+	type names = []string
+	tests := []struct {
+		scenario string
+		check    func(*testing.T)
+	}{
+		{"plain name", glob("main.run", names{"main.run"}, names{"main.running", "xmain.run", "main.run.func1"})},
+		{"method without star", glob("main.Store.Get", names{"main.Store.Get", "main.(*Store).Get"},
+			names{"main.(*KVStore).Get", "main.(*Store).Get-fm", "main.(*Store).GetAll"})},
+		{"method with star", glob("main.(*Store).Get", names{"main.(*Store).Get"}, names{"main.Store.Get", "main.(*KVStore).Get"})},
+		{"all pointer methods", glob("main.(*Store).*", names{"main.(*Store).Get", "main.(*Store).Get.func1"},
+			names{"main.(*KVStore).Get", "main.Store.Get", "main.run"})},
+		{"any pointer receiver", glob("main.(*).Get", names{"main.(*Store).Get", "main.(*Tree[go.shape.int]).Get"}, names{"main.Store.Get"})},
+		{"part of a pointer receiver", glob("main.(*KV*).Get", names{"main.(*KVStore).Get"}, names{"main.(*Store).Get"})},
+		{"methods of a type", glob("net/http.Client.*", names{"net/http.(*Client).Do", "net/http.Client.Do", "net/http.(*Client).do.func1"},
+			names{"net/http.(*ClientConn).Do", "net/http.Get"})},
+		{"end of a name", glob("*Store.Get", names{"main.(*Store).Get", "main.KVStore.Get", "a/b.(*Store[go.shape.int]).Get"}, names{"main.(*Store).Len"})},
+		{"package", glob("net/http.*", names{"net/http.(*Client).Do", "net/http.Get"}, names{"net/http/httputil.DumpRequest", "xnet/http.Get"})},
+		{"star crosses slashes", glob("*sync*", names{"sync.(*Mutex).Lock", "internal/sync.F", "sync/atomic.AddInt32"}, names{"main.Map[go.shape.struct { sync.Mutex }]", "main.run"})},
+		{"several stars", glob("m*n.*t*e.G*t", names{"main.Store.Get", "main.(*Store).Get"}, names{"main.(*Store).Gets"})},
+		{"star is also nothing", glob("main*.run*", names{"main.run"}, nil)},
+		{"everything", glob("*", names{"main.run", "main.Map[go.shape.int]", "printf"}, nil)},
+		{"question mark", glob("main.?tore.Ge?", names{"main.Store.Get", "main.(*Store).Get"}, names{"main.tore.Get", "main.Store.Ge"})},
+		{"question mark for what shells dislike", glob("main.??Store?.Get", names{"main.(*Store).Get"}, names{"main.Store.Get"})},
+		{"question mark is one character", glob("main.M?", names{"main.Mé"}, names{"main.Méé"})},
+		{"question mark after a star", glob("*o?e.G?t", names{"main.Store.Get"}, names{"main.Stoe.Get"})},
+		{"question mark between stars", glob("*t?r*", names{"main.Store.Get", "main.ttxr"}, names{"main.run"})},
+		{"instances", glob("main.Map", names{"main.Map[go.shape.int]", "main.Map[go.shape.int_0]", "main.Map[...]", "main.Map[int8,main.T]", "main.Map" + tagged},
+			names{"main.Map[go.shape.int].func1", "main.MapX[go.shape.int]", "main.Map2"})},
+		{"method of instances", glob("main.Stack.Push", names{"main.(*Stack[go.shape.int]).Push", "main.Stack[go.shape.int].Push", "main.(*Stack[...]).Push", "main.(*Stack" + tagged + ").Push"},
+			names{"main.(*Stack[go.shape.int]).Push.func1", "main.Stack"})},
+		{"pointer method of instances", glob("main.(*Stack).Push", names{"main.(*Stack[go.shape.int]).Push"}, names{"main.Stack[go.shape.int].Push"})},
+		{"closure of instances", glob("main.Map.func1", names{"main.Map[go.shape.int].func1", "main.Map[...].func1"}, names{"main.Map[go.shape.int]"})},
+		{"closure of inlined instances", glob("main.Apply.Apply.func1.func4", names{"main.Apply[go.shape.int].Apply[go.shape.int].func1.func4"}, nil)},
+		{"traceback spelling", glob("main.Map[...]", names{"main.Map[go.shape.int]", "main.Map[...]", "main.Map[go.shape.int_0]"}, names{"main.Mapper"})},
+		{"traceback spelling of a method", glob("main.(*Map[...]).Get", names{"main.(*Map[go.shape.int]).Get"}, names{"main.Map[go.shape.int].Get"})},
+		{"one type argument", glob("main.Map[int]", names{"main.Map[go.shape.int]", "main.Map[go.shape.int_0]", "main.Map[int]"},
+			names{"main.Map[go.shape.int8]", "main.Map[go.shape.int,go.shape.int]", "main.Map[go.shape.int].func1", "main.Map[...]"})},
+		{"type argument of a method", glob("main.Stack[int].Push", names{"main.(*Stack[go.shape.int]).Push", "main.Stack[go.shape.int].Push"}, names{"main.(*Stack[go.shape.string]).Push"})},
+		{"type argument of a pointer method", glob("main.(*Stack[int]).Push", names{"main.(*Stack[go.shape.int]).Push"}, names{"main.Stack[go.shape.int].Push"})},
+		{"two type arguments", glob("main.Tree[string, int].Get", names{"main.(*Tree[go.shape.string,go.shape.int]).Get", "main.(*Tree[go.shape.string_0,go.shape.int_1]).Get"}, names{"main.(*Tree[go.shape.int,go.shape.string]).Get"})},
+		{"type argument that ends in a number", glob("main.Map[[]main.T_1]", names{"main.Map[go.shape.[]main.T_1]", "main.Map[go.shape.[]main.T_1_0]"}, names{"main.Map[go.shape.[]main.T]"})},
+		{"struct argument with a bracket in its tag", glob(`main.Tree[string,struct { A int "json:\"a]]b.(*c\""; B [3]int }].Get`, names{"main.(*Tree" + tagged + ").Get"}, names{"main.(*Tree[go.shape.string]).Get"})},
+		{"argument with spaces as typed", glob("main.Map[func(int,...string) error]", names{"main.Map[go.shape.func(int, ...string) error]"}, nil)},
+		{"star in a type argument", glob("main.Map[*Store]", names{"main.Map[go.shape.*main.Store]", "main.Map[main.Store]"}, names{"main.Map[go.shape.int]"})},
+		{"shape as typed", glob("main.Map[go.shape.int]", names{"main.Map[go.shape.int]", "main.Map[go.shape.int_0]"}, names{"main.Map[go.shape.string]"})},
+		{"shapes as typed", glob("main.T[go.shape.string, go.shape.int]", names{"main.T[go.shape.string,go.shape.int]"}, nil)},
+		{"open bracket", glob("main.Map[go.shape.i*", names{"main.Map[go.shape.int]"}, names{"main.Map[go.shape.string]"})},
+		{"bracket is no character class", glob("main.[MN]ap", nil, names{"main.Map", "main.Nap"})},
+		{"escaped path, typed plainly", glob("gopkg.in/yaml.v3.Unmarshal", names{"gopkg.in/yaml%2ev3.Unmarshal"}, names{"gopkg.in/yaml%2ev2.Unmarshal"})},
+		{"escaped path, typed so", glob("gopkg.in/yaml%2ev3.*", names{"gopkg.in/yaml%2ev3.Unmarshal", "gopkg.in/yaml%2ev3.(*Decoder).Decode"}, names{"gopkg.in/yaml.Unmarshal"})},
+		{"escaped path in a type argument", glob("main.Map[gopkg.in/yaml.v3.Node]", names{"main.Map[go.shape.gopkg.in/yaml%2ev3.Node]"}, nil)},
+		{"pclntab's middle dot", glob("main.init.1", names{"main.init.1", "main.init·1"}, names{"main.init.0"})},
+		{"unnamed struct", glob("go:struct { *main.Store; X int }.Len", names{"go:struct { *main.Store; X int }.Len"}, nil)},
+		{"spaces count", glob(" main.run", nil, names{"main.run"})},
+
+		{"regexp is not anchored", re("Store", names{"main.(*Store).Get", "main.KVStore.Get"}, names{"main.run"})},
+		{"regexp anchors", re(`^main\.r.n$`, names{"main.run", "main.ran"}, names{"main.run.func1", "xmain.run"})},
+		{"regexp on the symbol", re(`\(\*Store\)`, names{"main.(*Store).Get"}, names{"main.Store.Get"})},
+		{"regexp on the plain spelling", re(`^main\.Store\.Get$`, names{"main.(*Store).Get", "main.(*Store[go.shape.int]).Get"}, names{"main.(*Store).Gets"})},
+		{"regexp on the spelling without arguments", re(`^main\.\(\*Store\)\.Get$`, names{"main.(*Store[go.shape.int]).Get"}, names{"main.Store.Get"})},
+		{"regexp on type arguments", re(`\[go\.shape\.int`, names{"main.Map[go.shape.int]"}, names{"main.Map[go.shape.string]"})},
+		{"regexp on escaped path", re(`yaml\.v3\.U`, names{"gopkg.in/yaml%2ev3.Unmarshal"}, names{"gopkg.in/yaml%2ev2.Unmarshal"})},
+		{"regexp on escaped path in a type argument", re(`^main\.Map\[.*yaml\.v3`, names{"main.Map[go.shape.gopkg.in/yaml%2ev3.Node]"}, nil)},
+		{"regexp with escape", re(`yaml%2ev3`, names{"gopkg.in/yaml%2ev3.Unmarshal"}, nil)},
+		{"regexp flags", re(`(?i)store`, names{"main.STORE"}, nil)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.scenario, tt.check)
+	}
+}
+
+func matches(text string, syntax Syntax, yes, no []string) func(*testing.T) {
+	return func(t *testing.T) {
+		p := compile(t, syntax, text)[0]
+		for _, name := range yes {
+			if !p.Match(name) {
+				t.Errorf("%s does not match %s", p, name)
+			}
+		}
+		for _, name := range no {
+			if p.Match(name) {
+				t.Errorf("%s matches %s", p, name)
+			}
+		}
+	}
+}
+
+func compile(t testing.TB, syntax Syntax, texts ...string) (patterns []Pattern) {
+	t.Helper()
+	for _, text := range texts {
+		p, err := CompilePattern(text, syntax)
+		if err != nil {
+			t.Fatal(err)
+		}
+		patterns = append(patterns, p)
+	}
+	return patterns
+}
+
+func TestZeroPattern(t *testing.T) {
+	for _, name := range []string{"", "main.run"} {
+		if (Pattern{}).Match(name) {
+			t.Errorf("the zero pattern matches %q", name)
+		}
+	}
+}
+
+func TestSelect(t *testing.T) {
+	funcs := []Func{
+		{Name: "main.run", Addr: 0x50},
+		{Name: "main.(*Store).Get", Addr: 0x20},
+		{Name: "main.(*Store).Len", Addr: 0x40}, // the wrapper of the next
+		{Name: "main.Store.Len", Addr: 0x30},
+		{Name: "main.(*KVStore).Get", Addr: 0x10},
+		{Name: "main.Map[go.shape.int]", Addr: 0x70},
+		{Name: "main.Map[int]", Addr: 0x60},
+		{Name: "main.Map[go.shape.int].func1", Addr: 0x80},
+		{Name: "gopkg.in/yaml%2ev3.(*D).Do", Addr: 0x90},
+		{Name: "gopkg.in/yaml%2ev3.D.Do", Addr: 0xa0},
+		{Name: "runtime.memmove", Addr: 0xc0},
+		{Name: "runtime.memmove", Addr: 0xb0},
+		{Name: "alias_too", Addr: 0xd0},
+		{Name: "alias", Addr: 0xd0},
+		{Name: "printf", Addr: 0xe0},
+		{Name: "vprintf", Addr: 0xf0},
+	}
+	type texts = []string
+	tests := []struct {
+		scenario                           string
+		syntax                             Syntax
+		include, exclude, names, unmatched texts
+	}{
+		{"address order", Glob, texts{"main.run", "main.(*Store).Get", "main.(*KVStore).Get"}, nil,
+			texts{"main.(*KVStore).Get", "main.(*Store).Get", "main.run"}, nil},
+		{"no duplicates", Glob, texts{"main.r*", "main.run", "*.run"}, nil, texts{"main.run"}, nil},
+		{"exact name with a star", Glob, texts{"main.(*Store).Get"}, nil, texts{"main.(*Store).Get"}, nil},
+		{"exact value method leaves out its wrapper", Glob, texts{"main.Store.Len"}, nil, texts{"main.Store.Len"}, nil},
+		{"shell-safe pointer method", Glob, texts{"main.Store.Get"}, nil, texts{"main.(*Store).Get"}, nil},
+		{"shell-safe glob takes both", Glob, texts{"main.Store.L*"}, nil, texts{"main.Store.Len", "main.(*Store).Len"}, nil},
+		{"exact instance", Glob, texts{"main.Map[int]"}, nil, texts{"main.Map[int]"}, nil},
+		{"all instances", Glob, texts{"main.Map"}, nil, texts{"main.Map[int]", "main.Map[go.shape.int]"}, nil},
+		{"exact name typed without escapes", Glob, texts{"gopkg.in/yaml.v3.D.Do"}, nil, texts{"gopkg.in/yaml%2ev3.D.Do"}, nil},
+		{"all functions of one name", Glob, texts{"runtime.memmove"}, nil, texts{"runtime.memmove", "runtime.memmove"}, nil},
+		{"one function an address", Glob, texts{"alias*"}, nil, texts{"alias"}, nil},
+		{"exclusion", Glob, texts{"main.*Store*"}, texts{"*.Get"}, texts{"main.Store.Len", "main.(*Store).Len"}, nil},
+		{"exact exclusion", Glob, texts{"main.Store.*"}, texts{"main.Store.Len"}, texts{"main.(*Store).Get", "main.(*Store).Len"}, nil},
+		{"exclusion of everything is no mismatch", Glob, texts{"main.run"}, texts{"main.*"}, nil, nil},
+		{"unmatched in the order given", Glob, texts{"nosuch", "main.run", "main.nosuch"}, texts{"absent"}, texts{"main.run"}, texts{"nosuch", "main.nosuch"}},
+		{"nothing included", Glob, nil, texts{"main.*"}, nil, nil},
+		{"regexp is never an exact name", Regexp, texts{"printf"}, nil, texts{"printf", "vprintf"}, nil},
+		{"regexp excludes", Regexp, texts{"^main"}, texts{"Store|Map"}, texts{"main.run"}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.scenario, func(t *testing.T) {
+			selected, unmatched := Select(funcs, compile(t, tt.syntax, tt.include...), compile(t, tt.syntax, tt.exclude...))
+			var names, missing []string
+			for i, f := range selected {
+				names = append(names, f.Name)
+				if i > 0 && f.Addr <= selected[i-1].Addr {
+					t.Errorf("%s at %#x comes after %#x", f.Name, f.Addr, selected[i-1].Addr)
+				}
+			}
+			for _, p := range unmatched {
+				missing = append(missing, p.String())
+			}
+			if !slices.Equal(names, tt.names) {
+				t.Errorf("selected %q, want %q", names, tt.names)
+			}
+			if !slices.Equal(missing, tt.unmatched) {
+				t.Errorf("unmatched %q, want %q", missing, tt.unmatched)
+			}
+		})
+	}
+}
+
+// Names as the local toolchain writes them.
+func TestSelectLinked(t *testing.T) {
+	tests := []struct {
+		scenario, text string
+		want           []string
+	}{
+		{"shell-safe pointer method", "main.Store.Get", []string{"main.(*Store).Get"}},
+		{"method of every instance", "main.Tree.Get", []string{
+			"main.(*Tree" + tagged + ").Get",
+			"main.(*Tree[go.shape.[2]main.Store,go.shape.func(int, ...string) error]).Get"}},
+		{"function of every instance", "main.Map", []string{"main.Map[go.shape.int]", "main.Map[go.shape.string]",
+			"main.Map[go.shape.struct { names.example/a.b/zoo/yaml%2ev3.n int }]"}},
+		{"one instance", "main.Map[string]", []string{"main.Map[go.shape.string]"}},
+		{"closures of one instance", "main.Map[string].*", []string{"main.Map[go.shape.string].func1"}},
+		{"closures in a dotted package", "names.example/a.b/zoo/yaml.v3.Unmarshal.*", []string{"names.example/a.b/zoo/yaml%2ev3.Unmarshal.func1"}},
+		{"method in a dotted package", "*/yaml.v3.Decoder.*", []string{"names.example/a.b/zoo/yaml%2ev3.(*Decoder).Decode"}},
+		{"loop body", "main.main-range1", []string{"main.main-range1"}},
+	}
+	funcs := linkedFuncs(t)
+	for _, tt := range tests {
+		t.Run(tt.scenario, func(t *testing.T) {
+			selected, unmatched := Select(funcs, compile(t, Glob, tt.text), nil)
+			var got []string
+			for _, f := range selected {
+				got = append(got, f.Name)
+			}
+			slices.Sort(got)
+			slices.Sort(tt.want)
+			if !slices.Equal(got, tt.want) || len(unmatched) > 0 {
+				t.Errorf("%s selects %q, want %q", tt.text, got, tt.want)
+			}
+		})
+	}
+	t.Run("every name selects itself", func(t *testing.T) {
+		for _, f := range funcs {
+			if !compile(t, Glob, f.Name)[0].Match(f.Name) {
+				t.Errorf("%s does not match itself", f.Name)
+			}
+		}
+	})
+}
+
+// The oracle for globs without "(" and "[" on names without either: a regular expression.
+func FuzzGlob(f *testing.F) {
+	f.Add("main.*", "main.run")
+	f.Add("*a?b*c", "xaébbc")
+	f.Fuzz(func(t *testing.T, text, name string) {
+		p, err := CompilePattern(text, Glob)
+		if err != nil {
+			return
+		}
+		got := p.Match(name)
+		if strings.ContainsAny(text+name, "([{%·") || !utf8.ValidString(text) || !utf8.ValidString(name) {
+			return
+		}
+		expr := strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(text))
+		oracle, err := regexp.Compile("^(?s:" + expr + ")$")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := oracle.MatchString(name); got != want {
+			t.Errorf("%q matches %q: got %v, want %v", text, name, got, want)
+		}
+	})
+}
+
+// manyFuncs is a program of about 100,000 functions, as large as Kubernetes'.
+func manyFuncs(b *testing.B) []Func {
+	seed := linkedFuncs(b)
+	var funcs []Func
+	for i := 0; len(funcs) < 100_000; i++ {
+		for _, f := range seed {
+			f.Name = strings.Replace(f.Name, ".", fmt.Sprintf("%d.", i), 1)
+			f.Addr += uint64(i) << 32
+			funcs = append(funcs, f)
+		}
+	}
+	return funcs
+}
+
+func BenchmarkSelect(b *testing.B) {
+	funcs := manyFuncs(b)
+	for name, include := range map[string][]Pattern{
+		"name":     compile(b, Glob, "main1.Store.Get"),
+		"package":  compile(b, Glob, "fmt3.*"),
+		"within":   compile(b, Glob, "*sync*"),
+		"instance": compile(b, Glob, "main2.Map[int]"),
+		"five":     compile(b, Glob, "main1.Store.Get", "fmt3.*", "*sync*", "*Handler", "main2.Map"),
+		"regexp":   compile(b, Regexp, `Store\.Get$`),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				Select(funcs, include, nil)
+			}
+		})
+	}
+}

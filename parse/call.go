@@ -1,0 +1,43 @@
+package parse
+
+// Outcome is how a call ended, as far as it was seen.
+type Outcome uint8
+
+const (
+	// Returned: by a RET, or by jumping into another function. Only then does the
+	// call have a duration.
+	Returned Outcome = iota
+	// Unwound: it never returned, because a panic or Goexit went through it or its
+	// goroutine is gone; or its return was lost, which the kernel's counts tell.
+	Unwound
+	// Open: nothing had ended it when tracing did.
+	Open
+)
+
+func (o Outcome) String() string {
+	switch o {
+	case Returned:
+		return "return"
+	case Unwound:
+		return "unwound"
+	}
+	return "open"
+}
+
+// Call is one call of a function.
+type Call struct {
+	// Func is the function's index in Plan.Funcs.
+	Func int
+	// PID is the process, 0 where the kernel did not tell; TID and CPU are where
+	// the call began. It may have ended on others.
+	PID, TID, CPU int
+	// Goid is the goroutine's id, 0 on a thread's system stack and outside Go.
+	Goid uint64
+	// Depth is the number of traced calls that the call is nested in, on its
+	// goroutine.
+	Depth int
+	// Start and End are time stamps of the trace clock. End is when the call
+	// returned, or was first seen to be gone.
+	Start, End uint64
+	Outcome    Outcome
+}

@@ -1,0 +1,35 @@
+package parse
+
+// Event is one hit of one of our probes, as a line of trace_pipe tells it.
+type Event struct {
+	// Format is the index of the event's [Format] in the list the parser was
+	// made with.
+	Format int
+	// Time is in the units of the trace clock: nanoseconds for clocks that print
+	// seconds and microseconds, a bare count (x86-tsc: cycles) otherwise.
+	Time uint64
+	// CPU is where the probe was hit.
+	CPU int
+	// TID is the thread, PID its process; PID is 0 where the line has no TGID
+	// column or the kernel had forgotten it ("-----").
+	TID, PID int
+	// Addr is the probed address in the process, load bias included.
+	Addr uint64
+	// Args are the fetched values in the order of Format.Args, signed ones in
+	// two's complement, an array's elements one after the other.
+	Args []uint64
+}
+
+// Format is what the lines of one event look like: the definition's event name
+// and the names of its fetchargs, in order.
+type Format struct {
+	Event string
+	Args  []string
+	// Len tells arrays: Len[i] is the number of elements of Args[i], 0 if it is
+	// a plain value. Nil means plain values only.
+	Len []int
+	// Hex says that values come in hexadecimal without 0x, as Linux 3.10 prints
+	// unsigned types and registers without a type. Signed types are decimal on
+	// every kernel, so an event defined with those alone needs no Hex.
+	Hex bool
+}

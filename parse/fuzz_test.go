@@ -1,0 +1,142 @@
+package parse
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+)
+
+func FuzzLine(f *testing.F) {
+	for _, line := range traceLines(f) {
+		f.Add(line)
+	}
+	p := newTraceParser(f)
+	f.Fuzz(func(t *testing.T, line []byte) {
+		var rec Record
+		err := p.Parse(line, &rec)
+
+		// A used record and bytes behind the line make no difference.
+		used := Record{Kind: LostRecord, CPU: 9, Lost: 9, Uncounted: true,
+			Event: Event{Format: 9, Time: 9, CPU: 9, TID: 9, PID: 9, Addr: 9, Args: []uint64{9, 9, 9}}}
+		followed := append(bytes.Clone(line), "0123 g=9}\n"...)[:len(line)]
+		if err2 := p.Parse(followed, &used); !reflect.DeepEqual(err, err2) || describe(&rec, err) != describe(&used, err2) {
+			t.Fatalf("%s, again %s", describe(&rec, err), describe(&used, err2))
+		}
+
+		if err != nil {
+			checkSyntaxError(t, line, &rec, err)
+			return
+		}
+		switch rec.Kind {
+		case EventRecord:
+			checkEvent(t, p, line, &rec)
+		case LostRecord:
+			if rec.CPU < 0 || rec.Uncounted && rec.Lost != 0 {
+				t.Errorf("%+v", rec)
+			}
+		case StackRecord, CommentRecord:
+		default:
+			t.Errorf("kind %v without error", rec.Kind)
+		}
+	})
+}
+
+func checkSyntaxError(t *testing.T, line []byte, rec *Record, err error) {
+	t.Helper()
+	var syntax *SyntaxError
+	if !errors.As(err, &syntax) {
+		t.Fatalf("error %T", err)
+	}
+	if rec.Kind != 0 {
+		t.Errorf("kind %v with error %v", rec.Kind, err)
+	}
+	if len(syntax.Line) > 200 || !bytes.HasPrefix(line, []byte(syntax.Line)) {
+		t.Errorf("line %q in error", syntax.Line)
+	}
+	if syntax.Col < 1 || syntax.Col > len(line)+1 || syntax.Msg == "" {
+		t.Errorf("column %d, message %q", syntax.Col, syntax.Msg)
+	}
+	for _, c := range []byte(syntax.Error()) {
+		if c < ' ' || c == 0x7f {
+			t.Errorf("control character %#x in %q", c, syntax.Error())
+		}
+	}
+}
+
+// checkEvent prints the event as the kernel would and expects to read the same.
+func checkEvent(t *testing.T, p *LineParser, line []byte, rec *Record) {
+	t.Helper()
+	ev := rec.Event
+	if ev.Format < 0 || ev.Format >= len(traceFormats) || ev.CPU < 0 || ev.TID < 0 || ev.PID < 0 {
+		t.Fatalf("%+v", ev)
+	}
+	f := traceFormats[ev.Format]
+	if !bytes.Contains(line, []byte(": "+f.Event+": (0x")) {
+		t.Fatalf("event %s not in line", f.Event)
+	}
+	again := fmt.Sprintf("%16s-%-7d (%7d) [%03d] d..ff %12d: %s: (0x%x)",
+		"comm", ev.TID, ev.PID, ev.CPU, ev.Time, f.Event, ev.Addr)
+	args := ev.Args
+	for i, name := range f.Args {
+		if f.Len == nil || f.Len[i] == 0 {
+			again += fmt.Sprintf(" %s=0x%x", name, args[0])
+			args = args[1:]
+			continue
+		}
+		again += " " + name + "="
+		for k, v := range args[:f.Len[i]] {
+			again += fmt.Sprintf("%c0x%x", "{,"[min(k, 1)], v)
+		}
+		again += "}"
+		args = args[f.Len[i]:]
+	}
+	if len(args) != 0 {
+		t.Fatalf("%d values too many", len(args))
+	}
+	var rec2 Record
+	if err := p.Parse([]byte(again), &rec2); err != nil || !reflect.DeepEqual(*rec, rec2) {
+		t.Errorf("%+v, printed and read again %+v, %v", *rec, rec2, err)
+	}
+}
+
+// FuzzSplitter cuts text into chunks of the sizes given.
+func FuzzSplitter(f *testing.F) {
+	f.Add([]byte("a\nbc\n\nd"), []byte{1, 2, 0, 3}, uint32(0))
+	f.Add([]byte(typical+"\n"+typical), []byte{200}, uint32(0))
+	f.Add([]byte("a\nb\n"), []byte{2}, uint32(MaxLine))
+	f.Add([]byte("a\nb\n"), []byte{1, 1}, uint32(MaxLine+1))
+	f.Fuzz(func(t *testing.T, text, sizes []byte, pad uint32) {
+		// Padding in front makes lines as long as the limit without an input
+		// of that size.
+		text = append(bytes.Repeat([]byte("x"), int(pad%(MaxLine+10))), text...)
+		want := splitWhole(text)
+		var chunks [][]byte
+		rest := text
+		for _, size := range sizes {
+			n := min(int(size)*int(size)*2, len(rest))
+			chunks, rest = append(chunks, rest[:n]), rest[n:]
+		}
+		if got := splitAll(append(chunks, rest)); !got.equal(want) {
+			t.Errorf("in chunks %.300v, whole %.300v", got, want)
+		}
+
+		// And what comes out is the text without the lines that are too long.
+		naive := pieces{}
+		lines := bytes.Split(text, []byte("\n"))
+		for i, line := range lines {
+			switch last := i == len(lines)-1; {
+			case len(line) > MaxLine:
+				naive.Dropped++
+			case last:
+				naive.Rest = string(line)
+			default:
+				naive.Lines = append(naive.Lines, string(line))
+			}
+		}
+		if !want.equal(naive) {
+			t.Errorf("%.300v, want %.300v", want, naive)
+		}
+	})
+}

@@ -1,0 +1,222 @@
+package parse
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// minEvent is the shortest event name that a thread's name, at most 15 bytes
+// (TASK_COMM_LEN in include/linux/sched.h), can't hold.
+const minEvent = 16
+
+// maxArray is the kernel's limit of array elements (MAX_ARRAY_LEN in
+// kernel/trace/trace_probe.h).
+const maxArray = 64
+
+// LineParser reads the lines of the events it was made for. It isn't changed by
+// use: several goroutines may share it, each with a Record of its own.
+type LineParser struct {
+	formats []lineFormat
+	byEvent map[string]int
+	lengths []int // of events' names, each once
+}
+
+// lineFormat is a Format in the form its lines are compared with.
+type lineFormat struct {
+	event string
+	args  []lineArg
+	hex   bool
+}
+
+type lineArg struct {
+	label string // " name="
+	len   int
+}
+
+// NewLineParser makes a parser for the lines of these events. An event's name
+// must be a C identifier of at least 16 bytes, so that no thread's name can hold
+// it, and differ from the others; arguments' names must be C identifiers.
+func NewLineParser(formats []Format) (*LineParser, error) {
+	p := &LineParser{
+		formats: make([]lineFormat, 0, len(formats)),
+		byEvent: make(map[string]int, len(formats)),
+	}
+	for i, f := range formats {
+		lf, err := newLineFormat(f)
+		if err != nil {
+			return nil, fmt.Errorf("parse format of event %q: %w", f.Event, err)
+		}
+		if _, dup := p.byEvent[f.Event]; dup {
+			return nil, fmt.Errorf("parse format of event %q: duplicate event", f.Event)
+		}
+		p.formats = append(p.formats, lf)
+		p.byEvent[f.Event] = i
+		if !slices.Contains(p.lengths, len(f.Event)) {
+			p.lengths = append(p.lengths, len(f.Event))
+		}
+	}
+	return p, nil
+}
+
+func newLineFormat(f Format) (lineFormat, error) {
+	switch {
+	case !isIdentifier(f.Event):
+		return lineFormat{}, errors.New("name is no C identifier")
+	case len(f.Event) < minEvent:
+		return lineFormat{}, fmt.Errorf("name is shorter than %d bytes: a thread's name could hold it", minEvent)
+	case f.Len != nil && len(f.Len) != len(f.Args):
+		return lineFormat{}, fmt.Errorf("%d lengths for %d arguments", len(f.Len), len(f.Args))
+	}
+	lf := lineFormat{event: f.Event, args: make([]lineArg, len(f.Args)), hex: f.Hex}
+	for i, name := range f.Args {
+		if !isIdentifier(name) {
+			return lineFormat{}, fmt.Errorf("argument name %q is no C identifier", name)
+		}
+		lf.args[i].label = " " + name + "="
+		if f.Len == nil {
+			continue
+		}
+		if n := f.Len[i]; n < 0 || n > maxArray {
+			return lineFormat{}, fmt.Errorf("argument %q has length %d, not 0 to %d", name, n, maxArray)
+		}
+		lf.args[i].len = f.Len[i]
+	}
+	return lf, nil
+}
+
+// Parse reads one line, without its newline, into rec. A carriage return at its
+// end, left by a copy that passed through a serial line, is ignored. The error
+// is nil or a *[SyntaxError], with rec.Kind 0; only then is memory allocated.
+func (p *LineParser) Parse(line []byte, rec *Record) error {
+	*rec = Record{Event: Event{Args: rec.Event.Args[:0]}}
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	// Our events come before everything else: a newline in a thread's name lets
+	// their lines begin like a comment or a stack frame.
+	start, paren, format := p.anchor(line)
+	if format < 0 {
+		return parseOther(line, rec)
+	}
+	f := &p.formats[format]
+	if at, msg := columns(line, start-len(": "), &rec.Event); msg != "" {
+		event := f.event
+		if msg == longName {
+			event = ""
+		}
+		return newSyntaxError(line, at, msg, event)
+	}
+	if at, msg := f.values(line, paren, &rec.Event); msg != "" {
+		return newSyntaxError(line, at, msg, f.event)
+	}
+	rec.Event.Format = format
+	rec.Kind = EventRecord
+	return nil
+}
+
+// addrMark follows an event's name in the line of every uprobe event.
+const addrMark = ": (0x"
+
+// anchor finds ": EVENT: (0x" with an event of ours: line[start:] begins with its
+// name, line[paren:] with the parenthesis. Format is -1 if there is none.
+func (p *LineParser) anchor(line []byte) (start, paren, format int) {
+	for {
+		i := bytes.IndexByte(line[start:], ':')
+		if i < 0 {
+			return 0, 0, -1
+		}
+		start += i + 1
+		if start == len(line) || line[start] != ' ' {
+			continue
+		}
+		name := line[start+1:]
+		for _, n := range p.lengths {
+			if len(name) < n+len(addrMark) || string(name[n:n+len(addrMark)]) != addrMark {
+				continue
+			}
+			if format, ok := p.byEvent[string(name[:n])]; ok {
+				return start + 1, start + 1 + n + len(": "), format
+			}
+		}
+	}
+}
+
+// values reads "(0xADDR) NAME=VALUE ..." at line[i:] to the end of the line. A
+// msg other than "" says what is wrong at byte at.
+func (f *lineFormat) values(line []byte, i int, ev *Event) (at int, msg string) {
+	ev.Addr, i, msg = hex(line, i+len("(0x"))
+	if msg != "" {
+		return i, msg
+	}
+	// A uretprobe prints "(0xADDR <- 0xADDR)": none of ours is one.
+	if i == len(line) || line[i] != ')' {
+		return i, ") expected after the address"
+	}
+	i++
+	for k := range f.args {
+		arg := &f.args[k]
+		if len(line)-i < len(arg.label) || string(line[i:i+len(arg.label)]) != arg.label {
+			return i, fmt.Sprintf("%q expected", arg.label)
+		}
+		i += len(arg.label)
+		if arg.len > 0 {
+			i, msg = f.array(line, i, arg.len, ev)
+		} else {
+			var v uint64
+			v, i, msg = value(line, i, f.hex)
+			ev.Args = append(ev.Args, v)
+		}
+		if msg != "" {
+			return i, msg
+		}
+	}
+	if i != len(line) {
+		return i, "end of line expected"
+	}
+	return i, ""
+}
+
+// array reads "{VALUE,VALUE}" of n values, as trace_probe_print_args in
+// kernel/trace/trace_probe_tmpl.h prints them since 4.20.
+func (f *lineFormat) array(line []byte, i, n int, ev *Event) (next int, msg string) {
+	const punctuation = "{ , or } expected around array elements"
+	for k := range n {
+		opening := byte(',')
+		if k == 0 {
+			opening = '{'
+		}
+		if i == len(line) || line[i] != opening {
+			return i, punctuation
+		}
+		var v uint64
+		v, i, msg = value(line, i+1, f.hex)
+		if msg != "" {
+			return i, msg
+		}
+		ev.Args = append(ev.Args, v)
+	}
+	if i == len(line) || line[i] != '}' {
+		return i, punctuation
+	}
+	return i + 1, ""
+}
+
+// isIdentifier tells whether s is a C identifier.
+func isIdentifier(s string) bool {
+	if s == "" || s[0]-'0' <= 9 {
+		return false
+	}
+	for i := range len(s) {
+		if !isWord(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// isWord tells whether c may stand in a C identifier.
+func isWord(c byte) bool {
+	return c-'a' < 26 || c-'A' < 26 || c-'0' < 10 || c == '_'
+}

@@ -1,0 +1,137 @@
+package parse
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
+
+const (
+	noNumber  = "number expected"
+	tooLarge  = "number too large"
+	maxDigits = 19 // of decimal numbers that can't overflow 64 bits
+)
+
+// decimal reads the digits at line[i:]; next is the byte behind them. A msg
+// other than "" says why there is no value, next being where.
+func decimal(line []byte, i int) (v uint64, next int, msg string) {
+	start := i
+	for len(line)-i >= 8 && i-start < 16 {
+		d, n := digits(binary.LittleEndian.Uint64(line[i:]))
+		v = v*powers[n] + d
+		i += n
+		if n < 8 {
+			if i == start {
+				return 0, start, noNumber
+			}
+			return v, i, ""
+		}
+	}
+	for i < len(line) {
+		d := line[i] - '0'
+		if d > 9 {
+			break
+		}
+		if i-start >= maxDigits && v > (math.MaxUint64-uint64(d))/10 {
+			return 0, start, tooLarge
+		}
+		v = v*10 + uint64(d)
+		i++
+	}
+	if i == start {
+		return 0, start, noNumber
+	}
+	return v, i, ""
+}
+
+var powers = [9]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
+
+// digits is the number that the first n of eight bytes make, the first byte in
+// the lowest bits; those n are decimal digits and the next is not. A line is
+// mostly digits, and taking them one by one took a third of its time.
+func digits(b uint64) (v uint64, n int) {
+	const (
+		zeros = 0x3030303030303030
+		above = 0x7676767676767676 // carries a byte above 9 into its top bit
+		top   = 0x8080808080808080
+		pair  = 0x000000ff000000ff
+	)
+	b ^= zeros
+	n = bits.TrailingZeros64((b|(b+above))&top) / 8
+	// The digits go to the upper end, after zeros: a shift by 64 leaves nothing.
+	b <<= 64 - 8*n
+	// Neighbours join to pairs of digits, those to fours, and those to eight.
+	b = b*10 + b>>8
+	v = (b&pair*(100+1000000<<32) + b>>16&pair*(1+10000<<32)) >> 32
+	return v, n
+}
+
+// hexValue is a digit's value plus 1, so that 0 is no digit.
+var hexValue = func() (t [256]byte) {
+	for i := range 10 {
+		t['0'+i] = byte(i + 1)
+	}
+	for i := range 6 {
+		t['a'+i] = byte(i + 11)
+	}
+	return t
+}()
+
+// hex reads hexadecimal digits as decimal does; the kernel prints lower case.
+func hex(line []byte, i int) (v uint64, next int, msg string) {
+	start := i
+	for i < len(line) {
+		d := hexValue[line[i]]
+		if d == 0 {
+			break
+		}
+		if v>>60 != 0 {
+			return 0, start, tooLarge
+		}
+		v = v<<4 | uint64(d-1)
+		i++
+	}
+	if i == start {
+		return 0, start, noNumber
+	}
+	return v, i, ""
+}
+
+// smallDecimal reads the digits at line[i:], of what the kernel keeps in an int:
+// ids and CPUs.
+func smallDecimal(line []byte, i int) (v int, msg string) {
+	u, _, msg := decimal(line, i)
+	if msg == "" && u > math.MaxInt32 {
+		msg = tooLarge
+	}
+	return int(u), msg
+}
+
+// fault is what the kernel prints instead of a string that it couldn't read
+// (kernel/trace/trace_probe.c, print_type_string). A number that it couldn't
+// read is 0, and so is this.
+const fault = "(fault)"
+
+// value reads one fetched value: 0x and hexadecimal, decimal with or without
+// sign, or the word for a fault. Bare says that hexadecimal comes without 0x.
+func value(line []byte, i int, bare bool) (v uint64, next int, msg string) {
+	if i >= len(line) {
+		return 0, i, noNumber
+	}
+	switch c := line[i]; {
+	case c == '0' && i+1 < len(line) && line[i+1] == 'x':
+		return hex(line, i+2)
+	case c == '(' && len(line)-i >= len(fault) && string(line[i:i+len(fault)]) == fault:
+		return 0, i + len(fault), ""
+	case bare:
+		return hex(line, i)
+	case c == '-':
+		v, next, msg = decimal(line, i+1)
+		if msg == "" && v > -math.MinInt64 {
+			return 0, i, tooLarge
+		}
+		return -v, next, msg
+	default:
+		return decimal(line, i)
+	}
+}

@@ -1,0 +1,249 @@
+package parse
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// The functions of testPlan, by name.
+var testFuncs = []struct {
+	name     string
+	abi      offsets.ABI
+	restarts bool
+}{
+	{"f", offsets.ABIInternal, false},
+	{"g", offsets.ABIInternal, false},
+	{"h", offsets.ABIInternal, false},
+	{"asm", offsets.ABI0, false},
+	{"loops", offsets.ABIInternal, true},
+}
+
+// testPlan has, for function i, its entry at 0x1000+i, its stack check at 0x2000+i, a
+// return at 0x3000+i and a tail jump at 0x4000+i; the witnesses are at 0x5000 and
+// 0x6000.
+func testPlan() *uprobe.Plan {
+	p := &uprobe.Plan{}
+	for _, f := range testFuncs {
+		p.Funcs = append(p.Funcs, uprobe.Function{
+			Func:  &offsets.Func{Name: f.name, ABI: f.abi},
+			Sites: &offsets.Sites{Restarts: f.restarts},
+		})
+	}
+	fields := func(names ...string) uprobe.Fields {
+		return uprobe.Fields{
+			SP: slices.Index(names, "sp"), G: slices.Index(names, "g"), Hi: slices.Index(names, "hi"),
+			Lo: slices.Index(names, "lo"), Goid: slices.Index(names, "id"), Flags: slices.Index(names, "fl"),
+		}
+	}
+	for i, k := range []uprobe.Kind{uprobe.Entry, uprobe.EntryJump, uprobe.Return, uprobe.TailJump, uprobe.GoroutineEnd, uprobe.Recovery} {
+		args := [][]string{
+			{"sp", "g", "hi", "lo", "id"}, {"sp", "g", "hi", "lo", "id", "fl"}, {"sp", "g", "hi", "lo"}, {"sp", "g", "hi", "lo"}, {"g"}, {"sp", "g", "hi"},
+		}[i]
+		ev := uprobe.Event{Kind: k, Fields: fields(args...)}
+		ev.Name = fmt.Sprintf("event%d_0123456789abcdef", i)
+		for _, a := range args {
+			ev.Args = append(ev.Args, tracefs.Arg{Name: a})
+		}
+		if k >= uprobe.GoroutineEnd {
+			ev.Add(uprobe.Place{Addr: uint64(i+1) * 0x1000, Func: -1})
+		} else {
+			for fn := range testFuncs {
+				ev.Add(uprobe.Place{Addr: uint64(i+1)*0x1000 + uint64(fn), Func: fn})
+			}
+		}
+		p.Events = append(p.Events, ev)
+	}
+	return p
+}
+
+// script runs events written one a word, "OP:FUNC@DEPTH" with options, through a
+// Pairer and returns the calls as text. Time is the word's number. OP is
+//
+//	e entry, j stack check passed, J stack check failed, r return, t tail jump,
+//	x goroutine end (no function), p recovery into depth
+//
+// and options, which hold for the words after it, too: p=PID g=G goid=N tid=N, and
+// move=N, by which the stack is elsewhere.
+func script(text string) (calls []string, p *Pairer) {
+	plan := testPlan()
+	p = NewPairer(plan, func(c *Call) {
+		s := fmt.Sprintf("%s[%d-%d]%s", plan.Funcs[c.Func].Name, c.Start, c.End, c.Outcome)
+		if c.Depth > 0 {
+			s += fmt.Sprintf("/%d", c.Depth)
+		}
+		calls = append(calls, s)
+	})
+	pid, tid, g, goid, move := 1, 1, uint64(0xc000), uint64(1), uint64(0)
+	off := false
+	time := uint64(0)
+	for _, w := range strings.Fields(text) {
+		var n uint64
+		if name, value, ok := strings.Cut(w, "="); ok {
+			fmt.Sscan(value, &n)
+			switch name {
+			case "p":
+				pid = int(n)
+			case "g":
+				g = n
+			case "goid":
+				goid = n
+			case "tid":
+				tid = int(n)
+			case "move":
+				move = n
+			case "off": // SP is not on g's stack
+				off = n != 0
+			}
+			continue
+		}
+		time++
+		op, rest, _ := strings.Cut(w, ":")
+		name, depthText, _ := strings.Cut(rest, "@")
+		fmt.Sscan(depthText, &n)
+		fn := 0
+		for i, f := range testFuncs {
+			if f.name == name {
+				fn = i
+			}
+		}
+		hi := 0x100000 + move
+		lo, sp := hi-0x8000, hi-n
+		if off {
+			hi, lo = 0x900000, 0x800000
+		}
+		kind := strings.Index("ejrtxp", strings.ToLower(op))
+		ev := Event{Format: kind, Time: time, PID: pid, TID: tid, Addr: uint64(kind+1)*0x1000 + uint64(fn)}
+		switch op {
+		case "e":
+			ev.Args = []uint64{sp, g, hi, lo, goid}
+		case "j":
+			ev.Args = []uint64{sp, g, hi, lo, goid, 0x202}
+		case "J":
+			ev.Args = []uint64{sp, g, hi, lo, goid, 0x203}
+		case "r", "t":
+			ev.Args = []uint64{sp, g, hi, lo}
+		case "x":
+			ev.Addr = 0x5000
+			ev.Args = []uint64{g}
+		case "p":
+			ev.Addr = 0x6000
+			ev.Args = []uint64{sp, g, hi}
+		}
+		p.Event(&ev, 0)
+	}
+	p.Finish()
+	return calls, p
+}
+
+func TestPairing(t *testing.T) {
+	for _, c := range []struct{ name, events, calls string }{
+		{"one call", "e:f@100 r:f@100", "f[1-2]return"},
+		{"nested calls", "e:f@100 e:g@200 r:g@200 r:f@100", "g[2-3]return/1 f[1-4]return"},
+		{"recursion", "e:f@100 e:f@200 e:f@300 r:f@300 r:f@200 r:f@100", "f[3-4]return/2 f[2-5]return/1 f[1-6]return"},
+		{"stack grows inside a call", "e:f@100 e:g@200 move=65536 r:g@200 r:f@100", "g[2-3]return/1 f[1-4]return"},
+		{"failed stack checks are no calls", "J:f@100 move=65536 j:f@100 r:f@100", "f[2-3]return"},
+		{"goroutine migrates", "tid=1 e:f@100 tid=2 r:f@100", "f[1-2]return"},
+		{"goroutines interleave", "g=1 goid=1 e:f@100 g=2 goid=2 e:f@100 g=1 r:f@100 g=2 r:f@100", "f[1-3]return f[2-4]return"},
+		{"processes share addresses", "p=1 e:f@100 p=2 e:f@100 p=1 r:f@100 p=2 r:f@100", "f[1-3]return f[2-4]return"},
+		{"panic recovered by the caller's caller", "e:f@100 e:g@200 e:h@300 r:f@100", "h[3-4]unwound/2 g[2-4]unwound/1 f[1-4]return"},
+		{"a call at the same depth after a panic", "e:f@100 e:g@200 e:h@200 r:h@200 r:f@100", "g[2-3]unwound/1 h[3-4]return/1 f[1-5]return"},
+		{"recovery seen by itself", "e:g@200 e:h@300 p:f@150 ", "h[2-3]unwound/1 g[1-3]unwound"},
+		{"recovery leaves who recovers", "e:f@100 e:g@200 p:f@150 r:f@100", "g[2-3]unwound/1 f[1-4]return"},
+		{"recovery at the very depth of the recovering frame", "e:f@100 p:f@100 r:f@100", "f[1-3]return"},
+		{"deferred call during a panic", "e:f@100 e:g@200 e:h@400 r:h@400 r:f@100", "h[3-4]return/2 g[2-5]unwound/1 f[1-5]return"},
+		{"Goexit", "e:f@100 e:g@200 x:", "g[2-3]unwound/1 f[1-3]unwound"},
+		{"Goexit with a deferred call after", "e:f@100 e:g@200 e:h@300 r:h@300 x:", "h[3-4]return/2 g[2-5]unwound/1 f[1-5]unwound"},
+		{"g is used again", "goid=1 e:f@100 goid=2 e:f@300 r:f@300", "f[1-2]unwound f[2-3]return"},
+		{"calls on an ended goroutine are unwound, not open", "x: e:f@100", "f[2-0]open"},
+		{"end of a goroutine with a call that never comes back", "e:f@100 x: e:g@200", "f[1-2]unwound g[3-0]unwound"},
+		{"open at the end", "e:f@100 e:g@200", "f[1-0]open g[2-0]open/1"},
+		{"tracing starts inside a call", "r:f@100 e:g@300 r:g@300", "g[2-3]return"},
+		{"a return of another function at this depth", "e:f@100 r:g@100 r:f@100", "f[1-3]return"},
+		{"tail jump", "e:f@100 t:f@100 e:g@100 r:g@100", "f[1-2]return g[3-4]return"},
+		{"tail jump not seen", "e:f@100 e:g@100 r:g@100", "f[1-2]unwound g[2-3]return"},
+		{"return lost", "e:f@100 e:f@100 r:f@100", "f[1-2]unwound f[2-3]return"},
+		{"entry lost", "e:f@100 r:g@200 r:f@100", "f[1-3]return"},
+		{"function that loops to its start", "e:loops@100 e:loops@100 e:loops@100 r:loops@100", "loops[1-4]return"},
+		{"recursion of one that loops", "e:loops@100 e:loops@200 r:loops@200 r:loops@100", "loops[2-3]return/1 loops[1-4]return"},
+		{"signal handler on its own stack", "e:f@100 off=1 e:g@5000 r:g@5000 off=0 r:f@100", "g[2-3]return f[1-4]return"},
+		{"threads outside of Go", "off=1 tid=1 e:f@100 tid=2 e:f@100 tid=1 r:f@100 tid=2 r:f@100", "f[1-3]return f[2-4]return"},
+		{"assembly that uses R14 for itself", "e:f@50 e:asm@100 off=1 r:asm@100 off=0 r:f@50", "asm[2-3]return/1 f[1-4]return"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			calls, _ := script(c.events)
+			if got := strings.Join(calls, " "); got != c.calls {
+				t.Errorf("events %s\ngot  %s\nwant %s", c.events, got, c.calls)
+			}
+		})
+	}
+}
+
+func TestBooks(t *testing.T) {
+	_, p := script("J:f@100 j:f@100 r:f@100 r:f@100 e:loops@300 e:loops@300")
+	b := p.Books()
+	if b.Entries[0] != 1 || b.NoCalls[0] != 1 {
+		t.Errorf("f: %d entries, %d hits that are no calls; want 1 and 1", b.Entries[0], b.NoCalls[0])
+	}
+	if b.Entries[4] != 1 || b.NoCalls[4] != 1 {
+		t.Errorf("loops: %d entries, %d hits that are no calls; want 1 and 1", b.Entries[4], b.NoCalls[4])
+	}
+	if b.Strays != 1 {
+		t.Errorf("%d strays, want 1", b.Strays)
+	}
+	var delivered uint64
+	for _, sites := range b.Delivered {
+		for _, n := range sites {
+			delivered += n
+		}
+	}
+	if delivered != 6 {
+		t.Errorf("%d events delivered, want 6", delivered)
+	}
+	p.Event(&Event{Addr: 0xdead}, 0)
+	if b.Unplaced != 1 {
+		t.Errorf("%d events unplaced, want 1", b.Unplaced)
+	}
+}
+
+// FuzzPairer: whatever comes in, every entry becomes exactly one call, calls of a
+// stack nest, and nothing panics.
+func FuzzPairer(f *testing.F) {
+	f.Add([]byte{0, 1, 0, 2, 1, 0})
+	f.Add([]byte("\x00\x10\x00\x20\x04\x00\x02\x10\x05\x18"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		plan := testPlan()
+		calls := uint64(0)
+		p := NewPairer(plan, func(c *Call) {
+			calls++
+			if c.Depth < 0 || c.Outcome != Open && c.End < c.Start && c.End != 0 {
+				t.Errorf("impossible call %+v", *c)
+			}
+		})
+		for i := 0; i+1 < len(data); i += 2 {
+			kind, b := int(data[i]%6), uint64(data[i+1])
+			ev := Event{Format: kind, Time: uint64(i), PID: int(b >> 7), TID: int(b >> 6 & 1)}
+			ev.Addr = uint64(kind+1) * 0x1000
+			if kind < 4 {
+				ev.Addr += b % uint64(len(testFuncs))
+			}
+			g, hi := b>>5&3, uint64(0x10000)
+			lo, sp := hi-0x1000*(uint64(data[i])>>7), hi-b%16*8
+			ev.Args = [][]uint64{{sp, g, hi, lo, b & 4}, {sp, g, hi, lo, b & 4, b}, {sp, g, hi, lo}, {sp, g, hi, lo}, {g}, {sp, g, hi}}[kind]
+			p.Event(&ev, 0)
+		}
+		p.Finish()
+		var entries uint64
+		for _, n := range p.Books().Entries {
+			entries += n
+		}
+		if calls != entries {
+			t.Errorf("%d calls of %d entries", calls, entries)
+		}
+	})
+}

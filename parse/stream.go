@@ -1,0 +1,140 @@
+package parse
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// Stream is the way from text to calls: lines, events in order, calls.
+type Stream struct {
+	// Bias finds the distance between addresses in a process and in the file. It
+	// matters for position-independent programs; nil is a distance of 0.
+	Bias func(pid int, addr uint64) uint64
+	// Process finds the process of a thread where the line does not name it; nil
+	// leaves it unknown.
+	Process func(tid int) int
+	// Keep tells whether events of a process are wanted; nil wants all.
+	Keep func(pid int) bool
+
+	lines    *LineParser
+	splitter Splitter
+	order    order
+	pairer   *Pairer
+	rec      Record
+	unparsed uint64
+	lost     uint64
+	foreign  uint64
+}
+
+// NewStream returns a Stream for the text of a session that runs a plan.
+func NewStream(plan *uprobe.Plan, emit func(*Call)) (*Stream, error) {
+	formats := make([]Format, len(plan.Events))
+	for i := range plan.Events {
+		formats[i].Event = plan.Events[i].Name
+		for _, a := range plan.Events[i].Args {
+			formats[i].Args = append(formats[i].Args, a.Name)
+		}
+	}
+	lines, err := NewLineParser(formats)
+	if err != nil {
+		return nil, err
+	}
+	return &Stream{lines: lines, pairer: NewPairer(plan, emit)}, nil
+}
+
+// Feed takes the next piece of trace_pipe.
+func (s *Stream) Feed(chunk []byte) { s.splitter.Feed(chunk, s.line) }
+
+func (s *Stream) line(line []byte) {
+	if err := s.lines.Parse(line, &s.rec); err != nil {
+		s.unparsed++ // a hit among them is lost: it is not delivered
+		return
+	}
+	switch s.rec.Kind {
+	case EventRecord:
+		ev := &s.rec.Event
+		if ev.PID == 0 && s.Process != nil {
+			ev.PID = s.Process(ev.TID)
+		}
+		s.order.add(ev, s.event)
+	case LostRecord:
+		s.lost += s.rec.Lost
+	}
+}
+
+func (s *Stream) event(ev *Event) {
+	if s.Keep != nil && !s.Keep(ev.PID) {
+		s.foreign++
+		return
+	}
+	var bias uint64
+	if s.Bias != nil {
+		bias = s.Bias(ev.PID, ev.Addr)
+	}
+	s.pairer.Event(ev, bias)
+}
+
+// Idle says that there was nothing more to read for a moment.
+func (s *Stream) Idle() { s.order.flush(s.event) }
+
+// Finish ends the calls that are open.
+func (s *Stream) Finish() {
+	s.Idle()
+	if len(s.splitter.Rest()) > 0 {
+		s.unparsed++
+	}
+	s.pairer.Finish()
+}
+
+// Books are the sums of what has been paired so far.
+func (s *Stream) Books() *Books { return s.pairer.Books() }
+
+// Unparsed is the number of lines that were not understood.
+func (s *Stream) Unparsed() uint64 { return s.unparsed + uint64(s.splitter.Dropped()) }
+
+// Announced is the number of events that the kernel itself has called lost.
+func (s *Stream) Announced() uint64 { return s.lost }
+
+// Foreign is the number of events of processes that were not wanted.
+func (s *Stream) Foreign() uint64 { return s.foreign }
+
+// Source is where the text of a trace comes from: a tracefs.Session.
+type Source interface {
+	// Read fills buf. 0, nil says that there is nothing for a moment, io.EOF that
+	// there will be nothing more.
+	Read(ctx context.Context, buf []byte) (int, error)
+}
+
+// Calls yields the calls of a running session as they end, until the source ends or
+// ctx is done; those open then come last. Each Call is valid until the next. An
+// error is the last thing yielded; a done ctx is none.
+func Calls(ctx context.Context, src Source, plan *uprobe.Plan) iter.Seq2[*Call, error] {
+	return func(yield func(*Call, error) bool) {
+		wanted := true
+		stream, err := NewStream(plan, func(c *Call) { wanted = wanted && yield(c, nil) })
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		buf := make([]byte, 64<<10)
+		for wanted {
+			n, err := src.Read(ctx, buf)
+			stream.Feed(buf[:n])
+			if n == 0 {
+				stream.Idle()
+			}
+			if err == nil {
+				continue
+			}
+			stream.Finish()
+			if wanted && !errors.Is(err, io.EOF) && ctx.Err() == nil {
+				yield(nil, err)
+			}
+			return
+		}
+	}
+}

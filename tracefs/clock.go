@@ -1,0 +1,125 @@
+package tracefs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// counterClock is the trace clock that text prints in full: raw cycles, where the
+// others are cut to microseconds.
+const counterClock = "x86-tsc"
+
+// chooseClock is the best clock of those offered ("[local] global ...") on this
+// machine: raw cycles where the kernel itself trusts the counter to run at one
+// rate on all CPUs, else the monotonic clock, which is ordered between CPUs.
+func chooseClock(offered string, tscTrusted bool) string {
+	have := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(offered))
+	has := make(map[string]bool, len(have))
+	for _, c := range have {
+		has[c] = true
+	}
+	if tscTrusted && has[counterClock] {
+		return counterClock
+	}
+	for _, c := range []string{"mono", "global"} {
+		if has[c] {
+			return c
+		}
+	}
+	return "local"
+}
+
+// tscTrusted: the kernel drops tsc from its clock sources when it finds the
+// counter unstable or unsynchronised (arch/x86/kernel/tsc.c, mark_tsc_unstable).
+func tscTrusted() bool {
+	b, err := os.ReadFile("/sys/devices/system/clocksource/clocksource0/available_clocksource")
+	return err == nil && slices.Contains(strings.Fields(string(b)), "tsc")
+}
+
+// Timebase converts time stamps of the trace clock.
+type Timebase struct {
+	// Clock is the kernel's name of the clock.
+	Clock string
+	// nsPerTick is the length of a unit of Event.Time.
+	nsPerTick float64
+	ticks     uint64
+	wall      time.Time
+}
+
+// Duration is the time between two stamps, from earlier to later.
+func (b Timebase) Duration(from, to uint64) time.Duration {
+	return time.Duration(float64(int64(to-from)) * b.nsPerTick)
+}
+
+// Wall is when a stamp was taken.
+func (b Timebase) Wall(stamp uint64) time.Time {
+	return b.wall.Add(b.Duration(b.ticks, stamp))
+}
+
+// sample is one simultaneous reading of the trace clock and the system's.
+type sample struct {
+	ticks uint64
+	at    time.Time
+}
+
+// sampleClock reads both clocks, the closest of several tries: the reading may be
+// interrupted between the two.
+func (f *FS) sampleClock(instance string) (sample, error) {
+	file := f.path("instances", instance, "per_cpu", "cpu0", "stats")
+	best, width := sample{}, time.Duration(-1)
+	var failed error
+	for range 9 {
+		before := time.Now()
+		b, err := f.ops.Read(file)
+		after := time.Now()
+		if err == nil {
+			var ticks uint64
+			if ticks, err = nowTicks(string(b)); err == nil {
+				if w := after.Sub(before); width < 0 || w < width {
+					best, width = sample{ticks, before.Add(w / 2)}, w
+				}
+				continue
+			}
+		}
+		failed = fmt.Errorf("read clock from %s: %w", file, err)
+	}
+	if width < 0 {
+		return sample{}, failed
+	}
+	return best, nil
+}
+
+// nowTicks finds the trace clock's present value in a per-CPU stats file:
+// "now ts: 1988767667996" for a counter, "now ts:   447.809285" (seconds) for the
+// rest (kernel/trace/trace.c, tracing_stats_read).
+func nowTicks(stats string) (uint64, error) {
+	_, text, ok := strings.Cut(lineWith(stats, "now ts:"), ":")
+	if !ok {
+		return 0, errors.New("no line \"now ts:\"")
+	}
+	whole, micro, isTime := strings.Cut(strings.TrimSpace(text), ".")
+	n, err := strconv.ParseUint(whole, 10, 64)
+	if err != nil || !isTime {
+		return n, err
+	}
+	us, err := strconv.ParseUint(micro, 10, 32)
+	return n*1e9 + us*1e3, err
+}
+
+// timebase relates the trace clock to the system's from two samples, taken some
+// time apart.
+func timebase(clock string, a, b sample) (Timebase, error) {
+	base := Timebase{Clock: clock, nsPerTick: 1, ticks: b.ticks, wall: b.at}
+	if clock == counterClock {
+		if b.ticks <= a.ticks {
+			return base, fmt.Errorf("calibrate clock %s: it stands at %d", clock, b.ticks)
+		}
+		base.nsPerTick = float64(b.at.Sub(a.at)) / float64(b.ticks-a.ticks)
+	}
+	return base, nil
+}

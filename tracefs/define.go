@@ -1,0 +1,84 @@
+package tracefs
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxWrite is how much of uprobe_events the kernel reads at a time: it cuts a
+// write into pieces of WRITE_BUFSIZE = 4096 bytes, NUL included, and refuses a line
+// longer than one (kernel/trace/trace.c, trace_parse_run_command).
+const maxWrite = 4095
+
+// define appends lines to uprobe_events, several to a write. A line that is
+// refused ends it: the lines before it stay defined, and the error is a
+// [*ProbeError] that shows the line.
+func (f *FS) define(lines []string) error {
+	for len(lines) > 0 {
+		n, size := 0, 0
+		for n < len(lines) && size+len(lines[n])+1 <= maxWrite {
+			size += len(lines[n]) + 1
+			n++
+		}
+		if n == 0 {
+			return &ProbeError{Line: lines[0], Err: fmt.Errorf("%d bytes: longer than the kernel takes", len(lines[0]))}
+		}
+		text := strings.Join(lines[:n], "\n") + "\n"
+		if err := f.ops.Append(f.path("uprobe_events"), text); err != nil {
+			return f.explain(lines[:n], err)
+		}
+		lines = lines[n:]
+	}
+	return nil
+}
+
+// remove deletes whole events, "GROUP/EVENT" each. The caller has proven that
+// none of them is enabled anywhere: see [FS.mustBeOff].
+func (f *FS) remove(events []string) error {
+	var first error
+	for _, ev := range events {
+		err := f.ops.Append(f.path("uprobe_events"), "-:"+ev+"\n")
+		if err != nil && first == nil && f.defined(ev) {
+			first = fmt.Errorf("remove probe event %s: %w", ev, err)
+		}
+	}
+	return first
+}
+
+// defined tells whether uprobe_events still lists the event. Two sweepers may meet
+// over one leftover: the second is refused, and nothing is wrong.
+func (f *FS) defined(event string) bool { return f.exists("events", event) }
+
+// mustBeOff fails unless the group is disabled at the top level and in every
+// instance.
+//
+// Deleting an event of several sites while it is enabled anywhere frees the sites
+// but leaves their breakpoints in place, and the next hit of one crashes the
+// kernel; the EBUSY that the write returns comes too late (seen on 5.4 to 7.2).
+// So nothing is deleted before this has been read back.
+func (f *FS) mustBeOff(group string) error {
+	dirs := []string{f.dir}
+	names, err := f.ops.List(f.path("instances"))
+	if err != nil && f.exists("instances") {
+		return fmt.Errorf("list instances: %w", err)
+	}
+	for _, n := range names {
+		dirs = append(dirs, f.path("instances", n))
+	}
+	for _, dir := range dirs {
+		file := dir + "/events/" + group + "/enable"
+		b, err := f.ops.Read(file)
+		if err != nil {
+			// An instance may have gone since the listing, and a group without an
+			// event has no directory.
+			if isNotExist(err) {
+				continue
+			}
+			return fmt.Errorf("read %s: %w", file, err)
+		}
+		if s := strings.TrimSpace(string(b)); s != "0" {
+			return fmt.Errorf("remove probes of %s: %s reads %q: enabled, not touched", group, file, s)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package tracefs
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ProbeError is a definition that the kernel refused.
+type ProbeError struct {
+	// Line is the definition.
+	Line string
+	// Msg is the kernel's own explanation from error_log (since 5.4), and Col the
+	// column of Line, from 0, that it points at; -1 where there is none.
+	Msg string
+	Col int
+	// Err is the error of the write.
+	Err error
+}
+
+func (e *ProbeError) Error() string {
+	if e.Msg == "" {
+		return fmt.Sprintf("define probe %q: %v", e.Line, e.Err)
+	}
+	if w := e.Word(); w != "" {
+		return fmt.Sprintf("define probe %q: %v: %s at %q", e.Line, e.Err, e.Msg, w)
+	}
+	return fmt.Sprintf("define probe %q: %v: %s", e.Line, e.Err, e.Msg)
+}
+
+func (e *ProbeError) Unwrap() error { return e.Err }
+
+// Word is the part of the line that the kernel points at, "" if it points nowhere.
+func (e *ProbeError) Word() string {
+	if e.Msg == "" || e.Col < 0 || e.Col >= len(e.Line) {
+		return ""
+	}
+	w := e.Line[e.Col:]
+	if i := strings.IndexByte(w, ' '); i >= 0 {
+		w = w[:i]
+	}
+	return w
+}
+
+// explain finds which of the lines of one write was refused, and why.
+func (f *FS) explain(lines []string, err error) error {
+	if errors.Is(err, errPermission) || isNotExist(err) && !f.exists("uprobe_events") {
+		return refused("write", f.path("uprobe_events"), err)
+	}
+	log, logErr := f.ops.Read(f.path("error_log"))
+	if logErr == nil {
+		if pe := lastRefusal(string(log), lines); pe != nil {
+			pe.Err = err
+			return pe
+		}
+	}
+	// Kernels before 5.4 say nothing: the culprit is the first line that is not
+	// defined now, and where that can't be told, the first one written.
+	return &ProbeError{Line: lines[f.definedCount(lines)%len(lines)], Col: -1, Err: err}
+}
+
+// definedCount is how many of the lines, from the first, uprobe_events lists.
+func (f *FS) definedCount(lines []string) int {
+	b, err := f.ops.Read(f.path("uprobe_events"))
+	if err != nil {
+		return 0
+	}
+	have := make(map[string]int)
+	for l := range strings.SplitSeq(string(b), "\n") {
+		have[eventOf(l)]++
+	}
+	for i, l := range lines {
+		if have[eventOf(l)] == 0 {
+			return i
+		}
+		have[eventOf(l)]--
+	}
+	return len(lines)
+}
+
+// eventOf is the "GROUP/EVENT" of a definition as written or as shown, "" if the
+// line is none.
+func eventOf(line string) string {
+	rest, ok := strings.CutPrefix(line, "p:")
+	if !ok {
+		return ""
+	}
+	name, _, _ := strings.Cut(rest, " ")
+	return name
+}
+
+// lastRefusal reads error_log backwards for the newest entry about one of our
+// lines; others write into the same log. An entry is (kernel/trace/trace.c,
+// tracing_log_err):
+//
+//	[  447.809285] trace_uprobe: error: Invalid unsigned integer string
+//	  Command: p:g/e /bin/true:zz
+//	                           ^
+func lastRefusal(log string, lines []string) *ProbeError {
+	ours := make(map[string]bool, len(lines))
+	for _, l := range lines {
+		ours[l] = true
+	}
+	entries := strings.Split(log, "\n")
+	for i := len(entries) - 1; i > 0; i-- {
+		cmd, ok := strings.CutPrefix(entries[i], "  Command: ")
+		if !ok || !ours[strings.TrimRight(cmd, " ")] {
+			continue
+		}
+		_, msg, ok := strings.Cut(entries[i-1], ": error: ")
+		if !ok {
+			continue
+		}
+		col := -1
+		if i+1 < len(entries) {
+			if c := strings.IndexByte(entries[i+1], '^'); c >= 0 {
+				col = c - len("  Command: ")
+			}
+		}
+		return &ProbeError{Line: strings.TrimRight(cmd, " "), Msg: strings.TrimSpace(msg), Col: col}
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package tracefs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Errors that callers tell apart.
+var (
+	// ErrNotMounted: no directory has the files of tracefs.
+	ErrNotMounted = errors.New("tracefs is not mounted")
+	// ErrNotSupported: the kernel lacks what was asked for.
+	ErrNotSupported = errors.New("not supported by this kernel")
+)
+
+// FS is a mounted tracefs: a directory, so that tests can pass any other.
+type FS struct {
+	dir string
+	ops files
+}
+
+// At returns the tracefs mounted at dir; nothing is checked.
+func At(dir string) *FS { return &FS{dir: dir, ops: osFiles{}} }
+
+// Dir is where the file system is mounted.
+func (f *FS) Dir() string { return f.dir }
+
+func (f *FS) path(elem ...string) string {
+	return filepath.Join(append([]string{f.dir}, elem...)...)
+}
+
+// files is the seam between this package and the kernel: every access to a
+// tracefs file goes through it, so that tests can make any one of them fail.
+type files interface {
+	// Read returns the whole file.
+	Read(path string) ([]byte, error)
+	// Write writes text in one write(2), without creating or truncating.
+	Write(path, text string) error
+	// Append is Write with O_APPEND, which uprobe_events demands: opening it for
+	// writing with O_TRUNC removes everybody's probes
+	// (kernel/trace/trace_uprobe.c, probes_open).
+	Append(path, text string) error
+	Mkdir(path string) error
+	Rmdir(path string) error
+	List(path string) ([]string, error)
+	// Pipe opens a file for non-blocking reading.
+	Pipe(path string) (int, error)
+}
+
+type osFiles struct{}
+
+func (osFiles) Read(path string) ([]byte, error) { return os.ReadFile(path) }
+
+func (osFiles) Write(path, text string) error { return writeOnce(path, os.O_WRONLY, text) }
+
+func (osFiles) Append(path, text string) error {
+	return writeOnce(path, os.O_WRONLY|os.O_APPEND, text)
+}
+
+func writeOnce(path string, flag int, text string) error {
+	f, err := os.OpenFile(path, flag, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+func (osFiles) Mkdir(path string) error { return os.Mkdir(path, 0o700) }
+
+func (osFiles) Rmdir(path string) error {
+	// os.Remove tries unlink first and would report its error on old kernels.
+	return rmdir(path)
+}
+
+func (osFiles) List(path string) ([]string, error) {
+	entries, err := os.ReadDir(path)
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, err
+}
+
+// exists tells whether a file of this tracefs is there.
+func (f *FS) exists(elem ...string) bool {
+	_, err := os.Stat(f.path(elem...))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// readTrimmed returns a small file without the white space around it.
+func (f *FS) readTrimmed(elem ...string) (string, error) {
+	b, err := f.ops.Read(f.path(elem...))
+	return strings.TrimSpace(string(b)), err
+}
+
+// refused explains an error of the kernel's files in words a user can act on.
+func refused(verb, object string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s %s: %w (are you root? is the kernel locked down?)", verb, object, err)
+	case errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(object, "uprobe_events"):
+		return fmt.Errorf("%s %s: %w (the kernel needs CONFIG_UPROBE_EVENTS=y)", verb, object, err)
+	}
+	return fmt.Errorf("%s %s: %w", verb, object, err)
+}

@@ -1,0 +1,49 @@
+package tracefs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// mountPoints are where tracefs is looked for: its own place since Linux 4.1, then
+// below debugfs, where kernels before that have it only.
+var mountPoints = []string{"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}
+
+// Find returns the mounted tracefs, or an error that is [ErrNotMounted].
+func Find() (*FS, error) { return find(mountPoints) }
+
+func find(dirs []string) (*FS, error) {
+	var denied error
+	for _, dir := range dirs {
+		// The directory exists, empty, where tracefs could be mounted: only a file
+		// in it tells.
+		_, err := os.Stat(dir + "/trace_clock")
+		if err == nil {
+			return At(dir), nil
+		}
+		if errors.Is(err, os.ErrPermission) {
+			denied = err
+		}
+	}
+	if denied != nil {
+		return nil, refused("find", "tracefs", denied)
+	}
+	return nil, fmt.Errorf("find tracefs in %s and %s: %w", dirs[0], dirs[len(dirs)-1], ErrNotMounted)
+}
+
+// Mount mounts tracefs at its usual place, or debugfs on kernels that have tracefs
+// only below it. It needs CAP_SYS_ADMIN.
+func Mount() (*FS, error) {
+	errTrace := unix.Mount("tracefs", mountPoints[0], "tracefs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+	if errTrace == nil {
+		return Find()
+	}
+	errDebug := unix.Mount("debugfs", "/sys/kernel/debug", "debugfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+	if errDebug == nil {
+		return Find()
+	}
+	return nil, fmt.Errorf("mount tracefs at %s: %w (debugfs: %v)", mountPoints[0], errTrace, errDebug)
+}

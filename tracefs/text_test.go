@@ -1,0 +1,169 @@
+package tracefs
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestParseProfile(t *testing.T) {
+	events := []Event{{Name: "entry0_abc", Sites: []uint64{1, 2}}, {Name: "return0_abc", Sites: []uint64{3}}}
+	text := "  /bin/a b  entry0_abc                                     7\n" +
+		"  /bin/true other                                         99\n" +
+		"  /bin/a b  entry0_abc                                     8\n" +
+		"  /bin/a b  return0_abc                 18446744073709551615\n"
+	got, err := parseProfile(text, events)
+	if want := [][]uint64{{7, 8}, {1<<64 - 1}}; err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, %v; want %v", got, err, want)
+	}
+	for name, bad := range map[string]string{
+		"a site is missing": "  /bin/x entry0_abc 7\n  /bin/x return0_abc 1\n",
+		"no number":         "  /bin/x entry0_abc seven\n",
+	} {
+		if _, err := parseProfile(bad, events); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestLastRefusal(t *testing.T) {
+	const line = "p:g/e /bin/true:0x10 a=%rax:x64"
+	log := "[ 1.000000] trace_uprobe: error: Old entry\n  Command: " + line + "\n           ^\n" +
+		"[ 2.000000] trace_uprobe: error: Invalid register name\n  Command: " + line + "\n" + strings.Repeat(" ", 11+len("p:g/e /bin/true:0x10 a=")) + "^\n" +
+		"[ 3.000000] trace_kprobe: error: Somebody else's\n  Command: p:x y\n           ^\n"
+	pe := lastRefusal(log, []string{"p:g/f /bin/true:0x11", line})
+	if pe == nil {
+		t.Fatal("not found")
+	}
+	pe.Err = errors.New("invalid argument")
+	if pe.Msg != "Invalid register name" || pe.Word() != "%rax:x64" {
+		t.Errorf("got message %q at %q", pe.Msg, pe.Word())
+	}
+	want := `define probe "p:g/e /bin/true:0x10 a=%rax:x64": invalid argument: Invalid register name at "%rax:x64"`
+	if pe.Error() != want {
+		t.Errorf("error\n%s\nwant\n%s", pe, want)
+	}
+	if pe := lastRefusal(log, []string{"p:g/other /bin/true:0x1"}); pe != nil {
+		t.Errorf("found %v for a line that was not refused", pe)
+	}
+}
+
+func TestChooseClock(t *testing.T) {
+	for _, c := range []struct {
+		offered string
+		trusted bool
+		want    string
+	}{
+		{"[local] global counter uptime perf mono mono_raw boot tai x86-tsc", true, "x86-tsc"},
+		{"[local] global counter uptime perf mono mono_raw boot tai x86-tsc", false, "mono"},
+		{"local [global] counter", true, "global"},
+		{"[local]", true, "local"},
+	} {
+		if got := chooseClock(c.offered, c.trusted); got != c.want {
+			t.Errorf("chooseClock(%q, %v) = %q, want %q", c.offered, c.trusted, got, c.want)
+		}
+	}
+}
+
+func TestNowTicks(t *testing.T) {
+	for text, want := range map[string]uint64{
+		"oldest event ts: 0\nnow ts: 1988767667996\ndropped events: 0\n": 1988767667996,
+		"oldest event ts:     0.000000\nnow ts:   447.809285\n":          447809285000,
+	} {
+		if got, err := nowTicks(text); err != nil || got != want {
+			t.Errorf("nowTicks(%q) = %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for _, bad := range []string{"", "now ts: x\n", "now ts: 1.x\n"} {
+		if _, err := nowTicks(bad); err == nil {
+			t.Errorf("nowTicks(%q): no error", bad)
+		}
+	}
+}
+
+func TestTimebase(t *testing.T) {
+	t0 := time.Unix(1000, 0)
+	b, err := timebase("x86-tsc", sample{1000, t0}, sample{4000, t0.Add(time.Microsecond)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := b.Duration(10, 3010); d != time.Microsecond {
+		t.Errorf("3000 ticks are %v, want 1µs", d)
+	}
+	if w := b.Wall(1000); !w.Equal(t0) {
+		t.Errorf("tick 1000 was at %v, want %v", w, t0)
+	}
+	if _, err := timebase("x86-tsc", sample{5, t0}, sample{5, t0.Add(time.Second)}); err == nil {
+		t.Error("a counter that stands still was accepted")
+	}
+	b, err = timebase("mono", sample{5, t0}, sample{9, t0})
+	if err != nil || b.Duration(1, 1001) != time.Microsecond {
+		t.Errorf("mono: 1000 ns are %v, %v", b.Duration(1, 1001), err)
+	}
+}
+
+func TestParseMappings(t *testing.T) {
+	got, err := parseMappings("00400000-0042a000 r-xp 00001000 fe:00 1234      /bin/with blank\n7f0000000000-7f0000001000 r--p 00000000 00:00 0\n")
+	if want := []Mapping{{0x400000, 0x42a000, 0x1000}}; err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, %v; want %v", got, err, want)
+	}
+	if _, err := parseMappings("x-y r-xp 0 a b c\n"); err == nil {
+		t.Error("nonsense was accepted")
+	}
+}
+
+func TestParseOverruns(t *testing.T) {
+	n, err := parseOverruns("entries: 9\noverrun: 3\ncommit overrun: 4\nbytes: 1\ndropped events: 5\nread events: 2\n")
+	if n != 12 || err != nil {
+		t.Errorf("got %d, %v; want 12", n, err)
+	}
+}
+
+func TestReleaseOlder(t *testing.T) {
+	for _, c := range []struct {
+		release string
+		want    bool
+	}{{"3.10.0-1160.el7.x86_64", true}, {"4.0.0", false}, {"4.4.155", false}, {"6.18.44-fc", false}, {"unknown", false}} {
+		if got := releaseOlder(c.release, 4, 0); got != c.want {
+			t.Errorf("%q older than 4.0: %v, want %v", c.release, got, c.want)
+		}
+	}
+}
+
+func TestDefineSplitsWrites(t *testing.T) {
+	f, fake := newFake(t)
+	ev := Event{Name: "entry0_0123456789", Args: []Arg{{"sp", "%sp", "s64"}}}
+	for i := range 300 {
+		ev.Sites = append(ev.Sites, uint64(i))
+	}
+	if err := f.define(ev.Definitions("g", "/bin/true")); err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for _, l := range fake.log {
+		if len(l) > maxWrite+len("append uprobe_events ") {
+			t.Errorf("a write of %d bytes", len(l))
+		}
+		lines += strings.Count(l, "p:g/")
+	}
+	if lines != 300 || len(fake.log) < 2 || len(fake.log) > 10 {
+		t.Errorf("%d lines in %d writes, want 300 in a few", lines, len(fake.log))
+	}
+	var pe *ProbeError
+	if err := f.define([]string{"p:g/e /" + strings.Repeat("x", 5000) + ":0x1"}); !errors.As(err, &pe) {
+		t.Errorf("a line of 5000 bytes: %v", err)
+	}
+}
+
+func TestFind(t *testing.T) {
+	f, _ := newFake(t)
+	if _, err := find([]string{"/nonexistent", t.TempDir()}); !errors.Is(err, ErrNotMounted) {
+		t.Errorf("nothing mounted: %v", err)
+	}
+	got, err := find([]string{t.TempDir(), f.dir})
+	if err != nil || got.Dir() != f.dir {
+		t.Errorf("found %v, %v; want %s", got, err, f.dir)
+	}
+}

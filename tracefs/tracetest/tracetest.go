@@ -1,0 +1,61 @@
+// Package tracetest guards the tests that need the kernel: it decides whether they
+// can run, and sees that they leave nothing behind.
+package tracetest
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+// Kernel returns the tracefs for a test on the real kernel, mounting it if need be.
+//
+// Without root, or without uprobes in the kernel, the test is skipped; under
+// FTGO_TEST_KERNEL=require it fails instead. When the test ends, no probe event and
+// no instance of this process may be left.
+func Kernel(t testing.TB) *tracefs.FS {
+	t.Helper()
+	cant := t.Skipf
+	if os.Getenv("FTGO_TEST_KERNEL") == "require" {
+		cant = t.Fatalf
+	}
+	if os.Geteuid() != 0 {
+		cant("kernel test: needs root")
+	}
+	f, err := tracefs.Find()
+	if err != nil {
+		if f, err = tracefs.Mount(); err != nil {
+			cant("kernel test: %v", err)
+		}
+	}
+	if _, err := os.Stat(f.Dir() + "/uprobe_events"); err != nil {
+		cant("kernel test: %v", err)
+	}
+	t.Cleanup(func() { checkClean(t, f) })
+	return f
+}
+
+// checkClean fails the test if it has left something in the kernel.
+func checkClean(t testing.TB, f *tracefs.FS) {
+	prefix := tracefs.OwnPrefix()
+	b, err := os.ReadFile(f.Dir() + "/uprobe_events")
+	if err != nil {
+		t.Errorf("read uprobe_events: %v", err)
+	}
+	if strings.Contains(string(b), prefix) {
+		t.Errorf("probes of this process are left in uprobe_events:\n%s", b)
+	}
+	for _, dir := range []string{"instances", "events"} {
+		entries, err := os.ReadDir(f.Dir() + "/" + dir)
+		if err != nil {
+			t.Errorf("read %s: %v", dir, err)
+		}
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), prefix) {
+				t.Errorf("%s/%s is left", dir, e.Name())
+			}
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package uprobe
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+// sitesPerEvent bounds the sites of one event. Each definition makes the kernel
+// compare it with all earlier ones of its event, and each event costs a grace
+// period of tens of milliseconds when it is disarmed: a few thousand is where
+// neither matters.
+const sitesPerEvent = 4096
+
+// shape is what sites must agree in to share an event.
+type shape struct {
+	kind Kind
+	id   identity
+}
+
+// collector gathers sites into events.
+type collector struct {
+	plan     *Plan
+	features tracefs.Features
+	layout   offsets.GoroutineLayout
+	nonce    string
+	events   []Event
+	open     map[shape]int // the event that takes the next site of a shape
+}
+
+// add puts a site into the event of its shape.
+func (c *collector) add(sh shape, fn int, s offsets.Site) {
+	limit := sitesPerEvent
+	if !c.features.Append {
+		limit = 1
+	}
+	i, ok := c.open[sh]
+	if !ok || len(c.events[i].Sites) >= limit {
+		i = len(c.events)
+		c.open[sh] = i
+		c.events = append(c.events, c.event(sh, i))
+	}
+	c.events[i].Add(Place{s.Addr(), s.Offset(), fn})
+}
+
+// letters begin an event's name.
+var letters = map[Kind]string{Entry: "e", EntryJump: "j", Return: "r", TailJump: "t", GoroutineEnd: "x", Recovery: "p"}
+
+func (c *collector) event(sh shape, i int) Event {
+	ev := Event{Kind: sh.kind}
+	ev.Name = fmt.Sprintf("%s%d_%s", letters[sh.kind], i, c.nonce)
+	switch c.plan.Mode {
+	case Latency:
+		ev.Args, ev.Fields = fetch(sh.kind, sh.id, c.layout)
+	default:
+		ev.Fields = NoFields
+		if sh.kind == EntryJump {
+			ev.Args = []tracefs.Arg{{Name: "fl", Fetch: "%flags", Type: "s64"}}
+			ev.Fields.Flags = 0
+		}
+		if c.plan.Mode == Count {
+			ev.Filter = c.countFilter(sh.kind)
+		}
+	}
+	return ev
+}
+
+// countFilter records nothing but the hits that are no calls.
+func (c *collector) countFilter(k Kind) string {
+	if k == EntryJump {
+		return fmt.Sprintf("fl & %d", offsets.CheckFailedFlags)
+	}
+	// No thread has two ids.
+	return "common_pid == 1 && common_pid == 2"
+}
+
+// addEntry chooses the site where calls of a function begin.
+func (c *collector) addEntry(i int) {
+	f := &c.plan.Funcs[i]
+	kind, site := Entry, f.Sites.Entry
+	if f.Sites.Check != nil && !c.emulated(site) && c.emulated(*f.Sites.Check) {
+		// The instruction after the check would be single-stepped, more than ten
+		// times as dear as its jump, which every kernel emulates.
+		kind, site = EntryJump, *f.Sites.Check
+	}
+	c.add(shape{kind, c.identity(f.Func)}, i, site)
+}
+
+func (c *collector) emulated(s offsets.Site) bool {
+	return s.Emulated() || s.EmulatedPush() && c.features.PushEmulated
+}
+
+func (c *collector) identity(f *offsets.Func) identity {
+	if c.plan.Mode != Latency {
+		return byThread // nothing is fetched: all functions share a shape
+	}
+	return identityOf(f)
+}
+
+func (c *collector) addEnds(i int) {
+	f := &c.plan.Funcs[i]
+	id := c.identity(f.Func)
+	for _, s := range f.Sites.Returns {
+		c.add(shape{Return, id}, i, s)
+	}
+	for _, s := range f.Sites.Tails {
+		c.add(shape{TailJump, id}, i, s)
+	}
+}
+
+// addWitnesses probes the two places of Go's runtime that tell of calls which end
+// without a return: where goroutines end, Goexit included, and where execution
+// resumes after a recovered panic. A binary without them (not Go, stripped of the
+// names) does without: such calls are then found unwound by the next event on
+// their goroutine.
+func (c *collector) addWitnesses() {
+	b := c.plan.Binary
+	if f, ok := b.Lookup("runtime.goexit1"); ok && f.ABI == offsets.ABIInternal {
+		if s, err := b.Sites(f); err == nil {
+			c.add(shape{GoroutineEnd, byG}, -1, s.Entry)
+		}
+	}
+	recovery, ok1 := b.Lookup("runtime.recovery")
+	gogo, ok2 := b.Lookup("runtime.gogo")
+	if ok1 && ok2 && gogo.ABI == offsets.ABI0 {
+		calls, err := b.CallsOf(recovery, gogo)
+		if err == nil {
+			for _, s := range calls {
+				c.add(shape{Recovery, byG}, -1, s)
+			}
+		}
+	}
+}
+
+// sorted is the events in order of kind.
+func (c *collector) sorted() []Event {
+	slices.SortStableFunc(c.events, func(a, b Event) int { return int(a.Kind) - int(b.Kind) })
+	return c.events
+}
+
+// decoded is what became of one function.
+type decoded struct {
+	fn    *offsets.Func
+	sites *offsets.Sites
+	err   error
+}
+
+// decodeAll decodes functions on all CPUs, and keeps their order.
+func decodeAll(b *offsets.Binary, funcs []*offsets.Func) []decoded {
+	out := make([]decoded, len(funcs))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(funcs)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(funcs)); i = next.Add(1) - 1 {
+				sites, err := b.Sites(funcs[i])
+				out[i] = decoded{funcs[i], sites, err}
+			}
+		})
+	}
+	wg.Wait()
+	return out
+}

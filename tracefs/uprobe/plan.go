@@ -1,0 +1,196 @@
+package uprobe
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+// Kind is what a hit of an event means.
+type Kind uint8
+
+const (
+	// Entry: a call begins.
+	Entry Kind = iota
+	// EntryJump: a call begins if the stack check has passed, as the flags tell;
+	// else the function is about to start again on a larger stack.
+	EntryJump
+	// Return: a call ends by a RET.
+	Return
+	// TailJump: a call ends by a jump into another function, which returns for both.
+	TailJump
+	// GoroutineEnd: the goroutine will not return into any of its calls.
+	GoroutineEnd
+	// Recovery: a panic was recovered, and all calls deeper than the one that
+	// recovered it are gone.
+	Recovery
+)
+
+// IsEntry tells whether a hit may begin a call.
+func (k Kind) IsEntry() bool { return k <= EntryJump }
+
+// Mode is how much of each call is observed.
+type Mode uint8
+
+const (
+	// Latency observes begin and end of each call.
+	Latency Mode = iota
+	// Count only counts the beginnings: the kernel's hit counter is read, and
+	// nothing is recorded, but for hits that are no calls.
+	Count
+	// CountRecorded counts recorded beginnings, for when the kernel's counter,
+	// which knows no processes, counts too much.
+	CountRecorded
+)
+
+// Event is one event of a plan.
+type Event struct {
+	tracefs.Event
+	Kind Kind
+	// Fields tells which argument holds what.
+	Fields Fields
+	// funcs[i] is the index in Plan.Funcs of the function that Sites[i] is in; -1
+	// for a witness, which belongs to none.
+	funcs []int
+	// addrs[i] is the virtual address of Sites[i] in the file.
+	addrs []uint64
+	index map[uint64]int // address → i
+}
+
+// Place is a site as a plan sees it.
+type Place struct {
+	// Addr is the virtual address in the file, Offset the place in the file.
+	Addr, Offset uint64
+	// Func is an index in Plan.Funcs, -1 for a witness.
+	Func int
+}
+
+// Add gives the event one more site. A second one at the same address is left out.
+func (e *Event) Add(p Place) {
+	if e.index == nil {
+		e.index = make(map[uint64]int)
+	}
+	if _, twice := e.index[p.Addr]; twice {
+		return
+	}
+	e.index[p.Addr] = len(e.Sites)
+	e.Sites = append(e.Sites, p.Offset)
+	e.addrs = append(e.addrs, p.Addr)
+	e.funcs = append(e.funcs, p.Func)
+}
+
+// Func is the index in Plan.Funcs of the function that a site is in; -1 for a
+// witness, which belongs to no function that was asked for.
+func (e *Event) Func(site int) int { return e.funcs[site] }
+
+// Site finds the site at an address of the file, load bias taken off.
+func (e *Event) Site(addr uint64) (site int, ok bool) {
+	site, ok = e.index[addr]
+	return site, ok
+}
+
+// Function is one function of a plan.
+type Function struct {
+	*offsets.Func
+	// Sites is where its calls begin and end.
+	Sites *offsets.Sites
+	// Returns: its calls are seen to end.
+	Returns bool
+}
+
+// Skipped is a function that was asked for and left out.
+type Skipped struct {
+	Func   *offsets.Func
+	Reason error
+}
+
+// Plan is what to probe, and what a hit of it means.
+type Plan struct {
+	Binary  *offsets.Binary
+	Mode    Mode
+	Funcs   []Function
+	Skipped []Skipped
+	Events  []Event
+}
+
+// Options of a plan.
+type Options struct {
+	Mode Mode
+	// Features is what the kernel can do.
+	Features tracefs.Features
+}
+
+// New plans the probing of functions of a binary. Functions that can't be probed
+// safely are in Plan.Skipped. Events are in the order that [tracefs.Start] wants:
+// what begins calls, what ends them, and the witnesses of goroutines' ends.
+func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
+	p := &Plan{Binary: b, Mode: opt.Mode}
+	for _, r := range decodeAll(b, funcs) {
+		if r.err != nil {
+			p.Skipped = append(p.Skipped, Skipped{r.fn, r.err})
+			continue
+		}
+		p.Funcs = append(p.Funcs, Function{Func: r.fn, Sites: r.sites, Returns: opt.Mode == Latency && len(r.sites.Returns)+len(r.sites.Tails) > 0})
+	}
+	if len(p.Funcs) == 0 {
+		return p, nil
+	}
+	nonce, err := newNonce()
+	if err != nil {
+		return nil, err
+	}
+	c := collector{plan: p, features: opt.Features, nonce: nonce, open: make(map[shape]int)}
+	if _, isGo := b.GoVersion(); isGo && opt.Mode == Latency {
+		if c.layout, err = b.Layout(); err != nil {
+			return nil, err
+		}
+	}
+	for i := range p.Funcs {
+		c.addEntry(i)
+	}
+	if opt.Mode == Latency {
+		for i := range p.Funcs {
+			c.addEnds(i)
+		}
+		c.addWitnesses()
+	}
+	p.Events = c.sorted()
+	return p, nil
+}
+
+// newNonce makes event names unique to a session, and long: a thread's name, which
+// the target chooses and the kernel prints unescaped, has at most 15 bytes, so that
+// it can't hold an event's name and forge a line.
+func newNonce() (string, error) {
+	var b [7]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return "", fmt.Errorf("name events: %w", err)
+	}
+	return hex.EncodeToString(b[:]), nil
+}
+
+// TraceEvents are the plan's events for [tracefs.Start], in the plan's order.
+func (p *Plan) TraceEvents() []tracefs.Event {
+	events := make([]tracefs.Event, len(p.Events))
+	for i := range p.Events {
+		events[i] = p.Events[i].Event
+	}
+	return events
+}
+
+// Target is the file to probe: the one that was decoded, under whatever name.
+func (p *Plan) Target() tracefs.Target {
+	return tracefs.Target{Path: fmt.Sprintf("/proc/self/fd/%d", p.Binary.Fd()), Unchanged: p.Binary.Unchanged}
+}
+
+// Probes is the number of sites.
+func (p *Plan) Probes() int {
+	n := 0
+	for i := range p.Events {
+		n += len(p.Events[i].Sites)
+	}
+	return n
+}
