@@ -33,8 +33,7 @@ var arrows = []arrow{
 	{from: "cmd/ftgo/internal/stats", to: []string{module + "/parse"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
 		module + "/parse", module + "/cmd/ftgo/internal/stats", "github.com/olekukonko/tablewriter/..."}},
-	{from: "cmd/ftgo/internal/workload", to: nil},
-	{from: "cmd/ftgo", to: []string{module + "/...", "github.com/spf13/pflag"}},
+	{from: "cmd/ftgo", to: []string{module + "/...", "github.com/spf13/pflag", "golang.org/x/term"}},
 }
 
 // testOnly packages are for tests alone: they import testing.

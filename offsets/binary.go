@@ -3,6 +3,7 @@ package offsets
 import (
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -105,12 +106,23 @@ func parseELF(r io.ReaderAt) (*elf.File, error) {
 	if !bytes.HasPrefix(ident[:n], []byte(elf.ELFMAG)) {
 		return nil, errors.New("not an ELF file")
 	}
+	// Class and machine come first in the header: a file for another machine is told
+	// apart from a damaged one without a look at the rest.
+	if n < len(ident) {
+		return nil, errors.New("truncated ELF file")
+	}
+	if elf.Class(ident[elf.EI_CLASS]) == elf.ELFCLASS32 {
+		return nil, errors.New("32-bit ELF file: only 64-bit x86-64 is supported")
+	}
+	if m := elf.Machine(binary.LittleEndian.Uint16(ident[18:])); m != elf.EM_X86_64 {
+		return nil, fmt.Errorf("ELF file for %s: only x86-64 is supported", m)
+	}
 	ef, err := elf.NewFile(r)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, errors.New("truncated ELF file")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("damaged ELF file: %w", err)
-	}
-	if ef.Class != elf.ELFCLASS64 || ef.Machine != elf.EM_X86_64 {
-		return nil, fmt.Errorf("%s for %s: only 64-bit x86-64 is supported", ef.Class, ef.Machine)
 	}
 	if ef.Type != elf.ET_EXEC && ef.Type != elf.ET_DYN {
 		return nil, fmt.Errorf("%s: neither an executable nor a shared library", ef.Type)

@@ -105,8 +105,9 @@ func (p Pattern) match(s *spellings) bool {
 // patterns that matched nothing, excluded or not.
 //
 // A glob that is the name of a function, letter for letter, matches just the
-// functions of that name: main.Store.Get selects the value method alone if there
-// is one, since its (*Store).Get is a wrapper made by the compiler.
+// functions of that name; that of a value method, main.Store.Get, also the pointer
+// method of that name, which the compiler makes of it: calls through an interface
+// that holds a pointer may go no further.
 func Select(funcs []Func, include, exclude []Pattern) (selected []*Func, unmatched []Pattern) {
 	exact := exactNames(funcs, include, exclude)
 	matched := make([]bool, len(include))
@@ -138,7 +139,7 @@ func Select(funcs []Func, include, exclude []Pattern) (selected []*Func, unmatch
 // selects is Match where the pattern texts that are names are known.
 func (p Pattern) selects(s *spellings, exact map[string]bool) bool {
 	if p.re == nil && exact[p.text] {
-		return unescape(s.symbol) == unescape(p.text)
+		return unescape(s.symbol) == unescape(p.text) || s.pointed() != s.plain() && s.plain() == unescape(p.text)
 	}
 	return p.match(s)
 }

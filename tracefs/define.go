@@ -1,6 +1,7 @@
 package tracefs
 
 import (
+	"context"
 	"fmt"
 	"strings"
 )
@@ -13,8 +14,11 @@ const maxWrite = 4095
 // define appends lines to uprobe_events, several to a write. A line that is
 // refused ends it: the lines before it stay defined, and the error is a
 // [*ProbeError] that shows the line.
-func (f *FS) define(lines []string) error {
+func (f *FS) define(ctx context.Context, lines []string) error {
 	for len(lines) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		n, size := 0, 0
 		for n < len(lines) && size+len(lines[n])+1 <= maxWrite {
 			size += len(lines[n]) + 1

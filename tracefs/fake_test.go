@@ -25,7 +25,7 @@ type fakeFiles struct {
 
 func newFake(t *testing.T) (*FS, *fakeFiles) {
 	f := &fakeFiles{t: t, root: t.TempDir(), err: errors.New("injected")}
-	for _, name := range []string{"uprobe_events", "uprobe_profile", "error_log", "trace_clock", "set_event_pid", "buffer_percent"} {
+	for _, name := range []string{"uprobe_events", "uprobe_profile", "error_log", "trace_clock", "set_event_pid"} {
 		f.put(name, "")
 	}
 	f.put("README", "  uprobe_events\t\t- Create/append/remove/show the userspace dynamic events\n")
@@ -132,7 +132,7 @@ func (f *fakeFiles) Mkdir(path string) error {
 	}
 	rel, _ := filepath.Rel(f.root, path)
 	for name, text := range map[string]string{
-		"trace_pipe": "", "trace_clock": "[local] global mono", "buffer_size_kb": "", "tracing_on": "1", "buffer_percent": "50",
+		"trace_pipe": "", "trace_clock": "[local] global mono", "buffer_size_kb": "", "tracing_on": "1",
 		"options/record-tgid": "0", "options/event-fork": "0", "set_event_pid": "", "per_cpu/cpu0/stats": "now ts: 1\n",
 	} {
 		f.put(filepath.Join(rel, name), text)
@@ -260,8 +260,8 @@ func TestOrderOfWrites(t *testing.T) {
 	}
 	want := []string{
 		"open instances/S/trace_pipe",
-		"append uprobe_events p:S/entry0_0123456789 /bin/true:0x10 sp=%sp:s64\np:S/entry0_0123456789 /bin/true:0x20 sp=%sp:s64",
-		"append uprobe_events p:S/return0_0123456789 /bin/true:0x30",
+		"append uprobe_events p:S/entry0_0123456789 /bin/true:0x10 sp=%sp:s64\n" +
+			"p:S/return0_0123456789 /bin/true:0x30\np:S/entry0_0123456789 /bin/true:0x20 sp=%sp:s64",
 		"write instances/S/events/S/return0_0123456789/enable 1",
 		"write instances/S/events/S/entry0_0123456789/enable 1",
 		"write instances/S/events/S/entry0_0123456789/enable 0",

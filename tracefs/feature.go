@@ -22,8 +22,6 @@ type Features struct {
 	EventFork bool
 	// EventPID: set_event_pid exists (since 4.4).
 	EventPID bool
-	// BufferPercent: a reader can sleep until a buffer has filled that far (since 5.4).
-	BufferPercent bool
 	// ErrorLog: refusals are explained (since 5.4).
 	ErrorLog bool
 }
@@ -38,13 +36,12 @@ func (f *FS) Features() Features {
 		// "Add/remove/show", or no README at all (3.10, 4.4).
 		Append: appends,
 		// Nothing tells of it, but it came with the same versions.
-		PushEmulated:  appends,
-		Instances:     f.exists("instances"),
-		RecordTGID:    f.exists("options", "record-tgid"),
-		EventFork:     f.exists("options", "event-fork"),
-		EventPID:      f.exists("set_event_pid"),
-		BufferPercent: f.exists("buffer_percent"),
-		ErrorLog:      f.exists("error_log"),
+		PushEmulated: appends,
+		Instances:    f.exists("instances"),
+		RecordTGID:   f.exists("options", "record-tgid"),
+		EventFork:    f.exists("options", "event-fork"),
+		EventPID:     f.exists("set_event_pid"),
+		ErrorLog:     f.exists("error_log"),
 	}
 }
 

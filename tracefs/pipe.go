@@ -12,8 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pollInterval bounds how long an event waits to be read when they are few.
-const pollInterval = 50 * time.Millisecond
+// readInterval is how long the reader sleeps when there is nothing to read.
+//
+// It does not poll the pipe: trace_pipe of all CPUs wakes its reader at the first
+// event, whatever buffer_percent says (kernel/trace/ring_buffer.c,
+// ring_buffer_poll_wait), and the interrupt for that is paid by the one who hit the
+// probe. The ring buffer holds more than comes in meanwhile.
+const readInterval = 20 * time.Millisecond
 
 // pipe is an open trace_pipe whose reads can be cancelled.
 type pipe struct {
@@ -63,15 +68,13 @@ func (p *pipe) read(buf []byte, wait time.Duration) (int, error) {
 	}
 }
 
-// sleep waits until the ring buffer has filled to buffer_percent, the time is over,
-// or the pipe is woken.
+// sleep waits until the time is over or the pipe is woken.
 func (p *pipe) sleep(wait time.Duration) error {
-	fds := []unix.PollFd{{Fd: int32(p.fd), Events: unix.POLLIN}, {Fd: int32(p.wake), Events: unix.POLLIN}}
-	_, err := unix.Poll(fds, int(wait.Milliseconds()))
-	if err != nil && err != unix.EINTR {
-		return fmt.Errorf("poll trace_pipe: %w", err)
+	fds := []unix.PollFd{{Fd: int32(p.wake), Events: unix.POLLIN}}
+	if _, err := unix.Poll(fds, int(wait.Milliseconds())); err != nil && err != unix.EINTR {
+		return fmt.Errorf("wait for trace_pipe: %w", err)
 	}
-	if fds[1].Revents != 0 {
+	if fds[0].Revents != 0 {
 		var count [8]byte
 		_, _ = unix.Read(p.wake, count[:]) // EAGAIN: somebody else has taken it
 	}
@@ -111,7 +114,7 @@ func (s *Session) Read(ctx context.Context, buf []byte) (int, error) {
 		}
 		return n, err
 	default:
-		n, err := s.pipe.read(buf, pollInterval)
+		n, err := s.pipe.read(buf, readInterval)
 		if n == 0 && err == nil {
 			err = ctx.Err()
 		}

@@ -139,10 +139,6 @@ func (s *Session) prepare(opt Options) error {
 	if s.features.RecordTGID {
 		settings = append(settings, struct{ file, value string }{"options/record-tgid", "1"})
 	}
-	if s.features.BufferPercent {
-		// The reader sleeps until that much of a buffer is full, or for pollInterval.
-		settings = append(settings, struct{ file, value string }{"buffer_percent", "20"})
-	}
 	for _, set := range settings {
 		if err := s.fs.ops.Write(s.file(set.file), set.value); err != nil {
 			return refused("write", s.file(set.file), err)
@@ -153,14 +149,17 @@ func (s *Session) prepare(opt Options) error {
 
 // arm writes the definitions and enables the events, the last first.
 func (s *Session) arm(ctx context.Context, target Target) error {
+	// The first site of each event comes before the second of any: to append a site
+	// the kernel looks for its event from the beginning of the list of all sites
+	// (kernel/trace/trace_uprobe.c, find_probe_event).
+	var first, rest []string
 	for i := range s.events {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		s.defined = true
-		if err := s.fs.define(s.events[i].Definitions(s.name, target.Path)); err != nil {
-			return err
-		}
+		lines := s.events[i].Definitions(s.name, target.Path)
+		first, rest = append(first, lines[0]), append(rest, lines[1:]...)
+	}
+	s.defined = true
+	if err := s.fs.define(ctx, append(first, rest...)); err != nil {
+		return err
 	}
 	if target.Unchanged != nil {
 		if err := target.Unchanged(); err != nil {

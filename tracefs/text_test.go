@@ -138,7 +138,7 @@ func TestDefineSplitsWrites(t *testing.T) {
 	for i := range 300 {
 		ev.Sites = append(ev.Sites, uint64(i))
 	}
-	if err := f.define(ev.Definitions("g", "/bin/true")); err != nil {
+	if err := f.define(t.Context(), ev.Definitions("g", "/bin/true")); err != nil {
 		t.Fatal(err)
 	}
 	lines := 0
@@ -152,7 +152,7 @@ func TestDefineSplitsWrites(t *testing.T) {
 		t.Errorf("%d lines in %d writes, want 300 in a few", lines, len(fake.log))
 	}
 	var pe *ProbeError
-	if err := f.define([]string{"p:g/e /" + strings.Repeat("x", 5000) + ":0x1"}); !errors.As(err, &pe) {
+	if err := f.define(t.Context(), []string{"p:g/e /" + strings.Repeat("x", 5000) + ":0x1"}); !errors.As(err, &pe) {
 		t.Errorf("a line of 5000 bytes: %v", err)
 	}
 }

@@ -6,14 +6,13 @@ import (
 	"io"
 	"os"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/workload"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 const aboutDemo = `usage: ftgo demo [-o FORMAT]
 
 Runs a small workload, which is built into ftgo, as a program of its own and probes
-its functions: fib (recursion), parse (microseconds), sleep (5 ms), recovers (a
+its functions: fib (recursion), parseList (below a microsecond), sleep (5 ms), recovers (a
 panic, recovered by its caller's caller).
 `
 
@@ -22,7 +21,7 @@ const workloadArg = "run-the-workload-of-the-demo"
 
 func demo(ctx context.Context, e *env, args []string) error {
 	if len(args) == 1 && args[0] == workloadArg {
-		_, err := fmt.Fprintln(e.stdout, workload.Run())
+		_, err := fmt.Fprintln(e.stdout, runWorkload())
 		return err
 	}
 	for _, a := range args {
@@ -35,8 +34,9 @@ func demo(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	args = append(args, self, workload.Functions, "--", self, "demo", workloadArg)
-	o, err := parseFlags(e, "demo", aboutDemo, selectFlags|runFlags|histFlags, append([]string{"--hist"}, args...))
+	args = append(append([]string{"--hist"}, args...), self)
+	args = append(append(args, workloadFuncs...), "--", self, "demo", workloadArg)
+	o, err := parseFlags(e, "demo", aboutDemo, selectFlags|runFlags|histFlags, args)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"io"
 	"os"
 
-	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 )
 
 // isTerminal tells whether people read what is written there.
@@ -19,9 +19,9 @@ func terminalSize(w io.Writer) (width, height int) {
 	if !ok {
 		return 0, 0
 	}
-	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	width, height, err := term.GetSize(int(f.Fd()))
 	if err != nil {
 		return 0, 0
 	}
-	return int(size.Col), int(size.Row)
+	return width, height
 }

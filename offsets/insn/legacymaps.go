@@ -39,7 +39,7 @@ func parsePP(rows [16]string) (m ppMap) {
 // twoBytePP goes with twoByte.
 var twoBytePP = parsePP([16]string{
 	//0123456789abcdef
-	"ffff0fffff0f0fff", // 00
+	"ffff0ffff50f0fff", // 00
 	"fff33373ffffffff", // 10
 	"ffff000033ffff33", // 20
 	"ffffff0ff0200000", // 30

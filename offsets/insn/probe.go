@@ -1,59 +1,65 @@
 package insn
 
-// Cost is what the kernel does each time a uprobe on an instruction is hit, in
-// order of rising price.
-type Cost uint8
+// Class is what the kernel does each time a uprobe is hit, in order of rising price.
+type Class uint8
 
 const (
 	// Emulated: jmp, jcc, call and nop are carried out by the trap handler.
-	Emulated Cost = iota
+	Emulated Class = iota
 	// EmulatedPush: the same for a push of a register, on kernels that have
 	// commit e7ed9d9bd037 ("uprobe: emulate push insns for uprobe on x86"):
-	// 5.4 has it, 4.4 and 4.15 do not; older ones step.
+	// 5.4 and 4.19.268 have it, 4.4 and 4.15 do not. The others step.
 	EmulatedPush
-	// Stepped: a copy of the instruction is single-stepped, a second trap and
-	// about ten times the price.
+	// Stepped: a copy of the instruction is single-stepped, with a second trap
+	// and about ten times the price.
 	Stepped
 	// Refused: some kernel refuses it, or takes it and then misbehaves.
 	Refused
 )
 
-func (c Cost) String() string {
+func (c Class) String() string {
 	names := [...]string{"emulated", "emulated push", "stepped", "refused"}
 	if int(c) < len(names) {
 		return names[c]
 	}
-	return "invalid cost"
+	return "invalid class"
 }
 
-// Probe says what a uprobe on in, decoded from the start of code, costs, and for
-// Refused why. The answer holds for every x86-64 kernel from 3.16 (and the 3.10 of
-// RHEL 7) to 6.18: refused is what any of them refuses, emulated what all of
-// them emulate. Source: arch/x86/kernel/uprobes.c of RHEL 7, 3.18, 4.19.268 and
-// 6.18 (functions are named from the last one), arch/x86/lib/insn.c.
+// Cost is the price of a uprobe on one instruction. Reason says why it is Refused,
+// and is empty otherwise.
+type Cost struct {
+	Class  Class
+	Reason string
+}
+
+// Probe says what a uprobe on in, decoded from the start of code, costs. The answer
+// holds for every x86-64 kernel from 3.16 (and the 3.10 of RHEL 7) to 6.18:
+// refused is what any of them refuses, emulated what all of them emulate. Source:
+// arch/x86/kernel/uprobes.c of RHEL 7, 3.18, 4.19.268 and 6.18 (functions are named
+// from the last one), arch/x86/lib/insn.c.
 //
 // Not considered: user shadow stacks (6.6 and later, opt-in), on which a probed
 // call leaves no or a wrong return address.
-func Probe(code []byte, in Inst) (Cost, string) {
+func Probe(code []byte, in Inst) Cost {
 	if in.Prefix < 0 || in.Prefix >= in.Len || in.Len > len(code) {
-		return Refused, "not decoded from these bytes"
+		return Cost{Refused, "not decoded from these bytes"}
 	}
 	code = code[:in.Len]
 	prefixes, op := code[:in.Prefix], code[in.Prefix]
 	if reason := badPrefix(prefixes); reason != "" {
-		return Refused, reason
+		return Cost{Refused, reason}
 	}
 	if reason := badOpcode(code, in); reason != "" {
-		return Refused, reason
+		return Cost{Refused, reason}
 	}
 	// branch_setup_xol_ops and push_setup_xol_ops.
 	switch {
 	case in.Kind == Jump, in.Kind == Call, in.Kind == CondJump && in.Cond != NoCond, op == 0x90:
-		return Emulated, ""
+		return Cost{Class: Emulated}
 	case op&^7 == 0x50 && (in.Len == 1 || in.Len == 2 && prefixes[0] == 0x41):
-		return EmulatedPush, ""
+		return Cost{Class: EmulatedPush}
 	}
-	return Stepped, ""
+	return Cost{Class: Stepped}
 }
 
 // badPrefix follows is_prefix_bad, and insn_get_prefixes, which keeps four.
@@ -154,7 +160,7 @@ const fiveByteNop = "5 byte nop, which 6.18 turns into a call that overwrites th
 // bit for an opcode, the lowest for column 0. (Kernels since the table was
 // revised let every 0f opcode pass, as good_insns_64 has a one at 0f by then.)
 var good2Byte = [16]uint16{
-	0x0: 1<<0xe | 1<<0xf,   // syscall, lar, prefetch, ud2 … are out
+	0x0: 1<<0xe | 1<<0xf,    // syscall, lar, prefetch, ud2 … are out
 	0x1: 0xffff &^ (1 << 8), // prefetch
 	0x2: 0xff0f,
 	0x3: 1<<1 | 1<<2 | 1<<3, // rdtsc, rdmsr, rdpmc; 0f 38 and 0f 3a are out before the revision

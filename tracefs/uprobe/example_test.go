@@ -1,20 +1,29 @@
 package uprobe_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
+	"strings"
+	"testing"
 	"time"
 
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
-// slow prints the calls of a function that take longer than 10 ms, until ctx is done.
-func slow(ctx context.Context, path, function string) (err error) {
+func TestMain(m *testing.M) { fixture.Main(m) }
+
+// slow prints the calls of a function that take longer than limit, until ctx is done.
+func slow(ctx context.Context, w io.Writer, path, function string, limit time.Duration) (err error) {
 	binary, err := offsets.Open(path)
 	if err != nil {
 		return err
@@ -42,18 +51,40 @@ func slow(ctx context.Context, path, function string) (err error) {
 		if err != nil {
 			return err
 		}
-		if d := session.Timebase().Duration(call.Start, call.End); call.Outcome == parse.Returned && d > 10*time.Millisecond {
-			fmt.Printf("goroutine %d: %s took %v\n", call.Goid, function, d)
+		if d := session.Timebase().Duration(call.Start, call.End); call.Outcome == parse.Returned && d > limit {
+			fmt.Fprintf(w, "goroutine %d: %s took %v\n", call.Goid, function, d)
 		}
 	}
 	return nil
 }
 
+// Example is a tracer of one's own: it prints slow requests for a minute.
 func Example() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := slow(ctx, os.Args[0], "no.such.function"); errors.Is(err, offsets.ErrNoFunc) {
-		fmt.Println("no such function")
+	if err := slow(ctx, os.Stdout, "/usr/bin/server", "main.handle", 10*time.Millisecond); err != nil {
+		fmt.Println(err)
 	}
-	// Output: no such function
+}
+
+func TestKernelExample(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "exact")
+	ctx, cancel := context.WithCancel(t.Context())
+	var out bytes.Buffer
+	done := make(chan error)
+	go func() { done <- slow(ctx, &out, target, "main.sleep5", 4*time.Millisecond) }()
+	// The target waits for its standard input, which ends when the probes are armed.
+	time.Sleep(500 * time.Millisecond)
+	if b, err := exec.Command(target).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, b)
+	}
+	time.Sleep(200 * time.Millisecond)
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if n := strings.Count(out.String(), "main.sleep5 took "); n != 23 {
+		t.Errorf("%d slow calls, want 23:\n%s", n, out.String())
+	}
 }

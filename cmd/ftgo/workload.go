@@ -1,5 +1,4 @@
-// Package workload is what ftgo demo probes: a few functions whose calls are known.
-package workload
+package main
 
 import (
 	"errors"
@@ -10,11 +9,11 @@ import (
 	"time"
 )
 
-// Functions is the pattern that selects the functions worth showing.
-const Functions = "github.com/ftgo/ftgo/cmd/ftgo/internal/workload.*"
+// workloadFuncs are the functions that the demo probes.
+var workloadFuncs = []string{"main.fib", "main.parseList", "main.sleep", "main.recovers", "main.passes", "main.panics"}
 
-// Run does the work, in a second or two, and says what it has done.
-func Run() string {
+// runWorkload does the work, in a second or two, and says what it has done.
+func runWorkload() string {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -28,7 +27,7 @@ func Run() string {
 		sum += fib(12)
 	}
 	for i := range 997 {
-		n, err := parse("7," + strconv.Itoa(i) + ",13")
+		n, err := parseList("7," + strconv.Itoa(i) + ",13")
 		if err != nil {
 			return err.Error()
 		}
@@ -41,7 +40,7 @@ func Run() string {
 		}
 	}
 	wg.Wait()
-	return fmt.Sprintf("workload: fib 1395 calls, parse 997, sleep 100, panics caught %d (sum %d)", caught, sum)
+	return fmt.Sprintf("workload: fib 1395 calls, parseList 997, sleep 100, panics caught %d (sum %d)", caught, sum)
 }
 
 //go:noinline
@@ -53,7 +52,7 @@ func fib(n int) int {
 }
 
 //go:noinline
-func parse(list string) (sum int, err error) {
+func parseList(list string) (sum int, err error) {
 	for word := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(word)
 		if err != nil {
