@@ -107,13 +107,25 @@ func (s *Session) start(ctx context.Context, target Target, opt Options) error {
 	return s.calibrate(first)
 }
 
-// prepare makes the instance and everything in it that is not an event. The pipe is
-// opened first: while it is open nobody else can remove the instance.
+// prepare makes the instance and everything in it that is not an event.
 func (s *Session) prepare(opt Options) error {
 	if err := s.fs.ops.Mkdir(s.file()); err != nil {
 		return refused("make", s.file(), err)
 	}
 	s.created = true
+	offered, err := s.fs.ops.Read(s.file("trace_clock"))
+	if err != nil {
+		return refused("read", s.file("trace_clock"), err)
+	}
+	s.base.Clock = chooseClock(string(offered), tscTrusted())
+	// Before the pipe: how a pipe prints times is settled when it is opened
+	// (kernel/trace/trace.c, tracing_open_pipe), and it prints cycles as
+	// microseconds if the clock becomes a counter later.
+	if err := s.fs.ops.Write(s.file("trace_clock"), s.base.Clock); err != nil {
+		return refused("write", s.file("trace_clock"), err)
+	}
+	// Before anything else: while the pipe is open nobody else can remove the
+	// instance.
 	fd, err := s.fs.ops.Pipe(s.file("trace_pipe"))
 	if err != nil {
 		return refused("open", s.file("trace_pipe"), err)
@@ -121,20 +133,19 @@ func (s *Session) prepare(opt Options) error {
 	if s.pipe, err = newPipe(fd); err != nil {
 		return err
 	}
+	return s.configure(opt)
+}
+
+// configure sets the instance's options.
+func (s *Session) configure(opt Options) error {
 	if opt.BufferKB == 0 {
 		opt.BufferKB = 8192
 	}
-	offered, err := s.fs.ops.Read(s.file("trace_clock"))
-	if err != nil {
-		return refused("read", s.file("trace_clock"), err)
-	}
-	s.base.Clock = chooseClock(string(offered), tscTrusted())
 	settings := []struct{ file, value string }{
-		{"trace_clock", s.base.Clock},
-		{"buffer_size_kb", fmt.Sprint(opt.BufferKB)},
+		{"tracing_on", "1"},
 	}
-	if opt.Quiet {
-		settings[1] = struct{ file, value string }{"tracing_on", "1"}
+	if !opt.Quiet {
+		settings = append(settings, struct{ file, value string }{"buffer_size_kb", fmt.Sprint(opt.BufferKB)})
 	}
 	if s.features.RecordTGID {
 		settings = append(settings, struct{ file, value string }{"options/record-tgid", "1"})

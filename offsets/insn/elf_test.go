@@ -18,7 +18,7 @@ type function struct {
 }
 
 // functions reads the functions of an ELF file in order of address, one for each
-// address. Zero bytes behind the code of old Go versions are not cut off.
+// address.
 func functions(t testing.TB, path string) []function {
 	t.Helper()
 	f, err := elf.Open(path)

@@ -14,7 +14,7 @@ import (
 // opcodes only one of them knows must be listed. Decode may accept more operands.
 func TestOpcodeMaps(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short: disassembling all opcodes takes about 15 s")
+		t.Skip("-short: disassembling all opcodes takes about 10 s")
 	}
 	objdump, err := exec.LookPath("objdump")
 	if err != nil {
@@ -140,7 +140,7 @@ func encodings() (all []encoding) {
 	var every, byReg []byte
 	for b := range 256 {
 		every = append(every, byte(b))
-		if b&0xc7 == 0x44 || b&0xc7 == 0xc1 {
+		if b&0xc7 == 0x44 || b&0xc7 == 0xc1 || b == 0xc0 {
 			byReg = append(byReg, byte(b))
 		}
 	}
@@ -153,17 +153,22 @@ func encodings() (all []encoding) {
 	for op := range 256 {
 		vectorForms := pair
 		switch op {
-		case 0x71, 0x72, 0x73, 0xae, 0xc6, 0xc7, 0xf3, 0x01, 0x02, 0x12: // groups of VEX, EVEX, XOP
+		case 0x71, 0x72, 0x73, 0xae, 0xc6, 0xc7, 0xf3, 0x01, 0x02, 0x12, // groups of VEX, EVEX, XOP
+			0x49, 0x5c, 0x5e: // AMX, which wants three different registers
 			vectorForms = byReg
 		}
 		escape := op == 0x0f || op == 0x62 || op == 0xc4 || op == 0xc5 || op == 0xd5
 		for pp, prefix := range pps {
+			modrms := byReg
+			if pp == 0 || op == 0x01 || op == 0xae || op == 0xc7 { // 0f groups that prefixes select from
+				modrms = every
+			}
 			if legacyPrefix[op] == 0 && !isREX(byte(op)) && !escape {
-				add("one-byte", op, pp, prefix, every)
+				add("one-byte", op, pp, prefix, modrms)
 				add("one-byte", op, pp, prefix+"\x48", byReg)
 			}
 			if op != 0x38 && op != 0x3a && op != 0x0f {
-				add("0f", op, pp, prefix+"\x0f", every)
+				add("0f", op, pp, prefix+"\x0f", modrms)
 				add("0f", op, pp, prefix+"\x48\x0f", byReg)
 			}
 			add("0f 38", op, pp, prefix+"\x0f\x38", byReg)

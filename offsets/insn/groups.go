@@ -66,15 +66,15 @@ var groups = [...]group{
 	{0, "\xdf", 0xff, modrms(0xc0, 0xc7, 0xe0, 0xe0, 0xe8, 0xf7)},
 
 	{0x0f, "\x00", 0x3f, regs(0x3f)}, // group 6
-	{0x0f, "\x01", 0xff, modrms(0xc0, 0xc6, 0xc8, 0xd1, 0xd4, 0xe8, 0xe9, 0xea, 0xec, 0xff)}, // group 7
-	{0x0f, "\x13\x17\x2b\xb2\xb4\xb5\xc3\xe7\xf0", 0xff, 0},                                              // memory only
-	{0x0f, "\x50\xc5\xd7\xf7", 0, every},                                                                 // registers only
-	{0x0f, "\x71\x72", 0, regs(0x54)},                                                                    // groups 12, 13: shifts
-	{0x0f, "\x73", 0, regs(0xcc)},                                                                        // group 14
-	{0x0f, "\xa6", 0, modrms(0xc0, 0xc0, 0xc8, 0xc8, 0xd0, 0xd0)},                                        // VIA PadLock: montmul, xsha
-	{0x0f, "\xa7", 0, modrms(0xc0, 0xc0, 0xc8, 0xc8, 0xd0, 0xd0, 0xd8, 0xd8, 0xe0, 0xe0, 0xe8, 0xe8)},    // VIA PadLock: xstore, xcrypt
-	{0x0f, "\xba", 0xf0, regs(0xf0)},                                                                     // group 8: bt and its kin
-	{0x0f, "\xc7", 0xfa, regs(0xc0)},                                                                     // group 9: cmpxchg16b, rdrand
+	{0x0f, "\x01", 0xff, modrms(0xc0, 0xc6, 0xc8, 0xd1, 0xd4, 0xe8, 0xe9, 0xea, 0xec, 0xff)},          // group 7
+	{0x0f, "\x13\x17\x2b\xb2\xb4\xb5\xc3\xe7\xf0", 0xff, 0},                                           // memory only
+	{0x0f, "\x50\xc5\xd7\xf7", 0, every},                                                              // registers only
+	{0x0f, "\x71\x72", 0, regs(0x54)},                                                                 // groups 12, 13: shifts
+	{0x0f, "\x73", 0, regs(0xcc)},                                                                     // group 14
+	{0x0f, "\xa6", 0, modrms(0xc0, 0xc0, 0xc8, 0xc8, 0xd0, 0xd0)},                                     // VIA PadLock: montmul, xsha
+	{0x0f, "\xa7", 0, modrms(0xc0, 0xc0, 0xc8, 0xc8, 0xd0, 0xd0, 0xd8, 0xd8, 0xe0, 0xe0, 0xe8, 0xe8)}, // VIA PadLock: xstore, xcrypt
+	{0x0f, "\xba", 0xf0, regs(0xf0)},                                                                  // group 8: bt and its kin
+	{0x0f, "\xc7", 0xfa, regs(0xc0)},                                                                  // group 9: cmpxchg16b, rdrand
 }
 
 // is3DNow reports whether the byte behind the operands of 0f 0f selects an
