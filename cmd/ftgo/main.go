@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 func main() {
@@ -21,11 +23,13 @@ func main() {
 // stdout gets data only, stderr everything else. It ends early when ctx is done, with
 // the probes removed.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	e := &env{stdout: stdout, stderr: stderr}
-	err := e.dispatch(ctx, args)
-	code, text := exitStatus(err)
+	return newEnv(stdout, stderr).run(ctx, args)
+}
+
+func (e *env) run(ctx context.Context, args []string) int {
+	code, text := exitStatus(e.dispatch(ctx, args))
 	if text != "" {
-		fmt.Fprintf(stderr, "ftgo: %s\n", text)
+		e.say("%s", text)
 	}
 	return code
 }
@@ -33,6 +37,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // env is what a command has to work with.
 type env struct {
 	stdout, stderr io.Writer
+	// bufferKB is the ring buffer's size per CPU, adjust what the kernel's features
+	// are taken to be: tests make them small and few.
+	bufferKB int
+	adjust   func(tracefs.Features) tracefs.Features
+}
+
+// bufferKB is the ring buffer's size per CPU: a flood of 40 MB/s fills it in 0.4 s.
+const bufferKB = 16 << 10
+
+func newEnv(stdout, stderr io.Writer) *env {
+	same := func(f tracefs.Features) tracefs.Features { return f }
+	return &env{stdout: stdout, stderr: stderr, bufferKB: bufferKB, adjust: same}
 }
 
 // say writes a line of talk to stderr.

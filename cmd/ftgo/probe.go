@@ -75,7 +75,7 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode) (err err
 		return err
 	}
 	defer sel.binary.Close()
-	features := tracefs.Features{Append: true, PushEmulated: true}
+	t.features = tracefs.Features{Append: true, PushEmulated: true}
 	var fsys *tracefs.FS
 	if !o.dryRun {
 		if fsys, err = openTracefs(e); err != nil {
@@ -84,9 +84,9 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode) (err err
 		if tracefs.KernelOlder(4, 0) && !o.force {
 			return &statusError{exitKernel, errKernelTooOld}
 		}
-		features = fsys.Features()
+		t.features = e.adjust(fsys.Features())
 	}
-	if t.plan, err = planFor(e, sel, mode, features); err != nil {
+	if t.plan, err = planFor(sel, mode, t.features); err != nil {
 		return err
 	}
 	t.tally = newTally(t.plan)

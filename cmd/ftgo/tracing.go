@@ -26,13 +26,12 @@ type tracing struct {
 	tally   *tally
 	program *program
 	bias    *uprobe.Biases
-	armed   time.Time
-	stopped time.Time
-	onTick  func(*tracing) error // each interval
+	// features are what the kernel can do, or what it is to be used for.
+	features tracefs.Features
+	armed    time.Time
+	stopped  time.Time
+	onTick   func(*tracing) error // each interval
 }
-
-// bufferKB is the ring buffer's size per CPU: a flood of 40 MB/s fills it in 0.4 s.
-const bufferKB = 16 << 10
 
 // errKernelTooOld is for uprobes that may hang the target.
 var errKernelTooOld = errors.New("uprobes of kernels before 4.0 can hang the traced program; --force goes on")
@@ -50,7 +49,7 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 	t.stream.Process = newProcesses(t.opt.pids).of
 	t.stream.Keep = keep(t.opt.pids)
 	t.session, err = tracefs.Start(ctx, fsys, t.plan.Target(), t.plan.TraceEvents(), tracefs.Options{
-		PIDs: t.opt.pids, BufferKB: bufferKB, Quiet: t.plan.Mode == uprobe.Count,
+		PIDs: t.opt.pids, BufferKB: t.env.bufferKB, Quiet: t.plan.Mode == uprobe.Count, Features: &t.features,
 	})
 	if err != nil {
 		return err
@@ -261,7 +260,7 @@ func (t *tracing) definitions(group string) string {
 }
 
 // planFor decodes what was selected and plans the probes.
-func planFor(e *env, s *selection, mode uprobe.Mode, features tracefs.Features) (*uprobe.Plan, error) {
+func planFor(s *selection, mode uprobe.Mode, features tracefs.Features) (*uprobe.Plan, error) {
 	plan, err := uprobe.New(s.binary, s.funcs, uprobe.Options{Mode: mode, Features: features})
 	if err != nil {
 		return nil, err

@@ -10,8 +10,7 @@ type Check struct {
 	// as the caller left them.
 	Jump int
 	// Post is the offset of the first instruction behind a passed check, which
-	// runs once for each; -1 when the function jumps back to it (possible in a
-	// function without a frame, when it begins with a loop).
+	// runs once for each.
 	Post int
 	// TakenPasses tells the form of Go 1.4, where the jump (ja) leads over the
 	// call of morestack. Everywhere else it (jbe) leads to that call.
@@ -36,17 +35,18 @@ const maxTail = 64
 //     then jumps to offset 0; or a ja right before such a sequence;
 //   - earlier conditional jumps (frames of about 4 kB and up) are jb or je and lead
 //     to such a sequence as well;
-//   - the whole function decodes, and no other direct branch in it leads between
-//     its first instruction and Post.
+//   - the whole function decodes, and no other direct branch in it leads behind its
+//     first instruction and up to Post. (Go up to 1.6 has functions without a frame
+//     that begin with a loop, and jump back to Post: they have a check, but no
+//     instruction that runs once.)
 //
-// Source: stacksplit in cmd/internal/obj/x86/obj6.go of Go 1.4 to 1.26, liblink's
-// obj6.c of 1.4 for the ja.
+// Source: stacksplit in cmd/internal/obj/x86/obj6.go of Go 1.5 to 1.26, and in
+// liblink/obj6.c of Go 1.4.
 func StackCheck(code []byte) (Check, bool) {
 	c, ok := findCheck(code)
 	if !ok {
 		return Check{}, false
 	}
-	post := c.Post
 	for p := 0; p < len(code); {
 		in, err := Decode(code[p:])
 		if err != nil {
@@ -57,10 +57,7 @@ func StackCheck(code []byte) (Check, bool) {
 		if own || in.Kind != Jump && in.Kind != CondJump {
 			continue
 		}
-		switch target := p + int(in.Rel); {
-		case target == post:
-			c.Post = -1
-		case 0 < target && target < post:
+		if target := p + int(in.Rel); 0 < target && target <= c.Post {
 			return Check{}, false
 		}
 	}

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+func TestKernelProbeIsExact(t *testing.T) {
+	tracetest.Kernel(t)
+	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "exact"), []string{"main.*"})
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	same(t, o, b)
+	if o.summary.Lost != 0 {
+		t.Errorf("%d events lost", o.summary.Lost)
+	}
+}
+
+func TestKernelCountIsExact(t *testing.T) {
+	tracetest.Kernel(t)
+	o, b, r := observeTarget(t, nil, "count", fixture.Build(t, "exact"), []string{"main.*"})
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	for name, want := range b.Functions {
+		if got := o.functions[name].Calls; got != want.Calls {
+			t.Errorf("%s: %d calls, want %d", name, got, want.Calls)
+		}
+	}
+}
+
+// TestKernelJumpEntries makes the entry go to the stack check's jump, as on kernels
+// that do not emulate push: failed checks must be told from calls.
+func TestKernelJumpEntries(t *testing.T) {
+	tracetest.Kernel(t)
+	noPush := func(e *env) {
+		e.adjust = func(f tracefs.Features) tracefs.Features { f.PushEmulated = false; return f }
+	}
+	for _, command := range []string{"probe", "count"} {
+		o, b, r := observeTarget(t, noPush, command, fixture.Build(t, "exact"), []string{"main.*"})
+		if r.code != 0 {
+			t.Fatalf("status %d\n%s", r.code, r.stderr)
+		}
+		if command == "probe" {
+			same(t, o, b)
+		}
+		for name, want := range b.Functions {
+			if got := o.functions[name].Calls; got != want.Calls {
+				t.Errorf("%s: %s: %d calls, want %d", command, name, got, want.Calls)
+			}
+		}
+	}
+}
+
+// TestKernelOneSiteAnEvent does without appended sites, as before 5.4.
+func TestKernelOneSiteAnEvent(t *testing.T) {
+	tracetest.Kernel(t)
+	single := func(e *env) {
+		e.adjust = func(f tracefs.Features) tracefs.Features { f.Append, f.PushEmulated = false, false; return f }
+	}
+	patterns := []string{"main.catch", "main.upper", "main.middle", "main.lower", "main.returns"}
+	o, b, r := observeTarget(t, single, "probe", fixture.Build(t, "exact"), patterns)
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	for name := range b.Functions {
+		if _, asked := o.functions[name]; !asked {
+			delete(b.Functions, name)
+		}
+	}
+	if len(b.Functions) != len(patterns) {
+		t.Errorf("%d functions, want %d", len(b.Functions), len(patterns))
+	}
+	same(t, o, b)
+}
+
+// TestKernelEverythingArmed probes all that the target and Go's runtime have: the
+// target must not notice, and the books must still be right.
+func TestKernelEverythingArmed(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "exact")
+	plain, err := exec.Command(target).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, b, r := observeTarget(t, nil, "probe", target, []string{"main.*", "runtime.*"})
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	same(t, o, b)
+	if o.summary.Functions < 1000 {
+		t.Errorf("only %d functions probed", o.summary.Functions)
+	}
+	want := readBooks(t, string(plain))
+	if b.Checksum != want.Checksum {
+		t.Errorf("checksum %s under probes, %s without", b.Checksum, want.Checksum)
+	}
+	for name, w := range want.Functions {
+		if b.Functions[name] != w {
+			t.Errorf("%s: %+v under probes, %+v without", name, b.Functions[name], w)
+		}
+	}
+}
+
+func TestKernelLatency(t *testing.T) {
+	tracetest.Kernel(t)
+	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "exact"), []string{"main.sleep5", "main.busy"})
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	sleep, inner := o.functions["main.sleep5"], b.Durations["main.sleep5"]
+	if low, high := float64(inner.P50)*0.95, float64(inner.P50)*1.05; float64(sleep.NS.P50) < low || float64(sleep.NS.P50) > high {
+		t.Errorf("sleep5: p50 %d ns, the target itself measured %d", sleep.NS.P50, inner.P50)
+	}
+	busy := o.functions["main.busy"]
+	if busy.NS.Min < b.Durations["main.busy"].Min {
+		t.Errorf("busy: minimum %d ns is below what the target measured inside, %d", busy.NS.Min, b.Durations["main.busy"].Min)
+	}
+	// Were time stamps cut to microseconds, all three would be whole.
+	if busy.NS.Min%1000 == 0 && busy.NS.Max%1000 == 0 && sleep.NS.Max%1000 == 0 {
+		t.Errorf("latencies %d, %d, %d are quantised", busy.NS.Min, busy.NS.Max, sleep.NS.Max)
+	}
+}
+
+// TestKernelFlood loses events on purpose: a ring buffer of a page or two under two
+// busy loops. The calls must be right all the same, and the books balance.
+func TestKernelFlood(t *testing.T) {
+	tracetest.Kernel(t)
+	small := func(e *env) { e.bufferKB = 8 }
+	o, b, r := observeTarget(t, small, "probe", fixture.Build(t, "flood"), []string{"main.framed", "main.leaf"}, "-n", "20011")
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	s := o.summary
+	if s.Lost == 0 {
+		t.Error("nothing was lost: the test tests nothing")
+	}
+	if s.Delivered+s.Lost != s.Hits {
+		t.Errorf("delivered %d + lost %d is not hits %d", s.Delivered, s.Lost, s.Hits)
+	}
+	for name, want := range b.Functions {
+		f := o.functions[name]
+		if f.Calls != want.Calls {
+			t.Errorf("%s: %d calls, want %d", name, f.Calls, want.Calls)
+		}
+		if f.Completed+f.Unwound+f.Open+f.Lost != f.Calls || f.Lost == 0 {
+			t.Errorf("%s: %d completed, %d unwound, %d open, %d lost do not make %d calls", name, f.Completed, f.Unwound, f.Open, f.Lost, f.Calls)
+		}
+		if f.Unwound != 0 {
+			t.Errorf("%s: %d calls unwound, though their returns were only lost", name, f.Unwound)
+		}
+	}
+}
+
+func TestKernelMaxLost(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "flood")
+	var out strings.Builder
+	e := newEnv(&out, &out)
+	e.bufferKB = 8
+	if code := e.run(t.Context(), []string{"probe", "--max-lost", "0", target, "main.framed", "main.leaf", "--", target, "-n", "20011"}); code != exitLost {
+		t.Errorf("status %d, want %d\n%s", code, exitLost, out.String())
+	}
+	if r := ftgo(t, "probe", "--max-lost", "0", target, "main.framed", "--", target, "-n", "11"); r.code != 0 {
+		t.Errorf("status %d though nothing was lost\n%s", r.code, r.stderr)
+	}
+}
+
+func TestKernelWholeGoTool(t *testing.T) {
+	tracetest.Kernel(t)
+	goTool, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := ftgo(t, "count", "-o", "json", goTool, "*", "--", goTool, "version")
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	o := readObserved(t, r.stdout)
+	if o.summary.Functions < 14000 {
+		t.Errorf("%d functions, want more than 14,000", o.summary.Functions)
+	}
+	if n := len(o.summary.Skipped); n*200 > o.summary.Functions {
+		t.Errorf("%d functions skipped: more than 0.5%%", n)
+	}
+	if o.functions["main.main"].Calls != 1 {
+		t.Errorf("main.main: %d calls, want 1", o.functions["main.main"].Calls)
+	}
+}
+
+func TestKernelOutputFormats(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "flood")
+	for _, c := range []struct{ format, want string }{
+		{"csv", "function,calls,"},
+		{"tsv", "function\tcalls\t"},
+		{"table", "FUNCTION"},
+	} {
+		r := ftgo(t, "probe", "-o", c.format, target, "main.framed", "--", target, "-n", "11", "-g", "1")
+		if r.code != 0 || !strings.HasPrefix(r.stdout, c.want) || !strings.Contains(r.stdout, "main.framed") {
+			t.Errorf("-o %s: status %d\n%s%s", c.format, r.code, r.stdout, r.stderr)
+		}
+		for line := range strings.Lines(r.stdout) {
+			if len([]rune(line)) > 81 && c.format == "table" {
+				t.Errorf("line of %d columns: %q", len([]rune(line))-1, line)
+			}
+		}
+	}
+	r := ftgo(t, "probe", "--hist", target, "main.framed", "--", target, "-n", "11")
+	if !strings.Contains(r.stdout, "distribution") {
+		t.Errorf("no histogram:\n%s", r.stdout)
+	}
+}
+
+func TestKernelInterval(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "flood")
+	r := ftgo(t, "count", "-i", "0.1", "-o", "json", target, "main.framed", "--", target, "-for", "1s", "-g", "1")
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	var intervals, total uint64
+	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
+	for _, l := range lines[:len(lines)-2] {
+		var f functionLine
+		if err := json.Unmarshal([]byte(l), &f); err != nil {
+			t.Fatal(err)
+		}
+		intervals += f.Calls
+	}
+	total = readObserved(t, r.stdout).functions["main.framed"].Calls
+	if len(lines) < 6 || intervals > total || intervals < total/2 {
+		t.Errorf("%d lines; intervals sum to %d of %d calls", len(lines), intervals, total)
+	}
+}
+
+func TestKernelCalls(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "server")
+	for _, command := range []string{"probe", "count"} {
+		r := ftgo(t, command, "-n", "7", "-o", "json", target, "main.tick", "--", target)
+		if n := readObserved(t, r.stdout).functions["main.tick"].Calls; r.code != 0 || n < 7 || n > 100 {
+			t.Errorf("%s -n 7 ended after %d calls with status %d\n%s", command, n, r.code, r.stderr)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+func TestMain(m *testing.M) { fixture.Main(m) }
+
+// result is what a run of the command has left.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// ftgo runs the command in this process.
+func ftgo(t *testing.T, args ...string) result {
+	t.Helper()
+	var out, err bytes.Buffer
+	code := run(t.Context(), args, &out, &err)
+	return result{code, out.String(), err.String()}
+}
+
+// books is what a target says of its own calls.
+type books struct {
+	Functions map[string]bookedFunction `json:"functions"`
+	Durations map[string]struct {
+		Min, P50 int64
+		Outer    struct{ P50 int64 }
+	} `json:"durations"`
+	Checksum json.Number `json:"checksum"`
+}
+
+type bookedFunction struct{ Calls, Completed, Unwound, Open uint64 }
+
+func readBooks(t *testing.T, text string) books {
+	t.Helper()
+	var b books
+	if err := json.Unmarshal([]byte(text), &b); err != nil {
+		t.Fatalf("the target's books: %v\n%s", err, text)
+	}
+	return b
+}
+
+// observed is the JSON output of probe and count.
+type observed struct {
+	functions map[string]functionLine
+	summary   summaryLine
+}
+
+type functionLine struct {
+	Type, Function            string
+	Calls, Completed, Unwound uint64
+	Open, Lost                uint64
+	NS                        struct{ Min, P50, Max int64 }
+	Histogram                 []struct{ From, To, Count int64 }
+	Hits, Delivered, Unparsed uint64
+	Probes, Functions         int
+	Skipped                   []struct{ Function, Reason string }
+}
+
+type summaryLine = functionLine
+
+func readObserved(t *testing.T, text string) observed {
+	t.Helper()
+	o := observed{functions: make(map[string]functionLine)}
+	for line := range strings.Lines(text) {
+		var kind struct{ Type string }
+		if err := json.Unmarshal([]byte(line), &kind); err != nil {
+			t.Fatalf("output line %q: %v", line, err)
+		}
+		var f functionLine
+		// A summary's "functions" is a number and has another meaning, but no key
+		// of the two disagrees in type.
+		if err := json.Unmarshal([]byte(line), &f); err != nil {
+			t.Fatalf("output line %q: %v", line, err)
+		}
+		if kind.Type == "summary" {
+			o.summary = f
+		} else {
+			o.functions[f.Function] = f
+		}
+	}
+	if o.summary.Type != "summary" {
+		t.Fatalf("no summary in\n%s", text)
+	}
+	return o
+}
+
+// observe runs a command on a target, which it starts, and returns both views of
+// what happened.
+func observeTarget(t *testing.T, e func(*env), command, target string, patterns []string, program ...string) (observed, books, result) {
+	t.Helper()
+	data := filepath.Join(t.TempDir(), "data")
+	args := append([]string{command, "-o", "json", "-w", data, target}, patterns...)
+	args = append(append(args, "--", target), program...)
+	var out, errs bytes.Buffer
+	en := newEnv(&out, &errs)
+	if e != nil {
+		e(en)
+	}
+	r := result{code: en.run(t.Context(), args)}
+	r.stdout, r.stderr = out.String(), errs.String()
+	b, err := os.ReadFile(data)
+	if err != nil {
+		t.Fatalf("ftgo %s: status %d\n%s", strings.Join(args, " "), r.code, r.stderr)
+	}
+	return readObserved(t, string(b)), readBooks(t, r.stdout), r
+}
+
+// same compares an observation with the target's books.
+func same(t *testing.T, o observed, b books) {
+	t.Helper()
+	for name, want := range b.Functions {
+		f := o.functions[name]
+		if got := (bookedFunction{f.Calls, f.Completed, f.Unwound, f.Open}); got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	s := o.summary
+	if s.Delivered+s.Lost != s.Hits {
+		t.Errorf("delivered %d + lost %d is not hits %d", s.Delivered, s.Lost, s.Hits)
+	}
+	if s.Unparsed != 0 {
+		t.Errorf("%d lines not understood", s.Unparsed)
+	}
+}
+
+var ftgoBinary struct {
+	sync.Once
+	path string
+}
+
+// built is the command as an executable of its own, for tests with signals.
+func built(t *testing.T) string {
+	t.Helper()
+	ftgoBinary.Do(func() {
+		dir := fixture.Dir(t)
+		path := filepath.Join(dir, "ftgo")
+		cmd := exec.Command("go", "build", "-o", path, ".")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		ftgoBinary.path = path
+	})
+	if ftgoBinary.path == "" {
+		t.Fatal("ftgo could not be built")
+	}
+	return ftgoBinary.path
+}
+
+// cancelled is a context that is done.
+func cancelled() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
