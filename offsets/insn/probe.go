@@ -7,8 +7,8 @@ const (
 	// Emulated: jmp, jcc, call and nop are carried out by the trap handler.
 	Emulated Class = iota
 	// EmulatedPush: the same for a push of a register, on kernels that have
-	// commit e7ed9d9bd037 ("uprobe: emulate push insns for uprobe on x86"):
-	// 5.4 and 4.19.268 have it, 4.4 and 4.15 do not. The others step.
+	// push_setup_xol_ops: 5.4 and later, and late stable releases of 4.19. RHEL 7,
+	// 3.18, 4.4 and 4.15 step.
 	EmulatedPush
 	// Stepped: a copy of the instruction is single-stepped, with a second trap
 	// and about ten times the price.
@@ -35,8 +35,8 @@ type Cost struct {
 // Probe says what a uprobe on in, decoded from the start of code, costs. The answer
 // holds for every x86-64 kernel from 3.16 (and the 3.10 of RHEL 7) to 6.18:
 // refused is what any of them refuses, emulated what all of them emulate. Source:
-// arch/x86/kernel/uprobes.c of RHEL 7, 3.18, 4.19.268 and 6.18 (functions are named
-// from the last one), arch/x86/lib/insn.c.
+// arch/x86/kernel/uprobes.c of RHEL 7, 3.18, 4.19 and 6.18 (functions are named
+// from the last one), arch/x86/lib/insn.c of 5.10.
 //
 // Not considered: user shadow stacks (6.6 and later, opt-in), on which a probed
 // call leaves no or a wrong return address.
@@ -109,10 +109,10 @@ func badOpcode(code []byte, in Inst) string {
 	case op == 0x0f:
 		return bad0F(code[in.Prefix:], in)
 	case op == 0xc4, op == 0xc5, op == 0x62:
-		// uprobe_init_insn refuses EVEX, and VEX where its tables of one-byte
-		// opcodes have a gap at the number of the VEX opcode. The rest it
-		// accepts, and branch_setup_xol_ops goes by that number as well: vzeroupper
-		// (77) would be emulated as ja, kmovw (90) as nop.
+		// insn_get_opcode takes the byte behind VEX or EVEX for a one-byte
+		// opcode. uprobe_init_insn refuses it when good_insns_64 has a gap there,
+		// else branch_setup_xol_ops goes by that number: vzeroupper (77) would
+		// be emulated as ja, kmovw (90) as nop.
 		return "VEX or EVEX encoding"
 	case op == 0x8f && next&0x38 != 0:
 		return "XOP encoding, which the kernel's decoder does not know"
@@ -128,9 +128,10 @@ func badOpcode(code []byte, in Inst) string {
 		// suppressed, and comes an instruction too late.
 		return "mov to ss delays the single step trap"
 	case op == 0x90 && opSize:
-		return "nop with an operand size prefix" // ENOTSUPP before commit cefa72129e45
+		return "nop with an operand size prefix" // ENOTSUPP in RHEL 7 and 3.18
 	case op == 0x90 && in.Prefix > 0 && isREX(prefixes[in.Prefix-1]) && prefixes[in.Prefix-1]&1 != 0:
-		// branch_setup_xol_ops looks at the opcode only.
+		// branch_setup_xol_ops looks at the opcode only. Go up to 1.20 has it
+		// in runtime.gcWriteBarrierR8.
 		return "xchg with r8, which the kernel emulates as nop"
 	case op == 0x90 && in.Len == 5:
 		return fiveByteNop
@@ -154,6 +155,8 @@ func badOpcode(code []byte, in Inst) string {
 	return ""
 }
 
+// fiveByteNop: can_optimize and uprobe_trampoline_entry. Go code has no red zone, C
+// leaf functions do, and bytes do not tell the two apart.
 const fiveByteNop = "5 byte nop, which 6.18 turns into a call that overwrites the red zone"
 
 // good2Byte is good_2byte_insns, the rows of RHEL 7 and 6.18 combined by AND, one

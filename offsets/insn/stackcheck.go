@@ -35,7 +35,7 @@ const maxTail = 64
 //     then jumps to offset 0; or a ja right before such a sequence;
 //   - earlier conditional jumps (frames of about 4 kB and up) are jb or je and lead
 //     to such a sequence as well;
-//   - the whole function decodes, and no other direct branch in it leads behind its
+//   - the whole function decodes (up to the padding of Go 1.4 and 1.5), and no other direct branch in it leads behind its
 //     first instruction and up to Post. (Go up to 1.6 has functions without a frame
 //     that begin with a loop, and jump back to Post: they have a check, but no
 //     instruction that runs once.)
@@ -47,7 +47,7 @@ func StackCheck(code []byte) (Check, bool) {
 	if !ok {
 		return Check{}, false
 	}
-	for p := 0; p < len(code); {
+	for p := 0; !isPadding(code[p:]); {
 		in, err := Decode(code[p:])
 		if err != nil {
 			return Check{}, false
@@ -62,6 +62,17 @@ func StackCheck(code []byte) (Check, bool) {
 		}
 	}
 	return c, true
+}
+
+// isPadding reports whether nothing but zero bytes is left: the linkers up to Go
+// 1.5 counted them in the size of the symbol before.
+func isPadding(rest []byte) bool {
+	for _, b := range rest {
+		if b != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // findCheck reads the prologue up to the deciding jump.

@@ -1,0 +1,352 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// process is a program that runs beside a test.
+type process struct {
+	*exec.Cmd
+	out, err bytes.Buffer
+	lines    *bufio.Reader
+}
+
+// server starts the endless target and waits until it is ready.
+func server(t *testing.T, path string) *process {
+	t.Helper()
+	p := &process{Cmd: exec.Command(path)}
+	pipe, err := p.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
+	p.lines = bufio.NewReader(pipe)
+	if line, err := p.lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, "ready") {
+		t.Fatalf("server said %q, %v", line, err)
+	}
+	return p
+}
+
+// books ends the server and reads what it says of itself.
+func (p *process) books(t *testing.T) books {
+	t.Helper()
+	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	line, err := p.lines.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return readBooks(t, line)
+}
+
+// tracer starts the command as a process of its own and waits until its probes are
+// armed.
+func tracer(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{Cmd: exec.Command(built(t), args...)}
+	p.Stdout = &p.out
+	stderr, err := p.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
+	p.lines = bufio.NewReader(stderr)
+	for {
+		line, err := p.lines.ReadString('\n')
+		p.err.WriteString(line)
+		if strings.HasPrefix(line, "ftgo: probing ") {
+			return p
+		}
+		if err != nil {
+			t.Fatalf("ftgo %q ended: %s", args, p.err.String())
+		}
+	}
+}
+
+// end waits for a tracer and returns its status.
+func (p *process) end(t *testing.T) int {
+	t.Helper()
+	p.err.ReadFrom(p.lines)
+	p.Wait()
+	return p.ProcessState.ExitCode()
+}
+
+// nothingOf fails if anything of a process is left in the kernel.
+func nothingOf(t *testing.T, f *tracefs.FS, pid int) {
+	t.Helper()
+	prefix := fmt.Sprintf("ftgo_%d_", pid)
+	if b, err := os.ReadFile(f.Dir() + "/uprobe_events"); err != nil || bytes.Contains(b, []byte(prefix)) {
+		t.Errorf("uprobe_events (%v):\n%s", err, b)
+	}
+	for _, dir := range []string{"instances", "events"} {
+		left, err := filepath.Glob(f.Dir() + "/" + dir + "/" + prefix + "*")
+		if err != nil || len(left) > 0 {
+			t.Errorf("left: %q", left)
+		}
+	}
+}
+
+func TestKernelSignals(t *testing.T) {
+	f := tracetest.Kernel(t)
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(sig.String(), func(t *testing.T) {
+			target := server(t, fixture.Build(t, "server"))
+			p := tracer(t, "probe", "-o", "json", target.Path, "main.tick")
+			time.Sleep(300 * time.Millisecond)
+			// A second one must not stop the removal.
+			p.Process.Signal(sig)
+			p.Process.Signal(sig)
+			if code := p.end(t); code != 0 {
+				t.Errorf("status %d\n%s", code, p.err.String())
+			}
+			if n := readObserved(t, p.out.String()).functions["main.tick"].Calls; n < 2 {
+				t.Errorf("%d calls seen", n)
+			}
+			nothingOf(t, f, p.Process.Pid)
+		})
+	}
+}
+
+// TestKernelBrokenPipe: whoever read the output has gone.
+func TestKernelBrokenPipe(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target := server(t, fixture.Build(t, "server"))
+	p := &process{Cmd: exec.Command(built(t), "count", "-i", "0.05", target.Path, "main.tick")}
+	stdout, err := p.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Stderr = &p.err
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	stdout.Close()
+	p.Wait()
+	if code := p.ProcessState.ExitCode(); code != 0 || strings.Contains(p.err.String(), "broken pipe") {
+		t.Errorf("status %d\n%s", code, p.err.String())
+	}
+	nothingOf(t, f, p.Process.Pid)
+}
+
+// TestKernelKilled: nothing can be done about SIGKILL but to clean up later.
+func TestKernelKilled(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target := server(t, fixture.Build(t, "server"))
+	other := tracer(t, "probe", target.Path, "main.tick")
+	killed := tracer(t, "probe", target.Path, "main.*")
+	killed.Process.Kill()
+	killed.Wait()
+	if left, _ := filepath.Glob(fmt.Sprintf("%s/instances/ftgo_%d_*", f.Dir(), killed.Process.Pid)); len(left) == 0 {
+		t.Fatal("nothing was left: the test tests nothing")
+	}
+	r := ftgo(t, "clean")
+	if r.code != 0 || !strings.Contains(r.stdout, fmt.Sprintf("process %d", killed.Process.Pid)) {
+		t.Errorf("clean: status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	nothingOf(t, f, killed.Process.Pid)
+	// The living one has not been touched.
+	time.Sleep(100 * time.Millisecond)
+	other.Process.Signal(syscall.SIGINT)
+	if code := other.end(t); code != 0 || !strings.Contains(other.out.String(), "main.tick") {
+		t.Errorf("status %d\n%s%s", code, other.out.String(), other.err.String())
+	}
+	if b := target.books(t); b.Functions["main.tick"].Calls == 0 {
+		t.Error("the target has come to harm")
+	}
+}
+
+func TestKernelAttach(t *testing.T) {
+	tracetest.Kernel(t)
+	path := fixture.Build(t, "server")
+	target, bystander := server(t, path), server(t, path)
+	for _, command := range []string{"probe", "count"} {
+		p := tracer(t, command, "-o", "json", "-p", fmt.Sprint(target.Process.Pid), "main.tick")
+		time.Sleep(time.Second)
+		p.Process.Signal(syscall.SIGINT)
+		if code := p.end(t); code != 0 {
+			t.Errorf("status %d\n%s", code, p.err.String())
+		}
+		o := readObserved(t, p.out.String())
+		// One call every 10 ms; the bystander's would double them.
+		if n := o.functions["main.tick"].Calls; n < 40 || n > 130 {
+			t.Errorf("%s: %d calls in a second, want about 100", command, n)
+		}
+		if s := o.summary; s.Delivered+s.Lost != s.Hits {
+			t.Errorf("%s: delivered %d + lost %d is not hits %d", command, s.Delivered, s.Lost, s.Hits)
+		}
+	}
+	bystander.books(t)
+	target.books(t)
+}
+
+// TestKernelAttachExact sees every call of a process from before its first.
+func TestKernelAttachExact(t *testing.T) {
+	tracetest.Kernel(t)
+	path := fixture.Build(t, "exact")
+	cmd := exec.Command(path, "-stdin")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(errs).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	p := tracer(t, "probe", "-o", "json", "-p", fmt.Sprint(cmd.Process.Pid), "main.*")
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.end(t); code != 0 || !strings.Contains(p.err.String(), "has ended") {
+		t.Errorf("status %d\n%s", code, p.err.String())
+	}
+	b := readBooks(t, out.String())
+	delete(b.Functions, "main.main") // it was running already
+	same(t, readObserved(t, p.out.String()), b)
+}
+
+func TestKernelTargetKilled(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target := server(t, fixture.Build(t, "server"))
+	p := tracer(t, "probe", "-o", "json", "-p", fmt.Sprint(target.Process.Pid), "main.tick")
+	time.Sleep(200 * time.Millisecond)
+	target.Process.Kill()
+	target.Wait()
+	if code := p.end(t); code != 0 || !strings.Contains(p.err.String(), "has ended") {
+		t.Errorf("status %d\n%s", code, p.err.String())
+	}
+	if readObserved(t, p.out.String()).functions["main.tick"].Calls == 0 {
+		t.Error("no calls seen")
+	}
+	nothingOf(t, f, p.Process.Pid)
+}
+
+// TestKernelBinaryReplaced: the running process goes on with the old file, and so do
+// the probes.
+func TestKernelBinaryReplaced(t *testing.T) {
+	f := tracetest.Kernel(t)
+	path := filepath.Join(t.TempDir(), "server")
+	copyFile(t, fixture.Build(t, "server"), path)
+	target := server(t, path)
+	p := tracer(t, "probe", "-o", "json", path, "main.tick")
+	copyFile(t, fixture.Build(t, "flood"), path+".new")
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond)
+	p.Process.Signal(syscall.SIGINT)
+	if code := p.end(t); code != 0 || readObserved(t, p.out.String()).functions["main.tick"].Calls == 0 {
+		t.Errorf("status %d\n%s%s", code, p.out.String(), p.err.String())
+	}
+	nothingOf(t, f, p.Process.Pid)
+	// With -p the old file is found although its name is gone.
+	p = tracer(t, "probe", "-o", "json", "-d", "0.3", "-p", fmt.Sprint(target.Process.Pid), "main.tick")
+	if code := p.end(t); code != 0 || readObserved(t, p.out.String()).functions["main.tick"].Calls == 0 {
+		t.Errorf("-p: status %d\n%s%s", code, p.out.String(), p.err.String())
+	}
+	target.books(t)
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, b, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestKernelOddPaths: the kernel itself takes no blanks in paths.
+func TestKernelOddPaths(t *testing.T) {
+	tracetest.Kernel(t)
+	for _, name := range []string{"with blank", "with:colon", "with\nnewline", "with:0x10 a=%ax", "-dash", "ünïcode"} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), name)
+			copyFile(t, fixture.Build(t, "flood"), path)
+			r := ftgo(t, "probe", "-o", "json", path, "main.framed", "--", path, "-n", "13", "-g", "1")
+			if r.code != 0 || readObserved(t, r.stdout).functions["main.framed"].Calls != 13 {
+				t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
+			}
+		})
+	}
+}
+
+func TestKernelProgramStatus(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "flood")
+	for _, c := range []struct {
+		script string
+		code   int
+	}{{"exit 0", 0}, {"exit 7", 7}, {"kill -TERM $$", 128 + 15}} {
+		if r := ftgo(t, "count", target, "main.framed", "--", "sh", "-c", c.script); r.code != c.code {
+			t.Errorf("%s: status %d, want %d\n%s", c.script, r.code, c.code, r.stderr)
+		}
+	}
+	r := ftgo(t, "count", "-d", "0.2", target, "main.framed", "--", "sleep", "60")
+	if r.code != 0 {
+		t.Errorf("-d ended the program: status %d\n%s", r.code, r.stderr)
+	}
+}
+
+// TestKernelEndedBeforeItBegan: Ctrl-C while the probes are being defined.
+func TestKernelEndedBeforeItBegan(t *testing.T) {
+	tracetest.Kernel(t)
+	var out bytes.Buffer
+	if code := run(cancelled(), []string{"probe", fixture.Build(t, "flood"), "main.framed"}, &out, &out); code != 0 {
+		t.Errorf("status %d\n%s", code, out.String())
+	}
+}
+
+func TestKernelDemo(t *testing.T) {
+	tracetest.Kernel(t)
+	cmd := exec.Command(built(t), "demo", "-o", "json")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, errs.String())
+	}
+	o := readObserved(t, string(out))
+	for name, want := range map[string]bookedFunction{
+		"main.fib": {1395, 1395, 0, 0}, "main.parseList": {997, 997, 0, 0}, "main.sleep": {100, 100, 0, 0},
+		"main.recovers": {11, 11, 0, 0}, "main.passes": {11, 0, 11, 0}, "main.panics": {11, 0, 11, 0},
+	} {
+		f := o.functions[name]
+		if got := (bookedFunction{f.Calls, f.Completed, f.Unwound, f.Open}); got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}

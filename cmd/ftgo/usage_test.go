@@ -1,0 +1,170 @@
+package main
+
+import (
+	"debug/elf"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// TestBadInput: one clear line on stderr, nothing on stdout, the documented status.
+// None of these gets as far as the kernel.
+func TestBadInput(t *testing.T) {
+	target := fixture.Build(t, "flood")
+	dir := t.TempDir()
+	good, err := os.ReadFile(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string, b []byte) string {
+		p := filepath.Join(dir, name)
+		if err := os.WriteFile(p, b, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	edit := func(name string, at int, value byte) string {
+		b := append([]byte(nil), good...)
+		b[at] = value
+		return write(name, b)
+	}
+	script := write("script", []byte("#!/bin/sh\necho hello\n"))
+	fifo := filepath.Join(dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		want string
+	}{
+		{"no command", nil, exitUsage, "no command"},
+		{"unknown command", []string{"prob"}, exitUsage, `unknown command "prob"`},
+		{"no binary", []string{"probe"}, exitUsage, "no BINARY"},
+		{"no function", []string{"probe", target}, exitUsage, "no FUNC"},
+		{"unknown flag", []string{"probe", "--frob", target, "f"}, exitUsage, "unknown flag: --frob"},
+		{"bad format", []string{"probe", "-o", "xml", target, "f"}, exitUsage, `"xml"`},
+		{"bad duration", []string{"probe", "-d", "soon", target, "f"}, exitUsage, `"soon"`},
+		{"duration zero", []string{"probe", "-d", "0", target, "f"}, exitUsage, "not positive"},
+		{"duration not a number", []string{"probe", "-d", "NaN", target, "f"}, exitUsage, `"NaN"`},
+		{"negative top", []string{"probe", "-t", "-1", target, "f"}, exitUsage, "negative"},
+		{"pid zero", []string{"probe", "-p", "0", "f"}, exitUsage, "-p 0"},
+		{"pid and program", []string{"probe", "-p", "1", "f", "--", "true"}, exitUsage, "exclude each other"},
+		{"nothing after the dashes", []string{"probe", target, "f", "--"}, exitUsage, "no program"},
+		{"no such process", []string{"probe", "-p", "4194304", "f"}, exitFailed, "no such process"},
+		{"no such file", []string{"probe", dir + "/nope", "f"}, exitFailed, "no such file"},
+		{"directory", []string{"probe", dir, "f"}, exitFailed, "is a directory"},
+		{"named pipe", []string{"probe", fifo, "f"}, exitFailed, "not a regular file"},
+		{"shell script", []string{"probe", script, "f"}, exitFailed, script + ": not an ELF file"},
+		{"empty file", []string{"probe", write("empty", nil), "f"}, exitFailed, "not an ELF file"},
+		{"truncated in the header", []string{"probe", write("short", good[:18]), "f"}, exitFailed, "truncated ELF file"},
+		{"truncated in the middle", []string{"probe", write("half", good[:len(good)/2]), "f"}, exitFailed, "truncated ELF file"},
+		{"32-bit", []string{"probe", edit("elf32", elf.EI_CLASS, byte(elf.ELFCLASS32)), "f"}, exitFailed, "32-bit"},
+		{"arm64", []string{"probe", edit("arm64", 18, byte(elf.EM_AARCH64)), "f"}, exitFailed, "AARCH64"},
+		{"object file", []string{"probe", edit("object", 16, byte(elf.ET_REL)), "f"}, exitFailed, "neither an executable"},
+		{"empty pattern", []string{"probe", target, ""}, exitUsage, `pattern "": empty`},
+		{"bad regular expression", []string{"probe", "-r", target, "a(("}, exitUsage, `"a(("`},
+		{"nothing matches", []string{"probe", target, "main.framd"}, exitNothing, "nearest: main.framed"},
+		{"everything excluded", []string{"probe", "-x", "main.*", target, "main.framed"}, exitNothing, "excluded"},
+		{"inlined away", []string{"probe", fixture.Build(t, "inlined"), "main.grow"}, exitNothing, "was inlined into its callers (2 places)"},
+		{"program not executable", []string{"probe", target, "main.framed", "--", "/etc/passwd"}, exitFailed, "run /etc/passwd: permission denied"},
+		{"program not found", []string{"probe", target, "main.framed", "--", "no-such-program"}, exitFailed, "run no-such-program: executable file not found"},
+		{"output file in no folder", []string{"list", "-w", dir + "/no/file", target, "main.framed"}, exitFailed, "no such file"},
+		{"list runs nothing", []string{"list", target, "f", "--", "true"}, exitUsage, "runs no program"},
+		{"version with arguments", []string{"version", "1"}, exitUsage, "no arguments"},
+		{"clean with arguments", []string{"clean", "1"}, exitUsage, "no arguments"},
+		{"help for nothing", []string{"help", "nope"}, exitUsage, `"nope"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := ftgo(t, c.args...)
+			last := r.stderr[strings.LastIndex(strings.TrimSuffix(r.stderr, "\n"), "\n")+1:]
+			if r.code != c.code || !strings.Contains(last, c.want) || !strings.HasPrefix(last, "ftgo: ") {
+				t.Errorf("status %d, stderr %q; want %d and %q", r.code, r.stderr, c.code, c.want)
+			}
+			if strings.Count(r.stderr, "\n") != 1 && c.name != "no command" {
+				t.Errorf("more than a line: %q", r.stderr)
+			}
+			if r.stdout != "" {
+				t.Errorf("stdout %q", r.stdout)
+			}
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{
+		{"help"}, {"--help"}, {"-h"}, {"help", "probe"}, {"probe", "-h"}, {"count", "--help"}, {"list", "-h"}, {"demo", "-h"},
+		{"clean", "-h"}, {"version", "-h"}, {"version"}, {"--version"},
+	} {
+		if r := ftgo(t, args...); r.code != 0 || r.stdout == "" || r.stderr != "" {
+			t.Errorf("ftgo %q: status %d, stdout %q, stderr %q", args, r.code, r.stdout, r.stderr)
+		}
+	}
+	if a, b := ftgo(t, "help", "probe"), ftgo(t, "probe", "-h"); a.stdout != b.stdout {
+		t.Error("help probe and probe -h differ")
+	}
+}
+
+func TestList(t *testing.T) {
+	target := fixture.Build(t, "flood")
+	r := ftgo(t, "list", "-o", "json", target, "main.framed", "main.leaf")
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	for _, want := range []string{
+		`"function":"main.framed"`, `"entry":"after check","returns":1`,
+		`"function":"main.leaf"`, `"entry":"start","returns":1`,
+	} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("no %s in\n%s", want, r.stdout)
+		}
+	}
+	// What we say of addresses is what the linker has written.
+	out, err := exec.Command("go", "tool", "nm", target).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		if len(f) == 3 && f[2] == "main.framed" && !strings.Contains(r.stdout, `"address":"0x`+f[0]+`"`) {
+			t.Errorf("main.framed is at %s:\n%s", f[0], r.stdout)
+		}
+	}
+}
+
+// TestDryRun leaves the kernel alone: it works for everybody.
+func TestDryRun(t *testing.T) {
+	r := ftgo(t, "probe", "--dry-run", fixture.Build(t, "flood"), "main.framed")
+	if r.code != 0 || !strings.HasPrefix(r.stdout, "p:ftgo/e0_") || strings.Contains(r.stdout, "\nr") {
+		t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+// TestUnprivileged runs the command as nobody.
+func TestUnprivileged(t *testing.T) {
+	if os.Geteuid() != 0 {
+		r := ftgo(t, "probe", fixture.Build(t, "flood"), "main.framed")
+		if r.code != exitKernel || strings.Count(r.stderr, "\n") != 1 {
+			t.Errorf("status %d, stderr %q", r.code, r.stderr)
+		}
+		return
+	}
+	target, bin := fixture.Build(t, "flood"), built(t)
+	for _, p := range []string{filepath.Dir(target), filepath.Dir(bin)} {
+		if err := os.Chmod(p, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(bin, "probe", target, "main.framed")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, _ := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); code != exitKernel || strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "root") {
+		t.Errorf("status %d, output %q", code, out)
+	}
+}

@@ -1,0 +1,22 @@
+// Command inlined has a function that the compiler puts into its two callers.
+package main
+
+import "os"
+
+func grow(list []int, n int) []int {
+	for i := range list {
+		list[i] += n
+	}
+	return append(list, os.Getpid())
+}
+
+//go:noinline
+func first(list []int) int { return len(grow(list, 1)) }
+
+//go:noinline
+func second(list []int) int { return len(grow(list, 2)) }
+
+func main() {
+	list := make([]int, len(os.Args))
+	os.Exit(first(list) - second(list))
+}
