@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
@@ -26,7 +27,13 @@ type result struct {
 func ftgo(t *testing.T, args ...string) result {
 	t.Helper()
 	var out, err bytes.Buffer
-	code := run(t.Context(), args, &out, &err)
+	// Probing goes on until it is told to end.
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	code := run(ctx, args, &out, &err)
+	if ctx.Err() != nil {
+		t.Errorf("ftgo %q did not end", args)
+	}
 	return result{code, out.String(), err.String()}
 }
 

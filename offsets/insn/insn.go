@@ -16,7 +16,10 @@
 // (24594), volume 3, for XOP and 3DNow!.
 package insn
 
-import "errors"
+import (
+	"encoding/binary"
+	"errors"
+)
 
 // MaxLen is the longest instruction a processor executes, in bytes
 // (SDM vol. 2, 2.3.11).
@@ -94,17 +97,17 @@ func isREX(b byte) bool { return b&0xf0 == 0x40 }
 // Decode decodes the instruction at the start of code. Bytes behind it have no
 // influence. It does not allocate.
 func Decode(code []byte) (Inst, error) {
-	w := code
-	if len(w) > MaxLen {
-		w = w[:MaxLen]
+	d := decoder{w: code, short: ErrTruncated}
+	if len(code) >= MaxLen {
+		d.w, d.short = code[:MaxLen], ErrUnknown
 	}
-	var set, rex uint8
-	p := 0
-	for ; p < len(w) && legacyPrefix[w[p]] != 0; p++ {
-		set |= legacyPrefix[w[p]]
+	w, p := d.w, 0
+	for p < len(w) && legacyPrefix[w[p]] != 0 {
+		d.set |= legacyPrefix[w[p]]
+		p++
 	}
 	if p < len(w) && isREX(w[p]) {
-		rex = w[p]
+		d.rex = w[p]
 		p++
 		// A REX prefix counts only right before the opcode (SDM vol. 2, 2.2.1).
 		// Processors skip a misplaced one, disassemblers print it as an
@@ -114,33 +117,50 @@ func Decode(code []byte) (Inst, error) {
 		}
 	}
 	if p == len(w) {
-		return Inst{}, cut(code)
+		return Inst{}, d.short
 	}
-	in := Inst{Prefix: p, Cond: NoCond}
+	d.prefix = p
 	op := w[p]
 	p++
 	switch {
 	case op == 0x0f:
-		return decode0F(code, w, p, in, set, rex)
+		return d.decode0F(p)
 	case op == 0xc4, op == 0xc5, op == 0x62:
-		return decodeVector(code, w, p, in, set, rex)
+		return d.decodeVector(p)
 	case op == 0x8f && p < len(w) && w[p]&0x1f >= 8:
 		// XOP; pop has a zero in these bits (AMD APM vol. 3, 1.2.7).
-		return decodeVector(code, w, p, in, set, rex)
+		return d.decodeVector(p)
 	}
+	return d.decodeOneByte(op, p)
+}
+
+// decoder is what is known of an instruction before its length is.
+type decoder struct {
+	w        []byte // the code, at most MaxLen bytes
+	short    error  // what it means when w ends too early
+	prefix   int    // number of prefix bytes
+	set, rex uint8  // the legacy prefixes, the REX prefix
+}
+
+// decodeOneByte decodes the one-byte map; w[p] is the byte after the opcode.
+func (d *decoder) decodeOneByte(op byte, p int) (Inst, error) {
 	f := oneByte[op]
 	if f&isDefined == 0 {
 		return Inst{}, ErrUnknown
 	}
 	if f&hasModRM == 0 {
-		return finish(code, w, p, in, f, set, rex)
+		return d.finish(p, f)
 	}
-	if p == len(w) {
-		return Inst{}, cut(code)
+	if p == len(d.w) {
+		return Inst{}, d.short
 	}
-	modrm := w[p]
+	modrm := d.w[p]
 	if !groups[f>>groupShift].defines(modrm) {
 		return Inst{}, ErrUnknown
+	}
+	n := modrmLen(d.w[p:])
+	if n == 0 {
+		return Inst{}, d.short
 	}
 	switch op {
 	case 0xf6, 0xf7:
@@ -154,31 +174,30 @@ func Decode(code []byte) (Inst, error) {
 	case 0xff:
 		switch modrm >> 3 & 7 {
 		case 2, 3:
-			in.Kind = IndirectCall
+			f |= form(IndirectCall) << kindShift
 		case 4, 5:
-			in.Kind = IndirectJump
-			in.Table = isTable(w[p:], rex)
+			f |= form(IndirectJump) << kindShift
+			in, err := d.finish(p+n, f)
+			in.Table = isTable(d.w[p:p+n], d.rex)
+			return in, err
 		}
 	}
-	n := modrmLen(w[p:])
-	if n == 0 {
-		return Inst{}, cut(code)
-	}
-	return finish(code, w, p+n, in, f, set, rex)
+	return d.finish(p+n, f)
 }
 
 // decode0F decodes the maps behind the escapes 0f, 0f 38 and 0f 3a; w[p] is the
 // byte after the 0f.
-func decode0F(code, w []byte, p int, in Inst, set, rex uint8) (Inst, error) {
+func (d *decoder) decode0F(p int) (Inst, error) {
+	w := d.w
 	if p == len(w) {
-		return Inst{}, cut(code)
+		return Inst{}, d.short
 	}
 	op := w[p]
 	p++
 	f, pp := twoByte[op], twoBytePP.at(op)
 	if op == 0x38 || op == 0x3a {
 		if p == len(w) {
-			return Inst{}, cut(code)
+			return Inst{}, d.short
 		}
 		if op == 0x38 {
 			f, pp = isDefined|hasModRM, map0F38.at(w[p])
@@ -187,14 +206,14 @@ func decode0F(code, w []byte, p int, in Inst, set, rex uint8) (Inst, error) {
 		}
 		p++
 	}
-	if f&isDefined == 0 || pp&legacyPP(set) == 0 {
+	if f&isDefined == 0 || pp&legacyPP(d.set) == 0 {
 		return Inst{}, ErrUnknown
 	}
 	if f&hasModRM == 0 {
-		return finish(code, w, p, in, f, set, rex)
+		return d.finish(p, f)
 	}
 	if p == len(w) {
-		return Inst{}, cut(code)
+		return Inst{}, d.short
 	}
 	if !groups[f>>groupShift].defines(w[p]) {
 		return Inst{}, ErrUnknown
@@ -202,68 +221,61 @@ func decode0F(code, w []byte, p int, in Inst, set, rex uint8) (Inst, error) {
 	n := 1
 	if f&modIgnored == 0 {
 		if n = modrmLen(w[p:]); n == 0 {
-			return Inst{}, cut(code)
+			return Inst{}, d.short
 		}
 	}
 	p += n
 	switch {
 	case op == 0x0f && p < len(w) && !is3DNow(w[p]):
 		return Inst{}, ErrUnknown
-	case op == 0x78 && set&(pOpSize|pRepne) != 0:
+	case op == 0x78 && d.set&(pOpSize|pRepne) != 0:
 		f += 2 // extrq and insertq of SSE4a take two bytes, vmread none
 	}
-	return finish(code, w, p, in, f, set, rex)
+	return d.finish(p, f)
 }
 
 // finish adds the immediate at w[p:], which for a direct branch is its displacement.
-func finish(code, w []byte, p int, in Inst, f form, set, rex uint8) (Inst, error) {
+func (d *decoder) finish(p int, f form) (Inst, error) {
 	imm := int(f & fixedImm)
-	switch {
-	case f&(immZ|immV|isMoffs) == 0:
-	case f&isMoffs != 0:
-		imm = 8
-		if set&pAddr != 0 {
-			imm = 4
-		}
-	case rex&rexW != 0:
-		imm = 4
-		if f&immV != 0 {
-			imm = 8
-		}
-	case set&pOpSize != 0:
-		imm = 2
-	default:
-		imm = 4
+	if f&(immZ|immV|isMoffs) != 0 {
+		imm = d.variableImm(f)
 	}
-	if p+imm > len(w) {
-		return Inst{}, cut(code)
+	if p+imm > len(d.w) {
+		return Inst{}, d.short
 	}
-	in.Len = p + imm
-	if k := Kind(f >> kindShift & 7); k != Other {
-		in.Kind = k
-	}
+	in := Inst{Len: p + imm, Prefix: d.prefix, Kind: Kind(f & kindBits >> kindShift), Cond: NoCond}
 	switch in.Kind {
 	case Jump, CondJump, Call:
 		// AMD processors make these 16-bit branches, Intel's ignore the prefix
-		// (SDM vol. 2 on JMP, "near branches are forced to 64 bits"), so even
-		// the length is in doubt. xbegin, the one immZ here, agrees on both.
-		if set&pOpSize != 0 && rex&rexW == 0 && f&immZ == 0 {
+		// (SDM vol. 2 on JMP: near branches are forced to 64 bits), so even the
+		// length is in doubt. xbegin, the one immZ here, is the same on both.
+		if d.set&pOpSize != 0 && d.rex&rexW == 0 && f&immZ == 0 {
 			return Inst{}, ErrUnknown
 		}
-		in.Rel = signed(w[p:in.Len])
+		in.Rel = signed(d.w[p:in.Len])
 		if f&isJcc != 0 {
-			in.Cond = w[p-1] & 15
+			in.Cond = d.w[p-1] & 15
 		}
 	}
 	return in, nil
 }
 
-// cut is the error for an instruction that needs more bytes than there are.
-func cut(code []byte) error {
-	if len(code) < MaxLen {
-		return ErrTruncated
+// variableImm is the length of an immediate that depends on prefixes.
+func (d *decoder) variableImm(f form) int {
+	switch {
+	case f&isMoffs != 0:
+		if d.set&pAddr != 0 {
+			return 4
+		}
+		return 8
+	case d.rex&rexW != 0:
+		if f&immV != 0 {
+			return 8
+		}
+	case d.set&pOpSize != 0:
+		return 2
 	}
-	return ErrUnknown
+	return 4
 }
 
 // legacyPP gives the mandatory prefix that the legacy prefixes amount to as a bit
@@ -289,7 +301,7 @@ func signed(b []byte) int64 {
 	case 1:
 		return int64(int8(b[0]))
 	case 2:
-		return int64(int16(uint16(b[0]) | uint16(b[1])<<8))
+		return int64(int16(binary.LittleEndian.Uint16(b)))
 	}
-	return int64(int32(uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24))
+	return int64(int32(binary.LittleEndian.Uint32(b)))
 }

@@ -1,5 +1,7 @@
 package insn
 
+import "bytes"
+
 // Class is what the kernel does each time a uprobe is hit, in order of rising price.
 type Class uint8
 
@@ -72,7 +74,7 @@ func badPrefix(prefixes []byte) string {
 		case 0x26, 0x2e, 0x36, 0x3e:
 			return "segment prefix other than fs and gs"
 		}
-		if !isREX(p) && !has(prefixes[:i], p) {
+		if !isREX(p) && bytes.IndexByte(prefixes[:i], p) < 0 {
 			different++
 		}
 	}
@@ -80,15 +82,6 @@ func badPrefix(prefixes []byte) string {
 		return "more than four different prefixes, which the kernel's decoder takes for an opcode"
 	}
 	return ""
-}
-
-func has(bytes []byte, b byte) bool {
-	for _, x := range bytes {
-		if x == b {
-			return true
-		}
-	}
-	return false
 }
 
 // badOpcode gives the reason to keep off an instruction whose prefixes are fine,
@@ -99,8 +92,8 @@ func badOpcode(code []byte, in Inst) string {
 	if in.Prefix+1 < in.Len {
 		next = code[in.Prefix+1]
 	}
-	opSize := has(prefixes, 0x66)
-	repeat := has(prefixes, 0xf3) || has(prefixes, 0xf2)
+	opSize := bytes.IndexByte(prefixes, 0x66) >= 0
+	repeat := bytes.ContainsAny(prefixes, "\xf2\xf3")
 	switch {
 	case in.Kind == Trap:
 		return "raises an exception"

@@ -2,10 +2,11 @@ package insn
 
 // decodeVector decodes an instruction under VEX (SDM vol. 2, 2.3), EVEX (2.7) or
 // XOP (AMD APM vol. 3, 1.2.7). Its first byte is w[p-1].
-func decodeVector(code, w []byte, p int, in Inst, set, rex uint8) (Inst, error) {
-	if set&^(pAddr|pSegment) != 0 || rex != 0 {
+func (d *decoder) decodeVector(p int) (Inst, error) {
+	if d.set&^(pAddr|pSegment) != 0 || d.rex != 0 {
 		return Inst{}, ErrUnknown // #UD (SDM vol. 2, 2.3.2 to 2.3.4)
 	}
+	w := d.w
 	escape := w[p-1]
 	payload := 3 // bytes up to and including the opcode
 	switch escape {
@@ -15,7 +16,7 @@ func decodeVector(code, w []byte, p int, in Inst, set, rex uint8) (Inst, error) 
 		payload = 4
 	}
 	if p+payload > len(w) {
-		return Inst{}, cut(code)
+		return Inst{}, d.short
 	}
 	head, op := w[p], w[p+payload-1]
 	pp := w[p+1] & 3
@@ -38,20 +39,20 @@ func decodeVector(code, w []byte, p int, in Inst, set, rex uint8) (Inst, error) 
 	}
 	p += payload
 	if m.opcodes == &vex1 && op == 0x77 { // vzeroupper, vzeroall
-		return finish(code, w, p, in, isDefined, set, rex)
+		return d.finish(p, isDefined)
 	}
 	if p == len(w) {
-		return Inst{}, cut(code)
+		return Inst{}, d.short
 	}
 	n := modrmLen(w[p:])
 	if n == 0 {
-		return Inst{}, cut(code)
+		return Inst{}, d.short
 	}
 	imm := m.imm
 	if m.likeLegacy {
 		imm = twoByte[op] & fixedImm
 	}
-	return finish(code, w, p+n, in, isDefined|imm, set, rex)
+	return d.finish(p+n, isDefined|imm)
 }
 
 // vectorMap is one opcode map behind VEX, EVEX or XOP.

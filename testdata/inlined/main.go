@@ -3,12 +3,7 @@ package main
 
 import "os"
 
-func grow(list []int, n int) []int {
-	for i := range list {
-		list[i] += n
-	}
-	return append(list, os.Getpid())
-}
+func grow(list []int, n int) []int { return append(list, os.Getpid()+n) }
 
 //go:noinline
 func first(list []int) int { return len(grow(list, 1)) }
