@@ -96,18 +96,19 @@ func isREX(b byte) bool { return b&0xf0 == 0x40 }
 
 // Decode decodes the instruction at the start of code. Bytes behind it have no
 // influence. It does not allocate.
-func Decode(code []byte) (Inst, error) {
-	d := decoder{w: code, short: ErrTruncated}
-	if len(code) >= MaxLen {
-		d.w, d.short = code[:MaxLen], ErrUnknown
+func Decode(code []byte) (in Inst, err error) {
+	w, tooShort := code, ErrTruncated
+	if len(w) >= MaxLen {
+		w, tooShort = w[:MaxLen], ErrUnknown
 	}
-	w, p := d.w, 0
+	var set, rex uint8
+	p := 0
 	for p < len(w) && legacyPrefix[w[p]] != 0 {
-		d.set |= legacyPrefix[w[p]]
+		set |= legacyPrefix[w[p]]
 		p++
 	}
 	if p < len(w) && isREX(w[p]) {
-		d.rex = w[p]
+		rex = w[p]
 		p++
 		// A REX prefix counts only right before the opcode (SDM vol. 2, 2.2.1).
 		// Processors skip a misplaced one, disassemblers print it as an
@@ -117,50 +118,69 @@ func Decode(code []byte) (Inst, error) {
 		}
 	}
 	if p == len(w) {
-		return Inst{}, d.short
+		return Inst{}, tooShort
 	}
-	d.prefix = p
+	prefix := p
+	f, p := operands(w, p, set, rex)
+	if f&isDefined == 0 {
+		if f == isCut {
+			return Inst{}, tooShort
+		}
+		return Inst{}, ErrUnknown
+	}
+	end := p + f.immLen(set, rex)
+	if end > len(w) {
+		return Inst{}, tooShort
+	}
+	in.Len = end
+	in.Prefix = prefix
+	in.Kind = f.kind()
+	in.Cond = NoCond
+	in.Table = f&isTable != 0
+	if f&isDirect != 0 {
+		// AMD processors make these 16-bit branches, Intel's ignore the prefix
+		// (SDM vol. 2 on JMP: near branches are forced to 64 bits), so even the
+		// length is in doubt. xbegin, the one immZ here, is the same on both.
+		if set&pOpSize != 0 && rex&rexW == 0 && f&immZ == 0 {
+			return Inst{}, ErrUnknown
+		}
+		in.Rel = signed(w[p:end])
+		if f&isJcc != 0 {
+			in.Cond = w[p-1] & 15
+		}
+	}
+	return in, nil
+}
+
+// operands goes from the opcode at w[p] to the immediate: it returns the form of the
+// instruction and the offset behind opcode, ModRM, SIB and displacement. The form
+// lacks isDefined for what is no instruction, and is isCut if w ends too early.
+func operands(w []byte, p int, set, rex uint8) (form, int) {
 	op := w[p]
 	p++
 	switch {
 	case op == 0x0f:
-		return d.decode0F(p)
+		return operands0F(w, p, set)
 	case op == 0xc4, op == 0xc5, op == 0x62:
-		return d.decodeVector(p)
+		return operandsVector(w, p, set, rex)
 	case op == 0x8f && p < len(w) && w[p]&0x1f >= 8:
 		// XOP; pop has a zero in these bits (AMD APM vol. 3, 1.2.7).
-		return d.decodeVector(p)
+		return operandsVector(w, p, set, rex)
 	}
-	return d.decodeOneByte(op, p)
-}
-
-// decoder is what is known of an instruction before its length is.
-type decoder struct {
-	w        []byte // the code, at most MaxLen bytes
-	short    error  // what it means when w ends too early
-	prefix   int    // number of prefix bytes
-	set, rex uint8  // the legacy prefixes, the REX prefix
-}
-
-// decodeOneByte decodes the one-byte map; w[p] is the byte after the opcode.
-func (d *decoder) decodeOneByte(op byte, p int) (Inst, error) {
 	f := oneByte[op]
-	if f&isDefined == 0 {
-		return Inst{}, ErrUnknown
-	}
 	if f&hasModRM == 0 {
-		return d.finish(p, f)
+		return f, p
 	}
-	if p == len(d.w) {
-		return Inst{}, d.short
+	if p == len(w) {
+		return isCut, p
 	}
-	modrm := d.w[p]
+	modrm := w[p]
 	if !groups[f>>groupShift].defines(modrm) {
-		return Inst{}, ErrUnknown
+		return 0, p
 	}
-	n := modrmLen(d.w[p:])
+	n := modrmLen(w[p:])
 	if n == 0 {
-		return Inst{}, d.short
+		return isCut, p
 	}
 	switch op {
 	case 0xf6, 0xf7:
@@ -169,35 +189,33 @@ func (d *decoder) decodeOneByte(op byte, p int) (Inst, error) {
 		}
 	case 0xc7:
 		if modrm == 0xf8 {
-			f = f&^kindBits | form(CondJump)<<kindShift // xbegin
+			f |= isDirect | CondJump.form() // xbegin
 		}
 	case 0xff:
 		switch modrm >> 3 & 7 {
 		case 2, 3:
-			f |= form(IndirectCall) << kindShift
+			f |= IndirectCall.form()
 		case 4, 5:
-			f |= form(IndirectJump) << kindShift
-			in, err := d.finish(p+n, f)
-			in.Table = isTable(d.w[p:p+n], d.rex)
-			return in, err
+			f |= IndirectJump.form()
+			if addressesTable(w[p:p+n], rex) {
+				f |= isTable
+			}
 		}
 	}
-	return d.finish(p+n, f)
+	return f, p + n
 }
 
-// decode0F decodes the maps behind the escapes 0f, 0f 38 and 0f 3a; w[p] is the
-// byte after the 0f.
-func (d *decoder) decode0F(p int) (Inst, error) {
-	w := d.w
+// operands0F is operands behind 0f, in the maps 0f, 0f 38 and 0f 3a.
+func operands0F(w []byte, p int, set uint8) (form, int) {
 	if p == len(w) {
-		return Inst{}, d.short
+		return isCut, p
 	}
 	op := w[p]
 	p++
 	f, pp := twoByte[op], twoBytePP.at(op)
 	if op == 0x38 || op == 0x3a {
 		if p == len(w) {
-			return Inst{}, d.short
+			return isCut, p
 		}
 		if op == 0x38 {
 			f, pp = isDefined|hasModRM, map0F38.at(w[p])
@@ -206,76 +224,32 @@ func (d *decoder) decode0F(p int) (Inst, error) {
 		}
 		p++
 	}
-	if f&isDefined == 0 || pp&legacyPP(d.set) == 0 {
-		return Inst{}, ErrUnknown
+	if pp&legacyPP(set) == 0 {
+		return 0, p
 	}
 	if f&hasModRM == 0 {
-		return d.finish(p, f)
+		return f, p
 	}
 	if p == len(w) {
-		return Inst{}, d.short
+		return isCut, p
 	}
 	if !groups[f>>groupShift].defines(w[p]) {
-		return Inst{}, ErrUnknown
+		return 0, p
 	}
 	n := 1
 	if f&modIgnored == 0 {
 		if n = modrmLen(w[p:]); n == 0 {
-			return Inst{}, d.short
+			return isCut, p
 		}
 	}
 	p += n
 	switch {
 	case op == 0x0f && p < len(w) && !is3DNow(w[p]):
-		return Inst{}, ErrUnknown
-	case op == 0x78 && d.set&(pOpSize|pRepne) != 0:
+		return 0, p
+	case op == 0x78 && set&(pOpSize|pRepne) != 0:
 		f += 2 // extrq and insertq of SSE4a take two bytes, vmread none
 	}
-	return d.finish(p, f)
-}
-
-// finish adds the immediate at w[p:], which for a direct branch is its displacement.
-func (d *decoder) finish(p int, f form) (Inst, error) {
-	imm := int(f & fixedImm)
-	if f&(immZ|immV|isMoffs) != 0 {
-		imm = d.variableImm(f)
-	}
-	if p+imm > len(d.w) {
-		return Inst{}, d.short
-	}
-	in := Inst{Len: p + imm, Prefix: d.prefix, Kind: Kind(f & kindBits >> kindShift), Cond: NoCond}
-	switch in.Kind {
-	case Jump, CondJump, Call:
-		// AMD processors make these 16-bit branches, Intel's ignore the prefix
-		// (SDM vol. 2 on JMP: near branches are forced to 64 bits), so even the
-		// length is in doubt. xbegin, the one immZ here, is the same on both.
-		if d.set&pOpSize != 0 && d.rex&rexW == 0 && f&immZ == 0 {
-			return Inst{}, ErrUnknown
-		}
-		in.Rel = signed(d.w[p:in.Len])
-		if f&isJcc != 0 {
-			in.Cond = d.w[p-1] & 15
-		}
-	}
-	return in, nil
-}
-
-// variableImm is the length of an immediate that depends on prefixes.
-func (d *decoder) variableImm(f form) int {
-	switch {
-	case f&isMoffs != 0:
-		if d.set&pAddr != 0 {
-			return 4
-		}
-		return 8
-	case d.rex&rexW != 0:
-		if f&immV != 0 {
-			return 8
-		}
-	case d.set&pOpSize != 0:
-		return 2
-	}
-	return 4
+	return f, p
 }
 
 // legacyPP gives the mandatory prefix that the legacy prefixes amount to as a bit

@@ -12,16 +12,41 @@ const (
 	immZ       // 4 bytes, 2 with 66
 	immV       // 4 bytes, 2 with 66, 8 with REX.W
 	isMoffs    // 8 bytes, 4 with 67
+	isDirect   // the immediate is a displacement
 	isJcc
+	isTable
+	isCut // alone: code ends before the immediate
 
 	fixedImm form = 7 // bytes of immediate that no prefix changes
 	immBits       = fixedImm | immZ | immV
 
-	kindShift      = 12
-	kindBits  form = 7 << kindShift
-
-	groupShift = 16 // index into groups
+	kindShift  = 13 // a Kind in three bits
+	groupShift = 16 // an index into groups
 )
+
+func (k Kind) form() form { return form(k) << kindShift }
+
+func (f form) kind() Kind { return Kind(f >> kindShift & 7) }
+
+// immLen is the length of the immediate under these prefixes.
+func (f form) immLen(set, rex uint8) int {
+	switch {
+	case f&(immZ|immV|isMoffs) == 0:
+		return int(f & fixedImm)
+	case f&isMoffs != 0:
+		if set&pAddr != 0 {
+			return 4
+		}
+		return 8
+	case rex&rexW != 0:
+		if f&immV != 0 {
+			return 8
+		}
+	case set&pOpSize != 0:
+		return 2
+	}
+	return 4
+}
 
 // cells are the words the opcode maps below are written in. A cell of modrm and
 // immediate is the two letters together.
@@ -39,17 +64,17 @@ var cells = map[string]form{
 	"v":  isDefined | immV,
 	"o":  isDefined | isMoffs,
 	// Branches, with the bytes of their displacement.
-	"c1": isDefined | isJcc | 1 | form(CondJump)<<kindShift,
-	"c4": isDefined | isJcc | 4 | form(CondJump)<<kindShift,
-	"l1": isDefined | 1 | form(CondJump)<<kindShift,
-	"j1": isDefined | 1 | form(Jump)<<kindShift,
-	"j4": isDefined | 4 | form(Jump)<<kindShift,
-	"k4": isDefined | 4 | form(Call)<<kindShift,
-	"r":  isDefined | form(Return)<<kindShift,
-	"rw": isDefined | 2 | form(Return)<<kindShift,
-	"t":  isDefined | form(Trap)<<kindShift,
-	"tb": isDefined | 1 | form(Trap)<<kindShift,
-	"tm": isDefined | hasModRM | form(Trap)<<kindShift,
+	"c1": isDefined | isDirect | isJcc | 1 | CondJump.form(),
+	"c4": isDefined | isDirect | isJcc | 4 | CondJump.form(),
+	"l1": isDefined | isDirect | 1 | CondJump.form(),
+	"j1": isDefined | isDirect | 1 | Jump.form(),
+	"j4": isDefined | isDirect | 4 | Jump.form(),
+	"k4": isDefined | isDirect | 4 | Call.form(),
+	"r":  isDefined | Return.form(),
+	"rw": isDefined | 2 | Return.form(),
+	"t":  isDefined | Trap.form(),
+	"tb": isDefined | 1 | Trap.form(),
+	"tm": isDefined | hasModRM | Trap.form(),
 }
 
 // oneByte is SDM vol. 2, table A-2, as far as it goes in 64-bit mode.
@@ -151,9 +176,9 @@ func modrmLen(b []byte) int {
 	return n
 }
 
-// isTable reports whether ModRM at b[0] addresses base+index*8 and nothing more. A
+// addressesTable reports whether ModRM at b[0] addresses base+index*8 and nothing more. A
 // base of rbp or r13 can only be written with a displacement, which is then 0.
-func isTable(b []byte, rex uint8) bool {
+func addressesTable(b []byte, rex uint8) bool {
 	const rexX = 2
 	if len(b) < 2 || b[0]&7 != 4 || b[1]>>6 != 3 || b[1]>>3&7 == 4 && rex&rexX == 0 {
 		return false

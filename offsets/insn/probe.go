@@ -93,7 +93,7 @@ func badOpcode(code []byte, in Inst) string {
 		next = code[in.Prefix+1]
 	}
 	opSize := bytes.IndexByte(prefixes, 0x66) >= 0
-	repeat := bytes.ContainsAny(prefixes, "\xf2\xf3")
+	repeat := bytes.IndexByte(prefixes, 0xf3) >= 0 || bytes.IndexByte(prefixes, 0xf2) >= 0
 	switch {
 	case in.Kind == Trap:
 		return "raises an exception"

@@ -1,12 +1,11 @@
 package insn
 
-// decodeVector decodes an instruction under VEX (SDM vol. 2, 2.3), EVEX (2.7) or
-// XOP (AMD APM vol. 3, 1.2.7). Its first byte is w[p-1].
-func (d *decoder) decodeVector(p int) (Inst, error) {
-	if d.set&^(pAddr|pSegment) != 0 || d.rex != 0 {
-		return Inst{}, ErrUnknown // #UD (SDM vol. 2, 2.3.2 to 2.3.4)
+// operandsVector is operands for VEX (SDM vol. 2, 2.3), EVEX (2.7) and XOP (AMD APM
+// vol. 3, 1.2.7), behind their first byte.
+func operandsVector(w []byte, p int, set, rex uint8) (form, int) {
+	if set&^(pAddr|pSegment) != 0 || rex != 0 {
+		return 0, p // #UD (SDM vol. 2, 2.3.2 to 2.3.4)
 	}
-	w := d.w
 	escape := w[p-1]
 	payload := 3 // bytes up to and including the opcode
 	switch escape {
@@ -16,7 +15,7 @@ func (d *decoder) decodeVector(p int) (Inst, error) {
 		payload = 4
 	}
 	if p+payload > len(w) {
-		return Inst{}, d.short
+		return isCut, p
 	}
 	head, op := w[p], w[p+payload-1]
 	pp := w[p+1] & 3
@@ -35,24 +34,24 @@ func (d *decoder) decodeVector(p int) (Inst, error) {
 		}
 	}
 	if m == nil || m.opcodes.at(op)>>pp&1 == 0 {
-		return Inst{}, ErrUnknown
+		return 0, p
 	}
 	p += payload
 	if m.opcodes == &vex1 && op == 0x77 { // vzeroupper, vzeroall
-		return d.finish(p, isDefined)
+		return isDefined, p
 	}
 	if p == len(w) {
-		return Inst{}, d.short
+		return isCut, p
 	}
 	n := modrmLen(w[p:])
 	if n == 0 {
-		return Inst{}, d.short
+		return isCut, p
 	}
 	imm := m.imm
 	if m.likeLegacy {
 		imm = twoByte[op] & fixedImm
 	}
-	return d.finish(p+n, isDefined|imm)
+	return isDefined | imm, p + n
 }
 
 // vectorMap is one opcode map behind VEX, EVEX or XOP.
