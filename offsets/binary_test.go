@@ -1,0 +1,439 @@
+package offsets
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+func TestMain(m *testing.M) { fixture.Main(m) }
+
+func openFixture(t testing.TB, name string, flags ...string) *Binary {
+	t.Helper()
+	b, err := Open(fixture.Build(t, name, flags...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+// goTool is the largest Go binary that every machine with Go has.
+func goTool(t testing.TB) *Binary {
+	t.Helper()
+	path, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+// TestOffsetRulesAgree: the rule of the program headers and the one of .text give the
+// same offset for every function in .text.
+func TestOffsetRulesAgree(t *testing.T) {
+	for name, b := range map[string]*Binary{
+		"exact":    openFixture(t, "exact"),
+		"pie":      openFixture(t, "exact", "-buildmode=pie"),
+		"external": openFixture(t, "exact", "-ldflags=-linkmode=external"),
+		"go tool":  goTool(t),
+	} {
+		inText := 0
+		for i := range b.Funcs() {
+			f := &b.Funcs()[i]
+			off, err := b.FileOffset(f.Addr)
+			if err != nil {
+				t.Fatalf("%s: %s: %v", name, f.Name, err)
+			}
+			back, err := b.AddrOf(off)
+			if err != nil || back != f.Addr {
+				t.Errorf("%s: %s: offset %#x is address %#x, %v; want %#x", name, f.Name, off, back, err, f.Addr)
+			}
+			text, err := b.TextOffset(f.Addr)
+			if err != nil {
+				continue // .init, .plt
+			}
+			inText++
+			if text != off {
+				t.Errorf("%s: %s: %#x by the program headers, %#x by .text", name, f.Name, off, text)
+			}
+		}
+		if inText < 1000 {
+			t.Errorf("%s: only %d functions in .text", name, inText)
+		}
+	}
+	b := openFixture(t, "exact")
+	if off, err := b.FileOffset(1); err == nil {
+		t.Errorf("address 1 is at file offset %#x", off)
+	}
+	if off, err := b.TextOffset(1); err == nil {
+		t.Errorf("address 1 is at offset %#x of .text", off)
+	}
+}
+
+// TestReturnsAgainstObjdump compares returns and entries with what the Go project's own
+// disassembler says of the same functions.
+func TestReturnsAgainstObjdump(t *testing.T) {
+	path := fixture.Build(t, "exact")
+	b := openFixture(t, "exact")
+	out, err := exec.Command("go", "tool", "objdump", "-s", `^main\.`, path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type listing struct {
+		returns []uint64
+		post    uint64 // after the first JBE to a part that calls morestack
+		first   uint64
+	}
+	line := regexp.MustCompile(`^\s+\S+:-?\d+\s+0x([0-9a-f]+)\s+[0-9a-f]+\s+(\S+)`)
+	funcs := make(map[string]*listing)
+	var cur *listing
+	afterCheck, stackGuard := false, false
+	for l := range strings.Lines(string(out)) {
+		if text, ok := strings.CutPrefix(l, "TEXT "); ok {
+			name, _, _ := strings.Cut(text, "(SB)")
+			cur, afterCheck = &listing{}, false
+			funcs[name] = cur
+			continue
+		}
+		m := line.FindStringSubmatch(l)
+		if m == nil || cur == nil {
+			continue
+		}
+		addr, err := strconv.ParseUint(m[1], 16, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cur.first == 0 {
+			cur.first = addr
+		}
+		if afterCheck && cur.post == 0 {
+			cur.post = addr
+		}
+		switch {
+		case m[2] == "RET":
+			cur.returns = append(cur.returns, addr)
+		case m[2] == "JBE" && stackGuard:
+			afterCheck = true
+		}
+		stackGuard = strings.Contains(l, "0x10(R14)")
+	}
+	compared := 0
+	for name, want := range funcs {
+		f, ok := b.Lookup(name)
+		if !ok {
+			t.Errorf("%s: in the disassembly only", name)
+			continue
+		}
+		s, err := b.Sites(f)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var got []uint64
+		for _, r := range s.Returns {
+			got = append(got, r.Addr())
+		}
+		if !slices.Equal(got, want.returns) {
+			t.Errorf("%s: returns at %#x, objdump has %#x", name, got, want.returns)
+		}
+		entry := want.first
+		if want.post != 0 {
+			entry = want.post
+		}
+		if s.Entry.Addr() != entry {
+			t.Errorf("%s: entry at %#x, want %#x", name, s.Entry.Addr(), entry)
+		}
+		compared++
+	}
+	if compared < 100 {
+		t.Errorf("only %d functions compared", compared)
+	}
+}
+
+// TestRefusals: of all functions of a large binary next to none is refused, and each
+// with a reason; sites are inside of their function.
+func TestRefusals(t *testing.T) {
+	b := goTool(t)
+	refused := 0
+	for i := range b.Funcs() {
+		f := &b.Funcs()[i]
+		s, err := b.Sites(f)
+		if err != nil {
+			refused++
+			t.Logf("%s: %v", f.Name, err)
+			continue
+		}
+		for _, site := range slices.Concat([]Site{s.Entry}, s.Returns, s.Tails) {
+			off, err := b.FileOffset(site.Addr())
+			if err != nil || site.Addr() < f.Addr || site.Addr() >= f.Addr+f.Size || off != site.Offset() {
+				t.Errorf("%s: site %+v", f.Name, site)
+			}
+		}
+	}
+	if refused*200 > len(b.Funcs()) {
+		t.Errorf("%d of %d functions refused: more than 0.5%%", refused, len(b.Funcs()))
+	}
+}
+
+func TestSweep(t *testing.T) {
+	for _, c := range []struct {
+		name, code string
+		err        string
+		returns    []int
+		tails      []int
+	}{
+		{"returns", "c3 90 c3", "", []int{0, 2}, nil},
+		{"jump inside", "eb 01 90 c3", "", []int{3}, nil},
+		{"tail jump", "e9 00 10 00 00", "", nil, []int{0}},
+		{"jump through a register", "ff e0", "", nil, []int{0}},
+		{"conditional jump out", "0f 84 00 10 00 00 c3", "conditional jump", nil, nil},
+		{"undecodable", "06", "undecodable at +0x0", nil, nil},
+		{"cut in an instruction", "c3 e9 00", "undecodable at +0x1", nil, nil},
+		// A jump over data that happens to hold a RET and decodes to nonsense.
+		{"data among the code", "eb 01 48 c3 c3", "middle of an instruction", nil, nil},
+		{"vector instructions", "c5 f8 77 62 f1 7c 48 28 c0 c3", "", []int{9}, nil},
+		{"endbr64", "f3 0f 1e fa c3", "", []int{4}, nil},
+		{"nothing", "", "no code", nil, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var code []byte
+			for h := range strings.FieldsSeq(c.code) {
+				n, err := strconv.ParseUint(h, 16, 8)
+				if err != nil {
+					t.Fatal(err)
+				}
+				code = append(code, byte(n))
+			}
+			body, err := sweep(code)
+			if c.err != "" {
+				if err == nil || !strings.Contains(err.Error(), c.err) {
+					t.Errorf("error %v, want one with %q", err, c.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(body.returns, c.returns) || !slices.Equal(body.tails, c.tails) {
+				t.Errorf("returns %v, tails %v; want %v and %v", body.returns, body.tails, c.returns, c.tails)
+			}
+		})
+	}
+}
+
+func TestLayout(t *testing.T) {
+	with, without := openFixture(t, "exact"), openFixture(t, "exact", "-ldflags=-w")
+	a, err := with.Layout()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := without.Layout()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a != b {
+		t.Errorf("%+v from debug information, %+v by version", a, b)
+	}
+	if _, err := without.layoutFromDWARF(); err == nil {
+		t.Error("-w has debug information: the test tests nothing")
+	}
+}
+
+func TestParseGoVersion(t *testing.T) {
+	for text, want := range map[string]GoVersion{
+		"go1.26.8":                  {Minor: 26},
+		"go1.5":                     {Minor: 5},
+		"go1.24rc1":                 {Minor: 24},
+		"go1.24.0 X:noswissmap":     {Minor: 24},
+		"devel go1.27-abcdef Mon":   {Minor: 27, Devel: true},
+		"go1.22.3 (Red Hat 1.22.3)": {Minor: 22},
+	} {
+		want.Text = text
+		if got, err := parseGoVersion(text); err != nil || got != want {
+			t.Errorf("parseGoVersion(%q) = %+v, %v; want %+v", text, got, err, want)
+		}
+	}
+	for _, bad := range []string{"", "go2.1", "go1.", "go1.x", "devel +abcdef", "1.26"} {
+		if v, err := parseGoVersion(bad); err == nil {
+			t.Errorf("parseGoVersion(%q) = %+v", bad, v)
+		}
+	}
+}
+
+func TestCallsOf(t *testing.T) {
+	b := openFixture(t, "exact")
+	from, ok1 := b.Lookup("runtime.recovery")
+	to, ok2 := b.Lookup("runtime.gogo")
+	if !ok1 || !ok2 {
+		t.Fatal("no runtime.recovery or runtime.gogo")
+	}
+	calls, err := b.CallsOf(from, to)
+	if err != nil || len(calls) != 1 {
+		t.Fatalf("%d calls, %v; want 1", len(calls), err)
+	}
+	code, err := b.Code(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if op := code[calls[0].Addr()-from.Addr]; op != 0xe8 {
+		t.Errorf("opcode %#x is no call", op)
+	}
+	if none, err := b.CallsOf(to, from); err != nil || len(none) != 0 {
+		t.Errorf("gogo calls recovery: %v, %v", none, err)
+	}
+}
+
+func TestFuncAt(t *testing.T) {
+	b := openFixture(t, "exact")
+	f, ok := b.Lookup("main.leaf")
+	if !ok {
+		t.Fatal("no main.leaf")
+	}
+	for _, at := range []uint64{f.Addr, f.Addr + f.Size - 1} {
+		if got, ok := b.FuncAt(at); !ok || got != f {
+			t.Errorf("%#x is in %v, want main.leaf", at, got)
+		}
+	}
+	if got, ok := b.FuncAt(f.Addr + f.Size); ok && got == f {
+		t.Error("main.leaf has one byte too many")
+	}
+	if _, ok := b.FuncAt(0); ok {
+		t.Error("there is a function at 0")
+	}
+}
+
+func TestUnchanged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "copy")
+	code, err := os.ReadFile(fixture.Build(t, "flood"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, code, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if err := b.Unchanged(); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(path, code[1:], 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Unchanged(); err == nil {
+		t.Error("a file that was written over passed for unchanged")
+	}
+}
+
+func TestInlinedCalls(t *testing.T) {
+	b := openFixture(t, "inlined")
+	if n, err := b.InlinedCalls("main.grow"); n != 2 || err != nil {
+		t.Errorf("main.grow: %d places, %v; want 2", n, err)
+	}
+	if n, err := b.InlinedCalls("main.first"); err == nil {
+		t.Errorf("main.first: %d places", n)
+	}
+}
+
+// seedELF is a small valid file: header, one executable segment, .text, symbols.
+func seedELF() []byte {
+	var b bytes.Buffer
+	code := []byte{0x55, 0xc3, 0x90, 0xc3}
+	const base, headers = 0x400000, 64 + 56
+	names := "\x00.text\x00.symtab\x00.strtab\x00f\x00g\x00"
+	symOff := headers + len(code)
+	strOff := symOff + 3*24
+	shOff := strOff + len(names)
+	h := elf.Header64{
+		Type: uint16(elf.ET_EXEC), Machine: uint16(elf.EM_X86_64), Version: 1, Phoff: 64, Shoff: uint64(shOff),
+		Ehsize: 64, Phentsize: 56, Phnum: 1, Shentsize: 64, Shnum: 4, Shstrndx: 3,
+	}
+	copy(h.Ident[:], "\x7fELF\x02\x01\x01")
+	le := binary.LittleEndian
+	binary.Write(&b, le, h)
+	binary.Write(&b, le, elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_X | elf.PF_R), Vaddr: base, Filesz: uint64(symOff), Memsz: uint64(symOff), Align: 4096})
+	b.Write(code)
+	binary.Write(&b, le, elf.Sym64{})
+	binary.Write(&b, le, elf.Sym64{Name: 23, Info: byte(elf.STT_FUNC), Shndx: 1, Value: base + headers, Size: 2})
+	binary.Write(&b, le, elf.Sym64{Name: 25, Info: byte(elf.STT_FUNC), Shndx: 1, Value: base + headers + 2, Size: 2})
+	b.WriteString(names)
+	binary.Write(&b, le, elf.Section64{})
+	binary.Write(&b, le, elf.Section64{Name: 1, Type: uint32(elf.SHT_PROGBITS), Flags: uint64(elf.SHF_ALLOC | elf.SHF_EXECINSTR), Addr: base + headers, Off: headers, Size: uint64(len(code))})
+	binary.Write(&b, le, elf.Section64{Name: 7, Type: uint32(elf.SHT_SYMTAB), Off: uint64(symOff), Size: 72, Link: 3, Entsize: 24})
+	binary.Write(&b, le, elf.Section64{Name: 15, Type: uint32(elf.SHT_STRTAB), Off: uint64(strOff), Size: uint64(len(names))})
+	return b.Bytes()
+}
+
+func TestSeedELF(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "seed")
+	if err := os.WriteFile(path, seedELF(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	var names []string
+	for _, f := range b.Funcs() {
+		names = append(names, fmt.Sprintf("%s@%#x+%d", f.Name, f.Addr, f.Size))
+	}
+	if got := strings.Join(names, " "); got != "f@0x400078+2 g@0x40007a+2" {
+		t.Errorf("functions %s", got)
+	}
+}
+
+// FuzzOpen: no file makes the reader panic, and no site is outside of a segment that
+// is executable.
+func FuzzOpen(f *testing.F) {
+	f.Add(seedELF())
+	f.Add([]byte("\x7fELF"))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(dir, fmt.Sprint(os.Getpid()))
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		b, err := Open(path)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), path+": ") {
+				t.Errorf("error %q does not begin with the path", err)
+			}
+			return
+		}
+		defer b.Close()
+		b.Layout()
+		b.InlinedCalls("f")
+		for i := range b.Funcs() {
+			fn := &b.Funcs()[i]
+			s, err := b.Sites(fn)
+			if err != nil {
+				continue
+			}
+			for _, site := range slices.Concat([]Site{s.Entry}, s.Returns, s.Tails) {
+				off, err := b.FileOffset(site.Addr())
+				if err != nil || off != site.Offset() || off >= uint64(len(data)) {
+					t.Errorf("%s: site at %#x, file offset %#x: %v", fn.Name, site.Addr(), site.Offset(), err)
+				}
+			}
+		}
+	})
+}
