@@ -78,7 +78,7 @@ var groups = [...]group{
 }
 
 // is3DNow reports whether the byte behind the operands of 0f 0f selects an
-// operation (AMD APM vol. 3, table A-17).
+// operation (AMD APM vol. 3, appendix A).
 func is3DNow(suffix byte) bool {
 	switch suffix {
 	case 0x0c, 0x0d, 0x1c, 0x1d, 0x8a, 0x8e, 0x90, 0x94, 0x96, 0x97, 0x9a, 0x9e,

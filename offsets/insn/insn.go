@@ -8,8 +8,7 @@
 // processors of different makers measure differently is an error, and the caller
 // must not decode past it. What is left out on purpose: legality that does not
 // change the length (a lock prefix on a load, VEX.W, VEX.L or VEX.vvvv of the
-// wrong value), and the REX2, extended EVEX and VEX map 5/7 encodings of APX and
-// its successors.
+// wrong value), the REX2 and extended EVEX encodings of APX, and the VEX maps above 3.
 //
 // Facts are from the Intel SDM (order number 325462), volume 2, chapter 2
 // (instruction format) and appendix A (opcode maps), and from the AMD APM
@@ -164,7 +163,7 @@ func operands(w []byte, p int, set, rex uint8) (form, int) {
 	case op == 0xc4, op == 0xc5, op == 0x62:
 		return operandsVector(w, p, set, rex)
 	case op == 0x8f && p < len(w) && w[p]&0x1f >= 8:
-		// XOP; pop has a zero in these bits (AMD APM vol. 3, 1.2.7).
+		// XOP; pop has zeros in these bits (AMD APM vol. 3, 1.2 on XOP).
 		return operandsVector(w, p, set, rex)
 	}
 	f := oneByte[op]
@@ -253,7 +252,7 @@ func operands0F(w []byte, p int, set uint8) (form, int) {
 }
 
 // legacyPP gives the mandatory prefix that the legacy prefixes amount to as a bit
-// of a ppMap: f3 and f2 win over 66 (SDM vol. 2, A.2.5). With both of
+// of a ppMap: f3 and f2 win over 66 (66 f3 0f b8 is a popcnt of 16 bits). With both of
 // them the outcome is not documented, so only opcodes that accept everything pass.
 func legacyPP(set uint8) uint8 {
 	switch set & (pOpSize | pRep | pRepne) {

@@ -1,7 +1,7 @@
 package insn
 
 // Bits of a ppMap: the mandatory prefixes, in the order of the pp field of VEX
-// and EVEX (SDM vol. 2, 2.3.5.7).
+// and EVEX (SDM vol. 2, 2.3).
 const (
 	ppNone = 1 << iota
 	pp66
@@ -14,7 +14,7 @@ const (
 // defined with, 0 when it is undefined. What else an encoding depends on (memory
 // or registers, W, L, the fields of EVEX) is not asked: it does not change the
 // length. The maps are SDM vol. 2, tables, and chapters 3 to 6 for
-// VEX and EVEX; AMD APM vol. 3, A.1.2 for XOP.
+// VEX and EVEX; AMD APM vol. 3, appendix A, for XOP.
 type ppMap [256]uint8
 
 func (m *ppMap) at(op byte) uint8 { return m[op] }

@@ -123,8 +123,8 @@ func badOpcode(code []byte, in Inst) string {
 	case op == 0x90 && opSize:
 		return "nop with an operand size prefix" // ENOTSUPP in RHEL 7 and 3.18
 	case op == 0x90 && in.Prefix > 0 && isREX(prefixes[in.Prefix-1]) && prefixes[in.Prefix-1]&1 != 0:
-		// branch_setup_xol_ops looks at the opcode only. Go up to 1.20 has it
-		// in runtime.gcWriteBarrierR8.
+		// branch_setup_xol_ops looks at the opcode only. Go 1.16 to 1.20
+		// begin runtime.gcWriteBarrierR8 with it.
 		return "xchg with r8, which the kernel emulates as nop"
 	case op == 0x90 && in.Len == 5:
 		return fiveByteNop

@@ -35,10 +35,10 @@ const maxTail = 64
 //     then jumps to offset 0; or a ja right before such a sequence;
 //   - earlier conditional jumps (frames of about 4 kB and up) are jb or je and lead
 //     to such a sequence as well;
-//   - the whole function decodes (up to the padding of Go 1.4 and 1.5), and no other direct branch in it leads behind its
-//     first instruction and up to Post. (Go up to 1.6 has functions without a frame
-//     that begin with a loop, and jump back to Post: they have a check, but no
-//     instruction that runs once.)
+//   - the whole function decodes (up to the padding of Go 1.4 and 1.5), and no other
+//     direct branch in it leads to an instruction after its first, up to and with
+//     Post. (In Go 1.4 and 1.5 a function without a frame may begin with a loop
+//     and jump back to Post, which then runs more than once.)
 //
 // Source: stacksplit in cmd/internal/obj/x86/obj6.go of Go 1.5 to 1.26, and in
 // liblink/obj6.c of Go 1.4.

@@ -1,7 +1,7 @@
 package insn
 
 // operandsVector is operands for VEX (SDM vol. 2, 2.3), EVEX (2.7) and XOP (AMD APM
-// vol. 3, 1.2.7), behind their first byte.
+// vol. 3, 1.2), behind their first byte.
 func operandsVector(w []byte, p int, set, rex uint8) (form, int) {
 	if set&^(pAddr|pSegment) != 0 || rex != 0 {
 		return 0, p // #UD (SDM vol. 2, 2.3.2 to 2.3.4)

@@ -4,8 +4,10 @@ package tracetest
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ftgo/ftgo/tracefs"
 )
@@ -58,4 +60,24 @@ func checkClean(t testing.TB, f *tracefs.FS) {
 			}
 		}
 	}
+}
+
+// WaitArmed waits until a session of this process has armed its probes.
+func WaitArmed(t testing.TB, f *tracefs.FS) {
+	t.Helper()
+	pattern := f.Dir() + "/instances/" + tracefs.OwnPrefix() + "*/events/" + tracefs.OwnPrefix() + "*/enable"
+	for range 500 {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			// "X" is some events of the group, "1" all of them.
+			if b, err := os.ReadFile(file); err == nil && strings.TrimSpace(string(b)) == "1" {
+				return
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("no probes were armed within five seconds")
 }

@@ -68,18 +68,17 @@ func Example() {
 }
 
 func TestKernelExample(t *testing.T) {
-	tracetest.Kernel(t)
+	fs := tracetest.Kernel(t)
 	target := fixture.Build(t, "exact")
 	ctx, cancel := context.WithCancel(t.Context())
 	var out bytes.Buffer
 	done := make(chan error)
 	go func() { done <- slow(ctx, &out, target, "main.sleep5", 4*time.Millisecond) }()
-	// The target waits for its standard input, which ends when the probes are armed.
-	time.Sleep(500 * time.Millisecond)
+	tracetest.WaitArmed(t, fs)
 	if b, err := exec.Command(target).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, b)
 	}
-	time.Sleep(200 * time.Millisecond)
+	time.Sleep(200 * time.Millisecond) // several times what the reader sleeps
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)

@@ -1,0 +1,193 @@
+package tracefs_test
+
+import (
+	"context"
+	"debug/elf"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+func TestMain(m *testing.M) { fixture.Main(m) }
+
+// symbolOffset is the file offset of a function, by the rule of .text.
+func symbolOffset(t *testing.T, path, name string) uint64 {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	syms, err := f.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := f.Section(".text")
+	for _, s := range syms {
+		if s.Name == name {
+			return s.Value - text.Addr + text.Offset
+		}
+	}
+	t.Fatalf("no symbol %s", name)
+	return 0
+}
+
+// target is the flood program and an event on its main.leaf, which has no frame: its
+// first instruction is executed once per call.
+func target(t *testing.T) (string, tracefs.Event) {
+	path := fixture.Build(t, "flood")
+	return path, tracefs.Event{
+		Name:  "leaf_0123456789abcdef",
+		Args:  []tracefs.Arg{{Name: "sp", Fetch: "%sp", Type: "s64"}, {Name: "n", Fetch: "%ax", Type: "s64"}},
+		Sites: []uint64{symbolOffset(t, path, "main.leaf")},
+	}
+}
+
+func run(t *testing.T, path string, args ...string) {
+	t.Helper()
+	if out, err := exec.Command(path, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+func TestKernelSession(t *testing.T) {
+	f := tracetest.Kernel(t)
+	path, ev := target(t)
+	s, err := tracefs.Start(t.Context(), f, tracefs.Target{Path: path}, []tracefs.Event{ev}, tracefs.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	run(t, path, "-n", "1009", "-g", "1")
+	s.Stop()
+	var text strings.Builder
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := s.Read(t.Context(), buf)
+		text.Write(buf[:n])
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	profile, err := s.Profile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Count(text.String(), ": leaf_0123456789abcdef: (0x")
+	lost, err := s.Overruns()
+	if profile[0][0] != 1009 || lines != 1009 || lost != 0 || err != nil {
+		t.Errorf("%d hits, %d lines, %d lost, %v; want 1009, 1009, 0", profile[0][0], lines, lost, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("second close: %v", err)
+	}
+}
+
+// TestKernelRefusals: what the kernel does not take is told with the word it points
+// at, and nothing stays.
+func TestKernelRefusals(t *testing.T) {
+	f := tracetest.Kernel(t)
+	path, good := target(t)
+	for _, c := range []struct {
+		name string
+		edit func(*tracefs.Event)
+		path string
+		word string
+	}{
+		{"unknown register", func(e *tracefs.Event) { e.Args = []tracefs.Arg{{Name: "a", Fetch: "%rax", Type: "s64"}} }, path, "%rax:s64"},
+		{"unknown type", func(e *tracefs.Event) { e.Args = []tracefs.Arg{{Name: "a", Fetch: "%ax", Type: "q9"}} }, path, "q9"},
+		{"no such file", func(*tracefs.Event) {}, "/no/such/file", ""},
+		{"offset beyond the file", func(e *tracefs.Event) { e.Sites = []uint64{1 << 40} }, path, ""},
+		{"second of two events", func(*tracefs.Event) {}, path, "%rax:s64"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ev := good
+			c.edit(&ev)
+			events := []tracefs.Event{ev}
+			if c.name == "second of two events" {
+				bad := ev
+				bad.Name, bad.Args = "other_0123456789abcdef", []tracefs.Arg{{Name: "a", Fetch: "%rax", Type: "s64"}}
+				events = append(events, bad)
+			}
+			s, err := tracefs.Start(t.Context(), f, tracefs.Target{Path: c.path}, events, tracefs.Options{})
+			if err == nil {
+				s.Close()
+				t.Fatal("accepted")
+			}
+			var pe *tracefs.ProbeError
+			if c.word != "" && (!errors.As(err, &pe) || pe.Word() != c.word) {
+				t.Errorf("error %v points at %q, want %q", err, pe.Word(), c.word)
+			}
+		})
+	}
+}
+
+func TestKernelCancelledStart(t *testing.T) {
+	f := tracetest.Kernel(t)
+	path, ev := target(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := tracefs.Start(ctx, f, tracefs.Target{Path: path}, []tracefs.Event{ev}, tracefs.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}
+
+// TestKernelPIDs: hits of other processes are counted, not recorded.
+func TestKernelPIDs(t *testing.T) {
+	f := tracetest.Kernel(t)
+	path, ev := target(t)
+	s, err := tracefs.Start(t.Context(), f, tracefs.Target{Path: path}, []tracefs.Event{ev}, tracefs.Options{PIDs: []int{os.Getpid()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	// A child of ours: event-fork follows it.
+	run(t, path, "-n", "101", "-g", "1")
+	s.Stop()
+	var text strings.Builder
+	for buf := make([]byte, 64<<10); ; {
+		n, err := s.Read(t.Context(), buf)
+		text.Write(buf[:n])
+		if err != nil {
+			break
+		}
+	}
+	if n := strings.Count(text.String(), "leaf_0123456789abcdef: "); n != 101 {
+		t.Errorf("%d lines of a child process, want 101", n)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	// One that is not ours.
+	sleeper := exec.Command("sleep", "60")
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { sleeper.Process.Kill(); sleeper.Wait() }()
+	s, err = tracefs.Start(t.Context(), f, tracefs.Target{Path: path}, []tracefs.Event{ev}, tracefs.Options{PIDs: []int{sleeper.Process.Pid}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	run(t, path, "-n", "103", "-g", "1")
+	n, err := s.Read(t.Context(), make([]byte, 64<<10))
+	if n != 0 || err != nil {
+		t.Errorf("%d bytes recorded of a process that was not asked for, %v", n, err)
+	}
+	if profile, err := s.Profile(); err != nil || profile[0][0] != 103 {
+		t.Errorf("profile %v, %v; want 103", profile, err)
+	}
+}

@@ -1,0 +1,206 @@
+package uprobe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+var modern = tracefs.Features{Append: true, PushEmulated: true}
+
+func planOf(t *testing.T, opt Options, names ...string) *Plan {
+	t.Helper()
+	b, err := offsets.Open(fixture.Build(t, "exact"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	var funcs []*offsets.Func
+	for _, n := range names {
+		f, ok := b.Lookup(n)
+		if !ok {
+			t.Fatalf("no function %s", n)
+		}
+		funcs = append(funcs, f)
+	}
+	p, err := New(b, funcs, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// outline is the plan's events, one a line, without what differs from build to build.
+func outline(p *Plan) string {
+	var b strings.Builder
+	for i := range p.Events {
+		ev := &p.Events[i]
+		var args []string
+		for _, a := range ev.Args {
+			args = append(args, a.String())
+		}
+		fmt.Fprintf(&b, "%s %d sites [%s] %s\n", ev.Name[:1], len(ev.Sites), strings.Join(args, " "), ev.Filter)
+	}
+	return b.String()
+}
+
+func TestPlan(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		opt   Options
+		funcs []string
+		want  string
+	}{
+		{"latency", Options{Mode: Latency, Features: modern}, []string{"main.leaf", "main.returns", "main.catch"},
+			`e 3 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64 id=+152(%r14):s64] 
+r 9 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64] 
+x 1 sites [g=%r14:s64] 
+p 1 sites [sp=+0(+0(%sp)):s64 g=+16(+0(%sp)):s64 hi=+8(+16(+0(%sp))):s64] 
+`},
+		{"latency where push is single-stepped", Options{Mode: Latency, Features: tracefs.Features{Append: true}}, []string{"main.leaf", "main.catch"},
+			`e 1 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64 id=+152(%r14):s64] 
+j 1 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64 id=+152(%r14):s64 fl=%flags:s64] 
+r 3 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64] 
+x 1 sites [g=%r14:s64] 
+p 1 sites [sp=+0(+0(%sp)):s64 g=+16(+0(%sp)):s64 hi=+8(+16(+0(%sp))):s64] 
+`},
+		{"one site an event", Options{Mode: Latency, Features: tracefs.Features{PushEmulated: true}}, []string{"main.catch"},
+			`e 1 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64 id=+152(%r14):s64] 
+r 1 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64] 
+r 1 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64] 
+x 1 sites [g=%r14:s64] 
+p 1 sites [sp=+0(+0(%sp)):s64 g=+16(+0(%sp)):s64 hi=+8(+16(+0(%sp))):s64] 
+`},
+		{"count", Options{Mode: Count, Features: modern}, []string{"main.leaf", "main.catch"},
+			"e 2 sites [] common_pid == 1 && common_pid == 2\n"},
+		{"count by the jump", Options{Mode: Count, Features: tracefs.Features{Append: true}}, []string{"main.leaf", "main.catch"},
+			"e 1 sites [] common_pid == 1 && common_pid == 2\nj 1 sites [fl=%flags:s64] fl & 65\n"},
+		{"count what is recorded", Options{Mode: CountRecorded, Features: modern}, []string{"main.leaf"},
+			"e 1 sites [] \n"},
+		{"runtime and assembly", Options{Mode: Latency, Features: modern}, []string{"runtime.mallocgc", "runtime.gogo"},
+			`e 2 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64 lo=+0(%r14):s64 id=+152(%r14):s64] 
+r 12 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64 lo=+0(%r14):s64] 
+t 1 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64 lo=+0(%r14):s64] 
+x 1 sites [g=%r14:s64] 
+p 1 sites [sp=+0(+0(%sp)):s64 g=+16(+0(%sp)):s64 hi=+8(+16(+0(%sp))):s64] 
+`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := planOf(t, c.opt, c.funcs...)
+			got, want := outline(p), c.want
+			if c.name == "runtime and assembly" {
+				// How often runtime.mallocgc returns is its own business.
+				n := len(p.Funcs[slices.IndexFunc(p.Funcs, func(f Function) bool { return f.Name == "runtime.mallocgc" })].Sites.Returns)
+				want = strings.Replace(want, "r 12 sites", fmt.Sprintf("r %d sites", n), 1)
+			}
+			if got != want {
+				t.Errorf("got\n%swant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// TestEventNames: no thread's name can hold one, and they differ between plans.
+func TestEventNames(t *testing.T) {
+	a := planOf(t, Options{Features: modern}, "main.leaf")
+	b := planOf(t, Options{Features: modern}, "main.leaf")
+	seen := make(map[string]bool)
+	for _, ev := range slices.Concat(a.Events, b.Events) {
+		if len(ev.Name) < 16 {
+			t.Errorf("event name %q is short enough for a thread's", ev.Name)
+		}
+		if seen[ev.Name] {
+			t.Errorf("event name %q twice", ev.Name)
+		}
+		seen[ev.Name] = true
+	}
+}
+
+func TestSitesAreFoundAgain(t *testing.T) {
+	p := planOf(t, Options{Mode: Latency, Features: modern}, "main.leaf", "main.returns")
+	for i := range p.Events {
+		ev := &p.Events[i]
+		for site, addr := range ev.addrs {
+			got, ok := ev.Site(addr)
+			if !ok || got != site {
+				t.Errorf("%s: %#x is site %d, %v; want %d", ev.Name, addr, got, ok, site)
+			}
+			if fn := ev.Func(site); fn >= 0 {
+				if f := p.Funcs[fn]; addr < f.Addr || addr >= f.Addr+f.Size {
+					t.Errorf("%s: %#x is said to be in %s", ev.Name, addr, f.Name)
+				}
+			}
+		}
+		if _, ok := ev.Site(1); ok {
+			t.Errorf("%s: a site at address 1", ev.Name)
+		}
+	}
+}
+
+func TestLargePlansAreSplit(t *testing.T) {
+	c := collector{plan: &Plan{}, features: modern, nonce: "0123456789abcd", open: make(map[shape]int)}
+	b, err := offsets.Open(fixture.Build(t, "exact"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	sites := 0
+	for i := range b.Funcs() {
+		s, err := b.Sites(&b.Funcs()[i])
+		if err != nil {
+			continue
+		}
+		for _, r := range append(s.Returns, s.Entry) {
+			c.add(shape{Entry, byG}, 0, r)
+			sites++
+		}
+	}
+	got := 0
+	for _, ev := range c.events {
+		if len(ev.Sites) > sitesPerEvent {
+			t.Errorf("event with %d sites", len(ev.Sites))
+		}
+		got += len(ev.Sites)
+	}
+	if want := (sites + sitesPerEvent - 1) / sitesPerEvent; got < sites-10 || len(c.events) != want {
+		t.Errorf("%d sites in %d events, want %d in %d", got, len(c.events), sites, want)
+	}
+}
+
+func TestBiases(t *testing.T) {
+	b, err := offsets.Open(fixture.Build(t, "flood", "-buildmode=pie"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	f, _ := b.Lookup("main.framed")
+	p, err := New(b, []*offsets.Func{f}, Options{Features: modern})
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr, off := p.Events[0].addrs[0], p.Events[0].Sites[0]
+	const bias = 0x7f1200000000
+	calls := 0
+	mapped := func(int) ([]tracefs.Mapping, error) {
+		calls++
+		return []tracefs.Mapping{{Start: 1, End: 2}, {Start: addr + bias - 0x10, End: addr + bias + 0x10, Offset: off - 0x10}}, nil
+	}
+	biases := NewBiases(p, mapped)
+	for range 3 {
+		if got := biases.Of(7, addr+bias); got != bias {
+			t.Errorf("bias %#x, want %#x", got, uint64(bias))
+		}
+	}
+	if calls != 1 {
+		t.Errorf("mappings were read %d times, want once", calls)
+	}
+	gone := func(int) ([]tracefs.Mapping, error) { return nil, fmt.Errorf("gone") }
+	if got := NewBiases(p, gone).Of(7, addr+bias); got != bias {
+		t.Errorf("process gone: bias %#x, want %#x", got, uint64(bias))
+	}
+}
