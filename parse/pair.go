@@ -26,8 +26,11 @@ type Pairer struct {
 	// assembly remembers, for a thread inside an assembly function, on which stack
 	// it was entered: such code may use R14 for itself.
 	assembly map[stackKey]stackKey
-	books    Books
-	call     Call // handed to emit, again and again
+	// bounds are the stacks that SP is looked up in where nothing else tells the
+	// goroutine, by process; nil where something does.
+	bounds map[int]*stackBounds
+	books  Books
+	call   Call // handed to emit, again and again
 }
 
 // Books are the sums of what a Pairer has seen.
@@ -56,7 +59,9 @@ type stackKey struct {
 type stack struct {
 	goid   uint64
 	frames []frame
-	ended  bool // the goroutine has gone through goexit1
+	// unnamed: no event has told the goroutine's id yet.
+	unnamed bool
+	ended   bool // the goroutine has gone through goexit1
 }
 
 type frame struct {
@@ -74,6 +79,9 @@ func NewPairer(plan *uprobe.Plan, emit func(*Call)) *Pairer {
 		plan: plan, emit: emit,
 		stacks:   make(map[stackKey]*stack),
 		assembly: make(map[stackKey]stackKey),
+	}
+	if plan.ByStack {
+		p.bounds = make(map[int]*stackBounds)
 	}
 	p.books.Delivered = make([][]uint64, len(plan.Events))
 	for i := range plan.Events {
@@ -110,29 +118,86 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 	case uprobe.Return, uprobe.TailJump:
 		p.leave(ev, &pe.Fields, fn)
 	case uprobe.GoroutineEnd:
-		if s := p.stacks[stackKey{pid: ev.PID, id: ev.Args[pe.Fields.G]}]; s != nil {
+		g := ev.Args[pe.Fields.G]
+		if s := p.stacks[stackKey{pid: ev.PID, id: g}]; s != nil {
 			p.unwind(ev, s, 0)
 			s.ended = true
 		}
+		p.boundsOf(ev.PID).forget(g)
 	case uprobe.Recovery:
 		if s := p.stacks[stackKey{pid: ev.PID, id: ev.Args[pe.Fields.G]}]; s != nil {
 			p.unwind(ev, s, ev.Args[pe.Fields.Hi]-ev.Args[pe.Fields.SP]+1)
 		}
+	case uprobe.StackMove:
+		p.boundsOf(ev.PID).move(ev.Args[pe.Fields.G], ev.Args[pe.Fields.Lo], ev.Args[pe.Fields.Hi])
 	}
+}
+
+// boundsOf are the known stacks of a process; nil where they don't matter.
+func (p *Pairer) boundsOf(pid int) *stackBounds {
+	if p.bounds == nil {
+		return nil
+	}
+	b := p.bounds[pid]
+	if b == nil {
+		b = &stackBounds{}
+		p.bounds[pid] = b
+	}
+	return b
 }
 
 // place tells which stack an event is on, and how deep.
 func (p *Pairer) place(ev *Event, f *uprobe.Fields) (key stackKey, depth uint64) {
 	sp := ev.Args[f.SP]
-	if f.G >= 0 {
-		g, hi := ev.Args[f.G], ev.Args[f.Hi]
-		if f.Lo < 0 || ev.Args[f.Lo] < sp && sp <= hi {
-			return stackKey{pid: ev.PID, id: g}, hi - sp
-		}
-	}
 	// The stack of a thread, or one that a signal handler runs on, stays where it
 	// is: SP itself, turned round to grow with depth, will do.
-	return stackKey{pid: ev.PID, id: uint64(ev.TID), isThread: true}, ^sp
+	key, depth = stackKey{pid: ev.PID, id: uint64(ev.TID), isThread: true}, ^sp
+	if f.G < 0 {
+		if g, hi, ok := p.boundsOf(ev.PID).find(sp); ok {
+			return stackKey{pid: ev.PID, id: g}, hi - sp
+		}
+		return key, depth
+	}
+	g, hi := ev.Args[f.G], ev.Args[f.Hi]
+	if f.Lo < 0 {
+		return stackKey{pid: ev.PID, id: g}, hi - sp
+	}
+	lo := ev.Args[f.Lo]
+	if lo >= sp || sp > hi {
+		return key, depth
+	}
+	if p.bounds != nil && p.boundsOf(ev.PID).learn(g, lo, hi) {
+		p.adopt(key, stackKey{pid: ev.PID, id: g}, lo, hi)
+	}
+	return stackKey{pid: ev.PID, id: g}, hi - sp
+}
+
+// adopt gives a goroutine the calls that were taken for its thread's: they had been
+// entered before anything told where the goroutine's stack is.
+func (p *Pairer) adopt(thread, g stackKey, lo, hi uint64) {
+	from := p.stacks[thread]
+	if from == nil || p.stacks[g] != nil && len(p.stacks[g].frames) > 0 {
+		return
+	}
+	kept := from.frames[:0]
+	var moved []frame
+	for _, f := range from.frames {
+		if lo < f.sp && f.sp <= hi {
+			f.depth = hi - f.sp
+			moved = append(moved, f)
+		} else {
+			kept = append(kept, f)
+		}
+	}
+	from.frames = kept
+	if len(moved) > 0 {
+		s := p.stacks[g]
+		if s == nil {
+			s = &stack{unnamed: true}
+			p.stacks[g] = s
+		}
+		s.frames = append(s.frames, moved...)
+	}
 }
 
 func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
@@ -143,13 +208,15 @@ func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 	key, depth := p.place(ev, f)
 	s := p.stacks[key]
 	if s == nil {
-		s = &stack{}
+		s = &stack{unnamed: true}
 		p.stacks[key] = s
 	}
-	if f.Goid >= 0 && !key.isThread && s.goid != ev.Args[f.Goid] {
-		// The runtime has given the g of a goroutine that is gone to a new one.
-		p.unwind(ev, s, 0)
-		s.goid, s.ended = ev.Args[f.Goid], false
+	if f.Goid >= 0 && !key.isThread && (s.unnamed || s.goid != ev.Args[f.Goid]) {
+		if !s.unnamed {
+			// The runtime has given the g of a goroutine that is gone to a new one.
+			p.unwind(ev, s, 0)
+		}
+		s.goid, s.ended, s.unnamed = ev.Args[f.Goid], false, false
 	}
 	target := &p.plan.Funcs[fn]
 	if target.Sites.Restarts && len(s.frames) > 0 {
@@ -161,7 +228,7 @@ func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 	p.books.Entries[fn]++
 	p.unwind(ev, s, depth)
 	s.frames = append(s.frames, frame{fn: fn, depth: depth, sp: ev.Args[f.SP], start: ev.Time, tid: ev.TID, cpu: ev.CPU})
-	if target.ABI == offsets.ABI0 && !key.isThread {
+	if target.ABI == offsets.ABI0 && !key.isThread && p.bounds == nil {
 		p.assembly[stackKey{pid: ev.PID, id: uint64(ev.TID), isThread: true}] = key
 	}
 }

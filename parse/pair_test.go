@@ -22,6 +22,7 @@ var testFuncs = []struct {
 	{"h", offsets.ABIInternal, false},
 	{"asm", offsets.ABI0, false},
 	{"loops", offsets.ABIInternal, true},
+	{"nosplit", offsets.ABI0, false}, // before Go 1.17: no register holds g
 }
 
 // testPlan has, for function i, its entry at 0x1000+i, its stack check at 0x2000+i, a
@@ -62,16 +63,32 @@ func testPlan() *uprobe.Plan {
 	return p
 }
 
+// oldPlan is testPlan as for Go before 1.17: returns fetch SP alone, and so does the
+// entry of function nosplit, in an event of its own.
+func oldPlan() *uprobe.Plan {
+	p := testPlan()
+	p.ByStack = true
+	bare := uprobe.NoFields
+	bare.SP = 0
+	p.Events[2].Fields, p.Events[3].Fields = bare, bare
+	move := uprobe.Event{Kind: uprobe.StackMove, Fields: uprobe.Fields{SP: -1, G: 0, Lo: 1, Hi: 2, Goid: -1, Flags: -1}}
+	move.Add(uprobe.Place{Addr: 0x7000, Func: -1})
+	start := uprobe.Event{Kind: uprobe.Entry, Fields: bare}
+	start.Add(uprobe.Place{Addr: 0x8000, Func: len(testFuncs) - 1})
+	p.Events = append(p.Events, move, start)
+	return p
+}
+
 // script runs events written one a word, "OP:FUNC@DEPTH" with options, through a
 // Pairer and returns the calls as text. Time is the word's number. OP is
 //
 //	e entry, j stack check passed, J stack check failed, r return, t tail jump,
-//	x goroutine end (no function), p recovery into depth
+//	x goroutine end (no function), p recovery into depth, m the stack has moved,
+//	n entry of nosplit
 //
 // and options, which hold for the words after it, too: p=PID g=G goid=N tid=N, and
 // move=N, by which the stack is elsewhere.
-func script(text string) (calls []string, p *Pairer) {
-	plan := testPlan()
+func script(plan *uprobe.Plan, text string) (calls []string, p *Pairer) {
 	p = NewPairer(plan, func(c *Call) {
 		s := fmt.Sprintf("%s[%d-%d]%s", plan.Funcs[c.Func].Name, c.Start, c.End, c.Outcome)
 		if c.Depth > 0 {
@@ -117,7 +134,7 @@ func script(text string) (calls []string, p *Pairer) {
 		if off {
 			hi, lo = 0x900000, 0x800000
 		}
-		kind := strings.Index("ejrtxp", strings.ToLower(op))
+		kind := strings.Index("ejrtxpmn", strings.ToLower(op))
 		ev := Event{Format: kind, Time: time, PID: pid, TID: tid, Addr: uint64(kind+1)*0x1000 + uint64(fn)}
 		switch op {
 		case "e":
@@ -128,6 +145,12 @@ func script(text string) (calls []string, p *Pairer) {
 			ev.Args = []uint64{sp, g, hi, lo, goid, 0x203}
 		case "r", "t":
 			ev.Args = []uint64{sp, g, hi, lo}
+		case "m":
+			ev.Addr = 0x7000
+			ev.Args = []uint64{g, lo, hi}
+		case "n":
+			ev.Addr = 0x8000
+			ev.Args = []uint64{sp}
 		case "x":
 			ev.Addr = 0x5000
 			ev.Args = []uint64{g}
@@ -176,7 +199,32 @@ func TestPairing(t *testing.T) {
 		{"assembly that uses R14 for itself", "e:f@50 e:asm@100 off=1 r:asm@100 off=0 r:f@50", "asm[2-3]return/1 f[1-4]return"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			calls, _ := script(c.events)
+			calls, _ := script(testPlan(), c.events)
+			if got := strings.Join(calls, " "); got != c.calls {
+				t.Errorf("events %s\ngot  %s\nwant %s", c.events, got, c.calls)
+			}
+		})
+	}
+}
+
+// TestPairingByStack: no register tells the goroutine where a call ends.
+func TestPairingByStack(t *testing.T) {
+	for _, c := range []struct{ name, events, calls string }{
+		{"one call", "e:f@100 r:f@100", "f[1-2]return"},
+		{"return on another thread", "tid=1 e:f@100 tid=2 r:f@100", "f[1-2]return"},
+		{"stack grows inside a call", "e:f@100 e:g@200 move=65536 m: r:g@200 r:f@100", "g[2-4]return/1 f[1-5]return"},
+		{"a move not seen, then an entry that tells", "e:f@100 move=65536 e:g@200 r:g@200 r:f@100", "g[2-3]return/1 f[1-4]return"},
+		{"a move that nothing tells of", "e:f@100 move=65536 r:f@100", "f[1-0]open"},
+		{"memory of an ended goroutine is used again", "g=1 goid=1 e:f@100 x: g=2 goid=2 e:f@100 r:f@100", "f[1-2]unwound f[3-4]return"},
+		{"and without having seen it end", "g=1 goid=1 e:f@100 g=2 goid=2 e:g@100 r:g@100 g=1", "g[2-3]return f[1-0]open"},
+		{"two processes", "p=1 e:f@100 p=2 e:f@100 p=1 r:f@100 p=2 r:f@100", "f[1-3]return f[2-4]return"},
+		{"no stack check, stack known", "e:f@100 n:nosplit@200 r:nosplit@200 r:f@100", "nosplit[2-3]return/1 f[1-4]return"},
+		{"no stack check, stack unknown", "n:nosplit@100 r:nosplit@100", "nosplit[1-2]return"},
+		{"no stack check, stack learnt inside", "n:nosplit@100 e:f@200 r:f@200 r:nosplit@100", "f[2-3]return/1 nosplit[1-4]return"},
+		{"panic", "e:f@100 e:g@200 e:h@300 p:f@150 r:f@100", "h[3-4]unwound/2 g[2-4]unwound/1 f[1-5]return"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			calls, _ := script(oldPlan(), c.events)
 			if got := strings.Join(calls, " "); got != c.calls {
 				t.Errorf("events %s\ngot  %s\nwant %s", c.events, got, c.calls)
 			}
@@ -185,7 +233,7 @@ func TestPairing(t *testing.T) {
 }
 
 func TestBooks(t *testing.T) {
-	_, p := script("J:f@100 j:f@100 r:f@100 r:f@100 e:loops@300 e:loops@300")
+	_, p := script(testPlan(), "J:f@100 j:f@100 r:f@100 r:f@100 e:loops@300 e:loops@300")
 	b := p.Books()
 	if b.Entries[0] != 1 || b.NoCalls[0] != 1 {
 		t.Errorf("f: %d entries, %d hits that are no calls; want 1 and 1", b.Entries[0], b.NoCalls[0])

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -268,9 +267,6 @@ func planFor(s *selection, mode uprobe.Mode, features tracefs.Features) (*uprobe
 	if len(plan.Funcs) == 0 {
 		first := plan.Skipped[0]
 		return nil, nothing("%s: can't be probed: %v%s", first.Func.Name, first.Reason, andMore(len(plan.Skipped)-1))
-	}
-	if v, ok := s.binary.GoVersion(); ok && mode == uprobe.Latency && v.Minor < offsets.FirstRegisterABI {
-		return nil, nothing("%s: built with %s: latency needs Go 1.17 or later (ftgo count works)", s.binary.Path(), v)
 	}
 	return plan, nil
 }

@@ -50,7 +50,7 @@ func (c *collector) add(sh shape, fn int, s offsets.Site) {
 }
 
 // letters begin an event's name.
-var letters = map[Kind]string{Entry: "e", EntryJump: "j", Return: "r", TailJump: "t", GoroutineEnd: "x", Recovery: "p"}
+var letters = map[Kind]string{Entry: "e", EntryJump: "j", Return: "r", TailJump: "t", GoroutineEnd: "x", Recovery: "p", StackMove: "m"}
 
 func (c *collector) event(sh shape, i int) Event {
 	ev := Event{Kind: sh.kind}
@@ -89,23 +89,24 @@ func (c *collector) addEntry(i int) {
 		// times as dear as its jump, which every kernel emulates.
 		kind, site = EntryJump, *f.Sites.Check
 	}
-	c.add(shape{kind, c.identity(f.Func)}, i, site)
+	id, _ := c.identity(f)
+	c.add(shape{kind, id}, i, site)
 }
 
 func (c *collector) emulated(s offsets.Site) bool {
 	return s.Emulated() || s.EmulatedPush() && c.features.PushEmulated
 }
 
-func (c *collector) identity(f *offsets.Func) identity {
+func (c *collector) identity(f *Function) (begin, end identity) {
 	if c.plan.Mode != Latency {
-		return byThread // nothing is fetched: all functions share a shape
+		return byThread, byThread // nothing is fetched: all functions share a shape
 	}
-	return identityOf(f)
+	return identityOf(f, c.plan.ByStack)
 }
 
 func (c *collector) addEnds(i int) {
 	f := &c.plan.Funcs[i]
-	id := c.identity(f.Func)
+	_, id := c.identity(f)
 	for _, s := range f.Sites.Returns {
 		c.add(shape{Return, id}, i, s)
 	}
@@ -114,15 +115,18 @@ func (c *collector) addEnds(i int) {
 	}
 }
 
-// addWitnesses probes the two places of Go's runtime that tell of calls which end
+// addWitnesses probes the places of Go's runtime that tell of calls which end
 // without a return: where goroutines end, Goexit included, and where execution
 // resumes after a recovered panic. A binary without them (not Go, stripped of the
 // names) does without: such calls are then found unwound by the next event on
-// their goroutine.
+// their goroutine. Where goroutines are known by their stacks, a third one tells
+// when a stack moves.
 func (c *collector) addWitnesses() {
 	b := c.plan.Binary
-	if f, ok := b.Lookup("runtime.goexit1"); ok && f.ABI == offsets.ABIInternal {
-		if s, err := b.Sites(f); err == nil {
+	if f, ok := b.Lookup("runtime.goexit1"); ok {
+		if s, err := b.Sites(f); err == nil && c.plan.ByStack && s.Check != nil {
+			c.add(shape{GoroutineEnd, byCheckG}, -1, *s.Check)
+		} else if err == nil && !c.plan.ByStack {
 			c.add(shape{GoroutineEnd, byG}, -1, s.Entry)
 		}
 	}
@@ -133,6 +137,13 @@ func (c *collector) addWitnesses() {
 		if err == nil {
 			for _, s := range calls {
 				c.add(shape{Recovery, byG}, -1, s)
+			}
+		}
+	}
+	if f, ok := b.Lookup("runtime.copystack"); ok && c.plan.ByStack {
+		if s, err := b.Sites(f); err == nil {
+			for _, r := range s.Returns {
+				c.add(shape{StackMove, byG}, -1, r)
 			}
 		}
 	}

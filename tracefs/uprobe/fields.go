@@ -29,23 +29,33 @@ const (
 	byG identity = iota
 	// byCheckedG: R14 may hold g and SP be on its stack; the bounds tell.
 	byCheckedG
+	// byCheckG: RCX holds g, since the stack check has just looked at it (before
+	// Go 1.17, which keeps g in thread-local storage, out of reach).
+	byCheckG
+	// byStack: no register holds g; whose stack SP is on tells.
+	byStack
 	// byThread: there is no g.
 	byThread
 )
 
-// identityOf says how calls of a function are told apart.
+// identityOf says how calls of a function are told apart, where they begin and
+// where they end.
 //
 // In Go code R14 is g, and SP is on g's stack. The exceptions: assembly (ABI0) may
 // be entered from C or use R14 for itself; and in package runtime a signal handler
 // runs on a stack of its own before it switches g.
-func identityOf(f *offsets.Func) identity {
+func identityOf(f *Function, tlsG bool) (begin, end identity) {
 	switch {
 	case f.ABI == offsets.SystemV:
-		return byThread
+		return byThread, byThread
+	case tlsG && f.Sites.Check != nil:
+		return byCheckG, byStack
+	case tlsG:
+		return byStack, byStack
 	case f.ABI == offsets.ABI0 || f.Package() == "runtime":
-		return byCheckedG
+		return byCheckedG, byCheckedG
 	}
-	return byG
+	return byG, byG
 }
 
 // fetch returns what an event of a kind fetches. All numbers are s64, which every
@@ -65,19 +75,31 @@ func fetch(kind Kind, id identity, l offsets.GoroutineLayout) ([]tracefs.Arg, Fi
 		add(&f.G, "g", "+16(+0(%sp))")
 		add(&f.Hi, "hi", fmt.Sprintf("+%d(+16(+0(%%sp)))", l.StackHi))
 		return args, f
-	case GoroutineEnd:
-		add(&f.G, "g", "%r14")
+	case StackMove:
+		// At a return of copystack(gp *g, ...), with the argument above the return
+		// address and the new bounds in place (runtime/stack.go).
+		add(&f.G, "g", "+8(%sp)")
+		add(&f.Lo, "lo", fmt.Sprintf("+%d(+8(%%sp))", l.StackLo))
+		add(&f.Hi, "hi", fmt.Sprintf("+%d(+8(%%sp))", l.StackHi))
+		return args, f
+	}
+	register := "%r14"
+	if id == byCheckG {
+		register = "%cx"
+	}
+	if kind == GoroutineEnd {
+		add(&f.G, "g", register)
 		return args, f
 	}
 	add(&f.SP, "sp", "%sp")
-	if id != byThread {
-		add(&f.G, "g", "%r14")
-		add(&f.Hi, "hi", fmt.Sprintf("+%d(%%r14)", l.StackHi))
-		if id == byCheckedG {
-			add(&f.Lo, "lo", fmt.Sprintf("+%d(%%r14)", l.StackLo))
+	if id <= byCheckG {
+		add(&f.G, "g", register)
+		add(&f.Hi, "hi", fmt.Sprintf("+%d(%s)", l.StackHi, register))
+		if id != byG {
+			add(&f.Lo, "lo", fmt.Sprintf("+%d(%s)", l.StackLo, register))
 		}
 		if kind.IsEntry() {
-			add(&f.Goid, "id", fmt.Sprintf("+%d(%%r14)", l.Goid))
+			add(&f.Goid, "id", fmt.Sprintf("+%d(%s)", l.Goid, register))
 		}
 	}
 	if kind == EntryJump {

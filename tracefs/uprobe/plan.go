@@ -27,6 +27,8 @@ const (
 	// Recovery: a panic was recovered, and all calls deeper than the one that
 	// recovered it are gone.
 	Recovery
+	// StackMove: the stack of a goroutine has got new bounds.
+	StackMove
 )
 
 // IsEntry tells whether a hit may begin a call.
@@ -114,6 +116,9 @@ type Plan struct {
 	Funcs   []Function
 	Skipped []Skipped
 	Events  []Event
+	// ByStack: where calls end, and where some begin, nothing tells the goroutine but
+	// whose stack they are on (Go before 1.17).
+	ByStack bool
 }
 
 // Options of a plan.
@@ -143,10 +148,11 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 		return nil, err
 	}
 	c := collector{plan: p, features: opt.Features, nonce: nonce, open: make(map[shape]int)}
-	if _, isGo := b.GoVersion(); isGo && opt.Mode == Latency {
+	if v, isGo := b.GoVersion(); isGo && opt.Mode == Latency {
 		if c.layout, err = b.Layout(); err != nil {
 			return nil, err
 		}
+		p.ByStack = v.Minor < offsets.FirstRegisterABI
 	}
 	for i := range p.Funcs {
 		c.addEntry(i)
