@@ -142,8 +142,8 @@ func TestKernelFlood(t *testing.T) {
 	if s.Lost == 0 {
 		t.Error("nothing was lost: the test tests nothing")
 	}
-	if s.Delivered+s.Lost != s.Hits {
-		t.Errorf("delivered %d + lost %d is not hits %d", s.Delivered, s.Lost, s.Hits)
+	if s.Delivered+s.Lost != s.Hits || s.Disarming != 0 {
+		t.Errorf("delivered %d + lost %d, disarming %d, is not hits %d", s.Delivered, s.Lost, s.Disarming, s.Hits)
 	}
 	for name, want := range b.Functions {
 		f := o.functions[name]

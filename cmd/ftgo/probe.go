@@ -108,8 +108,8 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode) (err err
 	}
 	t.onTick = r.interval
 	err = t.run(ctx, fsys, r)
-	if err == nil && o.limited && r.summary.Lost > o.maxLost {
-		err = &statusError{exitLost, fmt.Errorf("%d events lost (--max-lost %d)", r.summary.Lost, o.maxLost)}
+	if lost := r.summary.Lost - r.summary.Disarming; err == nil && o.limited && lost > o.maxLost {
+		err = &statusError{exitLost, fmt.Errorf("%d events lost (--max-lost %d)", lost, o.maxLost)}
 	}
 	if err == nil && t.program != nil {
 		err = t.program.status()

@@ -71,6 +71,7 @@ type functionLine struct {
 	NS                        struct{ Min, P50, Max int64 }
 	Histogram                 []struct{ From, To, Count int64 }
 	Hits, Delivered, Unparsed uint64
+	Disarming                 uint64
 	Probes, Functions         int
 	Skipped                   []struct{ Function, Reason string }
 }

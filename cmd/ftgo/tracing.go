@@ -232,18 +232,24 @@ func (t *tracing) totals(until time.Time) ([]stats.Function, stats.Summary, erro
 		sum.Skipped = append(sum.Skipped, stats.Skipped{Function: s.Func.Name, Reason: s.Reason.Error()})
 	}
 	own := len(t.opt.pids) == 0
-	switch {
-	case t.plan.Mode == uprobe.Count:
+	if t.plan.Mode == uprobe.Count {
 		// Nothing is streamed: what the kernel has counted is all delivered.
 		sum.Delivered, sum.Lost = sum.Hits, 0
-	case !own:
+		return t.tally.settle(h, books, own), sum, nil
+	}
+	overruns, err := t.session.Overruns()
+	if err != nil {
+		return nil, sum, err
+	}
+	if !own {
 		// The kernel has counted the hits of every process; what was lost of ours is
 		// told by the ring buffer.
-		if sum.Lost, err = t.session.Overruns(); err != nil {
-			return nil, sum, err
-		}
+		sum.Lost = overruns
 		sum.Hits = sum.Delivered + sum.Lost
 	}
+	// What is missing without having overrun the buffer, or being unreadable, was hit
+	// between the moment that recording ends and the one that the breakpoints go.
+	sum.Disarming = sum.Lost - min(sum.Lost, overruns+sum.Unparsed)
 	return t.tally.settle(h, books, own), sum, nil
 }
 

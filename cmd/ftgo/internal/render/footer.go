@@ -27,7 +27,7 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 		unwound, open = unwound+row.Unwound, open+row.Open
 	}
 	if s.LatencyMeasured {
-		if s.Lost > 0 {
+		if s.Lost > s.Disarming {
 			line("~ call counts are exact; latencies come from %d of %s", completed, plural(calls, "call"))
 		}
 		var ends []string
@@ -78,10 +78,14 @@ func hits(s stats.Summary) string {
 	if s.Clock != "" {
 		fmt.Fprintf(&b, " (clock %s)", Escape(s.Clock))
 	}
-	if s.Lost == 0 {
+	lost := s.Lost - min(s.Disarming, s.Lost)
+	if lost == 0 {
 		b.WriteString(", all delivered")
 	} else {
-		fmt.Fprintf(&b, ", %d delivered, %d lost (%s)", s.Delivered, s.Lost, percent(s.Lost, s.Hits))
+		fmt.Fprintf(&b, ", %d delivered, %d lost (%s)", s.Delivered, lost, percent(lost, s.Hits))
+	}
+	if s.Disarming > 0 {
+		fmt.Fprintf(&b, " but %d while the probes were being removed", s.Disarming)
 	}
 	return b.String()
 }

@@ -26,6 +26,9 @@ type Summary struct {
 	// Hits is the kernel's count of probe hits (uprobe_profile);
 	// Delivered + Lost = Hits.
 	Hits, Delivered, Lost uint64
+	// Disarming is how many of the lost hits came while the probes were being removed:
+	// counted, but no longer recorded.
+	Disarming uint64
 	// Unparsed is the number of trace lines that were not understood.
 	Unparsed uint64
 	// Probes is the number of sites armed, Functions that of functions selected.

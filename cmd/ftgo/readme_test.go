@@ -1,0 +1,110 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+func readme(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(fixture.Root(), "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// twoCommands are the indented lines of the section of that name.
+func twoCommands(t *testing.T) []string {
+	t.Helper()
+	_, section, ok := strings.Cut(readme(t), "\n## Two commands\n")
+	if !ok {
+		t.Fatal("README has no section \"Two commands\"")
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	var cmds []string
+	for line := range strings.Lines(section) {
+		if cmd, ok := strings.CutPrefix(line, "    "); ok {
+			cmds = append(cmds, strings.TrimSpace(cmd))
+		}
+	}
+	if len(cmds) != 2 {
+		t.Fatalf("%d commands: %q", len(cmds), cmds)
+	}
+	return cmds
+}
+
+// TestKernelReadmeDemo runs the README's first command as it stands, in a copy of what
+// is committed or about to be.
+func TestKernelReadmeDemo(t *testing.T) {
+	tracetest.Kernel(t)
+	dir := t.TempDir()
+	list := exec.Command("git", "ls-files", "--cached", "--others", "--exclude-standard")
+	list.Dir = fixture.Root()
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("git ls-files: %v", err)
+	}
+	for name := range strings.Lines(string(out)) {
+		name = strings.TrimSpace(name)
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		copyFile(t, filepath.Join(fixture.Root(), name), filepath.Join(dir, name))
+	}
+	cmd := exec.Command("sh", "-c", twoCommands(t)[0])
+	cmd.Dir = dir
+	b, err := cmd.CombinedOutput()
+	if err != nil || !regexp.MustCompile(`main\.fib +1395 `).Match(b) {
+		t.Errorf("%s: %v\n%s", cmd, err, b)
+	}
+}
+
+// TestCIRunsTheReadme: what CI runs is the README's second command, on a kernel that
+// can be probed.
+func TestCIRunsTheReadme(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(fixture.Root(), ".ci", "run"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	if got, want := lines[len(lines)-1], twoCommands(t)[1]; got != want {
+		t.Errorf(".ci/run ends with %q, the README says %q", got, want)
+	}
+	if !slices.Contains(lines, "export FTGO_TEST_KERNEL=require") {
+		t.Error(".ci/run does not require the kernel tests")
+	}
+}
+
+// TestReadmeKnowsTheCommands: the README's table and the help text have the same
+// commands, and the exit statuses are those of the code.
+func TestReadmeKnowsTheCommands(t *testing.T) {
+	text := readme(t)
+	for _, c := range commands() {
+		if c.name != "help" && c.name != "version" && !strings.Contains(text, "| `ftgo "+c.name) {
+			t.Errorf("README has no row for ftgo %s", c.name)
+		}
+	}
+	for m := range strings.SplitSeq(text, "| `ftgo ") {
+		name, _, _ := strings.Cut(m, " ")
+		name, _, _ = strings.Cut(name, "`")
+		if known := slices.ContainsFunc(commands(), func(c command) bool { return c.name == name }); !known && !strings.HasPrefix(m, "# ftgo") {
+			t.Errorf("README has a row for ftgo %s", name)
+		}
+	}
+	for _, row := range []string{
+		"| 0 | done", "| 1 | failed", "| 2 | wrong usage", "| 3 | nothing matched", "| 4 | the kernel", "| 5 | more events lost",
+	} {
+		if !strings.Contains(text, row) {
+			t.Errorf("README has no row %q", row)
+		}
+	}
+}
