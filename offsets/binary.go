@@ -83,7 +83,7 @@ func open(path string) (_ *Binary, err error) {
 		return nil, err
 	}
 	b := &Binary{path: path, file: f, stat: stat, elf: ef}
-	b.code = codeSegments(ef)
+	b.code = codeSegments(ef, uint64(stat.Size()))
 	if len(b.code) == 0 {
 		return nil, errors.New("ELF file without an executable segment")
 	}
@@ -130,12 +130,14 @@ func parseELF(r io.ReaderAt) (*elf.File, error) {
 	return ef, nil
 }
 
-func codeSegments(ef *elf.File) []segment {
+// codeSegments lists the executable segments, as far as the file has their bytes.
+func codeSegments(ef *elf.File, fileSize uint64) []segment {
 	var code []segment
 	for _, p := range ef.Progs {
-		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Vaddr+p.Filesz >= p.Vaddr && p.Off+p.Filesz >= p.Off {
-			code = append(code, segment{p.Vaddr, p.Off, p.Filesz})
+		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 || p.Off >= fileSize || p.Vaddr+p.Filesz < p.Vaddr {
+			continue
 		}
+		code = append(code, segment{p.Vaddr, p.Off, min(p.Filesz, fileSize-p.Off)})
 	}
 	return code
 }
@@ -201,6 +203,10 @@ func (b *Binary) TextOffset(addr uint64) (uint64, error) {
 	return addr - text.Addr + text.Offset, nil
 }
 
+// maxCode is more than any compiler makes of one function; what claims more is
+// damaged.
+const maxCode = 16 << 20
+
 // Code returns the function's bytes.
 func (b *Binary) Code(f *Func) ([]byte, error) {
 	for _, s := range b.code {
@@ -209,6 +215,9 @@ func (b *Binary) Code(f *Func) ([]byte, error) {
 		}
 		if s.size-(f.Addr-s.addr) < f.Size {
 			return nil, fmt.Errorf("%s: reaches beyond its segment", f.Name)
+		}
+		if f.Size > maxCode {
+			return nil, fmt.Errorf("%s: %d bytes long: not a function", f.Name, f.Size)
 		}
 		code := make([]byte, f.Size)
 		if _, err := b.file.ReadAt(code, int64(f.Addr-s.addr+s.off)); err != nil {
