@@ -155,7 +155,7 @@ func (o *options) positional(name string, fs *pflag.FlagSet) error {
 	if len(words) > 0 && (len(o.pids) == 0 || isFile(words[0])) {
 		o.binary, words = words[0], words[1:]
 	} else if len(o.pids) > 0 {
-		o.binary = fmt.Sprintf("/proc/%d/exe", o.pids[0])
+		o.binary = exeOf(o.pids[0])
 	}
 	o.patterns = words
 	switch {

@@ -198,6 +198,15 @@ func TestKernelAttach(t *testing.T) {
 			t.Errorf("%s: delivered %d + lost %d is not hits %d", command, s.Delivered, s.Lost, s.Hits)
 		}
 	}
+	sleeper := exec.Command("sleep", "60")
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { sleeper.Process.Kill(); sleeper.Wait() }()
+	r := ftgo(t, "probe", "-p", fmt.Sprint(target.Process.Pid), "-p", fmt.Sprint(sleeper.Process.Pid), "main.tick")
+	if r.code != exitUsage || !strings.Contains(r.stderr, "another file") {
+		t.Errorf("processes of two files: status %d\n%s", r.code, r.stderr)
+	}
 	bystander.books(t)
 	target.books(t)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -175,10 +176,18 @@ func TestKernelMaxLost(t *testing.T) {
 
 func TestKernelWholeGoTool(t *testing.T) {
 	tracetest.Kernel(t)
-	goTool, err := exec.LookPath("go")
+	path, err := exec.LookPath("go")
 	if err != nil {
 		t.Fatal(err)
 	}
+	root, err := exec.Command(path, "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOROOT", strings.TrimSpace(string(root)))
+	// A copy: others may be running the original.
+	goTool := filepath.Join(t.TempDir(), "go")
+	copyFile(t, path, goTool)
 	r := ftgo(t, "count", "-o", "json", goTool, "*", "--", goTool, "version")
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)

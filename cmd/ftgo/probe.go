@@ -55,10 +55,8 @@ func count(ctx context.Context, e *env, args []string) error {
 
 // observe is probe and count: everything from the arguments to the table.
 func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode) (err error) {
-	for _, pid := range o.pids {
-		if !processAlive(pid) {
-			return fmt.Errorf("process %d: no such process", pid)
-		}
+	if err := checkProcesses(o); err != nil {
+		return err
 	}
 	t := &tracing{env: e, opt: o}
 	if len(o.program) > 0 {

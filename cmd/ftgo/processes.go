@@ -23,6 +23,33 @@ func processAlive(pid int) bool {
 	return !strings.HasPrefix(state, "Z") && !strings.HasPrefix(state, "X")
 }
 
+// checkProcesses refuses processes that are not there, or that run another file than
+// the first: they would be waited for, and never be seen.
+func checkProcesses(o *options) error {
+	for _, pid := range o.pids {
+		if !processAlive(pid) {
+			return fmt.Errorf("process %d: no such process", pid)
+		}
+		if o.binary != exeOf(o.pids[0]) {
+			continue // it may be a library
+		}
+		first, err := os.Stat(o.binary)
+		if err != nil {
+			return fmt.Errorf("process %d: %w", o.pids[0], err)
+		}
+		exe, err := os.Stat(exeOf(pid))
+		if err != nil {
+			return fmt.Errorf("process %d: %w", pid, err)
+		}
+		if !os.SameFile(first, exe) {
+			return usage("process %d runs another file than process %d", pid, o.pids[0])
+		}
+	}
+	return nil
+}
+
+func exeOf(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
+
 // keep tells the processes asked for from others.
 func keep(pids []int) func(pid int) bool {
 	if len(pids) == 0 {
