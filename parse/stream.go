@@ -5,15 +5,17 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"slices"
 
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // Stream is the way from text to calls: lines, events in order, calls.
 type Stream struct {
-	// Bias finds the distance between addresses in a process and in the file. It
-	// matters for position-independent programs; nil is a distance of 0.
-	Bias func(pid int, addr uint64) uint64
+	// Bias finds the distance between addresses in a process and in the file, or
+	// says that it takes more addresses to tell. It matters for position-independent
+	// programs; nil is a distance of 0.
+	Bias func(pid int, addr uint64) (bias uint64, ok bool)
 	// Process finds the process of a thread where the line does not name it; nil
 	// leaves it unknown.
 	Process func(tid int) int
@@ -28,6 +30,8 @@ type Stream struct {
 	unparsed uint64
 	lost     uint64
 	foreign  uint64
+	// held are events of processes whose bias is not known yet.
+	held map[int][]Event
 }
 
 // NewStream returns a Stream for the text of a session that runs a plan.
@@ -43,7 +47,7 @@ func NewStream(plan *uprobe.Plan, emit func(*Call)) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Stream{lines: lines, pairer: NewPairer(plan, emit)}, nil
+	return &Stream{lines: lines, pairer: NewPairer(plan, emit), held: make(map[int][]Event)}, nil
 }
 
 // Feed takes the next piece of trace_pipe.
@@ -71,11 +75,31 @@ func (s *Stream) event(ev *Event) {
 		s.foreign++
 		return
 	}
-	var bias uint64
-	if s.Bias != nil {
-		bias = s.Bias(ev.PID, ev.Addr)
+	if s.Bias == nil {
+		s.pairer.Event(ev, 0)
+		return
 	}
+	bias, ok := s.Bias(ev.PID, ev.Addr)
+	if !ok {
+		cp := *ev
+		cp.Args = slices.Clone(ev.Args)
+		s.held[ev.PID] = append(s.held[ev.PID], cp)
+		return
+	}
+	s.release(ev.PID, bias)
 	s.pairer.Event(ev, bias)
+}
+
+// release pairs the events of a process that have waited for its bias.
+func (s *Stream) release(pid int, bias uint64) {
+	waiting, ok := s.held[pid]
+	if !ok {
+		return
+	}
+	delete(s.held, pid)
+	for i := range waiting {
+		s.pairer.Event(&waiting[i], bias)
+	}
 }
 
 // Idle says that there was nothing more to read for a moment.
@@ -84,6 +108,9 @@ func (s *Stream) Idle() { s.order.flush(s.event) }
 // Finish ends the calls that are open.
 func (s *Stream) Finish() {
 	s.Idle()
+	for pid := range s.held {
+		s.release(pid, 0) // nowhere: they are counted as unplaced
+	}
 	if len(s.splitter.Rest()) > 0 {
 		s.unparsed++
 	}

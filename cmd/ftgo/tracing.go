@@ -60,6 +60,7 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 		if err := t.program.start(); err != nil {
 			return err
 		}
+		t.bias.Learn(t.program.cmd.Process.Pid)
 	}
 	err = t.watch(ctx)
 	t.session.Stop()

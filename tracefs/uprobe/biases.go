@@ -1,6 +1,8 @@
 package uprobe
 
 import (
+	"slices"
+
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -11,13 +13,16 @@ type Biases struct {
 	plan     *Plan
 	mappings func(pid int) ([]tracefs.Mapping, error)
 	known    map[int]uint64
-	sites    map[uint64]bool // all addresses of the plan
-	fixed    bool
+	// guesses are the biases that all addresses seen in a process agree with, where
+	// its mappings can't be read any more.
+	guesses map[int][]uint64
+	sites   map[uint64]bool // all addresses of the plan
+	fixed   bool
 }
 
 // NewBiases returns the biases for a plan; mappings tells what a process has mapped.
 func NewBiases(plan *Plan, mappings func(pid int) ([]tracefs.Mapping, error)) *Biases {
-	b := &Biases{plan: plan, mappings: mappings, known: make(map[int]uint64), sites: make(map[uint64]bool)}
+	b := &Biases{plan: plan, mappings: mappings, known: make(map[int]uint64), guesses: make(map[int][]uint64), sites: make(map[uint64]bool)}
 	b.fixed = !plan.Binary.Relocatable()
 	for i := range plan.Events {
 		for _, a := range plan.Events[i].addrs {
@@ -27,24 +32,44 @@ func NewBiases(plan *Plan, mappings func(pid int) ([]tracefs.Mapping, error)) *B
 	return b
 }
 
-// Of is the bias of a process, in which a probe was hit at an address. It is 0 where
-// it can't be told; the address is then none of the plan's.
-func (b *Biases) Of(pid int, addr uint64) uint64 {
+// Of is the bias of a process in which a probe was hit at an address. ok is false as
+// long as it can't be told: ask again with the next address.
+func (b *Biases) Of(pid int, addr uint64) (bias uint64, ok bool) {
 	if b.fixed {
-		return 0
+		return 0, true
 	}
 	if bias, ok := b.known[pid]; ok && b.sites[addr-bias] {
-		return bias
+		return bias, true
 	}
 	// Not seen before, or it has executed the file anew.
-	bias, ok := b.fromMappings(pid, addr)
+	bias, ok = b.fromMappings(pid, addr)
 	if !ok {
-		bias, ok = b.fromPageOffset(addr)
+		bias, ok = b.fromPageOffsets(pid, addr)
 	}
 	if ok {
 		b.known[pid] = bias
+		delete(b.guesses, pid)
 	}
-	return bias
+	return bias, ok
+}
+
+// Learn reads the bias of a process that has just been started, before it has a chance
+// to end. Failing to is no harm.
+func (b *Biases) Learn(pid int) {
+	if b.fixed {
+		return
+	}
+	maps, err := b.mappings(pid)
+	if err != nil {
+		return
+	}
+	for _, m := range maps {
+		va, err := b.plan.Binary.AddrOf(m.Offset)
+		if err == nil && m.Inode == b.plan.Binary.Inode() {
+			b.known[pid] = m.Start - va
+			return
+		}
+	}
 }
 
 func (b *Biases) fromMappings(pid int, addr uint64) (uint64, bool) {
@@ -65,17 +90,20 @@ func (b *Biases) fromMappings(pid int, addr uint64) (uint64, bool) {
 	return 0, false
 }
 
-// fromPageOffset is for processes that are gone: files are mapped in whole pages, so
-// that an address keeps its lowest 12 bits. It helps where only one site has them.
-func (b *Biases) fromPageOffset(addr uint64) (bias uint64, ok bool) {
-	for a := range b.sites {
-		if (addr-a)&0xfff != 0 {
-			continue
+// fromPageOffsets is for processes that are gone: files are mapped in whole pages, so
+// that an address keeps its lowest 12 bits, and one bias must explain all addresses.
+func (b *Biases) fromPageOffsets(pid int, addr uint64) (bias uint64, ok bool) {
+	guesses := slices.DeleteFunc(b.guesses[pid], func(bias uint64) bool { return !b.sites[addr-bias] })
+	if len(guesses) == 0 {
+		for a := range b.sites {
+			if (addr-a)&0xfff == 0 {
+				guesses = append(guesses, addr-a)
+			}
 		}
-		if ok {
-			return 0, false
-		}
-		bias, ok = addr-a, true
 	}
-	return bias, ok
+	b.guesses[pid] = guesses
+	if len(guesses) != 1 {
+		return 0, false
+	}
+	return guesses[0], true
 }

@@ -183,24 +183,41 @@ func TestBiases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr, off := p.Events[0].addrs[0], p.Events[0].Sites[0]
+	entry, ret := &p.Events[0], &p.Events[1]
+	addr, off := entry.addrs[0], entry.Sites[0]
 	const bias = 0x7f1200000000
 	calls := 0
 	mapped := func(int) ([]tracefs.Mapping, error) {
 		calls++
-		return []tracefs.Mapping{{Start: 1, End: 2}, {Start: addr + bias - 0x10, End: addr + bias + 0x10, Offset: off - 0x10}}, nil
+		return []tracefs.Mapping{{Start: 1, End: 2}, {Start: addr + bias - 0x10, End: addr + bias + 0x1000, Offset: off - 0x10, Inode: b.Inode()}}, nil
 	}
 	biases := NewBiases(p, mapped)
 	for range 3 {
-		if got := biases.Of(7, addr+bias); got != bias {
-			t.Errorf("bias %#x, want %#x", got, uint64(bias))
+		if got, ok := biases.Of(7, addr+bias); !ok || got != bias {
+			t.Errorf("bias %#x, %v; want %#x", got, ok, uint64(bias))
 		}
 	}
 	if calls != 1 {
 		t.Errorf("mappings were read %d times, want once", calls)
 	}
 	gone := func(int) ([]tracefs.Mapping, error) { return nil, fmt.Errorf("gone") }
-	if got := NewBiases(p, gone).Of(7, addr+bias); got != bias {
-		t.Errorf("process gone: bias %#x, want %#x", got, uint64(bias))
+	if got, ok := NewBiases(p, gone).Of(7, addr+bias); !ok || got != bias {
+		t.Errorf("process gone: bias %#x, %v; want %#x", got, ok, uint64(bias))
+	}
+	// Learnt when it was started, asked for when it is gone.
+	biases = NewBiases(p, mapped)
+	biases.Learn(7)
+	biases.mappings = gone
+	if got, ok := biases.Of(7, addr+bias); !ok || got != bias {
+		t.Errorf("learnt: bias %#x, %v; want %#x", got, ok, uint64(bias))
+	}
+	// Two sites with the same page offset: it takes another address to tell.
+	entry.Add(Place{Addr: addr + 0x5000, Offset: off + 0x5000, Func: 0})
+	biases = NewBiases(p, gone)
+	if got, ok := biases.Of(7, addr+bias); ok {
+		t.Errorf("bias %#x of two that are possible", got)
+	}
+	if got, ok := biases.Of(7, ret.addrs[0]+bias); !ok || got != bias {
+		t.Errorf("bias %#x, %v of an address that tells; want %#x", got, ok, uint64(bias))
 	}
 }

@@ -1,0 +1,69 @@
+package parse
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// line is a line of trace_pipe for an event of testPlan, on goroutine 1.
+func line(event, pid int, time, addr, depth uint64) string {
+	args := fmt.Sprintf("sp=%d g=49152 hi=1048576 lo=1015808", 1048576-depth)
+	if event == 0 {
+		args += " id=1"
+	}
+	return fmt.Sprintf("          prog-%d     (%7d) [000] d..ff %d: event%d_0123456789abcdef: (0x%x) %s\n", pid, pid, time, event, addr, args)
+}
+
+func TestStream(t *testing.T) {
+	const bias = 0x550000000000
+	both := line(0, 7, 10, 0x1000, 100) + line(2, 7, 30, 0x3000, 100)
+	for _, c := range []struct {
+		name  string
+		setup func(*Stream)
+		text  string
+		calls string
+		check func(*Stream) bool
+	}{
+		{"one call", nil, both, "f 10-30", nil},
+		{"late line in its place", nil, line(0, 7, 10, 0x1000, 100) + line(2, 7, 30, 0x3000, 100) + line(0, 7, 20, 0x1001, 200) + line(2, 7, 40, 0x3001, 200), "g 20-30 f 10-30", nil},
+		{"what is no line of ours", nil, "nonsense\\n" + both, "f 10-30", func(s *Stream) bool { return s.Unparsed() == 1 }},
+		{"lost events are announced", nil, "CPU:1 [LOST 5 EVENTS]\n" + both, "f 10-30", func(s *Stream) bool { return s.Announced() == 5 }},
+		{"a last line without its end", nil, both + "     prog-7 [0", "f 10-30", func(s *Stream) bool { return s.Unparsed() == 1 }},
+		{"processes that are not wanted", func(s *Stream) { s.Keep = func(pid int) bool { return pid == 8 } }, both, "", func(s *Stream) bool { return s.Foreign() == 2 }},
+		{"bias", func(s *Stream) { s.Bias = func(int, uint64) (uint64, bool) { return bias, true } },
+			line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", nil},
+		{"bias that only the second address tells", func(s *Stream) {
+			s.Bias = func(_ int, addr uint64) (uint64, bool) { return bias, addr == 0x3000+bias }
+		}, line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", func(s *Stream) bool { return s.Books().Unplaced == 0 }},
+		{"bias that nothing tells", func(s *Stream) { s.Bias = func(int, uint64) (uint64, bool) { return 0, false } },
+			line(0, 7, 10, 0x1000+bias, 100), "", func(s *Stream) bool { return s.Books().Unplaced == 1 }},
+		{"process found by the thread", func(s *Stream) { s.Process = func(tid int) int { return tid + 1 } },
+			strings.ReplaceAll(both, "(      7)", "(-------)"), "f 10-30", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			plan := testPlan()
+			var calls []string
+			s, err := NewStream(plan, func(c *Call) {
+				calls = append(calls, fmt.Sprintf("%s %d-%d", plan.Funcs[c.Func].Name, c.Start, c.End))
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.setup != nil {
+				c.setup(s)
+			}
+			text := strings.ReplaceAll(c.text, `\n`, "\n")
+			for i := 0; i < len(text); i += 50 {
+				s.Feed([]byte(text[i:min(i+50, len(text))]))
+			}
+			s.Finish()
+			if got := strings.Join(calls, " "); got != c.calls {
+				t.Errorf("calls %q, want %q", got, c.calls)
+			}
+			if c.check != nil && !c.check(s) {
+				t.Errorf("unparsed %d, announced %d, foreign %d, books %+v", s.Unparsed(), s.Announced(), s.Foreign(), *s.Books())
+			}
+		})
+	}
+}
