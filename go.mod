@@ -3,6 +3,7 @@ module github.com/ftgo/ftgo
 go 1.26.0
 
 require (
+	github.com/ianlancetaylor/demangle v0.0.0-20260724033716-83e58baca724
 	github.com/olekukonko/tablewriter v1.1.5
 	github.com/spf13/pflag v1.0.10
 	golang.org/x/arch v0.32.0

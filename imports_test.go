@@ -25,7 +25,7 @@ type arrow struct {
 // statistics → text. A package that no arrow names is a mistake: draw its arrow.
 var arrows = []arrow{
 	{from: ".", to: nil},
-	{from: "offsets/...", to: []string{module + "/offsets/...", "golang.org/x/arch/x86/x86asm"}},
+	{from: "offsets/...", to: []string{module + "/offsets/...", "golang.org/x/arch/x86/x86asm", "github.com/ianlancetaylor/demangle"}},
 	{from: "tracefs", to: []string{"golang.org/x/sys/unix"}},
 	{from: "tracefs/uprobe", to: []string{module + "/offsets", module + "/tracefs"}},
 	{from: "tracefs/tracetest", to: []string{module + "/tracefs"}},

@@ -2,6 +2,7 @@ package offsets
 
 import (
 	"bytes"
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
@@ -33,6 +34,9 @@ type Binary struct {
 	goVer GoVersion
 
 	layout func() (GoroutineLayout, error)
+	unwind func() unwindTable
+	debug  sync.Mutex // while debug information is opened
+	source sourceCache
 	index  sync.Once
 	byName map[string]int // into funcs, made when first asked for
 }
@@ -87,13 +91,17 @@ func open(path string) (_ *Binary, err error) {
 	if len(b.code) == 0 {
 		return nil, errors.New("ELF file without an executable segment")
 	}
-	if b.goVer, err = readGoVersion(f, ef); err != nil {
+	static, symErr := b.symbols(elf.SHT_SYMTAB)
+	table := b.pclntab()
+	if b.goVer, err = b.readGoVersion(static, table); err != nil {
 		return nil, err
 	}
-	if b.funcs, err = b.readFuncs(); err != nil {
-		return nil, err
+	b.funcs, err = b.readFuncs(static, b.goFuncs(table))
+	if err != nil {
+		return nil, cmp.Or(symErr, err)
 	}
 	b.layout = sync.OnceValues(b.readLayout)
+	b.unwind = sync.OnceValue(b.readUnwind)
 	return b, nil
 }
 

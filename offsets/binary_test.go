@@ -1,9 +1,6 @@
 package offsets
 
 import (
-	"bytes"
-	"debug/elf"
-	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,11 +14,25 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-func TestMain(m *testing.M) { fixture.Main(m) }
+func TestMain(m *testing.M) {
+	if job := os.Getenv(mutantsVar); job != "" {
+		if err := readMutants(job); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	fixture.Main(m)
+}
 
 func openFixture(t testing.TB, name string, flags ...string) *Binary {
 	t.Helper()
-	b, err := Open(fixture.Build(t, name, flags...))
+	return openPath(t, fixture.Build(t, name, flags...))
+}
+
+func openPath(t testing.TB, path string) *Binary {
+	t.Helper()
+	b, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,12 +47,7 @@ func goTool(t testing.TB) *Binary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
-	return b
+	return openPath(t, path)
 }
 
 // TestOffsetRulesAgree: the rule of the program headers and the one of .text give the
@@ -237,45 +243,6 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-func TestLayout(t *testing.T) {
-	with, without := openFixture(t, "exact"), openFixture(t, "exact", "-ldflags=-w")
-	a, err := with.Layout()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := without.Layout()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a != b {
-		t.Errorf("%+v from debug information, %+v by version", a, b)
-	}
-	if _, err := without.layoutFromDWARF(); err == nil {
-		t.Error("-w has debug information: the test tests nothing")
-	}
-}
-
-func TestParseGoVersion(t *testing.T) {
-	for text, want := range map[string]GoVersion{
-		"go1.26.8":                  {Minor: 26},
-		"go1.5":                     {Minor: 5},
-		"go1.24rc1":                 {Minor: 24},
-		"go1.24.0 X:noswissmap":     {Minor: 24},
-		"devel go1.27-abcdef Mon":   {Minor: 27, Devel: true},
-		"go1.22.3 (Red Hat 1.22.3)": {Minor: 22},
-	} {
-		want.Text = text
-		if got, err := parseGoVersion(text); err != nil || got != want {
-			t.Errorf("parseGoVersion(%q) = %+v, %v; want %+v", text, got, err, want)
-		}
-	}
-	for _, bad := range []string{"", "go2.1", "go1.", "go1.x", "devel +abcdef", "1.26"} {
-		if v, err := parseGoVersion(bad); err == nil {
-			t.Errorf("parseGoVersion(%q) = %+v", bad, v)
-		}
-	}
-}
-
 func TestCallsOf(t *testing.T) {
 	b := openFixture(t, "exact")
 	from, ok1 := b.Lookup("runtime.recovery")
@@ -351,89 +318,4 @@ func TestInlinedCalls(t *testing.T) {
 	if n, err := b.InlinedCalls("main.first"); err == nil {
 		t.Errorf("main.first: %d places", n)
 	}
-}
-
-// seedELF is a small valid file: header, one executable segment, .text, symbols.
-func seedELF() []byte {
-	var b bytes.Buffer
-	code := []byte{0x55, 0xc3, 0x90, 0xc3}
-	const base, headers = 0x400000, 64 + 56
-	names := "\x00.text\x00.symtab\x00.strtab\x00f\x00g\x00"
-	symOff := headers + len(code)
-	strOff := symOff + 3*24
-	shOff := strOff + len(names)
-	h := elf.Header64{
-		Type: uint16(elf.ET_EXEC), Machine: uint16(elf.EM_X86_64), Version: 1, Phoff: 64, Shoff: uint64(shOff),
-		Ehsize: 64, Phentsize: 56, Phnum: 1, Shentsize: 64, Shnum: 4, Shstrndx: 3,
-	}
-	copy(h.Ident[:], "\x7fELF\x02\x01\x01")
-	le := binary.LittleEndian
-	binary.Write(&b, le, h)
-	binary.Write(&b, le, elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_X | elf.PF_R), Vaddr: base, Filesz: uint64(symOff), Memsz: uint64(symOff), Align: 4096})
-	b.Write(code)
-	binary.Write(&b, le, elf.Sym64{})
-	binary.Write(&b, le, elf.Sym64{Name: 23, Info: byte(elf.STT_FUNC), Shndx: 1, Value: base + headers, Size: 2})
-	binary.Write(&b, le, elf.Sym64{Name: 25, Info: byte(elf.STT_FUNC), Shndx: 1, Value: base + headers + 2, Size: 2})
-	b.WriteString(names)
-	binary.Write(&b, le, elf.Section64{})
-	binary.Write(&b, le, elf.Section64{Name: 1, Type: uint32(elf.SHT_PROGBITS), Flags: uint64(elf.SHF_ALLOC | elf.SHF_EXECINSTR), Addr: base + headers, Off: headers, Size: uint64(len(code))})
-	binary.Write(&b, le, elf.Section64{Name: 7, Type: uint32(elf.SHT_SYMTAB), Off: uint64(symOff), Size: 72, Link: 3, Entsize: 24})
-	binary.Write(&b, le, elf.Section64{Name: 15, Type: uint32(elf.SHT_STRTAB), Off: uint64(strOff), Size: uint64(len(names))})
-	return b.Bytes()
-}
-
-func TestSeedELF(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "seed")
-	if err := os.WriteFile(path, seedELF(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	b, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	var names []string
-	for _, f := range b.Funcs() {
-		names = append(names, fmt.Sprintf("%s@%#x+%d", f.Name, f.Addr, f.Size))
-	}
-	if got := strings.Join(names, " "); got != "f@0x400078+2 g@0x40007a+2" {
-		t.Errorf("functions %s", got)
-	}
-}
-
-// FuzzOpen: no file makes the reader panic, and no site is outside of a segment that
-// is executable.
-func FuzzOpen(f *testing.F) {
-	f.Add(seedELF())
-	f.Add([]byte("\x7fELF"))
-	dir := f.TempDir()
-	f.Fuzz(func(t *testing.T, data []byte) {
-		path := filepath.Join(dir, fmt.Sprint(os.Getpid()))
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		b, err := Open(path)
-		if err != nil {
-			if !strings.HasPrefix(err.Error(), path+": ") {
-				t.Errorf("error %q does not begin with the path", err)
-			}
-			return
-		}
-		defer b.Close()
-		b.Layout()
-		b.InlinedCalls("f")
-		for i := range b.Funcs() {
-			fn := &b.Funcs()[i]
-			s, err := b.Sites(fn)
-			if err != nil {
-				continue
-			}
-			for _, site := range slices.Concat([]Site{s.Entry}, s.Returns, s.Tails) {
-				off, err := b.FileOffset(site.Addr())
-				if err != nil || off != site.Offset() || off >= uint64(len(data)) {
-					t.Errorf("%s: site at %#x, file offset %#x: %v", fn.Name, site.Addr(), site.Offset(), err)
-				}
-			}
-		}
-	})
 }

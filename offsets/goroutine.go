@@ -1,7 +1,6 @@
 package offsets
 
 import (
-	"debug/dwarf"
 	"errors"
 	"fmt"
 )
@@ -17,6 +16,11 @@ type GoroutineLayout struct {
 // goidOffset is the offset of runtime.g.goid by minor version of Go, as DWARF of
 // the versions themselves states it. stack is the first field in all of them.
 var goidOffset = map[int]int64{
+	4: 128,
+	5: 184,                 // stktopsp and waiting lists for the new collector
+	6: 192, 7: 192, 8: 192, // 6 and 8 by their runtime2.go
+	9: 152, 10: 152, 11: 152, 12: 152, // stack barriers were removed
+	13: 152, 14: 152, 15: 152, 16: 152,
 	17: 152, 18: 152, 19: 152, 20: 152, 21: 152, 22: 152,
 	23: 160, 24: 160, // syscallbp was added
 	25: 152, 26: 152, // gobuf.ret was removed
@@ -42,89 +46,43 @@ func (b *Binary) readLayout() (GoroutineLayout, error) {
 	return GoroutineLayout{Goid: off, StackLo: 0, StackHi: 8}, nil
 }
 
+// layoutFromDWARF goes from entry to entry and not by [dwarf.Data.Type]: that makes Go
+// types of all that g leads to, which is half the runtime, and follows damaged
+// references as deep as they go.
 func (b *Binary) layoutFromDWARF() (GoroutineLayout, error) {
-	d, err := b.elf.DWARF()
+	var l GoroutineLayout
+	d, err := b.dwarf()
 	if err != nil {
-		return GoroutineLayout{}, err
+		return l, err
 	}
-	g, err := structNamed(d, "runtime.g")
+	r := d.Reader()
+	if err := seekStruct(r, "runtime.g"); err != nil {
+		return l, err
+	}
+	g, err := members(r)
 	if err != nil {
-		return GoroutineLayout{}, err
+		return l, err
 	}
-	goid, err := field(g, "goid")
+	goid, ok1 := g["goid"]
+	stack, ok2 := g["stack"]
+	if !ok1 || !ok2 {
+		return l, errors.New("read runtime.g: no goid or no stack in debug information")
+	}
+	if err := enterStruct(r, stack.typ); err != nil {
+		return l, err
+	}
+	bounds, err := members(r)
 	if err != nil {
-		return GoroutineLayout{}, err
+		return l, err
 	}
-	stack, err := field(g, "stack")
-	if err != nil {
-		return GoroutineLayout{}, err
-	}
-	bounds, ok := underlying(stack.Type).(*dwarf.StructType)
-	if !ok {
-		return GoroutineLayout{}, fmt.Errorf("read runtime.g: stack is a %s", stack.Type)
-	}
-	lo, err := field(bounds, "lo")
-	if err != nil {
-		return GoroutineLayout{}, err
-	}
-	hi, err := field(bounds, "hi")
-	if err != nil {
-		return GoroutineLayout{}, err
+	lo, ok1 := bounds["lo"]
+	hi, ok2 := bounds["hi"]
+	if !ok1 || !ok2 {
+		return l, errors.New("read runtime.stack: no lo or no hi in debug information")
 	}
 	return GoroutineLayout{
-		Goid:    goid.ByteOffset,
-		StackLo: stack.ByteOffset + lo.ByteOffset,
-		StackHi: stack.ByteOffset + hi.ByteOffset,
+		Goid:    goid.offset,
+		StackLo: stack.offset + lo.offset,
+		StackHi: stack.offset + hi.offset,
 	}, nil
-}
-
-// structNamed finds a struct type in the compilation unit of its package, which is
-// the only one that describes it.
-func structNamed(d *dwarf.Data, name string) (*dwarf.StructType, error) {
-	r := d.Reader()
-	for {
-		e, err := r.Next()
-		if err != nil {
-			return nil, err
-		}
-		if e == nil {
-			return nil, fmt.Errorf("find type %s: not in debug information", name)
-		}
-		switch e.Tag {
-		case dwarf.TagCompileUnit:
-		case dwarf.TagStructType:
-			if e.Val(dwarf.AttrName) == name {
-				t, err := d.Type(e.Offset)
-				if err != nil {
-					return nil, err
-				}
-				if s, ok := t.(*dwarf.StructType); ok && !s.Incomplete {
-					return s, nil
-				}
-			}
-			r.SkipChildren()
-		default:
-			r.SkipChildren()
-		}
-	}
-}
-
-func field(s *dwarf.StructType, name string) (*dwarf.StructField, error) {
-	for _, f := range s.Field {
-		if f.Name == name {
-			return f, nil
-		}
-	}
-	return nil, fmt.Errorf("find field %s of %s: not in debug information", name, s.StructName)
-}
-
-// underlying is a type without its names.
-func underlying(t dwarf.Type) dwarf.Type {
-	for {
-		td, ok := t.(*dwarf.TypedefType)
-		if !ok {
-			return t
-		}
-		t = td.Type
-	}
 }

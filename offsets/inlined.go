@@ -1,43 +1,108 @@
 package offsets
 
 import (
-	"debug/dwarf"
+	"cmp"
 	"fmt"
+	"slices"
 )
 
-// InlinedCalls tells at how many places a function has been put into its callers,
-// from debug information (Go 1.10 and later). The error is ErrNoFunc if no function
-// of that name was.
-func (b *Binary) InlinedCalls(name string) (int, error) {
-	d, err := b.elf.DWARF()
+// InlineSite is a place where the compiler put the body of a function instead of a
+// call: what happens there no probe on the function sees.
+type InlineSite struct {
+	// Function is the one whose code the copy became part of, by way of other inlined
+	// functions or not.
+	Function string
+	// File and Line are where the source has the call; "" and 0 if that is not known.
+	File string
+	Line int
+}
+
+func (s InlineSite) compare(o InlineSite) int {
+	return cmp.Or(cmp.Compare(s.Function, o.Function), cmp.Compare(s.File, o.File), cmp.Compare(s.Line, o.Line))
+}
+
+// InlinedAt returns the places that a function was inlined at, by function, file and
+// line, one for each copy; it may have code of its own besides. They are what debug
+// information tells (Go 1.10 and later), else Go's own function table (Go 1.16 and
+// later). Copies of which the optimizer left no instruction are in neither: it may
+// be less than the source has.
+func (b *Binary) InlinedAt(name string) ([]InlineSite, error) {
+	x, err := b.inlineIndex()
 	if err != nil {
-		return 0, fmt.Errorf("read debug information: %w", err)
+		return nil, err
 	}
-	var abstract dwarf.Offset
-	found := false
-	calls := make(map[dwarf.Offset]int)
-	r := d.Reader()
-	for {
-		e, err := r.Next()
-		if err != nil {
-			return 0, fmt.Errorf("read debug information: %w", err)
-		}
-		if e == nil {
-			break
-		}
-		switch e.Tag {
-		case dwarf.TagSubprogram:
-			if e.Val(dwarf.AttrInline) != nil && e.Val(dwarf.AttrName) == name {
-				abstract, found = e.Offset, true
-			}
-		case dwarf.TagInlinedSubroutine:
-			if origin, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset); ok {
-				calls[origin]++
-			}
-		}
+	calls := x.byName[name]
+	sites := make([]InlineSite, len(calls))
+	for i, c := range calls {
+		sites[i] = InlineSite{Function: x.names[c.caller], File: x.names[c.file], Line: int(c.line)}
 	}
-	if !found {
-		return 0, fmt.Errorf("%s: %w", name, ErrNoFunc)
+	slices.SortFunc(sites, InlineSite.compare)
+	return sites, nil
+}
+
+// Inlined returns the names of all functions that InlinedAt knows a place of, sorted.
+func (b *Binary) Inlined() ([]string, error) {
+	x, err := b.inlineIndex()
+	if err != nil {
+		return nil, err
 	}
-	return calls[abstract], nil
+	names := make([]string, 0, len(x.byName))
+	for name := range x.byName {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// InlinedCalls is the number of places that InlinedAt returns. The error is ErrNoFunc
+// if there is none.
+func (b *Binary) InlinedCalls(name string) (int, error) {
+	sites, err := b.InlinedAt(name)
+	if err == nil && len(sites) == 0 {
+		err = fmt.Errorf("%s: %w", name, ErrNoFunc)
+	}
+	return len(sites), err
+}
+
+func (b *Binary) inlineIndex() (*inlineIndex, error) {
+	d, err := b.debugUnits()
+	// Go's own is left out by -w even where that of C stays.
+	if err == nil && (d.goCode || b.goVer.Minor == 0) {
+		return &d.calls, nil
+	}
+	if t := b.goTable(); t != nil {
+		return t.calls(), nil
+	}
+	return nil, cmp.Or(err, ErrNoDebugInfo)
+}
+
+// inlineIndex is all inlined calls by the name of the function that was called.
+type inlineIndex struct {
+	names  []string // callers and files
+	byName map[string][]inlineCall
+}
+
+// inlineCall has numbers in names. Large programs have a million.
+type inlineCall struct{ caller, file, line uint32 }
+
+// maxInlined limits what is kept of a file that repeats an entry of few bytes.
+const maxInlined = 1 << 22
+
+// nameTable numbers strings.
+type nameTable struct {
+	names   []string
+	numbers map[string]uint32
+}
+
+func (t *nameTable) number(name string) uint32 {
+	n, ok := t.numbers[name]
+	if !ok {
+		if t.numbers == nil {
+			t.numbers = make(map[string]uint32)
+		}
+		n = uint32(len(t.names))
+		t.names = append(t.names, name)
+		t.numbers[name] = n
+	}
+	return n
 }

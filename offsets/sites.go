@@ -1,8 +1,10 @@
 package offsets
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ftgo/ftgo/offsets/insn"
 )
@@ -13,6 +15,7 @@ import (
 type Site struct {
 	addr, offset uint64
 	cost         insn.Cost
+	cond         uint8
 }
 
 // Addr is the instruction's virtual address in the file, without load bias.
@@ -28,6 +31,9 @@ func (s Site) Emulated() bool { return s.cost.Class == insn.Emulated }
 // EmulatedPush tells whether kernels since 5.4 do.
 func (s Site) EmulatedPush() bool { return s.cost.Class == insn.EmulatedPush }
 
+// Cond is the condition of a conditional jump, for [CondTaken].
+func (s Site) Cond() uint8 { return s.cond }
+
 // CheckFailedFlags are the bits of RFLAGS of which one is set at [Sites].Check when the
 // stack check has failed: CF and ZF, what JBE asks for.
 const CheckFailedFlags = 1<<0 | 1<<6
@@ -39,15 +45,25 @@ type Sites struct {
 	// the stack check, where there is one: when the check fails, the function is
 	// started again on a larger stack.
 	Entry Site
+	// Late: instructions that take no probe come before Entry, which may have changed
+	// registers, arguments among them, but neither SP nor the flow of control.
+	Late bool
 	// Check is the stack check's jump, nil without one. It is executed once more for
 	// each time that the check fails.
 	Check *Site
 	// Returns are all RETs. Tails are the jumps that leave the function for good:
 	// the function jumped to returns for both.
 	Returns, Tails []Site
+	// CondTails are conditional jumps that leave it: a hit ends the call if
+	// [CondTaken] says of the flags there that the jump is taken.
+	CondTails []Site
 	// Restarts: the function has no stack check and jumps back to its first
 	// instruction, so that Entry may be executed more than once per call.
 	Restarts bool
+	// SplitStack: the function may go on on another stack (GCC's -fsplit-stack, which
+	// gccgo uses). Then a return is executed there, with an SP that no call of the
+	// function began with, and another one after it with that of the entry.
+	SplitStack bool
 }
 
 // Strategy says in a word or two which instruction Entry is.
@@ -57,6 +73,8 @@ func (s *Sites) Strategy() string {
 		return "after check"
 	case s.Restarts:
 		return "start (loops)"
+	case s.Late:
+		return "near start"
 	}
 	return "start"
 }
@@ -67,13 +85,13 @@ func (b *Binary) Sites(f *Func) (*Sites, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := sweep(code)
+	body, err := b.bodyOf(f, code)
 	if err != nil {
 		return nil, err
 	}
 	s := &Sites{}
 	entry := 0
-	if check, ok := insn.StackCheck(code); ok {
+	if check, ok := insn.StackCheck(code); ok && f.ABI != SystemV {
 		if !body.boundary[check.Jump] || !body.boundary[check.Post] {
 			return nil, errors.New("stack check not on an instruction boundary")
 		}
@@ -84,24 +102,68 @@ func (b *Binary) Sites(f *Func) (*Sites, error) {
 	} else {
 		s.Restarts = body.restarts
 	}
-	if s.Entry, err = b.site(f, code, entry); err != nil {
+	if s.Entry, s.Late, err = b.entry(f, code, entry, body.landings); err != nil {
 		return nil, err
 	}
-	for _, at := range body.returns {
-		site, err := b.site(f, code, at)
-		if err != nil {
-			return nil, err
+	s.SplitStack = f.ABI == SystemV && splitsStack(code)
+	for _, ends := range []struct {
+		at    []int
+		sites *[]Site
+	}{{body.returns, &s.Returns}, {body.tails, &s.Tails}, {body.condTails, &s.CondTails}} {
+		for _, at := range ends.at {
+			p := partAt(body.parts, f.Addr+uint64(at))
+			site, err := b.site(&Func{Name: f.Name, Addr: p.addr}, p.code, int(f.Addr-p.addr)+at)
+			if err != nil {
+				return nil, err
+			}
+			*ends.sites = append(*ends.sites, site)
 		}
-		s.Returns = append(s.Returns, site)
-	}
-	for _, at := range body.tails {
-		site, err := b.site(f, code, at)
-		if err != nil {
-			return nil, err
-		}
-		s.Tails = append(s.Tails, site)
 	}
 	return s, nil
+}
+
+// entry makes the Site of a function's first instruction at or behind at that takes a
+// probe. Only instructions that some kernel can't have a probe on, and which go on to the
+// next, are passed over, and nothing may jump to what is behind them.
+func (b *Binary) entry(f *Func, code []byte, at int, landings []int) (s Site, late bool, err error) {
+	first := at
+	for {
+		s, err := b.site(f, code, at)
+		if err == nil {
+			return s, at != first, nil
+		}
+		in, decodeErr := insn.Decode(code[at:])
+		if decodeErr != nil || in.Kind != insn.Other || !passable(code[at:], in) {
+			return Site{}, false, err
+		}
+		at += in.Len
+		if at == len(code) || slices.Contains(landings, at) {
+			return Site{}, false, err
+		}
+	}
+}
+
+// passable holds for instructions that leave SP alone: with a LOCK prefix, and VEX and
+// EVEX.
+func passable(code []byte, in insn.Inst) bool {
+	switch code[in.Prefix] {
+	case 0xc4, 0xc5, 0x62:
+		return true
+	}
+	return bytes.IndexByte(code[:in.Prefix], 0xf0) >= 0
+}
+
+// bodyOf finds the ends of a function.
+func (b *Binary) bodyOf(f *Func, code []byte) (*body, error) {
+	if f.ABI == SystemV {
+		return b.follow(f)
+	}
+	body, err := sweep(code)
+	if err != nil {
+		return nil, err
+	}
+	body.parts = []part{{addr: f.Addr, code: code}}
+	return body, nil
 }
 
 // site makes a Site of an instruction of swept code, if the kernel takes a probe
@@ -120,7 +182,7 @@ func (b *Binary) site(f *Func, code []byte, at int) (Site, error) {
 	if err != nil {
 		return Site{}, err
 	}
-	return Site{addr, off, cost}, nil
+	return Site{addr, off, cost, in.Cond}, nil
 }
 
 // CallsOf returns the places in f that call another function directly.

@@ -9,27 +9,36 @@ import (
 	"github.com/ftgo/ftgo/offsets/insn"
 )
 
-// body is what one pass over a function's bytes finds; all numbers are offsets from
-// the function's start.
-type body struct {
-	boundary       []bool // an instruction begins here
-	returns, tails []int
-	restarts       bool
+// stretch is a piece of code that was decoded from its first byte to its last; all
+// numbers are offsets from its start.
+type stretch struct {
+	boundary []bool // an instruction begins here
+	returns  []int
+	inner    []jump // direct ones that stay inside
+	jumps    []jump // that leave it, or may: the indirect ones
+	restarts bool   // a jump leads to its start
+	last     insn.Inst
 }
 
-// sweep decodes a function from its first byte to its last.
+// jump is a jump out of a stretch; to is where a direct one leads.
+type jump struct {
+	at, to int
+	in     insn.Inst
+}
+
+// decode decodes a stretch of code.
 //
 // It goes straight on rather than along the branches: the epilogue through which a
 // function leaves that has recovered a panic is reached by no branch of its own.
 // What makes that safe is that any doubt ends it: a byte that is no instruction, two
 // decoders that disagree, a branch into the middle of an instruction (as data
 // between instructions produces, which may even look like a RET).
-func sweep(code []byte) (*body, error) {
-	b := &body{boundary: make([]bool, len(code))}
-	type branch struct{ from, to int }
-	var branches []branch
-	var last insn.Inst
-	for at := 0; at < len(code); at += last.Len {
+func decode(code []byte) (*stretch, error) {
+	if len(code) == 0 {
+		return nil, errors.New("no code")
+	}
+	s := &stretch{boundary: make([]bool, len(code))}
+	for at := 0; at < len(code); {
 		in, err := insn.Decode(code[at:])
 		if err != nil {
 			return nil, fmt.Errorf("undecodable at +%#x: %w", at, err)
@@ -37,39 +46,68 @@ func sweep(code []byte) (*body, error) {
 		if !agrees(code[at:], in) {
 			return nil, fmt.Errorf("decoders disagree at +%#x", at)
 		}
-		b.boundary[at] = true
-		last = in
+		s.boundary[at] = true
 		switch in.Kind {
 		case insn.Return:
-			b.returns = append(b.returns, at)
+			s.returns = append(s.returns, at)
 		case insn.Jump, insn.CondJump:
-			to := at + in.Len + int(in.Rel)
-			inside := to >= 0 && to < len(code)
-			switch {
-			case inside:
-				branches = append(branches, branch{at, to})
-			case in.Kind == insn.CondJump:
-				return nil, fmt.Errorf("leaves by a conditional jump at +%#x", at)
-			default:
-				b.tails = append(b.tails, at)
+			j := jump{at, at + in.Len + int(in.Rel), in}
+			if j.to >= 0 && j.to < len(code) {
+				s.inner = append(s.inner, j)
+			} else {
+				s.jumps = append(s.jumps, j)
 			}
 		case insn.IndirectJump:
-			// A jump through a table of the function's own stays inside.
-			if !in.Table {
-				b.tails = append(b.tails, at)
-			}
+			s.jumps = append(s.jumps, jump{at, 0, in})
+		}
+		if op := code[at+in.Prefix]; op != 0x90 && (op != 0x0f || code[at+in.Prefix+1] != 0x1f) {
+			s.last = in // but for padding: NOP
+		}
+		at += in.Len
+	}
+	for _, j := range s.inner {
+		if !s.boundary[j.to] {
+			return nil, middle(j.at, j.to)
+		}
+		if j.to == 0 {
+			s.restarts = true
 		}
 	}
-	for _, br := range branches {
-		if !b.boundary[br.to] {
-			return nil, fmt.Errorf("branch at +%#x into the middle of an instruction at +%#x (data among the code?)", br.from, br.to)
-		}
-		if br.to == 0 {
-			b.restarts = true
-		}
+	return s, nil
+}
+
+func middle(from, to int) error {
+	return fmt.Errorf("branch at %+#x into the middle of an instruction at %+#x (data among the code?)", from, to)
+}
+
+// body is where a function ends, as offsets from its start: a part that the compiler
+// has moved elsewhere lies before 0 or beyond the function's size.
+type body struct {
+	parts                     []part
+	boundary                  []bool // of the function itself
+	returns, tails, condTails []int
+	restarts                  bool
+	landings                  []int // where jumps inside the function lead
+}
+
+// sweep decodes a function of Go, which is all in one piece.
+func sweep(code []byte) (*body, error) {
+	s, err := decode(code)
+	if err != nil {
+		return nil, err
 	}
-	if len(code) == 0 {
-		return nil, errors.New("no code")
+	b := &body{boundary: s.boundary, returns: s.returns, restarts: s.restarts}
+	for _, j := range s.inner {
+		b.landings = append(b.landings, j.to)
+	}
+	for _, j := range s.jumps {
+		switch {
+		case j.in.Kind == insn.CondJump:
+			return nil, fmt.Errorf("leaves by a conditional jump at +%#x", j.at)
+		case j.in.Table: // of the function's own: stays inside
+		default:
+			b.tails = append(b.tails, j.at)
+		}
 	}
 	return b, nil
 }
@@ -78,15 +116,22 @@ func sweep(code []byte) (*body, error) {
 // has an opinion: it knows neither ENDBR64 nor VEX and EVEX, which it takes for
 // instructions that 64-bit mode has not.
 func agrees(code []byte, in insn.Inst) bool {
-	if in.Len <= in.Prefix || !x86asmKnows(code[in.Prefix]) {
+	if in.Len <= in.Prefix || !x86asmKnows(code[in.Prefix:in.Len]) {
 		return true
 	}
 	other, err := x86asm.Decode(code, 64)
 	return err != nil || other.Op == 0 || other.Len == in.Len
 }
 
-// x86asmKnows is false for the first opcode bytes that stand for VEX (C4, C5), EVEX
-// (62) and XOP (8F) in 64-bit mode.
-func x86asmKnows(opcode byte) bool {
-	return opcode != 0xc4 && opcode != 0xc5 && opcode != 0x62 && opcode != 0x8f
+// x86asmKnows is false for the opcodes that stand for VEX (C4, C5), EVEX (62) and XOP
+// (8F) in 64-bit mode, and for moves from and to control and debug registers
+// (0F 20 to 0F 23), whose ModRM byte x86asm may take for one that addresses memory.
+func x86asmKnows(opcode []byte) bool {
+	switch opcode[0] {
+	case 0xc4, 0xc5, 0x62, 0x8f:
+		return false
+	case 0x0f:
+		return len(opcode) < 2 || opcode[1]&^3 != 0x20
+	}
+	return true
 }

@@ -1,64 +1,134 @@
 package offsets
 
 import (
+	"cmp"
 	"debug/elf"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// abi0Suffix marks, in .symtab, the stack-argument version of a function
-// (cmd/link/internal/ld/symtab.go, since Go 1.17).
+// abi0Suffix marks, in .symtab, the stack-argument version of a function that has
+// another one too (mangleABIName in cmd/link/internal/ld/symtab.go, since Go 1.17).
 const abi0Suffix = ".abi0"
 
-// readFuncs lists the functions of .symtab.
-func (b *Binary) readFuncs() ([]Func, error) {
-	syms, err := b.elf.Symbols()
-	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
-		return nil, fmt.Errorf("read symbols: %w", err)
+// source is where the name of a function is from, the best one first.
+type source uint8
+
+const (
+	fromSymtab source = iota
+	fromPclntab
+	fromDynsym
+)
+
+// namedFunc is a function under one of its names.
+type namedFunc struct {
+	Func
+	from  source
+	local bool
+}
+
+// readFuncs lists the functions that the symbol tables and Go's own table name, each
+// address once.
+func (b *Binary) readFuncs(static []symbol, table []pclnFunc) ([]Func, error) {
+	dynamic, err := b.symbols(elf.SHT_DYNSYM)
+	if err != nil {
+		dynamic = nil // the other tables may still be sound
 	}
-	funcs := make([]Func, 0, len(syms))
-	for _, s := range syms {
-		if elf.ST_TYPE(s.Info) != elf.STT_FUNC || s.Size == 0 || s.Section == elf.SHN_UNDEF {
-			continue
-		}
-		if _, err := b.FileOffset(s.Value); err != nil {
-			continue
-		}
-		funcs = append(funcs, Func{Name: s.Name, Addr: s.Value, Size: s.Size, ABI: b.abiOf(s.Name)})
+	inTable := make(map[uint64]*pclnFunc, len(table))
+	for i := range table {
+		inTable[table[i].addr] = &table[i]
 	}
-	if len(funcs) == 0 {
+	var named []namedFunc
+	inSymtab := make(map[uint64]bool, len(static))
+	for _, s := range static {
+		if f, ok := b.symbolFunc(s, fromSymtab, inTable); ok {
+			named = append(named, f)
+			inSymtab[s.addr] = true
+		}
+	}
+	// Some binaries keep a few symbols, and .symtab spells names better.
+	named = append(named, b.tableFuncs(table, inSymtab)...)
+	for _, s := range dynamic {
+		if f, ok := b.symbolFunc(s, fromDynsym, inTable); ok {
+			named = append(named, f)
+		}
+	}
+	if len(named) == 0 {
 		return nil, fmt.Errorf("%w (stripped?)", ErrNoSymbols)
 	}
-	return tidy(funcs), nil
+	return withoutABI(tidy(named)), nil
 }
 
-// abiOf tells a symbol's calling convention from its name.
-func (b *Binary) abiOf(name string) ABI {
-	switch {
-	case b.goVer.Minor == 0:
-		return SystemV
-	case b.goVer.Minor < FirstRegisterABI || strings.HasSuffix(name, abi0Suffix):
-		return ABI0
+// symbolFunc is the function of a symbol. Those of type STT_GNU_IFUNC are none: what
+// they name is called once, to choose the function that goes by the name.
+func (b *Binary) symbolFunc(s symbol, from source, table map[uint64]*pclnFunc) (namedFunc, bool) {
+	if s.kind != elf.STT_FUNC || s.size == 0 || !b.isCode(s.addr, s.addr+1) {
+		return namedFunc{}, false
 	}
-	return ABIInternal
+	f := namedFunc{Func{Name: s.name, Addr: s.addr, Size: s.size}, from, s.bind == elf.STB_LOCAL}
+	entry := table[s.addr]
+	switch {
+	case b.goVer.Minor == 0 || len(table) > 0 && entry == nil:
+		f.ABI = SystemV
+		f.Name, _, _ = strings.Cut(f.Name, "@") // the version: memcpy@@GLIBC_2.14
+	case b.goVer.Minor < FirstRegisterABI || strings.HasSuffix(f.Name, abi0Suffix) || entry != nil && entry.asm:
+		f.ABI = ABI0
+	}
+	if entry != nil && b.goVer.Minor <= lastPaddedSymbols {
+		f.Size = b.unpadded(&f.Func)
+	}
+	return f, f.Name != ""
 }
 
-// tidy sorts functions by address and keeps one name for each: aliases would put
-// two probes on one instruction. Where only the ABI0 version of a function is
-// there, it goes by the plain name that people know.
-func tidy(funcs []Func) []Func {
-	slices.SortFunc(funcs, func(x, y Func) int {
-		switch {
-		case x.Addr < y.Addr:
-			return -1
-		case x.Addr > y.Addr:
-			return 1
-		}
-		return strings.Compare(x.Name, y.Name)
+// lastPaddedSymbols is the last minor version of Go that may count the padding behind
+// a function as part of it: 1.5 does, 1.7 does not.
+const lastPaddedSymbols = 6
+
+func (b *Binary) unpadded(f *Func) uint64 {
+	code, err := b.Code(f)
+	if err != nil {
+		return f.Size
+	}
+	return uint64(unpadded(code))
+}
+
+// tidy sorts functions by address and keeps one name for each, the others being
+// aliases: two names would put two probes on one instruction. The names that people
+// use are short and global: malloc, not __libc_malloc.
+func tidy(named []namedFunc) []Func {
+	slices.SortFunc(named, func(x, y namedFunc) int {
+		return cmp.Or(
+			cmp.Compare(x.Addr, y.Addr),
+			cmp.Compare(x.from, y.from),
+			cmp.Compare(order(x.local), order(y.local)),
+			cmp.Compare(order(strings.HasPrefix(x.Name, "_")), order(strings.HasPrefix(y.Name, "_"))),
+			cmp.Compare(len(x.Name), len(y.Name)),
+			cmp.Compare(x.Name, y.Name),
+		)
 	})
-	funcs = slices.CompactFunc(funcs, func(x, y Func) bool { return x.Addr == y.Addr })
+	funcs := make([]Func, 0, len(named))
+	for _, n := range named {
+		last := len(funcs) - 1
+		if last < 0 || funcs[last].Addr != n.Addr {
+			funcs = append(funcs, n.Func)
+		} else if f := &funcs[last]; f.Name != n.Name && !slices.Contains(f.Aliases, n.Name) {
+			f.Aliases = append(f.Aliases, n.Name)
+		}
+	}
+	return funcs
+}
+
+func order(last bool) int {
+	if last {
+		return 1
+	}
+	return 0
+}
+
+// withoutABI gives the plain name that people know to functions of which only the ABI0
+// version is there.
+func withoutABI(funcs []Func) []Func {
 	names := make(map[string]bool, len(funcs))
 	for _, f := range funcs {
 		names[f.Name] = true

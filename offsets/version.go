@@ -2,9 +2,7 @@ package offsets
 
 import (
 	"debug/buildinfo"
-	"debug/elf"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 )
@@ -27,13 +25,20 @@ func (v GoVersion) String() string { return v.Text }
 const FirstRegisterABI = 17
 
 // readGoVersion reads the build information that Go 1.13 and later put into every
-// binary. A file without any is not an error: it may not be Go.
-func readGoVersion(r io.ReaderAt, _ *elf.File) (GoVersion, error) {
-	info, err := buildinfo.Read(r)
-	if err != nil {
+// binary, and searches older ones for runtime.buildVersion. A file without any is not
+// an error: it may not be Go, or gccgo's, whose functions are like those of C.
+func (b *Binary) readGoVersion(static []symbol, t *pclntab) (GoVersion, error) {
+	if info, err := buildinfo.Read(b.file); err == nil {
+		if strings.Contains(info.GoVersion, "gccgo") {
+			return GoVersion{}, nil
+		}
+		return parseGoVersion(info.GoVersion)
+	}
+	if t == nil {
 		return GoVersion{}, nil
 	}
-	return parseGoVersion(info.GoVersion)
+	v, _ := b.buildVersion(static, t.form)
+	return v, nil
 }
 
 func parseGoVersion(text string) (GoVersion, error) {

@@ -115,8 +115,14 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 			return
 		}
 		p.enter(ev, &pe.Fields, fn)
+	case uprobe.Point:
+		p.books.Entries[fn]++
 	case uprobe.Return, uprobe.TailJump:
 		p.leave(ev, &pe.Fields, fn)
+	case uprobe.CondTail:
+		if offsets.CondTaken(pe.Cond(site), ev.Args[pe.Fields.Flags]) {
+			p.leave(ev, &pe.Fields, fn)
+		}
 	case uprobe.GoroutineEnd:
 		g := ev.Args[pe.Fields.G]
 		if s := p.stacks[stackKey{pid: ev.PID, id: g}]; s != nil {
@@ -152,6 +158,11 @@ func (p *Pairer) place(ev *Event, f *uprobe.Fields) (key stackKey, depth uint64)
 	// The stack of a thread, or one that a signal handler runs on, stays where it
 	// is: SP itself, turned round to grow with depth, will do.
 	key, depth = stackKey{pid: ev.PID, id: uint64(ev.TID), isThread: true}, ^sp
+	if p.plan.BySP {
+		// Each call has a stack of its own, as it were: stacks are disjoint, and never
+		// move, but execution changes between them at any time.
+		return stackKey{pid: ev.PID, id: sp, isThread: true}, 0
+	}
 	if f.G < 0 {
 		if g, hi, ok := p.boundsOf(ev.PID).find(sp); ok {
 			return stackKey{pid: ev.PID, id: g}, hi - sp

@@ -232,6 +232,48 @@ func TestPairingByStack(t *testing.T) {
 	}
 }
 
+// TestPairingBySP: gccgo's goroutines change threads, and their stacks are pieces in
+// any order.
+func TestPairingBySP(t *testing.T) {
+	for _, c := range []struct{ name, events, calls string }{
+		{"one call", "e:f@100 r:f@100", "f[1-2]return"},
+		{"return on another thread", "tid=1 e:f@100 tid=2 r:f@100", "f[1-2]return"},
+		{"goroutines interleave on a thread", "e:f@100 move=65536 e:f@100 move=0 r:f@100 move=65536 r:f@100", "f[1-3]return f[2-4]return"},
+		{"a return on a piece of stack of its own", "e:f@100 move=65536 r:f@300 move=0 r:f@100", "f[1-3]return"},
+		{"calls on a piece below or above", "e:f@100 move=65536 e:g@300 r:g@300 move=0 r:f@100", "g[2-3]return f[1-4]return"},
+		{"unwound, and its place used again", "e:f@100 e:g@200 e:g@200 r:g@200 r:f@100", "g[2-3]unwound g[3-4]return f[1-5]return"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			plan := testPlan()
+			plan.BySP = true
+			calls, _ := script(plan, c.events)
+			if got := strings.Join(calls, " "); got != c.calls {
+				t.Errorf("events %s\ngot  %s\nwant %s", c.events, got, c.calls)
+			}
+		})
+	}
+}
+
+// TestConditionalTailJump: je at function h leaves it if ZF is set.
+func TestConditionalTailJump(t *testing.T) {
+	plan := testPlan()
+	ev := uprobe.Event{Kind: uprobe.CondTail, Fields: plan.Events[1].Fields}
+	ev.Add(uprobe.Place{Addr: 0x9000, Func: 2, Cond: 4})
+	plan.Events = append(plan.Events, ev)
+	var calls []string
+	p := NewPairer(plan, func(c *Call) { calls = append(calls, fmt.Sprint(c.Start, "-", c.End, " ", c.Outcome)) })
+	at := func(kind int, addr, time, flags uint64) {
+		p.Event(&Event{Format: kind, Addr: addr, Time: time, Args: []uint64{0x1000, 1, 0x2000, 0, 1, flags}}, 0)
+	}
+	at(0, 0x1002, 1, 0)
+	at(6, 0x9000, 2, 0x202) // not taken
+	at(6, 0x9000, 3, 0x242) // taken
+	p.Finish()
+	if got := strings.Join(calls, "; "); got != "1-3 return" {
+		t.Errorf("calls %q, want one from 1 to 3", got)
+	}
+}
+
 func TestBooks(t *testing.T) {
 	_, p := script(testPlan(), "J:f@100 j:f@100 r:f@100 r:f@100 e:loops@300 e:loops@300")
 	b := p.Books()

@@ -5,13 +5,16 @@ import (
 	"errors"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/offsets"
 )
 
 const aboutList = `usage: ftgo list [flags] BINARY FUNC...
 
 Lists functions and where they would be probed: the address in the file, the offset
 of the first byte, the instruction where a call is seen to begin (after the stack
-check, or at the start), and the number of return instructions.
+check, or at the start), and the number of return instructions. Functions that the
+compiler put into their callers are listed too; what has no code of its own has no
+address. FUNC may also be an instruction, main.f+0x1a, or a source line, store.go:42.
 `
 
 func list(_ context.Context, e *env, args []string) (err error) {
@@ -22,28 +25,9 @@ func list(_ context.Context, e *env, args []string) (err error) {
 	if len(o.program) > 0 {
 		return usage("list: runs no program")
 	}
-	sel, err := selectFuncs(e, o)
+	rows, err := listRows(e, o)
 	if err != nil {
 		return err
-	}
-	defer sel.binary.Close()
-	rows := make([]render.ListRow, 0, len(sel.funcs))
-	for _, f := range sel.funcs {
-		row := render.ListRow{Name: f.Name, Addr: f.Addr, Size: f.Size, ABI: f.ABI.String()}
-		if row.Offset, err = sel.binary.FileOffset(f.Addr); err != nil {
-			return err
-		}
-		sites, serr := sel.binary.Sites(f)
-		if serr != nil {
-			row.Entry, row.Note = "none", "can't be probed: "+serr.Error()
-		} else {
-			row.Entry = sites.Strategy()
-			row.Returns, row.TailJumps = len(sites.Returns), len(sites.Tails)
-			if row.Returns+row.TailJumps == 0 {
-				row.Note = "never returns"
-			}
-		}
-		rows = append(rows, row)
 	}
 	out, done, err := o.output(e)
 	if err != nil {
@@ -52,4 +36,67 @@ func list(_ context.Context, e *env, args []string) (err error) {
 	defer func() { err = errors.Join(err, done()) }()
 	width, _ := terminalSize(out)
 	return render.List(out, o.format, rows, width)
+}
+
+// listRows are the functions by address, then those that were inlined only by name, and
+// then the instructions as they were asked for.
+func listRows(e *env, o *options) ([]render.ListRow, error) {
+	if err := findBinary(o); err != nil {
+		return nil, err
+	}
+	if err := findBinary(o); err != nil {
+		return nil, err
+	}
+	patterns := o.patterns
+	var places []place
+	if !o.regexp {
+		var err error
+		if places, patterns, err = splitPlaces(o.patterns); err != nil {
+			return nil, err
+		}
+	}
+	include, err := compile(patterns, o.regexp)
+	if err != nil {
+		return nil, err
+	}
+	exclude, err := compile(o.exclude, o.regexp)
+	if err != nil {
+		return nil, err
+	}
+	b, err := offsets.Open(o.binary)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+
+	l := newListing(b)
+	if l.inlinedErr != nil {
+		e.say("%s: which calls are inlined is not known: %v", b.Path(), l.inlinedErr)
+	}
+	funcs, unmatched := offsets.Select(b.Funcs(), include, exclude)
+	for _, f := range funcs {
+		if err := l.function(f); err != nil {
+			return nil, err
+		}
+	}
+	bodiless, elsewhere := offsets.Select(l.bodiless, include, exclude)
+	for _, f := range bodiless {
+		l.inlined(f.Name)
+	}
+	for _, p := range unmatched {
+		for _, q := range elsewhere {
+			if p.String() == q.String() {
+				return nil, nothing("%s", noMatch(b, p.String(), o.regexp))
+			}
+		}
+	}
+	for _, p := range places {
+		if err := l.place(e, p); err != nil {
+			return nil, err
+		}
+	}
+	if len(l.rows) == 0 {
+		return nil, nothing("%s: all functions that match are excluded", o.binary)
+	}
+	return l.rows, nil
 }

@@ -73,6 +73,7 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode) (err err
 		return err
 	}
 	defer sel.binary.Close()
+	t.skipped = sel.skipped
 	t.features = tracefs.Features{Append: true, PushEmulated: true}
 	var fsys *tracefs.FS
 	if !o.dryRun {
@@ -208,7 +209,7 @@ func (r *report) interval(t *tracing) error {
 func (r *report) arrange(t *tracing, rows []stats.Row) []stats.Row {
 	kept := rows[:0]
 	for i, row := range rows {
-		if row.Calls > 0 || row.Completed > 0 || r.sel.named[t.plan.Funcs[i].Func] {
+		if row.Calls > 0 || row.Completed > 0 || t.plan.Funcs[i].Point || r.sel.named[t.plan.Funcs[i].Func] {
 			kept = append(kept, row)
 		}
 	}
@@ -219,6 +220,20 @@ func (r *report) arrange(t *tracing, rows []stats.Row) []stats.Row {
 		kept = kept[:r.opt.top]
 	}
 	return kept
+}
+
+// noteInlined marks functions that the compiler has also put into some of their
+// callers, where their calls are not seen. It takes a pass over the debug information,
+// when nobody waits for probes any more.
+func (r *report) noteInlined(t *tracing, rows []stats.Row) {
+	for i := range rows {
+		if f := t.plan.Funcs[i]; f.Point || !r.sel.named[f.Func] || rows[i].Note != "" {
+			continue
+		}
+		if at, err := r.sel.binary.InlinedAt(rows[i].Name); err == nil && len(at) > 0 {
+			rows[i].Note = fmt.Sprintf("is also inlined at %s, where its calls are not seen", plural(len(at), "place"))
+		}
+	}
 }
 
 func (r *report) write(rows []stats.Row) error {
@@ -237,6 +252,9 @@ func (r *report) final(t *tracing, funcs []stats.Function, summary stats.Summary
 	rows := make([]stats.Row, len(funcs))
 	for i, f := range funcs {
 		rows[i] = stats.NewRow(f, summary.Seconds)
+	}
+	if r.format == render.Table {
+		r.noteInlined(t, rows)
 	}
 	all := slices.Clone(rows)
 	rows = r.arrange(t, rows)

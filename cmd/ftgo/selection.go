@@ -1,17 +1,22 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // selection is a binary and the functions asked for.
 type selection struct {
 	binary *offsets.Binary
 	funcs  []*offsets.Func
+	// points are the single instructions asked for, skipped those of them that can't be
+	// probed.
+	points  []uprobe.Instruction
+	skipped []stats.Skipped
 	// named are those whose name was given without wildcards: they are shown even
 	// if never called.
 	named map[*offsets.Func]bool
@@ -21,7 +26,18 @@ type selection struct {
 // pattern without a match is an error, unless forced, since it is mostly a typing
 // error; then only all of them together are.
 func selectFuncs(e *env, o *options) (*selection, error) {
-	include, err := compile(o.patterns, o.regexp)
+	if err := findBinary(o); err != nil {
+		return nil, err
+	}
+	patterns := o.patterns
+	var places []place
+	if !o.regexp {
+		var err error
+		if places, patterns, err = splitPlaces(o.patterns); err != nil {
+			return nil, err
+		}
+	}
+	include, err := compile(patterns, o.regexp)
 	if err != nil {
 		return nil, err
 	}
@@ -34,16 +50,27 @@ func selectFuncs(e *env, o *options) (*selection, error) {
 		return nil, err
 	}
 	s := &selection{binary: b, named: make(map[*offsets.Func]bool)}
+	for _, p := range places {
+		spots, skipped, err := p.resolve(b)
+		if err != nil {
+			b.Close()
+			return nil, err
+		}
+		for _, sp := range spots {
+			s.points = append(s.points, uprobe.Instruction{Name: sp.label, Func: sp.fn, Site: sp.site, Again: sp.again})
+		}
+		s.skipped = append(s.skipped, skipped...)
+	}
 	funcs, unmatched := offsets.Select(b.Funcs(), include, exclude)
 	for i, p := range unmatched {
 		text := noMatch(b, p.String(), o.regexp)
-		if !o.force || len(funcs) == 0 && i == len(unmatched)-1 {
+		if !o.force || len(funcs)+len(s.points) == 0 && i == len(unmatched)-1 {
 			b.Close()
 			return nil, nothing("%s", text)
 		}
 		e.say("%s", text)
 	}
-	if len(funcs) == 0 {
+	if len(funcs)+len(s.points) == 0 {
 		b.Close()
 		return nil, nothing("%s: all functions that match are excluded", o.binary)
 	}
@@ -52,6 +79,23 @@ func selectFuncs(e *env, o *options) (*selection, error) {
 		s.findNamed(include, exclude)
 	}
 	return s, nil
+}
+
+// findBinary finds the file that BINARY names. With -p it may also be the first FUNC,
+// if that is a library that the process has mapped: ftgo count -p PID libgo 'fmt.*'.
+func findBinary(o *options) (err error) {
+	pid := 0
+	if len(o.pids) > 0 {
+		pid = o.pids[0]
+		if o.binary == exeOf(pid) && len(o.patterns) > 1 {
+			if path, err := resolveBinary(o.patterns[0], pid); err == nil {
+				o.binary, o.patterns = path, o.patterns[1:]
+				return nil
+			}
+		}
+	}
+	o.binary, err = resolveBinary(o.binary, pid)
+	return err
 }
 
 func (s *selection) findNamed(include, exclude []offsets.Pattern) {
@@ -90,10 +134,8 @@ func noMatch(b *offsets.Binary, pattern string, regexp bool) string {
 	if regexp {
 		return text
 	}
-	if n, err := b.InlinedCalls(pattern); err == nil && n > 0 {
-		return fmt.Sprintf("%s: %s was inlined into its callers (%d places) and has no code of its own: nothing to probe", b.Path(), pattern, n)
-	} else if err != nil && !errors.Is(err, offsets.ErrNoFunc) {
-		text += fmt.Sprintf(" (%v)", err)
+	if at, err := b.InlinedAt(pattern); err == nil && len(at) > 0 {
+		return fmt.Sprintf("%s: %s was inlined into its callers (%d places, see ftgo list) and has no code of its own: nothing to probe", b.Path(), pattern, len(at))
 	}
 	near := offsets.Nearest(pattern, b.Funcs(), 3)
 	if len(near) == 0 {

@@ -28,7 +28,13 @@ func newTally(plan *uprobe.Plan) *tally {
 		if !plan.Funcs[i].Returns {
 			f.Note = "has no return: only its calls are counted"
 		}
-		if plan.Funcs[i].Sites.Restarts {
+		if plan.Funcs[i].Point {
+			f.Note = "is one instruction: how often it is executed is counted"
+		}
+		switch {
+		case plan.Funcs[i].Point && plan.Funcs[i].Sites.Restarts:
+			f.Note = "is one instruction, before the stack check: it is executed again when the stack grows"
+		case plan.Funcs[i].Sites.Restarts:
 			f.Note = "loops back to its start: calls may be counted high"
 		}
 	}
@@ -99,7 +105,7 @@ func (t *tally) settle(h hits, books *parse.Books, own bool) []stats.Function {
 			f.Unwound -= unwound
 			f.Open -= min(missing-unwound, f.Open)
 		}
-		if t.plan.Mode == uprobe.Latency {
+		if t.plan.Mode == uprobe.Latency && !t.plan.Funcs[i].Point {
 			seen := f.Completed + f.Unwound + f.Open
 			f.Lost = f.Calls - min(seen, f.Calls)
 		}

@@ -24,6 +24,7 @@ type tracing struct {
 	stream  *parse.Stream
 	tally   *tally
 	program *program
+	skipped []stats.Skipped // before there was a plan
 	bias    *uprobe.Biases
 	// features are what the kernel can do, or what it is to be used for.
 	features tracefs.Features
@@ -229,6 +230,7 @@ func (t *tracing) totals(until time.Time) ([]stats.Function, stats.Summary, erro
 		LatencyMeasured: t.plan.Mode == uprobe.Latency,
 		Clock:           t.session.Timebase().Clock,
 	}
+	sum.Skipped = append(sum.Skipped, t.skipped...)
 	for _, s := range t.plan.Skipped {
 		sum.Skipped = append(sum.Skipped, stats.Skipped{Function: s.Func.Name, Reason: s.Reason.Error()})
 	}
@@ -267,7 +269,7 @@ func (t *tracing) definitions(group string) string {
 
 // planFor decodes what was selected and plans the probes.
 func planFor(s *selection, mode uprobe.Mode, features tracefs.Features) (*uprobe.Plan, error) {
-	plan, err := uprobe.New(s.binary, s.funcs, uprobe.Options{Mode: mode, Features: features})
+	plan, err := uprobe.New(s.binary, s.funcs, uprobe.Options{Mode: mode, Features: features, Points: s.points})
 	if err != nil {
 		return nil, err
 	}

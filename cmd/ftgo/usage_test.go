@@ -72,7 +72,7 @@ func TestBadInput(t *testing.T) {
 		{"bad regular expression", []string{"probe", "-r", target, "a(("}, exitUsage, `"a(("`},
 		{"nothing matches", []string{"probe", target, "main.framd"}, exitNothing, "nearest: main.framed"},
 		{"everything excluded", []string{"probe", "-x", "main.*", target, "main.framed"}, exitNothing, "excluded"},
-		{"inlined away", []string{"probe", fixture.Build(t, "inlined"), "main.grow"}, exitNothing, "was inlined into its callers (2 places)"},
+		{"inlined away", []string{"probe", fixture.Build(t, "inlined"), "main.grow"}, exitNothing, "was inlined into its callers (2 places"},
 		{"program not executable", []string{"probe", target, "main.framed", "--", "/etc/passwd"}, exitFailed, "run /etc/passwd: permission denied"},
 		{"program not found", []string{"probe", target, "main.framed", "--", "no-such-program"}, exitFailed, "run no-such-program: executable file not found"},
 		{"output file in no folder", []string{"list", "-w", dir + "/no/file", target, "main.framed"}, exitFailed, "no such file"},

@@ -46,11 +46,11 @@ func (c *collector) add(sh shape, fn int, s offsets.Site) {
 		c.open[sh] = i
 		c.events = append(c.events, c.event(sh, i))
 	}
-	c.events[i].Add(Place{s.Addr(), s.Offset(), fn})
+	c.events[i].Add(Place{s.Addr(), s.Offset(), fn, s.Cond()})
 }
 
 // letters begin an event's name.
-var letters = map[Kind]string{Entry: "e", EntryJump: "j", Return: "r", TailJump: "t", GoroutineEnd: "x", Recovery: "p", StackMove: "m"}
+var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r", TailJump: "t", CondTail: "c", GoroutineEnd: "x", Recovery: "p", StackMove: "m"}
 
 func (c *collector) event(sh shape, i int) Event {
 	ev := Event{Kind: sh.kind}
@@ -84,6 +84,10 @@ func (c *collector) countFilter(k Kind) string {
 func (c *collector) addEntry(i int) {
 	f := &c.plan.Funcs[i]
 	kind, site := Entry, f.Sites.Entry
+	if f.Point {
+		c.add(shape{Point, byThread}, i, site)
+		return
+	}
 	if f.Sites.Check != nil && !c.emulated(site) && c.emulated(*f.Sites.Check) {
 		// The instruction after the check would be single-stepped, more than ten
 		// times as dear as its jump, which every kernel emulates.
@@ -112,6 +116,9 @@ func (c *collector) addEnds(i int) {
 	}
 	for _, s := range f.Sites.Tails {
 		c.add(shape{TailJump, id}, i, s)
+	}
+	for _, s := range f.Sites.CondTails {
+		c.add(shape{CondTail, id}, i, s)
 	}
 }
 

@@ -68,6 +68,8 @@ func fetch(kind Kind, id identity, l offsets.GoroutineLayout) ([]tracefs.Arg, Fi
 		args = append(args, tracefs.Arg{Name: name, Fetch: from, Type: "s64"})
 	}
 	switch kind {
+	case Point:
+		return nil, f
 	case Recovery:
 		// At the call of gogo(buf *gobuf): gobuf begins with sp, pc, g
 		// (runtime/runtime2.go), and execution resumes at sp.
@@ -102,7 +104,7 @@ func fetch(kind Kind, id identity, l offsets.GoroutineLayout) ([]tracefs.Arg, Fi
 			add(&f.Goid, "id", fmt.Sprintf("+%d(%s)", l.Goid, register))
 		}
 	}
-	if kind == EntryJump {
+	if kind == EntryJump || kind == CondTail {
 		add(&f.Flags, "fl", "%flags")
 	}
 	return args, f

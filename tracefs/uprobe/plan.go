@@ -18,10 +18,15 @@ const (
 	// EntryJump: a call begins if the stack check has passed, as the flags tell;
 	// else the function is about to start again on a larger stack.
 	EntryJump
+	// Point: an instruction that was asked for by its place is executed. It is counted
+	// as a call that nothing more is known of.
+	Point
 	// Return: a call ends by a RET.
 	Return
 	// TailJump: a call ends by a jump into another function, which returns for both.
 	TailJump
+	// CondTail: the same by a conditional jump, if the flags say that it is taken.
+	CondTail
 	// GoroutineEnd: the goroutine will not return into any of its calls.
 	GoroutineEnd
 	// Recovery: a panic was recovered, and all calls deeper than the one that
@@ -32,7 +37,7 @@ const (
 )
 
 // IsEntry tells whether a hit may begin a call.
-func (k Kind) IsEntry() bool { return k <= EntryJump }
+func (k Kind) IsEntry() bool { return k <= Point }
 
 // Mode is how much of each call is observed.
 type Mode uint8
@@ -59,6 +64,8 @@ type Event struct {
 	funcs []int
 	// addrs[i] is the virtual address of Sites[i] in the file.
 	addrs []uint64
+	// conds[i] is the condition of the jump at Sites[i].
+	conds []uint8
 	index map[uint64]int // address → i
 }
 
@@ -68,6 +75,8 @@ type Place struct {
 	Addr, Offset uint64
 	// Func is an index in Plan.Funcs, -1 for a witness.
 	Func int
+	// Cond is the condition of a conditional jump.
+	Cond uint8
 }
 
 // Add gives the event one more site. A second one at the same address is left out.
@@ -82,7 +91,11 @@ func (e *Event) Add(p Place) {
 	e.Sites = append(e.Sites, p.Offset)
 	e.addrs = append(e.addrs, p.Addr)
 	e.funcs = append(e.funcs, p.Func)
+	e.conds = append(e.conds, p.Cond)
 }
+
+// Cond is the condition of the jump at a site, for [offsets.CondTaken].
+func (e *Event) Cond(site int) uint8 { return e.conds[site] }
 
 // Func is the index in Plan.Funcs of the function that a site is in; -1 for a
 // witness, which belongs to no function that was asked for.
@@ -101,6 +114,8 @@ type Function struct {
 	Sites *offsets.Sites
 	// Returns: its calls are seen to end.
 	Returns bool
+	// Point: it is one instruction, Sites.Entry, rather than a function.
+	Point bool
 }
 
 // Skipped is a function that was asked for and left out.
@@ -116,6 +131,10 @@ type Plan struct {
 	Funcs   []Function
 	Skipped []Skipped
 	Events  []Event
+	// BySP: calls are told apart by the stack pointer alone, since neither a thread nor
+	// anything else that could be fetched stands for a goroutine (gccgo, whose stacks
+	// never move).
+	BySP bool
 	// ByStack: where calls end, and where some begin, nothing tells the goroutine but
 	// whose stack they are on (Go before 1.17).
 	ByStack bool
@@ -126,6 +145,17 @@ type Options struct {
 	Mode Mode
 	// Features is what the kernel can do.
 	Features tracefs.Features
+	// Points are single instructions to probe.
+	Points []Instruction
+}
+
+// Instruction is an instruction to probe, and what to call it: "main.get+0x1a".
+type Instruction struct {
+	Name string
+	Func *offsets.Func
+	Site offsets.Site
+	// Again: it comes before the stack check and is executed again when that fails.
+	Again bool
 }
 
 // New plans the probing of functions of a binary. Functions that can't be probed
@@ -138,10 +168,18 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 			p.Skipped = append(p.Skipped, Skipped{r.fn, r.err})
 			continue
 		}
-		p.Funcs = append(p.Funcs, Function{Func: r.fn, Sites: r.sites, Returns: opt.Mode == Latency && len(r.sites.Returns)+len(r.sites.Tails) > 0})
+		p.Funcs = append(p.Funcs, Function{Func: r.fn, Sites: r.sites, Returns: opt.Mode == Latency && len(r.sites.Returns)+len(r.sites.Tails)+len(r.sites.CondTails) > 0})
+		p.BySP = p.BySP || r.sites.SplitStack
+	}
+	for _, i := range opt.Points {
+		fn := &offsets.Func{Name: i.Name, Addr: i.Site.Addr(), Size: 1, ABI: i.Func.ABI}
+		p.Funcs = append(p.Funcs, Function{Func: fn, Sites: &offsets.Sites{Entry: i.Site, Restarts: i.Again}, Point: true})
 	}
 	if len(p.Funcs) == 0 {
 		return p, nil
+	}
+	if _, splits := b.Lookup("__morestack"); splits {
+		p.BySP = true
 	}
 	nonce, err := newNonce()
 	if err != nil {

@@ -212,7 +212,7 @@ func TestBiases(t *testing.T) {
 		t.Errorf("learnt: bias %#x, %v; want %#x", got, ok, uint64(bias))
 	}
 	// Two sites with the same page offset: it takes another address to tell.
-	entry.Add(Place{Addr: addr + 0x5000, Offset: off + 0x5000, Func: 0})
+	entry.Add(Place{Addr: addr + 0x5000, Offset: off + 0x5000})
 	biases = NewBiases(p, gone)
 	if got, ok := biases.Of(7, addr+bias); ok {
 		t.Errorf("bias %#x of two that are possible", got)

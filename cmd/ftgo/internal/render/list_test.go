@@ -8,9 +8,20 @@ import (
 
 func listed() []ListRow {
 	return []ListRow{
-		{Name: "main.(*Store).Get", Addr: 0x4a1b20, Offset: 0xa1b20, Size: 312, ABI: "ABIInternal", Entry: "after stack check", Returns: 3},
+		{Name: "main.(*Store).Get", Addr: 0x4a1b20, Offset: 0xa1b20, Size: 312, File: "/src/store/store.go", Line: 42, ABI: "ABIInternal", Entry: "after stack check", Returns: 3},
 		{Name: "github.com/a/b/c/pkg.(*VeryLongTypeName).VeryLongMethodName", Addr: 0x4a1c60, Offset: 0xa1c60, Size: 96, ABI: "ABIInternal", Entry: "start", Returns: 1, TailJumps: 2},
 		{Name: "runtime.memmove", Addr: 0x47f0a0, Offset: 0x7f0a0, Size: 1500, ABI: "ABI0", Entry: "start", Returns: 9, TailJumps: 1, Note: "entry only: undecodable byte at +0x1a"},
+	}
+}
+
+// inlinedRows are what has no code of its own, what has, too, and an instruction.
+func inlinedRows() []ListRow {
+	return []ListRow{
+		{Name: "main.grow", Entry: "none", Note: "no code of its own: inlined at 1 place: main.f main.go:16",
+			Inlined: []InlinedCall{{"main.f", "/src/main.go", 16}}},
+		{Name: "main.double", Addr: 0x4a1b20, Offset: 0xa1b20, Size: 32, File: "/src/main.go", Line: 9, ABI: "ABIInternal", Entry: "start", Returns: 1,
+			Note: "calls not seen: also inlined at 2 places", Inlined: []InlinedCall{{"main.f", "/src/main.go", 17}, {"main.g", "", 0}}},
+		{Name: "store.go:42", Addr: 0x4a1b2a, Offset: 0xa1b2a, File: "/src/store.go", Line: 42, ABI: "ABI0", Entry: "instruction"},
 	}
 }
 
@@ -24,6 +35,10 @@ func TestListGolden(t *testing.T) {
 		{"list.table", Table, listed(), 0},
 		{"list-100.table", Table, listed(), 100},
 		{"list-without-notes.table", Table, listed()[:1], 80},
+		{"list-inlined.table", Table, inlinedRows(), 0},
+		{"list-inlined-160.table", Table, inlinedRows(), 160},
+		{"list-inlined.json", JSON, inlinedRows(), 0},
+		{"list-inlined.csv", CSV, inlinedRows(), 0},
 		{"list.json", JSON, listed(), 0},
 		{"list.csv", CSV, listed(), 0},
 		{"list.tsv", TSV, listed(), 0},
@@ -35,9 +50,9 @@ func TestListGolden(t *testing.T) {
 }
 
 func TestListTableWidth(t *testing.T) {
-	for _, width := range []int{90, 100, 132, 200} {
+	for _, width := range []int{90, 100, 115, 132, 160, 200} {
 		var b bytes.Buffer
-		if err := List(&b, Table, listed(), width); err != nil {
+		if err := List(&b, Table, append(listed(), inlinedRows()...), width); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {

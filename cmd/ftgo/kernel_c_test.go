@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// compiled builds a program with a compiler that a machine may lack.
+func compiled(t *testing.T, compiler, source string, flags ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath(compiler); err != nil {
+		t.Skipf("no %s here", compiler)
+	}
+	path := filepath.Join(t.TempDir(), strings.TrimSuffix(filepath.Base(source), filepath.Ext(source)))
+	cmd := exec.Command(compiler, append(flags, "-o", path, filepath.Join(fixture.Root(), "testdata", source))...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// waiting starts a program that says "ready" and waits for a line.
+func waiting(t *testing.T, path string, args ...string) (p *process, goOn func() string) {
+	t.Helper()
+	p = &process{Cmd: exec.Command(path, args...)}
+	in, err := p.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
+	p.lines = bufio.NewReader(out)
+	if line, err := p.lines.ReadString('\n'); err != nil || line != "ready\n" {
+		t.Fatalf("%s said %q, %v", path, line, err)
+	}
+	return p, func() string {
+		io.WriteString(in, "\n")
+		rest, err := io.ReadAll(p.lines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Wait()
+		return string(rest)
+	}
+}
+
+// TestKernelMalloc probes a library in a process that has it mapped, by the name that
+// people know it by.
+func TestKernelMalloc(t *testing.T) {
+	tracetest.Kernel(t)
+	path := compiled(t, "gcc", "c/mallocs.c", "-O2")
+	for _, command := range []string{"count", "probe"} {
+		p, goOn := waiting(t, path, "1009")
+		tr := tracer(t, command, "-o", "json", "-p", fmt.Sprint(p.Process.Pid), "libc", "malloc")
+		if said := goOn(); said != "malloc 1009\n" {
+			t.Errorf("the target said %q", said)
+		}
+		if code := tr.end(t); code != 0 {
+			t.Errorf("%s: status %d\n%s", command, code, tr.err.String())
+		}
+		f := readObserved(t, tr.out.String()).functions["malloc"]
+		if f.Calls != 1009 || command == "probe" && f.Completed != 1009 {
+			t.Errorf("%s: %d calls of malloc, %d completed; want 1009", command, f.Calls, f.Completed)
+		}
+	}
+}
+
+// TestKernelGccgo counts the functions of a program made by GCC's Go compiler, whose
+// goroutines no register names and whose stacks are in pieces.
+func TestKernelGccgo(t *testing.T) {
+	tracetest.Kernel(t)
+	compiler := "gccgo"
+	if _, err := exec.LookPath("gccgo-12"); err == nil {
+		compiler = "gccgo-12"
+	}
+	path := compiled(t, compiler, "gccgo/add.go")
+	for _, c := range []struct{ binary, function string }{{path, "main.add"}, {"libgo", "fmt.Println"}} {
+		p, goOn := waiting(t, path, "1009", "13")
+		tr := tracer(t, "probe", "-o", "json", "-p", fmt.Sprint(p.Process.Pid), c.binary, c.function)
+		if said := goOn(); !strings.HasSuffix(said, "add 1009 println 13\n") {
+			t.Errorf("the target said %q", said)
+		}
+		if code := tr.end(t); code != 0 {
+			t.Errorf("status %d\n%s", code, tr.err.String())
+		}
+		want := map[string]uint64{"main.add": 1009, "fmt.Println": 13}[c.function]
+		f := readObserved(t, tr.out.String()).functions[c.function]
+		if f.Calls != want || f.Completed != want || f.NS.Min <= 0 {
+			t.Errorf("%s: %d calls, %d completed, minimum %d ns; want %d", c.function, f.Calls, f.Completed, f.NS.Min, want)
+		}
+	}
+}
+
+// TestKernelInstructions counts single instructions: by offset, and by source line.
+func TestKernelInstructions(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "flood")
+	// The first instruction of a leaf is executed once per call.
+	o, b, r := observeTarget(t, nil, "probe", target, []string{"main.leaf+0x0"}, "-n", "211", "-g", "1")
+	if got, want := o.functions["main.leaf+0x0"].Calls, b.Functions["main.leaf"].Calls; r.code != 0 || got != want {
+		t.Errorf("status %d, %d executions, want %d\n%s", r.code, got, want, r.stderr)
+	}
+	if bad := ftgo(t, "probe", target, "main.leaf+0x1"); bad.code == 0 || !strings.Contains(bad.stderr, "not where an instruction begins") {
+		t.Errorf("an offset inside an instruction: status %d\n%s", bad.code, bad.stderr)
+	}
+}
+
+// TestKernelShortLivedPIE: the process is gone before anything of its trace is read, and
+// with it the addresses it was mapped to.
+func TestKernelShortLivedPIE(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "flood", "-buildmode=pie")
+	var out, errs bytes.Buffer
+	script := fmt.Sprintf("%s -n 17 -g 1; %s -n 13 -g 1", target, target)
+	code := run(t.Context(), []string{"probe", "-o", "json", target, "main.*", "--", "sh", "-c", script}, &out, &errs)
+	f := readObserved(t, out.String()).functions["main.framed"]
+	if code != 0 || f.Calls != 30 || f.Completed != 30 {
+		t.Errorf("status %d, %d calls, %d completed, want 30\n%s", code, f.Calls, f.Completed, errs.String())
+	}
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+type listLine struct {
+	Type, Function, Address, Offset, ABI, Entry, Position, Note string
+	Size                                                        uint64
+	Returns                                                     int
+	Inlined                                                     []struct {
+		Function, File string
+		Line           int
+	}
+}
+
+// listed runs list -o json and returns its lines in order.
+func listed(t *testing.T, args ...string) []listLine {
+	t.Helper()
+	r := ftgo(t, append([]string{"list", "-o", "json"}, args...)...)
+	if r.code != 0 {
+		t.Fatalf("list %q: status %d, %s", args, r.code, r.stderr)
+	}
+	var lines []listLine
+	for text := range strings.Lines(r.stdout) {
+		var l listLine
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+func names(lines []listLine) []string {
+	var all []string
+	for _, l := range lines {
+		all = append(all, l.Function)
+	}
+	return all
+}
+
+func TestListInlined(t *testing.T) {
+	store := filepath.Join(fixture.Root(), "testdata", "lines", "store.go")
+	for _, flags := range [][]string{nil, {"-ldflags=-s -w"}} {
+		t.Run(fmt.Sprint(flags), func(t *testing.T) {
+			bin := fixture.Build(t, "lines", flags...)
+			lines := listed(t, bin, "main.*store*", "main.double")
+			want := []string{"main.double", "main.(*store).put", "main.(*store).fill", "main.(*store).frame", "main.(*store).at"}
+			if got := names(lines); !slices.Equal(got, want) {
+				t.Fatalf("functions %q, want %q", got, want)
+			}
+			double, put, at := lines[0], lines[1], lines[4]
+
+			if want := fmt.Sprintf("%s:%d", store, lineOf(t, "double")); double.Position != want {
+				t.Errorf("main.double is at %q, want %q", double.Position, want)
+			}
+			if len(double.Inlined) != 2 || !strings.HasPrefix(double.Note, "calls not seen: also inlined at 2 places: main.(*store).put store.go:") {
+				t.Errorf("main.double: %+v, note %q", double.Inlined, double.Note)
+			}
+			if len(put.Inlined) != 0 || put.Note != "" || put.Address == "" {
+				t.Errorf("main.(*store).put: %+v", put)
+			}
+			if at.Address != "" || at.Offset != "" || at.Size != 0 || at.Entry != "none" || at.Position != "" ||
+				!strings.HasPrefix(at.Note, "no code of its own: inlined at 2 places: main.(*store).fill store.go:") {
+				t.Errorf("main.(*store).at: %+v", at)
+			}
+			if len(at.Inlined) != 2 || at.Inlined[0].Function != "main.(*store).fill" || at.Inlined[0].File != store || at.Inlined[0].Line != lineOf(t, "fill at") {
+				t.Errorf("main.(*store).at is inlined at %+v", at.Inlined)
+			}
+
+			if only := listed(t, bin, "main.store.at"); len(only) != 1 || only[0].Function != "main.(*store).at" {
+				t.Errorf("main.store.at: %+v", only)
+			}
+			if rest := names(listed(t, bin, "main.store.*", "-x", "*.at")); slices.Contains(rest, "main.(*store).at") || len(rest) != 3 {
+				t.Errorf("without *.at: %q", rest)
+			}
+		})
+	}
+}
+
+func TestListManyInlined(t *testing.T) {
+	lines := listed(t, fixture.Build(t, "lines"), "runtime.add")
+	if len(lines) != 1 || len(lines[0].Inlined) < 10 {
+		t.Fatalf("%+v", lines)
+	}
+	note := lines[0].Note
+	if !strings.Contains(note, fmt.Sprintf("inlined at %d places: ", len(lines[0].Inlined))) ||
+		strings.Count(note, ".go:") != 3 || !strings.HasSuffix(note, ", …") {
+		t.Errorf("note %q", note)
+	}
+}
+
+// TestListNotes looks at functions that Go's runtime has had for long.
+func TestListNotes(t *testing.T) {
+	bin := fixture.Build(t, "lines")
+	for _, test := range []struct{ function, note string }{
+		{"runtime.memmove", "assembly"},
+		{"runtime.panicdivide", "never returns"},
+		{"runtime.(*gcControllerState).memoryLimitHeapGoal", "loops to its start: counts may be high"},
+	} {
+		lines := listed(t, bin, test.function)
+		if len(lines) != 1 || !strings.Contains(lines[0].Note, test.note) {
+			t.Errorf("%s: %+v; want note %q", test.function, lines, test.note)
+		}
+	}
+	if lines := listed(t, bin, "main.main"); len(lines) != 1 || lines[0].Note != "" {
+		t.Errorf("main.main: %+v", lines)
+	}
+}
+
+func TestListPlaces(t *testing.T) {
+	bin := fixture.Build(t, "lines")
+	start := lineOf(t, "frame start")
+	lines := listed(t, bin, "main.once", fmt.Sprintf("store.go:%d", start), "main.store.frame+0")
+	want := []string{"main.once", fmt.Sprintf("store.go:%d", start), "main.(*store).frame+0x0"}
+	if got := names(lines); !slices.Equal(got, want) {
+		t.Fatalf("listed %q, want %q", got, want)
+	}
+	line, offset := lines[1], lines[2]
+	if line.Entry != "instruction" || line.Address == "" || line.Size != 0 || !strings.HasPrefix(line.Note, "is main.(*store).frame+0x") ||
+		!strings.HasSuffix(line.Position, fmt.Sprintf("/store.go:%d", start)) {
+		t.Errorf("line: %+v", line)
+	}
+	if offset.Address == line.Address || offset.Note != "executed again after a failed stack check" {
+		t.Errorf("offset: %+v", offset)
+	}
+	for _, test := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"main.store.put+0x2"}, exitNothing, "nearest: +0x1, +0x4"},
+		{[]string{"main.store.put+0x"}, exitUsage, "is no offset"},
+		{[]string{"main.once", "store.go:100000"}, exitNothing, "store.go:100000: no code; nearest: "},
+		{[]string{"-r", `store.go:1`}, exitNothing, "no function matches"},
+		{[]string{"main.nosuch", "main.once"}, exitNothing, `no function matches "main.nosuch"`},
+		{[]string{"main.once", "-x", "main.*"}, exitNothing, "excluded"},
+	} {
+		r := ftgo(t, append([]string{"list", bin}, test.args...)...)
+		if r.code != test.code || !strings.Contains(r.stderr, test.want) || r.stdout != "" {
+			t.Errorf("%q: status %d, %q; want %d, %q", test.args, r.code, r.stderr, test.code, test.want)
+		}
+	}
+}
+
+// TestListSameName: static functions of C and assembly may share a name.
+func TestListSameName(t *testing.T) {
+	b, err := offsets.Open(fixture.Build(t, "lines"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	l := newListing(b)
+	once, ok := b.Lookup("main.once")
+	if !ok || l.named["main.once"] != 1 {
+		t.Fatalf("%d functions main.once", l.named["main.once"])
+	}
+	l.named["main.once"]++
+	if err := l.function(once); err != nil {
+		t.Fatal(err)
+	}
+	if want := "one of 2 functions of this name"; l.rows[0].Note != want {
+		t.Errorf("note %q, want %q", l.rows[0].Note, want)
+	}
+}

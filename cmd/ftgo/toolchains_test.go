@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// matrixVar is the environment variable that names the file to write the table to.
+const matrixVar = "FTGO_MATRIX"
+
+// someVersions have between them every way in which Go has passed arguments, found
+// its goroutine, checked its stack and stored its symbols; allVersions are one of each
+// release that changed something here.
+var (
+	someVersions = []string{"1.5.4", "1.12.17", "1.16.15", "1.17.13", "1.20.14", "1.24.6", fixture.Current}
+	allVersions  = []string{
+		"1.5.4", "1.9.7", "1.12.17", "1.16.15", "1.17.13", "1.18.10", "1.20.14", "1.21.13", "1.22.12", "1.23.12", "1.24.6", "1.25.0", fixture.Current,
+	}
+)
+
+// variant is a way to build.
+type variant struct {
+	name  string
+	flags []string
+	cgo   bool
+}
+
+var variants = []variant{
+	{name: "default"},
+	{name: `-ldflags "-s -w"`, flags: []string{"-ldflags", "-s -w"}},
+	{name: "-buildmode=pie", flags: []string{"-buildmode=pie"}, cgo: true}, // the C linker makes PIE of old versions
+	{name: `-gcflags "-N -l"`, flags: []string{"-gcflags", "-N -l"}},
+	{name: "cgo, external linking", flags: []string{"-tags", "exactcgo", "-ldflags", "-linkmode=external"}, cgo: true},
+}
+
+// TestKernelToolchains counts the exactness target built by many toolchains in many
+// ways. With FTGO_TEST_TOOLCHAINS=all it takes all of them, and with FTGO_MATRIX=FILE it
+// writes the table of docs/toolchains.md.
+func TestKernelToolchains(t *testing.T) {
+	tracetest.Kernel(t)
+	versions := someVersions
+	if os.Getenv(fixture.ToolchainsVar) == "all" {
+		versions = allVersions
+	}
+	cells := make(map[string]string)
+	for _, version := range versions {
+		for i, v := range variants {
+			// The old are slow to build and to trace: short runs take every variant
+			// with some version, not with each.
+			if len(versions) != len(allVersions) && i > 0 && version != "1.12.17" && version != "1.20.14" && version != fixture.Current && i != len(version)%len(variants) {
+				continue
+			}
+			t.Run(version+"/"+v.name, func(t *testing.T) {
+				cells[version+v.name] = "**failed**"
+				cells[version+v.name] = observeToolchain(t, version, v)
+			})
+		}
+	}
+	if file := os.Getenv(matrixVar); file != "" && !t.Failed() {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(matrix(versions, cells)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// observeToolchain returns the text of a cell of the table.
+func observeToolchain(t *testing.T, version string, v variant) string {
+	if v.cgo {
+		t.Setenv("CGO_ENABLED", "1")
+		t.Setenv("CC", oldCC(t, version))
+	}
+	target, err := fixture.TryBuildWith(t, version, "exact", v.flags...)
+	if err != nil {
+		// Go 1.5 knows no PIE on amd64; that is the only hole there may be.
+		if version == "1.5.4" && v.name == "-buildmode=pie" && strings.Contains(err.Error(), "not supported") {
+			return "not in this version"
+		}
+		t.Fatal(err)
+	}
+	o, b, r := observeTarget(t, nil, "probe", target, []string{"main.*"})
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	if strings.Contains(v.name, "-s -w") {
+		sameStripped(t, version, o, b)
+	} else {
+		same(t, o, b)
+	}
+	if o.summary.Lost != 0 {
+		t.Errorf("%d events lost", o.summary.Lost)
+	}
+	var calls uint64
+	for _, f := range b.Functions {
+		calls += f.Calls
+	}
+	return fmt.Sprintf("exact: %d functions, %d calls", len(b.Functions), calls)
+}
+
+// sameStripped is same for programs whose names come from pclntab, which prints the
+// type arguments of Go 1.18 to 1.20 as [...]: all instances have one name there, and
+// only the last of them is seen by it.
+func sameStripped(t *testing.T, version string, o observed, b books) {
+	t.Helper()
+	if strings.HasPrefix(version, "1.18.") || strings.HasPrefix(version, "1.20.") {
+		for name := range b.Functions {
+			if strings.Contains(name, "[") {
+				delete(b.Functions, name)
+			}
+		}
+	}
+	same(t, o, b)
+}
+
+// oldCC is a C compiler for cgo of any version: Go 1.5 combines object files in a way
+// that today's gcc, which makes position-independent executables, takes badly.
+func oldCC(t *testing.T, version string) string {
+	if version != "1.5.4" {
+		return "gcc"
+	}
+	path := filepath.Join(fixture.Dir(t), "cc")
+	script := "#!/bin/sh\nfor a; do [ \"$a\" = -Wl,-r ] && exec gcc -r \"$@\"; done\nexec gcc -no-pie \"$@\"\n"
+	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// matrix is docs/toolchains.md.
+func matrix(versions []string, cells map[string]string) string {
+	var b strings.Builder
+	b.WriteString(`# Toolchains
+
+What ` + "`ftgo probe`" + ` counts of a program that keeps its own books (` + "`testdata/exact`" + `: recursion, stack
+growth and shrinking, panics, Goexit, goroutines that change threads, methods, generics, closures), built by
+each version of Go in each way. "exact" means: calls, completed, unwound and open are the program's own
+numbers for every function, and nothing was lost. Made by ` + "`scripts/toolchain-matrix`" + `.
+
+| Go |`)
+	for _, v := range variants {
+		b.WriteString(" " + v.name + " |")
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(variants)) + "\n")
+	for _, version := range versions {
+		b.WriteString("| " + version + " |")
+		for _, v := range variants {
+			b.WriteString(" " + cells[version+v.name] + " |")
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString(`
+Go 1.5 has no -buildmode=pie on amd64. A stripped program of Go 1.18 to 1.20 names all instances of a generic
+function alike (` + "`main.f[...]`" + `); they are left out of that cell's comparison.
+`)
+	return b.String()
+}

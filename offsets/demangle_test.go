@@ -1,0 +1,107 @@
+package offsets
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestDemangle(t *testing.T) {
+	for _, c := range []struct{ scenario, name, want string }{
+		{"C", "malloc", "malloc"},
+		{"C with underscores", "__libc_start_main", "__libc_start_main"},
+		{"C, copy for constants", "read_line.constprop.0", "read_line.constprop.0"},
+		{"C, cold part", "my_func.cold", "my_func.cold"},
+		{"C, local", "helper.1234", "helper.1234"},
+		{"C++ function", "_Z3addii", "add"},
+		{"C++ method", "_ZN5Store3getERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", "Store::get"},
+		{"C++ template", "_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back"},
+		{"C++ operator", "_ZNSolsEi", "std::ostream::operator<<"},
+		{"C++ destructor", "_ZN5StoreD0Ev", "Store::~Store"},
+		{"C++, cold part", "_Z3addii.cold", "add.cold"},
+		{"C++, copy of a part", "_Z3addii.part.0.cold.12", "add.part.0.cold.12"},
+		{"not quite C++", "_Zap", "_Zap"},
+		{"Rust before 2018", "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad"},
+		{"Rust v0", "_RNvCs1234_7mycrate3foo", "mycrate::foo"},
+		{"gccgo function", "main.add", "main.add"},
+		{"gccgo underscore", "main.my__func", "main.my_func"},
+		{"gccgo package path", "net_1http.Client.Do", "net/http.Client.Do"},
+		{"gccgo host in the path", "golang_0org_1x_1net_1dns_1dnsmessage.Parser.Start", "golang.org/x/net/dns/dnsmessage.Parser.Start"},
+		{"gccgo closure", "main.main..func2", "main.main.func2"},
+		{"gccgo init", "main..init1", "main.init.1"},
+		{"gccgo init of a method's name", "main.T.x..init", "main.T.x..init"},
+		{"gccgo beyond ASCII", "main.f_u00e9", "main.fé"},
+		{"gccgo stub", "main.W.my__PM_0_0stub2", "main.W.my_PM..stub2"},
+		{"gccgo type", "main._6122_7uintptr..eq", "main.[122]uintptr..eq"},
+		{"gccgo, constant copy", "main.add.constprop.0", "main.add.constprop.0"},
+		{"gccgo, cold part", "net_1http.f.cold", "net/http.f.cold"},
+		{"bad escape", "main.a_q", "main.a_q"},
+		{"cut escape", "main.a_u00", "main.a_u00"},
+		{"surrogate", "main.a_ud800", "main.a_ud800"},
+		{"one underscore at the end", "main.a_", "main.a_"},
+		{"empty", "", ""},
+		{"only a suffix", ".cold", ".cold"},
+		{"very long", "_Z" + strings.Repeat("9", 5000), "_Z" + strings.Repeat("9", 5000)},
+	} {
+		t.Run(c.scenario, func(t *testing.T) {
+			if got := Demangle(c.name); got != c.want {
+				t.Errorf("Demangle(%q) = %q, want %q", c.name, got, c.want)
+			}
+		})
+	}
+}
+
+// TestDemangleIsBounded: each substitution doubles the type.
+func TestDemangleIsBounded(t *testing.T) {
+	name := "_Z1fSt4pairIiiE"
+	for _, digit := range "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ" {
+		name += "St4pairIS" + string(digit) + "_S" + string(digit) + "_E"
+	}
+	for _, f := range []func(string) string{Demangle, demangleFull} {
+		if got := f(name); len(got) > 1<<maxDemangled+len(name) {
+			t.Errorf("%d bytes from %d", len(got), len(name))
+		}
+	}
+}
+
+func TestDemangleAll(t *testing.T) {
+	in := []string{"_Z3addii", "_Z3addff", "_Z3addff.cold", "_Z3onei", "_Z3onei.cold", "_ZN1AC1Ei", "_ZN1AC2Ei", "one_more", "main.T.M"}
+	want := []string{"add(int, int)", "add(float, float)", "add(float, float).cold", "one", "one.cold", "A::A(int) [C1]", "A::A(int) [C2]", "one_more", "main.T.M"}
+	funcs := make([]Func, len(in))
+	for i, name := range in {
+		funcs[i] = Func{Name: name, Addr: uint64(i), Size: 1}
+	}
+	funcs[5].Aliases = []string{"_Z3twov"}
+	var got []string
+	for _, f := range demangleAll(funcs) {
+		got = append(got, f.Name)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if want := []string{"_Z3addii"}; !slices.Equal(funcs[0].Aliases, want) {
+		t.Errorf("aliases %q, want %q", funcs[0].Aliases, want)
+	}
+	if want := []string{"_Z3twov", "two", "_ZN1AC1Ei"}; !slices.Equal(funcs[5].Aliases, want) {
+		t.Errorf("aliases %q, want %q", funcs[5].Aliases, want)
+	}
+}
+
+func FuzzDemangle(f *testing.F) {
+	for _, s := range []string{"_Z3addii", "_RNvCs1234_7mycrate3foo", "net_1http.Client.Do", "main.f_u00e9..func1", "_ZN4core3fmt17h0123456789abcdefE.llvm.1", "a.cold.b_x"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		got := Demangle(name)
+		if got == "" && name != "" {
+			t.Errorf("%q became empty", name)
+		}
+		if utf8.ValidString(name) && !utf8.ValidString(got) {
+			t.Errorf("%q became %q", name, got)
+		}
+		if len(got) > 1<<maxDemangled+len(name) {
+			t.Errorf("%d bytes became %d", len(name), len(got))
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package offsets
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/ftgo/ftgo/offsets/insn"
+)
+
+// direct tells where a direct jump leads. A part of the function that is not known
+// yet is added.
+func (w *flow) direct(from, to uint64) (destination, error) {
+	if w.partAt(to) != nil {
+		w.cross = append(w.cross, crossing{from, to})
+		return inside, nil
+	}
+	if target, ok := w.binary.FuncAt(to); ok {
+		_, cold := w.partOf(target)
+		switch {
+		case cold:
+			return w.extend(from, to, target.Addr, target.Size)
+		case to != target.Addr:
+			return 0, fmt.Errorf("leads into the middle of %s", target.Name)
+		case !w.mayHaveLeft(from):
+			return 0, fmt.Errorf("leads to %s with the stack in use", target.Name)
+		}
+		return outside, nil
+	}
+	// No symbol: a function that is not exported, or a part of this one, in a
+	// stripped file.
+	if w.binary.inPLT(to) {
+		return outside, nil
+	}
+	e, ok := w.unwind.at(to)
+	if !ok {
+		return 0, errors.New("leads to code of which nothing is known")
+	}
+	if to == e.addr && w.mayHaveLeft(from) {
+		if rule, ok := w.unwind.frameAt(to); ok && rule.entered() && !w.comesBack(e) {
+			return outside, nil
+		}
+	}
+	if f, ok := w.binary.firstFuncIn(e.addr, e.addr+e.size); ok {
+		return 0, fmt.Errorf("leads into the middle of code around %s", f.Name)
+	}
+	return w.extend(from, to, e.addr, e.size)
+}
+
+// extend adds a part that a jump leads to.
+func (w *flow) extend(from, to, addr, size uint64) (destination, error) {
+	w.cross = append(w.cross, crossing{from, to})
+	if err := w.add(addr, size); err != nil {
+		return 0, fmt.Errorf("leads to a part of the function at %+#x: %w", w.offset(addr), err)
+	}
+	return inside, nil
+}
+
+// mayHaveLeft reports whether SP may be where it was at the start: only then can a
+// jump be a tail call.
+func (w *flow) mayHaveLeft(at uint64) bool {
+	rule, ok := w.unwind.frameAt(at)
+	return !ok || rule.entered()
+}
+
+// comesBack reports whether code jumps into the function, other than to its start.
+func (w *flow) comesBack(e *unwindEntry) bool {
+	code, err := w.binary.Code(&Func{Name: w.fn.Name, Addr: e.addr, Size: e.size})
+	if err != nil {
+		return false
+	}
+	s, err := decode(code)
+	if err != nil {
+		return false
+	}
+	for _, j := range s.jumps {
+		if to := e.addr + uint64(j.to); j.in.Kind != insn.IndirectJump && to != w.fn.Addr && w.partAt(to) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// inPLT reports whether an address is in the procedure linkage table: a jump there
+// goes on to a function of another file.
+func (b *Binary) inPLT(addr uint64) bool {
+	for _, s := range b.elf.Sections {
+		if strings.HasPrefix(s.Name, ".plt") && addr >= s.Addr && addr-s.Addr < s.Size {
+			return true
+		}
+	}
+	return false
+}
+
+// firstFuncIn returns the first function that begins between two addresses.
+func (b *Binary) firstFuncIn(from, to uint64) (*Func, bool) {
+	i := sort.Search(len(b.funcs), func(i int) bool { return b.funcs[i].Addr >= from })
+	if i == len(b.funcs) || b.funcs[i].Addr >= to {
+		return nil, false
+	}
+	return &b.funcs[i], true
+}

@@ -1,0 +1,61 @@
+package offsets
+
+import (
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// TestLayout: the table by version says of a binary without debug information what
+// the debug information of its twin says.
+func TestLayout(t *testing.T) {
+	for _, version := range releases() {
+		t.Run(version, func(t *testing.T) {
+			with := openPath(t, fixture.BuildWith(t, version, "exact"))
+			without := openPath(t, fixture.BuildWith(t, version, "exact", "-ldflags=-w"))
+			want, err := with.layoutFromDWARF()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := without.Layout()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != want {
+				t.Errorf("%+v by version, %+v from debug information", got, want)
+			}
+			if l, err := without.layoutFromDWARF(); err == nil {
+				t.Errorf("-w left debug information: %+v", l)
+			}
+		})
+	}
+}
+
+// TestLayoutTable: no version between those that are known is left out.
+func TestLayoutTable(t *testing.T) {
+	for minor := 4; minor <= 26; minor++ {
+		if goidOffset[minor] == 0 {
+			t.Errorf("nothing known of Go 1.%d", minor)
+		}
+	}
+}
+
+func TestMemberOffset(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		val  any
+		want int64
+		ok   bool
+	}{
+		{"number", int64(152), 152, true},
+		{"expression", []byte{0x23, 0x98, 0x01}, 152, true},
+		{"another operation", []byte{0x11, 0x08}, 0, false},
+		{"cut off", []byte{0x23, 0x98}, 0, false},
+		{"no number", []byte{0x23}, 0, false},
+		{"absent", nil, 0, false},
+	} {
+		if got, ok := memberOffset(c.val); ok != c.ok || ok && got != c.want {
+			t.Errorf("%s: %d, %v; want %d, %v", c.name, got, ok, c.want, c.ok)
+		}
+	}
+}

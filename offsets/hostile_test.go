@@ -1,0 +1,257 @@
+package offsets
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// mutantsVar makes the test process one that reads mutants: "SEED FIRST LAST".
+const mutantsVar = "FTGO_TEST_MUTANTS"
+
+// TestHostile: of thousands of damaged binaries none makes the reader panic, take
+// more than a second of processor time or 256 MiB of memory, or return a site
+// outside of the executable segments. FTGO_TEST_HOSTILE=all tries ten times as many.
+func TestHostile(t *testing.T) {
+	total := 2000
+	if os.Getenv("FTGO_TEST_HOSTILE") == "all" {
+		total = 20000
+	}
+	seeds := []struct {
+		name, version string
+		flags         []string
+	}{
+		{"stripped", fixture.Current, []string{"-ldflags=-s -w"}},
+		{"stripped pie", fixture.Current, []string{"-buildmode=pie", "-ldflags=-s -w"}},
+		{"symbols", fixture.Current, []string{"-ldflags=-w"}},
+		{"debug information", fixture.Current, nil},
+		{"plain debug information", fixture.Current, []string{"-ldflags=-compressdwarf=false"}},
+		{"linked by C", fixture.Current, []string{"-ldflags=-linkmode=external -compressdwarf=false"}},
+		{"Go 1.12", "1.12.17", []string{"-ldflags=-s -w"}},
+		{"Go 1.16", "1.16.15", []string{"-ldflags=-s -w"}},
+	}
+	each := total / len(seeds)
+	for _, seed := range seeds {
+		t.Run(seed.name, func(t *testing.T) {
+			path := fixture.BuildWith(t, seed.version, "inlined", seed.flags...)
+			var peak int64 // KiB
+			for first := 0; first < each; first += 250 {
+				child := exec.Command(os.Args[0], "-test.run=^$")
+				child.Env = append(os.Environ(),
+					fmt.Sprintf("%s=%s %d %d", mutantsVar, path, first, min(first+250, each)), "GOTRACEBACK=all")
+				if out, err := child.CombinedOutput(); err != nil {
+					t.Errorf("%v: %s", err, out[:min(len(out), 1<<14)])
+				}
+				if use, ok := child.ProcessState.SysUsage().(*syscall.Rusage); ok {
+					peak = max(peak, use.Maxrss)
+				}
+			}
+			t.Logf("%d mutants, %d MiB at most", each, peak>>10)
+		})
+	}
+}
+
+// readMutants is what TestHostile's child process does.
+func readMutants(job string) error {
+	// Private writable mappings, which is what a Go heap is made of (getrlimit(2)).
+	limit := syscall.Rlimit{Cur: 256 << 20, Max: 256 << 20}
+	if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &limit); err != nil {
+		return err
+	}
+	args := strings.Fields(job)
+	seed, err := os.ReadFile(args[0])
+	if err != nil {
+		return err
+	}
+	first, err1 := strconv.Atoi(args[1])
+	last, err2 := strconv.Atoi(args[2])
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	m, err := newMutator(seed)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "ftgo-mutant-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	var deadline atomic.Int64 // of the process's CPU time, which other load does not use up
+	deadline.Store(int64(time.Minute))
+	go func() {
+		for range time.Tick(50 * time.Millisecond) {
+			if cpuTime() > time.Duration(deadline.Load()) {
+				debug.SetTraceback("all")
+				panic("hangs")
+			}
+		}
+	}()
+	for n := first; n < last; n++ {
+		data := m.mutant(n)
+		path := filepath.Join(dir, "mutant")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "\rmutant %d of %s ", n, args[0])
+		deadline.Store(int64(cpuTime() + time.Second))
+		if err := readHostile(path, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// readHostile asks a file all that there is to ask, of 200 of its functions.
+func readHostile(path string, data []byte) error {
+	b, err := Open(path)
+	if err != nil {
+		if !strings.HasPrefix(err.Error(), path+": ") {
+			return fmt.Errorf("error %q does not begin with the path", err)
+		}
+		return nil
+	}
+	defer b.Close()
+	b.Layout()
+	b.InlinedCalls("main.grow")
+	b.LineAddrs("main.go", 10)
+	funcs := b.Funcs()
+	for i := 0; i < len(funcs); i += 1 + len(funcs)/200 {
+		f := &funcs[i]
+		b.Position(f.Addr)
+		s, err := b.Sites(f)
+		if err != nil {
+			continue
+		}
+		for _, site := range slices.Concat([]Site{s.Entry}, s.Returns, s.Tails, s.CondTails) {
+			if !executable(data, site) {
+				return fmt.Errorf("%s: site at %#x, file offset %#x", f.Name, site.Addr(), site.Offset())
+			}
+		}
+	}
+	return nil
+}
+
+// executable tells by the program headers whether a site is in an executable segment,
+// and in the file.
+func executable(data []byte, s Site) bool {
+	le := binary.LittleEndian
+	headers := data[le.Uint64(data[32:]):]
+	for range le.Uint16(data[56:]) {
+		kind, flags := le.Uint32(headers), le.Uint32(headers[4:])
+		off, addr, size := le.Uint64(headers[8:]), le.Uint64(headers[16:]), le.Uint64(headers[32:])
+		if kind == 1 && flags&1 != 0 && s.Addr() >= addr && s.Addr()-addr < size && s.Offset() == s.Addr()-addr+off {
+			return s.Offset() < uint64(len(data))
+		}
+		headers = headers[56:]
+	}
+	return false
+}
+
+// seedELF is a small valid file: header, one executable segment, .text, symbols.
+func seedELF() []byte {
+	var b bytes.Buffer
+	code := []byte{0x55, 0xc3, 0x90, 0xc3}
+	const base, headers = 0x400000, 64 + 56
+	names := "\x00.text\x00.symtab\x00.strtab\x00f\x00g\x00"
+	symOff := headers + len(code)
+	strOff := symOff + 3*24
+	shOff := strOff + len(names)
+	h := elf.Header64{
+		Type: uint16(elf.ET_EXEC), Machine: uint16(elf.EM_X86_64), Version: 1, Phoff: 64, Shoff: uint64(shOff),
+		Ehsize: 64, Phentsize: 56, Phnum: 1, Shentsize: 64, Shnum: 4, Shstrndx: 3,
+	}
+	copy(h.Ident[:], "\x7fELF\x02\x01\x01")
+	le := binary.LittleEndian
+	binary.Write(&b, le, h)
+	binary.Write(&b, le, elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_X | elf.PF_R), Vaddr: base, Filesz: uint64(symOff), Memsz: uint64(symOff), Align: 4096})
+	b.Write(code)
+	binary.Write(&b, le, elf.Sym64{})
+	binary.Write(&b, le, elf.Sym64{Name: 23, Info: byte(elf.STT_FUNC), Shndx: 1, Value: base + headers, Size: 2})
+	binary.Write(&b, le, elf.Sym64{Name: 25, Info: byte(elf.STT_FUNC), Shndx: 1, Value: base + headers + 2, Size: 2})
+	b.WriteString(names)
+	binary.Write(&b, le, elf.Section64{})
+	binary.Write(&b, le, elf.Section64{Name: 1, Type: uint32(elf.SHT_PROGBITS), Flags: uint64(elf.SHF_ALLOC | elf.SHF_EXECINSTR), Addr: base + headers, Off: headers, Size: uint64(len(code))})
+	binary.Write(&b, le, elf.Section64{Name: 7, Type: uint32(elf.SHT_SYMTAB), Off: uint64(symOff), Size: 72, Link: 3, Entsize: 24})
+	binary.Write(&b, le, elf.Section64{Name: 15, Type: uint32(elf.SHT_STRTAB), Off: uint64(strOff), Size: uint64(len(names))})
+	return b.Bytes()
+}
+
+func TestSeedELF(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "seed")
+	if err := os.WriteFile(path, seedELF(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	var names []string
+	for _, f := range b.Funcs() {
+		names = append(names, fmt.Sprintf("%s@%#x+%d", f.Name, f.Addr, f.Size))
+	}
+	if got := strings.Join(names, " "); got != "f@0x400078+2 g@0x40007a+2" {
+		t.Errorf("functions %s", got)
+	}
+}
+
+// FuzzOpen: no file makes the reader panic, and no site is outside of a segment that
+// is executable.
+func FuzzOpen(f *testing.F) {
+	f.Add(seedELF())
+	f.Add([]byte("\x7fELF"))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(dir, fmt.Sprint(os.Getpid()))
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		b, err := Open(path)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), path+": ") {
+				t.Errorf("error %q does not begin with the path", err)
+			}
+			return
+		}
+		defer b.Close()
+		b.Layout()
+		b.InlinedCalls("f")
+		for i := range b.Funcs() {
+			fn := &b.Funcs()[i]
+			s, err := b.Sites(fn)
+			if err != nil {
+				continue
+			}
+			for _, site := range slices.Concat([]Site{s.Entry}, s.Returns, s.Tails) {
+				off, err := b.FileOffset(site.Addr())
+				if err != nil || off != site.Offset() || off >= uint64(len(data)) {
+					t.Errorf("%s: site at %#x, file offset %#x: %v", fn.Name, site.Addr(), site.Offset(), err)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,171 @@
+package offsets
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// marks returns the numbers of the lines of a file that end in "mark: NAME".
+func marks(t testing.TB, file string) map[string]int {
+	t.Helper()
+	f, err := os.Open(filepath.Join(fixture.Root(), "testdata", "lines", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := make(map[string]int)
+	s := bufio.NewScanner(f)
+	for n := 1; s.Scan(); n++ {
+		if _, name, ok := strings.Cut(s.Text(), "// mark: "); ok {
+			lines[name] = n
+		}
+	}
+	if s.Err() != nil || len(lines) == 0 {
+		t.Fatalf("%s: %d marks, %v", file, len(lines), s.Err())
+	}
+	return lines
+}
+
+// linesBuilds are the ways in which testdata/lines tells of its source.
+var linesBuilds = []struct {
+	name, version string
+	flags         []string
+}{
+	{"DWARF", fixture.Current, nil},
+	{"DWARF of PIE", fixture.Current, []string{"-buildmode=pie"}},
+	{"-w", fixture.Current, []string{"-ldflags=-w"}},
+	{"-s -w", fixture.Current, []string{"-ldflags=-s -w"}},
+	{"-s -w of PIE", fixture.Current, []string{"-buildmode=pie", "-ldflags=-s -w"}},
+	{"Go 1.20 DWARF", "1.20.14", nil},
+	{"Go 1.20 -s -w", "1.20.14", []string{"-ldflags=-s -w"}},
+	{"Go 1.18 -s -w", "1.18.10", []string{"-ldflags=-s -w"}},
+	{"Go 1.17 DWARF", "1.17.13", nil},
+	{"Go 1.17 -s -w", "1.17.13", []string{"-ldflags=-s -w"}},
+	{"Go 1.16 -s -w", "1.16.15", []string{"-ldflags=-s -w"}},
+	{"Go 1.12 DWARF", "1.12.17", nil},
+}
+
+// openLines opens testdata/lines.
+func openLines(t *testing.T, version string, flags []string) *Binary {
+	t.Helper()
+	b, err := Open(fixture.BuildWith(t, version, "lines", flags...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+func TestInlinedAt(t *testing.T) {
+	mark := marks(t, "store.go")
+	type site struct {
+		function string
+		line     int
+	}
+	for _, build := range linesBuilds {
+		t.Run(build.name, func(t *testing.T) {
+			b := openLines(t, build.version, build.flags)
+			for _, test := range []struct {
+				name string
+				code bool
+				want []site
+			}{
+				{"main.(*store).at", false, []site{{"main.(*store).fill", mark["fill at"]}, {"main.(*store).put", mark["put at"]}}},
+				{"main.double", true, []site{{"main.(*store).put", mark["put at"]}, {"main.(*store).put", mark["put return"]}}},
+				{"main.(*store).put", true, nil},
+				{"main.nosuch", false, nil},
+			} {
+				sites, err := b.InlinedAt(test.name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []site
+				for _, s := range sites {
+					got = append(got, site{s.Function, s.Line})
+					if filepath.Base(s.File) != "store.go" {
+						t.Errorf("%s is inlined in file %q", test.name, s.File)
+					}
+				}
+				if !slices.Equal(got, test.want) {
+					t.Errorf("%s is inlined at %v, want %v", test.name, got, test.want)
+				}
+				if _, ok := b.Lookup(test.name); ok != test.code {
+					t.Errorf("%s has code: %t", test.name, ok)
+				}
+				names, err := b.Inlined()
+				if err != nil || slices.Contains(names, test.name) != (test.want != nil) || !slices.IsSorted(names) {
+					t.Errorf("%s is among the %d inlined: %t, %v", test.name, len(names), slices.Contains(names, test.name), err)
+				}
+			}
+		})
+	}
+}
+
+// TestInlinedSourcesAgree compares debug information with Go's function table, which the
+// linker writes from different lists of the compiler.
+func TestInlinedSourcesAgree(t *testing.T) {
+	for _, flags := range [][]string{nil, {"-buildmode=pie"}, {"-ldflags=-linkmode=external"}} {
+		b := openFixture(t, "exact", flags...)
+		d, err := b.debugUnits()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := b.goTable()
+		if g == nil {
+			t.Fatal("no function table")
+		}
+		read := func(x *inlineIndex) []string {
+			var all []string
+			for name, calls := range x.byName {
+				for _, c := range calls {
+					all = append(all, name+" in "+x.names[c.caller])
+				}
+			}
+			slices.Sort(all)
+			return all
+		}
+		dwarf, table := read(&d.calls), read(g.calls())
+		if len(dwarf) < 3000 {
+			t.Errorf("%q: %d inlined calls in debug information", flags, len(dwarf))
+		}
+		if !slices.Equal(dwarf, table) {
+			for i := range min(len(dwarf), len(table)) {
+				if dwarf[i] != table[i] {
+					t.Fatalf("%q: %d and %d inlined calls; debug information has %s, the function table %s", flags, len(dwarf), len(table), dwarf[i], table[i])
+				}
+			}
+			t.Fatalf("%q: %d inlined calls in debug information, %d in the function table", flags, len(dwarf), len(table))
+		}
+	}
+}
+
+func TestInlinedUnknown(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, seedELF(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if sites, err := b.InlinedAt("f"); !errors.Is(err, ErrNoDebugInfo) {
+		t.Errorf("inlined at %v, %v", sites, err)
+	}
+	if names, err := b.Inlined(); !errors.Is(err, ErrNoDebugInfo) {
+		t.Errorf("inlined: %v, %v", names, err)
+	}
+	if addrs, err := b.LineAddrs("f.c", 1); !errors.Is(err, ErrNoDebugInfo) {
+		t.Errorf("f.c:1 is at %#x, %v", addrs, err)
+	}
+	if file, line, ok := b.Position(b.Funcs()[0].Addr); ok {
+		t.Errorf("position %s:%d", file, line)
+	}
+}

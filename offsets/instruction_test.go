@@ -1,0 +1,113 @@
+package offsets
+
+import (
+	"errors"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// TestSiteAtAgainstObjdump: of all offsets of a function those are taken that the Go
+// project's own disassembler lists, but for what the kernel refuses, and no other.
+func TestSiteAtAgainstObjdump(t *testing.T) {
+	b := openLines(t, fixture.Current, nil)
+	out, err := exec.Command("go", "tool", "objdump", "-s", `^main\.`, b.Path()).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	boundary := make(map[uint64]bool)
+	for _, m := range regexp.MustCompile(`(?m)^\s+\S+:\d+\s+0x([0-9a-f]+)\s`).FindAllStringSubmatch(string(out), -1) {
+		addr, err := strconv.ParseUint(m[1], 16, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		boundary[addr] = true
+	}
+	if len(boundary) < 100 {
+		t.Fatalf("%d instructions", len(boundary))
+	}
+	taken := 0
+	for i := range b.Funcs() {
+		f := &b.Funcs()[i]
+		if f.Package() != "main" {
+			continue
+		}
+		for at := range f.Size {
+			s, err := b.SiteAt(f, at)
+			if boundary[f.Addr+at] {
+				if err != nil {
+					if errors.Is(err, ErrNoInstruction) {
+						t.Errorf("%s+%#x: %v", f.Name, at, err)
+					}
+					continue
+				}
+				taken++
+				if s.Addr() != f.Addr+at {
+					t.Errorf("%s+%#x: site at %#x", f.Name, at, s.Addr())
+				}
+				if off, _ := b.FileOffset(f.Addr + at); s.Offset() != off {
+					t.Errorf("%s+%#x: site at file offset %#x, want %#x", f.Name, at, s.Offset(), off)
+				}
+			} else if !errors.Is(err, ErrNoInstruction) {
+				t.Errorf("%s+%#x: site at %#x, %v", f.Name, at, s.Addr(), err)
+			}
+		}
+		for _, at := range []uint64{f.Size, f.Size + 1, 1 << 63, 1<<64 - 1} {
+			if s, err := b.SiteAt(f, at); !errors.Is(err, ErrNoInstruction) {
+				t.Errorf("%s+%#x: site at %#x, %v", f.Name, at, s.Addr(), err)
+			}
+		}
+	}
+	if taken < len(boundary)*9/10 {
+		t.Errorf("%d of %d instructions taken", taken, len(boundary))
+	}
+}
+
+func TestSiteAtNeighbours(t *testing.T) {
+	b := openLines(t, fixture.Current, nil)
+	f, ok := b.Lookup("main.double") // lea (%rax,%rax), %rax or shl $1, %rax; ret
+	if !ok {
+		t.Fatal("no main.double")
+	}
+	var at []uint64
+	for o := range f.Size {
+		if _, err := b.SiteAt(f, o); err == nil {
+			at = append(at, o)
+		}
+	}
+	if len(at) != 2 || at[1] < 2 {
+		t.Fatalf("main.double has instructions at %#x", at)
+	}
+	_, err := b.SiteAt(f, 1)
+	if want := "nearest: +0x0, +0x" + strconv.FormatUint(at[1], 16); err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("+0x1: %v; want %q", err, want)
+	}
+	_, err = b.SiteAt(f, 100)
+	if want := "beyond the function's " + strconv.FormatUint(f.Size, 10) + " bytes; last instruction: +0x" + strconv.FormatUint(at[1], 16); err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("+100: %v; want %q", err, want)
+	}
+}
+
+// TestSiteAtUndecodable: any doubt about the function makes all of it taboo.
+func TestSiteAtUndecodable(t *testing.T) {
+	b := openLines(t, fixture.Current, nil)
+	put, ok := b.Lookup("main.(*store).put")
+	if !ok {
+		t.Fatal("no main.(*store).put")
+	}
+	for name, f := range map[string]Func{
+		"cut within an instruction": {Name: "f", Addr: put.Addr, Size: 3},
+		"beyond the segment":        {Name: "f", Addr: put.Addr, Size: 1 << 40},
+		"in no segment":             {Name: "f", Addr: 16, Size: 16},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if s, err := b.SiteAt(&f, 0); err == nil || errors.Is(err, ErrNoInstruction) {
+				t.Errorf("site at %#x, %v", s.Addr(), err)
+			}
+		})
+	}
+}

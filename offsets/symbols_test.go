@@ -1,0 +1,138 @@
+package offsets
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// library is C source of every kind of symbol for functions.
+const library = `
+static int hidden(void) { return 1; }
+int plain(void) { return hidden(); }
+int weak(void) __attribute__((weak));
+int weak(void) { return 2; }
+int __libc_get(void) { return 3; }
+int get(void) __attribute__((alias("__libc_get")));
+int get_more(void) __attribute__((alias("__libc_get")));
+static int fast(void) { return 4; }
+static int (*choose(void))(void) { return fast; }
+int chosen(void) __attribute__((ifunc("choose")));
+int data = 5;
+`
+
+func buildLibrary(t *testing.T, flags ...string) *Binary {
+	t.Helper()
+	dir := t.TempDir()
+	source, path := filepath.Join(dir, "lib.c"), filepath.Join(dir, "lib.so")
+	if err := os.WriteFile(source, []byte(library), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"-O1", "-fno-inline", "-shared", "-fPIC", "-o", path, source}, flags...)
+	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
+		t.Skipf("no C compiler: %v\n%s", err, out)
+	}
+	return openPath(t, path)
+}
+
+// TestDynamicSymbols: a stripped library has the functions that it exports.
+func TestDynamicSymbols(t *testing.T) {
+	full, stripped := buildLibrary(t), buildLibrary(t, "-s")
+	for _, c := range []struct {
+		name           string
+		full, stripped bool
+	}{
+		{"plain", true, true},
+		{"weak", true, true},
+		{"get", true, true},
+		{"hidden", true, false},
+		{"choose", true, false},  // the resolver, by its own name
+		{"chosen", false, false}, // not by the name of what it chooses
+		{"data", false, false},
+	} {
+		f, ok := full.Lookup(c.name)
+		if ok != c.full {
+			t.Errorf("%s in the library: %v", c.name, ok)
+		}
+		s, ok := stripped.Lookup(c.name)
+		if ok != c.stripped {
+			t.Errorf("%s in the stripped library: %v", c.name, ok)
+		}
+		if f != nil && s != nil && (f.Name != s.Name || f.Addr != s.Addr || f.Size != s.Size || s.ABI != SystemV) {
+			t.Errorf("%+v in the library, %+v stripped", f, s)
+		}
+	}
+}
+
+// TestAliases: of the names of one function one is chosen; the others find it too.
+func TestAliases(t *testing.T) {
+	b := buildLibrary(t)
+	f, ok := b.Lookup("__libc_get")
+	if !ok {
+		t.Fatal("no __libc_get")
+	}
+	if f.Name != "get" || !slices.Equal(f.Aliases, []string{"get_more", "__libc_get"}) {
+		t.Errorf("%s, aliases %q", f.Name, f.Aliases)
+	}
+	for _, name := range []string{"get", "get_more"} {
+		if g, ok := b.Lookup(name); !ok || g != f {
+			t.Errorf("%s is %+v, want %+v", name, g, f)
+		}
+	}
+}
+
+// TestTidy: the order of names does not depend on that of the tables.
+func TestTidy(t *testing.T) {
+	name := func(text string, from source, local bool) namedFunc {
+		return namedFunc{Func{Name: text, Addr: 16, Size: 1}, from, local}
+	}
+	for _, c := range []struct {
+		name  string
+		names []namedFunc
+		want  []string
+	}{
+		{"shortest", []namedFunc{name("read64", fromSymtab, false), name("read", fromSymtab, false)}, []string{"read", "read64"}},
+		{"no underscores", []namedFunc{name("_IO_x", fromSymtab, false), name("fopenlonger", fromSymtab, false)}, []string{"fopenlonger", "_IO_x"}},
+		{"global", []namedFunc{name("a", fromSymtab, true), name("bb", fromSymtab, false)}, []string{"bb", "a"}},
+		{"symtab before dynsym", []namedFunc{name("a", fromDynsym, false), name("bb", fromSymtab, false)}, []string{"bb", "a"}},
+		{"Go before C", []namedFunc{name("crosscall2", fromDynsym, false), name("x.crosscall2", fromPclntab, false)}, []string{"x.crosscall2", "crosscall2"}},
+		{"one name twice", []namedFunc{name("a", fromDynsym, false), name("a", fromSymtab, false)}, []string{"a"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for range 2 {
+				funcs := tidy(slices.Clone(c.names))
+				if len(funcs) != 1 || !slices.Equal(append([]string{funcs[0].Name}, funcs[0].Aliases...), c.want) {
+					t.Errorf("%+v, want %q", funcs, c.want)
+				}
+				slices.Reverse(c.names)
+			}
+		})
+	}
+}
+
+// TestABI: a stripped binary tells assembly from Go and from wrappers.
+func TestABI(t *testing.T) {
+	for _, version := range releases() {
+		t.Run(version, func(t *testing.T) {
+			for _, flags := range [][]string{nil, {"-ldflags=-s -w"}} {
+				b := openPath(t, fixture.BuildWith(t, version, "exact", flags...))
+				want := map[string]ABI{"main.leaf": ABIInternal, "runtime.gogo": ABI0, "runtime.memmove": ABI0, "runtime.newproc": ABIInternal}
+				if b.goVer.Minor >= FirstRegisterABI {
+					want["runtime.newproc.abi0"] = ABI0 // called by rt0_go
+				}
+				for name, abi := range want {
+					if b.goVer.Minor < FirstRegisterABI {
+						abi = ABI0
+					}
+					if f, ok := b.Lookup(name); !ok || f.ABI != abi {
+						t.Errorf("%q: %s is %+v, want %v", flags, name, f, abi)
+					}
+				}
+			}
+		})
+	}
+}

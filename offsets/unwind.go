@@ -1,0 +1,152 @@
+package offsets
+
+import (
+	"bytes"
+	"cmp"
+	"debug/elf"
+	"encoding/binary"
+	"slices"
+	"sort"
+)
+
+// unwindTable is what .eh_frame says of a file's code, by address. It names no
+// functions, but it outlives stripping, and knows two things that symbols don't:
+// where a piece of code begins and ends, and how far SP is from the return
+// address at each of its instructions.
+//
+// The format: Linux Standard Base Core 5.0, chapter 10.6, and DWARF 5, section 6.4.
+type unwindTable []unwindEntry
+
+// unwindEntry is one frame description entry: a piece of code and the program that
+// tells its frames.
+type unwindEntry struct {
+	addr, size uint64
+	common     *unwindCommon
+	program    []byte
+}
+
+// unwindCommon is what several entries have in common.
+type unwindCommon struct {
+	codeAlign, dataAlign int64
+	pointers             byte // how entries spell addresses
+	augmented            bool
+	program              []byte
+}
+
+func (b *Binary) readUnwind() unwindTable {
+	s := b.elf.Section(".eh_frame")
+	if s == nil || s.Type == elf.SHT_NOBITS {
+		return nil
+	}
+	data, err := s.Data()
+	if err != nil {
+		return nil
+	}
+	return parseUnwind(data, s.Addr)
+}
+
+// parseUnwind reads .eh_frame, which is loaded at addr. What it can't read it leaves out: its
+// users must do without where there is nothing.
+func parseUnwind(data []byte, addr uint64) unwindTable {
+	var t unwindTable
+	commons := make(map[int]*unwindCommon)
+	for at := 0; at+4 <= len(data); {
+		size, id := uint64(binary.LittleEndian.Uint32(data[at:])), at+4
+		if size == 0xffffffff && at+12 <= len(data) {
+			size, id = binary.LittleEndian.Uint64(data[at+4:]), at+12
+		}
+		if size > uint64(len(data)-id) {
+			break
+		}
+		end := id + int(size)
+		if size >= 4 {
+			r := &dwarfReader{data: data[:end], at: id + 4}
+			if back := int(binary.LittleEndian.Uint32(data[id:])); back == 0 {
+				commons[at] = r.common()
+			} else if c := commons[id-back]; c != nil {
+				if e, ok := r.entry(c, addr); ok {
+					t = append(t, e)
+				}
+			}
+		}
+		at = end
+	}
+	slices.SortFunc(t, func(x, y unwindEntry) int { return cmp.Compare(x.addr, y.addr) })
+	return t
+}
+
+// at returns the entry of the code that an address lies in.
+func (t unwindTable) at(addr uint64) (*unwindEntry, bool) {
+	i := sort.Search(len(t), func(i int) bool { return t[i].addr > addr }) - 1
+	if i < 0 || addr-t[i].addr >= t[i].size {
+		return nil, false
+	}
+	return &t[i], true
+}
+
+// common reads a common information entry behind its id; nil for one that says
+// more than is understood.
+func (r *dwarfReader) common() *unwindCommon {
+	version := r.u8()
+	n := bytes.IndexByte(r.data[min(r.at, len(r.data)):], 0)
+	if version != 1 && version != 3 || n < 0 {
+		return nil
+	}
+	augmentation := string(r.data[r.at : r.at+n])
+	r.at += n + 1
+	c := &unwindCommon{codeAlign: int64(r.uleb()), dataAlign: r.sleb()}
+	if version == 1 {
+		r.u8() // the return address's column
+	} else {
+		r.uleb()
+	}
+	if augmentation != "" {
+		if augmentation[0] != 'z' {
+			return nil
+		}
+		c.augmented = true
+		program := r.uleb()
+		program += uint64(r.at)
+		for _, a := range augmentation[1:] {
+			switch a {
+			case 'R':
+				c.pointers = r.u8()
+			case 'L':
+				r.u8()
+			case 'P':
+				r.pointer(r.u8(), 0)
+			case 'S', 'B': // signal frame, pointer authentication
+			default:
+				return nil
+			}
+		}
+		if program > uint64(len(r.data)) {
+			return nil
+		}
+		r.at = int(program)
+	}
+	if r.bad {
+		return nil
+	}
+	c.program = r.data[r.at:]
+	return c
+}
+
+// entry reads a frame description entry behind its id.
+func (r *dwarfReader) entry(c *unwindCommon, section uint64) (e unwindEntry, ok bool) {
+	e.common = c
+	e.addr = r.pointer(c.pointers, section+uint64(r.at))
+	e.size = r.pointer(c.pointers&0x0f, 0)
+	if c.augmented {
+		n := r.uleb()
+		if n > uint64(len(r.data)) {
+			return e, false
+		}
+		r.at += int(n)
+	}
+	if r.bad || r.at > len(r.data) || e.size == 0 || e.addr+e.size < e.addr {
+		return e, false
+	}
+	e.program = r.data[r.at:]
+	return e, true
+}

@@ -1,0 +1,121 @@
+package offsets
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+func TestParseGoVersion(t *testing.T) {
+	for text, want := range map[string]GoVersion{
+		"go1.26.8":                  {Minor: 26},
+		"go1.5":                     {Minor: 5},
+		"go1.24rc1":                 {Minor: 24},
+		"go1.24.0 X:noswissmap":     {Minor: 24},
+		"devel go1.27-abcdef Mon":   {Minor: 27, Devel: true},
+		"go1.22.3 (Red Hat 1.22.3)": {Minor: 22},
+	} {
+		want.Text = text
+		if got, err := parseGoVersion(text); err != nil || got != want {
+			t.Errorf("parseGoVersion(%q) = %+v, %v; want %+v", text, got, err, want)
+		}
+	}
+	for _, bad := range []string{"", "go2.1", "go1.", "go1.x", "devel +abcdef", "1.26"} {
+		if v, err := parseGoVersion(bad); err == nil {
+			t.Errorf("parseGoVersion(%q) = %+v", bad, v)
+		}
+	}
+}
+
+// TestGoVersion: the version is found with symbols, without, and without section
+// headers. No release before 1.13 has build information.
+func TestGoVersion(t *testing.T) {
+	for _, version := range releases() {
+		t.Run(version, func(t *testing.T) {
+			want := "go" + version
+			if version == fixture.Current {
+				want = runtime.Version()
+			}
+			stripped := fixture.BuildWith(t, version, "exact", "-ldflags=-s -w")
+			for name, path := range map[string]string{
+				"as built":                fixture.BuildWith(t, version, "exact"),
+				"stripped":                stripped,
+				"without section headers": headless(t, stripped),
+			} {
+				if v, ok := openPath(t, path).GoVersion(); !ok || v.Text != want {
+					t.Errorf("%s: %+v, %v; want %s", name, v, ok, want)
+				}
+			}
+		})
+	}
+}
+
+// TestGoVersionAmongTexts: of two texts that look like a version, the one that a
+// variable has for its value counts.
+func TestGoVersionAmongTexts(t *testing.T) {
+	data, err := os.ReadFile(fixture.BuildWith(t, "1.12.17", "exact", "-ldflags=-s -w"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, other := []byte("index out of range"), []byte("go1.9.1 is too old")
+	if len(said) != len(other) || !bytes.Contains(data, said) {
+		t.Fatalf("no %q to replace", said)
+	}
+	path := filepath.Join(t.TempDir(), "old")
+	if err := os.WriteFile(path, bytes.ReplaceAll(data, said, other), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if v, ok := openPath(t, path).GoVersion(); !ok || v.Text != "go1.12.17" {
+		t.Errorf("%+v, %v", v, ok)
+	}
+}
+
+// TestNotGo: C is not taken for Go, even if it says "go1.12.17".
+func TestNotGo(t *testing.T) {
+	dir := t.TempDir()
+	source := filepath.Join(dir, "c.c")
+	text := `char *runtime_buildVersion = "go1.12.17"; int main(void) { return runtime_buildVersion[0]; }`
+	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "c")
+	if out, err := exec.Command("gcc", "-o", path, source).CombinedOutput(); err != nil {
+		t.Skipf("no C compiler: %v\n%s", err, out)
+	}
+	b := openPath(t, path)
+	if v, ok := b.GoVersion(); ok {
+		t.Errorf("a C program was built with %+v", v)
+	}
+	f, ok := b.Lookup("main")
+	if !ok || f.ABI != SystemV {
+		t.Errorf("main of a C program: %+v", f)
+	}
+}
+
+// TestGccgo: another compiler's Go has neither g in a register nor its layout.
+func TestGccgo(t *testing.T) {
+	if _, err := exec.LookPath("gccgo"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	source := filepath.Join(dir, "main.go")
+	if err := os.WriteFile(source, []byte("package main\nfunc main() { println(1) }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "main")
+	if out, err := exec.Command("gccgo", "-static-libgo", "-o", path, source).CombinedOutput(); err != nil {
+		t.Skipf("gccgo links nothing: %v\n%s", err, out)
+	}
+	b := openPath(t, path)
+	if v, ok := b.GoVersion(); ok {
+		t.Errorf("gccgo's program was built with %+v", v)
+	}
+	if f, ok := b.Lookup("main.main"); !ok || f.ABI != SystemV {
+		t.Errorf("main.main of gccgo: %+v", f)
+	}
+}
