@@ -57,7 +57,11 @@ func (b *Binary) readFuncs(static []symbol, table []pclnFunc) ([]Func, error) {
 	if len(named) == 0 {
 		return nil, fmt.Errorf("%w (stripped?)", ErrNoSymbols)
 	}
-	return withoutABI(tidy(named)), nil
+	funcs := withoutABI(tidy(named))
+	if b.goVer.Minor == 0 {
+		funcs = demangleAll(funcs)
+	}
+	return funcs, nil
 }
 
 // symbolFunc is the function of a symbol. Those of type STT_GNU_IFUNC are none: what
