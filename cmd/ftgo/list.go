@@ -41,45 +41,24 @@ func list(_ context.Context, e *env, args []string) (err error) {
 // listRows are the functions by address, then those that were inlined only by name, and
 // then the instructions as they were asked for.
 func listRows(e *env, o *options) ([]render.ListRow, error) {
-	if err := findBinary(o); err != nil {
-		return nil, err
-	}
-	if err := findBinary(o); err != nil {
-		return nil, err
-	}
-	patterns := o.patterns
-	var places []place
-	if !o.regexp {
-		var err error
-		if places, patterns, err = splitPlaces(o.patterns); err != nil {
-			return nil, err
-		}
-	}
-	include, err := compile(patterns, o.regexp)
+	w, err := readWanted(o)
 	if err != nil {
 		return nil, err
 	}
-	exclude, err := compile(o.exclude, o.regexp)
-	if err != nil {
-		return nil, err
-	}
-	b, err := offsets.Open(o.binary)
-	if err != nil {
-		return nil, err
-	}
+	b := w.binary
 	defer b.Close()
 
 	l := newListing(b)
 	if l.inlinedErr != nil {
 		e.say("%s: which calls are inlined is not known: %v", b.Path(), l.inlinedErr)
 	}
-	funcs, unmatched := offsets.Select(b.Funcs(), include, exclude)
+	funcs, unmatched := offsets.Select(b.Funcs(), w.include, w.exclude)
 	for _, f := range funcs {
 		if err := l.function(f); err != nil {
 			return nil, err
 		}
 	}
-	bodiless, elsewhere := offsets.Select(l.bodiless, include, exclude)
+	bodiless, elsewhere := offsets.Select(l.bodiless, w.include, w.exclude)
 	for _, f := range bodiless {
 		l.inlined(f.Name)
 	}
@@ -90,7 +69,7 @@ func listRows(e *env, o *options) ([]render.ListRow, error) {
 			}
 		}
 	}
-	for _, p := range places {
+	for _, p := range w.places {
 		if err := l.place(e, p); err != nil {
 			return nil, err
 		}

@@ -26,31 +26,13 @@ type selection struct {
 // pattern without a match is an error, unless forced, since it is mostly a typing
 // error; then only all of them together are.
 func selectFuncs(e *env, o *options) (*selection, error) {
-	if err := findBinary(o); err != nil {
-		return nil, err
-	}
-	patterns := o.patterns
-	var places []place
-	if !o.regexp {
-		var err error
-		if places, patterns, err = splitPlaces(o.patterns); err != nil {
-			return nil, err
-		}
-	}
-	include, err := compile(patterns, o.regexp)
+	w, err := readWanted(o)
 	if err != nil {
 		return nil, err
 	}
-	exclude, err := compile(o.exclude, o.regexp)
-	if err != nil {
-		return nil, err
-	}
-	b, err := offsets.Open(o.binary)
-	if err != nil {
-		return nil, err
-	}
+	b := w.binary
 	s := &selection{binary: b, named: make(map[*offsets.Func]bool)}
-	for _, p := range places {
+	for _, p := range w.places {
 		spots, skipped, err := p.resolve(b)
 		if err != nil {
 			b.Close()
@@ -61,7 +43,7 @@ func selectFuncs(e *env, o *options) (*selection, error) {
 		}
 		s.skipped = append(s.skipped, skipped...)
 	}
-	funcs, unmatched := offsets.Select(b.Funcs(), include, exclude)
+	funcs, unmatched := offsets.Select(b.Funcs(), w.include, w.exclude)
 	for i, p := range unmatched {
 		text := noMatch(b, p.String(), o.regexp)
 		if !o.force || len(funcs)+len(s.points) == 0 && i == len(unmatched)-1 {
@@ -76,9 +58,38 @@ func selectFuncs(e *env, o *options) (*selection, error) {
 	}
 	s.funcs = funcs
 	if !o.regexp {
-		s.findNamed(include, exclude)
+		s.findNamed(w.include, w.exclude)
 	}
 	return s, nil
+}
+
+// wanted is what the arguments ask for, read but not looked up.
+type wanted struct {
+	binary           *offsets.Binary
+	places           []place
+	include, exclude []offsets.Pattern
+}
+
+// readWanted opens the binary and reads the FUNC arguments. Who gets it closes the
+// binary.
+func readWanted(o *options) (w wanted, err error) {
+	if err := findBinary(o); err != nil {
+		return w, err
+	}
+	patterns := o.patterns
+	if !o.regexp {
+		if w.places, patterns, err = splitPlaces(o.patterns); err != nil {
+			return w, err
+		}
+	}
+	if w.include, err = compile(patterns, o.regexp); err != nil {
+		return w, err
+	}
+	if w.exclude, err = compile(o.exclude, o.regexp); err != nil {
+		return w, err
+	}
+	w.binary, err = offsets.Open(o.binary)
+	return w, err
 }
 
 // findBinary finds the file that BINARY names. With -p it may also be the first FUNC,
