@@ -309,13 +309,3 @@ func TestUnchanged(t *testing.T) {
 		t.Error("a file that was written over passed for unchanged")
 	}
 }
-
-func TestInlinedCalls(t *testing.T) {
-	b := openFixture(t, "inlined")
-	if n, err := b.InlinedCalls("main.grow"); n != 2 || err != nil {
-		t.Errorf("main.grow: %d places, %v; want 2", n, err)
-	}
-	if n, err := b.InlinedCalls("main.first"); err == nil {
-		t.Errorf("main.first: %d places", n)
-	}
-}

@@ -2,7 +2,6 @@ package offsets
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 )
 
@@ -52,16 +51,6 @@ func (b *Binary) Inlined() ([]string, error) {
 	}
 	slices.Sort(names)
 	return names, nil
-}
-
-// InlinedCalls is the number of places that InlinedAt returns. The error is ErrNoFunc
-// if there is none.
-func (b *Binary) InlinedCalls(name string) (int, error) {
-	sites, err := b.InlinedAt(name)
-	if err == nil && len(sites) == 0 {
-		err = fmt.Errorf("%s: %w", name, ErrNoFunc)
-	}
-	return len(sites), err
 }
 
 func (b *Binary) inlineIndex() (*inlineIndex, error) {
