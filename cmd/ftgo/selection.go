@@ -146,7 +146,7 @@ func noMatch(b *offsets.Binary, pattern string, regexp bool) string {
 		return text
 	}
 	if at, err := b.InlinedAt(pattern); err == nil && len(at) > 0 {
-		return fmt.Sprintf("%s: %s was inlined into its callers (%d places, see ftgo list) and has no code of its own: nothing to probe", b.Path(), pattern, len(at))
+		return fmt.Sprintf("%s: %s was inlined into its callers (%s, see ftgo list) and has no code of its own: nothing to probe", b.Path(), pattern, plural(len(at), "place"))
 	}
 	near := offsets.Nearest(pattern, b.Funcs(), 3)
 	if len(near) == 0 {
