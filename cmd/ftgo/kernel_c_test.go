@@ -133,3 +133,44 @@ func TestKernelShortLivedPIE(t *testing.T) {
 		t.Errorf("status %d, %d calls, %d completed, want 30\n%s", code, f.Calls, f.Completed, errs.String())
 	}
 }
+
+// TestKernelCgoCallback: calls that go from Go to C and back into Go run on one
+// goroutine and on one of its stacks, with a thread's stack between.
+func TestKernelCgoCallback(t *testing.T) {
+	tracetest.Kernel(t)
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("no gcc here")
+	}
+	t.Setenv("CGO_ENABLED", "1")
+	target := fixture.Build(t, "callback")
+	names := []string{"main.outer", "half", "main.doubled"}
+	r := ftgo(t, append(append([]string{"probe", "-o", "json", target}, names...), "--", target)...)
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	o := readObserved(t, r.stdout)
+	for _, name := range names {
+		if f := o.functions[name]; f.Calls != 21 || f.Completed != 21 {
+			t.Errorf("%s: %d calls, %d completed; want 21", name, f.Calls, f.Completed)
+		}
+	}
+}
+
+// TestKernelSharedLibrary probes Go code in a library that a C program has loaded, by
+// threads that C has started.
+func TestKernelSharedLibrary(t *testing.T) {
+	tracetest.Kernel(t)
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("no gcc here")
+	}
+	t.Setenv("CGO_ENABLED", "1")
+	library := fixture.Build(t, "callback", "-buildmode=c-shared")
+	host := compiled(t, "gcc", "c/host.c", "-pthread", "-ldl")
+	r := ftgo(t, "probe", "-o", "json", library, "main.doubled", "--", host, library)
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	if f := readObserved(t, r.stdout).functions["main.doubled"]; f.Calls != 20 || f.Completed != 20 {
+		t.Errorf("%d calls, %d completed; want 20\n%s", f.Calls, f.Completed, r.stderr)
+	}
+}
