@@ -65,7 +65,14 @@ func (u *lineUnit) lines(data *dwarf.Data) ([]lineRow, error) {
 	return u.rows, u.err
 }
 
-func (u *lineUnit) readRows(data *dwarf.Data) ([]lineRow, error) {
+// readRows recovers from debug/dwarf: it takes a file number that a damaged table has made
+// negative for an index (LineReader.updateFile, Go 1.26).
+func (u *lineUnit) readRows(data *dwarf.Data) (rows []lineRow, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("damaged: %v", p)
+		}
+	}()
 	r, err := data.LineReader(u.entry)
 	if err != nil || r == nil {
 		return nil, err
@@ -76,7 +83,6 @@ func (u *lineUnit) readRows(data *dwarf.Data) ([]lineRow, error) {
 			numbers[f] = int32(i)
 		}
 	}
-	var rows []lineRow
 	var e dwarf.LineEntry
 	for {
 		switch err := r.Next(&e); {
