@@ -8,8 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var errPermission = fs.ErrPermission
-
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 func isBusy(err error) bool { return errors.Is(err, unix.EBUSY) }

@@ -3,6 +3,7 @@ package tracefs
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 )
 
@@ -44,7 +45,7 @@ func (e *ProbeError) Word() string {
 
 // explain finds which of the lines of one write was refused, and why.
 func (f *FS) explain(lines []string, err error) error {
-	if errors.Is(err, errPermission) || isNotExist(err) && !f.exists("uprobe_events") {
+	if errors.Is(err, fs.ErrPermission) || isNotExist(err) && !f.exists("uprobe_events") {
 		return refused("write", f.path("uprobe_events"), err)
 	}
 	log, logErr := f.ops.Read(f.path("error_log"))

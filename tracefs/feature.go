@@ -14,16 +14,12 @@ type Features struct {
 	// (x86, since 5.4 as far as it was tried; arch/x86/kernel/uprobes.c,
 	// push_setup_xol_ops).
 	PushEmulated bool
-	// Instances: uprobe events reach the buffer of an instance (not on 3.10).
-	Instances bool
 	// RecordTGID: lines carry the process (since 4.14).
 	RecordTGID bool
 	// EventFork: set_event_pid follows new threads (since 4.9).
 	EventFork bool
 	// EventPID: set_event_pid exists (since 4.4).
 	EventPID bool
-	// ErrorLog: refusals are explained (since 5.4).
-	ErrorLog bool
 }
 
 // Features asks the kernel. What can be tried without leaving a trace is tried by
@@ -37,11 +33,9 @@ func (f *FS) Features() Features {
 		Append: appends,
 		// Nothing tells of it, but it came with the same versions.
 		PushEmulated: appends,
-		Instances:    f.exists("instances"),
 		RecordTGID:   f.exists("options", "record-tgid"),
 		EventFork:    f.exists("options", "event-fork"),
 		EventPID:     f.exists("set_event_pid"),
-		ErrorLog:     f.exists("error_log"),
 	}
 }
 

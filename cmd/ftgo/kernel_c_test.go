@@ -6,27 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
-
-// compiled builds a program with a compiler that a machine may lack.
-func compiled(t *testing.T, compiler, source string, flags ...string) string {
-	t.Helper()
-	if _, err := exec.LookPath(compiler); err != nil {
-		t.Skipf("no %s here", compiler)
-	}
-	path := filepath.Join(t.TempDir(), strings.TrimSuffix(filepath.Base(source), filepath.Ext(source)))
-	cmd := exec.Command(compiler, append(flags, "-o", path, filepath.Join(fixture.Root(), "testdata", source))...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return path
-}
 
 // waiting starts a program that says "ready" and waits for a line.
 func waiting(t *testing.T, path string, args ...string) (p *process, goOn func() string) {
@@ -63,7 +48,7 @@ func waiting(t *testing.T, path string, args ...string) (p *process, goOn func()
 // people know it by.
 func TestKernelMalloc(t *testing.T) {
 	tracetest.Kernel(t)
-	path := compiled(t, "gcc", "c/mallocs.c", "-O2")
+	path := fixture.Compile(t, "gcc", "c/mallocs.c", "-O2")
 	for _, command := range []string{"count", "probe"} {
 		p, goOn := waiting(t, path, "1009")
 		tr := tracer(t, command, "-o", "json", "-p", fmt.Sprint(p.Process.Pid), "libc", "malloc")
@@ -88,7 +73,7 @@ func TestKernelGccgo(t *testing.T) {
 	if _, err := exec.LookPath("gccgo-12"); err == nil {
 		compiler = "gccgo-12"
 	}
-	path := compiled(t, compiler, "gccgo/add.go")
+	path := fixture.Compile(t, compiler, "gccgo/add.go")
 	for _, c := range []struct{ binary, function string }{{path, "main.add"}, {"libgo", "fmt.Println"}} {
 		p, goOn := waiting(t, path, "1009", "13")
 		tr := tracer(t, "probe", "-o", "json", "-p", fmt.Sprint(p.Process.Pid), c.binary, c.function)
@@ -165,7 +150,7 @@ func TestKernelSharedLibrary(t *testing.T) {
 	}
 	t.Setenv("CGO_ENABLED", "1")
 	library := fixture.Build(t, "callback", "-buildmode=c-shared")
-	host := compiled(t, "gcc", "c/host.c", "-pthread", "-ldl")
+	host := fixture.Compile(t, "gcc", "c/host.c", "-pthread", "-ldl")
 	r := ftgo(t, "probe", "-o", "json", library, "main.doubled", "--", host, library)
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)
