@@ -49,7 +49,7 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 	t.stream.Process = newProcesses(t.opt.pids).of
 	t.stream.Keep = keep(t.opt.pids)
 	t.session, err = tracefs.Start(ctx, fsys, t.plan.Target(), t.plan.TraceEvents(), tracefs.Options{
-		PIDs: t.opt.pids, BufferKB: t.env.bufferKB, Quiet: t.plan.Mode == uprobe.Count, Features: &t.features,
+		BufferKB: t.env.bufferKB, Quiet: t.plan.Mode == uprobe.Count, Features: &t.features,
 	})
 	if err != nil {
 		return err
