@@ -16,9 +16,9 @@ type Stream struct {
 	// says that it takes more addresses to tell. It matters for position-independent
 	// programs; nil is a distance of 0.
 	Bias func(pid int, addr uint64) (bias uint64, ok bool)
-	// Process finds the process of a thread where the line does not name it; nil
-	// leaves it unknown.
-	Process func(tid int) int
+	// Process finds the process of a thread, of which the line names what the kernel
+	// remembers, or 0: see tracefs.Session.Process. nil believes the line.
+	Process func(tid, printed int) int
 	// Keep tells whether events of a process are wanted; nil wants all.
 	Keep func(pid int) bool
 
@@ -61,8 +61,8 @@ func (s *Stream) line(line []byte) {
 	switch s.rec.Kind {
 	case EventRecord:
 		ev := &s.rec.Event
-		if ev.PID == 0 && s.Process != nil {
-			ev.PID = s.Process(ev.TID)
+		if s.Process != nil {
+			ev.PID = s.Process(ev.TID, ev.PID)
 		}
 		s.order.add(ev, s.event)
 	case LostRecord:
@@ -129,7 +129,8 @@ func (s *Stream) Announced() uint64 { return s.lost }
 // Foreign is the number of events of processes that were not wanted.
 func (s *Stream) Foreign() uint64 { return s.foreign }
 
-// Source is where the text of a trace comes from: a tracefs.Session.
+// Source is where the text of a trace comes from: a tracefs.Session. If it has the
+// Session's Process, that tells the processes of threads.
 type Source interface {
 	// Read fills buf. 0, nil says that there is nothing for a moment, io.EOF that
 	// there will be nothing more.
@@ -146,6 +147,9 @@ func Calls(ctx context.Context, src Source, plan *uprobe.Plan) iter.Seq2[*Call, 
 		if err != nil {
 			yield(nil, err)
 			return
+		}
+		if threads, ok := src.(interface{ Process(tid, printed int) int }); ok {
+			stream.Process = threads.Process
 		}
 		buf := make([]byte, 64<<10)
 		for wanted {

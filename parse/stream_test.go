@@ -38,7 +38,7 @@ func TestStream(t *testing.T) {
 		}, line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", func(s *Stream) bool { return s.Books().Unplaced == 0 }},
 		{"bias that nothing tells", func(s *Stream) { s.Bias = func(int, uint64) (uint64, bool) { return 0, false } },
 			line(0, 7, 10, 0x1000+bias, 100), "", func(s *Stream) bool { return s.Books().Unplaced == 1 }},
-		{"process found by the thread", func(s *Stream) { s.Process = func(tid int) int { return tid + 1 } },
+		{"process found by the thread", func(s *Stream) { s.Process = func(tid, _ int) int { return tid + 1 } },
 			strings.ReplaceAll(both, "(      7)", "(-------)"), "f 10-30", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -47,6 +47,7 @@ type Session struct {
 	stopped  chan struct{}
 	stopErr  error
 	closed   bool
+	owners   threadOwners
 }
 
 // Start defines the events, arms them, and begins recording. The order matters:
@@ -73,7 +74,7 @@ func newSession(f *FS, events []Event, opt Options) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("name session: %w", err)
 	}
-	s := &Session{fs: f, name: who.String(), events: events, stopped: make(chan struct{})}
+	s := &Session{fs: f, name: who.String(), events: events, stopped: make(chan struct{}), owners: make(threadOwners)}
 	s.features = f.Features()
 	if opt.Features != nil {
 		s.features = *opt.Features

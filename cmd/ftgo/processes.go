@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 // processAlive: a process that may not be signalled lives, too; a zombie does not.
@@ -58,38 +59,16 @@ func keep(pids []int) func(pid int) bool {
 	return func(pid int) bool { return slices.Contains(pids, pid) }
 }
 
-// processes finds the process of a thread that the kernel did not name.
-type processes struct {
-	known map[int]int
-	only  int // the one process there can be, else 0
-}
-
-func newProcesses(pids []int) *processes {
-	p := &processes{known: make(map[int]int)}
-	if len(pids) == 1 {
-		p.only = pids[0]
+// processOf returns how to find the process of a thread. One that is gone and that the
+// kernel did not name belongs to the only process there can be, if that is so.
+func processOf(s *tracefs.Session, pids []int) func(tid, printed int) int {
+	if len(pids) != 1 {
+		return s.Process
 	}
-	return p
-}
-
-// of asks /proc, once per thread; a thread that is gone belongs to the only process
-// there can be, or to 0.
-func (p *processes) of(tid int) int {
-	if pid, ok := p.known[tid]; ok {
-		return pid
-	}
-	pid := p.only
-	if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid)); err == nil {
-		for line := range strings.SplitSeq(string(b), "\n") {
-			if text, ok := strings.CutPrefix(line, "Tgid:"); ok {
-				if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
-					pid = n
-				}
-			}
+	return func(tid, printed int) int {
+		if pid := s.Process(tid, printed); pid != 0 {
+			return pid
 		}
+		return pids[0]
 	}
-	if pid != 0 {
-		p.known[tid] = pid
-	}
-	return pid
 }

@@ -141,6 +141,9 @@ func same(t *testing.T, o observed, b books) {
 	if s.Unparsed != 0 {
 		t.Errorf("%d lines not understood", s.Unparsed)
 	}
+	if t.Failed() {
+		t.Logf("summary: %+v", s)
+	}
 }
 
 var ftgoBinary struct {

@@ -46,7 +46,6 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 	}
 	t.bias = uprobe.NewBiases(t.plan, tracefs.Mappings)
 	t.stream.Bias = t.bias.Of
-	t.stream.Process = newProcesses(t.opt.pids).of
 	t.stream.Keep = keep(t.opt.pids)
 	t.session, err = tracefs.Start(ctx, fsys, t.plan.Target(), t.plan.TraceEvents(), tracefs.Options{
 		BufferKB: t.env.bufferKB, Quiet: t.plan.Mode == uprobe.Count, Features: &t.features,
@@ -54,6 +53,7 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 	if err != nil {
 		return err
 	}
+	t.stream.Process = processOf(t.session, t.opt.pids)
 	t.tally.base = t.session.Timebase()
 	t.armed = time.Now()
 	t.announce()

@@ -1,0 +1,65 @@
+package tracefs
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// threadOwners know the processes of threads.
+//
+// The TGID column is what the kernel noted when the thread was last switched to while
+// something recorded TGIDs (tracing_record_taskinfo_sched_switch in
+// kernel/trace/trace_sched_switch.c, since 4.13), and it is looked up when the line is
+// printed. The notes are never cleared: until a new thread is switched, the column shows
+// the process of an earlier thread of the same number. So /proc is asked first.
+type threadOwners map[int]threadProcess
+
+type threadProcess struct {
+	printed int // the column, when it was last looked at
+	process int
+}
+
+// of returns the process of a thread, 0 if it is unknown. printed is the TGID column of
+// the thread's newest line, 0 where it has none.
+func (t threadOwners) of(tid, printed int) int {
+	seen, known := t[tid]
+	switch {
+	case known && (seen.printed == printed || printed == 0):
+		return seen.process
+	case known:
+		seen = threadProcess{printed, printed} // noted anew
+	default:
+		seen = threadProcess{printed, threadGroup(tid)}
+		if seen.process == 0 { // it has ended, and was noted when it was switched away from
+			seen.process = printed
+		}
+	}
+	if seen.process != 0 {
+		t[tid] = seen
+	}
+	return seen.process
+}
+
+// threadGroup asks /proc; 0 is a thread that is gone.
+func threadGroup(tid int) int {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.SplitSeq(string(b), "\n") {
+		if text, ok := strings.CutPrefix(line, "Tgid:"); ok {
+			pid, err := strconv.Atoi(strings.TrimSpace(text))
+			if err != nil {
+				return 0
+			}
+			return pid
+		}
+	}
+	return 0
+}
+
+// Process returns the process of a thread, 0 if it is unknown. printed is the TGID column
+// of the thread's newest line, 0 where it has none.
+func (s *Session) Process(tid, printed int) int { return s.owners.of(tid, printed) }
