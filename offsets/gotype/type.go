@@ -1,0 +1,109 @@
+// Package gotype describes Go types as they lie in memory (linux/amd64).
+package gotype
+
+import "sync"
+
+// Kind is the kind of a Go type, as far as reading its values differs.
+type Kind uint8
+
+// The kinds. Unknown is a type of which only the size is known, if that.
+const (
+	Unknown Kind = iota
+	Bool
+	Int  // of Size bytes, signed
+	Uint // of Size bytes; uintptr too
+	Float
+	Complex
+	Pointer
+	UnsafePointer
+	String
+	Slice
+	Array
+	Struct
+	Interface
+	Map
+	Chan
+	Func
+)
+
+// Type is a Go type. Types lead to each other in circles: what a pointer, slice, map or
+// channel leads to is looked up when it is asked for.
+type Type struct {
+	// Name is the type as Go spells it: "int", "*main.T", "time.Duration".
+	Name string
+	Kind Kind
+	// Size and Align are in bytes.
+	Size, Align int64
+	// Len is the number of an array's elements.
+	Len int64
+	// Fields are a struct's, in order of offset.
+	Fields []Field
+	// Methods: it is an interface type that has methods, so that its first word is an
+	// itab and no type.
+	Methods bool
+
+	elem func() *Type
+	once sync.Once
+	to   *Type
+}
+
+// Field is a field of a struct.
+type Field struct {
+	Name     string
+	Offset   int64 // bytes from the start of the struct
+	Type     *Type
+	Embedded bool
+}
+
+// Elem is what a pointer points to, and what a slice, array or channel holds; nil if it
+// is not known.
+func (t *Type) Elem() *Type {
+	t.once.Do(func() {
+		if t.elem != nil {
+			t.to = t.elem()
+		}
+	})
+	return t.to
+}
+
+// SetElem tells how to find Elem, which is done when it is first asked for.
+func (t *Type) SetElem(find func() *Type) { t.elem = find }
+
+// PointerTo returns the type *elem.
+func PointerTo(elem *Type) *Type {
+	return &Type{Name: "*" + elem.Name, Kind: Pointer, Size: 8, Align: 8, elem: func() *Type { return elem }}
+}
+
+// SliceOf returns the type []elem.
+func SliceOf(elem *Type) *Type {
+	return &Type{Name: "[]" + elem.Name, Kind: Slice, Size: 24, Align: 8, elem: func() *Type { return elem }}
+}
+
+// Basic returns the predeclared type of that name, "error" and "any" among them.
+func Basic(name string) (t *Type, ok bool) {
+	b, ok := basic[name]
+	if !ok {
+		return nil, false
+	}
+	return &Type{Name: name, Kind: b.kind, Size: b.size, Align: align(b.kind, b.size), Methods: name == "error"}, true
+}
+
+var basic = map[string]struct {
+	kind Kind
+	size int64
+}{
+	"bool": {Bool, 1},
+	"int8": {Int, 1}, "int16": {Int, 2}, "int32": {Int, 4}, "rune": {Int, 4}, "int64": {Int, 8}, "int": {Int, 8},
+	"uint8": {Uint, 1}, "byte": {Uint, 1}, "uint16": {Uint, 2}, "uint32": {Uint, 4}, "uint64": {Uint, 8}, "uint": {Uint, 8}, "uintptr": {Uint, 8},
+	"float32": {Float, 4}, "float64": {Float, 8}, "complex64": {Complex, 8}, "complex128": {Complex, 16},
+	"string": {String, 16}, "error": {Interface, 16}, "any": {Interface, 16}, "interface {}": {Interface, 16},
+	"unsafe.Pointer": {UnsafePointer, 8},
+}
+
+// align is that of a predeclared type: a complex number's is that of its parts.
+func align(k Kind, size int64) int64 {
+	if k == Complex {
+		size /= 2
+	}
+	return min(size, 8)
+}

@@ -1,0 +1,69 @@
+// Package capture decides what to fetch for the values of variables, and makes values of
+// what was fetched.
+package capture
+
+import "github.com/ftgo/ftgo/offsets/gotype"
+
+// State is how far a value is known.
+type State uint8
+
+const (
+	// Known: as far as its kind is shown at all.
+	Known State = iota
+	// Unreadable: the kernel could not read it, or was not asked to because a pointer on
+	// the way is nil or none.
+	Unreadable
+	// Unfetched: it is not within reach: in a floating-point register, too deep, of a
+	// type that is not known. Why says which.
+	Unfetched
+)
+
+// Value is what a variable held.
+type Value struct {
+	Name  string // of the variable, the field or, for path expressions, the path
+	Type  *gotype.Type
+	State State
+	Why   string // for Unreadable and Unfetched
+
+	// Num is a bool (0, 1), an integer (sign-extended if the type is signed), the bits of
+	// a float (float32: the low 32), or the address in a pointer, slice, map, chan, func;
+	// an interface's data word. Imag is the second part of a complex number.
+	Num, Imag uint64
+	// Bytes are a string's or a byte slice's, Len of them; fewer if it was cut.
+	Bytes []byte
+	// Len and Cap are those of strings, slices, maps (Len), channels.
+	Len, Cap int64
+	// Items are the first elements of a slice, or those of an array.
+	Items []Value
+	// Fields are a struct's.
+	Fields []Value
+	// Elem is what a pointer points to or an interface holds, where it was fetched.
+	Elem *Value
+	// Dynamic is the name of the type in an interface, or of the function in a func value.
+	// "" with Num and TypeWord 0 is nil.
+	Dynamic string
+	// TypeWord is an interface's type or itab address; 0 is the nil interface.
+	TypeWord uint64
+}
+
+// Nil tells whether the value is nil.
+func (v *Value) Nil() bool {
+	switch v.Type.Kind {
+	case gotype.Interface:
+		return v.TypeWord == 0
+	case gotype.Pointer, gotype.UnsafePointer, gotype.Slice, gotype.Map, gotype.Chan, gotype.Func:
+		return v.State == Known && v.Num == 0
+	}
+	return false
+}
+
+// Cut tells whether not all of a string or slice was fetched.
+func (v *Value) Cut() bool {
+	switch v.Type.Kind {
+	case gotype.String:
+		return int64(len(v.Bytes)) < v.Len
+	case gotype.Slice:
+		return v.Bytes == nil && int64(len(v.Items)) < v.Len || v.Bytes != nil && int64(len(v.Bytes)) < v.Len
+	}
+	return false
+}
