@@ -40,4 +40,11 @@ type Call struct {
 	// returned, or was first seen to be gone.
 	Start, End uint64
 	Outcome    Outcome
+	// Inside: on its goroutine, a call of one of the functions given to Stream.Inside was
+	// open when it began.
+	Inside bool
+	// Args are the words that were fetched where the call began, Results those where it
+	// ended, for the Decode of the function's captures; Results are nil if it did not end
+	// by a RET.
+	Args, Results []uint64
 }

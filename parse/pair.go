@@ -31,6 +31,11 @@ type Pairer struct {
 	bounds map[int]*stackBounds
 	books  Books
 	call   Call // handed to emit, again and again
+	// inside are the functions whose callees' calls are marked.
+	inside map[int]bool
+	// entered, if set, is told of calls when they begin.
+	entered func(*Call)
+	spare   [][]uint64 // frames' args that can be used again
 }
 
 // Books are the sums of what a Pairer has seen.
@@ -70,6 +75,8 @@ type frame struct {
 	sp       uint64
 	start    uint64
 	tid, cpu int
+	inside   bool
+	args     []uint64
 }
 
 // NewPairer returns a Pairer for events of a plan. emit gets each call when it ends;
@@ -238,7 +245,25 @@ func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 	}
 	p.books.Entries[fn]++
 	p.unwind(ev, s, depth)
-	s.frames = append(s.frames, frame{fn: fn, depth: depth, sp: ev.Args[f.SP], start: ev.Time, tid: ev.TID, cpu: ev.CPU})
+	fr := frame{fn: fn, depth: depth, sp: ev.Args[f.SP], start: ev.Time, tid: ev.TID, cpu: ev.CPU}
+	if n := len(s.frames); n > 0 && p.inside != nil {
+		fr.inside = s.frames[n-1].inside || p.inside[s.frames[n-1].fn]
+	}
+	if f.Values >= 0 {
+		if last := len(p.spare) - 1; last >= 0 {
+			fr.args, p.spare = p.spare[last][:0], p.spare[:last]
+		}
+		fr.args = append(fr.args, ev.Args[f.Values:]...)
+	}
+	if p.entered != nil {
+		p.call = Call{Func: fn, PID: key.pid, TID: ev.TID, CPU: ev.CPU, Goid: s.goid, Depth: len(s.frames), Start: ev.Time, Inside: fr.inside, Args: fr.args}
+		p.entered(&p.call)
+	}
+	if p.plan.Mode == uprobe.Entries {
+		p.drop(fr.args)
+		return
+	}
+	s.frames = append(s.frames, fr)
 	if target.ABI == offsets.ABI0 && !key.isThread && p.bounds == nil {
 		p.assembly[stackKey{pid: ev.PID, id: uint64(ev.TID), isThread: true}] = key
 	}
@@ -263,7 +288,7 @@ func (p *Pairer) leave(ev *Event, f *uprobe.Fields, fn int) {
 		p.books.Strays++
 		return
 	}
-	p.end(ev, key.pid, s, Returned)
+	p.end(ev, key.pid, s, Returned, f)
 	if last == 0 && key.isThread {
 		delete(p.stacks, key)
 	}
@@ -282,17 +307,28 @@ func (p *Pairer) inAssembly(key stackKey, fn int, sp uint64) bool {
 // unwind ends all calls entered at depth or deeper.
 func (p *Pairer) unwind(ev *Event, s *stack, depth uint64) {
 	for n := len(s.frames); n > 0 && s.frames[n-1].depth >= depth; n-- {
-		p.end(ev, ev.PID, s, Unwound)
+		p.end(ev, ev.PID, s, Unwound, nil)
 	}
 }
 
-// end takes the innermost call off a stack.
-func (p *Pairer) end(ev *Event, pid int, s *stack, how Outcome) {
+// end takes the innermost call off a stack. fields are those of the event if it returned.
+func (p *Pairer) end(ev *Event, pid int, s *stack, how Outcome, fields *uprobe.Fields) {
 	n := len(s.frames) - 1
 	f := s.frames[n]
 	s.frames = s.frames[:n]
-	p.call = Call{Func: f.fn, PID: pid, TID: f.tid, CPU: f.cpu, Goid: s.goid, Depth: n, Start: f.start, End: ev.Time, Outcome: how}
+	p.call = Call{Func: f.fn, PID: pid, TID: f.tid, CPU: f.cpu, Goid: s.goid, Depth: n, Start: f.start, End: ev.Time, Outcome: how, Inside: f.inside, Args: f.args}
+	if fields != nil && fields.Values >= 0 {
+		p.call.Results = ev.Args[fields.Values:]
+	}
 	p.emit(&p.call)
+	p.drop(f.args)
+}
+
+// drop keeps the memory of a call's arguments for another's.
+func (p *Pairer) drop(args []uint64) {
+	if args != nil {
+		p.spare = append(p.spare, args)
+	}
 }
 
 // Finish ends the calls that are left: open, or unwound where the goroutine is known
@@ -305,7 +341,7 @@ func (p *Pairer) Finish() {
 			how = Unwound
 		}
 		for n, f := range s.frames {
-			left = append(left, Call{Func: f.fn, PID: key.pid, TID: f.tid, CPU: f.cpu, Goid: s.goid, Depth: n, Start: f.start, Outcome: how})
+			left = append(left, Call{Func: f.fn, PID: key.pid, TID: f.tid, CPU: f.cpu, Goid: s.goid, Depth: n, Start: f.start, Outcome: how, Inside: f.inside, Args: f.args})
 		}
 	}
 	clear(p.stacks)

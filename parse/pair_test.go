@@ -39,7 +39,7 @@ func testPlan() *uprobe.Plan {
 	fields := func(names ...string) uprobe.Fields {
 		return uprobe.Fields{
 			SP: slices.Index(names, "sp"), G: slices.Index(names, "g"), Hi: slices.Index(names, "hi"),
-			Lo: slices.Index(names, "lo"), Goid: slices.Index(names, "id"), Flags: slices.Index(names, "fl"),
+			Lo: slices.Index(names, "lo"), Goid: slices.Index(names, "id"), Flags: slices.Index(names, "fl"), Values: -1,
 		}
 	}
 	for i, k := range []uprobe.Kind{uprobe.Entry, uprobe.EntryJump, uprobe.Return, uprobe.TailJump, uprobe.GoroutineEnd, uprobe.Recovery} {
@@ -71,7 +71,7 @@ func oldPlan() *uprobe.Plan {
 	bare := uprobe.NoFields
 	bare.SP = 0
 	p.Events[2].Fields, p.Events[3].Fields = bare, bare
-	move := uprobe.Event{Kind: uprobe.StackMove, Fields: uprobe.Fields{SP: -1, G: 0, Lo: 1, Hi: 2, Goid: -1, Flags: -1}}
+	move := uprobe.Event{Kind: uprobe.StackMove, Fields: uprobe.Fields{SP: -1, G: 0, Lo: 1, Hi: 2, Goid: -1, Flags: -1, Values: -1}}
 	move.Add(uprobe.Place{Addr: 0x7000, Func: -1})
 	start := uprobe.Event{Kind: uprobe.Entry, Fields: bare}
 	start.Add(uprobe.Place{Addr: 0x8000, Func: len(testFuncs) - 1})

@@ -34,6 +34,14 @@ type Stream struct {
 	held map[int][]Event
 }
 
+// Entered is told of calls when they begin, in the order in which they do on their
+// goroutine: their End and Outcome mean nothing yet.
+func (s *Stream) Entered(emit func(*Call)) { s.pairer.entered = emit }
+
+// Inside names functions, by their index in Plan.Funcs: what is called while they are
+// open is marked.
+func (s *Stream) Inside(funcs map[int]bool) { s.pairer.inside = funcs }
+
 // NewStream returns a Stream for the text of a session that runs a plan.
 func NewStream(plan *uprobe.Plan, emit func(*Call)) (*Stream, error) {
 	formats := make([]Format, len(plan.Events))
@@ -42,6 +50,7 @@ func NewStream(plan *uprobe.Plan, emit func(*Call)) (*Stream, error) {
 		for _, a := range plan.Events[i].Args {
 			formats[i].Args = append(formats[i].Args, a.Name)
 		}
+		formats[i].Len = plan.Events[i].Counts()
 	}
 	lines, err := NewLineParser(formats)
 	if err != nil {

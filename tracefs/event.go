@@ -2,6 +2,7 @@ package tracefs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +13,9 @@ type Event struct {
 	Name string
 	// Args are fetched at every site.
 	Args []Arg
+	// Fetch[i], if there is one, is what Sites[i] fetches instead of the Fetch of each of
+	// Args: names and types must be the same at all sites, but nothing else.
+	Fetch [][]string
 	// Sites are file offsets of instructions. More than one needs a kernel that
 	// appends probes to an event ([Features].Append).
 	Sites []uint64
@@ -55,7 +59,28 @@ func (e *Event) check() error {
 	if len(e.Args) > maxArgs {
 		return fmt.Errorf("define event %s: %d arguments (at most %d)", e.Name, len(e.Args), maxArgs)
 	}
-	for _, a := range e.Args {
+	if err := e.checkArgs(e.Args); err != nil {
+		return err
+	}
+	if len(e.Fetch) == 0 {
+		return nil
+	}
+	if len(e.Fetch) != len(e.Sites) {
+		return fmt.Errorf("define event %s: %d lists of what to fetch for %d sites", e.Name, len(e.Fetch), len(e.Sites))
+	}
+	for i, f := range e.Fetch {
+		if len(f) != len(e.Args) {
+			return fmt.Errorf("define event %s: site %d fetches %d values, not %d", e.Name, i, len(f), len(e.Args))
+		}
+		if err := e.checkArgs(e.argsAt(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Event) checkArgs(args []Arg) error {
+	for _, a := range args {
 		if err := checkName(a.Name, maxArgName); err != nil {
 			return fmt.Errorf("define event %s: argument %w", e.Name, err)
 		}
@@ -68,6 +93,18 @@ func (e *Event) check() error {
 		}
 	}
 	return nil
+}
+
+// argsAt is what a site fetches.
+func (e *Event) argsAt(site int) []Arg {
+	if len(e.Fetch) == 0 {
+		return e.Args
+	}
+	args := slices.Clone(e.Args)
+	for i := range args {
+		args[i].Fetch = e.Fetch[site][i]
+	}
+	return args
 }
 
 func checkName(name string, limit int) error {
@@ -88,14 +125,22 @@ func checkName(name string, limit int) error {
 //
 //	p:GROUP/EVENT PATH:0xOFFSET NAME=FETCHARG:TYPE ...
 func (e *Event) Definitions(group, path string) []string {
-	var args strings.Builder
-	for _, a := range e.Args {
-		args.WriteByte(' ')
-		args.WriteString(a.String())
-	}
 	lines := make([]string, len(e.Sites))
+	var args string
 	for i, off := range e.Sites {
-		lines[i] = fmt.Sprintf("p:%s/%s %s:0x%x%s", group, e.Name, path, off, args.String())
+		if i == 0 || len(e.Fetch) > 0 {
+			args = argsText(e.argsAt(i))
+		}
+		lines[i] = fmt.Sprintf("p:%s/%s %s:0x%x%s", group, e.Name, path, off, args)
 	}
 	return lines
+}
+
+func argsText(args []Arg) string {
+	var b strings.Builder
+	for _, a := range args {
+		b.WriteByte(' ')
+		b.WriteString(a.String())
+	}
+	return b.String()
 }

@@ -14,6 +14,8 @@ type Features struct {
 	// (x86, since 5.4 as far as it was tried; arch/x86/kernel/uprobes.c,
 	// push_setup_xol_ops).
 	PushEmulated bool
+	// Arrays: memory is fetched as TYPE[N] (since 4.20).
+	Arrays bool
 	// RecordTGID: lines carry the process (since 4.14).
 	RecordTGID bool
 	// EventFork: set_event_pid follows new threads (since 4.9).
@@ -33,6 +35,7 @@ func (f *FS) Features() Features {
 		Append: appends,
 		// Nothing tells of it, but it came with the same versions.
 		PushEmulated: appends,
+		Arrays:       strings.Contains(string(readme), "<array-size>"),
 		RecordTGID:   f.exists("options", "record-tgid"),
 		EventFork:    f.exists("options", "event-fork"),
 		EventPID:     f.exists("set_event_pid"),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 // sitesPerEvent bounds the sites of one event. Each definition makes the kernel
@@ -22,6 +23,8 @@ const sitesPerEvent = 2600
 type shape struct {
 	kind Kind
 	id   identity
+	// types are those of the values, filter what the kernel records hits by.
+	types, filter string
 }
 
 // collector gathers sites into events.
@@ -35,7 +38,15 @@ type collector struct {
 }
 
 // add puts a site into the event of its shape.
-func (c *collector) add(sh shape, fn int, s offsets.Site) {
+func (c *collector) add(sh shape, fn int, s offsets.Site) { c.addFetching(sh, fn, s, nil) }
+
+// addFetching is add for sites that fetch values as well.
+func (c *collector) addFetching(sh shape, fn int, s offsets.Site, values *capture.Capture) {
+	if values != nil {
+		for _, a := range values.Args {
+			sh.types += a.Type + " "
+		}
+	}
 	limit := sitesPerEvent
 	if !c.features.Append {
 		limit = 1
@@ -44,20 +55,37 @@ func (c *collector) add(sh shape, fn int, s offsets.Site) {
 	if !ok || len(c.events[i].Sites) >= limit {
 		i = len(c.events)
 		c.open[sh] = i
-		c.events = append(c.events, c.event(sh, i))
+		c.events = append(c.events, c.event(sh, i, values))
 	}
-	c.events[i].Add(Place{s.Addr(), s.Offset(), fn, s.Cond()})
+	place := Place{Addr: s.Addr(), Offset: s.Offset(), Func: fn, Cond: s.Cond()}
+	if values != nil {
+		ev := &c.events[i]
+		for _, a := range ev.Args[:len(ev.Args)-len(values.Args)] {
+			place.Fetch = append(place.Fetch, a.Fetch)
+		}
+		for _, a := range values.Args {
+			place.Fetch = append(place.Fetch, a.Fetch)
+		}
+	}
+	c.events[i].Add(place)
 }
 
 // letters begin an event's name.
 var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r", TailJump: "t", CondTail: "c", GoroutineEnd: "x", Recovery: "p", StackMove: "m"}
 
-func (c *collector) event(sh shape, i int) Event {
+func (c *collector) event(sh shape, i int, values *capture.Capture) Event {
 	ev := Event{Kind: sh.kind}
 	ev.Name = fmt.Sprintf("%s%d_%s", letters[sh.kind], i, c.nonce)
 	switch c.plan.Mode {
-	case Latency:
+	case Latency, Entries:
 		ev.Args, ev.Fields = fetch(sh.kind, sh.id, c.layout)
+		ev.Filter = sh.filter
+		if values == nil {
+			break
+		}
+		ev.Fields.Values = len(ev.Args)
+		ev.counts = append(make([]int, len(ev.Args)), values.Counts...)
+		ev.Args = append(ev.Args, values.Args...)
 	default:
 		ev.Fields = NoFields
 		if sh.kind == EntryJump {
@@ -85,7 +113,7 @@ func (c *collector) addEntry(i int) {
 	f := &c.plan.Funcs[i]
 	kind, site := Entry, f.Sites.Entry
 	if f.Point {
-		c.add(shape{Point, byThread}, i, site)
+		c.add(shape{kind: Point, id: byThread}, i, site)
 		return
 	}
 	if f.Sites.Check != nil && !c.emulated(site) && c.emulated(*f.Sites.Check) {
@@ -94,7 +122,7 @@ func (c *collector) addEntry(i int) {
 		kind, site = EntryJump, *f.Sites.Check
 	}
 	id, _ := c.identity(f)
-	c.add(shape{kind, id}, i, site)
+	c.addFetching(shape{kind: kind, id: id, filter: f.Values.Filter}, i, site, f.Values.Entry)
 }
 
 func (c *collector) emulated(s offsets.Site) bool {
@@ -102,7 +130,7 @@ func (c *collector) emulated(s offsets.Site) bool {
 }
 
 func (c *collector) identity(f *Function) (begin, end identity) {
-	if c.plan.Mode != Latency {
+	if !c.plan.identifies() {
 		return byThread, byThread // nothing is fetched: all functions share a shape
 	}
 	return identityOf(f, c.plan.ByStack)
@@ -112,13 +140,13 @@ func (c *collector) addEnds(i int) {
 	f := &c.plan.Funcs[i]
 	_, id := c.identity(f)
 	for _, s := range f.Sites.Returns {
-		c.add(shape{Return, id}, i, s)
+		c.addFetching(shape{kind: Return, id: id}, i, s, f.Values.Return)
 	}
 	for _, s := range f.Sites.Tails {
-		c.add(shape{TailJump, id}, i, s)
+		c.add(shape{kind: TailJump, id: id}, i, s)
 	}
 	for _, s := range f.Sites.CondTails {
-		c.add(shape{CondTail, id}, i, s)
+		c.add(shape{kind: CondTail, id: id}, i, s)
 	}
 }
 
@@ -132,9 +160,9 @@ func (c *collector) addWitnesses() {
 	b := c.plan.Binary
 	if f, ok := b.Lookup("runtime.goexit1"); ok {
 		if s, err := b.Sites(f); err == nil && c.plan.ByStack && s.Check != nil {
-			c.add(shape{GoroutineEnd, byCheckG}, -1, *s.Check)
+			c.add(shape{kind: GoroutineEnd, id: byCheckG}, -1, *s.Check)
 		} else if err == nil && !c.plan.ByStack {
-			c.add(shape{GoroutineEnd, byG}, -1, s.Entry)
+			c.add(shape{kind: GoroutineEnd, id: byG}, -1, s.Entry)
 		}
 	}
 	recovery, ok1 := b.Lookup("runtime.recovery")
@@ -143,14 +171,14 @@ func (c *collector) addWitnesses() {
 		calls, err := b.CallsOf(recovery, gogo)
 		if err == nil {
 			for _, s := range calls {
-				c.add(shape{Recovery, byG}, -1, s)
+				c.add(shape{kind: Recovery, id: byG}, -1, s)
 			}
 		}
 	}
 	if f, ok := b.Lookup("runtime.copystack"); ok && c.plan.ByStack {
 		if s, err := b.Sites(f); err == nil {
 			for _, r := range s.Returns {
-				c.add(shape{StackMove, byG}, -1, r)
+				c.add(shape{kind: StackMove, id: byG}, -1, r)
 			}
 		}
 	}

@@ -16,10 +16,12 @@ type Fields struct {
 	Hi    int // end of g's stack
 	Lo    int // beginning of g's stack, where SP may lie on another
 	Flags int // RFLAGS
+	// Values is the first word of what was asked for by Options.Values; the rest follow.
+	Values int
 }
 
 // NoFields is an event that fetches nothing.
-var NoFields = Fields{SP: -1, G: -1, Goid: -1, Hi: -1, Lo: -1, Flags: -1}
+var NoFields = Fields{SP: -1, G: -1, Goid: -1, Hi: -1, Lo: -1, Flags: -1, Values: -1}
 
 // identity is how an event tells whose call it is.
 type identity uint8

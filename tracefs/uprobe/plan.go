@@ -7,6 +7,7 @@ import (
 
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 // Kind is what a hit of an event means.
@@ -48,6 +49,8 @@ const (
 	// Count only counts the beginnings: the kernel's hit counter is read, and
 	// nothing is recorded, but for hits that are no calls.
 	Count
+	// Entries observes beginnings only: who calls, and with what.
+	Entries
 	// CountRecorded counts recorded beginnings, for when the kernel's counter,
 	// which knows no processes, counts too much.
 	CountRecorded
@@ -67,7 +70,14 @@ type Event struct {
 	// conds[i] is the condition of the jump at Sites[i].
 	conds []uint8
 	index map[uint64]int // address → i
+	// counts[i] is the number of words that Args[i] yields, 0 for one that is no array; nil
+	// if none is.
+	counts []int
 }
+
+// Counts is the number of words that each of Args yields, 0 for one that is no array; nil
+// if none is.
+func (e *Event) Counts() []int { return e.counts }
 
 // Place is a site as a plan sees it.
 type Place struct {
@@ -77,6 +87,8 @@ type Place struct {
 	Func int
 	// Cond is the condition of a conditional jump.
 	Cond uint8
+	// Fetch are the values' fetchargs where the event's sites differ in them.
+	Fetch []string
 }
 
 // Add gives the event one more site. A second one at the same address is left out.
@@ -92,6 +104,9 @@ func (e *Event) Add(p Place) {
 	e.addrs = append(e.addrs, p.Addr)
 	e.funcs = append(e.funcs, p.Func)
 	e.conds = append(e.conds, p.Cond)
+	if p.Fetch != nil {
+		e.Fetch = append(e.Fetch, p.Fetch)
+	}
 }
 
 // Cond is the condition of the jump at a site, for [offsets.CondTaken].
@@ -116,6 +131,17 @@ type Function struct {
 	Returns bool
 	// Point: it is one instruction, Sites.Entry, rather than a function.
 	Point bool
+	// Values are those fetched with its calls.
+	Values Values
+}
+
+// Values is what to fetch of a function's calls.
+type Values struct {
+	// Entry is fetched where calls begin, Return where they end by a RET; nil is nothing.
+	Entry, Return *capture.Capture
+	// Filter is evaluated by the kernel where calls begin, in the names of Entry.Args;
+	// of calls that fail it nothing but returns is recorded. Empty records all.
+	Filter string
 }
 
 // Skipped is a function that was asked for and left out.
@@ -147,6 +173,9 @@ type Options struct {
 	Features tracefs.Features
 	// Points are single instructions to probe.
 	Points []Instruction
+	// Values tells what to fetch of a function's calls; nil is nothing. An error ends the
+	// planning.
+	Values func(*offsets.Func, *offsets.Sites) (Values, error)
 }
 
 // Instruction is an instruction to probe, and what to call it: "main.get+0x1a".
@@ -186,7 +215,17 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 		return nil, err
 	}
 	c := collector{plan: p, features: opt.Features, nonce: nonce, open: make(map[shape]int)}
-	if v, isGo := b.GoVersion(); isGo && opt.Mode == Latency {
+	if opt.Values != nil {
+		for i := range p.Funcs {
+			if p.Funcs[i].Point {
+				continue
+			}
+			if p.Funcs[i].Values, err = opt.Values(p.Funcs[i].Func, p.Funcs[i].Sites); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if v, isGo := b.GoVersion(); isGo && p.identifies() {
 		if c.layout, err = b.Layout(); err != nil {
 			return nil, err
 		}
@@ -204,6 +243,9 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	p.Events = c.sorted()
 	return p, nil
 }
+
+// identifies tells whether events say whose call they are of.
+func (p *Plan) identifies() bool { return p.Mode == Latency || p.Mode == Entries }
 
 // newNonce makes event names unique to a session, and long: a thread's name, which
 // the target chooses and the kernel prints unescaped, has at most 15 bytes, so that

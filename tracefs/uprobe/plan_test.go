@@ -156,7 +156,7 @@ func TestLargePlansAreSplit(t *testing.T) {
 			continue
 		}
 		for _, r := range append(s.Returns, s.Entry) {
-			c.add(shape{Entry, byG}, 0, r)
+			c.add(shape{kind: Entry, id: byG}, 0, r)
 			distinct[r.Addr()] = true
 		}
 	}

@@ -1,0 +1,203 @@
+package capture
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+// Options bound what is fetched for one event.
+type Options struct {
+	// StrLen is the number of bytes fetched of a string or byte slice, Items that of the
+	// elements of other slices.
+	StrLen, Items int
+	// Arrays: the kernel fetches arrays (since 4.20); else it is asked for each word.
+	Arrays bool
+	// Static is the fetcharg for a virtual address of the file, load bias not counted.
+	Static func(va uint64) string
+}
+
+// What an event can hold: the kernel takes 128 arguments, of which the caller needs some,
+// and about a page for a record (MAX_TRACE_ARGS and MAX_UPROBE_BUFFER in kernel/trace).
+const (
+	maxArgs  = 118
+	maxBytes = 3600
+	// maxShare is what a variable may have of the arguments when it was not asked for by
+	// path: a pointer to a large struct would otherwise take them all.
+	maxShare = 48
+	// maxText is the longest fetcharg: "NAME=FETCHARG:TYPE" has at most 63 bytes.
+	maxText = 48
+	// maxArray is MAX_ARRAY_LEN in kernel/trace/trace_probe.h.
+	maxArray = 64
+	// maxDeref is below the 14 nested dereferences that the kernel takes.
+	maxDeref = 12
+)
+
+// Capture is what is fetched for some variables at one site.
+type Capture struct {
+	// Args are to be fetched, in this order.
+	Args []tracefs.Arg
+	// Counts[i] is the number of words that Args[i] yields: 0 is one, not an array.
+	Counts []int
+
+	roots []*node
+	strs  int
+}
+
+// Words is the number of words that all arguments yield together.
+func (c *Capture) Words() int {
+	n := 0
+	for _, k := range c.Counts {
+		n += max(k, 1)
+	}
+	return n
+}
+
+// New decides what to fetch for variables, as far as there is room; what there is none for
+// is known as unfetched. paths select parts: "req.URL.Path", "s.items[0].name", "*p"; none
+// select all variables whole.
+func New(vars []offsets.Variable, paths []string, opt Options) (*Capture, error) {
+	b := &builder{opt: opt, index: make(map[string]int)}
+	c := &Capture{strs: opt.StrLen}
+	if len(paths) == 0 {
+		for i := range vars {
+			b.share = len(b.args) + maxShare
+			c.roots = append(c.roots, b.variable(&vars[i]))
+		}
+	}
+	for _, p := range paths {
+		b.share = maxArgs
+		n, err := b.path(vars, p)
+		if err != nil {
+			return nil, err
+		}
+		c.roots = append(c.roots, n)
+	}
+	c.Args, c.Counts = b.arguments()
+	return c, nil
+}
+
+// arg is one fetcharg under construction.
+type arg struct {
+	fetch, typ string
+	count      int // words, 0 for one that is no array
+	at         int // its first word
+}
+
+// builder collects fetchargs.
+type builder struct {
+	opt   Options
+	args  []arg
+	index map[string]int
+	words int
+	bytes int
+	share int // the arguments there may be
+}
+
+func (b *builder) arguments() (args []tracefs.Arg, counts []int) {
+	for i, a := range b.args {
+		typ := a.typ
+		if a.count > 0 {
+			typ += "[" + strconv.Itoa(a.count) + "]"
+		}
+		args = append(args, tracefs.Arg{Name: "v" + strconv.Itoa(i), Fetch: a.fetch, Type: typ})
+		counts = append(counts, a.count)
+	}
+	return args, counts
+}
+
+// fetch adds an argument, and returns its first word. why is "" unless there is no room.
+func (b *builder) fetch(text, typ string, count, bytes int) (at int, why string) {
+	key := text + ":" + typ + ":" + strconv.Itoa(count)
+	if at, ok := b.index[key]; ok {
+		return at, ""
+	}
+	switch {
+	case len(text) > maxText:
+		return 0, "too many pointers away"
+	case len(b.args) >= min(maxArgs, b.share) || b.bytes+bytes > maxBytes:
+		return 0, "no room: name the parts that matter"
+	}
+	at = b.words
+	b.args = append(b.args, arg{text, typ, count, at})
+	b.index[key] = at
+	b.words += max(count, 1)
+	b.bytes += bytes
+	return at, ""
+}
+
+// leaf is a number of up to eight bytes among the fetched words.
+type leaf struct {
+	at     int
+	shift  uint
+	size   int64
+	signed bool
+}
+
+// none is a leaf that isn't there.
+var none = leaf{at: -1}
+
+func (l leaf) read(words []uint64) uint64 {
+	if l.at < 0 {
+		return 0
+	}
+	v := words[l.at] >> l.shift
+	unused := uint(64 - 8*l.size)
+	if l.signed {
+		return uint64(int64(v<<unused) >> unused)
+	}
+	return v << unused >> unused
+}
+
+// scalar fetches size bytes at an offset of a value.
+func (b *builder) scalar(s source, off, size int64, signed bool) (leaf, string) {
+	text, shift, why := s.text(b, off, size)
+	if why != "" {
+		return none, why
+	}
+	width := size
+	switch {
+	case shift > 0:
+		width = 8
+	case size != 1 && size != 2 && size != 4 && size != 8:
+		return none, fmt.Sprintf("%d bytes", size)
+	}
+	// Signed numbers are printed in decimal by every kernel; read drops the sign.
+	at, why := b.fetch(text, "s"+strconv.FormatInt(8*width, 10), 0, int(width))
+	return leaf{at, shift, size, signed}, why
+}
+
+// array fetches n words at an address that base tells.
+func (b *builder) array(s source, off int64, n int) (at int, why string) {
+	n = min(n, maxArray)
+	text, _, why := s.text(b, off, 8)
+	if why != "" {
+		return 0, why
+	}
+	if b.opt.Arrays {
+		return b.fetch(text, "x64", n, 8*n)
+	}
+	if len(b.args)+n > min(maxArgs, b.share) {
+		return 0, "no room: name the parts that matter"
+	}
+	for i := range n {
+		text, _, why := s.text(b, off+int64(8*i), 8)
+		if why != "" {
+			return 0, why
+		}
+		// The words must follow each other: one that is there already won't do.
+		w, why := b.fetch(text, "x64", 0, 8)
+		if why != "" {
+			return 0, why
+		}
+		switch {
+		case i == 0:
+			at = w
+		case w != at+i:
+			return 0, "no room: name the parts that matter"
+		}
+	}
+	return at, ""
+}

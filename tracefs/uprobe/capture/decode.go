@@ -1,0 +1,175 @@
+package capture
+
+import (
+	"encoding/binary"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+// Process answers what fetched words mean in the process they come from.
+type Process interface {
+	// DynamicType is the type whose descriptor is at an address. direct: an interface's
+	// data word is the value itself.
+	DynamicType(addr uint64) (t *gotype.Type, direct bool, ok bool)
+	// ItabType is the address of the type of an itab that is in the file.
+	ItabType(itab uint64) (addr uint64, ok bool)
+	// FuncName is the function at an address, "" if there is none.
+	FuncName(pc uint64) string
+	// Readable tells whether memory was there: the kernel reads zeros where it wasn't.
+	Readable(addr uint64, n int) bool
+}
+
+// Decode makes values of the words that were fetched.
+func (c *Capture) Decode(words []uint64, p Process) []Value {
+	d := decoder{words: words, process: p, strLen: c.strs}
+	out := make([]Value, len(c.roots))
+	for i, n := range c.roots {
+		out[i] = d.value(n)
+	}
+	return out
+}
+
+type decoder struct {
+	words   []uint64
+	process Process
+	strLen  int
+}
+
+const (
+	nilPointer = "nil pointer"
+	badPointer = "no valid pointer"
+)
+
+// check tells why what is behind guards means nothing, "" if it does.
+func (d *decoder) check(guards []guard) string {
+	for _, g := range guards {
+		if g.item >= 0 {
+			if int64(g.length.read(d.words)) <= g.item {
+				return "index out of range"
+			}
+			continue
+		}
+		switch p := g.pointer.read(d.words); {
+		case p == 0:
+			return nilPointer
+		case !plausible(p) || !d.process.Readable(p, 1):
+			return badPointer
+		}
+	}
+	return ""
+}
+
+// plausible: user space begins above mmap_min_addr and ends at 47 bits (57 with five
+// levels of page tables, which Go does not ask for).
+func plausible(p uint64) bool { return p >= 4096 && p < 1<<47 }
+
+func (d *decoder) value(n *node) Value {
+	v := Value{Name: n.name, Type: n.typ}
+	if n.why != "" {
+		v.State, v.Why = Unfetched, n.why
+		return v
+	}
+	if why := d.check(n.guards); why != "" {
+		v.State, v.Why = Unreadable, why
+		return v
+	}
+	v.Num, v.Imag = n.num.read(d.words), n.imag.read(d.words)
+	v.Len, v.Cap = int64(n.len.read(d.words)), int64(n.cap.read(d.words))
+	switch n.typ.Kind {
+	case gotype.String:
+		v.Bytes = d.bytes(n, &v)
+	case gotype.Slice:
+		d.slice(n, &v)
+	case gotype.Array:
+		v.Len = n.typ.Len
+		v.Items = d.all(n.kids)
+	case gotype.Struct:
+		v.Fields = d.all(n.kids)
+	case gotype.Pointer:
+		if v.Num != 0 && n.elem != nil {
+			e := d.value(n.elem)
+			v.Elem = &e
+		}
+	case gotype.Interface:
+		d.dynamic(n, &v)
+	case gotype.Map, gotype.Chan, gotype.Func:
+		d.header(n, &v)
+	}
+	return v
+}
+
+func (d *decoder) all(nodes []*node) []Value {
+	out := make([]Value, len(nodes))
+	for i, n := range nodes {
+		out[i] = d.value(n)
+	}
+	return out
+}
+
+// bytes are those of a string or byte slice. Its State changes if they can't be.
+func (d *decoder) bytes(n *node, v *Value) []byte {
+	switch {
+	case v.Len == 0:
+		return []byte{}
+	case v.Len < 0:
+		v.State, v.Why = Unreadable, "negative length"
+		return nil
+	case n.words == 0:
+		return []byte{}
+	}
+	b, why := d.image(v.Num, n.data, n.words)
+	if why != "" {
+		v.State, v.Why = Unreadable, why
+		return nil
+	}
+	return b[:min(int64(len(b)), v.Len, int64(max(d.strLen, 1)))]
+}
+
+// image is memory at an address as it was fetched.
+func (d *decoder) image(addr uint64, at, words int) (b []byte, why string) {
+	if !plausible(addr) {
+		if addr == 0 {
+			return nil, nilPointer
+		}
+		return nil, badPointer
+	}
+	b = make([]byte, 0, 8*words)
+	zero := true
+	for _, w := range d.words[at : at+words] {
+		b = binary.LittleEndian.AppendUint64(b, w)
+		zero = zero && w == 0
+	}
+	if zero && !d.process.Readable(addr, 1) {
+		return nil, badPointer
+	}
+	return b, ""
+}
+
+func (d *decoder) slice(n *node, v *Value) {
+	if v.Len < 0 || v.Cap < v.Len {
+		v.State, v.Why = Unreadable, "lengths make no sense"
+		return
+	}
+	if elem := n.typ.Elem(); elem != nil && elem.Kind == gotype.Uint && elem.Size == 1 {
+		if v.Num != 0 || v.Len != 0 {
+			v.Bytes = d.bytes(n, v)
+		}
+		return
+	}
+	v.Items = d.all(n.kids[:min(int64(len(n.kids)), v.Len)])
+}
+
+func (d *decoder) header(n *node, v *Value) {
+	if v.Num == 0 {
+		v.Len, v.Cap = 0, 0
+		return
+	}
+	if !plausible(v.Num) || !d.process.Readable(v.Num, 8) {
+		v.State, v.Why = Unreadable, badPointer
+		return
+	}
+	if n.typ.Kind == gotype.Func {
+		v.Dynamic = d.process.FuncName(uint64(v.Len))
+		v.Len = 0
+	}
+}

@@ -1,0 +1,79 @@
+package capture
+
+import (
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+// payload is what is fetched of an interface's value. Its type is not known beforehand:
+// some words, and what a string among them would point to, serve the usual ones.
+type payload struct {
+	typ leaf // address of the dynamic type, where the first word is an itab
+	// words are so many words of what the data word points to, from word at on; those of a
+	// string in the first and third word are texts[0] and [1].
+	at, words int
+	texts     [2]int // first word each, -1 for none
+	textWords int
+	// last is what the sixth word points to: the number in a *fs.PathError's Err.
+	last leaf
+}
+
+// A *fs.PathError, Op and Path string and Err error, has six words.
+const payloadWords = 6
+
+// dynamic plans an interface. Of an error, and of an empty interface, the value is fetched;
+// of others its type only.
+func (b *builder) dynamic(n *node, s source) {
+	types, typ, why := b.follow(s, 0)
+	if n.num, n.why = typ, why; why != "" {
+		return
+	}
+	n.iface = &payload{typ: none, texts: [2]int{-1, -1}, last: none}
+	if n.typ.Methods {
+		// itab is inter, type, … (runtime/runtime2.go, internal/abi/iface.go).
+		if n.iface.typ, n.why = b.scalar(types, 8, 8, false); n.why != "" {
+			return
+		}
+	}
+	data, dl, why := b.follow(s, 8)
+	n.imag, n.why = dl, why
+	isError := n.typ.Name == "error"
+	if why != "" || n.typ.Methods && !isError {
+		return
+	}
+	p := n.iface
+	words := payloadWords
+	if p.at, why = b.array(data, 0, words); why != "" {
+		return
+	}
+	p.words = words
+	p.textWords = min((b.opt.StrLen+7)/8, maxArray)
+	for i, off := range []int64{0, 16} {
+		if i == 1 && !isError {
+			break
+		}
+		text, _, why := b.followText(data, off)
+		if why != "" {
+			return
+		}
+		if p.texts[i], why = b.array(text, 0, p.textWords); why != "" {
+			p.texts[i] = -1
+			return
+		}
+	}
+	if isError {
+		if last, _, why := b.followText(data, 40); why == "" {
+			if p.last, why = b.scalar(last, 0, 8, false); why != "" {
+				p.last = none
+			}
+		}
+	}
+}
+
+// followText is follow for a word that is fetched already, in an array.
+func (b *builder) followText(s source, off int64) (source, leaf, string) {
+	text, _, why := s.text(b, off, 8)
+	return source{inner: text}, none, why
+}
+
+// isErrno is the type whose value a *fs.PathError's Err mostly holds.
+func isErrno(t *gotype.Type) bool { return t.Name == "syscall.Errno" }

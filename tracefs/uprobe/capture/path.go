@@ -1,0 +1,175 @@
+package capture
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+// path plans the fetching of what a path leads to.
+func (b *builder) path(vars []offsets.Variable, path string) (*node, error) {
+	text := path
+	stars := len(text) - len(strings.TrimLeft(text, "*"))
+	steps, err := splitPath(text[stars:])
+	if err != nil {
+		return nil, fmt.Errorf("read path %q: %w", path, err)
+	}
+	var v *offsets.Variable
+	for i := range vars {
+		if vars[i].Name == steps[0] {
+			v = &vars[i]
+		}
+	}
+	if v == nil {
+		return nil, fmt.Errorf("read path %q: no variable %q%s", path, steps[0], among(vars))
+	}
+	unfetched := func(why string) (*node, error) {
+		return &node{name: path, typ: known(v.Type), why: why}, nil
+	}
+	if v.Err != nil {
+		return unfetched(v.Err.Error())
+	}
+	s, why := b.root(v)
+	if why != "" {
+		return unfetched(why)
+	}
+	t := known(v.Type)
+	for _, step := range append(steps[1:], strings.Split(strings.Repeat("*", stars), "")...) {
+		if t, s, why, err = b.step(t, s, step); err != nil {
+			return nil, fmt.Errorf("read path %q: %w", path, err)
+		}
+		if why != "" {
+			return unfetched(why)
+		}
+	}
+	return b.value(path, t, s, 1), nil
+}
+
+func among(vars []offsets.Variable) string {
+	if len(vars) == 0 {
+		return "; none is known"
+	}
+	names := make([]string, len(vars))
+	for i := range vars {
+		names[i] = vars[i].Name
+	}
+	return "; there are " + strings.Join(names, ", ")
+}
+
+// splitPath cuts "a.b[3].c" into "a", "b", "[3]", "c".
+func splitPath(text string) ([]string, error) {
+	var steps []string
+	for part := range strings.SplitSeq(text, ".") {
+		name, index, found := strings.Cut(part, "[")
+		if name == "" {
+			return nil, fmt.Errorf("name expected in %q", part)
+		}
+		steps = append(steps, name)
+		for found {
+			var number string
+			number, index, found = strings.Cut(index, "]")
+			if n, err := strconv.ParseUint(number, 10, 31); !found || err != nil {
+				return nil, fmt.Errorf("index expected in %q, and ] behind it", part)
+			} else {
+				steps = append(steps, "["+strconv.FormatUint(n, 10)+"]")
+			}
+			if index == "" {
+				break
+			}
+			if !strings.HasPrefix(index, "[") {
+				return nil, fmt.Errorf("[ or . expected in %q before %q", part, index)
+			}
+			index = index[1:]
+		}
+	}
+	return steps, nil
+}
+
+// step goes into a field, an element, or through a pointer ("*").
+func (b *builder) step(t *gotype.Type, s source, step string) (*gotype.Type, source, string, error) {
+	if t.Kind == gotype.Pointer {
+		elem := t.Elem()
+		if elem == nil {
+			return t, s, "", fmt.Errorf("what %s points to is not known", t.Name)
+		}
+		to, _, why := b.follow(s, 0)
+		if step == "*" || why != "" {
+			return elem, to, why, nil
+		}
+		t, s = elem, to
+	}
+	switch {
+	case step == "*":
+		return t, s, "", fmt.Errorf("%s is no pointer", t.Name)
+	case step[0] == '[':
+		return b.element(t, s, step)
+	case t.Kind != gotype.Struct:
+		return t, s, "", fmt.Errorf("%s has no fields (%q)", t.Name, step)
+	}
+	chain := field(t, step, 4)
+	if chain == nil {
+		return t, s, "", fmt.Errorf("%s has no field %q", t.Name, step)
+	}
+	for i, f := range chain {
+		s = s.at(f.Offset)
+		if t = f.Type; i+1 < len(chain) && t.Kind == gotype.Pointer {
+			to, _, why := b.follow(s, 0)
+			if why != "" {
+				return t, s, why, nil
+			}
+			s = to
+		}
+	}
+	return t, s, "", nil
+}
+
+func (b *builder) element(t *gotype.Type, s source, step string) (*gotype.Type, source, string, error) {
+	i, _ := strconv.ParseInt(step[1:len(step)-1], 10, 64)
+	elem := t.Elem()
+	switch {
+	case elem == nil || t.Kind != gotype.Slice && t.Kind != gotype.Array:
+		return t, s, "", fmt.Errorf("%s has no elements (%s)", t.Name, step)
+	case t.Kind == gotype.Array && i >= t.Len:
+		return t, s, "", fmt.Errorf("%s has no element %s", t.Name, step)
+	case t.Kind == gotype.Array:
+		return elem, s.at(i * elem.Size), "", nil
+	}
+	length, why := b.scalar(s, 8, 8, true)
+	if why != "" {
+		return t, s, why, nil
+	}
+	to, _, why := b.follow(s, 0)
+	to.guards = append(to.guards, guard{length: length, item: i})
+	return elem, to.at(i * elem.Size), why, nil
+}
+
+// field finds a field by name, and through embedded ones: the way there.
+func field(t *gotype.Type, name string, depth int) []*gotype.Field {
+	for i := range t.Fields {
+		if t.Fields[i].Name == name {
+			return []*gotype.Field{&t.Fields[i]}
+		}
+	}
+	if depth == 0 {
+		return nil
+	}
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		if !f.Embedded {
+			continue
+		}
+		in := f.Type
+		if in.Kind == gotype.Pointer {
+			if in = in.Elem(); in == nil {
+				continue
+			}
+		}
+		if way := field(in, name, depth-1); way != nil {
+			return append([]*gotype.Field{f}, way...)
+		}
+	}
+	return nil
+}
