@@ -107,3 +107,6 @@ func (b *Biases) fromPageOffsets(pid int, addr uint64) (bias uint64, ok bool) {
 	}
 	return guesses[0], true
 }
+
+// Known is the bias of a process as far as Of or Learn have found it, else 0.
+func (b *Biases) Known(pid int) uint64 { return b.known[pid] }

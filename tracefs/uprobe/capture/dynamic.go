@@ -117,8 +117,8 @@ func (d *decoder) stringInImage(v *Value, p *payload, ptr, length uint64, off in
 		v.State, v.Why = Unreadable, badPointer
 		return
 	}
-	i := off / 16
-	if off%16 != 0 || i > 1 || p.texts[i] < 0 {
+	i := off / 8
+	if off%8 != 0 || i >= int64(len(p.texts)) || p.texts[i] < 0 {
 		v.State, v.Why = Unfetched, "further than what is fetched"
 		return
 	}

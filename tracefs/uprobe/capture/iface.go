@@ -9,9 +9,9 @@ import (
 type payload struct {
 	typ leaf // address of the dynamic type, where the first word is an itab
 	// words are so many words of what the data word points to, from word at on; those of a
-	// string in the first and third word are texts[0] and [1].
+	// string in the first, second and third word are texts[0] to [2].
 	at, words int
-	texts     [2]int // first word each, -1 for none
+	texts     [3]int // first word each, -1 for none
 	textWords int
 	// last is what the sixth word points to: the number in a *fs.PathError's Err.
 	last leaf
@@ -27,7 +27,7 @@ func (b *builder) dynamic(n *node, s source) {
 	if n.num, n.why = typ, why; why != "" {
 		return
 	}
-	n.iface = &payload{typ: none, texts: [2]int{-1, -1}, last: none}
+	n.iface = &payload{typ: none, texts: [3]int{-1, -1, -1}, last: none}
 	if n.typ.Methods {
 		// itab is inter, type, … (runtime/runtime2.go, internal/abi/iface.go).
 		if n.iface.typ, n.why = b.scalar(types, 8, 8, false); n.why != "" {
@@ -47,11 +47,14 @@ func (b *builder) dynamic(n *node, s source) {
 	}
 	p.words = words
 	p.textWords = min((b.opt.StrLen+7)/8, maxArray)
-	for i, off := range []int64{0, 16} {
-		if i == 1 && !isError {
+	for i := range p.texts {
+		// An error may be &MyError{Code, Message}. What else an interface holds is mostly
+		// a string or a number, and then what follows is no pointer: each word that is
+		// tried costs a fault.
+		if i > 0 && !isError {
 			break
 		}
-		text, _, why := b.followText(data, off)
+		text, _, why := b.followText(data, int64(8*i))
 		if why != "" {
 			return
 		}

@@ -1,0 +1,168 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+func basic(name string) *gotype.Type {
+	t, ok := gotype.Basic(name)
+	if !ok {
+		panic(name)
+	}
+	return t
+}
+
+// inRegisters is a variable whose words are in registers.
+func inRegisters(name string, t *gotype.Type, registers ...string) offsets.Variable {
+	v := offsets.Variable{Name: name, Type: t}
+	for i, r := range registers {
+		v.Pieces = append(v.Pieces, offsets.Piece{Offset: int64(8 * i), Size: min(8, t.Size-int64(8*i)), Register: r})
+	}
+	return v
+}
+
+// onStack is a variable in memory above the stack pointer.
+func onStack(name string, t *gotype.Type, disp int64) offsets.Variable {
+	return offsets.Variable{Name: name, Type: t, Pieces: []offsets.Piece{{Size: t.Size, Register: "sp", InMemory: true, Disp: disp}}}
+}
+
+func structOf(name string, size int64, fields ...gotype.Field) *gotype.Type {
+	return &gotype.Type{Name: name, Kind: gotype.Struct, Size: size, Align: 8, Fields: fields}
+}
+
+// inner, a struct that others hold and point to.
+var inner = structOf("main.inner", 24, gotype.Field{Name: "n", Type: basic("int32")}, gotype.Field{Name: "name", Offset: 8, Type: basic("string")})
+
+var outer = structOf("main.outer", 40,
+	gotype.Field{Name: "in", Type: gotype.PointerTo(inner)},
+	gotype.Field{Name: "items", Offset: 8, Type: gotype.SliceOf(inner)},
+	gotype.Field{Name: "inner", Offset: 32, Type: gotype.PointerTo(inner), Embedded: true})
+
+func TestFetch(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		v     offsets.Variable
+		paths []string
+		want  string
+	}{
+		{"numbers", inRegisters("n", basic("uint8"), "ax"), nil, "%ax:s8"},
+		{"number on the stack", onStack("n", basic("int32"), 8), nil, "+8(%sp):s32"},
+		{"string", inRegisters("s", basic("string"), "ax", "bx"), nil, "%ax:s64 %bx:s64 +0(%ax):x64[2]"},
+		{"string on the stack", onStack("s", basic("string"), 16), nil, "+16(%sp):s64 +24(%sp):s64 +0(+16(%sp)):x64[2]"},
+		{"slice of numbers", inRegisters("s", gotype.SliceOf(basic("int16")), "ax", "bx", "cx"), nil, "%ax:s64 %bx:s64 %cx:s64 +0(%ax):x64[1]"},
+		{"slice of strings", inRegisters("s", gotype.SliceOf(basic("string")), "ax", "bx", "cx"), nil,
+			"%ax:s64 %bx:s64 %cx:s64 +0(%ax):s64 +8(%ax):s64 +0(+0(%ax)):x64[2] +16(%ax):s64 +24(%ax):s64 +0(+16(%ax)):x64[2]"},
+		{"pointer to a struct", inRegisters("p", gotype.PointerTo(inner), "ax"), nil, "%ax:s64 +0(%ax):s32 +8(%ax):s64 +16(%ax):s64 +0(+8(%ax)):x64[2]"},
+		{"path through pointers", inRegisters("p", gotype.PointerTo(outer), "ax"), []string{"p.in.n"}, "%ax:s64 +0(%ax):s64 +0(+0(%ax)):s32"},
+		{"path into a slice", inRegisters("p", gotype.PointerTo(outer), "ax"), []string{"p.items[1].n"}, "%ax:s64 +16(%ax):s64 +8(%ax):s64 +24(+8(%ax)):s32"},
+		{"promoted field", inRegisters("p", gotype.PointerTo(outer), "ax"), []string{"p.n"}, "%ax:s64 +32(%ax):s64 +0(+32(%ax)):s32"},
+		{"error", inRegisters("err", basic("error"), "ax", "bx"), nil,
+			"%ax:s64 +8(%ax):s64 %bx:s64 +0(%bx):x64[6] +0(+0(%bx)):x64[2] +0(+8(%bx)):x64[2] +0(+16(%bx)):x64[2] +0(+40(%bx)):s64"},
+		{"captured by reference", offsets.Variable{Name: "n", Type: basic("int"), Pieces: []offsets.Piece{{Size: 8, Register: "dx", InMemory: true, Disp: 8, Pointer: true}}}, nil,
+			"+8(%dx):s64 +0(+8(%dx)):s64"},
+		{"package variable", offsets.Variable{Name: "n", Type: basic("int"), Pieces: []offsets.Piece{{Size: 8, Static: true, Disp: 0x1000}}}, nil, "@0x1000:s64"},
+		{"float in a register", offsets.Variable{Name: "f", Type: basic("float64"), Pieces: []offsets.Piece{{Size: 8}}}, nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := New([]offsets.Variable{c.v}, c.paths, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := fetched(got); text != c.want {
+				t.Errorf("got  %s\nwant %s", text, c.want)
+			}
+		})
+	}
+}
+
+var options = Options{StrLen: 16, Items: 2, Arrays: true, Static: func(va uint64) string { return fmt.Sprintf("@%#x", va) }}
+
+func fetched(c *Capture) string {
+	var out []string
+	for _, a := range c.Args {
+		out = append(out, a.Fetch+":"+a.Type)
+	}
+	return strings.Join(out, " ")
+}
+
+// TestWithoutArrays fetches word by word, and the same.
+func TestWithoutArrays(t *testing.T) {
+	opt := options
+	opt.Arrays = false
+	c, err := New([]offsets.Variable{inRegisters("s", basic("string"), "ax", "bx")}, nil, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fetched(c), "%ax:s64 %bx:s64 +0(%ax):x64 +8(%ax):x64"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if c.Words() != 4 {
+		t.Errorf("%d words", c.Words())
+	}
+}
+
+// TestRoom never asks the kernel for more than it takes.
+func TestRoom(t *testing.T) {
+	var vars []offsets.Variable
+	for i := range 200 {
+		vars = append(vars, onStack(fmt.Sprint("s", i), gotype.SliceOf(basic("string")), int64(24*i)))
+	}
+	opt := options
+	opt.StrLen, opt.Items = 512, 64
+	c, err := New(vars, nil, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Args) > maxArgs || 8*c.Words() > 2*maxBytes {
+		t.Errorf("%d arguments, %d words", len(c.Args), c.Words())
+	}
+	for _, a := range c.Args {
+		if n := len(a.String()); n > 63 {
+			t.Errorf("%s: %d bytes", a, n)
+		}
+	}
+	last := c.Decode(make([]uint64, c.Words()), nowhere{})[199]
+	if last.State != Unfetched || !strings.Contains(last.Why, "no room") {
+		t.Errorf("the last variable: %+v", last)
+	}
+}
+
+func TestPathErrors(t *testing.T) {
+	vars := []offsets.Variable{inRegisters("p", gotype.PointerTo(outer), "ax"), inRegisters("n", basic("int"), "bx"), {Name: "x", Type: basic("int"), Err: errors.New("lost")}}
+	for path, want := range map[string]string{
+		"q":           `no variable "q"; there are p, n, x`,
+		"n.a":         `int has no fields ("a")`,
+		"p.none":      `main.outer has no field "none"`,
+		"p.items[x]":  "index expected",
+		"p.items[1":   "index expected",
+		"p..n":        "name expected",
+		"n[0]":        "int has no elements",
+		"*n":          "int is no pointer",
+		"p.items[0]x": `[ or . expected`,
+	} {
+		if _, err := New(vars, []string{path}, options); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", path, err, want)
+		}
+	}
+	c, err := New(vars, []string{"x", "p.n", "*p"}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Decode(make([]uint64, c.Words()), nowhere{}); got[0].Why != "lost" || got[1].Why != nilPointer {
+		t.Errorf("%+v", got)
+	}
+}
+
+// nowhere is a process of which nothing is known.
+type nowhere struct{}
+
+func (nowhere) DynamicType(uint64) (*gotype.Type, bool, bool) { return nil, false, false }
+func (nowhere) ItabType(uint64) (uint64, bool)                { return 0, false }
+func (nowhere) FuncName(uint64) string                        { return "" }
+func (nowhere) Readable(uint64, int) bool                     { return true }

@@ -1,0 +1,249 @@
+package capture
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+// machine fetches as the kernel does: what can't be read is 0, and where a pointer on the
+// way can't be read, what is left of an earlier event stays.
+type machine struct {
+	registers map[string]uint64
+	memory    map[uint64]byte
+	types     map[uint64]offsets.RuntimeType
+	itabs     map[uint64]uint64
+}
+
+const stale = 0xdeadbeef00000000
+
+func (m *machine) put(addr uint64, words ...uint64) {
+	for i, w := range words {
+		var b [8]byte
+		binary.LittleEndian.PutUint64(b[:], w)
+		m.text(addr+uint64(8*i), string(b[:]))
+	}
+}
+
+func (m *machine) text(addr uint64, s string) {
+	for i := range len(s) {
+		m.memory[addr+uint64(i)] = s[i]
+	}
+}
+
+func (m *machine) load(addr uint64, size int) (v uint64, ok bool) {
+	for i := range size {
+		b, there := m.memory[addr+uint64(i)]
+		if !there {
+			return 0, false
+		}
+		v |= uint64(b) << (8 * i)
+	}
+	return v, true
+}
+
+// address is what is inside the parentheses of a fetcharg.
+func (m *machine) address(t *testing.T, text string) (addr uint64, ok bool) {
+	if r, isRegister := strings.CutPrefix(text, "%"); isRegister {
+		return m.registers[r], true
+	}
+	at, ok := m.indirect(t, text)
+	if !ok {
+		return 0, false
+	}
+	return m.load(at, 8)
+}
+
+// indirect is the address that "+8(...)" reads from.
+func (m *machine) indirect(t *testing.T, text string) (addr uint64, ok bool) {
+	disp, inner, found := strings.Cut(text, "(")
+	n, err := strconv.ParseInt(disp, 10, 64)
+	if !found || err != nil {
+		t.Fatalf("fetcharg %q", text)
+	}
+	base, ok := m.address(t, strings.TrimSuffix(inner, ")"))
+	return base + uint64(n), ok
+}
+
+func (m *machine) fetch(t *testing.T, args []tracefs.Arg) (words []uint64) {
+	for _, a := range args {
+		bits, count, isArray := strings.Cut(a.Type[1:], "[")
+		size, _ := strconv.Atoi(bits)
+		n := 1
+		if isArray {
+			n, _ = strconv.Atoi(strings.TrimSuffix(count, "]"))
+		}
+		if r, isRegister := strings.CutPrefix(a.Fetch, "%"); isRegister {
+			v := m.registers[r] << (64 - size) // as printed: signed
+			words = append(words, uint64(int64(v)>>(64-size)))
+			continue
+		}
+		at, ok := m.indirect(t, a.Fetch)
+		for i := range n {
+			v, _ := m.load(at+uint64(i*size/8), size/8)
+			if !ok {
+				v = stale
+			}
+			words = append(words, v)
+		}
+	}
+	return words
+}
+
+func (m *machine) DynamicType(addr uint64) (*gotype.Type, bool, bool) {
+	r, ok := m.types[addr]
+	return r.Type, r.Direct, ok
+}
+func (m *machine) ItabType(itab uint64) (uint64, bool) { at, ok := m.itabs[itab]; return at, ok }
+func (m *machine) FuncName(pc uint64) string           { return fmt.Sprintf("main.at%x", pc) }
+func (m *machine) Readable(addr uint64, n int) bool    { _, ok := m.memory[addr]; return ok }
+
+// describe writes a value in short.
+func describe(v *Value) string {
+	if v.State != Known {
+		return "<" + v.Why + ">"
+	}
+	switch v.Type.Kind {
+	case gotype.String:
+		return fmt.Sprintf("%q/%d", v.Bytes, v.Len)
+	case gotype.Slice:
+		if v.Bytes != nil {
+			return fmt.Sprintf("bytes%q/%d", v.Bytes, v.Len)
+		}
+		return describeAll(v.Items) + fmt.Sprintf("/%d/%d", v.Len, v.Cap)
+	case gotype.Array:
+		return describeAll(v.Items)
+	case gotype.Struct:
+		return v.Type.Name + describeAll(v.Fields)
+	case gotype.Pointer:
+		if v.Elem != nil {
+			return "&" + describe(v.Elem)
+		}
+	case gotype.Interface:
+		if v.Nil() {
+			return "nil"
+		}
+		if v.Elem == nil {
+			return v.Dynamic
+		}
+		return v.Dynamic + ":" + describe(v.Elem)
+	case gotype.Map, gotype.Chan:
+		return fmt.Sprintf("len%d cap%d", v.Len, v.Cap)
+	case gotype.Func:
+		return v.Dynamic
+	case gotype.Int:
+		return strconv.FormatInt(int64(v.Num), 10)
+	}
+	return strconv.FormatUint(v.Num, 10)
+}
+
+func describeAll(vs []Value) string {
+	var parts []string
+	for i := range vs {
+		parts = append(parts, describe(&vs[i]))
+	}
+	return "[" + strings.Join(parts, " ") + "]"
+}
+
+func newMachine() *machine {
+	m := &machine{registers: make(map[string]uint64), memory: make(map[uint64]byte), itabs: map[uint64]uint64{0x5000: 0x6000}}
+	m.text(0x10000, "hello, wide world!")
+	m.text(0x10800, strings.Repeat("\x00", 32))
+	m.put(0x11000, 7, 0x10000, 5)                           // inner{7, "hello"}
+	m.put(0x12000, 0x11000, 0x13000, 3, 4, 0)               // outer{&inner, items[3:4], nil}
+	m.put(0x13000, 1, 0x10000, 1, 2, 0x10000, 2, 3, 0x1, 3) // three inner, the last with a bad string
+	m.put(0x14000, 0x10000, 5)                              // a string: "hello"
+	m.put(0x15000, 0x10000, 4, 0x10007, 4, 0x5000, 0x15100) // PathError{"hell", "wide", Errno 2}
+	m.put(0x15100, 2)
+	m.put(0x16000, 5, 9) // a map of 5, a channel with 5 of 9, code at 5
+	m.put(0x17000, 0x0807060504030201, 0x100f0e0d0c0b0a09)
+	pathError := structOf("fs.PathError", 48,
+		gotype.Field{Name: "Op", Type: basic("string")}, gotype.Field{Name: "Path", Offset: 16, Type: basic("string")}, gotype.Field{Name: "Err", Offset: 32, Type: basic("error")})
+	errno := &gotype.Type{Name: "syscall.Errno", Kind: gotype.Uint, Size: 8, Align: 8}
+	m.types = map[uint64]offsets.RuntimeType{
+		0x6000: {Type: errno}, 0x6100: {Type: basic("string")}, 0x6200: {Type: basic("int8")},
+		0x6300: {Type: gotype.PointerTo(inner), Direct: true}, 0x6400: {Type: gotype.PointerTo(pathError), Direct: true},
+	}
+	m.itabs[0x5400] = 0x6400
+	m.put(0x18000, 0, 0x6400) // an itab made at run time
+	m.put(0x18020, 0, 0x6300)
+	return m
+}
+
+func TestDecode(t *testing.T) {
+	m := newMachine()
+	for _, c := range []struct {
+		name  string
+		typ   *gotype.Type
+		words []uint64 // in AX, BX, CX
+		path  string
+		want  string
+	}{
+		{"signed", basic("int8"), []uint64{0xfff0}, "", "-16"},
+		{"unsigned", basic("uint8"), []uint64{0xfff0}, "", "240"},
+		{"string", basic("string"), []uint64{0x10000, 5}, "", `"hello"/5`},
+		{"cut string", basic("string"), []uint64{0x10000, 18}, "", `"hello, wide worl"/18`},
+		{"empty string", basic("string"), []uint64{0, 0}, "", `""/0`},
+		{"string of zeros", basic("string"), []uint64{0x10800, 3}, "", `"\x00\x00\x00"/3`},
+		{"string that can't be read", basic("string"), []uint64{0x99000, 3}, "", "<no valid pointer>"},
+		{"string at no address", basic("string"), []uint64{3, 3}, "", "<no valid pointer>"},
+		{"bytes", gotype.SliceOf(basic("uint8")), []uint64{0x10000, 3, 8}, "", `bytes"hel"/3`},
+		{"numbers", gotype.SliceOf(basic("int16")), []uint64{0x17000, 3, 8}, "", "[513 1027]/3/8"},
+		{"fewer numbers than are fetched", gotype.SliceOf(basic("int16")), []uint64{0x17000, 1, 8}, "", "[513]/1/8"},
+		{"nil slice", gotype.SliceOf(basic("int16")), []uint64{0, 0, 0}, "", "[]/0/0"},
+		{"structs", gotype.SliceOf(inner), []uint64{0x13000, 3, 3}, "", `[main.inner[1 "h"/1] main.inner[2 "he"/2]]/3/3`},
+		{"pointer", gotype.PointerTo(inner), []uint64{0x11000}, "", `&main.inner[7 "hello"/5]`},
+		{"nil pointer", gotype.PointerTo(inner), []uint64{0}, "", "0"},
+		{"pointer to nothing", gotype.PointerTo(inner), []uint64{0x99000}, "", "&<no valid pointer>"},
+		{"path", gotype.PointerTo(outer), []uint64{0x12000}, "v.in.name", `"hello"/5`},
+		{"path over nil", gotype.PointerTo(outer), []uint64{0x12000}, "v.inner.name", "<nil pointer>"},
+		{"path over nil at the start", gotype.PointerTo(outer), []uint64{0}, "v.in.name", "<nil pointer>"},
+		{"path into a slice", gotype.PointerTo(outer), []uint64{0x12000}, "v.items[2].n", "3"},
+		{"path behind a slice", gotype.PointerTo(outer), []uint64{0x12000}, "v.items[3].n", "<index out of range>"},
+		{"nil error", basic("error"), []uint64{0, 0}, "", "nil"},
+		{"error", basic("error"), []uint64{0x5400, 0x15000}, "", `*fs.PathError:&fs.PathError["hell"/4 "wide"/4 syscall.Errno:2]`},
+		{"error with a new itab", basic("error"), []uint64{0x18000, 0x15000}, "", `*fs.PathError:&fs.PathError["hell"/4 "wide"/4 syscall.Errno:2]`},
+		{"error of no type", basic("error"), []uint64{0x99000, 0x15000}, "", "<no valid pointer>"},
+		{"error with a number", basic("error"), []uint64{0x18020, 0x11000}, "", `*main.inner:&main.inner[7 "hello"/5]`},
+		{"any of string", basic("any"), []uint64{0x6100, 0x14000}, "", `string:"hello"/5`},
+		{"any of int8", basic("any"), []uint64{0x6200, 0x16000}, "", "int8:5"},
+		{"any of pointer", basic("any"), []uint64{0x6300, 0x11000}, "", `*main.inner:&main.inner[7 <further than what is fetched>]`},
+		{"any of unknown", basic("any"), []uint64{0x6999, 0x11000}, "", "<dynamic type not known>"},
+		{"map", &gotype.Type{Name: "map[int]int", Kind: gotype.Map, Size: 8}, []uint64{0x16000}, "", "len5 cap0"},
+		{"chan", &gotype.Type{Name: "chan int", Kind: gotype.Chan, Size: 8}, []uint64{0x16000}, "", "len5 cap9"},
+		{"nil map", &gotype.Type{Name: "map[int]int", Kind: gotype.Map, Size: 8}, []uint64{0}, "", "len0 cap0"},
+		{"func", &gotype.Type{Name: "func()", Kind: gotype.Func, Size: 8}, []uint64{0x16000}, "", "main.at5"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			registers := map[string]uint64{}
+			for i, r := range []string{"ax", "bx", "cx"} {
+				if i < len(c.words) {
+					registers[r] = c.words[i]
+				}
+			}
+			m.registers = registers
+			var paths []string
+			if c.path != "" {
+				paths = []string{c.path}
+			}
+			capture, err := New([]offsets.Variable{inRegisters("v", c.typ, []string{"ax", "bx", "cx"}[:max(1, c.typ.Size/8)]...)}, paths, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			words := m.fetch(t, capture.Args)
+			if len(words) != capture.Words() {
+				t.Fatalf("%d words, want %d", len(words), capture.Words())
+			}
+			values := capture.Decode(words, m)
+			if got := describe(&values[0]); got != c.want {
+				t.Errorf("got  %s\nwant %s\nfetched %s", got, c.want, fetched(capture))
+			}
+		})
+	}
+}
