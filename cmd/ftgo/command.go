@@ -19,6 +19,7 @@ func commands() []command {
 	return []command{
 		{"probe", "calls, rate and latency of functions", probe},
 		{"count", "calls only, the cheapest way", count},
+		{"trace", "a line for each call: arguments, results, latency", trace},
 		{"list", "what can be probed, and where", list},
 		{"demo", "probe a workload built into ftgo itself", demo},
 		{"clean", "remove what killed runs left in the kernel", clean},

@@ -40,5 +40,5 @@ func demo(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	return observe(ctx, e, o, uprobe.Latency)
+	return observe(ctx, e, o, uprobe.Latency, newReport(e, o, uprobe.Latency))
 }

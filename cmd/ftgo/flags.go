@@ -29,6 +29,7 @@ type options struct {
 	maxLost  uint64
 	limited  bool // --max-lost was given
 	force    bool
+	trace    traceOptions
 
 	binary   string
 	patterns []string
@@ -85,6 +86,7 @@ const (
 	selectFlags flagGroup = 1 << iota // which functions
 	runFlags                          // of a session
 	histFlags                         // of latencies
+	traceFlags
 )
 
 // parseFlags reads the arguments of a command. about is the text above the flags in
@@ -114,6 +116,9 @@ func parseFlags(e *env, name, about string, groups flagGroup, args []string) (*o
 	}
 	if groups&histFlags != 0 {
 		fs.BoolVar(&o.hist, "hist", false, "add a latency histogram of each function")
+	}
+	if groups&traceFlags != 0 {
+		o.trace.define(fs)
 	}
 	var wantHelp bool
 	fs.BoolVarP(&wantHelp, "help", "h", false, "this text")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -38,7 +39,7 @@ func probe(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	return observe(ctx, e, o, uprobe.Latency)
+	return observe(ctx, e, o, uprobe.Latency, newReport(e, o, uprobe.Latency))
 }
 
 func count(ctx context.Context, e *env, args []string) error {
@@ -50,15 +51,28 @@ func count(ctx context.Context, e *env, args []string) error {
 	if len(o.pids) > 0 {
 		mode = uprobe.CountRecorded
 	}
-	return observe(ctx, e, o, mode)
+	return observe(ctx, e, o, mode, newReport(e, o, mode))
 }
 
-// observe is probe and count: everything from the arguments to the table.
-func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode) (err error) {
+// view is what a command makes of a session: a table, or lines.
+type view interface {
+	// values tells what to fetch of calls; nil is nothing.
+	values(*selection, tracefs.Features) (planValues, error)
+	// begin is called when all is ready to start. Data goes to out.
+	begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io.Writer) error
+	// final writes what is to be written at the end.
+	final(t *tracing, funcs []stats.Function, summary stats.Summary) error
+}
+
+// planValues is [uprobe.Options].Values.
+type planValues func(*offsets.Func, *offsets.Sites) (uprobe.Values, error)
+
+// observe is probe, count and trace: everything from the arguments to the last line.
+func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) (err error) {
 	if err := checkProcesses(o); err != nil {
 		return err
 	}
-	t := &tracing{env: e, opt: o}
+	t := &tracing{env: e, opt: o, view: v}
 	if len(o.program) > 0 {
 		stdout := e.stderr
 		if o.outFile != "" {
@@ -68,13 +82,12 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode) (err err
 			return err
 		}
 	}
-	sel, err := selectFuncs(e, o)
-	if err != nil {
+	if t.sel, err = selectFuncs(e, o); err != nil {
 		return err
 	}
-	defer sel.binary.Close()
-	t.skipped = sel.skipped
-	t.features = tracefs.Features{Append: true, PushEmulated: true}
+	defer t.sel.binary.Close()
+	t.skipped = t.sel.skipped
+	t.features = tracefs.Features{Append: true, PushEmulated: true, Arrays: true}
 	var fsys *tracefs.FS
 	if !o.dryRun {
 		if fsys, err = openTracefs(e); err != nil {
@@ -85,10 +98,15 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode) (err err
 		}
 		t.features = e.adjust(fsys.Features())
 	}
-	if t.plan, err = planFor(sel, mode, t.features); err != nil {
+	values, err := v.values(t.sel, t.features)
+	if err != nil {
+		return err
+	}
+	if t.plan, err = planFor(t.sel, mode, t.features, values); err != nil {
 		return err
 	}
 	t.tally = newTally(t.plan)
+	t.bias = uprobe.NewBiases(t.plan, tracefs.Mappings)
 	out, done, err := o.output(e)
 	if err != nil {
 		return err
@@ -101,13 +119,11 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode) (err err
 	if o.verbose {
 		fmt.Fprint(e.stderr, t.definitions("ftgo"))
 	}
-	r := newReport(out, e, o, sel, mode)
-	if r.format == render.Table {
-		r.cost = hitCost(ctx, fsys, mode)
+	if err := v.begin(ctx, t, fsys, out); err != nil {
+		return err
 	}
-	t.onTick = r.interval
-	err = t.run(ctx, fsys, r)
-	if lost := r.summary.Lost - r.summary.Disarming; err == nil && o.limited && lost > o.maxLost {
+	summary, err := t.run(ctx, fsys)
+	if lost := summary.Lost - summary.Disarming; err == nil && o.limited && lost > o.maxLost {
 		err = &statusError{exitLost, fmt.Errorf("%d events lost (--max-lost %d)", lost, o.maxLost)}
 	}
 	if err == nil && t.program != nil {
@@ -117,47 +133,56 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode) (err err
 }
 
 // run follows the session and reports; whatever happens, the probes are removed.
-func (t *tracing) run(ctx context.Context, fsys *tracefs.FS, r *report) (err error) {
+func (t *tracing) run(ctx context.Context, fsys *tracefs.FS) (summary stats.Summary, err error) {
 	defer func() { err = errors.Join(err, t.close()) }()
 	if err := t.follow(ctx, fsys); err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-			return nil // told to end before it had begun
+			return summary, nil // told to end before it had begun
 		}
-		return err
+		return summary, err
 	}
 	funcs, summary, err := t.totals(t.stopped)
 	if err != nil {
-		return err
+		return summary, err
 	}
 	// The table can wait for the probes to be gone; who reads it may be slow.
 	if err := t.close(); err != nil {
-		return err
+		return summary, err
 	}
-	return r.final(t, funcs, summary)
+	return summary, t.view.final(t, funcs, summary)
 }
 
 // report writes tables.
 type report struct {
-	out     io.Writer
-	env     *env
-	opt     *options
-	sel     *selection
-	mode    uprobe.Mode
-	format  render.Format
-	cost    float64
-	screen  *render.Screen
-	last    []stats.Function
-	lastAt  time.Time
-	began   bool // a header has been written
-	summary stats.Summary
+	out    io.Writer
+	env    *env
+	opt    *options
+	mode   uprobe.Mode
+	format render.Format
+	cost   float64
+	screen *render.Screen
+	last   []stats.Function
+	lastAt time.Time
+	began  bool // a header has been written
 }
 
-func newReport(out io.Writer, e *env, o *options, sel *selection, mode uprobe.Mode) *report {
-	r := &report{out: out, env: e, opt: o, sel: sel, mode: mode, format: o.format}
-	if o.interval > 0 && o.format == render.Table && isTerminal(out) {
-		r.screen = render.NewScreen(out)
+func newReport(e *env, o *options, mode uprobe.Mode) *report {
+	return &report{env: e, opt: o, mode: mode, format: o.format}
+}
+
+func (r *report) values(*selection, tracefs.Features) (planValues, error) { return nil, nil }
+
+func (r *report) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io.Writer) error {
+	r.out = out
+	if r.format == render.Table {
+		r.cost = hitCost(ctx, fsys, r.mode)
+		if r.opt.interval > 0 && isTerminal(out) {
+			r.screen = render.NewScreen(out)
+		}
 	}
-	return r
+	t.onTick = r.interval
+	t.calls = r.opt.calls
+	return nil
 }
 
 // interval writes what has happened since the last one.
@@ -209,7 +234,7 @@ func (r *report) interval(t *tracing) error {
 func (r *report) arrange(t *tracing, rows []stats.Row) []stats.Row {
 	kept := rows[:0]
 	for i, row := range rows {
-		if row.Calls > 0 || row.Completed > 0 || t.plan.Funcs[i].Point || r.sel.named[t.plan.Funcs[i].Func] {
+		if row.Calls > 0 || row.Completed > 0 || t.plan.Funcs[i].Point || t.sel.named[t.plan.Funcs[i].Func] {
 			kept = append(kept, row)
 		}
 	}
@@ -227,10 +252,10 @@ func (r *report) arrange(t *tracing, rows []stats.Row) []stats.Row {
 // when nobody waits for probes any more.
 func (r *report) noteInlined(t *tracing, rows []stats.Row) {
 	for i := range rows {
-		if f := t.plan.Funcs[i]; f.Point || !r.sel.named[f.Func] || rows[i].Note != "" {
+		if f := t.plan.Funcs[i]; f.Point || !t.sel.named[f.Func] || rows[i].Note != "" {
 			continue
 		}
-		if at, err := r.sel.binary.InlinedAt(rows[i].Name); err == nil && len(at) > 0 {
+		if at, err := t.sel.binary.InlinedAt(rows[i].Name); err == nil && len(at) > 0 {
 			rows[i].Note = fmt.Sprintf("is also inlined at %s, where its calls are not seen", plural(len(at), "place"))
 		}
 	}
@@ -248,7 +273,6 @@ func (r *report) write(rows []stats.Row) error {
 // final writes the totals.
 func (r *report) final(t *tracing, funcs []stats.Function, summary stats.Summary) error {
 	summary.HitCost = r.cost
-	r.summary = summary
 	rows := make([]stats.Row, len(funcs))
 	for i, f := range funcs {
 		rows[i] = stats.NewRow(f, summary.Seconds)

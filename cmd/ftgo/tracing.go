@@ -19,6 +19,8 @@ import (
 type tracing struct {
 	env     *env
 	opt     *options
+	view    view
+	sel     *selection
 	plan    *uprobe.Plan
 	session *tracefs.Session
 	stream  *parse.Stream
@@ -31,6 +33,11 @@ type tracing struct {
 	armed    time.Time
 	stopped  time.Time
 	onTick   func(*tracing) error // each interval
+	// onCall and onEnter, if set, get each call when it ends and when it begins.
+	onCall, onEnter func(*parse.Call) error
+	callErr         error        // the first of theirs
+	onIdle          func() error // there is nothing to read for a moment
+	calls           uint64       // so many are enough; 0 is no limit
 }
 
 // errKernelTooOld is for uprobes that may hang the target.
@@ -41,10 +48,15 @@ var errKernelTooOld = errors.New("uprobes of kernels before 4.0 can hang the tra
 // close must be called in any case.
 func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 	var err error
-	if t.stream, err = parse.NewStream(t.plan, func(c *parse.Call) { t.tally.add(c) }); err != nil {
+	if t.stream, err = parse.NewStream(t.plan, func(c *parse.Call) {
+		t.tally.add(c)
+		t.tell(t.onCall, c)
+	}); err != nil {
 		return err
 	}
-	t.bias = uprobe.NewBiases(t.plan, tracefs.Mappings)
+	if t.onEnter != nil {
+		t.stream.Entered(func(c *parse.Call) { t.tell(t.onEnter, c) })
+	}
 	t.stream.Bias = t.bias.Of
 	t.stream.Keep = keep(t.opt.pids)
 	t.session, err = tracefs.Start(ctx, fsys, t.plan.Target(), t.plan.TraceEvents(), tracefs.Options{
@@ -66,6 +78,13 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 	err = t.watch(ctx)
 	t.session.Stop()
 	return errors.Join(err, t.drain())
+}
+
+// tell hands a call on, until that fails.
+func (t *tracing) tell(to func(*parse.Call) error, c *parse.Call) {
+	if to != nil && t.callErr == nil {
+		t.callErr = to(c)
+	}
 }
 
 // announce tells that the probes are armed.
@@ -114,14 +133,23 @@ func (t *tracing) watch(ctx context.Context) error {
 		n, err := t.session.Read(ctx, buf)
 		t.stream.Feed(buf[:n])
 		switch {
+		case errors.Is(t.callErr, errEnough):
+			return nil
+		case t.callErr != nil:
+			return t.callErr
 		case err != nil && ctx.Err() != nil:
 			return nil
 		case err != nil:
 			return err
 		case n == 0:
 			t.stream.Idle()
+			if t.onIdle != nil {
+				if err := t.onIdle(); err != nil {
+					return err
+				}
+			}
 		}
-		if t.opt.calls > 0 && t.seen() >= t.opt.calls {
+		if t.calls > 0 && t.seen() >= t.calls {
 			return nil
 		}
 		select {
@@ -191,7 +219,10 @@ func (t *tracing) drain() error {
 		if errors.Is(err, io.EOF) {
 			t.stopped = time.Now()
 			t.stream.Finish()
-			return nil
+			if errors.Is(t.callErr, errEnough) {
+				return nil
+			}
+			return t.callErr
 		}
 		if err != nil {
 			return err
@@ -268,8 +299,8 @@ func (t *tracing) definitions(group string) string {
 }
 
 // planFor decodes what was selected and plans the probes.
-func planFor(s *selection, mode uprobe.Mode, features tracefs.Features) (*uprobe.Plan, error) {
-	plan, err := uprobe.New(s.binary, s.funcs, uprobe.Options{Mode: mode, Features: features, Points: s.points})
+func planFor(s *selection, mode uprobe.Mode, features tracefs.Features, values planValues) (*uprobe.Plan, error) {
+	plan, err := uprobe.New(s.binary, s.funcs, uprobe.Options{Mode: mode, Features: features, Points: s.points, Values: values})
 	if err != nil {
 		return nil, err
 	}
