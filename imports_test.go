@@ -33,7 +33,9 @@ var arrows = []arrow{
 	{from: "parse", to: []string{module + "/offsets", module + "/tracefs/uprobe"}},
 	{from: "cmd/ftgo/internal/stats", to: []string{module + "/parse"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
-		module + "/parse", module + "/cmd/ftgo/internal/stats", "github.com/olekukonko/tablewriter/..."}},
+		module + "/parse", module + "/cmd/ftgo/internal/stats", "github.com/olekukonko/tablewriter/...",
+		module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
+	{from: "cmd/ftgo/internal/where", to: []string{module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo", to: []string{module + "/...", "github.com/spf13/pflag", "golang.org/x/term"}},
 }
 

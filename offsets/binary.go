@@ -37,8 +37,14 @@ type Binary struct {
 	unwind func() unwindTable
 	debug  sync.Mutex // while debug information is opened
 	source sourceCache
-	index  sync.Once
-	byName map[string]int // into funcs, made when first asked for
+	// entries are those of debug information; args is nil if the file is not Go's.
+	entries func() (*debugEntries, error)
+	args    func() *funcArgs
+	index   sync.Once
+	byName  map[string]int // into funcs, made when first asked for
+
+	types       rtypeTable
+	relocations relocationTable
 }
 
 // segment is an executable PT_LOAD: the only place where instructions are.
@@ -102,6 +108,8 @@ func open(path string) (_ *Binary, err error) {
 	}
 	b.layout = sync.OnceValues(b.readLayout)
 	b.unwind = sync.OnceValue(b.readUnwind)
+	b.entries = sync.OnceValues(b.readEntries)
+	b.args = sync.OnceValue(b.readFuncArgs)
 	return b, nil
 }
 

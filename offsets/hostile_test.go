@@ -169,10 +169,17 @@ func readHostile(path string, data []byte) error {
 	b.Layout()
 	b.InlinedAt("main.grow")
 	b.LineAddrs("main.go", 10)
+	b.TypeNamed("time.Time")
+	b.StaticVariable("main.none")
 	funcs := b.Funcs()
 	for i := 0; i < len(funcs); i += 1 + len(funcs)/200 {
 		f := &funcs[i]
 		b.Position(f.Addr)
+		if sig, err := b.Signature(f); err == nil {
+			for _, v := range slices.Concat(sig.Params, sig.Results, sig.Captured) {
+				v.Type.Elem()
+			}
+		}
 		s, err := b.Sites(f)
 		if err != nil {
 			continue

@@ -1,6 +1,11 @@
 package offsets
 
-import "github.com/ftgo/ftgo/offsets/gotype"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
 
 // Signature is what a function takes and gives, and where it lies: parameters at entry
 // (at the function's first instruction, and after its stack check as well), results at
@@ -38,7 +43,42 @@ type Piece struct {
 	// Pointer: the value at that address is the address of the part (a variable
 	// captured by reference).
 	Pointer bool
+	// Fetch is a fetcharg that the user has given for the part; nothing else is set then.
+	Fetch string
 	// Static: the part is at the virtual address Disp of the file, load bias not
 	// counted (a package variable); Register and InMemory are not set.
 	Static bool
+}
+
+// Signature finds out what a function takes and gives. ErrNoDebugInfo is among the
+// errors.
+func (b *Binary) Signature(f *Func) (*Signature, error) {
+	s, err := b.signature(f)
+	if err != nil {
+		return nil, fmt.Errorf("find parameters of %s: %w", f.Name, err)
+	}
+	return s, nil
+}
+
+func (b *Binary) signature(f *Func) (*Signature, error) {
+	d, err := b.entries()
+	if err != nil {
+		return nil, err
+	}
+	fn, err := d.function(f)
+	if err != nil {
+		return nil, err
+	}
+	if f.ABI == SystemV {
+		return cSignature(f, fn), nil
+	}
+	// Assembly has no entry of its parameters; what lets Go call it may have.
+	if name, ok := strings.CutSuffix(f.Name, abi0Suffix); ok && len(fn.params)+len(fn.results) == 0 {
+		if twin, ok := b.Lookup(name); ok {
+			if of, err := d.function(twin); err == nil {
+				fn = of
+			}
+		}
+	}
+	return b.goSignature(f, fn, d), nil
 }

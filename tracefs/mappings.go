@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Mapping is an executable range of a process's addresses that shows a file.
@@ -16,21 +17,26 @@ type Mapping struct {
 
 // Mappings reads the executable mappings of a process from /proc/PID/maps.
 func Mappings(pid int) ([]Mapping, error) {
+	return readMappings(pid, "x")
+}
+
+// readMappings reads those mappings that a permission, "r" or "x", is given for.
+func readMappings(pid int, permission string) ([]Mapping, error) {
 	file := fmt.Sprintf("/proc/%d/maps", pid)
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	return parseMappings(string(b))
+	return parseMappings(string(b), permission)
 }
 
 // parseMappings reads lines "START-END PERM OFFSET DEV INODE PATH", numbers in
 // hexadecimal but for INODE (proc_pid_maps(5)).
-func parseMappings(text string) ([]Mapping, error) {
+func parseMappings(text, permission string) ([]Mapping, error) {
 	var out []Mapping
 	for line := range strings.SplitSeq(text, "\n") {
 		f := strings.Fields(line)
-		if len(f) < 5 || !strings.Contains(f[1], "x") {
+		if len(f) < 5 || !strings.Contains(f[1], permission) {
 			continue
 		}
 		start, end, ok := strings.Cut(f[0], "-")
@@ -46,4 +52,62 @@ func parseMappings(text string) ([]Mapping, error) {
 		out = append(out, m)
 	}
 	return out, nil
+}
+
+// Readable tells whether a process has n bytes of readable memory at an address, which
+// sets zeros that are there apart from those that the kernel puts in place of what it
+// can't read. It remembers the mappings of each process, and reads them anew where they
+// do not have the address. So a process that has ended still has what was last seen of
+// it, and nothing if it was never asked for.
+func Readable(pid int, addr uint64, n int) bool {
+	return readable.holds(pid, addr, n)
+}
+
+// readable are the mappings of all processes asked for.
+var readable = memoryMaps{of: make(map[int][]Mapping), read: readMappings}
+
+// memoryMaps remembers the readable mappings of processes, by address.
+type memoryMaps struct {
+	mu   sync.Mutex
+	of   map[int][]Mapping
+	read func(pid int, permission string) ([]Mapping, error)
+}
+
+// maxMemoryMaps is how many processes are remembered.
+const maxMemoryMaps = 1024
+
+func (m *memoryMaps) holds(pid int, addr uint64, n int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if holds(m.of[pid], addr, n) {
+		return true
+	}
+	maps, err := m.read(pid, "r")
+	if err != nil || len(maps) == 0 { // ending processes have none
+		return false
+	}
+	if len(m.of) >= maxMemoryMaps {
+		clear(m.of)
+	}
+	m.of[pid] = maps
+	return holds(maps, addr, n)
+}
+
+// holds tells whether the range lies in mappings, which may be several that follow each
+// other.
+func holds(maps []Mapping, addr uint64, n int) bool {
+	end := addr + uint64(n)
+	if n <= 0 || end < addr {
+		return false
+	}
+	for _, m := range maps {
+		if addr < m.Start || addr >= m.End {
+			continue
+		}
+		if end <= m.End {
+			return true
+		}
+		addr = m.End
+	}
+	return false
 }

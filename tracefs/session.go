@@ -38,6 +38,7 @@ type Target struct {
 type Session struct {
 	fs       *FS
 	name     string // of the group and of the instance
+	target   string // path of the file
 	events   []Event
 	features Features
 	pipe     *pipe
@@ -102,6 +103,7 @@ func (s *Session) start(ctx context.Context, target Target, opt Options) error {
 	if err != nil {
 		return err
 	}
+	s.target = target.Path
 	if err := s.arm(ctx, target); err != nil {
 		return err
 	}
@@ -188,9 +190,16 @@ func (s *Session) arm(ctx context.Context, target Target) error {
 				return fmt.Errorf("filter event %s by %q: %w", ev.Name, ev.Filter, err)
 			}
 		}
-		if err := s.fs.ops.Write(s.eventFile(ev, "enable"), "1"); err != nil {
-			return fmt.Errorf("enable event %s with %d sites in %s: %w", ev.Name, len(ev.Sites), target.Path, err)
+		if err := s.enable(ev); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+func (s *Session) enable(ev *Event) error {
+	if err := s.fs.ops.Write(s.eventFile(ev, "enable"), "1"); err != nil {
+		return fmt.Errorf("enable event %s with %d sites in %s: %w", ev.Name, len(ev.Sites), s.target, err)
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ func commands() []command {
 		{"probe", "calls, rate and latency of functions", probe},
 		{"count", "calls only, the cheapest way", count},
 		{"trace", "a line for each call: arguments, results, latency", trace},
+		{"watch", "package variables, as they change", watch},
 		{"list", "what can be probed, and where", list},
 		{"demo", "probe a workload built into ftgo itself", demo},
 		{"clean", "remove what killed runs left in the kernel", clean},

@@ -30,6 +30,9 @@ type options struct {
 	limited  bool // --max-lost was given
 	force    bool
 	trace    traceOptions
+	// signatures: FUNC may say what the function's parameters are.
+	signatures bool
+	at         []string
 
 	binary   string
 	patterns []string
@@ -87,6 +90,7 @@ const (
 	runFlags                          // of a session
 	histFlags                         // of latencies
 	traceFlags
+	watchFlags
 )
 
 // parseFlags reads the arguments of a command. about is the text above the flags in
@@ -104,8 +108,13 @@ func parseFlags(e *env, name, about string, groups flagGroup, args []string) (*o
 		fs.Uint64VarP(&o.calls, "calls", "n", 0, "end after `N` calls")
 		fs.IntVarP(&o.top, "top", "t", 0, "show only the `N` functions with most calls")
 	}
-	fs.BoolVarP(&o.regexp, "regexp", "r", false, "patterns are regular expressions (RE2, unanchored)")
-	fs.StringArrayVarP(&o.exclude, "exclude", "x", nil, "leave out functions that match `PATTERN`; repeatable")
+	if groups&watchFlags == 0 {
+		o.defineMatching(fs)
+	} else {
+		fs.StringArrayVar(&o.at, "at", nil, "read the variables when `FUNC` is called; repeatable (default runtime.usleep)")
+		fs.IntVar(&o.trace.strLen, "strlen", 64, "fetch so many `BYTES` of a string, at most 512")
+		fs.IntVar(&o.trace.items, "items", 8, "fetch the first `N` elements of a slice, at most 64")
+	}
 	fs.VarP(formatValue{&o.format}, "output", "o", "output `FORMAT`: table, json, csv or tsv")
 	fs.StringVarP(&o.outFile, "output-file", "w", "", "write data to `FILE` instead of stdout")
 	if groups&runFlags != 0 {
@@ -119,6 +128,7 @@ func parseFlags(e *env, name, about string, groups flagGroup, args []string) (*o
 	}
 	if groups&traceFlags != 0 {
 		o.trace.define(fs)
+		o.signatures = true
 	}
 	var wantHelp bool
 	fs.BoolVarP(&wantHelp, "help", "h", false, "this text")
@@ -170,6 +180,12 @@ func (o *options) positional(name string, fs *pflag.FlagSet) error {
 		return usage("%s: no FUNC (see ftgo %s -h; '*' is all)", name, name)
 	}
 	return nil
+}
+
+// defineMatching defines what patterns mean.
+func (o *options) defineMatching(fs *pflag.FlagSet) {
+	fs.BoolVarP(&o.regexp, "regexp", "r", false, "patterns are regular expressions (RE2, unanchored)")
+	fs.StringArrayVarP(&o.exclude, "exclude", "x", nil, "leave out functions that match `PATTERN`; repeatable")
 }
 
 func isFile(name string) bool {

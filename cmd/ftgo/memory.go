@@ -21,6 +21,8 @@ type memories struct {
 type memory struct {
 	*memories
 	pid int
+	// gone: it had ended before it was looked at.
+	gone bool
 }
 
 func newMemories(b *offsets.Binary, bias *uprobe.Biases) *memories {
@@ -30,7 +32,7 @@ func newMemories(b *offsets.Binary, bias *uprobe.Biases) *memories {
 func (m *memories) process(pid int) capture.Process {
 	p := m.of[pid]
 	if p == nil {
-		p = &memory{m, pid}
+		p = &memory{m, pid, !processAlive(pid)}
 		m.of[pid] = p
 	}
 	return p
@@ -57,4 +59,7 @@ func (m *memory) FuncName(pc uint64) string {
 	return m.binary.FuncValueName(pc - m.bias.Known(m.pid))
 }
 
-func (m *memory) Readable(addr uint64, n int) bool { return tracefs.Readable(m.pid, addr, n) }
+// Readable says yes where nobody knows any more.
+func (m *memory) Readable(addr uint64, n int) bool {
+	return m.gone || tracefs.Readable(m.pid, addr, n)
+}

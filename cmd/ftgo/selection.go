@@ -20,6 +20,11 @@ type selection struct {
 	// named are those whose name was given without wildcards: they are shown even
 	// if never called.
 	named map[*offsets.Func]bool
+	// given is what was said of functions' parameters.
+	given map[*offsets.Func]offsets.Given
+	// inside are the functions of --inside; onlyInside those that were not asked for
+	// otherwise.
+	inside, onlyInside map[*offsets.Func]bool
 }
 
 // selectFuncs opens the binary and finds the functions that the patterns select. A
@@ -44,6 +49,13 @@ func selectFuncs(e *env, o *options) (*selection, error) {
 		s.skipped = append(s.skipped, skipped...)
 	}
 	funcs, unmatched := offsets.Select(b.Funcs(), w.include, w.exclude)
+	s.findGiven(w.given, funcs)
+	if o.trace.inside != "" {
+		if funcs, err = s.findInside(o.trace.inside, funcs); err != nil {
+			b.Close()
+			return nil, err
+		}
+	}
 	for i, p := range unmatched {
 		text := noMatch(b, p.String(), o.regexp)
 		if !o.force || len(funcs)+len(s.points) == 0 && i == len(unmatched)-1 {
@@ -68,6 +80,7 @@ type wanted struct {
 	binary           *offsets.Binary
 	places           []place
 	include, exclude []offsets.Pattern
+	given            []offsets.Given
 }
 
 // readWanted opens the binary and reads the FUNC arguments. Who gets it closes the
@@ -79,6 +92,11 @@ func readWanted(o *options) (w wanted, err error) {
 	patterns := o.patterns
 	if !o.regexp {
 		if w.places, patterns, err = splitPlaces(o.patterns); err != nil {
+			return w, err
+		}
+	}
+	if !o.regexp {
+		if patterns, w.given, err = splitGiven(patterns, o.signatures); err != nil {
 			return w, err
 		}
 	}

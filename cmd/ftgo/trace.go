@@ -11,6 +11,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -116,7 +117,7 @@ func trace(ctx context.Context, e *env, args []string) error {
 	if err := o.trace.check(); err != nil {
 		return err
 	}
-	v, err := newTracer(e, o)
+	v, err := newCallLines(e, o)
 	if err != nil {
 		return err
 	}
@@ -127,8 +128,8 @@ func trace(ctx context.Context, e *env, args []string) error {
 	return observe(ctx, e, o, mode, v)
 }
 
-// tracer is the view of trace: a line for each call.
-type tracer struct {
+// callLines is the view of trace: a line for each call.
+type callLines struct {
 	env    *env
 	opt    *options
 	t      *tracing
@@ -137,22 +138,38 @@ type tracer struct {
 	order  startOrder
 	memory *memories
 	lines  uint64
-	notes  map[string]string // by function
-	// unknown is the number of calls of which the filter could not tell.
-	unknown uint64
+	where  *where.Expr
+	funcs  map[string]*funcLines // by name
+	// undecided is the number of calls of which the filter could not tell.
+	undecided uint64
+	// unknown counts functions whose arguments are not known, by the reason.
+	unknown map[string]int
 }
 
-func newTracer(e *env, o *options) (*tracer, error) {
-	v := &tracer{env: e, opt: o, notes: make(map[string]string)}
+// funcLines is what makes lines of the calls of one function.
+type funcLines struct {
+	note   string
+	filter *funcFilter
+}
+
+func newCallLines(e *env, o *options) (*callLines, error) {
+	v := &callLines{env: e, opt: o, funcs: make(map[string]*funcLines), unknown: make(map[string]int)}
+	if o.trace.where != "" {
+		expr, err := where.Parse(o.trace.where)
+		if err != nil {
+			return nil, &statusError{exitUsage, err}
+		}
+		v.where = &expr
+	}
 	return v, nil
 }
 
-func (v *tracer) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io.Writer) error {
+func (v *callLines) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io.Writer) error {
 	v.t = t
 	v.memory = newMemories(t.sel.binary, t.bias)
 	v.out = newFlushWriter(out)
 	opt := render.CallOptions{
-		Format: v.opt.format, TwoLines: v.opt.trace.begins, Times: v.opt.trace.times, Tree: v.opt.trace.tree,
+		Format: v.opt.format, TwoLines: v.opt.trace.begins, Entries: v.opt.trace.entries, Times: v.opt.trace.times, Tree: v.opt.trace.tree,
 		Processes: len(v.opt.pids) > 1 || len(v.opt.pids) == 0 && len(v.opt.program) == 0,
 	}
 	if v.opt.trace.template != "" {
@@ -160,6 +177,18 @@ func (v *tracer) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io
 		if opt.Line, err = render.ParseCallFormat(v.opt.trace.template, commaList(v.opt.trace.templateNames)); err != nil {
 			return &statusError{exitUsage, err}
 		}
+	}
+	for reason, n := range v.unknown {
+		v.env.say("arguments of %s %s; types can be given: 'main.get(key string, n int) (v string, err error)'", plural(n, "function"), reason)
+	}
+	inside := make(map[int]bool)
+	for i := range t.plan.Funcs {
+		if t.sel.inside[t.plan.Funcs[i].Func] {
+			inside[i] = true
+		}
+	}
+	if v.opt.trace.inside != "" {
+		t.inside = inside
 	}
 	v.calls = render.NewCallWriter(v.out, opt)
 	if err := v.calls.Header(); err != nil {
@@ -174,7 +203,7 @@ func (v *tracer) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io
 }
 
 // entered gets a call that begins.
-func (v *tracer) entered(c *parse.Call) error {
+func (v *callLines) entered(c *parse.Call) error {
 	if v.opt.trace.startOrder {
 		v.order.begin(c)
 		return nil
@@ -187,7 +216,7 @@ func (v *tracer) entered(c *parse.Call) error {
 }
 
 // ended gets a call that has ended.
-func (v *tracer) ended(c *parse.Call) error {
+func (v *callLines) ended(c *parse.Call) error {
 	line, ok := v.line(c, true)
 	if v.opt.trace.startOrder {
 		return v.order.end(c, line, ok, v.write)
@@ -198,7 +227,7 @@ func (v *tracer) ended(c *parse.Call) error {
 	return v.write(line)
 }
 
-func (v *tracer) write(line *render.CallLine) error {
+func (v *callLines) write(line *render.CallLine) error {
 	if err := v.calls.Call(line); err != nil {
 		return err
 	}
@@ -213,16 +242,16 @@ func (v *tracer) write(line *render.CallLine) error {
 }
 
 // line makes the line of a call; ok is false if it is not wanted.
-func (v *tracer) line(c *parse.Call, ended bool) (line *render.CallLine, ok bool) {
+func (v *callLines) line(c *parse.Call, ended bool) (line *render.CallLine, ok bool) {
 	o := &v.opt.trace
-	if o.goid != 0 && c.Goid != o.goid || o.inside != "" && !c.Inside {
+	f := &v.t.plan.Funcs[c.Func]
+	if v.t.sel.onlyInside[f.Func] || o.goid != 0 && c.Goid != o.goid || o.inside != "" && !c.Inside {
 		return nil, false
 	}
 	base := v.t.session.Timebase()
-	f := &v.t.plan.Funcs[c.Func]
 	line = &render.CallLine{
 		Function: f.Name, Goid: c.Goid, PID: c.PID, TID: c.TID, CPU: c.CPU, Depth: c.Depth,
-		Time: base.Wall(c.Start), ArgsNote: v.notes[f.Name],
+		Time: base.Wall(c.Start),
 	}
 	if ended {
 		line.End = c.Outcome.String()
@@ -236,28 +265,49 @@ func (v *tracer) line(c *parse.Call, ended bool) (line *render.CallLine, ok bool
 			return nil, false
 		}
 	}
+	fl := v.funcs[f.Name]
+	if fl == nil {
+		return line, true // a single instruction has no arguments
+	}
+	line.ArgsNote = fl.note
+	seen := filteredCall{filter: fl.filter, line: line}
 	p := v.memory.process(c.PID)
 	if f.Values.Entry != nil && c.Args != nil {
-		line.Args = f.Values.Entry.Decode(c.Args, p)
+		values := f.Values.Entry.Decode(c.Args, p)
+		shown := len(values) - len(fl.filter.atEntry)
+		line.Args, seen.entry = values[:shown], values[shown:]
 	}
 	if f.Values.Return != nil && c.Results != nil {
-		line.Results = f.Values.Return.Decode(c.Results, p)
+		values := f.Values.Return.Decode(c.Results, p)
+		shown := len(values) - len(fl.filter.atReturn)
+		line.Results, seen.ret = values[:shown], values[shown:]
 	}
 	if o.errors && ended && !isError(line.Results) {
 		return nil, false
 	}
+	if v.where != nil {
+		switch fl.filter.rest.Eval(&seen) {
+		case where.False:
+			return nil, false
+		case where.Unknown:
+			if ended || o.entries {
+				v.undecided++
+				return nil, false
+			}
+		}
+	}
 	return line, true
 }
 
-func (v *tracer) final(t *tracing, funcs []stats.Function, summary stats.Summary) error {
+func (v *callLines) final(t *tracing, funcs []stats.Function, summary stats.Summary) error {
 	if err := v.order.flush(v.write); err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
 	if err := v.out.Flush(); err != nil {
 		return err
 	}
-	if v.unknown > 0 {
-		v.env.say("%s left out: a value that --where needs was not readable or not whole", plural(int(v.unknown), "call"))
+	if v.undecided > 0 {
+		v.env.say("%s left out: a value that --where needs was not readable, not whole, or not there", plural(int(v.undecided), "call"))
 	}
 	if v.opt.format == render.JSON {
 		return render.SummaryJSON(v.out.w, summary)

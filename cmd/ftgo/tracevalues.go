@@ -40,14 +40,19 @@ func isError(results []capture.Value) bool {
 }
 
 // values plans what to fetch for the functions' lines and for the filter.
-func (v *tracer) values(s *selection, features tracefs.Features) (planValues, error) {
+func (v *callLines) values(s *selection, features tracefs.Features) (planValues, error) {
 	return func(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values, err error) {
-		sig, err := s.binary.Signature(f)
+		sig, err := s.signature(f)
 		if err != nil {
-			v.notes[f.Name] = err.Error()
+			if v.where != nil {
+				return out, usage("--where: %v", err)
+			}
+			v.funcs[f.Name] = &funcLines{note: noteOf(err)}
+			v.unknown[noteOf(err)]++
 			return out, nil
 		}
-		v.notes[f.Name] = sig.Note
+		fl := &funcLines{note: sig.Note}
+		v.funcs[f.Name] = fl
 		atEntry := append(slices.Clone(sig.Params), sig.Captured...)
 		if sites.Late {
 			for i := range atEntry {
@@ -55,15 +60,49 @@ func (v *tracer) values(s *selection, features tracefs.Features) (planValues, er
 			}
 		}
 		opt := captureOptions(&v.opt.trace, features, s.binary, f)
-		if out.Entry, err = capture.New(atEntry, nil, opt); err != nil {
-			return out, err
+		entry, ret := capture.NewBuilder(atEntry, opt), capture.NewBuilder(sig.Results, opt)
+		if v.where != nil && !s.onlyInside[f] {
+			if fl.filter, err = newFuncFilter(*v.where, f, sig, entry, ret, v.opt.trace.entries); err != nil {
+				return out, err
+			}
+			out.Filter = fl.filter.kernel
+			v.sayFilter(f, fl.filter)
+		} else {
+			fl.filter = &funcFilter{}
+		}
+		shownArgs, shownResults := s.shown(f, sig)
+		if out.Entry, err = entry.Capture(shownArgs, fl.filter.atEntry); err != nil {
+			return out, &statusError{exitUsage, err}
 		}
 		if v.opt.trace.entries {
 			return out, nil
 		}
-		out.Return, err = capture.New(sig.Results, nil, opt)
-		return out, err
+		if out.Return, err = ret.Capture(shownResults, fl.filter.atReturn); err != nil {
+			return out, &statusError{exitUsage, err}
+		}
+		return out, nil
 	}, nil
+}
+
+// noteOf is an error for a line that has no room for its prefixes.
+func noteOf(err error) string {
+	if errors.Is(err, offsets.ErrNoDebugInfo) {
+		return "not known: " + offsets.ErrNoDebugInfo.Error()
+	}
+	return err.Error()
+}
+
+// sayFilter shows who evaluates what.
+func (v *callLines) sayFilter(f *offsets.Func, ff *funcFilter) {
+	if !v.opt.verbose {
+		return
+	}
+	for _, p := range ff.pushed {
+		v.env.say("%s: in the kernel: %s", f.Name, p)
+	}
+	if rest := ff.rest.String(); rest != "" {
+		v.env.say("%s: in user space: %s", f.Name, rest)
+	}
 }
 
 // errLate: the function's first instructions can't be probed.

@@ -37,6 +37,7 @@ type tracing struct {
 	onCall, onEnter func(*parse.Call) error
 	callErr         error        // the first of theirs
 	onIdle          func() error // there is nothing to read for a moment
+	inside          map[int]bool // see parse.Stream.Inside
 	calls           uint64       // so many are enough; 0 is no limit
 }
 
@@ -54,6 +55,7 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 	}); err != nil {
 		return err
 	}
+	t.stream.Inside(t.inside)
 	if t.onEnter != nil {
 		t.stream.Entered(func(c *parse.Call) { t.tell(t.onEnter, c) })
 	}
@@ -265,7 +267,8 @@ func (t *tracing) totals(until time.Time) ([]stats.Function, stats.Summary, erro
 	for _, s := range t.plan.Skipped {
 		sum.Skipped = append(sum.Skipped, stats.Skipped{Function: s.Func.Name, Reason: s.Reason.Error()})
 	}
-	own := len(t.opt.pids) == 0
+	filtered := t.plan.Filtered()
+	own := len(t.opt.pids) == 0 && !filtered
 	if t.plan.Mode == uprobe.Count {
 		// Nothing is streamed: what the kernel has counted is all delivered.
 		sum.Delivered, sum.Lost = sum.Hits, 0
@@ -275,7 +278,12 @@ func (t *tracing) totals(until time.Time) ([]stats.Function, stats.Summary, erro
 	if err != nil {
 		return nil, sum, err
 	}
-	if !own {
+	switch {
+	case filtered && len(t.opt.pids) == 0:
+		// What the kernel's filter has dropped is counted with the hits.
+		sum.Lost = overruns + sum.Unparsed
+		sum.Filtered = sum.Hits - min(sum.Hits, sum.Delivered+sum.Lost)
+	case !own:
 		// The kernel has counted the hits of every process; what was lost of ours is
 		// told by the ring buffer.
 		sum.Lost = overruns

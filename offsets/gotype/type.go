@@ -107,3 +107,11 @@ func align(k Kind, size int64) int64 {
 	}
 	return min(size, 8)
 }
+
+// Named returns the type under another name.
+func (t *Type) Named(name string) *Type {
+	return &Type{
+		Name: name, Kind: t.Kind, Size: t.Size, Align: t.Align, Len: t.Len,
+		Fields: t.Fields, Methods: t.Methods, elem: t.Elem,
+	}
+}

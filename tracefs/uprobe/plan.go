@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
@@ -246,6 +247,12 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 
 // identifies tells whether events say whose call they are of.
 func (p *Plan) identifies() bool { return p.Mode == Latency || p.Mode == Entries }
+
+// Filtered tells whether the kernel drops hits: its counts are then no measure of what
+// should have been delivered.
+func (p *Plan) Filtered() bool {
+	return p.identifies() && slices.ContainsFunc(p.Events, func(e Event) bool { return e.Filter != "" })
+}
 
 // newNonce makes event names unique to a session, and long: a thread's name, which
 // the target chooses and the kernel prints unescaped, has at most 15 bytes, so that

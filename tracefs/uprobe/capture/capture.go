@@ -59,24 +59,7 @@ func (c *Capture) Words() int {
 // is known as unfetched. paths select parts: "req.URL.Path", "s.items[0].name", "*p"; none
 // select all variables whole.
 func New(vars []offsets.Variable, paths []string, opt Options) (*Capture, error) {
-	b := &builder{opt: opt, index: make(map[string]int)}
-	c := &Capture{strs: opt.StrLen}
-	if len(paths) == 0 {
-		for i := range vars {
-			b.share = len(b.args) + maxShare
-			c.roots = append(c.roots, b.variable(&vars[i]))
-		}
-	}
-	for _, p := range paths {
-		b.share = maxArgs
-		n, err := b.path(vars, p)
-		if err != nil {
-			return nil, err
-		}
-		c.roots = append(c.roots, n)
-	}
-	c.Args, c.Counts = b.arguments()
-	return c, nil
+	return NewBuilder(vars, opt).Capture(paths, nil)
 }
 
 // arg is one fetcharg under construction.
@@ -86,8 +69,9 @@ type arg struct {
 	at         int // its first word
 }
 
-// builder collects fetchargs.
-type builder struct {
+// Builder collects what to fetch for variables at one site.
+type Builder struct {
+	vars  []offsets.Variable
 	opt   Options
 	args  []arg
 	index map[string]int
@@ -96,7 +80,42 @@ type builder struct {
 	share int // the arguments there may be
 }
 
-func (b *builder) arguments() (args []tracefs.Arg, counts []int) {
+// NewBuilder returns a Builder for variables.
+func NewBuilder(vars []offsets.Variable, opt Options) *Builder {
+	return &Builder{vars: vars, opt: opt, index: make(map[string]int), share: maxArgs}
+}
+
+// Capture is what has been asked for. Decode yields the values of paths, then those of
+// more, which have precedence where there is little room; no paths are all variables whole.
+func (b *Builder) Capture(paths, more []string) (*Capture, error) {
+	c := &Capture{strs: b.opt.StrLen}
+	var last []*node
+	for _, p := range more {
+		n, err := b.path(p)
+		if err != nil {
+			return nil, err
+		}
+		last = append(last, n)
+	}
+	if paths == nil {
+		for i := range b.vars {
+			b.share = len(b.args) + maxShare
+			c.roots = append(c.roots, b.variable(&b.vars[i]))
+		}
+	}
+	for _, p := range paths {
+		n, err := b.path(p)
+		if err != nil {
+			return nil, err
+		}
+		c.roots = append(c.roots, n)
+	}
+	c.roots = append(c.roots, last...)
+	c.Args, c.Counts = b.arguments()
+	return c, nil
+}
+
+func (b *Builder) arguments() (args []tracefs.Arg, counts []int) {
 	for i, a := range b.args {
 		typ := a.typ
 		if a.count > 0 {
@@ -109,7 +128,7 @@ func (b *builder) arguments() (args []tracefs.Arg, counts []int) {
 }
 
 // fetch adds an argument, and returns its first word. why is "" unless there is no room.
-func (b *builder) fetch(text, typ string, count, bytes int) (at int, why string) {
+func (b *Builder) fetch(text, typ string, count, bytes int) (at int, why string) {
 	key := text + ":" + typ + ":" + strconv.Itoa(count)
 	if at, ok := b.index[key]; ok {
 		return at, ""
@@ -152,7 +171,7 @@ func (l leaf) read(words []uint64) uint64 {
 }
 
 // scalar fetches size bytes at an offset of a value.
-func (b *builder) scalar(s source, off, size int64, signed bool) (leaf, string) {
+func (b *Builder) scalar(s source, off, size int64, signed bool) (leaf, string) {
 	text, shift, why := s.text(b, off, size)
 	if why != "" {
 		return none, why
@@ -170,7 +189,7 @@ func (b *builder) scalar(s source, off, size int64, signed bool) (leaf, string) 
 }
 
 // array fetches n words at an address that base tells.
-func (b *builder) array(s source, off int64, n int) (at int, why string) {
+func (b *Builder) array(s source, off int64, n int) (at int, why string) {
 	n = min(n, maxArray)
 	text, _, why := s.text(b, off, 8)
 	if why != "" {

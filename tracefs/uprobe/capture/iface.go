@@ -22,7 +22,7 @@ const payloadWords = 6
 
 // dynamic plans an interface. Of an error, and of an empty interface, the value is fetched;
 // of others its type only.
-func (b *builder) dynamic(n *node, s source) {
+func (b *Builder) dynamic(n *node, s source) {
 	types, typ, why := b.follow(s, 0)
 	if n.num, n.why = typ, why; why != "" {
 		return
@@ -73,7 +73,7 @@ func (b *builder) dynamic(n *node, s source) {
 }
 
 // followText is follow for a word that is fetched already, in an array.
-func (b *builder) followText(s source, off int64) (source, leaf, string) {
+func (b *Builder) followText(s source, off int64) (source, leaf, string) {
 	text, _, why := s.text(b, off, 8)
 	return source{inner: text}, none, why
 }

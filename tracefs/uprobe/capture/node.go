@@ -23,7 +23,7 @@ type node struct {
 }
 
 // variable plans the fetching of a whole variable.
-func (b *builder) variable(v *offsets.Variable) *node {
+func (b *Builder) variable(v *offsets.Variable) *node {
 	if v.Err != nil {
 		return &node{name: v.Name, typ: known(v.Type), why: v.Err.Error()}
 	}
@@ -42,7 +42,7 @@ func known(t *gotype.Type) *gotype.Type {
 }
 
 // value plans the fetching of a value of a type. pointers is how many of them are followed.
-func (b *builder) value(name string, t *gotype.Type, s source, pointers int) *node {
+func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *node {
 	n := &node{name: name, typ: t, guards: s.guards, num: none, imag: none, len: none, cap: none}
 	switch t.Kind {
 	case gotype.Bool, gotype.Uint, gotype.Float, gotype.UnsafePointer:
@@ -77,7 +77,7 @@ func (b *builder) value(name string, t *gotype.Type, s source, pointers int) *no
 }
 
 // unknown fetches what fits in a word of a type that is not known.
-func (n *node) unknown(b *builder, s source) {
+func (n *node) unknown(b *Builder, s source) {
 	switch n.typ.Size {
 	case 1, 2, 4, 8:
 		n.num, n.why = b.scalar(s, 0, n.typ.Size, false)
@@ -86,7 +86,7 @@ func (n *node) unknown(b *builder, s source) {
 	}
 }
 
-func (b *builder) pointer(n *node, s source, pointers int) {
+func (b *Builder) pointer(n *node, s source, pointers int) {
 	to, l, why := b.follow(s, 0)
 	n.num, n.why = l, why
 	elem := n.typ.Elem()
@@ -97,7 +97,7 @@ func (b *builder) pointer(n *node, s source, pointers int) {
 }
 
 // text plans a string: its header and so many bytes.
-func (b *builder) text(n *node, s source) {
+func (b *Builder) text(n *node, s source) {
 	to, l, why := b.follow(s, 0)
 	if n.num, n.why = l, why; why != "" {
 		return
@@ -111,7 +111,7 @@ func (b *builder) text(n *node, s source) {
 	}
 }
 
-func (b *builder) slice(n *node, s source, pointers int) {
+func (b *Builder) slice(n *node, s source, pointers int) {
 	elem := n.typ.Elem()
 	b.sliceHeader(n, s)
 	if n.why != "" || elem == nil {
@@ -155,7 +155,7 @@ func packed(t *gotype.Type) bool {
 	return false
 }
 
-func (b *builder) packed(n *node, s source, elem *gotype.Type) {
+func (b *Builder) packed(n *node, s source, elem *gotype.Type) {
 	words := (int64(b.opt.Items)*elem.Size + 7) / 8
 	at, why := b.array(s, 0, int(words))
 	if why != "" {
@@ -170,7 +170,7 @@ func (b *builder) packed(n *node, s source, elem *gotype.Type) {
 }
 
 // sliceHeader plans a slice's header.
-func (b *builder) sliceHeader(n *node, s source) {
+func (b *Builder) sliceHeader(n *node, s source) {
 	if n.num, n.why = b.scalar(s, 0, 8, false); n.why != "" {
 		return
 	}
@@ -180,7 +180,7 @@ func (b *builder) sliceHeader(n *node, s source) {
 	n.cap, n.why = b.scalar(s, 16, 8, true)
 }
 
-func (b *builder) items(n *node, s source, pointers int) {
+func (b *Builder) items(n *node, s source, pointers int) {
 	elem := n.typ.Elem()
 	if elem == nil {
 		n.why = "type of elements not known"
@@ -194,7 +194,7 @@ func (b *builder) items(n *node, s source, pointers int) {
 // header plans maps (runtime.hmap and internal/runtime/maps.Map begin with the number of
 // elements), channels (runtime.hchan with that of elements, and the room for them) and
 // func values (the address of the code is the first word).
-func (b *builder) header(n *node, s source) {
+func (b *Builder) header(n *node, s source) {
 	to, l, why := b.follow(s, 0)
 	if n.num, n.why = l, why; why != "" {
 		return

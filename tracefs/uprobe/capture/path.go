@@ -10,42 +10,49 @@ import (
 )
 
 // path plans the fetching of what a path leads to.
-func (b *builder) path(vars []offsets.Variable, path string) (*node, error) {
-	text := path
-	stars := len(text) - len(strings.TrimLeft(text, "*"))
-	steps, err := splitPath(text[stars:])
+func (b *Builder) path(path string) (*node, error) {
+	t, s, why, err := b.walk(path)
 	if err != nil {
-		return nil, fmt.Errorf("read path %q: %w", path, err)
+		return nil, err
 	}
-	var v *offsets.Variable
-	for i := range vars {
-		if vars[i].Name == steps[0] {
-			v = &vars[i]
-		}
-	}
-	if v == nil {
-		return nil, fmt.Errorf("read path %q: no variable %q%s", path, steps[0], among(vars))
-	}
-	unfetched := func(why string) (*node, error) {
-		return &node{name: path, typ: known(v.Type), why: why}, nil
-	}
-	if v.Err != nil {
-		return unfetched(v.Err.Error())
-	}
-	s, why := b.root(v)
 	if why != "" {
-		return unfetched(why)
-	}
-	t := known(v.Type)
-	for _, step := range append(steps[1:], strings.Split(strings.Repeat("*", stars), "")...) {
-		if t, s, why, err = b.step(t, s, step); err != nil {
-			return nil, fmt.Errorf("read path %q: %w", path, err)
-		}
-		if why != "" {
-			return unfetched(why)
-		}
+		return &node{name: path, typ: known(t), why: why}, nil
 	}
 	return b.value(path, t, s, 1), nil
+}
+
+// walk goes where a path leads to. why is set if it can't be fetched.
+func (b *Builder) walk(path string) (t *gotype.Type, s source, why string, err error) {
+	stars := len(path) - len(strings.TrimLeft(path, "*"))
+	steps, err := splitPath(path[stars:])
+	if err != nil {
+		return nil, s, "", fmt.Errorf("read path %q: %w", path, err)
+	}
+	var v *offsets.Variable
+	for i := range b.vars {
+		if b.vars[i].Name == steps[0] {
+			v = &b.vars[i]
+		}
+	}
+	switch {
+	case v == nil:
+		return nil, s, "", fmt.Errorf("read path %q: no variable %q%s", path, steps[0], among(b.vars))
+	case v.Err != nil:
+		return v.Type, s, v.Err.Error(), nil
+	}
+	t = known(v.Type)
+	if s, why = b.root(v); why != "" {
+		return t, s, why, nil
+	}
+	for _, step := range append(steps[1:], strings.Split(strings.Repeat("*", stars), "")...) {
+		if t, s, why, err = b.step(t, s, step); err != nil {
+			return nil, s, "", fmt.Errorf("read path %q: %w", path, err)
+		}
+		if why != "" {
+			return t, s, why, nil
+		}
+	}
+	return t, s, "", nil
 }
 
 func among(vars []offsets.Variable) string {
@@ -89,7 +96,7 @@ func splitPath(text string) ([]string, error) {
 }
 
 // step goes into a field, an element, or through a pointer ("*").
-func (b *builder) step(t *gotype.Type, s source, step string) (*gotype.Type, source, string, error) {
+func (b *Builder) step(t *gotype.Type, s source, step string) (*gotype.Type, source, string, error) {
 	if t.Kind == gotype.Pointer {
 		elem := t.Elem()
 		if elem == nil {
@@ -126,7 +133,7 @@ func (b *builder) step(t *gotype.Type, s source, step string) (*gotype.Type, sou
 	return t, s, "", nil
 }
 
-func (b *builder) element(t *gotype.Type, s source, step string) (*gotype.Type, source, string, error) {
+func (b *Builder) element(t *gotype.Type, s source, step string) (*gotype.Type, source, string, error) {
 	i, _ := strconv.ParseInt(step[1:len(step)-1], 10, 64)
 	elem := t.Elem()
 	switch {

@@ -25,7 +25,7 @@ type guard struct {
 }
 
 // root is the source of a variable.
-func (b *builder) root(v *offsets.Variable) (source, string) {
+func (b *Builder) root(v *offsets.Variable) (source, string) {
 	if len(v.Pieces) == 1 && v.Pieces[0].Pointer {
 		p := v.Pieces[0]
 		inner := deref(p.Disp, "%"+p.Register)
@@ -39,7 +39,7 @@ func deref(disp int64, inner string) string { return fmt.Sprintf("%+d(%s)", disp
 
 // text is the fetcharg for size bytes at an offset; they lie shift bits up in what it
 // yields.
-func (s source) text(b *builder, off, size int64) (text string, shift uint, why string) {
+func (s source) text(b *Builder, off, size int64) (text string, shift uint, why string) {
 	if s.inner != "" {
 		if strings.Count(s.inner, "(") >= maxDeref {
 			return "", 0, "too many pointers away"
@@ -53,6 +53,8 @@ func (s source) text(b *builder, off, size int64) (text string, shift uint, why 
 		}
 		in := off - p.Offset
 		switch {
+		case p.Fetch != "":
+			return p.Fetch, uint(8 * in), ""
 		case p.Static:
 			return b.opt.Static(uint64(p.Disp + in)), 0, ""
 		case p.InMemory:
@@ -66,7 +68,7 @@ func (s source) text(b *builder, off, size int64) (text string, shift uint, why 
 }
 
 // follow is the memory that the pointer at an offset points to.
-func (b *builder) follow(s source, off int64) (source, leaf, string) {
+func (b *Builder) follow(s source, off int64) (source, leaf, string) {
 	text, shift, why := s.text(b, off, 8)
 	if why != "" || shift != 0 {
 		return source{}, none, why

@@ -79,9 +79,12 @@ func hits(s stats.Summary) string {
 		fmt.Fprintf(&b, " (clock %s)", Escape(s.Clock))
 	}
 	lost := s.Lost - min(s.Disarming, s.Lost)
-	if lost == 0 {
+	switch {
+	case s.Filtered > 0:
+		fmt.Fprintf(&b, ", %d dropped by the kernel's filter, %d delivered, %d lost", s.Filtered, s.Delivered, lost)
+	case lost == 0:
 		b.WriteString(", all delivered")
-	} else {
+	default:
 		fmt.Fprintf(&b, ", %d delivered, %d lost (%s)", s.Delivered, lost, percent(lost, s.Hits))
 	}
 	if s.Disarming > 0 {

@@ -47,6 +47,7 @@ type summaryLine struct {
 	Hits      uint64          `json:"hits"`
 	Delivered uint64          `json:"delivered"`
 	Lost      uint64          `json:"lost"`
+	Filtered  uint64          `json:"filtered,omitempty"`
 	Disarming uint64          `json:"disarming,omitempty"`
 	Unparsed  uint64          `json:"unparsed"`
 	Probes    int             `json:"probes"`
@@ -82,7 +83,7 @@ func functionsJSON(w io.Writer, rows []stats.Row, o Options) error {
 func SummaryJSON(w io.Writer, s stats.Summary) error {
 	lines := jsonLines{}
 	lines.add(summaryLine{
-		Type: "summary", Hits: s.Hits, Delivered: s.Delivered, Lost: s.Lost, Disarming: s.Disarming, Unparsed: s.Unparsed,
+		Type: "summary", Hits: s.Hits, Delivered: s.Delivered, Lost: s.Lost, Filtered: s.Filtered, Disarming: s.Disarming, Unparsed: s.Unparsed,
 		Probes: s.Probes, Functions: s.Functions,
 		// A list without elements is [], not null.
 		Skipped: append([]stats.Skipped{}, s.Skipped...),

@@ -26,6 +26,9 @@ type Summary struct {
 	// Hits is the kernel's count of probe hits (uprobe_profile);
 	// Delivered + Lost = Hits.
 	Hits, Delivered, Lost uint64
+	// Filtered is how many hits the kernel's filter has dropped: then
+	// Delivered + Lost + Filtered = Hits.
+	Filtered uint64
 	// Disarming is how many of the lost hits came while the probes were being removed:
 	// counted, but no longer recorded.
 	Disarming uint64

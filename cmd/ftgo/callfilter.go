@@ -1,0 +1,193 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
+)
+
+// funcFilter is --where for the calls of one function.
+type funcFilter struct {
+	// kernel is the part that the kernel evaluates, pushed what it stands for; rest is
+	// what is left.
+	kernel string
+	pushed []string
+	rest   where.Expr
+	// atEntry and atReturn are paths that rest needs.
+	atEntry, atReturn []string
+	// err is the name of the last result if that is an error, else "".
+	err string
+}
+
+// newFuncFilter splits a filter for a function. The builders are asked for what it needs.
+func newFuncFilter(e where.Expr, f *offsets.Func, sig *offsets.Signature, entry, ret *capture.Builder, entriesOnly bool) (*funcFilter, error) {
+	ff := &funcFilter{}
+	if n := len(sig.Results); n > 0 && isErrorType(sig.Results[n-1].Type) {
+		ff.err = sig.Results[n-1].Name
+	}
+	// side tells where a path's variable is known.
+	side := func(path string) *capture.Builder {
+		name := rootName(path)
+		for _, v := range sig.Params {
+			if v.Name == name {
+				return entry
+			}
+		}
+		for _, v := range sig.Captured {
+			if v.Name == name {
+				return entry
+			}
+		}
+		for _, v := range sig.Results {
+			if v.Name == name {
+				return ret
+			}
+		}
+		return nil
+	}
+	err := e.Check(func(path string) (*gotype.Type, error) {
+		b := side(path)
+		if b == nil {
+			if t, ok := where.Builtin(path); ok {
+				return t, nil
+			}
+			return nil, fmt.Errorf("%s has no variable %q", f.Name, rootName(path))
+		}
+		if entriesOnly && b == ret {
+			return nil, fmt.Errorf("--entries sees no results: %q", path)
+		}
+		return b.Type(path)
+	})
+	if err != nil {
+		return nil, &statusError{exitUsage, err}
+	}
+	var pushes []where.Push
+	pushes, ff.rest = e.Split(func(r where.Ref) (where.Field, bool) {
+		if side(r.Path) != entry {
+			return where.Field{}, false
+		}
+		name, t, signed, ok := entry.Field(r.Path, r.Part == where.Len, r.Part == where.Cap)
+		if r.Part == where.Whole && ok == false {
+			// A string: the kernel knows it by its length, and by pieces.
+			if t, err := entry.Type(r.Path); err == nil && (t.Kind == gotype.String || t.Kind == gotype.Slice) {
+				name, _, signed, ok = entry.Field(r.Path, true, false)
+				return where.Field{Name: name, Type: t, Signed: signed}, ok
+			}
+		}
+		if r.Part != where.Whole {
+			t, _ = gotype.Basic("int")
+		}
+		return where.Field{Name: name, Type: t, Signed: signed}, ok
+	})
+	var texts []string
+	for _, p := range pushes {
+		room := true
+		text := p.Filter(func(r where.Ref, piece where.Piece) string {
+			name, ok := entry.Piece(r.Path, piece.Offset, piece.Size)
+			room = room && ok
+			return name
+		})
+		if !room {
+			// What needs pieces is in rest, too.
+			continue
+		}
+		texts = append(texts, text)
+		ff.pushed = append(ff.pushed, p.Expr.String())
+	}
+	ff.kernel = strings.Join(texts, " && ")
+	for _, r := range ff.rest.Refs() {
+		path := r.Path
+		b := side(path)
+		if b == nil && path == "err" && ff.err != "" {
+			path, b = ff.err, ret
+		}
+		switch b {
+		case entry:
+			ff.atEntry = append(ff.atEntry, path)
+		case ret:
+			if b != nil {
+				ff.atReturn = append(ff.atReturn, path)
+			}
+		}
+	}
+	return ff, nil
+}
+
+func isErrorType(t *gotype.Type) bool {
+	return t != nil && t.Kind == gotype.Interface && t.Name == "error"
+}
+
+// rootName is the variable that a path begins with.
+func rootName(path string) string {
+	name := strings.TrimLeft(path, "*")
+	if i := strings.IndexAny(name, ".["); i >= 0 {
+		name = name[:i]
+	}
+	return name
+}
+
+// filteredCall is a call as a filter sees it.
+type filteredCall struct {
+	filter *funcFilter
+	line   *render.CallLine
+	// entry and ret are the values of filter.atEntry and atReturn; nil if the call has
+	// not come there.
+	entry, ret []capture.Value
+}
+
+// Value is what a path leads to.
+func (c *filteredCall) Value(path string) *capture.Value {
+	if v := pick(c.filter.atEntry, c.entry, path); v != nil {
+		return v
+	}
+	if v := pick(c.filter.atReturn, c.ret, path); v != nil {
+		return v
+	}
+	number := func(n int64) *capture.Value {
+		t, _ := gotype.Basic("int64")
+		return &capture.Value{Type: t, Num: uint64(n)}
+	}
+	switch l := c.line; path {
+	case "ns", "latency":
+		if l.End == "return" {
+			return number(l.NS)
+		}
+	case "goid":
+		return number(int64(l.Goid))
+	case "pid":
+		return number(int64(l.PID))
+	case "tid":
+		return number(int64(l.TID))
+	case "cpu":
+		return number(int64(l.CPU))
+	case "depth":
+		return number(int64(l.Depth))
+	case "func":
+		t, _ := gotype.Basic("string")
+		return &capture.Value{Type: t, Bytes: []byte(l.Function), Len: int64(len(l.Function))}
+	case "err":
+		if c.filter.err != "" {
+			return pick(c.filter.atReturn, c.ret, c.filter.err)
+		}
+		t, _ := gotype.Basic("error")
+		return &capture.Value{Type: t} // what returns no error never has one
+	}
+	return nil
+}
+
+func pick(paths []string, values []capture.Value, path string) *capture.Value {
+	for i, p := range paths {
+		if p == path && i < len(values) {
+			return &values[i]
+		}
+	}
+	return nil
+}
+
+// Message is what an error says.
+func (c *filteredCall) Message(v *capture.Value) (capture.Value, bool) { return render.ErrorMessage(v) }

@@ -1,0 +1,169 @@
+package render
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
+)
+
+// request is a call with a value of most kinds.
+func request() CallLine {
+	url := structOf("url.URL", named("Path", str("/index.html")))
+	header := structOf("main.Header", named("ID", num("int", 77)), named("Raw", byteSlice("ab\x1b", 3, 8)))
+	req := structOf("main.Request", named("URL", pointer(url)), named("Header", header), named("Next", capture.Value{Type: gotype.PointerTo(typed("main.Request", gotype.Struct, 8))}))
+	req.Type.Fields[1].Embedded = true
+	items := ints(9, 9, 10, 20, -30)
+	items.Name = "items"
+	c := get()
+	c.Args = append(c.Args,
+		named("req", pointer(req)), items, named("f", float64Of(2.5)), named("ok", num("bool", 1)),
+		named("any", iface("any", num("int", -8))), named("d", capture.Value{Type: typed("time.Duration", gotype.Int, 8), Num: 1500000}),
+		named("cut", cutStr("ab世\xe4", 100)), named("gone", unreadable("no valid pointer")), named("u", num("uint64", -1)),
+		named("data.deep", structOf("main.D", named("x", num("int", 5)))), named("pid", str("shadow")), named("pn", pointer(num("int", 6))),
+		named("word", capture.Value{Type: gotype.PointerTo(basic("int")), Num: 0x1234}), named("nothing", capture.Value{Type: basic("any")}),
+	)
+	c.Results = append(c.Results, named("err", errorString(str("not\nfound"))), named("errno", errno(2)))
+	return c
+}
+
+func TestCallFormat(t *testing.T) {
+	for _, test := range []struct{ template, names, want string }{
+		{"", "", ""},
+		{"100%% of %d", "n", "100% of 3"},
+		{"x=%d y=%q %s", "n,key,key", `x=3 y="bob" bob`},
+		{"%6d|%-6d|%06d|%-6s|%6s|%6q", "n,n,n,key,key,key", `     3|3     |000003|bob   |   bob| "bob"`},
+		{"%d %d %d", "any,d,u", "-8 1500000 18446744073709551615"},
+		{"%x %x %x %x", "n,key,any,word", "3 626f62 -8 1234"},
+		{"%s %q %v", "d,d,d", `1.5ms "1.5ms" 1.5ms`},
+		{"%f %.2f %8.1f|%.0f %f", "f,f,f,n,any", "2.500000 2.50      2.5|3 -8.000000"},
+		{"%t %v", "ok,ok", "true true"},
+		{"%v %s %q", "req.URL,req.URL.Path,req.URL.Path", `&{Path:"/index.html"} /index.html "/index.html"`},
+		{"%d %d %d", "items[0],items[2],req.ID", "10 -30 77"},
+		{"%s %v", "req.Raw,req.Raw", `ab\x1b []byte("ab\x1b")`},
+		{"%d %d", "items[3],items[9]", "<not fetched> <unreadable: index out of range>"},
+		{"%s", "req.Next.URL", "<unreadable: nil pointer>"},
+		{"%d", "data.deep.x", "5"},
+		{"%d %v", "*pn,pn", "6 &6"},
+		{"%s %q %v", "cut,cut,cut", `ab世…+95 "ab世"…+95 "ab世"…+95`},
+		{"%x", "cut", "6162e4b896e4…+94"},
+		{"%s|%24q|%d", "gone,gone,gone", "<unreadable: no valid pointer>|<unreadable: no valid pointer>|<unreadable: no valid pointer>"},
+		{"%s %q %v", "err,err,err", `not\x0afound "not\nfound" *errors.errorString("not\nfound")`},
+		{"%s %d", "errno,errno", "no such file or directory 2"},
+		{"%s %v", "nothing,r1", "nil nil"},
+		{"%d %t %f %x", "key,n,ok,f", `"bob" 3 true 2.5`},
+		{"%s %d %d %s %d %s", "func,goid,tid,pid,ns,latency", "main.get 1 4712 shadow 12300 12.3µs"},
+		{"%v|%q|%-12s|", "func,func,func", `main.get|"main.get"|main.get    |`},
+		{"%s", "time", "2024-02-29T12:00:00.123456789Z"},
+		{"%s %d", "x,req.nope", "<no x> <no req.nope>"},
+		{"%8s|%-8v|", "latency,key", `  12.3µs|"bob"   |`},
+		{"tab\t%s", " key ", "tab\tbob"},
+	} {
+		t.Run(test.template+" "+test.names, func(t *testing.T) {
+			format, err := ParseCallFormat(test.template, split(test.names))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := line(t, CallOptions{Line: format}, request()); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func split(names string) []string {
+	if names == "" {
+		return nil
+	}
+	return strings.Split(names, ",")
+}
+
+func TestCallFormatOfCallsWithoutEnd(t *testing.T) {
+	format, err := ParseCallFormat("%s %d %q %d", []string{"latency", "ns", "r0", "n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range []string{"unwound", "open", "lost"} {
+		marker := "<" + end + "> "
+		if got, want := line(t, CallOptions{Line: format}, ended(get(), end)), strings.Repeat(marker, 3)+"3"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestParseCallFormatErrors(t *testing.T) {
+	for _, test := range []struct{ name, template, names, want string }{
+		{"too few names", "x=%d y=%q %s", "x,y", "2 names for 3 verbs"},
+		{"too many names", "x", "x", "1 name for 0 verbs"},
+		{"unknown verb", "%n", "x", `unknown verb "%n"`},
+		{"unknown verb behind a width", "%-20z", "x", `unknown verb "%-20z"`},
+		{"verb of several bytes", "%世", "x", `unknown verb "%世"`},
+		{"verb that is no rune", "%\xff", "x", `unknown verb "%\xff"`},
+		{"star", "%*d", "x", `unknown verb "%*"`},
+		{"plus", "%+v", "x", `unknown verb "%+"`},
+		{"nothing behind the percent sign", "100%", "", `"%" has no verb`},
+		{"nothing behind a width", "%20", "x", `"%20" has no verb`},
+		{"nothing behind a point", "%2.", "x", `"%2." has no verb`},
+		{"precision of a string", "%.3s", "x", `"%.3s": only %f`},
+		{"wide", "%1001d", "x", `"1001" is more than 1000`},
+		{"wider than int", "%99999999999999999999d", "x", "is more than 1000"},
+		{"precise", "%.1001f", "x", `"1001" is more than 1000`},
+		{"empty name", "%d %d", "x,", `name ""`},
+		{"empty field", "%d", "x..y", `name "x..y"`},
+		{"open index", "%d", "x[3", `name "x[3": want an index`},
+		{"negative index", "%d", "x[-3]", `name "x[-3]": want an index`},
+		{"text behind an index", "%d", "x[3]y", `name "x[3]y": want . or [`},
+		{"two names in one", "%d", "x y", `name "x y"`},
+		{"stars alone", "%d", "**", `name "**"`},
+		{"newline", "%\n", "x", `unknown verb "%\n"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := ParseCallFormat(test.template, split(test.names))
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if text := err.Error(); !strings.Contains(text, test.want) || !strings.HasPrefix(text, "parse format "+strconv.Quote(test.template)+": ") {
+				t.Errorf("error %s, want %s", text, test.want)
+			}
+			checkPrintable(t, err.Error())
+		})
+	}
+}
+
+func FuzzCallFormat(f *testing.F) {
+	for _, seed := range []struct{ template, names string }{
+		{"x=%d y=%q %s", "n,key,r0"}, {"%-20s|%06d|%8.3f|%t%%", "func,n,f,ok"}, {"%x%v", "req.URL.Path,items[2]"},
+		{"%", ""}, {"%1000s", "gone"}, {"%v %v", "*pn,**req"}, {"%s", "any.x[0].y"}, {"%q", "nothing.x"},
+	} {
+		f.Add(seed.template, seed.names, "\x1b[2J\n\xff")
+	}
+	f.Fuzz(func(t *testing.T, template, names, value string) {
+		format, err := ParseCallFormat(template, split(names))
+		if err != nil {
+			checkPrintable(t, err.Error())
+			return
+		}
+		c := request()
+		c.Function = value
+		c.Args[0] = named("key", str(value))
+		c.Args = append(c.Args, named("nan", float64Of(math.NaN())), named("s", around(value).Args[4]))
+		c.Results[2] = named("err", errorString(cutStr(value, math.MaxInt32)))
+		text := line(t, CallOptions{Line: format}, c)
+		// What is not printable is the template's own.
+		odd := func(s string) (n int) {
+			for _, r := range s {
+				if !unicode.IsPrint(r) || r == '\ufffd' {
+					n++
+				}
+			}
+			return n
+		}
+		if odd(text)-strings.Count(text, "\ufffd") > odd(template)-strings.Count(template, "\ufffd") {
+			t.Fatalf("format %q wrote %q", template, text)
+		}
+	})
+}

@@ -1,0 +1,162 @@
+package render
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
+)
+
+// valuePath leads to a value: "n", "req.URL.Path", "s.items[0].name", "*p".
+type valuePath struct {
+	text string
+	// prefixes are the path's beginnings, without stars: "s", "s.items", "s.items[0]", …
+	// steps[i] leads from prefixes[i] on: "items", "[0]".
+	prefixes, steps []string
+	stars           int
+}
+
+func parseValuePath(text string) (valuePath, error) {
+	p := valuePath{text: text}
+	path := strings.TrimLeft(text, "*")
+	p.stars = len(text) - len(path)
+	for at := 0; ; {
+		end := len(path)
+		if i := strings.IndexAny(path[at:], ".["); i >= 0 {
+			end = at + i
+		}
+		name := path[at:end]
+		if name == "" || strings.ContainsAny(name, "]*, \t\n") {
+			return p, errors.New("want a name like x, x.f or x[3].f")
+		}
+		if len(p.prefixes) > 0 {
+			p.steps = append(p.steps, name)
+		}
+		p.prefixes = append(p.prefixes, path[:end])
+		for end < len(path) && path[end] == '[' {
+			number, _, found := strings.Cut(path[end+1:], "]")
+			if _, err := strconv.ParseUint(number, 10, 31); err != nil || !found {
+				return p, errors.New("want an index and ] after [")
+			}
+			p.steps = append(p.steps, "["+number+"]")
+			end += len(number) + 2
+			p.prefixes = append(p.prefixes, path[:end])
+		}
+		if end == len(path) {
+			return p, nil
+		}
+		if path[end] != '.' {
+			return p, errors.New("want . or [ after ]")
+		}
+		at = end + 1
+	}
+}
+
+// find returns the value that the path leads to: one that was fetched under this
+// name, or a part of one that was fetched under the path's beginning. It is nil if
+// there is none.
+func (p *valuePath) find(values []capture.Value) *capture.Value {
+	named := func(name string) *capture.Value {
+		if i := slices.IndexFunc(values, func(v capture.Value) bool { return v.Name == name }); i >= 0 {
+			return &values[i]
+		}
+		return nil
+	}
+	if v := named(p.text); v != nil {
+		return v
+	}
+	for n := len(p.steps); n >= 0; n-- {
+		v := named(p.prefixes[n])
+		if v == nil {
+			continue
+		}
+		for _, s := range p.steps[n:] {
+			if v = step(v, s); v == nil {
+				return nil
+			}
+		}
+		for range p.stars {
+			v = target(v)
+		}
+		return v
+	}
+	return nil
+}
+
+// step goes into a field or an element, through pointers and interfaces on the way.
+// It is nil if v's type has no such part.
+func step(v *capture.Value, s string) *capture.Value {
+	for isReference(v) {
+		v = target(v)
+	}
+	switch {
+	case !known(v):
+		return v
+	case s[0] != '[':
+		return promoted(v, s, 4)
+	}
+	i, err := strconv.Atoi(s[1 : len(s)-1])
+	switch {
+	case err == nil && i < len(v.Items):
+		return &v.Items[i]
+	case int64(i) < v.Len:
+		return missing(capture.Unfetched, "")
+	}
+	return missing(capture.Unreadable, "index out of range")
+}
+
+// promoted returns a field of a struct or of one embedded in it.
+func promoted(v *capture.Value, name string, depth int) *capture.Value {
+	if f := fieldOf(v, name); f != nil || depth == 0 || v.Type == nil {
+		return f
+	}
+	for i := range v.Type.Fields {
+		if !v.Type.Fields[i].Embedded {
+			continue
+		}
+		in := fieldOf(v, v.Type.Fields[i].Name)
+		for isReference(in) {
+			in = target(in)
+		}
+		if known(in) {
+			if f := promoted(in, name, depth-1); f != nil {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// builtIn returns what is known of the call itself under the path's name.
+func (p *valuePath) builtIn(c *CallLine) (v *capture.Value, text string) {
+	number := func(n uint64) (*capture.Value, string) {
+		return &capture.Value{Type: uint64Type, Num: n}, ""
+	}
+	switch p.text {
+	case "func":
+		return nil, c.Function
+	case "goid":
+		return number(c.Goid)
+	case "pid":
+		return number(uint64(c.PID))
+	case "tid":
+		return number(uint64(c.TID))
+	case "time":
+		return nil, c.Time.Format(time.RFC3339Nano)
+	case "ns", "latency":
+		if c.End != "return" {
+			break
+		}
+		if p.text == "ns" {
+			return number(uint64(c.NS))
+		}
+		return nil, Duration(c.NS)
+	}
+	if c.End != "return" && c.End != "" {
+		return missing(capture.Unfetched, c.End), ""
+	}
+	return missing(capture.Unfetched, "no "+p.text), ""
+}

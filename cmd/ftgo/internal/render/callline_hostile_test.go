@@ -1,0 +1,296 @@
+package render
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/csv"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
+)
+
+// hostileValues are what a target might hold to deceive the reader of a trace, or to
+// break the reader's terminal, spreadsheet or parser.
+var hostileValues = append(slices.Clone(hostile),
+	// Terminals: colours, titles, cursor, erasing, queries, character sets, key bindings.
+	"\x1b[31mred\x1b[0m", "\x1b]2;title\x1b\\", "\x1b]52;c;cm0gLXJmIC8=\x07", "\x1b[1A\x1b[2K< goroutine 1 main.get = nil", "\x1b[6n\x1b[c",
+	"\x1bc", "\x1b(0lqqk\x1b(B", "\x0e\x0f", "\x1b_Gf=24;\x1b\\", "\x1bP$q\"p\x1b\\", "\x1b[?1049h", "\u009b2J", "\u009d0;x\u009c", "\u0090x\u009c", "\u0084\u0085\u008d",
+	"\x9b31m", "\xc2\x9b", "\x1b", "\x7f\x7f\x7f", "a\b\b\b\bwiped", "over\rwritten", "bell\a", "\v\f",
+	// Bidirectional and invisible text.
+	"\u202emoc.live\u202c", "\u2066\u2067\u2068\u2069", "\u202a\u202b\u202d", "\u061c\u200e\u200f", "\u00ad\u2060\u180e", "\U000e0001\U000e007f",
+	// Other lines.
+	"x\", n=3) = (\"ok\", nil)\n  12.3µs  goroutine 2  main.admin(", "a\r\nb", "a\n", "\n", "\u2028> goroutine 1 main.f()", "\u0085x",
+	"bash-1 [000] .... 1.000000: p_0: (0x401000) v0=1", "# tracer: nop", "CPU:0 [LOST 9 EVENTS]",
+	// JSON.
+	`"}`, `","end":"return","ns":0}`, `\`, `\"`, `\u0022`, `\n`, "{\"type\":\"summary\"}\n", `{"unreadable":"no"}`, "null", "]}]}",
+	// CSV and TSV.
+	"=1+1", "@x", "+x", "-x", "=HYPERLINK(\"http://x\",\"y\")", "a,b;c\td", "a\"\"b", "\"", "'=1", "\xef\xbb\xbf=1",
+	// Imitated markers.
+	"<unreadable: nil pointer>", `"…+4032`, "nil", "…", "%d%s%n%!", "&{}", "= unwound",
+	// Bytes.
+	"\xff\xfe\xfd", "\xed\xa0\x80\xed\xb0\x80", "\xc0\xaf", "\xf8\x88\x80\x80\x80", "\xf4\x90\x80\x80", "\xe2\x80", "\x00\x00\x00", "\ufffd", "\ufffe\uffff\U0010ffff",
+	strings.Repeat("A", 1<<16), strings.Repeat("\x1b[", 1<<12), strings.Repeat("\xff", 4096), strings.Repeat("e\u0301", 1000), strings.Repeat("\n", 4096),
+)
+
+// around is a call with a string between other arguments, in a struct, in an error and
+// in a slice of bytes.
+func around(s string) CallLine {
+	c := get()
+	c.Args = []capture.Value{
+		named("before", num("int", 1)), named("s", str(s)), named("behind", num("int", 2)),
+		named("b", byteSlice(s, int64(len(s)), 1<<20)),
+		named("p", pointer(structOf("main.T", named("F", str(s)), named("G", num("int", 3))))),
+	}
+	c.Results = []capture.Value{named("r0", errorString(str(s))), named("r1", num("int", 4))}
+	return c
+}
+
+func TestHostileValuesInText(t *testing.T) {
+	if len(hostileValues) < 40 {
+		t.Fatalf("only %d strings", len(hostileValues))
+	}
+	for i, s := range hostileValues {
+		for _, style := range []struct {
+			o      CallOptions
+			fields []string // what stands before each occurrence of s, and behind the last
+		}{
+			{CallOptions{}, []string{`  12.3µs  goroutine 1  main.get(before=1, s=`, `, behind=2, b=[]byte(`, `), p=&{F:`, ` G:3}) = (*errors.errorString(`, `), 4)`}},
+			{CallOptions{TwoLines: true}, []string{`< goroutine 1 main.get = (*errors.errorString(`, `), 4) 12.3µs`}},
+		} {
+			rest := line(t, style.o, around(s))
+			checkPrintable(t, rest)
+			for n, field := range style.fields {
+				var found bool
+				if rest, found = strings.CutPrefix(rest, field); !found {
+					t.Fatalf("string %d, %q: %q does not begin with %q", i, s, rest, field)
+				}
+				if n == len(style.fields)-1 {
+					break
+				}
+				quoted, err := strconv.QuotedPrefix(rest)
+				if err != nil {
+					t.Fatalf("string %d, %q: no quoted string at %q", i, s, rest)
+				}
+				if back, err := strconv.Unquote(quoted); err != nil || back != s {
+					t.Fatalf("string %d: %q became %q, %v", i, s, back, err)
+				}
+				rest = rest[len(quoted):]
+			}
+			if rest != "" {
+				t.Fatalf("string %d, %q: %q is too much", i, s, rest)
+			}
+		}
+	}
+}
+
+func checkPrintable(t *testing.T, text string) {
+	t.Helper()
+	if !utf8.ValidString(text) {
+		t.Fatalf("not UTF-8: %q", text)
+	}
+	for _, r := range text {
+		if !unicode.IsPrint(r) {
+			t.Fatalf("%U in %q", r, text)
+		}
+	}
+}
+
+// back is the JSON of what [around] holds.
+type back struct {
+	Args struct {
+		Before int             `json:"before"`
+		S      json.RawMessage `json:"s"`
+		Behind int             `json:"behind"`
+		B      struct {
+			Len, Cap int
+			Text     json.RawMessage
+			Bytes    []byte
+		} `json:"b"`
+		P struct {
+			Address string `json:"&"`
+			F       json.RawMessage
+			G       int
+		} `json:"p"`
+	} `json:"args"`
+	Results struct {
+		R0 struct {
+			Type  string
+			Error json.RawMessage
+			Value struct {
+				Address string          `json:"&"`
+				S       json.RawMessage `json:"s"`
+			}
+		} `json:"r0"`
+		R1 int `json:"r1"`
+	} `json:"results"`
+}
+
+func (b *back) check(t *testing.T, s string) {
+	t.Helper()
+	for _, text := range []json.RawMessage{b.Args.S, b.Args.P.F, b.Results.R0.Error, b.Results.R0.Value.S} {
+		if got := stringBack(t, text); got != s {
+			t.Fatalf("%q became %q", s, got)
+		}
+	}
+	if b.Args.B.Text != nil {
+		if got := stringBack(t, b.Args.B.Text); got != s {
+			t.Fatalf("%q became %q in a slice", s, got)
+		}
+	} else if string(b.Args.B.Bytes) != s {
+		t.Fatalf("%q became %q in a slice", s, b.Args.B.Bytes)
+	}
+	if b.Args.Before != 1 || b.Args.Behind != 2 || b.Args.P.G != 3 || b.Results.R1 != 4 || b.Results.R0.Type != "*errors.errorString" ||
+		b.Args.B.Len != len(s) || b.Args.B.Cap != 1<<20 || b.Args.P.Address != "0xc000012345" || b.Results.R0.Value.Address != "0xc000012345" {
+		t.Fatalf("%q: other fields changed: %+v", s, b)
+	}
+}
+
+// stringBack is the string of which ValueJSON made text.
+func stringBack(t *testing.T, text []byte) string {
+	t.Helper()
+	var s string
+	if json.Unmarshal(text, &s) == nil {
+		return s
+	}
+	var binary struct{ Bytes string }
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&binary); err != nil {
+		t.Fatalf("%s is no string: %v", text, err)
+	}
+	raw, err := base64.StdEncoding.DecodeString(binary.Bytes)
+	if err != nil || utf8.Valid(raw) {
+		t.Fatalf("%s: %q, %v", text, raw, err)
+	}
+	return string(raw)
+}
+
+func TestHostileValuesInJSON(t *testing.T) {
+	for _, s := range hostileValues {
+		text := line(t, CallOptions{Format: JSON}, around(s))
+		checkPrintable(t, text)
+		var got back
+		if err := json.Unmarshal([]byte(text), &got); err != nil {
+			t.Fatalf("%q: %v", s, err)
+		}
+		got.check(t, s)
+	}
+}
+
+func TestHostileValuesInRows(t *testing.T) {
+	for _, s := range hostileValues {
+		c := around(s)
+		c.Function = s
+		text := line(t, CallOptions{Format: CSV}, c)
+		checkPrintable(t, text)
+		records, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		if err != nil || len(records) != 1 {
+			t.Fatalf("%q: %d records, %v", s, len(records), err)
+		}
+		tabs := line(t, CallOptions{Format: TSV}, c)
+		if strings.Contains(tabs, "\n") {
+			t.Fatalf("%q: more than a line", s)
+		}
+		for f, record := range map[Format][]string{CSV: records[0], TSV: strings.Split(tabs, "\t")} {
+			if len(record) != len(callHeader) {
+				t.Fatalf("%v of %q: %d cells, want %d", f, s, len(record), len(callHeader))
+			}
+			for _, cell := range record {
+				if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+					t.Errorf("%v of %q: cell %q is a formula", f, s, cell)
+				}
+			}
+			want := []string{"2024-02-29T12:00:00.123456789Z", textCell(s), "1", "4711", "4712", "1", "0", "12300", "return"}
+			if !slices.Equal(record[:9], want) {
+				t.Errorf("%v of %q: cells %q, want %q", f, s, record[:9], want)
+			}
+			var got back
+			if err := json.Unmarshal([]byte(record[9]), &got.Args); err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal([]byte(record[10]), &got.Results); err != nil {
+				t.Fatal(err)
+			}
+			got.check(t, s)
+		}
+	}
+}
+
+// Names of functions, types, variables and reasons come from the binary.
+func TestHostileNames(t *testing.T) {
+	format, err := ParseCallFormat("%s %v %q", []string{"func", "i", "func"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range hostileValues {
+		i := named("i", iface("any", num("int", 3)))
+		i.Dynamic = s
+		bytesOf := byteSlice("x", 1, 1)
+		bytesOf.Type.Name = s
+		why := unreadable(s)
+		why.Name = s
+		f := capture.Value{Type: typed(s, gotype.Func, 8), Num: 1, Dynamic: s}
+		c := CallLine{
+			Time: callStart, Function: s, Goid: 1, End: "return", ArgsNote: s, ResultsNote: s,
+			Args:    []capture.Value{i, why, unfetched(s), bytesOf, f, structOf(s, named(s, num("int", 1)), named(s, num("int", 2)))},
+			Results: []capture.Value{why},
+		}
+		for _, o := range []CallOptions{{}, {TwoLines: true}, {Tree: true}, {Line: format}, {Format: JSON}, {Format: CSV}, {Format: TSV}} {
+			text := line(t, o, c)
+			if o.Format == TSV {
+				text = strings.ReplaceAll(text, "\t", "")
+			}
+			checkPrintable(t, text)
+			if o.Format == JSON && !json.Valid([]byte(text)) {
+				t.Errorf("no JSON: %s", text)
+			}
+		}
+	}
+}
+
+// FuzzValue checks that text and JSON of a string keep to their line and lose nothing.
+func FuzzValue(f *testing.F) {
+	for _, s := range hostileValues {
+		if len(s) < 1<<10 {
+			f.Add(s, uint8(0))
+			f.Add(s, uint8(7))
+		}
+	}
+	f.Fuzz(func(t *testing.T, s string, more uint8) {
+		v := cutStr(s, int64(len(s))+int64(more))
+		text := ValueText(&v)
+		checkPrintable(t, text)
+		quoted, err := strconv.QuotedPrefix(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := strconv.Unquote(quoted)
+		if err != nil || !strings.HasPrefix(s, back) || more == 0 && back != s || len(s)-len(back) >= utf8.UTFMax {
+			t.Fatalf("%q became %s, %v", s, text, err)
+		}
+		tail := ""
+		if missing := len(s) + int(more) - len(back); missing > 0 {
+			tail = "…+" + strconv.Itoa(missing)
+		}
+		if text != quoted+tail {
+			t.Fatalf("%q became %s, want %s at the end", s, text, tail)
+		}
+		asJSON := ValueJSON(&v)
+		checkPrintable(t, string(asJSON))
+		if !json.Valid(asJSON) {
+			t.Fatalf("no JSON: %s", asJSON)
+		}
+		if more == 0 {
+			if got := stringBack(t, asJSON); got != s {
+				t.Fatalf("%q became %q", s, got)
+			}
+		}
+	})
+}

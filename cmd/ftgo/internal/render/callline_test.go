@@ -1,0 +1,228 @@
+package render
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
+)
+
+var callStart = time.Date(2024, 2, 29, 12, 0, 0, 123456789, time.UTC)
+
+// get is a call as most are.
+func get() CallLine {
+	return CallLine{
+		Time: callStart, Ended: callStart.Add(12300), Function: "main.get", Goid: 1, PID: 4711, TID: 4712, CPU: 1,
+		NS: 12300, End: "return",
+		Args:    []capture.Value{named("key", str("bob")), named("n", num("int", 3))},
+		Results: []capture.Value{named("r0", str("hi bob")), named("r1", capture.Value{Type: basic("error")})},
+	}
+}
+
+func begin(c CallLine) CallLine {
+	c.NS, c.End, c.Ended, c.Results, c.ResultsNote = 0, "", time.Time{}, nil, ""
+	return c
+}
+
+func ended(c CallLine, how string) CallLine {
+	c.NS, c.End, c.Results, c.ResultsNote = 0, how, nil, ""
+	return c
+}
+
+// calls are begins and ends of calls in which everything happens, as they would come.
+func calls() []CallLine {
+	serve := CallLine{Time: callStart, Ended: callStart.Add(4350 * time.Millisecond), Function: "main.(*Server).serve", Goid: 1, PID: 4711, TID: 4711, NS: 4_350_000_000, End: "return"}
+	inner := get()
+	inner.Depth = 1
+	deep := CallLine{
+		Time: callStart.Add(time.Second), Ended: callStart.Add(2 * time.Second), Function: "main.parse", Goid: 18, PID: 4712, TID: 4713, CPU: 3, Depth: 2,
+		Args: []capture.Value{named("b", byteSlice("\x00\xff=", 90, 128)), named("f", unfetched("in a floating-point register")), named("p", unreadable("no valid pointer"))},
+		NS:   812, End: "return",
+		Results: []capture.Value{named("n", ints(100, 128, 1, 2)), named("err", errorString(str("not\nfound")))},
+	}
+	asm := CallLine{Time: callStart, Function: "runtime.memmove", TID: 99, PID: 4711, NS: 95, End: "return", ArgsNote: "no debug information", ResultsNote: "no debug information"}
+	half := get()
+	half.ArgsNote, half.ResultsNote = "2 more do not fit", "1 more does not fit"
+	single := get()
+	single.Results = single.Results[:1]
+	recursion := ended(get(), "open")
+	recursion.Ended, recursion.Depth = time.Time{}, 1_000_000
+	return []CallLine{
+		begin(serve), begin(inner), inner, begin(deep), deep, begin(asm), asm, half, single,
+		ended(get(), "unwound"), recursion, ended(get(), "lost"), serve,
+	}
+}
+
+func TestCallsGolden(t *testing.T) {
+	format, err := ParseCallFormat(`%-28s|%6d|%q|%v|%8s|%s`, []string{"func", "n", "key", "err", "latency", "r0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		o    CallOptions
+	}{
+		{"calls", CallOptions{}},
+		{"calls-times", CallOptions{Times: true, Processes: true}},
+		{"calls-two-lines", CallOptions{TwoLines: true}},
+		{"calls-two-lines-times", CallOptions{TwoLines: true, Times: true, Processes: true}},
+		{"calls-tree", CallOptions{Tree: true}},
+		{"calls-tree-two-lines", CallOptions{Tree: true, TwoLines: true}},
+		{"calls-format", CallOptions{Line: format, Times: true, TwoLines: true}},
+		{"calls.json", CallOptions{Format: JSON, TwoLines: true}},
+		{"calls.csv", CallOptions{Format: CSV}},
+		{"calls.tsv", CallOptions{Format: TSV}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			golden(t, test.name, func(b *bytes.Buffer) error { return writeCalls(b, test.o, calls()...) })
+		})
+	}
+}
+
+func writeCalls(b *bytes.Buffer, o CallOptions, calls ...CallLine) error {
+	w := NewCallWriter(b, o)
+	if err := w.Header(); err != nil {
+		return err
+	}
+	for i := range calls {
+		if err := w.Call(&calls[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// line returns what is written of a call, which must be a line, without its newline.
+func line(t *testing.T, o CallOptions, c CallLine) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := NewCallWriter(&b, o).Call(&c); err != nil {
+		t.Fatal(err)
+	}
+	text, ok := strings.CutSuffix(b.String(), "\n")
+	if !ok {
+		t.Fatalf("no line: %q", b.String())
+	}
+	return text
+}
+
+func TestCallText(t *testing.T) {
+	none := get()
+	none.Args, none.Results = nil, nil
+	one := get()
+	one.Results = one.Results[1:]
+	noted := none
+	noted.ArgsNote, noted.ResultsNote = "assembly", "assembly"
+	long := get()
+	long.NS = math.MaxInt64
+	for _, test := range []struct {
+		name string
+		o    CallOptions
+		c    CallLine
+		want string
+	}{
+		{"joined", CallOptions{}, get(), `  12.3µs  goroutine 1  main.get(key="bob", n=3) = ("hi bob", nil)`},
+		{"begin", CallOptions{TwoLines: true}, begin(get()), `> goroutine 1 main.get(key="bob", n=3)`},
+		{"end", CallOptions{TwoLines: true}, get(), `< goroutine 1 main.get = ("hi bob", nil) 12.3µs`},
+		{"nothing in, nothing out", CallOptions{}, none, `  12.3µs  goroutine 1  main.get()`},
+		{"end of one without results", CallOptions{TwoLines: true}, none, `< goroutine 1 main.get 12.3µs`},
+		{"one result", CallOptions{}, one, `  12.3µs  goroutine 1  main.get(key="bob", n=3) = nil`},
+		{"notes", CallOptions{}, noted, `  12.3µs  goroutine 1  main.get(<assembly>) = <assembly>`},
+		{"longest latency", CallOptions{}, long, `  2.56Mh  goroutine 1  main.get(key="bob", n=3) = ("hi bob", nil)`},
+		{"unwound", CallOptions{}, ended(get(), "unwound"), `       -  goroutine 1  main.get(key="bob", n=3) = unwound`},
+		{"unwound, end", CallOptions{TwoLines: true}, ended(get(), "unwound"), `< goroutine 1 main.get = unwound`},
+		{"open", CallOptions{}, ended(get(), "open"), `       -  goroutine 1  main.get(key="bob", n=3) = open`},
+		{"time", CallOptions{Times: true}, get(), `12:00:00.123456   12.3µs  goroutine 1  main.get(key="bob", n=3) = ("hi bob", nil)`},
+		{"time of the end", CallOptions{Times: true, TwoLines: true}, get(), `12:00:00.123469 < goroutine 1 main.get = ("hi bob", nil) 12.3µs`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := line(t, test.o, test.c); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+// What is written of a call that begins belongs to text in two lines alone.
+func TestBeginsOnlyInTwoLines(t *testing.T) {
+	format, err := ParseCallFormat("%d", []string{"n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []CallOptions{{}, {Format: JSON, TwoLines: true}, {Format: CSV, TwoLines: true}, {Format: TSV, TwoLines: true}, {TwoLines: true, Line: format}} {
+		var b bytes.Buffer
+		c := begin(get())
+		if err := NewCallWriter(&b, o).Call(&c); err != nil || b.Len() > 0 {
+			t.Errorf("%+v: wrote %q, %v", o, b.String(), err)
+		}
+	}
+}
+
+// Where calls are not seen to end, their begins are what there is, in all formats.
+func TestEntries(t *testing.T) {
+	format, err := ParseCallFormat("%d %s %s", []string{"n", "latency", "r0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		o    CallOptions
+		want string
+	}{
+		{"text", CallOptions{Entries: true}, `> goroutine 1 main.get(key="bob", n=3)`},
+		{"format", CallOptions{Entries: true, Line: format}, `3 <no latency> <no r0>`},
+		{"json", CallOptions{Entries: true, Format: JSON}, `{"type":"call","time":"2024-02-29T12:00:00.123456789Z","function":"main.get",` +
+			`"goid":1,"pid":4711,"tid":4712,"cpu":1,"depth":0,"args":{"key":"bob","n":3}}`},
+		{"tsv", CallOptions{Entries: true, Format: TSV}, "2024-02-29T12:00:00.123456789Z\tmain.get\t1\t4711\t4712\t1\t0\t\t\t" + `{"key":"bob","n":3}` + "\t"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := line(t, test.o, begin(get())); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestCallJSONKeys(t *testing.T) {
+	common := []string{"type", "time", "function", "goid", "pid", "tid", "cpu", "depth"}
+	if got, want := keys(t, line(t, CallOptions{Format: JSON}, get())), append(slices.Clone(common), "ns", "end", "args", "results"); !slices.Equal(got, want) {
+		t.Errorf("keys %q, want %q", got, want)
+	}
+	if got, want := keys(t, line(t, CallOptions{Format: JSON}, ended(get(), "unwound"))), append(common, "end", "args"); !slices.Equal(got, want) {
+		t.Errorf("keys of an unwound call %q, want %q", got, want)
+	}
+}
+
+func TestCallWriteErrors(t *testing.T) {
+	for _, f := range []Format{Table, JSON, CSV, TSV} {
+		c := get()
+		if err := NewCallWriter(brokenWriter{}, CallOptions{Format: f}).Call(&c); !errors.Is(err, errBroken) {
+			t.Errorf("%v: %v", f, err)
+		}
+	}
+	if err := NewCallWriter(brokenWriter{}, CallOptions{Format: CSV}).Header(); !errors.Is(err, errBroken) {
+		t.Errorf("header: %v", err)
+	}
+}
+
+func BenchmarkCallWriter(b *testing.B) {
+	for _, o := range []CallOptions{{}, {Format: JSON}, {Format: CSV}} {
+		b.Run(fmt.Sprint(o.Format), func(b *testing.B) {
+			var buf bytes.Buffer
+			w, c := NewCallWriter(&buf, o), get()
+			b.ReportAllocs()
+			for b.Loop() {
+				buf.Reset()
+				if err := w.Call(&c); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,122 @@
+package render
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// appendText writes a line of text without its newline.
+func (w *CallWriter) appendText(b []byte, c *CallLine) []byte {
+	second := w.o.TwoLines && c.End != "" && w.o.Line == nil
+	if w.o.Times {
+		at := c.Time
+		if second && !c.Ended.IsZero() {
+			at = c.Ended
+		}
+		b = append(at.AppendFormat(b, "15:04:05.000000"), ' ')
+	}
+	switch {
+	case w.o.Line != nil:
+		return w.o.Line.append(b, c)
+	case c.End == "":
+		b = append(w.appendWho(append(b, "> "...), c), ' ')
+		return appendArgs(w.appendName(b, c), c)
+	case second:
+		b = append(w.appendWho(append(b, "< "...), c), ' ')
+		b = appendResults(w.appendName(b, c), c)
+		if c.End == "return" {
+			b = append(append(b, ' '), Duration(c.NS)...)
+		}
+		return b
+	}
+	latency := "-"
+	if c.End == "return" {
+		latency = Duration(c.NS)
+	}
+	for range 8 - columns(latency) {
+		b = append(b, ' ')
+	}
+	b = append(append(b, latency...), "  "...)
+	b = append(w.appendWho(b, c), "  "...)
+	return appendResults(appendArgs(w.appendName(b, c), c), c)
+}
+
+// appendWho writes the goroutine.
+func (w *CallWriter) appendWho(b []byte, c *CallLine) []byte {
+	if w.o.Processes {
+		b = append(strconv.AppendInt(append(b, "pid "...), int64(c.PID), 10), ' ')
+	}
+	if c.Goid == 0 {
+		return strconv.AppendInt(append(b, "thread "...), int64(c.TID), 10)
+	}
+	return strconv.AppendUint(append(b, "goroutine "...), c.Goid, 10)
+}
+
+// maxIndent is the depth up to which calls are indented. A recursion may be a million
+// deep.
+const maxIndent = 40
+
+// appendName writes the function, indented in a tree.
+func (w *CallWriter) appendName(b []byte, c *CallLine) []byte {
+	if w.o.Tree {
+		for range min(c.Depth, maxIndent) {
+			b = append(b, "  "...)
+		}
+		if c.Depth > maxIndent {
+			b = fmt.Appendf(b, "+%d ", c.Depth-maxIndent)
+		}
+	}
+	return append(b, Escape(c.Function)...)
+}
+
+func appendArgs(b []byte, c *CallLine) []byte {
+	b = append(b, '(')
+	for i := range c.Args {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(append(b, Escape(c.Args[i].Name)...), '=')
+		b = appendText(b, &c.Args[i])
+	}
+	if c.ArgsNote != "" {
+		if len(c.Args) > 0 {
+			b = append(b, ", "...)
+		}
+		b = fmt.Appendf(b, "<%s>", Escape(c.ArgsNote))
+	}
+	return append(b, ')')
+}
+
+// appendResults writes how a call ended: one result alone, several in parentheses.
+func appendResults(b []byte, c *CallLine) []byte {
+	if c.End != "return" {
+		return append(append(b, " = "...), c.End...)
+	}
+	n := len(c.Results)
+	if c.ResultsNote != "" {
+		n++
+	}
+	if n == 0 {
+		return b
+	}
+	b = append(b, " = "...)
+	if n > 1 {
+		b = append(b, '(')
+	}
+	for i := range c.Results {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = appendText(b, &c.Results[i])
+	}
+	if c.ResultsNote != "" {
+		if n > 1 {
+			b = append(b, ", "...)
+		}
+		b = fmt.Appendf(b, "<%s>", Escape(c.ResultsNote))
+	}
+	if n > 1 {
+		b = append(b, ')')
+	}
+	return b
+}

@@ -1,0 +1,258 @@
+package render
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
+)
+
+// ValueJSON writes a value as JSON on one line, keys always in this order:
+//
+//	bool, integers               true, -42; of all 64 bits, uintptr too; a time.Duration in ns
+//	float                        3.5; {"float":"NaN"}, "+Inf", "-Inf"
+//	complex                      {"re":1,"im":2}
+//	string                       "hi bob"
+//	  of which a part is known   {"cut":"hi b","len":4096}: no part of a rune at the end
+//	  that is not UTF-8          {"bytes":"/w=="} (base64 of RFC 4648), cut: {"bytes":"/w==","len":4096}
+//	[]byte                       {"len":3,"cap":8,"text":"abc"}, or "bytes" as above; cut if "len" is larger
+//	slice                        {"len":100,"cap":128,"items":[1,2,3]}; cut if "len" is larger
+//	array                        [1,2,3]; cut: {"len":100,"items":[1,2,3]}
+//	struct                       {"Name":"x","Age":3}; a second field of one name, as _ may be: "_#2"
+//	time.Time                    "2024-02-29T12:00:00.5Z": RFC 3339 in UTC
+//	pointer to struct            {"&":"0xc000012345","Name":"x","Age":3}, if what it points to was fetched
+//	other pointers, likewise     {"&":"0xc000012345","value":3}
+//	pointers, unsafe.Pointer     "0xc000012345"
+//	interface                    {"type":"*main.T","value":…}, "value" the data word if no more was fetched
+//	  that is a usual error      {"type":"*errors.errorString","error":"not found","value":…}
+//	map, chan                    {"len":3}, {"len":1,"cap":8}
+//	func                         {"func":"main.main.func1"}, or its address if no name is known
+//	nil of any type              null
+//	that could not be read       {"unreadable":"why"}
+//	out of reach                 {"unfetched":"why"}
+//
+// Runes that are not printable are written as \u in all strings, so that the line may
+// be shown on a terminal.
+func ValueJSON(v *capture.Value) []byte { return appendJSON(nil, v) }
+
+func appendJSON(b []byte, v *capture.Value) []byte {
+	switch {
+	case v.State != capture.Known || v.Type == nil || v.Type.Kind == gotype.Unknown:
+		return append(appendUnknown(append(b, '{'), v), '}')
+	case v.Nil():
+		return append(b, "null"...)
+	}
+	switch v.Type.Kind {
+	case gotype.Bool:
+		return strconv.AppendBool(b, v.Num != 0)
+	case gotype.Int:
+		return strconv.AppendInt(b, int64(v.Num), 10)
+	case gotype.Uint:
+		return strconv.AppendUint(b, v.Num, 10)
+	case gotype.Float:
+		return appendFloatJSON(b, v.Num, v.Type.Size)
+	case gotype.Complex:
+		b = appendFloatJSON(append(b, `{"re":`...), v.Num, v.Type.Size/2)
+		b = appendFloatJSON(append(b, `,"im":`...), v.Imag, v.Type.Size/2)
+		return append(b, '}')
+	case gotype.Pointer:
+		if v.Elem != nil {
+			return appendPointerJSON(b, v)
+		}
+		return appendHexJSON(b, v.Num)
+	case gotype.UnsafePointer:
+		return appendHexJSON(b, v.Num)
+	case gotype.String:
+		return appendStringJSON(b, v)
+	case gotype.Slice:
+		b = fmt.Appendf(b, `{"len":%d,"cap":%d,`, v.Len, v.Cap)
+		if isBytes(v) {
+			return append(appendBytesJSON(b, v), '}')
+		}
+		return append(appendItemsJSON(append(b, `"items":`...), v.Items), '}')
+	case gotype.Array:
+		if int64(len(v.Items)) >= v.Type.Len {
+			return appendItemsJSON(b, v.Items)
+		}
+		b = fmt.Appendf(b, `{"len":%d,"items":`, v.Type.Len)
+		return append(appendItemsJSON(b, v.Items), '}')
+	case gotype.Struct:
+		if t, ok := timeOf(v); ok {
+			return append(t.AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
+		}
+		return appendObject(b, v.Fields)
+	case gotype.Interface:
+		return appendInterfaceJSON(b, v)
+	case gotype.Map:
+		return fmt.Appendf(b, `{"len":%d}`, v.Len)
+	case gotype.Chan:
+		return fmt.Appendf(b, `{"len":%d,"cap":%d}`, v.Len, v.Cap)
+	default: // gotype.Func
+		b = append(b, `{"func":`...)
+		if v.Dynamic != "" {
+			b = appendStringOf(b, v.Dynamic)
+		} else {
+			b = appendHexJSON(b, v.Num)
+		}
+		return append(b, '}')
+	}
+}
+
+// appendUnknown writes the member that says why a value is not known.
+func appendUnknown(b []byte, v *capture.Value) []byte {
+	key, why := `"unfetched":`, v.Why
+	switch v.State {
+	case capture.Unreadable:
+		key = `"unreadable":`
+	case capture.Known:
+		why = typeNotKnown
+	}
+	return appendStringOf(append(b, key...), why)
+}
+
+func appendHexJSON(b []byte, n uint64) []byte { return append(appendHex(append(b, '"'), n), '"') }
+
+// appendFloatJSON writes the shortest number that is the same float again.
+func appendFloatJSON(b []byte, bits uint64, size int64) []byte {
+	f := float(bits, size)
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return fmt.Appendf(b, `{"float":"%g"}`, f)
+	}
+	return strconv.AppendFloat(b, f, 'g', -1, int(8*size))
+}
+
+func appendStringJSON(b []byte, v *capture.Value) []byte {
+	text, cut := unbroken(v), v.Cut()
+	switch {
+	case !utf8.Valid(text) && cut:
+		b = appendBase64(append(b, `{"bytes":`...), v.Bytes)
+	case !utf8.Valid(text):
+		return append(appendBase64(append(b, `{"bytes":`...), v.Bytes), '}')
+	case cut:
+		b = appendStringOf(append(b, `{"cut":`...), text)
+	default:
+		return appendStringOf(b, text)
+	}
+	return fmt.Appendf(b, `,"len":%d}`, v.Len)
+}
+
+// appendBytesJSON writes the member that holds the bytes of a slice.
+func appendBytesJSON(b []byte, v *capture.Value) []byte {
+	if text := unbroken(v); utf8.Valid(text) {
+		return appendStringOf(append(b, `"text":`...), text)
+	}
+	return appendBase64(append(b, `"bytes":`...), v.Bytes)
+}
+
+func appendBase64(b, bytes []byte) []byte {
+	return append(base64.StdEncoding.AppendEncode(append(b, '"'), bytes), '"')
+}
+
+func appendItemsJSON(b []byte, items []capture.Value) []byte {
+	b = append(b, '[')
+	for i := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendJSON(b, &items[i])
+	}
+	return append(b, ']')
+}
+
+// appendObject writes values under their names.
+func appendObject(b []byte, values []capture.Value) []byte {
+	return append(appendMembers(append(b, '{'), values), '}')
+}
+
+func appendMembers(b []byte, values []capture.Value) []byte {
+	for i := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		name, nth := values[i].Name, 1
+		for j := range values[:i] {
+			if values[j].Name == name {
+				nth++
+			}
+		}
+		if nth > 1 { // most readers of JSON would drop all but one of them
+			name += "#" + strconv.Itoa(nth)
+		}
+		b = append(appendStringOf(b, name), ':')
+		b = appendJSON(b, &values[i])
+	}
+	return b
+}
+
+// appendPointerJSON writes a pointer whose target was to be fetched.
+func appendPointerJSON(b []byte, v *capture.Value) []byte {
+	b = appendHexJSON(append(b, `{"&":`...), v.Num)
+	to := v.Elem
+	isStruct := to.Type != nil && to.Type.Kind == gotype.Struct
+	if isStruct && to.State == capture.Known {
+		_, isTime := timeOf(to)
+		isStruct = !isTime
+	}
+	switch {
+	case to.State != capture.Known:
+		b = appendUnknown(append(b, ','), to)
+	case isStruct && len(to.Fields) > 0:
+		b = appendMembers(append(b, ','), to.Fields)
+	case !isStruct:
+		b = appendJSON(append(b, `,"value":`...), to)
+	}
+	return append(b, '}')
+}
+
+func appendInterfaceJSON(b []byte, v *capture.Value) []byte {
+	b = append(b, `{"type":`...)
+	if v.Dynamic == "" {
+		b = appendHexJSON(b, v.TypeWord)
+	} else {
+		b = appendStringOf(b, v.Dynamic)
+	}
+	if message, ok := ErrorMessage(v); ok {
+		b = appendStringJSON(append(b, `,"error":`...), &message)
+	}
+	b = append(b, `,"value":`...)
+	switch {
+	case v.Elem != nil:
+		b = appendJSON(b, v.Elem)
+	case v.Num == 0:
+		b = append(b, "null"...)
+	default:
+		b = appendHexJSON(b, v.Num)
+	}
+	return append(b, '}')
+}
+
+// appendStringOf writes a JSON string. Bytes that are not UTF-8, which only names can
+// have here, become U+FFFD.
+func appendStringOf[S ~string | ~[]byte](b []byte, s S) []byte {
+	b = append(b, '"')
+	for _, r := range string(s) {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r == '\n':
+			b = append(b, `\n`...)
+		case r == '\t':
+			b = append(b, `\t`...)
+		case unicode.IsPrint(r):
+			b = utf8.AppendRune(b, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			b = fmt.Appendf(b, `\u%04x\u%04x`, high, low)
+		default:
+			b = fmt.Appendf(b, `\u%04x`, r)
+		}
+	}
+	return append(b, '"')
+}

@@ -1,0 +1,217 @@
+package render
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
+)
+
+// typeNotKnown is shown for values that nothing is known of, not even their type.
+const typeNotKnown = "type not known"
+
+// ValueText writes a value on one line, for people, much as Go would spell it:
+//
+//	-42  true  3.5  (1+2i)  1.5ms  2024-02-29T12:00:00.5Z
+//	"hi bob"  "abc"…+4093  []byte("\x00\x01")  [1 2 3 …+97]
+//	{Name:"x" Age:3}  &{Name:"x" Age:3}  0xc000012345  nil
+//	int(3)  *errors.errorString("not found")  *main.T(0xc000012345)
+//	map[len 3]  chan[1/8]  main.main.func1
+//	<unreadable: page not in memory>  <in a floating-point register>
+//
+// After … stands the number of bytes or elements that are missing. Nothing in it is
+// not printable, whatever the value and the names of its types hold.
+func ValueText(v *capture.Value) string { return string(appendText(nil, v)) }
+
+func appendText(b []byte, v *capture.Value) []byte {
+	switch {
+	case v.State == capture.Unreadable:
+		if v.Why == "" {
+			return append(b, "<unreadable>"...)
+		}
+		return fmt.Appendf(b, "<unreadable: %s>", Escape(v.Why))
+	case v.State == capture.Unfetched && v.Why == "":
+		return append(b, "<not fetched>"...)
+	case v.State == capture.Unfetched:
+		return append(append(append(b, '<'), Escape(v.Why)...), '>')
+	case v.Type == nil:
+		return append(b, "<"+typeNotKnown+">"...)
+	case v.Nil():
+		return append(b, "nil"...)
+	}
+	switch v.Type.Kind {
+	case gotype.Bool:
+		return strconv.AppendBool(b, v.Num != 0)
+	case gotype.Int:
+		if v.Type.Name == "time.Duration" {
+			return append(b, time.Duration(v.Num).String()...)
+		}
+		return strconv.AppendInt(b, int64(v.Num), 10)
+	case gotype.Uint:
+		return strconv.AppendUint(b, v.Num, 10)
+	case gotype.Float:
+		return strconv.AppendFloat(b, float(v.Num, v.Type.Size), 'g', -1, int(8*v.Type.Size))
+	case gotype.Complex:
+		if v.Type.Size == 8 {
+			return fmt.Append(b, complex(math.Float32frombits(uint32(v.Num)), math.Float32frombits(uint32(v.Imag))))
+		}
+		return fmt.Append(b, complex(math.Float64frombits(v.Num), math.Float64frombits(v.Imag)))
+	case gotype.Pointer:
+		if v.Elem != nil {
+			return appendText(append(b, '&'), v.Elem)
+		}
+		return appendHex(b, v.Num)
+	case gotype.UnsafePointer:
+		return appendHex(b, v.Num)
+	case gotype.String:
+		return appendQuoted(b, v)
+	case gotype.Slice:
+		if isBytes(v) {
+			return appendBytesText(b, v)
+		}
+		return appendItems(b, v.Items, v.Len)
+	case gotype.Array:
+		return appendItems(b, v.Items, v.Type.Len)
+	case gotype.Struct:
+		if t, ok := timeOf(v); ok {
+			return t.AppendFormat(b, time.RFC3339Nano)
+		}
+		return appendFields(b, v.Fields)
+	case gotype.Interface:
+		return appendInterface(b, v)
+	case gotype.Map:
+		return fmt.Appendf(b, "map[len %d]", v.Len)
+	case gotype.Chan:
+		return fmt.Appendf(b, "chan[%d/%d]", v.Len, v.Cap)
+	case gotype.Func:
+		if v.Dynamic != "" {
+			return append(b, Escape(v.Dynamic)...)
+		}
+		return appendHex(b, v.Num)
+	}
+	return append(b, "<"+typeNotKnown+">"...)
+}
+
+func appendHex(b []byte, n uint64) []byte { return strconv.AppendUint(append(b, "0x"...), n, 16) }
+
+// float returns the number that bits stand for in a float of size bytes.
+func float(bits uint64, size int64) float64 {
+	if size == 4 {
+		return float64(math.Float32frombits(uint32(bits)))
+	}
+	return math.Float64frombits(bits)
+}
+
+// appendQuoted quotes the bytes of a string. [strconv.Quote] keeps what
+// [unicode.IsPrint] allows, as [Escape] does, and loses nothing.
+func appendQuoted(b []byte, v *capture.Value) []byte {
+	text := unbroken(v)
+	return appendMissing(strconv.AppendQuote(b, string(text)), v.Len-int64(len(text)))
+}
+
+// appendMissing tells how much the target has beyond what was fetched.
+func appendMissing(b []byte, n int64) []byte {
+	if n > 0 {
+		b = strconv.AppendInt(append(b, "…+"...), n, 10)
+	}
+	return b
+}
+
+// unbroken returns the bytes of a value, in a cut one without the beginning of a rune
+// that the cut went through: it would make text look like something else.
+func unbroken(v *capture.Value) []byte {
+	if !v.Cut() {
+		return v.Bytes
+	}
+	for n := 1; n < utf8.UTFMax && n <= len(v.Bytes); n++ {
+		start := len(v.Bytes) - n
+		if utf8.RuneStart(v.Bytes[start]) {
+			if !utf8.FullRune(v.Bytes[start:]) {
+				return v.Bytes[:start]
+			}
+			break
+		}
+	}
+	return v.Bytes
+}
+
+// isBytes tells whether a value is a slice of bytes.
+func isBytes(v *capture.Value) bool {
+	if v.Type == nil || v.Type.Kind != gotype.Slice {
+		return false
+	}
+	if v.Bytes != nil {
+		return true
+	}
+	elem := v.Type.Elem()
+	return elem != nil && elem.Kind == gotype.Uint && elem.Size == 1 && len(v.Items) == 0
+}
+
+func appendBytesText(b []byte, v *capture.Value) []byte {
+	switch v.Type.Name {
+	case "", "[]byte", "[]uint8":
+		b = append(b, "[]byte"...)
+	default:
+		b = append(b, Escape(v.Type.Name)...)
+	}
+	return append(appendQuoted(append(b, '('), v), ')')
+}
+
+// appendItems writes the first elements of length.
+func appendItems(b []byte, items []capture.Value, length int64) []byte {
+	b = append(b, '[')
+	for i := range items {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = appendText(b, &items[i])
+	}
+	if missing := length - int64(len(items)); missing > 0 {
+		if len(items) > 0 {
+			b = append(b, ' ')
+		}
+		b = appendMissing(b, missing)
+	}
+	return append(b, ']')
+}
+
+func appendFields(b []byte, fields []capture.Value) []byte {
+	b = append(b, '{')
+	for i := range fields {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = append(append(b, Escape(fields[i].Name)...), ':')
+		b = appendText(b, &fields[i])
+	}
+	return append(b, '}')
+}
+
+// appendInterface writes what a non-nil interface holds as a conversion to its type.
+func appendInterface(b []byte, v *capture.Value) []byte {
+	if known(v.Elem) && isBytes(v.Elem) && !v.Elem.Nil() {
+		return appendText(b, v.Elem) // which names the type already
+	}
+	if v.Dynamic == "" {
+		b = append(appendHex(append(b, '<'), v.TypeWord), '>')
+	} else {
+		b = append(b, Escape(v.Dynamic)...)
+	}
+	b = append(b, '(')
+	message, isError := ErrorMessage(v)
+	switch {
+	case isError:
+		b = appendQuoted(b, &message)
+	case v.Elem != nil:
+		b = appendText(b, v.Elem)
+	case v.Num == 0:
+		b = append(b, "nil"...)
+	default:
+		b = appendHex(b, v.Num)
+	}
+	return append(b, ')')
+}

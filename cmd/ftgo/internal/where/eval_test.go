@@ -1,0 +1,329 @@
+package where
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
+)
+
+func (t Truth) String() string { return [...]string{"unknown", "false", "true"}[t] }
+
+// values are a call.
+type values map[string]capture.Value
+
+func (c values) Value(path string) *capture.Value {
+	if v, ok := c[path]; ok {
+		return &v
+	}
+	return nil
+}
+
+// Message knows errors whose value is a string.
+func (c values) Message(v *capture.Value) (capture.Value, bool) {
+	if v.Dynamic == "*errors.errorString" && v.Elem != nil {
+		return *v.Elem, true
+	}
+	return capture.Value{}, false
+}
+
+// nothing is a call of which nothing is known.
+type nothing struct{}
+
+func (nothing) Value(string) *capture.Value { return nil }
+func (nothing) Message(*capture.Value) (message capture.Value, ok bool) {
+	return capture.Value{}, false
+}
+
+func basic(name string) *gotype.Type {
+	t, ok := gotype.Basic(name)
+	if !ok {
+		panic(name)
+	}
+	return t
+}
+
+func num(typ string, n int64) capture.Value { return capture.Value{Type: basic(typ), Num: uint64(n)} }
+
+func str(s string) capture.Value {
+	return capture.Value{Type: basic("string"), Num: 0xc000, Bytes: []byte(s), Len: int64(len(s))}
+}
+
+// cutStr is a string of which s was fetched.
+func cutStr(s string, length int64) capture.Value {
+	v := str(s)
+	v.Len = length
+	return v
+}
+
+func kind(k gotype.Kind, size int64) *gotype.Type {
+	return &gotype.Type{Name: "T", Kind: k, Size: size, Align: 8}
+}
+
+func state(v capture.Value, s capture.State) capture.Value {
+	return capture.Value{Type: v.Type, State: s, Len: v.Len}
+}
+
+func iface(typ, dynamic string, elem capture.Value) capture.Value {
+	return capture.Value{Type: basic(typ), TypeWord: 0x4000, Num: 0xc000, Dynamic: dynamic, Elem: &elem}
+}
+
+var sample = values{
+	"n": num("int", 150), "neg": num("int64", -5), "i8": num("int8", -128), "u8": num("uint8", 200), "zero": num("int", 0),
+	"max": num("uint64", -1), "min": num("int64", math.MinInt64), "ok": num("bool", 1), "no": num("bool", 0),
+	"f": num("float64", int64(math.Float64bits(1.5))), "f32": num("float32", int64(math.Float32bits(-0.25))),
+	"nan": num("float64", int64(math.Float64bits(math.NaN()))), "big": num("float64", int64(math.Float64bits(1<<63))),
+	"key": str("bob"), "empty": str(""), "long": cutStr("abcdefgh", 100), "rune": cutStr("ab\xc3", 9),
+	"gone":  state(num("int", 1), capture.Unreadable),
+	"lost":  state(str("bob"), capture.Unreadable),
+	"blank": state(str(""), capture.Unreadable),
+	"far":   state(num("float64", 1), capture.Unfetched),
+	"odd":   {}, "z": {Type: kind(gotype.Complex, 16)},
+	"p":    {Type: kind(gotype.Pointer, 8), Num: 0xc000},
+	"np":   {Type: kind(gotype.Pointer, 8)},
+	"buf":  {Type: gotype.SliceOf(basic("byte")), Num: 0xc000, Bytes: []byte("GET /"), Len: 5, Cap: 8},
+	"nbuf": {Type: gotype.SliceOf(basic("byte"))},
+	"ints": {Type: gotype.SliceOf(basic("int")), Num: 0xc000, Len: 3, Cap: 4},
+	"arr":  {Type: &gotype.Type{Kind: gotype.Array, Len: 7}, State: capture.Unreadable},
+	"m":    {Type: kind(gotype.Map, 8), Num: 0xc000, Len: 2}, "nm": {Type: kind(gotype.Map, 8)},
+	"um": {Type: kind(gotype.Map, 8), Num: 0xc000, Len: 2, State: capture.Unreadable},
+	"c":  {Type: kind(gotype.Chan, 8), Num: 0xc000, Len: 1, Cap: 2},
+	"fn": {Type: kind(gotype.Func, 8), Num: 0xc000, Dynamic: "main.f"}, "nfn": {Type: kind(gotype.Func, 8)},
+	"err":  iface("error", "*errors.errorString", str("not found")),
+	"nerr": {Type: basic("error")},
+	"uerr": {Type: basic("error"), TypeWord: 0x4000, State: capture.Unreadable},
+	"serr": iface("error", "main.E", str("not found")),
+	"gerr": {Type: basic("error"), State: capture.Unfetched},
+	"ai":   iface("any", "int", num("int", 42)), "as": iface("any", "string", str("x")), "ab": iface("any", "bool", num("bool", 1)),
+	"ap": iface("any", "*main.T", capture.Value{Type: kind(gotype.Pointer, 8), Num: 0xc000}),
+	"ns": num("int64", 12_000_000),
+}
+
+func TestEval(t *testing.T) {
+	tests := []struct {
+		want  Truth
+		texts string // one a line
+	}{
+		{True, `
+			n > 100 && key == "bob"
+			n >= 150 && n <= 150 && n != 151 && n < 151
+			100 < n && 150 == n
+			neg < 0 && neg < max && min < neg && max > 0 && max != -1
+			max == 18446744073709551615 && max > 9223372036854775807
+			min == -9223372036854775808 && min < -9223372036854775807
+			i8 == -128 && u8 == 200 && i8 < u8
+			u8 != -56
+			n + 1 == 151 && n - 151 == -1 && n * 2 == 300 && n / 4 == 37 && n % 4 == 2
+			neg / 2 == -2 && neg % 3 == -2 && -neg == 5
+			n & 2 && n & 150 == 150 && !(n & 1)
+			neg & 0xff == 251 && neg & -8 == -8 && max & 1 == 1
+			max + 0 == max && max - max == 0
+			n == 150.0 && n > 149.5 && 150.5 > n
+			f == 1.5 && f32 == -0.25 && f > f32 && f * 2 == 3 && f / 3 == 0.5 && -f < 0 && f + n > 151 && f - 1 == 0.5
+			big > 9223372036854775807 && big < max && big == 9223372036854775808
+			nan != nan && nan != 1 && nan != 1.5 && !(nan < 1) && !(nan >= 1)
+			1e30 > max && -1e30 < min
+			ok && !no && ok == true && no != true && ok != no
+			key != "alice" && key < "bobby" && key > "alice" && empty == "" && empty < key
+			key =~ "^b.b$" && key =~ "o" && !(key =~ "x")
+			len(key) == 3 && len(empty) == 0 && len(long) == 100
+			long != "abc" && long > "abc" && long < "b" && len(long) > 8
+			long =~ "abc" && long =~ "^abc" && !(long =~ "^b")
+			!(long =~ "^abd$")
+			lost != "alice" && len(lost) == 3
+			p != nil && np == nil && p == 0xc000 && np == 0
+			buf == "GET /" && buf =~ "^GET" && len(buf) == 5 && cap(buf) == 8 && buf != nil
+			nbuf == nil && nbuf == "" && len(nbuf) == 0
+			ints != nil && len(ints) == 3 && cap(ints) == 4 && len(arr) == 7
+			m != nil && len(m) == 2 && nm == nil && len(nm) == 0 && len(c) + cap(c) == 3
+			fn == "main.f" && fn != nil && nfn == nil
+			err == "not found" && "not found" == err && err =~ "found$" && err != nil && nerr == nil
+			nerr != "not found" && !(nerr == "") && !(nerr =~ "")
+			uerr != nil && !(uerr == nil) && nerr != uerr
+			ai == 42 && ai > 41 && ai + 1 == 43 && -ai == -42 && as == "x" && ab && ab == true && ai != as
+			ai != "x" && as != 42 && ap != nil && ap == 0xc000
+			ns > 10ms && ns < 12.5ms && ns / 1ms == 12
+			gone == 1 || ok
+			false || !false
+			n == (100 + 50) && (n > 1) == (n > 2)`},
+		{False, `
+			n < 100
+			key == "alice"
+			key == "bobb"
+			max < 0
+			max == -1
+			u8 == -56
+			nan == nan
+			nan < 1
+			lost == "alice"
+			long == "abcdefgh"
+			long =~ "^b"
+			rune =~ "^abc"
+			long == "abcdefgX" || long < "abc"
+			nerr == "not found"
+			nerr =~ ""
+			err == "found"
+			err == nil
+			uerr == nil
+			ai == "x"
+			ap == "x"
+			ap == nil
+			gone == 1 && no
+			gone == 1 && far > 2 && n < 0
+			!(gone == 1 || ok)`},
+		{Unknown, `
+			gone
+			gone == 1
+			gone != 1
+			!(gone == 1)
+			gone == gone
+			gone == 1 && ok
+			gone == 1 || no
+			far > 1 || gone > 1
+			far + 1 > 1
+			-far < 1
+			missing == 3
+			odd == 3
+			z == 3
+			lost == "bob"
+			lost != "bob"
+			lost =~ "b"
+			blank == "bob"
+			len(blank) == 3
+			len(um) == 2
+			len(n) == 3
+			long =~ "z"
+			long =~ "h$"
+			long =~ "a$"
+			long =~ "^abcdefghi"
+			long =~ "h\\b"
+			long < "abcdefghi"
+			rune =~ "b[^é]"
+			n / zero == 0
+			n % zero == 0
+			max + 1 > 0
+			max * 2 > 0
+			-max * 2 < 0
+			f % 2 == 0
+			f & 1
+			uerr == "not found"
+			uerr != "not found"
+			serr == "not found"
+			gerr == nil
+			gerr == "not found"
+			ai < "x"
+			nerr < "x"
+			key == 3
+			ok < no
+			n
+			ai
+			key`},
+	}
+	for _, tt := range tests {
+		for text := range strings.SplitSeq(strings.TrimSpace(tt.texts), "\n") {
+			text = strings.TrimSpace(text)
+			t.Run(text, func(t *testing.T) {
+				e := mustParse(t, text)
+				if got := e.Eval(sample); got != tt.want {
+					t.Errorf("%v, want %v", got, tt.want)
+				}
+				if got := mustParse(t, "!("+text+")").Eval(sample); got != tt.want.not() {
+					t.Errorf("the contrary is %v, want %v", got, tt.want.not())
+				}
+			})
+		}
+	}
+}
+
+func mustParse(t *testing.T, text string) Expr {
+	t.Helper()
+	e, err := Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestEverything(t *testing.T) {
+	var e Expr
+	if e.Eval(nothing{}) != True || e.String() != "" || e.Refs() != nil || e.Check(nil) != nil {
+		t.Errorf("the zero filter is %v, %q, %v", e.Eval(nothing{}), e, e.Refs())
+	}
+}
+
+func TestCheck(t *testing.T) {
+	types := func(path string) (*gotype.Type, error) {
+		if v, ok := sample[path]; ok && v.Type != nil {
+			return v.Type, nil
+		}
+		return nil, errors.New("no variable " + path)
+	}
+	tests := []struct{ text, want string }{
+		{`n > 3 && key == "x" && ok && err != nil && err == "x" && p == nil && p == 0xc000 && buf == "x" && f > 1 && len(m) > 0`, ""},
+		{`ai == 3 && ai == "x" && ai && ints != nil && fn == "main.f" && cap(c) > 0 && n & 4`, ""},
+		{`key > 3`, `check filter: "key > 3": a string can't be compared with a number at 5`},
+		{`n`, `condition expected, not a number, at 1`},
+		{`!key`, `true or false expected for !, not a string, at 2`},
+		{`n == nil`, `a number can't be compared with nil at 3`},
+		{`key == nil`, `a string can't be compared with nil at 5`},
+		{`ints == "x"`, `a value can't be compared with a string at 6`},
+		{`f & 1`, `a number expected for &, not a number, at 1`},
+		{`key + 1 == 2`, `a number expected for +, not a string, at 1`},
+		{`n =~ "x"`, `a string expected for =~, not a number, at 1`},
+		{`z == 3`, `z is T, which filters can't compare, at 1`},
+		{`len(n) == 3`, `len(n): n is int at 1`},
+		{`cap(key) == 3`, `cap(key): key is string at 1`},
+		{`n > 3 && zz == 3`, `no variable zz at 10`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.text, func(t *testing.T) {
+			err := mustParse(t, tt.text).Check(types)
+			if got := fmt.Sprint(err); err == nil && tt.want != "" || err != nil && (tt.want == "" || !strings.HasSuffix(got, tt.want)) {
+				t.Errorf("got  %v\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestBuiltin(t *testing.T) {
+	for name := range builtins {
+		if _, ok := Builtin(name); !ok {
+			t.Errorf("%s has no type", name)
+		}
+	}
+	if _, ok := Builtin("n"); ok {
+		t.Error("n is none")
+	}
+}
+
+func BenchmarkEval(b *testing.B) {
+	e, err := Parse(`n > 1000 || key == "alice" || req.URL.Path =~ "^/api/"`)
+	if err != nil {
+		b.Fatal(err)
+	}
+	call := &fixed{n: num("int", 3), key: str("bob"), path: str("/static/x.css")}
+	for b.Loop() {
+		if e.Eval(call) != False {
+			b.Fatal("true")
+		}
+	}
+}
+
+type fixed struct {
+	nothing
+	n, key, path capture.Value
+}
+
+func (f *fixed) Value(path string) *capture.Value {
+	switch path {
+	case "n":
+		return &f.n
+	case "key":
+		return &f.key
+	}
+	return &f.path
+}

@@ -1,0 +1,282 @@
+package where
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
+)
+
+// kernelField is a field of a recorded event.
+type kernelField struct {
+	bits   uint64
+	size   int
+	signed bool
+}
+
+// kernelFilter evaluates a filter as parse_pred, process_preds and the predicates of
+// kernel/trace/trace_events_filter.c (Linux 6.12) do.
+type kernelFilter struct {
+	rest   string
+	record func(name string) (kernelField, bool)
+}
+
+func (k *kernelFilter) skip(word string) bool {
+	k.rest = strings.TrimLeft(k.rest, " ")
+	found := strings.HasPrefix(k.rest, word)
+	if found {
+		k.rest = k.rest[len(word):]
+	}
+	return found
+}
+
+func (k *kernelFilter) or() bool {
+	v := k.and()
+	for k.skip("||") {
+		v = k.and() || v
+	}
+	return v
+}
+
+func (k *kernelFilter) and() bool {
+	v := k.predicate()
+	for k.skip("&&") {
+		v = k.predicate() && v
+	}
+	return v
+}
+
+func (k *kernelFilter) predicate() bool {
+	if k.skip("!") {
+		return !k.predicate()
+	}
+	if k.skip("(") {
+		v := k.or()
+		if !k.skip(")") {
+			panic(") expected before " + k.rest)
+		}
+		return v
+	}
+	end := strings.IndexByte(k.rest, ' ')
+	f, ok := k.record(k.rest[:end])
+	if !ok {
+		panic("no field " + k.rest[:end])
+	}
+	k.rest = k.rest[end:]
+	for _, o := range []string{"==", "!=", "<=", "<", ">=", ">", "&"} {
+		if k.skip(o) {
+			return k.compare(f, o)
+		}
+	}
+	panic("operator expected before " + k.rest)
+}
+
+func (k *kernelFilter) compare(f kernelField, o string) bool {
+	k.skip("")
+	end := len(k.rest) - len(strings.TrimLeft(k.rest, "-0123456789"))
+	digits := k.rest[:end]
+	k.rest = k.rest[end:]
+	var value uint64
+	var err error
+	if f.signed {
+		var i int64
+		i, err = strconv.ParseInt(digits, 10, 64)
+		value = uint64(i)
+	} else {
+		value, err = strconv.ParseUint(digits, 10, 64)
+	}
+	if err != nil {
+		panic(err)
+	}
+	unused := 64 - 8*f.size
+	a, b := f.bits<<unused, value<<unused // cut to the field's size, order kept
+	less := a < b
+	if f.signed {
+		less = int64(a) < int64(b)
+	}
+	switch o {
+	case "==":
+		return a == b
+	case "!=":
+		return a != b
+	case "<":
+		return less
+	case "<=":
+		return less || a == b
+	case ">":
+		return !less && a != b
+	case ">=":
+		return !less
+	}
+	return a&b != 0
+}
+
+// randomCall is a call as the kernel sees it, and as far as it is fetched.
+type randomCall struct {
+	values
+	numbers map[string]uint64
+	key     string
+	faulty  bool // the bytes of key can't be read
+}
+
+func (c *randomCall) String() string {
+	return fmt.Sprintf("%v key %q (read: %v, known: %q) r0 %d", c.numbers, c.key, !c.faulty, c.values["key"].Bytes, c.values["r0"].Num)
+}
+
+var texts = []string{"", "b", "bob", "bobby", "\x00\x00", "long enough for several pieces", "long enough for several piecesX", strings.Repeat("x", 70), strings.Repeat("x", 69) + "y"}
+
+func newCall(r *rand.Rand, strlen int) *randomCall {
+	c := &randomCall{values: values{}, numbers: map[string]uint64{}, key: texts[r.IntN(len(texts))], faulty: r.IntN(4) == 0}
+	for _, name := range []string{"n", "i8", "u8", "u64", "w", "ok", "p"} {
+		f, _ := fields(Ref{Path: name})
+		bits := [...]uint64{0, 1, 2, 3, 100, 127, 128, 200, 255, 1 << 15, 1<<16 - 1, 1 << 63, 1<<64 - 1, 1<<64 - 5, r.Uint64()}[r.IntN(15)]
+		unused := 64 - 8*f.Type.Size
+		v := capture.Value{Type: f.Type, Num: bits << unused >> unused}
+		if f.Type.Kind == gotype.Int {
+			v.Num = uint64(int64(bits<<unused) >> unused)
+		} else if f.Type.Kind == gotype.Bool {
+			v.Num &= 1
+		}
+		c.values[name], c.numbers[name] = v, v.Num
+	}
+	c.values["r0"] = num("int", int64(r.IntN(3)))
+	c.values["gone"] = state(num("int", 0), capture.Unreadable)
+	key := str(c.key)
+	key.Bytes = key.Bytes[:min(len(key.Bytes), strlen)]
+	if c.faulty && c.key != "" {
+		key.State, key.Bytes = capture.Unreadable, nil
+	}
+	c.values["key"] = key
+	return c
+}
+
+// record is what the kernel fetched: bits beyond a register's value are of no account.
+func (c *randomCall) record(name string) (kernelField, bool) {
+	if name == "key_len" || name == "f_key" {
+		return kernelField{uint64(len(c.key)), 8, true}, true
+	}
+	if rest, ok := strings.CutPrefix(name, "key_"); ok {
+		var at, size int
+		if _, err := fmt.Sscanf(rest, "%d_%d", &at, &size); err != nil {
+			return kernelField{}, false
+		}
+		f := kernelField{0, size, true}
+		for i := range size {
+			if at+i < len(c.key) && !c.faulty {
+				f.bits |= uint64(c.key[at+i]) << (8 * i)
+			}
+		}
+		return f, true
+	}
+	name, _ = strings.CutPrefix(name, "f_")
+	f, ok := fields(Ref{Path: name})
+	return kernelField{c.numbers[name], int(f.Type.Size), f.Signed}, ok
+}
+
+// randomCondition writes a filter of some depth.
+func randomCondition(r *rand.Rand, depth int) string {
+	if depth > 0 {
+		x, y := randomCondition(r, depth-1), randomCondition(r, depth-1)
+		switch r.IntN(5) {
+		case 0, 1:
+			return "(" + x + " && " + y + ")"
+		case 2, 3:
+			return "(" + x + " || " + y + ")"
+		}
+		return "!(" + x + ")"
+	}
+	pick := func(of ...string) string { return of[r.IntN(len(of))] }
+	comparison := pick("==", "!=", "<", "<=", ">", ">=")
+	number := pick("0", "1", "2", "-1", "-5", "100", "127", "128", "-128", "200", "255", "256", "32768", "65535",
+		"9223372036854775807", "9223372036854775808", "-9223372036854775808", "18446744073709551615", "2.0", "1.5")
+	variable := pick("n", "i8", "u8", "u64", "w")
+	switch r.IntN(10) {
+	case 0:
+		return variable + " & " + pick("1", "2", "128", "-1", "0x80000000", "0x100000000") + pick("", " == 0", " != 0", " == 2")
+	case 1:
+		return pick("ok", "!ok", "ok == false", "true != ok", "p == nil", "nil != p", "p == 200")
+	case 2, 3:
+		return "key " + pick("==", "!=", "==", "!=", "<") + " " + strconv.Quote(texts[r.IntN(len(texts))])
+	case 4:
+		return "len(key) " + comparison + " " + number
+	case 5:
+		return pick("r0 == 1", "r0 < 2", "gone == 3", `key =~ "^b"`, "n + 1 > 2", "true", "r0 == n")
+	case 6:
+		return number + " " + comparison + " " + variable
+	}
+	return variable + " " + comparison + " " + number
+}
+
+// TestSplitKeepsMeaning: the kernel drops only calls that the filter does not let through,
+// and the rest decides of the others as the whole would.
+func TestSplitKeepsMeaning(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	dropped, passed, pushed := 0, 0, 0
+	for range 4000 {
+		text := randomCondition(r, r.IntN(4))
+		for range r.IntN(3) {
+			text += " && " + randomCondition(r, r.IntN(2))
+		}
+		whole := mustParse(t, text)
+		kernel, rest := whole.Split(fields)
+		pushed += len(kernel)
+		for range 30 {
+			strlen := [...]int{100, 4}[r.IntN(2)]
+			c := newCall(r, strlen)
+			want, pass := whole.Eval(c), true
+			for _, p := range kernel {
+				k := kernelFilter{p.Filter(pieceName), c.record}
+				ok := k.or()
+				if k.rest != "" {
+					t.Fatalf("%s: the kernel does not understand %q", text, k.rest)
+				}
+				if got := p.Expr.Eval(c); p.Exact && got != truth(ok) {
+					t.Fatalf("%s is %v, but %s %v for %v", p.Expr, got, p.Filter(pieceName), ok, c)
+				}
+				pass = pass && ok
+			}
+			if !pass {
+				dropped++
+				// Of a cut string the kernel may know more.
+				if want == True || want == Unknown && (strlen == 100 || c.faulty) {
+					t.Fatalf("%s is %v, but the kernel drops %v", text, want, c)
+				}
+				continue
+			}
+			passed++
+			if got := rest.Eval(c); got != want {
+				t.Fatalf("%s is %v, but the rest %s is %v for %v", text, want, rest, got, c)
+			}
+		}
+	}
+	if dropped < 1000 || passed < 1000 || pushed < 1000 {
+		t.Errorf("%d conditions, %d calls dropped, %d passed: this tests little", pushed, dropped, passed)
+	}
+}
+
+func TestPieces(t *testing.T) {
+	text := []byte("0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz")
+	for n := range len(text) + 1 {
+		at := int64(0)
+		for _, p := range pieces(text[:n]) {
+			var b []byte
+			for i := range p.Size {
+				b = append(b, byte(p.Value>>(8*i)))
+			}
+			if p.Offset != at || string(b) != string(text[at:at+p.Size]) {
+				t.Errorf("%d bytes: piece %+v is %q at %d", n, p, b, at)
+			}
+			at += p.Size
+		}
+		if at != int64(min(n, maxCompared)) {
+			t.Errorf("%d of %d bytes are compared", at, n)
+		}
+	}
+	if p := pieces([]byte("\xff")); len(p) != 1 || p[0].Value != -1 {
+		t.Errorf("a byte 0xff is %+v", p)
+	}
+}

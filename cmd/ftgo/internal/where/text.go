@@ -1,0 +1,117 @@
+package where
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
+)
+
+// text is a string of which the first bytes are known, or all.
+type text struct {
+	bytes  []byte
+	length int64
+}
+
+// cut tells whether not all is known; of a length that makes no sense nothing is.
+func (t text) cut() bool { return int64(len(t.bytes)) != t.length }
+
+// equal tells whether two strings are the same, as far as that is known.
+func (t text) equal(u text) Truth {
+	n := min(len(t.bytes), len(u.bytes))
+	switch {
+	case t.length != u.length || !bytes.Equal(t.bytes[:n], u.bytes[:n]):
+		return False
+	case t.cut() || u.cut():
+		return Unknown
+	}
+	return True
+}
+
+// compare orders two strings, as far as the order is known.
+func (t text) compare(u text) (order int, known bool) {
+	n := min(len(t.bytes), len(u.bytes))
+	if order = bytes.Compare(t.bytes[:n], u.bytes[:n]); order != 0 {
+		return order, true
+	}
+	// One begins with what is known of the other.
+	known = n == len(t.bytes) && !t.cut() || n == len(u.bytes) && !u.cut()
+	return cmp.Compare(t.length, u.length), known
+}
+
+// pattern is a regular expression.
+type pattern struct {
+	*regexp.Regexp
+	// open: text behind a match can't undo it.
+	open bool
+	// start is what all that match begins with; "" if there is nothing.
+	start string
+}
+
+func newPattern(expr string) (*pattern, error) {
+	parsed, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil, err
+	}
+	p := &pattern{Regexp: re, open: !looksAhead(parsed)}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, err
+	}
+	if program.StartCond()&syntax.EmptyBeginText != 0 {
+		p.start, _ = re.LiteralPrefix()
+	}
+	return p, nil
+}
+
+// looksAhead tells whether a match depends on what follows it.
+func looksAhead(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpEndLine, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	for _, sub := range re.Sub {
+		if looksAhead(sub) {
+			return true
+		}
+	}
+	return false
+}
+
+// search tells whether a string matches, as far as that is known.
+func (p *pattern) search(t text) Truth {
+	switch {
+	case !t.cut():
+		return truth(p.Match(t.bytes))
+	case t.length < 0:
+		return Unknown
+	}
+	if p.open && p.Match(wholeRunes(t.bytes)) {
+		return True
+	}
+	n := min(len(p.start), len(t.bytes))
+	if !strings.HasPrefix(p.start, string(t.bytes[:n])) || int64(len(p.start)) > t.length {
+		return False
+	}
+	return Unknown
+}
+
+// wholeRunes leaves out the beginning of a rune at the end, which would match as
+// something else than it is.
+func wholeRunes(b []byte) []byte {
+	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
+		if start := len(b) - n; utf8.RuneStart(b[start]) {
+			if !utf8.FullRune(b[start:]) {
+				return b[:start]
+			}
+			break
+		}
+	}
+	return b
+}

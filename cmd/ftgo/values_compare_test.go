@@ -1,0 +1,368 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// loggedCall is a call as ftgo or as the target itself tells of it.
+type loggedCall struct {
+	Type, Function, End string
+	Args, Results       map[string]any
+}
+
+// readCalls reads lines of JSON; those with another type than "call" are left out.
+func readCalls(text string) ([]loggedCall, error) {
+	var calls []loggedCall
+	for line := range strings.Lines(text) {
+		var kind struct{ Type string }
+		if err := json.Unmarshal([]byte(line), &kind); err != nil {
+			return nil, fmt.Errorf("read call %q: %w", line, err)
+		}
+		if kind.Type != "" && kind.Type != "call" {
+			continue
+		}
+		var c loggedCall
+		d := json.NewDecoder(strings.NewReader(line))
+		d.UseNumber()
+		if err := d.Decode(&c); err != nil {
+			return nil, fmt.Errorf("read call %q: %w", line, err)
+		}
+		calls = append(calls, c)
+	}
+	return calls, nil
+}
+
+var shape = regexp.MustCompile(`go\.shape\.|_[0-9]+([,\]])`)
+
+// instance spells the name of an instance of a generic function without what the
+// versions of Go add to its type arguments.
+func instance(name string) string { return shape.ReplaceAllString(name, "$1") }
+
+func byFunction(calls []loggedCall) map[string][]loggedCall {
+	m := make(map[string][]loggedCall)
+	for _, c := range calls {
+		name := instance(c.Function)
+		m[name] = append(m[name], c)
+	}
+	return m
+}
+
+// finding is a place where ftgo's value is not the target's. Indexes are left out of the
+// path: args.list[].Name.
+type finding struct {
+	call            int
+	path, got, want string
+}
+
+func (f finding) String() string {
+	return fmt.Sprintf("call %d: %s:\n    got  %s\n    want %s", f.call, f.path, f.got, f.want)
+}
+
+// comparison is of one function's calls.
+type comparison struct {
+	call int
+	// less is where ftgo says that it does not know, or leaves out what the target has;
+	// wrong is where it says something else.
+	less, wrong []finding
+}
+
+// compareCalls compares the calls of a function one by one.
+func compareCalls(got, want []loggedCall) *comparison {
+	c := &comparison{}
+	if len(got) != len(want) {
+		c.differ("number of calls", len(got), len(want))
+	}
+	for i := range min(len(got), len(want)) {
+		c.call = i
+		if got[i].End != "return" {
+			c.differ("end", got[i].End, "return")
+			continue
+		}
+		c.members("args", got[i].Args, want[i].Args, true, true)
+		c.members("results", got[i].Results, want[i].Results, true, true)
+	}
+	return c
+}
+
+func (c *comparison) differ(path string, got, want any) {
+	c.wrong = append(c.wrong, finding{c.call, path, brief(got), brief(want)})
+}
+
+func (c *comparison) lack(path string, got, want any) {
+	c.less = append(c.less, finding{c.call, path, brief(got), brief(want)})
+}
+
+// brief is a value for people to read.
+func brief(v any) string {
+	if v == nil {
+		return "null"
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	if len(b) > 300 {
+		return string(b[:300]) + "…"
+	}
+	return string(b)
+}
+
+func (c *comparison) members(path string, got, want map[string]any, follow, inside bool) {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if g, ok := got[name]; ok {
+			c.value(path+"."+name, g, want[name], follow, inside)
+		} else {
+			c.lack(path+"."+name, "nothing", want[name])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(got)) {
+		if _, ok := want[name]; !ok {
+			c.differ(path+"."+name, got[name], "nothing")
+		}
+	}
+}
+
+// value compares one value. The target follows pointers further than ftgo does, which
+// may give but the address of those that it is not to follow: follow tells whether it
+// has to follow this one, inside whether what interfaces hold has to be shown.
+func (c *comparison) value(path string, got, want any, follow, inside bool) {
+	g, isObject := got.(map[string]any)
+	if isObject && (g["unfetched"] != nil || g["unreadable"] != nil) && (g["&"] == nil || pointed(want) == g["&"]) {
+		c.lack(path, got, want)
+		return
+	}
+	if text, ok := readText(want); ok {
+		c.text(path, got, want, text)
+		return
+	}
+	switch w := want.(type) {
+	case map[string]any:
+		if address, ok := got.(string); ok && pointed(w) == address {
+			if follow {
+				c.lack(path, got, want)
+			}
+			return
+		}
+		if !isObject {
+			c.differ(path, got, want)
+			return
+		}
+		c.object(path, g, w, follow, inside)
+	case []any:
+		c.items(path, got, w, follow, inside)
+	case json.Number:
+		if g, ok := got.(json.Number); !ok || !sameNumber(g, w) {
+			c.differ(path, got, want)
+		}
+	default: // bool, nil
+		if got != want {
+			c.differ(path, got, want)
+		}
+	}
+}
+
+// pointed is the address in a pointer that was followed, nil for anything else.
+func pointed(v any) any {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil
+	}
+	return m["&"]
+}
+
+// sameNumber: integers are compared digit by digit, what looks like a float as one.
+func sameNumber(got, want json.Number) bool {
+	if got == want {
+		return true
+	}
+	if !strings.ContainsAny(string(got+want), ".e") && got != "-0" && want != "-0" {
+		return false
+	}
+	g, err := strconv.ParseFloat(string(got), 64)
+	w, werr := strconv.ParseFloat(string(want), 64)
+	return err == nil && werr == nil && g == w
+}
+
+func (c *comparison) object(path string, got, want map[string]any, follow, inside bool) {
+	switch {
+	case want["items"] != nil:
+		for _, key := range []string{"len", "cap"} {
+			if got[key] != want[key] {
+				c.differ(path, got, want)
+				return
+			}
+		}
+		c.items(path, got["items"], want["items"].([]any), follow && want["cap"] == nil, inside)
+	case want["type"] != nil:
+		c.iface(path, got, want, inside)
+	case want["&"] != nil:
+		c.members(path, got, want, false, inside)
+	default:
+		c.members(path, got, want, follow, inside)
+	}
+}
+
+func (c *comparison) items(path string, got any, want []any, follow, inside bool) {
+	g, ok := got.([]any)
+	if !ok || len(g) > len(want) {
+		c.differ(path, got, want)
+		return
+	}
+	for i := range g {
+		c.value(path+"[]", g[i], want[i], follow, inside)
+	}
+	if len(g) < len(want) {
+		c.lack(path, got, want)
+	}
+}
+
+var importPath = regexp.MustCompile(`[^*\[\]]*/`)
+
+// iface compares what interfaces hold. Debug information has import paths in the names of
+// types, the target their last elements.
+func (c *comparison) iface(path string, got, want map[string]any, inside bool) {
+	name, _ := got["type"].(string)
+	if wantName := want["type"].(string); importPath.ReplaceAllString(name, "") != importPath.ReplaceAllString(wantName, "") {
+		c.differ(path+".type", got, want)
+		return
+	}
+	c.value(path+".value", got["value"], want["value"], inside, false)
+	message, has := got["error"]
+	text, wanted := readText(want["error"])
+	switch {
+	case has && wanted:
+		// A part of the message was cut: the target's is whole.
+		if g, ok := readText(message); !ok || g.length != text.length || !strings.HasPrefix(text.known, g.known) || len(g.known) < min(text.length, 60) {
+			c.differ(path+".error", message, want["error"])
+		}
+	case has:
+		c.differ(path+".error", message, "nothing")
+	case wanted && inside:
+		c.lack(path+".error", "nothing", want["error"])
+	}
+}
+
+// knownText is a string, all of it or its beginning.
+type knownText struct {
+	known  string
+	length int
+}
+
+// readText reads any of the forms of strings.
+func readText(v any) (t knownText, ok bool) {
+	switch v := v.(type) {
+	case string:
+		return knownText{v, len(v)}, true
+	case map[string]any:
+		cut, isCut := v["cut"].(string)
+		coded, isBytes := v["bytes"].(string)
+		if v["cap"] != nil || !isCut && !isBytes {
+			return t, false // a []byte, or no text
+		}
+		if isBytes {
+			b, err := base64.StdEncoding.DecodeString(coded)
+			if err != nil {
+				return t, false
+			}
+			cut = string(b)
+		}
+		t = knownText{cut, len(cut)}
+		if n, ok := v["len"].(json.Number); ok {
+			length, err := n.Int64()
+			if err != nil {
+				return t, false
+			}
+			t.length = int(length)
+		}
+		return t, true
+	}
+	return t, false
+}
+
+func (c *comparison) text(path string, got, want any, w knownText) {
+	switch g, ok := readText(got); {
+	case brief(got) == brief(want):
+	case ok && g.length == w.length && len(g.known) < len(w.known) && strings.HasPrefix(w.known, g.known):
+		c.lack(path, got, want)
+	default:
+		c.differ(path, got, want)
+	}
+}
+
+func TestCompareCalls(t *testing.T) {
+	call := func(results string) string {
+		return `{"type":"call","function":"main.f","args":{},"results":` + results + `,"end":"return"}` + "\n"
+	}
+	const followed = `{"r":{"&":"0x10","N":1,"Next":{"&":"0x20","N":2,"Next":null}}}`
+	const failed = `{"r":{"type":"*fs.PathError","error":"open x: no","value":{"&":"0x10","Op":"open"}}}`
+	tests := []struct {
+		scenario, got, want string
+		less, wrong         string // paths
+	}{
+		{scenario: "the same", got: `{"r":[1,"a",{"X":null,"Y":true}]}`, want: `{"r":[1,"a",{"Y":true,"X":null}]}`},
+		{scenario: "another integer", got: `{"r":18446744073709551615}`, want: `{"r":18446744073709551614}`, wrong: "results.r"},
+		{scenario: "a float spelled differently", got: `{"r":1e+06}`, want: `{"r":1000000}`},
+		{scenario: "a string for a number", got: `{"r":"1"}`, want: `{"r":1}`, wrong: "results.r"},
+		{scenario: "null for zero", got: `{"r":null}`, want: `{"r":0}`, wrong: "results.r"},
+		{scenario: "missing", got: `{}`, want: `{"r":1}`, less: "results.r"},
+		{scenario: "too much", got: `{"r":1,"s":2}`, want: `{"r":1}`, wrong: "results.s"},
+		{scenario: "not fetched", got: `{"r":{"unfetched":"why"}}`, want: `{"r":{"X":1}}`, less: "results.r"},
+		{scenario: "unreadable field", got: `{"r":{"X":{"unreadable":"why"},"Y":2}}`, want: `{"r":{"X":1,"Y":3}}`, less: "results.r.X", wrong: "results.r.Y"},
+		{scenario: "target of a pointer not fetched", got: `{"r":{"&":"0x10","unfetched":"why"}}`, want: followed, less: "results.r"},
+		{scenario: "the same of another pointer", got: `{"r":{"&":"0x11","unfetched":"why"}}`, want: followed, wrong: "results.r.& results.r.unfetched", less: "results.r.N results.r.Next"},
+		{scenario: "pointer not followed", got: `{"r":"0x10"}`, want: followed, less: "results.r"},
+		{scenario: "second pointer not followed", got: `{"r":{"&":"0x10","N":1,"Next":"0x20"}}`, want: followed},
+		{scenario: "second pointer elsewhere", got: `{"r":{"&":"0x10","N":1,"Next":"0x21"}}`, want: followed, wrong: "results.r.Next"},
+		{scenario: "fewer items", got: `{"r":{"len":3,"cap":4,"items":[1]}}`, want: `{"r":{"len":3,"cap":4,"items":[1,2,3]}}`, less: "results.r"},
+		{scenario: "more items", got: `{"r":{"len":3,"cap":4,"items":[1,2,3,4]}}`, want: `{"r":{"len":3,"cap":4,"items":[1,2,3]}}`, wrong: "results.r"},
+		{scenario: "another item", got: `{"r":{"len":2,"cap":4,"items":[1,3]}}`, want: `{"r":{"len":2,"cap":4,"items":[1,2]}}`, wrong: "results.r[]"},
+		{scenario: "another capacity", got: `{"r":{"len":2,"cap":5,"items":[1,2]}}`, want: `{"r":{"len":2,"cap":4,"items":[1,2]}}`, wrong: "results.r"},
+		{scenario: "pointer in a slice", got: `{"r":{"len":1,"cap":1,"items":["0x10"]}}`, want: `{"r":{"len":1,"cap":1,"items":[{"&":"0x10","N":1}]}}`},
+		{scenario: "shorter string", got: `{"r":{"cut":"ab","len":99}}`, want: `{"r":{"cut":"abc","len":99}}`, less: "results.r"},
+		{scenario: "cut that is not said", got: `{"r":"ab"}`, want: `{"r":"abc"}`, wrong: "results.r"},
+		{scenario: "cut string of another length", got: `{"r":{"cut":"abc","len":98}}`, want: `{"r":{"cut":"abc","len":99}}`, wrong: "results.r"},
+		{scenario: "bytes for a string", got: `{"r":{"bytes":"YWJj"}}`, want: `{"r":"abc"}`, wrong: "results.r"},
+		{scenario: "byte slices", got: `{"r":{"len":1,"cap":8,"text":"a"}}`, want: `{"r":{"len":1,"cap":8,"text":"b"}}`, wrong: "results.r.text"},
+		{scenario: "error", got: strings.ReplaceAll(failed, "*fs.", "*io/fs."), want: failed},
+		{scenario: "error without its message", got: strings.Replace(failed, `"error":"open x: no",`, "", 1), want: failed, less: "results.r.error"},
+		{scenario: "another message", got: strings.Replace(failed, `x: no`, "x: yo", 1), want: failed, wrong: "results.r.error"},
+		{scenario: "another type", got: strings.Replace(failed, `PathError`, "LinkError", 1), want: failed, wrong: "results.r.type"},
+		{scenario: "error of which only the pointer is known", got: `{"r":{"type":"*fs.PathError","value":"0x10"}}`, want: failed, less: "results.r.value results.r.error"},
+		{scenario: "error in an error", got: `{"r":{"type":"w","value":{"&":"0x1","err":{"type":"v","value":"0x2"}}}}`,
+			want: `{"r":{"type":"w","value":{"&":"0x1","err":{"type":"v","error":"x","value":{"&":"0x2","s":"x"}}}}}`},
+	}
+	paths := func(list []finding) string {
+		var out []string
+		for _, f := range list {
+			out = append(out, f.path)
+		}
+		return strings.Join(out, " ")
+	}
+	for _, tt := range tests {
+		t.Run(tt.scenario, func(t *testing.T) {
+			got, err := readCalls(call(tt.got))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := readCalls(call(tt.want))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := compareCalls(got, want)
+			if paths(c.less) != tt.less || paths(c.wrong) != tt.wrong {
+				t.Errorf("less %q, wrong %q; want %q and %q", paths(c.less), paths(c.wrong), tt.less, tt.wrong)
+			}
+			if more := compareCalls(append(got, got...), want); len(more.wrong) != len(c.wrong)+1 {
+				t.Errorf("a call too many: %d differences, %d without it", len(more.wrong), len(c.wrong))
+			}
+		})
+	}
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
+)
+
+const aboutWatch = `usage: ftgo watch [flags] BINARY VAR... [-- PROGRAM ARGS...]
+       ftgo watch [flags] -p PID VAR...
+
+Writes package variables, or parts of them (main.counter, main.cfg.Limits.Max), each
+time the function of --at is called. With -i, or without --at, once per interval (1 s),
+together with the change per second: the probe is then in place only for a moment of it.
+`
+
+// defaultAt are functions of the runtime that every program calls again and again as long
+// as it does anything: the monitor's sleep, and the scheduler.
+var defaultAt = []string{"runtime.usleep", "runtime.schedule"}
+
+func watch(ctx context.Context, e *env, args []string) error {
+	o, err := parseFlags(e, "watch", aboutWatch, runFlags|watchFlags, args)
+	if err != nil {
+		return err
+	}
+	if o.top > 0 {
+		return usage("watch: -t is for tables: use probe")
+	}
+	v := &watcher{env: e, opt: o, wanted: o.patterns, last: make(map[watchKey]watched)}
+	if o.patterns = o.at; len(o.at) == 0 {
+		o.patterns, o.force = defaultAt, true
+		if o.interval == 0 {
+			o.interval = time.Second
+		}
+	}
+	return observe(ctx, e, o, uprobe.Entries, v)
+}
+
+// watcher is the view of watch: a line for each value seen.
+type watcher struct {
+	env    *env
+	opt    *options
+	wanted []string
+	t      *tracing
+	out    *flushWriter
+	lines  *render.VariableWriter
+	memory *memories
+	names  []string
+	seen   map[int]bool // processes, in this interval
+	paused bool
+	count  uint64
+	last   map[watchKey]watched
+}
+
+type watchKey struct {
+	pid  int
+	name string
+}
+
+// watched is a number as it was last time.
+type watched struct {
+	at     time.Time
+	number float64
+}
+
+func (v *watcher) values(s *selection, features tracefs.Features) (planValues, error) {
+	vars := make([]offsets.Variable, len(v.wanted))
+	paths := make([]string, len(v.wanted))
+	for i, text := range v.wanted {
+		variable, rest, err := findVariable(s.binary, text)
+		if err != nil {
+			return nil, err
+		}
+		variable.Name = fmt.Sprintf("v%d", i) // dots in its name are no fields
+		vars[i], paths[i] = variable, strings.Repeat("*", stars(text))+variable.Name+rest
+	}
+	return func(f *offsets.Func, _ *offsets.Sites) (uprobe.Values, error) {
+		opt := captureOptions(&v.opt.trace, features, s.binary, f)
+		c, err := capture.New(vars, paths, opt)
+		if err != nil {
+			return uprobe.Values{}, &statusError{exitUsage, err}
+		}
+		return uprobe.Values{Entry: c}, nil
+	}, nil
+}
+
+func stars(text string) int { return len(text) - len(strings.TrimLeft(text, "*")) }
+
+// findVariable finds the variable that a path begins with: the longest name that is one.
+func findVariable(b *offsets.Binary, text string) (v offsets.Variable, rest string, err error) {
+	text = text[stars(text):]
+	name := text
+	for {
+		found, ferr := b.StaticVariable(name)
+		if ferr == nil {
+			return found, text[len(name):], nil
+		}
+		if err == nil {
+			err = ferr
+		}
+		cut := strings.LastIndexAny(name, ".[")
+		if cut <= strings.LastIndexByte(name, '/') {
+			return v, "", nothing("%v", err)
+		}
+		name = name[:cut]
+	}
+}
+
+func (v *watcher) begin(_ context.Context, t *tracing, _ *tracefs.FS, out io.Writer) error {
+	v.t = t
+	v.memory = newMemories(t.sel.binary, t.bias)
+	v.out = newFlushWriter(out)
+	v.lines = render.NewVariableWriter(v.out, v.opt.format, len(v.opt.pids) > 1 || len(v.opt.pids) == 0 && len(v.opt.program) == 0)
+	v.seen = make(map[int]bool)
+	t.onEnter = v.hit
+	t.onIdle = v.idle
+	if v.opt.interval > 0 {
+		t.onTick = v.tick
+	}
+	return v.lines.Header()
+}
+
+// hit gets the values of a moment.
+func (v *watcher) hit(c *parse.Call) error {
+	if v.opt.interval > 0 {
+		if v.seen[c.PID] {
+			return nil
+		}
+		v.seen[c.PID] = true
+	}
+	f := &v.t.plan.Funcs[c.Func]
+	at := v.t.session.Timebase().Wall(c.Start)
+	values := f.Values.Entry.Decode(c.Args, v.memory.process(c.PID))
+	for i := range values {
+		line := &render.VariableLine{Time: at, PID: c.PID, Name: v.wanted[i], Value: values[i]}
+		line.PerSecond, line.HasRate = v.change(c.PID, v.wanted[i], at, &values[i])
+		if err := v.lines.Variable(line); err != nil {
+			return err
+		}
+	}
+	if v.count++; v.opt.calls > 0 && v.count >= v.opt.calls {
+		return errors.Join(v.out.Flush(), errEnough)
+	}
+	return nil
+}
+
+// change is the difference per second to the value before.
+func (v *watcher) change(pid int, name string, at time.Time, value *capture.Value) (perSecond float64, ok bool) {
+	number, ok := numberOf(value)
+	if !ok || v.opt.interval == 0 {
+		return 0, false
+	}
+	key := watchKey{pid, name}
+	before, known := v.last[key]
+	v.last[key] = watched{at, number}
+	elapsed := at.Sub(before.at).Seconds()
+	if !known || elapsed <= 0 {
+		return 0, false
+	}
+	return (number - before.number) / elapsed, true
+}
+
+// numberOf is a number, or the length of what has one.
+func numberOf(v *capture.Value) (float64, bool) {
+	if v.State != capture.Known {
+		return 0, false
+	}
+	switch v.Type.Kind {
+	case gotype.Int:
+		return float64(int64(v.Num)), true
+	case gotype.Uint:
+		return float64(v.Num), true
+	case gotype.Float:
+		if v.Type.Size == 4 {
+			return float64(math.Float32frombits(uint32(v.Num))), true
+		}
+		return math.Float64frombits(v.Num), true
+	case gotype.String, gotype.Slice, gotype.Map, gotype.Chan:
+		return float64(v.Len), true
+	}
+	return 0, false
+}
+
+// idle takes the probes out for the rest of the interval once all that is wanted is there.
+func (v *watcher) idle() error {
+	if v.opt.interval > 0 && !v.paused && len(v.seen) > 0 {
+		v.paused = true
+		if err := v.t.session.Pause(); err != nil {
+			return err
+		}
+	}
+	return v.out.Flush()
+}
+
+func (v *watcher) tick(t *tracing) error {
+	clear(v.seen)
+	if !v.paused {
+		return nil
+	}
+	v.paused = false
+	return t.session.Resume()
+}
+
+func (v *watcher) final(_ *tracing, funcs []stats.Function, summary stats.Summary) error {
+	if err := v.out.Flush(); err != nil {
+		return err
+	}
+	if v.count == 0 {
+		v.env.say("%s was not called: nothing seen (--at FUNC names another)", strings.Join(v.opt.patterns, " or "))
+	}
+	if v.opt.format == render.JSON {
+		return render.SummaryJSON(v.out.w, summary)
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package offsets
+
+import (
+	"debug/dwarf"
+	"fmt"
+	"strings"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+func arrayName(count int64, elem string) string { return fmt.Sprintf("[%d]%s", count, elem) }
+
+// Kinds of package reflect.
+const (
+	kindChan      = 18
+	kindInterface = 20
+	kindMap       = 21
+	kindSlice     = 23
+	kindString    = 24
+)
+
+// structType is a struct, or one of the types that the runtimes make structs for. The
+// reader is at its members.
+func (d *debugEntries) structType(name string, size int64, e *dwarf.Entry, depth int) *gotype.Type {
+	kind, _ := e.Val(attrGoKind).(int64)
+	switch {
+	case kind == kindString:
+		return &gotype.Type{Name: name, Kind: gotype.String, Size: 16, Align: 8}
+	case kind == kindSlice:
+		t := &gotype.Type{Name: name, Kind: gotype.Slice, Size: 24, Align: 8}
+		if to, ok := e.Val(attrGoElem).(dwarf.Offset); ok {
+			t.SetElem(d.finder(to))
+		}
+		return t
+	case name == "runtime.eface" || name == "runtime.iface":
+		return &gotype.Type{Name: name, Kind: gotype.Interface, Size: 16, Align: 8, Methods: name == "runtime.iface"}
+	}
+	t := &gotype.Type{Name: cmpName(name, "struct"), Kind: gotype.Struct, Size: size, Align: 1}
+	if size < 0 { // declared only
+		return unknownType(t.Name, -1)
+	}
+	if !e.Children {
+		return t
+	}
+	found, ok := d.readMembers()
+	if !ok {
+		return unknownType(t.Name, size)
+	}
+	if special := d.gccgoType(name, found); special != nil {
+		return special
+	}
+	end := int64(0)
+	for _, m := range found {
+		field := gotype.Field{Name: strings.TrimPrefix(m.name, "."), Offset: m.offset, Type: d.typeAt(m.typ, depth+1), Embedded: m.embedded}
+		ft := field.Type
+		// Members that overlap are a union's, or those of bit fields.
+		if ft.Size < 0 || m.offset < end || m.offset > size || ft.Size > size-m.offset {
+			return &gotype.Type{Name: t.Name, Size: size, Align: 8}
+		}
+		end = m.offset + ft.Size
+		t.Align = max(t.Align, ft.Align)
+		t.Fields = append(t.Fields, field)
+	}
+	if size == 0 {
+		// Structs of nothing may contain each other by thousands.
+		t.Fields = nil
+	}
+	return t
+}
+
+type structMember struct {
+	member
+	name     string
+	embedded bool
+}
+
+// readMembers reads the fields of the struct that the reader is in, in order.
+func (d *debugEntries) readMembers() (found []structMember, ok bool) {
+	for {
+		e, err := d.next()
+		if err != nil || e == nil {
+			return nil, false
+		}
+		if e.Tag == 0 {
+			return found, true
+		}
+		if e.Children {
+			d.r.SkipChildren()
+		}
+		if e.Tag == dwarf.TagInheritance {
+			return nil, false
+		}
+		if e.Tag != dwarf.TagMember {
+			continue
+		}
+		var m structMember
+		m.name, _ = e.Val(dwarf.AttrName).(string)
+		m.embedded, _ = e.Val(attrGoEmbedded).(bool)
+		m.typ, ok = e.Val(dwarf.AttrType).(dwarf.Offset)
+		offset := e.Val(dwarf.AttrDataMemberLoc)
+		if !ok || e.Val(dwarf.AttrBitSize) != nil {
+			return nil, false
+		}
+		if offset == nil {
+			if declared, _ := e.Val(dwarf.AttrDeclaration).(bool); declared {
+				continue // static, of C++
+			}
+			return nil, false
+		}
+		if m.offset, ok = memberOffset(offset); !ok {
+			return nil, false
+		}
+		found = append(found, m)
+	}
+}
+
+// gccgoType recognises the structs that gccgo makes for strings, slices and interfaces
+// (gcc/go/gofrontend/types.cc): they have no name, or that of a typedef.
+func (d *debugEntries) gccgoType(name string, found []structMember) *gotype.Type {
+	if len(found) < 2 || len(found) > 3 {
+		return nil
+	}
+	switch found[0].name + " " + found[1].name {
+	case "__data __length":
+		return &gotype.Type{Name: cmpName(name, "string"), Kind: gotype.String, Size: 16, Align: 8}
+	case "__methods __object":
+		return &gotype.Type{Name: cmpName(name, "interface"), Kind: gotype.Interface, Size: 16, Align: 8, Methods: true}
+	case "__type_descriptor __object":
+		return &gotype.Type{Name: cmpName(name, "interface {}"), Kind: gotype.Interface, Size: 16, Align: 8}
+	case "__values __count":
+		t := &gotype.Type{Name: name, Kind: gotype.Slice, Size: 24, Align: 8}
+		if array, err := d.at(found[0].typ); err == nil && array.Tag == dwarf.TagPointerType {
+			if to, ok := array.Val(dwarf.AttrType).(dwarf.Offset); ok {
+				t.Name = cmpName(name, "[]"+d.nameOf(to))
+				t.SetElem(d.finder(to))
+			}
+		}
+		return t
+	}
+	return nil
+}
+
+// gccgoName names a struct without a name by its first field.
+func gccgoName(field string) string {
+	switch field {
+	case "__data":
+		return "string"
+	case "__methods":
+		return "interface"
+	case "__type_descriptor":
+		return "interface {}"
+	}
+	return "struct"
+}
+
+// typedef is a map, a channel, an interface or, if it has no kind, another name.
+func (d *debugEntries) typedef(name string, e *dwarf.Entry, depth int) *gotype.Type {
+	kind, _ := e.Val(attrGoKind).(int64)
+	to, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
+	switch kind {
+	case kindMap, kindChan:
+		t := &gotype.Type{Name: name, Kind: gotype.Map, Size: 8, Align: 8}
+		if kind == kindChan {
+			t.Kind = gotype.Chan
+		}
+		if elem, ok := e.Val(attrGoElem).(dwarf.Offset); ok {
+			t.SetElem(d.finder(elem))
+		}
+		return t
+	}
+	if !ok {
+		return unknownType(name, -1)
+	}
+	t := d.typeAt(to, depth+1)
+	// What stands for the type parameters of a generic function is called .param0 ….
+	if t.Name == name || strings.HasPrefix(name, "param") && e.Val(attrGoDictIndex) != nil {
+		return t
+	}
+	return t.Named(name)
+}

@@ -1,0 +1,168 @@
+package offsets
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// spell writes what was read, in one line.
+func (g Given) spell() string {
+	var b strings.Builder
+	b.WriteString(g.Function)
+	for _, s := range g.Select {
+		switch {
+		case s.Path != "":
+			fmt.Fprintf(&b, " path %s as %s", s.Path, s.Name)
+		case s.Fetch != "":
+			fmt.Fprintf(&b, " fetch %s:%s as %s", s.Fetch, s.Type, s.Name)
+		default:
+			fmt.Fprintf(&b, " arg %d result %d %s as %s", s.Argument, s.Result, s.Type, s.Name)
+		}
+	}
+	if g.HasSignature {
+		fmt.Fprintf(&b, " takes %v gives %v", g.Params, g.Results)
+	}
+	return b.String()
+}
+
+func TestParseGiven(t *testing.T) {
+	tests := []struct{ text, want string }{
+		{`main.get`, ``},
+		{`main.(*T).Get`, ``},
+		{`main.(*T)`, ``},
+		{`main.*`, ``},
+		{`*(*Store)*`, ``},
+		{`main.(*T*`, ``},
+		{`(*Store).Get`, ``},
+		{`main.(*G[go.shape.int]).Get`, ``},
+		{`main.Map[func(int) string]`, ``},
+		{`store.go:42`, ``},
+		{`go:struct { main.T }.Method`, ``},
+		{`*[`, ``},
+		{`ns::(anonymous namespace)::f`, ``},
+		{`main.get()`, `main.get`},
+		{`main.get( )`, `main.get`},
+		{`main.get(key, n)`, `main.get path key as key path n as n`},
+		{`main.(*T).Get(t, *p)`, `main.(*T).Get path t as t path *p as *p`},
+		{`(*Store).Get(key)`, `(*Store).Get path key as key`},
+		{`main.*(key)`, `main.* path key as key`},
+		{`main.f+0x1a(key)`, `main.f+0x1a path key as key`},
+		{`main.f(req.URL.Path,s.items[0].name,**p.x[1][2])`, `main.f path req.URL.Path as req.URL.Path path s.items[0].name as s.items[0].name path **p.x[1][2] as **p.x[1][2]`},
+		{`main.(*G[go.shape.struct { A int; B func() }]).Get(key)`, `main.(*G[go.shape.struct { A int; B func() }]).Get path key as key`},
+		{`main.Map[go.shape.struct { A int "json:\"a)\"" }](key)`, `main.Map[go.shape.struct { A int "json:\"a)\"" }] path key as key`},
+		{`main.f(größe)`, `main.f path größe as größe`},
+		{`main.get(goarg1, goret2)`, `main.get arg 1 result 0 int as goarg1 arg 0 result 2 int as goret2`},
+		{`main.get(goarg1:string)`, `main.get arg 1 result 0 string as goarg1`},
+		{`main.get(key=goarg1:string, n = goarg3)`, `main.get arg 1 result 0 string as key arg 3 result 0 int as n`},
+		{`main.get(key, m=goarg3:map[string]int)`, `main.get path key as key arg 3 result 0 map[string]int as m`},
+		{`main.get(x=goret1:[]byte)`, `main.get arg 0 result 1 []byte as x`},
+		{`main.get(k=+0(%ax):x64)`, `main.get fetch +0(%ax):x64 as k`},
+		{`main.get(k=%r15:u8, j=-0x10(+8(%sp)):s32, i=@0x4a0000:u16, h=@+4096)`, `main.get fetch %r15:u8 as k fetch -0x10(+8(%sp)):s32 as j fetch @0x4a0000:u16 as i fetch @+4096:x64 as h`},
+		{`main.(*T).Get(t ptr, key string, n int) (v string, err error)`, `main.(*T).Get takes [{t ptr} {key string} {n int}] gives [{v string} {err error}]`},
+		{`main.get(key string)`, `main.get takes [{key string}] gives []`},
+		{`main.get() error`, `main.get takes [] gives [{r0 error}]`},
+		{`main.get() (int, chan int, func(a int) (int, error))`, `main.get takes [] gives [{r0 int} {r1 chan int} {r2 func(a int) (int, error)}]`},
+		{`main.get(a, b int, c string)`, `main.get takes [{a int} {b int} {c string}] gives []`},
+		{`main.get(string, int) bool`, `main.get takes [{p0 string} {p1 int}] gives [{r0 bool}]`},
+		{`main.get(chan int)`, `main.get takes [{p0 chan int}] gives []`},
+		{`main.get(_ int, _ string) (_ int, err error)`, `main.get takes [{p0 int} {p1 string}] gives [{r0 int} {err error}]`},
+		{`main.get(f func(int, string) (int, error), m map[string] int, a ...any)(n int)`, `main.get takes [{f func(int, string) (int, error)} {m map[string] int} {a ...any}] gives [{n int}]`},
+		{`main.get(s struct { A, B int })  `, `main.get takes [{s struct { A, B int }}] gives []`},
+		{"main.get (x\tint)", `main.get takes [{x int}] gives []`},
+		{`main.get() (func())`, `main.get takes [] gives [{r0 func()}]`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.text, func(t *testing.T) {
+			g, ok, err := ParseGiven(tt.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ok != (tt.want != "") || g.spell() != tt.want {
+				t.Errorf("got  %v %s\nwant %s", ok, g.spell(), tt.want)
+			}
+		})
+	}
+}
+
+func TestParseGivenErrors(t *testing.T) {
+	deep := func(n int) string { return strings.Repeat("+0(", n) + "%ax" + strings.Repeat(")", n) }
+	tests := []struct{ text, want string }{
+		{`main.get(key`, `parse function "main.get(key": ( without )`},
+		{`main.get(key,)`, `parse function "main.get(key,)": nothing between commas in "key,"`},
+		{`main.get(,key)`, `nothing between commas in ",key"`},
+		{`main.get(key, key)`, `two are called "key"`},
+		{`main.get(key int, key string)`, `two are called "key"`},
+		{`main.get(_ int, p0 int)`, `two are called "p0"`},
+		{`main.get(k=x)`, `"x" is neither goargN, goretN nor a fetcharg such as +0(%ax)`},
+		{`main.get(k=)`, `"" is neither goargN, goretN nor a fetcharg such as +0(%ax)`},
+		{`main.get(a b=goarg1)`, `"a b" is no name`},
+		{`main.get(=goarg1)`, `"" is no name`},
+		{`main.get(goarg0)`, `goarg0: registers are numbered from 1`},
+		{`main.get(x=goret99999999999999999999)`, `goret99999999999999999999: registers are numbered from 1`},
+		{`main.get(x=goarg1:)`, `type expected behind "goarg1:"`},
+		{`main.get(%ax)`, `"%ax" has no name: name=%ax`},
+		{`main.get(s.)`, `"s." is no variable or part of one`},
+		{`main.get(s[i])`, `"s[i]" is no variable or part of one`},
+		{`main.get(&s)`, `"&s" is no variable or part of one`},
+		{`main.get(a.b int, c int)`, `"a.b int" is not a name and a type`},
+		{`main.get(a int, b)`, `"b" has no type`},
+		{`main.get(a int, chan int)`, `"chan int" is not a name and a type`},
+		{`main.get(a int, k=goarg1)`, `"k=goarg1" has no type`},
+		{`main.get(k=%rax:u64)`, `"%rax" is no fetcharg: "%rax" is neither a register such as %ax nor an address`},
+		{`main.get(k=+0(%ax:u64)`, `( without )`},
+		{`main.get(k=+0()):u64)`, ``},
+		{`main.get(k=+0(%ax) p:x:u64)`, `"+0(%ax) p" is no fetcharg: "+0(%ax) p" is neither a register such as %ax nor an address`},
+		{"main.get(k=%ax\n:u64)", `"%ax\n" is no fetcharg: "%ax\n" is neither a register such as %ax nor an address`},
+		{`main.get(k=%ax:string)`, `type "string" of fetcharg "%ax" is none of u8, s16, x64 …`},
+		{`main.get(k=%ax:u64[4])`, `type "u64[4]" of fetcharg "%ax" is none of u8, s16, x64 …`},
+		{`main.get(k=%ax:u64 l=%bx)`, `type "u64 l=%bx" of fetcharg "%ax" is none of u8, s16, x64 …`},
+		{`main.get(k=@runtime.g:u64)`, `"@runtime.g" is no fetcharg: "@runtime.g" is neither a register such as %ax nor an address`},
+		{`main.get(k=+0_0(%ax))`, `"+0_0(%ax)" is no fetcharg: "+0_0(%ax)" is neither a register such as %ax nor an address`},
+		{`main.get(k=` + deep(15) + `:u8)`, `fetcharg "` + deep(15) + `" reads through more than 14 pointers`},
+		{`main.get(k=+0x12345678(+0x12345678(+0x12345678(+0x12345678(%ax)))):u8)`, `is too long for the kernel`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.text, func(t *testing.T) {
+			g, ok, err := ParseGiven(tt.text)
+			if tt.want == "" {
+				if ok || err != nil {
+					t.Errorf("%s, %v", g.spell(), err)
+				}
+				return
+			}
+			if err == nil || ok || !strings.HasSuffix(err.Error(), tt.want) {
+				t.Errorf("got  %v\nwant %s", err, tt.want)
+			}
+		})
+	}
+	if _, _, err := ParseGiven(`main.get(k=` + deep(12) + `:u8)`); err != nil {
+		t.Errorf("twelve pointers: %v", err)
+	}
+}
+
+func FuzzParseGiven(f *testing.F) {
+	for _, seed := range []string{
+		`main.(*T).Get(t ptr, key string, n int) (v string, err error)`, `main.get(key, s.items[0].name, *p)`,
+		`main.get(k=+0(%ax):x64, j=@+16:u8, x=goret1:int)`, `main.(*G[go.shape.int]).Get(a, b chan int) error`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		g, ok, err := ParseGiven(text)
+		if err != nil && (ok || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("%v, %q", ok, err)
+		}
+		for _, s := range g.Select {
+			if strings.ContainsAny(s.Fetch, " \t\n=:#;\\$\"") || s.Fetch != "" && !fetchType.MatchString(s.Type) {
+				t.Errorf("%q puts %q:%q into a definition", text, s.Fetch, s.Type)
+			}
+		}
+		for _, v := range append(g.Params, g.Results...) {
+			if !identifier.MatchString(v.Name) || v.Type == "" {
+				t.Errorf("%q has a variable %q of type %q", text, v.Name, v.Type)
+			}
+			givenType(v.Type, noType)
+		}
+	})
+}

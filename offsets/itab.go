@@ -1,0 +1,27 @@
+package offsets
+
+import "github.com/ftgo/ftgo/offsets/gotype"
+
+// ItabType returns the address of the concrete type in the itab at an address, which is
+// the first word of an interface that has methods (runtime.itab: the interface type,
+// the concrete one). It knows those that the compiler made; ok is false for others,
+// which the program makes as it runs and which are not in the file.
+func (b *Binary) ItabType(addr uint64) (typ uint64, ok bool) {
+	if addr%8 != 0 {
+		return 0, false
+	}
+	inter, ok1 := b.pointer(addr)
+	typ, ok2 := b.pointer(addr + 8)
+	if !ok1 || !ok2 || inter == 0 || typ == 0 {
+		return 0, false
+	}
+	// A word of something else is no itab.
+	i, err := b.RuntimeType(inter)
+	if err != nil || i.Type.Kind != gotype.Interface || !i.Type.Methods {
+		return 0, false
+	}
+	if _, err := b.RuntimeType(typ); err != nil {
+		return 0, false
+	}
+	return typ, true
+}

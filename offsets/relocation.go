@@ -1,0 +1,120 @@
+package offsets
+
+import (
+	"cmp"
+	"debug/elf"
+	"encoding/binary"
+	"slices"
+	"sync"
+)
+
+// relocation is a word that the loader writes: an address in the file, load bias not
+// counted, which it then adds.
+type relocation struct {
+	addr, value uint64
+}
+
+type relocationTable struct {
+	once sync.Once
+	list []relocation // by address
+}
+
+// pointer returns the address that the program finds at an address, load bias not
+// counted. Go's linker and GNU ld write what a relocation gives into the file as well,
+// but LLVM's lld leaves a 0 there.
+func (b *Binary) pointer(addr uint64) (uint64, bool) {
+	list := b.relocationList()
+	i, ok := slices.BinarySearchFunc(list, addr, func(r relocation, addr uint64) int { return cmp.Compare(r.addr, addr) })
+	if ok {
+		return list[i].value, true
+	}
+	var word [8]byte
+	if !b.readData(addr, word[:]) {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(word[:]), true
+}
+
+func (b *Binary) relocationList() []relocation {
+	t := &b.relocations
+	t.once.Do(func() {
+		if b.Relocatable() {
+			t.list = b.readRelocations()
+		}
+	})
+	return t.list
+}
+
+// readRelocations reads those of which this file alone tells the value:
+// R_X86_64_RELATIVE, and R_X86_64_64, which plugins have, of symbols that the file
+// defines (System V ABI, x86-64, 4.4). A file without section headers has them too.
+func (b *Binary) readRelocations() []relocation {
+	var start, size, symbols uint64
+	for _, d := range b.dynamic() {
+		switch d.tag {
+		case elf.DT_RELA:
+			start = d.value
+		case elf.DT_RELASZ:
+			size = d.value
+		case elf.DT_SYMTAB:
+			symbols = d.value
+		}
+	}
+	if size > uint64(b.stat.Size()) {
+		return nil
+	}
+	data := make([]byte, size)
+	if !b.readData(start, data) {
+		return nil
+	}
+	list := make([]relocation, 0, size/relaSize)
+	le := binary.LittleEndian
+	for ; len(data) >= relaSize; data = data[relaSize:] {
+		addr, info, addend := le.Uint64(data), le.Uint64(data[8:]), le.Uint64(data[16:])
+		switch elf.R_X86_64(uint32(info)) {
+		case elf.R_X86_64_RELATIVE:
+			list = append(list, relocation{addr, addend})
+		case elf.R_X86_64_64:
+			var sym [elf.Sym64Size]byte
+			defined := b.readData(symbols+elf.Sym64Size*(info>>32), sym[:]) && le.Uint16(sym[6:]) != uint16(elf.SHN_UNDEF)
+			if defined {
+				list = append(list, relocation{addr, le.Uint64(sym[8:]) + addend})
+			}
+		}
+	}
+	slices.SortFunc(list, func(x, y relocation) int { return cmp.Compare(x.addr, y.addr) })
+	return list
+}
+
+// relaSize is the size of an Elf64_Rela.
+const relaSize = 24
+
+// dynamicEntry is an Elf64_Dyn.
+type dynamicEntry struct {
+	tag   elf.DynTag
+	value uint64
+}
+
+// dynamic reads what the file tells the loader, by its program headers.
+func (b *Binary) dynamic() []dynamicEntry {
+	const limit = 1 << 16 // some thirty entries of 16 bytes are usual
+	for _, p := range b.elf.Progs {
+		if p.Type != elf.PT_DYNAMIC {
+			continue
+		}
+		data := make([]byte, min(p.Filesz, limit))
+		if _, err := p.ReadAt(data, 0); err != nil {
+			return nil
+		}
+		var entries []dynamicEntry
+		for ; len(data) >= 16; data = data[16:] {
+			tag := elf.DynTag(binary.LittleEndian.Uint64(data))
+			if tag == elf.DT_NULL {
+				break
+			}
+			entries = append(entries, dynamicEntry{tag, binary.LittleEndian.Uint64(data[8:])})
+		}
+		return entries
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package offsets
+
+import (
+	"encoding/binary"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// TestRelocationsNotApplied: where the linker leaves the words that the loader writes
+// 0, as LLVM's does, types are the same.
+func TestRelocationsNotApplied(t *testing.T) {
+	for _, version := range []string{"1.20.14", "1.24.6", fixture.Current} {
+		t.Run(version, func(t *testing.T) {
+			path := buildTypes(t, version, "-buildmode=pie")
+			applied := openPath(t, path)
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list := applied.relocationList()
+			if len(list) < 1000 {
+				t.Fatalf("only %d relocations", len(list))
+			}
+			for _, r := range list {
+				for _, p := range applied.elf.Progs {
+					if at := r.addr - p.Vaddr; r.addr >= p.Vaddr && at < p.Filesz {
+						binary.LittleEndian.PutUint64(data[p.Off+at:], 0)
+					}
+				}
+			}
+			zeros := filepath.Join(t.TempDir(), "zeros")
+			if err := os.WriteFile(zeros, data, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			out, err := exec.Command(zeros).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := compareReflect(t, openPath(t, zeros), string(out)); n["field"] < 60 {
+				t.Errorf("compared only %v", n)
+			}
+		})
+	}
+}
+
+// TestPluginRelocations: a plugin's words refer to its symbols.
+func TestPluginRelocations(t *testing.T) {
+	b := openPath(t, buildTypes(t, fixture.Current, "-buildmode=plugin"))
+	types, err := b.rtypes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for addr := types.start; addr < types.end; addr += 8 {
+		typ, err := b.RuntimeType(addr)
+		if err != nil || typ.Type.Name != "*net.OpError" {
+			continue
+		}
+		got := ""
+		for _, f := range typ.Type.Elem().Fields {
+			got += f.Name + " " + f.Type.Name + "; "
+		}
+		if want := "Op string; Net string; Source net.Addr; Addr net.Addr; Err error; "; got != want {
+			t.Errorf("fields %s, want %s", got, want)
+		}
+		return
+	}
+	t.Error("no type *net.OpError")
+}

@@ -1,0 +1,206 @@
+package offsets
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// hostileTypes are builds of testdata/types of each kind of layout.
+var hostileTypes = []struct{ version, flags string }{
+	{fixture.Current, "-ldflags=-s"}, {fixture.Current, "-buildmode=pie -ldflags=-s"}, {"1.12.17", "-ldflags=-s"}, {"1.5.4", ""},
+}
+
+// walkType visits what a type holds by value, and counts it; then, a few steps far,
+// what pointers, slices and channels in it lead to.
+func walkType(t *gotype.Type, steps int) (n int, err error) {
+	if t.Size < 0 || t.Align <= 0 || t.Len < 0 || t.Name == "" {
+		return 0, fmt.Errorf("%+v", t)
+	}
+	n = 1
+	end := int64(0)
+	for _, f := range t.Fields {
+		if f.Offset < end || f.Offset+f.Type.Size > t.Size || f.Name == "" {
+			return n, fmt.Errorf("%s: field %+v", t.Name, f)
+		}
+		end = f.Offset + f.Type.Size
+		held, err := walkType(f.Type, steps)
+		if n += held; err != nil || n > 1<<20 {
+			return n, errors.Join(err, fmt.Errorf("%s holds %d", t.Name, n))
+		}
+	}
+	if steps == 0 && t.Kind != gotype.Array {
+		return n, nil
+	}
+	if elem := t.Elem(); elem != nil {
+		if t.Kind != gotype.Array {
+			steps--
+		}
+		held, err := walkType(elem, steps)
+		return n + held, err
+	}
+	return n, nil
+}
+
+// TestRuntimeTypeAnywhere: no address is one of a type but those of types.
+func TestRuntimeTypeAnywhere(t *testing.T) {
+	for _, build := range hostileTypes {
+		t.Run(build.version+" "+build.flags, func(t *testing.T) {
+			b := openPath(t, buildTypes(t, build.version, build.flags))
+			types := 0
+			ask := func(addr uint64) {
+				if typ, err := b.RuntimeType(addr); err == nil {
+					types++
+					if _, err := walkType(typ.Type, 1); err != nil {
+						t.Errorf("type at %#x: %v", addr, err)
+					}
+				}
+				b.ItabType(addr)
+				b.FuncValueName(addr)
+			}
+			r := rand.New(rand.NewPCG(1, 1))
+			for range 20000 {
+				p := b.elf.Progs[r.IntN(len(b.elf.Progs))]
+				ask(p.Vaddr + r.Uint64N(p.Memsz+64))
+				ask(r.Uint64() >> r.IntN(64))
+			}
+			for _, addr := range []uint64{0, 1, 8, 1<<63 - 8, 1<<64 - 8, 1<<64 - 1} {
+				ask(addr)
+			}
+			t.Logf("%d types", types)
+		})
+	}
+}
+
+// TestRuntimeTypeDamaged: types of damaged files are refused, or sound enough to be
+// walked.
+func TestRuntimeTypeDamaged(t *testing.T) {
+	for _, build := range hostileTypes {
+		t.Run(build.version+" "+build.flags, func(t *testing.T) {
+			path := buildTypes(t, build.version, build.flags)
+			addrs := typeAddrs(t, openPath(t, path))
+			seed, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := newMutator(seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mutant := filepath.Join(t.TempDir(), "mutant")
+			read := 0
+			for n := range 40 {
+				data := m.mutant(n)
+				r := rand.New(rand.NewPCG(uint64(n), 2))
+				for range 50 {
+					if len(data) == len(seed) {
+						m.section(r, data, ".rodata", ".data.rel.ro", ".rela", ".rela.dyn", ".dynamic", ".go.module", ".noptrdata", ".data")
+					}
+				}
+				if err := os.WriteFile(mutant, data, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				b, err := Open(mutant)
+				if err != nil {
+					continue
+				}
+				read += walkTypes(t, b, addrs)
+				b.Close()
+			}
+			t.Logf("%d types", read)
+			if read < 1000 {
+				t.Errorf("only %d types could be read", read)
+			}
+		})
+	}
+}
+
+// typeAddrs are the addresses of types, found by trying all.
+func typeAddrs(t testing.TB, b *Binary) []uint64 {
+	types, err := b.rtypes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start, end := types.start, types.end
+	if s := b.elf.Section(".rodata"); !types.form.interned {
+		start, end = s.Addr, s.Addr+s.Size
+	}
+	var addrs []uint64
+	for addr := start; addr < end && len(addrs) < 500; addr += 8 {
+		if _, err := b.RuntimeType(addr); err == nil {
+			addrs = append(addrs, addr)
+		}
+	}
+	if len(addrs) < 300 {
+		t.Fatalf("only %d types", len(addrs))
+	}
+	return addrs
+}
+
+func walkTypes(t testing.TB, b *Binary, addrs []uint64) (read int) {
+	for _, addr := range addrs {
+		typ, err := b.RuntimeType(addr)
+		if err != nil {
+			continue
+		}
+		read++
+		if _, err := walkType(typ.Type, 2); err != nil {
+			t.Errorf("type at %#x: %v", addr, err)
+		}
+		b.ItabType(addr)
+	}
+	return read
+}
+
+// patched is a file with some bytes replaced.
+type patched struct {
+	io.ReaderAt
+	at    int64
+	bytes []byte
+}
+
+func (p patched) ReadAt(into []byte, off int64) (int, error) {
+	n, err := p.ReaderAt.ReadAt(into, off)
+	if from := max(p.at, off); from < min(p.at+int64(len(p.bytes)), off+int64(n)) {
+		copy(into[from-off:n], p.bytes[from-p.at:])
+	}
+	return n, err
+}
+
+// FuzzRuntimeType replaces bytes of a sound type.
+func FuzzRuntimeType(f *testing.F) {
+	type seed struct {
+		binary *Binary
+		addrs  []uint64
+	}
+	var seeds []seed
+	for _, build := range hostileTypes {
+		b := openPath(f, buildTypes(f, build.version, build.flags))
+		seeds = append(seeds, seed{b, typeAddrs(f, b)})
+	}
+	f.Add(uint8(0), uint16(0), int16(0), []byte{0xff})
+	f.Add(uint8(1), uint16(7), int16(48), make([]byte, 16))
+	f.Fuzz(func(t *testing.T, which uint8, index uint16, at int16, bytes []byte) {
+		s := seeds[int(which)%len(seeds)]
+		i := int(index) % len(s.addrs)
+		whole := s.binary
+		b := &Binary{path: whole.path, file: whole.file, stat: whole.stat, goVer: whole.goVer, elf: &elf.File{FileHeader: whole.elf.FileHeader}}
+		for _, p := range whole.elf.Progs {
+			offset := int64(s.addrs[i]-p.Vaddr) + int64(at)
+			b.elf.Progs = append(b.elf.Progs, &elf.Prog{ProgHeader: p.ProgHeader, ReaderAt: patched{p.ReaderAt, offset, bytes}})
+		}
+		b.types.once.Do(func() {
+			b.types.form, b.types.start, b.types.end = whole.types.form, whole.types.start, whole.types.end
+			b.types.known = make(map[uint64]RuntimeType)
+		})
+		walkTypes(t, b, s.addrs[i:min(i+20, len(s.addrs))])
+	})
+}

@@ -1,0 +1,110 @@
+package offsets
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+var errClone = errors.New("the compiler made a copy of the function that takes other parameters")
+
+var errObject = errors.New("how C++ passes objects depends on more than debug information tells")
+
+// cSignature lays out what a function of C, or of gccgo, takes and gives.
+func cSignature(f *Func, fn *subprogram) *Signature {
+	s := &Signature{}
+	for i := range fn.params {
+		s.Params = append(s.Params, fn.params[i].variable("p", i))
+	}
+	var a sysvAssignment
+	results := a.results(fn.returns, fn.unit.isGo())
+	for i := range s.Params {
+		v := &s.Params[i]
+		switch v.Pieces, v.Err = a.place(v.Type); {
+		case changed(f.Name):
+			v.Pieces, v.Err = nil, errClone
+		case fn.unit.isCPlusPlus() && v.Type.Kind == gotype.Struct:
+			v.Pieces, v.Err, a.lost = nil, errObject, errObject
+		}
+	}
+	if fn.unit.isCPlusPlus() && len(results) > 0 && results[0].Type.Kind == gotype.Struct {
+		for i := range s.Params {
+			s.Params[i].Pieces, s.Params[i].Err = nil, errObject
+		}
+		results[0].Pieces, results[0].Err = nil, errObject
+	}
+	s.Results = results
+	return s
+}
+
+// results are where a function returns; one that returns much gets an address to put it
+// at as its first parameter, and returns that. gccgo makes a struct of several results.
+func (a *sysvAssignment) results(t *gotype.Type, isGo bool) []Variable {
+	if t == nil {
+		return nil
+	}
+	whole := Variable{Name: "r0", Type: t}
+	words, err := classify(t)
+	switch {
+	case err != nil:
+		whole.Err = err
+		a.lost = errors.New("what the function returns is of a type that is not known")
+	case t.Size == 0:
+	case len(words) == 0:
+		a.ints++
+		whole.Pieces = []Piece{{Size: t.Size, Register: "ax", InMemory: true}}
+	default:
+		whole.Pieces = inWords(words, t.Size, sysvResults)
+	}
+	if !isGo || t.Kind != gotype.Struct || t.Name != "struct" || err != nil {
+		return []Variable{whole}
+	}
+	var all []Variable
+	for i, field := range t.Fields {
+		v := (&formal{name: field.Name, typ: field.Type}).variable("r", i)
+		v.Pieces, v.Err = cut(whole.Pieces, field.Offset, field.Type.Size)
+		all = append(all, v)
+	}
+	return all
+}
+
+// cut is a part of a value that lies in pieces.
+func cut(pieces []Piece, offset, size int64) (part []Piece, err error) {
+	for _, p := range pieces {
+		from, to := max(p.Offset, offset), min(p.Offset+p.Size, offset+size)
+		if from >= to {
+			continue
+		}
+		skipped := from - p.Offset
+		p.Offset, p.Size = from-offset, to-from
+		if p.InMemory {
+			p.Disp += skipped
+		} else if skipped > 0 {
+			return nil, errors.New("it is in the upper part of a register")
+		}
+		part = append(part, p)
+	}
+	return part, nil
+}
+
+// changed tells the copies of functions that GCC makes with fewer parameters, or
+// others.
+func changed(name string) bool {
+	for _, mark := range []string{".isra.", ".constprop.", ".part."} {
+		if strings.Contains(name, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+func (u *entryUnit) isGo() bool { return u.language == langGo }
+
+func (u *entryUnit) isCPlusPlus() bool {
+	switch u.language {
+	case langCPlusPlus, langCPlusPlus03, langCPlusPlus11, langCPlusPlus14:
+		return true
+	}
+	return false
+}

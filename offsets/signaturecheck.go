@@ -1,0 +1,113 @@
+package offsets
+
+import "github.com/ftgo/ftgo/offsets/gotype"
+
+// check is what comparing with the function table comes to.
+type check uint8
+
+const (
+	unchecked check = iota
+	agree
+	differ
+)
+
+// checked lays values out by their types, and compares the parameters with what the
+// function table has of them. If only the receiver is left out, as blank ones and those
+// of wrappers are, it is put in.
+func (l *goLayout) checked() check {
+	result := l.check()
+	if result != differ {
+		return result
+	}
+	t, ok := l.receiver()
+	if !ok {
+		return differ
+	}
+	params := l.fn.params
+	l.fn.params = append([]formal{{typ: t}}, params...)
+	l.variables()
+	if l.check() == agree {
+		return agree
+	}
+	l.fn.params = params
+	l.variables()
+	l.check()
+	return differ
+}
+
+func (l *goLayout) check() check {
+	end := l.byTypes()
+	args := l.binary.args()
+	switch {
+	case args == nil:
+		return unchecked
+	case l.f.ABI == ABI0:
+		return args.compareSize(l.f.Addr, end-8)
+	case l.dictionary() >= 0:
+		// The table leaves out the first parameter, whichever that is.
+		return unchecked
+	}
+	return args.compare(l.f.Addr, l.sig.Params)
+}
+
+// receiver is the type of a method's receiver by the name of the method.
+func (l *goLayout) receiver() (*gotype.Type, bool) {
+	name := SplitName(l.f.Name)
+	if name.Receiver == "" || name.TypeArgs != "" || name.Suffix != "" {
+		return nil, false
+	}
+	of := name.path + name.Receiver
+	if !name.Pointer {
+		return l.entries.typeNamed(of)
+	}
+	t := &gotype.Type{Name: "*" + of, Kind: gotype.Pointer, Size: 8, Align: 8}
+	t.SetElem(func() *gotype.Type {
+		elem, _ := l.entries.typeNamed(of)
+		return elem
+	})
+	return t, true
+}
+
+// compareSize tells whether parameters and results take as much of the stack as the
+// function's do.
+func (a *funcArgs) compareSize(addr uint64, size int64) check {
+	switch n, ok := a.size(addr); {
+	case !ok:
+		return unchecked
+	case alignUp(n, 8) == alignUp(size, 8): // the compiler rounds up, assembly need not
+		return agree
+	}
+	return differ
+}
+
+// compare tells whether the list of parameters is complete.
+func (a *funcArgs) compare(addr uint64, params []Variable) check {
+	args, complete, ok := a.list(addr)
+	if !ok {
+		return unchecked
+	}
+	for i, arg := range args {
+		if i >= len(params) {
+			return differ
+		}
+		if t := params[i].Type; arg.aggregate != aggregate(t) || arg.size != 0 && int64(arg.size) != t.Size {
+			return differ
+		}
+	}
+	switch {
+	case complete && len(args) == len(params):
+		return agree
+	case complete:
+		return differ
+	}
+	return unchecked
+}
+
+// aggregate tells the types that are printed in braces.
+func aggregate(t *gotype.Type) bool {
+	switch t.Kind {
+	case gotype.Struct, gotype.Array, gotype.Complex, gotype.Interface, gotype.String, gotype.Slice:
+		return true
+	}
+	return false
+}

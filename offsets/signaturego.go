@@ -1,0 +1,217 @@
+package offsets
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+// goSignature lays out what a function of Go takes and gives.
+func (b *Binary) goSignature(f *Func, fn *subprogram, d *debugEntries) *Signature {
+	fn.params, fn.results = distinct(fn.params), distinct(fn.results)
+	if b.goVer.Minor <= lastSorted {
+		d.sort(fn.unit, fn.params)
+		d.sort(fn.unit, fn.results)
+	}
+	l := goLayout{binary: b, f: f, fn: fn, entries: d, sig: &Signature{Captured: captured(fn)}}
+	l.variables()
+	switch v := b.goVer.Minor; {
+	case f.ABI == ABI0 && v >= FirstRegisterABI:
+		l.byTypesOrSlots()
+	case v >= firstWithBlanks:
+		l.byTypes()
+	case v >= firstWithLocations:
+		l.byTypesOrRegisters()
+	case v == FirstRegisterABI:
+		l.byTypesIfComplete()
+	case v >= firstInOrder:
+		l.byTypesOrSlots()
+	case v == lastSorted:
+		l.byLocation()
+	default:
+		l.bySlots()
+	}
+	if size, ok := l.argsSize(); ok && f.ABI == ABI0 && size > 0 && len(fn.params)+len(fn.results) == 0 {
+		l.note("it has %d bytes of parameters and results that debug information does not describe", size)
+	}
+	if v := b.goVer; v.Minor < firstWithClosures && fn.locals && strings.HasPrefix(SplitName(f.Name).Suffix, ".func") {
+		l.note("what the closure refers to is not in debug information of %s", v)
+	}
+	return l.sig
+}
+
+// What debug information of Go says, by minor version, as compared with what functions
+// were passed.
+const (
+	// firstWithResults: they are told from parameters.
+	firstWithResults = 10
+	// lastSorted is the second version that lists parameters by name instead of in
+	// order; the first, 1.10, has all their locations.
+	lastSorted   = 11
+	firstInOrder = 12
+	// firstWithLocations: the registers of parameters are right where they are told,
+	// and there are results without names.
+	firstWithLocations = 18
+	// firstWithBlanks: there are parameters without names, and receivers.
+	firstWithBlanks = 22
+	// firstWithClosures: variables that a closure refers to have their offset.
+	firstWithClosures = 23
+)
+
+// goLayout is the work on one signature.
+type goLayout struct {
+	binary  *Binary
+	f       *Func
+	fn      *subprogram
+	entries *debugEntries
+	sig     *Signature
+}
+
+func (l *goLayout) variables() {
+	l.sig.Params, l.sig.Results = nil, nil
+	for i := range l.fn.params {
+		l.sig.Params = append(l.sig.Params, l.fn.params[i].variable("p", i))
+	}
+	for i := range l.fn.results {
+		l.sig.Results = append(l.sig.Results, l.fn.results[i].variable("r", i))
+	}
+}
+
+func (l *goLayout) note(format string, args ...any) {
+	if l.sig.Note != "" {
+		l.sig.Note += "; "
+	}
+	l.sig.Note += fmt.Sprintf(format, args...)
+}
+
+// byTypes computes where values are from their types, and returns where they end on
+// the stack.
+func (l *goLayout) byTypes() (end int64) {
+	a := newGoAssignment(l.f.ABI)
+	dictionary := l.dictionary()
+	for i := range l.sig.Params {
+		if i == dictionary {
+			a.place(pointerWord)
+		}
+		v := &l.sig.Params[i]
+		v.Pieces, v.Err = a.place(v.Type)
+	}
+	if dictionary >= len(l.sig.Params) {
+		a.place(pointerWord)
+	}
+	a.results()
+	for i := range l.sig.Results {
+		v := &l.sig.Results[i]
+		v.Pieces, v.Err = a.place(v.Type)
+	}
+	return a.stack
+}
+
+var pointerWord = &gotype.Type{Name: "uintptr", Kind: gotype.Uint, Size: 8, Align: 8}
+
+// dictionary is the number of the parameter before which a generic function takes its
+// dictionary, a pointer that source files don't have; -1 if it takes none. Go 1.18 and
+// 1.19 pass it first, later versions behind the receiver
+// (cmd/compile/internal/noder/reader.go, funcBody). Closures have it among what they
+// capture.
+func (l *goLayout) dictionary() int {
+	name := SplitName(l.f.Name)
+	switch {
+	case !strings.Contains(name.TypeArgs, "[go.shape."), strings.HasPrefix(name.Func, "type:"), strings.HasPrefix(name.Func, "type.."):
+		return -1
+	case name.Suffix != "" && name.Suffix != abi0Suffix:
+		return -1
+	case name.Receiver != "" && l.binary.goVer.Minor >= 20:
+		return 1
+	}
+	return 0
+}
+
+var errHidden = errors.New("there are parameters without names that debug information leaves out: its place is not known")
+
+// byTypesOrRegisters is for versions that leave out some parameters, but tell the
+// registers of those that are used.
+func (l *goLayout) byTypesOrRegisters() {
+	checked := l.checked()
+	if checked == agree {
+		return
+	}
+	// Up to the last one that is where it would be without others, nothing is left out.
+	sound, shifted := 0, checked == differ
+	located := make([]bool, len(l.sig.Params))
+	for i := range l.sig.Params {
+		v := &l.sig.Params[i]
+		at, ok := l.entries.entryLocation(l.fn.unit, l.f.Addr, &l.fn.params[i])
+		pieces, fits := at.pieces(v.Type)
+		if !ok || !fits {
+			continue
+		}
+		if v.Err == nil && slices.Equal(pieces, v.Pieces) {
+			sound = i + 1
+		} else {
+			shifted = true
+		}
+		v.Pieces, v.Err, located[i] = pieces, nil, true
+	}
+	if !shifted {
+		return
+	}
+	for i := sound; i < len(l.sig.Params); i++ {
+		if v := &l.sig.Params[i]; !located[i] && v.Type.Size != 0 {
+			v.Pieces, v.Err = nil, errHidden
+		}
+	}
+	l.hideStackResults()
+}
+
+// byTypesIfComplete is for Go 1.17, whose locations are not to be trusted.
+func (l *goLayout) byTypesIfComplete() {
+	if l.checked() == differ {
+		for i := range l.sig.Params {
+			l.sig.Params[i].Pieces, l.sig.Params[i].Err = nil, errHidden
+		}
+		l.hideStackResults()
+	}
+	if len(l.sig.Results) == 0 {
+		l.note("results without names are not in debug information of %s", l.binary.goVer)
+	}
+}
+
+// hideStackResults: where results begin on the stack depends on all parameters.
+func (l *goLayout) hideStackResults() {
+	for i := range l.sig.Results {
+		v := &l.sig.Results[i]
+		if len(v.Pieces) > 0 && v.Pieces[0].InMemory {
+			v.Pieces, v.Err = nil, errHidden
+		}
+	}
+}
+
+// captured are the variables that a closure refers to: DX points to it at entry
+// (cmd/compile/abi-internal.md, "Closures"). Variables that may change are referred to
+// by address, and called "&name".
+func captured(fn *subprogram) []Variable {
+	var found []Variable
+	for i := range fn.captured {
+		c := &fn.captured[i]
+		v := Variable{Name: c.name, Type: c.typ}
+		piece := Piece{Register: "dx", InMemory: true, Disp: c.offset}
+		if name, ok := strings.CutPrefix(c.name, "&"); ok {
+			v.Name, piece.Pointer = name, true
+			if v.Type = c.typ.Elem(); v.Type == nil {
+				v.Type = unknownType("?", -1)
+			}
+		}
+		switch piece.Size = v.Type.Size; {
+		case piece.Size < 0:
+			v.Err = fmt.Errorf("type %s is not known", v.Type.Name)
+		case piece.Size > 0:
+			v.Pieces = []Piece{piece}
+		}
+		found = append(found, v)
+	}
+	return found
+}

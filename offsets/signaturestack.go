@@ -1,0 +1,149 @@
+package offsets
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+// pieces spreads a value over what debug information says of it; not ok if the two
+// don't fit.
+func (at entryLocation) pieces(t *gotype.Type) (pieces []Piece, ok bool) {
+	if t.Size <= 0 {
+		return nil, false
+	}
+	if at.stack {
+		return onStack(t.Size, at.disp), at.disp >= 8
+	}
+	parts, err := flatten(t)
+	if err != nil || len(parts) != len(at.registers) {
+		return nil, false
+	}
+	for i, p := range parts {
+		if p.array || p.float != (at.registers[i] == "") {
+			return nil, false
+		}
+		pieces = append(pieces, Piece{Offset: p.offset, Size: p.size, Register: at.registers[i]})
+	}
+	return pieces, true
+}
+
+var errNoSlot = errors.New("debug information does not tell where on the stack it is")
+
+// byTypesOrSlots is for versions that pass everything on the stack and leave out
+// parameters without names: the function table has the size of them all.
+func (l *goLayout) byTypesOrSlots() {
+	if l.checked() != differ {
+		return
+	}
+	l.toSlots()
+	if size, ok := l.argsSize(); ok {
+		l.resultsFromEnd(size)
+	}
+}
+
+func (l *goLayout) argsSize() (int64, bool) {
+	args := l.binary.args()
+	if args == nil {
+		return 0, false
+	}
+	return args.size(l.f.Addr)
+}
+
+// resultsFromEnd lays out results that end where everything ends. If they have no names
+// then none is left out.
+func (l *goLayout) resultsFromEnd(size int64) {
+	for i := range l.fn.results {
+		if !strings.HasPrefix(l.fn.results[i].name, "~r") {
+			return
+		}
+	}
+	a := newGoAssignment(ABI0)
+	places := make([][]Piece, len(l.sig.Results))
+	for i := range l.sig.Results {
+		var err error
+		if places[i], err = a.place(l.sig.Results[i].Type); err != nil {
+			return
+		}
+	}
+	start := alignUp(size, 8) - alignUp(a.stack-8, 8)
+	if start < 0 || start%8 != 0 {
+		return
+	}
+	for i, place := range places {
+		for j := range place {
+			place[j].Disp += start
+		}
+		l.sig.Results[i].Pieces, l.sig.Results[i].Err = place, nil
+	}
+}
+
+// toSlots leaves the places that debug information tells.
+func (l *goLayout) toSlots() {
+	slots := func(formals []formal, variables []Variable) {
+		for i := range variables {
+			v := &variables[i]
+			v.Pieces, v.Err = nil, nil
+			if v.Type.Size == 0 {
+				continue
+			}
+			disp, ok := l.entries.stackSlot(l.fn.unit, &formals[i])
+			if ok && v.Type.Size > 0 {
+				v.Pieces = onStack(v.Type.Size, disp)
+			} else {
+				v.Err = errNoSlot
+			}
+		}
+	}
+	slots(l.fn.params, l.sig.Params)
+	slots(l.fn.results, l.sig.Results)
+}
+
+// byLocation is for the version that lists parameters by name and tells few locations:
+// a single one needs none.
+func (l *goLayout) byLocation() {
+	if len(l.sig.Params) <= 1 && len(l.sig.Results) <= 1 {
+		l.byTypesOrSlots()
+		return
+	}
+	l.toSlots()
+	if size, ok := l.argsSize(); ok {
+		l.resultsFromEnd(size)
+	}
+}
+
+// bySlots is for the oldest versions, which tell all locations. Up to Go 1.9 they don't
+// tell results: those without names are known by their numbers.
+func (l *goLayout) bySlots() {
+	l.toSlots()
+	if l.binary.goVer.Minor < firstWithResults && len(l.sig.Results) == 0 && len(l.sig.Params) > 0 {
+		l.note("results that have names are among the parameters: debug information of %s does not tell them apart", l.binary.goVer)
+	}
+}
+
+// sort puts parameters in the order of their places on the stack, those whose place is
+// not known last; results without names by the compiler's numbers.
+func (d *debugEntries) sort(u *entryUnit, formals []formal) {
+	slices.SortStableFunc(formals, func(x, y formal) int {
+		n, err1 := strconv.Atoi(strings.TrimPrefix(x.name, "~r"))
+		m, err2 := strconv.Atoi(strings.TrimPrefix(y.name, "~r"))
+		if err1 == nil && err2 == nil {
+			return cmp.Compare(n, m)
+		}
+		at, ok1 := d.stackSlot(u, &x)
+		other, ok2 := d.stackSlot(u, &y)
+		switch {
+		case ok1 && ok2:
+			return cmp.Compare(at, other)
+		case ok1:
+			return -1
+		case ok2:
+			return 1
+		}
+		return 0
+	})
+}

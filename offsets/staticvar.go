@@ -1,0 +1,104 @@
+package offsets
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+// ErrNoVariable: there is no such package variable.
+var ErrNoVariable = errors.New("no such variable")
+
+// StaticVariable finds a package variable of Go, "main.counter", or a global or static
+// one of C: its piece is Static. Of a file without debug information only the size is
+// known. The error for a name that is not there wraps ErrNoVariable and gives the names
+// that are most like it.
+func (b *Binary) StaticVariable(name string) (Variable, error) {
+	d, err := b.entries()
+	switch {
+	case err == nil:
+		v, ok, err := d.staticVariable(name)
+		if err != nil {
+			return Variable{}, fmt.Errorf("find variable %s: read debug information: %w", name, err)
+		}
+		if ok {
+			return v, nil
+		}
+	case !errors.Is(err, ErrNoDebugInfo):
+		return Variable{}, fmt.Errorf("find variable %s: %w", name, err)
+	}
+	// Debug information leaves out what the linker made, and assembly.
+	objects, err := b.objects()
+	if err != nil {
+		return Variable{}, fmt.Errorf("find variable %s: %w", name, err)
+	}
+	for _, o := range objects {
+		if o.name == name || o.name == escapedPath(name) {
+			t := unknownType("?", int64(o.size))
+			return staticAt(name, t, o.addr), nil
+		}
+	}
+	return Variable{}, fmt.Errorf("find variable %s: %w", name, b.noVariable(name, d, objects))
+}
+
+func staticAt(name string, t *gotype.Type, addr uint64) Variable {
+	v := Variable{Name: name, Type: t}
+	switch {
+	case t.Size < 0:
+		v.Err = fmt.Errorf("type %s is not known", t.Name)
+	case t.Size > 0:
+		v.Pieces = []Piece{{Size: t.Size, Static: true, Disp: int64(addr)}}
+	}
+	return v
+}
+
+func (d *debugEntries) staticVariable(name string) (v Variable, ok bool, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.readNames(); err != nil {
+		return v, false, err
+	}
+	e, ok := d.names.vars[name]
+	if !ok {
+		if e, ok = d.names.vars[escapedPath(name)]; !ok {
+			return v, false, nil
+		}
+	}
+	return staticAt(name, d.typeAt(e.typ, 0), e.addr), true, nil
+}
+
+// objects are the variables that .symtab names.
+func (b *Binary) objects() ([]symbol, error) {
+	all, err := b.symbols(elf.SHT_SYMTAB)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(s symbol) bool { return s.kind != elf.STT_OBJECT || s.size == 0 || s.size > maxValueSize }), nil
+}
+
+func (b *Binary) noVariable(name string, d *debugEntries, objects []symbol) error {
+	var known []Func
+	if d != nil {
+		d.mu.Lock()
+		for name := range d.names.vars {
+			known = append(known, Func{Name: name})
+		}
+		d.mu.Unlock()
+	} else {
+		for _, o := range objects {
+			known = append(known, Func{Name: o.name})
+		}
+	}
+	if len(known) == 0 {
+		return fmt.Errorf("%w: the file names no variables (stripped?)", ErrNoVariable)
+	}
+	near := Nearest(name, known, 3)
+	if len(near) == 0 {
+		return ErrNoVariable
+	}
+	return fmt.Errorf("%w: did you mean %s?", ErrNoVariable, strings.Join(near, ", "))
+}

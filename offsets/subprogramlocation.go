@@ -1,0 +1,183 @@
+package offsets
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+// entryLocation is where debug information says that a parameter is at the first
+// instruction: in registers, or on the stack.
+type entryLocation struct {
+	registers []string // in order of the value's parts; "" is a floating-point register
+	stack     bool
+	disp      int64 // from the stack pointer
+	size      int64 // of what is there; 0 is the whole value
+}
+
+// Names of registers by their numbers in DWARF (System V ABI for x86-64, figure 3.36);
+// from 17 on they are floating-point registers.
+var dwarfRegisters = [...]string{
+	"ax", "dx", "cx", "bx", "si", "di", "bp", "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+}
+
+// entryLocation evaluates DW_AT_location at the address at which a function begins; not
+// ok if the value, or a part of it, has no location there.
+func (d *debugEntries) entryLocation(u *entryUnit, addr uint64, v *formal) (at entryLocation, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.eachLocation(u, v, func(low, high uint64, location entryLocation) bool {
+		if addr < low || addr >= high {
+			return false
+		}
+		at, ok = location, true
+		return true
+	})
+	return at, ok
+}
+
+// stackSlot finds where a parameter of ABI0 is: it has no other place above the return
+// address than its own, wherever in the function debug information says so.
+func (d *debugEntries) stackSlot(u *entryUnit, v *formal) (disp int64, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.eachLocation(u, v, func(_, _ uint64, location entryLocation) bool {
+		if !location.stack || location.disp < 8 {
+			return false
+		}
+		disp, ok = location.disp, true
+		return true
+	})
+	return disp, ok
+}
+
+// eachLocation goes through the locations of a value until found says so: one for the
+// whole function, or a list of them.
+//
+// Where a list has a part of a value only, on the stack, it may call it the whole: the
+// length of a slice is where the slice was to be (Go 1.16 to 1.21). So there it is
+// believed of what the compiler does not take apart.
+func (d *debugEntries) eachLocation(u *entryUnit, v *formal, found func(low, high uint64, at entryLocation) bool) {
+	switch location := v.location.(type) {
+	case []byte:
+		if at, ok := readExpression(location); ok {
+			found(0, 1<<64-1, at)
+		}
+	case int64:
+		whole := isWhole(v.typ)
+		d.eachExpression(u, location, func(low, high uint64, expression []byte) bool {
+			at, ok := readExpression(expression)
+			ok = ok && (!at.stack || whole || at.size == v.typ.Size)
+			return ok && found(low, high, at)
+		})
+	}
+}
+
+// isWhole tells values that are of one part, or have an array of several elements.
+func isWhole(t *gotype.Type) bool {
+	parts, err := flatten(t)
+	return err == nil && (len(parts) == 1 || slices.ContainsFunc(parts, func(p valuePart) bool { return p.array }))
+}
+
+// eachExpression goes through a list of .debug_loc (DWARF 4, 2.6.2) until found says so.
+func (d *debugEntries) eachExpression(u *entryUnit, offset int64, found func(low, high uint64, expression []byte) bool) {
+	loc := d.loc()
+	if offset < 0 || offset > int64(len(loc)) {
+		return
+	}
+	le := binary.LittleEndian
+	base := u.base
+	for loc = loc[offset:]; len(loc) >= 16; {
+		if d.fuel--; d.fuel < 0 {
+			return
+		}
+		low, high := le.Uint64(loc), le.Uint64(loc[8:])
+		loc = loc[16:]
+		switch {
+		case low == 0 && high == 0:
+			return
+		case low == 1<<64-1:
+			base = high
+			continue
+		case len(loc) < 2:
+			return
+		}
+		size := int(le.Uint16(loc))
+		if size > len(loc)-2 || found(base+low, base+high, loc[2:2+size]) {
+			return
+		}
+		loc = loc[2+size:]
+	}
+}
+
+// readExpression evaluates what Go's compilers write: registers, and places relative
+// to the frame's address, which is 8 above the stack pointer at entry. A value in
+// pieces (DW_OP_piece) is in one or the other; padding is left out, and Go 1.18 to 1.21
+// repeat registers, so that sizes mean nothing.
+func readExpression(expression []byte) (at entryLocation, ok bool) {
+	const (
+		opConsts     = 0x11
+		opPlus       = 0x22
+		opPlusUconst = 0x23
+		opReg0       = 0x50
+		opReg31      = 0x6f
+		opRegx       = 0x90
+		opFbreg      = 0x91
+		opPiece      = 0x93
+		opFrame      = 0x9c // DW_OP_call_frame_cfa
+	)
+	r := dwarfReader{data: expression}
+	for r.at < len(expression) && !r.bad {
+		register, disp, inMemory := uint64(0), int64(8), false
+		switch op := r.u8(); {
+		case op >= opReg0 && op <= opReg31:
+			register = uint64(op - opReg0)
+		case op == opRegx:
+			register = r.uleb()
+		case op == opFbreg:
+			disp, inMemory = disp+r.sleb(), true
+		case op == opFrame:
+			inMemory = true
+			switch {
+			case r.at == len(expression):
+			case expression[r.at] == opConsts:
+				r.u8()
+				disp += r.sleb()
+				r.bad = r.bad || r.u8() != opPlus
+			case expression[r.at] == opPlusUconst:
+				r.u8()
+				disp += int64(r.uleb())
+			}
+		default:
+			return at, false // among them a piece that is nowhere
+		}
+		size, last := int64(0), r.at == len(expression)
+		if !last {
+			if r.u8() != opPiece {
+				return at, false
+			}
+			size = int64(r.uleb())
+		}
+		switch {
+		case !inMemory && !at.stack:
+			name := ""
+			if register < uint64(len(dwarfRegisters)) {
+				name = dwarfRegisters[register]
+			} else if register < 17 || register > 32 {
+				return at, false
+			}
+			if name == "" || !slices.Contains(at.registers, name) {
+				at.registers = append(at.registers, name)
+			}
+		case inMemory && len(at.registers) == 0 && (!at.stack || disp == at.disp+at.size):
+			if !at.stack {
+				at.stack, at.disp = true, disp
+			}
+			at.size += size
+		default:
+			return at, false
+		}
+	}
+	return at, !r.bad && (at.stack || len(at.registers) > 0)
+}

@@ -1,0 +1,134 @@
+package tracefs
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"reflect"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestParseReadableMappings(t *testing.T) {
+	const text = "1000-2000 r-xp 00001000 fe:00 1234 /bin/with blank\n2000-3000 ---p 00000000 00:00 0\n3000-4000 rw-p 00000000 00:00 0 [heap]\n"
+	got, err := parseMappings(text, "r")
+	if want := []Mapping{{0x1000, 0x2000, 0x1000, 1234}, {0x3000, 0x4000, 0, 0}}; err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, %v; want %v", got, err, want)
+	}
+}
+
+func FuzzParseMappings(f *testing.F) {
+	f.Add("1000-2000 r-xp 00001000 fe:00 1234 /bin/x\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		maps, err := parseMappings(text, "r")
+		if lines := strings.Count(text, "\n") + 1; len(maps) > lines || err != nil && maps != nil {
+			t.Errorf("%v, %v of %d lines", maps, err, lines)
+		}
+	})
+}
+
+// TestReadable asks for memory of this process.
+func TestReadable(t *testing.T) {
+	page := os.Getpagesize()
+	zeros, err := unix.Mmap(-1, 0, 4*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Munmap(zeros)
+	start := uint64(uintptr(unsafe.Pointer(&zeros[0])))
+	protect := func(n, prot int) {
+		if err := unix.Mprotect(zeros[n*page:(n+1)*page], prot); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Pages 0 and 1 are mappings of their own that can be read, 2 can't be, 3 can.
+	protect(1, unix.PROT_READ)
+	protect(2, unix.PROT_NONE)
+	p := uint64(page)
+	for _, c := range []struct {
+		scenario string
+		addr     uint64
+		n        int
+		want     bool
+	}{
+		{"zeros", start, 8, true},
+		{"all of a mapping", start, page, true},
+		{"across two mappings", start + p - 4, 8, true},
+		{"all of two mappings", start, 2 * page, true},
+		{"into what can't be read", start + 2*p - 4, 8, false},
+		{"around what can't be read", start, 4 * page, false},
+		{"what can't be read", start + 2*p, 8, false},
+		{"a variable", uint64(uintptr(unsafe.Pointer(&readable))), 8, true},
+		{"nil", 0, 8, false},
+		{"a small number", 42, 8, false},
+		{"the end of all addresses", 1<<64 - 4, 8, false},
+		{"nothing", start, 0, false},
+		{"a negative length", start, -8, false},
+	} {
+		t.Run(c.scenario, func(t *testing.T) {
+			if got := Readable(os.Getpid(), c.addr, c.n); got != c.want {
+				t.Errorf("%d bytes at %#x: %v, want %v", c.n, c.addr, got, c.want)
+			}
+		})
+	}
+	protect(2, unix.PROT_READ)
+	if !Readable(os.Getpid(), start, 4*page) {
+		t.Error("a mapping that was added since is not seen")
+	}
+}
+
+// TestReadableOfEndedProcess: what was seen of a process outlives it.
+func TestReadableOfEndedProcess(t *testing.T) {
+	child := exec.Command("sleep", "60")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := child.Process.Pid
+	maps, err := readMappings(pid, "r")
+	if err != nil || len(maps) == 0 {
+		t.Fatalf("mappings %v, %v", maps, err)
+	}
+	addr := maps[len(maps)-1].Start
+	if !Readable(pid, addr, 8) {
+		t.Errorf("%#x can't be read", addr)
+	}
+	child.Process.Kill()
+	child.Wait()
+	if !Readable(pid, addr, 8) {
+		t.Errorf("%#x can't be read once the process has ended", addr)
+	}
+	if Readable(pid, 42, 8) || Readable(-1, addr, 8) {
+		t.Error("42, or memory of no process, can be read")
+	}
+}
+
+// TestMemoryMapsReadOnce: what is known is not read again, and what is not, once.
+func TestMemoryMapsReadOnce(t *testing.T) {
+	reads := 0
+	maps := []Mapping{{Start: 0x1000, End: 0x2000}}
+	m := memoryMaps{of: make(map[int][]Mapping), read: func(pid int, _ string) ([]Mapping, error) {
+		if reads++; pid > 1<<20 {
+			return nil, errors.New("no such process")
+		}
+		return maps, nil
+	}}
+	for _, c := range []struct {
+		pid   int
+		addr  uint64
+		want  bool
+		reads int
+	}{{1, 0x1000, true, 1}, {1, 0x1ff8, true, 1}, {1, 0x2000, false, 2}, {1, 0x1000, true, 2}, {2, 0x1000, true, 3}, {1<<20 + 1, 0x1000, false, 4}} {
+		if got := m.holds(c.pid, c.addr, 8); got != c.want || reads != c.reads {
+			t.Errorf("%#x of %d: %v after %d reads; want %v after %d", c.addr, c.pid, got, reads, c.want, c.reads)
+		}
+	}
+	for pid := range 3 * maxMemoryMaps {
+		m.holds(pid, 0x1000, 8)
+	}
+	if len(m.of) > maxMemoryMaps {
+		t.Errorf("remembers %d processes", len(m.of))
+	}
+}
