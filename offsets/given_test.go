@@ -101,7 +101,7 @@ func TestParseGivenErrors(t *testing.T) {
 		{`main.get(goarg0)`, `goarg0: registers are numbered from 1`},
 		{`main.get(x=goret99999999999999999999)`, `goret99999999999999999999: registers are numbered from 1`},
 		{`main.get(x=goarg1:)`, `type expected behind "goarg1:"`},
-		{`main.get(%ax)`, `"%ax" has no name: name=%ax`},
+		{`main.get(%ax)`, `"%ax" has no name, as in k=+0(%ax)`},
 		{`main.get(s.)`, `"s." is no variable or part of one`},
 		{`main.get(s[i])`, `"s[i]" is no variable or part of one`},
 		{`main.get(&s)`, `"&s" is no variable or part of one`},

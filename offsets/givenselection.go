@@ -61,7 +61,7 @@ func parseSelection(item string) (Selection, error) {
 	}
 	if from != "" && strings.IndexByte("%@+-", from[0]) >= 0 {
 		if !renamed {
-			return Selection{}, fmt.Errorf("%q has no name: name=%s", item, item)
+			return Selection{}, fmt.Errorf("%q has no name, as in k=+0(%%ax)", item)
 		}
 		s.Fetch, s.Type = from, typ
 		if !typed {

@@ -280,6 +280,7 @@ func FuzzOpen(f *testing.F) {
 		b.InlinedAt("f")
 		for i := range b.Funcs() {
 			fn := &b.Funcs()[i]
+			b.Signature(fn)
 			s, err := b.Sites(fn)
 			if err != nil {
 				continue

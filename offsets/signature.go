@@ -50,8 +50,10 @@ type Piece struct {
 	Static bool
 }
 
-// Signature finds out what a function takes and gives. ErrNoDebugInfo is among the
-// errors.
+// Signature finds out what a function takes and gives, by debug information of Go, gccgo
+// and C. What that leaves out has no place but an Err, or is told in Note: nothing is
+// assumed. The error wraps ErrNoDebugInfo if there is none of the file, or of the
+// function.
 func (b *Binary) Signature(f *Func) (*Signature, error) {
 	s, err := b.signature(f)
 	if err != nil {

@@ -1,6 +1,7 @@
 package offsets
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -53,7 +54,7 @@ const (
 	lastSorted   = 11
 	firstInOrder = 12
 	// firstWithLocations: the registers of parameters are right where they are told,
-	// and there are results without names.
+	// and there are all results.
 	firstWithLocations = 18
 	// firstWithBlanks: there are parameters without names, and receivers.
 	firstWithBlanks = 22
@@ -175,8 +176,10 @@ func (l *goLayout) byTypesIfComplete() {
 		}
 		l.hideStackResults()
 	}
-	if len(l.sig.Results) == 0 {
-		l.note("results without names are not in debug information of %s", l.binary.goVer)
+	// Results are left out of what was optimized, some or all.
+	if !strings.Contains(l.fn.unit.producer, " -N") {
+		l.sig.Results = nil
+		l.note("results are not in debug information of %s, unless it was built with -gcflags=-N", l.binary.goVer)
 	}
 }
 
@@ -195,6 +198,7 @@ func (l *goLayout) hideStackResults() {
 // by address, and called "&name".
 func captured(fn *subprogram) []Variable {
 	var found []Variable
+	slices.SortFunc(fn.captured, func(x, y formal) int { return cmp.Compare(x.offset, y.offset) })
 	for i := range fn.captured {
 		c := &fn.captured[i]
 		v := Variable{Name: c.name, Type: c.typ}

@@ -2,7 +2,6 @@ package offsets
 
 import (
 	"debug/dwarf"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -164,6 +163,9 @@ func (d *debugEntries) attr(e *dwarf.Entry, a dwarf.Attr) any {
 func (d *debugEntries) addChild(fn *subprogram, e *dwarf.Entry) {
 	v := formal{location: e.Val(dwarf.AttrLocation)}
 	v.name, _ = d.attr(e, dwarf.AttrName).(string)
+	if v.name == ".dict" {
+		return // told by code that was not optimized; see goLayout.dictionary
+	}
 	offset, captured := d.attr(e, attrGoClosureOffset).(int64)
 	if e.Tag == dwarf.TagVariable && !captured {
 		fn.locals = true
@@ -206,9 +208,8 @@ func (v *formal) variable(prefix string, number int) Variable {
 	return Variable{Name: name, Type: v.typ}
 }
 
-var errNoEntry = errors.New("not in debug information")
-
-// function is what debug information says of a function.
+// function is what debug information says of a function; ErrNoDebugInfo if that is
+// nothing.
 func (d *debugEntries) function(f *Func) (*subprogram, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -217,7 +218,7 @@ func (d *debugEntries) function(f *Func) (*subprogram, error) {
 		return nil, fmt.Errorf("read debug information: %w", err)
 	}
 	if fn == nil {
-		return nil, errNoEntry
+		return nil, ErrNoDebugInfo
 	}
 	return fn, nil
 }

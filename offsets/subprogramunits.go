@@ -39,6 +39,7 @@ type entryUnit struct {
 	base       uint64       // address that location lists count from
 	addrBase   int64        // of its part of .debug_addr
 	language   int64
+	producer   string
 	funcs      map[uint64]dwarf.Offset // entries of subprograms by address; nil before they are needed
 }
 
@@ -161,6 +162,7 @@ func (d *debugEntries) addUnit(first, end dwarf.Offset) error {
 	}
 	u := &entryUnit{start: first, end: end}
 	u.language, _ = e.Val(dwarf.AttrLanguage).(int64)
+	u.producer, _ = e.Val(dwarf.AttrProducer).(string)
 	u.base, _ = e.Val(dwarf.AttrLowpc).(uint64)
 	u.addrBase, _ = e.Val(dwarf.AttrAddrBase).(int64)
 	d.units = append(d.units, u)

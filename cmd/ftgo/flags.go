@@ -26,6 +26,7 @@ type options struct {
 	verbose  bool
 	dryRun   bool
 	hist     bool
+	errors   bool
 	maxLost  uint64
 	limited  bool // --max-lost was given
 	force    bool
@@ -124,6 +125,7 @@ func parseFlags(e *env, name, about string, groups flagGroup, args []string) (*o
 		fs.BoolVar(&o.force, "force", false, "go on with patterns that match nothing, and on kernels before 4.0")
 	}
 	if groups&histFlags != 0 {
+		fs.BoolVar(&o.errors, "errors", false, "add the calls whose last result was an error, and their share")
 		fs.BoolVar(&o.hist, "hist", false, "add a latency histogram of each function")
 	}
 	if groups&traceFlags != 0 {

@@ -14,8 +14,10 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
+	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 const aboutProbe = `usage: ftgo probe [flags] BINARY FUNC... [-- PROGRAM ARGS...]
@@ -105,7 +107,7 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 	if t.plan, err = planFor(t.sel, mode, t.features, values); err != nil {
 		return err
 	}
-	t.tally = newTally(t.plan)
+	t.tally = newTally(t.plan, o.errors)
 	t.bias = uprobe.NewBiases(t.plan, tracefs.Mappings)
 	out, done, err := o.output(e)
 	if err != nil {
@@ -170,7 +172,25 @@ func newReport(e *env, o *options, mode uprobe.Mode) *report {
 	return &report{env: e, opt: o, mode: mode, format: o.format}
 }
 
-func (r *report) values(*selection, tracefs.Features) (planValues, error) { return nil, nil }
+// values fetches the type of the last result, for --errors: 0 is no error.
+func (r *report) values(s *selection, _ tracefs.Features) (planValues, error) {
+	if !r.opt.errors {
+		return nil, nil
+	}
+	return func(f *offsets.Func, _ *offsets.Sites) (out uprobe.Values, err error) {
+		sig, err := s.binary.Signature(f)
+		if err != nil || len(sig.Results) == 0 {
+			return out, nil
+		}
+		last := sig.Results[len(sig.Results)-1]
+		if !isErrorType(last.Type) || last.Err != nil {
+			return out, nil
+		}
+		last.Type, _ = gotype.Basic("uintptr")
+		out.Return, err = capture.New([]offsets.Variable{last}, nil, capture.Options{})
+		return out, err
+	}, nil
+}
 
 func (r *report) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io.Writer) error {
 	r.out = out
@@ -264,7 +284,7 @@ func (r *report) noteInlined(t *tracing, rows []stats.Row) {
 func (r *report) write(rows []stats.Row) error {
 	width, _ := terminalSize(r.out)
 	err := render.Functions(r.out, r.format, rows, render.Options{
-		Width: width, Latency: r.mode == uprobe.Latency, NoHeader: r.began,
+		Width: width, Latency: r.mode == uprobe.Latency, Errors: r.opt.errors, NoHeader: r.began,
 	})
 	r.began = true
 	return err

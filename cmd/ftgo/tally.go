@@ -16,7 +16,8 @@ type tally struct {
 	ended uint64
 }
 
-func newTally(plan *uprobe.Plan) *tally {
+// errors: what is fetched where calls return is whether that is an error.
+func newTally(plan *uprobe.Plan, errors bool) *tally {
 	t := &tally{plan: plan, funcs: make([]stats.Function, len(plan.Funcs))}
 	for i := range plan.Funcs {
 		f := &t.funcs[i]
@@ -25,6 +26,7 @@ func newTally(plan *uprobe.Plan) *tally {
 			continue
 		}
 		f.Latency = &stats.Histogram{}
+		f.ReturnsErrors = errors && plan.Funcs[i].Values.Return != nil
 		if !plan.Funcs[i].Returns {
 			f.Note = "has no return: only its calls are counted"
 		}
@@ -48,6 +50,9 @@ func (t *tally) add(c *parse.Call) {
 	switch c.Outcome {
 	case parse.Returned:
 		f.Completed++
+		if f.ReturnsErrors && len(c.Results) > 0 && c.Results[0] != 0 {
+			f.Errors++
+		}
 		f.Latency.Record(int64(t.base.Duration(c.Start, c.End)))
 	case parse.Unwound:
 		f.Unwound++

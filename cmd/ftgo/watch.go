@@ -170,7 +170,8 @@ func (v *watcher) change(pid int, name string, at time.Time, value *capture.Valu
 	if !known || elapsed <= 0 {
 		return 0, false
 	}
-	return (number - before.number) / elapsed, true
+	perSecond = (number - before.number) / elapsed
+	return perSecond, !math.IsNaN(perSecond) && !math.IsInf(perSecond, 0)
 }
 
 // numberOf is a number, or the length of what has one.

@@ -20,6 +20,9 @@ func functionRecords(rows []stats.Row, o Options) [][]string {
 		if o.Latency {
 			header = append(header, "min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", "sum_ns")
 		}
+		if o.Errors {
+			header = append(header, "errors")
+		}
 		records = append(records, header)
 	}
 	for _, row := range rows {
@@ -30,6 +33,13 @@ func functionRecords(rows []stats.Row, o Options) [][]string {
 		record = append(record, strconv.FormatFloat(row.Rate, 'f', 3, 64))
 		if o.Latency {
 			record = append(record, latencyCells(row.Latency)...)
+		}
+		if o.Errors {
+			cell := ""
+			if row.ReturnsErrors {
+				cell = strconv.FormatUint(row.Errors, 10)
+			}
+			record = append(record, cell)
 		}
 		records = append(records, record)
 	}

@@ -42,6 +42,9 @@ type Options struct {
 	Width int
 	// Latency adds latencies (probe); without it there are only counts (count).
 	Latency bool
+	// Errors adds the number of errors returned to CSV and TSV; the other formats have it
+	// where a row does.
+	Errors bool
 	// NoHeader leaves out the header of CSV and TSV: an earlier interval wrote it.
 	NoHeader bool
 }

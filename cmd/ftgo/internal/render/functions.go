@@ -9,7 +9,8 @@ import (
 )
 
 // functionsTable writes FUNCTION CALLS RATE/s, with o.Latency P50 P90 P99 MAX, and
-// UNWOUND OPEN LOST where any function has such calls. A latency is marked with ~
+// ERRORS ERR% where
+// any function returns errors and that was asked for, and UNWOUND OPEN LOST where any function has such calls. A latency is marked with ~
 // if calls of its function were lost: it speaks for the others only.
 func functionsTable(w io.Writer, rows []stats.Row, o Options) error {
 	return writeTable(w, o.Width, func(compact bool) grid {
@@ -43,6 +44,12 @@ func functionsGrid(rows []stats.Row, latency, compactCalls bool) grid {
 			g.rows[i] = append(g.rows[i], latencies(row)...)
 		}
 	}
+	if slices.ContainsFunc(rows, func(r stats.Row) bool { return r.ReturnsErrors }) {
+		g.header = append(g.header, "ERRORS", "ERR%")
+		for i, row := range rows {
+			g.rows[i] = append(g.rows[i], errorCells(row)...)
+		}
+	}
 	for _, column := range rest {
 		if !slices.ContainsFunc(rows, func(r stats.Row) bool { return column.count(r) > 0 }) {
 			continue
@@ -55,6 +62,14 @@ func functionsGrid(rows []stats.Row, latency, compactCalls bool) grid {
 	g.left = make([]bool, len(g.header))
 	g.left[0] = true
 	return g
+}
+
+// errorCells returns the cells ERRORS and ERR%, the share of the calls that returned.
+func errorCells(row stats.Row) []string {
+	if !row.ReturnsErrors || row.Completed == 0 {
+		return []string{"-", "-"}
+	}
+	return []string{compact(float64(row.Errors)), percent(row.Errors, row.Completed)}
 }
 
 // latencies returns the cells P50, P90, P99 and MAX.

@@ -20,6 +20,7 @@ type functionLine struct {
 	Unwound   uint64       `json:"unwound"`
 	Open      uint64       `json:"open"`
 	Lost      uint64       `json:"lost"`
+	Errors    *uint64      `json:"errors,omitempty"`
 	Rate      float64      `json:"rate"`
 	NS        *latencyNS   `json:"ns,omitempty"`
 	Histogram []bucketLine `json:"histogram,omitempty"`
@@ -63,6 +64,9 @@ func functionsJSON(w io.Writer, rows []stats.Row, o Options) error {
 			Type: "function", Function: row.Name,
 			Calls: row.Calls, Completed: row.Completed, Unwound: row.Unwound, Open: row.Open, Lost: row.Lost,
 			Rate: row.Rate,
+		}
+		if row.ReturnsErrors {
+			line.Errors = &row.Errors
 		}
 		if h := row.Latency; o.Latency && h != nil && h.Count() > 0 {
 			line.NS = &latencyNS{

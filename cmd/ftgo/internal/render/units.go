@@ -63,6 +63,8 @@ func compact(v float64) string {
 func percent(part, whole uint64) string {
 	p := 100 * float64(part) / float64(whole)
 	switch {
+	case part == 0:
+		return "0%"
 	case p >= 10:
 		return strconv.FormatFloat(math.Floor(p), 'f', 0, 64) + "%"
 	case p >= 0.01:

@@ -14,6 +14,10 @@ type Function struct {
 	Open uint64
 	// Lost is the number of calls whose end, or which altogether, the stream lost.
 	Lost uint64
+	// Errors is how many of the completed calls returned an error; ReturnsErrors tells
+	// that it was looked at: the last result is an error.
+	Errors        uint64
+	ReturnsErrors bool
 	// Latency holds the completed calls' durations in nanoseconds; nil when
 	// latency was not measured (count mode).
 	Latency *Histogram

@@ -34,6 +34,7 @@ func (f Function) Since(earlier Function) Function {
 	f.Completed = grown(f.Completed, earlier.Completed)
 	f.Unwound = grown(f.Unwound, earlier.Unwound)
 	f.Lost = grown(f.Lost, earlier.Lost)
+	f.Errors = grown(f.Errors, earlier.Errors)
 	switch {
 	case f.Latency == nil:
 	case earlier.Latency == nil:

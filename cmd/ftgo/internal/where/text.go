@@ -3,6 +3,8 @@ package where
 import (
 	"bytes"
 	"cmp"
+	"errors"
+	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -52,7 +54,10 @@ type pattern struct {
 
 func newPattern(expr string) (*pattern, error) {
 	parsed, err := syntax.Parse(expr, syntax.Perl)
-	if err != nil {
+	if bad := (*syntax.Error)(nil); errors.As(err, &bad) {
+		// Its own text quotes the expression raw, control characters and all.
+		return nil, fmt.Errorf("%s: %q", bad.Code, bad.Expr)
+	} else if err != nil {
 		return nil, err
 	}
 	re, err := regexp.Compile(expr)

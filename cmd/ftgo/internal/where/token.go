@@ -45,7 +45,7 @@ func nextToken(text string, at int) token {
 		return token{stringToken, quoted, at}
 	case '0' <= c && c <= '9':
 		return token{numberToken, rest[:numberEnd(rest)], at}
-	case isLetter(c) && (c != utf8.RuneError || size > 1):
+	case isLetter(c):
 		end := strings.IndexFunc(rest, func(c rune) bool { return !isLetter(c) && !unicode.IsDigit(c) })
 		if end < 0 {
 			end = len(rest)

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// gap is a value that ftgo may know less of than the program does, and why.
+type gap struct {
+	from, to int // minor versions of Go, both included; 0 is any
+	flags    string
+	// function and path are those of a finding; a star at the end is any end.
+	function, path string
+	reason         string
+}
+
+const (
+	floatRegister = "uprobes do not fetch floating-point registers"
+	typeOnly      = "of interfaces with methods, but for error, the type alone is shown"
+	noResults     = "optimized code of Go 1.17 lacks results in its debug information"
+	blanks        = "blank parameters are in the debug information since Go 1.22, and shift what follows"
+	captured      = "where captured variables are is in the debug information since Go 1.23"
+)
+
+// valueGaps are all there may be. One that is no longer needed fails the test.
+var valueGaps = []gap{
+	{from: 17, function: "main.floats", path: "*", reason: floatRegister},
+	{from: 17, function: "main.complexes", path: "*", reason: floatRegister},
+	{from: 17, function: "main.measured", path: "args.m.*", reason: floatRegister},
+	{from: 17, function: "main.measured", path: "results.*", reason: floatRegister},
+	{from: 17, function: "main.manyFloats", path: "*", reason: floatRegister},
+	{function: "main.within", path: "args.ctx.value*", reason: typeOnly},
+	{function: "main.within", path: "results.r0.value*", reason: typeOnly},
+	{function: "main.named", path: "args.s.value*", reason: typeOnly},
+	{function: "main.named", path: "results.r0.value*", reason: typeOnly},
+	{from: 17, to: 17, function: "*", path: "results.*", reason: noResults},
+	{to: 21, function: "main.blank", path: "args.*", reason: blanks},
+	{to: 22, function: "main.adder.func1", path: "args.*", reason: captured},
+}
+
+func (g *gap) covers(minor int, flags, function, path string) bool {
+	return (g.from == 0 || g.from <= minor) && (g.to == 0 || minor <= g.to) &&
+		(g.flags == "" || g.flags == flags) && ends(g.function, function) && ends(g.path, path)
+}
+
+// ends matches a text, or with a star at the end its beginning.
+func ends(pattern, text string) bool {
+	if start, ok := strings.CutSuffix(pattern, "*"); ok {
+		return strings.HasPrefix(text, start)
+	}
+	return pattern == text
+}
+
+// TestKernelValues traces a program that logs what its functions take and give, built by
+// Go with either way of passing arguments, with and without optimisation.
+func TestKernelValues(t *testing.T) {
+	tracetest.Kernel(t)
+	needed := make([]bool, len(valueGaps))
+	complete := true
+	for _, version := range []string{"1.16.15", "1.17.13", "1.20.14", "1.24.6", fixture.Current} {
+		for _, flags := range []string{"", "-N -l"} {
+			name := version + "/default"
+			if flags != "" {
+				name = version + "/" + flags
+			}
+			ran := false
+			t.Run(name, func(t *testing.T) {
+				target := fixture.BuildWith(t, version, "values", "-gcflags", flags)
+				got, want := traceValues(t, target)
+				checkValues(t, minorOf(t, version), flags, got, want, needed)
+				ran = true
+			})
+			complete = complete && ran
+		}
+	}
+	for i, g := range valueGaps {
+		if complete && !t.Failed() && !needed[i] {
+			t.Errorf("%s %s needs no exception any more (%q)", g.function, g.path, g.reason)
+		}
+	}
+}
+
+// TestValuesLog has the target's log compared with itself, which needs no kernel.
+func TestValuesLog(t *testing.T) {
+	out, err := exec.Command(fixture.Build(t, "values"), "-n", "50").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	logged, err := readCalls(string(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range logged {
+		logged[i].End = "return"
+	}
+	want := byFunction(logged)
+	if len(want) < 40 {
+		t.Errorf("only %d functions", len(want))
+	}
+	for name, calls := range want {
+		if len(calls)%50 != 0 {
+			t.Errorf("%s: %d calls, want 50 or some times that", name, len(calls))
+		}
+	}
+	checkValues(t, 0, "", want, want, nil)
+}
+
+// TestKernelLongStrings fetches more of strings and slices than by default.
+func TestKernelLongStrings(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "values", "-gcflags", "")
+	got, want := traceValues(t, target, "--strlen", "200", "--items", "3")
+	texts := []string{"main.text", "main.raw", "main.ints", "main.nine"}
+	for name := range want {
+		if !slices.Contains(texts, name) {
+			delete(want, name)
+		}
+	}
+	checkValues(t, minorOf(t, fixture.Current), "", got, want, make([]bool, len(valueGaps)))
+}
+
+// minorOf is 26 for Go 1.26.
+func minorOf(t *testing.T, version string) int {
+	t.Helper()
+	if version == fixture.Current {
+		version = strings.TrimPrefix(runtime.Version(), "go")
+	}
+	_, rest, _ := strings.Cut(version, ".")
+	digits := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
+	minor, err := strconv.Atoi(digits)
+	if err != nil {
+		t.Fatalf("read version %q: %v", version, err)
+	}
+	return minor
+}
+
+// traceValues runs a target under ftgo trace, and returns the calls as both tell of them.
+// limits are the flags --strlen and --items with their values.
+func traceValues(t *testing.T, target string, limits ...string) (got, want map[string][]loggedCall) {
+	t.Helper()
+	data := filepath.Join(t.TempDir(), "data")
+	args := append([]string{"trace", "-o", "json", "-w", data}, limits...)
+	// Not what makes the log: it would be traced hundreds of times a call.
+	for _, machinery := range []string{"main.(*recorder).*", "main.(*random).*", "main.main", "main.init*"} {
+		args = append(args, "-x", machinery)
+	}
+	args = append(args, target, "main.*", "--", target)
+	for _, a := range limits {
+		args = append(args, strings.Replace(a, "--", "-", 1))
+	}
+	var out, errs bytes.Buffer
+	code := newEnv(&out, &errs).run(t.Context(), args)
+	text, err := os.ReadFile(data)
+	if code != 0 || err != nil {
+		t.Fatalf("ftgo %s: status %d, %v\n%s", strings.Join(args, " "), code, err, &errs)
+	}
+	checkSummary(t, string(text))
+	traced, err := readCalls(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	logged, err := readCalls(out.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want = byFunction(traced), byFunction(logged)
+	if len(want) < 40 {
+		t.Fatalf("the target's log has only %d functions\n%s", len(want), &errs)
+	}
+	return got, want
+}
+
+// checkSummary wants the last line to say that nothing was lost.
+func checkSummary(t *testing.T, text string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	var s summaryLine
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &s); err != nil || s.Type != "summary" {
+		t.Fatalf("no summary at the end, but %q (%v)", lines[len(lines)-1], err)
+	}
+	if s.Lost != 0 || s.Unparsed != 0 || s.Hits != s.Delivered {
+		t.Errorf("lost %d, not understood %d, hits %d, delivered %d", s.Lost, s.Unparsed, s.Hits, s.Delivered)
+	}
+	for _, f := range s.Skipped {
+		t.Errorf("%s was not probed: %s", f.Function, f.Reason)
+	}
+}
+
+// checkValues compares what ftgo and the target tell of all functions. needed[i] is set
+// if valueGaps[i] was.
+func checkValues(t *testing.T, minor int, flags string, got, want map[string][]loggedCall, needed []bool) {
+	t.Helper()
+	for name, calls := range want {
+		c := compareCalls(got[name], calls)
+		bad := c.wrong
+		for _, f := range c.less {
+			i := slices.IndexFunc(valueGaps, func(g gap) bool { return g.covers(minor, flags, name, f.path) })
+			if i < 0 {
+				bad = append(bad, f)
+				continue
+			}
+			needed[i] = true
+		}
+		if len(bad) > 0 {
+			t.Error(explain(name, bad))
+		}
+	}
+}
+
+// explain tells the first findings of a function, of as many paths as can be.
+func explain(name string, bad []finding) string {
+	const most = 3
+	var shown []finding
+	for _, f := range bad {
+		if len(shown) < most && !slices.ContainsFunc(shown, func(s finding) bool { return s.path == f.path }) {
+			shown = append(shown, f)
+		}
+	}
+	for _, f := range bad {
+		if len(shown) < most && !slices.Contains(shown, f) {
+			shown = append(shown, f)
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d values differ", name, len(bad))
+	for _, f := range shown {
+		fmt.Fprintf(&b, "\n  %v", f)
+	}
+	return b.String()
+}
+
+func TestGapCovers(t *testing.T) {
+	tests := []struct {
+		scenario       string
+		gap            gap
+		function, path string
+		want           bool
+	}{
+		{"everything", gap{function: "*", path: "*"}, "main.f", "args.x", true},
+		{"this", gap{function: "main.f", path: "args.x"}, "main.f", "args.x", true},
+		{"below it", gap{function: "main.f", path: "args.x"}, "main.f", "args.x.Y", false},
+		{"below it, as asked", gap{function: "main.f", path: "args.x.*"}, "main.f", "args.x.Y", true},
+		{"another function", gap{function: "main.f", path: "*"}, "main.ff", "args.x", false},
+		{"up to this version", gap{to: 20, function: "*", path: "*"}, "main.f", "args.x", true},
+		{"older versions", gap{to: 19, function: "*", path: "*"}, "main.f", "args.x", false},
+		{"newer versions", gap{from: 21, function: "*", path: "*"}, "main.f", "args.x", false},
+		{"these flags", gap{flags: "-N -l", function: "*", path: "*"}, "main.f", "args.x", true},
+		{"other flags", gap{flags: "-l", function: "*", path: "*"}, "main.f", "args.x", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.scenario, func(t *testing.T) {
+			if got := tt.gap.covers(20, "-N -l", tt.function, tt.path); got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestExplain(t *testing.T) {
+	find := func(call int, path string) finding { return finding{call, path, "1", "2"} }
+	got := explain("main.f", []finding{find(0, "args.a"), find(1, "args.a"), find(2, "args.a"), find(7, "args.b")})
+	want := "main.f: 4 values differ" +
+		"\n  call 0: args.a:\n    got  1\n    want 2" +
+		"\n  call 7: args.b:\n    got  1\n    want 2" +
+		"\n  call 1: args.a:\n    got  1\n    want 2"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestInstance(t *testing.T) {
+	for name, want := range map[string]string{
+		"main.f":                             "main.f",
+		"main.swap[go.shape.int,main.T]":     "main.swap[int,main.T]",
+		"main.swap[go.shape.int_0,main.T_1]": "main.swap[int,main.T]",
+		"main.(*box[go.shape.int_0]).put":    "main.(*box[int]).put",
+		"main.f_1":                           "main.f_1",
+	} {
+		if got := instance(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}

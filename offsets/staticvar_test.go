@@ -1,0 +1,106 @@
+package offsets
+
+import (
+	"debug/elf"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// TestStaticVariable: a package variable has its type, and the address that .symtab
+// says.
+func TestStaticVariable(t *testing.T) {
+	types := map[string]string{
+		"main.counter": "int64", "main.name": "string", "main.cfg": "main.config", "main.list": "[]int",
+		"main.failure": "error", "main.table": "map[string]int", "main.small": "[3]uint8",
+	}
+	for _, c := range []struct {
+		name, version string
+		flags         []string
+		typed         bool
+	}{
+		{"Go 1.5", "1.5.4", nil, true},
+		{"Go 1.16", "1.16.15", nil, true},
+		{"DWARF 4", "1.24.6", nil, true},
+		{"DWARF 5", fixture.Current, nil, true},
+		{"position-independent", fixture.Current, []string{"-buildmode=pie"}, true},
+		{"without debug information", fixture.Current, []string{"-ldflags=-w"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := fixture.BuildWith(t, c.version, "signatures", c.flags...)
+			b := openPath(t, path)
+			objects := objectSymbols(t, path)
+			for name, want := range types {
+				v, err := b.StaticVariable(name)
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				symbol := objects[name]
+				if v.Name != name || v.Err != nil || len(v.Pieces) != 1 || !v.Pieces[0].Static ||
+					v.Pieces[0].Disp != int64(symbol.Value) || v.Pieces[0].Size != int64(symbol.Size) {
+					t.Errorf("%s: %+v, want %d bytes at %#x", name, v, symbol.Size, symbol.Value)
+				}
+				if c.typed && v.Type.Name != want || !c.typed && v.Type.Kind != gotype.Unknown {
+					t.Errorf("%s is of type %s, want %s", name, v.Type.Name, want)
+				}
+			}
+		})
+	}
+}
+
+func objectSymbols(t *testing.T, path string) map[string]elf.Symbol {
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	symbols, err := f.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := make(map[string]elf.Symbol)
+	for _, s := range symbols {
+		byName[s.Name] = s
+	}
+	return byName
+}
+
+func TestStaticVariableOfC(t *testing.T) {
+	b := openPath(t, fixture.Compile(t, "gcc", "signatures/c/values.c", "-g", "-O1"))
+	for name, want := range map[string]string{
+		"counter": "int: int 4/4",
+		"limits":  "pair: struct 16/8 a@0 long int b@8 long int",
+	} {
+		v, err := b.StaticVariable(name)
+		if err != nil {
+			t.Error(err)
+		} else if got := v.Type.Name + ": " + spellType(v.Type); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestStaticVariableMissing(t *testing.T) {
+	for _, c := range []struct{ name, flags, variable, want string }{
+		{"a slip", "", "main.conter", "find variable main.conter: no such variable: did you mean main.counter?"},
+		{"without the package", "-ldflags=-w", "counter", "find variable counter: no such variable: did you mean main.counter?"},
+		{"nothing like it", "", "xyzzy.plugh", "find variable xyzzy.plugh: no such variable"},
+		{"stripped", "-ldflags=-s -w", "main.counter", "find variable main.counter: no such variable: the file names no variables (stripped?)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := openFixture(t, "signatures", flagList(c.flags)...)
+			v, err := b.StaticVariable(c.variable)
+			if err == nil {
+				t.Fatalf("%+v", v)
+			}
+			// Of several suggestions the first counts.
+			if got, _, _ := strings.Cut(err.Error(), ", "); strings.TrimSuffix(got, "?") != strings.TrimSuffix(c.want, "?") || !errors.Is(err, ErrNoVariable) {
+				t.Errorf("%v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
