@@ -36,7 +36,7 @@ type tracing struct {
 	// onCall and onEnter, if set, get each call when it ends and when it begins.
 	onCall, onEnter func(*parse.Call) error
 	callErr         error        // the first of theirs
-	onIdle          func() error // there is nothing to read for a moment
+	onIdle          func() error // all there was has been read
 	inside          map[int]bool // see parse.Stream.Inside
 	calls           uint64       // so many are enough; 0 is no limit
 }
@@ -108,6 +108,9 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+// trickle is less than a read returns when there is more: the kernel fills a page.
+const trickle = 2048
+
 // errEnough ends watching for a good reason.
 var errEnough = errors.New("enough")
 
@@ -145,10 +148,10 @@ func (t *tracing) watch(ctx context.Context) error {
 			return err
 		case n == 0:
 			t.stream.Idle()
-			if t.onIdle != nil {
-				if err := t.onIdle(); err != nil {
-					return err
-				}
+		}
+		if t.onIdle != nil && n < trickle {
+			if err := t.onIdle(); err != nil {
+				return err
 			}
 		}
 		if t.calls > 0 && t.seen() >= t.calls {

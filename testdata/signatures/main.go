@@ -118,7 +118,9 @@ func zero(a empty, b int, c empty) (empty, int) { return a, b + int(unsafe.Sizeo
 func blank(_ string, a int, _ int, b string) int { return a + len(b) }
 
 //go:noinline
-func complexes(c complex128, d complex64, n int) complex128 { return c + complex128(d) + complex(float64(n), 0) }
+func complexes(c complex128, d complex64, n int) complex128 {
+	return c + complex128(d) + complex(float64(n), 0)
+}
 
 //go:noinline
 func references(m map[string]int, c chan<- int, f callback, e error, n namer, a interface{}, p unsafe.Pointer) (callback, map[string]int) {

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// jsonLines are the objects of a type in JSON output.
+func jsonLines(t *testing.T, text, kind string) (lines []map[string]any) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		var o map[string]any
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			t.Fatalf("output line %q: %v", line, err)
+		}
+		if o["type"] == kind {
+			lines = append(lines, o)
+		}
+	}
+	return lines
+}
+
+// TestKernelTraceAdd shows the arguments that tracers of C programs get wrong in Go:
+// from the stack of old versions, from registers since, and those of gccgo.
+func TestKernelTraceAdd(t *testing.T) {
+	tracetest.Kernel(t)
+	for _, c := range []struct {
+		name, target string
+		program      []string
+		calls        int
+	}{
+		{"current", fixture.Build(t, "greet"), []string{"-n", "13"}, 13},
+		{"1.5", fixture.BuildWith(t, "1.5.4", "greet"), []string{"-n", "13"}, 13},
+		{"gccgo", fixture.Compile(t, "gccgo", "gccgo/add.go", "-g"), []string{"13", "1"}, 13},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := ftgo(t, append([]string{"trace", "-o", "json", c.target, "main.add", "--", c.target}, c.program...)...)
+			calls := jsonLines(t, r.stdout, "call")
+			if r.code != 0 || len(calls) != c.calls {
+				t.Fatalf("status %d, %d calls, want %d\n%s", r.code, len(calls), c.calls, r.stderr)
+			}
+			for _, call := range calls {
+				if got := fmt.Sprint(call["args"], call["results"]); got != "map[a:42 b:13] map[r0:55]" {
+					t.Errorf("main.add: %s", got)
+				}
+			}
+		})
+	}
+}
+
+// TestKernelTracePrintln shows the string inside the interface inside the slice.
+func TestKernelTracePrintln(t *testing.T) {
+	tracetest.Kernel(t)
+	for _, version := range []string{"1.12.17", fixture.Current} {
+		t.Run(version, func(t *testing.T) {
+			target := fixture.BuildWith(t, version, "greet")
+			// fmt.Println has no code of its own any more: it is a call of Fprintln.
+			r := ftgo(t, "trace", target, "fmt.Fprintln(a)", "--", target)
+			if r.code != 0 || strings.Count(r.stdout, "\n") != 1 || !strings.Contains(r.stdout, `fmt.Fprintln(a=[string("Hello, BPF!")]) = (12, nil)`) {
+				t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
+			}
+		})
+	}
+}
+
+// TestKernelTraceServer shows method and path of HTTP requests, two pointers away.
+func TestKernelTraceServer(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "httpd")
+	r := ftgo(t, "trace", "--format", "%s %s", "req.Method,req.URL.Path", target, "net/http.serverHandler.ServeHTTP(req.Method, req.URL.Path)", "--", target)
+	if want := "GET /users/7\nPOST /users\nGET /nowhere\n"; r.code != 0 || r.stdout != want {
+		t.Errorf("status %d\n%s%s\nwant\n%s", r.code, r.stdout, r.stderr, want)
+	}
+}
+
+// TestKernelTraceWithout shows what can be shown of a program without debug information.
+func TestKernelTraceWithout(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "greet", "-ldflags", "-s -w")
+	for _, c := range []struct{ name, function, want string }{
+		{"signature", "main.add(a, b int) int", "main.add(a=42, b=13) = 55"},
+		{"registers", "main.add(first=goarg1:int, goarg2, sum=goret1:int)", "main.add(first=42, goarg2=13) = 55"},
+		{"fetchargs", "main.add(a=%ax:x64)", "main.add(a=42)"},
+		{"nothing", "main.add", "main.add(<not known: no debug information>)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := ftgo(t, "trace", target, c.function, "--", target, "-n", "1")
+			if r.code != 0 || !strings.Contains(r.stdout, c.want) {
+				t.Errorf("status %d, want %s\n%s%s", r.code, c.want, r.stdout, r.stderr)
+			}
+		})
+	}
+}
+
+// TestKernelTraceWhere counts on the kernel and user space agreeing on what to show.
+func TestKernelTraceWhere(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "lookup")
+	const n = 1009
+	for _, c := range []struct {
+		name  string
+		args  []string
+		calls int
+		// kernel: most of the rest never left the kernel.
+		kernel bool
+	}{
+		{"number", []string{"--where", "n % 2 == 0 && n >= 1000"}, 4, true},
+		{"number in the kernel", []string{"--where", "n >= 1000"}, 7, true},
+		{"string", []string{"--where", `key == "key-77"`}, 1, true},
+		{"string and number", []string{"--where", `key != "key-77" && n < 100`}, 99, true},
+		{"regexp", []string{"--where", `key =~ "7$"`}, 100, false},
+		{"length", []string{"--where", "len(key) == 5"}, 12, true},
+		{"result", []string{"--where", `found && value == "value-3"`}, 1, false},
+		{"error", []string{"--where", `err == "no such key"`}, 7, false},
+		{"error in the kernel as well", []string{"--where", `err != nil && n > 1003`}, 3, true},
+		{"either", []string{"--where", `n == 3 || key == "key-4"`}, 2, true},
+		{"begins only", []string{"--entries", "--where", `n < 7`}, 7, true},
+		{"errors", []string{"--errors"}, 7, false},
+		{"inside", []string{"--inside", "main.twice"}, 2, false},
+		{"a function that was not called", []string{"--inside", "main.never"}, 0, false},
+		{"slow ones", []string{"--min", "1h"}, 0, false},
+		{"another goroutine", []string{"--goid", "99999"}, 0, false},
+		{"in order of begin", []string{"--start-order"}, n, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			args := append([]string{"trace", "-o", "json"}, c.args...)
+			r := ftgo(t, append(args, target, "main.lookup", "--", target, "-n", fmt.Sprint(n-2))...)
+			if r.code != 0 {
+				t.Fatalf("status %d\n%s", r.code, r.stderr)
+			}
+			calls := jsonLines(t, r.stdout, "call")
+			if len(calls) != c.calls {
+				t.Errorf("%d calls, want %d\n%s", len(calls), c.calls, r.stderr)
+			}
+			s := jsonLines(t, r.stdout, "summary")[0]
+			filtered, _ := s["filtered"].(float64)
+			if s["delivered"].(float64)+s["lost"].(float64)+filtered != s["hits"].(float64) || s["lost"] != 0.0 {
+				t.Errorf("summary %v", s)
+			}
+			if kernel := filtered >= n-100; kernel != c.kernel {
+				t.Errorf("the kernel dropped %v hits", filtered)
+			}
+		})
+	}
+}
+
+// TestKernelTraceTree nests calls as the program does.
+func TestKernelTraceTree(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "lookup")
+	r := ftgo(t, "trace", "--tree", "--begins", "--format-names", "", target, "main.lookup(n)", "main.twice()", "--", target, "-n", "0")
+	var shape []string
+	for line := range strings.Lines(r.stdout) {
+		mark, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " goroutine 1 ")
+		name, _, _ := strings.Cut(strings.TrimLeft(rest, " "), "(")
+		name, _, _ = strings.Cut(name, " ")
+		indent := len(rest) - len(strings.TrimLeft(rest, " "))
+		shape = append(shape, fmt.Sprintf("%s%d%s", mark, indent, name))
+	}
+	want := ">0main.twice >2main.lookup <2main.lookup >2main.lookup <2main.lookup <0main.twice"
+	if got := strings.Join(shape, " "); r.code != 0 || got != want {
+		t.Errorf("status %d\ngot  %s\nwant %s\n%s", r.code, got, want, r.stdout)
+	}
+}
+
+// TestKernelWatch reads package variables, by address and, where the program is mapped
+// anywhere, by offset.
+func TestKernelWatch(t *testing.T) {
+	tracetest.Kernel(t)
+	for _, mode := range []string{"exe", "pie"} {
+		t.Run(mode, func(t *testing.T) {
+			target := fixture.Build(t, "lookup", "-buildmode="+mode)
+			r := ftgo(t, "watch", "-o", "json", "--at", "main.lookup", target,
+				"main.counter", "main.cfg.Limits.Max", "main.cfg.name", "*main.cfg.limit", "main.last", "--", target, "-n", "13")
+			lines := jsonLines(t, r.stdout, "variable")
+			if r.code != 0 || len(lines) != 15*5 {
+				t.Fatalf("status %d, %d lines\n%s", r.code, len(lines), r.stderr)
+			}
+			for i, l := range lines {
+				hit := i / 5
+				want := []string{fmt.Sprint(hit), fmt.Sprint(100 + hit), "seven", fmt.Sprint(100 + hit), ""}[i%5]
+				if i%5 == 4 {
+					if want = "[]"; hit > 0 {
+						want = fmt.Sprintf("map[cap:1 items:[%d] len:1]", []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 500}[hit-1])
+					}
+					if hit == 0 {
+						want = "<nil>"
+					}
+				}
+				if got := fmt.Sprint(l["value"]); got != want {
+					t.Errorf("hit %d: %s = %s, want %s", hit, l["name"], got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestKernelWatchInterval reads once per interval, with the change per second.
+func TestKernelWatchInterval(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "greet")
+	r := ftgo(t, "watch", "-o", "json", "-i", "300ms", "-n", "4", "--at", "main.add", target, "main.counter", "--", target, "-n", "100000", "-every", "1ms")
+	lines := jsonLines(t, r.stdout, "variable")
+	if len(lines) != 4 {
+		t.Fatalf("status %d, %d lines\n%s%s", r.code, len(lines), r.stdout, r.stderr)
+	}
+	for i, l := range lines {
+		rate, has := l["per_second"].(float64)
+		if has != (i > 0) || has && (rate <= 0 || rate > 1000) {
+			t.Errorf("line %d: %v", i, l)
+		}
+	}
+	s := jsonLines(t, r.stdout, "summary")[0]
+	if last := lines[3]["value"].(float64); s["hits"].(float64) > last/2 {
+		t.Errorf("%v hits of %v calls: the probe was not taken out", s["hits"], last)
+	}
+}
