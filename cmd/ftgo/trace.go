@@ -198,7 +198,7 @@ func (v *callLines) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out
 	if v.opt.trace.begins || v.opt.trace.entries || v.opt.trace.startOrder {
 		t.onEnter = v.entered
 	}
-	t.onIdle = v.out.Flush
+	t.onRead = v.out.flushLate
 	return nil
 }
 

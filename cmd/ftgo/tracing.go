@@ -36,7 +36,7 @@ type tracing struct {
 	// onCall and onEnter, if set, get each call when it ends and when it begins.
 	onCall, onEnter func(*parse.Call) error
 	callErr         error        // the first of theirs
-	onIdle          func() error // all there was has been read
+	onRead          func() error // after each read, which comes 20 ms after the last at the latest
 	inside          map[int]bool // see parse.Stream.Inside
 	calls           uint64       // so many are enough; 0 is no limit
 }
@@ -108,9 +108,6 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// trickle is less than a read returns when there is more: the kernel fills a page.
-const trickle = 2048
-
 // errEnough ends watching for a good reason.
 var errEnough = errors.New("enough")
 
@@ -149,8 +146,8 @@ func (t *tracing) watch(ctx context.Context) error {
 		case n == 0:
 			t.stream.Idle()
 		}
-		if t.onIdle != nil && n < trickle {
-			if err := t.onIdle(); err != nil {
+		if t.onRead != nil {
+			if err := t.onRead(); err != nil {
 				return err
 			}
 		}

@@ -60,6 +60,7 @@ type watcher struct {
 	memory *memories
 	names  []string
 	seen   map[int]bool // processes, in this interval
+	first  time.Time    // when the first of them was
 	paused bool
 	count  uint64
 	last   map[watchKey]watched
@@ -126,7 +127,7 @@ func (v *watcher) begin(_ context.Context, t *tracing, _ *tracefs.FS, out io.Wri
 	v.lines = render.NewVariableWriter(v.out, v.opt.format, len(v.opt.pids) > 1 || len(v.opt.pids) == 0 && len(v.opt.program) == 0)
 	v.seen = make(map[int]bool)
 	t.onEnter = v.hit
-	t.onIdle = v.idle
+	t.onRead = v.rest
 	if v.opt.interval > 0 {
 		t.onTick = v.tick
 	}
@@ -138,6 +139,9 @@ func (v *watcher) hit(c *parse.Call) error {
 	if v.opt.interval > 0 {
 		if v.seen[c.PID] {
 			return nil
+		}
+		if len(v.seen) == 0 {
+			v.first = time.Now()
 		}
 		v.seen[c.PID] = true
 	}
@@ -195,15 +199,20 @@ func numberOf(v *capture.Value) (float64, bool) {
 	return 0, false
 }
 
-// idle takes the probes out for the rest of the interval once all that is wanted is there.
-func (v *watcher) idle() error {
-	if v.opt.interval > 0 && !v.paused && len(v.seen) > 0 {
+// gather is how long other processes have after the first to come by the probe.
+const gather = 100 * time.Millisecond
+
+// rest takes the probes out for what is left of the interval once all that is wanted is
+// there.
+func (v *watcher) rest() error {
+	alone := len(v.opt.pids) == 1 || len(v.opt.program) > 0
+	if v.opt.interval > 0 && !v.paused && len(v.seen) > 0 && (alone || time.Since(v.first) > gather) {
 		v.paused = true
 		if err := v.t.session.Pause(); err != nil {
 			return err
 		}
 	}
-	return v.out.Flush()
+	return v.out.flushLate()
 }
 
 func (v *watcher) tick(t *tracing) error {
