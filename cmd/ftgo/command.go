@@ -45,6 +45,8 @@ a glob, 'net/http.*'; or with -r a regular expression. ftgo COMMAND -h tells mor
   ftgo probe -p 1234 -d 10 'main.*'           ten seconds of a running process
   ftgo probe ./tool main.parse -- ./tool x    run a program and probe it
   ftgo probe --hist ./server main.handle      with a histogram
+  ftgo trace ./server 'main.get(key, n)'      arguments and results of each call
+  ftgo watch ./server main.counter            a variable, each second
   ftgo count -i 1 ./server 'net/http.*'       calls, every second
   ftgo probe -o json ./server main.handle     for scripts
 `)

@@ -31,7 +31,7 @@ type options struct {
 	limited  bool // --max-lost was given
 	force    bool
 	trace    traceOptions
-	// signatures: FUNC may say what the function's parameters are.
+	// signatures: FUNC may say what the function's parameters are; of list, show them.
 	signatures bool
 	at         []string
 
@@ -92,6 +92,7 @@ const (
 	histFlags                         // of latencies
 	traceFlags
 	watchFlags
+	listFlags
 )
 
 // parseFlags reads the arguments of a command. about is the text above the flags in
@@ -131,6 +132,9 @@ func parseFlags(e *env, name, about string, groups flagGroup, args []string) (*o
 	if groups&traceFlags != 0 {
 		o.trace.define(fs)
 		o.signatures = true
+	}
+	if groups&listFlags != 0 {
+		fs.BoolVarP(&o.signatures, "signatures", "s", false, "show functions with their parameters and results")
 	}
 	var wantHelp bool
 	fs.BoolVarP(&wantHelp, "help", "h", false, "this text")

@@ -18,7 +18,7 @@ address. FUNC may also be an instruction, main.f+0x1a, or a source line, store.g
 `
 
 func list(_ context.Context, e *env, args []string) (err error) {
-	o, err := parseFlags(e, "list", aboutList, selectFlags, args)
+	o, err := parseFlags(e, "list", aboutList, selectFlags|listFlags, args)
 	if err != nil {
 		return err
 	}
@@ -34,6 +34,13 @@ func list(_ context.Context, e *env, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
+	if o.signatures && o.format == render.Table {
+		for i := range rows {
+			if rows[i].Signature != "" {
+				rows[i].Name = rows[i].Signature
+			}
+		}
+	}
 	width, _ := terminalSize(out)
 	return render.List(out, o.format, rows, width)
 }

@@ -43,6 +43,9 @@ func (l *listing) function(f *offsets.Func) error {
 		return err
 	}
 	row.File, row.Line, _ = l.binary.Position(f.Addr)
+	if sig, err := l.binary.Signature(f); err == nil {
+		row.Signature = signatureText(f.Name, sig)
+	}
 	var notes []string
 	sites, err := l.binary.Sites(f)
 	if err != nil {

@@ -78,7 +78,7 @@ func TestJSONKeyOrder(t *testing.T) {
 	}
 	want := [][]string{
 		{"type", "function", "calls", "completed", "unwound", "open", "lost", "rate", "ns", "histogram"},
-		{"type", "function", "address", "offset", "size", "abi", "entry", "returns", "position", "inlined", "note"},
+		{"type", "function", "address", "offset", "size", "abi", "entry", "returns", "position", "signature", "inlined", "note"},
 	}
 	for i, line := range strings.Split(strings.TrimSpace(b.String()), "\n") {
 		if got := keys(t, line); !slices.Equal(got, want[i]) {

@@ -27,6 +27,8 @@ type ListRow struct {
 	// Returns is the number of return instructions, TailJumps that of jumps which
 	// leave the function instead.
 	Returns, TailJumps int
+	// Signature is the name with parameters and results, "" if they are not known.
+	Signature string
 	// Inlined is where the function was put into others.
 	Inlined []InlinedCall
 	// Note is what else is to be known of it.
@@ -76,17 +78,18 @@ func (r ListRow) note() string {
 }
 
 type listLine struct {
-	Type     string        `json:"type"`
-	Function string        `json:"function"`
-	Address  string        `json:"address"`
-	Offset   string        `json:"offset"`
-	Size     uint64        `json:"size"`
-	ABI      string        `json:"abi"`
-	Entry    string        `json:"entry"`
-	Returns  int           `json:"returns"`
-	Position string        `json:"position"`
-	Inlined  []InlinedCall `json:"inlined"`
-	Note     string        `json:"note"`
+	Type      string        `json:"type"`
+	Function  string        `json:"function"`
+	Address   string        `json:"address"`
+	Offset    string        `json:"offset"`
+	Size      uint64        `json:"size"`
+	ABI       string        `json:"abi"`
+	Entry     string        `json:"entry"`
+	Returns   int           `json:"returns"`
+	Position  string        `json:"position"`
+	Signature string        `json:"signature"`
+	Inlined   []InlinedCall `json:"inlined"`
+	Note      string        `json:"note"`
 }
 
 // List writes the functions in the order given; width limits tables as in [Options].
@@ -162,12 +165,12 @@ func listGrid(rows []ListRow, positions bool) grid {
 }
 
 func listRecords(rows []ListRow) [][]string {
-	records := [][]string{{"function", "address", "offset", "size", "abi", "entry", "returns", "position", "inlined", "note"}}
+	records := [][]string{{"function", "address", "offset", "size", "abi", "entry", "returns", "position", "signature", "inlined", "note"}}
 	for _, r := range rows {
 		records = append(records, []string{
 			textCell(r.Name), r.address(), r.offset(), strconv.FormatUint(r.Size, 10),
 			textCell(r.ABI), textCell(r.Entry), strconv.Itoa(r.Returns),
-			textCell(r.position()), strconv.Itoa(len(r.Inlined)), textCell(r.note()),
+			textCell(r.position()), textCell(r.Signature), strconv.Itoa(len(r.Inlined)), textCell(r.note()),
 		})
 	}
 	return records
@@ -178,7 +181,7 @@ func listJSON(w io.Writer, rows []ListRow) error {
 	for _, r := range rows {
 		lines.add(listLine{
 			Type: "listing", Function: r.Name, Address: r.address(), Offset: r.offset(), Size: r.Size,
-			ABI: r.ABI, Entry: r.Entry, Returns: r.Returns, Position: r.position(),
+			ABI: r.ABI, Entry: r.Entry, Returns: r.Returns, Position: r.position(), Signature: r.Signature,
 			// A list without elements is [], not null.
 			Inlined: append([]InlinedCall{}, r.Inlined...), Note: r.note(),
 		})
