@@ -3,6 +3,7 @@ package capture
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
@@ -22,7 +23,7 @@ type Options struct {
 // What an event can hold: the kernel takes 128 arguments, of which the caller needs some,
 // and about a page for a record (MAX_TRACE_ARGS and MAX_UPROBE_BUFFER in kernel/trace).
 const (
-	maxArgs  = 118
+	maxArgs  = 102
 	maxBytes = 3600
 	// maxShare is what a variable may have of the arguments when it was not asked for by
 	// path: a pointer to a large struct would otherwise take them all.
@@ -44,6 +45,8 @@ type Capture struct {
 
 	roots []*node
 	strs  int
+	// at[i] is where the fetched words have the Builder's word i; nil is at i.
+	at []int
 }
 
 // Words is the number of words that all arguments yield together.
@@ -78,6 +81,8 @@ type Builder struct {
 	words int
 	bytes int
 	share int // the arguments there may be
+	// named: somebody knows arguments by their names, which go by their order.
+	named bool
 }
 
 // NewBuilder returns a Builder for variables.
@@ -111,20 +116,8 @@ func (b *Builder) Capture(paths, more []string) (*Capture, error) {
 		c.roots = append(c.roots, n)
 	}
 	c.roots = append(c.roots, last...)
-	c.Args, c.Counts = b.arguments()
+	b.arrange(c)
 	return c, nil
-}
-
-func (b *Builder) arguments() (args []tracefs.Arg, counts []int) {
-	for i, a := range b.args {
-		typ := a.typ
-		if a.count > 0 {
-			typ += "[" + strconv.Itoa(a.count) + "]"
-		}
-		args = append(args, tracefs.Arg{Name: "v" + strconv.Itoa(i), Fetch: a.fetch, Type: typ})
-		counts = append(counts, a.count)
-	}
-	return args, counts
 }
 
 // fetch adds an argument, and returns its first word. why is "" unless there is no room.
@@ -172,13 +165,13 @@ func (l leaf) read(words []uint64) uint64 {
 
 // scalar fetches size bytes at an offset of a value.
 func (b *Builder) scalar(s source, off, size int64, signed bool) (leaf, string) {
-	text, shift, why := s.text(b, off, size)
+	text, shift, why := s.word(b, off, size)
 	if why != "" {
 		return none, why
 	}
 	width := size
 	switch {
-	case shift > 0:
+	case shift > 0, text[0] == '%', strings.HasPrefix(text, "+") && s.aligned(off):
 		width = 8
 	case size != 1 && size != 2 && size != 4 && size != 8:
 		return none, fmt.Sprintf("%d bytes", size)

@@ -51,17 +51,17 @@ func TestFetch(t *testing.T) {
 		paths []string
 		want  string
 	}{
-		{"numbers", inRegisters("n", basic("uint8"), "ax"), nil, "%ax:s8"},
-		{"number on the stack", onStack("n", basic("int32"), 8), nil, "+8(%sp):s32"},
+		{"numbers", inRegisters("n", basic("uint8"), "ax"), nil, "%ax:s64"},
+		{"number on the stack", onStack("n", basic("int32"), 8), nil, "+8(%sp):s64"},
 		{"string", inRegisters("s", basic("string"), "ax", "bx"), nil, "%ax:s64 %bx:s64 +0(%ax):x64[2]"},
 		{"string on the stack", onStack("s", basic("string"), 16), nil, "+16(%sp):s64 +24(%sp):s64 +0(+16(%sp)):x64[2]"},
 		{"slice of numbers", inRegisters("s", gotype.SliceOf(basic("int16")), "ax", "bx", "cx"), nil, "%ax:s64 %bx:s64 %cx:s64 +0(%ax):x64[1]"},
 		{"slice of strings", inRegisters("s", gotype.SliceOf(basic("string")), "ax", "bx", "cx"), nil,
 			"%ax:s64 %bx:s64 %cx:s64 +0(%ax):s64 +8(%ax):s64 +0(+0(%ax)):x64[2] +16(%ax):s64 +24(%ax):s64 +0(+16(%ax)):x64[2]"},
-		{"pointer to a struct", inRegisters("p", gotype.PointerTo(inner), "ax"), nil, "%ax:s64 +0(%ax):s32 +8(%ax):s64 +16(%ax):s64 +0(+8(%ax)):x64[2]"},
-		{"path through pointers", inRegisters("p", gotype.PointerTo(outer), "ax"), []string{"p.in.n"}, "%ax:s64 +0(%ax):s64 +0(+0(%ax)):s32"},
-		{"path into a slice", inRegisters("p", gotype.PointerTo(outer), "ax"), []string{"p.items[1].n"}, "%ax:s64 +16(%ax):s64 +8(%ax):s64 +24(+8(%ax)):s32"},
-		{"promoted field", inRegisters("p", gotype.PointerTo(outer), "ax"), []string{"p.n"}, "%ax:s64 +32(%ax):s64 +0(+32(%ax)):s32"},
+		{"pointer to a struct", inRegisters("p", gotype.PointerTo(inner), "ax"), nil, "%ax:s64 +0(%ax):s64 +8(%ax):s64 +16(%ax):s64 +0(+8(%ax)):x64[2]"},
+		{"path through pointers", inRegisters("p", gotype.PointerTo(outer), "ax"), []string{"p.in.n"}, "%ax:s64 +0(%ax):s64 +0(+0(%ax)):s64"},
+		{"path into a slice", inRegisters("p", gotype.PointerTo(outer), "ax"), []string{"p.items[1].n"}, "%ax:s64 +16(%ax):s64 +8(%ax):s64 +24(+8(%ax)):s64"},
+		{"promoted field", inRegisters("p", gotype.PointerTo(outer), "ax"), []string{"p.n"}, "%ax:s64 +32(%ax):s64 +0(+32(%ax)):s64"},
 		{"error", inRegisters("err", basic("error"), "ax", "bx"), nil,
 			"%ax:s64 +8(%ax):s64 %bx:s64 +0(%bx):x64[6] +0(+0(%bx)):x64[2] +0(+8(%bx)):x64[2] +0(+16(%bx)):x64[2] +0(+40(%bx)):s64"},
 		{"captured by reference", offsets.Variable{Name: "n", Type: basic("int"), Pieces: []offsets.Piece{{Size: 8, Register: "dx", InMemory: true, Disp: 8, Pointer: true}}}, nil,
@@ -70,7 +70,9 @@ func TestFetch(t *testing.T) {
 		{"float in a register", offsets.Variable{Name: "f", Type: basic("float64"), Pieces: []offsets.Piece{{Size: 8}}}, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := New([]offsets.Variable{c.v}, c.paths, options)
+			b := NewBuilder([]offsets.Variable{c.v}, options)
+			b.named = true // as it comes
+			got, err := b.Capture(c.paths, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +97,9 @@ func fetched(c *Capture) string {
 func TestWithoutArrays(t *testing.T) {
 	opt := options
 	opt.Arrays = false
-	c, err := New([]offsets.Variable{inRegisters("s", basic("string"), "ax", "bx")}, nil, opt)
+	b := NewBuilder([]offsets.Variable{inRegisters("s", basic("string"), "ax", "bx")}, opt)
+	b.named = true // as it comes
+	c, err := b.Capture(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

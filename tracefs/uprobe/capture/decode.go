@@ -21,6 +21,13 @@ type Process interface {
 
 // Decode makes values of the words that were fetched.
 func (c *Capture) Decode(words []uint64, p Process) []Value {
+	if c.at != nil {
+		arranged := make([]uint64, len(c.at))
+		for i, at := range c.at {
+			arranged[i] = words[at]
+		}
+		words = arranged
+	}
 	d := decoder{words: words, process: p, strLen: c.strs}
 	out := make([]Value, len(c.roots))
 	for i, n := range c.roots {

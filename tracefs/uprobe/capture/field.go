@@ -72,6 +72,7 @@ func (b *Builder) Piece(path string, off, size int64) (name string, ok bool) {
 
 // name is that of the argument that fetches a number.
 func (b *Builder) name(text, typ string, size int64) string {
+	b.named = true
 	for i, a := range b.args {
 		if a.fetch == text && a.typ == typ+strconv.FormatInt(8*size, 10) && a.count == 0 {
 			return "v" + strconv.Itoa(i)

@@ -93,6 +93,7 @@ func (b *Builder) pointer(n *node, s source, pointers int) {
 	if why != "" || pointers == 0 || elem == nil || elem.Kind == gotype.Unknown {
 		return
 	}
+	to.align = elem.Align
 	n.elem = b.value("", elem, to, pointers-1)
 }
 
@@ -131,6 +132,7 @@ func (b *Builder) slice(n *node, s source, pointers int) {
 	if elem.Size == 0 {
 		return
 	}
+	to.align = elem.Align
 	if packed(elem) {
 		b.packed(n, to, elem)
 		return

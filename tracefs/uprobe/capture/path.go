@@ -103,6 +103,7 @@ func (b *Builder) step(t *gotype.Type, s source, step string) (*gotype.Type, sou
 			return t, s, "", fmt.Errorf("what %s points to is not known", t.Name)
 		}
 		to, _, why := b.follow(s, 0)
+		to.align = elem.Align
 		if step == "*" || why != "" {
 			return elem, to, why, nil
 		}
@@ -127,6 +128,9 @@ func (b *Builder) step(t *gotype.Type, s source, step string) (*gotype.Type, sou
 			if why != "" {
 				return t, s, why, nil
 			}
+			if elem := t.Elem(); elem != nil {
+				to.align = elem.Align
+			}
 			s = to
 		}
 	}
@@ -150,6 +154,7 @@ func (b *Builder) element(t *gotype.Type, s source, step string) (*gotype.Type, 
 	}
 	to, _, why := b.follow(s, 0)
 	to.guards = append(to.guards, guard{length: length, item: i})
+	to.align = elem.Align
 	return elem, to.at(i * elem.Size), why, nil
 }
 

@@ -13,6 +13,7 @@ type source struct {
 	pieces []offsets.Piece
 	inner  string // the fetcharg that yields the address; "" for pieces
 	disp   int64  // to be added to it
+	align  int64  // of that address
 	guards []guard
 }
 
@@ -63,6 +64,42 @@ func (s source) text(b *Builder, off, size int64) (text string, shift uint, why 
 			return "", 0, "in a floating-point register"
 		}
 		return "%" + p.Register, uint(8 * in), ""
+	}
+	return "", 0, "not known where"
+}
+
+// aligned tells whether the address of an offset, rounded down to a word, is that of a word
+// which is in memory as a whole: those on the stack are, and those of what is aligned to
+// words itself.
+func (s source) aligned(off int64) bool {
+	if s.inner != "" {
+		return s.align == 8
+	}
+	for _, p := range s.pieces {
+		if off >= p.Offset && off < p.Offset+p.Size {
+			return p.InMemory && p.Register == "sp"
+		}
+	}
+	return false
+}
+
+// word is text for the word that holds a number, where the whole of it can be fetched:
+// the less events differ in their types, the fewer there are, and the sooner they are
+// removed.
+func (s source) word(b *Builder, off, size int64) (text string, shift uint, why string) {
+	if size == 8 || !s.aligned(off) {
+		return s.text(b, off, size)
+	}
+	if s.inner != "" {
+		low := (s.disp + off) &^ 7
+		text, _, why = s.text(b, low-s.disp, 8)
+		return text, uint(8 * (s.disp + off - low)), why
+	}
+	for _, p := range s.pieces {
+		if off >= p.Offset && off+size <= p.Offset+p.Size {
+			at := p.Disp + off - p.Offset
+			return deref(at&^7, "%"+p.Register), uint(8 * (at & 7)), ""
+		}
 	}
 	return "", 0, "not known where"
 }
