@@ -40,6 +40,10 @@ type Call struct {
 	// returned, or was first seen to be gone.
 	Start, End uint64
 	Outcome    Outcome
+	// Nested and NestedStepped are the traced calls that returned within this one, on its
+	// goroutine: those whose begin the kernel emulates, and those it single-steps. What
+	// their probes cost is part of the time between Start and End.
+	Nested, NestedStepped uint64
 	// Inside: on its goroutine, a call of one of the functions given to Stream.Inside was
 	// open when it began.
 	Inside bool

@@ -1,7 +1,7 @@
-// Package parse turns the text of a trace into values: a line of the kernel's
-// trace_pipe or trace file into an [Event], and events into calls.
+// Package parse turns a trace into values: a line of the kernel's trace_pipe or trace
+// file, or a record of a page of its ring buffer, into an [Event], and events into calls.
 //
-// Text comes in and values go out. The package opens nothing, writes nothing
+// Text, or pages, come in and values go out. The package opens nothing, writes nothing
 // and keeps no clock; whoever reads the file hands the bytes to a [Splitter],
 // its lines to a [LineParser], and decides what to do with a line that could
 // not be read: a [SyntaxError] is an item of the stream, not its end.

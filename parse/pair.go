@@ -76,6 +76,7 @@ type frame struct {
 	start    uint64
 	tid, cpu int
 	inside   bool
+	nested   [2]uint64 // calls that ended within, by uprobe.Function.Stepped
 	args     []uint64
 }
 
@@ -316,7 +317,19 @@ func (p *Pairer) end(ev *Event, pid int, s *stack, how Outcome, fields *uprobe.F
 	n := len(s.frames) - 1
 	f := s.frames[n]
 	s.frames = s.frames[:n]
-	p.call = Call{Func: f.fn, PID: pid, TID: f.tid, CPU: f.cpu, Goid: s.goid, Depth: n, Start: f.start, End: ev.Time, Outcome: how, Inside: f.inside, Args: f.args}
+	if n > 0 {
+		outer := &s.frames[n-1]
+		outer.nested[0] += f.nested[0]
+		outer.nested[1] += f.nested[1]
+		switch {
+		case how != Returned: // the dear part, its return, was not hit
+		case p.plan.Funcs[f.fn].Stepped:
+			outer.nested[1]++
+		default:
+			outer.nested[0]++
+		}
+	}
+	p.call = Call{Func: f.fn, PID: pid, TID: f.tid, CPU: f.cpu, Goid: s.goid, Depth: n, Start: f.start, End: ev.Time, Outcome: how, Nested: f.nested[0], NestedStepped: f.nested[1], Inside: f.inside, Args: f.args}
 	if fields != nil && fields.Values >= 0 {
 		p.call.Results = ev.Args[fields.Values:]
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
-// Stream is the way from text to calls: lines, events in order, calls.
+// Stream is the way from a trace to calls: lines or raw pages, events in order, calls.
 type Stream struct {
 	// Bias finds the distance between addresses in a process and in the file, or
 	// says that it takes more addresses to tell. It matters for position-independent
@@ -22,7 +22,12 @@ type Stream struct {
 	// Keep tells whether events of a process are wanted; nil wants all.
 	Keep func(pid int) bool
 
+	formats  []Format
 	lines    *LineParser
+	src      Source
+	pages    pageSource // src again, where pages are read
+	raw      *rawMerge  // nil where text is read
+	buf      []byte
 	splitter Splitter
 	order    order
 	pairer   *Pairer
@@ -56,7 +61,7 @@ func NewStream(plan *uprobe.Plan, emit func(*Call)) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Stream{lines: lines, pairer: NewPairer(plan, emit), held: make(map[int][]Event)}, nil
+	return &Stream{formats: formats, lines: lines, pairer: NewPairer(plan, emit), held: make(map[int][]Event)}, nil
 }
 
 // Feed takes the next piece of trace_pipe.
@@ -69,13 +74,17 @@ func (s *Stream) line(line []byte) {
 	}
 	switch s.rec.Kind {
 	case EventRecord:
-		ev := &s.rec.Event
-		if s.Process != nil {
-			ev.PID = s.Process(ev.TID, ev.PID)
-		}
-		s.order.add(ev, s.event)
+		s.owned(&s.rec.Event)
+		s.order.add(&s.rec.Event, s.event)
 	case LostRecord:
 		s.lost += s.rec.Lost
+	}
+}
+
+// owned finds the process of an event.
+func (s *Stream) owned(ev *Event) {
+	if s.Process != nil {
+		ev.PID = s.Process(ev.TID, ev.PID)
 	}
 }
 
@@ -117,6 +126,9 @@ func (s *Stream) Idle() { s.order.flush(s.event) }
 // Finish ends the calls that are open.
 func (s *Stream) Finish() {
 	s.Idle()
+	if s.raw != nil {
+		s.raw.flush(s.rawEvent)
+	}
 	for pid := range s.held {
 		s.release(pid, 0) // nowhere: they are counted as unplaced
 	}
@@ -129,21 +141,50 @@ func (s *Stream) Finish() {
 // Books are the sums of what has been paired so far.
 func (s *Stream) Books() *Books { return s.pairer.Books() }
 
-// Unparsed is the number of lines that were not understood.
-func (s *Stream) Unparsed() uint64 { return s.unparsed + uint64(s.splitter.Dropped()) }
+// Unparsed is the number of lines, or records, that were not understood.
+func (s *Stream) Unparsed() uint64 {
+	n := s.unparsed + uint64(s.splitter.Dropped())
+	if s.raw != nil {
+		n += s.raw.unreadable
+	}
+	return n
+}
 
 // Announced is the number of events that the kernel itself has called lost.
-func (s *Stream) Announced() uint64 { return s.lost }
+func (s *Stream) Announced() uint64 {
+	if s.raw != nil {
+		return s.lost + s.raw.lost
+	}
+	return s.lost
+}
 
 // Foreign is the number of events of processes that were not wanted.
 func (s *Stream) Foreign() uint64 { return s.foreign }
 
-// Source is where the text of a trace comes from: a tracefs.Session. If it has the
-// Session's Process, that tells the processes of threads.
+// Source is where a trace comes from: a tracefs.Session. If it has the Session's
+// Process, that tells the processes of threads; if it has its Formats and ReadPages, and
+// there are formats, raw pages are read instead of text.
 type Source interface {
 	// Read fills buf. 0, nil says that there is nothing for a moment, io.EOF that
 	// there will be nothing more.
 	Read(ctx context.Context, buf []byte) (int, error)
+}
+
+// Read takes what the source that was given to [Stream.From] has for the moment: n is 0
+// if that was nothing. Errors are the source's.
+func (s *Stream) Read(ctx context.Context) (n int, err error) {
+	if s.raw != nil {
+		return s.readPages(ctx)
+	}
+	if s.buf == nil {
+		s.buf = make([]byte, 64<<10)
+	}
+	n, err = s.src.Read(ctx, s.buf)
+	s.Feed(s.buf[:n])
+	if n == 0 {
+		s.Idle()
+	}
+	return n, err
 }
 
 // Calls yields the calls of a running session as they end, until the source ends or
@@ -157,16 +198,12 @@ func Calls(ctx context.Context, src Source, plan *uprobe.Plan) iter.Seq2[*Call, 
 			yield(nil, err)
 			return
 		}
-		if threads, ok := src.(interface{ Process(tid, printed int) int }); ok {
-			stream.Process = threads.Process
+		if err := stream.From(src); err != nil {
+			yield(nil, err)
+			return
 		}
-		buf := make([]byte, 64<<10)
 		for wanted {
-			n, err := src.Read(ctx, buf)
-			stream.Feed(buf[:n])
-			if n == 0 {
-				stream.Idle()
-			}
+			_, err := stream.Read(ctx)
 			if err == nil {
 				continue
 			}

@@ -1,11 +1,11 @@
 // Package tracefs drives the kernel's uprobe_events interface through the files
 // of tracefs: it finds and mounts the file system, writes probe definitions,
-// runs a session in an instance of its own, reads trace_pipe, the hit counters
-// and the error log, and leaves nothing behind.
+// runs a session in an instance of its own, reads trace_pipe or the pages of the ring
+// buffer, the hit counters and the error log, and leaves nothing behind.
 //
 // It knows the kernel's files and nothing of Go or of ELF: what is probed comes
 // in as a path and file offsets ([Event]), what was hit goes out as the kernel's
-// own text. Which instruction deserves a probe is decided by package offsets,
+// own text, or its own bytes. Which instruction deserves a probe is decided by package offsets,
 // what a line means by package parse.
 //
 // The only probe it can express is a plain "p:" one. A return probe ("r:") would

@@ -21,12 +21,12 @@ type ProbeError struct {
 
 func (e *ProbeError) Error() string {
 	if e.Msg == "" {
-		return fmt.Sprintf("define probe %q: %v", e.Line, e.Err)
+		return fmt.Sprintf("define probe %q: %v", e.short(), e.Err)
 	}
 	if w := e.Word(); w != "" {
-		return fmt.Sprintf("define probe %q: %v: %s at %q", e.Line, e.Err, e.Msg, w)
+		return fmt.Sprintf("define probe %q: %v: %s at %q", e.short(), e.Err, e.Msg, w)
 	}
-	return fmt.Sprintf("define probe %q: %v: %s", e.Line, e.Err, e.Msg)
+	return fmt.Sprintf("define probe %q: %v: %s", e.short(), e.Err, e.Msg)
 }
 
 func (e *ProbeError) Unwrap() error { return e.Err }
@@ -121,4 +121,13 @@ func lastRefusal(log string, lines []string) *ProbeError {
 		return &ProbeError{Line: strings.TrimRight(cmd, " "), Msg: strings.TrimSpace(msg), Col: col}
 	}
 	return nil
+}
+
+// short is the definition, or the beginning of one that is long.
+func (e *ProbeError) short() string {
+	const enough = 300
+	if len(e.Line) <= enough {
+		return e.Line
+	}
+	return e.Line[:enough] + "…"
 }

@@ -20,6 +20,8 @@ type Options struct {
 	// Quiet arms the probes for counting only: hits are counted, nothing is
 	// recorded but events with a Filter.
 	Quiet bool
+	// Reader is how events are read.
+	Reader Reader
 }
 
 // Target is the file whose instructions are probed.
@@ -42,6 +44,7 @@ type Session struct {
 	events   []Event
 	features Features
 	pipe     *pipe
+	raw      *rawPages // nil unless the reader is Raw
 	base     Timebase
 	created  bool // the instance directory
 	defined  bool // some line was written to uprobe_events
@@ -135,6 +138,11 @@ func (s *Session) prepare(opt Options) error {
 	}
 	if s.pipe, err = newPipe(fd); err != nil {
 		return err
+	}
+	if opt.Reader == Raw {
+		if err := s.openRaw(); err != nil {
+			return err
+		}
 	}
 	return s.configure(opt)
 }

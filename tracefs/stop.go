@@ -48,6 +48,9 @@ func (s *Session) Close() error {
 			errs = append(errs, s.disable())
 		}
 	}
+	if s.raw != nil {
+		errs = append(errs, s.raw.close())
+	}
 	if s.pipe != nil {
 		errs = append(errs, s.pipe.close())
 	}

@@ -62,4 +62,9 @@ func threadGroup(tid int) int {
 
 // Process returns the process of a thread, 0 if it is unknown. printed is the TGID column
 // of the thread's newest line, 0 where it has none.
-func (s *Session) Process(tid, printed int) int { return s.owners.of(tid, printed) }
+func (s *Session) Process(tid, printed int) int {
+	if s.raw != nil {
+		return s.raw.owners.of(tid)
+	}
+	return s.owners.of(tid, printed)
+}

@@ -25,7 +25,8 @@ type funcFilter struct {
 }
 
 // newFuncFilter splits a filter for a function. The builders are asked for what it needs.
-func newFuncFilter(e where.Expr, f *offsets.Func, sig *offsets.Signature, entry, ret *capture.Builder, entriesOnly bool) (*funcFilter, error) {
+// whole: nothing of it is for the kernel.
+func newFuncFilter(e where.Expr, f *offsets.Func, sig *offsets.Signature, entry, ret *capture.Builder, entriesOnly, whole bool) (*funcFilter, error) {
 	ff := &funcFilter{}
 	if n := len(sig.Results); n > 0 && isErrorType(sig.Results[n-1].Type) {
 		ff.err = sig.Results[n-1].Name
@@ -54,6 +55,11 @@ func newFuncFilter(e where.Expr, f *offsets.Func, sig *offsets.Signature, entry,
 		b := side(path)
 		if b == nil {
 			if t, ok := where.Builtin(path); ok {
+				if entriesOnly && path == "depth" {
+					return nil, fmt.Errorf("--entries does not see calls end: %q", path)
+				}
+				// Calls that the kernel drops would not count as depth.
+				whole = whole || path == "depth"
 				return t, nil
 			}
 			return nil, fmt.Errorf("%s has no variable %q", f.Name, rootName(path))
@@ -68,7 +74,7 @@ func newFuncFilter(e where.Expr, f *offsets.Func, sig *offsets.Signature, entry,
 	}
 	var pushes []where.Push
 	pushes, ff.rest = e.Split(func(r where.Ref) (where.Field, bool) {
-		if side(r.Path) != entry {
+		if whole || side(r.Path) != entry {
 			return where.Field{}, false
 		}
 		name, t, signed, ok := entry.Field(r.Path, r.Part == where.Len, r.Part == where.Cap)
@@ -119,7 +125,7 @@ func newFuncFilter(e where.Expr, f *offsets.Func, sig *offsets.Signature, entry,
 }
 
 func isErrorType(t *gotype.Type) bool {
-	return t != nil && t.Kind == gotype.Interface && t.Name == "error"
+	return t != nil && capture.IsError(t)
 }
 
 // rootName is the variable that a path begins with.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 // options are the flags and arguments of the commands that look at a binary.
@@ -27,10 +28,13 @@ type options struct {
 	dryRun   bool
 	hist     bool
 	errors   bool
-	maxLost  uint64
-	limited  bool // --max-lost was given
-	force    bool
-	trace    traceOptions
+	// rawLatency leaves in latencies what the probes of nested calls cost.
+	rawLatency bool
+	maxLost    uint64
+	limited    bool // --max-lost was given
+	force      bool
+	reader     tracefs.Reader
+	trace      traceOptions
 	// signatures: FUNC may say what the function's parameters are; of list, show them.
 	signatures bool
 	at         []string
@@ -123,10 +127,12 @@ func parseFlags(e *env, name, about string, groups flagGroup, args []string) (*o
 		fs.BoolVarP(&o.verbose, "verbose", "v", false, "show the probe definitions")
 		fs.BoolVar(&o.dryRun, "dry-run", false, "print the probe definitions and leave the kernel alone")
 		fs.Uint64Var(&o.maxLost, "max-lost", 0, "exit with status 5 if more than `N` events were lost")
+		fs.Var(readerValue{&o.reader}, "reader", "`READER` of events: pipe takes the kernel's text, raw its ring buffer's pages, for less")
 		fs.BoolVar(&o.force, "force", false, "go on with patterns that match nothing, and on kernels before 4.0")
 	}
 	if groups&histFlags != 0 {
 		fs.BoolVar(&o.errors, "errors", false, "add the calls whose last result was an error, and their share")
+		fs.BoolVar(&o.rawLatency, "raw-latency", false, "leave in latencies what the probes of nested calls cost")
 		fs.BoolVar(&o.hist, "hist", false, "add a latency histogram of each function")
 	}
 	if groups&traceFlags != 0 {

@@ -76,7 +76,7 @@ func TestKernelGccgo(t *testing.T) {
 	path := fixture.Compile(t, compiler, "gccgo/add.go")
 	for _, c := range []struct{ binary, function string }{{path, "main.add"}, {"libgo", "fmt.Println"}} {
 		p, goOn := waiting(t, path, "1009", "13")
-		tr := tracer(t, "probe", "-o", "json", "-p", fmt.Sprint(p.Process.Pid), c.binary, c.function)
+		tr := tracer(t, "probe", "--raw-latency", "-o", "json", "-p", fmt.Sprint(p.Process.Pid), c.binary, c.function)
 		if said := goOn(); !strings.HasSuffix(said, "add 1009 println 13\n") {
 			t.Errorf("the target said %q", said)
 		}

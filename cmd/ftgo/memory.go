@@ -33,6 +33,7 @@ func (m *memories) process(pid int) capture.Process {
 	p := m.of[pid]
 	if p == nil {
 		p = &memory{m, pid, !processAlive(pid)}
+		tracefs.Readable(pid, 0, 1) // has it remember the mappings
 		m.of[pid] = p
 	}
 	return p
@@ -59,7 +60,10 @@ func (m *memory) FuncName(pc uint64) string {
 	return m.binary.FuncValueName(pc - m.bias.Known(m.pid))
 }
 
-// Readable says yes where nobody knows any more.
-func (m *memory) Readable(addr uint64, n int) bool {
-	return m.gone || tracefs.Readable(m.pid, addr, n)
+// Readable asks for the process's mappings as they are, or were when last seen.
+func (m *memory) Readable(addr uint64, n int) (readable, known bool) {
+	if tracefs.Readable(m.pid, addr, n) {
+		return true, true
+	}
+	return false, !m.gone && processAlive(m.pid)
 }

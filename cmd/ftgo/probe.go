@@ -194,8 +194,14 @@ func (r *report) values(s *selection, _ tracefs.Features) (planValues, error) {
 
 func (r *report) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io.Writer) error {
 	r.out = out
+	if r.format == render.Table || r.mode == uprobe.Latency && !r.opt.rawLatency {
+		costs := measureHits(ctx, fsys, r.mode)
+		r.cost = costs.emulated.call
+		if !r.opt.rawLatency {
+			t.tally.costs = costs
+		}
+	}
 	if r.format == render.Table {
-		r.cost = hitCost(ctx, fsys, r.mode)
 		if r.opt.interval > 0 && isTerminal(out) {
 			r.screen = render.NewScreen(out)
 		}
@@ -292,7 +298,7 @@ func (r *report) write(rows []stats.Row) error {
 
 // final writes the totals.
 func (r *report) final(t *tracing, funcs []stats.Function, summary stats.Summary) error {
-	summary.HitCost = r.cost
+	summary.HitCost, summary.NetLatency = r.cost, t.tally.net
 	rows := make([]stats.Row, len(funcs))
 	for i, f := range funcs {
 		rows[i] = stats.NewRow(f, summary.Seconds)

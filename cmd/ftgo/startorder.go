@@ -25,7 +25,7 @@ type started struct {
 }
 
 // maxHeld bounds the calls that wait for one that does not end.
-const maxHeld = 100_000
+const maxHeld = 10_000
 
 func keyOf(c *parse.Call) callKey { return callKey{c.PID, c.TID, c.Func, c.Depth, c.Start} }
 
@@ -57,12 +57,13 @@ func (o *startOrder) end(c *parse.Call, line *render.CallLine, wanted bool, writ
 	for n < len(o.queue) && (o.queue[n].ended || len(o.queue)-n > maxHeld) {
 		next := o.queue[n]
 		next.passed = true
+		n++
 		if next.line != nil {
 			if err := write(next.line); err != nil {
+				o.queue = o.queue[n:]
 				return err
 			}
 		}
-		n++
 	}
 	o.queue = o.queue[n:]
 	return nil

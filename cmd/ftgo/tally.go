@@ -14,11 +14,17 @@ type tally struct {
 	base  tracefs.Timebase
 	funcs []stats.Function // as in plan.Funcs
 	ended uint64
+	// costs of nested calls' probes are taken off latencies.
+	costs hitCosts
+	// net: some were.
+	net bool
+	// within are the latencies of calls, for those that they were nested in.
+	within nestedSums
 }
 
 // errors: what is fetched where calls return is whether that is an error.
 func newTally(plan *uprobe.Plan, errors bool) *tally {
-	t := &tally{plan: plan, funcs: make([]stats.Function, len(plan.Funcs))}
+	t := &tally{plan: plan, within: make(nestedSums), funcs: make([]stats.Function, len(plan.Funcs))}
 	for i := range plan.Funcs {
 		f := &t.funcs[i]
 		f.Name = plan.Funcs[i].Name
@@ -53,12 +59,32 @@ func (t *tally) add(c *parse.Call) {
 		if f.ReturnsErrors && len(c.Results) > 0 && c.Results[0] != 0 {
 			f.Errors++
 		}
-		f.Latency.Record(int64(t.base.Duration(c.Start, c.End)))
+		f.Latency.Record(t.latency(c, t.base.Duration(c.Start, c.End).Nanoseconds()))
 	case parse.Unwound:
 		f.Unwound++
+		t.within.take(keyOfGoroutine(c), c.Depth)
 	case parse.Open:
 		f.Open++
 	}
+}
+
+// latency is how long a call took that was seen to take ns, net of what probes cost: its own, and those of calls
+// nested in it. Costs are averages, so that it may be a little off; it is not less than
+// what the nested calls took.
+func (t *tally) latency(c *parse.Call, ns int64) int64 {
+	if t.costs == (hitCosts{}) {
+		return ns
+	}
+	own := t.costs.emulated
+	if t.plan.Funcs[c.Func].Stepped {
+		own = t.costs.stepped
+	}
+	net := ns - int64(own.within+float64(c.Nested)*t.costs.emulated.call+float64(c.NestedStepped)*t.costs.stepped.call)
+	t.net = true
+	key := keyOfGoroutine(c)
+	net = max(net, t.within.take(key, c.Depth), 0)
+	t.within.add(key, c.Depth, net)
+	return net
 }
 
 // hits is the kernel's count of a plan's probes, and what of it was delivered.

@@ -12,6 +12,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
+	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -62,17 +63,32 @@ func (o *traceOptions) define(fs *pflag.FlagSet) {
 
 // check refuses what makes no sense.
 func (o *traceOptions) check() error {
+	if err := o.checkFetch("trace"); err != nil {
+		return err
+	}
 	switch {
-	case o.strLen < 1 || o.strLen > 512:
-		return usage("trace: --strlen %d: not 1 to 512", o.strLen)
-	case o.items < 1 || o.items > 64:
-		return usage("trace: --items %d: not 1 to 64", o.items)
+	case o.entries && (o.inside != "" || o.tree):
+		return usage("trace: --entries does not see calls end: no --inside, no --tree")
 	case o.entries && (o.errors || o.min > 0):
 		return usage("trace: --entries sees no results and no latency: no --errors, no --min")
 	case o.entries && o.startOrder, o.begins && o.startOrder:
 		return usage("trace: --start-order is for lines of whole calls")
 	case o.template != "" && (o.begins || o.tree):
 		return usage("trace: --format excludes --begins and --tree")
+	}
+	return nil
+}
+
+// maxStrLen is an array of 64 words.
+const maxStrLen = 512
+
+// checkFetch refuses what the kernel does not fetch.
+func (o *traceOptions) checkFetch(command string) error {
+	switch {
+	case o.strLen < 1 || o.strLen > maxStrLen:
+		return usage("%s: --strlen %d: not 1 to %d", command, o.strLen, maxStrLen)
+	case o.items < 1 || o.items > 64:
+		return usage("%s: --items %d: not 1 to 64", command, o.items)
 	}
 	return nil
 }
@@ -98,7 +114,7 @@ func joinFormat(args []string) []string {
 			continue
 		}
 		out = append(out, "--format="+text)
-		if strings.Contains(strings.ReplaceAll(text, "%%", ""), "%") && i+1 < len(args) {
+		if strings.Contains(strings.ReplaceAll(text, "%%", ""), "%") && i+1 < len(args) && args[i+1] != "--" {
 			i++
 			out = append(out, "--format-names="+args[i])
 		}
@@ -116,6 +132,9 @@ func trace(ctx context.Context, e *env, args []string) error {
 	}
 	if err := o.trace.check(); err != nil {
 		return err
+	}
+	if o.format != render.Table && (o.trace.template != "" || o.trace.begins || o.trace.tree) {
+		return usage("trace: --format, --begins and --tree are for text: no -o %s", o.format)
 	}
 	v, err := newCallLines(e, o)
 	if err != nil {
@@ -139,7 +158,7 @@ type callLines struct {
 	memory *memories
 	lines  uint64
 	where  *where.Expr
-	funcs  map[string]*funcLines // by name
+	funcs  map[*offsets.Func]*funcLines
 	// undecided is the number of calls of which the filter could not tell.
 	undecided uint64
 	// unknown counts functions whose arguments are not known, by the reason.
@@ -153,7 +172,7 @@ type funcLines struct {
 }
 
 func newCallLines(e *env, o *options) (*callLines, error) {
-	v := &callLines{env: e, opt: o, funcs: make(map[string]*funcLines), unknown: make(map[string]int)}
+	v := &callLines{env: e, opt: o, funcs: make(map[*offsets.Func]*funcLines), unknown: make(map[string]int)}
 	if o.trace.where != "" {
 		expr, err := where.Parse(o.trace.where)
 		if err != nil {
@@ -265,7 +284,7 @@ func (v *callLines) line(c *parse.Call, ended bool) (line *render.CallLine, ok b
 			return nil, false
 		}
 	}
-	fl := v.funcs[f.Name]
+	fl := v.funcs[f.Func]
 	if fl == nil {
 		return line, true // a single instruction has no arguments
 	}
@@ -300,8 +319,10 @@ func (v *callLines) line(c *parse.Call, ended bool) (line *render.CallLine, ok b
 }
 
 func (v *callLines) final(t *tracing, funcs []stats.Function, summary stats.Summary) error {
-	if err := v.order.flush(v.write); err != nil && !errors.Is(err, errEnough) {
-		return err
+	if !errors.Is(t.callErr, errEnough) {
+		if err := v.order.flush(v.write); err != nil && !errors.Is(err, errEnough) {
+			return err
+		}
 	}
 	if err := v.out.Flush(); err != nil {
 		return err

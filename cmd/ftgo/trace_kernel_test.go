@@ -123,6 +123,9 @@ func TestKernelTraceWhere(t *testing.T) {
 		{"errors", []string{"--errors"}, 7, false},
 		{"inside", []string{"--inside", "main.twice"}, 2, false},
 		{"a function that was not called", []string{"--inside", "main.never"}, 0, false},
+		{"inside, and a number in the kernel", []string{"--inside", "main.twice", "--where", "n == 500"}, 1, true},
+		{"depth is not for the kernel", []string{"--where", "depth == 0 && n == 7"}, 1, false},
+		{"string longer than what is shown", []string{"--strlen", "2", "--where", `key == "key-77"`}, 1, true},
 		{"slow ones", []string{"--min", "1h"}, 0, false},
 		{"another goroutine", []string{"--goid", "99999"}, 0, false},
 		{"in order of begin", []string{"--start-order"}, n, false},
@@ -146,6 +149,24 @@ func TestKernelTraceWhere(t *testing.T) {
 				t.Errorf("the kernel dropped %v hits", filtered)
 			}
 		})
+	}
+}
+
+// TestKernelTraceCrowd: what does not fit in an event is left out, and said; the rest of
+// the functions is not the worse for it.
+func TestKernelTraceCrowd(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "crowd")
+	for _, strlen := range []string{"64", "512"} {
+		r := ftgo(t, "trace", "--strlen", strlen, target, "main.*", "--", target)
+		for _, want := range []string{
+			"main.errors(a=nil, b=nil, ", "<no room: name the parts that matter>", "main.lists(a=[\"one\"]", "main.plain(n=7) = 7",
+			"main.astray(p=&<unreadable: no valid pointer>, s=<unreadable: no valid pointer>, q=&<unreadable: no valid pointer>)", `main.zeros(p=&{N:0 Name:""}, s="\x00\x00\x00")`,
+		} {
+			if r.code != 0 || !strings.Contains(r.stdout, want) {
+				t.Errorf("--strlen %s: status %d, no %q in\n%s%s", strlen, r.code, want, r.stdout, r.stderr)
+			}
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
@@ -36,23 +35,29 @@ func isError(results []capture.Value) bool {
 		return false
 	}
 	last := &results[len(results)-1]
-	return last.Type.Kind == gotype.Interface && last.Type.Name == "error" && last.State != capture.Unfetched && !last.Nil()
+	return capture.IsError(last.Type) && last.State != capture.Unfetched && (last.State == capture.Unreadable || !last.Nil())
 }
 
 // values plans what to fetch for the functions' lines and for the filter.
 func (v *callLines) values(s *selection, features tracefs.Features) (planValues, error) {
 	return func(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values, err error) {
+		if s.onlyInside[f] {
+			return out, nil
+		}
 		sig, err := s.signature(f)
 		if err != nil {
-			if v.where != nil {
-				return out, usage("--where: %v", err)
+			if _, given := s.given[f]; given {
+				return out, &statusError{exitUsage, err}
 			}
-			v.funcs[f.Name] = &funcLines{note: noteOf(err)}
+			if v.where != nil {
+				return out, v.without(s, f, err)
+			}
+			v.funcs[f] = &funcLines{note: noteOf(err)}
 			v.unknown[noteOf(err)]++
 			return out, nil
 		}
 		fl := &funcLines{note: sig.Note}
-		v.funcs[f.Name] = fl
+		v.funcs[f] = fl
 		atEntry := append(slices.Clone(sig.Params), sig.Captured...)
 		if sites.Late {
 			for i := range atEntry {
@@ -60,10 +65,16 @@ func (v *callLines) values(s *selection, features tracefs.Features) (planValues,
 			}
 		}
 		opt := captureOptions(&v.opt.trace, features, s.binary, f)
+		if v.where != nil {
+			// A string can only be told from the constant if as much of it is fetched.
+			opt.StrLen = min(max(opt.StrLen, v.where.Longest()), maxStrLen)
+		}
 		entry, ret := capture.NewBuilder(atEntry, opt), capture.NewBuilder(sig.Results, opt)
-		if v.where != nil && !s.onlyInside[f] {
-			if fl.filter, err = newFuncFilter(*v.where, f, sig, entry, ret, v.opt.trace.entries); err != nil {
-				return out, err
+		if v.where != nil {
+			// What the kernel drops is not there for others to be inside of.
+			whole := s.inside[f] || v.opt.trace.tree
+			if fl.filter, err = newFuncFilter(*v.where, f, sig, entry, ret, v.opt.trace.entries, whole); err != nil {
+				return out, v.without(s, f, err)
 			}
 			out.Filter = fl.filter.kernel
 			v.sayFilter(f, fl.filter)
@@ -71,6 +82,9 @@ func (v *callLines) values(s *selection, features tracefs.Features) (planValues,
 			fl.filter = &funcFilter{}
 		}
 		shownArgs, shownResults := s.shown(f, sig)
+		if v.opt.trace.template != "" {
+			shownArgs, shownResults = templatePaths(commaList(v.opt.trace.templateNames), sig)
+		}
 		if out.Entry, err = entry.Capture(shownArgs, fl.filter.atEntry); err != nil {
 			return out, &statusError{exitUsage, err}
 		}
@@ -82,6 +96,15 @@ func (v *callLines) values(s *selection, features tracefs.Features) (planValues,
 		}
 		return out, nil
 	}, nil
+}
+
+// without says what becomes of a function that --where can't be applied to: it is left out,
+// unless it was asked for by name.
+func (v *callLines) without(s *selection, f *offsets.Func, err error) error {
+	if s.named[f] {
+		return &statusError{exitUsage, err}
+	}
+	return uprobe.LeaveOut(err)
 }
 
 // noteOf is an error for a line that has no room for its prefixes.
@@ -103,6 +126,24 @@ func (v *callLines) sayFilter(f *offsets.Func, ff *funcFilter) {
 	if rest := ff.rest.String(); rest != "" {
 		v.env.say("%s: in user space: %s", f.Name, rest)
 	}
+}
+
+// templatePaths are what --format names of a function's arguments and results; what it has
+// not, the line will say.
+func templatePaths(names []string, sig *offsets.Signature) (args, results []string) {
+	args, results = []string{}, []string{}
+	has := func(vars []offsets.Variable, name string) bool {
+		return slices.ContainsFunc(vars, func(v offsets.Variable) bool { return v.Name == name })
+	}
+	for _, path := range names {
+		switch root := rootName(path); {
+		case has(sig.Params, root) || has(sig.Captured, root):
+			args = append(args, path)
+		case has(sig.Results, root):
+			results = append(results, path)
+		}
+	}
+	return args, results
 }
 
 // errLate: the function's first instructions can't be probed.

@@ -62,9 +62,12 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 	t.stream.Bias = t.bias.Of
 	t.stream.Keep = keep(t.opt.pids)
 	t.session, err = tracefs.Start(ctx, fsys, t.plan.Target(), t.plan.TraceEvents(), tracefs.Options{
-		BufferKB: t.env.bufferKB, Quiet: t.plan.Mode == uprobe.Count, Features: &t.features,
+		BufferKB: t.env.bufferKB, Quiet: t.plan.Mode == uprobe.Count, Features: &t.features, Reader: t.opt.reader,
 	})
 	if err != nil {
+		return err
+	}
+	if err := t.stream.From(t.session); err != nil {
 		return err
 	}
 	t.stream.Process = processOf(t.session, t.opt.pids)
@@ -130,10 +133,8 @@ func (t *tracing) watch(ctx context.Context) error {
 		defer ticker.Stop()
 		tick = ticker.C
 	}
-	buf := make([]byte, 64<<10)
 	for {
-		n, err := t.session.Read(ctx, buf)
-		t.stream.Feed(buf[:n])
+		_, err := t.stream.Read(ctx)
 		switch {
 		case errors.Is(t.callErr, errEnough):
 			return nil
@@ -143,8 +144,6 @@ func (t *tracing) watch(ctx context.Context) error {
 			return nil
 		case err != nil:
 			return err
-		case n == 0:
-			t.stream.Idle()
 		}
 		if t.onRead != nil {
 			if err := t.onRead(); err != nil {
@@ -213,11 +212,9 @@ func (t *tracing) checkTargets() error {
 
 // drain reads what is left after the probes have been told to disarm.
 func (t *tracing) drain() error {
-	buf := make([]byte, 64<<10)
 	for {
 		// Not to be cancelled: it ends by itself, and the books are to balance.
-		n, err := t.session.Read(context.Background(), buf)
-		t.stream.Feed(buf[:n])
+		_, err := t.stream.Read(context.Background())
 		if errors.Is(err, io.EOF) {
 			t.stopped = time.Now()
 			t.stream.Finish()
@@ -228,9 +225,6 @@ func (t *tracing) drain() error {
 		}
 		if err != nil {
 			return err
-		}
-		if n == 0 {
-			t.stream.Idle()
 		}
 	}
 }

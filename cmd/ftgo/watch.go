@@ -39,6 +39,9 @@ func watch(ctx context.Context, e *env, args []string) error {
 	if o.top > 0 {
 		return usage("watch: -t is for tables: use probe")
 	}
+	if err := o.trace.checkFetch("watch"); err != nil {
+		return err
+	}
 	v := &watcher{env: e, opt: o, wanted: o.patterns, last: make(map[watchKey]watched)}
 	if o.patterns = o.at; len(o.at) == 0 {
 		o.patterns, o.force = defaultAt, true
@@ -61,6 +64,7 @@ type watcher struct {
 	names  []string
 	seen   map[int]bool // processes, in this interval
 	first  time.Time    // when the first of them was
+	began  time.Time    // the interval
 	paused bool
 	count  uint64
 	last   map[watchKey]watched
@@ -85,6 +89,7 @@ func (v *watcher) values(s *selection, features tracefs.Features) (planValues, e
 		if err != nil {
 			return nil, err
 		}
+		v.names = append(v.names, variable.Name)
 		variable.Name = fmt.Sprintf("v%d", i) // dots in its name are no fields
 		vars[i], paths[i] = variable, strings.Repeat("*", stars(text))+variable.Name+rest
 	}
@@ -92,7 +97,11 @@ func (v *watcher) values(s *selection, features tracefs.Features) (planValues, e
 		opt := captureOptions(&v.opt.trace, features, s.binary, f)
 		c, err := capture.New(vars, paths, opt)
 		if err != nil {
-			return uprobe.Values{}, &statusError{exitUsage, err}
+			text := err.Error()
+			for i := range vars {
+				text = strings.ReplaceAll(text, fmt.Sprintf("v%d", i), strings.TrimLeft(v.wanted[i], "*")[:len(v.names[i])])
+			}
+			return uprobe.Values{}, &statusError{exitUsage, errors.New(text)}
 		}
 		return uprobe.Values{Entry: c}, nil
 	}, nil
@@ -136,8 +145,10 @@ func (v *watcher) begin(_ context.Context, t *tracing, _ *tracefs.FS, out io.Wri
 
 // hit gets the values of a moment.
 func (v *watcher) hit(c *parse.Call) error {
+	at := v.t.session.Timebase().Wall(c.Start)
 	if v.opt.interval > 0 {
-		if v.seen[c.PID] {
+		// What was hit while the probe was being taken out is of the last interval.
+		if v.seen[c.PID] || at.Before(v.began) {
 			return nil
 		}
 		if len(v.seen) == 0 {
@@ -146,7 +157,6 @@ func (v *watcher) hit(c *parse.Call) error {
 		v.seen[c.PID] = true
 	}
 	f := &v.t.plan.Funcs[c.Func]
-	at := v.t.session.Timebase().Wall(c.Start)
 	values := f.Values.Entry.Decode(c.Args, v.memory.process(c.PID))
 	for i := range values {
 		line := &render.VariableLine{Time: at, PID: c.PID, Name: v.wanted[i], Value: values[i]}
@@ -217,6 +227,7 @@ func (v *watcher) rest() error {
 
 func (v *watcher) tick(t *tracing) error {
 	clear(v.seen)
+	v.began = time.Now()
 	if !v.paused {
 		return nil
 	}

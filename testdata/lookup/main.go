@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"time"
 )
 
 type limits struct{ Max, Min int }
@@ -64,4 +65,5 @@ func main() {
 		lookup(key, i)
 	}
 	twice("twice")
+	time.Sleep(100 * time.Millisecond) // for what is left in memory to be looked at
 }

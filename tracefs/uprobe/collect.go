@@ -121,6 +121,7 @@ func (c *collector) addEntry(i int) {
 		// times as dear as its jump, which every kernel emulates.
 		kind, site = EntryJump, *f.Sites.Check
 	}
+	f.Stepped = !c.emulated(site)
 	id, _ := c.identity(f)
 	c.addFetching(shape{kind: kind, id: id, filter: f.Values.Filter}, i, site, f.Values.Entry)
 }
@@ -197,8 +198,9 @@ type decoded struct {
 	err   error
 }
 
-// decodeAll decodes functions on all CPUs, and keeps their order.
-func decodeAll(b *offsets.Binary, funcs []*offsets.Func) []decoded {
+// decodeAll decodes functions on all CPUs, and keeps their order. It counts them in done,
+// if that is not nil.
+func decodeAll(b *offsets.Binary, funcs []*offsets.Func, done *atomic.Int64) []decoded {
 	out := make([]decoded, len(funcs))
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -207,6 +209,9 @@ func decodeAll(b *offsets.Binary, funcs []*offsets.Func) []decoded {
 			for i := next.Add(1) - 1; i < int64(len(funcs)); i = next.Add(1) - 1 {
 				sites, err := b.Sites(funcs[i])
 				out[i] = decoded{funcs[i], sites, err}
+				if done != nil {
+					done.Add(1)
+				}
 			}
 		})
 	}

@@ -3,8 +3,10 @@ package uprobe
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
@@ -132,6 +134,9 @@ type Function struct {
 	Returns bool
 	// Point: it is one instruction, Sites.Entry, rather than a function.
 	Point bool
+	// Stepped: the kernel single-steps the instruction where its calls are seen to begin,
+	// which costs the program many times more than one that it emulates.
+	Stepped bool
 	// Values are those fetched with its calls.
 	Values Values
 }
@@ -175,8 +180,11 @@ type Options struct {
 	// Points are single instructions to probe.
 	Points []Instruction
 	// Values tells what to fetch of a function's calls; nil is nothing. An error ends the
-	// planning.
+	// planning, unless it is one of LeaveOut.
 	Values func(*offsets.Func, *offsets.Sites) (Values, error)
+	// Decoded, if not nil, counts the functions that were decoded, for who wants to show
+	// that New is at work: 100,000 take a second or more.
+	Decoded *atomic.Int64
 }
 
 // Instruction is an instruction to probe, and what to call it: "main.get+0x1a".
@@ -193,7 +201,7 @@ type Instruction struct {
 // what begins calls, what ends them, and the witnesses of goroutines' ends.
 func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	p := &Plan{Binary: b, Mode: opt.Mode}
-	for _, r := range decodeAll(b, funcs) {
+	for _, r := range decodeAll(b, funcs, opt.Decoded) {
 		if r.err != nil {
 			p.Skipped = append(p.Skipped, Skipped{r.fn, r.err})
 			continue
@@ -217,13 +225,11 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	}
 	c := collector{plan: p, features: opt.Features, nonce: nonce, open: make(map[shape]int)}
 	if opt.Values != nil {
-		for i := range p.Funcs {
-			if p.Funcs[i].Point {
-				continue
-			}
-			if p.Funcs[i].Values, err = opt.Values(p.Funcs[i].Func, p.Funcs[i].Sites); err != nil {
-				return nil, err
-			}
+		if err := p.addValues(opt.Values); err != nil {
+			return nil, err
+		}
+		if len(p.Funcs) == 0 {
+			return p, nil
 		}
 	}
 	if v, isGo := b.GoVersion(); isGo && p.identifies() {
@@ -243,6 +249,31 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	}
 	p.Events = c.sorted()
 	return p, nil
+}
+
+// LeaveOut is an error that leaves a function out of a plan, with err for the reason.
+func LeaveOut(err error) error { return leaveOut{err} }
+
+type leaveOut struct{ error }
+
+func (p *Plan) addValues(values func(*offsets.Func, *offsets.Sites) (Values, error)) error {
+	kept := p.Funcs[:0]
+	for _, f := range p.Funcs {
+		if !f.Point {
+			var err error
+			var out leaveOut
+			switch f.Values, err = values(f.Func, f.Sites); {
+			case errors.As(err, &out):
+				p.Skipped = append(p.Skipped, Skipped{f.Func, out.error})
+				continue
+			case err != nil:
+				return err
+			}
+		}
+		kept = append(kept, f)
+	}
+	p.Funcs = kept
+	return nil
 }
 
 // identifies tells whether events say whose call they are of.

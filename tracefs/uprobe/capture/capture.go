@@ -20,11 +20,15 @@ type Options struct {
 	Static func(va uint64) string
 }
 
-// What an event can hold: the kernel takes 128 arguments, of which the caller needs some,
-// and about a page for a record (MAX_TRACE_ARGS and MAX_UPROBE_BUFFER in kernel/trace).
+// What an event can hold: MAX_TRACE_ARGS (128) arguments, MAX_PROBE_EVENT_SIZE (3,072)
+// bytes (kernel/trace/trace_probe.h); the caller's own arguments, and those that arrange
+// adds, need some of it.
 const (
 	maxArgs  = 102
-	maxBytes = 3600
+	maxBytes = 2800
+	// maxLine is what all arguments' texts may have together: a definition has at most
+	// 4,095 bytes (WRITE_BUFSIZE in kernel/trace/trace_dynevent.c).
+	maxLine = 3300
 	// maxShare is what a variable may have of the arguments when it was not asked for by
 	// path: a pointer to a large struct would otherwise take them all.
 	maxShare = 48
@@ -65,6 +69,9 @@ func New(vars []offsets.Variable, paths []string, opt Options) (*Capture, error)
 	return NewBuilder(vars, opt).Capture(paths, nil)
 }
 
+// argFrame is what a definition has around a fetcharg: " v100=" and ":x64[64]".
+const argFrame = 14
+
 // arg is one fetcharg under construction.
 type arg struct {
 	fetch, typ string
@@ -80,6 +87,7 @@ type Builder struct {
 	index map[string]int
 	words int
 	bytes int
+	line  int // bytes of text
 	share int // the arguments there may be
 	// named: somebody knows arguments by their names, which go by their order.
 	named bool
@@ -129,7 +137,7 @@ func (b *Builder) fetch(text, typ string, count, bytes int) (at int, why string)
 	switch {
 	case len(text) > maxText:
 		return 0, "too many pointers away"
-	case len(b.args) >= min(maxArgs, b.share) || b.bytes+bytes > maxBytes:
+	case len(b.args) >= min(maxArgs, b.share) || b.bytes+bytes > maxBytes || b.line+len(text)+argFrame > maxLine:
 		return 0, "no room: name the parts that matter"
 	}
 	at = b.words
@@ -137,6 +145,7 @@ func (b *Builder) fetch(text, typ string, count, bytes int) (at int, why string)
 	b.index[key] = at
 	b.words += max(count, 1)
 	b.bytes += bytes
+	b.line += len(text) + argFrame
 	return at, ""
 }
 

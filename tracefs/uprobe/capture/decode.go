@@ -15,8 +15,9 @@ type Process interface {
 	ItabType(itab uint64) (addr uint64, ok bool)
 	// FuncName is the function at an address, "" if there is none.
 	FuncName(pc uint64) string
-	// Readable tells whether memory was there: the kernel reads zeros where it wasn't.
-	Readable(addr uint64, n int) bool
+	// Readable tells whether memory is there: the kernel reads zeros where it isn't. known
+	// is false if nobody can tell any more.
+	Readable(addr uint64, n int) (readable, known bool)
 }
 
 // Decode makes values of the words that were fetched.
@@ -45,25 +46,55 @@ type decoder struct {
 const (
 	nilPointer = "nil pointer"
 	badPointer = "no valid pointer"
+	zeroOrNot  = "zero, or not readable: the process has ended"
 )
 
 // check tells why what is behind guards means nothing, "" if it does.
 func (d *decoder) check(guards []guard) string {
-	for _, g := range guards {
+	for i, g := range guards {
 		if g.item >= 0 {
 			if int64(g.length.read(d.words)) <= g.item {
 				return "index out of range"
 			}
 			continue
 		}
-		switch p := g.pointer.read(d.words); {
+		p := g.pointer.read(d.words)
+		switch {
 		case p == 0:
 			return nilPointer
-		case !plausible(p) || !d.process.Readable(p, 1):
+		case !plausible(p):
 			return badPointer
+		}
+		// Where a pointer can't be followed to the next one, what an earlier event left
+		// is taken for that.
+		if i+1 < len(guards) && guards[i+1].item < 0 {
+			if readable, known := d.process.Readable(p, 1); known && !readable {
+				return badPointer
+			}
 		}
 	}
 	return ""
+}
+
+// zeros tells why what was read at an address, all of it zero, may not have been there.
+func (d *decoder) zeros(addr uint64) string {
+	switch readable, known := d.process.Readable(addr, 1); {
+	case !known:
+		return zeroOrNot
+	case !readable:
+		return badPointer
+	}
+	return ""
+}
+
+// behind is the pointer that a node's words were read through, 0 if there is none.
+func (d *decoder) behind(n *node) uint64 {
+	for i := len(n.guards) - 1; i >= 0; i-- {
+		if n.guards[i].item < 0 {
+			return n.guards[i].pointer.read(d.words)
+		}
+	}
+	return 0
 }
 
 // plausible: user space begins above mmap_min_addr and ends at 47 bits (57 with five
@@ -82,6 +113,14 @@ func (d *decoder) value(n *node) Value {
 	}
 	v.Num, v.Imag = n.num.read(d.words), n.imag.read(d.words)
 	v.Len, v.Cap = int64(n.len.read(d.words)), int64(n.cap.read(d.words))
+	if n.typ.Kind != gotype.Struct && n.typ.Kind != gotype.Array && v.Num|v.Imag|uint64(v.Len)|uint64(v.Cap) == 0 {
+		if p := d.behind(n); p != 0 {
+			if why := d.zeros(p); why != "" {
+				v.State, v.Why = Unreadable, why
+				return v
+			}
+		}
+	}
 	switch n.typ.Kind {
 	case gotype.String:
 		v.Bytes = d.bytes(n, &v)
@@ -95,6 +134,7 @@ func (d *decoder) value(n *node) Value {
 	case gotype.Pointer:
 		if v.Num != 0 && n.elem != nil {
 			e := d.value(n.elem)
+			e.collapse()
 			v.Elem = &e
 		}
 	case gotype.Interface:
@@ -103,6 +143,18 @@ func (d *decoder) value(n *node) Value {
 		d.header(n, &v)
 	}
 	return v
+}
+
+// collapse makes one unreadable value of a struct of which no field is readable.
+func (v *Value) collapse() {
+	for i := range v.Fields {
+		if v.Fields[i].State != Unreadable || v.Fields[i].Why != v.Fields[0].Why {
+			return
+		}
+	}
+	if len(v.Fields) > 0 {
+		v.State, v.Why, v.Fields = Unreadable, v.Fields[0].Why, nil
+	}
 }
 
 func (d *decoder) all(nodes []*node) []Value {
@@ -146,8 +198,10 @@ func (d *decoder) image(addr uint64, at, words int) (b []byte, why string) {
 		b = binary.LittleEndian.AppendUint64(b, w)
 		zero = zero && w == 0
 	}
-	if zero && !d.process.Readable(addr, 1) {
-		return nil, badPointer
+	if zero {
+		if why := d.zeros(addr); why != "" {
+			return nil, why
+		}
 	}
 	return b, ""
 }
@@ -171,9 +225,15 @@ func (d *decoder) header(n *node, v *Value) {
 		v.Len, v.Cap = 0, 0
 		return
 	}
-	if !plausible(v.Num) || !d.process.Readable(v.Num, 8) {
+	if !plausible(v.Num) {
 		v.State, v.Why = Unreadable, badPointer
 		return
+	}
+	if v.Len == 0 {
+		if why := d.zeros(v.Num); why != "" {
+			v.State, v.Why = Unreadable, why
+			return
+		}
 	}
 	if n.typ.Kind == gotype.Func {
 		v.Dynamic = d.process.FuncName(uint64(v.Len))

@@ -100,9 +100,9 @@ func (m *machine) DynamicType(addr uint64) (*gotype.Type, bool, bool) {
 	r, ok := m.types[addr]
 	return r.Type, r.Direct, ok
 }
-func (m *machine) ItabType(itab uint64) (uint64, bool) { at, ok := m.itabs[itab]; return at, ok }
-func (m *machine) FuncName(pc uint64) string           { return fmt.Sprintf("main.at%x", pc) }
-func (m *machine) Readable(addr uint64, n int) bool    { _, ok := m.memory[addr]; return ok }
+func (m *machine) ItabType(itab uint64) (uint64, bool)      { at, ok := m.itabs[itab]; return at, ok }
+func (m *machine) FuncName(pc uint64) string                { return fmt.Sprintf("main.at%x", pc) }
+func (m *machine) Readable(addr uint64, n int) (bool, bool) { _, ok := m.memory[addr]; return ok, true }
 
 // describe writes a value in short.
 func describe(v *Value) string {

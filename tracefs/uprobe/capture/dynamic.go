@@ -16,11 +16,11 @@ func (d *decoder) dynamic(n *node, v *Value) {
 	if n.typ.Methods {
 		var ok bool
 		if at, ok = d.process.ItabType(v.TypeWord); !ok {
-			if !plausible(v.TypeWord) || !d.process.Readable(v.TypeWord, 16) {
+			at = n.iface.typ.read(d.words)
+			if !plausible(v.TypeWord) || at == 0 {
 				v.State, v.Why = Unreadable, badPointer
 				return
 			}
-			at = n.iface.typ.read(d.words)
 		}
 	}
 	t, direct, ok := d.process.DynamicType(at)

@@ -36,7 +36,7 @@ func (b *Builder) dynamic(n *node, s source) {
 	}
 	data, dl, why := b.follow(s, 8)
 	n.imag, n.why = dl, why
-	isError := n.typ.Name == "error"
+	isError := IsError(n.typ)
 	if why != "" || n.typ.Methods && !isError {
 		return
 	}
@@ -80,3 +80,8 @@ func (b *Builder) followText(s source, off int64) (source, leaf, string) {
 
 // isErrno is the type whose value a *fs.PathError's Err mostly holds.
 func isErrno(t *gotype.Type) bool { return t.Name == "syscall.Errno" }
+
+// IsError tells whether a type is the interface error, or what generic code has for it.
+func IsError(t *gotype.Type) bool {
+	return t.Kind == gotype.Interface && (t.Name == "error" || t.Name == "go.shape.interface { Error() string }")
+}

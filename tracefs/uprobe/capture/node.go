@@ -2,6 +2,7 @@ package capture
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -90,7 +91,8 @@ func (b *Builder) pointer(n *node, s source, pointers int) {
 	to, l, why := b.follow(s, 0)
 	n.num, n.why = l, why
 	elem := n.typ.Elem()
-	if why != "" || pointers == 0 || elem == nil || elem.Kind == gotype.Unknown {
+	// What a pointer in generic code points to is not told: all pointers have one shape.
+	if why != "" || pointers == 0 || elem == nil || elem.Kind == gotype.Unknown || strings.HasPrefix(n.typ.Name, "*go.shape.") || strings.HasPrefix(n.typ.Name, "go.shape.") {
 		return
 	}
 	to.align = elem.Align

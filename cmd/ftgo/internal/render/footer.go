@@ -50,6 +50,9 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 			line("  and %d more, see -o json", more)
 		}
 	}
+	if s.NetLatency {
+		line("latencies are net of what probes cost, as far as that is known (--raw-latency leaves it in)")
+	}
 	if s.HitCost > 0 {
 		line("each call's probes cost the target about %s here", Duration(int64(math.Round(s.HitCost))))
 	}

@@ -46,6 +46,8 @@ type Summary struct {
 	Seconds float64
 	// HitCost is the measured cost of one call's probes to the target, in ns; 0 if unknown.
 	HitCost float64
+	// NetLatency: what the probes of nested calls cost was taken off latencies.
+	NetLatency bool
 	// Clock names the trace clock used ("x86-tsc").
 	Clock string
 	// LatencyMeasured tells probe (true) from count (false).

@@ -33,6 +33,24 @@ func (e Expr) String() string {
 	return e.root.String()
 }
 
+// Longest is the length of the longest string that something is compared with.
+func (e Expr) Longest() int {
+	longest := 0
+	var visit func(n *node)
+	visit = func(n *node) {
+		if n == nil {
+			return
+		}
+		if n.op == opString {
+			longest = max(longest, len(n.bytes))
+		}
+		visit(n.x)
+		visit(n.y)
+	}
+	visit(e.root)
+	return longest
+}
+
 // Refs are the variables that the filter asks for, each once, in order of appearance.
 func (e Expr) Refs() []Ref {
 	var refs []Ref

@@ -1,0 +1,281 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+func TestKernelRawProbeIsExact(t *testing.T) {
+	tracetest.Kernel(t)
+	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "exact"), []string{"--reader", "raw", "main.*"})
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	same(t, o, b)
+	if o.summary.Lost != 0 {
+		t.Errorf("%d events lost", o.summary.Lost)
+	}
+}
+
+// TestKernelRawEverythingArmed has events of every thread of the program, from its first.
+func TestKernelRawEverythingArmed(t *testing.T) {
+	tracetest.Kernel(t)
+	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "exact"), []string{"--reader", "raw", "main.*", "runtime.*"})
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	same(t, o, b)
+}
+
+func TestKernelRawFlood(t *testing.T) {
+	tracetest.Kernel(t)
+	for _, c := range []struct {
+		name     string
+		bufferKB int
+	}{{"buffer of two pages", 8}, {"usual buffer", 0}} {
+		t.Run(c.name, func(t *testing.T) {
+			size := func(e *env) { e.bufferKB = c.bufferKB }
+			o, b, r := observeTarget(t, size, "probe", fixture.Build(t, "flood"), []string{"--reader", "raw", "main.framed", "main.leaf"}, "-n", "20011")
+			if r.code != 0 {
+				t.Fatalf("status %d\n%s", r.code, r.stderr)
+			}
+			s := o.summary
+			if overflows := c.bufferKB > 0; overflows != (s.Lost > 0) {
+				t.Errorf("%d events lost", s.Lost)
+			}
+			if s.Delivered+s.Lost != s.Hits || s.Unparsed != 0 || s.Disarming != 0 {
+				t.Errorf("delivered %d + lost %d, unparsed %d, disarming %d, is not hits %d", s.Delivered, s.Lost, s.Unparsed, s.Disarming, s.Hits)
+			}
+			for name, want := range b.Functions {
+				f := o.functions[name]
+				if f.Calls != want.Calls || f.Completed+f.Open+f.Lost != f.Calls || f.Unwound != 0 {
+					t.Errorf("%s: %+v, want %d calls", name, f, want.Calls)
+				}
+			}
+		})
+	}
+}
+
+// TestKernelRawPID tells processes apart by what /proc says of threads.
+func TestKernelRawPID(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "server")
+	var pids []string
+	for range 2 {
+		cmd := exec.Command(target)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { cmd.Process.Kill(); cmd.Wait() }()
+		pids = append(pids, fmt.Sprint(cmd.Process.Pid))
+	}
+	r := ftgo(t, "trace", "--reader", "raw", "-n", "20", "-o", "json", "-p", pids[0], "main.tick")
+	calls := jsonLines(t, r.stdout, "call")
+	if r.code != 0 || len(calls) != 20 {
+		t.Fatalf("status %d, %d calls, want 20\n%s", r.code, len(calls), r.stderr)
+	}
+	for _, c := range calls {
+		if pid := fmt.Sprint(c["pid"]); pid != pids[0] {
+			t.Errorf("a call of process %s, want %s", pid, pids[0])
+		}
+	}
+	r = ftgo(t, "count", "--reader", "raw", "-n", "20", "-o", "json", "-p", pids[1], "main.tick")
+	if s := readObserved(t, r.stdout).summary; r.code != 0 || s.Delivered < 20 || s.Lost != 0 {
+		t.Errorf("status %d, summary %+v\n%s", r.code, s, r.stderr)
+	}
+}
+
+// TestKernelReadersAgree watches one run of a program by two sessions, one with each
+// reader: both see the same calls. Words of memory are compared where no other thread
+// writes to it: the sessions fetch one after the other.
+func TestKernelReadersAgree(t *testing.T) {
+	f := tracetest.Kernel(t)
+	for _, c := range []struct {
+		target, pattern string
+		args            []string
+		values          bool
+	}{
+		{"exact", "main.*", nil, false},
+		{"lookup", "main.*", []string{"-n", "1009"}, true},
+		{"flood", "main.leaf", []string{"-n", "1009"}, true},
+	} {
+		t.Run(c.target, func(t *testing.T) {
+			target := fixture.Build(t, c.target)
+			text := sessionCalls{values: c.values}
+			text.start(t, f, target, c.pattern, tracefs.Pipe)
+			defer text.session.Close()
+			raw := sessionCalls{values: c.values}
+			raw.start(t, f, target, c.pattern, tracefs.Raw)
+			defer raw.session.Close()
+			go text.read(t.Context())
+			go raw.read(t.Context())
+			if out, err := exec.Command(target, c.args...).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			text.finish(t)
+			raw.finish(t)
+			raw.compare(t, text.byGoroutine)
+		})
+	}
+}
+
+// TestKernelRawEqualsText reads what one session has recorded twice: as the text of the
+// trace file, which consumes nothing, and then raw. Calls are the same to the tick.
+func TestKernelRawEqualsText(t *testing.T) {
+	f := tracetest.Kernel(t)
+	for _, name := range []string{"lookup", "flood"} {
+		t.Run(name, func(t *testing.T) {
+			target := fixture.Build(t, name)
+			s := sessionCalls{values: true, times: true}
+			s.start(t, f, target, "main.*", tracefs.Raw)
+			defer s.session.Close()
+			if out, err := exec.Command(target, "-n", "1009").CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if err := s.session.Pause(); err != nil {
+				t.Fatal(err)
+			}
+			trace, err := os.ReadFile(filepath.Join(f.Dir(), "instances", s.session.Name(), "trace"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := sessionCalls{times: true}
+			text.stream = text.to(t, s.plan)
+			text.stream.Feed(trace)
+			text.stream.Finish()
+			go s.read(t.Context())
+			s.finish(t)
+			s.compare(t, text.byGoroutine)
+		})
+	}
+}
+
+func clip(lines []string) string { return strings.Join(lines[:min(len(lines), 3)], "\n") }
+
+// sessionCalls are the calls that a session has seen.
+type sessionCalls struct {
+	values      bool // are fetched
+	times       bool // are compared
+	plan        *uprobe.Plan
+	session     *tracefs.Session
+	stream      *parse.Stream
+	byGoroutine map[string][]string
+	done        chan error
+}
+
+func (s *sessionCalls) start(t *testing.T, f *tracefs.FS, target, pattern string, reader tracefs.Reader) {
+	t.Helper()
+	var out bytes.Buffer
+	e := newEnv(&out, &out)
+	o, err := parseFlags(e, "trace", aboutTrace, selectFlags|runFlags|traceFlags, []string{target, pattern})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sel, err := selectFuncs(e, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { sel.binary.Close() })
+	lines, err := newCallLines(e, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values planValues
+	if s.values {
+		if values, err = lines.values(sel, f.Features()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.plan, err = planFor(sel, uprobe.Latency, f.Features(), values); err != nil {
+		t.Fatal(err)
+	}
+	s.stream = s.to(t, s.plan)
+	if s.session, err = tracefs.Start(t.Context(), f, s.plan.Target(), s.plan.TraceEvents(), tracefs.Options{Reader: reader}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.stream.From(s.session); err != nil {
+		t.Fatal(err)
+	}
+	s.done = make(chan error, 1)
+}
+
+// to is a stream whose calls are kept.
+func (s *sessionCalls) to(t *testing.T, plan *uprobe.Plan) *parse.Stream {
+	t.Helper()
+	s.byGoroutine = make(map[string][]string)
+	stream, err := parse.NewStream(plan, func(c *parse.Call) {
+		g := fmt.Sprint(c.PID, " ", c.Goid)
+		if c.Goid == 0 {
+			g += fmt.Sprint(" thread ", c.TID)
+		}
+		line := fmt.Sprint(plan.Funcs[c.Func].Name, " ", c.TID, c.Depth, c.Outcome, c.Args, c.Results)
+		if s.times {
+			line += fmt.Sprint(c.CPU, c.Start, c.End)
+		}
+		s.byGoroutine[g] = append(s.byGoroutine[g], line)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream
+}
+
+// read reads until the session has ended.
+func (s *sessionCalls) read(ctx context.Context) {
+	var err error
+	for err == nil {
+		_, err = s.stream.Read(ctx)
+	}
+	s.done <- err
+}
+
+// compare compares with the calls of each goroutine as seen in text.
+func (s *sessionCalls) compare(t *testing.T, text map[string][]string) {
+	t.Helper()
+	calls := 0
+	for g, want := range text {
+		calls += len(want)
+		if got := s.byGoroutine[g]; !slices.Equal(got, want) {
+			i := 0
+			for i < min(len(got), len(want)) && got[i] == want[i] {
+				i++
+			}
+			t.Errorf("goroutine %s: of %d calls by raw pages and %d by text, these are the first that differ:\n%s\nby text\n%s",
+				g, len(got), len(want), clip(got[i:]), clip(want[i:]))
+		}
+	}
+	if len(s.byGoroutine) != len(text) || calls < 1000 {
+		t.Errorf("%d goroutines by raw pages, %d by text, with %d calls", len(s.byGoroutine), len(text), calls)
+	}
+}
+
+// finish waits until all has been read.
+func (s *sessionCalls) finish(t *testing.T) {
+	t.Helper()
+	s.session.Stop()
+	if err := <-s.done; !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	s.stream.Finish()
+	if n := s.stream.Unparsed() + s.stream.Announced(); n != 0 {
+		t.Errorf("%d events not understood or lost", n)
+	}
+	if err := s.session.Close(); err != nil {
+		t.Error(err)
+	}
+}

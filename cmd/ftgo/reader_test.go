@@ -1,0 +1,28 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+func TestReaderFlag(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want tracefs.Reader
+	}{
+		{nil, tracefs.Pipe}, {[]string{"--reader", "pipe"}, tracefs.Pipe}, {[]string{"--reader=raw"}, tracefs.Raw},
+	} {
+		var out strings.Builder
+		e := newEnv(&out, &out)
+		o, err := parseFlags(e, "probe", aboutProbe, selectFlags|runFlags, append(c.args, "/bin/true", "main.main"))
+		if err != nil || o.reader != c.want {
+			t.Errorf("%q: reader %v, %v", c.args, o, err)
+		}
+	}
+	r := ftgo(t, "probe", "--reader", "splice", "/bin/true", "main.main")
+	if r.code != exitUsage || !strings.Contains(r.stderr, `"splice"`) {
+		t.Errorf("status %d, want %d\n%s", r.code, exitUsage, r.stderr)
+	}
+}

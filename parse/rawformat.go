@@ -1,0 +1,222 @@
+package parse
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// RawFormats say how the records of our events lie in a raw page. They aren't changed
+// by use.
+type RawFormats struct {
+	events []rawEvent
+	byID   []int32 // common_type → index in events plus 1
+}
+
+// rawEvent is the layout of one event's records.
+type rawEvent struct {
+	size   int // in bytes, of the fields below together
+	fields []rawField
+	ip     rawField
+	pid    rawField
+}
+
+// rawField is a number in a record, or an array of them.
+type rawField struct {
+	at     int
+	size   int // of a number: 1, 2, 4 or 8
+	count  int
+	signed bool
+}
+
+// NewRawFormats makes a decoder for these events from what the kernel says of each in
+// its file events/GROUP/EVENT/format (kernel/trace/trace_events.c, f_show).
+func NewRawFormats(formats []Format, texts []string) (*RawFormats, error) {
+	if len(formats) != len(texts) {
+		return nil, fmt.Errorf("parse formats: %d texts for %d events", len(texts), len(formats))
+	}
+	r := &RawFormats{events: make([]rawEvent, len(formats))}
+	for i := range formats {
+		id, err := r.events[i].parse(&formats[i], texts[i])
+		if err != nil {
+			return nil, fmt.Errorf("parse format of event %q: %w", formats[i].Event, err)
+		}
+		for len(r.byID) <= id {
+			r.byID = append(r.byID, 0)
+		}
+		if other := r.byID[id]; other != 0 {
+			return nil, fmt.Errorf("parse format of event %q: ID %d is that of %q, too", formats[i].Event, id, formats[other-1].Event)
+		}
+		r.byID[id] = int32(i + 1)
+	}
+	return r, nil
+}
+
+func (e *rawEvent) parse(f *Format, text string) (id int, err error) {
+	fields := make(map[string]rawField)
+	id = -1
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if word, ok := strings.CutPrefix(line, "ID:"); ok {
+			n, err := strconv.ParseUint(strings.TrimSpace(word), 10, 16) // common_type has 16 bits
+			if err != nil {
+				return 0, fmt.Errorf("line %q: %w", line, err)
+			}
+			id = int(n)
+		}
+		if !strings.HasPrefix(line, "field:") {
+			continue
+		}
+		name, field, err := parseRawField(line)
+		if err != nil {
+			return 0, fmt.Errorf("line %q: %w", line, err)
+		}
+		fields[name] = field
+	}
+	if id < 0 {
+		return 0, errors.New("no ID")
+	}
+	// Every record begins with its type (struct trace_entry in
+	// include/linux/trace_events.h), which has to be read before anything of the event
+	// is known.
+	if want := (rawField{at: 0, size: 2}); fields["common_type"] != want {
+		return 0, fmt.Errorf("common_type is %+v", fields["common_type"])
+	}
+	take := func(name string, count int) (rawField, error) {
+		field, ok := fields[name]
+		if !ok {
+			return field, fmt.Errorf("no field %q", name)
+		}
+		field.count = max(1, count)
+		field.size /= field.count
+		switch whole := fields[name].size; {
+		case field.size*field.count != whole || field.size != 1 && field.size != 2 && field.size != 4 && field.size != 8:
+			return field, fmt.Errorf("field %q: %d bytes are not %d numbers", name, whole, field.count)
+		}
+		e.size = max(e.size, field.at+field.size*field.count)
+		return field, nil
+	}
+	if e.pid, err = take("common_pid", 0); err != nil {
+		return 0, err
+	}
+	if e.ip, err = take("__probe_ip", 0); err != nil {
+		return 0, err
+	}
+	for i, name := range f.Args {
+		count := 0
+		if f.Len != nil {
+			count = f.Len[i]
+		}
+		field, err := take(name, count)
+		if err != nil {
+			return 0, err
+		}
+		e.fields = append(e.fields, field)
+	}
+	return id, nil
+}
+
+// maxRawField bounds offsets and sizes: records are no longer than a page, of which the
+// kernel's largest has 512 KB (ring_buffer_subbuf_order_set in
+// kernel/trace/ring_buffer.c).
+const maxRawField = 1 << 19
+
+// parseRawField reads "field:TYPE NAME[LEN]; offset:N; size:N; signed:N;".
+func parseRawField(line string) (name string, f rawField, err error) {
+	for part := range strings.SplitSeq(line, ";") {
+		key, value, ok := strings.Cut(strings.TrimSpace(part), ":")
+		if !ok {
+			continue
+		}
+		if key == "field" {
+			name, _, _ = strings.Cut(value[strings.LastIndexByte(value, ' ')+1:], "[")
+			if strings.HasPrefix(value, "__data_loc") {
+				return name, f, errors.New("a string is no number")
+			}
+			continue
+		}
+		n, err := strconv.ParseUint(value, 10, 32)
+		if err != nil {
+			return name, f, err
+		}
+		if n > maxRawField {
+			return name, f, fmt.Errorf("%s %d is beyond any page", key, n)
+		}
+		switch key {
+		case "offset":
+			f.at = int(n)
+		case "size":
+			f.size = int(n)
+		case "signed":
+			f.signed = n != 0
+		}
+	}
+	if !isIdentifier(name) {
+		return name, f, fmt.Errorf("name %q is no C identifier", name)
+	}
+	return name, f, nil
+}
+
+// decode reads one record. It is false for what is no record of ours.
+func (r *RawFormats) decode(data []byte, ev *Event) bool {
+	if len(data) < 2 {
+		return false
+	}
+	id := int(binary.LittleEndian.Uint16(data))
+	if id >= len(r.byID) || r.byID[id] == 0 {
+		return false
+	}
+	ev.Format = int(r.byID[id] - 1)
+	e := &r.events[ev.Format]
+	if len(data) < e.size {
+		return false
+	}
+	tid := e.pid.number(data, e.pid.at)
+	if tid > math.MaxInt32 {
+		return false
+	}
+	ev.TID, ev.PID = int(tid), 0
+	ev.Addr = e.ip.number(data, e.ip.at)
+	args := ev.Args[:0]
+	for i := range e.fields {
+		f := &e.fields[i]
+		if f.size == 8 { // most are
+			for words := data[f.at : f.at+8*f.count]; len(words) >= 8; words = words[8:] {
+				args = append(args, binary.LittleEndian.Uint64(words))
+			}
+			continue
+		}
+		for at := f.at; at < f.at+f.size*f.count; at += f.size {
+			args = append(args, f.number(data, at))
+		}
+	}
+	ev.Args = args
+	return true
+}
+
+// number is the one at an offset, in two's complement if it has a sign.
+func (f *rawField) number(data []byte, at int) uint64 {
+	switch f.size {
+	case 8:
+		return binary.LittleEndian.Uint64(data[at:])
+	case 4:
+		v := binary.LittleEndian.Uint32(data[at:])
+		if f.signed {
+			return uint64(int64(int32(v)))
+		}
+		return uint64(v)
+	case 2:
+		v := binary.LittleEndian.Uint16(data[at:])
+		if f.signed {
+			return uint64(int64(int16(v)))
+		}
+		return uint64(v)
+	}
+	if f.signed {
+		return uint64(int64(int8(data[at])))
+	}
+	return uint64(data[at])
+}

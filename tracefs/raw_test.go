@@ -1,0 +1,224 @@
+package tracefs
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// rawFake is a fake tracefs whose instances have the pages of two CPUs and formats of
+// events.
+type rawFake struct{ *fakeFiles }
+
+func (f rawFake) Mkdir(path string) error {
+	if err := f.fakeFiles.Mkdir(path); err != nil {
+		return err
+	}
+	rel, err := filepath.Rel(f.root, path)
+	if err != nil {
+		return err
+	}
+	f.put(filepath.Join(rel, "per_cpu/cpu0/trace_pipe_raw"), "page of 0")
+	f.put(filepath.Join(rel, "per_cpu/cpu1/trace_pipe_raw"), "")
+	return nil
+}
+
+func startRaw(t *testing.T) (*Session, *fakeFiles) {
+	t.Helper()
+	fs, fake := newFake(t)
+	fs.ops = rawFake{fake}
+	s, err := Start(t.Context(), fs, Target{Path: "/bin/true"}, testEvents(), Options{Reader: Raw})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, fake
+}
+
+// TestRawStartFailsAtEachStep: as with the pipe, nothing is left whatever fails.
+func TestRawStartFailsAtEachStep(t *testing.T) {
+	for step := 1; ; step++ {
+		f, fake := newFake(t)
+		f.ops = rawFake{fake}
+		fake.failAt = step
+		before := openFiles(t)
+		s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, testEvents(), Options{Reader: Raw})
+		if len(fake.log) < step {
+			if err != nil {
+				t.Fatalf("nothing was made to fail, but: %v", err)
+			}
+			opened := 0
+			for _, l := range fake.log {
+				if filepath.Base(l) == "trace_pipe_raw" {
+					opened++
+				}
+			}
+			if opened != 2 {
+				t.Errorf("pages of %d CPUs opened, want 2: %q", opened, fake.log)
+			}
+			fake.failAt = 0
+			if err := s.Close(); err != nil {
+				t.Fatalf("close: %v", err)
+			}
+			return
+		}
+		if !errors.Is(err, fake.err) {
+			t.Errorf("step %d (%s): error %v does not tell", step, fake.log[step-1], err)
+		}
+		if left := fake.left(); len(left) > 0 {
+			t.Errorf("step %d (%s) failed: left %q", step, fake.log[step-1], left)
+		}
+		if after := openFiles(t); after != before {
+			t.Errorf("step %d (%s) failed: %d files open, %d before", step, fake.log[step-1], after, before)
+		}
+	}
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}
+
+// TestReadPages: each CPU's pages are followed by an empty one, a stopped session is read
+// to its end, and a context that is done is heeded.
+func TestReadPages(t *testing.T) {
+	s, _ := startRaw(t)
+	defer s.Close()
+	type got struct {
+		cpu  int
+		page string
+	}
+	var pages []got
+	take := func(cpu int, page []byte) { pages = append(pages, got{cpu, string(page)}) }
+	n, err := s.ReadPages(t.Context(), take)
+	if want := []got{{0, "page of 0"}, {0, ""}, {1, ""}}; n != 1 || err != nil || !slices.Equal(pages, want) {
+		t.Errorf("%d, %v: %v, want %v", n, err, pages, want)
+	}
+	if n, err := s.ReadPages(t.Context(), take); n != 0 || err != nil {
+		t.Errorf("nothing more to read: %d, %v", n, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(time.Millisecond, cancel)
+	for range 1000 {
+		if _, err = s.ReadPages(ctx, take); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	s.Stop()
+	<-s.stopped
+	if n, err := s.ReadPages(t.Context(), take); n != 0 || err != io.EOF {
+		t.Errorf("at the end: %d, %v", n, err)
+	}
+}
+
+// TestReadPagesShares: a CPU that never comes to its end does not keep the others waiting.
+func TestReadPagesShares(t *testing.T) {
+	fs, fake := newFake(t)
+	fs.ops = rawFake{fake}
+	s, err := Start(t.Context(), fs, Target{Path: "/bin/true"}, testEvents(), Options{Reader: Raw})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	file := filepath.Join(fake.root, "instances", s.Name(), "per_cpu/cpu0/trace_pipe_raw")
+	if err := os.WriteFile(file, make([]byte, 2*passPages*rawBuffer), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []struct {
+		pages   int
+		emptied bool
+	}{{passPages, false}, {passPages, false}, {0, true}} {
+		emptied, others := false, 0
+		n, err := s.ReadPages(t.Context(), func(cpu int, page []byte) {
+			emptied = emptied || cpu == 0 && len(page) == 0
+			others += cpu
+		})
+		if n != want.pages || emptied != want.emptied || others != 1 || err != nil {
+			t.Errorf("%d pages, %v; emptied %v, the other CPU read %d times; want %+v", n, err, emptied, others, want)
+		}
+	}
+}
+
+func TestReadPagesOfText(t *testing.T) {
+	f, _ := newFake(t)
+	s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, testEvents(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.ReadPages(t.Context(), nil); err == nil {
+		t.Error("pages of a session that reads text")
+	}
+	if formats, err := s.Formats(); formats != nil || err != nil {
+		t.Errorf("formats %q, %v of a session that reads text", formats, err)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	s, fake := startRaw(t)
+	defer s.Close()
+	if _, err := s.Formats(); err == nil {
+		t.Error("formats that are not there")
+	}
+	for _, ev := range testEvents() {
+		fake.put(filepath.Join("instances", s.Name(), "events", s.Name(), ev.Name, "format"), "of "+ev.Name)
+	}
+	want := []string{"of entry0_0123456789", "of return0_0123456789"}
+	if got, err := s.Formats(); err != nil || !slices.Equal(got, want) {
+		t.Errorf("formats %q, %v; want %q", got, err, want)
+	}
+}
+
+// TestRawOwners: /proc before the kernel's notes, and either before what was believed.
+func TestRawOwners(t *testing.T) {
+	self := os.Getpid()
+	const gone = 1 << 30 // above any pid_max
+	notes, asked := map[int]int{self: 77, gone: 79}, 0
+	o := rawOwners{notes: func() map[int]int { asked++; return notes }, known: make(map[int]rawOwner)}
+	o.begin()
+	for _, c := range []struct{ tid, want, asked int }{
+		{self, self, 0}, {gone, 79, 1}, {gone + 1, 0, 1}, {self, self, 1}, {gone, 79, 1},
+	} {
+		if got := o.of(c.tid); got != c.want || asked != c.asked {
+			t.Errorf("thread %d: process %d, notes read %d times; want %d, %d", c.tid, got, asked, c.want, c.asked)
+		}
+	}
+	// The number goes to a thread of another process, which ends, too.
+	notes = map[int]int{gone: 80, gone + 1: 81}
+	o.begin()
+	if got := o.of(gone); got != 79 {
+		t.Errorf("process %d: asked again too soon", got)
+	}
+	o.now, o.last = o.now.Add(ownerTrusted), 0
+	if a, b := o.of(gone), o.of(gone+1); a != 80 || b != 81 {
+		t.Errorf("processes %d, %d; want 80, 81", a, b)
+	}
+	// What nobody remembers any more stays.
+	notes = nil
+	o.now, o.last = o.now.Add(ownerTrusted), 0
+	if got := o.of(gone); got != 80 {
+		t.Errorf("process %d, want 80", got)
+	}
+}
+
+func TestNotedProcesses(t *testing.T) {
+	f, fake := newFake(t)
+	if notes := f.notedProcesses(); len(notes) != 0 {
+		t.Errorf("notes %v without a file", notes)
+	}
+	fake.put("saved_tgids", "12 12\n13 12\nnonsense\n14\n")
+	if notes := f.notedProcesses(); len(notes) != 2 || notes[12] != 12 || notes[13] != 12 {
+		t.Errorf("notes %v", notes)
+	}
+}

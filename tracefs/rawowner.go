@@ -1,0 +1,84 @@
+package tracefs
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// rawOwners know the processes of threads where records name the thread alone.
+//
+// /proc tells while a thread is there. For one that has ended the kernel's notes do, the
+// same that trace_pipe prints (see threadOwners): the last switch away from a thread is
+// always noted.
+type rawOwners struct {
+	notes func() map[int]int // thread → process, as the kernel has noted
+	known map[int]rawOwner
+	noted map[int]int
+	now   time.Time // of the present pass over the CPUs
+	asked time.Time // the pass in which noted was read
+	// last is the thread that was asked for last, as most often again.
+	last      int
+	lastOwner int
+}
+
+type rawOwner struct {
+	process int
+	asked   time.Time
+}
+
+// ownerTrusted is how long a thread is believed to be the one of its number that was asked
+// for: after that the number may have gone to another.
+const ownerTrusted = time.Second
+
+// begin starts a pass.
+func (r *rawOwners) begin() { r.now, r.last = time.Now(), 0 }
+
+// of returns the process of a thread, 0 if it is unknown.
+func (r *rawOwners) of(tid int) int {
+	if tid == r.last {
+		return r.lastOwner
+	}
+	r.last, r.lastOwner = tid, r.find(tid)
+	return r.lastOwner
+}
+
+func (r *rawOwners) find(tid int) int {
+	owner, known := r.known[tid]
+	if known && r.now.Sub(owner.asked) < ownerTrusted {
+		return owner.process
+	}
+	process := threadGroup(tid)
+	if process == 0 {
+		if r.noted == nil || !r.asked.Equal(r.now) {
+			r.noted, r.asked = r.notes(), r.now
+		}
+		if noted := r.noted[tid]; noted != 0 {
+			process = noted
+		} else {
+			process = owner.process
+		}
+	}
+	r.known[tid] = rawOwner{process, r.now}
+	return process
+}
+
+// notedProcesses are the kernel's notes of the processes of threads: lines "TID TGID" of
+// saved_tgids (kernel/trace/trace.c, saved_tgids_show, since Linux 4.13). It has none on
+// older kernels.
+func (f *FS) notedProcesses() map[int]int {
+	notes := make(map[int]int)
+	text, err := f.ops.Read(f.path("saved_tgids"))
+	if err != nil {
+		return notes
+	}
+	for line := range strings.Lines(string(text)) {
+		tid, pid, _ := strings.Cut(strings.TrimSpace(line), " ")
+		t, terr := strconv.Atoi(tid)
+		p, perr := strconv.Atoi(pid)
+		if terr == nil && perr == nil {
+			notes[t] = p
+		}
+	}
+	return notes
+}
