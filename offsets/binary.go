@@ -2,7 +2,6 @@ package offsets
 
 import (
 	"bytes"
-	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
@@ -35,13 +34,13 @@ type Binary struct {
 
 	layout func() (GoroutineLayout, error)
 	unwind func() unwindTable
-	debug  sync.Mutex // while debug information is opened
+	debug  debugSections
 	source sourceCache
 	// entries are those of debug information; args is nil if the file is not Go's.
 	entries func() (*debugEntries, error)
 	args    func() *funcArgs
-	index   sync.Once
-	byName  map[string]int // into funcs, made when first asked for
+	table   func() *pclntab // all of it; to be copied, since reading marks damage in it
+	lookup  funcIndex
 
 	types       rtypeTable
 	relocations relocationTable
@@ -97,19 +96,18 @@ func open(path string) (_ *Binary, err error) {
 	if len(b.code) == 0 {
 		return nil, errors.New("ELF file without an executable segment")
 	}
-	static, symErr := b.symbols(elf.SHT_SYMTAB)
-	table := b.pclntab()
-	if b.goVer, err = b.readGoVersion(static, table); err != nil {
+	table := b.openPclntab()
+	if b.goVer, err = b.readGoVersion(table); err != nil {
 		return nil, err
 	}
-	b.funcs, err = b.readFuncs(static, b.goFuncs(table))
-	if err != nil {
-		return nil, cmp.Or(symErr, err)
+	if b.funcs, err = b.readFuncs(table); err != nil {
+		return nil, err
 	}
 	b.layout = sync.OnceValues(b.readLayout)
 	b.unwind = sync.OnceValue(b.readUnwind)
 	b.entries = sync.OnceValues(b.readEntries)
 	b.args = sync.OnceValue(b.readFuncArgs)
+	b.table = sync.OnceValue(b.pclntab)
 	return b, nil
 }
 

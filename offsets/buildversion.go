@@ -17,11 +17,12 @@ const maxRelease = len("go1.12beta1")
 // buildVersion finds what Go before 1.13 says of its version: runtime.buildVersion, a
 // string variable, by its symbol; by its value in a stripped file. Only versions that
 // write the file's form of function table count, and two that differ are none.
-func (b *Binary) buildVersion(static []symbol, form *pclnForm) (GoVersion, bool) {
+func (b *Binary) buildVersion(form *pclnForm) (GoVersion, bool) {
 	fits := func(text string) (GoVersion, bool) {
 		v, err := parseGoVersion(text)
 		return v, err == nil && form.oldest <= v.Minor && v.Minor <= form.newest
 	}
+	static, _ := b.symbols(elf.SHT_SYMTAB) // damaged ones are as good as none
 	for _, s := range static {
 		if s.name == "runtime.buildVersion" && s.kind == elf.STT_OBJECT {
 			if text, ok := b.stringAt(s.addr); ok {

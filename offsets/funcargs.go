@@ -11,11 +11,12 @@ type funcArgs struct {
 }
 
 func (b *Binary) readFuncArgs() *funcArgs {
-	t := b.pclntab()
-	if t == nil {
+	all := b.table()
+	if all == nil {
 		return nil
 	}
-	return &funcArgs{b, t, b.inlineTrees(t)}
+	t := *all
+	return &funcArgs{b, &t, b.inlineTrees(&t)}
 }
 
 // info is where in the table the _func of an address is (runtime/runtime2.go).

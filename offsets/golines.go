@@ -38,8 +38,9 @@ type lazyTable struct {
 func (b *Binary) goTable() *goLines {
 	t := &b.source.table
 	t.once.Do(func() {
-		if p := b.pclntab(); p != nil && p.form.cus != 0 {
-			t.binary, t.table = b, p
+		if p := b.table(); p != nil && p.form.cus != 0 {
+			own := *p
+			t.binary, t.table = b, &own
 			t.ok = t.readFuncs()
 		}
 	})

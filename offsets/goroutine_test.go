@@ -31,6 +31,37 @@ func TestLayout(t *testing.T) {
 	}
 }
 
+// TestLayoutOfOthers: what is not a plain release has the layout that debug information
+// tells, whatever the version's would be.
+func TestLayoutOfOthers(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		minor int
+		devel bool
+	}{
+		{"go1.24.0 X:nocoverageredesign", 24, false},
+		{"go1.24.0 (Red Hat 1.24.0-1.el9)", 24, false},
+		{"go1.24rc1", 24, false},
+		{"devel go1.24-abcdef", 24, true},
+		{"go1.99.1", 99, false},
+	} {
+		t.Run(c.text, func(t *testing.T) {
+			b := openFixture(t, "exact")
+			want, err := b.layoutFromDWARF()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if table := goidOffset[c.minor]; table == want.Goid {
+				t.Fatalf("Go 1.%d has the same layout", c.minor)
+			}
+			b.goVer = GoVersion{Text: c.text, Minor: c.minor, Devel: c.devel}
+			if got, err := b.Layout(); err != nil || got != want {
+				t.Errorf("%+v, %v; want %+v", got, err, want)
+			}
+		})
+	}
+}
+
 // TestLayoutTable: no version between those that are known is left out.
 func TestLayoutTable(t *testing.T) {
 	for minor := 4; minor <= 26; minor++ {

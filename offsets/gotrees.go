@@ -26,7 +26,7 @@ func (b *Binary) inlineTrees(t *pclntab) uint64 {
 	pattern = le.AppendUint64(pattern, t.entry(t.count))
 	pattern = le.AppendUint64(pattern, t.text)
 	var found uint64
-	b.scan(pattern, func(p *elf.Prog, at uint64) bool {
+	b.scanData(pattern, func(p *elf.Prog, at uint64) bool {
 		var word [8]byte
 		if _, err := p.ReadAt(word[:], int64(at+gofunc)); at%8 == 0 && err == nil {
 			found = le.Uint64(word[:])

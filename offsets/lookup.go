@@ -1,26 +1,71 @@
 package offsets
 
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// funcIndex finds functions by name. A map of all names is worth its while only for who
+// asks for many.
+type funcIndex struct {
+	asked  atomic.Int32
+	once   sync.Once
+	byName map[string]int // into Binary.funcs
+}
+
+// fewLookups are answered by going through all names: 100,000 take less than a
+// millisecond, a map of them some 50.
+const fewLookups = 16
+
 // Lookup finds a function by its exact name, or by an alias that is not the name of
 // another one.
 func (b *Binary) Lookup(name string) (*Func, bool) {
-	b.index.Do(func() {
-		b.byName = make(map[string]int, len(b.funcs))
-		for i := range b.funcs {
-			if _, twice := b.byName[b.funcs[i].Name]; !twice {
-				b.byName[b.funcs[i].Name] = i
-			}
+	var i int
+	if x := &b.lookup; x.asked.Add(1) <= fewLookups {
+		i = b.search(name)
+	} else {
+		x.asked.Store(fewLookups)
+		x.once.Do(b.indexNames)
+		var ok bool
+		if i, ok = x.byName[name]; !ok {
+			i = -1
 		}
-		for i := range b.funcs {
-			for _, alias := range b.funcs[i].Aliases {
-				if _, taken := b.byName[alias]; !taken {
-					b.byName[alias] = i
-				}
-			}
-		}
-	})
-	i, ok := b.byName[name]
-	if !ok {
+	}
+	if i < 0 {
 		return nil, false
 	}
 	return &b.funcs[i], true
+}
+
+// search is the number of the function of that name, -1 if there is none.
+func (b *Binary) search(name string) int {
+	alias := -1
+	for i := range b.funcs {
+		f := &b.funcs[i]
+		if f.Name == name {
+			return i
+		}
+		if alias < 0 && len(f.Aliases) > 0 && slices.Contains(f.Aliases, name) {
+			alias = i
+		}
+	}
+	return alias
+}
+
+func (b *Binary) indexNames() {
+	byName := make(map[string]int, len(b.funcs))
+	for i := range b.funcs {
+		if _, twice := byName[b.funcs[i].Name]; !twice {
+			byName[b.funcs[i].Name] = i
+		}
+	}
+	for i := range b.funcs {
+		for _, alias := range b.funcs[i].Aliases {
+			if _, taken := byName[alias]; !taken {
+				byName[alias] = i
+			}
+		}
+	}
+	b.lookup.byName = byName
 }

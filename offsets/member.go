@@ -13,8 +13,19 @@ type member struct {
 	typ    dwarf.Offset
 }
 
-// seekStruct goes to the first member of the struct type of that name.
-func seekStruct(r *dwarf.Reader, name string) error {
+// seekStruct goes to the first member of the struct type of that name, which is looked
+// for from an offset on, where it is most likely, and then from the start.
+func seekStruct(r *dwarf.Reader, name string, from dwarf.Offset) error {
+	r.Seek(from)
+	err := nextStruct(r, name)
+	if err != nil && from > 0 {
+		r.Seek(0)
+		err = nextStruct(r, name)
+	}
+	return err
+}
+
+func nextStruct(r *dwarf.Reader, name string) error {
 	for {
 		e, err := r.Next()
 		if err != nil {

@@ -1,7 +1,6 @@
 package offsets
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -230,8 +229,11 @@ const (
 // respell spells a symbol without escapes and middle dots and, unless told to
 // keep them, without the marks of pointer receivers and without type arguments.
 func respell(sym string, parts keep) string {
-	marked := func(c byte) bool { return c == '(' || c == '[' || c == '%' || c == middleDot[0] }
-	if !slices.ContainsFunc([]byte(sym), marked) {
+	first := 0
+	for first < len(sym) && !respelled(sym[first]) {
+		first++
+	}
+	if first == len(sym) {
 		return sym
 	}
 	sym = unescape(sym)

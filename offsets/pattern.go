@@ -1,12 +1,10 @@
 package offsets
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -46,7 +44,8 @@ type Pattern struct {
 	text  string
 	re    *regexp.Regexp
 	glob  glob
-	typed bool // the glob has type arguments
+	start string // literal text that the glob begins with
+	typed bool   // the glob has type arguments
 }
 
 var errEmpty = errors.New("empty")
@@ -71,6 +70,7 @@ func CompilePattern(text string, syn Syntax) (Pattern, error) {
 	spelled := strings.ReplaceAll(text, "[...]", "")
 	p.typed = strings.Contains(spelled, "[")
 	p.glob = compileGlob(respell(spelled, keepPointer|keepArgs))
+	p.start, _, _ = strings.Cut(p.glob[0], "?")
 	return p, nil
 }
 
@@ -98,66 +98,6 @@ func (p Pattern) match(s *spellings) bool {
 			p.glob.match(s.symbol)
 	}
 	return p.glob.match(s.plain()) || s.pointed() != s.plain() && p.glob.match(s.pointed())
-}
-
-// Select returns the functions that an include pattern matches and no exclude
-// pattern does, by ascending address and each address once, and the include
-// patterns that matched nothing, excluded or not.
-//
-// A glob that is the name of a function, letter for letter, matches just the
-// functions of that name; that of a value method, main.Store.Get, also the pointer
-// method of that name, which the compiler makes of it: calls through an interface
-// that holds a pointer may go no further.
-func Select(funcs []Func, include, exclude []Pattern) (selected []*Func, unmatched []Pattern) {
-	exact := exactNames(funcs, include, exclude)
-	matched := make([]bool, len(include))
-	for i := range funcs {
-		s := spellings{symbol: funcs[i].Name}
-		hit := false
-		for j, p := range include {
-			if p.selects(&s, exact) {
-				hit, matched[j] = true, true
-			}
-		}
-		excludes := func(p Pattern) bool { return p.selects(&s, exact) }
-		if hit && !slices.ContainsFunc(exclude, excludes) {
-			selected = append(selected, &funcs[i])
-		}
-	}
-	for j, p := range include {
-		if !matched[j] {
-			unmatched = append(unmatched, p)
-		}
-	}
-	slices.SortStableFunc(selected, func(a, b *Func) int {
-		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Name, b.Name))
-	})
-	selected = slices.CompactFunc(selected, func(a, b *Func) bool { return a.Addr == b.Addr })
-	return selected, unmatched
-}
-
-// selects is Match where the pattern texts that are names are known.
-func (p Pattern) selects(s *spellings, exact map[string]bool) bool {
-	if p.re == nil && exact[p.text] {
-		return unescape(s.symbol) == unescape(p.text) || s.pointed() != s.plain() && s.plain() == unescape(p.text)
-	}
-	return p.match(s)
-}
-
-// exactNames tells which pattern texts are the name of one of the functions.
-func exactNames(funcs []Func, lists ...[]Pattern) map[string]bool {
-	texts := make(map[string][]string) // the name meant → the texts that mean it
-	for _, p := range slices.Concat(lists...) {
-		name := unescape(p.text)
-		texts[name] = append(texts[name], p.text)
-	}
-	exact := make(map[string]bool)
-	for i := range funcs {
-		for _, text := range texts[unescape(funcs[i].Name)] {
-			exact[text] = true
-		}
-	}
-	return exact
 }
 
 // glob is a pattern cut at its wildcard stars: pieces of literal text and "?".

@@ -2,9 +2,11 @@ package offsets
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // pclntab is the table in which Go's runtime looks up the function, file and line of
@@ -15,7 +17,8 @@ import (
 // every name: a table of a few megabytes whose names begin at successive bytes of one
 // long text would fill any memory.
 type pclntab struct {
-	data []byte // from the header to the end of the section or segment
+	data   []byte // from the header to the end of the section or segment; nil if only pieces are read
+	pieces *pclnPieces
 	// text is the address of runtime.text, which entries count from since Go 1.18;
 	// before, they are addresses and text is 0.
 	text uint64
@@ -53,8 +56,12 @@ type pclnFunc struct {
 	name string
 	// addr is the first byte, end where the next function begins: padding included.
 	addr, end uint64
+	// size is without padding; 0 if that is not told.
+	size uint64
 	// asm: written in assembly. Never set before Go 1.16.
 	asm bool
+	// inSymtab: .symtab names it.
+	inSymtab bool
 }
 
 var errPclntab = errors.New("damaged function table")
@@ -65,6 +72,21 @@ func newPclntab(data []byte) (*pclntab, error) {
 		return nil, fmt.Errorf("%w: no header", errPclntab)
 	}
 	t := &pclntab{data: data, form: pclnForms[data[0]]}
+	return t, t.readHeader()
+}
+
+// pclntabOf reads the header of the table that a section has, and leaves the rest for
+// when it is asked for.
+func pclntabOf(s *elf.Section) (*pclntab, error) {
+	var magic [8]byte
+	if _, err := s.ReadAt(magic[:], 0); err != nil || !bytes.HasPrefix(magic[1:], pclnMagic) || pclnForms[magic[0]] == nil {
+		return nil, fmt.Errorf("%w: no header", errPclntab)
+	}
+	t := &pclntab{pieces: newPclnPieces(s, s.Size), form: pclnForms[magic[0]]}
+	return t, t.readHeader()
+}
+
+func (t *pclntab) readHeader() error {
 	t.count = t.word(0)
 	if t.form.funcs == 0 {
 		t.functab = 16
@@ -72,12 +94,19 @@ func newPclntab(data []byte) (*pclntab, error) {
 		t.name, t.funcBase = t.word(t.form.names), t.word(t.form.funcs)
 		t.functab = t.funcBase
 	}
-	size := uint64(len(data))
+	size := t.size()
 	if t.damaged || t.count == 0 || t.count > size || t.functab > size ||
 		(2*t.count+1)*t.form.field > size-t.functab {
-		return nil, fmt.Errorf("%w: %d functions in %d bytes", errPclntab, t.count, size)
+		return fmt.Errorf("%w: %d functions in %d bytes", errPclntab, t.count, size)
 	}
-	return t, nil
+	return nil
+}
+
+func (t *pclntab) size() uint64 {
+	if t.data == nil && t.pieces != nil {
+		return t.pieces.size
+	}
+	return uint64(len(t.data))
 }
 
 // word is a word of the header behind the magic number.
@@ -85,14 +114,22 @@ func (t *pclntab) word(n uint64) uint64 { return t.number(8+8*n, 8) }
 
 // number reads 4 or 8 bytes at an offset.
 func (t *pclntab) number(at, size uint64) uint64 {
+	var data []byte
+	switch all := t.size(); {
+	case at > all || all-at < size:
+	case t.data != nil:
+		data = t.data[at:]
+	default:
+		data = t.pieces.at(at, size, at < t.functab+2*t.count*t.form.field)
+	}
 	switch {
-	case at > uint64(len(t.data)) || uint64(len(t.data))-at < size:
+	case data == nil:
 		t.damaged = true
 		return 0
 	case size == 4:
-		return uint64(binary.LittleEndian.Uint32(t.data[at:]))
+		return uint64(binary.LittleEndian.Uint32(data))
 	}
-	return binary.LittleEndian.Uint64(t.data[at:])
+	return binary.LittleEndian.Uint64(data)
 }
 
 // entry is where function i begins; entry(count) is where the last one ends.
@@ -100,25 +137,45 @@ func (t *pclntab) entry(i uint64) uint64 {
 	return t.text + t.number(t.functab+2*i*t.form.field, t.form.field)
 }
 
-// funcs lists the functions by ascending address, names as they are spelled there.
+// funcs lists the functions by ascending address, names as they are spelled there. There
+// are none of a table that is read in pieces.
 func (t *pclntab) funcs() ([]pclnFunc, error) {
 	funcs := make([]pclnFunc, 0, t.count)
 	// Names don't overlap, so that all of them are no longer than the table, but
 	// functions of one name may share it.
 	left := 2 * len(t.data)
+	var names strings.Builder // one text that all names are parts of
+	var ends []int
+	if t.data != nil {
+		ends = make([]int, 0, t.count)
+	}
+	next := t.entry(0)
 	for i := range t.count {
-		f := pclnFunc{addr: t.entry(i), end: t.entry(i + 1)}
+		f := pclnFunc{addr: next, end: t.entry(i + 1)}
+		next = f.end
 		info := t.funcBase + t.number(t.functab+(2*i+1)*t.form.field, t.form.field)
-		name := t.text0(t.name + t.number(info+t.form.nameOff, 4))
-		if left -= len(name); t.damaged || f.end < f.addr || left < 0 || len(name) == 0 {
+		var name []byte
+		if t.data != nil {
+			name = t.text0(t.name + t.number(info+t.form.nameOff, 4))
+			left -= len(name)
+		}
+		if t.damaged || f.end < f.addr || left < 0 || t.data != nil && len(name) == 0 {
 			return nil, fmt.Errorf("%w: function %d of %d", errPclntab, i, t.count)
 		}
 		if f.end == f.addr {
 			continue
 		}
-		f.name = string(name)
+		if t.data != nil {
+			names.Write(name)
+			ends = append(ends, names.Len())
+			f.size = t.codeSize(info)
+		}
 		f.asm = t.assembly(info)
 		funcs = append(funcs, f)
+	}
+	start := 0
+	for i, end := range ends {
+		funcs[i].name, start = names.String()[start:end], end
 	}
 	return funcs, nil
 }

@@ -1,55 +1,131 @@
 package offsets
 
 import (
+	"cmp"
+	"debug/elf"
+	"encoding/binary"
+	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/insn"
 )
 
-// goFuncs decodes Go's function table; nil if there is none, or a damaged one.
-func (b *Binary) goFuncs(t *pclntab) []pclnFunc {
-	if t == nil || b.goVer.Minor == 0 {
-		return nil
-	}
-	funcs, err := t.funcs()
-	if err != nil {
-		return nil
-	}
-	for _, f := range funcs {
-		if !b.isCode(f.addr, f.end) {
+// pclnFuncs are the functions of Go's table by address.
+type pclnFuncs struct {
+	list []pclnFunc
+	next int // that is asked for next if somebody goes through all
+}
+
+// at is the function that begins at an address, or nil.
+func (fs *pclnFuncs) at(addr uint64) *pclnFunc {
+	i := fs.next
+	if i >= len(fs.list) || fs.list[i].addr != addr {
+		var ok bool
+		i, ok = slices.BinarySearchFunc(fs.list, addr, func(f pclnFunc, addr uint64) int { return cmp.Compare(f.addr, addr) })
+		if !ok {
 			return nil
 		}
 	}
-	return funcs
+	fs.next = i + 1
+	return &fs.list[i]
 }
 
-// tableFuncs are the functions of Go's table that .symtab has not, named as it would
+// forget: what .symtab says is not believed.
+func (fs *pclnFuncs) forget() {
+	for i := range fs.list {
+		fs.list[i].inSymtab = false
+	}
+}
+
+// goFuncs decodes Go's function table; nothing if there is none, or a damaged one. Their
+// names are read only if .symtab does not have them, and what is not needed of a large
+// table is not read at all.
+func (b *Binary) goFuncs(t *pclntab) *pclnFuncs {
+	if t == nil || b.goVer.Minor == 0 {
+		return &pclnFuncs{}
+	}
+	if (t.form.flag == 0 || b.elf.SectionByType(elf.SHT_SYMTAB) == nil) && !b.load(t) {
+		return &pclnFuncs{}
+	}
+	funcs, err := t.funcs()
+	if err != nil {
+		return &pclnFuncs{}
+	}
+	for _, f := range funcs {
+		if !b.isCode(f.addr, f.end) {
+			return &pclnFuncs{}
+		}
+	}
+	return &pclnFuncs{list: funcs}
+}
+
+// addTableFuncs adds the functions of Go's table that .symtab has not, named as it would
 // name them: "·" becomes ".", ".abi0" is put back, sizes are without padding. What
 // still differs: Go 1.18 to 1.20 leave out type arguments, "main.Map[...]"; .symtab of
 // plugins puts "local." before some names; and the table has no C.
-func (b *Binary) tableFuncs(table []pclnFunc, inSymtab map[uint64]bool) []namedFunc {
-	var funcs []namedFunc
+func (b *Binary) addTableFuncs(named []namedFunc, t *pclntab, table *pclnFuncs) []namedFunc {
+	missing := 0
+	for i := range table.list {
+		if !table.list[i].inSymtab {
+			missing++
+		}
+	}
+	if missing == 0 {
+		return named
+	}
+	if t.data == nil {
+		if !b.load(t) {
+			return named
+		}
+		full := b.goFuncs(t)
+		for i := range full.list {
+			f := &full.list[i]
+			if known := table.at(f.addr); known != nil {
+				f.inSymtab = known.inSymtab
+			}
+		}
+		table = full
+	}
+	named = slices.Grow(named, missing)
+	first := make(map[string]int, missing)
 	twins := make(map[string][]int)
-	for _, f := range table {
-		if inSymtab[f.addr] {
+	for i := range table.list {
+		f := &table.list[i]
+		if f.inSymtab {
 			continue
 		}
-		n := namedFunc{Func: Func{Addr: f.addr, Size: f.end - f.addr}, from: fromPclntab}
-		// The linker does the same when it writes .symtab.
-		n.Name = strings.ReplaceAll(f.name, "·", ".")
-		n.Size = b.unpadded(&n.Func)
-		if f.asm || b.goVer.Minor < FirstRegisterABI {
-			n.ABI = ABI0
-		}
+		n := b.tableFunc(f)
 		if b.goVer.Minor >= FirstRegisterABI && !strings.Contains(n.Name, "[...]") {
-			twins[n.Name] = append(twins[n.Name], len(funcs))
+			if other, twice := first[n.Name]; !twice {
+				first[n.Name] = len(named)
+			} else if twins[n.Name] == nil {
+				twins[n.Name] = []int{other, len(named)}
+			} else {
+				twins[n.Name] = append(twins[n.Name], len(named))
+			}
 		}
-		funcs = append(funcs, n)
+		named = append(named, n)
 	}
 	for _, same := range twins {
-		b.nameABI0(funcs, same)
+		b.nameABI0(named, same)
 	}
-	return funcs
+	return named
+}
+
+// tableFunc is a function of Go's table, without the mark of ABI0.
+func (b *Binary) tableFunc(f *pclnFunc) namedFunc {
+	n := namedFunc{Func: Func{Addr: f.addr, Size: f.end - f.addr}, from: fromPclntab}
+	// The linker does the same when it writes .symtab.
+	n.Name = strings.ReplaceAll(f.name, "·", ".")
+	if n.Size > f.size && f.size > 0 && b.goVer.Minor > lastPaddedSymbols {
+		n.Size = f.size
+	} else {
+		n.Size = b.unpadded(&n.Func)
+	}
+	if f.asm || b.goVer.Minor < FirstRegisterABI {
+		n.ABI = ABI0
+	}
+	return n
 }
 
 // nameABI0 marks the ABI0 version among functions of one name. One version only
@@ -89,4 +165,31 @@ func (b *Binary) reaches(f *Func, addr uint64) bool {
 		}
 	}
 	return false
+}
+
+// codeSize is how many bytes the table of stack depths covers that belongs to the _func
+// at an offset: the linker puts padding behind (cmd/internal/obj/pcln.go, funcpctab); 0
+// if there is none. Tables are pairs of differences, of the value and of the address, up
+// to a 0 (runtime/symtab.go, step).
+func (t *pclntab) codeSize(info uint64) (size uint64) {
+	at := t.number(info+t.form.field+12, 4)
+	if at == 0 {
+		return 0
+	}
+	if t.form.pcs != 0 {
+		at += t.word(t.form.pcs)
+	}
+	for first := true; at < uint64(len(t.data)); first = false {
+		value, n := binary.Uvarint(t.data[at:])
+		if value == 0 && !first {
+			return size
+		}
+		delta, m := binary.Uvarint(t.data[at+uint64(max(n, 0)):])
+		if n <= 0 || m <= 0 || delta == 0 || size+delta > maxCode {
+			return 0
+		}
+		at += uint64(n + m)
+		size += delta
+	}
+	return 0
 }

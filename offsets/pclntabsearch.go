@@ -7,21 +7,42 @@ import (
 	"io"
 )
 
-// pclntab finds Go's function table; nil if the file has none.
+// pclntab finds Go's function table and reads it; nil if the file has none.
+func (b *Binary) pclntab() *pclntab {
+	t := b.openPclntab()
+	if t != nil && !b.load(t) {
+		return nil
+	}
+	return t
+}
+
+// load reads all of a table.
+func (b *Binary) load(t *pclntab) bool {
+	if t.data != nil {
+		return true
+	}
+	data := make([]byte, t.pieces.size)
+	if _, err := t.pieces.r.ReadAt(data, 0); err != nil {
+		return false
+	}
+	t.data = data
+	return true
+}
+
+// openPclntab finds Go's function table; nil if the file has none. It is for one
+// goroutine, and may be read in pieces.
 //
 // It is in a section of its own in most files. Position-independent ones linked by C's
 // linker have it in the middle of .data.rel.ro up to Go 1.25, and section headers can
 // be removed altogether: there it is found by its first bytes.
-func (b *Binary) pclntab() *pclntab {
+func (b *Binary) openPclntab() *pclntab {
 	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
 		s := b.elf.Section(name)
-		if s == nil || s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_COMPRESSED != 0 || s.Size > uint64(b.stat.Size()) {
+		if s == nil || b.checkPlain(s) != nil {
 			continue
 		}
-		if data, err := s.Data(); err == nil {
-			if t := b.usePclntab(data, s.Addr); t != nil {
-				return t
-			}
+		if t, err := pclntabOf(s); err == nil && b.placePclntab(t, s.Addr) {
+			return t
 		}
 	}
 	var found *pclntab
@@ -48,16 +69,19 @@ func (b *Binary) pclntab() *pclntab {
 // usePclntab reads a table at an address, if it is one and of this program.
 func (b *Binary) usePclntab(data []byte, addr uint64) *pclntab {
 	t, err := newPclntab(data)
-	if err != nil {
-		return nil
-	}
-	if t.form.oldest >= 18 && !b.setText(t, addr) {
-		return nil
-	}
-	if !b.isCode(t.entry(0), t.entry(t.count)) {
+	if err != nil || !b.placePclntab(t, addr) {
 		return nil
 	}
 	return t
+}
+
+// placePclntab finds out what the entries of a table count from; not ok if they are not
+// of this program.
+func (b *Binary) placePclntab(t *pclntab, addr uint64) bool {
+	if t.form.oldest >= 18 && !b.setText(t, addr) {
+		return false
+	}
+	return b.isCode(t.entry(0), t.entry(t.count))
 }
 
 // setText finds out the address that the entries of a table count from. Its header has

@@ -65,7 +65,7 @@ func (b *Binary) findTypes(t *rtypeTable) error {
 // typesOfModule finds runtime.firstmoduledata (runtime/symtab.go) by minpc and maxpc in
 // it: the function table tells both. at is where types and etypes are, from minpc on.
 func (b *Binary) typesOfModule(at uint64) (start, end uint64, ok bool) {
-	table := b.pclntab()
+	table := b.openPclntab()
 	if table == nil {
 		return 0, 0, false
 	}

@@ -38,6 +38,7 @@ type entryUnit struct {
 	start, end dwarf.Offset // of the entries
 	base       uint64       // address that location lists count from
 	addrBase   int64        // of its part of .debug_addr
+	name       string
 	language   int64
 	producer   string
 	funcs      map[uint64]dwarf.Offset // entries of subprograms by address; nil before they are needed
@@ -60,58 +61,24 @@ const (
 var errDebugTooLong = errors.New("read debug information: it leads in circles, or says too much")
 
 func (b *Binary) readEntries() (*debugEntries, error) {
-	budget := 8*uint64(b.stat.Size()) + 1<<20 // as in Binary.dwarf
-	load := func(name string) ([]byte, error) {
-		s := b.elf.Section(".debug_" + name)
-		if s == nil {
-			s = b.elf.Section(".zdebug_" + name)
-		}
-		if s == nil {
-			return nil, nil
-		}
-		b.debug.Lock()
-		defer b.debug.Unlock()
-		s.Open() // the size of .zdebug_ sections is known from here on
-		if s.Size > budget {
-			return nil, errors.New("more than a file of this size can have")
-		}
-		budget -= s.Size
-		return s.Data()
-	}
-	sections := make(map[string][]byte)
-	for _, name := range []string{"abbrev", "info", "ranges", "str", "addr", "line_str", "str_offsets", "rnglists"} {
-		section, err := load(name)
-		if err != nil {
-			return nil, fmt.Errorf("read debug information: section %s: %w", name, err)
-		}
-		sections[name] = section
-	}
-	if len(sections["info"]) == 0 {
-		return nil, ErrNoDebugInfo
-	}
-	data, err := dwarf.New(sections["abbrev"], nil, nil, sections["info"], nil, nil, sections["ranges"], sections["str"])
-	for _, name := range []string{"addr", "line_str", "str_offsets", "rnglists"} {
-		if err == nil && len(sections[name]) > 0 {
-			err = data.AddSection(".debug_"+name, sections[name])
-		}
-	}
+	data, err := b.dwarfData()
 	if err != nil {
-		return nil, fmt.Errorf("read debug information: %w", err)
+		return nil, err
 	}
+	// Both were read just now.
+	info, _ := b.debugSection("info")
+	addrs, _ := b.debugSection("addr")
 	d := &debugEntries{
 		binary: b, data: data, r: data.Reader(),
-		fuel:  2*len(sections["info"]) + 1<<16,
+		fuel:  2*len(info) + 1<<16,
 		types: make(map[dwarf.Offset]*gotype.Type),
-		addrs: sections["addr"],
-		loc: sync.OnceValue(func() []byte {
-			loc, err := load("loc")
-			if err != nil {
-				return nil
-			}
+		addrs: addrs,
+		loc: func() []byte {
+			loc, _ := b.debugSection("loc")
 			return loc
-		}),
+		},
 	}
-	if err := d.readUnits(sections["info"]); err != nil {
+	if err := d.readUnits(info); err != nil {
 		return nil, fmt.Errorf("read debug information: %w", err)
 	}
 	return d, nil
@@ -161,6 +128,7 @@ func (d *debugEntries) addUnit(first, end dwarf.Offset) error {
 		return nil
 	}
 	u := &entryUnit{start: first, end: end}
+	u.name, _ = e.Val(dwarf.AttrName).(string)
 	u.language, _ = e.Val(dwarf.AttrLanguage).(int64)
 	u.producer, _ = e.Val(dwarf.AttrProducer).(string)
 	u.base, _ = e.Val(dwarf.AttrLowpc).(uint64)
@@ -206,6 +174,17 @@ func (d *debugEntries) next() (*dwarf.Entry, error) {
 		return nil, errDebugTooLong
 	}
 	return e, nil
+}
+
+// unitNamed is where the entries begin of the unit of that name, 0 if there is none. A
+// package of Go is one.
+func (d *debugEntries) unitNamed(name string) dwarf.Offset {
+	for _, u := range d.units {
+		if u.name == name {
+			return u.start
+		}
+	}
+	return 0
 }
 
 // unitOf is the unit that an address belongs to, or nil.

@@ -17,58 +17,106 @@ type symbol struct {
 }
 
 // symbols reads the first symbol table of a type; none is no error.
-//
-// [elf.File.Symbols] copies each name to where its NUL is: when a damaged string table
-// has none, some 60,000 symbols of a small file take gigabytes.
 func (b *Binary) symbols(table elf.SectionType) ([]symbol, error) {
-	s := b.elf.SectionByType(table)
-	if s == nil || s.Size == 0 {
-		return nil, nil
-	}
-	if uint64(s.Link) >= uint64(len(b.elf.Sections)) || s.Size%elf.Sym64Size != 0 {
-		return nil, errors.New("read symbols: damaged section header")
-	}
-	data, err := b.sectionData(s)
+	var symbols []symbol
+	err := b.eachSymbol(table, func(s symbol) { symbols = append(symbols, s) })
 	if err != nil {
-		return nil, fmt.Errorf("read symbols: %w", err)
-	}
-	text, err := b.sectionData(b.elf.Sections[s.Link])
-	if err != nil {
-		return nil, fmt.Errorf("read symbol names: %w", err)
-	}
-	names := string(text) // one copy that all names are parts of
-	// Names may share their ends, so all of them can be longer than the table.
-	budget := 8*len(names) + maxName
-	symbols := make([]symbol, 0, len(data)/elf.Sym64Size)
-	for ; len(data) > 0; data = data[elf.Sym64Size:] {
-		var sym elf.Sym64
-		if _, err := binary.Decode(data, binary.LittleEndian, &sym); err != nil {
-			return nil, fmt.Errorf("read symbols: %w", err)
-		}
-		if sym.Shndx == uint16(elf.SHN_UNDEF) || uint64(sym.Name) >= uint64(len(names)) {
-			continue
-		}
-		name := names[sym.Name:min(int(sym.Name)+maxName, len(names))]
-		end := strings.IndexByte(name, 0)
-		if end <= 0 {
-			continue
-		}
-		if budget -= end; budget < 0 {
-			return nil, errors.New("read symbol names: overlapping")
-		}
-		symbols = append(symbols, symbol{name[:end], sym.Value, sym.Size, elf.ST_TYPE(sym.Info), elf.ST_BIND(sym.Info)})
+		return nil, err
 	}
 	return symbols, nil
 }
 
-// sectionData reads a section that lies in the file as it is.
-func (b *Binary) sectionData(s *elf.Section) ([]byte, error) {
+// eachSymbol goes through the first symbol table of a type; none is no error. Names are
+// parts of one copy of the string table.
+//
+// [elf.File.Symbols] copies each name to where its NUL is: when a damaged string table
+// has none, some 60,000 symbols of a small file take gigabytes.
+func (b *Binary) eachSymbol(table elf.SectionType, found func(symbol)) error {
+	s := b.elf.SectionByType(table)
+	if s == nil || s.Size == 0 {
+		return nil
+	}
+	if uint64(s.Link) >= uint64(len(b.elf.Sections)) || s.Size%elf.Sym64Size != 0 {
+		return errors.New("read symbols: damaged section header")
+	}
+	names, err := b.sectionText(b.elf.Sections[s.Link])
+	if err != nil {
+		return fmt.Errorf("read symbol names: %w", err)
+	}
+	// Names may share their ends, so all of them can be longer than the table.
+	budget := 8*len(names) + maxName
+	err = b.eachChunk(s, func(data []byte) error {
+		for ; len(data) > 0; data = data[elf.Sym64Size:] {
+			sym, end := readSymbol(data, names)
+			if end == 0 {
+				continue
+			}
+			if budget -= end; budget < 0 {
+				return errors.New("names overlap")
+			}
+			found(sym)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read symbols: %w", err)
+	}
+	return nil
+}
+
+// readSymbol decodes an Elf64_Sym and returns it with the length of its name, 0 for one
+// that is not defined or has none.
+func readSymbol(data []byte, names string) (symbol, int) {
+	le := binary.LittleEndian
+	at, info := uint64(le.Uint32(data)), data[4]
+	if le.Uint16(data[6:]) == uint16(elf.SHN_UNDEF) || at >= uint64(len(names)) {
+		return symbol{}, 0
+	}
+	name := names[at:min(at+maxName, uint64(len(names)))]
+	end := strings.IndexByte(name, 0)
+	if end <= 0 {
+		return symbol{}, 0
+	}
+	return symbol{name[:end], le.Uint64(data[8:]), le.Uint64(data[16:]), elf.ST_TYPE(info), elf.ST_BIND(info)}, end
+}
+
+// checkPlain tells whether a section lies in the file as it is.
+func (b *Binary) checkPlain(s *elf.Section) error {
 	if s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_COMPRESSED != 0 || s.Size > uint64(b.stat.Size()) {
-		return nil, fmt.Errorf("section %q: damaged header", s.Name)
+		return fmt.Errorf("section %q: damaged header", s.Name)
 	}
-	data := make([]byte, s.Size)
-	if _, err := s.ReadAt(data, 0); err != nil {
-		return nil, fmt.Errorf("section %q: %w", s.Name, err)
+	return nil
+}
+
+// sectionText reads a section that lies in the file as it is, without a second copy on
+// the way.
+func (b *Binary) sectionText(s *elf.Section) (string, error) {
+	var text strings.Builder
+	if err := b.checkPlain(s); err != nil {
+		return "", err
 	}
-	return data, nil
+	text.Grow(int(s.Size))
+	err := b.eachChunk(s, func(data []byte) error {
+		text.Write(data)
+		return nil
+	})
+	return text.String(), err
+}
+
+// eachChunk is sectionText piece by piece: of whole symbols, if it is of symbols.
+func (b *Binary) eachChunk(s *elf.Section, each func(data []byte) error) error {
+	if err := b.checkPlain(s); err != nil {
+		return err
+	}
+	buf := make([]byte, min(s.Size, 1<<13*elf.Sym64Size))
+	for at := uint64(0); at < s.Size; at += uint64(len(buf)) {
+		buf = buf[:min(uint64(len(buf)), s.Size-at)]
+		if _, err := s.ReadAt(buf, int64(at)); err != nil {
+			return fmt.Errorf("section %q: %w", s.Name, err)
+		}
+		if err := each(buf); err != nil {
+			return err
+		}
+	}
+	return nil
 }

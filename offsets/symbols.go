@@ -30,32 +30,34 @@ type namedFunc struct {
 
 // readFuncs lists the functions that the symbol tables and Go's own table name, each
 // address once.
-func (b *Binary) readFuncs(static []symbol, table []pclnFunc) ([]Func, error) {
-	dynamic, err := b.symbols(elf.SHT_DYNSYM)
-	if err != nil {
-		dynamic = nil // the other tables may still be sound
-	}
-	inTable := make(map[uint64]*pclnFunc, len(table))
-	for i := range table {
-		inTable[table[i].addr] = &table[i]
-	}
+func (b *Binary) readFuncs(t *pclntab) ([]Func, error) {
+	table := b.goFuncs(t)
 	var named []namedFunc
-	inSymtab := make(map[uint64]bool, len(static))
-	for _, s := range static {
-		if f, ok := b.symbolFunc(s, fromSymtab, inTable); ok {
+	if s := b.elf.SectionByType(elf.SHT_SYMTAB); s != nil && b.checkPlain(s) == nil {
+		named = make([]namedFunc, 0, s.Size/elf.Sym64Size) // functions are most of what Go's linker names
+	}
+	symErr := b.eachSymbol(elf.SHT_SYMTAB, func(s symbol) {
+		if f, ok := b.symbolFunc(s, fromSymtab, table); ok {
 			named = append(named, f)
-			inSymtab[s.addr] = true
 		}
+	})
+	if symErr != nil {
+		named = named[:0]
+		table.forget()
 	}
 	// Some binaries keep a few symbols, and .symtab spells names better.
-	named = append(named, b.tableFuncs(table, inSymtab)...)
-	for _, s := range dynamic {
-		if f, ok := b.symbolFunc(s, fromDynsym, inTable); ok {
+	named = b.addTableFuncs(named, t, table)
+	all := len(named)
+	err := b.eachSymbol(elf.SHT_DYNSYM, func(s symbol) {
+		if f, ok := b.symbolFunc(s, fromDynsym, table); ok {
 			named = append(named, f)
 		}
+	})
+	if err != nil {
+		named = named[:all] // the other tables may still be sound
 	}
 	if len(named) == 0 {
-		return nil, fmt.Errorf("%w (stripped?)", ErrNoSymbols)
+		return nil, cmp.Or(symErr, fmt.Errorf("%w (stripped?)", ErrNoSymbols))
 	}
 	funcs := withoutABI(tidy(named))
 	if b.goVer.Minor == 0 {
@@ -66,14 +68,14 @@ func (b *Binary) readFuncs(static []symbol, table []pclnFunc) ([]Func, error) {
 
 // symbolFunc is the function of a symbol. Those of type STT_GNU_IFUNC are none: what
 // they name is called once, to choose the function that goes by the name.
-func (b *Binary) symbolFunc(s symbol, from source, table map[uint64]*pclnFunc) (namedFunc, bool) {
+func (b *Binary) symbolFunc(s symbol, from source, table *pclnFuncs) (namedFunc, bool) {
 	if s.kind != elf.STT_FUNC || s.size == 0 || !b.isCode(s.addr, s.addr+1) {
 		return namedFunc{}, false
 	}
 	f := namedFunc{Func{Name: s.name, Addr: s.addr, Size: s.size}, from, s.bind == elf.STB_LOCAL}
-	entry := table[s.addr]
+	entry := table.at(s.addr)
 	switch {
-	case b.goVer.Minor == 0 || len(table) > 0 && entry == nil:
+	case b.goVer.Minor == 0 || len(table.list) > 0 && entry == nil:
 		f.ABI = SystemV
 		f.Name, _, _ = strings.Cut(f.Name, "@") // the version: memcpy@@GLIBC_2.14
 	case b.goVer.Minor < FirstRegisterABI || strings.HasSuffix(f.Name, abi0Suffix) || entry != nil && entry.asm:
@@ -81,6 +83,9 @@ func (b *Binary) symbolFunc(s symbol, from source, table map[uint64]*pclnFunc) (
 	}
 	if entry != nil && b.goVer.Minor <= lastPaddedSymbols {
 		f.Size = b.unpadded(&f.Func)
+	}
+	if entry != nil && from == fromSymtab {
+		entry.inSymtab = true
 	}
 	return f, f.Name != ""
 }
@@ -101,18 +106,22 @@ func (b *Binary) unpadded(f *Func) uint64 {
 // aliases: two names would put two probes on one instruction. The names that people
 // use are short and global: malloc, not __libc_malloc.
 func tidy(named []namedFunc) []Func {
-	slices.SortFunc(named, func(x, y namedFunc) int {
-		return cmp.Or(
-			cmp.Compare(x.Addr, y.Addr),
-			cmp.Compare(x.from, y.from),
-			cmp.Compare(order(x.local), order(y.local)),
-			cmp.Compare(order(strings.HasPrefix(x.Name, "_")), order(strings.HasPrefix(y.Name, "_"))),
-			cmp.Compare(len(x.Name), len(y.Name)),
-			cmp.Compare(x.Name, y.Name),
-		)
-	})
+	// Go's linker has sorted them already, and no other writes as many.
+	if !ascending(named) {
+		slices.SortFunc(named, func(x, y namedFunc) int {
+			return cmp.Or(
+				cmp.Compare(x.Addr, y.Addr),
+				cmp.Compare(x.from, y.from),
+				cmp.Compare(order(x.local), order(y.local)),
+				cmp.Compare(order(strings.HasPrefix(x.Name, "_")), order(strings.HasPrefix(y.Name, "_"))),
+				cmp.Compare(len(x.Name), len(y.Name)),
+				cmp.Compare(x.Name, y.Name),
+			)
+		})
+	}
 	funcs := make([]Func, 0, len(named))
-	for _, n := range named {
+	for i := range named {
+		n := &named[i]
 		last := len(funcs) - 1
 		if last < 0 || funcs[last].Addr != n.Addr {
 			funcs = append(funcs, n.Func)
@@ -121,6 +130,16 @@ func tidy(named []namedFunc) []Func {
 		}
 	}
 	return funcs
+}
+
+// ascending tells whether each function begins behind the one before.
+func ascending(named []namedFunc) bool {
+	for i := 1; i < len(named); i++ {
+		if named[i-1].Addr >= named[i].Addr {
+			return false
+		}
+	}
+	return true
 }
 
 func order(last bool) int {
@@ -133,12 +152,20 @@ func order(last bool) int {
 // withoutABI gives the plain name that people know to functions of which only the ABI0
 // version is there.
 func withoutABI(funcs []Func) []Func {
-	names := make(map[string]bool, len(funcs))
-	for _, f := range funcs {
-		names[f.Name] = true
+	marked := make(map[string][]int) // by the plain name
+	for i := range funcs {
+		if plain, ok := strings.CutSuffix(funcs[i].Name, abi0Suffix); ok {
+			marked[plain] = append(marked[plain], i)
+		}
 	}
-	for i, f := range funcs {
-		if plain, ok := strings.CutSuffix(f.Name, abi0Suffix); ok && !names[plain] {
+	if len(marked) == 0 {
+		return funcs
+	}
+	for i := range funcs {
+		delete(marked, funcs[i].Name)
+	}
+	for plain, all := range marked {
+		for _, i := range all {
 			funcs[i].Name = plain
 		}
 	}

@@ -27,7 +27,7 @@ const FirstRegisterABI = 17
 // readGoVersion reads the build information that Go 1.13 and later put into every
 // binary, and searches older ones for runtime.buildVersion. A file without any is not
 // an error: it may not be Go, or gccgo's, whose functions are like those of C.
-func (b *Binary) readGoVersion(static []symbol, t *pclntab) (GoVersion, error) {
+func (b *Binary) readGoVersion(t *pclntab) (GoVersion, error) {
 	if info, err := buildinfo.Read(b.file); err == nil {
 		if strings.Contains(info.GoVersion, "gccgo") {
 			return GoVersion{}, nil
@@ -37,7 +37,7 @@ func (b *Binary) readGoVersion(static []symbol, t *pclntab) (GoVersion, error) {
 	if t == nil {
 		return GoVersion{}, nil
 	}
-	v, _ := b.buildVersion(static, t.form)
+	v, _ := b.buildVersion(t.form)
 	return v, nil
 }
 

@@ -1,0 +1,100 @@
+package offsets
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Select returns the functions that an include pattern matches and no exclude
+// pattern does, by ascending address and each address once, and the include
+// patterns that matched nothing, excluded or not.
+//
+// A glob that is the name of a function, letter for letter, matches just the
+// functions of that name; that of a value method, main.Store.Get, also the pointer
+// method of that name, which the compiler makes of it: calls through an interface
+// that holds a pointer may go no further.
+func Select(funcs []Func, include, exclude []Pattern) (selected []*Func, unmatched []Pattern) {
+	exact := exactNames(funcs, include, exclude)
+	matched := make([]bool, len(include))
+	var s spellings
+	excludes := func(p Pattern) bool { return p.selects(&s, exact) }
+	for i := range funcs {
+		s = spellings{symbol: funcs[i].Name}
+		hit := false
+		for j := range include {
+			if include[j].selects(&s, exact) {
+				hit, matched[j] = true, true
+			}
+		}
+		if hit && !slices.ContainsFunc(exclude, excludes) {
+			selected = append(selected, &funcs[i])
+		}
+	}
+	for j, p := range include {
+		if !matched[j] {
+			unmatched = append(unmatched, p)
+		}
+	}
+	slices.SortStableFunc(selected, func(a, b *Func) int {
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Name, b.Name))
+	})
+	selected = slices.CompactFunc(selected, func(a, b *Func) bool { return a.Addr == b.Addr })
+	return selected, unmatched
+}
+
+// selects is Match where the pattern texts that are names are known.
+func (p *Pattern) selects(s *spellings, exact map[string]bool) bool {
+	if p.re == nil && !p.mayMatch(s.symbol) {
+		return false
+	}
+	if p.re == nil && exact[p.text] {
+		return unescape(s.symbol) == unescape(p.text) || s.pointed() != s.plain() && s.plain() == unescape(p.text)
+	}
+	return p.match(s)
+}
+
+// mayMatch is false for what a look at the first bytes tells from all spellings of a
+// symbol: they are its own up to the first byte that respell looks at.
+func (p *Pattern) mayMatch(symbol string) bool {
+	if len(p.glob) == 0 {
+		return false
+	}
+	for i := 0; i < len(p.start); i++ {
+		switch {
+		case i == len(symbol):
+			return false
+		case respelled(symbol[i]):
+			return true
+		case symbol[i] != p.start[i]:
+			return false
+		}
+	}
+	return true
+}
+
+// exactNames tells which pattern texts are the name of one of the functions.
+func exactNames(funcs []Func, lists ...[]Pattern) map[string]bool {
+	texts := make(map[string][]string) // the name meant → the texts that mean it
+	for _, p := range slices.Concat(lists...) {
+		name := unescape(p.text)
+		texts[name] = append(texts[name], p.text)
+	}
+	exact := make(map[string]bool)
+	var lengths uint64 // of names that are meant, modulo 64: most others need no more
+	for name := range texts {
+		lengths |= 1 << (len(name) % 64)
+	}
+	for i := range funcs {
+		name := unescape(funcs[i].Name)
+		if lengths&(1<<(len(name)%64)) == 0 {
+			continue
+		}
+		for _, text := range texts[name] {
+			exact[text] = true
+		}
+	}
+	return exact
+}
+
+// respelled tells the bytes from which on a symbol may have several spellings.
+func respelled(c byte) bool { return c == '(' || c == '[' || c == '%' || c == middleDot[0] }

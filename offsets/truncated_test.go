@@ -1,0 +1,45 @@
+package offsets
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// TestTruncatedWhileOpen: a file that somebody cuts off under the reader makes errors and
+// nothing worse.
+func TestTruncatedWhileOpen(t *testing.T) {
+	data, err := os.ReadFile(fixture.Build(t, "exact"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "cut")
+	if err := os.WriteFile(path, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b := openPath(t, path)
+	f, ok := b.Lookup("main.leaf")
+	if !ok {
+		t.Fatal("no main.leaf")
+	}
+	if _, err := b.Sites(f); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 4096); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := b.Sites(f); err == nil {
+		t.Errorf("sites of a function that is cut off: %+v", s)
+	}
+	if s, err := b.Signature(f); err == nil {
+		t.Errorf("signature of a function that is cut off: %+v", s)
+	}
+	if at, err := b.InlinedAt("main.leaf"); err == nil {
+		t.Errorf("calls inlined in a file that is cut off: %v", at)
+	}
+	if err := b.Unchanged(); err == nil {
+		t.Error("a file that was cut off passed for unchanged")
+	}
+}
