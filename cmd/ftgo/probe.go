@@ -104,7 +104,7 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 	if err != nil {
 		return err
 	}
-	if t.plan, err = planFor(t.sel, mode, t.features, values); err != nil {
+	if t.plan, err = planFor(e, t.sel, mode, t.features, values); err != nil {
 		return err
 	}
 	t.tally = newTally(t.plan, o.errors)

@@ -201,7 +201,7 @@ func (s *sessionCalls) start(t *testing.T, f *tracefs.FS, target, pattern string
 			t.Fatal(err)
 		}
 	}
-	if s.plan, err = planFor(sel, uprobe.Latency, f.Features(), values); err != nil {
+	if s.plan, err = planFor(newEnv(io.Discard, io.Discard), sel, uprobe.Latency, f.Features(), values); err != nil {
 		t.Fatal(err)
 	}
 	s.stream = s.to(t, s.plan)

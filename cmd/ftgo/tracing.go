@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
@@ -61,9 +62,13 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 	}
 	t.stream.Bias = t.bias.Of
 	t.stream.Keep = keep(t.opt.pids)
+	stop := t.env.progress(func() string {
+		return fmt.Sprintf("placing %d probes", t.plan.Probes())
+	})
 	t.session, err = tracefs.Start(ctx, fsys, t.plan.Target(), t.plan.TraceEvents(), tracefs.Options{
 		BufferKB: t.env.bufferKB, Quiet: t.plan.Mode == uprobe.Count, Features: &t.features, Reader: t.opt.reader,
 	})
+	stop()
 	if err != nil {
 		return err
 	}
@@ -81,6 +86,9 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 		t.bias.Learn(t.program.cmd.Process.Pid)
 	}
 	err = t.watch(ctx)
+	defer t.env.progress(func() string {
+		return fmt.Sprintf("removing the probes, a moment for each of %s", plural(len(t.plan.Events), "event"))
+	})()
 	t.session.Stop()
 	return errors.Join(err, t.drain())
 }
@@ -301,8 +309,13 @@ func (t *tracing) definitions(group string) string {
 }
 
 // planFor decodes what was selected and plans the probes.
-func planFor(s *selection, mode uprobe.Mode, features tracefs.Features, values planValues) (*uprobe.Plan, error) {
-	plan, err := uprobe.New(s.binary, s.funcs, uprobe.Options{Mode: mode, Features: features, Points: s.points, Values: values})
+func planFor(e *env, s *selection, mode uprobe.Mode, features tracefs.Features, values planValues) (*uprobe.Plan, error) {
+	var decoded atomic.Int64
+	stop := e.progress(func() string {
+		return fmt.Sprintf("decoding functions: %d of %d", decoded.Load(), len(s.funcs))
+	})
+	plan, err := uprobe.New(s.binary, s.funcs, uprobe.Options{Mode: mode, Features: features, Points: s.points, Values: values, Decoded: &decoded})
+	stop()
 	if err != nil {
 		return nil, err
 	}
