@@ -11,11 +11,12 @@ import (
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
-// The cost of a probe is measured with so many calls in so many batches, some 20 ms where
-// each costs 20 µs. The median batch is not disturbed by what else the machine does.
+// The cost of a probe is measured with so many calls in so many batches, some 15 ms where
+// each costs 20 µs and 40 µs. The median batch is not disturbed by what else the machine
+// does.
 const (
-	costBatches = 21
-	batchCalls  = 48
+	costBatches = 11
+	batchCalls  = 24
 )
 
 // hitCosts are what probes cost the program: by whether the kernel emulates the instruction
@@ -29,49 +30,102 @@ type hitCost struct {
 	call, within float64
 }
 
-// measureHits measures on functions of ftgo itself. It can't where ftgo is stripped, or
-// nobody lets it try.
-func measureHits(ctx context.Context, fsys *tracefs.FS, mode uprobe.Mode) hitCosts {
-	b, err := offsets.Open("/proc/self/exe")
-	if err != nil {
-		return hitCosts{}
-	}
-	defer b.Close()
-	return hitCosts{
-		emulated: measureHit(ctx, fsys, mode, b, "main.framed", framed),
-		stepped:  measureHit(ctx, fsys, mode, b, "main.frameless", frameless),
-	}
+// measuring is a measurement under way.
+type measuring struct {
+	costs    hitCosts
+	measured chan struct{} // closed when costs are there
+	done     chan struct{} // closed when the probes are gone
 }
 
-func measureHit(ctx context.Context, fsys *tracefs.FS, mode uprobe.Mode, b *offsets.Binary, name string, call func(int) int) (c hitCost) {
-	f, ok := b.Lookup(name)
-	if !ok {
-		return c
-	}
-	plan, err := uprobe.New(b, []*offsets.Func{f}, uprobe.Options{Mode: mode, Features: fsys.Features()})
-	if err != nil || len(plan.Funcs) == 0 {
-		return c
-	}
-	bare := timeCalls(call)
-	session, err := tracefs.Start(ctx, fsys, plan.Target(), plan.TraceEvents(), tracefs.Options{BufferKB: 1024, Quiet: mode == uprobe.Count})
+// measureHits measures on functions of ftgo itself, while others do something else. It
+// can't where ftgo is stripped, or nobody lets it try.
+func measureHits(ctx context.Context, fsys *tracefs.FS, mode uprobe.Mode) *measuring {
+	m := &measuring{measured: make(chan struct{}), done: make(chan struct{})}
+	go func() {
+		defer close(m.done)
+		session, plan := probeSelf(ctx, fsys, mode)
+		if session != nil {
+			m.costs = measure(ctx, session, plan)
+		}
+		close(m.measured)
+		if session != nil {
+			// It takes longer than all the rest, and nobody waits for it.
+			session.Close()
+		}
+	}()
+	return m
+}
+
+// take waits for the costs; they are 0 if they could not be measured.
+func (m *measuring) take() hitCosts {
+	<-m.measured
+	return m.costs
+}
+
+// wait waits for the probes to be removed.
+func (m *measuring) wait() { <-m.done }
+
+// ownFunctions are those that the costs are measured on.
+var ownFunctions = [...]struct {
+	name string
+	call func(int) int
+}{{"main.framed", framed}, {"main.frameless", frameless}}
+
+// probeSelf probes them; session is nil if that can't be done.
+func probeSelf(ctx context.Context, fsys *tracefs.FS, mode uprobe.Mode) (session *tracefs.Session, plan *uprobe.Plan) {
+	b, err := offsets.Open("/proc/self/exe")
 	if err != nil {
-		return c
+		return nil, nil
 	}
-	c.call = max(timeCalls(call)-bare, 0)
-	session.Stop()
+	defer b.Close()
+	var funcs []*offsets.Func
+	for _, own := range ownFunctions {
+		f, ok := b.Lookup(own.name)
+		if !ok {
+			return nil, nil
+		}
+		funcs = append(funcs, f)
+	}
+	plan, err = uprobe.New(b, funcs, uprobe.Options{Mode: mode, Features: fsys.Features()})
+	if err != nil || len(plan.Funcs) != len(funcs) {
+		return nil, nil
+	}
+	// Goroutines that end, and panics, are nothing to know of here.
+	plan.Events = slices.DeleteFunc(plan.Events, func(e uprobe.Event) bool { return e.Kind > uprobe.Return })
+	session, err = tracefs.Start(ctx, fsys, plan.Target(), plan.TraceEvents(), tracefs.Options{BufferKB: 1024, Quiet: mode == uprobe.Count})
+	if err != nil {
+		return nil, nil
+	}
+	return session, plan
+}
+
+func measure(ctx context.Context, session *tracefs.Session, plan *uprobe.Plan) (costs hitCosts) {
+	into := [...]*hitCost{&costs.emulated, &costs.stepped}
+	for i, own := range ownFunctions {
+		into[i].call = timeCalls(own.call)
+	}
+	if plan.Mode != uprobe.Latency {
+		return costs
+	}
 	base := session.Timebase()
-	for ended, err := range parse.Calls(ctx, session, plan) {
-		if err == nil && ended.Outcome == parse.Returned {
-			if ns := float64(base.Duration(ended.Start, ended.End)); c.within == 0 || ns < c.within {
-				c.within = ns
-			}
+	stream, err := parse.NewStream(plan, func(c *parse.Call) {
+		ns := float64(base.Duration(c.Start, c.End))
+		if w := &into[c.Func].within; c.Outcome == parse.Returned && (*w == 0 || ns < *w) {
+			*w = ns
+		}
+	})
+	if err != nil {
+		return costs
+	}
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := session.Read(ctx, buf)
+		stream.Feed(buf[:n])
+		if n == 0 || err != nil {
+			stream.Idle() // it has all been there before
+			return costs
 		}
 	}
-	c.within = max(c.within-bare, 0)
-	if session.Close() != nil {
-		return hitCost{}
-	}
-	return c
 }
 
 // timeCalls is the time of one call in nanoseconds.
@@ -91,7 +145,10 @@ func timeCalls(call func(int) int) float64 {
 // framed has a frame and a stack check, as most functions do.
 //
 //go:noinline
-func framed(n int) int { return frameless(n) + 1 }
+func framed(n int) int { return called(n) + 1 }
+
+//go:noinline
+func called(n int) int { return n * 5 }
 
 //go:noinline
 func frameless(n int) int { return n * 3 }

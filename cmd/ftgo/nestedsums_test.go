@@ -37,7 +37,8 @@ func TestNetLatency(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tl := newTally(plan, false)
-			tl.costs = c.costs
+			tl.costs = &measuring{costs: c.costs, measured: make(chan struct{})}
+			close(tl.costs.measured)
 			for i, call := range c.calls {
 				if call.Outcome != parse.Returned {
 					tl.add(call)

@@ -125,6 +125,9 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 		return err
 	}
 	summary, err := t.run(ctx, fsys)
+	if t.cleanup != nil {
+		t.cleanup()
+	}
 	if lost := summary.Lost - summary.Disarming; err == nil && o.limited && lost > o.maxLost {
 		err = &statusError{exitLost, fmt.Errorf("%d events lost (--max-lost %d)", lost, o.maxLost)}
 	}
@@ -161,7 +164,7 @@ type report struct {
 	opt    *options
 	mode   uprobe.Mode
 	format render.Format
-	cost   float64
+	costs  *measuring // nil if nobody is told
 	screen *render.Screen
 	last   []stats.Function
 	lastAt time.Time
@@ -195,10 +198,10 @@ func (r *report) values(s *selection, _ tracefs.Features) (planValues, error) {
 func (r *report) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io.Writer) error {
 	r.out = out
 	if r.format == render.Table || r.mode == uprobe.Latency && !r.opt.rawLatency {
-		costs := measureHits(ctx, fsys, r.mode)
-		r.cost = costs.emulated.call
+		r.costs = measureHits(ctx, fsys, r.mode)
+		t.cleanup = r.costs.wait
 		if !r.opt.rawLatency {
-			t.tally.costs = costs
+			t.tally.costs = r.costs
 		}
 	}
 	if r.format == render.Table {
@@ -298,7 +301,10 @@ func (r *report) write(rows []stats.Row) error {
 
 // final writes the totals.
 func (r *report) final(t *tracing, funcs []stats.Function, summary stats.Summary) error {
-	summary.HitCost, summary.NetLatency = r.cost, t.tally.net
+	summary.NetLatency = t.tally.net
+	if r.costs != nil {
+		summary.HitCost = r.costs.take().emulated.call
+	}
 	rows := make([]stats.Row, len(funcs))
 	for i, f := range funcs {
 		rows[i] = stats.NewRow(f, summary.Seconds)

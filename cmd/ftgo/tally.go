@@ -15,7 +15,7 @@ type tally struct {
 	funcs []stats.Function // as in plan.Funcs
 	ended uint64
 	// costs of nested calls' probes are taken off latencies.
-	costs hitCosts
+	costs *measuring // nil if they are to stay
 	// net: some were.
 	net bool
 	// within are the latencies of calls, for those that they were nested in.
@@ -72,14 +72,18 @@ func (t *tally) add(c *parse.Call) {
 // nested in it. Costs are averages, so that it may be a little off; it is not less than
 // what the nested calls took.
 func (t *tally) latency(c *parse.Call, ns int64) int64 {
-	if t.costs == (hitCosts{}) {
+	if t.costs == nil {
 		return ns
 	}
-	own := t.costs.emulated
-	if t.plan.Funcs[c.Func].Stepped {
-		own = t.costs.stepped
+	costs := t.costs.take()
+	if costs == (hitCosts{}) {
+		return ns
 	}
-	net := ns - int64(own.within+float64(c.Nested)*t.costs.emulated.call+float64(c.NestedStepped)*t.costs.stepped.call)
+	own := costs.emulated
+	if t.plan.Funcs[c.Func].Stepped {
+		own = costs.stepped
+	}
+	net := ns - int64(own.within+float64(c.Nested)*costs.emulated.call+float64(c.NestedStepped)*costs.stepped.call)
 	t.net = true
 	key := keyOfGoroutine(c)
 	net = max(net, t.within.take(key, c.Depth), 0)

@@ -38,6 +38,7 @@ type tracing struct {
 	onCall, onEnter func(*parse.Call) error
 	callErr         error        // the first of theirs
 	onRead          func() error // after each read, which comes 20 ms after the last at the latest
+	cleanup         func()       // waits for what has been started and is to be gone at the end
 	inside          map[int]bool // see parse.Stream.Inside
 	calls           uint64       // so many are enough; 0 is no limit
 }
