@@ -207,6 +207,16 @@ func (b *Binary) FileOffset(addr uint64) (uint64, error) {
 	return 0, fmt.Errorf("address %#x: in no executable segment", addr)
 }
 
+// Loaded tells whether an address is in memory whenever the file is: code or data.
+func (b *Binary) Loaded(addr uint64) bool {
+	for _, p := range b.elf.Progs {
+		if p.Type == elf.PT_LOAD && addr >= p.Vaddr && addr-p.Vaddr < p.Memsz {
+			return true
+		}
+	}
+	return false
+}
+
 // TextOffset is the same by the rule that people use by hand:
 // va - text_va + text_off. It knows .text alone.
 func (b *Binary) TextOffset(addr uint64) (uint64, error) {

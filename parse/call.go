@@ -40,6 +40,8 @@ type Call struct {
 	// returned, or was first seen to be gone.
 	Start, End uint64
 	Outcome    Outcome
+	// SP is the stack pointer when the call began.
+	SP uint64
 	// Nested and NestedStepped are the traced calls that returned within this one, on its
 	// goroutine: those whose begin the kernel emulates, and those it single-steps. What
 	// their probes cost is part of the time between Start and End.

@@ -257,7 +257,7 @@ func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 		fr.args = append(fr.args, ev.Args[f.Values:]...)
 	}
 	if p.entered != nil {
-		p.call = Call{Func: fn, PID: key.pid, TID: ev.TID, CPU: ev.CPU, Goid: s.goid, Depth: len(s.frames), Start: ev.Time, Inside: fr.inside, Args: fr.args}
+		p.call = Call{Func: fn, PID: key.pid, TID: ev.TID, CPU: ev.CPU, Goid: s.goid, Depth: len(s.frames), Start: ev.Time, SP: fr.sp, Inside: fr.inside, Args: fr.args}
 		p.entered(&p.call)
 	}
 	if p.plan.Mode == uprobe.Entries {
@@ -329,7 +329,7 @@ func (p *Pairer) end(ev *Event, pid int, s *stack, how Outcome, fields *uprobe.F
 			outer.nested[0]++
 		}
 	}
-	p.call = Call{Func: f.fn, PID: pid, TID: f.tid, CPU: f.cpu, Goid: s.goid, Depth: n, Start: f.start, End: ev.Time, Outcome: how, Nested: f.nested[0], NestedStepped: f.nested[1], Inside: f.inside, Args: f.args}
+	p.call = Call{Func: f.fn, PID: pid, TID: f.tid, CPU: f.cpu, Goid: s.goid, Depth: n, Start: f.start, End: ev.Time, Outcome: how, SP: f.sp, Nested: f.nested[0], NestedStepped: f.nested[1], Inside: f.inside, Args: f.args}
 	if fields != nil && fields.Values >= 0 {
 		p.call.Results = ev.Args[fields.Values:]
 	}
@@ -354,7 +354,7 @@ func (p *Pairer) Finish() {
 			how = Unwound
 		}
 		for n, f := range s.frames {
-			left = append(left, Call{Func: f.fn, PID: key.pid, TID: f.tid, CPU: f.cpu, Goid: s.goid, Depth: n, Start: f.start, Outcome: how, Inside: f.inside, Args: f.args})
+			left = append(left, Call{Func: f.fn, PID: key.pid, TID: f.tid, CPU: f.cpu, Goid: s.goid, Depth: n, Start: f.start, Outcome: how, SP: f.sp, Inside: f.inside, Args: f.args})
 		}
 	}
 	clear(p.stacks)

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
@@ -23,18 +24,25 @@ type memory struct {
 	pid int
 	// gone: it had ended before it was looked at.
 	gone bool
+	// arenas are the parts of the address space that stacks were seen in.
+	arenas map[uint64]bool
 }
 
 func newMemories(b *offsets.Binary, bias *uprobe.Biases) *memories {
 	return &memories{binary: b, bias: bias, of: make(map[int]*memory), types: make(map[uint64]offsets.RuntimeType)}
 }
 
-func (m *memories) process(pid int) capture.Process {
+// process is the one that a call was made in.
+func (m *memories) process(c *parse.Call) capture.Process {
+	pid := c.PID
 	p := m.of[pid]
 	if p == nil {
-		p = &memory{m, pid, !processAlive(pid)}
+		p = &memory{m, pid, !processAlive(pid), make(map[uint64]bool)}
 		tracefs.Readable(pid, 0, 1) // has it remember the mappings
 		m.of[pid] = p
+	}
+	if c.Goid != 0 { // else it is the stack of a thread
+		p.arenas[c.SP>>arenaBits] = true
 	}
 	return p
 }
@@ -60,10 +68,20 @@ func (m *memory) FuncName(pc uint64) string {
 	return m.binary.FuncValueName(pc - m.bias.Known(m.pid))
 }
 
-// Readable asks for the process's mappings as they are, or were when last seen.
+// arenaBits are those of addresses in one arena of Go's heap, 64 MB that are reserved at
+// once (heapArenaBytes in runtime/malloc.go).
+const arenaBits = 26
+
+// Readable asks for the process's mappings as they are, or were when last seen. Of one that
+// has ended it is known what it cannot have been without: the file's own segments, and the
+// arenas that its goroutines' stacks were in.
 func (m *memory) Readable(addr uint64, n int) (readable, known bool) {
 	if tracefs.Readable(m.pid, addr, n) {
 		return true, true
 	}
-	return false, !m.gone && processAlive(m.pid)
+	if !m.gone && processAlive(m.pid) {
+		return false, true
+	}
+	sure := m.arenas[addr>>arenaBits] || m.binary.Loaded(addr-m.bias.Known(m.pid))
+	return sure, sure
 }

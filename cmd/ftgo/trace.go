@@ -290,7 +290,7 @@ func (v *callLines) line(c *parse.Call, ended bool) (line *render.CallLine, ok b
 	}
 	line.ArgsNote = fl.note
 	seen := filteredCall{filter: fl.filter, line: line}
-	p := v.memory.process(c.PID)
+	p := v.memory.process(c)
 	if f.Values.Entry != nil && c.Args != nil {
 		values := f.Values.Entry.Decode(c.Args, p)
 		shown := len(values) - len(fl.filter.atEntry)

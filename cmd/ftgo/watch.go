@@ -157,7 +157,7 @@ func (v *watcher) hit(c *parse.Call) error {
 		v.seen[c.PID] = true
 	}
 	f := &v.t.plan.Funcs[c.Func]
-	values := f.Values.Entry.Decode(c.Args, v.memory.process(c.PID))
+	values := f.Values.Entry.Decode(c.Args, v.memory.process(c))
 	for i := range values {
 		line := &render.VariableLine{Time: at, PID: c.PID, Name: v.wanted[i], Value: values[i]}
 		line.PerSecond, line.HasRate = v.change(c.PID, v.wanted[i], at, &values[i])
