@@ -225,19 +225,19 @@ func TestKernelWatch(t *testing.T) {
 func TestKernelWatchInterval(t *testing.T) {
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "greet")
-	r := ftgo(t, "watch", "-o", "json", "-i", "300ms", "-n", "4", "--at", "main.add", target, "main.counter", "--", target, "-n", "100000", "-every", "1ms")
+	r := ftgo(t, "watch", "-o", "json", "-i", "700ms", "-n", "4", "--at", "main.add", target, "main.counter", "--", target, "-n", "100000", "-every", "1ms")
 	lines := jsonLines(t, r.stdout, "variable")
 	if len(lines) != 4 {
 		t.Fatalf("status %d, %d lines\n%s%s", r.code, len(lines), r.stdout, r.stderr)
 	}
 	for i, l := range lines {
 		rate, has := l["per_second"].(float64)
-		if has != (i > 0) || has && (rate <= 0 || rate > 1000) {
+		if has != (i > 0) || has && (rate <= 0 || rate > 1100) {
 			t.Errorf("line %d: %v", i, l)
 		}
 	}
 	s := jsonLines(t, r.stdout, "summary")[0]
-	if last := lines[3]["value"].(float64); s["hits"].(float64) > last/2 {
+	if last := lines[3]["value"].(float64); s["hits"].(float64) > 0.8*last {
 		t.Errorf("%v hits of %v calls: the probe was not taken out", s["hits"], last)
 	}
 }
