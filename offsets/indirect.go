@@ -160,7 +160,7 @@ func (w *flow) through(m x86asm.Mem, at place) (destination, error) {
 		}
 		table += w.relative(lea, src)
 	}
-	first, ok := w.binary.word(table)
+	first, ok := w.binary.ownPointer(table)
 	if !ok {
 		return 0, errSwitchOrTail
 	}

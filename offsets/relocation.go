@@ -12,6 +12,8 @@ import (
 // counted, which it then adds.
 type relocation struct {
 	addr, value uint64
+	// symbol: it is the address of a symbol, which another file may define instead.
+	symbol bool
 }
 
 type relocationTable struct {
@@ -23,16 +25,35 @@ type relocationTable struct {
 // counted. Go's linker and GNU ld write what a relocation gives into the file as well,
 // but LLVM's lld leaves a 0 there.
 func (b *Binary) pointer(addr uint64) (uint64, bool) {
-	list := b.relocationList()
-	i, ok := slices.BinarySearchFunc(list, addr, func(r relocation, addr uint64) int { return cmp.Compare(r.addr, addr) })
-	if ok {
-		return list[i].value, true
+	if r, ok := b.relocationAt(addr); ok {
+		return r.value, true
 	}
+	return b.wordInFile(addr)
+}
+
+// ownPointer is pointer, but that what another file may change is not known.
+func (b *Binary) ownPointer(addr uint64) (uint64, bool) {
+	if r, ok := b.relocationAt(addr); ok {
+		return r.value, !r.symbol
+	}
+	return b.wordInFile(addr)
+}
+
+func (b *Binary) wordInFile(addr uint64) (uint64, bool) {
 	var word [8]byte
 	if !b.readData(addr, word[:]) {
 		return 0, false
 	}
 	return binary.LittleEndian.Uint64(word[:]), true
+}
+
+func (b *Binary) relocationAt(addr uint64) (r relocation, ok bool) {
+	list := b.relocationList()
+	i, ok := slices.BinarySearchFunc(list, addr, func(r relocation, addr uint64) int { return cmp.Compare(r.addr, addr) })
+	if !ok {
+		return r, false
+	}
+	return list[i], true
 }
 
 func (b *Binary) relocationList() []relocation {
@@ -73,12 +94,12 @@ func (b *Binary) readRelocations() []relocation {
 		addr, info, addend := le.Uint64(data), le.Uint64(data[8:]), le.Uint64(data[16:])
 		switch elf.R_X86_64(uint32(info)) {
 		case elf.R_X86_64_RELATIVE:
-			list = append(list, relocation{addr, addend})
+			list = append(list, relocation{addr: addr, value: addend})
 		case elf.R_X86_64_64:
 			var sym [elf.Sym64Size]byte
 			defined := b.readData(symbols+elf.Sym64Size*(info>>32), sym[:]) && le.Uint16(sym[6:]) != uint16(elf.SHN_UNDEF)
 			if defined {
-				list = append(list, relocation{addr, le.Uint64(sym[8:]) + addend})
+				list = append(list, relocation{addr, le.Uint64(sym[8:]) + addend, true})
 			}
 		}
 	}
