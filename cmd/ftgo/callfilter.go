@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
@@ -33,21 +34,11 @@ func newFuncFilter(e where.Expr, f *offsets.Func, sig *offsets.Signature, entry,
 	}
 	// side tells where a path's variable is known.
 	side := func(path string) *capture.Builder {
-		name := rootName(path)
-		for _, v := range sig.Params {
-			if v.Name == name {
-				return entry
-			}
-		}
-		for _, v := range sig.Captured {
-			if v.Name == name {
-				return entry
-			}
-		}
-		for _, v := range sig.Results {
-			if v.Name == name {
-				return ret
-			}
+		switch name := rootName(path); {
+		case hasVariable(sig.Params, name), hasVariable(sig.Captured, name):
+			return entry
+		case hasVariable(sig.Results, name):
+			return ret
 		}
 		return nil
 	}
@@ -135,6 +126,10 @@ func rootName(path string) string {
 		name = name[:i]
 	}
 	return name
+}
+
+func hasVariable(vars []offsets.Variable, name string) bool {
+	return slices.ContainsFunc(vars, func(v offsets.Variable) bool { return v.Name == name })
 }
 
 // filteredCall is a call as a filter sees it.

@@ -118,8 +118,7 @@ func parseFlags(e *env, name, about string, groups flagGroup, args []string) (*o
 		o.defineMatching(fs)
 	} else {
 		fs.StringArrayVar(&o.at, "at", nil, "read the variables when `FUNC` is called; repeatable (default runtime.usleep)")
-		fs.IntVar(&o.trace.strLen, "strlen", 64, "fetch so many `BYTES` of a string, at most 512")
-		fs.IntVar(&o.trace.items, "items", 8, "fetch the first `N` elements of a slice, at most 64")
+		o.trace.defineFetch(fs)
 	}
 	fs.VarP(formatValue{&o.format}, "output", "o", "output `FORMAT`: table, json, csv or tsv")
 	fs.StringVarP(&o.outFile, "output-file", "w", "", "write data to `FILE` instead of stdout")
@@ -198,6 +197,11 @@ func (o *options) positional(name string, fs *pflag.FlagSet) error {
 func (o *options) defineMatching(fs *pflag.FlagSet) {
 	fs.BoolVarP(&o.regexp, "regexp", "r", false, "patterns are regular expressions (RE2, unanchored)")
 	fs.StringArrayVarP(&o.exclude, "exclude", "x", nil, "leave out functions that match `PATTERN`; repeatable")
+}
+
+// mixed: several processes may be seen, so that lines must name them.
+func (o *options) mixed() bool {
+	return len(o.pids) > 1 || len(o.pids) == 0 && len(o.program) == 0
 }
 
 func isFile(name string) bool {

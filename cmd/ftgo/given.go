@@ -47,12 +47,12 @@ func (s *selection) findGiven(given []offsets.Given, funcs []*offsets.Func) {
 
 // findInside adds the functions that calls must be made from.
 func (s *selection) findInside(pattern string, funcs []*offsets.Func) ([]*offsets.Func, error) {
-	p, err := offsets.CompilePattern(pattern, offsets.Glob)
+	patterns, err := compile([]string{pattern}, false)
 	if err != nil {
-		return nil, &statusError{exitUsage, err}
+		return nil, err
 	}
 	s.inside, s.onlyInside = make(map[*offsets.Func]bool), make(map[*offsets.Func]bool)
-	matching, unmatched := offsets.Select(s.binary.Funcs(), []offsets.Pattern{p}, nil)
+	matching, unmatched := offsets.Select(s.binary.Funcs(), patterns, nil)
 	if len(unmatched) > 0 {
 		return nil, nothing("%s", noMatch(s.binary, pattern, false))
 	}
@@ -122,7 +122,7 @@ func (s *selection) shown(f *offsets.Func, sig *offsets.Signature) (args, result
 			args = append(args, sel.Name)
 		case sel.Path == "":
 			results = append(results, sel.Name)
-		case slices.ContainsFunc(sig.Results, func(v offsets.Variable) bool { return v.Name == rootName(sel.Path) }):
+		case hasVariable(sig.Results, rootName(sel.Path)):
 			results = append(results, sel.Path)
 		default:
 			args = append(args, sel.Path)

@@ -204,10 +204,8 @@ func (r *report) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io
 			t.tally.costs = r.costs
 		}
 	}
-	if r.format == render.Table {
-		if r.opt.interval > 0 && isTerminal(out) {
-			r.screen = render.NewScreen(out)
-		}
+	if r.format == render.Table && r.opt.interval > 0 && isTerminal(out) {
+		r.screen = render.NewScreen(out)
 	}
 	t.onTick = r.interval
 	t.calls = r.opt.calls

@@ -56,9 +56,14 @@ func (o *traceOptions) define(fs *pflag.FlagSet) {
 	fs.BoolVarP(&o.times, "timestamp", "T", false, "begin lines with the time")
 	fs.StringVar(&o.template, "format", "", "write lines by `TEMPLATE NAMES`: --format 'key=%q n=%d' key,n")
 	fs.StringVar(&o.templateNames, "format-names", "", "")
+	o.defineFetch(fs)
+	fs.MarkHidden("format-names")
+}
+
+// defineFetch defines how much is fetched, for watch too.
+func (o *traceOptions) defineFetch(fs *pflag.FlagSet) {
 	fs.IntVar(&o.strLen, "strlen", 64, "fetch so many `BYTES` of a string, at most 512")
 	fs.IntVar(&o.items, "items", 8, "fetch the first `N` elements of a slice, at most 64")
-	fs.MarkHidden("format-names")
 }
 
 // check refuses what makes no sense.
@@ -189,11 +194,11 @@ func (v *callLines) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out
 	v.out = newFlushWriter(out)
 	opt := render.CallOptions{
 		Format: v.opt.format, TwoLines: v.opt.trace.begins, Entries: v.opt.trace.entries, Times: v.opt.trace.times, Tree: v.opt.trace.tree,
-		Processes: len(v.opt.pids) > 1 || len(v.opt.pids) == 0 && len(v.opt.program) == 0,
+		Processes: v.opt.mixed(),
 	}
 	if v.opt.trace.template != "" {
 		var err error
-		if opt.Line, err = render.ParseCallFormat(v.opt.trace.template, commaList(v.opt.trace.templateNames)); err != nil {
+		if opt.Line, err = render.ParseCallFormat(v.opt.trace.template, v.opt.trace.names()); err != nil {
 			return &statusError{exitUsage, err}
 		}
 	}
@@ -340,17 +345,10 @@ func (v *callLines) final(t *tracing, funcs []stats.Function, summary stats.Summ
 	return render.Footer(v.env.stderr, rows, summary)
 }
 
-func commaList(text string) []string {
-	if text == "" {
+// names are those of --format: there are none without verbs.
+func (o *traceOptions) names() []string {
+	if o.templateNames == "" {
 		return nil
 	}
-	var out []string
-	start := 0
-	for i := range len(text) + 1 {
-		if i == len(text) || text[i] == ',' {
-			out = append(out, text[start:i])
-			start = i + 1
-		}
-	}
-	return out
+	return strings.Split(o.templateNames, ",")
 }

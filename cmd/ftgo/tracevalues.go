@@ -83,7 +83,7 @@ func (v *callLines) values(s *selection, features tracefs.Features) (planValues,
 		}
 		shownArgs, shownResults := s.shown(f, sig)
 		if v.opt.trace.template != "" {
-			shownArgs, shownResults = templatePaths(commaList(v.opt.trace.templateNames), sig)
+			shownArgs, shownResults = templatePaths(v.opt.trace.names(), sig)
 		}
 		if out.Entry, err = entry.Capture(shownArgs, fl.filter.atEntry); err != nil {
 			return out, &statusError{exitUsage, err}
@@ -132,14 +132,11 @@ func (v *callLines) sayFilter(f *offsets.Func, ff *funcFilter) {
 // not, the line will say.
 func templatePaths(names []string, sig *offsets.Signature) (args, results []string) {
 	args, results = []string{}, []string{}
-	has := func(vars []offsets.Variable, name string) bool {
-		return slices.ContainsFunc(vars, func(v offsets.Variable) bool { return v.Name == name })
-	}
 	for _, path := range names {
 		switch root := rootName(path); {
-		case has(sig.Params, root) || has(sig.Captured, root):
+		case hasVariable(sig.Params, root) || hasVariable(sig.Captured, root):
 			args = append(args, path)
-		case has(sig.Results, root):
+		case hasVariable(sig.Results, root):
 			results = append(results, path)
 		}
 	}

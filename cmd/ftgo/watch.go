@@ -133,7 +133,7 @@ func (v *watcher) begin(_ context.Context, t *tracing, _ *tracefs.FS, out io.Wri
 	v.t = t
 	v.memory = newMemories(t.sel.binary, t.bias)
 	v.out = newFlushWriter(out)
-	v.lines = render.NewVariableWriter(v.out, v.opt.format, len(v.opt.pids) > 1 || len(v.opt.pids) == 0 && len(v.opt.program) == 0)
+	v.lines = render.NewVariableWriter(v.out, v.opt.format, v.opt.mixed())
 	v.seen = make(map[int]bool)
 	t.onEnter = v.hit
 	t.onRead = v.rest
