@@ -217,16 +217,6 @@ func (b *Binary) Loaded(addr uint64) bool {
 	return false
 }
 
-// TextOffset is the same by the rule that people use by hand:
-// va - text_va + text_off. It knows .text alone.
-func (b *Binary) TextOffset(addr uint64) (uint64, error) {
-	text := b.elf.Section(".text")
-	if text == nil || addr < text.Addr || addr-text.Addr >= text.Size {
-		return 0, fmt.Errorf("address %#x: not in .text", addr)
-	}
-	return addr - text.Addr + text.Offset, nil
-}
-
 // maxCode is more than any compiler makes of one function; what claims more is
 // damaged.
 const maxCode = 16 << 20
@@ -260,6 +250,17 @@ func (b *Binary) AddrOf(offset uint64) (uint64, error) {
 		}
 	}
 	return 0, fmt.Errorf("file offset %#x: in no executable segment", offset)
+}
+
+// Segment returns where the executable segment around an address begins and ends, and its
+// place in the file; zeros if there is none.
+func (b *Binary) Segment(addr uint64) (start, end, offset uint64) {
+	for _, s := range b.code {
+		if addr >= s.addr && addr-s.addr < s.size {
+			return s.addr, s.addr + s.size, s.off
+		}
+	}
+	return 0, 0, 0
 }
 
 // Relocatable tells whether the kernel chooses where in memory the file goes:

@@ -16,13 +16,13 @@ const (
 	maxDemangled = 12 // a power of 2
 )
 
-// Demangle spells a linker's symbol as its language does: C++ and Rust without
+// demangled spells a linker's symbol as its language does: C++ and Rust without
 // parameters ("std::vector<int>::push_back"), gccgo ("net/http.Client.Do"). What a
 // compiler has appended for a copy or a part of a function (".cold", ".isra.0")
 // stays. Any other name is returned as it is.
-func Demangle(name string) string { return demangleAs(name, demangle.NoParams) }
+func demangled(name string) string { return demangleAs(name, demangle.NoParams) }
 
-// demangleFull is Demangle with the parameters of C++.
+// demangleFull is demangled with the parameters of C++.
 func demangleFull(name string) string { return demangleAs(name) }
 
 // variant is which of the functions that a C++ compiler makes of one constructor or
@@ -130,7 +130,7 @@ var (
 // toolchain's. No two functions get the same name by it: overloads of C++ keep
 // their parameters, and what is still the same after that stays mangled.
 func demangleAll(funcs []Func) []Func {
-	spellings := []func(string) string{Demangle, demangleFull, demangleVariant}
+	spellings := []func(string) string{demangled, demangleFull, demangleVariant}
 	names := make([]string, len(funcs))
 	todo := make([]int, len(funcs))
 	for i := range todo {
@@ -165,7 +165,7 @@ func demangleAll(funcs []Func) []Func {
 	for i := range funcs {
 		f := &funcs[i]
 		for _, alias := range f.Aliases {
-			if short := Demangle(alias); short != alias {
+			if short := demangled(alias); short != alias {
 				f.Aliases = append(f.Aliases, short)
 			}
 		}

@@ -45,8 +45,8 @@ func TestDemangle(t *testing.T) {
 		{"very long", "_Z" + strings.Repeat("9", 5000), "_Z" + strings.Repeat("9", 5000)},
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
-			if got := Demangle(c.name); got != c.want {
-				t.Errorf("Demangle(%q) = %q, want %q", c.name, got, c.want)
+			if got := demangled(c.name); got != c.want {
+				t.Errorf("demangled(%q) = %q, want %q", c.name, got, c.want)
 			}
 		})
 	}
@@ -58,7 +58,7 @@ func TestDemangleIsBounded(t *testing.T) {
 	for _, digit := range "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ" {
 		name += "St4pairIS" + string(digit) + "_S" + string(digit) + "_E"
 	}
-	for _, f := range []func(string) string{Demangle, demangleFull} {
+	for _, f := range []func(string) string{demangled, demangleFull} {
 		if got := f(name); len(got) > 1<<maxDemangled+len(name) {
 			t.Errorf("%d bytes from %d", len(got), len(name))
 		}
@@ -93,7 +93,7 @@ func FuzzDemangle(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		got := Demangle(name)
+		got := demangled(name)
 		if got == "" && name != "" {
 			t.Errorf("%q became empty", name)
 		}

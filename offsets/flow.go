@@ -147,6 +147,7 @@ func (w *flow) leave(i int, indirect bool) error {
 		case err != nil:
 			return fmt.Errorf("jump at %+#x %w", w.offset(at), err)
 		case where == inside:
+			w.body.switches = w.body.switches || indirect
 		case j.in.Kind != insn.CondJump:
 			w.body.tails = append(w.body.tails, w.offset(at))
 		case j.in.Cond == insn.NoCond: // jrcxz, loop

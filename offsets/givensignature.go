@@ -108,7 +108,7 @@ func (b *Binary) addRegister(s *Signature, f *Func, sel Selection) error {
 	case f.ABI == SystemV:
 		return errSystemV
 	case a.registers && n >= len(goRegisters):
-		return fmt.Errorf("Go has %d registers for integers", len(goRegisters))
+		return fmt.Errorf("only %d of Go's registers are for integers", len(goRegisters))
 	case a.registers:
 		a.ints = n
 	case sel.Result > 0:

@@ -138,7 +138,7 @@ func TestGivenSignatureErrors(t *testing.T) {
 		{ABIInternal, `f(a [2]foo)`, `a: type "foo": neither predeclared nor in debug information`},
 		{ABIInternal, `f(a [2000000000][2000000000]int)`, `too large`},
 		{ABIInternal, `f(a *[x]int)`, `a: type "[x]int": bad length of an array`},
-		{ABIInternal, `f(goarg10)`, `goarg10: Go has 9 registers for integers`},
+		{ABIInternal, `f(goarg10)`, `goarg10: only 9 of Go's registers are for integers`},
 		{ABIInternal, `f(k=goarg9:string)`, `k: a string does not fit into the registers from there on`},
 		{ABIInternal, `f(k=goarg1:float64)`, `k: goargN and goretN are registers for integers, and its type is floating point`},
 		{ABIInternal, `f(k=goarg1:foo)`, `k: type "foo": neither predeclared nor in debug information`},

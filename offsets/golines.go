@@ -7,8 +7,8 @@ import (
 )
 
 // goLines is what Go's own function table says of source lines: without marks of where
-// statements begin, but no stripping removes it. It is read as Go 1.16 and later write
-// it.
+// statements begin, but no stripping removes it. Inlined calls are read as Go 1.12 and
+// later write them.
 type goLines struct {
 	binary *Binary
 	table  *pclntab
@@ -24,7 +24,9 @@ type goFunc struct {
 	addr, end       uint64
 	name            uint64
 	files, lines    uint64 // tables of values by address
-	unit            uint64 // the number of its compilation unit's first file
+	depth           uint64 // the same, of how far SP is from the return address; 0 for none
+	id              uint8  // the kind of function: runtime.funcID
+	unit            uint64 // the number of its compilation unit's first file, since Go 1.16
 	inlining, calls uint64 // which inlined call an address is of; the address of these
 }
 
@@ -34,11 +36,11 @@ type lazyTable struct {
 	ok bool
 }
 
-// goTable is the function table, nil if the file has none, or an older one.
+// goTable is the function table, nil if the file has none.
 func (b *Binary) goTable() *goLines {
 	t := &b.source.table
 	t.once.Do(func() {
-		if p := b.table(); p != nil && p.form.cus != 0 {
+		if p := b.table(); p != nil && b.goVer.Minor > 0 {
 			own := *p
 			t.binary, t.table = b, &own
 			t.ok = t.readFuncs()
@@ -50,22 +52,38 @@ func (b *Binary) goTable() *goLines {
 	return &t.goLines
 }
 
-// Numbers of tables that belong to a function (internal/abi/symtab.go; the same since
-// Go 1.16).
-const (
-	pcdataInlTreeIndex = 2
-	funcdataInlTree    = 3
-)
+// inlineNumbers are those of the tables of a function that tell of inlined calls
+// (internal/abi/symtab.go, before Go 1.21 runtime/symtab.go); not ok where these have no
+// instruction of the caller.
+func inlineNumbers(minor int) (pcdata, funcdata uint64, ok bool) {
+	switch {
+	case minor < 12:
+		return 0, 0, false
+	case minor == 12:
+		return 1, 2, true
+	case minor < 16:
+		return 2, 4, true
+	}
+	return 2, 3, true
+}
 
 func (g *goLines) readFuncs() bool {
 	t := g.table
 	// A _func begins with the entry; behind startLine, which came with Go 1.20, are
 	// four bytes of which the last counts the funcdata.
+	// Before Go 1.16 there is no cuOffset before these four.
 	entry, end := t.form.field, t.form.field+36
-	if t.form.oldest >= 20 {
+	funcs, pcs := uint64(0), uint64(0)
+	switch {
+	case t.form.cus == 0:
+		end -= 4
+	case t.form.oldest >= 20:
 		end += 4
 	}
-	funcs, pcs := t.word(t.form.funcs), t.word(t.form.pcs)
+	if t.form.cus != 0 {
+		funcs, pcs = t.word(t.form.funcs), t.word(t.form.pcs)
+	}
+	pcdata, funcdata, inlines := inlineNumbers(g.binary.goVer.Minor)
 	base := g.binary.inlineTrees(t)
 	for i := range t.count {
 		info := funcs + t.number(t.functab+(2*i+1)*t.form.field, t.form.field)
@@ -73,14 +91,21 @@ func (g *goLines) readFuncs() bool {
 			addr: t.entry(i), end: t.entry(i + 1),
 			name:  t.name + t.number(info+entry, 4),
 			files: pcs + t.number(info+entry+16, 4), lines: pcs + t.number(info+entry+20, 4),
-			unit: t.number(info+entry+28, 4),
 		}
-		npcdata, nfuncdata := t.number(info+entry+24, 4), t.number(info+end-4, 4)>>24
-		if n := info + end + 4*pcdataInlTreeIndex; npcdata > pcdataInlTreeIndex && t.number(n, 4) != 0 {
+		if t.form.cus != 0 {
+			f.unit = t.number(info+entry+28, 4)
+		}
+		if n := t.number(info+entry+12, 4); n != 0 {
+			f.depth = pcs + n
+		}
+		npcdata, kinds := t.number(info+entry+24, 4), t.number(info+end-4, 4)
+		nfuncdata := kinds >> 24
+		f.id = uint8(kinds)
+		if n := info + end + 4*pcdata; inlines && npcdata > pcdata && t.number(n, 4) != 0 {
 			f.inlining = pcs + t.number(n, 4)
 		}
-		if f.inlining != 0 && nfuncdata > funcdataInlTree {
-			f.calls = g.treeAt(info+end+4*npcdata, base)
+		if f.inlining != 0 && nfuncdata > funcdata {
+			f.calls = g.treeAt(info+end+4*npcdata, funcdata, base)
 		}
 		if t.damaged || f.end < f.addr || i > 0 && f.addr < g.funcs[i-1].end {
 			return false
@@ -138,12 +163,23 @@ func (g *goLines) fileName(f *goFunc, number int32) string {
 	if number < 0 {
 		return ""
 	}
-	const none = 1<<32 - 1
-	at := t.number(t.word(t.form.cus)+4*(f.unit+uint64(number)), 4)
-	if at == none {
-		return ""
+	var name []byte
+	if t.form.cus == 0 {
+		// The table of files is where the word behind the functions says: their number,
+		// and the places of their names.
+		files := t.number(t.functab+(2*t.count+1)*t.form.field, 4)
+		if number == 0 || uint64(number) >= t.number(files, 4) {
+			return ""
+		}
+		name = t.text0(t.number(files+4*uint64(number), 4))
+	} else {
+		const none = 1<<32 - 1
+		at := t.number(t.word(t.form.cus)+4*(f.unit+uint64(number)), 4)
+		if at == none {
+			return ""
+		}
+		name = t.text0(t.word(t.form.files) + at)
 	}
-	name := t.text0(t.word(t.form.files) + at)
 	if t.damaged {
 		return ""
 	}

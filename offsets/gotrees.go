@@ -36,14 +36,14 @@ func (b *Binary) inlineTrees(t *pclntab) uint64 {
 	return found
 }
 
-// treeAt is the address of a function's inline tree, 0 for none; funcdata is the offset
-// of the table that has it: of addresses, or since Go 1.18 of offsets from base.
-func (g *goLines) treeAt(funcdata, base uint64) uint64 {
+// treeAt is the address of a function's inline tree, 0 for none; table is the offset of the
+// table that has it under a number: of addresses, or since Go 1.18 of offsets from base.
+func (g *goLines) treeAt(table, funcdata, base uint64) uint64 {
 	if g.table.form.oldest < 18 {
-		return g.table.number((funcdata+7)&^7+8*funcdataInlTree, 8)
+		return g.table.number((table+7)&^7+8*funcdata, 8)
 	}
 	const none = 1<<32 - 1
-	at := g.table.number(funcdata+4*funcdataInlTree, 4)
+	at := g.table.number(table+4*funcdata, 4)
 	if base == 0 || at == none {
 		return 0
 	}
@@ -52,13 +52,25 @@ func (g *goLines) treeAt(funcdata, base uint64) uint64 {
 
 // treeForm is the form of an inlinedCall, an element of a tree (runtime/symtabinl.go,
 // before Go 1.21 runtime/symtab.go): its size and what is where in it.
-type treeForm struct{ size, name, parent uint64 }
+type treeForm struct{ size, id, name, parent uint64 }
 
 func (g *goLines) treeForm() treeForm {
 	if g.table.form.oldest >= 20 {
-		return treeForm{16, 4, 8}
+		return treeForm{16, 0, 4, 8}
 	}
-	return treeForm{20, 12, 16}
+	return treeForm{20, 2, 12, 16}
+}
+
+// treeEntry is an inlinedCall: what kind of function was called, where its name is, and an
+// instruction where the call was, counted from the function's start.
+type treeEntry struct {
+	id           uint8
+	name, parent uint32
+}
+
+func (f treeForm) read(entry []byte) treeEntry {
+	le := binary.LittleEndian
+	return treeEntry{entry[f.id], le.Uint32(entry[f.name:]), le.Uint32(entry[f.parent:])}
 }
 
 // calls are the inlined calls of all functions.
@@ -95,7 +107,6 @@ type treeReader struct {
 // add notes the calls of which a function has instructions: those that the table
 // names for an address, and those that these are in.
 func (g *treeReader) add(f *goFunc) {
-	le := binary.LittleEndian
 	runs := g.runs(f, f.inlining)
 	last := int32(-1)
 	for _, r := range runs {
@@ -115,9 +126,9 @@ func (g *treeReader) add(f *goFunc) {
 	for _, r := range runs {
 		for n := r.value; n >= 0 && n <= last && !seen[n]; {
 			seen[n] = true
-			entry := tree[uint64(n)*g.form.size:]
-			callee := g.funcName(g.table.name + uint64(le.Uint32(entry[g.form.name:])))
-			at := f.addr + uint64(le.Uint32(entry[g.form.parent:]))
+			entry := g.form.read(tree[uint64(n)*g.form.size:])
+			callee := g.funcName(g.table.name + uint64(entry.name))
+			at := f.addr + uint64(entry.parent)
 			file, _ := valueAt(files, at)
 			line, _ := valueAt(lines, at)
 			c := inlineCall{caller: caller, file: g.names.number(g.fileName(f, file)), line: uint32(max(line, 0))}
@@ -133,12 +144,17 @@ func (g *treeReader) add(f *goFunc) {
 	}
 }
 
-// funcName is a function's name as .symtab would spell it.
+// nameAt is a function's name as .symtab would spell it.
+func (g *goLines) nameAt(at uint64) string {
+	t := *g.table // whose damage is nobody's
+	return strings.ReplaceAll(string(t.text0(at)), "·", ".")
+}
+
+// funcName is nameAt, once for each name.
 func (g *treeReader) funcName(at uint64) string {
 	name, ok := g.spelled[at]
 	if !ok && g.budget > 0 {
-		t := *g.table // whose damage is nobody's
-		name = strings.ReplaceAll(string(t.text0(at)), "·", ".")
+		name = g.nameAt(at)
 		g.budget -= len(name)
 		g.spelled[at] = name
 	}

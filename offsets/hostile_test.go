@@ -175,6 +175,8 @@ func readHostile(path string, data []byte) error {
 	for i := 0; i < len(funcs); i += 1 + len(funcs)/200 {
 		f := &funcs[i]
 		b.Position(f.Addr)
+		b.Frames(f.Addr + f.Size/2)
+		b.LinkAt(f.Addr + f.Size/2)
 		if sig, err := b.Signature(f); err == nil {
 			for _, v := range slices.Concat(sig.Params, sig.Results, sig.Captured) {
 				v.Type.Elem()
@@ -184,7 +186,7 @@ func readHostile(path string, data []byte) error {
 		if err != nil {
 			continue
 		}
-		for _, site := range slices.Concat([]Site{s.Entry}, s.Returns, s.Tails, s.CondTails) {
+		for _, site := range slices.Concat(begins(s), s.Returns, s.Tails, s.CondTails) {
 			if !executable(data, site) {
 				return fmt.Errorf("%s: site at %#x, file offset %#x", f.Name, site.Addr(), site.Offset())
 			}
@@ -278,6 +280,9 @@ func FuzzOpen(f *testing.F) {
 		defer b.Close()
 		b.Layout()
 		b.InlinedAt("f")
+		b.Frames(b.Funcs()[0].Addr)
+		b.LinkAt(b.Funcs()[0].Addr)
+		b.BuildID()
 		for i := range b.Funcs() {
 			fn := &b.Funcs()[i]
 			b.Signature(fn)
@@ -285,7 +290,7 @@ func FuzzOpen(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			for _, site := range slices.Concat([]Site{s.Entry}, s.Returns, s.Tails) {
+			for _, site := range slices.Concat(begins(s), s.Returns, s.Tails) {
 				off, err := b.FileOffset(site.Addr())
 				if err != nil || off != site.Offset() || off >= uint64(len(data)) {
 					t.Errorf("%s: site at %#x, file offset %#x: %v", fn.Name, site.Addr(), site.Offset(), err)

@@ -22,7 +22,7 @@ func (s InlineSite) compare(o InlineSite) int {
 
 // InlinedAt returns the places that a function was inlined at, by function, file and
 // line, one for each copy; it may have code of its own besides. They are what debug
-// information tells (Go 1.10 and later), else Go's own function table (Go 1.16 and
+// information tells (Go 1.10 and later), else Go's own function table (Go 1.12 and
 // later). Copies of which the optimizer left no instruction are in neither: it may
 // be less than the source has.
 func (b *Binary) InlinedAt(name string) ([]InlineSite, error) {

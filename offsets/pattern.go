@@ -186,6 +186,10 @@ func hasSuffix(piece, s string) bool {
 	return false
 }
 
+// PlainName is a symbol in the spelling that is easiest to type: main.Store.Get for both
+// the value's and the pointer's method, main.Map for all instances of a generic function.
+func PlainName(symbol string) string { return respell(symbol, 0) }
+
 // spellings are the ways to write one symbol, made when first asked for.
 type spellings struct {
 	symbol                 string
@@ -203,7 +207,7 @@ func (s *spellings) pointed() string {
 // plain is main.Store.Get: no type arguments, no parentheses.
 func (s *spellings) plain() string {
 	if s.plainForm == "" {
-		s.plainForm = respell(s.symbol, 0)
+		s.plainForm = PlainName(s.symbol)
 	}
 	return s.plainForm
 }

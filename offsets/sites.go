@@ -51,6 +51,15 @@ type Sites struct {
 	// Check is the stack check's jump, nil without one. It is executed once more for
 	// each time that the check fails.
 	Check *Site
+	// Branch is an instruction that may stand for Entry if the kernel emulates it, and not
+	// Entry: a branch, or a push, that is executed exactly once per call as well (unless
+	// Restarts), with SP, the frame pointer and R14 as they are at Entry. It is nil if
+	// there is none; only functions without a stack check have one. It may be one of
+	// Tails or CondTails, too.
+	Branch *Site
+	// Intact: nothing that comes before Branch writes a general register or memory, so that
+	// arguments are there what they are at Entry.
+	Intact bool
 	// Returns are all RETs. Tails are the jumps that leave the function for good:
 	// the function jumped to returns for both.
 	Returns, Tails []Site
@@ -66,11 +75,22 @@ type Sites struct {
 	SplitStack bool
 }
 
-// Strategy says in a word or two which instruction Entry is.
+// EndsAt tells whether calls may end at a site, other than by a RET.
+func (s *Sites) EndsAt(site Site) bool {
+	return slices.Contains(s.Tails, site) || slices.Contains(s.CondTails, site)
+}
+
+// Strategy says in a word or two which instruction tells of calls.
 func (s *Sites) Strategy() string {
 	switch {
 	case s.Check != nil:
 		return "after check"
+	case s.Branch != nil && s.Restarts:
+		return "first branch (loops)"
+	case s.Branch != nil && s.Branch.EmulatedPush():
+		return "first push"
+	case s.Branch != nil:
+		return "first branch"
 	case s.Restarts:
 		return "start (loops)"
 	case s.Late:
@@ -104,6 +124,9 @@ func (b *Binary) Sites(f *Func) (*Sites, error) {
 	}
 	if s.Entry, s.Late, err = b.entry(f, code, entry, body.landings); err != nil {
 		return nil, err
+	}
+	if s.Check == nil && entry == 0 && s.Entry.cost.Class == insn.Stepped {
+		s.Branch, s.Intact = b.branch(f, code, body)
 	}
 	s.SplitStack = f.ABI == SystemV && splitsStack(code)
 	for _, ends := range []struct {

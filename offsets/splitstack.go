@@ -11,7 +11,7 @@ import "bytes"
 // glibc keeps the limit in the thread's control block
 // (TARGET_THREAD_SPLIT_STACK_OFFSET in gnu-user64.h).
 func splitsStack(code []byte) bool {
-	code = bytes.TrimPrefix(code, []byte{0xf3, 0x0f, 0x1e, 0xfa}) // endbr64
+	code = bytes.TrimPrefix(code, endbr64)
 	if len(code) < 9 {
 		return false
 	}

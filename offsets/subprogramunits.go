@@ -195,12 +195,3 @@ func (d *debugEntries) unitOf(addr uint64) *entryUnit {
 	}
 	return d.ranges[i].unit
 }
-
-// unitAround is the unit that an entry is in, or nil.
-func (d *debugEntries) unitAround(offset dwarf.Offset) *entryUnit {
-	i := sort.Search(len(d.units), func(i int) bool { return d.units[i].end > offset })
-	if i == len(d.units) || offset < d.units[i].start {
-		return nil
-	}
-	return d.units[i]
-}

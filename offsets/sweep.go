@@ -88,7 +88,8 @@ type body struct {
 	boundary                  []bool // of the function itself
 	returns, tails, condTails []int
 	restarts                  bool
-	landings                  []int // where jumps inside the function lead
+	landings                  []int // where direct jumps inside the function lead
+	switches                  bool  // others lead from one place in it to another, or may
 }
 
 // sweep decodes a function of Go, which is all in one piece.
@@ -102,6 +103,7 @@ func sweep(code []byte) (*body, error) {
 		b.landings = append(b.landings, j.to)
 	}
 	for _, j := range s.jumps {
+		b.switches = b.switches || j.in.Kind == insn.IndirectJump
 		switch {
 		case j.in.Kind == insn.CondJump:
 			return nil, fmt.Errorf("leaves by a conditional jump at +%#x", j.at)

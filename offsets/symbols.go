@@ -106,19 +106,7 @@ func (b *Binary) unpadded(f *Func) uint64 {
 // aliases: two names would put two probes on one instruction. The names that people
 // use are short and global: malloc, not __libc_malloc.
 func tidy(named []namedFunc) []Func {
-	// Go's linker has sorted them already, and no other writes as many.
-	if !ascending(named) {
-		slices.SortFunc(named, func(x, y namedFunc) int {
-			return cmp.Or(
-				cmp.Compare(x.Addr, y.Addr),
-				cmp.Compare(x.from, y.from),
-				cmp.Compare(order(x.local), order(y.local)),
-				cmp.Compare(order(strings.HasPrefix(x.Name, "_")), order(strings.HasPrefix(y.Name, "_"))),
-				cmp.Compare(len(x.Name), len(y.Name)),
-				cmp.Compare(x.Name, y.Name),
-			)
-		})
-	}
+	sortNamed(named)
 	funcs := make([]Func, 0, len(named))
 	for i := range named {
 		n := &named[i]
@@ -130,16 +118,6 @@ func tidy(named []namedFunc) []Func {
 		}
 	}
 	return funcs
-}
-
-// ascending tells whether each function begins behind the one before.
-func ascending(named []namedFunc) bool {
-	for i := 1; i < len(named); i++ {
-		if named[i-1].Addr >= named[i].Addr {
-			return false
-		}
-	}
-	return true
 }
 
 func order(last bool) int {

@@ -1,0 +1,182 @@
+package offsets
+
+import (
+	"debug/elf"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// TestFramesAgainstRuntime asks the runtime for the innermost function, file and line of
+// each address in this test's own code, inlined functions and all.
+func TestFramesAgainstRuntime(t *testing.T) {
+	b, err := Open("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	asked, inlined := 0, 0
+	for i := range b.Funcs() {
+		f := &b.Funcs()[i]
+		if f.ABI != ABIInternal || b.Relocatable() {
+			continue
+		}
+		for at := f.Addr; at < f.Addr+f.Size; at += 1 + f.Size/20 {
+			want, _ := runtime.CallersFrames([]uintptr{uintptr(at) + 1}).Next()
+			if want.Function == "" || want.Line == 0 {
+				continue // its name is the first of the table, which the runtime takes for none; or it is the linker's
+			}
+			got := b.Frames(at)
+			if len(got) == 0 {
+				t.Fatalf("%#x in %s: no frames", at, f.Name)
+			}
+			asked++
+			if len(got) > 1 {
+				inlined++
+			}
+			inner := got[0]
+			if plainArgs(inner.Function) != plainArgs(want.Function) || inner.File != want.File || inner.Line != want.Line {
+				t.Errorf("%#x in %s: %+v, the runtime says %s %s:%d", at, f.Name, inner, want.Function, want.File, want.Line)
+			}
+			if t.Failed() {
+				return
+			}
+		}
+	}
+	if asked < 10_000 || inlined < 1000 {
+		t.Errorf("%d addresses, %d in inlined functions: too few to tell anything", asked, inlined)
+	}
+}
+
+// plainArgs spells a name as both do: type arguments as "[...]", and without the ABI.
+func plainArgs(name string) string {
+	open, end := strings.IndexByte(name, '['), strings.LastIndexByte(name, ']')
+	if open >= 0 && end > open {
+		name = name[:open] + "[...]" + name[end+1:]
+	}
+	return strings.ReplaceAll(strings.TrimSuffix(name, ".abi0"), "·", ".")
+}
+
+// TestLinkAt: Go's frames have the size that the table of stack depths says, C's are
+// linked or not as they were compiled.
+func TestLinkAt(t *testing.T) {
+	for _, c := range []struct {
+		flag string
+		want Link
+	}{{"-fno-omit-frame-pointer", LinkPointer}, {"-fomit-frame-pointer", LinkNone}} {
+		b, err := Open(fixture.Compile(t, "gcc", "c/flow.c", "-O1", c.flag))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		f, ok := b.Lookup("main")
+		if !ok {
+			t.Fatal("no main")
+		}
+		// Its last byte but the epilogue's is behind the prologue.
+		if _, got := b.LinkAt(f.Addr + f.Size/2); got != c.want {
+			t.Errorf("%s: link %d, want %d", c.flag, got, c.want)
+		}
+	}
+	b, err := Open(fixture.Build(t, "stacks", "-ldflags", "-s -w"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	f, ok := b.Lookup("main.framed1")
+	if !ok {
+		t.Fatal("no main.framed1")
+	}
+	if size, l := b.LinkAt(f.Addr); size != 0 || l != LinkSize {
+		t.Errorf("where main.framed1 begins: %d bytes to the return address, link %d", size, l)
+	}
+	if size, l := b.LinkAt(f.Addr + f.Size/2); size < 16 || size%8 != 0 || l != LinkSize {
+		t.Errorf("in main.framed1: %d bytes to the return address, link %d", size, l)
+	}
+	if _, l := b.LinkAt(0); l != LinkUnknown {
+		t.Errorf("at address 0: link %d", l)
+	}
+	if got := b.Frames(0); got != nil {
+		t.Errorf("at address 0: %v", got)
+	}
+}
+
+func TestBuildID(t *testing.T) {
+	target := fixture.Build(t, "flood", "-ldflags", "-B none")
+	want, err := exec.Command("go", "tool", "buildid", target).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gnu := fixture.Build(t, "flood", "-ldflags", "-B 0x0123456789abcdef")
+	none := append([]byte(nil), readFile(t, target)...)
+	if i := strings.Index(string(none), "\x04\x00\x00\x00Go\x00\x00"); i >= 0 {
+		none[i] = 9 // another type of note
+	}
+	broken := append([]byte(nil), readFile(t, target)...)
+	if i := strings.Index(string(broken), "\x04\x00\x00\x00Go\x00\x00"); i >= 4 {
+		copy(broken[i-4:], "\xff\xff\xff\xff") // longer than the file
+	}
+	for _, c := range []struct{ name, path, want string }{
+		{"Go", target, strings.TrimSpace(string(want))},
+		{"GNU", gnu, "0123456789abcdef"},
+		{"none", writeFile(t, none), ""},
+		{"damaged", writeFile(t, broken), ""},
+	} {
+		b, err := Open(c.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		if got := b.BuildID(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func writeFile(t *testing.T, data []byte) string {
+	t.Helper()
+	path := t.TempDir() + "/file"
+	if err := os.WriteFile(path, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestSegment: the code of every function is where the program headers say.
+func TestSegment(t *testing.T) {
+	path := fixture.Build(t, "flood", "-buildmode=pie")
+	b, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	start, end, offset := b.Segment(b.Funcs()[0].Addr)
+	found := false
+	for _, p := range f.Progs {
+		found = found || p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Vaddr == start && p.Vaddr+p.Filesz == end && p.Off == offset
+	}
+	if !found {
+		t.Errorf("%#x up to %#x from %#x on is no segment", start, end, offset)
+	}
+	if start, end, offset := b.Segment(0); start|end|offset != 0 {
+		t.Errorf("around address 0: %#x %#x %#x", start, end, offset)
+	}
+}
