@@ -34,12 +34,24 @@ func chooseClock(offered string, tscTrusted bool) string {
 	return "local"
 }
 
-// tscTrusted: the kernel drops tsc from its clock sources when it finds the
-// counter unstable or unsynchronised (arch/x86/kernel/tsc.c, mark_tsc_unstable).
-func tscTrusted() bool {
-	b, err := os.ReadFile("/sys/devices/system/clocksource/clocksource0/available_clocksource")
-	return err == nil && slices.Contains(strings.Fields(string(b)), "tsc")
+// clockSources lists what the kernel can tell the time by.
+const clockSources = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
+
+// presentClock is the clock that is in brackets among those offered.
+func presentClock(offered string) string {
+	_, rest, _ := strings.Cut(offered, "[")
+	name, _, _ := strings.Cut(rest, "]")
+	return name
 }
+
+func tscTrusted() bool {
+	b, err := os.ReadFile(clockSources)
+	return err == nil && tscListed(string(b))
+}
+
+// tscListed: the kernel drops tsc from its clock sources when it finds the
+// counter unstable or unsynchronised (arch/x86/kernel/tsc.c, mark_tsc_unstable).
+func tscListed(sources string) bool { return slices.Contains(strings.Fields(sources), "tsc") }
 
 // Timebase converts time stamps of the trace clock.
 type Timebase struct {
@@ -69,13 +81,13 @@ type sample struct {
 
 // sampleClock reads both clocks, the closest of several tries: the reading may be
 // interrupted between the two.
-func (f *FS) sampleClock(instance string) (sample, error) {
-	file := f.path("instances", instance, "per_cpu", "cpu0", "stats")
+func (s *Session) sampleClock() (sample, error) {
+	file := s.file("per_cpu", "cpu0", "stats")
 	best, width := sample{}, time.Duration(-1)
 	var failed error
 	for range 9 {
 		before := time.Now()
-		b, err := f.ops.Read(file)
+		b, err := s.fs.ops.Read(file)
 		after := time.Now()
 		if err == nil {
 			var ticks uint64
@@ -122,4 +134,17 @@ func timebase(clock string, a, b sample) (Timebase, error) {
 		base.nsPerTick = float64(b.at.Sub(a.at)) / float64(b.ticks-a.ticks)
 	}
 	return base, nil
+}
+
+// ClockReading is one simultaneous reading of the trace clock, in its units, and of the
+// system's.
+type ClockReading struct {
+	Ticks uint64
+	At    time.Time
+}
+
+// NewTimebase relates a trace clock, by the kernel's name for it, to the system's from two
+// readings, for traces that were recorded elsewhere.
+func NewTimebase(clock string, first, second ClockReading) (Timebase, error) {
+	return timebase(clock, sample{first.Ticks, first.At}, sample{second.Ticks, second.At})
 }

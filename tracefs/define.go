@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // maxWrite is how much of uprobe_events the kernel reads at a time: it cuts a
@@ -60,11 +61,26 @@ func (f *FS) defined(event string) bool { return f.exists("events", event) }
 // but leaves their breakpoints in place, and the next hit of one crashes the
 // kernel; the EBUSY that the write returns comes too late (seen on 5.4 to 7.2).
 // So nothing is deleted before this has been read back.
+//
+// What others have may go while it is looked at, and then it is looked at again.
 func (f *FS) mustBeOff(group string) error {
+	var err error
+	for try := range 60 {
+		var passing bool
+		if passing, err = f.isOff(group); !passing {
+			return err
+		}
+		time.Sleep(time.Duration(try) * 100 * time.Microsecond)
+	}
+	return err
+}
+
+// isOff is one look of mustBeOff; passing means that something was seen on its way out.
+func (f *FS) isOff(group string) (passing bool, err error) {
 	dirs := []string{f.dir}
 	names, err := f.ops.List(f.path("instances"))
 	if err != nil && f.exists("instances") {
-		return fmt.Errorf("list instances: %w", err)
+		return false, fmt.Errorf("list instances: %w", err)
 	}
 	for _, n := range names {
 		dirs = append(dirs, f.path("instances", n))
@@ -78,11 +94,12 @@ func (f *FS) mustBeOff(group string) error {
 			if isNotExist(err) {
 				continue
 			}
-			return fmt.Errorf("read %s: %w", file, err)
+			return isGone(err), fmt.Errorf("read %s: %w", file, err)
 		}
 		if s := strings.TrimSpace(string(b)); s != "0" {
-			return fmt.Errorf("remove probes of %s: %s reads %q: enabled, not touched", group, file, s)
+			// "?" is a group whose last event is just being removed.
+			return s == "?", fmt.Errorf("remove probes of %s: %s reads %q: enabled, not touched", group, file, s)
 		}
 	}
-	return nil
+	return false, nil
 }

@@ -40,7 +40,7 @@ type Arg struct {
 func (a Arg) String() string { return a.Name + "=" + a.Fetch + ":" + a.Type }
 
 // Limits of kernel/trace/trace_probe.h: MAX_EVENT_NAME_LEN, MAX_ARG_NAME_LEN,
-// MAX_ARGSTR_LEN (with NAME=), MAX_TRACE_ARGS.
+// MAX_ARGSTR_LEN (with :TYPE, without NAME=), MAX_TRACE_ARGS.
 const (
 	maxEventName = 63
 	maxArgName   = 32
@@ -59,11 +59,11 @@ func (e *Event) check() error {
 	if len(e.Args) > maxArgs {
 		return fmt.Errorf("define event %s: %d arguments (at most %d)", e.Name, len(e.Args), maxArgs)
 	}
+	if len(e.Fetch) == 0 {
+		return e.checkArgs(e.argsAt(0))
+	}
 	if err := e.checkArgs(e.Args); err != nil {
 		return err
-	}
-	if len(e.Fetch) == 0 {
-		return nil
 	}
 	if len(e.Fetch) != len(e.Sites) {
 		return fmt.Errorf("define event %s: %d lists of what to fetch for %d sites", e.Name, len(e.Fetch), len(e.Sites))
@@ -88,23 +88,28 @@ func (e *Event) checkArgs(args []Arg) error {
 		if strings.ContainsAny(a.Fetch+a.Type, " \t\n\r") {
 			return fmt.Errorf("define event %s: argument %q: blank in it", e.Name, a)
 		}
-		if n := len(a.String()); n > maxArgText {
+		if n := len(a.String()) - len(a.Name) - 1; n > maxArgText {
 			return fmt.Errorf("define event %s: argument %q: %d bytes (at most %d)", e.Name, a, n, maxArgText)
 		}
 	}
 	return nil
 }
 
-// argsAt is what a site fetches.
+// argsAt is what a site fetches, as it is written to the kernel.
 func (e *Event) argsAt(site int) []Arg {
-	if len(e.Fetch) == 0 {
-		return e.Args
-	}
 	args := slices.Clone(e.Args)
 	for i := range args {
-		args[i].Fetch = e.Fetch[site][i]
+		if len(e.Fetch) > 0 {
+			args[i].Fetch = e.Fetch[site][i]
+		}
+		args[i].Fetch = fromSite(args[i].Fetch, e.Sites[site])
 	}
 	return args
+}
+
+// differs tells whether sites fetch differently.
+func (e *Event) differs() bool {
+	return len(e.Fetch) > 0 || slices.ContainsFunc(e.Args, func(a Arg) bool { return strings.Contains(a.Fetch, "@+") })
 }
 
 func checkName(name string, limit int) error {
@@ -128,7 +133,7 @@ func (e *Event) Definitions(group, path string) []string {
 	lines := make([]string, len(e.Sites))
 	var args string
 	for i, off := range e.Sites {
-		if i == 0 || len(e.Fetch) > 0 {
+		if i == 0 || e.differs() {
 			args = argsText(e.argsAt(i))
 		}
 		lines[i] = fmt.Sprintf("p:%s/%s %s:0x%x%s", group, e.Name, path, off, args)

@@ -2,7 +2,6 @@ package tracefs
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -103,6 +102,10 @@ func (f *fakeFiles) undefine(defined []byte, event string) []byte {
 		}
 	}
 	os.RemoveAll(filepath.Join(f.root, "events", event))
+	// The group goes with its last event.
+	if left, _ := filepath.Glob(filepath.Join(f.root, "events", filepath.Dir(event), "*", "enable")); len(left) == 0 {
+		os.RemoveAll(filepath.Join(f.root, "events", filepath.Dir(event)))
+	}
 	var kept []byte
 	for line := range strings.Lines(string(defined)) {
 		if eventOf(strings.TrimSpace(line)) != event {
@@ -304,7 +307,6 @@ func TestStartRefuses(t *testing.T) {
 		{"argument with a newline", []Event{{Name: "e", Sites: []uint64{1}, Args: []Arg{{"a", "%ax\n-:x", "s64"}}}}, Options{}, "blank"},
 		{"argument too long", []Event{{Name: "e", Sites: []uint64{1}, Args: []Arg{{"a", strings.Repeat("+0(", 30), "s64"}}}}, Options{}, "at most 63"},
 		{"too many arguments", []Event{{Name: "e", Sites: []uint64{1}, Args: make([]Arg, 129)}}, Options{}, "at most 128"},
-		{"process without set_event_pid", testEvents(), Options{PIDs: []int{1}, Features: &Features{Append: true}}, "not supported"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, fake := newFake(t)
@@ -331,52 +333,5 @@ func TestUnchangedVetoes(t *testing.T) {
 	}
 	if left := fake.left(); len(left) > 0 {
 		t.Errorf("left %q", left)
-	}
-}
-
-func TestLeftovers(t *testing.T) {
-	f, fake := newFake(t)
-	dead := owner{pid: 1 << 22, started: 5, session: 1}.String()
-	living, err := self()
-	if err != nil {
-		t.Fatal(err)
-	}
-	reused := owner{pid: living.pid, started: living.started + 1, session: 3}.String()
-	others := []string{"ftgo_", "ftgo_1", "ftgo_x_1_1", "ftgo_+4194304_5_1", "perf_4194304_5_1", "ftgo_4194304_5_1_2"}
-	for _, name := range append([]string{dead, living.String(), reused}, others...) {
-		if err := f.ops.Mkdir(f.path("instances", name)); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.ops.Append(f.path("uprobe_events"), fmt.Sprintf("p:%s/e /bin/true:0x1\np:%s/e /bin/true:0x2\n", name, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	gone, err := f.Sweep()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, l := range gone {
-		if l.Events != 1 || !l.Instance {
-			t.Errorf("leftover %+v: want one event and an instance", l)
-		}
-		names = append(names, l.Name)
-	}
-	want := []string{dead, reused}
-	slices.Sort(want)
-	if !slices.Equal(names, want) {
-		t.Errorf("swept %q, want %q", names, want)
-	}
-	for _, name := range append(others, living.String()) {
-		if !f.exists("instances", name) {
-			t.Errorf("instance %s is gone", name)
-		}
-		b, _ := os.ReadFile(f.path("uprobe_events"))
-		if !strings.Contains(string(b), "p:"+name+"/e ") {
-			t.Errorf("probes of %s are gone", name)
-		}
-	}
-	if len(fake.left()) == 0 {
-		t.Error("everything is gone")
 	}
 }

@@ -1,6 +1,7 @@
 package tracefs
 
 import (
+	"fmt"
 	"strings"
 )
 
@@ -22,6 +23,16 @@ type Features struct {
 	EventFork bool
 	// EventPID: set_event_pid exists (since 4.4).
 	EventPID bool
+	// Memory: an event fetches from memory; before 3.14 from registers alone.
+	Memory bool
+	// Instances: uprobe events are recorded in instances; before 3.14 they can be enabled
+	// there, and their buffers stay empty: only the top level's is filled.
+	Instances bool
+	// ExactHits: uprobe_profile counts every hit. Before 6.12 a probe has one counter, and
+	// hits of two CPUs at once may count as one (commit 10cdb82aa77f, "uprobes: turn
+	// trace_uprobe's nhit counter to be per-CPU one"): it says how many hits there were
+	// at least.
+	ExactHits bool
 }
 
 // Features asks the kernel. What can be tried without leaving a trace is tried by
@@ -29,6 +40,10 @@ type Features struct {
 func (f *FS) Features() Features {
 	readme, _ := f.ops.Read(f.path("README"))
 	appends := strings.Contains(lineWith(string(readme), "uprobe_events"), "append")
+	// Event triggers came with 3.14, as did what nothing else tells of: fetching from
+	// memory, and recording in instances (kernel/trace/trace_uprobe.c; later kernels
+	// may have no event sched_switch for us to see, but have set_event_pid).
+	since314 := f.exists("set_event_pid") || f.exists("events", "sched", "sched_switch", "trigger")
 	return Features{
 		// kernel/trace/trace.c since 5.4: "Create/append/remove/show"; before:
 		// "Add/remove/show", or no README at all (3.10, 4.4).
@@ -39,6 +54,9 @@ func (f *FS) Features() Features {
 		RecordTGID:   f.exists("options", "record-tgid"),
 		EventFork:    f.exists("options", "event-fork"),
 		EventPID:     f.exists("set_event_pid"),
+		Memory:       since314,
+		Instances:    since314,
+		ExactHits:    !KernelOlder(6, 12), // nothing tells of it
 	}
 }
 
@@ -50,4 +68,19 @@ func lineWith(text, word string) string {
 		}
 	}
 	return ""
+}
+
+// FeaturesOf is what a release of Linux, as in "5.10.0-28-amd64", has by its version alone,
+// for who plans on another machine. What is asked of later versions is not told.
+func FeaturesOf(release string) (Features, error) {
+	var major, minor int
+	if n, _ := fmt.Sscanf(release, "%d.%d", &major, &minor); n != 2 {
+		return Features{}, fmt.Errorf("parse kernel release %q: no version like 5.10", release)
+	}
+	from := func(a, b int) bool { return major > a || major == a && minor >= b }
+	return Features{
+		Append: from(5, 4), PushEmulated: from(5, 4), Arrays: from(4, 20), RecordTGID: from(4, 14),
+		EventFork: from(4, 9), EventPID: from(4, 4), Memory: from(3, 14), Instances: from(3, 14),
+		ExactHits: from(6, 12),
+	}, nil
 }

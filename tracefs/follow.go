@@ -3,52 +3,50 @@ package tracefs
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// follow restricts recording to the threads of some processes.
+// beginFollowing makes it possible to follow processes.
+func (s *Session) beginFollowing() error {
+	// Where set_event_pid is but event-fork is not, threads started from now on would be
+	// missed in silence.
+	if !s.features.EventPID || !s.features.EventFork || !s.features.Instances {
+		return fmt.Errorf("record events of single processes: %w (it takes event-fork, since Linux 4.9)", ErrNotSupported)
+	}
+	return s.writeFile("options/event-fork", "1")
+}
+
+// follow adds the threads of a process to those whose events are recorded.
 //
-// set_event_pid takes thread ids. event-fork adds the threads they start from now
-// on; it is set before the list is read, and the list is read until it holds no
-// new one, so that no thread slips through.
-func (s *Session) follow(pids []int) error {
-	if len(pids) == 0 {
-		return nil
-	}
-	if !s.features.EventPID {
-		return fmt.Errorf("record only process %d: %w (set_event_pid, since Linux 4.4)", pids[0], ErrNotSupported)
-	}
-	if s.features.EventFork {
-		if err := s.fs.ops.Write(s.file("options/event-fork"), "1"); err != nil {
-			return refused("write", s.file("options/event-fork"), err)
-		}
-	}
+// set_event_pid takes thread ids. event-fork adds the threads that they
+// start from now on; the list is read until it holds no new one, so that no thread
+// slips through.
+//
+// It is not for probes: what a process hits after another of its threads than the first
+// has executed a program would be missing. That thread takes over the first one's number,
+// which the kernel has struck off the list when the first one ended (kernel/trace/trace.c,
+// trace_filter_add_remove_task; fs/exec.c, de_thread).
+func (s *Session) follow(pid int) error {
 	known := make(map[string]bool)
 	for {
-		var fresh []string
-		for _, pid := range pids {
-			tids, err := threads(pid)
-			if err != nil {
-				return fmt.Errorf("list threads of process %d: %w", pid, err)
-			}
-			for _, tid := range tids {
-				if !known[tid] {
-					known[tid] = true
-					fresh = append(fresh, tid)
-				}
-			}
+		tids, err := threads(pid)
+		if err != nil {
+			return fmt.Errorf("list threads of process %d: %w", pid, err)
 		}
-		if len(fresh) == 0 {
+		tids = slices.DeleteFunc(tids, func(tid string) bool { return known[tid] })
+		if len(tids) == 0 {
 			return nil
 		}
-		for len(fresh) > 0 {
-			// The kernel reads PAGE_SIZE at a time and may split a number there.
-			n := min(len(fresh), 200)
-			if err := s.fs.ops.Append(s.file("set_event_pid"), strings.Join(fresh[:n], " ")+"\n"); err != nil {
+		for _, tid := range tids {
+			known[tid] = true
+		}
+		// The kernel reads PAGE_SIZE at a time and may split a number there.
+		for few := range slices.Chunk(tids, 200) {
+			if err := s.fs.ops.Append(s.file("set_event_pid"), strings.Join(few, " ")+"\n"); err != nil {
 				return refused("write", s.file("set_event_pid"), err)
 			}
-			fresh = fresh[n:]
 		}
 	}
 }

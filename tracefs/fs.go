@@ -98,12 +98,10 @@ func (f *FS) readTrimmed(elem ...string) (string, error) {
 	return strings.TrimSpace(string(b)), err
 }
 
-// refused explains an error of the kernel's files in words a user can act on.
+// refused is an error of the kernel's files, explained as far as it alone tells:
+// [Diagnose] knows more.
 func refused(verb, object string, err error) error {
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%s %s: %w (are you root? is the kernel locked down?)", verb, object, err)
-	case errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(object, "uprobe_events"):
+	if errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(object, "uprobe_events") {
 		return fmt.Errorf("%s %s: %w (the kernel needs CONFIG_UPROBE_EVENTS=y)", verb, object, err)
 	}
 	return fmt.Errorf("%s %s: %w", verb, object, err)

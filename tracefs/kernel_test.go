@@ -5,7 +5,6 @@ import (
 	"debug/elf"
 	"errors"
 	"io"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -142,52 +141,5 @@ func TestKernelCancelledStart(t *testing.T) {
 	cancel()
 	if _, err := tracefs.Start(ctx, f, tracefs.Target{Path: path}, []tracefs.Event{ev}, tracefs.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
-	}
-}
-
-// TestKernelPIDs: hits of other processes are counted, not recorded.
-func TestKernelPIDs(t *testing.T) {
-	f := tracetest.Kernel(t)
-	path, ev := target(t)
-	s, err := tracefs.Start(t.Context(), f, tracefs.Target{Path: path}, []tracefs.Event{ev}, tracefs.Options{PIDs: []int{os.Getpid()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	// A child of ours: event-fork follows it.
-	run(t, path, "-n", "101", "-g", "1")
-	s.Stop()
-	var text strings.Builder
-	for buf := make([]byte, 64<<10); ; {
-		n, err := s.Read(t.Context(), buf)
-		text.Write(buf[:n])
-		if err != nil {
-			break
-		}
-	}
-	if n := strings.Count(text.String(), "leaf_0123456789abcdef: "); n != 101 {
-		t.Errorf("%d lines of a child process, want 101", n)
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	// One that is not ours.
-	sleeper := exec.Command("sleep", "60")
-	if err := sleeper.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { sleeper.Process.Kill(); sleeper.Wait() }()
-	s, err = tracefs.Start(t.Context(), f, tracefs.Target{Path: path}, []tracefs.Event{ev}, tracefs.Options{PIDs: []int{sleeper.Process.Pid}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	run(t, path, "-n", "103", "-g", "1")
-	n, err := s.Read(t.Context(), make([]byte, 64<<10))
-	if n != 0 || err != nil {
-		t.Errorf("%d bytes recorded of a process that was not asked for, %v", n, err)
-	}
-	if profile, err := s.Profile(); err != nil || profile[0][0] != 103 {
-		t.Errorf("profile %v, %v; want 103", profile, err)
 	}
 }

@@ -5,25 +5,36 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// groupEvents lists the events of a group, "GROUP/EVENT" each, in order of
-// definition.
+// groupEvents lists the events of a group, "GROUP/EVENT" each. The directory is asked:
+// of uprobe_events, which is read page by page, a part goes unseen when somebody removes a
+// probe in between.
 func (f *FS) groupEvents(group string) ([]string, error) {
-	b, err := f.ops.Read(f.path("uprobe_events"))
-	if err != nil {
-		return nil, refused("read", f.path("uprobe_events"), err)
+	names, err := f.ops.List(f.path("events", group))
+	// A directory of events that is removed while it is read is an invalid argument
+	// (fs/tracefs/event_inode.c, eventfs_iterate, since Linux 6.6). One that stays is not
+	// to be taken for it.
+	for try := 0; errors.Is(err, unix.EINVAL) && f.exists("events", group) && try < 20; try++ {
+		time.Sleep(time.Millisecond)
+		names, err = f.ops.List(f.path("events", group))
 	}
-	var names []string
-	seen := make(map[string]bool)
-	for l := range strings.SplitSeq(string(b), "\n") {
-		name := eventOf(l)
-		if strings.HasPrefix(name, group+"/") && !seen[name] {
-			seen[name] = true
-			names = append(names, name)
+	if isGone(err) || errors.Is(err, unix.EINVAL) && !f.exists("events", group) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, refused("list", f.path("events", group), err)
+	}
+	var events []string
+	for _, n := range names {
+		if n != "enable" && n != "filter" { // files of the group; our events have longer names
+			events = append(events, group+"/"+n)
 		}
 	}
-	return names, nil
+	return events, nil
 }
 
 // Leftover is what a session of a process that is no more has left in the kernel.
@@ -41,14 +52,19 @@ type Leftover struct {
 // everything that was not made by this package, are never among them.
 func (f *FS) Leftovers() ([]Leftover, error) {
 	found := make(map[string]*Leftover)
+	living := make(map[string]bool)
+	// Once for each name: an owner that dies in between would seem to have left its probes
+	// and no instance.
 	at := func(name string) *Leftover {
+		if found[name] != nil || living[name] {
+			return found[name]
+		}
 		o, ok := parseOwner(name)
 		if !ok || o.alive() {
+			living[name] = true
 			return nil
 		}
-		if found[name] == nil {
-			found[name] = &Leftover{Name: name, PID: o.pid}
-		}
+		found[name] = &Leftover{Name: name, PID: o.pid}
 		return found[name]
 	}
 	names, err := f.ops.List(f.path("instances"))
@@ -60,21 +76,27 @@ func (f *FS) Leftovers() ([]Leftover, error) {
 			l.Instance = true
 		}
 	}
-	b, err := f.ops.Read(f.path("uprobe_events"))
+	groups, err := f.ops.List(f.path("events"))
 	if err != nil && !isNotExist(err) {
-		return nil, refused("read", f.path("uprobe_events"), err)
+		return nil, refused("list", f.path("events"), err)
 	}
-	seen := make(map[string]bool)
-	for line := range strings.SplitSeq(string(b), "\n") {
-		name := eventOf(line)
-		group, _, ok := strings.Cut(name, "/")
-		if !ok || seen[name] {
+	for _, g := range groups {
+		l := at(g)
+		if l == nil {
 			continue
 		}
-		seen[name] = true
-		if l := at(group); l != nil {
-			l.Events++
+		events, err := f.groupEvents(g)
+		if err != nil {
+			return nil, err
 		}
+		l.Events = len(events)
+	}
+	synthetics, err := f.synthetics()
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range synthetics {
+		at(n)
 	}
 	all := make([]Leftover, 0, len(found))
 	for _, l := range found {
@@ -106,7 +128,20 @@ func (f *FS) Sweep() ([]Leftover, error) {
 
 func (f *FS) sweep(l Leftover) error {
 	if l.Instance {
-		if err := f.removeInstance(l.Name); err != nil {
+		if err := f.sweepTriggers(l.Name); err != nil {
+			return err
+		}
+	}
+	if err := f.removeSynthetic(l.Name); err != nil {
+		return err
+	}
+	if l.Instance {
+		if err := f.removeInstance(l.Name, patienceWithOthers); err != nil {
+			return err
+		}
+	}
+	if !f.Features().Instances {
+		if err := f.switchOff(l.Name); err != nil {
 			return err
 		}
 	}

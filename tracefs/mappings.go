@@ -2,6 +2,7 @@ package tracefs
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -82,15 +83,21 @@ func (m *memoryMaps) holds(pid int, addr uint64, n int) bool {
 	if holds(m.of[pid], addr, n) {
 		return true
 	}
-	maps, err := m.read(pid, "r")
-	if err != nil || len(maps) == 0 { // ending processes have none
+	mapped, err := m.read(pid, "r")
+	if err != nil || len(mapped) == 0 { // ending processes have none
 		return false
 	}
 	if len(m.of) >= maxMemoryMaps {
 		clear(m.of)
 	}
-	m.of[pid] = maps
-	return holds(maps, addr, n)
+	m.of[pid] = mapped
+	return holds(mapped, addr, n)
+}
+
+func (m *memoryMaps) forget(ended map[int]bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.of, func(pid int, _ []Mapping) bool { return ended[pid] })
 }
 
 // holds tells whether the range lies in mappings, which may be several that follow each

@@ -10,7 +10,9 @@ import (
 
 // mountPoints are where tracefs is looked for: its own place since Linux 4.1, then
 // below debugfs, where kernels before that have it only.
-var mountPoints = []string{"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}
+var mountPoints = []string{"/sys/kernel/tracing", debugfs + "/tracing"}
+
+const debugfs = "/sys/kernel/debug"
 
 // Find returns the mounted tracefs, or an error that is [ErrNotMounted].
 func Find() (*FS, error) { return find(mountPoints) }
@@ -24,7 +26,7 @@ func find(dirs []string) (*FS, error) {
 		if err == nil {
 			return At(dir), nil
 		}
-		if errors.Is(err, os.ErrPermission) {
+		if denied == nil && errors.Is(err, os.ErrPermission) {
 			denied = err
 		}
 	}
@@ -41,9 +43,26 @@ func Mount() (*FS, error) {
 	if errTrace == nil {
 		return Find()
 	}
-	errDebug := unix.Mount("debugfs", "/sys/kernel/debug", "debugfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+	errDebug := unix.Mount("debugfs", debugfs, "debugfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
 	if errDebug == nil {
 		return Find()
 	}
 	return nil, fmt.Errorf("mount tracefs at %s: %w (debugfs: %v)", mountPoints[0], errTrace, errDebug)
+}
+
+// Unmount undoes [Mount].
+func (f *FS) Unmount() error {
+	dir := f.mountPoint()
+	if err := unix.Unmount(dir, 0); err != nil {
+		return fmt.Errorf("unmount %s: %w", dir, err)
+	}
+	return nil
+}
+
+// mountPoint is what has been mounted for the files to be there.
+func (f *FS) mountPoint() string {
+	if f.dir == mountPoints[0] {
+		return f.dir
+	}
+	return debugfs
 }

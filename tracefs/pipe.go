@@ -2,7 +2,6 @@ package tracefs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,9 +21,10 @@ const readInterval = 20 * time.Millisecond
 
 // pipe is an open trace_pipe whose reads can be cancelled.
 type pipe struct {
-	fd   int
-	wake int // an eventfd, readable once the pipe is to be woken
-	once sync.Once
+	fd    int
+	wake  chan struct{} // holds one thing if the pipe is to be woken
+	timer *time.Timer   // of the reader's sleep
+	once  sync.Once
 }
 
 // Pipe opens a file for reads that return EAGAIN when it is empty.
@@ -36,17 +36,11 @@ func (osFiles) Pipe(path string) (int, error) {
 	return fd, nil
 }
 
-func newPipe(fd int) (*pipe, error) {
-	wake, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("make eventfd: %w", err), unix.Close(fd))
-	}
-	return &pipe{fd: fd, wake: wake}, nil
-}
+func newPipe(fd int) *pipe { return &pipe{fd: fd, wake: make(chan struct{}, 1)} }
 
 // read fills buf with whole lines. It returns 0, nil when there are none, after
-// waiting for at most wait, less if the pipe is woken.
-func (p *pipe) read(buf []byte, wait time.Duration) (int, error) {
+// waiting for at most wait, less if the pipe is woken or ctx is done.
+func (p *pipe) read(ctx context.Context, buf []byte, wait time.Duration) (int, error) {
 	for {
 		n, err := unix.Read(p.fd, buf)
 		switch {
@@ -61,36 +55,39 @@ func (p *pipe) read(buf []byte, wait time.Duration) (int, error) {
 		if wait <= 0 {
 			return 0, nil
 		}
-		if err := p.sleep(wait); err != nil {
-			return 0, err
-		}
+		p.sleep(ctx, wait)
 		wait = 0
 	}
 }
 
-// sleep waits until the time is over or the pipe is woken.
-func (p *pipe) sleep(wait time.Duration) error {
-	fds := []unix.PollFd{{Fd: int32(p.wake), Events: unix.POLLIN}}
-	if _, err := unix.Poll(fds, int(wait.Milliseconds())); err != nil && err != unix.EINTR {
-		return fmt.Errorf("wait for trace_pipe: %w", err)
+// sleep waits until the time is over, the pipe is woken or ctx is done. It leaves that to
+// Go's scheduler: a thread that blocks in a system call is noticed, and another put in its
+// place, each time.
+func (p *pipe) sleep(ctx context.Context, wait time.Duration) {
+	if p.timer == nil {
+		p.timer = time.NewTimer(wait)
+	} else {
+		p.timer.Reset(wait)
 	}
-	if fds[0].Revents != 0 {
-		var count [8]byte
-		_, _ = unix.Read(p.wake, count[:]) // EAGAIN: somebody else has taken it
+	select {
+	case <-p.timer.C:
+	case <-p.wake:
+		p.timer.Stop()
+	case <-ctx.Done():
+		p.timer.Stop()
 	}
-	return nil
 }
 
 // interrupt ends the present sleep, or else the next one, at once.
 func (p *pipe) interrupt() {
-	var one [8]byte
-	one[0] = 1
-	// The counter can't overflow: it is written a handful of times.
-	_, _ = unix.Write(p.wake, one[:])
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
 }
 
 func (p *pipe) close() (err error) {
-	p.once.Do(func() { err = errors.Join(unix.Close(p.fd), unix.Close(p.wake)) })
+	p.once.Do(func() { err = unix.Close(p.fd) })
 	return err
 }
 
@@ -102,19 +99,18 @@ func (s *Session) Read(ctx context.Context, buf []byte) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	defer context.AfterFunc(ctx, s.pipe.interrupt)()
 	select {
 	case <-s.stopped:
 		if s.stopErr != nil {
 			return 0, s.stopErr
 		}
-		n, err := s.pipe.read(buf, 0)
+		n, err := s.pipe.read(ctx, buf, 0)
 		if n == 0 && err == nil {
 			err = io.EOF
 		}
 		return n, err
 	default:
-		n, err := s.pipe.read(buf, readInterval)
+		n, err := s.pipe.read(ctx, buf, readInterval)
 		if n == 0 && err == nil {
 			err = ctx.Err()
 		}

@@ -1,9 +1,11 @@
 package tracefs
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Profile returns how often each site of each event has been hit, by the kernel's
@@ -11,12 +13,26 @@ import (
 // file. result[i][j] belongs to events[i].Sites[j].
 func (s *Session) Profile() ([][]uint64, error) {
 	file := s.fs.path("uprobe_profile")
-	b, err := s.fs.ops.Read(file)
-	if err != nil {
-		return nil, refused("read", file, err)
+	for try := 0; ; try++ {
+		b, err := s.fs.ops.Read(file)
+		if err != nil {
+			return nil, refused("read", file, err)
+		}
+		hits, err := parseProfile(string(b), s.events)
+		if !errors.Is(err, errIncomplete) || try == profileTries {
+			return hits, err
+		}
+		time.Sleep(time.Duration(try) * time.Millisecond)
 	}
-	return parseProfile(string(b), s.events)
 }
+
+// profileTries is how often a profile is read again that lacks sites. The kernel writes a
+// page of it at a time and goes on at the same index of its list: when somebody removes a
+// probe in between, the entries behind it move up, and one is left out (seq_list_start in
+// fs/seq_file.c; new probes go to the end of the list, so that none comes twice).
+const profileTries = 50
+
+var errIncomplete = errors.New("incomplete")
 
 // parseProfile reads lines of the form (kernel/trace/trace_uprobe.c,
 // probes_profile_seq_show):
@@ -49,7 +65,7 @@ func parseProfile(text string, events []Event) ([][]uint64, error) {
 	}
 	for i := range events {
 		if len(hits[i]) != len(events[i].Sites) {
-			return nil, fmt.Errorf("read uprobe_profile: event %s has %d sites, not %d", events[i].Name, len(hits[i]), len(events[i].Sites))
+			return nil, fmt.Errorf("read uprobe_profile: event %s has %d sites, not %d: %w", events[i].Name, len(hits[i]), len(events[i].Sites), errIncomplete)
 		}
 	}
 	return hits, nil

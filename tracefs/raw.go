@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -90,7 +91,7 @@ func (r *rawPages) close() error {
 // pass reads every CPU until it is empty, or has given its share.
 func (r *rawPages) pass(page func(cpu int, page []byte)) (pages int, err error) {
 	r.more, r.began = false, true
-	r.owners.begin()
+	r.owners.begin(time.Now())
 	for _, c := range r.cpus {
 		left := passPages
 		for ; left > 0; left-- {
@@ -143,10 +144,7 @@ func (s *Session) ReadPages(ctx context.Context, page func(cpu int, page []byte)
 	}
 	stopped := s.hasStopped()
 	if s.raw.began && !s.raw.more && !stopped {
-		defer context.AfterFunc(ctx, s.pipe.interrupt)()
-		if err := s.pipe.sleep(readInterval); err != nil {
-			return 0, err
-		}
+		s.pipe.sleep(ctx, readInterval)
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}

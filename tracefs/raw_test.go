@@ -186,7 +186,7 @@ func TestRawOwners(t *testing.T) {
 	const gone = 1 << 30 // above any pid_max
 	notes, asked := map[int]int{self: 77, gone: 79}, 0
 	o := rawOwners{notes: func() map[int]int { asked++; return notes }, known: make(map[int]rawOwner)}
-	o.begin()
+	o.begin(time.Now())
 	for _, c := range []struct{ tid, want, asked int }{
 		{self, self, 0}, {gone, 79, 1}, {gone + 1, 0, 1}, {self, self, 1}, {gone, 79, 1},
 	} {
@@ -196,17 +196,17 @@ func TestRawOwners(t *testing.T) {
 	}
 	// The number goes to a thread of another process, which ends, too.
 	notes = map[int]int{gone: 80, gone + 1: 81}
-	o.begin()
+	o.begin(time.Now())
 	if got := o.of(gone); got != 79 {
 		t.Errorf("process %d: asked again too soon", got)
 	}
-	o.now, o.last = o.now.Add(ownerTrusted), 0
+	o.begin(o.now.Add(ownerTrusted))
 	if a, b := o.of(gone), o.of(gone+1); a != 80 || b != 81 {
 		t.Errorf("processes %d, %d; want 80, 81", a, b)
 	}
 	// What nobody remembers any more stays.
 	notes = nil
-	o.now, o.last = o.now.Add(ownerTrusted), 0
+	o.begin(o.now.Add(ownerTrusted))
 	if got := o.of(gone); got != 80 {
 		t.Errorf("process %d, want 80", got)
 	}

@@ -1,6 +1,7 @@
 package tracefs
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -17,9 +18,9 @@ type rawOwners struct {
 	noted map[int]int
 	now   time.Time // of the present pass over the CPUs
 	asked time.Time // the pass in which noted was read
-	// last is the thread that was asked for last, as most often again.
-	last      int
-	lastOwner int
+	// recent are those that the present pass has asked for, by the lowest bits of the
+	// thread's number.
+	recent [64]struct{ tid, process int }
 }
 
 type rawOwner struct {
@@ -32,15 +33,18 @@ type rawOwner struct {
 const ownerTrusted = time.Second
 
 // begin starts a pass.
-func (r *rawOwners) begin() { r.now, r.last = time.Now(), 0 }
+func (r *rawOwners) begin(now time.Time) {
+	r.now = now
+	clear(r.recent[:])
+}
 
 // of returns the process of a thread, 0 if it is unknown.
 func (r *rawOwners) of(tid int) int {
-	if tid == r.last {
-		return r.lastOwner
+	recent := &r.recent[tid&63]
+	if recent.tid != tid {
+		recent.tid, recent.process = tid, r.find(tid)
 	}
-	r.last, r.lastOwner = tid, r.find(tid)
-	return r.lastOwner
+	return recent.process
 }
 
 func (r *rawOwners) find(tid int) int {
@@ -61,6 +65,11 @@ func (r *rawOwners) find(tid int) int {
 	}
 	r.known[tid] = rawOwner{process, r.now}
 	return process
+}
+
+func (r *rawOwners) forget(ended map[int]bool) {
+	maps.DeleteFunc(r.known, func(_ int, owner rawOwner) bool { return ended[owner.process] })
+	clear(r.recent[:])
 }
 
 // notedProcesses are the kernel's notes of the processes of threads: lines "TID TGID" of

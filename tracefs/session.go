@@ -5,15 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"time"
+	"sync"
 )
 
 // Options say how a session is run. The zero value suits most.
 type Options struct {
-	// PIDs restricts recording to these processes, their later threads included.
-	// Empty records every process that maps the file.
-	PIDs []int
-	// BufferKB is the size of the ring buffer per CPU; 0 is 8192.
+	// BufferKB is the size of the ring buffer per CPU; 0 is 16 MB, or less where that would
+	// be more than a sixteenth of the available memory.
 	BufferKB int
 	// Features replaces what the kernel is found to do, for doing without some.
 	Features *Features
@@ -22,6 +20,9 @@ type Options struct {
 	Quiet bool
 	// Reader is how events are read.
 	Reader Reader
+	// TopLevel allows the session to use the top level of tracefs, which everybody shares,
+	// on kernels that do not record in instances ([Features].Instances).
+	TopLevel bool
 }
 
 // Target is the file whose instructions are probed.
@@ -40,18 +41,23 @@ type Target struct {
 type Session struct {
 	fs       *FS
 	name     string // of the group and of the instance
-	target   string // path of the file
+	target   Target
 	events   []Event
+	joined   []int // where the events of each extension begin
 	features Features
 	pipe     *pipe
 	raw      *rawPages // nil unless the reader is Raw
 	base     Timebase
+	first    sample // of the clock, when the session began
+	timed    sync.Once
+	timeErr  error
 	created  bool // the instance directory
 	defined  bool // some line was written to uprobe_events
 	stopped  chan struct{}
 	stopErr  error
 	closed   bool
-	owners   threadOwners
+	borrowed []setting // of the top level, to be put back
+	owners   *threadOwners
 }
 
 // Start defines the events, arms them, and begins recording. The order matters:
@@ -78,17 +84,14 @@ func newSession(f *FS, events []Event, opt Options) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("name session: %w", err)
 	}
-	s := &Session{fs: f, name: who.String(), events: events, stopped: make(chan struct{}), owners: make(threadOwners)}
+	s := &Session{fs: f, name: who.String(), events: events, stopped: make(chan struct{}), owners: newThreadOwners()}
 	s.features = f.Features()
 	if opt.Features != nil {
 		s.features = *opt.Features
 	}
 	for i := range events {
-		if err := events[i].check(); err != nil {
+		if err := s.check(&events[i]); err != nil {
 			return nil, err
-		}
-		if len(events[i].Sites) > 1 && !s.features.Append {
-			return nil, fmt.Errorf("define event %s with %d sites: %w", events[i].Name, len(events[i].Sites), ErrNotSupported)
 		}
 	}
 	if !f.exists("uprobe_events") {
@@ -102,33 +105,36 @@ func (s *Session) start(ctx context.Context, target Target, opt Options) error {
 	if err := s.prepare(opt); err != nil {
 		return err
 	}
-	first, err := s.fs.sampleClock(s.name)
-	if err != nil {
+	var err error
+	if s.first, err = s.sampleClock(); err != nil {
 		return err
 	}
-	s.target = target.Path
-	if err := s.arm(ctx, target); err != nil {
+	if err := checkFileSystem(target.Path, KernelOlder); err != nil {
 		return err
 	}
-	return s.calibrate(first)
+	s.target = target
+	s.defined = true
+	if err := s.defineAll(ctx, s.events); err != nil {
+		return err
+	}
+	return s.enableAll(ctx, s.events)
 }
 
 // prepare makes the instance and everything in it that is not an event.
 func (s *Session) prepare(opt Options) error {
-	if err := s.fs.ops.Mkdir(s.file()); err != nil {
-		return refused("make", s.file(), err)
+	if s.features.Instances {
+		if err := s.fs.ops.Mkdir(s.file()); err != nil {
+			return refused("make", s.file(), err)
+		}
+		s.created = true
+	} else if err := s.borrowTopLevel(opt); err != nil {
+		return err
 	}
-	s.created = true
-	offered, err := s.fs.ops.Read(s.file("trace_clock"))
-	if err != nil {
-		return refused("read", s.file("trace_clock"), err)
-	}
-	s.base.Clock = chooseClock(string(offered), tscTrusted())
 	// Before the pipe: how a pipe prints times is settled when it is opened
 	// (kernel/trace/trace.c, tracing_open_pipe), and it prints cycles as
 	// microseconds if the clock becomes a counter later.
-	if err := s.fs.ops.Write(s.file("trace_clock"), s.base.Clock); err != nil {
-		return refused("write", s.file("trace_clock"), err)
+	if err := s.setClock(opt); err != nil {
+		return err
 	}
 	// Before anything else: while the pipe is open nobody else can remove the
 	// instance.
@@ -136,9 +142,7 @@ func (s *Session) prepare(opt Options) error {
 	if err != nil {
 		return refused("open", s.file("trace_pipe"), err)
 	}
-	if s.pipe, err = newPipe(fd); err != nil {
-		return err
-	}
+	s.pipe = newPipe(fd)
 	if opt.Reader == Raw {
 		if err := s.openRaw(); err != nil {
 			return err
@@ -149,50 +153,49 @@ func (s *Session) prepare(opt Options) error {
 
 // configure sets the instance's options.
 func (s *Session) configure(opt Options) error {
-	if opt.BufferKB == 0 {
-		opt.BufferKB = 8192
-	}
-	settings := []struct{ file, value string }{
-		{"tracing_on", "1"},
-	}
+	settings := []setting{{"tracing_on", "1"}}
 	if !opt.Quiet {
-		settings = append(settings, struct{ file, value string }{"buffer_size_kb", fmt.Sprint(opt.BufferKB)})
+		if err := s.resize(opt.BufferKB); err != nil {
+			return err
+		}
 	}
 	if s.features.RecordTGID {
-		settings = append(settings, struct{ file, value string }{"options/record-tgid", "1"})
+		settings = append(settings, setting{"options/record-tgid", "1"})
 	}
 	for _, set := range settings {
 		if err := s.fs.ops.Write(s.file(set.file), set.value); err != nil {
 			return refused("write", s.file(set.file), err)
 		}
 	}
-	return s.follow(opt.PIDs)
+	return nil
 }
 
-// arm writes the definitions and enables the events, the last first.
-func (s *Session) arm(ctx context.Context, target Target) error {
+// defineAll writes the definitions of events.
+func (s *Session) defineAll(ctx context.Context, events []Event) error {
 	// The first site of each event comes before the second of any: to append a site
 	// the kernel looks for its event from the beginning of the list of all sites
 	// (kernel/trace/trace_uprobe.c, find_probe_event).
 	var first, rest []string
-	for i := range s.events {
-		lines := s.events[i].Definitions(s.name, target.Path)
+	for i := range events {
+		lines := events[i].Definitions(s.name, s.target.Path)
 		first, rest = append(first, lines[0]), append(rest, lines[1:]...)
 	}
-	s.defined = true
 	if err := s.fs.define(ctx, append(first, rest...)); err != nil {
 		return err
 	}
-	if target.Unchanged != nil {
-		if err := target.Unchanged(); err != nil {
-			return err
-		}
+	if s.target.Unchanged != nil {
+		return s.target.Unchanged()
 	}
-	for i := len(s.events) - 1; i >= 0; i-- {
+	return nil
+}
+
+// enableAll enables events, the last first.
+func (s *Session) enableAll(ctx context.Context, events []Event) error {
+	for i := len(events) - 1; i >= 0; i-- {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		ev := &s.events[i]
+		ev := &events[i]
 		if ev.Filter != "" {
 			if err := s.fs.ops.Write(s.eventFile(ev, "filter"), ev.Filter); err != nil {
 				return fmt.Errorf("filter event %s by %q: %w", ev.Name, ev.Filter, err)
@@ -207,25 +210,9 @@ func (s *Session) arm(ctx context.Context, target Target) error {
 
 func (s *Session) enable(ev *Event) error {
 	if err := s.fs.ops.Write(s.eventFile(ev, "enable"), "1"); err != nil {
-		return fmt.Errorf("enable event %s with %d sites in %s: %w", ev.Name, len(ev.Sites), s.target, err)
+		return fmt.Errorf("enable event %s with %d sites in %s: %w", ev.Name, len(ev.Sites), s.target.Path, unreadable(err))
 	}
 	return nil
-}
-
-// calibrateFor is how long the two clocks are compared: readings are good to a few
-// microseconds, so the ratio is to a few parts in 10,000.
-const calibrateFor = 20 * time.Millisecond
-
-func (s *Session) calibrate(first sample) error {
-	if s.base.Clock == counterClock {
-		time.Sleep(calibrateFor - time.Since(first.at))
-	}
-	second, err := s.fs.sampleClock(s.name)
-	if err != nil {
-		return err
-	}
-	s.base, err = timebase(s.base.Clock, first, second)
-	return err
 }
 
 // Name is the session's group in uprobe_events and its instance.
@@ -234,11 +221,11 @@ func (s *Session) Name() string { return s.name }
 // Features is what the session makes use of.
 func (s *Session) Features() Features { return s.features }
 
-// Timebase converts the time stamps of the session's events.
-func (s *Session) Timebase() Timebase { return s.base }
-
-// file is the path of a file of the session's instance.
+// file is the path of a file of the session's instance, or of the top level in its place.
 func (s *Session) file(elem ...string) string {
+	if !s.features.Instances {
+		return s.fs.path(elem...)
+	}
 	return s.fs.path(append([]string{"instances", s.name}, elem...)...)
 }
 

@@ -19,14 +19,26 @@ func (s *Session) Stop() {
 	}()
 }
 
-// disable switches the events off, the first first, in the session's instance. It
-// returns when no hit is under way any more.
+// disable switches the events off in the session's instance: the last extension's
+// first, so that those which tell of the end of goroutines outlast the calls that they
+// end. It returns when no hit is under way any more.
 func (s *Session) disable() error {
 	var errs []error
-	for i := range s.events {
-		file := s.eventFile(&s.events[i], "enable")
+	end := len(s.events)
+	for i := len(s.joined) - 1; i >= 0; i-- {
+		errs = append(errs, s.disableAll(s.events[s.joined[i]:end]))
+		end = s.joined[i]
+	}
+	return errors.Join(append(errs, s.disableAll(s.events[:end]))...)
+}
+
+// disableAll switches events off, the first first.
+func (s *Session) disableAll(events []Event) error {
+	var errs []error
+	for i := range events {
+		file := s.eventFile(&events[i], "enable")
 		if err := s.fs.ops.Write(file, "0"); err != nil && !isNotExist(err) {
-			errs = append(errs, fmt.Errorf("disable event %s: %w", s.events[i].Name, err))
+			errs = append(errs, fmt.Errorf("disable event %s: %w", events[i].Name, err))
 		}
 	}
 	return errors.Join(errs...)
@@ -34,7 +46,8 @@ func (s *Session) disable() error {
 
 // Close removes everything that the session made, in the one order that is safe:
 // disarm, close the pipe, remove the instance, see that nothing is enabled
-// anywhere, delete the definitions. It may be called at any time, and again.
+// anywhere, delete the definitions. It may be called at any time, and again. What can't be
+// removed is told by a [*RemainsError].
 func (s *Session) Close() error {
 	if s.closed {
 		return nil
@@ -54,31 +67,39 @@ func (s *Session) Close() error {
 	if s.pipe != nil {
 		errs = append(errs, s.pipe.close())
 	}
+	errs = append(errs, s.returnTopLevel())
+	var failed []error
 	if s.created {
-		errs = append(errs, s.fs.removeInstance(s.name))
+		failed = append(failed, s.fs.removeInstance(s.name, patienceWithOwn))
 	}
 	if s.defined {
-		errs = append(errs, s.fs.removeGroup(s.name))
+		failed = append(failed, s.fs.removeGroup(s.name))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, notRemoved(s.name, failed...))...)
 }
 
+// Instances are busy while somebody has a file of theirs open. Those of others may be
+// in use by a process that can't be seen; our own is not but for a moment, which is long
+// where a hundred processes want the CPU.
+const (
+	patienceWithOwn    = 5 * time.Second
+	patienceWithOthers = 300 * time.Millisecond
+)
+
 // removeInstance removes an instance, and with it whatever is still enabled in it.
-// Somebody looking at a file in it keeps it from going for a moment.
-func (f *FS) removeInstance(name string) error {
+func (f *FS) removeInstance(name string, patience time.Duration) error {
 	dir := f.path("instances", name)
-	var err error
-	for wait := time.Millisecond; wait < time.Second; wait *= 4 {
-		err = f.ops.Rmdir(dir)
-		if err == nil || isNotExist(err) {
+	until := time.Now().Add(patience)
+	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+		err := f.ops.Rmdir(dir)
+		if err == nil || isGone(err) {
 			return nil
 		}
-		if !isBusy(err) {
-			break
+		if !isBusy(err) || time.Now().After(until) {
+			return fmt.Errorf("remove instance: %w", err)
 		}
 		time.Sleep(wait)
 	}
-	return fmt.Errorf("remove instance: %w", err)
 }
 
 // removeGroup deletes all events of a group, once it is proven that none is on.

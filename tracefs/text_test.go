@@ -28,6 +28,28 @@ func TestParseProfile(t *testing.T) {
 	}
 }
 
+// TestProfileIsReadAgain: a site goes unseen while somebody removes probes.
+func TestProfileIsReadAgain(t *testing.T) {
+	fs, fake := newFake(t)
+	fake.put("uprobe_profile", "  /bin/x e0_abc 7\n")
+	s := &Session{fs: fs, events: []Event{{Name: "e0_abc", Sites: []uint64{1, 2}}}}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		time.Sleep(5 * time.Millisecond)
+		fake.put("uprobe_profile", "  /bin/x e0_abc 7\n  /bin/x e0_abc 8\n")
+	}()
+	got, err := s.Profile()
+	if want := [][]uint64{{7, 8}}; err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, %v; want %v", got, err, want)
+	}
+	<-done
+	fake.put("uprobe_profile", "  /bin/x e0_abc 7\n")
+	if _, err := s.Profile(); !errors.Is(err, errIncomplete) {
+		t.Errorf("a site that never comes: %v", err)
+	}
+}
+
 func TestLastRefusal(t *testing.T) {
 	const line = "p:g/e /bin/true:0x10 a=%rax:x64"
 	log := "[ 1.000000] trace_uprobe: error: Old entry\n  Command: " + line + "\n           ^\n" +
@@ -55,12 +77,16 @@ func TestChooseClock(t *testing.T) {
 		offered string
 		trusted bool
 		want    string
+		present string
 	}{
-		{"[local] global counter uptime perf mono mono_raw boot tai x86-tsc", true, "x86-tsc"},
-		{"[local] global counter uptime perf mono mono_raw boot tai x86-tsc", false, "mono"},
-		{"local [global] counter", true, "global"},
-		{"[local]", true, "local"},
+		{"[local] global counter uptime perf mono mono_raw boot tai x86-tsc", true, "x86-tsc", "local"},
+		{"[local] global counter uptime perf mono mono_raw boot tai x86-tsc", false, "mono", "local"},
+		{"local [global] counter", true, "global", "global"},
+		{"[local]", true, "local", "local"},
 	} {
+		if got, want := presentClock(c.offered), c.present; got != want {
+			t.Errorf("presentClock(%q) = %q, want %q", c.offered, got, want)
+		}
 		if got := chooseClock(c.offered, c.trusted); got != c.want {
 			t.Errorf("chooseClock(%q, %v) = %q, want %q", c.offered, c.trusted, got, c.want)
 		}

@@ -2,6 +2,7 @@ package tracefs
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -14,17 +15,30 @@ import (
 // kernel/trace/trace_sched_switch.c, since 4.13), and it is looked up when the line is
 // printed. The notes are never cleared: until a new thread is switched, the column shows
 // the process of an earlier thread of the same number. So /proc is asked first.
-type threadOwners map[int]threadProcess
+type threadOwners struct {
+	known map[int]threadProcess
+	// recent are some of known, by the lowest bits of the thread's number.
+	recent [64]struct {
+		tid int
+		threadProcess
+	}
+}
 
 type threadProcess struct {
 	printed int // the column, when it was last looked at
 	process int
 }
 
+func newThreadOwners() *threadOwners { return &threadOwners{known: make(map[int]threadProcess)} }
+
 // of returns the process of a thread, 0 if it is unknown. printed is the TGID column of
 // the thread's newest line, 0 where it has none.
-func (t threadOwners) of(tid, printed int) int {
-	seen, known := t[tid]
+func (t *threadOwners) of(tid, printed int) int {
+	recent := &t.recent[tid&63]
+	if recent.tid == tid && recent.printed == printed && recent.process != 0 {
+		return recent.process
+	}
+	seen, known := t.known[tid]
 	switch {
 	case known && (seen.printed == printed || printed == 0):
 		return seen.process
@@ -37,7 +51,8 @@ func (t threadOwners) of(tid, printed int) int {
 		}
 	}
 	if seen.process != 0 {
-		t[tid] = seen
+		t.known[tid] = seen
+		recent.tid, recent.threadProcess = tid, seen
 	}
 	return seen.process
 }
@@ -67,4 +82,21 @@ func (s *Session) Process(tid, printed int) int {
 		return s.raw.owners.of(tid)
 	}
 	return s.owners.of(tid, printed)
+}
+
+// Forget drops what is known of processes that have ended, all of whose events have been
+// read: others may get their numbers, and those of their threads. That goes for
+// [Readable], too.
+func (s *Session) Forget(ended map[int]bool) {
+	readable.forget(ended)
+	if s.raw != nil {
+		s.raw.owners.forget(ended)
+		return
+	}
+	s.owners.forget(ended)
+}
+
+func (t *threadOwners) forget(ended map[int]bool) {
+	maps.DeleteFunc(t.known, func(_ int, seen threadProcess) bool { return ended[seen.process] })
+	clear(t.recent[:])
 }

@@ -22,7 +22,7 @@ func TestThreadOwners(t *testing.T) {
 		{"gone and never noted", []line{{gone, 0, 0}, {gone, 0, 0}, {gone, 80, 80}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := make(threadOwners)
+			o := newThreadOwners()
 			for i, l := range c.lines {
 				if got := o.of(l.tid, l.printed); got != l.want {
 					t.Errorf("line %d: thread %d, column %d: process %d, want %d", i, l.tid, l.printed, got, l.want)

@@ -15,8 +15,8 @@ import (
 // Kernel returns the tracefs for a test on the real kernel, mounting it if need be.
 //
 // Without root, or without uprobes in the kernel, the test is skipped; under
-// FTGO_TEST_KERNEL=require it fails instead. When the test ends, no probe event and
-// no instance of this process may be left.
+// FTGO_TEST_KERNEL=require it fails instead. When the test ends, no probe event,
+// synthetic event, instance or mount may be left by this process.
 func Kernel(t testing.TB) *tracefs.FS {
 	t.Helper()
 	cant := t.Skipf
@@ -35,8 +35,30 @@ func Kernel(t testing.TB) *tracefs.FS {
 	if _, err := os.Stat(f.Dir() + "/uprobe_events"); err != nil {
 		cant("kernel test: %v", err)
 	}
-	t.Cleanup(func() { checkClean(t, f) })
+	mounts := tracingMounts(t)
+	t.Cleanup(func() {
+		checkClean(t, f)
+		if after := tracingMounts(t); after != mounts {
+			t.Errorf("mounts of tracefs are\n%s\nand were\n%s", after, mounts)
+		}
+	})
 	return f
+}
+
+// tracingMounts are the places where tracefs is mounted, except where the kernel does that by
+// itself, when somebody looks below debugfs.
+func tracingMounts(t testing.TB) string {
+	b, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var places []string
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); len(f) > 2 && f[2] == "tracefs" && !strings.HasSuffix(f[1], "/debug/tracing") {
+			places = append(places, f[1])
+		}
+	}
+	return strings.Join(places, " ")
 }
 
 // checkClean fails the test if it has left something in the kernel.
@@ -48,6 +70,9 @@ func checkClean(t testing.TB, f *tracefs.FS) {
 	}
 	if strings.Contains(string(b), prefix) {
 		t.Errorf("probes of this process are left in uprobe_events:\n%s", b)
+	}
+	if b, err := os.ReadFile(f.Dir() + "/synthetic_events"); err == nil && strings.Contains(string(b), prefix) {
+		t.Errorf("synthetic events of this process are left:\n%s", b)
 	}
 	for _, dir := range []string{"instances", "events"} {
 		entries, err := os.ReadDir(f.Dir() + "/" + dir)

@@ -17,19 +17,32 @@ type Biases struct {
 	// its mappings can't be read any more.
 	guesses map[int][]uint64
 	sites   map[uint64]bool // all addresses of the plan
+	events  int             // of the plan that sites has
 	fixed   bool
+	// recent are answers that still hold, by the lowest bits of the address.
+	recent [256]answer
+}
+
+// answer is the bias of a process as told for an address.
+type answer struct {
+	pid        int // 0 for none
+	addr, bias uint64
 }
 
 // NewBiases returns the biases for a plan; mappings tells what a process has mapped.
 func NewBiases(plan *Plan, mappings func(pid int) ([]tracefs.Mapping, error)) *Biases {
 	b := &Biases{plan: plan, mappings: mappings, known: make(map[int]uint64), guesses: make(map[int][]uint64), sites: make(map[uint64]bool)}
-	b.fixed = !plan.Binary.Relocatable()
-	for i := range plan.Events {
-		for _, a := range plan.Events[i].addrs {
+	b.fixed = !plan.Relocatable
+	return b
+}
+
+// learnSites keeps up with events that have joined the plan.
+func (b *Biases) learnSites() {
+	for ; b.events < len(b.plan.Events); b.events++ {
+		for _, a := range b.plan.Events[b.events].addrs {
 			b.sites[a] = true
 		}
 	}
-	return b
 }
 
 // Of is the bias of a process in which a probe was hit at an address. ok is false as
@@ -38,7 +51,13 @@ func (b *Biases) Of(pid int, addr uint64) (bias uint64, ok bool) {
 	if b.fixed {
 		return 0, true
 	}
+	recent := &b.recent[(addr^uint64(pid))&0xff]
+	if recent.addr == addr && recent.pid == pid && pid != 0 {
+		return recent.bias, true
+	}
+	b.learnSites()
 	if bias, ok := b.known[pid]; ok && b.sites[addr-bias] {
+		*recent = answer{pid, addr, bias}
 		return bias, true
 	}
 	// Not seen before, or it has executed the file anew.
@@ -47,10 +66,15 @@ func (b *Biases) Of(pid int, addr uint64) (bias uint64, ok bool) {
 		bias, ok = b.fromPageOffsets(pid, addr)
 	}
 	if ok {
-		b.known[pid] = bias
+		b.know(pid, bias)
 		delete(b.guesses, pid)
 	}
 	return bias, ok
+}
+
+func (b *Biases) know(pid int, bias uint64) {
+	b.known[pid] = bias
+	clear(b.recent[:]) // of the file that the process had executed before
 }
 
 // Learn reads the bias of a process that has just been started, before it has a chance
@@ -66,7 +90,7 @@ func (b *Biases) Learn(pid int) {
 	for _, m := range maps {
 		va, err := b.plan.Binary.AddrOf(m.Offset)
 		if err == nil && m.Inode == b.plan.Binary.Inode() {
-			b.known[pid] = m.Start - va
+			b.know(pid, m.Start-va)
 			return
 		}
 	}
@@ -106,6 +130,15 @@ func (b *Biases) fromPageOffsets(pid int, addr uint64) (bias uint64, ok bool) {
 		return 0, false
 	}
 	return guesses[0], true
+}
+
+// Forget drops what is known of a process that has ended: another may get its number.
+func (b *Biases) Forget(pid int) {
+	if _, known := b.known[pid]; known {
+		delete(b.known, pid)
+		clear(b.recent[:])
+	}
+	delete(b.guesses, pid)
 }
 
 // Known is the bias of a process as far as Of or Learn have found it, else 0.

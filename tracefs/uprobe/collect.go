@@ -12,13 +12,6 @@ import (
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
-// sitesPerEvent bounds the sites of one event. Each definition makes the kernel
-// compare it with all earlier ones of its event, about 13 ns each, and each event costs
-// a grace period of some 45 ms when it is disarmed; for n sites in events of p that is
-// n·p/2·13 ns + n/p·45 ms, the least for p = 2,600 whatever n is. (The comparison
-// with all sites of all events comes on top, and can't be helped.)
-const sitesPerEvent = 2600
-
 // shape is what sites must agree in to share an event.
 type shape struct {
 	kind Kind
@@ -33,8 +26,13 @@ type collector struct {
 	features tracefs.Features
 	layout   offsets.GoroutineLayout
 	nonce    string
+	limit    int // of the sites of an event
 	events   []Event
 	open     map[shape]int // the event that takes the next site of a shape
+	// made is the number of events made before; later: these join them in a running
+	// session.
+	made  int
+	later bool
 }
 
 // add puts a site into the event of its shape.
@@ -47,12 +45,8 @@ func (c *collector) addFetching(sh shape, fn int, s offsets.Site, values *captur
 			sh.types += a.Type + " "
 		}
 	}
-	limit := sitesPerEvent
-	if !c.features.Append {
-		limit = 1
-	}
 	i, ok := c.open[sh]
-	if !ok || len(c.events[i].Sites) >= limit {
+	if !ok || len(c.events[i].Sites) >= c.limit {
 		i = len(c.events)
 		c.open[sh] = i
 		c.events = append(c.events, c.event(sh, i, values))
@@ -71,28 +65,34 @@ func (c *collector) addFetching(sh shape, fn int, s offsets.Site, values *captur
 }
 
 // letters begin an event's name.
-var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r", TailJump: "t", CondTail: "c", GoroutineEnd: "x", Recovery: "p", StackMove: "m"}
+var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r", TailJump: "t", CondTail: "c", GoroutineEnd: "x", Recovery: "p", StackMove: "m", Resume: "g", Yield: "y", Status: "s", Park: "w", Switch: "o", Counter: "n", CounterJump: "f"}
 
 func (c *collector) event(sh shape, i int, values *capture.Capture) Event {
 	ev := Event{Kind: sh.kind}
-	ev.Name = fmt.Sprintf("%s%d_%s", letters[sh.kind], i, c.nonce)
-	switch c.plan.Mode {
-	case Latency, Entries:
+	ev.Name = fmt.Sprintf("%s%d_%s", letters[sh.kind], c.made+i, c.nonce)
+	switch {
+	case c.plan.identifies() && !sh.kind.Counts():
 		ev.Args, ev.Fields = fetch(sh.kind, sh.id, c.layout)
 		ev.Filter = sh.filter
-		if values == nil {
-			break
+		words := len(ev.Args)
+		ev.counts = make([]int, words)
+		if sh.kind <= EntryJump && c.plan.Stack > 0 {
+			args, counts := stackArgs(c.plan.Stack, c.features.Arrays)
+			ev.Args, ev.counts = append(ev.Args, args...), append(ev.counts, counts...)
+			ev.Fields.Stack = words
+			words += c.plan.StackWords()
 		}
-		ev.Fields.Values = len(ev.Args)
-		ev.counts = append(make([]int, len(ev.Args)), values.Counts...)
-		ev.Args = append(ev.Args, values.Args...)
+		if values != nil {
+			ev.Fields.Values = words
+			ev.Args, ev.counts = append(ev.Args, values.Args...), append(ev.counts, values.Counts...)
+		}
 	default:
 		ev.Fields = NoFields
-		if sh.kind == EntryJump {
+		if sh.kind == EntryJump || sh.kind == CounterJump {
 			ev.Args = []tracefs.Arg{{Name: "fl", Fetch: "%flags", Type: "s64"}}
 			ev.Fields.Flags = 0
 		}
-		if c.plan.Mode == Count {
+		if c.plan.Mode == Count || sh.kind.Counts() && !c.plan.recorded {
 			ev.Filter = c.countFilter(sh.kind)
 		}
 	}
@@ -101,7 +101,7 @@ func (c *collector) event(sh shape, i int, values *capture.Capture) Event {
 
 // countFilter records nothing but the hits that are no calls.
 func (c *collector) countFilter(k Kind) string {
-	if k == EntryJump {
+	if k == EntryJump || k == CounterJump {
 		return fmt.Sprintf("fl & %d", offsets.CheckFailedFlags)
 	}
 	// No thread has two ids.
@@ -111,20 +111,46 @@ func (c *collector) countFilter(k Kind) string {
 // addEntry chooses the site where calls of a function begin.
 func (c *collector) addEntry(i int) {
 	f := &c.plan.Funcs[i]
-	kind, site := Entry, f.Sites.Entry
 	if f.Point {
-		c.add(shape{kind: Point, id: byThread}, i, site)
+		c.add(shape{kind: Point, id: byThread}, i, f.Sites.Entry)
 		return
 	}
-	if f.Sites.Check != nil && !c.emulated(site) && c.emulated(*f.Sites.Check) {
-		// The instruction after the check would be single-stepped, more than ten
-		// times as dear as its jump, which every kernel emulates.
-		kind, site = EntryJump, *f.Sites.Check
-	}
-	f.Stepped = !c.emulated(site)
+	kind, site := c.entry(f)
 	id, _ := c.identity(f)
 	c.addFetching(shape{kind: kind, id: id, filter: f.Values.Filter}, i, site, f.Values.Entry)
 }
+
+// addCounter counts calls where they begin.
+func (c *collector) addCounter(i int) {
+	kind, site := c.entry(&c.plan.Funcs[i])
+	if kind == EntryJump {
+		kind = CounterJump
+	} else {
+		kind = Counter
+	}
+	c.add(shape{kind: kind, id: byThread}, i, site)
+}
+
+// entry is the site where calls of a function are seen to begin.
+func (c *collector) entry(f *Function) (Kind, offsets.Site) {
+	kind, site := Entry, f.Sites.Entry
+	switch s := f.Sites; {
+	case c.emulated(site):
+	case s.Check != nil && c.emulated(*s.Check):
+		// The instruction after the check would be single-stepped, more than ten
+		// times as dear as its jump, which every kernel emulates.
+		kind, site = EntryJump, *s.Check
+	case s.Branch == nil || !c.emulated(*s.Branch) || f.Returns && s.EndsAt(*s.Branch):
+		// (That a call begins and ends in one hit of two events, nothing orders.)
+	case s.Intact || !f.Values.fetched():
+		site = *s.Branch
+	}
+	f.Stepped = !c.emulated(site)
+	return kind, site
+}
+
+// fetched tells whether anything is fetched where calls begin.
+func (v Values) fetched() bool { return v.Entry != nil && len(v.Entry.Args) > 0 }
 
 func (c *collector) emulated(s offsets.Site) bool {
 	return s.Emulated() || s.EmulatedPush() && c.features.PushEmulated
@@ -134,7 +160,15 @@ func (c *collector) identity(f *Function) (begin, end identity) {
 	if !c.plan.identifies() {
 		return byThread, byThread // nothing is fetched: all functions share a shape
 	}
-	return identityOf(f, c.plan.ByStack)
+	if !c.features.Memory {
+		return byThread, byThread // neither the goroutine's id nor its stack is to be had
+	}
+	begin, end = identityOf(f, c.plan.ByStack)
+	if c.later && begin == byG {
+		// Which fetches all that byG does: so there are half as many events.
+		begin, end = byCheckedG, byCheckedG
+	}
+	return begin, end
 }
 
 func (c *collector) addEnds(i int) {
@@ -166,6 +200,7 @@ func (c *collector) addWitnesses() {
 			c.add(shape{kind: GoroutineEnd, id: byG}, -1, s.Entry)
 		}
 	}
+	c.addProgramStart()
 	recovery, ok1 := b.Lookup("runtime.recovery")
 	gogo, ok2 := b.Lookup("runtime.gogo")
 	if ok1 && ok2 && gogo.ABI == offsets.ABI0 {

@@ -47,11 +47,15 @@ func slow(ctx context.Context, w io.Writer, path, function string, limit time.Du
 	}
 	// No log.Fatal from here on: the probes must not outlive us.
 	defer func() { err = errors.Join(err, session.Close()) }()
+	clock, err := session.Timebase()
+	if err != nil {
+		return err
+	}
 	for call, err := range parse.Calls(ctx, session, plan) {
 		if err != nil {
 			return err
 		}
-		if d := session.Timebase().Duration(call.Start, call.End); call.Outcome == parse.Returned && d > limit {
+		if d := clock.Duration(call.Start, call.End); call.Outcome == parse.Returned && d > limit {
 			fmt.Fprintf(w, "goroutine %d: %s took %v\n", call.Goid, function, d)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/ftgo/ftgo/tracefs"
 )
 
-// Fields is the position of each value among an event's arguments, -1 where it is
-// not fetched.
+// Fields is the position of each value among the words that an event's arguments yield, -1
+// where it is not fetched.
 type Fields struct {
 	SP    int // stack pointer; for Recovery the one that execution resumes with
 	G     int // address of runtime.g
@@ -16,12 +16,16 @@ type Fields struct {
 	Hi    int // end of g's stack
 	Lo    int // beginning of g's stack, where SP may lie on another
 	Flags int // RFLAGS
+	// Old and New are statuses of a goroutine, in the lower 32 bits.
+	Old, New int
+	// Stack is the first of Plan.StackWords words for [Callers].
+	Stack int
 	// Values is the first word of what was asked for by Options.Values; the rest follow.
 	Values int
 }
 
 // NoFields is an event that fetches nothing.
-var NoFields = Fields{SP: -1, G: -1, Goid: -1, Hi: -1, Lo: -1, Flags: -1, Values: -1}
+var NoFields = Fields{SP: -1, G: -1, Goid: -1, Hi: -1, Lo: -1, Flags: -1, Old: -1, New: -1, Stack: -1, Values: -1}
 
 // identity is how an event tells whose call it is.
 type identity uint8
@@ -78,6 +82,31 @@ func fetch(kind Kind, id identity, l offsets.GoroutineLayout) ([]tracefs.Arg, Fi
 		add(&f.SP, "sp", "+0(+0(%sp))")
 		add(&f.G, "g", "+16(+0(%sp))")
 		add(&f.Hi, "hi", fmt.Sprintf("+%d(+16(+0(%%sp)))", l.StackHi))
+		return args, f
+	case Yield:
+		return nil, f
+	case Resume:
+		// At the beginning of execute(gp *g, inheritTime bool).
+		gp := "%ax"
+		if id == byStack {
+			gp = "+8(%sp)"
+		}
+		add(&f.G, "g", gp)
+		nested := fmt.Sprintf("+%d(%s)", l.Goid, gp)
+		add(&f.Goid, "id", nested)
+		return args, f
+	case Status:
+		// At casgstatus(gp *g, oldval, newval uint32).
+		add(&f.G, "g", "%ax")
+		add(&f.Old, "old", "%bx")
+		add(&f.New, "new", "%cx")
+		return args, f
+	case Park:
+		add(&f.G, "g", "%ax") // preemptPark(gp *g)
+		return args, f
+	case Switch:
+		// At a call of gogo(buf *gobuf), as for Recovery.
+		add(&f.G, "g", "+16(+0(%sp))")
 		return args, f
 	case StackMove:
 		// At a return of copystack(gp *g, ...), with the argument above the return

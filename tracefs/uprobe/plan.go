@@ -1,10 +1,11 @@
 package uprobe
 
 import (
-	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"sync/atomic"
 
@@ -12,36 +13,6 @@ import (
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
-
-// Kind is what a hit of an event means.
-type Kind uint8
-
-const (
-	// Entry: a call begins.
-	Entry Kind = iota
-	// EntryJump: a call begins if the stack check has passed, as the flags tell;
-	// else the function is about to start again on a larger stack.
-	EntryJump
-	// Point: an instruction that was asked for by its place is executed. It is counted
-	// as a call that nothing more is known of.
-	Point
-	// Return: a call ends by a RET.
-	Return
-	// TailJump: a call ends by a jump into another function, which returns for both.
-	TailJump
-	// CondTail: the same by a conditional jump, if the flags say that it is taken.
-	CondTail
-	// GoroutineEnd: the goroutine will not return into any of its calls.
-	GoroutineEnd
-	// Recovery: a panic was recovered, and all calls deeper than the one that
-	// recovered it are gone.
-	Recovery
-	// StackMove: the stack of a goroutine has got new bounds.
-	StackMove
-)
-
-// IsEntry tells whether a hit may begin a call.
-func (k Kind) IsEntry() bool { return k <= Point }
 
 // Mode is how much of each call is observed.
 type Mode uint8
@@ -116,7 +87,7 @@ func (e *Event) Add(p Place) {
 func (e *Event) Cond(site int) uint8 { return e.conds[site] }
 
 // Func is the index in Plan.Funcs of the function that a site is in; -1 for a
-// witness, which belongs to no function that was asked for.
+// witness, which belongs to no function that was asked for, or ProgramStart.
 func (e *Event) Func(site int) int { return e.funcs[site] }
 
 // Site finds the site at an address of the file, load bias taken off.
@@ -137,6 +108,9 @@ type Function struct {
 	// Stepped: the kernel single-steps the instruction where its calls are seen to begin,
 	// which costs the program many times more than one that it emulates.
 	Stepped bool
+	// CountFirst: its calls are counted by a Counter, and not timed unless events of
+	// [Plan.Timing] are armed.
+	CountFirst bool
 	// Values are those fetched with its calls.
 	Values Values
 }
@@ -170,7 +144,22 @@ type Plan struct {
 	// ByStack: where calls end, and where some begin, nothing tells the goroutine but
 	// whose stack they are on (Go before 1.17).
 	ByStack bool
+	// Threads: witnesses tell which goroutine each thread runs, as Options.Threads asked for.
+	Threads bool
+	// Sched: witnesses tell what the scheduler does to goroutines, as Options.Sched asked for.
+	Sched bool
+	// Stack is how many callers are fetched where calls begin.
+	Stack int
+	// Relocatable: addresses in a process are not those in the file.
+	Relocatable bool
+
+	recorded bool
+	// collector makes the events of Timing.
+	collector collector
 }
+
+// StackWords is the number of words that are fetched for the callers of a call.
+func (p *Plan) StackWords() int { return stackWords(p.Stack) }
 
 // Options of a plan.
 type Options struct {
@@ -179,9 +168,25 @@ type Options struct {
 	Features tracefs.Features
 	// Points are single instructions to probe.
 	Points []Instruction
+	// Stack is how many callers to fetch where calls begin, at most MaxStack. It is no more
+	// than one of Go before 1.7, which keeps no frame pointers. Not for counting.
+	Stack int
 	// Values tells what to fetch of a function's calls; nil is nothing. An error ends the
 	// planning, unless it is one of LeaveOut.
 	Values func(*offsets.Func, *offsets.Sites) (Values, error)
+	// Threads adds witnesses of which goroutine a thread runs, which are hit each time that
+	// it changes.
+	Threads bool
+	// Sched adds witnesses of what the scheduler does to goroutines, which are hit each time
+	// that one begins to wait, can go on, or goes on. It is for Latency. New fails where that
+	// is not known.
+	Sched bool
+	// CountFirst tells, in Mode Latency, of which functions calls are only counted until
+	// [Plan.Timing] makes events that time them; nil is none.
+	CountFirst func(*offsets.Func) bool
+	// Recorded: they are counted by recorded hits, for when the kernel's counter, which
+	// knows no processes, counts too much.
+	Recorded bool
 	// Decoded, if not nil, counts the functions that were decoded, for who wants to show
 	// that New is at work: 100,000 take a second or more.
 	Decoded *atomic.Int64
@@ -200,13 +205,15 @@ type Instruction struct {
 // safely are in Plan.Skipped. Events are in the order that [tracefs.Start] wants:
 // what begins calls, what ends them, and the witnesses of goroutines' ends.
 func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
-	p := &Plan{Binary: b, Mode: opt.Mode}
+	p := &Plan{Binary: b, Mode: opt.Mode, Relocatable: b.Relocatable(), recorded: opt.Recorded}
 	for _, r := range decodeAll(b, funcs, opt.Decoded) {
 		if r.err != nil {
 			p.Skipped = append(p.Skipped, Skipped{r.fn, r.err})
 			continue
 		}
-		p.Funcs = append(p.Funcs, Function{Func: r.fn, Sites: r.sites, Returns: opt.Mode == Latency && len(r.sites.Returns)+len(r.sites.Tails)+len(r.sites.CondTails) > 0})
+		f := Function{Func: r.fn, Sites: r.sites, Returns: opt.Mode == Latency && len(r.sites.Returns)+len(r.sites.Tails)+len(r.sites.CondTails) > 0}
+		f.CountFirst = opt.Mode == Latency && opt.CountFirst != nil && opt.CountFirst(r.fn)
+		p.Funcs = append(p.Funcs, f)
 		p.BySP = p.BySP || r.sites.SplitStack
 	}
 	for _, i := range opt.Points {
@@ -238,14 +245,37 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 		}
 		p.ByStack = v.Minor < offsets.FirstRegisterABI
 	}
+	if p.identifies() {
+		p.Stack = opt.Stack
+		if v, isGo := b.GoVersion(); isGo && v.Minor < firstFramePointers {
+			p.Stack = min(p.Stack, 1)
+		}
+	}
+	c.limit = 1
+	if c.features.Append {
+		c.limit = tracefs.SitesPerEvent(p.sites())
+	}
+	p.collector = c
 	for i := range p.Funcs {
-		c.addEntry(i)
+		if p.Funcs[i].CountFirst {
+			c.addCounter(i)
+		} else {
+			c.addEntry(i)
+		}
 	}
 	if opt.Mode == Latency {
 		for i := range p.Funcs {
-			c.addEnds(i)
+			if !p.Funcs[i].CountFirst {
+				c.addEnds(i)
+			}
 		}
 		c.addWitnesses()
+		p.Threads = opt.Threads && c.addThreadWitnesses()
+		if p.Sched = opt.Sched; p.Sched {
+			if err := c.addSchedWitnesses(); err != nil {
+				return nil, err
+			}
+		}
 	}
 	p.Events = c.sorted()
 	return p, nil
@@ -276,31 +306,54 @@ func (p *Plan) addValues(values func(*offsets.Func, *offsets.Sites) (Values, err
 	return nil
 }
 
+// sites is how many the plan will have, but for witnesses.
+func (p *Plan) sites() int {
+	n := len(p.Funcs)
+	if p.Mode == Latency {
+		for i := range p.Funcs {
+			s := p.Funcs[i].Sites
+			n += len(s.Returns) + len(s.Tails) + len(s.CondTails)
+		}
+	}
+	return n
+}
+
 // identifies tells whether events say whose call they are of.
 func (p *Plan) identifies() bool { return p.Mode == Latency || p.Mode == Entries }
 
 // Filtered tells whether the kernel drops hits: its counts are then no measure of what
 // should have been delivered.
 func (p *Plan) Filtered() bool {
-	return p.identifies() && slices.ContainsFunc(p.Events, func(e Event) bool { return e.Filter != "" })
+	return p.identifies() && slices.ContainsFunc(p.Events, func(e Event) bool { return e.Filter != "" && !e.Kind.Counts() })
 }
 
 // newNonce makes event names unique to a session, and long: a thread's name, which
 // the target chooses and the kernel prints unescaped, has at most 15 bytes, so that
 // it can't hold an event's name and forge a line.
+//
+// It is read from a file, since getrandom(2) waits, for minutes at worst, where little has
+// happened since the machine was started (Linux before 5.6).
 func newNonce() (string, error) {
+	f, err := os.Open("/dev/urandom")
+	if err != nil {
+		return "", fmt.Errorf("name events: %w", err)
+	}
+	defer f.Close()
 	var b [7]byte
-	if _, err := rand.Read(b[:]); err != nil {
+	if _, err := io.ReadFull(f, b[:]); err != nil {
 		return "", fmt.Errorf("name events: %w", err)
 	}
 	return hex.EncodeToString(b[:]), nil
 }
 
 // TraceEvents are the plan's events for [tracefs.Start], in the plan's order.
-func (p *Plan) TraceEvents() []tracefs.Event {
-	events := make([]tracefs.Event, len(p.Events))
-	for i := range p.Events {
-		events[i] = p.Events[i].Event
+func (p *Plan) TraceEvents() []tracefs.Event { return TraceEvents(p.Events) }
+
+// TraceEvents are events as tracefs wants them.
+func TraceEvents(of []Event) []tracefs.Event {
+	events := make([]tracefs.Event, len(of))
+	for i := range of {
+		events[i] = of[i].Event
 	}
 	return events
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/ftgo/ftgo/tracefs"
 )
 
-var modern = tracefs.Features{Append: true, PushEmulated: true}
+var modern = tracefs.Features{Memory: true, Instances: true, Append: true, PushEmulated: true}
 
 func planOf(t *testing.T, opt Options, names ...string) *Plan {
 	t.Helper()
@@ -59,26 +59,27 @@ func TestPlan(t *testing.T) {
 		{"latency", Options{Mode: Latency, Features: modern}, []string{"main.leaf", "main.returns", "main.catch"},
 			`e 3 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64 id=+152(%r14):s64] 
 r 9 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64] 
-x 1 sites [g=%r14:s64] 
+x 2 sites [g=%r14:s64] 
 p 1 sites [sp=+0(+0(%sp)):s64 g=+16(+0(%sp)):s64 hi=+8(+16(+0(%sp))):s64] 
 `},
-		{"latency where push is single-stepped", Options{Mode: Latency, Features: tracefs.Features{Append: true}}, []string{"main.leaf", "main.catch"},
+		{"latency where push is single-stepped", Options{Mode: Latency, Features: tracefs.Features{Memory: true, Instances: true, Append: true}}, []string{"main.leaf", "main.catch"},
 			`e 1 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64 id=+152(%r14):s64] 
 j 1 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64 id=+152(%r14):s64 fl=%flags:s64] 
 r 3 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64] 
-x 1 sites [g=%r14:s64] 
+x 2 sites [g=%r14:s64] 
 p 1 sites [sp=+0(+0(%sp)):s64 g=+16(+0(%sp)):s64 hi=+8(+16(+0(%sp))):s64] 
 `},
-		{"one site an event", Options{Mode: Latency, Features: tracefs.Features{PushEmulated: true}}, []string{"main.catch"},
+		{"one site an event", Options{Mode: Latency, Features: tracefs.Features{Memory: true, Instances: true, PushEmulated: true}}, []string{"main.catch"},
 			`e 1 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64 id=+152(%r14):s64] 
 r 1 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64] 
 r 1 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64] 
+x 1 sites [g=%r14:s64] 
 x 1 sites [g=%r14:s64] 
 p 1 sites [sp=+0(+0(%sp)):s64 g=+16(+0(%sp)):s64 hi=+8(+16(+0(%sp))):s64] 
 `},
 		{"count", Options{Mode: Count, Features: modern}, []string{"main.leaf", "main.catch"},
 			"e 2 sites [] common_pid == 1 && common_pid == 2\n"},
-		{"count by the jump", Options{Mode: Count, Features: tracefs.Features{Append: true}}, []string{"main.leaf", "main.catch"},
+		{"count by the jump", Options{Mode: Count, Features: tracefs.Features{Memory: true, Instances: true, Append: true}}, []string{"main.leaf", "main.catch"},
 			"e 1 sites [] common_pid == 1 && common_pid == 2\nj 1 sites [fl=%flags:s64] fl & 65\n"},
 		{"count what is recorded", Options{Mode: CountRecorded, Features: modern}, []string{"main.leaf"},
 			"e 1 sites [] \n"},
@@ -86,7 +87,7 @@ p 1 sites [sp=+0(+0(%sp)):s64 g=+16(+0(%sp)):s64 hi=+8(+16(+0(%sp))):s64]
 			`e 2 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64 lo=+0(%r14):s64 id=+152(%r14):s64] 
 r 12 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64 lo=+0(%r14):s64] 
 t 1 sites [sp=%sp:s64 g=%r14:s64 hi=+8(%r14):s64 lo=+0(%r14):s64] 
-x 1 sites [g=%r14:s64] 
+x 2 sites [g=%r14:s64] 
 p 1 sites [sp=+0(+0(%sp)):s64 g=+16(+0(%sp)):s64 hi=+8(+16(+0(%sp))):s64] 
 `},
 	} {
@@ -143,7 +144,7 @@ func TestSitesAreFoundAgain(t *testing.T) {
 }
 
 func TestLargePlansAreSplit(t *testing.T) {
-	c := collector{plan: &Plan{}, features: modern, nonce: "0123456789abcd", open: make(map[shape]int)}
+	c := collector{plan: &Plan{}, features: modern, nonce: "0123456789abcd", limit: 1000, open: make(map[shape]int)}
 	b, err := offsets.Open(fixture.Build(t, "exact"))
 	if err != nil {
 		t.Fatal(err)
@@ -162,12 +163,12 @@ func TestLargePlansAreSplit(t *testing.T) {
 	}
 	sites, got := len(distinct), 0
 	for _, ev := range c.events {
-		if len(ev.Sites) > sitesPerEvent {
+		if len(ev.Sites) > c.limit {
 			t.Errorf("event with %d sites", len(ev.Sites))
 		}
 		got += len(ev.Sites)
 	}
-	if want := (sites + sitesPerEvent - 1) / sitesPerEvent; got != sites || len(c.events) != want {
+	if want := (sites + c.limit - 1) / c.limit; got != sites || len(c.events) != want {
 		t.Errorf("%d sites in %d events, want %d in %d", got, len(c.events), sites, want)
 	}
 }

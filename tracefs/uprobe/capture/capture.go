@@ -16,8 +16,12 @@ type Options struct {
 	StrLen, Items int
 	// Arrays: the kernel fetches arrays (since 4.20); else it is asked for each word.
 	Arrays bool
+	// Memory: the kernel fetches from memory (since 3.14); else from registers alone.
+	Memory bool
 	// Static is the fetcharg for a virtual address of the file, load bias not counted.
 	Static func(va uint64) string
+	// Beside are arguments that the event has besides those that tell whose call it is.
+	Beside []tracefs.Arg
 }
 
 // What an event can hold: MAX_TRACE_ARGS (128) arguments, MAX_PROBE_EVENT_SIZE (3,072)
@@ -88,14 +92,20 @@ type Builder struct {
 	words int
 	bytes int
 	line  int // bytes of text
-	share int // the arguments there may be
+	max   int // the arguments there may be
+	share int // those that the variable at hand may have, and the ones before
 	// named: somebody knows arguments by their names, which go by their order.
 	named bool
 }
 
 // NewBuilder returns a Builder for variables.
 func NewBuilder(vars []offsets.Variable, opt Options) *Builder {
-	return &Builder{vars: vars, opt: opt, index: make(map[string]int), share: maxArgs}
+	b := &Builder{vars: vars, opt: opt, index: make(map[string]int), max: maxArgs - len(opt.Beside), share: maxArgs}
+	for _, a := range opt.Beside {
+		b.line += len(a.Fetch) + argFrame
+		b.bytes += 16 // two words at most
+	}
+	return b
 }
 
 // Capture is what has been asked for. Decode yields the values of paths, then those of
@@ -135,9 +145,11 @@ func (b *Builder) fetch(text, typ string, count, bytes int) (at int, why string)
 		return at, ""
 	}
 	switch {
+	case !b.opt.Memory && text[0] != '%':
+		return 0, "in memory: this kernel fetches registers alone (Linux before 3.14)"
 	case len(text) > maxText:
 		return 0, "too many pointers away"
-	case len(b.args) >= min(maxArgs, b.share) || b.bytes+bytes > maxBytes || b.line+len(text)+argFrame > maxLine:
+	case len(b.args) >= min(b.max, b.share) || b.bytes+bytes > maxBytes || b.line+len(text)+argFrame > maxLine:
 		return 0, "no room: name the parts that matter"
 	}
 	at = b.words
@@ -200,7 +212,7 @@ func (b *Builder) array(s source, off int64, n int) (at int, why string) {
 	if b.opt.Arrays {
 		return b.fetch(text, "x64", n, 8*n)
 	}
-	if len(b.args)+n > min(maxArgs, b.share) {
+	if len(b.args)+n > min(b.max, b.share) {
 		return 0, "no room: name the parts that matter"
 	}
 	for i := range n {
@@ -209,7 +221,8 @@ func (b *Builder) array(s source, off int64, n int) (at int, why string) {
 			return 0, why
 		}
 		// The words must follow each other: one that is there already won't do.
-		w, why := b.fetch(text, "x64", 0, 8)
+		// There is no x64 before 4.9.
+		w, why := b.fetch(text, "u64", 0, 8)
 		if why != "" {
 			return 0, why
 		}

@@ -63,7 +63,7 @@ func TestFetch(t *testing.T) {
 		{"path into a slice", inRegisters("p", gotype.PointerTo(outer), "ax"), []string{"p.items[1].n"}, "%ax:s64 +16(%ax):s64 +8(%ax):s64 +24(+8(%ax)):s64"},
 		{"promoted field", inRegisters("p", gotype.PointerTo(outer), "ax"), []string{"p.n"}, "%ax:s64 +32(%ax):s64 +0(+32(%ax)):s64"},
 		{"error", inRegisters("err", basic("error"), "ax", "bx"), nil,
-			"%ax:s64 +8(%ax):s64 %bx:s64 +0(%bx):x64[6] +0(+0(%bx)):x64[2] +0(+8(%bx)):x64[2] +0(+16(%bx)):x64[2] +0(+40(%bx)):s64"},
+			"%ax:s64 +8(%ax):s64 %bx:s64 +0(%bx):x64[6] +0(+0(%bx)):x64[2] +0(+8(%bx)):x64[2] +0(+16(%bx)):x64[2] +0(+24(%bx)):s64 +0(+40(%bx)):s64"},
 		{"captured by reference", offsets.Variable{Name: "n", Type: basic("int"), Pieces: []offsets.Piece{{Size: 8, Register: "dx", InMemory: true, Disp: 8, Pointer: true}}}, nil,
 			"+8(%dx):s64 +0(+8(%dx)):s64"},
 		{"package variable", offsets.Variable{Name: "n", Type: basic("int"), Pieces: []offsets.Piece{{Size: 8, Static: true, Disp: 0x1000}}}, nil, "@0x1000:s64"},
@@ -83,7 +83,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-var options = Options{StrLen: 16, Items: 2, Arrays: true, Static: func(va uint64) string { return fmt.Sprintf("@%#x", va) }}
+var options = Options{StrLen: 16, Items: 2, Arrays: true, Memory: true, Static: func(va uint64) string { return fmt.Sprintf("@%#x", va) }}
 
 func fetched(c *Capture) string {
 	var out []string
@@ -103,7 +103,7 @@ func TestWithoutArrays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fetched(c), "%ax:s64 %bx:s64 +0(%ax):x64 +8(%ax):x64"; got != want {
+	if got, want := fetched(c), "%ax:s64 %bx:s64 +0(%ax):u64 +8(%ax):u64"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if c.Words() != 4 {

@@ -161,16 +161,20 @@ func newMachine() *machine {
 	m.put(0x14000, 0x10000, 5)                              // a string: "hello"
 	m.put(0x15000, 0x10000, 4, 0x10007, 4, 0x5000, 0x15100) // PathError{"hell", "wide", Errno 2}
 	m.put(0x15100, 2)
-	m.put(0x16000, 5, 9) // a map of 5, a channel with 5 of 9, code at 5
+	m.put(0x15200, 0x10000, 4, 0x5000, 0x15100) // SyscallError{"hell", Errno 2}
+	m.put(0x16000, 5, 9)                        // a map of 5, a channel with 5 of 9, code at 5
 	m.put(0x17000, 0x0807060504030201, 0x100f0e0d0c0b0a09)
 	pathError := structOf("fs.PathError", 48,
 		gotype.Field{Name: "Op", Type: basic("string")}, gotype.Field{Name: "Path", Offset: 16, Type: basic("string")}, gotype.Field{Name: "Err", Offset: 32, Type: basic("error")})
+	syscallError := structOf("os.SyscallError", 32,
+		gotype.Field{Name: "Syscall", Type: basic("string")}, gotype.Field{Name: "Err", Offset: 16, Type: basic("error")})
 	errno := &gotype.Type{Name: "syscall.Errno", Kind: gotype.Uint, Size: 8, Align: 8}
 	m.types = map[uint64]offsets.RuntimeType{
 		0x6000: {Type: errno}, 0x6100: {Type: basic("string")}, 0x6200: {Type: basic("int8")},
 		0x6300: {Type: gotype.PointerTo(inner), Direct: true}, 0x6400: {Type: gotype.PointerTo(pathError), Direct: true},
 	}
-	m.itabs[0x5400] = 0x6400
+	m.types[0x6500] = offsets.RuntimeType{Type: gotype.PointerTo(syscallError), Direct: true}
+	m.itabs[0x5400], m.itabs[0x5500] = 0x6400, 0x6500
 	m.put(0x18000, 0, 0x6400) // an itab made at run time
 	m.put(0x18020, 0, 0x6300)
 	return m
@@ -208,6 +212,7 @@ func TestDecode(t *testing.T) {
 		{"path behind a slice", gotype.PointerTo(outer), []uint64{0x12000}, "v.items[3].n", "<index out of range>"},
 		{"nil error", basic("error"), []uint64{0, 0}, "", "nil"},
 		{"error", basic("error"), []uint64{0x5400, 0x15000}, "", `*fs.PathError:&fs.PathError["hell"/4 "wide"/4 syscall.Errno:2]`},
+		{"error of a system call", basic("error"), []uint64{0x5500, 0x15200}, "", `*os.SyscallError:&os.SyscallError["hell"/4 syscall.Errno:2]`},
 		{"error with a new itab", basic("error"), []uint64{0x18000, 0x15000}, "", `*fs.PathError:&fs.PathError["hell"/4 "wide"/4 syscall.Errno:2]`},
 		{"error of no type", basic("error"), []uint64{0x99000, 0x15000}, "", "<no valid pointer>"},
 		{"error with a number", basic("error"), []uint64{0x18020, 0x11000}, "", `*main.inner:&main.inner[7 "hello"/5]`},

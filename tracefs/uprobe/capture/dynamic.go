@@ -1,6 +1,8 @@
 package capture
 
 import (
+	"slices"
+
 	"encoding/binary"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -152,8 +154,9 @@ func (d *decoder) interfaceInImage(v *Value, p *payload, typ, data uint64, off i
 	}
 	v.Dynamic = t.Name
 	e := Value{Type: t, Num: data}
-	if isErrno(t) && off == 32 && p.last.at >= 0 {
-		e.Num = p.last.read(d.words)
+	// off is that of the type's word, the number's is the next.
+	if i := slices.Index(errnoWords[:], off/8+1); isErrno(t) && i >= 0 && p.errnos[i].at >= 0 {
+		e.Num = p.errnos[i].read(d.words)
 	} else if t.Kind != gotype.Pointer {
 		e.State, e.Why = Unfetched, "further than what is fetched"
 	}

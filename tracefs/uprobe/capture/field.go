@@ -45,6 +45,8 @@ func (b *Builder) Field(path string, length, capacity bool) (name string, t *got
 	typ := "u"
 	if signed {
 		typ = "s"
+	} else if !b.opt.Memory {
+		return "", nil, false, false // those kernels print it in a way of their own: 10 for 16
 	}
 	if _, why := b.fetch(text, typ+strconv.FormatInt(8*size, 10), 0, int(size)); why != "" {
 		return "", nil, false, false

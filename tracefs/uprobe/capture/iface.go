@@ -13,9 +13,13 @@ type payload struct {
 	at, words int
 	texts     [3]int // first word each, -1 for none
 	textWords int
-	// last is what the sixth word points to: the number in a *fs.PathError's Err.
-	last leaf
+	// errnos are what the fourth and the sixth word point to: the numbers in the Err of a
+	// *os.SyscallError and of a *fs.PathError.
+	errnos [2]leaf
 }
+
+// errnoWords are those words.
+var errnoWords = [2]int64{3, 5}
 
 // A *fs.PathError, Op and Path string and Err error, has six words.
 const payloadWords = 6
@@ -27,7 +31,7 @@ func (b *Builder) dynamic(n *node, s source) {
 	if n.num, n.why = typ, why; why != "" {
 		return
 	}
-	n.iface = &payload{typ: none, texts: [3]int{-1, -1, -1}, last: none}
+	n.iface = &payload{typ: none, texts: [3]int{-1, -1, -1}, errnos: [2]leaf{none, none}}
 	if n.typ.Methods {
 		// itab is inter, type, … (runtime/runtime2.go, internal/abi/iface.go).
 		if n.iface.typ, n.why = b.scalar(types, 8, 8, false); n.why != "" {
@@ -64,9 +68,13 @@ func (b *Builder) dynamic(n *node, s source) {
 		}
 	}
 	if isError {
-		if last, _, why := b.followText(data, 40); why == "" {
-			if p.last, why = b.scalar(last, 0, 8, false); why != "" {
-				p.last = none
+		for i, word := range errnoWords {
+			errno, _, why := b.followText(data, 8*word)
+			if why != "" {
+				continue
+			}
+			if p.errnos[i], why = b.scalar(errno, 0, 8, false); why != "" {
+				p.errnos[i] = none
 			}
 		}
 	}
@@ -78,7 +86,7 @@ func (b *Builder) followText(s source, off int64) (source, leaf, string) {
 	return source{inner: text}, none, why
 }
 
-// isErrno is the type whose value a *fs.PathError's Err mostly holds.
+// isErrno is the type whose value the Err of a *fs.PathError or *os.SyscallError mostly holds.
 func isErrno(t *gotype.Type) bool { return t.Name == "syscall.Errno" }
 
 // IsError tells whether a type is the interface error, or what generic code has for it.

@@ -1,0 +1,66 @@
+package tracefs
+
+import "slices"
+
+// features are what this kernel's tracefs can do, one finding each.
+func (m *machine) features(f *FS) []Finding {
+	if _, err := f.ops.Read(f.path("README")); err != nil && !isNotExist(err) {
+		return []Finding{{Check: "features", State: Unknown, Text: "not to be seen without permission"}}
+	}
+	have := f.Features()
+	noHistograms := f.HistogramsMissing()
+	builtWith := func(option string) bool { return !slices.Contains(noHistograms, option) }
+	all := []struct {
+		check  string
+		has    bool
+		good   string
+		less   string
+		serves State // what it is not to have it
+	}{
+		{"instances", f.exists("instances"), "each run has its own", "since Linux 3.10: runs can't be kept apart", Missing},
+		{"recording", have.Instances, "uprobes are recorded in instances", "since Linux 3.14: runs take the top level, and --force to say so", Warning},
+		{"fetching", have.Memory, "values are fetched from memory", "since Linux 3.14: registers only, which is enough for count and trace --entries", Warning},
+		{"append", have.Append, "one event has many sites", "since Linux 5.4: an event a site, each of which takes long to remove", Warning},
+		{"push", have.PushEmulated, "a probed push of a register is emulated", "since Linux 5.4: entries are probed at the jump of the stack check, which is emulated", Warning},
+		{"arrays", have.Arrays, "memory is fetched many words at once", "since Linux 4.20: values of trace are fetched word by word", Warning},
+		{"set_event_pid", have.EventPID, "sessions can record single processes", "since Linux 4.4: sessions record all processes of the file", Warning},
+		{"event-fork", have.EventFork, "and follow the threads they start", "since Linux 4.9: sessions of single processes miss threads they start", Warning},
+		{"record-tgid", have.RecordTGID, "lines name the process", "since Linux 4.14: processes of threads are looked up in /proc", Warning},
+		{"hits", have.ExactHits, "the kernel counts every hit", "since Linux 6.12: hits of several CPUs at once may count as one, so count records them all", Warning},
+		{"error_log", f.exists("error_log"), "refusals are explained", "since Linux 5.4: refusals are not explained", Warning},
+		{"buffer_percent", f.exists("buffer_percent"), "there, though readers do not depend on it", "since Linux 5.4; readers do not depend on it", OK},
+		{"raw pages", f.exists("per_cpu", "cpu0", "trace_pipe_raw") && f.exists("events", "header_page"), "--reader raw", "--reader raw can't be used", Warning},
+		{"hist", builtWith("CONFIG_HIST_TRIGGERS"), "probe --in-kernel", "CONFIG_HIST_TRIGGERS is not set: no probe --in-kernel", Warning},
+		{"synthetic", builtWith("CONFIG_SYNTH_EVENTS"), "probe --in-kernel", "CONFIG_SYNTH_EVENTS is not set: no probe --in-kernel", Warning},
+	}
+	var found []Finding
+	for _, c := range all {
+		if c.has {
+			found = append(found, Finding{Check: c.check, State: OK, Text: c.good})
+		} else {
+			found = append(found, Finding{Check: c.check, State: c.serves, Text: c.less})
+		}
+	}
+	return slices.Insert(found, 1, m.clock(f))
+}
+
+// clock is the one that sessions use.
+func (m *machine) clock(f *FS) Finding {
+	found := Finding{Check: "clock", State: OK}
+	offered, err := f.readTrimmed("trace_clock")
+	if err != nil {
+		return Finding{Check: "clock", State: Unknown, Text: "trace_clock can't be read"}
+	}
+	trusted := tscListed(m.read(clockSources))
+	switch found.Text = chooseClock(offered, trusted); {
+	case found.Text == counterClock:
+		found.Text += ": cycles, which the kernel trusts"
+	case found.Text == "local":
+		found.State, found.Text = Warning, "local: CPUs do not agree on the time"
+	case !trusted:
+		found.State, found.Text = Warning, found.Text+": latencies to the microsecond (but for --reader raw), since the kernel does not trust the cycle counter"
+	default:
+		found.State, found.Text = Warning, found.Text+": latencies to the microsecond (but for --reader raw)"
+	}
+	return found
+}

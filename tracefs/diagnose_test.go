@@ -1,0 +1,254 @@
+package tracefs
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// box is a machine in a directory.
+type box struct {
+	*machine
+	t *testing.T
+}
+
+const uprobesBuiltIn = "CONFIG_A=y\nCONFIG_UPROBE_EVENTS=y\n# CONFIG_B is not set\n"
+
+// newBox is a machine on which all is well: Linux 6.12, root.
+func newBox(t *testing.T) *box {
+	b := &box{t: t, machine: &machine{root: t.TempDir(), release: "6.12.1"}}
+	b.access = func(string, uint32) error { return nil }
+	b.open = func(path string, _ int) error {
+		_, err := os.Stat(path)
+		return err
+	}
+	b.put("/proc/config.gz", zipped(t, uprobesBuiltIn))
+	b.put("/proc/self/mountinfo", "23 27 0:22 / /sys rw,relatime - sysfs sysfs rw\n42 23 0:13 / /sys/kernel/tracing rw,relatime shared:7 - tracefs tracefs rw\n")
+	b.link("/proc/self/ns/pid", "pid:[4026531836]")
+	b.link("/proc/self/ns/mnt", "mnt:[4026531832]")
+	b.link("/proc/1/ns/mnt", "mnt:[4026531832]")
+	b.put("/proc/meminfo", "MemTotal: 9000000 kB\nMemAvailable:    1048576 kB\n")
+	b.put("/proc/loadavg", "0.20 0.18 0.12 1/145 1234\n")
+	b.put("/proc/sys/kernel/pid_max", "32768\n")
+	b.put("/proc/sys/kernel/threads-max", "191000\n")
+	b.put("/sys/devices/system/cpu/online", "0-1,4\n")
+	b.put("/sys/kernel/security/lockdown", "[none] integrity confidentiality\n")
+	b.put(clockSources, "tsc hpet acpi_pm\n")
+	const tracing = "/sys/kernel/tracing/"
+	b.put(tracing+"README", "  uprobe_events\t\t- Create/append/remove/show\n<type>\\[<array-size>\\]\nhist:keys=\n")
+	b.put(tracing+"trace_clock", "[local] global mono x86-tsc\n")
+	for _, name := range []string{
+		"uprobe_events", "error_log", "buffer_percent", "set_event_pid", "options/event-fork", "options/record-tgid",
+		"synthetic_events", "per_cpu/cpu0/trace_pipe_raw", "events/header_page", "instances/ftgo_theirs/trace",
+	} {
+		b.put(tracing+name, "")
+	}
+	return b
+}
+
+func zipped(t *testing.T, text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write([]byte(text))
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func (b *box) put(path, text string) {
+	if err := os.MkdirAll(filepath.Dir(b.root+path), 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(b.root+path, []byte(text), 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *box) link(path, to string) {
+	if err := os.MkdirAll(filepath.Dir(b.root+path), 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	os.Remove(b.root + path)
+	if err := os.Symlink(to, b.root+path); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *box) remove(paths ...string) {
+	for _, p := range paths {
+		if err := os.RemoveAll(b.root + p); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// refuse makes opening uprobe_events fail.
+func (b *box) refuse(uid int, err error) {
+	b.uid = uid
+	b.open = func(path string, _ int) error { return &fs.PathError{Op: "open", Path: path, Err: err} }
+}
+
+// unmount leaves the directory that tracefs could be mounted at.
+func (b *box) unmount() {
+	b.remove("/sys/kernel/tracing")
+	if err := os.Mkdir(b.root+"/sys/kernel/tracing", 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	b.put("/proc/self/mountinfo", "23 27 0:22 / /sys rw,relatime - sysfs sysfs rw\n")
+}
+
+func TestDiagnoseWell(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, f := range newBox(t).diagnose(16 << 10) {
+		if f.State != OK || f.Fix != "" || f.Text == "" {
+			t.Errorf("%+v", f)
+		}
+		if seen[f.Check] {
+			t.Errorf("%s twice", f.Check)
+		}
+		seen[f.Check] = true
+	}
+	if len(seen) != 26 {
+		t.Errorf("%d checks: %v", len(seen), seen)
+	}
+}
+
+func TestDiagnose(t *testing.T) {
+	const tracing = "/sys/kernel/tracing/"
+	for _, c := range []struct {
+		name  string
+		alter func(*box)
+		want  Finding // Text is a part of it
+	}{
+		{"kernel that can hang targets", func(b *box) { b.release = "3.10.0-957.el7" }, Finding{"kernel", Warning, "--force", ""}},
+		{"kernel that does not append", func(b *box) { b.release = "4.19.40" }, Finding{"kernel", Warning, "before 5.4", ""}},
+		{"kernel without a release", func(b *box) { b.release = "" }, Finding{"kernel", Unknown, "can't be read", ""}},
+		{"configured without", func(b *box) {
+			b.put("/proc/config.gz", zipped(b.t, "# CONFIG_UPROBE_EVENTS is not set\n"))
+			b.remove(tracing + "uprobe_events")
+		}, Finding{"uprobe_events", Missing, "CONFIG_UPROBE_EVENTS is not set (/proc/config.gz)", ""}},
+		{"configuration in /boot", func(b *box) {
+			b.remove("/proc/config.gz")
+			b.put("/boot/config-6.12.1", uprobesBuiltIn)
+		}, Finding{"uprobe_events", OK, "(/boot/config-6.12.1)", ""}},
+		{"configuration in /lib/modules, old name", func(b *box) {
+			b.remove("/proc/config.gz")
+			b.put("/lib/modules/6.12.1/config", "CONFIG_UPROBE_EVENT=y\n")
+		}, Finding{"uprobe_events", OK, "(/lib/modules/6.12.1/config)", ""}},
+		{"configuration of another kernel only", func(b *box) {
+			b.remove("/proc/config.gz")
+			b.put("/boot/config-5.10.0", "# CONFIG_UPROBE_EVENTS is not set\n")
+		}, Finding{"uprobe_events", OK, "the file is there", ""}},
+		{"no configuration, no file", func(b *box) { b.remove("/proc/config.gz", tracing+"uprobe_events") }, Finding{"uprobe_events", Missing, "needs CONFIG_UPROBE_EVENTS=y", ""}},
+		{"no configuration, nothing mounted", func(b *box) { b.remove("/proc/config.gz"); b.unmount() }, Finding{"uprobe_events", Unknown, "keeps no copy", ""}},
+		{"configuration that is no gzip", func(b *box) { b.put("/proc/config.gz", "CONFIG_UPROBE_EVENTS=y\n") }, Finding{"uprobe_events", OK, "the file is there", ""}},
+
+		{"not mounted", (*box).unmount, Finding{"tracefs", Missing, "not mounted", "mount -t tracefs tracefs /sys/kernel/tracing"}},
+		{"not mounted, a user", func(b *box) { b.unmount(); b.uid = 1000 }, Finding{"tracefs", Missing, "not mounted", "sudo mount -t tracefs tracefs /sys/kernel/tracing"}},
+		{"not mounted, no root to try", (*box).unmount, Finding{"permission", Unknown, "nothing to try it on", ""}},
+		{"not mounted and not root", func(b *box) { b.unmount(); b.uid = 1000 }, Finding{"permission", Missing, "takes root", "sudo ftgo doctor"}},
+		{"not mounted, in a container", func(b *box) {
+			b.unmount()
+			b.put("/proc/self/mountinfo", "23 27 0:22 / /sys ro,nosuid - sysfs sysfs ro\n")
+		}, Finding{"tracefs", Missing, "/sys is read-only, as in a container", "docker run --privileged --pid=host ..."}},
+		{"old kernel, not mounted", func(b *box) {
+			b.unmount()
+			b.remove(tracing)
+			b.release = "3.10.0"
+			b.put("/sys/kernel/debug/.keep", "")
+		}, Finding{"tracefs", Missing, "part of debugfs", "mount -t debugfs debugfs /sys/kernel/debug"}},
+		{"no place to mount it", func(b *box) { b.unmount(); b.remove(tracing) }, Finding{"tracefs", Missing, "a kernel without tracing, or a container", ""}},
+		{"below debugfs only", func(b *box) {
+			b.unmount()
+			b.put("/sys/kernel/debug/tracing/trace_clock", "[local]\n")
+		}, Finding{"tracefs", OK, "/sys/kernel/debug/tracing, below debugfs only", ""}},
+		{"mounted elsewhere", func(b *box) {
+			b.unmount()
+			b.put("/proc/self/mountinfo", "42 23 0:13 / /tracing rw - tracefs tracefs rw\n")
+		}, Finding{"tracefs", Missing, "at /tracing, where", "mount --bind /tracing /sys/kernel/tracing"}},
+		{"mounted read-only", func(b *box) {
+			b.put("/proc/self/mountinfo", "42 23 0:13 / /sys/kernel/tracing ro,relatime - tracefs tracefs rw\n")
+		}, Finding{"tracefs", Missing, "for reading only", "mount -o remount,rw /sys/kernel/tracing"}},
+		{"mountinfo that is none", func(b *box) { b.put("/proc/self/mountinfo", "1 2 - -\n - \n\n- tracefs\n") }, Finding{"tracefs", OK, "mounted at", ""}},
+
+		{"confidentiality", func(b *box) { b.put("/sys/kernel/security/lockdown", "none integrity [confidentiality]\n") }, Finding{"lockdown", Missing, "locked down", ""}},
+		{"integrity", func(b *box) { b.put("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n") }, Finding{"lockdown", OK, "integrity", ""}},
+		{"no lockdown", func(b *box) { b.remove("/sys/kernel/security") }, Finding{"lockdown", OK, "nothing to be seen", ""}},
+
+		{"ordinary user", func(b *box) { b.refuse(1000, syscall.EACCES) }, Finding{"permission", Missing, "user 1000 may not use /sys/kernel/tracing/uprobe_events: it takes root", "sudo ftgo doctor"}},
+		{"user of the mount's group", func(b *box) {
+			b.refuse(1000, syscall.EACCES)
+			b.put("/proc/self/mountinfo", "42 23 0:13 / /sys/kernel/tracing rw - tracefs tracefs rw,gid=44\n")
+		}, Finding{"permission", Missing, "gid=44 of the mount lets a group read, not write", "sudo ftgo doctor"}},
+		{"user who may", func(b *box) { b.uid = 1000 }, Finding{"permission", OK, "user 1000", ""}},
+		{"user who may define, but make no instance", func(b *box) {
+			b.uid = 1000
+			b.access = func(string, uint32) error { return syscall.EACCES }
+		}, Finding{"permission", Missing, "/sys/kernel/tracing/instances: it takes root", "sudo ftgo doctor"}},
+		{"refused to root", func(b *box) { b.refuse(0, syscall.EPERM) }, Finding{"permission", Missing, "locked down, or a security module", ""}},
+		{"root of a container", func(b *box) { b.refuse(0, syscall.EACCES) }, Finding{"permission", Missing, "no CAP_DAC_OVERRIDE", "docker run --privileged --pid=host ..."}},
+		{"read-only for all", func(b *box) { b.refuse(0, syscall.EROFS) }, Finding{"permission", Missing, "reading only", ""}},
+
+		{"container's pids", func(b *box) { b.link("/proc/self/ns/pid", "pid:[4026532111]") }, Finding{"pid namespace", Warning, "-p can't be used", "docker run --privileged --pid=host ..."}},
+		{"no /proc/self/ns", func(b *box) { b.remove("/proc/self/ns") }, Finding{"pid namespace", Unknown, "does not tell", ""}},
+		{"mounts of its own", func(b *box) { b.link("/proc/self/ns/mnt", "mnt:[4026532112]") }, Finding{"mount namespace", OK, "not that of process 1", ""}},
+		{"mounts of process 1 not to be seen", func(b *box) { b.remove("/proc/1") }, Finding{"mount namespace", Unknown, "may not", ""}},
+
+		{"no instances", func(b *box) { b.remove(tracing + "instances") }, Finding{"instances", Missing, "3.10", ""}},
+		{"no append", func(b *box) { b.put(tracing+"README", "uprobe_events - Add/remove/show\n") }, Finding{"append", Warning, "5.4", ""}},
+		{"no arrays", func(b *box) { b.put(tracing+"README", "uprobe_events - Add/remove/show\n") }, Finding{"arrays", Warning, "4.20", ""}},
+		{"no histograms", func(b *box) { b.put(tracing+"README", "") }, Finding{"hist", Warning, "CONFIG_HIST_TRIGGERS", ""}},
+		{"no synthetic events", func(b *box) { b.remove(tracing + "synthetic_events") }, Finding{"synthetic", Warning, "CONFIG_SYNTH_EVENTS", ""}},
+		{"no raw pages", func(b *box) { b.remove(tracing + "per_cpu") }, Finding{"raw pages", Warning, "--reader raw", ""}},
+		{"no set_event_pid", func(b *box) { b.remove(tracing + "set_event_pid") }, Finding{"set_event_pid", Warning, "4.4", ""}},
+		{"README not for us", func(b *box) {
+			// A directory in its place can be read by nobody, root included.
+			b.remove(tracing + "README")
+			b.put(tracing+"README/x", "")
+		}, Finding{"features", Unknown, "without permission", ""}},
+		{"cycles not trusted", func(b *box) { b.put(clockSources, "hpet acpi_pm\n") }, Finding{"clock", Warning, "mono: latencies to the microsecond", ""}},
+		{"local clock only", func(b *box) { b.put(tracing+"trace_clock", "[local] counter\n") }, Finding{"clock", Warning, "do not agree", ""}},
+
+		{"leftover of a killed run", func(b *box) {
+			name := owner{pid: 1 << 22, started: 5, session: 1}.String()
+			b.put(tracing+"instances/"+name+"/trace", "")
+			b.put(tracing+"events/"+name+"/e/enable", "0")
+			b.put(tracing+"events/"+name+"/f/enable", "0")
+			b.put(tracing+"events/"+name+"/enable", "0")
+		}, Finding{"leftovers", Warning, "1 of killed runs, with 2 probe events", "ftgo clean"}},
+
+		{"little memory", func(b *box) { b.put("/proc/meminfo", "MemAvailable: 90000 kB\n") }, Finding{"memory", Warning, "48 MB on 3 CPUs, 87 MB are available", ""}},
+		{"no meminfo", func(b *box) { b.remove("/proc/meminfo") }, Finding{"memory", Unknown, "do not tell", ""}},
+		{"many threads", func(b *box) { b.put("/proc/loadavg", "1 1 1 3/32000 7\n") }, Finding{"threads", Warning, "32000 of at most 32768", "sysctl -w kernel.pid_max=131072 kernel.threads-max=131072"}},
+		{"loadavg that is none", func(b *box) { b.put("/proc/loadavg", "x/y\n") }, Finding{"threads", Unknown, "does not tell", ""}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBox(t)
+			c.alter(b)
+			for _, f := range b.diagnose(16 << 10) {
+				if f.Check != c.want.Check {
+					continue
+				}
+				if f.State != c.want.State || !strings.Contains(f.Text, c.want.Text) || f.Fix != c.want.Fix || strings.Contains(f.Text, b.root) {
+					t.Errorf("%+v\nwant %+v", f, c.want)
+				}
+				return
+			}
+			t.Errorf("no check %s", c.want.Check)
+		})
+	}
+}
+
+func TestCountList(t *testing.T) {
+	for list, want := range map[string]int{"0": 1, "0-7": 8, "0-1,4,6-7": 5, "": 0, "x": 0, "3-1": 0, "0-": 0} {
+		if got := countList(list); got != want {
+			t.Errorf("countList(%q) is %d, want %d", list, got, want)
+		}
+	}
+}

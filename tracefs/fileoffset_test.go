@@ -1,0 +1,32 @@
+package tracefs
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestFromSite(t *testing.T) {
+	for _, c := range []struct {
+		fetch string
+		site  uint64
+		want  string
+	}{
+		{"@+0x1e6fd8", 0xa9aa0, "+1299768(%ip)"},
+		{"@+16", 0x20, "-16(%ip)"},
+		{"@+0x20", 0x20, "+0(%ip)"},
+		{"+8(+0(@+0x30))", 0x20, "+8(+0(+16(%ip)))"},
+		{"+8(%sp)", 0x20, "+8(%sp)"},
+		{"@0x4000", 0x20, "@0x4000"},
+		{"@+word", 0x20, "@+word"},
+		{"@+", 0x20, "@+"},
+	} {
+		if got := fromSite(c.fetch, c.site); got != c.want {
+			t.Errorf("%s at %#x: %s, want %s", c.fetch, c.site, got, c.want)
+		}
+	}
+	e := Event{Name: "e", Sites: []uint64{0x10, 0x20}, Args: []Arg{{"v", "@+0x30", "s64"}}}
+	want := []string{"p:g/e /bin/true:0x10 v=+32(%ip):s64", "p:g/e /bin/true:0x20 v=+16(%ip):s64"}
+	if got := e.Definitions("g", "/bin/true"); !slices.Equal(got, want) {
+		t.Errorf("defined as %q, want %q", got, want)
+	}
+}

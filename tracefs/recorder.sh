@@ -1,0 +1,368 @@
+# What follows is the same in all scripts of ftgo. The order in which probes are removed
+# matters: one that goes while it is enabled somewhere can crash the kernel.
+set -u
+
+usage() {
+	cat <<END
+usage: sh SCRIPT [-d SECONDS] [-b BINARY] [-w FILE] [-f] [-- PROGRAM ARGS...]
+
+Records calls of functions in $binary, as root, until Ctrl-C, for SECONDS, or until
+PROGRAM ends. The recording, for ftgo report, goes to standard output or to FILE.
+-b BINARY says where the binary is on this machine. -f goes on where nothing can tell
+that it is the right one, and on kernels before 4.0.
+END
+}
+
+say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
+
+# die STATUS TEXT ends the script.
+die() {
+	code=$1
+	shift
+	say "$*"
+	exit "$code"
+}
+
+# check refuses any file but the one that was planned for: a breakpoint in the middle of an
+# instruction corrupts the program.
+check() {
+	bytes=$(wc -c <"$file")
+	[ "$((bytes))" -eq "$size" ] || die 1 "$binary has $((bytes)) bytes, and the binary that this script is for has $size: it is another build"
+	if sum=$(sha256sum <"$file" 2>/dev/null) && [ -n "$sum" ]; then
+		[ "${sum%% *}" = "$sha256" ] || die 1 "$binary is not the binary that this script is for: SHA-256 differs"
+	elif sum=$(cksum <"$file" 2>/dev/null) && [ -n "$sum" ]; then
+		case $sum in "$crc $size"*) ;; *) die 1 "$binary is not the binary that this script is for: cksum differs" ;; esac
+	elif [ -z "$forced" ]; then
+		die 1 "neither sha256sum nor cksum is here to tell whether $binary is the right binary; -f goes by its size"
+	fi
+}
+
+find_tracefs() {
+	for T in /sys/kernel/tracing /sys/kernel/debug/tracing; do
+		[ ! -e "$T/trace_clock" ] || return 0
+	done
+	T=/sys/kernel/tracing
+	if mount -t tracefs tracefs $T 2>/dev/null; then
+		mounted=$T
+	elif mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null; then
+		mounted=/sys/kernel/debug
+		T=$mounted/tracing
+	fi
+	[ -e "$T/trace_clock" ] || die 4 "tracefs is not mounted, and can't be: are you root?"
+}
+
+# allow refuses kernels that lack what was planned with.
+allow() {
+	release=$(uname -r)
+	[ -e "$T/uprobe_events" ] || die 4 "kernel $release has no uprobe_events (CONFIG_UPROBE_EVENTS)"
+	[ -w "$T/uprobe_events" ] || die 4 "$T/uprobe_events may not be written: are you root?"
+	[ -e "$T/set_event_pid" ] || [ -e "$T/events/sched/sched_switch/trigger" ] ||
+		die 4 "kernel $release does not record probes in instances (before Linux 3.14)"
+	case $release in [0-3].*) [ -n "$forced" ] || die 4 "uprobes of kernels before 4.0 can hang the traced program; -f goes on" ;; esac
+	[ "$append" = 0 ] || grep -q 'uprobe_events.*append' "$T/README" 2>/dev/null ||
+		die 4 "kernel $release has one place for each probe event (before Linux 5.4): make the script with --kernel $release"
+	[ "$arrays" = 0 ] || grep -q '<array-size>' "$T/README" 2>/dev/null ||
+		die 4 "kernel $release fetches no arrays (before Linux 4.20): make the script with --kernel $release"
+}
+
+# own_name is ftgo_<pid>_<start time>_1, by which ftgo clean tells what is left of dead runs,
+# and in a container also that.
+own_name() {
+	stat=$(cat "/proc/$$/stat")
+	# shellcheck disable=SC2086 # its words
+	set -- ${stat##*)}
+	name=ftgo_$$_${20}_1
+	space=$(readlink /proc/self/ns/pid 2>/dev/null) || space=
+	space=${space#*'['}
+	space=${space%']'}
+	case $space in '' | 4026531836) ;; *) name=${name}_ns$space ;; esac
+}
+
+# now sets ns, of CLOCK_MONOTONIC, without starting a process.
+now() {
+	ns=
+	{ read -r _ && read -r _ && read -r _ _ ns _; } 2>/dev/null </proc/timer_list
+	[ -z "$ns" ] || return 0
+	read -r up _ </proc/uptime
+	ns=${up%.*}${up#*.}0000000
+	return 1
+}
+
+# sample LABEL compares the clocks, several times, since anything may come in between.
+sample() {
+	for _ in 1 2 3 4 5 6 7 8 9; do
+		now
+		before=$ns
+		while read -r a b ticks; do
+			[ "$a $b" != 'now ts:' ] || break
+		done <"$I/per_cpu/cpu0/stats"
+		now
+		echo "# clock $1 $before $ticks $ns"
+	done
+}
+
+# wall is what to add to CLOCK_MONOTONIC for the time of day.
+wall() {
+	offset=$(sed -n '/^ clock 1:/,/offset/s/.*offset: *\([0-9]*\) nsecs.*/\1/p;/^ clock 2:/q' /proc/timer_list 2>/dev/null)
+	now || offset=
+	[ -n "$offset" ] || offset=$(($(date +%s) * 1000000000 - ns))
+	echo "# wall $offset"
+}
+
+choose_clock() {
+	offered=" $(tr -d '[]' <"$I/trace_clock") "
+	clock=local
+	for c in global mono; do
+		case $offered in *" $c "*) clock=$c ;; esac
+	done
+	# Cycles are printed in full, other clocks in microseconds.
+	case $offered in *' x86-tsc '*)
+		if now && grep -qw tsc /sys/devices/system/clocksource/clocksource0/available_clocksource; then clock=x86-tsc; fi
+		;;
+	esac
+	echo "$clock" >"$I/trace_clock"
+}
+
+size_buffers() {
+	if [ "$buffer_kb" = 0 ]; then
+		buffer_kb=16384
+		available=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)
+		set -- "$I"/per_cpu/cpu*
+		[ -z "$available" ] || [ $((available / 16 / $#)) -ge $buffer_kb ] || buffer_kb=$((available / 16 / $#))
+		[ $buffer_kb -ge 64 ] || buffer_kb=64
+	fi
+	echo "$buffer_kb" >"$I/buffer_size_kb" || die 4 "ring buffers of $buffer_kb KB for each CPU are not to be had"
+}
+
+# at EVENT ARGS OFFSET... defines the places of an event, less than 4 KB at a time, and only
+# ever appends: anything else would remove everybody's probes.
+at() {
+	event=$1
+	args=$2
+	shift 2
+	text=
+	for offset; do
+		line="p:$name/$event $file:$offset$args"
+		[ $((${#text} + ${#line})) -lt 4000 ] || write_definitions
+		text="$text$line
+"
+	done
+	write_definitions
+}
+
+write_definitions() {
+	[ -z "$text" ] || printf '%s' "$text" >>"$T/uprobe_events" || {
+		[ ! -r "$T/error_log" ] || tail -n 4 "$T/error_log" >&2
+		die 4 "the kernel refuses the definition of event $event"
+	}
+	text=
+}
+
+# filter EVENT EXPR has the kernel record only some of an event's hits.
+filter() {
+	printf '%s' "$2" >"$I/events/$name/$1/filter" || die 4 "the kernel refuses the filter of event $1"
+}
+
+arm() {
+	backwards=
+	for event in $events; do backwards="$event $backwards"; done
+	for event in $backwards; do
+		echo 1 >"$I/events/$name/$event/enable" || die 4 "the kernel refuses to enable event $event"
+	done
+}
+
+disarm() {
+	[ -d "$I/events/$name" ] || return 0
+	for event in $events; do
+		[ ! -e "$I/events/$name/$event" ] || echo 0 >"$I/events/$name/$event/enable"
+	done
+}
+
+# end_reading has the reader end, when it has read all that there is. It is told twice, since
+# busybox's sed reads a line ahead.
+end_reading() { { echo "ended_$nonce" && echo "ended_$nonce"; } >"$I/trace_marker"; }
+
+# profile is the kernel's count of hits. Where others remove probes meanwhile, places may
+# be missing.
+profile() {
+	tries=0
+	while [ "$tries" -lt 50 ]; do
+		hits=$(sed -n "s|^ *$file \([^ ]*\) *\([0-9]*\) *\$|# profile \1 \2|p" "$T/uprobe_profile")
+		[ "$(echo "$hits" | wc -l)" -ne "$places" ] || break
+		tries=$((tries + 1))
+	done
+	echo "$hits"
+}
+
+lost() {
+	lost=0
+	for stats in "$I"/per_cpu/cpu*/stats; do
+		while read -r a b c; do
+			case "$a $b" in
+			'overrun: '*) lost=$((lost + b)) ;;
+			'commit overrun:' | 'dropped events:') lost=$((lost + c)) ;;
+			esac
+		done <"$stats"
+	done
+	echo "# lost $lost"
+}
+
+# remove takes everything of this run out of the kernel: the instance, and only when nothing
+# is enabled anywhere the events.
+remove() {
+	tries=0
+	while [ -d "$I" ] && ! rmdir "$I" 2>/dev/null; do
+		tries=$((tries + 1))
+		[ "$tries" -le 10 ] || return 1
+		sleep 1
+	done
+	for enabled in "$T/events/$name/enable" "$T"/instances/*/events/"$name/enable"; do
+		[ -e "$enabled" ] || continue
+		read -r value <"$enabled" || value='?'
+		[ "$value" = 0 ] || [ ! -e "$enabled" ] || return 1
+	done
+	for event in "$T/events/$name"/*/; do
+		[ ! -d "$event" ] || {
+			event=${event%/}
+			echo "-:$name/${event##*/}" >>"$T/uprobe_events"
+		}
+	done
+	[ ! -d "$T/events/$name" ]
+}
+
+# watch_over ends the run when nobody reads it any more, and cleans up behind one that was
+# killed.
+watch_over() {
+	left=$1
+	while kill -0 $$ 2>/dev/null; do
+		kill -0 "$reader" 2>/dev/null || kill -s PIPE $$
+		[ "$left" != 0 ] || kill -s TERM $$
+		left=$((left - 1))
+		sleep 1
+	done
+	disarm
+	end_reading && sleep 1
+	kill -s KILL "$reader"
+	remove
+}
+
+finish() {
+	status=$?
+	trap '' HUP INT TERM PIPE
+	trap - EXIT
+	disarm
+	if [ -n "$worker" ]; then
+		kill "$worker" 2>/dev/null
+		wait "$worker" 2>/dev/null
+	fi
+	if [ -n "$reader" ]; then
+		ended=$(sample ended)
+		end_reading || kill -s KILL "$reader"
+		wait "$reader"
+		{
+			echo "# ended $nonce"
+			echo "$ended"
+			lost
+			profile
+			echo "# complete $nonce"
+		} 2>/dev/null
+	fi
+	[ -z "$watcher" ] || kill -s KILL "$watcher"
+	remove || {
+		say "probes of $name are in use, and left: ftgo clean removes them"
+		[ "$status" != 0 ] || status=1
+	}
+	[ -z "$mounted" ] || umount "$mounted" 2>/dev/null
+	exit "$status"
+}
+
+forced=
+output=
+mounted=
+reader=
+worker=
+watcher=
+while getopts b:d:fhw: option; do
+	case $option in
+	b) binary=$OPTARG ;;
+	d) seconds=$OPTARG ;;
+	f) forced=1 ;;
+	w) output=$OPTARG ;;
+	h) usage && exit ;;
+	*) usage >&2 && exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+case $seconds in *[!0-9.]* | *.*.* | .) die 2 "-d $seconds: not a number of seconds" ;; esac
+[ $# -eq 0 ] || command -v "$1" >/dev/null || die 2 "no program $1"
+if [ ! -f "$binary" ] || [ ! -r "$binary" ]; then die 2 "no file $binary (-b says where it is)"; fi
+
+# From here on the file is the one that is open, whatever becomes of its name.
+exec 7>&1 8<&0 9<"$binary"
+file=/proc/$$/fd/9
+check
+if [ -n "$output" ]; then exec >"$output" || die 1 "$output can't be written"; fi
+
+own_name
+trap finish EXIT
+trap 'exit 0' HUP INT TERM PIPE
+T=/sys/kernel/tracing
+I=$T/instances/$name
+find_tracefs
+I=$T/instances/$name
+allow
+mkdir "$I" || die 4 "no instance can be made in $T/instances: are you root?"
+choose_clock
+size_buffers
+[ ! -e "$I/options/record-tgid" ] || echo 1 >"$I/options/record-tgid"
+began=$(sample first)
+probes
+began="$began
+$(sample armed)"
+header
+cat <<END
+# kernel $(uname -r)
+# path $(printf %s "$binary" | tr '\n\r' '??')
+# program $(printf %s "$*" | tr '\n\r' '??')
+# trace-clock $clock
+# buffer-kb $buffer_kb
+$(wall)
+$began
+# began $nonce
+END
+(
+	trap '' HUP INT TERM
+	LC_ALL=C
+	export LC_ALL
+	exec sed -n "/tracing_mark_write: ended_$nonce/q;p" "$I/trace_pipe"
+) 7>&- 8<&- 9<&- &
+reader=$!
+limit=-1
+if [ $# -gt 0 ] && [ -n "$seconds" ]; then
+	limit=${seconds%%.*}
+	limit=$((${limit:-0} + 1))
+fi
+(
+	trap '' HUP INT TERM
+	trap - PIPE
+	watch_over "$limit"
+) </dev/null >/dev/null 2>&1 7>&- 8<&- 9<&- &
+watcher=$!
+arm
+if [ $# -gt 0 ]; then
+	say "probing $places places until $1 ends"
+	if [ -n "$output" ]; then "$@" <&8 >&7 7>&- 8<&- 9<&- & else "$@" <&8 >&2 7>&- 8<&- 9<&- & fi
+	worker=$!
+elif [ -n "$seconds" ]; then
+	say "probing $places places for $seconds s"
+	sleep "$seconds" 7>&- 8<&- 9<&- >/dev/null &
+	worker=$!
+else
+	say "probing $places places, Ctrl-C to end"
+	wait "$reader"
+	exit 0
+fi
+wait "$worker"
+status=$?
+worker=
+exit "$status"

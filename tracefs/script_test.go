@@ -1,0 +1,97 @@
+package tracefs
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func exampleScript() *Script {
+	return &Script{
+		Title: "Records calls of 2 functions at 11 places, for ftgo report.", Nonce: "0123456789abcd",
+		Events: []Event{
+			{Name: "e0_0123456789abcd", Args: []Arg{{"sp", "%sp", "s64"}, {"w", "+0(%ax)", "x64[2]"}}, Sites: []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9}, Filter: "sp > 1"},
+			{Name: "r1_0123456789abcd", Args: []Arg{{"sp", "%sp", "s64"}}, Sites: []uint64{0x10, 0x20}, Fetch: [][]string{{"$stack"}, {"+8(%sp)"}}},
+		},
+		Binary: "/opt/it's `here`/server", Size: 12345, SHA256: strings.Repeat("0f", 32), CRC: 4294967295,
+		Header: "# ftgo-recording 1 0123456789abcd\n# about {\"text\":\"'$HOME' \\\\ `id`\"}\n", Seconds: "1.5", BufferKB: 64,
+	}
+}
+
+// TestScriptText compares a script with testdata/script.sh, and has shells and shellcheck
+// look at it.
+func TestScriptText(t *testing.T) {
+	got, err := exampleScript().Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden := filepath.Join("testdata", "script.sh")
+	if os.Getenv("FTGO_UPDATE") != "" {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("the script is not %s (FTGO_UPDATE=1 makes it so):\n%s", golden, got)
+	}
+	for _, check := range [][]string{{"shellcheck", "-s", "sh", golden}, {"dash", "-n", golden}, {"busybox", "sh", "-n", golden}} {
+		if _, err := exec.LookPath(check[0]); err != nil {
+			if os.Getenv("FTGO_TEST_KERNEL") == "require" && check[0] == "shellcheck" && os.Getenv("FTGO_TEST_TARGETS") == "" {
+				t.Errorf("the script is not checked: %v", err)
+			}
+			t.Logf("%s: %v", check[0], err)
+			continue
+		}
+		if out, err := exec.Command(check[0], check[1:]...).CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%q: %v\n%s", check, err, out)
+		}
+	}
+}
+
+// TestScriptQuotes: what a shell makes of the variables and of the header is what was given.
+func TestScriptQuotes(t *testing.T) {
+	s := exampleScript()
+	text, err := s.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	beginning, _, _ := strings.Cut(text, recorder)
+	out, err := exec.Command("sh", "-c", beginning+"header; printf '%s\\n' \"$binary\"; at() { echo \"$# $2\"; }; filter() { :; }; probes").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := s.Header + s.Binary + "\n11  sp=%sp:s64 w=+0(%ax):x64[2]\n3  sp=$stack:s64\n3  sp=+8(%sp):s64\n"
+	if string(out) != want {
+		t.Errorf("a shell makes it\n%s\nwant\n%s", out, want)
+	}
+}
+
+func TestScriptRefuses(t *testing.T) {
+	s := exampleScript()
+	s.Events[0].Args[0].Fetch = "%sp\np:x/y z:0"
+	if _, err := s.Text(); err == nil || !strings.Contains(err.Error(), "blank in it") {
+		t.Errorf("a definition of two lines: %v", err)
+	}
+}
+
+func TestFeaturesOf(t *testing.T) {
+	for release, want := range map[string]Features{
+		"6.18.44-fc": {Append: true, PushEmulated: true, Arrays: true, RecordTGID: true, EventFork: true, EventPID: true, Memory: true, Instances: true, ExactHits: true},
+		"5.10.0-28":  {Append: true, PushEmulated: true, Arrays: true, RecordTGID: true, EventFork: true, EventPID: true, Memory: true, Instances: true},
+		"4.19":       {RecordTGID: true, EventFork: true, EventPID: true, Memory: true, Instances: true},
+		"3.10.105":   {},
+	} {
+		if got, err := FeaturesOf(release); err != nil || got != want {
+			t.Errorf("%s: %+v, %v, want %+v", release, got, err, want)
+		}
+	}
+	if _, err := FeaturesOf("newest"); err == nil {
+		t.Error("\"newest\" is a version")
+	}
+}

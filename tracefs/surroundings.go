@@ -1,0 +1,111 @@
+package tracefs
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// initialPIDs is the inode of the first pid namespace (include/linux/proc_ns.h,
+// PROC_PID_INIT_INO 0xEFFFFFFC).
+const initialPIDs = "4026531836"
+
+// ProcessNumbers is the finding on whether this process knows processes by the numbers
+// that the kernel traces them by: those of the first pid namespace, not a container's.
+func ProcessNumbers() Finding { return thisMachine().pidNamespace() }
+
+func (m *machine) pidNamespace() Finding {
+	found := Finding{Check: "pid namespace", State: OK, Text: "the initial one"}
+	switch m.namespace("self", "pid") {
+	case initialPIDs:
+	case "":
+		found.State, found.Text = Unknown, "/proc does not tell"
+	default:
+		found.State, found.Text = Warning, "a container's: the kernel traces by the host's process ids, so that -p can't be used"
+		found.Fix = "docker run --privileged --pid=host ..."
+	}
+	return found
+}
+
+// mountNamespace: paths of definitions are looked up in the writer's.
+func (m *machine) mountNamespace() Finding {
+	found := Finding{Check: "mount namespace", State: OK, Text: "that of process 1"}
+	own, first := m.namespace("self", "mnt"), m.namespace("1", "mnt")
+	switch {
+	case own == "" || first == "":
+		found.State, found.Text = Unknown, "that of process 1 may not be looked at"
+	case own != first:
+		found.Text = "not that of process 1: BINARY is a file of this one; -p finds a process's file wherever it is"
+	}
+	return found
+}
+
+// memory compares the ring buffers of a session with what there is.
+func (m *machine) memory(bufferKB int) Finding {
+	found := Finding{Check: "memory", State: OK}
+	available, cpus, ok := m.memoryPerCPU()
+	if !ok {
+		found.State, found.Text = Unknown, "/proc and /sys do not tell"
+		return found
+	}
+	if bufferKB == 0 {
+		bufferKB = m.bufferKB()
+	}
+	need := cpus * bufferKB
+	found.Text = fmt.Sprintf("ring buffers take %d MB on %d CPUs, %d MB are available", need>>10, cpus, available>>10)
+	if need > available/2 {
+		found.State, found.Text = Warning, found.Text+"; ftgo count needs none"
+	}
+	return found
+}
+
+// meminfo is the number of a line "NAME:   NUMBER kB".
+func meminfo(text, name string) string {
+	fields := strings.Fields(lineWith(text, name+":"))
+	if len(fields) < 2 {
+		return ""
+	}
+	return fields[1]
+}
+
+// countList is how many numbers a list like "0-3,8" has.
+func countList(list string) (n int) {
+	for part := range strings.SplitSeq(list, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		a, err := strconv.Atoi(first)
+		if err != nil {
+			return 0
+		}
+		b := a
+		if isRange {
+			if b, err = strconv.Atoi(last); err != nil || b < a {
+				return 0
+			}
+		}
+		n += b - a + 1
+	}
+	return n
+}
+
+// threads compares how many there are with how many there can be: a run starts some,
+// and so does the program that it probes.
+func (m *machine) threads() Finding {
+	found := Finding{Check: "threads", State: OK}
+	pidMax, err1 := strconv.Atoi(m.read("/proc/sys/kernel/pid_max"))
+	most, err2 := strconv.Atoi(m.read("/proc/sys/kernel/threads-max"))
+	// "0.20 0.18 0.12 RUNNING/ALL LAST"
+	_, after, _ := strings.Cut(m.read("/proc/loadavg"), "/")
+	all, _, _ := strings.Cut(after, " ")
+	n, err3 := strconv.Atoi(all)
+	if err1 != nil || err2 != nil || err3 != nil {
+		found.State, found.Text = Unknown, "/proc does not tell"
+		return found
+	}
+	most = min(most, pidMax)
+	found.Text = fmt.Sprintf("%d of at most %d", n, most)
+	if n > most-most/10 {
+		found.State, found.Fix = Warning, m.asRoot(fmt.Sprintf("sysctl -w kernel.pid_max=%d kernel.threads-max=%d", 4*pidMax, 4*most))
+		found.Text += ": programs may fail to start"
+	}
+	return found
+}

@@ -1,0 +1,149 @@
+package tracefs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// triggered is a trigger that is set.
+type triggered struct{ file, line string }
+
+// sessionTriggers lists the triggers of a session's events in its instance.
+func (f *FS) sessionTriggers(session string) ([]triggered, error) {
+	if !f.exists("instances", session) {
+		return nil, nil
+	}
+	events, err := f.groupEvents(session)
+	if err != nil {
+		return nil, err
+	}
+	var set []triggered
+	for _, ev := range append(events, "synthetic/"+session) {
+		file := f.path("instances", session, "events", ev, "trigger")
+		lines, err := f.triggers(file)
+		if err != nil {
+			return nil, err
+		}
+		for _, line := range lines {
+			set = append(set, triggered{file, line})
+		}
+	}
+	return set, nil
+}
+
+// removeTriggers removes the triggers of a session's events in its instance. While one is
+// set, its event is armed: nothing may be deleted.
+//
+// A trigger whose variables another one uses can't go before that one (EBUSY), and another
+// process may remove the same (ENOENT): what is refused is tried again as long as there
+// are fewer each time.
+func (f *FS) removeTriggers(session string) error {
+	set, err := f.sessionTriggers(session)
+	for err == nil && len(set) > 0 {
+		var refusal error
+		for _, t := range set {
+			if err := f.ops.Write(t.file, "!"+t.line); err != nil {
+				refusal = fmt.Errorf("remove trigger %q of %s: %w", t.line, t.file, err)
+			}
+		}
+		before := len(set)
+		set, err = f.sessionTriggers(session)
+		if err == nil && len(set) >= before {
+			if refusal == nil {
+				refusal = fmt.Errorf("remove trigger %q of %s: it stays", set[0].line, set[0].file)
+			}
+			return refusal
+		}
+	}
+	return err
+}
+
+// triggers lists what is set in a trigger file, as it is to be written there to be removed:
+// without the state in brackets (kernel/trace/trace_events_hist.c,
+// event_hist_trigger_print). The file begins with a comment when there is none.
+func (f *FS) triggers(file string) ([]string, error) {
+	b, err := f.ops.Read(file)
+	if isGone(err) {
+		return nil, nil // the event is not there, or kernels without triggers
+	}
+	if err != nil {
+		return nil, refused("read", file, err)
+	}
+	var set []string
+	for line := range strings.Lines(string(b)) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if i := strings.LastIndex(line, " ["); i >= 0 && strings.HasSuffix(line, "]") {
+			line = line[:i]
+		}
+		set = append(set, line)
+	}
+	return set, nil
+}
+
+// synthetics lists the names of synthetic events; lines of synthetic_events are
+//
+//	NAME\tTYPE FIELD; TYPE FIELD
+func (f *FS) synthetics() ([]string, error) {
+	b, err := f.ops.Read(f.path("synthetic_events"))
+	if isNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, refused("read", f.path("synthetic_events"), err)
+	}
+	var names []string
+	for line := range strings.Lines(string(b)) {
+		if fields := strings.Fields(line); len(fields) > 0 {
+			names = append(names, fields[0])
+		}
+	}
+	return names, nil
+}
+
+// removeSynthetic removes a synthetic event, if it is there.
+func (f *FS) removeSynthetic(name string) error {
+	names, err := f.synthetics()
+	if err != nil || !slices.Contains(names, name) {
+		return err
+	}
+	err = f.ops.Append(f.path("synthetic_events"), "!"+name+"\n")
+	if err == nil {
+		return nil
+	}
+	// Another sweeper may have been faster.
+	if names, rerr := f.synthetics(); rerr != nil || slices.Contains(names, name) {
+		return fmt.Errorf("remove synthetic event %s: %w", name, err)
+	}
+	return nil
+}
+
+// sweepTriggers is removeTriggers for an instance whose owner is no more, as far as that can
+// be seen: whoever holds its pipe open still uses it (which kernels before 6.1 do not tell).
+func (f *FS) sweepTriggers(session string) error {
+	set, err := f.sessionTriggers(session)
+	if err != nil || len(set) == 0 {
+		return err
+	}
+	file := f.path("instances", session, "trace_pipe")
+	for until := time.Now().Add(patienceWithOthers); ; time.Sleep(10 * time.Millisecond) {
+		fd, err := f.ops.Pipe(file)
+		switch {
+		case err == nil:
+			if err := unix.Close(fd); err != nil {
+				return refused("close", file, err)
+			}
+			return f.removeTriggers(session)
+		case isGone(err):
+			return nil // another sweeper was faster
+		case !isBusy(err) || time.Now().After(until):
+			return refused("open", file, err)
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package uprobe
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+// portablePlan is a plan as it travels: all that pairing needs, without the binary and
+// without the captures, which need its types.
+type portablePlan struct {
+	Mode        Mode            `json:"mode"`
+	Relocatable bool            `json:"relocatable,omitempty"`
+	BySP        bool            `json:"by_sp,omitempty"`
+	ByStack     bool            `json:"by_stack,omitempty"`
+	Stack       int             `json:"stack,omitempty"`
+	Funcs       []portableFunc  `json:"funcs"`
+	Events      []portableEvent `json:"events"`
+}
+
+type portableFunc struct {
+	Name     string      `json:"name"`
+	Addr     uint64      `json:"addr"`
+	ABI      offsets.ABI `json:"abi"`
+	Returns  bool        `json:"returns,omitempty"`
+	Point    bool        `json:"point,omitempty"`
+	Stepped  bool        `json:"stepped,omitempty"`
+	Restarts bool        `json:"restarts,omitempty"`
+}
+
+type portableEvent struct {
+	Name   string        `json:"name"`
+	Kind   Kind          `json:"kind"`
+	Args   []tracefs.Arg `json:"args,omitempty"`
+	Counts []int         `json:"counts,omitempty"`
+	Filter string        `json:"filter,omitempty"`
+	Fields Fields        `json:"fields"`
+	// Sites are file offset, address, function and condition.
+	Sites [][4]int64 `json:"sites"`
+	Fetch [][]string `json:"fetch,omitempty"`
+}
+
+// MarshalJSON writes the plan for [ReadPlan]: functions by name, events with their sites
+// and fields. What values to decode is left out.
+func (p *Plan) MarshalJSON() ([]byte, error) {
+	out := portablePlan{Mode: p.Mode, Relocatable: p.Relocatable, BySP: p.BySP, ByStack: p.ByStack, Stack: p.Stack}
+	for i := range p.Funcs {
+		f := &p.Funcs[i]
+		out.Funcs = append(out.Funcs, portableFunc{
+			Name: f.Name, Addr: f.Addr, ABI: f.ABI, Returns: f.Returns, Point: f.Point, Stepped: f.Stepped, Restarts: f.Sites.Restarts,
+		})
+	}
+	for i := range p.Events {
+		ev := &p.Events[i]
+		e := portableEvent{Name: ev.Name, Kind: ev.Kind, Args: ev.Args, Counts: ev.counts, Filter: ev.Filter, Fields: ev.Fields, Fetch: ev.Fetch}
+		for s, off := range ev.Sites {
+			e.Sites = append(e.Sites, [4]int64{int64(off), int64(ev.addrs[s]), int64(ev.funcs[s]), int64(ev.conds[s])})
+		}
+		out.Events = append(out.Events, e)
+	}
+	return json.Marshal(out)
+}
+
+// ReadPlan reads what MarshalJSON wrote, and believes none of it: a plan that it returns can
+// be paired by, whatever was in the text. It has no Binary, and its functions no Values.
+func ReadPlan(text []byte) (*Plan, error) {
+	var in portablePlan
+	if err := json.Unmarshal(text, &in); err != nil {
+		return nil, fmt.Errorf("read plan: %w", err)
+	}
+	if in.Mode > CountRecorded {
+		return nil, fmt.Errorf("read plan: mode %d is not known", in.Mode)
+	}
+	if in.Stack < 0 || in.Stack > MaxStack {
+		return nil, fmt.Errorf("read plan: %d callers (at most %d)", in.Stack, MaxStack)
+	}
+	p := &Plan{Mode: in.Mode, Relocatable: in.Relocatable, BySP: in.BySP, ByStack: in.ByStack, Stack: in.Stack}
+	for _, f := range in.Funcs {
+		if f.ABI > offsets.SystemV {
+			return nil, fmt.Errorf("read plan: function %q: ABI %d is not known", f.Name, f.ABI)
+		}
+		p.Funcs = append(p.Funcs, Function{
+			Func:    &offsets.Func{Name: f.Name, Addr: f.Addr, ABI: f.ABI},
+			Sites:   &offsets.Sites{Restarts: f.Restarts},
+			Returns: f.Returns, Point: f.Point, Stepped: f.Stepped,
+		})
+	}
+	for i := range in.Events {
+		ev, err := p.portableEvent(&in.Events[i])
+		if err != nil {
+			return nil, fmt.Errorf("read plan: event %q: %w", in.Events[i].Name, err)
+		}
+		p.Events = append(p.Events, ev)
+	}
+	return p, nil
+}
+
+func (p *Plan) portableEvent(in *portableEvent) (ev Event, err error) {
+	ev.Name, ev.Kind, ev.Args, ev.Filter, ev.Fields, ev.counts = in.Name, in.Kind, in.Args, in.Filter, in.Fields, in.Counts
+	if ev.counts != nil && len(ev.counts) != len(ev.Args) {
+		return ev, fmt.Errorf("%d lengths of %d arguments", len(ev.counts), len(ev.Args))
+	}
+	words := len(ev.Args)
+	for _, n := range ev.counts {
+		if n < 0 || n > 64 {
+			return ev, fmt.Errorf("an array of %d", n)
+		}
+		words += max(n-1, 0)
+	}
+	if err := p.checkFields(&ev, words); err != nil {
+		return ev, err
+	}
+	if len(in.Fetch) != 0 && len(in.Fetch) != len(in.Sites) {
+		return ev, fmt.Errorf("%d lists of what to fetch for %d sites", len(in.Fetch), len(in.Sites))
+	}
+	belongs := ev.Kind <= CondTail
+	for i, s := range in.Sites {
+		witness := s[2] == -1 || s[2] == ProgramStart && ev.Kind == GoroutineEnd
+		if fn := s[2]; belongs && (fn < 0 || fn >= int64(len(p.Funcs))) || !belongs && !witness {
+			return ev, fmt.Errorf("site %d is of function %d of %d", i, fn, len(p.Funcs))
+		}
+		if s[3] < 0 || s[3] > 255 {
+			return ev, fmt.Errorf("site %d has condition %d", i, s[3])
+		}
+		place := Place{Offset: uint64(s[0]), Addr: uint64(s[1]), Func: int(s[2]), Cond: uint8(s[3])}
+		if len(in.Fetch) > 0 {
+			place.Fetch = in.Fetch[i]
+		}
+		if _, twice := ev.Site(place.Addr); twice {
+			return ev, fmt.Errorf("site %d is there twice", i)
+		}
+		ev.Add(place)
+	}
+	return ev, nil
+}
+
+// checkFields sees that what a hit of the event's kind is paired by is fetched.
+func (p *Plan) checkFields(ev *Event, words int) error {
+	f := &ev.Fields
+	for _, at := range []int{f.SP, f.G, f.Goid, f.Hi, f.Lo, f.Flags, f.Stack, f.Values} {
+		if at < -1 || at > words {
+			return fmt.Errorf("field at word %d of %d", at, words)
+		}
+	}
+	// Values may be none, and then begin behind the last word.
+	for _, at := range []int{f.SP, f.G, f.Goid, f.Hi, f.Lo, f.Flags} {
+		if at == words {
+			return fmt.Errorf("field at word %d of %d", at, words)
+		}
+	}
+	if f.Stack >= 0 && f.Stack+p.StackWords() > words {
+		return fmt.Errorf("%d words for callers from word %d of %d", p.StackWords(), f.Stack, words)
+	}
+	var needed []int
+	switch ev.Kind {
+	case Entry, Point, Yield:
+	case EntryJump:
+		needed = []int{f.Flags}
+	case Return, TailJump:
+		needed = []int{f.SP}
+	case CondTail:
+		needed = []int{f.SP, f.Flags}
+	case GoroutineEnd:
+		needed = []int{f.G}
+	case Recovery:
+		needed = []int{f.SP, f.G, f.Hi}
+	case StackMove:
+		needed = []int{f.G, f.Lo, f.Hi}
+	case Resume:
+		needed = []int{f.G, f.Goid}
+	default: // those of CountFirst travel with nobody
+		return fmt.Errorf("kind %d is not known", ev.Kind)
+	}
+	if ev.Kind == StackMove && !p.ByStack {
+		return errors.New("stacks are not what goroutines are known by")
+	}
+	if f.SP >= 0 && f.G >= 0 && ev.Kind <= CondTail {
+		needed = append(needed, f.Hi)
+	}
+	for _, at := range needed {
+		if at < 0 {
+			return fmt.Errorf("kind %d lacks a field", ev.Kind)
+		}
+	}
+	return nil
+}
+
+// Adopt takes the names of events from a plan that was read, if that is the same but for
+// them: a binary that is planned for again gives the same plan, with other names. It is an
+// error if it is not the same.
+func (p *Plan) Adopt(read *Plan) error {
+	if p.Mode != read.Mode || len(p.Events) != len(read.Events) || len(p.Funcs) != len(read.Funcs) || p.Stack != read.Stack {
+		return fmt.Errorf("adopt plan: %d functions and %d events, not %d and %d", len(p.Funcs), len(p.Events), len(read.Funcs), len(read.Events))
+	}
+	for i := range p.Funcs {
+		if p.Funcs[i].Name != read.Funcs[i].Name {
+			return fmt.Errorf("adopt plan: function %q is not %q", p.Funcs[i].Name, read.Funcs[i].Name)
+		}
+	}
+	for i := range p.Events {
+		mine, theirs := &p.Events[i], &read.Events[i]
+		if !mine.same(theirs) {
+			return fmt.Errorf("adopt plan: event %q is not %q", mine.Name, theirs.Name)
+		}
+	}
+	for i := range p.Events {
+		p.Events[i].Name = read.Events[i].Name
+	}
+	return nil
+}
+
+// same tells whether two events differ in nothing but their names.
+func (e *Event) same(other *Event) bool {
+	return e.Kind == other.Kind && e.Filter == other.Filter && e.Fields == other.Fields &&
+		slices.Equal(e.Args, other.Args) && slices.Equal(e.counts, other.counts) &&
+		slices.Equal(e.Sites, other.Sites) && slices.Equal(e.addrs, other.addrs) && slices.Equal(e.funcs, other.funcs) &&
+		slices.EqualFunc(e.Fetch, other.Fetch, slices.Equal)
+}

@@ -1,0 +1,86 @@
+package uprobe
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestPortablePlan: a plan that was written and read pairs as the plan did, and can be told
+// from others.
+func TestPortablePlan(t *testing.T) {
+	names := []string{"main.leaf", "main.returns", "main.catch"}
+	p := planOf(t, Options{Mode: Latency, Features: modern, Stack: 3}, names...)
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := ReadPlan(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(read.Events) != len(p.Events) || len(read.Funcs) != len(p.Funcs) || read.StackWords() != p.StackWords() {
+		t.Fatalf("%d events, %d functions", len(read.Events), len(read.Funcs))
+	}
+	for i := range p.Events {
+		a, b := &p.Events[i], &read.Events[i]
+		if !a.same(b) || a.Name != b.Name || !reflect.DeepEqual(a.conds, b.conds) {
+			t.Errorf("event %+v was read as %+v", a, b)
+		}
+	}
+	for i := range p.Funcs {
+		if a, b := p.Funcs[i], read.Funcs[i]; a.Name != b.Name || a.ABI != b.ABI || a.Returns != b.Returns || a.Sites.Restarts != b.Sites.Restarts {
+			t.Errorf("function %+v was read as %+v", a, b)
+		}
+	}
+	again := planOf(t, Options{Mode: Latency, Features: modern, Stack: 3}, names...)
+	if err := again.Adopt(read); err != nil || again.Events[0].Name != p.Events[0].Name {
+		t.Errorf("the same plan is not adopted: %v", err)
+	}
+	other := planOf(t, Options{Mode: Latency, Features: modern, Stack: 2}, names...)
+	if err := other.Adopt(read); err == nil {
+		t.Error("another plan is adopted")
+	}
+}
+
+// TestReadPlanRefuses: what could not be paired by is no plan.
+func TestReadPlanRefuses(t *testing.T) {
+	const fields = `"fields":{"SP":0,"G":1,"Goid":3,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1}`
+	const args = `"args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"}]`
+	good := `{"mode":0,"funcs":[{"name":"main.f"}],"events":[{"name":"e","kind":0,` + args + `,` + fields + `,"sites":[[1,2,0,255]]}]}`
+	if _, err := ReadPlan([]byte(good)); err != nil {
+		t.Fatal(err)
+	}
+	for name, edit := range map[string][2]string{
+		"mode":               {`"mode":0`, `"mode":9`},
+		"kind":               {`"kind":0`, `"kind":99`},
+		"counter":            {`"kind":0`, `"kind":11`},
+		"function":           {`[1,2,0,255]`, `[1,2,1,255]`},
+		"function below":     {`[1,2,0,255]`, `[1,2,-1,255]`},
+		"condition":          {`[1,2,0,255]`, `[1,2,0,256]`},
+		"field beyond":       {`"Hi":2`, `"Hi":4`},
+		"field below":        {`"Hi":2`, `"Hi":-2`},
+		"no end of stack":    {`"Hi":2`, `"Hi":-1`},
+		"no flags":           {`"kind":0`, `"kind":1`},
+		"callers":            {`"Stack":-1`, `"Stack":9`},
+		"many callers":       {`"mode":0`, `"mode":0,"stack":16`},
+		"values":             {`"Values":-1`, `"Values":9`},
+		"lengths":            {args, args + `,"counts":[1]`},
+		"array":              {args, args + `,"counts":[1,1,1,65]`},
+		"twice":              {`[[1,2,0,255]]`, `[[1,2,0,255],[3,2,0,255]]`},
+		"fetch":              {fields, fields + `,"fetch":[[],[]]`},
+		"witness":            {`"kind":0`, `"kind":6`},
+		"ABI":                {`"main.f"`, `"main.f","abi":3`},
+		"stack that can't":   {`"kind":0`, `"kind":8`},
+		"number":             {`"mode":0`, `"mode":-1`},
+		"nothing":            {good, ``},
+		"garbage":            {good, "\x00\xff"},
+		"a number too large": {`[1,2,0,255]`, `[99999999999999999999,2,0,255]`},
+	} {
+		text := strings.Replace(good, edit[0], edit[1], 1)
+		if _, err := ReadPlan([]byte(text)); err == nil || text == good {
+			t.Errorf("%s: %s is a plan", name, text)
+		}
+	}
+}

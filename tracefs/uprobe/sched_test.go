@@ -1,0 +1,80 @@
+package uprobe
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// schedPlan plans the probing of a function of a target with its scheduler's.
+func schedPlan(t *testing.T, target, function string) (*Plan, error) {
+	t.Helper()
+	b, err := offsets.Open(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	f, ok := b.Lookup(function)
+	if !ok {
+		t.Fatalf("no %s", function)
+	}
+	return New(b, []*offsets.Func{f}, Options{Mode: Latency, Features: modern, Sched: true})
+}
+
+// TestSched: the scheduler is probed where the kernel emulates the instruction, in every
+// version that keeps arguments in registers.
+func TestSched(t *testing.T) {
+	for version, coroutines := range map[string]int{"1.17.13": 0, "1.20.14": 0, "1.21.13": 0, "1.23.12": 1, fixture.Current: 1} {
+		t.Run(version, func(t *testing.T) {
+			variants := [][]string{nil}
+			if version == fixture.Current {
+				variants = append(variants, []string{"-gcflags=all=-N -l"})
+			}
+			for _, flags := range variants {
+				p, err := schedPlan(t, fixture.BuildWith(t, version, "sched", flags...), "main.mixed")
+				if err != nil {
+					t.Fatal(err)
+				}
+				sites := make(map[Kind]int)
+				for _, ev := range p.Events {
+					if ev.Kind != Status && ev.Kind != Park && ev.Kind != Switch {
+						continue
+					}
+					sites[ev.Kind] += len(ev.Sites)
+					for i, addr := range ev.addrs {
+						f, ok := p.Binary.FuncAt(addr)
+						if !ok || ev.Func(i) != -1 || ev.Fields.G != 0 {
+							t.Fatalf("site at %#x, function %d, fields %+v", addr, ev.Func(i), ev.Fields)
+						}
+						code, err := p.Binary.Code(f)
+						if err != nil {
+							t.Fatal(err)
+						}
+						// push %rbp, a conditional jump, a call: see offsets/insn/probe.go.
+						if op := code[addr-f.Addr]; len(flags) == 0 && version != "1.17.13" && version != "1.20.14" && op != 0x55 && op != 0xe8 ||
+							ev.Kind == Status && op != 0x55 && op>>4 != 7 {
+							t.Errorf("%s+%#x: opcode %#x", f.Name, addr-f.Addr, op)
+						}
+					}
+				}
+				if !p.Sched || sites[Status] != 1 || sites[Park] != 1 || sites[Switch] != coroutines {
+					t.Errorf("sites %v, want 1 of Status and Park, %d of Switch", sites, coroutines)
+				}
+			}
+		})
+	}
+}
+
+func TestSchedRefusals(t *testing.T) {
+	for _, c := range []struct{ target, function, want string }{
+		{fixture.BuildWith(t, "1.16.15", "exact"), "main.main", "can't follow goroutines of go1.16.15: the scheduler is known from Go 1.17 on"},
+		{fixture.Compile(t, "gcc", "c/asks.c", "-O1"), "ask", "can't follow goroutines: not a Go program"},
+	} {
+		if _, err := schedPlan(t, c.target, c.function); !errors.Is(err, ErrNoSched) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}

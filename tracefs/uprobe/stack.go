@@ -1,0 +1,153 @@
+package uprobe
+
+import (
+	"strings"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+// MaxStack is the number of callers that an event can tell: the return address, and what 14
+// nested dereferences lead to, which is as many as the kernel takes (FETCH_INSN_MAX in
+// kernel/trace/trace_probe.h, and MAX_ARGSTR_LEN, which a deeper one would not keep).
+const MaxStack = 15
+
+// firstFramePointers is the minor version of Go since which functions keep frame pointers
+// (on amd64).
+const firstFramePointers = 7
+
+// stackWords is the number of words fetched for so many callers.
+func stackWords(depth int) int {
+	if depth <= 1 {
+		return depth
+	}
+	return 2 * depth
+}
+
+// stackArgs fetches callers: the return address of the call that begins, the caller's frame
+// pointer, and then for each frame what it has there: the frame pointer of the next and the
+// return address into that. All frame pointers are fetched, since the kernel leaves in a
+// field what an earlier event had there if it can't follow the pointers to it: what hangs
+// on a bad one means nothing.
+//
+// Where calls are seen to begin, SP is what it was at the function's first instruction, and
+// no frame has been made: the frame pointer is still the caller's.
+func stackArgs(depth int, arrays bool) (args []tracefs.Arg, counts []int) {
+	add := func(name, from, typ string, count int) {
+		args = append(args, tracefs.Arg{Name: name, Fetch: from, Type: typ})
+		counts = append(counts, count)
+	}
+	if depth > 0 {
+		add("c", "+0(%sp)", "s64", 0)
+	}
+	if depth > 1 {
+		add("b", "%bp", "s64", 0)
+	}
+	// A fetcharg has at most 63 bytes with its type.
+	const arrayNesting = 13
+	for i := 1; i < depth; i++ {
+		bp := strings.Repeat("+0(", i-1) + "%bp" + strings.Repeat(")", i-1)
+		letter := string(rune('a' + i - 1))
+		if arrays && i <= arrayNesting {
+			add("s"+letter, "+0("+bp+")", "x64[2]", 2)
+			continue
+		}
+		add("b"+letter, "+0("+bp+")", "s64", 0)
+		add("c"+letter, "+8("+bp+")", "s64", 0)
+	}
+	return args, counts
+}
+
+// StackArgs is what an event fetches for so many callers, for who wants to know how much
+// room that takes. The kernel fetches arrays since 4.20.
+func StackArgs(depth int, arrays bool) []tracefs.Arg {
+	args, _ := stackArgs(depth, arrays)
+	return args
+}
+
+// Callers makes return addresses of the words that were fetched for a call's stack. It is
+// for one goroutine.
+type Callers struct {
+	binary *offsets.Binary
+	calls  map[uint64]callSite
+}
+
+// callSite is what a return address tells.
+type callSite struct {
+	ok, root bool
+	size     uint64
+	link     offsets.Link
+}
+
+// NewCallers returns the Callers for calls in a binary.
+func NewCallers(b *offsets.Binary) *Callers {
+	return &Callers{binary: b, calls: make(map[uint64]callSite)}
+}
+
+// Cut stands, among return addresses, for callers that are not known.
+const Cut = 0
+
+// Append appends the return addresses of a call to pcs, the innermost first, as addresses in
+// the file: bias is taken off. Cut is where callers are missing: a function that keeps no
+// frame pointer does not tell its own caller; at the end there are more than were fetched,
+// or they are in another file or on another stack. words are those that were fetched, sp is
+// the stack pointer where the call began, and hi the end of the stack, 0 if that is not
+// known.
+//
+// Go's function table has how large each frame is, so that a frame pointer is believed where
+// it points to the end of the frame that must have kept it; one that points further skips
+// functions, and is believed as far as it stays on the stack.
+func (c *Callers) Append(pcs, words []uint64, sp, hi, bias uint64) []uint64 {
+	if len(words) == 0 {
+		return append(pcs, Cut)
+	}
+	// at is SP when the call at pc has returned. The words are c b, b c, b c, …
+	pc, at := words[0], sp+8
+	for i := 0; ; i += 2 {
+		site := c.site(pc - bias)
+		if !site.ok {
+			return append(pcs, Cut)
+		}
+		pcs = append(pcs, pc-bias)
+		if site.root {
+			return pcs
+		}
+		if i+3 >= len(words) || site.link == offsets.LinkNone {
+			return append(pcs, Cut)
+		}
+		bp := words[max(i, 1)]
+		if bp < at || bp%8 != 0 || bp-at > maxFrame || hi != 0 && bp+16 > hi {
+			return append(pcs, Cut)
+		}
+		if site.link == offsets.LinkSize && bp != at+site.size-8 {
+			if bp < at+site.size {
+				return append(pcs, Cut)
+			}
+			pcs = append(pcs, Cut)
+		}
+		pc, at = words[i+3], bp+16
+	}
+}
+
+// maxFrame is the distance in bytes between frames that is believed: stacks grow to 1 GB
+// (runtime.maxstacksize).
+const maxFrame = 1 << 30
+
+// site tells what is known of the call that returns to pc.
+func (c *Callers) site(pc uint64) callSite {
+	s, known := c.calls[pc]
+	if known {
+		return s
+	}
+	if f, ok := c.binary.FuncAt(pc - 1); ok {
+		s.ok, s.root = true, roots[f.Name]
+		s.size, s.link = c.binary.LinkAt(pc - 1)
+	}
+	c.calls[pc] = s
+	return s
+}
+
+// roots are functions that nobody has called: where goroutines and threads begin.
+var roots = map[string]bool{
+	"runtime.goexit": true, "runtime.mstart": true, "runtime.rt0_go": true, "_start": true,
+}

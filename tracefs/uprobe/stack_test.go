@@ -1,0 +1,113 @@
+package uprobe
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets"
+)
+
+// TestCallersAppend walks stacks that are made up: functions at 0x1000, 0x2000, … with
+// frames of so many bytes, and a goroutine's root at 0xf000.
+func TestCallersAppend(t *testing.T) {
+	const sp, hi = 0x8000, 0x9000
+	sites := map[uint64]callSite{
+		0x1000: {ok: true, link: offsets.LinkSize, size: 0x20},
+		0x2000: {ok: true, link: offsets.LinkSize, size: 0x40},
+		0x3000: {ok: true, link: offsets.LinkPointer},
+		0x4000: {ok: true, link: offsets.LinkSize, size: 0}, // no frame
+		0x5000: {ok: true, link: offsets.LinkNone},
+		0x6000: {ok: true},
+		0xf000: {ok: true, root: true},
+		0xbad:  {},
+	}
+	// What the first frame ends with, and the next.
+	const first = sp + 8 + 0x20 - 8
+	const second = first + 16 + 0x40 - 8
+	for _, c := range []struct {
+		name  string
+		words []uint64
+		hi    uint64
+		want  []uint64
+	}{
+		{"nothing fetched", nil, hi, []uint64{Cut}},
+		{"caller alone", []uint64{0x1000}, hi, []uint64{0x1000, Cut}},
+		{"called by nobody", []uint64{0xf000}, hi, []uint64{0xf000}},
+		{"whole", []uint64{0x1000, first, second, 0x2000, 0, 0xf000}, hi, []uint64{0x1000, 0x2000, 0xf000}},
+		{"more than were fetched", []uint64{0x1000, first, second, 0x2000}, hi, []uint64{0x1000, 0x2000, Cut}},
+		{"garbage behind a nil frame pointer", []uint64{0x1000, 0, second, 0x2000}, hi, []uint64{0x1000, Cut}},
+		{"what an earlier event left", []uint64{0x1000, first, 0, 0x2000, second, 0x1000}, hi, []uint64{0x1000, 0x2000, Cut}},
+		{"frame pointer going back", []uint64{0x1000, first, first - 8, 0x2000, 0, 0xf000}, hi, []uint64{0x1000, 0x2000, Cut}},
+		{"frame pointer below the frame's end", []uint64{0x1000, first - 8, 0, 0xf000}, hi, []uint64{0x1000, Cut}},
+		{"odd frame pointer", []uint64{0x1000, first + 1, 0, 0xf000}, hi, []uint64{0x1000, Cut}},
+		{"beyond the stack", []uint64{0x3000, hi - 8, 0, 0xf000}, hi, []uint64{0x3000, Cut}},
+		{"at the end of the stack", []uint64{0x3000, hi - 16, 0, 0xf000}, hi, []uint64{0x3000, 0xf000}},
+		{"end of the stack not known", []uint64{0x3000, hi - 8, 0, 0xf000}, 0, []uint64{0x3000, 0xf000}},
+		{"too far to be a stack", []uint64{0x3000, sp + 2<<30, 0, 0xf000}, 0, []uint64{0x3000, Cut}},
+		{"a function without a frame", []uint64{0x4000, first, second, 0x2000, 0, 0xf000}, hi, []uint64{0x4000, Cut, 0x2000, 0xf000}},
+		{"without a frame pointer", []uint64{0x5000, first, second, 0x2000}, hi, []uint64{0x5000, Cut}},
+		{"nothing known of the frame", []uint64{0x6000, first, second, 0x2000, 0, 0xf000}, hi, []uint64{0x6000, 0x2000, 0xf000}},
+		{"return address that is none", []uint64{0x1000, first, second, 0xbad, 0, 0xf000}, hi, []uint64{0x1000, Cut}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			callers := &Callers{calls: sites}
+			if got := callers.Append(nil, c.words, sp, c.hi, 0); !slices.Equal(got, c.want) {
+				t.Errorf("%#x, want %#x", got, c.want)
+			}
+			const bias = 0x7f0000000000
+			moved := slices.Clone(c.words)
+			for i := range moved {
+				if i == 0 || i >= 3 && i%2 == 1 {
+					moved[i] += bias // return addresses
+				}
+			}
+			if got := callers.Append(nil, moved, sp, c.hi, bias); !slices.Equal(got, c.want) {
+				t.Errorf("moved by %#x: %#x, want %#x", uint64(bias), got, c.want)
+			}
+		})
+	}
+}
+
+// FuzzCallers: words that a program has made up lead nowhere bad.
+func FuzzCallers(f *testing.F) {
+	f.Add([]byte("\x00\x10abcdefgh"), uint64(0x8000), uint64(0x9000))
+	f.Fuzz(func(t *testing.T, data []byte, sp, hi uint64) {
+		callers := &Callers{calls: make(map[uint64]callSite)}
+		words := make([]uint64, min(len(data), stackWords(MaxStack)))
+		for i := range words {
+			words[i] = sp + 8*uint64(data[i]) - 64
+			callers.calls[words[i]] = callSite{ok: data[i]%5 > 0, root: data[i]%7 == 0, link: offsets.Link(data[i] % 4), size: uint64(data[i])}
+		}
+		got := callers.Append(nil, words, sp, hi, 0)
+		if len(got) == 0 || len(got) > 2*MaxStack+1 {
+			t.Errorf("%d callers of %d words", len(got), len(words))
+		}
+	})
+}
+
+// TestStackArgs holds to the kernel's limits, whether it fetches arrays or not.
+func TestStackArgs(t *testing.T) {
+	for _, arrays := range []bool{false, true} {
+		for depth := range MaxStack + 1 {
+			args, counts := stackArgs(depth, arrays)
+			words := 0
+			for i, a := range args {
+				words += max(counts[i], 1)
+				if n := len(a.Fetch) + 1 + len(a.Type); n > 63 {
+					t.Errorf("%s: %d bytes", a, n)
+				}
+				nested := strings.Count(a.Fetch, "(")
+				if counts[i] > 0 {
+					nested++ // an array takes another instruction
+				}
+				if nested > 14 {
+					t.Errorf("%s: too many dereferences", a)
+				}
+			}
+			if words != stackWords(depth) {
+				t.Errorf("depth %d: %d words, want %d", depth, words, stackWords(depth))
+			}
+		}
+	}
+}
