@@ -12,6 +12,8 @@ const (
 	Unwound
 	// Open: nothing had ended it when tracing did.
 	Open
+	// Untimed: the probes that would have told its end were taken out meanwhile.
+	Untimed
 )
 
 func (o Outcome) String() string {
@@ -20,6 +22,8 @@ func (o Outcome) String() string {
 		return "return"
 	case Unwound:
 		return "unwound"
+	case Untimed:
+		return "untimed"
 	}
 	return "open"
 }
@@ -40,6 +44,9 @@ type Call struct {
 	// returned, or was first seen to be gone.
 	Start, End uint64
 	Outcome    Outcome
+	// Split is what the time from Start to End was spent with, if the call has Returned and
+	// the plan follows the scheduler ([uprobe.Options].Sched): its parts add up to it.
+	Split Split
 	// SP is the stack pointer when the call began.
 	SP uint64
 	// Nested and NestedStepped are the traced calls that returned within this one, on its
@@ -49,6 +56,10 @@ type Call struct {
 	// Inside: on its goroutine, a call of one of the functions given to Stream.Inside was
 	// open when it began.
 	Inside bool
+	// StackHi is the end of the stack that SP is on, 0 if that is not known; Stack the words
+	// that tell the callers, for [uprobe.Callers].
+	StackHi uint64
+	Stack   []uint64
 	// Args are the words that were fetched where the call began, Results those where it
 	// ended, for the Decode of the function's captures; Results are nil if it did not end
 	// by a RET.

@@ -13,12 +13,18 @@ const longName = "thread name longer than 16 columns"
 
 // columns reads what stands left of line[end:], the ": " before the event's
 // name, from right to left: the time, a word of flags unless option irq-info is
-// off, the CPU, the TGID if option record-tgid is on, and the thread id. A msg
-// other than "" says what is wrong at byte at.
-func columns(line []byte, end int, ev *Event) (at int, msg string) {
-	if ev.Time, at, msg = clock(line, end); msg != "" {
-		return at, msg
+// off, the CPU, the TGID if option record-tgid is on, and the thread id. The time
+// begins at byte time. A msg other than "" says what is wrong at byte at.
+func columns(line []byte, end int, ev *Event) (time, at int, msg string) {
+	if ev.Time, time, msg = clock(line, end); msg != "" {
+		return time, time, msg
 	}
+	at, msg = beforeTime(line, time, ev)
+	return time, at, msg
+}
+
+// beforeTime reads the columns left of the time, which begins at byte at.
+func beforeTime(line []byte, at int, ev *Event) (_ int, msg string) {
 	i := blanksBefore(line, at)
 	if i == at {
 		return i, "blank expected before the time"

@@ -18,6 +18,8 @@ type Event struct {
 	// Args are the fetched values in the order of Format.Args, signed ones in
 	// two's complement, an array's elements one after the other.
 	Args []uint64
+	// data is the record of an event of the kernel itself.
+	data []byte
 }
 
 // Format is what the lines of one event look like: the definition's event name

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,6 +22,8 @@ type LineParser struct {
 	formats []lineFormat
 	byEvent map[string]int
 	lengths []int // of events' names, each once
+	// guesses are indices of formats plus 1, by guessOf of their events' names.
+	guesses [256]uint32
 }
 
 // lineFormat is a Format in the form its lines are compared with.
@@ -31,7 +34,7 @@ type lineFormat struct {
 }
 
 type lineArg struct {
-	label string // " name="
+	label label // " name="
 	len   int
 }
 
@@ -53,6 +56,7 @@ func NewLineParser(formats []Format) (*LineParser, error) {
 		}
 		p.formats = append(p.formats, lf)
 		p.byEvent[f.Event] = i
+		p.guesses[guessOf([]byte(f.Event))] = uint32(i + 1)
 		if !slices.Contains(p.lengths, len(f.Event)) {
 			p.lengths = append(p.lengths, len(f.Event))
 		}
@@ -74,7 +78,7 @@ func newLineFormat(f Format) (lineFormat, error) {
 		if !isIdentifier(name) {
 			return lineFormat{}, fmt.Errorf("argument name %q is no C identifier", name)
 		}
-		lf.args[i].label = " " + name + "="
+		lf.args[i].label = newLabel(" " + name + "=")
 		if f.Len == nil {
 			continue
 		}
@@ -90,6 +94,12 @@ func newLineFormat(f Format) (lineFormat, error) {
 // end, left by a copy that passed through a serial line, is ignored. The error
 // is nil or a *[SyntaxError], with rec.Kind 0; only then is memory allocated.
 func (p *LineParser) Parse(line []byte, rec *Record) error {
+	_, err := p.parse(line, rec)
+	return err
+}
+
+// parse is Parse; in the line of an event the time begins at byte time.
+func (p *LineParser) parse(line []byte, rec *Record) (time int, err error) {
 	*rec = Record{Event: Event{Args: rec.Event.Args[:0]}}
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
@@ -98,22 +108,23 @@ func (p *LineParser) Parse(line []byte, rec *Record) error {
 	// their lines begin like a comment or a stack frame.
 	start, paren, format := p.anchor(line)
 	if format < 0 {
-		return parseOther(line, rec)
+		return 0, parseOther(line, rec)
 	}
 	f := &p.formats[format]
-	if at, msg := columns(line, start-len(": "), &rec.Event); msg != "" {
+	time, at, msg := columns(line, start-len(": "), &rec.Event)
+	if msg != "" {
 		event := f.event
 		if msg == longName {
 			event = ""
 		}
-		return newSyntaxError(line, at, msg, event)
+		return 0, newSyntaxError(line, at, msg, event)
 	}
 	if at, msg := f.values(line, paren, &rec.Event); msg != "" {
-		return newSyntaxError(line, at, msg, f.event)
+		return 0, newSyntaxError(line, at, msg, f.event)
 	}
 	rec.Event.Format = format
 	rec.Kind = EventRecord
-	return nil
+	return time, nil
 }
 
 // addrMark follows an event's name in the line of every uprobe event.
@@ -131,16 +142,42 @@ func (p *LineParser) anchor(line []byte) (start, paren, format int) {
 		if start == len(line) || line[start] != ' ' {
 			continue
 		}
-		name := line[start+1:]
-		for _, n := range p.lengths {
-			if len(name) < n+len(addrMark) || string(name[n:n+len(addrMark)]) != addrMark {
-				continue
-			}
-			if format, ok := p.byEvent[string(name[:n])]; ok {
-				return start + 1, start + 1 + n + len(": "), format
-			}
+		if format = p.eventAt(line[start+1:]); format >= 0 {
+			return start + 1, start + 1 + len(p.formats[format].event) + len(": "), format
 		}
 	}
+}
+
+// eventAt is the event of ours whose name a text begins with, followed by addrMark; -1 if
+// there is none.
+func (p *LineParser) eventAt(text []byte) (format int) {
+	if len(text) < minEvent+len(addrMark) {
+		return -1
+	}
+	if guess := p.guesses[guessOf(text)]; guess > 0 && isMarked(text, p.formats[guess-1].event) {
+		return int(guess - 1)
+	}
+	for _, n := range p.lengths {
+		if len(text) < n+len(addrMark) || string(text[n:n+len(addrMark)]) != addrMark {
+			continue
+		}
+		if format, ok := p.byEvent[string(text[:n])]; ok {
+			return format
+		}
+	}
+	return -1
+}
+
+// isMarked tells whether a text begins with a name and addrMark.
+func isMarked(text []byte, name string) bool {
+	n := len(name)
+	return len(text) >= n+len(addrMark) && string(text[:n]) == name && string(text[n:n+len(addrMark)]) == addrMark
+}
+
+// guessOf is a number from 0 to 255 for an event's name, made of its first minEvent bytes.
+func guessOf(name []byte) uint8 {
+	a, b := binary.LittleEndian.Uint64(name), binary.LittleEndian.Uint64(name[8:])
+	return uint8((a*31 + b) * 0x9e3779b97f4a7c15 >> 56)
 }
 
 // values reads "(0xADDR) NAME=VALUE ..." at line[i:] to the end of the line. A
@@ -157,20 +194,23 @@ func (f *lineFormat) values(line []byte, i int, ev *Event) (at int, msg string) 
 	i++
 	for k := range f.args {
 		arg := &f.args[k]
-		if len(line)-i < len(arg.label) || string(line[i:i+len(arg.label)]) != arg.label {
-			return i, fmt.Sprintf("%q expected", arg.label)
+		if !arg.label.at(line, i) {
+			return i, fmt.Sprintf("%q expected", arg.label.text)
 		}
-		i += len(arg.label)
+		i += len(arg.label.text)
 		if arg.len > 0 {
-			i, msg = f.array(line, i, arg.len, ev)
-		} else {
-			var v uint64
-			v, i, msg = value(line, i, f.hex)
-			ev.Args = append(ev.Args, v)
+			if i, msg = f.array(line, i, arg.len, ev); msg != "" {
+				return i, msg
+			}
+			continue
 		}
-		if msg != "" {
-			return i, msg
+		v, n := usual(line, i)
+		if i += n; n == 0 || f.hex {
+			if v, i, msg = value(line, i-n, f.hex); msg != "" {
+				return i, msg
+			}
 		}
+		ev.Args = append(ev.Args, v)
 	}
 	if i != len(line) {
 		return i, "end of line expected"

@@ -44,6 +44,27 @@ func decimal(line []byte, i int) (v uint64, next int, msg string) {
 	return v, i, ""
 }
 
+// usual reads what most numbers are, up to 15 decimal digits with as many bytes behind
+// them that 16 can be read; n is how many digits. It is 0 for all else, which is left to
+// decimal or value.
+func usual(line []byte, i int) (v uint64, n int) {
+	if len(line)-i < 16 {
+		return 0, 0
+	}
+	v, n = digits(binary.LittleEndian.Uint64(line[i:]))
+	if n == 8 {
+		low, more := digits(binary.LittleEndian.Uint64(line[i+8:]))
+		if more == 8 {
+			return 0, 0
+		}
+		return v*powers[more] + low, 8 + more
+	}
+	if n == 1 && line[i+1] == 'x' {
+		return 0, 0
+	}
+	return v, n
+}
+
 var powers = [9]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 
 // digits is the number that the first n of eight bytes make, the first byte in

@@ -1,5 +1,7 @@
 package parse
 
+import "slices"
+
 // order puts events of one goroutine in order of time.
 //
 // trace_pipe looks at one CPU after the other for the oldest event. A goroutine may
@@ -9,38 +11,40 @@ package parse
 // oldest. So an event's place is certain as soon as a later search has printed a
 // younger event, or found nothing.
 type order struct {
-	pending []Event // by time; a line or two
-	spare   []Event // whose Args can be used again
+	pending []*Record // by time; a line or two
+	spare   []*Record
 }
 
-// add takes an event, of which it makes a copy, and calls emit for those whose
-// place has become certain.
-func (o *order) add(ev *Event, emit func(*Event)) {
+// add takes the record of an event, calls emit for those whose place has become certain, and returns
+// another to be filled meanwhile.
+func (o *order) add(rec *Record, emit func(*Event)) *Record {
+	if len(o.pending) == 1 && o.pending[0].Event.Time <= rec.Event.Time { // as most often
+		earlier := o.pending[0]
+		o.pending[0] = rec
+		emit(&earlier.Event)
+		return earlier
+	}
 	n := 0
-	for n < len(o.pending) && o.pending[n].Time <= ev.Time {
+	for n < len(o.pending) && o.pending[n].Event.Time <= rec.Event.Time {
 		n++
 	}
 	o.emit(n, emit)
-	var cp Event
+	// What is left is younger.
+	o.pending = slices.Insert(o.pending, 0, rec)
 	if last := len(o.spare) - 1; last >= 0 {
-		cp, o.spare = o.spare[last], o.spare[:last]
+		rec, o.spare = o.spare[last], o.spare[:last]
+		return rec
 	}
-	args := append(cp.Args[:0], ev.Args...)
-	cp = *ev
-	cp.Args = args
-	// What is left is younger than ev.
-	o.pending = append(o.pending, Event{})
-	copy(o.pending[1:], o.pending)
-	o.pending[0] = cp
+	return &Record{}
 }
 
 // flush emits all: the buffers were found empty.
 func (o *order) flush(emit func(*Event)) { o.emit(len(o.pending), emit) }
 
 func (o *order) emit(n int, emit func(*Event)) {
-	for i := range n {
-		emit(&o.pending[i])
-		o.spare = append(o.spare, o.pending[i])
+	for _, rec := range o.pending[:n] {
+		emit(&rec.Event)
+		o.spare = append(o.spare, rec)
 	}
 	o.pending = o.pending[:copy(o.pending, o.pending[n:])]
 }

@@ -25,15 +25,15 @@ func TestOrder(t *testing.T) {
 				}
 				got = append(got, fmt.Sprint(ev.Time))
 			}
-			ev := Event{Args: make([]uint64, 1)}
+			rec := &Record{}
 			for _, w := range strings.Fields(c.in) {
 				if w == "." {
 					o.flush(emit)
 					continue
 				}
-				fmt.Sscan(w, &ev.Time)
-				ev.Args[0] = ev.Time * 10
-				o.add(&ev, emit)
+				fmt.Sscan(w, &rec.Event.Time)
+				rec.Event.Args = append(rec.Event.Args[:0], rec.Event.Time*10)
+				rec = o.add(rec, emit)
 			}
 			if s := strings.Join(got, " "); s != c.out {
 				t.Errorf("%s came out as %s, want %s", c.in, s, c.out)
@@ -44,15 +44,18 @@ func TestOrder(t *testing.T) {
 
 func TestOrderDoesNotAllocate(t *testing.T) {
 	var o order
-	ev := Event{Args: []uint64{1, 2, 3}}
-	emit := func(*Event) {}
-	next := func() {
-		ev.Time += 2
-		o.add(&ev, emit)
-		ev.Time--
-		o.add(&ev, emit)
-		ev.Time++
+	rec, time := &Record{}, uint64(0)
+	add := func(later uint64) {
+		rec.Event.Time = time + later
+		rec = o.add(rec, func(*Event) {})
 	}
+	next := func() {
+		add(2)
+		add(1)
+		add(4)
+		time += 4
+	}
+	next()
 	next()
 	if n := testing.AllocsPerRun(100, next); n > 0 {
 		t.Errorf("%v allocations per event", n)

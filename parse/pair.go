@@ -1,8 +1,6 @@
 package parse
 
 import (
-	"slices"
-
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -36,21 +34,20 @@ type Pairer struct {
 	// entered, if set, is told of calls when they begin.
 	entered func(*Call)
 	spare   [][]uint64 // frames' args that can be used again
-}
-
-// Books are the sums of what a Pairer has seen.
-type Books struct {
-	// Delivered[e][s] is the number of events of site s of event e.
-	Delivered [][]uint64
-	// Entries[f] is the number of calls of function f seen to begin, NoCalls[f] that
-	// of hits at its entry that began none: the stack check failed, or the function
-	// jumped to its start.
-	Entries, NoCalls []uint64
-	// Strays is the number of returns whose call had begun before tracing did, or
-	// whose entry was lost.
-	Strays uint64
-	// Unplaced is the number of events at addresses that are none of our sites.
-	Unplaced uint64
+	// sites and last remember what was looked up, as it is often looked up again.
+	sites   siteCache
+	lastKey stackKey
+	last    *stack // nil for none
+	// processes are those that events have come from, lastPID the last of them.
+	processes map[int]bool
+	lastPID   int
+	begun     func(pid, fn int) // if set, is told of each call when it begins
+	// threads tell what each thread runs; nil if nobody asks.
+	threads map[threadKey]*thread
+	sched   *scheduler // nil if the plan does not follow goroutines
+	at      Split      // sums of the stack that the event is on
+	// retired are functions that were timed once, and are not any more, by index.
+	retired map[int]retirement
 }
 
 // stackKey names a stack: the one of g in a process, or, outside of Go, a thread's.
@@ -76,8 +73,10 @@ type frame struct {
 	start    uint64
 	tid, cpu int
 	inside   bool
+	began    Split     // sums of its stack when it began
 	nested   [2]uint64 // calls that ended within, by uprobe.Function.Stepped
-	args     []uint64
+	hi       uint64    // see Call.StackHi
+	args     []uint64  // of the stack and of values
 }
 
 // NewPairer returns a Pairer for events of a plan. emit gets each call when it ends;
@@ -87,16 +86,19 @@ func NewPairer(plan *uprobe.Plan, emit func(*Call)) *Pairer {
 		plan: plan, emit: emit,
 		stacks:   make(map[stackKey]*stack),
 		assembly: make(map[stackKey]stackKey),
+		// No event has come from a process -1.
+		processes: make(map[int]bool), lastPID: -1,
+	}
+	if plan.Sched {
+		p.sched = newScheduler()
 	}
 	if plan.ByStack {
 		p.bounds = make(map[int]*stackBounds)
 	}
-	p.books.Delivered = make([][]uint64, len(plan.Events))
-	for i := range plan.Events {
-		p.books.Delivered[i] = make([]uint64, len(plan.Events[i].Sites))
+	p.extend()
+	for _, b := range []*[]uint64{&p.books.Entries, &p.books.NoCalls, &p.books.Timed, &p.books.TimedNoCalls} {
+		*b = make([]uint64, len(plan.Funcs))
 	}
-	p.books.Entries = make([]uint64, len(plan.Funcs))
-	p.books.NoCalls = make([]uint64, len(plan.Funcs))
 	return p
 }
 
@@ -106,8 +108,9 @@ func (p *Pairer) Books() *Books { return &p.books }
 // Event takes the next event, in order of time within each goroutine. bias is the
 // distance between addresses in the process and in the file.
 func (p *Pairer) Event(ev *Event, bias uint64) {
+	first := ev.PID != p.lastPID && p.meet(ev.PID)
 	pe := &p.plan.Events[ev.Format]
-	site, ok := pe.Site(ev.Addr - bias)
+	site, ok := p.sites.find(pe, ev.Format, ev.Addr-bias)
 	if !ok {
 		p.books.Unplaced++
 		return
@@ -119,11 +122,18 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 		p.enter(ev, &pe.Fields, fn)
 	case uprobe.EntryJump:
 		if ev.Args[pe.Fields.Flags]&offsets.CheckFailedFlags != 0 {
-			p.books.NoCalls[fn]++
+			p.noCall(fn)
 			return
 		}
 		p.enter(ev, &pe.Fields, fn)
-	case uprobe.Point:
+	case uprobe.Point, uprobe.Counter:
+		p.books.Entries[fn]++
+		p.tellBegun(ev, fn)
+	case uprobe.CounterJump:
+		if ev.Args[pe.Fields.Flags]&offsets.CheckFailedFlags != 0 {
+			p.books.NoCalls[fn]++
+			return
+		}
 		p.books.Entries[fn]++
 	case uprobe.Return, uprobe.TailJump:
 		p.leave(ev, &pe.Fields, fn)
@@ -132,6 +142,10 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 			p.leave(ev, &pe.Fields, fn)
 		}
 	case uprobe.GoroutineEnd:
+		if fn == uprobe.ProgramStart {
+			p.restart(ev.PID, first)
+			return
+		}
 		g := ev.Args[pe.Fields.G]
 		if s := p.stacks[stackKey{pid: ev.PID, id: g}]; s != nil {
 			p.unwind(ev, s, 0)
@@ -142,9 +156,23 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 		if s := p.stacks[stackKey{pid: ev.PID, id: ev.Args[pe.Fields.G]}]; s != nil {
 			p.unwind(ev, s, ev.Args[pe.Fields.Hi]-ev.Args[pe.Fields.SP]+1)
 		}
+	case uprobe.Resume:
+		p.resumed(ev, &pe.Fields)
+	case uprobe.Yield:
+		p.yielded(ev)
+	case uprobe.Status, uprobe.Park, uprobe.Switch:
+		p.scheduled(ev, pe)
 	case uprobe.StackMove:
 		p.boundsOf(ev.PID).move(ev.Args[pe.Fields.G], ev.Args[pe.Fields.Lo], ev.Args[pe.Fields.Hi])
 	}
+}
+
+// stack is the one of a key, nil if none is known.
+func (p *Pairer) stack(key stackKey) *stack {
+	if p.last == nil || p.lastKey != key {
+		p.lastKey, p.last = key, p.stacks[key]
+	}
+	return p.last
 }
 
 // boundsOf are the known stacks of a process; nil where they don't matter.
@@ -221,14 +249,16 @@ func (p *Pairer) adopt(thread, g stackKey, lo, hi uint64) {
 
 func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 	if f.SP < 0 { // counted, not paired
-		p.books.Entries[fn]++
+		p.began(fn)
+		p.tellBegun(ev, fn)
 		return
 	}
 	key, depth := p.place(ev, f)
-	s := p.stacks[key]
+	s := p.stack(key)
 	if s == nil {
 		s = &stack{unnamed: true}
 		p.stacks[key] = s
+		p.lastKey, p.last = key, s
 	}
 	if f.Goid >= 0 && !key.isThread && (s.unnamed || s.goid != ev.Args[f.Goid]) {
 		if !s.unnamed {
@@ -240,24 +270,30 @@ func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 	target := &p.plan.Funcs[fn]
 	if target.Sites.Restarts && len(s.frames) > 0 {
 		if top := &s.frames[len(s.frames)-1]; top.fn == fn && top.depth == depth {
-			p.books.NoCalls[fn]++
+			p.noCall(fn)
 			return
 		}
 	}
-	p.books.Entries[fn]++
+	p.began(fn)
+	p.tellBegun(ev, fn)
 	p.unwind(ev, s, depth)
-	fr := frame{fn: fn, depth: depth, sp: ev.Args[f.SP], start: ev.Time, tid: ev.TID, cpu: ev.CPU}
+	p.ran(ev, fn, key, s.goid)
+	fr := frame{fn: fn, depth: depth, sp: ev.Args[f.SP], start: ev.Time, tid: ev.TID, cpu: ev.CPU, began: p.at}
 	if n := len(s.frames); n > 0 && p.inside != nil {
 		fr.inside = s.frames[n-1].inside || p.inside[s.frames[n-1].fn]
 	}
-	if f.Values >= 0 {
+	if !key.isThread {
+		fr.hi = fr.sp + depth
+	}
+	if first := firstWord(f); first >= 0 {
 		if last := len(p.spare) - 1; last >= 0 {
 			fr.args, p.spare = p.spare[last][:0], p.spare[:last]
 		}
-		fr.args = append(fr.args, ev.Args[f.Values:]...)
+		fr.args = append(fr.args, ev.Args[first:]...)
 	}
 	if p.entered != nil {
-		p.call = Call{Func: fn, PID: key.pid, TID: ev.TID, CPU: ev.CPU, Goid: s.goid, Depth: len(s.frames), Start: ev.Time, SP: fr.sp, Inside: fr.inside, Args: fr.args}
+		p.call = Call{Func: fn, PID: key.pid, TID: ev.TID, CPU: ev.CPU, Goid: s.goid, Depth: len(s.frames), Start: ev.Time, SP: fr.sp, Inside: fr.inside}
+		p.fetched(&p.call, &fr)
 		p.entered(&p.call)
 	}
 	if p.plan.Mode == uprobe.Entries {
@@ -272,7 +308,7 @@ func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 
 func (p *Pairer) leave(ev *Event, f *uprobe.Fields, fn int) {
 	key, depth := p.place(ev, f)
-	s := p.stacks[key]
+	s := p.stack(key)
 	if key.isThread && p.plan.Funcs[fn].ABI == offsets.ABI0 {
 		if real, ok := p.assembly[key]; ok && p.inAssembly(real, fn, ev.Args[f.SP]) {
 			key, s = real, p.stacks[real]
@@ -284,6 +320,7 @@ func (p *Pairer) leave(ev *Event, f *uprobe.Fields, fn int) {
 		return
 	}
 	p.unwind(ev, s, depth+1)
+	p.ran(ev, fn, key, s.goid)
 	last := len(s.frames) - 1
 	if last < 0 || s.frames[last].depth != depth || s.frames[last].fn != fn {
 		p.books.Strays++
@@ -292,6 +329,7 @@ func (p *Pairer) leave(ev *Event, f *uprobe.Fields, fn int) {
 	p.end(ev, key.pid, s, Returned, f)
 	if last == 0 && key.isThread {
 		delete(p.stacks, key)
+		p.last = nil
 	}
 }
 
@@ -317,6 +355,7 @@ func (p *Pairer) end(ev *Event, pid int, s *stack, how Outcome, fields *uprobe.F
 	n := len(s.frames) - 1
 	f := s.frames[n]
 	s.frames = s.frames[:n]
+	how = p.trusted(&f, how, ev.Time)
 	if n > 0 {
 		outer := &s.frames[n-1]
 		outer.nested[0] += f.nested[0]
@@ -329,46 +368,11 @@ func (p *Pairer) end(ev *Event, pid int, s *stack, how Outcome, fields *uprobe.F
 			outer.nested[0]++
 		}
 	}
-	p.call = Call{Func: f.fn, PID: pid, TID: f.tid, CPU: f.cpu, Goid: s.goid, Depth: n, Start: f.start, End: ev.Time, Outcome: how, SP: f.sp, Nested: f.nested[0], NestedStepped: f.nested[1], Inside: f.inside, Args: f.args}
-	if fields != nil && fields.Values >= 0 {
-		p.call.Results = ev.Args[fields.Values:]
+	p.call = Call{Func: f.fn, PID: pid, TID: f.tid, CPU: f.cpu, Goid: s.goid, Depth: n, Start: f.start, End: ev.Time, Outcome: how, SP: f.sp, Nested: f.nested[0], NestedStepped: f.nested[1], Inside: f.inside}
+	p.fetched(&p.call, &f)
+	if how == Returned {
+		p.returned(&p.call, &f, ev, fields)
 	}
 	p.emit(&p.call)
 	p.drop(f.args)
-}
-
-// drop keeps the memory of a call's arguments for another's.
-func (p *Pairer) drop(args []uint64) {
-	if args != nil {
-		p.spare = append(p.spare, args)
-	}
-}
-
-// Finish ends the calls that are left: open, or unwound where the goroutine is known
-// to be gone. They come in the order in which they began.
-func (p *Pairer) Finish() {
-	var left []Call
-	for key, s := range p.stacks {
-		how := Open
-		if s.ended {
-			how = Unwound
-		}
-		for n, f := range s.frames {
-			left = append(left, Call{Func: f.fn, PID: key.pid, TID: f.tid, CPU: f.cpu, Goid: s.goid, Depth: n, Start: f.start, Outcome: how, SP: f.sp, Inside: f.inside, Args: f.args})
-		}
-	}
-	clear(p.stacks)
-	clear(p.assembly)
-	slices.SortFunc(left, func(a, b Call) int {
-		switch {
-		case a.Start < b.Start:
-			return -1
-		case a.Start > b.Start:
-			return 1
-		}
-		return a.Depth - b.Depth
-	})
-	for i := range left {
-		p.emit(&left[i])
-	}
 }

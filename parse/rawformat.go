@@ -18,10 +18,12 @@ type RawFormats struct {
 
 // rawEvent is the layout of one event's records.
 type rawEvent struct {
-	size   int // in bytes, of the fields below together
-	fields []rawField
+	size   int        // in bytes, of the fields below together
+	fields []rawField // neighbours of 8 bytes are one
 	ip     rawField
 	pid    rawField
+	// whole: the record is kept as it is, for who knows its fields.
+	whole bool
 }
 
 // rawField is a number in a record, or an array of them.
@@ -44,51 +46,79 @@ func NewRawFormats(formats []Format, texts []string) (*RawFormats, error) {
 		if err != nil {
 			return nil, fmt.Errorf("parse format of event %q: %w", formats[i].Event, err)
 		}
-		for len(r.byID) <= id {
-			r.byID = append(r.byID, 0)
+		if err := r.number(i, id); err != nil {
+			return nil, fmt.Errorf("parse format of event %q: %w", formats[i].Event, err)
 		}
-		if other := r.byID[id]; other != 0 {
-			return nil, fmt.Errorf("parse format of event %q: ID %d is that of %q, too", formats[i].Event, id, formats[other-1].Event)
-		}
-		r.byID[id] = int32(i + 1)
 	}
 	return r, nil
 }
 
-func (e *rawEvent) parse(f *Format, text string) (id int, err error) {
-	fields := make(map[string]rawField)
+// number says that event i has an ID.
+func (r *RawFormats) number(i, id int) error {
+	for len(r.byID) <= id {
+		r.byID = append(r.byID, 0)
+	}
+	if other := r.byID[id]; other != 0 {
+		return fmt.Errorf("ID %d is that of event %d, too", id, other-1)
+	}
+	r.byID[id] = int32(i + 1)
+	return nil
+}
+
+// rawType is where every record has its type (struct trace_entry in
+// include/linux/trace_events.h), which has to be read before anything of the event is known.
+var rawType = rawField{at: 0, size: 2}
+
+// parseFormat reads a format file: the ID, and the fields, which field gets in order. Those
+// that it returns are by name.
+func parseFormat(text string, field func(name, kind string, f rawField)) (id int, fields map[string]rawField, err error) {
+	fields = make(map[string]rawField)
 	id = -1
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
 		if word, ok := strings.CutPrefix(line, "ID:"); ok {
 			n, err := strconv.ParseUint(strings.TrimSpace(word), 10, 16) // common_type has 16 bits
 			if err != nil {
-				return 0, fmt.Errorf("line %q: %w", line, err)
+				return 0, nil, fmt.Errorf("line %q: %w", line, err)
 			}
 			id = int(n)
 		}
 		if !strings.HasPrefix(line, "field:") {
 			continue
 		}
-		name, field, err := parseRawField(line)
+		name, kind, f, err := parseRawField(line)
 		if err != nil {
-			return 0, fmt.Errorf("line %q: %w", line, err)
+			return 0, nil, fmt.Errorf("line %q: %w", line, err)
 		}
-		fields[name] = field
+		fields[name] = f
+		if field != nil {
+			field(name, kind, f)
+		}
 	}
 	if id < 0 {
-		return 0, errors.New("no ID")
+		return 0, nil, errors.New("no ID")
 	}
-	// Every record begins with its type (struct trace_entry in
-	// include/linux/trace_events.h), which has to be read before anything of the event
-	// is known.
-	if want := (rawField{at: 0, size: 2}); fields["common_type"] != want {
+	return id, fields, nil
+}
+
+func (e *rawEvent) parse(f *Format, text string) (id int, err error) {
+	strung := make(map[string]bool)
+	id, fields, err := parseFormat(text, func(name, kind string, _ rawField) {
+		strung[name] = strings.HasPrefix(kind, "__data_loc")
+	})
+	if err != nil {
+		return 0, err
+	}
+	if fields["common_type"] != rawType {
 		return 0, fmt.Errorf("common_type is %+v", fields["common_type"])
 	}
 	take := func(name string, count int) (rawField, error) {
 		field, ok := fields[name]
 		if !ok {
 			return field, fmt.Errorf("no field %q", name)
+		}
+		if strung[name] {
+			return field, fmt.Errorf("field %q: a string is no number", name)
 		}
 		field.count = max(1, count)
 		field.size /= field.count
@@ -114,6 +144,10 @@ func (e *rawEvent) parse(f *Format, text string) (id int, err error) {
 		if err != nil {
 			return 0, err
 		}
+		if last := len(e.fields) - 1; last >= 0 && field.size == 8 && e.fields[last].size == 8 && e.fields[last].at+8*e.fields[last].count == field.at {
+			e.fields[last].count += field.count // one run of words; most records are nothing else
+			continue
+		}
 		e.fields = append(e.fields, field)
 	}
 	return id, nil
@@ -124,26 +158,29 @@ func (e *rawEvent) parse(f *Format, text string) (id int, err error) {
 // kernel/trace/ring_buffer.c).
 const maxRawField = 1 << 19
 
-// parseRawField reads "field:TYPE NAME[LEN]; offset:N; size:N; signed:N;".
-func parseRawField(line string) (name string, f rawField, err error) {
+// parseRawField reads "field:TYPE NAME[LEN]; offset:N; size:N; signed:N;". kind is TYPE
+// with "[LEN]" behind it, as far as there is any.
+func parseRawField(line string) (name, kind string, f rawField, err error) {
 	for part := range strings.SplitSeq(line, ";") {
 		key, value, ok := strings.Cut(strings.TrimSpace(part), ":")
 		if !ok {
 			continue
 		}
 		if key == "field" {
-			name, _, _ = strings.Cut(value[strings.LastIndexByte(value, ' ')+1:], "[")
-			if strings.HasPrefix(value, "__data_loc") {
-				return name, f, errors.New("a string is no number")
+			at := strings.LastIndexByte(value, ' ') + 1
+			var length string
+			name, length, _ = strings.Cut(value[at:], "[")
+			if kind = strings.TrimSpace(value[:at]); length != "" {
+				kind += "[" + length
 			}
 			continue
 		}
 		n, err := strconv.ParseUint(value, 10, 32)
 		if err != nil {
-			return name, f, err
+			return name, kind, f, err
 		}
 		if n > maxRawField {
-			return name, f, fmt.Errorf("%s %d is beyond any page", key, n)
+			return name, kind, f, fmt.Errorf("%s %d is beyond any page", key, n)
 		}
 		switch key {
 		case "offset":
@@ -155,9 +192,9 @@ func parseRawField(line string) (name string, f rawField, err error) {
 		}
 	}
 	if !isIdentifier(name) {
-		return name, f, fmt.Errorf("name %q is no C identifier", name)
+		return name, kind, f, fmt.Errorf("name %q is no C identifier", name)
 	}
-	return name, f, nil
+	return name, kind, f, nil
 }
 
 // decode reads one record. It is false for what is no record of ours.
@@ -179,11 +216,15 @@ func (r *RawFormats) decode(data []byte, ev *Event) bool {
 		return false
 	}
 	ev.TID, ev.PID = int(tid), 0
+	if e.whole {
+		ev.data = data
+		return true
+	}
 	ev.Addr = e.ip.number(data, e.ip.at)
 	args := ev.Args[:0]
 	for i := range e.fields {
 		f := &e.fields[i]
-		if f.size == 8 { // most are
+		if f.size == 8 {
 			for words := data[f.at : f.at+8*f.count]; len(words) >= 8; words = words[8:] {
 				args = append(args, binary.LittleEndian.Uint64(words))
 			}

@@ -20,8 +20,10 @@ type rawMerge struct {
 	// latest is the time of the latest event found, bound what it was when the present
 	// pass began.
 	latest, bound uint64
-	lost          uint64
-	unreadable    uint64
+	// certain is how far events have been let go.
+	certain    uint64
+	lost       uint64
+	unreadable uint64
 }
 
 // rawQueue is what is waiting of one CPU.
@@ -65,7 +67,7 @@ func (m *rawMerge) add(cpu int, page []byte) {
 
 // pass ends a pass over all CPUs, and lets go what has become certain.
 func (m *rawMerge) pass(emit func(*Event)) {
-	certain := m.latest
+	certain := max(m.latest, m.bound)
 	for _, q := range m.cpus {
 		if q == nil {
 			continue
@@ -77,7 +79,7 @@ func (m *rawMerge) pass(emit func(*Event)) {
 		certain = min(certain, until)
 		q.empty = false
 	}
-	m.bound = m.latest
+	m.bound, m.certain = m.latest, certain
 	m.release(certain, emit)
 }
 

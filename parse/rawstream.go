@@ -40,6 +40,9 @@ func (s *Stream) readPages(ctx context.Context) (n int, err error) {
 	n, err = s.pages.ReadPages(ctx, s.raw.add)
 	if err == nil {
 		s.raw.pass(s.rawEvent)
+		if s.kernel != nil {
+			s.kernel.merge.hitsTo = max(s.kernel.merge.hitsTo, s.raw.certain)
+		}
 	}
 	return n, err
 }
@@ -47,5 +50,5 @@ func (s *Stream) readPages(ctx context.Context) (n int, err error) {
 // rawEvent takes the next event in order of time.
 func (s *Stream) rawEvent(ev *Event) {
 	s.owned(ev)
-	s.event(ev)
+	s.inOrder(ev)
 }

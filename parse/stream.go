@@ -23,7 +23,7 @@ type Stream struct {
 	Keep func(pid int) bool
 
 	formats  []Format
-	lines    *LineParser
+	lines    prefixes
 	src      Source
 	pages    pageSource // src again, where pages are read
 	raw      *rawMerge  // nil where text is read
@@ -31,17 +31,24 @@ type Stream struct {
 	splitter Splitter
 	order    order
 	pairer   *Pairer
-	rec      Record
+	rec      *Record // to be filled
 	unparsed uint64
 	lost     uint64
 	foreign  uint64
+	latest   uint64
 	// held are events of processes whose bias is not known yet.
 	held map[int][]Event
+	// kernel puts kernel events in between; nil if there are none.
+	kernel *kernelStream
 }
 
 // Entered is told of calls when they begin, in the order in which they do on their
 // goroutine: their End and Outcome mean nothing yet.
 func (s *Stream) Entered(emit func(*Call)) { s.pairer.entered = emit }
+
+// Begun is told of the process and the function of each call when it begins, those that
+// are only counted, too.
+func (s *Stream) Begun(tell func(pid, fn int)) { s.pairer.begun = tell }
 
 // Inside names functions, by their index in Plan.Funcs: what is called while they are
 // open is marked.
@@ -51,31 +58,27 @@ func (s *Stream) Inside(funcs map[int]bool) { s.pairer.inside = funcs }
 func NewStream(plan *uprobe.Plan, emit func(*Call)) (*Stream, error) {
 	formats := make([]Format, len(plan.Events))
 	for i := range plan.Events {
-		formats[i].Event = plan.Events[i].Name
-		for _, a := range plan.Events[i].Args {
-			formats[i].Args = append(formats[i].Args, a.Name)
-		}
-		formats[i].Len = plan.Events[i].Counts()
+		formats[i] = formatOf(&plan.Events[i])
 	}
 	lines, err := NewLineParser(formats)
 	if err != nil {
 		return nil, err
 	}
-	return &Stream{formats: formats, lines: lines, pairer: NewPairer(plan, emit), held: make(map[int][]Event)}, nil
+	return &Stream{rec: new(Record), formats: formats, lines: prefixes{lines: lines}, pairer: NewPairer(plan, emit), held: make(map[int][]Event)}, nil
 }
 
 // Feed takes the next piece of trace_pipe.
 func (s *Stream) Feed(chunk []byte) { s.splitter.Feed(chunk, s.line) }
 
 func (s *Stream) line(line []byte) {
-	if err := s.lines.Parse(line, &s.rec); err != nil {
+	if err := s.lines.parse(line, s.rec); err != nil {
 		s.unparsed++ // a hit among them is lost: it is not delivered
 		return
 	}
 	switch s.rec.Kind {
 	case EventRecord:
 		s.owned(&s.rec.Event)
-		s.order.add(&s.rec.Event, s.event)
+		s.rec = s.order.add(s.rec, s.inOrder)
 	case LostRecord:
 		s.lost += s.rec.Lost
 	}
@@ -88,7 +91,17 @@ func (s *Stream) owned(ev *Event) {
 	}
 }
 
+// inOrder takes the next hit in order of time.
+func (s *Stream) inOrder(ev *Event) {
+	if s.kernel != nil {
+		s.kernel.merge.hit(ev)
+		return
+	}
+	s.event(ev)
+}
+
 func (s *Stream) event(ev *Event) {
+	s.latest = ev.Time
 	if s.Keep != nil && !s.Keep(ev.PID) {
 		s.foreign++
 		return
@@ -110,6 +123,9 @@ func (s *Stream) event(ev *Event) {
 
 // release pairs the events of a process that have waited for its bias.
 func (s *Stream) release(pid int, bias uint64) {
+	if len(s.held) == 0 {
+		return
+	}
 	waiting, ok := s.held[pid]
 	if !ok {
 		return
@@ -121,7 +137,7 @@ func (s *Stream) release(pid int, bias uint64) {
 }
 
 // Idle says that there was nothing more to read for a moment.
-func (s *Stream) Idle() { s.order.flush(s.event) }
+func (s *Stream) Idle() { s.order.flush(s.inOrder) }
 
 // Finish ends the calls that are open.
 func (s *Stream) Finish() {
@@ -129,6 +145,7 @@ func (s *Stream) Finish() {
 	if s.raw != nil {
 		s.raw.flush(s.rawEvent)
 	}
+	s.finishKernel()
 	for pid := range s.held {
 		s.release(pid, 0) // nowhere: they are counted as unplaced
 	}
@@ -137,6 +154,22 @@ func (s *Stream) Finish() {
 	}
 	s.pairer.Finish()
 }
+
+// Processes are those that wanted events have come from and that were not forgotten since.
+func (s *Stream) Processes() []int { return s.pairer.Processes() }
+
+// Forget drops what is known of processes that have ended, all of whose events have been
+// read: another may get the number. Their calls that are open end so.
+func (s *Stream) Forget(ended map[int]bool) {
+	for pid := range ended {
+		s.release(pid, 0) // nowhere, as in Finish
+	}
+	s.pairer.Forget(ended)
+}
+
+// Latest is the time of the last event that has come, in the units of the trace clock; 0
+// before the first.
+func (s *Stream) Latest() uint64 { return s.latest }
 
 // Books are the sums of what has been paired so far.
 func (s *Stream) Books() *Books { return s.pairer.Books() }
@@ -174,8 +207,17 @@ type Source interface {
 // if that was nothing. Errors are the source's.
 func (s *Stream) Read(ctx context.Context) (n int, err error) {
 	if s.raw != nil {
-		return s.readPages(ctx)
+		n, err = s.readPages(ctx)
+	} else {
+		n, err = s.readText(ctx)
 	}
+	if s.kernel != nil && err == nil {
+		err = s.readKernel(n == 0)
+	}
+	return n, err
+}
+
+func (s *Stream) readText(ctx context.Context) (n int, err error) {
 	if s.buf == nil {
 		s.buf = make([]byte, 64<<10)
 	}

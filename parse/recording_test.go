@@ -1,0 +1,156 @@
+package parse
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// recorded is a recording of two calls of one function.
+const recorded = `# ftgo-recording 1 0123456789abcd
+# about {"made":"v1","command":"probe","binary":{"path":"/bin/f"},"asked":{},"plan":{"mode":0,"funcs":[{"name":"main.f","returns":true}],"events":[` +
+	`{"name":"e0_0123456789abcd","kind":0,"args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"}],"fields":{"SP":0,"G":1,"Goid":3,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1},"sites":[[1,2,0,255]]},` +
+	`{"name":"r1_0123456789abcd","kind":3,"args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"}],"fields":{"SP":0,"G":1,"Goid":-1,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1},"sites":[[5,6,0,255]]}]}}
+# kernel 5.10.0
+# trace-clock mono
+# wall 1000
+# clock first 10 0.000001 30
+# clock armed 40 0.000002 60
+# clock armed 41 0.000002 45
+# began 0123456789abcd
+ f-7 (-----) [000] d... 1.000000: e0_0123456789abcd: (0x2) sp=90 g=5 hi=100 id=1
+ f-7 (    6) [000] d... 1.000001: r1_0123456789abcd: (0x6) sp=90 g=5 hi=100
+ f-7 (    6) [000] d... 1.000002: e0_0123456789abcd: (0x2) sp=90 g=5 hi=100 id=1
+ f-8 (-----) [001] d... 1.000009: r1_0123456789abcd: (0x6) sp=90 g=5 hi=100
+# ended 0123456789abcd
+# clock ended 1000 0.000009 1200
+# lost 3
+# profile e0_0123456789abcd 2
+# profile r1_0123456789abcd 5
+# complete 0123456789abcd
+`
+
+// play reads a recording to its end.
+func play(text string) (*Recording, []Call, *Books, error) {
+	r, err := OpenRecording(strings.NewReader(text), int64(len(text)))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var calls []Call
+	s, err := NewStream(r.Plan, func(c *Call) { calls = append(calls, *c) })
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := s.From(r); err != nil {
+		return nil, nil, nil, err
+	}
+	s.Process = r.Process
+	for {
+		_, err := s.Read(context.Background())
+		if errors.Is(err, io.EOF) {
+			s.Finish()
+			return r, calls, s.Books(), nil
+		}
+		if err != nil {
+			return nil, nil, nil, err
+		}
+	}
+}
+
+func TestRecording(t *testing.T) {
+	for name, text := range map[string]string{"lines": recorded, "serial line": strings.ReplaceAll(recorded, "\n", "\r\n"),
+		"process of an earlier thread": strings.Replace(recorded, "(-----)", "(    5)", 1)} {
+		r, calls, _, err := play(text)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if len(calls) != 2 || calls[0].Outcome != Returned || calls[1].Outcome != Returned || calls[0].PID != 6 || calls[1].PID != 6 {
+			t.Errorf("%s: calls %+v", name, calls)
+		}
+		profile, _ := r.Profile()
+		lost, _ := r.Overruns()
+		if !r.Complete || len(profile) != 2 || profile[0][0] != 2 || profile[1][0] != 5 || lost != 3 {
+			t.Errorf("%s: complete %v, hits %v, lost %d", name, r.Complete, profile, lost)
+		}
+		if r.Facts["kernel"] != "5.10.0" || r.Armed.NS != 43 || r.Armed.Ticks != 2000 || r.First.Ticks != 1000 || r.Ended.NS != 1100 {
+			t.Errorf("%s: %v %+v %+v %+v", name, r.Facts, r.First, r.Armed, r.Ended)
+		}
+	}
+}
+
+// TestRecordingHostile: what a file says is checked, and what a thread's name can hold
+// ends or forges nothing.
+func TestRecordingHostile(t *testing.T) {
+	for _, c := range []struct{ name, from, to, want string }{
+		{"a trace alone", recorded[:strings.Index(recorded, "# began")], "", "no recording"},
+		{"nothing", recorded, "", "no recording"},
+		{"binary", recorded, "\x7fELF\x00\x01\x02\n\xff", "no recording"},
+		{"of the future", "recording 1", "recording 2", "version 2"},
+		{"header without end", recorded[strings.Index(recorded, "# began"):], "", "ends before its events begin"},
+		{"without a plan", recorded[strings.Index(recorded, "# about"):strings.Index(recorded, "# kernel")], "", "no plan"},
+		{"no JSON", `{"made"`, `{made`, "what it is about"},
+		{"short names", "0123456789abcd", "0", "16 bytes"},
+		{"clock that runs backwards", "armed 40 0.000002 60", "armed 60 0.000002 40", "clock"},
+		{"huge clock", "first 10 0.000001", "first 10 99999999999999999999999", "clock"},
+		{"huge count", "profile e0_0123456789abcd 2", "profile e0_0123456789abcd 99999999999999999999", "value out of range"},
+		{"negative count", "profile e0_0123456789abcd 2", "profile e0_0123456789abcd -2", "invalid syntax"},
+		{"hits of another event", "profile e0_0123456789abcd", "profile evil", "not defined"},
+		{"hits missing", "# profile r1_0123456789abcd 5\n", "", "hits of 0 sites"},
+		{"huge loss", "lost 3", "lost 18446744073709551616", "value out of range"},
+		{"events behind the end", "# lost 3", " f-7 (6) [000] d... 1.0", "behind its events"},
+	} {
+		text := strings.Replace(recorded, c.from, c.to, -1)
+		if _, _, _, err := play(text); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+	forged := strings.Replace(recorded, " f-7 (    6) [000] d... 1.000002", "x\n# ended 012345\n-7 (    6) [000] d... 1.000002", 1)
+	if r, calls, _, err := play(forged); err != nil || !r.Complete || len(calls) != 2 {
+		t.Errorf("a thread's name: %v, calls %+v", err, calls)
+	}
+	for i := strings.Index(recorded, "# began") + 30; i < len(recorded)-1; i++ {
+		r, _, _, err := play(recorded[:i])
+		if err != nil && !strings.Contains(err.Error(), "read recording") || err == nil && r.Complete {
+			t.Fatalf("cut off at byte %d: %v", i, err)
+		}
+	}
+}
+
+// FuzzRecording: whatever a file holds, every event of it is in the books once, and nothing
+// panics.
+func FuzzRecording(f *testing.F) {
+	f.Add(recorded)
+	f.Add(recorded[:len(recorded)/2])
+	f.Add(strings.Replace(recorded, `"kind":3`, `"kind":8`, 1))
+	f.Add(strings.Replace(recorded, `"mode":0`, `"mode":0,"by_stack":true,"stack":2`, 1))
+	f.Add("# ftgo-recording 1 \x1b[2J\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		r, calls, books, err := play(text)
+		if err != nil {
+			return
+		}
+		var delivered, ends uint64
+		for i := range books.Delivered {
+			for s, n := range books.Delivered[i] {
+				delivered += n
+				if kind := r.Plan.Events[i].Kind; kind == uprobe.Return {
+					ends += books.Delivered[i][s]
+				}
+			}
+		}
+		if lines := uint64(strings.Count(text, "\n")) + 1; delivered+books.Unplaced > lines {
+			t.Errorf("%d events of %d lines", delivered+books.Unplaced, lines)
+		}
+		if uint64(len(calls)) > delivered {
+			t.Errorf("%d calls of %d events", len(calls), delivered)
+		}
+		if profile, _ := r.Profile(); (profile != nil) != r.Complete || ends == math.MaxUint64 {
+			t.Errorf("complete %v, hits %v", r.Complete, profile)
+		}
+	})
+}

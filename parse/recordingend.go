@@ -1,0 +1,166 @@
+package parse
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// maxHeaderLine is more than the plan of all functions of the largest programs takes.
+const maxHeaderLine = 256 << 20
+
+// lineReader reads lines and knows how far it has come.
+type lineReader struct {
+	r      *bufio.Reader
+	offset int64
+}
+
+func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, MaxLine)} }
+
+// next is a line of any length that memory is there for, without its end.
+func (l *lineReader) next() (string, error) {
+	var b []byte
+	for {
+		part, err := l.r.ReadSlice('\n')
+		l.offset += int64(len(part))
+		if len(b)+len(part) > maxHeaderLine {
+			return "", errors.New("read recording: a line without end")
+		}
+		b = append(b, part...)
+		switch {
+		case err == nil:
+			return strings.TrimRight(string(b), "\r\n"), nil
+		case errors.Is(err, io.EOF) && len(b) > 0:
+			return string(b), nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return "", err
+		}
+	}
+}
+
+// brief is a line, valid until the next; what is longer than an event's comes in parts.
+func (l *lineReader) brief() ([]byte, error) {
+	part, err := l.r.ReadSlice('\n')
+	l.offset += int64(len(part))
+	if len(part) > 0 && (err == nil || errors.Is(err, bufio.ErrBufferFull) || errors.Is(err, io.EOF)) {
+		for n := len(part); n > 0 && (part[n-1] == '\n' || part[n-1] == '\r'); n-- {
+			part = part[:n-1]
+		}
+		return part, nil
+	}
+	return nil, err
+}
+
+// scan passes over the events: it finds where they end, and whose threads are whose, and
+// reads what comes behind them.
+func (r *Recording) scan(lines *lineReader) (end int64, err error) {
+	formats := make([]Format, len(r.Plan.Events))
+	for i := range formats {
+		formats[i] = formatOf(&r.Plan.Events[i])
+	}
+	parser, err := NewLineParser(formats)
+	if err != nil {
+		return 0, fmt.Errorf("read recording: %w", err)
+	}
+	p := prefixes{lines: parser}
+	var rec Record
+	mark := "# ended " + r.nonce
+	if len(r.nonce) < minEvent-len("# ended ") {
+		return 0, fmt.Errorf("read recording: %q is too short to tell its end by", r.nonce)
+	}
+	for {
+		end = lines.offset
+		line, err := lines.brief()
+		if errors.Is(err, io.EOF) {
+			r.single = onlyValue(r.pids)
+			return end, nil
+		}
+		if err != nil {
+			return 0, fmt.Errorf("read recording: %w", err)
+		}
+		if string(line) == mark {
+			r.single = onlyValue(r.pids)
+			break
+		}
+		if p.parse(line, &rec) == nil && rec.Kind == EventRecord && rec.Event.PID != 0 {
+			r.pids[rec.Event.TID] = rec.Event.PID
+		}
+	}
+	return end, r.trailer(lines)
+}
+
+// onlyValue is what all keys have, 0 if they differ.
+func onlyValue(of map[int]int) (only int) {
+	for _, v := range of {
+		if only != 0 && only != v {
+			return 0
+		}
+		only = v
+	}
+	return only
+}
+
+func (r *Recording) trailer(lines *lineReader) error {
+	index := make(map[string]int, len(r.Plan.Events))
+	profile := make([][]uint64, len(r.Plan.Events))
+	for i := range r.Plan.Events {
+		index[r.Plan.Events[i].Name] = i
+	}
+	for {
+		line, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			return nil // cut off
+		}
+		if err != nil {
+			return err
+		}
+		key, value, _ := strings.Cut(strings.TrimPrefix(line, "# "), " ")
+		switch {
+		case !strings.HasPrefix(line, "# "):
+			return fmt.Errorf("read recording: behind its events is a line %q", shorten(line))
+		case key == "complete" && value == r.nonce:
+			for i := range profile {
+				if n := len(r.Plan.Events[i].Sites); len(profile[i]) != n {
+					return fmt.Errorf("read recording: it has the hits of %d sites of event %s, not of %d", len(profile[i]), r.Plan.Events[i].Name, n)
+				}
+			}
+			r.profile, r.Complete = profile, true
+			return nil
+		case key == "clock":
+			err = r.clock(value)
+		case key == "lost":
+			r.lost, err = strconv.ParseUint(value, 10, 63)
+		case key == "profile":
+			event, count, _ := strings.Cut(value, " ")
+			i, ok := index[event]
+			if !ok {
+				return fmt.Errorf("read recording: it has hits of an event %q that it has not defined", shorten(event))
+			}
+			var n uint64
+			n, err = strconv.ParseUint(count, 10, 63)
+			profile[i] = append(profile[i], n)
+		}
+		if err != nil {
+			return fmt.Errorf("read recording: line %q: %w", shorten(line), err)
+		}
+	}
+}
+
+// parseTicks reads a time of the trace clock as per-CPU stats print it: a count, or
+// seconds with six digits behind the point.
+func parseTicks(text string) (uint64, error) {
+	whole, micro, isTime := strings.Cut(text, ".")
+	n, err := strconv.ParseUint(whole, 10, 64)
+	if err != nil || !isTime {
+		return n, err
+	}
+	us, err := strconv.ParseUint(micro, 10, 32)
+	if err == nil && n > math.MaxInt64/1_000_000_000-1 {
+		err = strconv.ErrRange
+	}
+	return n*1e9 + us*1e3, err
+}

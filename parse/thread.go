@@ -1,0 +1,112 @@
+package parse
+
+import (
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// threadKey names a thread, by process too: numbers are used again.
+type threadKey struct{ pid, tid int }
+
+// thread is what a thread is known to be running.
+//
+// A thread goes on with another goroutine only in runtime.execute, and leaves one only for
+// runtime.schedule (or, for a coroutine, in coroswitch_m): where these are witnesses in
+// the plan, what a thread runs is known at all times between, from the first hit on
+// it. Runtime code that runs on the thread's own stack meanwhile, as in a system call of
+// the goroutine, is the goroutine's.
+type thread struct {
+	// on is the stack of the goroutine, or of the thread where there are none.
+	on    stackKey
+	known bool
+	// system is the thread's own stack in a Go program, if a call on it was seen since the
+	// goroutine began to run: it lies on top of the goroutine's.
+	system    stackKey
+	hasSystem bool
+}
+
+// ran notes that a hit of a function on a thread was on a stack.
+func (p *Pairer) ran(ev *Event, fn int, key stackKey, goid uint64) {
+	if p.sched != nil {
+		p.at = p.sched.call(ev.Time, ev.TID, key, key.isThread || goid == 0)
+	}
+	switch {
+	case p.threads == nil:
+	case !p.plan.Threads:
+		// Without goroutines the thread's stack is the only one it has.
+		if key.isThread && !p.plan.BySP && p.plan.Funcs[fn].ABI == offsets.SystemV {
+			*p.thread(ev) = thread{on: key, known: true}
+		}
+	case key.isThread || goid == 0:
+		t := p.thread(ev)
+		t.system, t.hasSystem = key, true
+	default:
+		*p.thread(ev) = thread{on: key, known: true}
+	}
+}
+
+func (p *Pairer) thread(ev *Event) *thread {
+	key := threadKey{ev.PID, ev.TID}
+	t := p.threads[key]
+	if t == nil {
+		t = &thread{}
+		p.threads[key] = t
+	}
+	return t
+}
+
+// resumed is a hit where a thread goes on with a goroutine, yielded one where it leaves it.
+func (p *Pairer) resumed(ev *Event, f *uprobe.Fields) {
+	if p.threads == nil {
+		return
+	}
+	key := stackKey{pid: ev.PID, id: ev.Args[f.G]}
+	*p.thread(ev) = thread{on: key, known: true}
+	s := p.stacks[key]
+	if s == nil {
+		s = &stack{unnamed: true}
+		p.stacks[key] = s
+	}
+	if goid := ev.Args[f.Goid]; s.unnamed || s.goid != goid {
+		if !s.unnamed {
+			p.unwind(ev, s, 0)
+		}
+		s.goid, s.ended, s.unnamed = goid, false, false
+	}
+}
+
+func (p *Pairer) yielded(ev *Event) {
+	if p.threads != nil {
+		*p.thread(ev) = thread{}
+	}
+}
+
+// where tells what a thread is doing.
+func (p *Pairer) where(pid, tid int) Where {
+	w := Where{Func: -1}
+	t := p.threads[threadKey{pid, tid}]
+	if t == nil {
+		return w
+	}
+	if t.known {
+		w.Known = true
+		if s := p.stacks[t.on]; s != nil {
+			w.take(s)
+		}
+	}
+	if s := p.stacks[t.system]; t.hasSystem && s != nil && len(s.frames) > 0 {
+		goid := w.Goid
+		w.Known = true
+		w.take(s)
+		w.Goid = goid
+	}
+	return w
+}
+
+func (w *Where) take(s *stack) {
+	w.Goid = s.goid
+	if n := len(s.frames); n > 0 {
+		f := &s.frames[n-1]
+		w.Func, w.Depth, w.Start, w.Inside = f.fn, n-1, f.start, f.inside
+	}
+}
