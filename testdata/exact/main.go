@@ -24,7 +24,7 @@ import (
 )
 
 var cases = []func(*ledger){
-	leaves, frames, growth, panics, faults, nestedPanics, goexits, wanderers,
+	leaves, frames, growth, panics, faults, branches, nestedPanics, goexits, wanderers,
 	syscalls, methods, closures, defers, generics, preemption, timings, blocked,
 }
 
