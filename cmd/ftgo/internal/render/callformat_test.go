@@ -62,6 +62,8 @@ func TestCallFormat(t *testing.T) {
 		{"%s %d", "x,req.nope", "<no x> <no req.nope>"},
 		{"%8s|%-8v|", "latency,key", `  12.3µs|"bob"   |`},
 		{"tab\t%s", " key ", "tab\tbob"},
+		{"%d %d %d %d", "len(key),len(items),cap(req.Raw),len(cut)", "3 9 8 100"},
+		{"%d %v %d", "len(any),len(nothing),cap(key)", "<no len(any)> <unreadable: nil pointer> <no cap(key)>"},
 	} {
 		t.Run(test.template+" "+test.names, func(t *testing.T) {
 			format, err := ParseCallFormat(test.template, split(test.names))
@@ -117,6 +119,8 @@ func TestParseCallFormatErrors(t *testing.T) {
 		{"open index", "%d", "x[3", `name "x[3": want an index`},
 		{"negative index", "%d", "x[-3]", `name "x[-3]": want an index`},
 		{"text behind an index", "%d", "x[3]y", `name "x[3]y": want . or [`},
+		{"length of nothing", "%d", "len()", `name "len()"`},
+		{"length that does not end", "%d", "len(x", `name "len(x"`},
 		{"two names in one", "%d", "x y", `name "x y"`},
 		{"stars alone", "%d", "**", `name "**"`},
 		{"newline", "%\n", "x", `unknown verb "%\n"`},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
@@ -17,10 +18,17 @@ type valuePath struct {
 	// steps[i] leads from prefixes[i] on: "items", "[0]".
 	prefixes, steps []string
 	stars           int
+	// part is "len" or "cap" if only that is asked for.
+	part string
 }
 
 func parseValuePath(text string) (valuePath, error) {
 	p := valuePath{text: text}
+	for _, part := range [...]string{"len", "cap"} {
+		if inner, found := strings.CutPrefix(text, part+"("); found && strings.HasSuffix(inner, ")") {
+			p.part, text = part, strings.TrimSuffix(inner, ")")
+		}
+	}
 	path := strings.TrimLeft(text, "*")
 	p.stars = len(text) - len(path)
 	for at := 0; ; {
@@ -29,8 +37,8 @@ func parseValuePath(text string) (valuePath, error) {
 			end = at + i
 		}
 		name := path[at:end]
-		if name == "" || strings.ContainsAny(name, "]*, \t\n") {
-			return p, errors.New("want a name like x, x.f or x[3].f")
+		if name == "" || strings.ContainsAny(name, "]*(), \t\n") {
+			return p, errors.New("want a name like x, x.f, x[3].f or len(x)")
 		}
 		if len(p.prefixes) > 0 {
 			p.steps = append(p.steps, name)
@@ -81,7 +89,32 @@ func (p *valuePath) find(values []capture.Value) *capture.Value {
 		for range p.stars {
 			v = target(v)
 		}
+		return p.partOf(v)
+	}
+	return nil
+}
+
+// partOf is the value, or its length or capacity, which may be known where the rest is
+// unreadable. It is nil if values of its type have none.
+func (p *valuePath) partOf(v *capture.Value) *capture.Value {
+	for p.part != "" && isReference(v) {
+		v = target(v)
+	}
+	n := &capture.Value{Type: intType, Num: uint64(v.Len)}
+	switch {
+	case p.part == "" || v.Type == nil || !known(v) && v.Len == 0:
 		return v
+	case p.part == "cap":
+		n.Num = uint64(v.Cap)
+		if v.Type.Kind == gotype.Slice || v.Type.Kind == gotype.Chan {
+			return n
+		}
+	case v.Type.Kind == gotype.String || v.Type.Kind == gotype.Slice || v.Type.Kind == gotype.Map || v.Type.Kind == gotype.Chan:
+		return n
+	}
+	if v.Type.Kind == gotype.Array {
+		n.Num = uint64(v.Type.Len)
+		return n
 	}
 	return nil
 }

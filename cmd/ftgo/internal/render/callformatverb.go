@@ -8,7 +8,10 @@ import (
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
-var uint64Type, _ = gotype.Basic("uint64")
+var (
+	uint64Type, _ = gotype.Basic("uint64")
+	intType, _    = gotype.Basic("int")
+)
 
 // append writes a call.
 func (f *CallFormat) append(b []byte, c *CallLine) []byte {
@@ -67,11 +70,17 @@ func (p *formatPiece) appendValue(b []byte, v *capture.Value) []byte {
 			return p.appendPadded(b, string(appendMissing(text, v.Len-int64(len(v.Bytes)))))
 		}
 	case 's':
+		if ip, ok := ipOf(v); ok {
+			return p.appendPadded(b, ip.String())
+		}
 		if (v.Type.Kind == gotype.String || isBytes(v)) && !v.Nil() {
 			text := unbroken(v)
 			return p.appendPadded(b, string(appendMissing([]byte(Escape(string(text))), v.Len-int64(len(text)))))
 		}
 	case 'q':
+		if ip, ok := ipOf(v); ok {
+			return p.appendPadded(b, strconv.Quote(ip.String()))
+		}
 		if v.Type.Kind == gotype.String || isBytes(v) && !v.Nil() {
 			return p.appendPadded(b, string(appendQuoted(nil, v)))
 		}

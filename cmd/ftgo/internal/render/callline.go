@@ -3,9 +3,11 @@ package render
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
@@ -22,11 +24,15 @@ type CallLine struct {
 	Depth int
 	// NS is how long a call took that has returned.
 	NS int64
+	// Split divides NS, where that was asked for.
+	Split stats.Split
 	// End is how the call ended: "return", "unwound" (by a panic or Goexit), "open" (it
 	// has not), "lost" (the event of it was). It is "" in a line of the call's begin.
 	End string
 	// Args are known at the begin and at the end, Results if End is "return".
 	Args, Results []capture.Value
+	// Stack are the callers, the innermost first; nil if nobody asked for them.
+	Stack []stats.Location
 	// ArgsNote and ResultsNote say why there are none, or more than these; "" if nothing
 	// is missing.
 	ArgsNote, ResultsNote string
@@ -46,6 +52,11 @@ type CallOptions struct {
 	Tree bool
 	// Processes names the process too: goroutines of several ones are mixed.
 	Processes bool
+	// Stacks adds a column of callers to CSV and TSV; the other formats have them where a
+	// call does.
+	Stacks bool
+	// Sched adds what latencies were spent with.
+	Sched bool
 	// Line, if not nil, is what a line has rather than the call as Go would spell it.
 	// There is one line a call: when it ends or, with Entries, when it begins.
 	Line *CallFormat
@@ -60,7 +71,7 @@ type CallOptions struct {
 //	> goroutine 1 main.get(key="bob", n=3)
 //	< goroutine 1 main.get = ("hi bob", nil) 12.3µs
 //
-// JSON is an object a call, CSV and TSV have a row each, with args and results as JSON.
+// Callers follow, a line each. JSON is an object a call, CSV and TSV have a row each, with args and results as JSON.
 // A latency is that of a call that has returned; others have none.
 type CallWriter struct {
 	w    io.Writer
@@ -78,7 +89,14 @@ func (w *CallWriter) Header() error {
 	if w.o.Format != CSV && w.o.Format != TSV {
 		return nil
 	}
-	return writeRecords(w.w, w.o.Format, [][]string{callHeader})
+	header := callHeader
+	if w.o.Sched {
+		header = append(slices.Clip(header), splitHeader...)
+	}
+	if w.o.Stacks {
+		header = append(slices.Clip(header), "stack")
+	}
+	return writeRecords(w.w, w.o.Format, [][]string{header})
 }
 
 // Call writes a line. Lines of begins are left out, unless there are two lines a call
@@ -90,11 +108,11 @@ func (w *CallWriter) Call(c *CallLine) error {
 	w.line = w.line[:0]
 	switch w.o.Format {
 	case JSON:
-		w.line = appendCallJSON(w.line, c)
+		w.line = w.appendCallJSON(w.line, c)
 	case CSV, TSV:
-		return writeRecords(w.w, w.o.Format, [][]string{callRecord(c)})
+		return writeRecords(w.w, w.o.Format, [][]string{w.callRecord(c)})
 	default:
-		w.line = w.appendText(w.line, c)
+		w.line = appendStack(w.appendText(w.line, c), "            ", c.Stack)
 	}
 	w.line = append(w.line, '\n')
 	if _, err := w.w.Write(w.line); err != nil {
@@ -107,12 +125,15 @@ func (w *CallWriter) Call(c *CallLine) error {
 // as text.
 const jsonTime = "2006-01-02T15:04:05.000000000Z"
 
-func appendCallJSON(b []byte, c *CallLine) []byte {
+func (w *CallWriter) appendCallJSON(b []byte, c *CallLine) []byte {
 	b = append(c.Time.UTC().AppendFormat(append(b, `{"type":"call","time":"`...), jsonTime), '"')
 	b = appendStringOf(append(b, `,"function":`...), c.Function)
 	b = fmt.Appendf(b, `,"goid":%d,"pid":%d,"tid":%d,"cpu":%d,"depth":%d`, c.Goid, c.PID, c.TID, c.CPU, c.Depth)
 	if c.End == "return" {
 		b = strconv.AppendInt(append(b, `,"ns":`...), c.NS, 10)
+		if w.o.Sched {
+			b = appendSplitJSON(b, c.Split)
+		}
 	}
 	if c.End != "" {
 		b = appendStringOf(append(b, `,"end":`...), c.End)
@@ -127,10 +148,13 @@ func appendCallJSON(b []byte, c *CallLine) []byte {
 			b = appendStringOf(append(b, `,"results_note":`...), c.ResultsNote)
 		}
 	}
+	if c.Stack != nil {
+		b = appendStackJSON(append(b, `,"stack":`...), c.Stack)
+	}
 	return append(b, '}')
 }
 
-func callRecord(c *CallLine) []string {
+func (w *CallWriter) callRecord(c *CallLine) []string {
 	// Objects: no formula begins with a brace. Of what is not known there is none.
 	object := func(values []capture.Value, note string) string {
 		if len(values) == 0 && note != "" {
@@ -143,9 +167,16 @@ func callRecord(c *CallLine) []string {
 		ns = strconv.FormatInt(c.NS, 10)
 		results = object(c.Results, c.ResultsNote)
 	}
-	return []string{
+	record := []string{
 		c.Time.UTC().Format(jsonTime), textCell(c.Function), strconv.FormatUint(c.Goid, 10),
 		strconv.Itoa(c.PID), strconv.Itoa(c.TID), strconv.Itoa(c.CPU), strconv.Itoa(c.Depth), ns, c.End,
 		object(c.Args, c.ArgsNote), results,
 	}
+	if w.o.Sched {
+		record = append(record, splitRecord(c.Split, c.End == "return")...)
+	}
+	if c.Stack != nil {
+		record = append(record, string(appendStackJSON(nil, c.Stack)))
+	}
+	return record
 }

@@ -26,6 +26,7 @@ func (w *CallWriter) appendText(b []byte, c *CallLine) []byte {
 		b = appendResults(w.appendName(b, c), c)
 		if c.End == "return" {
 			b = append(append(b, ' '), Duration(c.NS)...)
+			b = w.appendSplit(b, c)
 		}
 		return b
 	}
@@ -36,7 +37,7 @@ func (w *CallWriter) appendText(b []byte, c *CallLine) []byte {
 	for range 8 - columns(latency) {
 		b = append(b, ' ')
 	}
-	b = append(append(b, latency...), "  "...)
+	b = append(w.appendSplit(append(b, latency...), c), "  "...)
 	b = append(w.appendWho(b, c), "  "...)
 	return appendResults(appendArgs(w.appendName(b, c), c), c)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,22 +18,40 @@ func functionRecords(rows []stats.Row, o Options) [][]string {
 	var records [][]string
 	if !o.NoHeader {
 		header := []string{"function", "calls", "completed", "unwound", "open", "lost", "rate"}
+		if o.Processes {
+			header = slices.Insert(header, 1, "pid")
+		}
 		if o.Latency {
 			header = append(header, "min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", "sum_ns")
 		}
+		if o.Sched {
+			header = append(header, splitHeader...)
+		}
 		if o.Errors {
 			header = append(header, "errors")
+		}
+		for _, name := range o.Events {
+			header = append(header, textCell(name))
+		}
+		if o.CountFirst {
+			header = append(header, "counted_only", "too_often")
 		}
 		records = append(records, header)
 	}
 	for _, row := range rows {
 		record := []string{textCell(row.Name)}
+		if o.Processes {
+			record = append(record, strconv.Itoa(row.PID))
+		}
 		for _, n := range [...]uint64{row.Calls, row.Completed, row.Unwound, row.Open, row.Lost} {
 			record = append(record, strconv.FormatUint(n, 10))
 		}
 		record = append(record, strconv.FormatFloat(row.Rate, 'f', 3, 64))
 		if o.Latency {
 			record = append(record, latencyCells(row.Latency)...)
+		}
+		if o.Sched {
+			record = append(record, splitRecord(row.Split, row.Completed > 0)...)
 		}
 		if o.Errors {
 			cell := ""
@@ -41,9 +60,21 @@ func functionRecords(rows []stats.Row, o Options) [][]string {
 			}
 			record = append(record, cell)
 		}
+		record = append(record, eventRecord(row, o.Events)...)
+		if o.CountFirst {
+			record = append(record, strconv.FormatUint(row.CountedOnly, 10), tooOften(row))
+		}
 		records = append(records, record)
 	}
 	return records
+}
+
+// tooOften is empty for a function that was not left to counting for its rate.
+func tooOften(row stats.Row) string {
+	if row.TooOften == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(row.TooOften, 'f', 3, 64)
 }
 
 func latencyCells(h *stats.Histogram) []string {

@@ -41,15 +41,8 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 			line("calls without a latency: %s", strings.Join(ends, ", "))
 		}
 	}
-	if limited := limits(rows, s.Skipped); len(limited) > 0 {
-		line("%s skipped or limited:", plural(uint64(len(limited)), "function"))
-		for _, f := range limited[:min(len(limited), maxLimits)] {
-			line("  %s: %s", Escape(f.Function), Escape(f.Reason))
-		}
-		if more := len(limited) - maxLimits; more > 0 {
-			line("  and %d more, see -o json", more)
-		}
-	}
+	leftToCounting(line, rows, s)
+	writeLimits(line, limits(rows, s.Skipped))
 	if s.NetLatency {
 		line("latencies are net of what probes cost, as far as that is known (--raw-latency leaves it in)")
 	}
@@ -58,6 +51,9 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 	}
 	if s.Unparsed > 0 {
 		line("%s not understood", plural(s.Unparsed, "trace line"))
+	}
+	if k := s.Kernel; k != nil && len(k.Names) > 0 {
+		line("%s", kernelEvents(k))
 	}
 	if _, err := w.Write(text.Bytes()); err != nil {
 		return fmt.Errorf("write footer: %w", err)
@@ -96,6 +92,18 @@ func hits(s stats.Summary) string {
 	return b.String()
 }
 
+// kernelEvents tells what became of the events of --with.
+func kernelEvents(k *stats.KernelEvents) string {
+	text := plural(k.Delivered, "kernel event")
+	if k.Lost > 0 {
+		text += fmt.Sprintf(", at most %d lost: their counts are too low", k.Lost)
+	}
+	if k.Unparsed > 0 {
+		text += fmt.Sprintf(", %d not understood", k.Unparsed)
+	}
+	return text
+}
+
 // limits returns the skipped functions and those whose row has a note, each
 // function once.
 func limits(rows []stats.Row, skipped []stats.Skipped) []stats.Skipped {
@@ -110,4 +118,18 @@ func limits(rows []stats.Row, skipped []stats.Skipped) []stats.Skipped {
 		}
 	}
 	return all
+}
+
+// writeLimits names the first functions that were skipped or limited.
+func writeLimits(line func(format string, args ...any), limited []stats.Skipped) {
+	if len(limited) == 0 {
+		return
+	}
+	line("%s skipped or limited:", plural(uint64(len(limited)), "function"))
+	for _, f := range limited[:min(len(limited), maxLimits)] {
+		line("  %s: %s", Escape(f.Function), Escape(f.Reason))
+	}
+	if more := len(limited) - maxLimits; more > 0 {
+		line("  and %d more, see -o json", more)
+	}
 }

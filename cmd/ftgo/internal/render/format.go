@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
@@ -20,11 +21,19 @@ const (
 	CSV
 	// TSV is CSV with tabs between cells and no quoting: no cell holds a tab or newline.
 	TSV
+	// Folded and Pprof are of stacks: see FoldedStacks and PprofStacks.
+	Folded
+	Pprof
+	// Chrome is of calls: see ChromeWriter.
+	Chrome
 )
 
-var formatNames = [...]string{Table: "table", JSON: "json", CSV: "csv", TSV: "tsv"}
+var formatNames = [...]string{Table: "table", JSON: "json", CSV: "csv", TSV: "tsv", Folded: "folded", Pprof: "pprof", Chrome: "chrome"}
 
 func (f Format) String() string { return formatNames[f] }
+
+// Formats are the names of the formats.
+func Formats() []string { return slices.Clone(formatNames[:]) }
 
 // ParseFormat returns the format of the given name.
 func ParseFormat(name string) (Format, error) {
@@ -45,7 +54,19 @@ type Options struct {
 	// Errors adds the number of errors returned to CSV and TSV; the other formats have it
 	// where a row does.
 	Errors bool
-	// NoHeader leaves out the header of CSV and TSV: an earlier interval wrote it.
+	// Sched adds what latencies were spent with.
+	Sched bool
+	// Events names the kernel events that Function.Events counts, GROUP:EVENT each.
+	Events []string
+	// CountFirst adds the number of calls that were counted and not timed to JSON, CSV and
+	// TSV; the table has it where a row does.
+	CountFirst bool
+	// Trends are the rates of the last intervals, by function, oldest first, for the last
+	// column of tables; without it there is none.
+	Trends map[string][]float64
+	// Processes adds the process.
+	Processes bool
+	// NoHeader leaves out the line with the columns' names.
 	NoHeader bool
 }
 

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strconv"
@@ -9,12 +10,15 @@ import (
 )
 
 // functionsTable writes FUNCTION CALLS RATE/s, with o.Latency P50 P90 P99 MAX, and
-// ERRORS ERR% where
+// with o.Sched RUN% RUNNABLE% WAIT%, the shares of the latencies' sum, ERRORS ERR% where
 // any function returns errors and that was asked for, and UNWOUND OPEN LOST where any function has such calls. A latency is marked with ~
-// if calls of its function were lost: it speaks for the others only.
+// if calls of its function were lost: it speaks for the others only; with * if its
+// function was left to counting for its rate. COUNTED is what was only counted.
 func functionsTable(w io.Writer, rows []stats.Row, o Options) error {
 	return writeTable(w, o.Width, func(compact bool) grid {
-		return functionsGrid(rows, o.Latency, compact)
+		g := functionsGrid(rows, o, compact)
+		g.bare = o.NoHeader
+		return g
 	})
 }
 
@@ -27,9 +31,10 @@ var rest = [...]struct {
 	{"UNWOUND", func(r stats.Row) uint64 { return r.Unwound }},
 	{"OPEN", func(r stats.Row) uint64 { return r.Open }},
 	{"LOST", func(r stats.Row) uint64 { return r.Lost }},
+	{"COUNTED", func(r stats.Row) uint64 { return r.CountedOnly }},
 }
 
-func functionsGrid(rows []stats.Row, latency, compactCalls bool) grid {
+func functionsGrid(rows []stats.Row, o Options, compactCalls bool) grid {
 	g := grid{header: []string{"FUNCTION", "CALLS", "RATE/s"}, rows: make([][]string, len(rows))}
 	for i, row := range rows {
 		calls := strconv.FormatUint(row.Calls, 10)
@@ -38,11 +43,20 @@ func functionsGrid(rows []stats.Row, latency, compactCalls bool) grid {
 		}
 		g.rows[i] = []string{Escape(row.Name), calls, rate(row.Rate)}
 	}
-	if latency {
+	if o.Processes {
+		g.header = slices.Insert(g.header, 1, "PID")
+		for i, row := range rows {
+			g.rows[i] = slices.Insert(g.rows[i], 1, process(row.PID))
+		}
+	}
+	if o.Latency {
 		g.header = append(g.header, "P50", "P90", "P99", "MAX")
 		for i, row := range rows {
 			g.rows[i] = append(g.rows[i], latencies(row)...)
 		}
+	}
+	if o.Sched {
+		addSplits(&g, rows)
 	}
 	if slices.ContainsFunc(rows, func(r stats.Row) bool { return r.ReturnsErrors }) {
 		g.header = append(g.header, "ERRORS", "ERR%")
@@ -59,8 +73,15 @@ func functionsGrid(rows []stats.Row, latency, compactCalls bool) grid {
 			g.rows[i] = append(g.rows[i], compact(float64(column.count(row))))
 		}
 	}
+	addEvents(&g, rows, o.Events)
+	if o.Trends != nil {
+		g.header = append(g.header, "TREND")
+		for i, row := range rows {
+			g.rows[i] = append(g.rows[i], spark(o.Trends[row.Name]))
+		}
+	}
 	g.left = make([]bool, len(g.header))
-	g.left[0] = true
+	g.left[0], g.left[len(g.left)-1] = true, o.Trends != nil
 	return g
 }
 
@@ -75,16 +96,27 @@ func errorCells(row stats.Row) []string {
 // latencies returns the cells P50, P90, P99 and MAX.
 func latencies(row stats.Row) []string {
 	h := row.Latency
-	if h == nil || h.Count() == 0 {
-		return []string{"-", "-", "-", "-"}
-	}
 	mark := ""
+	if row.TooOften > 0 {
+		mark = "*"
+	}
+	if h == nil || h.Count() == 0 {
+		none := cmp.Or(mark, "-")
+		return []string{none, none, none, none}
+	}
 	if row.Lost > 0 {
-		mark = "~"
+		mark += "~"
 	}
 	cells := []string{Duration(h.Quantile(0.5)), Duration(h.Quantile(0.9)), Duration(h.Quantile(0.99)), Duration(h.Max())}
 	for i := range cells {
 		cells[i] = mark + cells[i]
 	}
 	return cells
+}
+
+func process(pid int) string {
+	if pid == 0 {
+		return "others"
+	}
+	return strconv.Itoa(pid)
 }

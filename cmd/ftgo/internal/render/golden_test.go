@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/testdata/schema"
 )
 
 // golden compares what write writes with testdata/NAME.golden, or rewrites that
@@ -17,6 +18,11 @@ func golden(t *testing.T, name string, write func(*bytes.Buffer) error) {
 	var got bytes.Buffer
 	if err := write(&got); err != nil {
 		t.Fatal(err)
+	}
+	if schema.IsLines(got.String()) {
+		if err := schema.Check(got.String()); err != nil {
+			t.Error(err)
+		}
 	}
 	path := filepath.Join("testdata", name+".golden")
 	if os.Getenv("FTGO_UPDATE") == "1" {

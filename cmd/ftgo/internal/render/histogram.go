@@ -55,7 +55,11 @@ func writeHistogram(text *bytes.Buffer, row stats.Row) {
 			unit = coarser
 		}
 	}
-	buckets := row.Latency.PowersOfTwo(unit.ns)
+	writeBuckets(text, unit.label, unit.ns, row.Latency.PowersOfTwo(unit.ns))
+}
+
+// writeBuckets draws buckets in a unit of so many ns.
+func writeBuckets(text *bytes.Buffer, label string, unit int64, buckets []stats.Bucket) {
 	var most uint64
 	for _, b := range buckets {
 		most = max(most, b.Count)
@@ -63,9 +67,9 @@ func writeHistogram(text *bytes.Buffer, row stats.Row) {
 	counts := max(len(strconv.FormatUint(most, 10)), countWidth)
 	bar := barWidth - (counts - countWidth)
 
-	fmt.Fprintf(text, "     %-19s : %-*s  distribution\n", unit.label, counts, "count")
+	fmt.Fprintf(text, "     %-19s : %-*s  distribution\n", label, counts, "count")
 	for _, b := range buckets {
 		stars := strings.Repeat("*", int(float64(bar)*float64(b.Count)/float64(most)))
-		fmt.Fprintf(text, "%10d -> %-10d : %-*d |%-*s|\n", b.From/unit.ns, (b.To-1)/unit.ns, counts, b.Count, bar, stars)
+		fmt.Fprintf(text, "%10d -> %-10d : %-*d |%-*s|\n", b.From/unit, (b.To-1)/unit, counts, b.Count, bar, stars)
 	}
 }

@@ -13,17 +13,25 @@ import (
 )
 
 type functionLine struct {
-	Type      string       `json:"type"`
-	Function  string       `json:"function"`
-	Calls     uint64       `json:"calls"`
-	Completed uint64       `json:"completed"`
-	Unwound   uint64       `json:"unwound"`
-	Open      uint64       `json:"open"`
-	Lost      uint64       `json:"lost"`
-	Errors    *uint64      `json:"errors,omitempty"`
-	Rate      float64      `json:"rate"`
-	NS        *latencyNS   `json:"ns,omitempty"`
+	Type      string  `json:"type"`
+	Function  string  `json:"function"`
+	PID       *int    `json:"pid,omitempty"`
+	Calls     uint64  `json:"calls"`
+	Completed uint64  `json:"completed"`
+	Unwound   uint64  `json:"unwound"`
+	Open      uint64  `json:"open"`
+	Lost      uint64  `json:"lost"`
+	Errors    *uint64 `json:"errors,omitempty"`
+	// CountedOnly is there where calls were counted first.
+	CountedOnly *uint64    `json:"counted_only,omitempty"`
+	TooOften    float64    `json:"too_often,omitempty"`
+	Rate        float64    `json:"rate"`
+	NS          *latencyNS `json:"ns,omitempty"`
+	// Sched divides the sum of NS.
+	Sched     *splitNS     `json:"sched,omitempty"`
 	Histogram []bucketLine `json:"histogram,omitempty"`
+	// Events has no entry for what never happened; it is left out without --with.
+	Events map[string]uint64 `json:"events,omitzero"`
 }
 
 type latencyNS struct {
@@ -50,11 +58,21 @@ type summaryLine struct {
 	Lost      uint64          `json:"lost"`
 	Filtered  uint64          `json:"filtered,omitempty"`
 	Disarming uint64          `json:"disarming,omitempty"`
+	Counted   uint64          `json:"counted,omitempty"`
+	MaxRate   float64         `json:"max_rate,omitempty"`
 	Unparsed  uint64          `json:"unparsed"`
 	Probes    int             `json:"probes"`
 	Functions int             `json:"functions"`
 	Skipped   []stats.Skipped `json:"skipped"`
 	Seconds   float64         `json:"seconds"`
+	Events    *eventBooks     `json:"events,omitempty"`
+}
+
+// eventBooks say what became of kernel events, which are no part of hits.
+type eventBooks struct {
+	Delivered uint64 `json:"delivered"`
+	Lost      uint64 `json:"lost"`
+	Unparsed  uint64 `json:"unparsed"`
 }
 
 func functionsJSON(w io.Writer, rows []stats.Row, o Options) error {
@@ -65,6 +83,14 @@ func functionsJSON(w io.Writer, rows []stats.Row, o Options) error {
 			Calls: row.Calls, Completed: row.Completed, Unwound: row.Unwound, Open: row.Open, Lost: row.Lost,
 			Rate: row.Rate,
 		}
+		if o.Processes {
+			line.PID = &row.PID
+		}
+		line.Events = eventObject(row, o.Events)
+		if o.CountFirst {
+			line.CountedOnly = &row.CountedOnly
+			line.TooOften = row.TooOften
+		}
 		if row.ReturnsErrors {
 			line.Errors = &row.Errors
 		}
@@ -72,6 +98,9 @@ func functionsJSON(w io.Writer, rows []stats.Row, o Options) error {
 			line.NS = &latencyNS{
 				Min: h.Min(), Mean: h.Mean(), P50: h.Quantile(0.5), P90: h.Quantile(0.9), P99: h.Quantile(0.99),
 				Max: h.Max(), Sum: h.Sum(),
+			}
+			if o.Sched {
+				line.Sched = newSplitNS(row.Split)
 			}
 			for _, b := range h.PowersOfTwo(1) {
 				line.Histogram = append(line.Histogram, bucketLine(b))
@@ -86,12 +115,16 @@ func functionsJSON(w io.Writer, rows []stats.Row, o Options) error {
 // formats have no summary among the data; for them there is [Footer].
 func SummaryJSON(w io.Writer, s stats.Summary) error {
 	lines := jsonLines{}
+	var events *eventBooks
+	if k := s.Kernel; k != nil {
+		events = &eventBooks{k.Delivered, k.Lost, k.Unparsed}
+	}
 	lines.add(summaryLine{
-		Type: "summary", Hits: s.Hits, Delivered: s.Delivered, Lost: s.Lost, Filtered: s.Filtered, Disarming: s.Disarming, Unparsed: s.Unparsed,
+		Type: "summary", Hits: s.Hits, Delivered: s.Delivered, Lost: s.Lost, Filtered: s.Filtered, Disarming: s.Disarming, Counted: s.Counted, MaxRate: s.MaxRate, Unparsed: s.Unparsed,
 		Probes: s.Probes, Functions: s.Functions,
 		// A list without elements is [], not null.
 		Skipped: append([]stats.Skipped{}, s.Skipped...),
-		Seconds: s.Seconds,
+		Seconds: s.Seconds, Events: events,
 	})
 	return lines.write(w)
 }

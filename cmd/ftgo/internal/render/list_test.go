@@ -8,7 +8,7 @@ import (
 
 func listed() []ListRow {
 	return []ListRow{
-		{Name: "main.(*Store).Get", Addr: 0x4a1b20, Offset: 0xa1b20, Size: 312, File: "/src/store/store.go", Line: 42, ABI: "ABIInternal", Entry: "after stack check", Returns: 3},
+		{Name: "main.(*Store).Get", Addr: 0x4a1b20, Offset: 0xa1b20, Size: 312, File: "/src/store/store.go", Line: 42, ABI: "ABIInternal", Entry: "after check", Returns: 3},
 		{Name: "github.com/a/b/c/pkg.(*VeryLongTypeName).VeryLongMethodName", Addr: 0x4a1c60, Offset: 0xa1c60, Size: 96, ABI: "ABIInternal", Entry: "start", Returns: 1, TailJumps: 2},
 		{Name: "runtime.memmove", Addr: 0x47f0a0, Offset: 0x7f0a0, Size: 1500, ABI: "ABI0", Entry: "start", Returns: 9, TailJumps: 1, Note: "entry only: undecodable byte at +0x1a"},
 	}

@@ -12,31 +12,45 @@ import (
 type Screen struct {
 	w     io.Writer
 	lines int
+	// Plain leaves out colours: https://no-color.org.
+	Plain bool
 }
 
 // NewScreen returns a Screen on a terminal that understands the control sequences
 // of ECMA-48 (all in use since the VT100).
 func NewScreen(w io.Writer) *Screen { return &Screen{w: w} }
 
-// Draw shows text, which may hold no control characters but newlines. Lines are cut
-// to width columns, and the block to height-1 lines, the bottom line being the
-// cursor's: what has scrolled off or wrapped can't be drawn over. 0 means no limit.
-func (s *Screen) Draw(text string, width, height int) error {
+// Draw shows text, which may hold no control characters but newlines, its first line in
+// bold, and below it the status, if that is not "". Lines are cut to width columns, and the
+// block to height-1 lines, the bottom line being the cursor's: what has scrolled off or
+// wrapped can't be drawn over. 0 means no limit.
+func (s *Screen) Draw(text, status string, width, height int) error {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if text == "" {
 		lines = nil
 	}
+	if status != "" {
+		height--
+	}
 	if height > 0 && len(lines) > height-1 {
 		lines = lines[:height-1]
+	}
+	last := -1
+	if status != "" {
+		last = len(lines)
+		lines = append(lines, status)
 	}
 	// One write, and each line erased right before it is drawn: no flicker.
 	var b bytes.Buffer
 	if s.lines > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA\r", s.lines) // CUU: to the first line
 	}
-	for _, line := range lines {
+	for i, line := range lines {
 		if width > 0 {
 			line = cut(line, width)
+		}
+		if !s.Plain && (i == 0 || i == last) {
+			line = map[bool]string{true: "\x1b[2m", false: "\x1b[1m"}[i == last] + line + "\x1b[m" // SGR
 		}
 		// EL before the text: after a line as wide as the terminal, the cursor is
 		// still on its last column, which EL would erase.

@@ -24,6 +24,10 @@ func (m *terminal) Write(p []byte) (int, error) {
 		case strings.HasPrefix(text, "\x1b[2K"):
 			m.row(m.y, nil)
 			text = text[4:]
+		case strings.HasPrefix(text, "\x1b[1m"), strings.HasPrefix(text, "\x1b[2m"):
+			text = text[4:]
+		case strings.HasPrefix(text, "\x1b[m"):
+			text = text[3:]
 		case strings.HasPrefix(text, "\x1b[J"):
 			m.rows = m.rows[:min(m.y, len(m.rows))]
 			text = text[3:]
@@ -100,7 +104,7 @@ func TestScreen(t *testing.T) {
 			m := &terminal{width: 20, height: 5}
 			screen := NewScreen(m)
 			for _, text := range test.draws {
-				if err := screen.Draw(text, m.width, m.height); err != nil {
+				if err := screen.Draw(text, "", m.width, m.height); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -116,7 +120,7 @@ func TestScreenBelowOtherOutput(t *testing.T) {
 	fmt.Fprint(m, "1\n2\n3\n4\n5\n6\n7\n")
 	screen := NewScreen(m)
 	for _, text := range []string{"a\nb\nc\nd\n", "e\nf\n", "g\nh\ni\n"} {
-		if err := screen.Draw(text, m.width, m.height); err != nil {
+		if err := screen.Draw(text, "", m.width, m.height); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -129,13 +133,13 @@ func TestScreenWithoutLimits(t *testing.T) {
 	var b bytes.Buffer
 	screen := NewScreen(&b)
 	long := strings.Repeat("x", 500)
-	if err := screen.Draw(long+"\n", 0, 0); err != nil {
+	if err := screen.Draw(long+"\n", "", 0, 0); err != nil {
 		t.Fatal(err)
 	}
-	if want := "\x1b[2K" + long + "\n\x1b[J"; b.String() != want {
+	if want := "\x1b[2K\x1b[1m" + long + "\x1b[m\n\x1b[J"; b.String() != want {
 		t.Errorf("Draw wrote %q, want %q", b.String(), want)
 	}
-	if err := NewScreen(brokenWriter{}).Draw("a", 0, 0); !errors.Is(err, errBroken) {
+	if err := NewScreen(brokenWriter{}).Draw("a", "", 0, 0); !errors.Is(err, errBroken) {
 		t.Errorf("Draw to a broken writer: %v", err)
 	}
 }

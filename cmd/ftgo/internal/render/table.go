@@ -16,6 +16,8 @@ type grid struct {
 	// left marks the columns of text; the others hold numbers and are right-aligned.
 	left []bool
 	rows [][]string
+	// bare: the header is not written. The columns are as wide as with it.
+	bare bool
 }
 
 // fits are the ways to lay out a table, from roomy to tight; the first that keeps
@@ -130,6 +132,9 @@ func (g grid) write(w io.Writer, gap int) error {
 	// The table is kept back until here: tablewriter ignores errors of its writer,
 	// and pads the last column with blanks.
 	var lines bytes.Buffer
+	if g.bare {
+		_, _ = text.ReadBytes('\n')
+	}
 	for line := range bytes.Lines(text.Bytes()) {
 		lines.Write(bytes.TrimRight(line, " \n"))
 		lines.WriteByte('\n')

@@ -196,6 +196,8 @@ func TestValue(t *testing.T) {
 		{"PathError", pathError("io/fs.PathError", str("open"), str("/x"), errno(2)), `*io/fs.PathError("open /x: no such file or directory")`,
 			`{"type":"*io/fs.PathError","error":"open /x: no such file or directory","value":{"&":"0xc000012345","Op":"open","Path":"/x",` +
 				`"Err":{"type":"syscall.Errno","error":"no such file or directory","value":2}}}`},
+		{"SyscallError", iface("error", pointer(structOf("os.SyscallError", named("Syscall", str("connect")), named("Err", errno(2))))), `*os.SyscallError("connect: no such file or directory")`,
+			`{"type":"*os.SyscallError","error":"connect: no such file or directory","value":{"&":"0xc000012345","Syscall":"connect","Err":{"type":"syscall.Errno","error":"no such file or directory","value":2}}}`},
 		{"PathError of a cut path", pathError("fs.PathError", str("open"), cutStr("/long", 9), errno(2)), `*fs.PathError("open /long"…+31)`,
 			`{"type":"*fs.PathError","error":{"cut":"open /long","len":41},"value":{"&":"0xc000012345","Op":"open","Path":{"cut":"/long","len":9},` +
 				`"Err":{"type":"syscall.Errno","error":"no such file or directory","value":2}}}`},

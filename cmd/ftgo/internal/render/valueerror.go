@@ -15,6 +15,7 @@ var stringType, _ = gotype.Basic("string")
 //   - *errors.errorString (errors/errors.go) {s string}
 //   - *fmt.wrapError, *fmt.wrapErrors (fmt/errors.go) {msg string; …}
 //   - *fs.PathError (io/fs/fs.go; os.PathError before Go 1.16) {Op, Path string; Err error}
+//   - *os.SyscallError (os/error.go) {Syscall string; Err error}
 //   - syscall.Errno, a number
 //
 // It is a string, cut where a part of it is.
@@ -36,15 +37,9 @@ func ErrorMessage(v *capture.Value) (message capture.Value, ok bool) {
 		if !addString(&message, v.Elem, "Path") {
 			return message, false
 		}
-		addText(&message, ": ")
-		cause := fieldOf(v.Elem.Elem, "Err")
-		if !known(cause) {
-			return message, false
-		}
-		var inner capture.Value
-		if inner, ok = ErrorMessage(cause); ok {
-			add(&message, &inner)
-		}
+		ok = addCause(&message, v.Elem)
+	case "*os.SyscallError":
+		ok = addString(&message, v.Elem, "Syscall") && addCause(&message, v.Elem)
 	case "syscall.Errno":
 		// The numbers of this machine, which is the target's.
 		if ok = v.Elem.Type != nil && v.Elem.Type.Kind == gotype.Uint; ok {
@@ -62,6 +57,20 @@ func addString(message *capture.Value, pointer *capture.Value, name string) bool
 	}
 	add(message, f)
 	return true
+}
+
+// addCause adds the message of the field Err of what a pointer points to.
+func addCause(message *capture.Value, pointer *capture.Value) bool {
+	cause := fieldOf(pointer.Elem, "Err")
+	if !known(cause) {
+		return false
+	}
+	inner, ok := ErrorMessage(cause)
+	if ok {
+		addText(message, ": ")
+		add(message, &inner)
+	}
+	return ok
 }
 
 func addText(message *capture.Value, text string) {

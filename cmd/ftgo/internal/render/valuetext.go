@@ -16,7 +16,7 @@ const typeNotKnown = "type not known"
 
 // ValueText writes a value on one line, for people, much as Go would spell it:
 //
-//	-42  true  3.5  (1+2i)  1.5ms  2024-02-29T12:00:00.5Z
+//	-42  true  3.5  (1+2i)  1.5ms  2024-02-29T12:00:00.5Z  127.0.0.1
 //	"hi bob"  "abc"…+4093  []byte("\x00\x01")  [1 2 3 …+97]
 //	{Name:"x" Age:3}  &{Name:"x" Age:3}  0xc000012345  nil
 //	int(3)  *errors.errorString("not found")  *main.T(0xc000012345)
@@ -70,7 +70,9 @@ func appendText(b []byte, v *capture.Value) []byte {
 	case gotype.String:
 		return appendQuoted(b, v)
 	case gotype.Slice:
-		if isBytes(v) {
+		if ip, ok := ipOf(v); ok {
+			return ip.AppendTo(b)
+		} else if isBytes(v) {
 			return appendBytesText(b, v)
 		}
 		return appendItems(b, v.Items, v.Len)

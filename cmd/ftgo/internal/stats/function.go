@@ -1,9 +1,11 @@
 package stats
 
 // Function is one row: what is known of the calls of one function.
-// Calls = Completed + Unwound + Open + Lost.
+// Calls = Completed + Unwound + Open + Lost + CountedOnly.
 type Function struct {
 	Name string
+	// PID is the process, where each has rows of its own; 0 are others, or ones unknown.
+	PID int
 	// Calls is the number of calls begun while traced, by the kernel's own count.
 	Calls uint64
 	// Completed calls returned; their latencies are in Latency.
@@ -14,6 +16,12 @@ type Function struct {
 	Open uint64
 	// Lost is the number of calls whose end, or which altogether, the stream lost.
 	Lost uint64
+	// CountedOnly is the number of calls that were counted and not timed, before and
+	// after the function was, or all along.
+	CountedOnly uint64
+	// TooOften is the rate, in calls per second, for which the function was left to
+	// counting in the end; 0 if it was not.
+	TooOften float64
 	// Errors is how many of the completed calls returned an error; ReturnsErrors tells
 	// that it was looked at: the last result is an error.
 	Errors        uint64
@@ -21,6 +29,11 @@ type Function struct {
 	// Latency holds the completed calls' durations in nanoseconds; nil when
 	// latency was not measured (count mode).
 	Latency *Histogram
+	// Split are the completed calls' durations, divided; zero if nobody asked for it.
+	Split Split
+	// Events counts the kernel events of --with that happened in its calls and in nothing
+	// traced within them, in the order of KernelEvents.Names; nil without any.
+	Events []uint64
 	// Note marks what the row can't promise ("entry only: no return site").
 	Note string
 }
@@ -50,6 +63,16 @@ type Summary struct {
 	NetLatency bool
 	// Clock names the trace clock used ("x86-tsc").
 	Clock string
+	// Kernel is about kernel events; nil if none were asked for.
+	Kernel *KernelEvents
+	// Counted is how many of the hits only counted calls: they have no other purpose, and
+	// are delivered by the kernel's counter.
+	Counted uint64
+	// CountFirst: calls were counted first, and functions timed as the target could bear.
+	CountFirst bool
+	// MaxRate is the rate, in calls per second, above which functions were left to
+	// counting; 0 if they were for what the probes of all together cost the target.
+	MaxRate float64
 	// LatencyMeasured tells probe (true) from count (false).
 	LatencyMeasured bool
 }
@@ -58,4 +81,14 @@ type Summary struct {
 type Skipped struct {
 	Function string `json:"function"`
 	Reason   string `json:"reason"`
+}
+
+// KernelEvents says what became of the kernel events of a run. They have a ring buffer of
+// their own and take no part in the books of hits.
+type KernelEvents struct {
+	// Names are GROUP:EVENT each.
+	Names []string
+	// Delivered happened in the traced processes; Lost is what the buffer had no room for,
+	// of these and of those they started; Unparsed could not be read.
+	Delivered, Lost, Unparsed uint64
 }

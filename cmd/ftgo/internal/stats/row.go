@@ -1,5 +1,7 @@
 package stats
 
+import "slices"
+
 // Row is what one line of a table tells: the calls of a function over a stretch
 // of time, which is the whole run or one interval of it.
 type Row struct {
@@ -22,6 +24,7 @@ func (f Function) Snapshot() Function {
 	if f.Latency != nil {
 		f.Latency = f.Latency.Clone()
 	}
+	f.Events = slices.Clone(f.Events)
 	return f
 }
 
@@ -34,7 +37,13 @@ func (f Function) Since(earlier Function) Function {
 	f.Completed = grown(f.Completed, earlier.Completed)
 	f.Unwound = grown(f.Unwound, earlier.Unwound)
 	f.Lost = grown(f.Lost, earlier.Lost)
+	f.CountedOnly = grown(f.CountedOnly, earlier.CountedOnly)
 	f.Errors = grown(f.Errors, earlier.Errors)
+	f.Split = f.Split.since(earlier.Split)
+	f.Events = slices.Clone(f.Events)
+	for i := range min(len(f.Events), len(earlier.Events)) {
+		f.Events[i] = grown(f.Events[i], earlier.Events[i])
+	}
 	switch {
 	case f.Latency == nil:
 	case earlier.Latency == nil:

@@ -1,6 +1,9 @@
 package stats
 
-import "testing"
+import (
+	"reflect"
+	"testing"
+)
 
 func TestNewRowRate(t *testing.T) {
 	for _, test := range []struct {
@@ -22,9 +25,10 @@ func TestNewRowRate(t *testing.T) {
 }
 
 func TestFunctionSince(t *testing.T) {
-	total := Function{Name: "main.f", Calls: 10, Completed: 7, Unwound: 1, Open: 1, Lost: 1, Latency: recorded(1, 2, 3, 4, 5, 6, 7)}
+	total := Function{Name: "main.f", Calls: 10, Completed: 7, Unwound: 1, Open: 1, Lost: 1, Latency: recorded(1, 2, 3, 4, 5, 6, 7), Events: []uint64{3, 1}}
 	before := total.Snapshot()
 	total.Calls, total.Completed, total.Unwound, total.Open, total.Lost = 15, 12, 1, 2, 0
+	total.Events[1] = 5
 	for _, v := range []int64{50, 60, 70, 80, 90} {
 		total.Latency.Record(v)
 	}
@@ -34,7 +38,7 @@ func TestFunctionSince(t *testing.T) {
 		equal(t, got.Latency, recorded(50, 60, 70, 80, 90))
 		got.Latency = nil
 		// A lost call whose line came late after all is no reason for 2^64-1 lost.
-		if want := (Function{Name: "main.f", Calls: 5, Completed: 5, Open: 2}); got != want {
+		if want := (Function{Name: "main.f", Calls: 5, Completed: 5, Open: 2, Events: []uint64{0, 4}}); !reflect.DeepEqual(got, want) {
 			t.Errorf("Since = %+v, want %+v", got, want)
 		}
 	})

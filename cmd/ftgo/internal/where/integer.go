@@ -35,14 +35,6 @@ func (i integer) compare(j integer) int {
 
 func (i integer) neg() integer { return integer{!i.negative && i.abs != 0, i.abs} }
 
-// int64 is the number as one, if it fits.
-func (i integer) int64() (n int64, ok bool) {
-	if i.negative {
-		return -int64(i.abs), i.abs <= 1<<63
-	}
-	return int64(i.abs), i.abs < 1<<63
-}
-
 func (i integer) float() float64 {
 	if i.negative {
 		return -float64(i.abs)

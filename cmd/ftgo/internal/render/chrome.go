@@ -1,0 +1,199 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+)
+
+// ChromeWriter writes calls as trace events in the JSON object format that Perfetto and
+// chrome://tracing show ("Trace Event Format", Google, 2013 and later): a track for each
+// goroutine, a complete event (X) for each call, kernel events as instants (i). A call that
+// lasts longer than the parts that [CallWriter.Tree] tells of begins and ends by events of
+// their own (B, E). Time stamps are µs since the origin, and grow along each track.
+type ChromeWriter struct {
+	w      io.Writer
+	origin time.Time
+	began  bool
+	named  map[[2]uint64]bool // process and track
+	line   []byte
+}
+
+// NewChromeWriter returns a ChromeWriter. Nothing has begun before origin.
+func NewChromeWriter(w io.Writer, origin time.Time) *ChromeWriter {
+	return &ChromeWriter{w: w, origin: origin, named: make(map[[2]uint64]bool)}
+}
+
+// threadTracks is added to the ids of threads: their tracks are beside those of goroutines.
+const threadTracks = 2_000_000_000
+
+func chromeTrack(goid uint64, tid int) uint64 {
+	if goid == 0 {
+		return threadTracks + uint64(tid)
+	}
+	return goid
+}
+
+// chromeEvent is an event at its time.
+type chromeEvent struct {
+	at   time.Time
+	ends bool
+	text []byte
+}
+
+// Tree writes the calls of a tree, or of a part of one.
+func (w *ChromeWriter) Tree(head *TreeHead, lines []TreeLine) error {
+	track := chromeTrack(head.Call.Goid, head.Call.TID)
+	events := make([]chromeEvent, 0, len(lines))
+	for i := range lines {
+		switch l := &lines[i]; {
+		case l.Event != nil:
+			events = append(events, chromeEvent{at: l.Event.Time, text: w.instant(l.Event, track)})
+		case l.Call == nil && l.Shown: // it goes on
+		case l.Call == nil:
+			b := w.begin("B", "call", l.Function, l.Begun, head.Call.PID, track)
+			events = append(events, chromeEvent{at: l.Begun, text: append(b, '}')})
+		case l.Shown:
+			b := w.begin("E", "call", l.Call.Function, l.Call.Ended, head.Call.PID, track)
+			events = append(events, chromeEvent{at: l.Call.Ended, ends: true, text: append(appendChromeArgs(b, l.Call), '}')})
+		default:
+			b := w.begin("X", "call", l.Call.Function, l.Call.Time, head.Call.PID, track)
+			b = appendMicros(append(b, `,"dur":`...), l.Call.Ended.Sub(l.Call.Time))
+			events = append(events, chromeEvent{at: l.Call.Time, text: append(appendChromeArgs(b, l.Call), '}')})
+		}
+	}
+	// Ends of calls of earlier parts stand where the calls do.
+	slices.SortStableFunc(events, func(a, b chromeEvent) int {
+		switch {
+		case !a.at.Equal(b.at):
+			return a.at.Compare(b.at)
+		case a.ends && b.ends:
+			return 0
+		}
+		return cmp.Compare(boolInt(b.ends), boolInt(a.ends))
+	})
+	if err := w.name(head.Call.PID, track, &head.Call); err != nil {
+		return err
+	}
+	for _, ev := range events {
+		if err := w.write(ev.text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Event writes a kernel event that was in no call.
+func (w *ChromeWriter) Event(e *EventLine) error {
+	track := chromeTrack(e.Goid, e.TID)
+	if err := w.name(e.PID, track, &CallLine{Goid: e.Goid, TID: e.TID}); err != nil {
+		return err
+	}
+	return w.write(w.instant(e, track))
+}
+
+// Close ends the file.
+func (w *ChromeWriter) Close(s stats.Summary) error {
+	head := ""
+	if !w.began {
+		head = chromeHead
+	}
+	// Values of otherData are strings.
+	_, err := fmt.Fprintf(w.w, "%s\n],\"otherData\":{\"began\":%q,\"hits\":\"%d\",\"delivered\":\"%d\",\"lost\":\"%d\"}}\n",
+		head, w.origin.UTC().Format(jsonTime), s.Hits, s.Delivered, s.Lost)
+	if err != nil {
+		return fmt.Errorf("write trace events: %w", err)
+	}
+	return nil
+}
+
+const chromeHead = `{"displayTimeUnit":"ns","traceEvents":[`
+
+// name names a process and a track, once.
+func (w *ChromeWriter) name(pid int, track uint64, c *CallLine) error {
+	for _, n := range []struct {
+		key        [2]uint64
+		kind, name string
+	}{
+		{[2]uint64{uint64(pid), 0}, "process_name", fmt.Sprintf("process %d", pid)},
+		{[2]uint64{uint64(pid), track}, "thread_name", string((&CallWriter{}).appendWho(nil, c))},
+	} {
+		if w.named[n.key] {
+			continue
+		}
+		w.named[n.key] = true
+		b := fmt.Appendf(nil, `{"ph":"M","name":%q,"pid":%d,"tid":%d,"args":{"name":%q}}`, n.kind, pid, track, n.name)
+		if err := w.write(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *ChromeWriter) write(event []byte) error {
+	b := w.line[:0]
+	if !w.began {
+		b = append(b, chromeHead+"\n"...)
+	} else {
+		b = append(b, ",\n"...)
+	}
+	w.began = true
+	w.line = append(b, event...)
+	if _, err := w.w.Write(w.line); err != nil {
+		return fmt.Errorf("write trace event: %w", err)
+	}
+	return nil
+}
+
+// begin is what all events begin with.
+func (w *ChromeWriter) begin(phase, category, name string, at time.Time, pid int, track uint64) []byte {
+	b := fmt.Appendf(nil, `{"ph":"%s","cat":"%s","name":`, phase, category)
+	b = appendStringOf(b, name)
+	b = appendMicros(append(b, `,"ts":`...), at.Sub(w.origin))
+	return fmt.Appendf(b, `,"pid":%d,"tid":%d`, pid, track)
+}
+
+func (w *ChromeWriter) instant(e *EventLine, track uint64) []byte {
+	b := append(w.begin("i", "kernel", e.Name, e.Time, e.PID, track), `,"s":"t","args":`...)
+	return append(appendFieldsJSON(b, e.Fields), '}')
+}
+
+// appendMicros writes a time in µs, to the nanosecond.
+func appendMicros(b []byte, d time.Duration) []byte {
+	ns := max(d.Nanoseconds(), 0)
+	return fmt.Appendf(strconv.AppendInt(b, ns/1000, 10), ".%03d", ns%1000)
+}
+
+// appendChromeArgs writes a call's values, and how it ended if it did not return: such a
+// call is red, or grey while it is open.
+func appendChromeArgs(b []byte, c *CallLine) []byte {
+	switch c.End {
+	case "return":
+	case "open":
+		b = append(b, `,"cname":"grey"`...)
+	default:
+		b = append(b, `,"cname":"terrible"`...)
+	}
+	b = appendObject(append(b, `,"args":{"arguments":`...), c.Args)
+	if c.End == "return" {
+		b = appendObject(append(b, `,"results":`...), c.Results)
+	} else {
+		b = appendStringOf(append(b, `,"end":`...), c.End)
+	}
+	if c.Stack != nil {
+		b = appendStackJSON(append(b, `,"stack":`...), c.Stack)
+	}
+	return fmt.Appendf(b, `,"thread":%d,"cpu":%d}`, c.TID, c.CPU)
+}

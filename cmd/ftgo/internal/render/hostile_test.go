@@ -1,0 +1,157 @@
+package render
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/parse"
+)
+
+// hostileStack has a hostile function, one inlined into another of a hostile file.
+func hostileStack(s string) []Stack {
+	at := stats.Location{Addr: 0x1000, Frames: []stats.Frame{{Function: s, File: s, Line: 1}}}
+	callers := []stats.Location{
+		{Addr: 0x2000, Frames: []stats.Frame{{Function: "main." + s, File: "/src/" + s + ".go", Line: 2}, {Function: s, File: s + "/x.go", Line: 3}}},
+		{Addr: 0x3000, Frames: []stats.Frame{{Function: "main.main", File: "/src/main.go", Line: 4}}},
+	}
+	return []Stack{{stats.StackRow{Calls: 7, Completed: 7, Min: 1, Max: 1, Sum: 7, Self: 7}, s, at, callers}}
+}
+
+// hostileEvent is a kernel event of a process that has named itself.
+func hostileEvent(s string) *EventLine {
+	return &EventLine{Time: callStart, Name: "sched:sched_switch", Known: true, Goid: 7, Function: s, PID: 3, TID: 4,
+		Fields: []parse.KernelField{{Name: "prev_comm", Text: []byte(s)}, {Name: "prev_pid", Num: 5}}}
+}
+
+// written is what has been written, lines that must be printable each.
+func written(t *testing.T, want int, write func(io.Writer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	if len(lines) != want {
+		t.Errorf("%d lines, want %d: %.300q", len(lines), want, b.String())
+	}
+	for _, line := range lines {
+		checkPrintable(t, line)
+	}
+	return b.String()
+}
+
+func validJSON(t *testing.T, text string) {
+	t.Helper()
+	if !json.Valid([]byte(text)) {
+		t.Errorf("no JSON: %.300s", text)
+	}
+}
+
+// TestHostileStacks: names of functions and files make no frames, lines or counts.
+func TestHostileStacks(t *testing.T) {
+	folded := regexp.MustCompile(`^main\.main;[^;]*;main\.[^;]*;[^;]* 7\n$`)
+	for _, s := range hostileValues {
+		stacks := hostileStack(s)
+		// A blank line, the function, the calls, three callers.
+		written(t, 6, func(w io.Writer) error { return StackText(w, stacks) })
+		validJSON(t, written(t, 1, func(w io.Writer) error { return StackJSON(w, stacks) }))
+		if text := written(t, 1, func(w io.Writer) error { return FoldedStacks(w, stacks) }); !folded.MatchString(text) {
+			t.Errorf("folded %.300q", text)
+		}
+		var b bytes.Buffer
+		if err := PprofStacks(&b, stacks, Profiled{Path: "/bin/server", Began: callStart, Duration: time.Second}); err != nil {
+			t.Fatal(err)
+		}
+		p, err := profile.Parse(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Sample) != 1 || p.Sample[0].Value[0] != 7 || len(p.Sample[0].Location) != 3 {
+			t.Errorf("profile of %.100q: %v", s, p.Sample)
+		}
+		for _, f := range p.Function {
+			checkPrintable(t, f.Name)
+			checkPrintable(t, f.Filename)
+		}
+	}
+}
+
+// TestHostileEvents: what processes are called makes no fields, lines or events.
+func TestHostileEvents(t *testing.T) {
+	for _, s := range hostileValues {
+		e := hostileEvent(s)
+		text := written(t, 1, func(w io.Writer) error { return NewCallWriter(w, CallOptions{}).Event(e) })
+		if !strings.HasSuffix(text, `" prev_pid=5`+"\n") {
+			t.Errorf("event %.300q", text)
+		}
+		text = written(t, 1, func(w io.Writer) error { return NewCallWriter(w, CallOptions{Format: JSON}).Event(e) })
+		var back struct {
+			PID    int `json:"pid"`
+			Fields map[string]any
+		}
+		if err := json.Unmarshal([]byte(text), &back); err != nil || back.PID != 3 || len(back.Fields) != 2 || back.Fields["prev_pid"] != 5.0 {
+			t.Errorf("%.300s: %v, %+v", text, err, back)
+		}
+		call := around(s)
+		call.Function, call.Stack = s, hostileStack(s)[0].Callers
+		lines := []TreeLine{{Call: &call}, {Event: e, Level: 1}, {Function: s, Begun: callStart, Level: 1}}
+		head := &TreeHead{Call: call}
+		written(t, 1+3+3, func(w io.Writer) error { return NewCallWriter(w, CallOptions{Tree: true}).Tree(head, lines) })
+		// A head, two names of tracks, a call, an event, an open call, the end.
+		validJSON(t, written(t, 7, func(w io.Writer) error {
+			c := NewChromeWriter(w, callStart)
+			if err := c.Tree(head, lines); err != nil {
+				return err
+			}
+			return c.Close(stats.Summary{})
+		}))
+	}
+}
+
+// TestHostileVariables: neither a variable nor its value is a formula or a cell of its own.
+func TestHostileVariables(t *testing.T) {
+	for _, s := range hostileValues {
+		v := &VariableLine{Time: callStart, PID: 3, Name: s, Value: str(s)}
+		written(t, 1, func(w io.Writer) error { return NewVariableWriter(w, Table, true).Variable(v) })
+		validJSON(t, written(t, 1, func(w io.Writer) error { return NewVariableWriter(w, JSON, true).Variable(v) }))
+		text := written(t, 1, func(w io.Writer) error { return NewVariableWriter(w, CSV, true).Variable(v) })
+		cells, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		if err != nil || len(cells) != 1 || len(cells[0]) != 5 {
+			t.Fatalf("%.300q: %v", text, err)
+		}
+		var tsv bytes.Buffer
+		if err := NewVariableWriter(&tsv, TSV, true).Variable(v); err != nil {
+			t.Fatal(err)
+		}
+		for _, cell := range append(cells[0], strings.Split(tsv.String(), "\t")...) {
+			if cell != "" && strings.ContainsAny(cell[:1], "=+-@\t\r") {
+				t.Errorf("cell %.100q", cell)
+			}
+		}
+		if n := strings.Count(tsv.String(), "\t"); n != 4 || strings.Count(tsv.String(), "\n") != 1 {
+			t.Errorf("%.300q", tsv.String())
+		}
+	}
+}
+
+// TestHostileChecks: what doctor has found out.
+func TestHostileChecks(t *testing.T) {
+	for _, s := range hostileValues {
+		checks := []Check{{State: "ok", Check: "tracefs", Text: s, Fix: s}}
+		lines := 2
+		if s == "" {
+			lines = 1 // without a fix
+		}
+		written(t, lines, func(w io.Writer) error { return Checks(w, Table, checks) })
+		validJSON(t, written(t, 1, func(w io.Writer) error { return Checks(w, JSON, checks) }))
+	}
+}

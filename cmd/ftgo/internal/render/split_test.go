@@ -1,0 +1,87 @@
+package render
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+)
+
+// TestFunctionSplits: what latencies were spent with, in each format; nothing of functions
+// without one.
+func TestFunctionSplits(t *testing.T) {
+	h := &stats.Histogram{}
+	h.Record(6e6)
+	h.Record(4e6)
+	rows := []stats.Row{
+		{Function: stats.Function{Name: "main.mixed", Calls: 2, Completed: 2, Latency: h, Split: stats.Split{Running: 2e6, Runnable: 3e6, Waiting: 5e6}}, Rate: 2},
+		{Function: stats.Function{Name: "main.open", Calls: 1, Open: 1, Latency: &stats.Histogram{}}, Rate: 1},
+	}
+	for format, want := range map[Format][]string{
+		Table: {"  RUN%  RUNNABLE%  WAIT%  OPEN\n", "   20%        30%    50%     0\n", "     -          -      -     1\n"},
+		CSV:   {",sum_ns,running_ns,runnable_ns,waiting_ns\n", ",10000000,2000000,3000000,5000000\n", "main.open,1,0,0,1,0,1.000,,,,,,,,,,\n"},
+		JSON:  {`"sum":10000000},"sched":{"running":2000000,"runnable":3000000,"waiting":5000000},`, `"open":1,"lost":0,"rate":1}`},
+	} {
+		var b bytes.Buffer
+		if err := Functions(&b, format, rows, Options{Latency: true, Sched: true}); err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range want {
+			if !strings.Contains(b.String(), part) {
+				t.Errorf("%s: no %q in\n%s", format, part, b.String())
+			}
+		}
+	}
+}
+
+func TestCallSplits(t *testing.T) {
+	returned := &CallLine{Function: "main.f", Goid: 7, NS: 10_000, End: "return", Split: stats.Split{Running: 2000, Waiting: 8000}}
+	unwound := &CallLine{Function: "main.f", Goid: 7, End: "unwound"}
+	for _, c := range []struct {
+		line *CallLine
+		o    CallOptions
+		want string
+	}{
+		{returned, CallOptions{}, "  10.0µs  2.00µs run     0ns runnable  8.00µs wait  goroutine 7  main.f()\n"},
+		{unwound, CallOptions{}, "       -       - run       - runnable       - wait  goroutine 7  main.f() = unwound\n"},
+		{returned, CallOptions{TwoLines: true}, "< goroutine 7 main.f 10.0µs  2.00µs run     0ns runnable  8.00µs wait\n"},
+		{returned, CallOptions{Format: JSON}, `"ns":10000,"sched":{"running":2000,"runnable":0,"waiting":8000},"end":"return"`},
+		{unwound, CallOptions{Format: JSON}, `"depth":0,"end":"unwound"`},
+		{returned, CallOptions{Format: TSV}, "\t10000\treturn\t{}\t{}\t2000\t0\t8000\n"},
+		{unwound, CallOptions{Format: TSV}, "\t\tunwound\t{}\t\t\t\t\n"},
+	} {
+		var b bytes.Buffer
+		c.o.Sched = true
+		w := NewCallWriter(&b, c.o)
+		if err := w.Header(); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Call(c.line); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), c.want) {
+			t.Errorf("%+v: no %q in\n%s", c.o, c.want, b.String())
+		}
+		if lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n"); c.o.Format == TSV && (len(lines) != 2 || strings.Count(lines[0], "\t") != strings.Count(lines[1], "\t")) {
+			t.Errorf("columns of %q", lines)
+		}
+	}
+}
+
+func TestTreeSplits(t *testing.T) {
+	var b bytes.Buffer
+	w := NewCallWriter(&b, CallOptions{Sched: true})
+	line := CallLine{Function: "main.f", Goid: 7, NS: 10_000, End: "return", Split: stats.Split{Running: 2000, Waiting: 8000}}
+	if err := w.Tree(&TreeHead{Call: line}, []TreeLine{{Call: &line}, {Function: "main.g", Level: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"\n  10.0µs   100%  2.00µs run     0ns runnable  8.00µs wait  main.f()\n",
+		"\n       …      -       - run       - runnable       - wait    main.g(…)\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}

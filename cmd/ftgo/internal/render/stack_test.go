@@ -1,0 +1,100 @@
+package render
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+)
+
+// stacks are those of two functions, with inlined callers, unknown ones, and names that
+// want to be more.
+func stacks() []Stack {
+	at := func(addr uint64, frames ...stats.Frame) stats.Location {
+		return stats.Location{Addr: addr, Frames: frames}
+	}
+	get := at(0x1000, stats.Frame{Function: "main.get", File: "/src/store.go", Line: 10})
+	pairs := at(0x2000, stats.Frame{Function: "main.pair[go.shape.struct { A int; B int }]", File: "/src/store.go", Line: 20})
+	handle := at(0x3010, stats.Frame{Function: "main.lookup", File: "/src/store.go", Line: 31}, stats.Frame{Function: "main.handle", File: "/src/server.go", Line: 42})
+	again := at(0x3020, stats.Frame{Function: "main.lookup", File: "/src/store.go", Line: 33}, stats.Frame{Function: "main.handle", File: "/src/server.go", Line: 43})
+	root := at(0x4000, stats.Frame{Function: "runtime.goexit", File: "/go/src/runtime/asm_amd64.s", Line: 1771})
+	evil := at(0x5000, stats.Frame{Function: "main.\x1b[31m\n;f 7", File: "/src/\x1b]0;.go", Line: 1})
+	bare := at(0x6000, stats.Frame{Function: "main.nofile"})
+	return []Stack{
+		{stats.StackRow{Func: 0, Calls: 600, Completed: 600, Min: 900, Max: 10_000, Sum: 1_200_000, Self: 1_000_000}, "main.get", get, []stats.Location{handle, root}},
+		{stats.StackRow{Func: 0, Calls: 7, Completed: 5, Unwound: 1, Open: 1, Min: 1, Max: 1, Sum: 5, Self: 5}, "main.get", get, []stats.Location{again, root}},
+		{stats.StackRow{Func: 0, Calls: 1, Unwound: 1}, "main.get", get, []stats.Location{bare, {}, evil, {}}},
+		{stats.StackRow{Func: 1, Calls: 23, Completed: 23, Min: 1, Max: 2, Sum: 30, Self: 30}, "main.pair[go.shape.struct { A int; B int }]", pairs, []stats.Location{root}},
+	}
+}
+
+func TestStackGoldens(t *testing.T) {
+	golden(t, "stacks", func(b *bytes.Buffer) error { return StackText(b, stacks()) })
+	golden(t, "stacks.json", func(b *bytes.Buffer) error { return StackJSON(b, stacks()) })
+	golden(t, "stacks.folded", func(b *bytes.Buffer) error { return FoldedStacks(b, stacks()) })
+	for _, f := range []Format{Table, JSON, CSV, TSV} {
+		golden(t, "calls-stack."+f.String(), func(b *bytes.Buffer) error {
+			w := NewCallWriter(b, CallOptions{Format: f, Stacks: true})
+			c, deep := get(), get()
+			c.Stack, deep.Stack = stacks()[0].Callers, stacks()[2].Callers
+			if err := w.Header(); err != nil {
+				return err
+			}
+			if err := w.Call(&c); err != nil {
+				return err
+			}
+			return w.Call(&deep)
+		})
+	}
+}
+
+// TestPprofStacks reads the profile back.
+func TestPprofStacks(t *testing.T) {
+	var b bytes.Buffer
+	began := time.Unix(1_700_000_000, 7)
+	run := Profiled{Path: "/bin/server", BuildID: "abc", Start: 0x1000, Limit: 0x9000, Offset: 0x1000, Began: began, Duration: 3 * time.Second}
+	if err := PprofStacks(&b, stacks(), run); err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.Parse(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := p.Mapping[0]; m.File != "/bin/server" || m.BuildID != "abc" || m.Start != 0x1000 || m.Limit != 0x9000 || m.Offset != 0x1000 || !m.HasInlineFrames {
+		t.Errorf("mapping %+v", m)
+	}
+	if p.TimeNanos != began.UnixNano() || p.DurationNanos != 3e9 {
+		t.Errorf("began at %d, lasted %d", p.TimeNanos, p.DurationNanos)
+	}
+	var got []string
+	for _, s := range p.Sample {
+		var names []string
+		for _, l := range s.Location {
+			for _, line := range l.Line {
+				names = append(names, line.Function.Name)
+			}
+		}
+		got = append(got, strings.Join(names, " "))
+	}
+	want := []string{
+		"main.get main.lookup main.handle runtime.goexit", "main.get main.lookup main.handle runtime.goexit",
+		`main.get main.nofile … main.\x1b[31m\x0a;f 7 …`, "main.pair[go.shape.struct { A int; B int }] runtime.goexit",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("stacks\n%q, want\n%q", got, want)
+	}
+	if v := p.Sample[0].Value; v[0] != 600 || v[1] != 1_000_000 {
+		t.Errorf("values %d", v)
+	}
+	if len(p.Location) != 8 || len(p.Function) != 8 {
+		t.Errorf("%d locations and %d functions, want 8 and 8", len(p.Location), len(p.Function))
+	}
+	if err := PprofStacks(brokenWriter{}, stacks(), run); err == nil {
+		t.Error("no error where nothing can be written")
+	}
+}

@@ -1,0 +1,120 @@
+package render
+
+import (
+	"fmt"
+	"time"
+)
+
+// TreeLine is a line of a tree of calls.
+type TreeLine struct {
+	// Call is the call as it ended; nil if it is still open, or if this is an event.
+	Call *CallLine
+	// Event is a kernel event that happened in the call above.
+	Event *EventLine
+	// Function names a call that is still open, Begun is when it began.
+	Function string
+	Begun    time.Time
+	// Shown: an earlier part of the tree had this call, then open.
+	Shown bool
+	// Level is the number of lines' levels above, 0 for the root.
+	Level int
+}
+
+// TreeHead is what stands above a tree.
+type TreeHead struct {
+	// Call is the first call of the tree.
+	Call CallLine
+	// Continued: the calls that are still open were shown above already, in a part of the
+	// same tree.
+	Continued bool
+}
+
+// Tree writes the calls of a goroutine, callers before what they call:
+//
+//	goroutine 7  15:04:05.000000  thread 4711
+//	  1.25ms  100%  main.handle(key="bob") = nil
+//	   812µs   65%    main.load(n=3) = 7
+//	       -     -      main.parse(s="x") = unwound
+//
+// Callers of the root, where they were asked for, stand between its head and itself. The
+// share is that of the root's time; a call that has not returned has neither.
+func (w *CallWriter) Tree(head *TreeHead, lines []TreeLine) error {
+	b := w.line[:0]
+	b = w.appendWho(b, &head.Call)
+	b = head.Call.Time.AppendFormat(append(b, "  "...), "15:04:05.000000")
+	if head.Call.Goid != 0 {
+		b = fmt.Appendf(b, "  thread %d", head.Call.TID)
+	}
+	if head.Continued {
+		b = append(b, "  continued"...)
+	}
+	b = append(appendStack(b, "                 ", head.Call.Stack), '\n')
+	root := int64(0) // how long the outermost call took; 0 if that is not known
+	for i := range lines {
+		if l := &lines[i]; l.Level == 0 && l.Event == nil {
+			if root = 0; l.Call != nil && l.Call.End == "return" {
+				root = l.Call.NS
+			}
+		}
+		b = append(w.appendTreeLine(b, &lines[i], root), '\n')
+		if len(b) > 64<<10 {
+			if err := w.flush(b); err != nil {
+				return err
+			}
+			b = b[:0]
+		}
+	}
+	return w.flush(b)
+}
+
+func (w *CallWriter) flush(b []byte) error {
+	w.line = b[:0]
+	if _, err := w.w.Write(b); err != nil {
+		return fmt.Errorf("write tree: %w", err)
+	}
+	return nil
+}
+
+func (w *CallWriter) appendTreeLine(b []byte, l *TreeLine, root int64) []byte {
+	latency, share := "-", "-"
+	switch {
+	case l.Event != nil:
+		latency, share = "event", ""
+	case l.Call == nil:
+		latency = "…"
+	case l.Call.End == "return":
+		latency = Duration(l.Call.NS)
+		if root > 0 {
+			share = percent(uint64(max(l.Call.NS, 0)), uint64(root))
+		}
+	}
+	if w.o.Times {
+		// As wide as a time.
+		stamp := "               "
+		switch {
+		case l.Event != nil:
+			stamp = l.Event.Time.Format("15:04:05.000000")
+		case l.Call != nil:
+			stamp = l.Call.Time.Format("15:04:05.000000")
+		}
+		b = append(append(b, stamp...), ' ')
+	}
+	for range 8 - columns(latency) {
+		b = append(b, ' ')
+	}
+	b = fmt.Appendf(append(b, latency...), " %6s", share)
+	b = append(w.appendSplit(b, l.Call), "  "...)
+	for range min(l.Level, maxIndent) {
+		b = append(b, "  "...)
+	}
+	if l.Level > maxIndent {
+		b = fmt.Appendf(b, "+%d ", l.Level-maxIndent)
+	}
+	switch {
+	case l.Event != nil:
+		return appendEventText(b, l.Event)
+	case l.Call == nil:
+		return append(append(b, Escape(l.Function)...), "(…)"...)
+	}
+	return appendResults(appendArgs(append(b, Escape(l.Call.Function)...), l.Call), l.Call)
+}

@@ -1,0 +1,95 @@
+package stats
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/ftgo/ftgo/parse"
+)
+
+// Location is a place in a stack: an address in the file, and the functions whose code is
+// there, the innermost inlined one first. Address 0, without functions, stands for callers
+// that are not known.
+type Location struct {
+	Addr   uint64
+	Frames []Frame
+}
+
+// Frame is a function and where it was in its source; File is "" if that is not known.
+type Frame struct {
+	Function, File string
+	Line           int
+}
+
+// StackRow is what is known of the calls of one function from one stack.
+type StackRow struct {
+	// Func is the function's index in Plan.Funcs, PCs are the return addresses, the
+	// innermost first.
+	Func int
+	PCs  []uint64
+	// Calls = Completed + Unwound + Open: those that were seen.
+	Calls, Completed, Unwound, Open uint64
+	// Min, Max and Sum are latencies of the completed calls in nanoseconds, Self is Sum
+	// without what traced calls nested in them took; both are at most math.MaxInt64.
+	Min, Max, Sum, Self int64
+}
+
+// Stacks adds up calls by function and stack. The zero value is empty and ready to use.
+type Stacks struct {
+	rows map[string]*StackRow
+	key  []byte
+}
+
+// Add takes a call that has ended, from where pcs tells. If it has returned, ns is its latency,
+// and self that without traced calls nested in it.
+func (s *Stacks) Add(c *parse.Call, pcs []uint64, ns, self int64) {
+	s.key = binary.AppendUvarint(s.key[:0], uint64(c.Func))
+	for _, pc := range pcs {
+		s.key = binary.LittleEndian.AppendUint64(s.key, pc)
+	}
+	row := s.rows[string(s.key)]
+	if row == nil {
+		if s.rows == nil {
+			s.rows = make(map[string]*StackRow)
+		}
+		row = &StackRow{Func: c.Func, PCs: slices.Clone(pcs), Min: math.MaxInt64}
+		s.rows[string(s.key)] = row
+	}
+	row.Calls++
+	switch c.Outcome {
+	case parse.Returned:
+		row.Completed++
+		row.Min, row.Max = min(row.Min, ns), max(row.Max, ns)
+		row.Sum, row.Self = sum(row.Sum, ns), sum(row.Self, self)
+	case parse.Unwound:
+		row.Unwound++
+	case parse.Open:
+		row.Open++
+	}
+}
+
+// sum adds two numbers that are not negative.
+func sum(a, b int64) int64 {
+	if b > math.MaxInt64-a {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// Rows are all stacks, by function, those with most calls first.
+func (s *Stacks) Rows() []StackRow {
+	rows := make([]StackRow, 0, len(s.rows))
+	for _, r := range s.rows {
+		row := *r
+		if row.Completed == 0 {
+			row.Min = 0
+		}
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b StackRow) int {
+		return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(b.Calls, a.Calls), slices.Compare(a.PCs, b.PCs))
+	})
+	return rows
+}

@@ -1,0 +1,45 @@
+package stats
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/ftgo/ftgo/parse"
+)
+
+func TestStacks(t *testing.T) {
+	var s Stacks
+	add := func(fn int, how parse.Outcome, ns, self int64, pcs ...uint64) {
+		s.Add(&parse.Call{Func: fn, Outcome: how}, pcs, ns, self)
+	}
+	pcs := []uint64{1, 2}
+	s.Add(&parse.Call{Func: 1}, pcs, 10, 4)
+	pcs[0] = 99 // the caller's own, used again
+	add(1, parse.Returned, 30, 30, 1, 2)
+	add(1, parse.Unwound, 0, 0, 1, 2)
+	add(1, parse.Open, 0, 0, 1, 2)
+	add(1, parse.Returned, math.MaxInt64, 1, 7)
+	add(1, parse.Returned, 5, 1, 7)
+	add(0, parse.Unwound, 0, 0)
+	add(0, parse.Returned, 1, 1, 1, 2, 3)
+	want := []StackRow{
+		{Func: 0, Calls: 1, Unwound: 1},
+		{Func: 0, PCs: []uint64{1, 2, 3}, Calls: 1, Completed: 1, Min: 1, Max: 1, Sum: 1, Self: 1},
+		{Func: 1, PCs: []uint64{1, 2}, Calls: 4, Completed: 2, Unwound: 1, Open: 1, Min: 10, Max: 30, Sum: 40, Self: 34},
+		{Func: 1, PCs: []uint64{7}, Calls: 2, Completed: 2, Min: 5, Max: math.MaxInt64, Sum: math.MaxInt64, Self: 2},
+	}
+	got := s.Rows()
+	if len(got) != len(want) {
+		t.Fatalf("%d rows, want %d: %+v", len(got), len(want), got)
+	}
+	for i, w := range want {
+		g := got[i]
+		same := slices.Equal(g.PCs, w.PCs)
+		g.PCs, w.PCs = nil, nil
+		if !same || g.Func != w.Func || g.Calls != w.Calls || g.Completed != w.Completed || g.Unwound != w.Unwound || g.Open != w.Open ||
+			g.Min != w.Min || g.Max != w.Max || g.Sum != w.Sum || g.Self != w.Self {
+			t.Errorf("row %d: %+v, want %+v", i, got[i], want[i])
+		}
+	}
+}
