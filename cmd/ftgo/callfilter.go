@@ -69,7 +69,7 @@ func newFuncFilter(e where.Expr, f *offsets.Func, sig *offsets.Signature, entry,
 			return where.Field{}, false
 		}
 		name, t, signed, ok := entry.Field(r.Path, r.Part == where.Len, r.Part == where.Cap)
-		if r.Part == where.Whole && ok == false {
+		if r.Part == where.Whole && !ok {
 			// A string: the kernel knows it by its length, and by pieces.
 			if t, err := entry.Type(r.Path); err == nil && (t.Kind == gotype.String || t.Kind == gotype.Slice) {
 				name, _, signed, ok = entry.Field(r.Path, true, false)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -22,24 +23,29 @@ func commands() []command {
 		{"trace", "a line for each call: arguments, results, latency", trace},
 		{"watch", "package variables, as they change", watch},
 		{"list", "what can be probed, and where", list},
+		{"script", "a shell script that records calls where there is no ftgo", script},
+		{"report", "what probe, count and trace would have shown of a recording", replay},
 		{"demo", "probe a workload built into ftgo itself", demo},
+		{"doctor", "does it work here? what is missing, what does a probe cost?", doctor},
 		{"clean", "remove what killed runs left in the kernel", clean},
+		{"completion", "what makes bash, zsh or fish complete names", completion},
 		{"version", "print the version", version},
 		{"help", "this text, or that of one command", helpCommand},
 	}
 }
 
-func help(w io.Writer) {
+func help(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("usage: ftgo COMMAND [flags] BINARY FUNC... [-- PROGRAM ARGS...]\n\n")
 	for _, c := range commands() {
-		fmt.Fprintf(&b, "  %-9s %s\n", c.name, c.summary)
+		fmt.Fprintf(&b, "  %-10s %s\n", c.name, c.summary)
 	}
 	b.WriteString(`
 FUNC is a name as Go spells it, main.(*Store).Get, or shell-safe, main.Store.Get;
 a glob, 'net/http.*'; or with -r a regular expression. ftgo COMMAND -h tells more.
 
   ftgo demo                                   see it work
+  ftgo doctor                                 or why it does not
   ftgo list ./server 'main.*'                 what is there?
   ftgo probe ./server main.handle             how often, how long? Ctrl-C to end
   ftgo probe -p 1234 -d 10 'main.*'           ten seconds of a running process
@@ -49,14 +55,16 @@ a glob, 'net/http.*'; or with -r a regular expression. ftgo COMMAND -h tells mor
   ftgo watch ./server main.counter            a variable, each second
   ftgo count -i 1 ./server 'net/http.*'       calls, every second
   ftgo probe -o json ./server main.handle     for scripts
+  ftgo script ./server main.handle >rec.sh    where there is no ftgo: sh rec.sh >rec
+  ftgo report rec                             and back here
 `)
-	io.WriteString(w, b.String())
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 func helpCommand(ctx context.Context, e *env, args []string) error {
 	if len(args) == 0 {
-		help(e.stdout)
-		return nil
+		return help(e.stdout)
 	}
 	for _, c := range commands() {
 		if c.name == args[0] && c.name != "help" {
@@ -66,6 +74,9 @@ func helpCommand(ctx context.Context, e *env, args []string) error {
 	return usage("unknown command %q (see ftgo help)", args[0])
 }
 
+// release is the version of what scripts/release has built.
+var release string
+
 func version(_ context.Context, e *env, args []string) error {
 	if len(args) > 0 {
 		if args[0] == "-h" || args[0] == "--help" {
@@ -74,9 +85,9 @@ func version(_ context.Context, e *env, args []string) error {
 		}
 		return usage("version takes no arguments")
 	}
-	v, goVersion := "unknown", "unknown"
+	v, goVersion := release, "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
-		v, goVersion = info.Main.Version, info.GoVersion
+		v, goVersion = cmp.Or(release, info.Main.Version), info.GoVersion
 	}
 	_, err := fmt.Fprintf(e.stdout, "ftgo %s (%s)\n", v, goVersion)
 	return err

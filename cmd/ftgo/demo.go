@@ -40,5 +40,8 @@ func demo(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.inKernel {
+		return inKernel(ctx, e, o)
+	}
 	return observe(ctx, e, o, uprobe.Latency, newReport(e, o, uprobe.Latency))
 }

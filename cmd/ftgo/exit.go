@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -20,6 +21,7 @@ const (
 	exitNothing = 3 // nothing matched
 	exitKernel  = 4 // the kernel or the permissions do not allow it
 	exitLost    = 5 // more lost than --max-lost
+	exitFailIf  = 6 // the condition of --fail-if was true
 )
 
 // statusError is an error with an exit status of its own. Without a text it is
@@ -49,9 +51,13 @@ func (s programStatus) Error() string { return fmt.Sprintf("program exited with 
 func exitStatus(err error) (code int, text string) {
 	var status *statusError
 	var program programStatus
+	var remains *tracefs.RemainsError
 	switch {
 	case err == nil, errors.Is(err, pflag.ErrHelp):
 		return exitOK, ""
+	case errors.As(err, &remains):
+		// Nothing else excuses that, be it that nobody reads the output any more.
+		return exitFailed, oneLine(err) + "; ftgo clean removes what remains"
 	case errors.As(err, &program):
 		return int(program), ""
 	case errors.Is(err, syscall.EPIPE):
@@ -65,7 +71,22 @@ func exitStatus(err error) (code int, text string) {
 	default:
 		code = exitFailed
 	}
-	return code, strings.ReplaceAll(err.Error(), "\n", "; ")
+	return code, oneLine(err)
+}
+
+// oneLine joins the lines of an error, without those that another ends with: what can't be
+// written can't be written again when the file is closed.
+func oneLine(err error) string {
+	var kept []string
+	lines := strings.Split(err.Error(), "\n")
+	for i, line := range lines {
+		told := slices.ContainsFunc(lines[i+1:], func(other string) bool { return strings.HasSuffix(other, line) }) ||
+			slices.ContainsFunc(kept, func(other string) bool { return strings.HasSuffix(other, line) })
+		if !told {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "; ")
 }
 
 // isKernelRefusal: a file of tracefs was not ours to use, or a definition was
@@ -73,6 +94,9 @@ func exitStatus(err error) (code int, text string) {
 func isKernelRefusal(err error) bool {
 	var probe *tracefs.ProbeError
 	var path *fs.PathError
-	return errors.As(err, &probe) ||
-		errors.Is(err, fs.ErrPermission) && errors.As(err, &path) && strings.Contains(path.Path, "/tracing")
+	denied := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+	if errors.As(err, &path) && path.Op == "mkdir" {
+		denied = true // a kernel that is locked down says EINVAL
+	}
+	return errors.As(err, &probe) || denied && errors.As(err, &path) && strings.Contains(path.Path, "/tracing")
 }

@@ -16,6 +16,9 @@ import (
 // options are the flags and arguments of the commands that look at a binary.
 type options struct {
 	pids     []int
+	fork     bool   // processes that those of -p or PROGRAM start, too
+	comm     string // name of the processes
+	perPID   bool   // rows of each process
 	duration time.Duration
 	interval time.Duration
 	calls    uint64
@@ -28,16 +31,30 @@ type options struct {
 	dryRun   bool
 	hist     bool
 	errors   bool
+	stack    int // callers to show
 	// rawLatency leaves in latencies what the probes of nested calls cost.
 	rawLatency bool
+	maxRate    maxRate
+	timesCalls bool // the command is probe
 	maxLost    uint64
-	limited    bool // --max-lost was given
-	force      bool
-	reader     tracefs.Reader
-	trace      traceOptions
+	// inKernel: the kernel keeps histograms, nothing is streamed.
+	inKernel bool
+	limited  bool // --max-lost was given
+	force    bool
+	// someMissing: patterns that match nothing are no error, for they are ftgo's own.
+	someMissing bool
+	maxProbes   int
+	reader      tracefs.Reader
+	trace       traceOptions
+	auto        automation
 	// signatures: FUNC may say what the function's parameters are; of list, show them.
 	signatures bool
 	at         []string
+	// with are patterns of kernel events.
+	with []string
+	// sched splits latencies by what the goroutine was doing.
+	sched    bool
+	recorded recordedOptions
 
 	binary   string
 	patterns []string
@@ -81,7 +98,8 @@ func (v formatValue) String() string {
 	}
 	return v.f.String()
 }
-func (v formatValue) Type() string { return "FORMAT" }
+func (v formatValue) Type() string      { return "FORMAT" }
+func (v formatValue) Choices() []string { return render.Formats() }
 func (v formatValue) Set(text string) (err error) {
 	*v.f, err = render.ParseFormat(text)
 	return err
@@ -97,6 +115,8 @@ const (
 	traceFlags
 	watchFlags
 	listFlags
+	scriptFlags // what a script records
+	reportFlags // how a recording is shown
 )
 
 // parseFlags reads the arguments of a command. about is the text above the flags in
@@ -107,42 +127,20 @@ func parseFlags(e *env, name, about string, groups flagGroup, args []string) (*o
 	fs.SortFlags = false
 	fs.Usage = func() {}
 	fs.SetOutput(e.stderr)
-	if groups&runFlags != 0 {
-		fs.IntSliceVarP(&o.pids, "pid", "p", nil, "only process `PID`, whose executable BINARY then is; repeatable")
-		fs.VarP(seconds{&o.duration}, "duration", "d", "end after that many `SECONDS`, or 100ms, 2m")
-		fs.VarP(seconds{&o.interval}, "interval", "i", "print a table every so many `SECONDS`")
-		fs.Uint64VarP(&o.calls, "calls", "n", 0, "end after `N` calls")
-		fs.IntVarP(&o.top, "top", "t", 0, "show only the `N` functions with most calls")
-	}
-	if groups&watchFlags == 0 {
-		o.defineMatching(fs)
-	} else {
-		fs.StringArrayVar(&o.at, "at", nil, "read the variables when `FUNC` is called; repeatable (default runtime.usleep)")
-		o.trace.defineFetch(fs)
-	}
-	fs.VarP(formatValue{&o.format}, "output", "o", "output `FORMAT`: table, json, csv or tsv")
-	fs.StringVarP(&o.outFile, "output-file", "w", "", "write data to `FILE` instead of stdout")
-	if groups&runFlags != 0 {
-		fs.BoolVarP(&o.verbose, "verbose", "v", false, "show the probe definitions")
-		fs.BoolVar(&o.dryRun, "dry-run", false, "print the probe definitions and leave the kernel alone")
-		fs.Uint64Var(&o.maxLost, "max-lost", 0, "exit with status 5 if more than `N` events were lost")
-		fs.Var(readerValue{&o.reader}, "reader", "`READER` of events: pipe takes the kernel's text, raw its ring buffer's pages, for less")
-		fs.BoolVar(&o.force, "force", false, "go on with patterns that match nothing, and on kernels before 4.0")
-	}
-	if groups&histFlags != 0 {
-		fs.BoolVar(&o.errors, "errors", false, "add the calls whose last result was an error, and their share")
-		fs.BoolVar(&o.rawLatency, "raw-latency", false, "leave in latencies what the probes of nested calls cost")
-		fs.BoolVar(&o.hist, "hist", false, "add a latency histogram of each function")
-	}
-	if groups&traceFlags != 0 {
-		o.trace.define(fs)
-		o.signatures = true
-	}
-	if groups&listFlags != 0 {
-		fs.BoolVarP(&o.signatures, "signatures", "s", false, "show functions with their parameters and results")
+	switch {
+	case groups&scriptFlags != 0:
+		o.defineScript(e, fs)
+	case groups&reportFlags != 0:
+		o.defineReport(fs)
+	default:
+		o.define(e, fs, groups)
 	}
 	var wantHelp bool
 	fs.BoolVarP(&wantHelp, "help", "h", false, "this text")
+	if e.flagsOnly != nil {
+		e.flagsOnly(fs)
+		return nil, pflag.ErrHelp
+	}
 	if err := fs.Parse(args); err != nil {
 		return nil, usage("%s: %w (see ftgo %s -h)", name, err, name)
 	}
@@ -153,10 +151,87 @@ func parseFlags(e *env, name, about string, groups flagGroup, args []string) (*o
 		return nil, pflag.ErrHelp
 	}
 	o.limited = fs.Changed("max-lost")
+	e.quiet = o.auto.quiet
 	if o.top < 0 {
 		return nil, usage("%s: --top %d: negative", name, o.top)
 	}
+	if o.format == render.Chrome && groups&(traceFlags|reportFlags) == 0 {
+		return nil, usage("%s: -o chrome is for trace", name)
+	}
+	if groups&reportFlags != 0 {
+		return o, o.recordingFile(fs)
+	}
+	if err := o.checkStack(name, groups&histFlags != 0 || o.recorded.as == "probe"); err != nil {
+		return nil, err
+	}
 	return o, o.positional(name, fs)
+}
+
+// define defines the flags of the commands that have sessions, and of list.
+func (o *options) define(e *env, fs *pflag.FlagSet, groups flagGroup) {
+	if groups&runFlags != 0 {
+		fs.IntSliceVarP(&o.pids, "pid", "p", nil, "only process `PID`, whose executable BINARY then is; repeatable")
+		o.defineFollowing(fs)
+		fs.VarP(seconds{&o.duration}, "duration", "d", "end after that many `SECONDS`, or 100ms, 2m")
+		fs.VarP(seconds{&o.interval}, "interval", "i", "print a table every so many `SECONDS`; on a terminal it is redrawn, s sorts, p pauses, q quits")
+		fs.Uint64VarP(&o.calls, "calls", "n", 0, "end after `N` calls")
+		fs.IntVarP(&o.top, "top", "t", 0, "show only the `N` functions with most calls")
+	}
+	if groups&watchFlags == 0 {
+		o.defineMatching(fs)
+	} else {
+		fs.StringArrayVar(&o.at, "at", nil, "read the variables when `FUNC` is called; repeatable (default runtime.usleep)")
+		o.trace.defineFetch(fs)
+	}
+	fs.VarP(formatValue{&o.format}, "output", "o", "output `FORMAT`: "+formatsOf(groups))
+	fs.StringVarP(&o.outFile, "output-file", "w", "", "write data to `FILE` instead of stdout")
+	if groups&runFlags != 0 {
+		fs.BoolVarP(&o.verbose, "verbose", "v", false, "show the probe definitions")
+		fs.BoolVar(&o.dryRun, "dry-run", false, "print the probe definitions and leave the kernel alone")
+		fs.Uint64Var(&o.maxLost, "max-lost", 0, "exit with status 5 if more than `N` events were lost")
+		fs.Var(readerValue{&o.reader}, "reader", "`READER` of events: pipe takes the kernel's text, raw its ring buffer's pages, for less")
+		fs.Var(bufferValue{&e.bufferKB}, "buffer", "ring buffers of `SIZE` per CPU, like 512K or 64M (default 16M, less where memory is short)")
+		fs.BoolVar(&o.force, "force", false, "go on with patterns that match nothing, and on kernels before 4.0")
+		fs.IntVar(&o.maxProbes, "max-probes", 0, "refuse to place more than `N` probes (default 250 before Linux 5.4, else any number)")
+		o.auto.define(fs)
+	}
+	if groups&runFlags != 0 && groups&(traceFlags|watchFlags) == 0 {
+		o.auto.defineFailIf(fs)
+		fs.BoolVar(&o.perPID, "per-pid", false, "a row for each function of each process; those after the first 1000 processes share theirs")
+	}
+	if groups&(histFlags|traceFlags) != 0 {
+		o.defineWith(fs)
+		o.defineSched(fs)
+	}
+	if groups&histFlags != 0 {
+		fs.BoolVar(&o.errors, "errors", false, "add the calls whose last result was an error, and their share")
+		fs.BoolVar(&o.rawLatency, "raw-latency", false, "leave in latencies what the probes of nested calls cost")
+		o.timesCalls = true
+		fs.Var(&o.maxRate, "max-rate", "time functions called at most `N` times a second, only count calls of others; 0 times all (default, where wildcards select more than 500: time those called, while that takes at most half of the program's time)")
+		fs.BoolVar(&o.hist, "hist", false, "add a latency histogram of each function")
+		fs.BoolVar(&o.inKernel, "in-kernel", false, "let the kernel keep the histograms: nothing is streamed, percentiles are bounds; takes -p or -- PROGRAM")
+	}
+	if groups&histFlags != 0 {
+		o.defineStack(fs, "add up calls by who called: the stack, up to `DEPTH` callers and what was inlined into them")
+	}
+	if groups&traceFlags != 0 {
+		o.defineStack(fs, "show who called: the stack, up to `DEPTH` callers and what was inlined into them")
+		o.trace.define(fs)
+		o.signatures = true
+	}
+	if groups&listFlags != 0 {
+		fs.BoolVarP(&o.signatures, "signatures", "s", false, "show functions with their parameters and results")
+	}
+}
+
+func formatsOf(groups flagGroup) string {
+	if groups&histFlags != 0 {
+		return "table, json, csv or tsv; of stacks also folded or pprof"
+	}
+	if groups&traceFlags != 0 {
+		return "table, json, csv, tsv, or chrome for Perfetto and chrome://tracing"
+	}
+	return "table, json, csv or tsv"
 }
 
 // positional sorts what is no flag into BINARY, FUNC... and PROGRAM ARGS.
@@ -190,7 +265,7 @@ func (o *options) positional(name string, fs *pflag.FlagSet) error {
 	case len(o.patterns) == 0:
 		return usage("%s: no FUNC (see ftgo %s -h; '*' is all)", name, name)
 	}
-	return nil
+	return o.checkFollowing(name)
 }
 
 // defineMatching defines what patterns mean.
@@ -201,7 +276,7 @@ func (o *options) defineMatching(fs *pflag.FlagSet) {
 
 // mixed: several processes may be seen, so that lines must name them.
 func (o *options) mixed() bool {
-	return len(o.pids) > 1 || len(o.pids) == 0 && len(o.program) == 0
+	return o.fork || len(o.pids) > 1 || len(o.pids) == 0 && len(o.program) == 0
 }
 
 func isFile(name string) bool {

@@ -112,7 +112,7 @@ func TestKernelShortLivedPIE(t *testing.T) {
 	target := fixture.Build(t, "flood", "-buildmode=pie")
 	var out, errs bytes.Buffer
 	script := fmt.Sprintf("%s -n 17 -g 1; %s -n 13 -g 1", target, target)
-	code := run(t.Context(), []string{"probe", "-o", "json", target, "main.*", "--", "sh", "-c", script}, &out, &errs)
+	code := run(t.Context(), withReader([]string{"probe", "-o", "json", target, "main.*", "--", "sh", "-c", script}), &out, &errs)
 	f := readObserved(t, out.String()).functions["main.framed"]
 	if code != 0 || f.Calls != 30 || f.Completed != 30 {
 		t.Errorf("status %d, %d calls, %d completed, want 30\n%s", code, f.Calls, f.Completed, errs.String())
@@ -123,9 +123,7 @@ func TestKernelShortLivedPIE(t *testing.T) {
 // goroutine and on one of its stacks, with a thread's stack between.
 func TestKernelCgoCallback(t *testing.T) {
 	tracetest.Kernel(t)
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("no gcc here")
-	}
+	fixture.NeedCompiler(t, "gcc")
 	t.Setenv("CGO_ENABLED", "1")
 	target := fixture.Build(t, "callback")
 	names := []string{"main.outer", "half", "main.doubled"}
@@ -145,9 +143,7 @@ func TestKernelCgoCallback(t *testing.T) {
 // threads that C has started.
 func TestKernelSharedLibrary(t *testing.T) {
 	tracetest.Kernel(t)
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("no gcc here")
-	}
+	fixture.NeedCompiler(t, "gcc")
 	t.Setenv("CGO_ENABLED", "1")
 	library := fixture.Build(t, "callback", "-buildmode=c-shared")
 	host := fixture.Compile(t, "gcc", "c/host.c", "-pthread", "-ldl")

@@ -25,9 +25,9 @@ type process struct {
 }
 
 // server starts the endless target and waits until it is ready.
-func server(t *testing.T, path string) *process {
+func server(t *testing.T, path string, args ...string) *process {
 	t.Helper()
-	p := &process{Cmd: exec.Command(path)}
+	p := &process{Cmd: exec.Command(path, args...)}
 	pipe, err := p.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,15 @@ func (p *process) books(t *testing.T) books {
 // armed.
 func tracer(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &process{Cmd: exec.Command(built(t), args...)}
+	p := launch(t, args...)
+	p.await(t)
+	return p
+}
+
+// launch starts the command as a process of its own.
+func launch(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{Cmd: exec.Command(built(t), withReader(args)...)}
 	p.Stdout = &p.out
 	stderr, err := p.StderrPipe()
 	if err != nil {
@@ -71,14 +79,20 @@ func tracer(t *testing.T, args ...string) *process {
 	}
 	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
 	p.lines = bufio.NewReader(stderr)
+	return p
+}
+
+// await waits until a tracer's probes are armed.
+func (p *process) await(t *testing.T) {
+	t.Helper()
 	for {
 		line, err := p.lines.ReadString('\n')
 		p.err.WriteString(line)
 		if strings.HasPrefix(line, "ftgo: probing ") {
-			return p
+			return
 		}
 		if err != nil {
-			t.Fatalf("ftgo %q ended: %s", args, p.err.String())
+			t.Fatalf("%q ended: %s", p.Args, p.err.String())
 		}
 	}
 }
@@ -151,38 +165,12 @@ func TestKernelBrokenPipe(t *testing.T) {
 	nothingOf(t, f, p.Process.Pid)
 }
 
-// TestKernelKilled: nothing can be done about SIGKILL but to clean up later.
-func TestKernelKilled(t *testing.T) {
-	f := tracetest.Kernel(t)
-	target := server(t, fixture.Build(t, "server"))
-	other := tracer(t, "probe", target.Path, "main.tick")
-	killed := tracer(t, "probe", target.Path, "main.*")
-	killed.Process.Kill()
-	killed.Wait()
-	if left, _ := filepath.Glob(fmt.Sprintf("%s/instances/ftgo_%d_*", f.Dir(), killed.Process.Pid)); len(left) == 0 {
-		t.Fatal("nothing was left: the test tests nothing")
-	}
-	r := ftgo(t, "clean")
-	if r.code != 0 || !strings.Contains(r.stdout, fmt.Sprintf("process %d", killed.Process.Pid)) {
-		t.Errorf("clean: status %d\n%s%s", r.code, r.stdout, r.stderr)
-	}
-	nothingOf(t, f, killed.Process.Pid)
-	// The living one has not been touched.
-	time.Sleep(100 * time.Millisecond)
-	other.Process.Signal(syscall.SIGINT)
-	if code := other.end(t); code != 0 || !strings.Contains(other.out.String(), "main.tick") {
-		t.Errorf("status %d\n%s%s", code, other.out.String(), other.err.String())
-	}
-	if b := target.books(t); b.Functions["main.tick"].Calls == 0 {
-		t.Error("the target has come to harm")
-	}
-}
-
 func TestKernelAttach(t *testing.T) {
 	tracetest.Kernel(t)
 	path := fixture.Build(t, "server")
-	target, bystander := server(t, path), server(t, path)
+	target, bystander := server(t, path), server(t, path, "-every", "1ms")
 	for _, command := range []string{"probe", "count"} {
+		began := time.Now()
 		p := tracer(t, command, "-o", "json", "-p", fmt.Sprint(target.Process.Pid), "main.tick")
 		time.Sleep(time.Second)
 		p.Process.Signal(syscall.SIGINT)
@@ -190,9 +178,10 @@ func TestKernelAttach(t *testing.T) {
 			t.Errorf("status %d\n%s", code, p.err.String())
 		}
 		o := readObserved(t, p.out.String())
-		// One call every 10 ms; the bystander's would double them.
-		if n := o.functions["main.tick"].Calls; n < 40 || n > 130 {
-			t.Errorf("%s: %d calls in a second, want about 100", command, n)
+		// One call every 10 ms at most; the bystander has ten times as many.
+		most := uint64(time.Since(began)/(10*time.Millisecond)) + 2
+		if n := o.functions["main.tick"].Calls; n == 0 || n > most {
+			t.Errorf("%s: %d calls, want 1 to %d", command, n, most)
 		}
 		if s := o.summary; s.Delivered+s.Lost != s.Hits {
 			t.Errorf("%s: delivered %d + lost %d is not hits %d", command, s.Delivered, s.Lost, s.Hits)

@@ -2,8 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -91,7 +91,8 @@ func TestKernelEverythingArmed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, b, r := observeTarget(t, nil, "probe", target, []string{"main.*", "runtime.*"})
+	// All that comes finds room, however seldom the reader gets a CPU.
+	o, b, r := observeTarget(t, nil, "probe", target, []string{"--max-rate", "0", "--buffer", "64M", "main.*", "runtime.*"})
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)
 	}
@@ -117,8 +118,9 @@ func TestKernelLatency(t *testing.T) {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)
 	}
 	sleep, inner := o.functions["main.sleep5"], b.Durations["main.sleep5"]
-	if low, high := float64(inner.P50)*0.95, float64(inner.P50)*1.05; float64(sleep.NS.P50) < low || float64(sleep.NS.P50) > high {
-		t.Errorf("sleep5: p50 %d ns, the target itself measured %d", sleep.NS.P50, inner.P50)
+	// The shortest call is the one that was interrupted least between the two measurements.
+	if low, high := float64(inner.Min)*0.95, float64(inner.Min)*1.25; float64(sleep.NS.Min) < low || float64(sleep.NS.Min) > high {
+		t.Errorf("sleep5: minimum %d ns, the target itself measured %d", sleep.NS.Min, inner.Min)
 	}
 	busy := o.functions["main.busy"]
 	if busy.NS.Min < b.Durations["main.busy"].Min {
@@ -134,8 +136,7 @@ func TestKernelLatency(t *testing.T) {
 // busy loops. The calls must be right all the same, and the books balance.
 func TestKernelFlood(t *testing.T) {
 	tracetest.Kernel(t)
-	small := func(e *env) { e.bufferKB = 8 }
-	o, b, r := observeTarget(t, small, "probe", fixture.Build(t, "flood"), []string{"main.framed", "main.leaf"}, "-n", "20011")
+	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "flood"), []string{"--buffer", "8K", "main.framed", "main.leaf"}, "-n", "20011")
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)
 	}
@@ -176,18 +177,19 @@ func TestKernelMaxLost(t *testing.T) {
 
 func TestKernelWholeGoTool(t *testing.T) {
 	tracetest.Kernel(t)
-	path, err := exec.LookPath("go")
-	if err != nil {
+	// A copy: others may be running the original. It only wants to see a GOROOT.
+	goTool := fixture.GoCommand(t)
+	t.Setenv("GOROOT", t.TempDir())
+	t.Setenv("GOTOOLCHAIN", "local")
+	// Or it starts itself anew, to see to its telemetry.
+	config := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", config)
+	if err := os.MkdirAll(config+"/go/telemetry", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	root, err := exec.Command(path, "env", "GOROOT").Output()
-	if err != nil {
+	if err := os.WriteFile(config+"/go/telemetry/mode", []byte("off"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("GOROOT", strings.TrimSpace(string(root)))
-	// A copy: others may be running the original.
-	goTool := filepath.Join(t.TempDir(), "go")
-	copyFile(t, path, goTool)
 	r := ftgo(t, "count", "-o", "json", goTool, "*", "--", goTool, "version")
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)

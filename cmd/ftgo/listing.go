@@ -133,3 +133,12 @@ func inlinedNote(calls []render.InlinedCall) string {
 	}
 	return fmt.Sprintf("inlined at %d %s: %s", len(calls), places, strings.Join(list, ", "))
 }
+
+// alsoInlined says at how many places a function was inlined, and "" if at none.
+func alsoInlined(b *offsets.Binary, name string) string {
+	at, err := b.InlinedAt(name)
+	if err != nil || len(at) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("is also inlined at %s, where its calls are not seen", plural(len(at), "place"))
+}

@@ -5,10 +5,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
+	"github.com/spf13/pflag"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -23,13 +28,17 @@ func main() {
 // stdout gets data only, stderr everything else. It ends early when ctx is done, with
 // the probes removed.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return newEnv(stdout, stderr).run(ctx, args)
+	return newEnv(stdout, legible(stderr)).run(ctx, args)
 }
 
 func (e *env) run(ctx context.Context, args []string) int {
-	code, text := exitStatus(e.dispatch(ctx, args))
+	err := e.dispatch(ctx, args)
+	code, text := exitStatus(err)
+	if code == exitKernel && !errors.Is(err, errDoctor) {
+		text += remedy(tracefs.Diagnose(e.bufferKB))
+	}
 	if text != "" {
-		e.say("%s", text)
+		e.complain(text)
 	}
 	return code
 }
@@ -37,23 +46,34 @@ func (e *env) run(ctx context.Context, args []string) int {
 // env is what a command has to work with.
 type env struct {
 	stdout, stderr io.Writer
-	// bufferKB is the ring buffer's size per CPU, adjust what the kernel's features
-	// are taken to be: tests make them small and few.
+	// bufferKB is the ring buffer's size per CPU, 0 for what suits the machine, adjust what
+	// the kernel's features are taken to be: tests make them small and few.
 	bufferKB int
 	adjust   func(tracefs.Features) tracefs.Features
+	// openCalls is how many open calls the kernel's own histograms tell apart, 0 as many as
+	// is usual.
+	openCalls int
+	// flagsOnly, if set, gets the flags of a command, which then does nothing.
+	flagsOnly func(*pflag.FlagSet)
+	quiet     bool
 }
-
-// bufferKB is the ring buffer's size per CPU: a flood of 40 MB/s fills it in 0.4 s.
-const bufferKB = 16 << 10
 
 func newEnv(stdout, stderr io.Writer) *env {
 	same := func(f tracefs.Features) tracefs.Features { return f }
-	return &env{stdout: stdout, stderr: stderr, bufferKB: bufferKB, adjust: same}
+	return &env{stdout: stdout, stderr: stderr, adjust: same}
 }
 
 // say writes a line of talk to stderr.
 func (e *env) say(format string, args ...any) {
-	fmt.Fprintf(e.stderr, "ftgo: "+format+"\n", args...)
+	if !e.quiet {
+		e.complain(fmt.Sprintf(format, args...))
+	}
+}
+
+// complain writes a line to stderr that is no mere talk. Names in it may come from a binary
+// or a file system that wants to control the terminal, or to say something itself.
+func (e *env) complain(text string) {
+	fmt.Fprintf(e.stderr, "ftgo: %s\n", render.Escape(strings.ReplaceAll(text, "\n", "; ")))
 }
 
 func (e *env) dispatch(ctx context.Context, args []string) error {
@@ -66,6 +86,8 @@ func (e *env) dispatch(ctx context.Context, args []string) error {
 		args = append([]string{"help"}, args[1:]...)
 	case "--version":
 		args = []string{"version"}
+	case completeArg: // no command for people
+		return completeWords(ctx, e, args[1:])
 	}
 	for _, c := range commands() {
 		if c.name == args[0] {

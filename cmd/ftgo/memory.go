@@ -14,6 +14,8 @@ type memories struct {
 	binary *offsets.Binary
 	bias   *uprobe.Biases
 	of     map[int]*memory
+	// recorded: the processes were of another time or machine.
+	recorded bool
 	// types are by their address in the file.
 	types map[uint64]offsets.RuntimeType
 }
@@ -37,8 +39,10 @@ func (m *memories) process(c *parse.Call) capture.Process {
 	pid := c.PID
 	p := m.of[pid]
 	if p == nil {
-		p = &memory{m, pid, !processAlive(pid), make(map[uint64]bool)}
-		tracefs.Readable(pid, 0, 1) // has it remember the mappings
+		p = &memory{m, pid, m.recorded || !processAlive(pid), make(map[uint64]bool)}
+		if !m.recorded {
+			tracefs.Readable(pid, 0, 1) // has it remember the mappings
+		}
 		m.of[pid] = p
 	}
 	if c.Goid != 0 { // else it is the stack of a thread
@@ -76,7 +80,7 @@ const arenaBits = 26
 // has ended it is known what it cannot have been without: the file's own segments, and the
 // arenas that its goroutines' stacks were in.
 func (m *memory) Readable(addr uint64, n int) (readable, known bool) {
-	if tracefs.Readable(m.pid, addr, n) {
+	if !m.recorded && tracefs.Readable(m.pid, addr, n) {
 		return true, true
 	}
 	if !m.gone && processAlive(m.pid) {

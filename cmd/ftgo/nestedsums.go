@@ -1,6 +1,10 @@
 package main
 
-import "github.com/ftgo/ftgo/parse"
+import (
+	"maps"
+
+	"github.com/ftgo/ftgo/parse"
+)
 
 // goroutineKey names a goroutine of a process, or a thread outside of any.
 type goroutineKey struct {
@@ -17,31 +21,60 @@ func keyOfGoroutine(c *parse.Call) goroutineKey {
 
 // nestedSums add up the latencies of calls by the depth they were made at, until the call
 // that they were nested in ends.
-type nestedSums map[goroutineKey][]int64
-
-// add notes a call that was nested in depth others.
-func (n nestedSums) add(key goroutineKey, depth int, ns int64) {
-	if depth == 0 {
-		return
-	}
-	sums := n[key]
-	for len(sums) <= depth {
-		sums = append(sums, 0)
-	}
-	sums[depth] += ns
-	n[key] = sums
+type nestedSums struct {
+	of map[goroutineKey]*[]int64
+	// last is what was looked up last, most often to be looked up again.
+	lastKey goroutineKey
+	last    *[]int64
 }
 
-// take returns the sum of the calls that were nested in one at a depth, which has ended,
-// and forgets them.
-func (n nestedSums) take(key goroutineKey, depth int) (sum int64) {
-	sums := n[key]
-	if len(sums) <= depth+1 {
+// find returns the sums of a goroutine, nil if there are none.
+func (n *nestedSums) find(key goroutineKey) *[]int64 {
+	if n.last == nil || n.lastKey != key {
+		n.lastKey, n.last = key, n.of[key]
+	}
+	return n.last
+}
+
+// add notes a call that was nested in depth others.
+func (n *nestedSums) add(c *parse.Call, ns int64) {
+	if c.Depth == 0 {
+		return
+	}
+	key := keyOfGoroutine(c)
+	sums := n.find(key)
+	if sums == nil {
+		sums = new([]int64)
+		n.last = sums
+		n.of[key] = sums
+	}
+	for len(*sums) <= c.Depth {
+		*sums = append(*sums, 0)
+	}
+	(*sums)[c.Depth] += ns
+}
+
+// take returns the sum of the calls that were nested in one that has ended, and forgets
+// them.
+func (n *nestedSums) take(c *parse.Call) (sum int64) {
+	if c.Nested+c.NestedStepped == 0 {
 		return 0
 	}
-	sum = sums[depth+1]
-	if n[key] = sums[:depth+1]; depth == 0 {
-		delete(n, key) // the goroutine may be gone
+	key := keyOfGoroutine(c)
+	sums := n.find(key)
+	if sums == nil || len(*sums) <= c.Depth+1 {
+		return 0
+	}
+	sum = (*sums)[c.Depth+1]
+	if *sums = (*sums)[:c.Depth+1]; c.Depth == 0 {
+		delete(n.of, key) // the goroutine may be gone
+		n.last = nil
 	}
 	return sum
+}
+
+// forget drops the sums of processes that have ended.
+func (n *nestedSums) forget(ended map[int]bool) {
+	maps.DeleteFunc(n.of, func(key goroutineKey, _ *[]int64) bool { return ended[key.pid] })
+	n.last = nil
 }

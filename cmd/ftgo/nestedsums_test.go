@@ -42,7 +42,7 @@ func TestNetLatency(t *testing.T) {
 			for i, call := range c.calls {
 				if call.Outcome != parse.Returned {
 					tl.add(call)
-				} else if got := tl.latency(call, int64(call.End-call.Start)); got != c.want[i] {
+				} else if got, _ := tl.latency(call, int64(call.End-call.Start)); got != c.want[i] {
 					t.Errorf("call %d: %d ns, want %d", i, got, c.want[i])
 				}
 			}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -41,6 +40,12 @@ func probe(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
+	if (o.stack > 0 || len(o.with) > 0) && o.maxRate.perSecond > 0 {
+		return usage("probe: --stack and --with take all calls: not with --max-rate")
+	}
+	if o.inKernel {
+		return inKernel(ctx, e, o)
+	}
 	return observe(ctx, e, o, uprobe.Latency, newReport(e, o, uprobe.Latency))
 }
 
@@ -50,7 +55,7 @@ func count(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	mode := uprobe.Count
-	if len(o.pids) > 0 {
+	if o.restricted() || o.perPID {
 		mode = uprobe.CountRecorded
 	}
 	return observe(ctx, e, o, mode, newReport(e, o, mode))
@@ -71,16 +76,17 @@ type planValues func(*offsets.Func, *offsets.Sites) (uprobe.Values, error)
 
 // observe is probe, count and trace: everything from the arguments to the last line.
 func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) (err error) {
-	if err := checkProcesses(o); err != nil {
+	if err := errors.Join(o.checkSched(), checkProcesses(o)); err != nil {
 		return err
+	}
+	if o.auto.wait {
+		if !e.awaitFile(ctx, o.binary) {
+			return nil // told to end before it had begun
+		}
 	}
 	t := &tracing{env: e, opt: o, view: v}
 	if len(o.program) > 0 {
-		stdout := e.stderr
-		if o.outFile != "" {
-			stdout = e.stdout
-		}
-		if t.program, err = findProgram(o.program, stdout, e.stderr); err != nil {
+		if t.program, err = o.findProgram(e); err != nil {
 			return err
 		}
 	}
@@ -89,7 +95,7 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 	}
 	defer t.sel.binary.Close()
 	t.skipped = t.sel.skipped
-	t.features = tracefs.Features{Append: true, PushEmulated: true, Arrays: true}
+	t.features = tracefs.Features{Append: true, PushEmulated: true, Arrays: true, Memory: true, Instances: true, ExactHits: true}
 	var fsys *tracefs.FS
 	if !o.dryRun {
 		if fsys, err = openTracefs(e); err != nil {
@@ -99,16 +105,36 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 			return &statusError{exitKernel, errKernelTooOld}
 		}
 		t.features = e.adjust(fsys.Features())
+		if err := t.kernelAllows(mode); err != nil {
+			return err
+		}
+		if mode == uprobe.Count && !t.features.ExactHits {
+			// What is recorded is counted right, and what is lost is told.
+			mode, o.reader = uprobe.CountRecorded, tracefs.Raw
+		}
+		if t.kernel, err = findKernelEvents(fsys, o); err != nil {
+			return err
+		}
 	}
 	values, err := v.values(t.sel, t.features)
 	if err != nil {
 		return err
 	}
-	if t.plan, err = planFor(e, t.sel, mode, t.features, values); err != nil {
+	if t.plan, err = planFor(e, t.sel, uprobe.Options{
+		Mode: mode, Features: t.features, Values: values, Threads: len(o.with) > 0, Sched: o.sched, Stack: o.stack,
+		CountFirst: o.countFirst(t.sel, mode, t.features), Recorded: o.restricted() || o.perPID,
+	}); err != nil {
+		return err
+	}
+	if err := t.checkProbes(); err != nil {
 		return err
 	}
 	t.tally = newTally(t.plan, o.errors)
+	if o.perPID {
+		t.tally.per = newPerProcess(t.tally.funcs)
+	}
 	t.bias = uprobe.NewBiases(t.plan, tracefs.Mappings)
+	sayStack(e, o, t.plan)
 	out, done, err := o.output(e)
 	if err != nil {
 		return err
@@ -165,10 +191,11 @@ type report struct {
 	mode   uprobe.Mode
 	format render.Format
 	costs  *measuring // nil if nobody is told
-	screen *render.Screen
+	live   *live      // nil but for -i on a terminal
 	last   []stats.Function
 	lastAt time.Time
-	began  bool // a header has been written
+	began  bool     // a header has been written
+	events []string // the kernel events of --with
 }
 
 func newReport(e *env, o *options, mode uprobe.Mode) *report {
@@ -176,7 +203,7 @@ func newReport(e *env, o *options, mode uprobe.Mode) *report {
 }
 
 // values fetches the type of the last result, for --errors: 0 is no error.
-func (r *report) values(s *selection, _ tracefs.Features) (planValues, error) {
+func (r *report) values(s *selection, features tracefs.Features) (planValues, error) {
 	if !r.opt.errors {
 		return nil, nil
 	}
@@ -190,22 +217,40 @@ func (r *report) values(s *selection, _ tracefs.Features) (planValues, error) {
 			return out, nil
 		}
 		last.Type, _ = gotype.Basic("uintptr")
-		out.Return, err = capture.New([]offsets.Variable{last}, nil, capture.Options{})
+		out.Return, err = capture.New([]offsets.Variable{last}, nil, capture.Options{Memory: features.Memory})
 		return out, err
 	}, nil
 }
 
 func (r *report) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io.Writer) error {
 	r.out = out
-	if r.format == render.Table || r.mode == uprobe.Latency && !r.opt.rawLatency {
-		r.costs = measureHits(ctx, fsys, r.mode)
-		t.cleanup = r.costs.wait
+	if err := r.opt.checkTerminal(out); err != nil {
+		return err
+	}
+	if r.opt.stack > 0 {
+		t.tally.stacks = newStacks(t.sel.binary, t.bias)
+	}
+	// Of a recording it is not known what the probes have cost there.
+	if fsys != nil && (r.format == render.Table || r.mode == uprobe.Latency && !r.opt.rawLatency || t.plan.CountsFirst()) {
+		r.costs = newMeasuring(r.mode, r.opt.stack)
+		t.onArmed, t.cleanup = func() { r.costs.begin(ctx, fsys) }, r.costs.wait
+		t.tally.calibration = r.costs
 		if !r.opt.rawLatency {
 			t.tally.costs = r.costs
 		}
 	}
+	if t.kernel != nil {
+		r.events = t.kernel.names
+	}
 	if r.format == render.Table && r.opt.interval > 0 && isTerminal(out) {
-		r.screen = render.NewScreen(out)
+		r.live = newLive(out, r.opt, r.options(t))
+		cleanup := t.cleanup
+		t.onRead, t.cleanup = r.live.obey, func() {
+			r.live.close()
+			if cleanup != nil {
+				cleanup()
+			}
+		}
 	}
 	t.onTick = r.interval
 	t.calls = r.opt.calls
@@ -226,7 +271,7 @@ func (r *report) interval(t *tracing) error {
 	rows := make([]stats.Row, 0, len(funcs))
 	for i, f := range funcs {
 		var before stats.Function
-		if r.last != nil {
+		if i < len(r.last) {
 			before = r.last[i]
 		}
 		since := f.Since(before)
@@ -239,37 +284,33 @@ func (r *report) interval(t *tracing) error {
 		r.last = append(r.last, f.Snapshot())
 	}
 	r.lastAt = now
-	rows = r.arrange(t, rows)
-	if r.screen != nil {
-		width, height := terminalSize(r.out)
-		var b bytes.Buffer
-		if err := render.Functions(&b, render.Table, rows, render.Options{Width: width, Latency: r.mode == uprobe.Latency}); err != nil {
-			return err
-		}
-		return r.screen.Draw(b.String(), width, height)
+	if r.live != nil {
+		return r.live.show(r.arrange(t, rows, 0))
 	}
+	rows = r.arrange(t, rows, r.opt.top)
 	if r.format == render.Table {
 		if _, err := fmt.Fprintf(r.out, "%s\n", now.Format(time.TimeOnly)); err != nil {
 			return err
 		}
 	}
-	return r.write(rows)
+	return r.write(t, rows)
 }
 
 // arrange sorts rows by calls, leaves out functions that only a wildcard named and
 // nobody called, and keeps the top ones.
-func (r *report) arrange(t *tracing, rows []stats.Row) []stats.Row {
+func (r *report) arrange(t *tracing, rows []stats.Row, top int) []stats.Row {
 	kept := rows[:0]
 	for i, row := range rows {
-		if row.Calls > 0 || row.Completed > 0 || t.plan.Funcs[i].Point || t.sel.named[t.plan.Funcs[i].Func] {
+		fn := t.plan.Funcs[t.tally.per.funcOf(i)]
+		if row.Calls > 0 || row.Completed > 0 || fn.Point || t.sel.named[fn.Func] {
 			kept = append(kept, row)
 		}
 	}
 	slices.SortStableFunc(kept, func(a, b stats.Row) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Name, b.Name), a.PID-b.PID)
 	})
-	if r.opt.top > 0 && len(kept) > r.opt.top {
-		kept = kept[:r.opt.top]
+	if top > 0 && len(kept) > top {
+		kept = kept[:top]
 	}
 	return kept
 }
@@ -278,21 +319,29 @@ func (r *report) arrange(t *tracing, rows []stats.Row) []stats.Row {
 // callers, where their calls are not seen. It takes a pass over the debug information,
 // when nobody waits for probes any more.
 func (r *report) noteInlined(t *tracing, rows []stats.Row) {
+	if t.sel.binary == nil {
+		return
+	}
 	for i := range rows {
-		if f := t.plan.Funcs[i]; f.Point || !t.sel.named[f.Func] || rows[i].Note != "" {
+		if f := t.plan.Funcs[t.tally.per.funcOf(i)]; f.Point || !t.sel.named[f.Func] || rows[i].Note != "" {
 			continue
 		}
-		if at, err := t.sel.binary.InlinedAt(rows[i].Name); err == nil && len(at) > 0 {
-			rows[i].Note = fmt.Sprintf("is also inlined at %s, where its calls are not seen", plural(len(at), "place"))
-		}
+		rows[i].Note = alsoInlined(t.sel.binary, rows[i].Name)
 	}
 }
 
-func (r *report) write(rows []stats.Row) error {
-	width, _ := terminalSize(r.out)
-	err := render.Functions(r.out, r.format, rows, render.Options{
-		Width: width, Latency: r.mode == uprobe.Latency, Errors: r.opt.errors, NoHeader: r.began,
-	})
+// options are those of all tables.
+func (r *report) options(t *tracing) render.Options {
+	return render.Options{
+		Latency: r.mode == uprobe.Latency, Errors: r.opt.errors, Sched: r.opt.sched, Events: r.events, CountFirst: t.plan.CountsFirst(), Processes: r.opt.perPID,
+	}
+}
+
+func (r *report) write(t *tracing, rows []stats.Row) error {
+	o := r.options(t)
+	o.Width, _ = terminalSize(r.out)
+	o.NoHeader = !bool(r.opt.auto.header) || r.began && r.format != render.Table
+	err := render.Functions(r.out, r.format, rows, o)
 	r.began = true
 	return err
 }
@@ -311,16 +360,22 @@ func (r *report) final(t *tracing, funcs []stats.Function, summary stats.Summary
 		r.noteInlined(t, rows)
 	}
 	all := slices.Clone(rows)
-	rows = r.arrange(t, rows)
+	rows = r.arrange(t, rows, r.opt.top)
 	switch {
 	case r.format == render.Table && r.opt.interval > 0:
 		if _, err := io.WriteString(r.out, "total\n"); err != nil {
 			return err
 		}
 	case r.format != render.Table && r.format != render.JSON && r.opt.interval > 0:
-		return render.Footer(r.env.stderr, all, summary) // rows of totals among those of intervals would be counted twice
+		return cmp.Or(r.env.footer(all, summary), r.opt.auto.failing.check(all)) // rows of totals among those of intervals would be counted twice
 	}
-	if err := r.write(rows); err != nil {
+	if r.format == render.Folded || r.format == render.Pprof {
+		return errors.Join(r.writeStacks(t), render.Footer(r.env.stderr, all, summary))
+	}
+	if err := r.write(t, rows); err != nil {
+		return err
+	}
+	if err := r.writeStacks(t); err != nil {
 		return err
 	}
 	if r.opt.hist && r.format == render.Table {
@@ -329,7 +384,8 @@ func (r *report) final(t *tracing, funcs []stats.Function, summary stats.Summary
 		}
 	}
 	if r.format == render.JSON {
-		return render.SummaryJSON(r.out, summary)
+		err := render.SummaryJSON(r.out, summary)
+		return cmp.Or(err, r.opt.auto.failing.check(all))
 	}
-	return render.Footer(r.env.stderr, all, summary)
+	return cmp.Or(r.env.footer(all, summary), r.opt.auto.failing.check(all))
 }

@@ -4,29 +4,46 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/ftgo/ftgo/tracefs"
 )
 
-// processAlive: a process that may not be signalled lives, too; a zombie does not.
-func processAlive(pid int) bool {
-	if err := syscall.Kill(pid, 0); err == syscall.ESRCH {
-		return false
-	}
+// processStat is what /proc/PID/stat tells.
+type processStat struct {
+	parent int
+	// started is when, in clock ticks after boot: it tells processes of one number apart.
+	started uint64
+}
+
+// readStat reads of a process that lives: a zombie does not.
+func readStat(pid int) (stat processStat, alive bool) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return false
+		return stat, false
 	}
-	// "PID (name) STATE ...", and the name may hold anything.
-	_, state, _ := strings.Cut(string(b[strings.LastIndexByte(string(b), ')')+1:]), " ")
-	return !strings.HasPrefix(state, "Z") && !strings.HasPrefix(state, "X")
+	// "PID (name) STATE PPID ...", and the name may hold anything (proc_pid_stat(5)).
+	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
+		return stat, false
+	}
+	stat.parent, _ = strconv.Atoi(fields[1])
+	stat.started, _ = strconv.ParseUint(fields[19], 10, 64)
+	return stat, true
+}
+
+func processAlive(pid int) bool {
+	_, alive := readStat(pid)
+	return alive
 }
 
 // checkProcesses refuses processes that are not there, or that run another file than
 // the first: they would be waited for, and never be seen.
 func checkProcesses(o *options) error {
+	if found := tracefs.ProcessNumbers(); len(o.pids) > 0 && found.State == tracefs.Warning {
+		return &statusError{exitKernel, fmt.Errorf("-p %d: pid namespace: %s (%s)", o.pids[0], found.Text, found.Fix)}
+	}
 	for _, pid := range o.pids {
 		if !processAlive(pid) {
 			return fmt.Errorf("process %d: no such process", pid)
@@ -61,14 +78,60 @@ func keep(pids []int) func(pid int) bool {
 
 // processOf returns how to find the process of a thread. One that is gone and that the
 // kernel did not name belongs to the only process there can be, if that is so.
-func processOf(s *tracefs.Session, pids []int) func(tid, printed int) int {
-	if len(pids) != 1 {
+func processOf(s *tracefs.Session, o *options) func(tid, printed int) int {
+	if len(o.pids) != 1 || o.fork {
 		return s.Process
 	}
+	pids := o.pids
 	return func(tid, printed int) int {
 		if pid := s.Process(tid, printed); pid != 0 {
 			return pid
 		}
 		return pids[0]
 	}
+}
+
+// checkTargets looks after the processes, and ends the run when all processes of -p are gone.
+func (t *tracing) checkTargets() error {
+	t.noticeReplaced()
+	t.forgetEnded()
+	if len(t.opt.pids) == 0 {
+		return nil
+	}
+	for _, pid := range t.opt.pids {
+		if processAlive(pid) {
+			return nil
+		}
+	}
+	if t.kernel.anyAlive() {
+		return nil
+	}
+	if len(t.opt.pids) == 1 {
+		t.env.say("process %d has ended", t.opt.pids[0])
+	} else {
+		t.env.say("the processes have ended")
+	}
+	return errEnough
+}
+
+// processes are the numbers of all processes.
+func processes() (pids []int, err error) {
+	entries, err := os.ReadDir("/proc")
+	for _, entry := range entries {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, err
+}
+
+// processesOf are the processes that run a file.
+func processesOf(file os.FileInfo) (running []int) {
+	pids, _ := processes() // what was read will do
+	for _, pid := range pids {
+		if exe, err := os.Stat(exeOf(pid)); err == nil && os.SameFile(exe, file) {
+			running = append(running, pid)
+		}
+	}
+	return running
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"syscall"
@@ -18,16 +17,31 @@ type program struct {
 	told bool // it was ended by us
 }
 
-// findProgram makes sure that a program can be run, before any probe is set.
-func findProgram(args []string, stdout, stderr io.Writer) (*program, error) {
-	path, err := exec.LookPath(args[0])
+// findProgram makes sure that PROGRAM can be run, before any probe is set. It writes to
+// standard error what data must not be mixed with.
+func (o *options) findProgram(e *env) (*program, error) {
+	path, err := exec.LookPath(o.program[0])
 	if err != nil {
-		return nil, fmt.Errorf("run %s: %w", args[0], errors.Unwrap(err))
+		return nil, fmt.Errorf("run %s: %w", o.program[0], errors.Unwrap(err))
 	}
-	cmd := exec.Command(path, args[1:]...)
-	cmd.Args[0] = args[0]
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, stdout, stderr
+	cmd := exec.Command(path, o.program[1:]...)
+	cmd.Args[0] = o.program[0]
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, e.stderr, e.stderr
+	if o.outFile != "" {
+		cmd.Stdout = e.stdout
+	}
 	return &program{cmd: cmd, done: make(chan struct{})}, nil
+}
+
+// until says when a run ends.
+func (o *options) until() string {
+	switch {
+	case len(o.program) > 0:
+		return "until " + o.program[0] + " ends"
+	case o.duration > 0:
+		return fmt.Sprintf("for %v", o.duration)
+	}
+	return "Ctrl-C to end"
 }
 
 func (p *program) start() error {
@@ -39,6 +53,22 @@ func (p *program) start() error {
 		close(p.done)
 	}()
 	return nil
+}
+
+// atEnd calls f when the program has ended, unless stop is called before. There need not be
+// a program.
+func (p *program) atEnd(f func()) (stop func()) {
+	stopped := make(chan struct{})
+	if p != nil {
+		go func() {
+			select {
+			case <-p.done:
+				f()
+			case <-stopped:
+			}
+		}()
+	}
+	return func() { close(stopped) }
 }
 
 // end tells the program to end, if it has not, and waits until it has. What ftgo has

@@ -20,55 +20,65 @@ import (
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
-func TestKernelRawProbeIsExact(t *testing.T) {
+// rawReader says that the tests' commands get --reader raw.
+var rawReader bool
+
+// withReader adds the reader to the arguments of a command that has the choice.
+func withReader(args []string) []string {
+	if !rawReader || !slices.Contains([]string{"probe", "count", "trace", "watch"}, args[0]) {
+		return args
+	}
+	return append([]string{args[0], "--reader", "raw"}, args[1:]...)
+}
+
+// TestKernelRaw runs the tests of exactness a second time, with the other reader.
+func TestKernelRaw(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		test func(*testing.T)
+	}{
+		{"ProbeIsExact", TestKernelProbeIsExact},
+		{"JumpEntries", TestKernelJumpEntries},
+		{"OneSiteAnEvent", TestKernelOneSiteAnEvent},
+		{"EverythingArmed", TestKernelEverythingArmed},
+		{"Flood", TestKernelFlood},
+		{"Calls", TestKernelCalls},
+		{"AttachExact", TestKernelAttachExact},
+		{"TargetKilled", TestKernelTargetKilled},
+		{"Malloc", TestKernelMalloc},
+		{"Gccgo", TestKernelGccgo},
+		{"Instructions", TestKernelInstructions},
+		{"ShortLivedPIE", TestKernelShortLivedPIE},
+		{"CgoCallback", TestKernelCgoCallback},
+		{"SharedLibrary", TestKernelSharedLibrary},
+		{"TraceAdd", TestKernelTraceAdd},
+		{"TracePrintln", TestKernelTracePrintln},
+		{"TraceServer", TestKernelTraceServer},
+		{"TraceWhere", TestKernelTraceWhere},
+		{"TraceCrowd", TestKernelTraceCrowd},
+		{"TraceTree", TestKernelTraceTree},
+		{"Watch", TestKernelWatch},
+		{"Values", TestKernelValues},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rawReader = true
+			defer func() { rawReader = false }()
+			c.test(t)
+		})
+	}
+}
+
+// TestKernelRawFlood loses nothing of a flood.
+func TestKernelRawFlood(t *testing.T) {
 	tracetest.Kernel(t)
-	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "exact"), []string{"--reader", "raw", "main.*"})
+	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "flood"), []string{"--reader", "raw", "main.framed", "main.leaf"}, "-n", "20011")
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)
 	}
-	same(t, o, b)
 	if o.summary.Lost != 0 {
 		t.Errorf("%d events lost", o.summary.Lost)
 	}
-}
-
-// TestKernelRawEverythingArmed has events of every thread of the program, from its first.
-func TestKernelRawEverythingArmed(t *testing.T) {
-	tracetest.Kernel(t)
-	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "exact"), []string{"--reader", "raw", "main.*", "runtime.*"})
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
 	same(t, o, b)
-}
-
-func TestKernelRawFlood(t *testing.T) {
-	tracetest.Kernel(t)
-	for _, c := range []struct {
-		name     string
-		bufferKB int
-	}{{"buffer of two pages", 8}, {"usual buffer", 0}} {
-		t.Run(c.name, func(t *testing.T) {
-			size := func(e *env) { e.bufferKB = c.bufferKB }
-			o, b, r := observeTarget(t, size, "probe", fixture.Build(t, "flood"), []string{"--reader", "raw", "main.framed", "main.leaf"}, "-n", "20011")
-			if r.code != 0 {
-				t.Fatalf("status %d\n%s", r.code, r.stderr)
-			}
-			s := o.summary
-			if overflows := c.bufferKB > 0; overflows != (s.Lost > 0) {
-				t.Errorf("%d events lost", s.Lost)
-			}
-			if s.Delivered+s.Lost != s.Hits || s.Unparsed != 0 || s.Disarming != 0 {
-				t.Errorf("delivered %d + lost %d, unparsed %d, disarming %d, is not hits %d", s.Delivered, s.Lost, s.Unparsed, s.Disarming, s.Hits)
-			}
-			for name, want := range b.Functions {
-				f := o.functions[name]
-				if f.Calls != want.Calls || f.Completed+f.Open+f.Lost != f.Calls || f.Unwound != 0 {
-					t.Errorf("%s: %+v, want %d calls", name, f, want.Calls)
-				}
-			}
-		})
-	}
 }
 
 // TestKernelRawPID tells processes apart by what /proc says of threads.
@@ -201,7 +211,7 @@ func (s *sessionCalls) start(t *testing.T, f *tracefs.FS, target, pattern string
 			t.Fatal(err)
 		}
 	}
-	if s.plan, err = planFor(newEnv(io.Discard, io.Discard), sel, uprobe.Latency, f.Features(), values); err != nil {
+	if s.plan, err = planFor(newEnv(io.Discard, io.Discard), sel, uprobe.Options{Features: f.Features(), Values: values}); err != nil {
 		t.Fatal(err)
 	}
 	s.stream = s.to(t, s.plan)

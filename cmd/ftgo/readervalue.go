@@ -21,6 +21,8 @@ func (v readerValue) String() string {
 
 func (v readerValue) Type() string { return "READER" }
 
+func (v readerValue) Choices() []string { return readers }
+
 func (v readerValue) Set(text string) error {
 	i := slices.Index(readers, text)
 	if i < 0 {

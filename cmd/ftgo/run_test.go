@@ -5,14 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/schema"
 )
 
 func TestMain(m *testing.M) { fixture.Main(m) }
@@ -23,18 +22,34 @@ type result struct {
 	stdout, stderr string
 }
 
+// patience is for a command that does not end. Some take more than a minute where the
+// kernel is emulated, on CPUs that others want, too.
+const patience = 5 * time.Minute
+
 // ftgo runs the command in this process.
 func ftgo(t *testing.T, args ...string) result {
 	t.Helper()
 	var out, err bytes.Buffer
 	// Probing goes on until it is told to end.
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	code := run(ctx, args, &out, &err)
+	code := run(ctx, withReader(args), &out, &err)
 	if ctx.Err() != nil {
 		t.Errorf("ftgo %q did not end", args)
 	}
-	return result{code, out.String(), err.String()}
+	r := result{code, out.String(), err.String()}
+	if schema.IsLines(r.stdout) {
+		described(t, r.stdout)
+	}
+	return r
+}
+
+// described: docs/schema knows every key of what -o json has written.
+func described(t *testing.T, text string) {
+	t.Helper()
+	if err := schema.Check(text); err != nil {
+		t.Error(err)
+	}
 }
 
 // books is what a target says of its own calls.
@@ -68,10 +83,12 @@ type functionLine struct {
 	Type, Function            string
 	Calls, Completed, Unwound uint64
 	Open, Lost                uint64
+	CountedOnly               uint64  `json:"counted_only"`
+	TooOften                  float64 `json:"too_often"`
 	NS                        struct{ Min, P50, Max int64 }
 	Histogram                 []struct{ From, To, Count int64 }
 	Hits, Delivered, Unparsed uint64
-	Disarming                 uint64
+	Disarming, Counted        uint64
 	Probes, Functions         int
 	Skipped                   []struct{ Function, Reason string }
 }
@@ -80,6 +97,7 @@ type summaryLine = functionLine
 
 func readObserved(t *testing.T, text string) observed {
 	t.Helper()
+	described(t, text)
 	o := observed{functions: make(map[string]functionLine)}
 	for line := range strings.Lines(text) {
 		var kind struct{ Type string }
@@ -116,7 +134,7 @@ func observeTarget(t *testing.T, e func(*env), command, target string, patterns 
 	if e != nil {
 		e(en)
 	}
-	r := result{code: en.run(t.Context(), args)}
+	r := result{code: en.run(t.Context(), withReader(args))}
 	r.stdout, r.stderr = out.String(), errs.String()
 	b, err := os.ReadFile(data)
 	if err != nil {
@@ -146,27 +164,10 @@ func same(t *testing.T, o observed, b books) {
 	}
 }
 
-var ftgoBinary struct {
-	sync.Once
-	path string
-}
-
 // built is the command as an executable of its own, for tests with signals.
 func built(t *testing.T) string {
 	t.Helper()
-	ftgoBinary.Do(func() {
-		dir := fixture.Dir(t)
-		path := filepath.Join(dir, "ftgo")
-		cmd := exec.Command("go", "build", "-o", path, ".")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		ftgoBinary.path = path
-	})
-	if ftgoBinary.path == "" {
-		t.Fatal("ftgo could not be built")
-	}
-	return ftgoBinary.path
+	return fixture.Command(t, "cmd/ftgo")
 }
 
 // cancelled is a context that is done.

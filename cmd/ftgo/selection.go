@@ -28,7 +28,7 @@ type selection struct {
 }
 
 // selectFuncs opens the binary and finds the functions that the patterns select. A
-// pattern without a match is an error, unless forced, since it is mostly a typing
+// pattern without a match is an error, unless that is allowed, since it is mostly a typing
 // error; then only all of them together are.
 func selectFuncs(e *env, o *options) (*selection, error) {
 	w, err := readWanted(o)
@@ -58,7 +58,7 @@ func selectFuncs(e *env, o *options) (*selection, error) {
 	}
 	for i, p := range unmatched {
 		text := noMatch(b, p.String(), o.regexp)
-		if !o.force || len(funcs)+len(s.points) == 0 && i == len(unmatched)-1 {
+		if !o.force && !o.someMissing || len(funcs)+len(s.points) == 0 && i == len(unmatched)-1 {
 			b.Close()
 			return nil, nothing("%s", text)
 		}
@@ -116,7 +116,8 @@ func findBinary(o *options) (err error) {
 	pid := 0
 	if len(o.pids) > 0 {
 		pid = o.pids[0]
-		if o.binary == exeOf(pid) && len(o.patterns) > 1 {
+		// A path would have been taken for BINARY: what has a slash is a package's.
+		if o.binary == exeOf(pid) && len(o.patterns) > 1 && !strings.Contains(o.patterns[0], "/") {
 			if path, err := resolveBinary(o.patterns[0], pid); err == nil {
 				o.binary, o.patterns = path, o.patterns[1:]
 				return nil

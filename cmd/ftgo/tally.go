@@ -15,16 +15,28 @@ type tally struct {
 	funcs []stats.Function // as in plan.Funcs
 	ended uint64
 	// costs of nested calls' probes are taken off latencies.
-	costs *measuring // nil if they are to stay
+	costs *measuring   // nil if they are to stay
+	known *hitCosts    // costs, once they have been taken
+	held  []parse.Call // calls that have ended before the costs were there
+	// calibration is the same as costs, whatever becomes of latencies; nil if nothing was
+	// measured.
+	calibration *measuring
 	// net: some were.
 	net bool
+	// stacks, if not nil, adds up calls by their callers.
+	stacks *stacks
+	per    *perProcess // rows of each process, nil if there is one of each function
 	// within are the latencies of calls, for those that they were nested in.
 	within nestedSums
+	// untimed are calls of each function that probes were taken out under, tooOften the rates
+	// that functions are left to counting for.
+	untimed  []uint64
+	tooOften []float64
 }
 
 // errors: what is fetched where calls return is whether that is an error.
 func newTally(plan *uprobe.Plan, errors bool) *tally {
-	t := &tally{plan: plan, within: make(nestedSums), funcs: make([]stats.Function, len(plan.Funcs))}
+	t := &tally{plan: plan, within: nestedSums{of: make(map[goroutineKey]*[]int64)}, funcs: make([]stats.Function, len(plan.Funcs)), untimed: make([]uint64, len(plan.Funcs)), tooOften: make([]float64, len(plan.Funcs))}
 	for i := range plan.Funcs {
 		f := &t.funcs[i]
 		f.Name = plan.Funcs[i].Name
@@ -51,63 +63,154 @@ func newTally(plan *uprobe.Plan, errors bool) *tally {
 
 // add takes a call that has ended.
 func (t *tally) add(c *parse.Call) {
-	f := &t.funcs[c.Func]
 	t.ended++
+	if c.Outcome == parse.Untimed {
+		t.untimed[c.Func]++
+	}
+	addOutcome(&t.funcs[c.Func], c)
+	if t.per != nil {
+		addOutcome(t.per.row(c.PID, c.Func), c)
+	}
+	t.time(c)
+}
+
+func addOutcome(f *stats.Function, c *parse.Call) {
 	switch c.Outcome {
 	case parse.Returned:
 		f.Completed++
 		if f.ReturnsErrors && len(c.Results) > 0 && c.Results[0] != 0 {
 			f.Errors++
 		}
-		f.Latency.Record(t.latency(c, t.base.Duration(c.Start, c.End).Nanoseconds()))
 	case parse.Unwound:
 		f.Unwound++
-		t.within.take(keyOfGoroutine(c), c.Depth)
 	case parse.Open:
 		f.Open++
 	}
 }
 
+// addKernel takes a kernel event.
+func (t *tally) addKernel(ev *parse.KernelEvent) {
+	if ev.Where.Func < 0 {
+		return
+	}
+	addEvent(&t.funcs[ev.Where.Func], ev)
+	if t.per != nil {
+		addEvent(t.per.row(ev.PID, ev.Where.Func), ev)
+	}
+}
+
+func addEvent(f *stats.Function, ev *parse.KernelEvent) {
+	for len(f.Events) <= ev.Event {
+		f.Events = append(f.Events, 0)
+	}
+	f.Events[ev.Event]++
+}
+
+// maxUntimed bounds tally.held: some MB, and as many calls as most programs make while the
+// costs are measured.
+const maxUntimed = 1 << 15
+
+// time records how long a call took. It does not wait for the costs to be measured as long
+// as it can do without: the ring buffer fills meanwhile. (Stacks are looked up at once, as
+// long as the process is there.)
+func (t *tally) time(c *parse.Call) {
+	if t.stacks == nil && t.costs != nil && t.known == nil && len(t.held) < maxUntimed && !t.costs.ready() {
+		t.held = append(t.held, *c)
+		return
+	}
+	t.release()
+	t.timeNow(c)
+}
+
+// release records the calls that were held, and waits for the costs if there are any.
+func (t *tally) release() {
+	for i := range t.held {
+		t.timeNow(&t.held[i])
+	}
+	t.held = nil
+}
+
+func (t *tally) timeNow(c *parse.Call) {
+	var ns, self int64
+	switch c.Outcome {
+	case parse.Returned:
+		ns, self = t.latency(c, t.base.Duration(c.Start, c.End).Nanoseconds())
+		t.funcs[c.Func].Latency.Record(ns)
+		t.split(c, ns)
+		if t.per != nil {
+			t.per.row(c.PID, c.Func).Latency.Record(ns)
+		}
+	case parse.Unwound, parse.Untimed:
+		t.within.take(c)
+	}
+	if t.stacks != nil {
+		t.stacks.add(c, ns, self)
+	}
+}
+
 // latency is how long a call took that was seen to take ns, net of what probes cost: its own, and those of calls
 // nested in it. Costs are averages, so that it may be a little off; it is not less than
-// what the nested calls took.
-func (t *tally) latency(c *parse.Call, ns int64) int64 {
-	if t.costs == nil {
-		return ns
+// what the nested calls took. self is without these.
+func (t *tally) latency(c *parse.Call, ns int64) (net, self int64) {
+	if t.costs == nil && t.stacks == nil {
+		return ns, ns
 	}
-	costs := t.costs.take()
-	if costs == (hitCosts{}) {
-		return ns
+	if t.costs != nil && t.known == nil {
+		costs := t.costs.take()
+		t.known = &costs
 	}
-	own := costs.emulated
-	if t.plan.Funcs[c.Func].Stepped {
-		own = costs.stepped
+	net = ns
+	if costs := t.known; costs != nil && *costs != (hitCosts{}) {
+		own := &costs.emulated
+		if t.plan.Funcs[c.Func].Stepped {
+			own = &costs.stepped
+		}
+		net -= int64(own.within + float64(c.Nested)*costs.emulated.call + float64(c.NestedStepped)*costs.stepped.call)
+		t.net = true
+	} else if t.stacks == nil {
+		return ns, ns
 	}
-	net := ns - int64(own.within+float64(c.Nested)*costs.emulated.call+float64(c.NestedStepped)*costs.stepped.call)
-	t.net = true
-	key := keyOfGoroutine(c)
-	net = max(net, t.within.take(key, c.Depth), 0)
-	t.within.add(key, c.Depth, net)
-	return net
+	nested := t.within.take(c)
+	net = max(net, nested, 0)
+	t.within.add(c, net)
+	return net, net - nested
 }
 
 // hits is the kernel's count of a plan's probes, and what of it was delivered.
 type hits struct {
 	all, delivered uint64
+	// counted are those of all that only count calls, countedSeen those of delivered, and
+	// counters are per function.
+	counted, countedSeen uint64
+	counters             []uint64
+	// overran: some hits were lost for want of room.
+	overran bool
 	// entries, entriesSeen, ends and endsSeen are per function of the plan.
 	entries, entriesSeen, ends, endsSeen []uint64
 }
 
 func sumHits(plan *uprobe.Plan, profile [][]uint64, books *parse.Books) hits {
 	n := len(plan.Funcs)
-	h := hits{entries: make([]uint64, n), entriesSeen: make([]uint64, n), ends: make([]uint64, n), endsSeen: make([]uint64, n)}
+	h := hits{counters: make([]uint64, n), entries: make([]uint64, n), entriesSeen: make([]uint64, n), ends: make([]uint64, n), endsSeen: make([]uint64, n)}
 	for i := range plan.Events {
 		ev := &plan.Events[i]
 		for site, count := range profile[i] {
 			seen := books.Delivered[i][site]
+			count = max(count, seen) // see tracefs.Features.ExactHits
 			h.all += count
-			h.delivered += seen
 			fn := ev.Func(site)
+			if ev.Kind.Counts() {
+				h.counted += count
+				h.countedSeen += seen
+				h.counters[fn] += count
+				if plan.Recorded() {
+					h.delivered += seen
+				} else {
+					h.delivered += count // the kernel's counter is all there is to deliver
+				}
+				continue
+			}
+			h.delivered += seen
 			switch {
 			case fn < 0:
 			case ev.Kind.IsEntry():
@@ -128,6 +231,7 @@ func sumHits(plan *uprobe.Plan, profile [][]uint64, books *parse.Books) hits {
 //
 // own says that the kernel's counts are of the wanted processes alone.
 func (t *tally) settle(h hits, books *parse.Books, own bool) []stats.Function {
+	t.release()
 	out := make([]stats.Function, len(t.funcs))
 	for i := range t.funcs {
 		f := t.funcs[i]
@@ -136,15 +240,41 @@ func (t *tally) settle(h hits, books *parse.Books, own bool) []stats.Function {
 		} else {
 			f.Calls = h.entries[i] - min(books.NoCalls[i], h.entries[i])
 			missing := h.ends[i] - min(h.endsSeen[i], h.ends[i])
+			missing -= min(t.untimed[i], missing) // no more is known of those
 			unwound := min(missing, f.Unwound)
 			f.Unwound -= unwound
 			f.Open -= min(missing-unwound, f.Open)
 		}
+		timed := f.Calls
+		if t.plan.Funcs[i].CountFirst {
+			f.Calls, timed = t.counted(i, h, books, own)
+			f.CountedOnly, f.TooOften = f.Calls-timed, t.tooOften[i]
+		}
 		if t.plan.Mode == uprobe.Latency && !t.plan.Funcs[i].Point {
 			seen := f.Completed + f.Unwound + f.Open
-			f.Lost = f.Calls - min(seen, f.Calls)
+			f.Lost = timed - min(seen, timed)
 		}
 		out[i] = f
 	}
+	if t.per != nil {
+		return t.per.settle(out)
+	}
 	return out
+}
+
+// counted is how many calls of a function there were that is counted first, and how many
+// of them were timed.
+func (t *tally) counted(i int, h hits, books *parse.Books, own bool) (calls, timed uint64) {
+	if own {
+		calls = h.counters[i] - min(books.NoCalls[i], h.counters[i])
+		timed = h.entries[i] - min(books.TimedNoCalls[i], h.entries[i])
+	} else {
+		calls, timed = books.Entries[i], books.Timed[i]
+	}
+	if own && !h.overran {
+		// They were hit while the probes were being taken out, and not recorded.
+		timed -= min(h.entries[i]-min(h.entriesSeen[i], h.entries[i]), timed)
+	}
+	timed -= min(t.untimed[i], timed)
+	return calls, min(timed, calls)
 }

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 	"time"
-
-	"github.com/spf13/pflag"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
@@ -27,106 +24,6 @@ it may give their types, 'main.get(key string, n int) (v string, err error)', th
 registers, 'main.get(key=goarg1:string)', or a fetcharg, 'main.get(k=+0(%ax):x64)'.
 `
 
-// traceOptions are the flags of trace alone.
-type traceOptions struct {
-	strLen, items int
-	tree, begins  bool
-	entries       bool
-	times         bool
-	errors        bool
-	startOrder    bool
-	template      string
-	templateNames string
-	where         string
-	min           time.Duration
-	inside        string
-	goid          uint64
-}
-
-func (o *traceOptions) define(fs *pflag.FlagSet) {
-	fs.StringVar(&o.where, "where", "", "only calls for which `EXPR` is true: 'n > 100 && key == \"bob\"'")
-	fs.BoolVar(&o.errors, "errors", false, "only calls whose last result is an error")
-	fs.Var(seconds{&o.min}, "min", "only calls that took at least so many `SECONDS`, or 5ms")
-	fs.StringVar(&o.inside, "inside", "", "only calls made while `FUNC` was running, on its goroutine")
-	fs.Uint64Var(&o.goid, "goid", 0, "only calls on goroutine `N`")
-	fs.BoolVar(&o.tree, "tree", false, "indent calls by their depth")
-	fs.BoolVar(&o.begins, "begins", false, "a line when a call begins and another when it ends")
-	fs.BoolVar(&o.entries, "entries", false, "only how calls begin: no results, no latency, and much cheaper")
-	fs.BoolVar(&o.startOrder, "start-order", false, "calls in the order in which they began")
-	fs.BoolVarP(&o.times, "timestamp", "T", false, "begin lines with the time")
-	fs.StringVar(&o.template, "format", "", "write lines by `TEMPLATE NAMES`: --format 'key=%q n=%d' key,n")
-	fs.StringVar(&o.templateNames, "format-names", "", "")
-	o.defineFetch(fs)
-	fs.MarkHidden("format-names")
-}
-
-// defineFetch defines how much is fetched, for watch too.
-func (o *traceOptions) defineFetch(fs *pflag.FlagSet) {
-	fs.IntVar(&o.strLen, "strlen", 64, "fetch so many `BYTES` of a string, at most 512")
-	fs.IntVar(&o.items, "items", 8, "fetch the first `N` elements of a slice, at most 64")
-}
-
-// check refuses what makes no sense.
-func (o *traceOptions) check() error {
-	if err := o.checkFetch("trace"); err != nil {
-		return err
-	}
-	switch {
-	case o.entries && (o.inside != "" || o.tree):
-		return usage("trace: --entries does not see calls end: no --inside, no --tree")
-	case o.entries && (o.errors || o.min > 0):
-		return usage("trace: --entries sees no results and no latency: no --errors, no --min")
-	case o.entries && o.startOrder, o.begins && o.startOrder:
-		return usage("trace: --start-order is for lines of whole calls")
-	case o.template != "" && (o.begins || o.tree):
-		return usage("trace: --format excludes --begins and --tree")
-	}
-	return nil
-}
-
-// maxStrLen is an array of 64 words.
-const maxStrLen = 512
-
-// checkFetch refuses what the kernel does not fetch.
-func (o *traceOptions) checkFetch(command string) error {
-	switch {
-	case o.strLen < 1 || o.strLen > maxStrLen:
-		return usage("%s: --strlen %d: not 1 to %d", command, o.strLen, maxStrLen)
-	case o.items < 1 || o.items > 64:
-		return usage("%s: --items %d: not 1 to 64", command, o.items)
-	}
-	return nil
-}
-
-// joinFormat makes one word of "--format TEMPLATE NAMES", which is two behind the flag.
-func joinFormat(args []string) []string {
-	var out []string
-	for i := 0; i < len(args); i++ {
-		a := args[i]
-		if a == "--" {
-			return append(out, args[i:]...)
-		}
-		var text string
-		var ok bool
-		if a == "--format" && i+1 < len(args) {
-			i++
-			text, ok = args[i], true
-		} else if len(a) > len("--format=") && a[:len("--format=")] == "--format=" {
-			text, ok = a[len("--format="):], true
-		}
-		if !ok {
-			out = append(out, a)
-			continue
-		}
-		out = append(out, "--format="+text)
-		if strings.Contains(strings.ReplaceAll(text, "%%", ""), "%") && i+1 < len(args) && args[i+1] != "--" {
-			i++
-			out = append(out, "--format-names="+args[i])
-		}
-	}
-	return out
-}
-
 func trace(ctx context.Context, e *env, args []string) error {
 	o, err := parseFlags(e, "trace", aboutTrace, selectFlags|runFlags|traceFlags, joinFormat(args))
 	if err != nil {
@@ -140,6 +37,12 @@ func trace(ctx context.Context, e *env, args []string) error {
 	}
 	if o.format != render.Table && (o.trace.template != "" || o.trace.begins || o.trace.tree) {
 		return usage("trace: --format, --begins and --tree are for text: no -o %s", o.format)
+	}
+	if len(o.with) > 0 && (o.format == render.CSV || o.format == render.TSV) {
+		return usage("trace: kernel events are no rows of calls: no --with for -o %s", o.format)
+	}
+	if o.format == render.Chrome && (o.trace.entries || o.trace.startOrder) {
+		return usage("trace: -o chrome has whole calls in the order of their begin: no --entries, no --start-order")
 	}
 	v, err := newCallLines(e, o)
 	if err != nil {
@@ -160,7 +63,11 @@ type callLines struct {
 	out    *flushWriter
 	calls  *render.CallWriter
 	order  startOrder
+	trees  *callTrees           // nil without --tree
+	chrome *render.ChromeWriter // nil but for -o chrome
+	latest uint64               // when a call was last seen to begin or end
 	memory *memories
+	stacks *stacks // nil if nobody asked for them
 	lines  uint64
 	where  *where.Expr
 	funcs  map[*offsets.Func]*funcLines
@@ -191,10 +98,12 @@ func newCallLines(e *env, o *options) (*callLines, error) {
 func (v *callLines) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io.Writer) error {
 	v.t = t
 	v.memory = newMemories(t.sel.binary, t.bias)
+	t.onEnded = func(pid int) { delete(v.memory.of, pid) }
+	v.memory.recorded = fsys == nil
 	v.out = newFlushWriter(out)
 	opt := render.CallOptions{
 		Format: v.opt.format, TwoLines: v.opt.trace.begins, Entries: v.opt.trace.entries, Times: v.opt.trace.times, Tree: v.opt.trace.tree,
-		Processes: v.opt.mixed(),
+		Processes: v.opt.mixed(), Stacks: v.opt.stack > 0, Sched: v.opt.sched,
 	}
 	if v.opt.trace.template != "" {
 		var err error
@@ -215,20 +124,36 @@ func (v *callLines) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out
 		t.inside = inside
 	}
 	v.calls = render.NewCallWriter(v.out, opt)
-	if err := v.calls.Header(); err != nil {
-		return err
+	if v.opt.auto.header {
+		if err := v.calls.Header(); err != nil {
+			return err
+		}
+	}
+	if v.opt.stack > 0 {
+		v.stacks = newStacks(t.sel.binary, t.bias)
 	}
 	t.onCall = v.ended
-	if v.opt.trace.begins || v.opt.trace.entries || v.opt.trace.startOrder {
+	if v.opt.format == render.Chrome {
+		v.chrome = render.NewChromeWriter(v.out, time.Now())
+	}
+	if v.opt.trace.tree && !v.opt.trace.begins || v.chrome != nil {
+		v.trees = newCallTrees(v.opt.trace.depth, v.writeTree)
+	}
+	if v.opt.trace.begins || v.opt.trace.entries || v.opt.trace.startOrder || v.trees != nil {
 		t.onEnter = v.entered
 	}
+	t.onKernel = v.happened
 	t.onRead = v.out.flushLate
 	return nil
 }
 
 // entered gets a call that begins.
 func (v *callLines) entered(c *parse.Call) error {
-	if v.opt.trace.startOrder {
+	v.latest = max(v.latest, c.Start)
+	switch {
+	case v.trees != nil:
+		return v.branch(c)
+	case v.opt.trace.startOrder:
 		v.order.begin(c)
 		return nil
 	}
@@ -241,7 +166,14 @@ func (v *callLines) entered(c *parse.Call) error {
 
 // ended gets a call that has ended.
 func (v *callLines) ended(c *parse.Call) error {
+	v.latest = max(v.latest, c.End)
 	line, ok := v.line(c, true)
+	if !ok {
+		line = nil
+	}
+	if v.trees != nil {
+		return v.trees.end(c, line)
+	}
 	if v.opt.trace.startOrder {
 		return v.order.end(c, line, ok, v.write)
 	}
@@ -265,14 +197,20 @@ func (v *callLines) write(line *render.CallLine) error {
 	return nil
 }
 
+// concerns tells whether a call is where calls are looked at.
+func (v *callLines) concerns(c *parse.Call) bool {
+	o := &v.opt.trace
+	return !v.t.sel.onlyInside[v.t.plan.Funcs[c.Func].Func] && (o.goid == 0 || c.Goid == o.goid) && (o.inside == "" || c.Inside)
+}
+
 // line makes the line of a call; ok is false if it is not wanted.
 func (v *callLines) line(c *parse.Call, ended bool) (line *render.CallLine, ok bool) {
 	o := &v.opt.trace
 	f := &v.t.plan.Funcs[c.Func]
-	if v.t.sel.onlyInside[f.Func] || o.goid != 0 && c.Goid != o.goid || o.inside != "" && !c.Inside {
+	if !v.concerns(c) || v.trees == nil && o.depth > 0 && c.Depth >= o.depth {
 		return nil, false
 	}
-	base := v.t.session.Timebase()
+	base := v.t.tally.base
 	line = &render.CallLine{
 		Function: f.Name, Goid: c.Goid, PID: c.PID, TID: c.TID, CPU: c.CPU, Depth: c.Depth,
 		Time: base.Wall(c.Start),
@@ -284,6 +222,9 @@ func (v *callLines) line(c *parse.Call, ended bool) (line *render.CallLine, ok b
 		}
 		if c.Outcome == parse.Returned {
 			line.NS = base.Duration(c.Start, c.End).Nanoseconds()
+			if v.opt.sched {
+				line.Split = splitOf(base, c, line.NS)
+			}
 		}
 		if o.min > 0 && (c.Outcome != parse.Returned || time.Duration(line.NS) < o.min) {
 			return nil, false
@@ -291,6 +232,7 @@ func (v *callLines) line(c *parse.Call, ended bool) (line *render.CallLine, ok b
 	}
 	fl := v.funcs[f.Func]
 	if fl == nil {
+		v.addStack(line, c)
 		return line, true // a single instruction has no arguments
 	}
 	line.ArgsNote = fl.note
@@ -320,12 +262,26 @@ func (v *callLines) line(c *parse.Call, ended bool) (line *render.CallLine, ok b
 			}
 		}
 	}
+	v.addStack(line, c)
 	return line, true
+}
+
+// addStack adds the callers, where they were asked for; a line of a call's end has none if
+// its begin has them.
+func (v *callLines) addStack(line *render.CallLine, c *parse.Call) {
+	if v.stacks != nil && (line.End == "" || !v.opt.trace.begins) {
+		line.Stack = v.stacks.locations(v.stacks.of(c), line.Function)
+	}
 }
 
 func (v *callLines) final(t *tracing, funcs []stats.Function, summary stats.Summary) error {
 	if !errors.Is(t.callErr, errEnough) {
 		if err := v.order.flush(v.write); err != nil && !errors.Is(err, errEnough) {
+			return err
+		}
+	}
+	if v.chrome != nil {
+		if err := v.chrome.Close(summary); err != nil {
 			return err
 		}
 	}
@@ -342,13 +298,5 @@ func (v *callLines) final(t *tracing, funcs []stats.Function, summary stats.Summ
 	for i, f := range funcs {
 		rows[i] = stats.NewRow(f, summary.Seconds)
 	}
-	return render.Footer(v.env.stderr, rows, summary)
-}
-
-// names are those of --format: there are none without verbs.
-func (o *traceOptions) names() []string {
-	if o.templateNames == "" {
-		return nil
-	}
-	return strings.Split(o.templateNames, ",")
+	return v.env.footer(rows, summary)
 }

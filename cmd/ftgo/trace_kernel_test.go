@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -75,6 +76,17 @@ func TestKernelTraceServer(t *testing.T) {
 	r := ftgo(t, "trace", "--format", "%s %s", "req.Method,req.URL.Path", target, "net/http.serverHandler.ServeHTTP(req.Method, req.URL.Path)", "--", target)
 	if want := "GET /users/7\nPOST /users\nGET /nowhere\n"; r.code != 0 || r.stdout != want {
 		t.Errorf("status %d\n%s%s\nwant\n%s", r.code, r.stdout, r.stderr, want)
+	}
+}
+
+// TestKernelFormatLengths writes lengths by a template, and the caller below.
+func TestKernelFormatLengths(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "lookup")
+	r := ftgo(t, "trace", "--stack=1", "--format", "%d of %s", "len(key),value", target, "main.lookup", "--", target, "-n", "0")
+	want := regexp.MustCompile(`^(5 of value-50[01]\n +main\.twice main\.go:\d+\n +…\n){2}$`)
+	if r.code != 0 || !want.MatchString(r.stdout) {
+		t.Errorf("status %d, output\n%s%s", r.code, r.stdout, r.stderr)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
@@ -13,7 +14,7 @@ import (
 
 // captureOptions are what the flags and the kernel allow to be fetched.
 func captureOptions(o *traceOptions, features tracefs.Features, b *offsets.Binary, f *offsets.Func) capture.Options {
-	return capture.Options{StrLen: o.strLen, Items: o.items, Arrays: features.Arrays, Static: staticFetch(b, f)}
+	return capture.Options{StrLen: o.strLen, Items: o.items, Arrays: features.Arrays, Memory: features.Memory, Static: staticFetch(b, f)}
 }
 
 // staticFetch returns how the probes of a function fetch what is at an address of the
@@ -23,7 +24,8 @@ func captureOptions(o *traceOptions, features tracefs.Features, b *offsets.Binar
 func staticFetch(b *offsets.Binary, f *offsets.Func) func(va uint64) string {
 	return func(va uint64) string {
 		if off, err := b.FileOffset(f.Addr); err == nil && b.Relocatable() {
-			return fmt.Sprintf("@+%#x", va-(f.Addr-off))
+			// As long as what it becomes for each site: tracefs says it by the probe's address.
+			return fmt.Sprintf("@+0x%012x", va-(f.Addr-off))
 		}
 		return fmt.Sprintf("@%#x", va)
 	}
@@ -69,10 +71,11 @@ func (v *callLines) values(s *selection, features tracefs.Features) (planValues,
 			// A string can only be told from the constant if as much of it is fetched.
 			opt.StrLen = min(max(opt.StrLen, v.where.Longest()), maxStrLen)
 		}
-		entry, ret := capture.NewBuilder(atEntry, opt), capture.NewBuilder(sig.Results, opt)
+		ret := capture.NewBuilder(sig.Results, opt)
+		opt.Beside = uprobe.StackArgs(v.opt.stack, features.Arrays)
+		entry := capture.NewBuilder(atEntry, opt)
 		if v.where != nil {
-			// What the kernel drops is not there for others to be inside of.
-			whole := s.inside[f] || v.opt.trace.tree
+			whole := v.opt.wholeFilter(s.inside[f])
 			if fl.filter, err = newFuncFilter(*v.where, f, sig, entry, ret, v.opt.trace.entries, whole); err != nil {
 				return out, v.without(s, f, err)
 			}
@@ -133,6 +136,11 @@ func (v *callLines) sayFilter(f *offsets.Func, ff *funcFilter) {
 func templatePaths(names []string, sig *offsets.Signature) (args, results []string) {
 	args, results = []string{}, []string{}
 	for _, path := range names {
+		for _, part := range [...]string{"len(", "cap("} { // comes with the value
+			if inner, ok := strings.CutPrefix(path, part); ok {
+				path = strings.TrimSuffix(inner, ")")
+			}
+		}
 		switch root := rootName(path); {
 		case hasVariable(sig.Params, root) || hasVariable(sig.Captured, root):
 			args = append(args, path)

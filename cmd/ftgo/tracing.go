@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
@@ -24,6 +25,7 @@ type tracing struct {
 	sel     *selection
 	plan    *uprobe.Plan
 	session *tracefs.Session
+	counts  counts // the session's, or a recording's
 	stream  *parse.Stream
 	tally   *tally
 	program *program
@@ -38,9 +40,17 @@ type tracing struct {
 	onCall, onEnter func(*parse.Call) error
 	callErr         error        // the first of theirs
 	onRead          func() error // after each read, which comes 20 ms after the last at the latest
+	onArmed         func()       // when all that somebody may wait for has begun
 	cleanup         func()       // waits for what has been started and is to be gone at the end
 	inside          map[int]bool // see parse.Stream.Inside
 	calls           uint64       // so many are enough; 0 is no limit
+	// kernel are the kernel events of --with, nil without it; onKernel, if set, gets each.
+	kernel   *kernelEvents
+	onKernel func(*parse.KernelEvent) error
+	timer    *timer // nil unless calls are counted first
+	ended    ended
+	replaced replaced
+	onEnded  func(pid int) // when a process has ended, and all of its events were read
 }
 
 // errKernelTooOld is for uprobes that may hang the target.
@@ -50,43 +60,53 @@ var errKernelTooOld = errors.New("uprobes of kernels before 4.0 can hang the tra
 // user's patience are at an end, and disarms it. The totals can then be asked for;
 // close must be called in any case.
 func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
-	var err error
-	if t.stream, err = parse.NewStream(t.plan, func(c *parse.Call) {
-		t.tally.add(c)
-		t.tell(t.onCall, c)
-	}); err != nil {
+	err := t.newStream()
+	if err != nil {
 		return err
 	}
-	t.stream.Inside(t.inside)
-	if t.onEnter != nil {
-		t.stream.Entered(func(c *parse.Call) { t.tell(t.onEnter, c) })
-	}
-	t.stream.Bias = t.bias.Of
-	t.stream.Keep = keep(t.opt.pids)
 	stop := t.env.progress(func() string {
 		return fmt.Sprintf("placing %d probes", t.plan.Probes())
 	})
+	if err := t.kernel.start(t, fsys); err != nil {
+		return err
+	}
 	t.session, err = tracefs.Start(ctx, fsys, t.plan.Target(), t.plan.TraceEvents(), tracefs.Options{
-		BufferKB: t.env.bufferKB, Quiet: t.plan.Mode == uprobe.Count, Features: &t.features, Reader: t.opt.reader,
+		BufferKB: t.env.bufferKB, Quiet: t.plan.Mode == uprobe.Count, Features: &t.features, Reader: t.opt.reader, TopLevel: t.opt.force,
 	})
 	stop()
 	if err != nil {
 		return err
 	}
+	t.counts = t.session
 	if err := t.stream.From(t.session); err != nil {
 		return err
 	}
-	t.stream.Process = processOf(t.session, t.opt.pids)
-	t.tally.base = t.session.Timebase()
+	t.stream.Process = processOf(t.session, t.opt)
+	if err := t.kernel.join(t); err != nil {
+		return err
+	}
 	t.armed = time.Now()
 	t.announce()
+	t.timer = newTimer(ctx, t)
+	if err := t.opt.auto.ready.tell(); err != nil {
+		return err
+	}
 	if t.program != nil {
-		if err := t.program.start(); err != nil {
+		if err := t.kernel.run(t.program); err != nil {
 			return err
 		}
 		t.bias.Learn(t.program.cmd.Process.Pid)
 	}
+	// It may have to wait, and the program need not.
+	if t.tally.base, err = t.session.Timebase(); err != nil {
+		return err
+	}
+	if t.onArmed != nil {
+		t.onArmed()
+	}
+	t.timer.start()
 	err = t.watch(ctx)
+	t.timer.end()
 	defer t.env.progress(func() string {
 		return fmt.Sprintf("removing the probes, a moment for each of %s", plural(len(t.plan.Events), "event"))
 	})()
@@ -103,14 +123,8 @@ func (t *tracing) tell(to func(*parse.Call) error, c *parse.Call) {
 
 // announce tells that the probes are armed.
 func (t *tracing) announce() {
-	until := "Ctrl-C to end"
-	switch {
-	case t.program != nil:
-		until = "until " + t.program.cmd.Args[0] + " ends"
-	case t.opt.duration > 0:
-		until = fmt.Sprintf("for %v", t.opt.duration)
-	}
-	t.env.say("probing %s in %s at %s, %s", plural(len(t.plan.Funcs), "function"), t.opt.binary, plural(t.plan.Probes(), "place"), until)
+	t.noticeReplaced()
+	t.env.say("probing %s in %s at %s, %s", plural(len(t.plan.Funcs), "function"), t.opt.binary, plural(t.plan.Probes(), "place"), t.opt.until())
 }
 
 func plural(n int, noun string) string {
@@ -125,10 +139,10 @@ var errEnough = errors.New("enough")
 
 // watch reads until there is a reason to end.
 func (t *tracing) watch(ctx context.Context) error {
-	if t.opt.duration > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, t.opt.duration)
-		defer cancel()
+	var expired <-chan time.Time
+	waiting := t.opt.auto.wait && !executed(t.opt.binary)
+	if t.opt.duration > 0 && !waiting {
+		expired = time.After(t.opt.duration)
 	}
 	ends := make(<-chan struct{})
 	if t.program != nil {
@@ -142,22 +156,32 @@ func (t *tracing) watch(ctx context.Context) error {
 		defer ticker.Stop()
 		tick = ticker.C
 	}
+	// Nothing that is read is waited for when the program has ended.
+	reading, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer t.program.atEnd(cancel)()
 	for {
-		_, err := t.stream.Read(ctx)
+		n, err := t.stream.Read(reading)
+		t.ended.read(n)
 		switch {
 		case errors.Is(t.callErr, errEnough):
 			return nil
 		case t.callErr != nil:
 			return t.callErr
-		case err != nil && ctx.Err() != nil:
+		case err != nil && reading.Err() != nil:
 			return nil
 		case err != nil:
 			return err
 		}
 		if t.onRead != nil {
-			if err := t.onRead(); err != nil {
+			if err := t.onRead(); errors.Is(err, errEnough) {
+				return nil
+			} else if err != nil {
 				return err
 			}
+		}
+		if err := t.timer.step(); err != nil {
+			return err
 		}
 		if t.calls > 0 && t.seen() >= t.calls {
 			return nil
@@ -167,9 +191,17 @@ func (t *tracing) watch(ctx context.Context) error {
 			return nil
 		case <-ctx.Done():
 			return nil
+		case <-expired:
+			return nil
 		case <-tick:
 			err = t.onTick(t)
 		case <-alive.C:
+			if waiting && (executed(t.opt.binary) || t.seen() > 0) { // it may have come and gone
+				waiting, t.armed = false, time.Now()
+				if t.opt.duration > 0 {
+					expired = time.After(t.opt.duration)
+				}
+			}
 			err = t.checkTargets()
 		default:
 		}
@@ -201,24 +233,6 @@ func (t *tracing) seen() uint64 {
 	return sumHits(t.plan, profile, t.stream.Books()).all
 }
 
-// checkTargets ends the run when all processes of -p are gone.
-func (t *tracing) checkTargets() error {
-	if len(t.opt.pids) == 0 {
-		return nil
-	}
-	for _, pid := range t.opt.pids {
-		if processAlive(pid) {
-			return nil
-		}
-	}
-	if len(t.opt.pids) == 1 {
-		t.env.say("process %d has ended", t.opt.pids[0])
-	} else {
-		t.env.say("the processes have ended")
-	}
-	return errEnough
-}
-
 // drain reads what is left after the probes have been told to disarm.
 func (t *tracing) drain() error {
 	for {
@@ -226,6 +240,9 @@ func (t *tracing) drain() error {
 		_, err := t.stream.Read(context.Background())
 		if errors.Is(err, io.EOF) {
 			t.stopped = time.Now()
+			if err := t.kernel.stop(); err != nil {
+				return err
+			}
 			t.stream.Finish()
 			if errors.Is(t.callErr, errEnough) {
 				return nil
@@ -244,6 +261,7 @@ func (t *tracing) close() error {
 	if t.session != nil {
 		err = t.session.Close()
 	}
+	err = errors.Join(err, t.kernel.close())
 	if t.program != nil && t.program.cmd.Process != nil {
 		t.program.end()
 	}
@@ -252,7 +270,7 @@ func (t *tracing) close() error {
 
 // totals are the functions' numbers and the summary, as of now.
 func (t *tracing) totals(until time.Time) ([]stats.Function, stats.Summary, error) {
-	profile, err := t.session.Profile()
+	profile, err := t.counts.Profile()
 	if err != nil {
 		return nil, stats.Summary{}, err
 	}
@@ -264,25 +282,30 @@ func (t *tracing) totals(until time.Time) ([]stats.Function, stats.Summary, erro
 		Probes:   t.plan.Probes(), Functions: len(t.plan.Funcs),
 		Seconds:         until.Sub(t.armed).Seconds(),
 		LatencyMeasured: t.plan.Mode == uprobe.Latency,
-		Clock:           t.session.Timebase().Clock,
+		Counted:         h.counted, CountFirst: t.plan.CountsFirst(), MaxRate: t.opt.maxRate.perSecond,
+		Clock: t.tally.base.Clock,
+	}
+	if sum.Kernel, err = t.kernel.books(t); err != nil {
+		return nil, sum, err
 	}
 	sum.Skipped = append(sum.Skipped, t.skipped...)
 	for _, s := range t.plan.Skipped {
 		sum.Skipped = append(sum.Skipped, stats.Skipped{Function: s.Func.Name, Reason: s.Reason.Error()})
 	}
 	filtered := t.plan.Filtered()
-	own := len(t.opt.pids) == 0 && !filtered
+	own := !t.opt.restricted() && !filtered
 	if t.plan.Mode == uprobe.Count {
 		// Nothing is streamed: what the kernel has counted is all delivered.
 		sum.Delivered, sum.Lost = sum.Hits, 0
 		return t.tally.settle(h, books, own), sum, nil
 	}
-	overruns, err := t.session.Overruns()
+	overruns, err := t.counts.Overruns()
 	if err != nil {
 		return nil, sum, err
 	}
+	h.overran = overruns+sum.Unparsed > 0
 	switch {
-	case filtered && len(t.opt.pids) == 0:
+	case filtered && !t.opt.restricted():
 		// What the kernel's filter has dropped is counted with the hits.
 		sum.Lost = overruns + sum.Unparsed
 		sum.Filtered = sum.Hits - min(sum.Hits, sum.Delivered+sum.Lost)
@@ -290,7 +313,11 @@ func (t *tracing) totals(until time.Time) ([]stats.Function, stats.Summary, erro
 		// The kernel has counted the hits of every process; what was lost of ours is
 		// told by the ring buffer.
 		sum.Lost = overruns
-		sum.Hits = sum.Delivered + sum.Lost
+		sum.Hits, sum.Counted = sum.Delivered+sum.Lost, h.countedSeen
+	case !t.features.ExactHits && len(t.opt.with) == 0:
+		// So many hits there were at least: see tracefs.Features.ExactHits.
+		sum.Hits = max(sum.Hits, sum.Delivered+overruns)
+		sum.Lost = sum.Hits - sum.Delivered
 	}
 	// What is missing without having overrun the buffer, or being unreadable, was hit
 	// between the moment that recording ends and the one that the breakpoints go.
@@ -309,16 +336,17 @@ func (t *tracing) definitions(group string) string {
 	return b.String()
 }
 
-// planFor decodes what was selected and plans the probes.
-func planFor(e *env, s *selection, mode uprobe.Mode, features tracefs.Features, values planValues) (*uprobe.Plan, error) {
+// planFor decodes what was selected and plans the probes, with what opt has of its own.
+func planFor(e *env, s *selection, opt uprobe.Options) (*uprobe.Plan, error) {
 	var decoded atomic.Int64
 	stop := e.progress(func() string {
 		return fmt.Sprintf("decoding functions: %d of %d", decoded.Load(), len(s.funcs))
 	})
-	plan, err := uprobe.New(s.binary, s.funcs, uprobe.Options{Mode: mode, Features: features, Points: s.points, Values: values, Decoded: &decoded})
+	opt.Points, opt.Decoded = s.points, &decoded
+	plan, err := uprobe.New(s.binary, s.funcs, opt)
 	stop()
 	if err != nil {
-		return nil, err
+		return nil, schedStatus(err)
 	}
 	if len(plan.Funcs) == 0 {
 		first := plan.Skipped[0]
@@ -337,7 +365,11 @@ func andMore(n int) string {
 // output opens where data goes.
 func (o *options) output(e *env) (w io.Writer, done func() error, err error) {
 	if o.outFile == "" {
-		return e.stdout, func() error { return nil }, nil
+		w := e.stdout
+		if o.format == render.Table {
+			w = legible(w)
+		}
+		return w, func() error { return nil }, nil
 	}
 	f, err := os.Create(o.outFile)
 	if err != nil {

@@ -50,9 +50,22 @@ func TestBadInput(t *testing.T) {
 		{"no function", []string{"probe", target}, exitUsage, "no FUNC"},
 		{"unknown flag", []string{"probe", "--frob", target, "f"}, exitUsage, "unknown flag: --frob"},
 		{"bad format", []string{"probe", "-o", "xml", target, "f"}, exitUsage, `"xml"`},
+		{"no depth", []string{"trace", "--stack=0", target, "f"}, exitUsage, "not 1 to 15"},
+		{"deeper than the kernel", []string{"probe", "-s=16", target, "f"}, exitUsage, "not 1 to 15"},
+		{"depth of several words", []string{"probe", "--stack=all", target, "f"}, exitUsage, `"all"`},
+		{"profile of counts", []string{"count", "-o", "pprof", target, "f"}, exitUsage, "-o pprof is for probe"},
+		{"profile of lines", []string{"trace", "-o", "folded", target, "f"}, exitUsage, "-o folded is for probe"},
+		{"profiles in intervals", []string{"probe", "-o", "folded", "-i", "1", target, "f"}, exitUsage, "no -i"},
+		{"stacks in cells", []string{"probe", "--stack", "-o", "csv", target, "f"}, exitUsage, "no -o csv"},
+		{"stacks in the kernel", []string{"probe", "--stack", "--in-kernel", target, "f", "--", target}, exitUsage, "keeps no stacks"},
+		{"profile in the kernel", []string{"probe", "-o", "pprof", "--in-kernel", target, "f", "--", target}, exitUsage, "keeps no stacks"},
+		{"profile of a list", []string{"list", "-o", "pprof", target, "f"}, exitUsage, "-o pprof is for probe"},
 		{"bad duration", []string{"probe", "-d", "soon", target, "f"}, exitUsage, `"soon"`},
 		{"duration zero", []string{"probe", "-d", "0", target, "f"}, exitUsage, "not positive"},
 		{"duration not a number", []string{"probe", "-d", "NaN", target, "f"}, exitUsage, `"NaN"`},
+		{"bad condition", []string{"probe", "--fail-if", "p98 > 1ms", target, "f"}, exitUsage, `unknown number "p98"`},
+		{"bad yes or no", []string{"probe", "--header=perhaps", target, "f"}, exitUsage, `"perhaps": neither`},
+		{"bad descriptor", []string{"probe", "--ready-fd", "x", target, "f"}, exitUsage, `"x"`},
 		{"negative top", []string{"probe", "-t", "-1", target, "f"}, exitUsage, "negative"},
 		{"pid zero", []string{"probe", "-p", "0", "f"}, exitUsage, "-p 0"},
 		{"pid and program", []string{"probe", "-p", "1", "f", "--", "true"}, exitUsage, "exclude each other"},
@@ -78,6 +91,8 @@ func TestBadInput(t *testing.T) {
 		{"output file in no folder", []string{"list", "-w", dir + "/no/file", target, "main.framed"}, exitFailed, "no such file"},
 		{"list runs nothing", []string{"list", target, "f", "--", "true"}, exitUsage, "runs no program"},
 		{"version with arguments", []string{"version", "1"}, exitUsage, "no arguments"},
+		{"doctor with arguments", []string{"doctor", "1"}, exitUsage, "no arguments"},
+		{"doctor with a bad format", []string{"doctor", "-o", "xml"}, exitUsage, `"xml"`},
 		{"clean with arguments", []string{"clean", "1"}, exitUsage, "no arguments"},
 		{"help for nothing", []string{"help", "nope"}, exitUsage, `"nope"`},
 	} {
@@ -100,7 +115,7 @@ func TestBadInput(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{
 		{"help"}, {"--help"}, {"-h"}, {"help", "probe"}, {"probe", "-h"}, {"count", "--help"}, {"list", "-h"}, {"demo", "-h"},
-		{"clean", "-h"}, {"version", "-h"}, {"version"}, {"--version"},
+		{"clean", "-h"}, {"doctor", "-h"}, {"help", "doctor"}, {"version", "-h"}, {"version"}, {"--version"},
 	} {
 		if r := ftgo(t, args...); r.code != 0 || r.stdout == "" || r.stderr != "" {
 			t.Errorf("ftgo %q: status %d, stdout %q, stderr %q", args, r.code, r.stdout, r.stderr)
@@ -124,6 +139,9 @@ func TestList(t *testing.T) {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("no %s in\n%s", want, r.stdout)
 		}
+	}
+	if r := ftgo(t, "list", "-o", "json", fixture.Build(t, "exact"), "main.branchFirst"); !strings.Contains(r.stdout, `"entry":"first branch","returns":2`) {
+		t.Errorf("branchFirst: %s%s", r.stdout, r.stderr)
 	}
 	// What we say of addresses is what the linker has written.
 	out, err := exec.Command("go", "tool", "nm", target).Output()
@@ -150,7 +168,7 @@ func TestDryRun(t *testing.T) {
 func TestUnprivileged(t *testing.T) {
 	if os.Geteuid() != 0 {
 		r := ftgo(t, "probe", fixture.Build(t, "flood"), "main.framed")
-		if r.code != exitKernel || strings.Count(r.stderr, "\n") != 1 {
+		if r.code != exitKernel || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "ftgo doctor") {
 			t.Errorf("status %d, stderr %q", r.code, r.stderr)
 		}
 		return
@@ -164,7 +182,7 @@ func TestUnprivileged(t *testing.T) {
 	cmd := exec.Command(bin, "probe", target, "main.framed")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, _ := cmd.CombinedOutput()
-	if code := cmd.ProcessState.ExitCode(); code != exitKernel || strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "root") {
+	if code := cmd.ProcessState.ExitCode(); code != exitKernel || strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "it takes root") || !strings.Contains(string(out), "sudo ") {
 		t.Errorf("status %d, output %q", code, out)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"strings"
 	"time"
@@ -44,7 +45,7 @@ func watch(ctx context.Context, e *env, args []string) error {
 	}
 	v := &watcher{env: e, opt: o, wanted: o.patterns, last: make(map[watchKey]watched)}
 	if o.patterns = o.at; len(o.at) == 0 {
-		o.patterns, o.force = defaultAt, true
+		o.patterns, o.someMissing = defaultAt, true
 		if o.interval == 0 {
 			o.interval = time.Second
 		}
@@ -136,16 +137,20 @@ func (v *watcher) begin(_ context.Context, t *tracing, _ *tracefs.FS, out io.Wri
 	v.lines = render.NewVariableWriter(v.out, v.opt.format, v.opt.mixed())
 	v.seen = make(map[int]bool)
 	t.onEnter = v.hit
+	t.onEnded = v.forget
 	t.onRead = v.rest
 	if v.opt.interval > 0 {
 		t.onTick = v.tick
+	}
+	if !v.opt.auto.header {
+		return nil
 	}
 	return v.lines.Header()
 }
 
 // hit gets the values of a moment.
 func (v *watcher) hit(c *parse.Call) error {
-	at := v.t.session.Timebase().Wall(c.Start)
+	at := v.t.tally.base.Wall(c.Start)
 	if v.opt.interval > 0 {
 		// What was hit while the probe was being taken out is of the last interval.
 		if v.seen[c.PID] || at.Before(v.began) {
@@ -223,6 +228,12 @@ func (v *watcher) rest() error {
 		}
 	}
 	return v.out.flushLate()
+}
+
+// forget drops what is known of a process that has ended.
+func (v *watcher) forget(pid int) {
+	delete(v.memory.of, pid)
+	maps.DeleteFunc(v.last, func(key watchKey, _ watched) bool { return key.pid == pid })
 }
 
 func (v *watcher) tick(t *tracing) error {

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+func TestFailIf(t *testing.T) {
+	slow := stats.Row{Function: stats.Function{Name: "main.slow", Calls: 3, Completed: 3, Latency: new(stats.Histogram)}, Rate: 1.5}
+	for range 3 {
+		slow.Latency.Record(12e6)
+	}
+	never := stats.Row{Function: stats.Function{Name: "main.never"}}
+	for _, c := range []struct{ expr, want string }{
+		{"p99 > 10ms", "p99 > 10ms: true of main.slow (p99 12.0ms)"},
+		{"p99 > 20ms", ""},
+		{"calls == 0", "calls == 0: true of main.never (calls 0)"},
+		{"calls >= 0", "calls >= 0: true of main.slow (calls 3), and of 1 more"},
+		{"calls == 3 && max < 1s", "calls == 3 && max < 1s: true of main.slow (calls 3, max 12.0ms)"},
+		{"calls == 0 && p50 < 1h", ""}, // not known is not true
+		{"calls == 0 || p50 < 1ns", "calls == 0 || p50 < 1ns: true of main.never (calls 0, p50 not known)"},
+	} {
+		var f failIf
+		if err := f.Set(c.expr); err != nil {
+			t.Errorf("%s: %v", c.expr, err)
+			continue
+		}
+		got := ""
+		if err := f.check([]stats.Row{slow, never}); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.expr, got, c.want)
+		}
+	}
+	for _, expr := range []string{"", "p99", "p98 > 1ms", "p99 > ", `p99 > "x"`} {
+		if err := new(failIf).Set(expr); err == nil {
+			t.Errorf("%q is taken", expr)
+		}
+	}
+}
+
+// TestKernelFailIf: the status is that of the condition, and the data are there all the same.
+func TestKernelFailIf(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "flood")
+	run := []string{target, "main.framed", "--", target, "-n", "7", "-g", "1"}
+	for _, c := range []struct {
+		expr string
+		code int
+	}{{"calls == 7", exitFailIf}, {"calls != 7", 0}} {
+		for _, command := range []string{"probe", "count"} {
+			r := ftgo(t, append([]string{command, "-q", "-o", "csv", "--header=no", "--fail-if", c.expr}, run...)...)
+			if r.code != c.code || !strings.HasPrefix(r.stdout, "main.framed,7,") || strings.Count(r.stdout, "\n") != 1 {
+				t.Errorf("%s --fail-if %q: status %d, stdout %q, stderr %q", command, c.expr, r.code, r.stdout, r.stderr)
+			}
+			if said := strings.Contains(r.stderr, "ftgo: calls == 7: true of main.framed (calls 7)"); said != (c.code != 0) {
+				t.Errorf("%s --fail-if %q: stderr %q", command, c.expr, r.stderr)
+			}
+		}
+	}
+}
+
+// TestKernelQuiet: nothing is said but what the program says, and no header is there.
+func TestKernelQuiet(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "flood")
+	for _, args := range [][]string{{"probe"}, {"count"}, {"trace", "-n", "3"}, {"probe", "-o", "tsv"}} {
+		args = append(args, "-q", "--header=no", target, "main.framed", "--", target, "-n", "7", "-g", "1")
+		r := ftgo(t, args...)
+		if r.code != 0 || strings.Count(r.stderr, "\n") != 1 || !strings.HasPrefix(r.stderr, "{") {
+			t.Errorf("ftgo %q: status %d, stderr %q", args, r.code, r.stderr)
+		}
+		if strings.Contains(r.stdout, "FUNCTION") || strings.Contains(r.stdout, "p50_ns") || !strings.Contains(r.stdout, "main.framed") {
+			t.Errorf("ftgo %q: stdout %q", args, r.stdout)
+		}
+	}
+}
+
+// TestKernelReadyFD: what is started when "ready" has come is counted whole.
+func TestKernelReadyFD(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "flood")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd := exec.Command(built(t), "count", "-q", "-o", "csv", "--header=no", "--ready-fd", "3", "-n", "7", target, "main.framed")
+	cmd.ExtraFiles = []*os.File{w}
+	var out strings.Builder
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	w.Close()
+	lines := bufio.NewReader(r)
+	if line, err := lines.ReadString('\n'); line != "ready\n" {
+		t.Fatalf("said %q, %v", line, err)
+	}
+	if rest, err := lines.ReadString('\n'); err == nil {
+		t.Errorf("then said %q", rest)
+	}
+	if err := exec.Command(target, "-n", "7", "-g", "1").Run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil || !strings.HasPrefix(out.String(), "main.framed,7,") {
+		t.Errorf("%v, stdout %q", err, out.String())
+	}
+	if r := ftgo(t, "count", "--ready-fd", "77", "-d", "1ms", target, "main.framed"); r.code != exitFailed || !strings.Contains(r.stderr, "--ready-fd 77") {
+		t.Errorf("a descriptor that is not open: status %d, %q", r.code, r.stderr)
+	}
+}
+
+// TestKernelWait: neither the file nor a process is there when ftgo starts; the time
+// counts from when they are.
+func TestKernelWait(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "flood")
+	later := filepath.Join(t.TempDir(), "later")
+	p := exec.Command(built(t), "count", "-o", "csv", "--header=no", "--wait", "-d", "0.5", later, "main.framed")
+	var out strings.Builder
+	p.Stdout = &out
+	stderr, err := p.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer time.AfterFunc(time.Minute, func() { p.Process.Kill() }).Stop()
+	said := bufio.NewReader(stderr)
+	if line, _ := said.ReadString('\n'); line != "ftgo: waiting for "+later+"\n" {
+		t.Errorf("said %q", line)
+	}
+	copyFile(t, target, later)
+	if line, _ := said.ReadString('\n'); !strings.HasPrefix(line, "ftgo: probing 1 function in "+later) {
+		t.Errorf("said %q", line)
+	}
+	time.Sleep(time.Second) // more than -d
+	if err := exec.Command(later, "-for", "300ms", "-g", "1").Run(); err != nil {
+		t.Fatal(err)
+	}
+	if rest, _ := said.ReadString(0); strings.Contains(rest, "no probe was hit") {
+		t.Errorf("said %q", rest)
+	}
+	if err := p.Wait(); err != nil || !strings.HasPrefix(out.String(), "main.framed,") || strings.HasPrefix(out.String(), "main.framed,0,") {
+		t.Errorf("%v, stdout %q", err, out.String())
+	}
+	// Ctrl-C while waiting is no failure.
+	var errs strings.Builder
+	if code := run(cancelled(), []string{"count", "--wait", later + "x", "main.f"}, &out, &errs); code != 0 {
+		t.Errorf("cancelled: status %d, %s", code, errs.String())
+	}
+}

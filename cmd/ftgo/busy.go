@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// cpuTick is the unit of times in /proc/PID/stat: USER_HZ is 100 on x86-64, whatever the
+// kernel's own clock.
+const cpuTick = 10 * time.Millisecond
+
+// busyTimes follow the CPU time of processes.
+type busyTimes struct {
+	pids   []int       // of -p; none is all that execute the file
+	binary os.FileInfo // nil if it can't be told
+	last   map[int]time.Duration
+}
+
+func newBusyTimes(pids []int, binary string) *busyTimes {
+	b := &busyTimes{pids: pids}
+	if info, err := os.Stat(binary); err == nil {
+		b.binary = info
+	}
+	b.since()
+	return b
+}
+
+// since is the CPU time that the processes have used since it was asked last, rounded up.
+// known is false if no process was found: the file may be a library.
+func (b *busyTimes) since() (used time.Duration, known bool) {
+	now := make(map[int]time.Duration)
+	for _, pid := range b.processes() {
+		t, err := cpuTime(pid)
+		if err != nil {
+			continue // it has just ended
+		}
+		now[pid] = t
+		used += t - b.last[pid] + cpuTick
+	}
+	b.last = now
+	return used, len(now) > 0
+}
+
+func (b *busyTimes) processes() []int {
+	if len(b.pids) > 0 {
+		return b.pids
+	}
+	if b.binary == nil {
+		return nil
+	}
+	return processesOf(b.binary)
+}
+
+// cpuTime is the time a process has used, all of its threads together: utime and stime
+// of /proc/PID/stat (proc_pid_stat(5)).
+func cpuTime(pid int) (time.Duration, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	// The name in field 2 may hold blanks and parentheses, but only before the last ')'.
+	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+	const utime, stime = 14 - 3, 15 - 3
+	if len(fields) <= stime {
+		return 0, fmt.Errorf("read /proc/%d/stat: %d fields", pid, len(fields)+2)
+	}
+	var ticks uint64
+	for _, text := range [...]string{fields[utime], fields[stime]} {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("read /proc/%d/stat: %w", pid, err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * cpuTick, nil
+}

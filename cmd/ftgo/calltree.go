@@ -1,0 +1,174 @@
+package main
+
+import (
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/parse"
+)
+
+// Limits of what is held back until the outermost call of a tree ends.
+const (
+	// maxTree is the number of lines after which a tree is shown in parts.
+	maxTree = 10_000
+	// maxTrees is the number of lines of all trees after which any of them that has
+	// minPart lines is.
+	maxTrees = 200_000
+	minPart  = 100
+)
+
+// callTrees gathers the calls of each goroutine until none of them is open any more, since
+// callers come before what they call, and end after it.
+type callTrees struct {
+	// depth is the number of levels shown; 0 is all.
+	depth int
+	write func(*render.TreeHead, []render.TreeLine) error
+	trees map[treeKey]*callTree
+	open  map[callKey]openCall
+	lines int // of all trees
+	// limit is maxTree, or less in tests.
+	limit int
+}
+
+// treeKey is a goroutine, or a thread where there is none.
+type treeKey struct {
+	pid, tid int
+	goid     uint64
+}
+
+func treeOf(pid, tid int, goid uint64) treeKey {
+	if goid != 0 {
+		tid = 0
+	}
+	return treeKey{pid, tid, goid}
+}
+
+// openCall is a call that has begun and its tree.
+type openCall struct {
+	tree *callTree
+	node *treeNode
+}
+
+// callTree is what waits of a goroutine, in the order in which it began.
+type callTree struct {
+	key   treeKey
+	nodes []*treeNode
+	// stack are the calls that are open, the innermost last, and perhaps others that have
+	// ended: when tracing does, calls end in the order in which they began.
+	stack     []*treeNode
+	open      int
+	continued bool
+	// begin is the first call, for the header.
+	begin render.CallLine
+}
+
+type treeNode struct {
+	line   render.TreeLine
+	parent *treeNode
+	ended  bool
+	// listed: it is among the nodes of its tree, not too deep for that.
+	listed bool
+	// hidden: it has turned out not to be wanted, but what it calls may be.
+	hidden bool
+}
+
+func newCallTrees(depth int, write func(*render.TreeHead, []render.TreeLine) error) *callTrees {
+	return &callTrees{depth: depth, write: write, trees: make(map[treeKey]*callTree), open: make(map[callKey]openCall), limit: maxTree}
+}
+
+// begin takes a call that begins; shown has who, when and where it is.
+func (t *callTrees) begin(c *parse.Call, shown render.CallLine) error {
+	key := treeOf(c.PID, c.TID, c.Goid)
+	tree := t.trees[key]
+	if tree == nil {
+		tree = &callTree{key: key, begin: shown}
+		t.trees[key] = tree
+	}
+	node := &treeNode{line: render.TreeLine{Function: shown.Function, Begun: shown.Time}}
+	if n := len(tree.stack); n > 0 {
+		node.parent = tree.stack[n-1]
+	}
+	tree.stack = append(tree.stack, node)
+	tree.open++
+	t.open[keyOf(c)] = openCall{tree, node}
+	if t.depth > 0 && len(tree.stack) > t.depth {
+		return nil // only its end is waited for
+	}
+	return t.add(tree, node)
+}
+
+func (t *callTrees) add(tree *callTree, node *treeNode) error {
+	node.listed = true
+	tree.nodes = append(tree.nodes, node)
+	t.lines++
+	if n := len(tree.nodes); n < t.limit && (t.lines < maxTrees || n < minPart) || n < 2*tree.open {
+		return nil
+	}
+	return t.show(tree)
+}
+
+// end takes a call that has ended, its line nil if it is not wanted.
+func (t *callTrees) end(c *parse.Call, line *render.CallLine) error {
+	o, ok := t.open[keyOf(c)]
+	if !ok {
+		return nil
+	}
+	delete(t.open, keyOf(c))
+	o.node.line.Call, o.node.ended, o.node.hidden = line, true, line == nil
+	o.tree.open--
+	for n := len(o.tree.stack); n > 0 && o.tree.stack[n-1].ended; n-- {
+		o.tree.stack = o.tree.stack[:n-1]
+	}
+	if o.tree.open > 0 {
+		return nil
+	}
+	delete(t.trees, o.tree.key)
+	return t.show(o.tree)
+}
+
+// happened takes a kernel event, if it was in a call that waits.
+func (t *callTrees) happened(ev *parse.KernelEvent, line *render.EventLine) (taken bool, err error) {
+	tree := t.trees[treeOf(ev.PID, ev.TID, ev.Where.Goid)]
+	if tree == nil || len(tree.stack) == 0 || ev.Where.Func < 0 {
+		return false, nil
+	}
+	inner := tree.stack[len(tree.stack)-1]
+	for !inner.listed {
+		inner = inner.parent
+	}
+	return true, t.add(tree, &treeNode{line: render.TreeLine{Event: line}, ended: true, parent: inner})
+}
+
+// show writes what waits of a tree. Calls that are open stay, to be shown again above what
+// follows.
+func (t *callTrees) show(tree *callTree) error {
+	head := render.TreeHead{Call: tree.begin, Continued: tree.continued}
+	var lines []render.TreeLine
+	var kept []*treeNode
+	news := false // something besides calls that are still open
+	for _, n := range tree.nodes {
+		if !n.ended {
+			kept = append(kept, n)
+		}
+		if p := n.parent; p != nil {
+			if n.line.Level = p.line.Level; !p.hidden {
+				n.line.Level++
+			}
+		}
+		if n.hidden {
+			continue
+		}
+		if news = news || n.ended; len(lines) == 0 && n.line.Call != nil {
+			head.Call = *n.line.Call
+		}
+		lines = append(lines, n.line)
+	}
+	t.lines -= len(tree.nodes) - len(kept)
+	tree.nodes = kept
+	if !news {
+		return nil
+	}
+	tree.continued = true
+	for _, n := range kept {
+		n.line.Shown = true
+	}
+	return t.write(&head, lines)
+}

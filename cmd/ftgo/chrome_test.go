@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// traceEvent has the fields of "Trace Event Format" that are used; a pointer is nil where
+// there is none.
+type traceEvent struct {
+	Ph, Name, Cat string
+	S             string
+	PID, TID      *int64
+	TS, Dur       *float64
+	Args          map[string]any
+}
+
+// checkChrome checks trace events against "Trace Event Format": what each phase must have,
+// and that begins and ends, and complete events, nest on each track ("Duration Events",
+// "Complete Events", "Instant Events", "Metadata Events"). Besides, time stamps grow along
+// each track, and each has a name before its first event.
+func checkChrome(t *testing.T, text string) (events []traceEvent) {
+	t.Helper()
+	var file struct {
+		TraceEvents     []traceEvent
+		DisplayTimeUnit string
+		OtherData       map[string]string
+	}
+	if err := json.Unmarshal([]byte(text), &file); err != nil {
+		t.Fatalf("%v\n%.2000s", err, text)
+	}
+	if file.DisplayTimeUnit != "ns" || file.OtherData["hits"] == "" {
+		t.Errorf("unit %q, other data %v", file.DisplayTimeUnit, file.OtherData)
+	}
+	type track struct{ pid, tid int64 }
+	type span struct {
+		name string
+		end  float64
+	}
+	names := make(map[track]string)
+	last := make(map[track]float64)
+	open := make(map[track][]span)
+	for i, e := range file.TraceEvents {
+		bad := func(format string, args ...any) {
+			t.Errorf("event %d, %s %q: %s", i, e.Ph, e.Name, fmt.Sprintf(format, args...))
+		}
+		if e.Name == "" || e.PID == nil || e.TID == nil || *e.PID < 0 || *e.TID < 0 || *e.TID > math.MaxUint32 {
+			bad("name, pid or tid missing, or out of range: %+v", e)
+			continue
+		}
+		at := track{*e.PID, *e.TID}
+		if e.Ph == "M" {
+			name, _ := e.Args["name"].(string)
+			if e.Name != "process_name" && e.Name != "thread_name" || name == "" {
+				bad("args %v", e.Args)
+			}
+			if e.Name == "thread_name" {
+				names[at] = name
+			}
+			continue
+		}
+		events = append(events, e)
+		if names[at] == "" {
+			bad("its track has no name")
+		}
+		if e.TS == nil || *e.TS < last[at] {
+			bad("time stamp missing, or before %v", last[at])
+			continue
+		}
+		last[at] = *e.TS
+		stack := open[at]
+		for len(stack) > 0 && stack[len(stack)-1].end <= *e.TS && e.Ph != "E" {
+			stack = stack[:len(stack)-1]
+		}
+		switch e.Ph {
+		case "X":
+			if e.Dur == nil || *e.Dur < 0 {
+				bad("no duration")
+				continue
+			}
+			end := *e.TS + *e.Dur
+			if n := len(stack); n > 0 && end > stack[n-1].end+1e-6 {
+				bad("ends at %v, after %q, which it is inside of, at %v", end, stack[n-1].name, stack[n-1].end)
+			}
+			stack = append(stack, span{e.Name, end})
+		case "B":
+			stack = append(stack, span{e.Name, math.Inf(1)})
+		case "E":
+			for len(stack) > 0 && !math.IsInf(stack[len(stack)-1].end, 1) {
+				stack = stack[:len(stack)-1]
+			}
+			if len(stack) == 0 || stack[len(stack)-1].name != e.Name {
+				bad("ends what has not begun: %v", stack)
+				continue
+			}
+			stack = stack[:len(stack)-1]
+		case "i":
+			if e.S != "t" && e.S != "p" && e.S != "g" {
+				bad("scope %q", e.S)
+			}
+		default:
+			bad("no phase of ours")
+		}
+		open[at] = stack
+	}
+	for at, stack := range open {
+		for _, s := range stack {
+			if math.IsInf(s.end, 1) {
+				t.Errorf("%v: %q has no end", at, s.name)
+			}
+		}
+	}
+	return events
+}
+
+// TestChromeInParts: a call that outlasts a part of its tree begins and ends for itself.
+func TestChromeInParts(t *testing.T) {
+	for _, limit := range []int{2, 4, 7, 100} {
+		var out bytes.Buffer
+		w := render.NewChromeWriter(&out, time.Unix(0, 0))
+		trees := newCallTrees(0, w.Tree)
+		trees.limit = limit
+		grow(t, trees, "a b . 2:x 2:y 2:. c . d e f . . g . . h . 2:. k l . . . m .")
+		if err := w.Close(stats.Summary{Hits: 1}); err != nil {
+			t.Fatal(err)
+		}
+		ended := 0
+		for _, e := range checkChrome(t, out.String()) {
+			if e.Ph != "B" {
+				ended++
+			}
+		}
+		if ended != 13 {
+			t.Errorf("parts of %d: %d calls\n%s", limit, ended, out.String())
+		}
+	}
+}
+
+// TestKernelChrome: every call is there once, on the track of its goroutine.
+func TestKernelChrome(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "nest")
+	r := ftgo(t, "trace", "-o", "chrome", target, "main.fact", "main.guard", "main.risky", "main.tidy", "main.quit", "main.leave", "main.work", "main.stay", "--", target)
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	calls, tracks := make(map[string]int), make(map[int64]bool)
+	for _, e := range checkChrome(t, r.stdout) {
+		how := "return"
+		if end, is := e.Args["end"].(string); is {
+			how = end
+		}
+		calls[e.Name+" "+how]++
+		tracks[*e.TID] = true
+	}
+	want := map[string]int{
+		"main.fact return": 8, "main.guard return": 1, "main.risky unwound": 3, "main.tidy return": 1, "main.quit unwound": 1,
+		"main.leave unwound": 1, "main.work return": 1, "main.stay open": 1,
+	}
+	if fmt.Sprint(calls) != fmt.Sprint(want) || len(tracks) != 3 {
+		t.Errorf("%d tracks, calls\n%v\nwant\n%v", len(tracks), calls, want)
+	}
+}
+
+// TestKernelChromeWith has kernel events among the calls.
+func TestKernelChromeWith(t *testing.T) {
+	withSyscalls(t)
+	const n = 101
+	target := fixture.Build(t, "asks")
+	r := ftgo(t, append(append([]string{"trace", "-o", "chrome", "--with", "syscalls:sys_enter_getp[pg]*,sched:sched_switch", target}, asksFuncs...), "--", target, "-n", fmt.Sprint(n))...)
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	got := make(map[string]int)
+	for _, e := range checkChrome(t, r.stdout) {
+		got[e.Ph+" "+e.Name]++
+	}
+	if got["i syscalls:sys_enter_getppid"] != 9*n || got["i syscalls:sys_enter_getpgrp"] != n || got["X main.once"] != 3*n || got["X main.relay"] != 4 || got["i sched:sched_switch"] == 0 {
+		t.Errorf("%v", got)
+	}
+}

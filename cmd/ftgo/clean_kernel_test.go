@@ -1,0 +1,319 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// TestKernelKilled: nothing can be done about SIGKILL but to clean up later.
+func TestKernelKilled(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target := server(t, fixture.Build(t, "server"))
+	other := tracer(t, "probe", target.Path, "main.tick")
+	killed := tracer(t, "probe", target.Path, "main.*")
+	killed.Process.Kill()
+	killed.Wait()
+	if left, _ := filepath.Glob(fmt.Sprintf("%s/instances/ftgo_%d_*", f.Dir(), killed.Process.Pid)); len(left) == 0 {
+		t.Fatal("nothing was left: the test tests nothing")
+	}
+	r := ftgo(t, "clean")
+	if r.code != 0 || !strings.Contains(r.stdout, fmt.Sprintf("process %d", killed.Process.Pid)) {
+		t.Errorf("clean: status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	nothingOf(t, f, killed.Process.Pid)
+	// The living one has not been touched.
+	time.Sleep(100 * time.Millisecond)
+	other.Process.Signal(syscall.SIGINT)
+	if code := other.end(t); code != 0 || !strings.Contains(other.out.String(), "main.tick") {
+		t.Errorf("status %d\n%s%s", code, other.out.String(), other.err.String())
+	}
+	if b := target.books(t); b.Functions["main.tick"].Calls == 0 {
+		t.Error("the target has come to harm")
+	}
+}
+
+// remainsOf is what a process has in the kernel.
+func remainsOf(t *testing.T, f *tracefs.FS, pid int) (instances, groups int) {
+	t.Helper()
+	count := func(dir string) int {
+		names, err := filepath.Glob(fmt.Sprintf("%s/%s/ftgo_%d_*", f.Dir(), dir, pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(names)
+	}
+	return count("instances"), count("events")
+}
+
+// tracingMounts are the lines of mountinfo that tracing is concerned with.
+func tracingMounts(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for line := range strings.Lines(string(b)) {
+		if strings.Contains(line, "tracefs") || strings.Contains(line, "debugfs") {
+			text.WriteString(line)
+		}
+	}
+	return text.String()
+}
+
+// TestKernelKilledAnytime kills runs at random moments, while they arm, record and
+// disarm. What they leave, ftgo clean removes, or else the next run, and the target goes
+// on. 12 of them are killed, or 200 with FTGO_TEST_SOAK=1, which takes some minutes.
+func TestKernelKilledAnytime(t *testing.T) {
+	f := tracetest.Kernel(t)
+	runs := 12
+	if os.Getenv("FTGO_TEST_SOAK") != "" {
+		runs = 200
+	}
+	target := server(t, fixture.Build(t, "server"))
+	mounts := tracingMounts(t)
+	kinds := [][]string{
+		{"probe", "-d", "0.05", target.Path, "main.*"},
+		{"count", "-d", "0.05", target.Path, "main.*"},
+		{"probe", "--reader", "raw", "-d", "0.05", target.Path, "main.*"},
+		{"trace", "-d", "0.05", target.Path, "main.tick"},
+	}
+	var took [4]time.Duration
+	for i, args := range kinds {
+		p := exec.Command(built(t), args...)
+		start := time.Now()
+		if out, err := p.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		took[i] = time.Since(start)
+	}
+	var ended, nothing, both, instanceOnly, groupOnly int
+	for i := 0; i-ended < runs && i < 4*runs; i++ {
+		kind := i % len(kinds)
+		p := exec.Command(built(t), kinds[kind]...)
+		if err := p.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(rand.Int64N(int64(took[kind]))))
+		p.Process.Kill()
+		p.Wait()
+		pid := p.Process.Pid
+		took[kind] += took[kind] / 20
+		instances, groups := remainsOf(t, f, pid)
+		switch {
+		case p.ProcessState.Exited():
+			ended++
+			took[kind] = took[kind] * 3 / 4 // the machine was busier before
+		case instances > 0 && groups > 0:
+			both++
+		case instances > 0:
+			instanceOnly++
+		case groups > 0:
+			groupOnly++
+		default:
+			nothing++
+		}
+		then := []string{"clean"}
+		if i%3 == 2 {
+			then = []string{"count", "-d", "0.01", target.Path, "main.tick"}
+		}
+		if r := ftgo(t, then...); r.code != 0 {
+			t.Errorf("ftgo %s: status %d\n%s", then[0], r.code, r.stderr)
+		}
+		nothingOf(t, f, pid)
+		if t.Failed() {
+			t.Fatalf("after run %d, %q, had left %d instances and %d groups", i, kinds[kind], instances, groups)
+		}
+	}
+	killed := both + instanceOnly + groupOnly + nothing
+	t.Logf("%d were killed, %d had ended before; left: %d both, %d an instance, %d probes, %d nothing", killed, ended, both, instanceOnly, groupOnly, nothing)
+	if both+instanceOnly+groupOnly == 0 {
+		t.Error("nothing was ever left: the test tests nothing")
+	}
+	if now := tracingMounts(t); now != mounts {
+		t.Errorf("mounts were\n%sand are\n%s", mounts, now)
+	}
+	if b := target.books(t); b.Functions["main.tick"].Calls == 0 {
+		t.Error("the target has come to harm")
+	}
+}
+
+// TestKernelCleansAtOnce: several that clean the same leftovers do not mind each other.
+func TestKernelCleansAtOnce(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target := fixture.Build(t, "flood")
+	var killed []*process
+	for range 4 {
+		killed = append(killed, launch(t, "probe", target, "main.*"))
+	}
+	for _, p := range killed {
+		p.await(t)
+	}
+	for _, p := range killed {
+		p.Process.Kill()
+		p.Wait()
+	}
+	bin := built(t)
+	var wg sync.WaitGroup
+	for range 5 {
+		wg.Go(func() {
+			if out, err := exec.Command(bin, "clean").CombinedOutput(); err != nil {
+				t.Errorf("clean: %v\n%s", err, out)
+			}
+		})
+	}
+	wg.Wait()
+	for _, p := range killed {
+		nothingOf(t, f, p.Process.Pid)
+	}
+}
+
+// TestKernelCleanEnabledByOthers: somebody has switched on probes of a run that was then
+// killed. They are not touched, and that is said.
+func TestKernelCleanEnabledByOthers(t *testing.T) {
+	f := tracetest.Kernel(t)
+	killed := tracer(t, "count", "-o", "json", fixture.Build(t, "flood"), "main.leaf")
+	pid := killed.Process.Pid
+	groups, err := filepath.Glob(fmt.Sprintf("%s/events/ftgo_%d_*", f.Dir(), pid))
+	if err != nil || len(groups) != 1 {
+		t.Fatalf("groups %q, %v", groups, err)
+	}
+	enable := groups[0] + "/enable"
+	// While its owner lives, so that no other sweeper is about to remove it.
+	if err := os.WriteFile(enable, []byte("1"), 0); err != nil {
+		t.Fatal(err)
+	}
+	killed.Process.Kill()
+	killed.Wait()
+	r := ftgo(t, "clean")
+	if r.code != exitFailed || !strings.Contains(r.stderr, enable+` reads "1": enabled, not touched`) || strings.Contains(r.stdout, fmt.Sprintf("process %d\t", pid)) {
+		t.Errorf("clean: status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if events, err := filepath.Glob(groups[0] + "/e0_*"); err != nil || len(events) != 1 {
+		t.Errorf("events %q, %v", events, err)
+	}
+	if err := os.WriteFile(enable, []byte("0"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if r := ftgo(t, "clean"); r.code != 0 {
+		t.Errorf("clean: status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	nothingOf(t, f, pid)
+}
+
+// TestKernelCleanOthers: names that look like ours, but are not, are nobody's leftovers.
+func TestKernelCleanOthers(t *testing.T) {
+	f := tracetest.Kernel(t)
+	path := fixture.Build(t, "flood")
+	own := os.Getpid()
+	define := func(text string) error {
+		file, err := os.OpenFile(f.Dir()+"/uprobe_events", os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		_, err = file.WriteString(text + "\n")
+		return err
+	}
+	names := []string{
+		fmt.Sprintf("ftgo_x%d", own), fmt.Sprintf("ftgo_1_%dx", own), fmt.Sprintf("FTGO_4194304_%d_1", own),
+		fmt.Sprintf("ftgo_04194304_%d_1", own), fmt.Sprintf("ftgo_4194304_%d_1_2", own), fmt.Sprintf("other%d", own),
+	}
+	for _, name := range names {
+		event := name + "/" + fmt.Sprintf("ftgo_4194304_%d_1", own)
+		if err := define("p:" + event + " " + path + ":0x1000"); err != nil {
+			t.Fatal(err)
+		}
+		// Of one site, and never enabled.
+		t.Cleanup(func() { define("-:" + event) })
+		instance := f.Dir() + "/instances/" + name
+		if err := os.Mkdir(instance, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.Remove(instance) })
+	}
+	if r := ftgo(t, "clean"); r.code != 0 || strings.Contains(r.stdout, fmt.Sprint(own)) {
+		t.Errorf("clean: status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	for _, name := range names {
+		for _, kept := range []string{"instances/" + name, "events/" + name + "/" + fmt.Sprintf("ftgo_4194304_%d_1", own)} {
+			if _, err := os.Stat(f.Dir() + "/" + kept); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestKernelCleanContainers: process numbers of a container mean nothing outside, and
+// the other way round.
+func TestKernelCleanContainers(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target := fixture.Build(t, "flood")
+	args := []string{"count", "-o", "json", "-d", "60", target, "main.leaf"}
+	outside := tracer(t, args...)
+	inside := &process{Cmd: exec.Command("unshare", append([]string{"--pid", "--fork", "--kill-child", "--mount-proc", built(t)}, args...)...)}
+	stderr, err := inside.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := inside.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { inside.Process.Kill(); inside.Wait() })
+	inside.lines = bufio.NewReader(stderr)
+	inside.await(t)
+	names, err := filepath.Glob(f.Dir() + "/instances/ftgo_1_*_ns*")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("instances %q, %v", names, err)
+	}
+	container := func(dir string) int {
+		kept := 0
+		for _, n := range names {
+			if _, err := os.Stat(f.Dir() + "/" + dir + "/" + filepath.Base(n)); err == nil {
+				kept++
+			}
+		}
+		return kept
+	}
+	for _, c := range [][]string{{built(t), "clean"}, {"unshare", "--pid", "--fork", "--mount-proc", built(t), "clean"}} {
+		out, err := exec.Command(c[0], c[1:]...).CombinedOutput()
+		if err != nil || strings.Contains(string(out), "ftgo_1_") || strings.Contains(string(out), fmt.Sprintf("ftgo_%d_", outside.Process.Pid)) {
+			t.Errorf("%q: %v\n%s", c, err, out)
+		}
+		if instances, groups := remainsOf(t, f, outside.Process.Pid); instances != 1 || groups != 1 || container("instances") != len(names) || container("events") != len(names) {
+			t.Errorf("after %q: %d instances and %d groups outside, %d and %d inside", c, instances, groups, container("instances"), container("events"))
+		}
+	}
+	inside.Process.Kill()
+	inside.Wait()
+	// unshare's child dies with it, but in its own time.
+	for range 100 {
+		if r := ftgo(t, "clean"); r.code != 0 {
+			t.Fatalf("clean: status %d\n%s", r.code, r.stderr)
+		}
+		if container("instances")+container("events") == 0 {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if n := container("instances") + container("events"); n > 0 {
+		t.Errorf("%d things of the container are left", n)
+	}
+	outside.Process.Signal(syscall.SIGINT)
+	if code := outside.end(t); code != 0 {
+		t.Errorf("status %d\n%s", code, outside.err.String())
+	}
+}

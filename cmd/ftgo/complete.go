@@ -1,0 +1,300 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ftgo/ftgo/offsets"
+)
+
+// completeArg is the command that the shells' scripts run: ftgo complete-words -- WORDS,
+// the last of which is being typed. Its output is a line that says what may stand there
+// (words, parts of a word that go on, or files), and then one for each, with a tab before
+// what explains it.
+const completeArg = "complete-words"
+
+// candidates are what may stand at a place.
+type candidates struct {
+	kind  string // words, parts or files
+	lines []string
+}
+
+func words(lines ...string) candidates { return candidates{"words", slices.Clone(lines)} }
+
+func files() candidates { return candidates{kind: "files"} }
+
+func completeWords(ctx context.Context, e *env, args []string) error {
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		return usage("%s: no words", completeArg)
+	}
+	args = joinEquals(args)
+	last := args[len(args)-1]
+	c := candidatesFor(ctx, e, args)
+	var b strings.Builder
+	b.WriteString(c.kind + "\n")
+	for _, l := range c.lines {
+		if strings.HasPrefix(l, last) {
+			b.WriteString(l + "\n")
+		}
+	}
+	_, err := io.WriteString(e.stdout, b.String())
+	return err
+}
+
+// joinEquals puts together what bash has split: --output = json.
+func joinEquals(args []string) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		if args[i] == "=" && len(out) > 0 && strings.HasPrefix(out[len(out)-1], "--") {
+			out[len(out)-1] += "="
+			if i+1 < len(args) {
+				i++
+				out[len(out)-1] += args[i]
+			}
+			continue
+		}
+		out = append(out, args[i])
+	}
+	return out
+}
+
+func candidatesFor(ctx context.Context, e *env, args []string) candidates {
+	if len(args) == 1 || args[0] == "help" {
+		var c candidates
+		c.kind = "words"
+		for _, known := range commands() {
+			c.lines = append(c.lines, known.name+"\t"+known.summary)
+		}
+		return c
+	}
+	switch args[0] {
+	case "completion":
+		return words(shells...)
+	case "version", "clean":
+		return words()
+	}
+	flags := flagsOf(ctx, args[0])
+	if flags == nil {
+		return words()
+	}
+	t := typed{flags: flags}
+	t.read(args[1 : len(args)-1])
+	return t.next(args[0], args[len(args)-1])
+}
+
+// flagsOf are the flags of a command; nil if it has none.
+func flagsOf(ctx context.Context, name string) (flags *pflag.FlagSet) {
+	e := newEnv(io.Discard, io.Discard)
+	e.flagsOnly = func(fs *pflag.FlagSet) { flags = fs }
+	for _, c := range commands() {
+		if c.name == name {
+			_ = c.run(ctx, e, nil) // ends where its flags would be read
+		}
+	}
+	return flags
+}
+
+// typed is a command line as far as it is there.
+type typed struct {
+	flags   *pflag.FlagSet
+	value   *pflag.Flag // whose value comes next
+	program bool        // behind --
+	pid     int         // of -p
+	words   []string    // that are no flags
+}
+
+func (t *typed) read(args []string) {
+	for _, a := range args {
+		switch {
+		case t.value != nil:
+			t.take(t.value, a)
+			t.value = nil
+		case t.program:
+		case a == "--":
+			t.program = true
+		case strings.HasPrefix(a, "--"):
+			name, value, whole := strings.Cut(a[2:], "=")
+			t.flag(t.flags.Lookup(name), value, whole)
+		case len(a) > 1 && a[0] == '-':
+			t.flag(t.flags.ShorthandLookup(a[1:2]), a[2:], len(a) > 2)
+		default:
+			t.words = append(t.words, a)
+		}
+	}
+}
+
+// flag takes a flag whose value is there, or still to come.
+func (t *typed) flag(f *pflag.Flag, value string, whole bool) {
+	switch {
+	case f == nil:
+	case whole:
+		t.take(f, value)
+	case f.NoOptDefVal == "":
+		t.value = f
+	}
+}
+
+func (t *typed) take(f *pflag.Flag, value string) {
+	if f.Name == "pid" {
+		t.pid, _ = strconv.Atoi(value)
+	}
+}
+
+// next is what may stand behind what is there.
+func (t *typed) next(command, last string) candidates {
+	switch name, _, whole := strings.Cut(last, "="); {
+	case t.value != nil:
+		return t.valuesOf(command, t.value, last)
+	case t.program:
+		return files()
+	case strings.HasPrefix(last, "--") && whole:
+		f := t.flags.Lookup(name[2:])
+		if f == nil {
+			return words()
+		}
+		c := t.valuesOf(command, f, last[len(name)+1:])
+		for i := range c.lines {
+			c.lines[i] = name + "=" + c.lines[i]
+		}
+		return c
+	case strings.HasPrefix(last, "-"):
+		return t.flagNames()
+	case command == "doctor":
+		return words()
+	case t.pid == 0 && len(t.words) == 0:
+		return files()
+	}
+	if command == "watch" {
+		return words() // variables, whose names take a pass over all symbols
+	}
+	return t.functions(last)
+}
+
+func (t *typed) flagNames() candidates {
+	c := words()
+	t.flags.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			_, about := pflag.UnquoteUsage(f)
+			c.lines = append(c.lines, "--"+f.Name+"\t"+about)
+		}
+	})
+	return c
+}
+
+// choices is a flag's value that is one of a few words.
+type choices interface{ Choices() []string }
+
+func (t *typed) valuesOf(command string, f *pflag.Flag, last string) candidates {
+	if v, ok := f.Value.(choices); ok {
+		return words(v.Choices()...)
+	}
+	switch f.Name {
+	case "pid":
+		return processIDs()
+	case "output-file":
+		return files()
+	case "exclude", "inside", "at":
+		return t.functions(last)
+	}
+	return words()
+}
+
+// processIDs are the processes that have an executable file, with its name.
+func processIDs() candidates {
+	c := words()
+	pids, _ := processes() // what was read will do
+	for _, pid := range pids {
+		if exe, err := os.Readlink(exeOf(pid)); err == nil && printable(exe) {
+			c.lines = append(c.lines, fmt.Sprintf("%d\t%s", pid, exe))
+		}
+	}
+	return c
+}
+
+func printable(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 })
+}
+
+// manyNames are more than people read: names that go on alike are then shown as one, as
+// directories are of paths.
+const manyNames = 100
+
+// functions are those of the binary typed before, in the spelling that needs no quotes.
+func (t *typed) functions(last string) candidates {
+	var path string
+	switch {
+	case len(t.words) > 0 && (t.pid == 0 || isFile(t.words[0])):
+		path = t.words[0]
+	case t.pid > 0:
+		path = exeOf(t.pid)
+	}
+	path, err := resolveBinary(path, t.pid)
+	if err != nil {
+		return words()
+	}
+	b, err := offsets.Open(path)
+	if err != nil {
+		return words()
+	}
+	defer b.Close()
+	names := shellSafeNames(b, last)
+	if len(names) <= manyNames {
+		return words(names...)
+	}
+	parts := make([]string, len(names))
+	for i, name := range names {
+		parts[i] = nextPart(name, len(last))
+	}
+	parts = slices.Compact(parts)
+	if slices.Equal(parts, names) {
+		return words(names...)
+	}
+	return candidates{"parts", parts}
+}
+
+// shellSafeNames are the functions whose names begin with a prefix and need no quotes, in
+// order.
+func shellSafeNames(b *offsets.Binary, prefix string) []string {
+	var names []string
+	funcs := b.Funcs()
+	for i := range funcs {
+		name := offsets.PlainName(funcs[i].Name)
+		if !strings.HasPrefix(name, prefix) || strings.ContainsFunc(name, shellMinds) {
+			continue
+		}
+		// Closures are offered when the function around them is there.
+		if made := offsets.SplitName(funcs[i].Name).Suffix; made != "" && len(prefix) <= len(strings.TrimSuffix(name, made)) {
+			continue
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// shellMinds tells the characters that some shell takes for its own.
+func shellMinds(r rune) bool {
+	return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || strings.ContainsRune("!\"#$&'()*;<=>?[\\]^`{|}~:", r)
+}
+
+// nextPart cuts a name behind the first separator from an index on: that of a package's
+// path, or, from its last element on, of what follows.
+func nextPart(name string, from int) string {
+	if slash := strings.IndexByte(name[from:], '/'); slash >= 0 {
+		return name[:from+slash+1]
+	}
+	if dot := strings.IndexByte(name[from:], '.'); dot >= 0 {
+		return name[:from+dot+1]
+	}
+	return name
+}

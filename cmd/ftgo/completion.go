@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io"
+)
+
+const aboutCompletion = `usage: ftgo completion bash|zsh|fish
+
+Prints what makes a shell complete commands, flags and the names of functions:
+
+  source <(ftgo completion bash)        for this shell; in ~/.bashrc for all
+  ftgo completion zsh > ~/.zfunc/_ftgo  in a directory of $fpath
+  ftgo completion fish | source
+`
+
+//go:embed completion
+var completionScripts embed.FS
+
+// shells that have a completion/ftgo.SHELL.
+var shells = []string{"bash", "zsh", "fish"}
+
+func completion(_ context.Context, e *env, args []string) error {
+	if len(args) == 1 && (args[0] == "-h" || args[0] == "--help") {
+		_, err := io.WriteString(e.stdout, aboutCompletion)
+		return err
+	}
+	if len(args) != 1 {
+		return usage("completion: not one of bash, zsh, fish (see ftgo completion -h)")
+	}
+	script, err := completionScripts.ReadFile("completion/ftgo." + args[0])
+	if err != nil {
+		return usage("completion: no script for %q: there are bash, zsh, fish", args[0])
+	}
+	_, err = fmt.Fprintf(e.stdout, "%s", script)
+	return err
+}

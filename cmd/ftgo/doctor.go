@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+const aboutDoctor = `usage: ftgo doctor [-o FORMAT]
+
+Says whether functions can be probed here: what the kernel has, what is in the way and
+how to mend it, and what a hit of a probe costs, tried on ftgo itself. Nothing is
+changed. The exit status is 0 if probing works, 4 if it does not.
+
+Each check is ok, unknown (it takes root to tell), warning (probing works, but with
+less) or missing (it does not work). With -o json each is an object with the keys type
+("check"), check, state, text, fix (a command to type, left out where there is none)
+and, for the check "cost", ns: entry and return, what a hit costs the program where a
+call begins and where it ends, and word, what each word of memory adds.
+
+`
+
+func doctor(ctx context.Context, e *env, args []string) error {
+	var format render.Format
+	fs := pflag.NewFlagSet("doctor", pflag.ContinueOnError)
+	fs.Usage = func() {}
+	fs.SetOutput(e.stderr)
+	fs.VarP(formatValue{&format}, "output", "o", "output `FORMAT`: table, json, csv or tsv")
+	help := fs.BoolP("help", "h", false, "this text")
+	if e.flagsOnly != nil {
+		e.flagsOnly(fs)
+		return nil
+	}
+	if err := fs.Parse(args); err != nil {
+		return usage("doctor: %w (see ftgo doctor -h)", err)
+	}
+	if *help {
+		_, err := io.WriteString(e.stdout, aboutDoctor+fs.FlagUsages())
+		return err
+	}
+	if fs.NArg() > 0 {
+		return usage("doctor takes no arguments but flags")
+	}
+	checks, works := examine(ctx, e)
+	if err := render.Checks(e.stdout, format, checks); err != nil {
+		return err
+	}
+	if !works {
+		return &statusError{exitKernel, errDoctor}
+	}
+	return nil
+}
+
+// errDoctor: the checks have said why.
+var errDoctor = errors.New("probing does not work here")
+
+// remedy ends the line that says what the kernel has refused: with the reason and what
+// to type, where that is known.
+func remedy(findings []tracefs.Finding) string {
+	found, ok := tracefs.FirstMissing(findings)
+	if !ok {
+		return "; see ftgo doctor"
+	}
+	text := fmt.Sprintf("; %s: %s", found.Check, found.Text)
+	if found.Fix != "" {
+		text += ": $ " + found.Fix
+	}
+	if !strings.HasSuffix(text, "ftgo doctor") {
+		text += "; see ftgo doctor"
+	}
+	return text
+}
+
+// examine makes all checks, a trial of probes the last.
+func examine(ctx context.Context, e *env) (checks []render.Check, works bool) {
+	findings := tracefs.Diagnose(e.bufferKB)
+	f, result, err := tryWhereItCan(ctx, e)
+	works = err == nil
+	for _, f := range findings {
+		if works && f.Check == "tracefs" && f.State == tracefs.Missing {
+			// The trial has mounted it, and so does every other command.
+			f.State = tracefs.Warning
+			f.Text += ": ftgo does it when it needs it"
+		}
+		checks = append(checks, render.Check{Check: f.Check, State: string(f.State), Text: f.Text, Fix: f.Fix})
+	}
+	cost := render.Check{Check: "cost", State: string(tracefs.OK)}
+	_, isMissing := tracefs.FirstMissing(findings)
+	switch {
+	case works:
+		cost.NS = &render.CostNS{Entry: result.entry, Return: result.ret, Word: result.word}
+		cost.Text = fmt.Sprintf("a hit costs the program %s where a call begins, %s where it ends, %s more for each word fetched",
+			cost.NS.Text(cost.NS.Entry), cost.NS.Text(cost.NS.Return), cost.NS.Text(cost.NS.Word))
+	case errors.Is(err, errCantTry) && f != nil && !isMissing:
+		works = true
+		cost.State, cost.Text = string(tracefs.Unknown), err.Error()
+	case isMissing:
+		cost.State, cost.Text = string(tracefs.Unknown), "not tried: see what is missing"
+	default:
+		cost.State, cost.Text = string(tracefs.Missing), err.Error()
+	}
+	return append(checks, cost), works
+}
+
+// tryWhereItCan tries probes on the tracefs that is mounted, or on one that it mounts
+// for the time.
+func tryWhereItCan(ctx context.Context, e *env) (f *tracefs.FS, result trial, err error) {
+	f, err = tracefs.Find()
+	if errors.Is(err, tracefs.ErrNotMounted) && os.Geteuid() == 0 {
+		if f, err = tracefs.Mount(); err == nil {
+			defer func() { err = errors.Join(err, f.Unmount()) }()
+		}
+	}
+	if err != nil {
+		return nil, result, err
+	}
+	result, err = tryProbes(ctx, f, e.adjust(f.Features()))
+	return f, result, err
+}

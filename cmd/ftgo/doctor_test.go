@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// checkLine is a line of doctor -o json.
+type checkLine struct {
+	Type, Check, State, Text, Fix string
+	NS                            struct{ Entry, Return, Word float64 }
+}
+
+func readChecks(t *testing.T, text string) map[string]checkLine {
+	t.Helper()
+	checks := make(map[string]checkLine)
+	for line := range strings.Lines(text) {
+		var c checkLine
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatalf("line %q: %v\n%s", line, err, text)
+		}
+		if c.Type != "check" || c.Text == "" || checks[c.Check].Type != "" {
+			t.Errorf("line %q", line)
+		}
+		checks[c.Check] = c
+	}
+	return checks
+}
+
+// doctored runs doctor as a process, in a mount namespace that a script has changed
+// before, and perhaps as nobody.
+func doctored(t *testing.T, script string, nobody bool, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	bin := built(t)
+	var out, errs strings.Builder
+	cmd := exec.Command("sh", append([]string{"-c", "set -e\n" + script + "\nexec \"$0\" \"$@\"", bin}, args...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+	if nobody {
+		cmd.Args[2] = "set -e\n" + script + "\nexec setpriv --reuid=65534 --regid=65534 --clear-groups \"$0\" \"$@\""
+	}
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.Run()
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// TestKernelDoctor: where the kernel tests run, probing works, and can be tried with an
+// executable that is stripped, too.
+func TestKernelDoctor(t *testing.T) {
+	tracetest.Kernel(t)
+	stripped := fixture.Command(t, "cmd/ftgo", "-ldflags=-s -w")
+	for _, bin := range []string{built(t), stripped} {
+		out, err := exec.Command(bin, "doctor", "-o", "json").Output()
+		if err != nil {
+			t.Errorf("doctor: %v", err)
+		}
+		checks := readChecks(t, string(out))
+		for name, c := range checks {
+			if c.State == "missing" {
+				t.Errorf("%s: missing: %s", name, c.Text)
+			}
+		}
+		for _, name := range []string{"kernel", "uprobe_events", "tracefs", "permission", "instances", "cost"} {
+			if checks[name].State != "ok" {
+				t.Errorf("%s: %+v", name, checks[name])
+			}
+		}
+		if ns := checks["cost"].NS; ns.Entry <= 0 || ns.Return <= 0 || ns.Word < 0 {
+			t.Errorf("cost: %+v", checks["cost"])
+		}
+	}
+	// Where the top level of tracefs is all there is, nothing is tried unasked.
+	if r := ftgoOn(t, linux310, "doctor", "-o", "json"); r.code != 0 || !strings.Contains(readChecks(t, r.stdout)["cost"].Text, "top level") {
+		t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	// In this process, ftgo's functions have other names: that can't be tried is said.
+	if r := ftgo(t, "doctor", "-o", "json"); r.code != 0 || readChecks(t, r.stdout)["cost"].State != "unknown" {
+		t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+// TestKernelCostIsTold: what a hit costs is below every table.
+func TestKernelCostIsTold(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "flood")
+	for _, command := range []string{"probe", "count"} {
+		cmd := exec.Command(built(t), command, target, "main.framed", "--", target, "-n", "3", "-g", "1")
+		var errs strings.Builder
+		cmd.Stderr = &errs
+		if err := cmd.Run(); err != nil || !strings.Contains(errs.String(), "each call's probes cost the target about ") {
+			t.Errorf("%s: %v\n%s", command, err, errs.String())
+		}
+	}
+}
+
+// TestKernelDoctorUnwell takes things away, in a mount namespace of its own.
+func TestKernelDoctorUnwell(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "flood")
+	for _, dir := range []string{filepath.Dir(target), filepath.Dir(built(t))} {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		name, script       string
+		nobody             bool
+		code               int
+		check, state, text string
+		fix                string
+		// refusal is what count ends with; "" where it works.
+		refusal string
+	}{
+		{"not mounted", unmount, false, 0, "tracefs", "warning", "not mounted", "mount -t tracefs tracefs /sys/kernel/tracing", ""},
+		{"not mounted, nobody", unmount, true, exitKernel, "tracefs", "missing", "not mounted", "sudo mount -t tracefs tracefs /sys/kernel/tracing",
+			"; tracefs: not mounted: $ sudo mount -t tracefs tracefs /sys/kernel/tracing; see ftgo doctor\n"},
+		{"nobody", "", true, exitKernel, "permission", "missing", "it takes root, or CAP_DAC_OVERRIDE", "sudo ftgo doctor", ": it takes root, or CAP_DAC_OVERRIDE: $ sudo ftgo doctor\n"},
+		{"read-only", unmount + "; mount -t tracefs tracefs /sys/kernel/tracing; mount -o remount,bind,ro /sys/kernel/tracing", false, exitKernel,
+			"tracefs", "missing", "for reading only", "mount -o remount,rw /sys/kernel/tracing", "for reading only: $ mount -o remount,rw /sys/kernel/tracing; see ftgo doctor\n"},
+		{"mounted elsewhere", unmount + "; mount -t tracefs tracefs /mnt", true, exitKernel,
+			"tracefs", "missing", "mounted at /mnt, where it is not looked for", "sudo mount --bind /mnt /sys/kernel/tracing", "; see ftgo doctor\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			stdout, stderr, code := doctored(t, c.script, c.nobody, "doctor", "-o", "json")
+			got := readChecks(t, stdout)[c.check]
+			if code != c.code || got.State != c.state || !strings.Contains(got.Text, c.text) || got.Fix != c.fix {
+				t.Errorf("status %d, %+v\n%s", code, got, stderr)
+			}
+			_, stderr, code = doctored(t, c.script, c.nobody, "count", target, "main.framed", "--", target, "-n", "3")
+			if code != c.code || c.refusal != "" && (!strings.HasSuffix(stderr, c.refusal) || strings.Count(stderr, "\n") != 1) {
+				t.Errorf("count: status %d\n%s", code, stderr)
+			}
+		})
+	}
+}
+
+// TestKernelPIDNamespace: the kernel has other numbers for the processes of a container.
+func TestKernelPIDNamespace(t *testing.T) {
+	tracetest.Kernel(t)
+	run := func(args ...string) (string, int) {
+		cmd := exec.Command("unshare", append([]string{"--pid", "--fork", "--mount-proc", built(t)}, args...)...)
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		cmd.Run()
+		return out.String(), cmd.ProcessState.ExitCode()
+	}
+	out, code := run("doctor", "-o", "json")
+	if c := readChecks(t, out)["pid namespace"]; code != 0 || c.State != "warning" || !strings.Contains(c.Fix, "--pid=host") {
+		t.Errorf("doctor: status %d, %+v", code, c)
+	}
+	out, code = run("count", "-p", "1", "main.framed")
+	if code != exitKernel || strings.Count(out, "\n") != 1 || !strings.Contains(out, "--pid=host") {
+		t.Errorf("count -p: status %d\n%s", code, out)
+	}
+}
+
+func TestRemedy(t *testing.T) {
+	ok := tracefs.Finding{Check: "kernel", State: tracefs.OK, Text: "Linux"}
+	for _, c := range []struct {
+		found []tracefs.Finding
+		want  string
+	}{
+		{nil, "; see ftgo doctor"},
+		{[]tracefs.Finding{ok, {Check: "hist", State: tracefs.Warning, Text: "no"}}, "; see ftgo doctor"},
+		{[]tracefs.Finding{ok, {Check: "lockdown", State: tracefs.Missing, Text: "locked down"}, {Check: "permission", State: tracefs.Missing}},
+			"; lockdown: locked down; see ftgo doctor"},
+		{[]tracefs.Finding{{Check: "tracefs", State: tracefs.Missing, Text: "not mounted", Fix: "mount it"}}, "; tracefs: not mounted: $ mount it; see ftgo doctor"},
+		{[]tracefs.Finding{{Check: "permission", State: tracefs.Missing, Text: "no", Fix: "sudo ftgo doctor"}}, "; permission: no: $ sudo ftgo doctor"},
+	} {
+		if got := remedy(c.found); got != c.want {
+			t.Errorf("remedy %q, want %q", got, c.want)
+		}
+	}
+}

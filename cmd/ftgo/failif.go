@@ -1,0 +1,145 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
+	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
+)
+
+// failIf is the flag value of --fail-if: a condition on the numbers of a function. What
+// is not known, such as latencies of a function that never returned, fails nothing.
+type failIf struct {
+	text string
+	expr where.Expr
+}
+
+func (v *failIf) String() string { return v.text }
+
+func (v *failIf) Type() string { return "EXPR" }
+
+func (v *failIf) Set(text string) (err error) {
+	v.text = text
+	if v.expr, err = where.Parse(text); err != nil {
+		return err
+	}
+	return v.expr.Check(func(path string) (*gotype.Type, error) {
+		n, ok := rowNumbers[path]
+		if !ok {
+			return nil, fmt.Errorf("unknown number %q: there are %s", path, strings.Join(rowNumberNames(), ", "))
+		}
+		t, _ := gotype.Basic(n.typ)
+		return t, nil
+	})
+}
+
+// rowNumber is one number of a row, as conditions name it.
+type rowNumber struct {
+	typ string // of Go
+	of  func(stats.Row) (n uint64, known bool)
+}
+
+func counted(of func(stats.Row) uint64) rowNumber {
+	return rowNumber{"uint64", func(r stats.Row) (uint64, bool) { return of(r), true }}
+}
+
+// taken is a number of nanoseconds that only a function with latencies has.
+func taken(of func(*stats.Histogram) int64) rowNumber {
+	return rowNumber{"int64", func(r stats.Row) (uint64, bool) {
+		if r.Latency == nil || r.Latency.Count() == 0 {
+			return 0, false
+		}
+		return uint64(of(r.Latency)), true
+	}}
+}
+
+// rowNumbers have the names that they have in JSON.
+var rowNumbers = map[string]rowNumber{
+	"calls":     counted(func(r stats.Row) uint64 { return r.Calls }),
+	"completed": counted(func(r stats.Row) uint64 { return r.Completed }),
+	"unwound":   counted(func(r stats.Row) uint64 { return r.Unwound }),
+	"open":      counted(func(r stats.Row) uint64 { return r.Open }),
+	"lost":      counted(func(r stats.Row) uint64 { return r.Lost }),
+	"rate":      counted(func(r stats.Row) uint64 { return uint64(r.Rate) }),
+	"errors":    {"uint64", func(r stats.Row) (uint64, bool) { return r.Errors, r.ReturnsErrors }},
+	"min":       taken((*stats.Histogram).Min),
+	"mean":      taken((*stats.Histogram).Mean),
+	"p50":       taken(func(h *stats.Histogram) int64 { return h.Quantile(0.5) }),
+	"p90":       taken(func(h *stats.Histogram) int64 { return h.Quantile(0.9) }),
+	"p99":       taken(func(h *stats.Histogram) int64 { return h.Quantile(0.99) }),
+	"max":       taken((*stats.Histogram).Max),
+	"sum":       taken((*stats.Histogram).Sum),
+}
+
+func rowNumberNames() []string {
+	var names []string
+	for name := range rowNumbers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// rowCall makes a row what conditions ask.
+type rowCall struct{ row stats.Row }
+
+func (c rowCall) Value(path string) *capture.Value {
+	number := rowNumbers[path]
+	t, _ := gotype.Basic(number.typ)
+	n, known := number.of(c.row)
+	if !known {
+		return nil
+	}
+	return &capture.Value{Name: path, Type: t, Num: n}
+}
+
+func (c rowCall) Message(*capture.Value) (capture.Value, bool) { return capture.Value{}, false }
+
+// check is an error if the condition is true of one of the rows.
+func (v *failIf) check(rows []stats.Row) error {
+	if v.text == "" {
+		return nil
+	}
+	var failing []string
+	for _, row := range rows {
+		if v.expr.Eval(rowCall{row}) == where.True {
+			failing = append(failing, v.explain(row))
+		}
+	}
+	if len(failing) == 0 {
+		return nil
+	}
+	return &statusError{exitFailIf, fmt.Errorf("%s: true of %s%s", v.text, failing[0], andOthers(len(failing)-1))}
+}
+
+func andOthers(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and of %d more", n)
+}
+
+// explain is a function with the numbers that the condition asks for.
+func (v *failIf) explain(row stats.Row) string {
+	var b strings.Builder
+	b.WriteString(render.Escape(row.Name))
+	for i, ref := range v.expr.Refs() {
+		number := rowNumbers[ref.Path]
+		n, known := number.of(row)
+		text := fmt.Sprint(n)
+		switch {
+		case !known:
+			text = "not known"
+		case number.typ == "int64":
+			text = render.Duration(int64(n))
+		}
+		b.WriteString([]string{" (", ", "}[min(i, 1)] + ref.Path + " " + text)
+	}
+	b.WriteString(")")
+	return b.String()
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ftgo/ftgo/parse"
+)
+
+// maxComm is how much of a process's name the kernel keeps (TASK_COMM_LEN less its zero).
+const maxComm = 15
+
+// defineFollowing defines the flags that say which processes are wanted, -p aside.
+func (o *options) defineFollowing(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.fork, "fork", false, "with -p or -- PROGRAM, also the processes that these start, and theirs")
+	fs.StringVar(&o.comm, "comm", "", "only processes of this `NAME`, as ps -o comm shows it, as long as they have it")
+}
+
+// checkFollowing refuses what contradicts itself.
+func (o *options) checkFollowing(name string) error {
+	switch {
+	case o.fork && len(o.pids) == 0 && len(o.program) == 0:
+		return usage("%s: --fork goes with -p PID or -- PROGRAM: else every process of BINARY is probed", name)
+	case o.comm != "" && len(o.pids) > 0:
+		return usage("%s: -p and --comm exclude each other", name)
+	case o.comm != "" && o.fork:
+		return usage("%s: --fork and --comm exclude each other", name)
+	}
+	if o.perPID && o.sched {
+		return usage("%s: --sched adds up what calls of all processes waited for: not with --per-pid", name)
+	}
+	o.comm = o.comm[:min(len(o.comm), maxComm)]
+	return nil
+}
+
+// restricted: not all processes of the file are wanted.
+func (o *options) restricted() bool { return len(o.pids) > 0 || o.fork || o.comm != "" }
+
+// following knows the processes that are wanted where these change: with --fork and
+// --comm. It learns that from events of the kernel, which come in order of time with the
+// hits of probes, so that nothing is too short to be seen. They are of all processes:
+// the kernel's own filter loses a process which another thread than its first executes a
+// program in (see tracefs.KernelSession).
+type following struct {
+	comm   string
+	wanted map[int]bool
+	// tasks are the threads of wanted processes, for --fork; a number whose thread has
+	// ended stays until it is used again.
+	tasks map[int]int
+	// program is the number of PROGRAM's process until the event comes that it was started.
+	program int
+	// process finds a thread's process.
+	process func(tid int) int
+	names   []string
+}
+
+// newFollowing is nil if the wanted processes are known from the start.
+func newFollowing(o *options) *following {
+	f := &following{comm: o.comm, wanted: make(map[int]bool), tasks: make(map[int]int)}
+	switch {
+	case o.fork:
+		f.names = []string{"task:task_newtask"}
+	case o.comm != "":
+		f.names = []string{"task:task_newtask", "task:task_rename"}
+	default:
+		return nil
+	}
+	return f
+}
+
+// events are the kernel's that it takes.
+func (f *following) events() []string {
+	if f == nil {
+		return nil
+	}
+	return f.names
+}
+
+// begin looks for what is there already; events have been recorded since before.
+func (f *following) begin(pids []int, process func(tid int) int) error {
+	f.process = process
+	for _, pid := range pids {
+		if err := f.family(pid); err != nil {
+			return err
+		}
+	}
+	if f.comm == "" {
+		return nil
+	}
+	all, err := processes()
+	for _, pid := range all {
+		if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && strings.TrimSuffix(string(name), "\n") == f.comm {
+			f.wanted[pid] = true
+		}
+	}
+	return err
+}
+
+// family adds a process, and those that it has started and that are there.
+func (f *following) family(pid int) error {
+	if err := f.add(pid); err != nil {
+		return err
+	}
+	for grown := true; grown; {
+		all, err := processes()
+		if err != nil {
+			return err
+		}
+		grown = false
+		for _, child := range all {
+			if stat, alive := readStat(child); !alive || f.wanted[child] || !f.wanted[stat.parent] {
+				continue
+			}
+			if f.add(child) == nil { // else it has just ended
+				grown = true
+			}
+		}
+	}
+	return nil
+}
+
+// add adds a process with the threads that it has.
+func (f *following) add(pid int) error {
+	tids, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		return fmt.Errorf("list threads of process %d: %w", pid, err)
+	}
+	f.wanted[pid], f.tasks[pid] = true, pid
+	for _, tid := range tids {
+		if n, err := strconv.Atoi(tid.Name()); err == nil {
+			f.tasks[n] = pid
+		}
+	}
+	return nil
+}
+
+// started adds PROGRAM's process, before anything of it has been read.
+func (f *following) started(pid int) {
+	if f == nil || f.comm != "" {
+		return
+	}
+	f.wanted[pid], f.tasks[pid], f.program = true, pid, pid
+}
+
+// cloneThread says of a new thread that it is no process (include/uapi/linux/sched.h).
+const cloneThread = 0x10000
+
+// take gets the next event of those named.
+func (f *following) take(name string, ev *parse.KernelEvent) {
+	var comm string
+	var flags uint64
+	task := ev.TID // task:task_rename has no number of its own since Linux 6.14
+	for _, field := range ev.AppendFields(nil) {
+		switch field.Name {
+		case "pid":
+			task = int(field.Num)
+		case "clone_flags":
+			flags = field.Num
+		case "comm", "newcomm":
+			comm = string(field.Text)
+		}
+	}
+	switch {
+	case name == "task:task_newtask" && f.comm == "":
+		f.born(ev.TID, task, flags&cloneThread != 0)
+	case name == "task:task_newtask" && flags&cloneThread != 0:
+	case name == "task:task_rename" && f.process(task) != 0 && f.process(task) != task: // a thread
+	case comm == f.comm:
+		f.wanted[task] = true
+	default:
+		delete(f.wanted, task)
+	}
+}
+
+// born notes a new thread of parent's process, or that process's child.
+func (f *following) born(parent, task int, thread bool) {
+	if task == f.program {
+		f.program = 0
+		return
+	}
+	pid, ours := f.tasks[parent]
+	switch {
+	case ours && thread:
+		f.tasks[task] = pid
+	case ours:
+		f.tasks[task], f.wanted[task] = task, true
+	case f.tasks[task] != 0 && f.process(task) == f.tasks[task]:
+		// Seen in /proc before its event was read, and its parent has ended.
+	default: // the number was one of ours
+		delete(f.tasks, task)
+		delete(f.wanted, task)
+	}
+}
+
+// anyAlive tells whether a process that is followed lives.
+func (k *kernelEvents) anyAlive() bool {
+	if k == nil || k.following == nil {
+		return false
+	}
+	for pid := range k.following.wanted {
+		if processAlive(pid) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,316 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// member is a process of testdata/family that has come to its step stdin, or what starts it.
+type member struct {
+	*process
+	in io.Closer
+}
+
+// family starts a command that runs the target, and waits until it is ready.
+func family(t *testing.T, command ...string) *member {
+	t.Helper()
+	m := &member{process: &process{Cmd: exec.Command(command[0], command[1:]...)}}
+	var err error
+	if m.in, err = m.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := m.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Stderr = &m.err
+	if err := m.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.in.Close(); m.Process.Kill(); m.Wait() })
+	m.lines = bufio.NewReader(pipe)
+	if line, err := m.lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, "ready") {
+		t.Fatalf("%q said %q, %v\n%s", command, line, err, m.err.String())
+	}
+	return m
+}
+
+// goOn lets a member do its other steps, and waits until it has.
+func (m *member) goOn(t *testing.T) {
+	t.Helper()
+	m.in.Close()
+	if err := m.Wait(); err != nil {
+		t.Errorf("%q: %v\n%s", m.Args, err, m.err.String())
+	}
+}
+
+func (m *member) pid() string { return fmt.Sprint(m.Process.Pid) }
+
+// familySteps call main.work 3 + 5 + 7·11 + 13 + 1 + 2 + 17 + 19 times: in the process itself, in
+// children, in processes whose parents are gone, and after it has executed itself on
+// another thread than its first.
+var familySteps = strings.Fields("work=3 child=5 many=7:11 orphan=13 fork=work=1,orphan=2 thread work=17 orphan=19")
+
+const (
+	familyCalls = 3 + 5 + 7*11 + 13 + 1 + 2 + 17 + 19
+	ownCalls    = 3 + 17
+)
+
+// workCalls are the calls that a run has counted.
+func workCalls(t *testing.T, r result, want uint64) {
+	t.Helper()
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	o := readObserved(t, r.stdout)
+	f := o.functions["main.work"]
+	if f.Calls != want || f.Lost != 0 || f.Completed+f.Unwound+f.Open > 0 && f.Completed != want {
+		t.Errorf("%d calls, %d completed, %d lost, want %d\n%s", f.Calls, f.Completed, f.Lost, want, r.stderr)
+	}
+	if s := o.summary; s.Delivered+s.Lost != s.Hits {
+		t.Errorf("delivered %d + lost %d is not hits %d", s.Delivered, s.Lost, s.Hits)
+	}
+}
+
+// TestKernelFork: all descendants of PROGRAM are followed, however short they live, and
+// nobody else.
+func TestKernelFork(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "family")
+	for _, args := range [][]string{{"probe"}, {"probe", "--reader", "raw"}, {"count"}} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			stranger := family(t, target, "stdin", "many=5:101")
+			go func() { time.Sleep(100 * time.Millisecond); stranger.in.Close() }()
+			args := append(args, "-o", "json", "--fork", target, "main.work", "--", target)
+			workCalls(t, ftgo(t, append(args, familySteps...)...), familyCalls)
+			stranger.goOn(t)
+		})
+	}
+}
+
+// attached runs a command on a process that waits, and returns what it has seen when the
+// process has ended.
+func attached(t *testing.T, m *member, args ...string) result {
+	t.Helper()
+	p := tracer(t, args...)
+	m.goOn(t)
+	return p.result(t)
+}
+
+func (p *process) result(t *testing.T) result {
+	t.Helper()
+	code := p.end(t)
+	return result{code, p.out.String(), p.err.String()}
+}
+
+// TestKernelForkAttached: with -p, those that the process has started before are followed, too.
+func TestKernelForkAttached(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "family")
+	for _, command := range []string{"probe", "count"} {
+		m := family(t, append([]string{target, "fork=stdin,work=23,orphan=29"}, familySteps...)...)
+		r := attached(t, m, command, "-o", "json", "--fork", "-p", m.pid(), "main.work")
+		workCalls(t, r, 23+29+familyCalls)
+		if !strings.Contains(r.stderr, "ended") {
+			t.Errorf("the end is not told:\n%s", r.stderr)
+		}
+		// Without --fork these are others.
+		m = family(t, append([]string{target, "stdin"}, familySteps...)...)
+		workCalls(t, attached(t, m, command, "-o", "json", "-p", m.pid(), "main.work"), ownCalls)
+	}
+}
+
+// TestKernelComm: processes that have the name are counted as long as they have it, whether
+// they run already, take it, get it from the program they execute, or from their parent.
+func TestKernelComm(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "family")
+	for _, command := range []string{"probe", "count"} {
+		named := family(t, target, "name=ftgo-test-comm-x", "stdin", "work=3", "name=other", "work=101")
+		late := family(t, target, "work=101", "stdin", "work=101", "name=ftgo-test-comm-", "work=5", "child=101", "fork=work=101,name=ftgo-test-comm-,work=7", "exec", "work=101")
+		p := tracer(t, command, "-o", "json", "--comm", "ftgo-test-comm-x", target, "main.work")
+		named.goOn(t)
+		late.goOn(t)
+		p.Process.Signal(syscall.SIGINT)
+		workCalls(t, p.result(t), 3+5+7)
+	}
+}
+
+// TestKernelContainer: -p takes a process that has pid and mount namespaces, and a root, of
+// its own, by its number outside.
+func TestKernelContainer(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "family", "-tags", "osusergo,netgo")
+	for _, tool := range []string{"unshare", "chroot", "mount"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is not installed", tool)
+		}
+	}
+	root := t.TempDir()
+	copyFile(t, target, root+"/family")
+	// The file is on a file system that is not mounted outside.
+	script := `set -e
+mount -t tmpfs none "$0" && cp "$1" "$0"/family && mkdir "$0"/proc && mount -t proc none "$0"/proc
+exec chroot "$0" /family stdin work=3 child=5 orphan=7 thread work=11`
+	for _, c := range []struct {
+		flag string
+		want uint64
+	}{{"", 3 + 11}, {"--fork", 3 + 5 + 7 + 11}} {
+		m := family(t, "unshare", "-fpm", "--mount-proc", "sh", "-c", script, root, target)
+		inside := childOf(t, m.Process.Pid)
+		args := []string{"probe", "-o", "json", "-p", fmt.Sprint(inside), "main.work"}
+		if c.flag != "" {
+			args = append(args, c.flag)
+		}
+		workCalls(t, attached(t, m, args...), c.want)
+	}
+}
+
+// childOf is the only child of a process.
+func childOf(t *testing.T, parent int) int {
+	t.Helper()
+	all, err := processes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range all {
+		if stat, alive := readStat(pid); alive && stat.parent == parent {
+			return pid
+		}
+	}
+	t.Fatalf("process %d has no child", parent)
+	return 0
+}
+
+// TestKernelStopped: a target that is stopped for a while has not ended, and its calls last.
+func TestKernelStopped(t *testing.T) {
+	tracetest.Kernel(t)
+	m := family(t, fixture.Build(t, "family"), "stdin", "work=3", "held", "stdin", "work=5")
+	p := tracer(t, "probe", "-o", "json", "-p", m.pid(), "main.work", "main.held")
+	if _, err := m.in.(io.Writer).Write([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.lines.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	m.Process.Signal(syscall.SIGSTOP)
+	time.Sleep(600 * time.Millisecond) // so often is looked whether it is there
+	m.Process.Signal(syscall.SIGCONT)
+	m.goOn(t)
+	r := p.result(t)
+	workCalls(t, r, 8)
+	if held := readObserved(t, r.stdout).functions["main.held"]; held.Completed != 1 || held.NS.Min < 600e6 {
+		t.Errorf("held: %+v", held)
+	}
+}
+
+// TestKernelExec: calls that are open when the process executes a program stay open, and
+// nothing of the next program is taken for theirs, though it has the same addresses.
+func TestKernelExec(t *testing.T) {
+	tracetest.Kernel(t)
+	for _, flags := range [][]string{nil, {"-buildmode=pie"}} {
+		m := family(t, append([]string{fixture.Build(t, "family", flags...)}, strings.Fields("stdin work=3 held work=5 exec work=7 held work=9 thread held held work=11")...)...)
+		r := attached(t, m, "probe", "-o", "json", "-p", m.pid(), "main.work", "main.held", "main.main")
+		workCalls(t, r, 3+5+7+9+11)
+		o := readObserved(t, r.stdout)
+		for name, want := range map[string]bookedFunction{
+			"main.held": {4, 2, 0, 2}, "main.main": {2, 1, 0, 1}, // the first had begun before
+		} {
+			f := o.functions[name]
+			if got := (bookedFunction{f.Calls, f.Completed, f.Unwound, f.Open}); got != want {
+				t.Errorf("%s: %+v, want %+v", name, got, want)
+			}
+		}
+		if strings.Contains(r.stderr, "another program") {
+			t.Errorf("it is the same program:\n%s", r.stderr)
+		}
+	}
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Skip(err)
+	}
+	m := family(t, fixture.Build(t, "family"), "stdin", "work=3", "run="+sleep, "1")
+	r := attached(t, m, "probe", "-o", "json", "-p", m.pid(), "main.work")
+	workCalls(t, r, 3)
+	if n := strings.Count(r.stderr, fmt.Sprintf("process %s runs another program now", m.pid())); n != 1 {
+		t.Errorf("another program was told %d times, want once:\n%s", n, r.stderr)
+	}
+}
+
+// TestKernelManyProcesses: hundreds of short programs in one run.
+func TestKernelManyProcesses(t *testing.T) {
+	tracetest.Kernel(t)
+	for _, args := range [][]string{{"probe"}, {"probe", "--reader", "raw"}, {"count"}} {
+		for _, flags := range [][]string{nil, {"-buildmode=pie"}} {
+			target := fixture.Build(t, "family", flags...)
+			args := append(args, "-o", "json", target, "main.work", "--", target, "many=151:3")
+			workCalls(t, ftgo(t, args...), 151*3)
+		}
+	}
+}
+
+// TestKernelReplaced: that the file is another one now is said once.
+func TestKernelReplaced(t *testing.T) {
+	tracetest.Kernel(t)
+	path := t.TempDir() + "/family"
+	copyFile(t, fixture.Build(t, "family"), path)
+	m := family(t, path, "stdin", "work=3")
+	p := tracer(t, "probe", "-o", "json", path, "main.work")
+	copyFile(t, path, path+".new")
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(600 * time.Millisecond) // so often is looked
+	family(t, path, "stdin", "work=101").goOn(t)
+	m.goOn(t)
+	p.Process.Signal(syscall.SIGINT)
+	r := p.result(t)
+	workCalls(t, r, 3)
+	if n := strings.Count(r.stderr, "was replaced on disk"); n != 1 {
+		t.Errorf("said %d times, want once:\n%s", n, r.stderr)
+	}
+}
+
+// TestKernelPerPID: each process has rows of its own, which stay when it has ended.
+func TestKernelPerPID(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "family")
+	for _, command := range []string{"probe", "count"} {
+		first := family(t, target, "stdin", "work=3", "held")
+		p := tracer(t, command, "-o", "json", "--per-pid", target, "main.work", "main.held")
+		second := family(t, target, "stdin", "work=5", "exec", "work=7", "child=11")
+		first.goOn(t)
+		time.Sleep(1500 * time.Millisecond) // what is known of it is dropped
+		second.goOn(t)
+		p.Process.Signal(syscall.SIGINT)
+		r := p.result(t)
+		got := make(map[string]int)
+		var child string
+		for _, l := range jsonLines(t, r.stdout, "function") {
+			pid := fmt.Sprint(l["pid"])
+			if pid != first.pid() && pid != second.pid() {
+				child = pid
+			}
+			got[fmt.Sprint(l["function"], " ", pid)] += int(l["calls"].(float64))
+		}
+		want := map[string]int{"main.work " + first.pid(): 3, "main.held " + first.pid(): 1, "main.work " + second.pid(): 12, "main.work " + child: 11}
+		if fmt.Sprint(got) != fmt.Sprint(want) || r.code != 0 {
+			t.Errorf("%s: %v, want %v\n%s%s", command, got, want, r.stdout, r.stderr)
+		}
+	}
+	for format, want := range map[string]string{"csv": "function,pid,calls,", "table": "FUNCTION     PID  CALLS"} {
+		if r := ftgo(t, "count", "-o", format, "--per-pid", target, "main.work", "--", target, "work=3"); r.code != 0 || !strings.HasPrefix(r.stdout, want[:min(len(want), 12)]) || !strings.Contains(r.stdout, want[len(want)-5:]) {
+			t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// TestHeldCalls: calls that end before the costs of probes are known are timed as those
+// that end later.
+func TestHeldCalls(t *testing.T) {
+	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
+	costs := hitCosts{emulated: hitCost{call: 100, within: 10}}
+	calls := []parse.Call{
+		{PID: 7, Goid: 1, Depth: 1, End: 160, Outcome: parse.Returned},
+		{PID: 7, Goid: 1, Depth: 1, End: 170, Outcome: parse.Unwound},
+		{PID: 7, Goid: 1, Depth: 0, End: 900, Nested: 2, Outcome: parse.Returned},
+		{PID: 7, Goid: 2, Depth: 0, End: 500, Outcome: parse.Returned},
+	}
+	timed := func(measuredAt int) *tally {
+		tl := newTally(plan, false)
+		tl.costs = newMeasuring(uprobe.Latency, 0)
+		for i := range calls {
+			if i == measuredAt {
+				tl.costs.costs = costs
+				close(tl.costs.measured)
+			}
+			again := calls[i] // who hands on a call may use its memory again
+			tl.add(&again)
+			again = parse.Call{}
+		}
+		if measuredAt == len(calls) {
+			if len(tl.held) != len(calls) {
+				t.Errorf("%d calls are held, want %d", len(tl.held), len(calls))
+			}
+			tl.costs.costs = costs
+			close(tl.costs.measured)
+		}
+		tl.release()
+		return tl
+	}
+	want := timed(0)
+	if want.funcs[0].Completed != 3 || !want.net {
+		t.Fatalf("%d calls completed, net %v", want.funcs[0].Completed, want.net)
+	}
+	for at := 1; at <= len(calls); at++ {
+		got := timed(at)
+		if !reflect.DeepEqual(got.funcs, want.funcs) || len(got.held) > 0 {
+			t.Errorf("costs known after %d calls: %+v, want %+v", at, got.funcs, want.funcs)
+		}
+	}
+}

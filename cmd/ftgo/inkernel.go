@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// kept is a run of probe --in-kernel: the kernel keeps the histograms.
+type kept struct {
+	env     *env
+	opt     *options
+	sel     *selection
+	plan    *uprobe.HistogramPlan
+	program *program
+	session *tracefs.Histograms
+	out     io.Writer
+	armed   time.Time
+	screen  *render.Screen
+	last    []stats.Coarse
+	lastAt  time.Time
+	began   bool // a header has been written
+}
+
+// checkInKernel refuses what takes a stream of events.
+func checkInKernel(o *options) error {
+	switch {
+	case o.maxRate.given:
+		return usage("--in-kernel times all calls: not with --max-rate")
+	case o.errors:
+		return usage("--in-kernel keeps no results: not with --errors")
+	case o.stack > 0:
+		return usage("--in-kernel keeps no stacks: not with --stack, nor with -o folded or pprof")
+	case o.sched:
+		return usage("--in-kernel sees no single call: not with --sched")
+	case len(o.with) > 0:
+		return usage("--in-kernel sees no single call: not with --with")
+	case o.calls > 0:
+		return usage("--in-kernel sees no single call: not with --calls")
+	case o.rawLatency:
+		return usage("--in-kernel takes nothing off latencies: --raw-latency goes without saying")
+	case o.reader != tracefs.Pipe:
+		return usage("--in-kernel reads no events: not with --reader")
+	case o.auto.failing.text != "":
+		return usage("--in-kernel knows percentiles by bounds alone: not with --fail-if")
+	case o.fork || o.comm != "" || o.perPID:
+		return usage("--in-kernel does not tell processes apart: not with --fork, --comm or --per-pid")
+	case o.auto.wait:
+		return usage("--in-kernel takes a process that is there, or starts one: not with --wait")
+	case len(o.pids) > 1 || len(o.pids) == 0 && len(o.program) == 0 && !o.dryRun:
+		return usage("--in-kernel takes one -p PID, or -- PROGRAM: the kernel's histograms do not tell processes apart")
+	}
+	return nil
+}
+
+// inKernel is probe --in-kernel, from the arguments to the last line.
+func inKernel(ctx context.Context, e *env, o *options) (err error) {
+	if err := checkInKernel(o); err != nil {
+		return err
+	}
+	if err := checkProcesses(o); err != nil {
+		return err
+	}
+	k := &kept{env: e, opt: o}
+	if len(o.program) > 0 {
+		if k.program, err = o.findProgram(e); err != nil {
+			return err
+		}
+	}
+	if k.sel, err = selectFuncs(e, o); err != nil {
+		return err
+	}
+	defer k.sel.binary.Close()
+	if len(k.sel.points) > 0 {
+		return usage("--in-kernel takes functions, not instructions like %s", k.sel.points[0].Name)
+	}
+	var fsys *tracefs.FS
+	if !o.dryRun {
+		if fsys, err = openTracefs(e); err != nil {
+			return err
+		}
+		if err := fsys.CheckHistograms(); err != nil {
+			return err
+		}
+	}
+	if err := k.makePlan(); err != nil {
+		return err
+	}
+	out, done, err := o.output(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	k.out = out
+	if o.dryRun {
+		_, err = io.WriteString(out, k.definitions())
+		return err
+	}
+	if o.verbose {
+		fmt.Fprint(e.stderr, k.definitions())
+	}
+	if o.format == render.Table && o.interval > 0 && isTerminal(out) {
+		k.screen = render.NewScreen(out)
+	}
+	lost, err := k.run(ctx, fsys)
+	if err == nil && o.limited && lost > o.maxLost {
+		err = &statusError{exitLost, fmt.Errorf("%d events lost (--max-lost %d)", lost, o.maxLost)}
+	}
+	if err == nil && k.program != nil {
+		err = k.program.status()
+	}
+	return err
+}
+
+func (k *kept) makePlan() (err error) {
+	var decoded atomic.Int64
+	stop := k.env.progress(func() string {
+		return fmt.Sprintf("decoding functions: %d of %d", decoded.Load(), len(k.sel.funcs))
+	})
+	k.plan, err = uprobe.NewHistograms(k.sel.binary, k.sel.funcs, &decoded)
+	stop()
+	if err != nil {
+		return err
+	}
+	if len(k.plan.Funcs) == 0 {
+		first := k.plan.Skipped[0]
+		return nothing("%s: can't be probed in the kernel: %v%s", first.Func.Name, first.Reason, andMore(len(k.plan.Skipped)-1))
+	}
+	return nil
+}
+
+// definitions are the lines for uprobe_events, for people to read.
+func (k *kept) definitions() string {
+	var b strings.Builder
+	for _, ev := range []tracefs.Event{k.plan.Calls.Entry, k.plan.Calls.Return} {
+		for _, l := range ev.Definitions("ftgo", k.opt.binary) {
+			b.WriteString(l + "\n")
+		}
+	}
+	return b.String()
+}
+
+// run counts until there is a reason to end, and reports; whatever happens, everything is
+// removed.
+func (k *kept) run(ctx context.Context, fsys *tracefs.FS) (lost uint64, err error) {
+	defer func() { err = errors.Join(err, k.close()) }()
+	opt := tracefs.HistogramOptions{OpenCalls: k.env.openCalls}
+	if len(k.opt.pids) > 0 {
+		opt.PID = k.opt.pids[0]
+	}
+	k.session, err = tracefs.StartHistograms(ctx, fsys, k.plan.Target(), k.plan.Calls, opt)
+	if err != nil {
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			return 0, nil // told to end before it had begun
+		}
+		return 0, err
+	}
+	k.armed = time.Now()
+	k.announce()
+	if err := k.opt.auto.ready.tell(); err != nil {
+		return 0, err
+	}
+	if k.program != nil {
+		if err := k.program.start(); err != nil {
+			return 0, err
+		}
+	}
+	if err := k.wait(ctx); err != nil {
+		return 0, err
+	}
+	if err := k.session.Stop(); err != nil {
+		return 0, err
+	}
+	seconds := time.Since(k.armed).Seconds()
+	reading, err := k.session.Read()
+	if err != nil {
+		return 0, err
+	}
+	// The table can wait for the probes to be gone; who reads it may be slow.
+	if err := k.close(); err != nil {
+		return 0, err
+	}
+	return reading.Lost, k.final(reading, seconds)
+}
+
+func (k *kept) announce() {
+	k.env.say("probing %s in %s at %s, in the kernel, %s", plural(len(k.plan.Funcs), "function"), k.opt.binary, plural(k.plan.Probes(), "place"), k.opt.until())
+}
+
+// wait returns when there is a reason to end.
+func (k *kept) wait(ctx context.Context) error {
+	if k.opt.duration > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, k.opt.duration)
+		defer cancel()
+	}
+	var ends <-chan struct{}
+	if k.program != nil {
+		ends = k.program.done
+	}
+	alive := time.NewTicker(200 * time.Millisecond)
+	defer alive.Stop()
+	var tick <-chan time.Time
+	if k.opt.interval > 0 {
+		ticker := time.NewTicker(k.opt.interval)
+		defer ticker.Stop()
+		tick = ticker.C
+	}
+	for {
+		select {
+		case <-ends:
+			return nil
+		case <-ctx.Done():
+			return nil
+		case <-tick:
+			if err := k.interval(); err != nil {
+				return err
+			}
+		case <-alive.C:
+			if len(k.opt.pids) > 0 && !processAlive(k.opt.pids[0]) {
+				k.env.say("process %d has ended", k.opt.pids[0])
+				return nil
+			}
+		}
+	}
+}
+
+func (k *kept) close() error {
+	var err error
+	if k.session != nil {
+		err = k.session.Close()
+	}
+	if k.program != nil && k.program.cmd.Process != nil {
+		k.program.end()
+	}
+	return err
+}

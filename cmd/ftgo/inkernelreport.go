@@ -1,0 +1,145 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+// rows are the functions' numbers since the run began.
+func (k *kept) rows(r tracefs.HistogramReading) []stats.Coarse {
+	rows := make([]stats.Coarse, len(r.Funcs))
+	for i, f := range r.Funcs {
+		rows[i] = stats.Coarse{Name: k.plan.Funcs[i].Name, Calls: f.Calls, Completed: f.Completed, Sum: f.Sum, Log2: f.Log2}
+	}
+	return rows
+}
+
+// interval writes what has happened since the last one.
+func (k *kept) interval() error {
+	r, err := k.session.Read()
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	rows := k.rows(r)
+	all := slices.Clone(rows)
+	if k.last == nil {
+		k.last, k.lastAt = make([]stats.Coarse, len(rows)), k.armed
+	}
+	for i := range rows {
+		rows[i] = rows[i].Since(k.last[i])
+		rows[i].Settle(now.Sub(k.lastAt).Seconds(), false)
+		rows[i].Unfinished = 0 // most of them will end
+	}
+	k.last, k.lastAt = all, now
+	rows = k.arrange(rows)
+	if k.screen != nil {
+		width, height := terminalSize(k.out)
+		var b strings.Builder
+		if err := render.Coarse(&b, render.Table, rows, render.Options{Width: width}); err != nil {
+			return err
+		}
+		return k.screen.Draw(b.String(), "", width, height)
+	}
+	if k.opt.format == render.Table {
+		if _, err := fmt.Fprintf(k.out, "%s\n", now.Format(time.TimeOnly)); err != nil {
+			return err
+		}
+	}
+	return k.write(rows)
+}
+
+// arrange sorts rows by calls, leaves out functions that only a wildcard named and nobody
+// called, and keeps the top ones.
+func (k *kept) arrange(rows []stats.Coarse) []stats.Coarse {
+	var shown []stats.Coarse
+	for i, row := range rows {
+		if row.Calls > 0 || row.Completed > 0 || k.sel.named[k.plan.Funcs[i].Func] {
+			shown = append(shown, row)
+		}
+	}
+	slices.SortStableFunc(shown, func(a, b stats.Coarse) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Name, b.Name))
+	})
+	if k.opt.top > 0 && len(shown) > k.opt.top {
+		shown = shown[:k.opt.top]
+	}
+	return shown
+}
+
+func (k *kept) write(rows []stats.Coarse) error {
+	width, _ := terminalSize(k.out)
+	err := render.Coarse(k.out, k.opt.format, rows, render.Options{Width: width, NoHeader: !bool(k.opt.auto.header) || k.began && k.opt.format != render.Table})
+	k.began = true
+	return err
+}
+
+// final writes the totals.
+func (k *kept) final(r tracefs.HistogramReading, seconds float64) error {
+	summary := stats.Summary{
+		Hits: r.Hits, Delivered: r.Hits - r.Lost, Lost: r.Lost, Probes: k.plan.Probes(), Functions: len(k.plan.Funcs),
+		Seconds: seconds, Clock: tracefs.HistogramClock, LatencyMeasured: true, Skipped: k.limits(),
+	}
+	all := k.rows(r)
+	for i := range all {
+		all[i].Settle(seconds, r.Lost > 0)
+	}
+	rows := k.arrange(all)
+	table := k.opt.format == render.Table
+	switch {
+	case table && k.opt.interval > 0:
+		if _, err := io.WriteString(k.out, "total\n"); err != nil {
+			return err
+		}
+	case !table && k.opt.format != render.JSON && k.opt.interval > 0:
+		return k.footer(all, summary) // totals among rows of intervals would be counted twice
+	}
+	if err := k.write(rows); err != nil {
+		return err
+	}
+	if k.opt.hist && table {
+		if err := render.CoarseHistograms(k.out, rows); err != nil {
+			return err
+		}
+	}
+	if k.opt.format == render.JSON {
+		return render.SummaryJSON(k.out, summary)
+	}
+	return k.footer(all, summary)
+}
+
+// limits are the functions that are not probed, and those of which not all calls are seen.
+func (k *kept) limits() []stats.Skipped {
+	limits := slices.Clone(k.sel.skipped)
+	for _, s := range k.plan.Skipped {
+		limits = append(limits, stats.Skipped{Function: s.Func.Name, Reason: s.Reason.Error()})
+	}
+	for _, f := range k.plan.Funcs {
+		if !f.Returns {
+			limits = append(limits, stats.Skipped{Function: f.Name, Reason: "has no return: only its calls are counted"})
+		}
+		if k.opt.format != render.Table || !k.sel.named[f.Func] {
+			continue
+		}
+		if reason := alsoInlined(k.sel.binary, f.Name); reason != "" {
+			limits = append(limits, stats.Skipped{Function: f.Name, Reason: reason})
+		}
+	}
+	return limits
+}
+
+// footer says how far the numbers can be trusted: with --quiet only if not all the way.
+func (k *kept) footer(rows []stats.Coarse, summary stats.Summary) error {
+	if k.env.quiet && summary.Lost == 0 {
+		return nil
+	}
+	return render.CoarseFooter(k.env.stderr, rows, summary)
+}

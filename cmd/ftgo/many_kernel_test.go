@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// TestKernelTwentyAtOnce: as many runs on the same functions of the same file, begun and
+// ended at once, count what they are to count.
+func TestKernelTwentyAtOnce(t *testing.T) {
+	f := tracetest.Kernel(t)
+	path := fixture.Build(t, "exact")
+	type waiting struct {
+		*exec.Cmd
+		in  io.Closer
+		out bytes.Buffer
+	}
+	var targets [2]waiting
+	for i := range targets {
+		w := &targets[i]
+		w.Cmd = exec.Command(path, "-stdin")
+		in, err := w.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.in = in
+		errs, err := w.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Stdout = &w.out
+		if err := w.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { w.Process.Kill(); w.Wait() })
+		if _, err := bufio.NewReader(errs).ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	functions := []string{"main.upper", "main.middle", "main.lower", "main.returns"}
+	kinds := []struct {
+		args      []string
+		processes uint64 // of which it sees the calls
+	}{
+		{[]string{"probe", "-o", "json", path}, 2},
+		{[]string{"count", "-o", "json", path}, 2},
+		{[]string{"probe", "-o", "json", "-p", fmt.Sprint(targets[0].Process.Pid)}, 1},
+		{[]string{"probe", "-o", "json", "--reader", "raw", path}, 2},
+		{[]string{"count", "-o", "json", "-p", fmt.Sprint(targets[1].Process.Pid)}, 1},
+	}
+	var runs []*process
+	for i := range 20 {
+		runs = append(runs, launch(t, slices.Concat(kinds[i%len(kinds)].args, functions)...))
+	}
+	for _, p := range runs {
+		p.await(t)
+	}
+	for i := range targets {
+		targets[i].in.Close()
+	}
+	for i := range targets {
+		if err := targets[i].Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, p := range runs {
+		p.Process.Signal(syscall.SIGINT)
+	}
+	b := readBooks(t, targets[0].out.String())
+	for i, p := range runs {
+		kind := kinds[i%len(kinds)]
+		if code := p.end(t); code != 0 {
+			t.Errorf("%q: status %d\n%s", kind.args, code, p.err.String())
+			continue
+		}
+		o := readObserved(t, p.out.String())
+		for _, name := range functions {
+			got, want := o.functions[name], b.Functions[name]
+			if got.Calls != kind.processes*want.Calls || want.Calls == 0 {
+				t.Errorf("%q: %s: %d calls, want %d times %d", kind.args, name, got.Calls, kind.processes, want.Calls)
+			}
+			if kind.args[0] == "probe" && (got.Completed != kind.processes*want.Completed || got.Unwound != kind.processes*want.Unwound) {
+				t.Errorf("%q: %s: %d completed and %d unwound, want %d times %+v", kind.args, name, got.Completed, got.Unwound, kind.processes, want)
+			}
+		}
+		if s := o.summary; s.Lost != 0 || s.Delivered != s.Hits {
+			t.Errorf("%q: %d hits, %d delivered, %d lost", kind.args, s.Hits, s.Delivered, s.Lost)
+		}
+		nothingOf(t, f, p.Process.Pid)
+	}
+}

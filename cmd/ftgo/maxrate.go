@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// manyFuncs is how many functions wildcards may select before they are counted first: to
+// place the three probes or so of each takes a second from there on, and twice as many
+// take four times as long; and among so many there are some that are called all the time,
+// whatever the program.
+const manyFuncs = 500
+
+// maxRate is the flag value of --max-rate.
+type maxRate struct {
+	// perSecond is how often functions may be called to be timed; 0 times all.
+	perSecond float64
+	given     bool
+}
+
+func (m *maxRate) String() string {
+	if !m.given {
+		return ""
+	}
+	return strconv.FormatFloat(m.perSecond, 'f', -1, 64)
+}
+
+func (m *maxRate) Type() string { return "N" }
+
+func (m *maxRate) Set(text string) error {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(n >= 0 && n <= 1e12) {
+		return fmt.Errorf("parse rate %q: not a number of calls per second", text)
+	}
+	*m = maxRate{n, true}
+	return nil
+}
+
+// countFirst tells of which functions calls are to be counted before any is timed; nil
+// is none. Calls that are only counted have no stack, no kernel events and nothing to split, and are
+// of no process, so with --stack, --with, --sched and --per-pid it is none.
+func (o *options) countFirst(s *selection, mode uprobe.Mode, f tracefs.Features) func(*offsets.Func) bool {
+	switch {
+	case mode != uprobe.Latency || !o.timesCalls || o.stack > 0 || len(o.with) > 0 || o.sched || o.perPID:
+		return nil
+	case o.maxRate.given:
+		if o.maxRate.perSecond == 0 {
+			return nil
+		}
+		return func(*offsets.Func) bool { return true }
+	case len(s.funcs)-len(s.named) <= manyFuncs || !f.Append:
+		return nil
+	}
+	return func(fn *offsets.Func) bool { return !s.named[fn] }
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// Errors for what old kernels can't do.
+var (
+	errTopLevel = errors.New("this kernel records uprobes at the top level of tracefs alone (Linux before 3.14), which everybody shares; --force uses it, with its buffer emptied, and puts its settings back")
+	errNoMemory = errors.New("this kernel fetches registers alone, no memory (Linux before 3.14): calls can be counted (ftgo count), and shown as they begin (ftgo trace --entries)")
+)
+
+// kernelAllows refuses what the kernel can't do at all, or not without consent.
+func (t *tracing) kernelAllows(mode uprobe.Mode) error {
+	if _, watches := t.view.(*watcher); !t.features.Memory && (watches || mode == uprobe.Latency && t.needsGoroutines()) {
+		return &statusError{exitKernel, errNoMemory}
+	}
+	if !t.features.Memory && t.opt.stack != 0 {
+		return &statusError{exitKernel, errNoMemory}
+	}
+	if !t.features.Instances && len(t.opt.with) > 0 {
+		return &statusError{exitKernel, errors.New("--with: kernel events are recorded in instances alone, which this kernel leaves empty (Linux before 3.14)")}
+	}
+	if !t.features.Instances && !t.opt.force {
+		return &statusError{exitKernel, errTopLevel}
+	}
+	if !t.features.Memory && mode == uprobe.Entries {
+		t.env.say("this kernel fetches registers alone, no memory: neither goroutines nor what pointers and strings lead to are shown")
+	}
+	return nil
+}
+
+// needsGoroutines tells whether calls can't be told apart by thread.
+func (t *tracing) needsGoroutines() bool {
+	for _, f := range t.sel.funcs {
+		if f.ABI != offsets.SystemV {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	// probesAlone is how many probes are placed without being asked where each is an event
+	// of its own, and disarming is how long each then takes to disarm.
+	probesAlone = 250
+	disarming   = 32 * time.Millisecond
+)
+
+// checkProbes refuses more probes than are allowed.
+func (t *tracing) checkProbes() error {
+	probes, limit := t.plan.Probes(), t.opt.maxProbes
+	switch {
+	case t.opt.dryRun:
+	case limit > 0 && probes > limit:
+		return &statusError{exitUsage, fmt.Errorf("%d probes: more than --max-probes %d", probes, limit)}
+	case limit == 0 && !t.features.Append && probes > probesAlone:
+		takes := (time.Duration(probes) * disarming).Round(time.Second)
+		return &statusError{exitUsage, fmt.Errorf("%d probes, each an event of its own on this kernel (Linux before 5.4), which take %v to remove: name fewer functions, or give --max-probes %d", probes, takes, probes)}
+	}
+	return nil
+}

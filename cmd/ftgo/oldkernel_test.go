@@ -1,0 +1,277 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// Kernels that today's can be made to stand for.
+var (
+	linux44 = func(e *env) {
+		e.adjust = func(tracefs.Features) tracefs.Features {
+			return tracefs.Features{Memory: true, Instances: true, EventPID: true}
+		}
+	}
+	linux310 = func(e *env) {
+		e.adjust = func(tracefs.Features) tracefs.Features { return tracefs.Features{} }
+	}
+)
+
+// ftgoOn is ftgo on another kernel.
+func ftgoOn(t *testing.T, kernel func(*env), args ...string) result {
+	t.Helper()
+	var out, err bytes.Buffer
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	e := newEnv(&out, &err)
+	kernel(e)
+	code := e.run(ctx, args)
+	return result{code, out.String(), err.String()}
+}
+
+// TestKernelFallbacks does without each thing that some kernel does not have, and without
+// all of them, with either reader.
+func TestKernelFallbacks(t *testing.T) {
+	tracetest.Kernel(t)
+	without := func(clear func(*tracefs.Features)) func(*env) {
+		return func(e *env) {
+			e.adjust = func(f tracefs.Features) tracefs.Features { clear(&f); return f }
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		kernel func(*env)
+		raw    bool // only: the other reader has a test of its own
+		// few: an event for each place takes some 40 ms to disarm; or little depends on it.
+		few bool
+	}{
+		{"append", without(func(f *tracefs.Features) { f.Append = false }), true, true},
+		{"emulated push", without(func(f *tracefs.Features) { f.PushEmulated = false }), true, false},
+		{"record-tgid", without(func(f *tracefs.Features) { f.RecordTGID = false }), false, false},
+		{"arrays", without(func(f *tracefs.Features) { f.Arrays = false }), false, false},
+		{"event-fork", without(func(f *tracefs.Features) { f.EventFork = false }), false, true},
+		{"set_event_pid", without(func(f *tracefs.Features) { f.EventPID = false }), false, true},
+		{"exact hits", without(func(f *tracefs.Features) { f.ExactHits = false }), true, false},
+		{"anything, as Linux 4.4", linux44, false, false},
+	} {
+		for _, reader := range []string{"pipe", "raw"} {
+			if c.raw && reader == "pipe" {
+				continue
+			}
+			t.Run(c.name+" "+reader, func(t *testing.T) {
+				patterns := []string{"--max-probes", "1000", "--reader", reader, "main.*"}
+				if c.few {
+					patterns = []string{"--reader", reader, "main.catch", "main.upper", "main.middle", "main.lower", "main.returns"}
+				}
+				o, b, r := observeTarget(t, c.kernel, "probe", fixture.Build(t, "exact"), patterns)
+				if r.code != 0 {
+					t.Fatalf("status %d\n%s", r.code, r.stderr)
+				}
+				for name := range b.Functions {
+					if _, asked := o.functions[name]; c.few && !asked {
+						delete(b.Functions, name)
+					}
+				}
+				same(t, o, b)
+				if o.summary.Lost != 0 {
+					t.Errorf("%d events lost", o.summary.Lost)
+				}
+			})
+		}
+	}
+}
+
+// TestKernelCountRecorded counts what is recorded, where the kernel's own count may be low.
+func TestKernelCountRecorded(t *testing.T) {
+	tracetest.Kernel(t)
+	for _, c := range []struct {
+		target, pattern string
+		args            []string
+	}{{"exact", "main.*", nil}, {"flood", "main.framed", []string{"-n", "20011"}}} {
+		o, b, r := observeTarget(t, linux44, "count", fixture.Build(t, c.target), []string{c.pattern}, c.args...)
+		if r.code != 0 {
+			t.Fatalf("status %d\n%s", r.code, r.stderr)
+		}
+		for name, f := range o.functions {
+			if want, booked := b.Functions[name]; booked && f.Calls != want.Calls {
+				t.Errorf("%s: %d calls, want %d", name, f.Calls, want.Calls)
+			}
+		}
+		if s := o.summary; s.Delivered+s.Lost != s.Hits || s.Lost != 0 {
+			t.Errorf("summary %+v", s)
+		}
+	}
+}
+
+// TestHitsAtLeast: the kernel's count may be below what was delivered.
+func TestHitsAtLeast(t *testing.T) {
+	plan := &uprobe.Plan{Funcs: make([]uprobe.Function, 1), Events: make([]uprobe.Event, 1)}
+	plan.Events[0].Add(uprobe.Place{Addr: 1, Offset: 1})
+	for _, c := range []struct{ counted, delivered, want uint64 }{{7, 9, 9}, {9, 7, 9}} {
+		h := sumHits(plan, [][]uint64{{c.counted}}, &parse.Books{Delivered: [][]uint64{{c.delivered}}})
+		if h.all != c.want || h.entries[0] != c.want || h.delivered != c.delivered {
+			t.Errorf("counted %d, delivered %d: %+v", c.counted, c.delivered, h)
+		}
+	}
+}
+
+// TestKernelWithoutArrays fetches word by word what else comes in arrays.
+func TestKernelWithoutArrays(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "lookup")
+	args := []string{"trace", "-o", "json", target, "main.lookup", "main.twice", "--", target, "-n", "101"}
+	shown := func(r result) string {
+		var b strings.Builder
+		for _, c := range jsonLines(t, r.stdout, "call") {
+			fmt.Fprintln(&b, c["function"], c["args"], c["results"], c["end"])
+		}
+		return b.String()
+	}
+	arrays := func(e *env) {
+		e.adjust = func(f tracefs.Features) tracefs.Features { f.Arrays = false; return f }
+	}
+	want := ftgo(t, args...)
+	if strings.Count(shown(want), "main.lookup") != 103 {
+		t.Fatalf("with arrays\n%s%s", shown(want), want.stderr)
+	}
+	for _, kernel := range []func(*env){arrays, linux44} {
+		if got := ftgoOn(t, kernel, args...); shown(got) != shown(want) {
+			t.Errorf("without arrays\n%s%s\nwith\n%s%s", shown(got), got.stderr, shown(want), want.stderr)
+		}
+	}
+}
+
+// TestKernelManyEvents: each probe that is an event of its own takes a moment to remove.
+func TestKernelManyEvents(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "exact")
+	for _, c := range []struct {
+		kernel func(*env)
+		args   []string
+		want   string
+	}{
+		{linux44, []string{target, "runtime.*"}, "each an event of its own"},
+		{linux44, []string{"--max-probes", "300", target, "runtime.*"}, "more than --max-probes 300"},
+		{func(*env) {}, []string{"--max-probes", "3", target, "main.*"}, "more than --max-probes 3"},
+	} {
+		r := ftgoOn(t, c.kernel, append([]string{"probe"}, c.args...)...)
+		if r.code != exitUsage || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%q: status %d, %s", c.args, r.code, r.stderr)
+		}
+	}
+}
+
+// topLevel is what of the top level everybody sees.
+func topLevel(t *testing.T, f *tracefs.FS) string {
+	t.Helper()
+	var b strings.Builder
+	for _, name := range []string{"trace_clock", "buffer_size_kb", "tracing_on", "set_event", "current_tracer"} {
+		text, err := os.ReadFile(filepath.Join(f.Dir(), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The first use of a buffer gives it the size that it says it would have.
+		_, size, expands := strings.Cut(string(text), "(expanded: ")
+		if expands {
+			text = []byte(strings.Replace(size, ")", "", 1))
+		}
+		if kb, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && name == "buffer_size_kb" {
+			text = []byte(strconv.Itoa(kb/4) + " pages\n") // which the kernel rounds up to
+		}
+		fmt.Fprintf(&b, "%s: %s", name, text)
+	}
+	return b.String()
+}
+
+// TestKernelTopLevel does without instances, and without memory: as Linux 3.10.
+func TestKernelTopLevel(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target, lookup := fixture.Build(t, "exact"), fixture.Build(t, "lookup")
+	// Somebody else may be using the top level; and this is only for tests.
+	whenIdle := func(do func() result) (r result) {
+		for range 40 {
+			if r = do(); !strings.Contains(r.stderr, "somebody uses it") {
+				return r
+			}
+			time.Sleep(time.Second)
+		}
+		t.Skipf("the top level is in use: %s", r.stderr)
+		return r
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"count", target, "main.*"}, "--force"},
+		{[]string{"probe", "--force", target, "main.*"}, "ftgo count"},
+		{[]string{"watch", "--force", lookup, "main.counter"}, "ftgo count"},
+	} {
+		if r := ftgoOn(t, linux310, c.args...); r.code != exitKernel || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%q: status %d\n%s", c.args, r.code, r.stderr)
+		}
+	}
+	before := ""
+	t.Run("count", func(t *testing.T) {
+		var o observed
+		var b books
+		r := whenIdle(func() (r result) {
+			before = topLevel(t, f)
+			data := filepath.Join(t.TempDir(), "data")
+			r = ftgoOn(t, linux310, "count", "--force", "-o", "json", "-w", data, target, "main.*", "--", target)
+			if text, err := os.ReadFile(data); err == nil && r.code == 0 {
+				o, b = readObserved(t, string(text)), readBooks(t, r.stdout)
+			}
+			return r
+		})
+		if r.code != 0 {
+			t.Fatalf("status %d\n%s", r.code, r.stderr)
+		}
+		for name, want := range b.Functions {
+			if got := o.functions[name].Calls; got != want.Calls {
+				t.Errorf("%s: %d calls, want %d", name, got, want.Calls)
+			}
+		}
+		if after := topLevel(t, f); after != before {
+			t.Errorf("the top level was\n%sand is\n%s", before, after)
+		}
+	})
+	for _, reader := range []string{"pipe", "raw"} {
+		t.Run("entries "+reader, func(t *testing.T) {
+			r := whenIdle(func() result {
+				before = topLevel(t, f)
+				return ftgoOn(t, linux310, "trace", "--force", "--entries", "--reader", reader, "-o", "json", "--where", "n >= 3 && n < 10",
+					lookup, "main.lookup(n, key)", "--", lookup, "-n", "101")
+			})
+			calls := jsonLines(t, r.stdout, "call")
+			if r.code != 0 || len(calls) != 7 {
+				t.Fatalf("status %d, %d calls, want 7\n%s", r.code, len(calls), r.stderr)
+			}
+			for i, c := range calls {
+				args := c["args"].(map[string]any)
+				key, _ := args["key"].(map[string]any) // its length is in a register, the rest is not
+				if args["n"] != float64(i+3) || key["len"] != 5.0 || key["cut"] != "" {
+					t.Errorf("call %d: %v", i, c)
+				}
+			}
+			if !strings.Contains(r.stderr, "registers alone") {
+				t.Errorf("nothing is said of what is missing:\n%s", r.stderr)
+			}
+			if after := topLevel(t, f); after != before {
+				t.Errorf("the top level was\n%sand is\n%s", before, after)
+			}
+		})
+	}
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// recordedOptions are the flags of script and report alone.
+type recordedOptions struct {
+	as     string
+	kernel string
+	binary string
+	// replays: it is report. filters: of --where the kernel has done nothing.
+	replays, filters bool
+}
+
+// commandValue is the flag value of --as.
+type commandValue struct{ name *string }
+
+var recordable = []string{"probe", "count", "trace"}
+
+func (v commandValue) String() string {
+	if v.name == nil {
+		return ""
+	}
+	return *v.name
+}
+func (v commandValue) Type() string      { return "COMMAND" }
+func (v commandValue) Choices() []string { return recordable }
+func (v commandValue) Set(text string) error {
+	if !slices.Contains(recordable, text) {
+		return fmt.Errorf("parse command %q: not probe, count or trace", text)
+	}
+	*v.name = text
+	return nil
+}
+
+// defineScript defines the flags that decide what is recorded.
+func (o *options) defineScript(e *env, fs *pflag.FlagSet) {
+	o.recorded.as = "probe"
+	fs.Var(commandValue{&o.recorded.as}, "as", "record what `COMMAND` takes: probe, count or trace, which has values")
+	fs.StringVar(&o.recorded.kernel, "kernel", "", "for Linux `VERSION`, as uname -r tells it (default 5.4 and later)")
+	fs.VarP(seconds{&o.duration}, "duration", "d", "end after that many `SECONDS`, unless the script is told otherwise")
+	o.defineMatching(fs)
+	fs.StringVarP(&o.outFile, "output-file", "w", "", "write the script to `FILE` instead of stdout")
+	fs.Var(bufferValue{&e.bufferKB}, "buffer", "ring buffers of `SIZE` per CPU, like 512K or 64M (default 16M, less where memory is short)")
+	fs.BoolVar(&o.force, "force", false, "go on with patterns that match nothing")
+	fs.IntVar(&o.maxProbes, "max-probes", 0, "refuse to place more than `N` probes (default 250 before Linux 5.4, else any number)")
+	fs.BoolVarP(&o.auto.quiet, "quiet", "q", false, "say nothing on stderr but errors")
+	o.defineStack(fs, "record who called, up to `DEPTH` callers")
+	fs.BoolVar(&o.errors, "errors", false, "of probe: which calls' last result was an error")
+	fs.StringVar(&o.trace.where, "where", "", "of trace: only calls for which `EXPR` is true")
+	fs.StringVar(&o.trace.inside, "inside", "", "of trace: only calls made while `FUNC` was running, on its goroutine")
+	fs.BoolVar(&o.trace.entries, "entries", false, "of trace: only how calls begin")
+	o.trace.defineFetch(fs)
+	o.signatures = true
+}
+
+// defineReport defines the flags that decide how it is shown.
+func (o *options) defineReport(fs *pflag.FlagSet) {
+	fs.Var(commandValue{&o.recorded.as}, "as", "show it as `COMMAND` would: probe, count or trace (default what it was recorded for)")
+	fs.StringVarP(&o.recorded.binary, "binary", "b", "", "the traced binary is `PATH` here (default where it was when the script was made)")
+	fs.IntSliceVarP(&o.pids, "pid", "p", nil, "only process `PID`; repeatable")
+	fs.VarP(formatValue{&o.format}, "output", "o", "output `FORMAT`: "+formatsOf(histFlags))
+	fs.StringVarP(&o.outFile, "output-file", "w", "", "write data to `FILE` instead of stdout")
+	fs.BoolVarP(&o.auto.quiet, "quiet", "q", false, "say nothing on stderr but errors, and what was lost")
+	o.auto.header = true
+	fs.Var(&o.auto.header, "header", "`no` leaves out the line with the columns' names")
+	fs.Lookup("header").NoOptDefVal = "yes"
+	fs.Uint64Var(&o.maxLost, "max-lost", 0, "exit with status 5 if more than `N` events were lost")
+	fs.IntVarP(&o.top, "top", "t", 0, "of tables: show only the `N` functions with most calls")
+	fs.BoolVar(&o.hist, "hist", false, "of probe: add a latency histogram of each function")
+	o.auto.defineFailIf(fs)
+	fs.Uint64VarP(&o.calls, "calls", "n", 0, "of trace: end after `N` calls")
+	fs.StringVar(&o.trace.where, "where", "", "of trace: only calls for which `EXPR` is true: 'n > 100 && key == \"bob\"'")
+	fs.BoolVar(&o.trace.errors, "errors", false, "of trace: only calls whose last result is an error")
+	fs.Var(seconds{&o.trace.min}, "min", "of trace: only calls that took at least so many `SECONDS`, or 5ms")
+	fs.Uint64Var(&o.trace.goid, "goid", 0, "of trace: only calls on goroutine `N`")
+	fs.BoolVar(&o.trace.tree, "tree", false, "of trace: calls of each goroutine as a tree")
+	fs.IntVarP(&o.trace.depth, "depth", "D", 0, "of trace: only calls that are inside of fewer than `N` other traced ones")
+	fs.BoolVar(&o.trace.begins, "begins", false, "of trace: a line when a call begins and another when it ends")
+	fs.BoolVar(&o.trace.startOrder, "start-order", false, "of trace: calls in the order in which they began")
+	fs.BoolVarP(&o.trace.times, "timestamp", "T", false, "of trace: begin lines with the time")
+	fs.StringVar(&o.trace.template, "format", "", "of trace: write lines by `TEMPLATE NAMES`: --format 'key=%q n=%d' key,n")
+	fs.StringVar(&o.trace.templateNames, "format-names", "", "")
+	fs.MarkHidden("format-names")
+	o.rawLatency = true
+	o.signatures = true
+}
+
+// recordingFile is the one argument of report.
+func (o *options) recordingFile(fs *pflag.FlagSet) error {
+	words := fs.Args()
+	if len(words) != 1 {
+		return usage("report: takes one FILE, or - for standard input (see ftgo report -h)")
+	}
+	for _, pid := range o.pids {
+		if pid <= 0 {
+			return usage("report: -p %d: not a process id", pid)
+		}
+	}
+	o.binary = words[0]
+	return nil
+}
+
+// asked is what a recording's plan was made from, for the same plan to be made again.
+type asked struct {
+	Patterns []string         `json:"patterns"`
+	Regexp   bool             `json:"regexp,omitempty"`
+	Exclude  []string         `json:"exclude,omitempty"`
+	Errors   bool             `json:"errors,omitempty"`
+	Stack    int              `json:"stack,omitempty"`
+	StrLen   int              `json:"strlen,omitempty"`
+	Items    int              `json:"items,omitempty"`
+	Where    string           `json:"where,omitempty"`
+	Inside   string           `json:"inside,omitempty"`
+	Entries  bool             `json:"entries,omitempty"`
+	Features tracefs.Features `json:"features"`
+	// Named and InsideFuncs are indices of the plan's functions; OnlyInside are those of the
+	// latter that were not asked for otherwise.
+	Named       []int `json:"named,omitempty"`
+	InsideFuncs []int `json:"inside_funcs,omitempty"`
+	OnlyInside  []int `json:"only_inside,omitempty"`
+	// Skipped are those left out of the plan, and why.
+	Skipped [][2]string `json:"skipped,omitempty"`
+}
+
+// askedOf is for the plan of a script.
+func askedOf(t *tracing) asked {
+	o := t.opt
+	a := asked{
+		Patterns: o.patterns, Regexp: o.regexp, Exclude: o.exclude, Errors: o.errors, Stack: o.stack,
+		StrLen: o.trace.strLen, Items: o.trace.items, Where: o.trace.where, Inside: o.trace.inside, Entries: o.trace.entries, Features: t.features,
+		Named: indices(t.plan, t.sel.named), InsideFuncs: indices(t.plan, t.sel.inside), OnlyInside: indices(t.plan, t.sel.onlyInside),
+	}
+	for _, s := range t.sel.skipped {
+		a.Skipped = append(a.Skipped, [2]string{s.Function, s.Reason})
+	}
+	for _, s := range t.plan.Skipped {
+		a.Skipped = append(a.Skipped, [2]string{s.Func.Name, s.Reason.Error()})
+	}
+	return a
+}
+
+func indices(plan *uprobe.Plan, of map[*offsets.Func]bool) (list []int) {
+	for i := range plan.Funcs {
+		if of[plan.Funcs[i].Func] {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// take makes options what they were; what a recording says chooses functions and values,
+// and nothing else.
+func (o *options) take(a *asked) error {
+	if o.trace.where != "" && a.Where != "" {
+		return usage("report: --where: it was recorded with one already: %s", a.Where)
+	}
+	o.recorded.replays, o.recorded.filters = true, a.Where == ""
+	o.patterns, o.regexp, o.exclude, o.errors, o.stack, o.force = a.Patterns, a.Regexp, a.Exclude, a.Errors, a.Stack, true
+	o.trace.strLen, o.trace.items, o.trace.inside, o.trace.entries = cmp.Or(a.StrLen, 1), cmp.Or(a.Items, 1), a.Inside, a.Entries
+	if a.Where != "" {
+		o.trace.where = a.Where
+	}
+	return nil
+}
+
+// readAsked reads what a recording was made from.
+func readAsked(text json.RawMessage) (*asked, error) {
+	a := &asked{}
+	if err := json.Unmarshal(text, a); err != nil {
+		return nil, fmt.Errorf("read recording: what was asked for: %w", err)
+	}
+	return a, nil
+}
+
+// selection is the one of a recording's plan: the plan's own functions, without the binary.
+func (a *asked) selection(plan *uprobe.Plan) *selection {
+	of := func(list []int) map[*offsets.Func]bool {
+		set := make(map[*offsets.Func]bool)
+		for _, i := range list {
+			if i >= 0 && i < len(plan.Funcs) {
+				set[plan.Funcs[i].Func] = true
+			}
+		}
+		return set
+	}
+	return &selection{named: of(a.Named), inside: of(a.InsideFuncs), onlyInside: of(a.OnlyInside)}
+}
+
+// wholeFilter tells whether nothing of --where is for the kernel: what that drops is not
+// there for others to be inside of.
+func (o *options) wholeFilter(inside bool) bool {
+	if o.recorded.replays {
+		return inside || o.recorded.filters
+	}
+	return inside || o.trace.tree
+}

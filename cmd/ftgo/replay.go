@@ -1,0 +1,341 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+const aboutReport = `usage: ftgo report [flags] FILE
+
+Shows a recording that the script of ftgo script has made as probe, count or trace would
+have shown it; - is standard input. It takes no root and no kernel. Values, callers and
+--where need the binary, counts and latencies do not.
+`
+
+// errNotRecorded: what is wanted of a recording takes more than it has.
+var errNotRecorded = errors.New("not in the recording")
+
+// replay is the command report.
+func replay(ctx context.Context, e *env, args []string) (err error) {
+	o, err := parseFlags(e, "report", aboutReport, reportFlags, joinFormat(args))
+	if err != nil {
+		return err
+	}
+	file, size, err := openRecording(o.binary)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	rec, err := parse.OpenRecording(file, size)
+	if errors.Is(err, parse.ErrNoRecording) {
+		return fmt.Errorf("%s: %w (a trace alone does not tell what its lines mean: record with the script of ftgo script)", o.binary, err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.binary, err)
+	}
+	t, err := replayed(e, o, rec)
+	if err != nil {
+		return err
+	}
+	if t.sel.binary != nil {
+		defer t.sel.binary.Close()
+	}
+	out, done, err := o.output(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	return t.replay(ctx, rec, out)
+}
+
+// openRecording opens a file, or takes standard input into one, since a recording is read
+// twice: what its first lines mean, its last may tell.
+func openRecording(name string) (f *os.File, size int64, err error) {
+	if name == "-" {
+		if f, err = os.CreateTemp("", "ftgo-report-"); err != nil {
+			return nil, 0, err
+		}
+		if err = os.Remove(f.Name()); err == nil {
+			size, err = io.Copy(f, os.Stdin)
+		}
+	} else if f, err = os.Open(name); err == nil {
+		var info os.FileInfo
+		if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
+			err = fmt.Errorf("read %s: not a regular file; - reads standard input", name)
+		} else if err == nil {
+			size = info.Size()
+		}
+	}
+	if err != nil && f != nil {
+		f.Close()
+	}
+	return f, size, err
+}
+
+// replayed is a tracing that has been: its plan, and a view of it.
+func replayed(e *env, o *options, rec *parse.Recording) (t *tracing, err error) {
+	was, err := readAsked(rec.About.Asked)
+	if err != nil {
+		return nil, err
+	}
+	if o.recorded.as == "" {
+		o.recorded.as = rec.About.Command
+	}
+	if err := o.take(was); err != nil {
+		return nil, err
+	}
+	if err := o.showable(rec); err != nil {
+		return nil, err
+	}
+	_, v, err := recordView(e, o)
+	if err != nil {
+		return nil, err
+	}
+	t = &tracing{env: e, opt: o, view: v, features: was.Features, plan: rec.Plan, sel: was.selection(rec.Plan)}
+	if on, err := tracefs.FeaturesOf(rec.Facts["kernel"]); err == nil {
+		t.features.ExactHits = on.ExactHits // which the plan does not depend on
+	}
+	if program := rec.Facts["program"]; program != "" {
+		o.program = []string{program}
+	}
+	if t.sel.binary, err = o.tracedBinary(rec); err != nil {
+		return nil, err
+	}
+	needs := o.needsBinary(rec)
+	o.binary = rec.About.Binary.Path
+	switch {
+	case t.sel.binary == nil && needs == "values":
+		e.say("values are not shown: they take the binary, %s, which is not here as it was (--binary PATH)", escapedText(o.binary))
+	case t.sel.binary == nil && needs != "":
+		return nil, fmt.Errorf("%s: the binary is needed, %s, which is not here as it was (--binary PATH)", needs, escapedText(o.binary))
+	case needs != "" && o.recorded.as == rec.About.Command:
+		if err := t.planAgain(rec, needs); err != nil {
+			return nil, err
+		}
+	case needs != "" && o.trace.where != "":
+		return nil, fmt.Errorf("--where of what was recorded for %s: %w: script --as trace has values", rec.About.Command, errNotRecorded)
+	}
+	for _, s := range was.Skipped {
+		t.skipped = append(t.skipped, stats.Skipped{Function: s[0], Reason: s[1]})
+	}
+	return t, nil
+}
+
+// showable refuses what was not recorded.
+func (o *options) showable(rec *parse.Recording) error {
+	mode, as := rec.Plan.Mode, o.recorded.as
+	switch {
+	case !slices.Contains(recordable, rec.About.Command):
+		return fmt.Errorf("read recording: of command %q", rec.About.Command)
+	case as == "probe" && mode != uprobe.Latency, as == "trace" && mode != uprobe.Latency && mode != uprobe.Entries:
+		return usage("report: --as %s: only calls' begins were recorded, with script --as %s", as, rec.About.Command)
+	case mode == uprobe.Count && len(o.pids) > 0:
+		return usage("report: -p: the kernel has counted the calls of all processes together")
+	case as != "trace" && o.trace.where != "" && rec.About.Command != "trace":
+		return usage("report: --where is for --as trace")
+	case (o.format == render.Folded || o.format == render.Pprof) && (as != "probe" || rec.Plan.Stack == 0):
+		return usage("report: -o %s is for callers: record with script --stack", o.format)
+	case o.format == render.Chrome && (as != "trace" || o.trace.startOrder):
+		return usage("report: -o chrome is for --as trace, without --start-order")
+	case as == "trace" && o.format != render.Table && (o.trace.template != "" || o.trace.begins || o.trace.tree):
+		return usage("report: --format, --begins and --tree are for text: no -o %s", o.format)
+	case mode == uprobe.Entries && as == "trace" && !o.trace.entries:
+		return errors.New("read recording: it has calls' begins alone, and says otherwise")
+	}
+	o.stack = min(o.stack, rec.Plan.Stack)
+	if as == "count" {
+		o.stack, o.errors = 0, false
+	}
+	if as == "probe" && o.errors && rec.About.Command != "probe" {
+		o.errors = false
+	}
+	return nil
+}
+
+// needsBinary names what can't be shown without the binary, if anything.
+func (o *options) needsBinary(rec *parse.Recording) string {
+	switch as := o.recorded.as; {
+	case as == "count":
+		return ""
+	case o.trace.where != "" && as == "trace":
+		return "--where"
+	case o.trace.errors && as == "trace":
+		return "--errors"
+	case o.trace.template != "":
+		return "--format"
+	case o.stack > 0:
+		return "callers"
+	case as == "probe" && o.errors:
+		return "errors"
+	case as == "trace":
+		for i := range rec.Plan.Events {
+			if f := rec.Plan.Events[i].Fields; f.Values >= 0 && f.Values < len(rec.Plan.Events[i].Args) {
+				return "values"
+			}
+		}
+	}
+	return ""
+}
+
+// tracedBinary opens the binary if it is here and the same; nil is none.
+func (o *options) tracedBinary(rec *parse.Recording) (*offsets.Binary, error) {
+	path := o.recorded.binary
+	asked := path != ""
+	if !asked {
+		path = rec.About.Binary.Path
+	}
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		if asked && err == nil {
+			err = fmt.Errorf("%s: not a regular file", path)
+		}
+		if !asked {
+			err = nil
+		}
+		return nil, err
+	}
+	b, err := offsets.Open(path)
+	if err == nil {
+		var sums offsets.Checksums
+		if sums, err = b.Checksums(); err == nil && sums.SHA256 != rec.About.Binary.SHA256 {
+			err = fmt.Errorf("%s: not the binary that was traced: its build ID is %q, that one's was %q", path, b.BuildID(), rec.About.Binary.BuildID)
+		}
+		if err != nil {
+			b.Close()
+		}
+	}
+	if err != nil {
+		if asked {
+			return nil, err
+		}
+		return nil, nil
+	}
+	return b, nil
+}
+
+// planAgain makes the plan from the binary, with what values are decoded by, which a
+// recording does not have.
+func (t *tracing) planAgain(rec *parse.Recording, needs string) error {
+	o := *t.opt
+	o.binary, o.pids = t.sel.binary.Path(), nil
+	sel, err := selectFuncs(t.env, &o)
+	if err != nil {
+		return err
+	}
+	t.sel.binary.Close()
+	t.sel = sel
+	values, err := t.view.values(sel, t.features)
+	if err != nil {
+		return err
+	}
+	mode := rec.Plan.Mode
+	if t.plan, err = planFor(t.env, sel, uprobe.Options{Mode: mode, Features: t.features, Values: values, Stack: t.opt.stack}); err != nil {
+		return err
+	}
+	if err := t.plan.Adopt(rec.Plan); err != nil {
+		return fmt.Errorf("%s: %w: this ftgo, or what is asked for, needs other values than were fetched (made by ftgo %s): %w",
+			needs, errNotRecorded, escapedText(rec.About.Made), err)
+	}
+	t.plan.Skipped = nil // they are those that the script has said
+	return nil
+}
+
+// replay reads the recording's events and shows them.
+func (t *tracing) replay(ctx context.Context, rec *parse.Recording, out io.Writer) (err error) {
+	t.tally = newTally(t.plan, t.opt.errors)
+	t.bias = uprobe.NewBiases(t.plan, func(int) ([]tracefs.Mapping, error) { return nil, errNotRecorded })
+	if t.tally.base, err = timebaseOf(rec); err != nil {
+		return err
+	}
+	t.armed = t.tally.base.Wall(rec.Armed.Ticks)
+	t.stopped = t.armed.Add(time.Duration(max(rec.Ended.NS-rec.Armed.NS, 0)))
+	if err := t.view.begin(ctx, t, nil, out); err != nil {
+		return err
+	}
+	if err := t.newStream(); err != nil {
+		return err
+	}
+	if err := t.stream.From(rec); err != nil {
+		return err
+	}
+	t.stream.Process = rec.Process
+	t.counts = recordedCounts{rec, t.stream}
+	for t.callErr == nil {
+		if _, err = t.stream.Read(ctx); err != nil {
+			break
+		}
+		if t.onRead != nil {
+			if err := t.onRead(); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil:
+		return err
+	case t.callErr != nil && !errors.Is(t.callErr, errEnough):
+		return t.callErr
+	}
+	if t.callErr == nil {
+		t.stream.Finish()
+	}
+	if t.callErr != nil && !errors.Is(t.callErr, errEnough) {
+		return t.callErr
+	}
+	funcs, summary, err := t.totals(t.stopped)
+	if err != nil {
+		return err
+	}
+	if err := t.view.final(t, funcs, summary); err != nil {
+		return err
+	}
+	if !rec.Complete {
+		return errors.New("the recording was cut off: counts are of the events that are there, and what was lost is not known")
+	}
+	if t.opt.limited && summary.Lost-summary.Disarming > t.opt.maxLost {
+		return &statusError{exitLost, fmt.Errorf("%d events lost (--max-lost %d)", summary.Lost-summary.Disarming, t.opt.maxLost)}
+	}
+	return nil
+}
+
+// recordedCounts are the kernel's, or where the recording was cut off, what there is.
+type recordedCounts struct {
+	*parse.Recording
+	stream *parse.Stream
+}
+
+func (c recordedCounts) Profile() ([][]uint64, error) {
+	if !c.Complete {
+		return c.stream.Books().Delivered, nil
+	}
+	return c.Recording.Profile()
+}
+
+// timebaseOf relates the recording's clock to the time of day.
+func timebaseOf(rec *parse.Recording) (tracefs.Timebase, error) {
+	wall, _ := strconv.ParseInt(rec.Facts["wall"], 10, 64)
+	reading := func(r parse.ClockReading) tracefs.ClockReading {
+		return tracefs.ClockReading{Ticks: r.Ticks, At: time.Unix(0, r.NS+wall)}
+	}
+	second := rec.Ended
+	if second == (parse.ClockReading{}) {
+		second = rec.Armed
+	}
+	return tracefs.NewTimebase(rec.Facts["trace-clock"], reading(rec.First), reading(second))
+}
+
+// escapedText is a text of a recording's that may be shown to a terminal.
+func escapedText(text string) string { return strings.Trim(strconv.Quote(text), `"`) }

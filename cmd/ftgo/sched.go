@@ -1,0 +1,56 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// defineSched defines the flag that asks for the split of latencies.
+func (o *options) defineSched(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.sched, "sched", false, "divide latencies into running, runnable and waiting, of a Go program of -p or PROGRAM; each change costs it a hit more")
+}
+
+// checkSched refuses what does not go with it.
+func (o *options) checkSched() error {
+	switch {
+	case !o.sched:
+		return nil
+	case o.trace.entries:
+		return usage("--sched divides latencies: not with --entries")
+	case o.trace.template != "":
+		return usage("--format has no names for the parts of latencies: not with --sched")
+	case o.format == render.Folded || o.format == render.Pprof:
+		return usage("--sched is not for -o %s", o.format)
+	case len(o.pids) == 0 && len(o.program) == 0 && !o.dryRun:
+		return usage("--sched takes -p PID, or -- PROGRAM: what threads were doing before their process is known can't be told")
+	}
+	return nil
+}
+
+// schedStatus gives a plan's refusal to follow goroutines its exit status.
+func schedStatus(err error) error {
+	if errors.Is(err, uprobe.ErrNoSched) {
+		return &statusError{exitNothing, err}
+	}
+	return err
+}
+
+// split adds to a function's sums those of a call that took ns, net.
+func (t *tally) split(c *parse.Call, ns int64) {
+	if t.plan.Sched {
+		t.funcs[c.Func].Split.Add(splitOf(t.base, c, ns))
+	}
+}
+
+// splitOf divides ns, which is what a call took.
+func splitOf(base tracefs.Timebase, c *parse.Call, ns int64) stats.Split {
+	in := func(ticks uint64) int64 { return base.Duration(0, ticks).Nanoseconds() }
+	return stats.Split{Running: in(c.Split.Running), Runnable: in(c.Split.Runnable), Waiting: in(c.Split.Waiting)}.Of(ns)
+}

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// parts are nanoseconds running, runnable and waiting.
+type parts [3]float64
+
+func (p parts) sum() float64 { return p[0] + p[1] + p[2] }
+
+// schedTruth reads what testdata/sched has found out of its calls.
+func schedTruth(t *testing.T, file string) map[string][]parts {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make(map[string][]parts)
+	for line := range strings.Lines(string(text)) {
+		var name string
+		var p parts
+		if _, err := fmt.Sscan(line, &name, &p[0], &p[1], &p[2]); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		out[name] = append(out[name], p)
+	}
+	return out
+}
+
+// schedParts are those of a JSON line, which are to add up to sum.
+func schedParts(t *testing.T, line map[string]any, sum any) (p parts) {
+	t.Helper()
+	s, ok := line["sched"].(map[string]any)
+	if !ok {
+		t.Fatalf("nothing divided: %v", line)
+	}
+	for i, name := range []string{"running", "runnable", "waiting"} {
+		p[i] = s[name].(float64)
+		if p[i] < 0 {
+			t.Errorf("%v: negative", line)
+		}
+	}
+	if p.sum() != sum {
+		t.Errorf("%v: %v does not add up to %v", line["function"], p, sum)
+	}
+	return p
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// compareParts wants what was seen of calls to be what they have found out themselves: the
+// median difference of each part is to be less than a tenth of what the calls took. They may
+// have been kept from running for longer than they know: a thread whose time is up loses the
+// CPU where a probe is hit, before that is recorded.
+func compareParts(t *testing.T, name string, got, want []parts) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%s: %d calls have returned, want %d", name, len(got), len(want))
+		return
+	}
+	var sums []float64
+	var off [3][]float64
+	for i := range want {
+		sums = append(sums, want[i].sum())
+		for k := range off {
+			d := want[i][k] - got[i][k]
+			if k != 1 {
+				d = max(d, -d)
+			}
+			off[k] = append(off[k], d)
+		}
+	}
+	tenth := median(sums) / 10
+	for k, part := range []string{"running", "runnable", "waiting"} {
+		if d := median(off[k]); d > tenth {
+			t.Errorf("%s: %s is off by %.0f µs, more than a tenth of %.0f µs\n%.0f\nwant\n%.0f", name, part, d/1000, tenth/100, got, want)
+		}
+	}
+}
+
+// schedFuncs are the functions of testdata/sched, those that tell how their time went first.
+var schedFuncs = []string{"main.mixed", "main.receive", "main.lock", "main.read", "main.loop", "main.panics", "main.forever"}
+
+// TestKernelSched: what goroutines were doing is what they have found out themselves, in all
+// versions of the scheduler that differ and with either reader.
+func TestKernelSched(t *testing.T) {
+	tracetest.Kernel(t)
+	const n = 11
+	for i, version := range []string{"1.17.13", "1.21.13", "1.23.12", "1.25.0", fixture.Current} {
+		for k, reader := range []string{"pipe", "raw"} {
+			if inBetween := version == "1.23.12" || version == "1.25.0"; inBetween && i%2 != k {
+				continue
+			}
+			t.Run(version+" "+reader, func(t *testing.T) {
+				funcs := schedFuncs
+				if version != "1.17.13" && version != "1.21.13" {
+					funcs = append(slices.Clip(funcs), "main.pull")
+				}
+				target := fixture.BuildWith(t, version, "sched")
+				file := filepath.Join(t.TempDir(), "truth")
+				args := append([]string{"trace", "--sched", "-o", "json", "--reader", reader, target}, funcs...)
+				r := ftgo(t, append(args, "--", target, "-n", fmt.Sprint(n), file)...)
+				if r.code != 0 {
+					t.Fatalf("status %d\n%s", r.code, r.stderr)
+				}
+				got, ends := make(map[string][]parts), make(map[string]int)
+				for _, c := range jsonLines(t, r.stdout, "call") {
+					name := c["function"].(string)
+					if ends[name+" "+c["end"].(string)]++; c["end"] == "return" {
+						got[name] = append(got[name], schedParts(t, c, c["ns"]))
+					} else if c["sched"] != nil {
+						t.Errorf("%v is divided", c)
+					}
+				}
+				if ends["main.panics unwound"] != n || ends["main.forever open"] != 1 {
+					t.Errorf("ends %v", ends)
+				}
+				want := schedTruth(t, file)
+				if len(got) != len(want) || len(want["main.mixed"]) != n {
+					t.Errorf("%d functions have returned, want %d", len(got), len(want))
+				}
+				for name := range want {
+					compareParts(t, name, got[name], want[name])
+				}
+				// Whatever the machine is doing: three quarters of the loop's time were
+				// another's turn or the program waited for a CPU.
+				for _, p := range got["main.loop"] {
+					if p[2] > p.sum()/2 {
+						t.Errorf("main.loop, which never waits, waited: %.0f", p)
+					}
+				}
+				s := jsonLines(t, r.stdout, "summary")[0]
+				books := s["events"].(map[string]any)
+				if s["lost"] != 0.0 || s["delivered"] != s["hits"] || books["lost"] != 0.0 || books["unparsed"] != 0.0 {
+					t.Errorf("summary %v", s)
+				}
+			})
+		}
+	}
+}
+
+// TestKernelSchedProbe: probe adds up what is left when the probes' cost has been taken off;
+// the events of --with are shown as without --sched.
+func TestKernelSchedProbe(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "sched")
+	file := filepath.Join(t.TempDir(), "truth")
+	r := ftgo(t, "probe", "--sched", "--with", "sched:sched_process_exit", "-o", "json", target, "main.mixed", "main.compute", "main.forever", "--", target, "-n", "7", file)
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	functions := jsonLines(t, r.stdout, "function")
+	if len(functions) != 3 {
+		t.Fatalf("%d functions\n%s", len(functions), r.stdout)
+	}
+	for _, f := range functions {
+		if f["function"] == "main.forever" {
+			if f["sched"] != nil || f["open"] != 1.0 {
+				t.Errorf("%v", f)
+			}
+			continue
+		}
+		p := schedParts(t, f, f["ns"].(map[string]any)["sum"])
+		if f["function"] == "main.mixed" {
+			var want parts
+			for _, q := range schedTruth(t, file)["main.mixed"] {
+				for i := range want {
+					want[i] += q[i]
+				}
+			}
+			// Of time that the machine itself was without a CPU its programs know nothing.
+			compareParts(t, "sum of main.mixed", []parts{{p[0] + p[1], 0, p[2]}}, []parts{{want[0] + want[1], 0, want[2]}})
+		}
+		for name := range f["events"].(map[string]any) {
+			if name != "sched:sched_process_exit" {
+				t.Errorf("events %v, which were not asked for", f["events"])
+			}
+		}
+	}
+}
+
+// TestKernelSchedPID: a process that has run for a while; what it has found out is in the
+// results of its calls.
+func TestKernelSchedPID(t *testing.T) {
+	tracetest.Kernel(t)
+	cmd := exec.Command(fixture.Build(t, "sched"), "-n", "100000", os.DevNull)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { cmd.Process.Kill(); cmd.Wait() }()
+	r := ftgo(t, "trace", "--sched", "-o", "json", "-n", "7", "-p", fmt.Sprint(cmd.Process.Pid), "main.mixed")
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	var got, want []parts
+	for _, c := range jsonLines(t, r.stdout, "call") {
+		if c["end"] != "return" {
+			continue
+		}
+		got = append(got, schedParts(t, c, c["ns"]))
+		own := c["results"].(map[string]any)["s"].(map[string]any)
+		want = append(want, parts{own["running"].(float64), own["runnable"].(float64), own["waiting"].(float64)})
+	}
+	if len(want) != 7 {
+		t.Fatalf("%d calls\n%s", len(want), r.stdout)
+	}
+	compareParts(t, "main.mixed", got, want)
+}
+
+// TestKernelSchedThreads: goroutines that change places on several threads all the time; and
+// functions that run on the threads' own stacks.
+func TestKernelSchedThreads(t *testing.T) {
+	tracetest.Kernel(t)
+	const n = 101
+	target := fixture.Build(t, "asks")
+	r := ftgo(t, "trace", "--sched", "-o", "json", target, "main.relay", "main.once", "main.other", "main.poke", "runtime.findRunnable", "runtime.park_m", "--", target, "-n", fmt.Sprint(n))
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	calls, waited := make(map[any]int), 0.0
+	for _, c := range jsonLines(t, r.stdout, "call") {
+		if c["end"] != "return" {
+			continue
+		}
+		calls[c["function"]]++
+		if p := schedParts(t, c, c["ns"]); c["function"] == "main.relay" {
+			waited += p[2]
+		} else if c["function"] == "main.once" && p[0] == 0 {
+			t.Errorf("it never ran: %v", c)
+		}
+	}
+	if calls["main.relay"] != 4 || calls["main.once"] != 3*n || calls["main.other"] != n || calls["main.poke"] != n || calls["runtime.findRunnable"] == 0 || waited == 0 {
+		t.Errorf("calls %v, waited %.0f ns", calls, waited)
+	}
+}
+
+func TestSchedRefusals(t *testing.T) {
+	target := fixture.Build(t, "greet")
+	for args, want := range map[string]string{
+		"trace --entries":                  "not with --entries",
+		"trace --format %d n":              "not with --sched",
+		"probe -o folded":                  "not for -o folded",
+		"probe --in-kernel":                "not with --sched",
+		"probe --in-kernel -p 1 --dry-run": "not with --sched",
+		"probe":                            "takes -p PID, or -- PROGRAM",
+	} {
+		r := ftgo(t, append(strings.Fields(args), "--sched", target, "main.add")...)
+		if r.code != 2 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: status %d, %q, want %q", args, r.code, r.stderr, want)
+		}
+	}
+	old := fixture.BuildWith(t, "1.16.15", "greet")
+	if r := ftgo(t, "probe", "--dry-run", "--sched", old, "main.add"); r.code != 3 || !strings.Contains(r.stderr, "from Go 1.17 on") {
+		t.Errorf("status %d, %q", r.code, r.stderr)
+	}
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+const aboutScript = `usage: ftgo script [flags] BINARY FUNC...
+
+Writes a shell script that records calls of functions on a machine that has neither ftgo
+nor anything else but a shell like dash or busybox, and root. It checks that the binary
+there is this one, prints a recording, and removes its probes, whatever ends it:
+
+  ftgo script ./server main.handle >rec.sh
+  sh rec.sh -d 10 >rec        there; sh rec.sh -h tells more
+  ftgo report rec             here
+`
+
+// recordView is a view as far as planning needs one.
+func recordView(e *env, o *options) (uprobe.Mode, view, error) {
+	switch o.recorded.as {
+	case "count":
+		return uprobe.CountRecorded, newReport(e, o, uprobe.CountRecorded), nil
+	case "trace":
+		mode := uprobe.Latency
+		if o.trace.entries {
+			mode = uprobe.Entries
+		}
+		if err := o.trace.check(); err != nil {
+			return mode, nil, err
+		}
+		v, err := newCallLines(e, o)
+		return mode, v, err
+	}
+	return uprobe.Latency, newReport(e, o, uprobe.Latency), nil
+}
+
+func script(_ context.Context, e *env, args []string) (err error) {
+	o, err := parseFlags(e, "script", aboutScript, scriptFlags, args)
+	if err != nil {
+		return err
+	}
+	if err := o.checkScript(); err != nil {
+		return err
+	}
+	t := &tracing{env: e, opt: o}
+	// Of the kernel it will run on nothing is known: it may be one that counts hits of two
+	// CPUs as one, so that they are better recorded.
+	t.features = tracefs.Features{Append: true, PushEmulated: true, Arrays: true, RecordTGID: true, EventFork: true, EventPID: true, Memory: true, Instances: true}
+	if o.recorded.kernel != "" {
+		if t.features, err = tracefs.FeaturesOf(o.recorded.kernel); err != nil {
+			return &statusError{exitUsage, err}
+		}
+		if !t.features.Instances {
+			return usage("script: --kernel %s: scripts record in instances, which uprobes are in since Linux 3.14", o.recorded.kernel)
+		}
+	}
+	mode, v, err := recordView(e, o)
+	if err != nil {
+		return err
+	}
+	if mode == uprobe.CountRecorded && t.features.ExactHits {
+		mode = uprobe.Count
+	}
+	t.view = v
+	if t.sel, err = selectFuncs(e, o); err != nil {
+		return err
+	}
+	defer t.sel.binary.Close()
+	values, err := v.values(t.sel, t.features)
+	if err != nil {
+		return err
+	}
+	if t.plan, err = planFor(e, t.sel, uprobe.Options{Mode: mode, Features: t.features, Values: values, Stack: o.stack}); err != nil {
+		return err
+	}
+	if err := t.checkProbes(); err != nil {
+		return err
+	}
+	text, err := t.script()
+	if err != nil {
+		return err
+	}
+	out, done, err := o.output(e)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, text)
+	return errors.Join(err, done())
+}
+
+// checkScript refuses what does not go together.
+func (o *options) checkScript() error {
+	t := &o.trace
+	switch as := o.recorded.as; {
+	case len(o.program) > 0:
+		return usage("script: PROGRAM is for the script itself: sh rec.sh -- %s", o.program[0])
+	case as != "trace" && (t.where != "" || t.inside != "" || t.entries):
+		return usage("script: --where, --inside and --entries are for --as trace")
+	case as != "probe" && o.errors:
+		return usage("script: --errors is for --as probe")
+	case as == "count" && o.stack > 0:
+		return usage("script: --as count sees no callers: no --stack")
+	}
+	return nil
+}
+
+// script is the text of the one that runs the plan.
+func (t *tracing) script() (string, error) {
+	sums, err := t.sel.binary.Checksums()
+	if err != nil {
+		return "", err
+	}
+	path, err := filepath.Abs(t.opt.binary)
+	if err != nil {
+		return "", err
+	}
+	about, err := t.about(path, sums.Size, sums.SHA256)
+	if err != nil {
+		return "", err
+	}
+	nonce := t.nonce()
+	s := tracefs.Script{
+		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h tells more.",
+			plural(len(t.plan.Funcs), "function"), plural(t.plan.Probes(), "place"), releaseName()),
+		Nonce: nonce, Events: t.plan.TraceEvents(), Binary: path, Size: sums.Size, SHA256: sums.SHA256, CRC: sums.CRC,
+		Header: fmt.Sprintf("# ftgo-recording %d %s\n# about %s\n", parse.RecordingVersion, nonce, about), BufferKB: t.env.bufferKB,
+	}
+	if t.opt.duration > 0 {
+		s.Seconds = strconv.FormatFloat(t.opt.duration.Seconds(), 'f', -1, 64)
+	}
+	return s.Text()
+}
+
+// about is the line of a recording that tells what its events mean.
+func (t *tracing) about(path string, size int64, sum string) ([]byte, error) {
+	asked, err := json.Marshal(askedOf(t))
+	if err != nil {
+		return nil, err
+	}
+	plan, err := json.Marshal(t.plan)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(parse.About{
+		Made: releaseName(), Command: t.opt.recorded.as, Asked: asked, Plan: plan,
+		Binary: parse.RecordedFile{Path: path, Size: size, BuildID: t.sel.binary.BuildID(), SHA256: sum},
+	})
+}
+
+// nonce is what the names of the plan's events have in common.
+func (t *tracing) nonce() string {
+	_, nonce, _ := strings.Cut(t.plan.Events[0].Name, "_")
+	return nonce
+}
+
+// releaseName is the version of this ftgo.
+func releaseName() string {
+	v := release
+	if info, ok := debug.ReadBuildInfo(); ok {
+		v = cmp.Or(v, info.Main.Version)
+	}
+	return cmp.Or(v, "unknown")
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// TestKernelScriptGuest: a script that was made here, run on Linux 5.10 with nothing but
+// busybox, gives a recording that shows here what trace shows of the same program.
+func TestKernelScriptGuest(t *testing.T) {
+	tracetest.Kernel(t)
+	if _, err := exec.LookPath("qemu-system-x86_64"); err != nil {
+		t.Skipf("no guest: %v", err)
+	}
+	kernels := os.Getenv("FTGO_KERNELS")
+	if kernels == "" {
+		home, err := os.UserCacheDir()
+		if err != nil {
+			t.Skip(err)
+		}
+		kernels = filepath.Join(home, "ftgo-kernels")
+	}
+	if _, err := os.Stat(filepath.Join(kernels, "5.10", "vmlinuz")); err != nil {
+		t.Skipf("no kernel for a guest: scripts/vm --fetch 5.10 fetches one: %v", err)
+	}
+	target := fixture.Build(t, "lookup")
+	live := ftgo(t, "trace", target, "main.*", "--", target)
+	script := scriptFor(t, "--as", "trace", target, "main.*")
+	cmd := exec.CommandContext(t.Context(), filepath.Join(fixture.Root(), "scripts", "vm"),
+		"--file", script, "--file", target, "--timeout", "500", "5.10", "--", "sh", script, "--", target)
+	cmd.Dir = t.TempDir()
+	var recording, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &recording, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	file := filepath.Join(cmd.Dir, "rec")
+	if err := os.WriteFile(file, recording.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := ftgo(t, "report", file); r.code != 0 || valuesOf(t, r.stdout) != valuesOf(t, live.stdout) {
+		t.Errorf("status %d, other lines than trace's\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	o := readObserved(t, ftgo(t, "report", "--as", "probe", "-o", "json", file).stdout)
+	if s, f := o.summary, o.functions["main.lookup"]; f.Calls != 1009 || f.Completed != 1009 || s.Hits == 0 || s.Delivered+s.Lost != s.Hits || s.Lost != 0 {
+		t.Errorf("%+v %+v", f, s)
+	}
+}

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// scriptShells are those of this machine that scripts are for.
+func scriptShells(t *testing.T) (list [][]string) {
+	t.Helper()
+	for _, sh := range [][]string{{"dash"}, {"busybox", "sh"}} {
+		if _, err := exec.LookPath(sh[0]); err == nil {
+			list = append(list, sh)
+		}
+	}
+	if len(list) == 0 {
+		t.Fatal("neither dash nor busybox is here")
+	}
+	return list
+}
+
+// scriptFor is a file with the script for a target.
+func scriptFor(t *testing.T, args ...string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "rec.sh")
+	if r := ftgo(t, append([]string{"script", "-w", file}, args...)...); r.code != 0 || r.stdout != "" {
+		t.Fatalf("script: status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	return file
+}
+
+// record runs a script in a shell until PROGRAM ends, and returns the recording and what
+// PROGRAM has written.
+func record(t *testing.T, sh []string, script string, program ...string) (file, out string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "rec")
+	cmd := exec.CommandContext(t.Context(), sh[0], append(append(sh[1:len(sh):len(sh)], script, "-w", file, "--"), program...)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%q: %v\n%s", cmd.Args, err, stderr.String())
+	}
+	nothingOf(t, tracefs.At(tracefsDir(t)), cmd.Process.Pid)
+	return file, stdout.String()
+}
+
+func tracefsDir(t *testing.T) string {
+	t.Helper()
+	f, err := tracefs.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.Dir()
+}
+
+// TestKernelScriptIsExact: what a script has recorded is what the target has done, as it is
+// for probe.
+func TestKernelScriptIsExact(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "exact")
+	script := scriptFor(t, target, "main.*")
+	sh := scriptShells(t)[0]
+	file, out := record(t, sh, script, target)
+	r := ftgo(t, "report", "-o", "json", file)
+	if r.code != 0 {
+		t.Fatalf("report: status %d\n%s", r.code, r.stderr)
+	}
+	o, b := readObserved(t, r.stdout), readBooks(t, out)
+	same(t, o, b)
+	if o.summary.Hits == 0 || o.summary.Lost != 0 {
+		t.Errorf("%d hits, %d lost", o.summary.Hits, o.summary.Lost)
+	}
+	r = ftgo(t, "report", "-o", "json", "--as", "count", file)
+	counted := readObserved(t, r.stdout)
+	for name, want := range b.Functions {
+		if got := counted.functions[name].Calls; got != want.Calls {
+			t.Errorf("as count: %s: %d calls, want %d", name, got, want.Calls)
+		}
+	}
+}
+
+// valuesOf are the lines of trace without what differs from run to run.
+func valuesOf(t *testing.T, lines string) string {
+	t.Helper()
+	return regexp.MustCompile(`(?m)^ *[0-9.]+(ns|µs|ms|s)`).ReplaceAllString(lines, "T")
+}
+
+// TestKernelScriptValues: with the binary at hand a recording has the values that trace
+// shows, in every shell.
+func TestKernelScriptValues(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "lookup")
+	live := ftgo(t, "trace", target, "main.lookup", "--", target)
+	want := valuesOf(t, live.stdout)
+	if live.code != 0 || strings.Count(want, "key=") < 1000 {
+		t.Fatalf("trace: status %d\n%s%s", live.code, want, live.stderr)
+	}
+	script := scriptFor(t, "--as", "trace", target, "main.lookup")
+	count := scriptFor(t, "--as", "count", target, "main.lookup")
+	for _, sh := range scriptShells(t) {
+		file, _ := record(t, sh, script, target)
+		if r := ftgo(t, "report", file); r.code != 0 || valuesOf(t, r.stdout) != want {
+			t.Errorf("%s: status %d, other lines than trace's\n%s%s", sh[0], r.code, r.stdout, r.stderr)
+		}
+		if r := ftgo(t, "report", "--where", `key == "key-7"`, file); r.code != 0 || !strings.Contains(r.stdout, `key="key-7"`) || strings.Contains(r.stdout, `key="key-8"`) {
+			t.Errorf("%s: --where: status %d\n%s%s", sh[0], r.code, r.stdout, r.stderr)
+		}
+		file, _ = record(t, sh, count, target)
+		if n := readObserved(t, ftgo(t, "report", "-o", "json", file).stdout).functions["main.lookup"].Calls; n != 1009 {
+			t.Errorf("%s: %d calls counted, want 1009", sh[0], n)
+		}
+	}
+}
+
+// scripted is a script that runs, on a server.
+func scripted(t *testing.T, sh []string, script string, out io.Writer) *exec.Cmd {
+	t.Helper()
+	stderr := filepath.Join(t.TempDir(), "stderr")
+	f, err := os.Create(stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	cmd := exec.Command(sh[0], append(sh[1:len(sh):len(sh)], script)...)
+	cmd.Stdout, cmd.Stderr = out, f
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Signal(syscall.SIGTERM) })
+	for range 600 {
+		if b, _ := os.ReadFile(stderr); strings.Contains(string(b), "probing") {
+			return cmd
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	b, _ := os.ReadFile(stderr)
+	t.Fatalf("%q does not come to probe\n%s", cmd.Args, b)
+	return nil
+}
+
+// TestKernelScriptEnds: whatever ends a script, nothing of it is left, and what it has
+// recorded can be shown.
+func TestKernelScriptEnds(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target := server(t, fixture.Build(t, "server"))
+	script := scriptFor(t, target.Path, "main.*")
+	for _, sh := range scriptShells(t) {
+		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGKILL} {
+			t.Run(fmt.Sprintf("%s %v", sh[0], sig), func(t *testing.T) {
+				file := filepath.Join(t.TempDir(), "rec")
+				out, err := os.Create(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer out.Close()
+				cmd := scripted(t, sh, script, out)
+				time.Sleep(100 * time.Millisecond)
+				cmd.Process.Signal(sig)
+				err = cmd.Wait()
+				if sig == syscall.SIGKILL {
+					gone := func() bool { instances, groups := remainsOf(t, f, cmd.Process.Pid); return instances+groups == 0 }
+					for range 300 { // a part of it is left, and cleans up
+						if gone() {
+							break
+						}
+						time.Sleep(50 * time.Millisecond)
+					}
+					if r := ftgo(t, "clean"); r.code != 0 {
+						t.Errorf("clean: status %d\n%s", r.code, r.stderr)
+					}
+				} else if r := ftgo(t, "report", "-o", "json", file); err != nil || r.code != 0 || readObserved(t, r.stdout).functions["main.tick"].Calls == 0 {
+					t.Errorf("%v; report: status %d\n%s%s", err, r.code, r.stdout, r.stderr)
+				}
+				nothingOf(t, f, cmd.Process.Pid)
+			})
+		}
+		t.Run(sh[0]+" | head", func(t *testing.T) {
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := scripted(t, sh, script, w)
+			w.Close()
+			r.Read(make([]byte, 1000))
+			r.Close()
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("%v", err)
+			}
+			nothingOf(t, f, cmd.Process.Pid)
+		})
+	}
+	if b := target.books(t); b.Functions["main.tick"].Calls == 0 {
+		t.Error("the target has come to harm")
+	}
+}
+
+// TestKernelScriptRefuses: another binary is not touched, not even one byte of another.
+func TestKernelScriptRefuses(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target := fixture.Build(t, "lookup")
+	script := scriptFor(t, target, "main.lookup")
+	b, err := os.ReadFile(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)-1]++
+	almost := filepath.Join(t.TempDir(), "lookup")
+	if err := os.WriteFile(almost, b, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, sh := range scriptShells(t) {
+		for _, c := range []struct {
+			args []string
+			code int
+			want string
+		}{
+			{[]string{"-b", almost}, 1, "not the binary"},
+			{[]string{"-b", fixture.Build(t, "server")}, 1, "another build"},
+			{[]string{"-b", "/no/such/file"}, 2, "no file /no/such/file"},
+			{[]string{"-d", "soon"}, 2, "not a number"},
+			{[]string{"--", "/no/such/program"}, 2, "no program"},
+			{[]string{"-z"}, 2, "usage:"},
+		} {
+			cmd := exec.Command(sh[0], append(append(sh[1:len(sh):len(sh)], script), c.args...)...)
+			var stdout, stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			cmd.Run()
+			if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(stderr.String(), c.want) || stdout.Len() > 0 {
+				t.Errorf("%s %q: status %d\n%s%s", sh[0], c.args, code, stdout.String(), stderr.String())
+			}
+			nothingOf(t, f, cmd.Process.Pid)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// shownCommands are the commands that the README, docs/*.md, the help text and the manual
+// pages show, by where. Those of docs/examples have a test of their own.
+func shownCommands(t *testing.T) map[string][]string {
+	t.Helper()
+	shown := make(map[string][]string)
+	pages, err := filepath.Glob(filepath.Join(fixture.Root(), "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, filepath.Join(fixture.Root(), "README.md")) {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(b)) {
+			if block, ok := strings.CutPrefix(line, "    "); ok {
+				command := strings.TrimPrefix(strings.TrimSpace(block), "$ ")
+				shown[filepath.Base(page)] = append(shown[filepath.Base(page)], command)
+			}
+		}
+	}
+	for name, page := range manPages(t) {
+		for line := range strings.Lines(manSection(page, "EXAMPLES")) {
+			if command, ok := strings.CutPrefix(line, "$ "); ok {
+				name := "the page of ftgo " + name
+				shown[name] = append(shown[name], plainText(strings.TrimSpace(command)))
+			}
+		}
+	}
+	var text bytes.Buffer
+	help(&text)
+	for line := range strings.Lines(text.String()) {
+		command, _, explained := strings.Cut(strings.TrimSpace(line), "   ")
+		if explained && strings.HasPrefix(command, "ftgo ") {
+			shown["the help text"] = append(shown["the help text"], command)
+		}
+	}
+	return shown
+}
+
+// dryFtgo is a shell script that runs ftgo up to where it would touch the kernel.
+const dryFtgo = `#!/bin/sh
+command=$1
+shift
+case $command in
+probe | count | trace | watch | demo) exec %[1]s "$command" --dry-run "$@" ;;
+doctor | report) exec %[1]s $command "$@" -h ;;
+clean) exec %[1]s clean ${1--h} ;;
+*) exec %[1]s "$command" "$@" ;;
+esac
+`
+
+// TestShownCommands: what is shown is understood, and selects something. It leaves the
+// kernel alone: it works for everybody.
+func TestShownCommands(t *testing.T) {
+	dir := t.TempDir()
+	for name, from := range map[string]string{"server": "shown", "tool": "shown", "lookup": "lookup"} {
+		if err := os.Symlink(fixture.Build(t, from), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ftgo"), fmt.Appendf(nil, dryFtgo, built(t)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "sudo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	running := exec.Command(filepath.Join(dir, "server"))
+	stdin, err := running.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := running.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stdin.Close()
+		running.Wait()
+	})
+	for where, commands := range shownCommands(t) {
+		for _, command := range commands {
+			name, rest, _ := strings.Cut(strings.TrimPrefix(command, "sudo "), " ")
+			if name != "ftgo" {
+				continue
+			}
+			t.Run(command, func(t *testing.T) {
+				if strings.Contains(command, " libc ") {
+					fixture.NeedCompiler(t, "gcc") // else it is linked without
+				}
+				command := strings.ReplaceAll(command, "-p 1234 ", fmt.Sprintf("-p %d ", running.Process.Pid))
+				cmd := exec.Command("sh", "-c", command)
+				cmd.Dir = dir
+				cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+				var errs bytes.Buffer
+				cmd.Stderr = &errs
+				if out, err := cmd.Output(); err != nil || len(out) == 0 && !strings.ContainsAny(rest, ">w") {
+					t.Errorf("%s shows it: %v\n%s%s", where, err, out, errs.String())
+				}
+			})
+		}
+	}
+}
+
+// TestShownOtherCommands: what else is shown in README and docs/*.md begins with a file or
+// a program that is there.
+func TestShownOtherCommands(t *testing.T) {
+	for where, commands := range shownCommands(t) {
+		folder := fixture.Root()
+		for _, command := range commands {
+			words := strings.Fields(command)
+			for len(words) > 0 && strings.Contains(words[0], "=") { // the environment
+				words = words[1:]
+			}
+			if len(words) == 0 {
+				continue
+			}
+			switch name := strings.TrimSuffix(words[0], ","); {
+			case name == "ftgo" || name == "sudo" || name == "source":
+			case name == "cd":
+				folder = filepath.Join(folder, words[1])
+			case strings.Contains(name, "/"):
+				if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
+					t.Errorf("%s shows %q: %v", where, command, err)
+				}
+			default:
+				if _, err := exec.LookPath(name); err != nil {
+					t.Errorf("%s shows %q: %v", where, command, err)
+				}
+			}
+		}
+	}
+}
+
+// TestShownFlags: flags that pages name are flags of some command.
+func TestShownFlags(t *testing.T) {
+	known := map[string]bool{}
+	for _, c := range commands() {
+		if flags := flagsOf(t.Context(), c.name); flags != nil {
+			flags.VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
+		}
+	}
+	pages := proseOf(t)
+	flag := regexp.MustCompile("`(?:ftgo [a-z]+ |[a-z]+ )?--([a-z][a-z-]*)")
+	seen := 0
+	for page, text := range pages {
+		if filepath.Base(page) == "compared.md" {
+			continue // which has other tools' flags, too
+		}
+		for _, m := range flag.FindAllStringSubmatch(text, -1) {
+			if seen++; !known[m[1]] {
+				t.Errorf("%s names --%s, which no command has", page, m[1])
+			}
+		}
+	}
+	if seen < 20 {
+		t.Errorf("only %d flags are named", seen)
+	}
+}
+
+// proseOf is the text of the README and of all pages of docs, by their paths.
+func proseOf(t *testing.T) map[string]string {
+	t.Helper()
+	pages := make(map[string]string)
+	for _, glob := range []string{"README.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md"} {
+		files, err := filepath.Glob(filepath.Join(fixture.Root(), glob))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pages[file] = string(b)
+		}
+	}
+	return pages
+}
+
+// TestShownLinks: links within the project lead somewhere, and to each page of docs leads
+// one.
+func TestShownLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#]+)(?:#[^)]*)?\)`)
+	pages := proseOf(t)
+	linked := make(map[string]bool)
+	for page, text := range pages {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			to := filepath.Join(filepath.Dir(page), m[1])
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+			linked[to], linked[filepath.Dir(to)] = true, true
+		}
+	}
+	for page := range pages {
+		if !linked[page] && !linked[filepath.Dir(page)] {
+			t.Errorf("no page leads to %s", page)
+		}
+	}
+}

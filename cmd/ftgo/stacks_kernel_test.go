@@ -1,0 +1,322 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// stackFrame is a function in a stack, as the target and ftgo write it.
+type stackFrame struct {
+	Function, File string
+	Line           int
+}
+
+// stackedCall is a call that the target has logged.
+type stackedCall struct {
+	N     int
+	Stack []stackFrame
+}
+
+const stackedCalls = 1000
+
+// observeStacks runs a command on testdata/stacks; it returns its data and what the target
+// says.
+func observeStacks(t *testing.T, target string, args ...string) (data []byte, truth []stackedCall) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "data")
+	function := "main.leaf"
+	if args[0] == "trace" {
+		function = "main.leaf(n int) int" // of a program that may have no debug information
+	}
+	args = append(args, "-w", file, target, function, "--", target, strconv.Itoa(stackedCalls))
+	r := ftgo(t, args...)
+	if r.code != 0 {
+		t.Fatalf("ftgo %q: status %d\n%s", args, r.code, r.stderr)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(r.stdout) {
+		var c stackedCall
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatalf("the target's line %q: %v", line, err)
+		}
+		truth = append(truth, c)
+	}
+	if len(truth) != stackedCalls {
+		t.Fatalf("the target logged %d calls, want %d", len(truth), stackedCalls)
+	}
+	return data, truth
+}
+
+// sameStack compares a stack with the program's own. ftgo's may end before it, with a mark,
+// when it has as many callers as the kernel fetches.
+func sameStack(got, want []stackFrame) bool {
+	if n := len(got) - 1; n >= uprobe.MaxStack && got[n] == (stackFrame{Function: "…"}) && len(want) > n {
+		got, want = got[:n], want[:n]
+	}
+	return slices.Equal(got, want)
+}
+
+// TestKernelStacks compares the stack of each call with what the program's own
+// runtime.Callers says in it: ten deep by eight ways, a fourth of them inlined.
+func TestKernelStacks(t *testing.T) {
+	tracetest.Kernel(t)
+	stripped, pie := []string{"-ldflags", "-s -w"}, []string{"-buildmode=pie"}
+	for _, c := range []struct {
+		version string
+		flags   []string
+		args    []string
+		more    bool // only where all toolchains are asked for
+	}{
+		{version: fixture.Current},
+		{version: fixture.Current, args: []string{"--reader", "raw"}},
+		{version: fixture.Current, flags: stripped, args: []string{"--entries"}},
+		{version: fixture.Current, flags: pie, args: []string{"--reader", "raw"}},
+		{version: "1.24.6", flags: stripped, more: true},
+		{version: "1.22.12", flags: pie, more: true},
+		{version: "1.21.13"},
+		{version: "1.21.13", flags: pie, more: true},
+		{version: "1.21.13", flags: stripped, more: true},
+		{version: "1.20.14", flags: stripped, more: true},
+		{version: "1.18.10", more: true},
+		{version: "1.17.13", flags: stripped},
+		{version: "1.17.13", more: true},
+		{version: "1.16.15", flags: stripped, args: []string{"--reader", "raw"}},
+		{version: "1.16.15", flags: pie, more: true},
+		{version: "1.16.15", more: true},
+		{version: "1.15.15", flags: stripped, more: true},
+		{version: "1.15.15", flags: pie, more: true},
+		{version: "1.14.15", more: true},
+		{version: "1.13.15", flags: stripped, more: true},
+		{version: "1.12.17", more: true},
+		{version: "1.12.17", flags: stripped},
+		{version: "1.11.13", flags: stripped, more: true},
+		{version: "1.10.8", more: true},
+		{version: "1.9.7", flags: stripped, more: true},
+		{version: "1.7.6", flags: stripped, more: true},
+	} {
+		if c.more && os.Getenv(fixture.ToolchainsVar) != "all" {
+			continue
+		}
+		t.Run(fmt.Sprint(c.version, c.flags, c.args), func(t *testing.T) {
+			target := fixture.BuildWith(t, c.version, "stacks", c.flags...)
+			data, truth := observeStacks(t, target, append([]string{"trace", "--stack", "-o", "json"}, c.args...)...)
+			traced := make(map[int][]stackFrame)
+			for line := range bytes.Lines(data) {
+				var call struct {
+					Type  string
+					Args  struct{ N int }
+					Stack []stackFrame
+				}
+				if err := json.Unmarshal(line, &call); err != nil {
+					t.Fatalf("output line %q: %v", line, err)
+				}
+				if call.Type == "call" {
+					traced[call.Args.N] = call.Stack
+				}
+			}
+			wrong := 0
+			for _, want := range truth {
+				got := traced[want.N]
+				if len(want.Stack) < 10 {
+					t.Errorf("call %d is only %d deep", want.N, len(want.Stack))
+				}
+				if !sameStack(got, want.Stack) {
+					if wrong++; wrong <= 2 {
+						t.Errorf("call %d:\ngot  %v\nwant %v", want.N, got, want.Stack)
+					}
+				}
+			}
+			if wrong > 0 || len(traced) != len(truth) {
+				t.Errorf("%d calls traced; %d of %d have another stack", len(traced), wrong, len(truth))
+			}
+		})
+	}
+}
+
+// TestKernelStackSums: what probe adds up by stack is what the program's own log adds up to,
+// in each format, to the call.
+func TestKernelStackSums(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "stacks")
+
+	t.Run("json", func(t *testing.T) {
+		data, truth := observeStacks(t, target, "probe", "--stack", "-o", "json", "--reader", "raw")
+		left := slices.Clone(truth)
+		stacks, nested := 0, int64(0)
+		for line := range bytes.Lines(data) {
+			var s struct {
+				Type                    string
+				Calls, Completed        int
+				Stack                   []stackFrame
+				NS                      struct{ Min, Mean, Max, Sum, Self int64 }
+				Hits, Delivered, Lost   uint64
+				Function                json.RawMessage
+				Functions, Probes, Open int
+			}
+			if err := json.Unmarshal(line, &s); err != nil {
+				t.Fatalf("output line %q: %v", line, err)
+			}
+			switch s.Type {
+			case "function":
+				nested = s.NS.Sum
+			case "stack":
+				stacks++
+				before := len(left)
+				left = slices.DeleteFunc(left, func(c stackedCall) bool { return sameStack(s.Stack, c.Stack) })
+				if n := before - len(left); n != s.Calls || n != s.Completed || n == 0 {
+					t.Errorf("%d calls, %d completed of %v, want %d", s.Calls, s.Completed, s.Stack, n)
+				}
+				if s.NS.Self != s.NS.Sum || s.NS.Min > s.NS.Mean || s.NS.Mean > s.NS.Max || s.NS.Max > s.NS.Sum {
+					t.Errorf("latencies %+v", s.NS)
+				}
+				nested -= s.NS.Sum
+			case "summary":
+				if s.Lost != 0 || s.Delivered != s.Hits {
+					t.Errorf("%d hits, %d delivered, %d lost", s.Hits, s.Delivered, s.Lost)
+				}
+			}
+		}
+		if len(left) > 0 || stacks != 16 || nested != 0 {
+			t.Errorf("%d calls have none of %d stacks; sums differ by %d ns", len(left), stacks, nested)
+		}
+	})
+
+	t.Run("folded", func(t *testing.T) {
+		data, truth := observeStacks(t, target, "probe", "-o", "folded")
+		got := make(map[string]int)
+		for line := range strings.Lines(string(data)) {
+			stack, number, _ := strings.Cut(line, " ")
+			n, err := strconv.Atoi(strings.TrimSpace(number))
+			if err != nil {
+				t.Fatalf("line %q: %v", line, err)
+			}
+			got[stack] = n
+		}
+		want := make(map[string]int)
+		for _, c := range truth {
+			line := "main.leaf"
+			for _, f := range known(c.Stack) {
+				line = f + ";" + line
+			}
+			want[line]++
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("got\n%v\nwant\n%v", got, want)
+		}
+	})
+
+	t.Run("pprof", func(t *testing.T) {
+		data, truth := observeStacks(t, target, "probe", "-o", "pprof")
+		file := filepath.Join(t.TempDir(), "profile")
+		if err := os.WriteFile(file, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		want := make(map[string]int) // calls below each function
+		for _, c := range truth {
+			names := append(known(c.Stack), "main.leaf")
+			slices.Sort(names)
+			for _, name := range slices.Compact(names) {
+				want[name]++
+			}
+		}
+		out, err := exec.Command("go", "tool", "pprof", "-top", "-nodecount=1000", "-sample_index=calls", file).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(map[string]int)
+		for line := range strings.Lines(string(out)) {
+			// flat flat% sum% cum cum% name
+			if f := strings.Fields(line); len(f) > 5 {
+				if n, err := strconv.Atoi(f[3]); err == nil {
+					got[f[5]] = n
+				}
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("go tool pprof -top says\n%s\nwant %v", out, want)
+		}
+	})
+}
+
+// known are the functions of a stack of the target that ftgo tells: as many callers as the
+// kernel fetches, with what was inlined into them, and a mark if there are more.
+func known(stack []stackFrame) (names []string) {
+	callers := 0
+	for _, f := range stack {
+		if !strings.HasPrefix(f.Function, "main.inlined") {
+			if callers++; callers > uprobe.MaxStack {
+				return append(names, "…")
+			}
+		}
+		names = append(names, f.Function)
+	}
+	return names
+}
+
+// TestKernelStackNested: in a profile the time of a function is not counted again for those
+// that called it and were traced, too.
+func TestKernelStackNested(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "stacks")
+	file := filepath.Join(t.TempDir(), "profile")
+	r := ftgo(t, "probe", "-o", "json", "--stack=1", "-w", file, target, "main.leaf", "main.framed1", "--", target, "101")
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, self := make(map[string]float64), make(map[string]float64)
+	for _, s := range jsonLines(t, string(data), "stack") {
+		ns := s["ns"].(map[string]any)
+		name := s["function"].(string)
+		sum[name] += ns["sum"].(float64)
+		self[name] += ns["self"].(float64)
+		if frames := s["stack"].([]any); frames[len(frames)-1].(map[string]any)["function"] != "…" {
+			t.Errorf("%s: the stack of one caller has no mark: %v", name, frames)
+		}
+	}
+	if sum["main.leaf"] != self["main.leaf"] || self["main.framed1"] != sum["main.framed1"]-sum["main.leaf"] || self["main.framed1"] < 0 {
+		t.Errorf("sums %v, without nested calls %v", sum, self)
+	}
+}
+
+// TestKernelStackText shows callers below calls, and the stack of a program that keeps no
+// frame pointers as far as it goes.
+func TestKernelStackText(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "stacks")
+	const callers = "\n            main.inlined1 main.go:56\n            main.inlined2 main.go:57\n"
+	for _, c := range []struct{ flag, begin, end string }{
+		{"--stack", "main.leaf(n=0) = 1", ""},
+		{"--entries", "main.leaf(n=0)", ""},
+		{"--begins", "main.leaf(n=0)", " = 1 "},
+	} {
+		r := ftgo(t, "trace", "-s", c.flag, target, "main.leaf", "--", target, "1")
+		if r.code != 0 || !strings.Contains(r.stdout, c.begin+callers) || !strings.Contains(r.stdout, c.end) || strings.Count(r.stdout, "main.inlined1 ") != 2 {
+			t.Errorf("%s: status %d\n%s%s", c.flag, r.code, r.stdout, r.stderr)
+		}
+	}
+	old := fixture.BuildWith(t, "1.5.4", "greet")
+	r := ftgo(t, "trace", "-s", old, "main.add", "--", old, "-n", "1")
+	if r.code != 0 || !strings.Contains(r.stdout, "\n            main.main main.go:29\n            …\n") || !strings.Contains(r.stderr, "go1.5.4 keeps no frame pointers: of each stack only the caller is known") {
+		t.Errorf("Go 1.5: status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+}

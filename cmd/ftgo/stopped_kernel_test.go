@@ -1,0 +1,82 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// TestKernelTracerStopped: while ftgo is stopped its buffer overflows; what is lost is told, to the
+// last hit.
+func TestKernelTracerStopped(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target, data := fixture.Build(t, "flood"), filepath.Join(t.TempDir(), "data")
+	p := tracer(t, "probe", "--buffer", "64K", "-o", "json", "-w", data, target, "main.leaf", "main.framed", "--", target, "-n", "50021", "-g", "1")
+	if err := p.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Second)
+	if err := p.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.end(t); code != 0 {
+		t.Fatalf("status %d\n%s", code, p.err.String())
+	}
+	b, err := os.ReadFile(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := readObserved(t, string(b))
+	for name, want := range readBooks(t, p.out.String()).Functions {
+		if f := o.functions[name]; f.Calls != want.Calls || f.Completed+f.Lost != want.Calls {
+			t.Errorf("%s: %+v, the program made %d calls", name, f, want.Calls)
+		}
+	}
+	if s := o.summary; s.Delivered+s.Lost != s.Hits || s.Lost == 0 {
+		t.Errorf("%d hits, %d delivered, %d lost", s.Hits, s.Delivered, s.Lost)
+	}
+	nothingOf(t, f, p.Process.Pid)
+}
+
+// TestKernelFloodKilled: a program that is killed in the middle of a flood leaves balanced books,
+// and ftgo ends as it did.
+func TestKernelFloodKilled(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target, data := fixture.Build(t, "flood"), filepath.Join(t.TempDir(), "data")
+	for _, command := range []string{"probe", "count", "trace"} {
+		p := tracer(t, command, "-o", "json", "-w", data, target, "main.leaf", "main.framed", "--", target, "-for", "1m", "-g", "1")
+		time.Sleep(100 * time.Millisecond)
+		if err := syscall.Kill(childOf(t, p.Process.Pid), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		if code := p.end(t); code != 128+int(syscall.SIGKILL) {
+			t.Fatalf("%s: status %d\n%s", command, code, p.err.String())
+		}
+		b, err := os.ReadFile(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := observed{}
+		if command == "trace" {
+			lines := jsonLines(t, string(b), "summary")
+			o.summary.Hits, o.summary.Delivered, o.summary.Lost = number(lines[0]["hits"]), number(lines[0]["delivered"]), number(lines[0]["lost"])
+		} else {
+			o = readObserved(t, string(b))
+		}
+		if s := o.summary; s.Hits == 0 || s.Delivered+s.Lost != s.Hits {
+			t.Errorf("%s: %d hits, %d delivered, %d lost", command, s.Hits, s.Delivered, s.Lost)
+		}
+		nothingOf(t, f, p.Process.Pid)
+	}
+}
+
+// number is a count in JSON.
+func number(v any) uint64 {
+	f, _ := v.(float64)
+	return uint64(f)
+}

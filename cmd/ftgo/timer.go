@@ -1,0 +1,324 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+const (
+	// firstLook is when functions are timed for the first time, and the least between two
+	// looks at how often they are called; slowLook is the most: a function that turns hot
+	// hurts the program for as long.
+	firstLook = 100 * time.Millisecond
+	slowLook  = time.Second
+	// slowBatch is the most between two batches of functions that are timed.
+	slowBatch = 5 * time.Second
+	// batchFuncs is how many functions are timed at once: to define their probes takes
+	// about a second where there are 15,000 others.
+	batchFuncs = 1000
+	// manyEvents ends it: at the end each event takes 45 ms to remove.
+	manyEvents = 150
+)
+
+// timer times functions whose calls were only counted at first, when they are called, and
+// leaves to counting those that are called too often.
+//
+// All but the work on probes happens between two reads of the stream, in step.
+type timer struct {
+	t      *tracing
+	ctx    context.Context
+	cancel context.CancelFunc
+	choice rateChoice
+	busy   *busyTimes
+	began  time.Time
+	looked time.Time
+	// next is when to look, grow when to time more functions.
+	next, grow time.Time
+	// batches are the functions that were timed at once.
+	batches []*batch
+	// working gets what is to be done when the work on probes under way is done; nil
+	// if there is none.
+	working chan func() error
+	full    bool // no more functions are timed
+	priced  bool // what probes cost is known
+}
+
+// batch is some functions that are timed, with the events that do.
+type batch struct {
+	funcs  []int
+	probes *tracefs.Extension
+}
+
+// newTimer announces what is to be done. Without functions to be counted first it is nil,
+// which does nothing.
+func newTimer(ctx context.Context, t *tracing) *timer {
+	if !t.plan.CountsFirst() {
+		return nil
+	}
+	m := &timer{t: t}
+	m.ctx, m.cancel = context.WithCancel(ctx)
+	m.choice = rateChoice{limit: t.opt.maxRate.perSecond, funcs: make([]rated, len(t.plan.Funcs))}
+	for i := range t.plan.Funcs {
+		m.choice.funcs[i].eligible = t.plan.Funcs[i].CountFirst && t.plan.Funcs[i].Returns
+	}
+	m.announce()
+	return m
+}
+
+// unknownCost is what the probes of a call are taken to cost where it can't be measured:
+// the entry and the RET single-stepped in a virtual machine.
+const unknownCost = 20 * time.Microsecond
+
+// cost is what the probes of a timed call cost the program, in seconds.
+func (m *timer) cost(stepped bool) float64 {
+	if m.t.tally.calibration == nil {
+		return unknownCost.Seconds()
+	}
+	costs := m.t.tally.calibration.take()
+	ns := costs.emulated.call
+	if stepped {
+		ns = costs.stepped.call
+	}
+	if ns == 0 {
+		return unknownCost.Seconds()
+	}
+	return ns / 1e9
+}
+
+// announce says what is being done, and at which rate.
+func (m *timer) announce() {
+	var n int
+	for i := range m.choice.funcs {
+		if m.choice.funcs[i].eligible {
+			n++
+		}
+	}
+	if m.choice.limit > 0 {
+		m.t.env.say("calls of %s are counted at first, and timed where a function is called up to %.0f times a second", plural(n, "function"), m.choice.limit)
+		return
+	}
+	m.t.env.say("calls of %s are counted at first; functions that are called are timed, as long as that takes at most half of the program's time (--max-rate sets a rate for each, 0 times all)",
+		plural(n, "function"))
+}
+
+// price learns what probes cost, which is known a moment after they were armed, and says
+// which rate it makes.
+func (m *timer) price() {
+	m.priced = true
+	for i := range m.choice.funcs {
+		m.choice.funcs[i].cost = m.cost(m.t.plan.Funcs[i].Stepped)
+	}
+	if m.choice.limit == 0 {
+		m.t.env.say("half of its time is %.0f timed calls a second on one CPU, of all functions together", 0.5/m.cost(false))
+	}
+}
+
+// start begins to look: the program runs.
+func (m *timer) start() {
+	if m == nil {
+		return
+	}
+	m.busy = newBusyTimes(m.t.opt.pids, m.t.opt.binary)
+	m.began = time.Now()
+	m.looked, m.next = m.began, m.began.Add(firstLook)
+}
+
+// step goes on with what there is to do.
+func (m *timer) step() error {
+	if m == nil {
+		return nil
+	}
+	if m.working != nil {
+		select {
+		case then := <-m.working:
+			m.working = nil
+			return then()
+		default:
+			return nil
+		}
+	}
+	if time.Now().Before(m.next) {
+		return nil
+	}
+	return m.look()
+}
+
+// look counts calls, and begins to time functions, or ceases to.
+func (m *timer) look() error {
+	if !m.priced {
+		m.price()
+	}
+	if err := m.count(); err != nil {
+		return err
+	}
+	now := time.Now() // the counting takes its time
+	m.choice.seconds = now.Sub(m.looked).Seconds()
+	used, known := m.busy.since()
+	if m.choice.cpus = used.Seconds() / m.choice.seconds; !known {
+		m.choice.cpus = 1
+	}
+	m.looked = now
+	m.next = now.Add(min(max(firstLook, now.Sub(m.began)/8), slowLook))
+	hot := m.choice.tooHot()
+	if len(hot) > 0 {
+		return m.retire(hot)
+	}
+	if m.full || now.Before(m.grow) {
+		return nil
+	}
+	funcs, more := m.choice.pick(batchFuncs)
+	for i := range m.choice.funcs {
+		m.t.tally.tooOften[i] = m.choice.funcs[i].tooOften
+	}
+	if len(funcs) == 0 {
+		return nil
+	}
+	if m.grow = now.Add(min(max(firstLook, now.Sub(m.began)/4), slowBatch)); more {
+		m.next, m.grow = now.Add(firstLook), now
+	}
+	if len(m.t.plan.Events) > manyEvents {
+		m.full = true
+		m.t.env.say("no more functions are timed: %d events are enough to remove at the end", len(m.t.plan.Events))
+		return nil
+	}
+	return m.time(funcs)
+}
+
+// count takes the number of calls of each function.
+func (m *timer) count() error {
+	t := m.t
+	books := t.stream.Books()
+	h := hits{}
+	own := !t.opt.restricted()
+	if own {
+		profile, err := t.session.Profile()
+		if err != nil {
+			return err
+		}
+		h = sumHits(t.plan, profile, books)
+	}
+	for i := range m.choice.funcs {
+		if t.plan.Funcs[i].CountFirst {
+			calls, _ := t.tally.counted(i, h, books, own)
+			m.choice.funcs[i].saw(calls)
+		}
+	}
+	return nil
+}
+
+// work does something beside the reading, and then what it returns.
+func (m *timer) work(do func() (then func() error)) {
+	done := make(chan func() error, 1)
+	m.working = done
+	go func() { done <- do() }()
+}
+
+// time begins to time functions.
+func (m *timer) time(funcs []int) error {
+	events := m.t.plan.Timing(funcs)
+	m.work(func() func() error {
+		x, err := m.t.session.Extend(m.ctx, uprobe.TraceEvents(events))
+		return func() error {
+			if err != nil {
+				return m.cannot(err)
+			}
+			return m.arm(&batch{funcs, x}, events)
+		}
+	})
+	return nil
+}
+
+// arm goes on when the events are defined.
+func (m *timer) arm(b *batch, events []uprobe.Event) error {
+	m.t.plan.Join(events)
+	m.t.session.Join(b.probes)
+	if err := m.t.stream.Extend(); err != nil {
+		return err
+	}
+	m.work(func() func() error {
+		err := b.probes.Arm(m.ctx)
+		return func() error {
+			if err != nil {
+				return errors.Join(m.cannot(err), m.disarm(b))
+			}
+			m.batches = append(m.batches, b)
+			for _, i := range b.funcs {
+				m.choice.funcs[i].timed = true
+			}
+			// What came meanwhile came at other rates.
+			m.next = time.Now().Add(firstLook)
+			return nil
+		}
+	})
+	return nil
+}
+
+// cannot ends the timing of more functions: what is timed so far stays.
+func (m *timer) cannot(err error) error {
+	m.full = true
+	if m.ctx.Err() != nil {
+		return nil
+	}
+	m.t.env.say("no more functions are timed: %v", err)
+	return nil
+}
+
+// retire ceases to time functions that are called too often, and those of the same
+// batches with them; these will be timed again.
+func (m *timer) retire(hot map[int]bool) error {
+	for n, b := range m.batches {
+		for _, i := range b.funcs {
+			if hot[i] {
+				m.batches = append(m.batches[:n], m.batches[n+1:]...)
+				return m.disarm(b)
+			}
+		}
+	}
+	return nil
+}
+
+// disarm takes the probes of a batch out.
+func (m *timer) disarm(b *batch) error {
+	from, err := m.t.session.Now()
+	if err != nil {
+		return err
+	}
+	m.t.stream.Retire(b.funcs, from)
+	m.work(func() func() error {
+		err := b.probes.Disarm()
+		return func() error {
+			if err != nil {
+				return fmt.Errorf("leave functions to counting: %w", err)
+			}
+			until, err := m.t.session.Now()
+			if err != nil {
+				return err
+			}
+			m.t.stream.Retired(b.funcs, until)
+			for _, i := range b.funcs {
+				m.choice.funcs[i].timed = false
+				m.t.tally.tooOften[i] = m.choice.funcs[i].tooOften
+			}
+			m.next, m.grow = time.Now(), time.Now()
+			return nil
+		}
+	})
+	return nil
+}
+
+// end waits for the work under way, which it cuts short.
+func (m *timer) end() {
+	if m == nil {
+		return
+	}
+	m.cancel()
+	if m.working != nil {
+		<-m.working
+		m.working = nil
+	}
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/parse"
+)
+
+// branch adds a call that begins to the tree of its goroutine.
+func (v *callLines) branch(c *parse.Call) error {
+	if !v.concerns(c) {
+		return nil
+	}
+	return v.trees.begin(c, render.CallLine{
+		Function: v.t.plan.Funcs[c.Func].Name, Goid: c.Goid, PID: c.PID, TID: c.TID, Time: v.t.tally.base.Wall(c.Start),
+	})
+}
+
+// writeTree writes a tree, or a part of it. -n ends with the tree that has the last call.
+func (v *callLines) writeTree(head *render.TreeHead, lines []render.TreeLine) error {
+	write := v.calls.Tree
+	if v.chrome != nil {
+		write = v.chrome.Tree
+		for i := range lines {
+			if c := lines[i].Call; c != nil && c.Ended.IsZero() {
+				c.Ended = v.t.tally.base.Wall(v.latest) // it was open for as long as anything was seen
+			}
+		}
+	}
+	if err := write(head, lines); err != nil {
+		return err
+	}
+	for i := range lines {
+		if lines[i].Call != nil {
+			v.lines++
+		}
+	}
+	if v.opt.calls > 0 && v.lines >= v.opt.calls {
+		return errors.Join(v.out.Flush(), errEnough)
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/parse"
+)
+
+// happened gets a kernel event.
+func (v *callLines) happened(ev *parse.KernelEvent) error {
+	o, w := &v.opt.trace, &ev.Where
+	if o.goid != 0 && (!w.Known || w.Goid != o.goid) || o.inside != "" && !v.isInside(w) {
+		return nil
+	}
+	line := v.eventLine(ev)
+	if v.trees != nil {
+		if taken, err := v.trees.happened(ev, line); taken {
+			return err
+		}
+	}
+	if v.chrome != nil {
+		return v.chrome.Event(line)
+	}
+	return v.calls.Event(line)
+}
+
+// isInside tells whether a thread was inside of what --inside names.
+func (v *callLines) isInside(w *parse.Where) bool {
+	return w.Func >= 0 && (w.Inside || v.t.sel.inside[v.t.plan.Funcs[w.Func].Func])
+}
+
+func (v *callLines) eventLine(ev *parse.KernelEvent) *render.EventLine {
+	line := &render.EventLine{
+		Time: v.t.tally.base.Wall(ev.Time), Name: v.t.kernel.names[ev.Event],
+		Known: ev.Where.Known, Goid: ev.Where.Goid, PID: ev.PID, TID: ev.TID, CPU: ev.CPU,
+		Fields: ev.AppendFields(nil),
+	}
+	if ev.Where.Func >= 0 {
+		line.Function = v.t.plan.Funcs[ev.Where.Func].Name
+	}
+	return line
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// trial is what became of probes on ftgo itself: what a hit costs the program, in
+// nanoseconds, with the instruction under it that calls begin with, and with a RET; and
+// what each word of memory adds that is fetched. It is the least that there is: another
+// process beside it costs more.
+type trial struct{ entry, ret, word float64 }
+
+// trialWords is how many words are fetched at once to know what one costs.
+const trialWords = 16
+
+// trialCalls is how often each function is called.
+const trialCalls = costBatches * batchCalls
+
+// errCantTry: it is not known whether probes work.
+var errCantTry = errors.New("not tried")
+
+var (
+	// As in ftgo's own tests, where package main has another name.
+	errNotItself = fmt.Errorf("%w: ftgo does not find its own functions", errCantTry)
+	errShared    = fmt.Errorf("%w: this kernel records uprobes at the top level of tracefs alone, which everybody shares", errCantTry)
+)
+
+// tryProbes arms probes on functions of ftgo, calls them, and sees that each hit is
+// counted and delivered.
+func tryProbes(ctx context.Context, fsys *tracefs.FS, features tracefs.Features) (result trial, err error) {
+	if !features.Instances {
+		return result, errShared
+	}
+	b, err := offsets.Open("/proc/self/exe")
+	if err != nil {
+		return result, err
+	}
+	defer b.Close()
+	tried := [...]struct {
+		name string
+		call func(int) int
+	}{{"main.entered", entered}, {"main.returned", returned}, {"main.fetched", fetched}}
+	var funcs []*offsets.Func
+	for _, f := range tried {
+		fn, ok := b.Lookup(f.name)
+		if !ok {
+			return result, errNotItself
+		}
+		funcs = append(funcs, fn)
+	}
+	plan, err := uprobe.New(b, funcs, uprobe.Options{Features: features})
+	if err != nil {
+		return result, err
+	}
+	if len(plan.Funcs) != len(tried) {
+		return result, fmt.Errorf("probe %s: %w", plan.Skipped[0].Func.Name, plan.Skipped[0].Reason)
+	}
+	var unprobed [len(tried)]float64
+	for i, f := range tried {
+		unprobed[i] = timeCalls(f.call)
+	}
+	events := trialEvents(plan, features)
+	session, err := tracefs.Start(ctx, fsys, plan.Target(), events, tracefs.Options{BufferKB: 1024, Features: &features})
+	if err != nil {
+		return result, err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	var costs [len(tried)]float64
+	for i, f := range tried {
+		costs[i] = max(0, timeCalls(f.call)-unprobed[i])
+	}
+	if err := seen(ctx, session, events); err != nil {
+		return result, err
+	}
+	return trial{entry: costs[0], ret: costs[1], word: max(0, costs[2]-costs[0]) / trialWords}, nil
+}
+
+// trialEvents are one for each function: its entry, its return, and its entry with words
+// fetched.
+func trialEvents(plan *uprobe.Plan, features tracefs.Features) []tracefs.Event {
+	// Names of events are unique among all sessions, as those of the plan are.
+	unique := plan.Events[0].Name
+	entry := func(i int) []uint64 {
+		sites := plan.Funcs[i].Sites
+		if sites.Check != nil && sites.Entry.EmulatedPush() && !features.PushEmulated {
+			return []uint64{sites.Check.Offset()}
+		}
+		return []uint64{sites.Entry.Offset()}
+	}
+	returns := tracefs.Event{Name: "return_" + unique}
+	for _, s := range plan.Funcs[1].Sites.Returns {
+		returns.Sites = append(returns.Sites, s.Offset())
+	}
+	fetch := tracefs.Event{Name: "fetch_" + unique, Sites: entry(2)}
+	for w := range trialWords {
+		fetch.Args = append(fetch.Args, tracefs.Arg{Name: fmt.Sprintf("w%d", w), Fetch: "+0(%sp)", Type: "s64"})
+	}
+	return []tracefs.Event{{Name: "entry_" + unique, Sites: entry(0)}, returns, fetch}
+}
+
+// seen fails if a call has not been counted, or not been delivered. There may be more
+// of them: the same file may be running elsewhere.
+func seen(ctx context.Context, session *tracefs.Session, events []tracefs.Event) error {
+	profile, err := session.Profile()
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	buf := make([]byte, 64<<10)
+	for i, e := range events {
+		var hits uint64
+		for _, n := range profile[i] {
+			hits += n
+		}
+		for {
+			delivered := bytes.Count(text.Bytes(), []byte(": "+e.Name+": (0x"))
+			if hits >= trialCalls && delivered >= trialCalls {
+				break
+			}
+			n, err := session.Read(ctx, buf)
+			text.Write(buf[:n])
+			if err != nil {
+				return err
+			}
+			if n == 0 { // it has all been there before
+				return fmt.Errorf("probe ftgo itself: of %d calls the kernel has counted %d and delivered %d", trialCalls, hits, delivered)
+			}
+		}
+	}
+	return nil
+}
+
+// The functions probed have frames and stack checks, as most have.
+
+//go:noinline
+func entered(n int) int { return called(n) + 2 }
+
+//go:noinline
+func returned(n int) int { return called(n) + 3 }
+
+//go:noinline
+func fetched(n int) int { return called(n) + 4 }

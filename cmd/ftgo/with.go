@@ -1,0 +1,213 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+// defineWith defines the flag that asks for kernel events.
+func (o *options) defineWith(fs *pflag.FlagSet) {
+	fs.StringSliceVar(&o.with, "with", nil, "kernel events, too, of the traced process: `GROUP:EVENT,...`, like sched:sched_switch or 'block:*'")
+}
+
+// kernelEvents are the events of --with, and the processes that they are wanted of: those of
+// -p, PROGRAM, and others from their first hit on.
+type kernelEvents struct {
+	session *tracefs.KernelSession
+	names   []string
+	// following tells which processes are wanted; nil if that is known. Its events come
+	// after those of names, unless they are among them.
+	following *following
+	told      bool // that events were lost, on which following relies
+	// sched: parse.SchedEvents are recorded as well; toldSched: that some were lost.
+	sched, toldSched bool
+	// wanted are the processes whose events are shown, followed those that are recorded.
+	wanted, followed map[int]bool
+	// first is the first error of following a process that has turned up.
+	first error
+	// all is the number of those wanted.
+	all uint64
+}
+
+// findKernelEvents looks up what --with names; it is nil if no kernel events are needed.
+func findKernelEvents(fsys *tracefs.FS, o *options) (*kernelEvents, error) {
+	k := &kernelEvents{following: newFollowing(o), sched: o.sched, wanted: make(map[int]bool), followed: make(map[int]bool)}
+	if len(o.with) == 0 {
+		if k.following == nil && !k.sched {
+			return nil, nil
+		}
+		return k, nil
+	}
+	names, err := fsys.KernelEvents(o.with)
+	if err != nil {
+		var unknown *tracefs.UnknownEventError
+		if errors.As(err, &unknown) || !errors.Is(err, tracefs.ErrNotSupported) && !isKernelRefusal(err) {
+			return nil, &statusError{exitUsage, err}
+		}
+		return nil, err
+	}
+	k.names = names
+	return k, nil
+}
+
+// recorded are the names of all events that are recorded.
+func (k *kernelEvents) recorded() []string {
+	all := slices.Clone(k.names)
+	hidden := k.following.events()
+	if k.sched {
+		hidden = slices.Concat(hidden, parse.SchedEvents)
+	}
+	for _, name := range hidden {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// start begins to record. It is done before the probes are armed: what is made last is
+// hit first.
+func (k *kernelEvents) start(t *tracing, fsys *tracefs.FS) (err error) {
+	if k == nil {
+		return nil
+	}
+	if k.following != nil {
+		if k.session, err = tracefs.StartKernelOfAll(fsys, k.recorded(), t.env.bufferKB); err != nil {
+			return fmt.Errorf("follow processes: %w", err)
+		}
+		if err := k.following.begin(t.opt.pids, k.session.Process); err != nil {
+			return err
+		}
+	} else if k.session, err = tracefs.StartKernel(fsys, k.recorded(), t.env.bufferKB); err != nil {
+		return err
+	}
+	for _, pid := range t.opt.pids {
+		if err := k.session.Follow(pid); err != nil {
+			return err
+		}
+		k.wanted[pid], k.followed[pid] = true, true
+	}
+	return nil
+}
+
+// join has the stream give the events among the calls; it is to know its source already.
+func (k *kernelEvents) join(t *tracing) error {
+	if k == nil {
+		return nil
+	}
+	process, wanted := t.stream.Process, t.stream.Keep
+	t.stream.Process = func(tid, printed int) int {
+		pid := process(tid, printed)
+		k.follow(t, pid)
+		return pid
+	}
+	t.stream.Keep = func(pid int) bool {
+		if wanted != nil && !wanted(pid) {
+			return false
+		}
+		k.wanted[pid] = true
+		return true
+	}
+	names := k.session.Names()
+	return t.stream.With(k.session, func(ev *parse.KernelEvent) {
+		if k.following != nil && slices.Contains(k.following.names, names[ev.Event]) {
+			k.following.take(names[ev.Event], ev)
+		}
+		hidden := ev.Event >= len(k.names)
+		if !k.wants(ev.PID) || hidden && !k.sched {
+			return
+		}
+		if k.all++; hidden {
+			return
+		}
+		t.tally.addKernel(ev)
+		if t.onKernel != nil && t.callErr == nil {
+			t.callErr = t.onKernel(ev)
+		}
+	})
+}
+
+func (k *kernelEvents) wants(pid int) bool {
+	if k.following != nil {
+		return k.following.wanted[pid]
+	}
+	return k.wanted[pid]
+}
+
+// follow records the events of a process that a probe was hit in, where none was named.
+func (k *kernelEvents) follow(t *tracing, pid int) {
+	if k.followed[pid] || pid == 0 || len(t.opt.pids) > 0 {
+		return
+	}
+	k.followed[pid] = true
+	if err := k.session.Follow(pid); err != nil && processAlive(pid) && k.first == nil {
+		k.first = err
+		t.env.say("%v: its kernel events are missing", err)
+	}
+}
+
+// keep tells the processes asked for from others; nil wants all.
+func (k *kernelEvents) keep(o *options) func(pid int) bool {
+	if k == nil || k.following == nil {
+		return keep(o.pids)
+	}
+	return func(pid int) bool { return k.following.wanted[pid] }
+}
+
+// run starts PROGRAM.
+func (k *kernelEvents) run(p *program) error {
+	if k == nil {
+		return p.start()
+	}
+	if err := k.session.Spawn(p.start); err != nil {
+		return err
+	}
+	pid := p.cmd.Process.Pid
+	k.following.started(pid)
+	k.wanted[pid], k.followed[pid] = true, true
+	return nil
+}
+
+func (k *kernelEvents) stop() error {
+	if k == nil {
+		return nil
+	}
+	return k.session.Stop()
+}
+
+func (k *kernelEvents) close() error {
+	if k == nil || k.session == nil {
+		return nil
+	}
+	return k.session.Close()
+}
+
+// books are what became of the events.
+func (k *kernelEvents) books(t *tracing) (*stats.KernelEvents, error) {
+	if k == nil {
+		return nil, nil
+	}
+	lost, err := k.session.Overruns()
+	if err != nil {
+		return nil, fmt.Errorf("count kernel events: %w", err)
+	}
+	if missed := lost + t.stream.KernelUnparsed(); k.following != nil && missed > 0 && !k.told {
+		k.told = true
+		t.env.say("the beginnings of up to %s were lost: calls of theirs may be missing, or of others be counted", plural(int(missed), "thread"))
+	}
+	if k.sched && lost > 0 && !k.toldSched {
+		k.toldSched = true
+		t.env.say("up to %s of threads were lost: some time without a CPU may be taken for running, or the reverse", plural(int(lost), "change"))
+	}
+	if len(k.names) == 0 && !k.sched {
+		return nil, nil
+	}
+	return &stats.KernelEvents{Names: k.names, Delivered: k.all, Lost: lost, Unparsed: t.stream.KernelUnparsed()}, nil
+}
