@@ -20,7 +20,7 @@ import (
 
 // floodCat measures cat as the reader of a session that is set up as ftgo sets up its own.
 func (b *bench) floodCat(f flood) (flow, error) {
-	return b.flooding(func(pid int) (measured flow, err error) {
+	return b.flooding(func(int) (measured flow, err error) {
 		binary, err := offsets.Open(b.path("hot"))
 		if err != nil {
 			return measured, err
@@ -38,7 +38,7 @@ func (b *bench) floodCat(f flood) (flow, error) {
 		if err != nil {
 			return measured, err
 		}
-		session, err := tracefs.Start(b.ctx, fs, plan.Target(), plan.TraceEvents(), tracefs.Options{PIDs: []int{pid}, BufferKB: 16 << 10})
+		session, err := tracefs.Start(b.ctx, fs, plan.Target(), plan.TraceEvents(), tracefs.Options{BufferKB: 16 << 10})
 		if err != nil {
 			return measured, err
 		}

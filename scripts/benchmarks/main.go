@@ -58,6 +58,7 @@ var sections = []section{
 	{"cost", "What a call costs the program", costs},
 	{"filter", "A filter that lets through one call in 10,000", filters},
 	{"arm", "Arming and disarming", arming},
+	{"split", "Arming by the number of sites", splits},
 	{"read", "Reading", reading},
 	{"parse", "Parsing", parsing},
 }

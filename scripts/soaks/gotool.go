@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// goTool builds ftgo by a go tool that has probes on all its functions, and a package by a
+// compiler that has: both must make what they make without.
+func (s *soak) goTool(ctx context.Context) error {
+	goroot, err := goEnv(ctx, "GOROOT")
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(s.state, "go-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	// The standard library is built once, and without probes; what is built on it, each time.
+	seed := filepath.Join(dir, "seed")
+	if err := building(ctx, seed, nil, filepath.Join(dir, "std"), "./testdata/httpd"); err != nil {
+		return err
+	}
+	for _, c := range []struct{ mode, binary, target string }{
+		{"probe", filepath.Join(goroot, "bin", "go"), "./cmd/ftgo"},
+		{"count", filepath.Join(goroot, "pkg", "tool", "linux_amd64", "compile"), "./testdata/exact"},
+	} {
+		r := result{Package: "cmd/" + filepath.Base(c.binary), Mode: c.mode, Commit: s.commit, Tests: 1}
+		fmt.Fprintf(os.Stderr, "%s %s %s\n", time.Now().Format(time.TimeOnly), c.mode, r.Package)
+		if err := s.building(ctx, &r, dir, seed, c.binary, c.target); err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "  %s\n", r.text())
+		if err := s.save(&r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *soak) building(ctx context.Context, r *result, dir, seed, binary, target string) error {
+	var built [2][]byte
+	data := filepath.Join(dir, "data.json")
+	flags := []string{s.ftgo, r.Mode, "-t", "1", "-o", "json", "-w", data}
+	if r.Mode == "probe" {
+		flags = append(flags, "--max-rate", "0")
+	}
+	for i, under := range [][]string{nil, append(flags, binary, "*", "--")} {
+		cache := filepath.Join(dir, fmt.Sprint(r.Mode, i))
+		if err := os.CopyFS(cache, os.DirFS(seed)); err != nil {
+			return err
+		}
+		out := filepath.Join(dir, "built")
+		begin := time.Now()
+		if err := building(ctx, cache, under, out, target); err != nil && i == 0 {
+			return err
+		} else if err != nil {
+			r.Crash = err.Error()
+			return nil
+		}
+		if r.Seconds = time.Since(begin).Seconds(); i == 0 {
+			r.Without = r.Seconds
+		}
+		var err error
+		if built[i], err = os.ReadFile(out); err != nil {
+			return err
+		}
+	}
+	sum, err := readSummary(data)
+	if err != nil {
+		return err
+	}
+	r.add(&sum)
+	if bytes.Equal(built[0], built[1]) {
+		r.Same = 1
+	} else {
+		r.Differ = []difference{{Test: target, Without: "one program", With: "another"}}
+	}
+	return nil
+}
+
+// building runs go build, by the command under if there is one.
+func building(ctx context.Context, cache string, under []string, out, target string) error {
+	var said bytes.Buffer
+	args := append(under[:len(under):len(under)], "go", "build", "-trimpath", "-buildvcs=false", "-o", out, target)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), "GOCACHE="+cache)
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", target, err, said.String())
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"errors"
+	"maps"
+	"os/exec"
+	"regexp"
+	"slices"
+	"testing"
+)
+
+func TestReadOutcome(t *testing.T) {
+	const text = "\x16=== RUN   TestA\n\x16--- PASS: TestA (0.00s)\n\x16=== RUN   TestB\nno newline\x16    --- FAIL: TestB/sub=1 (1.20s)\n" +
+		"\x16--- FAIL: TestB (1.20s)\n\x16--- SKIP: TestC (0.00s)\nsays --- PASS: TestD (0.00s)\n" +
+		"\x16--- FAIL: TestC/at(0x38094a4fe098) (0.00s)\n\x16--- PASS: TestC/at(0x38094a4fe0a0) (0.00s)\n"
+	want := map[string]string{"TestA": "PASS", "TestB": "FAIL", "TestB/sub=1": "FAIL", "TestC": "SKIP", "TestC/at(0x...)": "FAIL"}
+	o := readOutcome([]byte(text), nil)
+	if !maps.Equal(o.tests, want) || o.timedOut || o.crash != "" {
+		t.Errorf("%+v, want %v", o, want)
+	}
+	const late = "\x16=== RUN   TestE\npanic: test timed out after 3m0s\n\trunning tests:\n\t\tTestE (2m1s)\n\t\tTestF/x (0s)\n\ngoroutine 1 [running]:\n\t\tno (1s)\n"
+	o = readOutcome([]byte(late), errors.New("exit status 2"))
+	if !o.timedOut || !slices.Equal(o.running, []string{"TestE", "TestF/x"}) || o.crash != "" {
+		t.Errorf("%+v", o)
+	}
+	for _, command := range []string{"exit 2", "kill -SEGV $$", "exit 139"} {
+		if o := readOutcome([]byte("said"), exec.Command("sh", "-c", command).Run()); o.crash == "" {
+			t.Errorf("%s is no crash", command)
+		}
+	}
+	if o := readOutcome(nil, exec.Command("sh", "-c", "exit 1").Run()); o.crash != "" {
+		t.Errorf("failing tests are a crash: %s", o.crash)
+	}
+}
+
+func TestExactly(t *testing.T) {
+	for _, c := range []struct {
+		names []string
+		test  string
+		want  bool
+	}{
+		{nil, "TestA", false},
+		{[]string{"TestA"}, "TestA", true},
+		{[]string{"TestA"}, "TestAB", false},
+		{[]string{"TestB", "Test.*"}, "TestC", false},
+	} {
+		if got := regexp.MustCompile(exactly(c.names)).MatchString(c.test); got != c.want {
+			t.Errorf("%q matches %s: %v", c.names, c.test, got)
+		}
+	}
+}
+
+func TestExplained(t *testing.T) {
+	for _, c := range []struct {
+		difference difference
+		want       bool
+	}{
+		{difference{Without: "PASS", With: "FAIL", Again: "PASS"}, true},
+		{difference{Without: "PASS", With: "FAIL", Again: "FAIL", Slowed: "FAIL"}, true},
+		{difference{Without: "PASS", With: "FAIL", Again: "FAIL", Slowed: "PASS"}, false},
+		{difference{Without: "PASS", With: "FAIL"}, false},
+	} {
+		r := result{Differ: []difference{c.difference}}
+		if got := c.difference.explained(); got != c.want || r.bad() == c.want {
+			t.Errorf("%s: explained %v, bad %v", c.difference.text(), got, r.bad())
+		}
+	}
+}
