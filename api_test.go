@@ -1,0 +1,222 @@
+package ftgo_test
+
+import (
+	"bytes"
+	"cmp"
+	"go/ast"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// public are the packages that others import.
+var public = []string{
+	"offsets", "offsets/gotype", "offsets/insn", "parse", "tracefs", "tracefs/uprobe", "tracefs/uprobe/capture",
+}
+
+// TestAPI: what the public packages export is what docs/api says, so that nothing of it
+// changes by accident. FTGO_UPDATE=1 writes it down.
+func TestAPI(t *testing.T) {
+	for _, name := range public {
+		t.Run(name, func(t *testing.T) {
+			got := exported(t, name)
+			path := filepath.Join("docs", "api", strings.ReplaceAll(name, "/", "-")+".txt")
+			if os.Getenv("FTGO_UPDATE") == "1" {
+				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := string(b); got != want {
+				t.Errorf("%s differs from %s (FTGO_UPDATE=1 makes it so):\n%s", name, path, lineDiff(want, got))
+			}
+		})
+	}
+	files, err := os.ReadDir(filepath.Join("docs", "api"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != len(public) {
+		t.Errorf("docs/api has %d files for %d packages", len(files), len(public))
+	}
+}
+
+// exported lists the exported declarations of the package in a folder, each on lines of its
+// own, in order.
+func exported(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files in %s: %v", dir, err)
+	}
+	fset := token.NewFileSet()
+	var lines []string
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			lines = append(lines, declared(t, fset, d)...)
+		}
+	}
+	slices.SortFunc(lines, func(a, b string) int { return cmp.Or(cmp.Compare(sortKey(a), sortKey(b)), cmp.Compare(a, b)) })
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// sortKey puts methods below their types.
+func sortKey(line string) string {
+	first, _, _ := strings.Cut(line, "\n")
+	if rest, ok := strings.CutPrefix(first, "func ("); ok {
+		receiver, method, _ := strings.Cut(rest, ") ")
+		return "type " + strings.TrimPrefix(receiver, "*") + " ~" + method
+	}
+	return first
+}
+
+// declared are the exported parts of a declaration. It must have a comment.
+func declared(t *testing.T, fset *token.FileSet, d ast.Decl) (lines []string) {
+	print := func(node any, doc *ast.CommentGroup, name string) {
+		if doc == nil {
+			t.Errorf("%s: %s has no comment", fset.Position(node.(ast.Node).Pos()), name)
+		}
+		var b bytes.Buffer
+		if err := printer.Fprint(&b, token.NewFileSet(), node); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, b.String())
+	}
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if !d.Name.IsExported() || d.Recv != nil && !ast.IsExported(receiver(d.Recv.List[0].Type)) {
+			return nil
+		}
+		doc := d.Doc
+		d.Body, d.Doc = nil, nil
+		if d.Recv != nil {
+			d.Recv.List[0].Names = nil
+			if slices.Contains(usual, d.Name.Name) {
+				doc = &ast.CommentGroup{}
+			}
+		}
+		print(d, doc, d.Name.Name)
+	case *ast.GenDecl:
+		// Of constants that go on from the one before.
+		var typ ast.Expr
+		var values []ast.Expr
+		for i, spec := range d.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				if !spec.Name.IsExported() {
+					continue
+				}
+				doc := cmp.Or(spec.Doc, d.Doc)
+				spec.Doc, spec.Comment = nil, nil
+				publish(spec.Type)
+				print(&ast.GenDecl{Tok: d.Tok, TokPos: d.TokPos, Specs: []ast.Spec{spec}}, doc, spec.Name.Name)
+			case *ast.ValueSpec:
+				doc := cmp.Or(spec.Doc, spec.Comment, d.Doc)
+				if len(spec.Values) > 0 {
+					typ, values = spec.Type, spec.Values
+				}
+				for k, name := range spec.Names {
+					if !name.IsExported() {
+						continue
+					}
+					one := &ast.ValueSpec{Names: []*ast.Ident{name}, Type: cmp.Or(spec.Type, typ)}
+					if d.Tok == token.CONST {
+						one.Values = []ast.Expr{valued(t, values[k], i)}
+					}
+					print(&ast.GenDecl{Tok: d.Tok, TokPos: d.TokPos, Specs: []ast.Spec{one}}, doc, name.Name)
+				}
+			}
+		}
+	}
+	return lines
+}
+
+// valued is a constant's value with the number that iota stands for.
+func valued(t *testing.T, value ast.Expr, iota int) ast.Expr {
+	t.Helper()
+	var b bytes.Buffer
+	if err := printer.Fprint(&b, token.NewFileSet(), value); err != nil {
+		t.Fatal(err)
+	}
+	return ast.NewIdent(strings.ReplaceAll(b.String(), "iota", strconv.Itoa(iota)))
+}
+
+// usual methods need no comment.
+var usual = []string{"String", "Error", "Unwrap", "Is"}
+
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
+
+// publish leaves out of a type what is not exported, and comments.
+func publish(e ast.Expr) {
+	var fields *ast.FieldList
+	switch e := e.(type) {
+	case *ast.StructType:
+		fields = e.Fields
+	case *ast.InterfaceType:
+		fields = e.Methods
+	default:
+		return
+	}
+	hidden := false
+	var list []*ast.Field
+	for _, f := range fields.List {
+		f.Doc, f.Comment = nil, nil
+		names := slices.DeleteFunc(slices.Clone(f.Names), func(n *ast.Ident) bool { return !n.IsExported() })
+		if len(f.Names) > 0 && len(names) == 0 {
+			hidden = true
+			continue
+		}
+		hidden = hidden || len(names) < len(f.Names)
+		f.Names = names
+		list = append(list, f)
+	}
+	if hidden {
+		list = append(list, &ast.Field{Type: ast.NewIdent("/* and more */ _")})
+	}
+	fields.List = list
+}
+
+// lineDiff are the lines that only one of the texts has.
+func lineDiff(before, after string) string {
+	var b strings.Builder
+	only := func(mark, in, not string) {
+		known := make(map[string]bool)
+		for l := range strings.Lines(not) {
+			known[l] = true
+		}
+		for l := range strings.Lines(in) {
+			if !known[l] {
+				b.WriteString(mark + l)
+			}
+		}
+	}
+	only("-", before, after)
+	only("+", after, before)
+	return b.String()
+}
