@@ -74,6 +74,8 @@ type Recording struct {
 	events  io.Reader
 	profile [][]uint64
 	lost    uint64
+	// newest is the latest reading of the trace clock.
+	newest uint64
 	// pids are the processes of threads; single is the only one there was, 0 if there was
 	// none or more.
 	pids   map[int]int
@@ -170,6 +172,12 @@ func (r *Recording) clock(text string) error {
 	if at == nil {
 		return fmt.Errorf("read recording: clock %q", shorten(text))
 	}
+	// Shells read digit by digit, while the clock goes on: between the digits of 1999 and of
+	// 2003 that gives 1003, never too much.
+	if t < r.newest {
+		return nil
+	}
+	r.newest = t
 	now := ClockReading{before + (after-before)/2, t, after - before}
 	if *at == (ClockReading{}) || now.width < at.width {
 		*at = now

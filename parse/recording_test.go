@@ -121,6 +121,16 @@ func TestRecordingHostile(t *testing.T) {
 	}
 }
 
+// TestRecordingTornClock: a reading whose digits are of two moments is left out, however
+// close it seems.
+func TestRecordingTornClock(t *testing.T) {
+	torn := strings.Replace(recorded, "# clock ended 1000 0.000009 1200\n", "# clock ended 1000 0.000009 1200\n# clock ended 1001 0.000001 1001\n", 1)
+	r, _, _, err := play(torn)
+	if want := (ClockReading{NS: 1100, Ticks: 9000, width: 200}); err != nil || r.Ended != want {
+		t.Errorf("%+v, %v, want %+v", r.Ended, err, want)
+	}
+}
+
 // FuzzRecording: whatever a file holds, every event of it is in the books once, and nothing
 // panics.
 func FuzzRecording(f *testing.F) {

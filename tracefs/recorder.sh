@@ -88,7 +88,9 @@ now() {
 	return 1
 }
 
-# sample LABEL compares the clocks, several times, since anything may come in between.
+# sample LABEL compares the clocks, several times, since anything may come in between. It must
+# be called while nobody reads or writes the buffers: a shell reads byte by byte, and the kernel
+# makes the text of the statistics anew each time.
 sample() {
 	for _ in 1 2 3 4 5 6 7 8 9; do
 		now
@@ -97,6 +99,7 @@ sample() {
 			[ "$a $b" != 'now ts:' ] || break
 		done <"$I/per_cpu/cpu0/stats"
 		now
+		case $ticks in '' | *[!0-9.]*) continue ;; esac
 		echo "# clock $1 $before $ticks $ns"
 	done
 }
@@ -256,12 +259,11 @@ finish() {
 		wait "$worker" 2>/dev/null
 	fi
 	if [ -n "$reader" ]; then
-		ended=$(sample ended)
 		end_reading || kill -s KILL "$reader"
 		wait "$reader"
 		{
 			echo "# ended $nonce"
-			echo "$ended"
+			sample ended
 			lost
 			profile
 			echo "# complete $nonce"
