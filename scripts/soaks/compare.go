@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -12,93 +13,152 @@ import (
 	"time"
 )
 
-// compare runs the tests of r's package without probes and with, and notes what differs.
+// plainTime is what a test has without probes: one that takes longer is too slow for them.
+const plainTime = time.Minute
+
+// leastTime is what a test has with probes, however many there are.
+const leastTime = 5 * time.Second
+
+// timed is a test with its subtests, run alone without probes.
+type timed struct {
+	name  string
+	took  time.Duration
+	tests map[string]string
+}
+
+// compare runs each test of r's package in a process of its own without probes and with, and notes
+// what differs. Those that are quickest without probes come first.
 func (s *soak) compare(ctx context.Context, r *result) error {
 	p, err := s.build(ctx, r.Package)
 	if err != nil {
 		return err
 	}
-	begin := time.Now()
-	plain, err := p.run(ctx, nil, 10*time.Minute)
+	tests, err := p.plain(ctx, r)
 	if err != nil {
 		return err
 	}
-	if plain.crash != "" {
-		return fmt.Errorf("without probes: %s", plain.crash)
+	x, err := s.probing(ctx, r.Mode, p.file)
+	if err != nil {
+		return err
 	}
-	r.Without = time.Since(begin).Seconds()
-	r.Tests = len(plain.tests)
-	for _, how := range plain.tests {
-		if how == "FAIL" {
-			r.Failed++
+	err = s.each(ctx, r, p, tests)
+	sum, ended := x.end()
+	if err != nil {
+		return err
+	}
+	if ended != nil {
+		r.Crash = ended.Error()
+		return nil
+	}
+	r.add(&sum)
+	return s.explain(ctx, r, p)
+}
+
+// plain runs the tests without probes, and returns them in the order of the time they took.
+func (p *program) plain(ctx context.Context, r *result) ([]timed, error) {
+	names, err := p.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var tests []timed
+	for _, name := range names {
+		begin := time.Now()
+		o, err := p.run(ctx, nil, plainTime, name)
+		if err != nil {
+			return nil, err
 		}
+		took := time.Since(begin)
+		r.Without += took.Seconds()
+		switch {
+		case o.crash != "":
+			return nil, fmt.Errorf("%s without probes: %s", name, o.crash)
+		case o.timedOut:
+			r.Tests++
+			r.slow(name, 1)
+			continue
+		}
+		r.Tests += len(o.tests)
+		tests = append(tests, timed{name, took, o.tests})
 	}
-	probed := outcome{tests: make(map[string]string)}
-	begin = time.Now()
-	for r.Crash == "" && ctx.Err() == nil {
+	slices.SortFunc(tests, func(a, b timed) int { return cmp.Compare(a.took, b.took) })
+	return tests, nil
+}
+
+// each runs the tests with probes, as long as the budget lasts.
+func (s *soak) each(ctx context.Context, r *result, p *program, tests []timed) error {
+	begin := time.Now()
+	for i, t := range tests {
 		left := s.budget - time.Since(begin)
 		if left < time.Second {
-			break
+			r.Unreached += len(t.tests)
+			r.UnreachedNames = append(r.UnreachedNames, t.name)
+			continue
 		}
-		// What has ended or is too slow is left out of the next round.
-		o, err := s.probed(ctx, r, p, left/2+time.Second, "-test.skip="+exactly(slices.Concat(topLevel(probed.tests), r.Slow)))
+		// The slower ones are the last, and what the others leave is theirs.
+		share := min(left, max(leastTime, 2*left/time.Duration(len(tests)-i))).Round(time.Second)
+		o, err := p.run(ctx, nil, share, t.name)
 		if err != nil {
 			return err
 		}
-		maps.Copy(probed.tests, o.tests)
-		r.Crash = o.crash
-		r.Rounds++
-		if !o.timedOut {
+		if o.crash != "" {
+			r.Crash = t.name + ": " + o.crash
 			break
 		}
-		for _, name := range o.running {
-			name, _, _ = strings.Cut(name, "/")
-			if !slices.Contains(r.Slow, name) {
-				r.Slow = append(r.Slow, name)
-			}
+		if o.timedOut {
+			r.slow(t.name, len(t.tests))
+			continue
+		}
+		if maps.Equal(o.tests, t.tests) {
+			r.Same += len(t.tests)
+			continue
+		}
+		if err := r.differs(ctx, p, &t, o, share); err != nil {
+			return err
 		}
 	}
 	r.Seconds = time.Since(begin).Seconds()
-	// Their subtests may have ended; they count with them.
-	for _, name := range r.Slow {
-		maps.DeleteFunc(probed.tests, func(test, _ string) bool { return test == name || strings.HasPrefix(test, name+"/") })
+	return nil
+}
+
+// slow notes a test that did not end in its time, of n with its subtests.
+func (r *result) slow(name string, n int) {
+	r.Slow += n
+	r.SlowNames = append(r.SlowNames, name)
+}
+
+// differs notes how a test ended otherwise, and how it does when it is run again.
+func (r *result) differs(ctx context.Context, p *program, t *timed, with outcome, share time.Duration) error {
+	again, err := p.run(ctx, nil, 2*share, t.name)
+	if err != nil {
+		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(plain.tests)) {
-		top, _, _ := strings.Cut(name, "/")
-		switch how := probed.tests[name]; {
-		case how == plain.tests[name]:
+	for _, name := range slices.Sorted(maps.Keys(t.tests)) {
+		how := t.tests[name]
+		if with.of(name) == how {
 			r.Same++
-		case probed.tests[top] == "" && slices.Contains(r.Slow, top):
-		case probed.tests[top] == "":
-			if name == top {
-				r.Slow = append(r.Slow, name) // not begun
-			}
-		default:
-			r.Differ = append(r.Differ, difference{Test: name, Without: plain.tests[name], With: probed.of(name)})
+			continue
+		}
+		r.Differ = append(r.Differ, difference{Test: name, Without: how, With: with.of(name), Again: again.of(name)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(with.tests)) {
+		if t.tests[name] == "" {
+			r.Differ = append(r.Differ, difference{Test: name, Without: missing, With: with.of(name), Again: again.of(name)})
 		}
 	}
-	return s.explain(ctx, r, p)
+	return nil
 }
 
 // explain finds out about each test that differs whether that is for slowness.
 func (s *soak) explain(ctx context.Context, r *result, p *program) error {
-	again, slow := make(map[string]outcome), make(map[string]outcome)
+	slow := make(map[string]outcome)
 	for i := range r.Differ {
 		d := &r.Differ[i]
-		top, _, _ := strings.Cut(d.Test, "/")
-		alone := "-test.run=" + exactly([]string{top})
-		if _, ok := again[top]; !ok {
-			o, err := s.probed(ctx, &result{Mode: r.Mode}, p, s.budget, alone)
-			if err != nil {
-				return err
-			}
-			again[top] = o
-		}
-		if d.Again = again[top].of(d.Test); d.Again == d.Without {
+		if d.Again == d.Without {
 			continue
 		}
+		top, _, _ := strings.Cut(d.Test, "/")
 		if _, ok := slow[top]; !ok {
-			o, err := p.run(ctx, slowed, 10*time.Minute, alone)
+			o, err := p.run(ctx, slowed, 10*time.Minute, top)
 			if err != nil {
 				return err
 			}
@@ -109,29 +169,8 @@ func (s *soak) explain(ctx context.Context, r *result, p *program) error {
 	return ctx.Err()
 }
 
-// topLevel are the tests that are no parts of others.
-func topLevel(tests map[string]string) []string {
-	var names []string
-	for name := range tests {
-		if !strings.Contains(name, "/") {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// exactly matches these tests, and none if there is none.
-func exactly(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = regexp.QuoteMeta(name)
-	}
-	if len(quoted) == 0 {
-		return "^$" // an empty one would be no pattern
-	}
-	return "^(" + strings.Join(quoted, "|") + ")$"
-}
+// exactly matches this test, with its subtests.
+func exactly(name string) string { return "^" + regexp.QuoteMeta(name) + "$" }
 
 // build compiles the tests of a package of the standard library.
 func (s *soak) build(ctx context.Context, name string) (*program, error) {

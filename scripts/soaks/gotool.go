@@ -47,10 +47,7 @@ func (s *soak) goTool(ctx context.Context) error {
 func (s *soak) building(ctx context.Context, r *result, dir, seed, binary, target string) error {
 	var built [2][]byte
 	data := filepath.Join(dir, "data.json")
-	flags := []string{s.ftgo, r.Mode, "-t", "1", "-o", "json", "-w", data}
-	if r.Mode == "probe" {
-		flags = append(flags, "--max-rate", "0")
-	}
+	flags := append([]string{s.ftgo}, append(everything(r.Mode), "-w", data)...)
 	for i, under := range [][]string{nil, append(flags, binary, "*", "--")} {
 		cache := filepath.Join(dir, fmt.Sprint(r.Mode, i))
 		if err := os.CopyFS(cache, os.DirFS(seed)); err != nil {

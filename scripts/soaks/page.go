@@ -15,14 +15,16 @@ const about = `# Soak
 Real programs with probes on every function that they have, made by ` + "`scripts/soak`" + `:
 
 * the tests (` + "`-short`" + `) of packages of the standard library, which must end as they do without
-  probes, test by test, subtests included; children that tests start are probed, too. ` + "`probe`" + ` is
+  probes, test by test, subtests included. Each is run in a process of its own, first without probes; those that
+  were quickest then come first with probes, until the package's budget is spent. ` + "`probe`" + ` is
   ` + "`ftgo probe --max-rate 0 BINARY '*'`" + `: entries and returns of everything, the runtime included;
-  ` + "`count`" + ` is ` + "`ftgo count BINARY '*'`" + `.
+  ` + "`count`" + ` is ` + "`ftgo count BINARY '*'`" + `. Children that tests start are probed, too.
 * cmd/go and cmd/compile, which must build the same bytes;
 * testdata/flood, which calls as fast as it can: memory must be flat, and ftgo's numbers the program's own.
 
-In every row hits = delivered + lost. A test that takes longer than its share of the time is named below the
-table: it was not compared, but it ran.
+In every row hits = delivered + lost. A test that took longer than its share of the time is *too slow*: it was not
+compared, but it ran. Both those and the ones that were not reached are named below the table, and counted in it with
+their subtests.
 
 `
 
@@ -66,9 +68,9 @@ func (s *soak) writePage(name string) (bad int, err error) {
 }
 
 func table(b *strings.Builder, results []result) {
-	b.WriteString("\n| program | mode | tests | the same | differ | too slow | functions | probes | hits | lost | seconds | without |\n" +
-		"|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
-	var tests, same, differ, slow int
+	b.WriteString("\n| program | mode | tests | the same | differ | too slow | not reached | functions | probes | hits | lost | seconds | without |\n" +
+		"|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
+	var tests, same, differ, slow, unreached int
 	var hits uint64
 	for i := range results {
 		r := &results[i]
@@ -76,11 +78,12 @@ func table(b *strings.Builder, results []result) {
 		if r.bad() {
 			verdict = " **bad**"
 		}
-		fmt.Fprintf(b, "| %s%s | %s | %d | %d | %d | %d | %d | %d | %d | %d | %.1f | %.1f |\n", r.Package, verdict, r.Mode, r.Tests, r.Same,
-			len(r.Differ), len(r.Slow), r.Functions, r.Probes, r.Hits, r.Lost, r.Seconds, r.Without)
-		tests, same, differ, slow, hits = tests+r.Tests, same+r.Same, differ+len(r.Differ), slow+len(r.Slow), hits+r.Hits
+		fmt.Fprintf(b, "| %s%s | %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %.1f | %.1f |\n", r.Package, verdict, r.Mode, r.Tests, r.Same,
+			len(r.Differ), r.Slow, r.Unreached, r.Functions, r.Probes, r.Hits, r.Lost, r.Seconds, r.Without)
+		tests, same, differ, hits = tests+r.Tests, same+r.Same, differ+len(r.Differ), hits+r.Hits
+		slow, unreached = slow+r.Slow, unreached+r.Unreached
 	}
-	fmt.Fprintf(b, "| all | | %d | %d | %d | %d | | | %d | | | |\n", tests, same, differ, slow, hits)
+	fmt.Fprintf(b, "| all | | %d | %d | %d | %d | %d | | | %d | | | |\n", tests, same, differ, slow, unreached, hits)
 }
 
 // notes are what the table has no room for.
@@ -112,10 +115,13 @@ func notes(b *strings.Builder, results []result) {
 		}
 		return lines
 	})
-	section("Not within the time, or not reached", func(r *result) []string {
-		if len(r.Slow) == 0 {
-			return nil
-		}
-		return []string{strings.Join(r.Slow, ", ")}
-	})
+	section("Too slow", func(r *result) []string { return named(r.SlowNames) })
+	section("Not reached", func(r *result) []string { return named(r.UnreachedNames) })
+}
+
+func named(tests []string) []string {
+	if len(tests) == 0 {
+		return nil
+	}
+	return []string{strings.Join(tests, ", ")}
 }

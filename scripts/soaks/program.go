@@ -2,14 +2,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -22,7 +21,6 @@ type program struct{ dir, file string }
 type outcome struct {
 	tests    map[string]string // PASS, FAIL or SKIP
 	timedOut bool
-	running  []string // when the time was out
 	crash    string
 }
 
@@ -31,21 +29,17 @@ type outcome struct {
 var (
 	ended   = regexp.MustCompile(`(?m)(?:^|\x16) *--- (PASS|FAIL|SKIP): (\S+) \(\d`)
 	address = regexp.MustCompile(`0x[0-9a-f]{6,}`)
-	running = regexp.MustCompile(`(?m)^\t\t(\S+) \([0-9.hms]+\)$`)
+	isTest  = regexp.MustCompile(`^(Test|Example|Fuzz)`)
 )
 
 // of is how a test ended.
-func (o outcome) of(test string) string {
-	if how := o.tests[test]; how != "" {
-		return how
-	}
-	return "missing"
-}
+func (o outcome) of(test string) string { return cmp.Or(o.tests[test], missing) }
 
-// hung is how far beyond its time a program may go before it is taken to hang: what runs before its
-// tests do, the time does not count, nor what it takes to place and remove thousands of probes on a
-// busy machine.
-const hung = 10 * time.Minute
+const missing = "missing"
+
+// hung is how far beyond its time a program may go before it is taken to hang: the time does not
+// count what runs before its tests do, nor, on a busy machine, the stacks that it then prints.
+const hung = 2 * time.Minute
 
 const timedOut = "panic: test timed out after "
 
@@ -58,13 +52,7 @@ func readOutcome(out []byte, exit error) outcome {
 			o.tests[name] = string(m[1])
 		}
 	}
-	if _, after, found := bytes.Cut(out, []byte(timedOut)); found {
-		o.timedOut = true
-		goroutines := bytes.Index(after, []byte("\ngoroutine "))
-		for _, m := range running.FindAllSubmatch(after[:max(goroutines, 0)], -1) {
-			o.running = append(o.running, string(m[1]))
-		}
-	}
+	o.timedOut = bytes.Contains(out, []byte(timedOut))
 	// Tests end with 0 or 1, and with 2 when their time is out.
 	if exit != nil && !o.timedOut {
 		var status *exec.ExitError
@@ -75,16 +63,22 @@ func readOutcome(out []byte, exit error) outcome {
 	return o
 }
 
-// run runs tests without probes; during, if not nil, is called when they have begun, and ends when
-// its context does.
-func (p *program) run(ctx context.Context, during func(context.Context, int), timeout time.Duration, args ...string) (outcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout+hung)
-	defer cancel()
-	return p.outcome(ctx, exec.CommandContext(ctx, p.file, testFlags(timeout, args)...), during)
+// list are the tests, examples and fuzz targets, whose seeds are tests.
+func (p *program) list(ctx context.Context) ([]string, error) {
+	cmd := exec.CommandContext(ctx, p.file, "-test.list=^(Test|Example|Fuzz)")
+	cmd.Dir = p.dir
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("list tests: %w", err)
+	}
+	return slices.DeleteFunc(strings.Fields(string(out)), func(word string) bool { return !isTest.MatchString(word) }), nil
 }
 
-func testFlags(timeout time.Duration, args []string) []string {
-	return append([]string{"-test.v=test2json", "-test.short", "-test.timeout=" + timeout.String()}, args...)
+// run runs a test; during, if not nil, is called when it has begun, and ends when its context does.
+func (p *program) run(ctx context.Context, during func(context.Context, int), timeout time.Duration, test string) (outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout+hung)
+	defer cancel()
+	return p.outcome(ctx, exec.CommandContext(ctx, p.file, "-test.v=test2json", "-test.short", "-test.timeout="+timeout.String(), "-test.run="+exactly(test)), during)
 }
 
 // outcome runs a command in the package's directory, in a process group of its own.
@@ -121,59 +115,6 @@ func slowed(ctx context.Context, group int) {
 		time.Sleep(2 * time.Millisecond)
 	}
 	syscall.Kill(-group, syscall.SIGCONT)
-}
-
-// summary is the last line of -o json.
-type summary struct {
-	Type                                               string
-	Hits, Delivered, Lost, Unparsed, Probes, Functions uint64
-}
-
-// probed runs tests with probes on everything, and adds to r what ftgo has counted.
-func (s *soak) probed(ctx context.Context, r *result, p *program, timeout time.Duration, args ...string) (outcome, error) {
-	data := filepath.Join(s.state, "data.json")
-	flags := []string{r.Mode, "-q", "-t", "1", "-o", "json", "-w", data}
-	if r.Mode == "probe" {
-		flags = append(flags, "--max-rate", "0")
-	}
-	flags = append(append(flags, p.file, "*", "--", p.file), testFlags(timeout, args)...)
-	ctx, cancel := context.WithTimeout(ctx, timeout+hung)
-	defer cancel()
-	o, err := p.outcome(ctx, exec.CommandContext(ctx, s.ftgo, flags...), nil)
-	if err != nil {
-		return o, err
-	}
-	if ctx.Err() == context.Canceled {
-		return o, ctx.Err()
-	}
-	sum, err := readSummary(data)
-	if err != nil {
-		return o, fmt.Errorf("%w: ftgo said\n%s", err, o.crash)
-	}
-	r.add(&sum)
-	return o, nil
-}
-
-// add adds what ftgo has counted in a run, whose books must balance.
-func (r *result) add(sum *summary) {
-	r.Functions, r.Probes = sum.Functions, sum.Probes
-	r.Hits, r.Delivered, r.Lost = r.Hits+sum.Hits, r.Delivered+sum.Delivered, r.Lost+sum.Lost
-	if sum.Hits != sum.Delivered+sum.Lost || sum.Unparsed > 0 {
-		r.Unbalanced = fmt.Sprintf("%d hits, but %d delivered and %d lost, %d unparsed", sum.Hits, sum.Delivered, sum.Lost, sum.Unparsed)
-	}
-}
-
-// readSummary reads the last line of data, which is then removed: the next run must write its own.
-func readSummary(name string) (sum summary, err error) {
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return sum, err
-	}
-	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &sum); err != nil || sum.Type != "summary" {
-		return sum, fmt.Errorf("read summary %.200q: %v", lines[len(lines)-1], err)
-	}
-	return sum, os.Remove(name)
 }
 
 func goEnv(ctx context.Context, name string) (string, error) {

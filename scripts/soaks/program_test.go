@@ -5,7 +5,6 @@ import (
 	"maps"
 	"os/exec"
 	"regexp"
-	"slices"
 	"testing"
 )
 
@@ -18,9 +17,9 @@ func TestReadOutcome(t *testing.T) {
 	if !maps.Equal(o.tests, want) || o.timedOut || o.crash != "" {
 		t.Errorf("%+v, want %v", o, want)
 	}
-	const late = "\x16=== RUN   TestE\npanic: test timed out after 3m0s\n\trunning tests:\n\t\tTestE (2m1s)\n\t\tTestF/x (0s)\n\ngoroutine 1 [running]:\n\t\tno (1s)\n"
+	const late = "\x16=== RUN   TestE\npanic: test timed out after 3m0s\n\trunning tests:\n\t\tTestE (2m1s)\n\ngoroutine 1 [running]:\n"
 	o = readOutcome([]byte(late), errors.New("exit status 2"))
-	if !o.timedOut || !slices.Equal(o.running, []string{"TestE", "TestF/x"}) || o.crash != "" {
+	if !o.timedOut || o.crash != "" {
 		t.Errorf("%+v", o)
 	}
 	for _, command := range []string{"exit 2", "kill -SEGV $$", "exit 139"} {
@@ -35,17 +34,16 @@ func TestReadOutcome(t *testing.T) {
 
 func TestExactly(t *testing.T) {
 	for _, c := range []struct {
-		names []string
-		test  string
-		want  bool
+		name, test string
+		want       bool
 	}{
-		{nil, "TestA", false},
-		{[]string{"TestA"}, "TestA", true},
-		{[]string{"TestA"}, "TestAB", false},
-		{[]string{"TestB", "Test.*"}, "TestC", false},
+		{"TestA", "TestA", true},
+		{"TestA", "TestAB", false},
+		{"TestA", "ATestA", false},
+		{"TestÄ", "TestÄ", true},
 	} {
-		if got := regexp.MustCompile(exactly(c.names)).MatchString(c.test); got != c.want {
-			t.Errorf("%q matches %s: %v", c.names, c.test, got)
+		if got := regexp.MustCompile(exactly(c.name)).MatchString(c.test); got != c.want {
+			t.Errorf("%q matches %s: %v", c.name, c.test, got)
 		}
 	}
 }

@@ -13,26 +13,27 @@ type result struct {
 	Package, Mode, Commit string
 	Functions, Probes     uint64
 	Hits, Delivered, Lost uint64
-	// Tests and Failed are those that ended without probes, and of them those that failed.
-	Tests, Failed int
+	// Tests are those that ended without probes.
+	Tests int
 	// Same are those that ended under probes as they did without, subtests included.
 	Same int
-	// Slow are the ones that did not end within the budget.
-	Slow []string
+	// Slow are those that did not end within their share of the budget, Unreached those that were
+	// not run since it was spent; each with subtests, whose tests the names are.
+	Slow, Unreached           int
+	SlowNames, UnreachedNames []string
 	// Differ are those that ended otherwise.
 	Differ []difference
 	// Crash is the end of what the program said when it ended in no way that tests end.
 	Crash            string
 	Seconds, Without float64 // with probes, and without
-	Rounds           int
-	Unbalanced       string // why the books don't balance
+	Unbalanced       string  // why the books don't balance
 }
 
 // difference is a test that did not end as it did without probes.
 type difference struct {
 	Test, Without, With string
-	// Again is how it ended in a second run under probes, alone; Slowed without probes, stopped
-	// most of the time.
+	// Again is how it ended in a second run under probes; Slowed without probes, stopped most of
+	// the time.
 	Again, Slowed string
 }
 
@@ -61,8 +62,8 @@ func (r *result) bad() bool {
 }
 
 func (r *result) text() string {
-	text := fmt.Sprintf("%d of %d tests the same, %d differ, %d too slow; %d hits, %d lost, %d probes; %.1f s, %.1f s without",
-		r.Same, r.Tests, len(r.Differ), len(r.Slow), r.Hits, r.Lost, r.Probes, r.Seconds, r.Without)
+	text := fmt.Sprintf("%d of %d tests the same, %d differ, %d too slow, %d not reached; %d hits, %d lost, %d probes; %.1f s, %.1f s without",
+		r.Same, r.Tests, len(r.Differ), r.Slow, r.Unreached, r.Hits, r.Lost, r.Probes, r.Seconds, r.Without)
 	if r.Crash != "" {
 		text += "; CRASH:\n" + r.Crash
 	}
