@@ -39,6 +39,15 @@ func (m *machine) memoryPerCPU() (available, cpus int, ok bool) {
 	return available, cpus, err == nil && cpus > 0
 }
 
+// memoryLeft says how much memory there is, where an error says that it is not enough.
+func (m *machine) memoryLeft(err error) string {
+	available, cpus, ok := m.memoryPerCPU()
+	if !errors.Is(err, unix.ENOMEM) || !ok {
+		return ""
+	}
+	return fmt.Sprintf(" (%d KB are available for %d CPUs)", available, cpus)
+}
+
 // resize gives the session's ring buffers their size. One that was chosen is had or not;
 // else the kernel may have less to give than it seemed.
 func (s *Session) resize(chosenKB int) error {
@@ -53,7 +62,7 @@ func (s *Session) resize(chosenKB int) error {
 			return nil
 		}
 		if chosenKB != 0 || !errors.Is(err, unix.ENOMEM) || kb <= leastBufferKB {
-			return fmt.Errorf("make ring buffers of %d KB per CPU: %w", kb, refused("write", file, err))
+			return fmt.Errorf("make ring buffers of %d KB per CPU: %w%s", kb, refused("write", file, err), thisMachine().memoryLeft(err))
 		}
 		kb /= 2
 	}

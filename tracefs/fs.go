@@ -104,5 +104,8 @@ func refused(verb, object string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(object, "uprobe_events") {
 		return fmt.Errorf("%s %s: %w (the kernel needs CONFIG_UPROBE_EVENTS=y)", verb, object, err)
 	}
+	if at, ok := errors.AsType[*fs.PathError](err); ok && at.Path == object {
+		return err // which says so itself
+	}
 	return fmt.Errorf("%s %s: %w", verb, object, err)
 }

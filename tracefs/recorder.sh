@@ -127,14 +127,20 @@ choose_clock() {
 }
 
 size_buffers() {
+	least=$buffer_kb
 	if [ "$buffer_kb" = 0 ]; then
 		buffer_kb=16384
 		available=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)
 		set -- "$I"/per_cpu/cpu*
 		[ -z "$available" ] || [ $((available / 16 / $#)) -ge $buffer_kb ] || buffer_kb=$((available / 16 / $#))
-		[ $buffer_kb -ge 64 ] || buffer_kb=64
+		least=64
+		[ $buffer_kb -ge $least ] || buffer_kb=$least
 	fi
-	echo "$buffer_kb" >"$I/buffer_size_kb" || die 4 "ring buffers of $buffer_kb KB for each CPU are not to be had"
+	# What was chosen is had or not; else the kernel may have less to give than it seemed.
+	until { echo "$buffer_kb" >"$I/buffer_size_kb"; } 2>/dev/null; do
+		[ "$buffer_kb" -gt "$least" ] || die 4 "ring buffers of $buffer_kb KB for each CPU are not to be had"
+		buffer_kb=$((buffer_kb / 2))
+	done
 }
 
 # at EVENT ARGS OFFSET... defines the places of an event, less than 4 KB at a time, and only

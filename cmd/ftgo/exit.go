@@ -89,12 +89,12 @@ func oneLine(err error) string {
 	return strings.Join(kept, "; ")
 }
 
-// isKernelRefusal: a file of tracefs was not ours to use, or a definition was
-// refused.
+// isKernelRefusal: a file of tracefs was not ours to use, a definition was refused, or the
+// kernel has no memory for what it is asked.
 func isKernelRefusal(err error) bool {
 	var probe *tracefs.ProbeError
 	var path *fs.PathError
-	denied := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+	denied := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOMEM)
 	if errors.As(err, &path) && path.Op == "mkdir" {
 		denied = true // a kernel that is locked down says EINVAL
 	}

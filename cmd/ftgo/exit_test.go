@@ -28,6 +28,8 @@ func TestExitStatus(t *testing.T) {
 		{"permission", at("open", tracing+"uprobe_events", syscall.EACCES), exitKernel, "do: open /sys/kernel/tracing/uprobe_events: permission denied"},
 		{"read-only", at("mkdir", tracing+"instances/a", syscall.EROFS), exitKernel, "do: mkdir /sys/kernel/tracing/instances/a: read-only file system"},
 		{"locked down", at("mkdir", tracing+"instances/a", syscall.EINVAL), exitKernel, "do: mkdir /sys/kernel/tracing/instances/a: invalid argument"},
+		{"no memory", at("write", tracing+"instances/a/buffer_size_kb", syscall.ENOMEM), exitKernel, "do: write /sys/kernel/tracing/instances/a/buffer_size_kb: cannot allocate memory"},
+		{"no memory of our own", syscall.ENOMEM, exitFailed, "cannot allocate memory"},
 		{"enabling fails", at("write", tracing+"instances/a/events/a/e/enable", syscall.EINVAL), exitFailed, "do: write /sys/kernel/tracing/instances/a/events/a/e/enable: invalid argument"},
 		{"permission elsewhere", at("open", "/root/x", syscall.EACCES), exitFailed, "do: open /root/x: permission denied"},
 		{"reader gone", at("write", "/dev/stdout", syscall.EPIPE), exitOK, ""},

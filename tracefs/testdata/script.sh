@@ -121,7 +121,9 @@ now() {
 	return 1
 }
 
-# sample LABEL compares the clocks, several times, since anything may come in between.
+# sample LABEL compares the clocks, several times, since anything may come in between. It must
+# be called while nobody reads or writes the buffers: a shell reads byte by byte, and the kernel
+# makes the text of the statistics anew each time.
 sample() {
 	for _ in 1 2 3 4 5 6 7 8 9; do
 		now
@@ -130,6 +132,7 @@ sample() {
 			[ "$a $b" != 'now ts:' ] || break
 		done <"$I/per_cpu/cpu0/stats"
 		now
+		case $ticks in '' | *[!0-9.]*) continue ;; esac
 		echo "# clock $1 $before $ticks $ns"
 	done
 }
@@ -157,14 +160,20 @@ choose_clock() {
 }
 
 size_buffers() {
+	least=$buffer_kb
 	if [ "$buffer_kb" = 0 ]; then
 		buffer_kb=16384
 		available=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)
 		set -- "$I"/per_cpu/cpu*
 		[ -z "$available" ] || [ $((available / 16 / $#)) -ge $buffer_kb ] || buffer_kb=$((available / 16 / $#))
-		[ $buffer_kb -ge 64 ] || buffer_kb=64
+		least=64
+		[ $buffer_kb -ge $least ] || buffer_kb=$least
 	fi
-	echo "$buffer_kb" >"$I/buffer_size_kb" || die 4 "ring buffers of $buffer_kb KB for each CPU are not to be had"
+	# What was chosen is had or not; else the kernel may have less to give than it seemed.
+	until { echo "$buffer_kb" >"$I/buffer_size_kb"; } 2>/dev/null; do
+		[ "$buffer_kb" -gt "$least" ] || die 4 "ring buffers of $buffer_kb KB for each CPU are not to be had"
+		buffer_kb=$((buffer_kb / 2))
+	done
 }
 
 # at EVENT ARGS OFFSET... defines the places of an event, less than 4 KB at a time, and only
@@ -289,12 +298,11 @@ finish() {
 		wait "$worker" 2>/dev/null
 	fi
 	if [ -n "$reader" ]; then
-		ended=$(sample ended)
 		end_reading || kill -s KILL "$reader"
 		wait "$reader"
 		{
 			echo "# ended $nonce"
-			echo "$ended"
+			sample ended
 			lost
 			profile
 			echo "# complete $nonce"

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// topBuffers is how large the ring buffers are that everybody shares.
+func topBuffers(t *testing.T, f *tracefs.FS) string {
+	t.Helper()
+	var text strings.Builder
+	for _, name := range []string{"buffer_size_kb", "buffer_total_size_kb", "trace_clock", "tracing_on"} {
+		b, err := os.ReadFile(f.Dir() + "/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(b)
+	}
+	return text.String()
+}
+
+// TestKernelNoMemory: ring buffers that are larger than all memory are refused in one
+// line, by the kernel before it takes any, and nothing is left of the run.
+func TestKernelNoMemory(t *testing.T) {
+	f := tracetest.Kernel(t)
+	greet := fixture.Build(t, "greet")
+	before := topBuffers(t, f)
+	for _, command := range [][]string{
+		{"probe"}, {"probe", "--reader", "raw"}, {"probe", "--with", "sched:sched_switch"}, {"probe", "-i", "0.01"}, {"probe", "-p", "1"},
+		{"count", "--comm", "greet"}, {"trace"}, {"trace", "-o", "chrome"}, {"watch", "--at", "main.add"},
+	} {
+		t.Run(strings.Join(command, " "), func(t *testing.T) {
+			args := onGreet(greet, append(command, "--buffer", "1024G"))
+			if command[len(command)-1] == "1" { // a process
+				target := server(t, fixture.Build(t, "server"))
+				args = []string{"probe", "--buffer", "1024G", "-p", fmt.Sprint(target.Process.Pid), "main.tick"}
+			}
+			r := ftgo(t, args...)
+			if r.code != exitKernel || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 ||
+				!strings.Contains(r.stderr, "make ring buffers of 1073741824 KB per CPU: write ") ||
+				strings.Count(r.stderr, "buffer_size_kb") != 1 || !strings.Contains(r.stderr, "cannot allocate memory (") {
+				t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
+			}
+		})
+	}
+	// It needs none.
+	if r := ftgo(t, onGreet(greet, []string{"count", "--buffer", "1024G", "-n", "3"})...); r.code != exitOK {
+		t.Errorf("count: status %d\n%s", r.code, r.stderr)
+	}
+	if after := topBuffers(t, f); after != before {
+		t.Errorf("at the top level there is\n%s\nand was\n%s", after, before)
+	}
+}
+
+// TestKernelNoMemoryForScript: nor has the script.
+func TestKernelNoMemoryForScript(t *testing.T) {
+	f := tracetest.Kernel(t)
+	greet := fixture.Build(t, "greet")
+	r := ftgo(t, "script", "--buffer", "1024G", greet, "main.add")
+	if r.code != exitOK {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	file := filepath.Join(t.TempDir(), "rec.sh")
+	if err := os.WriteFile(file, []byte(r.stdout), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", file, "-d", "60")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.Run()
+	if code := cmd.ProcessState.ExitCode(); code != exitKernel || out.Len() > 0 || errs.String() != "rec.sh: ring buffers of 1073741824 KB for each CPU are not to be had\n" {
+		t.Errorf("status %d\n%s%s", code, out.String(), errs.String())
+	}
+	nothingOf(t, f, cmd.Process.Pid)
+}
