@@ -14,7 +14,10 @@ import (
 )
 
 // plainTime is what a test has without probes: one that takes longer is too slow for them.
-const plainTime = time.Minute
+const plainTime = 10 * time.Second
+
+// startTime is what a program has that runs no tests.
+const startTime = 10 * time.Minute
 
 // leastTime is what a test has with probes, however many there are.
 const leastTime = 5 * time.Second
@@ -26,8 +29,8 @@ type timed struct {
 	tests map[string]string
 }
 
-// compare runs each test of r's package in a process of its own without probes and with, and notes
-// what differs. Those that are quickest without probes come first.
+// compare runs the tests of r's package without probes and with, and notes what differs. Those that
+// are quickest without probes come first.
 func (s *soak) compare(ctx context.Context, r *result) error {
 	p, err := s.build(ctx, r.Package)
 	if err != nil {
@@ -41,7 +44,9 @@ func (s *soak) compare(ctx context.Context, r *result) error {
 	if err != nil {
 		return err
 	}
-	err = s.each(ctx, r, p, tests)
+	begin := time.Now()
+	err = s.probed(ctx, r, p, tests)
+	r.Seconds = time.Since(begin).Seconds()
 	sum, ended := x.end()
 	if err != nil {
 		return err
@@ -63,7 +68,7 @@ func (p *program) plain(ctx context.Context, r *result) ([]timed, error) {
 	var tests []timed
 	for _, name := range names {
 		begin := time.Now()
-		o, err := p.run(ctx, nil, plainTime, name)
+		o, err := p.run(ctx, nil, plainTime, exactly(name))
 		if err != nil {
 			return nil, err
 		}
@@ -73,76 +78,113 @@ func (p *program) plain(ctx context.Context, r *result) ([]timed, error) {
 		case o.crash != "":
 			return nil, fmt.Errorf("%s without probes: %s", name, o.crash)
 		case o.timedOut:
-			r.Tests++
-			r.slow(name, 1)
-			continue
+			o.tests = map[string]string{name: ""}
+			r.slow(&timed{name, took, o.tests})
+		default:
+			tests = append(tests, timed{name, took, o.tests})
 		}
 		r.Tests += len(o.tests)
-		tests = append(tests, timed{name, took, o.tests})
 	}
 	slices.SortFunc(tests, func(a, b timed) int { return cmp.Compare(a.took, b.took) })
 	return tests, nil
 }
 
-// each runs the tests with probes, as long as the budget lasts.
-func (s *soak) each(ctx context.Context, r *result, p *program, tests []timed) error {
+// probed runs the tests with probes, as long as the budget lasts: each in a process of its own, or
+// all in one if a process takes long to start.
+func (s *soak) probed(ctx context.Context, r *result, p *program, tests []timed) error {
 	begin := time.Now()
+	if o, err := p.run(ctx, nil, startTime, "^$"); err != nil || o.crash != "" {
+		r.Crash = o.crash
+		return err
+	}
+	if p.start = time.Since(begin); p.start > s.budget/20 {
+		return s.together(ctx, r, p, tests)
+	}
+	begin = time.Now()
 	for i, t := range tests {
 		left := s.budget - time.Since(begin)
 		if left < time.Second {
-			r.Unreached += len(t.tests)
-			r.UnreachedNames = append(r.UnreachedNames, t.name)
+			r.unreached(&t)
 			continue
 		}
 		// The slower ones are the last, and what the others leave is theirs.
 		share := min(left, max(leastTime, 2*left/time.Duration(len(tests)-i))).Round(time.Second)
-		o, err := p.run(ctx, nil, share, t.name)
+		o, err := p.run(ctx, nil, share, exactly(t.name))
 		if err != nil {
 			return err
 		}
 		if o.crash != "" {
 			r.Crash = t.name + ": " + o.crash
-			break
+			return nil
 		}
 		if o.timedOut {
-			r.slow(t.name, len(t.tests))
+			r.slow(&t)
 			continue
 		}
-		if maps.Equal(o.tests, t.tests) {
-			r.Same += len(t.tests)
-			continue
-		}
-		if err := r.differs(ctx, p, &t, o, share); err != nil {
+		if err := r.compare(ctx, p, &t, o, share); err != nil {
 			return err
 		}
 	}
-	r.Seconds = time.Since(begin).Seconds()
 	return nil
 }
 
-// slow notes a test that did not end in its time, of n with its subtests.
-func (r *result) slow(name string, n int) {
-	r.Slow += n
-	r.SlowNames = append(r.SlowNames, name)
-}
-
-// differs notes how a test ended otherwise, and how it does when it is run again.
-func (r *result) differs(ctx context.Context, p *program, t *timed, with outcome, share time.Duration) error {
-	again, err := p.run(ctx, nil, 2*share, t.name)
+// together runs the tests in one process.
+func (s *soak) together(ctx context.Context, r *result, p *program, tests []timed) error {
+	names := make([]string, len(tests))
+	for i := range tests {
+		names[i] = tests[i].name
+	}
+	o, err := p.run(ctx, nil, s.budget, exactly(names...))
 	if err != nil {
 		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(t.tests)) {
-		how := t.tests[name]
-		if with.of(name) == how {
-			r.Same++
-			continue
+	r.Crash = o.crash
+	for i := range tests {
+		switch t := &tests[i]; {
+		case o.tests[t.name] != "":
+			if err := r.compare(ctx, p, t, o.part(t.name), s.budget); err != nil {
+				return err
+			}
+		case o.begun[t.name]:
+			r.slow(t)
+		default:
+			r.unreached(t)
 		}
-		r.Differ = append(r.Differ, difference{Test: name, Without: how, With: with.of(name), Again: again.of(name)})
 	}
-	for _, name := range slices.Sorted(maps.Keys(with.tests)) {
-		if t.tests[name] == "" {
-			r.Differ = append(r.Differ, difference{Test: name, Without: missing, With: with.of(name), Again: again.of(name)})
+	return nil
+}
+
+// slow notes a test that did not end in its time.
+func (r *result) slow(t *timed) {
+	r.Slow += len(t.tests)
+	r.SlowNames = append(r.SlowNames, t.name)
+}
+
+// unreached notes a test that there was no time for.
+func (r *result) unreached(t *timed) {
+	r.Unreached += len(t.tests)
+	r.UnreachedNames = append(r.UnreachedNames, t.name)
+}
+
+// compare notes whether a test ended with probes as it did without, and if not, how it does when it
+// is run again.
+func (r *result) compare(ctx context.Context, p *program, t *timed, with outcome, share time.Duration) error {
+	if maps.Equal(with.tests, t.tests) {
+		r.Same += len(t.tests)
+		return nil
+	}
+	again, err := p.run(ctx, nil, 2*share, exactly(t.name))
+	if err != nil {
+		return err
+	}
+	all := maps.Clone(with.tests)
+	maps.Copy(all, t.tests)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		d := difference{Test: name, Without: cmp.Or(t.tests[name], missing), With: with.of(name), Again: again.of(name)}
+		if d.With == d.Without {
+			r.Same++
+		} else {
+			r.Differ = append(r.Differ, d)
 		}
 	}
 	return nil
@@ -158,7 +200,7 @@ func (s *soak) explain(ctx context.Context, r *result, p *program) error {
 		}
 		top, _, _ := strings.Cut(d.Test, "/")
 		if _, ok := slow[top]; !ok {
-			o, err := p.run(ctx, slowed, 10*time.Minute, top)
+			o, err := p.run(ctx, slowed, 10*time.Minute, exactly(top))
 			if err != nil {
 				return err
 			}
@@ -169,8 +211,14 @@ func (s *soak) explain(ctx context.Context, r *result, p *program) error {
 	return ctx.Err()
 }
 
-// exactly matches this test, with its subtests.
-func exactly(name string) string { return "^" + regexp.QuoteMeta(name) + "$" }
+// exactly matches these tests, with their subtests.
+func exactly(names ...string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = regexp.QuoteMeta(name)
+	}
+	return "^(" + strings.Join(quoted, "|") + ")$"
+}
 
 // build compiles the tests of a package of the standard library.
 func (s *soak) build(ctx context.Context, name string) (*program, error) {

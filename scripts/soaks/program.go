@@ -15,11 +15,15 @@ import (
 )
 
 // program is a test binary.
-type program struct{ dir, file string }
+type program struct {
+	dir, file string
+	start     time.Duration // what it takes before its tests begin
+}
 
 // outcome is what a run of tests has said.
 type outcome struct {
 	tests    map[string]string // PASS, FAIL or SKIP
+	begun    map[string]bool
 	timedOut bool
 	crash    string
 }
@@ -27,6 +31,7 @@ type outcome struct {
 // The lines of package testing that tell: with -test.v=test2json each begins with ^V, wherever the
 // test has left the column.
 var (
+	began   = regexp.MustCompile(`(?m)(?:^|\x16)=== RUN +(\S+)`)
 	ended   = regexp.MustCompile(`(?m)(?:^|\x16) *--- (PASS|FAIL|SKIP): (\S+) \(\d`)
 	address = regexp.MustCompile(`0x[0-9a-f]{6,}`)
 	isTest  = regexp.MustCompile(`^(Test|Example|Fuzz)`)
@@ -37,6 +42,17 @@ func (o outcome) of(test string) string { return cmp.Or(o.tests[test], missing) 
 
 const missing = "missing"
 
+// part is the outcome of one test with its subtests.
+func (o outcome) part(test string) outcome {
+	tests := make(map[string]string)
+	for name, how := range o.tests {
+		if name == test || strings.HasPrefix(name, test+"/") {
+			tests[name] = how
+		}
+	}
+	return outcome{tests: tests}
+}
+
 // hung is how far beyond its time a program may go before it is taken to hang: the time does not
 // count what runs before its tests do, nor, on a busy machine, the stacks that it then prints.
 const hung = 2 * time.Minute
@@ -44,7 +60,10 @@ const hung = 2 * time.Minute
 const timedOut = "panic: test timed out after "
 
 func readOutcome(out []byte, exit error) outcome {
-	o := outcome{tests: make(map[string]string)}
+	o := outcome{tests: make(map[string]string), begun: make(map[string]bool)}
+	for _, m := range began.FindAllSubmatch(out, -1) {
+		o.begun[string(m[1])] = true
+	}
 	for _, m := range ended.FindAllSubmatch(out, -1) {
 		// Some subtests are named by what is at another address each time.
 		name := string(address.ReplaceAll(m[2], []byte("0x...")))
@@ -74,11 +93,12 @@ func (p *program) list(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(strings.Fields(string(out)), func(word string) bool { return !isTest.MatchString(word) }), nil
 }
 
-// run runs a test; during, if not nil, is called when it has begun, and ends when its context does.
-func (p *program) run(ctx context.Context, during func(context.Context, int), timeout time.Duration, test string) (outcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout+hung)
+// run runs the tests of a pattern; during, if not nil, is called when they have begun, and ends when
+// its context does.
+func (p *program) run(ctx context.Context, during func(context.Context, int), timeout time.Duration, pattern string) (outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout+p.start+hung)
 	defer cancel()
-	return p.outcome(ctx, exec.CommandContext(ctx, p.file, "-test.v=test2json", "-test.short", "-test.timeout="+timeout.String(), "-test.run="+exactly(test)), during)
+	return p.outcome(ctx, exec.CommandContext(ctx, p.file, "-test.v=test2json", "-test.short", "-test.timeout="+timeout.String(), "-test.run="+pattern), during)
 }
 
 // outcome runs a command in the package's directory, in a process group of its own.
@@ -87,7 +107,7 @@ func (p *program) outcome(ctx context.Context, cmd *exec.Cmd, during func(contex
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = time.Minute
+	cmd.WaitDelay = 10 * time.Second
 	if err := cmd.Start(); err != nil {
 		return outcome{}, err
 	}
@@ -100,6 +120,8 @@ func (p *program) outcome(ctx context.Context, cmd *exec.Cmd, during func(contex
 		}
 	}()
 	err := cmd.Wait()
+	// A test that has run out of time leaves its children behind.
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	stop()
 	<-over
 	return readOutcome(out.Bytes(), err), nil

@@ -17,9 +17,12 @@ func TestReadOutcome(t *testing.T) {
 	if !maps.Equal(o.tests, want) || o.timedOut || o.crash != "" {
 		t.Errorf("%+v, want %v", o, want)
 	}
+	if b := o.part("TestB"); !maps.Equal(b.tests, map[string]string{"TestB": "FAIL", "TestB/sub=1": "FAIL"}) {
+		t.Errorf("part: %v", b.tests)
+	}
 	const late = "\x16=== RUN   TestE\npanic: test timed out after 3m0s\n\trunning tests:\n\t\tTestE (2m1s)\n\ngoroutine 1 [running]:\n"
 	o = readOutcome([]byte(late), errors.New("exit status 2"))
-	if !o.timedOut || o.crash != "" {
+	if !o.timedOut || o.crash != "" || !maps.Equal(o.begun, map[string]bool{"TestE": true}) {
 		t.Errorf("%+v", o)
 	}
 	for _, command := range []string{"exit 2", "kill -SEGV $$", "exit 139"} {
@@ -34,16 +37,18 @@ func TestReadOutcome(t *testing.T) {
 
 func TestExactly(t *testing.T) {
 	for _, c := range []struct {
-		name, test string
-		want       bool
+		names []string
+		test  string
+		want  bool
 	}{
-		{"TestA", "TestA", true},
-		{"TestA", "TestAB", false},
-		{"TestA", "ATestA", false},
-		{"TestÄ", "TestÄ", true},
+		{[]string{"TestA"}, "TestA", true},
+		{[]string{"TestA"}, "TestAB", false},
+		{[]string{"TestA"}, "ATestA", false},
+		{[]string{"TestA", "TestÄ"}, "TestÄ", true},
+		{nil, "TestA", false},
 	} {
-		if got := regexp.MustCompile(exactly(c.name)).MatchString(c.test); got != c.want {
-			t.Errorf("%q matches %s: %v", c.name, c.test, got)
+		if got := regexp.MustCompile(exactly(c.names...)).MatchString(c.test); got != c.want {
+			t.Errorf("%q matches %s: %v", c.names, c.test, got)
 		}
 	}
 }
