@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// plainTime is what a test has without probes: one that takes longer is too slow for them.
-const plainTime = 10 * time.Second
+// aTwentieth of the budget is what a test has without probes: one that takes longer is too slow for
+// them. It is also the start that a process for each test may take.
+const aTwentieth = 20
 
 // startTime is what a program has that runs no tests.
 const startTime = 10 * time.Minute
@@ -36,7 +37,7 @@ func (s *soak) compare(ctx context.Context, r *result) error {
 	if err != nil {
 		return err
 	}
-	tests, err := p.plain(ctx, r)
+	tests, err := s.plain(ctx, r, p)
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func (s *soak) compare(ctx context.Context, r *result) error {
 }
 
 // plain runs the tests without probes, and returns them in the order of the time they took.
-func (p *program) plain(ctx context.Context, r *result) ([]timed, error) {
+func (s *soak) plain(ctx context.Context, r *result, p *program) ([]timed, error) {
 	names, err := p.list(ctx)
 	if err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func (p *program) plain(ctx context.Context, r *result) ([]timed, error) {
 	var tests []timed
 	for _, name := range names {
 		begin := time.Now()
-		o, err := p.run(ctx, nil, plainTime, exactly(name))
+		o, err := p.run(ctx, nil, s.budget/aTwentieth, exactly(name))
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +98,7 @@ func (s *soak) probed(ctx context.Context, r *result, p *program, tests []timed)
 		r.Crash = o.crash
 		return err
 	}
-	if p.start = time.Since(begin); p.start > s.budget/20 {
+	if p.start = time.Since(begin); p.start > s.budget/aTwentieth {
 		return s.together(ctx, r, p, tests)
 	}
 	begin = time.Now()
