@@ -13,14 +13,13 @@ import (
 	"time"
 )
 
-// aTwentieth of the budget is what a test has without probes: one that takes longer is too slow for
-// them. It is also the start that a process for each test may take.
+// A test has this share of the budget without probes: one that takes longer is too slow for them.
 const aTwentieth = 20
 
 // startTime is what a program has that runs no tests.
 const startTime = 10 * time.Minute
 
-// leastTime is what a test has with probes, however many there are.
+// leastTime is what a process has for its tests with probes, however many there are.
 const leastTime = 5 * time.Second
 
 // timed is a test with its subtests, run alone without probes.
@@ -90,81 +89,76 @@ func (s *soak) plain(ctx context.Context, r *result, p *program) ([]timed, error
 	return tests, nil
 }
 
-// probed runs the tests with probes, as long as the budget lasts: each in a process of its own, or
-// all in one if a process takes long to start.
+// probed runs the tests with probes, as long as the budget lasts.
 func (s *soak) probed(ctx context.Context, r *result, p *program, tests []timed) error {
 	begin := time.Now()
 	if o, err := p.run(ctx, nil, startTime, "^$"); err != nil || o.crash != "" {
 		r.Crash = o.crash
 		return err
 	}
-	if p.start = time.Since(begin); p.start > s.budget/aTwentieth {
-		return s.together(ctx, r, p, tests)
-	}
+	p.start = time.Since(begin)
 	begin = time.Now()
-	for i, t := range tests {
+	for len(tests) > 0 && r.Crash == "" {
 		left := s.budget - time.Since(begin)
 		if left < time.Second {
-			r.unreached(&t)
-			continue
+			break
 		}
-		// The slower ones are the last, and what the others leave is theirs.
-		share := min(left, max(leastTime, 2*left/time.Duration(len(tests)-i))).Round(time.Second)
-		o, err := p.run(ctx, nil, share, exactly(t.name))
+		n, share := batch(len(tests), p.start, left)
+		again, err := s.batch(ctx, r, p, tests[:n], share)
 		if err != nil {
 			return err
 		}
-		if o.crash != "" {
-			r.Crash = t.name + ": " + o.crash
-			return nil
-		}
-		if o.timedOut {
-			r.slow(&t)
-			continue
-		}
-		if err := r.compare(ctx, p, &t, o, share); err != nil {
-			return err
-		}
+		tests = append(again, tests[n:]...)
+	}
+	for i := range tests {
+		r.Unreached += len(tests[i].tests)
+		r.UnreachedNames = append(r.UnreachedNames, tests[i].name)
 	}
 	return nil
 }
 
-// together runs the tests in one process.
-func (s *soak) together(ctx context.Context, r *result, p *program, tests []timed) error {
+// batch tells how many tests to run in one process, of those that are to be run in the time left, and
+// how long: starting processes must take no more than half of it, and of the tests the slower ones,
+// which are the last, get what the others leave.
+func batch(tests int, start, left time.Duration) (n int, share time.Duration) {
+	n = min(tests, max(1, int(2*start*time.Duration(tests)/left)))
+	share = 2 * left * time.Duration(n) / time.Duration(tests)
+	return n, min(left, max(leastTime, share)).Round(time.Second)
+}
+
+// batch runs tests in one process, and returns those that were not begun when the time was out.
+func (s *soak) batch(ctx context.Context, r *result, p *program, tests []timed, share time.Duration) (again []timed, err error) {
 	names := make([]string, len(tests))
 	for i := range tests {
 		names[i] = tests[i].name
 	}
-	o, err := p.run(ctx, nil, s.budget, exactly(names...))
+	o, err := p.run(ctx, nil, share, exactly(names...))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.Crash = o.crash
+	if o.crash != "" {
+		r.Crash = strings.Join(names, ", ") + ": " + o.crash
+		return nil, nil
+	}
 	for i := range tests {
 		switch t := &tests[i]; {
-		case o.tests[t.name] != "":
-			if err := r.compare(ctx, p, t, o.part(t.name), s.budget); err != nil {
-				return err
+		case o.tests[t.name] != "" || !o.timedOut:
+			if err := r.compare(ctx, p, t, o.part(t.name), share); err != nil {
+				return nil, err
 			}
-		case o.begun[t.name]:
+		case o.begun[t.name] || len(tests) == 1:
 			r.slow(t)
 		default:
-			r.unreached(t)
+			again = append(again, *t)
 		}
 	}
-	return nil
+	return again, nil
 }
 
 // slow notes a test that did not end in its time.
 func (r *result) slow(t *timed) {
 	r.Slow += len(t.tests)
 	r.SlowNames = append(r.SlowNames, t.name)
-}
-
-// unreached notes a test that there was no time for.
-func (r *result) unreached(t *timed) {
-	r.Unreached += len(t.tests)
-	r.UnreachedNames = append(r.UnreachedNames, t.name)
 }
 
 // compare notes whether a test ended with probes as it did without, and if not, how it does when it

@@ -15,9 +15,9 @@ const about = `# Soak
 Real programs with probes on every function that they have, made by ` + "`scripts/soak`" + `:
 
 * the tests (` + "`-short`" + `) of packages of the standard library, which must end as they do without
-  probes, test by test, subtests included. Each is run in a process of its own (all in one with probes, where the program
-  takes long to start), first without probes; those that were quickest then come first with probes, until the
-  package's budget is spent. ` + "`probe`" + ` is
+  probes, test by test, subtests included. Each is run in a process of its own without probes; those that were
+  quickest then come first with probes, as many in one process as it takes for processes to start in half of the
+  time, until the package's budget is spent. ` + "`probe`" + ` is
   ` + "`ftgo probe --max-rate 0 BINARY '*'`" + `: entries and returns of everything, the runtime included;
   ` + "`count`" + ` is ` + "`ftgo count BINARY '*'`" + `. Children that tests start are probed, too.
 * cmd/go and cmd/compile, which must build the same bytes;

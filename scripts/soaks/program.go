@@ -23,7 +23,7 @@ type program struct {
 // outcome is what a run of tests has said.
 type outcome struct {
 	tests    map[string]string // PASS, FAIL or SKIP
-	begun    map[string]bool
+	begun    map[string]bool   // true if not paused, to run in parallel with others
 	timedOut bool
 	crash    string
 }
@@ -31,7 +31,7 @@ type outcome struct {
 // The lines of package testing that tell: with -test.v=test2json each begins with ^V, wherever the
 // test has left the column.
 var (
-	began   = regexp.MustCompile(`(?m)(?:^|\x16)=== RUN +(\S+)`)
+	began   = regexp.MustCompile(`(?m)(?:^|\x16)=== (RUN|PAUSE|CONT) +(\S+)`)
 	ended   = regexp.MustCompile(`(?m)(?:^|\x16) *--- (PASS|FAIL|SKIP): (\S+) \(\d`)
 	address = regexp.MustCompile(`0x[0-9a-f]{6,}`)
 	isTest  = regexp.MustCompile(`^(Test|Example|Fuzz)`)
@@ -62,7 +62,7 @@ const timedOut = "panic: test timed out after "
 func readOutcome(out []byte, exit error) outcome {
 	o := outcome{tests: make(map[string]string), begun: make(map[string]bool)}
 	for _, m := range began.FindAllSubmatch(out, -1) {
-		o.begun[string(m[1])] = true
+		o.begun[string(m[2])] = string(m[1]) != "PAUSE"
 	}
 	for _, m := range ended.FindAllSubmatch(out, -1) {
 		// Some subtests are named by what is at another address each time.

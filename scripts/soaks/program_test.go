@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"regexp"
 	"testing"
+	"time"
 )
 
 func TestReadOutcome(t *testing.T) {
@@ -20,9 +21,9 @@ func TestReadOutcome(t *testing.T) {
 	if b := o.part("TestB"); !maps.Equal(b.tests, map[string]string{"TestB": "FAIL", "TestB/sub=1": "FAIL"}) {
 		t.Errorf("part: %v", b.tests)
 	}
-	const late = "\x16=== RUN   TestE\npanic: test timed out after 3m0s\n\trunning tests:\n\t\tTestE (2m1s)\n\ngoroutine 1 [running]:\n"
+	const late = "\x16=== RUN   TestE\n\x16=== PAUSE TestE\n\x16=== RUN   TestF\n\x16=== PAUSE TestF\n\x16=== CONT  TestF\npanic: test timed out after 3m0s\n\trunning tests:\n\t\tTestE (2m1s)\n\ngoroutine 1 [running]:\n"
 	o = readOutcome([]byte(late), errors.New("exit status 2"))
-	if !o.timedOut || o.crash != "" || !maps.Equal(o.begun, map[string]bool{"TestE": true}) {
+	if !o.timedOut || o.crash != "" || !maps.Equal(o.begun, map[string]bool{"TestE": false, "TestF": true}) {
 		t.Errorf("%+v", o)
 	}
 	for _, command := range []string{"exit 2", "kill -SEGV $$", "exit 139"} {
@@ -49,6 +50,27 @@ func TestExactly(t *testing.T) {
 	} {
 		if got := regexp.MustCompile(exactly(c.names...)).MatchString(c.test); got != c.want {
 			t.Errorf("%q matches %s: %v", c.names, c.test, got)
+		}
+	}
+}
+
+func TestBatch(t *testing.T) {
+	const second = time.Second
+	for _, c := range []struct {
+		tests       int
+		start, left time.Duration
+		n           int
+		share       time.Duration
+	}{
+		{100, second / 10, 60 * second, 1, 5 * second},
+		{100, 2 * second, 60 * second, 6, 7 * second},
+		{100, 90 * second, 60 * second, 100, 60 * second},
+		{2, second / 10, 60 * second, 1, 60 * second},
+		{3, second / 10, 60 * second, 1, 40 * second},
+		{100, second / 10, 3 * second, 6, 3 * second},
+	} {
+		if n, share := batch(c.tests, c.start, c.left); n != c.n || share != c.share {
+			t.Errorf("%d tests, start %v, left %v: %d of them, %v; want %d, %v", c.tests, c.start, c.left, n, share, c.n, c.share)
 		}
 	}
 }
