@@ -114,6 +114,7 @@ func TestMergeOfKernelEvents(t *testing.T) {
 		{"a hit that comes late", "k3 h- | h2 k9 | h- |", "| h2 | k3 k9 | $"},
 		{"at the same time the hit comes first", "k5 h5 |", "h5 k5 | $"},
 		{"the end", "k7 h3", "h3 k7 $"},
+		{"the clock begins anew", "h50 k60 h- | h- | h5 k6 h- | h7 |", "h50 | k60 | h5 k6 | h7 | $"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := kernelMerge{pages: rawMerge{formats: tiny(t)}}

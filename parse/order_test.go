@@ -15,6 +15,9 @@ func TestOrder(t *testing.T) {
 		{"same time keeps the order of reading", "1 1 2 .", "1 1 2"},
 		{"a pause makes places certain", "2 . 1 .", "2 1"},
 		{"nothing is held back at the end", "7 .", "7"},
+		{"the clock leaps", "1 2 9000000 9000001 .", "1 2 9000000 9000001"},
+		{"the clock begins anew", "8 9 1 2 3 .", "8 1 2 3 9"},
+		{"the clock begins anew after a pause", "8 9 . 1 2 .", "8 9 1 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var o order

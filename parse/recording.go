@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -87,7 +88,9 @@ type Recording struct {
 type ClockReading struct {
 	NS    int64
 	Ticks uint64
-	width int64
+	// Width is how long the reading took: NS is good to half of it.
+	Width time.Duration
+	back  bool // it is less than one before
 }
 
 // OpenRecording reads all of a recording but its events, which [Recording.Read] gives.
@@ -173,13 +176,10 @@ func (r *Recording) clock(text string) error {
 		return fmt.Errorf("read recording: clock %q", shorten(text))
 	}
 	// Shells read digit by digit, while the clock goes on: between the digits of 1999 and of
-	// 2003 that gives 1003, never too much.
-	if t < r.newest {
-		return nil
-	}
-	r.newest = t
-	now := ClockReading{before + (after-before)/2, t, after - before}
-	if *at == (ClockReading{}) || now.width < at.width {
+	// 2003 that gives 1003, never too much. If all of a time went back, the clock did.
+	r.newest = max(r.newest, t)
+	now := ClockReading{before + (after-before)/2, t, time.Duration(after - before), t < r.newest}
+	if *at == (ClockReading{}) || at.back && !now.back || at.back == now.back && now.Width < at.Width {
 		*at = now
 	}
 	return nil

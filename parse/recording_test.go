@@ -122,12 +122,20 @@ func TestRecordingHostile(t *testing.T) {
 }
 
 // TestRecordingTornClock: a reading whose digits are of two moments is left out, however
-// close it seems.
+// close it seems, and whether it comes first or last; a clock that went back is not.
 func TestRecordingTornClock(t *testing.T) {
 	torn := strings.Replace(recorded, "# clock ended 1000 0.000009 1200\n", "# clock ended 1000 0.000009 1200\n# clock ended 1001 0.000001 1001\n", 1)
 	r, _, _, err := play(torn)
-	if want := (ClockReading{NS: 1100, Ticks: 9000, width: 200}); err != nil || r.Ended != want {
+	if want := (ClockReading{NS: 1100, Ticks: 9000, Width: 200}); err != nil || r.Ended != want {
 		t.Errorf("%+v, %v, want %+v", r.Ended, err, want)
+	}
+	torn = strings.Replace(recorded, "# clock ended 1000 0.000009 1200\n", "# clock ended 1001 0.000001 1001\n# clock ended 1000 0.000009 1200\n", 1)
+	if r, _, _, err = play(torn); err != nil || r.Ended.Ticks != 9000 {
+		t.Errorf("%+v, %v", r.Ended, err)
+	}
+	torn = strings.Replace(recorded, "# clock ended 1000 0.000009 1200\n", "# clock ended 1000 0.000001 1300\n# clock ended 1000 0.000001 1200\n", 1)
+	if r, _, _, err = play(torn); err != nil || r.Ended.Ticks != 1000 || r.Ended.NS != 1100 {
+		t.Errorf("%+v, %v", r.Ended, err)
 	}
 }
 

@@ -176,6 +176,7 @@ func (t *tracing) run(ctx context.Context, fsys *tracefs.FS) (summary stats.Summ
 	if err != nil {
 		return summary, err
 	}
+	t.sayBackwards()
 	// The table can wait for the probes to be gone; who reads it may be slow.
 	if err := t.close(); err != nil {
 		return summary, err

@@ -257,8 +257,12 @@ func (t *tracing) planAgain(rec *parse.Recording, needs string) error {
 func (t *tracing) replay(ctx context.Context, rec *parse.Recording, out io.Writer) (err error) {
 	t.tally = newTally(t.plan, t.opt.errors)
 	t.bias = uprobe.NewBiases(t.plan, func(int) ([]tracefs.Mapping, error) { return nil, errNotRecorded })
-	if t.tally.base, err = timebaseOf(rec); err != nil {
+	var jumped bool
+	if t.tally.base, jumped, err = timebaseOf(rec); err != nil {
 		return err
+	}
+	if jumped {
+		t.env.complain("the clock jumped while it was recorded, as when a machine sleeps: latencies may be off by some percent, times by as long as it slept")
 	}
 	t.armed = t.tally.base.Wall(rec.Armed.Ticks)
 	t.stopped = t.armed.Add(time.Duration(max(rec.Ended.NS-rec.Armed.NS, 0)))
@@ -299,6 +303,7 @@ func (t *tracing) replay(ctx context.Context, rec *parse.Recording, out io.Write
 	if err != nil {
 		return err
 	}
+	t.sayBackwards()
 	if err := t.view.final(t, funcs, summary); err != nil {
 		return err
 	}
@@ -322,19 +327,6 @@ func (c recordedCounts) Profile() ([][]uint64, error) {
 		return c.stream.Books().Delivered, nil
 	}
 	return c.Recording.Profile()
-}
-
-// timebaseOf relates the recording's clock to the time of day.
-func timebaseOf(rec *parse.Recording) (tracefs.Timebase, error) {
-	wall, _ := strconv.ParseInt(rec.Facts["wall"], 10, 64)
-	reading := func(r parse.ClockReading) tracefs.ClockReading {
-		return tracefs.ClockReading{Ticks: r.Ticks, At: time.Unix(0, r.NS+wall)}
-	}
-	second := rec.Ended
-	if second == (parse.ClockReading{}) {
-		second = rec.Armed
-	}
-	return tracefs.NewTimebase(rec.Facts["trace-clock"], reading(rec.First), reading(second))
 }
 
 // escapedText is a text of a recording's that may be shown to a terminal.

@@ -76,7 +76,7 @@ func TestReportHostile(t *testing.T) {
 		{"a command with escapes", `"command":"probe"`, `"command":"\u001b[2J"`, "of command"},
 		{"a fact with escapes", "6.18.0", "\x1b[2J", ""},
 		{"a clock with escapes", "trace-clock mono", "trace-clock \x1b[2J", ""},
-		{"a clock that stands", "trace-clock mono\n", "trace-clock x86-tsc\n# clock ended 1 0.000001 1\n", "calibrate clock"},
+		{"a clock that stands", "trace-clock mono\n", "trace-clock x86-tsc\n# clock armed 1 0.000001 1\n# clock ended 1 0.000001 1\n", "calibrate clock"},
 		{"another wall clock", "wall 1000000000000000000", "wall 9223372036854775807", ""},
 		{"more hits than can be", "abcd 1\n# profile", "abcd 9223372036854775807\n# profile", ""},
 		{"fewer hits than events", "abcd 1\n# profile", "abcd 0\n# profile", ""},

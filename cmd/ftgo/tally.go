@@ -32,6 +32,8 @@ type tally struct {
 	// that functions are left to counting for.
 	untimed  []uint64
 	tooOften []float64
+	// backwards are calls that have returned before they began, by the clock.
+	backwards int
 }
 
 // errors: what is fetched where calls return is whether that is an error.
@@ -134,7 +136,10 @@ func (t *tally) timeNow(c *parse.Call) {
 	var ns, self int64
 	switch c.Outcome {
 	case parse.Returned:
-		ns, self = t.latency(c, t.base.Duration(c.Start, c.End).Nanoseconds())
+		if c.End < c.Start {
+			t.backwards++
+		}
+		ns, self = t.latency(c, took(t.base, c).Nanoseconds())
 		t.funcs[c.Func].Latency.Record(ns)
 		t.split(c, ns)
 		if t.per != nil {

@@ -218,10 +218,10 @@ func (v *callLines) line(c *parse.Call, ended bool) (line *render.CallLine, ok b
 	if ended {
 		line.End = c.Outcome.String()
 		if c.Outcome != parse.Open {
-			line.Ended = base.Wall(c.End)
+			line.Ended = line.Time.Add(took(base, c))
 		}
 		if c.Outcome == parse.Returned {
-			line.NS = base.Duration(c.Start, c.End).Nanoseconds()
+			line.NS = took(base, c).Nanoseconds()
 			if v.opt.sched {
 				line.Split = splitOf(base, c, line.NS)
 			}
