@@ -17,18 +17,18 @@ import (
 
 // long has a program call as fast as it can for a while: ftgo's memory must not grow, and its
 // books must be the program's.
-func (s *soak) long(ctx context.Context, each time.Duration) error {
+func (s *soak) long(ctx context.Context, each time.Duration, modes []string) error {
 	flood := filepath.Join(s.state, "flood")
 	if err := command(ctx, "go", "build", "-o", flood, "./testdata/flood").Run(); err != nil {
 		return err
 	}
-	for _, mode := range [][]string{{"probe"}, {"probe", "--reader", "raw"}, {"trace"}} {
-		r := result{Package: "testdata/flood for " + each.String(), Mode: strings.Join(mode, " "), Commit: s.commit, Tests: 1}
+	for _, mode := range modes {
+		r := result{Package: "testdata/flood for " + each.String(), Mode: mode, Commit: s.commit, Tests: 1}
 		if !s.again && s.done(&r) {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "%s %s %s\n", time.Now().Format(time.TimeOnly), r.Mode, r.Package)
-		if err := s.flood(ctx, &r, mode, flood, each); err != nil {
+		if err := s.flood(ctx, &r, flood, each); err != nil {
 			return err
 		}
 		fmt.Fprintf(os.Stderr, "  %s\n", r.text())
@@ -40,14 +40,14 @@ func (s *soak) long(ctx context.Context, each time.Duration) error {
 }
 
 // flood runs ftgo and compares its numbers with those of the program, which prints its own.
-func (s *soak) flood(ctx context.Context, r *result, mode []string, flood string, each time.Duration) error {
+func (s *soak) flood(ctx context.Context, r *result, flood string, each time.Duration) error {
 	// Gigabytes of calls: only the last line is kept.
 	read, write, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer read.Close()
-	last := make(chan string, 1)
+	lastLine := make(chan string, 1)
 	var counted uint64 // calls, of the table that probe writes at its end
 	go func() {
 		var line string
@@ -60,9 +60,9 @@ func (s *soak) flood(ctx context.Context, r *result, mode []string, flood string
 				counted += f.Calls
 			}
 		}
-		last <- line
+		lastLine <- line
 	}()
-	args := append(slices.Clone(mode), "-o", "json", "-w", "/dev/fd/3", flood, "main.leaf", "main.framed", "--", flood, "-for", each.String())
+	args := append(strings.Fields(r.Mode), "-o", "json", "-w", "/dev/fd/3", flood, "main.leaf", "main.framed", "--", flood, "-for", each.String())
 	cmd := exec.CommandContext(ctx, s.ftgo, args...)
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &out, os.Stderr, []*os.File{write}
@@ -75,13 +75,14 @@ func (s *soak) flood(ctx context.Context, r *result, mode []string, flood string
 	m := sampling(cmd.Process.Pid, each/100)
 	err = cmd.Wait()
 	r.Seconds, r.Without = time.Since(begin).Seconds(), each.Seconds()
-	grown := m.end()
+	second, last := m.end()
+	r.Memory = fmt.Sprintf("at most %d kB in the second third of the time, %d kB in the last", second, last)
 	if err != nil {
 		r.Crash = err.Error()
 		return nil
 	}
 	var sum summary
-	if line := <-last; json.Unmarshal([]byte(line), &sum) != nil {
+	if line := <-lastLine; json.Unmarshal([]byte(line), &sum) != nil {
 		return fmt.Errorf("read summary %.200q: no JSON", line)
 	}
 	r.add(&sum)
@@ -92,10 +93,10 @@ func (s *soak) flood(ctx context.Context, r *result, mode []string, flood string
 		return fmt.Errorf("read the program's numbers %q: %w", out.String(), err)
 	}
 	switch made := 2 * books.Functions["main.leaf"].Calls; {
-	case mode[0] == "probe" && counted != made:
+	case strings.HasPrefix(r.Mode, "probe") && counted != made:
 		r.Unbalanced = fmt.Sprintf("%d calls, but the program made %d", counted, made)
-	case grown != "":
-		r.Unbalanced = grown
+	case !flat(second, last):
+		r.Unbalanced = "memory is not flat: " + r.Memory
 	case r.Unbalanced == "":
 		r.Same = 1
 	}
@@ -133,20 +134,19 @@ func sampling(pid int, every time.Duration) *memory {
 	return m
 }
 
-// end tells how memory has grown, "" if it is flat: the most of the last third is little more than
-// a tenth above the most of the second.
-func (m *memory) end() string {
+// end returns the most there was in the second third of the time, and in the last: 0 if nothing was seen.
+func (m *memory) end() (second, last int) {
 	close(m.stop)
 	m.wait.Wait()
 	third := len(m.kB) / 3
 	if third == 0 {
-		return "memory was not seen"
+		return 0, 0
 	}
-	second, last := slices.Max(m.kB[third:2*third]), slices.Max(m.kB[2*third:])
-	fmt.Fprintf(os.Stderr, "  memory: at most %d kB in the second third, %d kB in the last\n", second, last)
+	return slices.Max(m.kB[third : 2*third]), slices.Max(m.kB[2*third:])
+}
+
+// flat: memory has not grown by much more than a tenth.
+func flat(second, last int) bool {
 	const slack = 8 << 10 // the garbage collector's, soon after the start
-	if last > second+second/10+slack {
-		return fmt.Sprintf("memory has grown from %d kB to %d kB", second, last)
-	}
-	return ""
+	return second > 0 && last <= second+second/10+slack
 }

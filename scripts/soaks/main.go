@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -37,7 +38,7 @@ func main() {
 	flag.DurationVar(&s.budget, "budget", 3*time.Minute, "let a package's tests run so long under probes; those that take longer are named")
 	flag.BoolVar(&s.again, "again", false, "run what has been run before, too")
 	page := flag.String("o", "docs/soak.md", "write the table to this file")
-	modes := flag.String("mode", "probe,count", "probe (entries and returns), count (entries), or both")
+	modes := flag.String("mode", "", "run in these `MODES`, divided by commas: probe (entries and returns), count (entries); with -long probe, probe --reader raw, trace (default all)")
 	goTool := flag.Bool("go", false, "probe the go tool and the compiler instead")
 	long := flag.Duration("long", 0, "probe a program that calls as fast as it can for so long instead")
 	flag.Parse()
@@ -50,13 +51,13 @@ func main() {
 	case *goTool:
 		err = s.goTool(ctx)
 	case *long > 0:
-		err = s.long(ctx, *long)
+		err = s.long(ctx, *long, modesOf(*modes, "probe,probe --reader raw,trace"))
 	default:
 		packages := flag.Args()
 		if len(packages) == 0 {
 			packages = standard
 		}
-		err = s.packages(ctx, packages, strings.Split(*modes, ","))
+		err = s.packages(ctx, packages, modesOf(*modes, "probe,count"))
 	}
 	bad, perr := s.writePage(*page)
 	for _, err := range []error{err, perr} {
@@ -68,6 +69,8 @@ func main() {
 		log.Fatalf("%d results differ: see %s", bad, *page)
 	}
 }
+
+func modesOf(value, all string) []string { return strings.Split(cmp.Or(value, all), ",") }
 
 // prepare builds ftgo.
 func (s *soak) prepare(ctx context.Context) (err error) {

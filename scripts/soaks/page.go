@@ -116,6 +116,12 @@ func notes(b *strings.Builder, results []result) {
 		}
 		return lines
 	})
+	section("Memory", func(r *result) []string {
+		if r.Memory == "" {
+			return nil
+		}
+		return []string{r.Memory}
+	})
 	section("Too slow", func(r *result) []string { return named(r.SlowNames) })
 	section("Not reached", func(r *result) []string { return named(r.UnreachedNames) })
 }

@@ -27,6 +27,7 @@ type result struct {
 	Crash            string
 	Seconds, Without float64 // with probes, and without
 	Unbalanced       string  // why the books don't balance
+	Memory           string  // how much ftgo had, in a long run
 }
 
 // difference is a test that did not end as it did without probes.
@@ -64,6 +65,9 @@ func (r *result) bad() bool {
 func (r *result) text() string {
 	text := fmt.Sprintf("%d of %d tests the same, %d differ, %d too slow, %d not reached; %d hits, %d lost, %d probes; %.1f s, %.1f s without",
 		r.Same, r.Tests, len(r.Differ), r.Slow, r.Unreached, r.Hits, r.Lost, r.Probes, r.Seconds, r.Without)
+	if r.Memory != "" {
+		text += "; memory: " + r.Memory
+	}
 	if r.Crash != "" {
 		text += "; CRASH:\n" + r.Crash
 	}
