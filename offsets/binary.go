@@ -27,6 +27,7 @@ type Binary struct {
 	path  string
 	file  *os.File
 	stat  os.FileInfo
+	held  bool // by Hold
 	elf   *elf.File
 	code  []segment
 	funcs []Func // by address
@@ -172,10 +173,18 @@ func (b *Binary) Unchanged() error {
 	if err != nil {
 		return err
 	}
-	if now.Size() != b.stat.Size() || !now.ModTime().Equal(b.stat.ModTime()) {
+	if now.Size() != b.stat.Size() || !now.ModTime().Equal(b.stat.ModTime()) || !b.held && rewritten(b.stat, now) {
 		return fmt.Errorf("%s: changed while it was read", b.path)
 	}
 	return nil
+}
+
+// rewritten tells whether something happened to a file that a new name, or mode, or owner
+// does not explain: it may have been written, and its time been put back, as rsync does.
+func rewritten(before, after os.FileInfo) bool {
+	a, ok1 := before.Sys().(*syscall.Stat_t)
+	b, ok2 := after.Sys().(*syscall.Stat_t)
+	return ok1 && ok2 && a.Ctim != b.Ctim && a.Nlink == b.Nlink && a.Mode == b.Mode && a.Uid == b.Uid && a.Gid == b.Gid
 }
 
 // GoVersion is the version of Go that built the file; ok is false if it was not Go,

@@ -191,7 +191,7 @@ func (o *options) define(e *env, fs *pflag.FlagSet, groups flagGroup) {
 		fs.Uint64Var(&o.maxLost, "max-lost", 0, "exit with status 5 if more than `N` events were lost")
 		fs.Var(readerValue{&o.reader}, "reader", "`READER` of events: pipe takes the kernel's text, raw its ring buffer's pages, for less")
 		fs.Var(bufferValue{&e.bufferKB}, "buffer", "ring buffers of `SIZE` per CPU, like 512K or 64M (default 16M, less where memory is short)")
-		fs.BoolVar(&o.force, "force", false, "go on with patterns that match nothing, and on kernels before 4.0")
+		fs.BoolVar(&o.force, "force", false, "go on with patterns that match nothing, with a file that is open for writing, and on kernels before 4.0")
 		fs.IntVar(&o.maxProbes, "max-probes", 0, "refuse to place more than `N` probes (default 250 before Linux 5.4, else any number)")
 		o.auto.define(fs)
 	}

@@ -29,6 +29,7 @@ type kept struct {
 	last    []stats.Coarse
 	lastAt  time.Time
 	began   bool // a header has been written
+	written bool // somebody writes to the binary
 }
 
 // checkInKernel refuses what takes a stream of events.
@@ -91,6 +92,9 @@ func inKernel(ctx context.Context, e *env, o *options) (err error) {
 		if err := fsys.CheckHistograms(); err != nil {
 			return err
 		}
+		if err := holdBinary(k.sel.binary, o); err != nil {
+			return err
+		}
 	}
 	if err := k.makePlan(); err != nil {
 		return err
@@ -114,6 +118,9 @@ func inKernel(ctx context.Context, e *env, o *options) (err error) {
 	lost, err := k.run(ctx, fsys)
 	if err == nil && o.limited && lost > o.maxLost {
 		err = &statusError{exitLost, fmt.Errorf("%d events lost (--max-lost %d)", lost, o.maxLost)}
+	}
+	if err == nil && k.written {
+		err = writtenTo(k.sel.binary)
 	}
 	if err == nil && k.program != nil {
 		err = k.program.status()
@@ -226,6 +233,9 @@ func (k *kept) wait(ctx context.Context) error {
 				return err
 			}
 		case <-alive.C:
+			if k.written = k.sel.binary.Written(); k.written {
+				return nil
+			}
 			if len(k.opt.pids) > 0 && !processAlive(k.opt.pids[0]) {
 				k.env.say("process %d has ended", k.opt.pids[0])
 				return nil
@@ -239,6 +249,7 @@ func (k *kept) close() error {
 	if k.session != nil {
 		err = k.session.Close()
 	}
+	k.sel.binary.Release()
 	if k.program != nil && k.program.cmd.Process != nil {
 		k.program.end()
 	}

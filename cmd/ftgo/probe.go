@@ -115,6 +115,9 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 		if t.kernel, err = findKernelEvents(fsys, o); err != nil {
 			return err
 		}
+		if err := holdBinary(t.sel.binary, o); err != nil {
+			return err
+		}
 	}
 	values, err := v.values(t.sel, t.features)
 	if err != nil {
@@ -156,6 +159,9 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 	}
 	if lost := summary.Lost - summary.Disarming; err == nil && o.limited && lost > o.maxLost {
 		err = &statusError{exitLost, fmt.Errorf("%d events lost (--max-lost %d)", lost, o.maxLost)}
+	}
+	if err == nil && t.written {
+		err = writtenTo(t.sel.binary)
 	}
 	if err == nil && t.program != nil {
 		err = t.program.status()

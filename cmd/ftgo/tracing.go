@@ -50,6 +50,7 @@ type tracing struct {
 	timer    *timer // nil unless calls are counted first
 	ended    ended
 	replaced replaced
+	written  bool          // somebody writes to the binary
 	onEnded  func(pid int) // when a process has ended, and all of its events were read
 }
 
@@ -173,6 +174,9 @@ func (t *tracing) watch(ctx context.Context) error {
 		case err != nil:
 			return err
 		}
+		if t.written = t.sel.binary.Written(); t.written {
+			return nil
+		}
 		if t.onRead != nil {
 			if err := t.onRead(); errors.Is(err, errEnough) {
 				return nil
@@ -261,6 +265,7 @@ func (t *tracing) close() error {
 	if t.session != nil {
 		err = t.session.Close()
 	}
+	t.sel.binary.Release()
 	err = errors.Join(err, t.kernel.close())
 	if t.program != nil && t.program.cmd.Process != nil {
 		t.program.end()

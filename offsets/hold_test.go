@@ -1,0 +1,104 @@
+package offsets
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// copied is a target that tests may spoil, and its path.
+func copied(t *testing.T) (*Binary, string) {
+	t.Helper()
+	code, err := os.ReadFile(fixture.Build(t, "flood"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "copy")
+	if err := os.WriteFile(path, code, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return openPath(t, path), path
+}
+
+// TestHold: a writer waits until the file is released.
+func TestHold(t *testing.T) {
+	b, path := copied(t)
+	if err := b.Hold(); err != nil {
+		t.Fatal(err)
+	}
+	if !b.held {
+		t.Skip("this file system has no leases")
+	}
+	if b.Written() {
+		t.Error("written to by nobody")
+	}
+	done := make(chan error)
+	go func() { done <- os.Truncate(path, 0) }()
+	for !b.Written() {
+		select {
+		case err := <-done:
+			t.Fatalf("the writer did not wait: %v", err)
+		default:
+		}
+	}
+	if err := b.Unchanged(); err != nil {
+		t.Error(err)
+	}
+	b.Release()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if err := b.Hold(); err == nil || errors.Is(err, ErrBeingWritten) {
+		t.Errorf("a file that has been emptied: %v", err)
+	}
+}
+
+// TestHoldBeingWritten: it is told at once whether somebody may be writing.
+func TestHoldBeingWritten(t *testing.T) {
+	b, path := copied(t)
+	w, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Hold(); !errors.Is(err, ErrBeingWritten) {
+		t.Errorf("%v, want %v", err, ErrBeingWritten)
+	}
+	w.Close()
+	if err := b.Hold(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUnchangedTimePutBack: the time of the last change tells nothing where it was set.
+func TestUnchangedTimePutBack(t *testing.T) {
+	b, path := copied(t)
+	for name, do := range map[string]func() error{
+		"another mode": func() error { return os.Chmod(path, 0o700) },
+		"a link":       func() error { return os.Link(path, path+".link") },
+	} {
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Unchanged(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		b = openPath(t, path)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte{0x90}, 4096); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if err := os.Chtimes(path, b.stat.ModTime(), b.stat.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Unchanged(); err == nil {
+		t.Error("a file that was written to passed for unchanged")
+	}
+}
