@@ -18,7 +18,7 @@ func TestForget(t *testing.T) {
 		},
 	} {
 		plan := testPlan()
-		plan.Events[4].Add(uprobe.Place{Addr: 0x5fff, Func: uprobe.ProgramStart})
+		plan.Events[4].Add(uprobe.Place{Kind: uprobe.GoroutineEnd, Addr: 0x5fff, Func: uprobe.ProgramStart})
 		var calls []string
 		p := NewPairer(plan, func(c *Call) { calls = append(calls, fmt.Sprintf("%d %d %v", c.PID, c.Start, c.Outcome)) })
 		hit := func(pid int, format int, time, sp uint64) {

@@ -117,7 +117,7 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 	}
 	p.books.Delivered[ev.Format][site]++
 	fn := pe.Func(site)
-	switch pe.Kind {
+	switch kind := pe.Kind(site); kind {
 	case uprobe.Entry:
 		p.enter(ev, &pe.Fields, fn)
 	case uprobe.EntryJump:
@@ -161,7 +161,7 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 	case uprobe.Yield:
 		p.yielded(ev)
 	case uprobe.Status, uprobe.Park, uprobe.Switch:
-		p.scheduled(ev, pe)
+		p.scheduled(ev, kind, &pe.Fields)
 	case uprobe.StackMove:
 		p.boundsOf(ev.PID).move(ev.Args[pe.Fields.G], ev.Args[pe.Fields.Lo], ev.Args[pe.Fields.Hi])
 	}

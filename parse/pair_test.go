@@ -46,16 +46,16 @@ func testPlan() *uprobe.Plan {
 		args := [][]string{
 			{"sp", "g", "hi", "lo", "id"}, {"sp", "g", "hi", "lo", "id", "fl"}, {"sp", "g", "hi", "lo"}, {"sp", "g", "hi", "lo"}, {"g"}, {"sp", "g", "hi"},
 		}[i]
-		ev := uprobe.Event{Kind: k, Fields: fields(args...)}
+		ev := uprobe.Event{Fields: fields(args...)}
 		ev.Name = fmt.Sprintf("event%d_0123456789abcdef", i)
 		for _, a := range args {
 			ev.Args = append(ev.Args, tracefs.Arg{Name: a})
 		}
 		if k >= uprobe.GoroutineEnd {
-			ev.Add(uprobe.Place{Addr: uint64(i+1) * 0x1000, Func: -1})
+			ev.Add(uprobe.Place{Kind: k, Addr: uint64(i+1) * 0x1000, Func: -1})
 		} else {
 			for fn := range testFuncs {
-				ev.Add(uprobe.Place{Addr: uint64(i+1)*0x1000 + uint64(fn), Func: fn})
+				ev.Add(uprobe.Place{Kind: k, Addr: uint64(i+1)*0x1000 + uint64(fn), Func: fn})
 			}
 		}
 		p.Events = append(p.Events, ev)
@@ -71,9 +71,9 @@ func oldPlan() *uprobe.Plan {
 	bare := uprobe.NoFields
 	bare.SP = 0
 	p.Events[2].Fields, p.Events[3].Fields = bare, bare
-	move := uprobe.Event{Kind: uprobe.StackMove, Fields: uprobe.Fields{SP: -1, G: 0, Lo: 1, Hi: 2, Goid: -1, Flags: -1, Values: -1}}
-	move.Add(uprobe.Place{Addr: 0x7000, Func: -1})
-	start := uprobe.Event{Kind: uprobe.Entry, Fields: bare}
+	move := uprobe.Event{Fields: uprobe.Fields{SP: -1, G: 0, Lo: 1, Hi: 2, Goid: -1, Flags: -1, Values: -1}}
+	move.Add(uprobe.Place{Kind: uprobe.StackMove, Addr: 0x7000, Func: -1})
+	start := uprobe.Event{Fields: bare}
 	start.Add(uprobe.Place{Addr: 0x8000, Func: len(testFuncs) - 1})
 	p.Events = append(p.Events, move, start)
 	return p
@@ -257,8 +257,8 @@ func TestPairingBySP(t *testing.T) {
 // TestConditionalTailJump: je at function h leaves it if ZF is set.
 func TestConditionalTailJump(t *testing.T) {
 	plan := testPlan()
-	ev := uprobe.Event{Kind: uprobe.CondTail, Fields: plan.Events[1].Fields}
-	ev.Add(uprobe.Place{Addr: 0x9000, Func: 2, Cond: 4})
+	ev := uprobe.Event{Fields: plan.Events[1].Fields}
+	ev.Add(uprobe.Place{Kind: uprobe.CondTail, Addr: 0x9000, Func: 2, Cond: 4})
 	plan.Events = append(plan.Events, ev)
 	var calls []string
 	p := NewPairer(plan, func(c *Call) { calls = append(calls, fmt.Sprint(c.Start, "-", c.End, " ", c.Outcome)) })

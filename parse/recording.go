@@ -13,7 +13,7 @@ import (
 )
 
 // RecordingVersion is that of the format which [OpenRecording] reads.
-const RecordingVersion = 1
+const RecordingVersion = 2
 
 // ErrNoRecording: the text does not begin like a recording.
 var ErrNoRecording = errors.New("no recording of ftgo")

@@ -12,10 +12,10 @@ import (
 )
 
 // recorded is a recording of two calls of one function.
-const recorded = `# ftgo-recording 1 0123456789abcd
+const recorded = `# ftgo-recording 2 0123456789abcd
 # about {"made":"v1","command":"probe","binary":{"path":"/bin/f"},"asked":{},"plan":{"mode":0,"funcs":[{"name":"main.f","returns":true}],"events":[` +
-	`{"name":"e0_0123456789abcd","kind":0,"args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"}],"fields":{"SP":0,"G":1,"Goid":3,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1},"sites":[[1,2,0,255]]},` +
-	`{"name":"r1_0123456789abcd","kind":3,"args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"}],"fields":{"SP":0,"G":1,"Goid":-1,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1},"sites":[[5,6,0,255]]}]}}
+	`{"name":"e0_0123456789abcd","args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"}],"fields":{"SP":0,"G":1,"Goid":3,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1},"sites":[[0,1,2,0,255]]},` +
+	`{"name":"r1_0123456789abcd","args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"}],"fields":{"SP":0,"G":1,"Goid":-1,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1},"sites":[[3,5,6,0,255]]}]}}
 # kernel 5.10.0
 # trace-clock mono
 # wall 1000
@@ -90,7 +90,7 @@ func TestRecordingHostile(t *testing.T) {
 		{"a trace alone", recorded[:strings.Index(recorded, "# began")], "", "no recording"},
 		{"nothing", recorded, "", "no recording"},
 		{"binary", recorded, "\x7fELF\x00\x01\x02\n\xff", "no recording"},
-		{"of the future", "recording 1", "recording 2", "version 2"},
+		{"of the future", "recording 2", "recording 3", "version 3"},
 		{"header without end", recorded[strings.Index(recorded, "# began"):], "", "ends before its events begin"},
 		{"without a plan", recorded[strings.Index(recorded, "# about"):strings.Index(recorded, "# kernel")], "", "no plan"},
 		{"no JSON", `{"made"`, `{made`, "what it is about"},
@@ -144,9 +144,9 @@ func TestRecordingTornClock(t *testing.T) {
 func FuzzRecording(f *testing.F) {
 	f.Add(recorded)
 	f.Add(recorded[:len(recorded)/2])
-	f.Add(strings.Replace(recorded, `"kind":3`, `"kind":8`, 1))
+	f.Add(strings.Replace(recorded, `[3,5,6`, `[8,5,6`, 1))
 	f.Add(strings.Replace(recorded, `"mode":0`, `"mode":0,"by_stack":true,"stack":2`, 1))
-	f.Add("# ftgo-recording 1 \x1b[2J\n")
+	f.Add("# ftgo-recording 2 \x1b[2J\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		r, calls, books, err := play(text)
 		if err != nil {
@@ -156,7 +156,7 @@ func FuzzRecording(f *testing.F) {
 		for i := range books.Delivered {
 			for s, n := range books.Delivered[i] {
 				delivered += n
-				if kind := r.Plan.Events[i].Kind; kind == uprobe.Return {
+				if r.Plan.Events[i].Kind(s) == uprobe.Return {
 					ends += books.Delivered[i][s]
 				}
 			}

@@ -11,13 +11,12 @@ import (
 var SchedEvents = []string{"sched:sched_switch", "sched:sched_waking"}
 
 // scheduled takes a hit in Go's scheduler.
-func (p *Pairer) scheduled(ev *Event, pe *uprobe.Event) {
+func (p *Pairer) scheduled(ev *Event, kind uprobe.Kind, f *uprobe.Fields) {
 	if p.sched == nil {
 		return
 	}
-	f := &pe.Fields
 	key := stackKey{pid: ev.PID, id: ev.Args[f.G]}
-	switch pe.Kind {
+	switch kind {
 	case uprobe.Status:
 		p.sched.status(ev.Time, ev.TID, key, ev.Args[f.Old], ev.Args[f.New])
 	case uprobe.Park:

@@ -13,8 +13,8 @@ type Event struct {
 	Name string
 	// Args are fetched at every site.
 	Args []Arg
-	// Fetch[i], if there is one, is what Sites[i] fetches instead of the Fetch of each of
-	// Args: names and types must be the same at all sites, but nothing else.
+	// Fetch[i], if there is one and it is not nil, is what Sites[i] fetches instead of the
+	// Fetch of each of Args: names and types must be the same at all sites, but nothing else.
 	Fetch [][]string
 	// Sites are file offsets of instructions. More than one needs a kernel that
 	// appends probes to an event ([Features].Append).
@@ -69,6 +69,9 @@ func (e *Event) check() error {
 		return fmt.Errorf("define event %s: %d lists of what to fetch for %d sites", e.Name, len(e.Fetch), len(e.Sites))
 	}
 	for i, f := range e.Fetch {
+		if f == nil {
+			continue
+		}
 		if len(f) != len(e.Args) {
 			return fmt.Errorf("define event %s: site %d fetches %d values, not %d", e.Name, i, len(f), len(e.Args))
 		}
@@ -99,7 +102,7 @@ func (e *Event) checkArgs(args []Arg) error {
 func (e *Event) argsAt(site int) []Arg {
 	args := slices.Clone(e.Args)
 	for i := range args {
-		if len(e.Fetch) > 0 {
+		if len(e.Fetch) > 0 && e.Fetch[site] != nil {
 			args[i].Fetch = e.Fetch[site][i]
 		}
 		args[i].Fetch = fromSite(args[i].Fetch, e.Sites[site])

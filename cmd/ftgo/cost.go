@@ -109,12 +109,10 @@ func probeSelf(ctx context.Context, fsys *tracefs.FS, mode uprobe.Mode, stack in
 		}
 		funcs = append(funcs, f)
 	}
-	plan, err = uprobe.New(b, funcs, uprobe.Options{Mode: mode, Features: fsys.Features(), Stack: stack})
+	plan, err = uprobe.New(b, funcs, uprobe.Options{Mode: mode, Features: fsys.Features(), Stack: stack, Returning: true})
 	if err != nil || len(plan.Funcs) != len(funcs) {
 		return nil, nil
 	}
-	// Goroutines that end, and panics, are nothing to know of here.
-	plan.Events = slices.DeleteFunc(plan.Events, func(e uprobe.Event) bool { return e.Kind > uprobe.Return })
 	session, err = tracefs.Start(ctx, fsys, plan.Target(), plan.TraceEvents(), tracefs.Options{BufferKB: 1024, Quiet: mode == uprobe.Count})
 	if err != nil {
 		return nil, nil

@@ -204,7 +204,7 @@ func sumHits(plan *uprobe.Plan, profile [][]uint64, books *parse.Books) hits {
 			count = max(count, seen) // see tracefs.Features.ExactHits
 			h.all += count
 			fn := ev.Func(site)
-			if ev.Kind.Counts() {
+			if ev.IsCounter() {
 				h.counted += count
 				h.countedSeen += seen
 				h.counters[fn] += count
@@ -218,7 +218,7 @@ func sumHits(plan *uprobe.Plan, profile [][]uint64, books *parse.Books) hits {
 			h.delivered += seen
 			switch {
 			case fn < 0:
-			case ev.Kind.IsEntry():
+			case ev.Kind(site).IsEntry():
 				h.entries[fn] += count
 				h.entriesSeen[fn] += seen
 			default:

@@ -130,7 +130,7 @@ func (b *bench) functionsOf(binary string) (names []string, all int, err error) 
 		if err := json.Unmarshal([]byte(line), &f); err != nil {
 			return nil, 0, fmt.Errorf("read listing %q: %w", line, err)
 		}
-		if f.Type != "listing" || f.Entry == "" {
+		if f.Type != "listing" || f.Entry == "none" {
 			continue
 		}
 		all++

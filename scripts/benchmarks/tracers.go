@@ -70,7 +70,10 @@ func (b *bench) places(binary, function string) (entries, returns []place, err e
 	if err != nil {
 		return nil, nil, err
 	}
-	var f struct{ Offset string }
+	var f struct {
+		Offset string
+		Size   uint64
+	}
 	if err := json.Unmarshal([]byte(listed.stdout), &f); err != nil {
 		return nil, nil, fmt.Errorf("read listing of %s: %w", function, err)
 	}
@@ -88,6 +91,9 @@ func (b *bench) places(binary, function string) (entries, returns []place, err e
 		var offset uint64
 		if _, err := fmt.Sscanf(strings.Split(line, " ")[1][colon+1:], "0x%x", &offset); err != nil {
 			return nil, nil, fmt.Errorf("read definition %q: %w", line, err)
+		}
+		if offset-start >= f.Size {
+			continue // tells of goroutines' ends, or of recovered panics
 		}
 		p := place{inside: offset - start, perf: function}
 		if p.inside > 0 {

@@ -58,7 +58,7 @@ func TestBranchForEntry(t *testing.T) {
 				want = s.Branch.Offset()
 			}
 			for i := range p.Events {
-				if k := p.Events[i].Kind; !k.IsEntry() && !k.Counts() {
+				if k := p.Events[i].Kind(0); !k.IsEntry() && !k.Counts() {
 					continue
 				}
 				if sites := p.Events[i].Sites; len(sites) != 1 || sites[0] != want || p.Funcs[0].Stepped == tt.branch {

@@ -40,18 +40,27 @@ func (c *collector) add(sh shape, fn int, s offsets.Site) { c.addFetching(sh, fn
 
 // addFetching is add for sites that fetch values as well.
 func (c *collector) addFetching(sh shape, fn int, s offsets.Site, values *capture.Capture) {
+	place := Place{Kind: sh.kind, Addr: s.Addr(), Offset: s.Offset(), Func: fn, Cond: s.Cond()}
 	if values != nil {
 		for _, a := range values.Args {
 			sh.types += a.Type + " "
 		}
+	} else if c.joins(sh) {
+		if sh.kind == Recovery {
+			args, _ := fetch(Recovery, sh.id, c.layout)
+			for _, a := range args {
+				place.Fetch = append(place.Fetch, a.Fetch)
+			}
+		}
+		sh.kind = Return
 	}
 	i, ok := c.open[sh]
-	if !ok || len(c.events[i].Sites) >= c.limit {
+	// The handful of witnesses is worth no event more, where events can have many sites.
+	if !ok || len(c.events[i].Sites) >= c.limit && (fn >= 0 || !c.features.Append) {
 		i = len(c.events)
 		c.open[sh] = i
 		c.events = append(c.events, c.event(sh, i, values))
 	}
-	place := Place{Addr: s.Addr(), Offset: s.Offset(), Func: fn, Cond: s.Cond()}
 	if values != nil {
 		ev := &c.events[i]
 		for _, a := range ev.Args[:len(ev.Args)-len(values.Args)] {
@@ -64,11 +73,24 @@ func (c *collector) addFetching(sh shape, fn int, s offsets.Site, values *captur
 	c.events[i].Add(place)
 }
 
+// joins tells whether a site shares the event of returns that fetch no values: each event takes
+// a grace period when it is disarmed. (None of them is at the same instruction as another.)
+func (c *collector) joins(sh shape) bool {
+	switch sh.kind {
+	case TailJump:
+		return c.plan.identifies()
+	case GoroutineEnd, Recovery:
+		// Older Go knows no g where calls return.
+		return sh.id == byG && !c.plan.ByStack && c.features.Memory
+	}
+	return false
+}
+
 // letters begin an event's name.
 var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r", TailJump: "t", CondTail: "c", GoroutineEnd: "x", Recovery: "p", StackMove: "m", Resume: "g", Yield: "y", Status: "s", Park: "w", Switch: "o", Counter: "n", CounterJump: "f"}
 
 func (c *collector) event(sh shape, i int, values *capture.Capture) Event {
-	ev := Event{Kind: sh.kind}
+	var ev Event
 	ev.Name = fmt.Sprintf("%s%d_%s", letters[sh.kind], c.made+i, c.nonce)
 	switch {
 	case c.plan.identifies() && !sh.kind.Counts():
@@ -220,9 +242,9 @@ func (c *collector) addWitnesses() {
 	}
 }
 
-// sorted is the events in order of kind.
+// sorted is the events in order of their sites' kinds.
 func (c *collector) sorted() []Event {
-	slices.SortStableFunc(c.events, func(a, b Event) int { return int(a.Kind) - int(b.Kind) })
+	slices.SortStableFunc(c.events, func(a, b Event) int { return int(a.kinds[0]) - int(b.kinds[0]) })
 	return c.events
 }
 

@@ -33,7 +33,6 @@ const (
 // Event is one event of a plan.
 type Event struct {
 	tracefs.Event
-	Kind Kind
 	// Fields tells which argument holds what.
 	Fields Fields
 	// funcs[i] is the index in Plan.Funcs of the function that Sites[i] is in; -1
@@ -41,6 +40,8 @@ type Event struct {
 	funcs []int
 	// addrs[i] is the virtual address of Sites[i] in the file.
 	addrs []uint64
+	// kinds[i] is what a hit of Sites[i] means.
+	kinds []Kind
 	// conds[i] is the condition of the jump at Sites[i].
 	conds []uint8
 	index map[uint64]int // address → i
@@ -55,13 +56,15 @@ func (e *Event) Counts() []int { return e.counts }
 
 // Place is a site as a plan sees it.
 type Place struct {
+	// Kind is what a hit means. Either all of an event's Counts or none.
+	Kind Kind
 	// Addr is the virtual address in the file, Offset the place in the file.
 	Addr, Offset uint64
 	// Func is an index in Plan.Funcs, -1 for a witness.
 	Func int
 	// Cond is the condition of a conditional jump.
 	Cond uint8
-	// Fetch are the values' fetchargs where the event's sites differ in them.
+	// Fetch are the fetchargs, if they are others than those of the event's Args.
 	Fetch []string
 }
 
@@ -77,11 +80,21 @@ func (e *Event) Add(p Place) {
 	e.Sites = append(e.Sites, p.Offset)
 	e.addrs = append(e.addrs, p.Addr)
 	e.funcs = append(e.funcs, p.Func)
+	e.kinds = append(e.kinds, p.Kind)
 	e.conds = append(e.conds, p.Cond)
-	if p.Fetch != nil {
+	if p.Fetch != nil && e.Fetch == nil {
+		e.Fetch = make([][]string, len(e.Sites)-1, cap(e.Sites))
+	}
+	if e.Fetch != nil {
 		e.Fetch = append(e.Fetch, p.Fetch)
 	}
 }
+
+// Kind is what a hit of a site means.
+func (e *Event) Kind(site int) Kind { return e.kinds[site] }
+
+// IsCounter tells whether hits are counted, rather than paired.
+func (e *Event) IsCounter() bool { return len(e.kinds) > 0 && e.kinds[0].Counts() }
 
 // Cond is the condition of the jump at a site, for [offsets.CondTaken].
 func (e *Event) Cond(site int) uint8 { return e.conds[site] }
@@ -177,6 +190,8 @@ type Options struct {
 	// Threads adds witnesses of which goroutine a thread runs, which are hit each time that
 	// it changes.
 	Threads bool
+	// Returning: calls end by returning, and no other way; no witnesses of others are probed.
+	Returning bool
 	// Sched adds witnesses of what the scheduler does to goroutines, which are hit each time
 	// that one begins to wait, can go on, or goes on. It is for Latency. New fails where that
 	// is not known.
@@ -269,7 +284,9 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 				c.addEnds(i)
 			}
 		}
-		c.addWitnesses()
+		if !opt.Returning {
+			c.addWitnesses()
+		}
 		p.Threads = opt.Threads && c.addThreadWitnesses()
 		if p.Sched = opt.Sched; p.Sched {
 			if err := c.addSchedWitnesses(); err != nil {
@@ -324,7 +341,7 @@ func (p *Plan) identifies() bool { return p.Mode == Latency || p.Mode == Entries
 // Filtered tells whether the kernel drops hits: its counts are then no measure of what
 // should have been delivered.
 func (p *Plan) Filtered() bool {
-	return p.identifies() && slices.ContainsFunc(p.Events, func(e Event) bool { return e.Filter != "" && !e.Kind.Counts() })
+	return p.identifies() && slices.ContainsFunc(p.Events, func(e Event) bool { return e.Filter != "" && !e.IsCounter() })
 }
 
 // newNonce makes event names unique to a session, and long: a thread's name, which

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/ftgo/ftgo/offsets"
@@ -34,13 +35,12 @@ type portableFunc struct {
 
 type portableEvent struct {
 	Name   string        `json:"name"`
-	Kind   Kind          `json:"kind"`
 	Args   []tracefs.Arg `json:"args,omitempty"`
 	Counts []int         `json:"counts,omitempty"`
 	Filter string        `json:"filter,omitempty"`
 	Fields Fields        `json:"fields"`
-	// Sites are file offset, address, function and condition.
-	Sites [][4]int64 `json:"sites"`
+	// Sites are kind, file offset, address, function and condition.
+	Sites [][5]int64 `json:"sites"`
 	Fetch [][]string `json:"fetch,omitempty"`
 }
 
@@ -56,9 +56,9 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	}
 	for i := range p.Events {
 		ev := &p.Events[i]
-		e := portableEvent{Name: ev.Name, Kind: ev.Kind, Args: ev.Args, Counts: ev.counts, Filter: ev.Filter, Fields: ev.Fields, Fetch: ev.Fetch}
+		e := portableEvent{Name: ev.Name, Args: ev.Args, Counts: ev.counts, Filter: ev.Filter, Fields: ev.Fields, Fetch: ev.Fetch}
 		for s, off := range ev.Sites {
-			e.Sites = append(e.Sites, [4]int64{int64(off), int64(ev.addrs[s]), int64(ev.funcs[s]), int64(ev.conds[s])})
+			e.Sites = append(e.Sites, [5]int64{int64(ev.kinds[s]), int64(off), int64(ev.addrs[s]), int64(ev.funcs[s]), int64(ev.conds[s])})
 		}
 		out.Events = append(out.Events, e)
 	}
@@ -100,7 +100,7 @@ func ReadPlan(text []byte) (*Plan, error) {
 }
 
 func (p *Plan) portableEvent(in *portableEvent) (ev Event, err error) {
-	ev.Name, ev.Kind, ev.Args, ev.Filter, ev.Fields, ev.counts = in.Name, in.Kind, in.Args, in.Filter, in.Fields, in.Counts
+	ev.Name, ev.Args, ev.Filter, ev.Fields, ev.counts = in.Name, in.Args, in.Filter, in.Fields, in.Counts
 	if ev.counts != nil && len(ev.counts) != len(ev.Args) {
 		return ev, fmt.Errorf("%d lengths of %d arguments", len(ev.counts), len(ev.Args))
 	}
@@ -111,22 +111,29 @@ func (p *Plan) portableEvent(in *portableEvent) (ev Event, err error) {
 		}
 		words += max(n-1, 0)
 	}
-	if err := p.checkFields(&ev, words); err != nil {
+	if err := p.checkFields(&ev.Fields, words); err != nil {
 		return ev, err
 	}
 	if len(in.Fetch) != 0 && len(in.Fetch) != len(in.Sites) {
 		return ev, fmt.Errorf("%d lists of what to fetch for %d sites", len(in.Fetch), len(in.Sites))
 	}
-	belongs := ev.Kind <= CondTail
 	for i, s := range in.Sites {
-		witness := s[2] == -1 || s[2] == ProgramStart && ev.Kind == GoroutineEnd
-		if fn := s[2]; belongs && (fn < 0 || fn >= int64(len(p.Funcs))) || !belongs && !witness {
+		if s[0] < 0 || s[0] > math.MaxUint8 {
+			return ev, fmt.Errorf("site %d is of kind %d", i, s[0])
+		}
+		kind, fn := Kind(s[0]), s[3]
+		if err := p.checkKind(kind, &ev.Fields); err != nil {
+			return ev, fmt.Errorf("site %d: %w", i, err)
+		}
+		belongs := kind <= CondTail
+		witness := fn == -1 || fn == ProgramStart && kind == GoroutineEnd
+		if belongs && (fn < 0 || fn >= int64(len(p.Funcs))) || !belongs && !witness {
 			return ev, fmt.Errorf("site %d is of function %d of %d", i, fn, len(p.Funcs))
 		}
-		if s[3] < 0 || s[3] > 255 {
-			return ev, fmt.Errorf("site %d has condition %d", i, s[3])
+		if s[4] < 0 || s[4] > math.MaxUint8 {
+			return ev, fmt.Errorf("site %d has condition %d", i, s[4])
 		}
-		place := Place{Offset: uint64(s[0]), Addr: uint64(s[1]), Func: int(s[2]), Cond: uint8(s[3])}
+		place := Place{Kind: kind, Offset: uint64(s[1]), Addr: uint64(s[2]), Func: int(fn), Cond: uint8(s[4])}
 		if len(in.Fetch) > 0 {
 			place.Fetch = in.Fetch[i]
 		}
@@ -138,9 +145,8 @@ func (p *Plan) portableEvent(in *portableEvent) (ev Event, err error) {
 	return ev, nil
 }
 
-// checkFields sees that what a hit of the event's kind is paired by is fetched.
-func (p *Plan) checkFields(ev *Event, words int) error {
-	f := &ev.Fields
+// checkFields sees that fields are among the words of a hit.
+func (p *Plan) checkFields(f *Fields, words int) error {
 	for _, at := range []int{f.SP, f.G, f.Goid, f.Hi, f.Lo, f.Flags, f.Stack, f.Values} {
 		if at < -1 || at > words {
 			return fmt.Errorf("field at word %d of %d", at, words)
@@ -155,8 +161,13 @@ func (p *Plan) checkFields(ev *Event, words int) error {
 	if f.Stack >= 0 && f.Stack+p.StackWords() > words {
 		return fmt.Errorf("%d words for callers from word %d of %d", p.StackWords(), f.Stack, words)
 	}
+	return nil
+}
+
+// checkKind sees that what a hit of a kind is paired by is fetched.
+func (p *Plan) checkKind(kind Kind, f *Fields) error {
 	var needed []int
-	switch ev.Kind {
+	switch kind {
 	case Entry, Point, Yield:
 	case EntryJump:
 		needed = []int{f.Flags}
@@ -173,17 +184,17 @@ func (p *Plan) checkFields(ev *Event, words int) error {
 	case Resume:
 		needed = []int{f.G, f.Goid}
 	default: // those of CountFirst travel with nobody
-		return fmt.Errorf("kind %d is not known", ev.Kind)
+		return fmt.Errorf("kind %d is not known", kind)
 	}
-	if ev.Kind == StackMove && !p.ByStack {
+	if kind == StackMove && !p.ByStack {
 		return errors.New("stacks are not what goroutines are known by")
 	}
-	if f.SP >= 0 && f.G >= 0 && ev.Kind <= CondTail {
+	if f.SP >= 0 && f.G >= 0 && kind <= CondTail {
 		needed = append(needed, f.Hi)
 	}
 	for _, at := range needed {
 		if at < 0 {
-			return fmt.Errorf("kind %d lacks a field", ev.Kind)
+			return fmt.Errorf("kind %d lacks a field", kind)
 		}
 	}
 	return nil
@@ -215,8 +226,8 @@ func (p *Plan) Adopt(read *Plan) error {
 
 // same tells whether two events differ in nothing but their names.
 func (e *Event) same(other *Event) bool {
-	return e.Kind == other.Kind && e.Filter == other.Filter && e.Fields == other.Fields &&
+	return e.Filter == other.Filter && e.Fields == other.Fields &&
 		slices.Equal(e.Args, other.Args) && slices.Equal(e.counts, other.counts) &&
-		slices.Equal(e.Sites, other.Sites) && slices.Equal(e.addrs, other.addrs) && slices.Equal(e.funcs, other.funcs) &&
+		slices.Equal(e.Sites, other.Sites) && slices.Equal(e.addrs, other.addrs) && slices.Equal(e.funcs, other.funcs) && slices.Equal(e.kinds, other.kinds) &&
 		slices.EqualFunc(e.Fetch, other.Fetch, slices.Equal)
 }

@@ -48,35 +48,37 @@ func TestPortablePlan(t *testing.T) {
 func TestReadPlanRefuses(t *testing.T) {
 	const fields = `"fields":{"SP":0,"G":1,"Goid":3,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1}`
 	const args = `"args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"}]`
-	good := `{"mode":0,"funcs":[{"name":"main.f"}],"events":[{"name":"e","kind":0,` + args + `,` + fields + `,"sites":[[1,2,0,255]]}]}`
+	good := `{"mode":0,"funcs":[{"name":"main.f"}],"events":[{"name":"e",` + args + `,` + fields + `,"sites":[[0,1,2,0,255]]}]}`
 	if _, err := ReadPlan([]byte(good)); err != nil {
 		t.Fatal(err)
 	}
 	for name, edit := range map[string][2]string{
 		"mode":               {`"mode":0`, `"mode":9`},
-		"kind":               {`"kind":0`, `"kind":99`},
-		"counter":            {`"kind":0`, `"kind":11`},
-		"function":           {`[1,2,0,255]`, `[1,2,1,255]`},
-		"function below":     {`[1,2,0,255]`, `[1,2,-1,255]`},
-		"condition":          {`[1,2,0,255]`, `[1,2,0,256]`},
+		"negative kind":      {`[0,1,2`, `[-1,1,2`},
+		"kind beyond a byte": {`[0,1,2`, `[256,1,2`},
+		"kind":               {`[0,1,2`, `[99,1,2`},
+		"counter":            {`[0,1,2`, `[14,1,2`},
+		"function":           {`[0,1,2,0,255]`, `[0,1,2,1,255]`},
+		"function below":     {`[0,1,2,0,255]`, `[0,1,2,-1,255]`},
+		"condition":          {`[0,1,2,0,255]`, `[0,1,2,0,256]`},
 		"field beyond":       {`"Hi":2`, `"Hi":4`},
 		"field below":        {`"Hi":2`, `"Hi":-2`},
 		"no end of stack":    {`"Hi":2`, `"Hi":-1`},
-		"no flags":           {`"kind":0`, `"kind":1`},
+		"no flags":           {`[0,1,2`, `[1,1,2`},
 		"callers":            {`"Stack":-1`, `"Stack":9`},
 		"many callers":       {`"mode":0`, `"mode":0,"stack":16`},
 		"values":             {`"Values":-1`, `"Values":9`},
 		"lengths":            {args, args + `,"counts":[1]`},
 		"array":              {args, args + `,"counts":[1,1,1,65]`},
-		"twice":              {`[[1,2,0,255]]`, `[[1,2,0,255],[3,2,0,255]]`},
+		"twice":              {`[[0,1,2,0,255]]`, `[[0,1,2,0,255],[0,3,2,0,255]]`},
 		"fetch":              {fields, fields + `,"fetch":[[],[]]`},
-		"witness":            {`"kind":0`, `"kind":6`},
+		"witness":            {`[0,1,2`, `[6,1,2`},
 		"ABI":                {`"main.f"`, `"main.f","abi":3`},
-		"stack that can't":   {`"kind":0`, `"kind":8`},
+		"stack that can't":   {`[0,1,2`, `[8,1,2`},
 		"number":             {`"mode":0`, `"mode":-1`},
 		"nothing":            {good, ``},
 		"garbage":            {good, "\x00\xff"},
-		"a number too large": {`[1,2,0,255]`, `[99999999999999999999,2,0,255]`},
+		"a number too large": {`[0,1,2,0,255]`, `[0,99999999999999999999,2,0,255]`},
 	} {
 		text := strings.Replace(good, edit[0], edit[1], 1)
 		if _, err := ReadPlan([]byte(text)); err == nil || text == good {
