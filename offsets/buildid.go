@@ -22,7 +22,7 @@ func (b *Binary) BuildID() string {
 	}
 	// Go's linker has a segment of its own note alone.
 	for _, s := range b.elf.Sections {
-		if s.Type == elf.SHT_NOTE {
+		if s.Type == elf.SHT_NOTE && b.checkPlain(s) == nil {
 			ids.read(s, s.Size)
 		}
 	}
