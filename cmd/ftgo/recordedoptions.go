@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -179,6 +180,15 @@ func readAsked(text json.RawMessage) (*asked, error) {
 	a := &asked{}
 	if err := json.Unmarshal(text, a); err != nil {
 		return nil, fmt.Errorf("read recording: what was asked for: %w", err)
+	}
+	// What flags are refused for is no wrong usage of report.
+	fetch := traceOptions{strLen: cmp.Or(a.StrLen, 1), items: cmp.Or(a.Items, 1)}
+	err := fetch.checkFetch("what was asked for")
+	if err == nil && a.Where != "" {
+		_, err = where.Parse(a.Where)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read recording: %v", err)
 	}
 	return a, nil
 }
