@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 // arming measures how long it takes from the launch of a tracer until probes in the go
@@ -49,6 +51,16 @@ func arming(b *bench, w *bytes.Buffer) error {
 		return nil
 	}
 	target := []string{b.path("hot"), "-n", "1"}
+	file, unmap, err := b.nops(all)
+	if err != nil {
+		return err
+	}
+	defer unmap()
+	fs, err := tracefs.Find()
+	if err != nil {
+		return err
+	}
+	kernel := fmt.Sprintf("the kernel's part of that: %d sites of a file of NOPs", all)
 	goRow := func(tool, command string, n int) string {
 		if n == 0 {
 			return fmt.Sprintf("%s %s, all %d", tool, command, all)
@@ -73,6 +85,14 @@ func arming(b *bench, w *bytes.Buffer) error {
 					return err
 				}
 			}
+		}
+		if !b.quick {
+			arm, disarm, err := armNops(b.ctx, fs, file, all, tracefs.SitesPerEvent(all))
+			if err != nil {
+				return err
+			}
+			g.add(kernel, in, float64(arm))
+			g.add(kernel, out, float64(disarm))
 		}
 		for _, n := range pick(b, []int{1, 200}, []int{1}) {
 			if n > 1 && round > 0 && b.rounds > 1 {

@@ -40,6 +40,8 @@ func (b *bench) perCall(g *grid, runners []runner) error {
 
 const (
 	alone = "no tracer"
+	// byName is perf with calls probed where it puts a function's name.
+	byName = "perf, by name"
 	// childLimit is for a child that should take a second.
 	childLimit = time.Minute
 )
@@ -49,7 +51,7 @@ func costs(b *bench, w *bytes.Buffer) error {
 	hot := b.path("hot")
 	g := newGrid("", "ftgo", func(_, _ string, v float64) string { return nanoseconds(v) })
 	g.notBase = []string{alone}
-	g.cols = []string{alone, "ftgo", "bpftrace", "perf", "trace-cmd", "delve"}
+	g.cols = []string{alone, "ftgo", "bpftrace", "perf", byName, "trace-cmd", "delve"}
 	var runners []runner
 	for _, f := range []string{"framed", "frameless"} {
 		fn := "main." + f
@@ -76,8 +78,8 @@ func costs(b *bench, w *bytes.Buffer) error {
 		bpf := func(row, script string) {
 			under(row, "bpftrace", b.bpftrace, func() (stamp, error) { return b.underBpftrace(childLimit, script, target...) })
 		}
-		perf := func(row string, args []string, definitions ...string) {
-			under(row, "perf", b.perf, func() (stamp, error) { return b.underPerf(childLimit, args, hot, definitions, target...) })
+		perf := func(row, col string, args []string, definitions ...string) {
+			under(row, col, b.perf, func() (stamp, error) { return b.underPerf(childLimit, args, hot, definitions, target...) })
 		}
 		traceCmd := func(row string, definitions ...string) {
 			if b.traceCmd == "" || b.perf == "" {
@@ -88,29 +90,32 @@ func costs(b *bench, w *bytes.Buffer) error {
 		site := fmt.Sprintf("uprobe:%s:%q", hot, fn)
 		ftgo(counted, "count")
 		bpf(counted, site+" { @ = count(); }")
-		perf(counted, perfStat, entry)
+		perf(counted, "perf", perfStat, entry)
+		perf(counted, byName, perfStat, fn)
 
 		ftgo(timed, "probe")
 		bpf(timed, fmt.Sprintf("%s+%d { @s[tid] = nsecs; } %s+%d /@s[tid]/ { @ = hist(nsecs - @s[tid]); delete(@s[tid]); }",
 			site, entries[0].inside, site, returns[0].inside))
-		perf(timed, perfRecord, entry, ret)
+		perf(timed, "perf", perfRecord, entry, ret)
+		perf(timed, byName, perfRecord, fn, ret)
 		traceCmd(timed, entry, ret)
 
 		ftgo(shown, "trace", "--entries")
 		bpf(shown, site+` { printf("%d %d\n", reg("ax"), reg("bx")); }`)
-		perf(shown, perfRecord, entry+" a=%ax b=%bx")
+		perf(shown, "perf", perfRecord, entry+" a=%ax b=%bx")
 		traceCmd(shown, entry+" a=%ax b=%bx")
 
 		ftgo(full, "trace")
-		perf(full, perfRecord, entry+" a=%ax b=%bx", ret+" r=%ax")
+		perf(full, "perf", perfRecord, entry+" a=%ax b=%bx", ret+" r=%ax")
 		under(full, "delve", b.dlv, func() (stamp, error) { return b.underDelve(childLimit, `^main\.`+f+"$", target...) })
 	}
 	if err := b.perCall(g, runners); err != nil {
 		return err
 	}
 	fmt.Fprint(w, "Of a small function that is called without a pause. `framed` has a stack check and saves the frame pointer, `frameless`\n"+
-		"does neither. Count: ftgo count, bpftrace count(), perf stat. Latency: ftgo probe, perf record of the same two places;\n"+
-		"every RET is single-stepped. Arguments: ftgo trace (--entries), bpftrace printf(), perf record, dlv trace.\n\n")
+		"does neither. Count: ftgo count, bpftrace count(), perf stat. Latency: ftgo probe, perf record of two places;\n"+
+		"every RET is single-stepped. perf probes the very instructions that ftgo has chosen; by name it probes the one that\n"+
+		"perf probe puts there, the function's first, and the same RET. Arguments: ftgo trace (--entries), bpftrace printf(), perf record, dlv trace.\n\n")
 	g.write(w)
 	over := func(row, col string) float64 { return g.median(row, col) - g.median(row, alone) }
 	for _, c := range []struct {
@@ -118,7 +123,7 @@ func costs(b *bench, w *bytes.Buffer) error {
 		limit     float64
 	}{
 		{"count, framed", "bpftrace", 0.10}, {"count, frameless", "bpftrace", 1.0},
-		{"latency, framed", "perf", 0.60}, {"latency, frameless", "perf", 0.60},
+		{"latency, framed", byName, 0.60}, {"latency, framed", "perf", 0.60}, {"latency, frameless", "perf", 0.60},
 	} {
 		if g.median(c.row, c.peer) > 0 {
 			b.ratioAtMost(c.row+": ftgo ÷ "+c.peer, over(c.row, "ftgo"), over(c.row, c.peer), c.limit)
