@@ -8,10 +8,10 @@ import (
 )
 
 // madeUp is a recording of one call.
-const madeUp = `# ftgo-recording 1 0123456789abcd
+const madeUp = `# ftgo-recording 2 0123456789abcd
 # about {"made":"v1","command":"probe","binary":{"path":"/no/such/file"},"asked":{"patterns":["main.f"],"named":[0]},"plan":{"mode":0,"funcs":[{"name":"main.f","returns":true}],"events":[` +
-	`{"name":"e0_0123456789abcd","kind":0,"args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"}],"fields":{"SP":0,"G":1,"Goid":3,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1},"sites":[[1,2,0,255]]},` +
-	`{"name":"r1_0123456789abcd","kind":3,"args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"}],"fields":{"SP":0,"G":1,"Goid":-1,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1},"sites":[[5,6,0,255]]}]}}
+	`{"name":"e0_0123456789abcd","args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"}],"fields":{"SP":0,"G":1,"Goid":3,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1},"sites":[[0,1,2,0,255]]},` +
+	`{"name":"r1_0123456789abcd","args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"}],"fields":{"SP":0,"G":1,"Goid":-1,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1},"sites":[[3,5,6,0,255]]}]}}
 # kernel 6.18.0
 # trace-clock mono
 # wall 1000000000000000000
@@ -72,7 +72,7 @@ func TestReportHostile(t *testing.T) {
 		{"cut off", madeUp[strings.Index(madeUp, "# ended"):], "", "cut off"},
 		{"a name with escapes", "main.f\",\"returns", `main.\u001b[2Jf\n","returns`, ""},
 		{"a path with escapes", "/no/such/file", `/no\u001b[2J`, ""},
-		{"an event with escapes", "r1_0123456789abcd\",\"kind", `\u001b[2J","kind`, "C identifier"},
+		{"an event with escapes", "r1_0123456789abcd\",\"args", `\u001b[2J","args`, "C identifier"},
 		{"a command with escapes", `"command":"probe"`, `"command":"\u001b[2J"`, "of command"},
 		{"a fact with escapes", "6.18.0", "\x1b[2J", ""},
 		{"a clock with escapes", "trace-clock mono", "trace-clock \x1b[2J", ""},
