@@ -16,8 +16,8 @@ import (
 // A test has this share of the budget without probes: one that takes longer is too slow for them.
 const aTwentieth = 20
 
-// startTime is what a program has that runs no tests.
-const startTime = 10 * time.Minute
+// dear is what a program may take to start.
+const dear = 10 * time.Minute
 
 // leastTime is what a process has for its tests with probes, however many there are.
 const leastTime = 5 * time.Second
@@ -72,38 +72,34 @@ func (s *soak) plain(ctx context.Context, r *result, p *program) ([]timed, error
 		if err != nil {
 			return nil, err
 		}
-		took := time.Since(begin)
-		r.Without += took.Seconds()
+		r.Without += time.Since(begin).Seconds()
 		switch {
 		case o.crash != "":
 			return nil, fmt.Errorf("%s without probes: %s", name, o.crash)
 		case o.timedOut:
 			o.tests = map[string]string{name: ""}
-			r.slow(&timed{name, took, o.tests})
+			r.slow(&timed{name: name, tests: o.tests})
 		default:
-			tests = append(tests, timed{name, took, o.tests})
+			tests = append(tests, timed{name, o.took[name], o.tests})
 		}
 		r.Tests += len(o.tests)
 	}
-	slices.SortFunc(tests, func(a, b timed) int { return cmp.Compare(a.took, b.took) })
+	slices.SortStableFunc(tests, func(a, b timed) int { return cmp.Compare(a.took, b.took) })
 	return tests, nil
 }
 
 // probed runs the tests with probes, as long as the budget lasts.
 func (s *soak) probed(ctx context.Context, r *result, p *program, tests []timed) error {
-	begin := time.Now()
-	if o, err := p.run(ctx, nil, startTime, "^$"); err != nil || o.crash != "" {
-		r.Crash = o.crash
+	if err := s.start(ctx, r, p); err != nil {
 		return err
 	}
-	p.start = time.Since(begin)
-	begin = time.Now()
+	begin := time.Now()
 	for len(tests) > 0 && r.Crash == "" {
 		left := s.budget - time.Since(begin)
 		if left < time.Second {
 			break
 		}
-		n, share := batch(len(tests), p.start, left)
+		n, share := batch(tests, p.start, left)
 		again, err := s.batch(ctx, r, p, tests[:n], share)
 		if err != nil {
 			return err
@@ -117,12 +113,30 @@ func (s *soak) probed(ctx context.Context, r *result, p *program, tests []timed)
 	return nil
 }
 
+// start finds out how long a process takes to start with probes, unless that is too long to be found out.
+func (s *soak) start(ctx context.Context, r *result, p *program) error {
+	soon, cancel := context.WithTimeout(ctx, s.budget/4)
+	defer cancel()
+	begin := time.Now()
+	o, err := p.run(soon, nil, s.budget, "^$")
+	if p.start = time.Since(begin); soon.Err() != nil {
+		p.start = dear
+		return ctx.Err()
+	}
+	r.Crash = o.crash
+	return err
+}
+
 // batch tells how many tests to run in one process, of those that are to be run in the time left, and
-// how long: starting processes must take no more than half of it, and of the tests the slower ones,
-// which are the last, get what the others leave.
-func batch(tests int, start, left time.Duration) (n int, share time.Duration) {
-	n = min(tests, max(1, int(2*start*time.Duration(tests)/left)))
-	share = 2 * left * time.Duration(n) / time.Duration(tests)
+// how long: starting processes must take no more than half of it, slow tests must not keep quick ones
+// from ending, and the slower ones, which are the last, get what the others leave.
+func batch(tests []timed, start, left time.Duration) (n int, share time.Duration) {
+	all := time.Duration(len(tests))
+	n = min(len(tests), max(1, int(2*start*all/left)))
+	for n > 1 && tests[n-1].took > 2*tests[0].took+10*time.Millisecond {
+		n--
+	}
+	share = 2 * left * time.Duration(n) / all
 	return n, min(left, max(leastTime, share)).Round(time.Second)
 }
 

@@ -13,18 +13,18 @@ import (
 // goTool builds ftgo by a go tool that has probes on all its functions, and a package by a
 // compiler that has: both must make what they make without.
 func (s *soak) goTool(ctx context.Context) error {
-	goroot, err := goEnv(ctx, "GOROOT")
-	if err != nil {
-		return err
-	}
 	dir, err := os.MkdirTemp(s.state, "go-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	goroot := filepath.Join(dir, "goroot")
+	if err := ownGoroot(ctx, goroot); err != nil {
+		return err
+	}
 	// The standard library is built once, and without probes; what is built on it, each time.
 	seed := filepath.Join(dir, "seed")
-	if err := building(ctx, seed, nil, filepath.Join(dir, "std"), "./testdata/httpd"); err != nil {
+	if err := building(ctx, goroot, seed, nil, filepath.Join(dir, "std"), "./testdata/httpd"); err != nil {
 		return err
 	}
 	for _, c := range []struct{ mode, binary, target string }{
@@ -33,7 +33,7 @@ func (s *soak) goTool(ctx context.Context) error {
 	} {
 		r := result{Package: "cmd/" + filepath.Base(c.binary), Mode: c.mode, Commit: s.commit, Tests: 1}
 		fmt.Fprintf(os.Stderr, "%s %s %s\n", time.Now().Format(time.TimeOnly), c.mode, r.Package)
-		if err := s.building(ctx, &r, dir, seed, c.binary, c.target); err != nil {
+		if err := s.building(ctx, &r, goroot, seed, c.binary, c.target); err != nil {
 			return err
 		}
 		fmt.Fprintf(os.Stderr, "  %s\n", r.text())
@@ -44,7 +44,32 @@ func (s *soak) goTool(ctx context.Context) error {
 	return nil
 }
 
-func (s *soak) building(ctx context.Context, r *result, dir, seed, binary, target string) error {
+// ownGoroot makes a GOROOT with a go tool and a compiler of its own, so that probes on them are not
+// hit by other builds on this machine.
+func ownGoroot(ctx context.Context, dir string) error {
+	goroot, err := goEnv(ctx, "GOROOT")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "pkg"), 0o755); err != nil {
+		return err
+	}
+	for _, name := range []string{"src", "lib", "VERSION", "go.env", "pkg/include"} {
+		if err := os.Symlink(filepath.Join(goroot, name), filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"bin", "pkg/tool"} {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join(goroot, name))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// building notes whether binary builds the same target with probes.
+func (s *soak) building(ctx context.Context, r *result, goroot, seed, binary, target string) error {
+	dir := filepath.Dir(goroot)
 	var built [2][]byte
 	data := filepath.Join(dir, "data.json")
 	flags := append([]string{s.ftgo}, append(everything(r.Mode), "-w", data)...)
@@ -55,7 +80,7 @@ func (s *soak) building(ctx context.Context, r *result, dir, seed, binary, targe
 		}
 		out := filepath.Join(dir, "built")
 		begin := time.Now()
-		if err := building(ctx, cache, under, out, target); err != nil && i == 0 {
+		if err := building(ctx, goroot, cache, under, out, target); err != nil && i == 0 {
 			return err
 		} else if err != nil {
 			r.Crash = err.Error()
@@ -83,11 +108,11 @@ func (s *soak) building(ctx context.Context, r *result, dir, seed, binary, targe
 }
 
 // building runs go build, by the command under if there is one.
-func building(ctx context.Context, cache string, under []string, out, target string) error {
+func building(ctx context.Context, goroot, cache string, under []string, out, target string) error {
 	var said bytes.Buffer
-	args := append(under[:len(under):len(under)], "go", "build", "-trimpath", "-buildvcs=false", "-o", out, target)
+	args := append(under[:len(under):len(under)], filepath.Join(goroot, "bin", "go"), "build", "-trimpath", "-buildvcs=false", "-o", out, target)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Env = append(os.Environ(), "GOCACHE="+cache)
+	cmd.Env = append(os.Environ(), "GOROOT="+goroot, "GOCACHE="+cache)
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", target, err, said.String())

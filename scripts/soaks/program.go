@@ -23,7 +23,8 @@ type program struct {
 // outcome is what a run of tests has said.
 type outcome struct {
 	tests    map[string]string // PASS, FAIL or SKIP
-	begun    map[string]bool   // true if not paused, to run in parallel with others
+	took     map[string]time.Duration
+	begun    map[string]bool // true if not paused, to run in parallel with others
 	timedOut bool
 	crash    string
 }
@@ -32,7 +33,7 @@ type outcome struct {
 // test has left the column.
 var (
 	began   = regexp.MustCompile(`(?m)(?:^|\x16)=== (RUN|PAUSE|CONT) +(\S+)`)
-	ended   = regexp.MustCompile(`(?m)(?:^|\x16) *--- (PASS|FAIL|SKIP): (\S+) \(\d`)
+	ended   = regexp.MustCompile(`(?m)(?:^|\x16) *--- (PASS|FAIL|SKIP): (\S+) \((\d+\.\d+)s\)`)
 	address = regexp.MustCompile(`0x[0-9a-f]{6,}`)
 	isTest  = regexp.MustCompile(`^(Test|Example|Fuzz)`)
 )
@@ -60,7 +61,7 @@ const hung = 2 * time.Minute
 const timedOut = "panic: test timed out after "
 
 func readOutcome(out []byte, exit error) outcome {
-	o := outcome{tests: make(map[string]string), begun: make(map[string]bool)}
+	o := outcome{tests: make(map[string]string), took: make(map[string]time.Duration), begun: make(map[string]bool)}
 	for _, m := range began.FindAllSubmatch(out, -1) {
 		o.begun[string(m[2])] = string(m[1]) != "PAUSE"
 	}
@@ -69,6 +70,7 @@ func readOutcome(out []byte, exit error) outcome {
 		name := string(address.ReplaceAll(m[2], []byte("0x...")))
 		if o.tests[name] != "FAIL" {
 			o.tests[name] = string(m[1])
+			o.took[name], _ = time.ParseDuration(string(m[3]) + "s") // digits, says the pattern
 		}
 	}
 	o.timedOut = bytes.Contains(out, []byte(timedOut))

@@ -18,6 +18,9 @@ func TestReadOutcome(t *testing.T) {
 	if !maps.Equal(o.tests, want) || o.timedOut || o.crash != "" {
 		t.Errorf("%+v, want %v", o, want)
 	}
+	if o.took["TestB"] != 1200*time.Millisecond {
+		t.Errorf("TestB took %v", o.took["TestB"])
+	}
 	if b := o.part("TestB"); !maps.Equal(b.tests, map[string]string{"TestB": "FAIL", "TestB/sub=1": "FAIL"}) {
 		t.Errorf("part: %v", b.tests)
 	}
@@ -57,20 +60,26 @@ func TestExactly(t *testing.T) {
 func TestBatch(t *testing.T) {
 	const second = time.Second
 	for _, c := range []struct {
-		tests       int
-		start, left time.Duration
-		n           int
-		share       time.Duration
+		tests             int
+		slow, start, left time.Duration
+		n                 int
+		share             time.Duration
 	}{
-		{100, second / 10, 60 * second, 1, 5 * second},
-		{100, 2 * second, 60 * second, 6, 7 * second},
-		{100, 90 * second, 60 * second, 100, 60 * second},
-		{2, second / 10, 60 * second, 1, 60 * second},
-		{3, second / 10, 60 * second, 1, 40 * second},
-		{100, second / 10, 3 * second, 6, 3 * second},
+		{100, 0, second / 10, 60 * second, 1, 5 * second},
+		{100, 0, 2 * second, 60 * second, 6, 7 * second},
+		{100, 0, 90 * second, 60 * second, 100, 60 * second},
+		{2, 0, second / 10, 60 * second, 1, 60 * second},
+		{3, 0, second / 10, 60 * second, 1, 40 * second},
+		{100, second, 90 * second, 60 * second, 50, 60 * second},
+		{100, second / 100, 90 * second, 60 * second, 100, 60 * second},
+		{100, 0, second / 10, 3 * second, 6, 3 * second},
 	} {
-		if n, share := batch(c.tests, c.start, c.left); n != c.n || share != c.share {
-			t.Errorf("%d tests, start %v, left %v: %d of them, %v; want %d, %v", c.tests, c.start, c.left, n, share, c.n, c.share)
+		tests := make([]timed, c.tests)
+		for i := c.tests / 2; i < c.tests; i++ {
+			tests[i].took = c.slow
+		}
+		if n, share := batch(tests, c.start, c.left); n != c.n || share != c.share {
+			t.Errorf("%d tests, half of them %v, start %v, left %v: %d of them, %v; want %d, %v", c.tests, c.slow, c.start, c.left, n, share, c.n, c.share)
 		}
 	}
 }
