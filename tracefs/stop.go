@@ -83,7 +83,7 @@ func (s *Session) Close() error {
 // where a hundred processes want the CPU.
 const (
 	patienceWithOwn    = 5 * time.Second
-	patienceWithOthers = 300 * time.Millisecond
+	patienceWithOthers = time.Second
 )
 
 // removeInstance removes an instance, and with it whatever is still enabled in it.
