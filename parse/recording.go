@@ -43,7 +43,7 @@ type RecordedFile struct {
 
 // Recording is a trace in a file, with what it takes to read it:
 //
-//	# ftgo-recording 1 NONCE
+//	# ftgo-recording 2 NONCE
 //	# about {...}
 //	# FACT VALUE
 //	# clock first|armed NS TICKS NS

@@ -40,6 +40,9 @@ func demo(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.binary != self {
+		return usage("demo: %s: BINARY, FUNC and PROGRAM are its own (see ftgo demo -h)", o.binary)
+	}
 	if o.inKernel {
 		return inKernel(ctx, e, o)
 	}
