@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -42,7 +43,7 @@ func newPipe(fd int) *pipe { return &pipe{fd: fd, wake: make(chan struct{}, 1)} 
 // waiting for at most wait, less if the pipe is woken or ctx is done.
 func (p *pipe) read(ctx context.Context, buf []byte, wait time.Duration) (int, error) {
 	for {
-		n, err := unix.Read(p.fd, buf)
+		n, err := readNow(p.fd, buf)
 		switch {
 		case err == nil && n > 0:
 			return n, nil
@@ -58,6 +59,17 @@ func (p *pipe) read(ctx context.Context, buf []byte, wait time.Duration) (int, e
 		p.sleep(ctx, wait)
 		wait = 0
 	}
+}
+
+// readNow is read(2) of a descriptor that does not block. Go's scheduler is not told of it: it
+// would take the kernel's formatting of a buffer for waiting, and put another thread in the
+// reader's place each time.
+func readNow(fd int, buf []byte) (int, error) {
+	n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(buf))), uintptr(len(buf)))
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), nil
 }
 
 // sleep waits until the time is over, the pipe is woken or ctx is done. It leaves that to

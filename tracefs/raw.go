@@ -116,7 +116,7 @@ func (r *rawPages) pass(page func(cpu int, page []byte)) (pages int, err error) 
 // there is nothing.
 func (r *rawPages) read(c rawCPU) (int, error) {
 	for {
-		n, err := unix.Read(c.fd, r.buf)
+		n, err := readNow(c.fd, r.buf)
 		switch err {
 		case nil:
 			return n, nil
