@@ -61,7 +61,7 @@ func (s *soak) compare(ctx context.Context, r *result) error {
 
 // plain runs the tests without probes, and returns them in the order of the time they took.
 func (s *soak) plain(ctx context.Context, r *result, p *program) ([]timed, error) {
-	names, err := p.list(ctx)
+	names, err := p.list(ctx, r.Run)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,7 @@ type soak struct {
 	commit string        // of ftgo
 	budget time.Duration // for a package in a mode, under probes
 	again  bool
+	run    string
 }
 
 func main() {
@@ -39,6 +40,7 @@ func main() {
 	flag.BoolVar(&s.again, "again", false, "run what has been run before, too")
 	page := flag.String("o", "docs/soak.md", "write the table to this file")
 	modes := flag.String("mode", "", "run in these `MODES`, divided by commas: probe (entries and returns), count (entries); with -long probe, probe --reader raw, trace (default all)")
+	flag.StringVar(&s.run, "run", "", "of a package's tests only those that `REGEXP` matches")
 	goTool := flag.Bool("go", false, "probe the go tool and the compiler instead")
 	long := flag.Duration("long", 0, "probe a program that calls as fast as it can for so long instead")
 	flag.Parse()
@@ -103,7 +105,7 @@ func (s *soak) packages(ctx context.Context, packages, modes []string) error {
 			if mode != "probe" && mode != "count" {
 				return fmt.Errorf("-mode %q: neither probe nor count", mode)
 			}
-			r := result{Package: name, Mode: mode, Commit: s.commit}
+			r := result{Package: name, Mode: mode, Commit: s.commit, Run: s.run}
 			if !s.again && s.done(&r) {
 				continue
 			}

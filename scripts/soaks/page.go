@@ -76,8 +76,11 @@ func table(b *strings.Builder, results []result) {
 	for i := range results {
 		r := &results[i]
 		verdict := ""
+		if r.Run != "" {
+			verdict = " (some)"
+		}
 		if r.bad() {
-			verdict = " **bad**"
+			verdict += " **bad**"
 		}
 		fmt.Fprintf(b, "| %s%s | %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %.1f | %.1f |\n", r.Package, verdict, r.Mode, r.Tests, r.Same,
 			len(r.Differ), r.Slow, r.Unreached, r.Functions, r.Probes, r.Hits, r.Lost, r.Seconds, r.Without)
@@ -115,6 +118,12 @@ func notes(b *strings.Builder, results []result) {
 			lines = append(lines, r.Differ[i].text())
 		}
 		return lines
+	})
+	section("Some of the tests", func(r *result) []string {
+		if r.Run == "" {
+			return nil
+		}
+		return []string{"`-test.run '" + r.Run + "'`"}
 	})
 	section("Memory", func(r *result) []string {
 		if r.Memory == "" {

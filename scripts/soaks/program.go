@@ -84,9 +84,9 @@ func readOutcome(out []byte, exit error) outcome {
 	return o
 }
 
-// list are the tests, examples and fuzz targets, whose seeds are tests.
-func (p *program) list(ctx context.Context) ([]string, error) {
-	cmd := exec.CommandContext(ctx, p.file, "-test.list=^(Test|Example|Fuzz)")
+// list are the tests, examples and fuzz targets, whose seeds are tests, that a pattern matches.
+func (p *program) list(ctx context.Context, pattern string) ([]string, error) {
+	cmd := exec.CommandContext(ctx, p.file, "-test.list="+cmp.Or(pattern, "."))
 	cmd.Dir = p.dir
 	out, err := cmd.Output()
 	if err != nil {

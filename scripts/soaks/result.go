@@ -11,6 +11,7 @@ import (
 // result is what the tests of a package did in a mode.
 type result struct {
 	Package, Mode, Commit string
+	Run                   string // the tests that it is about, as of -test.run; "" for all
 	Functions, Probes     uint64
 	Hits, Delivered, Lost uint64
 	// Tests are those that ended without probes.
