@@ -24,10 +24,12 @@ func (s *Session) beginFollowing() error {
 // start from now on; the list is read until it holds no new one, so that no thread
 // slips through.
 //
-// It is not for probes: what a process hits after another of its threads than the first
-// has executed a program would be missing. That thread takes over the first one's number,
-// which the kernel has struck off the list when the first one ended (kernel/trace/trace.c,
-// trace_filter_add_remove_task; fs/exec.c, de_thread).
+// It is not for probes: before Linux 5.8, what a process hits after another of its threads
+// than the first has executed a program is missing. That thread takes over the first one's
+// number, which the kernel strikes off the list when the first one is freed
+// (kernel/trace/trace_events.c, event_filter_pid_sched_process_exit; fs/exec.c, de_thread).
+// Since 5.8 the two change numbers, and what is struck off is the other one (commit
+// 6b03d1304a32, "proc: Ensure we see the exit of each process tid exactly once").
 func (s *Session) follow(pid int) error {
 	known := make(map[string]bool)
 	for {

@@ -43,8 +43,8 @@ func (o *options) restricted() bool { return len(o.pids) > 0 || o.fork || o.comm
 // following knows the processes that are wanted where these change: with --fork and
 // --comm. It learns that from events of the kernel, which come in order of time with the
 // hits of probes, so that nothing is too short to be seen. They are of all processes:
-// the kernel's own filter loses a process which another thread than its first executes a
-// program in (see tracefs.KernelSession).
+// before Linux 5.8 the kernel's own filter loses a process which another thread than its
+// first executes a program in (see tracefs.KernelSession).
 type following struct {
 	comm   string
 	wanted map[int]bool

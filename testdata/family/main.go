@@ -3,6 +3,7 @@
 // Its arguments are steps, done one after the other:
 //
 //	work=N      calls main.work N times
+//	ask=N       asks the kernel N times for its parent, in main.ask
 //	stdin       says "ready PID" and waits for a line, or the end, of its input
 //	child=N     starts a process that does work=N, and waits for it
 //	many=K:N    does child=N K times
@@ -30,6 +31,9 @@ import (
 func work(n int) int { return n + 1 }
 
 //go:noinline
+func ask() int { return syscall.Getppid() }
+
+//go:noinline
 func held(steps []string) { do(steps) }
 
 func main() { do(os.Args[1:]) }
@@ -42,6 +46,10 @@ func do(steps []string) {
 		case "work":
 			for n := range number(arg) {
 				work(n)
+			}
+		case "ask":
+			for range number(arg) {
+				ask()
 			}
 		case "stdin":
 			fmt.Println("ready", os.Getpid())
