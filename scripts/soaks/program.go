@@ -100,7 +100,9 @@ func (p *program) list(ctx context.Context, pattern string) ([]string, error) {
 func (p *program) run(ctx context.Context, during func(context.Context, int), timeout time.Duration, pattern string) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout+p.start+hung)
 	defer cancel()
-	return p.outcome(ctx, exec.CommandContext(ctx, p.file, "-test.v=test2json", "-test.short", "-test.timeout="+timeout.String(), "-test.run="+pattern), during)
+	// Where tests don't run in parallel, one that is slow keeps no other from ending.
+	flags := []string{"-test.v=test2json", "-test.short", "-test.parallel=1", "-test.timeout=" + timeout.String(), "-test.run=" + pattern}
+	return p.outcome(ctx, exec.CommandContext(ctx, p.file, flags...), during)
 }
 
 // outcome runs a command in the package's directory, in a process group of its own.
