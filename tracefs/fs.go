@@ -7,6 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Errors that callers tell apart.
@@ -66,7 +69,23 @@ func writeOnce(path string, flag int, text string) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(text)
+	// Not f.Write, which tries again for ever: EINTR may be a signal, and is also what the
+	// kernel says of an event that perf has (see Session.enable).
+	for interrupted := 0; len(text) > 0 && interrupted < 100; {
+		var n int
+		if n, err = unix.Write(int(f.Fd()), []byte(text)); errors.Is(err, unix.EINTR) {
+			interrupted++
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		if err != nil {
+			break
+		}
+		text = text[n:]
+	}
+	if err != nil {
+		err = &fs.PathError{Op: "write", Path: path, Err: err}
+	}
 	return errors.Join(err, f.Close())
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // Options say how a session is run. The zero value suits most.
@@ -51,8 +53,9 @@ type Session struct {
 	first    sample // of the clock, when the session began
 	timed    sync.Once
 	timeErr  error
-	created  bool // the instance directory
-	defined  bool // some line was written to uprobe_events
+	created  bool  // the instance directory
+	defined  bool  // some line was written to uprobe_events
+	taken    error // not nil if perf has one of the events
 	stopped  chan struct{}
 	stopErr  error
 	closed   bool
@@ -210,6 +213,10 @@ func (s *Session) enableAll(ctx context.Context, events []Event) error {
 
 func (s *Session) enable(ev *Event) error {
 	if err := s.fs.ops.Write(s.eventFile(ev, "enable"), "1"); err != nil {
+		if errors.Is(err, unix.EINTR) {
+			s.taken = fmt.Errorf("event %s is traced by perf_event_open, which has to end first: %w", ev.Name, err)
+			return s.taken
+		}
 		return fmt.Errorf("enable event %s with %d sites in %s: %w", ev.Name, len(ev.Sites), s.target.Path, unreadable(err))
 	}
 	return nil

@@ -72,7 +72,13 @@ func (s *Session) Close() error {
 	if s.created {
 		failed = append(failed, s.fs.removeInstance(s.name, patienceWithOwn))
 	}
-	if s.defined {
+	switch {
+	case s.taken != nil:
+		// An event is either tracefs's or perf's (kernel/trace/trace_uprobe.c,
+		// probe_event_enable). Deleting perf's crashes the kernel as in mustBeOff, which
+		// can't see it.
+		failed = append(failed, s.taken)
+	case s.defined:
 		failed = append(failed, s.fs.removeGroup(s.name))
 	}
 	return errors.Join(append(errs, notRemoved(s.name, failed...))...)
