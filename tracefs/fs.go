@@ -3,6 +3,7 @@ package tracefs
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -77,6 +78,9 @@ func writeOnce(path string, flag int, text string) error {
 			interrupted++
 			time.Sleep(time.Millisecond)
 			continue
+		}
+		if err == nil && n == 0 {
+			err = io.ErrShortWrite
 		}
 		if err != nil {
 			break
