@@ -29,6 +29,15 @@ func TestReadOutcome(t *testing.T) {
 	if !o.timedOut || o.crash != "" || !maps.Equal(o.begun, map[string]bool{"TestE": false, "TestF": true}) {
 		t.Errorf("%+v", o)
 	}
+	for text, want := range map[string]bool{
+		"panic: finalizer did not start\n":     true,
+		"panic: runtime error: invalid memory": false,
+		"fatal error: unexpected signal\n":     false,
+	} {
+		if o := readOutcome([]byte("\x16=== RUN   TestG\n"+text), errors.New("exit status 2")); o.panicked != want || o.crash == "" {
+			t.Errorf("%q: panicked %v, crash %q", text, o.panicked, o.crash)
+		}
+	}
 	for _, command := range []string{"exit 2", "kill -SEGV $$", "exit 139"} {
 		if o := readOutcome([]byte("said"), exec.Command("sh", "-c", command).Run()); o.crash == "" {
 			t.Errorf("%s is no crash", command)
