@@ -82,6 +82,8 @@ func (s *soak) building(ctx context.Context, r *result, goroot, seed, binary, ta
 		begin := time.Now()
 		if err := building(ctx, goroot, cache, under, out, target); err != nil && i == 0 {
 			return err
+		} else if ctx.Err() != nil {
+			return ctx.Err() // what was interrupted is no result
 		} else if err != nil {
 			r.Crash = err.Error()
 			return nil
