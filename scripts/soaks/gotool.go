@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// goTool builds ftgo by a go tool that has probes on all its functions, and a package by a
+// goTool builds a program of this module by a go tool that has probes on all its functions, and by a
 // compiler that has: both must make what they make without.
 func (s *soak) goTool(ctx context.Context) error {
 	dir, err := os.MkdirTemp(s.state, "go-")
@@ -22,13 +22,17 @@ func (s *soak) goTool(ctx context.Context) error {
 	if err := ownGoroot(ctx, goroot); err != nil {
 		return err
 	}
+	// The module is a copy: changes of this one's files, meanwhile, make no difference.
+	if err := command(ctx, "git", "clone", "-q", ".", moduleOf(goroot)).Run(); err != nil {
+		return fmt.Errorf("clone module: %w", err)
+	}
 	// The standard library is built once, and without probes; what is built on it, each time.
 	seed := filepath.Join(dir, "seed")
 	if err := building(ctx, goroot, seed, nil, filepath.Join(dir, "std"), "./testdata/httpd"); err != nil {
 		return err
 	}
 	for _, c := range []struct{ mode, binary, target string }{
-		{"probe", filepath.Join(goroot, "bin", "go"), "./cmd/ftgo"},
+		{"probe", filepath.Join(goroot, "bin", "go"), "./testdata/exact"},
 		{"count", filepath.Join(goroot, "pkg", "tool", "linux_amd64", "compile"), "./testdata/exact"},
 	} {
 		r := result{Package: "cmd/" + filepath.Base(c.binary), Mode: c.mode, Commit: s.commit, Tests: 1}
@@ -43,6 +47,8 @@ func (s *soak) goTool(ctx context.Context) error {
 	}
 	return nil
 }
+
+func moduleOf(goroot string) string { return filepath.Join(filepath.Dir(goroot), "module") }
 
 // ownGoroot makes a GOROOT with a go tool and a compiler of its own, so that probes on them are not
 // hit by other builds on this machine.
@@ -114,6 +120,7 @@ func building(ctx context.Context, goroot, cache string, under []string, out, ta
 	var said bytes.Buffer
 	args := append(under[:len(under):len(under)], filepath.Join(goroot, "bin", "go"), "build", "-trimpath", "-buildvcs=false", "-o", out, target)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = moduleOf(goroot)
 	cmd.Env = append(os.Environ(), "GOROOT="+goroot, "GOCACHE="+cache)
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Run(); err != nil {
