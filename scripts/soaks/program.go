@@ -69,7 +69,10 @@ func readOutcome(out []byte, exit error) outcome {
 	}
 	for _, m := range ended.FindAllSubmatch(out, -1) {
 		// Some subtests are named by what is at another address each time.
-		name := string(address.ReplaceAll(m[2], []byte("0x...")))
+		name, sub, _ := strings.Cut(string(m[2]), "/")
+		if sub != "" {
+			name += "/" + address.ReplaceAllString(sub, "0x...")
+		}
 		if o.tests[name] != "FAIL" {
 			o.tests[name] = string(m[1])
 			o.took[name], _ = time.ParseDuration(string(m[3]) + "s") // digits, says the pattern

@@ -12,8 +12,8 @@ import (
 func TestReadOutcome(t *testing.T) {
 	const text = "\x16=== RUN   TestA\n\x16--- PASS: TestA (0.00s)\n\x16=== RUN   TestB\nno newline\x16    --- FAIL: TestB/sub=1 (1.20s)\n" +
 		"\x16--- FAIL: TestB (1.20s)\n\x16--- SKIP: TestC (0.00s)\nsays --- PASS: TestD (0.00s)\n" +
-		"\x16--- FAIL: TestC/at(0x38094a4fe098) (0.00s)\n\x16--- PASS: TestC/at(0x38094a4fe0a0) (0.00s)\n"
-	want := map[string]string{"TestA": "PASS", "TestB": "FAIL", "TestB/sub=1": "FAIL", "TestC": "SKIP", "TestC/at(0x...)": "FAIL"}
+		"\x16--- FAIL: TestC/at(0x38094a4fe098) (0.00s)\n\x16--- PASS: TestC/at(0x38094a4fe0a0) (0.00s)\n\x16--- SKIP: TestLarge0x120000 (0.00s)\n"
+	want := map[string]string{"TestA": "PASS", "TestB": "FAIL", "TestB/sub=1": "FAIL", "TestC": "SKIP", "TestC/at(0x...)": "FAIL", "TestLarge0x120000": "SKIP"}
 	o := readOutcome([]byte(text), nil)
 	if !maps.Equal(o.tests, want) || o.timedOut || o.crash != "" {
 		t.Errorf("%+v, want %v", o, want)
