@@ -113,6 +113,16 @@ func (p *process) result(t *testing.T) result {
 	return result{code, p.out.String(), p.err.String()}
 }
 
+// TestKernelFirstThreadEnds: a process lives as long as any thread of it.
+func TestKernelFirstThreadEnds(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "family")
+	for _, command := range []string{"probe", "count"} {
+		m := family(t, append([]string{target}, strings.Fields("stdin work=3 leave rest work=5")...)...)
+		workCalls(t, attached(t, m, command, "-o", "json", "-p", m.pid(), "main.work"), 8)
+	}
+}
+
 // TestKernelForkAttached: with -p, those that the process has started before are followed, too.
 func TestKernelForkAttached(t *testing.T) {
 	tracetest.Kernel(t)

@@ -19,7 +19,8 @@ type processStat struct {
 	started uint64
 }
 
-// readStat reads of a process that lives: a zombie does not.
+// readStat reads of a process that lives. A zombie does not, unless it is but the first thread
+// that has ended, for good or because another is about to execute a program in its place.
 func readStat(pid int) (stat processStat, alive bool) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -27,7 +28,10 @@ func readStat(pid int) (stat processStat, alive bool) {
 	}
 	// "PID (name) STATE PPID ...", and the name may hold anything (proc_pid_stat(5)).
 	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
+	if len(fields) < 20 {
+		return stat, false
+	}
+	if threads, _ := strconv.Atoi(fields[17]); (fields[0] == "Z" || fields[0] == "X") && threads < 2 {
 		return stat, false
 	}
 	stat.parent, _ = strconv.Atoi(fields[1])

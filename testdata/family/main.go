@@ -12,6 +12,8 @@
 //	held        calls main.held, which does the steps that are left
 //	exec        executes this program, which does the steps that are left
 //	thread      is exec on a thread that is not the first
+//	leave       ends the first thread; another does the steps that are left
+//	rest        does nothing for a second
 //	name=NAME   gives the process a name
 //	run=PATH    executes another program, with the arguments that are left
 package main
@@ -25,6 +27,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 //go:noinline
@@ -35,6 +38,9 @@ func ask() int { return syscall.Getppid() }
 
 //go:noinline
 func held(steps []string) { do(steps) }
+
+// The main goroutine keeps the first thread.
+func init() { runtime.LockOSThread() }
 
 func main() { do(os.Args[1:]) }
 
@@ -74,12 +80,19 @@ func do(steps []string) {
 		case "exec":
 			become("/proc/self/exe", left)
 		case "thread":
-			runtime.LockOSThread() // the main goroutine keeps the first thread
 			go func() {
 				runtime.LockOSThread()
 				become("/proc/self/exe", left)
 			}()
 			select {}
+		case "leave":
+			go func() {
+				do(left)
+				os.Exit(0)
+			}()
+			syscall.Syscall(syscall.SYS_EXIT, 0, 0, 0)
+		case "rest":
+			time.Sleep(time.Second)
 		case "name":
 			check(os.WriteFile("/proc/self/comm", []byte(arg), 0o644))
 		case "run":
