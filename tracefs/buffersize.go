@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -46,6 +47,28 @@ func (m *machine) memoryLeft(err error) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%d KB are available for %d CPUs)", available, cpus)
+}
+
+// growTopLevel has the buffer of the top level grow as it does when anybody's first event is
+// switched on: nothing is, but the kernel does it all the same when told that nothing shall be.
+// Before Linux 6.7 it would stay as small as it is, a page, for good, once any buffer was given
+// a size (ring_buffer_expanded in kernel/trace/trace.c), and who traces there next would lose
+// almost everything.
+func (s *Session) growTopLevel() error {
+	if !s.features.Instances {
+		return nil
+	}
+	now, err := s.fs.readTrimmed("buffer_size_kb")
+	if err != nil {
+		return refused("read", s.fs.path("buffer_size_kb"), err)
+	}
+	if !strings.Contains(now, "(expanded") {
+		return nil
+	}
+	if err := s.fs.ops.Write(s.file("events/enable"), "0"); err != nil {
+		return refused("write", s.file("events/enable"), err)
+	}
+	return nil
 }
 
 // resize gives the session's ring buffers their size. One that was chosen is had or not;

@@ -69,3 +69,19 @@ func TestResizeWithLessMemoryThanItSeemed(t *testing.T) {
 		}
 	}
 }
+
+// TestTopLevelGrows: the buffer that everybody shares is not left small for good.
+func TestTopLevelGrows(t *testing.T) {
+	for size, want := range map[string]string{"7 (expanded: 1408)\n": "0", "1408\n": ""} {
+		f, fake := newFake(t)
+		fake.put("buffer_size_kb", size)
+		s := &Session{fs: f, name: "ftgo_1_2_3", features: Features{Instances: true}}
+		fake.put("instances/ftgo_1_2_3/events/enable", "")
+		if err := s.growTopLevel(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := f.readTrimmed("instances", s.name, "events", "enable"); err != nil || got != want {
+			t.Errorf("%q: the instance was told %q, %v, want %q", size, got, err, want)
+		}
+	}
+}

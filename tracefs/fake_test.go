@@ -27,6 +27,7 @@ func newFake(t *testing.T) (*FS, *fakeFiles) {
 	for _, name := range []string{"uprobe_events", "uprobe_profile", "error_log", "trace_clock", "set_event_pid"} {
 		f.put(name, "")
 	}
+	f.put("buffer_size_kb", "1408\n")
 	f.put("README", "  uprobe_events\t\t- Create/append/remove/show the userspace dynamic events\n")
 	f.put("options/record-tgid", "0")
 	f.put("options/event-fork", "0")
@@ -135,7 +136,7 @@ func (f *fakeFiles) Mkdir(path string) error {
 	}
 	rel, _ := filepath.Rel(f.root, path)
 	for name, text := range map[string]string{
-		"trace_pipe": "", "trace_clock": "[local] global mono", "buffer_size_kb": "", "tracing_on": "1",
+		"trace_pipe": "", "trace_clock": "[local] global mono", "buffer_size_kb": "", "events/enable": "0", "tracing_on": "1",
 		"options/record-tgid": "0", "options/event-fork": "0", "set_event_pid": "", "per_cpu/cpu0/stats": "now ts: 1\n",
 	} {
 		f.put(filepath.Join(rel, name), text)

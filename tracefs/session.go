@@ -158,6 +158,9 @@ func (s *Session) prepare(opt Options) error {
 func (s *Session) configure(opt Options) error {
 	settings := []setting{{"tracing_on", "1"}}
 	if !opt.Quiet {
+		if err := s.growTopLevel(); err != nil {
+			return err
+		}
 		if err := s.resize(opt.BufferKB); err != nil {
 			return err
 		}

@@ -169,6 +169,10 @@ size_buffers() {
 		least=64
 		[ $buffer_kb -ge $least ] || buffer_kb=$least
 	fi
+	# Before 6.7 the kernel takes the first size that any buffer gets for one of the top level's,
+	# too, which then stays a page small for good. It grows, as it does when anybody's first event
+	# is switched on, when told that nothing shall be on.
+	case $(cat "$T/buffer_size_kb") in *expanded*) echo 0 >"$I/events/enable" ;; esac
 	# What was chosen is had or not; else the kernel may have less to give than it seemed.
 	until { echo "$buffer_kb" >"$I/buffer_size_kb"; } 2>/dev/null; do
 		[ "$buffer_kb" -gt "$least" ] || die 4 "ring buffers of $buffer_kb KB for each CPU are not to be had"
