@@ -64,12 +64,13 @@ func median(values []float64) float64 {
 // compareParts wants what was seen of calls to be what they have found out themselves: the
 // median difference of each part is to be less than a tenth of what the calls took. They may
 // have been kept from running for longer than they know: a thread whose time is up loses the
-// CPU where a probe is hit, before that is recorded.
-func compareParts(t *testing.T, name string, got, want []parts) {
+// CPU where a probe is hit, before that is recorded. What is wrong is returned, as it may be
+// the machine's fault.
+func compareParts(t *testing.T, name string, got, want []parts) (wrong []string) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Errorf("%s: %d calls have returned, want %d", name, len(got), len(want))
-		return
+		return nil
 	}
 	var sums []float64
 	var off [3][]float64
@@ -86,9 +87,26 @@ func compareParts(t *testing.T, name string, got, want []parts) {
 	tenth := median(sums) / 10
 	for k, part := range []string{"running", "runnable", "waiting"} {
 		if d := median(off[k]); d > tenth {
-			t.Errorf("%s: %s is off by %.0f µs, more than a tenth of %.0f µs\n%.0f\nwant\n%.0f", name, part, d/1000, tenth/100, got, want)
+			wrong = append(wrong, fmt.Sprintf("%s: %s is off by %.0f µs, more than a tenth of %.0f µs\n%.0f\nwant\n%.0f", name, part, d/1000, tenth/100, got, want))
 		}
 	}
+	return wrong
+}
+
+// schedTries is how often times may be wrong: a virtual CPU that its host takes away is running
+// for the kernel, and not for the program's own clock. What ftgo does wrong it does each time.
+const schedTries = 8
+
+// timesRight repeats a run until what it returns, wrong times, is nothing.
+func timesRight(t *testing.T, run func() (wrong []string)) {
+	t.Helper()
+	var wrong []string
+	for range schedTries {
+		if wrong = run(); len(wrong) == 0 || t.Failed() {
+			return
+		}
+	}
+	t.Errorf("wrong in each of %d runs; in the last:\n%s", schedTries, strings.Join(wrong, "\n"))
 }
 
 // schedFuncs are the functions of testdata/sched, those that tell how their time went first.
@@ -110,43 +128,46 @@ func TestKernelSched(t *testing.T) {
 					funcs = append(slices.Clip(funcs), "main.pull")
 				}
 				target := fixture.BuildWith(t, version, "sched")
-				file := filepath.Join(t.TempDir(), "truth")
-				args := append([]string{"trace", "--sched", "-o", "json", "--reader", reader, target}, funcs...)
-				r := ftgo(t, append(args, "--", target, "-n", fmt.Sprint(n), file)...)
-				if r.code != 0 {
-					t.Fatalf("status %d\n%s", r.code, r.stderr)
-				}
-				got, ends := make(map[string][]parts), make(map[string]int)
-				for _, c := range jsonLines(t, r.stdout, "call") {
-					name := c["function"].(string)
-					if ends[name+" "+c["end"].(string)]++; c["end"] == "return" {
-						got[name] = append(got[name], schedParts(t, c, c["ns"]))
-					} else if c["sched"] != nil {
-						t.Errorf("%v is divided", c)
+				timesRight(t, func() (wrong []string) {
+					file := filepath.Join(t.TempDir(), "truth")
+					args := append([]string{"trace", "--sched", "-o", "json", "--reader", reader, target}, funcs...)
+					r := ftgo(t, append(args, "--", target, "-n", fmt.Sprint(n), file)...)
+					if r.code != 0 {
+						t.Fatalf("status %d\n%s", r.code, r.stderr)
 					}
-				}
-				if ends["main.panics unwound"] != n || ends["main.forever open"] != 1 {
-					t.Errorf("ends %v", ends)
-				}
-				want := schedTruth(t, file)
-				if len(got) != len(want) || len(want["main.mixed"]) != n {
-					t.Errorf("%d functions have returned, want %d", len(got), len(want))
-				}
-				for name := range want {
-					compareParts(t, name, got[name], want[name])
-				}
-				// Whatever the machine is doing: three quarters of the loop's time were
-				// another's turn or the program waited for a CPU.
-				for _, p := range got["main.loop"] {
-					if p[2] > p.sum()/2 {
-						t.Errorf("main.loop, which never waits, waited: %.0f", p)
+					got, ends := make(map[string][]parts), make(map[string]int)
+					for _, c := range jsonLines(t, r.stdout, "call") {
+						name := c["function"].(string)
+						if ends[name+" "+c["end"].(string)]++; c["end"] == "return" {
+							got[name] = append(got[name], schedParts(t, c, c["ns"]))
+						} else if c["sched"] != nil {
+							t.Errorf("%v is divided", c)
+						}
 					}
-				}
-				s := jsonLines(t, r.stdout, "summary")[0]
-				books := s["events"].(map[string]any)
-				if s["lost"] != 0.0 || s["delivered"] != s["hits"] || books["lost"] != 0.0 || books["unparsed"] != 0.0 {
-					t.Errorf("summary %v", s)
-				}
+					if ends["main.panics unwound"] != n || ends["main.forever open"] != 1 {
+						t.Errorf("ends %v", ends)
+					}
+					want := schedTruth(t, file)
+					if len(got) != len(want) || len(want["main.mixed"]) != n {
+						t.Errorf("%d functions have returned, want %d", len(got), len(want))
+					}
+					for name := range want {
+						wrong = append(wrong, compareParts(t, name, got[name], want[name])...)
+					}
+					// Whatever the machine is doing: three quarters of the loop's time were
+					// another's turn or the program waited for a CPU.
+					for _, p := range got["main.loop"] {
+						if p[2] > p.sum()/2 {
+							t.Errorf("main.loop, which never waits, waited: %.0f", p)
+						}
+					}
+					s := jsonLines(t, r.stdout, "summary")[0]
+					books := s["events"].(map[string]any)
+					if s["lost"] != 0.0 || s["delivered"] != s["hits"] || books["lost"] != 0.0 || books["unparsed"] != 0.0 {
+						t.Errorf("summary %v", s)
+					}
+					return wrong
+				})
 			})
 		}
 	}
@@ -157,39 +178,42 @@ func TestKernelSched(t *testing.T) {
 func TestKernelSchedProbe(t *testing.T) {
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "sched")
-	file := filepath.Join(t.TempDir(), "truth")
-	r := ftgo(t, "probe", "--sched", "--with", "sched:sched_process_exit", "-o", "json", target, "main.mixed", "main.compute", "main.forever", "--", target, "-n", "7", file)
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
-	functions := jsonLines(t, r.stdout, "function")
-	if len(functions) != 3 {
-		t.Fatalf("%d functions\n%s", len(functions), r.stdout)
-	}
-	for _, f := range functions {
-		if f["function"] == "main.forever" {
-			if f["sched"] != nil || f["open"] != 1.0 {
-				t.Errorf("%v", f)
-			}
-			continue
+	timesRight(t, func() (wrong []string) {
+		file := filepath.Join(t.TempDir(), "truth")
+		r := ftgo(t, "probe", "--sched", "--with", "sched:sched_process_exit", "-o", "json", target, "main.mixed", "main.compute", "main.forever", "--", target, "-n", "7", file)
+		if r.code != 0 {
+			t.Fatalf("status %d\n%s", r.code, r.stderr)
 		}
-		p := schedParts(t, f, f["ns"].(map[string]any)["sum"])
-		if f["function"] == "main.mixed" {
-			var want parts
-			for _, q := range schedTruth(t, file)["main.mixed"] {
-				for i := range want {
-					want[i] += q[i]
+		functions := jsonLines(t, r.stdout, "function")
+		if len(functions) != 3 {
+			t.Fatalf("%d functions\n%s", len(functions), r.stdout)
+		}
+		for _, f := range functions {
+			if f["function"] == "main.forever" {
+				if f["sched"] != nil || f["open"] != 1.0 {
+					t.Errorf("%v", f)
+				}
+				continue
+			}
+			p := schedParts(t, f, f["ns"].(map[string]any)["sum"])
+			if f["function"] == "main.mixed" {
+				var want parts
+				for _, q := range schedTruth(t, file)["main.mixed"] {
+					for i := range want {
+						want[i] += q[i]
+					}
+				}
+				// Of time that the machine itself was without a CPU its programs know nothing.
+				wrong = append(wrong, compareParts(t, "sum of main.mixed", []parts{{p[0] + p[1], 0, p[2]}}, []parts{{want[0] + want[1], 0, want[2]}})...)
+			}
+			for name := range f["events"].(map[string]any) {
+				if name != "sched:sched_process_exit" {
+					t.Errorf("events %v, which were not asked for", f["events"])
 				}
 			}
-			// Of time that the machine itself was without a CPU its programs know nothing.
-			compareParts(t, "sum of main.mixed", []parts{{p[0] + p[1], 0, p[2]}}, []parts{{want[0] + want[1], 0, want[2]}})
 		}
-		for name := range f["events"].(map[string]any) {
-			if name != "sched:sched_process_exit" {
-				t.Errorf("events %v, which were not asked for", f["events"])
-			}
-		}
-	}
+		return wrong
+	})
 }
 
 // TestKernelSchedPID: a process that has run for a while; what it has found out is in the
@@ -201,23 +225,25 @@ func TestKernelSchedPID(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { cmd.Process.Kill(); cmd.Wait() }()
-	r := ftgo(t, "trace", "--sched", "-o", "json", "-n", "7", "-p", fmt.Sprint(cmd.Process.Pid), "main.mixed")
-	if r.code != 0 {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
-	var got, want []parts
-	for _, c := range jsonLines(t, r.stdout, "call") {
-		if c["end"] != "return" {
-			continue
+	timesRight(t, func() []string {
+		r := ftgo(t, "trace", "--sched", "-o", "json", "-n", "7", "-p", fmt.Sprint(cmd.Process.Pid), "main.mixed")
+		if r.code != 0 {
+			t.Fatalf("status %d\n%s", r.code, r.stderr)
 		}
-		got = append(got, schedParts(t, c, c["ns"]))
-		own := c["results"].(map[string]any)["s"].(map[string]any)
-		want = append(want, parts{own["running"].(float64), own["runnable"].(float64), own["waiting"].(float64)})
-	}
-	if len(want) != 7 {
-		t.Fatalf("%d calls\n%s", len(want), r.stdout)
-	}
-	compareParts(t, "main.mixed", got, want)
+		var got, want []parts
+		for _, c := range jsonLines(t, r.stdout, "call") {
+			if c["end"] != "return" {
+				continue
+			}
+			got = append(got, schedParts(t, c, c["ns"]))
+			own := c["results"].(map[string]any)["s"].(map[string]any)
+			want = append(want, parts{own["running"].(float64), own["runnable"].(float64), own["waiting"].(float64)})
+		}
+		if len(want) != 7 {
+			t.Fatalf("%d calls\n%s", len(want), r.stdout)
+		}
+		return compareParts(t, "main.mixed", got, want)
+	})
 }
 
 // TestKernelSchedThreads: goroutines that change places on several threads all the time; and
