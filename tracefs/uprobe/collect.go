@@ -78,7 +78,7 @@ func (c *collector) addFetching(sh shape, fn int, s offsets.Site, values *captur
 func (c *collector) joins(sh shape) bool {
 	switch sh.kind {
 	case TailJump:
-		return c.plan.identifies()
+		return true
 	case GoroutineEnd, Recovery:
 		// Older Go knows no g where calls return.
 		return sh.id == byG && !c.plan.ByStack && c.features.Memory
@@ -87,7 +87,7 @@ func (c *collector) joins(sh shape) bool {
 }
 
 // letters begin an event's name.
-var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r", TailJump: "t", CondTail: "c", GoroutineEnd: "x", Recovery: "p", StackMove: "m", Resume: "g", Yield: "y", Status: "s", Park: "w", Switch: "o", Counter: "n", CounterJump: "f"}
+var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r", CondTail: "c", GoroutineEnd: "x", Recovery: "p", StackMove: "m", Resume: "g", Yield: "y", Status: "s", Park: "w", Switch: "o", Counter: "n", CounterJump: "f"}
 
 func (c *collector) event(sh shape, i int, values *capture.Capture) Event {
 	var ev Event
@@ -217,12 +217,11 @@ func (c *collector) addWitnesses() {
 	b := c.plan.Binary
 	if f, ok := b.Lookup("runtime.goexit1"); ok {
 		if s, err := b.Sites(f); err == nil && c.plan.ByStack && s.Check != nil {
-			c.add(shape{kind: GoroutineEnd, id: byCheckG}, -1, *s.Check)
+			c.addGoroutineEnd(byCheckG, *s.Check)
 		} else if err == nil && !c.plan.ByStack {
-			c.add(shape{kind: GoroutineEnd, id: byG}, -1, s.Entry)
+			c.addGoroutineEnd(byG, s.Entry)
 		}
 	}
-	c.addProgramStart()
 	recovery, ok1 := b.Lookup("runtime.recovery")
 	gogo, ok2 := b.Lookup("runtime.gogo")
 	if ok1 && ok2 && gogo.ABI == offsets.ABI0 {

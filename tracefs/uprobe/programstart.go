@@ -1,6 +1,6 @@
 package uprobe
 
-import "slices"
+import "github.com/ftgo/ftgo/offsets"
 
 // ProgramStart is what [Event.Func] gives for the place in Go's runtime that a process comes
 // by once, when it begins to run the program (runtime.rt0_go in runtime/asm_amd64.s, however
@@ -8,25 +8,15 @@ import "slices"
 // or an earlier process of its number, has ended without a trace.
 const ProgramStart = -2
 
-// addProgramStart probes that place, if goroutines' ends are probed, which it is a case of.
-func (c *collector) addProgramStart() {
-	for i := range c.events {
-		if !slices.Contains(c.events[i].kinds, GoroutineEnd) {
-			continue
-		}
-		f, ok := c.plan.Binary.Lookup("runtime.rt0_go")
-		if !ok {
-			return
-		}
-		s, err := c.plan.Binary.Sites(f)
-		if err != nil {
-			return
-		}
-		id := byG
-		if c.plan.ByStack {
-			id = byCheckG
-		}
-		c.add(shape{kind: GoroutineEnd, id: id}, ProgramStart, s.Entry)
+// addGoroutineEnd probes where goroutines end, and where the program begins, which is a case
+// of it.
+func (c *collector) addGoroutineEnd(id identity, end offsets.Site) {
+	c.add(shape{kind: GoroutineEnd, id: id}, -1, end)
+	f, ok := c.plan.Binary.Lookup("runtime.rt0_go")
+	if !ok {
 		return
+	}
+	if s, err := c.plan.Binary.Sites(f); err == nil {
+		c.add(shape{kind: GoroutineEnd, id: id}, ProgramStart, s.Entry)
 	}
 }
