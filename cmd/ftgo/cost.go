@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -88,11 +89,31 @@ func (m *measuring) wait() {
 	}
 }
 
-// ownFunctions are those that the costs are measured on.
-var ownFunctions = [...]struct {
+// ownFunction is a function of ftgo's that it probes in itself.
+type ownFunction struct {
 	name string
 	call func(int) int
-}{{"main.framed", framed}, {"main.frameless", frameless}}
+}
+
+// planOwn plans the probing of all of them, in their order.
+func planOwn(b *offsets.Binary, own []ownFunction, opt uprobe.Options) (*uprobe.Plan, error) {
+	var funcs []*offsets.Func
+	for _, f := range own {
+		fn, ok := b.Lookup(f.name)
+		if !ok {
+			return nil, errNotItself
+		}
+		funcs = append(funcs, fn)
+	}
+	plan, err := uprobe.New(b, funcs, opt)
+	if err == nil && len(plan.Funcs) != len(own) {
+		err = fmt.Errorf("probe %s: %w", plan.Skipped[0].Func.Name, plan.Skipped[0].Reason)
+	}
+	return plan, err
+}
+
+// ownFunctions are those that the costs are measured on.
+var ownFunctions = []ownFunction{{"main.framed", framed}, {"main.frameless", frameless}}
 
 // probeSelf probes them; session is nil if that can't be done.
 func probeSelf(ctx context.Context, fsys *tracefs.FS, mode uprobe.Mode, stack int) (session *tracefs.Session, plan *uprobe.Plan) {
@@ -101,16 +122,8 @@ func probeSelf(ctx context.Context, fsys *tracefs.FS, mode uprobe.Mode, stack in
 		return nil, nil
 	}
 	defer b.Close()
-	var funcs []*offsets.Func
-	for _, own := range ownFunctions {
-		f, ok := b.Lookup(own.name)
-		if !ok {
-			return nil, nil
-		}
-		funcs = append(funcs, f)
-	}
-	plan, err = uprobe.New(b, funcs, uprobe.Options{Mode: mode, Features: fsys.Features(), Stack: stack, Returning: true})
-	if err != nil || len(plan.Funcs) != len(funcs) {
+	plan, err = planOwn(b, ownFunctions, uprobe.Options{Mode: mode, Features: fsys.Features(), Stack: stack, Returning: true})
+	if err != nil {
 		return nil, nil
 	}
 	session, err = tracefs.Start(ctx, fsys, plan.Target(), plan.TraceEvents(), tracefs.Options{BufferKB: 1024, Quiet: mode == uprobe.Count})

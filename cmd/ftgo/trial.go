@@ -43,26 +43,12 @@ func tryProbes(ctx context.Context, fsys *tracefs.FS, features tracefs.Features)
 		return result, err
 	}
 	defer b.Close()
-	tried := [...]struct {
-		name string
-		call func(int) int
-	}{{"main.entered", entered}, {"main.returned", returned}, {"main.fetched", fetched}}
-	var funcs []*offsets.Func
-	for _, f := range tried {
-		fn, ok := b.Lookup(f.name)
-		if !ok {
-			return result, errNotItself
-		}
-		funcs = append(funcs, fn)
-	}
-	plan, err := uprobe.New(b, funcs, uprobe.Options{Features: features})
+	tried := []ownFunction{{"main.entered", entered}, {"main.returned", returned}, {"main.fetched", fetched}}
+	plan, err := planOwn(b, tried, uprobe.Options{Features: features})
 	if err != nil {
 		return result, err
 	}
-	if len(plan.Funcs) != len(tried) {
-		return result, fmt.Errorf("probe %s: %w", plan.Skipped[0].Func.Name, plan.Skipped[0].Reason)
-	}
-	var unprobed [len(tried)]float64
+	unprobed := make([]float64, len(tried))
 	for i, f := range tried {
 		unprobed[i] = timeCalls(f.call)
 	}
@@ -72,7 +58,7 @@ func tryProbes(ctx context.Context, fsys *tracefs.FS, features tracefs.Features)
 		return result, err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	var costs [len(tried)]float64
+	costs := make([]float64, len(tried))
 	for i, f := range tried {
 		costs[i] = max(0, timeCalls(f.call)-unprobed[i])
 	}
