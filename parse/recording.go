@@ -53,6 +53,7 @@ type RecordedFile struct {
 //	# clock ended NS TICKS NS
 //	# lost N
 //	# profile EVENT HITS
+//	# noted first|ended TID PID
 //	# complete NONCE
 //
 // NONCE is that of the events' names, which is longer than a thread's name: no traced
@@ -77,10 +78,13 @@ type Recording struct {
 	lost    uint64
 	// newest is the latest reading of the trace clock.
 	newest uint64
-	// pids are the processes of threads; single is the only one there was, 0 if there was
-	// none or more.
+	// pids are the processes of threads, 0 where unknown; single is the only one there was,
+	// 0 if there was none or more.
 	pids   map[int]int
 	single int
+	// noted are threads whose process the kernel has noted anew meanwhile, see
+	// [Recording.correct].
+	noted map[int]struct{ first, ended int }
 }
 
 // ClockReading is one simultaneous reading of CLOCK_MONOTONIC and of the trace clock, in
@@ -95,7 +99,7 @@ type ClockReading struct {
 
 // OpenRecording reads all of a recording but its events, which [Recording.Read] gives.
 func OpenRecording(from io.ReaderAt, size int64) (*Recording, error) {
-	r := &Recording{Facts: make(map[string]string), pids: make(map[int]int)}
+	r := &Recording{Facts: make(map[string]string), pids: make(map[int]int), noted: make(map[int]struct{ first, ended int })}
 	lines := newLineReader(io.NewSectionReader(from, 0, size))
 	if err := r.header(lines); err != nil {
 		return nil, err
@@ -195,9 +199,9 @@ func (r *Recording) Read(ctx context.Context, buf []byte) (int, error) {
 
 // Process is for [Stream.Process]: before the kernel has switched away from a thread once it
 // does not know its process, or names that of an earlier thread of the same number. What
-// the recording says of the thread last is right.
+// the recording says of the thread last is right, with the kernel's notes at its end.
 func (r *Recording) Process(tid, printed int) int {
-	if pid, ok := r.pids[tid]; ok {
+	if pid := r.pids[tid]; pid != 0 {
 		return pid
 	}
 	if printed != 0 {

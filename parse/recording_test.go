@@ -102,6 +102,9 @@ func TestRecordingHostile(t *testing.T) {
 		{"hits of another event", "profile e0_0123456789abcd", "profile evil", "not defined"},
 		{"hits missing", "# profile r1_0123456789abcd 5\n", "", "hits of 0 sites"},
 		{"huge loss", "lost 3", "lost 18446744073709551616", "value out of range"},
+		{"note of nobody", "# lost 3", "# noted first 7", "does not tell"},
+		{"note of another time", "# lost 3", "# noted armed 7 5", "does not tell"},
+		{"note of a negative process", "# lost 3", "# noted ended 7 -5", "does not tell"},
 		{"events behind the end", "# lost 3", " f-7 (6) [000] d... 1.0", "behind its events"},
 	} {
 		text := strings.Replace(recorded, c.from, c.to, -1)
@@ -117,6 +120,29 @@ func TestRecordingHostile(t *testing.T) {
 		r, _, _, err := play(recorded[:i])
 		if err != nil && !strings.Contains(err.Error(), "read recording") || err == nil && r.Complete {
 			t.Fatalf("cut off at byte %d: %v", i, err)
+		}
+	}
+}
+
+// TestRecordingNoted: where the lines of a thread have the process of an earlier thread of its
+// number, or none, the kernel's notes at the end tell; but not where the number has gone to
+// yet another thread since.
+func TestRecordingNoted(t *testing.T) {
+	for _, c := range []struct {
+		name, column, notes string
+		want                int
+	}{
+		{"no notes", "    6", "", 6},
+		{"earlier thread", "    5", "# noted first 7 5\n# noted ended 7 6\n", 6},
+		{"never noted before", "-----", "# noted ended 7 6\n", 6},
+		{"of other threads", "    6", "# noted first 9 6\n# noted ended 9 5\n", 6},
+		{"later thread", "    6", "# noted first 7 5\n# noted ended 7 4\n", 6},
+		{"later thread of a number that was new", "    6", "# noted ended 7 4\n", 6},
+	} {
+		text := strings.NewReplacer("(-----)", "("+c.column+")", "(    6)", "("+c.column+")", "# complete", c.notes+"# complete").Replace(recorded)
+		_, calls, _, err := play(text)
+		if err != nil || len(calls) != 2 || calls[0].PID != c.want || calls[1].PID != c.want {
+			t.Errorf("%s: %v, calls %+v", c.name, err, calls)
 		}
 	}
 }
@@ -144,6 +170,7 @@ func TestRecordingTornClock(t *testing.T) {
 func FuzzRecording(f *testing.F) {
 	f.Add(recorded)
 	f.Add(recorded[:len(recorded)/2])
+	f.Add(strings.Replace(recorded, "# lost", "# noted first 7 5\n# noted ended 7 6\n# lost", 1))
 	f.Add(strings.Replace(recorded, `[3,5,6`, `[8,5,6`, 1))
 	f.Add(strings.Replace(recorded, `"mode":0`, `"mode":0,"by_stack":true,"stack":2`, 1))
 	f.Add("# ftgo-recording 2 \x1b[2J\n")

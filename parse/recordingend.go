@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -83,23 +84,35 @@ func (r *Recording) scan(lines *lineReader) (end int64, err error) {
 			return 0, fmt.Errorf("read recording: %w", err)
 		}
 		if string(line) == mark {
-			r.single = onlyValue(r.pids)
 			break
 		}
-		if p.parse(line, &rec) == nil && rec.Kind == EventRecord && rec.Event.PID != 0 {
-			r.pids[rec.Event.TID] = rec.Event.PID
+		if p.parse(line, &rec) == nil && rec.Kind == EventRecord {
+			r.pids[rec.Event.TID] = cmp.Or(rec.Event.PID, r.pids[rec.Event.TID])
 		}
 	}
-	return end, r.trailer(lines)
+	err = r.trailer(lines)
+	r.correct()
+	r.single = onlyValue(r.pids)
+	return end, err
 }
 
-// onlyValue is what all keys have, 0 if they differ.
+// correct gives threads the processes that the kernel noted when it first switched away from
+// them, where the lines have those it had noted before they were there.
+func (r *Recording) correct() {
+	for tid, pid := range r.pids {
+		if noted := r.noted[tid]; noted.ended != 0 && pid == noted.first {
+			r.pids[tid] = noted.ended
+		}
+	}
+}
+
+// onlyValue is what all keys have that have any, 0 if they differ.
 func onlyValue(of map[int]int) (only int) {
 	for _, v := range of {
-		if only != 0 && only != v {
+		if only != 0 && v != 0 && only != v {
 			return 0
 		}
-		only = v
+		only = cmp.Or(v, only)
 	}
 	return only
 }
@@ -132,6 +145,8 @@ func (r *Recording) trailer(lines *lineReader) error {
 			return nil
 		case key == "clock":
 			err = r.clock(value)
+		case key == "noted":
+			err = r.note(value)
 		case key == "lost":
 			r.lost, err = strconv.ParseUint(value, 10, 63)
 		case key == "profile":
@@ -148,6 +163,23 @@ func (r *Recording) trailer(lines *lineReader) error {
 			return fmt.Errorf("read recording: line %q: %w", shorten(line), err)
 		}
 	}
+}
+
+// note reads "LABEL TID PID".
+func (r *Recording) note(text string) error {
+	var label string
+	var tid, pid int
+	if n, _ := fmt.Sscanf(text, "%s %d %d", &label, &tid, &pid); n != 3 || label != "first" && label != "ended" || tid <= 0 || pid <= 0 {
+		return errors.New("it does not tell a thread's process")
+	}
+	noted := r.noted[tid]
+	if label == "first" {
+		noted.first = pid
+	} else {
+		noted.ended = pid
+	}
+	r.noted[tid] = noted
+	return nil
 }
 
 // parseTicks reads a time of the trace clock as per-CPU stats print it: a count, or

@@ -253,6 +253,19 @@ lost() {
 	echo "# lost $lost"
 }
 
+# noted is of which process each thread is, as the kernel has noted where it switched between
+# them (since 4.13): until a new thread is first switched, the notes, and with them the lines of
+# trace_pipe, have the process of an earlier thread of the same number.
+noted() { cat "$T/saved_tgids" 2>/dev/null; }
+
+# corrections are the notes that have changed since $first: as they were, and as they are.
+corrections() {
+	last=$(noted)
+	differ=$({ echo "$first" && echo "$last"; } | sort | uniq -u)
+	{ echo "$differ" && echo "$first"; } | sort | uniq -d | sed -n 's/^[0-9]/# noted first &/p'
+	{ echo "$differ" && echo "$last"; } | sort | uniq -d | sed -n 's/^[0-9]/# noted ended &/p'
+}
+
 # remove takes everything of this run out of the kernel: the instance, and only when nothing
 # is enabled anywhere the events.
 remove() {
@@ -309,6 +322,7 @@ finish() {
 			sample ended
 			lost
 			profile
+			corrections
 			echo "# complete $nonce"
 		} 2>/dev/null
 	fi
@@ -360,6 +374,7 @@ mkdir "$I" || die 4 "no instance can be made in $T/instances: are you root?"
 choose_clock
 size_buffers
 [ ! -e "$I/options/record-tgid" ] || echo 1 >"$I/options/record-tgid"
+first=$(noted)
 began=$(sample first)
 probes
 began="$began
