@@ -32,6 +32,7 @@ type Stream struct {
 	order    order
 	pairer   *Pairer
 	rec      *Record // to be filled
+	name     brokenName
 	unparsed uint64
 	lost     uint64
 	foreign  uint64
@@ -71,12 +72,16 @@ func NewStream(plan *uprobe.Plan, emit func(*Call)) (*Stream, error) {
 func (s *Stream) Feed(chunk []byte) { s.splitter.Feed(chunk, s.line) }
 
 func (s *Stream) line(line []byte) {
-	if err := s.lines.parse(line, s.rec); err != nil {
+	err := s.lines.parse(line, s.rec)
+	if err != nil {
 		s.unparsed++ // a hit among them is lost: it is not delivered
-		return
+	}
+	if s.rec.Kind != EventRecord {
+		s.name.piece(line, err == nil)
 	}
 	switch s.rec.Kind {
 	case EventRecord:
+		s.unparsed -= s.name.end(line, s.rec.Event.TID)
 		s.owned(&s.rec.Event)
 		s.rec = s.order.add(s.rec, s.inOrder)
 	case LostRecord:

@@ -15,6 +15,11 @@ func line(event, pid int, time, addr, depth uint64) string {
 	return fmt.Sprintf("          prog-%d     (%7d) [000] d..ff %d: event%d_0123456789abcdef: (0x%x) %s\n", pid, pid, time, event, addr, args)
 }
 
+// named is a line for an event of a thread of that name.
+func named(name string) string {
+	return fmt.Sprintf("%16s-7       (      7) [000] d..ff 5: event0_0123456789abcdef: (0x1001) sp=5 g=49152 hi=1048576 lo=1015808 id=1\n", name)
+}
+
 func TestStream(t *testing.T) {
 	const bias = 0x550000000000
 	both := line(0, 7, 10, 0x1000, 100) + line(2, 7, 30, 0x3000, 100)
@@ -28,6 +33,9 @@ func TestStream(t *testing.T) {
 		{"one call", nil, both, "f 10-30", nil},
 		{"late line in its place", nil, line(0, 7, 10, 0x1000, 100) + line(2, 7, 30, 0x3000, 100) + line(0, 7, 20, 0x1001, 200) + line(2, 7, 40, 0x3001, 200), "g 20-30 f 10-30", nil},
 		{"what is no line of ours", nil, "nonsense\\n" + both, "f 10-30", func(s *Stream) bool { return s.Unparsed() == 1 }},
+		{"newlines in a thread's name", nil, named("a\nb") + both + named("\n") + named("\n# x\n") + named("\r\n-7"), "g 5-5 g 5-5 g 5-5 f 10-30 g 5-0", func(s *Stream) bool { return s.Unparsed() == 0 }},
+		{"short lines that are no pieces of a name", nil, "a\n" + named("a\nb") + " b\n" + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.Unparsed() == 3 }},
+		{"pieces that do not fill the column", nil, named("a\nb")[1:] + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.Unparsed() == 1 }},
 		{"lost events are announced", nil, "CPU:1 [LOST 5 EVENTS]\n" + both, "f 10-30", func(s *Stream) bool { return s.Announced() == 5 }},
 		{"a last line without its end", nil, both + "     prog-7 [0", "f 10-30", func(s *Stream) bool { return s.Unparsed() == 1 }},
 		{"processes that are not wanted", func(s *Stream) { s.Keep = func(pid int) bool { return pid == 8 } }, both, "", func(s *Stream) bool { return s.Foreign() == 2 }},

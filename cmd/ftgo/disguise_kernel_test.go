@@ -82,6 +82,19 @@ func TestKernelDisguises(t *testing.T) {
 	}
 }
 
+// TestKernelBrokenName: of a thread's name with a newline the kernel makes two lines, both of
+// which are understood.
+func TestKernelBrokenName(t *testing.T) {
+	tracetest.Kernel(t)
+	target := filepath.Join(t.TempDir(), "a\nb")
+	copyFile(t, fixture.Build(t, "family"), target)
+	r := ftgo(t, "probe", "-o", "json", target, "main.work", "--", target, "work=7")
+	workCalls(t, r, 7)
+	if s := readObserved(t, r.stdout).summary; s.Unparsed != 0 || s.Lost != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // takeLines are the lines of calls.
 func takeLines(lines []string) (calls []string) {
 	for _, line := range lines {

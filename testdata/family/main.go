@@ -78,11 +78,11 @@ func do(steps []string) {
 			held(left)
 			return
 		case "exec":
-			become("/proc/self/exe", left)
+			become("/proc/self/exe", os.Args[0], left)
 		case "thread":
 			go func() {
 				runtime.LockOSThread()
-				become("/proc/self/exe", left)
+				become("/proc/self/exe", os.Args[0], left)
 			}()
 			select {}
 		case "leave":
@@ -96,7 +96,7 @@ func do(steps []string) {
 		case "name":
 			check(os.WriteFile("/proc/self/comm", []byte(arg), 0o644))
 		case "run":
-			become(arg, left)
+			become(arg, arg, left)
 		}
 	}
 }
@@ -128,8 +128,8 @@ func orphan(calls string) {
 	io.Copy(io.Discard, r)
 }
 
-func become(path string, args []string) {
-	check(syscall.Exec(path, append([]string{os.Args[0]}, args...), os.Environ()))
+func become(path, name string, args []string) {
+	check(syscall.Exec(path, append([]string{name}, args...), os.Environ()))
 }
 
 func check(err error) {
