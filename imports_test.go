@@ -35,8 +35,12 @@ var arrows = []arrow{
 	{from: "cmd/ftgo/internal/render", to: []string{
 		module + "/parse", module + "/cmd/ftgo/internal/stats", "github.com/olekukonko/tablewriter/...", "github.com/google/pprof/profile",
 		module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
+	{from: "cmd/ftgo/internal/loader", to: nil},
+	{from: "cmd/ftgo/internal/process", to: nil},
+	{from: "cmd/ftgo/internal/rate", to: nil},
+	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/cmd/ftgo/internal/render", "golang.org/x/term"}},
 	{from: "cmd/ftgo/internal/where", to: []string{module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
-	{from: "cmd/ftgo", to: []string{module + "/...", "github.com/spf13/pflag", "golang.org/x/term"}},
+	{from: "cmd/ftgo", to: []string{module + "/...", "github.com/spf13/pflag"}},
 	{from: "scripts", to: nil},
 	{from: "scripts/soaks", to: nil},
 }

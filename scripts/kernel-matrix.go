@@ -153,7 +153,7 @@ boots one by hand.
 		fmt.Fprintf(&b, "\nLeft out this time: `%s`.\n", not)
 	}
 	if not := os.Getenv("FTGO_MATRIX_ELSEWHERE"); not != "" && not != "^$" {
-		fmt.Fprintf(&b, "\nLeft out under QEMU, since little of it depends on the kernel, or it takes an emulated CPU too long: `%s`.\n", not)
+		fmt.Fprintf(&b, "\nLeft out under QEMU, since little of it depends on the kernel, or it takes an emulated CPU too long: `%s`.\nHow calls' times are divided (--sched) is compared there, but not required: the host takes an emulated CPU away at any moment.\n", not)
 	}
 	b.WriteString(older)
 	b.WriteString("\n## Skipped\n\n| test | on | why |\n|---|---|---|\n")

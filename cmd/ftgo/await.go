@@ -4,6 +4,9 @@ import (
 	"context"
 	"os"
 	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/loader"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 )
 
 // awaitPause is how often what is waited for is looked for.
@@ -31,7 +34,7 @@ func (e *env) awaitFile(ctx context.Context, binary string) bool {
 }
 
 func statBinary(binary string) (os.FileInfo, error) {
-	path, err := resolveBinary(binary, 0)
+	path, err := loader.Find(binary, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -44,5 +47,5 @@ func executed(path string) bool {
 	if err != nil {
 		return false
 	}
-	return len(processesOf(file)) > 0
+	return len(process.Running(file)) > 0
 }

@@ -155,7 +155,7 @@ func TestKernelKilledAnytime(t *testing.T) {
 func TestKernelCleansAtOnce(t *testing.T) {
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")
-	var killed []*process
+	var killed []*child
 	for range 4 {
 		killed = append(killed, launch(t, "probe", target, "main.*"))
 	}
@@ -264,7 +264,7 @@ func TestKernelCleanContainers(t *testing.T) {
 	target := fixture.Build(t, "flood")
 	args := []string{"count", "-o", "json", "-d", "60", target, "main.leaf"}
 	outside := tracer(t, args...)
-	inside := &process{Cmd: exec.Command("unshare", append([]string{"--pid", "--fork", "--kill-child", "--mount-proc", built(t)}, args...)...)}
+	inside := &child{Cmd: exec.Command("unshare", append([]string{"--pid", "--fork", "--kill-child", "--mount-proc", built(t)}, args...)...)}
 	stderr, err := inside.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

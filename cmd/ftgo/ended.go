@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 )
 
@@ -49,11 +50,11 @@ func (t *tracing) forgetEnded() {
 		if left--; left < 0 {
 			break
 		}
-		stat, alive := readStat(pid)
-		if !alive || e.started[pid] != 0 && e.started[pid] != stat.started {
+		stat, alive := process.ReadStat(pid)
+		if !alive || e.started[pid] != 0 && e.started[pid] != stat.Started {
 			e.seen[pid] = now
 		}
-		e.started[pid] = stat.started
+		e.started[pid] = stat.Started
 	}
 	read := t.tally.base.Wall(t.stream.Latest())
 	gone := make(map[int]bool)
@@ -68,7 +69,7 @@ func (t *tracing) forgetEnded() {
 	t.stream.Forget(gone)
 	t.tally.release()
 	t.session.Forget(gone)
-	t.tally.within.forget(gone)
+	t.tally.within.Forget(gone)
 	for pid := range gone {
 		t.bias.Forget(pid)
 		t.tally.per.forget(pid)
@@ -95,7 +96,7 @@ func (t *tracing) noticeReplaced() {
 		r.told = make(map[int]bool)
 		r.file, _ = os.Stat(fmt.Sprintf("/proc/self/fd/%d", t.sel.binary.Fd()))
 		for _, pid := range t.opt.pids {
-			if exe, err := os.Stat(exeOf(pid)); err == nil && !os.SameFile(exe, r.file) {
+			if exe, err := os.Stat(process.Exe(pid)); err == nil && !os.SameFile(exe, r.file) {
 				r.told[pid] = true // what is probed is a library
 			}
 		}
@@ -107,12 +108,12 @@ func (t *tracing) noticeReplaced() {
 		}
 	}
 	for _, pid := range t.opt.pids {
-		now, err := os.Stat(exeOf(pid))
+		now, err := os.Stat(process.Exe(pid))
 		if err != nil || os.SameFile(now, r.file) || r.told[pid] {
 			continue
 		}
 		r.told[pid] = true
-		name, _ := os.Readlink(exeOf(pid))
+		name, _ := os.Readlink(process.Exe(pid))
 		t.env.say("process %d runs another program now, %s, which is not probed", pid, render.Escape(name))
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/tracefs"
 )
@@ -256,7 +257,7 @@ func (o *options) positional(name string, fs *pflag.FlagSet) error {
 	if len(words) > 0 && (len(o.pids) == 0 || isFile(words[0])) {
 		o.binary, words = words[0], words[1:]
 	} else if len(o.pids) > 0 {
-		o.binary = exeOf(o.pids[0])
+		o.binary = process.Exe(o.pids[0])
 	}
 	o.patterns = words
 	switch {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/parse"
 )
 
@@ -81,8 +82,8 @@ func (f *following) events() []string {
 }
 
 // begin looks for what is there already; events have been recorded since before.
-func (f *following) begin(pids []int, process func(tid int) int) error {
-	f.process = process
+func (f *following) begin(pids []int, processOf func(tid int) int) error {
+	f.process = processOf
 	for _, pid := range pids {
 		if err := f.family(pid); err != nil {
 			return err
@@ -91,7 +92,7 @@ func (f *following) begin(pids []int, process func(tid int) int) error {
 	if f.comm == "" {
 		return nil
 	}
-	all, err := processes()
+	all, err := process.All()
 	for _, pid := range all {
 		if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && strings.TrimSuffix(string(name), "\n") == f.comm {
 			f.wanted[pid] = true
@@ -106,13 +107,13 @@ func (f *following) family(pid int) error {
 		return err
 	}
 	for grown := true; grown; {
-		all, err := processes()
+		all, err := process.All()
 		if err != nil {
 			return err
 		}
 		grown = false
 		for _, child := range all {
-			if stat, alive := readStat(child); !alive || f.wanted[child] || !f.wanted[stat.parent] {
+			if stat, alive := process.ReadStat(child); !alive || f.wanted[child] || !f.wanted[stat.Parent] {
 				continue
 			}
 			if f.add(child) == nil { // else it has just ended
@@ -202,7 +203,7 @@ func (k *kernelEvents) anyAlive() bool {
 		return false
 	}
 	for pid := range k.following.wanted {
-		if processAlive(pid) {
+		if process.Alive(pid) {
 			return true
 		}
 	}

@@ -11,20 +11,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
 
 // member is a process of testdata/family that has come to its step stdin, or what starts it.
 type member struct {
-	*process
+	*child
 	in io.Closer
 }
 
 // family starts a command that runs the target, and waits until it is ready.
 func family(t *testing.T, command ...string) *member {
 	t.Helper()
-	m := &member{process: &process{Cmd: exec.Command(command[0], command[1:]...)}}
+	m := &member{child: &child{Cmd: exec.Command(command[0], command[1:]...)}}
 	var err error
 	if m.in, err = m.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -107,7 +108,7 @@ func attached(t *testing.T, m *member, args ...string) result {
 	return p.result(t)
 }
 
-func (p *process) result(t *testing.T) result {
+func (p *child) result(t *testing.T) result {
 	t.Helper()
 	code := p.end(t)
 	return result{code, p.out.String(), p.err.String()}
@@ -189,12 +190,12 @@ exec chroot "$0" /family stdin work=3 child=5 orphan=7 thread work=11`
 // childOf is the only child of a process.
 func childOf(t *testing.T, parent int) int {
 	t.Helper()
-	all, err := processes()
+	all, err := process.All()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, pid := range all {
-		if stat, alive := readStat(pid); alive && stat.parent == parent {
+		if stat, alive := process.ReadStat(pid); alive && stat.Parent == parent {
 			return pid
 		}
 	}

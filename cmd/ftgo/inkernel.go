@@ -9,8 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -112,7 +114,7 @@ func inKernel(ctx context.Context, e *env, o *options) (err error) {
 	if o.verbose {
 		fmt.Fprint(e.stderr, k.definitions())
 	}
-	if o.format == render.Table && o.interval > 0 && isTerminal(out) {
+	if o.format == render.Table && o.interval > 0 && terminal.Is(out) {
 		k.screen = render.NewScreen(out)
 	}
 	lost, err := k.run(ctx, fsys)
@@ -236,7 +238,7 @@ func (k *kept) wait(ctx context.Context) error {
 			if k.written = k.sel.binary.Written(); k.written {
 				return nil
 			}
-			if len(k.opt.pids) > 0 && !processAlive(k.opt.pids[0]) {
+			if len(k.opt.pids) > 0 && !process.Alive(k.opt.pids[0]) {
 				k.env.say("process %d has ended", k.opt.pids[0])
 				return nil
 			}

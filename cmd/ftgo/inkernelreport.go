@@ -10,6 +10,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -42,7 +43,7 @@ func (k *kept) interval() error {
 	k.last, k.lastAt = all, now
 	rows = k.arrange(rows)
 	if k.screen != nil {
-		width, height := terminalSize(k.out)
+		width, height := terminal.Size(k.out)
 		var b strings.Builder
 		if err := render.Coarse(&b, render.Table, rows, render.Options{Width: width}); err != nil {
 			return err
@@ -76,7 +77,7 @@ func (k *kept) arrange(rows []stats.Coarse) []stats.Coarse {
 }
 
 func (k *kept) write(rows []stats.Coarse) error {
-	width, _ := terminalSize(k.out)
+	width, _ := terminal.Size(k.out)
 	err := render.Coarse(k.out, k.opt.format, rows, render.Options{Width: width, NoHeader: !bool(k.opt.auto.header) || k.began && k.opt.format != render.Table})
 	k.began = true
 	return err

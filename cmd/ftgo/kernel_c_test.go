@@ -14,9 +14,9 @@ import (
 )
 
 // waiting starts a program that says "ready" and waits for a line.
-func waiting(t *testing.T, path string, args ...string) (p *process, goOn func() string) {
+func waiting(t *testing.T, path string, args ...string) (p *child, goOn func() string) {
 	t.Helper()
-	p = &process{Cmd: exec.Command(path, args...)}
+	p = &child{Cmd: exec.Command(path, args...)}
 	in, err := p.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -17,17 +17,17 @@ import (
 	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
 
-// process is a program that runs beside a test.
-type process struct {
+// child is a program that runs beside a test.
+type child struct {
 	*exec.Cmd
 	out, err bytes.Buffer
 	lines    *bufio.Reader
 }
 
 // server starts the endless target and waits until it is ready.
-func server(t *testing.T, path string, args ...string) *process {
+func server(t *testing.T, path string, args ...string) *child {
 	t.Helper()
-	p := &process{Cmd: exec.Command(path, args...)}
+	p := &child{Cmd: exec.Command(path, args...)}
 	pipe, err := p.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func server(t *testing.T, path string, args ...string) *process {
 }
 
 // books ends the server and reads what it says of itself.
-func (p *process) books(t *testing.T) books {
+func (p *child) books(t *testing.T) books {
 	t.Helper()
 	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func (p *process) books(t *testing.T) books {
 
 // tracer starts the command as a process of its own and waits until its probes are
 // armed.
-func tracer(t *testing.T, args ...string) *process {
+func tracer(t *testing.T, args ...string) *child {
 	t.Helper()
 	p := launch(t, args...)
 	p.await(t)
@@ -66,9 +66,9 @@ func tracer(t *testing.T, args ...string) *process {
 }
 
 // launch starts the command as a process of its own.
-func launch(t *testing.T, args ...string) *process {
+func launch(t *testing.T, args ...string) *child {
 	t.Helper()
-	p := &process{Cmd: exec.Command(built(t), withReader(args)...)}
+	p := &child{Cmd: exec.Command(built(t), withReader(args)...)}
 	p.Stdout = &p.out
 	stderr, err := p.StderrPipe()
 	if err != nil {
@@ -83,7 +83,7 @@ func launch(t *testing.T, args ...string) *process {
 }
 
 // await waits until a tracer's probes are armed.
-func (p *process) await(t *testing.T) {
+func (p *child) await(t *testing.T) {
 	t.Helper()
 	for {
 		line, err := p.lines.ReadString('\n')
@@ -98,7 +98,7 @@ func (p *process) await(t *testing.T) {
 }
 
 // end waits for a tracer and returns its status.
-func (p *process) end(t *testing.T) int {
+func (p *child) end(t *testing.T) int {
 	t.Helper()
 	p.err.ReadFrom(p.lines)
 	p.Wait()
@@ -145,7 +145,7 @@ func TestKernelSignals(t *testing.T) {
 func TestKernelBrokenPipe(t *testing.T) {
 	f := tracetest.Kernel(t)
 	target := server(t, fixture.Build(t, "server"))
-	p := &process{Cmd: exec.Command(built(t), "count", "-i", "0.05", target.Path, "main.tick")}
+	p := &child{Cmd: exec.Command(built(t), "count", "-i", "0.05", target.Path, "main.tick")}
 	stdout, err := p.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

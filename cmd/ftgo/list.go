@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -41,7 +42,7 @@ func list(_ context.Context, e *env, args []string) (err error) {
 			}
 		}
 	}
-	width, _ := terminalSize(out)
+	width, _ := terminal.Size(out)
 	return render.List(out, o.format, rows, width)
 }
 

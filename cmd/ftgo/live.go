@@ -10,6 +10,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 )
 
 // live is the table of -i on a terminal: drawn over the one before, and led by keys.
@@ -17,8 +18,8 @@ type live struct {
 	out     io.Writer
 	screen  *render.Screen
 	options render.Options
-	keys    *keys // nil without
-	order   int   // in liveOrders
+	keys    *terminal.Keys // nil without
+	order   int            // in liveOrders
 	paused  bool
 	rows    []stats.Row
 	top     int
@@ -61,7 +62,7 @@ func newLive(out io.Writer, o *options, options render.Options) *live {
 		l.options.Trends = make(map[string][]float64)
 	}
 	if len(o.program) == 0 {
-		l.keys = readKeys(os.Stdin)
+		l.keys = terminal.ReadKeys(os.Stdin)
 	}
 	return l
 }
@@ -69,7 +70,7 @@ func newLive(out io.Writer, o *options, options render.Options) *live {
 // close gives the keys back.
 func (l *live) close() {
 	if l != nil && l.keys != nil {
-		l.keys.restore()
+		l.keys.Restore()
 	}
 }
 
@@ -97,7 +98,7 @@ func (l *live) draw() error {
 	if l.top > 0 {
 		shown = shown[:min(l.top, len(shown))]
 	}
-	width, height := terminalSize(l.out)
+	width, height := terminal.Size(l.out)
 	l.options.Width = width
 	var b bytes.Buffer
 	if err := render.Functions(&b, render.Table, shown, l.options); err != nil {
@@ -125,7 +126,7 @@ func (l *live) obey() error {
 	}
 	for {
 		select {
-		case key := <-l.keys.typed:
+		case key := <-l.keys.Typed:
 			switch key {
 			case 'q':
 				return errEnough

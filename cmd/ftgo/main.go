@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -28,7 +29,7 @@ func main() {
 // stdout gets data only, stderr everything else. It ends early when ctx is done, with
 // the probes removed.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return newEnv(stdout, legible(stderr)).run(ctx, args)
+	return newEnv(stdout, terminal.Legible(stderr)).run(ctx, args)
 }
 
 func (e *env) run(ctx context.Context, args []string) int {

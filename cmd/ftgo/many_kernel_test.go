@@ -57,7 +57,7 @@ func TestKernelTwentyAtOnce(t *testing.T) {
 		{[]string{"probe", "-o", "json", "--reader", "raw", path}, 2},
 		{[]string{"count", "-o", "json", "-p", fmt.Sprint(targets[1].Process.Pid)}, 1},
 	}
-	var runs []*process
+	var runs []*child
 	for i := range 20 {
 		runs = append(runs, launch(t, slices.Concat(kinds[i%len(kinds)].args, functions)...))
 	}

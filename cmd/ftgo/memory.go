@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/parse"
@@ -39,7 +40,7 @@ func (m *memories) process(c *parse.Call) capture.Process {
 	pid := c.PID
 	p := m.of[pid]
 	if p == nil {
-		p = &memory{m, pid, m.recorded || !processAlive(pid), make(map[uint64]bool)}
+		p = &memory{m, pid, m.recorded || !process.Alive(pid), make(map[uint64]bool)}
 		if !m.recorded {
 			tracefs.Readable(pid, 0, 1) // has it remember the mappings
 		}
@@ -83,7 +84,7 @@ func (m *memory) Readable(addr uint64, n int) (readable, known bool) {
 	if !m.recorded && tracefs.Readable(m.pid, addr, n) {
 		return true, true
 	}
-	if !m.gone && processAlive(m.pid) {
+	if !m.gone && process.Alive(m.pid) {
 		return false, true
 	}
 	sure := m.arenas[addr>>arenaBits] || m.binary.Loaded(addr-m.bias.Known(m.pid))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/tracefs"
@@ -249,7 +250,7 @@ func (r *report) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io
 	if t.kernel != nil {
 		r.events = t.kernel.names
 	}
-	if r.format == render.Table && r.opt.interval > 0 && isTerminal(out) {
+	if r.format == render.Table && r.opt.interval > 0 && terminal.Is(out) {
 		r.live = newLive(out, r.opt, r.options(t))
 		cleanup := t.cleanup
 		t.onRead, t.cleanup = r.live.obey, func() {
@@ -346,7 +347,7 @@ func (r *report) options(t *tracing) render.Options {
 
 func (r *report) write(t *tracing, rows []stats.Row) error {
 	o := r.options(t)
-	o.Width, _ = terminalSize(r.out)
+	o.Width, _ = terminal.Size(r.out)
 	o.NoHeader = !bool(r.opt.auto.header) || r.began && r.format != render.Table
 	err := render.Functions(r.out, r.format, rows, o)
 	r.began = true

@@ -5,44 +5,11 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
 )
-
-// processStat is what /proc/PID/stat tells.
-type processStat struct {
-	parent int
-	// started is when, in clock ticks after boot: it tells processes of one number apart.
-	started uint64
-}
-
-// readStat reads of a process that lives. A zombie does not, unless it is but the first thread
-// that has ended, for good or because another is about to execute a program in its place.
-func readStat(pid int) (stat processStat, alive bool) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return stat, false
-	}
-	// "PID (name) STATE PPID ...", and the name may hold anything (proc_pid_stat(5)).
-	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	if len(fields) < 20 {
-		return stat, false
-	}
-	if threads, _ := strconv.Atoi(fields[17]); (fields[0] == "Z" || fields[0] == "X") && threads < 2 {
-		return stat, false
-	}
-	stat.parent, _ = strconv.Atoi(fields[1])
-	stat.started, _ = strconv.ParseUint(fields[19], 10, 64)
-	return stat, true
-}
-
-func processAlive(pid int) bool {
-	_, alive := readStat(pid)
-	return alive
-}
 
 // checkProcesses refuses processes that are not there, or that run another file than
 // the first: they would be waited for, and never be seen.
@@ -51,17 +18,17 @@ func checkProcesses(o *options) error {
 		return &statusError{exitKernel, fmt.Errorf("-p %d: pid namespace: %s (%s)", o.pids[0], found.Text, found.Fix)}
 	}
 	for _, pid := range o.pids {
-		if !processAlive(pid) {
+		if !process.Alive(pid) {
 			return fmt.Errorf("process %d: no such process", pid)
 		}
-		if o.binary != exeOf(o.pids[0]) {
+		if o.binary != process.Exe(o.pids[0]) {
 			continue // it may be a library
 		}
 		first, err := os.Stat(o.binary)
 		if err != nil {
 			return fmt.Errorf("process %d: %w", o.pids[0], err)
 		}
-		exe, err := os.Stat(exeOf(pid))
+		exe, err := os.Stat(process.Exe(pid))
 		if err != nil {
 			return fmt.Errorf("process %d: %w", pid, err)
 		}
@@ -71,8 +38,6 @@ func checkProcesses(o *options) error {
 	}
 	return nil
 }
-
-func exeOf(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 
 // keep tells the processes asked for from others.
 func keep(pids []int) func(pid int) bool {
@@ -105,7 +70,7 @@ func (t *tracing) checkTargets() error {
 		return nil
 	}
 	for _, pid := range t.opt.pids {
-		if processAlive(pid) {
+		if process.Alive(pid) {
 			return nil
 		}
 	}
@@ -135,26 +100,4 @@ func holdBinary(b *offsets.Binary, o *options) error {
 // writtenTo is why a run has ended.
 func writtenTo(b *offsets.Binary) error {
 	return fmt.Errorf("%s: somebody writes to it: the probes were removed, which would be in wrong places", b.Path())
-}
-
-// processes are the numbers of all processes.
-func processes() (pids []int, err error) {
-	entries, err := os.ReadDir("/proc")
-	for _, entry := range entries {
-		if pid, err := strconv.Atoi(entry.Name()); err == nil {
-			pids = append(pids, pid)
-		}
-	}
-	return pids, err
-}
-
-// processesOf are the processes that run a file.
-func processesOf(file os.FileInfo) (running []int) {
-	pids, _ := processes() // what was read will do
-	for _, pid := range pids {
-		if exe, err := os.Stat(exeOf(pid)); err == nil && os.SameFile(exe, file) {
-			running = append(running, pid)
-		}
-	}
-	return running
 }

@@ -97,16 +97,26 @@ func compareParts(t *testing.T, name string, got, want []parts) (wrong []string)
 // for the kernel, and not for the program's own clock. What ftgo does wrong it does each time.
 const schedTries = 8
 
-// timesRight repeats a run until what it returns, wrong times, is nothing.
+// timesRight repeats a run until what it returns, wrong times, is nothing. Where the CPU is
+// emulated they are but logged: its host takes it away at any instruction, and for longer than
+// what is measured.
 func timesRight(t *testing.T, run func() (wrong []string)) {
 	t.Helper()
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tries, say := schedTries, t.Errorf
+	if strings.Contains(string(info), "QEMU TCG") {
+		tries, say = 2, t.Logf
+	}
 	var wrong []string
-	for range schedTries {
+	for range tries {
 		if wrong = run(); len(wrong) == 0 || t.Failed() {
 			return
 		}
 	}
-	t.Errorf("wrong in each of %d runs; in the last:\n%s", schedTries, strings.Join(wrong, "\n"))
+	say("wrong in each of %d runs; in the last:\n%s", tries, strings.Join(wrong, "\n"))
 }
 
 // schedFuncs are the functions of testdata/sched, those that tell how their time went first.

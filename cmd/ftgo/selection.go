@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/loader"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -117,14 +119,14 @@ func findBinary(o *options) (err error) {
 	if len(o.pids) > 0 {
 		pid = o.pids[0]
 		// A path would have been taken for BINARY: what has a slash is a package's.
-		if o.binary == exeOf(pid) && len(o.patterns) > 1 && !strings.Contains(o.patterns[0], "/") {
-			if path, err := resolveBinary(o.patterns[0], pid); err == nil {
+		if o.binary == process.Exe(pid) && len(o.patterns) > 1 && !strings.Contains(o.patterns[0], "/") {
+			if path, err := loader.Find(o.patterns[0], pid); err == nil {
 				o.binary, o.patterns = path, o.patterns[1:]
 				return nil
 			}
 		}
 	}
-	o.binary, err = resolveBinary(o.binary, pid)
+	o.binary, err = loader.Find(o.binary, pid)
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -192,7 +193,7 @@ var errBinaryOutput = errors.New("-o pprof writes no text: -w FILE")
 
 // checkTerminal refuses to write a profile to a terminal.
 func (o *options) checkTerminal(out io.Writer) error {
-	if o.format == render.Pprof && isTerminal(out) {
+	if o.format == render.Pprof && terminal.Is(out) {
 		return &statusError{exitUsage, errBinaryOutput}
 	}
 	return nil

@@ -27,7 +27,7 @@ type tally struct {
 	stacks *stacks
 	per    *perProcess // rows of each process, nil if there is one of each function
 	// within are the latencies of calls, for those that they were nested in.
-	within nestedSums
+	within stats.NestedSums
 	// untimed are calls of each function that probes were taken out under, tooOften the rates
 	// that functions are left to counting for.
 	untimed  []uint64
@@ -38,7 +38,7 @@ type tally struct {
 
 // errors: what is fetched where calls return is whether that is an error.
 func newTally(plan *uprobe.Plan, errors bool) *tally {
-	t := &tally{plan: plan, within: nestedSums{of: make(map[goroutineKey]*[]int64)}, funcs: make([]stats.Function, len(plan.Funcs)), untimed: make([]uint64, len(plan.Funcs)), tooOften: make([]float64, len(plan.Funcs))}
+	t := &tally{plan: plan, within: stats.NewNestedSums(), funcs: make([]stats.Function, len(plan.Funcs)), untimed: make([]uint64, len(plan.Funcs)), tooOften: make([]float64, len(plan.Funcs))}
 	for i := range plan.Funcs {
 		f := &t.funcs[i]
 		f.Name = plan.Funcs[i].Name
@@ -146,7 +146,7 @@ func (t *tally) timeNow(c *parse.Call) {
 			t.per.row(c.PID, c.Func).Latency.Record(ns)
 		}
 	case parse.Unwound, parse.Untimed:
-		t.within.take(c)
+		t.within.Take(c)
 	}
 	if t.stacks != nil {
 		t.stacks.add(c, ns, self)
@@ -175,9 +175,9 @@ func (t *tally) latency(c *parse.Call, ns int64) (net, self int64) {
 	} else if t.stacks == nil {
 		return ns, ns
 	}
-	nested := t.within.take(c)
+	nested := t.within.Take(c)
 	net = max(net, nested, 0)
-	t.within.add(c, net)
+	t.within.Add(c, net)
 	return net, net - nested
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/rate"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -33,8 +35,8 @@ type timer struct {
 	t      *tracing
 	ctx    context.Context
 	cancel context.CancelFunc
-	choice rateChoice
-	busy   *busyTimes
+	choice rate.Choice
+	busy   *process.BusyTimes
 	began  time.Time
 	looked time.Time
 	// next is when to look, grow when to time more functions.
@@ -62,9 +64,9 @@ func newTimer(ctx context.Context, t *tracing) *timer {
 	}
 	m := &timer{t: t}
 	m.ctx, m.cancel = context.WithCancel(ctx)
-	m.choice = rateChoice{limit: t.opt.maxRate.perSecond, funcs: make([]rated, len(t.plan.Funcs))}
+	m.choice = rate.Choice{Limit: t.opt.maxRate.perSecond, Funcs: make([]rate.Func, len(t.plan.Funcs))}
 	for i := range t.plan.Funcs {
-		m.choice.funcs[i].eligible = t.plan.Funcs[i].CountFirst && t.plan.Funcs[i].Returns
+		m.choice.Funcs[i].Eligible = t.plan.Funcs[i].CountFirst && t.plan.Funcs[i].Returns
 	}
 	m.announce()
 	return m
@@ -93,13 +95,13 @@ func (m *timer) cost(stepped bool) float64 {
 // announce says what is being done, and at which rate.
 func (m *timer) announce() {
 	var n int
-	for i := range m.choice.funcs {
-		if m.choice.funcs[i].eligible {
+	for i := range m.choice.Funcs {
+		if m.choice.Funcs[i].Eligible {
 			n++
 		}
 	}
-	if m.choice.limit > 0 {
-		m.t.env.say("calls of %s are counted at first, and timed where a function is called up to %.0f times a second", plural(n, "function"), m.choice.limit)
+	if m.choice.Limit > 0 {
+		m.t.env.say("calls of %s are counted at first, and timed where a function is called up to %.0f times a second", plural(n, "function"), m.choice.Limit)
 		return
 	}
 	m.t.env.say("calls of %s are counted at first; functions that are called are timed, as long as that takes at most half of the program's time (--max-rate sets a rate for each, 0 times all)",
@@ -110,10 +112,10 @@ func (m *timer) announce() {
 // which rate it makes.
 func (m *timer) price() {
 	m.priced = true
-	for i := range m.choice.funcs {
-		m.choice.funcs[i].cost = m.cost(m.t.plan.Funcs[i].Stepped)
+	for i := range m.choice.Funcs {
+		m.choice.Funcs[i].Cost = m.cost(m.t.plan.Funcs[i].Stepped)
 	}
-	if m.choice.limit == 0 {
+	if m.choice.Limit == 0 {
 		m.t.env.say("half of its time is %.0f timed calls a second on one CPU, of all functions together", 0.5/m.cost(false))
 	}
 }
@@ -123,7 +125,7 @@ func (m *timer) start() {
 	if m == nil {
 		return
 	}
-	m.busy = newBusyTimes(m.t.opt.pids, m.t.opt.binary)
+	m.busy = process.NewBusyTimes(m.t.opt.pids, m.t.opt.binary)
 	m.began = time.Now()
 	m.looked, m.next = m.began, m.began.Add(firstLook)
 }
@@ -157,23 +159,23 @@ func (m *timer) look() error {
 		return err
 	}
 	now := time.Now() // the counting takes its time
-	m.choice.seconds = now.Sub(m.looked).Seconds()
-	used, known := m.busy.since()
-	if m.choice.cpus = used.Seconds() / m.choice.seconds; !known {
-		m.choice.cpus = 1
+	m.choice.Seconds = now.Sub(m.looked).Seconds()
+	used, known := m.busy.Since()
+	if m.choice.CPUs = used.Seconds() / m.choice.Seconds; !known {
+		m.choice.CPUs = 1
 	}
 	m.looked = now
 	m.next = now.Add(min(max(firstLook, now.Sub(m.began)/8), slowLook))
-	hot := m.choice.tooHot()
+	hot := m.choice.TooHot()
 	if len(hot) > 0 {
 		return m.retire(hot)
 	}
 	if m.full || now.Before(m.grow) {
 		return nil
 	}
-	funcs, more := m.choice.pick(batchFuncs)
-	for i := range m.choice.funcs {
-		m.t.tally.tooOften[i] = m.choice.funcs[i].tooOften
+	funcs, more := m.choice.Pick(batchFuncs)
+	for i := range m.choice.Funcs {
+		m.t.tally.tooOften[i] = m.choice.Funcs[i].TooOften
 	}
 	if len(funcs) == 0 {
 		return nil
@@ -202,10 +204,10 @@ func (m *timer) count() error {
 		}
 		h = sumHits(t.plan, profile, books)
 	}
-	for i := range m.choice.funcs {
+	for i := range m.choice.Funcs {
 		if t.plan.Funcs[i].CountFirst {
 			calls, _ := t.tally.counted(i, h, books, own)
-			m.choice.funcs[i].saw(calls)
+			m.choice.Funcs[i].Saw(calls)
 		}
 	}
 	return nil
@@ -248,7 +250,7 @@ func (m *timer) arm(b *batch, events []uprobe.Event) error {
 			}
 			m.batches = append(m.batches, b)
 			for _, i := range b.funcs {
-				m.choice.funcs[i].timed = true
+				m.choice.Funcs[i].Timed = true
 			}
 			// What came meanwhile came at other rates.
 			m.next = time.Now().Add(firstLook)
@@ -301,8 +303,8 @@ func (m *timer) disarm(b *batch) error {
 			}
 			m.t.stream.Retired(b.funcs, until)
 			for _, i := range b.funcs {
-				m.choice.funcs[i].timed = false
-				m.t.tally.tooOften[i] = m.choice.funcs[i].tooOften
+				m.choice.Funcs[i].Timed = false
+				m.t.tally.tooOften[i] = m.choice.Funcs[i].TooOften
 			}
 			m.next, m.grow = time.Now(), time.Now()
 			return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -372,7 +373,7 @@ func (o *options) output(e *env) (w io.Writer, done func() error, err error) {
 	if o.outFile == "" {
 		w := e.stdout
 		if o.format == render.Table {
-			w = legible(w)
+			w = terminal.Legible(w)
 		}
 		return w, func() error { return nil }, nil
 	}

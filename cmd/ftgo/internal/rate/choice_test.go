@@ -1,4 +1,4 @@
-package main
+package rate
 
 import (
 	"slices"
@@ -7,10 +7,10 @@ import (
 
 // choiceOf makes a choice of functions that were called so often in a second, and whose
 // probes cost 10 µs a call.
-func choiceOf(limit, cpus float64, fresh ...uint64) *rateChoice {
-	c := &rateChoice{limit: limit, cpus: cpus, seconds: 1, funcs: make([]rated, len(fresh))}
+func choiceOf(limit, cpus float64, fresh ...uint64) *Choice {
+	c := &Choice{Limit: limit, CPUs: cpus, Seconds: 1, Funcs: make([]Func, len(fresh))}
 	for i, n := range fresh {
-		c.funcs[i] = rated{eligible: true, cost: 1e-5, fresh: n}
+		c.Funcs[i] = Func{Eligible: true, Cost: 1e-5, fresh: n}
 	}
 	return c
 }
@@ -18,7 +18,7 @@ func choiceOf(limit, cpus float64, fresh ...uint64) *rateChoice {
 func TestRatePick(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		c       *rateChoice
+		c       *Choice
 		most    int
 		want    []int
 		more    bool
@@ -34,13 +34,13 @@ func TestRatePick(t *testing.T) {
 		{"never called", choiceOf(0, 1, 0, 0), 9, nil, false, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, more := test.c.pick(test.most)
+			got, more := test.c.Pick(test.most)
 			if !slices.Equal(got, test.want) || more != test.more {
 				t.Errorf("pick = %v, %v, want %v, %v", got, more, test.want, test.more)
 			}
-			for i, f := range test.c.funcs {
-				if (f.tooOften > 0) != slices.Contains(test.tooHigh, i) {
-					t.Errorf("function %d: too often at %v/s", i, f.tooOften)
+			for i, f := range test.c.Funcs {
+				if (f.TooOften > 0) != slices.Contains(test.tooHigh, i) {
+					t.Errorf("function %d: too often at %v/s", i, f.TooOften)
 				}
 			}
 		})
@@ -51,18 +51,18 @@ func TestRatePick(t *testing.T) {
 // twice, or can't be timed, is not picked.
 func TestRatePickLeft(t *testing.T) {
 	c := choiceOf(0, 1, 40_000, 9_000, 2_000, 100, 100)
-	c.funcs[0].timed = true
-	c.funcs[3].strikes = maxStrikes
-	c.funcs[4].eligible = false
-	if got, more := c.pick(9); !slices.Equal(got, []int{2}) || more || c.funcs[1].tooOften != 9000 {
-		t.Errorf("pick = %v, %v; too often at %v/s", got, more, c.funcs[1].tooOften)
+	c.Funcs[0].Timed = true
+	c.Funcs[3].strikes = maxStrikes
+	c.Funcs[4].Eligible = false
+	if got, more := c.Pick(9); !slices.Equal(got, []int{2}) || more || c.Funcs[1].TooOften != 9000 {
+		t.Errorf("pick = %v, %v; too often at %v/s", got, more, c.Funcs[1].TooOften)
 	}
 }
 
 func TestRateTooHot(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		c    *rateChoice
+		c    *Choice
 		want []int
 	}{
 		{"rates vary", choiceOf(1000, 1, 1500, 1000), nil},
@@ -72,25 +72,16 @@ func TestRateTooHot(t *testing.T) {
 		{"the program does more", choiceOf(0, 2, 30_000, 40_000, 6_000), nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			for i := range test.c.funcs {
-				test.c.funcs[i].timed = true
+			for i := range test.c.Funcs {
+				test.c.Funcs[i].Timed = true
 			}
-			hot := test.c.tooHot()
-			for i, f := range test.c.funcs {
+			hot := test.c.TooHot()
+			for i, f := range test.c.Funcs {
 				want := slices.Contains(test.want, i)
-				if hot[i] != want || (f.strikes > 0) != want || (f.tooOften > 0) != want {
+				if hot[i] != want || (f.strikes > 0) != want || (f.TooOften > 0) != want {
 					t.Errorf("function %d: hot %v, %+v, want %v", i, hot[i], f, want)
 				}
 			}
 		})
-	}
-}
-
-func TestMaxRateFlag(t *testing.T) {
-	for text, ok := range map[string]bool{"0": true, "1000": true, "0.5": true, "1e6": true, "-1": false, "NaN": false, "inf": false, "": false, "1k": false} {
-		var m maxRate
-		if err := m.Set(text); (err == nil) != ok || m.given != ok {
-			t.Errorf("Set(%q) = %v, %+v", text, err, m)
-		}
 	}
 }

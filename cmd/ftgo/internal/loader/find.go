@@ -1,4 +1,5 @@
-package main
+// Package loader finds files by the names that people know them by, as the dynamic loader does.
+package loader
 
 import (
 	"fmt"
@@ -10,12 +11,12 @@ import (
 	"strings"
 )
 
-// resolveBinary finds the file that BINARY means. A path, or a name that is a file,
+// Find finds the file that BINARY means. A path, or a name that is a file,
 // is taken at its word. Any other name is, with a process, the library that the
 // process has mapped, under its name there or without its version ("libgo");
 // otherwise the library that the dynamic loader would give a program, or a program
 // in $PATH.
-func resolveBinary(name string, pid int) (string, error) {
+func Find(name string, pid int) (string, error) {
 	return libraries{root: "/", path: os.Getenv("LD_LIBRARY_PATH")}.resolve(name, pid)
 }
 

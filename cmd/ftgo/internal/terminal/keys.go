@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"os"
@@ -7,18 +7,19 @@ import (
 	"unsafe"
 )
 
-// keys are those typed on a terminal, one by one and unseen, until restore is called.
-type keys struct {
-	fd      int
-	before  syscall.Termios
-	typed   chan byte
-	restore func()
+// Keys are those typed on a terminal, one by one and unseen, until Restore is called.
+type Keys struct {
+	Typed   chan byte
+	Restore func()
+
+	fd     int
+	before syscall.Termios
 }
 
-// readKeys takes over the terminal that f is; nil if it is none, or not in the foreground,
+// ReadKeys takes over the terminal that f is; nil if it is none, or not in the foreground,
 // where asking it would stop the process.
-func readKeys(f *os.File) *keys {
-	k := &keys{fd: int(f.Fd()), typed: make(chan byte, 16)}
+func ReadKeys(f *os.File) *Keys {
+	k := &Keys{fd: int(f.Fd()), Typed: make(chan byte, 16)}
 	if !k.ioctl(syscall.TCGETS, &k.before) || !k.foreground() {
 		return nil
 	}
@@ -30,27 +31,27 @@ func readKeys(f *os.File) *keys {
 		return nil
 	}
 	var once sync.Once
-	k.restore = func() { once.Do(func() { k.ioctl(syscall.TCSETS, &k.before) }) }
+	k.Restore = func() { once.Do(func() { k.ioctl(syscall.TCSETS, &k.before) }) }
 	go k.read() // for as long as the process lives: a read of a terminal can't be called off
 	return k
 }
 
-func (k *keys) read() {
+func (k *Keys) read() {
 	var b [1]byte
 	for {
 		if n, err := syscall.Read(k.fd, b[:]); n != 1 || err != nil && err != syscall.EINTR {
 			return
 		}
-		k.typed <- b[0]
+		k.Typed <- b[0]
 	}
 }
 
-func (k *keys) ioctl(request uintptr, t *syscall.Termios) bool {
+func (k *Keys) ioctl(request uintptr, t *syscall.Termios) bool {
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(k.fd), request, uintptr(unsafe.Pointer(t)))
 	return errno == 0
 }
 
-func (k *keys) foreground() bool {
+func (k *Keys) foreground() bool {
 	var group int32
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(k.fd), syscall.TIOCGPGRP, uintptr(unsafe.Pointer(&group)))
 	return errno == 0 && int(group) == syscall.Getpgrp()

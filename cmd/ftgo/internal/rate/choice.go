@@ -1,37 +1,40 @@
-package main
+// Package rate chooses functions by how often they are called.
+package rate
 
 import (
 	"cmp"
 	"slices"
 )
 
-// rateChoice decides which functions are timed.
+// Choice decides which functions are timed.
 //
 // With a limit those are that are called no more often. Without one the probes of all
 // that are timed may take half of the CPU time that the program uses, and functions that
 // take least of it come first.
-type rateChoice struct {
-	funcs []rated
-	limit float64 // in calls per second; 0 if there is none
-	// seconds is the time since the last look, cpus the CPU time that the program used
+type Choice struct {
+	Funcs []Func
+	Limit float64 // in calls per second; 0 if there is none
+	// Seconds is the time since the last look, CPUs the CPU time that the program used
 	// each second of it.
-	seconds, cpus float64
+	Seconds, CPUs float64
 }
 
-// rated is how often a function is called, and what became of it.
-type rated struct {
-	eligible bool
-	timed    bool
+// Func is how often a function is called, and what became of it.
+type Func struct {
+	Eligible bool // it can be timed
+	Timed    bool
 	// strikes is how often it was timed, and called too often then.
 	strikes int
 	calls   uint64 // so far
 	fresh   uint64 // since the last look
-	cost    float64
-	// tooOften is the rate for which it was left to counting last; 0 if it was not.
-	tooOften float64
+	// Cost is what the probes of a call cost if it is timed, in seconds.
+	Cost float64
+	// TooOften is the rate for which it was left to counting last; 0 if it was not.
+	TooOften float64
 }
 
-func (f *rated) saw(calls uint64) {
+// Saw takes the number of calls so far.
+func (f *Func) Saw(calls uint64) {
 	f.fresh = calls - min(f.calls, calls)
 	f.calls = calls
 }
@@ -44,35 +47,35 @@ const slack = 1.5
 // costs events, and those may be on and off for ever.
 const maxStrikes = 2
 
-func (c *rateChoice) rate(i int) float64 { return float64(c.funcs[i].fresh) / c.seconds }
+func (c *Choice) rate(i int) float64 { return float64(c.Funcs[i].fresh) / c.Seconds }
 
 // load is the share of a CPU that the probes of a function take, if it is timed.
-func (c *rateChoice) load(i int) float64 { return c.rate(i) * c.funcs[i].cost }
+func (c *Choice) load(i int) float64 { return c.rate(i) * c.Funcs[i].Cost }
 
 // budget is the share of a CPU that all probes may take.
-func (c *rateChoice) budget() float64 { return c.cpus / 2 }
+func (c *Choice) budget() float64 { return c.CPUs / 2 }
 
-// tooHot are the timed functions that are to be left to counting.
-func (c *rateChoice) tooHot() map[int]bool {
+// TooHot are the timed functions that are to be left to counting.
+func (c *Choice) TooHot() map[int]bool {
 	hot := make(map[int]bool)
 	leave := func(i int) {
 		hot[i] = true
-		c.funcs[i].strikes++
-		c.funcs[i].tooOften = c.rate(i)
+		c.Funcs[i].strikes++
+		c.Funcs[i].TooOften = c.rate(i)
 	}
 	var sum float64
 	var timed []int
-	for i := range c.funcs {
-		if !c.funcs[i].timed {
+	for i := range c.Funcs {
+		if !c.Funcs[i].Timed {
 			continue
 		}
-		if c.limit > 0 && c.rate(i) > slack*c.limit {
+		if c.Limit > 0 && c.rate(i) > slack*c.Limit {
 			leave(i)
 		}
 		timed = append(timed, i)
 		sum += c.load(i)
 	}
-	if c.limit > 0 || sum <= slack*c.budget() {
+	if c.Limit > 0 || sum <= slack*c.budget() {
 		return hot
 	}
 	slices.SortFunc(timed, func(a, b int) int { return cmp.Compare(c.load(b), c.load(a)) })
@@ -90,34 +93,34 @@ func (c *rateChoice) tooHot() map[int]bool {
 // too hot: it gets events of its own with its like, since others go with it then.
 const warmShare = 0.02
 
-// pick chooses functions to be timed that are not and that were called since the last
+// Pick chooses functions to be timed that are not and that were called since the last
 // look, at most so many; more says that there are others. The functions that are called
 // too often are noted.
-func (c *rateChoice) pick(most int) (funcs []int, more bool) {
+func (c *Choice) Pick(most int) (funcs []int, more bool) {
 	var called []int
 	left := c.budget()
-	for i := range c.funcs {
-		f := &c.funcs[i]
+	for i := range c.Funcs {
+		f := &c.Funcs[i]
 		switch {
-		case f.timed:
+		case f.Timed:
 			left -= c.load(i)
-		case f.eligible && f.strikes < maxStrikes && f.fresh > 0:
+		case f.Eligible && f.strikes < maxStrikes && f.fresh > 0:
 			called = append(called, i)
 		}
 	}
 	slices.SortStableFunc(called, func(a, b int) int { return cmp.Compare(c.load(a), c.load(b)) })
 	var warm, cold []int
 	for _, i := range called {
-		f := &c.funcs[i]
-		share := c.rate(i) / c.limit
-		if c.limit == 0 {
+		f := &c.Funcs[i]
+		share := c.rate(i) / c.Limit
+		if c.Limit == 0 {
 			share = c.load(i) / c.budget()
 			left -= c.load(i)
 		}
-		f.tooOften = 0
+		f.TooOften = 0
 		switch {
-		case c.limit > 0 && share > 1, c.limit == 0 && left < 0:
-			f.tooOften = c.rate(i)
+		case c.Limit > 0 && share > 1, c.Limit == 0 && left < 0:
+			f.TooOften = c.rate(i)
 		case share > warmShare:
 			warm = append(warm, i)
 		default:

@@ -1,10 +1,9 @@
-package main
+package loader
 
 import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -88,7 +87,7 @@ func loaderCache(paths ...string) []byte {
 	return append(cache, strs...)
 }
 
-func TestResolveBinary(t *testing.T) {
+func TestFind(t *testing.T) {
 	root := fakeRoot(t)
 	t.Chdir(t.TempDir())
 	write(t, "here", "\x7fELF")
@@ -155,10 +154,10 @@ func TestResolveBinary(t *testing.T) {
 	}
 }
 
-// TestResolveBinaryHere asks for the C library of this very machine.
-func TestResolveBinaryHere(t *testing.T) {
+// TestFindHere asks for the C library of this very machine.
+func TestFindHere(t *testing.T) {
 	t.Chdir(t.TempDir())
-	path, err := resolveBinary("libc.so.6", 0)
+	path, err := Find("libc.so.6", 0)
 	if err != nil {
 		t.Skipf("no glibc: %v", err)
 	}
@@ -177,14 +176,4 @@ func FuzzLoaderCache(f *testing.F) {
 			}
 		}
 	})
-}
-
-// TestSlashIsNoLibrary: with -p the first FUNC may name a library, but not if it is a
-// function of a package with a path.
-func TestSlashIsNoLibrary(t *testing.T) {
-	names := []string{"github.com/ftgo/ftgo/cmd/ftgo.fib", "github.com/ftgo/ftgo/cmd/ftgo.sleep"}
-	r := ftgo(t, append([]string{"probe", "--dry-run", "-p", strconv.Itoa(os.Getpid())}, names...)...)
-	if r.code != 0 || !strings.HasPrefix(r.stdout, "p:ftgo/e0_") {
-		t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
-	}
 }

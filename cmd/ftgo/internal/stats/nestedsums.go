@@ -1,4 +1,4 @@
-package main
+package stats
 
 import (
 	"maps"
@@ -19,25 +19,28 @@ func keyOfGoroutine(c *parse.Call) goroutineKey {
 	return goroutineKey{pid: c.PID, tid: c.TID}
 }
 
-// nestedSums add up the latencies of calls by the depth they were made at, until the call
+// NestedSums add up the latencies of calls by the depth they were made at, until the call
 // that they were nested in ends.
-type nestedSums struct {
+type NestedSums struct {
 	of map[goroutineKey]*[]int64
 	// last is what was looked up last, most often to be looked up again.
 	lastKey goroutineKey
 	last    *[]int64
 }
 
+// NewNestedSums returns sums of nothing.
+func NewNestedSums() NestedSums { return NestedSums{of: make(map[goroutineKey]*[]int64)} }
+
 // find returns the sums of a goroutine, nil if there are none.
-func (n *nestedSums) find(key goroutineKey) *[]int64 {
+func (n *NestedSums) find(key goroutineKey) *[]int64 {
 	if n.last == nil || n.lastKey != key {
 		n.lastKey, n.last = key, n.of[key]
 	}
 	return n.last
 }
 
-// add notes a call that was nested in depth others.
-func (n *nestedSums) add(c *parse.Call, ns int64) {
+// Add notes a call that was nested in depth others.
+func (n *NestedSums) Add(c *parse.Call, ns int64) {
 	if c.Depth == 0 {
 		return
 	}
@@ -54,9 +57,9 @@ func (n *nestedSums) add(c *parse.Call, ns int64) {
 	(*sums)[c.Depth] += ns
 }
 
-// take returns the sum of the calls that were nested in one that has ended, and forgets
+// Take returns the sum of the calls that were nested in one that has ended, and forgets
 // them.
-func (n *nestedSums) take(c *parse.Call) (sum int64) {
+func (n *NestedSums) Take(c *parse.Call) (sum int64) {
 	if c.Nested+c.NestedStepped == 0 {
 		return 0
 	}
@@ -73,8 +76,8 @@ func (n *nestedSums) take(c *parse.Call) (sum int64) {
 	return sum
 }
 
-// forget drops the sums of processes that have ended.
-func (n *nestedSums) forget(ended map[int]bool) {
+// Forget drops the sums of processes that have ended.
+func (n *NestedSums) Forget(ended map[int]bool) {
 	maps.DeleteFunc(n.of, func(key goroutineKey, _ *[]int64) bool { return ended[key.pid] })
 	n.last = nil
 }

@@ -1,4 +1,4 @@
-package main
+package process
 
 import (
 	"fmt"
@@ -12,25 +12,26 @@ import (
 // kernel's own clock.
 const cpuTick = 10 * time.Millisecond
 
-// busyTimes follow the CPU time of processes.
-type busyTimes struct {
+// BusyTimes follow the CPU time of processes.
+type BusyTimes struct {
 	pids   []int       // of -p; none is all that execute the file
 	binary os.FileInfo // nil if it can't be told
 	last   map[int]time.Duration
 }
 
-func newBusyTimes(pids []int, binary string) *busyTimes {
-	b := &busyTimes{pids: pids}
+// NewBusyTimes follows some processes, or all that execute a file.
+func NewBusyTimes(pids []int, binary string) *BusyTimes {
+	b := &BusyTimes{pids: pids}
 	if info, err := os.Stat(binary); err == nil {
 		b.binary = info
 	}
-	b.since()
+	b.Since()
 	return b
 }
 
-// since is the CPU time that the processes have used since it was asked last, rounded up.
+// Since is the CPU time that the processes have used since it was asked last, rounded up.
 // known is false if no process was found: the file may be a library.
-func (b *busyTimes) since() (used time.Duration, known bool) {
+func (b *BusyTimes) Since() (used time.Duration, known bool) {
 	now := make(map[int]time.Duration)
 	for _, pid := range b.processes() {
 		t, err := cpuTime(pid)
@@ -44,14 +45,14 @@ func (b *busyTimes) since() (used time.Duration, known bool) {
 	return used, len(now) > 0
 }
 
-func (b *busyTimes) processes() []int {
+func (b *BusyTimes) processes() []int {
 	if len(b.pids) > 0 {
 		return b.pids
 	}
 	if b.binary == nil {
 		return nil
 	}
-	return processesOf(b.binary)
+	return Running(b.binary)
 }
 
 // cpuTime is the time a process has used, all of its threads together: utime and stime

@@ -1,0 +1,82 @@
+package process
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestReadStat: a name may look like the fields behind it.
+func TestReadStat(t *testing.T) {
+	const comm = "/proc/self/comm"
+	before, err := os.ReadFile(comm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.WriteFile(comm, before, 0)
+	for _, name := range []string{"plain", ") Z 1 1 (", "a) (b", "x\ny"} {
+		if err := os.WriteFile(comm, []byte(name), 0); err != nil {
+			t.Fatal(err)
+		}
+		if stat, alive := ReadStat(os.Getpid()); !alive || stat.Parent != os.Getppid() || stat.Started == 0 {
+			t.Errorf("%q: %+v, alive %v", name, stat, alive)
+		}
+		if _, err := cpuTime(os.Getpid()); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// TestEnded: one that nobody has waited for yet does not live, either.
+func TestEnded(t *testing.T) {
+	cmd := exec.Command("sleep", "1000")
+	if err := cmd.Start(); err != nil {
+		t.Skip(err)
+	}
+	pid := cmd.Process.Pid
+	if stat, alive := ReadStat(pid); !alive || stat.Parent != os.Getpid() {
+		t.Errorf("%+v, alive %v", stat, alive)
+	}
+	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); Alive(pid); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it has ended, and lives")
+		}
+	}
+	cmd.Wait()
+	if Alive(pid) {
+		t.Error("it is gone, and lives")
+	}
+}
+
+func TestRunning(t *testing.T) {
+	exe, err := os.Stat(Exe(os.Getpid()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pids := Running(exe); !slices.Contains(pids, os.Getpid()) {
+		t.Errorf("processes %v, without %d", pids, os.Getpid())
+	}
+	all, err := All()
+	if err != nil || !slices.Contains(all, os.Getpid()) || !slices.Contains(all, 1) {
+		t.Errorf("processes %v, %v", all, err)
+	}
+}
+
+func TestBusyTimes(t *testing.T) {
+	for name, b := range map[string]*BusyTimes{"by number": NewBusyTimes([]int{os.Getpid()}, ""), "by file": NewBusyTimes(nil, Exe(os.Getpid()))} {
+		for start := time.Now(); time.Since(start) < 50*time.Millisecond; {
+		}
+		if used, known := b.Since(); !known || used < cpuTick {
+			t.Errorf("%s: %v, known %v", name, used, known)
+		}
+	}
+	if used, known := NewBusyTimes(nil, "/none").Since(); known || used != 0 {
+		t.Errorf("of no file: %v, known %v", used, known)
+	}
+}
