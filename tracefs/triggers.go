@@ -1,6 +1,7 @@
 package tracefs
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -126,20 +127,21 @@ func (f *FS) removeSynthetic(name string) error {
 
 // sweepTriggers is removeTriggers for an instance whose owner is no more, as far as that can
 // be seen: whoever holds its pipe open still uses it (which kernels before 6.1 do not tell).
+//
+// The pipe is held open here, too, as long as triggers are read: that keeps the instance. To
+// read a trigger file while somebody else removes it crashes Linux 6.1.192 (trigger_start in
+// kernel/trace/trace_events_trigger.c follows the freed event).
 func (f *FS) sweepTriggers(session string) error {
-	set, err := f.sessionTriggers(session)
-	if err != nil || len(set) == 0 {
-		return err
-	}
 	file := f.path("instances", session, "trace_pipe")
 	for until := time.Now().Add(patienceWithOthers); ; time.Sleep(10 * time.Millisecond) {
 		fd, err := f.ops.Pipe(file)
 		switch {
 		case err == nil:
-			if err := unix.Close(fd); err != nil {
-				return refused("close", file, err)
+			err = f.removeTriggers(session)
+			if cerr := unix.Close(fd); cerr != nil {
+				err = errors.Join(err, refused("close", file, cerr))
 			}
-			return f.removeTriggers(session)
+			return err
 		case isGone(err):
 			return nil // another sweeper was faster
 		case !isBusy(err) || time.Now().After(until):
