@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -160,7 +161,10 @@ func TestKernelWrittenWhileProbed(t *testing.T) {
 			if out, err := exec.Command("cp", exact, path).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			nothingOf(t, f, p.Process.Pid)
+			// Its second session, which measures costs on ftgo itself, may still be ending.
+			if left, err := filepath.Glob(fmt.Sprintf("%s/events/ftgo_%d_*_1", f.Dir(), p.Process.Pid)); err != nil || len(left) > 0 {
+				t.Errorf("written while probed: %q, %v", left, err)
+			}
 			got, err := exec.Command(path).Output()
 			if err != nil || readBooks(t, string(got)).Checksum != readBooks(t, string(want)).Checksum {
 				t.Errorf("the program that was written over it: %v\n%s", err, got)
@@ -168,6 +172,7 @@ func TestKernelWrittenWhileProbed(t *testing.T) {
 			if code := p.end(t); code != exitFailed || !strings.HasSuffix(p.err.String(), "ftgo: "+path+": somebody writes to it: the probes were removed, which would be in wrong places\n") {
 				t.Errorf("status %d\n%s", code, p.err.String())
 			}
+			nothingOf(t, f, p.Process.Pid)
 			// What was seen until then is there.
 			if n := callsSeen(t, args[0], p.out.String())["main.leaf"]; n != 1009 {
 				t.Errorf("%d calls, want 1009\n%s", n, p.out.String())

@@ -160,8 +160,9 @@ func (b *bench) endure(w *bytes.Buffer, args []string) error {
 	return nil
 }
 
-// window is how long events are counted, after a while to get going.
-func (b *bench) window() time.Duration { return pick(b, 3*time.Second, 500*time.Millisecond) }
+// window is how long events are counted, after a while to get going: CPU times come in
+// ticks of 10 ms, and one that reads 100,000 events a second uses few.
+func (b *bench) window() time.Duration { return pick(b, 8*time.Second, 500*time.Millisecond) }
 
 // settle is how long it takes until a ring buffer is full, in a full run.
 func (b *bench) settle() time.Duration { return pick(b, time.Second, 300*time.Millisecond) }
