@@ -90,7 +90,8 @@ func (v readyFD) tell() error {
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("tell that the probes are armed (--ready-fd %d): %w", v, err)
+		// Not %w: that nobody reads it is no end like that of ftgo ... | head.
+		return fmt.Errorf("tell that the probes are armed (--ready-fd %d): %v", v, err)
 	}
 	return nil
 }

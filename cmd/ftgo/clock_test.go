@@ -60,7 +60,7 @@ func TestReportClockJumps(t *testing.T) {
 				text = strings.Replace(text, c.from, c.to, 1)
 			}
 			for _, as := range []string{"probe", "trace"} {
-				r := reported(t, text, "--as", as, "--hist")
+				r := reported(t, text, shownAs(as)...)
 				if r.code != 0 || !strings.Contains(r.stdout, c.longest) || negative.MatchString(r.stdout) {
 					t.Errorf("--as %s: status %d, want %s\n%s%s", as, r.code, c.longest, r.stdout, r.stderr)
 				}

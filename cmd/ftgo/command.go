@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"runtime/debug"
 	"strings"
 )
@@ -12,25 +13,26 @@ import (
 // command is one subcommand.
 type command struct {
 	name, summary string
+	probes        bool // it changes the kernel, and so must not just be ended
 	run           func(ctx context.Context, e *env, args []string) error
 }
 
 // commands in the order of the help text.
 func commands() []command {
 	return []command{
-		{"probe", "calls, rate and latency of functions", probe},
-		{"count", "calls only, the cheapest way", count},
-		{"trace", "a line for each call: arguments, results, latency", trace},
-		{"watch", "package variables, as they change", watch},
-		{"list", "what can be probed, and where", list},
-		{"script", "a shell script that records calls where there is no ftgo", script},
-		{"report", "what probe, count and trace would have shown of a recording", replay},
-		{"demo", "probe a workload built into ftgo itself", demo},
-		{"doctor", "does it work here? what is missing, what does a probe cost?", doctor},
-		{"clean", "remove what killed runs left in the kernel", clean},
-		{"completion", "what makes bash, zsh or fish complete names", completion},
-		{"version", "print the version", version},
-		{"help", "this text, or that of one command", helpCommand},
+		{"probe", "calls, rate and latency of functions", true, probe},
+		{"count", "calls only, the cheapest way", true, count},
+		{"trace", "a line for each call: arguments, results, latency", true, trace},
+		{"watch", "package variables, as they change", true, watch},
+		{"list", "what can be probed, and where", false, list},
+		{"script", "a shell script that records calls where there is no ftgo", false, script},
+		{"report", "what probe, count and trace would have shown of a recording", false, replay},
+		{"demo", "probe a workload built into ftgo itself", true, demo},
+		{"doctor", "does it work here? what is missing, what does a probe cost?", true, doctor},
+		{"clean", "remove what killed runs left in the kernel", true, clean},
+		{"completion", "what makes bash, zsh or fish complete names", false, completion},
+		{"version", "print the version", false, version},
+		{"help", "this text, or that of one command", false, helpCommand},
 	}
 }
 
@@ -85,10 +87,15 @@ func version(_ context.Context, e *env, args []string) error {
 		}
 		return usage("version takes no arguments")
 	}
-	v, goVersion := release, "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		v, goVersion = cmp.Or(release, info.Main.Version), info.GoVersion
-	}
-	_, err := fmt.Fprintf(e.stdout, "ftgo %s (%s)\n", v, goVersion)
+	_, err := fmt.Fprintf(e.stdout, "ftgo %s (%s)\n", releaseName(), runtime.Version())
 	return err
+}
+
+// releaseName is the version of this ftgo.
+func releaseName() string {
+	v := release
+	if info, ok := debug.ReadBuildInfo(); ok {
+		v = cmp.Or(v, info.Main.Version)
+	}
+	return cmp.Or(v, "unknown")
 }

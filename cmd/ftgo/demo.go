@@ -3,13 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
-
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
-const aboutDemo = `usage: ftgo demo [-o FORMAT]
+const aboutDemo = `usage: ftgo demo [flags]
 
 Runs a small workload, which is built into ftgo, as a program of its own and probes
 its functions: fib (recursion), parseList (below a microsecond), sleep (5 ms), recovers (a
@@ -24,12 +21,6 @@ func demo(ctx context.Context, e *env, args []string) error {
 		_, err := fmt.Fprintln(e.stdout, runWorkload())
 		return err
 	}
-	for _, a := range args {
-		if a == "-h" || a == "--help" {
-			_, err := io.WriteString(e.stdout, aboutDemo)
-			return err
-		}
-	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -43,8 +34,5 @@ func demo(ctx context.Context, e *env, args []string) error {
 	if o.binary != self {
 		return usage("demo: %s: BINARY, FUNC and PROGRAM are its own (see ftgo demo -h)", o.binary)
 	}
-	if o.inKernel {
-		return inKernel(ctx, e, o)
-	}
-	return observe(ctx, e, o, uprobe.Latency, newReport(e, o, uprobe.Latency))
+	return probeCalls(ctx, e, o)
 }

@@ -46,6 +46,9 @@ func doctor(ctx context.Context, e *env, args []string) error {
 		_, err := io.WriteString(e.stdout, aboutDoctor+fs.FlagUsages())
 		return err
 	}
+	if format == render.Folded || format == render.Pprof || format == render.Chrome {
+		return usage("doctor: -o %s: table, json, csv or tsv", format)
+	}
 	if fs.NArg() > 0 {
 		return usage("doctor takes no arguments but flags")
 	}

@@ -98,5 +98,5 @@ func isKernelRefusal(err error) bool {
 	if errors.As(err, &path) && path.Op == "mkdir" {
 		denied = true // a kernel that is locked down says EINVAL
 	}
-	return errors.As(err, &probe) || denied && errors.As(err, &path) && strings.Contains(path.Path, "/tracing")
+	return errors.As(err, &probe) || denied && errors.As(err, &path) && strings.HasPrefix(path.Path, "/sys/kernel/")
 }

@@ -174,9 +174,16 @@ func (o *options) define(e *env, fs *pflag.FlagSet, groups flagGroup) {
 		fs.IntSliceVarP(&o.pids, "pid", "p", nil, "only process `PID`, whose executable BINARY then is; repeatable")
 		o.defineFollowing(fs)
 		fs.VarP(seconds{&o.duration}, "duration", "d", "end after that many `SECONDS`, or 100ms, 2m")
-		fs.VarP(seconds{&o.interval}, "interval", "i", "print a table every so many `SECONDS`; on a terminal it is redrawn, s sorts, p pauses, q quits")
+		every := "print a table every so many `SECONDS`; on a terminal it is redrawn, s sorts, p pauses, q quits"
+		if groups&watchFlags != 0 {
+			every = "look every so many `SECONDS` (default 1, without --at)"
+		}
+		fs.VarP(seconds{&o.interval}, "interval", "i", every)
 		fs.Uint64VarP(&o.calls, "calls", "n", 0, "end after `N` calls")
 		fs.IntVarP(&o.top, "top", "t", 0, "show only the `N` functions with most calls")
+		// They are known to who knows probe, and refused with a word.
+		fs.Lookup("interval").Hidden = groups&traceFlags != 0
+		fs.Lookup("top").Hidden = groups&(traceFlags|watchFlags) != 0
 	}
 	if groups&watchFlags == 0 {
 		o.defineMatching(fs)

@@ -115,7 +115,7 @@ func inKernel(ctx context.Context, e *env, o *options) (err error) {
 		fmt.Fprint(e.stderr, k.definitions())
 	}
 	if o.format == render.Table && o.interval > 0 && terminal.Is(out) {
-		k.screen = render.NewScreen(out)
+		k.screen = newScreen(out)
 	}
 	lost, err := k.run(ctx, fsys)
 	if err == nil && o.limited && lost > o.maxLost {

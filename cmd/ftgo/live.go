@@ -56,8 +56,7 @@ const trendLength = 12
 
 // newLive draws on a terminal. Keys are read unless they are meant for PROGRAM.
 func newLive(out io.Writer, o *options, options render.Options) *live {
-	l := &live{out: out, screen: render.NewScreen(out), options: options, top: o.top}
-	l.screen.Plain = os.Getenv("NO_COLOR") != ""
+	l := &live{out: out, screen: newScreen(out), options: options, top: o.top}
 	if !o.perPID { // trends are of functions
 		l.options.Trends = make(map[string][]float64)
 	}
@@ -65,6 +64,13 @@ func newLive(out io.Writer, o *options, options render.Options) *live {
 		l.keys = terminal.ReadKeys(os.Stdin)
 	}
 	return l
+}
+
+// newScreen is for a table that is drawn over the one before.
+func newScreen(out io.Writer) *render.Screen {
+	screen := render.NewScreen(out)
+	screen.Plain = os.Getenv("NO_COLOR") != ""
+	return screen
 }
 
 // close gives the keys back.

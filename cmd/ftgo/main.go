@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -92,6 +94,9 @@ func (e *env) dispatch(ctx context.Context, args []string) error {
 	}
 	for _, c := range commands() {
 		if c.name == args[0] {
+			if !c.probes {
+				signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // there is nothing to remove
+			}
 			return c.run(ctx, e, args[1:])
 		}
 	}

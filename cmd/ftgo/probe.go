@@ -33,7 +33,9 @@ const aboutCount = `usage: ftgo count [flags] BINARY FUNC... [-- PROGRAM ARGS...
        ftgo count [flags] -p PID FUNC...
 
 Counts calls of functions. The kernel does the counting: nothing is recorded, and
-nothing can be lost.
+nothing can be lost. It knows no processes, though: where -p, --fork, --comm or
+--per-pid ask for some of them, and before Linux 6.12, hits are recorded, and what is
+lost of them is told.
 `
 
 func probe(ctx context.Context, e *env, args []string) error {
@@ -41,6 +43,11 @@ func probe(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
+	return probeCalls(ctx, e, o)
+}
+
+// probeCalls is probe, once its arguments are read.
+func probeCalls(ctx context.Context, e *env, o *options) error {
 	if (o.stack > 0 || len(o.with) > 0) && o.maxRate.perSecond > 0 {
 		return usage("probe: --stack and --with take all calls: not with --max-rate")
 	}
@@ -378,7 +385,7 @@ func (r *report) final(t *tracing, funcs []stats.Function, summary stats.Summary
 		return cmp.Or(r.env.footer(all, summary), r.opt.auto.failing.check(all)) // rows of totals among those of intervals would be counted twice
 	}
 	if r.format == render.Folded || r.format == render.Pprof {
-		return errors.Join(r.writeStacks(t), render.Footer(r.env.stderr, all, summary))
+		return cmp.Or(r.writeStacks(t), r.env.footer(all, summary), r.opt.auto.failing.check(all))
 	}
 	if err := r.write(t, rows); err != nil {
 		return err

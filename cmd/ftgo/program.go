@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 )
 
 // program is the PROGRAM that is run under probes.
@@ -26,7 +28,8 @@ func (o *options) findProgram(e *env) (*program, error) {
 	}
 	cmd := exec.Command(path, o.program[1:]...)
 	cmd.Args[0] = o.program[0]
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, e.stderr, e.stderr
+	talk := terminal.File(e.stderr)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, talk, talk
 	if o.outFile != "" {
 		cmd.Stdout = e.stdout
 	}

@@ -21,6 +21,8 @@ type recordedOptions struct {
 	binary string
 	// replays: it is report. filters: of --where the kernel has done nothing.
 	replays, filters bool
+	// flags are those that were given.
+	flags []string
 }
 
 // commandValue is the flag value of --as.
@@ -97,8 +99,16 @@ func (o *options) defineReport(fs *pflag.FlagSet) {
 	o.signatures = true
 }
 
+// commandsOf are the commands that a flag of report means something to, if not to all.
+var commandsOf = map[string][]string{
+	"hist": {"probe"}, "top": {"probe", "count"}, "fail-if": {"probe", "count"},
+	"calls": {"trace"}, "where": {"trace"}, "errors": {"trace"}, "min": {"trace"}, "goid": {"trace"}, "tree": {"trace"}, "depth": {"trace"},
+	"begins": {"trace"}, "start-order": {"trace"}, "timestamp": {"trace"}, "format-names": {"trace"}, "format": {"trace"},
+}
+
 // recordingFile is the one argument of report.
 func (o *options) recordingFile(fs *pflag.FlagSet) error {
+	fs.Visit(func(f *pflag.Flag) { o.recorded.flags = append(o.recorded.flags, f.Name) })
 	words := fs.Args()
 	if len(words) != 1 {
 		return usage("report: takes one FILE, or - for standard input (see ftgo report -h)")

@@ -138,6 +138,11 @@ func replayed(e *env, o *options, rec *parse.Recording) (t *tracing, err error) 
 // showable refuses what was not recorded.
 func (o *options) showable(rec *parse.Recording) error {
 	mode, as := rec.Plan.Mode, o.recorded.as
+	for _, name := range o.recorded.flags {
+		if of := commandsOf[name]; of != nil && !slices.Contains(of, as) {
+			return usage("report: --%s is for --as %s", name, strings.Join(of, " and "))
+		}
+	}
 	switch {
 	case !slices.Contains(recordable, rec.About.Command):
 		return fmt.Errorf("read recording: of command %q", rec.About.Command)
@@ -145,8 +150,6 @@ func (o *options) showable(rec *parse.Recording) error {
 		return usage("report: --as %s: only calls' begins were recorded, with script --as %s", as, rec.About.Command)
 	case mode == uprobe.Count && len(o.pids) > 0:
 		return usage("report: -p: the kernel has counted the calls of all processes together")
-	case as != "trace" && o.trace.where != "" && rec.About.Command != "trace":
-		return usage("report: --where is for --as trace")
 	case (o.format == render.Folded || o.format == render.Pprof) && (as != "probe" || rec.Plan.Stack == 0):
 		return usage("report: -o %s is for callers: record with script --stack", o.format)
 	case o.format == render.Chrome && (as != "trace" || o.trace.startOrder):

@@ -109,7 +109,7 @@ func TestReportForged(t *testing.T) {
 					}
 					var before, after runtime.MemStats
 					runtime.ReadMemStats(&before)
-					r := reported(t, text, "--as", as, "-o", format, "-T", "--hist")
+					r := reported(t, text, append(shownAs(as), "-o", format)...)
 					runtime.ReadMemStats(&after)
 					if used, most := after.TotalAlloc-before.TotalAlloc, 30*uint64(len(text))+(16<<20); used > most {
 						t.Errorf("--as %s -o %s took %d KB for a recording of %d", as, format, used>>10, len(text)>>10)

@@ -46,6 +46,10 @@ func TestReport(t *testing.T) {
 		{nil, "main.f        1    1.00  500ms", 0},
 		{[]string{"--as", "count"}, "main.f        1    1.00", 0},
 		{[]string{"--as", "trace"}, "   500ms  pid 7 goroutine 1  main.f()\n", 0},
+		{[]string{"--as", "trace", "--hist"}, "", exitUsage},
+		{[]string{"--as", "count", "--min", "1"}, "", exitUsage},
+		{[]string{"--errors"}, "", exitUsage},
+		{[]string{"--as", "trace", "--fail-if", "calls > 0"}, "", exitUsage},
 		{[]string{"--as", "trace", "-T"}, "500ms  pid 7 goroutine 1  main.f()\n", 0},
 		{[]string{"--as", "trace", "-o", "json"}, `"time":"2001-09-09T`, 0},
 		{[]string{"--as", "trace", "--min", "0.6"}, "", 0},
@@ -86,11 +90,16 @@ func TestReportHostile(t *testing.T) {
 		text := strings.ReplaceAll(madeUp, c.from, c.to)
 		for _, as := range []string{"probe", "count", "trace"} {
 			for _, format := range []string{"table", "json", "csv"} {
-				r := reported(t, text, "--as", as, "-o", format, "--hist", "-T")
+				r := reported(t, text, append(shownAs(as), "-o", format)...)
 				if strings.Contains(r.stdout+r.stderr, "\x1b") || c.want != "" && (r.code == 0 || !strings.Contains(r.stderr, c.want)) {
 					t.Errorf("%s: --as %s -o %s: status %d\n%q\n%q", c.name, as, format, r.code, r.stdout, r.stderr)
 				}
 			}
 		}
 	}
+}
+
+// shownAs are flags of report by which what can be shown is.
+func shownAs(as string) []string {
+	return append([]string{"--as", as}, map[string][]string{"probe": {"--hist"}, "trace": {"-T"}}[as]...)
 }

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -164,13 +162,4 @@ func (t *tracing) about(path string, size int64, sum string) ([]byte, error) {
 func (t *tracing) nonce() string {
 	_, nonce, _ := strings.Cut(t.plan.Events[0].Name, "_")
 	return nonce
-}
-
-// releaseName is the version of this ftgo.
-func releaseName() string {
-	v := release
-	if info, ok := debug.ReadBuildInfo(); ok {
-		v = cmp.Or(v, info.Main.Version)
-	}
-	return cmp.Or(v, "unknown")
 }

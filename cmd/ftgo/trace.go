@@ -81,6 +81,8 @@ type callLines struct {
 type funcLines struct {
 	note   string
 	filter *funcFilter
+	// errorBeside: the last result is fetched for --errors, and not shown.
+	errorBeside bool
 }
 
 func newCallLines(e *env, o *options) (*callLines, error) {
@@ -248,8 +250,14 @@ func (v *callLines) line(c *parse.Call, ended bool) (line *render.CallLine, ok b
 		shown := len(values) - len(fl.filter.atReturn)
 		line.Results, seen.ret = values[:shown], values[shown:]
 	}
-	if o.errors && ended && !isError(line.Results) {
-		return nil, false
+	if o.errors && ended {
+		results := line.Results
+		if fl.errorBeside {
+			results = seen.ret
+		}
+		if !isError(results) {
+			return nil, false
+		}
 	}
 	if v.where != nil {
 		switch fl.filter.rest.Eval(&seen) {

@@ -164,6 +164,18 @@ func TestKernelTraceWhere(t *testing.T) {
 	}
 }
 
+// TestKernelTraceErrorsBeside: --errors goes by the last result, shown or not.
+func TestKernelTraceErrorsBeside(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "lookup")
+	for _, args := range [][]string{{target, "main.lookup(n, found)"}, {"--format", "k=%q", "key", target, "main.lookup"}} {
+		r := ftgo(t, append(append([]string{"trace", "--errors"}, args...), "--", target, "-n", "1007")...)
+		if n := strings.Count(r.stdout, "\n"); r.code != 0 || n != 7 {
+			t.Errorf("%q: status %d, %d calls with an error, want 7\n%s%s", args, r.code, n, r.stdout, r.stderr)
+		}
+	}
+}
+
 // TestKernelTraceCrowd: what does not fit in an event is left out, and said; the rest of
 // the functions is not the worse for it.
 func TestKernelTraceCrowd(t *testing.T) {

@@ -94,6 +94,10 @@ func (v *callLines) values(s *selection, features tracefs.Features) (planValues,
 		if v.opt.trace.entries {
 			return out, nil
 		}
+		if last := len(sig.Results) - 1; v.opt.trace.errors && shownResults != nil && last >= 0 {
+			fl.filter.atReturn = append(fl.filter.atReturn, sig.Results[last].Name)
+			fl.errorBeside = true
+		}
 		if out.Return, err = ret.Capture(shownResults, fl.filter.atReturn); err != nil {
 			return out, &statusError{exitUsage, err}
 		}

@@ -66,12 +66,12 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 	if err != nil {
 		return err
 	}
-	stop := t.env.progress(func() string {
-		return fmt.Sprintf("placing %d probes", t.plan.Probes())
-	})
 	if err := t.kernel.start(t, fsys); err != nil {
 		return err
 	}
+	stop := t.env.progress(func() string {
+		return fmt.Sprintf("placing %d probes", t.plan.Probes())
+	})
 	t.session, err = tracefs.Start(ctx, fsys, t.plan.Target(), t.plan.TraceEvents(), tracefs.Options{
 		BufferKB: t.env.bufferKB, Quiet: t.plan.Mode == uprobe.Count, Features: &t.features, Reader: t.opt.reader, TopLevel: t.opt.force,
 	})
@@ -288,6 +288,7 @@ func (t *tracing) totals(until time.Time) ([]stats.Function, stats.Summary, erro
 		Probes:   t.plan.Probes(), Functions: len(t.plan.Funcs),
 		Seconds:         until.Sub(t.armed).Seconds(),
 		LatencyMeasured: t.plan.Mode == uprobe.Latency,
+		Streamed:        t.plan.Mode != uprobe.Count,
 		Counted:         h.counted, CountFirst: t.plan.CountsFirst(), MaxRate: t.opt.maxRate.perSecond,
 		Clock: t.tally.base.Clock,
 	}
@@ -335,7 +336,7 @@ func (t *tracing) totals(until time.Time) ([]stats.Function, stats.Summary, erro
 func (t *tracing) definitions(group string) string {
 	var b strings.Builder
 	for i := range t.plan.Events {
-		for _, l := range t.plan.Events[i].Definitions(group, t.opt.binary) {
+		for _, l := range t.plan.Events[i].Definitions(group, render.Escape(t.opt.binary)) {
 			b.WriteString(l + "\n")
 		}
 	}

@@ -220,7 +220,7 @@ const gather = 100 * time.Millisecond
 // rest takes the probes out for what is left of the interval once all that is wanted is
 // there.
 func (v *watcher) rest() error {
-	alone := len(v.opt.pids) == 1 || len(v.opt.program) > 0
+	alone := !v.opt.mixed()
 	if v.opt.interval > 0 && !v.paused && len(v.seen) > 0 && (alone || time.Since(v.first) > gather) {
 		v.paused = true
 		if err := v.t.session.Pause(); err != nil {
@@ -255,6 +255,9 @@ func (v *watcher) final(_ *tracing, funcs []stats.Function, summary stats.Summar
 	}
 	if v.opt.format == render.JSON {
 		return render.SummaryJSON(v.out.w, summary)
+	}
+	if summary.Lost > summary.Disarming || summary.Unparsed > 0 || len(summary.Skipped) > 0 {
+		return v.env.footer(nil, summary)
 	}
 	return nil
 }

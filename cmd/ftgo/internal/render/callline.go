@@ -33,9 +33,8 @@ type CallLine struct {
 	Args, Results []capture.Value
 	// Stack are the callers, the innermost first; nil if nobody asked for them.
 	Stack []stats.Location
-	// ArgsNote and ResultsNote say why there are none, or more than these; "" if nothing
-	// is missing.
-	ArgsNote, ResultsNote string
+	// ArgsNote says why there are none, or more than these; "" if nothing is missing.
+	ArgsNote string
 }
 
 // CallOptions say how a [CallWriter] writes calls.
@@ -144,9 +143,6 @@ func (w *CallWriter) appendCallJSON(b []byte, c *CallLine) []byte {
 	}
 	if c.End == "return" {
 		b = appendObject(append(b, `,"results":`...), c.Results)
-		if c.ResultsNote != "" {
-			b = appendStringOf(append(b, `,"results_note":`...), c.ResultsNote)
-		}
 	}
 	if c.Stack != nil {
 		b = appendStackJSON(append(b, `,"stack":`...), c.Stack)
@@ -156,8 +152,9 @@ func (w *CallWriter) appendCallJSON(b []byte, c *CallLine) []byte {
 
 func (w *CallWriter) callRecord(c *CallLine) []string {
 	// Objects: no formula begins with a brace. Of what is not known there is none.
-	object := func(values []capture.Value, note string) string {
-		if len(values) == 0 && note != "" {
+	unknown := len(c.Args) == 0 && c.ArgsNote != ""
+	object := func(values []capture.Value) string {
+		if len(values) == 0 && unknown {
 			return ""
 		}
 		return string(appendObject(nil, values))
@@ -165,12 +162,12 @@ func (w *CallWriter) callRecord(c *CallLine) []string {
 	ns, results := "", ""
 	if c.End == "return" {
 		ns = strconv.FormatInt(c.NS, 10)
-		results = object(c.Results, c.ResultsNote)
+		results = object(c.Results)
 	}
 	record := []string{
 		c.Time.UTC().Format(jsonTime), textCell(c.Function), strconv.FormatUint(c.Goid, 10),
 		strconv.Itoa(c.PID), strconv.Itoa(c.TID), strconv.Itoa(c.CPU), strconv.Itoa(c.Depth), ns, c.End,
-		object(c.Args, c.ArgsNote), results,
+		object(c.Args), results,
 	}
 	if w.o.Sched {
 		record = append(record, splitRecord(c.Split, c.End == "return")...)

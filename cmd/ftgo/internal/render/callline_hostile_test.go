@@ -238,7 +238,7 @@ func TestHostileNames(t *testing.T) {
 		why.Name = s
 		f := capture.Value{Type: typed(s, gotype.Func, 8), Num: 1, Dynamic: s}
 		c := CallLine{
-			Time: callStart, Function: s, Goid: 1, End: "return", ArgsNote: s, ResultsNote: s,
+			Time: callStart, Function: s, Goid: 1, End: "return", ArgsNote: s,
 			Args:    []capture.Value{i, why, unfetched(s), bytesOf, f, structOf(s, named(s, num("int", 1)), named(s, num("int", 2)))},
 			Results: []capture.Value{why},
 		}

@@ -26,12 +26,12 @@ func get() CallLine {
 }
 
 func begin(c CallLine) CallLine {
-	c.NS, c.End, c.Ended, c.Results, c.ResultsNote = 0, "", time.Time{}, nil, ""
+	c.NS, c.End, c.Ended, c.Results = 0, "", time.Time{}, nil
 	return c
 }
 
 func ended(c CallLine, how string) CallLine {
-	c.NS, c.End, c.Results, c.ResultsNote = 0, how, nil, ""
+	c.NS, c.End, c.Results = 0, how, nil
 	return c
 }
 
@@ -46,9 +46,9 @@ func calls() []CallLine {
 		NS:   812, End: "return",
 		Results: []capture.Value{named("n", ints(100, 128, 1, 2)), named("err", errorString(str("not\nfound")))},
 	}
-	asm := CallLine{Time: callStart, Function: "runtime.memmove", TID: 99, PID: 4711, NS: 95, End: "return", ArgsNote: "no debug information", ResultsNote: "no debug information"}
+	asm := CallLine{Time: callStart, Function: "runtime.memmove", TID: 99, PID: 4711, NS: 95, End: "return", ArgsNote: "no debug information"}
 	half := get()
-	half.ArgsNote, half.ResultsNote = "2 more do not fit", "1 more does not fit"
+	half.ArgsNote = "2 more do not fit"
 	single := get()
 	single.Results = single.Results[:1]
 	recursion := ended(get(), "open")
@@ -118,7 +118,7 @@ func TestCallText(t *testing.T) {
 	one := get()
 	one.Results = one.Results[1:]
 	noted := none
-	noted.ArgsNote, noted.ResultsNote = "assembly", "assembly"
+	noted.ArgsNote = "assembly"
 	long := get()
 	long.NS = math.MaxInt64
 	for _, test := range []struct {
@@ -133,7 +133,7 @@ func TestCallText(t *testing.T) {
 		{"nothing in, nothing out", CallOptions{}, none, `  12.3µs  goroutine 1  main.get()`},
 		{"end of one without results", CallOptions{TwoLines: true}, none, `< goroutine 1 main.get 12.3µs`},
 		{"one result", CallOptions{}, one, `  12.3µs  goroutine 1  main.get(key="bob", n=3) = nil`},
-		{"notes", CallOptions{}, noted, `  12.3µs  goroutine 1  main.get(<assembly>) = <assembly>`},
+		{"note", CallOptions{}, noted, `  12.3µs  goroutine 1  main.get(<assembly>)`},
 		{"longest latency", CallOptions{}, long, `  2.56Mh  goroutine 1  main.get(key="bob", n=3) = ("hi bob", nil)`},
 		{"unwound", CallOptions{}, ended(get(), "unwound"), `       -  goroutine 1  main.get(key="bob", n=3) = unwound`},
 		{"unwound, end", CallOptions{TwoLines: true}, ended(get(), "unwound"), `< goroutine 1 main.get = unwound`},

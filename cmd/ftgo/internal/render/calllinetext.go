@@ -94,9 +94,6 @@ func appendResults(b []byte, c *CallLine) []byte {
 		return append(append(b, " = "...), c.End...)
 	}
 	n := len(c.Results)
-	if c.ResultsNote != "" {
-		n++
-	}
 	if n == 0 {
 		return b
 	}
@@ -109,12 +106,6 @@ func appendResults(b []byte, c *CallLine) []byte {
 			b = append(b, ", "...)
 		}
 		b = appendText(b, &c.Results[i])
-	}
-	if c.ResultsNote != "" {
-		if n > 1 {
-			b = append(b, ", "...)
-		}
-		b = fmt.Appendf(b, "<%s>", Escape(c.ResultsNote))
 	}
 	if n > 1 {
 		b = append(b, ')')

@@ -41,6 +41,9 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 			line("calls without a latency: %s", strings.Join(ends, ", "))
 		}
 	}
+	if lost := s.Lost - min(s.Disarming, s.Lost); s.Streamed && !s.LatencyMeasured && lost > 0 {
+		line("~ up to %s missing", are(lost, "call"))
+	}
 	leftToCounting(line, rows, s)
 	writeLimits(line, limits(rows, s.Skipped))
 	if s.NetLatency {
@@ -61,6 +64,14 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 	return nil
 }
 
+// are is so many things, with their verb.
+func are(n uint64, thing string) string {
+	if n == 1 {
+		return plural(n, thing) + " is"
+	}
+	return plural(n, thing) + " are"
+}
+
 // hits tells how often the probes were hit and what became of it. Counting alone
 // streams no events, so that there is nothing to deliver or lose.
 func hits(s stats.Summary) string {
@@ -71,10 +82,10 @@ func hits(s stats.Summary) string {
 		b.WriteString(plural(s.Hits, "probe hit"))
 	}
 	fmt.Fprintf(&b, " in %s", Duration(int64(s.Seconds*1e9)))
-	if !s.LatencyMeasured || s.Hits == 0 {
+	if !s.LatencyMeasured && !s.Streamed || s.Hits == 0 {
 		return b.String()
 	}
-	if s.Clock != "" {
+	if s.Clock != "" && s.LatencyMeasured {
 		fmt.Fprintf(&b, " (clock %s)", Escape(s.Clock))
 	}
 	lost := s.Lost - min(s.Disarming, s.Lost)

@@ -75,6 +75,8 @@ type Summary struct {
 	MaxRate float64
 	// LatencyMeasured tells probe (true) from count (false).
 	LatencyMeasured bool
+	// Streamed: hits were recorded, and so may be lost; else the kernel has but counted them.
+	Streamed bool
 }
 
 // Skipped is a function that was selected but could not be probed, and why.

@@ -34,12 +34,17 @@ func Legible(w io.Writer) io.Writer {
 	return plain{render.ASCII(w), file}
 }
 
+// File is what a program may be given to write to what w is: a file, where it is one.
+func File(w io.Writer) io.Writer {
+	if t, ok := w.(plain); ok {
+		return t.file
+	}
+	return w
+}
+
 // Size is 0, 0 for what is no terminal.
 func Size(w io.Writer) (width, height int) {
-	if t, ok := w.(plain); ok {
-		w = t.file
-	}
-	f, ok := w.(*os.File)
+	f, ok := File(w).(*os.File)
 	if !ok {
 		return 0, 0
 	}
