@@ -63,6 +63,9 @@ func (p *Pairer) leaveOpen(of func(pid int) bool) {
 	maps.DeleteFunc(p.assembly, func(key, _ stackKey) bool { return of(key.pid) })
 	maps.DeleteFunc(p.bounds, func(pid int, _ *stackBounds) bool { return of(pid) })
 	maps.DeleteFunc(p.threads, func(key threadKey, _ *thread) bool { return of(key.pid) })
+	if p.sched != nil {
+		p.sched.forget(of)
+	}
 	slices.SortFunc(left, func(a, b Call) int {
 		switch {
 		case a.Start < b.Start:

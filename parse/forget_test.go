@@ -18,6 +18,7 @@ func TestForget(t *testing.T) {
 		},
 	} {
 		plan := testPlan()
+		plan.Sched = true
 		plan.Events[4].Add(uprobe.Place{Kind: uprobe.GoroutineEnd, Addr: 0x5fff, Func: uprobe.ProgramStart})
 		var calls []string
 		p := NewPairer(plan, func(c *Call) { calls = append(calls, fmt.Sprintf("%d %d %v", c.PID, c.Start, c.Outcome)) })
@@ -42,7 +43,7 @@ func TestForget(t *testing.T) {
 			t.Errorf("%s: %d strays, want 1", name, strays)
 		}
 		p.Forget(map[int]bool{1: true, 2: true})
-		if n := len(p.stacks) + len(p.assembly) + len(p.Processes()); n != 0 {
+		if n := len(p.stacks) + len(p.assembly) + len(p.Processes()) + len(p.sched.gs) + len(p.sched.threads); n != 0 {
 			t.Errorf("%s: %d things left", name, n)
 		}
 	}

@@ -1,5 +1,7 @@
 package parse
 
+import "maps"
+
 // Split divides a stretch of time by what a goroutine, or a thread without one, was doing.
 // It is in units of the trace clock.
 type Split struct {
@@ -65,6 +67,7 @@ func (c *clocked) advance(now uint64) {
 // schedThread is a thread: the kernel says whether it has a CPU.
 type schedThread struct {
 	clocked
+	pid  int     // of its process, once known
 	runs *schedG // nil for none
 }
 
@@ -141,6 +144,7 @@ func (s *scheduler) hit(now uint64, tid int) *schedThread {
 // returns the sums up to then.
 func (s *scheduler) call(now uint64, tid int, key stackKey, system bool) Split {
 	t := s.hit(now, tid)
+	t.pid = key.pid
 	if system {
 		t.advance(now)
 		return t.sums
@@ -149,6 +153,12 @@ func (s *scheduler) call(now uint64, tid int, key stackKey, system bool) Split {
 	g.mount(now, t)
 	g.advance(now)
 	return g.sums
+}
+
+// forget drops what is known of some processes.
+func (s *scheduler) forget(of func(pid int) bool) {
+	maps.DeleteFunc(s.threads, func(_ int, t *schedThread) bool { return of(t.pid) })
+	maps.DeleteFunc(s.gs, func(key stackKey, _ *schedG) bool { return of(key.pid) })
 }
 
 func (s *scheduler) goroutine(now uint64, key stackKey) *schedG {

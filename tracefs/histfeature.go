@@ -29,5 +29,11 @@ func (f *FS) CheckHistograms() error {
 	if !f.Features().Append {
 		return fmt.Errorf("keep histograms in the kernel: %w: it takes Linux 5.4", ErrNotSupported)
 	}
+	// Before, set_event_pid does not keep probes from triggers: those of all processes would be
+	// counted, and paired with each other (kernel commit b7d5eb267f8c, "tracing/uprobes: Use
+	// trace_event_buffer_reserve() helper").
+	if KernelOlder(5, 17) {
+		return fmt.Errorf("keep histograms in the kernel: %w: before Linux 5.17 they don't tell processes apart", ErrNotSupported)
+	}
 	return nil
 }

@@ -24,7 +24,7 @@ type KernelSession struct {
 
 // StartKernel begins to record events, GROUP:EVENT as [FS.KernelEvents] has found them, of
 // no process but those that Follow and Spawn add. bufferKB is the size of the ring buffer
-// per CPU; 0 is 8192.
+// per CPU; 0 is what suits the machine.
 func StartKernel(f *FS, names []string, bufferKB int) (*KernelSession, error) {
 	return startKernel(f, names, bufferKB, func(k *KernelSession) error {
 		if err := k.s.beginFollowing(); err != nil {

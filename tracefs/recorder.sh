@@ -126,6 +126,17 @@ choose_clock() {
 	echo "$clock" >"$I/trace_clock"
 }
 
+# plain has events recorded and printed as report reads them: an instance has the options of
+# the top level, which somebody may have set.
+plain() {
+	for option in latency-format raw hex bin fields stacktrace userstacktrace; do
+		[ ! -e "$I/options/$option" ] || echo 0 >"$I/options/$option"
+	done
+	for option in context-info irq-info markers; do
+		[ ! -e "$I/options/$option" ] || echo 1 >"$I/options/$option"
+	done
+}
+
 size_buffers() {
 	least=$buffer_kb
 	if [ "$buffer_kb" = 0 ]; then
@@ -200,11 +211,11 @@ end_reading() { { echo "ended_$nonce" && echo "ended_$nonce"; } >"$I/trace_marke
 profile() {
 	tries=0
 	while [ "$tries" -lt 50 ]; do
-		hits=$(sed -n "s|^ *$file \([^ ]*\) *\([0-9]*\) *\$|# profile \1 \2|p" "$T/uprobe_profile")
+		hits=$(sed -n "s|^ *$file \([^ ]*_$nonce\) *\([0-9]*\) *\$|# profile \1 \2|p" "$T/uprobe_profile")
 		[ "$(echo "$hits" | wc -l)" -ne "$places" ] || break
 		tries=$((tries + 1))
 	done
-	echo "$hits"
+	[ -z "$hits" ] || echo "$hits"
 }
 
 lost() {
@@ -279,7 +290,10 @@ finish() {
 	disarm
 	if [ -n "$worker" ]; then
 		kill "$worker" 2>/dev/null
+		(sleep 3 && kill -s KILL "$worker") >/dev/null 2>&1 7>&- 8<&- 9<&- &
+		killer=$!
 		wait "$worker" 2>/dev/null
+		kill "$killer" 2>/dev/null
 	fi
 	if [ -n "$reader" ]; then
 		end_reading || kill -s KILL "$reader"
@@ -338,6 +352,7 @@ find_tracefs
 I=$T/instances/$name
 allow
 mkdir "$I" || die 4 "no instance can be made in $T/instances: are you root?"
+plain
 choose_clock
 size_buffers
 [ ! -e "$I/options/record-tgid" ] || echo 1 >"$I/options/record-tgid"
@@ -367,6 +382,7 @@ reader=$!
 limit=-1
 if [ $# -gt 0 ] && [ -n "$seconds" ]; then
 	limit=${seconds%%.*}
+	while [ "${limit#0}" != "$limit" ]; do limit=${limit#0}; done # else it is octal
 	limit=$((${limit:-0} + 1))
 fi
 (
@@ -375,6 +391,7 @@ fi
 	watch_over "$limit"
 ) </dev/null >/dev/null 2>&1 7>&- 8<&- 9<&- &
 watcher=$!
+check
 arm
 if [ $# -gt 0 ]; then
 	say "probing $places places until $1 ends"

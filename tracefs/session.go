@@ -130,6 +130,10 @@ func (s *Session) prepare(opt Options) error {
 			return refused("make", s.file(), err)
 		}
 		s.created = true
+		// Before the pipe, too, for which some of it is settled when it is opened.
+		if err := s.setPlain(); err != nil {
+			return err
+		}
 	} else if err := s.borrowTopLevel(opt); err != nil {
 		return err
 	}

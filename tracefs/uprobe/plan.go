@@ -284,7 +284,8 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 				c.addEnds(i)
 			}
 		}
-		if !opt.Returning {
+		// They fetch memory, and without that there are calls of C alone, which need none.
+		if !opt.Returning && c.features.Memory {
 			c.addWitnesses()
 		}
 		p.Threads = opt.Threads && c.addThreadWitnesses()
