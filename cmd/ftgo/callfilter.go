@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
@@ -113,23 +112,6 @@ func newFuncFilter(e where.Expr, f *offsets.Func, sig *offsets.Signature, entry,
 		}
 	}
 	return ff, nil
-}
-
-func isErrorType(t *gotype.Type) bool {
-	return t != nil && capture.IsError(t)
-}
-
-// rootName is the variable that a path begins with.
-func rootName(path string) string {
-	name := strings.TrimLeft(path, "*")
-	if i := strings.IndexAny(name, ".["); i >= 0 {
-		name = name[:i]
-	}
-	return name
-}
-
-func hasVariable(vars []offsets.Variable, name string) bool {
-	return slices.ContainsFunc(vars, func(v offsets.Variable) bool { return v.Name == name })
 }
 
 // filteredCall is a call as a filter sees it.

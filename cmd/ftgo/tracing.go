@@ -5,20 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
-// tracing is one run of probe or count: from the plan to the totals.
+// tracing is one run of a command, live or from a recording: from the plan to the totals.
 type tracing struct {
 	env     *env
 	opt     *options
@@ -367,20 +365,4 @@ func andMore(n int) string {
 		return ""
 	}
 	return fmt.Sprintf("; nor can %d more", n)
-}
-
-// output opens where data goes.
-func (o *options) output(e *env) (w io.Writer, done func() error, err error) {
-	if o.outFile == "" {
-		w := e.stdout
-		if o.format == render.Table {
-			w = terminal.Legible(w)
-		}
-		return w, func() error { return nil }, nil
-	}
-	f, err := os.Create(o.outFile)
-	if err != nil {
-		return nil, nil, err
-	}
-	return f, f.Close, nil
 }
