@@ -6,10 +6,13 @@ import (
 	"strings"
 )
 
-// recorder is what scripts have in common.
+// recorder and recording are what scripts have in common: what is to be done, and when.
 //
 //go:embed recorder.sh
 var recorder string
+
+//go:embed recording.sh
+var recording string
 
 // Script is a session that a shell runs, on a machine that has nothing but that: it checks
 // that the binary there is the one that was planned for, defines the events, records their
@@ -71,7 +74,7 @@ func (s *Script) Text() (string, error) {
 	fmt.Fprintf(&b, "seconds=%s\nbuffer_kb=%d\nnonce=%s\nplaces=%d\nappend=%d\narrays=%d\n", shellQuote(s.Seconds), s.BufferKB, s.Nonce, places, appends, arrays)
 	fmt.Fprintf(&b, "events='%s'\n\nprobes() {\n%s}\n\n", names.String(), probes.String())
 	fmt.Fprintf(&b, "header() {\n\tcat <<'END_%s'\n%sEND_%s\n}\n\n", s.Nonce, s.Header, s.Nonce)
-	b.WriteString(recorder)
+	b.WriteString(recorder + recording)
 	return b.String(), nil
 }
 

@@ -192,7 +192,9 @@ func TestKernelFewDescriptors(t *testing.T) {
 			default:
 				refused++
 			}
-			nothingOf(t, f, cmd.Process.Pid)
+			if nothingOf(t, f, cmd.Process.Pid); t.Failed() {
+				t.Fatalf("%s with %d descriptors said\n%s", command, n, out)
+			}
 		}
 		if works == 0 || refused == 0 {
 			t.Errorf("%s: works %d times, refused %d times", command, works, refused)

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -21,6 +22,9 @@ import (
 )
 
 func main() {
+	// Go's runtime opens what it waits with when it first has to, and ends where it can't: now
+	// there is nothing in the kernel that would be left (netpollGenericInit in runtime/netpoll.go).
+	time.Sleep(1)
 	ctx, stop := interrupted(os.Stderr)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()

@@ -1,0 +1,94 @@
+forced=
+output=
+mounted=
+reader=
+worker=
+watcher=
+while getopts b:d:fhw: option; do
+	case $option in
+	b) binary=$OPTARG ;;
+	d) seconds=$OPTARG ;;
+	f) forced=1 ;;
+	w) output=$OPTARG ;;
+	h) usage && exit ;;
+	*) usage >&2 && exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+case $seconds in *[!0-9.]* | *.*.* | .) die 2 "-d $seconds: not a number of seconds" ;; esac
+[ $# -eq 0 ] || command -v "$1" >/dev/null || die 2 "no program $1"
+if [ ! -f "$binary" ] || [ ! -r "$binary" ]; then die 2 "no file $binary (-b says where it is)"; fi
+
+# From here on the file is the one that is open, whatever becomes of its name.
+exec 7>&1 8<&0 9<"$binary"
+file=/proc/$$/fd/9
+check
+if [ -n "$output" ]; then exec >"$output" || die 1 "$output can't be written"; fi
+
+own_name
+trap finish EXIT
+trap 'exit 0' HUP INT TERM PIPE
+T=/sys/kernel/tracing
+I=$T/instances/$name
+find_tracefs
+I=$T/instances/$name
+allow
+mkdir "$I" || die 4 "no instance can be made in $T/instances: are you root?"
+plain
+choose_clock
+size_buffers
+[ ! -e "$I/options/record-tgid" ] || echo 1 >"$I/options/record-tgid"
+first=$(noted)
+began=$(sample first)
+probes
+began="$began
+$(sample armed)"
+header
+cat <<END
+# kernel $(uname -r)
+# path $(printf %s "$binary" | tr '\n\r' '??')
+# program $(printf %s "$*" | tr '\n\r' '??')
+# trace-clock $clock
+# buffer-kb $buffer_kb
+$(wall)
+$began
+# began $nonce
+END
+(
+	trap '' HUP INT TERM
+	LC_ALL=C
+	export LC_ALL
+	exec sed -n "/tracing_mark_write: ended_$nonce/q;p" "$I/trace_pipe"
+) 7>&- 8<&- 9<&- &
+reader=$!
+limit=-1
+if [ $# -gt 0 ] && [ -n "$seconds" ]; then
+	limit=${seconds%%.*}
+	while [ "${limit#0}" != "$limit" ]; do limit=${limit#0}; done # else it is octal
+	limit=$((${limit:-0} + 1))
+fi
+(
+	trap '' HUP INT TERM
+	trap - PIPE
+	watch_over "$limit"
+) </dev/null >/dev/null 2>&1 7>&- 8<&- 9<&- &
+watcher=$!
+check
+arm
+if [ $# -gt 0 ]; then
+	say "probing $places places until $1 ends"
+	if [ -n "$output" ]; then "$@" <&8 >&7 7>&- 8<&- 9<&- & else "$@" <&8 >&2 7>&- 8<&- 9<&- & fi
+	worker=$!
+elif [ -n "$seconds" ]; then
+	say "probing $places places for $seconds s"
+	sleep "$seconds" 7>&- 8<&- 9<&- >/dev/null &
+	worker=$!
+else
+	say "probing $places places, Ctrl-C to end"
+	wait "$reader"
+	exit 0
+fi
+wait "$worker"
+status=$?
+worker=
+exit "$status"
