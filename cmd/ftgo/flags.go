@@ -41,6 +41,7 @@ type options struct {
 	// inKernel: the kernel keeps histograms, nothing is streamed.
 	inKernel bool
 	limited  bool // --max-lost was given
+	sized    bool // --buffer was given
 	force    bool
 	// someMissing: patterns that match nothing are no error, for they are ftgo's own.
 	someMissing bool
@@ -151,7 +152,7 @@ func parseFlags(e *env, name, about string, groups flagGroup, args []string) (*o
 		}
 		return nil, pflag.ErrHelp
 	}
-	o.limited = fs.Changed("max-lost")
+	o.limited, o.sized = fs.Changed("max-lost"), fs.Changed("buffer")
 	e.quiet = o.auto.quiet
 	if o.top < 0 {
 		return nil, usage("%s: --top %d: negative", name, o.top)

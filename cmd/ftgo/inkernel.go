@@ -51,6 +51,8 @@ func checkInKernel(o *options) error {
 		return usage("--in-kernel sees no single call: not with --calls")
 	case o.rawLatency:
 		return usage("--in-kernel takes nothing off latencies: --raw-latency goes without saying")
+	case o.sized:
+		return usage("--in-kernel streams no events: not with --buffer")
 	case o.reader != tracefs.Pipe:
 		return usage("--in-kernel reads no events: not with --reader")
 	case o.auto.failing.text != "":
@@ -144,7 +146,7 @@ func (k *kept) makePlan() (err error) {
 		first := k.plan.Skipped[0]
 		return nothing("%s: can't be probed in the kernel: %v%s", first.Func.Name, first.Reason, andMore(len(k.plan.Skipped)-1))
 	}
-	return nil
+	return k.opt.checkProbes(k.plan.Probes(), true)
 }
 
 // definitions are the lines for uprobe_events, for people to read.

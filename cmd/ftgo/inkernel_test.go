@@ -379,6 +379,7 @@ func TestInKernelRefuses(t *testing.T) {
 		{[]string{"--raw-latency", target, "main.leaf", "--", "true"}, exitUsage, "--raw-latency"},
 		{[]string{"--reader", "raw", target, "main.leaf", "--", "true"}, exitUsage, "--reader"},
 		{[]string{"--fail-if", "calls > 3", target, "main.leaf", "--", "true"}, exitUsage, "--fail-if"},
+		{[]string{"--buffer", "1M", target, "main.leaf", "--", "true"}, exitUsage, "not with --buffer"},
 		{[]string{"--wait", target, "main.leaf", "--", "true"}, exitUsage, "--wait"},
 		{[]string{"--dry-run", target, "main.leaf+0"}, exitUsage, "not instructions"},
 		{[]string{"--dry-run", target, "runtime.mallocgc"}, exitNothing, "package runtime"},

@@ -80,7 +80,7 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 	}); err != nil {
 		return err
 	}
-	if err := t.checkProbes(); err != nil {
+	if err := t.opt.checkProbes(t.plan.Probes(), t.features.Append); err != nil {
 		return err
 	}
 	t.tally = newTally(t.plan, o.errors)
