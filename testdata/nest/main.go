@@ -70,6 +70,9 @@ func main() {
 		done := make(chan bool)
 		go f(done)
 		<-done
+		for runtime.NumGoroutine() > 1 { // that one ends before the next begins
+			runtime.Gosched()
+		}
 	}
 	stay()
 }
