@@ -33,7 +33,7 @@ func doctor(ctx context.Context, e *env, args []string) error {
 	fs := pflag.NewFlagSet("doctor", pflag.ContinueOnError)
 	fs.Usage = func() {}
 	fs.SetOutput(e.stderr)
-	fs.VarP(formatValue{&format}, "output", "o", "output `FORMAT`: table, json, csv or tsv")
+	fs.VarP(formatValue{f: &format}, "output", "o", "output `FORMAT`: table, json, csv or tsv")
 	help := fs.BoolP("help", "h", false, "this text")
 	if e.flagsOnly != nil {
 		e.flagsOnly(fs)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -91,8 +92,11 @@ func (s seconds) Set(text string) error {
 	return nil
 }
 
-// formatValue is the flag value of -o.
-type formatValue struct{ f *render.Format }
+// formatValue is the flag value of -o, of a command with such flags.
+type formatValue struct {
+	f      *render.Format
+	groups flagGroup
+}
 
 func (v formatValue) String() string {
 	if v.f == nil {
@@ -100,8 +104,14 @@ func (v formatValue) String() string {
 	}
 	return v.f.String()
 }
-func (v formatValue) Type() string      { return "FORMAT" }
-func (v formatValue) Choices() []string { return render.Formats() }
+func (v formatValue) Type() string { return "FORMAT" }
+func (v formatValue) Choices() []string {
+	return slices.DeleteFunc(render.Formats(), func(name string) bool {
+		f, _ := render.ParseFormat(name)
+		return f == render.Chrome && v.groups&(traceFlags|reportFlags) == 0 ||
+			(f == render.Folded || f == render.Pprof) && v.groups&(histFlags|reportFlags) == 0
+	})
+}
 func (v formatValue) Set(text string) (err error) {
 	*v.f, err = render.ParseFormat(text)
 	return err
@@ -192,7 +202,7 @@ func (o *options) define(e *env, fs *pflag.FlagSet, groups flagGroup) {
 		fs.StringArrayVar(&o.at, "at", nil, "read the variables when `FUNC` is called; repeatable (default runtime.usleep)")
 		o.trace.defineFetch(fs)
 	}
-	fs.VarP(formatValue{&o.format}, "output", "o", "output `FORMAT`: "+formatsOf(groups))
+	fs.VarP(formatValue{&o.format, groups}, "output", "o", "output `FORMAT`: "+formatsOf(groups))
 	fs.StringVarP(&o.outFile, "output-file", "w", "", "write data to `FILE` instead of stdout")
 	if groups&runFlags != 0 {
 		fs.BoolVarP(&o.verbose, "verbose", "v", false, "show the probe definitions")
@@ -234,6 +244,9 @@ func (o *options) define(e *env, fs *pflag.FlagSet, groups flagGroup) {
 }
 
 func formatsOf(groups flagGroup) string {
+	if groups&reportFlags != 0 {
+		return "table, json, csv or tsv; of stacks also folded or pprof, of trace chrome"
+	}
 	if groups&histFlags != 0 {
 		return "table, json, csv or tsv; of stacks also folded or pprof"
 	}

@@ -72,7 +72,7 @@ func (o *options) defineReport(fs *pflag.FlagSet) {
 	fs.Var(commandValue{&o.recorded.as}, "as", "show it as `COMMAND` would: probe, count or trace (default what it was recorded for)")
 	fs.StringVarP(&o.recorded.binary, "binary", "b", "", "the traced binary is `PATH` here (default where it was when the script was made)")
 	fs.IntSliceVarP(&o.pids, "pid", "p", nil, "only process `PID`; repeatable")
-	fs.VarP(formatValue{&o.format}, "output", "o", "output `FORMAT`: "+formatsOf(histFlags))
+	fs.VarP(formatValue{&o.format, reportFlags}, "output", "o", "output `FORMAT`: "+formatsOf(reportFlags))
 	fs.StringVarP(&o.outFile, "output-file", "w", "", "write data to `FILE` instead of stdout")
 	fs.BoolVarP(&o.auto.quiet, "quiet", "q", false, "say nothing on stderr but errors, and what was lost")
 	o.auto.header = true
