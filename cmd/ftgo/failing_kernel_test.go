@@ -102,8 +102,8 @@ func failures(dir string) []failing {
 		{name: "no such program", more: []string{"--", "none"}, codes: all(exitFailed, probing...), says: "run none: "},
 		{name: "a program that may not be run", more: []string{"--", dir + "/text"}, codes: all(exitFailed, probing...), says: "permission denied"},
 		{name: "a program that is none", more: []string{"--", dir + "/garbage"}, codes: all(exitFailed, probing...), says: "exec format error"},
-		{name: "a program that fails", more: []string{"--", "sh", "-c", "exit 7"}, codes: all(7, probing...), silent: true},
-		{name: "a program that is killed", more: []string{"--", "sh", "-c", "kill -KILL $$"}, codes: all(128+9, probing...), silent: true},
+		{name: "a program that fails", more: []string{"-d", "60", "--", "sh", "-c", "exit 7"}, codes: all(7, probing...), silent: true},
+		{name: "a program that is killed", more: []string{"-d", "60", "--", "sh", "-c", "kill -KILL $$"}, codes: all(128+9, probing...), silent: true},
 		{name: "a program where there is none", more: []string{"--", "true"}, codes: all(exitUsage, "list", "script", "report", "clean", "doctor", "demo", "completion", "version")},
 	}
 }
