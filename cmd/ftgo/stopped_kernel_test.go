@@ -1,13 +1,16 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
 
@@ -50,7 +53,7 @@ func TestKernelFloodKilled(t *testing.T) {
 	target, data := fixture.Build(t, "flood"), filepath.Join(t.TempDir(), "data")
 	for _, command := range []string{"probe", "count", "trace"} {
 		p := tracer(t, command, "-o", "json", "-w", data, target, "main.leaf", "main.framed", "--", target, "-for", "1m", "-g", "1")
-		time.Sleep(100 * time.Millisecond)
+		awaitHits(t, f, p.Process.Pid)
 		if err := syscall.Kill(childOf(t, p.Process.Pid), syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -73,6 +76,27 @@ func TestKernelFloodKilled(t *testing.T) {
 		}
 		nothingOf(t, f, p.Process.Pid)
 	}
+}
+
+// awaitHits waits until probes of a process have been hit, by the kernel's count.
+func awaitHits(t *testing.T, f *tracefs.FS, pid int) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		events, err := filepath.Glob(fmt.Sprintf("%s/events/ftgo_%d_*/e0_*", f.Dir(), pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		profile, err := os.ReadFile(f.Dir() + "/uprobe_profile")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, event := range events {
+			if regexp.MustCompile(filepath.Base(event) + ` +[1-9]`).Match(profile) {
+				return
+			}
+		}
+	}
+	t.Fatal("nothing was hit")
 }
 
 // number is a count in JSON.
