@@ -24,7 +24,7 @@ import (
 func main() {
 	// Go's runtime opens what it waits with when it first has to, and ends where it can't: now
 	// there is nothing in the kernel that would be left (netpollGenericInit in runtime/netpoll.go).
-	time.Sleep(1)
+	time.Sleep(time.Nanosecond)
 	ctx, stop := interrupted(os.Stderr)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
