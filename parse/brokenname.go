@@ -24,9 +24,6 @@ func (b *brokenName) piece(line []byte, understood bool) {
 // not understood for being pieces of the thread's name: those with which it fills its
 // column. Nothing that the kernel prints beside is that short.
 func (b *brokenName) end(line []byte, tid int) (pieces uint64) {
-	if b.len == 0 {
-		return 0
-	}
 	if b.len <= maxComm {
 		var id [24]byte
 		if bytes.HasPrefix(line[maxComm-b.len:], strconv.AppendInt(id[:0], -int64(tid), 10)) {

@@ -81,7 +81,9 @@ func (s *Stream) line(line []byte) {
 	}
 	switch s.rec.Kind {
 	case EventRecord:
-		s.unparsed -= s.name.end(line, s.rec.Event.TID)
+		if s.name.len > 0 {
+			s.unparsed -= s.name.end(line, s.rec.Event.TID)
+		}
 		s.owned(&s.rec.Event)
 		s.rec = s.order.add(s.rec, s.inOrder)
 	case LostRecord:

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -99,7 +98,7 @@ func (e *env) dispatch(ctx context.Context, args []string) error {
 	for _, c := range commands() {
 		if c.name == args[0] {
 			if !c.probes {
-				signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // there is nothing to remove
+				signal.Reset(endings...) // there is nothing to remove
 			}
 			return c.run(ctx, e, args[1:])
 		}

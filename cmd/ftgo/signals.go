@@ -9,6 +9,9 @@ import (
 	"syscall"
 )
 
+// endings are the signals that ask a process to end.
+var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+
 // interrupted returns a context that is done once the process is told to end.
 //
 // The signals stay caught until stop is called: a second Ctrl-C must not kill the
@@ -17,7 +20,7 @@ import (
 func interrupted(stderr io.Writer) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, endings...)
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	done := make(chan struct{})

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -58,12 +57,10 @@ func (b *BusyTimes) processes() []int {
 // cpuTime is the time a process has used, all of its threads together: utime and stime
 // of /proc/PID/stat (proc_pid_stat(5)).
 func cpuTime(pid int) (time.Duration, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields, err := statFields(pid)
 	if err != nil {
 		return 0, err
 	}
-	// The name in field 2 may hold blanks and parentheses, but only before the last ')'.
-	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
 	const utime, stime = 14 - 3, 15 - 3
 	if len(fields) <= stime {
 		return 0, fmt.Errorf("read /proc/%d/stat: %d fields", pid, len(fields)+2)

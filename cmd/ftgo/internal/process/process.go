@@ -15,16 +15,21 @@ type Stat struct {
 	Started uint64
 }
 
+// statFields are those of /proc/PID/stat from the third on: "PID (name) STATE PPID ...", and
+// the name may hold anything (proc_pid_stat(5)).
+func statFields(pid int) ([]string, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil, err
+	}
+	return strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:])), nil
+}
+
 // ReadStat reads of a process that lives. A zombie does not, unless it is but the first thread
 // that has ended, for good or because another is about to execute a program in its place.
 func ReadStat(pid int) (stat Stat, alive bool) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return stat, false
-	}
-	// "PID (name) STATE PPID ...", and the name may hold anything (proc_pid_stat(5)).
-	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	if len(fields) < 20 {
+	fields, err := statFields(pid)
+	if err != nil || len(fields) < 20 {
 		return stat, false
 	}
 	if threads, _ := strconv.Atoi(fields[17]); (fields[0] == "Z" || fields[0] == "X") && threads < 2 {
