@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -46,7 +47,7 @@ func doctor(ctx context.Context, e *env, args []string) error {
 		_, err := io.WriteString(e.stdout, aboutDoctor+fs.FlagUsages())
 		return err
 	}
-	if format == render.Folded || format == render.Pprof || format == render.Chrome {
+	if !slices.Contains(formatValue{}.Choices(), format.String()) {
 		return usage("doctor: -o %s: table, json, csv or tsv", format)
 	}
 	if fs.NArg() > 0 {
