@@ -52,9 +52,10 @@ func (p *Pairer) leaveOpen(of func(pid int) bool) {
 		if s.ended {
 			how = Unwound
 		}
-		for n, f := range s.frames {
-			c := Call{Func: f.fn, PID: key.pid, TID: f.tid, CPU: f.cpu, Goid: s.goid, Depth: n, Start: f.start, Outcome: p.trusted(&f, how, ^uint64(0)), SP: f.sp, Inside: f.inside}
-			p.fetched(&c, &f)
+		for n := range s.frames {
+			var c Call
+			p.fill(&c, s, n, key.pid)
+			c.Outcome = p.trusted(&s.frames[n], how, ^uint64(0))
 			left = append(left, c)
 		}
 		delete(p.stacks, key)

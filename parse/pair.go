@@ -57,28 +57,6 @@ type stackKey struct {
 	isThread bool
 }
 
-// stack is a stack with its open calls, the innermost last.
-type stack struct {
-	goid   uint64
-	frames []frame
-	// unnamed: no event has told the goroutine's id yet.
-	unnamed bool
-	ended   bool // the goroutine has gone through goexit1
-}
-
-type frame struct {
-	fn       int
-	depth    uint64
-	sp       uint64
-	start    uint64
-	tid, cpu int
-	inside   bool
-	began    Split     // sums of its stack when it began
-	nested   [2]uint64 // calls that ended within, by uprobe.Function.Stepped
-	hi       uint64    // see Call.StackHi
-	args     []uint64  // of the stack and of values
-}
-
 // NewPairer returns a Pairer for events of a plan. emit gets each call when it ends;
 // the Call is valid until emit returns.
 func NewPairer(plan *uprobe.Plan, emit func(*Call)) *Pairer {
@@ -236,6 +214,7 @@ func (p *Pairer) adopt(thread, g stackKey, lo, hi uint64) {
 			kept = append(kept, f)
 		}
 	}
+	clear(from.frames[len(kept):]) // their args have moved
 	from.frames = kept
 	if len(moved) > 0 {
 		s := p.stacks[g]
@@ -278,8 +257,10 @@ func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 	p.tellBegun(ev, fn)
 	p.unwind(ev, s, depth)
 	p.ran(ev, fn, key, s.goid)
-	fr := frame{fn: fn, depth: depth, sp: ev.Args[f.SP], start: ev.Time, tid: ev.TID, cpu: ev.CPU, began: p.at}
-	if n := len(s.frames); n > 0 && p.inside != nil {
+	fr := s.push()
+	fr.fn, fr.depth, fr.sp, fr.start, fr.tid, fr.cpu = fn, depth, ev.Args[f.SP], ev.Time, ev.TID, ev.CPU
+	fr.began, fr.nested, fr.inside, fr.hi = p.at, [2]uint64{}, false, 0
+	if n := len(s.frames) - 1; n > 0 && p.inside != nil {
 		fr.inside = s.frames[n-1].inside || p.inside[s.frames[n-1].fn]
 	}
 	if !key.isThread {
@@ -292,15 +273,13 @@ func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 		fr.args = append(fr.args, ev.Args[first:]...)
 	}
 	if p.entered != nil {
-		p.call = Call{Func: fn, PID: key.pid, TID: ev.TID, CPU: ev.CPU, Goid: s.goid, Depth: len(s.frames), Start: ev.Time, SP: fr.sp, Inside: fr.inside}
-		p.fetched(&p.call, &fr)
+		p.fill(&p.call, s, len(s.frames)-1, key.pid)
 		p.entered(&p.call)
 	}
 	if p.plan.Mode == uprobe.Entries {
-		p.drop(fr.args)
+		p.pop(s)
 		return
 	}
-	s.frames = append(s.frames, fr)
 	if target.ABI == offsets.ABI0 && !key.isThread && p.bounds == nil {
 		p.assembly[stackKey{pid: ev.PID, id: uint64(ev.TID), isThread: true}] = key
 	}
@@ -353,9 +332,8 @@ func (p *Pairer) unwind(ev *Event, s *stack, depth uint64) {
 // end takes the innermost call off a stack. fields are those of the event if it returned.
 func (p *Pairer) end(ev *Event, pid int, s *stack, how Outcome, fields *uprobe.Fields) {
 	n := len(s.frames) - 1
-	f := s.frames[n]
-	s.frames = s.frames[:n]
-	how = p.trusted(&f, how, ev.Time)
+	f := &s.frames[n]
+	how = p.trusted(f, how, ev.Time)
 	if n > 0 {
 		outer := &s.frames[n-1]
 		outer.nested[0] += f.nested[0]
@@ -368,11 +346,11 @@ func (p *Pairer) end(ev *Event, pid int, s *stack, how Outcome, fields *uprobe.F
 			outer.nested[0]++
 		}
 	}
-	p.call = Call{Func: f.fn, PID: pid, TID: f.tid, CPU: f.cpu, Goid: s.goid, Depth: n, Start: f.start, End: ev.Time, Outcome: how, SP: f.sp, Nested: f.nested[0], NestedStepped: f.nested[1], Inside: f.inside}
-	p.fetched(&p.call, &f)
+	p.fill(&p.call, s, n, pid)
+	p.call.End, p.call.Outcome = ev.Time, how
 	if how == Returned {
-		p.returned(&p.call, &f, ev, fields)
+		p.returned(&p.call, f, ev, fields)
 	}
 	p.emit(&p.call)
-	p.drop(f.args)
+	p.pop(s)
 }

@@ -39,7 +39,7 @@ func testPlan() *uprobe.Plan {
 	fields := func(names ...string) uprobe.Fields {
 		return uprobe.Fields{
 			SP: slices.Index(names, "sp"), G: slices.Index(names, "g"), Hi: slices.Index(names, "hi"),
-			Lo: slices.Index(names, "lo"), Goid: slices.Index(names, "id"), Flags: slices.Index(names, "fl"), Values: -1,
+			Lo: slices.Index(names, "lo"), Goid: slices.Index(names, "id"), Flags: slices.Index(names, "fl"), Values: -1, Stack: -1,
 		}
 	}
 	for i, k := range []uprobe.Kind{uprobe.Entry, uprobe.EntryJump, uprobe.Return, uprobe.TailJump, uprobe.GoroutineEnd, uprobe.Recovery} {

@@ -1,0 +1,55 @@
+package parse
+
+// stack is a stack with its open calls, the innermost last.
+type stack struct {
+	goid   uint64
+	frames []frame
+	// unnamed: no event has told the goroutine's id yet.
+	unnamed bool
+	ended   bool // the goroutine has gone through goexit1
+}
+
+type frame struct {
+	fn       int
+	depth    uint64
+	sp       uint64
+	start    uint64
+	tid, cpu int
+	inside   bool
+	began    Split     // sums of its stack when it began
+	nested   [2]uint64 // calls that ended within, by uprobe.Function.Stepped
+	hi       uint64    // see Call.StackHi
+	args     []uint64  // of the stack and of values
+}
+
+// push puts a call on a stack, all of which is left to set but args, which are none. Frames
+// are set where they lie, and so is the Call that is made of them: copying them was most of
+// what pairing cost.
+func (s *stack) push() *frame {
+	n := len(s.frames)
+	if n < cap(s.frames) {
+		s.frames = s.frames[:n+1]
+	} else {
+		s.frames = append(s.frames, frame{})
+	}
+	return &s.frames[n]
+}
+
+// pop takes the innermost call off a stack. The memory of its arguments is kept for another's.
+func (p *Pairer) pop(s *stack) {
+	n := len(s.frames) - 1
+	if f := &s.frames[n]; f.args != nil {
+		p.spare, f.args = append(p.spare, f.args), nil
+	}
+	s.frames = s.frames[:n]
+}
+
+// fill sets c to the call at depth n of a stack of a process, as it is when it begins.
+func (p *Pairer) fill(c *Call, s *stack, n, pid int) {
+	f := &s.frames[n]
+	c.Func, c.PID, c.TID, c.CPU, c.Goid, c.Depth = f.fn, pid, f.tid, f.cpu, s.goid, n
+	c.Start, c.End, c.Outcome, c.Split = f.start, 0, Returned, Split{}
+	c.SP, c.Nested, c.NestedStepped, c.Inside = f.sp, f.nested[0], f.nested[1], f.inside
+	words := min(p.plan.StackWords(), len(f.args))
+	c.StackHi, c.Stack, c.Args, c.Results = f.hi, f.args[:words], f.args[words:], nil
+}
