@@ -120,16 +120,10 @@ func inKernel(ctx context.Context, e *env, o *options) (err error) {
 		k.screen = newScreen(out)
 	}
 	lost, err := k.run(ctx, fsys)
-	if err == nil && o.limited && lost > o.maxLost {
-		err = &statusError{exitLost, fmt.Errorf("%d events lost (--max-lost %d)", lost, o.maxLost)}
+	if err != nil {
+		return err
 	}
-	if err == nil && k.written {
-		err = writtenTo(k.sel.binary)
-	}
-	if err == nil && k.program != nil {
-		err = k.program.status()
-	}
-	return err
+	return o.verdict(lost, k.sel.binary, k.written, k.program)
 }
 
 func (k *kept) makePlan() (err error) {

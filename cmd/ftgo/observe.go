@@ -108,16 +108,10 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 	if t.cleanup != nil {
 		t.cleanup()
 	}
-	if lost := summary.Lost - summary.Disarming; err == nil && o.limited && lost > o.maxLost {
-		err = &statusError{exitLost, fmt.Errorf("%d events lost (--max-lost %d)", lost, o.maxLost)}
+	if err != nil {
+		return err
 	}
-	if err == nil && t.written {
-		err = writtenTo(t.sel.binary)
-	}
-	if err == nil && t.program != nil {
-		err = t.program.status()
-	}
-	return err
+	return o.verdict(summary.LostArmed(), t.sel.binary, t.written, t.program)
 }
 
 // run follows the session and reports; whatever happens, the probes are removed.

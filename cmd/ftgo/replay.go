@@ -313,10 +313,7 @@ func (t *tracing) replay(ctx context.Context, rec *parse.Recording, out io.Write
 	if !rec.Complete {
 		return errors.New("the recording was cut off: counts are of the events that are there, and what was lost is not known")
 	}
-	if t.opt.limited && summary.Lost-summary.Disarming > t.opt.maxLost {
-		return &statusError{exitLost, fmt.Errorf("%d events lost (--max-lost %d)", summary.Lost-summary.Disarming, t.opt.maxLost)}
-	}
-	return nil
+	return t.opt.checkLost(summary.LostArmed())
 }
 
 // recordedCounts are the kernel's, or where the recording was cut off, what there is.

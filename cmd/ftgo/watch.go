@@ -256,7 +256,7 @@ func (v *watcher) final(_ *tracing, funcs []stats.Function, summary stats.Summar
 	if v.opt.format == render.JSON {
 		return render.SummaryJSON(v.out.w, summary)
 	}
-	if summary.Lost > summary.Disarming || summary.Unparsed > 0 || len(summary.Skipped) > 0 {
+	if summary.LostArmed() > 0 || summary.Unparsed > 0 || len(summary.Skipped) > 0 {
 		return v.env.footer(nil, summary)
 	}
 	return nil

@@ -27,7 +27,7 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 		unwound, open = unwound+row.Unwound, open+row.Open
 	}
 	if s.LatencyMeasured {
-		if s.Lost > s.Disarming {
+		if s.LostArmed() > 0 {
 			line("~ call counts are exact; latencies come from %d of %s", completed, plural(calls, "call"))
 		}
 		var ends []string
@@ -41,7 +41,7 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 			line("calls without a latency: %s", strings.Join(ends, ", "))
 		}
 	}
-	if lost := s.Lost - min(s.Disarming, s.Lost); s.Streamed && !s.LatencyMeasured && lost > 0 {
+	if lost := s.LostArmed(); s.Streamed && !s.LatencyMeasured && lost > 0 {
 		line("~ up to %s missing", are(lost, "call"))
 	}
 	leftToCounting(line, rows, s)
@@ -88,7 +88,7 @@ func hits(s stats.Summary) string {
 	if s.Clock != "" && s.LatencyMeasured {
 		fmt.Fprintf(&b, " (clock %s)", Escape(s.Clock))
 	}
-	lost := s.Lost - min(s.Disarming, s.Lost)
+	lost := s.LostArmed()
 	switch {
 	case s.Filtered > 0:
 		fmt.Fprintf(&b, ", %d dropped by the kernel's filter, %d delivered, %d lost", s.Filtered, s.Delivered, lost)

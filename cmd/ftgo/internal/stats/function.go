@@ -79,6 +79,10 @@ type Summary struct {
 	Streamed bool
 }
 
+// LostArmed is how many of the lost hits came while all probes were armed: they were
+// overwritten, or not understood.
+func (s *Summary) LostArmed() uint64 { return s.Lost - min(s.Lost, s.Disarming) }
+
 // Skipped is a function that was selected but could not be probed, and why.
 type Skipped struct {
 	Function string `json:"function"`
