@@ -115,8 +115,11 @@ func (b *Binary) addTableFuncs(named []namedFunc, t *pclntab, table *pclnFuncs) 
 // tableFunc is a function of Go's table, without the mark of ABI0.
 func (b *Binary) tableFunc(f *pclnFunc) namedFunc {
 	n := namedFunc{Func: Func{Addr: f.addr, Size: f.end - f.addr}, from: fromPclntab}
-	// The linker does the same when it writes .symtab.
-	n.Name = strings.ReplaceAll(f.name, "·", ".")
+	// The linker does the same when it writes .symtab. Few names have a "·", and its first
+	// byte is looked for much faster than both.
+	if n.Name = f.name; strings.IndexByte(n.Name, "·"[0]) >= 0 {
+		n.Name = strings.ReplaceAll(n.Name, "·", ".")
+	}
 	if n.Size > f.size && f.size > 0 && b.goVer.Minor > lastPaddedSymbols {
 		n.Size = f.size
 	} else {

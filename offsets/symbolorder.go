@@ -24,6 +24,9 @@ func byAddress(x, y namedFunc) int {
 // genelfsym). They are merged, in a tenth of the time that sorting takes.
 func sortNamed(named []namedFunc) {
 	head := ascending(named)
+	if head == len(named) {
+		return // Go's own table is one run
+	}
 	if tail := named[head:]; ascending(tail) < len(tail) {
 		slices.SortFunc(named, byAddress)
 		return
