@@ -22,9 +22,9 @@ type frame struct {
 	args     []uint64  // of the stack and of values
 }
 
-// push puts a call on a stack, all of which is left to set but args, which are none. Frames
-// are set where they lie, and so is the Call that is made of them: copying them was most of
-// what pairing cost.
+// push puts a call on a stack, all of which is left to set but args, which are none: no frame
+// beyond the innermost keeps any. Frames are set where they lie, and so is the Call that is
+// made of them, since copying them was the dearest part of pairing.
 func (s *stack) push() *frame {
 	n := len(s.frames)
 	if n < cap(s.frames) {
@@ -44,7 +44,8 @@ func (p *Pairer) pop(s *stack) {
 	s.frames = s.frames[:n]
 }
 
-// fill sets c to the call at depth n of a stack of a process, as it is when it begins.
+// fill sets c to the call at depth n of a stack of a process, as far as it is known before it
+// has ended.
 func (p *Pairer) fill(c *Call, s *stack, n, pid int) {
 	f := &s.frames[n]
 	c.Func, c.PID, c.TID, c.CPU, c.Goid, c.Depth = f.fn, pid, f.tid, f.cpu, s.goid, n

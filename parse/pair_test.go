@@ -74,13 +74,26 @@ func oldPlan() *uprobe.Plan {
 	move := uprobe.Event{Fields: uprobe.Fields{SP: -1, G: 0, Lo: 1, Hi: 2, Goid: -1, Flags: -1, Values: -1}}
 	move.Add(uprobe.Place{Kind: uprobe.StackMove, Addr: 0x7000, Func: -1})
 	start := uprobe.Event{Fields: bare}
+	start.Args = append(start.Args, tracefs.Arg{Name: "sp"})
 	start.Add(uprobe.Place{Addr: 0x8000, Func: len(testFuncs) - 1})
 	p.Events = append(p.Events, move, start)
 	return p
 }
 
+// fetchTimes makes entries without a stack check to pass fetch one word more; tests put the
+// time there.
+func fetchTimes(plan *uprobe.Plan) {
+	for i := range plan.Events {
+		if ev := &plan.Events[i]; ev.Kind(0) == uprobe.Entry {
+			ev.Fields.Values = len(ev.Args)
+			ev.Args = append(ev.Args, tracefs.Arg{Name: "v"})
+		}
+	}
+}
+
 // script runs events written one a word, "OP:FUNC@DEPTH" with options, through a
-// Pairer and returns the calls as text. Time is the word's number. OP is
+// Pairer and returns the calls as text. Time is the word's number, and what entries e and n
+// fetch; a call that has anything else says so. OP is
 //
 //	e entry, j stack check passed, J stack check failed, r return, t tail jump,
 //	x goroutine end (no function), p recovery into depth, m the stack has moved,
@@ -89,10 +102,15 @@ func oldPlan() *uprobe.Plan {
 // and options, which hold for the words after it, too: p=PID g=G goid=N tid=N, and
 // move=N, by which the stack is elsewhere.
 func script(plan *uprobe.Plan, text string) (calls []string, p *Pairer) {
+	fetchTimes(plan)
+	fetched := make(map[uint64][]uint64) // by the time
 	p = NewPairer(plan, func(c *Call) {
 		s := fmt.Sprintf("%s[%d-%d]%s", plan.Funcs[c.Func].Name, c.Start, c.End, c.Outcome)
 		if c.Depth > 0 {
 			s += fmt.Sprintf("/%d", c.Depth)
+		}
+		if !slices.Equal(c.Args, fetched[c.Start]) {
+			s += fmt.Sprintf(" with %d", c.Args)
 		}
 		calls = append(calls, s)
 	})
@@ -138,7 +156,7 @@ func script(plan *uprobe.Plan, text string) (calls []string, p *Pairer) {
 		ev := Event{Format: kind, Time: time, PID: pid, TID: tid, Addr: uint64(kind+1)*0x1000 + uint64(fn)}
 		switch op {
 		case "e":
-			ev.Args = []uint64{sp, g, hi, lo, goid}
+			ev.Args = []uint64{sp, g, hi, lo, goid, time}
 		case "j":
 			ev.Args = []uint64{sp, g, hi, lo, goid, 0x202}
 		case "J":
@@ -150,13 +168,16 @@ func script(plan *uprobe.Plan, text string) (calls []string, p *Pairer) {
 			ev.Args = []uint64{g, lo, hi}
 		case "n":
 			ev.Addr = 0x8000
-			ev.Args = []uint64{sp}
+			ev.Args = []uint64{sp, time}
 		case "x":
 			ev.Addr = 0x5000
 			ev.Args = []uint64{g}
 		case "p":
 			ev.Addr = 0x6000
 			ev.Args = []uint64{sp, g, hi}
+		}
+		if op == "e" || op == "n" {
+			fetched[time] = []uint64{time}
 		}
 		p.Event(&ev, 0)
 	}
@@ -190,6 +211,7 @@ func TestPairing(t *testing.T) {
 		{"a return of another function at this depth", "e:f@100 r:g@100 r:f@100", "f[1-3]return"},
 		{"tail jump", "e:f@100 t:f@100 e:g@100 r:g@100", "f[1-2]return g[3-4]return"},
 		{"tail jump not seen", "e:f@100 e:g@100 r:g@100", "f[1-2]unwound g[2-3]return"},
+		{"some calls fetch words, others don't", "e:f@100 e:g@200 r:g@200 j:g@200 r:g@200 r:f@100 j:f@100 e:g@200 r:g@200 r:f@100", "g[2-3]return/1 g[4-5]return/1 f[1-6]return g[8-9]return/1 f[7-10]return"},
 		{"return lost", "e:f@100 e:f@100 r:f@100", "f[1-2]unwound f[2-3]return"},
 		{"entry lost", "e:f@100 r:g@200 r:f@100", "f[1-3]return"},
 		{"function that loops to its start", "e:loops@100 e:loops@100 e:loops@100 r:loops@100", "loops[1-4]return"},
@@ -221,6 +243,7 @@ func TestPairingByStack(t *testing.T) {
 		{"no stack check, stack known", "e:f@100 n:nosplit@200 r:nosplit@200 r:f@100", "nosplit[2-3]return/1 f[1-4]return"},
 		{"no stack check, stack unknown", "n:nosplit@100 r:nosplit@100", "nosplit[1-2]return"},
 		{"no stack check, stack learnt inside", "n:nosplit@100 e:f@200 r:f@200 r:nosplit@100", "f[2-3]return/1 nosplit[1-4]return"},
+		{"stack learnt inside, then one on another", "n:nosplit@100 e:f@200 move=1000000 n:nosplit@100 r:nosplit@100 move=0 r:f@200 r:nosplit@100", "nosplit[3-4]return f[2-5]return/1 nosplit[1-6]return"},
 		{"panic", "e:f@100 e:g@200 e:h@300 p:f@150 r:f@100", "h[3-4]unwound/2 g[2-4]unwound/1 f[1-5]return"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -274,6 +297,24 @@ func TestConditionalTailJump(t *testing.T) {
 	}
 }
 
+// TestEntriesAlone: calls are told when they begin, with what they have fetched, and are not
+// waited for.
+func TestEntriesAlone(t *testing.T) {
+	plan := testPlan()
+	plan.Mode = uprobe.Entries
+	fetchTimes(plan)
+	var calls []string
+	p := NewPairer(plan, func(c *Call) { t.Errorf("call %+v has ended", c) })
+	p.entered = func(c *Call) { calls = append(calls, fmt.Sprint(c.Start, c.Depth, c.Args)) }
+	for time := uint64(1); time <= 3; time++ {
+		p.Event(&Event{Addr: 0x1000, Time: time, Args: []uint64{0x1000 - time, 1, 0x2000, 0, 1, time}}, 0)
+	}
+	p.Finish()
+	if got, want := strings.Join(calls, " "), "1 0 [1] 2 0 [2] 3 0 [3]"; got != want {
+		t.Errorf("calls %s, want %s", got, want)
+	}
+}
+
 func TestBooks(t *testing.T) {
 	_, p := script(testPlan(), "J:f@100 j:f@100 r:f@100 r:f@100 e:loops@300 e:loops@300")
 	b := p.Books()
@@ -308,9 +349,13 @@ func FuzzPairer(f *testing.F) {
 	f.Add([]byte("\x00\x10\x00\x20\x04\x00\x02\x10\x05\x18"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		plan := testPlan()
+		fetchTimes(plan)
 		calls := uint64(0)
 		p := NewPairer(plan, func(c *Call) {
 			calls++
+			if len(c.Args) > 1 || len(c.Args) == 1 && c.Args[0] != c.Start {
+				t.Errorf("call from %d has fetched %d", c.Start, c.Args)
+			}
 			if c.Depth < 0 || c.Outcome != Open && c.End < c.Start && c.End != 0 {
 				t.Errorf("impossible call %+v", *c)
 			}
@@ -324,7 +369,7 @@ func FuzzPairer(f *testing.F) {
 			}
 			g, hi := b>>5&3, uint64(0x10000)
 			lo, sp := hi-0x1000*(uint64(data[i])>>7), hi-b%16*8
-			ev.Args = [][]uint64{{sp, g, hi, lo, b & 4}, {sp, g, hi, lo, b & 4, b}, {sp, g, hi, lo}, {sp, g, hi, lo}, {g}, {sp, g, hi}}[kind]
+			ev.Args = [][]uint64{{sp, g, hi, lo, b & 4, ev.Time}, {sp, g, hi, lo, b & 4, b}, {sp, g, hi, lo}, {sp, g, hi, lo}, {g}, {sp, g, hi}}[kind]
 			p.Event(&ev, 0)
 		}
 		p.Finish()
