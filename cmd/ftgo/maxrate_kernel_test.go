@@ -41,36 +41,52 @@ func booked(t *testing.T, o observed, b books) {
 }
 
 // TestKernelMaxRate: what is called up to 1,000 times a second is timed, as soon as it
-// is; what is called more often is not, and ceases to be.
+// is; what is called more often is not, and ceases to be. The target's rates go by the
+// clock, so that on a busy machine none may be what it should: that is tried again. What
+// ftgo does wrong it does each time.
 func TestKernelMaxRate(t *testing.T) {
 	tracetest.Kernel(t)
 	for _, reader := range []string{"pipe", "raw"} {
 		t.Run(reader, func(t *testing.T) {
-			o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "rates"), []string{"main.*", "--max-rate", "1000", "--reader", reader}, "-for", "6s")
-			if r.code != 0 {
-				t.Fatalf("status %d\n%s", r.code, r.stderr)
-			}
-			booked(t, o, b)
-			for _, name := range []string{"main.slow", "main.late", "main.fib", "main.catches"} {
-				if f := o.functions[name]; f.Completed == 0 || f.Unwound != 0 || f.TooOften != 0 {
-					t.Errorf("%s: %d completed, %d unwound, too often at %v/s", name, f.Completed, f.Unwound, f.TooOften)
+			for left := 3; ; left-- {
+				o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "rates"), []string{"main.*", "--max-rate", "1000", "--reader", reader}, "-for", "6s")
+				if r.code != 0 {
+					t.Fatalf("status %d\n%s", r.code, r.stderr)
 				}
-			}
-			if f := o.functions["main.hot"]; f.CountedOnly != f.Calls || f.TooOften <= 1000 {
-				t.Errorf("hot: %d of %d calls only counted, too often at %v/s", f.CountedOnly, f.Calls, f.TooOften)
-			}
-			if f := o.functions["main.turns"]; f.Completed == 0 || f.CountedOnly == 0 || f.Unwound != 0 || f.TooOften <= 1000 {
-				t.Errorf("turns: %d calls, %d completed, %d only counted, %d unwound, too often at %v/s", f.Calls, f.Completed, f.CountedOnly, f.Unwound, f.TooOften)
-			}
-			// It was running before anything could be timed.
-			if f := o.functions["main.open"]; f.CountedOnly != 1 {
-				t.Errorf("open: %+v", f)
-			}
-			if t.Failed() {
-				t.Log(r.stderr)
+				booked(t, o, b)
+				wrong := wronglyTimed(o)
+				if len(wrong) == 0 || t.Failed() {
+					return
+				}
+				t.Logf("%s\n%s", strings.Join(wrong, "\n"), r.stderr)
+				if left == 1 {
+					t.Fatal("functions were timed, or not, at other rates than asked for")
+				}
 			}
 		})
 	}
+}
+
+// wronglyTimed tells which functions of testdata/rates should have been timed at 1,000
+// calls a second at most, or should not.
+func wronglyTimed(o observed) (wrong []string) {
+	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	for _, name := range []string{"main.slow", "main.late", "main.fib", "main.catches"} {
+		if f := o.functions[name]; f.Completed == 0 || f.Unwound != 0 || f.TooOften != 0 {
+			add("%s: %d completed, %d unwound, too often at %v/s", name, f.Completed, f.Unwound, f.TooOften)
+		}
+	}
+	if f := o.functions["main.hot"]; f.CountedOnly != f.Calls || f.TooOften <= 1000 {
+		add("hot: %d of %d calls only counted, too often at %v/s", f.CountedOnly, f.Calls, f.TooOften)
+	}
+	if f := o.functions["main.turns"]; f.Completed == 0 || f.CountedOnly == 0 || f.Unwound != 0 || f.TooOften <= 1000 {
+		add("turns: %d calls, %d completed, %d only counted, %d unwound, too often at %v/s", f.Calls, f.Completed, f.CountedOnly, f.Unwound, f.TooOften)
+	}
+	// It was running before anything could be timed.
+	if f := o.functions["main.open"]; f.CountedOnly != 1 {
+		add("open: %+v", f)
+	}
+	return wrong
 }
 
 // TestKernelCountFirst: for so many functions it is what happens if nothing is said; one

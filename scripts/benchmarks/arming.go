@@ -72,7 +72,7 @@ func arming(b *bench, w *bytes.Buffer) error {
 			for _, command := range []string{"count", "probe", "probe --max-rate 0"} {
 				words := strings.Fields(command)
 				if len(words) > 1 && (n > 0 || round > 0) {
-					continue // functions that are named are never counted first; all take minutes
+					continue // functions that are named are never counted first; all may take minutes
 				}
 				functions := []string{everyone}
 				if n > 0 {

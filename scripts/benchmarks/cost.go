@@ -114,8 +114,9 @@ func costs(b *bench, w *bytes.Buffer) error {
 	}
 	fmt.Fprint(w, "Of a small function that is called without a pause. `framed` has a stack check and saves the frame pointer, `frameless`\n"+
 		"does neither. Count: ftgo count, bpftrace count(), perf stat. Latency: ftgo probe, bpftrace hist() by thread, perf\n"+
-		"record of two places; every RET is single-stepped. bpftrace and perf probe the very instructions that ftgo has chosen; by\n"+
-		"name perf probes the one that perf probe puts there, the function's first, and the same RET. Arguments: ftgo trace (--entries), bpftrace printf(), perf record, dlv trace.\n\n")
+		"record of two places; every RET is single-stepped. perf, and bpftrace for latency, probe the very instructions that ftgo\n"+
+		"has chosen; for the rest bpftrace probes the function's first, as perf does by name. Arguments: ftgo trace (--entries),\n"+
+		"bpftrace printf(), perf record, dlv trace.\n\n")
 	g.write(w)
 	over := func(row, col string) float64 { return g.median(row, col) - g.median(row, alone) }
 	for _, c := range []struct {

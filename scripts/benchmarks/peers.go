@@ -68,11 +68,16 @@ func (b *bench) findDelve() {
 func (b *bench) preface() []byte {
 	var w bytes.Buffer
 	fmt.Fprintf(&w, "# Benchmarks\n\nMade by `scripts/bench`: medians of %d rounds, in each of which the tools had their turn one after the\n"+
-		"other on the same programs. In parentheses: how many times ftgo's. Costs of a hit depend on the machine, a\n"+
+		"other on the same programs; what takes minutes was done once. In parentheses: how many times ftgo's. Costs of a hit depend on the machine, a\n"+
 		"virtual one above all: compare, don't quote. Times in seconds say as much of the machine as of ftgo.\n\n", b.rounds)
 	release, _ := os.ReadFile("/proc/sys/kernel/osrelease")
 	fmt.Fprintf(&w, "Linux %s, %d CPUs (%s), %s.\n", strings.TrimSpace(string(release)), runtime.NumCPU(), cpuModel(), runtime.Version())
 	fmt.Fprintf(&w, "Peers: %s.\n", strings.Join(b.versions, "; "))
+	others, _ := filepath.Glob("docs/benchmarks-*.md")
+	for _, other := range others {
+		name := filepath.Base(other)
+		fmt.Fprintf(&w, "Another run: [%s](%s).\n", name, name)
+	}
 	if len(b.checks) > 0 {
 		fmt.Fprint(&w, "\n| goal | measured | | |\n|---|---|---|---|\n")
 	}
