@@ -289,8 +289,10 @@ var bpftraceLost = regexp.MustCompile(`Lost (\d+) events`)
 func (b *bench) floodBpftrace() (flow, error) {
 	return b.flooding(func(int) (f flow, err error) {
 		data := b.path("lines")
-		script := fmt.Sprintf(`uprobe:%s:"main.framed" { printf("%%d %%d\n", reg("ax"), reg("bx")); }`, b.path("hot"))
-		o, err := b.run(childLimit, b.bpftrace, "-o", data, "-e", script, "-c", fmt.Sprint("/bin/sleep ", b.window().Seconds()))
+		// Not for the time of a command: newer versions trace that alone.
+		script := fmt.Sprintf(`uprobe:%s:"main.framed" { printf("%%d %%d\n", reg("ax"), reg("bx")); } interval:ms:%d { exit(); }`,
+			b.path("hot"), b.window().Milliseconds())
+		o, err := b.run(childLimit, b.bpftrace, "-o", data, "-e", script)
 		if err != nil {
 			return f, err
 		}
