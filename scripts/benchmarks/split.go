@@ -74,18 +74,17 @@ func splits(b *bench, w *bytes.Buffer) error {
 	}
 	fmt.Fprintln(w)
 	g.write(w)
-	fmt.Fprintf(w, "\nArmed and disarmed, together, on a logarithmic scale:\n\n")
+	fmt.Fprintf(w, "\nArmed and disarmed, together, on a logarithmic scale:\n\n```\n")
 	for _, row := range g.rows {
-		label := row
 		for _, way := range ways {
 			sum := g.median(row, way.name+armed) + g.median(row, way.name+disarmed)
 			if sum == 0 {
 				continue
 			}
-			fmt.Fprintf(w, "    %11s  %-14s %s %s\n", label, way.name, logBar(sum), nanoseconds(sum))
-			label = ""
+			fmt.Fprintf(w, "%-11s  %-14s %s %s\n", row, way.name, logBar(sum), nanoseconds(sum))
 		}
 	}
+	fmt.Fprintln(w, "```")
 	return nil
 }
 
