@@ -25,7 +25,11 @@ func TestFiles(t *testing.T) {
 	root := os.DirFS(".")
 	excused := make(map[string]bool)
 	goFiles := 0
-	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+	ignored, err := os.ReadFile(".gitignore")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -41,6 +45,10 @@ func TestFiles(t *testing.T) {
 		}
 		if path.Ext(name) == ".go" {
 			goFiles++
+		}
+		// A program of 12 MB has been committed once.
+		if bytes.HasPrefix(data, []byte("\x7fELF")) && path.Ext(name) != ".test" && !slices.Contains(strings.Fields(string(ignored)), "/"+name) {
+			t.Errorf("%s is an executable, which .gitignore does not name", name)
 		}
 		check := func(what string, list map[string]string, problem error) {
 			if list[name] != "" {
