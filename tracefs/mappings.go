@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,12 +22,20 @@ func Mappings(pid int) ([]Mapping, error) {
 	return readMappings(pid, "x")
 }
 
-// readMappings reads those mappings that a permission, "r" or "x", is given for.
+// readMappings reads those mappings that a permission, "r" or "x", is given for. A thread that
+// has ended has none, while others of its process, whose first it was, still live.
 func readMappings(pid int, permission string) ([]Mapping, error) {
-	file := fmt.Sprintf("/proc/%d/maps", pid)
-	b, err := os.ReadFile(file)
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
 	if err != nil {
 		return nil, err
+	}
+	if len(b) == 0 {
+		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/maps", pid))
+		for _, file := range tasks {
+			if b, err = os.ReadFile(file); err == nil && len(b) > 0 {
+				break
+			}
+		}
 	}
 	return parseMappings(string(b), permission)
 }
@@ -58,14 +67,14 @@ func parseMappings(text, permission string) ([]Mapping, error) {
 // Readable tells whether a process has n bytes of readable memory at an address, which
 // sets zeros that are there apart from those that the kernel puts in place of what it
 // can't read. It remembers the mappings of each process, and reads them anew where they
-// do not have the address. So a process that has ended still has what was last seen of
-// it, and nothing if it was never asked for.
-func Readable(pid int, addr uint64, n int) bool {
-	return readable.holds(pid, addr, n)
+// do not have the address. Of a process that has ended, or gives up its memory to end,
+// known is true only for what was last seen of it.
+func Readable(pid int, addr uint64, n int) (readable, known bool) {
+	return remembered.holds(pid, addr, n)
 }
 
-// readable are the mappings of all processes asked for.
-var readable = memoryMaps{of: make(map[int][]Mapping), read: readMappings}
+// remembered are the mappings of all processes asked for.
+var remembered = memoryMaps{of: make(map[int][]Mapping), read: readMappings}
 
 // memoryMaps remembers the readable mappings of processes, by address.
 type memoryMaps struct {
@@ -77,21 +86,21 @@ type memoryMaps struct {
 // maxMemoryMaps is how many processes are remembered.
 const maxMemoryMaps = 1024
 
-func (m *memoryMaps) holds(pid int, addr uint64, n int) bool {
+func (m *memoryMaps) holds(pid int, addr uint64, n int) (readable, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if holds(m.of[pid], addr, n) {
-		return true
+		return true, true
 	}
 	mapped, err := m.read(pid, "r")
 	if err != nil || len(mapped) == 0 { // ending processes have none
-		return false
+		return false, false
 	}
 	if len(m.of) >= maxMemoryMaps {
 		clear(m.of)
 	}
 	m.of[pid] = mapped
-	return holds(mapped, addr, n)
+	return holds(mapped, addr, n), true
 }
 
 func (m *memoryMaps) forget(ended map[int]bool) {

@@ -61,7 +61,7 @@ func TestReadable(t *testing.T) {
 		{"into what can't be read", start + 2*p - 4, 8, false},
 		{"around what can't be read", start, 4 * page, false},
 		{"what can't be read", start + 2*p, 8, false},
-		{"a variable", uint64(uintptr(unsafe.Pointer(&readable))), 8, true},
+		{"a variable", uint64(uintptr(unsafe.Pointer(&remembered))), 8, true},
 		{"nil", 0, 8, false},
 		{"a small number", 42, 8, false},
 		{"the end of all addresses", 1<<64 - 4, 8, false},
@@ -69,13 +69,13 @@ func TestReadable(t *testing.T) {
 		{"a negative length", start, -8, false},
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
-			if got := Readable(os.Getpid(), c.addr, c.n); got != c.want {
-				t.Errorf("%d bytes at %#x: %v, want %v", c.n, c.addr, got, c.want)
+			if got, known := Readable(os.Getpid(), c.addr, c.n); got != c.want || !known {
+				t.Errorf("%d bytes at %#x: %v, known %v; want %v", c.n, c.addr, got, known, c.want)
 			}
 		})
 	}
 	protect(2, unix.PROT_READ)
-	if !Readable(os.Getpid(), start, 4*page) {
+	if readable, _ := Readable(os.Getpid(), start, 4*page); !readable {
 		t.Error("a mapping that was added since is not seen")
 	}
 }
@@ -92,16 +92,18 @@ func TestReadableOfEndedProcess(t *testing.T) {
 		t.Fatalf("mappings %v, %v", maps, err)
 	}
 	addr := maps[len(maps)-1].Start
-	if !Readable(pid, addr, 8) {
+	if readable, _ := Readable(pid, addr, 8); !readable {
 		t.Errorf("%#x can't be read", addr)
 	}
 	child.Process.Kill()
 	child.Wait()
-	if !Readable(pid, addr, 8) {
+	if readable, known := Readable(pid, addr, 8); !readable || !known {
 		t.Errorf("%#x can't be read once the process has ended", addr)
 	}
-	if Readable(pid, 42, 8) || Readable(-1, addr, 8) {
-		t.Error("42, or memory of no process, can be read")
+	for of, addr := range map[int]uint64{pid: 42, -1: addr} {
+		if readable, known := Readable(of, addr, 8); readable || known {
+			t.Errorf("%#x of process %d: readable %v, known %v", addr, of, readable, known)
+		}
 	}
 }
 
@@ -109,20 +111,27 @@ func TestReadableOfEndedProcess(t *testing.T) {
 func TestMemoryMapsReadOnce(t *testing.T) {
 	reads := 0
 	maps := []Mapping{{Start: 0x1000, End: 0x2000}}
+	const gone, ending = 1<<20 + 1, 1<<20 + 2
 	m := memoryMaps{of: make(map[int][]Mapping), read: func(pid int, _ string) ([]Mapping, error) {
-		if reads++; pid > 1<<20 {
+		switch reads++; pid {
+		case gone:
 			return nil, errors.New("no such process")
+		case ending:
+			return nil, nil
 		}
 		return maps, nil
 	}}
 	for _, c := range []struct {
-		pid   int
-		addr  uint64
-		want  bool
-		reads int
-	}{{1, 0x1000, true, 1}, {1, 0x1ff8, true, 1}, {1, 0x2000, false, 2}, {1, 0x1000, true, 2}, {2, 0x1000, true, 3}, {1<<20 + 1, 0x1000, false, 4}} {
-		if got := m.holds(c.pid, c.addr, 8); got != c.want || reads != c.reads {
-			t.Errorf("%#x of %d: %v after %d reads; want %v after %d", c.addr, c.pid, got, reads, c.want, c.reads)
+		pid             int
+		addr            uint64
+		readable, known bool
+		reads           int
+	}{
+		{1, 0x1000, true, true, 1}, {1, 0x1ff8, true, true, 1}, {1, 0x2000, false, true, 2}, {1, 0x1000, true, true, 2},
+		{2, 0x1000, true, true, 3}, {gone, 0x1000, false, false, 4}, {ending, 0x1000, false, false, 5},
+	} {
+		if readable, known := m.holds(c.pid, c.addr, 8); readable != c.readable || known != c.known || reads != c.reads {
+			t.Errorf("%#x of %d: %v, known %v after %d reads; want %v, %v after %d", c.addr, c.pid, readable, known, reads, c.readable, c.known, c.reads)
 		}
 	}
 	for pid := range 3 * maxMemoryMaps {

@@ -88,7 +88,7 @@ func (s *Session) Process(tid, printed int) int {
 // read: others may get their numbers, and those of their threads. That goes for
 // [Readable], too.
 func (s *Session) Forget(ended map[int]bool) {
-	readable.forget(ended)
+	remembered.forget(ended)
 	if s.raw != nil {
 		s.raw.owners.forget(ended)
 		return

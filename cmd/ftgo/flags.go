@@ -59,9 +59,11 @@ type options struct {
 	sched    bool
 	recorded recordedOptions
 
-	binary   string
-	patterns []string
-	program  []string
+	binary string
+	// ownBinary: it is the one that the first process of -p executes.
+	ownBinary bool
+	patterns  []string
+	program   []string
 }
 
 // seconds is a flag value like 5, 0.5 or 100ms.
@@ -278,7 +280,7 @@ func (o *options) positional(name string, fs *pflag.FlagSet) error {
 	if len(words) > 0 && (len(o.pids) == 0 || isFile(words[0])) {
 		o.binary, words = words[0], words[1:]
 	} else if len(o.pids) > 0 {
-		o.binary = process.Exe(o.pids[0])
+		o.binary, o.ownBinary = process.Exe(o.pids[0]), true
 	}
 	o.patterns = words
 	switch {

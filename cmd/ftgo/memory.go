@@ -25,7 +25,7 @@ type memories struct {
 type memory struct {
 	*memories
 	pid int
-	// gone: it had ended before it was looked at.
+	// gone: it had ended before it was looked at, or was of another time or machine.
 	gone bool
 	// arenas are the parts of the address space that stacks were seen in.
 	arenas map[uint64]bool
@@ -41,7 +41,7 @@ func (m *memories) process(c *parse.Call) capture.Process {
 	p := m.of[pid]
 	if p == nil {
 		p = &memory{m, pid, m.recorded || !process.Alive(pid), make(map[uint64]bool)}
-		if !m.recorded {
+		if !p.gone {
 			tracefs.Readable(pid, 0, 1) // has it remember the mappings
 		}
 		m.of[pid] = p
@@ -78,14 +78,13 @@ func (m *memory) FuncName(pc uint64) string {
 const arenaBits = 26
 
 // Readable asks for the process's mappings as they are, or were when last seen. Of one that
-// has ended it is known what it cannot have been without: the file's own segments, and the
-// arenas that its goroutines' stacks were in.
+// has ended, or is about to, it is known what it cannot have been without: the file's own
+// segments, and the arenas that its goroutines' stacks were in.
 func (m *memory) Readable(addr uint64, n int) (readable, known bool) {
-	if !m.recorded && tracefs.Readable(m.pid, addr, n) {
-		return true, true
-	}
-	if !m.gone && process.Alive(m.pid) {
-		return false, true
+	if !m.gone {
+		if readable, known := tracefs.Readable(m.pid, addr, n); known {
+			return readable, true
+		}
 	}
 	sure := m.arenas[addr>>arenaBits] || m.binary.Loaded(addr-m.bias.Known(m.pid))
 	return sure, sure

@@ -19,7 +19,7 @@ func checkProcesses(o *options) error {
 		if !process.Alive(pid) {
 			return fmt.Errorf("process %d: no such process", pid)
 		}
-		if o.binary != process.Exe(o.pids[0]) {
+		if !o.ownBinary {
 			continue // it may be a library
 		}
 		first, err := os.Stat(o.binary)

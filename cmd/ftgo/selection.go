@@ -117,11 +117,11 @@ func readWanted(o *options) (w wanted, err error) {
 func findBinary(o *options) (err error) {
 	pid := 0
 	if len(o.pids) > 0 {
-		pid = o.pids[0]
+		pid = process.Executing(o.pids[0])
 		// A path would have been taken for BINARY: what has a slash is a package's.
-		if o.binary == process.Exe(pid) && len(o.patterns) > 1 && !strings.Contains(o.patterns[0], "/") {
+		if o.ownBinary && len(o.patterns) > 1 && !strings.Contains(o.patterns[0], "/") {
 			if path, err := loader.Find(o.patterns[0], pid); err == nil {
-				o.binary, o.patterns = path, o.patterns[1:]
+				o.binary, o.ownBinary, o.patterns = path, false, o.patterns[1:]
 				return nil
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -65,8 +66,9 @@ func serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // requests are made of servers of its own, over HTTP/1 and HTTP/2, and one of a server that
-// has gone.
+// has gone. All that was asked has ended then, calls that a panic has gone through, too.
 func requests() error {
+	before := runtime.NumGoroutine()
 	for _, two := range []bool{false, true} {
 		s := httptest.NewUnstartedServer(http.HandlerFunc(serve))
 		s.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -85,6 +87,11 @@ func requests() error {
 		s.Close()
 		if err := ask(s, "GET", "/gone"); err != nil {
 			return err
+		}
+	}
+	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("end requests: %d goroutines more than before", runtime.NumGoroutine()-before)
 		}
 	}
 	return nil

@@ -2,7 +2,9 @@
 package process
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -47,7 +49,27 @@ func Alive(pid int) bool {
 }
 
 // Exe is where the file of a process is.
-func Exe(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
+func Exe(pid int) string { return fmt.Sprintf("/proc/%d/exe", Executing(pid)) }
+
+// Executing is a thread of a process that has its memory and its file: the first, which the
+// process is named by, but for where that has ended before others. /proc/TID is like /proc/PID,
+// though not listed (proc(5)).
+func Executing(pid int) (tid int) {
+	if _, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); !errors.Is(err, fs.ErrNotExist) {
+		return pid
+	}
+	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid)) // what was read will do
+	for _, task := range tasks {
+		tid, err := strconv.Atoi(task.Name())
+		if err != nil {
+			continue
+		}
+		if _, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", tid)); err == nil {
+			return tid
+		}
+	}
+	return pid
+}
 
 // All are the numbers of all processes.
 func All() (pids []int, err error) {
