@@ -1,7 +1,5 @@
 package parse
 
-import "slices"
-
 // order puts events of one goroutine in order of time.
 //
 // trace_pipe looks at one CPU after the other for the oldest event. A goroutine may
@@ -11,7 +9,7 @@ import "slices"
 // oldest. So an event's place is certain as soon as a later search has printed a
 // younger event, or found nothing.
 type order struct {
-	pending []*Record // by time; a line or two
+	pending []*Record // the youngest first; a line or two
 	spare   []*Record
 }
 
@@ -24,13 +22,10 @@ func (o *order) add(rec *Record, emit func(*Event)) *Record {
 		emit(&earlier.Event)
 		return earlier
 	}
-	n := 0
-	for n < len(o.pending) && o.pending[n].Event.Time <= rec.Event.Time {
-		n++
+	for n := len(o.pending); n > 0 && o.pending[n-1].Event.Time <= rec.Event.Time; n-- {
+		o.emitOldest(emit)
 	}
-	o.emit(n, emit)
-	// What is left is younger.
-	o.pending = slices.Insert(o.pending, 0, rec)
+	o.pending = append(o.pending, rec) // what is left is younger
 	if last := len(o.spare) - 1; last >= 0 {
 		rec, o.spare = o.spare[last], o.spare[:last]
 		return rec
@@ -39,12 +34,15 @@ func (o *order) add(rec *Record, emit func(*Event)) *Record {
 }
 
 // flush emits all: the buffers were found empty.
-func (o *order) flush(emit func(*Event)) { o.emit(len(o.pending), emit) }
-
-func (o *order) emit(n int, emit func(*Event)) {
-	for _, rec := range o.pending[:n] {
-		emit(&rec.Event)
-		o.spare = append(o.spare, rec)
+func (o *order) flush(emit func(*Event)) {
+	for len(o.pending) > 0 {
+		o.emitOldest(emit)
 	}
-	o.pending = o.pending[:copy(o.pending, o.pending[n:])]
+}
+
+func (o *order) emitOldest(emit func(*Event)) {
+	last := len(o.pending) - 1
+	oldest := o.pending[last]
+	emit(&oldest.Event)
+	o.pending, o.spare = o.pending[:last], append(o.spare, oldest)
 }
