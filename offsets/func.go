@@ -13,6 +13,9 @@ type Func struct {
 	Addr, Size uint64
 	// ABI is how the function takes its arguments and where it finds g.
 	ABI ABI
+	// rank, while names are read, is how well Name tells the function among those of its
+	// address: the lowest is best.
+	rank uint8
 }
 
 // ABI is a calling convention on amd64.

@@ -24,13 +24,12 @@ func TestPclntabInPieces(t *testing.T) {
 				t.Fatal(err)
 			}
 			want, err := b.pclntab().funcs()
-			if err != nil || len(got) != len(want) || len(got) < 1000 {
-				t.Fatalf("%d functions in pieces, %d at once, %v", len(got), len(want), err)
+			if err != nil || len(got.list) != len(want.list) || len(got.list) < 1000 || got.end != want.end || got.names != nil {
+				t.Fatalf("%d functions with %d names in pieces, %d at once, %v", len(got.list), len(got.names), len(want.list), err)
 			}
-			for i := range want {
-				want[i].name, want[i].size = "", 0
-				if got[i] != want[i] {
-					t.Errorf("%+v in pieces, %+v at once", got[i], want[i])
+			for i, f := range want.list {
+				if f.size = 0; got.list[i] != f {
+					t.Errorf("%+v in pieces, %+v at once", got.list[i], f)
 				}
 			}
 		})
@@ -50,17 +49,17 @@ func TestPclntabCodeSize(t *testing.T) {
 				t.Fatal(err)
 			}
 			compared := 0
-			for _, f := range funcs {
+			for i, f := range funcs.list {
 				in, ok := b.FuncAt(f.addr)
 				if !ok || in.Addr != f.addr || f.size == 0 {
 					continue
 				}
-				if compared++; f.size != in.Size {
-					t.Errorf("%s: %d bytes, .symtab has %d", f.name, f.size, in.Size)
+				if compared++; uint64(f.size) != in.Size {
+					t.Errorf("%s: %d bytes, .symtab has %d", funcs.names[i], f.size, in.Size)
 				}
 			}
-			if compared < 1000 || compared < len(funcs)*9/10 {
-				t.Errorf("only %d of %d functions compared", compared, len(funcs))
+			if compared < 1000 || compared < len(funcs.list)*9/10 {
+				t.Errorf("only %d of %d functions compared", compared, len(funcs.list))
 			}
 		})
 	}
@@ -97,7 +96,7 @@ func TestPclntabToAndFro(t *testing.T) {
 		t.Fatal(err)
 	}
 	if funcs, err := table.funcs(); err == nil {
-		t.Errorf("%d functions", len(funcs))
+		t.Errorf("%d functions", len(funcs.list))
 	}
 	if r.bytes > 8*size {
 		t.Errorf("%d bytes read of a table of %d", r.bytes, size)

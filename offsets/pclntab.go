@@ -51,19 +51,6 @@ var pclnForms = map[byte]*pclnForm{
 // pclnMagic is what the headers of all forms have in common, behind the first byte.
 var pclnMagic = []byte{0xff, 0xff, 0xff, 0, 0, 1, 8}
 
-// pclnFunc is an entry of the table.
-type pclnFunc struct {
-	name string
-	// addr is the first byte, end where the next function begins: padding included.
-	addr, end uint64
-	// size is without padding; 0 if that is not told.
-	size uint64
-	// asm: written in assembly. Never set before Go 1.16.
-	asm bool
-	// inSymtab: .symtab names it.
-	inSymtab bool
-}
-
 var errPclntab = errors.New("damaged function table")
 
 // newPclntab reads the header. Entries are left as they are, without text.
@@ -137,32 +124,34 @@ func (t *pclntab) entry(i uint64) uint64 {
 	return t.text + t.number(t.functab+2*i*t.form.field, t.form.field)
 }
 
-// funcs lists the functions by ascending address, names as they are spelled there. There
-// are none of a table that is read in pieces.
-func (t *pclntab) funcs() ([]pclnFunc, error) {
-	funcs := make([]pclnFunc, 0, t.count)
+// funcs lists the functions by ascending address, names as they are spelled there. Of a table
+// that is read in pieces there are neither names nor sizes.
+func (t *pclntab) funcs() (*pclnFuncs, error) {
+	fs := &pclnFuncs{list: make([]pclnFunc, 0, t.count)}
 	// Names don't overlap, so that all of them are no longer than the table, but
 	// functions of one name may share it.
 	left := 2 * len(t.data)
 	var names strings.Builder // one text that all names are parts of
 	var ends []int
 	if t.data != nil {
-		ends = make([]int, 0, t.count)
+		ends, fs.names = make([]int, 0, t.count), make([]string, 0, t.count)
+		names.Grow(min(32*int(t.count), len(t.data))) // as most are that long
 	}
 	next := t.entry(0)
 	for i := range t.count {
-		f := pclnFunc{addr: next, end: t.entry(i + 1)}
-		next = f.end
+		f := pclnFunc{addr: next}
+		fs.end = t.entry(i + 1)
+		next = fs.end
 		info := t.funcBase + t.number(t.functab+(2*i+1)*t.form.field, t.form.field)
 		var name []byte
 		if t.data != nil {
 			name = t.text0(t.name + t.number(info+t.form.nameOff, 4))
 			left -= len(name)
 		}
-		if t.damaged || f.end < f.addr || left < 0 || t.data != nil && len(name) == 0 {
+		if t.damaged || fs.end < f.addr || left < 0 || t.data != nil && len(name) == 0 {
 			return nil, fmt.Errorf("%w: function %d of %d", errPclntab, i, t.count)
 		}
-		if f.end == f.addr {
+		if fs.end == f.addr {
 			continue
 		}
 		if t.data != nil {
@@ -171,13 +160,14 @@ func (t *pclntab) funcs() ([]pclnFunc, error) {
 			f.size = t.codeSize(info)
 		}
 		f.asm = t.assembly(info)
-		funcs = append(funcs, f)
+		fs.list = append(fs.list, f)
 	}
 	start := 0
-	for i, end := range ends {
-		funcs[i].name, start = names.String()[start:end], end
+	for _, end := range ends {
+		fs.names = append(fs.names, names.String()[start:end])
+		start = end
 	}
-	return funcs, nil
+	return fs, nil
 }
 
 // text0 is the NUL-terminated text at an offset.

@@ -157,21 +157,21 @@ func TestPclntabAgainstGosym(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(got) != len(want.Funcs) || len(got) < 1000 {
-				t.Fatalf("%d functions, gosym has %d", len(got), len(want.Funcs))
+			if len(got.list) != len(want.Funcs) || len(got.list) < 1000 {
+				t.Fatalf("%d functions, gosym has %d", len(got.list), len(want.Funcs))
 			}
 			assembly := 0
-			for i, f := range got {
-				g := want.Funcs[i]
-				if f.name != g.Name || f.addr != g.Entry || f.end != g.End {
-					t.Errorf("%s %#x-%#x; gosym has %s %#x-%#x", f.name, f.addr, f.end, g.Name, g.Entry, g.End)
+			for i, f := range got.list {
+				g, name := want.Funcs[i], got.names[i]
+				if name != g.Name || f.addr != g.Entry || got.endOf(i) != g.End {
+					t.Errorf("%s %#x-%#x; gosym has %s %#x-%#x", name, f.addr, got.endOf(i), g.Name, g.Entry, g.End)
 				}
 				file, _, _ := want.PCToLine(f.addr)
 				if f.asm {
 					assembly++
 				}
 				if table.form.oldest >= 16 && f.asm != strings.HasSuffix(file, ".s") {
-					t.Errorf("%s of %s: assembly %v", f.name, file, f.asm)
+					t.Errorf("%s of %s: assembly %v", name, file, f.asm)
 				}
 			}
 			if table.form.oldest >= 16 && assembly < 50 {
@@ -228,11 +228,11 @@ func TestPclntabDamaged(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			table, err := newPclntab(c.damage(smallPclntab()))
-			var funcs []pclnFunc
+			var funcs *pclnFuncs
 			if err == nil {
 				funcs, err = table.funcs()
 			}
-			if c.ok && (err != nil || len(funcs) != 2 || funcs[0].name != "f" || funcs[1].name != "g" || funcs[1].end != 48) {
+			if c.ok && (err != nil || !slices.Equal(funcs.names, []string{"f", "g"}) || len(funcs.list) != 2 || funcs.end != 48) {
 				t.Errorf("%+v, %v", funcs, err)
 			}
 			if !c.ok && !errors.Is(err, errPclntab) {
@@ -288,10 +288,10 @@ func FuzzPclntab(f *testing.F) {
 			return
 		}
 		size := 0
-		for i, fn := range funcs {
-			size += len(fn.name)
-			if fn.name == "" || fn.end <= fn.addr || i > 0 && fn.addr < funcs[i-1].end {
-				t.Errorf("function %d: %+v", i, fn)
+		for i, f := range funcs.list {
+			size += len(funcs.names[i])
+			if funcs.names[i] == "" || funcs.endOf(i) <= f.addr {
+				t.Errorf("function %d: %+v to %#x", i, f, funcs.endOf(i))
 			}
 		}
 		if size > 2*len(data) {

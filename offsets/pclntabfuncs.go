@@ -12,8 +12,30 @@ import (
 
 // pclnFuncs are the functions of Go's table by address.
 type pclnFuncs struct {
-	list []pclnFunc
-	next int // that is asked for next if somebody goes through all
+	list  []pclnFunc
+	names []string // of them, if they were read
+	end   uint64   // of the last
+	next  int      // that is asked for next if somebody goes through all
+}
+
+// pclnFunc is an entry of the table. Padding behind it is included: it ends where the next
+// one begins.
+type pclnFunc struct {
+	addr uint64
+	// size is without padding, less than [maxCode]; 0 if that is not told.
+	size uint32
+	// asm: written in assembly. Never set before Go 1.16.
+	asm bool
+	// inSymtab: .symtab names it.
+	inSymtab bool
+}
+
+// endOf is where function i ends.
+func (fs *pclnFuncs) endOf(i int) uint64 {
+	if i+1 < len(fs.list) {
+		return fs.list[i+1].addr
+	}
+	return fs.end
 }
 
 // at is the function that begins at an address, or nil.
@@ -30,13 +52,6 @@ func (fs *pclnFuncs) at(addr uint64) *pclnFunc {
 	return &fs.list[i]
 }
 
-// forget: what .symtab says is not believed.
-func (fs *pclnFuncs) forget() {
-	for i := range fs.list {
-		fs.list[i].inSymtab = false
-	}
-}
-
 // goFuncs decodes Go's function table; nothing if there is none, or a damaged one. Their
 // names are read only if .symtab does not have them, and what is not needed of a large
 // table is not read at all.
@@ -51,19 +66,19 @@ func (b *Binary) goFuncs(t *pclntab) *pclnFuncs {
 	if err != nil {
 		return &pclnFuncs{}
 	}
-	for _, f := range funcs {
-		if !b.isCode(f.addr, f.end) {
+	for i := range funcs.list {
+		if !b.isCode(funcs.list[i].addr, funcs.endOf(i)) {
 			return &pclnFuncs{}
 		}
 	}
-	return &pclnFuncs{list: funcs}
+	return funcs
 }
 
 // addTableFuncs adds the functions of Go's table that .symtab has not, named as it would
 // name them: "·" becomes ".", ".abi0" is put back, sizes are without padding. What
 // still differs: Go 1.18 to 1.20 leave out type arguments, "main.Map[...]"; .symtab of
 // plugins puts "local." before some names; and the table has no C.
-func (b *Binary) addTableFuncs(named []namedFunc, t *pclntab, table *pclnFuncs) []namedFunc {
+func (b *Binary) addTableFuncs(named []Func, t *pclntab, table *pclnFuncs) []Func {
 	missing := 0
 	for i := range table.list {
 		if !table.list[i].inSymtab {
@@ -87,20 +102,18 @@ func (b *Binary) addTableFuncs(named []namedFunc, t *pclntab, table *pclnFuncs) 
 		table = full
 	}
 	named = slices.Grow(named, missing)
-	first := make(map[string]int, missing)
+	seen := newNameSet(missing)
 	twins := make(map[string][]int)
 	for i := range table.list {
-		f := &table.list[i]
-		if f.inSymtab {
+		if table.list[i].inSymtab {
 			continue
 		}
-		n := b.tableFunc(f)
+		n := b.tableFunc(table, i)
 		if b.goVer.Minor >= FirstRegisterABI && !strings.Contains(n.Name, "[...]") {
-			if other, twice := first[n.Name]; !twice {
-				first[n.Name] = len(named)
-			} else if twins[n.Name] == nil {
-				twins[n.Name] = []int{other, len(named)}
-			} else {
+			if first := seen.add(named, n.Name); first != len(named) {
+				if twins[n.Name] == nil {
+					twins[n.Name] = []int{first}
+				}
 				twins[n.Name] = append(twins[n.Name], len(named))
 			}
 		}
@@ -112,18 +125,19 @@ func (b *Binary) addTableFuncs(named []namedFunc, t *pclntab, table *pclnFuncs) 
 	return named
 }
 
-// tableFunc is a function of Go's table, without the mark of ABI0.
-func (b *Binary) tableFunc(f *pclnFunc) namedFunc {
-	n := namedFunc{Func: Func{Addr: f.addr, Size: f.end - f.addr}, from: fromPclntab}
+// tableFunc is function i of Go's table, without the mark of ABI0.
+func (b *Binary) tableFunc(table *pclnFuncs, i int) Func {
+	f := &table.list[i]
+	n := Func{Name: table.names[i], Addr: f.addr, Size: table.endOf(i) - f.addr, rank: fromPclntab}
 	// The linker does the same when it writes .symtab. Few names have a "·", and its first
 	// byte is looked for much faster than both.
-	if n.Name = f.name; strings.IndexByte(n.Name, "·"[0]) >= 0 {
+	if strings.IndexByte(n.Name, "·"[0]) >= 0 {
 		n.Name = strings.ReplaceAll(n.Name, "·", ".")
 	}
-	if n.Size > f.size && f.size > 0 && b.goVer.Minor > lastPaddedSymbols {
-		n.Size = f.size
+	if size := uint64(f.size); n.Size > size && size > 0 && b.goVer.Minor > lastPaddedSymbols {
+		n.Size = size
 	} else {
-		n.Size = b.unpadded(&n.Func)
+		n.Size = b.unpadded(&n)
 	}
 	if f.asm || b.goVer.Minor < FirstRegisterABI {
 		n.ABI = ABI0
@@ -134,11 +148,11 @@ func (b *Binary) tableFunc(f *pclnFunc) namedFunc {
 // nameABI0 marks the ABI0 version among functions of one name. One version only
 // calls the other (cmd/compile/internal/ssagen/abi.go): what is called is assembly,
 // or else the Go function that assembly calls.
-func (b *Binary) nameABI0(funcs []namedFunc, same []int) {
+func (b *Binary) nameABI0(funcs []Func, same []int) {
 	for _, i := range same {
 		for _, j := range same {
 			wrapper, called := &funcs[i], &funcs[j]
-			if i == j || wrapper.ABI == ABI0 || !b.reaches(&wrapper.Func, called.Addr) {
+			if i == j || wrapper.ABI == ABI0 || !b.reaches(wrapper, called.Addr) {
 				continue
 			}
 			if called.ABI != ABI0 {
@@ -174,7 +188,7 @@ func (b *Binary) reaches(f *Func, addr uint64) bool {
 // at an offset: the linker puts padding behind (cmd/internal/obj/pcln.go, funcpctab); 0
 // if there is none. Tables are pairs of differences, of the value and of the address, up
 // to a 0 (runtime/symtab.go, step).
-func (t *pclntab) codeSize(info uint64) (size uint64) {
+func (t *pclntab) codeSize(info uint64) (size uint32) {
 	at := t.number(info+t.form.field+12, 4)
 	if at == 0 {
 		return 0
@@ -188,11 +202,11 @@ func (t *pclntab) codeSize(info uint64) (size uint64) {
 			return size
 		}
 		delta, m := binary.Uvarint(t.data[at+uint64(max(n, 0)):])
-		if n <= 0 || m <= 0 || delta == 0 || size+delta > maxCode {
+		if n <= 0 || m <= 0 || delta == 0 || delta > uint64(maxCode-size) {
 			return 0
 		}
 		at += uint64(n + m)
-		size += delta
+		size += uint32(delta)
 	}
 	return 0
 }

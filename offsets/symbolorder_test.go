@@ -8,9 +8,9 @@ import (
 
 // TestSortNamed: whatever order names come in, the result is that of sorting.
 func TestSortNamed(t *testing.T) {
-	run := func(addrs ...uint64) (names []namedFunc) {
+	run := func(addrs ...uint64) (names []Func) {
 		for i, a := range addrs {
-			names = append(names, namedFunc{Func: Func{Name: string(rune('a' + i)), Addr: a}, local: i%2 == 0})
+			names = append(names, Func{Name: string(rune('a' + i)), Addr: a, rank: uint8(i % 2)})
 		}
 		return names
 	}
@@ -19,7 +19,7 @@ func TestSortNamed(t *testing.T) {
 	for i := range random {
 		random[i] = r.Uint64N(40)
 	}
-	for name, named := range map[string][]namedFunc{
+	for name, named := range map[string][]Func{
 		"none":                        nil,
 		"one":                         run(5),
 		"sorted":                      run(1, 2, 3),
@@ -34,7 +34,7 @@ func TestSortNamed(t *testing.T) {
 		want := slices.Clone(named)
 		slices.SortFunc(want, byAddress)
 		sortNamed(named)
-		if !slices.EqualFunc(named, want, func(x, y namedFunc) bool { return byAddress(x, y) == 0 }) {
+		if !slices.EqualFunc(named, want, func(x, y Func) bool { return byAddress(x, y) == 0 }) {
 			t.Errorf("%s: %v, want %v", name, named, want)
 		}
 	}

@@ -12,50 +12,28 @@ import (
 // another one too (mangleABIName in cmd/link/internal/ld/symtab.go, since Go 1.17).
 const abi0Suffix = ".abi0"
 
-// source is where the name of a function is from, the best one first.
-type source uint8
-
+// The ranks of names by where they are from; local ones are one lower.
 const (
-	fromSymtab source = iota
+	fromSymtab uint8 = 2 * iota
 	fromPclntab
 	fromDynsym
 )
 
-// namedFunc is a function under one of its names.
-type namedFunc struct {
-	Func
-	from  source
-	local bool
-}
-
 // readFuncs lists the functions that the symbol tables and Go's own table name, each
 // address once.
 func (b *Binary) readFuncs(t *pclntab) ([]Func, error) {
-	table := b.goFuncs(t)
-	var named []namedFunc
-	if s := b.elf.SectionByType(elf.SHT_SYMTAB); s != nil && b.checkPlain(s) == nil {
-		named = make([]namedFunc, 0, s.Size/elf.Sym64Size) // functions are most of what Go's linker names
-	}
-	symErr := b.eachSymbol(elf.SHT_SYMTAB, func(s symbol) {
-		if f, ok := b.symbolFunc(s, fromSymtab, table); ok {
-			named = append(named, f)
-		}
-	})
-	if symErr != nil {
-		named = named[:0]
-		table.forget()
-	}
+	tables := make(chan *pclnFuncs, 1)
+	go func() { tables <- b.goFuncs(t) }() // of many megabytes, as .symtab is
+	named, symErr := b.symbolFuncs(nil, elf.SHT_SYMTAB, fromSymtab)
+	table := <-tables
+	b.complete(named, table)
 	// Some binaries keep a few symbols, and .symtab spells names better.
 	named = b.addTableFuncs(named, t, table)
 	all := len(named)
-	err := b.eachSymbol(elf.SHT_DYNSYM, func(s symbol) {
-		if f, ok := b.symbolFunc(s, fromDynsym, table); ok {
-			named = append(named, f)
-		}
-	})
-	if err != nil {
-		named = named[:all] // the other tables may still be sound
-	}
+	named, err := b.symbolFuncs(named, elf.SHT_DYNSYM, fromDynsym)
+	if err == nil {
+		b.complete(named[all:], table)
+	} // else the other tables may still be sound
 	if len(named) == 0 {
 		return nil, cmp.Or(symErr, fmt.Errorf("%w (stripped?)", ErrNoSymbols))
 	}
@@ -66,28 +44,49 @@ func (b *Binary) readFuncs(t *pclntab) ([]Func, error) {
 	return funcs, nil
 }
 
-// symbolFunc is the function of a symbol. Those of type STT_GNU_IFUNC are none: what
-// they name is called once, to choose the function that goes by the name.
-func (b *Binary) symbolFunc(s symbol, from source, table *pclnFuncs) (namedFunc, bool) {
-	if s.kind != elf.STT_FUNC || s.size == 0 || !b.isCode(s.addr, s.addr+1) {
-		return namedFunc{}, false
+// symbolFuncs adds the functions of a symbol table, as they are there; none of a damaged one.
+// Symbols of type STT_GNU_IFUNC are none: what they name is called once, to choose the function
+// that goes by the name.
+func (b *Binary) symbolFuncs(named []Func, table elf.SectionType, from uint8) ([]Func, error) {
+	before := len(named)
+	if s := b.elf.SectionByType(table); s != nil && b.checkPlain(s) == nil {
+		named = slices.Grow(named, int(s.Size/elf.Sym64Size)) // functions are most of what Go's linker names
 	}
-	f := namedFunc{Func{Name: s.name, Addr: s.addr, Size: s.size}, from, s.bind == elf.STB_LOCAL}
-	entry := table.at(s.addr)
-	switch {
-	case b.goVer.Minor == 0 || len(table.list) > 0 && entry == nil:
-		f.ABI = SystemV
-		f.Name, _, _ = strings.Cut(f.Name, "@") // the version: memcpy@@GLIBC_2.14
-	case b.goVer.Minor < FirstRegisterABI || strings.HasSuffix(f.Name, abi0Suffix) || entry != nil && entry.asm:
-		f.ABI = ABI0
+	err := b.eachSymbol(table, func(s symbol) {
+		if s.kind != elf.STT_FUNC || s.size == 0 || s.name[0] == '@' || !b.isCode(s.addr, s.addr+1) {
+			return
+		}
+		f := Func{Name: s.name, Addr: s.addr, Size: s.size, rank: from}
+		if s.bind == elf.STB_LOCAL {
+			f.rank++
+		}
+		named = append(named, f)
+	})
+	if err != nil {
+		named = named[:before]
 	}
-	if entry != nil && b.goVer.Minor <= lastPaddedSymbols {
-		f.Size = b.unpadded(&f.Func)
+	return named, err
+}
+
+// complete tells of functions from a symbol table what Go's table knows of them.
+func (b *Binary) complete(named []Func, table *pclnFuncs) {
+	for i := range named {
+		f := &named[i]
+		entry := table.at(f.Addr)
+		switch {
+		case b.goVer.Minor == 0 || len(table.list) > 0 && entry == nil:
+			f.ABI = SystemV
+			f.Name, _, _ = strings.Cut(f.Name, "@") // the version: memcpy@@GLIBC_2.14
+		case b.goVer.Minor < FirstRegisterABI || strings.HasSuffix(f.Name, abi0Suffix) || entry != nil && entry.asm:
+			f.ABI = ABI0
+		}
+		if entry != nil && b.goVer.Minor <= lastPaddedSymbols {
+			f.Size = b.unpadded(f)
+		}
+		if entry != nil && f.rank < fromPclntab {
+			entry.inSymtab = true
+		}
 	}
-	if entry != nil && from == fromSymtab {
-		entry.inSymtab = true
-	}
-	return f, f.Name != ""
 }
 
 // lastPaddedSymbols is the last minor version of Go that may count the padding behind
@@ -105,42 +104,42 @@ func (b *Binary) unpadded(f *Func) uint64 {
 // tidy sorts functions by address and keeps one name for each, the others being
 // aliases: two names would put two probes on one instruction. The names that people
 // use are short and global: malloc, not __libc_malloc.
-func tidy(named []namedFunc) []Func {
+func tidy(named []Func) []Func {
 	sortNamed(named)
-	funcs := make([]Func, 0, len(named))
+	last := -1
 	for i := range named {
 		n := &named[i]
-		last := len(funcs) - 1
-		if last < 0 || funcs[last].Addr != n.Addr {
-			funcs = append(funcs, n.Func)
-		} else if f := &funcs[last]; f.Name != n.Name && !slices.Contains(f.Aliases, n.Name) {
-			f.Aliases = append(f.Aliases, n.Name)
+		n.rank = 0
+		if last >= 0 && named[last].Addr == n.Addr {
+			if f := &named[last]; f.Name != n.Name && !slices.Contains(f.Aliases, n.Name) {
+				f.Aliases = append(f.Aliases, n.Name)
+			}
+		} else if last++; last != i {
+			named[last] = *n
 		}
 	}
-	return funcs
-}
-
-func order(last bool) int {
-	if last {
-		return 1
-	}
-	return 0
+	clear(named[last+1:])
+	return named[:last+1]
 }
 
 // withoutABI gives the plain name that people know to functions of which only the ABI0
 // version is there.
 func withoutABI(funcs []Func) []Func {
 	marked := make(map[string][]int) // by the plain name
+	var lengths [256]uint64          // of the plain names, modulo 64, by their last byte
 	for i := range funcs {
-		if plain, ok := strings.CutSuffix(funcs[i].Name, abi0Suffix); ok {
+		if plain, ok := strings.CutSuffix(funcs[i].Name, abi0Suffix); ok && plain != "" {
 			marked[plain] = append(marked[plain], i)
+			lengths[plain[len(plain)-1]] |= 1 << (len(plain) % 64)
 		}
 	}
 	if len(marked) == 0 {
 		return funcs
 	}
 	for i := range funcs {
-		delete(marked, funcs[i].Name)
+		if name := funcs[i].Name; lengths[name[len(name)-1]]>>(len(name)%64)&1 != 0 { // few names have to be hashed
+			delete(marked, name)
+		}
 	}
 	for plain, all := range marked {
 		for _, i := range all {

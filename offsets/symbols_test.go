@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -87,20 +88,19 @@ func TestAliases(t *testing.T) {
 
 // TestTidy: the order of names does not depend on that of the tables.
 func TestTidy(t *testing.T) {
-	name := func(text string, from source, local bool) namedFunc {
-		return namedFunc{Func{Name: text, Addr: 16, Size: 1}, from, local}
-	}
+	name := func(text string, rank uint8) Func { return Func{Name: text, Addr: 16, Size: 1, rank: rank} }
+	const local = 1
 	for _, c := range []struct {
 		name  string
-		names []namedFunc
+		names []Func
 		want  []string
 	}{
-		{"shortest", []namedFunc{name("read64", fromSymtab, false), name("read", fromSymtab, false)}, []string{"read", "read64"}},
-		{"no underscores", []namedFunc{name("_IO_x", fromSymtab, false), name("fopenlonger", fromSymtab, false)}, []string{"fopenlonger", "_IO_x"}},
-		{"global", []namedFunc{name("a", fromSymtab, true), name("bb", fromSymtab, false)}, []string{"bb", "a"}},
-		{"symtab before dynsym", []namedFunc{name("a", fromDynsym, false), name("bb", fromSymtab, false)}, []string{"bb", "a"}},
-		{"Go before C", []namedFunc{name("crosscall2", fromDynsym, false), name("x.crosscall2", fromPclntab, false)}, []string{"x.crosscall2", "crosscall2"}},
-		{"one name twice", []namedFunc{name("a", fromDynsym, false), name("a", fromSymtab, false)}, []string{"a"}},
+		{"shortest", []Func{name("read64", fromSymtab), name("read", fromSymtab)}, []string{"read", "read64"}},
+		{"no underscores", []Func{name("_IO_x", fromSymtab), name("fopenlonger", fromSymtab)}, []string{"fopenlonger", "_IO_x"}},
+		{"global", []Func{name("a", fromSymtab+local), name("bb", fromSymtab)}, []string{"bb", "a"}},
+		{"symtab before dynsym", []Func{name("a", fromDynsym), name("bb", fromSymtab)}, []string{"bb", "a"}},
+		{"Go before C", []Func{name("crosscall2", fromDynsym), name("x.crosscall2", fromPclntab)}, []string{"x.crosscall2", "crosscall2"}},
+		{"one name twice", []Func{name("a", fromDynsym), name("a", fromSymtab)}, []string{"a"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for range 2 {
@@ -111,6 +111,10 @@ func TestTidy(t *testing.T) {
 				slices.Reverse(c.names)
 			}
 		})
+	}
+	funcs := tidy([]Func{{Name: "_c", Addr: 3}, {Name: "a", Addr: 1}, {Name: "b", Addr: 2}, {Name: "c", Addr: 3}, {Name: "a", Addr: 1, rank: local}, {Name: "d", Addr: 4}})
+	if want := []Func{{Name: "a", Addr: 1}, {Name: "b", Addr: 2}, {Name: "c", Aliases: []string{"_c"}, Addr: 3}, {Name: "d", Addr: 4}}; !reflect.DeepEqual(funcs, want) {
+		t.Errorf("%+v, want %+v", funcs, want)
 	}
 }
 
