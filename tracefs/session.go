@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -49,10 +48,7 @@ type Session struct {
 	features Features
 	pipe     *pipe
 	raw      *rawPages // nil unless the reader is Raw
-	base     Timebase
-	first    sample // of the clock, when the session began
-	timed    sync.Once
-	timeErr  error
+	clocks   clocks
 	created  bool  // the instance directory
 	defined  bool  // some line was written to uprobe_events
 	taken    error // not nil if perf has one of the events
@@ -109,7 +105,7 @@ func (s *Session) start(ctx context.Context, target Target, opt Options) error {
 		return err
 	}
 	var err error
-	if s.first, err = s.sampleClock(); err != nil {
+	if s.clocks.first, err = s.sampleClock(); err != nil {
 		return err
 	}
 	if err := checkFileSystem(target.Path, KernelOlder); err != nil {

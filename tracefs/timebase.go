@@ -1,25 +1,67 @@
 package tracefs
 
-import "time"
+import (
+	"math"
+	"sync"
+	"time"
+)
 
-// calibrateFor is how long the two clocks are compared at least: readings are good to a
-// few microseconds, so the ratio is to a few parts in 10,000.
-const calibrateFor = 20 * time.Millisecond
+const (
+	// calibrateFor is how long the two clocks are compared at least: readings are good to a
+	// few microseconds, so the ratio is to a few parts in 10,000.
+	calibrateFor = 20 * time.Millisecond
+	// driftFor is how long a comparison holds at most: clocks are set, and run unevenly.
+	driftFor = time.Minute
+	// ratioJump is by how much two comparisons of sound clocks never differ.
+	ratioJump = 0.001
+)
 
 // Timebase converts the time stamps of the session's events. It must not be asked for
 // before Start has returned, nor after Close. The first time it waits, if need be, until
-// the session is 20 ms old: nobody who only wants the probes armed waits for that.
+// the session is 20 ms old: nobody who only wants the probes armed waits for that. The
+// clocks are compared anew when the session is twice as old, and each minute: who shows
+// when something was asks again from time to time.
 func (s *Session) Timebase() (Timebase, error) {
-	s.timed.Do(func() {
-		if s.base.Clock == counterClock {
-			time.Sleep(calibrateFor - time.Since(s.first.at))
-		}
-		var second sample
-		if second, s.timeErr = s.sampleClock(); s.timeErr == nil {
-			s.base, s.timeErr = timebase(s.base.Clock, s.first, second)
-		}
-	})
-	return s.base, s.timeErr
+	c := &s.clocks
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.base.wall.IsZero() && c.base.Clock == counterClock {
+		time.Sleep(calibrateFor - time.Since(c.first.at))
+	}
+	if !c.due(time.Now()) {
+		return c.base, nil
+	}
+	now, err := s.sampleClock()
+	if err != nil {
+		return Timebase{}, err
+	}
+	err = c.compare(now)
+	return c.base, err
+}
+
+// clocks are the trace clock and the system's.
+type clocks struct {
+	mu    sync.Mutex
+	first sample   // since when they are compared
+	base  Timebase // by the last comparison; until there is one, the clock's name
+}
+
+func (c *clocks) due(now time.Time) bool {
+	last := c.base.wall
+	return last.IsZero() || now.Sub(last) >= min(max(last.Sub(c.first.at), calibrateFor), driftFor)
+}
+
+// compare makes the base that holds from now on. Where one of the clocks has stood still (with
+// the machine asleep) or was set, it begins anew, at the rate that was known.
+func (c *clocks) compare(now sample) error {
+	base, err := timebase(c.base.Clock, c.first, now)
+	if rate := c.base.nsPerTick; !c.base.wall.IsZero() && (err != nil || math.Abs(base.nsPerTick-rate) > rate*ratioJump) {
+		base.nsPerTick, c.first, err = rate, now, nil
+	}
+	if err == nil {
+		c.base = base
+	}
+	return err
 }
 
 // setClock chooses the clock of the instance. Writing it empties the ring buffers, which
@@ -32,11 +74,11 @@ func (s *Session) setClock(opt Options) error {
 		return refused("read", file, err)
 	}
 	if opt.Quiet {
-		s.base.Clock = presentClock(string(offered))
+		s.clocks.base.Clock = presentClock(string(offered))
 		return nil
 	}
-	s.base.Clock = chooseClock(string(offered), tscTrusted())
-	if err := s.fs.ops.Write(file, s.base.Clock); err != nil {
+	s.clocks.base.Clock = chooseClock(string(offered), tscTrusted())
+	if err := s.fs.ops.Write(file, s.clocks.base.Clock); err != nil {
 		return refused("write", file, err)
 	}
 	return nil

@@ -205,7 +205,9 @@ func (t *tracing) watch(ctx context.Context) error {
 					expired = time.After(t.opt.duration)
 				}
 			}
-			err = t.checkTargets()
+			if t.tally.base, err = t.session.Timebase(); err == nil {
+				err = t.checkTargets()
+			}
 		default:
 		}
 		if errors.Is(err, errEnough) {
