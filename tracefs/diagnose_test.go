@@ -195,7 +195,7 @@ func TestDiagnose(t *testing.T) {
 		{"root of a container", func(b *box) { b.refuse(0, syscall.EACCES) }, Finding{"permission", Missing, "no CAP_DAC_OVERRIDE", "docker run --privileged --pid=host ..."}},
 		{"read-only for all", func(b *box) { b.refuse(0, syscall.EROFS) }, Finding{"permission", Missing, "reading only", ""}},
 
-		{"container's pids", func(b *box) { b.link("/proc/self/ns/pid", "pid:[4026532111]") }, Finding{"pid namespace", Warning, "-p can't be used", "docker run --privileged --pid=host ..."}},
+		{"container's pids", func(b *box) { b.link("/proc/self/ns/pid", "pid:[4026532111]") }, Finding{"pid namespace", Warning, "-p, --fork, --comm, --with, --sched and --in-kernel can't be used", "docker run --privileged --pid=host ..."}},
 		{"no /proc/self/ns", func(b *box) { b.remove("/proc/self/ns") }, Finding{"pid namespace", Unknown, "does not tell", ""}},
 		{"mounts of its own", func(b *box) { b.link("/proc/self/ns/mnt", "mnt:[4026532112]") }, Finding{"mount namespace", OK, "not that of process 1", ""}},
 		{"mounts of process 1 not to be seen", func(b *box) { b.remove("/proc/1") }, Finding{"mount namespace", Unknown, "may not", ""}},

@@ -22,6 +22,9 @@ type KernelSession struct {
 	stopped bool
 }
 
+// Now is the trace clock's present value, as time stamps of events have it.
+func (k *KernelSession) Now() (uint64, error) { return k.s.Now() }
+
 // StartKernel begins to record events, GROUP:EVENT as [FS.KernelEvents] has found them, of
 // no process but those that Follow and Spawn add. bufferKB is the size of the ring buffer
 // per CPU; 0 is what suits the machine.

@@ -26,16 +26,17 @@ func Mappings(pid int) ([]Mapping, error) {
 // has ended has none, while others of its process, whose first it was, still live.
 func readMappings(pid int, permission string) ([]Mapping, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
-	if err != nil {
-		return nil, err
-	}
-	if len(b) == 0 {
+	if len(b) == 0 { // which Linux 6.16 makes an error
 		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/maps", pid))
 		for _, file := range tasks {
-			if b, err = os.ReadFile(file); err == nil && len(b) > 0 {
+			if of, readErr := os.ReadFile(file); len(of) > 0 {
+				b, err = of, readErr
 				break
 			}
 		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	return parseMappings(string(b), permission)
 }

@@ -52,7 +52,7 @@ func (r *rawOwners) find(tid int) int {
 	if known && r.now.Sub(owner.asked) < ownerTrusted {
 		return owner.process
 	}
-	process := threadGroup(tid)
+	process := ThreadGroup(tid)
 	if process == 0 {
 		if r.noted == nil || !r.asked.Equal(r.now) {
 			r.noted, r.asked = r.notes(), r.now

@@ -21,7 +21,7 @@ func (m *machine) pidNamespace() Finding {
 	case "":
 		found.State, found.Text = Unknown, "/proc does not tell"
 	default:
-		found.State, found.Text = Warning, "a container's: the kernel traces by the host's process ids, so that -p can't be used"
+		found.State, found.Text = Warning, "a container's: the kernel traces by the host's process ids, so that -p, --fork, --comm, --with, --sched and --in-kernel can't be used"
 		found.Fix = "docker run --privileged --pid=host ..."
 	}
 	return found

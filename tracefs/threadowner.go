@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // threadOwners know the processes of threads.
@@ -45,7 +46,7 @@ func (t *threadOwners) of(tid, printed int) int {
 	case known:
 		seen = threadProcess{printed, printed} // noted anew
 	default:
-		seen = threadProcess{printed, threadGroup(tid)}
+		seen = threadProcess{printed, ThreadGroup(tid)}
 		if seen.process == 0 { // it has ended, and was noted when it was switched away from
 			seen.process = printed
 		}
@@ -57,8 +58,15 @@ func (t *threadOwners) of(tid, printed int) int {
 	return seen.process
 }
 
-// threadGroup asks /proc; 0 is a thread that is gone.
-func threadGroup(tid int) int {
+// foreignNumbers: what /proc shows here are other processes than those of the kernel's numbers.
+var foreignNumbers = sync.OnceValue(func() bool { return ProcessNumbers().State == Warning })
+
+// ThreadGroup is the process of a thread, by /proc: the number of its first thread. It is 0 if
+// the thread is gone, or can't be asked for.
+func ThreadGroup(tid int) int {
+	if foreignNumbers() {
+		return 0
+	}
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))
 	if err != nil {
 		return 0

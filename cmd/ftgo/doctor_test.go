@@ -157,9 +157,34 @@ func TestKernelPIDNamespace(t *testing.T) {
 	if c := readChecks(t, out)["pid namespace"]; code != 0 || c.State != "warning" || !strings.Contains(c.Fix, "--pid=host") {
 		t.Errorf("doctor: status %d, %+v", code, c)
 	}
-	out, code = run("count", "-p", "1", "main.framed")
-	if code != exitKernel || strings.Count(out, "\n") != 1 || !strings.Contains(out, "--pid=host") {
-		t.Errorf("count -p: status %d\n%s", code, out)
+	target := fixture.Build(t, "rates")
+	for flag, args := range map[string][]string{
+		"-p 1":    {"count", "-p", "1", "main.framed"},
+		"--fork":  {"probe", "--fork", target, "main.slow", "--", target},
+		"--comm":  {"probe", "--comm", "x", target, "main.slow"},
+		"--with":  {"trace", "--with", "sched:sched_switch", target, "main.slow", "--", target},
+		"--sched": {"probe", "--sched", target, "main.slow", "--", target},
+	} {
+		out, code = run(args...)
+		if code != exitKernel || strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, "ftgo: "+flag+": ") || !strings.Contains(out, "--pid=host") {
+			t.Errorf("%q: status %d\n%s", args, code, out)
+		}
+	}
+}
+
+// TestKernelPIDNamespaceLongCall: in a container no process is there by the kernel's number for
+// it, and none has ended for that.
+func TestKernelPIDNamespaceLongCall(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "exact")
+	cmd := exec.Command("unshare", "--pid", "--fork", "--mount-proc", built(t), "probe", "-o", "json", target, "main.main", "--", target, "-wait", "3000")
+	var out, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	if f := readObserved(t, out.String()).functions["main.main"]; f.Calls != 1 || f.Completed != 1 || f.NS.Max < 3e9 {
+		t.Errorf("%d calls, %d completed, of up to %d ns; want one of 3 s\n%s", f.Calls, f.Completed, f.NS.Max, stderr.String())
 	}
 }
 

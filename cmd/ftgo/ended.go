@@ -37,6 +37,9 @@ func (e *ended) read(n int) {
 
 // forgetEnded drops what is known of processes that have ended.
 func (t *tracing) forgetEnded() {
+	if foreignNumbers() {
+		return // none of them is there by its number
+	}
 	e := &t.ended
 	if e.started == nil {
 		e.started, e.seen = make(map[int]uint64), make(map[int]time.Time)
@@ -73,6 +76,7 @@ func (t *tracing) forgetEnded() {
 	for pid := range gone {
 		t.bias.Forget(pid)
 		t.tally.per.forget(pid)
+		t.kernel.forget(pid)
 		if t.onEnded != nil {
 			t.onEnded(pid)
 		}

@@ -56,7 +56,9 @@ type following struct {
 	program int
 	// process finds a thread's process.
 	process func(tid int) int
-	names   []string
+	// looked is when begin had looked at what was there, by the trace clock.
+	looked uint64
+	names  []string
 }
 
 // newFollowing is nil if the wanted processes are known from the start.
@@ -167,7 +169,7 @@ func (f *following) take(name string, ev *parse.KernelEvent) {
 	}
 	switch {
 	case name == "task:task_newtask" && f.comm == "":
-		f.born(ev.TID, task, flags&cloneThread != 0)
+		f.born(ev, task, flags&cloneThread != 0)
 	case name == "task:task_newtask" && flags&cloneThread != 0:
 	case name == "task:task_rename" && f.process(task) != 0 && f.process(task) != task: // a thread
 	case comm == f.comm:
@@ -177,19 +179,19 @@ func (f *following) take(name string, ev *parse.KernelEvent) {
 	}
 }
 
-// born notes a new thread of parent's process, or that process's child.
-func (f *following) born(parent, task int, thread bool) {
+// born notes a new thread of the process that an event is of, or that process's child.
+func (f *following) born(ev *parse.KernelEvent, task int, thread bool) {
 	if task == f.program {
 		f.program = 0
 		return
 	}
-	pid, ours := f.tasks[parent]
+	pid, ours := f.tasks[ev.TID]
 	switch {
 	case ours && thread:
 		f.tasks[task] = pid
 	case ours:
 		f.tasks[task], f.wanted[task] = task, true
-	case f.tasks[task] != 0 && f.process(task) == f.tasks[task]:
+	case ev.Time <= f.looked && f.tasks[task] != 0 && f.process(task) == f.tasks[task]:
 		// Seen in /proc before its event was read, and its parent has ended.
 	default: // the number was one of ours
 		delete(f.tasks, task)

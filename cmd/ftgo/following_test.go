@@ -3,12 +3,14 @@ package main
 import (
 	"fmt"
 	"testing"
+
+	"github.com/ftgo/ftgo/parse"
 )
 
 // TestFollowingBorn: a process is followed if its parent is, whichever of its threads
 // started it, until its number goes to somebody else.
 func TestFollowingBorn(t *testing.T) {
-	there := map[int]int{}
+	there := map[int]int{10: 10, 11: 11, 12: 12, 13: 13} // whoever has the numbers
 	f := newFollowing(&options{fork: true})
 	f.process = func(tid int) int { return there[tid] }
 	f.started(10)
@@ -30,15 +32,16 @@ func TestFollowingBorn(t *testing.T) {
 		{"the second child's number", 1, 13, false, "map[10:true]"},
 		{"PROGRAM's number", 1, 10, false, "map[]"},
 	} {
-		f.born(step.parent, step.task, step.thread)
+		f.born(&parse.KernelEvent{TID: step.parent, Time: 2}, step.task, step.thread)
 		if got := fmt.Sprint(f.wanted); got != step.want {
 			t.Errorf("%s: %s, want %s", step.what, got, step.want)
 		}
 	}
 	// In /proc when it was looked at, and started by a thread that was gone by then.
 	f.wanted[20], f.tasks[20], f.tasks[21], there[21] = true, 20, 20, 20
-	f.born(19, 21, true)
-	f.born(21, 22, false)
+	f.looked = 1
+	f.born(&parse.KernelEvent{TID: 19, Time: 1}, 21, true)
+	f.born(&parse.KernelEvent{TID: 21, Time: 2}, 22, false)
 	if got := fmt.Sprint(f.wanted); got != "map[20:true 22:true]" {
 		t.Errorf("%s", got)
 	}

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"os"
+	"slices"
+
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -13,10 +17,11 @@ import (
 // memories tell what words from processes mean, each in a process of its own.
 type memories struct {
 	binary *offsets.Binary
+	file   os.FileInfo // of it
 	bias   *uprobe.Biases
 	of     map[int]*memory
-	// recorded: the processes were of another time or machine.
-	recorded bool
+	// elsewhere: the processes were of another time or machine, or have other numbers here.
+	elsewhere bool
 	// types are by their address in the file.
 	types map[uint64]offsets.RuntimeType
 }
@@ -25,14 +30,17 @@ type memories struct {
 type memory struct {
 	*memories
 	pid int
-	// gone: it had ended before it was looked at, or was of another time or machine.
+	// gone: it had ended before it was looked at, executes another file, or is elsewhere.
 	gone bool
 	// arenas are the parts of the address space that stacks were seen in.
 	arenas map[uint64]bool
 }
 
 func newMemories(b *offsets.Binary, bias *uprobe.Biases) *memories {
-	return &memories{binary: b, bias: bias, of: make(map[int]*memory), types: make(map[uint64]offsets.RuntimeType)}
+	file, _ := os.Stat(fmt.Sprintf("/proc/self/fd/%d", b.Fd())) // nil is no file at all
+	return &memories{
+		binary: b, file: file, bias: bias, of: make(map[int]*memory), elsewhere: foreignNumbers(), types: make(map[uint64]offsets.RuntimeType),
+	}
 }
 
 // process is the one that a call was made in.
@@ -40,7 +48,7 @@ func (m *memories) process(c *parse.Call) capture.Process {
 	pid := c.PID
 	p := m.of[pid]
 	if p == nil {
-		p = &memory{m, pid, m.recorded || !process.Alive(pid), make(map[uint64]bool)}
+		p = &memory{m, pid, m.elsewhere || !m.executes(pid), make(map[uint64]bool)}
 		if !p.gone {
 			tracefs.Readable(pid, 0, 1) // has it remember the mappings
 		}
@@ -50,6 +58,17 @@ func (m *memories) process(c *parse.Call) capture.Process {
 		p.arenas[c.SP>>arenaBits] = true
 	}
 	return p
+}
+
+// executes tells whether a process has the file mapped: if not, it has ended or is about to, or
+// has executed another file since. Mappings of an overlay may show another file's number.
+func (m *memories) executes(pid int) bool {
+	mapped, _ := tracefs.Mappings(pid) // none is as good as an error
+	if slices.ContainsFunc(mapped, func(of tracefs.Mapping) bool { return of.Inode == m.binary.Inode() }) {
+		return true
+	}
+	exe, err := os.Stat(process.Exe(pid))
+	return err == nil && len(mapped) > 0 && os.SameFile(exe, m.file)
 }
 
 func (m *memory) DynamicType(addr uint64) (t *gotype.Type, direct, ok bool) {
@@ -78,11 +97,12 @@ func (m *memory) FuncName(pc uint64) string {
 const arenaBits = 26
 
 // Readable asks for the process's mappings as they are, or were when last seen. Of one that
-// has ended, or is about to, it is known what it cannot have been without: the file's own
-// segments, and the arenas that its goroutines' stacks were in.
+// has ended, or is about to, or has executed another file, it is known what it cannot have
+// been without: the file's own segments, and the arenas that its goroutines' stacks were in.
 func (m *memory) Readable(addr uint64, n int) (readable, known bool) {
 	if !m.gone {
-		if readable, known := tracefs.Readable(m.pid, addr, n); known {
+		readable, known := tracefs.Readable(m.pid, addr, n)
+		if readable || known && m.executes(m.pid) {
 			return readable, true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/tracefs"
@@ -12,10 +13,13 @@ import (
 // checkProcesses refuses processes that are not there, or that run another file than
 // the first: they would be waited for, and never be seen.
 func checkProcesses(o *options) error {
-	if found := tracefs.ProcessNumbers(); len(o.pids) > 0 && found.State == tracefs.Warning {
-		return &statusError{exitKernel, fmt.Errorf("-p %d: pid namespace: %s (%s)", o.pids[0], found.Text, found.Fix)}
+	if found := tracefs.ProcessNumbers(); o.numbered() != "" && found.State == tracefs.Warning {
+		return &statusError{exitKernel, fmt.Errorf("%s: pid namespace: %s (%s)", o.numbered(), found.Text, found.Fix)}
 	}
 	for _, pid := range o.pids {
+		if of := tracefs.ThreadGroup(pid); of != 0 && of != pid {
+			return fmt.Errorf("process %d: a thread of process %d, which -p takes", pid, of)
+		}
 		if !process.Alive(pid) {
 			return fmt.Errorf("process %d: no such process", pid)
 		}
@@ -36,6 +40,29 @@ func checkProcesses(o *options) error {
 	}
 	return nil
 }
+
+// numbered is a flag that takes processes, or threads, to have the kernel's numbers, if there
+// is one.
+func (o *options) numbered() string {
+	switch {
+	case len(o.pids) > 0:
+		return fmt.Sprint("-p ", o.pids[0])
+	case o.fork:
+		return "--fork"
+	case o.comm != "":
+		return "--comm"
+	case len(o.with) > 0:
+		return "--with"
+	case o.sched:
+		return "--sched"
+	case o.inKernel:
+		return "--in-kernel"
+	}
+	return ""
+}
+
+// foreignNumbers: processes have other numbers here than the kernel's, see [tracefs.ProcessNumbers].
+var foreignNumbers = sync.OnceValue(func() bool { return tracefs.ProcessNumbers().State == tracefs.Warning })
 
 // keep tells the processes asked for from others.
 func keep(pids []int) func(pid int) bool {

@@ -145,7 +145,7 @@ func (t *tally) timeNow(c *parse.Call) {
 		if t.per != nil {
 			t.per.row(c.PID, c.Func).Latency.Record(ns)
 		}
-	case parse.Unwound, parse.Untimed:
+	case parse.Unwound, parse.Untimed, parse.Open: // a process that executes its file anew leaves calls open
 		t.within.Take(c)
 	}
 	if t.stacks != nil {

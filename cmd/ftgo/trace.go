@@ -101,7 +101,9 @@ func (v *callLines) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out
 	v.t = t
 	v.memory = newMemories(t.sel.binary, t.bias)
 	t.onEnded = func(pid int) { delete(v.memory.of, pid) }
-	v.memory.recorded = fsys == nil
+	if fsys == nil { // a recording
+		v.memory.elsewhere = true
+	}
 	v.out = newFlushWriter(out)
 	opt := render.CallOptions{
 		Format: v.opt.format, TwoLines: v.opt.trace.begins, Entries: v.opt.trace.entries, Times: v.opt.trace.times, Tree: v.opt.trace.tree,

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -182,7 +183,7 @@ func TestKernelTraceCrowd(t *testing.T) {
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "crowd")
 	for _, strlen := range []string{"64", "512"} {
-		r := ftgo(t, "trace", "--strlen", strlen, target, "main.*", "--", target)
+		r := ftgo(t, "trace", "--strlen", strlen, "-n", "5", target, "main.*", "--", target)
 		for _, want := range []string{
 			"main.errors(a=nil, b=nil, ", "<no room: name the parts that matter>", "main.lists(a=[\"one\"]", "main.plain(n=7) = 7",
 			"main.astray(p=&<unreadable: no valid pointer>, s=<unreadable: no valid pointer>, q=&<unreadable: no valid pointer>)", `main.zeros(p=&{N:0 Name:""}, s="\x00\x00\x00")`,
@@ -191,6 +192,21 @@ func TestKernelTraceCrowd(t *testing.T) {
 				t.Errorf("--strlen %s: status %d, no %q in\n%s%s", strlen, r.code, want, r.stdout, r.stderr)
 			}
 		}
+	}
+}
+
+// TestKernelTraceExecuted: what was fetched of a program is not judged by the memory of
+// another one that has taken its place.
+func TestKernelTraceExecuted(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "crowd")
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Skip(err)
+	}
+	r := ftgo(t, "trace", target, "main.zeros", "--", target, sleep, "0.5")
+	if want := `main.zeros(p=&{N:0 Name:""}, s="\x00\x00\x00")`; r.code != 0 || !strings.Contains(r.stdout, want) {
+		t.Errorf("status %d, no %q in\n%s%s", r.code, want, r.stdout, r.stderr)
 	}
 }
 

@@ -86,6 +86,9 @@ func (k *kernelEvents) start(t *tracing, fsys *tracefs.FS) (err error) {
 		if err := k.following.begin(t.opt.pids, k.session.Process); err != nil {
 			return err
 		}
+		if k.following.looked, err = k.session.Now(); err != nil {
+			return fmt.Errorf("follow processes: %w", err)
+		}
 	} else if k.session, err = tracefs.StartKernel(fsys, k.recorded(), t.env.bufferKB); err != nil {
 		return err
 	}
@@ -151,6 +154,15 @@ func (k *kernelEvents) follow(t *tracing, pid int) {
 	if err := k.session.Follow(pid); err != nil && process.Alive(pid) && k.first == nil {
 		k.first = err
 		t.env.say("%v: its kernel events are missing", err)
+	}
+}
+
+// forget drops what is known of a process that has ended: the number may be used again, and the
+// kernel has struck it off its list.
+func (k *kernelEvents) forget(pid int) {
+	if k != nil {
+		delete(k.wanted, pid)
+		delete(k.followed, pid)
 	}
 }
 

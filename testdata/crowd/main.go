@@ -1,9 +1,13 @@
 // Command crowd calls functions whose parameters are too many to be fetched, and functions
-// with pointers that lead nowhere, or to zeros. It stays until what it left in memory has
-// been looked at.
+// with pointers that lead nowhere, or to zeros: five calls. Then it executes a program in its
+// place, or stays for a minute, for what it has left in memory to be looked at.
+//
+// Usage: crowd [PROGRAM ARGS...]
 package main
 
 import (
+	"os"
+	"syscall"
 	"time"
 	"unsafe"
 )
@@ -42,7 +46,10 @@ func main() {
 	}{nowhere, 3}
 	astray(*(**node)(unsafe.Pointer(&nowhere)), *(*string)(unsafe.Pointer(&text)), invalid(0x10))
 	zeros(&node{}, "\x00\x00\x00")
-	time.Sleep(200 * time.Millisecond)
+	if len(os.Args) > 1 {
+		panic(syscall.Exec(os.Args[1], os.Args[1:], os.Environ()))
+	}
+	time.Sleep(time.Minute)
 }
 
 // invalid makes a pointer of a number.

@@ -46,7 +46,7 @@ type decoder struct {
 const (
 	nilPointer = "nil pointer"
 	badPointer = "no valid pointer"
-	zeroOrNot  = "zero, or not readable: the process has ended"
+	zeroOrNot  = "zero, or not readable: the process can't be asked"
 )
 
 // check tells why what is behind guards means nothing, "" if it does.

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestThreadForProcess: hits are of processes, so that a thread would be waited for in vain.
+func TestThreadForProcess(t *testing.T) {
+	tasks, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range tasks {
+		tid, err := strconv.Atoi(task.Name())
+		if err != nil || tid == os.Getpid() {
+			continue
+		}
+		r := ftgo(t, "probe", "-p", task.Name(), "main.main")
+		if want := fmt.Sprintf("ftgo: process %d: a thread of process %d, which -p takes\n", tid, os.Getpid()); r.code != exitFailed || r.stderr != want {
+			t.Errorf("status %d, %q; want %q", r.code, r.stderr, want)
+		}
+		return
+	}
+	t.Error("Go's tests have one thread only: " + strings.TrimSpace(fmt.Sprint(tasks)))
+}
