@@ -46,10 +46,10 @@ func TestKernelNoMemory(t *testing.T) {
 		{"count", "--comm", "greet"}, {"trace"}, {"trace", "-o", "chrome"}, {"watch", "--at", "main.add"},
 	} {
 		t.Run(strings.Join(command, " "), func(t *testing.T) {
-			args := onGreet(greet, append(command, "--buffer", "1024G"))
+			args := onGreet(greet, append(command, "-q", "--buffer", "1024G"))
 			if command[len(command)-1] == "1" { // a process
 				target := server(t, fixture.Build(t, "server"))
-				args = []string{"probe", "--buffer", "1024G", "-p", fmt.Sprint(target.Process.Pid), "main.tick"}
+				args = []string{"probe", "-q", "--buffer", "1024G", "-p", fmt.Sprint(target.Process.Pid), "main.tick"}
 			}
 			r := ftgo(t, args...)
 			if r.code != exitKernel || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 ||

@@ -250,7 +250,7 @@ func TestKernelExec(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	m := family(t, fixture.Build(t, "family"), "stdin", "work=3", "run="+sleep, "1")
+	m := family(t, fixture.Build(t, "family"), "stdin", "work=3", "run="+sleep, "3")
 	r := attached(t, m, "probe", "-o", "json", "-p", m.pid(), "main.work")
 	workCalls(t, r, 3)
 	if n := strings.Count(r.stderr, fmt.Sprintf("process %s runs another program now", m.pid())); n != 1 {
@@ -281,7 +281,7 @@ func TestKernelReplaced(t *testing.T) {
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(600 * time.Millisecond) // so often is looked
+	p.says(t, "was replaced on disk")
 	family(t, path, "stdin", "work=101").goOn(t)
 	m.goOn(t)
 	p.Process.Signal(syscall.SIGINT)

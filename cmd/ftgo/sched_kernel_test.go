@@ -110,20 +110,7 @@ func timesRight(t *testing.T, run func() (wrong []string)) {
 	if strings.Contains(string(info), "QEMU TCG") {
 		tries, say = 2, t.Logf
 	}
-	rightOnce(t, tries, say, run)
-}
-
-// rightOnce repeats a run until what it returns, what is wrong, is nothing, and says what is
-// wrong in the last if none is right. A run that fails the test is the last.
-func rightOnce(t *testing.T, tries int, say func(format string, args ...any), run func() (wrong []string)) {
-	t.Helper()
-	var wrong []string
-	for range tries {
-		if wrong = run(); len(wrong) == 0 || t.Failed() {
-			return
-		}
-	}
-	say("wrong in each of %d runs; in the last:\n%s", tries, strings.Join(wrong, "\n"))
+	tracetest.RightOnce(t, tries, say, run)
 }
 
 // schedFuncs are the functions of testdata/sched, those that tell how their time went first.

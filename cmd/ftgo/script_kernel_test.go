@@ -171,7 +171,7 @@ func TestKernelScriptEnds(t *testing.T) {
 				}
 				defer out.Close()
 				cmd := scripted(t, sh, script, out)
-				time.Sleep(100 * time.Millisecond)
+				awaitHits(t, f, cmd.Process.Pid)
 				cmd.Process.Signal(sig)
 				err = cmd.Wait()
 				if sig == syscall.SIGKILL {

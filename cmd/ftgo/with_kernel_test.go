@@ -83,7 +83,7 @@ func TestKernelWithPID(t *testing.T) {
 		defer func() { cmd.Process.Kill(); cmd.Wait() }()
 		pids = append(pids, cmd.Process.Pid)
 	}
-	r := ftgo(t, "trace", "-o", "json", "-d", "0.3", "-p", fmt.Sprint(pids[0]), "--with", "raw_syscalls:sys_enter", "runtime.notesleep")
+	r := ftgo(t, "trace", "-o", "json", "-d", "1.5", "-p", fmt.Sprint(pids[0]), "--with", "raw_syscalls:sys_enter", "runtime.notesleep")
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)
 	}

@@ -89,7 +89,7 @@ func TestKernelExampleCreators(t *testing.T) {
 	if b, err := exec.Command(target, "-n", "10", "-g", "7").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, b)
 	}
-	time.Sleep(200 * time.Millisecond)
+	tracetest.WaitRead(t, fs)
 	cancel()
 	if r := <-done; r.err != nil || r.counts["main.main"] != 7 {
 		t.Errorf("%v, %v; want 7 of main.main", r.counts, r.err)

@@ -115,7 +115,7 @@ func TestKernelExamplePrometheus(t *testing.T) {
 	if b, err := exec.Command(target).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, b)
 	}
-	time.Sleep(200 * time.Millisecond)
+	tracetest.WaitRead(t, fs)
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)

@@ -82,7 +82,7 @@ func TestKernelExample(t *testing.T) {
 	if b, err := exec.Command(target).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, b)
 	}
-	time.Sleep(200 * time.Millisecond) // several times what the reader sleeps
+	tracetest.WaitRead(t, fs)
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)
