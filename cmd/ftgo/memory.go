@@ -17,7 +17,6 @@ import (
 // memories tell what words from processes mean, each in a process of its own.
 type memories struct {
 	binary *offsets.Binary
-	file   os.FileInfo // of it
 	bias   *uprobe.Biases
 	of     map[int]*memory
 	// elsewhere: the processes were of another time or machine, or have other numbers here.
@@ -37,9 +36,8 @@ type memory struct {
 }
 
 func newMemories(b *offsets.Binary, bias *uprobe.Biases) *memories {
-	file, _ := os.Stat(fmt.Sprintf("/proc/self/fd/%d", b.Fd())) // nil is no file at all
 	return &memories{
-		binary: b, file: file, bias: bias, of: make(map[int]*memory), elsewhere: foreignNumbers(), types: make(map[uint64]offsets.RuntimeType),
+		binary: b, bias: bias, of: make(map[int]*memory), elsewhere: foreignNumbers(), types: make(map[uint64]offsets.RuntimeType),
 	}
 }
 
@@ -68,7 +66,8 @@ func (m *memories) executes(pid int) bool {
 		return true
 	}
 	exe, err := os.Stat(process.Exe(pid))
-	return err == nil && len(mapped) > 0 && os.SameFile(exe, m.file)
+	file, ferr := os.Stat(fmt.Sprintf("/proc/self/fd/%d", m.binary.Fd()))
+	return err == nil && ferr == nil && len(mapped) > 0 && os.SameFile(exe, file)
 }
 
 func (m *memory) DynamicType(addr uint64) (t *gotype.Type, direct, ok bool) {
