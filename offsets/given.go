@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"go/token"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -139,8 +138,6 @@ func list(text string) (items []string, err error) {
 	}
 }
 
-var identifier = regexp.MustCompile(`^[\pL_][\pL_\p{Nd}]*$`)
-
 // cutType cuts "name type". An item without a name is a type that may have blanks, too:
 // "chan int".
 func cutType(item string) (name, typ string, named bool) {
@@ -148,7 +145,7 @@ func cutType(item string) (name, typ string, named bool) {
 	if i := strings.IndexAny(item, " \t"); i >= 0 {
 		name, typ = item[:i], strings.TrimSpace(item[i:])
 	}
-	return name, typ, typ != "" && identifier.MatchString(name) && !token.IsKeyword(name)
+	return name, typ, typ != "" && token.IsIdentifier(name)
 }
 
 // variables reads parameters or results: all have names, or none, and "a, b int" is short
@@ -172,7 +169,7 @@ func variables(items []string, unnamed string) ([]GivenVariable, error) {
 			switch v = (GivenVariable{name, typ}); {
 			case typ == "":
 				return nil, fmt.Errorf("%q has no type", items[i])
-			case !identifier.MatchString(name) || token.IsKeyword(name):
+			case !token.IsIdentifier(name):
 				return nil, fmt.Errorf("%q is not a name and a type", items[i])
 			}
 		}

@@ -2,6 +2,7 @@ package offsets
 
 import (
 	"fmt"
+	"go/token"
 	"strings"
 	"testing"
 )
@@ -159,7 +160,7 @@ func FuzzParseGiven(f *testing.F) {
 			}
 		}
 		for _, v := range append(g.Params, g.Results...) {
-			if !identifier.MatchString(v.Name) || v.Type == "" {
+			if !token.IsIdentifier(v.Name) || v.Type == "" {
 				t.Errorf("%q has a variable %q of type %q", text, v.Name, v.Type)
 			}
 			givenType(v.Type, noType)

@@ -3,15 +3,19 @@ package offsets
 import (
 	"errors"
 	"fmt"
+	"go/token"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-var (
-	variablePath = regexp.MustCompile(`^\**[\pL_][\pL_\p{Nd}]*(\.[\pL_][\pL_\p{Nd}]*|\[[0-9]{1,9}\])*$`)
-	goRegister   = regexp.MustCompile(`^go(arg|ret)([0-9]+)$`)
-)
+// variablePath and others with all of the world's letters take milliseconds to compile.
+var variablePath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\**[\pL_][\pL_\p{Nd}]*(\.[\pL_][\pL_\p{Nd}]*|\[[0-9]{1,9}\])*$`)
+})
+
+var goRegister = regexp.MustCompile(`^go(arg|ret)([0-9]+)$`)
 
 func (g *Given) readSelection(items []string) error {
 	seen := make(map[string]bool)
@@ -35,7 +39,7 @@ func parseSelection(item string) (Selection, error) {
 	if !renamed {
 		source = item
 		name, _, _ = strings.Cut(item, ":")
-	} else if !identifier.MatchString(name) {
+	} else if !token.IsIdentifier(name) && !token.IsKeyword(name) {
 		return Selection{}, fmt.Errorf("%q is no name", name)
 	}
 	s := Selection{Name: name}
@@ -72,7 +76,7 @@ func parseSelection(item string) (Selection, error) {
 	switch {
 	case renamed:
 		return Selection{}, fmt.Errorf("%q is neither goargN, goretN nor a fetcharg such as +0(%%ax)", source)
-	case !variablePath.MatchString(item):
+	case !variablePath().MatchString(item):
 		return Selection{}, fmt.Errorf("%q is no variable or part of one", item)
 	}
 	s.Path = item

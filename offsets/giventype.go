@@ -5,12 +5,15 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // typeSpelling is what a type may be called: "T", "net/http.Request", "main.G[int]".
-var typeSpelling = regexp.MustCompile(`^[\pL_][\pL\p{Nd}_./~%-]*(\[.*\])?$`)
+var typeSpelling = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[\pL_][\pL\p{Nd}_./~%-]*(\[.*\])?$`)
+})
 
 // givenType makes a type of its spelling in a source file, of which "ptr" is one more:
 // a pointer to anything. What a pointer or a slice leads to need not be known. named finds
@@ -70,7 +73,7 @@ func givenType(text string, named func(string) (*gotype.Type, bool)) (*gotype.Ty
 type unknownTypeError struct{ name string }
 
 func (e *unknownTypeError) Error() string {
-	if !typeSpelling.MatchString(e.name) {
+	if !typeSpelling().MatchString(e.name) {
 		return fmt.Sprintf("type %q: not a type", e.name)
 	}
 	return fmt.Sprintf("type %q: neither predeclared nor in debug information", e.name)
@@ -79,7 +82,7 @@ func (e *unknownTypeError) Error() string {
 // givenElem is givenType for what need not be known: nil if it isn't.
 func givenElem(text string, named func(string) (*gotype.Type, bool)) (*gotype.Type, error) {
 	t, err := givenType(text, named)
-	if e, ok := err.(*unknownTypeError); ok && typeSpelling.MatchString(e.name) {
+	if e, ok := err.(*unknownTypeError); ok && typeSpelling().MatchString(e.name) {
 		return nil, nil
 	}
 	return t, err

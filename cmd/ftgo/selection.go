@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/loader"
@@ -33,6 +34,9 @@ type selection struct {
 // pattern without a match is an error, unless that is allowed, since it is mostly a typing
 // error; then only all of them together are.
 func selectFuncs(e *env, o *options) (*selection, error) {
+	// What is read of a binary is kept: of a huge one, looking for garbage takes an eighth of
+	// the time.
+	defer debug.SetGCPercent(debug.SetGCPercent(1000))
 	w, err := readWanted(o)
 	if err != nil {
 		return nil, err
