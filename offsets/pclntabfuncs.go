@@ -22,7 +22,7 @@ type pclnFuncs struct {
 // one begins.
 type pclnFunc struct {
 	addr uint64
-	// size is without padding, less than [maxCode]; 0 if that is not told.
+	// size is without padding, at most [maxCode]; 0 if that is not told.
 	size uint32
 	// asm: written in assembly. Never set before Go 1.16.
 	asm bool

@@ -12,7 +12,7 @@ import (
 // another one too (mangleABIName in cmd/link/internal/ld/symtab.go, since Go 1.17).
 const abi0Suffix = ".abi0"
 
-// The ranks of names by where they are from; local ones are one lower.
+// The ranks of names by where they are from; local ones have one more, which is worse.
 const (
 	fromSymtab uint8 = 2 * iota
 	fromPclntab
@@ -49,7 +49,7 @@ func (b *Binary) readFuncs(t *pclntab) ([]Func, error) {
 // that goes by the name.
 func (b *Binary) symbolFuncs(named []Func, table elf.SectionType, from uint8) ([]Func, error) {
 	before := len(named)
-	if s := b.elf.SectionByType(table); s != nil && b.checkPlain(s) == nil {
+	if s := b.elf.SectionByType(table); before == 0 && s != nil && b.checkPlain(s) == nil {
 		named = slices.Grow(named, int(s.Size/elf.Sym64Size)) // functions are most of what Go's linker names
 	}
 	err := b.eachSymbol(table, func(s symbol) {

@@ -68,10 +68,11 @@ func parseMappings(text, permission string) ([]Mapping, error) {
 // Readable tells whether a process has n bytes of readable memory at an address, which
 // sets zeros that are there apart from those that the kernel puts in place of what it
 // can't read. It remembers the mappings of each process, and reads them anew where they
-// do not have the address. Of a process that has ended, or gives up its memory to end,
-// known is true only for what was last seen of it.
-func Readable(pid int, addr uint64, n int) (readable, known bool) {
-	return remembered.holds(pid, addr, n)
+// do not have the address: still is asked then whether they are of the process that is meant,
+// and not of another program that it executes now. Of a process that has ended, or gives up
+// its memory to end, or is another, known is true only for what was last seen of it.
+func Readable(pid int, addr uint64, n int, still func() bool) (readable, known bool) {
+	return remembered.holds(pid, addr, n, still)
 }
 
 // remembered are the mappings of all processes asked for.
@@ -87,14 +88,14 @@ type memoryMaps struct {
 // maxMemoryMaps is how many processes are remembered.
 const maxMemoryMaps = 1024
 
-func (m *memoryMaps) holds(pid int, addr uint64, n int) (readable, known bool) {
+func (m *memoryMaps) holds(pid int, addr uint64, n int, still func() bool) (readable, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if holds(m.of[pid], addr, n) {
 		return true, true
 	}
 	mapped, err := m.read(pid, "r")
-	if err != nil || len(mapped) == 0 { // ending processes have none
+	if err != nil || len(mapped) == 0 || !still() { // ending processes have none
 		return false, false
 	}
 	if len(m.of) >= maxMemoryMaps {

@@ -30,6 +30,8 @@ func FuzzParseMappings(f *testing.F) {
 	})
 }
 
+func always() bool { return true }
+
 // TestReadable asks for memory of this process.
 func TestReadable(t *testing.T) {
 	page := os.Getpagesize()
@@ -69,13 +71,13 @@ func TestReadable(t *testing.T) {
 		{"a negative length", start, -8, false},
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
-			if got, known := Readable(os.Getpid(), c.addr, c.n); got != c.want || !known {
+			if got, known := Readable(os.Getpid(), c.addr, c.n, always); got != c.want || !known {
 				t.Errorf("%d bytes at %#x: %v, known %v; want %v", c.n, c.addr, got, known, c.want)
 			}
 		})
 	}
 	protect(2, unix.PROT_READ)
-	if readable, _ := Readable(os.Getpid(), start, 4*page); !readable {
+	if readable, _ := Readable(os.Getpid(), start, 4*page, always); !readable {
 		t.Error("a mapping that was added since is not seen")
 	}
 }
@@ -92,16 +94,16 @@ func TestReadableOfEndedProcess(t *testing.T) {
 		t.Fatalf("mappings %v, %v", maps, err)
 	}
 	addr := maps[len(maps)-1].Start
-	if readable, _ := Readable(pid, addr, 8); !readable {
+	if readable, _ := Readable(pid, addr, 8, always); !readable {
 		t.Errorf("%#x can't be read", addr)
 	}
 	child.Process.Kill()
 	child.Wait()
-	if readable, known := Readable(pid, addr, 8); !readable || !known {
+	if readable, known := Readable(pid, addr, 8, always); !readable || !known {
 		t.Errorf("%#x can't be read once the process has ended", addr)
 	}
 	for of, addr := range map[int]uint64{pid: 42, -1: addr} {
-		if readable, known := Readable(of, addr, 8); readable || known {
+		if readable, known := Readable(of, addr, 8, always); readable || known {
 			t.Errorf("%#x of process %d: readable %v, known %v", addr, of, readable, known)
 		}
 	}
@@ -111,7 +113,7 @@ func TestReadableOfEndedProcess(t *testing.T) {
 func TestMemoryMapsReadOnce(t *testing.T) {
 	reads := 0
 	maps := []Mapping{{Start: 0x1000, End: 0x2000}}
-	const gone, ending = 1<<20 + 1, 1<<20 + 2
+	const gone, ending, another = 1<<20 + 1, 1<<20 + 2, 1<<20 + 3
 	m := memoryMaps{of: make(map[int][]Mapping), read: func(pid int, _ string) ([]Mapping, error) {
 		switch reads++; pid {
 		case gone:
@@ -129,13 +131,14 @@ func TestMemoryMapsReadOnce(t *testing.T) {
 	}{
 		{1, 0x1000, true, true, 1}, {1, 0x1ff8, true, true, 1}, {1, 0x2000, false, true, 2}, {1, 0x1000, true, true, 2},
 		{2, 0x1000, true, true, 3}, {gone, 0x1000, false, false, 4}, {ending, 0x1000, false, false, 5},
+		{another, 0x1000, false, false, 6}, {another, 0x2000, false, false, 7},
 	} {
-		if readable, known := m.holds(c.pid, c.addr, 8); readable != c.readable || known != c.known || reads != c.reads {
+		if readable, known := m.holds(c.pid, c.addr, 8, func() bool { return c.pid != another }); readable != c.readable || known != c.known || reads != c.reads {
 			t.Errorf("%#x of %d: %v, known %v after %d reads; want %v, %v after %d", c.addr, c.pid, readable, known, reads, c.readable, c.known, c.reads)
 		}
 	}
 	for pid := range 3 * maxMemoryMaps {
-		m.holds(pid, 0x1000, 8)
+		m.holds(pid, 0x1000, 8, always)
 	}
 	if len(m.of) > maxMemoryMaps {
 		t.Errorf("remembers %d processes", len(m.of))

@@ -12,8 +12,9 @@ const (
 	calibrateFor = 20 * time.Millisecond
 	// driftFor is how long a comparison holds at most: clocks are set, and run unevenly.
 	driftFor = time.Minute
-	// ratioJump is by how much two comparisons of sound clocks never differ.
-	ratioJump = 0.001
+	// Between two comparisons, sound clocks differ by readingError and a share of maxDrift.
+	readingError = 100 * time.Microsecond
+	maxDrift     = 0.001
 )
 
 // Timebase converts the time stamps of the session's events. It must not be asked for
@@ -32,10 +33,9 @@ func (s *Session) Timebase() (Timebase, error) {
 		return c.base, nil
 	}
 	now, err := s.sampleClock()
-	if err != nil {
-		return Timebase{}, err
+	if err == nil {
+		err = c.compare(now)
 	}
-	err = c.compare(now)
 	return c.base, err
 }
 
@@ -44,6 +44,8 @@ type clocks struct {
 	mu    sync.Mutex
 	first sample   // since when they are compared
 	base  Timebase // by the last comparison; until there is one, the clock's name
+	// doubt is a rate that was seen once, and is not that of base.
+	doubt float64
 }
 
 func (c *clocks) due(now time.Time) bool {
@@ -51,17 +53,31 @@ func (c *clocks) due(now time.Time) bool {
 	return last.IsZero() || now.Sub(last) >= min(max(last.Sub(c.first.at), calibrateFor), driftFor)
 }
 
-// compare makes the base that holds from now on. Where one of the clocks has stood still (with
-// the machine asleep) or was set, it begins anew, at the rate that was known.
+// compare makes the base that holds from now on. Where one of the clocks has stood still since
+// the last time (with the machine asleep) or was set, it begins anew at the rate that was known,
+// or at another one if that is seen twice.
 func (c *clocks) compare(now sample) error {
-	base, err := timebase(c.base.Clock, c.first, now)
-	if rate := c.base.nsPerTick; !c.base.wall.IsZero() && (err != nil || math.Abs(base.nsPerTick-rate) > rate*ratioJump) {
-		base.nsPerTick, c.first, err = rate, now, nil
+	last, known := sample{c.base.ticks, c.base.wall}, !c.base.wall.IsZero()
+	if known && c.jumped(last, now) {
+		c.base.ticks, c.base.wall, c.first = now.ticks, now.at, now
+		recent, err := timebase(c.base.Clock, last, now)
+		if err == nil && math.Abs(recent.nsPerTick-c.doubt) < recent.nsPerTick*maxDrift {
+			c.base.nsPerTick = recent.nsPerTick
+		}
+		c.doubt = recent.nsPerTick
+		return nil
 	}
+	base, err := timebase(c.base.Clock, c.first, now)
 	if err == nil {
 		c.base = base
 	}
 	return err
+}
+
+func (c *clocks) jumped(last, now sample) bool {
+	took := now.at.Sub(last.at)
+	off := c.base.Duration(last.ticks, now.ticks) - took
+	return off.Abs() > readingError+time.Duration(maxDrift*float64(took))
 }
 
 // setClock chooses the clock of the instance. Writing it empties the ring buffers, which

@@ -59,7 +59,7 @@ func (t *tracing) forgetEnded() {
 		}
 		e.started[pid] = stat.Started
 	}
-	read := t.tally.base.Wall(t.stream.Latest())
+	read := t.present.Wall(t.stream.Latest())
 	gone := make(map[int]bool)
 	for pid, seen := range e.seen {
 		if e.idle.Sub(seen) > drained || read.Sub(seen) > drained {

@@ -48,7 +48,7 @@ func (m *memories) process(c *parse.Call) capture.Process {
 	if p == nil {
 		p = &memory{m, pid, m.elsewhere || !m.executes(pid), make(map[uint64]bool)}
 		if !p.gone {
-			tracefs.Readable(pid, 0, 1) // has it remember the mappings
+			tracefs.Readable(pid, 0, 1, p.still) // has it remember the mappings
 		}
 		m.of[pid] = p
 	}
@@ -69,6 +69,8 @@ func (m *memories) executes(pid int) bool {
 	file, ferr := os.Stat(fmt.Sprintf("/proc/self/fd/%d", m.binary.Fd()))
 	return err == nil && ferr == nil && len(mapped) > 0 && os.SameFile(exe, file)
 }
+
+func (m *memory) still() bool { return m.executes(m.pid) }
 
 func (m *memory) DynamicType(addr uint64) (t *gotype.Type, direct, ok bool) {
 	addr -= m.bias.Known(m.pid)
@@ -100,8 +102,7 @@ const arenaBits = 26
 // been without: the file's own segments, and the arenas that its goroutines' stacks were in.
 func (m *memory) Readable(addr uint64, n int) (readable, known bool) {
 	if !m.gone {
-		readable, known := tracefs.Readable(m.pid, addr, n)
-		if readable || known && m.executes(m.pid) {
+		if readable, known := tracefs.Readable(m.pid, addr, n, m.still); known {
 			return readable, true
 		}
 	}

@@ -47,6 +47,8 @@ func (o *options) numbered() string {
 	switch {
 	case len(o.pids) > 0:
 		return fmt.Sprint("-p ", o.pids[0])
+	case o.dryRun:
+		return ""
 	case o.fork:
 		return "--fork"
 	case o.comm != "":

@@ -267,6 +267,7 @@ func (t *tracing) replay(ctx context.Context, rec *parse.Recording, out io.Write
 	if jumped {
 		t.env.complain("the clock jumped while it was recorded, as when a machine sleeps: latencies may be off by some percent, times by as long as it slept")
 	}
+	t.present = t.tally.base
 	t.armed = t.tally.base.Wall(rec.Armed.Ticks)
 	t.stopped = t.armed.Add(time.Duration(max(rec.Ended.NS-rec.Armed.NS, 0)))
 	if err := t.view.begin(ctx, t, nil, out); err != nil {

@@ -32,9 +32,12 @@ type tracing struct {
 	bias    *uprobe.Biases
 	// features are what the kernel can do, or what it is to be used for.
 	features tracefs.Features
-	armed    time.Time
-	stopped  time.Time
-	onTick   func(*tracing) error // each interval
+	// present is how the trace clock's stamps relate to the system's clock by now, where the
+	// tally's, which all durations are by, stays as it was at first.
+	present tracefs.Timebase
+	armed   time.Time
+	stopped time.Time
+	onTick  func(*tracing) error // each interval
 	// onCall and onEnter, if set, get each call when it ends and when it begins.
 	onCall, onEnter func(*parse.Call) error
 	callErr         error        // the first of theirs
@@ -101,6 +104,7 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 	if t.tally.base, err = t.session.Timebase(); err != nil {
 		return err
 	}
+	t.present = t.tally.base
 	if t.onArmed != nil {
 		t.onArmed()
 	}
@@ -205,9 +209,10 @@ func (t *tracing) watch(ctx context.Context) error {
 					expired = time.After(t.opt.duration)
 				}
 			}
-			if t.tally.base, err = t.session.Timebase(); err == nil {
-				err = t.checkTargets()
+			if base, err := t.session.Timebase(); err == nil { // else the last one will do
+				t.present = base
 			}
+			err = t.checkTargets()
 		default:
 		}
 		if errors.Is(err, errEnough) {

@@ -150,7 +150,7 @@ func (v *watcher) begin(_ context.Context, t *tracing, _ *tracefs.FS, out io.Wri
 
 // hit gets the values of a moment.
 func (v *watcher) hit(c *parse.Call) error {
-	at := v.t.tally.base.Wall(c.Start)
+	at := v.t.present.Wall(c.Start)
 	if v.opt.interval > 0 {
 		// What was hit while the probe was being taken out is of the last interval.
 		if v.seen[c.PID] || at.Before(v.began) {
