@@ -35,6 +35,9 @@ type Call struct {
 	// PID is the process, 0 where the kernel did not tell; TID and CPU are where
 	// the call began. It may have ended on others.
 	PID, TID, CPU int
+	// Bias is the distance of addresses in the process, as it was when the call began, from
+	// those in the file.
+	Bias uint64
 	// Goid is the goroutine's id, 0 on a thread's system stack and outside Go.
 	Goid uint64
 	// Depth is the number of traced calls that the call is nested in, on its

@@ -9,22 +9,27 @@ import (
 )
 
 // TestForget: what was open in a process that has ended, or that runs a program anew, stays
-// so, and is no part of what comes from its number later; other processes go on.
+// so, and is no part of what comes from its number later, at other addresses; other processes
+// go on.
 func TestForget(t *testing.T) {
+	const again = 0x100000
 	for name, end := range map[string]func(p *Pairer){
 		"ended": func(p *Pairer) { p.Forget(map[int]bool{1: true, 7: true}) },
 		"restarted": func(p *Pairer) {
-			p.Event(&Event{Format: 4, PID: 1, TID: 1, Addr: 0x5fff, Args: []uint64{0}}, 0)
+			p.Event(&Event{Format: 4, PID: 1, TID: 1, Addr: again + 0x5fff, Args: []uint64{0}}, again)
 		},
 	} {
+		biases := map[int]uint64{}
 		plan := testPlan()
 		plan.Sched = true
 		plan.Events[4].Add(uprobe.Place{Kind: uprobe.GoroutineEnd, Addr: 0x5fff, Func: uprobe.ProgramStart})
 		var calls []string
-		p := NewPairer(plan, func(c *Call) { calls = append(calls, fmt.Sprintf("%d %d %v", c.PID, c.Start, c.Outcome)) })
+		p := NewPairer(plan, func(c *Call) {
+			calls = append(calls, fmt.Sprintf("%d %d %v at %#x", c.PID, c.Start, c.Outcome, c.Bias))
+		})
 		hit := func(pid int, format int, time, sp uint64) {
 			args := []uint64{sp, 0xc000, 0x10000, 0x8000, 1}
-			p.Event(&Event{Format: format, PID: pid, TID: pid, Time: time, Addr: uint64(format+1) * 0x1000, Args: args[:len(plan.Events[format].Args)]}, 0)
+			p.Event(&Event{Format: format, PID: pid, TID: pid, Time: time, Addr: biases[pid] + uint64(format+1)*0x1000, Args: args[:len(plan.Events[format].Args)]}, biases[pid])
 		}
 		// The first hit of all is no news of a process that nothing is known of.
 		p.Event(&Event{Format: 4, PID: 1, TID: 1, Addr: 0x5fff, Args: []uint64{0}}, 0)
@@ -32,11 +37,12 @@ func TestForget(t *testing.T) {
 		hit(1, 0, 2, 0xe000)
 		hit(2, 0, 3, 0xf000)
 		end(p)
+		biases[1] = again
 		hit(1, 2, 4, 0xe000) // would end the call that began at 2
 		hit(1, 0, 5, 0xf000) // would unwind the one that began at 1
 		hit(2, 2, 6, 0xf000)
 		hit(1, 2, 7, 0xf000)
-		if want := []string{"1 1 open", "1 2 open", "2 3 return", "1 5 return"}; !slices.Equal(calls, want) {
+		if want := []string{"1 1 open at 0x0", "1 2 open at 0x0", "2 3 return at 0x0", "1 5 return at 0x100000"}; !slices.Equal(calls, want) {
 			t.Errorf("%s: %q, want %q", name, calls, want)
 		}
 		if strays := p.Books().Strays; strays != 1 {

@@ -13,6 +13,7 @@ type frame struct {
 	fn       int
 	depth    uint64
 	sp       uint64
+	bias     uint64
 	start    uint64
 	tid, cpu int
 	inside   bool
@@ -50,7 +51,7 @@ func (p *Pairer) fill(c *Call, s *stack, n, pid int) {
 	f := &s.frames[n]
 	c.Func, c.PID, c.TID, c.CPU, c.Goid, c.Depth = f.fn, pid, f.tid, f.cpu, s.goid, n
 	c.Start, c.End, c.Outcome, c.Split = f.start, 0, Returned, Split{}
-	c.SP, c.Nested, c.NestedStepped, c.Inside = f.sp, f.nested[0], f.nested[1], f.inside
+	c.Bias, c.SP, c.Nested, c.NestedStepped, c.Inside = f.bias, f.sp, f.nested[0], f.nested[1], f.inside
 	words := min(p.plan.StackWords(), len(f.args))
 	c.StackHi, c.Stack, c.Args, c.Results = f.hi, f.args[:words], f.args[words:], nil
 }

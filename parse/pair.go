@@ -41,6 +41,7 @@ type Pairer struct {
 	// processes are those that events have come from, lastPID the last of them.
 	processes map[int]bool
 	lastPID   int
+	bias      uint64            // of the event's process
 	begun     func(pid, fn int) // if set, is told of each call when it begins
 	// threads tell what each thread runs; nil if nobody asks.
 	threads map[threadKey]*thread
@@ -87,6 +88,7 @@ func (p *Pairer) Books() *Books { return &p.books }
 // distance between addresses in the process and in the file.
 func (p *Pairer) Event(ev *Event, bias uint64) {
 	first := ev.PID != p.lastPID && p.meet(ev.PID)
+	p.bias = bias
 	pe := &p.plan.Events[ev.Format]
 	site, ok := p.sites.find(pe, ev.Format, ev.Addr-bias)
 	if !ok {
@@ -259,7 +261,7 @@ func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 	p.ran(ev, fn, key, s.goid)
 	fr := s.push()
 	fr.fn, fr.depth, fr.sp, fr.start, fr.tid, fr.cpu = fn, depth, ev.Args[f.SP], ev.Time, ev.TID, ev.CPU
-	fr.began, fr.nested, fr.inside, fr.hi = p.at, [2]uint64{}, false, 0
+	fr.began, fr.nested, fr.inside, fr.hi, fr.bias = p.at, [2]uint64{}, false, 0, p.bias
 	if n := len(s.frames) - 1; n > 0 && p.inside != nil {
 		fr.inside = s.frames[n-1].inside || p.inside[s.frames[n-1].fn]
 	}

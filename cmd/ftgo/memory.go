@@ -10,14 +10,12 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 // memories tell what words from processes mean, each in a process of its own.
 type memories struct {
 	binary *offsets.Binary
-	bias   *uprobe.Biases
 	of     map[int]*memory
 	// elsewhere: the processes were of another time or machine, or have other numbers here.
 	elsewhere bool
@@ -28,16 +26,17 @@ type memories struct {
 // memory is one process, as a [capture.Process].
 type memory struct {
 	*memories
-	pid int
+	pid  int
+	bias uint64 // of the call that is looked at
 	// gone: it had ended before it was looked at, executes another file, or is elsewhere.
 	gone bool
 	// arenas are the parts of the address space that stacks were seen in.
 	arenas map[uint64]bool
 }
 
-func newMemories(b *offsets.Binary, bias *uprobe.Biases) *memories {
+func newMemories(b *offsets.Binary) *memories {
 	return &memories{
-		binary: b, bias: bias, of: make(map[int]*memory), elsewhere: foreignNumbers(), types: make(map[uint64]offsets.RuntimeType),
+		binary: b, of: make(map[int]*memory), elsewhere: foreignNumbers(), types: make(map[uint64]offsets.RuntimeType),
 	}
 }
 
@@ -46,12 +45,13 @@ func (m *memories) process(c *parse.Call) capture.Process {
 	pid := c.PID
 	p := m.of[pid]
 	if p == nil {
-		p = &memory{m, pid, m.elsewhere || !m.executes(pid), make(map[uint64]bool)}
+		p = &memory{memories: m, pid: pid, gone: m.elsewhere || !m.executes(pid), arenas: make(map[uint64]bool)}
 		if !p.gone {
 			tracefs.Readable(pid, 0, 1, p.still) // has it remember the mappings
 		}
 		m.of[pid] = p
 	}
+	p.bias = c.Bias
 	if c.Goid != 0 { // else it is the stack of a thread
 		p.arenas[c.SP>>arenaBits] = true
 	}
@@ -73,7 +73,7 @@ func (m *memories) executes(pid int) bool {
 func (m *memory) still() bool { return m.executes(m.pid) }
 
 func (m *memory) DynamicType(addr uint64) (t *gotype.Type, direct, ok bool) {
-	addr -= m.bias.Known(m.pid)
+	addr -= m.bias
 	r, known := m.types[addr]
 	if !known {
 		// One that can't be read is remembered, too.
@@ -84,13 +84,12 @@ func (m *memory) DynamicType(addr uint64) (t *gotype.Type, direct, ok bool) {
 }
 
 func (m *memory) ItabType(itab uint64) (addr uint64, ok bool) {
-	bias := m.bias.Known(m.pid)
-	addr, ok = m.binary.ItabType(itab - bias)
-	return addr + bias, ok
+	addr, ok = m.binary.ItabType(itab - m.bias)
+	return addr + m.bias, ok
 }
 
 func (m *memory) FuncName(pc uint64) string {
-	return m.binary.FuncValueName(pc - m.bias.Known(m.pid))
+	return m.binary.FuncValueName(pc - m.bias)
 }
 
 // arenaBits are those of addresses in one arena of Go's heap, 64 MB that are reserved at
@@ -106,6 +105,6 @@ func (m *memory) Readable(addr uint64, n int) (readable, known bool) {
 			return readable, true
 		}
 	}
-	sure := m.arenas[addr>>arenaBits] || m.binary.Loaded(addr-m.bias.Known(m.pid))
+	sure := m.arenas[addr>>arenaBits] || m.binary.Loaded(addr-m.bias)
 	return sure, sure
 }

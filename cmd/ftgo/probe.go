@@ -113,7 +113,7 @@ func (r *report) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io
 		return err
 	}
 	if r.opt.stack > 0 {
-		t.tally.stacks = newStacks(t.sel.binary, t.bias)
+		t.tally.stacks = newStacks(t.sel.binary)
 	}
 	// Of a recording it is not known what the probes have cost there.
 	if fsys != nil && (r.format == render.Table || r.mode == uprobe.Latency && !r.opt.rawLatency || t.plan.CountsFirst()) {

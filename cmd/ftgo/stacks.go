@@ -69,7 +69,6 @@ func sayStack(e *env, o *options, plan *uprobe.Plan) {
 // stacks finds out who has called.
 type stacks struct {
 	binary  *offsets.Binary
-	bias    *uprobe.Biases
 	callers *uprobe.Callers
 	pcs     []uint64
 	known   map[stackPlace]stats.Location
@@ -97,13 +96,13 @@ const (
 
 var calleeKinds = map[string]calleeKind{"runtime.gopanic": panicking, "runtime.panicwrap": panicking, "runtime.sigpanic": trapped}
 
-func newStacks(b *offsets.Binary, bias *uprobe.Biases) *stacks {
-	return &stacks{binary: b, bias: bias, callers: uprobe.NewCallers(b), known: make(map[stackPlace]stats.Location)}
+func newStacks(b *offsets.Binary) *stacks {
+	return &stacks{binary: b, callers: uprobe.NewCallers(b), known: make(map[stackPlace]stats.Location)}
 }
 
 // of are the return addresses of a call, until the next one is asked for.
 func (s *stacks) of(c *parse.Call) []uint64 {
-	s.pcs = s.callers.Append(s.pcs[:0], c.Stack, c.SP, c.StackHi, s.bias.Known(c.PID))
+	s.pcs = s.callers.Append(s.pcs[:0], c.Stack, c.SP, c.StackHi, c.Bias)
 	return s.pcs
 }
 

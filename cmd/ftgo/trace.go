@@ -99,7 +99,7 @@ func newCallLines(e *env, o *options) (*callLines, error) {
 
 func (v *callLines) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io.Writer) error {
 	v.t = t
-	v.memory = newMemories(t.sel.binary, t.bias)
+	v.memory = newMemories(t.sel.binary)
 	t.onEnded = func(pid int) { delete(v.memory.of, pid) }
 	if fsys == nil { // a recording
 		v.memory.elsewhere = true
@@ -134,7 +134,7 @@ func (v *callLines) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out
 		}
 	}
 	if v.opt.stack > 0 {
-		v.stacks = newStacks(t.sel.binary, t.bias)
+		v.stacks = newStacks(t.sel.binary)
 	}
 	t.onCall = v.ended
 	if v.opt.format == render.Chrome {

@@ -132,7 +132,7 @@ func findVariable(b *offsets.Binary, text string) (v offsets.Variable, rest stri
 
 func (v *watcher) begin(_ context.Context, t *tracing, _ *tracefs.FS, out io.Writer) error {
 	v.t = t
-	v.memory = newMemories(t.sel.binary, t.bias)
+	v.memory = newMemories(t.sel.binary)
 	v.out = newFlushWriter(out)
 	v.lines = render.NewVariableWriter(v.out, v.opt.format, v.opt.mixed())
 	v.seen = make(map[int]bool)

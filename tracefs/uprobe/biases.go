@@ -140,6 +140,3 @@ func (b *Biases) Forget(pid int) {
 	}
 	delete(b.guesses, pid)
 }
-
-// Known is the bias of a process as far as Of or Learn have found it, else 0.
-func (b *Biases) Known(pid int) uint64 { return b.known[pid] }
