@@ -19,6 +19,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -56,18 +57,30 @@ func compute(d time.Duration) (s split) {
 	return s
 }
 
-// spin looks at the clock for d, and tells for how long it could not.
-func spin(d time.Duration) (s split) {
+// spinner is who has spun last.
+var spinner int32
+
+// spin looks at the clock for d, and tells for how long it could not: it was another spinner's
+// turn, or its thread did not run. What a host takes of a virtual CPU's time is the thread's for
+// the kernel.
+func spin(me int32, d time.Duration) (s split) {
 	const noticed = 50 * time.Microsecond
-	start := time.Now()
+	start, lastCPU := time.Now(), cpuTime()
 	for last := time.Duration(0); last < d; {
-		now := time.Since(start)
-		if now-last > noticed {
-			s.runnable += now - last
-		} else {
-			s.running += now - last
+		now, cpu := time.Since(start), cpuTime()
+		gap, ran := now-last, cpu-lastCPU
+		others := atomic.SwapInt32(&spinner, me) != me
+		switch {
+		case gap <= noticed:
+			ran = gap
+		case others || ran < 0:
+			ran = 0
+		case ran > gap:
+			ran = gap
 		}
-		last = now
+		s.running += ran
+		s.runnable += gap - ran
+		last, lastCPU = now, cpu
 	}
 	return s
 }
@@ -114,7 +127,7 @@ func read(fd int) (s split) {
 }
 
 //go:noinline
-func loop(d time.Duration) split { return spin(d) }
+func loop(d time.Duration) split { return spin(1, d) }
 
 //go:noinline
 func panics() (s split) {
@@ -140,7 +153,7 @@ func main() {
 	busy := make(chan time.Duration, 1)
 	go func() {
 		for d := range busy {
-			spin(d)
+			spin(2, d)
 		}
 	}()
 	go forever(make(chan bool))
