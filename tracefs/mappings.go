@@ -70,7 +70,8 @@ func parseMappings(text, permission string) ([]Mapping, error) {
 // can't read. It remembers the mappings of each process, and reads them anew where they
 // do not have the address: still is asked then whether they are of the process that is meant,
 // and not of another program that it executes now. Of a process that has ended, or gives up
-// its memory to end, or is another, known is true only for what was last seen of it.
+// its memory to end, or is another, known is true only for what was last seen of it. still
+// must not call Readable.
 func Readable(pid int, addr uint64, n int, still func() bool) (readable, known bool) {
 	return remembered.holds(pid, addr, n, still)
 }

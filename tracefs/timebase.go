@@ -55,7 +55,7 @@ func (c *clocks) due(now time.Time) bool {
 
 // compare makes the base that holds from now on. Where one of the clocks has stood still since
 // the last time (with the machine asleep) or was set, it begins anew at the rate that was known,
-// or at another one if that is seen twice.
+// or at another one if that is seen twice running.
 func (c *clocks) compare(now sample) error {
 	last, known := sample{c.base.ticks, c.base.wall}, !c.base.wall.IsZero()
 	if known && c.jumped(last, now) {
@@ -69,7 +69,7 @@ func (c *clocks) compare(now sample) error {
 	}
 	base, err := timebase(c.base.Clock, c.first, now)
 	if err == nil {
-		c.base = base
+		c.base, c.doubt = base, 0
 	}
 	return err
 }

@@ -40,6 +40,13 @@ func TestClocks(t *testing.T) {
 			{"after", 3*hour + 60*s, 3*hour + 70*s, us},
 			{"a second later", 3*hour + 61*s, 3*hour + 71*s, us},
 		},
+		"two naps": {
+			{"at first", 20 * ms, 20 * ms, us},
+			{"before", 3 * hour, 3 * hour, us},
+			{"after", 3*hour + 60*s, 3*hour + 70*s, us},
+			{"between", 3*hour + 120*s, 3*hour + 130*s, us},
+			{"after another", 3*hour + 180*s, 3*hour + 200*s, us},
+		},
 		"a counter that begins anew": {
 			{"at first", 20 * ms, 20 * ms, us},
 			{"before", 3 * hour, 3 * hour, us},

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/offsets"
@@ -27,7 +26,7 @@ type memories struct {
 type memory struct {
 	*memories
 	pid  int
-	bias uint64 // of the call that is looked at
+	bias uint64
 	// gone: it had ended before it was looked at, executes another file, or is elsewhere.
 	gone bool
 	// arenas are the parts of the address space that stacks were seen in.
@@ -44,33 +43,35 @@ func newMemories(b *offsets.Binary) *memories {
 func (m *memories) process(c *parse.Call) capture.Process {
 	pid := c.PID
 	p := m.of[pid]
-	if p == nil {
-		p = &memory{memories: m, pid: pid, gone: m.elsewhere || !m.executes(pid), arenas: make(map[uint64]bool)}
+	if p == nil || p.bias != c.Bias {
+		p = &memory{memories: m, pid: pid, bias: c.Bias, gone: m.elsewhere, arenas: make(map[uint64]bool)}
 		if !p.gone {
-			tracefs.Readable(pid, 0, 1, p.still) // has it remember the mappings
+			_, known := tracefs.Readable(pid, 0, 1, p.executes) // has it remember the mappings
+			p.gone = !known
 		}
 		m.of[pid] = p
 	}
-	p.bias = c.Bias
 	if c.Goid != 0 { // else it is the stack of a thread
 		p.arenas[c.SP>>arenaBits] = true
 	}
 	return p
 }
 
-// executes tells whether a process has the file mapped: if not, it has ended or is about to, or
-// has executed another file since. Mappings of an overlay may show another file's number.
-func (m *memories) executes(pid int) bool {
-	mapped, _ := tracefs.Mappings(pid) // none is as good as an error
-	if slices.ContainsFunc(mapped, func(of tracefs.Mapping) bool { return of.Inode == m.binary.Inode() }) {
-		return true
+// executes tells whether the process has the file mapped where it was: if not, it has ended or
+// is about to, or has executed a file since. Mappings of an overlay may show another file's
+// number.
+func (m *memory) executes() bool {
+	mapped, _ := tracefs.Mappings(m.pid) // none is as good as an error
+	for _, of := range mapped {
+		if of.Inode == m.binary.Inode() {
+			va, err := m.binary.AddrOf(of.Offset)
+			return err != nil || of.Start-va == m.bias
+		}
 	}
-	exe, err := os.Stat(process.Exe(pid))
+	exe, err := os.Stat(process.Exe(m.pid))
 	file, ferr := os.Stat(fmt.Sprintf("/proc/self/fd/%d", m.binary.Fd()))
 	return err == nil && ferr == nil && len(mapped) > 0 && os.SameFile(exe, file)
 }
-
-func (m *memory) still() bool { return m.executes(m.pid) }
 
 func (m *memory) DynamicType(addr uint64) (t *gotype.Type, direct, ok bool) {
 	addr -= m.bias
@@ -101,7 +102,7 @@ const arenaBits = 26
 // been without: the file's own segments, and the arenas that its goroutines' stacks were in.
 func (m *memory) Readable(addr uint64, n int) (readable, known bool) {
 	if !m.gone {
-		if readable, known := tracefs.Readable(m.pid, addr, n, m.still); known {
+		if readable, known := tracefs.Readable(m.pid, addr, n, m.executes); known {
 			return readable, true
 		}
 	}

@@ -146,6 +146,7 @@ func (v *callLines) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out
 	if v.opt.trace.begins || v.opt.trace.entries || v.opt.trace.startOrder || v.trees != nil {
 		t.onEnter = v.entered
 	}
+	t.pinned = t.onEnter != nil
 	t.onKernel = v.happened
 	t.onRead = v.out.flushLate
 	return nil
@@ -207,15 +208,6 @@ func (v *callLines) concerns(c *parse.Call) bool {
 	return !v.t.sel.onlyInside[v.t.plan.Funcs[c.Func].Func] && (o.goid == 0 || c.Goid == o.goid) && (o.inside == "" || c.Inside)
 }
 
-// wall is when a stamp was taken. Lines of a tree, or of a track, keep to one base, for each to
-// lie within its caller's; others follow the clock as it goes.
-func (v *callLines) wall(stamp uint64) time.Time {
-	if v.trees != nil || v.chrome != nil {
-		return v.t.tally.base.Wall(stamp)
-	}
-	return v.t.present.Wall(stamp)
-}
-
 // line makes the line of a call; ok is false if it is not wanted.
 func (v *callLines) line(c *parse.Call, ended bool) (line *render.CallLine, ok bool) {
 	o := &v.opt.trace
@@ -226,7 +218,7 @@ func (v *callLines) line(c *parse.Call, ended bool) (line *render.CallLine, ok b
 	base := v.t.tally.base
 	line = &render.CallLine{
 		Function: f.Name, Goid: c.Goid, PID: c.PID, TID: c.TID, CPU: c.CPU, Depth: c.Depth,
-		Time: v.wall(c.Start),
+		Time: base.Wall(c.Start),
 	}
 	if ended {
 		line.End = c.Outcome.String()

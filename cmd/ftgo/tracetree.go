@@ -13,7 +13,7 @@ func (v *callLines) branch(c *parse.Call) error {
 		return nil
 	}
 	return v.trees.begin(c, render.CallLine{
-		Function: v.t.plan.Funcs[c.Func].Name, Goid: c.Goid, PID: c.PID, TID: c.TID, Time: v.wall(c.Start),
+		Function: v.t.plan.Funcs[c.Func].Name, Goid: c.Goid, PID: c.PID, TID: c.TID, Time: v.t.tally.base.Wall(c.Start),
 	})
 }
 
@@ -24,7 +24,7 @@ func (v *callLines) writeTree(head *render.TreeHead, lines []render.TreeLine) er
 		write = v.chrome.Tree
 		for i := range lines {
 			if c := lines[i].Call; c != nil && c.Ended.IsZero() {
-				c.Ended = v.wall(v.latest) // it was open for as long as anything was seen
+				c.Ended = v.t.tally.base.Wall(v.latest) // it was open for as long as anything was seen
 			}
 		}
 	}

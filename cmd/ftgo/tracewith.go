@@ -30,7 +30,7 @@ func (v *callLines) isInside(w *parse.Where) bool {
 
 func (v *callLines) eventLine(ev *parse.KernelEvent) *render.EventLine {
 	line := &render.EventLine{
-		Time: v.wall(ev.Time), Name: v.t.kernel.names[ev.Event],
+		Time: v.t.tally.base.Wall(ev.Time), Name: v.t.kernel.names[ev.Event],
 		Known: ev.Where.Known, Goid: ev.Where.Goid, PID: ev.PID, TID: ev.TID, CPU: ev.CPU,
 		Fields: ev.AppendFields(nil),
 	}

@@ -32,9 +32,11 @@ type tracing struct {
 	bias    *uprobe.Biases
 	// features are what the kernel can do, or what it is to be used for.
 	features tracefs.Features
-	// present is how the trace clock's stamps relate to the system's clock by now, where the
-	// tally's, which all durations are by, stays as it was at first.
+	// present is how the trace clock's stamps relate to the system's clock by now. It is the
+	// tally's, too, unless that is pinned to what was known at first: lines that are made of a
+	// call's begin and of its end are to agree, and those of a tree to lie within each other.
 	present tracefs.Timebase
+	pinned  bool
 	armed   time.Time
 	stopped time.Time
 	onTick  func(*tracing) error // each interval
@@ -211,6 +213,9 @@ func (t *tracing) watch(ctx context.Context) error {
 			}
 			if base, err := t.session.Timebase(); err == nil { // else the last one will do
 				t.present = base
+				if !t.pinned {
+					t.tally.base = base
+				}
 			}
 			err = t.checkTargets()
 		default:

@@ -65,7 +65,7 @@ var spinner int32
 // the kernel.
 func spin(me int32, d time.Duration) (s split) {
 	const noticed = 50 * time.Microsecond
-	start, lastCPU := time.Now(), cpuTime()
+	start, lastCPU, before := time.Now(), cpuTime(), false
 	for last := time.Duration(0); last < d; {
 		now, cpu := time.Since(start), cpuTime()
 		gap, ran := now-last, cpu-lastCPU
@@ -73,14 +73,14 @@ func spin(me int32, d time.Duration) (s split) {
 		switch {
 		case gap <= noticed:
 			ran = gap
-		case others || ran < 0:
+		case others || before || ran < 0: // before: it was another's behind the clock
 			ran = 0
 		case ran > gap:
 			ran = gap
 		}
 		s.running += ran
 		s.runnable += gap - ran
-		last, lastCPU = now, cpu
+		last, lastCPU, before = now, cpu, others
 	}
 	return s
 }
