@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// nameSet finds the functions of a long list that have the name of an earlier one. A map of
-// all names takes four times as long, most of a stripped program's planning.
+// nameSet finds the functions of a long list that have the name of an earlier one. Hardly any
+// has: a map of all names took a quarter of a stripped program's planning.
 type nameSet struct {
 	seed  maphash.Seed
 	slots []uint32 // places in the list, from 1 on, where the hash of the name says or behind

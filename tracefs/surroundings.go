@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // initialPIDs is the inode of the first pid namespace (include/linux/proc_ns.h,
@@ -13,6 +14,12 @@ const initialPIDs = "4026531836"
 // ProcessNumbers is the finding on whether this process knows processes by the numbers
 // that the kernel traces them by: those of the first pid namespace, not a container's.
 func ProcessNumbers() Finding { return thisMachine().pidNamespace() }
+
+var foreignNumbers = sync.OnceValue(func() bool { return ProcessNumbers().State == Warning })
+
+// ForeignNumbers tells, as [ProcessNumbers] does, that what /proc shows here are other processes
+// than those of the kernel's numbers. It is found out once.
+func ForeignNumbers() bool { return foreignNumbers() }
 
 func (m *machine) pidNamespace() Finding {
 	found := Finding{Check: "pid namespace", State: OK, Text: "the initial one"}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // threadOwners know the processes of threads.
@@ -58,13 +57,10 @@ func (t *threadOwners) of(tid, printed int) int {
 	return seen.process
 }
 
-// foreignNumbers: what /proc shows here are other processes than those of the kernel's numbers.
-var foreignNumbers = sync.OnceValue(func() bool { return ProcessNumbers().State == Warning })
-
 // ThreadGroup is the process of a thread, by /proc: the number of its first thread. It is 0 if
 // the thread is gone, or can't be asked for.
 func ThreadGroup(tid int) int {
-	if foreignNumbers() {
+	if ForeignNumbers() {
 		return 0
 	}
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 // ended are processes that are no more, or whose number has gone to another. What is known
@@ -37,7 +38,7 @@ func (e *ended) read(n int) {
 
 // forgetEnded drops what is known of processes that have ended.
 func (t *tracing) forgetEnded() {
-	if foreignNumbers() {
+	if tracefs.ForeignNumbers() {
 		return // none of them is there by its number
 	}
 	e := &t.ended

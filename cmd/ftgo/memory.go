@@ -35,7 +35,7 @@ type memory struct {
 
 func newMemories(b *offsets.Binary) *memories {
 	return &memories{
-		binary: b, of: make(map[int]*memory), elsewhere: foreignNumbers(), types: make(map[uint64]offsets.RuntimeType),
+		binary: b, of: make(map[int]*memory), elsewhere: tracefs.ForeignNumbers(), types: make(map[uint64]offsets.RuntimeType),
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"sync"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/tracefs"
@@ -13,8 +12,9 @@ import (
 // checkProcesses refuses processes that are not there, or that run another file than
 // the first: they would be waited for, and never be seen.
 func checkProcesses(o *options) error {
-	if found := tracefs.ProcessNumbers(); o.numbered() != "" && found.State == tracefs.Warning {
-		return &statusError{exitKernel, fmt.Errorf("%s: pid namespace: %s (%s)", o.numbered(), found.Text, found.Fix)}
+	if flag := o.numbered(); flag != "" && tracefs.ForeignNumbers() {
+		found := tracefs.ProcessNumbers()
+		return &statusError{exitKernel, fmt.Errorf("%s: pid namespace: %s (%s)", flag, found.Text, found.Fix)}
 	}
 	for _, pid := range o.pids {
 		if of := tracefs.ThreadGroup(pid); of != 0 && of != pid {
@@ -62,9 +62,6 @@ func (o *options) numbered() string {
 	}
 	return ""
 }
-
-// foreignNumbers: processes have other numbers here than the kernel's, see [tracefs.ProcessNumbers].
-var foreignNumbers = sync.OnceValue(func() bool { return tracefs.ProcessNumbers().State == tracefs.Warning })
 
 // keep tells the processes asked for from others.
 func keep(pids []int) func(pid int) bool {

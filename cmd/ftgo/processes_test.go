@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
 	"testing"
 )
 
@@ -25,5 +24,5 @@ func TestThreadForProcess(t *testing.T) {
 		}
 		return
 	}
-	t.Error("Go's tests have one thread only: " + strings.TrimSpace(fmt.Sprint(tasks)))
+	t.Errorf("only one thread: %v", tasks)
 }
