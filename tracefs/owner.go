@@ -19,7 +19,7 @@ const namePrefix = "ftgo_"
 // with the same number by its start time, and the number of its session.
 type owner struct {
 	pid     int
-	started uint64 // clock ticks after boot, field 22 of /proc/PID/stat
+	started uint64 // clock ticks after boot, field 22 of /proc/PID/stat, as the owner sees it
 	session uint64
 	// space is the pid namespace that pid is a number in, 0 for the initial one: what runs
 	// in a container has numbers of its own there.
@@ -95,8 +95,7 @@ func (o owner) runs() bool {
 	state, started, err := processStat(o.pid)
 	switch {
 	case err == nil:
-		// A zombie has closed its files and will do nothing any more.
-		return started == o.started && state != "Z" && state != "X"
+		return o.mayBe(o.pid, state, started)
 	case isNotExist(err), errors.Is(err, unix.ESRCH):
 		// /proc may hide processes of others (hidepid=); signals do not.
 		return !errors.Is(unix.Kill(o.pid, 0), unix.ESRCH)
@@ -125,11 +124,28 @@ func (o owner) runsInside() bool {
 		if len(numbers) < 3 || numbers[len(numbers)-1] != strconv.Itoa(o.pid) {
 			continue
 		}
-		if state, started, err := processStat(pid); err != nil || started == o.started && state != "Z" && state != "X" {
+		// That of a zombie can't be read.
+		if space := thisMachine().namespace(e.Name(), "pid"); space != "" && space != strconv.FormatUint(o.space, 10) {
+			continue // it has the number in another container
+		}
+		if state, started, err := processStat(pid); err != nil || o.mayBe(pid, state, started) {
 			return true
 		}
 	}
 	return false
+}
+
+// mayBe tells whether the process that has the owner's number, pid here, may be the owner
+// and do something yet.
+func (o owner) mayBe(pid int, state string, started uint64) bool {
+	if state == "Z" || state == "X" {
+		return false // it has closed its files
+	}
+	// A start time counts from the boot that the time namespace of its reader has
+	// (fs/proc/array.c, do_task_stat, since Linux 5.6). What a process of another time
+	// namespace has read of itself is not what is read of it here.
+	m := thisMachine()
+	return started == o.started || m.namespace(strconv.Itoa(pid), "time") != m.namespace("self", "time")
 }
 
 // processStat reads fields 3 and 22 of /proc/PID/stat (proc_pid_stat(5)).

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -261,44 +261,56 @@ func TestKernelCleanOthers(t *testing.T) {
 	}
 }
 
-// TestKernelCleanContainers: process numbers of a container mean nothing outside, and
-// the other way round.
-func TestKernelCleanContainers(t *testing.T) {
+// TestKernelCleanNamespaces: process numbers of a container mean nothing outside, and
+// the other way round; nor do start times of another time namespace.
+func TestKernelCleanNamespaces(t *testing.T) {
+	container := []string{"--pid", "--mount-proc"}
+	clock := []string{"--time", "--boottime", "1000003"}
+	t.Run("pid", func(t *testing.T) { cleanNamespaces(t, container) })
+	if _, err := os.Stat("/proc/self/ns/time"); err != nil {
+		t.Skip("no time namespaces: since Linux 5.6")
+	}
+	t.Run("time", func(t *testing.T) { cleanNamespaces(t, clock) })
+	t.Run("both", func(t *testing.T) { cleanNamespaces(t, slices.Concat(container, clock)) })
+}
+
+// cleanNamespaces has a run in namespaces that unshare makes, one outside of them, and cleans
+// here and there.
+func cleanNamespaces(t *testing.T, flags []string) {
 	f := tracetest.Kernel(t)
-	target := fixture.Build(t, "flood")
-	args := []string{"count", "-o", "json", "-d", "60", target, "main.leaf"}
+	args := []string{"count", "-o", "json", "-d", "60", fixture.Build(t, "flood"), "main.leaf"}
 	outside := tracer(t, args...)
-	inside := &child{Cmd: exec.Command("unshare", append([]string{"--pid", "--fork", "--kill-child", "--mount-proc", built(t)}, args...)...)}
-	stderr, err := inside.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := inside.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { inside.Process.Kill(); inside.Wait() })
-	inside.lines = bufio.NewReader(stderr)
+	unshare := append(flags, "--fork", "--kill-child")
+	const named = `readlink /proc/self/ns/pid >&2; echo "number $$" >&2; exec "$@"`
+	inside := start(t, exec.Command("unshare", slices.Concat(unshare, []string{"sh", "-c", named, "sh", built(t)}, args)...))
 	inside.await(t)
-	names, err := filepath.Glob(f.Dir() + "/instances/ftgo_1_*_ns*")
-	if err != nil || len(names) == 0 {
-		t.Fatalf("instances %q, %v", names, err)
+	var space uint64
+	var pid int
+	if _, err := fmt.Sscanf(inside.err.String(), "pid:[%d]\nnumber %d\n", &space, &pid); err != nil {
+		t.Fatalf("%v\n%s", err, inside.err.String())
 	}
-	container := func(dir string) int {
-		kept := 0
-		for _, n := range names {
-			if _, err := os.Stat(f.Dir() + "/" + dir + "/" + filepath.Base(n)); err == nil {
-				kept++
-			}
+	pattern := fmt.Sprintf("ftgo_%d_*", pid)
+	if slices.Contains(flags, "--pid") {
+		pattern += fmt.Sprintf("_ns%d", space)
+	}
+	left := func(dir string) int {
+		names, err := filepath.Glob(f.Dir() + "/" + dir + "/" + pattern)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return kept
+		return len(names)
 	}
-	for _, c := range [][]string{{built(t), "clean"}, {"unshare", "--pid", "--fork", "--mount-proc", built(t), "clean"}} {
+	instances, groups := left("instances"), left("events")
+	if instances == 0 || groups == 0 {
+		t.Fatalf("%d instances and %d groups inside", instances, groups)
+	}
+	for _, c := range [][]string{{built(t), "clean"}, slices.Concat([]string{"unshare"}, unshare, []string{built(t), "clean"})} {
 		out, err := exec.Command(c[0], c[1:]...).CombinedOutput()
-		if err != nil || strings.Contains(string(out), "ftgo_1_") || strings.Contains(string(out), fmt.Sprintf("ftgo_%d_", outside.Process.Pid)) {
+		if err != nil || strings.Contains(string(out), fmt.Sprintf("ftgo_%d_", pid)) || strings.Contains(string(out), fmt.Sprintf("ftgo_%d_", outside.Process.Pid)) {
 			t.Errorf("%q: %v\n%s", c, err, out)
 		}
-		if instances, groups := remainsOf(t, f, outside.Process.Pid); instances != 1 || groups != 1 || container("instances") != len(names) || container("events") != len(names) {
-			t.Errorf("after %q: %d instances and %d groups outside, %d and %d inside", c, instances, groups, container("instances"), container("events"))
+		if i, g := remainsOf(t, f, outside.Process.Pid); i != 1 || g != 1 || left("instances") != instances || left("events") != groups {
+			t.Errorf("after %q: %d instances and %d groups outside, %d and %d inside", c, i, g, left("instances"), left("events"))
 		}
 	}
 	inside.Process.Kill()
@@ -308,13 +320,13 @@ func TestKernelCleanContainers(t *testing.T) {
 		if r := ftgo(t, "clean"); r.code != 0 {
 			t.Fatalf("clean: status %d\n%s", r.code, r.stderr)
 		}
-		if container("instances")+container("events") == 0 {
+		if left("instances")+left("events") == 0 {
 			break
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	if n := container("instances") + container("events"); n > 0 {
-		t.Errorf("%d things of the container are left", n)
+	if n := left("instances") + left("events"); n > 0 {
+		t.Errorf("%d things of the run inside are left", n)
 	}
 	outside.Process.Signal(syscall.SIGINT)
 	if code := outside.end(t); code != 0 {

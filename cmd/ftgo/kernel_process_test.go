@@ -68,7 +68,13 @@ func tracer(t *testing.T, args ...string) *child {
 // launch starts the command as a process of its own.
 func launch(t *testing.T, args ...string) *child {
 	t.Helper()
-	p := &child{Cmd: exec.Command(built(t), withReader(args)...)}
+	return start(t, exec.Command(built(t), withReader(args)...))
+}
+
+// start starts a command whose standard error is read line by line.
+func start(t *testing.T, cmd *exec.Cmd) *child {
+	t.Helper()
+	p := &child{Cmd: cmd}
 	p.Stdout = &p.out
 	stderr, err := p.StderrPipe()
 	if err != nil {
