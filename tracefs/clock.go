@@ -63,14 +63,21 @@ type Timebase struct {
 	wall      time.Time
 }
 
-// Duration is the time between two stamps, from earlier to later.
+// Duration is the time between two stamps, from earlier to later. It is the difference of what
+// Wall tells of the two, so that a call which lies within another never ends after it.
 func (b Timebase) Duration(from, to uint64) time.Duration {
-	return time.Duration(float64(int64(to-from)) * b.nsPerTick)
+	return b.sinceRead(to) - b.sinceRead(from)
 }
 
 // Wall is when a stamp was taken.
 func (b Timebase) Wall(stamp uint64) time.Time {
-	return b.wall.Add(b.Duration(b.ticks, stamp))
+	return b.wall.Add(b.sinceRead(stamp))
+}
+
+// sinceRead is the time from the reading of both clocks to a stamp. It never decreases as stamps
+// grow, and is the only place where a time is rounded.
+func (b Timebase) sinceRead(stamp uint64) time.Duration {
+	return time.Duration(float64(int64(stamp-b.ticks)) * b.nsPerTick)
 }
 
 // sample is one simultaneous reading of the trace clock and the system's.

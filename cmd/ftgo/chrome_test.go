@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -142,6 +143,34 @@ func TestChromeInParts(t *testing.T) {
 		if ended != 13 {
 			t.Errorf("parts of %d: %d calls\n%s", limit, ended, out.String())
 		}
+	}
+}
+
+// TestReportChromeNests: begins and ends are rounded alike, so that a call never ends after the
+// one that it is inside of, and times are from where the recording begins.
+func TestReportChromeNests(t *testing.T) {
+	const pairs = 300
+	var events strings.Builder
+	hit := func(tick uint64, event, addr string, sp int) {
+		fmt.Fprintf(&events, " f-7 (    7) [000] d... %d: %s_0123456789abcd: (%s) sp=%d g=5 hi=100%s\n", tick, event, addr, sp, map[string]string{"e0": " id=1"}[event])
+	}
+	tick := uint64(2_400_000_000)
+	for i := range uint64(pairs) {
+		hit(tick, "e0", "0x2", 90)
+		hit(tick+1+i%5, "e0", "0x2", 80)
+		hit(tick+11+i%4, "r1", "0x6", 80)
+		hit(tick+11+i%4+i%2, "r1", "0x6", 90)
+		tick += 20 + i%11
+	}
+	text := strings.NewReplacer("2200000000", "2270000000", "4000000000", "4700000000").Replace(cycles(events.String())) // at 2.7 GHz
+	text = strings.ReplaceAll(text, "abcd 2\n", fmt.Sprintf("abcd %d\n", 2*pairs))
+	r := reported(t, text, "--as", "trace", "-o", "chrome")
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	slices := checkChrome(t, r.stdout)
+	if n := len(slices); n != 2*pairs || *slices[0].TS < 48_000 || *slices[n-1].TS <= *slices[0].TS {
+		t.Errorf("%d slices, the first at %v µs, the last at %v µs", n, *slices[0].TS, *slices[n-1].TS)
 	}
 }
 

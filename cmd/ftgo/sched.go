@@ -51,6 +51,6 @@ func (t *tally) split(c *parse.Call, ns int64) {
 
 // splitOf divides ns, which is what a call took.
 func splitOf(base tracefs.Timebase, c *parse.Call, ns int64) stats.Split {
-	in := func(ticks uint64) int64 { return base.Duration(0, ticks).Nanoseconds() }
+	in := func(ticks uint64) int64 { return base.Duration(c.Start, c.Start+ticks).Nanoseconds() }
 	return stats.Split{Running: in(c.Split.Running), Runnable: in(c.Split.Runnable), Waiting: in(c.Split.Waiting)}.Of(ns)
 }

@@ -138,7 +138,11 @@ func (v *callLines) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out
 	}
 	t.onCall = v.ended
 	if v.opt.format == render.Chrome {
-		v.chrome = render.NewChromeWriter(v.out, time.Now())
+		origin := t.armed // of a recording
+		if origin.IsZero() {
+			origin = time.Now()
+		}
+		v.chrome = render.NewChromeWriter(v.out, origin)
 	}
 	if v.opt.trace.tree && !v.opt.trace.begins || v.chrome != nil {
 		v.trees = newCallTrees(v.opt.trace.depth, v.writeTree)

@@ -63,7 +63,7 @@ func (w *ChromeWriter) Tree(head *TreeHead, lines []TreeLine) error {
 			events = append(events, chromeEvent{at: l.Call.Ended, ends: true, text: append(appendChromeArgs(b, l.Call), '}')})
 		default:
 			b := w.begin("X", "call", l.Call.Function, l.Call.Time, head.Call.PID, track)
-			b = appendMicros(append(b, `,"dur":`...), l.Call.Ended.Sub(l.Call.Time))
+			b = appendMicros(append(b, `,"dur":`...), w.since(l.Call.Ended)-w.since(l.Call.Time))
 			events = append(events, chromeEvent{at: l.Call.Time, text: append(appendChromeArgs(b, l.Call), '}')})
 		}
 	}
@@ -161,7 +161,7 @@ func (w *ChromeWriter) write(event []byte) error {
 func (w *ChromeWriter) begin(phase, category, name string, at time.Time, pid int, track uint64) []byte {
 	b := fmt.Appendf(nil, `{"ph":"%s","cat":"%s","name":`, phase, category)
 	b = appendStringOf(b, name)
-	b = appendMicros(append(b, `,"ts":`...), at.Sub(w.origin))
+	b = appendMicros(append(b, `,"ts":`...), w.since(at))
 	return fmt.Appendf(b, `,"pid":%d,"tid":%d`, pid, track)
 }
 
@@ -169,6 +169,10 @@ func (w *ChromeWriter) instant(e *EventLine, track uint64) []byte {
 	b := append(w.begin("i", "kernel", e.Name, e.Time, e.PID, track), `,"s":"t","args":`...)
 	return append(appendFieldsJSON(b, e.Fields), '}')
 }
+
+// since is the time from the origin on. Begins and ends are cut at the origin alike, so that
+// what lies within another call stays in it.
+func (w *ChromeWriter) since(at time.Time) time.Duration { return max(at.Sub(w.origin), 0) }
 
 // appendMicros writes a time in µs, to the nanosecond.
 func appendMicros(b []byte, d time.Duration) []byte {
