@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
@@ -46,7 +47,6 @@ type timer struct {
 	// working gets what is to be done when the work on probes under way is done; nil
 	// if there is none.
 	working chan func() error
-	full    bool // no more functions are timed
 	priced  bool // what probes cost is known
 }
 
@@ -170,7 +170,7 @@ func (m *timer) look() error {
 	if len(hot) > 0 {
 		return m.retire(hot)
 	}
-	if m.full || now.Before(m.grow) {
+	if m.choice.Full || now.Before(m.grow) {
 		return nil
 	}
 	funcs, more := m.choice.Pick(batchFuncs)
@@ -184,7 +184,7 @@ func (m *timer) look() error {
 		m.next, m.grow = now.Add(firstLook), now
 	}
 	if len(m.t.plan.Events) > manyEvents {
-		m.full = true
+		m.choice.Full = true
 		m.t.env.say("no more functions are timed: %d events are enough to remove at the end", len(m.t.plan.Events))
 		return nil
 	}
@@ -262,7 +262,7 @@ func (m *timer) arm(b *batch, events []uprobe.Event) error {
 
 // cannot ends the timing of more functions: what is timed so far stays.
 func (m *timer) cannot(err error) error {
-	m.full = true
+	m.choice.Full = true
 	if m.ctx.Err() != nil {
 		return nil
 	}
@@ -270,18 +270,18 @@ func (m *timer) cannot(err error) error {
 	return nil
 }
 
-// retire ceases to time functions that are called too often, and those of the same
-// batches with them; these will be timed again.
-func (m *timer) retire(hot map[int]bool) error {
-	for n, b := range m.batches {
-		for _, i := range b.funcs {
-			if hot[i] {
-				m.batches = append(m.batches[:n], m.batches[n+1:]...)
-				return m.disarm(b)
-			}
+// retire ceases to time the hottest function, and those of the same batch with it: of
+// these the ones that are not too hot will be timed again.
+func (m *timer) retire(hot []int) error {
+	n := slices.IndexFunc(m.batches, func(b *batch) bool { return slices.Contains(b.funcs, hot[0]) })
+	b := m.batches[n]
+	m.batches = slices.Delete(m.batches, n, n+1)
+	for _, i := range hot {
+		if slices.Contains(b.funcs, i) {
+			m.choice.Leave(i)
 		}
 	}
-	return nil
+	return m.disarm(b)
 }
 
 // disarm takes the probes of a batch out.

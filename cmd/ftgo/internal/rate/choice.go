@@ -6,17 +6,19 @@ import (
 	"slices"
 )
 
-// Choice decides which functions are timed.
+// Choice decides which functions are timed, and which are left to counting.
 //
-// With a limit those are that are called no more often. Without one the probes of all
-// that are timed may take half of the CPU time that the program uses, and functions that
-// take least of it come first.
+// With a limit those are timed that are called no more often. Without one the probes of
+// all that are timed may take half of the CPU time that the program uses: the functions
+// whose probes take most of it are left to counting, as few as it takes.
 type Choice struct {
 	Funcs []Func
 	Limit float64 // in calls per second; 0 if there is none
 	// Seconds is the time since the last look, CPUs the CPU time that the program used
 	// each second of it.
 	Seconds, CPUs float64
+	// Full: no more functions can be timed.
+	Full bool
 }
 
 // Func is how often a function is called, and what became of it.
@@ -55,38 +57,66 @@ func (c *Choice) load(i int) float64 { return c.rate(i) * c.Funcs[i].Cost }
 // budget is the share of a CPU that all probes may take.
 func (c *Choice) budget() float64 { return c.CPUs / 2 }
 
-// TooHot are the timed functions that are to be left to counting.
-func (c *Choice) TooHot() map[int]bool {
-	hot := make(map[int]bool)
-	leave := func(i int) {
-		hot[i] = true
-		c.Funcs[i].strikes++
-		c.Funcs[i].TooOften = c.rate(i)
-	}
-	var sum float64
-	var timed []int
+// joins tells whether a function that is not timed could be.
+func (c *Choice) joins(f *Func) bool {
+	return f.Eligible && !c.Full && f.strikes < maxStrikes && f.fresh > 0
+}
+
+// fit tells of each function whether it is to be timed as far as there is a choice, and
+// whether what is timed has to change for it: else what is timed by now may stay.
+func (c *Choice) fit() (fits []bool, over bool) {
+	fits = make([]bool, len(c.Funcs))
+	var wanted []int
+	var sum float64 // of those timed now, and of those that are to join them
 	for i := range c.Funcs {
-		if !c.Funcs[i].Timed {
-			continue
+		switch f := &c.Funcs[i]; {
+		case f.Timed:
+			wanted = append(wanted, i)
+			sum += c.load(i)
+		case c.joins(f):
+			wanted = append(wanted, i)
 		}
-		if c.Limit > 0 && c.rate(i) > slack*c.Limit {
-			leave(i)
+	}
+	if c.Limit > 0 {
+		for _, i := range wanted {
+			fits[i] = c.rate(i) <= c.Limit
+			over = over || c.Funcs[i].Timed && c.rate(i) > slack*c.Limit
 		}
-		timed = append(timed, i)
-		sum += c.load(i)
+		return fits, over
 	}
-	if c.Limit > 0 || sum <= slack*c.budget() {
-		return hot
-	}
-	slices.SortFunc(timed, func(a, b int) int { return cmp.Compare(c.load(b), c.load(a)) })
-	for _, i := range timed {
-		if sum <= c.budget() {
+	slices.SortStableFunc(wanted, func(a, b int) int { return cmp.Compare(c.load(a), c.load(b)) })
+	left := c.budget()
+	for _, i := range wanted {
+		if left -= c.load(i); left < 0 {
 			break
 		}
-		sum -= c.load(i)
-		leave(i)
+		if fits[i] = true; !c.Funcs[i].Timed {
+			sum += c.load(i)
+		}
 	}
+	return fits, sum > slack*c.budget()
+}
+
+// TooHot are the timed functions that are to be left to counting, the hottest first.
+func (c *Choice) TooHot() []int {
+	var hot []int
+	fits, over := c.fit()
+	for i := range c.Funcs {
+		switch {
+		case !over || !c.Funcs[i].Timed || fits[i]:
+		case c.Limit > 0 && c.rate(i) <= slack*c.Limit:
+		default:
+			hot = append(hot, i)
+		}
+	}
+	slices.SortStableFunc(hot, func(a, b int) int { return cmp.Compare(c.load(b), c.load(a)) })
 	return hot
+}
+
+// Leave notes that a function is left to counting, as it is too hot.
+func (c *Choice) Leave(i int) {
+	c.Funcs[i].strikes++
+	c.Funcs[i].TooOften = c.rate(i)
 }
 
 // warmShare is the share of what is allowed from which on a function is likely to become
@@ -97,29 +127,20 @@ const warmShare = 0.02
 // look, at most so many; more says that there are others. The functions that are called
 // too often are noted.
 func (c *Choice) Pick(most int) (funcs []int, more bool) {
-	var called []int
-	left := c.budget()
+	fits, _ := c.fit()
+	var warm, cold []int
 	for i := range c.Funcs {
 		f := &c.Funcs[i]
-		switch {
-		case f.Timed:
-			left -= c.load(i)
-		case f.Eligible && f.strikes < maxStrikes && f.fresh > 0:
-			called = append(called, i)
+		if f.Timed || !c.joins(f) {
+			continue
 		}
-	}
-	slices.SortStableFunc(called, func(a, b int) int { return cmp.Compare(c.load(a), c.load(b)) })
-	var warm, cold []int
-	for _, i := range called {
-		f := &c.Funcs[i]
 		share := c.rate(i) / c.Limit
 		if c.Limit == 0 {
 			share = c.load(i) / c.budget()
-			left -= c.load(i)
 		}
 		f.TooOften = 0
 		switch {
-		case c.Limit > 0 && share > 1, c.Limit == 0 && left < 0:
+		case !fits[i]:
 			f.TooOften = c.rate(i)
 		case share > warmShare:
 			warm = append(warm, i)
@@ -127,6 +148,9 @@ func (c *Choice) Pick(most int) (funcs []int, more bool) {
 			cold = append(cold, i)
 		}
 	}
+	byLoad := func(a, b int) int { return cmp.Compare(c.load(a), c.load(b)) }
+	slices.SortStableFunc(warm, byLoad)
+	slices.SortStableFunc(cold, byLoad)
 	// Those that are called most tell most.
 	slices.Reverse(warm)
 	slices.Reverse(cold)

@@ -47,15 +47,19 @@ func TestRatePick(t *testing.T) {
 	}
 }
 
-// TestRatePickLeft: what is timed already uses up what may be, and what has turned hot
-// twice, or can't be timed, is not picked.
+// TestRatePickLeft: what has turned hot twice, or can't be timed, is not picked, nor what
+// there is no event for.
 func TestRatePickLeft(t *testing.T) {
-	c := choiceOf(0, 1, 40_000, 9_000, 2_000, 100, 100)
+	c := choiceOf(0, 1, 40_000, 2_000, 51_000, 100, 100)
 	c.Funcs[0].Timed = true
 	c.Funcs[3].strikes = maxStrikes
 	c.Funcs[4].Eligible = false
-	if got, more := c.Pick(9); !slices.Equal(got, []int{2}) || more || c.Funcs[1].TooOften != 9000 {
-		t.Errorf("pick = %v, %v; too often at %v/s", got, more, c.Funcs[1].TooOften)
+	if got, more := c.Pick(9); !slices.Equal(got, []int{1}) || more || c.Funcs[2].TooOften != 51_000 {
+		t.Errorf("pick = %v, %v; too often at %v/s", got, more, c.Funcs[2].TooOften)
+	}
+	c.Full = true
+	if got, _ := c.Pick(9); got != nil {
+		t.Errorf("pick = %v, with no room for more", got)
 	}
 }
 
@@ -70,18 +74,55 @@ func TestRateTooHot(t *testing.T) {
 		{"together", choiceOf(0, 1, 30_000, 40_000, 6_000), []int{1}},
 		{"within the slack", choiceOf(0, 1, 30_000, 40_000, 4_000), nil},
 		{"the program does more", choiceOf(0, 2, 30_000, 40_000, 6_000), nil},
+		{"the hottest few, the hottest first", choiceOf(0, 1, 170, 30_000, 28_000, 20_000, 40_000), []int{4, 1}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for i := range test.c.Funcs {
 				test.c.Funcs[i].Timed = true
 			}
-			hot := test.c.TooHot()
-			for i, f := range test.c.Funcs {
-				want := slices.Contains(test.want, i)
-				if hot[i] != want || (f.strikes > 0) != want || (f.TooOften > 0) != want {
-					t.Errorf("function %d: hot %v, %+v, want %v", i, hot[i], f, want)
-				}
+			if hot := test.c.TooHot(); !slices.Equal(hot, test.want) {
+				t.Errorf("hot %v, want %v", hot, test.want)
 			}
 		})
+	}
+}
+
+// TestRateRareStays: a function that is seldom called is timed however much those take
+// that are timed by now; they go for it when they take too much.
+func TestRateRareStays(t *testing.T) {
+	const rare = 2
+	for _, test := range []struct {
+		name         string
+		first, other uint64 // calls of what is timed
+		hot          []int
+	}{
+		{"beside what fits", 20_000, 20_000, nil},
+		{"beside what is within the slack", 30_000, 25_000, nil},
+		{"instead of what is not", 50_000, 24_990, []int{0}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := choiceOf(0, 1, test.first, test.other, 170)
+			c.Funcs[0].Timed, c.Funcs[1].Timed = true, true
+			if hot := c.TooHot(); !slices.Equal(hot, test.hot) {
+				t.Errorf("hot %v, want %v", hot, test.hot)
+			}
+			if funcs, _ := c.Pick(9); !slices.Equal(funcs, []int{rare}) || c.Funcs[rare].TooOften != 0 {
+				t.Errorf("picked %v, which leaves the rare one to counting for %v calls a second", funcs, c.Funcs[rare].TooOften)
+			}
+		})
+	}
+}
+
+// TestRateLeave: so often a function is timed, and no more.
+func TestRateLeave(t *testing.T) {
+	c := choiceOf(0, 1, 100)
+	for range maxStrikes {
+		if funcs, _ := c.Pick(9); len(funcs) != 1 {
+			t.Errorf("picked %v", funcs)
+		}
+		c.Leave(0)
+	}
+	if funcs, _ := c.Pick(9); len(funcs) != 0 || c.Funcs[0].TooOften != 100 {
+		t.Errorf("picked %v, too often at %v/s", funcs, c.Funcs[0].TooOften)
 	}
 }
