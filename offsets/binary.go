@@ -24,14 +24,17 @@ var (
 // Binary is an open x86-64 ELF executable or shared library. Its methods may be
 // called from several goroutines.
 type Binary struct {
-	path  string
-	file  *os.File
-	stat  os.FileInfo
-	held  bool // by Hold
-	elf   *elf.File
-	code  []segment
-	funcs []Func // by address
-	goVer GoVersion
+	path string
+	file *os.File
+	stat os.FileInfo
+	held bool // by Hold
+	// most is how many bytes anything in the file may have; sparse: some of it is holes.
+	most   uint64
+	sparse bool
+	elf    *elf.File
+	code   []segment
+	funcs  []Func // by address
+	goVer  GoVersion
 
 	layout func() (GoroutineLayout, error)
 	unwind func() unwindTable
@@ -88,12 +91,12 @@ func open(path string) (_ *Binary, err error) {
 	case !stat.Mode().IsRegular():
 		return nil, errors.New("not a regular file")
 	}
-	ef, err := parseELF(f)
-	if err != nil {
+	b := &Binary{path: path, file: f, stat: stat}
+	b.measure()
+	if b.elf, err = parseELF(f, b.most); err != nil {
 		return nil, err
 	}
-	b := &Binary{path: path, file: f, stat: stat, elf: ef}
-	b.code = codeSegments(ef, uint64(stat.Size()))
+	b.code = codeSegments(b.elf, uint64(stat.Size()))
 	if len(b.code) == 0 {
 		return nil, errors.New("ELF file without an executable segment")
 	}
@@ -112,7 +115,7 @@ func open(path string) (_ *Binary, err error) {
 	return b, nil
 }
 
-func parseELF(r io.ReaderAt) (*elf.File, error) {
+func parseELF(r io.ReaderAt, most uint64) (*elf.File, error) {
 	var ident [20]byte
 	n, err := r.ReadAt(ident[:], 0)
 	if err != nil && err != io.EOF {
@@ -132,7 +135,10 @@ func parseELF(r io.ReaderAt) (*elf.File, error) {
 	if m := elf.Machine(binary.LittleEndian.Uint16(ident[18:])); m != elf.EM_X86_64 {
 		return nil, fmt.Errorf("ELF file for %s: only x86-64 is supported", m)
 	}
-	ef, err := elf.NewFile(r)
+	var ef *elf.File
+	if err = checkHeaders(r, most); err == nil {
+		ef, err = elf.NewFile(r)
+	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, errors.New("truncated ELF file")
 	}
@@ -242,8 +248,12 @@ func (b *Binary) Code(f *Func) ([]byte, error) {
 		if f.Size > maxCode {
 			return nil, fmt.Errorf("%s: %d bytes long: not a function", f.Name, f.Size)
 		}
+		offset := f.Addr - s.addr + s.off
+		if b.hollow(offset, f.Size) {
+			return nil, fmt.Errorf("%s: in a hole of the file", f.Name)
+		}
 		code := make([]byte, f.Size)
-		if _, err := b.file.ReadAt(code, int64(f.Addr-s.addr+s.off)); err != nil {
+		if _, err := b.file.ReadAt(code, int64(offset)); err != nil {
 			return nil, fmt.Errorf("read code of %s: %w", f.Name, err)
 		}
 		return code, nil

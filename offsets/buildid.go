@@ -8,8 +8,12 @@ import (
 	"io"
 )
 
-// maxNotes is more than the notes of any file take; what claims more is damaged.
-const maxNotes = 1 << 16
+// maxNotes is more than the notes of any section or segment take, maxAllNotes more than those
+// of a file; what claims more is damaged.
+const (
+	maxNotes    = 1 << 16
+	maxAllNotes = 1 << 20
+)
 
 // BuildID identifies the build: the GNU build ID in hexadecimal, else Go's own, as text
 // (cmd/link/internal/ld/elf.go); "" if the file has neither.
@@ -33,15 +37,19 @@ func (b *Binary) BuildID() string {
 }
 
 // noteIDs are the build IDs in notes.
-type noteIDs struct{ gnu, golang string }
+type noteIDs struct {
+	gnu, golang string
+	spent       uint64 // bytes that were read
+}
 
 // read takes notes: each is the lengths of its name and of what it says, its type, and
 // both of them, filled up to words (System V gABI, chapter 5, figure 5-8).
 func (ids *noteIDs) read(from io.ReaderAt, size uint64) {
 	const gnuBuildID, goBuildID = 3, 4
-	if size > maxNotes {
+	if size > maxNotes || ids.spent > maxAllNotes {
 		return
 	}
+	ids.spent += size
 	notes := make([]byte, size)
 	if n, _ := from.ReadAt(notes, 0); n < len(notes) {
 		return

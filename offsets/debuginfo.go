@@ -24,7 +24,6 @@ type debugSection struct {
 // debugSection reads .debug_NAME, or .zdebug_NAME, once; it is nil if there is none.
 //
 // A few damaged or malicious bytes may say that sections are gigabytes, compressed.
-// Compilers' output shrinks to a half or a quarter.
 func (b *Binary) debugSection(name string) ([]byte, error) {
 	d := &b.debug
 	d.mu.Lock()
@@ -54,7 +53,7 @@ func (b *Binary) readDebugSection(name string) ([]byte, error) {
 		return nil, errors.New("not in the file")
 	}
 	r := s.Open() // the size of .zdebug_ sections is known from here on
-	if budget := 8*uint64(b.stat.Size()) + 1<<20; s.Size > budget-min(budget, b.debug.spent) {
+	if budget := b.maxDebug(); s.Size > budget-min(budget, b.debug.spent) {
 		return nil, errors.New("more than a file of this size can have")
 	}
 	b.debug.spent += s.Size

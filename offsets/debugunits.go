@@ -48,7 +48,7 @@ func (b *Binary) readDebugUnits() (*debugUnits, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := readUnits(data, 8*b.stat.Size())
+	d, err := readUnits(data, int64(b.maxDebug()))
 	if err != nil {
 		return nil, fmt.Errorf("read debug information: %w", err)
 	}

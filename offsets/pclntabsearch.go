@@ -56,7 +56,7 @@ func (b *Binary) openPclntab() *pclntab {
 		if _, err := p.ReadAt(first[:], int64(at)); err != nil || pclnForms[first[0]] == nil {
 			return true
 		}
-		data := make([]byte, min(p.Filesz, uint64(b.stat.Size()))-at)
+		data := make([]byte, min(p.Filesz-at, b.most))
 		if n, err := p.ReadAt(data, int64(at)); err == nil || err == io.EOF {
 			found = b.usePclntab(data[:n], p.Vaddr+at)
 		}
@@ -143,12 +143,17 @@ func (b *Binary) scanSegments(pattern []byte, flags elf.ProgFlag, found func(p *
 	buf := make([]byte, chunk+len(pattern)-1)
 	// Segments share no more than a page with each other; thousands that all cover
 	// the whole file are a trap.
-	budget := 2 * b.stat.Size()
+	budget := int64(2 * b.most)
 	for _, p := range b.elf.Progs {
 		if p.Type != elf.PT_LOAD || p.Flags&flags != flags {
 			continue
 		}
 		for at := int64(0); budget > 0; at += chunk {
+			// The patterns have no part in holes.
+			start, ok := b.dataFrom(int64(p.Off) + at)
+			if at = start - int64(p.Off); !ok || uint64(at) >= p.Filesz {
+				break
+			}
 			n, err := p.ReadAt(buf, at)
 			budget -= int64(min(n, chunk))
 			for i := 0; ; {

@@ -81,7 +81,7 @@ func (b *Binary) readRelocations() []relocation {
 			symbols = d.value
 		}
 	}
-	if size > uint64(b.stat.Size()) {
+	if size > b.most {
 		return nil
 	}
 	data := make([]byte, size)

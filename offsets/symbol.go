@@ -80,9 +80,10 @@ func readSymbol(data []byte, names string) (symbol, int) {
 	return symbol{name[:end], le.Uint64(data[8:]), le.Uint64(data[16:]), elf.ST_TYPE(info), elf.ST_BIND(info)}, end
 }
 
-// checkPlain tells whether a section lies in the file as it is.
+// checkPlain tells whether a section lies in the file as it is, and is no longer than all that
+// the file holds.
 func (b *Binary) checkPlain(s *elf.Section) error {
-	if s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_COMPRESSED != 0 || s.Size > uint64(b.stat.Size()) {
+	if s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_COMPRESSED != 0 || s.Size > b.most {
 		return fmt.Errorf("section %q: damaged header", s.Name)
 	}
 	return nil

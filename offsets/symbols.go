@@ -81,6 +81,7 @@ func (b *Binary) complete(named []Func, table *pclnFuncs) {
 			f.ABI = ABI0
 		}
 		if entry != nil && b.goVer.Minor <= lastPaddedSymbols {
+			f.Size = min(f.Size, table.endOf(table.next-1)-f.Addr)
 			f.Size = b.unpadded(f)
 		}
 		if entry != nil && f.rank < fromPclntab {
@@ -103,20 +104,33 @@ func (b *Binary) unpadded(f *Func) uint64 {
 
 // tidy sorts functions by address and keeps one name for each, the others being
 // aliases: two names would put two probes on one instruction. The names that people
-// use are short and global: malloc, not __libc_malloc.
+// use are short and global: malloc, not __libc_malloc. A function ends where the next begins,
+// whatever its symbol says: no compiler writes two that overlap.
 func tidy(named []Func) []Func {
 	sortNamed(named)
 	last := -1
+	var aliases map[string]bool // of the last
 	for i := range named {
 		n := &named[i]
 		n.rank = 0
 		if last >= 0 && named[last].Addr == n.Addr {
-			if f := &named[last]; f.Name != n.Name && !slices.Contains(f.Aliases, n.Name) {
+			if f := &named[last]; f.Name != n.Name && !aliases[n.Name] {
+				if aliases == nil {
+					aliases = make(map[string]bool)
+				}
+				aliases[n.Name] = true
 				f.Aliases = append(f.Aliases, n.Name)
 			}
-		} else if last++; last != i {
+			continue
+		}
+		if last >= 0 {
+			f := &named[last]
+			f.Size = min(f.Size, n.Addr-f.Addr)
+		}
+		if last++; last != i {
 			named[last] = *n
 		}
+		aliases = nil
 	}
 	clear(named[last+1:])
 	return named[:last+1]

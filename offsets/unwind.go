@@ -3,7 +3,6 @@ package offsets
 import (
 	"bytes"
 	"cmp"
-	"debug/elf"
 	"encoding/binary"
 	"slices"
 	"sort"
@@ -35,11 +34,11 @@ type unwindCommon struct {
 
 func (b *Binary) readUnwind() unwindTable {
 	s := b.elf.Section(".eh_frame")
-	if s == nil || s.Type == elf.SHT_NOBITS {
+	if s == nil || b.checkPlain(s) != nil {
 		return nil
 	}
-	data, err := s.Data()
-	if err != nil {
+	data := make([]byte, s.Size)
+	if _, err := s.ReadAt(data, 0); err != nil {
 		return nil
 	}
 	return parseUnwind(data, s.Addr)

@@ -1,0 +1,194 @@
+package offsets
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/hostile"
+)
+
+// allocated is how many bytes of memory something takes, garbage counted.
+func allocated(what func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	what()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// named makes n functions f0, f1 ... of equal distance, all of which reach to the end.
+func named(n int, text []byte) []hostile.Section {
+	names := []byte{0}
+	var symbols []hostile.Symbol
+	for i := range n {
+		at := uint64(i * (len(text) / n))
+		symbols = append(symbols, hostile.Symbol{Name: uint32(len(names)), Addr: hostile.Text + at, Size: uint64(len(text)) - at})
+		names = fmt.Appendf(names, "f%d\x00", i)
+	}
+	return hostile.SymbolTable(names, symbols)
+}
+
+// TestSparseSections: sections of gigabytes that the file does not hold cost no memory, and
+// the functions of those that are sound are found.
+func TestSparseSections(t *testing.T) {
+	const claim = 3 << 30
+	text := bytes.Repeat([]byte{0x90, 0xc3}, 8)
+	for _, name := range []string{
+		".strtab", ".symtab", ".eh_frame", ".gopclntab", ".note", ".debug_abbrev", ".debug_info", ".debug_line", "headers", "names",
+	} {
+		t.Run(name, func(t *testing.T) {
+			sections := named(2, text)
+			symbols := name == ".symtab" || name == ".strtab"
+			if !symbols {
+				kind := elf.SHT_PROGBITS
+				if name == ".note" {
+					kind = elf.SHT_NOTE
+				}
+				sections = append(sections, hostile.Section{
+					Name: name, Data: []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8, 1}, Section64: elf.Section64{Type: uint32(kind)},
+				})
+			}
+			for i := range sections {
+				if sections[i].Name == name {
+					sections[i].Section64.Size = claim / elf.Sym64Size * elf.Sym64Size
+				}
+			}
+			data := hostile.ELF(text, sections...)
+			whole := !symbols
+			switch name {
+			case "headers": // as many as the first says
+				clear(data[60:62])
+				first := data[elfShoff(data):]
+				copy(first[32:40], []byte{0, 0, 0, 4})
+				whole = false
+			case "names":
+				last := data[len(data)-64:]
+				copy(last[32:40], []byte{0, 0, 0, 0xc0})
+				whole = false
+			}
+			path := filepath.Join(t.TempDir(), "sparse")
+			if err := (hostile.File{Data: data, Size: 4 * claim}).Write(path); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			spent := allocated(func() {
+				b, err := Open(path)
+				if err != nil {
+					t.Log(err)
+					return
+				}
+				defer b.Close()
+				for i := range b.Funcs() {
+					f := &b.Funcs()[i]
+					got = append(got, f.Name)
+					b.Signature(f)
+					b.Sites(f)
+					b.Position(f.Addr)
+				}
+				b.InlinedAt("f0")
+				b.BuildID()
+			})
+			if spent > 16<<20 {
+				t.Errorf("%d MiB of memory", spent>>20)
+			}
+			if want := []string{"f0", "f1"}; whole && !slices.Equal(got, want) {
+				t.Errorf("functions %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func elfShoff(data []byte) int { return int(data[40]) | int(data[41])<<8 | int(data[42])<<16 }
+
+// TestSparseCode: what is a hole is no code, even if a symbol says so; what is not is.
+func TestSparseCode(t *testing.T) {
+	text := bytes.Repeat([]byte{0xc3}, 64)
+	names := []byte("\x00there\x00hole\x00")
+	data := hostile.ELF(text, hostile.SymbolTable(names, []hostile.Symbol{
+		{Name: 1, Addr: hostile.Text, Size: 64}, {Name: 7, Addr: hostile.Base + 1<<20, Size: 8 << 20},
+	})...)
+	const size = 64 << 20
+	for _, at := range []int{64 + 32, 64 + 40} { // p_filesz, p_memsz
+		copy(data[at:at+8], []byte{0, 0, 0, size >> 24, 0, 0, 0, 0})
+	}
+	path := filepath.Join(t.TempDir(), "sparse")
+	if err := (hostile.File{Data: data, Size: size}).Write(path); err != nil {
+		t.Fatal(err)
+	}
+	b := openPath(t, path)
+	for name, want := range map[string]string{"there": "", "hole": "in a hole of the file"} {
+		f, ok := b.Lookup(name)
+		if !ok {
+			t.Fatalf("no function %q", name)
+		}
+		if _, err := b.Sites(f); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", name, err, want)
+		}
+	}
+}
+
+// TestHolding counts what is no hole.
+func TestHolding(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	const block = 1 << 16
+	check := func(size, want int64) {
+		t.Helper()
+		if err := f.Truncate(size); err != nil {
+			t.Fatal(err)
+		}
+		if got := holding(f, size); got != want {
+			t.Errorf("a file of %d bytes holds %d, want %d", size, got, want)
+		}
+	}
+	check(0, 0)
+	check(1<<40, 0)
+	for _, at := range []int64{block, 8 * block, 1 << 39} {
+		if _, err := f.WriteAt(bytes.Repeat([]byte{1}, block), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(1<<40, 3*block)
+	check(9*block, 2*block)
+	check(8*block, block)
+}
+
+// TestOverlappingSymbols: a function ends where the next begins, so that thousands that all
+// reach to the end of the code cost no more than it is long.
+func TestOverlappingSymbols(t *testing.T) {
+	const n, each = 5000, 64
+	text := bytes.Repeat(append(bytes.Repeat([]byte{0x90}, each-1), 0xc3), n)
+	path := filepath.Join(t.TempDir(), "overlapping")
+	if err := os.WriteFile(path, hostile.ELF(text, named(n, text)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var wrong, sites int
+	spent := allocated(func() {
+		b := openPath(t, path)
+		for i := range b.Funcs() {
+			f := &b.Funcs()[i]
+			if f.Size != each {
+				wrong++
+			}
+			if s, err := b.Sites(f); err == nil && len(s.Returns) == 1 {
+				sites++
+			}
+		}
+	})
+	if wrong > 0 || sites != n {
+		t.Errorf("%d functions reach into others, %d of %d have one return", wrong, sites, n)
+	}
+	if spent > 64<<20 {
+		t.Errorf("%d MiB of memory for %d KiB of code", spent>>20, len(text)>>10)
+	}
+}
