@@ -322,6 +322,17 @@ func TestStartRefuses(t *testing.T) {
 	}
 }
 
+// TestStartPanics: where nobody gets a session, there is none in the kernel.
+func TestStartPanics(t *testing.T) {
+	f, fake := newFake(t)
+	defer func() {
+		if left := fake.left(); recover() == nil || len(left) > 0 {
+			t.Errorf("left %q", left)
+		}
+	}()
+	Start(t.Context(), f, Target{Path: "/bin/true", Unchanged: func() error { panic("broken") }}, testEvents(), Options{})
+}
+
 func TestUnchangedVetoes(t *testing.T) {
 	f, fake := newFake(t)
 	changed := errors.New("changed")

@@ -71,9 +71,16 @@ func Start(ctx context.Context, f *FS, target Target, events []Event, opt Option
 	if err != nil {
 		return nil, err
 	}
+	started := false
+	defer func() {
+		if !started { // it may have panicked
+			_ = s.Close()
+		}
+	}()
 	if err := s.start(ctx, target, opt); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	started = true
 	return s, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/ftgo/ftgo/offsets"
@@ -40,6 +41,7 @@ type measuring struct {
 	costs    hitCosts
 	measured chan struct{} // closed when costs are there
 	done     chan struct{} // closed when the probes are gone
+	panicked panicked
 }
 
 func newMeasuring(mode uprobe.Mode, stack int) *measuring {
@@ -53,15 +55,17 @@ func (m *measuring) begin(ctx context.Context, fsys *tracefs.FS) {
 	m.begun = true
 	go func() {
 		defer close(m.done)
+		defer m.panicked.catch()
+		measured := sync.OnceFunc(func() { close(m.measured) })
+		defer measured()
 		session, plan := probeSelf(ctx, fsys, m.mode, m.stack)
-		if session != nil {
-			m.costs = measure(ctx, session, plan)
+		if session == nil {
+			return
 		}
-		close(m.measured)
-		if session != nil {
-			// It takes longer than all the rest, and nobody waits for it.
-			session.Close()
-		}
+		// It takes longer than all the rest, and nobody waits for it.
+		defer session.Close()
+		m.costs = measure(ctx, session, plan)
+		measured()
 	}()
 }
 
@@ -86,6 +90,7 @@ func (m *measuring) ready() bool {
 func (m *measuring) wait() {
 	if m.begun {
 		<-m.done
+		m.panicked.raise()
 	}
 }
 

@@ -105,9 +105,6 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 		return err
 	}
 	summary, err := t.run(ctx, fsys)
-	if t.cleanup != nil {
-		t.cleanup()
-	}
 	if err != nil {
 		return err
 	}
@@ -116,6 +113,9 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 
 // run follows the session and reports; whatever happens, the probes are removed.
 func (t *tracing) run(ctx context.Context, fsys *tracefs.FS) (summary stats.Summary, err error) {
+	if t.cleanup != nil {
+		defer t.cleanup()
+	}
 	defer func() { err = errors.Join(err, t.close()) }()
 	if err := t.follow(ctx, fsys); err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {

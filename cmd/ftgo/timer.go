@@ -44,9 +44,8 @@ type timer struct {
 	next, grow time.Time
 	// batches are the functions that were timed at once.
 	batches []*batch
-	// working gets what is to be done when the work on probes under way is done; nil
-	// if there is none.
-	working chan func() error
+	// working gets what has become of the work on probes under way; nil if there is none.
+	working chan worked
 	priced  bool // what probes cost is known
 }
 
@@ -54,6 +53,12 @@ type timer struct {
 type batch struct {
 	funcs  []int
 	probes *tracefs.Extension
+}
+
+// worked is what is to be done when work on probes is done.
+type worked struct {
+	then     func() error
+	panicked panicked
 }
 
 // newTimer announces what is to be done. Without functions to be counted first it is nil,
@@ -137,9 +142,10 @@ func (m *timer) step() error {
 	}
 	if m.working != nil {
 		select {
-		case then := <-m.working:
+		case w := <-m.working:
 			m.working = nil
-			return then()
+			w.panicked.raise()
+			return w.then()
 		default:
 			return nil
 		}
@@ -215,9 +221,14 @@ func (m *timer) count() error {
 
 // work does something beside the reading, and then what it returns.
 func (m *timer) work(do func() (then func() error)) {
-	done := make(chan func() error, 1)
+	done := make(chan worked, 1)
 	m.working = done
-	go func() { done <- do() }()
+	go func() {
+		var w worked
+		defer func() { done <- w }()
+		defer w.panicked.catch()
+		w.then = do()
+	}()
 }
 
 // time begins to time functions.
@@ -320,7 +331,8 @@ func (m *timer) end() {
 	}
 	m.cancel()
 	if m.working != nil {
-		<-m.working
+		w := <-m.working
 		m.working = nil
+		w.panicked.raise()
 	}
 }

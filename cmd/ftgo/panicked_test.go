@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// TestPanicsOfGoroutines: what works beside the reading panics where it is waited for.
+func TestPanicsOfGoroutines(t *testing.T) {
+	broken := func() func() error { panic("broken") }
+	for name, wait := range map[string]func(){
+		"measuring": func() {
+			m := newMeasuring(uprobe.Latency, 0)
+			m.begin(t.Context(), nil) // it asks for features
+			m.take()
+			m.wait()
+		},
+		"timer's step": func() {
+			m := &timer{}
+			m.work(broken)
+			for m.working != nil {
+				m.step()
+			}
+		},
+		"timer's end": func() {
+			m := &timer{cancel: func() {}}
+			m.work(broken)
+			m.end()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				text, _ := recover().(string)
+				if !strings.Contains(text, "goroutine ") || !strings.Contains(text, "cmd/ftgo.(*") {
+					t.Errorf("panicked with %q", text)
+				}
+			}()
+			wait()
+		})
+	}
+}
+
+// breaking panics when it is written to.
+type breaking struct{}
+
+func (breaking) Write([]byte) (int, error) { panic("broken") }
+
+// TestKernelPanicked: a panic while the probes are armed, and those that costs are measured
+// with, leaves nothing, and ends with the status and the text that panics have.
+func TestKernelPanicked(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target := fixture.Build(t, "server")
+	const again = "FTGO_TEST_PANICS"
+	if os.Getenv(again) != "" {
+		run(context.Background(), []string{"probe", "-o", "json", "-i", "0.02", target, "main.tick"}, breaking{}, os.Stderr)
+	}
+	server(t, target)
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), again+"=1")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(out.String(), "panic: broken") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+	nothingOf(t, f, cmd.Process.Pid)
+}
