@@ -26,7 +26,9 @@ func main() {
 	time.Sleep(time.Nanosecond)
 	ctx, stop := interrupted(os.Stderr)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
+	if by := stop(); by != 0 {
+		die(by)
+	}
 	os.Exit(code)
 }
 

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// endBy waits for a tracer and tells the signal that has ended it, -1 if none has.
+func (p *child) endBy(t *testing.T) syscall.Signal {
+	t.Helper()
+	p.end(t)
+	return p.ProcessState.Sys().(syscall.WaitStatus).Signal()
+}
+
+// coreless is a command that leaves no core file, and starts with what else the shell is told.
+func coreless(t *testing.T, told string, args ...string) *exec.Cmd {
+	return exec.Command("sh", append([]string{"-c", told + `ulimit -c 0; exec "$@"`, "sh", built(t)}, args...)...)
+}
+
+// TestKernelQuit: Ctrl-\ and SIGABRT, twice, end a run as Ctrl-C does, and then the process as
+// they do any other, with its goroutines told.
+func TestKernelQuit(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target := server(t, fixture.Build(t, "server"))
+	for _, sig := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGABRT} {
+		p := start(t, coreless(t, "", "probe", "-o", "json", target.Path, "main.tick"))
+		p.await(t)
+		awaitHits(t, f, p.Process.Pid)
+		p.Process.Signal(sig)
+		p.Process.Signal(sig)
+		by := p.endBy(t)
+		nothingOf(t, f, p.Process.Pid)
+		if by != sig || !strings.Contains(p.err.String(), "main.(*tracing).follow(") {
+			t.Fatalf("%v: ended by %v\n%s", sig, by, p.err.String())
+		}
+		if n := readObserved(t, p.out.String()).functions["main.tick"].Calls; n == 0 {
+			t.Errorf("%v: no calls seen", sig)
+		}
+	}
+}
+
+// TestKernelQuitBesides: Ctrl-\ while probes are placed, and while they are removed.
+func TestKernelQuitBesides(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target := fixture.Build(t, "flood")
+	placing := start(t, coreless(t, "", "probe", target, "main.*", "runtime.*"))
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		if instances, _ := remainsOf(t, f, placing.Process.Pid); instances > 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no instance is made")
+		}
+	}
+	placing.Process.Signal(syscall.SIGQUIT)
+	removing := start(t, coreless(t, "", "probe", target, "main.*"))
+	removing.await(t)
+	removing.Process.Signal(syscall.SIGINT)
+	removing.Process.Signal(syscall.SIGQUIT)
+	for _, p := range []*child{placing, removing} {
+		if by := p.endBy(t); by != syscall.SIGQUIT {
+			t.Errorf("%q ended by %v\n%s", p.Args, by, p.err.String())
+		}
+		nothingOf(t, f, p.Process.Pid)
+	}
+}
+
+// TestKernelQuitProgram: of a terminal's Ctrl-\ PROGRAM gets a signal of its own, and does
+// not outlive ftgo.
+func TestKernelQuitProgram(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target := fixture.Build(t, "server")
+	cmd := coreless(t, "", "probe", "-o", "json", target, "main.tick", "--", target)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p := start(t, cmd)
+	p.says(t, "ready")
+	if err := syscall.Kill(-p.Process.Pid, syscall.SIGQUIT); err != nil {
+		t.Fatal(err)
+	}
+	if by := p.endBy(t); by != syscall.SIGQUIT {
+		t.Errorf("ended by %v\n%s", by, p.err.String())
+	}
+	nothingOf(t, f, p.Process.Pid)
+	if err := syscall.Kill(-p.Process.Pid, 0); err != syscall.ESRCH {
+		t.Errorf("PROGRAM: %v", err)
+	}
+}
+
+// TestKernelNohup: what is to ignore SIGHUP does so.
+func TestKernelNohup(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "server")
+	p := start(t, coreless(t, `trap "" HUP; `, "count", target, "main.tick"))
+	p.await(t)
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
+	if err != nil || !strings.Contains(string(status), "\nSigIgn:\t0000000000000001\n") {
+		t.Errorf("%v\n%s", err, status)
+	}
+	p.Process.Signal(syscall.SIGHUP)
+	p.Process.Signal(syscall.SIGINT)
+	if code := p.end(t); code != 0 {
+		t.Errorf("status %d\n%s", code, p.err.String())
+	}
+}
