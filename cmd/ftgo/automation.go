@@ -31,8 +31,8 @@ func (a *automation) define(fs *pflag.FlagSet) {
 }
 
 // defineFailIf is for commands that make rows.
-func (a *automation) defineFailIf(fs *pflag.FlagSet) {
-	fs.Var(&a.failing, "fail-if", "exit with status 6 if `EXPR` is true of a function at the end: 'p99 > 10ms || errors > 0'")
+func (a *automation) defineFailIf(fs *pflag.FlagSet, example string) {
+	fs.Var(&a.failing, "fail-if", "exit with status 6 if `EXPR` is true of a function at the end, but for wrappers that the compiler made and FUNC selects beside it: "+example)
 }
 
 // yesNo is a flag value.

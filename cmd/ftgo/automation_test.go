@@ -165,3 +165,48 @@ func TestKernelWait(t *testing.T) {
 		t.Errorf("cancelled: status %d, %s", code, errs.String())
 	}
 }
+
+// TestFailIfOfWhatIsUnknown: a condition that could never be true is refused.
+func TestFailIfOfWhatIsUnknown(t *testing.T) {
+	target := fixture.Build(t, "lookup")
+	for _, c := range []struct{ command, expr, want string }{
+		{"probe", "calls > 5 && errors > 0", "with --errors alone"},
+		{"count", "errors > 0", "not errors"},
+		{"count", "p99 > 1ms", "not p99"},
+		{"count", "calls > 5 || unwound > 0", "not unwound"},
+	} {
+		r := ftgo(t, c.command, "--fail-if", c.expr, "--dry-run", target, "main.lookup")
+		if r.code != exitUsage || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%s --fail-if %q: status %d, stderr %q", c.command, c.expr, r.code, r.stderr)
+		}
+	}
+	if r := reported(t, madeUp, "--fail-if", "errors > 0"); r.code != exitUsage || !strings.Contains(r.stderr, "with script --errors alone") {
+		t.Errorf("report: status %d, stderr %q", r.code, r.stderr)
+	}
+}
+
+// TestKernelFailIfWrappers: wrappers are looked at only where nothing else was asked for, here
+// and in a recording.
+func TestKernelFailIfWrappers(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "exact")
+	// main.(*gauge).climb is called 1228 times, 307 times of these by each of three wrappers.
+	for _, c := range []struct {
+		expr, pattern string
+		code          int
+	}{
+		{"calls < 1228", "main.*climb", 0},
+		{"calls == 1228", "main.*climb", exitFailIf},
+		{"calls == 307", "main.circle.area", exitFailIf},
+		{"calls == 307", "main.(*circle).area", exitFailIf},
+	} {
+		r := ftgo(t, "count", "-q", "--fail-if", c.expr, target, c.pattern, "--", target)
+		if r.code != c.code || strings.Contains(r.stderr, "of 1 more") {
+			t.Errorf("%s --fail-if %q: status %d, want %d\n%s%s", c.pattern, c.expr, r.code, c.code, r.stdout, r.stderr)
+		}
+	}
+	file, _ := record(t, scriptShells(t)[0], scriptFor(t, "--as", "count", target, "main.*climb"), target)
+	if r := ftgo(t, "report", "--fail-if", "calls < 1228", file); r.code != 0 || !strings.Contains(r.stdout, " 307 ") {
+		t.Errorf("report: status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+}

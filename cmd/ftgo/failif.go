@@ -13,7 +13,8 @@ import (
 )
 
 // failIf is the flag value of --fail-if: a condition on the numbers of a function. What
-// is not known, such as latencies of a function that never returned, fails nothing.
+// is not known, such as latencies of a function that never returned, fails nothing; what a
+// command never knows is refused.
 type failIf struct {
 	text string
 	expr where.Expr
@@ -74,6 +75,21 @@ var rowNumbers = map[string]rowNumber{
 	"p99":       taken(func(h *stats.Histogram) int64 { return h.Quantile(0.99) }),
 	"max":       taken((*stats.Histogram).Max),
 	"sum":       taken((*stats.Histogram).Sum),
+}
+
+// checkKnown refuses a condition on numbers that are not there, since it would never be true:
+// latency says that calls are seen to end, errors that their results are looked at, and mend
+// what does that.
+func (v *failIf) checkKnown(latency, errors bool, mend string) error {
+	for _, ref := range v.expr.Refs() {
+		switch {
+		case !latency && ref.Path != "calls" && ref.Path != "rate":
+			return usage("--fail-if %q: only calls and rate are known of calls that are counted: not %s", v.text, ref.Path)
+		case !errors && ref.Path == "errors":
+			return usage("--fail-if %q: errors are counted with %s alone", v.text, mend)
+		}
+	}
+	return nil
 }
 
 func rowNumberNames() []string {

@@ -217,7 +217,11 @@ func (o *options) define(e *env, fs *pflag.FlagSet, groups flagGroup) {
 		o.auto.define(fs)
 	}
 	if groups&runFlags != 0 && groups&(traceFlags|watchFlags) == 0 {
-		o.auto.defineFailIf(fs)
+		example := "'calls == 0 || rate > 1000'"
+		if groups&histFlags != 0 {
+			example = "'calls == 0 || p99 > 10ms'"
+		}
+		o.auto.defineFailIf(fs, example)
 		fs.BoolVar(&o.perPID, "per-pid", false, "a row for each function of each process; those after the first 1000 processes share theirs")
 	}
 	if groups&(histFlags|traceFlags) != 0 {

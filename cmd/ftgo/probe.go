@@ -53,12 +53,18 @@ func probeCalls(ctx context.Context, e *env, o *options) error {
 	if o.inKernel {
 		return inKernel(ctx, e, o)
 	}
+	if err := o.auto.failing.checkKnown(true, o.errors, "--errors"); err != nil {
+		return err
+	}
 	return observe(ctx, e, o, uprobe.Latency, newReport(e, o, uprobe.Latency))
 }
 
 func count(ctx context.Context, e *env, args []string) error {
 	o, err := parseFlags(e, "count", aboutCount, selectFlags|runFlags, args)
 	if err != nil {
+		return err
+	}
+	if err := o.auto.failing.checkKnown(false, false, ""); err != nil {
 		return err
 	}
 	mode := uprobe.Count
@@ -200,6 +206,17 @@ func (r *report) arrange(t *tracing, rows []stats.Row, top int) []stats.Row {
 	return kept
 }
 
+// withoutWrappers are the rows that --fail-if looks at: a wrapper that somebody's name selects
+// beside the function that was meant has calls, or none, for reasons of the compiler's.
+func (r *report) withoutWrappers(t *tracing, rows []stats.Row) (kept []stats.Row) {
+	for i, row := range rows {
+		if fn := t.plan.Funcs[t.tally.per.funcOf(i)]; fn.Point || !t.sel.wrappers[fn.Func] {
+			kept = append(kept, row)
+		}
+	}
+	return kept
+}
+
 // noteInlined marks functions that the compiler has also put into some of their
 // callers, where their calls are not seen. It takes a pass over the debug information,
 // when nobody waits for probes any more.
@@ -244,6 +261,7 @@ func (r *report) final(t *tracing, funcs []stats.Function, summary stats.Summary
 	if r.format == render.Table {
 		r.noteInlined(t, rows)
 	}
+	failed := r.opt.auto.failing.check(r.withoutWrappers(t, rows))
 	all := slices.Clone(rows)
 	rows = r.arrange(t, rows, r.opt.top)
 	switch {
@@ -252,10 +270,10 @@ func (r *report) final(t *tracing, funcs []stats.Function, summary stats.Summary
 			return err
 		}
 	case r.format != render.Table && r.format != render.JSON && r.opt.interval > 0:
-		return cmp.Or(r.env.footer(all, summary), r.opt.auto.failing.check(all)) // rows of totals among those of intervals would be counted twice
+		return cmp.Or(r.env.footer(all, summary), failed) // rows of totals among those of intervals would be counted twice
 	}
 	if r.format == render.Folded || r.format == render.Pprof {
-		return cmp.Or(r.writeStacks(t), r.env.footer(all, summary), r.opt.auto.failing.check(all))
+		return cmp.Or(r.writeStacks(t), r.env.footer(all, summary), failed)
 	}
 	if err := r.write(t, rows); err != nil {
 		return err
@@ -270,7 +288,7 @@ func (r *report) final(t *tracing, funcs []stats.Function, summary stats.Summary
 	}
 	if r.format == render.JSON {
 		err := render.SummaryJSON(r.out, summary)
-		return cmp.Or(err, r.opt.auto.failing.check(all))
+		return cmp.Or(err, failed)
 	}
-	return cmp.Or(r.env.footer(all, summary), r.opt.auto.failing.check(all))
+	return cmp.Or(r.env.footer(all, summary), failed)
 }

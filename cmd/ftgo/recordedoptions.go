@@ -81,7 +81,7 @@ func (o *options) defineReport(fs *pflag.FlagSet) {
 	fs.Uint64Var(&o.maxLost, "max-lost", 0, "exit with status 5 if more than `N` events were lost")
 	fs.IntVarP(&o.top, "top", "t", 0, "of tables: show only the `N` functions with most calls")
 	fs.BoolVar(&o.hist, "hist", false, "of probe: add a latency histogram of each function")
-	o.auto.defineFailIf(fs)
+	o.auto.defineFailIf(fs, "'calls == 0 || p99 > 10ms'")
 	fs.Uint64VarP(&o.calls, "calls", "n", 0, "of trace: end after `N` calls")
 	fs.StringVar(&o.trace.where, "where", "", "of trace: only calls for which `EXPR` is true: 'n > 100 && key == \"bob\"'")
 	fs.BoolVar(&o.trace.errors, "errors", false, "of trace: only calls whose last result is an error")
@@ -140,6 +140,8 @@ type asked struct {
 	Named       []int `json:"named,omitempty"`
 	InsideFuncs []int `json:"inside_funcs,omitempty"`
 	OnlyInside  []int `json:"only_inside,omitempty"`
+	// Wrappers are those that --fail-if does not look at.
+	Wrappers []int `json:"wrappers,omitempty"`
 	// Skipped are those left out of the plan, and why.
 	Skipped [][2]string `json:"skipped,omitempty"`
 }
@@ -150,7 +152,8 @@ func askedOf(t *tracing) asked {
 	a := asked{
 		Patterns: o.patterns, Regexp: o.regexp, Exclude: o.exclude, Errors: o.errors, Stack: o.stack,
 		StrLen: o.trace.strLen, Items: o.trace.items, Where: o.trace.where, Inside: o.trace.inside, Entries: o.trace.entries, Features: t.features,
-		Named: indices(t.plan, t.sel.named), InsideFuncs: indices(t.plan, t.sel.inside), OnlyInside: indices(t.plan, t.sel.onlyInside),
+		Named: indices(t.plan, t.sel.named), Wrappers: indices(t.plan, t.sel.wrappers),
+		InsideFuncs: indices(t.plan, t.sel.inside), OnlyInside: indices(t.plan, t.sel.onlyInside),
 	}
 	for _, s := range t.sel.skipped {
 		a.Skipped = append(a.Skipped, [2]string{s.Function, s.Reason})
@@ -214,7 +217,7 @@ func (a *asked) selection(plan *uprobe.Plan) *selection {
 		}
 		return set
 	}
-	return &selection{named: of(a.Named), inside: of(a.InsideFuncs), onlyInside: of(a.OnlyInside)}
+	return &selection{named: of(a.Named), wrappers: of(a.Wrappers), inside: of(a.InsideFuncs), onlyInside: of(a.OnlyInside)}
 }
 
 // wholeFilter tells whether nothing of --where is for the kernel: what that drops is not

@@ -101,6 +101,9 @@ func replayed(e *env, o *options, rec *parse.Recording) (t *tracing, err error) 
 	if err := o.showable(rec); err != nil {
 		return nil, err
 	}
+	if err := o.auto.failing.checkKnown(rec.Plan.Mode == uprobe.Latency, o.errors, "script --errors"); err != nil {
+		return nil, err
+	}
 	_, v, err := recordView(e, o)
 	if err != nil {
 		return nil, err
