@@ -35,7 +35,7 @@ var arrows = []arrow{
 	{from: "cmd/ftgo/internal/render", to: []string{
 		module + "/parse", module + "/cmd/ftgo/internal/stats", "github.com/olekukonko/tablewriter/...", "github.com/google/pprof/profile",
 		module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
-	{from: "cmd/ftgo/internal/loader", to: nil},
+	{from: "cmd/ftgo/internal/loader", to: []string{"golang.org/x/sys/unix"}},
 	{from: "cmd/ftgo/internal/process", to: nil},
 	{from: "cmd/ftgo/internal/rate", to: nil},
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/cmd/ftgo/internal/render", "golang.org/x/term"}},

@@ -58,29 +58,35 @@ type segment struct {
 // Open reads the headers and function symbols of an ELF file. Errors have the form
 // "PATH: cause".
 func Open(path string) (*Binary, error) {
-	b, err := open(path)
+	// O_NONBLOCK: a named pipe must not keep us waiting for a writer.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		// os names the path itself; one is enough.
-		var pe *os.PathError
-		if errors.As(err, &pe) {
-			err = pe.Err
-		}
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, openError(path, err)
+	}
+	return OpenFile(f, path)
+}
+
+// OpenFile is Open of a file that is open already, which the Binary closes; without one, it is
+// closed at once. The path is what people are told.
+func OpenFile(f *os.File, path string) (*Binary, error) {
+	b, err := read(f, path)
+	if err != nil {
+		f.Close()
+		return nil, openError(path, err)
 	}
 	return b, nil
 }
 
-func open(path string) (_ *Binary, err error) {
-	// O_NONBLOCK: a named pipe must not keep us waiting for a writer.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
+func openError(path string, err error) error {
+	// os names the path itself; one is enough.
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-		}
-	}()
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+func read(f *os.File, path string) (*Binary, error) {
 	stat, err := f.Stat()
 	if err != nil {
 		return nil, err

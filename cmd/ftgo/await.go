@@ -34,7 +34,7 @@ func (e *env) awaitFile(ctx context.Context, binary string) bool {
 }
 
 func statBinary(binary string) (os.FileInfo, error) {
-	path, err := loader.Find(binary, 0)
+	path, _, err := loader.Find(binary, 0)
 	if err != nil {
 		return nil, err
 	}

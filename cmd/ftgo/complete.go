@@ -240,11 +240,7 @@ func (t *typed) functions(last string) candidates {
 	case t.pid > 0:
 		path = process.Exe(t.pid)
 	}
-	path, err := loader.Find(path, process.Executing(t.pid))
-	if err != nil {
-		return words()
-	}
-	b, err := offsets.Open(path)
+	b, err := openBinary(loader.Find(path, process.Executing(t.pid)))
 	if err != nil {
 		return words()
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"os"
 	"runtime/debug"
 	"strings"
 
@@ -99,46 +100,63 @@ type wanted struct {
 // readWanted opens the binary and reads the FUNC arguments. Who gets it closes the
 // binary.
 func readWanted(o *options) (w wanted, err error) {
-	if err := findBinary(o); err != nil {
+	mapped, err := findBinary(o)
+	if err != nil {
 		return w, err
 	}
-	patterns := o.patterns
-	if !o.regexp {
-		if w.places, patterns, err = splitPlaces(o.patterns); err != nil {
-			return w, err
-		}
-	}
-	if !o.regexp {
-		if patterns, w.given, err = splitGiven(patterns, o.signatures); err != nil {
-			return w, err
-		}
-	}
-	if w.include, err = compile(patterns, o.regexp); err != nil {
+	if err := w.readPatterns(o); err != nil {
+		mapped.Close() // which may be none
 		return w, err
 	}
-	if w.exclude, err = compile(o.exclude, o.regexp); err != nil {
-		return w, err
-	}
-	w.binary, err = offsets.Open(o.binary)
+	w.binary, err = openBinary(o.binary, mapped, nil)
 	return w, err
 }
 
+func (w *wanted) readPatterns(o *options) (err error) {
+	patterns := o.patterns
+	if !o.regexp {
+		if w.places, patterns, err = splitPlaces(o.patterns); err != nil {
+			return err
+		}
+		if patterns, w.given, err = splitGiven(patterns, o.signatures); err != nil {
+			return err
+		}
+	}
+	if w.include, err = compile(patterns, o.regexp); err != nil {
+		return err
+	}
+	w.exclude, err = compile(o.exclude, o.regexp)
+	return err
+}
+
+// openBinary opens what [loader.Find] has found.
+func openBinary(path string, mapped *os.File, err error) (*offsets.Binary, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case mapped != nil:
+		return offsets.OpenFile(mapped, path)
+	}
+	return offsets.Open(path)
+}
+
 // findBinary finds the file that BINARY names. With -p it may also be the first FUNC,
-// if that is a library that the process has mapped: ftgo count -p PID libgo 'fmt.*'.
-func findBinary(o *options) (err error) {
+// if that is a library that the process has mapped: ftgo count -p PID libgo 'fmt.*'. What is
+// mapped is open.
+func findBinary(o *options) (mapped *os.File, err error) {
 	pid := 0
 	if len(o.pids) > 0 {
 		pid = process.Executing(o.pids[0])
 		// A path would have been taken for BINARY: what has a slash is a package's.
 		if o.ownBinary && len(o.patterns) > 1 && !strings.Contains(o.patterns[0], "/") {
-			if path, err := loader.Find(o.patterns[0], pid); err == nil {
+			if path, mapped, err := loader.Find(o.patterns[0], pid); err == nil {
 				o.binary, o.ownBinary, o.patterns = path, false, o.patterns[1:]
-				return nil
+				return mapped, nil
 			}
 		}
 	}
-	o.binary, err = loader.Find(o.binary, pid)
-	return err
+	o.binary, mapped, err = loader.Find(o.binary, pid)
+	return mapped, err
 }
 
 func (s *selection) findNamed(include, exclude []offsets.Pattern) {

@@ -16,7 +16,10 @@ import (
 // process has mapped, under its name there or without its version ("libgo");
 // otherwise the library that the dynamic loader would give a program, or a program
 // in $PATH.
-func Find(name string, pid int) (string, error) {
+//
+// What a process has mapped is open already: its path is what people are told, and may name
+// another file. Any other file is nil.
+func Find(name string, pid int) (path string, file *os.File, err error) {
 	return libraries{root: "/", path: os.Getenv("LD_LIBRARY_PATH")}.resolve(name, pid)
 }
 
@@ -26,69 +29,25 @@ type libraries struct {
 	path string // LD_LIBRARY_PATH
 }
 
-func (l libraries) resolve(name string, pid int) (string, error) {
+func (l libraries) resolve(name string, pid int) (path string, file *os.File, err error) {
 	if strings.Contains(name, "/") {
-		return name, nil
+		return name, nil, nil
 	}
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
-		return name, nil
+		return name, nil, nil
 	}
 	if pid > 0 {
-		return l.mapped(name, pid)
+		return memory{filepath.Join(l.root, "proc", fmt.Sprint(pid)), pid}.find(name)
 	}
-	path, err := l.installed(name)
+	path, err = l.installed(name)
 	if path != "" || err != nil {
-		return path, err
+		return path, nil, err
 	}
 	path, err = exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("find %q: no such file here, no library that the loader knows, no program in $PATH", name)
+		return "", nil, fmt.Errorf("find %q: no such file here, no library that the loader knows, no program in $PATH", name)
 	}
-	return path, nil
-}
-
-// mapped finds the file among those that a process executes.
-func (l libraries) mapped(name string, pid int) (string, error) {
-	proc := filepath.Join(l.root, "proc", fmt.Sprint(pid))
-	maps, err := os.ReadFile(filepath.Join(proc, "maps"))
-	if err != nil {
-		return "", fmt.Errorf("find %q in process %d: %w", name, pid, err)
-	}
-	where := make(map[string]string) // by path as the process sees it
-	for line := range strings.Lines(string(maps)) {
-		// START-END PERM OFFSET DEV INODE PATH (proc_pid_maps(5)).
-		at := strings.IndexByte(line, '/')
-		if f := strings.Fields(line); at < 0 || len(f) < 6 || !strings.Contains(f[1], "x") {
-			continue
-		}
-		path := strings.TrimSuffix(line[at:], "\n")
-		if kept, deleted := strings.CutSuffix(path, " (deleted)"); deleted {
-			// The file has been replaced; the process has the old one.
-			span, _, _ := strings.Cut(line, " ")
-			where[kept] = filepath.Join(proc, "map_files", span)
-		} else {
-			where[path] = filepath.Join(proc, "root", path)
-		}
-	}
-	var paths []string
-	for path := range where {
-		paths = append(paths, path)
-	}
-	path, err := choose(name, paths)
-	if err != nil {
-		return "", err
-	}
-	if path != "" {
-		return where[path], nil
-	}
-	// Its name may be a link to the file: libc.so.6 to libc-2.31.so.
-	for path, file := range where {
-		link := filepath.Join(proc, "root", filepath.Dir(path), name)
-		if to, err := os.Readlink(link); err == nil && filepath.Base(to) == filepath.Base(path) {
-			return file, nil
-		}
-	}
-	return "", fmt.Errorf("find %q: process %d has no such file mapped", name, pid)
+	return path, nil, nil
 }
 
 // systemDirs are the folders that the loader knows by itself, Debian's first.
@@ -109,7 +68,7 @@ func (l libraries) installed(name string) (string, error) {
 		places = append(places, sharedIn(filepath.Join(l.root, dir)))
 	}
 	for _, paths := range places {
-		if path, err := choose(name, paths); path != "" || err != nil {
+		if path, err := choose(name, paths, canonical); path != "" || err != nil {
 			return path, err
 		}
 	}
@@ -143,24 +102,36 @@ func isELF(path string) bool {
 	return err == nil && string(magic[:]) == "\x7fELF"
 }
 
+// canonical is the name that all of a file's symbolic links lead to.
+func canonical(path string) string {
+	file, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return path
+	}
+	return file
+}
+
+// match tells whether a file goes by a name, and what follows of its own: a version.
+func match(name, path string) (version string, ok bool) {
+	rest, ok := strings.CutPrefix(filepath.Base(path), name)
+	versioned := strings.HasPrefix(rest, ".so") || strings.Contains(name, ".so") && strings.HasPrefix(rest, ".") ||
+		strings.HasPrefix(rest, "-") && strings.Contains(rest, ".so")
+	return rest, ok && (rest == "" || versioned)
+}
+
 // choose picks the file of that name, else the one whose name goes on with a version. It
-// is "" if there is none, an error if there are several.
-func choose(name string, paths []string) (string, error) {
+// is "" if there is none, an error if there are several; identity is the same for paths of
+// one file.
+func choose(name string, paths []string, identity func(path string) string) (string, error) {
 	var found [2][]string // by name, by name and version
 	seen := make(map[string]bool)
 	for _, path := range paths {
-		rest, ok := strings.CutPrefix(filepath.Base(path), name)
-		versioned := strings.HasPrefix(rest, ".so") || strings.Contains(name, ".so") && strings.HasPrefix(rest, ".") ||
-			strings.HasPrefix(rest, "-") && strings.Contains(rest, ".so")
-		if !ok || rest != "" && !versioned {
+		version, ok := match(name, path)
+		if !ok {
 			continue
 		}
-		file, err := filepath.EvalSymlinks(path)
-		if err != nil {
-			file = path
-		}
-		kind := min(len(rest), 1)
-		if key := fmt.Sprint(kind, file); !seen[key] {
+		kind := min(len(version), 1)
+		if key := fmt.Sprint(kind, identity(path)); !seen[key] {
 			seen[key] = true
 			found[kind] = append(found[kind], path)
 		}

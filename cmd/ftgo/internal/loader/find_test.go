@@ -2,6 +2,8 @@ package loader
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,20 +40,50 @@ func fakeRoot(t *testing.T) string {
 	if err := os.Symlink("libc-2.31.so", filepath.Join(lib, "libc.so.6")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(root, "proc/7/maps"), strings.Join([]string{
-		"55d0-55d1 r--p 00000000 fe:00 11 /srv/my app/server",
-		"55d1-55d2 r-xp 00001000 fe:00 11 /srv/my app/server",
-		"7f00-7f01 r-xp 00022000 fe:00 12 /usr/lib/x86_64-linux-gnu/libc-2.31.so",
-		"7f10-7f11 r-xp 00022000 fe:00 13 /usr/lib/x86_64-linux-gnu/libgo.so.21.0.0",
-		"7f12-7f13 r-xp 00042000 fe:00 13 /usr/lib/x86_64-linux-gnu/libgo.so.21.0.0",
-		"7f20-7f21 r-xp 00022000 fe:00 14 /usr/lib/libgone.so.1 (deleted)",
-		"7f30-7f31 r-xp 00022000 fe:00 15 /a/libtwice.so.1",
-		"7f40-7f41 r-xp 00022000 fe:00 16 /b/libtwice.so.2",
-		"7f50-7f51 r--p 00022000 fe:00 17 /b/libdata.so.2",
-		"7ffe-7fff r-xp 00000000 00:00 0 [vdso]",
-		"",
-	}, "\n"))
+	mapped := processes{t, root}
+	mapped.executes("0055d1-0055d2", "11", "/srv/my app/server")
+	mapped.executes("7f00-7f01", "12", "/usr/lib/x86_64-linux-gnu/libc-2.31.so")
+	mapped.executes("7f10-7f11", "13", "/usr/lib/x86_64-linux-gnu/libgo.so.21.0.0")
+	mapped.executes("7f12-7f13", "13", "/usr/lib/x86_64-linux-gnu/libgo.so.21.0.0")
+	mapped.executes("7f20-7f21", "14", "/usr/lib/libgone.so.1 (deleted)")
+	mapped.executes("7f30-7f31", "15", "/a/libtwice.so.1")
+	mapped.executes("7f40-7f41", "16", "/b/libtwice.so.2")
+	mapped.executes("7f60-7f61", "18", "/evil/libline.so.\n1")
+	mapped.line("7f50-7f51 r--p 00022000 fe:00 17 /b/libdata.so.2")
+	mapped.line("7ffe-7fff r-xp 00000000 00:00 0 [vdso]")
+	// What the kernel's spelling of the newline names.
+	write(t, filepath.Join(root, `proc/7/root/evil/libline.so.\0121`), "another file")
 	return root
+}
+
+// processes adds to what process 7 has mapped.
+type processes struct {
+	t    *testing.T
+	root string
+}
+
+// executes adds a file and its link in map_files.
+func (p processes) executes(span, inode, path string) {
+	p.t.Helper()
+	file := filepath.Join(p.root, "proc/7/root", path)
+	write(p.t, file, path)
+	link := filepath.Join(p.root, "proc/7/map_files", strings.ReplaceAll(strings.TrimLeft(span, "0"), "-00", "-"))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o755), os.Symlink(file, link)); err != nil {
+		p.t.Fatal(err)
+	}
+	p.line(fmt.Sprintf("%s r-xp 00001000 fe:00 %s %s", span, inode, strings.ReplaceAll(path, "\n", `\012`)))
+}
+
+func (p processes) line(text string) {
+	p.t.Helper()
+	maps, err := os.OpenFile(filepath.Join(p.root, "proc/7/maps"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer maps.Close()
+	if _, err := fmt.Fprintln(maps, text); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 func write(t *testing.T, path, text string) {
@@ -129,14 +161,19 @@ func TestFind(t *testing.T) {
 		{scenario: "mapped, by the beginning of its version", name: "libgo.so.21", pid: 7, want: "proc/7/root/usr/lib/x86_64-linux-gnu/libgo.so.21.0.0"},
 		{scenario: "mapped, by a link to it", name: "libc.so.6", pid: 7, want: "proc/7/root/usr/lib/x86_64-linux-gnu/libc-2.31.so"},
 		{scenario: "mapped, then deleted", name: "libgone", pid: 7, want: "proc/7/map_files/7f20-7f21"},
+		{scenario: "mapped, with a newline", name: "libline", pid: 7, want: "proc/7/root/evil/libline.so.\n1"},
 		{scenario: "mapped executable", name: "server", pid: 7, want: "proc/7/root/srv/my app/server"},
-		{scenario: "mapped twice", name: "libtwice", pid: 7, err: "/a/libtwice.so.1, /b/libtwice.so.2"},
+		{scenario: "mapped twice", name: "libtwice", pid: 7, err: "/b/libtwice.so.2"},
 		{scenario: "mapped without code", name: "libdata", pid: 7, err: "process 7 has no such file mapped"},
 		{scenario: "not mapped", name: "libold", pid: 7, err: "process 7 has no such file mapped"},
 		{scenario: "no process", name: "libc", pid: 8, err: "process 8"},
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
-			got, err := libraries{root: root, path: c.path}.resolve(c.name, c.pid)
+			got, file, err := libraries{root: root, path: c.path}.resolve(c.name, c.pid)
+			defer file.Close() // which may be none
+			if mapped := c.pid > 0 && c.err == "" && !strings.Contains(c.name, "/"); mapped != (file != nil) {
+				t.Fatalf("file %v", file)
+			}
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
 					t.Errorf("got %q, error %v, want one with %q", got, err, c.err)
@@ -157,12 +194,46 @@ func TestFind(t *testing.T) {
 // TestFindHere asks for the C library of this very machine.
 func TestFindHere(t *testing.T) {
 	t.Chdir(t.TempDir())
-	path, err := Find("libc.so.6", 0)
+	path, _, err := Find("libc.so.6", 0)
 	if err != nil {
 		t.Skipf("no glibc: %v", err)
 	}
 	if !isELF(path) {
 		t.Errorf("%s is no ELF file", path)
+	}
+}
+
+// TestMappedWithoutLink: where map_files can't be followed, the file is looked for below the
+// process's root, and must be the one that is mapped.
+func TestMappedWithoutLink(t *testing.T) {
+	root := t.TempDir()
+	p := processes{t, root}
+	inside := filepath.Join(root, "proc/7/root")
+	write(t, filepath.Join(inside, "lib/libreal.so"), "the mapped one")
+	write(t, filepath.Join(inside, "lib/libother.so"), "another one")
+	// A container's absolute link, which from here leads to nothing.
+	if err := os.Symlink("/lib", filepath.Join(inside, "usr")); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(filepath.Join(inside, "lib/libreal.so"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	id := identity(f)
+	for i, path := range []string{"/lib/libreal.so", "/usr/libreal.so", "/lib/libother.so", "/lib/libnone.so"} {
+		if err := os.RemoveAll(filepath.Join(root, "proc/7/maps")); err != nil {
+			t.Fatal(err)
+		}
+		p.line("7f00-7f01 r-xp 00000000 " + id + " " + path)
+		_, file, err := libraries{root: root}.resolve(filepath.Base(path), 7)
+		if right := i < 2; right != (err == nil) {
+			t.Errorf("%s: %v", path, err)
+		}
+		if err == nil && identity(file) != id {
+			t.Errorf("%s: another file was opened", path)
+		}
+		file.Close() // which may be none
 	}
 }
 

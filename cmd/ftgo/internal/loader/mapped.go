@@ -1,0 +1,194 @@
+package loader
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// memory is what a process has mapped; proc is its folder.
+type memory struct {
+	proc string
+	pid  int
+}
+
+// mapping is a file that a process executes.
+type mapping struct {
+	span    string // START-END
+	inode   string // with the device, as maps has them
+	path    string // as the process sees it
+	deleted bool   // since then
+}
+
+// find opens the file of that name. It is the one that is mapped, whatever its path names
+// now: /proc/PID/maps spells a newline "\012", which may be in another file's name, files are
+// replaced, and symbolic links of a container lead elsewhere on the outside.
+func (m memory) find(name string) (path string, file *os.File, err error) {
+	found := make(map[string]mapping) // by path
+	err = m.each(func(at mapping) bool {
+		if _, ok := match(name, at.path); ok {
+			found[at.path] = at
+		}
+		return true
+	})
+	if err != nil {
+		return "", nil, fmt.Errorf("find %q in process %d: %w", name, m.pid, err)
+	}
+	path, err = choose(name, slices.Collect(maps.Keys(found)), func(path string) string { return found[path].inode })
+	if err != nil {
+		return "", nil, err
+	}
+	chosen, ok := found[path]
+	if !ok {
+		chosen, ok = m.linked(name)
+	}
+	if !ok {
+		return "", nil, fmt.Errorf("find %q: process %d has no such file mapped", name, m.pid)
+	}
+	if file, err = m.open(chosen); err != nil {
+		return "", nil, fmt.Errorf("find %q in process %d: %w", name, m.pid, err)
+	}
+	return m.shown(chosen, file), file, nil
+}
+
+// paths are where a file may be found: as the process sees it, and, of one that has another
+// root within ours (chroot(2)), as we do.
+func (m memory) paths(at mapping) [2]string {
+	return [2]string{filepath.Join(m.proc, "root", at.path), at.path}
+}
+
+// shown is a path of the file, or, where those are of another file or of none, the link.
+func (m memory) shown(at mapping, file *os.File) string {
+	mapped, err := file.Stat()
+	for _, path := range m.paths(at) {
+		if named, nerr := os.Stat(path); err == nil && nerr == nil && os.SameFile(named, mapped) {
+			return path
+		}
+	}
+	return m.link(at)
+}
+
+// linked finds a file that a symbolic link of that name beside it leads to: libc.so.6 to
+// libc-2.31.so.
+func (m memory) linked(name string) (found mapping, ok bool) {
+	m.each(func(at mapping) bool {
+		for _, path := range m.paths(at) {
+			to, err := os.Readlink(filepath.Join(filepath.Dir(path), name))
+			if ok = err == nil && filepath.Base(to) == filepath.Base(path); ok {
+				found = at
+				break
+			}
+		}
+		return !ok
+	})
+	return found, ok
+}
+
+// each goes through the files that the process executes until it is told to stop.
+func (m memory) each(visit func(mapping) bool) error {
+	f, err := os.Open(filepath.Join(m.proc, "maps"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := bufio.NewReader(f)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if at, ok := m.mapping(strings.TrimSuffix(line, "\n")); ok && !visit(at) || err != nil {
+			return nil
+		}
+	}
+}
+
+// mapping reads a line START-END PERM OFFSET DEV INODE PATH (proc_pid_maps(5)). The link tells
+// the path as it is.
+func (m memory) mapping(line string) (at mapping, ok bool) {
+	slash := strings.IndexByte(line, '/')
+	if slash < 0 {
+		return mapping{}, false
+	}
+	f := strings.Fields(line[:slash])
+	if len(f) != 5 || !strings.Contains(f[1], "x") {
+		return mapping{}, false
+	}
+	at = mapping{span: f[0], inode: f[3] + " " + f[4], path: line[slash:]}
+	if path, err := os.Readlink(m.link(at)); err == nil {
+		at.path = path
+	}
+	at.path, at.deleted = strings.CutSuffix(at.path, " (deleted)")
+	return at, true
+}
+
+// link is the name of the link to what is mapped: its numbers are without the zeros that maps
+// has (fs/proc/base.c, proc_map_files_readdir).
+func (m memory) link(at mapping) string {
+	start, end, _ := strings.Cut(at.span, "-")
+	return filepath.Join(m.proc, "map_files", strings.TrimLeft(start, "0")+"-"+strings.TrimLeft(end, "0"))
+}
+
+// open opens what is mapped. Where the link may not be followed, which takes CAP_SYS_ADMIN, or
+// is not there (Linux before 4.3, without CONFIG_CHECKPOINT_RESTORE), the file is looked for
+// under its path, as the process would find it.
+func (m memory) open(at mapping) (*os.File, error) {
+	const flags = os.O_RDONLY | syscall.O_NONBLOCK
+	file, err := os.OpenFile(m.link(at), flags, 0)
+	if err == nil {
+		// Other memory may have come to be there.
+		if name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", file.Fd())); err == nil && strings.TrimSuffix(name, " (deleted)") == at.path {
+			return file, nil
+		}
+		file.Close()
+		return nil, fmt.Errorf("%q was mapped, and is no more", at.path)
+	}
+	if !at.deleted {
+		file, err = openBelow(filepath.Join(m.proc, "root"), at.path, flags)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if now := identity(file); now != at.inode {
+		file.Close()
+		return nil, fmt.Errorf("%q is not the file that is mapped: device and inode %s, not %s", at.path, now, at.inode)
+	}
+	return file, nil
+}
+
+// openBelow opens a path as who has another root: its symbolic links do not lead out. Linux
+// before 5.6 follows them on the outside.
+func openBelow(root, path string, flags int) (*os.File, error) {
+	dir, err := os.Open(root)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	fd, err := unix.Openat2(int(dir.Fd()), path, &unix.OpenHow{Flags: uint64(flags) | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT})
+	switch {
+	case err == nil:
+		return os.NewFile(uintptr(fd), path), nil
+	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM): // as some seccomp filters answer
+		return os.OpenFile(filepath.Join(root, path), flags, 0)
+	}
+	return nil, fmt.Errorf("open %q: %w", path, err)
+}
+
+// identity is a file's device and inode as maps has them, "" if they can't be told.
+func identity(f *os.File) string {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%02x:%02x ", unix.Major(st.Dev), unix.Minor(st.Dev)) + strconv.FormatUint(st.Ino, 10)
+}

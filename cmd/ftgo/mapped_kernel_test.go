@@ -1,0 +1,30 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// TestKernelMappedFile: of what a process has mapped that very file is probed, and not the one
+// that the path which the kernel shows happens to name: it spells a newline "\012".
+func TestKernelMappedFile(t *testing.T) {
+	tracetest.Kernel(t)
+	program, err := os.ReadFile(fixture.Build(t, "family"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"count", "probe"} {
+		dir := t.TempDir()
+		target, decoy := filepath.Join(dir, "libline.so.\n1"), filepath.Join(dir, `libline.so.\0121`)
+		if err := errors.Join(os.WriteFile(target, program, 0o755), os.WriteFile(decoy, program, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		m := family(t, target, "stdin", "work=3")
+		workCalls(t, attached(t, m, command, "-o", "json", "-p", m.pid(), "libline", "main.work"), 3)
+	}
+}
