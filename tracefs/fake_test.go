@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // fakeFiles is a tracefs in a directory, with the few reactions of the kernel that
@@ -20,6 +22,10 @@ type fakeFiles struct {
 	log    []string
 	failAt int // the step, from 1, that fails
 	err    error
+	// readers have pipes open, any of which keeps all instances, as up to Linux 5.4.0.
+	readers []pipeReader
+	// off are what is switched off with all events of an instance.
+	off []string
 }
 
 func newFake(t *testing.T) (*FS, *fakeFiles) {
@@ -65,6 +71,11 @@ func (f *fakeFiles) step(op, path string, text ...string) error {
 func (f *fakeFiles) Write(path, text string) error {
 	if err := f.step("write", path, text); err != nil {
 		return err
+	}
+	if strings.HasSuffix(path, "events/enable") {
+		for _, file := range f.off {
+			f.put(file, text)
+		}
 	}
 	return writeOnce(path, os.O_WRONLY|os.O_TRUNC, text)
 }
@@ -148,8 +159,13 @@ func (f *fakeFiles) Rmdir(path string) error {
 	if err := f.step("rmdir", path); err != nil {
 		return err
 	}
+	if len(f.readers) > 0 {
+		return &fs.PathError{Op: "rmdir", Path: path, Err: unix.EBUSY}
+	}
 	return os.RemoveAll(path)
 }
+
+func (f *fakeFiles) PipeReaders() []pipeReader { return f.readers }
 
 func (f *fakeFiles) Pipe(path string) (int, error) {
 	if err := f.step("open", path); err != nil {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,6 +27,11 @@ var (
 type FS struct {
 	dir string
 	ops files
+	// pipes is how many sessions of this process have their pipes open.
+	pipes atomic.Int32
+	// held are instances that could not be removed yet.
+	held     []string
+	heldLock sync.Mutex
 }
 
 // At returns the tracefs mounted at dir; nothing is checked.
@@ -53,6 +60,8 @@ type files interface {
 	List(path string) ([]string, error)
 	// Pipe opens a file for non-blocking reading.
 	Pipe(path string) (int, error)
+	// PipeReaders are the processes that have a trace_pipe open, as far as can be seen.
+	PipeReaders() []pipeReader
 }
 
 type osFiles struct{}

@@ -82,6 +82,7 @@ func (h *Histograms) start(ctx context.Context, target Target, opt HistogramOpti
 		return refused("open", s.file("trace_pipe"), err)
 	}
 	s.pipe = newPipe(fd)
+	s.fs.pipes.Add(1)
 	// Until all triggers are set only this process is followed, in which there is nothing to
 	// hit: else a call might be seen to begin, and not be seen to end.
 	if err := s.beginFollowing(); err != nil {

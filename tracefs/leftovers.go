@@ -108,7 +108,8 @@ func (f *FS) Leftovers() ([]Leftover, error) {
 
 // Sweep removes leftovers and returns those that are gone. One that is in use, be it
 // that its owner lives in another pid namespace and holds its pipe open, stays
-// whole.
+// whole. Of one that a pipe of others holds the probes go, and the instance is left empty for
+// [FS.RemoveHeld].
 func (f *FS) Sweep() ([]Leftover, error) {
 	all, err := f.Leftovers()
 	if err != nil {
@@ -117,33 +118,40 @@ func (f *FS) Sweep() ([]Leftover, error) {
 	var gone []Leftover
 	var errs []error
 	for _, l := range all {
-		if err := f.sweep(l); err != nil {
+		held, err := f.sweep(l)
+		switch {
+		case err != nil:
 			errs = append(errs, fmt.Errorf("remove leftover of process %d: %w", l.PID, err))
-			continue
+		case !held || l.Events > 0:
+			gone = append(gone, l)
 		}
-		gone = append(gone, l)
 	}
 	return gone, errors.Join(errs...)
 }
 
-func (f *FS) sweep(l Leftover) error {
+// sweep removes a leftover, or empties it, where a pipe of others holds it.
+func (f *FS) sweep(l Leftover) (held bool, err error) {
 	if l.Instance {
 		if err := f.sweepTriggers(l.Name); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if err := f.removeSynthetic(l.Name); err != nil {
-		return err
+		return false, err
 	}
 	if l.Instance {
-		if err := f.removeInstance(l.Name, patienceWithOthers); err != nil {
-			return err
+		err := f.removeInstance(l.Name, patienceWithOthers)
+		if held = errors.As(err, new(heldError)); held {
+			err = f.empty(l.Name)
+		}
+		if err != nil {
+			return held, err
 		}
 	}
 	if !f.Features().Instances {
 		if err := f.switchOff(l.Name); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return f.removeGroup(l.Name)
+	return held, f.removeGroup(l.Name)
 }

@@ -153,6 +153,7 @@ func (s *Session) prepare(opt Options) error {
 		return refused("open", s.file("trace_pipe"), err)
 	}
 	s.pipe = newPipe(fd)
+	s.fs.pipes.Add(1)
 	if opt.Reader == Raw {
 		if err := s.openRaw(); err != nil {
 			return err

@@ -47,7 +47,8 @@ func (s *Session) disableAll(events []Event) error {
 // Close removes everything that the session made, in the one order that is safe:
 // disarm, close the pipe, remove the instance, see that nothing is enabled
 // anywhere, delete the definitions. It may be called at any time, and again. What can't be
-// removed is told by a [*RemainsError].
+// removed is told by a [*RemainsError], but for an instance that somebody's pipe holds, which
+// is left empty for [FS.RemoveHeld].
 func (s *Session) Close() error {
 	if s.closed {
 		return nil
@@ -66,11 +67,16 @@ func (s *Session) Close() error {
 	}
 	if s.pipe != nil {
 		errs = append(errs, s.pipe.close())
+		s.fs.pipes.Add(-1)
 	}
 	errs = append(errs, s.returnTopLevel())
 	var failed []error
 	if s.created {
-		failed = append(failed, s.fs.removeInstance(s.name, patienceWithOwn))
+		err := s.fs.removeInstance(s.name, patienceWithOwn)
+		if isBusy(err) {
+			err = s.fs.empty(s.name)
+		}
+		failed = append(failed, err)
 	}
 	switch {
 	case s.taken != nil:
@@ -90,19 +96,24 @@ func (s *Session) Close() error {
 const (
 	patienceWithOwn    = 5 * time.Second
 	patienceWithOthers = time.Second
+	// looksLater is when to look who keeps one busy, which may be over in a moment.
+	looksLater = 16 * time.Millisecond
 )
 
-// removeInstance removes an instance, and with it whatever is still enabled in it.
+// removeInstance removes an instance, and with it whatever is still enabled in it. There is no
+// waiting for pipes elsewhere, which is a heldError.
 func (f *FS) removeInstance(name string, patience time.Duration) error {
 	dir := f.path("instances", name)
 	until := time.Now().Add(patience)
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
 		err := f.ops.Rmdir(dir)
-		if err == nil || isGone(err) {
+		switch {
+		case err == nil || isGone(err):
 			return nil
-		}
-		if !isBusy(err) || time.Now().After(until) {
+		case !isBusy(err) || time.Now().After(until):
 			return fmt.Errorf("remove instance: %w", err)
+		case wait > looksLater && f.heldFromElsewhere(name):
+			return heldError{fmt.Errorf("remove instance: %w", err)}
 		}
 		time.Sleep(wait)
 	}

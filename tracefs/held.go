@@ -1,0 +1,121 @@
+package tracefs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Up to Linux 5.4.0 one open trace_pipe, be it of the top level or of an instance, keeps every
+// instance from being removed: the kernel counts it on the tracer, which instances share
+// (kernel/trace/trace.c: tracing_open_pipe adds to current_trace->ref, instance_rmdir asks for
+// it). So nothing may depend on an instance being removed: one that is held is emptied, and
+// removed when the pipe is closed.
+
+// pipeReader is a process that has a trace_pipe open.
+type pipeReader struct {
+	pid        int
+	name, path string
+}
+
+func (r pipeReader) String() string {
+	return fmt.Sprintf("process %d (%s) closes %s", r.pid, r.name, r.path)
+}
+
+// reads tells whether the pipe is one of an instance.
+func (r pipeReader) reads(instance string) bool {
+	return strings.Contains(r.path, "/instances/"+instance+"/")
+}
+
+// PipeReaders looks for them in /proc, which shows other users' to root, and from within a
+// container only those there.
+func (osFiles) PipeReaders() (all []pipeReader) {
+	links, _ := filepath.Glob("/proc/[0-9]*/fd/*")
+	for _, link := range links {
+		path, err := os.Readlink(link)
+		if err != nil || !strings.HasPrefix(filepath.Base(path), "trace_pipe") {
+			continue
+		}
+		process := filepath.Dir(filepath.Dir(link))
+		pid, err := strconv.Atoi(filepath.Base(process))
+		if err != nil {
+			continue
+		}
+		name, err := os.ReadFile(process + "/comm")
+		if err != nil {
+			continue // it has just ended
+		}
+		all = append(all, pipeReader{pid, strings.TrimSpace(string(name)), path})
+	}
+	return all
+}
+
+// heldFromElsewhere tells whether an instance that is busy is so for a pipe that is not its own.
+func (f *FS) heldFromElsewhere(instance string) bool {
+	if f.pipes.Load() > 0 { // of another session of this process
+		return true
+	}
+	readers := f.ops.PipeReaders()
+	return len(readers) > 0 && !slices.ContainsFunc(readers, func(r pipeReader) bool { return r.reads(instance) })
+}
+
+// heldError is an instance that can't be removed while others read their pipes.
+type heldError struct{ error }
+
+func (e heldError) Unwrap() error { return e.error }
+
+// empty takes out of an instance what it is made of, since it can't be removed: its events are
+// off, and its buffers small. RemoveHeld tries again.
+func (f *FS) empty(instance string) error {
+	for _, set := range []setting{{"events/enable", "0"}, {"buffer_size_kb", "1"}} {
+		file := f.path("instances", instance, set.file)
+		if err := f.ops.Write(file, set.value); err != nil && !isGone(err) {
+			return refused("write", file, err)
+		}
+	}
+	f.heldLock.Lock()
+	defer f.heldLock.Unlock()
+	f.held = append(f.held, instance)
+	return nil
+}
+
+// HeldError is instances of ended sessions that others keep from being removed. Nothing is on in
+// them, and nothing is lost.
+type HeldError struct {
+	// Instances are their names.
+	Instances []string
+	readers   []pipeReader
+}
+
+func (e *HeldError) Error() string {
+	text := "instance " + e.Instances[0] + " stays, with nothing on in it, until "
+	if n := len(e.Instances); n > 1 {
+		text = fmt.Sprintf("%d instances, %s among them, stay, with nothing on in them, until ", n, e.Instances[0])
+	}
+	switch n := len(e.readers); n {
+	case 0:
+		return text + "nobody has a file of tracefs open"
+	case 1:
+		return text + e.readers[0].String()
+	default:
+		return fmt.Sprintf("%s%v, and %d more close theirs", text, e.readers[0], n-1)
+	}
+}
+
+// RemoveHeld removes the instances that Close and Sweep had to leave since somebody's trace_pipe
+// was open, be it that of another session of this process. A [*HeldError] tells of those that
+// stay, which are for [FS.Sweep] when this process has ended.
+func (f *FS) RemoveHeld() error {
+	f.heldLock.Lock()
+	defer f.heldLock.Unlock()
+	f.held = slices.DeleteFunc(f.held, func(instance string) bool {
+		return f.removeInstance(instance, patienceWithOthers) == nil
+	})
+	if len(f.held) == 0 {
+		return nil
+	}
+	return &HeldError{slices.Clone(f.held), f.ops.PipeReaders()}
+}
