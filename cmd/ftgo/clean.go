@@ -26,6 +26,7 @@ func clean(_ context.Context, e *env, args []string) error {
 	if err != nil {
 		return &statusError{exitKernel, err}
 	}
+	e.fsys = f
 	gone, err := f.Sweep()
 	for _, l := range gone {
 		if _, werr := fmt.Fprintf(e.stdout, "%s\tprocess %d\t%d probe events\n", l.Name, l.PID, l.Events); werr != nil {

@@ -126,6 +126,7 @@ func tryWhereItCan(ctx context.Context, e *env) (f *tracefs.FS, result trial, er
 	if err != nil {
 		return nil, result, err
 	}
+	e.fsys = f
 	result, err = tryProbes(ctx, f, e.adjust(f.Features()))
 	return f, result, err
 }

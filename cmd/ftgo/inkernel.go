@@ -190,11 +190,10 @@ func (k *kept) run(ctx context.Context, fsys *tracefs.FS) (lost uint64, err erro
 	if err != nil {
 		return 0, err
 	}
-	// The table can wait for the probes to be gone; who reads it may be slow.
-	if err := k.close(); err != nil {
-		return 0, err
-	}
-	return reading.Lost, k.final(reading, seconds)
+	// The table can wait for the probes to be gone, since who reads it may be slow, but does
+	// not depend on it.
+	closed := k.close()
+	return reading.Lost, errors.Join(k.final(reading, seconds), closed)
 }
 
 func (k *kept) announce() {

@@ -19,10 +19,22 @@ func openTracefs(e *env) (*tracefs.FS, error) {
 	if err != nil {
 		return nil, &statusError{exitKernel, err}
 	}
+	e.fsys = f
 	if os.Geteuid() == 0 {
 		sweep(e, f)
 	}
 	return f, nil
+}
+
+// removeHeld removes instances that others held when they were to go, and tells of those that
+// they still hold, which is no failure: nothing is on in them.
+func (e *env) removeHeld() {
+	if e.fsys == nil {
+		return
+	}
+	if err := e.fsys.RemoveHeld(); err != nil {
+		e.say("%v; the next run, or ftgo clean, removes what stays", err)
+	}
 }
 
 // sweep removes leftovers of dead runs. That it can't is no reason not to trace.

@@ -41,6 +41,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 func (e *env) run(ctx context.Context, args []string) int {
 	err := e.dispatch(ctx, args)
+	e.removeHeld()
 	code, text := exitStatus(err)
 	if code == exitKernel && !errors.Is(err, errDoctor) {
 		text += remedy(tracefs.Diagnose(e.bufferKB))
@@ -64,6 +65,8 @@ type env struct {
 	// flagsOnly, if set, gets the flags of a command, which then does nothing.
 	flagsOnly func(*pflag.FlagSet)
 	quiet     bool
+	// fsys is the tracefs that was used, nil if none was.
+	fsys *tracefs.FS
 }
 
 func newEnv(stdout, stderr io.Writer) *env {

@@ -128,9 +128,8 @@ func (t *tracing) run(ctx context.Context, fsys *tracefs.FS) (summary stats.Summ
 		return summary, err
 	}
 	t.sayBackwards()
-	// The table can wait for the probes to be gone; who reads it may be slow.
-	if err := t.close(); err != nil {
-		return summary, err
-	}
-	return summary, t.view.final(t, funcs, summary)
+	// The table can wait for the probes to be gone, since who reads it may be slow, but does
+	// not depend on it.
+	closed := t.close()
+	return summary, errors.Join(t.view.final(t, funcs, summary), closed)
 }

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// TestKernelBesideTracePipe: up to Linux 5.4.0 a trace_pipe that is open anywhere keeps every
+// instance from being removed, which costs neither the result nor the status. When it is closed
+// nothing is left after a clean-up.
+func TestKernelBesideTracePipe(t *testing.T) {
+	f := tracetest.Kernel(t)
+	if !f.Features().Instances {
+		t.Skip("this kernel does not record uprobes in instances (Linux before 3.14)")
+	}
+	pipe, err := syscall.Open(f.Dir()+"/trace_pipe", syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		t.Skipf("open the top level's pipe: %v", err)
+	}
+	target := fixture.Build(t, "exact")
+	one := []string{"main.catch", "main.upper", "main.middle"}
+	var pids []int
+	for _, c := range []struct {
+		name, command string
+		args          []string
+	}{
+		{"count", "count", []string{target}},
+		{"probe", "probe", []string{target}},
+		{"probe --fork", "probe", []string{"--fork", target}},
+		{"probe --comm", "probe", []string{"--comm", filepath.Base(target), target}},
+		{"probe --with", "probe", []string{"--with", "sched:sched_process_exit", target}},
+		{"probe --sched", "probe", []string{"--sched", target}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			data := filepath.Join(t.TempDir(), "data")
+			args := append([]string{c.command, "-o", "json", "-w", data}, c.args...)
+			cmd := exec.Command(built(t), withReader(append(append(args, one...), "--", target))...)
+			var talk strings.Builder
+			cmd.Stderr = &talk
+			out, err := cmd.Output()
+			pids = append(pids, cmd.Process.Pid)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, talk.String())
+			}
+			b, err := os.ReadFile(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o, want := readObserved(t, string(b)), readBooks(t, string(out))
+			for _, name := range one {
+				if got := o.functions[name].Calls; got != want.Functions[name].Calls || got == 0 {
+					t.Errorf("%s: %d calls, want %d", name, got, want.Functions[name].Calls)
+				}
+			}
+			told := strings.Count(talk.String(), "until process")
+			if left, _ := remainsOf(t, f, cmd.Process.Pid); told > 1 || left > 0 != (told == 1) {
+				t.Errorf("%d instances are left\n%s", left, talk.String())
+			}
+		})
+	}
+	if err := syscall.Close(pipe); err != nil {
+		t.Fatal(err)
+	}
+	if r := ftgo(t, "clean"); r.code != exitOK {
+		t.Errorf("clean: status %d\n%s", r.code, r.stderr)
+	}
+	for _, pid := range pids {
+		nothingOf(t, f, pid)
+	}
+}
