@@ -89,28 +89,36 @@ type sample struct {
 // sampleClock reads both clocks, the closest of several tries: the reading may be
 // interrupted between the two.
 func (s *Session) sampleClock() (sample, error) {
-	file := s.file("per_cpu", "cpu0", "stats")
 	best, width := sample{}, time.Duration(-1)
 	var failed error
 	for range 9 {
-		before := time.Now()
-		b, err := s.fs.ops.Read(file)
-		after := time.Now()
-		if err == nil {
-			var ticks uint64
-			if ticks, err = nowTicks(string(b)); err == nil {
-				if w := after.Sub(before); width < 0 || w < width {
-					best, width = sample{ticks, before.Add(w / 2)}, w
-				}
-				continue
-			}
+		now, w, err := s.readClock()
+		if err != nil {
+			failed = err
+		} else if width < 0 || w < width {
+			best, width = now, w
 		}
-		failed = fmt.Errorf("read clock from %s: %w", file, err)
 	}
 	if width < 0 {
 		return sample{}, failed
 	}
 	return best, nil
+}
+
+// readClock reads both clocks once. Width is how long that took.
+func (s *Session) readClock() (now sample, width time.Duration, err error) {
+	file := s.file("per_cpu", "cpu0", "stats")
+	before := time.Now()
+	b, err := s.fs.ops.Read(file)
+	width = time.Since(before)
+	if err == nil {
+		now.ticks, err = nowTicks(string(b))
+	}
+	if err != nil {
+		return now, width, fmt.Errorf("read clock from %s: %w", file, err)
+	}
+	now.at = before.Add(width / 2)
+	return now, width, nil
 }
 
 // nowTicks finds the trace clock's present value in a per-CPU stats file:

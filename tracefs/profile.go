@@ -12,18 +12,26 @@ import (
 // count: before any filter and any ring buffer, in every process that maps the
 // file. result[i][j] belongs to events[i].Sites[j].
 func (s *Session) Profile() ([][]uint64, error) {
-	file := s.fs.path("uprobe_profile")
 	for try := 0; ; try++ {
-		b, err := s.fs.ops.Read(file)
+		text, err := s.readProfile()
 		if err != nil {
-			return nil, refused("read", file, err)
+			return nil, err
 		}
-		hits, err := parseProfile(string(b), s.events)
+		hits, err := parseProfile(text, s.events)
 		if !errors.Is(err, errIncomplete) || try == profileTries {
 			return hits, err
 		}
 		time.Sleep(time.Duration(try) * time.Millisecond)
 	}
+}
+
+func (s *Session) readProfile() (string, error) {
+	file := s.fs.path("uprobe_profile")
+	b, err := s.fs.ops.Read(file)
+	if err != nil {
+		return "", refused("read", file, err)
+	}
+	return string(b), nil
 }
 
 // profileTries is how often a profile is read again that lacks sites. The kernel writes a

@@ -118,6 +118,7 @@ func (s *Session) start(ctx context.Context, target Target, opt Options) error {
 	if err := checkFileSystem(target.Path, KernelOlder); err != nil {
 		return err
 	}
+	s.clocks.began = s.clocks.first.ticks
 	s.target = target
 	s.defined = true
 	if err := s.defineAll(ctx, s.events); err != nil {

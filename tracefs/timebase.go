@@ -42,6 +42,7 @@ func (s *Session) Timebase() (Timebase, error) {
 // clocks are the trace clock and the system's.
 type clocks struct {
 	mu    sync.Mutex
+	began uint64   // the trace clock's first reading
 	first sample   // since when they are compared
 	base  Timebase // by the last comparison; until there is one, the clock's name
 	// doubt is a rate that was seen once, and is not that of base.
