@@ -4,6 +4,8 @@ package parse
 type Books struct {
 	// Delivered[e][s] is the number of events of site s of event e.
 	Delivered [][]uint64
+	// Outside[e][s] is the number of those that the stream's window leaves out.
+	Outside [][]uint64
 	// Entries[f] is the number of calls of function f seen to begin, NoCalls[f] that
 	// of hits at its entry that began none: the stack check failed, or the function
 	// jumped to its start.
@@ -22,6 +24,7 @@ type Books struct {
 func (p *Pairer) extend() {
 	for i := len(p.books.Delivered); i < len(p.plan.Events); i++ {
 		p.books.Delivered = append(p.books.Delivered, make([]uint64, len(p.plan.Events[i].Sites)))
+		p.books.Outside = append(p.books.Outside, make([]uint64, len(p.plan.Events[i].Sites)))
 	}
 }
 

@@ -49,6 +49,9 @@ type Pairer struct {
 	at      Split      // sums of the stack that the event is on
 	// retired are functions that were timed once, and are not any more, by index.
 	retired map[int]retirement
+	window  window
+	// done calls have ended, of limit that are wanted; 0 wants all.
+	done, limit uint64
 }
 
 // stackKey names a stack: the one of g in a process, or, outside of Go, a thread's.
@@ -67,6 +70,7 @@ func NewPairer(plan *uprobe.Plan, emit func(*Call)) *Pairer {
 		assembly: make(map[stackKey]stackKey),
 		// No event has come from a process -1.
 		processes: make(map[int]bool), lastPID: -1,
+		window: window{until: ^uint64(0)},
 	}
 	if plan.Sched {
 		p.sched = newScheduler()
@@ -95,6 +99,10 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 		p.books.Unplaced++
 		return
 	}
+	if !p.window.has(ev.Time) || p.full() {
+		p.books.Outside[ev.Format][site]++
+		return
+	}
 	p.books.Delivered[ev.Format][site]++
 	fn := pe.Func(site)
 	switch kind := pe.Kind(site); kind {
@@ -106,9 +114,12 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 			return
 		}
 		p.enter(ev, &pe.Fields, fn)
-	case uprobe.Point, uprobe.Counter:
+	case uprobe.Point:
 		p.books.Entries[fn]++
 		p.tellBegun(ev, fn)
+		p.finished(ev.Time)
+	case uprobe.Counter:
+		p.books.Entries[fn]++
 	case uprobe.CounterJump:
 		if ev.Args[pe.Fields.Flags]&offsets.CheckFailedFlags != 0 {
 			p.books.NoCalls[fn]++
@@ -232,6 +243,7 @@ func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 	if f.SP < 0 { // counted, not paired
 		p.began(fn)
 		p.tellBegun(ev, fn)
+		p.finished(ev.Time)
 		return
 	}
 	key, depth := p.place(ev, f)
@@ -333,6 +345,9 @@ func (p *Pairer) unwind(ev *Event, s *stack, depth uint64) {
 
 // end takes the innermost call off a stack. fields are those of the event if it returned.
 func (p *Pairer) end(ev *Event, pid int, s *stack, how Outcome, fields *uprobe.Fields) {
+	if p.full() {
+		return // open: an event can end several
+	}
 	n := len(s.frames) - 1
 	f := &s.frames[n]
 	how = p.trusted(f, how, ev.Time)
@@ -355,4 +370,5 @@ func (p *Pairer) end(ev *Event, pid int, s *stack, how Outcome, fields *uprobe.F
 	}
 	p.emit(&p.call)
 	p.pop(s)
+	p.finished(ev.Time)
 }

@@ -86,6 +86,16 @@ func (m *rawMerge) pass(emit func(*Event)) {
 // flush lets everything go: there will be no more.
 func (m *rawMerge) flush(emit func(*Event)) { m.release(^uint64(0), emit) }
 
+// settled: no event is held back.
+func (m *rawMerge) settled() bool {
+	for _, q := range m.cpus {
+		if q != nil && q.has {
+			return false
+		}
+	}
+	return true
+}
+
 // release lets go the events up to a time.
 func (m *rawMerge) release(until uint64, emit func(*Event)) {
 	m.ready = m.ready[:0]

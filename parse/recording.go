@@ -13,7 +13,10 @@ import (
 )
 
 // RecordingVersion is that of the format which [OpenRecording] reads.
-const RecordingVersion = 2
+const RecordingVersion = 3
+
+// oldestVersion is the oldest that it still reads: version 2 has no window.
+const oldestVersion = 2
 
 // ErrNoRecording: the text does not begin like a recording.
 var ErrNoRecording = errors.New("no recording of ftgo")
@@ -43,7 +46,7 @@ type RecordedFile struct {
 
 // Recording is a trace in a file, with what it takes to read it:
 //
-//	# ftgo-recording 2 NONCE
+//	# ftgo-recording 3 NONCE
 //	# about {...}
 //	# FACT VALUE
 //	# clock first|armed NS TICKS NS
@@ -52,6 +55,9 @@ type RecordedFile struct {
 //	# ended NONCE
 //	# clock ended NS TICKS NS
 //	# lost N
+//	# clock from|until NS TICKS NS
+//	# from|until EVENT HITS
+//	# pass from|until NS
 //	# profile EVENT HITS
 //	# noted first|ended TID PID
 //	# complete NONCE
@@ -69,6 +75,9 @@ type Recording struct {
 	Facts map[string]string
 	// First, Armed and Ended are readings of the clocks; of several at a time the closest.
 	First, Armed, Ended ClockReading
+	// From and Until are the ends of the window that its numbers are of; their Hits are nil
+	// in a recording of version 2, or one that was cut off.
+	From, Until Moment
 	// Complete: it has the end that a recording should have.
 	Complete bool
 
@@ -97,6 +106,14 @@ type ClockReading struct {
 	back  bool // it is less than one before
 }
 
+// Moment is when the kernel's counters were read: Hits as [Recording.Profile] has them, in
+// a pass that took Width from Clock on.
+type Moment struct {
+	Clock ClockReading
+	Hits  [][]uint64
+	Width time.Duration
+}
+
 // OpenRecording reads all of a recording but its events, which [Recording.Read] gives.
 func OpenRecording(from io.ReaderAt, size int64) (*Recording, error) {
 	r := &Recording{Facts: make(map[string]string), pids: make(map[int]int), noted: make(map[int]struct{ first, ended int })}
@@ -122,8 +139,8 @@ func (r *Recording) header(lines *lineReader) error {
 	if n, _ := fmt.Sscanf(line, "# ftgo-recording %d %s", &version, &r.nonce); n != 2 {
 		return fmt.Errorf("read recording: %w: it begins with %q", ErrNoRecording, shorten(line))
 	}
-	if version != RecordingVersion {
-		return fmt.Errorf("read recording: of version %d, not %d", version, RecordingVersion)
+	if version < oldestVersion || version > RecordingVersion {
+		return fmt.Errorf("read recording: of version %d, not %d to %d", version, oldestVersion, RecordingVersion)
 	}
 	for {
 		line, err := lines.next()
@@ -175,7 +192,7 @@ func (r *Recording) clock(text string) error {
 	if err != nil {
 		return fmt.Errorf("read recording: clock %q: %w", shorten(text), err)
 	}
-	at := map[string]*ClockReading{"first": &r.First, "armed": &r.Armed, "ended": &r.Ended}[label]
+	at := map[string]*ClockReading{"first": &r.First, "armed": &r.Armed, "ended": &r.Ended, "from": &r.From.Clock, "until": &r.Until.Clock}[label]
 	if at == nil {
 		return fmt.Errorf("read recording: clock %q", shorten(text))
 	}

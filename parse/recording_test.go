@@ -90,7 +90,7 @@ func TestRecordingHostile(t *testing.T) {
 		{"a trace alone", recorded[:strings.Index(recorded, "# began")], "", "no recording"},
 		{"nothing", recorded, "", "no recording"},
 		{"binary", recorded, "\x7fELF\x00\x01\x02\n\xff", "no recording"},
-		{"of the future", "recording 2", "recording 3", "version 3"},
+		{"of the future", "recording 2", "recording 4", "version 4"},
 		{"header without end", recorded[strings.Index(recorded, "# began"):], "", "ends before its events begin"},
 		{"without a plan", recorded[strings.Index(recorded, "# about"):strings.Index(recorded, "# kernel")], "", "no plan"},
 		{"no JSON", `{"made"`, `{made`, "what it is about"},

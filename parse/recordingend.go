@@ -9,6 +9,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // maxHeaderLine is more than the plan of all functions of the largest programs takes.
@@ -119,7 +120,10 @@ func onlyValue(of map[int]int) (only int) {
 
 func (r *Recording) trailer(lines *lineReader) error {
 	index := make(map[string]int, len(r.Plan.Events))
-	profile := make([][]uint64, len(r.Plan.Events))
+	hits := map[string][][]uint64{"profile": nil, "from": nil, "until": nil}
+	for label := range hits {
+		hits[label] = make([][]uint64, len(r.Plan.Events))
+	}
 	for i := range r.Plan.Events {
 		index[r.Plan.Events[i].Name] = i
 	}
@@ -136,12 +140,15 @@ func (r *Recording) trailer(lines *lineReader) error {
 		case !strings.HasPrefix(line, "# "):
 			return fmt.Errorf("read recording: behind its events is a line %q", shorten(line))
 		case key == "complete" && value == r.nonce:
-			for i := range profile {
-				if n := len(r.Plan.Events[i].Sites); len(profile[i]) != n {
-					return fmt.Errorf("read recording: it has the hits of %d sites of event %s, not of %d", len(profile[i]), r.Plan.Events[i].Name, n)
+			for i, counts := range hits["profile"] {
+				if n := len(r.Plan.Events[i].Sites); len(counts) != n {
+					return fmt.Errorf("read recording: it has the hits of %d sites of event %s, not of %d", len(counts), r.Plan.Events[i].Name, n)
 				}
 			}
-			r.profile, r.Complete = profile, true
+			r.profile, r.Complete = hits["profile"], true
+			if r.whole(hits["from"]) && r.whole(hits["until"]) {
+				r.From.Hits, r.Until.Hits = hits["from"], hits["until"]
+			}
 			return nil
 		case key == "clock":
 			err = r.clock(value)
@@ -149,7 +156,9 @@ func (r *Recording) trailer(lines *lineReader) error {
 			err = r.note(value)
 		case key == "lost":
 			r.lost, err = strconv.ParseUint(value, 10, 63)
-		case key == "profile":
+		case key == "pass":
+			err = r.pass(value)
+		case hits[key] != nil:
 			event, count, _ := strings.Cut(value, " ")
 			i, ok := index[event]
 			if !ok {
@@ -157,12 +166,37 @@ func (r *Recording) trailer(lines *lineReader) error {
 			}
 			var n uint64
 			n, err = strconv.ParseUint(count, 10, 63)
-			profile[i] = append(profile[i], n)
+			hits[key][i] = append(hits[key][i], n)
 		}
 		if err != nil {
 			return fmt.Errorf("read recording: line %q: %w", shorten(line), err)
 		}
 	}
+}
+
+// whole tells whether the counters of all sites were read.
+func (r *Recording) whole(hits [][]uint64) bool {
+	for i := range hits {
+		if len(hits[i]) != len(r.Plan.Events[i].Sites) {
+			return false
+		}
+	}
+	return true
+}
+
+// pass reads "LABEL NS".
+func (r *Recording) pass(text string) error {
+	label, took, _ := strings.Cut(text, " ")
+	ns, err := strconv.ParseUint(took, 10, 62)
+	switch label {
+	case "from":
+		r.From.Width = time.Duration(ns)
+	case "until":
+		r.Until.Width = time.Duration(ns)
+	default:
+		return errors.New("it is of neither end")
+	}
+	return err
 }
 
 // note reads "LABEL TID PID".

@@ -41,6 +41,7 @@ type Stream struct {
 	held map[int][]Event
 	// kernel puts kernel events in between; nil if there are none.
 	kernel *kernelStream
+	marks  []mark // the earliest first
 }
 
 // Entered is told of calls when they begin, in the order in which they do on their
@@ -108,6 +109,7 @@ func (s *Stream) inOrder(ev *Event) {
 }
 
 func (s *Stream) event(ev *Event) {
+	s.pass(ev.Time)
 	s.latest = ev.Time
 	if s.Keep != nil && !s.Keep(ev.PID) {
 		s.foreign++
@@ -153,6 +155,7 @@ func (s *Stream) Finish() {
 		s.raw.flush(s.rawEvent)
 	}
 	s.finishKernel()
+	s.pass(^uint64(0))
 	for pid := range s.held {
 		s.release(pid, 0) // nowhere: they are counted as unplaced
 	}
@@ -220,6 +223,9 @@ func (s *Stream) Read(ctx context.Context) (n int, err error) {
 	}
 	if s.kernel != nil && err == nil {
 		err = s.readKernel(n == 0)
+	}
+	if n == 0 && err == nil && s.settled() {
+		s.pass(^uint64(0)) // nothing of before now is left to be read
 	}
 	return n, err
 }
