@@ -206,16 +206,30 @@ disarm() {
 # busybox's sed reads a line ahead.
 end_reading() { { echo "ended_$nonce" && echo "ended_$nonce"; } >"$I/trace_marker"; }
 
-# profile is the kernel's count of hits. Where others remove probes meanwhile, places may
+# profile LABEL is the kernel's count of hits. Where others remove probes meanwhile, places may
 # be missing.
 profile() {
 	tries=0
 	while [ "$tries" -lt 50 ]; do
-		hits=$(sed -n "s|^ *$file \([^ ]*_$nonce\) *\([0-9]*\) *\$|# profile \1 \2|p" "$T/uprobe_profile")
+		hits=$(sed -n "s|^ *$file \([^ ]*_$nonce\) *\([0-9]*\) *\$|# $1 \1 \2|p" "$T/uprobe_profile")
 		[ "$(echo "$hits" | wc -l)" -ne "$places" ] || break
 		tries=$((tries + 1))
 	done
 	[ -z "$hits" ] || echo "$hits"
+}
+
+# moment LABEL is one end of the time that all numbers are of: the clocks, and then all counters
+# in one pass. Somebody may be reading the buffers: sed reads the statistics at once.
+moment() {
+	now
+	before=$ns
+	ticks=$(sed -n 's/^now ts: *//p' "$I/per_cpu/cpu0/stats")
+	now
+	echo "# clock $1 $before $ticks $ns"
+	before=$ns
+	profile "$1"
+	now
+	echo "# pass $1 $((ns - before))"
 }
 
 lost() {
@@ -293,6 +307,8 @@ finish() {
 	status=$?
 	trap '' HUP INT TERM PIPE
 	trap - EXIT
+	[ -z "$window" ] || window="$window
+$(moment until)"
 	disarm
 	if [ -n "$worker" ]; then
 		kill "$worker" 2>/dev/null
@@ -308,7 +324,8 @@ finish() {
 			echo "# ended $nonce"
 			sample ended
 			lost
-			profile
+			[ -z "$window" ] || echo "$window"
+			profile profile
 			corrections
 			echo "# complete $nonce"
 		} 2>/dev/null

@@ -2,6 +2,7 @@ forced=
 output=
 mounted=
 reader=
+window=
 worker=
 watcher=
 while getopts b:d:fhw: option; do
@@ -75,6 +76,7 @@ fi
 watcher=$!
 check
 arm
+window=$(moment from)
 if [ $# -gt 0 ]; then
 	say "probing $places places until $1 ends"
 	if [ -n "$output" ]; then "$@" <&8 >&7 7>&- 8<&- 9<&- & else "$@" <&8 >&2 7>&- 8<&- 9<&- & fi

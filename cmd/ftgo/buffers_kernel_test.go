@@ -64,7 +64,7 @@ func TestKernelNoMemory(t *testing.T) {
 	if !f.Features().ExactHits {
 		want = exitKernel
 	}
-	if r := ftgo(t, onGreet(greet, []string{"count", "--buffer", "1024G", "-n", "3"})...); r.code != want {
+	if r := ftgo(t, onGreet(greet, []string{"count", "--buffer", "1024G"})...); r.code != want {
 		t.Errorf("count: status %d\n%s", r.code, r.stderr)
 	}
 	if after := topBuffers(t, f); after != before {

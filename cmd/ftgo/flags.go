@@ -192,7 +192,7 @@ func (o *options) define(e *env, fs *pflag.FlagSet, groups flagGroup) {
 			every = "look every so many `SECONDS` (default 1, without --at)"
 		}
 		fs.VarP(seconds{&o.interval}, "interval", "i", every)
-		fs.Uint64VarP(&o.calls, "calls", "n", 0, "end after `N` calls")
+		fs.Uint64VarP(&o.calls, "calls", "n", 0, "end after `N` calls, and show no others")
 		fs.IntVarP(&o.top, "top", "t", 0, "show only the `N` functions with most calls")
 		// They are known to who knows probe, and refused with a word.
 		fs.Lookup("interval").Hidden = groups&traceFlags != 0

@@ -149,8 +149,8 @@ func TestKernelFlood(t *testing.T) {
 	if s.Lost == 0 {
 		t.Error("nothing was lost: the test tests nothing")
 	}
-	if s.Delivered+s.Lost != s.Hits || s.Disarming != 0 {
-		t.Errorf("delivered %d + lost %d, disarming %d, is not hits %d", s.Delivered, s.Lost, s.Disarming, s.Hits)
+	if s.Delivered+s.Lost != s.Hits || s.Before+s.After != 0 {
+		t.Errorf("delivered %d + lost %d is not hits %d; %d before, %d after", s.Delivered, s.Lost, s.Hits, s.Before, s.After)
 	}
 	for name, want := range b.Functions {
 		f := o.functions[name]

@@ -108,7 +108,7 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 	if err != nil {
 		return err
 	}
-	return o.verdict(summary.LostArmed(), t.sel.binary, t.written, t.program)
+	return o.verdict(summary.Lost, t.sel.binary, t.written, t.program)
 }
 
 // run follows the session and reports; whatever happens, the probes are removed.
@@ -123,7 +123,7 @@ func (t *tracing) run(ctx context.Context, fsys *tracefs.FS) (summary stats.Summ
 		}
 		return summary, err
 	}
-	funcs, summary, err := t.totals(t.stopped)
+	funcs, summary, err := t.final()
 	if err != nil {
 		return summary, err
 	}

@@ -121,7 +121,7 @@ func TestHitsAtLeast(t *testing.T) {
 	plan := &uprobe.Plan{Funcs: make([]uprobe.Function, 1), Events: make([]uprobe.Event, 1)}
 	plan.Events[0].Add(uprobe.Place{Addr: 1, Offset: 1})
 	for _, c := range []struct{ counted, delivered, want uint64 }{{7, 9, 9}, {9, 7, 9}} {
-		h := sumHits(plan, [][]uint64{{c.counted}}, &parse.Books{Delivered: [][]uint64{{c.delivered}}})
+		h := sumHits(plan, nil, [][]uint64{{c.counted}}, &parse.Books{Delivered: [][]uint64{{c.delivered}}}, true)
 		if h.all != c.want || h.entries[0] != c.want || h.delivered != c.delivered {
 			t.Errorf("counted %d, delivered %d: %+v", c.counted, c.delivered, h)
 		}

@@ -68,7 +68,7 @@ func count(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	mode := uprobe.Count
-	if o.restricted() || o.perPID {
+	if o.restricted() || o.perPID || o.calls > 0 {
 		mode = uprobe.CountRecorded
 	}
 	return observe(ctx, e, o, mode, newReport(e, o, mode))
@@ -149,14 +149,22 @@ func (r *report) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io
 }
 
 // interval writes what has happened since the last one.
-func (r *report) interval(t *tracing) error {
-	now := time.Now()
-	funcs, _, err := t.totals(now)
+func (r *report) interval(t *tracing, at tracefs.Mark) error {
+	funcs, _, err := t.totals(at)
 	if err != nil {
 		return err
 	}
+	for i := range funcs {
+		// What is under way now is not lost, only not yet read.
+		funcs[i].Lost, funcs[i].Open = 0, 0
+	}
+	return r.since(t, funcs, at.At)
+}
+
+// since writes the interval that ends now.
+func (r *report) since(t *tracing, funcs []stats.Function, now time.Time) error {
 	if r.lastAt.IsZero() {
-		r.lastAt = t.armed
+		r.lastAt = t.from.At
 	}
 	seconds := now.Sub(r.lastAt).Seconds()
 	rows := make([]stats.Row, 0, len(funcs))
@@ -165,10 +173,7 @@ func (r *report) interval(t *tracing) error {
 		if i < len(r.last) {
 			before = r.last[i]
 		}
-		since := f.Since(before)
-		// What is under way now is not lost, only not yet read.
-		since.Lost, since.Open = 0, 0
-		rows = append(rows, stats.NewRow(since, seconds))
+		rows = append(rows, stats.NewRow(f.Since(before), seconds))
 	}
 	r.last = r.last[:0]
 	for _, f := range funcs {
@@ -257,6 +262,11 @@ func (r *report) final(t *tracing, funcs []stats.Function, summary stats.Summary
 	rows := make([]stats.Row, len(funcs))
 	for i, f := range funcs {
 		rows[i] = stats.NewRow(f, summary.Seconds)
+	}
+	if r.opt.interval > 0 && r.live == nil {
+		if err := r.since(t, funcs, t.until.At); err != nil {
+			return err
+		}
 	}
 	if r.format == render.Table {
 		r.noteInlined(t, rows)

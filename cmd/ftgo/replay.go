@@ -271,8 +271,7 @@ func (t *tracing) replay(ctx context.Context, rec *parse.Recording, out io.Write
 		t.env.complain("the clock jumped while it was recorded, as when a machine sleeps: latencies may be off by some percent, times by as long as it slept")
 	}
 	t.present = t.tally.base
-	t.armed = t.tally.base.Wall(rec.Armed.Ticks)
-	t.stopped = t.armed.Add(time.Duration(max(rec.Ended.NS-rec.Armed.NS, 0)))
+	t.windowOf(rec)
 	if err := t.view.begin(ctx, t, nil, out); err != nil {
 		return err
 	}
@@ -281,6 +280,10 @@ func (t *tracing) replay(ctx context.Context, rec *parse.Recording, out io.Write
 	}
 	if err := t.stream.From(rec); err != nil {
 		return err
+	}
+	if rec.Until.Hits != nil {
+		t.stream.Begin(rec.First.Ticks, t.from.Ticks)
+		t.stream.End(t.until.Ticks)
 	}
 	t.stream.Process = rec.Process
 	t.counts = recordedCounts{rec, t.stream}
@@ -306,7 +309,7 @@ func (t *tracing) replay(ctx context.Context, rec *parse.Recording, out io.Write
 	if t.callErr != nil && !errors.Is(t.callErr, errEnough) {
 		return t.callErr
 	}
-	funcs, summary, err := t.totals(t.stopped)
+	funcs, summary, err := t.final()
 	if err != nil {
 		return err
 	}
@@ -317,7 +320,19 @@ func (t *tracing) replay(ctx context.Context, rec *parse.Recording, out io.Write
 	if !rec.Complete {
 		return errors.New("the recording was cut off: counts are of the events that are there, and what was lost is not known")
 	}
-	return t.opt.checkLost(summary.LostArmed())
+	return t.opt.checkLost(summary.Lost)
+}
+
+// windowOf is the window of a recording: older ones have none but from before arming to after
+// disarming.
+func (t *tracing) windowOf(rec *parse.Recording) {
+	from, until := parse.Moment{Clock: rec.Armed}, parse.Moment{Clock: rec.Ended}
+	if rec.Until.Hits != nil {
+		from, until = rec.From, rec.Until
+	}
+	t.from = tracefs.Mark{Ticks: from.Clock.Ticks, At: t.tally.base.Wall(from.Clock.Ticks), Hits: from.Hits, Width: from.Width}
+	length := time.Duration(max(until.Clock.NS-from.Clock.NS, 0))
+	t.until = tracefs.Mark{Ticks: until.Clock.Ticks, At: t.from.At.Add(length), Hits: until.Hits, Width: until.Width}
 }
 
 // recordedCounts are the kernel's, or where the recording was cut off, what there is.

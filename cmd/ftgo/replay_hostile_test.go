@@ -48,7 +48,7 @@ var forgeries = []struct {
 	{name: "a processor that is none", from: "[000] d... 1.000000", to: "[999999999] d... 1.000000", calls: 1, completed: 1, hits: 2},
 	{name: "a thread that is none", from: " f-7 (    7) [000] d... 1.000000", to: " f-99999999999999999999 (    7) [000] d... 1.000000", calls: 1, completed: 0, hits: 2},
 	{name: "a time that is none", from: "1.000000:", to: "99999999999999999999.000000:", calls: 1, completed: 0, hits: 2},
-	{name: "more hits than there can be", from: "# profile e0_0123456789abcd 1", to: "# profile e0_0123456789abcd 9223372036854775807", calls: 9223372036854775807, completed: 1, hits: 9223372036854775808},
+	{name: "more hits than there can be", from: "# profile e0_0123456789abcd 1", to: "# profile e0_0123456789abcd 9223372036854775807", calls: 1, completed: 1, hits: 2},
 	{name: "hits without a number", from: "# profile e0_0123456789abcd 1", to: "# profile e0_0123456789abcd 9223372036854775808", refused: "value out of range"},
 	{name: "fewer than no hits", from: "# profile e0_0123456789abcd 1", to: "# profile e0_0123456789abcd -1", refused: "invalid syntax"},
 	{name: "hits of a site too many", from: "# profile e0", to: "# profile e0_0123456789abcd 1\n# profile e0", refused: "hits of 2 sites"},
@@ -66,7 +66,15 @@ var forgeries = []struct {
 	{name: "complete before the hits", from: "# lost 0", to: "# complete 0123456789abcd\n# lost 0", refused: "hits of 0 sites"},
 	{name: "events behind the end", from: "# complete", to: enter + "# complete", refused: "behind its events is a line"},
 	// The header.
-	{name: "another version", from: "# ftgo-recording 2", to: "# ftgo-recording 3", refused: "of version 3"},
+	{name: "another version", from: "# ftgo-recording 2", to: "# ftgo-recording 4", refused: "of version 4"},
+	{name: "an older version", from: "# ftgo-recording 2", to: "# ftgo-recording 1", refused: "of version 1"},
+	// The window.
+	{name: "a window", from: "# lost 0", to: "# lost 0\n" + windowed("1000000000 0.900000 1000000000", "2000000000 1.900000 2000000000"), calls: 1, completed: 1, hits: 2},
+	{name: "a window that ends before its events", from: "# lost 0", to: "# lost 0\n" + windowed("1000000000 0.900000 1000000000", "2000000000 0.950000 2000000000"), calls: 0, completed: 0, hits: 0},
+	{name: "a window that ends before it begins", from: "# lost 0", to: "# lost 0\n" + windowed("2000000000 1.900000 2000000000", "1000000000 0.900000 1000000000"), calls: 0, completed: 0, hits: 0},
+	{name: "half a window", from: "# lost 0", to: "# lost 0\n# from e0_0123456789abcd 7", calls: 1, completed: 1, hits: 2},
+	{name: "a pass that is none", from: "# lost 0", to: "# lost 0\n# pass until x", refused: "invalid syntax"},
+	{name: "a pass of neither end", from: "# lost 0", to: "# lost 0\n# pass middle 7", refused: "of neither end"},
 	{name: "a nonce that everybody knows", from: "0123456789abcd", to: "1", refused: "shorter than 16 bytes"},
 	{name: "no plan", from: `,"plan":`, to: `,"plam":`, refused: "read plan"},
 	{name: "a plan of another kind", from: `"plan":{"mode":0`, to: `"plan":{"mode":200`, refused: "mode 200"},
@@ -89,6 +97,12 @@ var forgeries = []struct {
 	{name: "a wall clock that is none", from: "# wall 1000000000000000000", to: "# wall \x1b[2J", calls: 1, completed: 1, hits: 2},
 	{name: "what begins twice", from: "# began 0123456789abcd\n", to: "# began 0123456789abcd\n# began 0123456789abcd\n", calls: 1, completed: 1, hits: 2},
 	{name: "braces without end", from: `"asked":{`, to: `"asked":` + strings.Repeat("[", 100000) + strings.Repeat("]", 100000) + `,"asked2":{`, refused: "max depth"},
+}
+
+// windowed is a window, with its clocks.
+func windowed(from, until string) string {
+	return "# clock from " + from + "\n# from e0_0123456789abcd 0\n# from r1_0123456789abcd 0\n# pass from 1\n" +
+		"# clock until " + until + "\n# until e0_0123456789abcd 1\n# until r1_0123456789abcd 1\n# pass until 1"
 }
 
 // TestReportForged: no recording makes up events, or losses, or controls the terminal, and

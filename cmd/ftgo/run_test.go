@@ -88,7 +88,9 @@ type functionLine struct {
 	NS                        struct{ Min, P50, Max int64 }
 	Histogram                 []struct{ From, To, Count int64 }
 	Hits, Delivered, Unparsed uint64
-	Disarming, Counted        uint64
+	Before, After, Counted    uint64
+	Pass                      int64 `json:"pass_ns"`
+	Seconds                   float64
 	Probes, Functions         int
 	Skipped                   []struct{ Function, Reason string }
 }

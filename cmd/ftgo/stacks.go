@@ -180,7 +180,7 @@ func (r *report) writeStacks(t *tracing) error {
 		return render.FoldedStacks(r.out, rows)
 	case render.Pprof:
 		b := t.plan.Binary
-		run := render.Profiled{Path: b.Path(), BuildID: b.BuildID(), Began: t.armed, Duration: t.stopped.Sub(t.armed)}
+		run := render.Profiled{Path: b.Path(), BuildID: b.BuildID(), Began: t.from.At, Duration: t.until.At.Sub(t.from.At)}
 		run.Start, run.Limit, run.Offset = b.Segment(t.plan.Funcs[0].Addr)
 		return render.PprofStacks(r.out, rows, run)
 	}

@@ -17,6 +17,7 @@ func (t *tracing) newStream() (err error) {
 		return err
 	}
 	t.stream.Inside(t.inside)
+	t.stream.Limit(t.calls)
 	if t.onEnter != nil {
 		t.stream.Entered(func(c *parse.Call) { t.tell(t.onEnter, c) })
 	}

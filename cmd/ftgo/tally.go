@@ -184,43 +184,50 @@ func (t *tally) latency(c *parse.Call, ns int64) (net, self int64) {
 // hits is the kernel's count of a plan's probes, and what of it was delivered.
 type hits struct {
 	all, delivered uint64
+	// kernel is the kernel's own count, in the time that all were armed.
+	kernel uint64
 	// counted are those of all that only count calls, countedSeen those of delivered, and
 	// counters are per function.
 	counted, countedSeen uint64
 	counters             []uint64
-	// overran: some hits were lost for want of room.
-	overran bool
-	// entries, entriesSeen, ends and endsSeen are per function of the plan.
-	entries, entriesSeen, ends, endsSeen []uint64
+	// entries, ends and endsSeen are per function of the plan.
+	entries, ends, endsSeen []uint64
 }
 
-func sumHits(plan *uprobe.Plan, profile [][]uint64, books *parse.Books) hits {
+// sumHits squares what the kernel had counted when the window began and at a later moment
+// with what was delivered of that time. Unless something was lost, what is recorded was all
+// delivered, and is cut where the time ends: the counters are read a moment later.
+func sumHits(plan *uprobe.Plan, from, at [][]uint64, books *parse.Books, lost bool) hits {
 	n := len(plan.Funcs)
-	h := hits{counters: make([]uint64, n), entries: make([]uint64, n), entriesSeen: make([]uint64, n), ends: make([]uint64, n), endsSeen: make([]uint64, n)}
+	h := hits{counters: make([]uint64, n), entries: make([]uint64, n), ends: make([]uint64, n), endsSeen: make([]uint64, n)}
 	for i := range plan.Events {
 		ev := &plan.Events[i]
-		for site, count := range profile[i] {
+		for site, count := range at[i] {
 			seen := books.Delivered[i][site]
+			if i < len(from) {
+				count -= min(count, from[i][site])
+			}
 			count = max(count, seen) // see tracefs.Features.ExactHits
+			h.kernel += count
+			switch {
+			case !plan.Records(ev):
+				seen = count // the kernel's counter is all there is to deliver
+			case !lost:
+				count = seen
+			}
 			h.all += count
+			h.delivered += seen
 			fn := ev.Func(site)
 			if ev.IsCounter() {
 				h.counted += count
 				h.countedSeen += seen
 				h.counters[fn] += count
-				if plan.Recorded() {
-					h.delivered += seen
-				} else {
-					h.delivered += count // the kernel's counter is all there is to deliver
-				}
 				continue
 			}
-			h.delivered += seen
 			switch {
 			case fn < 0:
 			case ev.Kind(site).IsEntry():
 				h.entries[fn] += count
-				h.entriesSeen[fn] += seen
 			default:
 				h.ends[fn] += count
 				h.endsSeen[fn] += seen
@@ -276,10 +283,17 @@ func (t *tally) counted(i int, h hits, books *parse.Books, own bool) (calls, tim
 	} else {
 		calls, timed = books.Entries[i], books.Timed[i]
 	}
-	if own && !h.overran {
-		// They were hit while the probes were being taken out, and not recorded.
-		timed -= min(h.entries[i]-min(h.entriesSeen[i], h.entries[i]), timed)
-	}
 	timed -= min(t.untimed[i], timed)
 	return calls, min(timed, calls)
+}
+
+// onlyEnded leaves of each function the calls that have ended, of which -n wants so many.
+func (t *tally) onlyEnded(rows []stats.Function) {
+	for i := range rows {
+		f := &rows[i]
+		if f.Latency == nil || t.plan.Funcs[t.per.funcOf(i)].Point {
+			continue // a call is all of its begin
+		}
+		f.Calls, f.Open, f.Lost, f.CountedOnly = f.Completed+f.Unwound, 0, 0, 0
+	}
 }

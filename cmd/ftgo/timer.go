@@ -208,7 +208,7 @@ func (m *timer) count() error {
 		if err != nil {
 			return err
 		}
-		h = sumHits(t.plan, profile, books)
+		h = sumHits(t.plan, t.from.Hits, profile, books, true)
 	}
 	for i := range m.choice.Funcs {
 		if t.plan.Funcs[i].CountFirst {

@@ -138,7 +138,7 @@ func (v *callLines) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out
 	}
 	t.onCall = v.ended
 	if v.opt.format == render.Chrome {
-		origin := t.armed // of a recording
+		origin := t.from.At // of a recording
 		if origin.IsZero() {
 			origin = time.Now()
 		}

@@ -37,9 +37,10 @@ type tracing struct {
 	// call's begin and of its end are to agree, and those of a tree to lie within each other.
 	present tracefs.Timebase
 	pinned  bool
-	armed   time.Time
-	stopped time.Time
-	onTick  func(*tracing) error // each interval
+	// from and until are the ends of the window that all numbers are of.
+	from, until tracefs.Mark
+	// onTick is told of the end of each interval, at its place among the calls.
+	onTick func(*tracing, tracefs.Mark) error
 	// onCall and onEnter, if set, get each call when it ends and when it begins.
 	onCall, onEnter func(*parse.Call) error
 	callErr         error        // the first of theirs
@@ -90,7 +91,10 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 	if err := t.kernel.join(t); err != nil {
 		return err
 	}
-	t.armed = time.Now()
+	if t.from, err = t.session.Mark(); err != nil {
+		return err
+	}
+	t.stream.Begin(t.session.Began(), t.from.Ticks)
 	t.announce()
 	t.timer = newTimer(ctx, t)
 	if err := t.opt.auto.ready.tell(); err != nil {
@@ -111,13 +115,27 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 		t.onArmed()
 	}
 	t.timer.start()
-	err = t.watch(ctx)
+	err = errors.Join(t.watch(ctx), t.end())
 	t.timer.end()
 	defer t.env.progress(func() string {
 		return fmt.Sprintf("removing the probes, a moment for each of %s", plural(len(t.plan.Events), "event"))
 	})()
 	t.session.Stop()
 	return errors.Join(err, t.drain())
+}
+
+// end ends the window, while all probes are still in place: what is hit as they go one
+// after the other, and the program gains speed, is of no window.
+func (t *tracing) end() (err error) {
+	if t.until, err = t.session.Mark(); err != nil {
+		t.until.At = time.Now()
+		return err
+	}
+	if at, ok := t.stream.Ended(); ok {
+		t.until.Ticks, t.until.At = at, t.present.Wall(at)
+	}
+	t.stream.End(t.until.Ticks)
+	return nil
 }
 
 // tell hands a call on, until that fails.
@@ -192,7 +210,7 @@ func (t *tracing) watch(ctx context.Context) error {
 		if err := t.timer.step(); err != nil {
 			return err
 		}
-		if t.calls > 0 && t.seen() >= t.calls {
+		if _, full := t.stream.Ended(); full {
 			return nil
 		}
 		select {
@@ -203,13 +221,16 @@ func (t *tracing) watch(ctx context.Context) error {
 		case <-expired:
 			return nil
 		case <-tick:
-			err = t.onTick(t)
+			err = t.tick()
 		case <-alive.C:
-			if waiting && (executed(t.opt.binary) || t.seen() > 0) { // it may have come and gone
-				waiting, t.armed = false, time.Now()
+			if waiting && (executed(t.opt.binary) || t.hit()) { // it may have come and gone
+				waiting = false
 				if t.opt.duration > 0 {
 					expired = time.After(t.opt.duration)
 				}
+			}
+			if waiting {
+				t.from.At = time.Now() // nobody ran it until now
 			}
 			if base, err := t.session.Timebase(); err == nil { // else the last one will do
 				t.present = base
@@ -229,23 +250,24 @@ func (t *tracing) watch(ctx context.Context) error {
 	}
 }
 
-// seen is the number of calls so far, for -n.
-func (t *tracing) seen() uint64 {
-	if t.plan.Mode == uprobe.Latency {
-		return t.tally.ended
-	}
-	var n uint64
-	if t.plan.Mode == uprobe.CountRecorded {
-		for _, entries := range t.stream.Books().Entries {
-			n += entries
-		}
-		return n
-	}
+// hit tells whether any probe was hit since the window began.
+func (t *tracing) hit() bool {
 	profile, err := t.session.Profile()
+	return err == nil && sumCounts(profile) > sumCounts(t.from.Hits)
+}
+
+// tick ends an interval where its calls end in the stream.
+func (t *tracing) tick() error {
+	now, err := t.session.Mark()
 	if err != nil {
-		return 0
+		return err
 	}
-	return sumHits(t.plan, profile, t.stream.Books()).all
+	t.stream.Mark(now.Ticks, func() {
+		if t.callErr == nil {
+			t.callErr = t.onTick(t, now)
+		}
+	})
+	return nil
 }
 
 // drain reads what is left after the probes have been told to disarm.
@@ -254,7 +276,6 @@ func (t *tracing) drain() error {
 		// Not to be cancelled: it ends by itself, and the books are to balance.
 		_, err := t.stream.Read(context.Background())
 		if errors.Is(err, io.EOF) {
-			t.stopped = time.Now()
 			if err := t.kernel.stop(); err != nil {
 				return err
 			}
@@ -284,24 +305,21 @@ func (t *tracing) close() error {
 	return err
 }
 
-// totals are the functions' numbers and the summary, as of now.
-func (t *tracing) totals(until time.Time) ([]stats.Function, stats.Summary, error) {
-	profile, err := t.counts.Profile()
-	if err != nil {
-		return nil, stats.Summary{}, err
-	}
+// totals are the functions' numbers and the summary, as of a moment that the stream has come
+// to.
+func (t *tracing) totals(at tracefs.Mark) ([]stats.Function, stats.Summary, error) {
 	books := t.stream.Books()
-	h := sumHits(t.plan, profile, books)
 	sum := stats.Summary{
-		Hits: h.all, Delivered: h.delivered, Lost: h.all - min(h.delivered, h.all),
 		Unparsed: t.stream.Unparsed() + books.Unplaced,
 		Probes:   t.plan.Probes(), Functions: len(t.plan.Funcs),
-		Seconds:         until.Sub(t.armed).Seconds(),
+		Seconds:         at.At.Sub(t.from.At).Seconds(),
+		Pass:            max(t.from.Width, at.Width),
 		LatencyMeasured: t.plan.Mode == uprobe.Latency,
 		Streamed:        t.plan.Mode != uprobe.Count,
-		Counted:         h.counted, CountFirst: t.plan.CountsFirst(), MaxRate: t.opt.maxRate.perSecond,
+		CountFirst:      t.plan.CountsFirst(), MaxRate: t.opt.maxRate.perSecond,
 		Clock: t.tally.base.Clock,
 	}
+	var err error
 	if sum.Kernel, err = t.kernel.books(t); err != nil {
 		return nil, sum, err
 	}
@@ -309,23 +327,20 @@ func (t *tracing) totals(until time.Time) ([]stats.Function, stats.Summary, erro
 	for _, s := range t.plan.Skipped {
 		sum.Skipped = append(sum.Skipped, stats.Skipped{Function: s.Func.Name, Reason: s.Reason.Error()})
 	}
-	filtered := t.plan.Filtered()
-	own := !t.opt.restricted() && !filtered
-	if t.plan.Mode == uprobe.Count {
-		// Nothing is streamed: what the kernel has counted is all delivered.
-		sum.Delivered, sum.Lost = sum.Hits, 0
-		return t.tally.settle(h, books, own), sum, nil
-	}
 	overruns, err := t.counts.Overruns()
 	if err != nil {
 		return nil, sum, err
 	}
-	h.overran = overruns+sum.Unparsed > 0
+	filtered := t.plan.Filtered()
+	own := !t.opt.restricted() && !filtered
+	h := sumHits(t.plan, t.from.Hits, at.Hits, books, overruns+sum.Unparsed > 0)
+	sum.Hits, sum.Delivered, sum.Counted = h.all, h.delivered, h.counted
 	switch {
 	case filtered && !t.opt.restricted():
 		// What the kernel's filter has dropped is counted with the hits.
 		sum.Lost = overruns + sum.Unparsed
-		sum.Filtered = sum.Hits - min(sum.Hits, sum.Delivered+sum.Lost)
+		sum.Hits = max(h.kernel, sum.Delivered+sum.Lost)
+		sum.Filtered = sum.Hits - sum.Delivered - sum.Lost
 	case !own:
 		// The kernel has counted the hits of every process; what was lost of ours is
 		// told by the ring buffer.
@@ -334,12 +349,40 @@ func (t *tracing) totals(until time.Time) ([]stats.Function, stats.Summary, erro
 	case !t.features.ExactHits && len(t.opt.with) == 0:
 		// So many hits there were at least: see tracefs.Features.ExactHits.
 		sum.Hits = max(sum.Hits, sum.Delivered+overruns)
-		sum.Lost = sum.Hits - sum.Delivered
 	}
-	// What is missing without having overrun the buffer, or being unreadable, was hit
-	// between the moment that recording ends and the one that the breakpoints go.
-	sum.Disarming = sum.Lost - min(sum.Lost, overruns+sum.Unparsed)
+	sum.Lost = sum.Hits - sum.Delivered - sum.Filtered
+	if own {
+		sum.Before = sumCounts(t.from.Hits)
+	}
 	return t.tally.settle(h, books, own), sum, nil
+}
+
+// final are the totals of the whole window, and what was hit besides.
+func (t *tracing) final() ([]stats.Function, stats.Summary, error) {
+	profile, err := t.counts.Profile()
+	if err != nil {
+		return nil, stats.Summary{}, err
+	}
+	if t.until.Hits == nil {
+		t.until.Hits = profile
+	}
+	funcs, sum, err := t.totals(t.until)
+	if all := sumCounts(profile); !t.opt.restricted() {
+		sum.After = all - min(all, sum.Before+sum.Hits)
+	}
+	if t.calls > 0 {
+		t.tally.onlyEnded(funcs)
+	}
+	return funcs, sum, err
+}
+
+func sumCounts(profile [][]uint64) (n uint64) {
+	for _, sites := range profile {
+		for _, count := range sites {
+			n += count
+		}
+	}
+	return n
 }
 
 // definitions are the lines for uprobe_events, for people to read.

@@ -236,7 +236,7 @@ func (v *watcher) forget(pid int) {
 	maps.DeleteFunc(v.last, func(key watchKey, _ watched) bool { return key.pid == pid })
 }
 
-func (v *watcher) tick(t *tracing) error {
+func (v *watcher) tick(t *tracing, _ tracefs.Mark) error {
 	clear(v.seen)
 	v.began = time.Now()
 	if !v.paused {
@@ -256,7 +256,7 @@ func (v *watcher) final(_ *tracing, funcs []stats.Function, summary stats.Summar
 	if v.opt.format == render.JSON {
 		return render.SummaryJSON(v.out.w, summary)
 	}
-	if summary.LostArmed() > 0 || summary.Unparsed > 0 || len(summary.Skipped) > 0 {
+	if summary.Lost > 0 || summary.Unparsed > 0 || len(summary.Skipped) > 0 {
 		return v.env.footer(nil, summary)
 	}
 	return nil

@@ -125,6 +125,9 @@ func (k *kernelEvents) join(t *tracing) error {
 			k.following.take(names[ev.Event], ev)
 		}
 		hidden := ev.Event >= len(k.names)
+		if !t.stream.Within(ev.Time) {
+			return
+		}
 		if !k.wants(ev.PID) || hidden && !k.sched {
 			return
 		}

@@ -25,8 +25,11 @@ func (p *Plan) Timing(funcs []int) []Event {
 // long as what was made is joined before Timing is asked again.
 func (p *Plan) Join(events []Event) { p.Events = slices.Concat(p.Events, events) }
 
-// Recorded tells whether Counters are recorded: [Options].Recorded.
-func (p *Plan) Recorded() bool { return p.recorded }
+// Records tells whether hits of an event are recorded, rather than only counted: none are in
+// mode Count, and those of Counters if [Options].Recorded says so.
+func (p *Plan) Records(ev *Event) bool {
+	return p.Mode != Count && (p.recorded || !ev.IsCounter())
+}
 
 // CountsFirst tells whether any function is CountFirst.
 func (p *Plan) CountsFirst() bool {

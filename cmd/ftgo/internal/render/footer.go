@@ -6,9 +6,13 @@ import (
 	"io"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
 )
+
+// toldPass is how long a pass over the kernel's counters may take without being told.
+const toldPass = time.Millisecond
 
 // maxLimits is how many functions the footer names as skipped or limited.
 const maxLimits = 5
@@ -21,13 +25,19 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 	line := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
 
 	line("%s", hits(s))
+	if s.Before+s.After > 0 {
+		line("not counted: %s while probes were put into place, %d while they were removed", plural(s.Before, "hit"), s.After)
+	}
+	if s.Pass > toldPass {
+		line("the kernel's counters were read within %s: calls of two functions may be of moments so far apart", Duration(s.Pass.Nanoseconds()))
+	}
 	var calls, completed, unwound, open uint64
 	for _, row := range rows {
 		calls, completed = calls+row.Calls, completed+row.Completed
 		unwound, open = unwound+row.Unwound, open+row.Open
 	}
 	if s.LatencyMeasured {
-		if s.LostArmed() > 0 {
+		if s.Lost > 0 {
 			line("~ call counts are exact; latencies come from %d of %s", completed, plural(calls, "call"))
 		}
 		var ends []string
@@ -41,7 +51,7 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 			line("calls without a latency: %s", strings.Join(ends, ", "))
 		}
 	}
-	if lost := s.LostArmed(); s.Streamed && !s.LatencyMeasured && lost > 0 {
+	if lost := s.Lost; s.Streamed && !s.LatencyMeasured && lost > 0 {
 		line("~ up to %s missing", are(lost, "call"))
 	}
 	leftToCounting(line, rows, s)
@@ -88,17 +98,13 @@ func hits(s stats.Summary) string {
 	if s.Clock != "" && s.LatencyMeasured {
 		fmt.Fprintf(&b, " (clock %s)", Escape(s.Clock))
 	}
-	lost := s.LostArmed()
-	switch {
+	switch lost := s.Lost; {
 	case s.Filtered > 0:
 		fmt.Fprintf(&b, ", %d dropped by the kernel's filter, %d delivered, %d lost", s.Filtered, s.Delivered, lost)
 	case lost == 0:
 		b.WriteString(", all delivered")
 	default:
 		fmt.Fprintf(&b, ", %d delivered, %d lost (%s)", s.Delivered, lost, percent(lost, s.Hits))
-	}
-	if s.Disarming > 0 {
-		fmt.Fprintf(&b, " but %d while the probes were being removed", s.Disarming)
 	}
 	return b.String()
 }

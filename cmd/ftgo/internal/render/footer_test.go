@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
 )
@@ -34,7 +35,7 @@ func TestFooterGolden(t *testing.T) {
 		{"eventful", eventful(), lossy},
 		{"function both skipped and noted", eventful(), noted},
 		{"counted of one process", nil, stats.Summary{Hits: 900, Delivered: 900, Seconds: 2, Streamed: true}},
-		{"counted, and some lost", nil, stats.Summary{Hits: 900, Delivered: 890, Lost: 10, Disarming: 3, Seconds: 2, Streamed: true}},
+		{"counted, and some lost", nil, stats.Summary{Hits: 900, Delivered: 890, Lost: 10, Before: 1, After: 3, Pass: 2 * time.Millisecond, Seconds: 2, Streamed: true}},
 		{"counted, and one lost", nil, stats.Summary{Hits: 900, Delivered: 899, Lost: 1, Seconds: 2, Streamed: true}},
 		{"never hit", nil, stats.Summary{Seconds: 0.5, LatencyMeasured: true, Clock: "x86-tsc"}},
 		{"count", ordinary(), stats.Summary{Hits: 900000007, Seconds: 10, HitCost: 812}},

@@ -57,7 +57,9 @@ type summaryLine struct {
 	Delivered uint64          `json:"delivered"`
 	Lost      uint64          `json:"lost"`
 	Filtered  uint64          `json:"filtered,omitempty"`
-	Disarming uint64          `json:"disarming,omitempty"`
+	Before    uint64          `json:"before,omitempty"`
+	After     uint64          `json:"after,omitempty"`
+	Pass      int64           `json:"pass_ns,omitempty"`
 	Counted   uint64          `json:"counted,omitempty"`
 	MaxRate   float64         `json:"max_rate,omitempty"`
 	Unparsed  uint64          `json:"unparsed"`
@@ -120,7 +122,7 @@ func SummaryJSON(w io.Writer, s stats.Summary) error {
 		events = &eventBooks{k.Delivered, k.Lost, k.Unparsed}
 	}
 	lines.add(summaryLine{
-		Type: "summary", Hits: s.Hits, Delivered: s.Delivered, Lost: s.Lost, Filtered: s.Filtered, Disarming: s.Disarming, Counted: s.Counted, MaxRate: s.MaxRate, Unparsed: s.Unparsed,
+		Type: "summary", Hits: s.Hits, Delivered: s.Delivered, Lost: s.Lost, Filtered: s.Filtered, Before: s.Before, After: s.After, Pass: s.Pass.Nanoseconds(), Counted: s.Counted, MaxRate: s.MaxRate, Unparsed: s.Unparsed,
 		Probes: s.Probes, Functions: s.Functions,
 		// A list without elements is [], not null.
 		Skipped: append([]stats.Skipped{}, s.Skipped...),

@@ -1,5 +1,7 @@
 package stats
 
+import "time"
+
 // Function is one row: what is known of the calls of one function.
 // Calls = Completed + Unwound + Open + Lost + CountedOnly.
 type Function struct {
@@ -46,16 +48,19 @@ type Summary struct {
 	// Filtered is how many hits the kernel's filter has dropped: then
 	// Delivered + Lost + Filtered = Hits.
 	Filtered uint64
-	// Disarming is how many of the lost hits came while the probes were being removed:
-	// counted, but no longer recorded.
-	Disarming uint64
+	// Before and After are hits outside of the window that everything else is of: while the
+	// probes were being put into place and removed. Before + Hits + After is uprobe_profile.
+	Before, After uint64
+	// Pass is how long reading all of the kernel's counters took: those of two functions may
+	// be of moments so far apart.
+	Pass time.Duration
 	// Unparsed is the number of trace lines that were not understood.
 	Unparsed uint64
 	// Probes is the number of sites armed, Functions that of functions selected.
 	Probes, Functions int
 	// Skipped names the functions that were selected but not (fully) probed.
 	Skipped []Skipped
-	// Seconds is how long the probes were armed.
+	// Seconds is the length of the window: all probes were armed.
 	Seconds float64
 	// HitCost is the measured cost of one call's probes to the target, in ns; 0 if unknown.
 	HitCost float64
@@ -78,10 +83,6 @@ type Summary struct {
 	// Streamed: hits were recorded, and so may be lost; else the kernel has but counted them.
 	Streamed bool
 }
-
-// LostArmed is how many of the lost hits came while all probes were armed: they were
-// overwritten, or not understood.
-func (s *Summary) LostArmed() uint64 { return s.Lost - min(s.Lost, s.Disarming) }
 
 // Skipped is a function that was selected but could not be probed, and why.
 type Skipped struct {

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// roundFuncs is how many functions testdata/rounds calls alike, leastHit less than what a hit
+// of a probe takes anywhere.
+const (
+	roundFuncs = 300
+	leastHit   = 100 // ns
+)
+
+// sameRounds fails unless all functions were called equally often, but for what rounds are
+// under way at the window's ends, and in the time that reading the counters took.
+func sameRounds(t *testing.T, r result, counters bool) {
+	t.Helper()
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	o := readObserved(t, r.stdout)
+	least, most := ^uint64(0), uint64(0)
+	n := 0
+	for name, f := range o.functions {
+		if strings.HasPrefix(name, "main.f") {
+			n++
+			least, most = min(least, f.Calls), max(most, f.Calls)
+		}
+	}
+	s := o.summary
+	far := uint64(1)
+	if counters {
+		far += 2 * uint64(s.Pass) / (roundFuncs * leastHit)
+	}
+	if n != roundFuncs || most-least > far || least == 0 || s.Lost != 0 || s.Delivered != s.Hits {
+		t.Errorf("%d functions have %d to %d calls, %d apart at most are right\n%+v\n%s", n, least, most, far, s, r.stderr)
+	}
+}
+
+// TestKernelWindow: all functions' calls are of one stretch of time, though probes come out
+// one event after the other, and the program gains speed as they go.
+func TestKernelWindow(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "rounds")
+	m := family(t, target)
+	defer m.goOn(t)
+	for _, line := range []string{
+		"probe TARGET", "probe --reader raw TARGET", "probe --per-pid TARGET", "probe -p PID",
+		"count TARGET", "count --per-pid TARGET", "count -p PID", "count --reader raw -p PID",
+	} {
+		t.Run(line, func(t *testing.T) {
+			words := strings.Fields(strings.NewReplacer("TARGET", target, "PID", m.pid()).Replace(line))
+			sameRounds(t, ftgo(t, append(words, "-o", "json", "-d", "0.3", "main.f*")...), line == "count TARGET")
+		})
+	}
+}
+
+// TestKernelWindowScript: the same of recordings.
+func TestKernelWindowScript(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "rounds")
+	m := family(t, target)
+	defer m.goOn(t)
+	for _, as := range [][]string{{"--as", "probe"}, {"--as", "count"}, {"--as", "count", "--kernel", "6.12"}} {
+		counters := len(as) > 2
+		script := scriptFor(t, append(as, target, "main.f*")...)
+		for _, sh := range scriptShells(t) {
+			file := filepath.Join(t.TempDir(), "rec")
+			if out, err := exec.Command(sh[0], append(sh[1:], script, "-d", "1", "-w", file)...).CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", sh, err, out)
+			}
+			sameRounds(t, ftgo(t, "report", "-o", "json", file), counters)
+		}
+	}
+}
+
+// TestKernelAtMost: -n shows so many calls and no more, however fast they come.
+func TestKernelAtMost(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "rounds")
+	m := family(t, target)
+	defer m.goOn(t)
+	for _, command := range []string{"probe", "count"} {
+		for _, n := range []uint64{1, 2, 997} {
+			r := ftgo(t, command, "-o", "json", "-n", fmt.Sprint(n), target, "main.f00*", "main.touch")
+			var calls uint64
+			for _, f := range readObserved(t, r.stdout).functions {
+				calls += f.Calls
+			}
+			if calls != n || r.code != 0 {
+				t.Errorf("%s -n %d: %d calls, status %d\n%s%s", command, n, calls, r.code, r.stdout, r.stderr)
+			}
+		}
+	}
+}
+
+// TestKernelIntervalsAddUp: the rows of all intervals, the last and shorter one included, add
+// up to the total.
+func TestKernelIntervalsAddUp(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "rounds")
+	m := family(t, target)
+	defer m.goOn(t)
+	for _, command := range []string{"probe", "count"} {
+		r := ftgo(t, command, "-o", "json", "-i", "0.2", "-d", "0.7", target, "main.f00*")
+		calls, total := make(map[string]uint64), make(map[string]uint64)
+		for _, l := range jsonLines(t, r.stdout, "function") {
+			name, n := l["function"].(string), uint64(l["calls"].(float64))
+			calls[name] += n
+			total[name] = n // the last
+		}
+		for name, n := range calls {
+			if n != 2*total[name] {
+				t.Errorf("%s %s: intervals have %d calls, the total is %d", command, name, n-total[name], total[name])
+			}
+		}
+		if len(calls) != 10 || r.code != 0 {
+			t.Errorf("%d functions, status %d\n%s", len(calls), r.code, r.stderr)
+		}
+	}
+}
