@@ -35,6 +35,10 @@ func replay(ctx context.Context, e *env, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	input := o.binary
+	if input == "-" {
+		input = "/dev/stdin"
+	}
 	file, size, err := openRecording(o.binary)
 	if err != nil {
 		return err
@@ -54,7 +58,7 @@ func replay(ctx context.Context, e *env, args []string) (err error) {
 	if t.sel.binary != nil {
 		defer t.sel.binary.Close()
 	}
-	out, done, err := o.output(e)
+	out, done, err := o.output(e, input)
 	if err != nil {
 		return err
 	}
