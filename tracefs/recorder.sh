@@ -6,7 +6,7 @@ usage() {
 	cat <<END
 usage: sh SCRIPT [-d SECONDS] [-b BINARY] [-w FILE] [-f] [-- PROGRAM ARGS...]
 
-Records calls of functions in $binary, as root, until Ctrl-C, for SECONDS, or until
+Records calls of functions in $shown, as root, until Ctrl-C, for SECONDS, or until
 PROGRAM ends. The recording, for ftgo report, goes to standard output or to FILE.
 -b BINARY says where the binary is on this machine. -f goes on where nothing can tell
 that it is the right one, and on kernels before 4.0.
@@ -27,13 +27,13 @@ die() {
 # instruction corrupts the program.
 check() {
 	bytes=$(wc -c <"$file")
-	[ "$((bytes))" -eq "$size" ] || die 1 "$binary has $((bytes)) bytes, and the binary that this script is for has $size: it is another build"
+	[ "$((bytes))" -eq "$size" ] || die 1 "$shown has $((bytes)) bytes, and the binary that this script is for has $size: it is another build"
 	if sum=$(sha256sum <"$file" 2>/dev/null) && [ -n "$sum" ]; then
-		[ "${sum%% *}" = "$sha256" ] || die 1 "$binary is not the binary that this script is for: SHA-256 differs"
+		[ "${sum%% *}" = "$sha256" ] || die 1 "$shown is not the binary that this script is for: SHA-256 differs"
 	elif sum=$(cksum <"$file" 2>/dev/null) && [ -n "$sum" ]; then
-		case $sum in "$crc $size"*) ;; *) die 1 "$binary is not the binary that this script is for: cksum differs" ;; esac
+		case $sum in "$crc $size"*) ;; *) die 1 "$shown is not the binary that this script is for: cksum differs" ;; esac
 	elif [ -z "$forced" ]; then
-		die 1 "neither sha256sum nor cksum is here to tell whether $binary is the right binary; -f goes by its size"
+		die 1 "neither sha256sum nor cksum is here to tell whether $shown is the right binary; -f goes by its size"
 	fi
 }
 
@@ -206,6 +206,17 @@ disarm() {
 # busybox's sed reads a line ahead.
 end_reading() { { echo "ended_$nonce" && echo "ended_$nonce"; } >"$I/trace_marker"; }
 
+# read_by_program: the recording goes to a program, which may have gone when it has what it wants.
+read_by_program() { [ -p "/proc/$$/fd/1" ] || [ -S "/proc/$$/fd/1" ]; }
+
+# whole: the recording was written to its end, as far as a file shows. $reading is the status
+# of its reader.
+whole() {
+	! read_by_program || return 0
+	[ "$reading" = 0 ] || return 1
+	[ ! -f "/proc/$$/fd/1" ] || [ "$(tail -n 1 "/proc/$$/fd/1")" = "# complete $nonce" ]
+}
+
 # profile LABEL is the kernel's count of hits. Where others remove probes meanwhile, places may
 # be missing.
 profile() {
@@ -320,6 +331,7 @@ $(moment until)"
 	if [ -n "$reader" ]; then
 		end_reading || kill -s KILL "$reader"
 		wait "$reader"
+		reading=${reading:-$?}
 		{
 			echo "# ended $nonce"
 			sample ended
@@ -329,6 +341,10 @@ $(moment until)"
 			corrections
 			echo "# complete $nonce"
 		} 2>/dev/null
+		whole || {
+			say "the recording is cut off: it can't be written, is the disk full?"
+			[ "$status" != 0 ] || status=1
+		}
 	fi
 	[ -z "$watcher" ] || kill -s KILL "$watcher"
 	remove || {

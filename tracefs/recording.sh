@@ -3,11 +3,12 @@ output=
 mounted=
 reader=
 window=
+reading=
 worker=
 watcher=
 while getopts b:d:fhw: option; do
 	case $option in
-	b) binary=$OPTARG ;;
+	b) binary=$OPTARG shown=$OPTARG ;;
 	d) seconds=$OPTARG ;;
 	f) forced=1 ;;
 	w) output=$OPTARG ;;
@@ -18,13 +19,17 @@ done
 shift $((OPTIND - 1))
 case $seconds in *[!0-9.]* | *.*.* | .) die 2 "-d $seconds: not a number of seconds" ;; esac
 [ $# -eq 0 ] || command -v "$1" >/dev/null || die 2 "no program $1"
-if [ ! -f "$binary" ] || [ ! -r "$binary" ]; then die 2 "no file $binary (-b says where it is)"; fi
+if [ ! -f "$binary" ] || [ ! -r "$binary" ]; then die 2 "no file $shown (-b says where it is)"; fi
 
 # From here on the file is the one that is open, whatever becomes of its name.
 exec 7>&1 8<&0 9<"$binary"
 file=/proc/$$/fd/9
 check
-if [ -n "$output" ]; then exec >"$output" || die 1 "$output can't be written"; fi
+if [ -n "$output" ]; then
+	# shellcheck disable=SC3013 # dash and busybox know -ef; without it nothing is refused
+	if [ "$output" -ef "$file" ] 2>/dev/null; then die 2 "-w $output: is the binary"; fi
+	if ! (umask 077 && : >>"$output") || ! exec >"$output"; then die 1 "$output can't be written"; fi
+fi
 
 own_name
 trap finish EXIT
@@ -44,10 +49,9 @@ began=$(sample first)
 probes
 began="$began
 $(sample armed)"
-header
-cat <<END
+header && cat <<END || read_by_program || die 1 "the recording can't be written: is the disk full?"
 # kernel $(uname -r)
-# path $(printf %s "$binary" | tr '\n\r' '??')
+# path $(printf %s "$shown" | tr '\n\r' '??')
 # program $(printf %s "$*" | tr '\n\r' '??')
 # trace-clock $clock
 # buffer-kb $buffer_kb
@@ -88,6 +92,7 @@ elif [ -n "$seconds" ]; then
 else
 	say "probing $places places, Ctrl-C to end"
 	wait "$reader"
+	reading=$?
 	exit 0
 fi
 wait "$worker"

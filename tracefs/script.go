@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // recorder and recording are what scripts have in common: what is to be done, and when.
@@ -23,8 +25,8 @@ type Script struct {
 	// Nonce is in the names of all events.
 	Nonce  string
 	Events []Event
-	// Binary is where the file is expected.
-	Binary string
+	// Binary is where the file is expected, Shown the same for people to read.
+	Binary, Shown string
 	// Size, SHA256 (in hexadecimal) and CRC (of cksum) tell it from others.
 	Size   int64
 	SHA256 string
@@ -70,7 +72,7 @@ func (s *Script) Text() (string, error) {
 		b.WriteString("# " + strings.TrimSpace(line) + "\n")
 	}
 	b.WriteString("# shellcheck disable=SC2016,SC2317,SC2329 # quotes are meant, traps call functions\n")
-	fmt.Fprintf(&b, "\nbinary=%s\nsize=%d\nsha256=%s\ncrc=%d\n", shellQuote(s.Binary), s.Size, s.SHA256, s.CRC)
+	fmt.Fprintf(&b, "\n%sshown=%s\nsize=%d\nsha256=%s\ncrc=%d\n", shellAssign("binary", s.Binary), shellQuote(s.Shown), s.Size, s.SHA256, s.CRC)
 	fmt.Fprintf(&b, "seconds=%s\nbuffer_kb=%d\nnonce=%s\nplaces=%d\nappend=%d\narrays=%d\n", shellQuote(s.Seconds), s.BufferKB, s.Nonce, places, appends, arrays)
 	fmt.Fprintf(&b, "events='%s'\n\nprobes() {\n%s}\n\n", names.String(), probes.String())
 	fmt.Fprintf(&b, "header() {\n\tcat <<'END_%s'\n%sEND_%s\n}\n\n", s.Nonce, s.Header, s.Nonce)
@@ -97,6 +99,19 @@ func (e *Event) script(b *strings.Builder) {
 		fmt.Fprintf(b, " %#x", site)
 	}
 	b.WriteByte('\n')
+}
+
+// shellAssign sets a variable to any text. Where that would control the terminal of who looks at
+// the script, its bytes are spelled out; the "." keeps the shell from taking newlines off its end.
+func shellAssign(name, text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
+		return name + "=" + shellQuote(text) + "\n"
+	}
+	var b strings.Builder
+	for i := range len(text) {
+		fmt.Fprintf(&b, "\\%03o", text[i])
+	}
+	return fmt.Sprintf("%s=$(printf '%s.')\n%[1]s=${%[1]s%%.}\n", name, b.String())
 }
 
 // shellQuote makes a word of any text.

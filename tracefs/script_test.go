@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 func exampleScript() *Script {
@@ -15,7 +16,7 @@ func exampleScript() *Script {
 			{Name: "e0_0123456789abcd", Args: []Arg{{"sp", "%sp", "s64"}, {"w", "+0(%ax)", "x64[2]"}}, Sites: []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9}, Filter: "sp > 1"},
 			{Name: "r1_0123456789abcd", Args: []Arg{{"sp", "%sp", "s64"}}, Sites: []uint64{0x10, 0x20}, Fetch: [][]string{{"$stack"}, {"+8(%sp)"}}},
 		},
-		Binary: "/opt/it's `here`/server", Size: 12345, SHA256: strings.Repeat("0f", 32), CRC: 4294967295,
+		Binary: "/opt/it's `here`/server", Shown: "/opt/it's `here`/server", Size: 12345, SHA256: strings.Repeat("0f", 32), CRC: 4294967295,
 		Header: "# ftgo-recording 1 0123456789abcd\n# about {\"text\":\"'$HOME' \\\\ `id`\"}\n", Seconds: "1.5", BufferKB: 64,
 	}
 }
@@ -54,21 +55,30 @@ func TestScriptText(t *testing.T) {
 	}
 }
 
-// TestScriptQuotes: what a shell makes of the variables and of the header is what was given.
+// TestScriptQuotes: what a shell makes of the variables and of the header is what was given, and
+// nothing in the text controls a terminal.
 func TestScriptQuotes(t *testing.T) {
-	s := exampleScript()
-	text, err := s.Text()
-	if err != nil {
-		t.Fatal(err)
-	}
-	beginning, _, _ := strings.Cut(text, recorder)
-	out, err := exec.Command("sh", "-c", beginning+"header; printf '%s\\n' \"$binary\"; at() { echo \"$# $2\"; }; filter() { :; }; probes").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := s.Header + s.Binary + "\n11  sp=%sp:s64 w=+0(%ax):x64[2]\n3  sp=$stack:s64\n3  sp=+8(%sp):s64\n"
-	if string(out) != want {
-		t.Errorf("a shell makes it\n%s\nwant\n%s", out, want)
+	for _, binary := range []string{exampleScript().Binary, "/opt/\u202ecod.\u2066\u009b2J\x9b\xff\x1b[2J%s\\n'\n\n"} {
+		s := exampleScript()
+		s.Binary = binary
+		text, err := s.Text()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range text {
+			if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
+				t.Errorf("%q at byte %d", r, i)
+			}
+		}
+		beginning, _, _ := strings.Cut(text, recorder)
+		out, err := exec.Command("sh", "-c", beginning+"header; printf '%s\\n' \"$binary\"; at() { echo \"$# $2\"; }; filter() { :; }; probes").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := s.Header + s.Binary + "\n11  sp=%sp:s64 w=+0(%ax):x64[2]\n3  sp=$stack:s64\n3  sp=+8(%sp):s64\n"
+		if string(out) != want {
+			t.Errorf("a shell makes it\n%q\nwant\n%q", out, want)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -133,8 +134,8 @@ func (t *tracing) script() (string, error) {
 	s := tracefs.Script{
 		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h tells more.",
 			plural(len(t.plan.Funcs), "function"), plural(t.plan.Probes(), "place"), releaseName()),
-		Nonce: nonce, Events: t.plan.TraceEvents(), Binary: path, Size: sums.Size, SHA256: sums.SHA256, CRC: sums.CRC,
-		Header: fmt.Sprintf("# ftgo-recording %d %s\n# about %s\n", parse.RecordingVersion, nonce, about), BufferKB: t.env.bufferKB,
+		Nonce: nonce, Events: t.plan.TraceEvents(), Binary: path, Shown: render.Escape(path), Size: sums.Size, SHA256: sums.SHA256, CRC: sums.CRC,
+		Header: fmt.Sprintf("# ftgo-recording %d %s\n# about %s\n", parse.RecordingVersion, nonce, render.EscapeJSON(about)), BufferKB: t.env.bufferKB,
 	}
 	if t.opt.duration > 0 {
 		s.Seconds = strconv.FormatFloat(t.opt.duration.Seconds(), 'f', -1, 64)

@@ -75,6 +75,9 @@ func TestKernelScriptIsExact(t *testing.T) {
 	script := scriptFor(t, target, "main.*")
 	sh := scriptShells(t)[0]
 	file, out := record(t, sh, script, target)
+	if info, err := os.Stat(file); err != nil || info.Mode() != 0o600 {
+		t.Errorf("the recording's mode is %v, want that of a file for its owner alone; %v", info.Mode(), err)
+	}
 	r := ftgo(t, "report", "-o", "json", file)
 	if r.code != 0 {
 		t.Fatalf("report: status %d\n%s", r.code, r.stderr)
@@ -240,6 +243,11 @@ func TestKernelScriptRefuses(t *testing.T) {
 	if err := os.WriteFile(almost, b, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	copied, link := filepath.Join(t.TempDir(), "copied"), filepath.Join(t.TempDir(), "link")
+	copyFile(t, target, copied)
+	if err := os.Symlink(copied, link); err != nil {
+		t.Fatal(err)
+	}
 	for _, sh := range scriptShells(t) {
 		for _, c := range []struct {
 			args []string
@@ -252,6 +260,7 @@ func TestKernelScriptRefuses(t *testing.T) {
 			{[]string{"-d", "soon"}, 2, "not a number"},
 			{[]string{"--", "/no/such/program"}, 2, "no program"},
 			{[]string{"-z"}, 2, "usage:"},
+			{[]string{"-b", link, "-w", copied}, 2, "is the binary"},
 		} {
 			cmd := exec.Command(sh[0], append(append(sh[1:len(sh):len(sh)], script), c.args...)...)
 			var stdout, stderr bytes.Buffer
@@ -259,6 +268,33 @@ func TestKernelScriptRefuses(t *testing.T) {
 			cmd.Run()
 			if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(stderr.String(), c.want) || stdout.Len() > 0 {
 				t.Errorf("%s %q: status %d\n%s%s", sh[0], c.args, code, stdout.String(), stderr.String())
+			}
+			nothingOf(t, f, cmd.Process.Pid)
+		}
+	}
+}
+
+// TestKernelScriptFullDisk: a recording that can't be written is no success, be it that there is
+// no room for any of it, or not for all.
+func TestKernelScriptFullDisk(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target := fixture.Build(t, "lookup")
+	script := scriptFor(t, target, "main.lookup")
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skipf("mount a small disk: %v", err)
+	}
+	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
+	small := filepath.Join(disk, "rec")
+	for _, sh := range scriptShells(t) {
+		for _, file := range []string{"/dev/full", small} {
+			os.Remove(small)
+			cmd := exec.CommandContext(t.Context(), sh[0], append(sh[1:len(sh):len(sh)], script, "-w", file, "--", target)...)
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			cmd.Run()
+			if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(stderr.String(), "is the disk full?") {
+				t.Errorf("%q: status %d\n%s", cmd.Args, code, stderr.String())
 			}
 			nothingOf(t, f, cmd.Process.Pid)
 		}

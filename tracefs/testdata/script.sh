@@ -3,6 +3,7 @@
 # shellcheck disable=SC2016,SC2317,SC2329 # quotes are meant, traps call functions
 
 binary='/opt/it'\''s `here`/server'
+shown='/opt/it'\''s `here`/server'
 size=12345
 sha256=0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f
 crc=4294967295
@@ -39,7 +40,7 @@ usage() {
 	cat <<END
 usage: sh SCRIPT [-d SECONDS] [-b BINARY] [-w FILE] [-f] [-- PROGRAM ARGS...]
 
-Records calls of functions in $binary, as root, until Ctrl-C, for SECONDS, or until
+Records calls of functions in $shown, as root, until Ctrl-C, for SECONDS, or until
 PROGRAM ends. The recording, for ftgo report, goes to standard output or to FILE.
 -b BINARY says where the binary is on this machine. -f goes on where nothing can tell
 that it is the right one, and on kernels before 4.0.
@@ -60,13 +61,13 @@ die() {
 # instruction corrupts the program.
 check() {
 	bytes=$(wc -c <"$file")
-	[ "$((bytes))" -eq "$size" ] || die 1 "$binary has $((bytes)) bytes, and the binary that this script is for has $size: it is another build"
+	[ "$((bytes))" -eq "$size" ] || die 1 "$shown has $((bytes)) bytes, and the binary that this script is for has $size: it is another build"
 	if sum=$(sha256sum <"$file" 2>/dev/null) && [ -n "$sum" ]; then
-		[ "${sum%% *}" = "$sha256" ] || die 1 "$binary is not the binary that this script is for: SHA-256 differs"
+		[ "${sum%% *}" = "$sha256" ] || die 1 "$shown is not the binary that this script is for: SHA-256 differs"
 	elif sum=$(cksum <"$file" 2>/dev/null) && [ -n "$sum" ]; then
-		case $sum in "$crc $size"*) ;; *) die 1 "$binary is not the binary that this script is for: cksum differs" ;; esac
+		case $sum in "$crc $size"*) ;; *) die 1 "$shown is not the binary that this script is for: cksum differs" ;; esac
 	elif [ -z "$forced" ]; then
-		die 1 "neither sha256sum nor cksum is here to tell whether $binary is the right binary; -f goes by its size"
+		die 1 "neither sha256sum nor cksum is here to tell whether $shown is the right binary; -f goes by its size"
 	fi
 }
 
@@ -239,16 +240,41 @@ disarm() {
 # busybox's sed reads a line ahead.
 end_reading() { { echo "ended_$nonce" && echo "ended_$nonce"; } >"$I/trace_marker"; }
 
-# profile is the kernel's count of hits. Where others remove probes meanwhile, places may
+# read_by_program: the recording goes to a program, which may have gone when it has what it wants.
+read_by_program() { [ -p "/proc/$$/fd/1" ] || [ -S "/proc/$$/fd/1" ]; }
+
+# whole: the recording was written to its end, as far as a file shows. $reading is the status
+# of its reader.
+whole() {
+	! read_by_program || return 0
+	[ "$reading" = 0 ] || return 1
+	[ ! -f "/proc/$$/fd/1" ] || [ "$(tail -n 1 "/proc/$$/fd/1")" = "# complete $nonce" ]
+}
+
+# profile LABEL is the kernel's count of hits. Where others remove probes meanwhile, places may
 # be missing.
 profile() {
 	tries=0
 	while [ "$tries" -lt 50 ]; do
-		hits=$(sed -n "s|^ *$file \([^ ]*_$nonce\) *\([0-9]*\) *\$|# profile \1 \2|p" "$T/uprobe_profile")
+		hits=$(sed -n "s|^ *$file \([^ ]*_$nonce\) *\([0-9]*\) *\$|# $1 \1 \2|p" "$T/uprobe_profile")
 		[ "$(echo "$hits" | wc -l)" -ne "$places" ] || break
 		tries=$((tries + 1))
 	done
 	[ -z "$hits" ] || echo "$hits"
+}
+
+# moment LABEL is one end of the time that all numbers are of: the clocks, and then all counters
+# in one pass. Somebody may be reading the buffers: sed reads the statistics at once.
+moment() {
+	now
+	before=$ns
+	ticks=$(sed -n 's/^now ts: *//p' "$I/per_cpu/cpu0/stats")
+	now
+	echo "# clock $1 $before $ticks $ns"
+	before=$ns
+	profile "$1"
+	now
+	echo "# pass $1 $((ns - before))"
 }
 
 lost() {
@@ -326,6 +352,8 @@ finish() {
 	status=$?
 	trap '' HUP INT TERM PIPE
 	trap - EXIT
+	[ -z "$window" ] || window="$window
+$(moment until)"
 	disarm
 	if [ -n "$worker" ]; then
 		kill "$worker" 2>/dev/null
@@ -337,14 +365,20 @@ finish() {
 	if [ -n "$reader" ]; then
 		end_reading || kill -s KILL "$reader"
 		wait "$reader"
+		reading=${reading:-$?}
 		{
 			echo "# ended $nonce"
 			sample ended
 			lost
-			profile
+			[ -z "$window" ] || echo "$window"
+			profile profile
 			corrections
 			echo "# complete $nonce"
 		} 2>/dev/null
+		whole || {
+			say "the recording is cut off: it can't be written, is the disk full?"
+			[ "$status" != 0 ] || status=1
+		}
 	fi
 	[ -z "$watcher" ] || kill -s KILL "$watcher"
 	remove || {
@@ -359,11 +393,13 @@ forced=
 output=
 mounted=
 reader=
+window=
+reading=
 worker=
 watcher=
 while getopts b:d:fhw: option; do
 	case $option in
-	b) binary=$OPTARG ;;
+	b) binary=$OPTARG shown=$OPTARG ;;
 	d) seconds=$OPTARG ;;
 	f) forced=1 ;;
 	w) output=$OPTARG ;;
@@ -374,13 +410,17 @@ done
 shift $((OPTIND - 1))
 case $seconds in *[!0-9.]* | *.*.* | .) die 2 "-d $seconds: not a number of seconds" ;; esac
 [ $# -eq 0 ] || command -v "$1" >/dev/null || die 2 "no program $1"
-if [ ! -f "$binary" ] || [ ! -r "$binary" ]; then die 2 "no file $binary (-b says where it is)"; fi
+if [ ! -f "$binary" ] || [ ! -r "$binary" ]; then die 2 "no file $shown (-b says where it is)"; fi
 
 # From here on the file is the one that is open, whatever becomes of its name.
 exec 7>&1 8<&0 9<"$binary"
 file=/proc/$$/fd/9
 check
-if [ -n "$output" ]; then exec >"$output" || die 1 "$output can't be written"; fi
+if [ -n "$output" ]; then
+	# shellcheck disable=SC3013 # dash and busybox know -ef; without it nothing is refused
+	if [ "$output" -ef "$file" ] 2>/dev/null; then die 2 "-w $output: is the binary"; fi
+	if ! (umask 077 && : >>"$output") || ! exec >"$output"; then die 1 "$output can't be written"; fi
+fi
 
 own_name
 trap finish EXIT
@@ -400,10 +440,9 @@ began=$(sample first)
 probes
 began="$began
 $(sample armed)"
-header
-cat <<END
+header && cat <<END || read_by_program || die 1 "the recording can't be written: is the disk full?"
 # kernel $(uname -r)
-# path $(printf %s "$binary" | tr '\n\r' '??')
+# path $(printf %s "$shown" | tr '\n\r' '??')
 # program $(printf %s "$*" | tr '\n\r' '??')
 # trace-clock $clock
 # buffer-kb $buffer_kb
@@ -432,6 +471,7 @@ fi
 watcher=$!
 check
 arm
+window=$(moment from)
 if [ $# -gt 0 ]; then
 	say "probing $places places until $1 ends"
 	if [ -n "$output" ]; then "$@" <&8 >&7 7>&- 8<&- 9<&- & else "$@" <&8 >&2 7>&- 8<&- 9<&- & fi
@@ -443,6 +483,7 @@ elif [ -n "$seconds" ]; then
 else
 	say "probing $places places, Ctrl-C to end"
 	wait "$reader"
+	reading=$?
 	exit 0
 fi
 wait "$worker"

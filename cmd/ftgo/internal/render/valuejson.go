@@ -245,14 +245,29 @@ func appendStringOf[S ~string | ~[]byte](b []byte, s S) []byte {
 			b = append(b, `\n`...)
 		case r == '\t':
 			b = append(b, `\t`...)
-		case unicode.IsPrint(r):
-			b = utf8.AppendRune(b, r)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			b = fmt.Appendf(b, `\u%04x\u%04x`, high, low)
 		default:
-			b = fmt.Appendf(b, `\u%04x`, r)
+			b = appendRuneJSON(b, r)
 		}
 	}
 	return append(b, '"')
+}
+
+// EscapeJSON makes a line of JSON safe for a terminal, and leaves what it means as it is: what is
+// not printable stands in strings alone.
+func EscapeJSON(line []byte) (b []byte) {
+	for _, r := range string(line) {
+		b = appendRuneJSON(b, r)
+	}
+	return b
+}
+
+func appendRuneJSON(b []byte, r rune) []byte {
+	if unicode.IsPrint(r) {
+		return utf8.AppendRune(b, r)
+	}
+	if r > 0xffff {
+		high, low := utf16.EncodeRune(r)
+		return fmt.Appendf(b, `\u%04x\u%04x`, high, low)
+	}
+	return fmt.Appendf(b, `\u%04x`, r)
 }
