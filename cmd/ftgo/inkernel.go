@@ -165,7 +165,7 @@ func (k *kept) run(ctx context.Context, fsys *tracefs.FS) (lost uint64, err erro
 	k.session, err = tracefs.StartHistograms(ctx, fsys, k.plan.Target(), k.plan.Calls, opt)
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-			return 0, nil // told to end before it had begun
+			return 0, beforeItBegan(ctx)
 		}
 		return 0, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -333,12 +334,23 @@ func TestKernelProgramStatus(t *testing.T) {
 	}
 }
 
-// TestKernelEndedBeforeItBegan: Ctrl-C while the probes are being defined.
+// TestKernelEndedBeforeItBegan: Ctrl-C while the probes are being defined is told, and is no
+// success.
 func TestKernelEndedBeforeItBegan(t *testing.T) {
 	tracetest.Kernel(t)
-	var out bytes.Buffer
-	if code := run(cancelled(), []string{"probe", fixture.Build(t, "flood"), "main.framed"}, &out, &out); code != 0 {
-		t.Errorf("status %d\n%s", code, out.String())
+	flood := fixture.Build(t, "flood")
+	for _, args := range [][]string{
+		{"probe", flood, "main.framed"}, {"count", flood, "main.framed", "--", flood, "-n", "7"}, {"probe", "--in-kernel", flood, "main.framed", "--", flood, "-n", "7"},
+	} {
+		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			cancel(&endedBy{sig})
+			var out, errs bytes.Buffer
+			code := run(ctx, args, &out, &errs)
+			if code != 128+int(sig) || out.Len() > 0 || !strings.HasSuffix(errs.String(), "ftgo: place probes: told to end by signal: "+sig.String()+"; nothing was traced\n") {
+				t.Errorf("%q: %v: status %d\n%s%s", args, sig, code, out.String(), errs.String())
+			}
+		}
 	}
 }
 

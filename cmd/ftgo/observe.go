@@ -119,7 +119,7 @@ func (t *tracing) run(ctx context.Context, fsys *tracefs.FS) (summary stats.Summ
 	defer func() { err = errors.Join(err, t.close()) }()
 	if err := t.follow(ctx, fsys); err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-			return summary, nil // told to end before it had begun
+			return summary, beforeItBegan(ctx)
 		}
 		return summary, err
 	}

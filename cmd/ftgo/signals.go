@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -23,7 +24,7 @@ var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall
 // pipe is an error like any other, and not the end. stop returns the signal that the
 // process is to die of now, 0 if there is none.
 func interrupted(stderr io.Writer) (ctx context.Context, stop func() syscall.Signal) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 8)
 	for _, s := range endings {
 		// nohup ignores SIGHUP. A shell that is no terminal's ignores SIGINT for what it
@@ -51,7 +52,7 @@ func interrupted(stderr io.Writer) (ctx context.Context, stop func() syscall.Sig
 					fmt.Fprintf(&stacks, "ftgo: %v: what ftgo does at this moment\n\n", s)
 					_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2)
 				}
-				cancel()
+				cancel(&endedBy{s})
 				_, _ = stacks.WriteTo(stderr) // which may take its time
 			case <-done:
 				last <- deadly
@@ -61,7 +62,7 @@ func interrupted(stderr io.Writer) (ctx context.Context, stop func() syscall.Sig
 	}()
 	return ctx, func() syscall.Signal {
 		close(done)
-		cancel()
+		cancel(nil)
 		return <-last
 	}
 }
@@ -75,4 +76,20 @@ func die(by syscall.Signal) {
 	// The signal of another thread would come after the return.
 	runtime.LockOSThread()
 	_, _, _ = syscall.RawSyscall(syscall.SYS_TGKILL, uintptr(os.Getpid()), uintptr(syscall.Gettid()), uintptr(by))
+}
+
+// endedBy is why a context of interrupted is done.
+type endedBy struct{ signal os.Signal }
+
+func (e *endedBy) Error() string { return "told to end by signal: " + e.signal.String() }
+
+// beforeItBegan is how a run ends that was told to while its probes were being placed: nothing
+// was traced, so that it is no success, as the end of a run by the same signal is.
+func beforeItBegan(ctx context.Context) error {
+	code := 128 + int(syscall.SIGINT)
+	var by *endedBy
+	if errors.As(context.Cause(ctx), &by) {
+		code = 128 + int(by.signal.(syscall.Signal))
+	}
+	return &statusError{code, fmt.Errorf("place probes: %w; nothing was traced", context.Cause(ctx))}
 }
