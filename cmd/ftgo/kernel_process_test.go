@@ -340,7 +340,7 @@ func TestKernelEndedBeforeItBegan(t *testing.T) {
 	tracetest.Kernel(t)
 	flood := fixture.Build(t, "flood")
 	for _, args := range [][]string{
-		{"probe", flood, "main.framed"}, {"count", flood, "main.framed", "--", flood, "-n", "7"}, {"probe", "--in-kernel", flood, "main.framed", "--", flood, "-n", "7"},
+		{"probe", flood, "main.framed"}, {"count", flood, "main.framed", "--", flood, "-n", "7"},
 	} {
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 			ctx, cancel := context.WithCancelCause(t.Context())
