@@ -42,7 +42,7 @@ func newFake(t *testing.T) (*FS, *fakeFiles) {
 			t.Fatal(err)
 		}
 	}
-	return &FS{dir: f.root, ops: f}, f
+	return &FS{dir: f.root, ops: f, rcuDir: f.root}, f
 }
 
 func (f *fakeFiles) put(name, text string) {
@@ -71,6 +71,9 @@ func (f *fakeFiles) step(op, path string, text ...string) error {
 func (f *fakeFiles) Write(path, text string) error {
 	if err := f.step("write", path, text); err != nil {
 		return err
+	}
+	if text == "" {
+		return f.osFiles.Write(path, text)
 	}
 	if strings.HasSuffix(path, "events/enable") {
 		for _, file := range f.off {

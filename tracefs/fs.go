@@ -29,13 +29,16 @@ type FS struct {
 	ops files
 	// pipes is how many sessions of this process have their pipes open.
 	pipes atomic.Int32
+	// rcuDir has the kernel's switches for grace periods.
+	rcuDir   string
+	hurrying hurrying
 	// held are instances that could not be removed yet.
 	held     []string
 	heldLock sync.Mutex
 }
 
 // At returns the tracefs mounted at dir; nothing is checked.
-func At(dir string) *FS { return &FS{dir: dir, ops: osFiles{}} }
+func At(dir string) *FS { return &FS{dir: dir, ops: osFiles{}, rcuDir: "/sys/kernel"} }
 
 // Dir is where the file system is mounted.
 func (f *FS) Dir() string { return f.dir }

@@ -131,6 +131,10 @@ func (f *FS) Sweep() ([]Leftover, error) {
 
 // sweep removes a leftover, or empties it, where a pipe of others holds it.
 func (f *FS) sweep(l Leftover) (held bool, err error) {
+	if f.exists("events", l.Name, hurryMark) {
+		return false, f.unsetExpedited(l.Name)
+	}
+	defer f.hurry(l.Events)()
 	if l.Instance {
 		if err := f.sweepTriggers(l.Name); err != nil {
 			return false, err

@@ -23,6 +23,7 @@ func (s *Session) Stop() {
 // first, so that those which tell of the end of goroutines outlast the calls that they
 // end. It returns when no hit is under way any more.
 func (s *Session) disable() error {
+	defer s.fs.hurry(len(s.events))()
 	var errs []error
 	end := len(s.events)
 	for i := len(s.joined) - 1; i >= 0; i-- {
@@ -34,6 +35,7 @@ func (s *Session) disable() error {
 
 // disableAll switches events off, the first first.
 func (s *Session) disableAll(events []Event) error {
+	defer s.fs.hurry(len(events))()
 	var errs []error
 	for i := range events {
 		file := s.eventFile(&events[i], "enable")

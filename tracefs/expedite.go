@@ -1,0 +1,165 @@
+package tracefs
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// To disarm an event the kernel waits until no CPU can be in its handler any more, a grace
+// period, some 16 to 50 ms, for each event alone. With /sys/kernel/rcu_expedited set it
+// interrupts all CPUs instead of waiting for them (Documentation/RCU), and is done in a tenth of
+// the time or less. That is one switch for the whole machine. So it is set only while many
+// events are disarmed, and not where the machine's owner has decided otherwise: by rcu_normal,
+// which overrides it, or by setting it for good.
+//
+// Who has set it is marked by an event that is never armed, in a group of a session's name: all
+// runs see it, it outlives a run that is killed, and it is swept as all is that such a run
+// leaves. While a mark of a living run is there the switch stays on; the last puts it back. What
+// several do at once is kept apart by a lock on the directory of tracefs.
+
+// hurryMark is the name of the event.
+const hurryMark = "rcu_expedited"
+
+// leastHurry is how many grace periods are worth it: a quarter of a second.
+const leastHurry = 8
+
+// hurrying is what this process does about it.
+type hurrying struct {
+	sync.Mutex
+	allowed bool
+	tell    func(text string)
+	users   int
+	mark    string // the group of the mark, "" if the switch is not ours
+}
+
+// Expedite allows f to set /sys/kernel/rcu_expedited while many events are disarmed. tell gets a
+// line about each time that it is.
+func (f *FS) Expedite(tell func(text string)) { f.hurrying.allowed, f.hurrying.tell = true, tell }
+
+// CanExpedite tells whether events are disarmed in a tenth of the usual time.
+func (f *FS) CanExpedite() bool {
+	now, err := f.expedited()
+	// Nothing is written: it is opened, which a file system that is read-only does not allow.
+	return err == nil && (now != "0" || f.hurrying.allowed && f.ops.Write(f.rcu(hurryMark), "") == nil)
+}
+
+func (f *FS) rcu(name string) string { return f.rcuDir + "/" + name }
+
+// errNormal: the machine's owner wants no expedited grace periods.
+var errNormal = errors.New("rcu_normal is set")
+
+// expedited reads the switch.
+func (f *FS) expedited() (string, error) {
+	// rcu_normal came with Linux 4.4, and the other one with 3.6.
+	if b, err := f.ops.Read(f.rcu("rcu_normal")); err == nil && strings.TrimSpace(string(b)) != "0" {
+		return "", errNormal
+	}
+	b, err := f.ops.Read(f.rcu(hurryMark))
+	return strings.TrimSpace(string(b)), err
+}
+
+// hurry makes grace periods short until end is called, if so many save enough and it is allowed.
+// That it can't is no failure: all takes longer.
+func (f *FS) hurry(periods int) (end func()) {
+	h := &f.hurrying
+	h.Lock()
+	defer h.Unlock()
+	if !h.allowed || periods < leastHurry {
+		return func() {}
+	}
+	if h.users++; h.users == 1 {
+		if err := f.setExpedited(); err != nil {
+			h.tell(fmt.Sprintf("events are disarmed at the kernel's usual pace: %v", err))
+		} else if h.mark != "" {
+			h.tell(fmt.Sprintf("%s is 1 while %d events are disarmed", f.rcu(hurryMark), periods))
+		}
+	}
+	return func() {
+		h.Lock()
+		defer h.Unlock()
+		if h.users--; h.users > 0 || h.mark == "" {
+			return
+		}
+		if err := f.unsetExpedited(h.mark); err != nil {
+			h.tell(fmt.Sprintf("%v: the next run, or a clean-up, tries again", err))
+		}
+		h.mark = ""
+	}
+}
+
+// setExpedited sets the switch and marks that, unless somebody else has set it.
+func (f *FS) setExpedited() error {
+	who, err := self()
+	if err != nil {
+		return err
+	}
+	defer f.lock()()
+	now, err := f.expedited()
+	if err != nil {
+		return err
+	}
+	marks, err := f.hurryMarks()
+	if err != nil || now != "0" && len(marks) == 0 {
+		return err
+	}
+	// The mark comes first, and goes last: one alone does no harm.
+	mark := who.String()
+	if err := f.ops.Append(f.path("uprobe_events"), fmt.Sprintf("p:%s/%s /proc/self/exe:0x0\n", mark, hurryMark)); err != nil {
+		return fmt.Errorf("mark that %s is set: %w", f.rcu(hurryMark), err)
+	}
+	if err := f.ops.Write(f.rcu(hurryMark), "1"); err != nil {
+		return errors.Join(refused("write", f.rcu(hurryMark), err), f.removeGroup(mark))
+	}
+	f.hurrying.mark = mark
+	return nil
+}
+
+// unsetExpedited puts the switch back, unless others who live have marked that they use it, and
+// removes a mark.
+func (f *FS) unsetExpedited(mark string) error {
+	defer f.lock()()
+	marks, err := f.hurryMarks()
+	if err != nil {
+		return err
+	}
+	used := slices.ContainsFunc(marks, func(other string) bool {
+		o, ok := parseOwner(other)
+		return other != mark && ok && o.alive()
+	})
+	if !used {
+		if err := f.ops.Write(f.rcu(hurryMark), "0"); err != nil {
+			return refused("put back", f.rcu(hurryMark), err)
+		}
+	}
+	return f.removeGroup(mark)
+}
+
+// hurryMarks are the groups of all marks.
+func (f *FS) hurryMarks() ([]string, error) {
+	groups, err := f.ops.List(f.path("events"))
+	if err != nil {
+		return nil, refused("list", f.path("events"), err)
+	}
+	return slices.DeleteFunc(groups, func(group string) bool {
+		_, ours := parseOwner(group)
+		return !ours || !f.exists("events", group, hurryMark)
+	}), nil
+}
+
+// lock keeps others out, but waits no more than a second: one who holds it may be stopped.
+func (f *FS) lock() (unlock func()) {
+	fd, err := unix.Open(f.dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return func() {}
+	}
+	for try := 0; try < 100 && errors.Is(unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB), unix.EWOULDBLOCK); try++ {
+		time.Sleep(10 * time.Millisecond)
+	}
+	return func() { unix.Close(fd) }
+}
