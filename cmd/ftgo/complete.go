@@ -82,7 +82,7 @@ func candidatesFor(ctx context.Context, e *env, args []string) candidates {
 	switch args[0] {
 	case "completion":
 		return words(shells...)
-	case "version", "clean":
+	case "version":
 		return words()
 	}
 	flags := flagsOf(ctx, args[0])
@@ -171,7 +171,7 @@ func (t *typed) next(command, last string) candidates {
 		return c
 	case strings.HasPrefix(last, "-"):
 		return t.flagNames()
-	case command == "doctor":
+	case command == "doctor" || command == "clean":
 		return words()
 	case t.pid == 0 && len(t.words) == 0:
 		return files()

@@ -44,6 +44,8 @@ type options struct {
 	limited  bool // --max-lost was given
 	sized    bool // --buffer was given
 	force    bool
+	// noExpedite leaves the kernel's grace periods as long as they are.
+	noExpedite bool
 	// someMissing: patterns that match nothing are no error, for they are ftgo's own.
 	someMissing bool
 	maxProbes   int
@@ -207,13 +209,14 @@ func (o *options) define(e *env, fs *pflag.FlagSet, groups flagGroup) {
 	fs.VarP(formatValue{&o.format, groups}, "output", "o", "output `FORMAT`: "+formatsOf(groups))
 	fs.StringVarP(&o.outFile, "output-file", "w", "", "write data to `FILE` instead of stdout")
 	if groups&runFlags != 0 {
-		fs.BoolVarP(&o.verbose, "verbose", "v", false, "show the probe definitions")
+		fs.BoolVarP(&o.verbose, "verbose", "v", false, "show the probe definitions, and when grace periods are expedited")
 		fs.BoolVar(&o.dryRun, "dry-run", false, "print the probe definitions and leave the kernel alone")
 		fs.Uint64Var(&o.maxLost, "max-lost", 0, "exit with status 5 if more than `N` events were lost")
 		fs.Var(readerValue{&o.reader}, "reader", "`READER` of events: pipe takes the kernel's text, raw its ring buffer's pages, for less")
 		fs.Var(bufferValue{&e.bufferKB}, "buffer", "ring buffers of `SIZE` per CPU, like 512K or 64M (default 16M, less where memory is short)")
 		fs.BoolVar(&o.force, "force", false, "go on with patterns that match nothing, with a file that is open for writing, and on kernels before 4.0")
-		fs.IntVar(&o.maxProbes, "max-probes", 0, "refuse to place more than `N` probes (default 250 before Linux 5.4, else any number)")
+		o.defineExpedite(fs)
+		fs.IntVar(&o.maxProbes, "max-probes", 0, "refuse to place more than `N` probes (default before Linux 5.4: 2500, or 250 where their removal can't be expedited; else any number)")
 		o.auto.define(fs)
 	}
 	if groups&runFlags != 0 && groups&(traceFlags|watchFlags) == 0 {

@@ -90,7 +90,7 @@ func inKernel(ctx context.Context, e *env, o *options) (err error) {
 	}
 	var fsys *tracefs.FS
 	if !o.dryRun {
-		if fsys, err = openTracefs(e); err != nil {
+		if fsys, err = openTracefs(e, o); err != nil {
 			return err
 		}
 		if err := fsys.CheckHistograms(); err != nil {
@@ -140,7 +140,7 @@ func (k *kept) makePlan() (err error) {
 		first := k.plan.Skipped[0]
 		return nothing("%s: can't be probed in the kernel: %v%s", first.Func.Name, first.Reason, andMore(len(k.plan.Skipped)-1))
 	}
-	return k.opt.checkProbes(k.plan.Probes(), true)
+	return k.opt.checkProbes(k.env, k.plan.Probes(), 0)
 }
 
 // definitions are the lines for uprobe_events, for people to read.

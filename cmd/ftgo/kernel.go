@@ -4,12 +4,14 @@ import (
 	"errors"
 	"os"
 
+	"github.com/spf13/pflag"
+
 	"github.com/ftgo/ftgo/tracefs"
 )
 
 // openTracefs finds tracefs, mounts it where it is not, and removes what killed runs
 // of ftgo have left.
-func openTracefs(e *env) (*tracefs.FS, error) {
+func openTracefs(e *env, o *options) (*tracefs.FS, error) {
 	f, err := tracefs.Find()
 	if errors.Is(err, tracefs.ErrNotMounted) && os.Geteuid() == 0 {
 		if f, err = tracefs.Mount(); err == nil {
@@ -19,11 +21,29 @@ func openTracefs(e *env) (*tracefs.FS, error) {
 	if err != nil {
 		return nil, &statusError{exitKernel, err}
 	}
-	e.fsys = f
+	e.use(f, o)
 	if os.Geteuid() == 0 {
 		sweep(e, f)
 	}
 	return f, nil
+}
+
+// use notes which tracefs is used, and allows what o does not forbid.
+func (e *env) use(f *tracefs.FS, o *options) {
+	e.fsys = f
+	if o.noExpedite {
+		return
+	}
+	f.Expedite(func(text string) {
+		if o.verbose {
+			e.say("%s", text)
+		}
+	})
+}
+
+// defineExpedite defines the flag that keeps ftgo from it.
+func (o *options) defineExpedite(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.noExpedite, "no-expedite", false, "leave /sys/kernel/rcu_expedited alone, which is otherwise 1 for the moments that many probes take to go")
 }
 
 // removeHeld removes instances that others held when they were to go, and tells of those that

@@ -3,26 +3,44 @@ package main
 import (
 	"fmt"
 	"time"
+
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 const (
-	// probesAlone is how many probes are placed without being asked where each is an event
-	// of its own, and disarming is how long each then takes to disarm.
-	probesAlone = 250
-	disarming   = 32 * time.Millisecond
+	// longRemoval is how long probes may take to go that are placed without being asked: 250 of
+	// them, or 2500 where that is expedited.
+	longRemoval = 8 * time.Second
+	// disarming is how long a probe takes that is an event of its own, for a grace period of the
+	// kernel, and expedited where that is cut short: what is left is the definition and all the rest.
+	disarming = 32 * time.Millisecond
+	expedited = 3200 * time.Microsecond
 )
 
-// checkProbes refuses more probes than are allowed. shared: places of one kind can share an
-// event.
-func (o *options) checkProbes(probes int, shared bool) error {
+// pace is how long a probe takes to go, 0 where places of one kind share an event.
+func pace(features tracefs.Features, fsys *tracefs.FS) time.Duration {
+	switch {
+	case features.Append:
+		return 0
+	case fsys != nil && fsys.CanExpedite():
+		return expedited
+	}
+	return disarming
+}
+
+// checkProbes refuses more probes than are allowed; each takes so long to go. A long time is told
+// before it begins.
+func (o *options) checkProbes(e *env, probes int, each time.Duration) error {
 	limit := o.maxProbes
+	takes := time.Duration(probes) * each
 	switch {
 	case o.dryRun:
 	case limit > 0 && probes > limit:
 		return &statusError{exitUsage, fmt.Errorf("%d probes: more than --max-probes %d", probes, limit)}
-	case limit == 0 && !shared && probes > probesAlone:
-		takes := (time.Duration(probes) * disarming).Round(time.Second)
-		return &statusError{exitUsage, fmt.Errorf("%d probes, each an event of its own on this kernel (Linux before 5.4), which take %v to remove: name fewer functions, or give --max-probes %d", probes, takes, probes)}
+	case limit == 0 && takes > longRemoval:
+		return &statusError{exitUsage, fmt.Errorf("%d probes, each an event of its own on this kernel (Linux before 5.4), which take %v to remove: name fewer functions, or give --max-probes %d", probes, takes.Round(time.Second), probes)}
+	case takes > time.Second:
+		e.say("%d probes, each an event of its own on this kernel (Linux before 5.4), will take some %v to remove", probes, takes.Round(time.Second))
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 	t.features = tracefs.Features{Append: true, PushEmulated: true, Arrays: true, Memory: true, Instances: true, ExactHits: true}
 	var fsys *tracefs.FS
 	if !o.dryRun {
-		if fsys, err = openTracefs(e); err != nil {
+		if fsys, err = openTracefs(e, o); err != nil {
 			return err
 		}
 		if tracefs.KernelOlder(4, 0) && !o.force {
@@ -80,7 +80,7 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 	}); err != nil {
 		return err
 	}
-	if err := t.opt.checkProbes(t.plan.Probes(), t.features.Append); err != nil {
+	if err := t.opt.checkProbes(e, t.plan.Probes(), pace(t.features, fsys)); err != nil {
 		return err
 	}
 	t.tally = newTally(t.plan, o.errors)

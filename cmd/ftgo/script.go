@@ -85,7 +85,7 @@ func script(_ context.Context, e *env, args []string) (err error) {
 	if t.plan, err = planFor(e, t.sel, uprobe.Options{Mode: mode, Features: t.features, Values: values, Stack: o.stack}); err != nil {
 		return err
 	}
-	if err := t.opt.checkProbes(t.plan.Probes(), t.features.Append); err != nil {
+	if err := t.opt.checkProbes(e, t.plan.Probes(), pace(t.features, nil)); err != nil {
 		return err
 	}
 	text, err := t.script()

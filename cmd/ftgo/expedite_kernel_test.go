@@ -1,0 +1,72 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// rcuExpedited is the kernel's switch.
+const rcuExpedited = "/sys/kernel/rcu_expedited"
+
+// TestKernelExpedite: grace periods are expedited while many events go, which is told, unless
+// that is forbidden; the switch is put back, by a clean-up where the run was killed.
+func TestKernelExpedite(t *testing.T) {
+	f := tracetest.Kernel(t)
+	now := func() string {
+		b, err := os.ReadFile(rcuExpedited)
+		if err != nil {
+			t.Skipf("this kernel has no expedited grace periods: %v", err)
+		}
+		return strings.TrimSpace(string(b))
+	}
+	if now() != "0" {
+		t.Skipf("%s is set by somebody", rcuExpedited)
+	}
+	single := func(e *env) {
+		e.adjust = func(f tracefs.Features) tracefs.Features { f.Append = false; return f }
+	}
+	target := fixture.Build(t, "exact")
+	for _, forbidden := range []bool{false, true} {
+		args := []string{"-v", "main.upper", "main.middle", "main.lower", "main.catch"}
+		if forbidden {
+			args = append([]string{"--no-expedite"}, args...)
+		}
+		o, b, r := observeTarget(t, single, "probe", target, args)
+		if told := strings.Contains(r.stderr, rcuExpedited+" is 1 while"); r.code != exitOK || told == forbidden {
+			t.Errorf("status %d, forbidden %v\n%s", r.code, forbidden, r.stderr)
+		}
+		for _, name := range args[len(args)-4:] {
+			if got := o.functions[name].Calls; got != b.Functions[name].Calls {
+				t.Errorf("%s: %d calls, want %d", name, got, b.Functions[name].Calls)
+			}
+		}
+		if now() != "0" {
+			t.Errorf("%s is %s afterwards", rcuExpedited, now())
+		}
+	}
+	// What a run leaves that is killed meanwhile: no process has such a number.
+	if err := os.WriteFile(rcuExpedited, []byte("1"), 0); err != nil {
+		t.Skipf("set the switch: %v", err)
+	}
+	t.Cleanup(func() {
+		if now() != "0" {
+			os.WriteFile(rcuExpedited, []byte("0"), 0)
+		}
+	})
+	events, err := os.OpenFile(f.Dir()+"/uprobe_events", os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = events.WriteString("p:ftgo_4194304_5_1/rcu_expedited /proc/self/exe:0x0\n")
+	if events.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r := ftgo(t, "clean"); r.code != exitOK || now() != "0" {
+		t.Errorf("clean: status %d, %s is %s\n%s", r.code, rcuExpedited, now(), r.stderr)
+	}
+}
