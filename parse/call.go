@@ -52,10 +52,9 @@ type Call struct {
 	Split Split
 	// SP is the stack pointer when the call began.
 	SP uint64
-	// Nested and NestedStepped are the traced calls that returned within this one, on its
-	// goroutine: those whose begin the kernel emulates, and those it single-steps. What
-	// their probes cost is part of the time between Start and End.
-	Nested, NestedStepped uint64
+	// Hits are those of probes on its stack from Start on, its own where it began included,
+	// before the one at End. What they cost the program is part of the time between.
+	Hits Hits
 	// Inside: on its goroutine, a call of one of the functions given to Stream.Inside was
 	// open when it began.
 	Inside bool

@@ -4,6 +4,7 @@ package parse
 type stack struct {
 	goid   uint64
 	frames []frame
+	hits   Hits // so far
 	// unnamed: no event has told the goroutine's id yet.
 	unnamed bool
 	ended   bool // the goroutine has gone through goexit1
@@ -17,10 +18,10 @@ type frame struct {
 	start    uint64
 	tid, cpu int
 	inside   bool
-	began    Split     // sums of its stack when it began
-	nested   [2]uint64 // calls that ended within, by uprobe.Function.Stepped
-	hi       uint64    // see Call.StackHi
-	args     []uint64  // of the stack and of values
+	began    Split    // sums of its stack when it began
+	before   Hits     // those of its stack before it began
+	hi       uint64   // see Call.StackHi
+	args     []uint64 // of the stack and of values
 }
 
 // push puts a call on a stack, all of which is left to set but args, which are none: no frame
@@ -51,7 +52,7 @@ func (p *Pairer) fill(c *Call, s *stack, n, pid int) {
 	f := &s.frames[n]
 	c.Func, c.PID, c.TID, c.CPU, c.Goid, c.Depth = f.fn, pid, f.tid, f.cpu, s.goid, n
 	c.Start, c.End, c.Outcome, c.Split = f.start, 0, Returned, Split{}
-	c.Bias, c.SP, c.Nested, c.NestedStepped, c.Inside = f.bias, f.sp, f.nested[0], f.nested[1], f.inside
+	c.Bias, c.SP, c.Hits, c.Inside = f.bias, f.sp, s.hits.since(f.before), f.inside
 	words := min(p.plan.StackWords(), len(f.args))
 	c.StackHi, c.Stack, c.Args, c.Results = f.hi, f.args[:words], f.args[words:], nil
 }

@@ -42,6 +42,7 @@ type Pairer struct {
 	processes map[int]bool
 	lastPID   int
 	bias      uint64            // of the event's process
+	stepped   bool              // the event's instruction was
 	begun     func(pid, fn int) // if set, is told of each call when it begins
 	// threads tell what each thread runs; nil if nobody asks.
 	threads map[threadKey]*thread
@@ -104,6 +105,7 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 		return
 	}
 	p.books.Delivered[ev.Format][site]++
+	p.stepped = pe.Stepped(site)
 	fn := pe.Func(site)
 	switch kind := pe.Kind(site); kind {
 	case uprobe.Entry:
@@ -131,6 +133,8 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 	case uprobe.CondTail:
 		if offsets.CondTaken(pe.Cond(site), ev.Args[pe.Fields.Flags]) {
 			p.leave(ev, &pe.Fields, fn)
+		} else if key, _ := p.place(ev, &pe.Fields); p.stack(key) != nil {
+			p.stack(key).hits.add(p.stepped)
 		}
 	case uprobe.GoroutineEnd:
 		if fn == uprobe.ProgramStart {
@@ -235,6 +239,9 @@ func (p *Pairer) adopt(thread, g stackKey, lo, hi uint64) {
 			s = &stack{unnamed: true}
 			p.stacks[g] = s
 		}
+		for i := range moved {
+			moved[i].before = s.hits.since(from.hits.since(moved[i].before)) // it has as many within as before
+		}
 		s.frames = append(s.frames, moved...)
 	}
 }
@@ -273,7 +280,8 @@ func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 	p.ran(ev, fn, key, s.goid)
 	fr := s.push()
 	fr.fn, fr.depth, fr.sp, fr.start, fr.tid, fr.cpu = fn, depth, ev.Args[f.SP], ev.Time, ev.TID, ev.CPU
-	fr.began, fr.nested, fr.inside, fr.hi, fr.bias = p.at, [2]uint64{}, false, 0, p.bias
+	fr.began, fr.before, fr.inside, fr.hi, fr.bias = p.at, s.hits, false, 0, p.bias
+	s.hits.add(p.stepped)
 	if n := len(s.frames) - 1; n > 0 && p.inside != nil {
 		fr.inside = s.frames[n-1].inside || p.inside[s.frames[n-1].fn]
 	}
@@ -314,6 +322,7 @@ func (p *Pairer) leave(ev *Event, f *uprobe.Fields, fn int) {
 	}
 	p.unwind(ev, s, depth+1)
 	p.ran(ev, fn, key, s.goid)
+	defer s.hits.add(p.stepped)
 	last := len(s.frames) - 1
 	if last < 0 || s.frames[last].depth != depth || s.frames[last].fn != fn {
 		p.books.Strays++
@@ -351,18 +360,6 @@ func (p *Pairer) end(ev *Event, pid int, s *stack, how Outcome, fields *uprobe.F
 	n := len(s.frames) - 1
 	f := &s.frames[n]
 	how = p.trusted(f, how, ev.Time)
-	if n > 0 {
-		outer := &s.frames[n-1]
-		outer.nested[0] += f.nested[0]
-		outer.nested[1] += f.nested[1]
-		switch {
-		case how != Returned: // the dear part, its return, was not hit
-		case p.plan.Funcs[f.fn].Stepped:
-			outer.nested[1]++
-		default:
-			outer.nested[0]++
-		}
-	}
 	p.fill(&p.call, s, n, pid)
 	p.call.End, p.call.Outcome = ev.Time, how
 	if how == Returned {

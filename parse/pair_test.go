@@ -55,7 +55,7 @@ func testPlan() *uprobe.Plan {
 			ev.Add(uprobe.Place{Kind: k, Addr: uint64(i+1) * 0x1000, Func: -1})
 		} else {
 			for fn := range testFuncs {
-				ev.Add(uprobe.Place{Kind: k, Addr: uint64(i+1)*0x1000 + uint64(fn), Func: fn})
+				ev.Add(uprobe.Place{Kind: k, Addr: uint64(i+1)*0x1000 + uint64(fn), Func: fn, Stepped: k == uprobe.Return})
 			}
 		}
 		p.Events = append(p.Events, ev)

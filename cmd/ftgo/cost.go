@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ftgo/ftgo/offsets"
@@ -13,33 +14,57 @@ import (
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
-// The cost of a probe is measured with so many calls in so many batches, some 7 ms where
-// each costs 20 µs and 40 µs. The median batch is not disturbed by what else the machine
-// does.
+// The cost of a probe is measured again and again, some 0.5 ms each time, as machines change
+// their speed: in batches of so many calls, of which the latest are kept. At first there are
+// as many as tell a disturbed one from others.
 const (
-	costBatches = 9
-	batchCalls  = 12
+	batchCalls   = 12
+	firstBatches = 9
+	keptBatches  = 256
+	batchEvery   = 100 * time.Millisecond
 )
 
-// hitCosts are what probes cost the program: by whether the kernel emulates the instruction
-// where calls begin, as it does where a frame is made, or single-steps it.
-type hitCosts struct{ emulated, stepped hitCost }
+// hitCost is what a hit costs the program, in nanoseconds: where the kernel emulates the
+// instruction under the probe, and where it single-steps it.
+type hitCost struct{ emulated, stepped float64 }
 
-// hitCost is in nanoseconds, 0 if it is not known.
-type hitCost struct {
-	// call is what the probes of one call cost the caller, within is how much of that is
-	// between the time stamps of begin and end: at least, it is the least that was seen.
-	call, within float64
+// of is what hits cost.
+func (c hitCost) of(h parse.Hits) float64 {
+	return float64(h.Emulated)*c.emulated + float64(h.Stepped)*c.stepped
 }
 
-// measuring is a measurement on functions of ftgo itself. It fails where ftgo is stripped,
-// or nobody lets it try.
+// hitCosts are what is known of it; all is 0 if nothing is.
+type hitCosts struct{ least, typical, most hitCost }
+
+// What a hit costs the program is not what it costs ftgo, which does nothing but call
+// probed functions: caches are cold, other CPUs are in the way, and the machine changes its
+// speed. In programs that time themselves a hit took 0.98 to 1.37 times as long, and ftgo's
+// own measurements differ as much from one another (docs/how-it-works.md).
+const (
+	leastInPlace   = 0.75
+	typicalInPlace = 1.1
+	mostInPlace    = 1.6
+)
+
+// costsOf makes costs of those of hits of both kinds, as they were measured in batches.
+func costsOf(emulated, stepped []float64) hitCosts {
+	emulated, stepped = slices.Sorted(slices.Values(emulated)), slices.Sorted(slices.Values(stepped))
+	at := func(quarter int, factor float64) hitCost {
+		of := func(all []float64) float64 { return all[quarter*(len(all)-1)/4] * factor }
+		return hitCost{of(emulated), of(stepped)}
+	}
+	return hitCosts{at(1, leastInPlace), at(2, typicalInPlace), at(3, mostInPlace)}
+}
+
+// measuring is a measurement on functions of ftgo itself, for as long as others are probed.
+// It fails where ftgo is stripped, or nobody lets it try.
 type measuring struct {
 	mode     uprobe.Mode
 	stack    int // so many callers are fetched with each call
 	begun    bool
-	costs    hitCosts
-	measured chan struct{} // closed when costs are there
+	costs    atomic.Pointer[hitCosts]
+	measured chan struct{} // closed when there are costs, or will be none
+	stop     func()        // has the probes removed, once measured
 	done     chan struct{} // closed when the probes are gone
 	panicked panicked
 }
@@ -52,7 +77,8 @@ func newMeasuring(mode uprobe.Mode, stack int) *measuring {
 // for are armed: the kernel arms and disarms under locks (trace_types_lock, event_mutex)
 // which it keeps for whole grace periods, so that two who arm wait for each other.
 func (m *measuring) begin(ctx context.Context, fsys *tracefs.FS) {
-	m.begun = true
+	wanted, stop := context.WithCancel(ctx)
+	m.begun, m.stop = true, stop
 	go func() {
 		defer close(m.done)
 		defer m.panicked.catch()
@@ -64,16 +90,33 @@ func (m *measuring) begin(ctx context.Context, fsys *tracefs.FS) {
 		}
 		// It takes longer than all the rest, and nobody waits for it.
 		defer session.Close()
-		m.costs = measure(ctx, session, plan)
+		meter := newMeter(session, plan)
+		for range firstBatches {
+			meter.batch(ctx)
+		}
+		m.costs.Store(meter.costs())
 		measured()
+		// Each session makes the end of others take longer where an event has one site.
+		for fsys.Features().Append {
+			select {
+			case <-wanted.Done():
+				return
+			case <-time.After(batchEvery):
+				meter.batch(wanted)
+				m.costs.Store(meter.costs())
+			}
+		}
 	}()
 }
 
-// take waits for the costs; they are 0 if they could not be measured. It is called after
-// begin.
+// take waits for the costs, as they are by now; they are 0 if they could not be measured. It
+// is called after begin.
 func (m *measuring) take() hitCosts {
 	<-m.measured
-	return m.costs
+	if costs := m.costs.Load(); costs != nil {
+		return *costs
+	}
+	return hitCosts{}
 }
 
 // ready tells whether take would not wait.
@@ -89,6 +132,7 @@ func (m *measuring) ready() bool {
 // wait waits for the probes to be removed, if there are any.
 func (m *measuring) wait() {
 	if m.begun {
+		m.stop()
 		<-m.done
 		m.panicked.raise()
 	}
@@ -138,50 +182,85 @@ func probeSelf(ctx context.Context, fsys *tracefs.FS, mode uprobe.Mode, stack in
 	return session, plan
 }
 
-func measure(ctx context.Context, session *tracefs.Session, plan *uprobe.Plan) (costs hitCosts) {
-	into := [...]*hitCost{&costs.emulated, &costs.stepped}
-	for i, own := range ownFunctions {
-		into[i].call = timeCalls(own.call)
-	}
+// meter measures what hits cost by calls of ownFunctions. The kernel emulates the instruction
+// that the first begins with and single-steps the other's, and any RET.
+type meter struct {
+	session *tracefs.Session
+	plan    *uprobe.Plan
+	stream  *parse.Stream // nil if nothing is recorded
+	base    tracefs.Timebase
+	stamped []float64 // from begin to end of the first function's calls
+	// emulated and stepped are what was measured in each batch, in nanoseconds a hit.
+	emulated, stepped []float64
+}
+
+func newMeter(session *tracefs.Session, plan *uprobe.Plan) *meter {
+	m := &meter{session: session, plan: plan}
 	if plan.Mode != uprobe.Latency {
-		return costs
+		return m
 	}
-	base, err := session.Timebase()
-	if err != nil {
-		return costs
+	var err error
+	if m.base, err = session.Timebase(); err == nil {
+		m.stream, _ = parse.NewStream(plan, func(c *parse.Call) {
+			if c.Func == 0 && c.Outcome == parse.Returned {
+				m.stamped = append(m.stamped, float64(m.base.Duration(c.Start, c.End)))
+			}
+		})
 	}
-	stream, err := parse.NewStream(plan, func(c *parse.Call) {
-		ns := float64(base.Duration(c.Start, c.End))
-		if w := &into[c.Func].within; c.Outcome == parse.Returned && (*w == 0 || ns < *w) {
-			*w = ns
+	return m
+}
+
+// batch measures once more.
+func (m *meter) batch(ctx context.Context) {
+	framed, frameless := timeCalls(ownFunctions[0].call), timeCalls(ownFunctions[1].call)
+	if m.plan.Mode == uprobe.Latency {
+		if m.stream == nil || !m.read(ctx) {
+			return
 		}
-	})
-	if err != nil {
-		return costs
+		// From one hit's time stamp on, and up to the other's, is what one hit takes.
+		framed, frameless = middle(m.stamped), frameless/2
+		m.stamped = m.stamped[:0]
 	}
+	m.emulated, m.stepped = append(m.emulated, framed), append(m.stepped, frameless)
+	if n := len(m.emulated); n > keptBatches {
+		m.emulated, m.stepped = m.emulated[n-keptBatches:], m.stepped[n-keptBatches:]
+	}
+}
+
+// read takes what was recorded, and tells whether there was anything.
+func (m *meter) read(ctx context.Context) bool {
 	buf := make([]byte, 64<<10)
 	for {
-		n, err := session.Read(ctx, buf)
-		stream.Feed(buf[:n])
+		n, err := m.session.Read(ctx, buf)
+		m.stream.Feed(buf[:n])
 		if n == 0 || err != nil {
-			stream.Idle() // it has all been there before
-			return costs
+			m.stream.Idle() // it has all been there before
+			return len(m.stamped) > 0
 		}
 	}
 }
 
-// timeCalls is the time of one call in nanoseconds.
-func timeCalls(call func(int) int) float64 {
-	var batches [costBatches]float64
-	for b := range batches {
-		start := time.Now()
-		for i := range batchCalls {
-			call(i)
-		}
-		batches[b] = float64(time.Since(start)) / batchCalls
+func (m *meter) costs() *hitCosts {
+	if len(m.emulated) == 0 || m.plan.Funcs[0].Stepped || !m.plan.Funcs[1].Stepped {
+		return nil
 	}
-	slices.Sort(batches[:])
-	return batches[costBatches/2]
+	costs := costsOf(m.emulated, m.stepped)
+	return &costs
+}
+
+// timeCalls is the time of a call in nanoseconds, of a batch.
+func timeCalls(call func(int) int) float64 {
+	start := time.Now()
+	for i := range batchCalls {
+		call(i)
+	}
+	return float64(time.Since(start)) / batchCalls
+}
+
+// middle sorts numbers, of which there are some.
+func middle(of []float64) float64 {
+	slices.Sort(of)
+	return of[len(of)/2]
 }
 
 // framed has a frame and a stack check, as most functions do.

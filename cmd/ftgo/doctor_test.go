@@ -96,7 +96,7 @@ func TestKernelCostIsTold(t *testing.T) {
 		cmd := exec.Command(built(t), command, target, "main.framed", "--", target, "-n", "3", "-g", "1")
 		var errs strings.Builder
 		cmd.Stderr = &errs
-		if err := cmd.Run(); err != nil || !strings.Contains(errs.String(), "each call's probes cost the target about ") {
+		if err := cmd.Run(); err != nil || !strings.Contains(errs.String(), "\nprobes took about ") || !strings.Contains(errs.String(), " where the kernel single-steps)\n") {
 			t.Errorf("%s: %v\n%s", command, err, errs.String())
 		}
 	}

@@ -34,7 +34,7 @@ type options struct {
 	hist     bool
 	errors   bool
 	stack    int // callers to show
-	// rawLatency leaves in latencies what the probes of nested calls cost.
+	// rawLatency leaves in latencies what probes cost.
 	rawLatency bool
 	maxRate    maxRate
 	timesCalls bool // the command is probe
@@ -233,7 +233,7 @@ func (o *options) define(e *env, fs *pflag.FlagSet, groups flagGroup) {
 	}
 	if groups&histFlags != 0 {
 		fs.BoolVar(&o.errors, "errors", false, "add the calls whose last result was an error, and their share")
-		fs.BoolVar(&o.rawLatency, "raw-latency", false, "leave in latencies what the probes of nested calls cost")
+		fs.BoolVar(&o.rawLatency, "raw-latency", false, "leave in latencies what probes cost")
 		o.timesCalls = true
 		fs.Var(&o.maxRate, "max-rate", "time functions called at most `N` times a second, only count calls of others; 0 times all (default, where wildcards select more than 500: time those called, while that takes at most half of the program's time)")
 		fs.BoolVar(&o.hist, "hist", false, "add a latency histogram of each function")

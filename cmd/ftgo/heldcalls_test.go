@@ -13,11 +13,11 @@ import (
 // that end later.
 func TestHeldCalls(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
-	costs := hitCosts{emulated: hitCost{call: 100, within: 10}}
+	costs := hitCosts{hitCost{50, 500}, hitCost{100, 900}, hitCost{200, 1500}}
 	calls := []parse.Call{
 		{PID: 7, Goid: 1, Depth: 1, End: 160, Outcome: parse.Returned},
 		{PID: 7, Goid: 1, Depth: 1, End: 170, Outcome: parse.Unwound},
-		{PID: 7, Goid: 1, Depth: 0, End: 900, Nested: 2, Outcome: parse.Returned},
+		{PID: 7, Goid: 1, Depth: 0, End: 900, Hits: parse.Hits{Emulated: 3, Stepped: 2}, Outcome: parse.Returned},
 		{PID: 7, Goid: 2, Depth: 0, End: 500, Outcome: parse.Returned},
 	}
 	timed := func(measuredAt int) *tally {
@@ -25,7 +25,7 @@ func TestHeldCalls(t *testing.T) {
 		tl.costs = newMeasuring(uprobe.Latency, 0)
 		for i := range calls {
 			if i == measuredAt {
-				tl.costs.costs = costs
+				tl.costs.costs.Store(&costs)
 				close(tl.costs.measured)
 			}
 			again := calls[i] // who hands on a call may use its memory again
@@ -36,15 +36,15 @@ func TestHeldCalls(t *testing.T) {
 			if len(tl.held) != len(calls) {
 				t.Errorf("%d calls are held, want %d", len(tl.held), len(calls))
 			}
-			tl.costs.costs = costs
+			tl.costs.costs.Store(&costs)
 			close(tl.costs.measured)
 		}
 		tl.release()
 		return tl
 	}
 	want := timed(0)
-	if want.funcs[0].Completed != 3 || !want.net {
-		t.Fatalf("%d calls completed, net %v", want.funcs[0].Completed, want.net)
+	if want.funcs[0].Completed != 3 || want.funcs[0].Bounds == nil {
+		t.Fatalf("%d calls completed, bounds %v", want.funcs[0].Completed, want.funcs[0].Bounds)
 	}
 	for at := 1; at <= len(calls); at++ {
 		got := timed(at)

@@ -101,6 +101,7 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 	if o.verbose {
 		fmt.Fprint(e.stderr, t.definitions("ftgo"))
 	}
+	t.tally.costs = newMeasuring(mode, o.stack)
 	if err := v.begin(ctx, t, fsys, out); err != nil {
 		return err
 	}
@@ -116,6 +117,7 @@ func (t *tracing) run(ctx context.Context, fsys *tracefs.FS) (summary stats.Summ
 	if t.cleanup != nil {
 		defer t.cleanup()
 	}
+	defer t.tally.costs.wait()
 	defer func() { err = errors.Join(err, t.close()) }()
 	if err := t.follow(ctx, fsys); err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {

@@ -44,7 +44,7 @@ func (p *perProcess) row(pid, fn int) *stats.Function {
 		row := p.blank[fn]
 		row.PID = pid
 		if row.Latency != nil {
-			row.Latency = &stats.Histogram{}
+			row.Latency, row.Bounds = &stats.Histogram{}, nil
 		}
 		p.rows, p.funcs = append(p.rows, row), append(p.funcs, fn)
 	}

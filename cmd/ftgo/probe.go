@@ -81,8 +81,7 @@ type report struct {
 	opt    *options
 	mode   uprobe.Mode
 	format render.Format
-	costs  *measuring // nil if nobody is told
-	live   *live      // nil but for -i on a terminal
+	live   *live // nil but for -i on a terminal
 	last   []stats.Function
 	lastAt time.Time
 	began  bool     // a header has been written
@@ -121,31 +120,25 @@ func (r *report) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io
 	if r.opt.stack > 0 {
 		t.tally.stacks = newStacks(t.sel.binary)
 	}
-	// Of a recording it is not known what the probes have cost there.
-	if fsys != nil && (r.format == render.Table || r.mode == uprobe.Latency && !r.opt.rawLatency || t.plan.CountsFirst()) {
-		r.costs = newMeasuring(r.mode, r.opt.stack)
-		t.onArmed, t.cleanup = func() { r.costs.begin(ctx, fsys) }, r.costs.wait
-		t.tally.calibration = r.costs
-		if !r.opt.rawLatency {
-			t.tally.costs = r.costs
-		}
-	}
 	if t.kernel != nil {
 		r.events = t.kernel.names
 	}
 	if r.format == render.Table && r.opt.interval > 0 && terminal.Is(out) {
 		r.live = newLive(out, r.opt, r.options(t))
-		cleanup := t.cleanup
-		t.onRead, t.cleanup = r.live.obey, func() {
-			r.live.close()
-			if cleanup != nil {
-				cleanup()
-			}
-		}
+		t.onRead, t.cleanup = r.live.obey, r.live.close
 	}
 	t.onTick = r.interval
 	t.calls = r.opt.calls
 	return nil
+}
+
+// row is that of a function over so many seconds.
+func (r *report) row(f stats.Function, seconds float64) stats.Row {
+	row := stats.NewRow(f, seconds)
+	if r.opt.rawLatency {
+		row.ShowRaw()
+	}
+	return row
 }
 
 // interval writes what has happened since the last one.
@@ -173,7 +166,7 @@ func (r *report) since(t *tracing, funcs []stats.Function, now time.Time) error 
 		if i < len(r.last) {
 			before = r.last[i]
 		}
-		rows = append(rows, stats.NewRow(f.Since(before), seconds))
+		rows = append(rows, r.row(f.Since(before), seconds))
 	}
 	r.last = r.last[:0]
 	for _, f := range funcs {
@@ -255,13 +248,9 @@ func (r *report) write(t *tracing, rows []stats.Row) error {
 
 // final writes the totals.
 func (r *report) final(t *tracing, funcs []stats.Function, summary stats.Summary) error {
-	summary.NetLatency = t.tally.net
-	if r.costs != nil {
-		summary.HitCost = r.costs.take().emulated.call
-	}
 	rows := make([]stats.Row, len(funcs))
 	for i, f := range funcs {
-		rows[i] = stats.NewRow(f, summary.Seconds)
+		rows[i] = r.row(f, summary.Seconds)
 	}
 	if r.opt.interval > 0 && r.live == nil {
 		if err := r.since(t, funcs, t.until.At); err != nil {

@@ -14,15 +14,9 @@ type tally struct {
 	base  tracefs.Timebase
 	funcs []stats.Function // as in plan.Funcs
 	ended uint64
-	// costs of nested calls' probes are taken off latencies.
-	costs *measuring   // nil if they are to stay
-	known *hitCosts    // costs, once they have been taken
+	// costs of probes are taken off latencies.
+	costs *measuring   // nil if nothing is measured
 	held  []parse.Call // calls that have ended before the costs were there
-	// calibration is the same as costs, whatever becomes of latencies; nil if nothing was
-	// measured.
-	calibration *measuring
-	// net: some were.
-	net bool
 	// stacks, if not nil, adds up calls by their callers.
 	stacks *stacks
 	per    *perProcess // rows of each process, nil if there is one of each function
@@ -116,7 +110,7 @@ const maxUntimed = 1 << 15
 // as it can do without: the ring buffer fills meanwhile. (Stacks are looked up at once, as
 // long as the process is there.)
 func (t *tally) time(c *parse.Call) {
-	if t.stacks == nil && t.costs != nil && t.known == nil && len(t.held) < maxUntimed && !t.costs.ready() {
+	if t.stacks == nil && t.costs != nil && len(t.held) < maxUntimed && !t.costs.ready() {
 		t.held = append(t.held, *c)
 		return
 	}
@@ -133,52 +127,58 @@ func (t *tally) release() {
 }
 
 func (t *tally) timeNow(c *parse.Call) {
-	var ns, self int64
+	var timing stats.Timing
+	var self int64
 	switch c.Outcome {
 	case parse.Returned:
 		if c.End < c.Start {
 			t.backwards++
 		}
-		ns, self = t.latency(c, took(t.base, c).Nanoseconds())
-		t.funcs[c.Func].Latency.Record(ns)
-		t.split(c, ns)
+		var known bool
+		timing, self, known = t.latency(c, took(t.base, c).Nanoseconds())
+		t.funcs[c.Func].Time(timing, known)
+		t.split(c, timing.Net)
 		if t.per != nil {
-			t.per.row(c.PID, c.Func).Latency.Record(ns)
+			t.per.row(c.PID, c.Func).Time(timing, known)
 		}
 	case parse.Unwound, parse.Untimed, parse.Open: // a process that executes its file anew leaves calls open
 		t.within.Take(c)
 	}
 	if t.stacks != nil {
-		t.stacks.add(c, ns, self)
+		t.stacks.add(c, timing.Net, self)
 	}
 }
 
-// latency is how long a call took that was seen to take ns, net of what probes cost: its own, and those of calls
-// nested in it. Costs are averages, so that it may be a little off; it is not less than
-// what the nested calls took. self is without these.
-func (t *tally) latency(c *parse.Call, ns int64) (net, self int64) {
-	if t.costs == nil && t.stacks == nil {
-		return ns, ns
-	}
-	if t.costs != nil && t.known == nil {
-		costs := t.costs.take()
-		t.known = &costs
-	}
-	net = ns
-	if costs := t.known; costs != nil && *costs != (hitCosts{}) {
-		own := &costs.emulated
-		if t.plan.Funcs[c.Func].Stepped {
-			own = &costs.stepped
-		}
-		net -= int64(own.within + float64(c.Nested)*costs.emulated.call + float64(c.NestedStepped)*costs.stepped.call)
-		t.net = true
+// latency is how long a call took that was seen to take ns: net of what probes cost, that of
+// its own begin and those of all that was nested in it. It is not less than what the nested
+// calls took; self is without these. known is false if nothing is known of costs.
+func (t *tally) latency(c *parse.Call, ns int64) (timing stats.Timing, self int64, known bool) {
+	costs := t.hitCosts()
+	known = costs != hitCosts{}
+	timing = stats.Timing{Raw: ns, Net: ns, High: ns}
+	if known {
+		without := func(cost hitCost) int64 { return max(ns-int64(cost.of(c.Hits)), 0) }
+		timing.Net, timing.Low, timing.High = without(costs.typical), without(costs.most), without(costs.least)
 	} else if t.stacks == nil {
-		return ns, ns
+		return timing, ns, false
+	}
+	if t.plan.BySP {
+		timing.Low = 0 // it is not known what was nested in it
 	}
 	nested := t.within.Take(c)
-	net = max(net, nested, 0)
-	t.within.Add(c, net)
-	return net, net - nested
+	timing.Net = max(timing.Net, nested)
+	timing.High = max(timing.High, timing.Net)
+	t.within.Add(c, timing.Net)
+	return timing, timing.Net - nested, known
+}
+
+// hitCosts are what hits cost by now, as far as that is known. It waits until they are
+// measured.
+func (t *tally) hitCosts() hitCosts {
+	if t.costs == nil {
+		return hitCosts{}
+	}
+	return t.costs.take()
 }
 
 // hits is the kernel's count of a plan's probes, and what of it was delivered.

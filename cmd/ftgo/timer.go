@@ -9,6 +9,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/rate"
+	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -83,18 +84,14 @@ const unknownCost = 20 * time.Microsecond
 
 // cost is what the probes of a timed call cost the program, in seconds.
 func (m *timer) cost(stepped bool) float64 {
-	if m.t.tally.calibration == nil {
-		return unknownCost.Seconds()
-	}
-	costs := m.t.tally.calibration.take()
-	ns := costs.emulated.call
+	call := parse.Hits{Emulated: 1, Stepped: 1} // a RET is stepped
 	if stepped {
-		ns = costs.stepped.call
+		call = parse.Hits{Stepped: 2}
 	}
-	if ns == 0 {
-		return unknownCost.Seconds()
+	if ns := m.t.tally.hitCosts().typical.of(call); ns > 0 {
+		return ns / 1e9
 	}
-	return ns / 1e9
+	return unknownCost.Seconds()
 }
 
 // announce says what is being done, and at which rate.
@@ -166,8 +163,9 @@ func (m *timer) look() error {
 	}
 	now := time.Now() // the counting takes its time
 	m.choice.Seconds = now.Sub(m.looked).Seconds()
-	used, known := m.busy.Since()
-	if m.choice.CPUs = used.Seconds() / m.choice.Seconds; !known {
+	used, processes := m.busy.Since()
+	used += time.Duration(processes) * process.Tick
+	if m.choice.CPUs = used.Seconds() / m.choice.Seconds; processes == 0 {
 		m.choice.CPUs = 1
 	}
 	m.looked = now

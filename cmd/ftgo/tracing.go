@@ -45,14 +45,14 @@ type tracing struct {
 	onCall, onEnter func(*parse.Call) error
 	callErr         error        // the first of theirs
 	onRead          func() error // after each read, which comes 20 ms after the last at the latest
-	onArmed         func()       // when all that somebody may wait for has begun
-	cleanup         func()       // waits for what has been started and is to be gone at the end
+	cleanup         func()       // puts back what was changed for as long as it runs
 	inside          map[int]bool // see parse.Stream.Inside
 	calls           uint64       // so many are enough; 0 is no limit
 	// kernel are the kernel events of --with, nil without it; onKernel, if set, gets each.
 	kernel   *kernelEvents
 	onKernel func(*parse.KernelEvent) error
 	timer    *timer // nil unless calls are counted first
+	cpu      *cpuTimes
 	ended    ended
 	replaced replaced
 	written  bool          // somebody writes to the binary
@@ -95,6 +95,7 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 		return err
 	}
 	t.stream.Begin(t.session.Began(), t.from.Ticks)
+	t.cpu = newCPUTimes(t.program, t.opt)
 	t.announce()
 	t.timer = newTimer(ctx, t)
 	if err := t.opt.auto.ready.tell(); err != nil {
@@ -111,11 +112,11 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 		return err
 	}
 	t.present = t.tally.base
-	if t.onArmed != nil {
-		t.onArmed()
-	}
+	t.tally.costs.begin(ctx, fsys)
 	t.timer.start()
 	err = errors.Join(t.watch(ctx), t.end())
+	t.cpu.stop()
+	t.tally.costs.stop()
 	t.timer.end()
 	defer t.env.progress(func() string {
 		return fmt.Sprintf("removing the probes, a moment for each of %s", plural(len(t.plan.Events), "event"))
@@ -370,6 +371,7 @@ func (t *tracing) final() ([]stats.Function, stats.Summary, error) {
 	if all := sumCounts(profile); !t.opt.restricted() {
 		sum.After = all - min(all, sum.Before+sum.Hits)
 	}
+	sum.Probing = t.probing()
 	if t.calls > 0 {
 		t.tally.onlyEnded(funcs)
 	}

@@ -21,7 +21,7 @@ type trial struct{ entry, ret, word float64 }
 const trialWords = 16
 
 // trialCalls is how often each function is called.
-const trialCalls = costBatches * batchCalls
+const trialCalls = firstBatches * batchCalls
 
 // errCantTry: it is not known whether probes work.
 var errCantTry = errors.New("not tried")
@@ -50,7 +50,7 @@ func tryProbes(ctx context.Context, fsys *tracefs.FS, features tracefs.Features)
 	}
 	unprobed := make([]float64, len(tried))
 	for i, f := range tried {
-		unprobed[i] = timeCalls(f.call)
+		unprobed[i] = medianCall(f.call)
 	}
 	events := trialEvents(plan, features)
 	session, err := tracefs.Start(ctx, fsys, plan.Target(), events, tracefs.Options{BufferKB: 1024, Features: &features})
@@ -60,12 +60,21 @@ func tryProbes(ctx context.Context, fsys *tracefs.FS, features tracefs.Features)
 	defer func() { err = errors.Join(err, session.Close()) }()
 	costs := make([]float64, len(tried))
 	for i, f := range tried {
-		costs[i] = max(0, timeCalls(f.call)-unprobed[i])
+		costs[i] = max(0, medianCall(f.call)-unprobed[i])
 	}
 	if err := seen(ctx, session, events); err != nil {
 		return result, err
 	}
 	return trial{entry: costs[0], ret: costs[1], word: max(0, costs[2]-costs[0]) / trialWords}, nil
+}
+
+// medianCall is the time of a call in nanoseconds, in the median batch.
+func medianCall(call func(int) int) float64 {
+	batches := make([]float64, firstBatches)
+	for b := range batches {
+		batches[b] = timeCalls(call)
+	}
+	return middle(batches)
 }
 
 // trialEvents are one for each function: its entry, its return, and its entry with words

@@ -40,7 +40,7 @@ func (c *collector) add(sh shape, fn int, s offsets.Site) { c.addFetching(sh, fn
 
 // addFetching is add for sites that fetch values as well.
 func (c *collector) addFetching(sh shape, fn int, s offsets.Site, values *capture.Capture) {
-	place := Place{Kind: sh.kind, Addr: s.Addr(), Offset: s.Offset(), Func: fn, Cond: s.Cond()}
+	place := Place{Kind: sh.kind, Addr: s.Addr(), Offset: s.Offset(), Func: fn, Cond: s.Cond(), Stepped: !c.emulated(s)}
 	if values != nil {
 		for _, a := range values.Args {
 			sh.types += a.Type + " "
@@ -134,6 +134,7 @@ func (c *collector) countFilter(k Kind) string {
 func (c *collector) addEntry(i int) {
 	f := &c.plan.Funcs[i]
 	if f.Point {
+		f.Stepped = !c.emulated(f.Sites.Entry)
 		c.add(shape{kind: Point, id: byThread}, i, f.Sites.Entry)
 		return
 	}

@@ -44,7 +44,9 @@ type Event struct {
 	kinds []Kind
 	// conds[i] is the condition of the jump at Sites[i].
 	conds []uint8
-	index map[uint64]int // address → i
+	// stepped[i] tells whether the kernel single-steps the instruction at Sites[i].
+	stepped []bool
+	index   map[uint64]int // address → i
 	// counts[i] is the number of words that Args[i] yields, 0 for one that is no array; nil
 	// if none is.
 	counts []int
@@ -64,6 +66,8 @@ type Place struct {
 	Func int
 	// Cond is the condition of a conditional jump.
 	Cond uint8
+	// Stepped: the kernel single-steps the instruction, rather than emulating it.
+	Stepped bool
 	// Fetch are the fetchargs, if they are others than those of the event's Args.
 	Fetch []string
 }
@@ -82,6 +86,7 @@ func (e *Event) Add(p Place) {
 	e.funcs = append(e.funcs, p.Func)
 	e.kinds = append(e.kinds, p.Kind)
 	e.conds = append(e.conds, p.Cond)
+	e.stepped = append(e.stepped, p.Stepped)
 	if p.Fetch != nil && e.Fetch == nil {
 		e.Fetch = make([][]string, len(e.Sites)-1, cap(e.Sites))
 	}
@@ -98,6 +103,10 @@ func (e *Event) IsCounter() bool { return len(e.kinds) > 0 && e.kinds[0].Counts(
 
 // Cond is the condition of the jump at a site, for [offsets.CondTaken].
 func (e *Event) Cond(site int) uint8 { return e.conds[site] }
+
+// Stepped tells whether the kernel single-steps the instruction at a site, which costs the
+// program many times more than one that it emulates.
+func (e *Event) Stepped(site int) bool { return e.stepped[site] }
 
 // Func is the index in Plan.Funcs of the function that a site is in; -1 for a
 // witness, which belongs to no function that was asked for, or ProgramStart.
@@ -118,8 +127,7 @@ type Function struct {
 	Returns bool
 	// Point: it is one instruction, Sites.Entry, rather than a function.
 	Point bool
-	// Stepped: the kernel single-steps the instruction where its calls are seen to begin,
-	// which costs the program many times more than one that it emulates.
+	// Stepped: so is the instruction where its calls are seen to begin ([Event.Stepped]).
 	Stepped bool
 	// CountFirst: its calls are counted by a Counter, and not timed unless events of
 	// [Plan.Timing] are armed.

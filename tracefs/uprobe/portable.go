@@ -134,6 +134,7 @@ func (p *Plan) portableEvent(in *portableEvent) (ev Event, err error) {
 			return ev, fmt.Errorf("site %d has condition %d", i, s[4])
 		}
 		place := Place{Kind: kind, Offset: uint64(s[1]), Addr: uint64(s[2]), Func: int(fn), Cond: uint8(s[4])}
+		place.Stepped = kind == Return || kind <= Point && p.Funcs[fn].Stepped
 		if len(in.Fetch) > 0 {
 			place.Fetch = in.Fetch[i]
 		}

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// cpuTick is the unit of times in /proc/PID/stat: USER_HZ is 100 on x86-64, whatever the
+// Tick is the unit of times in /proc/PID/stat: USER_HZ is 100 on x86-64, whatever the
 // kernel's own clock.
-const cpuTick = 10 * time.Millisecond
+const Tick = 10 * time.Millisecond
 
 // BusyTimes follow the CPU time of processes.
 type BusyTimes struct {
@@ -28,9 +28,9 @@ func NewBusyTimes(pids []int, binary string) *BusyTimes {
 	return b
 }
 
-// Since is the CPU time that the processes have used since it was asked last, rounded up.
-// known is false if no process was found: the file may be a library.
-func (b *BusyTimes) Since() (used time.Duration, known bool) {
+// Since is the CPU time that the processes have used since it was asked last, up to a Tick
+// less for each of them. processes is how many were found: none may execute a library.
+func (b *BusyTimes) Since() (used time.Duration, processes int) {
 	now := make(map[int]time.Duration)
 	for _, pid := range b.processes() {
 		t, err := cpuTime(pid)
@@ -38,10 +38,10 @@ func (b *BusyTimes) Since() (used time.Duration, known bool) {
 			continue // it has just ended
 		}
 		now[pid] = t
-		used += t - b.last[pid] + cpuTick
+		used += t - b.last[pid]
 	}
 	b.last = now
-	return used, len(now) > 0
+	return used, len(now)
 }
 
 func (b *BusyTimes) processes() []int {
@@ -73,5 +73,5 @@ func cpuTime(pid int) (time.Duration, error) {
 		}
 		ticks += n
 	}
-	return time.Duration(ticks) * cpuTick, nil
+	return time.Duration(ticks) * Tick, nil
 }

@@ -22,7 +22,9 @@ func functionRecords(rows []stats.Row, o Options) [][]string {
 			header = slices.Insert(header, 1, "pid")
 		}
 		if o.Latency {
-			header = append(header, "min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", "sum_ns")
+			for _, s := range stats.Statistics {
+				header = append(header, s.Name+"_ns")
+			}
 		}
 		if o.Sched {
 			header = append(header, splitHeader...)
@@ -32,6 +34,12 @@ func functionRecords(rows []stats.Row, o Options) [][]string {
 		}
 		for _, name := range o.Events {
 			header = append(header, textCell(name))
+		}
+		if o.Latency {
+			for _, s := range stats.Statistics {
+				header = append(header, s.Name+"_low_ns", s.Name+"_high_ns")
+			}
+			header = append(header, "raw")
 		}
 		if o.CountFirst {
 			header = append(header, "counted_only", "too_often")
@@ -61,6 +69,9 @@ func functionRecords(rows []stats.Row, o Options) [][]string {
 			record = append(record, cell)
 		}
 		record = append(record, eventRecord(row, o.Events)...)
+		if o.Latency {
+			record = append(record, boundCells(row)...)
+		}
 		if o.CountFirst {
 			record = append(record, strconv.FormatUint(row.CountedOnly, 10), tooOften(row))
 		}
@@ -78,13 +89,30 @@ func tooOften(row stats.Row) string {
 }
 
 func latencyCells(h *stats.Histogram) []string {
-	cells := make([]string, 7)
+	cells := make([]string, len(stats.Statistics))
 	if h == nil || h.Count() == 0 {
 		return cells
 	}
-	for i, ns := range [...]int64{h.Min(), h.Mean(), h.Quantile(0.5), h.Quantile(0.9), h.Quantile(0.99), h.Max(), h.Sum()} {
-		cells[i] = strconv.FormatInt(ns, 10)
+	for i, s := range stats.Statistics {
+		cells[i] = strconv.FormatInt(s.Of(h), 10)
 	}
+	return cells
+}
+
+// boundCells are empty where it is not known what probes cost, but for the last, which tells
+// whether latencies have it in them.
+func boundCells(row stats.Row) []string {
+	cells := make([]string, 2*len(stats.Statistics)+1)
+	if row.Latency == nil || row.Latency.Count() == 0 {
+		return cells
+	}
+	if row.Bounds != nil {
+		for i, s := range stats.Statistics {
+			low, high := row.Bounds.Of(s)
+			cells[2*i], cells[2*i+1] = strconv.FormatInt(low, 10), strconv.FormatInt(high, 10)
+		}
+	}
+	cells[len(cells)-1] = strconv.FormatBool(row.Raw || row.Bounds == nil)
 	return cells
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"time"
 
@@ -56,12 +55,8 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 	}
 	leftToCounting(line, rows, s)
 	writeLimits(line, limits(rows, s.Skipped))
-	if s.NetLatency {
-		line("latencies are net of what probes cost, as far as that is known (--raw-latency leaves it in)")
-	}
-	if s.HitCost > 0 {
-		line("each call's probes cost the target about %s here", Duration(int64(math.Round(s.HitCost))))
-	}
+	howNet(line, rows)
+	whatProbesCost(line, s)
 	if s.Unparsed > 0 {
 		line("%s not understood", plural(s.Unparsed, "trace line"))
 	}

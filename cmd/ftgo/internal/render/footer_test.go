@@ -15,7 +15,7 @@ func TestFooterGolden(t *testing.T) {
 	for i := range 8 {
 		skipped = append(skipped, stats.Skipped{Function: fmt.Sprintf("main.f%d", i), Reason: "undecodable byte at +0x1a"})
 	}
-	probe := stats.Summary{Hits: 30002, Delivered: 30002, Seconds: 10, Clock: "x86-tsc", LatencyMeasured: true, HitCost: 11600.4}
+	probe := stats.Summary{Hits: 30002, Delivered: 30002, Seconds: 10, Clock: "x86-tsc", LatencyMeasured: true, Probing: probing(3e9)}
 	lossy := probe
 	lossy.Hits, lossy.Delivered, lossy.Lost, lossy.Unparsed, lossy.Skipped = 900000, 504440, 395560, 1, skipped
 	noted := probe
@@ -37,14 +37,26 @@ func TestFooterGolden(t *testing.T) {
 		{"counted of one process", nil, stats.Summary{Hits: 900, Delivered: 900, Seconds: 2, Streamed: true}},
 		{"counted, and some lost", nil, stats.Summary{Hits: 900, Delivered: 890, Lost: 10, Before: 1, After: 3, Pass: 2 * time.Millisecond, Seconds: 2, Streamed: true}},
 		{"counted, and one lost", nil, stats.Summary{Hits: 900, Delivered: 899, Lost: 1, Seconds: 2, Streamed: true}},
+		{"probes cost all", nil, stats.Summary{Hits: 1000, Delivered: 1000, Seconds: 2, LatencyMeasured: true, Probing: probing(1e9)}},
+		{"not hit", nil, stats.Summary{Seconds: 2, LatencyMeasured: true, Probing: &stats.Probing{Emulated: 640, Stepped: 4900, CPU: 1e9}}},
+		{"corrected", corrected(), stats.Summary{Hits: 14, Delivered: 14, Seconds: 2, LatencyMeasured: true}},
 		{"never hit", nil, stats.Summary{Seconds: 0.5, LatencyMeasured: true, Clock: "x86-tsc"}},
-		{"count", ordinary(), stats.Summary{Hits: 900000007, Seconds: 10, HitCost: 812}},
+		{"count", ordinary(), stats.Summary{Hits: 900000007, Seconds: 10, Probing: &stats.Probing{Emulated: 612, Stepped: 8120, NS: 5.5e8}}},
 		{"one hit", ordinary()[3:4], stats.Summary{Hits: 1, Delivered: 1, Seconds: 3, LatencyMeasured: true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			golden(t, "footer-"+strings.ReplaceAll(test.name, " ", "-"), func(w *bytes.Buffer) error { return Footer(w, test.rows, test.s) })
 		})
 	}
+}
+
+// probing is what probes cost a program that used so much CPU time.
+func probing(cpu float64) *stats.Probing {
+	p := &stats.Probing{Emulated: 640.4, Stepped: 4900, NS: 1.3e9, Low: 9e8, High: 1.9e9, Others: 2e6, CPU: cpu}
+	for i, ns := range []float64{1e8, 9e8, 3.1e8} {
+		p.Add(fmt.Sprintf("main.f%d", i), ns)
+	}
+	return p
 }
 
 // countedFirst is a function timed late, one never, some left to counting for their rates,
@@ -77,4 +89,42 @@ func TestCountedGolden(t *testing.T) {
 			return Functions(w, f, countedFirst(), Options{Latency: true, CountFirst: true})
 		})
 	}
+}
+
+// corrected are functions whose latencies are net of more and more: of little, of more than
+// is left of some, and of what may be all.
+func corrected() []stats.Row {
+	var rows []stats.Row
+	for i, f := range []struct {
+		name    string
+		timings []stats.Timing
+	}{
+		{"main.long", []stats.Timing{{Raw: 1_020_000, Net: 1_000_000, Low: 990_000, High: 1_005_000}, {Raw: 9_020_000, Net: 9_000_000, Low: 8_990_000, High: 9_005_000}}},
+		{"main.half", []stats.Timing{{Raw: 30_000, Net: 12_000, Low: 5_000, High: 18_000}, {Raw: 60_000, Net: 42_000, Low: 30_000, High: 48_000}}},
+		{"main.short", []stats.Timing{{Raw: 5_100, Net: 150, Low: 0, High: 1_400}, {Raw: 9_000, Net: 4_050, Low: 2_000, High: 5_300}}},
+		{"main.unknown", []stats.Timing{{Raw: 700, Net: 700, High: 700}}},
+	} {
+		row := stats.Function{Name: f.name, Calls: uint64(len(f.timings)), Completed: uint64(len(f.timings)), Latency: &stats.Histogram{}}
+		for _, t := range f.timings {
+			row.Time(t, i < 3)
+		}
+		rows = append(rows, stats.NewRow(row, 2))
+	}
+	return rows
+}
+
+// TestCorrectedGolden: ≈ marks what is corrected by more than it is worth, < what is raw, and
+// each number has its bounds.
+func TestCorrectedGolden(t *testing.T) {
+	for _, f := range []Format{Table, JSON, CSV} {
+		golden(t, "corrected-"+f.String(), func(w *bytes.Buffer) error {
+			return Functions(w, f, corrected(), Options{Latency: true})
+		})
+	}
+}
+
+func TestSummaryProbingGolden(t *testing.T) {
+	golden(t, "summary-probing", func(w *bytes.Buffer) error {
+		return SummaryJSON(w, stats.Summary{Hits: 1, Delivered: 1, Probing: probing(3e9)})
+	})
 }

@@ -13,7 +13,8 @@ import (
 // with o.Sched RUN% RUNNABLE% WAIT%, the shares of the latencies' sum, ERRORS ERR% where
 // any function returns errors and that was asked for, and UNWOUND OPEN LOST where any function has such calls. A latency is marked with ~
 // if calls of its function were lost: it speaks for the others only; with * if its
-// function was left to counting for its rate. COUNTED is what was only counted.
+// function was left to counting for its rate; with ≈ if probes took more than it is, and
+// with < if it has in it what probes cost, which may be all of it. COUNTED is what was only counted.
 func functionsTable(w io.Writer, rows []stats.Row, o Options) error {
 	return writeTable(w, o.Width, func(compact bool) grid {
 		g := functionsGrid(rows, o, compact)
@@ -107,9 +108,12 @@ func latencies(row stats.Row) []string {
 	if row.Lost > 0 {
 		mark += "~"
 	}
-	cells := []string{Duration(h.Quantile(0.5)), Duration(h.Quantile(0.9)), Duration(h.Quantile(0.99)), Duration(h.Max())}
-	for i := range cells {
-		cells[i] = mark + cells[i]
+	var cells []string
+	for _, s := range stats.Statistics {
+		switch s.Name {
+		case "p50", "p90", "p99", "max":
+			cells = append(cells, mark+correctionMark(row, s.Of)+Duration(s.Of(h)))
+		}
 	}
 	return cells
 }

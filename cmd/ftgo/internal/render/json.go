@@ -27,6 +27,12 @@ type functionLine struct {
 	TooOften    float64    `json:"too_often,omitempty"`
 	Rate        float64    `json:"rate"`
 	NS          *latencyNS `json:"ns,omitempty"`
+	// Between Low and High are what the calls took without probes; Raw is with them, and so
+	// is NS if IsRaw.
+	Low   *latencyNS `json:"ns_low,omitempty"`
+	High  *latencyNS `json:"ns_high,omitempty"`
+	Raw   *latencyNS `json:"ns_raw,omitempty"`
+	IsRaw bool       `json:"raw,omitempty"`
 	// Sched divides the sum of NS.
 	Sched     *splitNS     `json:"sched,omitempty"`
 	Histogram []bucketLine `json:"histogram,omitempty"`
@@ -42,6 +48,14 @@ type latencyNS struct {
 	P99  int64 `json:"p99"`
 	Max  int64 `json:"max"`
 	Sum  int64 `json:"sum"`
+}
+
+func newLatencyNS(of func(stats.Statistic) int64) *latencyNS {
+	var n latencyNS
+	for i, to := range [...]*int64{&n.Min, &n.Mean, &n.P50, &n.P90, &n.P99, &n.Max, &n.Sum} {
+		*to = of(stats.Statistics[i])
+	}
+	return &n
 }
 
 // bucketLine counts latencies of at least From and less than To.
@@ -68,6 +82,7 @@ type summaryLine struct {
 	Skipped   []stats.Skipped `json:"skipped"`
 	Seconds   float64         `json:"seconds"`
 	Events    *eventBooks     `json:"events,omitempty"`
+	Probing   *probingLine    `json:"probing,omitempty"`
 }
 
 // eventBooks say what became of kernel events, which are no part of hits.
@@ -97,9 +112,12 @@ func functionsJSON(w io.Writer, rows []stats.Row, o Options) error {
 			line.Errors = &row.Errors
 		}
 		if h := row.Latency; o.Latency && h != nil && h.Count() > 0 {
-			line.NS = &latencyNS{
-				Min: h.Min(), Mean: h.Mean(), P50: h.Quantile(0.5), P90: h.Quantile(0.9), P99: h.Quantile(0.99),
-				Max: h.Max(), Sum: h.Sum(),
+			line.NS = newLatencyNS(func(s stats.Statistic) int64 { return s.Of(h) })
+			if b := row.Bounds; b != nil {
+				line.IsRaw = row.Raw
+				line.Low = newLatencyNS(func(s stats.Statistic) int64 { low, _ := b.Of(s); return low })
+				line.High = newLatencyNS(func(s stats.Statistic) int64 { _, high := b.Of(s); return high })
+				line.Raw = newLatencyNS(func(s stats.Statistic) int64 { return s.Of(&b.Raw) })
 			}
 			if o.Sched {
 				line.Sched = newSplitNS(row.Split)
@@ -126,7 +144,7 @@ func SummaryJSON(w io.Writer, s stats.Summary) error {
 		Probes: s.Probes, Functions: s.Functions,
 		// A list without elements is [], not null.
 		Skipped: append([]stats.Skipped{}, s.Skipped...),
-		Seconds: s.Seconds, Events: events,
+		Seconds: s.Seconds, Events: events, Probing: newProbingLine(s.Probing),
 	})
 	return lines.write(w)
 }

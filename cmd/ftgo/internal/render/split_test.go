@@ -20,7 +20,7 @@ func TestFunctionSplits(t *testing.T) {
 	}
 	for format, want := range map[Format][]string{
 		Table: {"  RUN%  RUNNABLE%  WAIT%  OPEN\n", "   20%        30%    50%     0\n", "     -          -      -     1\n"},
-		CSV:   {",sum_ns,running_ns,runnable_ns,waiting_ns\n", ",10000000,2000000,3000000,5000000\n", "main.open,1,0,0,1,0,1.000,,,,,,,,,,\n"},
+		CSV:   {",sum_ns,running_ns,runnable_ns,waiting_ns,", ",10000000,2000000,3000000,5000000,", "main.open,1,0,0,1,0,1.000,,,,,,,,,,,"},
 		JSON:  {`"sum":10000000},"sched":{"running":2000000,"runnable":3000000,"waiting":5000000},`, `"open":1,"lost":0,"rate":1}`},
 	} {
 		var b bytes.Buffer

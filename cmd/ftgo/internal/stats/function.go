@@ -28,9 +28,11 @@ type Function struct {
 	// that it was looked at: the last result is an error.
 	Errors        uint64
 	ReturnsErrors bool
-	// Latency holds the completed calls' durations in nanoseconds; nil when
-	// latency was not measured (count mode).
+	// Latency holds the completed calls' durations in nanoseconds, net of what probes cost
+	// if that is known; nil when latency was not measured (count mode).
 	Latency *Histogram
+	// Bounds say how far they may be off; nil where it is not known what probes cost.
+	Bounds *Bounds
 	// Split are the completed calls' durations, divided; zero if nobody asked for it.
 	Split Split
 	// Events counts the kernel events of --with that happened in its calls and in nothing
@@ -62,10 +64,8 @@ type Summary struct {
 	Skipped []Skipped
 	// Seconds is the length of the window: all probes were armed.
 	Seconds float64
-	// HitCost is the measured cost of one call's probes to the target, in ns; 0 if unknown.
-	HitCost float64
-	// NetLatency: what the probes of nested calls cost was taken off latencies.
-	NetLatency bool
+	// Probing is what the probes cost the program; nil if that is not known.
+	Probing *Probing
 	// Clock names the trace clock used ("x86-tsc").
 	Clock string
 	// Kernel is about kernel events; nil if none were asked for.

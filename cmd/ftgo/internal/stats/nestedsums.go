@@ -60,7 +60,7 @@ func (n *NestedSums) Add(c *parse.Call, ns int64) {
 // Take returns the sum of the calls that were nested in one that has ended, and forgets
 // them.
 func (n *NestedSums) Take(c *parse.Call) (sum int64) {
-	if c.Nested+c.NestedStepped == 0 {
+	if c.Hits.Emulated+c.Hits.Stepped <= 1 {
 		return 0
 	}
 	key := keyOfGoroutine(c)

@@ -8,21 +8,41 @@ type Row struct {
 	Function
 	// Rate is calls per second of that stretch, 0 if it had no length.
 	Rate float64
+	// Raw: Latency has in it what probes cost, since that may be all of it.
+	Raw bool
 }
 
-// NewRow returns the row of f over the given seconds.
+// NewRow returns the row of f over the given seconds. Its latencies are raw if of what was
+// seen of a typical call all may be probes'.
 func NewRow(f Function, seconds float64) Row {
 	row := Row{Function: f}
+	if b := f.Bounds; b != nil && f.Latency.Count() > 0 && b.typicalShare() == 0 {
+		row.ShowRaw()
+	}
 	if seconds > 0 {
 		row.Rate = float64(f.Calls) / seconds
 	}
 	return row
 }
 
+// ShowRaw leaves in latencies what probes cost.
+func (r *Row) ShowRaw() {
+	if r.Raw || r.Bounds == nil {
+		return
+	}
+	r.Raw, r.Latency = true, &r.Bounds.Raw
+	if r.Split.Sum() > 0 {
+		r.Split = r.Split.Of(r.Latency.Sum())
+	}
+}
+
 // Snapshot returns a copy of f that no longer changes with f.Latency.
 func (f Function) Snapshot() Function {
 	if f.Latency != nil {
 		f.Latency = f.Latency.Clone()
+	}
+	if f.Bounds != nil {
+		f.Bounds = f.Bounds.clone()
 	}
 	f.Events = slices.Clone(f.Events)
 	return f
@@ -44,6 +64,7 @@ func (f Function) Since(earlier Function) Function {
 	for i := range min(len(f.Events), len(earlier.Events)) {
 		f.Events[i] = grown(f.Events[i], earlier.Events[i])
 	}
+	f.Bounds = f.Bounds.since(earlier.Bounds)
 	switch {
 	case f.Latency == nil:
 	case earlier.Latency == nil:

@@ -1,0 +1,80 @@
+package stats
+
+// Timing is how long a call took, in nanoseconds: Raw as it was seen, with what probes took
+// of it; Net without that, as far as it is known, which is from Low to High.
+type Timing struct{ Raw, Net, Low, High int64 }
+
+// Bounds say how far net latencies may be off. They hold a value of each call, between which
+// the call's real latency is; so the same share of the real latencies is between the same
+// quantiles of Low and High.
+type Bounds struct{ Raw, Low, High Histogram }
+
+// Time records a call that returned. Where it is not known what probes cost, Raw is all
+// there is.
+func (f *Function) Time(t Timing, known bool) {
+	if !known {
+		f.Latency.Record(t.Raw)
+		return
+	}
+	f.Latency.Record(t.Net)
+	if f.Bounds == nil {
+		f.Bounds = &Bounds{}
+	}
+	f.Bounds.Raw.Record(t.Raw)
+	f.Bounds.Low.Record(t.Low)
+	f.Bounds.High.Record(t.High)
+}
+
+func (b *Bounds) clone() *Bounds { return b.since(&Bounds{}) }
+
+// since returns what was recorded after earlier, a clone of b, or nil, was taken.
+func (b *Bounds) since(earlier *Bounds) *Bounds {
+	if b == nil || earlier == nil {
+		return b
+	}
+	return &Bounds{*b.Raw.Since(&earlier.Raw), *b.Low.Since(&earlier.Low), *b.High.Since(&earlier.High)}
+}
+
+// Statistic is a number that sums up latencies.
+type Statistic struct {
+	Name string
+	Of   func(*Histogram) int64
+	// rough: it is within 1 %, by which bounds are wider.
+	rough bool
+}
+
+// Statistics are those that are written of a function.
+var Statistics = [...]Statistic{
+	{"min", (*Histogram).Min, false},
+	{"mean", (*Histogram).Mean, false},
+	{"p50", quantile(0.5), true},
+	{"p90", quantile(0.9), true},
+	{"p99", quantile(0.99), true},
+	{"max", (*Histogram).Max, false},
+	{"sum", (*Histogram).Sum, false},
+}
+
+func quantile(q float64) func(*Histogram) int64 {
+	return func(h *Histogram) int64 { return h.Quantile(q) }
+}
+
+// typicalShare is how much of what was seen of a typical call is at least its own.
+func (b *Bounds) typicalShare() float64 {
+	if raw := b.Raw.Quantile(0.5); raw > 0 {
+		return float64(b.Low.Quantile(0.5)) / float64(raw)
+	}
+	return 1
+}
+
+// Of are the bounds of a statistic. Where calls wait for a CPU, or for others that probes
+// keep, those take longer by more than they cost themselves: then probes have the same
+// share of it as of a typical call.
+func (b *Bounds) Of(s Statistic) (low, high int64) {
+	low, high = s.Of(&b.Low), s.Of(&b.High)
+	low = min(low, int64(float64(s.Of(&b.Raw))*b.typicalShare()))
+	if s.rough {
+		low -= low >> (subBits + 1)
+		high += high>>(subBits+1) + 1
+	}
+	return low, high
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/parse"
+)
+
+// cpuTimes follow the CPU time of what is traced while probes are armed.
+type cpuTimes struct {
+	program *program
+	busy    *process.BusyTimes
+	used    time.Duration
+}
+
+func newCPUTimes(p *program, o *options) *cpuTimes {
+	return &cpuTimes{program: p, busy: process.NewBusyTimes(o.pids, o.binary)}
+}
+
+// stop ends it.
+func (c *cpuTimes) stop() {
+	if c.program != nil {
+		select {
+		case <-c.program.done:
+			if state := c.program.cmd.ProcessState; state != nil {
+				c.used = state.UserTime() + state.SystemTime() // the probes were there first
+			}
+			return
+		default:
+		}
+	}
+	c.used, _ = c.busy.Since()
+}
+
+// probing is what probes have cost what is traced while the window was open, by the kernel's
+// count of hits.
+func (t *tracing) probing() *stats.Probing {
+	costs := t.tally.hitCosts()
+	if costs == (hitCosts{}) {
+		return nil
+	}
+	var ours, others parse.Hits
+	funcs := make([]parse.Hits, len(t.plan.Funcs))
+	books := t.stream.Books()
+	for i := range t.plan.Events {
+		ev := &t.plan.Events[i]
+		for site, count := range t.until.Hits[i] {
+			fn := ev.Func(site)
+			if fn >= 0 && t.plan.Funcs[fn].CountFirst && ev.Kind(site).IsEntry() {
+				continue // its counter is at the same instruction, and has counted it
+			}
+			seen := books.Delivered[i][site]
+			if i < len(t.from.Hits) {
+				count -= min(count, t.from.Hits[i][site])
+			}
+			count = max(count, seen) // see tracefs.Features.ExactHits
+			if !t.opt.restricted() {
+				seen = count
+			}
+			addHits(&ours, seen, ev.Stepped(site))
+			addHits(&others, count-seen, ev.Stepped(site))
+			if fn >= 0 {
+				addHits(&funcs[fn], seen, ev.Stepped(site))
+			}
+		}
+	}
+	p := &stats.Probing{
+		Emulated: costs.typical.emulated, Stepped: costs.typical.stepped,
+		NS: costs.typical.of(ours), Low: costs.least.of(ours), High: costs.most.of(ours),
+		Others: costs.typical.of(others), CPU: float64(t.cpu.used),
+	}
+	for i := range funcs {
+		p.Add(t.plan.Funcs[i].Name, costs.typical.of(funcs[i]))
+	}
+	return p
+}
+
+func addHits(to *parse.Hits, n uint64, stepped bool) {
+	if stepped {
+		to.Stepped += n
+	} else {
+		to.Emulated += n
+	}
+}

@@ -1,0 +1,22 @@
+package parse
+
+// Hits count hits of probes by what they cost the program.
+type Hits struct {
+	// Emulated: the kernel emulates the instruction under the probe. Stepped: it
+	// single-steps a copy, which takes several times as long.
+	Emulated, Stepped uint64
+}
+
+// add counts a hit.
+func (h *Hits) add(stepped bool) {
+	if stepped {
+		h.Stepped++
+	} else {
+		h.Emulated++
+	}
+}
+
+// since are the hits after earlier ones.
+func (h Hits) since(earlier Hits) Hits {
+	return Hits{h.Emulated - earlier.Emulated, h.Stepped - earlier.Stepped}
+}
