@@ -18,30 +18,26 @@ type Mark struct {
 // Began is the trace clock's time before the first probe was armed.
 func (s *Session) Began() uint64 { return s.clocks.began }
 
-// narrow is a width that is not worth trying again, markTries how often it is tried: whoever
-// reads may lose its CPU between two pages of the counters.
+// A pass that takes between narrow and wide is tried again, markTries times at most: whoever
+// reads may have lost its CPU between two pages of the counters. One that takes longer has
+// thousands of sites to read, since the kernel looks for its place in the list from the
+// beginning for each page (fs/seq_file.c, seq_list_start).
 const (
 	narrow    = time.Millisecond
+	wide      = 20 * time.Millisecond
 	markTries = 4
 )
 
-// Mark reads the clocks, and then all counters in one pass. Where the pass takes longer
-// than a millisecond it is repeated, and the shortest is taken.
+// Mark reads the clocks, and then all counters in one pass: the shortest of a few.
 func (s *Session) Mark() (Mark, error) {
-	var best Mark
-	for try := range markTries {
-		m, err := s.mark()
-		if err != nil {
-			return Mark{}, err
-		}
-		if try == 0 || m.Width < best.Width {
-			best = m
-		}
-		if best.Width <= narrow {
-			break
+	best, err := s.mark()
+	for try := 1; try < markTries && err == nil && narrow < best.Width && best.Width < wide; try++ {
+		var again Mark
+		if again, err = s.mark(); again.Width < best.Width {
+			best = again
 		}
 	}
-	return best, nil
+	return best, err
 }
 
 func (s *Session) mark() (m Mark, err error) {
