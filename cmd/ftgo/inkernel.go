@@ -19,19 +19,20 @@ import (
 
 // kept is a run of probe --in-kernel: the kernel keeps the histograms.
 type kept struct {
-	env     *env
-	opt     *options
-	sel     *selection
-	plan    *uprobe.HistogramPlan
-	program *program
-	session *tracefs.Histograms
-	out     io.Writer
-	armed   time.Time
-	screen  *render.Screen
-	last    []stats.Coarse
-	lastAt  time.Time
-	began   bool // a header has been written
-	written bool // somebody writes to the binary
+	env      *env
+	opt      *options
+	sel      *selection
+	plan     *uprobe.HistogramPlan
+	program  *program
+	session  *tracefs.Histograms
+	out      io.Writer
+	armed    time.Time
+	screen   *render.Screen
+	last     []stats.Coarse
+	lastAt   time.Time
+	began    bool // a header has been written
+	written  bool // somebody writes to the binary
+	vanished *vanished
 }
 
 // checkInKernel refuses what takes a stream of events.
@@ -170,6 +171,7 @@ func (k *kept) run(ctx context.Context, fsys *tracefs.FS) (lost uint64, err erro
 		return 0, err
 	}
 	k.armed = time.Now()
+	k.vanished = newVanished([]tracefs.Event{k.plan.Calls.Entry, k.plan.Calls.Return}, k.sel.binary.Inode())
 	k.announce()
 	if err := k.opt.auto.ready.tell(); err != nil {
 		return 0, err
@@ -182,6 +184,7 @@ func (k *kept) run(ctx context.Context, fsys *tracefs.FS) (lost uint64, err erro
 	if err := k.wait(ctx); err != nil {
 		return 0, err
 	}
+	k.vanished.notice(k.env, k.opt.pids, k.program, inspection)
 	if err := k.session.Stop(); err != nil {
 		return 0, err
 	}
@@ -230,6 +233,7 @@ func (k *kept) wait(ctx context.Context) error {
 				return err
 			}
 		case <-alive.C:
+			k.vanished.notice(k.env, k.opt.pids, k.program, glance)
 			if k.written = k.sel.binary.Written(); k.written {
 				return nil
 			}

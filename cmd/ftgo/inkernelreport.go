@@ -88,6 +88,7 @@ func (k *kept) final(r tracefs.HistogramReading, seconds float64) error {
 	summary := stats.Summary{
 		Hits: r.Hits, Delivered: r.Hits - r.Lost, Lost: r.Lost, Probes: k.plan.Probes(), Functions: len(k.plan.Funcs),
 		Seconds: seconds, Clock: tracefs.HistogramClock, LatencyMeasured: true, Skipped: k.limits(),
+		Vanished: k.vanished.processes(),
 	}
 	all := k.rows(r)
 	for i := range all {

@@ -89,6 +89,7 @@ func processOf(s *tracefs.Session, o *options) func(tid, printed int) int {
 // checkTargets looks after the processes, and ends the run when all processes of -p are gone.
 func (t *tracing) checkTargets() error {
 	t.noticeReplaced()
+	t.noticeVanished(glance)
 	t.forgetEnded()
 	if len(t.opt.pids) == 0 {
 		return nil

@@ -55,6 +55,8 @@ type tracing struct {
 	cpu      *cpuTimes
 	ended    ended
 	replaced replaced
+	vanished *vanished
+	paused   bool          // the probes are out for a while
 	written  bool          // somebody writes to the binary
 	onEnded  func(pid int) // when a process has ended, and all of its events were read
 }
@@ -96,6 +98,7 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 	}
 	t.stream.Begin(t.session.Began(), t.from.Ticks)
 	t.cpu = newCPUTimes(t.program, t.opt)
+	t.vanished = newVanished(t.plan.TraceEvents(), t.sel.binary.Inode())
 	t.announce()
 	t.timer = newTimer(ctx, t)
 	if err := t.opt.auto.ready.tell(); err != nil {
@@ -118,6 +121,7 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 	t.cpu.stop()
 	t.tally.costs.stop()
 	t.timer.end()
+	t.noticeVanished(inspection)
 	defer t.env.progress(func() string {
 		return fmt.Sprintf("removing the probes, a moment for each of %s", plural(len(t.plan.Events), "event"))
 	})()
@@ -319,6 +323,9 @@ func (t *tracing) totals(at tracefs.Mark) ([]stats.Function, stats.Summary, erro
 		Streamed:        t.plan.Mode != uprobe.Count,
 		CountFirst:      t.plan.CountsFirst(), MaxRate: t.opt.maxRate.perSecond,
 		Clock: t.tally.base.Clock,
+	}
+	if t.vanished != nil { // it is no recording
+		sum.Vanished = t.vanished.processes()
 	}
 	var err error
 	if sum.Kernel, err = t.kernel.books(t); err != nil {

@@ -66,7 +66,6 @@ type watcher struct {
 	seen   map[int]bool // processes, in this interval
 	first  time.Time    // when the first of them was
 	began  time.Time    // the interval
-	paused bool
 	count  uint64
 	last   map[watchKey]watched
 }
@@ -221,8 +220,8 @@ const gather = 100 * time.Millisecond
 // there.
 func (v *watcher) rest() error {
 	alone := !v.opt.mixed()
-	if v.opt.interval > 0 && !v.paused && len(v.seen) > 0 && (alone || time.Since(v.first) > gather) {
-		v.paused = true
+	if v.opt.interval > 0 && !v.t.paused && len(v.seen) > 0 && (alone || time.Since(v.first) > gather) {
+		v.t.paused = true
 		if err := v.t.session.Pause(); err != nil {
 			return err
 		}
@@ -239,10 +238,10 @@ func (v *watcher) forget(pid int) {
 func (v *watcher) tick(t *tracing, _ tracefs.Mark) error {
 	clear(v.seen)
 	v.began = time.Now()
-	if !v.paused {
+	if !t.paused {
 		return nil
 	}
-	v.paused = false
+	t.paused = false
 	return t.session.Resume()
 }
 

@@ -74,6 +74,7 @@ type summaryLine struct {
 	Before    uint64          `json:"before,omitempty"`
 	After     uint64          `json:"after,omitempty"`
 	Pass      int64           `json:"pass_ns,omitempty"`
+	Vanished  []int           `json:"vanished,omitempty"`
 	Counted   uint64          `json:"counted,omitempty"`
 	MaxRate   float64         `json:"max_rate,omitempty"`
 	Unparsed  uint64          `json:"unparsed"`
@@ -140,7 +141,7 @@ func SummaryJSON(w io.Writer, s stats.Summary) error {
 		events = &eventBooks{k.Delivered, k.Lost, k.Unparsed}
 	}
 	lines.add(summaryLine{
-		Type: "summary", Hits: s.Hits, Delivered: s.Delivered, Lost: s.Lost, Filtered: s.Filtered, Before: s.Before, After: s.After, Pass: s.Pass.Nanoseconds(), Counted: s.Counted, MaxRate: s.MaxRate, Unparsed: s.Unparsed,
+		Type: "summary", Hits: s.Hits, Delivered: s.Delivered, Lost: s.Lost, Filtered: s.Filtered, Before: s.Before, After: s.After, Pass: s.Pass.Nanoseconds(), Vanished: s.Vanished, Counted: s.Counted, MaxRate: s.MaxRate, Unparsed: s.Unparsed,
 		Probes: s.Probes, Functions: s.Functions,
 		// A list without elements is [], not null.
 		Skipped: append([]stats.Skipped{}, s.Skipped...),

@@ -56,6 +56,9 @@ type Summary struct {
 	// Pass is how long reading all of the kernel's counters took: those of two functions may
 	// be of moments so far apart.
 	Pass time.Duration
+	// Vanished are processes that have lost some of their probes: not all of their calls were
+	// counted.
+	Vanished []int
 	// Unparsed is the number of trace lines that were not understood.
 	Unparsed uint64
 	// Probes is the number of sites armed, Functions that of functions selected.

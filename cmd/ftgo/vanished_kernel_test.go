@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// TestKernelVanished: a process that loses its breakpoints is told of, and one that does the
+// like and keeps them is not.
+func TestKernelVanished(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target := fixture.Build(t, "sheds")
+	commands := [][]string{{"probe"}, {"count"}}
+	if f.CheckHistograms() == nil {
+		commands = append(commands, []string{"probe", "--in-kernel"})
+	}
+	for _, c := range []struct {
+		does  string
+		calls int
+	}{{"nothing", 106}, {"drop", 53}, {"protect", 106}, {"map", 106}, {"write", 53}, {"replace", 53}} {
+		for _, command := range commands {
+			t.Run(strings.Join(append(command, c.does), " "), func(t *testing.T) {
+				sheds := family(t, target, c.does)
+				p := tracer(t, append(command, "-o", "json", "-p", sheds.pid(), "main.work")...)
+				fmt.Fprintln(sheds.in.(io.Writer))
+				if line, err := sheds.lines.ReadString('\n'); !strings.HasPrefix(line, "done") {
+					t.Fatalf("%q, %v", line, err)
+				}
+				p.Process.Signal(syscall.SIGINT)
+				p.vanished(t, sheds.pid(), c.calls)
+			})
+		}
+	}
+	t.Run("PROGRAM", func(t *testing.T) {
+		cmd := exec.Command(built(t), "count", "-o", "json", target, "main.work", "--", target, "drop")
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := start(t, cmd)
+		p.says(t, "ready")
+		fmt.Fprintln(in)
+		p.says(t, "done")
+		p.Process.Signal(syscall.SIGINT)
+		_, pid, _ := strings.Cut(p.err.String(), "ready ")
+		pid, _, _ = strings.Cut(pid, "\n")
+		p.vanished(t, pid, 53)
+	})
+}
+
+// vanished waits for a tracer, which has lost the calls of a process from the 54th on, or none.
+func (p *child) vanished(t *testing.T, pid string, calls int) {
+	t.Helper()
+	if code := p.end(t); code != 0 {
+		t.Fatalf("status %d\n%s", code, p.err.String())
+	}
+	told := 0
+	if calls == 53 {
+		told = 1
+	}
+	said := strings.Count(p.err.String(), "probes have vanished from process "+pid+", ")
+	listed := strings.Count(p.out.String(), `"vanished":[`+pid+`]`)
+	if said != told || listed != told || !strings.Contains(p.out.String(), fmt.Sprintf(`"calls":%d,`, calls)) {
+		t.Errorf("said %d and listed %d times, want %d, and %d calls\n%s%s", said, listed, told, calls, p.out.String(), p.err.String())
+	}
+}

@@ -1,0 +1,60 @@
+package tracefs
+
+import (
+	"fmt"
+	"os"
+	"slices"
+)
+
+// MissingBreakpoints tells how many of a file's instructions that are probed, by their offsets
+// in the file, have no breakpoint in a process. The kernel does not put one back that the
+// process has lost: by madvise(MADV_DONTNEED), after which the page is read from the file
+// anew, by writing to its code, or by mapping other memory in its place (uprobe_mmap in
+// kernel/events/uprobes.c is for mappings of the file alone).
+//
+// It reads a byte of /proc/PID/mem for each. Those that can't be read are not missing: the
+// process has ended, executes another program meanwhile, or may not be looked at.
+func MissingBreakpoints(pid int, inode uint64, sites []uint64) (missing int) {
+	// Before its mappings: if it executes another program in between, the memory of the
+	// first has nothing to read any more.
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil {
+		return 0
+	}
+	defer mem.Close()
+	all, err := Mappings(pid)
+	if err != nil {
+		return 0
+	}
+	for _, site := range sites {
+		addr, ok := mappedAt(all, inode, site)
+		var code [1]byte
+		if !ok {
+			continue
+		}
+		if n, _ := mem.ReadAt(code[:], int64(addr)); n > 0 && !isBreakpoint(code[0]) {
+			missing++
+		}
+	}
+	return missing
+}
+
+// isBreakpoint tells by the first byte: int3, or the call that the kernel makes of a probed
+// nop of five bytes (arch/x86/kernel/uprobes.c, arch_uprobe_optimize, since Linux 6.18).
+func isBreakpoint(code byte) bool { return code == 0xcc || code == 0xe8 }
+
+// mappedAt is where a process has an offset of a file, or had it before it mapped anonymous
+// memory for code there: as far behind the file's other code as in the file.
+func mappedAt(code []Mapping, inode, offset uint64) (addr uint64, ok bool) {
+	for _, m := range code {
+		if m.Inode != inode || m.Offset > offset {
+			continue
+		}
+		addr = m.Start + offset - m.Offset
+		if addr < m.End {
+			return addr, true
+		}
+		ok = slices.ContainsFunc(code, func(a Mapping) bool { return a.Inode == 0 && a.Start <= addr && addr < a.End })
+	}
+	return addr, ok
+}
