@@ -11,6 +11,8 @@ import (
 	"sort"
 	"sync"
 	"syscall"
+
+	"github.com/ftgo/ftgo/offsets/arch"
 )
 
 // Errors that callers tell apart.
@@ -32,9 +34,11 @@ type Binary struct {
 	most   uint64
 	sparse bool
 	elf    *elf.File
-	code   []segment
-	funcs  []Func // by address
-	goVer  GoVersion
+	// processor is the one that the file is for.
+	processor arch.Processor
+	code      []segment
+	funcs     []Func // by address
+	goVer     GoVersion
 
 	layout func() (GoroutineLayout, error)
 	unwind func() unwindTable
@@ -102,6 +106,7 @@ func read(f *os.File, path string) (*Binary, error) {
 	if b.elf, err = parseELF(f, b.most); err != nil {
 		return nil, err
 	}
+	b.processor = processors[b.elf.Machine]
 	b.code = codeSegments(b.elf, uint64(stat.Size()))
 	if len(b.code) == 0 {
 		return nil, errors.New("ELF file without an executable segment")
@@ -138,7 +143,7 @@ func parseELF(r io.ReaderAt, most uint64) (*elf.File, error) {
 	if elf.Class(ident[elf.EI_CLASS]) == elf.ELFCLASS32 {
 		return nil, errors.New("32-bit ELF file: only 64-bit x86-64 is supported")
 	}
-	if m := elf.Machine(binary.LittleEndian.Uint16(ident[18:])); m != elf.EM_X86_64 {
+	if m := elf.Machine(binary.LittleEndian.Uint16(ident[18:])); processors[m] == nil {
 		return nil, fmt.Errorf("ELF file for %s: only x86-64 is supported", m)
 	}
 	var ef *elf.File

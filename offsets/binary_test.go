@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/offsets/arch/amd64"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -233,7 +234,7 @@ func TestSweep(t *testing.T) {
 				}
 				code = append(code, byte(n))
 			}
-			body, err := sweep(code)
+			body, err := sweep(amd64.Processor, code)
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
 					t.Errorf("error %v, want one with %q", err, c.err)

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/offsets/insn"
+	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/offsets/arch/amd64"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -79,7 +80,7 @@ func TestBranchSite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			body, err := sweep(code)
+			body, err := sweep(amd64.Processor, code)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +124,7 @@ func TestBranchReached(t *testing.T) {
 				if err != nil || s.Branch == nil {
 					continue
 				}
-				if s.Check != nil || s.Late || s.Entry.Addr() != f.Addr || s.Branch.Addr() <= f.Addr || !s.Branch.Emulated() && !s.Branch.EmulatedPush() {
+				if s.Check != nil || s.Late || s.Entry.Addr() != f.Addr || s.Branch.Addr() <= f.Addr || !s.Branch.Emulated() && !s.Branch.EmulatedLater() {
 					t.Errorf("%s: %+v", f.Name, s)
 				}
 				spans = append(spans, span{f.Addr, s.Branch.Addr()})
@@ -139,15 +140,15 @@ func TestBranchReached(t *testing.T) {
 					continue
 				}
 				for at := 0; at < len(code); {
-					in, err := insn.Decode(code[at:])
+					in, err := b.processor.Decode(code[at:])
 					if err != nil {
 						break
 					}
+					to := f.Addr + uint64(at) + uint64(in.To)
 					at += in.Len
-					if in.Kind != insn.Jump && in.Kind != insn.CondJump && in.Kind != insn.Call {
+					if in.Kind != arch.Jump && in.Kind != arch.CondJump && in.Kind != arch.Call {
 						continue
 					}
-					to := f.Addr + uint64(at) + uint64(in.Rel)
 					k := sort.Search(len(spans), func(i int) bool { return spans[i].branch >= to })
 					if k < len(spans) && spans[k].start < to {
 						t.Errorf("%s%+#x leads to %#x, between %#x and %#x", f.Name, at-in.Len, to, spans[k].start, spans[k].branch)

@@ -6,15 +6,15 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/ftgo/ftgo/offsets/insn"
+	"github.com/ftgo/ftgo/offsets/arch"
 )
 
 // direct tells where a direct jump leads. A part of the function that is not known
 // yet is added.
-func (w *flow) direct(from, to uint64) (destination, error) {
+func (w *flow) direct(from, to uint64) (arch.Destination, error) {
 	if w.partAt(to) != nil {
 		w.cross = append(w.cross, crossing{from, to})
-		return inside, nil
+		return arch.Inside, nil
 	}
 	if target, ok := w.binary.FuncAt(to); ok {
 		_, cold := w.partOf(target)
@@ -26,12 +26,12 @@ func (w *flow) direct(from, to uint64) (destination, error) {
 		case !w.mayHaveLeft(from):
 			return 0, fmt.Errorf("leads to %s with the stack in use", target.Name)
 		}
-		return outside, nil
+		return arch.Outside, nil
 	}
 	// No symbol: a function that is not exported, or a part of this one, in a
 	// stripped file.
 	if w.binary.inPLT(to) {
-		return outside, nil
+		return arch.Outside, nil
 	}
 	e, ok := w.unwind.at(to)
 	if !ok {
@@ -39,7 +39,7 @@ func (w *flow) direct(from, to uint64) (destination, error) {
 	}
 	if to == e.addr && w.mayHaveLeft(from) {
 		if rule, ok := w.unwind.frameAt(to); ok && rule.entered() && !w.comesBack(e) {
-			return outside, nil
+			return arch.Outside, nil
 		}
 	}
 	if f, ok := w.binary.firstFuncIn(e.addr, e.addr+e.size); ok {
@@ -49,12 +49,12 @@ func (w *flow) direct(from, to uint64) (destination, error) {
 }
 
 // extend adds a part that a jump leads to.
-func (w *flow) extend(from, to, addr, size uint64) (destination, error) {
+func (w *flow) extend(from, to, addr, size uint64) (arch.Destination, error) {
 	w.cross = append(w.cross, crossing{from, to})
 	if err := w.add(addr, size); err != nil {
 		return 0, fmt.Errorf("leads to a part of the function at %+#x: %w", w.offset(addr), err)
 	}
-	return inside, nil
+	return arch.Inside, nil
 }
 
 // mayHaveLeft reports whether SP may be where it was at the start: only then can a
@@ -70,12 +70,12 @@ func (w *flow) comesBack(e *unwindEntry) bool {
 	if err != nil {
 		return false
 	}
-	s, err := decode(code)
+	s, err := decode(w.binary.processor, code)
 	if err != nil {
 		return false
 	}
 	for _, j := range s.jumps {
-		if to := e.addr + uint64(j.to); j.in.Kind != insn.IndirectJump && to != w.fn.Addr && w.partAt(to) != nil {
+		if to := e.addr + uint64(j.to); j.in.Kind != arch.IndirectJump && to != w.fn.Addr && w.partAt(to) != nil {
 			return true
 		}
 	}

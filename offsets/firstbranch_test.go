@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/offsets/arch/amd64"
 )
 
 func TestFirstBranch(t *testing.T) {
@@ -32,7 +34,7 @@ func TestFirstBranch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			at, err := firstBranch(code, c.landings)
+			at, err := firstBranch(amd64.Processor, code, c.landings)
 			if c.err == "" && (err != nil || at != c.at) || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 				t.Errorf("+%#x, %v; want +%#x, %q", at, err, c.at, c.err)
 			}

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/ftgo/ftgo/offsets/insn"
+	"github.com/ftgo/ftgo/offsets/arch"
 )
 
 // flow follows one function of the System V ABI, whose compilers are freer than Go's: a
@@ -95,12 +95,12 @@ func (w *flow) add(addr, size uint64) error {
 	if err != nil {
 		return err
 	}
-	s, err := decode(code)
+	s, err := decode(w.binary.processor, code)
 	if err != nil {
 		return err
 	}
 	switch s.last.Kind {
-	case insn.Other, insn.CondJump, insn.IndirectCall:
+	case arch.Other, arch.CondJump, arch.IndirectCall:
 		return errors.New("execution runs on past its end")
 	}
 	for _, at := range s.returns {
@@ -132,25 +132,25 @@ func partAt(parts []part, addr uint64) *part {
 func (w *flow) leave(i int, indirect bool) error {
 	p := w.parts[i] // direct adds parts
 	for _, j := range p.jumps {
-		if indirect != (j.in.Kind == insn.IndirectJump) {
+		if indirect != (j.in.Kind == arch.IndirectJump) {
 			continue
 		}
 		at := p.addr + uint64(j.at)
-		where := inside
+		where := arch.Inside
 		var err error
 		if indirect {
-			where, err = w.indirect(place{i, j.at})
+			where, err = w.indirect(at)
 		} else {
 			where, err = w.direct(at, p.addr+uint64(j.to))
 		}
 		switch {
 		case err != nil:
 			return fmt.Errorf("jump at %+#x %w", w.offset(at), err)
-		case where == inside:
+		case where == arch.Inside:
 			w.body.switches = w.body.switches || indirect
-		case j.in.Kind != insn.CondJump:
+		case j.in.Kind != arch.CondJump:
 			w.body.tails = append(w.body.tails, w.offset(at))
-		case j.in.Cond == insn.NoCond: // jrcxz, loop
+		case j.in.Cond == arch.NoCond: // jrcxz, loop
 			return fmt.Errorf("leaves by a jump at %+#x that depends on a register", w.offset(at))
 		default:
 			w.body.condTails = append(w.body.condTails, w.offset(at))
@@ -159,10 +159,19 @@ func (w *flow) leave(i int, indirect bool) error {
 	return nil
 }
 
-// destination is where a jump leads.
-type destination uint8
+// errSwitchOrTail: a breakpoint that ends calls must not be put on a jump which
+// may stay inside the function.
+var errSwitchOrTail = errors.New("goes through a register, and may be a switch or a tail call")
 
-const (
-	inside  destination = iota // to another place of the same function
-	outside                    // to another function, which returns for both
-)
+// indirect tells where an indirect jump leads. With the stack in use it can only be a
+// switch.
+func (w *flow) indirect(at uint64) (arch.Destination, error) {
+	if !w.mayHaveLeft(at) {
+		return arch.Inside, nil
+	}
+	where, ok := w.binary.processor.Leads(at, w)
+	if !ok {
+		return 0, errSwitchOrTail
+	}
+	return where, nil
+}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftgo/ftgo/offsets/insn"
+	"github.com/ftgo/ftgo/offsets/arch"
 )
 
 // pclnFuncs are the functions of Go's table by address.
@@ -172,14 +172,14 @@ func (b *Binary) reaches(f *Func, addr uint64) bool {
 		return false
 	}
 	for at := 0; at < len(code); {
-		in, err := insn.Decode(code[at:])
+		in, err := b.processor.Decode(code[at:])
 		if err != nil {
 			return false
 		}
-		at += in.Len
-		if (in.Kind == insn.Call || in.Kind == insn.Jump) && f.Addr+uint64(at)+uint64(in.Rel) == addr {
+		if (in.Kind == arch.Call || in.Kind == arch.Jump) && f.Addr+uint64(at)+uint64(in.To) == addr {
 			return true
 		}
+		at += in.Len
 	}
 	return false
 }

@@ -1,12 +1,11 @@
 package offsets
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/ftgo/ftgo/offsets/insn"
+	"github.com/ftgo/ftgo/offsets/arch"
 )
 
 // Site is one instruction of a function that was decoded from its first byte to its
@@ -14,8 +13,8 @@ import (
 // middle of an instruction, or in data, corrupts the program.
 type Site struct {
 	addr, offset uint64
-	cost         insn.Cost
-	cond         uint8
+	cost         arch.Cost
+	cond         arch.Cond
 }
 
 // Addr is the instruction's virtual address in the file, without load bias.
@@ -26,17 +25,14 @@ func (s Site) Offset() uint64 { return s.offset }
 
 // Emulated tells whether every kernel emulates the instruction under a probe, which
 // is more than ten times as cheap for the target as single-stepping it.
-func (s Site) Emulated() bool { return s.cost.Class == insn.Emulated }
+func (s Site) Emulated() bool { return s.cost.Class == arch.Emulated }
 
-// EmulatedPush tells whether kernels since 5.4 do.
-func (s Site) EmulatedPush() bool { return s.cost.Class == insn.EmulatedPush }
+// EmulatedLater tells whether newer kernels do: see [arch.EmulatedLater].
+func (s Site) EmulatedLater() bool { return s.cost.Class == arch.EmulatedLater }
 
-// Cond is the condition of a conditional jump, for [CondTaken].
-func (s Site) Cond() uint8 { return s.cond }
-
-// CheckFailedFlags are the bits of RFLAGS of which one is set at [Sites].Check when the
-// stack check has failed: CF and ZF, what JBE asks for.
-const CheckFailedFlags = 1<<0 | 1<<6
+// Cond is the condition of a conditional jump, for [arch.Processor].Taken: that of a stack
+// check's is the one that holds if the check has passed.
+func (s Site) Cond() arch.Cond { return s.cond }
 
 // Sites is where calls of a function begin and end.
 type Sites struct {
@@ -49,11 +45,14 @@ type Sites struct {
 	// registers, arguments among them, but neither SP nor the flow of control.
 	Late bool
 	// Check is the stack check's jump, nil without one. It is executed once more for
-	// each time that the check fails.
+	// each time that the check fails, which its condition tells.
 	Check *Site
+	// CheckOnly: Entry may be executed again where a goroutine is preempted, so that Check
+	// alone tells of calls.
+	CheckOnly bool
 	// Branch is an instruction that may stand for Entry if the kernel emulates it, and not
 	// Entry: a branch, or a push, that is executed exactly once per call as well (unless
-	// Restarts), with SP, the frame pointer and R14 as they are at Entry. It is nil if
+	// Restarts), with SP, the frame pointer and g as they are at Entry. It is nil if
 	// there is none; only functions without a stack check have one. It may be one of
 	// Tails or CondTails, too.
 	Branch *Site
@@ -64,7 +63,7 @@ type Sites struct {
 	// the function jumped to returns for both.
 	Returns, Tails []Site
 	// CondTails are conditional jumps that leave it: a hit ends the call if
-	// [CondTaken] says of the flags there that the jump is taken.
+	// [arch.Processor].Taken says of the flags there that the jump is taken.
 	CondTails []Site
 	// Restarts: the function has no stack check and jumps back to its first
 	// instruction, so that Entry may be executed more than once per call.
@@ -87,8 +86,8 @@ func (s *Sites) Strategy() string {
 		return "after check"
 	case s.Branch != nil && s.Restarts:
 		return "first branch (loops)"
-	case s.Branch != nil && s.Branch.EmulatedPush():
-		return "first push"
+	case s.Branch != nil && s.Branch.EmulatedLater():
+		return "first " + s.Branch.cost.Reason
 	case s.Branch != nil:
 		return "first branch"
 	case s.Restarts:
@@ -111,13 +110,14 @@ func (b *Binary) Sites(f *Func) (*Sites, error) {
 	}
 	s := &Sites{}
 	entry := 0
-	if check, ok := insn.StackCheck(code); ok && f.ABI != SystemV {
+	if check, ok := b.processor.StackCheck(code); ok && f.ABI != SystemV {
 		if !body.boundary[check.Jump] || !body.boundary[check.Post] {
 			return nil, errors.New("stack check not on an instruction boundary")
 		}
 		entry = check.Post
 		if jump, err := b.site(f, code, check.Jump); err == nil {
-			s.Check = &jump
+			jump.cond = b.processor.Passed()
+			s.Check, s.CheckOnly = &jump, check.Repeats
 		}
 	} else {
 		s.Restarts = body.restarts
@@ -125,10 +125,10 @@ func (b *Binary) Sites(f *Func) (*Sites, error) {
 	if s.Entry, s.Late, err = b.entry(f, code, entry, body.landings); err != nil {
 		return nil, err
 	}
-	if s.Check == nil && entry == 0 && s.Entry.cost.Class == insn.Stepped {
+	if s.Check == nil && entry == 0 && s.Entry.cost.Class == arch.Stepped {
 		s.Branch, s.Intact = b.branch(f, code, body)
 	}
-	s.SplitStack = f.ABI == SystemV && splitsStack(code)
+	s.SplitStack = f.ABI == SystemV && b.processor.SplitsStack(code)
 	for _, ends := range []struct {
 		at    []int
 		sites *[]Site
@@ -155,8 +155,8 @@ func (b *Binary) entry(f *Func, code []byte, at int, landings []int) (s Site, la
 		if err == nil {
 			return s, at != first, nil
 		}
-		in, decodeErr := insn.Decode(code[at:])
-		if decodeErr != nil || in.Kind != insn.Other || !passable(code[at:], in) {
+		in, decodeErr := b.processor.Decode(code[at:])
+		if decodeErr != nil || !b.processor.Cost(code, at).Passable {
 			return Site{}, false, err
 		}
 		at += in.Len
@@ -166,22 +166,12 @@ func (b *Binary) entry(f *Func, code []byte, at int, landings []int) (s Site, la
 	}
 }
 
-// passable holds for instructions that leave SP alone: with a LOCK prefix, and VEX and
-// EVEX.
-func passable(code []byte, in insn.Inst) bool {
-	switch code[in.Prefix] {
-	case 0xc4, 0xc5, 0x62:
-		return true
-	}
-	return bytes.IndexByte(code[:in.Prefix], 0xf0) >= 0
-}
-
 // bodyOf finds the ends of a function.
 func (b *Binary) bodyOf(f *Func, code []byte) (*body, error) {
 	if f.ABI == SystemV {
 		return b.follow(f)
 	}
-	body, err := sweep(code)
+	body, err := sweep(b.processor, code)
 	if err != nil {
 		return nil, err
 	}
@@ -192,12 +182,12 @@ func (b *Binary) bodyOf(f *Func, code []byte) (*body, error) {
 // site makes a Site of an instruction of swept code, if the kernel takes a probe
 // there.
 func (b *Binary) site(f *Func, code []byte, at int) (Site, error) {
-	in, err := insn.Decode(code[at:])
+	in, err := b.processor.Decode(code[at:])
 	if err != nil {
 		return Site{}, fmt.Errorf("instruction at +%#x: %w", at, err)
 	}
-	cost := insn.Probe(code[at:], in)
-	if cost.Class == insn.Refused {
+	cost := b.processor.Cost(code, at)
+	if cost.Class == arch.Refused {
 		return Site{}, fmt.Errorf("instruction at +%#x: %s", at, cost.Reason)
 	}
 	addr := f.Addr + uint64(at)
@@ -214,7 +204,7 @@ func (b *Binary) CallsOf(f, callee *Func) ([]Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := sweep(code)
+	body, err := sweep(b.processor, code)
 	if err != nil {
 		return nil, err
 	}
@@ -223,8 +213,8 @@ func (b *Binary) CallsOf(f, callee *Func) ([]Site, error) {
 		if !body.boundary[at] {
 			continue
 		}
-		in, err := insn.Decode(code[at:])
-		if err != nil || in.Kind != insn.Call || f.Addr+uint64(at+in.Len)+uint64(in.Rel) != callee.Addr {
+		in, err := b.processor.Decode(code[at:])
+		if err != nil || in.Kind != arch.Call || f.Addr+uint64(at)+uint64(in.To) != callee.Addr {
 			continue
 		}
 		s, err := b.site(f, code, at)

@@ -99,7 +99,7 @@ func (b *Binary) unpadded(f *Func) uint64 {
 	if err != nil {
 		return f.Size
 	}
-	return uint64(unpadded(code))
+	return uint64(b.processor.Trim(code))
 }
 
 // tidy sorts functions by address and keeps one name for each, the others being

@@ -111,7 +111,7 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 	case uprobe.Entry:
 		p.enter(ev, &pe.Fields, fn)
 	case uprobe.EntryJump:
-		if ev.Args[pe.Fields.Flags]&offsets.CheckFailedFlags != 0 {
+		if !p.taken(pe, site, ev) {
 			p.noCall(fn)
 			return
 		}
@@ -123,7 +123,7 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 	case uprobe.Counter:
 		p.books.Entries[fn]++
 	case uprobe.CounterJump:
-		if ev.Args[pe.Fields.Flags]&offsets.CheckFailedFlags != 0 {
+		if !p.taken(pe, site, ev) {
 			p.books.NoCalls[fn]++
 			return
 		}
@@ -131,7 +131,7 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 	case uprobe.Return, uprobe.TailJump:
 		p.leave(ev, &pe.Fields, fn)
 	case uprobe.CondTail:
-		if offsets.CondTaken(pe.Cond(site), ev.Args[pe.Fields.Flags]) {
+		if p.taken(pe, site, ev) {
 			p.leave(ev, &pe.Fields, fn)
 		} else if key, _ := p.place(ev, &pe.Fields); p.stack(key) != nil {
 			p.stack(key).hits.add(p.stepped)
@@ -160,6 +160,12 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 	case uprobe.StackMove:
 		p.boundsOf(ev.PID).move(ev.Args[pe.Fields.G], ev.Args[pe.Fields.Lo], ev.Args[pe.Fields.Hi])
 	}
+}
+
+// taken is the one rule for hits of conditional jumps: a call begins, or ends, if the jump's
+// condition holds.
+func (p *Pairer) taken(e *uprobe.Event, site int, ev *Event) bool {
+	return p.plan.Processor.Taken(e.Cond(site), ev.Args[e.Fields.Flags])
 }
 
 // stack is the one of a key, nil if none is known.

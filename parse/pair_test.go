@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/arch/amd64"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -29,7 +30,7 @@ var testFuncs = []struct {
 // return at 0x3000+i and a tail jump at 0x4000+i; the witnesses are at 0x5000 and
 // 0x6000.
 func testPlan() *uprobe.Plan {
-	p := &uprobe.Plan{}
+	p := &uprobe.Plan{Processor: amd64.Processor}
 	for _, f := range testFuncs {
 		p.Funcs = append(p.Funcs, uprobe.Function{
 			Func:  &offsets.Func{Name: f.name, ABI: f.abi},
@@ -55,7 +56,7 @@ func testPlan() *uprobe.Plan {
 			ev.Add(uprobe.Place{Kind: k, Addr: uint64(i+1) * 0x1000, Func: -1})
 		} else {
 			for fn := range testFuncs {
-				ev.Add(uprobe.Place{Kind: k, Addr: uint64(i+1)*0x1000 + uint64(fn), Func: fn, Stepped: k == uprobe.Return})
+				ev.Add(uprobe.Place{Kind: k, Addr: uint64(i+1)*0x1000 + uint64(fn), Func: fn, Cond: p.Processor.Passed(), Stepped: k == uprobe.Return})
 			}
 		}
 		p.Events = append(p.Events, ev)

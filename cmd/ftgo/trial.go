@@ -84,7 +84,7 @@ func trialEvents(plan *uprobe.Plan, features tracefs.Features) []tracefs.Event {
 	unique := plan.Events[0].Name
 	entry := func(i int) []uint64 {
 		sites := plan.Funcs[i].Sites
-		if sites.Check != nil && sites.Entry.EmulatedPush() && !features.PushEmulated {
+		if sites.Check != nil && sites.Entry.EmulatedLater() && !features.PushEmulated {
 			return []uint64{sites.Check.Offset()}
 		}
 		return []uint64{sites.Entry.Offset()}

@@ -124,7 +124,7 @@ func (c *collector) event(sh shape, i int, values *capture.Capture) Event {
 // countFilter records nothing but the hits that are no calls.
 func (c *collector) countFilter(k Kind) string {
 	if k == EntryJump || k == CounterJump {
-		return fmt.Sprintf("fl & %d", offsets.CheckFailedFlags)
+		return c.plan.Processor.Failed("fl")
 	}
 	// No thread has two ids.
 	return "common_pid == 1 && common_pid == 2"
@@ -158,6 +158,8 @@ func (c *collector) addCounter(i int) {
 func (c *collector) entry(f *Function) (Kind, offsets.Site) {
 	kind, site := Entry, f.Sites.Entry
 	switch s := f.Sites; {
+	case s.CheckOnly:
+		kind, site = EntryJump, *s.Check
 	case c.emulated(site):
 	case s.Check != nil && c.emulated(*s.Check):
 		// The instruction after the check would be single-stepped, more than ten
@@ -176,7 +178,7 @@ func (c *collector) entry(f *Function) (Kind, offsets.Site) {
 func (v Values) fetched() bool { return v.Entry != nil && len(v.Entry.Args) > 0 }
 
 func (c *collector) emulated(s offsets.Site) bool {
-	return s.Emulated() || s.EmulatedPush() && c.features.PushEmulated
+	return s.Emulated() || s.EmulatedLater() && c.features.PushEmulated
 }
 
 func (c *collector) identity(f *Function) (begin, end identity) {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
@@ -43,7 +44,7 @@ type Event struct {
 	// kinds[i] is what a hit of Sites[i] means.
 	kinds []Kind
 	// conds[i] is the condition of the jump at Sites[i].
-	conds []uint8
+	conds []arch.Cond
 	// stepped[i] tells whether the kernel single-steps the instruction at Sites[i].
 	stepped []bool
 	index   map[uint64]int // address → i
@@ -65,7 +66,7 @@ type Place struct {
 	// Func is an index in Plan.Funcs, -1 for a witness.
 	Func int
 	// Cond is the condition of a conditional jump.
-	Cond uint8
+	Cond arch.Cond
 	// Stepped: the kernel single-steps the instruction, rather than emulating it.
 	Stepped bool
 	// Fetch are the fetchargs, if they are others than those of the event's Args.
@@ -101,8 +102,9 @@ func (e *Event) Kind(site int) Kind { return e.kinds[site] }
 // IsCounter tells whether hits are counted, rather than paired.
 func (e *Event) IsCounter() bool { return len(e.kinds) > 0 && e.kinds[0].Counts() }
 
-// Cond is the condition of the jump at a site, for [offsets.CondTaken].
-func (e *Event) Cond(site int) uint8 { return e.conds[site] }
+// Cond is the condition of the jump at a site, for [Plan].Processor: a call begins, or ends,
+// if the jump's flags say so.
+func (e *Event) Cond(site int) arch.Cond { return e.conds[site] }
 
 // Stepped tells whether the kernel single-steps the instruction at a site, which costs the
 // program many times more than one that it emulates.
@@ -153,11 +155,13 @@ type Skipped struct {
 
 // Plan is what to probe, and what a hit of it means.
 type Plan struct {
-	Binary  *offsets.Binary
-	Mode    Mode
-	Funcs   []Function
-	Skipped []Skipped
-	Events  []Event
+	Binary *offsets.Binary
+	// Processor is the one that the binary is for.
+	Processor arch.Processor
+	Mode      Mode
+	Funcs     []Function
+	Skipped   []Skipped
+	Events    []Event
 	// BySP: calls are told apart by the stack pointer alone, since neither a thread nor
 	// anything else that could be fetched stands for a goroutine (gccgo, whose stacks
 	// never move).
@@ -228,7 +232,7 @@ type Instruction struct {
 // safely are in Plan.Skipped. Events are in the order that [tracefs.Start] wants:
 // what begins calls, what ends them, and the witnesses of goroutines' ends.
 func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
-	p := &Plan{Binary: b, Mode: opt.Mode, Relocatable: b.Relocatable(), recorded: opt.Recorded}
+	p := &Plan{Binary: b, Processor: b.Processor(), Mode: opt.Mode, Relocatable: b.Relocatable(), recorded: opt.Recorded}
 	for _, r := range decodeAll(b, funcs, opt.Decoded) {
 		if r.err != nil {
 			p.Skipped = append(p.Skipped, Skipped{r.fn, r.err})

@@ -1,6 +1,7 @@
 package uprobe
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,12 +9,15 @@ import (
 	"slices"
 
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
 // portablePlan is a plan as it travels: all that pairing needs, without the binary and
 // without the captures, which need its types.
 type portablePlan struct {
+	// Processor is its name; versions that knew but one left it out.
+	Processor   string          `json:"processor,omitempty"`
 	Mode        Mode            `json:"mode"`
 	Relocatable bool            `json:"relocatable,omitempty"`
 	BySP        bool            `json:"by_sp,omitempty"`
@@ -22,6 +26,9 @@ type portablePlan struct {
 	Funcs       []portableFunc  `json:"funcs"`
 	Events      []portableEvent `json:"events"`
 }
+
+// onlyProcessor is the one of plans that name none.
+const onlyProcessor = "x86-64"
 
 type portableFunc struct {
 	Name     string      `json:"name"`
@@ -47,7 +54,7 @@ type portableEvent struct {
 // MarshalJSON writes the plan for [ReadPlan]: functions by name, events with their sites
 // and fields. What values to decode is left out.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	out := portablePlan{Mode: p.Mode, Relocatable: p.Relocatable, BySP: p.BySP, ByStack: p.ByStack, Stack: p.Stack}
+	out := portablePlan{Processor: p.Processor.Machine().Name, Mode: p.Mode, Relocatable: p.Relocatable, BySP: p.BySP, ByStack: p.ByStack, Stack: p.Stack}
 	for i := range p.Funcs {
 		f := &p.Funcs[i]
 		out.Funcs = append(out.Funcs, portableFunc{
@@ -78,7 +85,11 @@ func ReadPlan(text []byte) (*Plan, error) {
 	if in.Stack < 0 || in.Stack > MaxStack {
 		return nil, fmt.Errorf("read plan: %d callers (at most %d)", in.Stack, MaxStack)
 	}
-	p := &Plan{Mode: in.Mode, Relocatable: in.Relocatable, BySP: in.BySP, ByStack: in.ByStack, Stack: in.Stack}
+	processor, err := offsets.ProcessorNamed(cmp.Or(in.Processor, onlyProcessor))
+	if err != nil {
+		return nil, fmt.Errorf("read plan: %w", err)
+	}
+	p := &Plan{Processor: processor, Mode: in.Mode, Relocatable: in.Relocatable, BySP: in.BySP, ByStack: in.ByStack, Stack: in.Stack}
 	for _, f := range in.Funcs {
 		if f.ABI > offsets.SystemV {
 			return nil, fmt.Errorf("read plan: function %q: ABI %d is not known", f.Name, f.ABI)
@@ -133,7 +144,11 @@ func (p *Plan) portableEvent(in *portableEvent) (ev Event, err error) {
 		if s[4] < 0 || s[4] > math.MaxUint8 {
 			return ev, fmt.Errorf("site %d has condition %d", i, s[4])
 		}
-		place := Place{Kind: kind, Offset: uint64(s[1]), Addr: uint64(s[2]), Func: int(fn), Cond: uint8(s[4])}
+		place := Place{Kind: kind, Offset: uint64(s[1]), Addr: uint64(s[2]), Func: int(fn), Cond: arch.Cond(s[4])}
+		if kind == EntryJump {
+			// Older recordings have the jump's own condition here, which may be the opposite.
+			place.Cond = p.Processor.Passed()
+		}
 		place.Stepped = kind == Return || kind <= Point && p.Funcs[fn].Stepped
 		if len(in.Fetch) > 0 {
 			place.Fetch = in.Fetch[i]

@@ -2,6 +2,7 @@ package uprobe
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -41,6 +42,32 @@ func TestPortablePlan(t *testing.T) {
 	other := planOf(t, Options{Mode: Latency, Features: modern, Stack: 2}, names...)
 	if err := other.Adopt(read); err == nil {
 		t.Error("another plan is adopted")
+	}
+}
+
+// TestPlanOfOlderVersion: a recording that names no processor is of x86-64, and has the
+// condition of a stack check's jump as it is, which asks for the opposite.
+func TestPlanOfOlderVersion(t *testing.T) {
+	const jbe = 6
+	text := fmt.Sprintf(`{"mode":0,"funcs":[{"name":"main.f"}],"events":[{"name":"e",
+		"args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"},{"Name":"fl"}],
+		"fields":{"SP":0,"G":1,"Goid":3,"Hi":2,"Lo":-1,"Flags":4,"Stack":-1,"Values":-1},"sites":[[%d,1,2,0,%d],[%d,3,4,0,%d]]}]}`,
+		EntryJump, jbe, CondTail, jbe)
+	p, err := ReadPlan([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		flags                 uint64
+		entryTaken, tailTaken bool
+	}{{0, true, false}, {1 << 0, false, true}, {1 << 6, false, true}, {1 << 7, true, false}} {
+		entry, tail := p.Processor.Taken(p.Events[0].Cond(0), c.flags), p.Processor.Taken(p.Events[0].Cond(1), c.flags)
+		if entry != c.entryTaken || tail != c.tailTaken {
+			t.Errorf("flags %#x: a call begins: %v, ends: %v", c.flags, entry, tail)
+		}
+	}
+	if _, err := ReadPlan([]byte(`{"processor":"pdp-11","mode":0}`)); err == nil || !strings.Contains(err.Error(), `processor "pdp-11" is not known`) {
+		t.Errorf("plan for another processor: %v", err)
 	}
 }
 

@@ -54,7 +54,7 @@ func TestSched(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						// push %rbp, a conditional jump, a call: see offsets/insn/probe.go.
+						// push %rbp, a conditional jump, a call: see offsets/arch/amd64/probe.go.
 						if op := code[addr-f.Addr]; len(flags) == 0 && version != "1.17.13" && version != "1.20.14" && op != 0x55 && op != 0xe8 ||
 							k == Status && op != 0x55 && op>>4 != 7 {
 							t.Errorf("%s+%#x: opcode %#x", f.Name, addr-f.Addr, op)

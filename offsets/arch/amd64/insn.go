@@ -1,0 +1,258 @@
+// Package amd64 knows x86-64: how long an instruction is, where it branches to, what a
+// uprobe does when it is put on it, and where Go and C keep what calls are known by. It
+// reads bytes of 64-bit code and nothing else: finding the bytes (ELF, symbols) and
+// choosing the sites to probe is left to package offsets.
+//
+// The decoder never guesses. A probe in the middle of an instruction corrupts the
+// program, so an encoding that is undefined, newer than the tables, or that
+// processors of different makers measure differently is an error, and the caller
+// must not decode past it. What is left out on purpose: legality that does not
+// change the length (a lock prefix on a load, VEX.W, VEX.L or VEX.vvvv of the
+// wrong value), the REX2 and extended EVEX encodings of APX, and the VEX maps above 3.
+//
+// Facts are from the Intel SDM (order number 325462), volume 2, chapter 2
+// (instruction format) and appendix A (opcode maps), and from the AMD APM
+// (24594), volume 3, for XOP and 3DNow!.
+package amd64
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/ftgo/ftgo/offsets/arch"
+)
+
+// maxLen is the longest instruction a processor executes, in bytes
+// (SDM vol. 2, 2.3.11).
+const maxLen = 15
+
+// errTruncated says that the code ends before the instruction does.
+var errTruncated = errors.New("decode instruction: code ends inside it")
+
+// errUnknown says that the bytes are no instruction this package knows.
+var errUnknown = errors.New("decode instruction: undefined or unknown encoding")
+
+// inst is one decoded instruction.
+type inst struct {
+	// Len is the number of bytes, 1 to maxLen; Prefix how many of them come
+	// before the opcode. REX counts as a prefix, VEX, EVEX and XOP do not.
+	Len, Prefix int
+	Kind        arch.Kind
+	// Cond is the condition nibble of a jcc (SDM vol. 1, appendix B: 6 is
+	// "below or equal", 7 "above"), arch.NoCond for everything else: jrcxz, loop, loope,
+	// loopne, and xbegin with its fallback address are conditional jumps without it.
+	Cond arch.Cond
+	// Table marks an indirect jump through memory at base+index*8 without a
+	// displacement. The gc compiler (1.19 and later) makes these for switch
+	// statements and nothing else; in C it can be a tail call through an array.
+	Table bool
+	// Rel is the displacement of a direct branch, counted from the end of the
+	// instruction; 0 for everything else.
+	Rel int64
+}
+
+// Legacy prefixes as a set.
+const (
+	pOpSize  = 1 << iota // 66
+	pAddr                // 67
+	pRep                 // f3
+	pRepne               // f2
+	pLock                // f0
+	pSegment             // 26 2e 36 3e 64 65; 3e is also notrack, f2 also bnd
+)
+
+var legacyPrefix = [256]uint8{
+	0x66: pOpSize, 0x67: pAddr, 0xf3: pRep, 0xf2: pRepne, 0xf0: pLock,
+	0x26: pSegment, 0x2e: pSegment, 0x36: pSegment, 0x3e: pSegment, 0x64: pSegment, 0x65: pSegment,
+}
+
+// rexW is the bit of a REX prefix that selects 64-bit operands.
+const rexW = 8
+
+func isREX(b byte) bool { return b&0xf0 == 0x40 }
+
+// Decode decodes the instruction at the start of code. Bytes behind it have no
+// influence. It does not allocate.
+func decode(code []byte) (in inst, err error) {
+	w, tooShort := code, errTruncated
+	if len(w) >= maxLen {
+		w, tooShort = w[:maxLen], errUnknown
+	}
+	var set, rex uint8
+	p := 0
+	for p < len(w) && legacyPrefix[w[p]] != 0 {
+		set |= legacyPrefix[w[p]]
+		p++
+	}
+	if p < len(w) && isREX(w[p]) {
+		rex = w[p]
+		p++
+		// A REX prefix counts only right before the opcode (SDM vol. 2, 2.2.1).
+		// Processors skip a misplaced one, disassemblers print it as an
+		// instruction of its own: nobody who means well writes that.
+		if p < len(w) && (legacyPrefix[w[p]] != 0 || isREX(w[p])) {
+			return inst{}, errUnknown
+		}
+	}
+	if p == len(w) {
+		return inst{}, tooShort
+	}
+	prefix := p
+	f, p := operands(w, p, set, rex)
+	if f&isDefined == 0 {
+		if f == isCut {
+			return inst{}, tooShort
+		}
+		return inst{}, errUnknown
+	}
+	end := p + f.immLen(set, rex)
+	if end > len(w) {
+		return inst{}, tooShort
+	}
+	in.Len = end
+	in.Prefix = prefix
+	in.Kind = f.kind()
+	in.Cond = arch.NoCond
+	in.Table = f&isTable != 0
+	if f&isDirect != 0 {
+		// AMD processors make these 16-bit branches, Intel's ignore the prefix
+		// (SDM vol. 2 on JMP: near branches are forced to 64 bits), so even the
+		// length is in doubt. xbegin, the one immZ here, is the same on both.
+		if set&pOpSize != 0 && rex&rexW == 0 && f&immZ == 0 {
+			return inst{}, errUnknown
+		}
+		in.Rel = signed(w[p:end])
+		if f&isJcc != 0 {
+			in.Cond = arch.Cond(w[p-1] & 15)
+		}
+	}
+	return in, nil
+}
+
+// operands goes from the opcode at w[p] to the immediate: it returns the form of the
+// instruction and the offset behind opcode, ModRM, SIB and displacement. The form
+// lacks isDefined for what is no instruction, and is isCut if w ends too early.
+func operands(w []byte, p int, set, rex uint8) (form, int) {
+	op := w[p]
+	p++
+	switch {
+	case op == 0x0f:
+		return operands0F(w, p, set)
+	case op == 0xc4, op == 0xc5, op == 0x62:
+		return operandsVector(w, p, set, rex)
+	case op == 0x8f && p < len(w) && w[p]&0x1f >= 8:
+		// XOP; pop has zeros in these bits (AMD APM vol. 3, 1.2 on XOP).
+		return operandsVector(w, p, set, rex)
+	}
+	f := oneByte[op]
+	if f&hasModRM == 0 {
+		return f, p
+	}
+	if p == len(w) {
+		return isCut, p
+	}
+	modrm := w[p]
+	if !groups[f>>groupShift].defines(modrm) {
+		return 0, p
+	}
+	n := modrmLen(w[p:])
+	if n == 0 {
+		return isCut, p
+	}
+	switch op {
+	case 0xf6, 0xf7:
+		if modrm&0x30 == 0 { // test takes an immediate, the rest of group 3 does not
+			f |= oneByte[op&1|0xa8] & immBits
+		}
+	case 0xc7:
+		if modrm == 0xf8 {
+			f |= isDirect | kindForm(arch.CondJump) // xbegin
+		}
+	case 0xff:
+		switch modrm >> 3 & 7 {
+		case 2, 3:
+			f |= kindForm(arch.IndirectCall)
+		case 4, 5:
+			f |= kindForm(arch.IndirectJump)
+			if addressesTable(w[p:p+n], rex) {
+				f |= isTable
+			}
+		}
+	}
+	return f, p + n
+}
+
+// operands0F is operands behind 0f, in the maps 0f, 0f 38 and 0f 3a.
+func operands0F(w []byte, p int, set uint8) (form, int) {
+	if p == len(w) {
+		return isCut, p
+	}
+	op := w[p]
+	p++
+	f, pp := twoByte[op], twoBytePP.at(op)
+	if op == 0x38 || op == 0x3a {
+		if p == len(w) {
+			return isCut, p
+		}
+		if op == 0x38 {
+			f, pp = isDefined|hasModRM, map0F38.at(w[p])
+		} else {
+			f, pp = isDefined|hasModRM|1, map0F3A.at(w[p])
+		}
+		p++
+	}
+	if pp&legacyPP(set) == 0 {
+		return 0, p
+	}
+	if f&hasModRM == 0 {
+		return f, p
+	}
+	if p == len(w) {
+		return isCut, p
+	}
+	if !groups[f>>groupShift].defines(w[p]) {
+		return 0, p
+	}
+	n := 1
+	if f&modIgnored == 0 {
+		if n = modrmLen(w[p:]); n == 0 {
+			return isCut, p
+		}
+	}
+	p += n
+	switch {
+	case op == 0x0f && p < len(w) && !is3DNow(w[p]):
+		return 0, p
+	case op == 0x78 && set&(pOpSize|pRepne) != 0:
+		f += 2 // extrq and insertq of SSE4a take two bytes, vmread none
+	}
+	return f, p
+}
+
+// legacyPP gives the mandatory prefix that the legacy prefixes amount to as a bit
+// of a ppMap: f3 and f2 win over 66 (66 f3 0f b8 is a popcnt of 16 bits). With both of
+// them the outcome is not documented, so only opcodes that accept everything pass.
+func legacyPP(set uint8) uint8 {
+	switch set & (pOpSize | pRep | pRepne) {
+	case 0:
+		return ppNone
+	case pOpSize:
+		return pp66
+	case pRep, pRep | pOpSize:
+		return ppF3
+	case pRepne, pRepne | pOpSize:
+		return ppF2
+	}
+	return ppAny
+}
+
+// signed reads a little-endian number of 1, 2 or 4 bytes.
+func signed(b []byte) int64 {
+	switch len(b) {
+	case 1:
+		return int64(int8(b[0]))
+	case 2:
+		return int64(int16(binary.LittleEndian.Uint16(b)))
+	}
+	return int64(int32(binary.LittleEndian.Uint32(b)))
+}

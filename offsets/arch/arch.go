@@ -1,0 +1,153 @@
+// Package arch says what depends on the processor that a program is compiled for: how its
+// instructions are decoded, and what a probe costs on one. A [Processor] knows that of one
+// kind of processor; package offsets chooses it by the ELF header.
+package arch
+
+// Processor is one kind of processor. It keeps nothing, so it is for any number of
+// goroutines at the same time. Code is always bytes of a program's text.
+type Processor interface {
+	// Machine is what there is to say of the processor in words and numbers.
+	Machine() *Machine
+	// Decode decodes the instruction at the start of code. It never guesses: bytes that
+	// two decoders measure differently are an error, since a probe in the middle of an
+	// instruction corrupts the program.
+	Decode(code []byte) (Inst, error)
+	// Cost is the price of a probe on the instruction at an offset of a function's code.
+	Cost(function []byte, at int) Cost
+	// Effects is what the instruction at the start of code is known not to do.
+	Effects(code []byte) Effects
+	// Leads tells where an indirect jump of a function of C leads that may leave it; ok is
+	// false if that can't be told.
+	Leads(at uint64, w Way) (d Destination, ok bool)
+	// Trim returns how many bytes of code are left of a function without the padding that
+	// Go's linker puts behind it.
+	Trim(function []byte) int
+	// StackCheck finds the check of the stack's size in the code of a function of Go,
+	// without any symbols.
+	StackCheck(function []byte) (Check, bool)
+	// SplitsStack reports whether code begins with GCC's check of a split stack
+	// (-fsplit-stack).
+	SplitsStack(function []byte) bool
+	// Passed is the condition that holds at [Check].Jump if the check has passed.
+	Passed() Cond
+	// Taken reports whether a conditional jump is taken under the flags that a probe
+	// fetched there.
+	Taken(c Cond, flags uint64) bool
+	// Failed is an expression for the kernel's event filter: hits at [Check].Jump whose flags
+	// are in a field and say that the check has failed.
+	Failed(field string) string
+}
+
+// Machine is a processor in words and numbers.
+type Machine struct {
+	// Name is how people call it. Recordings hold it.
+	Name string
+}
+
+// Kind tells what an instruction does to the flow of control.
+type Kind uint8
+
+const (
+	Other        Kind = iota // goes on to the next instruction
+	Return                   // to the caller
+	Jump                     // to a known address
+	CondJump                 // to a known address, or on to the next instruction
+	Call                     // of a known address
+	IndirectJump             // through a register or memory
+	IndirectCall             // through a register or memory
+	Trap                     // raises an exception
+)
+
+func (k Kind) String() string {
+	names := [...]string{"other", "return", "jump", "conditional jump", "call", "indirect jump", "indirect call", "trap"}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return "invalid kind"
+}
+
+// Cond is the condition of a conditional jump, as its processor numbers it. Recordings hold it.
+type Cond uint8
+
+// NoCond is the Cond of an instruction whose flow does not depend on the flags. A
+// conditional jump with NoCond depends on a register.
+const NoCond Cond = 0xff
+
+// Inst is one decoded instruction.
+type Inst struct {
+	Len  int // in bytes
+	Kind Kind
+	Cond Cond
+	// Switch marks an indirect jump of a form that Go's compiler makes for switch
+	// statements and for nothing else.
+	Switch bool
+	// Nop marks an instruction that does nothing.
+	Nop bool
+	// To is where a direct branch leads, counted from the start of the instruction.
+	To int64
+}
+
+// Class is what the kernel does each time a uprobe is hit, in order of rising price.
+type Class uint8
+
+const (
+	// Emulated: every kernel carries the instruction out in its trap handler.
+	Emulated Class = iota
+	// EmulatedLater: newer kernels do.
+	EmulatedLater
+	// Stepped: a copy of the instruction is single-stepped, with a second trap.
+	Stepped
+	// Refused: some kernel refuses it, or takes it and then misbehaves.
+	Refused
+)
+
+func (c Class) String() string {
+	names := [...]string{"emulated", "emulated later", "stepped", "refused"}
+	if int(c) < len(names) {
+		return names[c]
+	}
+	return "invalid class"
+}
+
+// Cost is the price of a uprobe on one instruction.
+type Cost struct {
+	Class Class
+	// Reason says why the instruction is Refused, and what one is that is EmulatedLater.
+	Reason string
+	// Passable: the instruction is Refused, but leaves the stack pointer and the flow of
+	// control alone, so that a probe may be put behind it instead.
+	Passable bool
+}
+
+// Check is the check of the stack's size in the prologue of a function of Go. A function
+// whose check fails calls runtime.morestack and starts over, so its first instruction runs
+// more often than it is called.
+type Check struct {
+	// Jump is the offset of the conditional jump that decides. It runs once for
+	// each passed and once for each failed check. Until then the stack pointer, the
+	// arguments and the closure context are as the caller left them.
+	Jump int
+	// Post is the offset of the first instruction behind a passed check.
+	Post int
+	// Repeats: Post may run again after a preemption, so that Jump alone tells of calls.
+	Repeats bool
+}
+
+// Effects is a set of what an instruction is known not to do.
+type Effects uint8
+
+const (
+	// KeepsFrame: it writes neither the stack pointer nor the frame pointer, neither the
+	// register that holds g nor the return address.
+	KeepsFrame Effects = 1 << iota
+	// KeepsRegisters: it writes no register but flags, stack and frame pointer, and those
+	// that no probe can fetch.
+	KeepsRegisters
+	// KeepsMemory: it writes none.
+	KeepsMemory
+	// NeverFaults: it raises no signal.
+	NeverFaults
+)
+
+// Has tells whether all of some effects are among e.
+func (e Effects) Has(all Effects) bool { return e&all == all }

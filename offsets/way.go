@@ -1,0 +1,111 @@
+package offsets
+
+import "github.com/ftgo/ftgo/offsets/arch"
+
+// A flow is the [arch.Way] of its jumps.
+
+func (w *flow) Start() uint64 { return w.fn.Addr }
+
+func (w *flow) Code(at uint64) []byte {
+	p := w.partAt(at)
+	return p.code[at-p.addr:]
+}
+
+func (w *flow) Pointer(at uint64) (uint64, bool) { return w.binary.ownPointer(at) }
+
+func (w *flow) Destination(addr uint64) (arch.Destination, bool) {
+	if w.partAt(addr) != nil && addr != w.fn.Addr {
+		return arch.Inside, true
+	}
+	if f, ok := w.binary.FuncAt(addr); ok && f.Addr == addr || w.binary.inPLT(addr) {
+		return arch.Outside, true
+	}
+	if e, ok := w.unwind.at(addr); ok && e.addr == addr {
+		return arch.Outside, true
+	}
+	return 0, false
+}
+
+// Before returns the instructions that may be executed right before one. What nothing
+// else leads to is where a switch leads.
+func (w *flow) Before(at uint64) (before []uint64) {
+	if above, ok := w.Above(at); ok && w.goesOn(above) && !w.isPadding(above) {
+		before = append(before, above)
+	}
+	before = append(before, w.jumpsTo(at)...)
+	if len(before) > 0 || at == w.fn.Addr {
+		return before
+	}
+	for i := range w.parts {
+		p := &w.parts[i]
+		for _, j := range p.jumps {
+			if j.in.Kind == arch.IndirectJump {
+				before = append(before, p.addr+uint64(j.at))
+			}
+		}
+	}
+	return before
+}
+
+// instruction decodes one of the function's, all of which have been decoded before.
+func (w *flow) instruction(at uint64) arch.Inst {
+	in, _ := w.binary.processor.Decode(w.Code(at))
+	return in
+}
+
+// goesOn reports whether the next instruction may be executed after this one.
+func (w *flow) goesOn(at uint64) bool {
+	switch w.instruction(at).Kind {
+	case arch.Jump, arch.IndirectJump, arch.Return, arch.Trap:
+		return false
+	}
+	return true
+}
+
+// jumpsTo returns the direct jumps that lead to an instruction.
+func (w *flow) jumpsTo(at uint64) (from []uint64) {
+	p := w.partAt(at)
+	for _, j := range p.inner {
+		if p.addr+uint64(j.to) == at {
+			from = append(from, p.addr+uint64(j.at))
+		}
+	}
+	for i := range w.parts {
+		p := &w.parts[i]
+		for _, j := range p.jumps {
+			if j.in.Kind != arch.IndirectJump && p.addr+uint64(j.to) == at {
+				from = append(from, p.addr+uint64(j.at))
+			}
+		}
+	}
+	return from
+}
+
+// isPadding reports whether an instruction does nothing and is never reached:
+// compilers put such behind a jump to align what follows.
+func (w *flow) isPadding(at uint64) bool {
+	for {
+		if !w.instruction(at).Nop || len(w.jumpsTo(at)) > 0 {
+			return false
+		}
+		above, ok := w.Above(at)
+		if !ok {
+			return false
+		}
+		if !w.goesOn(above) {
+			return true
+		}
+		at = above
+	}
+}
+
+// Above returns the instruction that lies before one.
+func (w *flow) Above(at uint64) (uint64, bool) {
+	p := w.partAt(at)
+	for n := int(at-p.addr) - 1; n >= 0; n-- {
+		if p.boundary[n] {
+			return p.addr + uint64(n), true
+		}
+	}
+	return 0, false
+}
