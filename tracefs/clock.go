@@ -121,6 +121,38 @@ func (s *Session) readClock() (now sample, width time.Duration, err error) {
 	return now, width, nil
 }
 
+// coarseStep is what a clock that follows the timer's interrupts goes by at least.
+const coarseStep = time.Millisecond
+
+// ClockStep is how far the trace clock goes at a time, where that is a millisecond or more: some
+// machines have nothing but the timer's interrupts to tell the time by, and then no latency is
+// known any better. It is 0 for all other clocks.
+func (s *Session) ClockStep() (time.Duration, error) {
+	if s.clocks.base.Clock == counterClock {
+		return 0, nil
+	}
+	least := time.Duration(0)
+	for last, changes, tries := uint64(0), 0, 0; changes < 4 && tries < 100_000; tries++ {
+		now, _, err := s.readClock()
+		if err != nil {
+			return 0, err
+		}
+		step := time.Duration(now.ticks - last)
+		last = now.ticks
+		if step == 0 {
+			continue
+		}
+		// The first was not seen to begin.
+		if changes++; changes > 2 && (least == 0 || step < least) {
+			least = step
+		}
+		if changes > 1 && step < coarseStep {
+			return 0, nil
+		}
+	}
+	return least, nil
+}
+
 // nowTicks finds the trace clock's present value in a per-CPU stats file:
 // "now ts: 1988767667996" for a counter, "now ts:   447.809285" (seconds) for the
 // rest (kernel/trace/trace.c, tracing_stats_read).

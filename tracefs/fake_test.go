@@ -24,6 +24,8 @@ type fakeFiles struct {
 	err    error
 	// readers have pipes open, any of which keeps all instances, as up to Linux 5.4.0.
 	readers []pipeReader
+	// noMemory: definitions fetch from registers alone.
+	noMemory bool
 	// off are what is switched off with all events of an instance.
 	off []string
 }
@@ -89,6 +91,9 @@ func (f *fakeFiles) Append(path, text string) error {
 	}
 	if !strings.HasSuffix(path, "uprobe_events") {
 		return f.osFiles.Append(path, text)
+	}
+	if f.noMemory && strings.Contains(text, "(%") {
+		return &fs.PathError{Op: "write", Path: path, Err: unix.EINVAL}
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {

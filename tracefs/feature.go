@@ -35,14 +35,14 @@ type Features struct {
 	ExactHits bool
 }
 
-// Features asks the kernel. What can be tried without leaving a trace is tried by
-// looking for the file; the rest is told by the README that tracefs carries.
+// Features asks the kernel. What can be tried without leaving a trace is tried; the rest is
+// told by the files that are there, and by the README that tracefs carries.
 func (f *FS) Features() Features {
 	readme, _ := f.ops.Read(f.path("README"))
 	appends := strings.Contains(lineWith(string(readme), "uprobe_events"), "append")
-	// Event triggers came with 3.14, as did what nothing else tells of: fetching from
-	// memory, and recording in instances (kernel/trace/trace_uprobe.c; later kernels
-	// may have no event sched_switch for us to see, but have set_event_pid).
+	// Event triggers came with 3.14, as did recording in instances, of which nothing else
+	// tells but a hit (kernel/trace/trace_uprobe.c; later kernels may have no event
+	// sched_switch for us to see, but have set_event_pid).
 	since314 := f.exists("set_event_pid") || f.exists("events", "sched", "sched_switch", "trigger")
 	return Features{
 		// kernel/trace/trace.c since 5.4: "Create/append/remove/show"; before:
@@ -54,10 +54,35 @@ func (f *FS) Features() Features {
 		RecordTGID:   f.exists("options", "record-tgid"),
 		EventFork:    f.exists("options", "event-fork"),
 		EventPID:     f.exists("set_event_pid"),
-		Memory:       since314,
+		Memory:       appends || f.fetchesMemory(since314),
 		Instances:    since314,
 		ExactHits:    !KernelOlder(6, 12), // nothing tells of it
 	}
+}
+
+// fetchesMemory tries it, once: RHEL 7's 3.10 fetches from memory, and has nothing else of 3.14.
+// Who may not define events is told what is likely.
+func (f *FS) fetchesMemory(likely bool) bool {
+	f.memory.once.Do(func() {
+		switch {
+		case f.takes("+0(%sp):u64"):
+			f.memory.known, f.memory.fetched = true, true
+		case f.takes("%sp:u64"):
+			f.memory.known = true
+		}
+	})
+	return f.memory.fetched || !f.memory.known && likely
+}
+
+// takes tells whether the kernel takes an event that fetches this. It is taken back, and never
+// enabled.
+func (f *FS) takes(fetch string) bool {
+	who, err := self()
+	if err != nil {
+		return false
+	}
+	err = f.ops.Append(f.path("uprobe_events"), fmt.Sprintf("p:%s/trial /proc/self/exe:0x0 v=%s\n", who, fetch))
+	return err == nil && f.removeGroup(who.String()) == nil
 }
 
 // lineWith is the first line of text that contains word.

@@ -31,7 +31,11 @@ func TestKernelFeatures(t *testing.T) {
 		if !known {
 			t.Errorf("feature %s: nothing is known of the version it came with", name)
 		}
-		if older := tracefs.KernelOlder(v[0], v[1]); has == older {
+		older := tracefs.KernelOlder(v[0], v[1])
+		if has && older && name == "Memory" {
+			continue // which was tried: RHEL 7's 3.10 has it
+		}
+		if has == older {
 			t.Errorf("feature %s: found %t, but it came with Linux %d.%d", name, has, v[0], v[1])
 		}
 		if has {

@@ -29,6 +29,11 @@ type FS struct {
 	ops files
 	// pipes is how many sessions of this process have their pipes open.
 	pipes atomic.Int32
+	// memory is whether events fetch from it, once that is known.
+	memory struct {
+		once           sync.Once
+		known, fetched bool
+	}
 	// rcuDir has the kernel's switches for grace periods.
 	rcuDir   string
 	hurrying hurrying

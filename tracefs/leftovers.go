@@ -153,7 +153,7 @@ func (f *FS) sweep(l Leftover) (held bool, err error) {
 		}
 	}
 	if !f.Features().Instances {
-		if err := f.switchOff(l.Name); err != nil {
+		if err := f.sweepTopLevel(l.Name); err != nil {
 			return false, err
 		}
 	}

@@ -71,7 +71,7 @@ func (s *Session) Close() error {
 		errs = append(errs, s.pipe.close())
 		s.fs.pipes.Add(-1)
 	}
-	errs = append(errs, s.returnTopLevel())
+	errs = append(errs, s.fs.returnTopLevel(s.borrowed))
 	var failed []error
 	if s.created {
 		err := s.fs.removeInstance(s.name, patienceWithOwn)

@@ -3,6 +3,7 @@ package tracefs
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -24,18 +25,52 @@ func (s *Session) borrowTopLevel(opt Options) error {
 			return fmt.Errorf("record at the top level of tracefs: somebody uses it: %s reads %q", s.file(idle.file), now)
 		}
 	}
-	changed := []string{"trace_clock", "buffer_size_kb", "tracing_on"}
-	if s.features.RecordTGID {
-		changed = append(changed, "options/record-tgid")
-	}
-	for _, file := range changed {
+	var borrowed []setting
+	for _, file := range borrowedFiles {
 		now, err := s.fs.readTrimmed(file)
 		if err != nil {
 			return refused("read", s.file(file), err)
 		}
-		s.borrowed = append(s.borrowed, setting{file, settingOf(now)})
+		borrowed = append(borrowed, setting{file, settingOf(now)})
 	}
+	s.defined = true
+	note := fmt.Sprintf("p:%s/%s /proc/self/exe:0x0\n", s.name, noteOf(borrowed))
+	if err := s.fs.ops.Append(s.fs.path("uprobe_events"), note); err != nil {
+		return fmt.Errorf("note the settings of the top level: %w", err)
+	}
+	s.borrowed = borrowed
 	return nil
+}
+
+// borrowedFiles are the settings of the top level that a session changes.
+var borrowedFiles = []string{"trace_clock", "buffer_size_kb", "tracing_on"}
+
+// notePrefix begins the name of an event that is never enabled, which notes what they were, for
+// who sweeps what a killed run has left.
+const notePrefix = "before_"
+
+func noteOf(borrowed []setting) string {
+	name := notePrefix
+	for _, b := range borrowed {
+		name += "_" + strings.ReplaceAll(b.value, "-", "_")
+	}
+	return name
+}
+
+// noted is what a note says, given the clocks that there are.
+func noted(name, clocks string) ([]setting, bool) {
+	text, isNote := strings.CutPrefix(name, notePrefix+"_")
+	for _, clock := range strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(clocks)) {
+		rest, ok := strings.CutPrefix(text, strings.ReplaceAll(clock, "-", "_")+"_")
+		if size, on, cut := strings.Cut(rest, "_"); isNote && ok && cut && !strings.Contains(on, "_") {
+			var borrowed []setting
+			for i, value := range []string{clock, size, on} {
+				borrowed = append(borrowed, setting{borrowedFiles[i], value})
+			}
+			return borrowed, true
+		}
+	}
+	return nil, false
 }
 
 // settingOf is the value of a file as it is written: of "local [global]" the one in
@@ -52,31 +87,42 @@ func settingOf(shown string) string {
 }
 
 // returnTopLevel puts back what was changed; the clock, which empties the buffer, last.
-func (s *Session) returnTopLevel() error {
+func (f *FS) returnTopLevel(borrowed []setting) error {
 	var errs []error
-	for i := len(s.borrowed) - 1; i >= 0; i-- {
-		b := s.borrowed[i]
+	for _, b := range slices.Backward(borrowed) {
 		if b.value == "X" { // sizes that differ from CPU to CPU
 			continue
 		}
-		if err := s.fs.ops.Write(s.file(b.file), b.value); err != nil {
-			errs = append(errs, refused("put back", s.file(b.file), err))
+		if err := f.ops.Write(f.path(b.file), b.value); err != nil {
+			errs = append(errs, refused("put back", f.path(b.file), err))
 		}
 	}
-	s.borrowed = nil
 	return errors.Join(errs...)
 }
 
-// switchOff disables what a run that was killed has left enabled at the top level, for want
-// of instances. Elsewhere nothing of ours is ever enabled there.
-func (f *FS) switchOff(group string) error {
+// sweepTopLevel disables what a run that was killed has left enabled at the top level, for want
+// of instances, and puts the settings back that it has noted. Elsewhere nothing of ours is ever
+// enabled there.
+func (f *FS) sweepTopLevel(group string) error {
 	file := f.path("events", group, "enable")
-	now, err := f.readTrimmed("events", group, "enable")
-	if err != nil || now == "0" {
-		return nil // removeGroup looks again, and tells
+	// What can't be read now, removeGroup looks at again, and tells.
+	if now, err := f.readTrimmed("events", group, "enable"); err == nil && now != "0" {
+		if err := f.ops.Write(file, "0"); err != nil {
+			return refused("write", file, err)
+		}
 	}
-	if err := f.ops.Write(file, "0"); err != nil {
-		return refused("write", file, err)
+	events, err := f.groupEvents(group)
+	if err != nil {
+		return err
+	}
+	clocks, err := f.readTrimmed("trace_clock")
+	if err != nil {
+		return refused("read", f.path("trace_clock"), err)
+	}
+	for _, event := range events {
+		if borrowed, ok := noted(strings.TrimPrefix(event, group+"/"), clocks); ok {
+			return f.returnTopLevel(borrowed)
+		}
 	}
 	return nil
 }

@@ -3,9 +3,11 @@ package tracefs
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -13,6 +15,7 @@ import (
 // linux310 has instances that stay empty, and no error_log.
 func linux310(t *testing.T) (*FS, *fakeFiles) {
 	f, fake := newFake(t)
+	fake.noMemory = true
 	for _, name := range []string{"set_event_pid", "error_log", "options", "README"} {
 		if err := os.RemoveAll(filepath.Join(fake.root, name)); err != nil {
 			t.Fatal(err)
@@ -52,10 +55,42 @@ func TestOldFeatures(t *testing.T) {
 	}
 }
 
+// TestMemoryIsTried: RHEL 7's 3.10 fetches from memory, and has nothing else of 3.14.
+func TestMemoryIsTried(t *testing.T) {
+	f, fake := linux310(t)
+	fake.noMemory = false
+	if got := f.Features(); !got.Memory || got.Instances || got.EventPID {
+		t.Errorf("RHEL 7 has %+v", got)
+	}
+	// Who may not define events is told what is likely.
+	for _, likely := range []bool{false, true} {
+		f, fake = linux310(t)
+		if likely {
+			fake.put("set_event_pid", "")
+		}
+		f.ops = &undefining{fake}
+		if got := f.Features(); got.Memory != likely {
+			t.Errorf("likely %v: found %+v", likely, got)
+		}
+	}
+	if left := fake.left(); len(left) > 0 {
+		t.Errorf("left %q", left)
+	}
+}
+
+// undefining is a fake that lets nobody define events.
+type undefining struct{ *fakeFiles }
+
+func (u *undefining) Append(path, text string) error {
+	return &fs.PathError{Op: "open", Path: path, Err: fs.ErrPermission}
+}
+
 // TestTopLevelIsPutBack makes each step fail in turn.
 func TestTopLevelIsPutBack(t *testing.T) {
 	for step := 1; ; step++ {
 		f, fake := linux310(t)
+		f.Features() // is tried before, and once
+		fake.log = nil
 		before := fake.settings()
 		fake.failAt = step
 		s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, singleEvents(), Options{TopLevel: true})
@@ -111,17 +146,47 @@ func TestTopLevelRefused(t *testing.T) {
 func TestTopLevelLeftovers(t *testing.T) {
 	f, fake := linux310(t)
 	dead := owner{pid: 1 << 22, started: 5, session: 1}.String()
-	if err := f.ops.Append(f.path("uprobe_events"), fmt.Sprintf("p:%s/e /bin/true:0x1\n", dead)); err != nil {
+	before := fake.settings()
+	note := noteOf([]setting{{"", before["trace_clock"]}, {"", before["buffer_size_kb"]}, {"", before["tracing_on"]}})
+	if err := f.ops.Append(f.path("uprobe_events"), fmt.Sprintf("p:%[1]s/e /bin/true:0x1\np:%[1]s/%[2]s /proc/self/exe:0x0\n", dead, note)); err != nil {
 		t.Fatal(err)
 	}
 	fake.put("events/"+dead+"/enable", "1\n")
-	if err := f.switchOff(dead); err != nil {
+	fake.put("trace_clock", "local global [counter]\n")
+	fake.put("buffer_size_kb", "16384\n")
+	fake.put("tracing_on", "1\n")
+	if err := f.sweepTopLevel(dead); err != nil {
 		t.Fatal(err)
 	}
 	fake.put("events/"+dead+"/e/enable", "0\n") // as the kernel does
 	gone, err := f.Sweep()
 	if err != nil || len(gone) != 1 || len(fake.left()) > 0 {
 		t.Errorf("swept %v, %v; left %q", gone, err, fake.left())
+	}
+	if now := fake.settings(); !maps.Equal(now, before) {
+		t.Errorf("the top level is %v, was %v", now, before)
+	}
+}
+
+// TestNoted: what is noted of the top level is what was there, whatever the clock's name.
+func TestNoted(t *testing.T) {
+	const clocks = "local [global] counter uptime perf mono mono_raw boot x86-tsc"
+	for _, clock := range []string{"local", "mono", "mono_raw", "x86-tsc"} {
+		for _, size := range []string{"1408", "X"} {
+			want := []setting{{"trace_clock", clock}, {"buffer_size_kb", size}, {"tracing_on", "1"}}
+			note := noteOf(want)
+			if err := checkName(note, maxEventName); err != nil {
+				t.Error(err)
+			}
+			if got, ok := noted(note, clocks); !ok || !slices.Equal(got, want) {
+				t.Errorf("%s says %v, %v", note, got, ok)
+			}
+		}
+	}
+	for _, name := range []string{"e0_0123456789", "before_", "before__local", "before__local_1", "before__what_1_2"} {
+		if got, ok := noted(name, clocks); ok {
+			t.Errorf("%s says %v", name, got)
+		}
 	}
 }
 
