@@ -7,12 +7,25 @@ import (
 
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // took is how long a call took, by a clock that may have gone back meanwhile: cycles begin
 // anew when a machine wakes up.
 func took(base tracefs.Timebase, c *parse.Call) time.Duration {
 	return max(base.Duration(c.Start, c.End), 0)
+}
+
+// sayCoarse tells of a clock that is no good for short latencies.
+func (t *tracing) sayCoarse() error {
+	if t.plan.Mode != uprobe.Latency {
+		return nil
+	}
+	step, err := t.session.ClockStep()
+	if step > 0 {
+		t.env.complain(fmt.Sprintf("the trace clock %s goes in steps of %v: latencies are no more exact than that", escapedText(t.tally.base.Clock), step.Round(time.Millisecond)))
+	}
+	return err
 }
 
 // sayBackwards tells of calls whose latencies are none.

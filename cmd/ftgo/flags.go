@@ -214,7 +214,7 @@ func (o *options) define(e *env, fs *pflag.FlagSet, groups flagGroup) {
 		fs.Uint64Var(&o.maxLost, "max-lost", 0, "exit with status 5 if more than `N` events were lost")
 		fs.Var(readerValue{&o.reader}, "reader", "`READER` of events: pipe takes the kernel's text, raw its ring buffer's pages, for less")
 		fs.Var(bufferValue{&e.bufferKB}, "buffer", "ring buffers of `SIZE` per CPU, like 512K or 64M (default 16M, less where memory is short)")
-		fs.BoolVar(&o.force, "force", false, "go on with patterns that match nothing, with a file that is open for writing, and on kernels before 4.0")
+		fs.BoolVar(&o.force, "force", false, "go on with patterns that match nothing, with a file that is open for writing, and on kernels before 4.0 (before 3.14, at the top level of tracefs)")
 		o.defineExpedite(fs)
 		fs.IntVar(&o.maxProbes, "max-probes", 0, "refuse to place more than `N` probes (default before Linux 5.4: 2500, or 250 where their removal can't be expedited; else any number)")
 		o.auto.define(fs)

@@ -52,11 +52,8 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 		if fsys, err = openTracefs(e, o); err != nil {
 			return err
 		}
-		if tracefs.KernelOlder(4, 0) && !o.force {
-			return &statusError{exitKernel, errKernelTooOld}
-		}
 		t.features = e.adjust(fsys.Features())
-		if err := t.kernelAllows(mode); err != nil {
+		if err := t.kernelAllows(mode, tracefs.KernelOlder(4, 0)); err != nil {
 			return err
 		}
 		if mode == uprobe.Count && !t.features.ExactHits {

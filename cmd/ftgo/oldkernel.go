@@ -2,19 +2,25 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
-// Errors for what old kernels can't do.
-var (
-	errTopLevel = errors.New("this kernel records uprobes at the top level of tracefs alone (Linux before 3.14), which everybody shares; --force uses it, with its buffer emptied, and puts its settings back")
-	errNoMemory = errors.New("this kernel fetches registers alone, no memory (Linux before 3.14): calls can be counted (ftgo count), and shown as they begin (ftgo trace --entries)")
+// errNoMemory is for what old kernels can't do at all.
+var errNoMemory = errors.New("this kernel fetches registers alone, no memory (Linux before 3.14): calls can be counted (ftgo count), and shown as they begin (ftgo trace --entries)")
+
+// What takes consent.
+const (
+	riskHang   = "uprobes of kernels before 4.0 can hang the traced program"
+	riskShared = "this kernel records uprobes at the top level of tracefs alone (Linux before 3.14), which everybody shares, and whose buffer is emptied and settings are changed for the time"
 )
 
-// kernelAllows refuses what the kernel can't do at all, or not without consent.
-func (t *tracing) kernelAllows(mode uprobe.Mode) error {
+// kernelAllows refuses what the kernel can't do at all, and then, at once, all that takes
+// consent. before40: it is older than 4.0.
+func (t *tracing) kernelAllows(mode uprobe.Mode, before40 bool) error {
 	if _, watches := t.view.(*watcher); !t.features.Memory && (watches || mode == uprobe.Latency && t.needsGoroutines()) {
 		return &statusError{exitKernel, errNoMemory}
 	}
@@ -24,8 +30,15 @@ func (t *tracing) kernelAllows(mode uprobe.Mode) error {
 	if !t.features.Instances && len(t.opt.with) > 0 {
 		return &statusError{exitKernel, errors.New("--with: kernel events are recorded in instances alone, which this kernel leaves empty (Linux before 3.14)")}
 	}
-	if !t.features.Instances && !t.opt.force {
-		return &statusError{exitKernel, errTopLevel}
+	var risks []string
+	if before40 {
+		risks = append(risks, riskHang)
+	}
+	if !t.features.Instances {
+		risks = append(risks, riskShared)
+	}
+	if len(risks) > 0 && !t.opt.force {
+		return &statusError{exitKernel, fmt.Errorf("%s; --force goes on", strings.Join(risks, ", and "))}
 	}
 	if !t.features.Memory && mode == uprobe.Entries {
 		t.env.say("this kernel fetches registers alone, no memory: neither goroutines nor what pointers and strings lead to are shown")

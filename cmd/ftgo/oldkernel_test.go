@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
@@ -194,6 +196,44 @@ func topLevel(t *testing.T, f *tracefs.FS) string {
 		fmt.Fprintf(&b, "%s: %s", name, text)
 	}
 	return b.String()
+}
+
+// TestRefusedAtOnce: what a kernel can't do is refused before consent is asked for, and all that
+// takes consent is asked for at once.
+func TestRefusedAtOnce(t *testing.T) {
+	sel := &selection{funcs: []*offsets.Func{{Name: "main.f", ABI: offsets.ABIInternal}}}
+	memory, all := tracefs.Features{Memory: true}, tracefs.Features{Memory: true, Instances: true}
+	for _, c := range []struct {
+		name     string
+		features tracefs.Features
+		mode     uprobe.Mode
+		before40 bool
+		want     []string
+		forced   []string // what is said with --force
+	}{
+		{"probe on 3.10", tracefs.Features{}, uprobe.Latency, true, []string{"ftgo count"}, []string{"ftgo count"}},
+		{"count on 3.10", tracefs.Features{}, uprobe.Count, true, []string{"hang", "top level", "--force"}, nil},
+		{"probe on RHEL 7", memory, uprobe.Latency, true, []string{"hang", "top level", "--force"}, nil},
+		{"probe on 3.16", all, uprobe.Latency, true, []string{"hang", "--force"}, nil},
+		{"probe on 4.4", all, uprobe.Latency, false, nil, nil},
+	} {
+		for _, force := range []bool{false, true} {
+			tr := &tracing{env: newEnv(io.Discard, io.Discard), opt: &options{force: force}, sel: sel, features: c.features}
+			want := c.want
+			if force {
+				want = c.forced
+			}
+			err := tr.kernelAllows(c.mode, c.before40)
+			for _, w := range want {
+				if err == nil || !strings.Contains(err.Error(), w) {
+					t.Errorf("%s, force %v: %v, want %q", c.name, force, err, w)
+				}
+			}
+			if len(want) == 0 && err != nil {
+				t.Errorf("%s, force %v: %v", c.name, force, err)
+			}
+		}
+	}
 }
 
 // TestKernelTopLevel does without instances, and without memory: as Linux 3.10.

@@ -61,9 +61,6 @@ type tracing struct {
 	onEnded  func(pid int) // when a process has ended, and all of its events were read
 }
 
-// errKernelTooOld is for uprobes that may hang the target.
-var errKernelTooOld = errors.New("uprobes of kernels before 4.0 can hang the traced program; --force goes on")
-
 // follow runs a session from its start until the program, the time, the calls or the
 // user's patience are at an end, and disarms it. The totals can then be asked for;
 // close must be called in any case.
@@ -115,6 +112,9 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 		return err
 	}
 	t.present = t.tally.base
+	if err := t.sayCoarse(); err != nil {
+		return err
+	}
 	t.tally.costs.begin(ctx, fsys)
 	t.timer.start()
 	err = errors.Join(t.watch(ctx), t.end())
