@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,8 +71,8 @@ type RecordedFile struct {
 type Recording struct {
 	About About
 	Plan  *uprobe.Plan
-	// Facts are what the machine it was made on has said of itself: "kernel", "clock",
-	// "path", "program".
+	// Facts are what the machine it was made on has said of itself: "kernel", "path",
+	// "program", "trace-clock", "buffer-kb", "wall".
 	Facts map[string]string
 	// First, Armed and Ended are readings of the clocks; of several at a time the closest.
 	First, Armed, Ended ClockReading
@@ -95,6 +96,8 @@ type Recording struct {
 	// [Recording.correct].
 	noted map[int]struct{ first, ended int }
 }
+
+var facts = []string{"kernel", "path", "program", "trace-clock", "buffer-kb", "wall"}
 
 // ClockReading is one simultaneous reading of CLOCK_MONOTONIC and of the trace clock, in
 // the units of Event.Time; the zero value is none.
@@ -167,7 +170,7 @@ func (r *Recording) header(lines *lineReader) error {
 			if err := r.clock(value); err != nil {
 				return err
 			}
-		default:
+		case slices.Contains(facts, key):
 			r.Facts[key] = value
 		}
 	}

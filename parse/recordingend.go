@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -12,8 +13,16 @@ import (
 	"time"
 )
 
-// maxHeaderLine is more than the plan of all functions of the largest programs takes.
-const maxHeaderLine = 256 << 20
+const (
+	// aboutKey begins the line that has the plan.
+	aboutKey = "# about "
+	// maxAbout is more than the plan of all functions of the largest programs takes: 25 MB for
+	// 100,000 functions.
+	maxAbout = 128 << 20
+	// maxFact is more than a program's arguments take (6 MB, MAX_ARG_STRINGS and _STK_LIM of
+	// fs/exec.c), which are the longest of the other lines.
+	maxFact = 8 << 20
+)
 
 // lineReader reads lines and knows how far it has come.
 type lineReader struct {
@@ -23,14 +32,18 @@ type lineReader struct {
 
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, MaxLine)} }
 
-// next is a line of any length that memory is there for, without its end.
+// next is a line of the header or behind the events, without its end.
 func (l *lineReader) next() (string, error) {
 	var b []byte
 	for {
 		part, err := l.r.ReadSlice('\n')
 		l.offset += int64(len(part))
-		if len(b)+len(part) > maxHeaderLine {
-			return "", errors.New("read recording: a line without end")
+		most := maxFact
+		if bytes.HasPrefix(b, []byte(aboutKey)) {
+			most = maxAbout
+		}
+		if len(b)+len(part) > most {
+			return "", fmt.Errorf("read recording: line %q is longer than %d MB, which no line should be", shorten(string(b[:min(len(b), 100)])), most>>20)
 		}
 		b = append(b, part...)
 		switch {

@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -180,5 +182,40 @@ func checkForged(t *testing.T, r result, as, format, refused string, cutOff bool
 	}
 	if kinds["summary"] != 1 || kinds["call"] > 1 || kinds["function"]+kinds["call"]+1 != strings.Count(r.stdout, "\n") {
 		t.Errorf("%s: lines %v\n%s", at, kinds, r.stdout)
+	}
+}
+
+// TestReportLongLines: what no line of a recording can be as long as is refused, and not read.
+func TestReportLongLines(t *testing.T) {
+	header, _, _ := strings.Cut(madeUp, "# about")
+	most, _, _ := strings.Cut(madeUp, " f-7")
+	_, end, _ := strings.Cut(madeUp, "# ended")
+	for _, c := range []struct{ name, text, want string }{
+		{"at once", "", "longer than 8 MB"},
+		{"a fact", header + "# kernel ", "longer than 8 MB"},
+		{"a plan", header + "# about ", "longer than 128 MB"},
+		{"an event", most, "cut off"},
+		{"behind the events", most + "# ended" + end[:strings.Index(end, "# lost")] + "# lost ", "longer than 8 MB"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "rec")
+			if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			// The rest is a hole: one line of zeros.
+			if err := os.Truncate(file, 300<<20); err != nil {
+				t.Fatal(err)
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			r := ftgo(t, "report", file)
+			runtime.ReadMemStats(&after)
+			if r.code != exitFailed || !strings.Contains(r.stderr, c.want) || len(r.stderr) > 600 {
+				t.Errorf("status %d, want %q\n%s", r.code, c.want, r.stderr)
+			}
+			if used := after.TotalAlloc - before.TotalAlloc; c.name != "a plan" && used > 100<<20 {
+				t.Errorf("it took %d MB", used>>20)
+			}
+		})
 	}
 }
