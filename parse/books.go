@@ -13,6 +13,9 @@ type Books struct {
 	// Timed and TimedNoCalls are the same at the entries that time calls of functions
 	// that are CountFirst; Entries and NoCalls are then those of their Counters.
 	Timed, TimedNoCalls []uint64
+	// Abandoned is the number of calls that were not paired, since as many as there may be
+	// were open when they began. Their returns are among Strays.
+	Abandoned uint64
 	// Strays is the number of returns whose call had begun before tracing did, or
 	// whose entry was lost.
 	Strays uint64

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -40,43 +41,43 @@ func (p *Pairer) Forget(ended map[int]bool) {
 // to be gone. They come in the order in which they began.
 func (p *Pairer) Finish() { p.leaveOpen(func(int) bool { return true }) }
 
+// openFrame is a call that is left, of a stack at depth n.
+type openFrame struct {
+	*stack
+	start  uint64
+	pid, n int
+}
+
 // leaveOpen ends the calls of some processes, in the order in which they began, and drops
 // their stacks.
 func (p *Pairer) leaveOpen(of func(pid int) bool) {
-	var left []Call
+	var left []openFrame
 	for key, s := range p.stacks {
 		if !of(key.pid) {
 			continue
 		}
-		how := Open
-		if s.ended {
-			how = Unwound
-		}
 		for n := range s.frames {
-			var c Call
-			p.fill(&c, s, n, key.pid)
-			c.Outcome = p.trusted(&s.frames[n], how, ^uint64(0))
-			left = append(left, c)
+			left = append(left, openFrame{s, s.frames[n].start, key.pid, n})
 		}
 		delete(p.stacks, key)
 	}
-	p.last = nil
+	p.last, p.open = nil, p.open-len(left)
 	maps.DeleteFunc(p.assembly, func(key, _ stackKey) bool { return of(key.pid) })
 	maps.DeleteFunc(p.bounds, func(pid int, _ *stackBounds) bool { return of(pid) })
 	maps.DeleteFunc(p.threads, func(key threadKey, _ *thread) bool { return of(key.pid) })
 	if p.sched != nil {
 		p.sched.forget(of)
 	}
-	slices.SortFunc(left, func(a, b Call) int {
-		switch {
-		case a.Start < b.Start:
-			return -1
-		case a.Start > b.Start:
-			return 1
-		}
-		return a.Depth - b.Depth
+	slices.SortFunc(left, func(a, b openFrame) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.n, b.n))
 	})
-	for i := range left {
-		p.emit(&left[i])
+	for _, f := range left {
+		how := Open
+		if f.ended {
+			how = Unwound
+		}
+		p.fill(&p.call, f.stack, f.n, f.pid)
+		p.call.Outcome = p.trusted(&f.frames[f.n], how, ^uint64(0))
+		p.emit(&p.call)
 	}
 }

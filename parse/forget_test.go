@@ -54,3 +54,32 @@ func TestForget(t *testing.T) {
 		}
 	}
 }
+
+// TestManyOpenCalls: calls that begin while as many as there may be are open are counted, and
+// not followed; nothing is kept of them, and the others end as they should.
+func TestManyOpenCalls(t *testing.T) {
+	plan := testPlan()
+	var calls []string
+	p := NewPairer(plan, func(c *Call) { calls = append(calls, fmt.Sprintf("%d %v", c.Goid, c.Outcome)) })
+	p.maxOpen = 3
+	hit := func(format int, goid, sp uint64) {
+		args := []uint64{sp, 0xc000 + goid, 0x10000, 0x8000, goid}
+		p.Event(&Event{Format: format, PID: 1, TID: 1, Time: 1, Addr: uint64(format+1) * 0x1000, Args: args[:len(plan.Events[format].Args)]}, 0)
+	}
+	for goid := range uint64(5) {
+		hit(0, goid+1, 0xf000)
+	}
+	hit(0, 3, 0xe000) // within the one on goroutine 3
+	if n := len(p.stacks); n != 3 {
+		t.Errorf("%d stacks for 3 calls", n)
+	}
+	hit(2, 3, 0xe000)
+	hit(2, 5, 0xf000)
+	hit(2, 3, 0xf000) // which makes room
+	hit(0, 6, 0xf000)
+	p.Finish()
+	b := p.Books()
+	if want := []string{"3 return", "1 open", "2 open", "6 open"}; b.Entries[0] != 7 || b.Abandoned != 3 || b.Strays != 2 || len(calls) != 4 || calls[0] != want[0] || p.open != 0 {
+		t.Errorf("%q, want %q; %d calls, %d abandoned, %d strays, %d open", calls, want, b.Entries[0], b.Abandoned, b.Strays, p.open)
+	}
+}

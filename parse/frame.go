@@ -24,10 +24,14 @@ type frame struct {
 	args     []uint64 // of the stack and of values
 }
 
+// maxOpen is how many calls may be open at once, of all stacks together: some 300 MB.
+const maxOpen = 1 << 20
+
 // push puts a call on a stack, all of which is left to set but args, which are none: no frame
 // beyond the innermost keeps any. Frames are set where they lie, and so is the Call that is
 // made of them, since copying them was the dearest part of pairing.
-func (s *stack) push() *frame {
+func (p *Pairer) push(s *stack) *frame {
+	p.open++
 	n := len(s.frames)
 	if n < cap(s.frames) {
 		s.frames = s.frames[:n+1]
@@ -44,6 +48,7 @@ func (p *Pairer) pop(s *stack) {
 		p.spare, f.args = append(p.spare, f.args), nil
 	}
 	s.frames = s.frames[:n]
+	p.open--
 }
 
 // fill sets c to the call at depth n of a stack of a process, as far as it is known before it

@@ -19,6 +19,8 @@ import (
 type Pairer struct {
 	plan *uprobe.Plan
 	emit func(*Call)
+	// open is the number of calls that are open, at most maxOpen.
+	open, maxOpen int
 	// stacks are the stacks that have, or had, open calls.
 	stacks map[stackKey]*stack
 	// assembly remembers, for a thread inside an assembly function, on which stack
@@ -66,7 +68,7 @@ type stackKey struct {
 // the Call is valid until emit returns.
 func NewPairer(plan *uprobe.Plan, emit func(*Call)) *Pairer {
 	p := &Pairer{
-		plan: plan, emit: emit,
+		plan: plan, emit: emit, maxOpen: maxOpen,
 		stacks:   make(map[stackKey]*stack),
 		assembly: make(map[stackKey]stackKey),
 		// No event has come from a process -1.
@@ -284,7 +286,15 @@ func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 	p.tellBegun(ev, fn)
 	p.unwind(ev, s, depth)
 	p.ran(ev, fn, key, s.goid)
-	fr := s.push()
+	if p.open >= p.maxOpen {
+		p.books.Abandoned++
+		if len(s.frames) == 0 { // else each goroutine would leave one
+			delete(p.stacks, key)
+			p.last = nil
+		}
+		return
+	}
+	fr := p.push(s)
 	fr.fn, fr.depth, fr.sp, fr.start, fr.tid, fr.cpu = fn, depth, ev.Args[f.SP], ev.Time, ev.TID, ev.CPU
 	fr.began, fr.before, fr.inside, fr.hi, fr.bias = p.at, s.hits, false, 0, p.bias
 	s.hits.add(p.stepped)

@@ -13,6 +13,9 @@ const (
 	// minPart lines is.
 	maxTrees = 200_000
 	minPart  = 100
+	// maxBranches is the number of open calls of all trees: some 100 MB. Those that begin
+	// when as many are open are left out.
+	maxBranches = 1 << 18
 )
 
 // callTrees gathers the calls of each goroutine until none of them is open any more, since
@@ -22,10 +25,11 @@ type callTrees struct {
 	depth int
 	write func(*render.TreeHead, []render.TreeLine) error
 	trees map[treeKey]*callTree
-	open  map[callKey]openCall
+	open  map[callKey]*treeNode
 	lines int // of all trees
-	// limit is maxTree, or less in tests.
-	limit int
+	// limit is maxTree, branches maxBranches, or less in tests.
+	limit, branches int
+	leftOut         int // calls
 }
 
 // treeKey is a goroutine, or a thread where there is none.
@@ -41,12 +45,6 @@ func treeOf(pid, tid int, goid uint64) treeKey {
 	return treeKey{pid, tid, goid}
 }
 
-// openCall is a call that has begun and its tree.
-type openCall struct {
-	tree *callTree
-	node *treeNode
-}
-
 // callTree is what waits of a goroutine, in the order in which it began.
 type callTree struct {
 	key   treeKey
@@ -56,12 +54,13 @@ type callTree struct {
 	stack     []*treeNode
 	open      int
 	continued bool
-	// begin is the first call, for the header.
-	begin render.CallLine
+	// tid is the thread that the first call began on, for the header.
+	tid int
 }
 
 type treeNode struct {
 	line   render.TreeLine
+	tree   *callTree
 	parent *treeNode
 	ended  bool
 	// listed: it is among the nodes of its tree, not too deep for that.
@@ -71,24 +70,28 @@ type treeNode struct {
 }
 
 func newCallTrees(depth int, write func(*render.TreeHead, []render.TreeLine) error) *callTrees {
-	return &callTrees{depth: depth, write: write, trees: make(map[treeKey]*callTree), open: make(map[callKey]openCall), limit: maxTree}
+	return &callTrees{depth: depth, write: write, trees: make(map[treeKey]*callTree), open: make(map[callKey]*treeNode), limit: maxTree, branches: maxBranches}
 }
 
 // begin takes a call that begins; shown has who, when and where it is.
 func (t *callTrees) begin(c *parse.Call, shown render.CallLine) error {
+	if len(t.open) >= t.branches {
+		t.leftOut++
+		return nil
+	}
 	key := treeOf(c.PID, c.TID, c.Goid)
 	tree := t.trees[key]
 	if tree == nil {
-		tree = &callTree{key: key, begin: shown}
+		tree = &callTree{key: key, tid: c.TID}
 		t.trees[key] = tree
 	}
-	node := &treeNode{line: render.TreeLine{Function: shown.Function, Begun: shown.Time}}
+	node := &treeNode{tree: tree, line: render.TreeLine{Function: shown.Function, Begun: shown.Time}}
 	if n := len(tree.stack); n > 0 {
 		node.parent = tree.stack[n-1]
 	}
 	tree.stack = append(tree.stack, node)
 	tree.open++
-	t.open[keyOf(c)] = openCall{tree, node}
+	t.open[keyOf(c)] = node
 	if t.depth > 0 && len(tree.stack) > t.depth {
 		return nil // only its end is waited for
 	}
@@ -107,21 +110,22 @@ func (t *callTrees) add(tree *callTree, node *treeNode) error {
 
 // end takes a call that has ended, its line nil if it is not wanted.
 func (t *callTrees) end(c *parse.Call, line *render.CallLine) error {
-	o, ok := t.open[keyOf(c)]
+	node, ok := t.open[keyOf(c)]
 	if !ok {
 		return nil
 	}
 	delete(t.open, keyOf(c))
-	o.node.line.Call, o.node.ended, o.node.hidden = line, true, line == nil
-	o.tree.open--
-	for n := len(o.tree.stack); n > 0 && o.tree.stack[n-1].ended; n-- {
-		o.tree.stack = o.tree.stack[:n-1]
+	node.line.Call, node.ended, node.hidden = line, true, line == nil
+	tree := node.tree
+	tree.open--
+	for n := len(tree.stack); n > 0 && tree.stack[n-1].ended; n-- {
+		tree.stack = tree.stack[:n-1]
 	}
-	if o.tree.open > 0 {
+	if tree.open > 0 {
 		return nil
 	}
-	delete(t.trees, o.tree.key)
-	return t.show(o.tree)
+	delete(t.trees, tree.key)
+	return t.show(tree)
 }
 
 // happened takes a kernel event, if it was in a call that waits.
@@ -140,7 +144,11 @@ func (t *callTrees) happened(ev *parse.KernelEvent, line *render.EventLine) (tak
 // show writes what waits of a tree. Calls that are open stay, to be shown again above what
 // follows.
 func (t *callTrees) show(tree *callTree) error {
-	head := render.TreeHead{Call: tree.begin, Continued: tree.continued}
+	head := render.TreeHead{Continued: tree.continued}
+	if len(tree.nodes) > 0 { // it has a call first
+		first := &tree.nodes[0].line
+		head.Call = render.CallLine{Function: first.Function, Time: first.Begun, Goid: tree.key.goid, PID: tree.key.pid, TID: tree.tid}
+	}
 	var lines []render.TreeLine
 	var kept []*treeNode
 	news := false // something besides calls that are still open

@@ -146,3 +146,23 @@ func TestCallTreesAreBounded(t *testing.T) {
 		t.Errorf("%s calls are open", got)
 	}
 }
+
+// TestCallTreesOfManyOpenCalls: what begins while too many calls are open is left out and
+// counted; the others are whole.
+func TestCallTreesOfManyOpenCalls(t *testing.T) {
+	var out bytes.Buffer
+	trees := newCallTrees(0, render.NewCallWriter(&out, render.CallOptions{}).Tree)
+	trees.branches = 3
+	grow(t, trees, "a b c d . e . . . 2:x 2:. .")
+	want := `
+goroutine 2  00:00:00.000010  thread 11
+  1.00µs   100%  x()
+goroutine 1  00:00:00.000001  thread 10
+  11.0µs   100%  a()
+  7.00µs    63%    b()
+  5.00µs    45%      c()
+`
+	if got := out.String(); got != want[1:] || trees.leftOut != 2 || len(trees.open)+len(trees.trees) != 0 {
+		t.Errorf("%d left out, %d open, %d trees\n%s\nwant%s", trees.leftOut, len(trees.open), len(trees.trees), got, want)
+	}
+}

@@ -28,8 +28,11 @@ func (t *tracing) sayCoarse() error {
 	return err
 }
 
-// sayBackwards tells of calls whose latencies are none.
-func (t *tracing) sayBackwards() {
+// sayUntimed tells of calls whose latencies are none.
+func (t *tracing) sayUntimed() {
+	if n := t.stream.Books().Abandoned; n > 0 {
+		t.env.complain(fmt.Sprintf("%s not followed to the end, and counted as lost: too many others were open when they began", plural(int(n), "call")))
+	}
 	if n := t.tally.backwards; n > 0 {
 		t.env.complain(fmt.Sprintf("the trace clock %s went back during %s, whose latency is shown as 0", escapedText(t.tally.base.Clock), plural(n, "call")))
 	}

@@ -126,7 +126,7 @@ func (t *tracing) run(ctx context.Context, fsys *tracefs.FS) (summary stats.Summ
 	if err != nil {
 		return summary, err
 	}
-	t.sayBackwards()
+	t.sayUntimed()
 	// The table can wait for the probes to be gone, since who reads it may be slow, but does
 	// not depend on it.
 	closed := t.close()

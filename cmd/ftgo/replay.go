@@ -317,7 +317,7 @@ func (t *tracing) replay(ctx context.Context, rec *parse.Recording, out io.Write
 	if err != nil {
 		return err
 	}
-	t.sayBackwards()
+	t.sayUntimed()
 	if err := t.view.final(t, funcs, summary); err != nil {
 		return err
 	}

@@ -303,6 +303,9 @@ func (v *callLines) final(t *tracing, funcs []stats.Function, summary stats.Summ
 	if err := v.out.Flush(); err != nil {
 		return err
 	}
+	if v.trees != nil && v.trees.leftOut > 0 {
+		v.env.complain(plural(v.trees.leftOut, "call") + " left out of what is shown: too many others were open when they began")
+	}
 	if v.undecided > 0 {
 		v.env.say("%s left out: a value that --where needs was not readable, not whole, or not there", plural(int(v.undecided), "call"))
 	}
