@@ -79,6 +79,9 @@ func (b *Binary) dwarfData(more ...string) (*dwarf.Data, error) {
 	if len(all["info"]) == 0 {
 		return nil, ErrNoDebugInfo
 	}
+	if err := checkAbbrevs(all["info"], all["abbrev"]); err != nil {
+		return nil, err
+	}
 	d, err := dwarf.New(all["abbrev"], nil, nil, all["info"], all["line"], nil, all["ranges"], all["str"])
 	for _, name := range []string{"addr", "line_str", "str_offsets", "rnglists"} {
 		if err == nil && len(all[name]) > 0 {

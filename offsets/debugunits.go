@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // ErrNoDebugInfo: the file has no DWARF (built with -ldflags=-w, or stripped).
@@ -21,11 +22,14 @@ type sourceCache struct {
 
 // debugUnits is what one pass over .debug_info finds.
 type debugUnits struct {
-	data   *dwarf.Data
-	units  []*lineUnit
-	ranges []unitRange // by address
-	calls  inlineIndex
-	goCode bool // some of it is of Go
+	data  *dwarf.Data
+	info  []byte
+	units []*lineUnit
+	// lineFuel is how many bytes of line tables may still be read: units may share one.
+	lineFuel atomic.Int64
+	ranges   []unitRange // by address
+	calls    inlineIndex
+	goCode   bool // some of it is of Go
 }
 
 // unitRange is a run of addresses that a compilation unit describes.
@@ -48,7 +52,9 @@ func (b *Binary) readDebugUnits() (*debugUnits, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := readUnits(data, int64(b.maxDebug()))
+	info, _ := b.debugSection("info") // which was read just now
+	line, _ := b.debugSection("line")
+	d, err := readUnits(data, info, line, int64(b.maxDebug()))
 	if err != nil {
 		return nil, fmt.Errorf("read debug information: %w", err)
 	}
@@ -57,12 +63,13 @@ func (b *Binary) readDebugUnits() (*debugUnits, error) {
 
 // readUnits goes through all entries once. What can't hold an inlined call, types and
 // variables, is skipped. Names may have that many bytes.
-func readUnits(data *dwarf.Data, names int64) (*debugUnits, error) {
-	d := &debugUnits{data: data}
+func readUnits(data *dwarf.Data, info, line []byte, names int64) (*debugUnits, error) {
+	d := &debugUnits{data: data, info: info}
+	d.lineFuel.Store(4*int64(len(line)) + 1<<16) // each is read twice
 	scan := newInlineScan(data, names)
-	r := data.Reader()
+	r := newEntryReader(data, info)
 	for {
-		e, err := r.Next()
+		e, err := r.next()
 		if err != nil {
 			return nil, err
 		}
@@ -71,8 +78,13 @@ func readUnits(data *dwarf.Data, names int64) (*debugUnits, error) {
 		}
 		switch e.Tag {
 		case dwarf.TagCompileUnit:
-			u := &lineUnit{entry: e}
-			if err := d.addUnit(u); err != nil {
+			at, _ := e.Val(dwarf.AttrStmtList).(int64)
+			u := &lineUnit{entry: e, size: tableLen(line, at), fuel: &d.lineFuel}
+			ranges, err := d.addUnit(u)
+			if err == nil {
+				err = r.use(ranges)
+			}
+			if err != nil {
 				return nil, err
 			}
 			scan.enter(u)
@@ -82,7 +94,9 @@ func readUnits(data *dwarf.Data, names int64) (*debugUnits, error) {
 				return nil, err
 			}
 			if abstract {
-				r.SkipChildren()
+				if err := r.skip(e); err != nil {
+					return nil, err
+				}
 			}
 		case dwarf.TagInlinedSubroutine:
 			if err := scan.call(e); err != nil {
@@ -90,7 +104,9 @@ func readUnits(data *dwarf.Data, names int64) (*debugUnits, error) {
 			}
 		case dwarf.TagLexDwarfBlock, dwarf.TagNamespace, 0:
 		default:
-			r.SkipChildren()
+			if err := r.skip(e); err != nil {
+				return nil, err
+			}
 		}
 	}
 	d.calls = scan.index()
@@ -98,20 +114,20 @@ func readUnits(data *dwarf.Data, names int64) (*debugUnits, error) {
 	return d, nil
 }
 
-// addUnit notes a unit and the addresses it describes.
-func (d *debugUnits) addUnit(u *lineUnit) error {
+// addUnit notes a unit and the addresses it describes, and tells how many ranges they are.
+func (d *debugUnits) addUnit(u *lineUnit) (n int, err error) {
 	d.units = append(d.units, u)
 	if producer, ok := u.entry.Val(dwarf.AttrProducer).(string); ok && strings.HasPrefix(producer, "Go cmd/compile") {
 		d.goCode = true
 	}
 	ranges, err := d.data.Ranges(u.entry)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, r := range ranges {
 		if r[0] < r[1] {
 			d.ranges = append(d.ranges, unitRange{r[0], r[1], u})
 		}
 	}
-	return nil
+	return len(ranges), nil
 }

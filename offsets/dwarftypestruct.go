@@ -84,8 +84,8 @@ func (d *debugEntries) readMembers() (found []structMember, ok bool) {
 		if e.Tag == 0 {
 			return found, true
 		}
-		if e.Children {
-			d.r.SkipChildren()
+		if err := d.skip(e); err != nil {
+			return nil, false
 		}
 		if e.Tag == dwarf.TagInheritance {
 			return nil, false

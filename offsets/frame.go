@@ -41,12 +41,20 @@ type frameMachine struct {
 	saved []frameRule
 }
 
-const maxSavedRules = 64 // compilers nest one or two
+const (
+	maxSavedRules = 64 // compilers nest one or two
+	// maxFrameProgram is how many bytes of a program are executed: thousands of functions may
+	// be in one entry.
+	maxFrameProgram = 1 << 14
+)
 
 // run executes a program up to the address looked for; false if it can't.
 func (m *frameMachine) run(program []byte) bool {
 	r := &dwarfReader{data: program}
 	for r.at < len(r.data) {
+		if r.at > maxFrameProgram {
+			return false
+		}
 		op := r.u8()
 		switch op >> 6 {
 		case 1: // DW_CFA_advance_loc

@@ -64,11 +64,12 @@ func (b *Binary) layoutFromDWARF() (GoroutineLayout, error) {
 	if err != nil {
 		return l, err
 	}
-	r := d.data.Reader()
-	if err := seekStruct(r, "runtime.g", d.unitNamed("runtime")); err != nil {
+	info, _ := b.debugSection("info") // which was read for d
+	r := newEntryReader(d.data, info)
+	if err := seekStruct(&r, "runtime.g", d.unitNamed("runtime")); err != nil {
 		return l, err
 	}
-	g, err := members(r)
+	g, err := members(&r)
 	if err != nil {
 		return l, err
 	}
@@ -77,10 +78,10 @@ func (b *Binary) layoutFromDWARF() (GoroutineLayout, error) {
 	if !ok1 || !ok2 {
 		return l, errors.New("read runtime.g: no goid or no stack in debug information")
 	}
-	if err := enterStruct(r, stack.typ); err != nil {
+	if err := enterStruct(&r, stack.typ); err != nil {
 		return l, err
 	}
-	bounds, err := members(r)
+	bounds, err := members(&r)
 	if err != nil {
 		return l, err
 	}

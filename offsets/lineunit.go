@@ -3,16 +3,20 @@ package offsets
 import (
 	"cmp"
 	"debug/dwarf"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 )
 
 // lineUnit is a compilation unit and its line table, read when first needed.
 type lineUnit struct {
 	entry *dwarf.Entry
+	size  int64         // of the table, or more
+	fuel  *atomic.Int64 // of all units' tables: they may share one
 
 	header sync.Once
 	files  []string // by number; "" where there is none
@@ -30,9 +34,20 @@ type lineRow struct {
 	stmt bool  // a statement begins here
 }
 
+// tableLen is the length that the line table at an offset begins with (DWARF 5, 6.2.4).
+func tableLen(line []byte, at int64) int64 {
+	if at < 0 || int64(len(line))-at < 4 {
+		return 0
+	}
+	return min(int64(binary.LittleEndian.Uint32(line[at:])), int64(len(line))-at)
+}
+
 // fileName is the name of a file by its number in the unit, "" if there is none.
 func (u *lineUnit) fileName(data *dwarf.Data, number int64) string {
 	u.header.Do(func() {
+		if u.fuel.Add(-u.size) < 0 {
+			return
+		}
 		r, err := data.LineReader(u.entry)
 		if err != nil || r == nil {
 			return
@@ -73,6 +88,9 @@ func (u *lineUnit) readRows(data *dwarf.Data) (rows []lineRow, err error) {
 			err = fmt.Errorf("damaged: %v", p)
 		}
 	}()
+	if u.fuel.Add(-u.size) < 0 {
+		return nil, errDebugTooLong
+	}
 	r, err := data.LineReader(u.entry)
 	if err != nil || r == nil {
 		return nil, err
@@ -189,13 +207,12 @@ func (d *debugUnits) copies(addrs []uint64) ([]uint64, error) {
 }
 
 func (d *debugUnits) copiesIn(u *lineUnit, addrs, numbers []uint64) error {
-	r := d.data.Reader()
-	r.Seek(u.entry.Offset)
-	if _, err := r.Next(); err != nil {
+	r := newEntryReader(d.data, d.info)
+	if _, err := r.at(u.entry.Offset); err != nil {
 		return err
 	}
 	for {
-		e, err := r.Next()
+		e, err := r.next()
 		if err != nil {
 			return err
 		}
@@ -219,11 +236,15 @@ func (d *debugUnits) copiesIn(u *lineUnit, addrs, numbers []uint64) error {
 				}
 			}
 			if !inside {
-				r.SkipChildren()
+				if err := r.skip(e); err != nil {
+					return err
+				}
 			}
 		case dwarf.TagLexDwarfBlock, dwarf.TagNamespace, 0:
 		default:
-			r.SkipChildren()
+			if err := r.skip(e); err != nil {
+				return err
+			}
 		}
 	}
 }

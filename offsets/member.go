@@ -15,19 +15,19 @@ type member struct {
 
 // seekStruct goes to the first member of the struct type of that name, which is looked
 // for from an offset on, where it is most likely, and then from the start.
-func seekStruct(r *dwarf.Reader, name string, from dwarf.Offset) error {
-	r.Seek(from)
+func seekStruct(r *entryReader, name string, from dwarf.Offset) error {
+	r.r.Seek(from)
 	err := nextStruct(r, name)
 	if err != nil && from > 0 {
-		r.Seek(0)
+		r.r.Seek(0)
 		err = nextStruct(r, name)
 	}
 	return err
 }
 
-func nextStruct(r *dwarf.Reader, name string) error {
+func nextStruct(r *entryReader, name string) error {
 	for {
-		e, err := r.Next()
+		e, err := r.next()
 		if err != nil {
 			return fmt.Errorf("read debug information: %w", err)
 		}
@@ -42,10 +42,10 @@ func nextStruct(r *dwarf.Reader, name string) error {
 
 // enterStruct goes to the first member of the struct type at an offset, which may have
 // more names.
-func enterStruct(r *dwarf.Reader, at dwarf.Offset) error {
+func enterStruct(r *entryReader, at dwarf.Offset) error {
 	for range 8 {
-		r.Seek(at)
-		e, err := r.Next()
+		r.r.Seek(at)
+		e, err := r.next()
 		if err != nil {
 			return fmt.Errorf("read debug information: %w", err)
 		}
@@ -65,10 +65,10 @@ func enterStruct(r *dwarf.Reader, at dwarf.Offset) error {
 }
 
 // members reads the members of the struct that the reader is in.
-func members(r *dwarf.Reader) (map[string]member, error) {
+func members(r *entryReader) (map[string]member, error) {
 	found := make(map[string]member)
 	for depth := 1; depth > 0; {
-		e, err := r.Next()
+		e, err := r.next()
 		if err != nil {
 			return nil, fmt.Errorf("read debug information: %w", err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/hostile"
 )
 
 // hostileTypes are builds of testdata/types of each kind of layout.
@@ -91,18 +92,18 @@ func TestRuntimeTypeDamaged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := newMutator(seed)
+			m, err := hostile.NewMutator(seed)
 			if err != nil {
 				t.Fatal(err)
 			}
 			mutant := filepath.Join(t.TempDir(), "mutant")
 			read := 0
 			for n := range 40 {
-				data := m.mutant(n)
+				data := m.Mutant(n)
 				r := rand.New(rand.NewPCG(uint64(n), 2))
 				for range 50 {
 					if len(data) == len(seed) {
-						m.section(r, data, ".rodata", ".data.rel.ro", ".rela", ".rela.dyn", ".dynamic", ".go.module", ".noptrdata", ".data")
+						m.Damage(r, data, ".rodata", ".data.rel.ro", ".rela", ".rela.dyn", ".dynamic", ".go.module", ".noptrdata", ".data")
 					}
 				}
 				if err := os.WriteFile(mutant, data, 0o600); err != nil {

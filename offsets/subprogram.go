@@ -94,28 +94,6 @@ func (d *debugEntries) listFuncs(u *entryUnit) error {
 	}
 }
 
-// skip goes behind the children of an entry that was just read.
-func (d *debugEntries) skip(e *dwarf.Entry) error {
-	if sibling, ok := e.Val(dwarf.AttrSibling).(dwarf.Offset); ok && sibling > e.Offset {
-		d.r.Seek(sibling)
-		return nil
-	}
-	for depth := 0; ; {
-		if e.Children {
-			depth++
-		} else if e.Tag == 0 {
-			depth--
-		}
-		if depth <= 0 {
-			return nil
-		}
-		var err error
-		if e, err = d.next(); err != nil || e == nil {
-			return err
-		}
-	}
-}
-
 // children reads the entries right below one.
 func (d *debugEntries) children(e *dwarf.Entry) (found []*dwarf.Entry, err error) {
 	if !e.Children {

@@ -3,7 +3,6 @@ package offsets
 import (
 	"cmp"
 	"debug/dwarf"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,18 +18,15 @@ import (
 type debugEntries struct {
 	binary *Binary
 
-	mu     sync.Mutex // for all below
+	mu sync.Mutex // for all below
+	entryReader
 	data   *dwarf.Data
-	r      *dwarf.Reader
 	units  []*entryUnit // by offset
 	ranges []entryRange // by address
-	// fuel is what may still be read: entries may refer to each other, and share what
-	// is long, so that a small file is endless.
-	fuel  int
-	types map[dwarf.Offset]*gotype.Type
-	names *entryNames
-	loc   func() []byte // .debug_loc
-	addrs []byte        // .debug_addr
+	types  map[dwarf.Offset]*gotype.Type
+	names  *entryNames
+	loc    func() []byte // .debug_loc
+	addrs  []byte        // .debug_addr
 }
 
 // entryUnit is a compilation unit.
@@ -58,8 +54,6 @@ const (
 	langCPlusPlus14 = 0x21
 )
 
-var errDebugTooLong = errors.New("read debug information: it leads in circles, or says too much")
-
 func (b *Binary) readEntries() (*debugEntries, error) {
 	data, err := b.dwarfData()
 	if err != nil {
@@ -69,8 +63,7 @@ func (b *Binary) readEntries() (*debugEntries, error) {
 	info, _ := b.debugSection("info")
 	addrs, _ := b.debugSection("addr")
 	d := &debugEntries{
-		binary: b, data: data, r: data.Reader(),
-		fuel:  2*len(info) + 1<<16,
+		binary: b, data: data, entryReader: newEntryReader(data, info),
 		types: make(map[dwarf.Offset]*gotype.Type),
 		addrs: addrs,
 		loc: func() []byte {
@@ -84,38 +77,16 @@ func (b *Binary) readEntries() (*debugEntries, error) {
 	return d, nil
 }
 
-// readUnits lists the compilation units by their headers (DWARF 5, 7.5.1), which say
-// where the next one is.
+// readUnits lists the compilation units.
 func (d *debugEntries) readUnits(info []byte) error {
-	le := binary.LittleEndian
-	for at := 0; len(info)-at >= 24; {
-		size, head, word := uint64(le.Uint32(info[at:])), 4, 4
-		if size == 0xffffffff {
-			size, head, word = le.Uint64(info[at+4:]), 12, 8
+	err := eachUnit(info, func(u unitHeader) error {
+		if u.other {
+			return nil
 		}
-		if size > uint64(len(info)-at-head) {
-			return errors.New("a unit is longer than the section")
-		}
-		next := at + head + int(size)
-		// version, then address size and offset of the abbreviations in one order or
-		// the other.
-		version := le.Uint16(info[at+head:])
-		first := at + head + 2 + word + 1
-		if version >= 5 {
-			const compile, partial = 1, 3
-			if kind := info[at+head+2]; kind != compile && kind != partial {
-				at = next
-				continue
-			}
-			first++
-		}
-		if err := d.addUnit(dwarf.Offset(first), dwarf.Offset(next)); err != nil {
-			return err
-		}
-		at = next
-	}
+		return d.addUnit(dwarf.Offset(u.first), dwarf.Offset(u.end))
+	})
 	slices.SortFunc(d.ranges, func(x, y entryRange) int { return cmp.Compare(x.low, y.low) })
-	return nil
+	return err
 }
 
 // addUnit notes a unit. One that can't be read is left out: the others may be sound.
@@ -138,8 +109,8 @@ func (d *debugEntries) addUnit(first, end dwarf.Offset) error {
 	if err != nil {
 		return nil
 	}
-	if d.fuel -= len(ranges); d.fuel < 0 {
-		return errDebugTooLong
+	if err := d.use(len(ranges)); err != nil {
+		return err
 	}
 	for _, r := range ranges {
 		if r[0] < r[1] {
@@ -147,33 +118,6 @@ func (d *debugEntries) addUnit(first, end dwarf.Offset) error {
 		}
 	}
 	return nil
-}
-
-// at reads the entry at an offset; next reads the one behind.
-func (d *debugEntries) at(offset dwarf.Offset) (*dwarf.Entry, error) {
-	d.r.Seek(offset)
-	e, err := d.next()
-	if err == nil && e == nil {
-		err = errors.New("reference beyond the end")
-	}
-	return e, err
-}
-
-func (d *debugEntries) next() (*dwarf.Entry, error) {
-	e, err := d.r.Next()
-	if err != nil || e == nil {
-		return nil, err
-	}
-	d.fuel -= 1 + len(e.Field)/4
-	for i := range e.Field {
-		if text, ok := e.Field[i].Val.(string); ok {
-			d.fuel -= len(text) / 64
-		}
-	}
-	if d.fuel < 0 {
-		return nil, errDebugTooLong
-	}
-	return e, nil
 }
 
 // unitNamed is where the entries begin of the unit of that name, 0 if there is none. A

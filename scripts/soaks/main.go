@@ -42,6 +42,7 @@ func main() {
 	modes := flag.String("mode", "", "run in these `MODES`, divided by commas: probe (entries and returns), count (entries); with -long probe, probe --reader raw, trace (default all)")
 	flag.StringVar(&s.run, "run", "", "of a package's tests only those that `REGEXP` matches")
 	goTool := flag.Bool("go", false, "probe the go tool and the compiler instead")
+	files := flag.Int("hostile", 0, "have ftgo read so many damaged and bloated files instead")
 	long := flag.Duration("long", 0, "probe a program that calls as fast as it can for so long instead")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -52,6 +53,8 @@ func main() {
 	switch {
 	case *goTool:
 		err = s.goTool(ctx)
+	case *files > 0:
+		err = s.hostile(ctx, *files)
 	case *long > 0:
 		err = s.long(ctx, *long, modesOf(*modes, "probe,probe --reader raw,trace"))
 	default:
@@ -83,7 +86,9 @@ func (s *soak) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	s.ftgo = filepath.Join(s.state, "ftgo")
-	if err := command(ctx, "go", "build", "-o", s.ftgo, "./cmd/ftgo").Run(); err != nil {
+	build := command(ctx, "go", "build", "-o", s.ftgo, "./cmd/ftgo")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as scripts/release does
+	if err := build.Run(); err != nil {
 		return fmt.Errorf("build ftgo: %w", err)
 	}
 	commit, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output()

@@ -22,6 +22,9 @@ Real programs with probes on every function that they have, made by ` + "`script
   ` + "`count`" + ` is ` + "`ftgo count BINARY '*'`" + `. Children that tests start are probed, too.
 * cmd/go and cmd/compile, which must build the same bytes;
 * testdata/flood, which calls as fast as it can: memory must be flat, and ftgo's numbers the program's own.
+* hostile files (testdata/hostile), damaged ones and those that claim more than they hold: sparse, overlapping,
+  compressed. ` + "`list`" + ` and one of the ` + "`--dry-run`" + `s and ` + "`script`" + ` by turns, each in a process of its own under ` + "`ulimit -v`" + ` of
+  1 GiB, must end by themselves within 2 s of processor time. Nothing is probed.
 
 In every row hits = delivered + lost. A test that took longer than its share of the time is *too slow*: it was not
 compared, but it ran. Both those and the ones that were not reached are named below the table, and counted in it with

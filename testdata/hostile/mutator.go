@@ -1,4 +1,4 @@
-package offsets
+package hostile
 
 import (
 	"bytes"
@@ -7,29 +7,30 @@ import (
 	"math/rand/v2"
 )
 
-// mutator damages copies of a sound file. Mutant n is the same in every run.
-type mutator struct {
+// Mutator damages copies of a sound file.
+type Mutator struct {
 	seed     []byte
 	sections []*elf.Section
 	// Where the headers of sections and segments are.
 	shoff, phoff, shnum, phnum int
 }
 
-func newMutator(seed []byte) (*mutator, error) {
+// NewMutator reads the headers of the file.
+func NewMutator(seed []byte) (*Mutator, error) {
 	ef, err := elf.NewFile(bytes.NewReader(seed))
 	if err != nil {
 		return nil, err
 	}
 	le := binary.LittleEndian
-	return &mutator{
+	return &Mutator{
 		seed: seed, sections: ef.Sections,
 		phoff: int(le.Uint64(seed[32:])), shoff: int(le.Uint64(seed[40:])),
 		phnum: len(ef.Progs), shnum: len(ef.Sections),
 	}, nil
 }
 
-// mutant damages the seed in one to four ways.
-func (m *mutator) mutant(n int) []byte {
+// Mutant damages the seed in one to four ways. Mutant n is the same in every run.
+func (m *Mutator) Mutant(n int) []byte {
 	r := rand.New(rand.NewPCG(uint64(n), 1))
 	data := bytes.Clone(m.seed)
 	for range 1 + r.IntN(4) {
@@ -45,11 +46,11 @@ func (m *mutator) mutant(n int) []byte {
 				m.number(r, data, m.shoff+64*r.IntN(m.shnum), 64)
 			}
 		case 5:
-			m.section(r, data, ".symtab", ".dynsym", ".strtab", ".dynstr", ".shstrtab", ".rela.dyn", ".dynamic")
+			m.Damage(r, data, ".symtab", ".dynsym", ".strtab", ".dynstr", ".shstrtab", ".rela.dyn", ".dynamic")
 		case 6, 7:
-			m.section(r, data, ".gopclntab", ".data.rel.ro.gopclntab", ".go.module", ".data", ".go.buildinfo", ".rodata")
+			m.Damage(r, data, ".gopclntab", ".data.rel.ro.gopclntab", ".go.module", ".data", ".go.buildinfo", ".rodata")
 		case 8:
-			m.section(r, data, ".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_addr",
+			m.Damage(r, data, ".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_addr",
 				".debug_rnglists", ".debug_ranges", ".eh_frame", ".zdebug_info", ".zdebug_abbrev")
 		case 9:
 			m.noise(r, data, 0, len(data))
@@ -67,9 +68,9 @@ func (m *mutator) mutant(n int) []byte {
 	return data
 }
 
-// section damages one of the sections that the seed has: mostly near its beginning,
+// Damage damages one of the sections that the seed has: mostly near its beginning,
 // where headers are.
-func (m *mutator) section(r *rand.Rand, data []byte, names ...string) {
+func (m *Mutator) Damage(r *rand.Rand, data []byte, names ...string) {
 	name := names[r.IntN(len(names))]
 	for _, s := range m.sections {
 		if s.Name != name || s.Type == elf.SHT_NOBITS || s.FileSize == 0 {
@@ -89,7 +90,7 @@ func (m *mutator) section(r *rand.Rand, data []byte, names ...string) {
 
 // number replaces an aligned number by one that is at a limit, near the old one, or
 // anything.
-func (m *mutator) number(r *rand.Rand, data []byte, at, size int) {
+func (m *Mutator) number(r *rand.Rand, data []byte, at, size int) {
 	width := []int{1, 2, 4, 4, 8, 8}[r.IntN(6)]
 	if size < width {
 		return
@@ -112,7 +113,7 @@ func (m *mutator) number(r *rand.Rand, data []byte, at, size int) {
 }
 
 // noise writes random bytes, or a run of one.
-func (m *mutator) noise(r *rand.Rand, data []byte, at, size int) {
+func (m *Mutator) noise(r *rand.Rand, data []byte, at, size int) {
 	size = min(size, len(data)-at)
 	if size <= 0 {
 		return
