@@ -38,7 +38,7 @@ var arrows = []arrow{
 		module + "/parse", module + "/cmd/ftgo/internal/stats", "github.com/olekukonko/tablewriter/...", "github.com/google/pprof/profile",
 		module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo/internal/loader", to: []string{"golang.org/x/sys/unix"}},
-	{from: "cmd/ftgo/internal/process", to: nil},
+	{from: "internal/procfs", to: nil},
 	{from: "cmd/ftgo/internal/rate", to: nil},
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/cmd/ftgo/internal/render", "golang.org/x/term"}},
 	{from: "cmd/ftgo/internal/where", to: []string{module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/loader"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
+	"github.com/ftgo/ftgo/internal/procfs"
 )
 
 // awaitPause is how often what is waited for is looked for.
@@ -47,5 +47,5 @@ func executed(path string) bool {
 	if err != nil {
 		return false
 	}
-	return len(process.Running(file)) > 0
+	return len(procfs.Running(file)) > 0
 }

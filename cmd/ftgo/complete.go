@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/loader"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -214,9 +214,9 @@ func (t *typed) valuesOf(command string, f *pflag.Flag, last string) candidates 
 // processIDs are the processes that have an executable file, with its name.
 func processIDs() candidates {
 	c := words()
-	pids, _ := process.All() // what was read will do
+	pids, _ := procfs.All() // what was read will do
 	for _, pid := range pids {
-		if exe, err := os.Readlink(process.Exe(pid)); err == nil && printable(exe) {
+		if exe, err := os.Readlink(procfs.Exe(pid)); err == nil && printable(exe) {
 			c.lines = append(c.lines, fmt.Sprintf("%d\t%s", pid, exe))
 		}
 	}
@@ -238,9 +238,9 @@ func (t *typed) functions(last string) candidates {
 	case len(t.words) > 0 && (t.pid == 0 || isFile(t.words[0])):
 		path = t.words[0]
 	case t.pid > 0:
-		path = process.Exe(t.pid)
+		path = procfs.Exe(t.pid)
 	}
-	b, err := openBinary(loader.Find(path, process.Executing(t.pid)))
+	b, err := openBinary(loader.Find(path, procfs.Executing(t.pid)))
 	if err != nil {
 		return words()
 	}

@@ -5,8 +5,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -54,7 +54,7 @@ func (t *tracing) forgetEnded() {
 		if left--; left < 0 {
 			break
 		}
-		stat, alive := process.ReadStat(pid)
+		stat, alive := procfs.ReadStat(pid)
 		if !alive || e.started[pid] != 0 && e.started[pid] != stat.Started {
 			e.seen[pid] = now
 		}
@@ -101,7 +101,7 @@ func (t *tracing) noticeReplaced() {
 		r.told = make(map[int]bool)
 		r.file, _ = os.Stat(fmt.Sprintf("/proc/self/fd/%d", t.sel.binary.Fd()))
 		for _, pid := range t.opt.pids {
-			if exe, err := os.Stat(process.Exe(pid)); err == nil && !os.SameFile(exe, r.file) {
+			if exe, err := os.Stat(procfs.Exe(pid)); err == nil && !os.SameFile(exe, r.file) {
 				r.told[pid] = true // what is probed is a library
 			}
 		}
@@ -113,12 +113,12 @@ func (t *tracing) noticeReplaced() {
 		}
 	}
 	for _, pid := range t.opt.pids {
-		now, err := os.Stat(process.Exe(pid))
+		now, err := os.Stat(procfs.Exe(pid))
 		if err != nil || os.SameFile(now, r.file) || r.told[pid] {
 			continue
 		}
 		r.told[pid] = true
-		name, _ := os.Readlink(process.Exe(pid))
+		name, _ := os.Readlink(procfs.Exe(pid))
 		t.env.say("process %d runs another program now, %s, which is not probed", pid, render.Escape(name))
 	}
 }

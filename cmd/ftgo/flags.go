@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -287,7 +287,7 @@ func (o *options) positional(name string, fs *pflag.FlagSet) error {
 	if len(words) > 0 && (len(o.pids) == 0 || isFile(words[0])) {
 		o.binary, words = words[0], words[1:]
 	} else if len(o.pids) > 0 {
-		o.binary, o.ownBinary = process.Exe(o.pids[0]), true
+		o.binary, o.ownBinary = procfs.Exe(o.pids[0]), true
 	}
 	o.patterns = words
 	switch {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/parse"
 )
 
@@ -94,7 +94,7 @@ func (f *following) begin(pids []int, processOf func(tid int) int) error {
 	if f.comm == "" {
 		return nil
 	}
-	all, err := process.All()
+	all, err := procfs.All()
 	for _, pid := range all {
 		if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && strings.TrimSuffix(string(name), "\n") == f.comm {
 			f.wanted[pid] = true
@@ -109,13 +109,13 @@ func (f *following) family(pid int) error {
 		return err
 	}
 	for grown := true; grown; {
-		all, err := process.All()
+		all, err := procfs.All()
 		if err != nil {
 			return err
 		}
 		grown = false
 		for _, child := range all {
-			if stat, alive := process.ReadStat(child); !alive || f.wanted[child] || !f.wanted[stat.Parent] {
+			if stat, alive := procfs.ReadStat(child); !alive || f.wanted[child] || !f.wanted[stat.Parent] {
 				continue
 			}
 			if f.add(child) == nil { // else it has just ended
@@ -205,7 +205,7 @@ func (k *kernelEvents) anyAlive() bool {
 		return false
 	}
 	for pid := range k.following.wanted {
-		if process.Alive(pid) {
+		if procfs.Alive(pid) {
 			return true
 		}
 	}

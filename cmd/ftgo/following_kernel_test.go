@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
@@ -190,12 +190,12 @@ exec chroot "$0" /family stdin work=3 child=5 orphan=7 thread work=11`
 // childOf is the only child of a process.
 func childOf(t *testing.T, parent int) int {
 	t.Helper()
-	all, err := process.All()
+	all, err := procfs.All()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, pid := range all {
-		if stat, alive := process.ReadStat(pid); alive && stat.Parent == parent {
+		if stat, alive := procfs.ReadStat(pid); alive && stat.Parent == parent {
 			return pid
 		}
 	}

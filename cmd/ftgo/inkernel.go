@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -237,7 +237,7 @@ func (k *kept) wait(ctx context.Context) error {
 			if k.written = k.sel.binary.Written(); k.written {
 				return nil
 			}
-			if len(k.opt.pids) > 0 && !process.Alive(k.opt.pids[0]) {
+			if len(k.opt.pids) > 0 && !procfs.Alive(k.opt.pids[0]) {
 				k.env.say("process %d has ended", k.opt.pids[0])
 				return nil
 			}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/parse"
@@ -68,7 +68,7 @@ func (m *memory) executes() bool {
 			return err != nil || of.Start-va == m.bias
 		}
 	}
-	exe, err := os.Stat(process.Exe(m.pid))
+	exe, err := os.Stat(procfs.Exe(m.pid))
 	file, ferr := os.Stat(fmt.Sprintf("/proc/self/fd/%d", m.binary.Fd()))
 	return err == nil && ferr == nil && len(mapped) > 0 && os.SameFile(exe, file)
 }

@@ -3,20 +3,20 @@ package main
 import (
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/parse"
 )
 
 // cpuTimes follow the CPU time of what is traced while probes are armed.
 type cpuTimes struct {
 	program *program
-	busy    *process.BusyTimes
+	busy    *procfs.BusyTimes
 	used    time.Duration
 }
 
 func newCPUTimes(p *program, o *options) *cpuTimes {
-	return &cpuTimes{program: p, busy: process.NewBusyTimes(o.pids, o.binary)}
+	return &cpuTimes{program: p, busy: procfs.NewBusyTimes(o.pids, o.binary)}
 }
 
 // stop ends it.

@@ -5,7 +5,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -20,7 +20,7 @@ func checkProcesses(o *options) error {
 		if of := tracefs.ThreadGroup(pid); of != 0 && of != pid {
 			return fmt.Errorf("process %d: a thread of process %d, which -p takes", pid, of)
 		}
-		if !process.Alive(pid) {
+		if !procfs.Alive(pid) {
 			return fmt.Errorf("process %d: no such process", pid)
 		}
 		if !o.ownBinary {
@@ -30,7 +30,7 @@ func checkProcesses(o *options) error {
 		if err != nil {
 			return fmt.Errorf("process %d: %w", o.pids[0], err)
 		}
-		exe, err := os.Stat(process.Exe(pid))
+		exe, err := os.Stat(procfs.Exe(pid))
 		if err != nil {
 			return fmt.Errorf("process %d: %w", pid, err)
 		}
@@ -95,7 +95,7 @@ func (t *tracing) checkTargets() error {
 		return nil
 	}
 	for _, pid := range t.opt.pids {
-		if process.Alive(pid) {
+		if procfs.Alive(pid) {
 			return nil
 		}
 	}

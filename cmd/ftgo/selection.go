@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/loader"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -146,7 +146,7 @@ func openBinary(path string, mapped *os.File, err error) (*offsets.Binary, error
 func findBinary(o *options) (mapped *os.File, err error) {
 	pid := 0
 	if len(o.pids) > 0 {
-		pid = process.Executing(o.pids[0])
+		pid = procfs.Executing(o.pids[0])
 		// A path would have been taken for BINARY: what has a slash is a package's.
 		if o.ownBinary && len(o.patterns) > 1 && !strings.Contains(o.patterns[0], "/") {
 			if path, mapped, err := loader.Find(o.patterns[0], pid); err == nil {

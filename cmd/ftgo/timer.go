@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/rate"
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -38,7 +38,7 @@ type timer struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	choice rate.Choice
-	busy   *process.BusyTimes
+	busy   *procfs.BusyTimes
 	began  time.Time
 	looked time.Time
 	// next is when to look, grow when to time more functions.
@@ -127,7 +127,7 @@ func (m *timer) start() {
 	if m == nil {
 		return
 	}
-	m.busy = process.NewBusyTimes(m.t.opt.pids, m.t.opt.binary)
+	m.busy = procfs.NewBusyTimes(m.t.opt.pids, m.t.opt.binary)
 	m.began = time.Now()
 	m.looked, m.next = m.began, m.began.Add(firstLook)
 }
@@ -164,7 +164,7 @@ func (m *timer) look() error {
 	now := time.Now() // the counting takes its time
 	m.choice.Seconds = now.Sub(m.looked).Seconds()
 	used, processes := m.busy.Since()
-	used += time.Duration(processes) * process.Tick
+	used += time.Duration(processes) * procfs.Tick
 	if m.choice.CPUs = used.Seconds() / m.choice.Seconds; processes == 0 {
 		m.choice.CPUs = 1
 	}

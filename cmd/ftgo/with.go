@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/process"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 )
@@ -154,7 +154,7 @@ func (k *kernelEvents) follow(t *tracing, pid int) {
 		return
 	}
 	k.followed[pid] = true
-	if err := k.session.Follow(pid); err != nil && process.Alive(pid) && k.first == nil {
+	if err := k.session.Follow(pid); err != nil && procfs.Alive(pid) && k.first == nil {
 		k.first = err
 		t.env.say("%v: its kernel events are missing", err)
 	}

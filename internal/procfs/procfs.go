@@ -1,5 +1,5 @@
-// Package process reads what /proc tells of processes.
-package process
+// Package procfs reads what /proc tells of processes.
+package procfs
 
 import (
 	"errors"
