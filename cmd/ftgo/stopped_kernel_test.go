@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -104,4 +108,63 @@ func awaitHits(t *testing.T, f *tracefs.FS, pid int) {
 func number(v any) uint64 {
 	f, _ := v.(float64)
 	return uint64(f)
+}
+
+// TestKernelIntervalsOverAStop: what was called while ftgo was stopped is all of the interval that
+// the stop is in, and its rate is over the time that passed.
+func TestKernelIntervalsOverAStop(t *testing.T) {
+	const n = 20011
+	f := tracetest.Kernel(t)
+	target := fixture.Build(t, "flood")
+	for _, command := range [][]string{{"probe"}, {"probe", "--reader", "raw"}, {"count"}, {"count", "--comm", filepath.Base(target)}} {
+		data := filepath.Join(t.TempDir(), "data")
+		p := tracer(t, append(command, "-i", "0.1", "-o", "json", "-w", data, "--buffer", "64M", target, "main.framed")...)
+		if err := p.Process.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		for stat := ""; !strings.Contains(stat, ") T "); time.Sleep(time.Millisecond) {
+			b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
+			if err != nil {
+				t.Fatal(err)
+			}
+			stat = string(b)
+		}
+		began := time.Now()
+		if err := exec.Command(target, "-n", fmt.Sprint(n), "-g", "1").Run(); err != nil {
+			t.Fatal(err)
+		}
+		stopped := time.Since(began).Seconds()
+		if err := p.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		// Three intervals after the one with the calls.
+		var rows []map[string]any
+		for busy := -1; busy < 0 || len(rows) < busy+4; time.Sleep(10 * time.Millisecond) {
+			b, err := os.ReadFile(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows = jsonLines(t, string(b[:bytes.LastIndexByte(b, '\n')+1]), "function")
+			busy = slices.IndexFunc(rows, func(row map[string]any) bool { return number(row["calls"]) > 0 })
+		}
+		p.Process.Signal(syscall.SIGINT)
+		if code := p.end(t); code != 0 {
+			t.Fatalf("%q: status %d\n%s", command, code, p.err.String())
+		}
+		busy := 0
+		for _, row := range rows {
+			calls, rate := number(row["calls"]), row["rate"].(float64)
+			if calls == 0 && number(row["completed"]) == 0 {
+				continue
+			}
+			busy++
+			if calls != n || command[0] == "probe" && number(row["completed"]) != n || rate > n/stopped*1.000001 {
+				t.Errorf("%q: ftgo was stopped for %.3f s, and an interval has %v", command, stopped, row)
+			}
+		}
+		if busy != 1 {
+			t.Errorf("%q: the calls are in %d intervals", command, busy)
+		}
+		nothingOf(t, f, p.Process.Pid)
+	}
 }
