@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/ftgo/ftgo/internal/edit"
 )
 
 // Nearest returns up to n names that someone who typed text, which matches
@@ -175,12 +177,11 @@ func (w word) cost(name string, made bool) int {
 // not ok means too many for a word of this length.
 func (w word) slips(name string) (n int, ok bool) {
 	limit := min((len(w.text)+2)/5, 3)
-	if len(w.text) > maxCompared || len(name) > maxCompared ||
-		max(len(w.text)-len(name), len(name)-len(w.text)) > limit ||
+	if max(len(w.text)-len(name), len(name)-len(w.text)) > limit ||
 		bits.OnesCount64(w.letters^letters(name)) > 2*limit { // one slip makes two letters differ
-		return 0, w.text == name
+		return 0, false
 	}
-	n = distance(w.text, name)
+	n = edit.Distance(w.text, name)
 	return n, n <= limit
 }
 
@@ -190,33 +191,4 @@ func letters(s string) (set uint64) {
 		set |= 1 << (s[i] & 63)
 	}
 	return set
-}
-
-// maxCompared is the length in bytes of the longest text compared for slips.
-const maxCompared = 128
-
-// distance is the optimal string alignment distance of two texts of at most
-// maxCompared bytes: insertions, deletions, substitutions, swaps of neighbours.
-func distance(a, b string) int {
-	var rows [3][maxCompared + 1]uint8
-	before, last, row := &rows[0], &rows[1], &rows[2]
-	for j := range len(b) + 1 {
-		last[j] = uint8(j)
-	}
-	for i := range len(a) {
-		row[0] = uint8(i + 1)
-		for j := range len(b) {
-			if a[i] == b[j] {
-				row[j+1] = last[j]
-				continue
-			}
-			d := min(last[j], last[j+1], row[j]) + 1
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				d = min(d, before[j-1]+1)
-			}
-			row[j+1] = d
-		}
-		before, last, row = last, row, before
-	}
-	return int(last[len(b)])
 }

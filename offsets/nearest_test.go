@@ -86,37 +86,6 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	long := strings.Repeat("x", maxCompared)
-	for _, tt := range []struct {
-		scenario, a, b string
-		want           int
-	}{
-		{"equal", "get", "get", 0},
-		{"empty", "", "", 0},
-		{"from nothing", "", "get", 3},
-		{"to nothing", "get", "", 3},
-		{"insertion", "gt", "get", 1},
-		{"deletion", "gett", "get", 1},
-		{"substitution", "got", "get", 1},
-		{"swap", "gte", "get", 1},
-		{"swap at the start", "egt", "get", 1},
-		{"no edit inside a swap", "ca", "abc", 3},
-		{"several", "kitten", "sitting", 3},
-		{"as long as can be", long, "y" + long[1:], 1},
-		{"nothing in common", long, strings.Repeat("y", maxCompared), maxCompared},
-	} {
-		t.Run(tt.scenario, func(t *testing.T) {
-			if got := distance(tt.a, tt.b); got != tt.want {
-				t.Errorf("distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
-			}
-			if got := distance(tt.b, tt.a); got != tt.want {
-				t.Errorf("distance(%q, %q) = %d, want %d", tt.b, tt.a, got, tt.want)
-			}
-		})
-	}
-}
-
 func FuzzNearest(f *testing.F) {
 	f.Add("main.Stroe.Get", "main.(*Store).Get")
 	f.Add("x[", "a/b%2ec.(*T[go.shape.struct { A int }]).M-fm")

@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/ftgo/ftgo/internal/edit"
 )
 
 // UnknownEventError is a pattern that matches no event of this kernel.
@@ -97,7 +99,7 @@ func nearestEvents(text string, names []string, n int) []string {
 	var all []near
 	for _, name := range names {
 		_, event, _ := strings.Cut(name, ":")
-		far := edits(text, name)
+		far := edit.Distance(text, name)
 		if strings.Contains(event, strings.Trim(word, "*")) && len(word) > 2 {
 			far = min(far, 2) // the group is wrong, or half of the name is missing
 		}
@@ -113,26 +115,4 @@ func nearestEvents(text string, names []string, n int) []string {
 		out = append(out, a.name)
 	}
 	return out
-}
-
-// edits is the number of letters to insert, delete or replace to make b of a
-// (Levenshtein's distance).
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -25,6 +25,7 @@ func TestFindKernelEvents(t *testing.T) {
 	for pattern, near := range map[string]string{
 		"sched:sched_swich":         "sched:sched_switch sched:sched_waking",
 		"syscall:sys_enter_write":   "syscalls:sys_enter_write",
+		"shced:scehd_swtich":        "sched:sched_switch",
 		"raw_syscalls:enter_write":  "syscalls:sys_enter_write",
 		"mine:probe":                "", // somebody else's
 		"uprobes:*":                 "",

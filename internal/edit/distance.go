@@ -1,0 +1,38 @@
+// Package edit knows how far apart two spellings are.
+package edit
+
+// maxCompared is the length in bytes of the longest text that is compared letter by letter.
+const maxCompared = 128
+
+// Distance is the optimal string alignment distance of two texts in bytes: insertions,
+// deletions, substitutions, swaps of neighbours. Texts of more than 128 bytes that differ have
+// nothing in common, because their comparison would take long.
+func Distance(a, b string) int {
+	if len(a) > maxCompared || len(b) > maxCompared {
+		if a == b {
+			return 0
+		}
+		return max(len(a), len(b))
+	}
+	var rows [3][maxCompared + 1]uint8
+	before, last, row := &rows[0], &rows[1], &rows[2]
+	for j := range len(b) + 1 {
+		last[j] = uint8(j)
+	}
+	for i := range len(a) {
+		row[0] = uint8(i + 1)
+		for j := range len(b) {
+			if a[i] == b[j] {
+				row[j+1] = last[j]
+				continue
+			}
+			d := min(last[j], last[j+1], row[j]) + 1
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				d = min(d, before[j-1]+1)
+			}
+			row[j+1] = d
+		}
+		before, last, row = last, row, before
+	}
+	return int(last[len(b)])
+}
