@@ -25,10 +25,11 @@ type arrow struct {
 // statistics → text. A package that no arrow names is a mistake: draw its arrow.
 var arrows = []arrow{
 	{from: ".", to: nil},
+	{from: "internal/brackets", to: nil},
 	{from: "internal/edit", to: nil},
 	{from: "offsets/arch/amd64", to: []string{module + "/offsets/arch", "golang.org/x/arch/x86/x86asm"}},
 	{from: "offsets/arch", to: nil},
-	{from: "offsets/...", to: []string{module + "/offsets/...", module + "/internal/edit", "github.com/ianlancetaylor/demangle"}},
+	{from: "offsets/...", to: []string{module + "/offsets/...", module + "/internal/brackets", module + "/internal/edit", "github.com/ianlancetaylor/demangle"}},
 	{from: "tracefs", to: []string{module + "/internal/edit", "golang.org/x/sys/unix"}},
 	{from: "tracefs/uprobe/capture", to: []string{module + "/offsets/...", module + "/tracefs"}},
 	{from: "tracefs/uprobe", to: []string{module + "/offsets", module + "/offsets/arch", module + "/tracefs", module + "/tracefs/uprobe/capture"}},

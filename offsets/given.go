@@ -6,6 +6,8 @@ import (
 	"go/token"
 	"strconv"
 	"strings"
+
+	"github.com/ftgo/ftgo/internal/brackets"
 )
 
 // Given is what a user says of the parameters and results of functions, where debug
@@ -77,7 +79,7 @@ func argumentList(text string) (at, end int, err error) {
 		if strings.IndexByte("([{", text[i]) < 0 {
 			continue
 		}
-		end := groupEnd(text, i)
+		end := brackets.End(text, i)
 		receiver := i == 0 || text[i-1] == '.'
 		switch {
 		case end < 0 && (text[i] != '(' || receiver || strings.IndexByte("*?", text[i-1]) >= 0):
@@ -110,7 +112,7 @@ func (g *Given) read(params, results string) (err error) {
 	if g.Params, err = variables(items, "p"); err != nil {
 		return err
 	}
-	if strings.HasPrefix(results, "(") && groupEnd(results, 0) == len(results) {
+	if strings.HasPrefix(results, "(") && brackets.End(results, 0) == len(results) {
 		results = results[1 : len(results)-1]
 	}
 	if items, err = list(results); err != nil {
@@ -127,7 +129,7 @@ func list(text string) (items []string, err error) {
 	}
 	for rest := text; ; rest = rest[1:] {
 		var item string
-		item, rest = cutOutside(rest, ",")
+		item, rest = brackets.Cut(rest, ",")
 		if item = strings.TrimSpace(item); item == "" {
 			return nil, fmt.Errorf("nothing between commas in %q", text)
 		}

@@ -3,7 +3,8 @@ package offsets
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/ftgo/ftgo/internal/brackets"
 )
 
 // Name is the symbol of a Go function taken apart. String puts it together
@@ -133,26 +134,7 @@ func pathEnd(sym string) int {
 // cutPart cuts s before what separates the parts of a name: a dot, a hyphen, or
 // the middle dot that .symtab turns into a dot.
 func cutPart(s string) (part, tail string) {
-	return cutOutside(s, ".-\xc2") // \xc2 begins the middle dot
-}
-
-// cutOutside cuts s before the first of the separators outside of brackets.
-func cutOutside(s, separators string) (part, tail string) {
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; c {
-		case '[', '(', '{':
-			end := groupEnd(s, i)
-			if end < 0 {
-				return s, ""
-			}
-			i = end - 1
-		default:
-			if strings.IndexByte(separators, c) >= 0 && (c < utf8.RuneSelf || strings.HasPrefix(s[i:], middleDot)) {
-				return s[:i], s[i:]
-			}
-		}
-	}
-	return s, ""
+	return brackets.Cut(s, ".-"+middleDot)
 }
 
 // cutMethod cuts the part after the dot that tail begins with.
@@ -165,7 +147,7 @@ func cutMethod(tail string) (method, suffix string) {
 
 // cutTypeArgs cuts s before the bracket that s ends with.
 func cutTypeArgs(s string) (base, args string) {
-	if i := strings.IndexByte(s, '['); i > 0 && groupEnd(s, i) == len(s) {
+	if i := strings.IndexByte(s, '['); i > 0 && brackets.End(s, i) == len(s) {
 		return s[:i], s[i:]
 	}
 	return s, ""
@@ -173,29 +155,6 @@ func cutTypeArgs(s string) (base, args string) {
 
 // middleDot separates what the compiler names in pclntab: init·1, local·1.
 const middleDot = "·"
-
-// groupEnd returns the index after the bracket that closes the one at s[i], or
-// -1. Type arguments can be any type: struct { A int "json:\"a]b\"" } too, whose
-// tag is printed as strconv.Quote does.
-func groupEnd(s string, i int) int {
-	for depth := 0; i < len(s); i++ {
-		switch s[i] {
-		case '[', '(', '{':
-			depth++
-		case ']', ')', '}':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		case '"':
-			for i++; i < len(s) && s[i] != '"'; i++ {
-				if s[i] == '\\' {
-					i++
-				}
-			}
-		}
-	}
-	return -1
-}
 
 // unescape undoes the escapes that occur in symbols of import paths the go
 // command accepts: dots, and bytes beyond ASCII (cmd/internal/objabi/path.go).
@@ -257,7 +216,7 @@ func respell(sym string, parts keep) string {
 			b = append(b, c)
 			continue
 		}
-		end := groupEnd(sym, i)
+		end := brackets.End(sym, i)
 		switch {
 		case end < 0:
 			return string(append(b, sym[i:]...))
@@ -285,7 +244,7 @@ func appendTypeArgs(b []byte, list string) []byte {
 	b = append(b, '[')
 	list = list[1 : len(list)-1]
 	for i := 0; ; i++ {
-		arg, rest := cutOutside(list, ",")
+		arg, rest := brackets.Cut(list, ",")
 		arg = strings.TrimSpace(arg)
 		if shape, ok := strings.CutPrefix(arg, "go.shape."); ok {
 			arg = strings.TrimSuffix(shape, "_"+strconv.Itoa(i))
