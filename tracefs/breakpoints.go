@@ -1,9 +1,9 @@
 package tracefs
 
 import (
-	"fmt"
-	"os"
 	"slices"
+
+	"github.com/ftgo/ftgo/internal/procfs"
 )
 
 // MissingBreakpoints tells how many of a file's instructions that are probed, by their offsets
@@ -17,12 +17,12 @@ import (
 func MissingBreakpoints(pid int, inode uint64, sites []uint64) (missing int) {
 	// Before its mappings: if it executes another program in between, the memory of the
 	// first has nothing to read any more.
-	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	mem, err := procfs.OpenMemory(pid)
 	if err != nil {
 		return 0
 	}
 	defer mem.Close()
-	all, err := Mappings(pid)
+	all, err := procfs.Mappings(pid)
 	if err != nil {
 		return 0
 	}
@@ -45,7 +45,7 @@ func isBreakpoint(code byte) bool { return code == 0xcc || code == 0xe8 }
 
 // mappedAt is where a process has an offset of a file, or had it before it mapped anonymous
 // memory for code there: as far behind the file's other code as in the file.
-func mappedAt(code []Mapping, inode, offset uint64) (addr uint64, ok bool) {
+func mappedAt(code []procfs.Mapping, inode, offset uint64) (addr uint64, ok bool) {
 	for _, m := range code {
 		if m.Inode != inode || m.Offset > offset {
 			continue
@@ -54,7 +54,7 @@ func mappedAt(code []Mapping, inode, offset uint64) (addr uint64, ok bool) {
 		if addr < m.End {
 			return addr, true
 		}
-		ok = slices.ContainsFunc(code, func(a Mapping) bool { return a.Inode == 0 && a.Start <= addr && addr < a.End })
+		ok = slices.ContainsFunc(code, func(a procfs.Mapping) bool { return a.Inode == 0 && a.Start <= addr && addr < a.End })
 	}
 	return addr, ok
 }

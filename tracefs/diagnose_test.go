@@ -3,18 +3,23 @@ package tracefs
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ftgo/ftgo/internal/procfs"
 )
 
 // box is a machine in a directory.
 type box struct {
 	*machine
 	t *testing.T
+	// spaces are the inodes of namespaces, by "PID KIND".
+	spaces map[string]uint64
 }
 
 const uprobesBuiltIn = "CONFIG_A=y\nCONFIG_UPROBE_EVENTS=y\n# CONFIG_B is not set\n"
@@ -29,9 +34,8 @@ func newBox(t *testing.T) *box {
 	}
 	b.put("/proc/config.gz", zipped(t, uprobesBuiltIn))
 	b.put("/proc/self/mountinfo", "23 27 0:22 / /sys rw,relatime - sysfs sysfs rw\n42 23 0:13 / /sys/kernel/tracing rw,relatime shared:7 - tracefs tracefs rw\n")
-	b.link("/proc/self/ns/pid", "pid:[4026531836]")
-	b.link("/proc/self/ns/mnt", "mnt:[4026531832]")
-	b.link("/proc/1/ns/mnt", "mnt:[4026531832]")
+	b.spaces = map[string]uint64{"0 pid": procfs.InitialPIDs, "0 mnt": 4026531832, "1 mnt": 4026531832}
+	b.namespace = func(pid int, kind string) uint64 { return b.spaces[fmt.Sprint(pid, " ", kind)] }
 	b.put("/proc/meminfo", "MemTotal: 9000000 kB\nMemAvailable:    1048576 kB\n")
 	b.put("/proc/loadavg", "0.20 0.18 0.12 1/145 1234\n")
 	b.put("/proc/sys/kernel/pid_max", "32768\n")
@@ -66,16 +70,6 @@ func (b *box) put(path, text string) {
 		b.t.Fatal(err)
 	}
 	if err := os.WriteFile(b.root+path, []byte(text), 0o644); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-func (b *box) link(path, to string) {
-	if err := os.MkdirAll(filepath.Dir(b.root+path), 0o755); err != nil {
-		b.t.Fatal(err)
-	}
-	os.Remove(b.root + path)
-	if err := os.Symlink(to, b.root+path); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -195,10 +189,10 @@ func TestDiagnose(t *testing.T) {
 		{"root of a container", func(b *box) { b.refuse(0, syscall.EACCES) }, Finding{"permission", Missing, "no CAP_DAC_OVERRIDE", "docker run --privileged --pid=host ..."}},
 		{"read-only for all", func(b *box) { b.refuse(0, syscall.EROFS) }, Finding{"permission", Missing, "reading only", ""}},
 
-		{"container's pids", func(b *box) { b.link("/proc/self/ns/pid", "pid:[4026532111]") }, Finding{"pid namespace", Warning, "-p, --fork, --comm, --with, --sched and --in-kernel can't be used", "docker run --privileged --pid=host ..."}},
-		{"no /proc/self/ns", func(b *box) { b.remove("/proc/self/ns") }, Finding{"pid namespace", Unknown, "does not tell", ""}},
-		{"mounts of its own", func(b *box) { b.link("/proc/self/ns/mnt", "mnt:[4026532112]") }, Finding{"mount namespace", OK, "not that of process 1", ""}},
-		{"mounts of process 1 not to be seen", func(b *box) { b.remove("/proc/1") }, Finding{"mount namespace", Unknown, "may not", ""}},
+		{"container's pids", func(b *box) { b.spaces["0 pid"] = 4026532111 }, Finding{"pid namespace", Warning, "-p, --fork, --comm, --with, --sched and --in-kernel can't be used", "docker run --privileged --pid=host ..."}},
+		{"no /proc/self/ns", func(b *box) { clear(b.spaces) }, Finding{"pid namespace", Unknown, "does not tell", ""}},
+		{"mounts of its own", func(b *box) { b.spaces["0 mnt"] = 4026532112 }, Finding{"mount namespace", OK, "not that of process 1", ""}},
+		{"mounts of process 1 not to be seen", func(b *box) { delete(b.spaces, "1 mnt") }, Finding{"mount namespace", Unknown, "may not", ""}},
 
 		{"no instances", func(b *box) { b.remove(tracing + "instances") }, Finding{"instances", Missing, "3.10", ""}},
 		{"no append", func(b *box) { b.put(tracing+"README", "uprobe_events - Add/remove/show\n") }, Finding{"append", Warning, "5.4", ""}},

@@ -2,10 +2,10 @@ package tracefs
 
 import (
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/ftgo/ftgo/internal/procfs"
 )
 
 // beginFollowing makes it possible to follow processes.
@@ -31,13 +31,13 @@ func (s *Session) beginFollowing() error {
 // Since 5.8 the two change numbers, and what is struck off is the other one (commit
 // 6b03d1304a32, "proc: Ensure we see the exit of each process tid exactly once").
 func (s *Session) follow(pid int) error {
-	known := make(map[string]bool)
+	known := make(map[int]bool)
 	for {
-		tids, err := threads(pid)
+		tids, err := procfs.Threads(pid)
 		if err != nil {
 			return fmt.Errorf("list threads of process %d: %w", pid, err)
 		}
-		tids = slices.DeleteFunc(tids, func(tid string) bool { return known[tid] })
+		tids = slices.DeleteFunc(tids, func(tid int) bool { return known[tid] })
 		if len(tids) == 0 {
 			return nil
 		}
@@ -46,18 +46,9 @@ func (s *Session) follow(pid int) error {
 		}
 		// The kernel reads PAGE_SIZE at a time and may split a number there.
 		for few := range slices.Chunk(tids, 200) {
-			if err := s.fs.ops.Append(s.file("set_event_pid"), strings.Join(few, " ")+"\n"); err != nil {
+			if err := s.fs.ops.Append(s.file("set_event_pid"), strings.Trim(fmt.Sprint(few), "[]")+"\n"); err != nil {
 				return refused("write", s.file("set_event_pid"), err)
 			}
 		}
 	}
-}
-
-func threads(pid int) ([]string, error) {
-	d, err := os.Open("/proc/" + strconv.Itoa(pid) + "/task")
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	return d.Readdirnames(-1)
 }

@@ -2,11 +2,11 @@ package tracefs
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/ftgo/ftgo/internal/procfs"
 )
 
 // Up to Linux 5.4.0 one open trace_pipe, be it of the top level or of an instance, keeps every
@@ -33,23 +33,14 @@ func (r pipeReader) reads(instance string) bool {
 // PipeReaders looks for them in /proc, which shows other users' to root, and from within a
 // container only those there.
 func (osFiles) PipeReaders() (all []pipeReader) {
-	links, _ := filepath.Glob("/proc/[0-9]*/fd/*")
-	for _, link := range links {
-		path, err := os.Readlink(link)
-		if err != nil || !strings.HasPrefix(filepath.Base(path), "trace_pipe") {
-			continue
+	procfs.OpenFiles(func(pid int, path string) {
+		if !strings.HasPrefix(filepath.Base(path), "trace_pipe") {
+			return
 		}
-		process := filepath.Dir(filepath.Dir(link))
-		pid, err := strconv.Atoi(filepath.Base(process))
-		if err != nil {
-			continue
+		if name, err := procfs.Name(pid); err == nil { // else it has just ended
+			all = append(all, pipeReader{pid, name, path})
 		}
-		name, err := os.ReadFile(process + "/comm")
-		if err != nil {
-			continue // it has just ended
-		}
-		all = append(all, pipeReader{pid, strings.TrimSpace(string(name)), path})
-	}
+	})
 	return all
 }
 

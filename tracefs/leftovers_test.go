@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/internal/procfs"
 )
 
 // remains puts what a run leaves into a fake: an instance, a group with an event of two
@@ -280,11 +282,11 @@ func TestLeftoverDiesMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { sleeper.Process.Kill(); sleeper.Wait() }()
-	_, started, err := processStat(sleeper.Process.Pid)
+	stat, err := procfs.ReadStat(sleeper.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := owner{pid: sleeper.Process.Pid, started: started, session: 1, space: ownSpace()}.String()
+	name := owner{pid: sleeper.Process.Pid, started: stat.Started, session: 1, space: procfs.OwnPIDs()}.String()
 	remains(t, f, name, true, true)
 	f.ops = &dyingBetween{fakeFiles: fake, kill: func() { sleeper.Process.Kill(); sleeper.Wait() }}
 	if left, err := f.Leftovers(); err != nil || len(left) > 0 {

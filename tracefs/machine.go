@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/internal/procfs"
 )
 
 // machine is what [Diagnose] looks at: the one it runs on, or for tests a directory that
@@ -22,10 +24,12 @@ type machine struct {
 	access func(path string, mode uint32) error
 	// open opens a file and closes it again.
 	open func(path string, flag int) error
+	// namespace is [procfs.Namespace].
+	namespace func(pid int, kind string) (inode uint64)
 }
 
 func thisMachine() *machine {
-	m := &machine{uid: os.Geteuid()}
+	m := &machine{uid: os.Geteuid(), namespace: procfs.Namespace}
 	var u unix.Utsname
 	if unix.Uname(&u) == nil {
 		m.release = unix.ByteSliceToString(u.Release[:])
@@ -55,15 +59,6 @@ func (m *machine) read(path string) string {
 func (m *machine) exists(path string) bool {
 	_, err := os.Stat(m.root + path)
 	return err == nil
-}
-
-// namespace is the inode of one of a process's namespaces, "" if it may not be known.
-func (m *machine) namespace(process, kind string) string {
-	link, err := os.Readlink(m.root + "/proc/" + process + "/ns/" + kind)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSuffix(strings.TrimPrefix(link, kind+":["), "]")
 }
 
 // mount is a line of /proc/self/mountinfo (proc_pid_mountinfo(5)).

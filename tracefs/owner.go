@@ -6,10 +6,11 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/internal/procfs"
 )
 
 // namePrefix begins the name of every group and instance of ours.
@@ -31,19 +32,9 @@ var sessions atomic.Uint64
 // self returns the owner of a new session of this process.
 func self() (owner, error) {
 	pid := os.Getpid()
-	_, started, err := processStat(pid)
-	return owner{pid, started, sessions.Add(1), ownSpace()}, err
+	stat, err := procfs.ReadStat(pid)
+	return owner{pid, stat.Started, sessions.Add(1), procfs.OwnPIDs()}, err
 }
-
-// ownSpace is the pid namespace of this process, as owner has it.
-var ownSpace = sync.OnceValue(func() uint64 {
-	ns := thisMachine().namespace("self", "pid")
-	if ns == initialPIDs {
-		return 0
-	}
-	n, _ := strconv.ParseUint(ns, 10, 64) // 0 on kernels without namespaces
-	return n
-})
 
 // String is the name of the owner's group and instance:
 // ftgo_<pid>_<start time>_<session>, and _ns<namespace> in a container.
@@ -76,7 +67,7 @@ func parseOwner(name string) (o owner, ok bool) {
 }
 
 // alive tells whether the owner still runs, or may do so.
-func (o owner) alive() bool { return o.aliveIn(ownSpace()) }
+func (o owner) alive() bool { return o.aliveIn(procfs.OwnPIDs()) }
 
 // aliveIn is alive for a process in the given pid namespace.
 func (o owner) aliveIn(space uint64) bool {
@@ -92,10 +83,10 @@ func (o owner) aliveIn(space uint64) bool {
 
 // runs tells it of an owner in our pid namespace.
 func (o owner) runs() bool {
-	state, started, err := processStat(o.pid)
+	stat, err := procfs.ReadStat(o.pid)
 	switch {
 	case err == nil:
-		return o.mayBe(o.pid, state, started)
+		return o.mayBe(o.pid, stat)
 	case isNotExist(err), errors.Is(err, unix.ESRCH):
 		// /proc may hide processes of others (hidepid=); signals do not.
 		return !errors.Is(unix.Kill(o.pid, 0), unix.ESRCH)
@@ -106,29 +97,22 @@ func (o owner) runs() bool {
 // runsInside tells it of an owner in a namespace below the initial one, which is ours:
 // its process is here by another number.
 func (o owner) runsInside() bool {
-	entries, err := os.ReadDir("/proc")
+	pids, err := procfs.All()
 	if err != nil {
 		return true
 	}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		b, err := os.ReadFile("/proc/" + e.Name() + "/status")
+	for _, pid := range pids {
+		numbers, err := procfs.Numbers(pid)
 		if err != nil {
 			continue // it has just ended
 		}
-		// "NSpid: 2345 17": from our namespace to its own (proc_pid_status(5), since 4.1).
-		numbers := strings.Fields(lineWith(string(b), "NSpid:"))
-		if len(numbers) < 3 || numbers[len(numbers)-1] != strconv.Itoa(o.pid) {
+		if n := len(numbers); n < 2 || numbers[n-1] != o.pid {
 			continue
 		}
-		// That of a zombie can't be read.
-		if space := thisMachine().namespace(e.Name(), "pid"); space != "" && space != strconv.FormatUint(o.space, 10) {
+		if space := procfs.Namespace(pid, "pid"); space != 0 && space != o.space {
 			continue // it has the number in another container
 		}
-		if state, started, err := processStat(pid); err != nil || o.mayBe(pid, state, started) {
+		if stat, err := procfs.ReadStat(pid); err != nil || o.mayBe(pid, stat) {
 			return true
 		}
 	}
@@ -137,31 +121,14 @@ func (o owner) runsInside() bool {
 
 // mayBe tells whether the process that has the owner's number, pid here, may be the owner
 // and do something yet.
-func (o owner) mayBe(pid int, state string, started uint64) bool {
-	if state == "Z" || state == "X" {
+func (o owner) mayBe(pid int, stat procfs.Stat) bool {
+	if !stat.Alive() {
 		return false // it has closed its files
 	}
 	// A start time counts from the boot that the time namespace of its reader has
 	// (fs/proc/array.c, do_task_stat, since Linux 5.6). What a process of another time
 	// namespace has read of itself is not what is read of it here.
-	m := thisMachine()
-	return started == o.started || m.namespace(strconv.Itoa(pid), "time") != m.namespace("self", "time")
-}
-
-// processStat reads fields 3 and 22 of /proc/PID/stat (proc_pid_stat(5)).
-func processStat(pid int) (state string, started uint64, err error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return "", 0, err
-	}
-	// The name in field 2 may hold blanks and parentheses, but only before the last ')'.
-	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	const afterName = 22 - 3
-	if len(fields) <= afterName {
-		return "", 0, fmt.Errorf("read /proc/%d/stat: %d fields", pid, len(fields)+2)
-	}
-	started, err = strconv.ParseUint(fields[afterName], 10, 64)
-	return fields[0], started, err
+	return stat.Started == o.started || procfs.Namespace(pid, "time") != procfs.Namespace(procfs.Self, "time")
 }
 
 // OwnPrefix begins the names of this process's groups and instances, and of no other

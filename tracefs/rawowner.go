@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ftgo/ftgo/internal/procfs"
 )
 
 // rawOwners know the processes of threads where records name the thread alone.
@@ -52,7 +54,7 @@ func (r *rawOwners) find(tid int) int {
 	if known && r.now.Sub(owner.asked) < ownerTrusted {
 		return owner.process
 	}
-	process := ThreadGroup(tid)
+	process := procfs.ThreadGroup(tid)
 	if process == 0 {
 		if r.noted == nil || !r.asked.Equal(r.now) {
 			r.noted, r.asked = r.notes(), r.now

@@ -4,28 +4,19 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
-)
 
-// initialPIDs is the inode of the first pid namespace (include/linux/proc_ns.h,
-// PROC_PID_INIT_INO 0xEFFFFFFC).
-const initialPIDs = "4026531836"
+	"github.com/ftgo/ftgo/internal/procfs"
+)
 
 // ProcessNumbers is the finding on whether this process knows processes by the numbers
 // that the kernel traces them by: those of the first pid namespace, not a container's.
 func ProcessNumbers() Finding { return thisMachine().pidNamespace() }
 
-var foreignNumbers = sync.OnceValue(func() bool { return ProcessNumbers().State == Warning })
-
-// ForeignNumbers tells, as [ProcessNumbers] does, that what /proc shows here are other processes
-// than those of the kernel's numbers. It is found out once.
-func ForeignNumbers() bool { return foreignNumbers() }
-
 func (m *machine) pidNamespace() Finding {
 	found := Finding{Check: "pid namespace", State: OK, Text: "the initial one"}
-	switch m.namespace("self", "pid") {
-	case initialPIDs:
-	case "":
+	switch m.namespace(procfs.Self, "pid") {
+	case procfs.InitialPIDs:
+	case 0:
 		found.State, found.Text = Unknown, "/proc does not tell"
 	default:
 		found.State, found.Text = Warning, "a container's: the kernel traces by the host's process ids, so that -p, --fork, --comm, --with, --sched and --in-kernel can't be used"
@@ -37,9 +28,9 @@ func (m *machine) pidNamespace() Finding {
 // mountNamespace: paths of definitions are looked up in the writer's.
 func (m *machine) mountNamespace() Finding {
 	found := Finding{Check: "mount namespace", State: OK, Text: "that of process 1"}
-	own, first := m.namespace("self", "mnt"), m.namespace("1", "mnt")
+	own, first := m.namespace(procfs.Self, "mnt"), m.namespace(1, "mnt")
 	switch {
-	case own == "" || first == "":
+	case own == 0 || first == 0:
 		found.State, found.Text = Unknown, "that of process 1 may not be looked at"
 	case own != first:
 		found.Text = "not that of process 1: BINARY is a file of this one; -p finds a process's file wherever it is"

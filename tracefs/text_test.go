@@ -130,16 +130,6 @@ func TestTimebase(t *testing.T) {
 	}
 }
 
-func TestParseMappings(t *testing.T) {
-	got, err := parseMappings("00400000-0042a000 r-xp 00001000 fe:00 1234      /bin/with blank\n7f0000000000-7f0000001000 r--p 00000000 00:00 0\n", "x")
-	if want := []Mapping{{0x400000, 0x42a000, 0x1000, 1234}}; err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, %v; want %v", got, err, want)
-	}
-	if _, err := parseMappings("x-y r-xp 0 a b c\n", "x"); err == nil {
-		t.Error("nonsense was accepted")
-	}
-}
-
 func TestParseOverruns(t *testing.T) {
 	n, err := parseOverruns("entries: 9\noverrun: 3\ncommit overrun: 4\nbytes: 1\ndropped events: 5\nread events: 2\n")
 	if n != 12 || err != nil {

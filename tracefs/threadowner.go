@@ -1,11 +1,9 @@
 package tracefs
 
 import (
-	"fmt"
 	"maps"
-	"os"
-	"strconv"
-	"strings"
+
+	"github.com/ftgo/ftgo/internal/procfs"
 )
 
 // threadOwners know the processes of threads.
@@ -45,7 +43,7 @@ func (t *threadOwners) of(tid, printed int) int {
 	case known:
 		seen = threadProcess{printed, printed} // noted anew
 	default:
-		seen = threadProcess{printed, ThreadGroup(tid)}
+		seen = threadProcess{printed, procfs.ThreadGroup(tid)}
 		if seen.process == 0 { // it has ended, and was noted when it was switched away from
 			seen.process = printed
 		}
@@ -55,28 +53,6 @@ func (t *threadOwners) of(tid, printed int) int {
 		recent.tid, recent.threadProcess = tid, seen
 	}
 	return seen.process
-}
-
-// ThreadGroup is the process of a thread, by /proc: the number of its first thread. It is 0 if
-// the thread is gone, or can't be asked for.
-func ThreadGroup(tid int) int {
-	if ForeignNumbers() {
-		return 0
-	}
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.SplitSeq(string(b), "\n") {
-		if text, ok := strings.CutPrefix(line, "Tgid:"); ok {
-			pid, err := strconv.Atoi(strings.TrimSpace(text))
-			if err != nil {
-				return 0
-			}
-			return pid
-		}
-	}
-	return 0
 }
 
 // Process returns the process of a thread, 0 if it is unknown. printed is the TGID column
@@ -89,10 +65,8 @@ func (s *Session) Process(tid, printed int) int {
 }
 
 // Forget drops what is known of processes that have ended, all of whose events have been
-// read: others may get their numbers, and those of their threads. That goes for
-// [Readable], too.
+// read: others may get their numbers, and those of their threads.
 func (s *Session) Forget(ended map[int]bool) {
-	remembered.forget(ended)
 	if s.raw != nil {
 		s.raw.owners.forget(ended)
 		return

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/procfs"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // ended are processes that are no more, or whose number has gone to another. What is known
@@ -38,7 +37,7 @@ func (e *ended) read(n int) {
 
 // forgetEnded drops what is known of processes that have ended.
 func (t *tracing) forgetEnded() {
-	if tracefs.ForeignNumbers() {
+	if procfs.ForeignNumbers() {
 		return // none of them is there by its number
 	}
 	e := &t.ended
@@ -54,7 +53,7 @@ func (t *tracing) forgetEnded() {
 		if left--; left < 0 {
 			break
 		}
-		stat, alive := procfs.ReadStat(pid)
+		stat, alive := procfs.Living(pid)
 		if !alive || e.started[pid] != 0 && e.started[pid] != stat.Started {
 			e.seen[pid] = now
 		}

@@ -2,9 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -96,7 +93,7 @@ func (f *following) begin(pids []int, processOf func(tid int) int) error {
 	}
 	all, err := procfs.All()
 	for _, pid := range all {
-		if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && strings.TrimSuffix(string(name), "\n") == f.comm {
+		if name, err := procfs.Name(pid); err == nil && name == f.comm {
 			f.wanted[pid] = true
 		}
 	}
@@ -115,7 +112,7 @@ func (f *following) family(pid int) error {
 		}
 		grown = false
 		for _, child := range all {
-			if stat, alive := procfs.ReadStat(child); !alive || f.wanted[child] || !f.wanted[stat.Parent] {
+			if stat, alive := procfs.Living(child); !alive || f.wanted[child] || !f.wanted[stat.Parent] {
 				continue
 			}
 			if f.add(child) == nil { // else it has just ended
@@ -128,15 +125,13 @@ func (f *following) family(pid int) error {
 
 // add adds a process with the threads that it has.
 func (f *following) add(pid int) error {
-	tids, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	tids, err := procfs.Threads(pid)
 	if err != nil {
 		return fmt.Errorf("list threads of process %d: %w", pid, err)
 	}
 	f.wanted[pid], f.tasks[pid] = true, pid
 	for _, tid := range tids {
-		if n, err := strconv.Atoi(tid.Name()); err == nil {
-			f.tasks[n] = pid
-		}
+		f.tasks[tid] = pid
 	}
 	return nil
 }

@@ -195,7 +195,7 @@ func childOf(t *testing.T, parent int) int {
 		t.Fatal(err)
 	}
 	for _, pid := range all {
-		if stat, alive := procfs.ReadStat(pid); alive && stat.Parent == parent {
+		if stat, alive := procfs.Living(pid); alive && stat.Parent == parent {
 			return pid
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/testdata/fixture"
-	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
 
@@ -23,11 +23,11 @@ func TestKernelHeadless(t *testing.T) {
 			t.Errorf("%q: status %d, %d of 3 calls\n%s%s", args, r.code, n, r.stdout, r.stderr)
 		}
 	}
-	mapped, err := tracefs.Mappings(target.Process.Pid)
+	mapped, err := procfs.Mappings(target.Process.Pid)
 	if err != nil || len(mapped) == 0 {
 		t.Fatalf("mappings %v, %v", mapped, err)
 	}
-	if readable, known := tracefs.Readable(target.Process.Pid, mapped[0].Start, 8, func() bool { return true }); !readable || !known {
+	if readable, known := procfs.NewMemory().Readable(target.Process.Pid, mapped[0].Start, 8, func() bool { return true }); !readable || !known {
 		t.Errorf("%#x: readable %v, known %v", mapped[0].Start, readable, known)
 	}
 }

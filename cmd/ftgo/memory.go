@@ -8,7 +8,6 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/parse"
-	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
@@ -16,6 +15,7 @@ import (
 type memories struct {
 	binary *offsets.Binary
 	of     map[int]*memory
+	mapped *procfs.Memory
 	// elsewhere: the processes were of another time or machine, or have other numbers here.
 	elsewhere bool
 	// types are by their address in the file.
@@ -35,7 +35,7 @@ type memory struct {
 
 func newMemories(b *offsets.Binary) *memories {
 	return &memories{
-		binary: b, of: make(map[int]*memory), elsewhere: tracefs.ForeignNumbers(), types: make(map[uint64]offsets.RuntimeType),
+		binary: b, of: make(map[int]*memory), mapped: procfs.NewMemory(), elsewhere: procfs.ForeignNumbers(), types: make(map[uint64]offsets.RuntimeType),
 	}
 }
 
@@ -46,7 +46,7 @@ func (m *memories) process(c *parse.Call) capture.Process {
 	if p == nil || p.bias != c.Bias {
 		p = &memory{memories: m, pid: pid, bias: c.Bias, gone: m.elsewhere, arenas: make(map[uint64]bool)}
 		if !p.gone {
-			_, known := tracefs.Readable(pid, 0, 1, p.executes) // has it remember the mappings
+			_, known := m.mapped.Readable(pid, 0, 1, p.executes) // has it remember the mappings
 			p.gone = !known
 		}
 		m.of[pid] = p
@@ -57,11 +57,17 @@ func (m *memories) process(c *parse.Call) capture.Process {
 	return p
 }
 
+// forget drops what is known of a process that has ended.
+func (m *memories) forget(pid int) {
+	delete(m.of, pid)
+	m.mapped.Forget(pid)
+}
+
 // executes tells whether the process has the file mapped where it was: if not, it has ended or
 // is about to, or has executed a file since. Mappings of an overlay may show another file's
 // number.
 func (m *memory) executes() bool {
-	mapped, _ := tracefs.Mappings(m.pid) // none is as good as an error
+	mapped, _ := procfs.Mappings(m.pid) // none is as good as an error
 	for _, of := range mapped {
 		if of.Inode == m.binary.Inode() {
 			va, err := m.binary.AddrOf(of.Offset)
@@ -102,7 +108,7 @@ const arenaBits = 26
 // been without: the file's own segments, and the arenas that its goroutines' stacks were in.
 func (m *memory) Readable(addr uint64, n int) (readable, known bool) {
 	if !m.gone {
-		if readable, known := tracefs.Readable(m.pid, addr, n, m.executes); known {
+		if readable, known := m.mapped.Readable(m.pid, addr, n, m.executes); known {
 			return readable, true
 		}
 	}

@@ -84,7 +84,7 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 	if o.perPID {
 		t.tally.per = newPerProcess(t.tally.funcs)
 	}
-	t.bias = uprobe.NewBiases(t.plan, tracefs.Mappings)
+	t.bias = uprobe.NewBiases(t.plan, false)
 	sayStack(e, o, t.plan)
 	out, done, err := o.output(e)
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 // checkProcesses refuses processes that are not there, or that run another file than
 // the first: they would be waited for, and never be seen.
 func checkProcesses(o *options) error {
-	if flag := o.numbered(); flag != "" && tracefs.ForeignNumbers() {
+	if flag := o.numbered(); flag != "" && procfs.ForeignNumbers() {
 		found := tracefs.ProcessNumbers()
 		return &statusError{exitKernel, fmt.Errorf("%s: pid namespace: %s (%s)", flag, found.Text, found.Fix)}
 	}
 	for _, pid := range o.pids {
-		if of := tracefs.ThreadGroup(pid); of != 0 && of != pid {
+		if of := procfs.ThreadGroup(pid); of != 0 && of != pid {
 			return fmt.Errorf("process %d: a thread of process %d, which -p takes", pid, of)
 		}
 		if !procfs.Alive(pid) {

@@ -266,7 +266,7 @@ func (t *tracing) planAgain(rec *parse.Recording, needs string) error {
 // replay reads the recording's events and shows them.
 func (t *tracing) replay(ctx context.Context, rec *parse.Recording, out io.Writer) (err error) {
 	t.tally = newTally(t.plan, t.opt.errors)
-	t.bias = uprobe.NewBiases(t.plan, func(int) ([]tracefs.Mapping, error) { return nil, errNotRecorded })
+	t.bias = uprobe.NewBiases(t.plan, true)
 	var jumped bool
 	if t.tally.base, jumped, err = timebaseOf(rec); err != nil {
 		return err

@@ -100,7 +100,7 @@ func newCallLines(e *env, o *options) (*callLines, error) {
 func (v *callLines) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io.Writer) error {
 	v.t = t
 	v.memory = newMemories(t.sel.binary)
-	t.onEnded = func(pid int) { delete(v.memory.of, pid) }
+	t.onEnded = v.memory.forget
 	if fsys == nil { // a recording
 		v.memory.elsewhere = true
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -38,7 +39,7 @@ func (v *vanished) notice(e *env, pids []int, p *program, sites int) {
 	if p != nil && p.cmd.Process != nil {
 		pids = append([]int{p.cmd.Process.Pid}, pids...)
 	}
-	if len(v.sites) == 0 || tracefs.ForeignNumbers() {
+	if len(v.sites) == 0 || procfs.ForeignNumbers() {
 		return
 	}
 	some := make([]uint64, min(sites, len(v.sites)))

@@ -231,7 +231,7 @@ func (v *watcher) rest() error {
 
 // forget drops what is known of a process that has ended.
 func (v *watcher) forget(pid int) {
-	delete(v.memory.of, pid)
+	v.memory.forget(pid)
 	maps.DeleteFunc(v.last, func(key watchKey, _ watched) bool { return key.pid == pid })
 }
 

@@ -1,15 +1,9 @@
 package procfs
 
 import (
-	"fmt"
 	"os"
-	"strconv"
 	"time"
 )
-
-// Tick is the unit of times in /proc/PID/stat: USER_HZ is 100 on x86-64, whatever the
-// kernel's own clock.
-const Tick = 10 * time.Millisecond
 
 // BusyTimes follow the CPU time of processes.
 type BusyTimes struct {
@@ -33,12 +27,12 @@ func NewBusyTimes(pids []int, binary string) *BusyTimes {
 func (b *BusyTimes) Since() (used time.Duration, processes int) {
 	now := make(map[int]time.Duration)
 	for _, pid := range b.processes() {
-		t, err := cpuTime(pid)
+		stat, err := ReadStat(pid)
 		if err != nil {
 			continue // it has just ended
 		}
-		now[pid] = t
-		used += t - b.last[pid]
+		now[pid] = stat.CPU
+		used += stat.CPU - b.last[pid]
 	}
 	b.last = now
 	return used, len(now)
@@ -52,26 +46,4 @@ func (b *BusyTimes) processes() []int {
 		return nil
 	}
 	return Running(b.binary)
-}
-
-// cpuTime is the time a process has used, all of its threads together: utime and stime
-// of /proc/PID/stat (proc_pid_stat(5)).
-func cpuTime(pid int) (time.Duration, error) {
-	fields, err := statFields(pid)
-	if err != nil {
-		return 0, err
-	}
-	const utime, stime = 14 - 3, 15 - 3
-	if len(fields) <= stime {
-		return 0, fmt.Errorf("read /proc/%d/stat: %d fields", pid, len(fields)+2)
-	}
-	var ticks uint64
-	for _, text := range [...]string{fields[utime], fields[stime]} {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("read /proc/%d/stat: %w", pid, err)
-		}
-		ticks += n
-	}
-	return time.Duration(ticks) * Tick, nil
 }

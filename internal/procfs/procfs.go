@@ -1,85 +1,68 @@
-// Package procfs reads what /proc tells of processes.
+// Package procfs reads what /proc tells of processes: their states, threads, memory, files
+// and namespaces. No other package reads that.
 package procfs
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"strconv"
 	"strings"
 )
 
-// Stat is what /proc/PID/stat tells.
-type Stat struct {
-	Parent int
-	// Started is when, in clock ticks after boot: it tells processes of one number apart.
-	Started uint64
+// Self stands for this process, which has no number where /proc is that of another pid
+// namespace.
+const Self = 0
+
+// folder is what /proc has of a process.
+func folder(pid int) string {
+	if pid == Self {
+		return "/proc/self"
+	}
+	return "/proc/" + strconv.Itoa(pid)
 }
 
-// statFields are those of /proc/PID/stat from the third on: "PID (name) STATE PPID ...", and
-// the name may hold anything (proc_pid_stat(5)).
-func statFields(pid int) ([]string, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return nil, err
+// All are the numbers of all processes.
+func All() (pids []int, err error) { return numbers("/proc") }
+
+// Threads are the numbers of a process's threads.
+func Threads(pid int) (tids []int, err error) { return numbers(folder(pid) + "/task") }
+
+// numbers are the names in a folder that are numbers. Those that were read before an error
+// are returned with it.
+func numbers(dir string) (found []int, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, entry := range entries {
+		if n, err := strconv.Atoi(entry.Name()); err == nil {
+			found = append(found, n)
+		}
 	}
-	return strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:])), nil
+	return found, err
 }
 
-// ReadStat reads of a process that lives. A zombie does not, unless it is but the first thread
-// that has ended, for good or because another is about to execute a program in its place.
-func ReadStat(pid int) (stat Stat, alive bool) {
-	fields, err := statFields(pid)
-	if err != nil || len(fields) < 20 {
-		return stat, false
-	}
-	if threads, _ := strconv.Atoi(fields[17]); (fields[0] == "Z" || fields[0] == "X") && threads < 2 {
-		return stat, false
-	}
-	stat.Parent, _ = strconv.Atoi(fields[1])
-	stat.Started, _ = strconv.ParseUint(fields[19], 10, 64)
-	return stat, true
-}
-
-// Alive tells whether a process lives, see [ReadStat].
-func Alive(pid int) bool {
-	_, alive := ReadStat(pid)
-	return alive
+// Name is the name of a process, as ps -o comm shows it.
+func Name(pid int) (string, error) {
+	name, err := os.ReadFile(folder(pid) + "/comm")
+	return strings.TrimSuffix(string(name), "\n"), err
 }
 
 // Exe is where the file of a process is.
-func Exe(pid int) string { return fmt.Sprintf("/proc/%d/exe", Executing(pid)) }
+func Exe(pid int) string { return folder(Executing(pid)) + "/exe" }
 
 // Executing is a thread of a process that has its memory and its file: the first, which the
 // process is named by, but for where that has ended before others. /proc/TID is like /proc/PID,
 // though not listed (proc(5)).
 func Executing(pid int) (tid int) {
-	if _, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Readlink(folder(pid) + "/exe"); !errors.Is(err, fs.ErrNotExist) {
 		return pid
 	}
-	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid)) // what was read will do
-	for _, task := range tasks {
-		tid, err := strconv.Atoi(task.Name())
-		if err != nil {
-			continue
-		}
-		if _, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", tid)); err == nil {
+	tids, _ := Threads(pid) // what was read will do
+	for _, tid := range tids {
+		if _, err := os.Readlink(folder(tid) + "/exe"); err == nil {
 			return tid
 		}
 	}
 	return pid
-}
-
-// All are the numbers of all processes.
-func All() (pids []int, err error) {
-	entries, err := os.ReadDir("/proc")
-	for _, entry := range entries {
-		if pid, err := strconv.Atoi(entry.Name()); err == nil {
-			pids = append(pids, pid)
-		}
-	}
-	return pids, err
 }
 
 // Running are the processes that run a file.
@@ -91,4 +74,19 @@ func Running(file os.FileInfo) (running []int) {
 		}
 	}
 	return running
+}
+
+// OpenFiles visits the files that processes have open, by the paths that they have now. Other
+// users' are shown to root alone.
+func OpenFiles(visit func(pid int, path string)) {
+	pids, _ := All() // what was read will do
+	for _, pid := range pids {
+		dir := folder(pid) + "/fd/"
+		fds, _ := numbers(dir) // none of a process that has just ended
+		for _, fd := range fds {
+			if path, err := os.Readlink(dir + strconv.Itoa(fd)); err == nil {
+				visit(pid, path)
+			}
+		}
+	}
 }

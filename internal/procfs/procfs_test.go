@@ -3,14 +3,15 @@ package procfs
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// TestReadStat: a name may look like the fields behind it.
-func TestReadStat(t *testing.T) {
+// TestLiving: a name may look like the fields behind it.
+func TestLiving(t *testing.T) {
 	const comm = "/proc/self/comm"
 	before, err := os.ReadFile(comm)
 	if err != nil {
@@ -21,11 +22,8 @@ func TestReadStat(t *testing.T) {
 		if err := os.WriteFile(comm, []byte(name), 0); err != nil {
 			t.Fatal(err)
 		}
-		if stat, alive := ReadStat(os.Getpid()); !alive || stat.Parent != os.Getppid() || stat.Started == 0 {
+		if stat, alive := Living(os.Getpid()); !alive || stat.Parent != os.Getppid() || stat.Started == 0 {
 			t.Errorf("%q: %+v, alive %v", name, stat, alive)
-		}
-		if _, err := cpuTime(os.Getpid()); err != nil {
-			t.Errorf("%q: %v", name, err)
 		}
 	}
 }
@@ -37,7 +35,7 @@ func TestEnded(t *testing.T) {
 		t.Skip(err)
 	}
 	pid := cmd.Process.Pid
-	if stat, alive := ReadStat(pid); !alive || stat.Parent != os.Getpid() {
+	if stat, alive := Living(pid); !alive || stat.Parent != os.Getpid() {
 		t.Errorf("%+v, alive %v", stat, alive)
 	}
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
@@ -65,6 +63,23 @@ func TestRunning(t *testing.T) {
 	all, err := All()
 	if err != nil || !slices.Contains(all, os.Getpid()) || !slices.Contains(all, 1) {
 		t.Errorf("processes %v, %v", all, err)
+	}
+}
+
+func TestOpenFiles(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "open"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	seen := 0
+	OpenFiles(func(pid int, path string) {
+		if path == file.Name() && pid == os.Getpid() {
+			seen++
+		}
+	})
+	if seen != 1 {
+		t.Errorf("seen %d times", seen)
 	}
 }
 

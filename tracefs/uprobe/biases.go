@@ -1,9 +1,10 @@
 package uprobe
 
 import (
+	"errors"
 	"slices"
 
-	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/internal/procfs"
 )
 
 // Biases finds, for each process, the distance between the addresses in it and
@@ -11,7 +12,7 @@ import (
 // chose when it mapped the file.
 type Biases struct {
 	plan     *Plan
-	mappings func(pid int) ([]tracefs.Mapping, error)
+	mappings func(pid int) ([]procfs.Mapping, error)
 	known    map[int]uint64
 	// guesses are the biases that all addresses seen in a process agree with, where
 	// its mappings can't be read any more.
@@ -29,8 +30,18 @@ type answer struct {
 	addr, bias uint64
 }
 
-// NewBiases returns the biases for a plan; mappings tells what a process has mapped.
-func NewBiases(plan *Plan, mappings func(pid int) ([]tracefs.Mapping, error)) *Biases {
+// NewBiases returns the biases of a plan. With recorded, the plan's processes were of another
+// time or machine: the processes that are here now are not asked.
+func NewBiases(plan *Plan, recorded bool) *Biases {
+	if recorded {
+		return newBiases(plan, func(int) ([]procfs.Mapping, error) { return nil, errRecorded })
+	}
+	return newBiases(plan, procfs.Mappings)
+}
+
+var errRecorded = errors.New("the process was of another time or machine")
+
+func newBiases(plan *Plan, mappings func(pid int) ([]procfs.Mapping, error)) *Biases {
 	b := &Biases{plan: plan, mappings: mappings, known: make(map[int]uint64), guesses: make(map[int][]uint64), sites: make(map[uint64]bool)}
 	b.fixed = !plan.Relocatable
 	return b

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
@@ -191,11 +192,11 @@ func TestBiases(t *testing.T) {
 	addr, off := entry.addrs[0], entry.Sites[0]
 	const bias = 0x7f1200000000
 	calls := 0
-	mapped := func(int) ([]tracefs.Mapping, error) {
+	mapped := func(int) ([]procfs.Mapping, error) {
 		calls++
-		return []tracefs.Mapping{{Start: 1, End: 2}, {Start: addr + bias - 0x10, End: addr + bias + 0x1000, Offset: off - 0x10, Inode: b.Inode()}}, nil
+		return []procfs.Mapping{{Start: 1, End: 2}, {Start: addr + bias - 0x10, End: addr + bias + 0x1000, Offset: off - 0x10, Inode: b.Inode()}}, nil
 	}
-	biases := NewBiases(p, mapped)
+	biases := newBiases(p, mapped)
 	for range 3 {
 		if got, ok := biases.Of(7, addr+bias); !ok || got != bias {
 			t.Errorf("bias %#x, %v; want %#x", got, ok, uint64(bias))
@@ -204,12 +205,12 @@ func TestBiases(t *testing.T) {
 	if calls != 1 {
 		t.Errorf("mappings were read %d times, want once", calls)
 	}
-	gone := func(int) ([]tracefs.Mapping, error) { return nil, fmt.Errorf("gone") }
-	if got, ok := NewBiases(p, gone).Of(7, addr+bias); !ok || got != bias {
+	gone := func(int) ([]procfs.Mapping, error) { return nil, fmt.Errorf("gone") }
+	if got, ok := newBiases(p, gone).Of(7, addr+bias); !ok || got != bias {
 		t.Errorf("process gone: bias %#x, %v; want %#x", got, ok, uint64(bias))
 	}
 	// Learnt when it was started, asked for when it is gone.
-	biases = NewBiases(p, mapped)
+	biases = newBiases(p, mapped)
 	biases.Learn(7)
 	biases.mappings = gone
 	if got, ok := biases.Of(7, addr+bias); !ok || got != bias {
@@ -217,7 +218,7 @@ func TestBiases(t *testing.T) {
 	}
 	// Two sites with the same page offset: it takes another address to tell.
 	entry.Add(Place{Addr: addr + 0x5000, Offset: off + 0x5000})
-	biases = NewBiases(p, gone)
+	biases = newBiases(p, gone)
 	if got, ok := biases.Of(7, addr+bias); ok {
 		t.Errorf("bias %#x of two that are possible", got)
 	}

@@ -1,10 +1,8 @@
 package loader
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,6 +12,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/internal/procfs"
 )
 
 // memory is what a process has mapped; proc is its folder.
@@ -24,33 +24,35 @@ type memory struct {
 
 // mapping is a file that a process executes.
 type mapping struct {
-	span    string // START-END
-	inode   string // with the device, as maps has them
+	procfs.MappedFile
 	path    string // as the process sees it
 	deleted bool   // since then
 }
+
+// identity is the file's device and inode as maps has them.
+func (m mapping) identity() string { return fmt.Sprintf("%s %d", m.Device, m.Inode) }
 
 // find opens the file of that name. It is the one that is mapped, whatever its path names
 // now: /proc/PID/maps spells a newline "\012", which may be in another file's name, files are
 // replaced, and symbolic links of a container lead elsewhere on the outside.
 func (m memory) find(name string) (path string, file *os.File, err error) {
 	found := make(map[string]mapping) // by path
-	err = m.each(func(at mapping) bool {
-		if _, ok := match(name, at.path); ok {
-			found[at.path] = at
-		}
-		return true
-	})
+	all, err := m.executed()
 	if err != nil {
 		return "", nil, fmt.Errorf("find %q in process %d: %w", name, m.pid, err)
 	}
-	path, err = choose(name, slices.Collect(maps.Keys(found)), func(path string) string { return found[path].inode })
+	for _, at := range all {
+		if _, ok := match(name, at.path); ok {
+			found[at.path] = at
+		}
+	}
+	path, err = choose(name, slices.Collect(maps.Keys(found)), func(path string) string { return found[path].identity() })
 	if err != nil {
 		return "", nil, err
 	}
 	chosen, ok := found[path]
 	if !ok {
-		chosen, ok = m.linked(name)
+		chosen, ok = m.linked(all, name)
 	}
 	if !ok {
 		return "", nil, fmt.Errorf("find %q: process %d has no such file mapped", name, m.pid)
@@ -80,63 +82,35 @@ func (m memory) shown(at mapping, file *os.File) string {
 
 // linked finds a file that a symbolic link of that name beside it leads to: libc.so.6 to
 // libc-2.31.so.
-func (m memory) linked(name string) (found mapping, ok bool) {
-	m.each(func(at mapping) bool {
+func (m memory) linked(all []mapping, name string) (found mapping, ok bool) {
+	for _, at := range all {
 		for _, path := range m.paths(at) {
 			to, err := os.Readlink(filepath.Join(filepath.Dir(path), name))
-			if ok = err == nil && filepath.Base(to) == filepath.Base(path); ok {
-				found = at
-				break
+			if err == nil && filepath.Base(to) == filepath.Base(path) {
+				return at, true
 			}
 		}
-		return !ok
-	})
-	return found, ok
+	}
+	return mapping{}, false
 }
 
-// each goes through the files that the process executes until it is told to stop.
-func (m memory) each(visit func(mapping) bool) error {
-	f, err := os.Open(filepath.Join(m.proc, "maps"))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	lines := bufio.NewReader(f)
-	for {
-		line, err := lines.ReadString('\n')
-		if err != nil && err != io.EOF {
-			return err
+// executed are the files that the process executes. The link tells the path as it is.
+func (m memory) executed() (all []mapping, err error) {
+	files, err := procfs.MappedFiles(m.proc)
+	for _, file := range files {
+		at := mapping{MappedFile: file, path: file.Path}
+		if path, err := os.Readlink(m.link(at)); err == nil {
+			at.path = path
 		}
-		if at, ok := m.mapping(strings.TrimSuffix(line, "\n")); ok && !visit(at) || err != nil {
-			return nil
-		}
+		at.path, at.deleted = strings.CutSuffix(at.path, " (deleted)")
+		all = append(all, at)
 	}
+	return all, err
 }
 
-// mapping reads a line START-END PERM OFFSET DEV INODE PATH (proc_pid_maps(5)). The link tells
-// the path as it is.
-func (m memory) mapping(line string) (at mapping, ok bool) {
-	slash := strings.IndexByte(line, '/')
-	if slash < 0 {
-		return mapping{}, false
-	}
-	f := strings.Fields(line[:slash])
-	if len(f) != 5 || !strings.Contains(f[1], "x") {
-		return mapping{}, false
-	}
-	at = mapping{span: f[0], inode: f[3] + " " + f[4], path: line[slash:]}
-	if path, err := os.Readlink(m.link(at)); err == nil {
-		at.path = path
-	}
-	at.path, at.deleted = strings.CutSuffix(at.path, " (deleted)")
-	return at, true
-}
-
-// link is the name of the link to what is mapped: its numbers are without the zeros that maps
-// has (fs/proc/base.c, proc_map_files_readdir).
+// link is the name of the link to what is mapped (fs/proc/base.c, proc_map_files_readdir).
 func (m memory) link(at mapping) string {
-	start, end, _ := strings.Cut(at.span, "-")
-	return filepath.Join(m.proc, "map_files", strings.TrimLeft(start, "0")+"-"+strings.TrimLeft(end, "0"))
+	return filepath.Join(m.proc, "map_files", fmt.Sprintf("%x-%x", at.Start, at.End))
 }
 
 // open opens what is mapped. Where the link may not be followed, which takes CAP_SYS_ADMIN, or
@@ -159,9 +133,9 @@ func (m memory) open(at mapping) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if now := identity(file); now != at.inode {
+	if now := identity(file); now != at.identity() {
 		file.Close()
-		return nil, fmt.Errorf("%q is not the file that is mapped: device and inode %s, not %s", at.path, now, at.inode)
+		return nil, fmt.Errorf("%q is not the file that is mapped: device and inode %s, not %s", at.path, now, at.identity())
 	}
 	return file, nil
 }

@@ -1,54 +1,36 @@
-package tracefs
+package procfs
 
 import (
 	"errors"
 	"os"
 	"os/exec"
-	"reflect"
-	"strings"
+	"syscall"
 	"testing"
 	"unsafe"
-
-	"golang.org/x/sys/unix"
 )
-
-func TestParseReadableMappings(t *testing.T) {
-	const text = "1000-2000 r-xp 00001000 fe:00 1234 /bin/with blank\n2000-3000 ---p 00000000 00:00 0\n3000-4000 rw-p 00000000 00:00 0 [heap]\n"
-	got, err := parseMappings(text, "r")
-	if want := []Mapping{{0x1000, 0x2000, 0x1000, 1234}, {0x3000, 0x4000, 0, 0}}; err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, %v; want %v", got, err, want)
-	}
-}
-
-func FuzzParseMappings(f *testing.F) {
-	f.Add("1000-2000 r-xp 00001000 fe:00 1234 /bin/x\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		maps, err := parseMappings(text, "r")
-		if lines := strings.Count(text, "\n") + 1; len(maps) > lines || err != nil && maps != nil {
-			t.Errorf("%v, %v of %d lines", maps, err, lines)
-		}
-	})
-}
 
 func always() bool { return true }
 
+// sample is memory of this process.
+var sample [8]byte
+
 // TestReadable asks for memory of this process.
 func TestReadable(t *testing.T) {
-	page := os.Getpagesize()
-	zeros, err := unix.Mmap(-1, 0, 4*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	m, page := NewMemory(), os.Getpagesize()
+	zeros, err := syscall.Mmap(-1, 0, 4*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANONYMOUS)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unix.Munmap(zeros)
+	defer syscall.Munmap(zeros)
 	start := uint64(uintptr(unsafe.Pointer(&zeros[0])))
 	protect := func(n, prot int) {
-		if err := unix.Mprotect(zeros[n*page:(n+1)*page], prot); err != nil {
+		if err := syscall.Mprotect(zeros[n*page:(n+1)*page], prot); err != nil {
 			t.Fatal(err)
 		}
 	}
 	// Pages 0 and 1 are mappings of their own that can be read, 2 can't be, 3 can.
-	protect(1, unix.PROT_READ)
-	protect(2, unix.PROT_NONE)
+	protect(1, syscall.PROT_READ)
+	protect(2, syscall.PROT_NONE)
 	p := uint64(page)
 	for _, c := range []struct {
 		scenario string
@@ -63,7 +45,7 @@ func TestReadable(t *testing.T) {
 		{"into what can't be read", start + 2*p - 4, 8, false},
 		{"around what can't be read", start, 4 * page, false},
 		{"what can't be read", start + 2*p, 8, false},
-		{"a variable", uint64(uintptr(unsafe.Pointer(&remembered))), 8, true},
+		{"a variable", uint64(uintptr(unsafe.Pointer(&sample))), 8, true},
 		{"nil", 0, 8, false},
 		{"a small number", 42, 8, false},
 		{"the end of all addresses", 1<<64 - 4, 8, false},
@@ -71,50 +53,51 @@ func TestReadable(t *testing.T) {
 		{"a negative length", start, -8, false},
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
-			if got, known := Readable(os.Getpid(), c.addr, c.n, always); got != c.want || !known {
+			if got, known := m.Readable(os.Getpid(), c.addr, c.n, always); got != c.want || !known {
 				t.Errorf("%d bytes at %#x: %v, known %v; want %v", c.n, c.addr, got, known, c.want)
 			}
 		})
 	}
-	protect(2, unix.PROT_READ)
-	if readable, _ := Readable(os.Getpid(), start, 4*page, always); !readable {
+	protect(2, syscall.PROT_READ)
+	if readable, _ := m.Readable(os.Getpid(), start, 4*page, always); !readable {
 		t.Error("a mapping that was added since is not seen")
 	}
 }
 
 // TestReadableOfEndedProcess: what was seen of a process outlives it.
 func TestReadableOfEndedProcess(t *testing.T) {
+	m := NewMemory()
 	child := exec.Command("sleep", "60")
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
 	pid := child.Process.Pid
-	maps, err := readMappings(pid, "r")
+	maps, err := readMappings(pid, mayRead)
 	if err != nil || len(maps) == 0 {
 		t.Fatalf("mappings %v, %v", maps, err)
 	}
 	addr := maps[len(maps)-1].Start
-	if readable, _ := Readable(pid, addr, 8, always); !readable {
+	if readable, _ := m.Readable(pid, addr, 8, always); !readable {
 		t.Errorf("%#x can't be read", addr)
 	}
 	child.Process.Kill()
 	child.Wait()
-	if readable, known := Readable(pid, addr, 8, always); !readable || !known {
+	if readable, known := m.Readable(pid, addr, 8, always); !readable || !known {
 		t.Errorf("%#x can't be read once the process has ended", addr)
 	}
 	for of, addr := range map[int]uint64{pid: 42, -1: addr} {
-		if readable, known := Readable(of, addr, 8, always); readable || known {
+		if readable, known := m.Readable(of, addr, 8, always); readable || known {
 			t.Errorf("%#x of process %d: readable %v, known %v", addr, of, readable, known)
 		}
 	}
 }
 
-// TestMemoryMapsReadOnce: what is known is not read again, and what is not, once.
-func TestMemoryMapsReadOnce(t *testing.T) {
+// TestMemoryReadsOnce: what is known is not read again, and what is not, once.
+func TestMemoryReadsOnce(t *testing.T) {
 	reads := 0
 	maps := []Mapping{{Start: 0x1000, End: 0x2000}}
 	const gone, ending, another = 1<<20 + 1, 1<<20 + 2, 1<<20 + 3
-	m := memoryMaps{of: make(map[int][]Mapping), read: func(pid int, _ string) ([]Mapping, error) {
+	m := Memory{of: make(map[int][]Mapping), read: func(pid int, _ string) ([]Mapping, error) {
 		switch reads++; pid {
 		case gone:
 			return nil, errors.New("no such process")
@@ -137,14 +120,14 @@ func TestMemoryMapsReadOnce(t *testing.T) {
 		{another, 0x1000, false, false, 6}, {another, 0x1000, false, false, 7},
 		{1, 0x3000, false, false, 8}, {1, 0x1000, true, true, 8},
 	} {
-		if readable, known := m.holds(c.pid, c.addr, 8, func() bool { return c.pid != another && c.addr != 0x3000 }); readable != c.readable || known != c.known || reads != c.reads {
+		if readable, known := m.Readable(c.pid, c.addr, 8, func() bool { return c.pid != another && c.addr != 0x3000 }); readable != c.readable || known != c.known || reads != c.reads {
 			t.Errorf("%#x of %d: %v, known %v after %d reads; want %v, %v after %d", c.addr, c.pid, readable, known, reads, c.readable, c.known, c.reads)
 		}
 	}
-	for pid := range 3 * maxMemoryMaps {
-		m.holds(pid, 0x1000, 8, always)
+	for pid := range 3 * maxRemembered {
+		m.Readable(pid, 0x1000, 8, always)
 	}
-	if len(m.of) > maxMemoryMaps {
+	if len(m.of) > maxRemembered {
 		t.Errorf("remembers %d processes", len(m.of))
 	}
 }

@@ -1,0 +1,83 @@
+package procfs
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Tick is the unit of times in /proc/PID/stat: USER_HZ is 100 on x86-64, whatever the
+// kernel's own clock.
+const Tick = 10 * time.Millisecond
+
+// Stat is what /proc/PID/stat tells.
+type Stat struct {
+	// State is a letter, "Z" for a zombie.
+	State           string
+	Parent, Threads int
+	// CPU is the time that all threads have used, in steps of a [Tick].
+	CPU time.Duration
+	// Started is when, in ticks after boot: it tells processes of one number apart.
+	Started uint64
+}
+
+// ReadStat reads the stat of a process.
+func ReadStat(pid int) (Stat, error) {
+	path := folder(pid) + "/stat"
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return Stat{}, err
+	}
+	stat, err := parseStat(string(b))
+	if err != nil {
+		return Stat{}, fmt.Errorf("read %s: %w", path, err)
+	}
+	return stat, nil
+}
+
+// parseStat reads a line "PID (NAME) STATE PPID ..." (proc_pid_stat(5)). NAME may hold
+// anything, blanks and parentheses, too.
+func parseStat(line string) (stat Stat, err error) {
+	// fields[0] is the third field, as the manual counts them.
+	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
+	const first, last = 3, 22
+	if len(fields) <= last-first {
+		return Stat{}, fmt.Errorf("parse stat: %d fields", len(fields)+first-1)
+	}
+	number := func(field int) (n uint64) {
+		n, e := strconv.ParseUint(fields[field-first], 10, 64)
+		if e != nil && err == nil {
+			err = fmt.Errorf("parse field %d of stat: %w", field, e)
+		}
+		return n
+	}
+	stat = Stat{
+		State:   fields[0],
+		Parent:  int(number(4)),
+		CPU:     time.Duration(number(14)+number(15)) * Tick, // utime, stime
+		Threads: int(number(20)),
+		Started: number(22),
+	}
+	return stat, err
+}
+
+// Alive tells whether the process lives. A zombie does not, unless it is but the first thread
+// that has ended, for good or because another is about to execute a program in its place.
+func (s Stat) Alive() bool {
+	ended := s.State == "Z" || s.State == "X"
+	return !ended || s.Threads > 1
+}
+
+// Living is the stat of a process that lives, see [Stat.Alive].
+func Living(pid int) (stat Stat, ok bool) {
+	stat, err := ReadStat(pid)
+	return stat, err == nil && stat.Alive()
+}
+
+// Alive tells whether a process lives, see [Stat.Alive].
+func Alive(pid int) bool {
+	_, alive := Living(pid)
+	return alive
+}

@@ -1,0 +1,57 @@
+package procfs
+
+import (
+	"os"
+	"slices"
+	"testing"
+)
+
+func TestStatusLine(t *testing.T) {
+	const status = "Name:\tTgid: 7\nTgid:\t42\nNSpid:\t2345\t17\nPPid:\t\n"
+	for key, want := range map[string]string{"Tgid": "42", "NSpid": "2345\t17", "PPid": "", "Pid": "", "Name": "Tgid: 7"} {
+		if got := statusLine(status, key); got != want {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
+	}
+}
+
+func TestThreads(t *testing.T) {
+	self := os.Getpid()
+	tids, err := Threads(self)
+	if err != nil || !slices.Contains(tids, self) {
+		t.Fatalf("threads %v, %v", tids, err)
+	}
+	const gone = 1 << 30 // above any pid_max
+	for _, tid := range tids {
+		// A thread may have ended since.
+		if got := ThreadGroup(tid); got != self && got != 0 {
+			t.Errorf("thread %d: process %d, want %d", tid, got, self)
+		}
+	}
+	if got := ThreadGroup(self); got != self && !ForeignNumbers() {
+		t.Errorf("first thread: process %d, want %d", got, self)
+	}
+	if got := ThreadGroup(gone); got != 0 {
+		t.Errorf("a thread that is gone: process %d", got)
+	}
+	if got, err := Threads(gone); err == nil {
+		t.Errorf("a process that is gone: threads %v", got)
+	}
+	if numbers, err := Numbers(self); err != nil || numbers != nil && numbers[0] != self {
+		t.Errorf("numbers %v, %v", numbers, err)
+	}
+}
+
+func TestNamespace(t *testing.T) {
+	for link, want := range map[string]uint64{"pid:[4026531836]": InitialPIDs, "pid:[]": 0, "mnt:[7]": 0, "": 0, "pid:[7]": 7} {
+		if got := parseNamespace(link, "pid"); got != want {
+			t.Errorf("%q: %d, want %d", link, got, want)
+		}
+	}
+	if own, same := Namespace(Self, "pid"), Namespace(os.Getpid(), "pid"); own == 0 || own != same {
+		t.Errorf("own %d, by number %d", own, same)
+	}
+	if got := Namespace(os.Getpid(), "none"); got != 0 {
+		t.Errorf("of no kind: %d", got)
+	}
+}
