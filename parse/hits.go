@@ -5,10 +5,13 @@ type Hits struct {
 	// Emulated: the kernel emulates the instruction under the probe. Stepped: it
 	// single-steps a copy, which takes several times as long.
 	Emulated, Stepped uint64
+	// Words of values were fetched with them.
+	Words uint64
 }
 
 // add counts a hit.
-func (h *Hits) add(stepped bool) {
+func (h *Hits) add(stepped bool, words int) {
+	h.Words += uint64(words)
 	if stepped {
 		h.Stepped++
 	} else {
@@ -18,5 +21,5 @@ func (h *Hits) add(stepped bool) {
 
 // since are the hits after earlier ones.
 func (h Hits) since(earlier Hits) Hits {
-	return Hits{h.Emulated - earlier.Emulated, h.Stepped - earlier.Stepped}
+	return Hits{h.Emulated - earlier.Emulated, h.Stepped - earlier.Stepped, h.Words - earlier.Words}
 }

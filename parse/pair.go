@@ -45,6 +45,7 @@ type Pairer struct {
 	lastPID   int
 	bias      uint64            // of the event's process
 	stepped   bool              // the event's instruction was
+	words     int               // of values that the event has
 	begun     func(pid, fn int) // if set, is told of each call when it begins
 	// threads tell what each thread runs; nil if nobody asks.
 	threads map[threadKey]*thread
@@ -107,7 +108,7 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 		return
 	}
 	p.books.Delivered[ev.Format][site]++
-	p.stepped = pe.Stepped(site)
+	p.stepped, p.words = pe.Stepped(site), pe.Words()
 	fn := pe.Func(site)
 	switch kind := pe.Kind(site); kind {
 	case uprobe.Entry:
@@ -136,7 +137,7 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 		if p.taken(pe, site, ev) {
 			p.leave(ev, &pe.Fields, fn)
 		} else if key, _ := p.place(ev, &pe.Fields); p.stack(key) != nil {
-			p.stack(key).hits.add(p.stepped)
+			p.stack(key).hits.add(p.stepped, p.words)
 		}
 	case uprobe.GoroutineEnd:
 		if fn == uprobe.ProgramStart {
@@ -297,7 +298,7 @@ func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 	fr := p.push(s)
 	fr.fn, fr.depth, fr.sp, fr.start, fr.tid, fr.cpu = fn, depth, ev.Args[f.SP], ev.Time, ev.TID, ev.CPU
 	fr.began, fr.before, fr.inside, fr.hi, fr.bias = p.at, s.hits, false, 0, p.bias
-	s.hits.add(p.stepped)
+	s.hits.add(p.stepped, p.words)
 	if n := len(s.frames) - 1; n > 0 && p.inside != nil {
 		fr.inside = s.frames[n-1].inside || p.inside[s.frames[n-1].fn]
 	}
@@ -338,7 +339,7 @@ func (p *Pairer) leave(ev *Event, f *uprobe.Fields, fn int) {
 	}
 	p.unwind(ev, s, depth+1)
 	p.ran(ev, fn, key, s.goid)
-	defer s.hits.add(p.stepped)
+	defer s.hits.add(p.stepped, p.words)
 	last := len(s.frames) - 1
 	if last < 0 || s.frames[last].depth != depth || s.frames[last].fn != fn {
 		p.books.Strays++

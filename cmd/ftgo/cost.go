@@ -12,9 +12,10 @@ import (
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
+	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
-// The cost of a probe is measured again and again, some 0.5 ms each time, as machines change
+// The cost of a probe is measured again and again, some 0.7 ms each time, as machines change
 // their speed: in batches of so many calls, of which the latest are kept. At first there are
 // as many as tell a disturbed one from others.
 const (
@@ -25,13 +26,16 @@ const (
 )
 
 // hitCost is what a hit costs the program, in nanoseconds: where the kernel emulates the
-// instruction under the probe, and where it single-steps it.
-type hitCost struct{ emulated, stepped float64 }
+// instruction under the probe, where it single-steps it, and each word fetched for a value.
+type hitCost struct{ emulated, stepped, word float64 }
 
 // of is what hits cost.
 func (c hitCost) of(h parse.Hits) float64 {
-	return float64(h.Emulated)*c.emulated + float64(h.Stepped)*c.stepped
+	return float64(h.Emulated)*c.emulated + float64(h.Stepped)*c.stepped + float64(h.Words)*c.word
 }
+
+// left is what is left of a call that was seen to take ns, without its hits.
+func (c hitCost) left(call *parse.Call, ns int64) int64 { return max(ns-int64(c.of(call.Hits)), 0) }
 
 // hitCosts are what is known of it; all is 0 if nothing is.
 type hitCosts struct{ least, typical, most hitCost }
@@ -42,16 +46,24 @@ type hitCosts struct{ least, typical, most hitCost }
 // own measurements differ as much from one another (docs/how-it-works.md).
 const (
 	leastInPlace   = 0.75
-	typicalInPlace = 1.1
+	typicalInPlace = 1.15
 	mostInPlace    = 1.6
 )
 
-// costsOf makes costs of those of hits of both kinds, as they were measured in batches.
-func costsOf(emulated, stepped []float64) hitCosts {
-	emulated, stepped = slices.Sorted(slices.Values(emulated)), slices.Sorted(slices.Values(stepped))
+// costsOf makes costs of those that were measured in batches.
+func costsOf(batches []hitCost) hitCosts {
 	at := func(quarter int, factor float64) hitCost {
-		of := func(all []float64) float64 { return all[quarter*(len(all)-1)/4] * factor }
-		return hitCost{of(emulated), of(stepped)}
+		of := func(cost func(hitCost) float64) float64 {
+			all := make([]float64, len(batches))
+			for i, b := range batches {
+				all[i] = cost(b)
+			}
+			slices.Sort(all)
+			return max(all[quarter*(len(all)-1)/4]*factor, 0)
+		}
+		return hitCost{
+			of(func(c hitCost) float64 { return c.emulated }), of(func(c hitCost) float64 { return c.stepped }), of(func(c hitCost) float64 { return c.word }),
+		}
 	}
 	return hitCosts{at(1, leastInPlace), at(2, typicalInPlace), at(3, mostInPlace)}
 }
@@ -161,8 +173,32 @@ func planOwn(b *offsets.Binary, own []ownFunction, opt uprobe.Options) (*uprobe.
 	return plan, err
 }
 
-// ownFunctions are those that the costs are measured on.
-var ownFunctions = []ownFunction{{"main.framed", framed}, {"main.frameless", frameless}}
+// ownFunctions are those that the costs are measured on: the kernel emulates the instruction
+// that calls of the first and of the last begin with, which fetches words as well, and
+// single-steps that of the second, and any RET.
+var ownFunctions = []ownFunction{{"main.framed", framed}, {"main.frameless", frameless}, {"main.fetched", fetched}}
+
+// fetchedWords is how many words are fetched at once to know what one costs.
+const fetchedWords = 16
+
+// fetchedArgs fetch these.
+func fetchedArgs() (args []tracefs.Arg) {
+	for w := range fetchedWords {
+		args = append(args, tracefs.Arg{Name: fmt.Sprintf("w%d", w), Fetch: "+0(%sp)", Type: "s64"})
+	}
+	return args
+}
+
+// recordsValues tells whether there are values in a mode.
+func recordsValues(mode uprobe.Mode) bool { return mode == uprobe.Latency || mode == uprobe.Entries }
+
+// fetchWords has the last of ownFunctions fetch words.
+func fetchWords(f *offsets.Func, _ *offsets.Sites) (v uprobe.Values, err error) {
+	if f.Name == "main.fetched" {
+		v.Entry = &capture.Capture{Args: fetchedArgs(), Counts: make([]int, fetchedWords)}
+	}
+	return v, nil
+}
 
 // probeSelf probes them; session is nil if that can't be done.
 func probeSelf(ctx context.Context, fsys *tracefs.FS, mode uprobe.Mode, stack int) (session *tracefs.Session, plan *uprobe.Plan) {
@@ -171,7 +207,11 @@ func probeSelf(ctx context.Context, fsys *tracefs.FS, mode uprobe.Mode, stack in
 		return nil, nil
 	}
 	defer b.Close()
-	plan, err = planOwn(b, ownFunctions, uprobe.Options{Mode: mode, Features: fsys.Features(), Stack: stack, Returning: true})
+	opt := uprobe.Options{Mode: mode, Features: fsys.Features(), Stack: stack, Returning: true}
+	if recordsValues(mode) {
+		opt.Values = fetchWords
+	}
+	plan, err = planOwn(b, ownFunctions, opt)
 	if err != nil {
 		return nil, nil
 	}
@@ -182,16 +222,14 @@ func probeSelf(ctx context.Context, fsys *tracefs.FS, mode uprobe.Mode, stack in
 	return session, plan
 }
 
-// meter measures what hits cost by calls of ownFunctions. The kernel emulates the instruction
-// that the first begins with and single-steps the other's, and any RET.
+// meter measures what hits cost by calls of ownFunctions.
 type meter struct {
 	session *tracefs.Session
 	plan    *uprobe.Plan
 	stream  *parse.Stream // nil if nothing is recorded
 	base    tracefs.Timebase
 	stamped []float64 // from begin to end of the first function's calls
-	// emulated and stepped are what was measured in each batch, in nanoseconds a hit.
-	emulated, stepped []float64
+	batches []hitCost // what was measured
 }
 
 func newMeter(session *tracefs.Session, plan *uprobe.Plan) *meter {
@@ -212,18 +250,26 @@ func newMeter(session *tracefs.Session, plan *uprobe.Plan) *meter {
 
 // batch measures once more.
 func (m *meter) batch(ctx context.Context) {
-	framed, frameless := timeCalls(ownFunctions[0].call), timeCalls(ownFunctions[1].call)
+	var calls [3]float64 // what one takes of each function
+	for i, own := range ownFunctions {
+		timeCalls(own.call) // code and data may be far away, as they are not in a program that is busy
+		calls[i] = timeCalls(own.call)
+	}
+	cost := hitCost{emulated: calls[0], stepped: calls[1]}
 	if m.plan.Mode == uprobe.Latency {
 		if m.stream == nil || !m.read(ctx) {
 			return
 		}
 		// From one hit's time stamp on, and up to the other's, is what one hit takes.
-		framed, frameless = middle(m.stamped), frameless/2
+		cost.emulated, cost.stepped = middle(m.stamped), cost.stepped/2
 		m.stamped = m.stamped[:0]
 	}
-	m.emulated, m.stepped = append(m.emulated, framed), append(m.stepped, frameless)
-	if n := len(m.emulated); n > keptBatches {
-		m.emulated, m.stepped = m.emulated[n-keptBatches:], m.stepped[n-keptBatches:]
+	if recordsValues(m.plan.Mode) {
+		cost.word = (calls[2] - calls[0]) / fetchedWords
+	}
+	m.batches = append(m.batches, cost)
+	if n := len(m.batches); n > keptBatches {
+		m.batches = m.batches[n-keptBatches:]
 	}
 }
 
@@ -241,10 +287,10 @@ func (m *meter) read(ctx context.Context) bool {
 }
 
 func (m *meter) costs() *hitCosts {
-	if len(m.emulated) == 0 || m.plan.Funcs[0].Stepped || !m.plan.Funcs[1].Stepped {
+	if len(m.batches) == 0 || m.plan.Funcs[0].Stepped || !m.plan.Funcs[1].Stepped {
 		return nil
 	}
-	costs := costsOf(m.emulated, m.stepped)
+	costs := costsOf(m.batches)
 	return &costs
 }
 

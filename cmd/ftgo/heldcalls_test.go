@@ -13,7 +13,7 @@ import (
 // that end later.
 func TestHeldCalls(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
-	costs := hitCosts{hitCost{50, 500}, hitCost{100, 900}, hitCost{200, 1500}}
+	costs := hitCosts{hitCost{50, 500, 0}, hitCost{100, 900, 0}, hitCost{200, 1500, 0}}
 	calls := []parse.Call{
 		{PID: 7, Goid: 1, Depth: 1, End: 160, Outcome: parse.Returned},
 		{PID: 7, Goid: 1, Depth: 1, End: 170, Outcome: parse.Unwound},

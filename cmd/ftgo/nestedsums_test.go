@@ -13,7 +13,7 @@ import (
 // it may be off.
 func TestNetLatency(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
-	costs := hitCosts{hitCost{5, 100}, hitCost{10, 200}, hitCost{20, 300}}
+	costs := hitCosts{hitCost{5, 100, 0}, hitCost{10, 200, 0}, hitCost{20, 300, 0}}
 	call := func(goid uint64, depth int, ns, emulated, stepped uint64, how parse.Outcome) *parse.Call {
 		return &parse.Call{PID: 7, Goid: goid, Depth: depth, Start: 1000, End: 1000 + ns, Hits: parse.Hits{Emulated: emulated, Stepped: stepped}, Outcome: how}
 	}

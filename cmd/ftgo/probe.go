@@ -248,6 +248,7 @@ func (r *report) write(t *tracing, rows []stats.Row) error {
 
 // final writes the totals.
 func (r *report) final(t *tracing, funcs []stats.Function, summary stats.Summary) error {
+	summary.AsSeen = summary.LatencyMeasured && t.tally.costs == nil // a recording's
 	rows := make([]stats.Row, len(funcs))
 	for i, f := range funcs {
 		rows[i] = r.row(f, summary.Seconds)

@@ -6,21 +6,34 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // cpuTimes follow the CPU time of what is traced while probes are armed.
 type cpuTimes struct {
 	program *program
 	busy    *procfs.BusyTimes
+	waiting *procfs.Waiting
 	used    time.Duration
+	// waited is the share of its time that it waited for a CPU.
+	waited float64
 }
 
 func newCPUTimes(p *program, o *options) *cpuTimes {
-	return &cpuTimes{program: p, busy: procfs.NewBusyTimes(o.pids, o.binary)}
+	busy := procfs.NewBusyTimes(o.pids, o.binary)
+	return &cpuTimes{program: p, busy: busy, waiting: procfs.NewWaiting(busy)}
+}
+
+// look learns what is gone when processes are.
+func (c *cpuTimes) look() {
+	if share := c.waiting.Share(); share > 0 {
+		c.waited = share
+	}
 }
 
 // stop ends it.
 func (c *cpuTimes) stop() {
+	c.look()
 	if c.program != nil {
 		select {
 		case <-c.program.done:
@@ -59,10 +72,10 @@ func (t *tracing) probing() *stats.Probing {
 			if !t.opt.restricted() {
 				seen = count
 			}
-			addHits(&ours, seen, ev.Stepped(site))
-			addHits(&others, count-seen, ev.Stepped(site))
+			addHits(&ours, seen, ev, site)
+			addHits(&others, count-seen, ev, site)
 			if fn >= 0 {
-				addHits(&funcs[fn], seen, ev.Stepped(site))
+				addHits(&funcs[fn], seen, ev, site)
 			}
 		}
 	}
@@ -77,8 +90,9 @@ func (t *tracing) probing() *stats.Probing {
 	return p
 }
 
-func addHits(to *parse.Hits, n uint64, stepped bool) {
-	if stepped {
+func addHits(to *parse.Hits, n uint64, ev *uprobe.Event, site int) {
+	to.Words += n * uint64(ev.Words())
+	if ev.Stepped(site) {
 		to.Stepped += n
 	} else {
 		to.Emulated += n

@@ -157,19 +157,32 @@ func (t *tally) latency(c *parse.Call, ns int64) (timing stats.Timing, self int6
 	known = costs != hitCosts{}
 	timing = stats.Timing{Raw: ns, Net: ns, High: ns}
 	if known {
-		without := func(cost hitCost) int64 { return max(ns-int64(cost.of(c.Hits)), 0) }
-		timing.Net, timing.Low, timing.High = without(costs.typical), without(costs.most), without(costs.least)
+		timing.Net = costs.typical.left(c, ns)
+		timing.Low, timing.High = t.bounds(c, ns)
 	} else if t.stacks == nil {
 		return timing, ns, false
-	}
-	if t.plan.BySP {
-		timing.Low = 0 // it is not known what was nested in it
 	}
 	nested := t.within.Take(c)
 	timing.Net = max(timing.Net, nested)
 	timing.High = max(timing.High, timing.Net)
 	t.within.Add(c, timing.Net)
 	return timing, timing.Net - nested, known
+}
+
+// bounds are what a call took without probes that was seen to take ns, 0 if nothing is known
+// by now of what these cost.
+func (t *tally) bounds(c *parse.Call, ns int64) (low, high int64) {
+	if t.costs == nil || !t.costs.ready() {
+		return 0, 0
+	}
+	costs := t.hitCosts()
+	if costs == (hitCosts{}) {
+		return 0, 0
+	}
+	if low = costs.most.left(c, ns); t.plan.BySP {
+		low = 0 // it is not known what was nested in it
+	}
+	return low, costs.least.left(c, ns)
 }
 
 // hitCosts are what hits cost by now, as far as that is known. It waits until they are

@@ -231,6 +231,7 @@ func (v *callLines) line(c *parse.Call, ended bool) (line *render.CallLine, ok b
 		}
 		if c.Outcome == parse.Returned {
 			line.NS = took(base, c).Nanoseconds()
+			line.Low, line.High = v.t.tally.bounds(c, line.NS)
 			if v.opt.sched {
 				line.Split = splitOf(base, c, line.NS)
 			}
@@ -316,5 +317,6 @@ func (v *callLines) final(t *tracing, funcs []stats.Function, summary stats.Summ
 	for i, f := range funcs {
 		rows[i] = stats.NewRow(f, summary.Seconds)
 	}
+	summary.AsSeen = !v.opt.trace.entries
 	return v.env.footer(rows, summary)
 }

@@ -243,6 +243,7 @@ func (t *tracing) watch(ctx context.Context) error {
 					t.tally.base = base
 				}
 			}
+			t.cpu.look()
 			err = t.checkTargets()
 		default:
 		}
@@ -362,7 +363,13 @@ func (t *tracing) totals(at tracefs.Mark) ([]stats.Function, stats.Summary, erro
 	if own {
 		sum.Before = sumCounts(t.from.Hits)
 	}
-	return t.tally.settle(h, books, own), sum, nil
+	funcs := t.tally.settle(h, books, own)
+	for i := range funcs {
+		if b := funcs[i].Bounds; b != nil {
+			b.Waiting = t.cpu.waited
+		}
+	}
+	return funcs, sum, nil
 }
 
 // final are the totals of the whole window, and what was hit besides.

@@ -17,9 +17,6 @@ import (
 // process beside it costs more.
 type trial struct{ entry, ret, word float64 }
 
-// trialWords is how many words are fetched at once to know what one costs.
-const trialWords = 16
-
 // trialCalls is how often each function is called.
 const trialCalls = firstBatches * batchCalls
 
@@ -65,7 +62,7 @@ func tryProbes(ctx context.Context, fsys *tracefs.FS, features tracefs.Features)
 	if err := seen(ctx, session, events); err != nil {
 		return result, err
 	}
-	return trial{entry: costs[0], ret: costs[1], word: max(0, costs[2]-costs[0]) / trialWords}, nil
+	return trial{entry: costs[0], ret: costs[1], word: max(0, costs[2]-costs[0]) / fetchedWords}, nil
 }
 
 // medianCall is the time of a call in nanoseconds, in the median batch.
@@ -93,10 +90,7 @@ func trialEvents(plan *uprobe.Plan, features tracefs.Features) []tracefs.Event {
 	for _, s := range plan.Funcs[1].Sites.Returns {
 		returns.Sites = append(returns.Sites, s.Offset())
 	}
-	fetch := tracefs.Event{Name: "fetch_" + unique, Sites: entry(2)}
-	for w := range trialWords {
-		fetch.Args = append(fetch.Args, tracefs.Arg{Name: fmt.Sprintf("w%d", w), Fetch: "+0(%sp)", Type: "s64"})
-	}
+	fetch := tracefs.Event{Name: "fetch_" + unique, Sites: entry(2), Args: fetchedArgs()}
 	return []tracefs.Event{{Name: "entry_" + unique, Sites: entry(0)}, returns, fetch}
 }
 

@@ -105,7 +105,7 @@ func (c *collector) event(sh shape, i int, values *capture.Capture) Event {
 			words += c.plan.StackWords()
 		}
 		if values != nil {
-			ev.Fields.Values = words
+			ev.Fields.Values, ev.words = words, values.Words()
 			ev.Args, ev.counts = append(ev.Args, values.Args...), append(ev.counts, values.Counts...)
 		}
 	default:

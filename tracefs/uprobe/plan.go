@@ -48,6 +48,7 @@ type Event struct {
 	// stepped[i] tells whether the kernel single-steps the instruction at Sites[i].
 	stepped []bool
 	index   map[uint64]int // address → i
+	words   int            // of values
 	// counts[i] is the number of words that Args[i] yields, 0 for one that is no array; nil
 	// if none is.
 	counts []int
@@ -105,6 +106,9 @@ func (e *Event) IsCounter() bool { return len(e.kinds) > 0 && e.kinds[0].Counts(
 // Cond is the condition of the jump at a site, for [Plan].Processor: a call begins, or ends,
 // if the jump's flags say so.
 func (e *Event) Cond(site int) arch.Cond { return e.conds[site] }
+
+// Words is the number of words of values that each hit fetches.
+func (e *Event) Words() int { return e.words }
 
 // Stepped tells whether the kernel single-steps the instruction at a site, which costs the
 // program many times more than one that it emulates.

@@ -125,6 +125,9 @@ func (p *Plan) portableEvent(in *portableEvent) (ev Event, err error) {
 	if err := p.checkFields(&ev.Fields, words); err != nil {
 		return ev, err
 	}
+	if ev.Fields.Values >= 0 {
+		ev.words = words - ev.Fields.Values
+	}
 	if len(in.Fetch) != 0 && len(in.Fetch) != len(in.Sites) {
 		return ev, fmt.Errorf("%d lists of what to fetch for %d sites", len(in.Fetch), len(in.Sites))
 	}

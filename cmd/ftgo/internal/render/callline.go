@@ -24,6 +24,9 @@ type CallLine struct {
 	Depth int
 	// NS is how long a call took that has returned.
 	NS int64
+	// Low and High bound what it would have taken without probes; High is 0 where that is
+	// not known.
+	Low, High int64
 	// Split divides NS, where that was asked for.
 	Split stats.Split
 	// End is how the call ended: "return", "unwound" (by a panic or Goexit), "open" (it
@@ -130,6 +133,10 @@ func (w *CallWriter) appendCallJSON(b []byte, c *CallLine) []byte {
 	b = fmt.Appendf(b, `,"goid":%d,"pid":%d,"tid":%d,"cpu":%d,"depth":%d`, c.Goid, c.PID, c.TID, c.CPU, c.Depth)
 	if c.End == "return" {
 		b = strconv.AppendInt(append(b, `,"ns":`...), c.NS, 10)
+		if c.High > 0 {
+			b = strconv.AppendInt(append(b, `,"ns_low":`...), c.Low, 10)
+			b = strconv.AppendInt(append(b, `,"ns_high":`...), c.High, 10)
+		}
 		if w.o.Sched {
 			b = appendSplitJSON(b, c.Split)
 		}

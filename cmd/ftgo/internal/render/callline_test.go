@@ -191,6 +191,11 @@ func TestEntries(t *testing.T) {
 
 func TestCallJSONKeys(t *testing.T) {
 	common := []string{"type", "time", "function", "goid", "pid", "tid", "cpu", "depth"}
+	bounded := get()
+	bounded.Low, bounded.High = 1, 2
+	if got, want := keys(t, line(t, CallOptions{Format: JSON}, bounded)), append(slices.Clone(common), "ns", "ns_low", "ns_high", "end", "args", "results"); !slices.Equal(got, want) {
+		t.Errorf("keys %q, want %q", got, want)
+	}
 	if got, want := keys(t, line(t, CallOptions{Format: JSON}, get())), append(slices.Clone(common), "ns", "end", "args", "results"); !slices.Equal(got, want) {
 		t.Errorf("keys %q, want %q", got, want)
 	}

@@ -55,7 +55,11 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 	}
 	leftToCounting(line, rows, s)
 	writeLimits(line, limits(rows, s.Skipped))
-	howNet(line, rows)
+	if s.AsSeen {
+		line("latencies are as they were seen: what the probes of nested calls cost is part of them")
+	} else {
+		howNet(line, rows)
+	}
 	whatProbesCost(line, s)
 	if s.Unparsed > 0 {
 		line("%s not understood", plural(s.Unparsed, "trace line"))

@@ -40,6 +40,7 @@ func TestFooterGolden(t *testing.T) {
 		{"probes cost all", nil, stats.Summary{Hits: 1000, Delivered: 1000, Seconds: 2, LatencyMeasured: true, Probing: probing(1e9)}},
 		{"not hit", nil, stats.Summary{Seconds: 2, LatencyMeasured: true, Probing: &stats.Probing{Emulated: 640, Stepped: 4900, CPU: 1e9}}},
 		{"corrected", corrected(), stats.Summary{Hits: 14, Delivered: 14, Seconds: 2, LatencyMeasured: true}},
+		{"as seen", corrected(), stats.Summary{Hits: 14, Delivered: 14, Seconds: 2, LatencyMeasured: true, AsSeen: true}},
 		{"never hit", nil, stats.Summary{Seconds: 0.5, LatencyMeasured: true, Clock: "x86-tsc"}},
 		{"count", ordinary(), stats.Summary{Hits: 900000007, Seconds: 10, Probing: &stats.Probing{Emulated: 612, Stepped: 8120, NS: 5.5e8}}},
 		{"one hit", ordinary()[3:4], stats.Summary{Hits: 1, Delivered: 1, Seconds: 3, LatencyMeasured: true}},

@@ -7,7 +7,12 @@ type Timing struct{ Raw, Net, Low, High int64 }
 // Bounds say how far net latencies may be off. They hold a value of each call, between which
 // the call's real latency is; so the same share of the real latencies is between the same
 // quantiles of Low and High.
-type Bounds struct{ Raw, Low, High Histogram }
+type Bounds struct {
+	Raw, Low, High Histogram
+	// Waiting is the share of time that the program waited for a CPU in, which may be the
+	// tracer's doing: the bounds of a Statistic have it.
+	Waiting float64
+}
 
 // Time records a call that returned. Where it is not known what probes cost, Raw is all
 // there is.
@@ -32,7 +37,7 @@ func (b *Bounds) since(earlier *Bounds) *Bounds {
 	if b == nil || earlier == nil {
 		return b
 	}
-	return &Bounds{*b.Raw.Since(&earlier.Raw), *b.Low.Since(&earlier.Low), *b.High.Since(&earlier.High)}
+	return &Bounds{*b.Raw.Since(&earlier.Raw), *b.Low.Since(&earlier.Low), *b.High.Since(&earlier.High), b.Waiting}
 }
 
 // Statistic is a number that sums up latencies.
@@ -72,6 +77,7 @@ func (b *Bounds) typicalShare() float64 {
 func (b *Bounds) Of(s Statistic) (low, high int64) {
 	low, high = s.Of(&b.Low), s.Of(&b.High)
 	low = min(low, int64(float64(s.Of(&b.Raw))*b.typicalShare()))
+	low = int64(float64(low) * (1 - b.Waiting))
 	if s.rough {
 		low -= low >> (subBits + 1)
 		high += high>>(subBits+1) + 1

@@ -67,6 +67,8 @@ type Summary struct {
 	Skipped []Skipped
 	// Seconds is the length of the window: all probes were armed.
 	Seconds float64
+	// AsSeen: latencies have in them what probes cost, all of them.
+	AsSeen bool
 	// Probing is what the probes cost the program; nil if that is not known.
 	Probing *Probing
 	// Clock names the trace clock used ("x86-tsc").
