@@ -46,6 +46,7 @@ var arrows = []arrow{
 	{from: "cmd/ftgo/internal/where", to: []string{module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo", to: []string{module + "/...", "github.com/spf13/pflag"}},
 	{from: "scripts", to: nil},
+	{from: "scripts/truths", to: nil},
 	{from: "scripts/soaks", to: []string{module + "/testdata/hostile"}},
 }
 

@@ -34,6 +34,14 @@ func main() {
 			log.Fatalf("build %s: %v", name, err)
 		}
 	}
+	// A file of its own has no probes.
+	text, err := os.ReadFile(filepath.Join(dir, "selftimed"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "twin"), text, 0o755); err != nil {
+		log.Fatal(err)
+	}
 	switch flag.Arg(0) {
 	case "latency":
 		err = latencies(dir, max(*runs, 20*btoi(*runs == 0)))
@@ -72,7 +80,11 @@ type answer struct {
 }
 
 func start(dir string, args ...string) (*target, error) {
-	t := &target{dir: dir, cmd: exec.Command(filepath.Join(dir, "selftimed"), args...)}
+	return startFile(dir, "selftimed", args...)
+}
+
+func startFile(dir, file string, args ...string) (*target, error) {
+	t := &target{dir: dir, cmd: exec.Command(filepath.Join(dir, file), args...)}
 	t.cmd.Stderr = os.Stderr
 	var err error
 	if t.in, err = t.cmd.StdinPipe(); err != nil {

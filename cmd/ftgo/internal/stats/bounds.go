@@ -63,12 +63,16 @@ func quantile(q float64) func(*Histogram) int64 {
 	return func(h *Histogram) int64 { return h.Quantile(q) }
 }
 
-// typicalShare is how much of what was seen of a typical call is at least its own.
+// typicalShare is how much of what was seen of a typical call is at least its own: of a median
+// one, or of a fast one, which had to wait for nothing.
 func (b *Bounds) typicalShare() float64 {
-	if raw := b.Raw.Quantile(0.5); raw > 0 {
-		return float64(b.Low.Quantile(0.5)) / float64(raw)
+	share := 1.0
+	for _, q := range [...]float64{0.1, 0.5} {
+		if raw := b.Raw.Quantile(q); raw > 0 {
+			share = min(share, float64(b.Low.Quantile(q))/float64(raw))
+		}
 	}
-	return 1
+	return share
 }
 
 // Of are the bounds of a statistic. Where calls wait for a CPU, or for others that probes
