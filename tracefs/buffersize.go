@@ -3,46 +3,16 @@ package tracefs
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/tracefs/internal/machine"
 )
-
-// A ring buffer is as large as it will ever be before the first event: the kernel stops
-// recording while it changes the size (kernel/trace/trace.c, __tracing_resize_ring_buffer),
-// and hits meanwhile would be missing. Its memory is taken at once, and given back when
-// the session's instance is removed.
-const (
-	// usualBufferKB holds 0.4 s of the fastest flood there is: 1.7 million records a second
-	// of 24 bytes. The reader comes by every 20 ms; the rest is for a machine so busy that
-	// it comes late.
-	usualBufferKB = 16 << 10
-	// bufferShare of the available memory is the most that the buffers of all CPUs take.
-	bufferShare = 16
-	// leastBufferKB is worth having where memory is short.
-	leastBufferKB = 64
-)
-
-// bufferKB is the size per CPU of ring buffers whose size nobody has chosen.
-func (m *machine) bufferKB() int {
-	available, cpus, ok := m.memoryPerCPU()
-	if !ok {
-		return usualBufferKB
-	}
-	return max(min(usualBufferKB, available/bufferShare/cpus), leastBufferKB)
-}
-
-// memoryPerCPU is the available memory in KB, and how many CPUs share it.
-func (m *machine) memoryPerCPU() (available, cpus int, ok bool) {
-	available, err := strconv.Atoi(meminfo(m.read("/proc/meminfo"), "MemAvailable"))
-	cpus = countList(m.read("/sys/devices/system/cpu/online"))
-	return available, cpus, err == nil && cpus > 0
-}
 
 // memoryLeft says how much memory there is, where an error says that it is not enough.
-func (m *machine) memoryLeft(err error) string {
-	available, cpus, ok := m.memoryPerCPU()
+func memoryLeft(err error) string {
+	available, cpus, ok := machine.This().AvailableMemory()
 	if !errors.Is(err, unix.ENOMEM) || !ok {
 		return ""
 	}
@@ -77,15 +47,15 @@ func (s *Session) resize(chosenKB int) error {
 	file := s.file("buffer_size_kb")
 	kb := chosenKB
 	if kb == 0 {
-		kb = thisMachine().bufferKB()
+		kb = machine.This().BufferKB()
 	}
 	for {
 		err := s.fs.ops.Write(file, fmt.Sprint(kb))
 		if err == nil {
 			return nil
 		}
-		if chosenKB != 0 || !errors.Is(err, unix.ENOMEM) || kb <= leastBufferKB {
-			return fmt.Errorf("make ring buffers of %d KB per CPU: %w%s", kb, refused("write", file, err), thisMachine().memoryLeft(err))
+		if chosenKB != 0 || !errors.Is(err, unix.ENOMEM) || kb <= machine.LeastBufferKB {
+			return fmt.Errorf("make ring buffers of %d KB per CPU: %w%s", kb, refused("write", file, err), memoryLeft(err))
 		}
 		kb /= 2
 	}

@@ -2,44 +2,10 @@ package tracefs
 
 import (
 	"os"
-	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
 )
-
-func TestBufferKB(t *testing.T) {
-	for _, c := range []struct {
-		name, meminfo, online string
-		want                  int
-	}{
-		{"plenty", "MemAvailable: 24000000 kB\n", "0-1", 16 << 10},
-		{"many CPUs", "MemTotal: 99 kB\nMemAvailable:   33554432 kB\n", "0-255", 8 << 10},
-		{"some are off", "MemAvailable: 33554432 kB\n", "0-130,133", 15887},
-		{"little memory", "MemAvailable: 16384 kB\n", "0-3", 256},
-		{"hardly any", "MemAvailable: 100 kB\n", "0", 64},
-		{"before Linux 3.14", "MemTotal: 99 kB\n", "0", 16 << 10},
-		{"no files", "", "", 16 << 10},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			m := &machine{root: t.TempDir()}
-			for file, text := range map[string]string{"/proc/meminfo": c.meminfo, "/sys/devices/system/cpu/online": c.online} {
-				if text == "" {
-					continue
-				}
-				if err := os.MkdirAll(m.root+file[:strings.LastIndexByte(file, '/')], 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(m.root+file, []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if got := m.bufferKB(); got != c.want {
-				t.Errorf("%d KB, want %d", got, c.want)
-			}
-		})
-	}
-}
 
 // scarce has no memory for ring buffers beyond a size.
 type scarce struct {

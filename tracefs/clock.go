@@ -3,39 +3,12 @@ package tracefs
 import (
 	"errors"
 	"fmt"
-	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ftgo/ftgo/tracefs/internal/machine"
 )
-
-// counterClock is the trace clock that text prints in full: raw cycles, where the
-// others are cut to microseconds.
-const counterClock = "x86-tsc"
-
-// chooseClock is the best clock of those offered ("[local] global ...") on this
-// machine: raw cycles where the kernel itself trusts the counter to run at one
-// rate on all CPUs, else the monotonic clock, which is ordered between CPUs.
-func chooseClock(offered string, tscTrusted bool) string {
-	have := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(offered))
-	has := make(map[string]bool, len(have))
-	for _, c := range have {
-		has[c] = true
-	}
-	if tscTrusted && has[counterClock] {
-		return counterClock
-	}
-	for _, c := range []string{"mono", "global"} {
-		if has[c] {
-			return c
-		}
-	}
-	return "local"
-}
-
-// clockSources lists what the kernel can tell the time by.
-const clockSources = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
 
 // presentClock is the clock that is in brackets among those offered.
 func presentClock(offered string) string {
@@ -43,15 +16,6 @@ func presentClock(offered string) string {
 	name, _, _ := strings.Cut(rest, "]")
 	return name
 }
-
-func tscTrusted() bool {
-	b, err := os.ReadFile(clockSources)
-	return err == nil && tscListed(string(b))
-}
-
-// tscListed: the kernel drops tsc from its clock sources when it finds the
-// counter unstable or unsynchronised (arch/x86/kernel/tsc.c, mark_tsc_unstable).
-func tscListed(sources string) bool { return slices.Contains(strings.Fields(sources), "tsc") }
 
 // Timebase converts time stamps of the trace clock.
 type Timebase struct {
@@ -128,7 +92,7 @@ const coarseStep = time.Millisecond
 // machines have nothing but the timer's interrupts to tell the time by, and then no latency is
 // known any better. It is 0 for all other clocks.
 func (s *Session) ClockStep() (time.Duration, error) {
-	if s.clocks.base.Clock == counterClock {
+	if s.clocks.base.Clock == machine.CounterClock {
 		return 0, nil
 	}
 	least := time.Duration(0)
@@ -174,7 +138,7 @@ func nowTicks(stats string) (uint64, error) {
 // time apart.
 func timebase(clock string, a, b sample) (Timebase, error) {
 	base := Timebase{Clock: clock, nsPerTick: 1, ticks: b.ticks, wall: b.at}
-	if clock == counterClock {
+	if clock == machine.CounterClock {
 		if b.ticks <= a.ticks {
 			return base, fmt.Errorf("calibrate clock %s: it stands at %d", clock, b.ticks)
 		}

@@ -8,12 +8,11 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/tracefs/internal/machine"
 )
 
 func TestCheckFileSystem(t *testing.T) {
-	release := func(release string) func(int, int) bool {
-		return func(major, minor int) bool { return releaseOlder(release, major, minor) }
-	}
 	dir, err := os.MkdirTemp("/dev/shm", "ftgo-")
 	var at unix.Statfs_t
 	if err != nil || unix.Statfs(dir, &at) != nil || at.Type != unix.TMPFS_MAGIC {
@@ -34,7 +33,7 @@ func TestCheckFileSystem(t *testing.T) {
 		if c.path == "/proc/self/exe" && unix.Statfs(c.path, &at) == nil && at.Type == unix.TMPFS_MAGIC {
 			continue
 		}
-		if err := checkFileSystem(c.path, release(c.release)); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrNotSupported) {
+		if err := checkFileSystem(c.path, machine.Machine{Release: c.release}.Older); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrNotSupported) {
 			t.Errorf("%s on Linux %s: %v", c.path, c.release, err)
 		}
 	}

@@ -139,7 +139,7 @@ func (f *FS) readTrimmed(elem ...string) (string, error) {
 }
 
 // refused is an error of the kernel's files, explained as far as it alone tells:
-// [Diagnose] knows more.
+// package doctor knows more.
 func refused(verb, object string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(object, "uprobe_events") {
 		return fmt.Errorf("%s %s: %w (the kernel needs CONFIG_UPROBE_EVENTS=y)", verb, object, err)

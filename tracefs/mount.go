@@ -6,16 +6,12 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/tracefs/internal/machine"
 )
 
-// mountPoints are where tracefs is looked for: its own place since Linux 4.1, then
-// below debugfs, where kernels before that have it only.
-var mountPoints = []string{"/sys/kernel/tracing", debugfs + "/tracing"}
-
-const debugfs = "/sys/kernel/debug"
-
 // Find returns the mounted tracefs, or an error that is [ErrNotMounted].
-func Find() (*FS, error) { return find(mountPoints) }
+func Find() (*FS, error) { return find(machine.MountPoints) }
 
 func find(dirs []string) (*FS, error) {
 	var denied error
@@ -39,15 +35,15 @@ func find(dirs []string) (*FS, error) {
 // Mount mounts tracefs at its usual place, or debugfs on kernels that have tracefs
 // only below it. It needs CAP_SYS_ADMIN.
 func Mount() (*FS, error) {
-	errTrace := unix.Mount("tracefs", mountPoints[0], "tracefs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+	errTrace := unix.Mount("tracefs", machine.Tracing, "tracefs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
 	if errTrace == nil {
 		return Find()
 	}
-	errDebug := unix.Mount("debugfs", debugfs, "debugfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+	errDebug := unix.Mount("debugfs", machine.Debugfs, "debugfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
 	if errDebug == nil {
 		return Find()
 	}
-	return nil, fmt.Errorf("mount tracefs at %s: %w (debugfs: %v)", mountPoints[0], errTrace, errDebug)
+	return nil, fmt.Errorf("mount tracefs at %s: %w (debugfs: %v)", machine.Tracing, errTrace, errDebug)
 }
 
 // Unmount undoes [Mount].
@@ -61,8 +57,8 @@ func (f *FS) Unmount() error {
 
 // mountPoint is what has been mounted for the files to be there.
 func (f *FS) mountPoint() string {
-	if f.dir == mountPoints[0] {
+	if f.dir == machine.Tracing {
 		return f.dir
 	}
-	return debugfs
+	return machine.Debugfs
 }

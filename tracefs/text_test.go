@@ -72,23 +72,10 @@ func TestLastRefusal(t *testing.T) {
 	}
 }
 
-func TestChooseClock(t *testing.T) {
-	for _, c := range []struct {
-		offered string
-		trusted bool
-		want    string
-		present string
-	}{
-		{"[local] global counter uptime perf mono mono_raw boot tai x86-tsc", true, "x86-tsc", "local"},
-		{"[local] global counter uptime perf mono mono_raw boot tai x86-tsc", false, "mono", "local"},
-		{"local [global] counter", true, "global", "global"},
-		{"[local]", true, "local", "local"},
-	} {
-		if got, want := presentClock(c.offered), c.present; got != want {
-			t.Errorf("presentClock(%q) = %q, want %q", c.offered, got, want)
-		}
-		if got := chooseClock(c.offered, c.trusted); got != c.want {
-			t.Errorf("chooseClock(%q, %v) = %q, want %q", c.offered, c.trusted, got, c.want)
+func TestPresentClock(t *testing.T) {
+	for offered, want := range map[string]string{"[local] global counter": "local", "local [global] counter": "global", "[local]": "local"} {
+		if got := presentClock(offered); got != want {
+			t.Errorf("presentClock(%q) = %q, want %q", offered, got, want)
 		}
 	}
 }
@@ -134,17 +121,6 @@ func TestParseOverruns(t *testing.T) {
 	n, err := parseOverruns("entries: 9\noverrun: 3\ncommit overrun: 4\nbytes: 1\ndropped events: 5\nread events: 2\n")
 	if n != 12 || err != nil {
 		t.Errorf("got %d, %v; want 12", n, err)
-	}
-}
-
-func TestReleaseOlder(t *testing.T) {
-	for _, c := range []struct {
-		release string
-		want    bool
-	}{{"3.10.0-1160.el7.x86_64", true}, {"4.0.0", false}, {"4.4.155", false}, {"6.18.44-fc", false}, {"unknown", false}} {
-		if got := releaseOlder(c.release, 4, 0); got != c.want {
-			t.Errorf("%q older than 4.0: %v, want %v", c.release, got, c.want)
-		}
 	}
 }
 

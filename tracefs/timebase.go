@@ -4,6 +4,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"github.com/ftgo/ftgo/tracefs/internal/machine"
 )
 
 const (
@@ -26,7 +28,7 @@ func (s *Session) Timebase() (Timebase, error) {
 	c := &s.clocks
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.base.wall.IsZero() && c.base.Clock == counterClock {
+	if c.base.wall.IsZero() && c.base.Clock == machine.CounterClock {
 		time.Sleep(calibrateFor - time.Since(c.first.at))
 	}
 	if !c.due(time.Now()) {
@@ -94,7 +96,7 @@ func (s *Session) setClock(opt Options) error {
 		s.clocks.base.Clock = presentClock(string(offered))
 		return nil
 	}
-	s.clocks.base.Clock = chooseClock(string(offered), tscTrusted())
+	s.clocks.base.Clock, _ = machine.This().ChooseClock(string(offered))
 	if err := s.fs.ops.Write(file, s.clocks.base.Clock); err != nil {
 		return refused("write", file, err)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/ftgo/ftgo/tracefs/internal/machine"
 )
 
 // TestClocks: the longer a session, the better the clocks' ratio is known; a machine's sleep,
@@ -67,7 +69,7 @@ func TestClocks(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := clocks{base: Timebase{Clock: counterClock}, first: reading(0, 0)}
+			c := clocks{base: Timebase{Clock: machine.CounterClock}, first: reading(0, 0)}
 			for _, step := range steps {
 				if !c.due(began.Add(step.monotonic)) {
 					t.Errorf("%s: not due", step.name)
@@ -88,7 +90,7 @@ func TestClocks(t *testing.T) {
 			}
 		})
 	}
-	if err := (&clocks{base: Timebase{Clock: counterClock}, first: reading(0, hour)}).compare(reading(hour, 0)); err == nil {
+	if err := (&clocks{base: Timebase{Clock: machine.CounterClock}, first: reading(0, hour)}).compare(reading(hour, 0)); err == nil {
 		t.Error("a counter that runs backwards is no error")
 	}
 }
@@ -120,7 +122,7 @@ func TestClockStep(t *testing.T) {
 		{"global", time.Microsecond, 1, 0},
 		{"mono", 900 * time.Microsecond, 1, 0},
 		{"global", 0, 1, 0}, // it stands still
-		{counterClock, 4 * time.Millisecond, 7, 0},
+		{machine.CounterClock, 4 * time.Millisecond, 7, 0},
 	} {
 		f, fake := newFake(t)
 		f.ops = &ticking{fakeFiles: fake, step: c.step, every: c.every}

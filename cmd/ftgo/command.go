@@ -28,7 +28,7 @@ func commands() []command {
 		{"script", "a shell script that records calls where there is no ftgo", false, script},
 		{"report", "what probe, count and trace would have shown of a recording", false, replay},
 		{"demo", "probe a workload built into ftgo itself", true, demo},
-		{"doctor", "does it work here? what is missing, what does a probe cost?", true, doctor},
+		{"doctor", "does it work here? what is missing, what does a probe cost?", true, diagnose},
 		{"clean", "remove what killed runs left in the kernel", true, clean},
 		{"completion", "what makes bash, zsh or fish complete names", false, completion},
 		{"version", "print the version", false, version},

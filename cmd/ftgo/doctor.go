@@ -13,6 +13,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/doctor"
 )
 
 const aboutDoctor = `usage: ftgo doctor [-o FORMAT]
@@ -29,7 +30,7 @@ call begins and where it ends, and word, what each word of memory adds.
 
 `
 
-func doctor(ctx context.Context, e *env, args []string) error {
+func diagnose(ctx context.Context, e *env, args []string) error {
 	var format render.Format
 	fs := pflag.NewFlagSet("doctor", pflag.ContinueOnError)
 	fs.Usage = func() {}
@@ -68,8 +69,8 @@ var errDoctor = errors.New("probing does not work here")
 
 // remedy ends the line that says what the kernel has refused: with the reason and what
 // to type, where that is known.
-func remedy(findings []tracefs.Finding) string {
-	found, ok := tracefs.FirstMissing(findings)
+func remedy(findings []doctor.Finding) string {
+	found, ok := doctor.FirstMissing(findings)
 	if !ok {
 		return "; see ftgo doctor"
 	}
@@ -85,19 +86,19 @@ func remedy(findings []tracefs.Finding) string {
 
 // examine makes all checks, a trial of probes the last.
 func examine(ctx context.Context, e *env) (checks []render.Check, works bool) {
-	findings := tracefs.Diagnose(e.bufferKB)
+	findings := doctor.Diagnose(e.bufferKB)
 	f, result, err := tryWhereItCan(ctx, e)
 	works = err == nil
 	for _, f := range findings {
-		if works && f.Check == "tracefs" && f.State == tracefs.Missing {
+		if works && f.Check == "tracefs" && f.State == doctor.Missing {
 			// The trial has mounted it, and so does every other command.
-			f.State = tracefs.Warning
+			f.State = doctor.Warning
 			f.Text += ": ftgo does it when it needs it"
 		}
 		checks = append(checks, render.Check{Check: f.Check, State: string(f.State), Text: f.Text, Fix: f.Fix})
 	}
-	cost := render.Check{Check: "cost", State: string(tracefs.OK)}
-	_, isMissing := tracefs.FirstMissing(findings)
+	cost := render.Check{Check: "cost", State: string(doctor.OK)}
+	_, isMissing := doctor.FirstMissing(findings)
 	switch {
 	case works:
 		cost.NS = &render.CostNS{Entry: result.entry, Return: result.ret, Word: result.word}
@@ -105,11 +106,11 @@ func examine(ctx context.Context, e *env) (checks []render.Check, works bool) {
 			cost.NS.Text(cost.NS.Entry), cost.NS.Text(cost.NS.Return), cost.NS.Text(cost.NS.Word))
 	case errors.Is(err, errCantTry) && f != nil && !isMissing:
 		works = true
-		cost.State, cost.Text = string(tracefs.Unknown), err.Error()
+		cost.State, cost.Text = string(doctor.Unknown), err.Error()
 	case isMissing:
-		cost.State, cost.Text = string(tracefs.Unknown), "not tried: see what is missing"
+		cost.State, cost.Text = string(doctor.Unknown), "not tried: see what is missing"
 	default:
-		cost.State, cost.Text = string(tracefs.Missing), err.Error()
+		cost.State, cost.Text = string(doctor.Missing), err.Error()
 	}
 	return append(checks, cost), works
 }

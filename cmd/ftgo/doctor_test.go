@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
-	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/doctor"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
 
@@ -189,17 +189,17 @@ func TestKernelPIDNamespaceLongCall(t *testing.T) {
 }
 
 func TestRemedy(t *testing.T) {
-	ok := tracefs.Finding{Check: "kernel", State: tracefs.OK, Text: "Linux"}
+	ok := doctor.Finding{Check: "kernel", State: doctor.OK, Text: "Linux"}
 	for _, c := range []struct {
-		found []tracefs.Finding
+		found []doctor.Finding
 		want  string
 	}{
 		{nil, "; see ftgo doctor"},
-		{[]tracefs.Finding{ok, {Check: "hist", State: tracefs.Warning, Text: "no"}}, "; see ftgo doctor"},
-		{[]tracefs.Finding{ok, {Check: "lockdown", State: tracefs.Missing, Text: "locked down"}, {Check: "permission", State: tracefs.Missing}},
+		{[]doctor.Finding{ok, {Check: "hist", State: doctor.Warning, Text: "no"}}, "; see ftgo doctor"},
+		{[]doctor.Finding{ok, {Check: "lockdown", State: doctor.Missing, Text: "locked down"}, {Check: "permission", State: doctor.Missing}},
 			"; lockdown: locked down; see ftgo doctor"},
-		{[]tracefs.Finding{{Check: "tracefs", State: tracefs.Missing, Text: "not mounted", Fix: "mount it"}}, "; tracefs: not mounted: $ mount it; see ftgo doctor"},
-		{[]tracefs.Finding{{Check: "permission", State: tracefs.Missing, Text: "no", Fix: "sudo ftgo doctor"}}, "; permission: no: $ sudo ftgo doctor"},
+		{[]doctor.Finding{{Check: "tracefs", State: doctor.Missing, Text: "not mounted", Fix: "mount it"}}, "; tracefs: not mounted: $ mount it; see ftgo doctor"},
+		{[]doctor.Finding{{Check: "permission", State: doctor.Missing, Text: "no", Fix: "sudo ftgo doctor"}}, "; permission: no: $ sudo ftgo doctor"},
 	} {
 		if got := remedy(c.found); got != c.want {
 			t.Errorf("remedy %q, want %q", got, c.want)

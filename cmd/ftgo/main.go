@@ -18,6 +18,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/doctor"
 )
 
 func main() {
@@ -44,7 +45,7 @@ func (e *env) run(ctx context.Context, args []string) int {
 	e.removeHeld()
 	code, text := exitStatus(err)
 	if code == exitKernel && !errors.Is(err, errDoctor) {
-		text += remedy(tracefs.Diagnose(e.bufferKB))
+		text += remedy(doctor.Diagnose(e.bufferKB))
 	}
 	if text != "" {
 		e.complain(text)

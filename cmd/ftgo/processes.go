@@ -7,13 +7,14 @@ import (
 
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/doctor"
 )
 
 // checkProcesses refuses processes that are not there, or that run another file than
 // the first: they would be waited for, and never be seen.
 func checkProcesses(o *options) error {
 	if flag := o.numbered(); flag != "" && procfs.ForeignNumbers() {
-		found := tracefs.ProcessNumbers()
+		found := doctor.ProcessNumbers()
 		return &statusError{exitKernel, fmt.Errorf("%s: pid namespace: %s (%s)", flag, found.Text, found.Fix)}
 	}
 	for _, pid := range o.pids {

@@ -1,4 +1,4 @@
-package tracefs
+package doctor
 
 import (
 	"bytes"
@@ -12,11 +12,13 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/internal/machine"
 )
 
 // box is a machine in a directory.
 type box struct {
-	*machine
+	*host
 	t *testing.T
 	// spaces are the inodes of namespaces, by "PID KIND".
 	spaces map[string]uint64
@@ -26,11 +28,19 @@ const uprobesBuiltIn = "CONFIG_A=y\nCONFIG_UPROBE_EVENTS=y\n# CONFIG_B is not se
 
 // newBox is a machine on which all is well: Linux 6.12, root.
 func newBox(t *testing.T) *box {
-	b := &box{t: t, machine: &machine{root: t.TempDir(), release: "6.12.1"}}
+	b := &box{t: t, host: &host{Machine: machine.Machine{Root: t.TempDir(), Release: "6.12.1"}}}
 	b.access = func(string, uint32) error { return nil }
 	b.open = func(path string, _ int) error {
 		_, err := os.Stat(path)
 		return err
+	}
+	b.find = func() (*tracefs.FS, error) {
+		for _, dir := range machine.MountPoints {
+			if b.exists(dir + "/trace_clock") {
+				return tracefs.At(b.Root + dir), nil
+			}
+		}
+		return nil, tracefs.ErrNotMounted
 	}
 	b.put("/proc/config.gz", zipped(t, uprobesBuiltIn))
 	b.put("/proc/self/mountinfo", "23 27 0:22 / /sys rw,relatime - sysfs sysfs rw\n42 23 0:13 / /sys/kernel/tracing rw,relatime shared:7 - tracefs tracefs rw\n")
@@ -42,7 +52,7 @@ func newBox(t *testing.T) *box {
 	b.put("/proc/sys/kernel/threads-max", "191000\n")
 	b.put("/sys/devices/system/cpu/online", "0-1,4\n")
 	b.put("/sys/kernel/security/lockdown", "[none] integrity confidentiality\n")
-	b.put(clockSources, "tsc hpet acpi_pm\n")
+	b.put("/sys/devices/system/clocksource/clocksource0/available_clocksource", "tsc hpet acpi_pm\n")
 	const tracing = "/sys/kernel/tracing/"
 	b.put(tracing+"README", "  uprobe_events\t\t- Create/append/remove/show\n<type>\\[<array-size>\\]\nhist:keys=\n")
 	b.put(tracing+"trace_clock", "[local] global mono x86-tsc\n")
@@ -66,17 +76,17 @@ func zipped(t *testing.T, text string) string {
 }
 
 func (b *box) put(path, text string) {
-	if err := os.MkdirAll(filepath.Dir(b.root+path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(b.Root+path), 0o755); err != nil {
 		b.t.Fatal(err)
 	}
-	if err := os.WriteFile(b.root+path, []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(b.Root+path, []byte(text), 0o644); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
 func (b *box) remove(paths ...string) {
 	for _, p := range paths {
-		if err := os.RemoveAll(b.root + p); err != nil {
+		if err := os.RemoveAll(b.Root + p); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -91,7 +101,7 @@ func (b *box) refuse(uid int, err error) {
 // unmount leaves the directory that tracefs could be mounted at.
 func (b *box) unmount() {
 	b.remove("/sys/kernel/tracing")
-	if err := os.Mkdir(b.root+"/sys/kernel/tracing", 0o755); err != nil {
+	if err := os.Mkdir(b.Root+"/sys/kernel/tracing", 0o755); err != nil {
 		b.t.Fatal(err)
 	}
 	b.put("/proc/self/mountinfo", "23 27 0:22 / /sys rw,relatime - sysfs sysfs rw\n")
@@ -120,9 +130,9 @@ func TestDiagnose(t *testing.T) {
 		alter func(*box)
 		want  Finding // Text is a part of it
 	}{
-		{"kernel that can hang targets", func(b *box) { b.release = "3.10.0-957.el7" }, Finding{"kernel", Warning, "--force", ""}},
-		{"kernel that does not append", func(b *box) { b.release = "4.19.40" }, Finding{"kernel", Warning, "before 5.4", ""}},
-		{"kernel without a release", func(b *box) { b.release = "" }, Finding{"kernel", Unknown, "can't be read", ""}},
+		{"kernel that can hang targets", func(b *box) { b.Release = "3.10.0-957.el7" }, Finding{"kernel", Warning, "--force", ""}},
+		{"kernel that does not append", func(b *box) { b.Release = "4.19.40" }, Finding{"kernel", Warning, "before 5.4", ""}},
+		{"kernel without a release", func(b *box) { b.Release = "" }, Finding{"kernel", Unknown, "can't be read", ""}},
 		{"configured without", func(b *box) {
 			b.put("/proc/config.gz", zipped(b.t, "# CONFIG_UPROBE_EVENTS is not set\n"))
 			b.remove(tracing + "uprobe_events")
@@ -154,7 +164,7 @@ func TestDiagnose(t *testing.T) {
 		{"old kernel, not mounted", func(b *box) {
 			b.unmount()
 			b.remove(tracing)
-			b.release = "3.10.0"
+			b.Release = "3.10.0"
 			b.put("/sys/kernel/debug/.keep", "")
 		}, Finding{"tracefs", Missing, "part of debugfs", "mount -t debugfs debugfs /sys/kernel/debug"}},
 		{"no place to mount it", func(b *box) { b.unmount(); b.remove(tracing) }, Finding{"tracefs", Missing, "a kernel without tracing, or a container", ""}},
@@ -206,11 +216,13 @@ func TestDiagnose(t *testing.T) {
 			b.remove(tracing + "README")
 			b.put(tracing+"README/x", "")
 		}, Finding{"features", Unknown, "without permission", ""}},
-		{"cycles not trusted", func(b *box) { b.put(clockSources, "hpet acpi_pm\n") }, Finding{"clock", Warning, "mono: latencies to the microsecond", ""}},
+		{"cycles not trusted", func(b *box) {
+			b.put("/sys/devices/system/clocksource/clocksource0/available_clocksource", "hpet acpi_pm\n")
+		}, Finding{"clock", Warning, "mono: latencies to the microsecond", ""}},
 		{"local clock only", func(b *box) { b.put(tracing+"trace_clock", "[local] counter\n") }, Finding{"clock", Warning, "do not agree", ""}},
 
 		{"leftover of a killed run", func(b *box) {
-			name := owner{pid: 1 << 22, started: 5, session: 1}.String()
+			const name = "ftgo_4194304_5_1" // of a process above any pid_max
 			b.put(tracing+"instances/"+name+"/trace", "")
 			b.put(tracing+"events/"+name+"/e/enable", "0")
 			b.put(tracing+"events/"+name+"/f/enable", "0")
@@ -229,20 +241,12 @@ func TestDiagnose(t *testing.T) {
 				if f.Check != c.want.Check {
 					continue
 				}
-				if f.State != c.want.State || !strings.Contains(f.Text, c.want.Text) || f.Fix != c.want.Fix || strings.Contains(f.Text, b.root) {
+				if f.State != c.want.State || !strings.Contains(f.Text, c.want.Text) || f.Fix != c.want.Fix || strings.Contains(f.Text, b.Root) {
 					t.Errorf("%+v\nwant %+v", f, c.want)
 				}
 				return
 			}
 			t.Errorf("no check %s", c.want.Check)
 		})
-	}
-}
-
-func TestCountList(t *testing.T) {
-	for list, want := range map[string]int{"0": 1, "0-7": 8, "0-1,4,6-7": 5, "": 0, "x": 0, "3-1": 0, "0-": 0} {
-		if got := countList(list); got != want {
-			t.Errorf("countList(%q) is %d, want %d", list, got, want)
-		}
 	}
 }

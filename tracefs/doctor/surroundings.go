@@ -1,4 +1,4 @@
-package tracefs
+package doctor
 
 import (
 	"fmt"
@@ -10,11 +10,11 @@ import (
 
 // ProcessNumbers is the finding on whether this process knows processes by the numbers
 // that the kernel traces them by: those of the first pid namespace, not a container's.
-func ProcessNumbers() Finding { return thisMachine().pidNamespace() }
+func ProcessNumbers() Finding { return thisHost().pidNamespace() }
 
-func (m *machine) pidNamespace() Finding {
+func (h *host) pidNamespace() Finding {
 	found := Finding{Check: "pid namespace", State: OK, Text: "the initial one"}
-	switch m.namespace(procfs.Self, "pid") {
+	switch h.namespace(procfs.Self, "pid") {
 	case procfs.InitialPIDs:
 	case 0:
 		found.State, found.Text = Unknown, "/proc does not tell"
@@ -26,9 +26,9 @@ func (m *machine) pidNamespace() Finding {
 }
 
 // mountNamespace: paths of definitions are looked up in the writer's.
-func (m *machine) mountNamespace() Finding {
+func (h *host) mountNamespace() Finding {
 	found := Finding{Check: "mount namespace", State: OK, Text: "that of process 1"}
-	own, first := m.namespace(procfs.Self, "mnt"), m.namespace(1, "mnt")
+	own, first := h.namespace(procfs.Self, "mnt"), h.namespace(1, "mnt")
 	switch {
 	case own == 0 || first == 0:
 		found.State, found.Text = Unknown, "that of process 1 may not be looked at"
@@ -39,15 +39,15 @@ func (m *machine) mountNamespace() Finding {
 }
 
 // memory compares the ring buffers of a session with what there is.
-func (m *machine) memory(bufferKB int) Finding {
+func (h *host) memory(bufferKB int) Finding {
 	found := Finding{Check: "memory", State: OK}
-	available, cpus, ok := m.memoryPerCPU()
+	available, cpus, ok := h.AvailableMemory()
 	if !ok {
 		found.State, found.Text = Unknown, "/proc and /sys do not tell"
 		return found
 	}
 	if bufferKB == 0 {
-		bufferKB = m.bufferKB()
+		bufferKB = h.BufferKB()
 	}
 	need := cpus * bufferKB
 	found.Text = fmt.Sprintf("ring buffers take %d MB on %d CPUs, %d MB are available", need>>10, cpus, available>>10)
@@ -57,42 +57,14 @@ func (m *machine) memory(bufferKB int) Finding {
 	return found
 }
 
-// meminfo is the number of a line "NAME:   NUMBER kB".
-func meminfo(text, name string) string {
-	fields := strings.Fields(lineWith(text, name+":"))
-	if len(fields) < 2 {
-		return ""
-	}
-	return fields[1]
-}
-
-// countList is how many numbers a list like "0-3,8" has.
-func countList(list string) (n int) {
-	for part := range strings.SplitSeq(list, ",") {
-		first, last, isRange := strings.Cut(part, "-")
-		a, err := strconv.Atoi(first)
-		if err != nil {
-			return 0
-		}
-		b := a
-		if isRange {
-			if b, err = strconv.Atoi(last); err != nil || b < a {
-				return 0
-			}
-		}
-		n += b - a + 1
-	}
-	return n
-}
-
 // threads compares how many there are with how many there can be: a run starts some,
 // and so does the program that it probes.
-func (m *machine) threads() Finding {
+func (h *host) threads() Finding {
 	found := Finding{Check: "threads", State: OK}
-	pidMax, err1 := strconv.Atoi(m.read("/proc/sys/kernel/pid_max"))
-	most, err2 := strconv.Atoi(m.read("/proc/sys/kernel/threads-max"))
+	pidMax, err1 := strconv.Atoi(h.Read("/proc/sys/kernel/pid_max"))
+	most, err2 := strconv.Atoi(h.Read("/proc/sys/kernel/threads-max"))
 	// "0.20 0.18 0.12 RUNNING/ALL LAST"
-	_, after, _ := strings.Cut(m.read("/proc/loadavg"), "/")
+	_, after, _ := strings.Cut(h.Read("/proc/loadavg"), "/")
 	all, _, _ := strings.Cut(after, " ")
 	n, err3 := strconv.Atoi(all)
 	if err1 != nil || err2 != nil || err3 != nil {
@@ -102,7 +74,7 @@ func (m *machine) threads() Finding {
 	most = min(most, pidMax)
 	found.Text = fmt.Sprintf("%d of at most %d", n, most)
 	if n > most-most/10 {
-		found.State, found.Fix = Warning, m.asRoot(fmt.Sprintf("sysctl -w kernel.pid_max=%d kernel.threads-max=%d", 4*pidMax, 4*most))
+		found.State, found.Fix = Warning, h.asRoot(fmt.Sprintf("sysctl -w kernel.pid_max=%d kernel.threads-max=%d", 4*pidMax, 4*most))
 		found.Text += ": programs may fail to start"
 	}
 	return found

@@ -1,4 +1,5 @@
-package tracefs
+// Package doctor tells what is in the way of probing, and what mends it.
+package doctor
 
 // State is how a [Finding] bears on probing.
 type State string

@@ -1,10 +1,18 @@
-package tracefs
+package doctor
 
-import "slices"
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/internal/machine"
+)
 
 // features are what this kernel's tracefs can do, one finding each.
-func (m *machine) features(f *FS) []Finding {
-	if _, err := f.ops.Read(f.path("README")); err != nil && !isNotExist(err) {
+func (h *host) features(f *tracefs.FS) []Finding {
+	if _, err := os.ReadFile(file(f, "README")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return []Finding{{Check: "features", State: Unknown, Text: "not to be seen without permission"}}
 	}
 	have := f.Features()
@@ -17,7 +25,7 @@ func (m *machine) features(f *FS) []Finding {
 		less   string
 		serves State // what it is not to have it
 	}{
-		{"instances", f.exists("instances"), "each run has its own", "since Linux 3.10: runs can't be kept apart", Missing},
+		{"instances", has(f, "instances"), "each run has its own", "since Linux 3.10: runs can't be kept apart", Missing},
 		{"recording", have.Instances, "uprobes are recorded in instances", "since Linux 3.14: runs take the top level, and --force to say so", Warning},
 		{"fetching", have.Memory, "values are fetched from memory", "since Linux 3.14: registers only, which is enough for count and trace --entries", Warning},
 		{"append", have.Append, "one event has many sites", "since Linux 5.4: an event a site, each of which takes long to remove", Warning},
@@ -27,9 +35,9 @@ func (m *machine) features(f *FS) []Finding {
 		{"event-fork", have.EventFork, "and follow the threads they start", "since Linux 4.9: sessions of single processes miss threads they start", Warning},
 		{"record-tgid", have.RecordTGID, "lines name the process", "since Linux 4.14: processes of threads are looked up in /proc", Warning},
 		{"hits", have.ExactHits, "the kernel counts every hit", "since Linux 6.12: hits of several CPUs at once may count as one, so count records them all", Warning},
-		{"error_log", f.exists("error_log"), "refusals are explained", "since Linux 5.4: refusals are not explained", Warning},
-		{"buffer_percent", f.exists("buffer_percent"), "there, though readers do not depend on it", "since Linux 5.4; readers do not depend on it", OK},
-		{"raw pages", f.exists("per_cpu", "cpu0", "trace_pipe_raw") && f.exists("events", "header_page"), "--reader raw", "--reader raw can't be used", Warning},
+		{"error_log", has(f, "error_log"), "refusals are explained", "since Linux 5.4: refusals are not explained", Warning},
+		{"buffer_percent", has(f, "buffer_percent"), "there, though readers do not depend on it", "since Linux 5.4; readers do not depend on it", OK},
+		{"raw pages", has(f, "per_cpu", "cpu0", "trace_pipe_raw") && has(f, "events", "header_page"), "--reader raw", "--reader raw can't be used", Warning},
 		{"hist", builtWith("CONFIG_HIST_TRIGGERS"), "probe --in-kernel", "CONFIG_HIST_TRIGGERS is not set: no probe --in-kernel", Warning},
 		{"synthetic", builtWith("CONFIG_SYNTH_EVENTS"), "probe --in-kernel", "CONFIG_SYNTH_EVENTS is not set: no probe --in-kernel", Warning},
 	}
@@ -41,21 +49,21 @@ func (m *machine) features(f *FS) []Finding {
 			found = append(found, Finding{Check: c.check, State: c.serves, Text: c.less})
 		}
 	}
-	return slices.Insert(found, 1, m.clock(f))
+	return slices.Insert(found, 1, h.clock(f))
 }
 
 // clock is the one that sessions use.
-func (m *machine) clock(f *FS) Finding {
+func (h *host) clock(f *tracefs.FS) Finding {
 	found := Finding{Check: "clock", State: OK}
-	offered, err := f.readTrimmed("trace_clock")
+	offered, err := os.ReadFile(file(f, "trace_clock"))
 	if err != nil {
 		return Finding{Check: "clock", State: Unknown, Text: "trace_clock can't be read"}
 	}
-	trusted := tscListed(m.read(clockSources))
-	switch found.Text = chooseClock(offered, trusted); {
-	case found.Text == counterClock:
+	clock, trusted := h.ChooseClock(string(offered))
+	switch found.Text = clock; {
+	case clock == machine.CounterClock:
 		found.Text += ": cycles, which the kernel trusts"
-	case found.Text == "local":
+	case clock == "local":
 		found.State, found.Text = Warning, "local: CPUs do not agree on the time"
 	case !trusted:
 		found.State, found.Text = Warning, found.Text+": latencies to the microsecond (but for --reader raw), since the kernel does not trust the cycle counter"

@@ -1,25 +1,28 @@
-package tracefs
+package doctor
 
 import (
 	"bytes"
 	"compress/gzip"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/internal/machine"
 )
 
-// machine is what [Diagnose] looks at: the one it runs on, or for tests a directory that
+// host is what [Diagnose] looks at: the machine it runs on, or for tests a directory that
 // holds some of another's files.
-type machine struct {
-	// root is put before every path: "" for the real one.
-	root    string
-	release string // of the kernel
-	uid     int
+type host struct {
+	machine.Machine
+	find func() (*tracefs.FS, error)
+	uid  int
 	// access is access(2) with the effective ids.
 	access func(path string, mode uint32) error
 	// open opens a file and closes it again.
@@ -28,36 +31,23 @@ type machine struct {
 	namespace func(pid int, kind string) (inode uint64)
 }
 
-func thisMachine() *machine {
-	m := &machine{uid: os.Geteuid(), namespace: procfs.Namespace}
-	var u unix.Utsname
-	if unix.Uname(&u) == nil {
-		m.release = unix.ByteSliceToString(u.Release[:])
-	}
-	m.access = func(path string, mode uint32) error {
+func thisHost() *host {
+	h := &host{Machine: machine.This(), find: tracefs.Find, uid: os.Geteuid(), namespace: procfs.Namespace}
+	h.access = func(path string, mode uint32) error {
 		return unix.Faccessat(unix.AT_FDCWD, path, mode, unix.AT_EACCESS)
 	}
-	m.open = func(path string, flag int) error {
+	h.open = func(path string, flag int) error {
 		f, err := os.OpenFile(path, flag, 0)
 		if err != nil {
 			return err
 		}
 		return f.Close()
 	}
-	return m
+	return h
 }
 
-// read returns a file without the white space around it, "" if it can't be read.
-func (m *machine) read(path string) string {
-	b, err := os.ReadFile(m.root + path)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(b))
-}
-
-func (m *machine) exists(path string) bool {
-	_, err := os.Stat(m.root + path)
+func (h *host) exists(path string) bool {
+	_, err := os.Stat(h.Root + path)
 	return err == nil
 }
 
@@ -68,8 +58,8 @@ type mount struct {
 	options []string
 }
 
-func (m *machine) mounts() (all []mount) {
-	for line := range strings.Lines(m.read("/proc/self/mountinfo")) {
+func (h *host) mounts() (all []mount) {
+	for line := range strings.Lines(h.Read("/proc/self/mountinfo")) {
 		// ID PARENT DEVICE ROOT POINT OPTIONS [TAG...] - KIND SOURCE OPTIONS
 		before, after, ok := strings.Cut(strings.TrimSpace(line), " - ")
 		left, right := strings.Fields(before), strings.Fields(after)
@@ -84,8 +74,8 @@ func (m *machine) mounts() (all []mount) {
 
 // config returns how the kernel was built, as its .config has it, and where that was
 // found; ok is false if it keeps no copy.
-func (m *machine) config() (text, from string, ok bool) {
-	if b, err := os.ReadFile(m.root + "/proc/config.gz"); err == nil {
+func (h *host) config() (text, from string, ok bool) {
+	if b, err := os.ReadFile(h.Root + "/proc/config.gz"); err == nil {
 		z, err := gzip.NewReader(bytes.NewReader(b))
 		if err == nil {
 			if b, err = io.ReadAll(z); err == nil {
@@ -93,8 +83,8 @@ func (m *machine) config() (text, from string, ok bool) {
 			}
 		}
 	}
-	for _, path := range []string{"/boot/config-" + m.release, "/lib/modules/" + m.release + "/config"} {
-		if b, err := os.ReadFile(m.root + path); err == nil {
+	for _, path := range []string{"/boot/config-" + h.Release, "/lib/modules/" + h.Release + "/config"} {
+		if b, err := os.ReadFile(h.Root + path); err == nil {
 			return string(b), path, true
 		}
 	}
@@ -106,23 +96,25 @@ func configured(config, option string) bool {
 	return strings.Contains("\n"+config, "\n"+option+"=y\n")
 }
 
-// find is [Find].
-func (m *machine) find() (*FS, error) {
-	dirs := make([]string, len(mountPoints))
-	for i, d := range mountPoints {
-		dirs[i] = m.root + d
-	}
-	return find(dirs)
+// file is the path of a file of tracefs.
+func file(f *tracefs.FS, elem ...string) string {
+	return filepath.Join(append([]string{f.Dir()}, elem...)...)
+}
+
+// has tells whether a tracefs has a file, as far as can be seen.
+func has(f *tracefs.FS, elem ...string) bool {
+	_, err := os.Stat(file(f, elem...))
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // usable tells why definitions can't be written and instances not be made, nil if they
 // can. Nothing is written: opening with O_TRUNC is what would do harm.
-func (m *machine) usable(f *FS) error {
-	if err := m.open(f.path("uprobe_events"), os.O_WRONLY|os.O_APPEND); err != nil {
+func (h *host) usable(f *tracefs.FS) error {
+	if err := h.open(file(f, "uprobe_events"), os.O_WRONLY|os.O_APPEND); err != nil {
 		return err
 	}
-	if err := m.access(f.path("instances"), unix.W_OK|unix.X_OK); err != nil && !errors.Is(err, unix.ENOSYS) {
-		return &os.PathError{Op: "write to", Path: f.path("instances"), Err: err}
+	if err := h.access(file(f, "instances"), unix.W_OK|unix.X_OK); err != nil && !errors.Is(err, unix.ENOSYS) {
+		return &os.PathError{Op: "write to", Path: file(f, "instances"), Err: err}
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package tracefs
+package doctor
 
 import (
 	"errors"
@@ -8,59 +8,62 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/internal/machine"
 )
 
 // Diagnose looks at everything that probing on this machine depends on, without
 // changing any of it. Sessions are taken to have ring buffers of
-// bufferKB per CPU, as in [Options].
+// bufferKB per CPU, as in [tracefs.Options].
 //
 // It tells as much as it can without privileges; what it can't is [Unknown].
-func Diagnose(bufferKB int) []Finding { return thisMachine().diagnose(bufferKB) }
+func Diagnose(bufferKB int) []Finding { return thisHost().diagnose(bufferKB) }
 
-func (m *machine) diagnose(bufferKB int) []Finding {
-	f, findErr := m.find()
-	findings := []Finding{m.kernel(), m.options(f), m.mounted(f, findErr), m.lockdown()}
+func (h *host) diagnose(bufferKB int) []Finding {
+	f, findErr := h.find()
+	findings := []Finding{h.kernel(), h.options(f), h.mounted(f, findErr), h.lockdown()}
 	var denied error
 	if f == nil && errors.Is(findErr, fs.ErrPermission) {
 		denied = findErr
 	} else if f != nil {
-		denied = m.usable(f)
+		denied = h.usable(f)
 	}
-	findings = append(findings, m.permission(f, denied), m.pidNamespace(), m.mountNamespace())
+	findings = append(findings, h.permission(f, denied), h.pidNamespace(), h.mountNamespace())
 	if f != nil {
-		findings = append(findings, m.features(f)...)
-		findings = append(findings, m.leftBehind(f))
+		findings = append(findings, h.features(f)...)
+		findings = append(findings, h.leftBehind(f))
 	}
-	return append(findings, m.memory(bufferKB), m.threads())
+	return append(findings, h.memory(bufferKB), h.threads())
 }
 
-func (m *machine) kernel() Finding {
-	found := Finding{Check: "kernel", State: OK, Text: "Linux " + m.release}
+func (h *host) kernel() Finding {
+	found := Finding{Check: "kernel", State: OK, Text: "Linux " + h.Release}
 	switch {
-	case m.release == "":
+	case h.Release == "":
 		found.State, found.Text = Unknown, "the kernel's release can't be read"
-	case releaseOlder(m.release, 4, 0):
+	case h.Older(4, 0):
 		found.State, found.Text = Warning, found.Text+": uprobes before 4.0 can hang the traced program; ftgo takes --force"
-	case releaseOlder(m.release, 5, 4):
+	case h.Older(5, 4):
 		found.State, found.Text = Warning, found.Text+": before 5.4 every site is an event of its own, which takes long to remove, and another reader can steal lines of trace_pipe"
 	default:
-		// Deleting an enabled event of several sites by hand: see mustBeOff.
+		// Deleting an enabled event of several sites by hand: see tracefs's mustBeOff.
 		found.Text += "; never remove enabled probes by hand, it can crash the kernel: ftgo clean does it right"
 	}
 	return found
 }
 
 // options are those that the kernel must have been built with.
-func (m *machine) options(f *FS) Finding {
+func (h *host) options(f *tracefs.FS) Finding {
 	const option = "CONFIG_UPROBE_EVENTS"
 	found := Finding{Check: "uprobe_events", State: OK}
-	config, from, known := m.config()
+	config, from, known := h.config()
 	// Its name until Linux 4.11 was without the S.
 	built := configured(config, option) || configured(config, "CONFIG_UPROBE_EVENT")
 	switch {
 	case known && built:
 		found.Text = option + "=y (" + from + ")"
-	case f != nil && f.exists("uprobe_events"):
+	case f != nil && has(f, "uprobe_events"):
 		found.Text = "the file is there"
 	case known:
 		found.State, found.Text = Missing, option+" is not set ("+from+"): it takes another kernel"
@@ -73,60 +76,60 @@ func (m *machine) options(f *FS) Finding {
 }
 
 // mounted is where tracefs is.
-func (m *machine) mounted(f *FS, err error) Finding {
+func (h *host) mounted(f *tracefs.FS, err error) Finding {
 	found := Finding{Check: "tracefs", State: OK}
 	var points []mount
-	for _, p := range m.mounts() {
+	for _, p := range h.mounts() {
 		if p.kind == "tracefs" {
 			points = append(points, p)
 		}
 	}
 	switch {
 	case f != nil:
-		dir := strings.TrimPrefix(f.dir, m.root)
+		dir := strings.TrimPrefix(f.Dir(), h.Root)
 		found.Text = "mounted at " + dir
 		at := slices.IndexFunc(points, func(p mount) bool { return p.point == dir })
 		if at >= 0 && slices.Contains(points[at].options, "ro") {
 			found.State, found.Text = Missing, found.Text+" for reading only"
-			found.Fix = m.asRoot("mount -o remount,rw " + dir)
-		} else if dir != mountPoints[0] {
+			found.Fix = h.asRoot("mount -o remount,rw " + dir)
+		} else if dir != machine.Tracing {
 			found.Text += ", below debugfs only"
 		}
-	case !errors.Is(err, ErrNotMounted):
-		found.State, found.Text = Unknown, strings.Join(mountPoints, " and ")+" may not be looked at"
+	case !errors.Is(err, tracefs.ErrNotMounted):
+		found.State, found.Text = Unknown, strings.Join(machine.MountPoints, " and ")+" may not be looked at"
 		if len(points) > 0 {
 			found.State, found.Text = OK, "mounted at "+points[0].point
 		}
 	case len(points) > 0:
 		found.State, found.Text = Missing, "mounted at "+points[0].point+", where it is not looked for"
-		found.Fix = m.asRoot("mount --bind " + points[0].point + " " + mountPoints[0])
-	case m.exists(mountPoints[0]):
+		found.Fix = h.asRoot("mount --bind " + points[0].point + " " + machine.Tracing)
+	case h.exists(machine.Tracing):
 		found.State, found.Text = Missing, "not mounted"
-		found.Fix = m.asRoot("mount -t tracefs tracefs " + mountPoints[0])
-	case m.exists(debugfs) && releaseOlder(m.release, 4, 1):
+		found.Fix = h.asRoot("mount -t tracefs tracefs " + machine.Tracing)
+	case h.exists(machine.Debugfs) && h.Older(4, 1):
 		found.State, found.Text = Missing, "not mounted: before 4.1 it is a part of debugfs"
-		found.Fix = m.asRoot("mount -t debugfs debugfs " + debugfs)
+		found.Fix = h.asRoot("mount -t debugfs debugfs " + machine.Debugfs)
 	default:
-		found.State, found.Text = Missing, "not mounted, and "+mountPoints[0]+" is not there: a kernel without tracing, or a container without the host's /sys"
+		found.State, found.Text = Missing, "not mounted, and "+machine.Tracing+" is not there: a kernel without tracing, or a container without the host's /sys"
 	}
-	if found.State == Missing && f == nil && m.readOnlySys() {
+	if found.State == Missing && f == nil && h.readOnlySys() {
 		found.Text += "; /sys is read-only, as in a container"
 		found.Fix = "docker run --privileged --pid=host ..."
 	}
 	return found
 }
 
-func (m *machine) readOnlySys() bool {
-	return slices.ContainsFunc(m.mounts(), func(p mount) bool {
+func (h *host) readOnlySys() bool {
+	return slices.ContainsFunc(h.mounts(), func(p mount) bool {
 		return p.point == "/sys" && p.kind == "sysfs" && slices.Contains(p.options, "ro")
 	})
 }
 
 // lockdown=confidentiality closes tracefs to root (security/security.c,
 // LOCKDOWN_TRACEFS; since Linux 5.4), integrity does not.
-func (m *machine) lockdown() Finding {
+func (h *host) lockdown() Finding {
 	found := Finding{Check: "lockdown", State: OK, Text: "none"}
-	text := m.read("/sys/kernel/security/lockdown")
+	text := h.Read("/sys/kernel/security/lockdown")
 	_, after, _ := strings.Cut(text, "[")
 	mode, _, ok := strings.Cut(after, "]")
 	switch {
@@ -143,15 +146,15 @@ func (m *machine) lockdown() Finding {
 
 // permission is whether this user can write definitions and make instances; denied is
 // what the kernel said to the attempt.
-func (m *machine) permission(f *FS, denied error) Finding {
+func (h *host) permission(f *tracefs.FS, denied error) Finding {
 	found := Finding{Check: "permission", State: OK, Text: "root"}
-	if m.uid != 0 {
-		found.Text = fmt.Sprintf("user %d, with what it takes", m.uid)
+	if h.uid != 0 {
+		found.Text = fmt.Sprintf("user %d, with what it takes", h.uid)
 	}
 	switch {
-	case f == nil && denied == nil && m.uid != 0:
+	case f == nil && denied == nil && h.uid != 0:
 		found.State, found.Text = Missing, "it takes root to mount tracefs and to use it"
-		found.Fix = m.asRoot("ftgo doctor")
+		found.Fix = h.asRoot("ftgo doctor")
 		return found
 	case f == nil && denied == nil, errors.Is(denied, fs.ErrNotExist):
 		found.State, found.Text = Unknown, "there is nothing to try it on"
@@ -159,29 +162,29 @@ func (m *machine) permission(f *FS, denied error) Finding {
 	case denied == nil:
 		return found
 	}
-	path := mountPoints[0]
+	path := machine.Tracing
 	if at, ok := errors.AsType[*fs.PathError](denied); ok {
-		path = strings.TrimPrefix(at.Path, m.root)
+		path = strings.TrimPrefix(at.Path, h.Root)
 	}
-	found.State, found.Text = Missing, fmt.Sprintf("user %d may not use %s", m.uid, path)
+	found.State, found.Text = Missing, fmt.Sprintf("user %d may not use %s", h.uid, path)
 	switch {
 	case errors.Is(denied, syscall.EPERM):
 		found.Text += ": the kernel is locked down, or a security module forbids it"
 	case errors.Is(denied, syscall.EROFS):
 		found.Text = path + " is for reading only"
-	case m.uid == 0:
+	case h.uid == 0:
 		found.Text += ": this root has no CAP_DAC_OVERRIDE, as in a container"
 		found.Fix = "docker run --privileged --pid=host ..."
 	default:
-		found.Text += ": it takes root, or CAP_DAC_OVERRIDE" + m.group()
-		found.Fix = m.asRoot("ftgo doctor")
+		found.Text += ": it takes root, or CAP_DAC_OVERRIDE" + h.group()
+		found.Fix = h.asRoot("ftgo doctor")
 	}
 	return found
 }
 
 // asRoot is a command as this user has to type it.
-func (m *machine) asRoot(command string) string {
-	if m.uid == 0 {
+func (h *host) asRoot(command string) string {
+	if h.uid == 0 {
 		return command
 	}
 	return "sudo " + command
@@ -190,8 +193,8 @@ func (m *machine) asRoot(command string) string {
 // group tells what the mount option gid= does not do: its group may read, but what a
 // session makes belongs to root's group again, or is not for it to write
 // (include/linux/tracefs.h, TRACE_MODE_WRITE 0640).
-func (m *machine) group() string {
-	for _, p := range m.mounts() {
+func (h *host) group() string {
+	for _, p := range h.mounts() {
 		for _, o := range p.options {
 			if gid, ok := strings.CutPrefix(o, "gid="); ok && p.kind == "tracefs" {
 				return "; gid=" + gid + " of the mount lets a group read, not write"
@@ -202,7 +205,7 @@ func (m *machine) group() string {
 }
 
 // leftBehind is what killed runs have left.
-func (m *machine) leftBehind(f *FS) Finding {
+func (h *host) leftBehind(f *tracefs.FS) Finding {
 	found := Finding{Check: "leftovers", State: OK, Text: "none of killed runs"}
 	left, err := f.Leftovers()
 	switch {
@@ -215,7 +218,7 @@ func (m *machine) leftBehind(f *FS) Finding {
 		for _, l := range left {
 			events += l.Events
 		}
-		found.State, found.Fix = Warning, m.asRoot("ftgo clean")
+		found.State, found.Fix = Warning, h.asRoot("ftgo clean")
 		found.Text = fmt.Sprintf("%d of killed runs, with %d probe events, which the next run removes", len(left), events)
 	}
 	return found

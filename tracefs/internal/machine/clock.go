@@ -1,0 +1,40 @@
+package machine
+
+import (
+	"slices"
+	"strings"
+)
+
+// CounterClock is the trace clock that text prints in full: raw cycles, where the
+// others are cut to microseconds.
+const CounterClock = "x86-tsc"
+
+// clockSources lists what the kernel can tell the time by. The kernel drops tsc from it when
+// it finds the counter unstable or unsynchronised (arch/x86/kernel/tsc.c, mark_tsc_unstable).
+const clockSources = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
+
+// ChooseClock is the best trace clock of those offered ("[local] global ..."), and tells
+// whether the kernel trusts the cycle counter to run at one rate on all CPUs.
+func (m Machine) ChooseClock(offered string) (clock string, counterTrusted bool) {
+	counterTrusted = slices.Contains(strings.Fields(m.Read(clockSources)), "tsc")
+	return chooseClock(offered, counterTrusted), counterTrusted
+}
+
+// chooseClock prefers raw cycles, if they are trusted, and then the monotonic clock, which is
+// ordered between CPUs.
+func chooseClock(offered string, counterTrusted bool) string {
+	have := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(offered))
+	has := make(map[string]bool, len(have))
+	for _, c := range have {
+		has[c] = true
+	}
+	if counterTrusted && has[CounterClock] {
+		return CounterClock
+	}
+	for _, c := range []string{"mono", "global"} {
+		if has[c] {
+			return c
+		}
+	}
+	return "local"
+}

@@ -1,0 +1,76 @@
+package machine
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestOlder(t *testing.T) {
+	for _, c := range []struct {
+		release string
+		want    bool
+	}{{"3.10.0-1160.el7.x86_64", true}, {"4.0.0", false}, {"4.4.155", false}, {"6.18.44-fc", false}, {"unknown", false}} {
+		if got := (Machine{Release: c.release}).Older(4, 0); got != c.want {
+			t.Errorf("%q older than 4.0: %v, want %v", c.release, got, c.want)
+		}
+	}
+}
+
+func TestChooseClock(t *testing.T) {
+	for _, c := range []struct {
+		offered string
+		trusted bool
+		want    string
+	}{
+		{"[local] global counter uptime perf mono mono_raw boot tai x86-tsc", true, "x86-tsc"},
+		{"[local] global counter uptime perf mono mono_raw boot tai x86-tsc", false, "mono"},
+		{"local [global] counter", true, "global"},
+		{"[local]", true, "local"},
+	} {
+		if got := chooseClock(c.offered, c.trusted); got != c.want {
+			t.Errorf("chooseClock(%q, %v) = %q, want %q", c.offered, c.trusted, got, c.want)
+		}
+	}
+}
+
+func TestBufferKB(t *testing.T) {
+	for _, c := range []struct {
+		name, meminfo, online string
+		want                  int
+	}{
+		{"plenty", "MemAvailable: 24000000 kB\n", "0-1", 16 << 10},
+		{"many CPUs", "MemTotal: 99 kB\nMemAvailable:   33554432 kB\n", "0-255", 8 << 10},
+		{"some are off", "MemAvailable: 33554432 kB\n", "0-130,133", 15887},
+		{"little memory", "MemAvailable: 16384 kB\n", "0-3", 256},
+		{"hardly any", "MemAvailable: 100 kB\n", "0", 64},
+		{"before Linux 3.14", "MemTotal: 99 kB\n", "0", 16 << 10},
+		{"no files", "", "", 16 << 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := Machine{Root: t.TempDir()}
+			for file, text := range map[string]string{"/proc/meminfo": c.meminfo, "/sys/devices/system/cpu/online": c.online} {
+				if text == "" {
+					continue
+				}
+				if err := os.MkdirAll(m.Root+file[:strings.LastIndexByte(file, '/')], 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(m.Root+file, []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := m.BufferKB(); got != c.want {
+				t.Errorf("%d KB, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+func TestCountList(t *testing.T) {
+	for list, want := range map[string]int{"0": 1, "0-7": 8, "0-1,4,6-7": 5, "": 0, "x": 0, "3-1": 0, "0-": 0} {
+		if got := countList(list); got != want {
+			t.Errorf("countList(%q) is %d, want %d", list, got, want)
+		}
+	}
+}
