@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -112,6 +115,28 @@ func violations(packages []listed) (found []string) {
 		}
 	}
 	return found
+}
+
+// TestProcFiles: /proc/PID is read by one package, so that its formats are parsed in one place.
+func TestProcFiles(t *testing.T) {
+	// What a process is read by: "/proc/" + pid, "/proc/%d/stat".
+	ofProcess := regexp.MustCompile(`"/proc/("|%|\[)`)
+	for _, dir := range []string{"cmd", "internal", "offsets", "parse", "tracefs"} {
+		err := filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") || filepath.Dir(name) == "internal/procfs" {
+				return err
+			}
+			text, err := os.ReadFile(name)
+			if found := ofProcess.FindIndex(text); found != nil {
+				line, _, _ := strings.Cut(string(text[found[0]:]), "\n")
+				t.Errorf("%s reads %s: that is for internal/procfs", name, line)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func mayImport(allowed []string, path string) bool {
