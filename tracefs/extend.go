@@ -47,12 +47,6 @@ func (x *Extension) Arm(ctx context.Context) error { return x.session.enableAll(
 // event.
 func (x *Extension) Disarm() error { return x.session.disableAll(x.events) }
 
-// Now is the trace clock's present value, as time stamps of events have it.
-func (s *Session) Now() (uint64, error) {
-	now, err := s.sampleClock()
-	return now.ticks, err
-}
-
 // check refuses events that can't be defined.
 func (s *Session) check(ev *Event) error {
 	if err := ev.check(); err != nil {

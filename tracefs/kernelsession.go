@@ -23,7 +23,10 @@ type KernelSession struct {
 }
 
 // Now is the trace clock's present value, as time stamps of events have it.
-func (k *KernelSession) Now() (uint64, error) { return k.s.Now() }
+func (k *KernelSession) Now() (uint64, error) {
+	now, err := k.s.Now()
+	return now.Ticks, err
+}
 
 // StartKernel begins to record events, GROUP:EVENT as [FS.KernelEvents] has found them, of
 // no process but those that Follow and Spawn add. bufferKB is the size of the ring buffer

@@ -28,6 +28,12 @@ const (
 	markTries = 4
 )
 
+// Now reads the clocks alone: Hits is nil.
+func (s *Session) Now() (Mark, error) {
+	clock, _, err := s.readClock()
+	return Mark{Ticks: clock.ticks, At: clock.at}, err
+}
+
 // Mark reads the clocks, and then all counters in one pass: the shortest of a few.
 func (s *Session) Mark() (Mark, error) {
 	best, err := s.mark()
@@ -41,19 +47,18 @@ func (s *Session) Mark() (Mark, error) {
 }
 
 func (s *Session) mark() (m Mark, err error) {
-	clock, _, err := s.readClock()
-	if err != nil {
+	if m, err = s.Now(); err != nil {
 		return m, err
 	}
 	text, err := s.readProfile()
 	if err != nil {
 		return m, err
 	}
-	m = Mark{Ticks: clock.ticks, At: clock.at, Width: time.Since(clock.at)}
+	m.Width = time.Since(m.At)
 	if m.Hits, err = parseProfile(text, s.events); err != nil {
 		// Somebody removes probes, see Profile: then it takes longer.
 		m.Hits, err = s.Profile()
-		m.Width = time.Since(clock.at)
+		m.Width = time.Since(m.At)
 	}
 	return m, err
 }

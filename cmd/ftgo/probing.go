@@ -65,10 +65,7 @@ func (t *tracing) probing() *stats.Probing {
 				continue // its counter is at the same instruction, and has counted it
 			}
 			seen := books.Delivered[i][site]
-			if i < len(t.from.Hits) {
-				count -= min(count, t.from.Hits[i][site])
-			}
-			count = max(count, seen) // see tracefs.Features.ExactHits
+			count = max(count-min(count, countAt(t.from.Hits, i, site)), seen) // see tracefs.Features.ExactHits
 			if !t.opt.restricted() {
 				seen = count
 			}

@@ -215,12 +215,12 @@ func sumHits(plan *uprobe.Plan, from, at [][]uint64, books *parse.Books, lost bo
 	h := hits{counters: make([]uint64, n), entries: make([]uint64, n), ends: make([]uint64, n), endsSeen: make([]uint64, n)}
 	for i := range plan.Events {
 		ev := &plan.Events[i]
-		for site, count := range at[i] {
+		for site := range ev.Sites {
 			seen := books.Delivered[i][site]
-			if i < len(from) {
-				count -= min(count, from[i][site])
+			count := seen // at least, see tracefs.Features.ExactHits
+			if i < len(at) {
+				count = max(count, at[i][site]-min(at[i][site], countAt(from, i, site)))
 			}
-			count = max(count, seen) // see tracefs.Features.ExactHits
 			h.kernel += count
 			switch {
 			case !plan.Records(ev):
@@ -248,6 +248,14 @@ func sumHits(plan *uprobe.Plan, from, at [][]uint64, books *parse.Books, lost bo
 		}
 	}
 	return h
+}
+
+// countAt is a counter as it was at a moment, 0 where it was not there yet.
+func countAt(hits [][]uint64, event, site int) uint64 {
+	if event < len(hits) {
+		return hits[event][site]
+	}
+	return 0
 }
 
 // settle completes the functions' numbers from the kernel's: calls are counted by

@@ -299,7 +299,7 @@ func (m *timer) disarm(b *batch) error {
 	if err != nil {
 		return err
 	}
-	m.t.stream.Retire(b.funcs, from)
+	m.t.stream.Retire(b.funcs, from.Ticks)
 	m.work(func() func() error {
 		err := b.probes.Disarm()
 		return func() error {
@@ -310,7 +310,7 @@ func (m *timer) disarm(b *batch) error {
 			if err != nil {
 				return err
 			}
-			m.t.stream.Retired(b.funcs, until)
+			m.t.stream.Retired(b.funcs, until.Ticks)
 			for _, i := range b.funcs {
 				m.choice.Funcs[i].Timed = false
 				m.t.tally.tooOften[i] = m.choice.Funcs[i].TooOften

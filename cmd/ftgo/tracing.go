@@ -90,7 +90,7 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 	if err := t.kernel.join(t); err != nil {
 		return err
 	}
-	if t.from, err = t.session.Mark(); err != nil {
+	if t.from, err = t.mark(); err != nil {
 		return err
 	}
 	t.stream.Begin(t.session.Began(), t.from.Ticks)
@@ -129,10 +129,23 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 	return errors.Join(err, t.drain())
 }
 
+// manySites is from how many on reading the counters takes more than some milliseconds: the
+// time grows with the square, and is seconds for 50,000.
+const manySites = 5000
+
+// mark is a moment of the run. The counters of many sites are read only where calls depend on
+// them: the kernel does not tell processes apart.
+func (t *tracing) mark() (tracefs.Mark, error) {
+	if t.opt.restricted() && t.plan.Probes() > manySites {
+		return t.session.Now()
+	}
+	return t.session.Mark()
+}
+
 // end ends the window, while all probes are still in place: what is hit as they go one
 // after the other, and the program gains speed, is of no window.
 func (t *tracing) end() (err error) {
-	if t.until, err = t.session.Mark(); err != nil {
+	if t.until, err = t.mark(); err != nil {
 		t.until.At = time.Now()
 		return err
 	}
@@ -171,7 +184,7 @@ func (t *tracing) watch(ctx context.Context) error {
 	var expired <-chan time.Time
 	waiting := t.opt.auto.wait && !executed(t.opt.binary)
 	if t.opt.duration > 0 && !waiting {
-		expired = time.After(t.opt.duration)
+		expired = time.After(t.opt.duration - time.Since(t.from.At))
 	}
 	ends := make(<-chan struct{})
 	if t.program != nil {
@@ -264,7 +277,7 @@ func (t *tracing) hit() bool {
 
 // tick ends an interval where its calls end in the stream.
 func (t *tracing) tick() error {
-	now, err := t.session.Mark()
+	now, err := t.mark()
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,8 @@ const (
 )
 
 // sameRounds fails unless all functions were called equally often, but for what rounds are
-// under way at the window's ends, and in the time that reading the counters took.
+// under way at the window's ends, and in the time that reading the counters took, where these
+// alone tell, or tell what was lost.
 func sameRounds(t *testing.T, r result, counters bool) {
 	t.Helper()
 	if r.code != 0 {
@@ -36,10 +37,10 @@ func sameRounds(t *testing.T, r result, counters bool) {
 	}
 	s := o.summary
 	far := uint64(1)
-	if counters {
+	if counters || s.Lost > 0 {
 		far += 2 * uint64(s.Pass) / (roundFuncs * leastHit)
 	}
-	if n != roundFuncs || most-least > far || least == 0 || s.Lost != 0 || s.Delivered != s.Hits {
+	if n != roundFuncs || most-least > far || least == 0 || s.Delivered+s.Lost != s.Hits {
 		t.Errorf("%d functions have %d to %d calls, %d apart at most are right\n%+v\n%s", n, least, most, far, s, r.stderr)
 	}
 }
@@ -57,7 +58,7 @@ func TestKernelWindow(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			words := strings.Fields(strings.NewReplacer("TARGET", target, "PID", m.pid()).Replace(line))
-			sameRounds(t, ftgo(t, append(words, "-o", "json", "-d", "0.3", "main.f*")...), line == "count TARGET")
+			sameRounds(t, ftgo(t, append(words, "-o", "json", "-d", "0.3", "--buffer", "64M", "main.f*")...), line == "count TARGET")
 		})
 	}
 }
