@@ -77,7 +77,7 @@ func (f *FS) fetchesMemory(likely bool) bool {
 // takes tells whether the kernel takes an event that fetches this. It is taken back, and never
 // enabled.
 func (f *FS) takes(fetch string) bool {
-	who, err := self()
+	who, err := noSession()
 	if err != nil {
 		return false
 	}

@@ -31,9 +31,16 @@ var sessions atomic.Uint64
 
 // self returns the owner of a new session of this process.
 func self() (owner, error) {
+	o, err := noSession()
+	o.session = sessions.Add(1)
+	return o, err
+}
+
+// noSession is for what this process defines for a moment, beside its sessions.
+func noSession() (owner, error) {
 	pid := os.Getpid()
 	stat, err := procfs.ReadStat(pid)
-	return owner{pid, stat.Started, sessions.Add(1), procfs.OwnPIDs()}, err
+	return owner{pid: pid, started: stat.Started, space: procfs.OwnPIDs()}, err
 }
 
 // String is the name of the owner's group and instance:
