@@ -1,7 +1,7 @@
 //go:build ignore
 
-// Command kernel-matrix writes docs/kernels.md from what the kernel tests have said, one
-// file of "go tool test2json" lines a kernel.
+// Command kernel-matrix writes docs/kernels.md from what the kernel tests have said: of each
+// kernel ABOUT=FILE, where FILE has lines of "go tool test2json", and ABOUT may be empty.
 package main
 
 import (
@@ -22,6 +22,7 @@ type event struct{ Action, Package, Test, Output string }
 // run is the tests on one kernel.
 type run struct {
 	kernel, features string
+	about            string // whose kernel it is, and how it was built
 	// results are what became of tests, the last time that they ran; reasons what they said last.
 	results, reasons map[string]string
 }
@@ -42,11 +43,16 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("kernel-matrix: ")
 	var runs []run
-	for _, name := range os.Args[1:] {
+	for _, arg := range os.Args[1:] {
+		about, name, ok := strings.Cut(arg, "=")
+		if !ok {
+			log.Fatalf("parse %q: not ABOUT=FILE", arg)
+		}
 		r, err := read(name)
 		if err != nil {
 			log.Fatal(err)
 		}
+		r.about = about
 		runs = append(runs, r)
 	}
 	fmt.Print(page(runs))
@@ -134,8 +140,8 @@ func page(runs []run) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Kernels
 
-The tests that need a kernel (TestKernel...), each on real ones: Debian's under QEMU, and the one of the machine
-that ran them. They compare counts, latencies and values with what the traced programs say of
+The tests that need a kernel (TestKernel...), each on real ones: Debian's under QEMU, others there as their rows
+tell, and the one of the machine that ran them. They compare counts, latencies and values with what the traced programs say of
 themselves. Made by `+"`scripts/kernel-matrix`"+` on %s; `+"`scripts/vm KERNEL -- COMMAND`"+`
 boots one by hand.
 
@@ -147,7 +153,11 @@ boots one by hand.
 		if tests := r.with("FAIL"); len(tests) > 0 {
 			failed = "**" + strings.Join(tests, ", ") + "**"
 		}
-		fmt.Fprintf(&b, "| %s | %d | %s | %d | %s |\n", r.kernel, len(r.with("PASS")), failed, len(r.with("SKIP")), r.features)
+		name := r.kernel
+		if r.about != "" {
+			name += ", " + r.about
+		}
+		fmt.Fprintf(&b, "| %s | %d | %s | %d | %s |\n", name, len(r.with("PASS")), failed, len(r.with("SKIP")), r.features)
 	}
 	if not := os.Getenv("FTGO_MATRIX_SKIP"); not != "" {
 		fmt.Fprintf(&b, "\nLeft out this time: `%s`.\n", not)

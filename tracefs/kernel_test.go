@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -127,7 +128,14 @@ func TestKernelRefusals(t *testing.T) {
 				t.Fatal("accepted")
 			}
 			var pe *tracefs.ProbeError
-			if c.word != "" && (!errors.As(err, &pe) || pe.Word() != c.word) {
+			if c.word == "" {
+				return
+			}
+			if !errors.As(err, &pe) {
+				t.Fatalf("error %v is not of a definition", err)
+			}
+			// Nothing tells the word without error_log, which came with Linux 5.4.
+			if _, err := os.Stat(f.Dir() + "/error_log"); err == nil && pe.Word() != c.word {
 				t.Errorf("error %v points at %q, want %q", err, pe.Word(), c.word)
 			}
 		})

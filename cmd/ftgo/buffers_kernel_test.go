@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -76,15 +75,7 @@ func TestKernelNoMemory(t *testing.T) {
 func TestKernelNoMemoryForScript(t *testing.T) {
 	f := tracetest.Kernel(t)
 	greet := fixture.Build(t, "greet")
-	r := ftgo(t, "script", "--buffer", "1024G", greet, "main.add")
-	if r.code != exitOK {
-		t.Fatalf("status %d\n%s", r.code, r.stderr)
-	}
-	file := filepath.Join(t.TempDir(), "rec.sh")
-	if err := os.WriteFile(file, []byte(r.stdout), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("sh", file, "-d", "60")
+	cmd := exec.Command("sh", scriptFor(t, "--buffer", "1024G", greet, "main.add"), "-d", "60")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.Run()

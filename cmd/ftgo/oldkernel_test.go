@@ -238,7 +238,7 @@ func TestRefusedAtOnce(t *testing.T) {
 
 // TestKernelTopLevel does without instances, and without memory: as Linux 3.10.
 func TestKernelTopLevel(t *testing.T) {
-	f := tracetest.Kernel(t)
+	f := tracetest.AnyKernel(t)
 	target, lookup := fixture.Build(t, "exact"), fixture.Build(t, "lookup")
 	// Somebody else may be using the top level; and this is only for tests.
 	whenIdle := func(do func() result) (r result) {

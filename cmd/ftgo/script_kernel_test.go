@@ -33,10 +33,18 @@ func scriptShells(t *testing.T) (list [][]string) {
 	return list
 }
 
-// scriptFor is a file with the script for a target.
+// scriptFor is a file with the script for a target, and for the running kernel where that is an
+// old one.
 func scriptFor(t *testing.T, args ...string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "rec.sh")
+	if f := tracefs.At(tracefsDir(t)).Features(); !f.Append {
+		release, err := os.ReadFile("/proc/sys/kernel/osrelease")
+		if err != nil {
+			t.Fatal(err)
+		}
+		args = append([]string{"--kernel", strings.TrimSpace(string(release)), "--max-probes", "2500"}, args...)
+	}
 	if r := ftgo(t, append([]string{"script", "-w", file}, args...)...); r.code != 0 || r.stdout != "" {
 		t.Fatalf("script: status %d\n%s%s", r.code, r.stdout, r.stderr)
 	}

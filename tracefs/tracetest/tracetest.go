@@ -17,8 +17,25 @@ import (
 //
 // Without root, or without uprobes in the kernel, the test is skipped; under
 // FTGO_TEST_KERNEL=require it fails instead. When the test ends, no probe event,
-// synthetic event, instance or mount may be left by this process.
+// synthetic event, instance or mount may be left by this process. A kernel that records no
+// uprobes in instances skips it: see AnyKernel.
 func Kernel(t testing.TB) *tracefs.FS {
+	t.Helper()
+	f := AnyKernel(t)
+	Needs(t, f.Features().Instances, "uprobes in instances (Linux 3.14)")
+	return f
+}
+
+// Needs skips a test of what the running kernel lacks.
+func Needs(t testing.TB, has bool, feature string) {
+	t.Helper()
+	if !has {
+		t.Skipf("the running kernel lacks %s", feature)
+	}
+}
+
+// AnyKernel is Kernel for tests that do without instances.
+func AnyKernel(t testing.TB) *tracefs.FS {
 	t.Helper()
 	cant := t.Skipf
 	if os.Getenv("FTGO_TEST_KERNEL") == "require" {
