@@ -4,29 +4,28 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// Integer registers in the order that Go assigns them (cmd/compile/abi-internal.md,
-// "amd64 architecture"), and the number of floating-point registers, X0 to X14.
-var goRegisters = [...]string{"ax", "bx", "cx", "di", "si", "r8", "r9", "r10", "r11"}
-
-const goFloats = 15
-
 // goAssignment hands out registers and stack slots as Go's calling conventions do:
-// ABI0 has no registers. Offsets count from the stack pointer at entry, where the
-// return address is; RET finds it at the same place.
+// ABI0 has no registers. Offsets count from the stack pointer at entry, which is the same
+// where the function returns.
 type goAssignment struct {
-	registers    bool
+	sp           arch.Reg
+	conv         *arch.CallConv
 	ints, floats int
 	stack        int64
 	// lost is why the place of nothing that follows is known.
 	lost error
 }
 
-func newGoAssignment(abi ABI) *goAssignment {
-	return &goAssignment{registers: abi == ABIInternal, stack: 8}
+func (b *Binary) newGoAssignment(abi ABI) *goAssignment {
+	conv := b.processor.Go(b.goVer.Minor, abi != ABIInternal)
+	return &goAssignment{sp: b.processor.Machine().SP, conv: conv, stack: conv.StackArgs}
 }
+
+func (a *goAssignment) registers() bool { return len(a.conv.Ints) > 0 }
 
 // results goes on with the results: they begin at the first register again, and behind
 // the parameters on the stack.
@@ -44,7 +43,7 @@ func (a *goAssignment) place(t *gotype.Type) ([]Piece, error) {
 		a.lost = errors.New("behind a value of a type that is not known")
 		return nil, fmt.Errorf("type %s is not known", t.Name)
 	}
-	if a.registers && t.Size > 0 {
+	if a.registers() && t.Size > 0 {
 		parts, err := flatten(t)
 		if err != nil {
 			a.lost = errors.New("behind a value of a type that is not known")
@@ -57,15 +56,15 @@ func (a *goAssignment) place(t *gotype.Type) ([]Piece, error) {
 	a.stack = alignUp(a.stack, t.Align)
 	at := a.stack
 	a.stack += t.Size
-	return onStack(t.Size, at), nil
+	return onStack(a.sp, t.Size, at), nil
 }
 
 // onStack is the whole of a value in memory; of no bytes there is no piece.
-func onStack(size, disp int64) []Piece {
+func onStack(sp arch.Reg, size, disp int64) []Piece {
 	if size == 0 {
 		return nil
 	}
-	return []Piece{{Size: size, Register: "sp", InMemory: true, Disp: disp}}
+	return []Piece{{Size: size, Register: sp, InMemory: true, Disp: disp}}
 }
 
 // inRegisters gives all parts registers, or none.
@@ -74,12 +73,12 @@ func (a *goAssignment) inRegisters(parts []valuePart) (pieces []Piece, ok bool) 
 	for _, p := range parts {
 		piece := Piece{Offset: p.offset, Size: p.size}
 		switch {
-		case p.array, p.float && floats == goFloats, !p.float && ints == len(goRegisters):
+		case p.array, p.float && floats == a.conv.Floats, !p.float && ints == len(a.conv.Ints):
 			return nil, false
 		case p.float:
 			floats++
 		default:
-			piece.Register = goRegisters[ints]
+			piece.Register = a.conv.Ints[ints]
 			ints++
 		}
 		pieces = append(pieces, piece)
@@ -103,8 +102,8 @@ type valuePart struct {
 	array bool
 }
 
-// maxPieces is more than there are registers: what has more is on the stack.
-const maxPieces = len(goRegisters) + goFloats + 1
+// maxPieces is more than any processor has registers: what has more is on the stack.
+const maxPieces = 48
 
 // flatten lists the parts of a value, at most maxPieces of them.
 func flatten(t *gotype.Type) ([]valuePart, error) {

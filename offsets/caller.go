@@ -65,11 +65,10 @@ func (b *Binary) LinkAt(addr uint64) (size uint64, l Link) {
 		}
 	}
 	rule, ok := b.unwind().frameAt(addr)
-	const bp = 6 // System V ABI, x86-64, figure 3.36
 	switch {
 	case !ok:
 		return 0, LinkUnknown
-	case rule.register == bp && !rule.computed:
+	case rule.register == b.processor.Machine().DwarfFP && !rule.computed:
 		return 0, LinkPointer
 	}
 	return 0, LinkNone

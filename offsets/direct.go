@@ -38,7 +38,7 @@ func (w *flow) direct(from, to uint64) (arch.Destination, error) {
 		return 0, errors.New("leads to code of which nothing is known")
 	}
 	if to == e.addr && w.mayHaveLeft(from) {
-		if rule, ok := w.unwind.frameAt(to); ok && rule.entered() && !w.comesBack(e) {
+		if rule, ok := w.unwind.frameAt(to); ok && rule.entered(w.binary.processor.Machine()) && !w.comesBack(e) {
 			return arch.Outside, nil
 		}
 	}
@@ -61,7 +61,7 @@ func (w *flow) extend(from, to, addr, size uint64) (arch.Destination, error) {
 // jump be a tail call.
 func (w *flow) mayHaveLeft(at uint64) bool {
 	rule, ok := w.unwind.frameAt(at)
-	return !ok || rule.entered()
+	return !ok || rule.entered(w.binary.processor.Machine())
 }
 
 // comesBack reports whether code jumps into the function, other than to its start.

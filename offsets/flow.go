@@ -37,7 +37,7 @@ func (b *Binary) follow(f *Func) (*body, error) {
 	if whole, cold := w.partOf(f); cold {
 		return nil, fmt.Errorf("part of %s, not a function of its own", whole)
 	}
-	if rule, ok := w.unwind.frameAt(f.Addr); ok && !rule.entered() {
+	if rule, ok := w.unwind.frameAt(f.Addr); ok && !rule.entered(w.binary.processor.Machine()) {
 		return nil, errors.New("begins with the stack in use: not a function of its own")
 	}
 	if err := w.add(f.Addr, f.Size); err != nil {
@@ -81,7 +81,7 @@ func (w *flow) partOf(f *Func) (whole string, cold bool) {
 		return whole, true
 	}
 	rule, ok := w.unwind.frameAt(f.Addr)
-	return whole, ok && !rule.entered()
+	return whole, ok && !rule.entered(w.binary.processor.Machine())
 }
 
 const maxParts = 64 // more is no compiler's work

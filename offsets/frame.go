@@ -1,6 +1,10 @@
 package offsets
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/ftgo/ftgo/offsets/arch"
+)
 
 // frameRule tells where the canonical frame address is, which is the value of SP
 // before the call: a register and a distance.
@@ -10,11 +14,9 @@ type frameRule struct {
 	computed bool // by an expression instead
 }
 
-// entered reports whether SP is what it was when the function was entered: the
-// return address lies on top of the stack.
-func (f frameRule) entered() bool {
-	const sp = 7 // System V ABI, x86-64, figure 3.36
-	return f.register == sp && f.offset == 8 && !f.computed
+// entered reports whether SP is what it was when the function was entered.
+func (f frameRule) entered(m *arch.Machine) bool {
+	return f.register == m.DwarfSP && f.offset == m.CFA && !f.computed
 }
 
 // frameAt tells where the frame is before the instruction at addr is executed; ok is false if

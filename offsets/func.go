@@ -18,14 +18,14 @@ type Func struct {
 	rank uint8
 }
 
-// ABI is a calling convention on amd64.
+// ABI is a calling convention.
 type ABI uint8
 
 const (
-	// ABIInternal passes arguments in registers and keeps g in R14
-	// (Go 1.17 and later, src/cmd/compile/abi-internal.md).
+	// ABIInternal passes arguments in registers, and keeps g in one
+	// (src/cmd/compile/abi-internal.md).
 	ABIInternal ABI = iota
-	// ABI0 passes everything on the stack: assembly, and all Go before 1.17.
+	// ABI0 passes everything on the stack: assembly, and all Go before it had registers.
 	ABI0
 	// SystemV is the convention of C: there is no goroutine to be found.
 	SystemV

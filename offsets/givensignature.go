@@ -36,7 +36,7 @@ func (b *Binary) givenSignature(f *Func, g Given) (s *Signature, err error) {
 		return nil, err
 	}
 	if f.ABI == SystemV {
-		placeSysv(s)
+		b.placeC(s)
 		return s, nil
 	}
 	l := goLayout{binary: b, f: f, sig: s}
@@ -55,9 +55,9 @@ func (b *Binary) givenVariables(given []GivenVariable) (out []Variable, err erro
 	return out, nil
 }
 
-// placeSysv lays out a function of C or gccgo. gccgo returns several results as a struct.
-func placeSysv(s *Signature) {
-	var a sysvAssignment
+// placeC lays out a function of C or gccgo. gccgo returns several results as a struct.
+func (b *Binary) placeC(s *Signature) {
+	a := b.newCAssignment()
 	var returns *gotype.Type
 	if len(s.Results) == 1 {
 		returns = s.Results[0].Type
@@ -103,13 +103,13 @@ func (b *Binary) addRegister(s *Signature, f *Func, sel Selection) error {
 	if v.Type, err = givenType(sel.Type, b.TypeNamed); err != nil {
 		return err
 	}
-	a := newGoAssignment(f.ABI)
+	a := b.newGoAssignment(f.ABI)
 	switch n := sel.Argument + sel.Result - 1; {
 	case f.ABI == SystemV:
 		return errSystemV
-	case a.registers && n >= len(goRegisters):
-		return fmt.Errorf("only %d of Go's registers are for integers", len(goRegisters))
-	case a.registers:
+	case a.registers() && n >= len(a.conv.Ints):
+		return fmt.Errorf("only %d of Go's registers are for integers", len(a.conv.Ints))
+	case a.registers():
 		a.ints = n
 	case sel.Result > 0:
 		return errStackResult
@@ -121,7 +121,7 @@ func (b *Binary) addRegister(s *Signature, f *Func, sel Selection) error {
 	}
 	for _, p := range v.Pieces {
 		switch {
-		case a.registers && p.InMemory:
+		case a.registers() && p.InMemory:
 			return fmt.Errorf("a %s does not fit into the registers from there on", sel.Type)
 		case !p.InMemory && p.Register == "":
 			return errNoFloat

@@ -77,7 +77,7 @@ func places(variables []Variable) string {
 			if p.InMemory {
 				pieces = append(pieces, fmt.Sprintf("%d(%s)", p.Disp, p.Register))
 			} else {
-				pieces = append(pieces, p.Register)
+				pieces = append(pieces, string(p.Register))
 			}
 		}
 		if v.Err != nil {

@@ -139,7 +139,7 @@ func (g *goLines) runs(f *goFunc, at uint64) []goRun {
 		}
 		at += uint64(n)
 		value += int32(v>>1) ^ -int32(v&1)
-		end := min(addr+size, f.end)
+		end := min(addr+size*g.table.quantum, f.end)
 		if end <= addr {
 			break
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -24,6 +25,7 @@ type pclntab struct {
 	text uint64
 
 	form           *pclnForm
+	quantum        uint64 // what distances between instructions are counted in
 	count          uint64 // functions
 	functab        uint64 // offset of the pairs (entry, offset of _func)
 	funcBase, name uint64 // offsets that those of _func and of names count from
@@ -31,7 +33,7 @@ type pclntab struct {
 }
 
 // pclnForm is what differs between the tables, told apart by the first byte; those
-// behind it are ff ff ff 00 00, then the instruction size quantum 1 and pointer size 8.
+// behind it are ff ff ff 00 00, then the instruction size quantum and pointer size 8.
 type pclnForm struct {
 	oldest, newest int    // minor versions of Go that write it
 	field          uint64 // bytes of a number in functab
@@ -49,16 +51,21 @@ var pclnForms = map[byte]*pclnForm{
 }
 
 // pclnMagic is what the headers of all forms have in common, behind the first byte.
-var pclnMagic = []byte{0xff, 0xff, 0xff, 0, 0, 1, 8}
+func pclnMagic(quantum byte) []byte { return []byte{0xff, 0xff, 0xff, 0, 0, quantum, 8} }
+
+// hasPclnMagic tells whether data begins with a header.
+func hasPclnMagic(data []byte) bool {
+	return len(data) >= 8 && pclnForms[data[0]] != nil && slices.Contains([]byte{1, 2, 4}, data[6]) && bytes.HasPrefix(data[1:], pclnMagic(data[6]))
+}
 
 var errPclntab = errors.New("damaged function table")
 
 // newPclntab reads the header. Entries are left as they are, without text.
 func newPclntab(data []byte) (*pclntab, error) {
-	if len(data) < 8 || !bytes.HasPrefix(data[1:], pclnMagic) || pclnForms[data[0]] == nil {
+	if !hasPclnMagic(data) {
 		return nil, fmt.Errorf("%w: no header", errPclntab)
 	}
-	t := &pclntab{data: data, form: pclnForms[data[0]]}
+	t := &pclntab{data: data, form: pclnForms[data[0]], quantum: uint64(data[6])}
 	return t, t.readHeader()
 }
 
@@ -66,10 +73,10 @@ func newPclntab(data []byte) (*pclntab, error) {
 // when it is asked for.
 func pclntabOf(s *elf.Section) (*pclntab, error) {
 	var magic [8]byte
-	if _, err := s.ReadAt(magic[:], 0); err != nil || !bytes.HasPrefix(magic[1:], pclnMagic) || pclnForms[magic[0]] == nil {
+	if _, err := s.ReadAt(magic[:], 0); err != nil || !hasPclnMagic(magic[:]) {
 		return nil, fmt.Errorf("%w: no header", errPclntab)
 	}
-	t := &pclntab{pieces: newPclnPieces(s, s.Size), form: pclnForms[magic[0]]}
+	t := &pclntab{pieces: newPclnPieces(s, s.Size), form: pclnForms[magic[0]], quantum: uint64(magic[6])}
 	return t, t.readHeader()
 }
 

@@ -109,7 +109,7 @@ func (b *Binary) addTableFuncs(named []Func, t *pclntab, table *pclnFuncs) []Fun
 			continue
 		}
 		n := b.tableFunc(table, i)
-		if b.goVer.Minor >= FirstRegisterABI && !strings.Contains(n.Name, "[...]") {
+		if b.goVer.Minor >= b.processor.Machine().FirstRegisters && !strings.Contains(n.Name, "[...]") {
 			if first := seen.add(named, n.Name); first != len(named) {
 				if twins[n.Name] == nil {
 					twins[n.Name] = []int{first}
@@ -134,12 +134,12 @@ func (b *Binary) tableFunc(table *pclnFuncs, i int) Func {
 	if strings.IndexByte(n.Name, "·"[0]) >= 0 {
 		n.Name = strings.ReplaceAll(n.Name, "·", ".")
 	}
-	if size := uint64(f.size); n.Size > size && size > 0 && b.goVer.Minor > lastPaddedSymbols {
+	if size := uint64(f.size); n.Size > size && size > 0 && !b.padded() {
 		n.Size = size
 	} else {
 		n.Size = b.unpadded(&n)
 	}
-	if f.asm || b.goVer.Minor < FirstRegisterABI {
+	if f.asm || b.goVer.Minor < b.processor.Machine().FirstRegisters {
 		n.ABI = ABI0
 	}
 	return n
@@ -202,11 +202,11 @@ func (t *pclntab) codeSize(info uint64) (size uint32) {
 			return size
 		}
 		delta, m := binary.Uvarint(t.data[at+uint64(max(n, 0)):])
-		if n <= 0 || m <= 0 || delta == 0 || delta > uint64(maxCode-size) {
+		if n <= 0 || m <= 0 || delta == 0 || delta > uint64(maxCode-size)/t.quantum {
 			return 0
 		}
 		at += uint64(n + m)
-		size += uint32(delta)
+		size += uint32(delta * t.quantum)
 	}
 	return 0
 }

@@ -47,7 +47,7 @@ func (b *Binary) openPclntab() *pclntab {
 	}
 	var found *pclntab
 	tries := 8 // each reads a segment; binaries have the magic number once
-	b.scan(pclnMagic, func(p *elf.Prog, at uint64) bool {
+	b.scan(pclnMagic(b.processor.Machine().Quantum), func(p *elf.Prog, at uint64) bool {
 		var first [1]byte
 		if at%4 != 1 {
 			return true

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
@@ -35,9 +36,9 @@ type Piece struct {
 	// Offset is the part's place in the value, Size its bytes.
 	Offset, Size int64
 	// Register is the one that holds the part, or, if InMemory is set, the one that Disp
-	// is added to for its address: "ax", "r10", "sp", "dx" as uprobe_events names them.
+	// is added to for its address.
 	// "" is a floating-point register, which can't be fetched.
-	Register string
+	Register arch.Reg
 	InMemory bool
 	Disp     int64
 	// Pointer: the value at that address is the address of the part (a variable
@@ -72,7 +73,7 @@ func (b *Binary) signature(f *Func) (*Signature, error) {
 		return nil, err
 	}
 	if f.ABI == SystemV {
-		return cSignature(f, fn), nil
+		return b.cSignature(f, fn), nil
 	}
 	// Assembly has no entry of its parameters; what lets Go call it may have.
 	if name, ok := strings.CutSuffix(f.Name, abi0Suffix); ok && len(fn.params)+len(fn.results) == 0 {

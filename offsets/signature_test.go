@@ -19,12 +19,12 @@ func whereIs(v Variable) string {
 	}
 	var list []string
 	for _, p := range v.Pieces {
-		place := p.Register
+		place := string(p.Register)
 		switch {
 		case p.Static:
 			place = "static"
 		case p.InMemory:
-			place = strconv.FormatInt(p.Disp, 10) + "(" + p.Register + ")"
+			place = strconv.FormatInt(p.Disp, 10) + "(" + string(p.Register) + ")"
 		case p.Register == "":
 			place = "x"
 		}
@@ -161,7 +161,7 @@ func checkSignatures(t *testing.T, b *Binary, unoptimized bool) {
 	v, _ := b.GoVersion()
 	for _, want := range goSignatures {
 		params, results := want.params, want.results
-		if v.Minor < FirstRegisterABI {
+		if v.Minor < firstRegisters {
 			params, results = want.params0, want.results0
 		}
 		if v.Minor < 22 {
@@ -170,7 +170,7 @@ func checkSignatures(t *testing.T, b *Binary, unoptimized bool) {
 		if v.Minor < 10 && !want.unnamed && results != "" {
 			params, results = params+" "+results, ""
 		}
-		optimized17 := v.Minor == FirstRegisterABI && !unoptimized
+		optimized17 := v.Minor == firstRegisters && !unoptimized
 		if optimized17 {
 			results = ""
 		}
@@ -193,7 +193,7 @@ func checkSignatures(t *testing.T, b *Binary, unoptimized bool) {
 		for _, c := range []struct{ what, got, want string }{
 			{"parameters", spell(s.Params), params}, {"results", spell(s.Results), results}, {"captured", spell(s.Captured), captured},
 		} {
-			if v.Minor < FirstRegisterABI { // where those of no size may come last
+			if v.Minor < firstRegisters { // where those of no size may come last
 				c.got, c.want = emptyValue.ReplaceAllString(c.got, ""), emptyValue.ReplaceAllString(c.want, "")
 			}
 			if !sameValues(c.got, c.want, unknown) {

@@ -11,13 +11,15 @@ var errClone = errors.New("the compiler made a copy of the function that takes o
 
 var errObject = errors.New("how C++ passes objects depends on more than debug information tells")
 
+var errReturnedWhere = errors.New("nothing tells where the function has put it")
+
 // cSignature lays out what a function of C, or of gccgo, takes and gives.
-func cSignature(f *Func, fn *subprogram) *Signature {
+func (b *Binary) cSignature(f *Func, fn *subprogram) *Signature {
 	s := &Signature{}
 	for i := range fn.params {
 		s.Params = append(s.Params, fn.params[i].variable("p", i))
 	}
-	var a sysvAssignment
+	a := b.newCAssignment()
 	results := a.results(fn.returns, fn.unit.isGo())
 	for i := range s.Params {
 		v := &s.Params[i]
@@ -40,22 +42,28 @@ func cSignature(f *Func, fn *subprogram) *Signature {
 
 // results are where a function returns; one that returns much gets an address to put it
 // at as its first parameter, and returns that. gccgo makes a struct of several results.
-func (a *sysvAssignment) results(t *gotype.Type, isGo bool) []Variable {
+func (a *cAssignment) results(t *gotype.Type, isGo bool) []Variable {
 	if t == nil {
 		return nil
 	}
 	whole := Variable{Name: "r0", Type: t}
-	words, err := classify(t)
+	passed, err := a.processor.PassC(t)
 	switch {
 	case err != nil:
 		whole.Err = err
 		a.lost = errors.New("what the function returns is of a type that is not known")
 	case t.Size == 0:
-	case len(words) == 0:
-		a.ints++
-		whole.Pieces = []Piece{{Size: t.Size, Register: "ax", InMemory: true}}
+	case len(passed.Parts) == 0:
+		if a.conv.Indirect == "" {
+			a.ints++
+		}
+		if a.conv.Returned == "" {
+			whole.Err = errReturnedWhere
+			break
+		}
+		whole.Pieces = []Piece{{Size: t.Size, Register: a.conv.Returned, InMemory: true}}
 	default:
-		whole.Pieces = inWords(words, t.Size, sysvResults)
+		whole.Pieces = inParts(passed.Parts, a.conv.IntResults)
 	}
 	if !isGo || t.Kind != gotype.Struct || t.Name != "struct" || err != nil {
 		return []Variable{whole}

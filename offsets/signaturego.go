@@ -17,16 +17,16 @@ func (b *Binary) goSignature(f *Func, fn *subprogram, d *debugEntries) *Signatur
 		d.sort(fn.unit, fn.params)
 		d.sort(fn.unit, fn.results)
 	}
-	l := goLayout{binary: b, f: f, fn: fn, entries: d, sig: &Signature{Captured: captured(fn)}}
+	l := goLayout{binary: b, f: f, fn: fn, entries: d, sig: &Signature{Captured: b.captured(fn)}}
 	l.variables()
 	switch v := b.goVer.Minor; {
-	case f.ABI == ABI0 && v >= FirstRegisterABI:
+	case f.ABI == ABI0 && v >= b.processor.Machine().FirstRegisters:
 		l.byTypesOrSlots()
 	case v >= firstWithBlanks:
 		l.byTypes()
 	case v >= firstWithLocations:
 		l.byTypesOrRegisters()
-	case v == FirstRegisterABI:
+	case v == b.processor.Machine().FirstRegisters && v < firstWithLocations:
 		l.byTypesIfComplete()
 	case v >= firstInOrder:
 		l.byTypesOrSlots()
@@ -91,7 +91,7 @@ func (l *goLayout) note(format string, args ...any) {
 // byTypes computes where values are from their types, and returns where they end on
 // the stack.
 func (l *goLayout) byTypes() (end int64) {
-	a := newGoAssignment(l.f.ABI)
+	a := l.binary.newGoAssignment(l.f.ABI)
 	dictionary := l.dictionary()
 	for i := range l.sig.Params {
 		if i == dictionary {
@@ -193,16 +193,17 @@ func (l *goLayout) hideStackResults() {
 	}
 }
 
-// captured are the variables that a closure refers to: DX points to it at entry
+// captured are the variables that a closure refers to, as its context register points to them at entry
 // (cmd/compile/abi-internal.md, "Closures"). Variables that may change are referred to
 // by address, and called "&name".
-func captured(fn *subprogram) []Variable {
+func (b *Binary) captured(fn *subprogram) []Variable {
 	var found []Variable
+	context := b.processor.Go(b.goVer.Minor, false).Context
 	slices.SortFunc(fn.captured, func(x, y formal) int { return cmp.Compare(x.offset, y.offset) })
 	for i := range fn.captured {
 		c := &fn.captured[i]
 		v := Variable{Name: c.name, Type: c.typ}
-		piece := Piece{Register: "dx", InMemory: true, Disp: c.offset}
+		piece := Piece{Register: context, InMemory: true, Disp: c.offset}
 		if name, ok := strings.CutPrefix(c.name, "&"); ok {
 			v.Name, piece.Pointer = name, true
 			if v.Type = c.typ.Elem(); v.Type == nil {

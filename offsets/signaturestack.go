@@ -17,7 +17,7 @@ func (at entryLocation) pieces(t *gotype.Type) (pieces []Piece, ok bool) {
 		return nil, false
 	}
 	if at.stack {
-		return onStack(t.Size, at.disp), at.disp >= 8
+		return onStack(at.sp, t.Size, at.disp), at.disp >= at.lowest
 	}
 	parts, err := flatten(t)
 	if err != nil || len(parts) != len(at.registers) {
@@ -62,7 +62,7 @@ func (l *goLayout) resultsFromEnd(size int64) {
 			return
 		}
 	}
-	a := newGoAssignment(ABI0)
+	a := l.binary.newGoAssignment(ABI0)
 	places := make([][]Piece, len(l.sig.Results))
 	for i := range l.sig.Results {
 		var err error
@@ -70,7 +70,7 @@ func (l *goLayout) resultsFromEnd(size int64) {
 			return
 		}
 	}
-	start := alignUp(size, 8) - alignUp(a.stack-8, 8)
+	start := alignUp(size, 8) - alignUp(a.stack-a.conv.StackArgs, 8)
 	if start < 0 || start%8 != 0 {
 		return
 	}
@@ -93,7 +93,7 @@ func (l *goLayout) toSlots() {
 			}
 			disp, ok := l.entries.stackSlot(l.fn.unit, &formals[i])
 			if ok && v.Type.Size > 0 {
-				v.Pieces = onStack(v.Type.Size, disp)
+				v.Pieces = onStack(l.binary.processor.Machine().SP, v.Type.Size, disp)
 			} else {
 				v.Err = errNoSlot
 			}

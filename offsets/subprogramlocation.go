@@ -4,22 +4,19 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // entryLocation is where debug information says that a parameter is at the first
 // instruction: in registers, or on the stack.
 type entryLocation struct {
-	registers []string // in order of the value's parts; "" is a floating-point register
+	registers []arch.Reg // in order of the value's parts; "" is a floating-point register
 	stack     bool
-	disp      int64 // from the stack pointer
+	disp      int64 // from the stack pointer, sp
+	sp        arch.Reg
+	lowest    int64 // the least disp that something of the caller's can have
 	size      int64 // of what is there; 0 is the whole value
-}
-
-// Names of registers by their numbers in DWARF (System V ABI for x86-64, figure 3.36);
-// from 17 on they are floating-point registers.
-var dwarfRegisters = [...]string{
-	"ax", "dx", "cx", "bx", "si", "di", "bp", "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
 }
 
 // entryLocation evaluates DW_AT_location at the address at which a function begins; not
@@ -43,7 +40,7 @@ func (d *debugEntries) stackSlot(u *entryUnit, v *formal) (disp int64, ok bool) 
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.eachLocation(u, v, func(_, _ uint64, location entryLocation) bool {
-		if !location.stack || location.disp < 8 {
+		if !location.stack || location.disp < location.lowest {
 			return false
 		}
 		disp, ok = location.disp, true
@@ -61,13 +58,13 @@ func (d *debugEntries) stackSlot(u *entryUnit, v *formal) (disp int64, ok bool) 
 func (d *debugEntries) eachLocation(u *entryUnit, v *formal, found func(low, high uint64, at entryLocation) bool) {
 	switch location := v.location.(type) {
 	case []byte:
-		if at, ok := readExpression(location); ok {
+		if at, ok := readExpression(d.binary.processor, location); ok {
 			found(0, 1<<64-1, at)
 		}
 	case int64:
 		whole := isWhole(v.typ)
 		d.eachExpression(u, location, func(low, high uint64, expression []byte) bool {
-			at, ok := readExpression(expression)
+			at, ok := readExpression(d.binary.processor, expression)
 			ok = ok && (!at.stack || whole || at.size == v.typ.Size)
 			return ok && found(low, high, at)
 		})
@@ -112,10 +109,10 @@ func (d *debugEntries) eachExpression(u *entryUnit, offset int64, found func(low
 }
 
 // readExpression evaluates what Go's compilers write: registers, and places relative
-// to the frame's address, which is 8 above the stack pointer at entry. A value in
+// to the frame's address, which is CFA above the stack pointer at entry. A value in
 // pieces (DW_OP_piece) is in one or the other; padding is left out, and Go 1.18 to 1.21
 // repeat registers, so that sizes mean nothing.
-func readExpression(expression []byte) (at entryLocation, ok bool) {
+func readExpression(p arch.Processor, expression []byte) (at entryLocation, ok bool) {
 	const (
 		opConsts     = 0x11
 		opPlus       = 0x22
@@ -129,7 +126,7 @@ func readExpression(expression []byte) (at entryLocation, ok bool) {
 	)
 	r := dwarfReader{data: expression}
 	for r.at < len(expression) && !r.bad {
-		register, disp, inMemory := uint64(0), int64(8), false
+		register, disp, inMemory := uint64(0), p.Machine().CFA, false
 		switch op := r.u8(); {
 		case op >= opReg0 && op <= opReg31:
 			register = uint64(op - opReg0)
@@ -161,10 +158,8 @@ func readExpression(expression []byte) (at entryLocation, ok bool) {
 		}
 		switch {
 		case !inMemory && !at.stack:
-			name := ""
-			if register < uint64(len(dwarfRegisters)) {
-				name = dwarfRegisters[register]
-			} else if register < 17 || register > 32 {
+			name, known := p.DwarfReg(register)
+			if !known {
 				return at, false
 			}
 			if name == "" || !slices.Contains(at.registers, name) {
@@ -172,7 +167,7 @@ func readExpression(expression []byte) (at entryLocation, ok bool) {
 			}
 		case inMemory && len(at.registers) == 0 && (!at.stack || disp == at.disp+at.size):
 			if !at.stack {
-				at.stack, at.disp = true, disp
+				at.stack, at.disp, at.sp, at.lowest = true, disp, p.Machine().SP, p.Machine().CFA
 			}
 			at.size += size
 		default:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ftgo/ftgo/offsets/arch/amd64"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -86,7 +87,7 @@ func TestReadExpression(t *testing.T) {
 		{"no such register", []byte{0x90, 99}, "nothing"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			at, ok := readExpression(c.expression)
+			at, ok := readExpression(amd64.Processor, c.expression)
 			got := "nothing"
 			if ok && at.stack {
 				got = fmt.Sprintf("%d of %d", at.disp, at.size)
@@ -107,7 +108,7 @@ func FuzzExpression(f *testing.F) {
 	f.Add([]byte{0x9c, 0x11, 16, 0x22})
 	f.Add([]byte{0x91, 0, 0x93, 8, 0x91, 8, 0x93, 8})
 	f.Fuzz(func(t *testing.T, expression []byte) {
-		at, ok := readExpression(expression)
+		at, ok := readExpression(amd64.Processor, expression)
 		if ok && at.stack == (len(at.registers) > 0) {
 			t.Errorf("% x: %+v", expression, at)
 		}

@@ -77,10 +77,10 @@ func (b *Binary) complete(named []Func, table *pclnFuncs) {
 		case b.goVer.Minor == 0 || len(table.list) > 0 && entry == nil:
 			f.ABI = SystemV
 			f.Name, _, _ = strings.Cut(f.Name, "@") // the version: memcpy@@GLIBC_2.14
-		case b.goVer.Minor < FirstRegisterABI || strings.HasSuffix(f.Name, abi0Suffix) || entry != nil && entry.asm:
+		case b.goVer.Minor < b.processor.Machine().FirstRegisters || strings.HasSuffix(f.Name, abi0Suffix) || entry != nil && entry.asm:
 			f.ABI = ABI0
 		}
-		if entry != nil && b.goVer.Minor <= lastPaddedSymbols {
+		if entry != nil && b.padded() {
 			f.Size = min(f.Size, table.endOf(table.next-1)-f.Addr)
 			f.Size = b.unpadded(f)
 		}
@@ -90,9 +90,8 @@ func (b *Binary) complete(named []Func, table *pclnFuncs) {
 	}
 }
 
-// lastPaddedSymbols is the last minor version of Go that may count the padding behind
-// a function as part of it: 1.5 does, 1.7 does not.
-const lastPaddedSymbols = 6
+// padded tells whether the sizes of symbols may count the padding behind functions.
+func (b *Binary) padded() bool { return b.goVer.Minor <= b.processor.Machine().LastPadded }
 
 func (b *Binary) unpadded(f *Func) uint64 {
 	code, err := b.Code(f)

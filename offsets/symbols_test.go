@@ -26,6 +26,9 @@ int chosen(void) __attribute__((ifunc("choose")));
 int data = 5;
 `
 
+// firstRegisters is the first minor version of Go that passes arguments in registers (amd64).
+const firstRegisters = 17
+
 func buildLibrary(t *testing.T, flags ...string) *Binary {
 	t.Helper()
 	dir := t.TempDir()
@@ -125,11 +128,11 @@ func TestABI(t *testing.T) {
 			for _, flags := range [][]string{nil, {"-ldflags=-s -w"}} {
 				b := openPath(t, fixture.BuildWith(t, version, "exact", flags...))
 				want := map[string]ABI{"main.leaf": ABIInternal, "runtime.gogo": ABI0, "runtime.memmove": ABI0, "runtime.newproc": ABIInternal}
-				if b.goVer.Minor >= FirstRegisterABI {
+				if b.goVer.Minor >= firstRegisters {
 					want["runtime.newproc.abi0"] = ABI0 // called by rt0_go
 				}
 				for name, abi := range want {
-					if b.goVer.Minor < FirstRegisterABI {
+					if b.goVer.Minor < firstRegisters {
 						abi = ABI0
 					}
 					if f, ok := b.Lookup(name); !ok || f.ABI != abi {

@@ -20,10 +20,6 @@ type GoVersion struct {
 
 func (v GoVersion) String() string { return v.Text }
 
-// FirstRegisterABI is the first minor version that passes arguments in registers and
-// keeps g in R14 on amd64 (go.dev/doc/go1.17).
-const FirstRegisterABI = 17
-
 // readGoVersion reads the build information that Go 1.13 and later put into every
 // binary, and searches older ones for runtime.buildVersion. A file without any is not
 // an error: it may not be Go, or gccgo's, whose functions are like those of C.

@@ -24,7 +24,7 @@ type Pairer struct {
 	// stacks are the stacks that have, or had, open calls.
 	stacks map[stackKey]*stack
 	// assembly remembers, for a thread inside an assembly function, on which stack
-	// it was entered: such code may use R14 for itself.
+	// it was entered: such code may use the register of g for itself.
 	assembly map[stackKey]stackKey
 	// bounds are the stacks that SP is looked up in where nothing else tells the
 	// goroutine, by process; nil where something does.

@@ -30,7 +30,7 @@ type Event struct {
 type Arg struct {
 	// Name is a C identifier of at most 32 bytes.
 	Name string
-	// Fetch is what is read: "%sp", "+8(%r14)", "+0(+8(%sp))".
+	// Fetch is what is read: "%REGISTER", or memory, as in "+8(%REGISTER)", "+0(+8(%REGISTER))".
 	Fetch string
 	// Type is how it is printed: "s64" is decimal on every kernel since 3.10,
 	// while u64 is hexadecimal before 4.9.

@@ -182,9 +182,10 @@ var ownFunctions = []ownFunction{{"main.framed", framed}, {"main.frameless", fra
 const fetchedWords = 16
 
 // fetchedArgs fetch these.
-func fetchedArgs() (args []tracefs.Arg) {
+func fetchedArgs(b *offsets.Binary) (args []tracefs.Arg) {
+	word := b.Processor().Machine().SP.At(0)
 	for w := range fetchedWords {
-		args = append(args, tracefs.Arg{Name: fmt.Sprintf("w%d", w), Fetch: "+0(%sp)", Type: "s64"})
+		args = append(args, tracefs.Arg{Name: fmt.Sprintf("w%d", w), Fetch: word, Type: "s64"})
 	}
 	return args
 }
@@ -193,11 +194,13 @@ func fetchedArgs() (args []tracefs.Arg) {
 func recordsValues(mode uprobe.Mode) bool { return mode == uprobe.Latency || mode == uprobe.Entries }
 
 // fetchWords has the last of ownFunctions fetch words.
-func fetchWords(f *offsets.Func, _ *offsets.Sites) (v uprobe.Values, err error) {
-	if f.Name == "main.fetched" {
-		v.Entry = &capture.Capture{Args: fetchedArgs(), Counts: make([]int, fetchedWords)}
+func fetchWords(b *offsets.Binary) func(*offsets.Func, *offsets.Sites) (uprobe.Values, error) {
+	return func(f *offsets.Func, _ *offsets.Sites) (v uprobe.Values, err error) {
+		if f.Name == "main.fetched" {
+			v.Entry = &capture.Capture{Args: fetchedArgs(b), Counts: make([]int, fetchedWords)}
+		}
+		return v, nil
 	}
-	return v, nil
 }
 
 // probeSelf probes them; session is nil if that can't be done.
@@ -209,7 +212,7 @@ func probeSelf(ctx context.Context, fsys *tracefs.FS, mode uprobe.Mode, stack in
 	defer b.Close()
 	opt := uprobe.Options{Mode: mode, Features: fsys.Features(), Stack: stack, Returning: true}
 	if recordsValues(mode) {
-		opt.Values = fetchWords
+		opt.Values = fetchWords(b)
 	}
 	plan, err = planOwn(b, ownFunctions, opt)
 	if err != nil {

@@ -107,7 +107,7 @@ func (r *report) values(s *selection, features tracefs.Features) (planValues, er
 			return out, nil
 		}
 		last.Type, _ = gotype.Basic("uintptr")
-		out.Return, err = capture.New([]offsets.Variable{last}, nil, capture.Options{Memory: features.Memory})
+		out.Return, err = capture.New([]offsets.Variable{last}, nil, capture.Options{Memory: features.Memory, Machine: s.binary.Processor().Machine()})
 		return out, err
 	}, nil
 }

@@ -14,7 +14,7 @@ import (
 
 // captureOptions are what the flags and the kernel allow to be fetched.
 func captureOptions(o *traceOptions, features tracefs.Features, b *offsets.Binary, f *offsets.Func) capture.Options {
-	return capture.Options{StrLen: o.strLen, Items: o.items, Arrays: features.Arrays, Memory: features.Memory, Static: staticFetch(b, f)}
+	return capture.Options{StrLen: o.strLen, Items: o.items, Arrays: features.Arrays, Memory: features.Memory, Machine: b.Processor().Machine(), Static: staticFetch(b, f)}
 }
 
 // staticFetch returns how the probes of a function fetch what is at an address of the
@@ -72,7 +72,7 @@ func (v *callLines) values(s *selection, features tracefs.Features) (planValues,
 			opt.StrLen = min(max(opt.StrLen, v.where.Longest()), maxStrLen)
 		}
 		ret := capture.NewBuilder(sig.Results, opt)
-		opt.Beside = uprobe.StackArgs(v.opt.stack, features.Arrays)
+		opt.Beside = uprobe.StackArgs(s.binary, v.opt.stack, features.Arrays)
 		entry := capture.NewBuilder(atEntry, opt)
 		if v.where != nil {
 			whole := v.opt.wholeFilter(s.inside[f])

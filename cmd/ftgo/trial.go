@@ -90,7 +90,7 @@ func trialEvents(plan *uprobe.Plan, features tracefs.Features) []tracefs.Event {
 	for _, s := range plan.Funcs[1].Sites.Returns {
 		returns.Sites = append(returns.Sites, s.Offset())
 	}
-	fetch := tracefs.Event{Name: "fetch_" + unique, Sites: entry(2), Args: fetchedArgs()}
+	fetch := tracefs.Event{Name: "fetch_" + unique, Sites: entry(2), Args: fetchedArgs(plan.Binary)}
 	return []tracefs.Event{{Name: "entry_" + unique, Sites: entry(0)}, returns, fetch}
 }
 

@@ -3,6 +3,8 @@
 // kind of processor; package offsets chooses it by the ELF header.
 package arch
 
+import "github.com/ftgo/ftgo/offsets/gotype"
+
 // Processor is one kind of processor. It keeps nothing, so it is for any number of
 // goroutines at the same time. Code is always bytes of a program's text.
 type Processor interface {
@@ -28,6 +30,16 @@ type Processor interface {
 	// SplitsStack reports whether code begins with GCC's check of a split stack
 	// (-fsplit-stack).
 	SplitsStack(function []byte) bool
+	// Go is how functions of a minor version of Go pass values: assembly does so by ABI0.
+	Go(minor int, assembly bool) *CallConv
+	// C is how functions of C do, and PassC how they pass a value of a type.
+	C() *CallConv
+	PassC(t *gotype.Type) (Passing, error)
+	// Frames is how frames of a minor version of Go lie on the stack.
+	Frames(minor int) *Frames
+	// DwarfReg is the register of a number in DWARF, "" for one of floating point; ok is
+	// false if there is none that values are in.
+	DwarfReg(n uint64) (r Reg, ok bool)
 	// Passed is the condition that holds at [Check].Jump if the check has passed.
 	Passed() Cond
 	// Taken reports whether a conditional jump is taken under the flags that a probe
@@ -36,12 +48,6 @@ type Processor interface {
 	// Failed is an expression for the kernel's event filter: hits at [Check].Jump whose flags
 	// are in a field and say that the check has failed.
 	Failed(field string) string
-}
-
-// Machine is a processor in words and numbers.
-type Machine struct {
-	// Name is how people call it. Recordings hold it.
-	Name string
 }
 
 // Kind tells what an instruction does to the flow of control.

@@ -24,7 +24,7 @@ type shape struct {
 type collector struct {
 	plan     *Plan
 	features tracefs.Features
-	layout   offsets.GoroutineLayout
+	fetcher  fetcher
 	nonce    string
 	limit    int // of the sites of an event
 	events   []Event
@@ -47,7 +47,7 @@ func (c *collector) addFetching(sh shape, fn int, s offsets.Site, values *captur
 		}
 	} else if c.joins(sh) {
 		if sh.kind == Recovery {
-			args, _ := fetch(Recovery, sh.id, c.layout)
+			args, _ := c.fetcher.fetch(Recovery, sh.id)
 			for _, a := range args {
 				place.Fetch = append(place.Fetch, a.Fetch)
 			}
@@ -94,12 +94,12 @@ func (c *collector) event(sh shape, i int, values *capture.Capture) Event {
 	ev.Name = fmt.Sprintf("%s%d_%s", letters[sh.kind], c.made+i, c.nonce)
 	switch {
 	case c.plan.identifies() && !sh.kind.Counts():
-		ev.Args, ev.Fields = fetch(sh.kind, sh.id, c.layout)
+		ev.Args, ev.Fields = c.fetcher.fetch(sh.kind, sh.id)
 		ev.Filter = sh.filter
 		words := len(ev.Args)
 		ev.counts = make([]int, words)
 		if sh.kind <= EntryJump && c.plan.Stack > 0 {
-			args, counts := stackArgs(c.plan.Stack, c.features.Arrays)
+			args, counts := stackArgs(framesOf(c.plan.Binary), c.plan.Stack, c.features.Arrays)
 			ev.Args, ev.counts = append(ev.Args, args...), append(ev.counts, counts...)
 			ev.Fields.Stack = words
 			words += c.plan.StackWords()
@@ -111,7 +111,7 @@ func (c *collector) event(sh shape, i int, values *capture.Capture) Event {
 	default:
 		ev.Fields = NoFields
 		if sh.kind == EntryJump || sh.kind == CounterJump {
-			ev.Args = []tracefs.Arg{{Name: "fl", Fetch: "%flags", Type: "s64"}}
+			ev.Args = []tracefs.Arg{{Name: "fl", Fetch: c.fetcher.machine.Flags.Fetch(), Type: "s64"}}
 			ev.Fields.Flags = 0
 		}
 		if c.plan.Mode == Count || sh.kind.Counts() && !c.plan.recorded {

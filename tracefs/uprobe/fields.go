@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -15,7 +16,7 @@ type Fields struct {
 	Goid  int // goroutine id, 0 on a thread's system stack
 	Hi    int // end of g's stack
 	Lo    int // beginning of g's stack, where SP may lie on another
-	Flags int // RFLAGS
+	Flags int // what conditional jumps look at
 	// Old and New are statuses of a goroutine, in the lower 32 bits.
 	Old, New int
 	// Stack is the first of Plan.StackWords words for [Callers].
@@ -31,12 +32,12 @@ var NoFields = Fields{SP: -1, G: -1, Goid: -1, Hi: -1, Lo: -1, Flags: -1, Old: -
 type identity uint8
 
 const (
-	// byG: R14 holds g, and SP is on its stack.
+	// byG: a register holds g, and SP is on its stack.
 	byG identity = iota
-	// byCheckedG: R14 may hold g and SP be on its stack; the bounds tell.
+	// byCheckedG: it may hold g and SP be on its stack; the bounds tell.
 	byCheckedG
-	// byCheckG: RCX holds g, since the stack check has just looked at it (before
-	// Go 1.17, which keeps g in thread-local storage, out of reach).
+	// byCheckG: a register holds g, since the stack check has just looked at it (where
+	// Go keeps g in thread-local storage, out of reach).
 	byCheckG
 	// byStack: no register holds g; whose stack SP is on tells.
 	byStack
@@ -47,8 +48,8 @@ const (
 // identityOf says how calls of a function are told apart, where they begin and
 // where they end.
 //
-// In Go code R14 is g, and SP is on g's stack. The exceptions: assembly (ABI0) may
-// be entered from C or use R14 for itself; and in package runtime a signal handler
+// In Go code a register is g, and SP is on g's stack. The exceptions: assembly (ABI0) may
+// be entered from C or use the register for itself; and in package runtime a signal handler
 // runs on a stack of its own before it switches g.
 func identityOf(f *Function, tlsG bool) (begin, end identity) {
 	switch {
@@ -64,9 +65,30 @@ func identityOf(f *Function, tlsG bool) (begin, end identity) {
 	return byG, byG
 }
 
+// fetcher knows where a binary keeps what events fetch.
+type fetcher struct {
+	machine *arch.Machine
+	// conv is how functions of Go pass values, abi0 how assembly does.
+	conv, abi0 *arch.CallConv
+	layout     offsets.GoroutineLayout
+}
+
+func newFetcher(b *offsets.Binary) fetcher {
+	v, _ := b.GoVersion()
+	p := b.Processor()
+	return fetcher{machine: p.Machine(), conv: p.Go(v.Minor, false), abi0: p.Go(v.Minor, true)}
+}
+
+// arg is the fetcharg of argument i of a function of Go where it begins.
+func (x *fetcher) arg(i int) string { return x.conv.Arg(x.machine.SP, i) }
+
+// at is the fetcharg of what lies at a distance from an address.
+func at(offset int64, address string) string { return fmt.Sprintf("+%d(%s)", offset, address) }
+
 // fetch returns what an event of a kind fetches. All numbers are s64, which every
 // kernel prints in decimal.
-func fetch(kind Kind, id identity, l offsets.GoroutineLayout) ([]tracefs.Arg, Fields) {
+func (x *fetcher) fetch(kind Kind, id identity) ([]tracefs.Arg, Fields) {
+	l := x.layout
 	f := NoFields
 	var args []tracefs.Arg
 	add := func(pos *int, name, from string) {
@@ -79,64 +101,62 @@ func fetch(kind Kind, id identity, l offsets.GoroutineLayout) ([]tracefs.Arg, Fi
 	case Recovery:
 		// At the call of gogo(buf *gobuf): gobuf begins with sp, pc, g
 		// (runtime/runtime2.go), and execution resumes at sp.
-		add(&f.SP, "sp", "+0(+0(%sp))")
-		add(&f.G, "g", "+16(+0(%sp))")
-		add(&f.Hi, "hi", fmt.Sprintf("+%d(+16(+0(%%sp)))", l.StackHi))
+		buf := x.machine.SP.At(x.abi0.Outgoing)
+		add(&f.SP, "sp", at(0, buf))
+		add(&f.G, "g", at(16, buf))
+		add(&f.Hi, "hi", at(l.StackHi, at(16, buf)))
 		return args, f
 	case Yield:
 		return nil, f
 	case Resume:
 		// At the beginning of execute(gp *g, inheritTime bool).
-		gp := "%ax"
-		if id == byStack {
-			gp = "+8(%sp)"
-		}
-		add(&f.G, "g", gp)
-		nested := fmt.Sprintf("+%d(%s)", l.Goid, gp)
-		add(&f.Goid, "id", nested)
+		add(&f.G, "g", x.arg(0))
+		add(&f.Goid, "id", at(l.Goid, x.arg(0)))
 		return args, f
 	case Status:
 		// At casgstatus(gp *g, oldval, newval uint32).
-		add(&f.G, "g", "%ax")
-		add(&f.Old, "old", "%bx")
-		add(&f.New, "new", "%cx")
+		add(&f.G, "g", x.arg(0))
+		add(&f.Old, "old", x.arg(1))
+		add(&f.New, "new", x.arg(2))
 		return args, f
 	case Park:
-		add(&f.G, "g", "%ax") // preemptPark(gp *g)
+		add(&f.G, "g", x.arg(0)) // preemptPark(gp *g)
 		return args, f
 	case Switch:
 		// At a call of gogo(buf *gobuf), as for Recovery.
-		add(&f.G, "g", "+16(+0(%sp))")
+		add(&f.G, "g", at(16, x.machine.SP.At(x.abi0.Outgoing)))
 		return args, f
 	case StackMove:
 		// At a return of copystack(gp *g, ...), with the argument above the return
 		// address and the new bounds in place (runtime/stack.go).
-		add(&f.G, "g", "+8(%sp)")
-		add(&f.Lo, "lo", fmt.Sprintf("+%d(+8(%%sp))", l.StackLo))
-		add(&f.Hi, "hi", fmt.Sprintf("+%d(+8(%%sp))", l.StackHi))
+		gp := x.machine.SP.At(x.conv.StackArgs)
+		add(&f.G, "g", gp)
+		add(&f.Lo, "lo", at(l.StackLo, gp))
+		add(&f.Hi, "hi", at(l.StackHi, gp))
 		return args, f
 	}
-	register := "%r14"
+	register := x.conv.G
 	if id == byCheckG {
-		register = "%cx"
+		register = x.conv.CheckG
 	}
+	g := register.Fetch()
 	if kind == GoroutineEnd {
-		add(&f.G, "g", register)
+		add(&f.G, "g", g)
 		return args, f
 	}
-	add(&f.SP, "sp", "%sp")
+	add(&f.SP, "sp", x.machine.SP.Fetch())
 	if id <= byCheckG {
-		add(&f.G, "g", register)
-		add(&f.Hi, "hi", fmt.Sprintf("+%d(%s)", l.StackHi, register))
+		add(&f.G, "g", g)
+		add(&f.Hi, "hi", at(l.StackHi, g))
 		if id != byG {
-			add(&f.Lo, "lo", fmt.Sprintf("+%d(%s)", l.StackLo, register))
+			add(&f.Lo, "lo", at(l.StackLo, g))
 		}
 		if kind.IsEntry() {
-			add(&f.Goid, "id", fmt.Sprintf("+%d(%s)", l.Goid, register))
+			add(&f.Goid, "id", at(l.Goid, g))
 		}
 	}
 	if kind == EntryJump || kind == CondTail {
-		add(&f.Flags, "fl", "%flags")
+		add(&f.Flags, "fl", x.machine.Flags.Fetch())
 	}
 	return args, f
 }

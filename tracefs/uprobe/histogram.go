@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -32,13 +34,14 @@ type HistogramPlan struct {
 func NewHistograms(b *offsets.Binary, funcs []*offsets.Func, decoded *atomic.Int64) (*HistogramPlan, error) {
 	p := &HistogramPlan{binary: b}
 	whole := histogramBinary(b)
+	x := newFetcher(b)
 	for _, r := range decodeAll(b, funcs, decoded) {
 		err := r.err
 		switch {
 		case whole != nil:
 			err = whole
 		case err == nil:
-			err = histogramFunc(r.fn, r.sites)
+			err = histogramFunc(x.conv.G, r.fn, r.sites)
 		}
 		if err != nil {
 			p.Skipped = append(p.Skipped, Skipped{r.fn, err})
@@ -56,15 +59,15 @@ func NewHistograms(b *offsets.Binary, funcs []*offsets.Func, decoded *atomic.Int
 	if len(p.Funcs) > tracefs.MaxHistogramFuncs {
 		return nil, fmt.Errorf("keep histograms of %d functions in the kernel: at most %d", len(p.Funcs), tracefs.MaxHistogramFuncs)
 	}
-	layout, err := b.Layout()
-	if err != nil {
+	var err error
+	if x.layout, err = b.Layout(); err != nil {
 		return nil, err
 	}
 	nonce, err := newNonce()
 	if err != nil {
 		return nil, err
 	}
-	p.Calls = p.events(layout, nonce)
+	p.Calls = p.events(x, nonce)
 	return p, nil
 }
 
@@ -74,33 +77,35 @@ func histogramBinary(b *offsets.Binary) error {
 	switch {
 	case !isGo:
 		return errors.New("not Go: nothing tells a call from others that is the same when it begins and when it ends")
-	case v.Minor < offsets.FirstRegisterABI:
-		return fmt.Errorf("built by %s: before Go 1.17 no register tells the goroutine where a call ends", v)
+	case b.Processor().Go(v.Minor, false).G == "":
+		return fmt.Errorf("built by %s: before Go 1.%d no register tells the goroutine where a call ends", v, b.Processor().Machine().FirstRegisters)
 	}
 	return nil
 }
 
 // histogramFunc is why a function can't.
-func histogramFunc(f *offsets.Func, s *offsets.Sites) error {
+func histogramFunc(g arch.Reg, f *offsets.Func, s *offsets.Sites) error {
 	switch {
 	case f.ABI != offsets.ABIInternal:
-		return errors.New("assembly: R14 is not sure to be its goroutine")
+		return fmt.Errorf("assembly: %s is not sure to be its goroutine", strings.ToUpper(string(g)))
 	case f.Package() == "runtime":
-		return errors.New("of package runtime: R14 is not sure to be its goroutine")
+		return fmt.Errorf("of package runtime: %s is not sure to be its goroutine", strings.ToUpper(string(g)))
 	case s.Restarts:
 		return errors.New("jumps back to its first instruction: that looks like another call")
+	case s.CheckOnly:
+		return errors.New("begins by a conditional jump, which the kernel can't tell from one not taken")
 	case len(s.CondTails) > 0:
 		return errors.New("ends by a conditional jump, which the kernel can't tell from one not taken")
 	}
 	return nil
 }
 
-func (p *HistogramPlan) events(l offsets.GoroutineLayout, nonce string) tracefs.CallEvents {
+func (p *HistogramPlan) events(x fetcher, nonce string) tracefs.CallEvents {
 	args := []tracefs.Arg{
 		{Name: "f", Type: "u64"}, // a constant, another for each function
-		{Name: "g", Fetch: "%r14", Type: "u64"},
-		{Name: "sp", Fetch: "%sp", Type: "u64"},
-		{Name: "hi", Fetch: fmt.Sprintf("+%d(%%r14)", l.StackHi), Type: "u64"},
+		{Name: "g", Fetch: x.conv.G.Fetch(), Type: "u64"},
+		{Name: "sp", Fetch: x.machine.SP.Fetch(), Type: "u64"},
+		{Name: "hi", Fetch: x.conv.G.At(x.layout.StackHi), Type: "u64"},
 	}
 	entry := tracefs.Event{Name: "e0_" + nonce, Args: args}
 	ret := tracefs.Event{Name: "r1_" + nonce, Args: args}

@@ -171,7 +171,7 @@ type Plan struct {
 	// never move).
 	BySP bool
 	// ByStack: where calls end, and where some begin, nothing tells the goroutine but
-	// whose stack they are on (Go before 1.17).
+	// whose stack they are on (where no register holds it).
 	ByStack bool
 	// Threads: witnesses tell which goroutine each thread runs, as Options.Threads asked for.
 	Threads bool
@@ -261,7 +261,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := collector{plan: p, features: opt.Features, nonce: nonce, open: make(map[shape]int)}
+	c := collector{plan: p, fetcher: newFetcher(b), features: opt.Features, nonce: nonce, open: make(map[shape]int)}
 	if opt.Values != nil {
 		if err := p.addValues(opt.Values); err != nil {
 			return nil, err
@@ -270,15 +270,15 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 			return p, nil
 		}
 	}
-	if v, isGo := b.GoVersion(); isGo && p.identifies() {
-		if c.layout, err = b.Layout(); err != nil {
+	if _, isGo := b.GoVersion(); isGo && p.identifies() {
+		if c.fetcher.layout, err = b.Layout(); err != nil {
 			return nil, err
 		}
-		p.ByStack = v.Minor < offsets.FirstRegisterABI
+		p.ByStack = c.fetcher.conv.G == ""
 	}
 	if p.identifies() {
 		p.Stack = opt.Stack
-		if v, isGo := b.GoVersion(); isGo && v.Minor < firstFramePointers {
+		if !framesOf(b).Kept {
 			p.Stack = min(p.Stack, 1)
 		}
 	}

@@ -148,12 +148,12 @@ func TestSitesAreFoundAgain(t *testing.T) {
 }
 
 func TestLargePlansAreSplit(t *testing.T) {
-	c := collector{plan: &Plan{}, features: modern, nonce: "0123456789abcd", limit: 1000, open: make(map[shape]int)}
 	b, err := offsets.Open(fixture.Build(t, "exact"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
+	c := collector{plan: &Plan{}, fetcher: newFetcher(b), features: modern, nonce: "0123456789abcd", limit: 1000, open: make(map[shape]int)}
 	distinct := make(map[uint64]bool) // a function that is one RET begins where it ends
 	for i := range b.Funcs() {
 		s, err := b.Sites(&b.Funcs()[i])

@@ -8,7 +8,7 @@ import (
 )
 
 // firstSched is the minor version of the first Go whose scheduler addSchedWitnesses knows.
-const firstSched = offsets.FirstRegisterABI
+const firstSched = 17
 
 // ErrNoSched: it is not known, or not to be seen, what the scheduler of a binary does.
 var ErrNoSched = errors.New("can't follow goroutines")

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -11,10 +12,6 @@ import (
 // nested dereferences lead to, which is as many as the kernel takes (FETCH_INSN_MAX in
 // kernel/trace/trace_probe.h, and MAX_ARGSTR_LEN, which a deeper one would not keep).
 const MaxStack = 15
-
-// firstFramePointers is the minor version of Go since which functions keep frame pointers
-// (on amd64).
-const firstFramePointers = 7
 
 // stackWords is the number of words fetched for so many callers.
 func stackWords(depth int) int {
@@ -32,21 +29,21 @@ func stackWords(depth int) int {
 //
 // Where calls are seen to begin, SP is what it was at the function's first instruction, and
 // no frame has been made: the frame pointer is still the caller's.
-func stackArgs(depth int, arrays bool) (args []tracefs.Arg, counts []int) {
+func stackArgs(frames *arch.Frames, depth int, arrays bool) (args []tracefs.Arg, counts []int) {
 	add := func(name, from, typ string, count int) {
 		args = append(args, tracefs.Arg{Name: name, Fetch: from, Type: typ})
 		counts = append(counts, count)
 	}
 	if depth > 0 {
-		add("c", "+0(%sp)", "s64", 0)
+		add("c", frames.Return, "s64", 0)
 	}
 	if depth > 1 {
-		add("b", "%bp", "s64", 0)
+		add("b", frames.Pointer.Fetch(), "s64", 0)
 	}
 	// A fetcharg has at most 63 bytes with its type.
 	const arrayNesting = 13
 	for i := 1; i < depth; i++ {
-		bp := strings.Repeat("+0(", i-1) + "%bp" + strings.Repeat(")", i-1)
+		bp := strings.Repeat("+0(", i-1) + frames.Pointer.Fetch() + strings.Repeat(")", i-1)
 		letter := string(rune('a' + i - 1))
 		if arrays && i <= arrayNesting {
 			add("s"+letter, "+0("+bp+")", "x64[2]", 2)
@@ -58,10 +55,16 @@ func stackArgs(depth int, arrays bool) (args []tracefs.Arg, counts []int) {
 	return args, counts
 }
 
+// framesOf is how frames of a binary lie on the stack.
+func framesOf(b *offsets.Binary) *arch.Frames {
+	v, _ := b.GoVersion()
+	return b.Processor().Frames(v.Minor)
+}
+
 // StackArgs is what an event fetches for so many callers, for who wants to know how much
 // room that takes. The kernel fetches arrays since 4.20.
-func StackArgs(depth int, arrays bool) []tracefs.Arg {
-	args, _ := stackArgs(depth, arrays)
+func StackArgs(b *offsets.Binary, depth int, arrays bool) []tracefs.Arg {
+	args, _ := stackArgs(framesOf(b), depth, arrays)
 	return args
 }
 
@@ -69,6 +72,7 @@ func StackArgs(depth int, arrays bool) []tracefs.Arg {
 // for one goroutine.
 type Callers struct {
 	binary *offsets.Binary
+	frames *arch.Frames
 	calls  map[uint64]callSite
 }
 
@@ -81,7 +85,7 @@ type callSite struct {
 
 // NewCallers returns the Callers for calls in a binary.
 func NewCallers(b *offsets.Binary) *Callers {
-	return &Callers{binary: b, calls: make(map[uint64]callSite)}
+	return &Callers{binary: b, frames: framesOf(b), calls: make(map[uint64]callSite)}
 }
 
 // Cut stands, among return addresses, for callers that are not known.
@@ -102,7 +106,7 @@ func (c *Callers) Append(pcs, words []uint64, sp, hi, bias uint64) []uint64 {
 		return append(pcs, Cut)
 	}
 	// at is SP when the call at pc has returned. The words are c b, b c, b c, …
-	pc, at := words[0], sp+8
+	pc, at := words[0], sp+c.frames.Pushed
 	for i := 0; ; i += 2 {
 		site := c.site(pc - bias)
 		if !site.ok {
@@ -116,18 +120,21 @@ func (c *Callers) Append(pcs, words []uint64, sp, hi, bias uint64) []uint64 {
 			return append(pcs, Cut)
 		}
 		bp := words[max(i, 1)]
-		if bp < at || bp%8 != 0 || bp-at > maxFrame || hi != 0 && bp+16 > hi {
+		if low := c.frames.Expect(at, leastFrame); bp < low || bp%8 != 0 || bp-low > maxFrame || hi != 0 && bp+16 > hi {
 			return append(pcs, Cut)
 		}
-		if site.link == offsets.LinkSize && bp != at+site.size-8 {
-			if bp < at+site.size {
+		if site.link == offsets.LinkSize && bp != c.frames.Expect(at, site.size) {
+			if bp < c.frames.Expect(at+site.size, leastFrame) {
 				return append(pcs, Cut)
 			}
 			pcs = append(pcs, Cut)
 		}
-		pc, at = words[i+3], bp+16
+		pc, at = words[i+3], c.frames.Next(bp, words[i+2])
 	}
 }
+
+// leastFrame is a frame that has nothing but what its function returns by.
+const leastFrame = 8
 
 // maxFrame is the distance in bytes between frames that is believed: stacks grow to 1 GB
 // (runtime.maxstacksize).

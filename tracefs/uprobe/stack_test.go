@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/arch/amd64"
 )
 
 // TestCallersAppend walks stacks that are made up: functions at 0x1000, 0x2000, … with
@@ -51,7 +52,7 @@ func TestCallersAppend(t *testing.T) {
 		{"return address that is none", []uint64{0x1000, first, second, 0xbad, 0, 0xf000}, hi, []uint64{0x1000, Cut}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			callers := &Callers{calls: sites}
+			callers := &Callers{frames: amd64.Processor.Frames(26), calls: sites}
 			if got := callers.Append(nil, c.words, sp, c.hi, 0); !slices.Equal(got, c.want) {
 				t.Errorf("%#x, want %#x", got, c.want)
 			}
@@ -73,7 +74,7 @@ func TestCallersAppend(t *testing.T) {
 func FuzzCallers(f *testing.F) {
 	f.Add([]byte("\x00\x10abcdefgh"), uint64(0x8000), uint64(0x9000))
 	f.Fuzz(func(t *testing.T, data []byte, sp, hi uint64) {
-		callers := &Callers{calls: make(map[uint64]callSite)}
+		callers := &Callers{frames: amd64.Processor.Frames(26), calls: make(map[uint64]callSite)}
 		words := make([]uint64, min(len(data), stackWords(MaxStack)))
 		for i := range words {
 			words[i] = sp + 8*uint64(data[i]) - 64
@@ -90,7 +91,7 @@ func FuzzCallers(f *testing.F) {
 func TestStackArgs(t *testing.T) {
 	for _, arrays := range []bool{false, true} {
 		for depth := range MaxStack + 1 {
-			args, counts := stackArgs(depth, arrays)
+			args, counts := stackArgs(amd64.Processor.Frames(26), depth, arrays)
 			words := 0
 			for i, a := range args {
 				words += max(counts[i], 1)

@@ -12,10 +12,6 @@ var Processor arch.Processor = processor{}
 
 type processor struct{}
 
-var machine = arch.Machine{Name: "x86-64"}
-
-func (processor) Machine() *arch.Machine { return &machine }
-
 // errDisagree says that the two decoders measure an instruction differently.
 var errDisagree = errors.New("decode instruction: two decoders disagree on its length")
 

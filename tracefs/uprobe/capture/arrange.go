@@ -21,8 +21,10 @@ func (b *Builder) arrange(c *Capture) {
 				words++
 			}
 		}
-		for range padded(words) - words {
-			args = append(args, arg{fetch: "%ax", typ: "s64", at: -1})
+		if b.opt.Machine != nil {
+			for range padded(words) - words {
+				args = append(args, arg{fetch: b.opt.Machine.Filler.Fetch(), typ: "s64", at: -1})
+			}
 		}
 		slices.SortStableFunc(args, func(x, y arg) int {
 			return cmp.Or(cmp.Compare(x.count, y.count), cmp.Compare(len(y.typ), len(x.typ)), cmp.Compare(y.typ, x.typ))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -20,6 +21,8 @@ type Options struct {
 	Memory bool
 	// Static is the fetcharg for a virtual address of the file, load bias not counted.
 	Static func(va uint64) string
+	// Machine is the processor that the binary is for. Without it more events are needed.
+	Machine *arch.Machine
 	// Beside are arguments that the event has besides those that tell whose call it is.
 	Beside []tracefs.Arg
 }
@@ -192,7 +195,7 @@ func (b *Builder) scalar(s source, off, size int64, signed bool) (leaf, string) 
 	}
 	width := size
 	switch {
-	case shift > 0, text[0] == '%', strings.HasPrefix(text, "+") && s.aligned(off):
+	case shift > 0, text[0] == '%', strings.HasPrefix(text, "+") && s.aligned(b, off):
 		width = 8
 	case size != 1 && size != 2 && size != 4 && size != 8:
 		return none, fmt.Sprintf("%d bytes", size)

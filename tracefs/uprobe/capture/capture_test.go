@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/offsets/arch/amd64"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
@@ -19,7 +21,7 @@ func basic(name string) *gotype.Type {
 }
 
 // inRegisters is a variable whose words are in registers.
-func inRegisters(name string, t *gotype.Type, registers ...string) offsets.Variable {
+func inRegisters(name string, t *gotype.Type, registers ...arch.Reg) offsets.Variable {
 	v := offsets.Variable{Name: name, Type: t}
 	for i, r := range registers {
 		v.Pieces = append(v.Pieces, offsets.Piece{Offset: int64(8 * i), Size: min(8, t.Size-int64(8*i)), Register: r})
@@ -83,7 +85,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-var options = Options{StrLen: 16, Items: 2, Arrays: true, Memory: true, Static: func(va uint64) string { return fmt.Sprintf("@%#x", va) }}
+var options = Options{StrLen: 16, Items: 2, Arrays: true, Memory: true, Machine: amd64.Processor.Machine(), Static: func(va uint64) string { return fmt.Sprintf("@%#x", va) }}
 
 func fetched(c *Capture) string {
 	var out []string

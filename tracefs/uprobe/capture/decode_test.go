@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/tracefs"
 )
@@ -237,7 +238,7 @@ func TestDecode(t *testing.T) {
 			if c.path != "" {
 				paths = []string{c.path}
 			}
-			capture, err := New([]offsets.Variable{inRegisters("v", c.typ, []string{"ax", "bx", "cx"}[:max(1, c.typ.Size/8)]...)}, paths, options)
+			capture, err := New([]offsets.Variable{inRegisters("v", c.typ, []arch.Reg{"ax", "bx", "cx"}[:max(1, c.typ.Size/8)]...)}, paths, options)
 			if err != nil {
 				t.Fatal(err)
 			}

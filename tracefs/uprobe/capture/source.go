@@ -29,7 +29,7 @@ type guard struct {
 func (b *Builder) root(v *offsets.Variable) (source, string) {
 	if len(v.Pieces) == 1 && v.Pieces[0].Pointer {
 		p := v.Pieces[0]
-		inner := deref(p.Disp, "%"+p.Register)
+		inner := p.Register.At(p.Disp)
 		at, why := b.fetch(inner, "s64", 0, 8)
 		return source{inner: inner, guards: []guard{{pointer: leaf{at: at, size: 8}, item: -1}}}, why
 	}
@@ -59,11 +59,11 @@ func (s source) text(b *Builder, off, size int64) (text string, shift uint, why 
 		case p.Static:
 			return b.opt.Static(uint64(p.Disp + in)), 0, ""
 		case p.InMemory:
-			return deref(p.Disp+in, "%"+p.Register), 0, ""
+			return p.Register.At(p.Disp + in), 0, ""
 		case p.Register == "":
 			return "", 0, "in a floating-point register"
 		}
-		return "%" + p.Register, uint(8 * in), ""
+		return p.Register.Fetch(), uint(8 * in), ""
 	}
 	return "", 0, "not known where"
 }
@@ -71,13 +71,13 @@ func (s source) text(b *Builder, off, size int64) (text string, shift uint, why 
 // aligned tells whether the address of an offset, rounded down to a word, is that of a word
 // which is in memory as a whole: those on the stack are, and those of what is aligned to
 // words itself.
-func (s source) aligned(off int64) bool {
+func (s source) aligned(b *Builder, off int64) bool {
 	if s.inner != "" {
 		return s.align == 8
 	}
 	for _, p := range s.pieces {
 		if off >= p.Offset && off < p.Offset+p.Size {
-			return p.InMemory && p.Register == "sp"
+			return p.InMemory && b.opt.Machine != nil && p.Register == b.opt.Machine.SP
 		}
 	}
 	return false
@@ -87,7 +87,7 @@ func (s source) aligned(off int64) bool {
 // the less events differ in their types, the fewer there are, and the sooner they are
 // removed.
 func (s source) word(b *Builder, off, size int64) (text string, shift uint, why string) {
-	if size == 8 || !s.aligned(off) {
+	if size == 8 || !s.aligned(b, off) {
 		return s.text(b, off, size)
 	}
 	if s.inner != "" {
@@ -98,7 +98,7 @@ func (s source) word(b *Builder, off, size int64) (text string, shift uint, why 
 	for _, p := range s.pieces {
 		if off >= p.Offset && off+size <= p.Offset+p.Size {
 			at := p.Disp + off - p.Offset
-			return deref(at&^7, "%"+p.Register), uint(8 * (at & 7)), ""
+			return p.Register.At(at &^ 7), uint(8 * (at & 7)), ""
 		}
 	}
 	return "", 0, "not known where"

@@ -1,0 +1,133 @@
+package amd64
+
+import (
+	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+// firstRegisters is the first minor version of Go that passes arguments in registers and
+// keeps g in R14 (go.dev/doc/go1.17).
+const firstRegisters = 17
+
+var machine = arch.Machine{
+	Name: "x86-64", Quantum: 1, SP: "sp", Flags: "flags", Filler: "ax",
+	// System V ABI for x86-64, figure 3.36; a call pushes the return address.
+	DwarfSP: 7, DwarfFP: 6, CFA: 8,
+	// 1.5 counts the padding, 1.7 does not.
+	LastPadded: 6, FirstRegisters: firstRegisters,
+}
+
+func (processor) Machine() *arch.Machine { return &machine }
+
+var (
+	// cmd/compile/abi-internal.md, "amd64 architecture".
+	goRegisters = []arch.Reg{"ax", "bx", "cx", "di", "si", "r8", "r9", "r10", "r11"}
+
+	internal = arch.CallConv{
+		Ints: goRegisters, IntResults: goRegisters, Floats: 15, StackArgs: 8, Context: "dx", G: "r14", CheckG: "r14",
+	}
+	// Before 1.17 g is in thread-local storage, out of reach but where the check has just
+	// loaded it.
+	abi0    = arch.CallConv{StackArgs: 8, Context: "dx", G: "r14", CheckG: "r14"}
+	oldABI0 = arch.CallConv{StackArgs: 8, Context: "dx", CheckG: "cx"}
+	// System V ABI for x86-64, 3.2.3.
+	sysv = arch.CallConv{
+		Ints: []arch.Reg{"di", "si", "dx", "cx", "r8", "r9"}, IntResults: []arch.Reg{"ax", "dx"}, Floats: 8, StackArgs: 8,
+		Returned: "ax",
+	}
+)
+
+func (processor) Go(minor int, assembly bool) *arch.CallConv {
+	switch {
+	case minor < firstRegisters:
+		return &oldABI0
+	case assembly:
+		return &abi0
+	}
+	return &internal
+}
+
+func (processor) C() *arch.CallConv { return &sysv }
+
+// firstFramePointers is the minor version of Go since which functions keep frame pointers.
+const firstFramePointers = 7
+
+var (
+	frames    = arch.Frames{Return: "+0(%sp)", Pointer: "bp", Pushed: 8, AtTop: true, Kept: true}
+	oldFrames = arch.Frames{Return: "+0(%sp)", Pointer: "bp", Pushed: 8, AtTop: true}
+)
+
+// Frames of C are as those of minor version 0.
+func (processor) Frames(minor int) *arch.Frames {
+	if 0 < minor && minor < firstFramePointers {
+		return &oldFrames
+	}
+	return &frames
+}
+
+// dwarfRegisters are those of integers by their numbers in DWARF (System V ABI for x86-64,
+// figure 3.36).
+var dwarfRegisters = [...]arch.Reg{
+	"ax", "dx", "cx", "bx", "si", "di", "bp", "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+}
+
+func (processor) DwarfReg(n uint64) (arch.Reg, bool) {
+	if n < uint64(len(dwarfRegisters)) {
+		return dwarfRegisters[n], true
+	}
+	return "", 17 <= n && n <= 32
+}
+
+// PassC classifies each eight bytes of a value: floating point (SSE) or not (INTEGER); there
+// are none if the value is passed in memory.
+func (processor) PassC(t *gotype.Type) (p arch.Passing, err error) {
+	if t.Size < 0 || t.Kind == gotype.Unknown {
+		return p, arch.ErrUnknownType
+	}
+	if t.Size > 16 {
+		return p, nil
+	}
+	words := make([]bool, (t.Size+7)/8)
+	for i := range words {
+		words[i] = true
+	}
+	if !classifyParts(t, 0, words) {
+		return p, arch.ErrUnknownType
+	}
+	for i, float := range words {
+		at := 8 * int64(i)
+		p.Parts = append(p.Parts, arch.Part{Offset: at, Size: min(8, t.Size-at), Float: float})
+	}
+	return p, nil
+}
+
+func classifyParts(t *gotype.Type, at int64, words []bool) bool {
+	if t.Size == 0 {
+		return true
+	}
+	switch t.Kind {
+	case gotype.Unknown:
+		return false
+	case gotype.Float, gotype.Complex:
+		return true
+	case gotype.Struct:
+		for _, f := range t.Fields {
+			if !classifyParts(f.Type, at+f.Offset, words) {
+				return false
+			}
+		}
+		return true
+	case gotype.Array:
+		elem := t.Elem()
+		for i := range t.Len {
+			if elem == nil || !classifyParts(elem, at+i*elem.Size, words) {
+				return false
+			}
+		}
+		return true
+	}
+	for i := at / 8; i < (at+t.Size+7)/8; i++ {
+		words[i] = false
+	}
+	return true
+}
