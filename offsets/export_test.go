@@ -1,0 +1,4 @@
+package offsets
+
+// Processors are those that Open knows, for a test that adds one.
+var Processors = processors

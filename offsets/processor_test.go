@@ -1,0 +1,334 @@
+package offsets_test
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
+)
+
+// arm64 is a second processor, as little of one as a test needs: all instructions have 4
+// bytes, the return address is in a register, and behind a stack check there may be an
+// instruction that a preemption repeats. It knows nothing of C.
+type arm64 struct{}
+
+var arm64Machine = arch.Machine{
+	Name: "arm64", Quantum: 4, SP: "sp", Flags: "pstate", Filler: "x0", DwarfSP: 31, DwarfFP: 29, LastPadded: 1 << 16, FirstRegisters: 18,
+}
+
+func (arm64) Machine() *arch.Machine { return &arm64Machine }
+
+func (arm64) Decode(code []byte) (in arch.Inst, err error) {
+	if len(code) < 4 {
+		return in, errors.New("decode instruction: code ends inside it")
+	}
+	w := binary.LittleEndian.Uint32(code)
+	branch := func(kind arch.Kind, cond arch.Cond, bits, shift uint) arch.Inst {
+		to := int64(w) << (64 - bits - shift) >> (64 - bits) * 4
+		return arch.Inst{Len: 4, Kind: kind, Cond: cond, To: to}
+	}
+	in = arch.Inst{Len: 4, Cond: arch.NoCond, Nop: w == 0xd503201f}
+	switch {
+	case w>>16 == 0:
+		return in, errors.New("decode instruction: undefined")
+	case w&0xfc000000 == 0x14000000:
+		in = branch(arch.Jump, arch.NoCond, 26, 0)
+	case w&0xfc000000 == 0x94000000:
+		in = branch(arch.Call, arch.NoCond, 26, 0)
+	case w&0xff000010 == 0x54000000:
+		in = branch(arch.CondJump, arch.Cond(w&15), 19, 5)
+	case w&0x7e000000 == 0x34000000: // CBZ, CBNZ
+		in = branch(arch.CondJump, arch.NoCond, 19, 5)
+	case w&0x7e000000 == 0x36000000: // TBZ, TBNZ
+		in = branch(arch.CondJump, arch.NoCond, 14, 5)
+	case w&0xfffffc1f == 0xd65f0000:
+		in.Kind = arch.Return
+	case w&0xfffffc1f == 0xd63f0000:
+		in.Kind = arch.IndirectCall
+	case w&0xfffffc1f == 0xd61f0000:
+		in.Kind, in.Switch = arch.IndirectJump, w>>5&31 == 27
+	case w&0xff000000 == 0xd4000000:
+		in.Kind = arch.Trap
+	}
+	return in, nil
+}
+
+func (p arm64) Cost(function []byte, at int) arch.Cost {
+	in, err := p.Decode(function[at:])
+	switch {
+	case err != nil:
+		return arch.Cost{Class: arch.Refused, Reason: err.Error()}
+	case in.Kind == arch.Trap:
+		return arch.Cost{Class: arch.Refused, Reason: "raises an exception"}
+	case in.Nop:
+		return arch.Cost{Class: arch.EmulatedLater, Reason: "nop"}
+	case in.Kind != arch.Other:
+		return arch.Cost{Class: arch.Emulated}
+	}
+	return arch.Cost{Class: arch.Stepped}
+}
+
+func (arm64) Effects([]byte) arch.Effects { return 0 }
+
+func (arm64) Leads(uint64, arch.Way) (arch.Destination, bool) { return 0, false }
+
+// Trim: functions are padded with zeros.
+func (arm64) Trim(function []byte) int {
+	n := len(function) &^ 3
+	for n > 4 && binary.LittleEndian.Uint32(function[n-4:]) == 0 {
+		n -= 4
+	}
+	return n
+}
+
+// StackCheck is the last B.LS of at most 14 instructions, behind a load of 16(R28) or 24(R28).
+func (p arm64) StackCheck(function []byte) (c arch.Check, ok bool) {
+	const ls = 9
+	guard := false
+	for at := 0; at < 14*4 && at+4 <= len(function); at += 4 {
+		w := binary.LittleEndian.Uint32(function[at:])
+		in, err := p.Decode(function[at:])
+		if err != nil || in.Kind != arch.Other && in.Kind != arch.CondJump {
+			return c, ok
+		}
+		guard = guard || w&0xffffffe0 == 0xf9400b80 || w&0xffffffe0 == 0xf9400f80
+		if guard && in.Kind == arch.CondJump && in.Cond == ls && in.To > 0 {
+			c, ok = arch.Check{Jump: at, Post: at + 4, Repeats: true}, true
+		}
+	}
+	return c, ok
+}
+
+func (arm64) SplitsStack([]byte) bool { return false }
+
+func (arm64) Passed() arch.Cond { return 8 } // HI
+
+func (arm64) Failed(field string) string {
+	return fmt.Sprintf("!(%[1]s & 0x20000000) || %[1]s & 0x40000000", field)
+}
+
+// Taken knows HI and LS.
+func (arm64) Taken(c arch.Cond, flags uint64) bool {
+	const carry, zero = 1 << 29, 1 << 30
+	higher := flags&carry != 0 && flags&zero == 0
+	return higher == (c == 8)
+}
+
+func xs(n int) (all []arch.Reg) {
+	for i := range n {
+		all = append(all, arch.Reg(fmt.Sprint("x", i)))
+	}
+	return all
+}
+
+func (arm64) Go(minor int, assembly bool) *arch.CallConv {
+	conv := &arch.CallConv{StackArgs: 8, Outgoing: 8, Context: "x26", G: "x28", CheckG: "x28"}
+	if minor >= arm64Machine.FirstRegisters && !assembly {
+		conv.Ints, conv.IntResults, conv.Floats = xs(16), xs(16), 16
+	}
+	return conv
+}
+
+func (arm64) C() *arch.CallConv {
+	return &arch.CallConv{Ints: xs(8), IntResults: xs(2), Floats: 8, Indirect: "x8"}
+}
+
+func (arm64) PassC(*gotype.Type) (arch.Passing, error) { return arch.Passing{}, arch.ErrUnknownType }
+
+func (arm64) Frames(int) *arch.Frames {
+	return &arch.Frames{Return: "%x30", Pointer: "x29", Kept: true}
+}
+
+func (arm64) DwarfReg(n uint64) (arch.Reg, bool) {
+	if n <= 30 {
+		return xs(31)[n], true
+	}
+	return "", 64 <= n && n < 96
+}
+
+const arm64Program = `package main
+
+import "os"
+
+type pair struct{ a, b int }
+
+//go:noinline
+func add(x int, name string, p *pair) (int, error) {
+	if x == 0 {
+		return p.a + len(name), os.ErrInvalid
+	}
+	n, err := add(x-1, name, p)
+	return n + x, err
+}
+
+//go:noinline
+func leaf(x int) int { return 3 * x }
+
+func main() {
+	n, _ := add(len(os.Args), "name", &pair{1, 2})
+	os.Exit(leaf(n))
+}
+`
+
+// openArm64 opens a program for arm64, which is known as long as the test runs.
+func openArm64(t *testing.T) *offsets.Binary {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "program")
+	if err := os.WriteFile(path+".go", []byte(arm64Program), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command("go", "build", "-o", path, path+".go")
+	build.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build for arm64: %v\n%s", err, out)
+	}
+	if _, err := offsets.Open(path); err == nil || !strings.Contains(err.Error(), "EM_AARCH64") {
+		t.Errorf("a processor that is not known: %v", err)
+	}
+	offsets.Processors[elf.EM_AARCH64] = arm64{}
+	t.Cleanup(func() { delete(offsets.Processors, elf.EM_AARCH64) })
+	b, err := offsets.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+// TestSecondProcessor: all that a plan and pairing need of a processor is behind the
+// interface. Nothing in the plan of a program for arm64 is of another one.
+func TestSecondProcessor(t *testing.T) {
+	b := openArm64(t)
+	var all []*offsets.Func
+	for i := range b.Funcs() {
+		all = append(all, &b.Funcs()[i])
+	}
+	checked, refused := 0, 0
+	for _, f := range all {
+		s, err := b.Sites(f)
+		switch {
+		case err != nil:
+			refused++
+		case s.Check != nil:
+			checked++
+			if !s.CheckOnly || s.Check.Cond() != 8 || !s.Check.Emulated() {
+				t.Fatalf("%s: %+v", f.Name, s)
+			}
+		}
+	}
+	if len(all) < 1000 || checked < len(all)/2 || refused > len(all)/20 {
+		t.Errorf("%d functions, %d with a stack check, %d refused", len(all), checked, refused)
+	}
+	features := tracefs.Features{Append: true, Arrays: true, Memory: true, Instances: true}
+	plan, err := uprobe.New(b, all, uprobe.Options{Features: features, Stack: 5, Threads: true, Sched: true, Values: func(f *offsets.Func, _ *offsets.Sites) (v uprobe.Values, err error) {
+		sig, err := b.Signature(f)
+		if err != nil || f.Package() != "main" {
+			return v, nil
+		}
+		options := capture.Options{StrLen: 8, Memory: true, Arrays: true, Machine: b.Processor().Machine()}
+		if v.Entry, err = capture.New(sig.Params, nil, options); err == nil {
+			v.Return, err = capture.New(sig.Results, nil, options)
+		}
+		return v, err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	register := regexp.MustCompile(`^(x[0-9]|x[12][0-9]|x30|sp|pstate)$`)
+	named := regexp.MustCompile(`%([a-z0-9]+)`)
+	for _, ev := range plan.TraceEvents() {
+		for i := range ev.Sites {
+			for k, a := range ev.Args {
+				fetch := a.Fetch
+				if ev.Fetch != nil && ev.Fetch[i] != nil {
+					fetch = ev.Fetch[i][k]
+				}
+				for _, m := range named.FindAllStringSubmatch(fetch, -1) {
+					if !register.MatchString(m[1]) {
+						t.Fatalf("event %s fetches %s", ev.Name, fetch)
+					}
+				}
+			}
+		}
+	}
+	checkArm64Add(t, b, plan)
+}
+
+// checkArm64Add looks at one function's events: what they fetch, and what hits make of it.
+func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
+	fn := slices.IndexFunc(plan.Funcs, func(f uprobe.Function) bool { return f.Name == "main.add" })
+	event := func(kind uprobe.Kind) (format, site int, e *uprobe.Event) {
+		for i := range plan.Events {
+			for k := range plan.Events[i].Sites {
+				if e = &plan.Events[i]; e.Func(k) == fn && e.Kind(k) == kind {
+					return i, k, e
+				}
+			}
+		}
+		t.Fatalf("main.add has no event of kind %d", kind)
+		return
+	}
+	jump, jumpSite, entry := event(uprobe.EntryJump)
+	var fetched []string
+	for i, a := range entry.Args {
+		if fetch := a.Fetch; entry.Fetch != nil {
+			fetched = append(fetched, entry.Fetch[jumpSite][i])
+		} else {
+			fetched = append(fetched, fetch)
+		}
+	}
+	text := strings.Join(fetched, " ")
+	for _, want := range []string{"%sp %x28 +8(%x28) +152(%x28) %pstate", "%x30 %x29", " %x0 %x1 %x2 %x3", "+0(%x3)", "+0(%x1)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("main.add fetches %s, without %s", text, want)
+		}
+	}
+	ret, retSite, back := event(uprobe.Return)
+	sig, err := b.Signature(plan.Funcs[fn].Func)
+	if err != nil || len(sig.Results) != 2 || sig.Results[1].Pieces[1].Register != "x2" {
+		t.Errorf("results of main.add: %+v, %v", sig, err)
+	}
+	var calls []parse.Call
+	pairer := parse.NewPairer(plan, func(c *parse.Call) { calls = append(calls, *c) })
+	hit := func(format, site int, e *uprobe.Event, time, flags uint64) {
+		words := make([]uint64, 64)
+		words[e.Fields.SP], words[e.Fields.G], words[e.Fields.Hi] = 0x1000, 1, 0x2000
+		if e.Fields.Flags >= 0 {
+			words[e.Fields.Flags] = flags
+		}
+		addr := addrOf(b, e, site)
+		pairer.Event(&parse.Event{Format: format, PID: 1, TID: 1, Addr: addr, Time: time, Args: words}, 0)
+	}
+	const carry, zero = 1 << 29, 1 << 30
+	hit(jump, jumpSite, entry, 1, 0)          // below the guard: morestack
+	hit(jump, jumpSite, entry, 2, carry|zero) // at it
+	hit(jump, jumpSite, entry, 3, carry)
+	hit(ret, retSite, back, 7, 0)
+	if books := pairer.Books(); len(calls) != 1 || calls[0].End-calls[0].Start != 4 || calls[0].Outcome != parse.Returned || books.NoCalls[fn] != 2 {
+		t.Errorf("calls %+v, books %+v", calls, books)
+	}
+}
+
+// addrOf is the address of a site, which is at the same distance from its file offset as the
+// rest of the text.
+func addrOf(b *offsets.Binary, e *uprobe.Event, site int) uint64 {
+	f := &b.Funcs()[0]
+	off, _ := b.FileOffset(f.Addr)
+	return e.Sites[site] + f.Addr - off
+}
