@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/ftgo/ftgo/offsets/arch"
 )
 
 // variablePath and others with all of the world's letters take milliseconds to compile.
@@ -65,7 +67,7 @@ func parseSelection(item string) (Selection, error) {
 	}
 	if from != "" && strings.IndexByte("%@+-", from[0]) >= 0 {
 		if !renamed {
-			return Selection{}, fmt.Errorf("%q has no name, as in k=+0(%%ax)", item)
+			return Selection{}, fmt.Errorf("%q has no name, as in k=+0(%s)", item, exampleRegister)
 		}
 		s.Fetch, s.Type = from, typ
 		if !typed {
@@ -75,7 +77,7 @@ func parseSelection(item string) (Selection, error) {
 	}
 	switch {
 	case renamed:
-		return Selection{}, fmt.Errorf("%q is neither goargN, goretN nor a fetcharg such as +0(%%ax)", source)
+		return Selection{}, fmt.Errorf("%q is neither goargN, goretN nor a fetcharg such as +0(%s)", source, exampleRegister)
 	case !variablePath().MatchString(item):
 		return Selection{}, fmt.Errorf("%q is no variable or part of one", item)
 	}
@@ -95,28 +97,30 @@ const (
 
 var (
 	fetchType = regexp.MustCompile(`^[usx](8|16|32|64)$`)
-	// fetchBase is what is not in parentheses: a register, as
-	// regs_query_register_offset in arch/x86/kernel/ptrace.c knows them, or an address.
-	fetchBase = regexp.MustCompile(`^(%([abcd]x|[ds]i|[bs]p|ip|flags|r8|r9|r1[0-5])|@\+?(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,18}))$`)
+	fetchAddr = regexp.MustCompile(`^@\+?(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,18})$`)
 	fetchFrom = regexp.MustCompile(`^[+-](0[xX][0-9a-fA-F]{1,8}|[0-9]{1,9})\(`)
 )
+
+// fetchBase is what is not in parentheses, a register or an address, and in how many of them
+// the rest is.
+func fetchBase(fetch string) (base string, depth int) {
+	for base = fetch; ; depth++ {
+		from := fetchFrom.FindString(base)
+		if from == "" || !strings.HasSuffix(base, ")") {
+			return base, depth
+		}
+		base = base[len(from) : len(base)-1]
+	}
+}
 
 // checkFetch tells whether a fetcharg is one, so that it can stand in a definition
 // (Documentation/trace/uprobetracer.rst): "%REG", "@ADDR", "@+OFFSET", "+|-N(FETCHARG)".
 func checkFetch(fetch, typ string) error {
-	base := fetch
-	depth := 0
-	for {
-		from := fetchFrom.FindString(base)
-		if from == "" || !strings.HasSuffix(base, ")") {
-			break
-		}
-		base = base[len(from) : len(base)-1]
-		depth++
-	}
+	base, depth := fetchBase(fetch)
+	register, isRegister := strings.CutPrefix(base, "%")
 	switch {
-	case !fetchBase.MatchString(base):
-		return fmt.Errorf("%q is no fetcharg: %q is neither a register such as %%ax nor an address", fetch, base)
+	case !fetchAddr.MatchString(base) && !(isRegister && anyFetches(arch.Reg(register))):
+		return fmt.Errorf("%q is no fetcharg: %q is neither a register such as %s nor an address", fetch, base, exampleRegister)
 	case depth > maxFetches:
 		return fmt.Errorf("fetcharg %q reads through more than %d pointers", fetch, maxFetches)
 	case !fetchType.MatchString(typ):

@@ -3,7 +3,9 @@ package offsets
 import (
 	"errors"
 	"fmt"
+	"strings"
 
+	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
@@ -95,6 +97,9 @@ var (
 // addRegister adds the value that begins in the Nth integer register, or, for functions
 // that take everything on the stack, in the Nth word there.
 func (b *Binary) addRegister(s *Signature, f *Func, sel Selection) error {
+	if base, _ := fetchBase(sel.Fetch); strings.HasPrefix(base, "%") && !b.processor.Fetches(arch.Reg(base[1:])) {
+		return fmt.Errorf("%s is no register of %s", base, b.processor.Machine().Name)
+	}
 	if sel.Argument == 0 && sel.Result == 0 {
 		return nil
 	}

@@ -23,3 +23,16 @@ func ProcessorNamed(name string) (arch.Processor, error) {
 	}
 	return nil, fmt.Errorf("processor %q is not known", name)
 }
+
+// anyFetches tells whether some processor has a register of a name.
+func anyFetches(r arch.Reg) bool {
+	for _, p := range processors {
+		if p.Fetches(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// exampleRegister is the one that messages name.
+var exampleRegister = amd64.Processor.Machine().Filler.Fetch()

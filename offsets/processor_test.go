@@ -154,6 +154,8 @@ func (arm64) Frames(int) *arch.Frames {
 	return &arch.Frames{Return: "%x30", Pointer: "x29", Kept: true}
 }
 
+func (arm64) Fetches(r arch.Reg) bool { return slices.Contains(xs(31), r) || r == "sp" }
+
 func (arm64) DwarfReg(n uint64) (arch.Reg, bool) {
 	if n <= 30 {
 		return xs(31)[n], true
@@ -303,6 +305,15 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 	sig, err := b.Signature(plan.Funcs[fn].Func)
 	if err != nil || len(sig.Results) != 2 || sig.Results[1].Pieces[1].Register != "x2" {
 		t.Errorf("results of main.add: %+v, %v", sig, err)
+	}
+	for fetch, fine := range map[string]bool{"+8(%x3)": true, "%ax": false} {
+		g, isGiven, err := offsets.ParseGiven("main.add(k=" + fetch + ":x64)")
+		if err != nil || !isGiven {
+			t.Fatal(isGiven, err)
+		}
+		if _, err := b.GivenSignature(plan.Funcs[fn].Func, g); (err == nil) != fine {
+			t.Errorf("%s: %v", fetch, err)
+		}
 	}
 	var calls []parse.Call
 	pairer := parse.NewPairer(plan, func(c *parse.Call) { calls = append(calls, *c) })

@@ -35,6 +35,8 @@ type Processor interface {
 	// C is how functions of C do, and PassC how they pass a value of a type.
 	C() *CallConv
 	PassC(t *gotype.Type) (Passing, error)
+	// Fetches tells whether fetchargs may name a register so.
+	Fetches(r Reg) bool
 	// Frames is how frames of a minor version of Go lie on the stack.
 	Frames(minor int) *Frames
 	// DwarfReg is the register of a number in DWARF, "" for one of floating point; ok is

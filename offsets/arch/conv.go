@@ -27,6 +27,8 @@ type Machine struct {
 	DwarfSP, DwarfFP uint64
 	// CFA is how far DWARF's canonical frame address is above SP where a function begins.
 	CFA int64
+	// SteppedReturn: kernels single-step instructions that return.
+	SteppedReturn bool
 	// LastPadded is the last minor version of Go that may count the padding behind a function as
 	// part of it.
 	LastPadded int

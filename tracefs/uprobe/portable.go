@@ -152,7 +152,7 @@ func (p *Plan) portableEvent(in *portableEvent) (ev Event, err error) {
 			// Older recordings have the jump's own condition here, which may be the opposite.
 			place.Cond = p.Processor.Passed()
 		}
-		place.Stepped = kind == Return || kind <= Point && p.Funcs[fn].Stepped
+		place.Stepped = kind == Return && p.Processor.Machine().SteppedReturn || kind <= Point && p.Funcs[fn].Stepped
 		if len(in.Fetch) > 0 {
 			place.Fetch = in.Fetch[i]
 		}

@@ -1,6 +1,8 @@
 package amd64
 
 import (
+	"regexp"
+
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
@@ -13,9 +15,16 @@ var machine = arch.Machine{
 	Name: "x86-64", Quantum: 1, SP: "sp", Flags: "flags", Filler: "ax",
 	// System V ABI for x86-64, figure 3.36; a call pushes the return address.
 	DwarfSP: 7, DwarfFP: 6, CFA: 8,
+	SteppedReturn: true,
 	// 1.5 counts the padding, 1.7 does not.
 	LastPadded: 6, FirstRegisters: firstRegisters,
 }
+
+// fetchable are the registers that regs_query_register_offset in arch/x86/kernel/ptrace.c knows,
+// but for segments.
+var fetchable = regexp.MustCompile(`^([abcd]x|[ds]i|[bs]p|ip|flags|r8|r9|r1[0-5])$`)
+
+func (processor) Fetches(r arch.Reg) bool { return fetchable.MatchString(string(r)) }
 
 func (processor) Machine() *arch.Machine { return &machine }
 
