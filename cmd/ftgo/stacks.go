@@ -107,9 +107,9 @@ func (s *stacks) of(c *parse.Call) []uint64 {
 }
 
 // add sums up a call that has ended.
-func (s *stacks) add(c *parse.Call, ns, self int64) {
+func (s *stacks) add(c *parse.Call, timing stats.Timing, self int64) {
 	if len(c.Stack) > 0 {
-		s.sums.Add(c, s.of(c), ns, self)
+		s.sums.Add(c, s.of(c), timing, self)
 	}
 }
 

@@ -145,7 +145,7 @@ func (t *tally) timeNow(c *parse.Call) {
 		t.within.Take(c)
 	}
 	if t.stacks != nil {
-		t.stacks.add(c, timing.Net, self)
+		t.stacks.add(c, timing, self)
 	}
 }
 

@@ -99,7 +99,11 @@ func StackJSON(w io.Writer, stacks []Stack) error {
 		b = appendStringOf(append(b, `{"type":"stack","function":`...), s.Function)
 		b = fmt.Appendf(b, `,"calls":%d,"completed":%d,"unwound":%d,"open":%d`, s.Calls, s.Completed, s.Unwound, s.Open)
 		if s.Completed > 0 {
-			b = fmt.Appendf(b, `,"ns":{"min":%d,"mean":%d,"max":%d,"sum":%d,"self":%d}`, s.Min, s.Sum/int64(s.Completed), s.Max, s.Sum, s.Self)
+			b = fmt.Appendf(b, `,"ns":{"min":%d,"mean":%d,"max":%d,"sum":%d,"self":%d`, s.Min, s.Sum/int64(s.Completed), s.Max, s.Sum, s.Self)
+			if s.Raw > s.Low {
+				b = fmt.Appendf(b, `,"sum_low":%d,"sum_high":%d,"sum_raw":%d`, s.Low, s.High, s.Raw)
+			}
+			b = append(b, '}')
 		}
 		b = append(appendStackJSON(append(b, `,"stack":`...), s.Callers), "}\n"...)
 	}

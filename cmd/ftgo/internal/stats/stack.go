@@ -32,8 +32,9 @@ type StackRow struct {
 	// Calls = Completed + Unwound + Open: those that were seen.
 	Calls, Completed, Unwound, Open uint64
 	// Min, Max and Sum are latencies of the completed calls in nanoseconds, Self is Sum
-	// without what traced calls nested in them took; both are at most math.MaxInt64.
-	Min, Max, Sum, Self int64
+	// without what traced calls nested in them took; Sum is net, from Low to High, and Raw as
+	// seen. Sums are at most math.MaxInt64.
+	Min, Max, Sum, Self, Low, High, Raw int64
 }
 
 // Stacks adds up calls by function and stack. The zero value is empty and ready to use.
@@ -42,9 +43,9 @@ type Stacks struct {
 	key  []byte
 }
 
-// Add takes a call that has ended, from where pcs tells. If it has returned, ns is its latency,
-// and self that without traced calls nested in it.
-func (s *Stacks) Add(c *parse.Call, pcs []uint64, ns, self int64) {
+// Add takes a call that has ended, from where pcs tells. If it has returned, it took so long,
+// and self without traced calls nested in it.
+func (s *Stacks) Add(c *parse.Call, pcs []uint64, timing Timing, self int64) {
 	s.key = binary.AppendUvarint(s.key[:0], uint64(c.Func))
 	for _, pc := range pcs {
 		s.key = binary.LittleEndian.AppendUint64(s.key, pc)
@@ -61,8 +62,9 @@ func (s *Stacks) Add(c *parse.Call, pcs []uint64, ns, self int64) {
 	switch c.Outcome {
 	case parse.Returned:
 		row.Completed++
-		row.Min, row.Max = min(row.Min, ns), max(row.Max, ns)
-		row.Sum, row.Self = sum(row.Sum, ns), sum(row.Self, self)
+		row.Min, row.Max = min(row.Min, timing.Net), max(row.Max, timing.Net)
+		row.Sum, row.Self = sum(row.Sum, timing.Net), sum(row.Self, self)
+		row.Low, row.High, row.Raw = sum(row.Low, timing.Low), sum(row.High, timing.High), sum(row.Raw, timing.Raw)
 	case parse.Unwound:
 		row.Unwound++
 	case parse.Open:

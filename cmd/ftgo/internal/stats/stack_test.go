@@ -11,10 +11,10 @@ import (
 func TestStacks(t *testing.T) {
 	var s Stacks
 	add := func(fn int, how parse.Outcome, ns, self int64, pcs ...uint64) {
-		s.Add(&parse.Call{Func: fn, Outcome: how}, pcs, ns, self)
+		s.Add(&parse.Call{Func: fn, Outcome: how}, pcs, Timing{Net: ns}, self)
 	}
 	pcs := []uint64{1, 2}
-	s.Add(&parse.Call{Func: 1}, pcs, 10, 4)
+	s.Add(&parse.Call{Func: 1}, pcs, Timing{Net: 10}, 4)
 	pcs[0] = 99 // the caller's own, used again
 	add(1, parse.Returned, 30, 30, 1, 2)
 	add(1, parse.Unwound, 0, 0, 1, 2)
