@@ -22,17 +22,22 @@ type automation struct {
 }
 
 func (a *automation) define(fs *pflag.FlagSet) {
-	fs.BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on stderr but errors, and what was lost")
+	a.defineTalk(fs)
+	fs.BoolVar(&a.wait, "wait", false, "wait for BINARY; -d counts from its first process")
+	fs.Var(&a.ready, "ready-fd", "write \"ready\" to descriptor `N` once probes are armed")
+}
+
+// defineTalk defines what is written beside the data.
+func (a *automation) defineTalk(fs *pflag.FlagSet) {
+	fs.BoolVarP(&a.quiet, "quiet", "q", false, "write only errors and losses to standard error")
 	a.header = true
-	fs.Var(&a.header, "header", "`no` leaves out the line with the columns' names")
+	fs.Var(&a.header, "header", "write the columns' names")
 	fs.Lookup("header").NoOptDefVal = "yes"
-	fs.BoolVar(&a.wait, "wait", false, "wait until BINARY is there, and count -d from the first process that runs it")
-	fs.Var(&a.ready, "ready-fd", "write \"ready\" to file descriptor `N` when the probes are armed, and close it")
 }
 
 // defineFailIf is for commands that make rows.
 func (a *automation) defineFailIf(fs *pflag.FlagSet, example string) {
-	fs.Var(&a.failing, "fail-if", "exit with status 6 if `EXPR` is true of a function at the end, but for wrappers that the compiler made and FUNC selects beside it: "+example)
+	fs.Var(&a.failing, "fail-if", "exit with status 6 if `EXPR` is true of a function: "+example)
 }
 
 // yesNo is a flag value.

@@ -4,37 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-
-	"github.com/spf13/pflag"
 
 	"github.com/ftgo/ftgo/tracefs"
 )
 
 const aboutClean = `usage: ftgo clean [flags]
 
-Removes probes and trace instances of ftgo runs that were killed; those of
-living ones and of other tools are not touched.
-
+Remove the probes and trace instances that killed runs of ftgo left behind.
+Those of living runs and of other tools stay.
 `
 
 // clean removes what killed runs have left, and only that.
 func clean(_ context.Context, e *env, args []string) error {
 	var o options
-	fs := pflag.NewFlagSet("clean", pflag.ContinueOnError)
-	fs.Usage = func() {}
-	fs.SetOutput(e.stderr)
+	fs := newFlags("clean")
 	o.defineExpedite(fs)
-	help := fs.BoolP("help", "h", false, "this text")
-	if e.flagsOnly != nil {
-		e.flagsOnly(fs)
-		return nil
-	}
-	if err := fs.Parse(args); err != nil {
-		return usage("clean: %w (see ftgo clean -h)", err)
-	}
-	if *help {
-		_, err := io.WriteString(e.stdout, aboutClean+fs.FlagUsages())
+	if err := readFlags(e, fs, aboutClean, args); err != nil {
 		return err
 	}
 	if fs.NArg() > 0 {

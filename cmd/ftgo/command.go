@@ -20,19 +20,19 @@ type command struct {
 // commands in the order of the help text.
 func commands() []command {
 	return []command{
-		{"probe", "calls, rate and latency of functions", true, probe},
-		{"count", "calls only, the cheapest way", true, count},
-		{"trace", "a line for each call: arguments, results, latency", true, trace},
-		{"watch", "package variables, as they change", true, watch},
-		{"list", "what can be probed, and where", false, list},
-		{"script", "a shell script that records calls where there is no ftgo", false, script},
-		{"report", "what probe, count and trace would have shown of a recording", false, replay},
+		{"probe", "count calls, and measure their rates and latencies", true, probe},
+		{"count", "only count calls, the cheapest way", true, count},
+		{"trace", "write a line for each call: arguments, results, latency", true, trace},
+		{"watch", "write package variables as they change", true, watch},
+		{"list", "list the functions that can be probed, and where", false, list},
+		{"script", "write a shell script that records calls where there is no ftgo", false, script},
+		{"report", "show a recording as probe, count or trace would have", false, replay},
 		{"demo", "probe a workload built into ftgo itself", true, demo},
-		{"doctor", "does it work here? what is missing, what does a probe cost?", true, diagnose},
+		{"doctor", "check whether probing works here, and what it costs", true, diagnose},
 		{"clean", "remove what killed runs left in the kernel", true, clean},
-		{"completion", "what makes bash, zsh or fish complete names", false, completion},
+		{"completion", "print a script for bash, zsh or fish to complete words", false, completion},
 		{"version", "print the version", false, version},
-		{"help", "this text, or that of one command", false, helpCommand},
+		{"help", "show this text, or that of a command", false, helpCommand},
 	}
 }
 
@@ -43,8 +43,9 @@ func help(w io.Writer) error {
 		fmt.Fprintf(&b, "  %-10s %s\n", c.name, c.summary)
 	}
 	b.WriteString(`
-FUNC is a name as Go spells it, main.(*Store).Get, or shell-safe, main.Store.Get;
-a glob, 'net/http.*'; or with -r a regular expression. ftgo COMMAND -h tells more.
+FUNC is a name, main.(*Store).Get, or main.Store.Get, which needs no quotes;
+a glob, 'net/http.*'; or, with -r, a regular expression.
+ftgo help COMMAND lists a command's flags; man ftgo-COMMAND explains them.
 
   ftgo demo                                   see it work
   ftgo doctor                                 or why it does not
@@ -57,7 +58,7 @@ a glob, 'net/http.*'; or with -r a regular expression. ftgo COMMAND -h tells mor
   ftgo watch ./server main.counter            a variable, each second
   ftgo count -i 1 ./server 'net/http.*'       calls, every second
   ftgo probe -o json ./server main.handle     for scripts
-  ftgo script ./server main.handle >rec.sh    where there is no ftgo: sh rec.sh >rec
+  ftgo script ./server main.handle >rec.sh    where ftgo is not: sh rec.sh >rec
   ftgo report rec                             and back here
 `)
 	_, err := io.WriteString(w, b.String())

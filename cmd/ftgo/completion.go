@@ -9,7 +9,7 @@ import (
 
 const aboutCompletion = `usage: ftgo completion bash|zsh|fish
 
-Prints what makes a shell complete commands, flags and the names of functions:
+Print a script that lets a shell complete commands, flags and function names:
 
   source <(ftgo completion bash)        for this shell; in ~/.bashrc for all
   ftgo completion zsh > ~/.zfunc/_ftgo  in a directory of $fpath

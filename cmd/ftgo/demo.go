@@ -8,9 +8,9 @@ import (
 
 const aboutDemo = `usage: ftgo demo [flags]
 
-Runs a small workload, which is built into ftgo, as a program of its own and probes
-its functions: fib (recursion), parseList (below a microsecond), sleep (5 ms), recovers (a
-panic, recovered by its caller's caller).
+Run a small workload, which is built into ftgo, as a program of its own, and
+probe its functions: fib (recursion), parseList (below a microsecond), sleep
+(5 ms), recovers (a panic that its caller's caller recovers).
 `
 
 // workloadArg makes ftgo be the demo's program.

@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
-
-	"github.com/spf13/pflag"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/tracefs"
@@ -18,34 +15,26 @@ import (
 
 const aboutDoctor = `usage: ftgo doctor [-o FORMAT]
 
-Says whether functions can be probed here: what the kernel has, what is in the way and
-how to mend it, and what a hit of a probe costs, tried on ftgo itself. Nothing is
-changed. The exit status is 0 if probing works, 4 if it does not.
+Check whether functions can be probed here: what the kernel has, what is in the
+way and how to mend it, and what a hit of a probe costs, tried on ftgo itself.
+Nothing is changed. The exit status is 0 if probing works, 4 if it does not.
 
-Each check is ok, unknown (it takes root to tell), warning (probing works, but with
-less) or missing (it does not work). With -o json each is an object with the keys type
-("check"), check, state, text, fix (a command to type, left out where there is none)
-and, for the check "cost", ns: entry and return, what a hit costs the program where a
-call begins and where it ends, and word, what each word of memory adds.
+  ok       it works
+  unknown  it takes root to tell
+  warning  probing works, but with less
+  missing  probing does not work
 
+With -o json, each check is an object with the keys type ("check"), check,
+state, text, and fix, a command to type, where there is one. The check "cost"
+has ns: entry and return are what a hit costs the program where a call begins
+and ends, and word is what each fetched word of memory adds.
 `
 
 func diagnose(ctx context.Context, e *env, args []string) error {
 	var format render.Format
-	fs := pflag.NewFlagSet("doctor", pflag.ContinueOnError)
-	fs.Usage = func() {}
-	fs.SetOutput(e.stderr)
-	fs.VarP(formatValue{f: &format}, "output", "o", "output `FORMAT`: table, json, csv or tsv")
-	help := fs.BoolP("help", "h", false, "this text")
-	if e.flagsOnly != nil {
-		e.flagsOnly(fs)
-		return nil
-	}
-	if err := fs.Parse(args); err != nil {
-		return usage("doctor: %w (see ftgo doctor -h)", err)
-	}
-	if *help {
-		_, err := io.WriteString(e.stdout, aboutDoctor+fs.FlagUsages())
+	fs := newFlags("doctor")
+	fs.VarP(formatValue{f: &format}, "output", "o", "write `FORMAT`: "+formatsOf(0))
+	if err := readFlags(e, fs, aboutDoctor, args); err != nil {
 		return err
 	}
 	if !slices.Contains(formatValue{}.Choices(), format.String()) {

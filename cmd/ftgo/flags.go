@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -11,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/tracefs"
 )
@@ -139,10 +142,7 @@ const (
 // its help.
 func parseFlags(e *env, name, about string, groups flagGroup, args []string) (*options, error) {
 	o := &options{}
-	fs := pflag.NewFlagSet(name, pflag.ContinueOnError)
-	fs.SortFlags = false
-	fs.Usage = func() {}
-	fs.SetOutput(e.stderr)
+	fs := newFlags(name)
 	switch {
 	case groups&scriptFlags != 0:
 		o.defineScript(e, fs)
@@ -151,20 +151,8 @@ func parseFlags(e *env, name, about string, groups flagGroup, args []string) (*o
 	default:
 		o.define(e, fs, groups)
 	}
-	var wantHelp bool
-	fs.BoolVarP(&wantHelp, "help", "h", false, "this text")
-	if e.flagsOnly != nil {
-		e.flagsOnly(fs)
-		return nil, pflag.ErrHelp
-	}
-	if err := fs.Parse(args); err != nil {
-		return nil, usage("%s: %w (see ftgo %s -h)", name, err, name)
-	}
-	if wantHelp {
-		if _, err := fmt.Fprintf(e.stdout, "%s\n%s", about, fs.FlagUsages()); err != nil {
-			return nil, err
-		}
-		return nil, pflag.ErrHelp
+	if err := readFlags(e, fs, about, args); err != nil {
+		return nil, err
 	}
 	o.limited, o.sized = fs.Changed("max-lost"), fs.Changed("buffer")
 	e.quiet = o.auto.quiet
@@ -183,19 +171,48 @@ func parseFlags(e *env, name, about string, groups flagGroup, args []string) (*o
 	return o, o.positional(name, fs)
 }
 
+// newFlags has no flags yet.
+func newFlags(name string) *pflag.FlagSet {
+	fs := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	fs.SortFlags = false
+	fs.Usage = func() {}
+	return fs
+}
+
+// readFlags reads a command's flags. It returns pflag.ErrHelp if it wrote the command's
+// help, which begins with about, or if only the flags themselves are asked for.
+func readFlags(e *env, fs *pflag.FlagSet, about string, args []string) error {
+	wantHelp := fs.BoolP("help", "h", false, "show this text")
+	if e.flagsOnly != nil {
+		e.flagsOnly(fs)
+		return pflag.ErrHelp
+	}
+	if err := fs.Parse(args); err != nil {
+		return usage("%s: %w (see ftgo %s -h)", fs.Name(), err, fs.Name())
+	}
+	if !*wantHelp {
+		return nil
+	}
+	width, _ := terminal.Size(e.stdout)
+	if _, err := io.WriteString(e.stdout, about+flagHelp(fs, cmp.Or(width, plainWidth))); err != nil {
+		return err
+	}
+	return pflag.ErrHelp
+}
+
 // define defines the flags of the commands that have sessions, and of list.
 func (o *options) define(e *env, fs *pflag.FlagSet, groups flagGroup) {
 	if groups&runFlags != 0 {
-		fs.IntSliceVarP(&o.pids, "pid", "p", nil, "only process `PID`, whose executable BINARY then is; repeatable")
+		fs.IntSliceVarP(&o.pids, "pid", "p", nil, "trace process `PID`; BINARY defaults to its executable")
 		o.defineFollowing(fs)
-		fs.VarP(seconds{&o.duration}, "duration", "d", "end after that many `SECONDS`, or 100ms, 2m")
-		every := "print a table every so many `SECONDS`; on a terminal it is redrawn, s sorts, p pauses, q quits"
+		fs.VarP(seconds{&o.duration}, "duration", "d", "stop after `SECONDS`: 5, 100ms or 2m")
+		every := "print a table every `SECONDS`"
 		if groups&watchFlags != 0 {
-			every = "look every so many `SECONDS` (default 1, without --at)"
+			every = "read the variables every `SECONDS` (default 1 without --at)"
 		}
 		fs.VarP(seconds{&o.interval}, "interval", "i", every)
-		fs.Uint64VarP(&o.calls, "calls", "n", 0, "end after `N` calls, and show no others")
-		fs.IntVarP(&o.top, "top", "t", 0, "show only the `N` functions with most calls")
+		fs.Uint64VarP(&o.calls, "calls", "n", 0, "stop after `N` calls, and show no others")
+		fs.IntVarP(&o.top, "top", "t", 0, "show only the `N` functions with the most calls")
 		// They are known to who knows probe, and refused with a word.
 		fs.Lookup("interval").Hidden = groups&traceFlags != 0
 		fs.Lookup("top").Hidden = groups&(traceFlags|watchFlags) != 0
@@ -203,20 +220,20 @@ func (o *options) define(e *env, fs *pflag.FlagSet, groups flagGroup) {
 	if groups&watchFlags == 0 {
 		o.defineMatching(fs)
 	} else {
-		fs.StringArrayVar(&o.at, "at", nil, "read the variables when `FUNC` is called; repeatable (default runtime.usleep)")
+		fs.StringArrayVar(&o.at, "at", nil, "read the variables when `FUNC` is called (default runtime.usleep)")
 		o.trace.defineFetch(fs)
 	}
-	fs.VarP(formatValue{&o.format, groups}, "output", "o", "output `FORMAT`: "+formatsOf(groups))
-	fs.StringVarP(&o.outFile, "output-file", "w", "", "write data to `FILE` instead of stdout")
+	fs.VarP(formatValue{&o.format, groups}, "output", "o", "write `FORMAT`: "+formatsOf(groups))
+	fs.StringVarP(&o.outFile, "output-file", "w", "", "write data to `FILE` instead of standard output")
 	if groups&runFlags != 0 {
-		fs.BoolVarP(&o.verbose, "verbose", "v", false, "show the probe definitions, and when grace periods are expedited")
-		fs.BoolVar(&o.dryRun, "dry-run", false, "print the probe definitions and leave the kernel alone")
-		fs.Uint64Var(&o.maxLost, "max-lost", 0, "exit with status 5 if more than `N` events were lost")
-		fs.Var(readerValue{&o.reader}, "reader", "`READER` of events: pipe takes the kernel's text, raw its ring buffer's pages, for less")
-		fs.Var(bufferValue{&e.bufferKB}, "buffer", "ring buffers of `SIZE` per CPU, like 512K or 64M (default 16M, less where memory is short)")
-		fs.BoolVar(&o.force, "force", false, "go on with patterns that match nothing, with a file that is open for writing, and on kernels before 4.0 (before 3.14, at the top level of tracefs)")
+		fs.BoolVarP(&o.verbose, "verbose", "v", false, "also show the probe definitions and other details")
+		fs.BoolVar(&o.dryRun, "dry-run", false, "print the probe definitions and change nothing")
+		fs.Uint64Var(&o.maxLost, "max-lost", 0, "exit with status 5 if more than `N` events are lost")
+		fs.Var(readerValue{&o.reader}, "reader", "read through pipe or, cheaper, raw")
+		fs.Var(bufferValue{&e.bufferKB}, "buffer", "use ring buffers of `SIZE` per CPU (default 16M)")
+		fs.BoolVar(&o.force, "force", false, "go on despite unmatched patterns, a file open for writing, or an old kernel")
 		o.defineExpedite(fs)
-		fs.IntVar(&o.maxProbes, "max-probes", 0, "refuse to place more than `N` probes (default before Linux 5.4: 2500, or 250 where their removal can't be expedited; else any number)")
+		fs.IntVar(&o.maxProbes, "max-probes", 0, "refuse to place more than `N` probes")
 		o.auto.define(fs)
 	}
 	if groups&runFlags != 0 && groups&(traceFlags|watchFlags) == 0 {
@@ -225,42 +242,42 @@ func (o *options) define(e *env, fs *pflag.FlagSet, groups flagGroup) {
 			example = "'calls == 0 || p99 > 10ms'"
 		}
 		o.auto.defineFailIf(fs, example)
-		fs.BoolVar(&o.perPID, "per-pid", false, "a row for each function of each process; those after the first 1000 processes share theirs")
+		fs.BoolVar(&o.perPID, "per-pid", false, "show a row for each function of each process")
 	}
 	if groups&(histFlags|traceFlags) != 0 {
 		o.defineWith(fs)
 		o.defineSched(fs)
 	}
 	if groups&histFlags != 0 {
-		fs.BoolVar(&o.errors, "errors", false, "add the calls whose last result was an error, and their share")
-		fs.BoolVar(&o.rawLatency, "raw-latency", false, "leave in latencies what probes cost")
+		fs.BoolVar(&o.errors, "errors", false, "also count the calls whose last result was an error")
+		fs.BoolVar(&o.rawLatency, "raw-latency", false, "do not take the cost of probes off latencies")
 		o.timesCalls = true
-		fs.Var(&o.maxRate, "max-rate", "time functions called at most `N` times a second, only count calls of others; 0 times all (default, where wildcards select more than 500: time those called, while that takes at most half of the program's time)")
+		fs.Var(&o.maxRate, "max-rate", "only count functions called over `N` times a second; 0 times all")
 		fs.BoolVar(&o.hist, "hist", false, "add a latency histogram of each function")
-		fs.BoolVar(&o.inKernel, "in-kernel", false, "let the kernel keep the histograms: nothing is streamed, percentiles are bounds; takes -p or -- PROGRAM")
+		fs.BoolVar(&o.inKernel, "in-kernel", false, "let the kernel build histograms; stream no calls")
 	}
 	if groups&histFlags != 0 {
-		o.defineStack(fs, "add up calls by who called: the stack, up to `DEPTH` callers and what was inlined into them")
+		o.defineStack(fs, "group calls by stack: up to `DEPTH` callers, or 15")
 	}
 	if groups&traceFlags != 0 {
-		o.defineStack(fs, "show who called: the stack, up to `DEPTH` callers and what was inlined into them")
+		o.defineStack(fs, "show who called: up to `DEPTH` callers, or 15")
 		o.trace.define(fs)
 		o.signatures = true
 	}
 	if groups&listFlags != 0 {
-		fs.BoolVarP(&o.signatures, "signatures", "s", false, "show functions with their parameters and results")
+		fs.BoolVarP(&o.signatures, "signatures", "s", false, "show the parameters and results of functions")
 	}
 }
 
 func formatsOf(groups flagGroup) string {
 	if groups&reportFlags != 0 {
-		return "table, json, csv or tsv; of stacks also folded or pprof, of trace chrome"
+		return "table, json, csv, tsv, folded, pprof or chrome"
 	}
 	if groups&histFlags != 0 {
-		return "table, json, csv or tsv; of stacks also folded or pprof"
+		return "table, json, csv, tsv, folded or pprof"
 	}
 	if groups&traceFlags != 0 {
-		return "table, json, csv, tsv, or chrome for Perfetto and chrome://tracing"
+		return "table, json, csv, tsv or chrome"
 	}
 	return "table, json, csv or tsv"
 }
@@ -301,8 +318,8 @@ func (o *options) positional(name string, fs *pflag.FlagSet) error {
 
 // defineMatching defines what patterns mean.
 func (o *options) defineMatching(fs *pflag.FlagSet) {
-	fs.BoolVarP(&o.regexp, "regexp", "r", false, "patterns are regular expressions (RE2, unanchored)")
-	fs.StringArrayVarP(&o.exclude, "exclude", "x", nil, "leave out functions that match `PATTERN`; repeatable")
+	fs.BoolVarP(&o.regexp, "regexp", "r", false, "take patterns as regular expressions (RE2, unanchored)")
+	fs.StringArrayVarP(&o.exclude, "exclude", "x", nil, "leave out functions that match `PATTERN`")
 }
 
 // mixed: several processes may be seen, so that lines must name them.

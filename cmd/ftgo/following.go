@@ -14,8 +14,8 @@ const maxComm = 15
 
 // defineFollowing defines the flags that say which processes are wanted, -p aside.
 func (o *options) defineFollowing(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.fork, "fork", false, "with -p or -- PROGRAM, also the processes that these start, and theirs")
-	fs.StringVar(&o.comm, "comm", "", "only processes of this `NAME`, as ps -o comm shows it, as long as they have it")
+	fs.BoolVar(&o.fork, "fork", false, "also trace child processes of -p or PROGRAM")
+	fs.StringVar(&o.comm, "comm", "", "trace only processes that ps -o comm calls `NAME`")
 }
 
 // checkFollowing refuses what contradicts itself.

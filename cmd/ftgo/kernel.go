@@ -43,7 +43,7 @@ func (e *env) use(f *tracefs.FS, o *options) {
 
 // defineExpedite defines the flag that keeps ftgo from it.
 func (o *options) defineExpedite(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.noExpedite, "no-expedite", false, "leave /sys/kernel/rcu_expedited alone, which is otherwise 1 for the moments that many probes take to go")
+	fs.BoolVar(&o.noExpedite, "no-expedite", false, "leave /sys/kernel/rcu_expedited alone")
 }
 
 // removeHeld removes instances that others held when they were to go, and tells of those that

@@ -11,11 +11,11 @@ import (
 
 const aboutList = `usage: ftgo list [flags] BINARY FUNC...
 
-Lists functions and where they would be probed: the address in the file, the offset
-of the first byte, the instruction where a call is seen to begin (after the stack
-check, or at the start), and the number of return instructions. Functions that the
-compiler put into their callers are listed too; what has no code of its own has no
-address. FUNC may also be an instruction, main.f+0x1a, or a source line, store.go:42.
+List functions and where ftgo would probe them: the address in the file, the
+offset of the first byte, where a call is seen to begin (after the stack check,
+or at the start), and the number of return instructions. The list includes
+functions that the compiler inlined; one without code of its own has no address.
+FUNC may also be an instruction, main.f+0x1a, or a source line, store.go:42.
 `
 
 func list(_ context.Context, e *env, args []string) (err error) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -14,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/spf13/pflag"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
@@ -82,72 +79,6 @@ func TestManPages(t *testing.T) {
 			t.Errorf("ftgo.1 has no entry for %s", c.name)
 		}
 	}
-}
-
-const (
-	optionsBegin = ".\\\" Written by FTGO_UPDATE=1 go test -run TestManOptions ./cmd/ftgo, from the help text.\n"
-	optionsEnd   = ".\\\" End of what is written.\n"
-)
-
-// TestManOptions: OPTIONS are the flags of ftgo COMMAND -h with their texts.
-// FTGO_UPDATE=1 writes them into the pages.
-func TestManOptions(t *testing.T) {
-	for name, page := range manPages(t) {
-		before, rest, found := strings.Cut(page, optionsBegin)
-		got, after, ended := strings.Cut(rest, optionsEnd)
-		flags := flagsOf(t.Context(), name)
-		if flags == nil {
-			if found {
-				t.Errorf("the page of ftgo %s has options, the command has none", name)
-			}
-			continue
-		}
-		if !found || !ended {
-			t.Errorf("the page of ftgo %s has no place for options:\n%s%s", name, optionsBegin, optionsEnd)
-			continue
-		}
-		want := manOptions(flags)
-		if got == want {
-			continue
-		}
-		file := filepath.Join(fixture.Root(), "docs", "man", "ftgo-"+name+".1")
-		if os.Getenv("FTGO_UPDATE") == "" {
-			t.Errorf("%s: options are\n%s\nthe help text makes them (FTGO_UPDATE=1)\n%s", file, got, want)
-			continue
-		}
-		if err := os.WriteFile(file, []byte(before+optionsBegin+want+optionsEnd+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// manOptions writes flags as a list in mdoc(7).
-func manOptions(flags *pflag.FlagSet) string {
-	var b strings.Builder
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
-			return
-		}
-		alone := pflag.NewFlagSet(f.Name, pflag.ContinueOnError)
-		alone.AddFlag(f)
-		// "  -s, --stack DEPTH[=15]   add up calls"
-		_, text, _ := strings.Cut(strings.TrimSpace(alone.FlagUsages()), "   ")
-		b.WriteString(".It ")
-		if f.Shorthand != "" {
-			b.WriteString("Fl " + f.Shorthand + " , ")
-		}
-		b.WriteString("Fl \\-" + manText(f.Name))
-		switch value, _ := pflag.UnquoteUsage(f); {
-		case value == "":
-		case f.NoOptDefVal != "":
-			fmt.Fprintf(&b, " Ns Op = Ns Ar %s", manText(value))
-			text += "; alone it means " + f.NoOptDefVal
-		default:
-			b.WriteString(" Ar " + manText(value))
-		}
-		fmt.Fprintf(&b, "\n%s.\n", manText(text))
-	})
-	return b.String()
 }
 
 // manText escapes what troff(1) takes for its own, or for typography.

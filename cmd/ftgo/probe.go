@@ -22,19 +22,19 @@ import (
 const aboutProbe = `usage: ftgo probe [flags] BINARY FUNC... [-- PROGRAM ARGS...]
        ftgo probe [flags] -p PID FUNC...
 
-Shows how often functions are called and how long the calls take. BINARY is a Go
-program, running or not; every process of it is probed, unless -p names one. With
--- PROGRAM that program is run with the probes in place, and ends the run; its
-standard output goes to standard error, unless -w FILE takes the data.
+Show how often functions are called and how long their calls take. BINARY is a
+Go program, running or not; ftgo probes every process of it, or only PID. With
+-- PROGRAM, ftgo places its probes, runs PROGRAM, and stops when PROGRAM ends.
+The standard output of PROGRAM then goes to standard error, unless -w is given.
 `
 
 const aboutCount = `usage: ftgo count [flags] BINARY FUNC... [-- PROGRAM ARGS...]
        ftgo count [flags] -p PID FUNC...
 
-Counts calls of functions. The kernel does the counting: nothing is recorded, and
-nothing can be lost. It knows no processes, though: where -p, --fork, --comm or
---per-pid ask for some of them, and before Linux 6.12, hits are recorded, and what is
-lost of them is told.
+Count the calls of functions. The kernel counts, so that nothing is recorded and
+nothing can be lost. But its counters know no processes: with -p, --fork, --comm
+or --per-pid, with -n, and before Linux 6.12, ftgo records every hit instead,
+and reports how many were lost.
 `
 
 func probe(ctx context.Context, e *env, args []string) error {

@@ -21,9 +21,10 @@ import (
 
 const aboutReport = `usage: ftgo report [flags] FILE
 
-Shows a recording that the script of ftgo script has made as probe, count or trace would
-have shown it; - is standard input. It takes no root and no kernel. Values, callers and
---where need the binary, counts and latencies do not.
+Show a recording, made by the script of ftgo script, as probe, count or trace
+would have shown it. FILE may be -, standard input. This takes no root and no
+kernel. Values, callers and --where need the binary; counts and latencies do
+not. A flag whose text begins with a command's name is for its recordings only.
 `
 
 // errNotRecorded: what is wanted of a recording takes more than it has.

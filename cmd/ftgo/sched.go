@@ -14,7 +14,7 @@ import (
 
 // defineSched defines the flag that asks for the split of latencies.
 func (o *options) defineSched(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.sched, "sched", false, "divide latencies into running, runnable and waiting, of a Go program of -p or PROGRAM; each change costs it a hit more")
+	fs.BoolVar(&o.sched, "sched", false, "split latencies into running, runnable and waiting; each state change costs a hit")
 }
 
 // checkSched refuses what does not go with it.

@@ -18,9 +18,10 @@ import (
 
 const aboutScript = `usage: ftgo script [flags] BINARY FUNC...
 
-Writes a shell script that records calls of functions on a machine that has neither ftgo
-nor anything else but a shell like dash or busybox, and root. It checks that the binary
-there is this one, prints a recording, and removes its probes, whatever ends it:
+Write a shell script that records calls on a machine without ftgo. The script
+needs root and a shell like dash or busybox, and nothing else. It checks that it
+finds the same binary, prints a recording, and removes its probes however it
+ends. A flag whose text begins with a command's name is for that --as only.
 
   ftgo script ./server main.handle >rec.sh
   sh rec.sh -d 10 >rec        there; sh rec.sh -h tells more

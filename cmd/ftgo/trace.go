@@ -18,10 +18,13 @@ import (
 const aboutTrace = `usage: ftgo trace [flags] BINARY FUNC... [-- PROGRAM ARGS...]
        ftgo trace [flags] -p PID FUNC...
 
-Writes a line for each call: goroutine, arguments, results, latency. FUNC may name the
-values to show, main.get(key, req.URL.Path); for a program without debug information
-it may give their types, 'main.get(key string, n int) (v string, err error)', the
-registers, 'main.get(key=goarg1:string)', or a fetcharg, 'main.get(k=+0(%ax):x64)'.
+Write a line for each call: goroutine, arguments, results, latency. FUNC may
+name the values to show: 'main.get(key, req.URL.Path)'. Where the program has no
+debug information, FUNC may say where they are:
+
+  'main.get(key string, n int) (v string, err error)'  their types
+  'main.get(key=goarg1:string)'                        their registers
+  'main.get(k=+0(%ax):x64)'                            a fetcharg of the kernel
 `
 
 func trace(ctx context.Context, e *env, args []string) error {

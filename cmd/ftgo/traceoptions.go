@@ -25,18 +25,18 @@ type traceOptions struct {
 }
 
 func (o *traceOptions) define(fs *pflag.FlagSet) {
-	fs.StringVar(&o.where, "where", "", "only calls for which `EXPR` is true: 'n > 100 && key == \"bob\"'")
-	fs.BoolVar(&o.errors, "errors", false, "only calls whose last result is an error")
-	fs.Var(seconds{&o.min}, "min", "only calls that took at least so many `SECONDS`, or 5ms")
-	fs.StringVar(&o.inside, "inside", "", "only calls made while `FUNC` was running, on its goroutine")
-	fs.Uint64Var(&o.goid, "goid", 0, "only calls on goroutine `N`")
-	fs.BoolVar(&o.tree, "tree", false, "calls of each goroutine as a tree, once the outermost has ended")
-	fs.IntVarP(&o.depth, "depth", "D", 0, "only calls that are inside of fewer than `N` other traced ones")
-	fs.BoolVar(&o.begins, "begins", false, "a line when a call begins and another when it ends")
-	fs.BoolVar(&o.entries, "entries", false, "only how calls begin: no results, no latency, and much cheaper")
-	fs.BoolVar(&o.startOrder, "start-order", false, "calls in the order in which they began")
+	fs.StringVar(&o.where, "where", "", "show only calls for which `EXPR` is true: 'n > 100'")
+	fs.BoolVar(&o.errors, "errors", false, "show only calls whose last result is an error")
+	fs.Var(seconds{&o.min}, "min", "show only calls that took `SECONDS` or longer, like 5ms")
+	fs.StringVar(&o.inside, "inside", "", "show only calls that `FUNC` makes, directly or not")
+	fs.Uint64Var(&o.goid, "goid", 0, "show only calls on goroutine `N`")
+	fs.BoolVar(&o.tree, "tree", false, "show the calls of each goroutine as a tree")
+	fs.IntVarP(&o.depth, "depth", "D", 0, "show calls nested less than `N` deep")
+	fs.BoolVar(&o.begins, "begins", false, "write one line when a call begins and one when it ends")
+	fs.BoolVar(&o.entries, "entries", false, "show only how calls begin, which is much cheaper")
+	fs.BoolVar(&o.startOrder, "start-order", false, "write calls in the order in which they began")
 	fs.BoolVarP(&o.times, "timestamp", "T", false, "begin lines with the time")
-	fs.StringVar(&o.template, "format", "", "write lines by `TEMPLATE NAMES`: --format 'key=%q n=%d' key,n")
+	fs.StringVar(&o.template, "format", "", "write lines by `TEMPLATE NAMES`: 'key=%q n=%d' key,n")
 	fs.StringVar(&o.templateNames, "format-names", "", "")
 	o.defineFetch(fs)
 	fs.MarkHidden("format-names")
@@ -44,8 +44,8 @@ func (o *traceOptions) define(fs *pflag.FlagSet) {
 
 // defineFetch defines how much is fetched, for watch too.
 func (o *traceOptions) defineFetch(fs *pflag.FlagSet) {
-	fs.IntVar(&o.strLen, "strlen", 64, "fetch so many `BYTES` of a string, at most 512")
-	fs.IntVar(&o.items, "items", 8, "fetch the first `N` elements of a slice, at most 64")
+	fs.IntVar(&o.strLen, "strlen", 64, "show up to `BYTES` of a string, at most 512")
+	fs.IntVar(&o.items, "items", 8, "show the first `N` elements of a slice, at most 64")
 }
 
 // check refuses what makes no sense.

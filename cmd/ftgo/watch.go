@@ -23,9 +23,10 @@ import (
 const aboutWatch = `usage: ftgo watch [flags] BINARY VAR... [-- PROGRAM ARGS...]
        ftgo watch [flags] -p PID VAR...
 
-Writes package variables, or parts of them (main.counter, main.cfg.Limits.Max), each
-time the function of --at is called. With -i, or without --at, once per interval (1 s),
-together with the change per second: the probe is then in place only for a moment of it.
+Write package variables, or parts of them (main.counter, main.cfg.Limits.Max),
+each time that the function of --at is called. With -i, or without --at, write
+them once per interval, with the change per second; the probe is then in place
+only for a moment of each interval.
 `
 
 // defaultAt are functions of the runtime that every program calls again and again as long

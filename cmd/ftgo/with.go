@@ -15,7 +15,7 @@ import (
 
 // defineWith defines the flag that asks for kernel events.
 func (o *options) defineWith(fs *pflag.FlagSet) {
-	fs.StringSliceVar(&o.with, "with", nil, "kernel events, too, of the traced process: `GROUP:EVENT,...`, like sched:sched_switch or 'block:*'")
+	fs.StringSliceVar(&o.with, "with", nil, "also show the kernel events `GROUP:EVENT,...`")
 }
 
 // kernelEvents are the events of --with, and the processes that they are wanted of: those of

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// headings are what flags are about, in the order of the help text. Each flag stands under
+// one heading, in every command that has it.
+var headings = []struct {
+	title string
+	flags []string
+}{
+	{"The recording", []string{"as", "kernel", "binary"}},
+	{"Which processes", []string{"pid", "fork", "comm"}},
+	{"Which functions", []string{"regexp", "exclude", "at"}},
+	{"Which calls", []string{"where", "errors", "min", "inside", "goid", "depth", "entries", "max-rate"}},
+	{"When", []string{"duration", "interval", "calls", "wait", "ready-fd"}},
+	{"What is shown", []string{
+		"top", "per-pid", "hist", "stack", "sched", "with", "raw-latency", "signatures",
+		"tree", "begins", "start-order", "timestamp", "format", "strlen", "items",
+	}},
+	{"Where it is written", []string{"output", "output-file", "header", "quiet", "verbose"}},
+	{"How it is read", []string{"reader", "buffer", "in-kernel"}},
+	{"What ftgo may do", []string{"dry-run", "max-probes", "no-expedite", "force"}},
+	{"Exit status", []string{"max-lost", "fail-if"}},
+	{"Help", []string{"help"}},
+}
+
+// visitHeadings calls f with each heading under which fs has flags, and with these flags.
+func visitHeadings(fs *pflag.FlagSet, f func(title string, flags []*pflag.Flag)) {
+	for _, h := range headings {
+		var flags []*pflag.Flag
+		for _, name := range h.flags {
+			if found := fs.Lookup(name); found != nil && !found.Hidden {
+				flags = append(flags, found)
+			}
+		}
+		if len(flags) > 0 {
+			f(h.title, flags)
+		}
+	}
+}
+
+const (
+	// helpColumn is where the texts of flags begin.
+	helpColumn = 26
+	// plainWidth is the width of help that is not written to a terminal.
+	plainWidth = 80
+	// leastText is how many columns a flag's text has on the narrowest terminal.
+	leastText = 20
+)
+
+// flagHelp is the part of a help text that lists flags, for a terminal of some width.
+func flagHelp(fs *pflag.FlagSet, width int) string {
+	var b strings.Builder
+	visitHeadings(fs, func(title string, flags []*pflag.Flag) {
+		fmt.Fprintf(&b, "\n%s:\n", title)
+		for _, f := range flags {
+			short := "    "
+			if f.Shorthand != "" {
+				short = "-" + f.Shorthand + ", "
+			}
+			left := "  " + short + "--" + f.Name
+			if v := valueName(f); v != "" {
+				left += " " + v
+			}
+			if len(left) > helpColumn-2 {
+				b.WriteString(left + "\n")
+				left = ""
+			}
+			for _, line := range wrapWords(flagText(f), max(width-helpColumn, leastText)) {
+				fmt.Fprintf(&b, "%-*s%s\n", helpColumn, left, line)
+				left = ""
+			}
+		}
+	})
+	return b.String()
+}
+
+// valueName is what a flag's value is called, in brackets where it may be left out.
+func valueName(f *pflag.Flag) string {
+	name, _ := pflag.UnquoteUsage(f)
+	if name != "" && f.NoOptDefVal != "" {
+		return "[" + name + "]"
+	}
+	return name
+}
+
+// flagText is a flag's sentence, and its default.
+func flagText(f *pflag.Flag) string {
+	_, text := pflag.UnquoteUsage(f)
+	switch f.DefValue {
+	case "", "0", "false", "[]":
+	default:
+		text += " (default " + f.DefValue + ")"
+	}
+	return text
+}
+
+// wrapWords breaks text into lines of at most width bytes, where its words allow that.
+func wrapWords(text string, width int) []string {
+	lines := []string{""}
+	for _, word := range strings.Fields(text) {
+		switch last := &lines[len(lines)-1]; {
+		case *last == "":
+			*last = word
+		case len(*last)+1+len(word) <= width:
+			*last += " " + word
+		default:
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+const (
+	optionsBegin = ".\\\" Written by FTGO_UPDATE=1 go test -run TestManOptions ./cmd/ftgo, from flags and manual texts.\n"
+	optionsEnd   = ".\\\" End of what is written.\n"
+)
+
+// manualTexts are what manual pages say of flags, where that is more than the help text:
+// of "COMMAND FLAG", or of a flag in all commands that have no text of their own.
+var manualTexts = map[string]string{
+	"pid":       "Trace process PID, whose executable BINARY is, unless BINARY is named. May be given several times.",
+	"fork":      "With -p or -- PROGRAM, also trace the processes that these start, and those that their children start.",
+	"comm":      "Trace only processes of this NAME, as ps -o comm shows it, for as long as they have it.",
+	"exclude":   "Leave out functions that match PATTERN. May be given several times.",
+	"at":        "Read the variables when FUNC is called (default runtime.usleep). May be given several times.",
+	"where":     "Show only calls for which EXPR is true, like 'n > 100 && key == \"bob\"'.",
+	"errors":    "Add the calls whose last result was an error, and their share.",
+	"min":       "Show only calls that took at least so many SECONDS, or a time like 5ms.",
+	"inside":    "Show only calls made while FUNC was running, on its goroutine.",
+	"depth":     "Show only calls nested less than N deep: those that are inside of fewer than N other traced calls.",
+	"entries":   "Show only how calls begin: no results, no latency, and much cheaper.",
+	"max-rate":  "Time functions called at most N times a second, and only count the calls of others; 0 times all functions. By default, where wildcards select more than 500 functions, those that are called are timed, as long as that takes at most half of the program's time.",
+	"duration":  "Stop after so many SECONDS, or after a time like 100ms or 2m.",
+	"interval":  "Print a table every so many SECONDS. On a terminal it is redrawn; the key s sorts it, p pauses, q quits.",
+	"wait":      "Wait until BINARY is there, and count the time of -d from the first process that runs it.",
+	"ready-fd":  "Write \"ready\" to file descriptor N when the probes are armed, and close it.",
+	"per-pid":   "Show a row for each function of each process. The processes after the first 1000 share their rows.",
+	"stack":     "Add up calls by who called: the stack, up to DEPTH callers and what was inlined into them.",
+	"sched":     "Split latencies into running, runnable and waiting, for a Go program of -p or -- PROGRAM. Each change of a goroutine's state costs the program one hit more.",
+	"with":      "Also show kernel events of the traced process. GROUP:EVENT,... is a list like sched:sched_switch or 'block:*'.",
+	"tree":      "Show the calls of each goroutine as a tree, once the outermost call has ended.",
+	"format":    "Write lines by TEMPLATE; NAMES are the values of its verbs, as in --format 'key=%q n=%d' key,n.",
+	"strlen":    "Fetch so many BYTES of a string, at most 512 (default 64).",
+	"items":     "Fetch the first N elements of a slice, at most 64 (default 8).",
+	"verbose":   "Also show the probe definitions, and when grace periods are expedited.",
+	"quiet":     "Write nothing to standard error but errors, and what was lost.",
+	"header":    "Write the line with the columns' names, or leave it out with no.",
+	"dry-run":   "Print the probe definitions and leave the kernel alone.",
+	"reader":    "How events are read: pipe takes the kernel's text, raw takes the pages of its ring buffer, which costs less (default pipe).",
+	"buffer":    "Use ring buffers of SIZE per CPU, like 512K or 64M (default 16M, or less where memory is short).",
+	"in-kernel": "Let the kernel keep the histograms: nothing is streamed, and percentiles are bounds. Takes -p or -- PROGRAM.",
+	"no-expedite": "Leave /sys/kernel/rcu_expedited alone, which is otherwise 1 for the moments " +
+		"that many probes take to go.",
+	"max-probes": "Refuse to place more than N probes. The default before Linux 5.4 is 2500, or 250 where their removal can't be expedited; later it is any number.",
+	"force":      "Go on with patterns that match nothing, with a file that is open for writing, and on kernels before 4.0 (before 3.14, at the top level of tracefs).",
+	"fail-if":    "Exit with status 6 if EXPR is true of a function at the end, like 'calls == 0 || p99 > 10ms'. Wrappers that the compiler made, and that FUNC selects beside the function, do not count.",
+
+	"count fail-if":  "Exit with status 6 if EXPR is true of a function at the end, like 'calls == 0 || rate > 1000'. Wrappers that the compiler made, and that FUNC selects beside the function, do not count.",
+	"probe output":   "Write FORMAT: table, json, csv or tsv, and with --stack also folded or pprof (default table).",
+	"demo output":    "Write FORMAT: table, json, csv or tsv, and with --stack also folded or pprof (default table).",
+	"trace output":   "Write FORMAT: table, json, csv, tsv, or chrome for Perfetto and chrome://tracing (default table).",
+	"trace errors":   "Show only calls whose last result is an error.",
+	"trace stack":    "Show who called: the stack, up to DEPTH callers and what was inlined into them.",
+	"watch interval": "Read the variables every so many SECONDS (default 1, without --at).",
+
+	"script as":         "Record what COMMAND needs: probe, count or trace, which has values (default probe).",
+	"script duration":   "Stop after so many SECONDS, unless the script is told otherwise.",
+	"script entries":    "Of trace: record only how calls begin.",
+	"script errors":     "Of probe: record which calls' last result was an error.",
+	"script force":      "Go on with patterns that match nothing.",
+	"script inside":     "Of trace: record only calls made while FUNC was running, on its goroutine.",
+	"script max-probes": "Refuse to place more than N probes (default 250 before Linux 5.4, else any number).",
+	"script quiet":      "Write nothing to standard error but errors.",
+	"script stack":      "Record who called: the stack, up to DEPTH callers.",
+	"script where":      "Of trace: record only calls for which EXPR is true.",
+	"report binary":     "Take PATH for the traced binary (default where it was when the script was made).",
+	"report pid":        "Show only process PID. May be given several times.",
+	"report output":     "Write FORMAT: table, json, csv or tsv, of stacks also folded or pprof, and of trace also chrome (default table).",
+	"report where":      "Of trace: show only calls for which EXPR is true, like 'n > 100 && key == \"bob\"'.",
+	"report errors":     "Of trace: show only calls whose last result is an error.",
+	"report min":        "Of trace: show only calls that took at least so many SECONDS, or a time like 5ms.",
+	"report depth":      "Of trace: show only calls nested less than N deep: those that are inside of fewer than N other traced calls.",
+	"report tree":       "Of trace: show the calls of each goroutine as a tree.",
+	"report format":     "Of trace: write lines by TEMPLATE; NAMES are the values of its verbs, as in --format 'key=%q n=%d' key,n.",
+}
+
+// newSentence is where mdoc(7) wants a new line.
+var newSentence = regexp.MustCompile(`\. ([A-Z])`)
+
+// TestManOptions: OPTIONS are the flags of ftgo COMMAND -h, with their manual texts.
+// FTGO_UPDATE=1 writes them into the pages.
+func TestManOptions(t *testing.T) {
+	used := make(map[string]bool)
+	for name, page := range manPages(t) {
+		before, rest, found := strings.Cut(page, optionsBegin)
+		got, after, ended := strings.Cut(rest, optionsEnd)
+		flags := flagsOf(t.Context(), name)
+		if flags == nil {
+			if found {
+				t.Errorf("the page of ftgo %s has options, the command has none", name)
+			}
+			continue
+		}
+		if !found || !ended {
+			t.Errorf("the page of ftgo %s has no place for options:\n%s%s", name, optionsBegin, optionsEnd)
+			continue
+		}
+		want := manOptions(name, flags, used)
+		if got == want {
+			continue
+		}
+		file := filepath.Join(fixture.Root(), "docs", "man", "ftgo-"+name+".1")
+		if os.Getenv("FTGO_UPDATE") == "" {
+			t.Errorf("%s: options are\n%s\nflags and manual texts make them (FTGO_UPDATE=1)\n%s", file, got, want)
+			continue
+		}
+		if err := os.WriteFile(file, []byte(before+optionsBegin+want+optionsEnd+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for key := range manualTexts {
+		if !used[key] {
+			t.Errorf("no page takes the text of %q", key)
+		}
+	}
+}
+
+// manOptions writes a command's flags in mdoc(7), and marks the manual texts that it used.
+func manOptions(command string, flags *pflag.FlagSet, used map[string]bool) string {
+	var b strings.Builder
+	visitHeadings(flags, func(title string, flags []*pflag.Flag) {
+		fmt.Fprintf(&b, ".Ss %s\n.Bl -tag -width Ds\n", title)
+		for _, f := range flags {
+			b.WriteString(".It ")
+			if f.Shorthand != "" {
+				b.WriteString("Fl " + f.Shorthand + " , ")
+			}
+			b.WriteString("Fl \\-" + manText(f.Name))
+			text := manualText(command, f, used)
+			switch value := valueName(f); {
+			case value == "":
+			case f.NoOptDefVal != "":
+				fmt.Fprintf(&b, " Op Ar %s", manText(strings.Trim(value, "[]")))
+				text += " Without a value it means " + f.NoOptDefVal + "."
+			default:
+				b.WriteString(" Ar " + manText(value))
+			}
+			fmt.Fprintf(&b, "\n%s\n", manText(newSentence.ReplaceAllString(text, ".\n$1")))
+		}
+		b.WriteString(".El\n")
+	})
+	return b.String()
+}
+
+// manualText is a flag's manual text, or its help text as a sentence.
+func manualText(command string, f *pflag.Flag, used map[string]bool) string {
+	for _, key := range []string{command + " " + f.Name, f.Name} {
+		if text, ok := manualTexts[key]; ok {
+			used[key] = true
+			return text
+		}
+	}
+	text := flagText(f)
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
