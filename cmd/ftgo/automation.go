@@ -54,6 +54,8 @@ func (v *yesNo) Type() string { return "yes|no" }
 
 func (v *yesNo) Choices() []string { return []string{"yes", "no"} }
 
+func (v *yesNo) accepts(word string) bool { return new(yesNo).Set(word) == nil }
+
 func (v *yesNo) Set(text string) error {
 	switch text {
 	case "yes", "true", "1":

@@ -90,7 +90,7 @@ func candidatesFor(ctx context.Context, e *env, args []string) candidates {
 		return words()
 	}
 	t := typed{flags: flags}
-	t.read(args[1 : len(args)-1])
+	t.read(joinValues(flags, args[1:len(args)-1]))
 	return t.next(args[0], args[len(args)-1])
 }
 

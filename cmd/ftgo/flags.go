@@ -162,6 +162,9 @@ func parseFlags(e *env, name, about string, groups flagGroup, args []string) (*o
 	if o.format == render.Chrome && groups&(traceFlags|reportFlags) == 0 {
 		return nil, usage("%s: -o chrome is for trace", name)
 	}
+	if isFile(o.trace.templateNames) {
+		return nil, usage("%s: --format %q takes the names of its values: %s is a file", name, o.trace.template, o.trace.templateNames)
+	}
 	if groups&reportFlags != 0 {
 		return o, o.recordingFile(fs)
 	}
@@ -187,7 +190,7 @@ func readFlags(e *env, fs *pflag.FlagSet, about string, args []string) error {
 		e.flagsOnly(fs)
 		return pflag.ErrHelp
 	}
-	if err := fs.Parse(args); err != nil {
+	if err := fs.Parse(joinValues(fs, args)); err != nil {
 		return usage("%s: %w (see ftgo %s -h)", fs.Name(), err, fs.Name())
 	}
 	if !*wantHelp {

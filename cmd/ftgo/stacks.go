@@ -28,6 +28,12 @@ func (v stackValue) String() string {
 
 func (v stackValue) Type() string { return "DEPTH" }
 
+// accepts takes all numbers, for Set to refuse those that are no depth.
+func (v stackValue) accepts(word string) bool {
+	_, err := strconv.Atoi(word)
+	return err == nil
+}
+
 func (v stackValue) Set(text string) error {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > uprobe.MaxStack {

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+func TestJoinValues(t *testing.T) {
+	flags := flagsOf(t.Context(), "probe")
+	for _, c := range []struct{ args, want string }{
+		{"-s 3 ./server main.f", "-s=3 ./server main.f"},
+		{"-s3 ./server", "-s=3 ./server"},
+		{"-qs 3 x", "-qs=3 x"}, {"-qs3", "-qs=3"}, {"-s=3 4", "-s=3 4"}, {"-sq 3", "-sq 3"},
+		{"--stack 3 x", "--stack=3 x"}, {"--stack=2 3", "--stack=2 3"}, {"--stack ./server", "--stack ./server"},
+		{"-s ./server main.f", "-s ./server main.f"}, {"-s 99 x", "-s=99 x"}, {"-s", "-s"},
+		{"--header no x", "--header=no x"}, {"--header yes x", "--header=yes x"}, {"--header ./no", "--header ./no"},
+		// It is another flag's value, or PROGRAM's.
+		{"-x -s 3", "-x -s 3"}, {"-qx --header no", "-qx --header no"}, {"--exclude --stack 3", "--exclude --stack 3"}, {"-xs 3", "-xs 3"},
+		{"x -- -s 3", "x -- -s 3"}, {"--nope 3 -Z 3 - 3", "--nope 3 -Z 3 - 3"}, {"--hist 3 -q 3", "--hist 3 -q 3"},
+	} {
+		if got := joinValues(flags, strings.Fields(c.args)); !slices.Equal(got, strings.Fields(c.want)) {
+			t.Errorf("%q is read as %q, not %q", c.args, got, c.want)
+		}
+	}
+}
+
+// TestOptionalValues: values that may be left out are understood as the next word.
+func TestOptionalValues(t *testing.T) {
+	target := fixture.Build(t, "flood")
+	for _, c := range []struct {
+		args   string
+		depth  int
+		header yesNo
+	}{
+		{"-s 3", 3, true}, {"-s3", 3, true}, {"--stack 3", 3, true}, {"-qs 3", 3, true}, {"-s", uprobe.MaxStack, true},
+		{"--header no", 0, false}, {"--header yes", 0, true}, {"--header", 0, true},
+	} {
+		args := append(strings.Fields(c.args), target, "main.framed")
+		o, err := parseFlags(newEnv(io.Discard, io.Discard), "probe", aboutProbe, selectFlags|runFlags|histFlags, args)
+		if err != nil || o.stack != c.depth || o.auto.header != c.header || o.binary != target || !slices.Equal(o.patterns, []string{"main.framed"}) {
+			t.Errorf("%s: %+v, %v", c.args, o, err)
+		}
+	}
+	if r := ftgo(t, "probe", "-s", "16", target, "main.framed"); r.code != exitUsage || !strings.Contains(r.stderr, `"16": not 1 to 15`) {
+		t.Errorf("-s 16: status %d, %s", r.code, r.stderr)
+	}
+	// A template's names are not optional.
+	r := ftgo(t, "trace", "--format", "n=%d", target, "main.framed")
+	if r.code != exitUsage || !strings.Contains(r.stderr, "takes the names of its values: "+target+" is a file") {
+		t.Errorf("--format without names: status %d, %s", r.code, r.stderr)
+	}
+}
