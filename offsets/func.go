@@ -1,5 +1,7 @@
 package offsets
 
+import "github.com/ftgo/ftgo/offsets/symname"
+
 // Func is one function of a binary: a name and the bytes that belong to it.
 type Func struct {
 	// Name is the symbol as Go spells it: "main.(*Store).Get",
@@ -42,4 +44,4 @@ func (a ABI) String() string {
 }
 
 // Package is the import path of the package that the function is in, "" for C.
-func (f *Func) Package() string { return SplitName(f.Name).Package }
+func (f *Func) Package() string { return symname.Split(f.Name).Package }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/symname"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -48,7 +49,7 @@ func TestGivenSignature(t *testing.T) {
 // untold: before Go 1.22 debug information has no parameters without names, and what it
 // calls the generic type of a receiver before 1.21 is not what a user would.
 func untold(b *Binary, function string) bool {
-	name := SplitName(function)
+	name := symname.Split(function)
 	return strings.EqualFold(name.Func, "blank") && b.goVer.Minor < 22 || name.TypeArgs != "" && !name.Pointer && name.Receiver != "" && b.goVer.Minor < 21
 }
 

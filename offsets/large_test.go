@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"github.com/ftgo/ftgo/offsets/symname"
 )
 
 // benchmarkBinaryVar names a binary for the benchmarks of opening and planning; without
@@ -42,12 +44,12 @@ func BenchmarkOpenLarge(b *testing.B) {
 
 // BenchmarkOpenLargeOne plans what a latency of one function needs.
 func BenchmarkOpenLargeOne(b *testing.B) {
-	pattern, err := CompilePattern("main.main", Glob)
+	pattern, err := symname.Glob("main.main")
 	if err != nil {
 		b.Fatal(err)
 	}
 	benchmarkOpened(b, func(binary *Binary) {
-		funcs, _ := Select(binary.Funcs(), []Pattern{pattern}, nil)
+		funcs, _ := Select(binary.Funcs(), []symname.Pattern{pattern}, nil)
 		if len(funcs) != 1 {
 			b.Fatalf("%d functions main.main", len(funcs))
 		}

@@ -1,6 +1,9 @@
 package offsets
 
-import "github.com/ftgo/ftgo/offsets/gotype"
+import (
+	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/symname"
+)
 
 // check is what comparing with the function table comes to.
 type check uint8
@@ -52,11 +55,11 @@ func (l *goLayout) check() check {
 
 // receiver is the type of a method's receiver by the name of the method.
 func (l *goLayout) receiver() (*gotype.Type, bool) {
-	name := SplitName(l.f.Name)
+	name := symname.Split(l.f.Name)
 	if name.Receiver == "" || name.TypeArgs != "" || name.Suffix != "" {
 		return nil, false
 	}
-	of := name.path + name.Receiver
+	of := name.Prefix + name.Receiver
 	if !name.Pointer {
 		return l.entries.typeNamed(of)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/symname"
 )
 
 // goSignature lays out what a function of Go takes and gives.
@@ -38,7 +39,7 @@ func (b *Binary) goSignature(f *Func, fn *subprogram, d *debugEntries) *Signatur
 	if size, ok := l.argsSize(); ok && f.ABI == ABI0 && size > 0 && len(fn.params)+len(fn.results) == 0 {
 		l.note("it has %d bytes of parameters and results that debug information does not describe", size)
 	}
-	if v := b.goVer; v.Minor < firstWithClosures && fn.locals && strings.HasPrefix(SplitName(f.Name).Suffix, ".func") {
+	if v := b.goVer; v.Minor < firstWithClosures && fn.locals && strings.HasPrefix(symname.Split(f.Name).Suffix, ".func") {
 		l.note("what the closure refers to is not in debug information of %s", v)
 	}
 	return l.sig
@@ -119,7 +120,7 @@ var pointerWord = &gotype.Type{Name: "uintptr", Kind: gotype.Uint, Size: 8, Alig
 // (cmd/compile/internal/noder/reader.go, funcBody). Closures have it among what they
 // capture.
 func (l *goLayout) dictionary() int {
-	name := SplitName(l.f.Name)
+	name := symname.Split(l.f.Name)
 	switch {
 	case !strings.Contains(name.TypeArgs, "[go.shape."), strings.HasPrefix(name.Func, "type:"), strings.HasPrefix(name.Func, "type.."):
 		return -1

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/symname"
 )
 
 // ErrNoVariable: there is no such package variable.
@@ -81,22 +82,22 @@ func (b *Binary) objects() ([]symbol, error) {
 }
 
 func (b *Binary) noVariable(name string, d *debugEntries, objects []symbol) error {
-	var known []Func
+	var known []string
 	if d != nil {
 		d.mu.Lock()
 		for name := range d.names.vars {
-			known = append(known, Func{Name: name})
+			known = append(known, name)
 		}
 		d.mu.Unlock()
 	} else {
 		for _, o := range objects {
-			known = append(known, Func{Name: o.name})
+			known = append(known, o.name)
 		}
 	}
 	if len(known) == 0 {
 		return fmt.Errorf("%w: the file names no variables (stripped?)", ErrNoVariable)
 	}
-	near := Nearest(name, known, 3)
+	near := symname.Nearest(name, slices.Values(known), 3)
 	if len(near) == 0 {
 		return ErrNoVariable
 	}

@@ -39,7 +39,7 @@ func (b *Binary) readFuncs(t *pclntab) ([]Func, error) {
 	}
 	funcs := withoutABI(tidy(named))
 	if b.goVer.Minor == 0 {
-		funcs = demangleAll(funcs)
+		demangle(funcs)
 	}
 	return funcs, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/loader"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/symname"
 )
 
 // completeArg is the command that the shells' scripts run: ftgo complete-words -- WORDS,
@@ -266,12 +267,12 @@ func shellSafeNames(b *offsets.Binary, prefix string) []string {
 	var names []string
 	funcs := b.Funcs()
 	for i := range funcs {
-		name := offsets.PlainName(funcs[i].Name)
+		name := symname.Plain(funcs[i].Name)
 		if !strings.HasPrefix(name, prefix) || strings.ContainsFunc(name, shellMinds) {
 			continue
 		}
 		// Closures are offered when the function around them is there.
-		if made := offsets.SplitName(funcs[i].Name).Suffix; made != "" && len(prefix) <= len(strings.TrimSuffix(name, made)) {
+		if made := symname.Split(funcs[i].Name).Suffix; made != "" && len(prefix) <= len(strings.TrimSuffix(name, made)) {
 			continue
 		}
 		names = append(names, name)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/symname"
 )
 
 // splitGiven takes what FUNC arguments say of parameters off the patterns.
@@ -32,11 +33,11 @@ func splitGiven(texts []string, allowed bool) (patterns []string, given []offset
 func (s *selection) findGiven(given []offsets.Given, funcs []*offsets.Func) {
 	s.given = make(map[*offsets.Func]offsets.Given)
 	for _, g := range given {
-		p, err := offsets.CompilePattern(g.Function, offsets.Glob)
+		p, err := symname.Glob(g.Function)
 		if err != nil {
 			continue // it would not have been selected
 		}
-		matching, _ := offsets.Select(s.binary.Funcs(), []offsets.Pattern{p}, nil)
+		matching, _ := offsets.Select(s.binary.Funcs(), []symname.Pattern{p}, nil)
 		for _, f := range matching {
 			if slices.Contains(funcs, f) {
 				s.given[f] = g

@@ -5,12 +5,14 @@ import (
 	"maps"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/loader"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/symname"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
@@ -93,7 +95,7 @@ func selectFuncs(e *env, o *options) (*selection, error) {
 type wanted struct {
 	binary           *offsets.Binary
 	places           []place
-	include, exclude []offsets.Pattern
+	include, exclude []symname.Pattern
 	given            []offsets.Given
 }
 
@@ -159,8 +161,8 @@ func findBinary(o *options) (mapped *os.File, err error) {
 	return mapped, err
 }
 
-func (s *selection) findNamed(include, exclude []offsets.Pattern) {
-	var plain []offsets.Pattern
+func (s *selection) findNamed(include, exclude []symname.Pattern) {
+	var plain []symname.Pattern
 	for _, p := range include {
 		if _, exact := s.binary.Lookup(p.String()); exact || !strings.ContainsAny(p.String(), "*?") {
 			plain = append(plain, p)
@@ -175,11 +177,11 @@ func (s *selection) findNamed(include, exclude []offsets.Pattern) {
 // wrappersMatter: --fail-if is there, or may be given to report.
 func (o *options) wrappersMatter() bool { return o.auto.failing.text != "" || o.recorded.as != "" }
 
-func (s *selection) findWrappers(include, exclude []offsets.Pattern) {
+func (s *selection) findWrappers(include, exclude []symname.Pattern) {
 	s.wrappers = make(map[*offsets.Func]bool)
 	alone := make(map[*offsets.Func]bool)
 	for _, p := range include {
-		funcs, _ := offsets.Select(s.binary.Funcs(), []offsets.Pattern{p}, exclude)
+		funcs, _ := offsets.Select(s.binary.Funcs(), []symname.Pattern{p}, exclude)
 		var wrappers []*offsets.Func
 		for _, f := range funcs {
 			// The last frame is the function's own. Wrappers of promoted methods are none to stacks.
@@ -195,14 +197,14 @@ func (s *selection) findWrappers(include, exclude []offsets.Pattern) {
 	maps.DeleteFunc(s.wrappers, func(f *offsets.Func, _ bool) bool { return alone[f] })
 }
 
-func compile(texts []string, regexp bool) ([]offsets.Pattern, error) {
-	syntax := offsets.Glob
+func compile(texts []string, regexp bool) ([]symname.Pattern, error) {
+	read := symname.Glob
 	if regexp {
-		syntax = offsets.Regexp
+		read = symname.Regexp
 	}
-	patterns := make([]offsets.Pattern, len(texts))
+	patterns := make([]symname.Pattern, len(texts))
 	for i, t := range texts {
-		p, err := offsets.CompilePattern(t, syntax)
+		p, err := read(t)
 		if err != nil {
 			return nil, &statusError{exitUsage, err}
 		}
@@ -221,7 +223,11 @@ func noMatch(b *offsets.Binary, pattern string, regexp bool) string {
 	if at, err := b.InlinedAt(pattern); err == nil && len(at) > 0 {
 		return fmt.Sprintf("%s: %s was inlined into its callers (%s, see ftgo list) and has no code of its own: nothing to probe", b.Path(), pattern, plural(len(at), "place"))
 	}
-	near := offsets.Nearest(pattern, b.Funcs(), 3)
+	var names []string
+	for _, f := range b.Funcs() {
+		names = append(names, f.Name)
+	}
+	near := symname.Nearest(pattern, slices.Values(names), 3)
 	if len(near) == 0 {
 		return text
 	}

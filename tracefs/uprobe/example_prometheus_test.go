@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/symname"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
@@ -27,11 +28,11 @@ func observe(ctx context.Context, path, pattern string, seen func(function strin
 		return err
 	}
 	defer binary.Close()
-	glob, err := offsets.CompilePattern(pattern, offsets.Glob)
+	glob, err := symname.Glob(pattern)
 	if err != nil {
 		return err
 	}
-	funcs, _ := offsets.Select(binary.Funcs(), []offsets.Pattern{glob}, nil)
+	funcs, _ := offsets.Select(binary.Funcs(), []symname.Pattern{glob}, nil)
 	fs, err := tracefs.Find()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package offsets
+package symname
 
 import (
 	"errors"
@@ -9,20 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Syntax is the language a [Pattern] is written in.
-type Syntax uint8
-
-const (
-	// Glob: "*" is any run of characters, dots and slashes included, "?" is one
-	// character, and the rest stands for itself; the pattern covers the whole
-	// name. The star of "(*" belongs to the receiver and is no wildcard, except
-	// in "(*)", any pointer receiver.
-	Glob Syntax = iota
-	// Regexp is Go's syntax (RE2), searched for anywhere in the name.
-	Regexp
-)
-
-// Pattern selects functions by name. The zero Pattern matches nothing.
+// Pattern selects functions by name: a [Glob], or a [Regexp]. The zero Pattern matches
+// nothing.
 //
 // Names can be typed without what shells and people find hard:
 //
@@ -48,25 +36,15 @@ type Pattern struct {
 	typed bool   // the glob has type arguments
 }
 
-var errEmpty = errors.New("empty")
-
-// CompilePattern reads a pattern as the user wrote it.
-func CompilePattern(text string, syn Syntax) (Pattern, error) {
-	if strings.TrimSpace(text) == "" {
-		return Pattern{}, fmt.Errorf("pattern %q: %w", text, errEmpty)
+// Glob reads a pattern as the user wrote it: "*" is any run of characters, dots and slashes
+// included, "?" is one character, and the rest stands for itself; the pattern covers the whole
+// name. The star of "(*" belongs to the receiver and is no wildcard, except in "(*)", any
+// pointer receiver.
+func Glob(text string) (Pattern, error) {
+	if err := checkText(text); err != nil {
+		return Pattern{}, err
 	}
 	p := Pattern{text: text}
-	if syn == Regexp {
-		re, err := regexp.Compile(text)
-		if bad := (*syntax.Error)(nil); errors.As(err, &bad) {
-			// Its own text quotes the expression raw, control characters and all.
-			return Pattern{}, fmt.Errorf("pattern %q: %s: %q", text, bad.Code, bad.Expr)
-		} else if err != nil {
-			return Pattern{}, fmt.Errorf("pattern %q: %w", text, err)
-		}
-		p.re = re
-		return p, nil
-	}
 	spelled := strings.ReplaceAll(text, "[...]", "")
 	p.typed = strings.Contains(spelled, "[")
 	p.glob = compileGlob(respell(spelled, keepPointer|keepArgs))
@@ -74,15 +52,33 @@ func CompilePattern(text string, syn Syntax) (Pattern, error) {
 	return p, nil
 }
 
+// Regexp reads a pattern in Go's syntax (RE2), which is searched for anywhere in the name.
+func Regexp(text string) (Pattern, error) {
+	if err := checkText(text); err != nil {
+		return Pattern{}, err
+	}
+	re, err := regexp.Compile(text)
+	if bad := (*syntax.Error)(nil); errors.As(err, &bad) {
+		// Its own text quotes the expression raw, control characters and all.
+		return Pattern{}, fmt.Errorf("pattern %q: %s: %q", text, bad.Code, bad.Expr)
+	} else if err != nil {
+		return Pattern{}, fmt.Errorf("pattern %q: %w", text, err)
+	}
+	return Pattern{text: text, re: re}, nil
+}
+
+func checkText(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return fmt.Errorf("pattern %q: empty", text)
+	}
+	return nil
+}
+
 // String returns the pattern as it was written.
 func (p Pattern) String() string { return p.text }
 
-// Match tells whether the pattern covers a function's name. It knows only this
-// one name: that a name written in full selects nothing else is up to [Select].
-func (p Pattern) Match(name string) bool {
-	return p.match(&spellings{symbol: name})
-}
-
+// match tells whether the pattern covers a name. It knows only this one: that a name written
+// in full selects nothing else is up to [Select].
 func (p Pattern) match(s *spellings) bool {
 	switch {
 	case p.re != nil:
@@ -186,10 +182,6 @@ func hasSuffix(piece, s string) bool {
 	return false
 }
 
-// PlainName is a symbol in the spelling that is easiest to type: main.Store.Get for both
-// the value's and the pointer's method, main.Map for all instances of a generic function.
-func PlainName(symbol string) string { return respell(symbol, 0) }
-
 // spellings are the ways to write one symbol, made when first asked for.
 type spellings struct {
 	symbol                 string
@@ -207,7 +199,7 @@ func (s *spellings) pointed() string {
 // plain is main.Store.Get: no type arguments, no parentheses.
 func (s *spellings) plain() string {
 	if s.plainForm == "" {
-		s.plainForm = PlainName(s.symbol)
+		s.plainForm = Plain(s.symbol)
 	}
 	return s.plainForm
 }

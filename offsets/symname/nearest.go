@@ -1,7 +1,8 @@
-package offsets
+package symname
 
 import (
 	"cmp"
+	"iter"
 	"math/bits"
 	"slices"
 	"strings"
@@ -14,34 +15,34 @@ import (
 // package or receiver left out. The likeliest come first; there may be none.
 // Names are spelled as a glob takes them, all instances of a generic function
 // under one: main.(*Map).Get.
-func Nearest(text string, funcs []Func, n int) []string {
+func Nearest(text string, names iter.Seq[string], n int) []string {
 	t := readTyped(text)
 	if t.whole.text == "" || n <= 0 {
 		return nil
 	}
 	path, here := "", t.in("")
 	var near []suggestion
-	for i := range funcs {
-		name := SplitName(funcs[i].Name)
-		if name.path != path { // functions of a package are neighbours
-			path, here = name.path, t.in(name.Package)
+	for symbol := range names {
+		name := Split(symbol)
+		if name.Prefix != path { // functions of a package are neighbours
+			path, here = name.Prefix, t.in(name.Package)
 		}
 		made := name.Suffix != ""
-		cost := here.cost(strings.ToLower(respell(funcs[i].Name[len(path):], 0)), made)
+		cost := here.cost(strings.ToLower(Plain(symbol[len(path):])), made)
 		if cost < unlike {
 			near = append(near, suggestion{
-				name: respell(funcs[i].Name, keepPointer),
+				name: respell(symbol, keepPointer),
 				cost: cost, foreign: name.Package != "main",
 			})
 		}
 	}
 	slices.SortFunc(near, suggestion.compare)
 	near = slices.Compact(near)
-	var names []string
+	var nearest []string
 	for _, s := range near[:min(n, len(near))] {
-		names = append(names, s.name)
+		nearest = append(nearest, s.name)
 	}
-	return names
+	return nearest
 }
 
 // suggestion is a name and its distance from what was typed.
@@ -76,7 +77,7 @@ type typed struct {
 }
 
 func readTyped(text string) typed {
-	text = strings.TrimSuffix(respell(strings.TrimSpace(text), 0), ".abi0")
+	text = strings.TrimSuffix(Plain(strings.TrimSpace(text)), ".abi0")
 	text = strings.ToLower(strings.NewReplacer("(", "", ")", "", "*", "", "?", "").Replace(text))
 	t := typed{whole: newWord(text)}
 	if end := pathEnd(text); end > 0 {

@@ -1,25 +1,27 @@
-package offsets
+package symname
 
 import (
-	"cmp"
+	"iter"
 	"slices"
 )
 
-// Select returns the functions that an include pattern matches and no exclude
-// pattern does, by ascending address and each address once, and the include
-// patterns that matched nothing, excluded or not.
+// Select returns the indexes of the names that an include pattern matches and no
+// exclude pattern does, and the include patterns that matched nothing, excluded or
+// not. It goes through the names twice.
 //
 // A glob that is the name of a function, letter for letter, matches just the
 // functions of that name; that of a value method, main.Store.Get, also the pointer
 // method of that name, which the compiler makes of it: calls through an interface
 // that holds a pointer may go no further.
-func Select(funcs []Func, include, exclude []Pattern) (selected []*Func, unmatched []Pattern) {
-	exact := exactNames(funcs, include, exclude)
+func Select(names iter.Seq[string], include, exclude []Pattern) (selected []int, unmatched []Pattern) {
+	exact := exactNames(names, include, exclude)
 	matched := make([]bool, len(include))
 	var s spellings
 	excludes := func(p Pattern) bool { return p.selects(&s, exact) }
-	for i := range funcs {
-		s = spellings{symbol: funcs[i].Name}
+	i := -1
+	for name := range names {
+		i++
+		s = spellings{symbol: name}
 		hit := false
 		for j := range include {
 			if include[j].selects(&s, exact) {
@@ -27,7 +29,7 @@ func Select(funcs []Func, include, exclude []Pattern) (selected []*Func, unmatch
 			}
 		}
 		if hit && !slices.ContainsFunc(exclude, excludes) {
-			selected = append(selected, &funcs[i])
+			selected = append(selected, i)
 		}
 	}
 	for j, p := range include {
@@ -35,14 +37,10 @@ func Select(funcs []Func, include, exclude []Pattern) (selected []*Func, unmatch
 			unmatched = append(unmatched, p)
 		}
 	}
-	slices.SortStableFunc(selected, func(a, b *Func) int {
-		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Name, b.Name))
-	})
-	selected = slices.CompactFunc(selected, func(a, b *Func) bool { return a.Addr == b.Addr })
 	return selected, unmatched
 }
 
-// selects is Match where the pattern texts that are names are known.
+// selects is match where the pattern texts that are names are known.
 func (p *Pattern) selects(s *spellings, exact map[string]bool) bool {
 	if p.re == nil && !p.mayMatch(s.symbol) {
 		return false
@@ -72,20 +70,20 @@ func (p *Pattern) mayMatch(symbol string) bool {
 	return true
 }
 
-// exactNames tells which pattern texts are the name of one of the functions.
-func exactNames(funcs []Func, lists ...[]Pattern) map[string]bool {
+// exactNames tells which pattern texts are one of the names.
+func exactNames(names iter.Seq[string], lists ...[]Pattern) map[string]bool {
 	texts := make(map[string][]string) // the name meant → the texts that mean it
 	for _, p := range slices.Concat(lists...) {
-		name := unescape(p.text)
-		texts[name] = append(texts[name], p.text)
+		meant := unescape(p.text)
+		texts[meant] = append(texts[meant], p.text)
 	}
 	exact := make(map[string]bool)
 	var lengths uint64 // of names that are meant, modulo 64: most others need no more
-	for name := range texts {
-		lengths |= 1 << (len(name) % 64)
+	for meant := range texts {
+		lengths |= 1 << (len(meant) % 64)
 	}
-	for i := range funcs {
-		name := unescape(funcs[i].Name)
+	for name := range names {
+		name = unescape(name)
 		if lengths&(1<<(len(name)%64)) == 0 {
 			continue
 		}

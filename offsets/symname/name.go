@@ -1,4 +1,6 @@
-package offsets
+// Package symname knows the names of functions: the parts of a symbol, its spellings, which
+// patterns select it, and which name somebody may have meant. It knows no file that has them.
+package symname
 
 import (
 	"strconv"
@@ -7,8 +9,7 @@ import (
 	"github.com/ftgo/ftgo/internal/brackets"
 )
 
-// Name is the symbol of a Go function taken apart. String puts it together
-// again, byte for byte.
+// Name is the symbol of a Go function taken apart. Nothing of the symbol is left out.
 //
 //	gopkg.in/yaml%2ev3.(*Map[go.shape.int]).Get.func1
 //	package gopkg.in/yaml.v3, receiver Map, pointer, type arguments
@@ -24,6 +25,8 @@ type Name struct {
 	// Package is the import path as source files spell it, "" for C functions
 	// and for what the compiler makes for types (type:.eq.T).
 	Package string
+	// Prefix is Package as the symbol has it, with the separator: "gopkg.in/yaml%2ev3.".
+	Prefix string
 	// Receiver is the name of the receiver's type without its type arguments, ""
 	// for functions. Pointer tells (*T) from T.
 	Receiver string
@@ -37,19 +40,16 @@ type Name struct {
 	// Suffix is what the compiler added, with its separator: ".func1.2",
 	// "-range1", "-fm", ".0" (of init.0), "..func1" (of glob..func1).
 	Suffix string
-
-	// path is Package as the symbol has it, with the separator.
-	path string
 }
 
-// SplitName takes a symbol apart. It accepts any text; what it can't make sense
+// Split takes a symbol apart. It accepts any text; what it can't make sense
 // of is Func.
-func SplitName(sym string) Name {
+func Split(sym string) Name {
 	if strings.HasPrefix(sym, "type:") || strings.HasPrefix(sym, "type..") {
 		return Name{Func: sym}
 	}
 	end := pathEnd(sym)
-	n := Name{path: sym[:end]}
+	n := Name{Prefix: sym[:end]}
 	if end > 0 {
 		n.Package = unescape(sym[:end-1])
 	}
@@ -65,18 +65,6 @@ func SplitName(sym string) Name {
 	n.Func, n.TypeArgs = cutTypeArgs(first)
 	n.Suffix = tail
 	return n
-}
-
-// String returns the symbol.
-func (n Name) String() string {
-	if n.Receiver == "" {
-		return n.path + n.Func + n.TypeArgs + n.Suffix
-	}
-	receiver := n.Receiver + n.TypeArgs
-	if n.Pointer {
-		receiver = "(*" + receiver + ")"
-	}
-	return n.path + receiver + "." + n.Func + n.Suffix
 }
 
 // hasMethod tells whether first, a part after the package, is a receiver and
@@ -184,6 +172,10 @@ const (
 	keepPointer keep = 1 << iota // (*T) rather than T
 	keepArgs                     // type arguments, as source files spell them
 )
+
+// Plain is a symbol in the spelling that is easiest to type: main.Store.Get for both
+// the value's and the pointer's method, main.Map for all instances of a generic function.
+func Plain(symbol string) string { return respell(symbol, 0) }
 
 // respell spells a symbol without escapes and middle dots and, unless told to
 // keep them, without the marks of pointer receivers and without type arguments.

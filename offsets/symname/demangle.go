@@ -1,7 +1,8 @@
-package offsets
+package symname
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,13 +17,13 @@ const (
 	maxDemangled = 12 // a power of 2
 )
 
-// demangled spells a linker's symbol as its language does: C++ and Rust without
+// Demangle spells a linker's symbol as its language does: C++ and Rust without
 // parameters ("std::vector<int>::push_back"), gccgo ("net/http.Client.Do"). What a
 // compiler has appended for a copy or a part of a function (".cold", ".isra.0")
 // stays. Any other name is returned as it is.
-func demangled(name string) string { return demangleAs(name, demangle.NoParams) }
+func Demangle(name string) string { return demangleAs(name, demangle.NoParams) }
 
-// demangleFull is demangled with the parameters of C++.
+// demangleFull is Demangle with the parameters of C++.
 func demangleFull(name string) string { return demangleAs(name) }
 
 // variant is which of the functions that a C++ compiler makes of one constructor or
@@ -126,22 +127,21 @@ var (
 	literalFunc = regexp.MustCompile(`\.\.func([0-9]+)`)
 )
 
-// demangleAll spells the names of all functions of a binary that is not Go's own
+// DemangleAll spells the names of all functions of a binary that is not Go's own
 // toolchain's. No two functions get the same name by it: overloads of C++ keep
 // their parameters, and what is still the same after that stays mangled.
-func demangleAll(funcs []Func) []Func {
-	spellings := []func(string) string{demangled, demangleFull, demangleVariant}
-	names := make([]string, len(funcs))
-	todo := make([]int, len(funcs))
+func DemangleAll(names []string) []string {
+	spelled := slices.Clone(names)
+	todo := make([]int, len(names))
 	for i := range todo {
 		todo[i] = i
 	}
-	for _, spell := range spellings {
+	for _, spell := range []func(string) string{Demangle, demangleFull, demangleVariant} {
 		// A function and its cold part must go by the same name.
 		bases := make(map[string]string, len(todo))
 		ambiguous := make(map[string]bool)
 		for _, i := range todo {
-			base, _ := splitClone(funcs[i].Name)
+			base, _ := splitClone(names[i])
 			short := spell(base)
 			if other, ok := bases[short]; ok && other != base {
 				ambiguous[short] = true
@@ -150,29 +150,14 @@ func demangleAll(funcs []Func) []Func {
 		}
 		var left []int
 		for _, i := range todo {
-			base, suffix := splitClone(funcs[i].Name)
+			base, suffix := splitClone(names[i])
 			if short := spell(base); ambiguous[short] {
 				left = append(left, i)
 			} else {
-				names[i] = short + suffix
+				spelled[i] = short + suffix
 			}
 		}
 		todo = left
 	}
-	for _, i := range todo {
-		names[i] = funcs[i].Name
-	}
-	for i := range funcs {
-		f := &funcs[i]
-		for _, alias := range f.Aliases {
-			if short := demangled(alias); short != alias {
-				f.Aliases = append(f.Aliases, short)
-			}
-		}
-		if f.Name != names[i] {
-			f.Aliases = append(f.Aliases, f.Name)
-			f.Name = names[i]
-		}
-	}
-	return funcs
+	return spelled
 }

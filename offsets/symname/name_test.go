@@ -1,4 +1,4 @@
-package offsets
+package symname
 
 import (
 	"debug/elf"
@@ -100,8 +100,8 @@ func main() {
 `,
 }
 
-// linked builds namesModule and returns the functions its symbol table lists.
-var linked = sync.OnceValues(func() ([]Func, error) {
+// linked builds namesModule and returns the names of the functions its symbol table lists.
+var linked = sync.OnceValues(func() ([]string, error) {
 	dir, err := os.MkdirTemp("", "names")
 	if err != nil {
 		return nil, err
@@ -122,33 +122,49 @@ var linked = sync.OnceValues(func() ([]Func, error) {
 	if err := build.Run(); err != nil {
 		return nil, err
 	}
-	f, err := elf.Open(filepath.Join(dir, "zoo"))
+	return functions(filepath.Join(dir, "zoo"))
+})
+
+// functions are the names of the functions that a program's symbol table lists.
+func functions(path string) (names []string, err error) {
+	f, err := elf.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	symbols, err := f.Symbols()
-	var funcs []Func
 	for _, s := range symbols {
 		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Size > 0 {
-			funcs = append(funcs, Func{Name: strings.TrimSuffix(s.Name, ".abi0"), Addr: s.Value, Size: s.Size})
+			names = append(names, strings.TrimSuffix(s.Name, ".abi0"))
 		}
 	}
-	return funcs, err
-})
+	return names, err
+}
 
-func linkedFuncs(t testing.TB) []Func {
+func linkedNames(t testing.TB) []string {
 	t.Helper()
-	funcs, err := linked()
+	names, err := linked()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return funcs
+	return names
+}
+
+// joined puts a symbol together again.
+func joined(n Name) string {
+	if n.Receiver == "" {
+		return n.Prefix + n.Func + n.TypeArgs + n.Suffix
+	}
+	receiver := n.Receiver + n.TypeArgs
+	if n.Pointer {
+		receiver = "(*" + receiver + ")"
+	}
+	return n.Prefix + receiver + "." + n.Func + n.Suffix
 }
 
 const tagged = `[go.shape.string,go.shape.struct { A int "json:\"a]]b.(*c\""; B [3]int }]`
 
-func TestSplitName(t *testing.T) {
+func TestSplit(t *testing.T) {
 	const yaml, yamlSym = "names.example/a.b/zoo/yaml.v3", "names.example/a.b/zoo/yaml%2ev3."
 	tests := []struct {
 		scenario, sym string
@@ -157,92 +173,92 @@ func TestSplitName(t *testing.T) {
 		elsewhere bool
 	}{
 		{scenario: "function", sym: "main.run",
-			want: Name{Package: "main", Func: "run", path: "main."}},
+			want: Name{Package: "main", Func: "run", Prefix: "main."}},
 		{scenario: "pointer method", sym: "main.(*Store).Get",
-			want: Name{Package: "main", Receiver: "Store", Pointer: true, Func: "Get", path: "main."}},
+			want: Name{Package: "main", Receiver: "Store", Pointer: true, Func: "Get", Prefix: "main."}},
 		{scenario: "value method", sym: "main.Store.Len",
-			want: Name{Package: "main", Receiver: "Store", Func: "Len", path: "main."}},
+			want: Name{Package: "main", Receiver: "Store", Func: "Len", Prefix: "main."}},
 		{scenario: "escaped package", sym: yamlSym + "(*Decoder).Decode",
-			want: Name{Package: yaml, Receiver: "Decoder", Pointer: true, Func: "Decode", path: yamlSym}},
+			want: Name{Package: yaml, Receiver: "Decoder", Pointer: true, Func: "Decode", Prefix: yamlSym}},
 		{scenario: "closure in escaped package", sym: yamlSym + "Unmarshal.func1",
-			want: Name{Package: yaml, Func: "Unmarshal", Suffix: ".func1", path: yamlSym}},
+			want: Name{Package: yaml, Func: "Unmarshal", Suffix: ".func1", Prefix: yamlSym}},
 		{scenario: "instance", sym: "main.Map[go.shape.int]",
-			want: Name{Package: "main", Func: "Map", TypeArgs: "[go.shape.int]", path: "main."}},
+			want: Name{Package: "main", Func: "Map", TypeArgs: "[go.shape.int]", Prefix: "main."}},
 		{scenario: "closure of an instance", sym: "main.Map[go.shape.int].func1",
-			want: Name{Package: "main", Func: "Map", TypeArgs: "[go.shape.int]", Suffix: ".func1", path: "main."}},
+			want: Name{Package: "main", Func: "Map", TypeArgs: "[go.shape.int]", Suffix: ".func1", Prefix: "main."}},
 		{scenario: "dotted path in a type argument", sym: "main.Map[go.shape.struct { " + yamlSym + "n int }]",
-			want: Name{Package: "main", Func: "Map", TypeArgs: "[go.shape.struct { " + yamlSym + "n int }]", path: "main."}},
+			want: Name{Package: "main", Func: "Map", TypeArgs: "[go.shape.struct { " + yamlSym + "n int }]", Prefix: "main."}},
 		{scenario: "bracket in a struct tag", sym: "main.(*Tree" + tagged + ").Get",
-			want: Name{Package: "main", Receiver: "Tree", Pointer: true, TypeArgs: tagged, Func: "Get", path: "main."}},
+			want: Name{Package: "main", Receiver: "Tree", Pointer: true, TypeArgs: tagged, Func: "Get", Prefix: "main."}},
 		{scenario: "value method of an instance", sym: "main.Tree" + tagged + ".Len",
-			want: Name{Package: "main", Receiver: "Tree", TypeArgs: tagged, Func: "Len", path: "main."}},
+			want: Name{Package: "main", Receiver: "Tree", TypeArgs: tagged, Func: "Len", Prefix: "main."}},
 		{scenario: "array and function as arguments", sym: "main.(*Tree[go.shape.[2]main.Store,go.shape.func(int, ...string) error]).Get",
-			want: Name{Package: "main", Receiver: "Tree", Pointer: true, TypeArgs: "[go.shape.[2]main.Store,go.shape.func(int, ...string) error]", Func: "Get", path: "main."}},
-		{scenario: "nested closure", sym: "main.main.func1.1", want: Name{Package: "main", Func: "main", Suffix: ".func1.1", path: "main."}},
-		{scenario: "deferred call", sym: "main.main.deferwrap1", want: Name{Package: "main", Func: "main", Suffix: ".deferwrap1", path: "main."}},
-		{scenario: "go statement", sym: "main.main.gowrap2", want: Name{Package: "main", Func: "main", Suffix: ".gowrap2", path: "main."}},
-		{scenario: "range-over-func body", sym: "main.main-range1", want: Name{Package: "main", Func: "main", Suffix: "-range1", path: "main."}},
-		{scenario: "init function", sym: "main.init.0", want: Name{Package: "main", Func: "init", Suffix: ".0", path: "main."}},
-		{scenario: "package variable's closure", sym: "main.init.func1", want: Name{Package: "main", Func: "init", Suffix: ".func1", path: "main."}},
+			want: Name{Package: "main", Receiver: "Tree", Pointer: true, TypeArgs: "[go.shape.[2]main.Store,go.shape.func(int, ...string) error]", Func: "Get", Prefix: "main."}},
+		{scenario: "nested closure", sym: "main.main.func1.1", want: Name{Package: "main", Func: "main", Suffix: ".func1.1", Prefix: "main."}},
+		{scenario: "deferred call", sym: "main.main.deferwrap1", want: Name{Package: "main", Func: "main", Suffix: ".deferwrap1", Prefix: "main."}},
+		{scenario: "go statement", sym: "main.main.gowrap2", want: Name{Package: "main", Func: "main", Suffix: ".gowrap2", Prefix: "main."}},
+		{scenario: "range-over-func body", sym: "main.main-range1", want: Name{Package: "main", Func: "main", Suffix: "-range1", Prefix: "main."}},
+		{scenario: "init function", sym: "main.init.0", want: Name{Package: "main", Func: "init", Suffix: ".0", Prefix: "main."}},
+		{scenario: "package variable's closure", sym: "main.init.func1", want: Name{Package: "main", Func: "init", Suffix: ".func1", Prefix: "main."}},
 		{scenario: "method value of an interface", sym: "main.Lener.Len-fm",
-			want: Name{Package: "main", Receiver: "Lener", Func: "Len", Suffix: "-fm", path: "main."}},
+			want: Name{Package: "main", Receiver: "Lener", Func: "Len", Suffix: "-fm", Prefix: "main."}},
 		{scenario: "promoted method of an unnamed struct", sym: "go:struct { *main.Store; X int }.Len",
-			want: Name{Package: "go", Receiver: "struct { *main.Store; X int }", Func: "Len", path: "go:"}},
+			want: Name{Package: "go", Receiver: "struct { *main.Store; X int }", Func: "Len", Prefix: "go:"}},
 		{scenario: "equality of a type", sym: "type:.eq.sync/atomic.Bool", want: Name{Func: "type:.eq.sync/atomic.Bool"}},
-		{scenario: "function with an assembly body", sym: "runtime.memmove", want: Name{Package: "runtime", Func: "memmove", path: "runtime."}},
+		{scenario: "function with an assembly body", sym: "runtime.memmove", want: Name{Package: "runtime", Func: "memmove", Prefix: "runtime."}},
 		{scenario: "slash in the package", sym: "internal/poll.(*FD).Write",
-			want: Name{Package: "internal/poll", Receiver: "FD", Pointer: true, Func: "Write", path: "internal/poll."}},
+			want: Name{Package: "internal/poll", Receiver: "FD", Pointer: true, Func: "Write", Prefix: "internal/poll."}},
 		{scenario: "closure of an inlined instance", sym: "internal/poll.init.OnceValue[go.shape.bool].func4.1", elsewhere: true,
-			want: Name{Package: "internal/poll", Func: "init", Suffix: ".OnceValue[go.shape.bool].func4.1", path: "internal/poll."}},
+			want: Name{Package: "internal/poll", Func: "init", Suffix: ".OnceValue[go.shape.bool].func4.1", Prefix: "internal/poll."}},
 		{scenario: "closure of a method inlined into an instance", sym: "main.Map[go.shape.int].(*Store).Get.func1", elsewhere: true,
-			want: Name{Package: "main", Func: "Map", TypeArgs: "[go.shape.int]", Suffix: ".(*Store).Get.func1", path: "main."}},
+			want: Name{Package: "main", Func: "Map", TypeArgs: "[go.shape.int]", Suffix: ".(*Store).Get.func1", Prefix: "main."}},
 		{scenario: "closure of a function inlined into main", sym: "main.main.each.func1", elsewhere: true,
-			want: Name{Package: "main", Func: "main", Suffix: ".each.func1", path: "main."}},
+			want: Name{Package: "main", Func: "main", Suffix: ".each.func1", Prefix: "main."}},
 		{scenario: "closure of a function inlined into init", sym: "main.init.each.func1", elsewhere: true,
-			want: Name{Package: "main", Func: "init", Suffix: ".each.func1", path: "main."}},
+			want: Name{Package: "main", Func: "init", Suffix: ".each.func1", Prefix: "main."}},
 		{scenario: "method of a type named main", sym: "a/b.main.Run", elsewhere: true,
-			want: Name{Package: "a/b", Receiver: "main", Func: "Run", path: "a/b."}},
-		{scenario: "deferred call of a function", sym: "main.run.deferwrap1", elsewhere: true, want: Name{Package: "main", Func: "run", Suffix: ".deferwrap1", path: "main."}},
-		{scenario: "go statement of a function", sym: "main.run.gowrap2", elsewhere: true, want: Name{Package: "main", Func: "run", Suffix: ".gowrap2", path: "main."}},
+			want: Name{Package: "a/b", Receiver: "main", Func: "Run", Prefix: "a/b."}},
+		{scenario: "deferred call of a function", sym: "main.run.deferwrap1", elsewhere: true, want: Name{Package: "main", Func: "run", Suffix: ".deferwrap1", Prefix: "main."}},
+		{scenario: "go statement of a function", sym: "main.run.gowrap2", elsewhere: true, want: Name{Package: "main", Func: "run", Suffix: ".gowrap2", Prefix: "main."}},
 		{scenario: "Go 1.17 deferred call", sym: "runtime.doSlow.dwrap.2", elsewhere: true,
-			want: Name{Package: "runtime", Func: "doSlow", Suffix: ".dwrap.2", path: "runtime."}},
-		{scenario: "method named func", sym: "main.T.func", elsewhere: true, want: Name{Package: "main", Receiver: "T", Func: "func", path: "main."}},
+			want: Name{Package: "runtime", Func: "doSlow", Suffix: ".dwrap.2", Prefix: "runtime."}},
+		{scenario: "method named func", sym: "main.T.func", elsewhere: true, want: Name{Package: "main", Receiver: "T", Func: "func", Prefix: "main."}},
 		{scenario: "assembly in the symbol table", sym: "runtime.memmove.abi0", elsewhere: true,
-			want: Name{Package: "runtime", Func: "memmove", Suffix: ".abi0", path: "runtime."}},
+			want: Name{Package: "runtime", Func: "memmove", Suffix: ".abi0", Prefix: "runtime."}},
 		{scenario: "package beyond ASCII", sym: "example.com/caf%c3%a9.F", elsewhere: true,
-			want: Name{Package: "example.com/café", Func: "F", path: "example.com/caf%c3%a9."}},
-		{scenario: "no escape", sym: "a/b%zz%41.F", elsewhere: true, want: Name{Package: "a/b%zz%41", Func: "F", path: "a/b%zz%41."}},
-		{scenario: "empty part", sym: "main..F", elsewhere: true, want: Name{Package: "main", Suffix: ".F", path: "main."}},
-		{scenario: "Go 1.20 package closure", sym: "main.glob..func1", elsewhere: true, want: Name{Package: "main", Func: "glob", Suffix: "..func1", path: "main."}},
+			want: Name{Package: "example.com/café", Func: "F", Prefix: "example.com/caf%c3%a9."}},
+		{scenario: "no escape", sym: "a/b%zz%41.F", elsewhere: true, want: Name{Package: "a/b%zz%41", Func: "F", Prefix: "a/b%zz%41."}},
+		{scenario: "empty part", sym: "main..F", elsewhere: true, want: Name{Package: "main", Suffix: ".F", Prefix: "main."}},
+		{scenario: "Go 1.20 package closure", sym: "main.glob..func1", elsewhere: true, want: Name{Package: "main", Func: "glob", Suffix: "..func1", Prefix: "main."}},
 		{scenario: "Go 1.18 shape", sym: "main.Map[go.shape.int_0]", elsewhere: true,
-			want: Name{Package: "main", Func: "Map", TypeArgs: "[go.shape.int_0]", path: "main."}},
+			want: Name{Package: "main", Func: "Map", TypeArgs: "[go.shape.int_0]", Prefix: "main."}},
 		{scenario: "Go 1.20 pclntab", sym: "main.(*Map[...]).Get-fm", elsewhere: true,
-			want: Name{Package: "main", Receiver: "Map", Pointer: true, TypeArgs: "[...]", Func: "Get", Suffix: "-fm", path: "main."}},
+			want: Name{Package: "main", Receiver: "Map", Pointer: true, TypeArgs: "[...]", Func: "Get", Suffix: "-fm", Prefix: "main."}},
 		{scenario: "Go 1.17 pclntab", sym: "runtime.doSlow·dwrap·2", elsewhere: true,
-			want: Name{Package: "runtime", Func: "doSlow", Suffix: "·dwrap·2", path: "runtime."}},
-		{scenario: "Go 1.4 closure", sym: "main.func·001", elsewhere: true, want: Name{Package: "main", Func: "func", Suffix: "·001", path: "main."}},
+			want: Name{Package: "runtime", Func: "doSlow", Suffix: "·dwrap·2", Prefix: "runtime."}},
+		{scenario: "Go 1.4 closure", sym: "main.func·001", elsewhere: true, want: Name{Package: "main", Func: "func", Suffix: "·001", Prefix: "main."}},
 		{scenario: "local type in pclntab", sym: "main.(*local·1).Val", elsewhere: true,
-			want: Name{Package: "main", Receiver: "local·1", Pointer: true, Func: "Val", path: "main."}},
+			want: Name{Package: "main", Receiver: "local·1", Pointer: true, Func: "Val", Prefix: "main."}},
 		{scenario: "letters beyond ASCII", sym: "main.(*T).Mé-fm", elsewhere: true,
-			want: Name{Package: "main", Receiver: "T", Pointer: true, Func: "Mé", Suffix: "-fm", path: "main."}},
-		{scenario: "micro sign is no middle dot", sym: "main.µs", elsewhere: true, want: Name{Package: "main", Func: "µs", path: "main."}},
+			want: Name{Package: "main", Receiver: "T", Pointer: true, Func: "Mé", Suffix: "-fm", Prefix: "main."}},
+		{scenario: "micro sign is no middle dot", sym: "main.µs", elsewhere: true, want: Name{Package: "main", Func: "µs", Prefix: "main."}},
 		{scenario: "hyphens in the path", sym: "example.com/a-b/c-d.F", elsewhere: true,
-			want: Name{Package: "example.com/a-b/c-d", Func: "F", path: "example.com/a-b/c-d."}},
+			want: Name{Package: "example.com/a-b/c-d", Func: "F", Prefix: "example.com/a-b/c-d."}},
 		{scenario: "C function", sym: "_cgo_try_pthread_create", elsewhere: true, want: Name{Func: "_cgo_try_pthread_create"}},
-		{scenario: "unbalanced", sym: "main.(*T[int.Get", elsewhere: true, want: Name{Package: "main", Func: "(*T[int.Get", path: "main."}},
+		{scenario: "unbalanced", sym: "main.(*T[int.Get", elsewhere: true, want: Name{Package: "main", Func: "(*T[int.Get", Prefix: "main."}},
 		{scenario: "empty", sym: "", elsewhere: true, want: Name{}},
 	}
-	funcs := linkedFuncs(t)
+	names := linkedNames(t)
 	for _, tt := range tests {
 		t.Run(tt.scenario, func(t *testing.T) {
-			got := SplitName(tt.sym)
+			got := Split(tt.sym)
 			if got != tt.want {
-				t.Errorf("SplitName(%q)\n got %+v\nwant %+v", tt.sym, got, tt.want)
+				t.Errorf("Split(%q)\n got %+v\nwant %+v", tt.sym, got, tt.want)
 			}
-			if got.String() != tt.sym {
-				t.Errorf("SplitName(%q).String() = %q", tt.sym, got)
+			if joined(got) != tt.sym {
+				t.Errorf("Split(%q) joined is %q", tt.sym, joined(got))
 			}
-			if !tt.elsewhere && !slices.ContainsFunc(funcs, func(f Func) bool { return f.Name == tt.sym }) {
+			if !tt.elsewhere && !slices.Contains(names, tt.sym) {
 				t.Errorf("the linked program has no %s", tt.sym)
 			}
 		})
@@ -250,22 +266,22 @@ func TestSplitName(t *testing.T) {
 }
 
 // Every name of a real binary survives, and debug/gosym reads the same package.
-func TestSplitNameLinked(t *testing.T) {
-	funcs := linkedFuncs(t)
-	if len(funcs) < 1000 {
-		t.Fatalf("only %d functions in the linked program", len(funcs))
+func TestSplitLinked(t *testing.T) {
+	names := linkedNames(t)
+	if len(names) < 1000 {
+		t.Fatalf("only %d functions in the linked program", len(names))
 	}
-	for _, f := range funcs {
-		n := SplitName(f.Name)
-		if n.String() != f.Name {
-			t.Errorf("SplitName(%q).String() = %q", f.Name, n)
+	for _, name := range names {
+		n := Split(name)
+		if joined(n) != name {
+			t.Errorf("Split(%q) joined is %q", name, joined(n))
 		}
-		if strings.HasPrefix(f.Name, "go:") || strings.HasPrefix(f.Name, "type:") {
+		if strings.HasPrefix(name, "go:") || strings.HasPrefix(name, "type:") {
 			continue // no packages, debug/gosym thinks otherwise
 		}
-		want := (&gosym.Sym{Name: f.Name}).PackageName()
-		if got := strings.TrimSuffix(n.path, "."); got != want {
-			t.Errorf("SplitName(%q): path %q, debug/gosym says %q", f.Name, got, want)
+		want := (&gosym.Sym{Name: name}).PackageName()
+		if got := strings.TrimSuffix(n.Prefix, "."); got != want {
+			t.Errorf("Split(%q): prefix %q, debug/gosym says %q", name, got, want)
 		}
 	}
 }
@@ -294,7 +310,7 @@ func TestRespell(t *testing.T) {
 	}
 }
 
-func FuzzSplitName(f *testing.F) {
+func FuzzSplit(f *testing.F) {
 	for _, sym := range []string{
 		"main.(*Tree" + tagged + ").Get.func1", "gopkg.in/yaml%2ev3.F", "go:struct { *main.T }.M",
 		"type:.eq.[2]interface {}", "main.init·1", "a.B[c].d-fm", "main.(*).x", "(*[)].x\xc2", `a.[{"`,
@@ -302,12 +318,12 @@ func FuzzSplitName(f *testing.F) {
 		f.Add(sym)
 	}
 	f.Fuzz(func(t *testing.T, sym string) {
-		n := SplitName(sym)
-		if n.String() != sym {
-			t.Errorf("SplitName(%q).String() = %q", sym, n.String())
+		n := Split(sym)
+		if joined(n) != sym {
+			t.Errorf("Split(%q) joined is %q", sym, joined(n))
 		}
 		if n.Receiver == "" && n.Pointer {
-			t.Errorf("SplitName(%q): pointer without receiver", sym)
+			t.Errorf("Split(%q): pointer without receiver", sym)
 		}
 		for _, parts := range []keep{0, keepPointer, keepArgs, keepPointer | keepArgs} {
 			once := respell(sym, parts)

@@ -1,4 +1,4 @@
-package offsets
+package symname
 
 import (
 	"slices"
@@ -7,16 +7,13 @@ import (
 )
 
 func TestNearest(t *testing.T) {
-	var funcs []Func
-	for i, name := range []string{
+	names := []string{
 		"main.main", "main.main.func1", "main.run", "main.handleRequest", "main.handleRequest.func1", "main.init.0", "main.lend", "example.com/store.Get",
 		"main.(*Store).Get", "main.(*Store).Get.func1", "main.(*Store).Put", "main.Store.Len", "main.(*Cache).Get",
 		"main.Map[go.shape.int]", "main.Map[go.shape.string]", "main.(*Stack[go.shape.int]).Push", "main.(*Stack[go.shape.int]).Push.func1",
 		"net/http.Get", "net/http.(*Client).Get", "net/http.(*Client).Do", "net/http.(*Client).do", "net/http.(*conn).serve",
 		"gopkg.in/yaml%2ev3.Unmarshal", "gopkg.in/yaml%2ev3.(*Decoder).Decode", "encoding/json.Unmarshal", "encoding/json.(*Decoder).Decode",
 		"runtime.mallocgc", "runtime.memmove", "runtime.memmove", "runtime.gcStart", "io.Copy", "type:.eq.main.Store", "go:struct { *main.T }.Len", "printf",
-	} {
-		funcs = append(funcs, Func{Name: name, Addr: uint64(i) << 4})
 	}
 	tests := []struct {
 		scenario, text string
@@ -68,20 +65,20 @@ func TestNearest(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.scenario, func(t *testing.T) {
-			got := Nearest(tt.text, funcs, tt.n)
+			got := Nearest(tt.text, slices.Values(names), tt.n)
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("Nearest(%q) = %q, want %q", tt.text, got, tt.want)
 			}
 			for _, name := range got {
-				if _, unmatched := Select(funcs, compile(t, Glob, name), nil); unmatched != nil {
+				if _, unmatched := Select(slices.Values(names), compile(t, Glob, name), nil); unmatched != nil {
 					t.Errorf("the suggestion %s selects nothing", name)
 				}
 			}
-			slices.Reverse(funcs)
-			if again := Nearest(tt.text, funcs, tt.n); !slices.Equal(got, again) {
-				t.Errorf("in another order of functions: %q, before %q", again, got)
+			slices.Reverse(names)
+			if again := Nearest(tt.text, slices.Values(names), tt.n); !slices.Equal(got, again) {
+				t.Errorf("in another order of names: %q, before %q", again, got)
 			}
-			slices.Reverse(funcs)
+			slices.Reverse(names)
 		})
 	}
 }
@@ -90,8 +87,7 @@ func FuzzNearest(f *testing.F) {
 	f.Add("main.Stroe.Get", "main.(*Store).Get")
 	f.Add("x[", "a/b%2ec.(*T[go.shape.struct { A int }]).M-fm")
 	f.Fuzz(func(t *testing.T, text, name string) {
-		funcs := []Func{{Name: name}, {Name: "main.main"}}
-		for _, got := range Nearest(text, funcs, 3) {
+		for _, got := range Nearest(text, slices.Values([]string{name, "main.main"}), 3) {
 			if got != respell(name, keepPointer) && got != "main.main" {
 				t.Errorf("Nearest(%q) suggests %q", text, got)
 			}
@@ -100,7 +96,7 @@ func FuzzNearest(f *testing.F) {
 }
 
 func BenchmarkNearest(b *testing.B) {
-	funcs := manyFuncs(b)
+	names := manyNames(b)
 	for name, text := range map[string]string{
 		"slip":    "main1.Stroe.Get",
 		"bare":    "Store.Gte",
@@ -110,7 +106,7 @@ func BenchmarkNearest(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				Nearest(text, funcs, 3)
+				Nearest(text, slices.Values(names), 3)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package offsets
+package symname
 
 import (
 	"slices"
@@ -45,8 +45,8 @@ func TestDemangle(t *testing.T) {
 		{"very long", "_Z" + strings.Repeat("9", 5000), "_Z" + strings.Repeat("9", 5000)},
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
-			if got := demangled(c.name); got != c.want {
-				t.Errorf("demangled(%q) = %q, want %q", c.name, got, c.want)
+			if got := Demangle(c.name); got != c.want {
+				t.Errorf("Demangle(%q) = %q, want %q", c.name, got, c.want)
 			}
 		})
 	}
@@ -58,7 +58,7 @@ func TestDemangleIsBounded(t *testing.T) {
 	for _, digit := range "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ" {
 		name += "St4pairIS" + string(digit) + "_S" + string(digit) + "_E"
 	}
-	for _, f := range []func(string) string{demangled, demangleFull} {
+	for _, f := range []func(string) string{Demangle, demangleFull} {
 		if got := f(name); len(got) > 1<<maxDemangled+len(name) {
 			t.Errorf("%d bytes from %d", len(got), len(name))
 		}
@@ -68,23 +68,8 @@ func TestDemangleIsBounded(t *testing.T) {
 func TestDemangleAll(t *testing.T) {
 	in := []string{"_Z3addii", "_Z3addff", "_Z3addff.cold", "_Z3onei", "_Z3onei.cold", "_ZN1AC1Ei", "_ZN1AC2Ei", "one_more", "main.T.M"}
 	want := []string{"add(int, int)", "add(float, float)", "add(float, float).cold", "one", "one.cold", "A::A(int) [C1]", "A::A(int) [C2]", "one_more", "main.T.M"}
-	funcs := make([]Func, len(in))
-	for i, name := range in {
-		funcs[i] = Func{Name: name, Addr: uint64(i), Size: 1}
-	}
-	funcs[5].Aliases = []string{"_Z3twov"}
-	var got []string
-	for _, f := range demangleAll(funcs) {
-		got = append(got, f.Name)
-	}
-	if !slices.Equal(got, want) {
+	if got := DemangleAll(in); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
-	}
-	if want := []string{"_Z3addii"}; !slices.Equal(funcs[0].Aliases, want) {
-		t.Errorf("aliases %q, want %q", funcs[0].Aliases, want)
-	}
-	if want := []string{"_Z3twov", "two", "_ZN1AC1Ei"}; !slices.Equal(funcs[5].Aliases, want) {
-		t.Errorf("aliases %q, want %q", funcs[5].Aliases, want)
 	}
 }
 
@@ -93,7 +78,7 @@ func FuzzDemangle(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		got := demangled(name)
+		got := Demangle(name)
 		if got == "" && name != "" {
 			t.Errorf("%q became empty", name)
 		}

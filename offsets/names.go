@@ -1,0 +1,52 @@
+package offsets
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/ftgo/ftgo/offsets/symname"
+)
+
+// Select returns the functions that [symname.Select] takes for their names, by ascending
+// address and each address once, and the include patterns that matched nothing, excluded or
+// not.
+func Select(funcs []Func, include, exclude []symname.Pattern) (selected []*Func, unmatched []symname.Pattern) {
+	indexes, unmatched := symname.Select(namesOf(funcs), include, exclude)
+	for _, i := range indexes {
+		selected = append(selected, &funcs[i])
+	}
+	slices.SortStableFunc(selected, func(a, b *Func) int {
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Name, b.Name))
+	})
+	selected = slices.CompactFunc(selected, func(a, b *Func) bool { return a.Addr == b.Addr })
+	return selected, unmatched
+}
+
+// namesOf are the functions' names, in their order.
+func namesOf(funcs []Func) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range funcs {
+			if !yield(funcs[i].Name) {
+				return
+			}
+		}
+	}
+}
+
+// demangle spells the names of functions that are not of Go's own toolchain, and adds the
+// linker's symbols to their aliases.
+func demangle(funcs []Func) {
+	for i, name := range symname.DemangleAll(slices.Collect(namesOf(funcs))) {
+		f := &funcs[i]
+		for _, alias := range f.Aliases {
+			if short := symname.Demangle(alias); short != alias {
+				f.Aliases = append(f.Aliases, short)
+			}
+		}
+		if f.Name != name {
+			f.Aliases = append(f.Aliases, f.Name)
+			f.Name = name
+		}
+	}
+}
