@@ -15,13 +15,11 @@ import (
 	"github.com/ftgo/ftgo/offsets/arch"
 )
 
-// Errors that callers tell apart.
-var (
-	// ErrNoSymbols: the file names no functions.
-	ErrNoSymbols = errors.New("no function symbols")
-	// ErrNoFunc: there is no such function.
-	ErrNoFunc = errors.New("no such function")
-)
+// ErrNoFunc means that there is no such function.
+var ErrNoFunc = errors.New("no such function")
+
+// errNoSymbols means that the file names no functions.
+var errNoSymbols = errors.New("no function symbols")
 
 // Binary is an open x86-64 ELF executable or shared library. Its methods may be
 // called from several goroutines.

@@ -68,7 +68,7 @@ func TestTypeNamed(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			b := openPath(t, fixture.BuildWith(t, version, "signatures", "-gcflags=-l"))
 			for name, want := range types {
-				got, ok := b.TypeNamed(name)
+				got, ok := b.typeNamed(name)
 				switch {
 				case !ok:
 					t.Errorf("no type %s", name)
@@ -77,7 +77,7 @@ func TestTypeNamed(t *testing.T) {
 				}
 			}
 			for _, name := range []string{"main.none", "*main.none", "", "[]", "main"} {
-				if got, ok := b.TypeNamed(name); ok {
+				if got, ok := b.typeNamed(name); ok {
 					t.Errorf("%q: %s", name, spellType(got))
 				}
 			}
@@ -86,7 +86,7 @@ func TestTypeNamed(t *testing.T) {
 	t.Run("without debug information", func(t *testing.T) {
 		b := openFixture(t, "signatures", "-ldflags=-w")
 		for name, known := range map[string]bool{"int": true, "[]*string": true, "main.point": false} {
-			if _, ok := b.TypeNamed(name); ok != known {
+			if _, ok := b.typeNamed(name); ok != known {
 				t.Errorf("%s: %v", name, ok)
 			}
 		}

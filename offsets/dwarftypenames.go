@@ -20,10 +20,10 @@ type staticEntry struct {
 	typ  dwarf.Offset
 }
 
-// TypeNamed finds a type as debug information names it: "main.T", "time.Duration",
+// typeNamed finds a type as debug information names it: "main.T", "time.Duration",
 // "*net/http.Request", "map[string]int". Predeclared types are known without any, and
 // so are pointers and slices of what is known.
-func (b *Binary) TypeNamed(name string) (*gotype.Type, bool) {
+func (b *Binary) typeNamed(name string) (*gotype.Type, bool) {
 	if t, ok := gotype.Basic(name); ok {
 		return t, true
 	}
@@ -40,12 +40,12 @@ func (b *Binary) TypeNamed(name string) (*gotype.Type, bool) {
 // composedType makes a type out of what its elements are called.
 func (b *Binary) composedType(name string) (*gotype.Type, bool) {
 	if elem, ok := strings.CutPrefix(name, "*"); ok {
-		if t, ok := b.TypeNamed(elem); ok {
+		if t, ok := b.typeNamed(elem); ok {
 			return gotype.PointerTo(t), true
 		}
 	}
 	if elem, ok := strings.CutPrefix(name, "[]"); ok {
-		if t, ok := b.TypeNamed(elem); ok {
+		if t, ok := b.typeNamed(elem); ok {
 			return gotype.SliceOf(t), true
 		}
 	}

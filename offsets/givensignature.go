@@ -49,7 +49,7 @@ func (b *Binary) givenSignature(f *Func, g Given) (s *Signature, err error) {
 func (b *Binary) givenVariables(given []GivenVariable) (out []Variable, err error) {
 	for _, g := range given {
 		v := Variable{Name: g.Name}
-		if v.Type, err = givenType(g.Type, b.TypeNamed); err != nil {
+		if v.Type, err = givenType(g.Type, b.typeNamed); err != nil {
 			return nil, fmt.Errorf("%s: %w", g.Name, err)
 		}
 		out = append(out, v)
@@ -105,7 +105,7 @@ func (b *Binary) addRegister(s *Signature, f *Func, sel Selection) error {
 	}
 	v := Variable{Name: sel.Name}
 	var err error
-	if v.Type, err = givenType(sel.Type, b.TypeNamed); err != nil {
+	if v.Type, err = givenType(sel.Type, b.typeNamed); err != nil {
 		return err
 	}
 	a := b.newGoAssignment(f.ABI)

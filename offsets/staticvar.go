@@ -11,13 +11,13 @@ import (
 	"github.com/ftgo/ftgo/offsets/symname"
 )
 
-// ErrNoVariable: there is no such package variable.
-var ErrNoVariable = errors.New("no such variable")
+// errNoVariable means that there is no such package variable.
+var errNoVariable = errors.New("no such variable")
 
 // StaticVariable finds a package variable of Go, "main.counter", or a global or static
 // one of C: its piece is Static. Of a file without debug information only the size is
-// known. The error for a name that is not there wraps ErrNoVariable and gives the names
-// that are most like it.
+// known. The error for a name that is not there gives the names that are most like
+// it.
 func (b *Binary) StaticVariable(name string) (Variable, error) {
 	d, err := b.entries()
 	switch {
@@ -95,11 +95,11 @@ func (b *Binary) noVariable(name string, d *debugEntries, objects []symbol) erro
 		}
 	}
 	if len(known) == 0 {
-		return fmt.Errorf("%w: the file names no variables (stripped?)", ErrNoVariable)
+		return fmt.Errorf("%w: the file names no variables (stripped?)", errNoVariable)
 	}
 	near := symname.Nearest(name, slices.Values(known), 3)
 	if len(near) == 0 {
-		return ErrNoVariable
+		return errNoVariable
 	}
-	return fmt.Errorf("%w: did you mean %s?", ErrNoVariable, strings.Join(near, ", "))
+	return fmt.Errorf("%w: did you mean %s?", errNoVariable, strings.Join(near, ", "))
 }

@@ -98,7 +98,7 @@ func TestStaticVariableMissing(t *testing.T) {
 				t.Fatalf("%+v", v)
 			}
 			// Of several suggestions the first counts.
-			if got, _, _ := strings.Cut(err.Error(), ", "); strings.TrimSuffix(got, "?") != strings.TrimSuffix(c.want, "?") || !errors.Is(err, ErrNoVariable) {
+			if got, _, _ := strings.Cut(err.Error(), ", "); strings.TrimSuffix(got, "?") != strings.TrimSuffix(c.want, "?") || !errors.Is(err, errNoVariable) {
 				t.Errorf("%v\nwant %s", err, c.want)
 			}
 		})

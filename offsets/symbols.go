@@ -35,7 +35,7 @@ func (b *Binary) readFuncs(t *pclntab) ([]Func, error) {
 		b.complete(named[all:], table)
 	} // else the other tables may still be sound
 	if len(named) == 0 {
-		return nil, cmp.Or(symErr, fmt.Errorf("%w (stripped?)", ErrNoSymbols))
+		return nil, cmp.Or(symErr, fmt.Errorf("%w (stripped?)", errNoSymbols))
 	}
 	funcs := withoutABI(tidy(named))
 	if b.goVer.Minor == 0 {
