@@ -90,6 +90,22 @@ func TestRecipesHelp(t *testing.T) {
 	}
 }
 
+// TestRecipesOptionalValues: a value that may be left out is not taken for BINARY, which
+// is PROGRAM then.
+func TestRecipesOptionalValues(t *testing.T) {
+	for args, want := range map[string]string{
+		"-s 3 -- /bin/true":        "-s 3 /bin/true",
+		"--header no -- /bin/true": "--header no /bin/true",
+		"-s /bin/true":             "-s /bin/true",
+	} {
+		c := exec.Command(recipe("gomutex"), strings.Fields(args)...)
+		c.Env = append(os.Environ(), "FTGO=echo")
+		if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), " "+want+" *sync") {
+			t.Errorf("gomutex %s: %v, ftgo gets %s", args, err, out)
+		}
+	}
+}
+
 // cooked is what a recipe has shown of a run of testdata/chores, and what that logged.
 type cooked struct{ shown, logged string }
 
