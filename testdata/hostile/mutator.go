@@ -92,6 +92,7 @@ func (m *Mutator) Damage(r *rand.Rand, data []byte, names ...string) {
 // anything.
 func (m *Mutator) number(r *rand.Rand, data []byte, at, size int) {
 	width := []int{1, 2, 4, 4, 8, 8}[r.IntN(6)]
+	size = min(size, len(data)-at) // of what a bloated file claims not all is there
 	if size < width {
 		return
 	}
