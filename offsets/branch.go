@@ -26,7 +26,7 @@ func (b *Binary) branch(f *Func, code []byte, body *body) (branch *Site, intact 
 		if err != nil {
 			return nil, false
 		}
-		if in.Kind != arch.Other || b.processor.Cost(code, at).Class == arch.EmulatedLater {
+		if !in.Kind.GoesOn() || b.processor.Cost(code, at).Class == arch.EmulatedLater {
 			s, err := b.site(f, code, at)
 			if err != nil || in.Kind == arch.Call || !s.Emulated() && !s.EmulatedLater() {
 				return nil, false

@@ -75,7 +75,7 @@ func (w *flow) comesBack(e *unwindEntry) bool {
 		return false
 	}
 	for _, j := range s.jumps {
-		if to := e.addr + uint64(j.to); j.in.Kind != arch.IndirectJump && to != w.fn.Addr && w.partAt(to) != nil {
+		if to := e.addr + uint64(j.to); !j.in.Kind.Indirect() && to != w.fn.Addr && w.partAt(to) != nil {
 			return true
 		}
 	}

@@ -132,7 +132,7 @@ func partAt(parts []part, addr uint64) *part {
 func (w *flow) leave(i int, indirect bool) error {
 	p := w.parts[i] // direct adds parts
 	for _, j := range p.jumps {
-		if indirect != (j.in.Kind == arch.IndirectJump) {
+		if indirect != j.in.Kind.Indirect() {
 			continue
 		}
 		at := p.addr + uint64(j.at)

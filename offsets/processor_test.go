@@ -42,7 +42,7 @@ func (arm64) Decode(code []byte) (in arch.Inst, err error) {
 		to := int64(w) << (64 - bits - shift) >> (64 - bits) * 4
 		return arch.Inst{Len: 4, Kind: kind, Cond: cond, To: to}
 	}
-	in = arch.Inst{Len: 4, Cond: arch.NoCond, Nop: w == 0xd503201f}
+	in = arch.Inst{Len: 4, Cond: arch.NoCond}
 	switch {
 	case w>>16 == 0:
 		return in, errors.New("decode instruction: undefined")
@@ -61,7 +61,12 @@ func (arm64) Decode(code []byte) (in arch.Inst, err error) {
 	case w&0xfffffc1f == 0xd63f0000:
 		in.Kind = arch.IndirectCall
 	case w&0xfffffc1f == 0xd61f0000:
-		in.Kind, in.Switch = arch.IndirectJump, w>>5&31 == 27
+		in.Kind = arch.IndirectJump
+		if w>>5&31 == 27 {
+			in.Kind = arch.SwitchJump
+		}
+	case w == 0xd503201f:
+		in.Kind = arch.Nop
 	case w&0xff000000 == 0xd4000000:
 		in.Kind = arch.Trap
 	}
@@ -75,9 +80,9 @@ func (p arm64) Cost(function []byte, at int) arch.Cost {
 		return arch.Cost{Class: arch.Refused, Reason: err.Error()}
 	case in.Kind == arch.Trap:
 		return arch.Cost{Class: arch.Refused, Reason: "raises an exception"}
-	case in.Nop:
+	case in.Kind == arch.Nop:
 		return arch.Cost{Class: arch.EmulatedLater, Reason: "nop"}
-	case in.Kind != arch.Other:
+	case !in.Kind.GoesOn():
 		return arch.Cost{Class: arch.Emulated}
 	}
 	return arch.Cost{Class: arch.Stepped}
@@ -103,7 +108,7 @@ func (p arm64) StackCheck(function []byte) (c arch.Check, ok bool) {
 	for at := 0; at < 14*4 && at+4 <= len(function); at += 4 {
 		w := binary.LittleEndian.Uint32(function[at:])
 		in, err := p.Decode(function[at:])
-		if err != nil || in.Kind != arch.Other && in.Kind != arch.CondJump {
+		if err != nil || !in.Kind.GoesOn() && in.Kind != arch.CondJump {
 			return c, ok
 		}
 		guard = guard || w&0xffffffe0 == 0xf9400b80 || w&0xffffffe0 == 0xf9400f80

@@ -52,10 +52,10 @@ func decode(p arch.Processor, code []byte) (*stretch, error) {
 			} else {
 				s.jumps = append(s.jumps, j)
 			}
-		case arch.IndirectJump:
+		case arch.IndirectJump, arch.SwitchJump:
 			s.jumps = append(s.jumps, jump{at, 0, in})
 		}
-		if !in.Nop { // padding
+		if in.Kind != arch.Nop { // padding
 			s.last = in
 		}
 		at += in.Len
@@ -97,11 +97,11 @@ func sweep(p arch.Processor, code []byte) (*body, error) {
 		b.landings = append(b.landings, j.to)
 	}
 	for _, j := range s.jumps {
-		b.switches = b.switches || j.in.Kind == arch.IndirectJump
+		b.switches = b.switches || j.in.Kind.Indirect()
 		switch {
 		case j.in.Kind == arch.CondJump:
 			return nil, fmt.Errorf("leaves by a conditional jump at +%#x", j.at)
-		case j.in.Switch: // of the function's own: stays inside
+		case j.in.Kind == arch.SwitchJump: // of the function's own: stays inside
 		default:
 			b.tails = append(b.tails, j.at)
 		}

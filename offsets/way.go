@@ -39,7 +39,7 @@ func (w *flow) Before(at uint64) (before []uint64) {
 	for i := range w.parts {
 		p := &w.parts[i]
 		for _, j := range p.jumps {
-			if j.in.Kind == arch.IndirectJump {
+			if j.in.Kind.Indirect() {
 				before = append(before, p.addr+uint64(j.at))
 			}
 		}
@@ -56,7 +56,7 @@ func (w *flow) instruction(at uint64) arch.Inst {
 // goesOn reports whether the next instruction may be executed after this one.
 func (w *flow) goesOn(at uint64) bool {
 	switch w.instruction(at).Kind {
-	case arch.Jump, arch.IndirectJump, arch.Return, arch.Trap:
+	case arch.Jump, arch.IndirectJump, arch.SwitchJump, arch.Return, arch.Trap:
 		return false
 	}
 	return true
@@ -73,7 +73,7 @@ func (w *flow) jumpsTo(at uint64) (from []uint64) {
 	for i := range w.parts {
 		p := &w.parts[i]
 		for _, j := range p.jumps {
-			if j.in.Kind != arch.IndirectJump && p.addr+uint64(j.to) == at {
+			if !j.in.Kind.Indirect() && p.addr+uint64(j.to) == at {
 				from = append(from, p.addr+uint64(j.at))
 			}
 		}
@@ -85,7 +85,7 @@ func (w *flow) jumpsTo(at uint64) (from []uint64) {
 // compilers put such behind a jump to align what follows.
 func (w *flow) isPadding(at uint64) bool {
 	for {
-		if !w.instruction(at).Nop || len(w.jumpsTo(at)) > 0 {
+		if w.instruction(at).Kind != arch.Nop || len(w.jumpsTo(at)) > 0 {
 			return false
 		}
 		above, ok := w.Above(at)

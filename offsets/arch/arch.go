@@ -64,10 +64,14 @@ const (
 	IndirectJump             // through a register or memory
 	IndirectCall             // through a register or memory
 	Trap                     // raises an exception
+	Nop                      // goes on to the next instruction, and does nothing else
+	// SwitchJump is an indirect jump of a form that Go's compiler makes for switch
+	// statements and for nothing else.
+	SwitchJump
 )
 
 func (k Kind) String() string {
-	names := [...]string{"other", "return", "jump", "conditional jump", "call", "indirect jump", "indirect call", "trap"}
+	names := [...]string{"other", "return", "jump", "conditional jump", "call", "indirect jump", "indirect call", "trap", "nop", "switch"}
 	if int(k) < len(names) {
 		return names[k]
 	}
@@ -81,16 +85,18 @@ type Cond uint8
 // conditional jump with NoCond depends on a register.
 const NoCond Cond = 0xff
 
-// Inst is one decoded instruction.
+// GoesOn tells whether execution can do nothing but go on to the next instruction.
+func (k Kind) GoesOn() bool { return k == Other || k == Nop }
+
+// Indirect tells whether it is a jump through a register or memory.
+func (k Kind) Indirect() bool { return k == IndirectJump || k == SwitchJump }
+
+// Inst is one decoded instruction. It has no more than four fields, so that the compiler
+// keeps it in registers: programs have millions of them.
 type Inst struct {
 	Len  int // in bytes
 	Kind Kind
 	Cond Cond
-	// Switch marks an indirect jump of a form that Go's compiler makes for switch
-	// statements and for nothing else.
-	Switch bool
-	// Nop marks an instruction that does nothing.
-	Nop bool
 	// To is where a direct branch leads, counted from the start of the instruction.
 	To int64
 }

@@ -11,7 +11,7 @@ import (
 // agrees compares the length of an instruction with what x86asm finds, where that
 // has an opinion: it knows neither ENDBR64 nor VEX and EVEX, which it takes for
 // instructions that 64-bit mode has not.
-func agrees(code []byte, in inst) bool {
+func agrees(code []byte, in *inst) bool {
 	if in.Len <= in.Prefix || !x86asmKnows(code[in.Prefix:in.Len]) {
 		return true
 	}
@@ -37,7 +37,7 @@ var agreed [1 << 15]atomic.Uint64
 
 // agreedKey is an instruction of up to seven bytes, and how many they are; 0 is none. How
 // far a branch leads has no part in its length.
-func agreedKey(code []byte, in inst) (key uint64) {
+func agreedKey(code []byte, in *inst) (key uint64) {
 	switch size := len(code); {
 	case size > 7:
 		return 0

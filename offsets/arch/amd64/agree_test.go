@@ -26,11 +26,11 @@ func TestAgrees(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !agrees(code, in) {
+			if !agrees(code, &in) {
 				t.Errorf("decoders disagree on %s, length %d", c.code, in.Len)
 			}
 			in.Len++
-			if known := x86asmKnows(code[in.Prefix : in.Len-1]); known && c.scenario == "ret" && agrees(append(code, 0), in) {
+			if known := x86asmKnows(code[in.Prefix : in.Len-1]); known && c.scenario == "ret" && agrees(append(code, 0), &in) {
 				t.Error("a wrong length passed")
 			}
 		})

@@ -21,18 +21,23 @@ func (processor) Decode(code []byte) (arch.Inst, error) {
 	if err != nil {
 		return arch.Inst{}, err
 	}
-	if !agrees(code, in) {
+	if !agrees(code, &in) {
 		return arch.Inst{}, errDisagree
 	}
-	out := arch.Inst{Len: in.Len, Kind: in.Kind, Cond: in.Cond, Switch: in.Table}
-	switch in.Kind {
+	kind, to := in.Kind, int64(0)
+	switch kind {
 	case arch.Jump, arch.CondJump, arch.Call:
-		out.To = int64(in.Len) + in.Rel
+		to = int64(in.Len) + in.Rel
+	case arch.IndirectJump:
+		if in.Table {
+			kind = arch.SwitchJump
+		}
 	case arch.Other:
-		op := code[in.Prefix]
-		out.Nop = op == 0x90 || op == 0x0f && code[in.Prefix+1] == 0x1f
+		if op := code[in.Prefix]; op == 0x90 || op == 0x0f && code[in.Prefix+1] == 0x1f {
+			kind = arch.Nop
+		}
 	}
-	return out, nil
+	return arch.Inst{Len: in.Len, Kind: kind, Cond: in.Cond, To: to}, nil
 }
 
 func (processor) Cost(function []byte, at int) arch.Cost {

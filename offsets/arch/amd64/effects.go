@@ -14,10 +14,20 @@ func (processor) Effects(code []byte) (e arch.Effects) {
 		return 0
 	}
 	code = code[:in.Len]
-	if keepsRegisters(code) {
+	if bytes.Equal(code, endbr64) {
+		return arch.KeepsFrame | arch.KeepsRegisters | arch.KeepsMemory | arch.NeverFaults
+	}
+	if !x86asmKnows(code[in.Prefix:]) {
+		return 0
+	}
+	x, err := x86asm.Decode(code, 64)
+	if err != nil || x.Len != in.Len {
+		return 0
+	}
+	if keepsRegisters(x) {
 		e |= arch.KeepsRegisters
 	}
-	if harmless, writes := passes(code, in); harmless {
+	if harmless, writes := passes(code[:in.Prefix], x); harmless {
 		e |= arch.KeepsFrame | arch.NeverFaults
 		if !writes {
 			e |= arch.KeepsRegisters | arch.KeepsMemory
@@ -28,15 +38,11 @@ func (processor) Effects(code []byte) (e arch.Effects) {
 
 // passes reports whether an instruction can neither raise a signal nor change SP, the
 // frame pointer, R14 or the return address, and whether it writes a general register or memory.
-func passes(code []byte, in inst) (harmless, writes bool) {
-	if bytes.Equal(code, endbr64) {
-		return true, false
-	}
-	if bytes.ContainsAny(code[:in.Prefix], "\x64\x65\x67\xf0") { // fs, gs, short addresses, lock
+func passes(prefixes []byte, x x86asm.Inst) (harmless, writes bool) {
+	if bytes.ContainsAny(prefixes, "\x64\x65\x67\xf0") { // fs, gs, short addresses, lock
 		return false, false
 	}
-	x, err := x86asm.Decode(code, 64)
-	if err != nil || x.Len != in.Len || !neverFaults(x.Op) && !shuffles(x) {
+	if !neverFaults(x.Op) && !shuffles(x) {
 		return false, false
 	}
 	for _, r := range []x86asm.Reg{x86asm.RSP, x86asm.RBP, x86asm.R14} {
@@ -122,14 +128,7 @@ func shuffles(in x86asm.Inst) bool {
 
 // keepsRegisters holds for instructions that make a frame, store arguments and look at them:
 // they write nothing but memory, flags, SP and BP.
-func keepsRegisters(code []byte) bool {
-	if !x86asmKnows(code) {
-		return false
-	}
-	in, err := x86asm.Decode(code, 64)
-	if err != nil || in.Len != len(code) {
-		return false
-	}
+func keepsRegisters(in x86asm.Inst) bool {
 	switch in.Op {
 	case x86asm.BT, x86asm.CMP, x86asm.TEST, x86asm.NOP, x86asm.PUSH:
 		return true
