@@ -99,7 +99,7 @@ func (f *FS) setExpedited() error {
 	if err != nil {
 		return err
 	}
-	defer f.lock()()
+	defer lock(f.dir)()
 	now, err := f.expedited()
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (f *FS) setExpedited() error {
 // unsetExpedited puts the switch back, unless others who live have marked that they use it, and
 // removes a mark.
 func (f *FS) unsetExpedited(mark string) error {
-	defer f.lock()()
+	defer lock(f.dir)()
 	marks, err := f.hurryMarks()
 	if err != nil {
 		return err
@@ -152,9 +152,10 @@ func (f *FS) hurryMarks() ([]string, error) {
 	}), nil
 }
 
-// lock keeps others out, but waits no more than a second: one who holds it may be stopped.
-func (f *FS) lock() (unlock func()) {
-	fd, err := unix.Open(f.dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+// lock keeps others out of what a directory stands for, but waits no more than a second: one who
+// holds it may be stopped.
+func lock(dir string) (unlock func()) {
+	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return func() {}
 	}

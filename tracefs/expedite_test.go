@@ -180,10 +180,10 @@ func (r *readOnly) Write(path, text string) error {
 // TestLockWaitsNotForGood: who holds it may be stopped.
 func TestLockWaitsNotForGood(t *testing.T) {
 	f, _ := newFake(t)
-	unlock := f.lock()
+	unlock := lock(f.dir)
 	defer unlock()
 	done := make(chan struct{})
-	go func() { defer close(done); f.lock()() }()
+	go func() { defer close(done); lock(f.dir)() }()
 	select {
 	case <-done:
 	case <-time.After(time.Minute):

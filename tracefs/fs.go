@@ -43,7 +43,7 @@ type FS struct {
 }
 
 // At returns the tracefs mounted at dir; nothing is checked.
-func At(dir string) *FS { return &FS{dir: dir, ops: osFiles{}, rcuDir: "/sys/kernel"} }
+func At(dir string) *FS { return &FS{dir: dir, ops: inTurns(dir), rcuDir: "/sys/kernel"} }
 
 // Dir is where the file system is mounted.
 func (f *FS) Dir() string { return f.dir }
