@@ -36,7 +36,7 @@ func examplesIn(text string) (examples []example) {
 // blanks that align them.
 var changing = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d\.\d{6}`),
-	regexp.MustCompile(`[0-9.]+(ns|µs|ms|s)\b`),
+	regexp.MustCompile(`[<≈]?[0-9.]+(ns|µs|ms|s)\b`),
 	regexp.MustCompile(`\+[0-9.]+/s`),
 	regexp.MustCompile(`counter = \d+(  T)?`),
 	regexp.MustCompile(`goroutine \d+`),

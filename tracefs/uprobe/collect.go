@@ -215,8 +215,12 @@ func (c *collector) addEnds(i int) {
 // resumes after a recovered panic. A binary without them (not Go, stripped of the
 // names) does without: such calls are then found unwound by the next event on
 // their goroutine. Where goroutines are known by their stacks, a third one tells
-// when a stack moves.
+// when a stack moves. Neither is gccgo's runtime, which has functions of the same names and
+// no g in a register.
 func (c *collector) addWitnesses() {
+	if c.fetcher.conv.G == "" && !c.plan.ByStack {
+		return
+	}
 	b := c.plan.Binary
 	if f, ok := b.Lookup("runtime.goexit1"); ok {
 		if s, err := b.Sites(f); err == nil && c.plan.ByStack && s.Check != nil {
