@@ -37,9 +37,6 @@ type FS struct {
 	// rcuDir has the kernel's switches for grace periods.
 	rcuDir   string
 	hurrying hurrying
-	// held are instances that could not be removed yet.
-	held     []string
-	heldLock sync.Mutex
 }
 
 // At returns the tracefs mounted at dir; nothing is checked.

@@ -2,9 +2,11 @@ package tracefs
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ftgo/ftgo/internal/procfs"
 )
@@ -67,11 +69,17 @@ func (f *FS) empty(instance string) error {
 			return refused("write", file, err)
 		}
 	}
-	f.heldLock.Lock()
-	defer f.heldLock.Unlock()
-	f.held = append(f.held, instance)
+	held.Lock()
+	defer held.Unlock()
+	held.instances[f.dir] = append(held.instances[f.dir], instance)
 	return nil
 }
+
+// held are instances, by the tracefs that they are in, that this process could not remove yet.
+var held = struct {
+	sync.Mutex
+	instances map[string][]string
+}{instances: make(map[string][]string)}
 
 // HeldError is instances of ended sessions that others keep from being removed. Nothing is on in
 // them, and nothing is lost.
@@ -97,16 +105,20 @@ func (e *HeldError) Error() string {
 }
 
 // RemoveHeld removes the instances that Close and Sweep had to leave since somebody's trace_pipe
-// was open, be it that of another session of this process. A [*HeldError] tells of those that
-// stay, which are for [FS.Sweep] when this process has ended.
+// was open, be it that of another session of this process, after which it is to be called again.
+// A [*HeldError] tells of those that others keep, which are for [FS.Sweep] when this process has
+// ended.
 func (f *FS) RemoveHeld() error {
-	f.heldLock.Lock()
-	defer f.heldLock.Unlock()
-	f.held = slices.DeleteFunc(f.held, func(instance string) bool {
+	held.Lock()
+	defer held.Unlock()
+	left := slices.DeleteFunc(held.instances[f.dir], func(instance string) bool {
 		return f.removeInstance(instance, patienceWithOthers) == nil
 	})
-	if len(f.held) == 0 {
+	held.instances[f.dir] = left
+	readers := f.ops.PipeReaders()
+	others := slices.DeleteFunc(slices.Clone(readers), func(r pipeReader) bool { return r.pid == os.Getpid() })
+	if len(left) == 0 || len(readers) > 0 && len(others) == 0 {
 		return nil
 	}
-	return &HeldError{slices.Clone(f.held), f.ops.PipeReaders()}
+	return &HeldError{slices.Clone(left), others}
 }

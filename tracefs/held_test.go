@@ -30,13 +30,13 @@ func TestHeldByOthers(t *testing.T) {
 				t.Errorf("%s: %q, %v", file, got, err)
 			}
 		}
-		var held *HeldError
-		if err := f.RemoveHeld(); !errors.As(err, &held) || err.Error() != "instance "+name+" stays, with nothing on in it, until process 812 (cat) closes /sys/kernel/tracing/trace_pipe" {
+		var kept *HeldError
+		if err := f.RemoveHeld(); !errors.As(err, &kept) || err.Error() != "instance "+name+" stays, with nothing on in it, until process 812 (cat) closes /sys/kernel/tracing/trace_pipe" {
 			t.Errorf("remove: %v", err)
 		}
 		fake.readers = nil
 		if sweeps {
-			f.held = nil // as for another process
+			held.instances[f.dir] = nil // as for another process
 			_, err = f.sweep(Leftover{Name: name, Instance: true})
 		} else {
 			err = f.RemoveHeld()

@@ -329,16 +329,17 @@ func cleanNamespaces(t *testing.T, flags []string) {
 		if r := ftgo(t, "clean"); r.code != 0 {
 			t.Fatalf("clean: status %d\n%s", r.code, r.stderr)
 		}
-		if left(theirs) == 0 {
+		// Up to Linux 5.4.0 the pipe of the run outside keeps the instance.
+		if names, err := filepath.Glob(f.Dir() + "/events/" + theirs); err != nil || len(names) == 0 {
 			break
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	if n := left(theirs); n > 0 {
-		t.Errorf("%d things of the run inside are left", n)
-	}
 	outside.Process.Signal(syscall.SIGINT)
 	if code := outside.end(t); code != 0 {
 		t.Errorf("status %d\n%s", code, outside.err.String())
+	}
+	if r := ftgo(t, "clean"); r.code != 0 || left(theirs) > 0 {
+		t.Errorf("clean: status %d, and %d things of the run inside are left\n%s", r.code, left(theirs), r.stderr)
 	}
 }

@@ -55,6 +55,10 @@ func AnyKernel(t testing.TB) *tracefs.FS {
 	}
 	mounts := tracingMounts(t)
 	t.Cleanup(func() {
+		// What pipes of tests beside this one have kept.
+		if err := f.RemoveHeld(); err != nil {
+			t.Log(err)
+		}
 		checkClean(t, f)
 		if after := tracingMounts(t); after != mounts {
 			t.Errorf("mounts of tracefs are\n%s\nand were\n%s", after, mounts)
