@@ -130,6 +130,18 @@ func TestHitsAtLeast(t *testing.T) {
 	}
 }
 
+// TestUnsureCalls: of hits at a stack check that were lost nothing tells whether it failed.
+func TestUnsureCalls(t *testing.T) {
+	plan := &uprobe.Plan{Funcs: make([]uprobe.Function, 1), Events: make([]uprobe.Event, 1)}
+	plan.Funcs[0] = uprobe.Function{Func: &offsets.Func{Name: "main.f"}, Sites: &offsets.Sites{}}
+	plan.Events[0].Add(uprobe.Place{Kind: uprobe.EntryJump, Addr: 1, Offset: 1})
+	books := &parse.Books{Delivered: [][]uint64{{7}}, NoCalls: []uint64{2}, Entries: []uint64{5}}
+	h := sumHits(plan, nil, [][]uint64{{10}}, books, true)
+	if f := newTally(plan, false).settle(h, books, true)[0]; f.Calls != 8 || f.Unsure != 3 {
+		t.Errorf("%d calls, of which %d may be none", f.Calls, f.Unsure)
+	}
+}
+
 // TestKernelWithoutArrays fetches word by word what else comes in arrays.
 func TestKernelWithoutArrays(t *testing.T) {
 	tracetest.Kernel(t)

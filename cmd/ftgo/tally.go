@@ -205,6 +205,8 @@ type hits struct {
 	counters             []uint64
 	// entries, ends and endsSeen are per function of the plan.
 	entries, ends, endsSeen []uint64
+	// checks are lost hits at stack checks, which may have failed: then no call began.
+	checks []uint64
 }
 
 // sumHits squares what the kernel had counted when the window began and at a later moment
@@ -212,7 +214,7 @@ type hits struct {
 // delivered, and is cut where the time ends: the counters are read a moment later.
 func sumHits(plan *uprobe.Plan, from, at [][]uint64, books *parse.Books, lost bool) hits {
 	n := len(plan.Funcs)
-	h := hits{counters: make([]uint64, n), entries: make([]uint64, n), ends: make([]uint64, n), endsSeen: make([]uint64, n)}
+	h := hits{checks: make([]uint64, n), counters: make([]uint64, n), entries: make([]uint64, n), ends: make([]uint64, n), endsSeen: make([]uint64, n)}
 	for i := range plan.Events {
 		ev := &plan.Events[i]
 		for site := range ev.Sites {
@@ -241,6 +243,9 @@ func sumHits(plan *uprobe.Plan, from, at [][]uint64, books *parse.Books, lost bo
 			case fn < 0:
 			case ev.Kind(site).IsEntry():
 				h.entries[fn] += count
+				if ev.Kind(site) == uprobe.EntryJump {
+					h.checks[fn] += count - seen
+				}
 			default:
 				h.ends[fn] += count
 				h.endsSeen[fn] += seen
@@ -272,6 +277,7 @@ func (t *tally) settle(h hits, books *parse.Books, own bool) []stats.Function {
 			f.Calls = books.Entries[i]
 		} else {
 			f.Calls = h.entries[i] - min(books.NoCalls[i], h.entries[i])
+			f.Unsure = min(h.checks[i], f.Calls)
 			missing := h.ends[i] - min(h.endsSeen[i], h.ends[i])
 			missing -= min(t.untimed[i], missing) // no more is known of those
 			unwound := min(missing, f.Unwound)

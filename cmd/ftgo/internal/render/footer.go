@@ -30,13 +30,17 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 	if s.Pass > toldPass {
 		line("the kernel's counters were read within %s: calls of two functions may be of moments so far apart", Duration(s.Pass.Nanoseconds()))
 	}
-	var calls, completed, unwound, open uint64
+	var calls, completed, unwound, open, unsure uint64
 	for _, row := range rows {
+		unsure += row.Unsure
 		calls, completed = calls+row.Calls, completed+row.Completed
 		unwound, open = unwound+row.Unwound, open+row.Open
 	}
 	if s.LatencyMeasured {
-		if s.Lost > 0 {
+		switch {
+		case unsure > 0:
+			line("~ up to %d of %s may be none, as hits at stack checks were lost; latencies come from %d", unsure, plural(calls, "call"), completed)
+		case s.Lost > 0:
 			line("~ call counts are exact; latencies come from %d of %s", completed, plural(calls, "call"))
 		}
 		var ends []string

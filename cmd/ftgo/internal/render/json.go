@@ -21,6 +21,7 @@ type functionLine struct {
 	Unwound   uint64  `json:"unwound"`
 	Open      uint64  `json:"open"`
 	Lost      uint64  `json:"lost"`
+	Unsure    uint64  `json:"unsure,omitempty"`
 	Errors    *uint64 `json:"errors,omitempty"`
 	// CountedOnly is there where calls were counted first.
 	CountedOnly *uint64    `json:"counted_only,omitempty"`
@@ -98,7 +99,7 @@ func functionsJSON(w io.Writer, rows []stats.Row, o Options) error {
 	for _, row := range rows {
 		line := functionLine{
 			Type: "function", Function: row.Name,
-			Calls: row.Calls, Completed: row.Completed, Unwound: row.Unwound, Open: row.Open, Lost: row.Lost,
+			Calls: row.Calls, Completed: row.Completed, Unwound: row.Unwound, Open: row.Open, Lost: row.Lost, Unsure: row.Unsure,
 			Rate: row.Rate,
 		}
 		if o.Processes {

@@ -18,6 +18,9 @@ type Function struct {
 	Open uint64
 	// Lost is the number of calls whose end, or which altogether, the stream lost.
 	Lost uint64
+	// Unsure is how many of the calls may be none: lost hits at a stack check, which may have
+	// failed. It is 0 unless calls are seen to begin there.
+	Unsure uint64
 	// CountedOnly is the number of calls that were counted and not timed, before and
 	// after the function was, or all along.
 	CountedOnly uint64

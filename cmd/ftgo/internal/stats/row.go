@@ -57,6 +57,7 @@ func (f Function) Since(earlier Function) Function {
 	f.Completed = grown(f.Completed, earlier.Completed)
 	f.Unwound = grown(f.Unwound, earlier.Unwound)
 	f.Lost = grown(f.Lost, earlier.Lost)
+	f.Unsure = grown(f.Unsure, earlier.Unsure)
 	f.CountedOnly = grown(f.CountedOnly, earlier.CountedOnly)
 	f.Errors = grown(f.Errors, earlier.Errors)
 	f.Split = f.Split.since(earlier.Split)
