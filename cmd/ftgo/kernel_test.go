@@ -154,7 +154,7 @@ func TestKernelFlood(t *testing.T) {
 	}
 	for name, want := range b.Functions {
 		f := o.functions[name]
-		if f.Calls != want.Calls {
+		if f.Calls < want.Calls || f.Calls > want.Calls+f.Unsure {
 			t.Errorf("%s: %d calls, want %d", name, f.Calls, want.Calls)
 		}
 		if f.Completed+f.Unwound+f.Open+f.Lost != f.Calls || f.Lost == 0 {
@@ -180,8 +180,16 @@ func TestKernelMaxLost(t *testing.T) {
 	}
 }
 
+// needsAppend is for tests of more probes than are placed where each is an event of its own.
+func needsAppend(t *testing.T) *tracefs.FS {
+	t.Helper()
+	f := tracetest.Kernel(t)
+	tracetest.Needs(t, f.Features().Append, "events with many places (Linux 5.4)")
+	return f
+}
+
 func TestKernelWholeGoTool(t *testing.T) {
-	tracetest.Kernel(t)
+	needsAppend(t)
 	// A copy: others may be running the original. It only wants to see a GOROOT.
 	goTool := fixture.GoCommand(t)
 	t.Setenv("GOROOT", t.TempDir())

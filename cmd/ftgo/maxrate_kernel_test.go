@@ -119,7 +119,7 @@ func TestKernelCountFirst(t *testing.T) {
 
 // TestKernelCountFirstExact: counts of everything that makes counting hard.
 func TestKernelCountFirstExact(t *testing.T) {
-	tracetest.Kernel(t)
+	needsAppend(t)
 	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "exact"), []string{"*"})
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)
@@ -179,7 +179,7 @@ func TestKernelMaxRateAttach(t *testing.T) {
 // TestKernelTimingEnded ends runs at odd moments while probes are added, one way and the
 // other.
 func TestKernelTimingEnded(t *testing.T) {
-	f := tracetest.Kernel(t)
+	f := needsAppend(t)
 	target := server(t, fixture.Build(t, "server"))
 	for _, after := range []time.Duration{0, 90, 130, 170, 210, 300} {
 		p := tracer(t, "probe", target.Path, "*")

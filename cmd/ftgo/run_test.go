@@ -82,7 +82,7 @@ type observed struct {
 type functionLine struct {
 	Type, Function            string
 	Calls, Completed, Unwound uint64
-	Open, Lost                uint64
+	Open, Lost, Unsure        uint64
 	CountedOnly               uint64  `json:"counted_only"`
 	TooOften                  float64 `json:"too_often"`
 	NS                        struct{ Min, P50, Max int64 }

@@ -51,7 +51,7 @@ func TestKernelQuit(t *testing.T) {
 func TestKernelQuitBesides(t *testing.T) {
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")
-	placing := start(t, coreless(t, "", "probe", target, "main.*", "runtime.*"))
+	placing := start(t, coreless(t, "", "probe", "--max-probes", "100000", target, "main.*", "runtime.*"))
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
 		if instances, _ := remainsOf(t, f, placing.Process.Pid); instances > 0 {
 			break

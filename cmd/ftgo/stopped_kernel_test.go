@@ -40,8 +40,8 @@ func TestKernelTracerStopped(t *testing.T) {
 	}
 	o := readObserved(t, string(b))
 	for name, want := range readBooks(t, p.out.String()).Functions {
-		if f := o.functions[name]; f.Calls != want.Calls || f.Completed+f.Lost != want.Calls {
-			t.Errorf("%s: %+v, the program made %d calls", name, f, want.Calls)
+		if seen := o.functions[name]; seen.Calls < want.Calls || seen.Calls > want.Calls+seen.Unsure || seen.Completed+seen.Lost != seen.Calls {
+			t.Errorf("%s: %+v, the program made %d calls", name, seen, want.Calls)
 		}
 	}
 	if s := o.summary; s.Delivered+s.Lost != s.Hits || s.Lost == 0 {

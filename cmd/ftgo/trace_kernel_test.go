@@ -180,9 +180,13 @@ func TestKernelTraceErrorsBeside(t *testing.T) {
 // TestKernelTraceCrowd: what does not fit in an event is left out, and said; the rest of
 // the functions is not the worse for it.
 func TestKernelTraceCrowd(t *testing.T) {
-	tracetest.Kernel(t)
+	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "crowd")
-	for _, strlen := range []string{"64", "512"} {
+	strlens := []string{"64", "512"}
+	if !f.Features().Arrays {
+		strlens = strlens[:1] // 64 words of one string leave no room for others
+	}
+	for _, strlen := range strlens {
 		r := ftgo(t, "trace", "--strlen", strlen, "-n", "5", target, "main.*", "--", target)
 		for _, want := range []string{
 			"main.errors(a=nil, b=nil, ", "<no room: name the parts that matter>", "main.lists(a=[\"one\"]", "main.plain(n=7) = 7",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -132,8 +133,12 @@ func TestKernelWithLoss(t *testing.T) {
 }
 
 func TestKernelWithUnknown(t *testing.T) {
-	tracetest.Kernel(t)
+	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "greet")
+	known, err := filepath.Glob(f.Dir() + "/events/*/*/id")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for with, want := range map[string]string{
 		"sched:sched_swich": "sched:sched_switch",
 		"sched_switch":      "not GROUP:EVENT",
@@ -141,6 +146,9 @@ func TestKernelWithUnknown(t *testing.T) {
 		"sched:[":           "not GROUP:EVENT",
 		"*:*":               "at most 1000",
 	} {
+		if with == "*:*" && len(known) <= 1000 {
+			continue // this kernel was built with few
+		}
 		r := ftgo(t, "trace", "--with", with, target, "main.add", "--", target)
 		if r.code != 2 || !strings.Contains(r.stderr, want) {
 			t.Errorf("--with %s: status %d, %q, want %q", with, r.code, r.stderr, want)
