@@ -59,13 +59,13 @@ func (t *tracing) probing() *stats.Probing {
 	books := t.stream.Books()
 	for i := range t.plan.Events {
 		ev := &t.plan.Events[i]
-		for site, count := range t.until.Hits[i] {
+		for site := range ev.Sites {
 			fn := ev.Func(site)
 			if fn >= 0 && t.plan.Funcs[fn].CountFirst && ev.Kind(site).IsEntry() {
 				continue // its counter is at the same instruction, and has counted it
 			}
 			seen := books.Delivered[i][site]
-			count = max(count-min(count, countAt(t.from.Hits, i, site)), seen) // see tracefs.Features.ExactHits
+			count := countSince(t.from.Hits, t.until.Hits, i, site, seen)
 			if !t.opt.restricted() {
 				seen = count
 			}

@@ -158,7 +158,7 @@ func (t *tally) latency(c *parse.Call, ns int64) (timing stats.Timing, self int6
 	timing = stats.Timing{Raw: ns, Net: ns, High: ns}
 	if known {
 		timing.Net = costs.typical.left(c, ns)
-		timing.Low, timing.High = t.bounds(c, ns)
+		timing.Low, timing.High = t.boundsBy(costs, c, ns)
 	} else if t.stacks == nil {
 		return timing, ns, false
 	}
@@ -179,6 +179,10 @@ func (t *tally) bounds(c *parse.Call, ns int64) (low, high int64) {
 	if costs == (hitCosts{}) {
 		return 0, 0
 	}
+	return t.boundsBy(costs, c, ns)
+}
+
+func (t *tally) boundsBy(costs hitCosts, c *parse.Call, ns int64) (low, high int64) {
 	if low = costs.most.left(c, ns); t.plan.BySP {
 		low = 0 // it is not known what was nested in it
 	}
@@ -219,10 +223,7 @@ func sumHits(plan *uprobe.Plan, from, at [][]uint64, books *parse.Books, lost bo
 		ev := &plan.Events[i]
 		for site := range ev.Sites {
 			seen := books.Delivered[i][site]
-			count := seen // at least, see tracefs.Features.ExactHits
-			if i < len(at) {
-				count = max(count, at[i][site]-min(at[i][site], countAt(from, i, site)))
-			}
+			count := countSince(from, at, i, site, seen)
 			h.kernel += count
 			switch {
 			case !plan.Records(ev):
@@ -253,6 +254,13 @@ func sumHits(plan *uprobe.Plan, from, at [][]uint64, books *parse.Books, lost bo
 		}
 	}
 	return h
+}
+
+// countSince is what a counter has gained between two moments: at least what was seen of it,
+// see tracefs.Features.ExactHits.
+func countSince(from, at [][]uint64, event, site int, seen uint64) uint64 {
+	count := countAt(at, event, site)
+	return max(count-min(count, countAt(from, event, site)), seen)
 }
 
 // countAt is a counter as it was at a moment, 0 where it was not there yet.
