@@ -3,7 +3,7 @@ package main
 import (
 	"slices"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/stats"
 )
 
 // maxProcesses is how many processes have rows of their own; the others share theirs.

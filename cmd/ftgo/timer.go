@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/rate"
 	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/rate"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 

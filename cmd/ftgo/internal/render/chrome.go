@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/stats"
 )
 
 // ChromeWriter writes calls as trace events in the JSON object format that Perfetto and

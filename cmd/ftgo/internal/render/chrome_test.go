@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"

@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/stats"
 )
 
 // coarse are rows as the kernel's histograms make them.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/stats"
 )
 
 // maxTooOften is how many functions the footer names that were called too often to be

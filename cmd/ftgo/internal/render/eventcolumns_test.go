@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/parse"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/stats"
 )
 
 // toldPass is how long a pass over the kernel's counters may take without being told.

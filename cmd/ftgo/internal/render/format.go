@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/stats"
 )
 
 // Format is how rows are written.

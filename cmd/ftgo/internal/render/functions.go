@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/stats"
 )
 
 // functionsTable writes FUNCTION CALLS RATE/s, with o.Latency P50 P90 P99 MAX, and

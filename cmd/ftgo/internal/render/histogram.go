@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/stats"
 )
 
 // histogramUnits are tried from the finest; the labels are bcc's.

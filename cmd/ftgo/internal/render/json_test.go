@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/stats"
 )
 
 func TestFunctionsJSONParsesBack(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/stats"
 )
 
 // Profiled is what a profile says of the program and the run.

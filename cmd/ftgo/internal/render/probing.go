@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/stats"
 )
 
 // approxMark marks a latency that more was taken off than is left, rawMark those of a function of

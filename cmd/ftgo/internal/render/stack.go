@@ -6,7 +6,7 @@ import (
 	"path"
 	"strconv"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/stats"
 )
 
 // Stack is the calls of one function from one stack. At is where calls of the function
