@@ -47,6 +47,7 @@ var arrows = []arrow{
 	{from: "cmd/ftgo/internal/render", to: []string{
 		module + "/parse", module + "/internal/stats", "github.com/olekukonko/tablewriter/...", "github.com/google/pprof/profile",
 		module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
+	{from: "cmd/ftgo/internal/cli", to: []string{module + "/cmd/ftgo/internal/render", module + "/tracefs", "github.com/spf13/pflag"}},
 	{from: "cmd/ftgo/internal/loader", to: []string{module + "/internal/procfs", "golang.org/x/sys/unix"}},
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/cmd/ftgo/internal/render", "golang.org/x/term"}},
 	{from: "cmd/ftgo/internal/where", to: []string{module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},

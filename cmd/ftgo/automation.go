@@ -105,8 +105,8 @@ func (v readyFD) tell() error {
 
 // footer says how far the numbers can be trusted: with --quiet only if not all the way.
 func (e *env) footer(rows []stats.Row, summary stats.Summary) error {
-	if e.quiet && summary.Lost == 0 && summary.Unparsed == 0 {
+	if e.Quiet && summary.Lost == 0 && summary.Unparsed == 0 {
 		return nil
 	}
-	return render.Footer(e.stderr, rows, summary)
+	return render.Footer(e.Stderr, rows, summary)
 }

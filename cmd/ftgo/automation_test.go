@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
@@ -57,7 +58,7 @@ func TestKernelFailIf(t *testing.T) {
 	for _, c := range []struct {
 		expr string
 		code int
-	}{{"calls == 7", exitFailIf}, {"calls != 7", 0}} {
+	}{{"calls == 7", cli.ExitFailIf}, {"calls != 7", 0}} {
 		for _, command := range []string{"probe", "count"} {
 			r := ftgo(t, append([]string{command, "-q", "-o", "csv", "--header=no", "--fail-if", c.expr}, run...)...)
 			if r.code != c.code || !strings.HasPrefix(r.stdout, "main.framed,7,") || strings.Count(r.stdout, "\n") != 1 {
@@ -117,7 +118,7 @@ func TestKernelReadyFD(t *testing.T) {
 	if err := cmd.Wait(); err != nil || !strings.HasPrefix(out.String(), "main.framed,7,") {
 		t.Errorf("%v, stdout %q", err, out.String())
 	}
-	if r := ftgo(t, "count", "--ready-fd", "77", "-d", "1ms", target, "main.framed"); r.code != exitFailed || !strings.Contains(r.stderr, "--ready-fd 77") {
+	if r := ftgo(t, "count", "--ready-fd", "77", "-d", "1ms", target, "main.framed"); r.code != cli.ExitFailed || !strings.Contains(r.stderr, "--ready-fd 77") {
 		t.Errorf("a descriptor that is not open: status %d, %q", r.code, r.stderr)
 	}
 }
@@ -176,11 +177,11 @@ func TestFailIfOfWhatIsUnknown(t *testing.T) {
 		{"count", "calls > 5 || unwound > 0", "not unwound"},
 	} {
 		r := ftgo(t, c.command, "--fail-if", c.expr, "--dry-run", target, "main.lookup")
-		if r.code != exitUsage || !strings.Contains(r.stderr, c.want) {
+		if r.code != cli.ExitUsage || !strings.Contains(r.stderr, c.want) {
 			t.Errorf("%s --fail-if %q: status %d, stderr %q", c.command, c.expr, r.code, r.stderr)
 		}
 	}
-	if r := reported(t, madeUp, "--fail-if", "errors > 0"); r.code != exitUsage || !strings.Contains(r.stderr, "with script --errors alone") {
+	if r := reported(t, madeUp, "--fail-if", "errors > 0"); r.code != cli.ExitUsage || !strings.Contains(r.stderr, "with script --errors alone") {
 		t.Errorf("report: status %d, stderr %q", r.code, r.stderr)
 	}
 }
@@ -196,9 +197,9 @@ func TestKernelFailIfWrappers(t *testing.T) {
 		code          int
 	}{
 		{"calls < 1228", "main.*climb", 0},
-		{"calls == 1228", "main.*climb", exitFailIf},
-		{"calls == 307", "main.circle.area", exitFailIf},
-		{"calls == 307", "main.(*circle).area", exitFailIf},
+		{"calls == 1228", "main.*climb", cli.ExitFailIf},
+		{"calls == 307", "main.circle.area", cli.ExitFailIf},
+		{"calls == 307", "main.(*circle).area", cli.ExitFailIf},
 	} {
 		r := ftgo(t, "count", "-q", "--fail-if", c.expr, target, c.pattern, "--", target)
 		if r.code != c.code || strings.Contains(r.stderr, "of 1 more") {

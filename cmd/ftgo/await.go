@@ -22,7 +22,7 @@ func (e *env) awaitFile(ctx context.Context, binary string) bool {
 		case err == nil && (!waited || last != nil && now.Size() == last.Size() && now.ModTime().Equal(last.ModTime())):
 			return true
 		case !waited:
-			e.say("waiting for %s", binary)
+			e.Say("waiting for %s", binary)
 		}
 		last = now
 		select {

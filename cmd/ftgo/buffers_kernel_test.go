@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
@@ -51,7 +52,7 @@ func TestKernelNoMemory(t *testing.T) {
 				args = []string{"probe", "-q", "--buffer", "1024G", "-p", fmt.Sprint(target.Process.Pid), "main.tick"}
 			}
 			r := ftgo(t, args...)
-			if r.code != exitKernel || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 ||
+			if r.code != cli.ExitKernel || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 ||
 				!strings.Contains(r.stderr, "make ring buffers of 1073741824 KB per CPU: write ") ||
 				strings.Count(r.stderr, "buffer_size_kb") != 1 || !strings.Contains(r.stderr, "cannot allocate memory (") {
 				t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
@@ -59,9 +60,9 @@ func TestKernelNoMemory(t *testing.T) {
 		})
 	}
 	// It needs none, unless it counts what is recorded.
-	want := exitOK
+	want := cli.ExitOK
 	if !f.Features().ExactHits {
-		want = exitKernel
+		want = cli.ExitKernel
 	}
 	if r := ftgo(t, onGreet(greet, []string{"count", "--buffer", "1024G"})...); r.code != want {
 		t.Errorf("count: status %d\n%s", r.code, r.stderr)
@@ -79,7 +80,7 @@ func TestKernelNoMemoryForScript(t *testing.T) {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.Run()
-	if code := cmd.ProcessState.ExitCode(); code != exitKernel || out.Len() > 0 || errs.String() != "rec.sh: ring buffers of 1073741824 KB for each CPU are not to be had\n" {
+	if code := cmd.ProcessState.ExitCode(); code != cli.ExitKernel || out.Len() > 0 || errs.String() != "rec.sh: ring buffers of 1073741824 KB for each CPU are not to be had\n" {
 		t.Errorf("status %d\n%s%s", code, out.String(), errs.String())
 	}
 	nothingOf(t, f, cmd.Process.Pid)

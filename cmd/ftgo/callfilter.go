@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/offsets"
@@ -60,7 +61,7 @@ func newFuncFilter(e where.Expr, f *offsets.Func, sig *offsets.Signature, entry,
 		return b.Type(path)
 	})
 	if err != nil {
-		return nil, &statusError{exitUsage, err}
+		return nil, cli.WithStatus(cli.ExitUsage, err)
 	}
 	var pushes []where.Push
 	pushes, ff.rest = e.Split(func(r where.Ref) (where.Field, bool) {

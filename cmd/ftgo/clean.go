@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -23,7 +24,7 @@ func clean(_ context.Context, e *env, args []string) error {
 		return err
 	}
 	if fs.NArg() > 0 {
-		return usage("clean takes no arguments but flags")
+		return cli.Usage("clean takes no arguments but flags")
 	}
 	f, err := tracefs.Find()
 	if errors.Is(err, tracefs.ErrNotMounted) {
@@ -31,12 +32,12 @@ func clean(_ context.Context, e *env, args []string) error {
 		return nil
 	}
 	if err != nil {
-		return &statusError{exitKernel, err}
+		return cli.WithStatus(cli.ExitKernel, err)
 	}
 	e.use(f, &o)
 	gone, err := f.Sweep()
 	for _, l := range gone {
-		if _, werr := fmt.Fprintf(e.stdout, "%s\tprocess %d\t%d probe events\n", l.Name, l.PID, l.Events); werr != nil {
+		if _, werr := fmt.Fprintf(e.Stdout, "%s\tprocess %d\t%d probe events\n", l.Name, l.PID, l.Events); werr != nil {
 			return werr
 		}
 	}

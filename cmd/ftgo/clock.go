@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -23,7 +24,7 @@ func (t *tracing) sayCoarse() error {
 	}
 	step, err := t.session.ClockStep()
 	if step > 0 {
-		t.env.complain(fmt.Sprintf("the trace clock %s goes in steps of %v: latencies are no more exact than that", escapedText(t.tally.base.Clock), step.Round(time.Millisecond)))
+		t.env.Warn(fmt.Sprintf("the trace clock %s goes in steps of %v: latencies are no more exact than that", escapedText(t.tally.base.Clock), step.Round(time.Millisecond)))
 	}
 	return err
 }
@@ -31,10 +32,10 @@ func (t *tracing) sayCoarse() error {
 // sayUntimed tells of calls whose latencies are none.
 func (t *tracing) sayUntimed() {
 	if n := t.stream.Books().Abandoned; n > 0 {
-		t.env.complain(fmt.Sprintf("%s not followed to the end, and counted as lost: too many others were open when they began", plural(int(n), "call")))
+		t.env.Warn(fmt.Sprintf("%s not followed to the end, and counted as lost: too many others were open when they began", cli.Plural(int(n), "call")))
 	}
 	if n := t.tally.backwards; n > 0 {
-		t.env.complain(fmt.Sprintf("the trace clock %s went back during %s, whose latency is shown as 0", escapedText(t.tally.base.Clock), plural(n, "call")))
+		t.env.Warn(fmt.Sprintf("the trace clock %s went back during %s, whose latency is shown as 0", escapedText(t.tally.base.Clock), cli.Plural(n, "call")))
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 )
 
 // command is one subcommand.
@@ -67,14 +69,14 @@ ftgo help COMMAND lists a command's flags; man ftgo-COMMAND explains them.
 
 func helpCommand(ctx context.Context, e *env, args []string) error {
 	if len(args) == 0 {
-		return help(e.stdout)
+		return help(e.Stdout)
 	}
 	for _, c := range commands() {
 		if c.name == args[0] && c.name != "help" {
 			return c.run(ctx, e, []string{"-h"})
 		}
 	}
-	return usage("unknown command %q (see ftgo help)", args[0])
+	return cli.Usage("unknown command %q (see ftgo help)", args[0])
 }
 
 // release is the version of what scripts/release has built.
@@ -83,12 +85,12 @@ var release string
 func version(_ context.Context, e *env, args []string) error {
 	if len(args) > 0 {
 		if args[0] == "-h" || args[0] == "--help" {
-			_, err := io.WriteString(e.stdout, "usage: ftgo version\n")
+			_, err := io.WriteString(e.Stdout, "usage: ftgo version\n")
 			return err
 		}
-		return usage("version takes no arguments")
+		return cli.Usage("version takes no arguments")
 	}
-	_, err := fmt.Fprintf(e.stdout, "ftgo %s (%s)\n", releaseName(), runtime.Version())
+	_, err := fmt.Fprintf(e.Stdout, "ftgo %s (%s)\n", releaseName(), runtime.Version())
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/loader"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/offsets"
@@ -38,7 +39,7 @@ func completeWords(ctx context.Context, e *env, args []string) error {
 		args = args[1:]
 	}
 	if len(args) == 0 {
-		return usage("%s: no words", completeArg)
+		return cli.Usage("%s: no words", completeArg)
 	}
 	args = joinEquals(args)
 	last := args[len(args)-1]
@@ -50,7 +51,7 @@ func completeWords(ctx context.Context, e *env, args []string) error {
 			b.WriteString(l + "\n")
 		}
 	}
-	_, err := io.WriteString(e.stdout, b.String())
+	_, err := io.WriteString(e.Stdout, b.String())
 	return err
 }
 

@@ -5,6 +5,8 @@ import (
 	"embed"
 	"fmt"
 	"io"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 )
 
 const aboutCompletion = `usage: ftgo completion bash|zsh|fish
@@ -24,16 +26,16 @@ var shells = []string{"bash", "zsh", "fish"}
 
 func completion(_ context.Context, e *env, args []string) error {
 	if len(args) == 1 && (args[0] == "-h" || args[0] == "--help") {
-		_, err := io.WriteString(e.stdout, aboutCompletion)
+		_, err := io.WriteString(e.Stdout, aboutCompletion)
 		return err
 	}
 	if len(args) != 1 {
-		return usage("completion: not one of bash, zsh, fish (see ftgo completion -h)")
+		return cli.Usage("completion: not one of bash, zsh, fish (see ftgo completion -h)")
 	}
 	script, err := completionScripts.ReadFile("completion/ftgo." + args[0])
 	if err != nil {
-		return usage("completion: no script for %q: there are bash, zsh, fish", args[0])
+		return cli.Usage("completion: no script for %q: there are bash, zsh, fish", args[0])
 	}
-	_, err = fmt.Fprintf(e.stdout, "%s", script)
+	_, err = fmt.Fprintf(e.Stdout, "%s", script)
 	return err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 )
 
 const aboutDemo = `usage: ftgo demo [flags]
@@ -18,7 +20,7 @@ const workloadArg = "run-the-workload-of-the-demo"
 
 func demo(ctx context.Context, e *env, args []string) error {
 	if len(args) == 1 && args[0] == workloadArg {
-		_, err := fmt.Fprintln(e.stdout, runWorkload())
+		_, err := fmt.Fprintln(e.Stdout, runWorkload())
 		return err
 	}
 	self, err := os.Executable()
@@ -32,7 +34,7 @@ func demo(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	if o.binary != self {
-		return usage("demo: %s: BINARY, FUNC and PROGRAM are its own (see ftgo demo -h)", o.binary)
+		return cli.Usage("demo: %s: BINARY, FUNC and PROGRAM are its own (see ftgo demo -h)", o.binary)
 	}
 	return probeCalls(ctx, e, o)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/doctor"
@@ -38,17 +39,17 @@ func diagnose(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	if !slices.Contains(formatValue{}.Choices(), format.String()) {
-		return usage("doctor: -o %s: table, json, csv or tsv", format)
+		return cli.Usage("doctor: -o %s: table, json, csv or tsv", format)
 	}
 	if fs.NArg() > 0 {
-		return usage("doctor takes no arguments but flags")
+		return cli.Usage("doctor takes no arguments but flags")
 	}
 	checks, works := examine(ctx, e)
-	if err := render.Checks(e.stdout, format, checks); err != nil {
+	if err := render.Checks(e.Stdout, format, checks); err != nil {
 		return err
 	}
 	if !works {
-		return &statusError{exitKernel, errDoctor}
+		return cli.WithStatus(cli.ExitKernel, errDoctor)
 	}
 	return nil
 }

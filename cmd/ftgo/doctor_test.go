@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs/doctor"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
@@ -125,12 +126,12 @@ func TestKernelDoctorUnwell(t *testing.T) {
 		refusal string
 	}{
 		{"not mounted", unmount, false, 0, "tracefs", "warning", "not mounted", "mount -t tracefs tracefs /sys/kernel/tracing", ""},
-		{"not mounted, nobody", unmount, true, exitKernel, "tracefs", "missing", "not mounted", "sudo mount -t tracefs tracefs /sys/kernel/tracing",
+		{"not mounted, nobody", unmount, true, cli.ExitKernel, "tracefs", "missing", "not mounted", "sudo mount -t tracefs tracefs /sys/kernel/tracing",
 			"; tracefs: not mounted: $ sudo mount -t tracefs tracefs /sys/kernel/tracing; see ftgo doctor\n"},
-		{"nobody", "", true, exitKernel, "permission", "missing", "it takes root, or CAP_DAC_OVERRIDE", "sudo ftgo doctor", ": it takes root, or CAP_DAC_OVERRIDE: $ sudo ftgo doctor\n"},
-		{"read-only", unmount + "; mount -t tracefs tracefs /sys/kernel/tracing; mount -o remount,bind,ro /sys/kernel/tracing", false, exitKernel,
+		{"nobody", "", true, cli.ExitKernel, "permission", "missing", "it takes root, or CAP_DAC_OVERRIDE", "sudo ftgo doctor", ": it takes root, or CAP_DAC_OVERRIDE: $ sudo ftgo doctor\n"},
+		{"read-only", unmount + "; mount -t tracefs tracefs /sys/kernel/tracing; mount -o remount,bind,ro /sys/kernel/tracing", false, cli.ExitKernel,
 			"tracefs", "missing", "for reading only", "mount -o remount,rw /sys/kernel/tracing", "for reading only: $ mount -o remount,rw /sys/kernel/tracing; see ftgo doctor\n"},
-		{"mounted elsewhere", unmount + "; mount -t tracefs tracefs /mnt", true, exitKernel,
+		{"mounted elsewhere", unmount + "; mount -t tracefs tracefs /mnt", true, cli.ExitKernel,
 			"tracefs", "missing", "mounted at /mnt, where it is not looked for", "sudo mount --bind /mnt /sys/kernel/tracing", "; see ftgo doctor\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -170,7 +171,7 @@ func TestKernelPIDNamespace(t *testing.T) {
 		"--sched": {"probe", "--sched", target, "main.slow", "--", target},
 	} {
 		out, code = run(args...)
-		if code != exitKernel || strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, "ftgo: "+flag+": ") || !strings.Contains(out, "--pid=host") {
+		if code != cli.ExitKernel || strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, "ftgo: "+flag+": ") || !strings.Contains(out, "--pid=host") {
 			t.Errorf("%q: status %d\n%s", args, code, out)
 		}
 	}

@@ -108,7 +108,7 @@ func (t *tracing) noticeReplaced() {
 	if len(t.opt.pids) == 0 {
 		if now, err := os.Stat(t.opt.binary); err == nil && !r.told[0] && !os.SameFile(now, r.file) {
 			r.told[0] = true
-			t.env.say("%s was replaced on disk: processes started from now on run another file, which is not probed", t.opt.binary)
+			t.env.Say("%s was replaced on disk: processes started from now on run another file, which is not probed", t.opt.binary)
 		}
 	}
 	for _, pid := range t.opt.pids {
@@ -118,6 +118,6 @@ func (t *tracing) noticeReplaced() {
 		}
 		r.told[pid] = true
 		name, _ := os.Readlink(procfs.Exe(pid))
-		t.env.say("process %d runs another program now, %s, which is not probed", pid, render.Escape(name))
+		t.env.Say("process %d runs another program now, %s, which is not probed", pid, render.Escape(name))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
@@ -37,7 +38,7 @@ func TestKernelExpedite(t *testing.T) {
 			args = append([]string{"--no-expedite"}, args...)
 		}
 		o, b, r := observeTarget(t, single, "probe", target, args)
-		if told := strings.Contains(r.stderr, rcuExpedited+" is 1 while"); r.code != exitOK || told == forbidden {
+		if told := strings.Contains(r.stderr, rcuExpedited+" is 1 while"); r.code != cli.ExitOK || told == forbidden {
 			t.Errorf("status %d, forbidden %v\n%s", r.code, forbidden, r.stderr)
 		}
 		for _, name := range args[len(args)-4:] {
@@ -66,7 +67,7 @@ func TestKernelExpedite(t *testing.T) {
 	if events.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if r := ftgo(t, "clean"); r.code != exitOK || now() != "0" {
+	if r := ftgo(t, "clean"); r.code != cli.ExitOK || now() != "0" {
 		t.Errorf("clean: status %d, %s is %s\n%s", r.code, rcuExpedited, now(), r.stderr)
 	}
 }

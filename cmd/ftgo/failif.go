@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/stats"
@@ -84,9 +85,9 @@ func (v *failIf) checkKnown(latency, errors bool, mend string) error {
 	for _, ref := range v.expr.Refs() {
 		switch {
 		case !latency && ref.Path != "calls" && ref.Path != "rate":
-			return usage("--fail-if %q: only calls and rate are known of calls that are counted: not %s", v.text, ref.Path)
+			return cli.Usage("--fail-if %q: only calls and rate are known of calls that are counted: not %s", v.text, ref.Path)
 		case !errors && ref.Path == "errors":
-			return usage("--fail-if %q: errors are counted with %s alone", v.text, mend)
+			return cli.Usage("--fail-if %q: errors are counted with %s alone", v.text, mend)
 		}
 	}
 	return nil
@@ -130,7 +131,7 @@ func (v *failIf) check(rows []stats.Row) error {
 	if len(failing) == 0 {
 		return nil
 	}
-	return &statusError{exitFailIf, fmt.Errorf("%s: true of %s%s", v.text, failing[0], andOthers(len(failing)-1))}
+	return cli.WithStatus(cli.ExitFailIf, fmt.Errorf("%s: true of %s%s", v.text, failing[0], andOthers(len(failing)-1)))
 }
 
 func andOthers(n int) string {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
@@ -74,37 +75,37 @@ var (
 
 func failures(dir string) []failing {
 	return []failing{
-		{name: "nothing", codes: all(exitOK, slices.Sorted(maps.Keys(whole))...), silent: true},
-		{name: "unknown flag", more: []string{"--frob"}, codes: all(exitUsage, slices.Sorted(maps.Keys(whole))...)},
-		{name: "flag without its value", more: []string{"-o"}, codes: all(exitUsage, "probe", "count", "trace", "watch", "list", "report", "doctor", "demo")},
-		{name: "a value that is none", more: []string{"-d", "soon"}, codes: all(exitUsage, "probe", "count", "trace", "watch", "script"), says: `"soon"`},
-		{name: "one argument too many", more: []string{"more"}, codes: all(exitUsage, "report", "clean", "doctor", "demo", "completion", "version")},
+		{name: "nothing", codes: all(cli.ExitOK, slices.Sorted(maps.Keys(whole))...), silent: true},
+		{name: "unknown flag", more: []string{"--frob"}, codes: all(cli.ExitUsage, slices.Sorted(maps.Keys(whole))...)},
+		{name: "flag without its value", more: []string{"-o"}, codes: all(cli.ExitUsage, "probe", "count", "trace", "watch", "list", "report", "doctor", "demo")},
+		{name: "a value that is none", more: []string{"-d", "soon"}, codes: all(cli.ExitUsage, "probe", "count", "trace", "watch", "script"), says: `"soon"`},
+		{name: "one argument too many", more: []string{"more"}, codes: all(cli.ExitUsage, "report", "clean", "doctor", "demo", "completion", "version")},
 
-		{name: "no such file", given: map[string]string{"BINARY": dir + "/none", "REC": dir + "/none"}, codes: all(exitFailed, reading...), says: "no such file"},
-		{name: "a folder", given: map[string]string{"BINARY": dir, "REC": dir}, codes: all(exitFailed, reading...), says: dir},
-		{name: "a device", given: map[string]string{"BINARY": "/dev/zero", "REC": "/dev/zero"}, codes: all(exitFailed, reading...), says: "not a regular file"},
-		{name: "not ELF", given: map[string]string{"BINARY": dir + "/text"}, codes: all(exitFailed, onBinary...), says: "not an ELF file"},
-		{name: "not a recording", given: map[string]string{"REC": dir + "/text"}, codes: all(exitFailed, "report"), says: "no recording"},
-		{name: "a file that may not be read", nobody: true, given: map[string]string{"BINARY": dir + "/secret", "REC": dir + "/secret"}, codes: all(exitFailed, reading...), says: "permission denied"},
-		{name: "no such function", given: map[string]string{"FUNC": "main.none", "VARIABLE": "main.none"}, codes: all(exitNothing, onBinary...), says: "main.none"},
-		{name: "no such process", more: []string{"-p", "4194304"}, codes: all(exitFailed, probing...), says: "no such process"},
+		{name: "no such file", given: map[string]string{"BINARY": dir + "/none", "REC": dir + "/none"}, codes: all(cli.ExitFailed, reading...), says: "no such file"},
+		{name: "a folder", given: map[string]string{"BINARY": dir, "REC": dir}, codes: all(cli.ExitFailed, reading...), says: dir},
+		{name: "a device", given: map[string]string{"BINARY": "/dev/zero", "REC": "/dev/zero"}, codes: all(cli.ExitFailed, reading...), says: "not a regular file"},
+		{name: "not ELF", given: map[string]string{"BINARY": dir + "/text"}, codes: all(cli.ExitFailed, onBinary...), says: "not an ELF file"},
+		{name: "not a recording", given: map[string]string{"REC": dir + "/text"}, codes: all(cli.ExitFailed, "report"), says: "no recording"},
+		{name: "a file that may not be read", nobody: true, given: map[string]string{"BINARY": dir + "/secret", "REC": dir + "/secret"}, codes: all(cli.ExitFailed, reading...), says: "permission denied"},
+		{name: "no such function", given: map[string]string{"FUNC": "main.none", "VARIABLE": "main.none"}, codes: all(cli.ExitNothing, onBinary...), says: "main.none"},
+		{name: "no such process", more: []string{"-p", "4194304"}, codes: all(cli.ExitFailed, probing...), says: "no such process"},
 
-		{name: "nobody", nobody: true, codes: and(all(exitKernel, kernels...), all(exitOK, "list", "script", "report", "completion", "version")), says: "it takes root"},
-		{name: "tracefs that is not mounted, for nobody", script: unmount, nobody: true, codes: all(exitKernel, "probe", "count", "trace", "watch", "demo", "doctor"), says: "not mounted"},
-		{name: "tracefs for reading only", script: unmount + "; mount -t tracefs tracefs /sys/kernel/tracing; mount -o remount,bind,ro /sys/kernel/tracing", codes: all(exitKernel, "probe", "count", "trace", "watch", "demo", "doctor"), says: "for reading only"},
-		{name: "no place for instances", script: "mount -t tmpfs -o ro none /sys/kernel/tracing/instances", codes: all(exitKernel, "probe", "count", "trace", "watch", "demo", "doctor"), says: "instances"},
-		{name: "a ring buffer of no size", script: "", more: []string{"--buffer", "1024G"}, codes: all(exitKernel, "probe", "trace", "watch"), says: "cannot allocate memory"},
+		{name: "nobody", nobody: true, codes: and(all(cli.ExitKernel, kernels...), all(cli.ExitOK, "list", "script", "report", "completion", "version")), says: "it takes root"},
+		{name: "tracefs that is not mounted, for nobody", script: unmount, nobody: true, codes: all(cli.ExitKernel, "probe", "count", "trace", "watch", "demo", "doctor"), says: "not mounted"},
+		{name: "tracefs for reading only", script: unmount + "; mount -t tracefs tracefs /sys/kernel/tracing; mount -o remount,bind,ro /sys/kernel/tracing", codes: all(cli.ExitKernel, "probe", "count", "trace", "watch", "demo", "doctor"), says: "for reading only"},
+		{name: "no place for instances", script: "mount -t tmpfs -o ro none /sys/kernel/tracing/instances", codes: all(cli.ExitKernel, "probe", "count", "trace", "watch", "demo", "doctor"), says: "instances"},
+		{name: "a ring buffer of no size", script: "", more: []string{"--buffer", "1024G"}, codes: all(cli.ExitKernel, "probe", "trace", "watch"), says: "cannot allocate memory"},
 
-		{name: "full output", script: "exec >/dev/full", codes: all(exitFailed, "probe", "count", "list", "script", "report", "doctor", "completion", "version"), says: "no space left on device"},
-		{name: "full file", more: []string{"-w", "/dev/full"}, codes: all(exitFailed, "probe", "count", "list", "script", "report"), says: "no space left on device"},
-		{name: "a file in no folder", more: []string{"-w", dir + "/none/file"}, codes: all(exitFailed, reading...), says: "no such file"},
+		{name: "full output", script: "exec >/dev/full", codes: all(cli.ExitFailed, "probe", "count", "list", "script", "report", "doctor", "completion", "version"), says: "no space left on device"},
+		{name: "full file", more: []string{"-w", "/dev/full"}, codes: all(cli.ExitFailed, "probe", "count", "list", "script", "report"), says: "no space left on device"},
+		{name: "a file in no folder", more: []string{"-w", dir + "/none/file"}, codes: all(cli.ExitFailed, reading...), says: "no such file"},
 
-		{name: "no such program", more: []string{"--", "none"}, codes: all(exitFailed, probing...), says: "run none: "},
-		{name: "a program that may not be run", more: []string{"--", dir + "/text"}, codes: all(exitFailed, probing...), says: "permission denied"},
-		{name: "a program that is none", more: []string{"--", dir + "/garbage"}, codes: all(exitFailed, probing...), says: "exec format error"},
+		{name: "no such program", more: []string{"--", "none"}, codes: all(cli.ExitFailed, probing...), says: "run none: "},
+		{name: "a program that may not be run", more: []string{"--", dir + "/text"}, codes: all(cli.ExitFailed, probing...), says: "permission denied"},
+		{name: "a program that is none", more: []string{"--", dir + "/garbage"}, codes: all(cli.ExitFailed, probing...), says: "exec format error"},
 		{name: "a program that fails", more: []string{"-d", "60", "--", "sh", "-c", "exit 7"}, codes: all(7, probing...), silent: true},
 		{name: "a program that is killed", more: []string{"-d", "60", "--", "sh", "-c", "kill -KILL $$"}, codes: all(128+9, probing...), silent: true},
-		{name: "a program where there is none", more: []string{"--", "true"}, codes: all(exitUsage, "list", "script", "report", "clean", "doctor", "demo", "completion", "version")},
+		{name: "a program where there is none", more: []string{"--", "true"}, codes: all(cli.ExitUsage, "list", "script", "report", "clean", "doctor", "demo", "completion", "version")},
 	}
 }
 
@@ -154,11 +155,11 @@ func TestKernelFailingSteps(t *testing.T) {
 				if page, has := pages[command]; has && code < 7 && !strings.Contains(manSection(page, "EXIT STATUS"), fmt.Sprintf(".It %d\n", code)) {
 					t.Errorf("%s, which its page does not have", what)
 				}
-				quiet := code == exitOK || f.silent
+				quiet := code == cli.ExitOK || f.silent
 				switch {
 				case quiet && stderr != "" && slices.Contains(args, "-q"):
 					t.Errorf("%s\n%s", what, stderr)
-				case quiet || command == "doctor" && code == exitKernel: // which says so on its output
+				case quiet || command == "doctor" && code == cli.ExitKernel: // which says so on its output
 				case strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "ftgo: ") || !strings.Contains(stderr, f.says) || len(stderr) > 500:
 					t.Errorf("%s, and one line with %q\n%s", what, f.says, stderr)
 				case stdout != "":
@@ -184,10 +185,10 @@ func TestKernelFewDescriptors(t *testing.T) {
 			cmd := exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, n), built(t)}, args...)...)
 			out, _ := cmd.CombinedOutput()
 			switch text, code := string(out), cmd.ProcessState.ExitCode(); {
-			case code == exitOK:
+			case code == cli.ExitOK:
 				works++
 			case strings.Contains(text, "fatal error: runtime:"):
-			case code != exitFailed || strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "ftgo: ") || !strings.Contains(text, "too many open files"):
+			case code != cli.ExitFailed || strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "ftgo: ") || !strings.Contains(text, "too many open files"):
 				t.Errorf("%s with %d descriptors: status %d\n%s", command, n, code, text)
 			default:
 				refused++

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/procfs"
@@ -155,15 +156,15 @@ func parseFlags(e *env, name, about string, groups flagGroup, args []string) (*o
 		return nil, err
 	}
 	o.limited, o.sized = fs.Changed("max-lost"), fs.Changed("buffer")
-	e.quiet = o.auto.quiet
+	e.Quiet = o.auto.quiet
 	if o.top < 0 {
-		return nil, usage("%s: --top %d: negative", name, o.top)
+		return nil, cli.Usage("%s: --top %d: negative", name, o.top)
 	}
 	if o.format == render.Chrome && groups&(traceFlags|reportFlags) == 0 {
-		return nil, usage("%s: -o chrome is for trace", name)
+		return nil, cli.Usage("%s: -o chrome is for trace", name)
 	}
 	if isFile(o.trace.templateNames) {
-		return nil, usage("%s: --format %q takes the names of its values: %s is a file", name, o.trace.template, o.trace.templateNames)
+		return nil, cli.Usage("%s: --format %q takes the names of its values: %s is a file", name, o.trace.template, o.trace.templateNames)
 	}
 	if groups&reportFlags != 0 {
 		return o, o.recordingFile(fs)
@@ -182,25 +183,25 @@ func newFlags(name string) *pflag.FlagSet {
 	return fs
 }
 
-// readFlags reads a command's flags. It returns pflag.ErrHelp if it wrote the command's
+// readFlags reads a command's flags. It returns cli.ErrHelp if it wrote the command's
 // help, which begins with about, or if only the flags themselves are asked for.
 func readFlags(e *env, fs *pflag.FlagSet, about string, args []string) error {
 	wantHelp := fs.BoolP("help", "h", false, "show this text")
 	if e.flagsOnly != nil {
 		e.flagsOnly(fs)
-		return pflag.ErrHelp
+		return cli.ErrHelp
 	}
 	if err := fs.Parse(joinValues(fs, args)); err != nil {
-		return usage("%s: %w (see ftgo %s -h)", fs.Name(), err, fs.Name())
+		return cli.Usage("%s: %w (see ftgo %s -h)", fs.Name(), err, fs.Name())
 	}
 	if !*wantHelp {
 		return nil
 	}
-	width, _ := terminal.Size(e.stdout)
-	if _, err := io.WriteString(e.stdout, about+flagHelp(fs, cmp.Or(width, plainWidth))); err != nil {
+	width, _ := terminal.Size(e.Stdout)
+	if _, err := io.WriteString(e.Stdout, about+flagHelp(fs, cmp.Or(width, plainWidth))); err != nil {
 		return err
 	}
-	return pflag.ErrHelp
+	return cli.ErrHelp
 }
 
 // define defines the flags of the commands that have sessions, and of list.
@@ -292,16 +293,16 @@ func (o *options) positional(name string, fs *pflag.FlagSet) error {
 		o.program = words[n:]
 		words = words[:n]
 		if len(o.program) == 0 {
-			return usage("%s: no program after --", name)
+			return cli.Usage("%s: no program after --", name)
 		}
 	}
 	for _, pid := range o.pids {
 		if pid <= 0 {
-			return usage("%s: -p %d: not a process id", name, pid)
+			return cli.Usage("%s: -p %d: not a process id", name, pid)
 		}
 	}
 	if len(o.pids) > 0 && len(o.program) > 0 {
-		return usage("%s: -p and -- PROGRAM exclude each other", name)
+		return cli.Usage("%s: -p and -- PROGRAM exclude each other", name)
 	}
 	// With -p the binary is known, but people name it all the same.
 	if len(words) > 0 && (len(o.pids) == 0 || isFile(words[0])) {
@@ -312,9 +313,9 @@ func (o *options) positional(name string, fs *pflag.FlagSet) error {
 	o.patterns = words
 	switch {
 	case o.binary == "":
-		return usage("%s: no BINARY (see ftgo %s -h)", name, name)
+		return cli.Usage("%s: no BINARY (see ftgo %s -h)", name, name)
 	case len(o.patterns) == 0:
-		return usage("%s: no FUNC (see ftgo %s -h; '*' is all)", name, name)
+		return cli.Usage("%s: no FUNC (see ftgo %s -h; '*' is all)", name, name)
 	}
 	return o.checkFollowing(name)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/parse"
 )
@@ -22,14 +23,14 @@ func (o *options) defineFollowing(fs *pflag.FlagSet) {
 func (o *options) checkFollowing(name string) error {
 	switch {
 	case o.fork && len(o.pids) == 0 && len(o.program) == 0:
-		return usage("%s: --fork goes with -p PID or -- PROGRAM: else every process of BINARY is probed", name)
+		return cli.Usage("%s: --fork goes with -p PID or -- PROGRAM: else every process of BINARY is probed", name)
 	case o.comm != "" && len(o.pids) > 0:
-		return usage("%s: -p and --comm exclude each other", name)
+		return cli.Usage("%s: -p and --comm exclude each other", name)
 	case o.comm != "" && o.fork:
-		return usage("%s: --fork and --comm exclude each other", name)
+		return cli.Usage("%s: --fork and --comm exclude each other", name)
 	}
 	if o.perPID && o.sched {
-		return usage("%s: --sched adds up what calls of all processes waited for: not with --per-pid", name)
+		return cli.Usage("%s: --sched adds up what calls of all processes waited for: not with --per-pid", name)
 	}
 	o.comm = o.comm[:min(len(o.comm), maxComm)]
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
@@ -40,7 +41,7 @@ func TestKernelFullDisk(t *testing.T) {
 		t.Run(strings.Join(command, " "), func(t *testing.T) {
 			t.Parallel()
 			r := ftgo(t, onGreet(greet, append(slices.Clip(command), "-w", "/dev/full"))...)
-			if n := strings.Count(r.stderr, "no space left on device"); n != 1 || r.code != exitFailed {
+			if n := strings.Count(r.stderr, "no space left on device"); n != 1 || r.code != cli.ExitFailed {
 				t.Errorf("status %d, told %d times\n%s", r.code, n, r.stderr)
 			}
 		})
@@ -61,7 +62,7 @@ func TestKernelClosedPipe(t *testing.T) {
 			read.Close()
 			defer write.Close()
 			var errs bytes.Buffer
-			if code := run(t.Context(), onGreet(greet, command), write, &errs); code != exitOK || strings.Contains(errs.String(), "pipe") {
+			if code := run(t.Context(), onGreet(greet, command), write, &errs); code != cli.ExitOK || strings.Contains(errs.String(), "pipe") {
 				t.Errorf("status %d\n%s", code, errs.String())
 			}
 		})
@@ -81,7 +82,7 @@ func TestFullDiskWithoutProbes(t *testing.T) {
 		var errs bytes.Buffer
 		code := run(t.Context(), args, full, &errs)
 		full.Close()
-		if code != exitFailed || strings.Count(errs.String(), "no space left on device") != 1 {
+		if code != cli.ExitFailed || strings.Count(errs.String(), "no space left on device") != 1 {
 			t.Errorf("%q: status %d\n%s", args, code, errs.String())
 		}
 	}

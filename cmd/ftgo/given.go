@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/offsets/symname"
@@ -16,11 +17,11 @@ func splitGiven(texts []string, allowed bool) (patterns []string, given []offset
 		g, ok, err := offsets.ParseGiven(text)
 		switch {
 		case err != nil && allowed:
-			return nil, nil, &statusError{exitUsage, err}
+			return nil, nil, cli.WithStatus(cli.ExitUsage, err)
 		case err != nil || !ok:
 			patterns = append(patterns, text)
 		case !allowed:
-			return nil, nil, usage("%q: only trace shows values", text)
+			return nil, nil, cli.Usage("%q: only trace shows values", text)
 		default:
 			patterns = append(patterns, g.Function)
 			given = append(given, g)
@@ -55,7 +56,7 @@ func (s *selection) findInside(pattern string, funcs []*offsets.Func) ([]*offset
 	s.inside, s.onlyInside = make(map[*offsets.Func]bool), make(map[*offsets.Func]bool)
 	matching, unmatched := offsets.Select(s.binary.Funcs(), patterns, nil)
 	if len(unmatched) > 0 {
-		return nil, nothing("%s", noMatch(s.binary, pattern, false))
+		return nil, cli.Nothing("%s", noMatch(s.binary, pattern, false))
 	}
 	for _, f := range matching {
 		s.inside[f] = true

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
@@ -65,7 +66,7 @@ func TestKernelBesideTracePipe(t *testing.T) {
 	if err := syscall.Close(pipe); err != nil {
 		t.Fatal(err)
 	}
-	if r := ftgo(t, "clean"); r.code != exitOK {
+	if r := ftgo(t, "clean"); r.code != cli.ExitOK {
 		t.Errorf("clean: status %d\n%s", r.code, r.stderr)
 	}
 	for _, pid := range pids {

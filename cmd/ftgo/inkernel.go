@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/procfs"
@@ -39,31 +40,31 @@ type kept struct {
 func checkInKernel(o *options) error {
 	switch {
 	case o.maxRate.given:
-		return usage("--in-kernel times all calls: not with --max-rate")
+		return cli.Usage("--in-kernel times all calls: not with --max-rate")
 	case o.errors:
-		return usage("--in-kernel keeps no results: not with --errors")
+		return cli.Usage("--in-kernel keeps no results: not with --errors")
 	case o.stack > 0:
-		return usage("--in-kernel keeps no stacks: not with --stack, nor with -o folded or pprof")
+		return cli.Usage("--in-kernel keeps no stacks: not with --stack, nor with -o folded or pprof")
 	case o.sched:
-		return usage("--in-kernel sees no single call: not with --sched")
+		return cli.Usage("--in-kernel sees no single call: not with --sched")
 	case len(o.with) > 0:
-		return usage("--in-kernel sees no single call: not with --with")
+		return cli.Usage("--in-kernel sees no single call: not with --with")
 	case o.calls > 0:
-		return usage("--in-kernel sees no single call: not with --calls")
+		return cli.Usage("--in-kernel sees no single call: not with --calls")
 	case o.rawLatency:
-		return usage("--in-kernel takes nothing off latencies: --raw-latency goes without saying")
+		return cli.Usage("--in-kernel takes nothing off latencies: --raw-latency goes without saying")
 	case o.sized:
-		return usage("--in-kernel streams no events: not with --buffer")
+		return cli.Usage("--in-kernel streams no events: not with --buffer")
 	case o.reader != tracefs.Pipe:
-		return usage("--in-kernel reads no events: not with --reader")
+		return cli.Usage("--in-kernel reads no events: not with --reader")
 	case o.auto.failing.text != "":
-		return usage("--in-kernel knows percentiles by bounds alone: not with --fail-if")
+		return cli.Usage("--in-kernel knows percentiles by bounds alone: not with --fail-if")
 	case o.fork || o.comm != "" || o.perPID:
-		return usage("--in-kernel does not tell processes apart: not with --fork, --comm or --per-pid")
+		return cli.Usage("--in-kernel does not tell processes apart: not with --fork, --comm or --per-pid")
 	case o.auto.wait:
-		return usage("--in-kernel takes a process that is there, or starts one: not with --wait")
+		return cli.Usage("--in-kernel takes a process that is there, or starts one: not with --wait")
 	case len(o.pids) > 1 || len(o.pids) == 0 && len(o.program) == 0 && !o.dryRun:
-		return usage("--in-kernel takes one -p PID, or -- PROGRAM: the kernel's histograms do not tell processes apart")
+		return cli.Usage("--in-kernel takes one -p PID, or -- PROGRAM: the kernel's histograms do not tell processes apart")
 	}
 	return nil
 }
@@ -87,7 +88,7 @@ func inKernel(ctx context.Context, e *env, o *options) (err error) {
 	}
 	defer k.sel.binary.Close()
 	if len(k.sel.points) > 0 {
-		return usage("--in-kernel takes functions, not instructions like %s", k.sel.points[0].Name)
+		return cli.Usage("--in-kernel takes functions, not instructions like %s", k.sel.points[0].Name)
 	}
 	var fsys *tracefs.FS
 	if !o.dryRun {
@@ -115,7 +116,7 @@ func inKernel(ctx context.Context, e *env, o *options) (err error) {
 		return err
 	}
 	if o.verbose {
-		fmt.Fprint(e.stderr, k.definitions())
+		fmt.Fprint(e.Stderr, k.definitions())
 	}
 	if o.format == render.Table && o.interval > 0 && terminal.Is(out) {
 		k.screen = newScreen(out)
@@ -129,7 +130,7 @@ func inKernel(ctx context.Context, e *env, o *options) (err error) {
 
 func (k *kept) makePlan() (err error) {
 	var decoded atomic.Int64
-	stop := k.env.progress(func() string {
+	stop := k.env.Progress(func() string {
 		return fmt.Sprintf("decoding functions: %d of %d", decoded.Load(), len(k.sel.funcs))
 	})
 	k.plan, err = uprobe.NewHistograms(k.sel.binary, k.sel.funcs, &decoded)
@@ -139,7 +140,7 @@ func (k *kept) makePlan() (err error) {
 	}
 	if len(k.plan.Funcs) == 0 {
 		first := k.plan.Skipped[0]
-		return nothing("%s: can't be probed in the kernel: %v%s", first.Func.Name, first.Reason, andMore(len(k.plan.Skipped)-1))
+		return cli.Nothing("%s: can't be probed in the kernel: %v%s", first.Func.Name, first.Reason, andMore(len(k.plan.Skipped)-1))
 	}
 	return k.opt.checkProbes(k.env, k.plan.Probes(), 0)
 }
@@ -166,7 +167,7 @@ func (k *kept) run(ctx context.Context, fsys *tracefs.FS) (lost uint64, err erro
 	k.session, err = tracefs.StartHistograms(ctx, fsys, k.plan.Target(), k.plan.Calls, opt)
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-			return 0, beforeItBegan(ctx)
+			return 0, cli.BeforeItBegan(ctx)
 		}
 		return 0, err
 	}
@@ -200,7 +201,7 @@ func (k *kept) run(ctx context.Context, fsys *tracefs.FS) (lost uint64, err erro
 }
 
 func (k *kept) announce() {
-	k.env.say("probing %s in %s at %s, in the kernel, %s", plural(len(k.plan.Funcs), "function"), k.opt.binary, plural(k.plan.Probes(), "place"), k.opt.until())
+	k.env.Say("probing %s in %s at %s, in the kernel, %s", cli.Plural(len(k.plan.Funcs), "function"), k.opt.binary, cli.Plural(k.plan.Probes(), "place"), k.opt.until())
 }
 
 // wait returns when there is a reason to end.
@@ -238,7 +239,7 @@ func (k *kept) wait(ctx context.Context) error {
 				return nil
 			}
 			if len(k.opt.pids) > 0 && !procfs.Alive(k.opt.pids[0]) {
-				k.env.say("process %d has ended", k.opt.pids[0])
+				k.env.Say("process %d has ended", k.opt.pids[0])
 				return nil
 			}
 		}

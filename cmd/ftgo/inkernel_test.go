@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
@@ -214,7 +215,7 @@ func TestKernelInKernel(t *testing.T) {
 func TestKernelInKernelFull(t *testing.T) {
 	histKernel(t)
 	r, data := runInKernel(t, 128, "-o", "json", "--max-lost", "0")
-	if r.code != exitLost {
+	if r.code != cli.ExitLost {
 		t.Errorf("status %d\n%s", r.code, r.stderr)
 	}
 	funcs, s := readInKernel(t, data)
@@ -353,7 +354,7 @@ func TestKernelInKernelMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := ftgo(t, append([]string{"probe", "--in-kernel", "-p", fmt.Sprint(os.Getpid()), self}, inKernelFuncs()...)...)
-	if r.code != exitKernel || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 {
+	if r.code != cli.ExitKernel || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 {
 		t.Errorf("status %d, stdout %q, stderr %q", r.code, r.stdout, r.stderr)
 	}
 	for _, m := range missing {
@@ -370,19 +371,19 @@ func TestInKernelRefuses(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{target, "main.leaf"}, exitUsage, "-p PID, or -- PROGRAM"},
-		{[]string{"-p", "1", "-p", "2", target, "main.leaf"}, exitUsage, "one -p PID"},
-		{[]string{"--errors", target, "main.leaf", "--", "true"}, exitUsage, "not with --errors"},
-		{[]string{"--stack", target, "main.leaf", "--", "true"}, exitUsage, "not with --stack"},
-		{[]string{"-o", "folded", target, "main.leaf", "--", "true"}, exitUsage, "folded"},
-		{[]string{"-n", "7", target, "main.leaf", "--", "true"}, exitUsage, "not with --calls"},
-		{[]string{"--raw-latency", target, "main.leaf", "--", "true"}, exitUsage, "--raw-latency"},
-		{[]string{"--reader", "raw", target, "main.leaf", "--", "true"}, exitUsage, "--reader"},
-		{[]string{"--fail-if", "calls > 3", target, "main.leaf", "--", "true"}, exitUsage, "--fail-if"},
-		{[]string{"--buffer", "1M", target, "main.leaf", "--", "true"}, exitUsage, "not with --buffer"},
-		{[]string{"--wait", target, "main.leaf", "--", "true"}, exitUsage, "--wait"},
-		{[]string{"--dry-run", target, "main.leaf+0"}, exitUsage, "not instructions"},
-		{[]string{"--dry-run", target, "runtime.mallocgc"}, exitNothing, "package runtime"},
+		{[]string{target, "main.leaf"}, cli.ExitUsage, "-p PID, or -- PROGRAM"},
+		{[]string{"-p", "1", "-p", "2", target, "main.leaf"}, cli.ExitUsage, "one -p PID"},
+		{[]string{"--errors", target, "main.leaf", "--", "true"}, cli.ExitUsage, "not with --errors"},
+		{[]string{"--stack", target, "main.leaf", "--", "true"}, cli.ExitUsage, "not with --stack"},
+		{[]string{"-o", "folded", target, "main.leaf", "--", "true"}, cli.ExitUsage, "folded"},
+		{[]string{"-n", "7", target, "main.leaf", "--", "true"}, cli.ExitUsage, "not with --calls"},
+		{[]string{"--raw-latency", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--raw-latency"},
+		{[]string{"--reader", "raw", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--reader"},
+		{[]string{"--fail-if", "calls > 3", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--fail-if"},
+		{[]string{"--buffer", "1M", target, "main.leaf", "--", "true"}, cli.ExitUsage, "not with --buffer"},
+		{[]string{"--wait", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--wait"},
+		{[]string{"--dry-run", target, "main.leaf+0"}, cli.ExitUsage, "not instructions"},
+		{[]string{"--dry-run", target, "runtime.mallocgc"}, cli.ExitNothing, "package runtime"},
 	} {
 		r := ftgo(t, append([]string{"probe", "--in-kernel"}, c.args...)...)
 		if r.code != c.code || !strings.Contains(r.stderr, c.want) || strings.Count(r.stderr, "\n") != 1 || r.stdout != "" {

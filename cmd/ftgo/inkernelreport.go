@@ -140,8 +140,8 @@ func (k *kept) limits() []stats.Skipped {
 
 // footer says how far the numbers can be trusted: with --quiet only if not all the way.
 func (k *kept) footer(rows []stats.Coarse, summary stats.Summary) error {
-	if k.env.quiet && summary.Lost == 0 {
+	if k.env.Quiet && summary.Lost == 0 {
 		return nil
 	}
-	return render.CoarseFooter(k.env.stderr, rows, summary)
+	return render.CoarseFooter(k.env.Stderr, rows, summary)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -15,11 +16,11 @@ func openTracefs(e *env, o *options) (*tracefs.FS, error) {
 	f, err := tracefs.Find()
 	if errors.Is(err, tracefs.ErrNotMounted) && os.Geteuid() == 0 {
 		if f, err = tracefs.Mount(); err == nil {
-			e.say("mounted tracefs at %s", f.Dir())
+			e.Say("mounted tracefs at %s", f.Dir())
 		}
 	}
 	if err != nil {
-		return nil, &statusError{exitKernel, err}
+		return nil, cli.WithStatus(cli.ExitKernel, err)
 	}
 	e.use(f, o)
 	if os.Geteuid() == 0 {
@@ -36,7 +37,7 @@ func (e *env) use(f *tracefs.FS, o *options) {
 	}
 	f.Expedite(func(text string) {
 		if o.verbose {
-			e.say("%s", text)
+			e.Say("%s", text)
 		}
 	})
 }
@@ -53,7 +54,7 @@ func (e *env) removeHeld() {
 		return
 	}
 	if err := e.fsys.RemoveHeld(); err != nil {
-		e.say("%v; the next run, or ftgo clean, removes what stays", err)
+		e.Say("%v; the next run, or ftgo clean, removes what stays", err)
 	}
 }
 
@@ -61,9 +62,9 @@ func (e *env) removeHeld() {
 func sweep(e *env, f *tracefs.FS) {
 	gone, err := f.Sweep()
 	for _, l := range gone {
-		e.say("removed what process %d had left: %d probe events", l.PID, l.Events)
+		e.Say("removed what process %d had left: %d probe events", l.PID, l.Events)
 	}
 	if err != nil {
-		e.say("%v", err)
+		e.Say("%v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
@@ -206,7 +207,7 @@ func TestKernelAttach(t *testing.T) {
 	}
 	defer func() { sleeper.Process.Kill(); sleeper.Wait() }()
 	r := ftgo(t, "probe", "-p", fmt.Sprint(target.Process.Pid), "-p", fmt.Sprint(sleeper.Process.Pid), "main.tick")
-	if r.code != exitUsage || !strings.Contains(r.stderr, "another file") {
+	if r.code != cli.ExitUsage || !strings.Contains(r.stderr, "another file") {
 		t.Errorf("processes of two files: status %d\n%s", r.code, r.stderr)
 	}
 	bystander.books(t)
@@ -344,7 +345,7 @@ func TestKernelEndedBeforeItBegan(t *testing.T) {
 	} {
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 			ctx, cancel := context.WithCancelCause(t.Context())
-			cancel(&endedBy{sig})
+			cancel(&cli.EndedBy{Signal: sig})
 			var out, errs bytes.Buffer
 			code := run(ctx, args, &out, &errs)
 			if code != 128+int(sig) || out.Len() > 0 || !strings.HasSuffix(errs.String(), "ftgo: place probes: told to end by signal: "+sig.String()+"; nothing was traced\n") {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
@@ -172,8 +173,8 @@ func TestKernelMaxLost(t *testing.T) {
 	var out strings.Builder
 	e := newEnv(&out, &out)
 	e.bufferKB = 8
-	if code := e.run(t.Context(), []string{"probe", "--max-lost", "0", target, "main.framed", "main.leaf", "--", target, "-n", "20011"}); code != exitLost {
-		t.Errorf("status %d, want %d\n%s", code, exitLost, out.String())
+	if code := e.run(t.Context(), []string{"probe", "--max-lost", "0", target, "main.framed", "main.leaf", "--", target, "-n", "20011"}); code != cli.ExitLost {
+		t.Errorf("status %d, want %d\n%s", code, cli.ExitLost, out.String())
 	}
 	if r := ftgo(t, "probe", "--max-lost", "0", target, "main.framed", "--", target, "-n", "11"); r.code != 0 {
 		t.Errorf("status %d though nothing was lost\n%s", r.code, r.stderr)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/offsets"
@@ -24,7 +25,7 @@ func list(_ context.Context, e *env, args []string) (err error) {
 		return err
 	}
 	if len(o.program) > 0 {
-		return usage("list: runs no program")
+		return cli.Usage("list: runs no program")
 	}
 	rows, err := listRows(e, o)
 	if err != nil {
@@ -58,7 +59,7 @@ func listRows(e *env, o *options) ([]render.ListRow, error) {
 
 	l := newListing(b)
 	if l.inlinedErr != nil {
-		e.say("%s: which calls are inlined is not known: %v", b.Path(), l.inlinedErr)
+		e.Say("%s: which calls are inlined is not known: %v", b.Path(), l.inlinedErr)
 	}
 	funcs, unmatched := offsets.Select(b.Funcs(), w.include, w.exclude)
 	for _, f := range funcs {
@@ -73,7 +74,7 @@ func listRows(e *env, o *options) ([]render.ListRow, error) {
 	for _, p := range unmatched {
 		for _, q := range elsewhere {
 			if p.String() == q.String() {
-				return nil, nothing("%s", noMatch(b, p.String(), o.regexp))
+				return nil, cli.Nothing("%s", noMatch(b, p.String(), o.regexp))
 			}
 		}
 	}
@@ -83,7 +84,7 @@ func listRows(e *env, o *options) ([]render.ListRow, error) {
 		}
 	}
 	if len(l.rows) == 0 {
-		return nil, nothing("%s: all functions that match are excluded", o.binary)
+		return nil, cli.Nothing("%s: all functions that match are excluded", o.binary)
 	}
 	return l.rows, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
@@ -138,12 +139,12 @@ func TestListPlaces(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"main.store.put+0x2"}, exitNothing, "nearest: +0x1, +0x4"},
-		{[]string{"main.store.put+0x"}, exitUsage, "is no offset"},
-		{[]string{"main.once", "store.go:100000"}, exitNothing, "store.go:100000: no code; nearest: "},
-		{[]string{"-r", `store.go:1`}, exitNothing, "no function matches"},
-		{[]string{"main.nosuch", "main.once"}, exitNothing, `no function matches "main.nosuch"`},
-		{[]string{"main.once", "-x", "main.*"}, exitNothing, "excluded"},
+		{[]string{"main.store.put+0x2"}, cli.ExitNothing, "nearest: +0x1, +0x4"},
+		{[]string{"main.store.put+0x"}, cli.ExitUsage, "is no offset"},
+		{[]string{"main.once", "store.go:100000"}, cli.ExitNothing, "store.go:100000: no code; nearest: "},
+		{[]string{"-r", `store.go:1`}, cli.ExitNothing, "no function matches"},
+		{[]string{"main.nosuch", "main.once"}, cli.ExitNothing, `no function matches "main.nosuch"`},
+		{[]string{"main.once", "-x", "main.*"}, cli.ExitNothing, "excluded"},
 	} {
 		r := ftgo(t, append([]string{"list", bin}, test.args...)...)
 		if r.code != test.code || !strings.Contains(r.stderr, test.want) || r.stdout != "" {

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -89,7 +90,7 @@ func (l *listing) place(e *env, p place) error {
 		return err
 	}
 	for _, s := range skipped {
-		e.say("%s: can't be probed: %s", s.Function, s.Reason)
+		e.Say("%s: can't be probed: %s", s.Function, s.Reason)
 	}
 	for _, s := range spots {
 		row := render.ListRow{Name: s.label, Addr: s.site.Addr(), Offset: s.site.Offset(), ABI: s.fn.ABI.String(), Entry: "instruction"}
@@ -140,5 +141,5 @@ func alsoInlined(b *offsets.Binary, name string) string {
 	if err != nil || len(at) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("is also inlined at %s, where its calls are not seen", plural(len(at), "place"))
+	return fmt.Sprintf("is also inlined at %s, where its calls are not seen", cli.Plural(len(at), "place"))
 }

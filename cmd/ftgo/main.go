@@ -6,16 +6,14 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/doctor"
@@ -25,10 +23,10 @@ func main() {
 	// Go's runtime opens what it waits with when it first has to, and ends where it can't: now
 	// there is nothing in the kernel that would be left (netpollGenericInit in runtime/netpoll.go).
 	time.Sleep(time.Nanosecond)
-	ctx, stop := interrupted(os.Stderr)
+	ctx, stop := cli.Interrupted(os.Stderr)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	if by := stop(); by != 0 {
-		die(by)
+		cli.Die(by)
 	}
 	os.Exit(code)
 }
@@ -43,19 +41,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func (e *env) run(ctx context.Context, args []string) int {
 	err := e.dispatch(ctx, args)
 	e.removeHeld()
-	code, text := exitStatus(err)
-	if code == exitKernel && !errors.Is(err, errDoctor) {
+	code, text := cli.ExitStatus(err)
+	if code == cli.ExitKernel && !errors.Is(err, errDoctor) {
 		text += remedy(doctor.Diagnose(e.bufferKB))
 	}
 	if text != "" {
-		e.complain(text)
+		e.Warn(text)
 	}
 	return code
 }
 
 // env is what a command has to work with.
 type env struct {
-	stdout, stderr io.Writer
+	cli.Env
 	// bufferKB is the ring buffer's size per CPU, 0 for what suits the machine, adjust what
 	// the kernel's features are taken to be: tests make them small and few.
 	bufferKB int
@@ -65,33 +63,19 @@ type env struct {
 	openCalls int
 	// flagsOnly, if set, gets the flags of a command, which then does nothing.
 	flagsOnly func(*pflag.FlagSet)
-	quiet     bool
 	// fsys is the tracefs that was used, nil if none was.
 	fsys *tracefs.FS
 }
 
 func newEnv(stdout, stderr io.Writer) *env {
 	same := func(f tracefs.Features) tracefs.Features { return f }
-	return &env{stdout: stdout, stderr: stderr, adjust: same}
-}
-
-// say writes a line of talk to stderr.
-func (e *env) say(format string, args ...any) {
-	if !e.quiet {
-		e.complain(fmt.Sprintf(format, args...))
-	}
-}
-
-// complain writes a line to stderr that is no mere talk. Names in it may come from a binary
-// or a file system that wants to control the terminal, or to say something itself.
-func (e *env) complain(text string) {
-	fmt.Fprintf(e.stderr, "ftgo: %s\n", render.Escape(strings.ReplaceAll(text, "\n", "; ")))
+	return &env{Env: cli.Env{Stdout: stdout, Stderr: stderr}, adjust: same}
 }
 
 func (e *env) dispatch(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		help(e.stderr)
-		return usage("no command")
+		help(e.Stderr)
+		return cli.Usage("no command")
 	}
 	switch args[0] {
 	case "-h", "--help":
@@ -104,10 +88,10 @@ func (e *env) dispatch(ctx context.Context, args []string) error {
 	for _, c := range commands() {
 		if c.name == args[0] {
 			if !c.probes {
-				signal.Reset(endings...) // there is nothing to remove
+				signal.Reset(cli.Endings...) // there is nothing to remove
 			}
 			return c.run(ctx, e, args[1:])
 		}
 	}
-	return usage("unknown command %q (see ftgo help)", args[0])
+	return cli.Usage("unknown command %q (see ftgo help)", args[0])
 }

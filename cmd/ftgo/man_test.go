@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -122,14 +123,14 @@ func TestManExitStatus(t *testing.T) {
 				want = slices.DeleteFunc(want, func(s string) bool { return s == strconv.Itoa(status) })
 			}
 		}
-		without(exitLost, "max-lost")
-		without(exitFailIf, "fail-if")
-		without(exitNothing, "exclude")
+		without(cli.ExitLost, "max-lost")
+		without(cli.ExitFailIf, "fail-if")
+		without(cli.ExitNothing, "exclude")
 		if name == "watch" { // VAR may match nothing, too
-			want = slices.Insert(want, exitNothing, strconv.Itoa(exitNothing))
+			want = slices.Insert(want, cli.ExitNothing, strconv.Itoa(cli.ExitNothing))
 		}
 		if slices.Contains([]string{"list", "completion", "script", "report"}, name) { // leave the kernel alone
-			want = slices.DeleteFunc(want, func(s string) bool { return s == strconv.Itoa(exitKernel) })
+			want = slices.DeleteFunc(want, func(s string) bool { return s == strconv.Itoa(cli.ExitKernel) })
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("the page of ftgo %s has the exit statuses %v, not %v", name, got, want)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -36,11 +37,11 @@ func (o *options) checkProbes(e *env, probes int, each time.Duration) error {
 	switch {
 	case o.dryRun:
 	case limit > 0 && probes > limit:
-		return &statusError{exitUsage, fmt.Errorf("%d probes: more than --max-probes %d", probes, limit)}
+		return cli.WithStatus(cli.ExitUsage, fmt.Errorf("%d probes: more than --max-probes %d", probes, limit))
 	case limit == 0 && takes > longRemoval:
-		return &statusError{exitUsage, fmt.Errorf("%d probes, each an event of its own on this kernel (Linux before 5.4), which take %v to remove: name fewer functions, or give --max-probes %d", probes, takes.Round(time.Second), probes)}
+		return cli.WithStatus(cli.ExitUsage, fmt.Errorf("%d probes, each an event of its own on this kernel (Linux before 5.4), which take %v to remove: name fewer functions, or give --max-probes %d", probes, takes.Round(time.Second), probes))
 	case takes > time.Second:
-		e.say("%d probes, each an event of its own on this kernel (Linux before 5.4), will take some %v to remove", probes, takes.Round(time.Second))
+		e.Say("%d probes, each an event of its own on this kernel (Linux before 5.4), will take some %v to remove", probes, takes.Round(time.Second))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
@@ -96,7 +97,7 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 		return err
 	}
 	if o.verbose {
-		fmt.Fprint(e.stderr, t.definitions("ftgo"))
+		fmt.Fprint(e.Stderr, t.definitions("ftgo"))
 	}
 	t.tally.costs = newMeasuring(mode, o.stack)
 	if err := v.begin(ctx, t, fsys, out); err != nil {
@@ -118,7 +119,7 @@ func (t *tracing) run(ctx context.Context, fsys *tracefs.FS) (summary stats.Summ
 	defer func() { err = errors.Join(err, t.close()) }()
 	if err := t.follow(ctx, fsys); err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-			return summary, beforeItBegan(ctx)
+			return summary, cli.BeforeItBegan(ctx)
 		}
 		return summary, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -22,13 +23,13 @@ const (
 // consent. before40: it is older than 4.0.
 func (t *tracing) kernelAllows(mode uprobe.Mode, before40 bool) error {
 	if _, watches := t.view.(*watcher); !t.features.Memory && (watches || mode == uprobe.Latency && t.needsGoroutines()) {
-		return &statusError{exitKernel, errNoMemory}
+		return cli.WithStatus(cli.ExitKernel, errNoMemory)
 	}
 	if !t.features.Memory && t.opt.stack != 0 {
-		return &statusError{exitKernel, errNoMemory}
+		return cli.WithStatus(cli.ExitKernel, errNoMemory)
 	}
 	if !t.features.Instances && len(t.opt.with) > 0 {
-		return &statusError{exitKernel, errors.New("--with: kernel events are recorded in instances alone, which this kernel leaves empty (Linux before 3.14)")}
+		return cli.WithStatus(cli.ExitKernel, errors.New("--with: kernel events are recorded in instances alone, which this kernel leaves empty (Linux before 3.14)"))
 	}
 	var risks []string
 	if before40 {
@@ -38,10 +39,10 @@ func (t *tracing) kernelAllows(mode uprobe.Mode, before40 bool) error {
 		risks = append(risks, riskShared)
 	}
 	if len(risks) > 0 && !t.opt.force {
-		return &statusError{exitKernel, fmt.Errorf("%s; --force goes on", strings.Join(risks, ", and "))}
+		return cli.WithStatus(cli.ExitKernel, fmt.Errorf("%s; --force goes on", strings.Join(risks, ", and ")))
 	}
 	if !t.features.Memory && mode == uprobe.Entries {
-		t.env.say("this kernel fetches registers alone, no memory: neither goroutines nor what pointers and strings lead to are shown")
+		t.env.Say("this kernel fetches registers alone, no memory: neither goroutines nor what pointers and strings lead to are shown")
 	}
 	return nil
 }

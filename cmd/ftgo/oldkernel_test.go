@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -182,7 +183,7 @@ func TestKernelManyEvents(t *testing.T) {
 		{func(*env) {}, []string{"--max-probes", "3", target, "main.*"}, "more than --max-probes 3"},
 	} {
 		r := ftgoOn(t, c.kernel, append([]string{"probe"}, c.args...)...)
-		if r.code != exitUsage || !strings.Contains(r.stderr, c.want) {
+		if r.code != cli.ExitUsage || !strings.Contains(r.stderr, c.want) {
 			t.Errorf("%q: status %d, %s", c.args, r.code, r.stderr)
 		}
 	}
@@ -271,7 +272,7 @@ func TestKernelTopLevel(t *testing.T) {
 		{[]string{"probe", "--force", target, "main.*"}, "ftgo count"},
 		{[]string{"watch", "--force", lookup, "main.counter"}, "ftgo count"},
 	} {
-		if r := ftgoOn(t, linux310, c.args...); r.code != exitKernel || !strings.Contains(r.stderr, c.want) {
+		if r := ftgoOn(t, linux310, c.args...); r.code != cli.ExitKernel || !strings.Contains(r.stderr, c.want) {
 			t.Errorf("%q: status %d\n%s", c.args, r.code, r.stderr)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -46,12 +47,12 @@ func TestOptionalValues(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c.args, o, err)
 		}
 	}
-	if r := ftgo(t, "probe", "-s", "16", target, "main.framed"); r.code != exitUsage || !strings.Contains(r.stderr, `"16": not 1 to 15`) {
+	if r := ftgo(t, "probe", "-s", "16", target, "main.framed"); r.code != cli.ExitUsage || !strings.Contains(r.stderr, `"16": not 1 to 15`) {
 		t.Errorf("-s 16: status %d, %s", r.code, r.stderr)
 	}
 	// A template's names are not optional.
 	r := ftgo(t, "trace", "--format", "n=%d", target, "main.framed")
-	if r.code != exitUsage || !strings.Contains(r.stderr, "takes the names of its values: "+target+" is a file") {
+	if r.code != cli.ExitUsage || !strings.Contains(r.stderr, "takes the names of its values: "+target+" is a file") {
 		t.Errorf("--format without names: status %d, %s", r.code, r.stderr)
 	}
 }

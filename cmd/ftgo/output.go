@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 )
@@ -13,7 +14,7 @@ import (
 // may read a file that is made: arguments of the program's calls may be in it.
 func (o *options) output(e *env, read ...string) (w io.Writer, done func() error, err error) {
 	if o.outFile == "" {
-		w := e.stdout
+		w := e.Stdout
 		if o.format == render.Table {
 			w = terminal.Legible(w)
 		}
@@ -28,7 +29,7 @@ func (o *options) output(e *env, read ...string) (w io.Writer, done func() error
 	}
 	for _, name := range inUse {
 		if sameFile(name, o.outFile) {
-			return nil, nil, usage("-w %s: is %s, which is in use", o.outFile, name)
+			return nil, nil, cli.Usage("-w %s: is %s, which is in use", o.outFile, name)
 		}
 	}
 	f, err := os.OpenFile(o.outFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

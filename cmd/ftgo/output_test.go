@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -49,7 +50,7 @@ func TestOutputFileInUse(t *testing.T) {
 			args := append([]string{c.args[0], "-w", name}, c.args[1:]...)
 			r := ftgo(t, args...)
 			after, err := os.ReadFile(c.file)
-			if r.code != exitUsage || !strings.Contains(r.stderr, "which is in use") || !bytes.Equal(before, after) || err != nil {
+			if r.code != cli.ExitUsage || !strings.Contains(r.stderr, "which is in use") || !bytes.Equal(before, after) || err != nil {
 				t.Errorf("%q: status %d, %d bytes of %d\n%s", args, r.code, len(after), len(before), r.stderr)
 				os.WriteFile(c.file, before, 0o755)
 			}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -29,7 +30,7 @@ func splitPlaces(texts []string) (places []place, patterns []string, err error) 
 		p, ok, err := parsePlace(text)
 		switch {
 		case err != nil:
-			return nil, nil, &statusError{exitUsage, err}
+			return nil, nil, cli.WithStatus(cli.ExitUsage, err)
 		case ok:
 			places = append(places, p)
 		default:
@@ -104,7 +105,7 @@ func (p place) resolve(b *offsets.Binary) ([]spot, []stats.Skipped, error) {
 	}
 	addrs, err := b.LineAddrs(p.file, p.line)
 	if errors.Is(err, offsets.ErrNoCode) {
-		return nil, nil, &statusError{exitNothing, err}
+		return nil, nil, cli.WithStatus(cli.ExitNothing, err)
 	} else if err != nil {
 		return nil, nil, err
 	}
@@ -136,7 +137,7 @@ func (p place) byOffset(b *offsets.Binary) (spot, error) {
 	if s.site, err = b.SiteAt(f, p.offset); err != nil {
 		err = fmt.Errorf("%s: %w", s.label, err)
 		if errors.Is(err, offsets.ErrNoInstruction) {
-			err = &statusError{exitNothing, err}
+			err = cli.WithStatus(cli.ExitNothing, err)
 		}
 		return s, err
 	}
@@ -163,7 +164,7 @@ func (p place) named(b *offsets.Binary) (*offsets.Func, error) {
 	}
 	switch len(named) {
 	case 0:
-		return nil, nothing("%s", noMatch(b, p.function, false))
+		return nil, cli.Nothing("%s", noMatch(b, p.function, false))
 	case 1:
 		return named[0], nil
 	}
@@ -174,7 +175,7 @@ func (p place) named(b *offsets.Binary) (*offsets.Func, error) {
 	if len(named) > len(list) {
 		list = append(list, "…")
 	}
-	return nil, usage("%s: %d functions of that name: %s", p.text, len(named), strings.Join(list, ", "))
+	return nil, cli.Usage("%s: %d functions of that name: %s", p.text, len(named), strings.Join(list, ", "))
 }
 
 // at is the instruction at an address, or, if that comes before where the function's

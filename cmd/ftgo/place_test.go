@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
@@ -191,21 +192,21 @@ func TestResolvePlace(t *testing.T) {
 		code       int
 		want       string
 	}{
-		{"within an instruction", "main.store.put+0x2", exitNothing, "main.(*store).put+0x2: not where an instruction begins; nearest: +0x1, +0x4"},
-		{"beyond the function", "main.store.put+0x9999", exitNothing, "beyond the function's"},
-		{"no function", "main.store.pit+0", exitNothing, `no function matches "main.store.pit"; nearest: main.(*store).put`},
-		{"inlined function", "main.(*store).at+0", exitNothing, "no code of its own"},
-		{"many functions", "main.store.*+0", exitUsage, "main.store.*+0: 3 functions of that name: main.(*store).put at "},
-		{"line without code", fmt.Sprintf("store.go:%d", reset-1), exitNothing, fmt.Sprintf("store.go:%d: no code; nearest: %d, %d", reset-1, lineOf(t, "put if"), reset)},
-		{"no file", "nosuch.go:1", exitNothing, "nosuch.go:1: no code of such a file"},
-		{"several files", "type.go:1", exitFailed, "files of that name: "},
+		{"within an instruction", "main.store.put+0x2", cli.ExitNothing, "main.(*store).put+0x2: not where an instruction begins; nearest: +0x1, +0x4"},
+		{"beyond the function", "main.store.put+0x9999", cli.ExitNothing, "beyond the function's"},
+		{"no function", "main.store.pit+0", cli.ExitNothing, `no function matches "main.store.pit"; nearest: main.(*store).put`},
+		{"inlined function", "main.(*store).at+0", cli.ExitNothing, "no code of its own"},
+		{"many functions", "main.store.*+0", cli.ExitUsage, "main.store.*+0: 3 functions of that name: main.(*store).put at "},
+		{"line without code", fmt.Sprintf("store.go:%d", reset-1), cli.ExitNothing, fmt.Sprintf("store.go:%d: no code; nearest: %d, %d", reset-1, lineOf(t, "put if"), reset)},
+		{"no file", "nosuch.go:1", cli.ExitNothing, "nosuch.go:1: no code of such a file"},
+		{"several files", "type.go:1", cli.ExitFailed, "files of that name: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			spots, err := resolve(t, test.text)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Fatalf("%+v, %v; want %q", spots, err, test.want)
 			}
-			if code, _ := exitStatus(err); code != test.code {
+			if code, _ := cli.ExitStatus(err); code != test.code {
 				t.Errorf("exit status %d, want %d", code, test.code)
 			}
 		})

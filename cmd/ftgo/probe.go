@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/stats"
@@ -48,7 +49,7 @@ func probe(ctx context.Context, e *env, args []string) error {
 // probeCalls is probe, once its arguments are read.
 func probeCalls(ctx context.Context, e *env, o *options) error {
 	if (o.stack > 0 || len(o.with) > 0) && o.maxRate.perSecond > 0 {
-		return usage("probe: --stack and --with take all calls: not with --max-rate")
+		return cli.Usage("probe: --stack and --with take all calls: not with --max-rate")
 	}
 	if o.inKernel {
 		return inKernel(ctx, e, o)

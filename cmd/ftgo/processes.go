@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/doctor"
@@ -15,7 +16,7 @@ import (
 func checkProcesses(o *options) error {
 	if flag := o.numbered(); flag != "" && procfs.ForeignNumbers() {
 		found := doctor.ProcessNumbers()
-		return &statusError{exitKernel, fmt.Errorf("%s: pid namespace: %s (%s)", flag, found.Text, found.Fix)}
+		return cli.WithStatus(cli.ExitKernel, fmt.Errorf("%s: pid namespace: %s (%s)", flag, found.Text, found.Fix))
 	}
 	for _, pid := range o.pids {
 		if of := procfs.ThreadGroup(pid); of != 0 && of != pid {
@@ -36,7 +37,7 @@ func checkProcesses(o *options) error {
 			return fmt.Errorf("process %d: %w", pid, err)
 		}
 		if !os.SameFile(first, exe) {
-			return usage("process %d runs another file than process %d", pid, o.pids[0])
+			return cli.Usage("process %d runs another file than process %d", pid, o.pids[0])
 		}
 	}
 	return nil
@@ -104,9 +105,9 @@ func (t *tracing) checkTargets() error {
 		return nil
 	}
 	if len(t.opt.pids) == 1 {
-		t.env.say("process %d has ended", t.opt.pids[0])
+		t.env.Say("process %d has ended", t.opt.pids[0])
 	} else {
-		t.env.say("the processes have ended")
+		t.env.Say("the processes have ended")
 	}
 	return errEnough
 }

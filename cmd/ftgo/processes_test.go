@@ -5,6 +5,8 @@ import (
 	"os"
 	"strconv"
 	"testing"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 )
 
 // TestThreadForProcess: hits are of processes, so that a thread would be waited for in vain.
@@ -19,7 +21,7 @@ func TestThreadForProcess(t *testing.T) {
 			continue
 		}
 		r := ftgo(t, "probe", "-p", task.Name(), "main.main")
-		if want := fmt.Sprintf("ftgo: process %d: a thread of process %d, which -p takes\n", tid, os.Getpid()); r.code != exitFailed || r.stderr != want {
+		if want := fmt.Sprintf("ftgo: process %d: a thread of process %d, which -p takes\n", tid, os.Getpid()); r.code != cli.ExitFailed || r.stderr != want {
 			t.Errorf("status %d, %q; want %q", r.code, r.stderr, want)
 		}
 		return

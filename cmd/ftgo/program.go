@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 )
 
@@ -28,10 +29,10 @@ func (o *options) findProgram(e *env) (*program, error) {
 	}
 	cmd := exec.Command(path, o.program[1:]...)
 	cmd.Args[0] = o.program[0]
-	talk := terminal.File(e.stderr)
+	talk := terminal.File(e.Stderr)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, talk, talk
 	if o.outFile != "" {
-		cmd.Stdout = e.stdout
+		cmd.Stdout = e.Stdout
 	}
 	return &program{cmd: cmd, done: make(chan struct{})}, nil
 }
@@ -103,7 +104,7 @@ func (p *program) status() error {
 		return fmt.Errorf("run %s: %w", p.cmd.Path, p.err)
 	}
 	if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return programStatus(128 + int(ws.Signal()))
+		return cli.ProgramStatus(128 + int(ws.Signal()))
 	}
-	return programStatus(exit.ExitCode())
+	return cli.ProgramStatus(exit.ExitCode())
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -22,7 +23,7 @@ func TestReaderFlag(t *testing.T) {
 		}
 	}
 	r := ftgo(t, "probe", "--reader", "splice", "/bin/true", "main.main")
-	if r.code != exitUsage || !strings.Contains(r.stderr, `"splice"`) {
-		t.Errorf("status %d, want %d\n%s", r.code, exitUsage, r.stderr)
+	if r.code != cli.ExitUsage || !strings.Contains(r.stderr, `"splice"`) {
+		t.Errorf("status %d, want %d\n%s", r.code, cli.ExitUsage, r.stderr)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
@@ -108,11 +109,11 @@ func (o *options) recordingFile(fs *pflag.FlagSet) error {
 	fs.Visit(func(f *pflag.Flag) { o.recorded.flags = append(o.recorded.flags, f.Name) })
 	words := fs.Args()
 	if len(words) != 1 {
-		return usage("report: takes one FILE, or - for standard input (see ftgo report -h)")
+		return cli.Usage("report: takes one FILE, or - for standard input (see ftgo report -h)")
 	}
 	for _, pid := range o.pids {
 		if pid <= 0 {
-			return usage("report: -p %d: not a process id", pid)
+			return cli.Usage("report: -p %d: not a process id", pid)
 		}
 	}
 	o.binary = words[0]
@@ -174,7 +175,7 @@ func indices(plan *uprobe.Plan, of map[*offsets.Func]bool) (list []int) {
 // and nothing else.
 func (o *options) take(a *asked) error {
 	if o.trace.where != "" && a.Where != "" {
-		return usage("report: --where: it was recorded with one already: %s", a.Where)
+		return cli.Usage("report: --where: it was recorded with one already: %s", a.Where)
 	}
 	o.recorded.replays, o.recorded.filters = true, a.Where == ""
 	o.patterns, o.regexp, o.exclude, o.errors, o.stack, o.force = a.Patterns, a.Regexp, a.Exclude, a.Errors, a.Stack, true

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
@@ -127,7 +128,7 @@ func replayed(e *env, o *options, rec *parse.Recording) (t *tracing, err error) 
 	o.binary = rec.About.Binary.Path
 	switch {
 	case t.sel.binary == nil && needs == "values":
-		e.say("values are not shown: they take the binary, %s, which is not here as it was (--binary PATH)", escapedText(o.binary))
+		e.Say("values are not shown: they take the binary, %s, which is not here as it was (--binary PATH)", escapedText(o.binary))
 	case t.sel.binary == nil && needs != "":
 		return nil, fmt.Errorf("%s: the binary is needed, %s, which is not here as it was (--binary PATH)", needs, escapedText(o.binary))
 	case needs != "" && o.recorded.as == rec.About.Command:
@@ -148,22 +149,22 @@ func (o *options) showable(rec *parse.Recording) error {
 	mode, as := rec.Plan.Mode, o.recorded.as
 	for _, name := range o.recorded.flags {
 		if of := commandsOf[name]; of != nil && !slices.Contains(of, as) {
-			return usage("report: --%s is for --as %s", name, strings.Join(of, " and "))
+			return cli.Usage("report: --%s is for --as %s", name, strings.Join(of, " and "))
 		}
 	}
 	switch {
 	case !slices.Contains(recordable, rec.About.Command):
 		return fmt.Errorf("read recording: of command %q", rec.About.Command)
 	case as == "probe" && mode != uprobe.Latency, as == "trace" && mode != uprobe.Latency && mode != uprobe.Entries:
-		return usage("report: --as %s: only calls' begins were recorded, with script --as %s", as, rec.About.Command)
+		return cli.Usage("report: --as %s: only calls' begins were recorded, with script --as %s", as, rec.About.Command)
 	case mode == uprobe.Count && len(o.pids) > 0:
-		return usage("report: -p: the kernel has counted the calls of all processes together")
+		return cli.Usage("report: -p: the kernel has counted the calls of all processes together")
 	case (o.format == render.Folded || o.format == render.Pprof) && (as != "probe" || rec.Plan.Stack == 0):
-		return usage("report: -o %s is for callers: record with script --stack", o.format)
+		return cli.Usage("report: -o %s is for callers: record with script --stack", o.format)
 	case o.format == render.Chrome && (as != "trace" || o.trace.startOrder):
-		return usage("report: -o chrome is for --as trace, without --start-order")
+		return cli.Usage("report: -o chrome is for --as trace, without --start-order")
 	case as == "trace" && o.format != render.Table && (o.trace.template != "" || o.trace.begins || o.trace.tree):
-		return usage("report: --format, --begins and --tree are for text: no -o %s", o.format)
+		return cli.Usage("report: --format, --begins and --tree are for text: no -o %s", o.format)
 	case mode == uprobe.Entries && as == "trace" && !o.trace.entries:
 		return errors.New("read recording: it has calls' begins alone, and says otherwise")
 	}
@@ -273,7 +274,7 @@ func (t *tracing) replay(ctx context.Context, rec *parse.Recording, out io.Write
 		return err
 	}
 	if jumped {
-		t.env.complain("the clock jumped while it was recorded, as when a machine sleeps: latencies may be off by some percent, times by as long as it slept")
+		t.env.Warn("the clock jumped while it was recorded, as when a machine sleeps: latencies may be off by some percent, times by as long as it slept")
 	}
 	t.present = t.tally.base
 	t.windowOf(rec)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 )
 
 // enter and leave are the two lines of madeUp that are events.
@@ -162,11 +164,11 @@ func checkForged(t *testing.T, r result, as, format, refused string, cutOff bool
 	}
 	switch {
 	case refused != "":
-		if r.code != exitFailed || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 || !strings.HasPrefix(r.stderr, "ftgo: ") || !strings.Contains(r.stderr, refused) || len(r.stderr) > 600 {
+		if r.code != cli.ExitFailed || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 || !strings.HasPrefix(r.stderr, "ftgo: ") || !strings.Contains(r.stderr, refused) || len(r.stderr) > 600 {
 			t.Errorf("%s: status %d, want %q\n%s%s", at, r.code, refused, r.stdout, r.stderr)
 		}
 		return
-	case cutOff != (r.code == exitFailed), !cutOff && r.code != exitOK, cutOff != strings.Contains(r.stderr, "cut off"):
+	case cutOff != (r.code == cli.ExitFailed), !cutOff && r.code != cli.ExitOK, cutOff != strings.Contains(r.stderr, "cut off"):
 		t.Errorf("%s: status %d\n%s%s", at, r.code, r.stdout, r.stderr)
 	}
 	if format != "json" {
@@ -210,7 +212,7 @@ func TestReportLongLines(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			r := ftgo(t, "report", file)
 			runtime.ReadMemStats(&after)
-			if r.code != exitFailed || !strings.Contains(r.stderr, c.want) || len(r.stderr) > 600 {
+			if r.code != cli.ExitFailed || !strings.Contains(r.stderr, c.want) || len(r.stderr) > 600 {
 				t.Errorf("status %d, want %q\n%s", r.code, c.want, r.stderr)
 			}
 			if used := after.TotalAlloc - before.TotalAlloc; c.name != "a plan" && used > 100<<20 {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 )
 
 // madeUp is a recording of one call.
@@ -46,19 +48,19 @@ func TestReport(t *testing.T) {
 		{nil, "main.f        1    1.00  500ms", 0},
 		{[]string{"--as", "count"}, "main.f        1    1.00", 0},
 		{[]string{"--as", "trace"}, "   500ms  pid 7 goroutine 1  main.f()\n", 0},
-		{[]string{"--as", "trace", "--hist"}, "", exitUsage},
-		{[]string{"--as", "count", "--min", "1"}, "", exitUsage},
-		{[]string{"--errors"}, "", exitUsage},
-		{[]string{"--as", "trace", "--fail-if", "calls > 0"}, "", exitUsage},
+		{[]string{"--as", "trace", "--hist"}, "", cli.ExitUsage},
+		{[]string{"--as", "count", "--min", "1"}, "", cli.ExitUsage},
+		{[]string{"--errors"}, "", cli.ExitUsage},
+		{[]string{"--as", "trace", "--fail-if", "calls > 0"}, "", cli.ExitUsage},
 		{[]string{"--as", "trace", "-T"}, "500ms  pid 7 goroutine 1  main.f()\n", 0},
 		{[]string{"--as", "trace", "-o", "json"}, `"time":"2001-09-09T`, 0},
 		{[]string{"--as", "trace", "--min", "0.6"}, "", 0},
 		{[]string{"-o", "json"}, `"hits":2,"delivered":2,"lost":0`, 0},
-		{[]string{"--fail-if", "p50 > 100ms"}, "main.f", exitFailIf},
-		{[]string{"--as", "trace", "--where", "ns > 1"}, "", exitFailed},
-		{[]string{"-o", "folded"}, "", exitUsage},
+		{[]string{"--fail-if", "p50 > 100ms"}, "main.f", cli.ExitFailIf},
+		{[]string{"--as", "trace", "--where", "ns > 1"}, "", cli.ExitFailed},
+		{[]string{"-o", "folded"}, "", cli.ExitUsage},
 		{[]string{"-p", "8"}, "main.f        0", 0},
-		{[]string{"--binary", "/no/such/file"}, "", exitFailed},
+		{[]string{"--binary", "/no/such/file"}, "", cli.ExitFailed},
 	} {
 		if r := reported(t, madeUp, c.args...); r.code != c.code || !strings.Contains(r.stdout, c.want) {
 			t.Errorf("%q: status %d, want %d with %q\n%s%s", c.args, r.code, c.code, c.want, r.stdout, r.stderr)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/parse"
@@ -23,13 +24,13 @@ func (o *options) checkSched() error {
 	case !o.sched:
 		return nil
 	case o.trace.entries:
-		return usage("--sched divides latencies: not with --entries")
+		return cli.Usage("--sched divides latencies: not with --entries")
 	case o.trace.template != "":
-		return usage("--format has no names for the parts of latencies: not with --sched")
+		return cli.Usage("--format has no names for the parts of latencies: not with --sched")
 	case o.format == render.Folded || o.format == render.Pprof:
-		return usage("--sched is not for -o %s", o.format)
+		return cli.Usage("--sched is not for -o %s", o.format)
 	case len(o.pids) == 0 && len(o.program) == 0 && !o.dryRun:
-		return usage("--sched takes -p PID, or -- PROGRAM: what threads were doing before their process is known can't be told")
+		return cli.Usage("--sched takes -p PID, or -- PROGRAM: what threads were doing before their process is known can't be told")
 	}
 	return nil
 }
@@ -37,7 +38,7 @@ func (o *options) checkSched() error {
 // schedStatus gives a plan's refusal to follow goroutines its exit status.
 func schedStatus(err error) error {
 	if errors.Is(err, uprobe.ErrNoSched) {
-		return &statusError{exitNothing, err}
+		return cli.WithStatus(cli.ExitNothing, err)
 	}
 	return err
 }

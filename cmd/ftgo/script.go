@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
@@ -61,10 +62,10 @@ func script(_ context.Context, e *env, args []string) (err error) {
 	t.features = tracefs.Features{Append: true, PushEmulated: true, Arrays: true, RecordTGID: true, EventFork: true, EventPID: true, Memory: true, Instances: true}
 	if o.recorded.kernel != "" {
 		if t.features, err = tracefs.FeaturesOf(o.recorded.kernel); err != nil {
-			return &statusError{exitUsage, err}
+			return cli.WithStatus(cli.ExitUsage, err)
 		}
 		if !t.features.Instances {
-			return usage("script: --kernel %s: scripts record in instances, which uprobes are in since Linux 3.14", o.recorded.kernel)
+			return cli.Usage("script: --kernel %s: scripts record in instances, which uprobes are in since Linux 3.14", o.recorded.kernel)
 		}
 	}
 	mode, v, err := recordView(e, o)
@@ -106,13 +107,13 @@ func (o *options) checkScript() error {
 	t := &o.trace
 	switch as := o.recorded.as; {
 	case len(o.program) > 0:
-		return usage("script: PROGRAM is for the script itself: sh rec.sh -- %s", o.program[0])
+		return cli.Usage("script: PROGRAM is for the script itself: sh rec.sh -- %s", o.program[0])
 	case as != "trace" && (t.where != "" || t.inside != "" || t.entries):
-		return usage("script: --where, --inside and --entries are for --as trace")
+		return cli.Usage("script: --where, --inside and --entries are for --as trace")
 	case as != "probe" && o.errors:
-		return usage("script: --errors is for --as probe")
+		return cli.Usage("script: --errors is for --as probe")
 	case as == "count" && o.stack > 0:
-		return usage("script: --as count sees no callers: no --stack")
+		return cli.Usage("script: --as count sees no callers: no --stack")
 	}
 	return nil
 }
@@ -134,7 +135,7 @@ func (t *tracing) script() (string, error) {
 	nonce := t.nonce()
 	s := tracefs.Script{
 		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h tells more.",
-			plural(len(t.plan.Funcs), "function"), plural(t.plan.Probes(), "place"), releaseName()),
+			cli.Plural(len(t.plan.Funcs), "function"), cli.Plural(t.plan.Probes(), "place"), releaseName()),
 		Nonce: nonce, Events: t.plan.TraceEvents(), Binary: path, Shown: render.Escape(path), Size: sums.Size, SHA256: sums.SHA256, CRC: sums.CRC,
 		Header: fmt.Sprintf("# ftgo-recording %d %s\n# about %s\n", parse.RecordingVersion, nonce, render.EscapeJSON(about)), BufferKB: t.env.bufferKB,
 	}

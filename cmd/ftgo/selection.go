@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/loader"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/stats"
@@ -73,13 +74,13 @@ func selectFuncs(e *env, o *options) (*selection, error) {
 		text := noMatch(b, p.String(), o.regexp)
 		if !o.force && !o.someMissing || len(funcs)+len(s.points) == 0 && i == len(unmatched)-1 {
 			b.Close()
-			return nil, nothing("%s", text)
+			return nil, cli.Nothing("%s", text)
 		}
-		e.say("%s", text)
+		e.Say("%s", text)
 	}
 	if len(funcs)+len(s.points) == 0 {
 		b.Close()
-		return nil, nothing("%s: all functions that match are excluded", o.binary)
+		return nil, cli.Nothing("%s: all functions that match are excluded", o.binary)
 	}
 	s.funcs = funcs
 	if !o.regexp {
@@ -206,7 +207,7 @@ func compile(texts []string, regexp bool) ([]symname.Pattern, error) {
 	for i, t := range texts {
 		p, err := read(t)
 		if err != nil {
-			return nil, &statusError{exitUsage, err}
+			return nil, cli.WithStatus(cli.ExitUsage, err)
 		}
 		patterns[i] = p
 	}
@@ -221,7 +222,7 @@ func noMatch(b *offsets.Binary, pattern string, regexp bool) string {
 		return text
 	}
 	if at, err := b.InlinedAt(pattern); err == nil && len(at) > 0 {
-		return fmt.Sprintf("%s: %s was inlined into its callers (%s, see ftgo list) and has no code of its own: nothing to probe", b.Path(), pattern, plural(len(at), "place"))
+		return fmt.Sprintf("%s: %s was inlined into its callers (%s, see ftgo list) and has no code of its own: nothing to probe", b.Path(), pattern, cli.Plural(len(at), "place"))
 	}
 	var names []string
 	for _, f := range b.Funcs() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/stats"
@@ -54,13 +55,13 @@ func (o *options) checkStack(command string, aggregated bool) error {
 	profile := o.format == render.Folded || o.format == render.Pprof
 	switch {
 	case profile && !aggregated:
-		return usage("%s: -o %s is for probe", command, o.format)
+		return cli.Usage("%s: -o %s is for probe", command, o.format)
 	case profile && o.interval > 0:
-		return usage("%s: -o %s is of a whole run: no -i", command, o.format)
+		return cli.Usage("%s: -o %s is of a whole run: no -i", command, o.format)
 	case profile && o.stack == 0:
 		o.stack = uprobe.MaxStack
 	case aggregated && o.stack > 0 && (o.format == render.CSV || o.format == render.TSV):
-		return usage("%s: --stack has tables, -o json, folded or pprof: no -o %s", command, o.format)
+		return cli.Usage("%s: --stack has tables, -o json, folded or pprof: no -o %s", command, o.format)
 	}
 	return nil
 }
@@ -68,7 +69,7 @@ func (o *options) checkStack(command string, aggregated bool) error {
 // sayStack tells where stacks end early.
 func sayStack(e *env, o *options, plan *uprobe.Plan) {
 	if v, isGo := plan.Binary.GoVersion(); isGo && plan.Stack < o.stack {
-		e.say("%s keeps no frame pointers: of each stack only the caller is known", v)
+		e.Say("%s keeps no frame pointers: of each stack only the caller is known", v)
 	}
 }
 
@@ -199,7 +200,7 @@ var errBinaryOutput = errors.New("-o pprof writes no text: -w FILE")
 // checkTerminal refuses to write a profile to a terminal.
 func (o *options) checkTerminal(out io.Writer) error {
 	if o.format == render.Pprof && terminal.Is(out) {
-		return &statusError{exitUsage, errBinaryOutput}
+		return cli.WithStatus(cli.ExitUsage, errBinaryOutput)
 	}
 	return nil
 }

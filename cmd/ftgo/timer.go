@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/rate"
 	"github.com/ftgo/ftgo/parse"
@@ -103,11 +104,11 @@ func (m *timer) announce() {
 		}
 	}
 	if m.choice.Limit > 0 {
-		m.t.env.say("calls of %s are counted at first, and timed where a function is called up to %.0f times a second", plural(n, "function"), m.choice.Limit)
+		m.t.env.Say("calls of %s are counted at first, and timed where a function is called up to %.0f times a second", cli.Plural(n, "function"), m.choice.Limit)
 		return
 	}
-	m.t.env.say("calls of %s are counted at first; functions that are called are timed, as long as that takes at most half of the program's time (--max-rate sets a rate for each, 0 times all)",
-		plural(n, "function"))
+	m.t.env.Say("calls of %s are counted at first; functions that are called are timed, as long as that takes at most half of the program's time (--max-rate sets a rate for each, 0 times all)",
+		cli.Plural(n, "function"))
 }
 
 // price learns what probes cost, which is known a moment after they were armed, and says
@@ -118,7 +119,7 @@ func (m *timer) price() {
 		m.choice.Funcs[i].Cost = m.cost(m.t.plan.Funcs[i].Stepped)
 	}
 	if m.choice.Limit == 0 {
-		m.t.env.say("half of its time is %.0f timed calls a second on one CPU, of all functions together", 0.5/m.cost(false))
+		m.t.env.Say("half of its time is %.0f timed calls a second on one CPU, of all functions together", 0.5/m.cost(false))
 	}
 }
 
@@ -189,7 +190,7 @@ func (m *timer) look() error {
 	}
 	if len(m.t.plan.Events) > manyEvents {
 		m.choice.Full = true
-		m.t.env.say("no more functions are timed: %d events are enough to remove at the end", len(m.t.plan.Events))
+		m.t.env.Say("no more functions are timed: %d events are enough to remove at the end", len(m.t.plan.Events))
 		return nil
 	}
 	return m.time(funcs)
@@ -275,7 +276,7 @@ func (m *timer) cannot(err error) error {
 	if m.ctx.Err() != nil {
 		return nil
 	}
-	m.t.env.say("no more functions are timed: %v", err)
+	m.t.env.Say("no more functions are timed: %v", err)
 	return nil
 }
 

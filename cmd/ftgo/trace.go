@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/stats"
@@ -33,19 +34,19 @@ func trace(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	if o.interval > 0 || o.top > 0 {
-		return usage("trace: -i and -t are for tables: use probe")
+		return cli.Usage("trace: -i and -t are for tables: use probe")
 	}
 	if err := o.trace.check(); err != nil {
 		return err
 	}
 	if o.format != render.Table && (o.trace.template != "" || o.trace.begins || o.trace.tree) {
-		return usage("trace: --format, --begins and --tree are for text: no -o %s", o.format)
+		return cli.Usage("trace: --format, --begins and --tree are for text: no -o %s", o.format)
 	}
 	if len(o.with) > 0 && (o.format == render.CSV || o.format == render.TSV) {
-		return usage("trace: kernel events are no rows of calls: no --with for -o %s", o.format)
+		return cli.Usage("trace: kernel events are no rows of calls: no --with for -o %s", o.format)
 	}
 	if o.format == render.Chrome && (o.trace.entries || o.trace.startOrder) {
-		return usage("trace: -o chrome has whole calls in the order of their begin: no --entries, no --start-order")
+		return cli.Usage("trace: -o chrome has whole calls in the order of their begin: no --entries, no --start-order")
 	}
 	v, err := newCallLines(e, o)
 	if err != nil {
@@ -93,7 +94,7 @@ func newCallLines(e *env, o *options) (*callLines, error) {
 	if o.trace.where != "" {
 		expr, err := where.Parse(o.trace.where)
 		if err != nil {
-			return nil, &statusError{exitUsage, err}
+			return nil, cli.WithStatus(cli.ExitUsage, err)
 		}
 		v.where = &expr
 	}
@@ -115,11 +116,11 @@ func (v *callLines) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out
 	if v.opt.trace.template != "" {
 		var err error
 		if opt.Line, err = render.ParseCallFormat(v.opt.trace.template, v.opt.trace.names()); err != nil {
-			return &statusError{exitUsage, err}
+			return cli.WithStatus(cli.ExitUsage, err)
 		}
 	}
 	for reason, n := range v.unknown {
-		v.env.say("arguments of %s %s; types can be given: 'main.get(key string, n int) (v string, err error)'", plural(n, "function"), reason)
+		v.env.Say("arguments of %s %s; types can be given: 'main.get(key string, n int) (v string, err error)'", cli.Plural(n, "function"), reason)
 	}
 	inside := make(map[int]bool)
 	for i := range t.plan.Funcs {
@@ -308,10 +309,10 @@ func (v *callLines) final(t *tracing, funcs []stats.Function, summary stats.Summ
 		return err
 	}
 	if v.trees != nil && v.trees.leftOut > 0 {
-		v.env.complain(plural(v.trees.leftOut, "call") + " left out of what is shown: too many others were open when they began")
+		v.env.Warn(cli.Plural(v.trees.leftOut, "call") + " left out of what is shown: too many others were open when they began")
 	}
 	if v.undecided > 0 {
-		v.env.say("%s left out: a value that --where needs was not readable, not whole, or not there", plural(int(v.undecided), "call"))
+		v.env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", cli.Plural(int(v.undecided), "call"))
 	}
 	if v.opt.format == render.JSON {
 		return render.SummaryJSON(v.out.w, summary)

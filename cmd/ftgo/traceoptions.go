@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 )
 
 // traceOptions are the flags of trace alone.
@@ -55,19 +57,19 @@ func (o *traceOptions) check() error {
 	}
 	switch {
 	case o.entries && (o.inside != "" || o.tree):
-		return usage("trace: --entries does not see calls end: no --inside, no --tree")
+		return cli.Usage("trace: --entries does not see calls end: no --inside, no --tree")
 	case o.entries && (o.errors || o.min > 0):
-		return usage("trace: --entries sees no results and no latency: no --errors, no --min")
+		return cli.Usage("trace: --entries sees no results and no latency: no --errors, no --min")
 	case o.entries && o.startOrder, o.begins && o.startOrder:
-		return usage("trace: --start-order is for lines of whole calls")
+		return cli.Usage("trace: --start-order is for lines of whole calls")
 	case o.tree && o.startOrder:
-		return usage("trace: --tree has calls in the order of their begin: no --start-order")
+		return cli.Usage("trace: --tree has calls in the order of their begin: no --start-order")
 	case o.depth < 0:
-		return usage("trace: --depth %d: negative", o.depth)
+		return cli.Usage("trace: --depth %d: negative", o.depth)
 	case o.entries && o.depth > 0:
-		return usage("trace: --entries does not see calls end: no --depth")
+		return cli.Usage("trace: --entries does not see calls end: no --depth")
 	case o.template != "" && (o.begins || o.tree):
-		return usage("trace: --format excludes --begins and --tree")
+		return cli.Usage("trace: --format excludes --begins and --tree")
 	}
 	return nil
 }
@@ -79,9 +81,9 @@ const maxStrLen = 512
 func (o *traceOptions) checkFetch(command string) error {
 	switch {
 	case o.strLen < 1 || o.strLen > maxStrLen:
-		return usage("%s: --strlen %d: not 1 to %d", command, o.strLen, maxStrLen)
+		return cli.Usage("%s: --strlen %d: not 1 to %d", command, o.strLen, maxStrLen)
 	case o.items < 1 || o.items > 64:
-		return usage("%s: --items %d: not 1 to 64", command, o.items)
+		return cli.Usage("%s: --items %d: not 1 to 64", command, o.items)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -49,7 +50,7 @@ func (v *callLines) values(s *selection, features tracefs.Features) (planValues,
 		sig, err := s.signature(f)
 		if err != nil {
 			if _, given := s.given[f]; given {
-				return out, &statusError{exitUsage, err}
+				return out, cli.WithStatus(cli.ExitUsage, err)
 			}
 			if v.where != nil {
 				return out, v.without(s, f, err)
@@ -89,7 +90,7 @@ func (v *callLines) values(s *selection, features tracefs.Features) (planValues,
 			shownArgs, shownResults = templatePaths(v.opt.trace.names(), sig)
 		}
 		if out.Entry, err = entry.Capture(shownArgs, fl.filter.atEntry); err != nil {
-			return out, &statusError{exitUsage, err}
+			return out, cli.WithStatus(cli.ExitUsage, err)
 		}
 		if v.opt.trace.entries {
 			return out, nil
@@ -99,7 +100,7 @@ func (v *callLines) values(s *selection, features tracefs.Features) (planValues,
 			fl.errorBeside = true
 		}
 		if out.Return, err = ret.Capture(shownResults, fl.filter.atReturn); err != nil {
-			return out, &statusError{exitUsage, err}
+			return out, cli.WithStatus(cli.ExitUsage, err)
 		}
 		return out, nil
 	}, nil
@@ -109,7 +110,7 @@ func (v *callLines) values(s *selection, features tracefs.Features) (planValues,
 // unless it was asked for by name.
 func (v *callLines) without(s *selection, f *offsets.Func, err error) error {
 	if s.named[f] {
-		return &statusError{exitUsage, err}
+		return cli.WithStatus(cli.ExitUsage, err)
 	}
 	return uprobe.LeaveOut(err)
 }
@@ -128,10 +129,10 @@ func (v *callLines) sayFilter(f *offsets.Func, ff *funcFilter) {
 		return
 	}
 	for _, p := range ff.pushed {
-		v.env.say("%s: in the kernel: %s", f.Name, p)
+		v.env.Say("%s: in the kernel: %s", f.Name, p)
 	}
 	if rest := ff.rest.String(); rest != "" {
-		v.env.say("%s: in user space: %s", f.Name, rest)
+		v.env.Say("%s: in user space: %s", f.Name, rest)
 	}
 }
 

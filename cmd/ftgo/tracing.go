@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/parse"
@@ -72,7 +73,7 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 	if err := t.kernel.start(t, fsys); err != nil {
 		return err
 	}
-	stop := t.env.progress(func() string {
+	stop := t.env.Progress(func() string {
 		return fmt.Sprintf("placing %d probes", t.plan.Probes())
 	})
 	t.session, err = tracefs.Start(ctx, fsys, t.plan.Target(), t.plan.TraceEvents(), tracefs.Options{
@@ -122,8 +123,8 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 	t.tally.costs.stop()
 	t.timer.end()
 	t.noticeVanished(inspection)
-	defer t.env.progress(func() string {
-		return fmt.Sprintf("removing the probes, a moment for each of %s", plural(len(t.plan.Events), "event"))
+	defer t.env.Progress(func() string {
+		return fmt.Sprintf("removing the probes, a moment for each of %s", cli.Plural(len(t.plan.Events), "event"))
 	})()
 	t.session.Stop()
 	return errors.Join(err, t.drain())
@@ -166,14 +167,7 @@ func (t *tracing) tell(to func(*parse.Call) error, c *parse.Call) {
 // announce tells that the probes are armed.
 func (t *tracing) announce() {
 	t.noticeReplaced()
-	t.env.say("probing %s in %s at %s, %s", plural(len(t.plan.Funcs), "function"), t.opt.binary, plural(t.plan.Probes(), "place"), t.opt.until())
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	t.env.Say("probing %s in %s at %s, %s", cli.Plural(len(t.plan.Funcs), "function"), t.opt.binary, cli.Plural(t.plan.Probes(), "place"), t.opt.until())
 }
 
 // errEnough ends watching for a good reason.
@@ -338,7 +332,7 @@ func (t *tracing) definitions(group string) string {
 // planFor decodes what was selected and plans the probes, with what opt has of its own.
 func planFor(e *env, s *selection, opt uprobe.Options) (*uprobe.Plan, error) {
 	var decoded atomic.Int64
-	stop := e.progress(func() string {
+	stop := e.Progress(func() string {
 		return fmt.Sprintf("decoding functions: %d of %d", decoded.Load(), len(s.funcs))
 	})
 	opt.Points, opt.Decoded = s.points, &decoded
@@ -349,7 +343,7 @@ func planFor(e *env, s *selection, opt uprobe.Options) (*uprobe.Plan, error) {
 	}
 	if len(plan.Funcs) == 0 {
 		first := plan.Skipped[0]
-		return nil, nothing("%s: can't be probed: %v%s", first.Func.Name, first.Reason, andMore(len(plan.Skipped)-1))
+		return nil, cli.Nothing("%s: can't be probed: %v%s", first.Func.Name, first.Reason, andMore(len(plan.Skipped)-1))
 	}
 	return plan, nil
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -44,57 +45,57 @@ func TestBadInput(t *testing.T) {
 		code int
 		want string
 	}{
-		{"no command", nil, exitUsage, "no command"},
-		{"unknown command", []string{"prob"}, exitUsage, `unknown command "prob"`},
-		{"no binary", []string{"probe"}, exitUsage, "no BINARY"},
-		{"no function", []string{"probe", target}, exitUsage, "no FUNC"},
-		{"unknown flag", []string{"probe", "--frob", target, "f"}, exitUsage, "unknown flag: --frob"},
-		{"bad format", []string{"probe", "-o", "xml", target, "f"}, exitUsage, `"xml"`},
-		{"no depth", []string{"trace", "--stack=0", target, "f"}, exitUsage, "not 1 to 15"},
-		{"deeper than the kernel", []string{"probe", "-s=16", target, "f"}, exitUsage, "not 1 to 15"},
-		{"depth of several words", []string{"probe", "--stack=all", target, "f"}, exitUsage, `"all"`},
-		{"profile of counts", []string{"count", "-o", "pprof", target, "f"}, exitUsage, "-o pprof is for probe"},
-		{"profile of lines", []string{"trace", "-o", "folded", target, "f"}, exitUsage, "-o folded is for probe"},
-		{"profiles in intervals", []string{"probe", "-o", "folded", "-i", "1", target, "f"}, exitUsage, "no -i"},
-		{"stacks in cells", []string{"probe", "--stack", "-o", "csv", target, "f"}, exitUsage, "no -o csv"},
-		{"stacks in the kernel", []string{"probe", "--stack", "--in-kernel", target, "f", "--", target}, exitUsage, "keeps no stacks"},
-		{"profile in the kernel", []string{"probe", "-o", "pprof", "--in-kernel", target, "f", "--", target}, exitUsage, "keeps no stacks"},
-		{"profile of a list", []string{"list", "-o", "pprof", target, "f"}, exitUsage, "-o pprof is for probe"},
-		{"bad duration", []string{"probe", "-d", "soon", target, "f"}, exitUsage, `"soon"`},
-		{"duration zero", []string{"probe", "-d", "0", target, "f"}, exitUsage, "not positive"},
-		{"duration not a number", []string{"probe", "-d", "NaN", target, "f"}, exitUsage, `"NaN"`},
-		{"bad condition", []string{"probe", "--fail-if", "p98 > 1ms", target, "f"}, exitUsage, `unknown number "p98"`},
-		{"bad yes or no", []string{"probe", "--header=perhaps", target, "f"}, exitUsage, `"perhaps": neither`},
-		{"bad descriptor", []string{"probe", "--ready-fd", "x", target, "f"}, exitUsage, `"x"`},
-		{"negative top", []string{"probe", "-t", "-1", target, "f"}, exitUsage, "negative"},
-		{"pid zero", []string{"probe", "-p", "0", "f"}, exitUsage, "-p 0"},
-		{"pid and program", []string{"probe", "-p", "1", "f", "--", "true"}, exitUsage, "exclude each other"},
-		{"nothing after the dashes", []string{"probe", target, "f", "--"}, exitUsage, "no program"},
-		{"no such process", []string{"probe", "-p", "4194304", "f"}, exitFailed, "no such process"},
-		{"no such file", []string{"probe", dir + "/nope", "f"}, exitFailed, "no such file"},
-		{"directory", []string{"probe", dir, "f"}, exitFailed, "is a directory"},
-		{"named pipe", []string{"probe", fifo, "f"}, exitFailed, "not a regular file"},
-		{"shell script", []string{"probe", script, "f"}, exitFailed, script + ": not an ELF file"},
-		{"empty file", []string{"probe", write("empty", nil), "f"}, exitFailed, "not an ELF file"},
-		{"truncated in the header", []string{"probe", write("short", good[:18]), "f"}, exitFailed, "truncated ELF file"},
-		{"truncated in the middle", []string{"probe", write("half", good[:len(good)/2]), "f"}, exitFailed, "truncated ELF file"},
-		{"32-bit", []string{"probe", edit("elf32", elf.EI_CLASS, byte(elf.ELFCLASS32)), "f"}, exitFailed, "32-bit"},
-		{"arm64", []string{"probe", edit("arm64", 18, byte(elf.EM_AARCH64)), "f"}, exitFailed, "AARCH64"},
-		{"object file", []string{"probe", edit("object", 16, byte(elf.ET_REL)), "f"}, exitFailed, "neither an executable"},
-		{"empty pattern", []string{"probe", target, ""}, exitUsage, `pattern "": empty`},
-		{"bad regular expression", []string{"probe", "-r", target, "a(("}, exitUsage, `"a(("`},
-		{"nothing matches", []string{"probe", target, "main.framd"}, exitNothing, "nearest: main.framed"},
-		{"everything excluded", []string{"probe", "-x", "main.*", target, "main.framed"}, exitNothing, "excluded"},
-		{"inlined away", []string{"probe", fixture.Build(t, "inlined"), "main.grow"}, exitNothing, "was inlined into its callers (2 places"},
-		{"program not executable", []string{"probe", target, "main.framed", "--", "/etc/passwd"}, exitFailed, "run /etc/passwd: permission denied"},
-		{"program not found", []string{"probe", target, "main.framed", "--", "no-such-program"}, exitFailed, "run no-such-program: executable file not found"},
-		{"output file in no folder", []string{"list", "-w", dir + "/no/file", target, "main.framed"}, exitFailed, "no such file"},
-		{"list runs nothing", []string{"list", target, "f", "--", "true"}, exitUsage, "runs no program"},
-		{"version with arguments", []string{"version", "1"}, exitUsage, "no arguments"},
-		{"doctor with arguments", []string{"doctor", "1"}, exitUsage, "no arguments"},
-		{"doctor with a bad format", []string{"doctor", "-o", "xml"}, exitUsage, `"xml"`},
-		{"clean with arguments", []string{"clean", "1"}, exitUsage, "no arguments"},
-		{"help for nothing", []string{"help", "nope"}, exitUsage, `"nope"`},
+		{"no command", nil, cli.ExitUsage, "no command"},
+		{"unknown command", []string{"prob"}, cli.ExitUsage, `unknown command "prob"`},
+		{"no binary", []string{"probe"}, cli.ExitUsage, "no BINARY"},
+		{"no function", []string{"probe", target}, cli.ExitUsage, "no FUNC"},
+		{"unknown flag", []string{"probe", "--frob", target, "f"}, cli.ExitUsage, "unknown flag: --frob"},
+		{"bad format", []string{"probe", "-o", "xml", target, "f"}, cli.ExitUsage, `"xml"`},
+		{"no depth", []string{"trace", "--stack=0", target, "f"}, cli.ExitUsage, "not 1 to 15"},
+		{"deeper than the kernel", []string{"probe", "-s=16", target, "f"}, cli.ExitUsage, "not 1 to 15"},
+		{"depth of several words", []string{"probe", "--stack=all", target, "f"}, cli.ExitUsage, `"all"`},
+		{"profile of counts", []string{"count", "-o", "pprof", target, "f"}, cli.ExitUsage, "-o pprof is for probe"},
+		{"profile of lines", []string{"trace", "-o", "folded", target, "f"}, cli.ExitUsage, "-o folded is for probe"},
+		{"profiles in intervals", []string{"probe", "-o", "folded", "-i", "1", target, "f"}, cli.ExitUsage, "no -i"},
+		{"stacks in cells", []string{"probe", "--stack", "-o", "csv", target, "f"}, cli.ExitUsage, "no -o csv"},
+		{"stacks in the kernel", []string{"probe", "--stack", "--in-kernel", target, "f", "--", target}, cli.ExitUsage, "keeps no stacks"},
+		{"profile in the kernel", []string{"probe", "-o", "pprof", "--in-kernel", target, "f", "--", target}, cli.ExitUsage, "keeps no stacks"},
+		{"profile of a list", []string{"list", "-o", "pprof", target, "f"}, cli.ExitUsage, "-o pprof is for probe"},
+		{"bad duration", []string{"probe", "-d", "soon", target, "f"}, cli.ExitUsage, `"soon"`},
+		{"duration zero", []string{"probe", "-d", "0", target, "f"}, cli.ExitUsage, "not positive"},
+		{"duration not a number", []string{"probe", "-d", "NaN", target, "f"}, cli.ExitUsage, `"NaN"`},
+		{"bad condition", []string{"probe", "--fail-if", "p98 > 1ms", target, "f"}, cli.ExitUsage, `unknown number "p98"`},
+		{"bad yes or no", []string{"probe", "--header=perhaps", target, "f"}, cli.ExitUsage, `"perhaps": neither`},
+		{"bad descriptor", []string{"probe", "--ready-fd", "x", target, "f"}, cli.ExitUsage, `"x"`},
+		{"negative top", []string{"probe", "-t", "-1", target, "f"}, cli.ExitUsage, "negative"},
+		{"pid zero", []string{"probe", "-p", "0", "f"}, cli.ExitUsage, "-p 0"},
+		{"pid and program", []string{"probe", "-p", "1", "f", "--", "true"}, cli.ExitUsage, "exclude each other"},
+		{"nothing after the dashes", []string{"probe", target, "f", "--"}, cli.ExitUsage, "no program"},
+		{"no such process", []string{"probe", "-p", "4194304", "f"}, cli.ExitFailed, "no such process"},
+		{"no such file", []string{"probe", dir + "/nope", "f"}, cli.ExitFailed, "no such file"},
+		{"directory", []string{"probe", dir, "f"}, cli.ExitFailed, "is a directory"},
+		{"named pipe", []string{"probe", fifo, "f"}, cli.ExitFailed, "not a regular file"},
+		{"shell script", []string{"probe", script, "f"}, cli.ExitFailed, script + ": not an ELF file"},
+		{"empty file", []string{"probe", write("empty", nil), "f"}, cli.ExitFailed, "not an ELF file"},
+		{"truncated in the header", []string{"probe", write("short", good[:18]), "f"}, cli.ExitFailed, "truncated ELF file"},
+		{"truncated in the middle", []string{"probe", write("half", good[:len(good)/2]), "f"}, cli.ExitFailed, "truncated ELF file"},
+		{"32-bit", []string{"probe", edit("elf32", elf.EI_CLASS, byte(elf.ELFCLASS32)), "f"}, cli.ExitFailed, "32-bit"},
+		{"arm64", []string{"probe", edit("arm64", 18, byte(elf.EM_AARCH64)), "f"}, cli.ExitFailed, "AARCH64"},
+		{"object file", []string{"probe", edit("object", 16, byte(elf.ET_REL)), "f"}, cli.ExitFailed, "neither an executable"},
+		{"empty pattern", []string{"probe", target, ""}, cli.ExitUsage, `pattern "": empty`},
+		{"bad regular expression", []string{"probe", "-r", target, "a(("}, cli.ExitUsage, `"a(("`},
+		{"nothing matches", []string{"probe", target, "main.framd"}, cli.ExitNothing, "nearest: main.framed"},
+		{"everything excluded", []string{"probe", "-x", "main.*", target, "main.framed"}, cli.ExitNothing, "excluded"},
+		{"inlined away", []string{"probe", fixture.Build(t, "inlined"), "main.grow"}, cli.ExitNothing, "was inlined into its callers (2 places"},
+		{"program not executable", []string{"probe", target, "main.framed", "--", "/etc/passwd"}, cli.ExitFailed, "run /etc/passwd: permission denied"},
+		{"program not found", []string{"probe", target, "main.framed", "--", "no-such-program"}, cli.ExitFailed, "run no-such-program: executable file not found"},
+		{"output file in no folder", []string{"list", "-w", dir + "/no/file", target, "main.framed"}, cli.ExitFailed, "no such file"},
+		{"list runs nothing", []string{"list", target, "f", "--", "true"}, cli.ExitUsage, "runs no program"},
+		{"version with arguments", []string{"version", "1"}, cli.ExitUsage, "no arguments"},
+		{"doctor with arguments", []string{"doctor", "1"}, cli.ExitUsage, "no arguments"},
+		{"doctor with a bad format", []string{"doctor", "-o", "xml"}, cli.ExitUsage, `"xml"`},
+		{"clean with arguments", []string{"clean", "1"}, cli.ExitUsage, "no arguments"},
+		{"help for nothing", []string{"help", "nope"}, cli.ExitUsage, `"nope"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := ftgo(t, c.args...)
@@ -168,7 +169,7 @@ func TestDryRun(t *testing.T) {
 func TestUnprivileged(t *testing.T) {
 	if os.Geteuid() != 0 {
 		r := ftgo(t, "probe", fixture.Build(t, "flood"), "main.framed")
-		if r.code != exitKernel || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "ftgo doctor") {
+		if r.code != cli.ExitKernel || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "ftgo doctor") {
 			t.Errorf("status %d, stderr %q", r.code, r.stderr)
 		}
 		return
@@ -182,7 +183,7 @@ func TestUnprivileged(t *testing.T) {
 	cmd := exec.Command(bin, "probe", target, "main.framed")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, _ := cmd.CombinedOutput()
-	if code := cmd.ProcessState.ExitCode(); code != exitKernel || strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "it takes root") || !strings.Contains(string(out), "sudo ") {
+	if code := cmd.ProcessState.ExitCode(); code != cli.ExitKernel || strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "it takes root") || !strings.Contains(string(out), "sudo ") {
 		t.Errorf("status %d, output %q", code, out)
 	}
 }

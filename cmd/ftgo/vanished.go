@@ -51,7 +51,7 @@ func (v *vanished) notice(e *env, pids []int, p *program, sites int) {
 		// Twice: the process may change its mappings between a look at them and one there.
 		if !v.told[pid] && v.missing(pid, some) && v.missing(pid, some) {
 			v.told[pid] = true
-			e.complain(fmt.Sprintf("probes have vanished from process %d, which has changed its code or dropped it: its calls are not all counted", pid))
+			e.Warn(fmt.Sprintf("probes have vanished from process %d, which has changed its code or dropped it: its calls are not all counted", pid))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -26,5 +27,5 @@ func (o *options) checkLost(lost uint64) error {
 	if !o.limited || lost <= o.maxLost {
 		return nil
 	}
-	return &statusError{exitLost, fmt.Errorf("%d events lost (--max-lost %d)", lost, o.maxLost)}
+	return cli.WithStatus(cli.ExitLost, fmt.Errorf("%d events lost (--max-lost %d)", lost, o.maxLost))
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
@@ -39,7 +40,7 @@ func watch(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	if o.top > 0 {
-		return usage("watch: -t is for tables: use probe")
+		return cli.Usage("watch: -t is for tables: use probe")
 	}
 	if err := o.trace.checkFetch("watch"); err != nil {
 		return err
@@ -102,7 +103,7 @@ func (v *watcher) values(s *selection, features tracefs.Features) (planValues, e
 			for i := range vars {
 				text = strings.ReplaceAll(text, fmt.Sprintf("v%d", i), strings.TrimLeft(v.wanted[i], "*")[:len(v.names[i])])
 			}
-			return uprobe.Values{}, &statusError{exitUsage, errors.New(text)}
+			return uprobe.Values{}, cli.WithStatus(cli.ExitUsage, errors.New(text))
 		}
 		return uprobe.Values{Entry: c}, nil
 	}, nil
@@ -124,7 +125,7 @@ func findVariable(b *offsets.Binary, text string) (v offsets.Variable, rest stri
 		}
 		cut := strings.LastIndexAny(name, ".[")
 		if cut <= strings.LastIndexByte(name, '/') {
-			return v, "", nothing("%v", err)
+			return v, "", cli.Nothing("%v", err)
 		}
 		name = name[:cut]
 	}
@@ -251,7 +252,7 @@ func (v *watcher) final(_ *tracing, funcs []stats.Function, summary stats.Summar
 		return err
 	}
 	if v.count == 0 {
-		v.env.say("%s was not called: nothing seen (--at FUNC names another)", strings.Join(v.opt.patterns, " or "))
+		v.env.Say("%s was not called: nothing seen (--at FUNC names another)", strings.Join(v.opt.patterns, " or "))
 	}
 	if v.opt.format == render.JSON {
 		return render.SummaryJSON(v.out.w, summary)

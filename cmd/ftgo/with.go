@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/parse"
@@ -49,8 +50,8 @@ func findKernelEvents(fsys *tracefs.FS, o *options) (*kernelEvents, error) {
 	names, err := fsys.KernelEvents(o.with)
 	if err != nil {
 		var unknown *tracefs.UnknownEventError
-		if errors.As(err, &unknown) || !errors.Is(err, tracefs.ErrNotSupported) && !isKernelRefusal(err) {
-			return nil, &statusError{exitUsage, err}
+		if errors.As(err, &unknown) || !errors.Is(err, tracefs.ErrNotSupported) && !cli.KernelRefused(err) {
+			return nil, cli.WithStatus(cli.ExitUsage, err)
 		}
 		return nil, err
 	}
@@ -156,7 +157,7 @@ func (k *kernelEvents) follow(t *tracing, pid int) {
 	k.followed[pid] = true
 	if err := k.session.Follow(pid); err != nil && procfs.Alive(pid) && k.first == nil {
 		k.first = err
-		t.env.say("%v: its kernel events are missing", err)
+		t.env.Say("%v: its kernel events are missing", err)
 	}
 }
 
@@ -216,11 +217,11 @@ func (k *kernelEvents) books(t *tracing) (*stats.KernelEvents, error) {
 	}
 	if missed := lost + t.stream.KernelUnparsed(); k.following != nil && missed > 0 && !k.told {
 		k.told = true
-		t.env.say("the beginnings of up to %s were lost: calls of theirs may be missing, or of others be counted", plural(int(missed), "thread"))
+		t.env.Say("the beginnings of up to %s were lost: calls of theirs may be missing, or of others be counted", cli.Plural(int(missed), "thread"))
 	}
 	if k.sched && lost > 0 && !k.toldSched {
 		k.toldSched = true
-		t.env.say("up to %s of threads were lost: some time without a CPU may be taken for running, or the reverse", plural(int(lost), "change"))
+		t.env.Say("up to %s of threads were lost: some time without a CPU may be taken for running, or the reverse", cli.Plural(int(lost), "change"))
 	}
 	if len(k.names) == 0 && !k.sched {
 		return nil, nil

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
@@ -99,9 +100,9 @@ func TestKernelWrittenWhilePlanned(t *testing.T) {
 				}
 				code := e.run(t.Context(), []string{command, "-d", "0.05", path, "main.leaf"})
 				switch {
-				case w.refused && (code != exitFailed || out.Len() > 0 || strings.Count(errs.String(), "\n") != 1 || !strings.HasPrefix(errs.String(), "ftgo: "+path+": ")):
+				case w.refused && (code != cli.ExitFailed || out.Len() > 0 || strings.Count(errs.String(), "\n") != 1 || !strings.HasPrefix(errs.String(), "ftgo: "+path+": ")):
 					t.Errorf("status %d\n%s%s", code, out.String(), errs.String())
-				case !w.refused && code != exitOK:
+				case !w.refused && code != cli.ExitOK:
 					t.Errorf("status %d\n%s%s", code, out.String(), errs.String())
 				}
 			})
@@ -169,7 +170,7 @@ func TestKernelWrittenWhileProbed(t *testing.T) {
 			if err != nil || readBooks(t, string(got)).Checksum != readBooks(t, string(want)).Checksum {
 				t.Errorf("the program that was written over it: %v\n%s", err, got)
 			}
-			if code := p.end(t); code != exitFailed || !strings.HasSuffix(p.err.String(), "ftgo: "+path+": somebody writes to it: the probes were removed, which would be in wrong places\n") {
+			if code := p.end(t); code != cli.ExitFailed || !strings.HasSuffix(p.err.String(), "ftgo: "+path+": somebody writes to it: the probes were removed, which would be in wrong places\n") {
 				t.Errorf("status %d\n%s", code, p.err.String())
 			}
 			nothingOf(t, f, p.Process.Pid)
@@ -192,20 +193,20 @@ func TestKernelBeingWritten(t *testing.T) {
 	}
 	defer writer.Close()
 	args := []string{"count", "-d", "0.05", path, "main.leaf"}
-	if r := ftgo(t, args...); r.code != exitFailed || r.stderr != "ftgo: "+path+": somebody has it open for writing (--force goes on)\n" {
+	if r := ftgo(t, args...); r.code != cli.ExitFailed || r.stderr != "ftgo: "+path+": somebody has it open for writing (--force goes on)\n" {
 		t.Errorf("status %d\n%s", r.code, r.stderr)
 	}
-	if r := ftgo(t, append([]string{"count", "--force"}, args[1:]...)...); r.code != exitOK {
+	if r := ftgo(t, append([]string{"count", "--force"}, args[1:]...)...); r.code != cli.ExitOK {
 		t.Errorf("--force: status %d\n%s", r.code, r.stderr)
 	}
 	// Readers and another ftgo are welcome, and so is a writer afterwards.
 	writer.Close()
 	p := tracer(t, "count", "-o", "json", path, "main.leaf")
-	if r := ftgo(t, args...); r.code != exitOK {
+	if r := ftgo(t, args...); r.code != cli.ExitOK {
 		t.Errorf("beside another: status %d\n%s", r.code, r.stderr)
 	}
 	p.Process.Signal(syscall.SIGINT)
-	if code := p.end(t); code != exitOK {
+	if code := p.end(t); code != cli.ExitOK {
 		t.Errorf("status %d\n%s", code, p.err.String())
 	}
 	if err := os.Truncate(path, 0); err != nil {

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -15,17 +15,16 @@ import (
 
 // Exit statuses, as documented in the README.
 const (
-	exitOK      = 0
-	exitFailed  = 1
-	exitUsage   = 2
-	exitNothing = 3 // nothing matched
-	exitKernel  = 4 // the kernel or the permissions do not allow it
-	exitLost    = 5 // more lost than --max-lost
-	exitFailIf  = 6 // the condition of --fail-if was true
+	ExitOK      = 0
+	ExitFailed  = 1
+	ExitUsage   = 2
+	ExitNothing = 3 // nothing matched
+	ExitKernel  = 4 // the kernel or the permissions do not allow it
+	ExitLost    = 5 // more lost than --max-lost
+	ExitFailIf  = 6 // the condition of --fail-if was true
 )
 
-// statusError is an error with an exit status of its own. Without a text it is
-// silent.
+// statusError is an error with an exit status of its own.
 type statusError struct {
 	code int
 	err  error
@@ -34,42 +33,50 @@ type statusError struct {
 func (e *statusError) Error() string { return e.err.Error() }
 func (e *statusError) Unwrap() error { return e.err }
 
-func usage(format string, args ...any) error {
-	return &statusError{exitUsage, fmt.Errorf(format, args...)}
+// WithStatus has ftgo end with a status, because of err.
+func WithStatus(code int, err error) error { return &statusError{code, err} }
+
+// Usage is an error of who typed the command.
+func Usage(format string, args ...any) error {
+	return WithStatus(ExitUsage, fmt.Errorf(format, args...))
 }
 
-func nothing(format string, args ...any) error {
-	return &statusError{exitNothing, fmt.Errorf(format, args...)}
+// Nothing is an error for what was looked for and is not there.
+func Nothing(format string, args ...any) error {
+	return WithStatus(ExitNothing, fmt.Errorf(format, args...))
 }
 
-// programStatus is how PROGRAM ended, when it was not with 0.
-type programStatus int
+// ErrHelp ends a command that has written its help.
+var ErrHelp = pflag.ErrHelp
 
-func (s programStatus) Error() string { return fmt.Sprintf("program exited with status %d", int(s)) }
+// ProgramStatus is the status that PROGRAM ended with, other than 0.
+type ProgramStatus int
 
-// exitStatus turns an error into an exit status and at most one line of text.
-func exitStatus(err error) (code int, text string) {
+func (s ProgramStatus) Error() string { return fmt.Sprintf("program exited with status %d", int(s)) }
+
+// ExitStatus turns an error into an exit status and at most one line of text.
+func ExitStatus(err error) (code int, text string) {
 	var status *statusError
-	var program programStatus
+	var program ProgramStatus
 	var remains *tracefs.RemainsError
 	switch {
-	case err == nil, errors.Is(err, pflag.ErrHelp):
-		return exitOK, ""
+	case err == nil, errors.Is(err, ErrHelp):
+		return ExitOK, ""
 	case errors.As(err, &remains):
 		// Nothing else excuses that, be it that nobody reads the output any more.
-		return exitFailed, oneLine(err) + "; ftgo clean removes what remains"
+		return ExitFailed, oneLine(err) + "; ftgo clean removes what remains"
 	case errors.As(err, &program):
 		return int(program), ""
 	case errors.Is(err, syscall.EPIPE):
 		// The reader has what it wanted: ftgo ... | head.
-		return exitOK, ""
+		return ExitOK, ""
 	case errors.As(err, &status):
 		code = status.code
 	case errors.Is(err, tracefs.ErrNotMounted), errors.Is(err, tracefs.ErrNotSupported),
-		isKernelRefusal(err):
-		code = exitKernel
+		KernelRefused(err):
+		code = ExitKernel
 	default:
-		code = exitFailed
+		code = ExitFailed
 	}
 	return code, oneLine(err)
 }
@@ -89,9 +96,9 @@ func oneLine(err error) string {
 	return strings.Join(kept, "; ")
 }
 
-// isKernelRefusal: a file of tracefs was not ours to use, a definition was refused, or the
-// kernel has no memory for what it is asked.
-func isKernelRefusal(err error) bool {
+// KernelRefused tells whether the kernel is the reason: a file of tracefs was not ours to use,
+// a definition was refused, or there is no memory for what was asked of it.
+func KernelRefused(err error) bool {
 	var probe *tracefs.ProbeError
 	var path *fs.PathError
 	denied := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOMEM)

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -21,27 +21,27 @@ func TestExitStatus(t *testing.T) {
 		code int
 		text string
 	}{
-		{"none", nil, exitOK, ""},
-		{"not mounted", fmt.Errorf("find: %w", tracefs.ErrNotMounted), exitKernel, "find: tracefs is not mounted"},
-		{"not supported", tracefs.ErrNotSupported, exitKernel, "not supported by this kernel"},
-		{"definition refused", &tracefs.ProbeError{Line: "p:x", Err: syscall.EINVAL}, exitKernel, `define probe "p:x": invalid argument`},
-		{"permission", at("open", tracing+"uprobe_events", syscall.EACCES), exitKernel, "do: open /sys/kernel/tracing/uprobe_events: permission denied"},
-		{"read-only", at("mkdir", tracing+"instances/a", syscall.EROFS), exitKernel, "do: mkdir /sys/kernel/tracing/instances/a: read-only file system"},
-		{"locked down", at("mkdir", tracing+"instances/a", syscall.EINVAL), exitKernel, "do: mkdir /sys/kernel/tracing/instances/a: invalid argument"},
-		{"no memory", at("write", tracing+"instances/a/buffer_size_kb", syscall.ENOMEM), exitKernel, "do: write /sys/kernel/tracing/instances/a/buffer_size_kb: cannot allocate memory"},
-		{"no memory of our own", syscall.ENOMEM, exitFailed, "cannot allocate memory"},
-		{"enabling fails", at("write", tracing+"instances/a/events/a/e/enable", syscall.EINVAL), exitFailed, "do: write /sys/kernel/tracing/instances/a/events/a/e/enable: invalid argument"},
-		{"permission elsewhere", at("open", "/root/x", syscall.EACCES), exitFailed, "do: open /root/x: permission denied"},
-		{"reader gone", at("write", "/dev/stdout", syscall.EPIPE), exitOK, ""},
-		{"program's status", programStatus(7), 7, ""},
-		{"several lines", errors.Join(errors.New("a"), errors.New("b")), exitFailed, "a; b"},
-		{"the same twice", errors.Join(syscall.ENOSPC, fmt.Errorf("write call: %w", syscall.ENOSPC), syscall.ENOSPC), exitFailed, "write call: no space left on device"},
-		{"not removed", &tracefs.RemainsError{Name: "ftgo_1_2_3", Err: syscall.EBUSY}, exitFailed,
+		{"none", nil, ExitOK, ""},
+		{"not mounted", fmt.Errorf("find: %w", tracefs.ErrNotMounted), ExitKernel, "find: tracefs is not mounted"},
+		{"not supported", tracefs.ErrNotSupported, ExitKernel, "not supported by this kernel"},
+		{"definition refused", &tracefs.ProbeError{Line: "p:x", Err: syscall.EINVAL}, ExitKernel, `define probe "p:x": invalid argument`},
+		{"permission", at("open", tracing+"uprobe_events", syscall.EACCES), ExitKernel, "do: open /sys/kernel/tracing/uprobe_events: permission denied"},
+		{"read-only", at("mkdir", tracing+"instances/a", syscall.EROFS), ExitKernel, "do: mkdir /sys/kernel/tracing/instances/a: read-only file system"},
+		{"locked down", at("mkdir", tracing+"instances/a", syscall.EINVAL), ExitKernel, "do: mkdir /sys/kernel/tracing/instances/a: invalid argument"},
+		{"no memory", at("write", tracing+"instances/a/buffer_size_kb", syscall.ENOMEM), ExitKernel, "do: write /sys/kernel/tracing/instances/a/buffer_size_kb: cannot allocate memory"},
+		{"no memory of our own", syscall.ENOMEM, ExitFailed, "cannot allocate memory"},
+		{"enabling fails", at("write", tracing+"instances/a/events/a/e/enable", syscall.EINVAL), ExitFailed, "do: write /sys/kernel/tracing/instances/a/events/a/e/enable: invalid argument"},
+		{"permission elsewhere", at("open", "/root/x", syscall.EACCES), ExitFailed, "do: open /root/x: permission denied"},
+		{"reader gone", at("write", "/dev/stdout", syscall.EPIPE), ExitOK, ""},
+		{"program's status", ProgramStatus(7), 7, ""},
+		{"several lines", errors.Join(errors.New("a"), errors.New("b")), ExitFailed, "a; b"},
+		{"the same twice", errors.Join(syscall.ENOSPC, fmt.Errorf("write call: %w", syscall.ENOSPC), syscall.ENOSPC), ExitFailed, "write call: no space left on device"},
+		{"not removed", &tracefs.RemainsError{Name: "ftgo_1_2_3", Err: syscall.EBUSY}, ExitFailed,
 			"session ftgo_1_2_3 remains in the kernel: device or resource busy; ftgo clean removes what remains"},
-		{"not removed, and the reader gone", errors.Join(syscall.EPIPE, &tracefs.RemainsError{Name: "ftgo_1_2_3", Err: syscall.EPERM}), exitFailed,
+		{"not removed, and the reader gone", errors.Join(syscall.EPIPE, &tracefs.RemainsError{Name: "ftgo_1_2_3", Err: syscall.EPERM}), ExitFailed,
 			"broken pipe; session ftgo_1_2_3 remains in the kernel: operation not permitted; ftgo clean removes what remains"},
 	} {
-		if code, text := exitStatus(c.err); code != c.code || text != c.text {
+		if code, text := ExitStatus(c.err); code != c.code || text != c.text {
 			t.Errorf("%s: %d, %q; want %d, %q", c.name, code, text, c.code, c.text)
 		}
 	}

@@ -1,13 +1,13 @@
-package main
+package cli
 
 import (
 	"sync"
 	"time"
 )
 
-// progress says what is being done, each second that there is news, until stop is called: who waits for more
-// than a second wants to know for what.
-func (e *env) progress(what func() string) (stop func()) {
+// Progress says what is being done, each second that there is news, until stop is called, because
+// who waits for more than a second wants to know for what.
+func (e *Env) Progress(what func() string) (stop func()) {
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -20,7 +20,7 @@ func (e *env) progress(what func() string) (stop func()) {
 				return
 			case <-ticker.C:
 				if now := what(); now != said {
-					e.say("%s", now)
+					e.Say("%s", now)
 					said = now
 				}
 			}

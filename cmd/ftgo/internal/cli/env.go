@@ -1,0 +1,38 @@
+// Package cli is what all commands have in common: what they say, how they end, and their flags.
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+)
+
+// Env is where a command writes: data to Stdout, everything else to Stderr.
+type Env struct {
+	Stdout, Stderr io.Writer
+	Quiet          bool
+}
+
+// Say writes a line to stderr, but not under --quiet.
+func (e *Env) Say(format string, args ...any) {
+	if !e.Quiet {
+		e.Warn(fmt.Sprintf(format, args...))
+	}
+}
+
+// Warn writes a line to stderr, even under --quiet. It escapes the text, because names in it may
+// come from a binary or a file system that wants to control the terminal, or to say something
+// itself.
+func (e *Env) Warn(text string) {
+	fmt.Fprintf(e.Stderr, "ftgo: %s\n", render.Escape(strings.ReplaceAll(text, "\n", "; ")))
+}
+
+// Plural is a number of things that have a regular noun.
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
