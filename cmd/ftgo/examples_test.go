@@ -17,19 +17,25 @@ import (
 // example is a command of docs/examples and what it is said to print.
 type example struct{ command, output string }
 
-// examplesIn reads indented blocks: "$ COMMAND", and its output below.
-func examplesIn(text string) (examples []example) {
+// blocksIn reads indented blocks: an example is "$ COMMAND" with its output below; any other
+// line is a command alone.
+func blocksIn(text string) (examples []example, commands []string) {
+	inExample := false
 	for line := range strings.Lines(text) {
 		block, ok := strings.CutPrefix(line, "    ")
 		switch command, isCommand := strings.CutPrefix(block, "$ "); {
 		case !ok:
+			inExample = inExample && strings.TrimSpace(line) == ""
 		case isCommand:
+			inExample = true
 			examples = append(examples, example{command: strings.TrimSpace(command)})
-		case len(examples) > 0:
+		case inExample:
 			examples[len(examples)-1].output += block
+		default:
+			commands = append(commands, strings.TrimSpace(block))
 		}
 	}
-	return examples
+	return examples, commands
 }
 
 // changing is what differs from run to run: times, rates, counts at a moment, and the
@@ -56,7 +62,7 @@ var changing = []*regexp.Regexp{
 var blankLines = regexp.MustCompile(`\n\s*\n`)
 
 // ratedRow is a row of a table up to the rate.
-var ratedRow = regexp.MustCompile(`(?m)^(main\.\S+ +\d+) +[0-9.]+k?\b`)
+var ratedRow = regexp.MustCompile(`(?m)^((?:main|net/http)\.\S+ +\d+) +[0-9.]+k?\b`)
 
 // placedAt are an address, an offset and a size, or what remains of them.
 var placedAt = regexp.MustCompile(`0x[0-9a-f]+( +0x[0-9a-f]+ +\d+)?`)
@@ -75,8 +81,8 @@ func masked(text string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(text, "\n", " ; ")), " ")
 }
 
-// TestKernelExamples runs every command of docs/examples, and compares what it prints
-// with what is shown.
+// TestKernelExamples runs every command of docs/examples and of the README, and
+// compares what it prints with what is shown.
 func TestKernelExamples(t *testing.T) {
 	tracetest.Kernel(t)
 	dir := t.TempDir()
@@ -100,12 +106,20 @@ func TestKernelExamples(t *testing.T) {
 	for _, file := range files {
 		pages = append(pages, filepath.Join(fixture.Root(), "docs", "examples", "recipes", filepath.Base(file)+".md"))
 	}
+	texts := map[string]string{}
 	for _, page := range pages {
 		b, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		examples := examplesIn(string(b))
+		texts[page] = string(b)
+	}
+	texts["README.md"] = readme(t)
+	if err := os.WriteFile(filepath.Join(dir, "sudo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for page, text := range texts {
+		examples, _ := blocksIn(text)
 		if len(examples) == 0 {
 			t.Errorf("%s: no command", page)
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // shownCommands are the commands that the README, docs/*.md, the help text and the manual
-// pages show, by where. Those of docs/examples have a test of their own.
+// pages show, by where. TestKernelExamples runs those that are shown with their output.
 func shownCommands(t *testing.T) map[string][]string {
 	t.Helper()
 	shown := make(map[string][]string)
@@ -29,12 +29,8 @@ func shownCommands(t *testing.T) map[string][]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for line := range strings.Lines(string(b)) {
-			if block, ok := strings.CutPrefix(line, "    "); ok {
-				command := strings.TrimPrefix(strings.TrimSpace(block), "$ ")
-				shown[filepath.Base(page)] = append(shown[filepath.Base(page)], command)
-			}
-		}
+		_, commands := blocksIn(string(b))
+		shown[filepath.Base(page)] = commands
 	}
 	for name, page := range manPages(t) {
 		for line := range strings.Lines(manSection(page, "EXAMPLES")) {
