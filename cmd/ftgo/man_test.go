@@ -100,13 +100,13 @@ func plainText(text string) string {
 // that their flags can lead to.
 func TestManExitStatus(t *testing.T) {
 	const lists = `(?m)^\.It (\d)$`
-	file, err := parser.ParseFile(token.NewFileSet(), "exit.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "internal/cli/exit.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []string
 	ast.Inspect(file, func(n ast.Node) bool {
-		if spec, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "exit") {
+		if spec, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Exit") {
 			all = append(all, spec.Values[0].(*ast.BasicLit).Value)
 		}
 		return true
