@@ -5,13 +5,15 @@ import "path/filepath"
 // turns lets one process at a time do what can lock two that trace at once for good, and
 // everybody else out of tracing until the machine is started anew.
 //
-// From Linux 4.13 to 5.4.6, and for longer in kernels made of these, options/record-tgid is written
-// under trace_types_lock and then event_mutex, while instances and events come and go under
-// event_mutex and then trace_types_lock; some have both the other way round (kernel/trace/trace.c,
-// trace_options_core_write, and trace_events.c, trace_event_enable_tgid_record and
-// trace_add_event_call; commit 3a53acf1d9be, "tracing: Fix lock inversion in
-// trace_event_enable_tgid_record()"). Four runs that start at once are enough on RHEL 8's 4.18.
-// What is not ftgo takes no turns, but each of these takes a moment only.
+// From Linux 4.15 to 4.19.93 and 5.4.8, and in kernels made of these, RHEL 8's 4.18 among them,
+// options/record-tgid is written under trace_types_lock and then event_mutex, while instances and
+// probe events come and go, and files of a group of events are opened, under event_mutex and then
+// trace_types_lock. From 4.14.163 to 4.14.179 it is the other way round (kernel/trace/trace.c,
+// trace_options_core_write, and trace_events.c, trace_event_enable_tgid_record,
+// trace_add_event_call and subsystem_open; begun by commit 12ecef0cb121, "tracing: Reverse the
+// order of trace_types_lock and event_mutex", ended by 3a53acf1d9be, "tracing: Fix lock inversion
+// in trace_event_enable_tgid_record()", of Linux 5.5). Four runs that start at once are enough on
+// RHEL 8's 4.18. What is not ftgo takes no turns, but each of these takes a moment only.
 type turns struct {
 	files
 	dir string // what is locked
@@ -25,8 +27,20 @@ func inTurns(dir string) files {
 	return osFiles{}
 }
 
+// ofGroup tells whether a file is a group's own: its events' are opened under no two locks.
+func ofGroup(path string) bool {
+	return filepath.Base(filepath.Dir(filepath.Dir(path))) == "events"
+}
+
+func (t turns) Read(path string) ([]byte, error) {
+	if ofGroup(path) {
+		defer lock(t.dir)()
+	}
+	return t.files.Read(path)
+}
+
 func (t turns) Write(path, text string) error {
-	if filepath.Base(path) == "record-tgid" {
+	if filepath.Base(path) == "record-tgid" || ofGroup(path) {
 		defer lock(t.dir)()
 	}
 	return t.files.Write(path, text)

@@ -26,7 +26,11 @@ func (l *locking) note(what string) {
 	}
 }
 
-func (l *locking) Write(path, text string) error  { l.note(filepath.Base(path)); return nil }
+func (l *locking) Write(path, text string) error { l.note(filepath.Base(path)); return nil }
+func (l *locking) Read(path string) ([]byte, error) {
+	l.note("read " + filepath.Base(path))
+	return nil, nil
+}
 func (l *locking) Append(path, text string) error { l.note(filepath.Base(path)); return nil }
 func (l *locking) Mkdir(path string) error        { l.note("mkdir"); return nil }
 func (l *locking) Rmdir(path string) error        { l.note("rmdir"); return nil }
@@ -36,7 +40,10 @@ func TestTurns(t *testing.T) {
 	f, fake := newFake(t)
 	l := &locking{fakeFiles: fake, dir: f.path("instances")}
 	ops := turns{l, l.dir}
+	_, event := ops.Read(f.path("events/a/b/enable"))
+	_, group := ops.Read(f.path("events/a/enable"))
 	for _, err := range []error{
+		event, group, ops.Write(f.path("events/a/b/enable"), "0"), ops.Write(f.path("events/a/enable"), "0"),
 		ops.Mkdir(f.path("instances/a")), ops.Write(f.path("options/record-tgid"), "1"), ops.Write(f.path("enable"), "1"),
 		ops.Append(f.path("uprobe_events"), "p:a/b c:1\n"), ops.Rmdir(f.path("instances/a")),
 	} {
@@ -44,7 +51,7 @@ func TestTurns(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	want := []string{"mkdir", "record-tgid", "uprobe_events", "rmdir"}
+	want := []string{"read enable", "enable", "mkdir", "record-tgid", "uprobe_events", "rmdir"}
 	if !slices.Equal(l.held, want) {
 		t.Errorf("held the lock at %q, want %q", l.held, want)
 	}
