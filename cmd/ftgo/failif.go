@@ -51,7 +51,7 @@ func counted(of func(stats.Row) uint64) rowNumber {
 }
 
 // taken is a number of nanoseconds that only a function with latencies has.
-func taken(of func(*stats.Histogram) int64) rowNumber {
+func taken(of func(stats.Latencies) int64) rowNumber {
 	return rowNumber{"int64", func(r stats.Row) (uint64, bool) {
 		if r.Latency == nil || r.Latency.Count() == 0 {
 			return 0, false
@@ -69,13 +69,12 @@ var rowNumbers = map[string]rowNumber{
 	"lost":      counted(func(r stats.Row) uint64 { return r.Lost }),
 	"rate":      counted(func(r stats.Row) uint64 { return uint64(r.Rate) }),
 	"errors":    {"uint64", func(r stats.Row) (uint64, bool) { return r.Errors, r.ReturnsErrors }},
-	"min":       taken((*stats.Histogram).Min),
-	"mean":      taken((*stats.Histogram).Mean),
-	"p50":       taken(func(h *stats.Histogram) int64 { return h.Quantile(0.5) }),
-	"p90":       taken(func(h *stats.Histogram) int64 { return h.Quantile(0.9) }),
-	"p99":       taken(func(h *stats.Histogram) int64 { return h.Quantile(0.99) }),
-	"max":       taken((*stats.Histogram).Max),
-	"sum":       taken((*stats.Histogram).Sum),
+}
+
+func init() {
+	for _, s := range stats.Statistics {
+		rowNumbers[s.Name] = taken(s.Of)
+	}
 }
 
 // checkKnown refuses a condition on numbers that are not there, since it would never be true:

@@ -155,13 +155,15 @@ func TestFormatsColumns(t *testing.T) {
 	}
 	var header bytes.Buffer
 	for name, write := range map[string]func() error{
-		"probe":             func() error { return render.Functions(&header, render.CSV, nil, render.Options{Latency: true}) },
-		"count":             func() error { return render.Functions(&header, render.CSV, nil, render.Options{}) },
-		"probe --in-kernel": func() error { return render.Coarse(&header, render.CSV, nil, render.Options{}) },
-		"trace":             func() error { return render.NewCallWriter(&header, render.CallOptions{Format: render.CSV}).Header() },
-		"watch":             func() error { return render.NewVariableWriter(&header, render.CSV, false).Header() },
-		"list":              func() error { return render.List(&header, render.CSV, nil, 0) },
-		"doctor":            func() error { return render.Checks(&header, render.CSV, nil) },
+		"probe": func() error { return render.Functions(&header, render.CSV, nil, render.Options{Latency: true}) },
+		"count": func() error { return render.Functions(&header, render.CSV, nil, render.Options{}) },
+		"probe --in-kernel": func() error {
+			return render.Functions(&header, render.CSV, nil, render.Options{Latency: true, Bucketed: true})
+		},
+		"trace":  func() error { return render.NewCallWriter(&header, render.CallOptions{Format: render.CSV}).Header() },
+		"watch":  func() error { return render.NewVariableWriter(&header, render.CSV, false).Header() },
+		"list":   func() error { return render.List(&header, render.CSV, nil, 0) },
+		"doctor": func() error { return render.Checks(&header, render.CSV, nil) },
 	} {
 		header.Reset()
 		if err := write(); err != nil {

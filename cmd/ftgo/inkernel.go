@@ -29,7 +29,7 @@ type kept struct {
 	out      io.Writer
 	armed    time.Time
 	screen   *render.Screen
-	last     []stats.Coarse
+	last     []stats.Function
 	lastAt   time.Time
 	began    bool // a header has been written
 	written  bool // somebody writes to the binary

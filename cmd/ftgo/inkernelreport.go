@@ -15,10 +15,13 @@ import (
 )
 
 // rows are the functions' numbers since the run began.
-func (k *kept) rows(r tracefs.HistogramReading) []stats.Coarse {
-	rows := make([]stats.Coarse, len(r.Funcs))
+func (k *kept) rows(r tracefs.HistogramReading) []stats.Function {
+	rows := make([]stats.Function, len(r.Funcs))
 	for i, f := range r.Funcs {
-		rows[i] = stats.Coarse{Name: k.plan.Funcs[i].Name, Calls: f.Calls, Completed: f.Completed, Sum: f.Sum, Log2: f.Log2}
+		rows[i] = stats.Function{
+			Name: k.plan.Funcs[i].Name, Calls: f.Calls, Completed: f.Completed,
+			Latency: &stats.Log2{Counts: f.Log2, Number: f.Completed, Total: f.Sum},
+		}
 	}
 	return rows
 }
@@ -30,22 +33,20 @@ func (k *kept) interval() error {
 		return err
 	}
 	now := time.Now()
-	rows := k.rows(r)
-	all := slices.Clone(rows)
+	all := k.rows(r)
 	if k.last == nil {
-		k.last, k.lastAt = make([]stats.Coarse, len(rows)), k.armed
+		k.last, k.lastAt = make([]stats.Function, len(all)), k.armed
 	}
-	for i := range rows {
-		rows[i] = rows[i].Since(k.last[i])
-		rows[i].Settle(now.Sub(k.lastAt).Seconds(), false)
-		rows[i].Unfinished = 0 // most of them will end
+	rows := make([]stats.Row, len(all))
+	for i, f := range all {
+		rows[i] = stats.NewRow(f.Since(k.last[i]), now.Sub(k.lastAt).Seconds())
 	}
 	k.last, k.lastAt = all, now
 	rows = k.arrange(rows)
 	if k.screen != nil {
 		width, height := terminal.Size(k.out)
 		var b strings.Builder
-		if err := render.Coarse(&b, render.Table, rows, render.Options{Width: width}); err != nil {
+		if err := render.Functions(&b, render.Table, rows, render.Options{Latency: true, Bucketed: true, Width: width}); err != nil {
 			return err
 		}
 		return k.screen.Draw(b.String(), "", width, height)
@@ -60,14 +61,14 @@ func (k *kept) interval() error {
 
 // arrange sorts rows by calls, leaves out functions that only a wildcard named and nobody
 // called, and keeps the top ones.
-func (k *kept) arrange(rows []stats.Coarse) []stats.Coarse {
-	var shown []stats.Coarse
+func (k *kept) arrange(rows []stats.Row) []stats.Row {
+	var shown []stats.Row
 	for i, row := range rows {
 		if row.Calls > 0 || row.Completed > 0 || k.sel.named[k.plan.Funcs[i].Func] {
 			shown = append(shown, row)
 		}
 	}
-	slices.SortStableFunc(shown, func(a, b stats.Coarse) int {
+	slices.SortStableFunc(shown, func(a, b stats.Row) int {
 		return cmp.Or(cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Name, b.Name))
 	})
 	if k.opt.top > 0 && len(shown) > k.opt.top {
@@ -76,9 +77,9 @@ func (k *kept) arrange(rows []stats.Coarse) []stats.Coarse {
 	return shown
 }
 
-func (k *kept) write(rows []stats.Coarse) error {
+func (k *kept) write(rows []stats.Row) error {
 	width, _ := terminal.Size(k.out)
-	err := render.Coarse(k.out, k.opt.format, rows, render.Options{Width: width, NoHeader: !bool(k.opt.auto.header) || k.began && k.opt.format != render.Table})
+	err := render.Functions(k.out, k.opt.format, rows, render.Options{Latency: true, Bucketed: true, Width: width, NoHeader: !bool(k.opt.auto.header) || k.began && k.opt.format != render.Table})
 	k.began = true
 	return err
 }
@@ -87,12 +88,15 @@ func (k *kept) write(rows []stats.Coarse) error {
 func (k *kept) final(r tracefs.HistogramReading, seconds float64) error {
 	summary := stats.Summary{
 		Hits: r.Hits, Delivered: r.Hits - r.Lost, Lost: r.Lost, Probes: k.plan.Probes(), Functions: len(k.plan.Funcs),
-		Seconds: seconds, Clock: tracefs.HistogramClock, LatencyMeasured: true, Skipped: k.limits(),
+		Seconds: seconds, Clock: tracefs.HistogramClock, LatencyMeasured: true, Bucketed: true, Skipped: k.limits(),
 		Vanished: k.vanished.processes(),
 	}
-	all := k.rows(r)
-	for i := range all {
-		all[i].Settle(seconds, r.Lost > 0)
+	all := make([]stats.Row, len(r.Funcs))
+	for i, f := range k.rows(r) {
+		if f.Unfinished = f.Calls - min(f.Completed, f.Calls); r.Lost > 0 {
+			f.Unfinished, f.Lost = 0, f.Unfinished // it is not known whether they have ended
+		}
+		all[i] = stats.NewRow(f, seconds)
 	}
 	rows := k.arrange(all)
 	table := k.opt.format == render.Table
@@ -102,20 +106,20 @@ func (k *kept) final(r tracefs.HistogramReading, seconds float64) error {
 			return err
 		}
 	case !table && k.opt.format != render.JSON && k.opt.interval > 0:
-		return k.footer(all, summary) // totals among rows of intervals would be counted twice
+		return k.env.footer(all, summary) // totals among rows of intervals would be counted twice
 	}
 	if err := k.write(rows); err != nil {
 		return err
 	}
 	if k.opt.hist && table {
-		if err := render.CoarseHistograms(k.out, rows); err != nil {
+		if err := render.Histograms(k.out, rows, render.Options{Bucketed: true}); err != nil {
 			return err
 		}
 	}
 	if k.opt.format == render.JSON {
 		return render.SummaryJSON(k.out, summary)
 	}
-	return k.footer(all, summary)
+	return k.env.footer(all, summary)
 }
 
 // limits are the functions that are not probed, and those of which not all calls are seen.
@@ -136,12 +140,4 @@ func (k *kept) limits() []stats.Skipped {
 		}
 	}
 	return limits
-}
-
-// footer says how far the numbers can be trusted: with --quiet only if not all the way.
-func (k *kept) footer(rows []stats.Coarse, summary stats.Summary) error {
-	if k.env.Quiet && summary.Lost == 0 {
-		return nil
-	}
-	return render.CoarseFooter(k.env.Stderr, rows, summary)
 }

@@ -283,7 +283,7 @@ func (r *report) final(t *tracing, funcs []stats.Function, summary stats.Summary
 		return err
 	}
 	if r.opt.hist && r.format == render.Table {
-		if err := render.Histograms(r.out, rows); err != nil {
+		if err := render.Histograms(r.out, rows, r.options(t)); err != nil {
 			return err
 		}
 	}

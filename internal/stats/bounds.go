@@ -14,14 +14,15 @@ type Bounds struct {
 	Waiting float64
 }
 
-// Time records a call that returned. Where it is not known what probes cost, Raw is all
+// Time records a call that returned in Latency, a Histogram. Where it is not known what probes cost, Raw is all
 // there is.
 func (f *Function) Time(t Timing, known bool) {
+	latency := f.Latency.(*Histogram)
 	if !known {
-		f.Latency.Record(t.Raw)
+		latency.Record(t.Raw)
 		return
 	}
-	f.Latency.Record(t.Net)
+	latency.Record(t.Net)
 	if f.Bounds == nil {
 		f.Bounds = &Bounds{}
 	}
@@ -37,30 +38,7 @@ func (b *Bounds) since(earlier *Bounds) *Bounds {
 	if b == nil || earlier == nil {
 		return b
 	}
-	return &Bounds{*b.Raw.Since(&earlier.Raw), *b.Low.Since(&earlier.Low), *b.High.Since(&earlier.High), b.Waiting}
-}
-
-// Statistic is a number that sums up latencies.
-type Statistic struct {
-	Name string
-	Of   func(*Histogram) int64
-	// rough: it is within 1 %, by which bounds are wider.
-	rough bool
-}
-
-// Statistics are those that are written of a function.
-var Statistics = [...]Statistic{
-	{"min", (*Histogram).Min, false},
-	{"mean", (*Histogram).Mean, false},
-	{"p50", quantile(0.5), true},
-	{"p90", quantile(0.9), true},
-	{"p99", quantile(0.99), true},
-	{"max", (*Histogram).Max, false},
-	{"sum", (*Histogram).Sum, false},
-}
-
-func quantile(q float64) func(*Histogram) int64 {
-	return func(h *Histogram) int64 { return h.Quantile(q) }
+	return &Bounds{*b.Raw.since(&earlier.Raw), *b.Low.since(&earlier.Low), *b.High.since(&earlier.High), b.Waiting}
 }
 
 // typicalShare is how much of what was seen of a typical call is at least its own: of a median

@@ -11,12 +11,12 @@ type Bucket struct {
 	Count    uint64
 }
 
-// PowersOfTwo returns the latencies counted in ranges that double in width: below
+// Buckets returns the latencies counted in ranges that double in width: below
 // 2 units, 2 to 4, 4 to 8 and so on, from the first range that holds any to the
 // last, the empty ones between included. unit is in ns; with 1 the counts are
 // exact, with others a latency within 1 % of an edge may be counted on its other
 // side. To is math.MaxInt64 where the range ends beyond it.
-func (h *Histogram) PowersOfTwo(unit int64) []Bucket {
+func (h *Histogram) Buckets(unit int64) []Bucket {
 	var counts [64]uint64
 	h.each(func(page, index int, count uint64) bool {
 		value := min(max(middle(page, index), h.min), h.max)

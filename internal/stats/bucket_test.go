@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestPowersOfTwo(t *testing.T) {
+func TestBuckets(t *testing.T) {
 	tests := []struct {
 		name string
 		h    *Histogram
@@ -23,8 +23,8 @@ func TestPowersOfTwo(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := test.h.PowersOfTwo(test.unit); !slices.Equal(got, test.want) {
-				t.Errorf("PowersOfTwo(%d) = %v, want %v", test.unit, got, test.want)
+			if got := test.h.Buckets(test.unit); !slices.Equal(got, test.want) {
+				t.Errorf("Buckets(%d) = %v, want %v", test.unit, got, test.want)
 			}
 		})
 	}

@@ -3,7 +3,7 @@ package stats
 import "time"
 
 // Function is one row: what is known of the calls of one function.
-// Calls = Completed + Unwound + Open + Lost + CountedOnly.
+// Calls = Completed + Unwound + Open + Unfinished + Lost + CountedOnly.
 type Function struct {
 	Name string
 	// PID is the process, where each has rows of its own; 0 are others, or ones unknown.
@@ -31,9 +31,12 @@ type Function struct {
 	// that it was looked at: the last result is an error.
 	Errors        uint64
 	ReturnsErrors bool
+	// Unfinished calls are Unwound or Open where the kernel keeps latencies and does not tell
+	// these apart.
+	Unfinished uint64
 	// Latency holds the completed calls' durations in nanoseconds, net of what probes cost
 	// if that is known; nil when latency was not measured (count mode).
-	Latency *Histogram
+	Latency Latencies
 	// Bounds say how far they may be off; nil where it is not known what probes cost.
 	Bounds *Bounds
 	// Split are the completed calls' durations, divided; zero if nobody asked for it.
@@ -70,6 +73,8 @@ type Summary struct {
 	Skipped []Skipped
 	// Seconds is the length of the window: all probes were armed.
 	Seconds float64
+	// Bucketed: the kernel kept latencies, of which bounds are known.
+	Bucketed bool
 	// AsSeen: latencies have in them what probes cost, all of them.
 	AsSeen bool
 	// Probing is what the probes cost the program; nil if that is not known.

@@ -15,7 +15,7 @@ const (
 	pages = 63 - subBits + 1
 )
 
-// Histogram holds latencies in nanoseconds. Count, Min, Max, Sum and Mean are
+// Histogram holds latencies in nanoseconds. Count, Sum, Mean and the extremes are
 // exact, quantiles are within 1 %. The zero value is empty and ready to use.
 //
 // Buckets come in pages of one power of two, allocated when first hit: a function
@@ -84,12 +84,6 @@ func (h *Histogram) each(f func(page, index int, count uint64) bool) {
 // Count returns the number of latencies recorded.
 func (h *Histogram) Count() uint64 { return h.count }
 
-// Min returns the smallest latency in ns, 0 if there is none.
-func (h *Histogram) Min() int64 { return h.min }
-
-// Max returns the largest latency in ns, 0 if there is none.
-func (h *Histogram) Max() int64 { return h.max }
-
 // Sum returns all latencies added up in ns, at most math.MaxInt64.
 func (h *Histogram) Sum() int64 {
 	if h.sumHi != 0 || h.sumLo > math.MaxInt64 {
@@ -108,7 +102,7 @@ func (h *Histogram) Mean() int64 {
 }
 
 // Quantile returns the latency in ns that the fraction q of all latencies does
-// not exceed (nearest rank), 0 if there is none. It lies within [Min, Max], is
+// not exceed (nearest rank), 0 if there is none. It lies within the least and the largest, is
 // within 1 % of the recorded latency of that rank, and is that latency where the
 // rank is the first or the last. A q outside [0, 1] is taken as the nearer end.
 func (h *Histogram) Quantile(q float64) int64 {
@@ -160,16 +154,18 @@ func (h *Histogram) Merge(other *Histogram) {
 }
 
 // Clone returns a copy that no longer changes with h.
-func (h *Histogram) Clone() *Histogram {
+func (h *Histogram) Clone() Latencies {
 	c := new(Histogram)
 	c.Merge(h)
 	return c
 }
 
 // Since returns what h recorded after earlier, a [Histogram.Clone] of it, was
-// taken. Count, Sum and Mean stay exact. Min and Max are exact where they are
+// taken. Count, Sum and Mean stay exact. Extremes are exact where they are
 // extremes of h that earlier did not have, and within 1 % otherwise.
-func (h *Histogram) Since(earlier *Histogram) *Histogram {
+func (h *Histogram) Since(earlier Latencies) Latencies { return h.since(earlier.(*Histogram)) }
+
+func (h *Histogram) since(earlier *Histogram) *Histogram {
 	d := &Histogram{count: h.count - earlier.count}
 	if d.count == 0 {
 		return d

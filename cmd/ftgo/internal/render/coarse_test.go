@@ -9,45 +9,36 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// coarse are rows as the kernel's histograms make them.
-func coarse() []stats.Coarse {
-	fast := stats.Coarse{Name: "main.fast", Calls: 1009, Completed: 1009, Sum: 1009 * 700}
-	fast.Log2[10], fast.Log2[9], fast.Log2[14] = 900, 100, 9
-	panics := stats.Coarse{Name: "main.(*T).panics", Calls: 11}
-	lossy := stats.Coarse{Name: "main.deep", Calls: 2003, Completed: 1201, Sum: 1201 * 2_000_000}
-	lossy.Log2[21] = 1201
-	fast.Settle(2, false)
-	panics.Settle(2, false)
-	lossy.Settle(2, true)
-	return []stats.Coarse{lossy, fast, panics}
+// bucketed are rows as the kernel's histograms make them.
+func bucketed() []stats.Row {
+	row := func(name string, calls, completed, mean uint64, counts map[int]uint64) stats.Row {
+		l := &stats.Log2{Number: completed, Total: completed * mean}
+		for k, n := range counts {
+			l.Counts[k] = n
+		}
+		f := stats.Function{Name: name, Calls: calls, Completed: completed, Unfinished: calls - completed, Latency: l}
+		return stats.NewRow(f, 2)
+	}
+	lossy := row("main.deep", 2003, 1201, 2_000_000, map[int]uint64{21: 1201})
+	lossy.Lost, lossy.Unfinished = lossy.Unfinished, 0
+	return []stats.Row{lossy, row("main.fast", 1009, 1009, 700, map[int]uint64{10: 900, 9: 100, 14: 9}), row("main.(*T).panics", 11, 0, 0, nil)}
 }
 
-func TestCoarse(t *testing.T) {
+func TestBucketed(t *testing.T) {
+	o := Options{Latency: true, Bucketed: true}
 	for name, f := range map[string]Format{"coarse.table": Table, "coarse.json": JSON, "coarse.csv": CSV} {
-		golden(t, name, func(b *bytes.Buffer) error { return Coarse(b, f, coarse(), Options{}) })
+		golden(t, name, func(b *bytes.Buffer) error { return Functions(b, f, bucketed(), o) })
 	}
 	golden(t, "coarse-narrow.table", func(b *bytes.Buffer) error {
-		return Coarse(b, Table, coarse()[1:2], Options{Width: 60, NoHeader: true})
+		return Functions(b, Table, bucketed()[1:2], Options{Latency: true, Bucketed: true, Width: 60, NoHeader: true})
 	})
-	golden(t, "coarse.hist", func(b *bytes.Buffer) error { return CoarseHistograms(b, coarse()) })
-	golden(t, "coarse.footer", func(b *bytes.Buffer) error {
-		return CoarseFooter(b, coarse(), stats.Summary{
-			Hits: 5243, Delivered: 4000, Lost: 1243, Clock: "mono", LatencyMeasured: true, Seconds: 2,
-			Skipped: []stats.Skipped{{Function: "runtime.mallocgc", Reason: "of package runtime"}},
-		})
-	})
-}
-
-func TestCoarseBrokenWriter(t *testing.T) {
-	for _, f := range []Format{Table, JSON, CSV} {
-		if err := Coarse(brokenWriter{}, f, coarse(), Options{}); !errors.Is(err, errBroken) {
-			t.Errorf("%s: %v", f, err)
-		}
+	golden(t, "coarse.hist", func(b *bytes.Buffer) error { return Histograms(b, bucketed(), Options{Bucketed: true}) })
+	summary := stats.Summary{
+		Hits: 5243, Delivered: 4000, Lost: 1243, Clock: "mono", LatencyMeasured: true, Bucketed: true, Seconds: 2,
+		Skipped: []stats.Skipped{{Function: "runtime.mallocgc", Reason: "of package runtime"}},
 	}
-	if err := CoarseHistograms(brokenWriter{}, coarse()); !errors.Is(err, errBroken) {
-		t.Error(err)
-	}
-	if err := CoarseFooter(brokenWriter{}, nil, stats.Summary{}); !errors.Is(err, errBroken) {
+	golden(t, "coarse.footer", func(b *bytes.Buffer) error { return Footer(b, bucketed(), summary) })
+	if err := Histograms(brokenWriter{}, bucketed(), Options{}); !errors.Is(err, errBroken) {
 		t.Error(err)
 	}
 }

@@ -18,12 +18,19 @@ func functionRecords(rows []stats.Row, o Options) [][]string {
 	var records [][]string
 	if !o.NoHeader {
 		header := []string{"function", "calls", "completed", "unwound", "open", "lost", "rate"}
+		if o.Bucketed {
+			header = slices.Replace(header, 3, 5, "unfinished")
+		}
 		if o.Processes {
 			header = slices.Insert(header, 1, "pid")
 		}
 		if o.Latency {
-			for _, s := range stats.Statistics {
-				header = append(header, s.Name+"_ns")
+			for _, s := range statistics(o) {
+				name := s.Name + "_ns"
+				if o.Bucketed && s.Bucketed == stats.AtMost {
+					name += "_at_most"
+				}
+				header = append(header, name)
 			}
 		}
 		if o.Sched {
@@ -35,7 +42,7 @@ func functionRecords(rows []stats.Row, o Options) [][]string {
 		for _, name := range o.Events {
 			header = append(header, textCell(name))
 		}
-		if o.Latency {
+		if o.Latency && !o.Bucketed {
 			for _, s := range stats.Statistics {
 				header = append(header, s.Name+"_low_ns", s.Name+"_high_ns")
 			}
@@ -51,12 +58,16 @@ func functionRecords(rows []stats.Row, o Options) [][]string {
 		if o.Processes {
 			record = append(record, strconv.Itoa(row.PID))
 		}
-		for _, n := range [...]uint64{row.Calls, row.Completed, row.Unwound, row.Open, row.Lost} {
+		ends := []uint64{row.Unwound, row.Open}
+		if o.Bucketed {
+			ends = []uint64{row.Unfinished}
+		}
+		for _, n := range slices.Concat([]uint64{row.Calls, row.Completed}, ends, []uint64{row.Lost}) {
 			record = append(record, strconv.FormatUint(n, 10))
 		}
 		record = append(record, strconv.FormatFloat(row.Rate, 'f', 3, 64))
 		if o.Latency {
-			record = append(record, latencyCells(row.Latency)...)
+			record = append(record, latencyCells(row.Latency, statistics(o))...)
 		}
 		if o.Sched {
 			record = append(record, splitRecord(row.Split, row.Completed > 0)...)
@@ -69,7 +80,7 @@ func functionRecords(rows []stats.Row, o Options) [][]string {
 			record = append(record, cell)
 		}
 		record = append(record, eventRecord(row, o.Events)...)
-		if o.Latency {
+		if o.Latency && !o.Bucketed {
 			record = append(record, boundCells(row)...)
 		}
 		if o.CountFirst {
@@ -88,12 +99,19 @@ func tooOften(row stats.Row) string {
 	return strconv.FormatFloat(row.TooOften, 'f', 3, 64)
 }
 
-func latencyCells(h *stats.Histogram) []string {
-	cells := make([]string, len(stats.Statistics))
+// statistics are those that latencies have.
+func statistics(o Options) []stats.Statistic {
+	return slices.DeleteFunc(slices.Clone(stats.Statistics[:]), func(s stats.Statistic) bool {
+		return o.Bucketed && s.Bucketed == stats.Unknown
+	})
+}
+
+func latencyCells(h stats.Latencies, of []stats.Statistic) []string {
+	cells := make([]string, len(of))
 	if h == nil || h.Count() == 0 {
 		return cells
 	}
-	for i, s := range stats.Statistics {
+	for i, s := range of {
 		cells[i] = strconv.FormatInt(s.Of(h), 10)
 	}
 	return cells

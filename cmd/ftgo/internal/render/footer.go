@@ -30,14 +30,19 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 	if s.Pass > toldPass {
 		line("the kernel's counters were read within %s: calls of two functions may be of moments so far apart", Duration(s.Pass.Nanoseconds()))
 	}
-	var calls, completed, unwound, open, unsure uint64
+	var calls, completed, unwound, open, unfinished, unsure uint64
 	for _, row := range rows {
 		unsure += row.Unsure
 		calls, completed = calls+row.Calls, completed+row.Completed
-		unwound, open = unwound+row.Unwound, open+row.Open
+		unwound, open, unfinished = unwound+row.Unwound, open+row.Open, unfinished+row.Unfinished
+	}
+	if unfinished > 0 {
+		line("unfinished: %s left by panic or Goexit, or still open, which the kernel does not tell apart", plural(unfinished, "call"))
 	}
 	if s.LatencyMeasured {
 		switch {
+		case s.Bucketed && s.Lost > 0:
+			line("~ the kernel's table of open calls was full: call counts are exact, latencies are those of the calls that it could hold")
 		case unsure > 0:
 			line("~ up to %d of %s may be none, as hits at stack checks were lost; latencies come from %d", unsure, plural(calls, "call"), completed)
 		case s.Lost > 0:
@@ -59,9 +64,12 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 	}
 	leftToCounting(line, rows, s)
 	writeLimits(line, limits(rows, s.Skipped))
-	if s.AsSeen {
+	switch {
+	case s.Bucketed:
+		line("kept in the kernel: counts and means are exact, percentiles are powers of two that they do not exceed; latencies include what the probes cost")
+	case s.AsSeen:
 		line("latencies are as they were seen: what the probes of nested calls cost is part of them")
-	} else {
+	default:
 		howNet(line, rows)
 	}
 	whatProbesCost(line, s)

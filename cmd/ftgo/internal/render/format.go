@@ -51,6 +51,8 @@ type Options struct {
 	Width int
 	// Latency adds latencies (probe); without it there are only counts (count).
 	Latency bool
+	// Bucketed says that the kernel kept latencies: of percentiles, bounds are known.
+	Bucketed bool
 	// Errors adds the number of errors returned to CSV and TSV; the other formats have it
 	// where a row does.
 	Errors bool

@@ -3,8 +3,10 @@ package render
 import (
 	"cmp"
 	"io"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ftgo/ftgo/internal/stats"
 )
@@ -15,6 +17,7 @@ import (
 // if calls of its function were lost: it speaks for the others only; with * if its
 // function was left to counting for its rate; with ≈ if probes took more than it is, and
 // with < if it has in it what probes cost, which may be all of it. COUNTED is what was only counted.
+// With o.Bucketed there is MEAN, which is exact, and the others have ≤.
 func functionsTable(w io.Writer, rows []stats.Row, o Options) error {
 	return writeTable(w, o.Width, func(compact bool) grid {
 		g := functionsGrid(rows, o, compact)
@@ -31,6 +34,7 @@ var rest = [...]struct {
 }{
 	{"UNWOUND", func(r stats.Row) uint64 { return r.Unwound }},
 	{"OPEN", func(r stats.Row) uint64 { return r.Open }},
+	{"UNFINISHED", func(r stats.Row) uint64 { return r.Unfinished }},
 	{"LOST", func(r stats.Row) uint64 { return r.Lost }},
 	{"COUNTED", func(r stats.Row) uint64 { return r.CountedOnly }},
 }
@@ -51,9 +55,14 @@ func functionsGrid(rows []stats.Row, o Options, compactCalls bool) grid {
 		}
 	}
 	if o.Latency {
-		g.header = append(g.header, "P50", "P90", "P99", "MAX")
-		for i, row := range rows {
-			g.rows[i] = append(g.rows[i], latencies(row)...)
+		for _, s := range stats.Statistics {
+			if !inTable(s, o) {
+				continue
+			}
+			g.header = append(g.header, strings.ToUpper(s.Name))
+			for i, row := range rows {
+				g.rows[i] = append(g.rows[i], latency(row, s, o))
+			}
 		}
 	}
 	if o.Sched {
@@ -94,28 +103,41 @@ func errorCells(row stats.Row) []string {
 	return []string{compact(float64(row.Errors)), percent(row.Errors, row.Completed)}
 }
 
-// latencies returns the cells P50, P90, P99 and MAX.
-func latencies(row stats.Row) []string {
-	h := row.Latency
+// inTable tells whether a table has a statistic. It has no room for a mean where percentiles
+// are more than bounds.
+func inTable(s stats.Statistic, o Options) bool {
+	return s.Name != "min" && s.Name != "sum" && (s.Name != "mean" || o.Bucketed)
+}
+
+// latency returns the cell of a statistic.
+func latency(row stats.Row, s stats.Statistic, o Options) string {
 	mark := ""
 	if row.TooOften > 0 {
 		mark = "*"
 	}
-	if h == nil || h.Count() == 0 {
-		none := cmp.Or(mark, "-")
-		return []string{none, none, none, none}
+	if row.Latency == nil || row.Latency.Count() == 0 {
+		return cmp.Or(mark, "-")
 	}
 	if row.Lost > 0 {
 		mark += "~"
 	}
-	var cells []string
-	for _, s := range stats.Statistics {
-		switch s.Name {
-		case "p50", "p90", "p99", "max":
-			cells = append(cells, mark+correctionMark(row, s.Of)+Duration(s.Of(h)))
-		}
+	ns := s.Of(row.Latency)
+	if o.Bucketed && s.Bucketed == stats.AtMost {
+		return mark + atMost(ns)
 	}
-	return cells
+	return mark + correctionMark(row, s.Of) + Duration(ns)
+}
+
+// atMost writes a bound of ns nanoseconds, rounded up to what [Duration] shows of it.
+func atMost(ns int64) string {
+	step := int64(1)
+	for ns/step > 999 {
+		step *= 10
+	}
+	if rest := ns % step; rest > 0 && ns <= math.MaxInt64-step {
+		ns += step - rest
+	}
+	return "≤" + Duration(ns)
 }
 
 func process(pid int) string {

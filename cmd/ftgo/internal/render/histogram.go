@@ -29,11 +29,11 @@ const (
 // (print_log2_hist in src/python/bcc/table.py), without its leading empty ranges.
 // The unit is the largest that the fastest call has at least one of, or a larger
 // one where the slowest call would need more than ten digits.
-func Histograms(w io.Writer, rows []stats.Row) error {
+func Histograms(w io.Writer, rows []stats.Row, o Options) error {
 	var text bytes.Buffer
 	for _, row := range rows {
 		if row.Latency != nil && row.Latency.Count() > 0 {
-			writeHistogram(&text, row)
+			writeHistogram(&text, row, o)
 		}
 	}
 	if _, err := w.Write(text.Bytes()); err != nil {
@@ -42,7 +42,7 @@ func Histograms(w io.Writer, rows []stats.Row) error {
 	return nil
 }
 
-func writeHistogram(text *bytes.Buffer, row stats.Row) {
+func writeHistogram(text *bytes.Buffer, row stats.Row, o Options) {
 	fmt.Fprintf(text, "\nFunction = %s", Escape(row.Name))
 	if row.Lost > 0 {
 		fmt.Fprintf(text, " (%d of %d calls, the others' latencies were lost)", row.Latency.Count(), row.Calls)
@@ -51,11 +51,14 @@ func writeHistogram(text *bytes.Buffer, row stats.Row) {
 
 	unit := histogramUnits[0]
 	for _, coarser := range histogramUnits[1:] {
-		if row.Latency.Min() >= coarser.ns || row.Latency.Max()/unit.ns >= maxEdge {
+		if o.Bucketed {
+			break // the kernel's ranges are of nanoseconds
+		}
+		if row.Latency.Quantile(0) >= coarser.ns || row.Latency.Quantile(1)/unit.ns >= maxEdge {
 			unit = coarser
 		}
 	}
-	writeBuckets(text, unit.label, unit.ns, row.Latency.PowersOfTwo(unit.ns))
+	writeBuckets(text, unit.label, unit.ns, row.Latency.Buckets(unit.ns))
 }
 
 // writeBuckets draws buckets in a unit of so many ns.

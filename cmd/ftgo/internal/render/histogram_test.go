@@ -11,7 +11,7 @@ import (
 
 func TestHistogramsGolden(t *testing.T) {
 	rows := append(ordinary(), eventful()...)
-	golden(t, "histograms", func(w *bytes.Buffer) error { return Histograms(w, rows) })
+	golden(t, "histograms", func(w *bytes.Buffer) error { return Histograms(w, rows, Options{}) })
 }
 
 func TestHistogramUnit(t *testing.T) {
@@ -30,7 +30,7 @@ func TestHistogramUnit(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := Histograms(&b, []stats.Row{{Function: stats.Function{Latency: histogram(test.min, test.max)}}}); err != nil {
+			if err := Histograms(&b, []stats.Row{{Function: stats.Function{Latency: histogram(test.min, test.max)}}}, Options{}); err != nil {
 				t.Fatal(err)
 			}
 			if header := strings.Split(b.String(), "\n")[2]; strings.Fields(header)[0] != test.want {
@@ -43,11 +43,11 @@ func TestHistogramUnit(t *testing.T) {
 func TestHistogramStaysWithin80Columns(t *testing.T) {
 	many := histogram(1)
 	for range 45 { // 2^45 calls
-		many.Merge(many.Clone())
+		many.Merge(many.Clone().(*stats.Histogram))
 	}
 	many.Merge(histogram(0, 812, 4350, 12345678, 3600e9, math.MaxInt64))
 	var b bytes.Buffer
-	if err := Histograms(&b, append(extreme(), stats.Row{Function: stats.Function{Name: "main.f", Latency: many}})); err != nil {
+	if err := Histograms(&b, append(extreme(), stats.Row{Function: stats.Function{Name: "main.f", Latency: many}}), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {

@@ -13,21 +13,23 @@ import (
 )
 
 type functionLine struct {
-	Type      string  `json:"type"`
-	Function  string  `json:"function"`
-	PID       *int    `json:"pid,omitempty"`
-	Calls     uint64  `json:"calls"`
-	Completed uint64  `json:"completed"`
-	Unwound   uint64  `json:"unwound"`
-	Open      uint64  `json:"open"`
-	Lost      uint64  `json:"lost"`
-	Unsure    uint64  `json:"unsure,omitempty"`
-	Errors    *uint64 `json:"errors,omitempty"`
+	Type      string `json:"type"`
+	Function  string `json:"function"`
+	PID       *int   `json:"pid,omitempty"`
+	Calls     uint64 `json:"calls"`
+	Completed uint64 `json:"completed"`
+	// Unfinished are Unwound and Open where these are not told apart.
+	Unwound    *uint64 `json:"unwound,omitempty"`
+	Open       *uint64 `json:"open,omitempty"`
+	Unfinished *uint64 `json:"unfinished,omitempty"`
+	Lost       uint64  `json:"lost"`
+	Unsure     uint64  `json:"unsure,omitempty"`
+	Errors     *uint64 `json:"errors,omitempty"`
 	// CountedOnly is there where calls were counted first.
-	CountedOnly *uint64    `json:"counted_only,omitempty"`
-	TooOften    float64    `json:"too_often,omitempty"`
-	Rate        float64    `json:"rate"`
-	NS          *latencyNS `json:"ns,omitempty"`
+	CountedOnly *uint64 `json:"counted_only,omitempty"`
+	TooOften    float64 `json:"too_often,omitempty"`
+	Rate        float64 `json:"rate"`
+	NS          any     `json:"ns,omitempty"`
 	// Between Low and High are what the calls took without probes; Raw is with them, and so
 	// is NS if IsRaw.
 	Low   *latencyNS `json:"ns_low,omitempty"`
@@ -36,6 +38,7 @@ type functionLine struct {
 	IsRaw bool       `json:"raw,omitempty"`
 	// Sched divides the sum of NS.
 	Sched     *splitNS     `json:"sched,omitempty"`
+	AtMost    *atMostNS    `json:"ns_at_most,omitempty"`
 	Histogram []bucketLine `json:"histogram,omitempty"`
 	// Events has no entry for what never happened; it is left out without --with.
 	Events map[string]uint64 `json:"events,omitzero"`
@@ -57,6 +60,19 @@ func newLatencyNS(of func(stats.Statistic) int64) *latencyNS {
 		*to = of(stats.Statistics[i])
 	}
 	return &n
+}
+
+// exactNS is what is exact where the kernel has kept latencies, atMostNS what is not.
+type exactNS struct {
+	Mean int64 `json:"mean"`
+	Sum  int64 `json:"sum"`
+}
+
+type atMostNS struct {
+	P50 int64 `json:"p50"`
+	P90 int64 `json:"p90"`
+	P99 int64 `json:"p99"`
+	Max int64 `json:"max"`
 }
 
 // bucketLine counts latencies of at least From and less than To.
@@ -99,8 +115,11 @@ func functionsJSON(w io.Writer, rows []stats.Row, o Options) error {
 	for _, row := range rows {
 		line := functionLine{
 			Type: "function", Function: row.Name,
-			Calls: row.Calls, Completed: row.Completed, Unwound: row.Unwound, Open: row.Open, Lost: row.Lost, Unsure: row.Unsure,
+			Calls: row.Calls, Completed: row.Completed, Lost: row.Lost, Unsure: row.Unsure,
 			Rate: row.Rate,
+		}
+		if line.Unwound, line.Open = &row.Unwound, &row.Open; o.Bucketed {
+			line.Unwound, line.Open, line.Unfinished = nil, nil, &row.Unfinished
 		}
 		if o.Processes {
 			line.PID = &row.PID
@@ -114,7 +133,10 @@ func functionsJSON(w io.Writer, rows []stats.Row, o Options) error {
 			line.Errors = &row.Errors
 		}
 		if h := row.Latency; o.Latency && h != nil && h.Count() > 0 {
-			line.NS = newLatencyNS(func(s stats.Statistic) int64 { return s.Of(h) })
+			all := newLatencyNS(func(s stats.Statistic) int64 { return s.Of(h) })
+			if line.NS = all; o.Bucketed {
+				line.NS, line.AtMost = &exactNS{all.Mean, all.Sum}, &atMostNS{all.P50, all.P90, all.P99, all.Max}
+			}
 			if b := row.Bounds; b != nil {
 				line.IsRaw = row.Raw
 				line.Low = newLatencyNS(func(s stats.Statistic) int64 { low, _ := b.Of(s); return low })
@@ -124,7 +146,7 @@ func functionsJSON(w io.Writer, rows []stats.Row, o Options) error {
 			if o.Sched {
 				line.Sched = newSplitNS(row.Split)
 			}
-			for _, b := range h.PowersOfTwo(1) {
+			for _, b := range h.Buckets(1) {
 				line.Histogram = append(line.Histogram, bucketLine(b))
 			}
 		}

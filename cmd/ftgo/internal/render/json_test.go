@@ -23,16 +23,16 @@ func TestFunctionsJSONParsesBack(t *testing.T) {
 	decoder := json.NewDecoder(&b)
 	decoder.DisallowUnknownFields()
 	for _, row := range rows {
-		var got functionLine
+		got := functionLine{NS: new(latencyNS)}
 		if err := decoder.Decode(&got); err != nil {
 			t.Fatal(err)
 		}
 		want := functionLine{
 			Type: "function", Function: strings.ToValidUTF8(row.Name, "\ufffd"), Calls: row.Calls, Completed: row.Completed,
-			Unwound: row.Unwound, Open: row.Open, Lost: row.Lost, Rate: row.Rate,
+			Unwound: &row.Unwound, Open: &row.Open, NS: new(latencyNS), Lost: row.Lost, Rate: row.Rate,
 		}
 		if h := row.Latency; h != nil && h.Count() > 0 {
-			want.NS = &latencyNS{h.Min(), h.Mean(), h.Quantile(0.5), h.Quantile(0.9), h.Quantile(0.99), h.Max(), h.Sum()}
+			want.NS = &latencyNS{h.Quantile(0), h.Mean(), h.Quantile(0.5), h.Quantile(0.9), h.Quantile(0.99), h.Quantile(1), h.Sum()}
 			var inBuckets uint64
 			for _, bucket := range got.Histogram {
 				inBuckets += bucket.Count

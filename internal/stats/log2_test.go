@@ -1,0 +1,46 @@
+package stats
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+func TestLog2(t *testing.T) {
+	var l Log2
+	if l.Mean() != 0 || l.Quantile(0.5) != 0 || l.Buckets(1) != nil {
+		t.Errorf("nothing: mean %d, p50 %d, %v", l.Mean(), l.Quantile(0.5), l.Buckets(1))
+	}
+	// 2 of at most 1 ns, 5 of 5 to 8, 3 of 33 to 64.
+	l = Log2{Number: 10, Total: 205}
+	l.Counts[0], l.Counts[3], l.Counts[6] = 2, 5, 3
+	if l.Mean() != 20 || l.Count() != 10 || l.Sum() != 205 {
+		t.Errorf("mean %d of %d, sum %d", l.Mean(), l.Count(), l.Sum())
+	}
+	for q, want := range map[float64]int64{0: 1, 0.2: 1, 0.21: 8, 0.5: 8, 0.7: 8, 0.71: 64, 0.99: 64, 1: 64} {
+		if got := l.Quantile(q); got != want {
+			t.Errorf("%v of latencies are at most %d, not %d", q, got, want)
+		}
+	}
+	want := []Bucket{{0, 2, 2}, {2, 3, 0}, {3, 5, 0}, {5, 9, 5}, {9, 17, 0}, {17, 33, 0}, {33, 65, 3}}
+	if got := l.Buckets(1); !slices.Equal(got, want) {
+		t.Errorf("buckets %v", got)
+	}
+	earlier := l.Clone()
+	l.Number, l.Total, l.Counts[3] = 12, 215, 7
+	since := l.Since(earlier)
+	if since.Count() != 2 || since.Mean() != 5 || since.Quantile(1) != 8 || since.Quantile(0) != 8 {
+		t.Errorf("since: %+v", since)
+	}
+}
+
+func TestLog2Largest(t *testing.T) {
+	l := Log2{Number: 1, Total: math.MaxUint64}
+	l.Counts[63] = 1
+	if l.Quantile(1) != math.MaxInt64 || l.Mean() != math.MaxInt64 {
+		t.Errorf("at most %d, mean %d", l.Quantile(1), l.Mean())
+	}
+	if b := l.Buckets(1); len(b) != 1 || b[0].From != 1<<62+1 || b[0].To != math.MaxInt64 {
+		t.Errorf("buckets %v", b)
+	}
+}
