@@ -1,6 +1,7 @@
 package offsets_test
 
 import (
+	"context"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
@@ -280,18 +281,18 @@ func TestSecondProcessor(t *testing.T) {
 // checkArm64Add looks at one function's events: what they fetch, and what hits make of it.
 func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 	fn := slices.IndexFunc(plan.Funcs, func(f uprobe.Function) bool { return f.Name == "main.add" })
-	event := func(kind uprobe.Kind) (format, site int, e *uprobe.Event) {
+	event := func(kind uprobe.Kind) (site int, e *uprobe.Event) {
 		for i := range plan.Events {
 			for k := range plan.Events[i].Sites {
 				if e = &plan.Events[i]; e.Func(k) == fn && e.Kind(k) == kind {
-					return i, k, e
+					return k, e
 				}
 			}
 		}
 		t.Fatalf("main.add has no event of kind %d", kind)
 		return
 	}
-	jump, jumpSite, entry := event(uprobe.EntryJump)
+	jumpSite, entry := event(uprobe.EntryJump)
 	var fetched []string
 	for i, a := range entry.Args {
 		if fetch := a.Fetch; entry.Fetch != nil {
@@ -306,7 +307,7 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 			t.Errorf("main.add fetches %s, without %s", text, want)
 		}
 	}
-	ret, retSite, back := event(uprobe.Return)
+	retSite, back := event(uprobe.Return)
 	sig, err := b.Signature(plan.Funcs[fn].Func)
 	if err != nil || len(sig.Results) != 2 || sig.Results[1].Pieces[1].Register != "x2" {
 		t.Errorf("results of main.add: %+v, %v", sig, err)
@@ -320,26 +321,43 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 			t.Errorf("%s: %v", fetch, err)
 		}
 	}
-	var calls []parse.Call
-	pairer := parse.NewPairer(plan, func(c *parse.Call) { calls = append(calls, *c) })
-	hit := func(format, site int, e *uprobe.Event, time, flags uint64) {
-		words := make([]uint64, 64)
-		words[e.Fields.SP], words[e.Fields.G], words[e.Fields.Hi] = 0x1000, 1, 0x2000
-		if e.Fields.Flags >= 0 {
-			words[e.Fields.Flags] = flags
+	var trace strings.Builder
+	hit := func(site int, e *uprobe.Event, time, flags uint64) {
+		words := map[int]uint64{e.Fields.SP: 0x1000, e.Fields.G: 1, e.Fields.Hi: 0x2000, e.Fields.Flags: flags}
+		fmt.Fprintf(&trace, " prog-1 (1) [000] d.... %d: %s: (%#x)", time, e.Name, addrOf(b, e, site))
+		at := 0 // of the argument's first word
+		for i, arg := range e.Args {
+			if e.Counts() == nil || e.Counts()[i] == 0 {
+				fmt.Fprintf(&trace, " %s=%d", arg.Name, words[at])
+				at++
+				continue
+			}
+			fmt.Fprintf(&trace, " %s={0%s}", arg.Name, strings.Repeat(",0", e.Counts()[i]-1))
+			at += e.Counts()[i]
 		}
-		addr := addrOf(b, e, site)
-		pairer.Event(&parse.Event{Format: format, PID: 1, TID: 1, Addr: addr, Time: time, Args: words}, 0)
+		fmt.Fprintln(&trace)
 	}
 	const carry, zero = 1 << 29, 1 << 30
-	hit(jump, jumpSite, entry, 1, 0)          // below the guard: morestack
-	hit(jump, jumpSite, entry, 2, carry|zero) // at it
-	hit(jump, jumpSite, entry, 3, carry)
-	hit(ret, retSite, back, 7, 0)
-	if books := pairer.Books(); len(calls) != 1 || calls[0].End-calls[0].Start != 4 || calls[0].Outcome != parse.Returned || books.NoCalls[fn] != 2 {
-		t.Errorf("calls %+v, books %+v", calls, books)
+	hit(jumpSite, entry, 1, 0)          // below the guard: morestack
+	hit(jumpSite, entry, 2, carry|zero) // at it
+	hit(jumpSite, entry, 3, carry)
+	hit(retSite, back, 7, 0)
+	var calls []parse.Call
+	for c, err := range parse.Calls(t.Context(), textSource{strings.NewReader(trace.String())}, plan) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls = append(calls, *c)
+	}
+	if len(calls) != 1 || calls[0].Start != 3 || calls[0].End != 7 || calls[0].Outcome != parse.Returned {
+		t.Errorf("calls %+v", calls)
 	}
 }
+
+// textSource is a trace in memory.
+type textSource struct{ *strings.Reader }
+
+func (s textSource) Read(_ context.Context, buf []byte) (int, error) { return s.Reader.Read(buf) }
 
 // addrOf is the address of a site, which is at the same distance from its file offset as the
 // rest of the text.

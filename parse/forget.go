@@ -16,12 +16,6 @@ func (p *Pairer) meet(pid int) (first bool) {
 // Processes are those that events have come from and that were not forgotten since.
 func (p *Pairer) Processes() []int { return slices.Collect(maps.Keys(p.processes)) }
 
-func (p *Pairer) tellBegun(ev *Event, fn int) {
-	if p.begun != nil {
-		p.begun(ev.PID, fn)
-	}
-}
-
 // restart is a hit where a process begins to run the program; first: nothing is known of it.
 func (p *Pairer) restart(pid int, first bool) {
 	if !first {
@@ -78,6 +72,6 @@ func (p *Pairer) leaveOpen(of func(pid int) bool) {
 		}
 		p.fill(&p.call, f.stack, f.n, f.pid)
 		p.call.Outcome = p.trusted(&f.frames[f.n], how, ^uint64(0))
-		p.emit(&p.call)
+		p.sink.Return(&p.call)
 	}
 }

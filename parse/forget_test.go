@@ -24,9 +24,9 @@ func TestForget(t *testing.T) {
 		plan.Sched = true
 		plan.Events[4].Add(uprobe.Place{Kind: uprobe.GoroutineEnd, Addr: 0x5fff, Func: uprobe.ProgramStart})
 		var calls []string
-		p := NewPairer(plan, func(c *Call) {
+		p := NewPairer(plan, returns(func(c *Call) {
 			calls = append(calls, fmt.Sprintf("%d %d %v at %#x", c.PID, c.Start, c.Outcome, c.Bias))
-		})
+		}))
 		hit := func(pid int, format int, time, sp uint64) {
 			args := []uint64{sp, 0xc000, 0x10000, 0x8000, 1}
 			p.Event(&Event{Format: format, PID: pid, TID: pid, Time: time, Addr: biases[pid] + uint64(format+1)*0x1000, Args: args[:len(plan.Events[format].Args)]}, biases[pid])
@@ -60,7 +60,7 @@ func TestForget(t *testing.T) {
 func TestManyOpenCalls(t *testing.T) {
 	plan := testPlan()
 	var calls []string
-	p := NewPairer(plan, func(c *Call) { calls = append(calls, fmt.Sprintf("%d %v", c.Goid, c.Outcome)) })
+	p := NewPairer(plan, returns(func(c *Call) { calls = append(calls, fmt.Sprintf("%d %v", c.Goid, c.Outcome)) }))
 	p.maxOpen = 3
 	hit := func(format int, goid, sp uint64) {
 		args := []uint64{sp, 0xc000 + goid, 0x10000, 0x8000, goid}

@@ -12,7 +12,7 @@ func TestHits(t *testing.T) {
 	plan := testPlan()
 	const f, g, h = 0, 1, 2
 	got := make(map[int]Hits) // by function
-	p := NewPairer(plan, func(c *Call) { got[c.Func] = c.Hits })
+	p := NewPairer(plan, returns(func(c *Call) { got[c.Func] = c.Hits }))
 	hit := func(kind uprobe.Kind, fn int, goid, depth uint64) {
 		const hi = 0x10000
 		ev := Event{PID: 1, TID: 1}

@@ -51,14 +51,13 @@ type KernelSource interface {
 type kernelStream struct {
 	src   KernelSource
 	merge kernelMerge
-	emit  func(*KernelEvent)
+	sink  Sink
 	ev    KernelEvent
 	sched schedFormats
 }
 
-// With adds kernel events: emit gets each at its place among the calls, by time, and must
-// not keep it. It is called before the first Read.
-func (s *Stream) With(src KernelSource, emit func(*KernelEvent)) error {
+// with adds kernel events: the sink gets each at its place among the calls, by time.
+func (s *Stream) with(src KernelSource, sink Sink) error {
 	texts, err := src.Formats()
 	if err != nil {
 		return err
@@ -67,7 +66,7 @@ func (s *Stream) With(src KernelSource, emit func(*KernelEvent)) error {
 	if err != nil {
 		return err
 	}
-	s.kernel = &kernelStream{src: src, emit: emit}
+	s.kernel = &kernelStream{src: src, sink: sink}
 	s.kernel.merge.formats = formats
 	s.kernel.sched = newSchedFormats(src.Names(), formats)
 	s.kernel.merge.pages.formats = formats.raw
@@ -111,7 +110,7 @@ func (s *Stream) kernelEvent(ev *Event) {
 	k.ev = KernelEvent{Event: ev.Format, Time: ev.Time, CPU: ev.CPU, TID: ev.TID, PID: k.src.Process(ev.TID), data: ev.data, from: k.merge.formats}
 	k.sched.happened(s.pairer.sched, &k.ev)
 	k.ev.Where = s.pairer.where(k.ev.PID, ev.TID)
-	k.emit(&k.ev)
+	k.sink.Kernel(&k.ev)
 }
 
 // KernelUnparsed is the number of records of kernel events that could not be read.

@@ -18,7 +18,7 @@ import (
 // Calls that go without a return were unwound.
 type Pairer struct {
 	plan *uprobe.Plan
-	emit func(*Call)
+	sink Sink
 	// open is the number of calls that are open, at most maxOpen.
 	open, maxOpen int
 	// stacks are the stacks that have, or had, open calls.
@@ -30,11 +30,10 @@ type Pairer struct {
 	// goroutine, by process; nil where something does.
 	bounds map[int]*stackBounds
 	books  Books
-	call   Call // handed to emit, again and again
+	call   Call // handed to the sink, again and again
 	// inside are the functions whose callees' calls are marked.
-	inside map[int]bool
-	// entered, if set, is told of calls when they begin.
-	entered func(*Call)
+	inside  map[int]bool
+	entries bool       // the sink wants calls when they begin, too
 	spare   [][]uint64 // frames' args that can be used again
 	// sites and last remember what was looked up, as it is often looked up again.
 	sites   siteCache
@@ -43,10 +42,9 @@ type Pairer struct {
 	// processes are those that events have come from, lastPID the last of them.
 	processes map[int]bool
 	lastPID   int
-	bias      uint64            // of the event's process
-	stepped   bool              // the event's instruction was
-	words     int               // of values that the event has
-	begun     func(pid, fn int) // if set, is told of each call when it begins
+	bias      uint64 // of the event's process
+	stepped   bool   // the event's instruction was
+	words     int    // of values that the event has
 	// threads tell what each thread runs; nil if nobody asks.
 	threads map[threadKey]*thread
 	sched   *scheduler // nil if the plan does not follow goroutines
@@ -65,11 +63,10 @@ type stackKey struct {
 	isThread bool
 }
 
-// NewPairer returns a Pairer for events of a plan. emit gets each call when it ends;
-// the Call is valid until emit returns.
-func NewPairer(plan *uprobe.Plan, emit func(*Call)) *Pairer {
+// NewPairer returns a Pairer that makes calls of a plan's events for a sink.
+func NewPairer(plan *uprobe.Plan, sink Sink) *Pairer {
 	p := &Pairer{
-		plan: plan, emit: emit, maxOpen: maxOpen,
+		plan: plan, sink: sink, maxOpen: maxOpen,
 		stacks:   make(map[stackKey]*stack),
 		assembly: make(map[stackKey]stackKey),
 		// No event has come from a process -1.
@@ -121,7 +118,7 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 		p.enter(ev, &pe.Fields, fn)
 	case uprobe.Point:
 		p.books.Entries[fn]++
-		p.tellBegun(ev, fn)
+		p.sink.Counted(ev.PID, fn)
 		p.finished(ev.Time)
 	case uprobe.Counter:
 		p.books.Entries[fn]++
@@ -258,7 +255,7 @@ func (p *Pairer) adopt(thread, g stackKey, lo, hi uint64) {
 func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 	if f.SP < 0 { // counted, not paired
 		p.began(fn)
-		p.tellBegun(ev, fn)
+		p.sink.Counted(ev.PID, fn)
 		p.finished(ev.Time)
 		return
 	}
@@ -284,7 +281,7 @@ func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 		}
 	}
 	p.began(fn)
-	p.tellBegun(ev, fn)
+	p.sink.Counted(ev.PID, fn)
 	p.unwind(ev, s, depth)
 	p.ran(ev, fn, key, s.goid)
 	if p.open >= p.maxOpen {
@@ -311,9 +308,9 @@ func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 		}
 		fr.args = append(fr.args, ev.Args[first:]...)
 	}
-	if p.entered != nil {
+	if p.entries {
 		p.fill(&p.call, s, len(s.frames)-1, key.pid)
-		p.entered(&p.call)
+		p.sink.Entry(&p.call)
 	}
 	if p.plan.Mode == uprobe.Entries {
 		p.pop(s)
@@ -382,7 +379,7 @@ func (p *Pairer) end(ev *Event, pid int, s *stack, how Outcome, fields *uprobe.F
 	if how == Returned {
 		p.returned(&p.call, f, ev, fields)
 	}
-	p.emit(&p.call)
+	p.sink.Return(&p.call)
 	p.pop(s)
 	p.finished(ev.Time)
 }

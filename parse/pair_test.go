@@ -105,7 +105,7 @@ func fetchTimes(plan *uprobe.Plan) {
 func script(plan *uprobe.Plan, text string) (calls []string, p *Pairer) {
 	fetchTimes(plan)
 	fetched := make(map[uint64][]uint64) // by the time
-	p = NewPairer(plan, func(c *Call) {
+	p = NewPairer(plan, returns(func(c *Call) {
 		s := fmt.Sprintf("%s[%d-%d]%s", plan.Funcs[c.Func].Name, c.Start, c.End, c.Outcome)
 		if c.Depth > 0 {
 			s += fmt.Sprintf("/%d", c.Depth)
@@ -114,7 +114,7 @@ func script(plan *uprobe.Plan, text string) (calls []string, p *Pairer) {
 			s += fmt.Sprintf(" with %d", c.Args)
 		}
 		calls = append(calls, s)
-	})
+	}))
 	pid, tid, g, goid, move := 1, 1, uint64(0xc000), uint64(1), uint64(0)
 	off := false
 	time := uint64(0)
@@ -285,7 +285,7 @@ func TestConditionalTailJump(t *testing.T) {
 	ev.Add(uprobe.Place{Kind: uprobe.CondTail, Addr: 0x9000, Func: 2, Cond: 4})
 	plan.Events = append(plan.Events, ev)
 	var calls []string
-	p := NewPairer(plan, func(c *Call) { calls = append(calls, fmt.Sprint(c.Start, "-", c.End, " ", c.Outcome)) })
+	p := NewPairer(plan, returns(func(c *Call) { calls = append(calls, fmt.Sprint(c.Start, "-", c.End, " ", c.Outcome)) }))
 	at := func(kind int, addr, time, flags uint64) {
 		p.Event(&Event{Format: kind, Addr: addr, Time: time, Args: []uint64{0x1000, 1, 0x2000, 0, 1, flags}}, 0)
 	}
@@ -305,8 +305,11 @@ func TestEntriesAlone(t *testing.T) {
 	plan.Mode = uprobe.Entries
 	fetchTimes(plan)
 	var calls []string
-	p := NewPairer(plan, func(c *Call) { t.Errorf("call %+v has ended", c) })
-	p.entered = func(c *Call) { calls = append(calls, fmt.Sprint(c.Start, c.Depth, c.Args)) }
+	p := NewPairer(plan, &entries{
+		returns: func(c *Call) { t.Errorf("call %+v has ended", c) },
+		entry:   func(c *Call) { calls = append(calls, fmt.Sprint(c.Start, c.Depth, c.Args)) },
+	})
+	p.entries = true
 	for time := uint64(1); time <= 3; time++ {
 		p.Event(&Event{Addr: 0x1000, Time: time, Args: []uint64{0x1000 - time, 1, 0x2000, 0, 1, time}}, 0)
 	}
@@ -352,7 +355,7 @@ func FuzzPairer(f *testing.F) {
 		plan := testPlan()
 		fetchTimes(plan)
 		calls := uint64(0)
-		p := NewPairer(plan, func(c *Call) {
+		p := NewPairer(plan, returns(func(c *Call) {
 			calls++
 			if len(c.Args) > 1 || len(c.Args) == 1 && c.Args[0] != c.Start {
 				t.Errorf("call from %d has fetched %d", c.Start, c.Args)
@@ -360,7 +363,7 @@ func FuzzPairer(f *testing.F) {
 			if c.Depth < 0 || c.Outcome != Open && c.End < c.Start && c.End != 0 {
 				t.Errorf("impossible call %+v", *c)
 			}
-		})
+		}))
 		for i := 0; i+1 < len(data); i += 2 {
 			kind, b := int(data[i]%6), uint64(data[i+1])
 			ev := Event{Format: kind, Time: uint64(i), PID: int(b >> 7), TID: int(b >> 6 & 1)}

@@ -12,14 +12,9 @@ type pageSource interface {
 	ReadPages(ctx context.Context, page func(cpu int, page []byte)) (n int, err error)
 }
 
-// From says where [Stream.Read] is to read, text or raw pages. It finds the processes of
-// threads by src's Process, if it has one.
-func (s *Stream) From(src Source) error {
-	s.src = src
-	if threads, ok := src.(interface{ Process(tid, printed int) int }); ok {
-		s.Process = threads.Process
-	}
-	pages, ok := src.(pageSource)
+// readRaw has the stream read raw pages, if its source gives any.
+func (s *Stream) readRaw() error {
+	pages, ok := s.src.(pageSource)
 	if !ok {
 		return nil
 	}

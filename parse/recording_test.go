@@ -42,14 +42,10 @@ func play(text string) (*Recording, []Call, *Books, error) {
 		return nil, nil, nil, err
 	}
 	var calls []Call
-	s, err := NewStream(r.Plan, func(c *Call) { calls = append(calls, *c) })
+	s, err := NewStream(r.Plan, r, &testProcesses{of: r.Process}, returns(func(c *Call) { calls = append(calls, *c) }), Options{})
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := s.From(r); err != nil {
-		return nil, nil, nil, err
-	}
-	s.Process = r.Process
 	for {
 		_, err := s.Read(context.Background())
 		if errors.Is(err, io.EOF) {

@@ -32,7 +32,7 @@ func TestRetired(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
-			p := NewPairer(testPlan(), func(c *Call) { got = append(got, c.Outcome.String()) })
+			p := NewPairer(testPlan(), returns(func(c *Call) { got = append(got, c.Outcome.String()) }))
 			p.retired = map[int]retirement{0: {3, 6}}
 			for _, s := range test.steps {
 				p.Event(event[s.op](s.fn, s.depth, s.time), 0)
@@ -59,7 +59,7 @@ func returnEvent(fn int, depth, time uint64) *Event {
 func TestCountersAreNotCalls(t *testing.T) {
 	plan := testPlan()
 	plan.Funcs[0].CountFirst = true
-	p := NewPairer(plan, func(*Call) {})
+	p := NewPairer(plan, noCalls)
 	for time := range uint64(3) {
 		p.Event(entryEvent(0, 8, time), 0)
 		p.Event(entryEvent(1, 8, time), 0)

@@ -2,9 +2,6 @@ package parse
 
 import (
 	"context"
-	"errors"
-	"io"
-	"iter"
 	"slices"
 
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -12,31 +9,21 @@ import (
 
 // Stream is the way from a trace to calls: lines or raw pages, events in order, calls.
 type Stream struct {
-	// Bias finds the distance between addresses in a process and in the file, or
-	// says that it takes more addresses to tell. It matters for position-independent
-	// programs; nil is a distance of 0.
-	Bias func(pid int, addr uint64) (bias uint64, ok bool)
-	// Process finds the process of a thread, of which the line names what the kernel
-	// remembers, or 0: see tracefs.Session.Process. nil believes the line.
-	Process func(tid, printed int) int
-	// Keep tells whether events of a process are wanted; nil wants all.
-	Keep func(pid int) bool
-
-	formats  []Format
-	lines    prefixes
-	src      Source
-	pages    pageSource // src again, where pages are read
-	raw      *rawMerge  // nil where text is read
-	buf      []byte
-	splitter Splitter
-	order    order
-	pairer   *Pairer
-	rec      *Record // to be filled
-	name     brokenName
-	unparsed uint64
-	lost     uint64
-	foreign  uint64
-	latest   uint64
+	processes Processes
+	formats   []Format
+	lines     prefixes
+	src       Source
+	pages     pageSource // src again, where pages are read
+	raw       *rawMerge  // nil where text is read
+	buf       []byte
+	splitter  Splitter
+	order     order
+	pairer    *Pairer
+	rec       *Record // to be filled
+	name      brokenName
+	unparsed  uint64
+	lost      uint64
+	latest    uint64
 	// held are events of processes whose bias is not known yet.
 	held map[int][]Event
 	// kernel puts kernel events in between; nil if there are none.
@@ -44,20 +31,10 @@ type Stream struct {
 	marks  []mark // the earliest first
 }
 
-// Entered is told of calls when they begin, in the order in which they do on their
-// goroutine: their End and Outcome mean nothing yet.
-func (s *Stream) Entered(emit func(*Call)) { s.pairer.entered = emit }
-
-// Begun is told of the process and the function of each call when it begins, those that
-// are only counted, too.
-func (s *Stream) Begun(tell func(pid, fn int)) { s.pairer.begun = tell }
-
-// Inside names functions, by their index in Plan.Funcs: what is called while they are
-// open is marked.
-func (s *Stream) Inside(funcs map[int]bool) { s.pairer.inside = funcs }
-
-// NewStream returns a Stream for the text of a session that runs a plan.
-func NewStream(plan *uprobe.Plan, emit func(*Call)) (*Stream, error) {
+// NewStream returns a Stream that reads what a plan has recorded and tells sink. It reads raw
+// pages where src has the methods of a tracefs.Session for them and Formats returns any, text
+// otherwise.
+func NewStream(plan *uprobe.Plan, src Source, processes Processes, sink Sink, opt Options) (*Stream, error) {
 	formats := make([]Format, len(plan.Events))
 	for i := range plan.Events {
 		formats[i] = formatOf(&plan.Events[i])
@@ -66,11 +43,22 @@ func NewStream(plan *uprobe.Plan, emit func(*Call)) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Stream{rec: new(Record), formats: formats, lines: prefixes{lines: lines}, pairer: NewPairer(plan, emit), held: make(map[int][]Event)}, nil
+	s := &Stream{
+		processes: processes, src: src, formats: formats, lines: prefixes{lines: lines}, rec: new(Record),
+		pairer: NewPairer(plan, sink), held: make(map[int][]Event),
+	}
+	s.pairer.entries, s.pairer.inside, s.pairer.limit = opt.Entries, opt.Inside, opt.Limit
+	if err := s.readRaw(); err != nil {
+		return nil, err
+	}
+	if opt.Kernel != nil {
+		err = s.with(opt.Kernel, sink)
+	}
+	return s, err
 }
 
-// Feed takes the next piece of trace_pipe.
-func (s *Stream) Feed(chunk []byte) { s.splitter.Feed(chunk, s.line) }
+// feed takes the next piece of trace_pipe.
+func (s *Stream) feed(chunk []byte) { s.splitter.Feed(chunk, s.line) }
 
 func (s *Stream) line(line []byte) {
 	err := s.lines.parse(line, s.rec)
@@ -93,11 +81,7 @@ func (s *Stream) line(line []byte) {
 }
 
 // owned finds the process of an event.
-func (s *Stream) owned(ev *Event) {
-	if s.Process != nil {
-		ev.PID = s.Process(ev.TID, ev.PID)
-	}
-}
+func (s *Stream) owned(ev *Event) { ev.PID = s.processes.Of(ev.TID, ev.PID) }
 
 // inOrder takes the next hit in order of time.
 func (s *Stream) inOrder(ev *Event) {
@@ -111,15 +95,10 @@ func (s *Stream) inOrder(ev *Event) {
 func (s *Stream) event(ev *Event) {
 	s.pass(ev.Time)
 	s.latest = ev.Time
-	if s.Keep != nil && !s.Keep(ev.PID) {
-		s.foreign++
+	if !s.processes.Wanted(ev.PID) {
 		return
 	}
-	if s.Bias == nil {
-		s.pairer.Event(ev, 0)
-		return
-	}
-	bias, ok := s.Bias(ev.PID, ev.Addr)
+	bias, ok := s.processes.Bias(ev.PID, ev.Addr)
 	if !ok {
 		cp := *ev
 		cp.Args = slices.Clone(ev.Args)
@@ -145,12 +124,12 @@ func (s *Stream) release(pid int, bias uint64) {
 	}
 }
 
-// Idle says that there was nothing more to read for a moment.
-func (s *Stream) Idle() { s.order.flush(s.inOrder) }
+// idle says that there was nothing more to read for a moment.
+func (s *Stream) idle() { s.order.flush(s.inOrder) }
 
 // Finish ends the calls that are open.
 func (s *Stream) Finish() {
-	s.Idle()
+	s.idle()
 	if s.raw != nil {
 		s.raw.flush(s.rawEvent)
 	}
@@ -201,20 +180,8 @@ func (s *Stream) Announced() uint64 {
 	return s.lost
 }
 
-// Foreign is the number of events of processes that were not wanted.
-func (s *Stream) Foreign() uint64 { return s.foreign }
-
-// Source is where a trace comes from: a tracefs.Session. If it has the Session's
-// Process, that tells the processes of threads; if it has its Formats and ReadPages, and
-// there are formats, raw pages are read instead of text.
-type Source interface {
-	// Read fills buf. 0, nil says that there is nothing for a moment, io.EOF that
-	// there will be nothing more.
-	Read(ctx context.Context, buf []byte) (int, error)
-}
-
-// Read takes what the source that was given to [Stream.From] has for the moment: n is 0
-// if that was nothing. Errors are the source's.
+// Read takes what the source has for the moment: n is 0 if that was nothing. Errors are the
+// source's.
 func (s *Stream) Read(ctx context.Context) (n int, err error) {
 	if s.raw != nil {
 		n, err = s.readPages(ctx)
@@ -235,38 +202,9 @@ func (s *Stream) readText(ctx context.Context) (n int, err error) {
 		s.buf = make([]byte, 64<<10)
 	}
 	n, err = s.src.Read(ctx, s.buf)
-	s.Feed(s.buf[:n])
+	s.feed(s.buf[:n])
 	if n == 0 {
-		s.Idle()
+		s.idle()
 	}
 	return n, err
-}
-
-// Calls yields the calls of a running session as they end, until the source ends or
-// ctx is done; those open then come last. Each Call is valid until the next. An
-// error is the last thing yielded; a done ctx is none.
-func Calls(ctx context.Context, src Source, plan *uprobe.Plan) iter.Seq2[*Call, error] {
-	return func(yield func(*Call, error) bool) {
-		wanted := true
-		stream, err := NewStream(plan, func(c *Call) { wanted = wanted && yield(c, nil) })
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		if err := stream.From(src); err != nil {
-			yield(nil, err)
-			return
-		}
-		for wanted {
-			_, err := stream.Read(ctx)
-			if err == nil {
-				continue
-			}
-			stream.Finish()
-			if wanted && !errors.Is(err, io.EOF) && ctx.Err() == nil {
-				yield(nil, err)
-			}
-			return
-		}
-	}
 }

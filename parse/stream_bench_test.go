@@ -49,11 +49,9 @@ func BenchmarkStream(b *testing.B) {
 				}
 				text = append(text, '\n')
 			}
-			benchStream(b, plan, func(s *Stream) func() {
-				return func() {
-					s.Feed(text)
-					s.Idle()
-				}
+			benchStream(b, plan, nil, func(s *Stream) {
+				s.feed(text)
+				s.idle()
 			})
 		})
 		b.Run(name+"/raw", func(b *testing.B) {
@@ -75,38 +73,30 @@ func BenchmarkStream(b *testing.B) {
 				records, size = append(records, record), size+len(record)
 			}
 			pages = append(pages, page(1e9, 0, records...))
-			benchStream(b, plan, func(s *Stream) func() {
-				if err := s.From(&rawSource{formats: formats}); err != nil {
-					b.Fatal(err)
+			benchStream(b, plan, &rawSource{formats: formats}, func(s *Stream) {
+				for _, p := range pages {
+					s.raw.add(0, p)
 				}
-				return func() {
-					for _, p := range pages {
-						s.raw.add(0, p)
-					}
-					s.raw.pass(s.rawEvent)
-				}
+				s.raw.pass(s.rawEvent)
 			})
 		})
 	}
 }
 
-func benchStream(b *testing.B, plan *uprobe.Plan, start func(*Stream) func()) {
+func benchStream(b *testing.B, plan *uprobe.Plan, src Source, round func(*Stream)) {
 	calls := 0
-	s, err := NewStream(plan, func(c *Call) {
+	processes := &testProcesses{wanted: 14713, of: func(int, int) int { return 14713 }, bias: func(int, uint64) (uint64, bool) { return 0, true }}
+	s, err := NewStream(plan, src, processes, returns(func(c *Call) {
 		if c.Outcome == Returned {
 			calls++
 		}
-	})
+	}), Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	round := start(s)
-	s.Keep = func(pid int) bool { return pid == 14713 }
-	s.Bias = func(int, uint64) (uint64, bool) { return 0, true }
-	s.Process = func(int, int) int { return 14713 }
 	b.ReportAllocs()
 	for b.Loop() {
-		round()
+		round(s)
 	}
 	var events uint64
 	for _, sites := range s.Books().Delivered {

@@ -25,52 +25,48 @@ func TestStream(t *testing.T) {
 	both := line(0, 7, 10, 0x1000, 100) + line(2, 7, 30, 0x3000, 100)
 	for _, c := range []struct {
 		name  string
-		setup func(*Stream)
+		of    testProcesses
 		text  string
 		calls string
 		check func(*Stream) bool
 	}{
-		{"one call", nil, both, "f 10-30", nil},
-		{"late line in its place", nil, line(0, 7, 10, 0x1000, 100) + line(2, 7, 30, 0x3000, 100) + line(0, 7, 20, 0x1001, 200) + line(2, 7, 40, 0x3001, 200), "g 20-30 f 10-30", nil},
-		{"what is no line of ours", nil, "nonsense\\n" + both, "f 10-30", func(s *Stream) bool { return s.Unparsed() == 1 }},
-		{"newlines in a thread's name", nil, named("a\nb") + both + named("\n") + named("\n# x\n") + named("\r\n-7"), "g 5-5 g 5-5 g 5-5 f 10-30 g 5-0", func(s *Stream) bool { return s.Unparsed() == 0 }},
-		{"short lines that are no pieces of a name", nil, "a\n" + named("a\nb") + " b\n" + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.Unparsed() == 3 }},
-		{"pieces that do not fill the column", nil, named("a\nb")[1:] + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.Unparsed() == 1 }},
-		{"lost events are announced", nil, "CPU:1 [LOST 5 EVENTS]\n" + both, "f 10-30", func(s *Stream) bool { return s.Announced() == 5 }},
-		{"a last line without its end", nil, both + "     prog-7 [0", "f 10-30", func(s *Stream) bool { return s.Unparsed() == 1 }},
-		{"processes that are not wanted", func(s *Stream) { s.Keep = func(pid int) bool { return pid == 8 } }, both, "", func(s *Stream) bool { return s.Foreign() == 2 }},
-		{"bias", func(s *Stream) { s.Bias = func(int, uint64) (uint64, bool) { return bias, true } },
+		{"one call", testProcesses{}, both, "f 10-30", nil},
+		{"late line in its place", testProcesses{}, line(0, 7, 10, 0x1000, 100) + line(2, 7, 30, 0x3000, 100) + line(0, 7, 20, 0x1001, 200) + line(2, 7, 40, 0x3001, 200), "g 20-30 f 10-30", nil},
+		{"what is no line of ours", testProcesses{}, "nonsense\\n" + both, "f 10-30", func(s *Stream) bool { return s.Unparsed() == 1 }},
+		{"newlines in a thread's name", testProcesses{}, named("a\nb") + both + named("\n") + named("\n# x\n") + named("\r\n-7"), "g 5-5 g 5-5 g 5-5 f 10-30 g 5-0", func(s *Stream) bool { return s.Unparsed() == 0 }},
+		{"short lines that are no pieces of a name", testProcesses{}, "a\n" + named("a\nb") + " b\n" + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.Unparsed() == 3 }},
+		{"pieces that do not fill the column", testProcesses{}, named("a\nb")[1:] + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.Unparsed() == 1 }},
+		{"lost events are announced", testProcesses{}, "CPU:1 [LOST 5 EVENTS]\n" + both, "f 10-30", func(s *Stream) bool { return s.Announced() == 5 }},
+		{"a last line without its end", testProcesses{}, both + "     prog-7 [0", "f 10-30", func(s *Stream) bool { return s.Unparsed() == 1 }},
+		{"processes that are not wanted", testProcesses{wanted: 8}, both, "", func(s *Stream) bool { return s.Books().Delivered[0][0] == 0 }},
+		{"bias", testProcesses{bias: func(int, uint64) (uint64, bool) { return bias, true }},
 			line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", nil},
-		{"bias that only the second address tells", func(s *Stream) {
-			s.Bias = func(_ int, addr uint64) (uint64, bool) { return bias, addr == 0x3000+bias }
-		}, line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", func(s *Stream) bool { return s.Books().Unplaced == 0 }},
-		{"bias that nothing tells", func(s *Stream) { s.Bias = func(int, uint64) (uint64, bool) { return 0, false } },
+		{"bias that only the second address tells", testProcesses{bias: func(_ int, addr uint64) (uint64, bool) { return bias, addr == 0x3000+bias }},
+			line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", func(s *Stream) bool { return s.Books().Unplaced == 0 }},
+		{"bias that nothing tells", testProcesses{bias: func(int, uint64) (uint64, bool) { return 0, false }},
 			line(0, 7, 10, 0x1000+bias, 100), "", func(s *Stream) bool { return s.Books().Unplaced == 1 }},
-		{"process found by the thread", func(s *Stream) { s.Process = func(tid, _ int) int { return tid + 1 } },
+		{"process found by the thread", testProcesses{of: func(tid, _ int) int { return tid + 1 }},
 			strings.ReplaceAll(both, "(      7)", "(-------)"), "f 10-30", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			plan := testPlan()
 			var calls []string
-			s, err := NewStream(plan, func(c *Call) {
+			s, err := NewStream(plan, nil, &c.of, returns(func(c *Call) {
 				calls = append(calls, fmt.Sprintf("%s %d-%d", plan.Funcs[c.Func].Name, c.Start, c.End))
-			})
+			}), Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.setup != nil {
-				c.setup(s)
-			}
 			text := strings.ReplaceAll(c.text, `\n`, "\n")
 			for i := 0; i < len(text); i += 50 {
-				s.Feed([]byte(text[i:min(i+50, len(text))]))
+				s.feed([]byte(text[i:min(i+50, len(text))]))
 			}
 			s.Finish()
 			if got := strings.Join(calls, " "); got != c.calls {
 				t.Errorf("calls %q, want %q", got, c.calls)
 			}
 			if c.check != nil && !c.check(s) {
-				t.Errorf("unparsed %d, announced %d, foreign %d, books %+v", s.Unparsed(), s.Announced(), s.Foreign(), *s.Books())
+				t.Errorf("unparsed %d, announced %d, books %+v", s.Unparsed(), s.Announced(), *s.Books())
 			}
 		})
 	}

@@ -21,12 +21,8 @@ func (s *Stream) Begin(first, from uint64) {
 }
 
 // End leaves out the events of after a time of the trace clock. Calls that are open then
-// stay open. A stream that has ended by itself, see [Stream.Limit], has ended earlier.
+// stay open. A stream that has ended by itself, see [Options].Limit, has ended earlier.
 func (s *Stream) End(until uint64) { s.pairer.window.until = min(s.pairer.window.until, until) }
-
-// Limit ends the stream by itself with the event that ends the n-th call, or begins it if
-// it is of a function whose calls are only counted.
-func (s *Stream) Limit(n uint64) { s.pairer.limit = n }
 
 // Ended is the time of the event that ended the stream by itself.
 func (s *Stream) Ended() (at uint64, ok bool) {

@@ -29,31 +29,32 @@ func (p *piecewise) Read(_ context.Context, buf []byte) (int, error) {
 func TestWindow(t *testing.T) {
 	for _, c := range []struct {
 		name               string
+		limit              uint64
 		setup              func(*Stream)
 		calls              string
 		delivered, outside uint64
 	}{
-		{"all", func(*Stream) {}, "g 15-20 return, f 10-30 return, g 40-0 open", 5, 0},
-		{"its ends belong to it", func(s *Stream) { s.Begin(1, 10); s.End(40) }, "g 15-20 return, f 10-30 return, g 40-0 open", 5, 0},
-		{"from later on", func(s *Stream) { s.Begin(1, 12) }, "g 15-20 return, g 40-0 open", 4, 1},
-		{"a clock that has begun anew", func(s *Stream) { s.Begin(1000, 2000) }, "g 15-20 return, f 10-30 return, g 40-0 open", 5, 0},
-		{"until earlier", func(s *Stream) { s.End(29) }, "g 15-20 return, f 10-0 open", 3, 2},
-		{"ended twice", func(s *Stream) { s.End(29); s.End(100) }, "g 15-20 return, f 10-0 open", 3, 2},
-		{"one call", func(s *Stream) { s.Limit(1) }, "g 15-20 return, f 10-0 open", 3, 2},
-		{"two calls", func(s *Stream) { s.Limit(2) }, "g 15-20 return, f 10-30 return", 4, 1},
-		{"more than there are", func(s *Stream) { s.Limit(3) }, "g 15-20 return, f 10-30 return, g 40-0 open", 5, 0},
+		{"all", 0, func(*Stream) {}, "g 15-20 return, f 10-30 return, g 40-0 open", 5, 0},
+		{"its ends belong to it", 0, func(s *Stream) { s.Begin(1, 10); s.End(40) }, "g 15-20 return, f 10-30 return, g 40-0 open", 5, 0},
+		{"from later on", 0, func(s *Stream) { s.Begin(1, 12) }, "g 15-20 return, g 40-0 open", 4, 1},
+		{"a clock that has begun anew", 0, func(s *Stream) { s.Begin(1000, 2000) }, "g 15-20 return, f 10-30 return, g 40-0 open", 5, 0},
+		{"until earlier", 0, func(s *Stream) { s.End(29) }, "g 15-20 return, f 10-0 open", 3, 2},
+		{"ended twice", 0, func(s *Stream) { s.End(29); s.End(100) }, "g 15-20 return, f 10-0 open", 3, 2},
+		{"one call", 1, func(*Stream) {}, "g 15-20 return, f 10-0 open", 3, 2},
+		{"two calls", 2, func(*Stream) {}, "g 15-20 return, f 10-30 return", 4, 1},
+		{"more than there are", 3, func(*Stream) {}, "g 15-20 return, f 10-30 return, g 40-0 open", 5, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			plan := testPlan()
 			var calls []string
-			s, err := NewStream(plan, func(c *Call) {
+			s, err := NewStream(plan, nil, &testProcesses{}, returns(func(c *Call) {
 				calls = append(calls, fmt.Sprintf("%s %d-%d %v", plan.Funcs[c.Func].Name, c.Start, c.End, c.Outcome))
-			})
+			}), Options{Limit: c.limit})
 			if err != nil {
 				t.Fatal(err)
 			}
 			c.setup(s)
-			s.Feed([]byte(windowLines))
+			s.feed([]byte(windowLines))
 			s.Finish()
 			var delivered, outside uint64
 			for i, sites := range s.Books().Delivered {
@@ -71,19 +72,18 @@ func TestWindow(t *testing.T) {
 // TestLimitWithinUnwinding: of calls that end at once no more end than are wanted.
 func TestLimitWithinUnwinding(t *testing.T) {
 	var ended int
-	s, err := NewStream(testPlan(), func(c *Call) {
+	s, err := NewStream(testPlan(), nil, &testProcesses{}, returns(func(c *Call) {
 		if c.Outcome == Unwound {
 			ended++
 		}
-	})
+	}), Options{Limit: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Limit(2)
 	for i := range 5 {
-		s.Feed([]byte(line(0, 7, uint64(10+i), 0x1000, uint64(100+i))))
+		s.feed([]byte(line(0, 7, uint64(10+i), 0x1000, uint64(100+i))))
 	}
-	s.Feed([]byte(line(0, 7, 20, 0x1000, 100)))
+	s.feed([]byte(line(0, 7, 20, 0x1000, 100)))
 	s.Finish()
 	if at, full := s.Ended(); ended != 2 || !full || at != 20 {
 		t.Errorf("%d calls have ended, the stream at %d, %v", ended, at, full)
@@ -94,16 +94,13 @@ func TestLimitWithinUnwinding(t *testing.T) {
 // whether an event tells that it has passed or that there is nothing more to read.
 func TestMark(t *testing.T) {
 	var got []string
-	s, err := NewStream(testPlan(), func(c *Call) { got = append(got, fmt.Sprint(c.End)) })
+	half := len(windowLines) / 2
+	src := piecewise{windowLines[:half], "", windowLines[half:], ""}
+	s, err := NewStream(testPlan(), &src, &testProcesses{}, returns(func(c *Call) { got = append(got, fmt.Sprint(c.End)) }), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	mark := func(at uint64) { s.Mark(at, func() { got = append(got, fmt.Sprint("mark ", at)) }) }
-	half := len(windowLines) / 2
-	src := piecewise{windowLines[:half], "", windowLines[half:], ""}
-	if err := s.From(&src); err != nil {
-		t.Fatal(err)
-	}
 	read := func() {
 		if _, err := s.Read(context.Background()); err != nil {
 			t.Fatal(err)

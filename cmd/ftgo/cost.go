@@ -242,14 +242,22 @@ func newMeter(session *tracefs.Session, plan *uprobe.Plan) *meter {
 	}
 	var err error
 	if m.base, err = session.Timebase(); err == nil {
-		m.stream, _ = parse.NewStream(plan, func(c *parse.Call) {
-			if c.Func == 0 && c.Outcome == parse.Returned {
-				m.stamped = append(m.stamped, float64(m.base.Duration(c.Start, c.End)))
-			}
-		})
+		own := &processes{opt: &options{}, find: session.Process, bias: uprobe.NewBiases(plan, false)}
+		m.stream, _ = parse.NewStream(plan, session, own, m, parse.Options{})
 	}
 	return m
 }
+
+// Return takes what a call of the first function took.
+func (m *meter) Return(c *parse.Call) {
+	if c.Func == 0 && c.Outcome == parse.Returned {
+		m.stamped = append(m.stamped, float64(m.base.Duration(c.Start, c.End)))
+	}
+}
+
+func (m *meter) Entry(*parse.Call)         {}
+func (m *meter) Counted(int, int)          {}
+func (m *meter) Kernel(*parse.KernelEvent) {}
 
 // batch measures once more.
 func (m *meter) batch(ctx context.Context) {
@@ -278,13 +286,9 @@ func (m *meter) batch(ctx context.Context) {
 
 // read takes what was recorded, and tells whether there was anything.
 func (m *meter) read(ctx context.Context) bool {
-	buf := make([]byte, 64<<10)
 	for {
-		n, err := m.session.Read(ctx, buf)
-		m.stream.Feed(buf[:n])
-		if n == 0 || err != nil {
-			m.stream.Idle() // it has all been there before
-			return len(m.stamped) > 0
+		if n, err := m.stream.Read(ctx); n == 0 || err != nil {
+			return len(m.stamped) > 0 // it has all been there before
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/doctor"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // checkProcesses refuses processes that are not there, or that run another file than
@@ -65,13 +66,36 @@ func (o *options) numbered() string {
 	return ""
 }
 
-// keep tells the processes asked for from others.
-func keep(pids []int) func(pid int) bool {
-	if len(pids) == 0 {
-		return nil
-	}
-	return func(pid int) bool { return slices.Contains(pids, pid) }
+// processes are what the stream asks about processes.
+type processes struct {
+	opt    *options
+	find   func(tid, printed int) int
+	bias   *uprobe.Biases
+	kernel *kernelEvents
+	say    func(string, ...any)
 }
+
+// Of finds the process of a thread, whose kernel events are recorded from now on.
+func (p *processes) Of(tid, printed int) int {
+	pid := p.find(tid, printed)
+	p.kernel.follow(pid, p.opt, p.say)
+	return pid
+}
+
+// Wanted tells the processes asked for from others.
+func (p *processes) Wanted(pid int) bool {
+	k := p.kernel
+	if k != nil && k.following != nil {
+		return k.following.wanted[pid]
+	}
+	wanted := len(p.opt.pids) == 0 || slices.Contains(p.opt.pids, pid)
+	if wanted && k != nil {
+		k.wanted[pid] = true
+	}
+	return wanted
+}
+
+func (p *processes) Bias(pid int, addr uint64) (uint64, bool) { return p.bias.Of(pid, addr) }
 
 // processOf returns how to find the process of a thread. One that is gone and that the
 // kernel did not name belongs to the only process there can be, if that is so.

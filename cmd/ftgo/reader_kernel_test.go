@@ -164,9 +164,9 @@ func TestKernelRawEqualsText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := sessionCalls{times: true}
-			text.stream = text.to(t, s.plan)
-			text.stream.Feed(trace)
+			text := sessionCalls{times: true, plan: s.plan}
+			text.from(t, textSource{bytes.NewReader(trace)}, func(_, printed int) int { return printed })
+			text.read(t.Context())
 			text.stream.Finish()
 			go s.read(t.Context())
 			s.finish(t)
@@ -214,36 +214,44 @@ func (s *sessionCalls) start(t *testing.T, f *tracefs.FS, target, pattern string
 	if s.plan, err = planFor(newEnv(io.Discard, io.Discard), sel, uprobe.Options{Features: f.Features(), Values: values}); err != nil {
 		t.Fatal(err)
 	}
-	s.stream = s.to(t, s.plan)
 	if s.session, err = tracefs.Start(t.Context(), f, s.plan.Target(), s.plan.TraceEvents(), tracefs.Options{Reader: reader}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.stream.From(s.session); err != nil {
-		t.Fatal(err)
-	}
-	s.done = make(chan error, 1)
+	s.from(t, s.session, s.session.Process)
 }
 
-// to is a stream whose calls are kept.
-func (s *sessionCalls) to(t *testing.T, plan *uprobe.Plan) *parse.Stream {
+// textSource is a trace in memory.
+type textSource struct{ io.Reader }
+
+func (s textSource) Read(_ context.Context, buf []byte) (int, error) { return s.Reader.Read(buf) }
+
+// from makes the stream, whose calls are kept.
+func (s *sessionCalls) from(t *testing.T, src parse.Source, find func(tid, printed int) int) {
 	t.Helper()
-	s.byGoroutine = make(map[string][]string)
-	stream, err := parse.NewStream(plan, func(c *parse.Call) {
-		g := fmt.Sprint(c.PID, " ", c.Goid)
-		if c.Goid == 0 {
-			g += fmt.Sprint(" thread ", c.TID)
-		}
-		line := fmt.Sprint(plan.Funcs[c.Func].Name, " ", c.TID, c.Depth, c.Outcome, c.Args, c.Results)
-		if s.times {
-			line += fmt.Sprint(c.CPU, c.Start, c.End)
-		}
-		s.byGoroutine[g] = append(s.byGoroutine[g], line)
-	})
-	if err != nil {
+	s.byGoroutine, s.done = make(map[string][]string), make(chan error, 1)
+	own := &processes{opt: &options{}, find: find, bias: uprobe.NewBiases(s.plan, false)}
+	var err error
+	if s.stream, err = parse.NewStream(s.plan, src, own, s, parse.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	return stream
 }
+
+// Return keeps a call.
+func (s *sessionCalls) Return(c *parse.Call) {
+	g := fmt.Sprint(c.PID, " ", c.Goid)
+	if c.Goid == 0 {
+		g += fmt.Sprint(" thread ", c.TID)
+	}
+	line := fmt.Sprint(s.plan.Funcs[c.Func].Name, " ", c.TID, c.Depth, c.Outcome, c.Args, c.Results)
+	if s.times {
+		line += fmt.Sprint(c.CPU, c.Start, c.End)
+	}
+	s.byGoroutine[g] = append(s.byGoroutine[g], line)
+}
+
+func (s *sessionCalls) Entry(*parse.Call)         {}
+func (s *sessionCalls) Counted(int, int)          {}
+func (s *sessionCalls) Kernel(*parse.KernelEvent) {}
 
 // read reads until the session has ended.
 func (s *sessionCalls) read(ctx context.Context) {

@@ -281,17 +281,13 @@ func (t *tracing) replay(ctx context.Context, rec *parse.Recording, out io.Write
 	if err := t.view.begin(ctx, t, nil, out); err != nil {
 		return err
 	}
-	if err := t.newStream(); err != nil {
-		return err
-	}
-	if err := t.stream.From(rec); err != nil {
+	if err := t.newStream(rec, rec.Process); err != nil {
 		return err
 	}
 	if rec.Until.Hits != nil {
 		t.stream.Begin(rec.First.Ticks, t.from.Ticks)
 		t.stream.End(t.until.Ticks)
 	}
-	t.stream.Process = rec.Process
 	t.counts = recordedCounts{rec, t.stream}
 	for t.callErr == nil {
 		if _, err = t.stream.Read(ctx); err != nil {

@@ -8,23 +8,38 @@ type counts interface {
 	Overruns() (uint64, error)
 }
 
-// newStream makes the way from the trace to the tally and the view.
-func (t *tracing) newStream() (err error) {
-	if t.stream, err = parse.NewStream(t.plan, func(c *parse.Call) {
-		t.tally.add(c)
-		t.tell(t.onCall, c)
-	}); err != nil {
-		return err
+// newStream makes the way from the trace to the tally and the view. find is that of the source.
+func (t *tracing) newStream(src parse.Source, find func(tid, printed int) int) (err error) {
+	opt := parse.Options{Entries: t.onEnter != nil, Inside: t.inside, Limit: t.calls}
+	if t.kernel != nil {
+		opt.Kernel = t.kernel.session
 	}
-	t.stream.Inside(t.inside)
-	t.stream.Limit(t.calls)
-	if t.onEnter != nil {
-		t.stream.Entered(func(c *parse.Call) { t.tell(t.onEnter, c) })
-	}
+	t.stream, err = parse.NewStream(t.plan, src, &processes{find: find, opt: t.opt, bias: t.bias, kernel: t.kernel, say: t.env.Say}, sink{t}, opt)
+	return err
+}
+
+// sink is a tracing as it takes what its stream has.
+type sink struct{ *tracing }
+
+func (t sink) Counted(pid, fn int) {
 	if t.tally.per != nil {
-		t.stream.Begun(t.tally.per.begun)
+		t.tally.per.begun(pid, fn)
 	}
-	t.stream.Bias = t.bias.Of
-	t.stream.Keep = t.kernel.keep(t.opt)
-	return nil
+}
+
+func (t sink) Entry(c *parse.Call) { t.tell(t.onEnter, c) }
+
+func (t sink) Return(c *parse.Call) {
+	t.tally.add(c)
+	t.tell(t.onCall, c)
+}
+
+func (t sink) Kernel(ev *parse.KernelEvent) {
+	if !t.kernel.take(ev, t.stream.Within(ev.Time)) {
+		return
+	}
+	t.tally.addKernel(ev)
+	if t.onKernel != nil && t.callErr == nil {
+		t.callErr = t.onKernel(ev)
+	}
 }

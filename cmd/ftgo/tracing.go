@@ -47,7 +47,7 @@ type tracing struct {
 	callErr         error        // the first of theirs
 	onRead          func() error // after each read, which comes 20 ms after the last at the latest
 	cleanup         func()       // puts back what was changed for as long as it runs
-	inside          map[int]bool // see parse.Stream.Inside
+	inside          map[int]bool // see parse.Options
 	calls           uint64       // so many are enough; 0 is no limit
 	// kernel are the kernel events of --with, nil without it; onKernel, if set, gets each.
 	kernel   *kernelEvents
@@ -66,11 +66,8 @@ type tracing struct {
 // user's patience are at an end, and disarms it. The totals can then be asked for;
 // close must be called in any case.
 func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
-	err := t.newStream()
+	err := t.kernel.start(t, fsys)
 	if err != nil {
-		return err
-	}
-	if err := t.kernel.start(t, fsys); err != nil {
 		return err
 	}
 	stop := t.env.Progress(func() string {
@@ -84,11 +81,7 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 		return err
 	}
 	t.counts = t.session
-	if err := t.stream.From(t.session); err != nil {
-		return err
-	}
-	t.stream.Process = processOf(t.session, t.opt)
-	if err := t.kernel.join(t); err != nil {
+	if err := t.newStream(t.session, processOf(t.session, t.opt)); err != nil {
 		return err
 	}
 	if t.from, err = t.mark(); err != nil {

@@ -24,6 +24,7 @@ func (o *options) defineWith(fs *pflag.FlagSet) {
 type kernelEvents struct {
 	session *tracefs.KernelSession
 	names   []string
+	all     []string // that are recorded, as the session has them
 	// following tells which processes are wanted; nil if that is known. Its events come
 	// after those of names, unless they are among them.
 	following *following
@@ -34,8 +35,8 @@ type kernelEvents struct {
 	wanted, followed map[int]bool
 	// first is the first error of following a process that has turned up.
 	first error
-	// all is the number of those wanted.
-	all uint64
+	// delivered is the number of those wanted.
+	delivered uint64
 }
 
 // findKernelEvents looks up what --with names; it is nil if no kernel events are needed.
@@ -93,6 +94,7 @@ func (k *kernelEvents) start(t *tracing, fsys *tracefs.FS) (err error) {
 	} else if k.session, err = tracefs.StartKernel(fsys, k.recorded(), t.env.bufferKB); err != nil {
 		return err
 	}
+	k.all = k.session.Names()
 	for _, pid := range t.opt.pids {
 		if err := k.session.Follow(pid); err != nil {
 			return err
@@ -102,44 +104,18 @@ func (k *kernelEvents) start(t *tracing, fsys *tracefs.FS) (err error) {
 	return nil
 }
 
-// join has the stream give the events among the calls; it is to know its source already.
-func (k *kernelEvents) join(t *tracing) error {
-	if k == nil {
-		return nil
+// take takes the next kernel event, and tells whether it is to be shown. What is outside of the window only tells
+// which processes are wanted.
+func (k *kernelEvents) take(ev *parse.KernelEvent, within bool) (shown bool) {
+	if name := k.all[ev.Event]; k.following != nil && slices.Contains(k.following.names, name) {
+		k.following.take(name, ev)
 	}
-	process, wanted := t.stream.Process, t.stream.Keep
-	t.stream.Process = func(tid, printed int) int {
-		pid := process(tid, printed)
-		k.follow(t, pid)
-		return pid
+	hidden := ev.Event >= len(k.names)
+	if !within || !k.wants(ev.PID) || hidden && !k.sched {
+		return false
 	}
-	t.stream.Keep = func(pid int) bool {
-		if wanted != nil && !wanted(pid) {
-			return false
-		}
-		k.wanted[pid] = true
-		return true
-	}
-	names := k.session.Names()
-	return t.stream.With(k.session, func(ev *parse.KernelEvent) {
-		if k.following != nil && slices.Contains(k.following.names, names[ev.Event]) {
-			k.following.take(names[ev.Event], ev)
-		}
-		hidden := ev.Event >= len(k.names)
-		if !t.stream.Within(ev.Time) {
-			return
-		}
-		if !k.wants(ev.PID) || hidden && !k.sched {
-			return
-		}
-		if k.all++; hidden {
-			return
-		}
-		t.tally.addKernel(ev)
-		if t.onKernel != nil && t.callErr == nil {
-			t.callErr = t.onKernel(ev)
-		}
-	})
+	k.delivered++
+	return !hidden
 }
 
 func (k *kernelEvents) wants(pid int) bool {
@@ -150,14 +126,14 @@ func (k *kernelEvents) wants(pid int) bool {
 }
 
 // follow records the events of a process that a probe was hit in, where none was named.
-func (k *kernelEvents) follow(t *tracing, pid int) {
-	if k.followed[pid] || pid == 0 || len(t.opt.pids) > 0 {
+func (k *kernelEvents) follow(pid int, o *options, say func(string, ...any)) {
+	if k == nil || k.followed[pid] || pid == 0 || len(o.pids) > 0 {
 		return
 	}
 	k.followed[pid] = true
 	if err := k.session.Follow(pid); err != nil && procfs.Alive(pid) && k.first == nil {
 		k.first = err
-		t.env.Say("%v: its kernel events are missing", err)
+		say("%v: its kernel events are missing", err)
 	}
 }
 
@@ -168,14 +144,6 @@ func (k *kernelEvents) forget(pid int) {
 		delete(k.wanted, pid)
 		delete(k.followed, pid)
 	}
-}
-
-// keep tells the processes asked for from others; nil wants all.
-func (k *kernelEvents) keep(o *options) func(pid int) bool {
-	if k == nil || k.following == nil {
-		return keep(o.pids)
-	}
-	return func(pid int) bool { return k.following.wanted[pid] }
 }
 
 // run starts PROGRAM.
@@ -226,5 +194,5 @@ func (k *kernelEvents) books(t *tracing) (*stats.KernelEvents, error) {
 	if len(k.names) == 0 && !k.sched {
 		return nil, nil
 	}
-	return &stats.KernelEvents{Names: k.names, Delivered: k.all, Lost: lost, Unparsed: t.stream.KernelUnparsed()}, nil
+	return &stats.KernelEvents{Names: k.names, Delivered: k.delivered, Lost: lost, Unparsed: t.stream.KernelUnparsed()}, nil
 }
