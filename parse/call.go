@@ -12,8 +12,8 @@ const (
 	Unwound
 	// Open: nothing had ended it when tracing did.
 	Open
-	// Untimed: the probes that would have told its end were taken out meanwhile.
-	Untimed
+	// Abandoned: the probes that would have told its end were taken out meanwhile.
+	Abandoned
 )
 
 func (o Outcome) String() string {
@@ -22,8 +22,8 @@ func (o Outcome) String() string {
 		return "return"
 	case Unwound:
 		return "unwound"
-	case Untimed:
-		return "untimed"
+	case Abandoned:
+		return "abandoned"
 	}
 	return "open"
 }

@@ -72,6 +72,6 @@ func (p *Pairer) leaveOpen(of func(pid int) bool) {
 		}
 		p.fill(&p.call, f.stack, f.n, f.pid)
 		p.call.Outcome = p.trusted(&f.frames[f.n], how, ^uint64(0))
-		p.sink.Return(&p.call)
+		p.ended()
 	}
 }

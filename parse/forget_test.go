@@ -45,8 +45,8 @@ func TestForget(t *testing.T) {
 		if want := []string{"1 1 open at 0x0", "1 2 open at 0x0", "2 3 return at 0x0", "1 5 return at 0x100000"}; !slices.Equal(calls, want) {
 			t.Errorf("%s: %q, want %q", name, calls, want)
 		}
-		if strays := p.Books().Strays; strays != 1 {
-			t.Errorf("%s: %d strays, want 1", name, strays)
+		if n := p.account.unmatched; n != 1 {
+			t.Errorf("%s: %d unmatched returns, want 1", name, n)
 		}
 		p.Forget(map[int]bool{1: true, 2: true})
 		if n := len(p.stacks) + len(p.assembly) + len(p.Processes()) + len(p.sched.gs) + len(p.sched.threads); n != 0 {
@@ -78,8 +78,8 @@ func TestManyOpenCalls(t *testing.T) {
 	hit(2, 3, 0xf000) // which makes room
 	hit(0, 6, 0xf000)
 	p.Finish()
-	b := p.Books()
-	if want := []string{"3 return", "1 open", "2 open", "6 open"}; b.Entries[0] != 7 || b.Abandoned != 3 || b.Strays != 2 || len(calls) != 4 || calls[0] != want[0] || p.open != 0 {
-		t.Errorf("%q, want %q; %d calls, %d abandoned, %d strays, %d open", calls, want, b.Entries[0], b.Abandoned, b.Strays, p.open)
+	a := p.account
+	if want := []string{"3 return", "1 open", "2 open", "6 open"}; a.funcs[0].all.calls != 7 || a.unfollowed != 3 || a.unmatched != 2 || len(calls) != 4 || calls[0] != want[0] || p.open != 0 {
+		t.Errorf("%q, want %q; %d open, %+v", calls, want, p.open, a)
 	}
 }

@@ -9,13 +9,13 @@ type Hits struct {
 	Words uint64
 }
 
-// add counts a hit.
-func (h *Hits) add(stepped bool, words int) {
-	h.Words += uint64(words)
+// add counts n hits.
+func (h *Hits) add(n uint64, stepped bool, words int) {
+	h.Words += n * uint64(words)
 	if stepped {
-		h.Stepped++
+		h.Stepped += n
 	} else {
-		h.Emulated++
+		h.Emulated += n
 	}
 }
 

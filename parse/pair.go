@@ -28,9 +28,9 @@ type Pairer struct {
 	assembly map[stackKey]stackKey
 	// bounds are the stacks that SP is looked up in where nothing else tells the
 	// goroutine, by process; nil where something does.
-	bounds map[int]*stackBounds
-	books  Books
-	call   Call // handed to the sink, again and again
+	bounds  map[int]*stackBounds
+	account accounting
+	call    Call // handed to the sink, again and again
 	// inside are the functions whose callees' calls are marked.
 	inside  map[int]bool
 	entries bool       // the sink wants calls when they begin, too
@@ -80,14 +80,9 @@ func NewPairer(plan *uprobe.Plan, sink Sink) *Pairer {
 		p.bounds = make(map[int]*stackBounds)
 	}
 	p.extend()
-	for _, b := range []*[]uint64{&p.books.Entries, &p.books.NoCalls, &p.books.Timed, &p.books.TimedNoCalls} {
-		*b = make([]uint64, len(plan.Funcs))
-	}
+	p.account.funcs = make([]funcAccount, len(plan.Funcs))
 	return p
 }
-
-// Books are the sums so far. They are the Pairer's own.
-func (p *Pairer) Books() *Books { return &p.books }
 
 // Event takes the next event, in order of time within each goroutine. bias is the
 // distance between addresses in the process and in the file.
@@ -97,14 +92,14 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 	pe := &p.plan.Events[ev.Format]
 	site, ok := p.sites.find(pe, ev.Format, ev.Addr-bias)
 	if !ok {
-		p.books.Unplaced++
+		p.account.unknown++
 		return
 	}
 	if !p.window.has(ev.Time) || p.full() {
-		p.books.Outside[ev.Format][site]++
+		p.account.outside++
 		return
 	}
-	p.books.Delivered[ev.Format][site]++
+	p.account.delivered[ev.Format][site]++
 	p.stepped, p.words = pe.Stepped(site), pe.Words()
 	fn := pe.Func(site)
 	switch kind := pe.Kind(site); kind {
@@ -112,29 +107,29 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 		p.enter(ev, &pe.Fields, fn)
 	case uprobe.EntryJump:
 		if !p.taken(pe, site, ev) {
-			p.noCall(fn)
+			p.entriesOf(fn).noCalls++
 			return
 		}
 		p.enter(ev, &pe.Fields, fn)
 	case uprobe.Point:
-		p.books.Entries[fn]++
+		p.account.funcs[fn].all.calls++
 		p.sink.Counted(ev.PID, fn)
 		p.finished(ev.Time)
 	case uprobe.Counter:
-		p.books.Entries[fn]++
+		p.account.funcs[fn].all.calls++
 	case uprobe.CounterJump:
 		if !p.taken(pe, site, ev) {
-			p.books.NoCalls[fn]++
+			p.account.funcs[fn].all.noCalls++
 			return
 		}
-		p.books.Entries[fn]++
+		p.account.funcs[fn].all.calls++
 	case uprobe.Return, uprobe.TailJump:
 		p.leave(ev, &pe.Fields, fn)
 	case uprobe.CondTail:
 		if p.taken(pe, site, ev) {
 			p.leave(ev, &pe.Fields, fn)
 		} else if key, _ := p.place(ev, &pe.Fields); p.stack(key) != nil {
-			p.stack(key).hits.add(p.stepped, p.words)
+			p.stack(key).hits.add(1, p.stepped, p.words)
 		}
 	case uprobe.GoroutineEnd:
 		if fn == uprobe.ProgramStart {
@@ -254,7 +249,7 @@ func (p *Pairer) adopt(thread, g stackKey, lo, hi uint64) {
 
 func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 	if f.SP < 0 { // counted, not paired
-		p.began(fn)
+		p.entriesOf(fn).calls++
 		p.sink.Counted(ev.PID, fn)
 		p.finished(ev.Time)
 		return
@@ -276,16 +271,16 @@ func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 	target := &p.plan.Funcs[fn]
 	if target.Sites.Restarts && len(s.frames) > 0 {
 		if top := &s.frames[len(s.frames)-1]; top.fn == fn && top.depth == depth {
-			p.noCall(fn)
+			p.entriesOf(fn).noCalls++
 			return
 		}
 	}
-	p.began(fn)
+	p.entriesOf(fn).calls++
 	p.sink.Counted(ev.PID, fn)
 	p.unwind(ev, s, depth)
 	p.ran(ev, fn, key, s.goid)
 	if p.open >= p.maxOpen {
-		p.books.Abandoned++
+		p.account.unfollowed++
 		if len(s.frames) == 0 { // else each goroutine would leave one
 			delete(p.stacks, key)
 			p.last = nil
@@ -295,7 +290,7 @@ func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 	fr := p.push(s)
 	fr.fn, fr.depth, fr.sp, fr.start, fr.tid, fr.cpu = fn, depth, ev.Args[f.SP], ev.Time, ev.TID, ev.CPU
 	fr.began, fr.before, fr.inside, fr.hi, fr.bias = p.at, s.hits, false, 0, p.bias
-	s.hits.add(p.stepped, p.words)
+	s.hits.add(1, p.stepped, p.words)
 	if n := len(s.frames) - 1; n > 0 && p.inside != nil {
 		fr.inside = s.frames[n-1].inside || p.inside[s.frames[n-1].fn]
 	}
@@ -331,15 +326,15 @@ func (p *Pairer) leave(ev *Event, f *uprobe.Fields, fn int) {
 		}
 	}
 	if s == nil {
-		p.books.Strays++
+		p.account.unmatched++
 		return
 	}
 	p.unwind(ev, s, depth+1)
 	p.ran(ev, fn, key, s.goid)
-	defer s.hits.add(p.stepped, p.words)
+	defer s.hits.add(1, p.stepped, p.words)
 	last := len(s.frames) - 1
 	if last < 0 || s.frames[last].depth != depth || s.frames[last].fn != fn {
-		p.books.Strays++
+		p.account.unmatched++
 		return
 	}
 	p.end(ev, key.pid, s, Returned, f)
@@ -366,6 +361,14 @@ func (p *Pairer) unwind(ev *Event, s *stack, depth uint64) {
 	}
 }
 
+// ended tells of a call that has ended.
+func (p *Pairer) ended() {
+	if p.call.Outcome == Abandoned {
+		p.account.funcs[p.call.Func].abandoned++
+	}
+	p.sink.Return(&p.call)
+}
+
 // end takes the innermost call off a stack. fields are those of the event if it returned.
 func (p *Pairer) end(ev *Event, pid int, s *stack, how Outcome, fields *uprobe.Fields) {
 	if p.full() {
@@ -379,7 +382,7 @@ func (p *Pairer) end(ev *Event, pid int, s *stack, how Outcome, fields *uprobe.F
 	if how == Returned {
 		p.returned(&p.call, f, ev, fields)
 	}
-	p.sink.Return(&p.call)
+	p.ended()
 	p.pop(s)
 	p.finished(ev.Time)
 }

@@ -305,7 +305,7 @@ func TestEntriesAlone(t *testing.T) {
 	plan.Mode = uprobe.Entries
 	fetchTimes(plan)
 	var calls []string
-	p := NewPairer(plan, &entries{
+	p := NewPairer(plan, &entrySink{
 		returns: func(c *Call) { t.Errorf("call %+v has ended", c) },
 		entry:   func(c *Call) { calls = append(calls, fmt.Sprint(c.Start, c.Depth, c.Args)) },
 	})
@@ -319,20 +319,20 @@ func TestEntriesAlone(t *testing.T) {
 	}
 }
 
-func TestBooks(t *testing.T) {
+func TestAccounting(t *testing.T) {
 	_, p := script(testPlan(), "J:f@100 j:f@100 r:f@100 r:f@100 e:loops@300 e:loops@300")
-	b := p.Books()
-	if b.Entries[0] != 1 || b.NoCalls[0] != 1 {
-		t.Errorf("f: %d entries, %d hits that are no calls; want 1 and 1", b.Entries[0], b.NoCalls[0])
+	a := &p.account
+	if f := a.funcs[0].all; f != (entries{1, 1}) {
+		t.Errorf("f: %+v, want 1 call and 1 hit that is none", f)
 	}
-	if b.Entries[4] != 1 || b.NoCalls[4] != 1 {
-		t.Errorf("loops: %d entries, %d hits that are no calls; want 1 and 1", b.Entries[4], b.NoCalls[4])
+	if f := a.funcs[4].all; f != (entries{1, 1}) {
+		t.Errorf("loops: %+v, want 1 call and 1 hit that is none", f)
 	}
-	if b.Strays != 1 {
-		t.Errorf("%d strays, want 1", b.Strays)
+	if a.unmatched != 1 {
+		t.Errorf("%d unmatched returns, want 1", a.unmatched)
 	}
 	var delivered uint64
-	for _, sites := range b.Delivered {
+	for _, sites := range a.delivered {
 		for _, n := range sites {
 			delivered += n
 		}
@@ -341,8 +341,8 @@ func TestBooks(t *testing.T) {
 		t.Errorf("%d events delivered, want 6", delivered)
 	}
 	p.Event(&Event{Addr: 0xdead}, 0)
-	if b.Unplaced != 1 {
-		t.Errorf("%d events unplaced, want 1", b.Unplaced)
+	if a.unknown != 1 {
+		t.Errorf("%d events at unknown addresses, want 1", a.unknown)
 	}
 }
 
@@ -377,12 +377,12 @@ func FuzzPairer(f *testing.F) {
 			p.Event(&ev, 0)
 		}
 		p.Finish()
-		var entries uint64
-		for _, n := range p.Books().Entries {
-			entries += n
+		var began uint64
+		for _, f := range p.account.funcs {
+			began += f.all.calls
 		}
-		if calls != entries {
-			t.Errorf("%d calls of %d entries", calls, entries)
+		if calls != began {
+			t.Errorf("%d calls of %d entries", calls, began)
 		}
 	})
 }

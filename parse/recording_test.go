@@ -36,7 +36,7 @@ const recorded = `# ftgo-recording 2 0123456789abcd
 `
 
 // play reads a recording to its end.
-func play(text string) (*Recording, []Call, *Books, error) {
+func play(text string) (*Recording, []Call, *accounting, error) {
 	r, err := OpenRecording(strings.NewReader(text), int64(len(text)))
 	if err != nil {
 		return nil, nil, nil, err
@@ -50,7 +50,7 @@ func play(text string) (*Recording, []Call, *Books, error) {
 		_, err := s.Read(context.Background())
 		if errors.Is(err, io.EOF) {
 			s.Finish()
-			return r, calls, s.Books(), nil
+			return r, calls, &s.pairer.account, nil
 		}
 		if err != nil {
 			return nil, nil, nil, err
@@ -161,7 +161,7 @@ func TestRecordingTornClock(t *testing.T) {
 	}
 }
 
-// FuzzRecording: whatever a file holds, every event of it is in the books once, and nothing
+// FuzzRecording: whatever a file holds, every event of it is in the account once, and nothing
 // panics.
 func FuzzRecording(f *testing.F) {
 	f.Add(recorded)
@@ -171,21 +171,21 @@ func FuzzRecording(f *testing.F) {
 	f.Add(strings.Replace(recorded, `"mode":0`, `"mode":0,"by_stack":true,"stack":2`, 1))
 	f.Add("# ftgo-recording 2 \x1b[2J\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		r, calls, books, err := play(text)
+		r, calls, account, err := play(text)
 		if err != nil {
 			return
 		}
 		var delivered, ends uint64
-		for i := range books.Delivered {
-			for s, n := range books.Delivered[i] {
+		for i := range account.delivered {
+			for s, n := range account.delivered[i] {
 				delivered += n
 				if r.Plan.Events[i].Kind(s) == uprobe.Return {
-					ends += books.Delivered[i][s]
+					ends += account.delivered[i][s]
 				}
 			}
 		}
-		if lines := uint64(strings.Count(text, "\n")) + 1; delivered+books.Unplaced > lines {
-			t.Errorf("%d events of %d lines", delivered+books.Unplaced, lines)
+		if lines := uint64(strings.Count(text, "\n")) + 1; delivered+account.unknown > lines {
+			t.Errorf("%d events of %d lines", delivered+account.unknown, lines)
 		}
 		if uint64(len(calls)) > delivered {
 			t.Errorf("%d calls of %d events", len(calls), delivered)

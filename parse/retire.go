@@ -39,7 +39,7 @@ func formatOf(ev *uprobe.Event) Format {
 
 // Retire says that the events which time functions are disarmed from now on, a time of
 // the trace clock, and Retired that they have been. Of calls that were open meanwhile
-// nothing tells the end: they are Untimed. The functions may be timed again later.
+// nothing tells the end: they are Abandoned. The functions may be timed again later.
 func (s *Stream) Retire(funcs []int, from uint64) {
 	if s.pairer.retired == nil {
 		s.pairer.retired = make(map[int]retirement)
@@ -69,5 +69,5 @@ func (p *Pairer) trusted(f *frame, how Outcome, at uint64) Outcome {
 	case how == Returned && at <= r.until, how == Unwound && at <= r.from:
 		return how
 	}
-	return Untimed
+	return Abandoned
 }

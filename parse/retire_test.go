@@ -22,10 +22,10 @@ func TestRetired(t *testing.T) {
 		{"over before", []step{{"e", 0, 8, 1}, {"r", 0, 8, 2}}, "return"},
 		{"over in time", []step{{"e", 0, 8, 1}, {"r", 0, 8, 5}}, "return"},
 		{"begun late, over in time", []step{{"e", 0, 8, 4}, {"r", 0, 8, 5}}, "return"},
-		{"a return of another call", []step{{"e", 0, 8, 1}, {"r", 0, 8, 9}}, "untimed"},
-		{"gone without a return", []step{{"e", 0, 8, 4}, {"e", 1, 8, 9}}, "untimed open"},
+		{"a return of another call", []step{{"e", 0, 8, 1}, {"r", 0, 8, 9}}, "abandoned"},
+		{"gone without a return", []step{{"e", 0, 8, 4}, {"e", 1, 8, 9}}, "abandoned open"},
 		{"unwound before", []step{{"e", 0, 8, 1}, {"e", 1, 8, 2}}, "unwound open"},
-		{"never seen again", []step{{"e", 0, 8, 5}}, "untimed"},
+		{"never seen again", []step{{"e", 0, 8, 5}}, "abandoned"},
 		{"timed again", []step{{"e", 0, 8, 7}, {"r", 0, 8, 9}}, "return"},
 		{"unwound after that", []step{{"e", 0, 8, 7}, {"e", 1, 8, 9}}, "unwound open"},
 		{"others are not retired", []step{{"e", 1, 8, 1}, {"r", 1, 8, 9}}, "return"},
@@ -64,7 +64,7 @@ func TestCountersAreNotCalls(t *testing.T) {
 		p.Event(entryEvent(0, 8, time), 0)
 		p.Event(entryEvent(1, 8, time), 0)
 	}
-	if b := p.Books(); b.Timed[0] != 3 || b.Entries[0] != 0 || b.Entries[1] != 3 || b.Timed[1] != 0 {
-		t.Errorf("entries %v, timed %v", b.Entries, b.Timed)
+	if f := p.account.funcs; f[0].timed.calls != 3 || f[0].all.calls != 0 || f[1].all.calls != 3 || f[1].timed.calls != 0 {
+		t.Errorf("%+v", f)
 	}
 }

@@ -10,13 +10,13 @@ func (returns) Entry(*Call)         {}
 func (returns) Kernel(*KernelEvent) {}
 func (r returns) Return(c *Call)    { r(c) }
 
-// entries is a Sink that takes calls that begin, too.
-type entries struct {
+// entrySink is a Sink that takes calls that begin, too.
+type entrySink struct {
 	returns
 	entry func(*Call)
 }
 
-func (e *entries) Entry(c *Call) { e.entry(c) }
+func (e *entrySink) Entry(c *Call) { e.entry(c) }
 
 // noCalls is a Sink that ignores everything.
 var noCalls = returns(func(*Call) {})

@@ -136,7 +136,7 @@ func (s *Stream) Finish() {
 	s.finishKernel()
 	s.pass(^uint64(0))
 	for pid := range s.held {
-		s.release(pid, 0) // nowhere: they are counted as unplaced
+		s.release(pid, 0) // nowhere: their addresses are unknown
 	}
 	if len(s.splitter.Rest()) > 0 {
 		s.unparsed++
@@ -160,12 +160,14 @@ func (s *Stream) Forget(ended map[int]bool) {
 // before the first.
 func (s *Stream) Latest() uint64 { return s.latest }
 
-// Books are the sums of what has been paired so far.
-func (s *Stream) Books() *Books { return s.pairer.Books() }
+// Unfollowed is the number of calls that were not paired, since too many others were open when
+// they began.
+func (s *Stream) Unfollowed() uint64 { return s.pairer.account.unfollowed }
 
-// Unparsed is the number of lines, or records, that were not understood.
+// Unparsed is the number of lines, or records, that were not understood, or are of addresses that
+// are none of the plan's sites.
 func (s *Stream) Unparsed() uint64 {
-	n := s.unparsed + uint64(s.splitter.Dropped())
+	n := s.unparsed + uint64(s.splitter.Dropped()) + s.pairer.account.unknown
 	if s.raw != nil {
 		n += s.raw.unreadable
 	}

@@ -99,13 +99,13 @@ func benchStream(b *testing.B, plan *uprobe.Plan, src Source, round func(*Stream
 		round(s)
 	}
 	var events uint64
-	for _, sites := range s.Books().Delivered {
+	for _, sites := range s.pairer.account.delivered {
 		for _, n := range sites {
 			events += n
 		}
 	}
-	if want := uint64(b.N * benchEvents); events != want || s.Unparsed()+s.Books().Unplaced+s.Books().Strays > 0 || len(plan.Events) > 1 && calls != int(events/2) {
-		b.Fatalf("%d events of %d, %d calls, %d unparsed, %+v", events, want, calls, s.Unparsed(), *s.Books())
+	if want := uint64(b.N * benchEvents); events != want || s.Unparsed()+s.pairer.account.unmatched > 0 || len(plan.Events) > 1 && calls != int(events/2) {
+		b.Fatalf("%d events of %d, %d calls, %d unparsed, %+v", events, want, calls, s.Unparsed(), s.pairer.account)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
 }

@@ -38,13 +38,13 @@ func TestStream(t *testing.T) {
 		{"pieces that do not fill the column", testProcesses{}, named("a\nb")[1:] + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.Unparsed() == 1 }},
 		{"lost events are announced", testProcesses{}, "CPU:1 [LOST 5 EVENTS]\n" + both, "f 10-30", func(s *Stream) bool { return s.Announced() == 5 }},
 		{"a last line without its end", testProcesses{}, both + "     prog-7 [0", "f 10-30", func(s *Stream) bool { return s.Unparsed() == 1 }},
-		{"processes that are not wanted", testProcesses{wanted: 8}, both, "", func(s *Stream) bool { return s.Books().Delivered[0][0] == 0 }},
+		{"processes that are not wanted", testProcesses{wanted: 8}, both, "", func(s *Stream) bool { return s.pairer.account.delivered[0][0] == 0 }},
 		{"bias", testProcesses{bias: func(int, uint64) (uint64, bool) { return bias, true }},
 			line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", nil},
 		{"bias that only the second address tells", testProcesses{bias: func(_ int, addr uint64) (uint64, bool) { return bias, addr == 0x3000+bias }},
-			line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", func(s *Stream) bool { return s.Books().Unplaced == 0 }},
+			line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", func(s *Stream) bool { return s.Unparsed() == 0 }},
 		{"bias that nothing tells", testProcesses{bias: func(int, uint64) (uint64, bool) { return 0, false }},
-			line(0, 7, 10, 0x1000+bias, 100), "", func(s *Stream) bool { return s.Books().Unplaced == 1 }},
+			line(0, 7, 10, 0x1000+bias, 100), "", func(s *Stream) bool { return s.Unparsed() == 1 }},
 		{"process found by the thread", testProcesses{of: func(tid, _ int) int { return tid + 1 }},
 			strings.ReplaceAll(both, "(      7)", "(-------)"), "f 10-30", nil},
 	} {
@@ -66,7 +66,7 @@ func TestStream(t *testing.T) {
 				t.Errorf("calls %q, want %q", got, c.calls)
 			}
 			if c.check != nil && !c.check(s) {
-				t.Errorf("unparsed %d, announced %d, books %+v", s.Unparsed(), s.Announced(), *s.Books())
+				t.Errorf("unparsed %d, announced %d, %+v", s.Unparsed(), s.Announced(), s.pairer.account)
 			}
 		})
 	}

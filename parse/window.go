@@ -1,7 +1,7 @@
 package parse
 
 // window is the stretch of time whose events are paired, its ends included, in the units
-// of the trace clock. What was recorded outside of it is counted in Books.Outside alone.
+// of the trace clock. What was recorded outside of it is counted in accounting.outside alone.
 type window struct{ first, from, until uint64 }
 
 func (w *window) has(time uint64) bool {

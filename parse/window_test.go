@@ -56,10 +56,10 @@ func TestWindow(t *testing.T) {
 			c.setup(s)
 			s.feed([]byte(windowLines))
 			s.Finish()
-			var delivered, outside uint64
-			for i, sites := range s.Books().Delivered {
-				for j := range sites {
-					delivered, outside = delivered+sites[j], outside+s.Books().Outside[i][j]
+			delivered, outside := uint64(0), s.pairer.account.outside
+			for _, sites := range s.pairer.account.delivered {
+				for _, n := range sites {
+					delivered += n
 				}
 			}
 			if got := strings.Join(calls, ", "); got != c.calls || delivered != c.delivered || outside != c.outside {

@@ -31,10 +31,10 @@ func (t *tracing) sayCoarse() error {
 
 // sayUntimed tells of calls whose latencies are none.
 func (t *tracing) sayUntimed() {
-	if n := t.stream.Books().Abandoned; n > 0 {
+	if n := t.stream.Unfollowed(); n > 0 {
 		t.env.Warn(fmt.Sprintf("%s not followed to the end, and counted as lost: too many others were open when they began", cli.Plural(int(n), "call")))
 	}
-	if n := t.tally.backwards; n > 0 {
+	if n := t.tally.clockSteppedBack; n > 0 {
 		t.env.Warn(fmt.Sprintf("the trace clock %s went back during %s, whose latency is shown as 0", escapedText(t.tally.base.Clock), cli.Plural(n, "call")))
 	}
 }

@@ -33,8 +33,8 @@ func TestHeldCalls(t *testing.T) {
 			again = parse.Call{}
 		}
 		if measuredAt == len(calls) {
-			if len(tl.held) != len(calls) {
-				t.Errorf("%d calls are held, want %d", len(tl.held), len(calls))
+			if len(tl.pending) != len(calls) {
+				t.Errorf("%d calls are pending, want %d", len(tl.pending), len(calls))
 			}
 			tl.costs.costs.Store(&costs)
 			close(tl.costs.measured)
@@ -48,7 +48,7 @@ func TestHeldCalls(t *testing.T) {
 	}
 	for at := 1; at <= len(calls); at++ {
 		got := timed(at)
-		if !reflect.DeepEqual(got.funcs, want.funcs) || len(got.held) > 0 {
+		if !reflect.DeepEqual(got.funcs, want.funcs) || len(got.pending) > 0 {
 			t.Errorf("costs known after %d calls: %+v, want %+v", at, got.funcs, want.funcs)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
@@ -116,30 +115,6 @@ func TestKernelCountRecorded(t *testing.T) {
 		if s := o.summary; s.Delivered+s.Lost != s.Hits || s.Lost != 0 {
 			t.Errorf("summary %+v", s)
 		}
-	}
-}
-
-// TestHitsAtLeast: the kernel's count may be below what was delivered.
-func TestHitsAtLeast(t *testing.T) {
-	plan := &uprobe.Plan{Funcs: make([]uprobe.Function, 1), Events: make([]uprobe.Event, 1)}
-	plan.Events[0].Add(uprobe.Place{Addr: 1, Offset: 1})
-	for _, c := range []struct{ counted, delivered, want uint64 }{{7, 9, 9}, {9, 7, 9}} {
-		h := sumHits(plan, nil, [][]uint64{{c.counted}}, &parse.Books{Delivered: [][]uint64{{c.delivered}}}, true)
-		if h.all != c.want || h.entries[0] != c.want || h.delivered != c.delivered {
-			t.Errorf("counted %d, delivered %d: %+v", c.counted, c.delivered, h)
-		}
-	}
-}
-
-// TestUnsureCalls: of hits at a stack check that were lost nothing tells whether it failed.
-func TestUnsureCalls(t *testing.T) {
-	plan := &uprobe.Plan{Funcs: make([]uprobe.Function, 1), Events: make([]uprobe.Event, 1)}
-	plan.Funcs[0] = uprobe.Function{Func: &offsets.Func{Name: "main.f"}, Sites: &offsets.Sites{}}
-	plan.Events[0].Add(uprobe.Place{Kind: uprobe.EntryJump, Addr: 1, Offset: 1})
-	books := &parse.Books{Delivered: [][]uint64{{7}}, NoCalls: []uint64{2}, Entries: []uint64{5}}
-	h := sumHits(plan, nil, [][]uint64{{10}}, books, true)
-	if f := newTally(plan, false).settle(h, books, true)[0]; f.Calls != 8 || f.Unsure != 3 {
-		t.Errorf("%d calls, of which %d may be none", f.Calls, f.Unsure)
 	}
 }
 

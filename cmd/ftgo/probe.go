@@ -144,7 +144,7 @@ func (r *report) row(f stats.Function, seconds float64) stats.Row {
 
 // interval writes what has happened since the last one.
 func (r *report) interval(t *tracing, at tracefs.Mark) error {
-	funcs, _, err := t.totals(at)
+	funcs, _, err := t.totals(at, false)
 	if err != nil {
 		return err
 	}

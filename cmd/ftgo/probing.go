@@ -6,7 +6,6 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/parse"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // cpuTimes follow the CPU time of what is traced while probes are armed.
@@ -49,49 +48,18 @@ func (c *cpuTimes) stop() {
 
 // probing is what probes have cost what is traced while the window was open, by the kernel's
 // count of hits.
-func (t *tracing) probing() *stats.Probing {
+func (t *tracing) probing(counts *parse.Counts) *stats.Probing {
 	costs := t.tally.hitCosts()
 	if costs == (hitCosts{}) {
 		return nil
 	}
-	var ours, others parse.Hits
-	funcs := make([]parse.Hits, len(t.plan.Funcs))
-	books := t.stream.Books()
-	for i := range t.plan.Events {
-		ev := &t.plan.Events[i]
-		for site := range ev.Sites {
-			fn := ev.Func(site)
-			if fn >= 0 && t.plan.Funcs[fn].CountFirst && ev.Kind(site).IsEntry() {
-				continue // its counter is at the same instruction, and has counted it
-			}
-			seen := books.Delivered[i][site]
-			count := countSince(t.from.Hits, t.until.Hits, i, site, seen)
-			if !t.opt.restricted() {
-				seen = count
-			}
-			addHits(&ours, seen, ev, site)
-			addHits(&others, count-seen, ev, site)
-			if fn >= 0 {
-				addHits(&funcs[fn], seen, ev, site)
-			}
-		}
-	}
 	p := &stats.Probing{
 		Emulated: costs.typical.emulated, Stepped: costs.typical.stepped,
-		NS: costs.typical.of(ours), Low: costs.least.of(ours), High: costs.most.of(ours),
-		Others: costs.typical.of(others), CPU: float64(t.cpu.used),
+		NS: costs.typical.of(counts.Ours), Low: costs.least.of(counts.Ours), High: costs.most.of(counts.Ours),
+		Others: costs.typical.of(counts.Others), CPU: float64(t.cpu.used),
 	}
-	for i := range funcs {
-		p.Add(t.plan.Funcs[i].Name, costs.typical.of(funcs[i]))
+	for i := range counts.Funcs {
+		p.Add(t.plan.Funcs[i].Name, costs.typical.of(counts.Funcs[i].Hits))
 	}
 	return p
-}
-
-func addHits(to *parse.Hits, n uint64, ev *uprobe.Event, site int) {
-	to.Words += n * uint64(ev.Words())
-	if ev.Stepped(site) {
-		to.Stepped += n
-	} else {
-		to.Emulated += n
-	}
 }

@@ -288,7 +288,7 @@ func (t *tracing) replay(ctx context.Context, rec *parse.Recording, out io.Write
 		t.stream.Begin(rec.First.Ticks, t.from.Ticks)
 		t.stream.End(t.until.Ticks)
 	}
-	t.counts = recordedCounts{rec, t.stream}
+	t.counts = rec
 	for t.callErr == nil {
 		if _, err = t.stream.Read(ctx); err != nil {
 			break
@@ -335,19 +335,6 @@ func (t *tracing) windowOf(rec *parse.Recording) {
 	t.from = tracefs.Mark{Ticks: from.Clock.Ticks, At: t.tally.base.Wall(from.Clock.Ticks), Hits: from.Hits, Width: from.Width}
 	length := time.Duration(max(until.Clock.NS-from.Clock.NS, 0))
 	t.until = tracefs.Mark{Ticks: until.Clock.Ticks, At: t.from.At.Add(length), Hits: until.Hits, Width: until.Width}
-}
-
-// recordedCounts are the kernel's, or where the recording was cut off, what there is.
-type recordedCounts struct {
-	*parse.Recording
-	stream *parse.Stream
-}
-
-func (c recordedCounts) Profile() ([][]uint64, error) {
-	if !c.Complete {
-		return c.stream.Books().Delivered, nil
-	}
-	return c.Recording.Profile()
 }
 
 // escapedText is a text of a recording's that may be shown to a terminal.

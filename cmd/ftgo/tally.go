@@ -15,24 +15,22 @@ type tally struct {
 	funcs []stats.Function // as in plan.Funcs
 	ended uint64
 	// costs of probes are taken off latencies.
-	costs *measuring   // nil if nothing is measured
-	held  []parse.Call // calls that have ended before the costs were there
+	costs   *measuring   // nil if nothing is measured
+	pending []parse.Call // calls that have ended before the costs were there
 	// stacks, if not nil, adds up calls by their callers.
 	stacks *stacks
 	per    *perProcess // rows of each process, nil if there is one of each function
 	// within are the latencies of calls, for those that they were nested in.
 	within stats.NestedSums
-	// untimed are calls of each function that probes were taken out under, tooOften the rates
-	// that functions are left to counting for.
-	untimed  []uint64
+	// tooOften are the rates that functions are left to counting for.
 	tooOften []float64
-	// backwards are calls that have returned before they began, by the clock.
-	backwards int
+	// clockSteppedBack is the number of calls that have returned before they began, by the clock.
+	clockSteppedBack int
 }
 
 // errors: what is fetched where calls return is whether that is an error.
 func newTally(plan *uprobe.Plan, errors bool) *tally {
-	t := &tally{plan: plan, within: stats.NewNestedSums(), funcs: make([]stats.Function, len(plan.Funcs)), untimed: make([]uint64, len(plan.Funcs)), tooOften: make([]float64, len(plan.Funcs))}
+	t := &tally{plan: plan, within: stats.NewNestedSums(), funcs: make([]stats.Function, len(plan.Funcs)), tooOften: make([]float64, len(plan.Funcs))}
 	for i := range plan.Funcs {
 		f := &t.funcs[i]
 		f.Name = plan.Funcs[i].Name
@@ -60,9 +58,6 @@ func newTally(plan *uprobe.Plan, errors bool) *tally {
 // add takes a call that has ended.
 func (t *tally) add(c *parse.Call) {
 	t.ended++
-	if c.Outcome == parse.Untimed {
-		t.untimed[c.Func]++
-	}
 	addOutcome(&t.funcs[c.Func], c)
 	if t.per != nil {
 		addOutcome(t.per.row(c.PID, c.Func), c)
@@ -102,28 +97,28 @@ func addEvent(f *stats.Function, ev *parse.KernelEvent) {
 	f.Events[ev.Event]++
 }
 
-// maxUntimed bounds tally.held: some MB, and as many calls as most programs make while the
+// maxPending bounds tally.pending: some MB, and as many calls as most programs make while the
 // costs are measured.
-const maxUntimed = 1 << 15
+const maxPending = 1 << 15
 
 // time records how long a call took. It does not wait for the costs to be measured as long
 // as it can do without: the ring buffer fills meanwhile. (Stacks are looked up at once, as
 // long as the process is there.)
 func (t *tally) time(c *parse.Call) {
-	if t.stacks == nil && t.costs != nil && len(t.held) < maxUntimed && !t.costs.ready() {
-		t.held = append(t.held, *c)
+	if t.stacks == nil && t.costs != nil && len(t.pending) < maxPending && !t.costs.ready() {
+		t.pending = append(t.pending, *c)
 		return
 	}
 	t.release()
 	t.timeNow(c)
 }
 
-// release records the calls that were held, and waits for the costs if there are any.
+// release records the pending calls, and waits for the costs if there are any.
 func (t *tally) release() {
-	for i := range t.held {
-		t.timeNow(&t.held[i])
+	for i := range t.pending {
+		t.timeNow(&t.pending[i])
 	}
-	t.held = nil
+	t.pending = nil
 }
 
 func (t *tally) timeNow(c *parse.Call) {
@@ -132,7 +127,7 @@ func (t *tally) timeNow(c *parse.Call) {
 	switch c.Outcome {
 	case parse.Returned:
 		if c.End < c.Start {
-			t.backwards++
+			t.clockSteppedBack++
 		}
 		var known bool
 		timing, self, known = t.latency(c, took(t.base, c).Nanoseconds())
@@ -141,7 +136,7 @@ func (t *tally) timeNow(c *parse.Call) {
 		if t.per != nil {
 			t.per.row(c.PID, c.Func).Time(timing, known)
 		}
-	case parse.Unwound, parse.Untimed, parse.Open: // a process that executes its file anew leaves calls open
+	case parse.Unwound, parse.Abandoned, parse.Open: // a process that executes its file anew leaves calls open
 		t.within.Take(c)
 	}
 	if t.stacks != nil {
@@ -198,108 +193,20 @@ func (t *tally) hitCosts() hitCosts {
 	return t.costs.take()
 }
 
-// hits is the kernel's count of a plan's probes, and what of it was delivered.
-type hits struct {
-	all, delivered uint64
-	// kernel is the kernel's own count, in the time that all were armed.
-	kernel uint64
-	// counted are those of all that only count calls, countedSeen those of delivered, and
-	// counters are per function.
-	counted, countedSeen uint64
-	counters             []uint64
-	// entries, ends and endsSeen are per function of the plan.
-	entries, ends, endsSeen []uint64
-	// checks are lost hits at stack checks, which may have failed: then no call began.
-	checks []uint64
-}
-
-// sumHits squares what the kernel had counted when the window began and at a later moment
-// with what was delivered of that time. Unless something was lost, what is recorded was all
-// delivered, and is cut where the time ends: the counters are read a moment later.
-func sumHits(plan *uprobe.Plan, from, at [][]uint64, books *parse.Books, lost bool) hits {
-	n := len(plan.Funcs)
-	h := hits{checks: make([]uint64, n), counters: make([]uint64, n), entries: make([]uint64, n), ends: make([]uint64, n), endsSeen: make([]uint64, n)}
-	for i := range plan.Events {
-		ev := &plan.Events[i]
-		for site := range ev.Sites {
-			seen := books.Delivered[i][site]
-			count := countSince(from, at, i, site, seen)
-			h.kernel += count
-			switch {
-			case !plan.Records(ev):
-				seen = count // the kernel's counter is all there is to deliver
-			case !lost:
-				count = seen
-			}
-			h.all += count
-			h.delivered += seen
-			fn := ev.Func(site)
-			if ev.IsCounter() {
-				h.counted += count
-				h.countedSeen += seen
-				h.counters[fn] += count
-				continue
-			}
-			switch {
-			case fn < 0:
-			case ev.Kind(site).IsEntry():
-				h.entries[fn] += count
-				if ev.Kind(site) == uprobe.EntryJump {
-					h.checks[fn] += count - seen
-				}
-			default:
-				h.ends[fn] += count
-				h.endsSeen[fn] += seen
-			}
-		}
-	}
-	return h
-}
-
-// countSince is what a counter has gained between two moments: at least what was seen of it,
-// see tracefs.Features.ExactHits.
-func countSince(from, at [][]uint64, event, site int, seen uint64) uint64 {
-	count := countAt(at, event, site)
-	return max(count-min(count, countAt(from, event, site)), seen)
-}
-
-// countAt is a counter as it was at a moment, 0 where it was not there yet.
-func countAt(hits [][]uint64, event, site int) uint64 {
-	if event < len(hits) {
-		return hits[event][site]
-	}
-	return 0
-}
-
-// settle completes the functions' numbers from the kernel's: calls are counted by
-// it, so that they are right whatever the stream has lost; and calls taken for
-// unwound or open may only lack a return that was lost.
-//
-// own says that the kernel's counts are of the wanted processes alone.
-func (t *tally) settle(h hits, books *parse.Books, own bool) []stats.Function {
+// settle completes the functions' numbers from the counts of the stream: calls taken for unwound or
+// open may only lack a return that was lost.
+func (t *tally) settle(counts []parse.Count) []stats.Function {
 	t.release()
 	out := make([]stats.Function, len(t.funcs))
 	for i := range t.funcs {
-		f := t.funcs[i]
-		if !own {
-			f.Calls = books.Entries[i]
-		} else {
-			f.Calls = h.entries[i] - min(books.NoCalls[i], h.entries[i])
-			f.Unsure = min(h.checks[i], f.Calls)
-			missing := h.ends[i] - min(h.endsSeen[i], h.ends[i])
-			missing -= min(t.untimed[i], missing) // no more is known of those
-			unwound := min(missing, f.Unwound)
-			f.Unwound -= unwound
-			f.Open -= min(missing-unwound, f.Open)
-		}
-		timed := f.Calls
-		if t.plan.Funcs[i].CountFirst {
-			f.Calls, timed = t.counted(i, h, books, own)
-			f.CountedOnly, f.TooOften = f.Calls-timed, t.tooOften[i]
-		}
+		f, c := t.funcs[i], &counts[i]
+		f.Calls, f.Unsure, f.CountedOnly, f.TooOften = c.Calls, c.Unsure, c.Calls-c.Timed, t.tooOften[i]
+		unwound := min(c.Missing, f.Unwound)
+		f.Unwound -= unwound
+		f.Open -= min(c.Missing-unwound, f.Open)
 		if t.plan.Mode == uprobe.Latency && !t.plan.Funcs[i].Point {
 			seen := f.Completed + f.Unwound + f.Open
-			f.Lost = timed - min(seen, timed)
+			f.Lost = c.Timed - min(seen, c.Timed)
 		}
 		out[i] = f
 	}
@@ -307,19 +214,6 @@ func (t *tally) settle(h hits, books *parse.Books, own bool) []stats.Function {
 		return t.per.settle(out)
 	}
 	return out
-}
-
-// counted is how many calls of a function there were that is counted first, and how many
-// of them were timed.
-func (t *tally) counted(i int, h hits, books *parse.Books, own bool) (calls, timed uint64) {
-	if own {
-		calls = h.counters[i] - min(books.NoCalls[i], h.counters[i])
-		timed = h.entries[i] - min(books.TimedNoCalls[i], h.entries[i])
-	} else {
-		calls, timed = books.Entries[i], books.Timed[i]
-	}
-	timed -= min(t.untimed[i], timed)
-	return calls, min(timed, calls)
 }
 
 // onlyEnded leaves of each function the calls that have ended, of which -n wants so many.

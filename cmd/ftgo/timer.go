@@ -199,20 +199,17 @@ func (m *timer) look() error {
 // count takes the number of calls of each function.
 func (m *timer) count() error {
 	t := m.t
-	books := t.stream.Books()
-	h := hits{}
-	own := !t.opt.restricted()
-	if own {
-		profile, err := t.session.Profile()
-		if err != nil {
+	now := parse.Counters{From: t.from.Hits, Own: !t.opt.restricted(), Behind: true}
+	if now.Own {
+		var err error
+		if now.At, err = t.session.Profile(); err != nil {
 			return err
 		}
-		h = sumHits(t.plan, t.from.Hits, profile, books, true)
 	}
+	counts := t.stream.Counts(now)
 	for i := range m.choice.Funcs {
 		if t.plan.Funcs[i].CountFirst {
-			calls, _ := t.tally.counted(i, h, books, own)
-			m.choice.Funcs[i].Saw(calls)
+			m.choice.Funcs[i].Saw(counts.Funcs[i].Calls)
 		}
 	}
 	return nil

@@ -2,16 +2,16 @@ package main
 
 import (
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // totals are the functions' numbers and the summary, as of a moment that the stream has come
-// to.
-func (t *tracing) totals(at tracefs.Mark) ([]stats.Function, stats.Summary, error) {
-	books := t.stream.Books()
+// to; final: that is the window's end.
+func (t *tracing) totals(at tracefs.Mark, final bool) ([]stats.Function, stats.Summary, error) {
 	sum := stats.Summary{
-		Unparsed: t.stream.Unparsed() + books.Unplaced,
+		Unparsed: t.stream.Unparsed(),
 		Probes:   t.plan.Probes(), Functions: len(t.plan.Funcs),
 		Seconds:         at.At.Sub(t.from.At).Seconds(),
 		Pass:            max(t.from.Width, at.Width),
@@ -35,30 +35,18 @@ func (t *tracing) totals(at tracefs.Mark) ([]stats.Function, stats.Summary, erro
 	if err != nil {
 		return nil, sum, err
 	}
-	filtered := t.plan.Filtered()
-	own := !t.opt.restricted() && !filtered
-	h := sumHits(t.plan, t.from.Hits, at.Hits, books, overruns+sum.Unparsed > 0)
-	sum.Hits, sum.Delivered, sum.Counted = h.all, h.delivered, h.counted
-	switch {
-	case filtered && !t.opt.restricted():
-		// What the kernel's filter has dropped is counted with the hits.
-		sum.Lost = overruns + sum.Unparsed
-		sum.Hits = max(h.kernel, sum.Delivered+sum.Lost)
-		sum.Filtered = sum.Hits - sum.Delivered - sum.Lost
-	case !own:
-		// The kernel has counted the hits of every process; what was lost of ours is
-		// told by the ring buffer.
-		sum.Lost = overruns
-		sum.Hits, sum.Counted = sum.Delivered+sum.Lost, h.countedSeen
-	case !t.features.ExactHits && len(t.opt.with) == 0:
-		// So many hits there were at least: see tracefs.Features.ExactHits.
-		sum.Hits = max(sum.Hits, sum.Delivered+overruns)
-	}
-	sum.Lost = sum.Hits - sum.Delivered - sum.Filtered
-	if own {
+	restricted := t.opt.restricted()
+	counts := t.stream.Counts(parse.Counters{
+		From: t.from.Hits, At: at.Hits, Overruns: overruns, Own: !restricted, Inexact: !t.features.ExactHits && len(t.opt.with) == 0,
+	})
+	sum.Hits, sum.Delivered, sum.Filtered, sum.Lost, sum.Counted = counts.Hits, counts.Delivered, counts.Filtered, counts.Lost, counts.CountedOnly
+	if !restricted && !t.plan.Filtered() {
 		sum.Before = sumCounts(t.from.Hits)
 	}
-	funcs := t.tally.settle(h, books, own)
+	if final {
+		sum.Probing = t.probing(counts)
+	}
+	funcs := t.tally.settle(counts.Funcs)
 	for i := range funcs {
 		if b := funcs[i].Bounds; b != nil {
 			b.Waiting = t.cpu.waited
@@ -76,11 +64,10 @@ func (t *tracing) final() ([]stats.Function, stats.Summary, error) {
 	if t.until.Hits == nil {
 		t.until.Hits = profile
 	}
-	funcs, sum, err := t.totals(t.until)
+	funcs, sum, err := t.totals(t.until, true)
 	if all := sumCounts(profile); !t.opt.restricted() {
 		sum.After = all - min(all, sum.Before+sum.Hits)
 	}
-	sum.Probing = t.probing()
 	if t.calls > 0 {
 		t.tally.onlyEnded(funcs)
 	}
