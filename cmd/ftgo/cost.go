@@ -141,13 +141,18 @@ func (m *measuring) ready() bool {
 	}
 }
 
-// wait waits for the probes to be removed, if there are any.
-func (m *measuring) wait() {
+// end waits for the probes to be removed, if there are any.
+func (m *measuring) end() {
 	if m.begun {
 		m.stop()
 		<-m.done
-		m.panicked.raise()
 	}
+}
+
+// wait is end, and goes on with the panic that the measurement may have ended by.
+func (m *measuring) wait() {
+	m.end()
+	m.panicked.raise()
 }
 
 // ownFunction is a function of ftgo's that it probes in itself.

@@ -12,8 +12,11 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // whole are commands that work, with the least of talk. BINARY, FUNC and REC stand for what
@@ -200,5 +203,40 @@ func TestKernelFewDescriptors(t *testing.T) {
 		if works == 0 || refused == 0 {
 			t.Errorf("%s: works %d times, refused %d times", command, works, refused)
 		}
+	}
+}
+
+// TestKernelMeasuredFirst: what ftgo has probed in itself is gone before it removes what it was
+// asked for. Two who remove probes at once may take the last file from each other that may be
+// open, and leave them there.
+func TestKernelMeasuredFirst(t *testing.T) {
+	f := tracetest.Kernel(t)
+	b, err := offsets.Open(fixture.Build(t, "greet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	fn, _ := b.Lookup("main.add")
+	plan, err := uprobe.New(b, []*offsets.Func{fn}, uprobe.Options{Mode: uprobe.Count, Features: f.Features()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := tracefs.Start(t.Context(), f, plan.Target(), plan.TraceEvents(), tracefs.Options{Quiet: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	m := newMeasuring(uprobe.Count, 0)
+	instances := 0
+	m.begun, m.stop = true, func() {
+		instances, _ = remainsOf(t, f, os.Getpid())
+		close(m.done)
+	}
+	run := &tracing{session: session, sel: &selection{binary: b}, tally: &tally{costs: m}}
+	if err := run.close(); err != nil {
+		t.Error(err)
+	}
+	if instances != 1 {
+		t.Errorf("%d instances of the run are there when the measurement is to end", instances)
 	}
 }

@@ -299,6 +299,8 @@ func (t *tracing) drain() error {
 
 // close removes the probes and ends the program.
 func (t *tracing) close() error {
+	// First: where few files may be open, two who remove probes take them from each other.
+	t.tally.costs.end()
 	var err error
 	if t.session != nil {
 		err = t.session.Close()
