@@ -47,7 +47,8 @@ func TestKernelQuit(t *testing.T) {
 	}
 }
 
-// TestKernelQuitBesides: Ctrl-\ while probes are placed, and while they are removed.
+// TestKernelQuitBesides: Ctrl-\ while probes are placed, and while they are removed. Up to Linux
+// 5.4.0 the pipe of either may keep the other's instance, for a clean-up.
 func TestKernelQuitBesides(t *testing.T) {
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")
@@ -69,8 +70,9 @@ func TestKernelQuitBesides(t *testing.T) {
 		if by := p.endBy(t); by != syscall.SIGQUIT {
 			t.Errorf("%q ended by %v\n%s", p.Args, by, p.err.String())
 		}
-		nothingOf(t, f, p.Process.Pid)
+		checkHeld(t, f, p.Process.Pid, p.err.String())
 	}
+	checkCleaned(t, f, placing.Process.Pid, removing.Process.Pid)
 }
 
 // TestKernelQuitProgram: of a terminal's Ctrl-\ PROGRAM gets a signal of its own, and does
