@@ -1,37 +1,14 @@
 package offsets
 
 import (
-	"bufio"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
-
-// marks returns the numbers of the lines of a file that end in "mark: NAME".
-func marks(t testing.TB, file string) map[string]int {
-	t.Helper()
-	f, err := os.Open(filepath.Join(fixture.Root(), "testdata", "lines", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	lines := make(map[string]int)
-	s := bufio.NewScanner(f)
-	for n := 1; s.Scan(); n++ {
-		if _, name, ok := strings.Cut(s.Text(), "// mark: "); ok {
-			lines[name] = n
-		}
-	}
-	if s.Err() != nil || len(lines) == 0 {
-		t.Fatalf("%s: %d marks, %v", file, len(lines), s.Err())
-	}
-	return lines
-}
 
 // linesBuilds are the ways in which testdata/lines tells of its source.
 var linesBuilds = []struct {
@@ -64,7 +41,7 @@ func openLines(t *testing.T, version string, flags []string) *Binary {
 }
 
 func TestInlinedAt(t *testing.T) {
-	mark := marks(t, "store.go")
+	mark := fixture.Marks(t, "store.go")
 	type site struct {
 		function string
 		line     int

@@ -49,7 +49,7 @@ func BenchmarkOpenLargeOne(b *testing.B) {
 		b.Fatal(err)
 	}
 	benchmarkOpened(b, func(binary *Binary) {
-		funcs, _ := Select(binary.Funcs(), []symname.Pattern{pattern}, nil)
+		funcs, _, _ := Select(binary.Funcs(), []symname.Pattern{pattern}, nil)
 		if len(funcs) != 1 {
 			b.Fatalf("%d functions main.main", len(funcs))
 		}

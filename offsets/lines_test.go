@@ -121,7 +121,7 @@ func TestLineAddrsAgainstObjdump(t *testing.T) {
 // TestLineAddrs: one address in each function and in each inlined copy, at instruction
 // boundaries and of the line asked for.
 func TestLineAddrs(t *testing.T) {
-	mark := marks(t, "store.go")
+	mark := fixture.Marks(t, "store.go")
 	for _, build := range linesBuilds {
 		t.Run(build.name, func(t *testing.T) {
 			b := openLines(t, build.version, build.flags)
@@ -164,7 +164,7 @@ func TestLineAddrs(t *testing.T) {
 }
 
 func TestLineAddrsFiles(t *testing.T) {
-	mark := marks(t, "store.go")
+	mark := fixture.Marks(t, "store.go")
 	line := mark["put reset"]
 	for _, flags := range [][]string{nil, {"-ldflags=-s -w"}} {
 		b := openLines(t, fixture.Current, flags)

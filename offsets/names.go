@@ -8,19 +8,24 @@ import (
 	"github.com/ftgo/ftgo/offsets/symname"
 )
 
-// Select returns the functions that [symname.Select] takes for their names, by ascending
-// address and each address once, and the include patterns that matched nothing, excluded or
-// not.
-func Select(funcs []Func, include, exclude []symname.Pattern) (selected []*Func, unmatched []symname.Pattern) {
+// Select returns the functions that [symname.Select] takes for their names, all and those of
+// each include pattern, by ascending address and each address once. It also returns the include
+// patterns that matched nothing, excluded or not.
+func Select(funcs []Func, include, exclude []symname.Pattern) (all []*Func, of [][]*Func, unmatched []symname.Pattern) {
 	indexes, unmatched := symname.Select(namesOf(funcs), include, exclude)
-	for _, i := range indexes {
-		selected = append(selected, &funcs[i])
+	pick := func(indexes []int) (picked []*Func) {
+		for _, i := range indexes {
+			picked = append(picked, &funcs[i])
+		}
+		slices.SortStableFunc(picked, func(a, b *Func) int {
+			return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Name, b.Name))
+		})
+		return slices.CompactFunc(picked, func(a, b *Func) bool { return a.Addr == b.Addr })
 	}
-	slices.SortStableFunc(selected, func(a, b *Func) int {
-		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Name, b.Name))
-	})
-	selected = slices.CompactFunc(selected, func(a, b *Func) bool { return a.Addr == b.Addr })
-	return selected, unmatched
+	for _, selected := range indexes {
+		of = append(of, pick(selected))
+	}
+	return pick(slices.Concat(indexes...)), of, unmatched
 }
 
 // namesOf are the functions' names, in their order.

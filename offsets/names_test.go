@@ -33,9 +33,9 @@ func TestSelect(t *testing.T) {
 				t.Fatal(err)
 			}
 			exclude, _ := symname.Glob(c.exclude) // the zero Pattern matches nothing
-			selected, unmatched := Select(funcs, []symname.Pattern{include}, []symname.Pattern{exclude})
-			if !slices.Equal(selected, c.want) {
-				t.Errorf("selected %v, want %v", selected, c.want)
+			selected, of, unmatched := Select(funcs, []symname.Pattern{include}, []symname.Pattern{exclude})
+			if !slices.Equal(selected, c.want) || !slices.Equal(of[0], c.want) {
+				t.Errorf("selected %v, of the pattern %v, want %v", selected, of, c.want)
 			}
 			if (len(unmatched) > 0) != (c.want == nil) {
 				t.Errorf("unmatched %v", unmatched)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -34,10 +35,10 @@ func newFuncFilter(e where.Expr, f *offsets.Func, sig *offsets.Signature, entry,
 	}
 	// side tells where a path's variable is known.
 	side := func(path string) *capture.Builder {
-		switch name := rootName(path); {
-		case hasVariable(sig.Params, name), hasVariable(sig.Captured, name):
+		switch {
+		case target.HasRoot(sig.Params, path), target.HasRoot(sig.Captured, path):
 			return entry
-		case hasVariable(sig.Results, name):
+		case target.HasRoot(sig.Results, path):
 			return ret
 		}
 		return nil
@@ -53,7 +54,7 @@ func newFuncFilter(e where.Expr, f *offsets.Func, sig *offsets.Signature, entry,
 				whole = whole || path == "depth"
 				return t, nil
 			}
-			return nil, fmt.Errorf("%s has no variable %q", f.Name, rootName(path))
+			return nil, fmt.Errorf("%s has no variable %q", f.Name, target.RootName(path))
 		}
 		if entriesOnly && b == ret {
 			return nil, fmt.Errorf("--entries sees no results: %q", path)
@@ -175,3 +176,7 @@ func pick(paths []string, values []capture.Value, path string) *capture.Value {
 
 // Message is what an error says.
 func (c *filteredCall) Message(v *capture.Value) (capture.Value, bool) { return render.ErrorMessage(v) }
+
+func isErrorType(t *gotype.Type) bool {
+	return t != nil && capture.IsError(t)
+}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/loader"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/symname"
@@ -242,7 +242,7 @@ func (t *typed) functions(last string) candidates {
 	case t.pid > 0:
 		path = procfs.Exe(t.pid)
 	}
-	b, err := openBinary(loader.Find(path, procfs.Executing(t.pid)))
+	b, err := target.Open(path, procfs.Executing(t.pid))
 	if err != nil {
 		return words()
 	}

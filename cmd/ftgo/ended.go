@@ -98,7 +98,7 @@ func (t *tracing) noticeReplaced() {
 	r := &t.replaced
 	if r.told == nil {
 		r.told = make(map[int]bool)
-		r.file, _ = os.Stat(fmt.Sprintf("/proc/self/fd/%d", t.sel.binary.Fd()))
+		r.file, _ = os.Stat(fmt.Sprintf("/proc/self/fd/%d", t.sel.Binary.Fd()))
 		for _, pid := range t.opt.pids {
 			if exe, err := os.Stat(procfs.Exe(pid)); err == nil && !os.SameFile(exe, r.file) {
 				r.told[pid] = true // what is probed is a library

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
@@ -232,7 +233,7 @@ func TestKernelMeasuredFirst(t *testing.T) {
 		instances, _ = remainsOf(t, f, os.Getpid())
 		close(m.done)
 	}
-	run := &tracing{session: session, sel: &selection{binary: b}, tally: &tally{costs: m}}
+	run := &tracing{session: session, sel: &target.Target{Binary: b}, tally: &tally{costs: m}}
 	if err := run.close(); err != nil {
 		t.Error(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/tracefs"
@@ -329,6 +330,24 @@ func (o *options) defineMatching(fs *pflag.FlagSet) {
 // mixed: several processes may be seen, so that lines must name them.
 func (o *options) mixed() bool {
 	return o.fork || len(o.pids) > 1 || len(o.pids) == 0 && len(o.program) == 0
+}
+
+// query is what the arguments say of the target.
+func (o *options) query() *target.Query {
+	return &target.Query{
+		Binary: o.binary, Own: o.ownBinary, PIDs: o.pids, Funcs: o.patterns, Exclude: o.exclude, Regexp: o.regexp, Inside: o.trace.inside,
+		Signatures: o.signatures, Missing: o.force || o.someMissing,
+		// --fail-if is there, or may be given to report.
+		Wrappers: o.auto.failing.text != "" || o.recorded.as != "",
+	}
+}
+
+// resolve finds the target, and notes the path of its binary.
+func (o *options) resolve(e *env) (*target.Target, error) {
+	q := o.query()
+	t, err := q.Resolve(&e.Env)
+	o.binary, o.ownBinary, o.patterns = q.Binary, q.Own, q.Funcs
+	return t, err
 }
 
 func isFile(name string) bool {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/stats"
@@ -22,7 +23,7 @@ import (
 type kept struct {
 	env      *env
 	opt      *options
-	sel      *selection
+	sel      *target.Target
 	plan     *uprobe.HistogramPlan
 	program  *program
 	session  *tracefs.Histograms
@@ -83,12 +84,12 @@ func inKernel(ctx context.Context, e *env, o *options) (err error) {
 			return err
 		}
 	}
-	if k.sel, err = selectFuncs(e, o); err != nil {
+	if k.sel, err = o.resolve(e); err != nil {
 		return err
 	}
-	defer k.sel.binary.Close()
-	if len(k.sel.points) > 0 {
-		return cli.Usage("--in-kernel takes functions, not instructions like %s", k.sel.points[0].Name)
+	defer k.sel.Binary.Close()
+	if len(k.sel.Sites) > 0 {
+		return cli.Usage("--in-kernel takes functions, not instructions like %s", k.sel.Sites[0].Name)
 	}
 	var fsys *tracefs.FS
 	if !o.dryRun {
@@ -98,7 +99,7 @@ func inKernel(ctx context.Context, e *env, o *options) (err error) {
 		if err := fsys.CheckHistograms(); err != nil {
 			return err
 		}
-		if err := holdBinary(k.sel.binary, o); err != nil {
+		if err := k.sel.Hold(o.force); err != nil {
 			return err
 		}
 	}
@@ -125,15 +126,15 @@ func inKernel(ctx context.Context, e *env, o *options) (err error) {
 	if err != nil {
 		return err
 	}
-	return o.verdict(lost, k.sel.binary, k.written, k.program)
+	return o.verdict(lost, k.sel, k.written, k.program)
 }
 
 func (k *kept) makePlan() (err error) {
 	var decoded atomic.Int64
 	stop := k.env.Progress(func() string {
-		return fmt.Sprintf("decoding functions: %d of %d", decoded.Load(), len(k.sel.funcs))
+		return fmt.Sprintf("decoding functions: %d of %d", decoded.Load(), len(k.sel.Funcs))
 	})
-	k.plan, err = uprobe.NewHistograms(k.sel.binary, k.sel.funcs, &decoded)
+	k.plan, err = uprobe.NewHistograms(k.sel.Binary, k.sel.Funcs, &decoded)
 	stop()
 	if err != nil {
 		return err
@@ -172,7 +173,7 @@ func (k *kept) run(ctx context.Context, fsys *tracefs.FS) (lost uint64, err erro
 		return 0, err
 	}
 	k.armed = time.Now()
-	k.vanished = newVanished([]tracefs.Event{k.plan.Calls.Entry, k.plan.Calls.Return}, k.sel.binary.Inode())
+	k.vanished = newVanished([]tracefs.Event{k.plan.Calls.Entry, k.plan.Calls.Return}, k.sel.Binary.Inode())
 	k.announce()
 	if err := k.opt.auto.ready.tell(); err != nil {
 		return 0, err
@@ -235,7 +236,7 @@ func (k *kept) wait(ctx context.Context) error {
 			}
 		case <-alive.C:
 			k.vanished.notice(k.env, k.opt.pids, k.program, glance)
-			if k.written = k.sel.binary.Written(); k.written {
+			if k.written = k.sel.Binary.Written(); k.written {
 				return nil
 			}
 			if len(k.opt.pids) > 0 && !procfs.Alive(k.opt.pids[0]) {
@@ -251,7 +252,7 @@ func (k *kept) close() error {
 	if k.session != nil {
 		err = k.session.Close()
 	}
-	k.sel.binary.Release()
+	k.sel.Binary.Release()
 	if k.program != nil && k.program.cmd.Process != nil {
 		k.program.end()
 	}

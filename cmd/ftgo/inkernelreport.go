@@ -64,7 +64,7 @@ func (k *kept) interval() error {
 func (k *kept) arrange(rows []stats.Row) []stats.Row {
 	var shown []stats.Row
 	for i, row := range rows {
-		if row.Calls > 0 || row.Completed > 0 || k.sel.named[k.plan.Funcs[i].Func] {
+		if row.Calls > 0 || row.Completed > 0 || k.sel.Roles[k.plan.Funcs[i].Func].Named {
 			shown = append(shown, row)
 		}
 	}
@@ -124,7 +124,7 @@ func (k *kept) final(r tracefs.HistogramReading, seconds float64) error {
 
 // limits are the functions that are not probed, and those of which not all calls are seen.
 func (k *kept) limits() []stats.Skipped {
-	limits := slices.Clone(k.sel.skipped)
+	limits := slices.Clone(k.sel.Skipped)
 	for _, s := range k.plan.Skipped {
 		limits = append(limits, stats.Skipped{Function: s.Func.Name, Reason: s.Reason.Error()})
 	}
@@ -132,10 +132,10 @@ func (k *kept) limits() []stats.Skipped {
 		if !f.Returns {
 			limits = append(limits, stats.Skipped{Function: f.Name, Reason: "has no return: only its calls are counted"})
 		}
-		if k.opt.format != render.Table || !k.sel.named[f.Func] {
+		if k.opt.format != render.Table || !k.sel.Roles[f.Func].Named {
 			continue
 		}
-		if reason := alsoInlined(k.sel.binary, f.Name); reason != "" {
+		if reason := k.sel.AlsoInlined(f.Name); reason != "" {
 			limits = append(limits, stats.Skipped{Function: f.Name, Reason: reason})
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -61,7 +60,7 @@ func TestListInlined(t *testing.T) {
 			}
 			double, put, at := lines[0], lines[1], lines[4]
 
-			if want := fmt.Sprintf("%s:%d", store, lineOf(t, "double")); double.Position != want {
+			if want := fmt.Sprintf("%s:%d", store, fixture.Marks(t, "store.go")["double"]); double.Position != want {
 				t.Errorf("main.double is at %q, want %q", double.Position, want)
 			}
 			if len(double.Inlined) != 2 || !strings.HasPrefix(double.Note, "calls not seen: also inlined at 2 places: main.(*store).put store.go:") {
@@ -74,7 +73,7 @@ func TestListInlined(t *testing.T) {
 				!strings.HasPrefix(at.Note, "no code of its own: inlined at 2 places: main.(*store).fill store.go:") {
 				t.Errorf("main.(*store).at: %+v", at)
 			}
-			if len(at.Inlined) != 2 || at.Inlined[0].Function != "main.(*store).fill" || at.Inlined[0].File != store || at.Inlined[0].Line != lineOf(t, "fill at") {
+			if len(at.Inlined) != 2 || at.Inlined[0].Function != "main.(*store).fill" || at.Inlined[0].File != store || at.Inlined[0].Line != fixture.Marks(t, "store.go")["fill at"] {
 				t.Errorf("main.(*store).at is inlined at %+v", at.Inlined)
 			}
 
@@ -120,7 +119,7 @@ func TestListNotes(t *testing.T) {
 
 func TestListPlaces(t *testing.T) {
 	bin := fixture.Build(t, "lines")
-	start := lineOf(t, "frame start")
+	start := fixture.Marks(t, "store.go")["frame start"]
 	lines := listed(t, bin, "main.once", fmt.Sprintf("store.go:%d", start), "main.store.frame+0")
 	want := []string{"main.once", fmt.Sprintf("store.go:%d", start), "main.(*store).frame+0x0"}
 	if got := names(lines); !slices.Equal(got, want) {
@@ -150,26 +149,5 @@ func TestListPlaces(t *testing.T) {
 		if r.code != test.code || !strings.Contains(r.stderr, test.want) || r.stdout != "" {
 			t.Errorf("%q: status %d, %q; want %d, %q", test.args, r.code, r.stderr, test.code, test.want)
 		}
-	}
-}
-
-// TestListSameName: static functions of C and assembly may share a name.
-func TestListSameName(t *testing.T) {
-	b, err := offsets.Open(fixture.Build(t, "lines"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	l := newListing(b)
-	once, ok := b.Lookup("main.once")
-	if !ok || l.named["main.once"] != 1 {
-		t.Fatalf("%d functions main.once", l.named["main.once"])
-	}
-	l.named["main.once"]++
-	if err := l.function(once); err != nil {
-		t.Fatal(err)
-	}
-	if want := "one of 2 functions of this name"; l.rows[0].Note != want {
-		t.Errorf("note %q, want %q", l.rows[0].Note, want)
 	}
 }

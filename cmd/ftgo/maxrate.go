@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -43,7 +44,7 @@ func (m *maxRate) Set(text string) error {
 // countFirst tells of which functions calls are to be counted before any is timed; nil
 // is none. Calls that are only counted have no stack, no kernel events and nothing to split, and are
 // of no process, so with --stack, --with, --sched and --per-pid it is none.
-func (o *options) countFirst(s *selection, mode uprobe.Mode, f tracefs.Features) func(*offsets.Func) bool {
+func (o *options) countFirst(s *target.Target, mode uprobe.Mode, f tracefs.Features) func(*offsets.Func) bool {
 	switch {
 	case mode != uprobe.Latency || !o.timesCalls || o.stack > 0 || len(o.with) > 0 || o.sched || o.perPID:
 		return nil
@@ -52,8 +53,17 @@ func (o *options) countFirst(s *selection, mode uprobe.Mode, f tracefs.Features)
 			return nil
 		}
 		return func(*offsets.Func) bool { return true }
-	case len(s.funcs)-len(s.named) <= manyFuncs || !f.Append:
+	case !f.Append:
 		return nil
 	}
-	return func(fn *offsets.Func) bool { return !s.named[fn] }
+	wild := 0
+	for _, fn := range s.Funcs {
+		if !s.Roles[fn].Named {
+			wild++
+		}
+	}
+	if wild <= manyFuncs {
+		return nil
+	}
+	return func(fn *offsets.Func) bool { return !s.Roles[fn].Named }
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
@@ -16,7 +17,7 @@ import (
 // view is what a command makes of a session: a table, or lines.
 type view interface {
 	// values tells what to fetch of calls; nil is nothing.
-	values(*selection, tracefs.Features) (planValues, error)
+	values(*target.Target, tracefs.Features) (planValues, error)
 	// begin is called when all is ready to start. Data goes to out.
 	begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io.Writer) error
 	// final writes what is to be written at the end.
@@ -32,7 +33,7 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 		return err
 	}
 	if o.auto.wait {
-		if !e.awaitFile(ctx, o.binary) {
+		if !o.query().Await(ctx, &e.Env) {
 			return nil // told to end before it had begun
 		}
 	}
@@ -42,11 +43,11 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 			return err
 		}
 	}
-	if t.sel, err = selectFuncs(e, o); err != nil {
+	if t.sel, err = o.resolve(e); err != nil {
 		return err
 	}
-	defer t.sel.binary.Close()
-	t.skipped = t.sel.skipped
+	defer t.sel.Binary.Close()
+	t.skipped = t.sel.Skipped
 	t.features = tracefs.Features{Append: true, PushEmulated: true, Arrays: true, Memory: true, Instances: true, ExactHits: true}
 	var fsys *tracefs.FS
 	if !o.dryRun {
@@ -64,7 +65,7 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 		if t.kernel, err = findKernelEvents(fsys, o); err != nil {
 			return err
 		}
-		if err := holdBinary(t.sel.binary, o); err != nil {
+		if err := t.sel.Hold(o.force); err != nil {
 			return err
 		}
 	}
@@ -107,7 +108,7 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 	if err != nil {
 		return err
 	}
-	return o.verdict(summary.Lost, t.sel.binary, t.written, t.program)
+	return o.verdict(summary.Lost, t.sel, t.written, t.program)
 }
 
 // run follows the session and reports; whatever happens, the probes are removed.

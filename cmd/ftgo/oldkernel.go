@@ -49,7 +49,7 @@ func (t *tracing) kernelAllows(mode uprobe.Mode, before40 bool) error {
 
 // needsGoroutines tells whether calls can't be told apart by thread.
 func (t *tracing) needsGoroutines() bool {
-	for _, f := range t.sel.funcs {
+	for _, f := range t.sel.Funcs {
 		if f.ABI != offsets.SystemV {
 			return true
 		}

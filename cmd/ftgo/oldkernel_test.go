@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
@@ -189,7 +190,7 @@ func topLevel(t *testing.T, f *tracefs.FS) string {
 // TestRefusedAtOnce: what a kernel can't do is refused before consent is asked for, and all that
 // takes consent is asked for at once.
 func TestRefusedAtOnce(t *testing.T) {
-	sel := &selection{funcs: []*offsets.Func{{Name: "main.f", ABI: offsets.ABIInternal}}}
+	sel := &target.Target{Funcs: []*offsets.Func{{Name: "main.f", ABI: offsets.ABIInternal}}}
 	memory, all := tracefs.Features{Memory: true}, tracefs.Features{Memory: true, Instances: true}
 	for _, c := range []struct {
 		name     string

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
@@ -94,12 +95,12 @@ func newReport(e *env, o *options, mode uprobe.Mode) *report {
 }
 
 // values fetches the type of the last result, for --errors: 0 is no error.
-func (r *report) values(s *selection, features tracefs.Features) (planValues, error) {
+func (r *report) values(s *target.Target, features tracefs.Features) (planValues, error) {
 	if !r.opt.errors {
 		return nil, nil
 	}
 	return func(f *offsets.Func, _ *offsets.Sites) (out uprobe.Values, err error) {
-		sig, err := s.binary.Signature(f)
+		sig, err := s.Binary.Signature(f)
 		if err != nil || len(sig.Results) == 0 {
 			return out, nil
 		}
@@ -108,7 +109,7 @@ func (r *report) values(s *selection, features tracefs.Features) (planValues, er
 			return out, nil
 		}
 		last.Type, _ = gotype.Basic("uintptr")
-		out.Return, err = capture.New([]offsets.Variable{last}, nil, capture.Options{Memory: features.Memory, Machine: s.binary.Processor().Machine()})
+		out.Return, err = capture.New([]offsets.Variable{last}, nil, capture.Options{Memory: features.Memory, Machine: s.Binary.Processor().Machine()})
 		return out, err
 	}, nil
 }
@@ -119,7 +120,7 @@ func (r *report) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io
 		return err
 	}
 	if r.opt.stack > 0 {
-		t.tally.stacks = newStacks(t.sel.binary)
+		t.tally.stacks = newStacks(t.sel.Binary)
 	}
 	if t.kernel != nil {
 		r.events = t.kernel.names
@@ -192,7 +193,7 @@ func (r *report) arrange(t *tracing, rows []stats.Row, top int) []stats.Row {
 	kept := rows[:0]
 	for i, row := range rows {
 		fn := t.plan.Funcs[t.tally.per.funcOf(i)]
-		if row.Calls > 0 || row.Completed > 0 || fn.Point || t.sel.named[fn.Func] {
+		if row.Calls > 0 || row.Completed > 0 || fn.Point || t.sel.Roles[fn.Func].Named {
 			kept = append(kept, row)
 		}
 	}
@@ -209,7 +210,7 @@ func (r *report) arrange(t *tracing, rows []stats.Row, top int) []stats.Row {
 // beside the function that was meant has calls, or none, for reasons of the compiler's.
 func (r *report) withoutWrappers(t *tracing, rows []stats.Row) (kept []stats.Row) {
 	for i, row := range rows {
-		if fn := t.plan.Funcs[t.tally.per.funcOf(i)]; fn.Point || !t.sel.wrappers[fn.Func] {
+		if fn := t.plan.Funcs[t.tally.per.funcOf(i)]; fn.Point || !t.sel.Roles[fn.Func].Wrapper {
 			kept = append(kept, row)
 		}
 	}
@@ -220,14 +221,14 @@ func (r *report) withoutWrappers(t *tracing, rows []stats.Row) (kept []stats.Row
 // callers, where their calls are not seen. It takes a pass over the debug information,
 // when nobody waits for probes any more.
 func (r *report) noteInlined(t *tracing, rows []stats.Row) {
-	if t.sel.binary == nil {
+	if t.sel.Binary == nil {
 		return
 	}
 	for i := range rows {
-		if f := t.plan.Funcs[t.tally.per.funcOf(i)]; f.Point || !t.sel.named[f.Func] || rows[i].Note != "" {
+		if f := t.plan.Funcs[t.tally.per.funcOf(i)]; f.Point || !t.sel.Roles[f.Func].Named || rows[i].Note != "" {
 			continue
 		}
-		rows[i].Note = alsoInlined(t.sel.binary, rows[i].Name)
+		rows[i].Note = t.sel.AlsoInlined(rows[i].Name)
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -12,36 +11,13 @@ import (
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
-// checkProcesses refuses processes that are not there, or that run another file than
-// the first: they would be waited for, and never be seen.
+// checkProcesses refuses processes that are not there, or whose numbers are not the kernel's.
 func checkProcesses(o *options) error {
 	if flag := o.numbered(); flag != "" && procfs.ForeignNumbers() {
 		found := doctor.ProcessNumbers()
 		return cli.WithStatus(cli.ExitKernel, fmt.Errorf("%s: pid namespace: %s (%s)", flag, found.Text, found.Fix))
 	}
-	for _, pid := range o.pids {
-		if of := procfs.ThreadGroup(pid); of != 0 && of != pid {
-			return fmt.Errorf("process %d: a thread of process %d, which -p takes", pid, of)
-		}
-		if !procfs.Alive(pid) {
-			return fmt.Errorf("process %d: no such process", pid)
-		}
-		if !o.ownBinary {
-			continue // it may be a library
-		}
-		first, err := os.Stat(o.binary)
-		if err != nil {
-			return fmt.Errorf("process %d: %w", o.pids[0], err)
-		}
-		exe, err := os.Stat(procfs.Exe(pid))
-		if err != nil {
-			return fmt.Errorf("process %d: %w", pid, err)
-		}
-		if !os.SameFile(first, exe) {
-			return cli.Usage("process %d runs another file than process %d", pid, o.pids[0])
-		}
-	}
-	return nil
+	return o.query().CheckProcesses()
 }
 
 // numbered is a flag that takes processes, or threads, to have the kernel's numbers, if there

@@ -196,11 +196,11 @@ func (s *sessionCalls) start(t *testing.T, f *tracefs.FS, target, pattern string
 	if err != nil {
 		t.Fatal(err)
 	}
-	sel, err := selectFuncs(e, o)
+	sel, err := o.resolve(e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { sel.binary.Close() })
+	t.Cleanup(func() { sel.Binary.Close() })
 	lines, err := newCallLines(e, o)
 	if err != nil {
 		t.Fatal(err)

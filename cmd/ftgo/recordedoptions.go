@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
@@ -150,25 +151,25 @@ func askedOf(t *tracing) asked {
 	a := asked{
 		Patterns: o.patterns, Regexp: o.regexp, Exclude: o.exclude, Errors: o.errors, Stack: o.stack,
 		StrLen: o.trace.strLen, Items: o.trace.items, Where: o.trace.where, Inside: o.trace.inside, Entries: o.trace.entries, Features: t.features,
-		Named: indices(t.plan, t.sel.named), Wrappers: indices(t.plan, t.sel.wrappers),
-		InsideFuncs: indices(t.plan, t.sel.inside), OnlyInside: indices(t.plan, t.sel.onlyInside),
 	}
-	for _, s := range t.sel.skipped {
+	for i := range t.plan.Funcs {
+		role := t.sel.Roles[t.plan.Funcs[i].Func]
+		for _, list := range []struct {
+			is bool
+			of *[]int
+		}{{role.Named, &a.Named}, {role.Wrapper, &a.Wrappers}, {role.Inside, &a.InsideFuncs}, {role.Hidden, &a.OnlyInside}} {
+			if list.is {
+				*list.of = append(*list.of, i)
+			}
+		}
+	}
+	for _, s := range t.sel.Skipped {
 		a.Skipped = append(a.Skipped, [2]string{s.Function, s.Reason})
 	}
 	for _, s := range t.plan.Skipped {
 		a.Skipped = append(a.Skipped, [2]string{s.Func.Name, s.Reason.Error()})
 	}
 	return a
-}
-
-func indices(plan *uprobe.Plan, of map[*offsets.Func]bool) (list []int) {
-	for i := range plan.Funcs {
-		if of[plan.Funcs[i].Func] {
-			list = append(list, i)
-		}
-	}
-	return list
 }
 
 // take makes options what they were; what a recording says chooses functions and values,
@@ -205,17 +206,22 @@ func readAsked(text json.RawMessage) (*asked, error) {
 }
 
 // selection is the one of a recording's plan: the plan's own functions, without the binary.
-func (a *asked) selection(plan *uprobe.Plan) *selection {
-	of := func(list []int) map[*offsets.Func]bool {
-		set := make(map[*offsets.Func]bool)
+func (a *asked) selection(plan *uprobe.Plan) *target.Target {
+	t := &target.Target{Roles: make(map[*offsets.Func]target.Role)}
+	mark := func(list []int, as func(*target.Role)) {
 		for _, i := range list {
 			if i >= 0 && i < len(plan.Funcs) {
-				set[plan.Funcs[i].Func] = true
+				role := t.Roles[plan.Funcs[i].Func]
+				as(&role)
+				t.Roles[plan.Funcs[i].Func] = role
 			}
 		}
-		return set
 	}
-	return &selection{named: of(a.Named), wrappers: of(a.Wrappers), inside: of(a.InsideFuncs), onlyInside: of(a.OnlyInside)}
+	mark(a.Named, func(r *target.Role) { r.Named = true })
+	mark(a.Wrappers, func(r *target.Role) { r.Wrapper = true })
+	mark(a.InsideFuncs, func(r *target.Role) { r.Inside = true })
+	mark(a.OnlyInside, func(r *target.Role) { r.Hidden = true })
+	return t
 }
 
 // wholeFilter tells whether nothing of --where is for the kernel: what that drops is not

@@ -57,8 +57,8 @@ func replay(ctx context.Context, e *env, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if t.sel.binary != nil {
-		defer t.sel.binary.Close()
+	if t.sel.Binary != nil {
+		defer t.sel.Binary.Close()
 	}
 	out, done, err := o.output(e, input)
 	if err != nil {
@@ -121,15 +121,15 @@ func replayed(e *env, o *options, rec *parse.Recording) (t *tracing, err error) 
 	if program := rec.Facts["program"]; program != "" {
 		o.program = []string{program}
 	}
-	if t.sel.binary, err = o.tracedBinary(rec); err != nil {
+	if t.sel.Binary, err = o.tracedBinary(rec); err != nil {
 		return nil, err
 	}
 	needs := o.needsBinary(rec)
 	o.binary = rec.About.Binary.Path
 	switch {
-	case t.sel.binary == nil && needs == "values":
+	case t.sel.Binary == nil && needs == "values":
 		e.Say("values are not shown: they take the binary, %s, which is not here as it was (--binary PATH)", escapedText(o.binary))
-	case t.sel.binary == nil && needs != "":
+	case t.sel.Binary == nil && needs != "":
 		return nil, fmt.Errorf("%s: the binary is needed, %s, which is not here as it was (--binary PATH)", needs, escapedText(o.binary))
 	case needs != "" && o.recorded.as == rec.About.Command:
 		if err := t.planAgain(rec, needs); err != nil {
@@ -242,12 +242,12 @@ func (o *options) tracedBinary(rec *parse.Recording) (*offsets.Binary, error) {
 // recording does not have.
 func (t *tracing) planAgain(rec *parse.Recording, needs string) error {
 	o := *t.opt
-	o.binary, o.pids = t.sel.binary.Path(), nil
-	sel, err := selectFuncs(t.env, &o)
+	o.binary, o.pids = t.sel.Binary.Path(), nil
+	sel, err := o.resolve(t.env)
 	if err != nil {
 		return err
 	}
-	t.sel.binary.Close()
+	t.sel.Binary.Close()
 	t.sel = sel
 	values, err := t.view.values(sel, t.features)
 	if err != nil {

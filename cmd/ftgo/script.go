@@ -76,10 +76,10 @@ func script(_ context.Context, e *env, args []string) (err error) {
 		mode = uprobe.Count
 	}
 	t.view = v
-	if t.sel, err = selectFuncs(e, o); err != nil {
+	if t.sel, err = o.resolve(e); err != nil {
 		return err
 	}
-	defer t.sel.binary.Close()
+	defer t.sel.Binary.Close()
 	values, err := v.values(t.sel, t.features)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (o *options) checkScript() error {
 
 // script is the text of the one that runs the plan.
 func (t *tracing) script() (string, error) {
-	sums, err := t.sel.binary.Checksums()
+	sums, err := t.sel.Binary.Checksums()
 	if err != nil {
 		return "", err
 	}
@@ -157,7 +157,7 @@ func (t *tracing) about(path string, size int64, sum string) ([]byte, error) {
 	}
 	return json.Marshal(parse.About{
 		Made: releaseName(), Command: t.opt.recorded.as, Asked: asked, Plan: plan,
-		Binary: parse.RecordedFile{Path: path, Size: size, BuildID: t.sel.binary.BuildID(), SHA256: sum},
+		Binary: parse.RecordedFile{Path: path, Size: size, BuildID: t.sel.Binary.BuildID(), SHA256: sum},
 	})
 }
 

@@ -103,7 +103,7 @@ func newCallLines(e *env, o *options) (*callLines, error) {
 
 func (v *callLines) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io.Writer) error {
 	v.t = t
-	v.memory = newMemories(t.sel.binary)
+	v.memory = newMemories(t.sel.Binary)
 	t.onEnded = v.memory.forget
 	if fsys == nil { // a recording
 		v.memory.elsewhere = true
@@ -124,7 +124,7 @@ func (v *callLines) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out
 	}
 	inside := make(map[int]bool)
 	for i := range t.plan.Funcs {
-		if t.sel.inside[t.plan.Funcs[i].Func] {
+		if t.sel.Roles[t.plan.Funcs[i].Func].Inside {
 			inside[i] = true
 		}
 	}
@@ -138,7 +138,7 @@ func (v *callLines) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out
 		}
 	}
 	if v.opt.stack > 0 {
-		v.stacks = newStacks(t.sel.binary)
+		v.stacks = newStacks(t.sel.Binary)
 	}
 	t.onCall = v.ended
 	if v.opt.format == render.Chrome {
@@ -213,7 +213,7 @@ func (v *callLines) write(line *render.CallLine) error {
 // concerns tells whether a call is where calls are looked at.
 func (v *callLines) concerns(c *parse.Call) bool {
 	o := &v.opt.trace
-	return !v.t.sel.onlyInside[v.t.plan.Funcs[c.Func].Func] && (o.goid == 0 || c.Goid == o.goid) && (o.inside == "" || c.Inside)
+	return !v.t.sel.Roles[v.t.plan.Funcs[c.Func].Func].Hidden && (o.goid == 0 || c.Goid == o.goid) && (o.inside == "" || c.Inside)
 }
 
 // line makes the line of a call; ok is false if it is not wanted.

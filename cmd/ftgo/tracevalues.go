@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -42,14 +43,14 @@ func isError(results []capture.Value) bool {
 }
 
 // values plans what to fetch for the functions' lines and for the filter.
-func (v *callLines) values(s *selection, features tracefs.Features) (planValues, error) {
+func (v *callLines) values(s *target.Target, features tracefs.Features) (planValues, error) {
 	return func(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values, err error) {
-		if s.onlyInside[f] {
+		if s.Roles[f].Hidden {
 			return out, nil
 		}
-		sig, err := s.signature(f)
+		sig, told, err := s.Signature(f)
 		if err != nil {
-			if _, given := s.given[f]; given {
+			if told {
 				return out, cli.WithStatus(cli.ExitUsage, err)
 			}
 			if v.where != nil {
@@ -67,16 +68,16 @@ func (v *callLines) values(s *selection, features tracefs.Features) (planValues,
 				atEntry[i].Err = errLate
 			}
 		}
-		opt := captureOptions(&v.opt.trace, features, s.binary, f)
+		opt := captureOptions(&v.opt.trace, features, s.Binary, f)
 		if v.where != nil {
 			// A string can only be told from the constant if as much of it is fetched.
 			opt.StrLen = min(max(opt.StrLen, v.where.Longest()), maxStrLen)
 		}
 		ret := capture.NewBuilder(sig.Results, opt)
-		opt.Beside = uprobe.StackArgs(s.binary, v.opt.stack, features.Arrays)
+		opt.Beside = uprobe.StackArgs(s.Binary, v.opt.stack, features.Arrays)
 		entry := capture.NewBuilder(atEntry, opt)
 		if v.where != nil {
-			whole := v.opt.wholeFilter(s.inside[f])
+			whole := v.opt.wholeFilter(s.Roles[f].Inside)
 			if fl.filter, err = newFuncFilter(*v.where, f, sig, entry, ret, v.opt.trace.entries, whole); err != nil {
 				return out, v.without(s, f, err)
 			}
@@ -85,7 +86,7 @@ func (v *callLines) values(s *selection, features tracefs.Features) (planValues,
 		} else {
 			fl.filter = &funcFilter{}
 		}
-		shownArgs, shownResults := s.shown(f, sig)
+		shownArgs, shownResults := s.Shown(f, sig)
 		if v.opt.trace.template != "" {
 			shownArgs, shownResults = templatePaths(v.opt.trace.names(), sig)
 		}
@@ -108,8 +109,8 @@ func (v *callLines) values(s *selection, features tracefs.Features) (planValues,
 
 // without says what becomes of a function that --where can't be applied to: it is left out,
 // unless it was asked for by name.
-func (v *callLines) without(s *selection, f *offsets.Func, err error) error {
-	if s.named[f] {
+func (v *callLines) without(s *target.Target, f *offsets.Func, err error) error {
+	if s.Roles[f].Named {
 		return cli.WithStatus(cli.ExitUsage, err)
 	}
 	return uprobe.LeaveOut(err)
@@ -146,10 +147,10 @@ func templatePaths(names []string, sig *offsets.Signature) (args, results []stri
 				path = strings.TrimSuffix(inner, ")")
 			}
 		}
-		switch root := rootName(path); {
-		case hasVariable(sig.Params, root) || hasVariable(sig.Captured, root):
+		switch {
+		case target.HasRoot(sig.Params, path) || target.HasRoot(sig.Captured, path):
 			args = append(args, path)
-		case hasVariable(sig.Results, root):
+		case target.HasRoot(sig.Results, path):
 			results = append(results, path)
 		}
 	}

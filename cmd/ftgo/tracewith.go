@@ -25,7 +25,7 @@ func (v *callLines) happened(ev *parse.KernelEvent) error {
 
 // isInside tells whether a thread was inside of what --inside names.
 func (v *callLines) isInside(w *parse.Where) bool {
-	return w.Func >= 0 && (w.Inside || v.t.sel.inside[v.t.plan.Funcs[w.Func].Func])
+	return w.Func >= 0 && (w.Inside || v.t.sel.Roles[v.t.plan.Funcs[w.Func].Func].Inside)
 }
 
 func (v *callLines) eventLine(ev *parse.KernelEvent) *render.EventLine {

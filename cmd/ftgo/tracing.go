@@ -11,6 +11,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
@@ -22,7 +23,7 @@ type tracing struct {
 	env     *env
 	opt     *options
 	view    view
-	sel     *selection
+	sel     *target.Target
 	plan    *uprobe.Plan
 	session *tracefs.Session
 	counts  counts // the session's, or a recording's
@@ -89,7 +90,7 @@ func (t *tracing) follow(ctx context.Context, fsys *tracefs.FS) error {
 	}
 	t.stream.Begin(t.session.Began(), t.from.Ticks)
 	t.cpu = newCPUTimes(t.program, t.opt)
-	t.vanished = newVanished(t.plan.TraceEvents(), t.sel.binary.Inode())
+	t.vanished = newVanished(t.plan.TraceEvents(), t.sel.Binary.Inode())
 	t.announce()
 	t.timer = newTimer(ctx, t)
 	if err := t.opt.auto.ready.tell(); err != nil {
@@ -169,7 +170,7 @@ var errEnough = errors.New("enough")
 // watch reads until there is a reason to end.
 func (t *tracing) watch(ctx context.Context) error {
 	var expired <-chan time.Time
-	waiting := t.opt.auto.wait && !executed(t.opt.binary)
+	waiting := t.opt.auto.wait && !target.Executed(t.opt.binary)
 	if t.opt.duration > 0 && !waiting {
 		expired = time.After(t.opt.duration - time.Since(t.from.At))
 	}
@@ -202,7 +203,7 @@ func (t *tracing) watch(ctx context.Context) error {
 		case err != nil:
 			return err
 		}
-		if t.written = t.sel.binary.Written(); t.written {
+		if t.written = t.sel.Binary.Written(); t.written {
 			return nil
 		}
 		if t.onRead != nil {
@@ -228,7 +229,7 @@ func (t *tracing) watch(ctx context.Context) error {
 		case <-tick:
 			err = t.tick()
 		case <-alive.C:
-			if waiting && (executed(t.opt.binary) || t.hit()) { // it may have come and gone
+			if waiting && (target.Executed(t.opt.binary) || t.hit()) { // it may have come and gone
 				waiting = false
 				if t.opt.duration > 0 {
 					expired = time.After(t.opt.duration)
@@ -305,7 +306,7 @@ func (t *tracing) close() error {
 	if t.session != nil {
 		err = t.session.Close()
 	}
-	t.sel.binary.Release()
+	t.sel.Binary.Release()
 	err = errors.Join(err, t.kernel.close())
 	if t.program != nil && t.program.cmd.Process != nil {
 		t.program.end()
@@ -325,13 +326,13 @@ func (t *tracing) definitions(group string) string {
 }
 
 // planFor decodes what was selected and plans the probes, with what opt has of its own.
-func planFor(e *env, s *selection, opt uprobe.Options) (*uprobe.Plan, error) {
+func planFor(e *env, s *target.Target, opt uprobe.Options) (*uprobe.Plan, error) {
 	var decoded atomic.Int64
 	stop := e.Progress(func() string {
-		return fmt.Sprintf("decoding functions: %d of %d", decoded.Load(), len(s.funcs))
+		return fmt.Sprintf("decoding functions: %d of %d", decoded.Load(), len(s.Funcs))
 	})
-	opt.Points, opt.Decoded = s.points, &decoded
-	plan, err := uprobe.New(s.binary, s.funcs, opt)
+	opt.Points, opt.Decoded = s.Sites, &decoded
+	plan, err := uprobe.New(s.Binary, s.Funcs, opt)
 	stop()
 	if err != nil {
 		return nil, schedStatus(err)

@@ -4,17 +4,17 @@ import (
 	"fmt"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 )
 
 // verdict is how a run ends in which nothing has failed: with the first of what else speaks
 // against it, at last with PROGRAM's own status.
-func (o *options) verdict(lost uint64, binary *offsets.Binary, written bool, p *program) error {
+func (o *options) verdict(lost uint64, t *target.Target, written bool, p *program) error {
 	if err := o.checkLost(lost); err != nil {
 		return err
 	}
 	if written {
-		return writtenTo(binary)
+		return t.WrittenTo()
 	}
 	if p != nil {
 		return p.status()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -83,11 +84,11 @@ type watched struct {
 	number float64
 }
 
-func (v *watcher) values(s *selection, features tracefs.Features) (planValues, error) {
+func (v *watcher) values(s *target.Target, features tracefs.Features) (planValues, error) {
 	vars := make([]offsets.Variable, len(v.wanted))
 	paths := make([]string, len(v.wanted))
 	for i, text := range v.wanted {
-		variable, rest, err := findVariable(s.binary, text)
+		variable, rest, err := findVariable(s.Binary, text)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +97,7 @@ func (v *watcher) values(s *selection, features tracefs.Features) (planValues, e
 		vars[i], paths[i] = variable, strings.Repeat("*", stars(text))+variable.Name+rest
 	}
 	return func(f *offsets.Func, _ *offsets.Sites) (uprobe.Values, error) {
-		opt := captureOptions(&v.opt.trace, features, s.binary, f)
+		opt := captureOptions(&v.opt.trace, features, s.Binary, f)
 		c, err := capture.New(vars, paths, opt)
 		if err != nil {
 			text := err.Error()
@@ -133,7 +134,7 @@ func findVariable(b *offsets.Binary, text string) (v offsets.Variable, rest stri
 
 func (v *watcher) begin(_ context.Context, t *tracing, _ *tracefs.FS, out io.Writer) error {
 	v.t = t
-	v.memory = newMemories(t.sel.binary)
+	v.memory = newMemories(t.sel.Binary)
 	v.out = newFlushWriter(out)
 	v.lines = render.NewVariableWriter(v.out, v.opt.format, v.opt.mixed())
 	v.seen = make(map[int]bool)

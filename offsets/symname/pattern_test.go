@@ -202,7 +202,9 @@ func TestSelect(t *testing.T) {
 		t.Run(tt.scenario, func(t *testing.T) {
 			selected, unmatched := Select(slices.Values(all), compile(t, tt.read, tt.include...), compile(t, tt.read, tt.exclude...))
 			var names, missing []string
-			for _, i := range selected {
+			indexes := slices.Concat(selected...)
+			slices.Sort(indexes)
+			for _, i := range slices.Compact(indexes) {
 				names = append(names, all[i])
 			}
 			for _, p := range unmatched {
@@ -241,7 +243,7 @@ func TestSelectLinked(t *testing.T) {
 		t.Run(tt.scenario, func(t *testing.T) {
 			selected, unmatched := Select(slices.Values(names), compile(t, Glob, tt.text), nil)
 			var got []string
-			for _, i := range selected {
+			for _, i := range selected[0] {
 				got = append(got, names[i])
 			}
 			slices.Sort(got)

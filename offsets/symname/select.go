@@ -5,31 +5,37 @@ import (
 	"slices"
 )
 
-// Select returns the indexes of the names that an include pattern matches and no
-// exclude pattern does, and the include patterns that matched nothing, excluded or
+// Select returns, for each include pattern, the indexes of the names that it matches and
+// no exclude pattern does, and the include patterns that matched nothing, excluded or
 // not. It goes through the names twice.
 //
 // A glob that is the name of a function, letter for letter, matches just the
 // functions of that name; that of a value method, main.Store.Get, also the pointer
 // method of that name, which the compiler makes of it: calls through an interface
 // that holds a pointer may go no further.
-func Select(names iter.Seq[string], include, exclude []Pattern) (selected []int, unmatched []Pattern) {
+func Select(names iter.Seq[string], include, exclude []Pattern) (selected [][]int, unmatched []Pattern) {
 	exact := exactNames(names, include, exclude)
+	selected = make([][]int, len(include))
 	matched := make([]bool, len(include))
+	var hits []int
 	var s spellings
 	excludes := func(p Pattern) bool { return p.selects(&s, exact) }
 	i := -1
 	for name := range names {
 		i++
 		s = spellings{symbol: name}
-		hit := false
+		hits = hits[:0]
 		for j := range include {
 			if include[j].selects(&s, exact) {
-				hit, matched[j] = true, true
+				matched[j] = true
+				hits = append(hits, j)
 			}
 		}
-		if hit && !slices.ContainsFunc(exclude, excludes) {
-			selected = append(selected, i)
+		if len(hits) == 0 || slices.ContainsFunc(exclude, excludes) {
+			continue
+		}
+		for _, j := range hits {
+			selected[j] = append(selected[j], i)
 		}
 	}
 	for j, p := range include {

@@ -32,7 +32,7 @@ func observe(ctx context.Context, path, pattern string, seen func(function strin
 	if err != nil {
 		return err
 	}
-	funcs, _ := offsets.Select(binary.Funcs(), []symname.Pattern{glob}, nil)
+	funcs, _, _ := offsets.Select(binary.Funcs(), []symname.Pattern{glob}, nil)
 	fs, err := tracefs.Find()
 	if err != nil {
 		return err

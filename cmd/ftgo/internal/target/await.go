@@ -1,10 +1,11 @@
-package main
+package target
 
 import (
 	"context"
 	"os"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/loader"
 	"github.com/ftgo/ftgo/internal/procfs"
 )
@@ -12,17 +13,17 @@ import (
 // awaitPause is how often what is waited for is looked for.
 const awaitPause = 100 * time.Millisecond
 
-// awaitFile waits until there is the file that BINARY names, and nobody writes it any
-// more: a linker takes its time. It is false if ctx was done before.
-func (e *env) awaitFile(ctx context.Context, binary string) bool {
+// Await waits until there is the file that BINARY names, and nobody writes it any
+// more, because a linker takes its time. It is false if ctx was done before.
+func (q *Query) Await(ctx context.Context, e *cli.Env) bool {
 	var last os.FileInfo
 	for waited := false; ; waited = true {
-		now, err := statBinary(binary)
+		now, err := statBinary(q.Binary)
 		switch {
 		case err == nil && (!waited || last != nil && now.Size() == last.Size() && now.ModTime().Equal(last.ModTime())):
 			return true
 		case !waited:
-			e.Say("waiting for %s", binary)
+			e.Say("waiting for %s", q.Binary)
 		}
 		last = now
 		select {
@@ -41,8 +42,8 @@ func statBinary(binary string) (os.FileInfo, error) {
 	return os.Stat(path)
 }
 
-// executed tells whether a process runs the file.
-func executed(path string) bool {
+// Executed tells whether a process runs the file.
+func Executed(path string) bool {
 	file, err := os.Stat(path)
 	if err != nil {
 		return false

@@ -1,4 +1,4 @@
-package main
+package target
 
 import (
 	"fmt"
@@ -9,6 +9,49 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/offsets"
 )
+
+// List describes what the arguments select: the functions by address, then those that were
+// inlined only by name, and then the instructions as they were asked for.
+func (q *Query) List(e *cli.Env) ([]render.ListRow, error) {
+	w, err := q.open()
+	if err != nil {
+		return nil, err
+	}
+	b := w.binary
+	defer b.Close()
+
+	l := newListing(b)
+	if l.inlinedErr != nil {
+		e.Say("%s: which calls are inlined is not known: %v", b.Path(), l.inlinedErr)
+	}
+	include := w.include()
+	funcs, _, unmatched := offsets.Select(b.Funcs(), include, w.exclude)
+	for _, f := range funcs {
+		if err := l.function(f); err != nil {
+			return nil, err
+		}
+	}
+	bodiless, _, elsewhere := offsets.Select(l.bodiless, include, w.exclude)
+	for _, f := range bodiless {
+		l.inlined(f.Name)
+	}
+	for _, p := range unmatched {
+		for _, other := range elsewhere {
+			if p.String() == other.String() {
+				return nil, cli.Nothing("%s", noMatch(b, p.String(), q.Regexp))
+			}
+		}
+	}
+	for _, s := range w.sites {
+		if err := l.site(e, s); err != nil {
+			return nil, err
+		}
+	}
+	if len(l.rows) == 0 {
+		return nil, cli.Nothing("%s: all functions that match are excluded", q.Binary)
+	}
+	return l.rows, nil
+}
 
 // listing describes the functions of a binary.
 type listing struct {
@@ -83,22 +126,22 @@ func (l *listing) inlined(name string) {
 	l.rows = append(l.rows, row)
 }
 
-// place adds single instructions.
-func (l *listing) place(e *env, p place) error {
-	spots, skipped, err := p.resolve(l.binary)
+// site adds single instructions.
+func (l *listing) site(e *cli.Env, s site) error {
+	found, skipped, err := s.resolve(l.binary)
 	if err != nil {
 		return err
 	}
 	for _, s := range skipped {
 		e.Say("%s: can't be probed: %s", s.Function, s.Reason)
 	}
-	for _, s := range spots {
-		row := render.ListRow{Name: s.label, Addr: s.site.Addr(), Offset: s.site.Offset(), ABI: s.fn.ABI.String(), Entry: "instruction"}
+	for _, in := range found {
+		row := render.ListRow{Name: in.Name, Addr: in.Site.Addr(), Offset: in.Site.Offset(), ABI: in.Func.ABI.String(), Entry: "instruction"}
 		row.File, row.Line, _ = l.binary.Position(row.Addr)
-		if where := fmt.Sprintf("%s+%#x", s.fn.Name, row.Addr-s.fn.Addr); !strings.Contains(s.label, where) {
+		if where := fmt.Sprintf("%s+%#x", in.Func.Name, row.Addr-in.Func.Addr); !strings.Contains(in.Name, where) {
 			row.Note = "is " + where
 		}
-		if s.again {
+		if in.Again {
 			row.Note = "executed again after a failed stack check"
 		}
 		l.rows = append(l.rows, row)
@@ -135,11 +178,40 @@ func inlinedNote(calls []render.InlinedCall) string {
 	return fmt.Sprintf("inlined at %d %s: %s", len(calls), places, strings.Join(list, ", "))
 }
 
-// alsoInlined says at how many places a function was inlined, and "" if at none.
-func alsoInlined(b *offsets.Binary, name string) string {
-	at, err := b.InlinedAt(name)
-	if err != nil || len(at) == 0 {
-		return ""
+// signatureText writes a function as trace takes it for FUNC:
+// main.get(key string, n int) (string, error).
+func signatureText(name string, s *offsets.Signature) string {
+	var b strings.Builder
+	b.WriteString(name)
+	b.WriteByte('(')
+	b.WriteString(variablesText(s.Params))
+	b.WriteByte(')')
+	switch text := variablesText(s.Results); {
+	case len(s.Results) == 0:
+	case len(s.Results) == 1 && !strings.Contains(text, " "):
+		b.WriteString(" " + text)
+	default:
+		b.WriteString(" (" + text + ")")
 	}
-	return fmt.Sprintf("is also inlined at %s, where its calls are not seen", cli.Plural(len(at), "place"))
+	return b.String()
+}
+
+// variablesText leaves out the names that the source has not: r0, r1 ….
+func variablesText(vars []offsets.Variable) string {
+	unnamed := true
+	for i, v := range vars {
+		unnamed = unnamed && v.Name == "r"+string(rune('0'+i)) && i < 10
+	}
+	var parts []string
+	for _, v := range vars {
+		typ := "?"
+		if v.Type != nil {
+			typ = v.Type.Name
+		}
+		if !unnamed {
+			typ = v.Name + " " + typ
+		}
+		parts = append(parts, typ)
+	}
+	return strings.Join(parts, ", ")
 }

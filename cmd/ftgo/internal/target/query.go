@@ -1,8 +1,9 @@
-package main
+// Package target finds what BINARY, -p and FUNC mean: a binary, its functions and single
+// instructions, and what is known of their parameters.
+package target
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -11,129 +12,211 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/loader"
 	"github.com/ftgo/ftgo/internal/procfs"
-	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/symname"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
-// selection is a binary and the functions asked for.
-type selection struct {
-	binary *offsets.Binary
-	funcs  []*offsets.Func
-	// points are the single instructions asked for, skipped those of them that can't be
-	// probed.
-	points  []uprobe.Instruction
-	skipped []stats.Skipped
-	// named are those whose name was given without wildcards: they are shown even
-	// if never called.
-	named map[*offsets.Func]bool
-	// wrappers are functions that the compiler made to call others, and that no pattern
-	// selects without another function.
-	wrappers map[*offsets.Func]bool
-	// given is what was said of functions' parameters.
-	given map[*offsets.Func]offsets.Given
-	// inside are the functions of --inside; onlyInside those that were not asked for
-	// otherwise.
-	inside, onlyInside map[*offsets.Func]bool
+// Query is what a command line says of its target, not looked up.
+type Query struct {
+	// Binary is BINARY, and from Resolve on the path of the file.
+	Binary string
+	// Own: BINARY is the file that the first process of PIDs executes.
+	Own  bool
+	PIDs []int
+	// Funcs are the FUNC arguments, Exclude patterns of functions to leave out.
+	Funcs, Exclude []string
+	Regexp         bool
+	// Inside is the pattern of --inside, or "".
+	Inside string
+	// Signatures: FUNC may say what the function's parameters are.
+	Signatures bool
+	// Missing: patterns may match nothing, as long as one of them does.
+	Missing bool
+	// Wrappers: wrappers are to be told from other functions.
+	Wrappers bool
 }
 
-// selectFuncs opens the binary and finds the functions that the patterns select. A
+// Resolve opens the binary and finds the functions that the arguments select, once. A
 // pattern without a match is an error, unless that is allowed, since it is mostly a typing
 // error; then only all of them together are.
-func selectFuncs(e *env, o *options) (*selection, error) {
+func (q *Query) Resolve(e *cli.Env) (*Target, error) {
 	// What is read of a binary is kept: of a huge one, looking for garbage takes an eighth of
 	// the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(1000))
-	w, err := readWanted(o)
+	w, err := q.open()
 	if err != nil {
 		return nil, err
 	}
-	b := w.binary
-	s := &selection{binary: b, named: make(map[*offsets.Func]bool)}
-	for _, p := range w.places {
-		spots, skipped, err := p.resolve(b)
+	t := &Target{Binary: w.binary, Roles: make(map[*offsets.Func]Role), given: make(map[*offsets.Func]*offsets.Given)}
+	if err := t.find(e, q, w); err != nil {
+		w.binary.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *Target) find(e *cli.Env, q *Query, w *wanted) error {
+	for _, s := range w.sites {
+		found, skipped, err := s.resolve(t.Binary)
 		if err != nil {
-			b.Close()
-			return nil, err
+			return err
 		}
-		for _, sp := range spots {
-			s.points = append(s.points, uprobe.Instruction{Name: sp.label, Func: sp.fn, Site: sp.site, Again: sp.again})
-		}
-		s.skipped = append(s.skipped, skipped...)
+		t.Sites = append(t.Sites, found...)
+		t.Skipped = append(t.Skipped, skipped...)
 	}
-	funcs, unmatched := offsets.Select(b.Funcs(), w.include, w.exclude)
-	s.findGiven(w.given, funcs)
-	if o.trace.inside != "" {
-		if funcs, err = s.findInside(o.trace.inside, funcs); err != nil {
-			b.Close()
-			return nil, err
-		}
+	all, of, unmatched := offsets.Select(t.Binary.Funcs(), w.include(), w.exclude)
+	t.Funcs = all
+	for i, arg := range w.args {
+		t.describe(arg, of[i], !q.Regexp && arg.isName(t.Binary))
 	}
+	if q.Wrappers {
+		t.findWrappers(of)
+	}
+	if err := t.findInside(q.Inside); err != nil {
+		return err
+	}
+	nothing := len(t.Funcs)+len(t.Sites) == 0
 	for i, p := range unmatched {
-		text := noMatch(b, p.String(), o.regexp)
-		if !o.force && !o.someMissing || len(funcs)+len(s.points) == 0 && i == len(unmatched)-1 {
-			b.Close()
-			return nil, cli.Nothing("%s", text)
+		text := noMatch(t.Binary, p.String(), q.Regexp)
+		if !q.Missing || nothing && i == len(unmatched)-1 {
+			return cli.Nothing("%s", text)
 		}
 		e.Say("%s", text)
 	}
-	if len(funcs)+len(s.points) == 0 {
-		b.Close()
-		return nil, cli.Nothing("%s: all functions that match are excluded", o.binary)
+	if nothing {
+		return cli.Nothing("%s: all functions that match are excluded", q.Binary)
 	}
-	s.funcs = funcs
-	if !o.regexp {
-		s.findNamed(w.include, w.exclude)
-	}
-	if o.wrappersMatter() {
-		s.findWrappers(w.include, w.exclude)
-	}
-	return s, nil
+	return nil
 }
 
-// wanted is what the arguments ask for, read but not looked up.
-type wanted struct {
-	binary           *offsets.Binary
-	places           []place
-	include, exclude []symname.Pattern
-	given            []offsets.Given
+// describe notes what an argument says of the functions that it selects.
+func (t *Target) describe(arg Arg, funcs []*offsets.Func, named bool) {
+	for _, f := range funcs {
+		role := t.Roles[f]
+		role.Named = role.Named || named
+		t.Roles[f] = role
+		if arg.given != nil {
+			t.given[f] = arg.given
+		}
+	}
 }
 
-// readWanted opens the binary and reads the FUNC arguments. Who gets it closes the
-// binary.
-func readWanted(o *options) (w wanted, err error) {
-	mapped, err := findBinary(o)
+// findWrappers tells wrappers from what they call, by the functions of each pattern. Where a
+// pattern selects wrappers alone, they are what was meant.
+func (t *Target) findWrappers(of [][]*offsets.Func) {
+	made := make(map[*offsets.Func]bool)
+	for _, f := range t.Funcs {
+		made[f] = isWrapper(t.Binary, f)
+	}
+	meant := make(map[*offsets.Func]bool)
+	for _, funcs := range of {
+		if slices.ContainsFunc(funcs, func(f *offsets.Func) bool { return !made[f] }) {
+			continue
+		}
+		for _, f := range funcs {
+			meant[f] = true
+		}
+	}
+	for _, f := range t.Funcs {
+		role := t.Roles[f]
+		role.Wrapper = made[f] && !meant[f]
+		t.Roles[f] = role
+	}
+}
+
+// isWrapper tells whether the compiler made a function to call another.
+func isWrapper(b *offsets.Binary, f *offsets.Func) bool {
+	// The last frame is the function's own. Wrappers of promoted methods are none to stacks.
+	frames := b.Frames(f.Addr)
+	return len(frames) > 0 && frames[len(frames)-1].File == "<autogenerated>"
+}
+
+// findInside adds the functions that calls must be made from.
+func (t *Target) findInside(pattern string) error {
+	if pattern == "" {
+		return nil
+	}
+	p, err := compile(pattern, false)
 	if err != nil {
-		return w, err
+		return err
 	}
-	if err := w.readPatterns(o); err != nil {
+	matching, _, unmatched := offsets.Select(t.Binary.Funcs(), []symname.Pattern{p}, nil)
+	if len(unmatched) > 0 {
+		return cli.Nothing("%s", noMatch(t.Binary, pattern, false))
+	}
+	for _, f := range matching {
+		role, selected := t.Roles[f]
+		role.Inside = true
+		if !selected {
+			role.Hidden = true
+			t.Funcs = append(t.Funcs, f)
+		}
+		t.Roles[f] = role
+	}
+	return nil
+}
+
+// wanted is what the arguments ask for, parsed but not looked up.
+type wanted struct {
+	binary  *offsets.Binary
+	sites   []site
+	args    []Arg
+	exclude []symname.Pattern
+}
+
+func (w *wanted) include() []symname.Pattern {
+	patterns := make([]symname.Pattern, len(w.args))
+	for i, arg := range w.args {
+		patterns[i] = arg.pattern
+	}
+	return patterns
+}
+
+// open parses the arguments and opens the binary, which who gets it closes.
+func (q *Query) open() (*wanted, error) {
+	mapped, err := q.findBinary()
+	if err != nil {
+		return nil, err
+	}
+	w, err := q.parse()
+	if err != nil {
 		mapped.Close() // which may be none
-		return w, err
+		return nil, err
 	}
-	w.binary, err = openBinary(o.binary, mapped, nil)
+	w.binary, err = openFound(q.Binary, mapped, nil)
 	return w, err
 }
 
-func (w *wanted) readPatterns(o *options) (err error) {
-	patterns := o.patterns
-	if !o.regexp {
-		if w.places, patterns, err = splitPlaces(o.patterns); err != nil {
-			return err
+func (q *Query) parse() (*wanted, error) {
+	w := &wanted{}
+	for _, text := range q.Funcs {
+		arg, err := ParseFunc(text, q.Regexp, q.Signatures)
+		if err != nil {
+			return nil, err
 		}
-		if patterns, w.given, err = splitGiven(patterns, o.signatures); err != nil {
-			return err
+		if arg.site != nil {
+			w.sites = append(w.sites, *arg.site)
+		} else {
+			w.args = append(w.args, arg)
 		}
 	}
-	if w.include, err = compile(patterns, o.regexp); err != nil {
-		return err
+	for _, text := range q.Exclude {
+		p, err := compile(text, q.Regexp)
+		if err != nil {
+			return nil, err
+		}
+		w.exclude = append(w.exclude, p)
 	}
-	w.exclude, err = compile(o.exclude, o.regexp)
-	return err
+	return w, nil
 }
 
-// openBinary opens what [loader.Find] has found.
-func openBinary(path string, mapped *os.File, err error) (*offsets.Binary, error) {
+// Open opens the file that a name means to a process, or to none if that is 0.
+func Open(name string, pid int) (*offsets.Binary, error) {
+	return openFound(loader.Find(name, pid))
+}
+
+// openFound opens what [loader.Find] has found.
+func openFound(path string, mapped *os.File, err error) (*offsets.Binary, error) {
 	switch {
 	case err != nil:
 		return nil, err
@@ -146,72 +229,20 @@ func openBinary(path string, mapped *os.File, err error) (*offsets.Binary, error
 // findBinary finds the file that BINARY names. With -p it may also be the first FUNC,
 // if that is a library that the process has mapped: ftgo count -p PID libgo 'fmt.*'. What is
 // mapped is open.
-func findBinary(o *options) (mapped *os.File, err error) {
+func (q *Query) findBinary() (mapped *os.File, err error) {
 	pid := 0
-	if len(o.pids) > 0 {
-		pid = procfs.Executing(o.pids[0])
+	if len(q.PIDs) > 0 {
+		pid = procfs.Executing(q.PIDs[0])
 		// A path would have been taken for BINARY: what has a slash is a package's.
-		if o.ownBinary && len(o.patterns) > 1 && !strings.Contains(o.patterns[0], "/") {
-			if path, mapped, err := loader.Find(o.patterns[0], pid); err == nil {
-				o.binary, o.ownBinary, o.patterns = path, false, o.patterns[1:]
+		if q.Own && len(q.Funcs) > 1 && !strings.Contains(q.Funcs[0], "/") {
+			if path, mapped, err := loader.Find(q.Funcs[0], pid); err == nil {
+				q.Binary, q.Own, q.Funcs = path, false, q.Funcs[1:]
 				return mapped, nil
 			}
 		}
 	}
-	o.binary, mapped, err = loader.Find(o.binary, pid)
+	q.Binary, mapped, err = loader.Find(q.Binary, pid)
 	return mapped, err
-}
-
-func (s *selection) findNamed(include, exclude []symname.Pattern) {
-	var plain []symname.Pattern
-	for _, p := range include {
-		if _, exact := s.binary.Lookup(p.String()); exact || !strings.ContainsAny(p.String(), "*?") {
-			plain = append(plain, p)
-		}
-	}
-	named, _ := offsets.Select(s.binary.Funcs(), plain, exclude)
-	for _, f := range named {
-		s.named[f] = true
-	}
-}
-
-// wrappersMatter: --fail-if is there, or may be given to report.
-func (o *options) wrappersMatter() bool { return o.auto.failing.text != "" || o.recorded.as != "" }
-
-func (s *selection) findWrappers(include, exclude []symname.Pattern) {
-	s.wrappers = make(map[*offsets.Func]bool)
-	alone := make(map[*offsets.Func]bool)
-	for _, p := range include {
-		funcs, _ := offsets.Select(s.binary.Funcs(), []symname.Pattern{p}, exclude)
-		var wrappers []*offsets.Func
-		for _, f := range funcs {
-			// The last frame is the function's own. Wrappers of promoted methods are none to stacks.
-			if frames := s.binary.Frames(f.Addr); len(frames) > 0 && frames[len(frames)-1].File == "<autogenerated>" {
-				wrappers = append(wrappers, f)
-			}
-		}
-		for _, f := range wrappers {
-			s.wrappers[f] = true
-			alone[f] = alone[f] || len(wrappers) == len(funcs)
-		}
-	}
-	maps.DeleteFunc(s.wrappers, func(f *offsets.Func, _ bool) bool { return alone[f] })
-}
-
-func compile(texts []string, regexp bool) ([]symname.Pattern, error) {
-	read := symname.Glob
-	if regexp {
-		read = symname.Regexp
-	}
-	patterns := make([]symname.Pattern, len(texts))
-	for i, t := range texts {
-		p, err := read(t)
-		if err != nil {
-			return nil, cli.WithStatus(cli.ExitUsage, err)
-		}
-		patterns[i] = p
-	}
-	return patterns, nil
 }
 
 // noMatch explains why a pattern selects nothing: no such name, or a function that

@@ -1,4 +1,4 @@
-package main
+package target
 
 import (
 	"errors"
@@ -10,11 +10,13 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/symname"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
-// place is a FUNC that means single instructions: main.f+0x1a or main.f+26, so many
+// site is a FUNC that means single instructions: main.f+0x1a or main.f+26, so many
 // bytes behind the start of a function; store.go:42, where a source line begins.
-type place struct {
+type site struct {
 	text string
 
 	function string // "" for a source line
@@ -24,26 +26,10 @@ type place struct {
 	line int
 }
 
-// splitPlaces sorts FUNC arguments into places and patterns.
-func splitPlaces(texts []string) (places []place, patterns []string, err error) {
-	for _, text := range texts {
-		p, ok, err := parsePlace(text)
-		switch {
-		case err != nil:
-			return nil, nil, cli.WithStatus(cli.ExitUsage, err)
-		case ok:
-			places = append(places, p)
-		default:
-			patterns = append(patterns, text)
-		}
-	}
-	return places, patterns, nil
-}
-
-// parsePlace reads a place; ok is false for what is a pattern. Import paths may have a
+// parseSite reads a site; ok is false for what is a pattern. Import paths may have a
 // plus sign, but what follows that can't look like a number to the end; and no symbol
 // has ".go:" in it.
-func parsePlace(text string) (p place, ok bool, err error) {
+func parseSite(text string) (s site, ok bool, err error) {
 	if plus := strings.LastIndexByte(text, '+'); plus > 0 {
 		number := text[plus+1:]
 		hex, isHex := strings.CutPrefix(number, "0x")
@@ -57,105 +43,93 @@ func parsePlace(text string) (p place, ok bool, err error) {
 			return parseLine(text, text[:colon], text[colon+1:])
 		}
 	}
-	return place{}, false, nil
+	return site{}, false, nil
 }
 
-func parseOffset(text, function, number string) (place, bool, error) {
+func parseOffset(text, function, number string) (site, bool, error) {
 	offset, err := strconv.ParseUint(number, 0, 64)
 	if !strings.HasPrefix(number, "0x") { // 010 is ten
 		offset, err = strconv.ParseUint(number, 10, 64)
 	}
 	if err != nil || strings.Contains(number, "_") {
-		return place{}, false, fmt.Errorf("parse %q: %q is no offset like 0x1a or 26", text, number)
+		return site{}, false, fmt.Errorf("parse %q: %q is no offset like 0x1a or 26", text, number)
 	}
-	return place{text: text, function: function, offset: offset}, true, nil
+	return site{text: text, function: function, offset: offset}, true, nil
 }
 
-func parseLine(text, file, number string) (place, bool, error) {
+func parseLine(text, file, number string) (site, bool, error) {
 	line, err := strconv.ParseUint(number, 10, 31)
 	if err != nil || line == 0 {
-		return place{}, false, fmt.Errorf("parse %q: %q is no line number", text, number)
+		return site{}, false, fmt.Errorf("parse %q: %q is no line number", text, number)
 	}
 	if strings.ContainsAny(file, "*?") {
-		return place{}, false, fmt.Errorf("parse %q: no wildcards in a file's name", text)
+		return site{}, false, fmt.Errorf("parse %q: no wildcards in a file's name", text)
 	}
-	return place{text: text, file: file, line: int(line)}, true, nil
+	return site{text: text, file: file, line: int(line)}, true, nil
 }
 
 func isDecimal(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// spot is one instruction of a place.
-type spot struct {
-	fn    *offsets.Func
-	site  offsets.Site
-	label string
-	// again: it is executed once more for each failed stack check.
-	again bool
-}
-
-// resolve finds the instructions of a place: one by offset, and for a source line one
+// resolve finds the instructions of a site: one by offset, and for a source line one
 // in each function that has code of it and in each inlined copy. Those of them that
 // can't be probed are skipped, unless that is all.
-func (p place) resolve(b *offsets.Binary) ([]spot, []stats.Skipped, error) {
-	if p.function != "" {
-		s, err := p.byOffset(b)
-		return []spot{s}, nil, err
+func (s site) resolve(b *offsets.Binary) (found []uprobe.Instruction, skipped []stats.Skipped, err error) {
+	if s.function != "" {
+		in, err := s.byOffset(b)
+		return []uprobe.Instruction{in}, nil, err
 	}
-	addrs, err := b.LineAddrs(p.file, p.line)
+	addrs, err := b.LineAddrs(s.file, s.line)
 	if errors.Is(err, offsets.ErrNoCode) {
 		return nil, nil, cli.WithStatus(cli.ExitNothing, err)
 	} else if err != nil {
 		return nil, nil, err
 	}
-	var spots []spot
-	var skipped []stats.Skipped
 	for _, addr := range addrs {
-		s, err := p.at(b, addr)
+		in, err := s.at(b, addr)
 		if err != nil {
-			skipped = append(skipped, stats.Skipped{Function: s.label, Reason: err.Error()})
+			skipped = append(skipped, stats.Skipped{Function: in.Name, Reason: err.Error()})
 		} else {
-			spots = append(spots, s)
+			found = append(found, in)
 		}
 	}
-	if len(spots) == 0 {
+	if len(found) == 0 {
 		return nil, nil, fmt.Errorf("%s: %s", skipped[0].Function, skipped[0].Reason)
 	}
 	if len(addrs) == 1 {
-		spots[0].label = p.short()
+		found[0].Name = s.short()
 	}
-	return spots, skipped, nil
+	return found, skipped, nil
 }
 
-func (p place) byOffset(b *offsets.Binary) (spot, error) {
-	f, err := p.named(b)
-	if err != nil {
-		return spot{}, err
+func (s site) byOffset(b *offsets.Binary) (in uprobe.Instruction, err error) {
+	if in.Func, err = s.in(b); err != nil {
+		return in, err
 	}
-	s := spot{fn: f, label: fmt.Sprintf("%s+%#x", f.Name, p.offset)}
-	if s.site, err = b.SiteAt(f, p.offset); err != nil {
-		err = fmt.Errorf("%s: %w", s.label, err)
+	in.Name = fmt.Sprintf("%s+%#x", in.Func.Name, s.offset)
+	if in.Site, err = b.SiteAt(in.Func, s.offset); err != nil {
+		err = fmt.Errorf("%s: %w", in.Name, err)
 		if errors.Is(err, offsets.ErrNoInstruction) {
 			err = cli.WithStatus(cli.ExitNothing, err)
 		}
-		return s, err
+		return in, err
 	}
-	sites, err := b.Sites(f)
-	s.again = err == nil && s.site.Addr() < sites.Entry.Addr()
-	return s, nil
+	sites, err := b.Sites(in.Func)
+	in.Again = err == nil && in.Site.Addr() < sites.Entry.Addr()
+	return in, nil
 }
 
-// named finds the one function that the place is in.
-func (p place) named(b *offsets.Binary) (*offsets.Func, error) {
-	patterns, err := compile([]string{p.function}, false)
+// in finds the one function that the site is in.
+func (s site) in(b *offsets.Binary) (*offsets.Func, error) {
+	p, err := compile(s.function, false)
 	if err != nil {
 		return nil, err
 	}
-	funcs, _ := offsets.Select(b.Funcs(), patterns, nil)
+	funcs, _, _ := offsets.Select(b.Funcs(), []symname.Pattern{p}, nil)
 	var named []*offsets.Func
 	for _, f := range funcs {
-		if f.Name == p.function {
+		if f.Name == s.function {
 			named = append(named, f)
 		}
 	}
@@ -164,7 +138,7 @@ func (p place) named(b *offsets.Binary) (*offsets.Func, error) {
 	}
 	switch len(named) {
 	case 0:
-		return nil, cli.Nothing("%s", noMatch(b, p.function, false))
+		return nil, cli.Nothing("%s", noMatch(b, s.function, false))
 	case 1:
 		return named[0], nil
 	}
@@ -175,25 +149,24 @@ func (p place) named(b *offsets.Binary) (*offsets.Func, error) {
 	if len(named) > len(list) {
 		list = append(list, "…")
 	}
-	return nil, cli.Usage("%s: %d functions of that name: %s", p.text, len(named), strings.Join(list, ", "))
+	return nil, cli.Usage("%s: %d functions of that name: %s", s.text, len(named), strings.Join(list, ", "))
 }
 
 // at is the instruction at an address, or, if that comes before where the function's
 // calls are seen to begin, the one there: what comes earlier is executed again after a
 // failed stack check.
-func (p place) at(b *offsets.Binary, addr uint64) (spot, error) {
+func (s site) at(b *offsets.Binary, addr uint64) (in uprobe.Instruction, err error) {
 	f, ok := b.FuncAt(addr)
 	if !ok {
-		return spot{label: p.short()}, fmt.Errorf("address %#x: in no function", addr)
+		return uprobe.Instruction{Name: s.short()}, fmt.Errorf("address %#x: in no function", addr)
 	}
-	sites, err := b.Sites(f)
-	if err == nil {
+	if sites, err := b.Sites(f); err == nil {
 		addr = max(addr, sites.Entry.Addr())
 	}
-	s := spot{fn: f, label: fmt.Sprintf("%s (%s+%#x)", p.short(), f.Name, addr-f.Addr)}
-	s.site, err = b.SiteAt(f, addr-f.Addr)
-	return s, err
+	in = uprobe.Instruction{Func: f, Name: fmt.Sprintf("%s (%s+%#x)", s.short(), f.Name, addr-f.Addr)}
+	in.Site, err = b.SiteAt(f, addr-f.Addr)
+	return in, err
 }
 
 // short is a source line without the folders.
-func (p place) short() string { return fmt.Sprintf("%s:%d", path.Base(p.file), p.line) }
+func (s site) short() string { return fmt.Sprintf("%s:%d", path.Base(s.file), s.line) }
