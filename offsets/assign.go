@@ -21,8 +21,8 @@ type goAssignment struct {
 }
 
 func (b *Binary) newGoAssignment(abi ABI) *goAssignment {
-	conv := b.processor.Go(b.goVer.Minor, abi != ABIInternal)
-	return &goAssignment{sp: b.processor.Machine().SP, conv: conv, stack: conv.StackArgs}
+	conv := b.image.Processor.Go(b.goVer.Minor, abi != ABIInternal)
+	return &goAssignment{sp: b.image.Processor.Machine().SP, conv: conv, stack: conv.StackArgs}
 }
 
 func (a *goAssignment) registers() bool { return len(a.conv.Ints) > 0 }

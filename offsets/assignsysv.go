@@ -17,8 +17,8 @@ type cAssignment struct {
 }
 
 func (b *Binary) newCAssignment() *cAssignment {
-	conv := b.processor.C()
-	return &cAssignment{processor: b.processor, conv: conv, stack: conv.StackArgs}
+	conv := b.image.Processor.C()
+	return &cAssignment{processor: b.image.Processor, conv: conv, stack: conv.StackArgs}
 }
 
 // place is where the next parameter of a type is.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -93,7 +92,7 @@ func TestOffsetRulesAgree(t *testing.T) {
 // textOffset is the file offset by the rule that people use by hand: va - text_va +
 // text_off. It knows .text alone.
 func textOffset(b *Binary, addr uint64) (offset uint64, ok bool) {
-	text := b.elf.Section(".text")
+	text := b.image.ELF.Section(".text")
 	if text == nil || addr < text.Addr || addr-text.Addr >= text.Size {
 		return 0, false
 	}
@@ -290,30 +289,5 @@ func TestFuncAt(t *testing.T) {
 	}
 	if _, ok := b.FuncAt(0); ok {
 		t.Error("there is a function at 0")
-	}
-}
-
-func TestUnchanged(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "copy")
-	code, err := os.ReadFile(fixture.Build(t, "flood"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, code, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	b, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	if err := b.Unchanged(); err != nil {
-		t.Error(err)
-	}
-	if err := os.WriteFile(path, code[1:], 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Unchanged(); err == nil {
-		t.Error("a file that was written over passed for unchanged")
 	}
 }

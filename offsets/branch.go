@@ -22,18 +22,18 @@ func (b *Binary) branch(f *Func, code []byte, body *body) (branch *Site, intact 
 		if at > 0 && slices.Contains(body.landings, at) {
 			return nil, false
 		}
-		in, err := b.processor.Decode(code[at:])
+		in, err := b.image.Processor.Decode(code[at:])
 		if err != nil {
 			return nil, false
 		}
-		if !in.Kind.GoesOn() || b.processor.Cost(code, at).Class == arch.EmulatedLater {
+		if !in.Kind.GoesOn() || b.image.Processor.Cost(code, at).Class == arch.EmulatedLater {
 			s, err := b.site(f, code, at)
 			if err != nil || in.Kind == arch.Call || !s.Emulated() && !s.EmulatedLater() {
 				return nil, false
 			}
 			return &s, intact
 		}
-		e := b.processor.Effects(code[at:])
+		e := b.image.Processor.Effects(code[at:])
 		if !e.Has(arch.KeepsFrame | arch.NeverFaults) {
 			return nil, false
 		}

@@ -140,7 +140,7 @@ func TestBranchReached(t *testing.T) {
 					continue
 				}
 				for at := 0; at < len(code); {
-					in, err := b.processor.Decode(code[at:])
+					in, err := b.image.Processor.Decode(code[at:])
 					if err != nil {
 						break
 					}

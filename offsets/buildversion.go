@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"io"
 	"regexp"
+
+	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
 // release is a version as the text among others that it is in a binary: digits of the
@@ -22,31 +24,34 @@ func (b *Binary) buildVersion(form *pclnForm) (GoVersion, bool) {
 		v, err := parseGoVersion(text)
 		return v, err == nil && form.oldest <= v.Minor && v.Minor <= form.newest
 	}
-	static, _ := b.symbols(elf.SHT_SYMTAB) // damaged ones are as good as none
-	for _, s := range static {
-		if s.name == "runtime.buildVersion" && s.kind == elf.STT_OBJECT {
-			if text, ok := b.stringAt(s.addr); ok {
+	var said GoVersion
+	b.image.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) { // damaged ones are as good as none
+		if s.Name == "runtime.buildVersion" && s.Kind == elf.STT_OBJECT && said.Minor == 0 {
+			if text, ok := b.stringVariable(s.Addr); ok {
 				if v, ok := fits(text); ok {
-					return v, true
+					said = v
 				}
 			}
 		}
+	})
+	if said.Minor > 0 {
+		return said, true
 	}
 	// Texts that a string variable has for its value are surer than others, which
 	// may be of messages and the like.
 	var variables, texts versionSet
 	tries := 64
-	b.scan([]byte("go1."), func(p *elf.Prog, at uint64) bool {
+	b.image.Scan([]byte("go1."), func(p *elf.Prog, addr uint64) bool {
 		tries--
 		var buf [maxRelease]byte
-		n, err := p.ReadAt(buf[:], int64(at))
+		n, err := p.ReadAt(buf[:], int64(addr-p.Vaddr))
 		if err != nil && err != io.EOF {
 			return true
 		}
 		text := release.Find(buf[:n])
 		if v, ok := fits(string(text)); ok {
 			texts.add(v)
-			if size := b.variableOf(p.Vaddr+at, len(text)); size > 0 {
+			if size := b.variableOf(addr, len(text)); size > 0 {
 				if v, ok := fits(string(text[:size])); ok {
 					variables.add(v)
 				}
@@ -84,12 +89,9 @@ func (s *versionSet) only() (GoVersion, bool) {
 // bytes; it returns their number, 0 if there is none.
 func (b *Binary) variableOf(addr uint64, limit int) int {
 	size := 0
-	b.scanData(binary.LittleEndian.AppendUint64(nil, addr), func(p *elf.Prog, at uint64) bool {
+	b.image.ScanPointers(addr, func(at uint64) bool {
 		var n [8]byte
-		if at%8 != 0 {
-			return true
-		}
-		if _, err := p.ReadAt(n[:], int64(at)+8); err != nil {
+		if !b.image.Read(at+8, n[:]) {
 			return true
 		}
 		if got := binary.LittleEndian.Uint64(n[:]); got > 0 && got <= uint64(limit) {
@@ -98,33 +100,4 @@ func (b *Binary) variableOf(addr uint64, limit int) int {
 		return size == 0
 	})
 	return size
-}
-
-// stringAt reads the value of a string variable as it is in the file.
-func (b *Binary) stringAt(addr uint64) (string, bool) {
-	var header [16]byte
-	if !b.readData(addr, header[:]) {
-		return "", false
-	}
-	size := binary.LittleEndian.Uint64(header[8:])
-	if size > 256 {
-		return "", false
-	}
-	text := make([]byte, size)
-	if !b.readData(binary.LittleEndian.Uint64(header[:]), text) {
-		return "", false
-	}
-	return string(text), true
-}
-
-// readData reads what a loaded segment has at an address.
-func (b *Binary) readData(addr uint64, into []byte) bool {
-	for _, p := range b.elf.Progs {
-		if p.Type != elf.PT_LOAD || addr < p.Vaddr || addr-p.Vaddr >= p.Filesz || p.Filesz-(addr-p.Vaddr) < uint64(len(into)) {
-			continue
-		}
-		_, err := p.ReadAt(into, int64(addr-p.Vaddr))
-		return err == nil
-	}
-	return false
 }

@@ -68,7 +68,7 @@ func (b *Binary) LinkAt(addr uint64) (size uint64, l Link) {
 	switch {
 	case !ok:
 		return 0, LinkUnknown
-	case rule.register == b.processor.Machine().DwarfFP && !rule.computed:
+	case rule.register == b.image.Processor.Machine().DwarfFP && !rule.computed:
 		return 0, LinkPointer
 	}
 	return 0, LinkNone
@@ -132,7 +132,7 @@ func (g *goLines) inlinedAt(f *goFunc, addr uint64) (calls []inlinedFunc) {
 	for len(calls) < maxNested {
 		n, ok := valueAt(runs, addr)
 		// Each call has an instruction of its own.
-		if !ok || n < 0 || uint64(n) >= f.end-f.addr || !g.binary.readData(f.calls+uint64(n)*form.size, entry) {
+		if !ok || n < 0 || uint64(n) >= f.end-f.addr || !g.binary.image.Read(f.calls+uint64(n)*form.size, entry) {
 			break
 		}
 		c := form.read(entry)

@@ -42,9 +42,9 @@ func (b *Binary) debugSection(name string) ([]byte, error) {
 }
 
 func (b *Binary) readDebugSection(name string) ([]byte, error) {
-	s := b.elf.Section(".debug_" + name)
+	s := b.image.ELF.Section(".debug_" + name)
 	if s == nil {
-		s = b.elf.Section(".zdebug_" + name)
+		s = b.image.ELF.Section(".zdebug_" + name)
 	}
 	if s == nil {
 		return nil, nil
@@ -53,7 +53,7 @@ func (b *Binary) readDebugSection(name string) ([]byte, error) {
 		return nil, errors.New("not in the file")
 	}
 	r := s.Open() // the size of .zdebug_ sections is known from here on
-	if budget := b.maxDebug(); s.Size > budget-min(budget, b.debug.spent) {
+	if budget := b.image.MaxDebug(); s.Size > budget-min(budget, b.debug.spent) {
 		return nil, errors.New("more than a file of this size can have")
 	}
 	b.debug.spent += s.Size

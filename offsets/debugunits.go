@@ -45,7 +45,7 @@ func (b *Binary) debugUnits() (*debugUnits, error) {
 }
 
 func (b *Binary) readDebugUnits() (*debugUnits, error) {
-	if b.elf.Section(".debug_info") == nil && b.elf.Section(".zdebug_info") == nil {
+	if b.image.ELF.Section(".debug_info") == nil && b.image.ELF.Section(".zdebug_info") == nil {
 		return nil, ErrNoDebugInfo
 	}
 	data, err := b.dwarf()
@@ -54,7 +54,7 @@ func (b *Binary) readDebugUnits() (*debugUnits, error) {
 	}
 	info, _ := b.debugSection("info") // which was read just now
 	line, _ := b.debugSection("line")
-	d, err := readUnits(data, info, line, int64(b.maxDebug()))
+	d, err := readUnits(data, info, line, int64(b.image.MaxDebug()))
 	if err != nil {
 		return nil, fmt.Errorf("read debug information: %w", err)
 	}

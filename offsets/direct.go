@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"sort"
-	"strings"
 
 	"github.com/ftgo/ftgo/offsets/arch"
 )
@@ -30,7 +29,7 @@ func (w *flow) direct(from, to uint64) (arch.Destination, error) {
 	}
 	// No symbol: a function that is not exported, or a part of this one, in a
 	// stripped file.
-	if w.binary.inPLT(to) {
+	if w.binary.image.InPLT(to) {
 		return arch.Outside, nil
 	}
 	e, ok := w.unwind.at(to)
@@ -38,7 +37,7 @@ func (w *flow) direct(from, to uint64) (arch.Destination, error) {
 		return 0, errors.New("leads to code of which nothing is known")
 	}
 	if to == e.addr && w.mayHaveLeft(from) {
-		if rule, ok := w.unwind.frameAt(to); ok && rule.entered(w.binary.processor.Machine()) && !w.comesBack(e) {
+		if rule, ok := w.unwind.frameAt(to); ok && rule.entered(w.binary.image.Processor.Machine()) && !w.comesBack(e) {
 			return arch.Outside, nil
 		}
 	}
@@ -61,7 +60,7 @@ func (w *flow) extend(from, to, addr, size uint64) (arch.Destination, error) {
 // jump be a tail call.
 func (w *flow) mayHaveLeft(at uint64) bool {
 	rule, ok := w.unwind.frameAt(at)
-	return !ok || rule.entered(w.binary.processor.Machine())
+	return !ok || rule.entered(w.binary.image.Processor.Machine())
 }
 
 // comesBack reports whether code jumps into the function, other than to its start.
@@ -70,23 +69,12 @@ func (w *flow) comesBack(e *unwindEntry) bool {
 	if err != nil {
 		return false
 	}
-	s, err := decode(w.binary.processor, code)
+	s, err := decode(w.binary.image.Processor, code)
 	if err != nil {
 		return false
 	}
 	for _, j := range s.jumps {
 		if to := e.addr + uint64(j.to); !j.in.Kind.Indirect() && to != w.fn.Addr && w.partAt(to) != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// inPLT reports whether an address is in the procedure linkage table: a jump there
-// goes on to a function of another file.
-func (b *Binary) inPLT(addr uint64) bool {
-	for _, s := range b.elf.Sections {
-		if strings.HasPrefix(s.Name, ".plt") && addr >= s.Addr && addr-s.Addr < s.Size {
 			return true
 		}
 	}

@@ -1,4 +1,6 @@
 package offsets
 
+import "github.com/ftgo/ftgo/offsets/internal/image"
+
 // Processors are those that Open knows, for a test that adds one.
-var Processors = processors
+var Processors = image.Processors

@@ -15,11 +15,11 @@ func (b *Binary) FirstBranch(f *Func) (Site, error) {
 	if err != nil {
 		return Site{}, err
 	}
-	body, err := sweep(b.processor, code)
+	body, err := sweep(b.image.Processor, code)
 	if err != nil {
 		return Site{}, err
 	}
-	at, err := firstBranch(b.processor, code, body.landings)
+	at, err := firstBranch(b.image.Processor, code, body.landings)
 	if err != nil {
 		return Site{}, fmt.Errorf("%s: %w", f.Name, err)
 	}

@@ -37,7 +37,7 @@ func (b *Binary) follow(f *Func) (*body, error) {
 	if whole, cold := w.partOf(f); cold {
 		return nil, fmt.Errorf("part of %s, not a function of its own", whole)
 	}
-	if rule, ok := w.unwind.frameAt(f.Addr); ok && !rule.entered(w.binary.processor.Machine()) {
+	if rule, ok := w.unwind.frameAt(f.Addr); ok && !rule.entered(w.binary.image.Processor.Machine()) {
 		return nil, errors.New("begins with the stack in use: not a function of its own")
 	}
 	if err := w.add(f.Addr, f.Size); err != nil {
@@ -81,7 +81,7 @@ func (w *flow) partOf(f *Func) (whole string, cold bool) {
 		return whole, true
 	}
 	rule, ok := w.unwind.frameAt(f.Addr)
-	return whole, ok && !rule.entered(w.binary.processor.Machine())
+	return whole, ok && !rule.entered(w.binary.image.Processor.Machine())
 }
 
 const maxParts = 64 // more is no compiler's work
@@ -95,7 +95,7 @@ func (w *flow) add(addr, size uint64) error {
 	if err != nil {
 		return err
 	}
-	s, err := decode(w.binary.processor, code)
+	s, err := decode(w.binary.image.Processor, code)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (w *flow) indirect(at uint64) (arch.Destination, error) {
 	if !w.mayHaveLeft(at) {
 		return arch.Inside, nil
 	}
-	where, ok := w.binary.processor.Leads(at, w)
+	where, ok := w.binary.image.Processor.Leads(at, w)
 	if !ok {
 		return 0, errSwitchOrTail
 	}

@@ -64,7 +64,7 @@ func (a *funcArgs) list(addr uint64) (args []argument, complete, ok bool) {
 	depth := 0
 	for {
 		var code [2]byte
-		if !a.binary.readData(at, code[:]) || len(args) > 10 {
+		if !a.binary.image.Read(at, code[:]) || len(args) > 10 {
 			return nil, false, false
 		}
 		at++

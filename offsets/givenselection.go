@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
 // variablePath and others with all of the world's letters take milliseconds to compile.
@@ -67,7 +68,7 @@ func parseSelection(item string) (Selection, error) {
 	}
 	if from != "" && strings.IndexByte("%@+-", from[0]) >= 0 {
 		if !renamed {
-			return Selection{}, fmt.Errorf("%q has no name, as in k=+0(%s)", item, exampleRegister)
+			return Selection{}, fmt.Errorf("%q has no name, as in k=+0(%s)", item, image.ExampleRegister)
 		}
 		s.Fetch, s.Type = from, typ
 		if !typed {
@@ -77,7 +78,7 @@ func parseSelection(item string) (Selection, error) {
 	}
 	switch {
 	case renamed:
-		return Selection{}, fmt.Errorf("%q is neither goargN, goretN nor a fetcharg such as +0(%s)", source, exampleRegister)
+		return Selection{}, fmt.Errorf("%q is neither goargN, goretN nor a fetcharg such as +0(%s)", source, image.ExampleRegister)
 	case !variablePath().MatchString(item):
 		return Selection{}, fmt.Errorf("%q is no variable or part of one", item)
 	}
@@ -119,8 +120,8 @@ func checkFetch(fetch, typ string) error {
 	base, depth := fetchBase(fetch)
 	register, isRegister := strings.CutPrefix(base, "%")
 	switch {
-	case !fetchAddr.MatchString(base) && !(isRegister && anyFetches(arch.Reg(register))):
-		return fmt.Errorf("%q is no fetcharg: %q is neither a register such as %s nor an address", fetch, base, exampleRegister)
+	case !fetchAddr.MatchString(base) && !(isRegister && image.AnyFetches(arch.Reg(register))):
+		return fmt.Errorf("%q is no fetcharg: %q is neither a register such as %s nor an address", fetch, base, image.ExampleRegister)
 	case depth > maxFetches:
 		return fmt.Errorf("fetcharg %q reads through more than %d pointers", fetch, maxFetches)
 	case !fetchType.MatchString(typ):

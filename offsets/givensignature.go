@@ -97,8 +97,8 @@ var (
 // addRegister adds the value that begins in the Nth integer register, or, for functions
 // that take everything on the stack, in the Nth word there.
 func (b *Binary) addRegister(s *Signature, f *Func, sel Selection) error {
-	if base, _ := fetchBase(sel.Fetch); strings.HasPrefix(base, "%") && !b.processor.Fetches(arch.Reg(base[1:])) {
-		return fmt.Errorf("%s is no register of %s", base, b.processor.Machine().Name)
+	if base, _ := fetchBase(sel.Fetch); strings.HasPrefix(base, "%") && !b.image.Processor.Fetches(arch.Reg(base[1:])) {
+		return fmt.Errorf("%s is no register of %s", base, b.image.Processor.Machine().Name)
 	}
 	if sel.Argument == 0 && sel.Result == 0 {
 		return nil

@@ -1,7 +1,6 @@
 package offsets
 
 import (
-	"debug/elf"
 	"encoding/binary"
 	"strings"
 )
@@ -21,15 +20,13 @@ func (b *Binary) inlineTrees(t *pclntab) uint64 {
 	if t.form.oldest >= 20 {
 		gofunc += 16
 	}
-	le := binary.LittleEndian
-	pattern := le.AppendUint64(nil, t.entry(0))
-	pattern = le.AppendUint64(pattern, t.entry(t.count))
-	pattern = le.AppendUint64(pattern, t.text)
+	minpc, maxpc := t.entry(0), t.entry(t.count)
 	var found uint64
-	b.scanData(pattern, func(p *elf.Prog, at uint64) bool {
-		var word [8]byte
-		if _, err := p.ReadAt(word[:], int64(at+gofunc)); at%8 == 0 && err == nil {
-			found = le.Uint64(word[:])
+	b.image.ScanPointers(minpc, func(at uint64) bool {
+		last, _ := b.image.Pointer(at + 8)
+		text, _ := b.image.Pointer(at + 16)
+		if last == maxpc && text == t.text {
+			found, _ = b.image.Pointer(at + gofunc)
 		}
 		return found == 0
 	})
@@ -117,7 +114,7 @@ func (g *treeReader) add(f *goFunc) {
 		return
 	}
 	tree := make([]byte, (uint64(last)+1)*g.form.size)
-	if !g.binary.readData(f.calls, tree) {
+	if !g.binary.image.Read(f.calls, tree) {
 		return
 	}
 	files, lines := g.runs(f, f.files), g.runs(f, f.lines)

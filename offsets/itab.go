@@ -10,8 +10,8 @@ func (b *Binary) ItabType(addr uint64) (typ uint64, ok bool) {
 	if addr%8 != 0 {
 		return 0, false
 	}
-	inter, ok1 := b.pointer(addr)
-	typ, ok2 := b.pointer(addr + 8)
+	inter, ok1 := b.image.Pointer(addr)
+	typ, ok2 := b.image.Pointer(addr + 8)
 	if !ok1 || !ok2 || inter == 0 || typ == 0 {
 		return 0, false
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
 // pclntab is the table in which Go's runtime looks up the function, file and line of
@@ -183,7 +185,7 @@ func (t *pclntab) text0(at uint64) []byte {
 		t.damaged = true
 		return nil
 	}
-	rest := t.data[at:min(at+maxName, uint64(len(t.data)))]
+	rest := t.data[at:min(at+image.MaxName, uint64(len(t.data)))]
 	n := bytes.IndexByte(rest, 0)
 	if n < 0 {
 		t.damaged = true
@@ -191,9 +193,6 @@ func (t *pclntab) text0(at uint64) []byte {
 	}
 	return rest[:n]
 }
-
-// maxName is more than the name of any function is long, in bytes.
-const maxName = 1 << 16
 
 // flagAsm is runtime.funcFlag_ASM, abi.FuncFlagAsm since Go 1.21.
 const flagAsm = 1 << 2

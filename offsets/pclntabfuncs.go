@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
 // pclnFuncs are the functions of Go's table by address.
@@ -22,7 +23,7 @@ type pclnFuncs struct {
 // one begins.
 type pclnFunc struct {
 	addr uint64
-	// size is without padding, at most [maxCode]; 0 if that is not told.
+	// size is without padding, at most [image.MaxCode]; 0 if that is not told.
 	size uint32
 	// asm: written in assembly. Never set before Go 1.16.
 	asm bool
@@ -59,7 +60,7 @@ func (b *Binary) goFuncs(t *pclntab) *pclnFuncs {
 	if t == nil || b.goVer.Minor == 0 {
 		return &pclnFuncs{}
 	}
-	if (t.form.flag == 0 || b.elf.SectionByType(elf.SHT_SYMTAB) == nil) && !b.load(t) {
+	if (t.form.flag == 0 || b.image.ELF.SectionByType(elf.SHT_SYMTAB) == nil) && !b.load(t) {
 		return &pclnFuncs{}
 	}
 	funcs, err := t.funcs()
@@ -67,7 +68,7 @@ func (b *Binary) goFuncs(t *pclntab) *pclnFuncs {
 		return &pclnFuncs{}
 	}
 	for i := range funcs.list {
-		if !b.isCode(funcs.list[i].addr, funcs.endOf(i)) {
+		if !b.image.IsCode(funcs.list[i].addr, funcs.endOf(i)) {
 			return &pclnFuncs{}
 		}
 	}
@@ -109,7 +110,7 @@ func (b *Binary) addTableFuncs(named []Func, t *pclntab, table *pclnFuncs) []Fun
 			continue
 		}
 		n := b.tableFunc(table, i)
-		if b.goVer.Minor >= b.processor.Machine().FirstRegisters && !strings.Contains(n.Name, "[...]") {
+		if b.goVer.Minor >= b.image.Processor.Machine().FirstRegisters && !strings.Contains(n.Name, "[...]") {
 			if first := seen.add(named, n.Name); first != len(named) {
 				if twins[n.Name] == nil {
 					twins[n.Name] = []int{first}
@@ -139,7 +140,7 @@ func (b *Binary) tableFunc(table *pclnFuncs, i int) Func {
 	} else {
 		n.Size = b.unpadded(&n)
 	}
-	if f.asm || b.goVer.Minor < b.processor.Machine().FirstRegisters {
+	if f.asm || b.goVer.Minor < b.image.Processor.Machine().FirstRegisters {
 		n.ABI = ABI0
 	}
 	return n
@@ -172,7 +173,7 @@ func (b *Binary) reaches(f *Func, addr uint64) bool {
 		return false
 	}
 	for at := 0; at < len(code); {
-		in, err := b.processor.Decode(code[at:])
+		in, err := b.image.Processor.Decode(code[at:])
 		if err != nil {
 			return false
 		}
@@ -202,7 +203,7 @@ func (t *pclntab) codeSize(info uint64) (size uint32) {
 			return size
 		}
 		delta, m := binary.Uvarint(t.data[at+uint64(max(n, 0)):])
-		if n <= 0 || m <= 0 || delta == 0 || delta > uint64(maxCode-size)/t.quantum {
+		if n <= 0 || m <= 0 || delta == 0 || delta > uint64(image.MaxCode-size)/t.quantum {
 			return 0
 		}
 		at += uint64(n + m)

@@ -29,7 +29,7 @@ import (
 type arm64 struct{}
 
 var arm64Machine = arch.Machine{
-	Name: "arm64", Quantum: 4, SP: "sp", Flags: "pstate", Filler: "x0", DwarfSP: 31, DwarfFP: 29, LastPadded: 1 << 16, FirstRegisters: 18,
+	Name: "arm64", Quantum: 4, SP: "sp", Flags: "pstate", Filler: "x0", DwarfSP: 31, DwarfFP: 29, Relative: 1027, Absolute: 257, LastPadded: 1 << 16, FirstRegisters: 18,
 }
 
 func (arm64) Machine() *arch.Machine { return &arm64Machine }

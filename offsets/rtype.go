@@ -65,7 +65,7 @@ func (r *rtypeReader) read(addr uint64) (RuntimeType, error) {
 		return RuntimeType{}, errors.New("no type is there")
 	}
 	var head [48]byte // the fields that are read lie in it, in all forms
-	if !r.binary.readData(addr, head[:]) {
+	if !r.binary.image.Read(addr, head[:]) {
 		return RuntimeType{}, errors.New("not in the file")
 	}
 	size, align, number := binary.LittleEndian.Uint64(head[:]), head[form.align], head[form.kind]
@@ -100,7 +100,7 @@ func (r *rtypeReader) read(addr uint64) (RuntimeType, error) {
 func (r *rtypeReader) name(addr uint64, head []byte, kind *rtypeKind) (string, error) {
 	form := r.table.form
 	if !form.interned {
-		at, ok := r.binary.pointer(addr + form.name)
+		at, ok := r.binary.image.Pointer(addr + form.name)
 		name, ok2 := r.binary.stringVariable(at)
 		if !ok || !ok2 || name == "" {
 			return "", errors.New("no name")
@@ -129,7 +129,7 @@ func (r *rtypeReader) detail(t *gotype.Type, addr uint64) {
 	var ok bool
 	switch t.Kind {
 	case gotype.Pointer, gotype.Slice, gotype.Chan:
-		elem, found := r.binary.pointer(first)
+		elem, found := r.binary.image.Pointer(first)
 		if form.size == 0 || !found {
 			return
 		}
@@ -158,7 +158,7 @@ func (r *rtypeReader) detail(t *gotype.Type, addr uint64) {
 // array reads runtime.arraytype: element, slice of it, length.
 func (r *rtypeReader) array(t *gotype.Type, at uint64) bool {
 	elem, ok1 := r.heldAt(at)
-	length, ok2 := r.binary.pointer(at + 16)
+	length, ok2 := r.binary.image.Pointer(at + 16)
 	if !ok1 || !ok2 || length >= maxTypeSize {
 		return false
 	}
@@ -176,7 +176,7 @@ func (r *rtypeReader) methods(t *gotype.Type, at uint64) bool {
 	if r.table.form.interned {
 		at += 8
 	}
-	n, ok := r.binary.pointer(at + 8)
+	n, ok := r.binary.image.Pointer(at + 8)
 	t.Methods = n > 0
 	return ok && n < 1<<16
 }
@@ -184,7 +184,7 @@ func (r *rtypeReader) methods(t *gotype.Type, at uint64) bool {
 // heldAt reads the type whose address is at an address, and of which a value is a part
 // of another.
 func (r *rtypeReader) heldAt(at uint64) (*gotype.Type, bool) {
-	addr, ok := r.binary.pointer(at)
+	addr, ok := r.binary.image.Pointer(at)
 	if !ok || r.table.form.size == 0 || r.open[addr] || len(r.open) > maxNesting || r.budget < 0 {
 		return nil, false
 	}

@@ -133,7 +133,7 @@ func compareReflect(t *testing.T, b *Binary, out string) map[string]int {
 			concrete, ok := b.ItabType(addr())
 			if !ok {
 				// Those on the heap are not in the file: the last one, and all before Go 1.7.
-				if _, inFile := b.pointer(addr()); inFile || read["itab"] < 6 && b.goVer.Minor >= 7 {
+				if _, inFile := b.image.Pointer(addr()); inFile || read["itab"] < 6 && b.goVer.Minor >= 7 {
 					t.Errorf("itab of %s at %s is none", f[2], f[1])
 				}
 				continue
@@ -156,7 +156,7 @@ func compareReflect(t *testing.T, b *Binary, out string) map[string]int {
 }
 
 func firstSegment(b *Binary) uint64 {
-	for _, p := range b.elf.Progs {
+	for _, p := range b.image.ELF.Progs {
 		if p.Type == elf.PT_LOAD {
 			return p.Vaddr
 		}

@@ -69,7 +69,7 @@ func TestRuntimeTypeAnywhere(t *testing.T) {
 			}
 			r := rand.New(rand.NewPCG(1, 1))
 			for range 20000 {
-				p := b.elf.Progs[r.IntN(len(b.elf.Progs))]
+				p := b.image.ELF.Progs[r.IntN(len(b.image.ELF.Progs))]
 				ask(p.Vaddr + r.Uint64N(p.Memsz+64))
 				ask(r.Uint64() >> r.IntN(64))
 			}
@@ -131,7 +131,7 @@ func typeAddrs(t testing.TB, b *Binary) []uint64 {
 		t.Fatal(err)
 	}
 	start, end := types.start, types.end
-	if s := b.elf.Section(".rodata"); !types.form.interned {
+	if s := b.image.ELF.Section(".rodata"); !types.form.interned {
 		start, end = s.Addr, s.Addr+s.Size
 	}
 	var addrs []uint64
@@ -193,10 +193,12 @@ func FuzzRuntimeType(f *testing.F) {
 		s := seeds[int(which)%len(seeds)]
 		i := int(index) % len(s.addrs)
 		whole := s.binary
-		b := &Binary{path: whole.path, file: whole.file, stat: whole.stat, goVer: whole.goVer, elf: &elf.File{FileHeader: whole.elf.FileHeader}}
-		for _, p := range whole.elf.Progs {
+		m := *whole.image
+		m.ELF = &elf.File{FileHeader: m.ELF.FileHeader}
+		b := &Binary{image: &m, goVer: whole.goVer}
+		for _, p := range whole.image.ELF.Progs {
 			offset := int64(s.addrs[i]-p.Vaddr) + int64(at)
-			b.elf.Progs = append(b.elf.Progs, &elf.Prog{ProgHeader: p.ProgHeader, ReaderAt: patched{p.ReaderAt, offset, bytes}})
+			b.image.ELF.Progs = append(b.image.ELF.Progs, &elf.Prog{ProgHeader: p.ProgHeader, ReaderAt: patched{p.ReaderAt, offset, bytes}})
 		}
 		b.types.once.Do(func() {
 			b.types.form, b.types.start, b.types.end = whole.types.form, whole.types.start, whole.types.end

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
 // rtypeTable is where a program's types are, and those that were asked for.
@@ -44,15 +46,15 @@ func (b *Binary) findTypes(t *rtypeTable) error {
 		t.end = 1<<64 - 1
 		return nil
 	}
-	symbols, _ := b.symbols(elf.SHT_SYMTAB) // damaged ones are as good as none
-	for _, s := range symbols {
-		switch s.name {
+	// Damaged ones are as good as none.
+	b.image.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
+		switch s.Name {
 		case "runtime.types":
-			t.start = s.addr
+			t.start = s.Addr
 		case "runtime.etypes":
-			t.end = s.addr
+			t.end = s.Addr
 		}
-	}
+	})
 	if t.start != 0 && t.start < t.end {
 		return nil
 	}
@@ -71,40 +73,33 @@ func (b *Binary) typesOfModule(at uint64) (start, end uint64, ok bool) {
 	}
 	minpc, maxpc := table.entry(0), table.entry(table.count)
 	found := func(addr uint64) bool {
-		last, ok1 := b.pointer(addr + 8)
-		from, ok2 := b.pointer(addr + at)
-		to, ok3 := b.pointer(addr + at + 8)
-		if ok1 && ok2 && ok3 && last == maxpc && from != 0 && from < to && b.readData(from, make([]byte, 8)) {
+		last, ok1 := b.image.Pointer(addr + 8)
+		from, ok2 := b.image.Pointer(addr + at)
+		to, ok3 := b.image.Pointer(addr + at + 8)
+		if ok1 && ok2 && ok3 && last == maxpc && from != 0 && from < to && b.image.Read(from, make([]byte, 8)) {
 			start, end, ok = from, to, true
 		}
 		return ok
 	}
-	b.scanData(binary.LittleEndian.AppendUint64(nil, minpc), func(p *elf.Prog, at uint64) bool {
-		return at%8 != 0 || !found(p.Vaddr+at)
-	})
-	for _, r := range b.relocationList() {
-		if ok || r.value == minpc && found(r.addr) {
-			break
-		}
-	}
+	b.image.ScanPointers(minpc, func(addr uint64) bool { return !found(addr) })
 	return start, end, ok
 }
 
 // nameAt reads a name of runtime.types: flags, length, text.
 func (b *Binary) nameAt(addr uint64, form *rtypeForm) (name string, flags byte, ok bool) {
-	var head [4]byte // a length below maxName has at most three
-	if !b.readData(addr, head[:]) {
+	var head [4]byte // a length below image.MaxName has at most three
+	if !b.image.Read(addr, head[:]) {
 		return "", 0, false
 	}
 	size, digits := uint64(binary.BigEndian.Uint16(head[1:])), 2
 	if form.varint {
 		size, digits = binary.Uvarint(head[1:])
 	}
-	if digits <= 0 || size >= maxName {
+	if digits <= 0 || size >= image.MaxName {
 		return "", 0, false
 	}
 	text := make([]byte, size)
-	if size > 0 && !b.readData(addr+1+uint64(digits), text) || !utf8.Valid(text) {
+	if size > 0 && !b.image.Read(addr+1+uint64(digits), text) || !utf8.Valid(text) {
 		return "", 0, false
 	}
 	return string(text), head[0], true
@@ -113,16 +108,16 @@ func (b *Binary) nameAt(addr uint64, form *rtypeForm) (name string, flags byte, 
 // stringVariable reads the string whose header is at an address.
 func (b *Binary) stringVariable(addr uint64) (string, bool) {
 	var size [8]byte
-	start, ok := b.pointer(addr)
-	if !ok || !b.readData(addr+8, size[:]) {
+	start, ok := b.image.Pointer(addr)
+	if !ok || !b.image.Read(addr+8, size[:]) {
 		return "", false
 	}
 	n := binary.LittleEndian.Uint64(size[:])
-	if n >= maxName {
+	if n >= image.MaxName {
 		return "", false
 	}
 	text := make([]byte, n)
-	if n > 0 && !b.readData(start, text) || !utf8.Valid(text) {
+	if n > 0 && !b.image.Read(start, text) || !utf8.Valid(text) {
 		return "", false
 	}
 	return string(text), true

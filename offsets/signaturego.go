@@ -21,13 +21,13 @@ func (b *Binary) goSignature(f *Func, fn *subprogram, d *debugEntries) *Signatur
 	l := goLayout{binary: b, f: f, fn: fn, entries: d, sig: &Signature{Captured: b.captured(fn)}}
 	l.variables()
 	switch v := b.goVer.Minor; {
-	case f.ABI == ABI0 && v >= b.processor.Machine().FirstRegisters:
+	case f.ABI == ABI0 && v >= b.image.Processor.Machine().FirstRegisters:
 		l.byTypesOrSlots()
 	case v >= firstWithBlanks:
 		l.byTypes()
 	case v >= firstWithLocations:
 		l.byTypesOrRegisters()
-	case v == b.processor.Machine().FirstRegisters && v < firstWithLocations:
+	case v == b.image.Processor.Machine().FirstRegisters && v < firstWithLocations:
 		l.byTypesIfComplete()
 	case v >= firstInOrder:
 		l.byTypesOrSlots()
@@ -199,7 +199,7 @@ func (l *goLayout) hideStackResults() {
 // by address, and called "&name".
 func (b *Binary) captured(fn *subprogram) []Variable {
 	var found []Variable
-	context := b.processor.Go(b.goVer.Minor, false).Context
+	context := b.image.Processor.Go(b.goVer.Minor, false).Context
 	slices.SortFunc(fn.captured, func(x, y formal) int { return cmp.Compare(x.offset, y.offset) })
 	for i := range fn.captured {
 		c := &fn.captured[i]

@@ -93,7 +93,7 @@ func (l *goLayout) toSlots() {
 			}
 			disp, ok := l.entries.stackSlot(l.fn.unit, &formals[i])
 			if ok && v.Type.Size > 0 {
-				v.Pieces = onStack(l.binary.processor.Machine().SP, v.Type.Size, disp)
+				v.Pieces = onStack(l.binary.image.Processor.Machine().SP, v.Type.Size, disp)
 			} else {
 				v.Err = errNoSlot
 			}

@@ -110,13 +110,13 @@ func (b *Binary) Sites(f *Func) (*Sites, error) {
 	}
 	s := &Sites{}
 	entry := 0
-	if check, ok := b.processor.StackCheck(code); ok && f.ABI != SystemV {
+	if check, ok := b.image.Processor.StackCheck(code); ok && f.ABI != SystemV {
 		if !body.boundary[check.Jump] || !body.boundary[check.Post] {
 			return nil, errors.New("stack check not on an instruction boundary")
 		}
 		entry = check.Post
 		if jump, err := b.site(f, code, check.Jump); err == nil {
-			jump.cond = b.processor.Passed()
+			jump.cond = b.image.Processor.Passed()
 			s.Check, s.CheckOnly = &jump, check.Repeats
 		}
 	} else {
@@ -128,7 +128,7 @@ func (b *Binary) Sites(f *Func) (*Sites, error) {
 	if s.Check == nil && entry == 0 && s.Entry.cost.Class == arch.Stepped {
 		s.Branch, s.Intact = b.branch(f, code, body)
 	}
-	s.SplitStack = f.ABI == SystemV && b.processor.SplitsStack(code)
+	s.SplitStack = f.ABI == SystemV && b.image.Processor.SplitsStack(code)
 	for _, ends := range []struct {
 		at    []int
 		sites *[]Site
@@ -155,8 +155,8 @@ func (b *Binary) entry(f *Func, code []byte, at int, landings []int) (s Site, la
 		if err == nil {
 			return s, at != first, nil
 		}
-		in, decodeErr := b.processor.Decode(code[at:])
-		if decodeErr != nil || !b.processor.Cost(code, at).Passable {
+		in, decodeErr := b.image.Processor.Decode(code[at:])
+		if decodeErr != nil || !b.image.Processor.Cost(code, at).Passable {
 			return Site{}, false, err
 		}
 		at += in.Len
@@ -171,7 +171,7 @@ func (b *Binary) bodyOf(f *Func, code []byte) (*body, error) {
 	if f.ABI == SystemV {
 		return b.follow(f)
 	}
-	body, err := sweep(b.processor, code)
+	body, err := sweep(b.image.Processor, code)
 	if err != nil {
 		return nil, err
 	}
@@ -182,11 +182,11 @@ func (b *Binary) bodyOf(f *Func, code []byte) (*body, error) {
 // site makes a Site of an instruction of swept code, if the kernel takes a probe
 // there.
 func (b *Binary) site(f *Func, code []byte, at int) (Site, error) {
-	in, err := b.processor.Decode(code[at:])
+	in, err := b.image.Processor.Decode(code[at:])
 	if err != nil {
 		return Site{}, fmt.Errorf("instruction at +%#x: %w", at, err)
 	}
-	cost := b.processor.Cost(code, at)
+	cost := b.image.Processor.Cost(code, at)
 	if cost.Class == arch.Refused {
 		return Site{}, fmt.Errorf("instruction at +%#x: %s", at, cost.Reason)
 	}
@@ -204,7 +204,7 @@ func (b *Binary) CallsOf(f, callee *Func) ([]Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := sweep(b.processor, code)
+	body, err := sweep(b.image.Processor, code)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func (b *Binary) CallsOf(f, callee *Func) ([]Site, error) {
 		if !body.boundary[at] {
 			continue
 		}
-		in, err := b.processor.Decode(code[at:])
+		in, err := b.image.Processor.Decode(code[at:])
 		if err != nil || in.Kind != arch.Call || f.Addr+uint64(at)+uint64(in.To) != callee.Addr {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/internal/image"
 	"github.com/ftgo/ftgo/offsets/symname"
 )
 
@@ -38,9 +39,9 @@ func (b *Binary) StaticVariable(name string) (Variable, error) {
 		return Variable{}, fmt.Errorf("find variable %s: %w", name, err)
 	}
 	for _, o := range objects {
-		if o.name == name || o.name == escapedPath(name) {
-			t := unknownType("?", int64(o.size))
-			return staticAt(name, t, o.addr), nil
+		if o.Name == name || o.Name == escapedPath(name) {
+			t := unknownType("?", int64(o.Size))
+			return staticAt(name, t, o.Addr), nil
 		}
 	}
 	return Variable{}, fmt.Errorf("find variable %s: %w", name, b.noVariable(name, d, objects))
@@ -73,15 +74,16 @@ func (d *debugEntries) staticVariable(name string) (v Variable, ok bool, err err
 }
 
 // objects are the variables that .symtab names.
-func (b *Binary) objects() ([]symbol, error) {
-	all, err := b.symbols(elf.SHT_SYMTAB)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(all, func(s symbol) bool { return s.kind != elf.STT_OBJECT || s.size == 0 || s.size > maxValueSize }), nil
+func (b *Binary) objects() (all []image.Symbol, err error) {
+	err = b.image.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
+		if s.Kind == elf.STT_OBJECT && s.Size > 0 && s.Size <= maxValueSize {
+			all = append(all, s)
+		}
+	})
+	return all, err
 }
 
-func (b *Binary) noVariable(name string, d *debugEntries, objects []symbol) error {
+func (b *Binary) noVariable(name string, d *debugEntries, objects []image.Symbol) error {
 	var known []string
 	if d != nil {
 		d.mu.Lock()
@@ -91,7 +93,7 @@ func (b *Binary) noVariable(name string, d *debugEntries, objects []symbol) erro
 		d.mu.Unlock()
 	} else {
 		for _, o := range objects {
-			known = append(known, o.name)
+			known = append(known, o.Name)
 		}
 	}
 	if len(known) == 0 {

@@ -58,13 +58,13 @@ func (d *debugEntries) stackSlot(u *entryUnit, v *formal) (disp int64, ok bool) 
 func (d *debugEntries) eachLocation(u *entryUnit, v *formal, found func(low, high uint64, at entryLocation) bool) {
 	switch location := v.location.(type) {
 	case []byte:
-		if at, ok := readExpression(d.binary.processor, location); ok {
+		if at, ok := readExpression(d.binary.image.Processor, location); ok {
 			found(0, 1<<64-1, at)
 		}
 	case int64:
 		whole := isWhole(v.typ)
 		d.eachExpression(u, location, func(low, high uint64, expression []byte) bool {
-			at, ok := readExpression(d.binary.processor, expression)
+			at, ok := readExpression(d.binary.image.Processor, expression)
 			ok = ok && (!at.stack || whole || at.size == v.typ.Size)
 			return ok && found(low, high, at)
 		})

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
 // abi0Suffix marks, in .symtab, the stack-argument version of a function that has
@@ -49,15 +51,15 @@ func (b *Binary) readFuncs(t *pclntab) ([]Func, error) {
 // that goes by the name.
 func (b *Binary) symbolFuncs(named []Func, table elf.SectionType, from uint8) ([]Func, error) {
 	before := len(named)
-	if s := b.elf.SectionByType(table); before == 0 && s != nil && b.checkPlain(s) == nil {
-		named = slices.Grow(named, int(s.Size/elf.Sym64Size)) // functions are most of what Go's linker names
+	if before == 0 {
+		named = slices.Grow(named, b.image.Symbols(table)) // functions are most of what Go's linker names
 	}
-	err := b.eachSymbol(table, func(s symbol) {
-		if s.kind != elf.STT_FUNC || s.size == 0 || s.name[0] == '@' || !b.isCode(s.addr, s.addr+1) {
+	err := b.image.EachSymbol(table, func(s image.Symbol) {
+		if s.Kind != elf.STT_FUNC || s.Size == 0 || s.Name[0] == '@' || !b.image.IsCode(s.Addr, s.Addr+1) {
 			return
 		}
-		f := Func{Name: s.name, Addr: s.addr, Size: s.size, rank: from}
-		if s.bind == elf.STB_LOCAL {
+		f := Func{Name: s.Name, Addr: s.Addr, Size: s.Size, rank: from}
+		if s.Bind == elf.STB_LOCAL {
 			f.rank++
 		}
 		named = append(named, f)
@@ -77,7 +79,7 @@ func (b *Binary) complete(named []Func, table *pclnFuncs) {
 		case b.goVer.Minor == 0 || len(table.list) > 0 && entry == nil:
 			f.ABI = SystemV
 			f.Name, _, _ = strings.Cut(f.Name, "@") // the version: memcpy@@GLIBC_2.14
-		case b.goVer.Minor < b.processor.Machine().FirstRegisters || strings.HasSuffix(f.Name, abi0Suffix) || entry != nil && entry.asm:
+		case b.goVer.Minor < b.image.Processor.Machine().FirstRegisters || strings.HasSuffix(f.Name, abi0Suffix) || entry != nil && entry.asm:
 			f.ABI = ABI0
 		}
 		if entry != nil && b.padded() {
@@ -91,14 +93,14 @@ func (b *Binary) complete(named []Func, table *pclnFuncs) {
 }
 
 // padded tells whether the sizes of symbols may count the padding behind functions.
-func (b *Binary) padded() bool { return b.goVer.Minor <= b.processor.Machine().LastPadded }
+func (b *Binary) padded() bool { return b.goVer.Minor <= b.image.Processor.Machine().LastPadded }
 
 func (b *Binary) unpadded(f *Func) uint64 {
 	code, err := b.Code(f)
 	if err != nil {
 		return f.Size
 	}
-	return uint64(b.processor.Trim(code))
+	return uint64(b.image.Processor.Trim(code))
 }
 
 // tidy sorts functions by address and keeps one name for each, the others being

@@ -33,8 +33,8 @@ type unwindCommon struct {
 }
 
 func (b *Binary) readUnwind() unwindTable {
-	s := b.elf.Section(".eh_frame")
-	if s == nil || b.checkPlain(s) != nil {
+	s := b.image.Plain(".eh_frame")
+	if s == nil {
 		return nil
 	}
 	data := make([]byte, s.Size)

@@ -24,7 +24,7 @@ func (v GoVersion) String() string { return v.Text }
 // binary, and searches older ones for runtime.buildVersion. A file without any is not
 // an error: it may not be Go, or gccgo's, whose functions are like those of C.
 func (b *Binary) readGoVersion(t *pclntab) (GoVersion, error) {
-	if info, err := buildinfo.Read(b.file); err == nil {
+	if info, err := buildinfo.Read(b.image.Reader()); err == nil {
 		if strings.Contains(info.GoVersion, "gccgo") {
 			return GoVersion{}, nil
 		}

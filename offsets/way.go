@@ -11,13 +11,13 @@ func (w *flow) Code(at uint64) []byte {
 	return p.code[at-p.addr:]
 }
 
-func (w *flow) Pointer(at uint64) (uint64, bool) { return w.binary.ownPointer(at) }
+func (w *flow) Pointer(at uint64) (uint64, bool) { return w.binary.image.OwnPointer(at) }
 
 func (w *flow) Destination(addr uint64) (arch.Destination, bool) {
 	if w.partAt(addr) != nil && addr != w.fn.Addr {
 		return arch.Inside, true
 	}
-	if f, ok := w.binary.FuncAt(addr); ok && f.Addr == addr || w.binary.inPLT(addr) {
+	if f, ok := w.binary.FuncAt(addr); ok && f.Addr == addr || w.binary.image.InPLT(addr) {
 		return arch.Outside, true
 	}
 	if e, ok := w.unwind.at(addr); ok && e.addr == addr {
@@ -49,7 +49,7 @@ func (w *flow) Before(at uint64) (before []uint64) {
 
 // instruction decodes one of the function's, all of which have been decoded before.
 func (w *flow) instruction(at uint64) arch.Inst {
-	in, _ := w.binary.processor.Decode(w.Code(at))
+	in, _ := w.binary.image.Processor.Decode(w.Code(at))
 	return in
 }
 

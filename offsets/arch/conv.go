@@ -32,6 +32,9 @@ type Machine struct {
 	// LastPadded is the last minor version of Go that may count the padding behind a function as
 	// part of it.
 	LastPadded int
+	// Relative and Absolute are the numbers of ELF relocations that give a word an address of
+	// the file itself, and that of a symbol.
+	Relative, Absolute uint32
 	// FirstRegisters is the first minor version of Go that passes arguments in registers.
 	FirstRegisters int
 }

@@ -1,6 +1,7 @@
 package amd64
 
 import (
+	"debug/elf"
 	"regexp"
 
 	"github.com/ftgo/ftgo/offsets/arch"
@@ -17,6 +18,8 @@ var machine = arch.Machine{
 	DwarfSP: 7, DwarfFP: 6, CFA: 8,
 	SteppedReturn: true,
 	// 1.5 counts the padding, 1.7 does not.
+	// R_X86_64_RELATIVE and R_X86_64_64 (System V ABI, x86-64, 4.4).
+	Relative: uint32(elf.R_X86_64_RELATIVE), Absolute: uint32(elf.R_X86_64_64),
 	LastPadded: 6, FirstRegisters: firstRegisters,
 }
 

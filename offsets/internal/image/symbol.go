@@ -1,4 +1,4 @@
-package offsets
+package image
 
 import (
 	"debug/elf"
@@ -8,44 +8,34 @@ import (
 	"strings"
 )
 
-// symbol is an entry of .symtab or .dynsym (System V gABI, chapter 4).
-type symbol struct {
-	name       string
-	addr, size uint64
-	kind       elf.SymType
-	bind       elf.SymBind
+// Symbol is an entry of .symtab or .dynsym (System V gABI, chapter 4).
+type Symbol struct {
+	Name       string
+	Addr, Size uint64
+	Kind       elf.SymType
+	Bind       elf.SymBind
 }
 
-// symbols reads the first symbol table of a type; none is no error.
-func (b *Binary) symbols(table elf.SectionType) ([]symbol, error) {
-	var symbols []symbol
-	err := b.eachSymbol(table, func(s symbol) { symbols = append(symbols, s) })
-	if err != nil {
-		return nil, err
-	}
-	return symbols, nil
-}
-
-// eachSymbol goes through the first symbol table of a type; none is no error. Names are
+// EachSymbol goes through the first symbol table of a type; none is no error. Names are
 // parts of one copy of the string table.
 //
 // [elf.File.Symbols] copies each name to where its NUL is: when a damaged string table
 // has none, some 60,000 symbols of a small file take gigabytes.
-func (b *Binary) eachSymbol(table elf.SectionType, found func(symbol)) error {
-	s := b.elf.SectionByType(table)
+func (m *Image) EachSymbol(table elf.SectionType, found func(Symbol)) error {
+	s := m.ELF.SectionByType(table)
 	if s == nil || s.Size == 0 {
 		return nil
 	}
-	if uint64(s.Link) >= uint64(len(b.elf.Sections)) || s.Size%elf.Sym64Size != 0 {
+	if uint64(s.Link) >= uint64(len(m.ELF.Sections)) || s.Size%elf.Sym64Size != 0 {
 		return errors.New("read symbols: damaged section header")
 	}
-	names, err := b.sectionText(b.elf.Sections[s.Link])
+	names, err := m.sectionText(m.ELF.Sections[s.Link])
 	if err != nil {
 		return fmt.Errorf("read symbol names: %w", err)
 	}
 	// Names may share their ends, so all of them can be longer than the table.
-	budget := 8*len(names) + maxName
-	err = b.eachChunk(s, func(data []byte) error {
+	budget := 8*len(names) + MaxName
+	err = m.eachChunk(s, func(data []byte) error {
 		for ; len(data) > 0; data = data[elf.Sym64Size:] {
 			sym, end := readSymbol(data, names)
 			if end == 0 {
@@ -66,24 +56,43 @@ func (b *Binary) eachSymbol(table elf.SectionType, found func(symbol)) error {
 
 // readSymbol decodes an Elf64_Sym and returns it with the length of its name, 0 for one
 // that is not defined or has none.
-func readSymbol(data []byte, names string) (symbol, int) {
+func readSymbol(data []byte, names string) (Symbol, int) {
 	le := binary.LittleEndian
 	at, info := uint64(le.Uint32(data)), data[4]
 	if le.Uint16(data[6:]) == uint16(elf.SHN_UNDEF) || at >= uint64(len(names)) {
-		return symbol{}, 0
+		return Symbol{}, 0
 	}
-	name := names[at:min(at+maxName, uint64(len(names)))]
+	name := names[at:min(at+MaxName, uint64(len(names)))]
 	end := strings.IndexByte(name, 0)
 	if end <= 0 {
-		return symbol{}, 0
+		return Symbol{}, 0
 	}
-	return symbol{name[:end], le.Uint64(data[8:]), le.Uint64(data[16:]), elf.ST_TYPE(info), elf.ST_BIND(info)}, end
+	return Symbol{name[:end], le.Uint64(data[8:]), le.Uint64(data[16:]), elf.ST_TYPE(info), elf.ST_BIND(info)}, end
+}
+
+// MaxName is more than the name of any function is long, in bytes.
+const MaxName = 1 << 16
+
+// Plain returns the section of a name if it lies in the file as it is, else nil.
+func (m *Image) Plain(name string) *elf.Section {
+	if s := m.ELF.Section(name); s != nil && m.checkPlain(s) == nil {
+		return s
+	}
+	return nil
+}
+
+// Symbols is how many entries the first symbol table of a type may have.
+func (m *Image) Symbols(table elf.SectionType) int {
+	if s := m.ELF.SectionByType(table); s != nil && m.checkPlain(s) == nil {
+		return int(s.Size / elf.Sym64Size)
+	}
+	return 0
 }
 
 // checkPlain tells whether a section lies in the file as it is, and is no longer than all that
 // the file holds.
-func (b *Binary) checkPlain(s *elf.Section) error {
-	if s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_COMPRESSED != 0 || s.Size > b.most {
+func (m *Image) checkPlain(s *elf.Section) error {
+	if s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_COMPRESSED != 0 || s.Size > m.most {
 		return fmt.Errorf("section %q: damaged header", s.Name)
 	}
 	return nil
@@ -91,13 +100,13 @@ func (b *Binary) checkPlain(s *elf.Section) error {
 
 // sectionText reads a section that lies in the file as it is, without a second copy on
 // the way.
-func (b *Binary) sectionText(s *elf.Section) (string, error) {
+func (m *Image) sectionText(s *elf.Section) (string, error) {
 	var text strings.Builder
-	if err := b.checkPlain(s); err != nil {
+	if err := m.checkPlain(s); err != nil {
 		return "", err
 	}
 	text.Grow(int(s.Size))
-	err := b.eachChunk(s, func(data []byte) error {
+	err := m.eachChunk(s, func(data []byte) error {
 		text.Write(data)
 		return nil
 	})
@@ -105,8 +114,8 @@ func (b *Binary) sectionText(s *elf.Section) (string, error) {
 }
 
 // eachChunk is sectionText piece by piece: of whole symbols, if it is of symbols.
-func (b *Binary) eachChunk(s *elf.Section, each func(data []byte) error) error {
-	if err := b.checkPlain(s); err != nil {
+func (m *Image) eachChunk(s *elf.Section, each func(data []byte) error) error {
+	if err := m.checkPlain(s); err != nil {
 		return err
 	}
 	buf := make([]byte, min(s.Size, 1<<13*elf.Sym64Size))

@@ -1,11 +1,10 @@
-package offsets
+package image
 
 import (
 	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"slices"
-	"sync"
 )
 
 // relocation is a word that the loader writes: an address in the file, load bias not
@@ -16,39 +15,34 @@ type relocation struct {
 	symbol bool
 }
 
-type relocationTable struct {
-	once sync.Once
-	list []relocation // by address
-}
-
-// pointer returns the address that the program finds at an address, load bias not
+// Pointer returns the address that the program finds at an address, load bias not
 // counted. Go's linker and GNU ld write what a relocation gives into the file as well,
 // but LLVM's lld leaves a 0 there.
-func (b *Binary) pointer(addr uint64) (uint64, bool) {
-	if r, ok := b.relocationAt(addr); ok {
+func (m *Image) Pointer(addr uint64) (uint64, bool) {
+	if r, ok := m.relocationAt(addr); ok {
 		return r.value, true
 	}
-	return b.wordInFile(addr)
+	return m.wordInFile(addr)
 }
 
-// ownPointer is pointer, but that what another file may change is not known.
-func (b *Binary) ownPointer(addr uint64) (uint64, bool) {
-	if r, ok := b.relocationAt(addr); ok {
+// OwnPointer is Pointer, but that what another file may change is not known.
+func (m *Image) OwnPointer(addr uint64) (uint64, bool) {
+	if r, ok := m.relocationAt(addr); ok {
 		return r.value, !r.symbol
 	}
-	return b.wordInFile(addr)
+	return m.wordInFile(addr)
 }
 
-func (b *Binary) wordInFile(addr uint64) (uint64, bool) {
+func (m *Image) wordInFile(addr uint64) (uint64, bool) {
 	var word [8]byte
-	if !b.readData(addr, word[:]) {
+	if !m.Read(addr, word[:]) {
 		return 0, false
 	}
 	return binary.LittleEndian.Uint64(word[:]), true
 }
 
-func (b *Binary) relocationAt(addr uint64) (r relocation, ok bool) {
-	list := b.relocationList()
+func (m *Image) relocationAt(addr uint64) (r relocation, ok bool) {
+	list := m.relocations()
 	i, ok := slices.BinarySearchFunc(list, addr, func(r relocation, addr uint64) int { return cmp.Compare(r.addr, addr) })
 	if !ok {
 		return r, false
@@ -56,22 +50,15 @@ func (b *Binary) relocationAt(addr uint64) (r relocation, ok bool) {
 	return list[i], true
 }
 
-func (b *Binary) relocationList() []relocation {
-	t := &b.relocations
-	t.once.Do(func() {
-		if b.Relocatable() {
-			t.list = b.readRelocations()
-		}
-	})
-	return t.list
-}
-
 // readRelocations reads those of which this file alone tells the value:
-// R_X86_64_RELATIVE, and R_X86_64_64, which plugins have, of symbols that the file
-// defines (System V ABI, x86-64, 4.4). A file without section headers has them too.
-func (b *Binary) readRelocations() []relocation {
+// relative ones, and, which plugins have, absolute ones of symbols that the file
+// defines. A file without section headers has them too.
+func (m *Image) readRelocations() []relocation {
+	if !m.Relocatable() {
+		return nil
+	}
 	var start, size, symbols uint64
-	for _, d := range b.dynamic() {
+	for _, d := range m.dynamic() {
 		switch d.tag {
 		case elf.DT_RELA:
 			start = d.value
@@ -81,23 +68,23 @@ func (b *Binary) readRelocations() []relocation {
 			symbols = d.value
 		}
 	}
-	if size > b.most {
+	if size > m.most {
 		return nil
 	}
 	data := make([]byte, size)
-	if !b.readData(start, data) {
+	if !m.Read(start, data) {
 		return nil
 	}
 	list := make([]relocation, 0, size/relaSize)
-	le := binary.LittleEndian
+	le, machine := binary.LittleEndian, m.Processor.Machine()
 	for ; len(data) >= relaSize; data = data[relaSize:] {
 		addr, info, addend := le.Uint64(data), le.Uint64(data[8:]), le.Uint64(data[16:])
-		switch elf.R_X86_64(uint32(info)) {
-		case elf.R_X86_64_RELATIVE:
+		switch uint32(info) {
+		case machine.Relative:
 			list = append(list, relocation{addr: addr, value: addend})
-		case elf.R_X86_64_64:
+		case machine.Absolute:
 			var sym [elf.Sym64Size]byte
-			defined := b.readData(symbols+elf.Sym64Size*(info>>32), sym[:]) && le.Uint16(sym[6:]) != uint16(elf.SHN_UNDEF)
+			defined := m.Read(symbols+elf.Sym64Size*(info>>32), sym[:]) && le.Uint16(sym[6:]) != uint16(elf.SHN_UNDEF)
 			if defined {
 				list = append(list, relocation{addr, le.Uint64(sym[8:]) + addend, true})
 			}
@@ -117,9 +104,9 @@ type dynamicEntry struct {
 }
 
 // dynamic reads what the file tells the loader, by its program headers.
-func (b *Binary) dynamic() []dynamicEntry {
+func (m *Image) dynamic() []dynamicEntry {
 	const limit = 1 << 16 // some thirty entries of 16 bytes are usual
-	for _, p := range b.elf.Progs {
+	for _, p := range m.ELF.Progs {
 		if p.Type != elf.PT_DYNAMIC {
 			continue
 		}

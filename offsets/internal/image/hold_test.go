@@ -1,4 +1,4 @@
-package offsets
+package image
 
 import (
 	"errors"
@@ -9,8 +9,24 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
+func TestMain(m *testing.M) { fixture.Main(m) }
+
+func openPath(t testing.TB, path string) *Image {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	m, err := Open(f, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 // copied is a target that tests may spoil, and its path.
-func copied(t *testing.T) (*Binary, string) {
+func copied(t *testing.T) (*Image, string) {
 	t.Helper()
 	code, err := os.ReadFile(fixture.Build(t, "flood"))
 	if err != nil {
@@ -100,5 +116,19 @@ func TestUnchangedTimePutBack(t *testing.T) {
 	}
 	if err := b.Unchanged(); err == nil {
 		t.Error("a file that was written to passed for unchanged")
+	}
+}
+
+// TestUnchanged: a file that was written over is told from one that was not.
+func TestUnchanged(t *testing.T) {
+	m, path := copied(t)
+	if err := m.Unchanged(); err != nil {
+		t.Error(err)
+	}
+	if err := os.Truncate(path, 4096); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Unchanged(); err == nil {
+		t.Error("a file that was written over passed for unchanged")
 	}
 }

@@ -1,4 +1,4 @@
-package offsets
+package image
 
 import (
 	"errors"
@@ -42,37 +42,40 @@ func holding(f *os.File, size int64) (held int64) {
 const maxSparse = 256 << 20
 
 // measure finds out how much there may be of anything in the file.
-func (b *Binary) measure() {
-	size := b.stat.Size()
-	held := holding(b.file, size)
-	b.sparse = held < size
-	b.most = uint64(held)
+func (f *File) measure() {
+	size := f.stat.Size()
+	held := holding(f.file, size)
+	f.sparse = held < size
+	f.most = uint64(held)
 	if held < size/2 {
-		b.most = min(b.most, maxSparse)
+		f.most = min(f.most, maxSparse)
 	}
 }
 
 // dataFrom is where the file's data go on, from an offset on; ok is false if nothing but a hole
 // follows.
-func (b *Binary) dataFrom(offset int64) (at int64, ok bool) {
-	if !b.sparse {
+func (f *File) dataFrom(offset int64) (at int64, ok bool) {
+	if !f.sparse {
 		return offset, true
 	}
-	at, err := b.file.Seek(offset, seekData)
+	at, err := f.file.Seek(offset, seekData)
 	return at, err == nil
 }
 
 // hollow tells whether there is a hole in a range of the file.
-func (b *Binary) hollow(offset, size uint64) bool {
-	if !b.sparse {
+func (f *File) hollow(offset, size uint64) bool {
+	if !f.sparse {
 		return false
 	}
-	hole, err := b.file.Seek(int64(offset), seekHole)
+	hole, err := f.file.Seek(int64(offset), seekHole)
 	return err == nil && uint64(hole) < offset+size
 }
 
-// maxDebug is how many bytes all debug information has, decompressed: that of compilers shrinks
+// Most is how many bytes anything in the file may have.
+func (m *Image) Most() uint64 { return m.most }
+
+// MaxDebug is how many bytes all debug information has, decompressed: that of compilers shrinks
 // to a half or a quarter, that of small programs may do better.
-func (b *Binary) maxDebug() uint64 {
-	return min(8*b.most, max(4*b.most, maxSparse)) + 1<<20
+func (m *Image) MaxDebug() uint64 {
+	return min(8*m.most, max(4*m.most, maxSparse)) + 1<<20
 }

@@ -1,4 +1,4 @@
-package offsets
+package image
 
 import (
 	"bytes"
@@ -17,16 +17,16 @@ const (
 
 // BuildID identifies the build: the GNU build ID in hexadecimal, else Go's own, as text
 // (cmd/link/internal/ld/elf.go); "" if the file has neither.
-func (b *Binary) BuildID() string {
+func (m *Image) BuildID() string {
 	var ids noteIDs
-	for _, p := range b.elf.Progs {
+	for _, p := range m.ELF.Progs {
 		if p.Type == elf.PT_NOTE {
 			ids.read(p, p.Filesz)
 		}
 	}
 	// Go's linker has a segment of its own note alone.
-	for _, s := range b.elf.Sections {
-		if s.Type == elf.SHT_NOTE && b.checkPlain(s) == nil {
+	for _, s := range m.ELF.Sections {
+		if s.Type == elf.SHT_NOTE && m.checkPlain(s) == nil {
 			ids.read(s, s.Size)
 		}
 	}

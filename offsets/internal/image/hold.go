@@ -1,4 +1,4 @@
-package offsets
+package image
 
 import (
 	"errors"
@@ -19,41 +19,41 @@ const holdFor = 300 * time.Millisecond
 // written over, as cp does, are in the middle of other instructions, and its next process
 // comes to harm. It is a lease (fcntl(2), F_SETLEASE); not all file systems have them, and
 // without one there is only Unchanged. Another file may take the name at any time.
-func (b *Binary) Hold() error {
+func (f *File) Hold() error {
 	for until := time.Now().Add(holdFor); ; time.Sleep(10 * time.Millisecond) {
-		_, errno := b.lease(syscall.F_SETLEASE, syscall.F_RDLCK)
+		_, errno := f.lease(syscall.F_SETLEASE, syscall.F_RDLCK)
 		switch {
 		case errno == 0:
-			err := b.Unchanged() // until now
-			b.held = true
+			err := f.Unchanged() // until now
+			f.held = true
 			return err
 		case errno != syscall.EAGAIN:
-			return b.Unchanged()
+			return f.Unchanged()
 		case time.Now().After(until):
-			return fmt.Errorf("%s: %w", b.path, ErrBeingWritten)
+			return fmt.Errorf("%s: %w", f.path, ErrBeingWritten)
 		}
 	}
 }
 
 // Release lets writers go on.
-func (b *Binary) Release() {
-	if b.held {
-		b.held = false
-		b.lease(syscall.F_SETLEASE, syscall.F_UNLCK)
+func (f *File) Release() {
+	if f.held {
+		f.held = false
+		f.lease(syscall.F_SETLEASE, syscall.F_UNLCK)
 	}
 }
 
 // Written tells whether somebody waits to write to the file, or, without a lease, has
 // done so.
-func (b *Binary) Written() bool {
-	if !b.held {
-		return b.Unchanged() != nil
+func (f *File) Written() bool {
+	if !f.held {
+		return f.Unchanged() != nil
 	}
-	kind, errno := b.lease(syscall.F_GETLEASE, 0)
+	kind, errno := f.lease(syscall.F_GETLEASE, 0)
 	return errno == 0 && kind != syscall.F_RDLCK
 }
 
-func (b *Binary) lease(command, kind uintptr) (uintptr, syscall.Errno) {
-	got, _, errno := syscall.Syscall(syscall.SYS_FCNTL, b.file.Fd(), command, kind)
+func (f *File) lease(command, kind uintptr) (uintptr, syscall.Errno) {
+	got, _, errno := syscall.Syscall(syscall.SYS_FCNTL, f.file.Fd(), command, kind)
 	return got, errno
 }

@@ -1,0 +1,213 @@
+// Package image reads ELF files: which bytes are at an address, what the symbols and the
+// relocations are, and which build made the file.
+//
+// A damaged file, or one that was made to do harm, costs no more memory and time than a
+// sound one of its size.
+package image
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/ftgo/ftgo/offsets/arch"
+)
+
+// Image is an executable or shared library.
+type Image struct {
+	*File
+	ELF *elf.File
+	// Processor is the one that the file is for.
+	Processor   arch.Processor
+	code        []segment
+	relocations func() []relocation
+}
+
+// segment is an executable PT_LOAD: the only place where instructions are.
+type segment struct {
+	addr, off, size uint64 // size in the file
+}
+
+// has tells whether the bytes from an address up to another are the segment's.
+func (s segment) has(start, end uint64) bool {
+	return start >= s.addr && start < end && end-s.addr <= s.size
+}
+
+// Open reads the headers of an open file.
+func Open(f *os.File, path string) (*Image, error) {
+	file, err := newFile(f, path)
+	if err != nil {
+		return nil, err
+	}
+	m := &Image{File: file}
+	if m.ELF, err = parseELF(f, file.most); err != nil {
+		return nil, err
+	}
+	m.Processor = Processors[m.ELF.Machine]
+	m.code = codeSegments(m.ELF, uint64(file.stat.Size()))
+	if len(m.code) == 0 {
+		return nil, errors.New("ELF file without an executable segment")
+	}
+	m.relocations = sync.OnceValue(m.readRelocations)
+	return m, nil
+}
+
+func parseELF(r io.ReaderAt, most uint64) (*elf.File, error) {
+	var ident [20]byte
+	n, err := r.ReadAt(ident[:], 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if !bytes.HasPrefix(ident[:n], []byte(elf.ELFMAG)) {
+		return nil, errors.New("not an ELF file")
+	}
+	// Class and machine come first in the header: a file for another machine is told
+	// apart from a damaged one without a look at the rest.
+	if n < len(ident) {
+		return nil, errors.New("truncated ELF file")
+	}
+	if elf.Class(ident[elf.EI_CLASS]) == elf.ELFCLASS32 {
+		return nil, errors.New("32-bit ELF file: only 64-bit x86-64 is supported")
+	}
+	if m := elf.Machine(binary.LittleEndian.Uint16(ident[18:])); Processors[m] == nil {
+		return nil, fmt.Errorf("ELF file for %s: only x86-64 is supported", m)
+	}
+	var ef *elf.File
+	if err = checkHeaders(r, most); err == nil {
+		ef, err = elf.NewFile(r)
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, errors.New("truncated ELF file")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("damaged ELF file: %w", err)
+	}
+	if ef.Type != elf.ET_EXEC && ef.Type != elf.ET_DYN {
+		return nil, fmt.Errorf("%s: neither an executable nor a shared library", ef.Type)
+	}
+	return ef, nil
+}
+
+// codeSegments lists the executable segments, as far as the file has their bytes.
+func codeSegments(ef *elf.File, fileSize uint64) []segment {
+	var code []segment
+	for _, p := range ef.Progs {
+		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 || p.Off >= fileSize || p.Vaddr+p.Filesz < p.Vaddr {
+			continue
+		}
+		code = append(code, segment{p.Vaddr, p.Off, min(p.Filesz, fileSize-p.Off)})
+	}
+	return code
+}
+
+// Segment returns where the executable segment around an address begins and ends, and its
+// place in the file; zeros if there is none.
+func (m *Image) Segment(addr uint64) (start, end, offset uint64) {
+	for _, s := range m.code {
+		if s.has(addr, addr+1) {
+			return s.addr, s.addr + s.size, s.off
+		}
+	}
+	return 0, 0, 0
+}
+
+// FileOffset returns where in the file the byte at a virtual address is, by the
+// program headers: va - p_vaddr + p_offset of the executable segment around it
+// (System V gABI, chapter 5). Only executable segments count.
+func (m *Image) FileOffset(addr uint64) (uint64, error) {
+	start, end, offset := m.Segment(addr)
+	if start == end {
+		return 0, fmt.Errorf("address %#x: in no executable segment", addr)
+	}
+	return addr - start + offset, nil
+}
+
+// AddrOf is the inverse of FileOffset.
+func (m *Image) AddrOf(offset uint64) (uint64, error) {
+	for _, s := range m.code {
+		if offset >= s.off && offset-s.off < s.size {
+			return offset - s.off + s.addr, nil
+		}
+	}
+	return 0, fmt.Errorf("file offset %#x: in no executable segment", offset)
+}
+
+// IsCode tells whether the bytes from an address up to another are of one executable
+// segment.
+func (m *Image) IsCode(start, end uint64) bool {
+	for _, s := range m.code {
+		if s.has(start, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// Loaded tells whether an address is in memory whenever the file is: code or data.
+func (m *Image) Loaded(addr uint64) bool {
+	for _, p := range m.ELF.Progs {
+		if p.Type == elf.PT_LOAD && addr >= p.Vaddr && addr-p.Vaddr < p.Memsz {
+			return true
+		}
+	}
+	return false
+}
+
+// Relocatable tells whether the kernel chooses where in memory the file goes:
+// position-independent executables and shared libraries.
+func (m *Image) Relocatable() bool { return m.ELF.Type == elf.ET_DYN }
+
+// InPLT reports whether an address is in the procedure linkage table: a jump there
+// goes on to a function of another file.
+func (m *Image) InPLT(addr uint64) bool {
+	for _, s := range m.ELF.Sections {
+		if strings.HasPrefix(s.Name, ".plt") && addr >= s.Addr && addr-s.Addr < s.Size {
+			return true
+		}
+	}
+	return false
+}
+
+// MaxCode is more than any compiler makes of one function; what claims more is
+// damaged.
+const MaxCode = 16 << 20
+
+// Code returns the bytes of a function, which errors name.
+func (m *Image) Code(name string, addr, size uint64) ([]byte, error) {
+	start, end, offset := m.Segment(addr)
+	switch {
+	case start == end:
+		return nil, fmt.Errorf("%s: in no executable segment", name)
+	case end-addr < size:
+		return nil, fmt.Errorf("%s: reaches beyond its segment", name)
+	case size > MaxCode:
+		return nil, fmt.Errorf("%s: %d bytes long: not a function", name, size)
+	}
+	offset += addr - start
+	if m.hollow(offset, size) {
+		return nil, fmt.Errorf("%s: in a hole of the file", name)
+	}
+	code := make([]byte, size)
+	if _, err := m.file.ReadAt(code, int64(offset)); err != nil {
+		return nil, fmt.Errorf("read code of %s: %w", name, err)
+	}
+	return code, nil
+}
+
+// Read reads what a loaded segment has at an address.
+func (m *Image) Read(addr uint64, into []byte) bool {
+	for _, p := range m.ELF.Progs {
+		if p.Type != elf.PT_LOAD || addr < p.Vaddr || addr-p.Vaddr >= p.Filesz || p.Filesz-(addr-p.Vaddr) < uint64(len(into)) {
+			continue
+		}
+		_, err := p.ReadAt(into, int64(addr-p.Vaddr))
+		return err == nil
+	}
+	return false
+}
