@@ -33,7 +33,7 @@ func TestFiles(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if name == ".git" {
+		if name == ".git" && d.IsDir() { // in a work tree beside the clone it is a file
 			return fs.SkipDir
 		}
 		if !d.Type().IsRegular() {

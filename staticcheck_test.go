@@ -1,16 +1,15 @@
 package ftgo_test
 
 import (
-	"os"
 	"os/exec"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestStaticcheck: go vet and staticcheck have nothing to say.
 func TestStaticcheck(t *testing.T) {
-	if os.Getenv("FTGO_TEST_TOOLCHAINS") == "" {
-		t.Skip("staticcheck takes a minute: FTGO_TEST_TOOLCHAINS=require runs it")
-	}
+	fixture.NeedLong(t)
 	out, err := exec.Command("go", "vet", "./...").CombinedOutput()
 	if err != nil {
 		t.Errorf("go vet: %v\n%s", err, out)

@@ -29,11 +29,14 @@ const bloated = "bloated"
 
 // TestHostile: of thousands of damaged binaries, and of those that claim more than they hold,
 // none makes the reader panic, take more than two seconds of processor time or 256 MiB of
-// memory, or return a site outside of the executable segments. FTGO_TEST_HOSTILE=all tries ten
-// times as many.
+// memory, or return a site outside of the executable segments. FTGO_TEST_LONG=1 tries ten times
+// as many, FTGO_TEST_LONG=all a hundred times.
 func TestHostile(t *testing.T) {
-	total := 2000
-	if os.Getenv("FTGO_TEST_HOSTILE") == "all" {
+	total := 200
+	if fixture.Long() {
+		total = 2000
+	}
+	if fixture.All() {
 		total = 20000
 	}
 	seeds := []struct {

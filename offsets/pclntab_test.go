@@ -18,7 +18,7 @@ import (
 // releases are those that a test of old toolchains builds with: each form of function
 // table, prologue and calling convention, and where something moved in between.
 func releases() []string {
-	if os.Getenv(fixture.ToolchainsVar) != "all" {
+	if !fixture.All() {
 		return []string{"1.5.4", "1.12.17", "1.16.15", "1.17.13", "1.20.14", fixture.Current}
 	}
 	return []string{

@@ -2,7 +2,6 @@ package offsets
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -126,7 +125,7 @@ var goSignatures = []struct {
 }
 
 func signatureVersions() []string {
-	if os.Getenv(fixture.ToolchainsVar) != "all" {
+	if !fixture.All() {
 		return []string{"1.5.4", "1.12.17", "1.16.15", "1.17.13", "1.20.14", "1.24.6", fixture.Current}
 	}
 	return []string{

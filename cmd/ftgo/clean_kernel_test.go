@@ -92,11 +92,11 @@ func tracingMounts(t *testing.T) string {
 
 // TestKernelKilledAnytime kills runs at random moments, while they arm, record and
 // disarm. What they leave, ftgo clean removes, or else the next run, and the target goes
-// on. 12 of them are killed, or 200 with FTGO_TEST_SOAK=1, which takes some minutes.
+// on. 12 of them are killed, or 200 with FTGO_TEST_LONG=all, which takes some minutes.
 func TestKernelKilledAnytime(t *testing.T) {
 	f := tracetest.Kernel(t)
 	runs := 12
-	if os.Getenv("FTGO_TEST_SOAK") != "" {
+	if fixture.All() {
 		runs = 200
 	}
 	target := server(t, fixture.Build(t, "server"))

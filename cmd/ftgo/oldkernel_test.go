@@ -75,6 +75,9 @@ func TestKernelFallbacks(t *testing.T) {
 				continue
 			}
 			t.Run(c.name+" "+reader, func(t *testing.T) {
+				if !c.raw && !c.few {
+					fixture.NeedLong(t)
+				}
 				patterns := []string{"--max-probes", "1000", "--reader", reader, "main.*"}
 				if c.few {
 					patterns = []string{"--reader", reader, "main.catch", "main.upper", "main.middle", "main.lower", "main.returns"}

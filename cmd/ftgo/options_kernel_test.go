@@ -23,6 +23,9 @@ func TestKernelOptionsOfOthers(t *testing.T) {
 		"other timestamp": {"latency-format": "1"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "records" {
+				fixture.NeedLong(t)
+			}
 			for option, value := range options {
 				file := filepath.Join(f.Dir(), "options", option)
 				before, err := os.ReadFile(file)

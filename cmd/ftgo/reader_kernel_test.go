@@ -61,6 +61,9 @@ func TestKernelRaw(t *testing.T) {
 		{"Values", TestKernelValues},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.name != "ProbeIsExact" && c.name != "TraceServer" {
+				fixture.NeedLong(t)
+			}
 			rawReader = true
 			defer func() { rawReader = false }()
 			c.test(t)

@@ -46,6 +46,7 @@ func twoCommands(t *testing.T) []string {
 // is committed or about to be.
 func TestKernelReadmeDemo(t *testing.T) {
 	tracetest.Kernel(t)
+	fixture.NeedLong(t) // it builds everything anew
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skipf("the command is %q: %v", twoCommands(t)[0], err)
 	}
@@ -79,11 +80,14 @@ func TestCIRunsTheReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-	if got, want := lines[len(lines)-1], twoCommands(t)[1]; got != want {
+	// It runs the long tests, too, which take longer than go test allows by itself.
+	if got, want := strings.ReplaceAll(lines[len(lines)-1], "-timeout 40m ", ""), twoCommands(t)[1]; got != want {
 		t.Errorf(".ci/run ends with %q, the README says %q", got, want)
 	}
-	if !slices.Contains(lines, "export FTGO_TEST_KERNEL=require") {
-		t.Error(".ci/run does not require the kernel tests")
+	for _, want := range []string{"export FTGO_TEST_KERNEL=require", "export " + fixture.LongVar + "=1"} {
+		if !slices.Contains(lines, want) {
+			t.Errorf(".ci/run has no line %q", want)
+		}
 	}
 }
 

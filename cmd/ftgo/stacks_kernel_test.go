@@ -110,7 +110,7 @@ func TestKernelStacks(t *testing.T) {
 		{version: "1.9.7", flags: stripped, more: true},
 		{version: "1.7.6", flags: stripped, more: true},
 	} {
-		if c.more && os.Getenv(fixture.ToolchainsVar) != "all" {
+		if c.more && !fixture.All() {
 			continue
 		}
 		t.Run(fmt.Sprint(c.version, c.flags, c.args), func(t *testing.T) {

@@ -40,12 +40,12 @@ var variants = []variant{
 }
 
 // TestKernelToolchains counts the exactness target built by many toolchains in many
-// ways. With FTGO_TEST_TOOLCHAINS=all it takes all of them, and with FTGO_MATRIX=FILE it
+// ways. With FTGO_TEST_LONG=all it takes all of them, and with FTGO_MATRIX=FILE it
 // writes the table of docs/toolchains.md.
 func TestKernelToolchains(t *testing.T) {
 	tracetest.Kernel(t)
 	versions := someVersions
-	if os.Getenv(fixture.ToolchainsVar) == "all" {
+	if fixture.All() {
 		versions = allVersions
 	}
 	cells := make(map[string]string)

@@ -7,12 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestOpcodeMaps tries every opcode of every map, under every mandatory prefix, with
 // a choice of ModRM bytes, on objdump and on Decode. Lengths must be equal, and
 // opcodes only one of them knows must be listed. Decode may accept more operands.
 func TestOpcodeMaps(t *testing.T) {
+	fixture.NeedLong(t)
 	if testing.Short() {
 		t.Skip("-short: disassembling all opcodes takes about 10 s")
 	}
