@@ -83,10 +83,16 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
+// benchProcesses are one that is wanted.
+type benchProcesses struct{}
+
+func (benchProcesses) Of(int, int) int                 { return 14713 }
+func (benchProcesses) Wanted(pid int) bool             { return pid == 14713 }
+func (benchProcesses) Bias(int, uint64) (uint64, bool) { return 0, true }
+
 func benchStream(b *testing.B, plan *uprobe.Plan, src Source, round func(*Stream)) {
 	calls := 0
-	processes := &testProcesses{wanted: 14713, of: func(int, int) int { return 14713 }, bias: func(int, uint64) (uint64, bool) { return 0, true }}
-	s, err := NewStream(plan, src, processes, returns(func(c *Call) {
+	s, err := NewStream(plan, src, benchProcesses{}, returns(func(c *Call) {
 		if c.Outcome == Returned {
 			calls++
 		}
