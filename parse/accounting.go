@@ -31,14 +31,14 @@ type funcAccount struct {
 type entries struct{ calls, noCalls uint64 }
 
 // extend takes account of events that have joined the plan.
-func (p *Pairer) extend() {
+func (p *pairer) extend() {
 	for i := len(p.account.delivered); i < len(p.plan.Events); i++ {
 		p.account.delivered = append(p.account.delivered, make([]uint64, len(p.plan.Events[i].Sites)))
 	}
 }
 
 // entriesOf are the entries of a function that make calls to be paired.
-func (p *Pairer) entriesOf(fn int) *entries {
+func (p *pairer) entriesOf(fn int) *entries {
 	if p.plan.Funcs[fn].CountFirst {
 		return &p.account.funcs[fn].timed
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/parse/ftrace"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
@@ -42,7 +43,8 @@ func TestCounts(t *testing.T) {
 		plan.Events[0].Add(uprobe.Place{Kind: c.kind, Addr: 1})
 		plan.Events[1].Add(uprobe.Place{Kind: uprobe.Return, Addr: 2})
 		plan.Events[0].Filter = c.filter
-		s := &Stream{pairer: &Pairer{plan: plan, account: c.account}, unparsed: c.unparsed}
+		c.account.unknown = c.unparsed
+		s := &Stream{reader: new(ftrace.Reader), pairer: &pairer{plan: plan, account: c.account}}
 		c.counters.From, c.counters.At = c.from, c.at
 		got := s.Counts(c.counters)
 		f := got.Funcs[0]
@@ -62,7 +64,7 @@ func TestCountsFirst(t *testing.T) {
 	plan.Events[1].Add(uprobe.Place{Kind: uprobe.Entry, Addr: 1})
 	plan.Events[2].Add(uprobe.Place{Kind: uprobe.Return, Addr: 2, Stepped: true})
 	account := accounting{delivered: [][]uint64{{0}, {3}, {2}}, funcs: []funcAccount{{all: entries{0, 0}, timed: entries{3, 1}, abandoned: 1}}}
-	s := &Stream{pairer: &Pairer{plan: plan, account: account}}
+	s := &Stream{reader: new(ftrace.Reader), pairer: &pairer{plan: plan, account: account}}
 	got := s.Counts(Counters{At: [][]uint64{{10}, {3}, {2}}, Own: true})
 	want := Count{Calls: 10, Timed: 1, Hits: Hits{Emulated: 10, Stepped: 2}}
 	if got.Funcs[0] != want || got.Hits != 15 || got.CountedOnly != 10 || got.Lost != 0 || got.Ours != want.Hits || got.Others != (Hits{}) {

@@ -7,17 +7,17 @@ import (
 )
 
 // meet notes where an event is from, and tells whether none had come from there before.
-func (p *Pairer) meet(pid int) (first bool) {
+func (p *pairer) meet(pid int) (first bool) {
 	first = !p.processes[pid]
 	p.processes[pid], p.lastPID = true, pid
 	return first
 }
 
 // Processes are those that events have come from and that were not forgotten since.
-func (p *Pairer) Processes() []int { return slices.Collect(maps.Keys(p.processes)) }
+func (p *pairer) Processes() []int { return slices.Collect(maps.Keys(p.processes)) }
 
 // restart is a hit where a process begins to run the program; first: nothing is known of it.
-func (p *Pairer) restart(pid int, first bool) {
+func (p *pairer) restart(pid int, first bool) {
 	if !first {
 		p.leaveOpen(func(of int) bool { return of == pid })
 	}
@@ -25,7 +25,7 @@ func (p *Pairer) restart(pid int, first bool) {
 
 // Forget drops what is known of processes that have ended, all of whose events have come:
 // another may get the number. Their calls that are open stay so.
-func (p *Pairer) Forget(ended map[int]bool) {
+func (p *pairer) Forget(ended map[int]bool) {
 	p.leaveOpen(func(pid int) bool { return ended[pid] })
 	maps.DeleteFunc(p.processes, func(pid int, _ bool) bool { return ended[pid] })
 	p.lastPID = -1
@@ -33,7 +33,7 @@ func (p *Pairer) Forget(ended map[int]bool) {
 
 // Finish ends the calls that are left: open, or unwound where the goroutine is known
 // to be gone. They come in the order in which they began.
-func (p *Pairer) Finish() { p.leaveOpen(func(int) bool { return true }) }
+func (p *pairer) Finish() { p.leaveOpen(func(int) bool { return true }) }
 
 // openFrame is a call that is left, of a stack at depth n.
 type openFrame struct {
@@ -44,7 +44,7 @@ type openFrame struct {
 
 // leaveOpen ends the calls of some processes, in the order in which they began, and drops
 // their stacks.
-func (p *Pairer) leaveOpen(of func(pid int) bool) {
+func (p *pairer) leaveOpen(of func(pid int) bool) {
 	var left []openFrame
 	for key, s := range p.stacks {
 		if !of(key.pid) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ftgo/ftgo/parse/ftrace"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
@@ -13,10 +14,10 @@ import (
 // go on.
 func TestForget(t *testing.T) {
 	const again = 0x100000
-	for name, end := range map[string]func(p *Pairer){
-		"ended": func(p *Pairer) { p.Forget(map[int]bool{1: true, 7: true}) },
-		"restarted": func(p *Pairer) {
-			p.Event(&Event{Format: 4, PID: 1, TID: 1, Addr: again + 0x5fff, Args: []uint64{0}}, again)
+	for name, end := range map[string]func(p *pairer){
+		"ended": func(p *pairer) { p.Forget(map[int]bool{1: true, 7: true}) },
+		"restarted": func(p *pairer) {
+			p.event(&ftrace.Event{Format: 4, PID: 1, TID: 1, Addr: again + 0x5fff, Args: []uint64{0}}, again)
 		},
 	} {
 		biases := map[int]uint64{}
@@ -24,15 +25,15 @@ func TestForget(t *testing.T) {
 		plan.Sched = true
 		plan.Events[4].Add(uprobe.Place{Kind: uprobe.GoroutineEnd, Addr: 0x5fff, Func: uprobe.ProgramStart})
 		var calls []string
-		p := NewPairer(plan, returns(func(c *Call) {
+		p := newPairer(plan, returns(func(c *Call) {
 			calls = append(calls, fmt.Sprintf("%d %d %v at %#x", c.PID, c.Start, c.Outcome, c.Bias))
 		}))
 		hit := func(pid int, format int, time, sp uint64) {
 			args := []uint64{sp, 0xc000, 0x10000, 0x8000, 1}
-			p.Event(&Event{Format: format, PID: pid, TID: pid, Time: time, Addr: biases[pid] + uint64(format+1)*0x1000, Args: args[:len(plan.Events[format].Args)]}, biases[pid])
+			p.event(&ftrace.Event{Format: format, PID: pid, TID: pid, Time: time, Addr: biases[pid] + uint64(format+1)*0x1000, Args: args[:len(plan.Events[format].Args)]}, biases[pid])
 		}
 		// The first hit of all is no news of a process that nothing is known of.
-		p.Event(&Event{Format: 4, PID: 1, TID: 1, Addr: 0x5fff, Args: []uint64{0}}, 0)
+		p.event(&ftrace.Event{Format: 4, PID: 1, TID: 1, Addr: 0x5fff, Args: []uint64{0}}, 0)
 		hit(1, 0, 1, 0xf000)
 		hit(1, 0, 2, 0xe000)
 		hit(2, 0, 3, 0xf000)
@@ -60,11 +61,11 @@ func TestForget(t *testing.T) {
 func TestManyOpenCalls(t *testing.T) {
 	plan := testPlan()
 	var calls []string
-	p := NewPairer(plan, returns(func(c *Call) { calls = append(calls, fmt.Sprintf("%d %v", c.Goid, c.Outcome)) }))
+	p := newPairer(plan, returns(func(c *Call) { calls = append(calls, fmt.Sprintf("%d %v", c.Goid, c.Outcome)) }))
 	p.maxOpen = 3
 	hit := func(format int, goid, sp uint64) {
 		args := []uint64{sp, 0xc000 + goid, 0x10000, 0x8000, goid}
-		p.Event(&Event{Format: format, PID: 1, TID: 1, Time: 1, Addr: uint64(format+1) * 0x1000, Args: args[:len(plan.Events[format].Args)]}, 0)
+		p.event(&ftrace.Event{Format: format, PID: 1, TID: 1, Time: 1, Addr: uint64(format+1) * 0x1000, Args: args[:len(plan.Events[format].Args)]}, 0)
 	}
 	for goid := range uint64(5) {
 		hit(0, goid+1, 0xf000)

@@ -30,7 +30,7 @@ const maxOpen = 1 << 20
 // push puts a call on a stack, all of which is left to set but args, which are none: no frame
 // beyond the innermost keeps any. Frames are set where they lie, and so is the Call that is
 // made of them, since copying them was the dearest part of pairing.
-func (p *Pairer) push(s *stack) *frame {
+func (p *pairer) push(s *stack) *frame {
 	p.open++
 	n := len(s.frames)
 	if n < cap(s.frames) {
@@ -42,7 +42,7 @@ func (p *Pairer) push(s *stack) *frame {
 }
 
 // pop takes the innermost call off a stack. The memory of its arguments is kept for another's.
-func (p *Pairer) pop(s *stack) {
+func (p *pairer) pop(s *stack) {
 	n := len(s.frames) - 1
 	if f := &s.frames[n]; f.args != nil {
 		p.spare, f.args = append(p.spare, f.args), nil
@@ -53,7 +53,7 @@ func (p *Pairer) pop(s *stack) {
 
 // fill sets c to the call at depth n of a stack of a process, as far as it is known before it
 // has ended.
-func (p *Pairer) fill(c *Call, s *stack, n, pid int) {
+func (p *pairer) fill(c *Call, s *stack, n, pid int) {
 	f := &s.frames[n]
 	c.Func, c.PID, c.TID, c.CPU, c.Goid, c.Depth = f.fn, pid, f.tid, f.cpu, s.goid, n
 	c.Start, c.End, c.Outcome, c.Split = f.start, 0, Returned, Split{}

@@ -3,6 +3,7 @@ package parse
 import (
 	"testing"
 
+	"github.com/ftgo/ftgo/parse/ftrace"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
@@ -12,10 +13,10 @@ func TestHits(t *testing.T) {
 	plan := testPlan()
 	const f, g, h = 0, 1, 2
 	got := make(map[int]Hits) // by function
-	p := NewPairer(plan, returns(func(c *Call) { got[c.Func] = c.Hits }))
+	p := newPairer(plan, returns(func(c *Call) { got[c.Func] = c.Hits }))
 	hit := func(kind uprobe.Kind, fn int, goid, depth uint64) {
 		const hi = 0x10000
-		ev := Event{PID: 1, TID: 1}
+		ev := ftrace.Event{PID: 1, TID: 1}
 		for ev.Format = range plan.Events {
 			if plan.Events[ev.Format].Kind(0) == kind {
 				break
@@ -23,7 +24,7 @@ func TestHits(t *testing.T) {
 		}
 		ev.Addr = uint64(ev.Format+1)*0x1000 + uint64(fn)
 		ev.Args = []uint64{hi - depth, goid, hi, hi - 0x1000, goid}
-		p.Event(&ev, 0)
+		p.event(&ev, 0)
 	}
 	hit(uprobe.Entry, f, 1, 16)
 	for range 3 {

@@ -2,10 +2,11 @@ package parse
 
 import (
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/parse/ftrace"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
-// Pairer makes calls of events.
+// pairer makes calls of events.
 //
 // A call belongs to a goroutine of a process and to a depth of its stack: the
 // distance between the stack's end and SP at entry, which stays the same when the
@@ -16,7 +17,7 @@ import (
 //   - an entry at depth d proves that a call entered at d is gone, too.
 //
 // Calls that go without a return were unwound.
-type Pairer struct {
+type pairer struct {
 	plan *uprobe.Plan
 	sink Sink
 	// open is the number of calls that are open, at most maxOpen.
@@ -63,9 +64,9 @@ type stackKey struct {
 	isThread bool
 }
 
-// NewPairer returns a Pairer that makes calls of a plan's events for a sink.
-func NewPairer(plan *uprobe.Plan, sink Sink) *Pairer {
-	p := &Pairer{
+// newPairer returns a pairer that makes calls of a plan's events for a sink.
+func newPairer(plan *uprobe.Plan, sink Sink) *pairer {
+	p := &pairer{
 		plan: plan, sink: sink, maxOpen: maxOpen,
 		stacks:   make(map[stackKey]*stack),
 		assembly: make(map[stackKey]stackKey),
@@ -84,9 +85,9 @@ func NewPairer(plan *uprobe.Plan, sink Sink) *Pairer {
 	return p
 }
 
-// Event takes the next event, in order of time within each goroutine. bias is the
+// event takes the next event, in order of time within each goroutine. bias is the
 // distance between addresses in the process and in the file.
-func (p *Pairer) Event(ev *Event, bias uint64) {
+func (p *pairer) event(ev *ftrace.Event, bias uint64) {
 	first := ev.PID != p.lastPID && p.meet(ev.PID)
 	p.bias = bias
 	pe := &p.plan.Events[ev.Format]
@@ -159,12 +160,12 @@ func (p *Pairer) Event(ev *Event, bias uint64) {
 
 // taken is the one rule for hits of conditional jumps: a call begins, or ends, if the jump's
 // condition holds.
-func (p *Pairer) taken(e *uprobe.Event, site int, ev *Event) bool {
+func (p *pairer) taken(e *uprobe.Event, site int, ev *ftrace.Event) bool {
 	return p.plan.Processor.Taken(e.Cond(site), ev.Args[e.Fields.Flags])
 }
 
 // stack is the one of a key, nil if none is known.
-func (p *Pairer) stack(key stackKey) *stack {
+func (p *pairer) stack(key stackKey) *stack {
 	if p.last == nil || p.lastKey != key {
 		p.lastKey, p.last = key, p.stacks[key]
 	}
@@ -172,7 +173,7 @@ func (p *Pairer) stack(key stackKey) *stack {
 }
 
 // boundsOf are the known stacks of a process; nil where they don't matter.
-func (p *Pairer) boundsOf(pid int) *stackBounds {
+func (p *pairer) boundsOf(pid int) *stackBounds {
 	if p.bounds == nil {
 		return nil
 	}
@@ -185,7 +186,7 @@ func (p *Pairer) boundsOf(pid int) *stackBounds {
 }
 
 // place tells which stack an event is on, and how deep.
-func (p *Pairer) place(ev *Event, f *uprobe.Fields) (key stackKey, depth uint64) {
+func (p *pairer) place(ev *ftrace.Event, f *uprobe.Fields) (key stackKey, depth uint64) {
 	sp := ev.Args[f.SP]
 	// The stack of a thread, or one that a signal handler runs on, stays where it
 	// is: SP itself, turned round to grow with depth, will do.
@@ -217,7 +218,7 @@ func (p *Pairer) place(ev *Event, f *uprobe.Fields) (key stackKey, depth uint64)
 
 // adopt gives a goroutine the calls that were taken for its thread's: they had been
 // entered before anything told where the goroutine's stack is.
-func (p *Pairer) adopt(thread, g stackKey, lo, hi uint64) {
+func (p *pairer) adopt(thread, g stackKey, lo, hi uint64) {
 	from := p.stacks[thread]
 	if from == nil || p.stacks[g] != nil && len(p.stacks[g].frames) > 0 {
 		return
@@ -247,7 +248,7 @@ func (p *Pairer) adopt(thread, g stackKey, lo, hi uint64) {
 	}
 }
 
-func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
+func (p *pairer) enter(ev *ftrace.Event, f *uprobe.Fields, fn int) {
 	if f.SP < 0 { // counted, not paired
 		p.entriesOf(fn).calls++
 		p.sink.Counted(ev.PID, fn)
@@ -316,7 +317,7 @@ func (p *Pairer) enter(ev *Event, f *uprobe.Fields, fn int) {
 	}
 }
 
-func (p *Pairer) leave(ev *Event, f *uprobe.Fields, fn int) {
+func (p *pairer) leave(ev *ftrace.Event, f *uprobe.Fields, fn int) {
 	key, depth := p.place(ev, f)
 	s := p.stack(key)
 	if key.isThread && p.plan.Funcs[fn].ABI == offsets.ABI0 {
@@ -345,7 +346,7 @@ func (p *Pairer) leave(ev *Event, f *uprobe.Fields, fn int) {
 }
 
 // inAssembly tells whether a stack's innermost call is of fn and began at sp.
-func (p *Pairer) inAssembly(key stackKey, fn int, sp uint64) bool {
+func (p *pairer) inAssembly(key stackKey, fn int, sp uint64) bool {
 	s := p.stacks[key]
 	if s == nil || len(s.frames) == 0 {
 		return false
@@ -355,14 +356,14 @@ func (p *Pairer) inAssembly(key stackKey, fn int, sp uint64) bool {
 }
 
 // unwind ends all calls entered at depth or deeper.
-func (p *Pairer) unwind(ev *Event, s *stack, depth uint64) {
+func (p *pairer) unwind(ev *ftrace.Event, s *stack, depth uint64) {
 	for n := len(s.frames); n > 0 && s.frames[n-1].depth >= depth; n-- {
 		p.end(ev, ev.PID, s, Unwound, nil)
 	}
 }
 
 // ended tells of a call that has ended.
-func (p *Pairer) ended() {
+func (p *pairer) ended() {
 	if p.call.Outcome == Abandoned {
 		p.account.funcs[p.call.Func].abandoned++
 	}
@@ -370,7 +371,7 @@ func (p *Pairer) ended() {
 }
 
 // end takes the innermost call off a stack. fields are those of the event if it returned.
-func (p *Pairer) end(ev *Event, pid int, s *stack, how Outcome, fields *uprobe.Fields) {
+func (p *pairer) end(ev *ftrace.Event, pid int, s *stack, how Outcome, fields *uprobe.Fields) {
 	if p.full() {
 		return // open: an event can end several
 	}

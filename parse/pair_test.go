@@ -8,6 +8,7 @@ import (
 
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch/amd64"
+	"github.com/ftgo/ftgo/parse/ftrace"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -93,7 +94,7 @@ func fetchTimes(plan *uprobe.Plan) {
 }
 
 // script runs events written one a word, "OP:FUNC@DEPTH" with options, through a
-// Pairer and returns the calls as text. Time is the word's number, and what entries e and n
+// pairer and returns the calls as text. Time is the word's number, and what entries e and n
 // fetch; a call that has anything else says so. OP is
 //
 //	e entry, j stack check passed, J stack check failed, r return, t tail jump,
@@ -102,10 +103,10 @@ func fetchTimes(plan *uprobe.Plan) {
 //
 // and options, which hold for the words after it, too: p=PID g=G goid=N tid=N, and
 // move=N, by which the stack is elsewhere.
-func script(plan *uprobe.Plan, text string) (calls []string, p *Pairer) {
+func script(plan *uprobe.Plan, text string) (calls []string, p *pairer) {
 	fetchTimes(plan)
 	fetched := make(map[uint64][]uint64) // by the time
-	p = NewPairer(plan, returns(func(c *Call) {
+	p = newPairer(plan, returns(func(c *Call) {
 		s := fmt.Sprintf("%s[%d-%d]%s", plan.Funcs[c.Func].Name, c.Start, c.End, c.Outcome)
 		if c.Depth > 0 {
 			s += fmt.Sprintf("/%d", c.Depth)
@@ -154,7 +155,7 @@ func script(plan *uprobe.Plan, text string) (calls []string, p *Pairer) {
 			hi, lo = 0x900000, 0x800000
 		}
 		kind := strings.Index("ejrtxpmn", strings.ToLower(op))
-		ev := Event{Format: kind, Time: time, PID: pid, TID: tid, Addr: uint64(kind+1)*0x1000 + uint64(fn)}
+		ev := ftrace.Event{Format: kind, Time: time, PID: pid, TID: tid, Addr: uint64(kind+1)*0x1000 + uint64(fn)}
 		switch op {
 		case "e":
 			ev.Args = []uint64{sp, g, hi, lo, goid, time}
@@ -180,7 +181,7 @@ func script(plan *uprobe.Plan, text string) (calls []string, p *Pairer) {
 		if op == "e" || op == "n" {
 			fetched[time] = []uint64{time}
 		}
-		p.Event(&ev, 0)
+		p.event(&ev, 0)
 	}
 	p.Finish()
 	return calls, p
@@ -285,9 +286,9 @@ func TestConditionalTailJump(t *testing.T) {
 	ev.Add(uprobe.Place{Kind: uprobe.CondTail, Addr: 0x9000, Func: 2, Cond: 4})
 	plan.Events = append(plan.Events, ev)
 	var calls []string
-	p := NewPairer(plan, returns(func(c *Call) { calls = append(calls, fmt.Sprint(c.Start, "-", c.End, " ", c.Outcome)) }))
+	p := newPairer(plan, returns(func(c *Call) { calls = append(calls, fmt.Sprint(c.Start, "-", c.End, " ", c.Outcome)) }))
 	at := func(kind int, addr, time, flags uint64) {
-		p.Event(&Event{Format: kind, Addr: addr, Time: time, Args: []uint64{0x1000, 1, 0x2000, 0, 1, flags}}, 0)
+		p.event(&ftrace.Event{Format: kind, Addr: addr, Time: time, Args: []uint64{0x1000, 1, 0x2000, 0, 1, flags}}, 0)
 	}
 	at(0, 0x1002, 1, 0)
 	at(6, 0x9000, 2, 0x202) // not taken
@@ -305,13 +306,13 @@ func TestEntriesAlone(t *testing.T) {
 	plan.Mode = uprobe.Entries
 	fetchTimes(plan)
 	var calls []string
-	p := NewPairer(plan, &entrySink{
+	p := newPairer(plan, &entrySink{
 		returns: func(c *Call) { t.Errorf("call %+v has ended", c) },
 		entry:   func(c *Call) { calls = append(calls, fmt.Sprint(c.Start, c.Depth, c.Args)) },
 	})
 	p.entries = true
 	for time := uint64(1); time <= 3; time++ {
-		p.Event(&Event{Addr: 0x1000, Time: time, Args: []uint64{0x1000 - time, 1, 0x2000, 0, 1, time}}, 0)
+		p.event(&ftrace.Event{Addr: 0x1000, Time: time, Args: []uint64{0x1000 - time, 1, 0x2000, 0, 1, time}}, 0)
 	}
 	p.Finish()
 	if got, want := strings.Join(calls, " "), "1 0 [1] 2 0 [2] 3 0 [3]"; got != want {
@@ -340,7 +341,7 @@ func TestAccounting(t *testing.T) {
 	if delivered != 6 {
 		t.Errorf("%d events delivered, want 6", delivered)
 	}
-	p.Event(&Event{Addr: 0xdead}, 0)
+	p.event(&ftrace.Event{Addr: 0xdead}, 0)
 	if a.unknown != 1 {
 		t.Errorf("%d events at unknown addresses, want 1", a.unknown)
 	}
@@ -355,7 +356,7 @@ func FuzzPairer(f *testing.F) {
 		plan := testPlan()
 		fetchTimes(plan)
 		calls := uint64(0)
-		p := NewPairer(plan, returns(func(c *Call) {
+		p := newPairer(plan, returns(func(c *Call) {
 			calls++
 			if len(c.Args) > 1 || len(c.Args) == 1 && c.Args[0] != c.Start {
 				t.Errorf("call from %d has fetched %d", c.Start, c.Args)
@@ -366,7 +367,7 @@ func FuzzPairer(f *testing.F) {
 		}))
 		for i := 0; i+1 < len(data); i += 2 {
 			kind, b := int(data[i]%6), uint64(data[i+1])
-			ev := Event{Format: kind, Time: uint64(i), PID: int(b >> 7), TID: int(b >> 6 & 1)}
+			ev := ftrace.Event{Format: kind, Time: uint64(i), PID: int(b >> 7), TID: int(b >> 6 & 1)}
 			ev.Addr = uint64(kind+1) * 0x1000
 			if kind < 4 {
 				ev.Addr += b % uint64(len(testFuncs))
@@ -374,7 +375,7 @@ func FuzzPairer(f *testing.F) {
 			g, hi := b>>5&3, uint64(0x10000)
 			lo, sp := hi-0x1000*(uint64(data[i])>>7), hi-b%16*8
 			ev.Args = [][]uint64{{sp, g, hi, lo, b & 4, ev.Time}, {sp, g, hi, lo, b & 4, b}, {sp, g, hi, lo}, {sp, g, hi, lo}, {g}, {sp, g, hi}}[kind]
-			p.Event(&ev, 0)
+			p.event(&ev, 0)
 		}
 		p.Finish()
 		var began uint64

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ftgo/ftgo/parse/ftrace"
 )
 
 const (
@@ -19,6 +22,10 @@ const (
 	// maxAbout is more than the plan of all functions of the largest programs takes: 25 MB for
 	// 100,000 functions.
 	maxAbout = 128 << 20
+	// minNonce makes the line behind the events longer than a thread's name.
+	minNonce = 8
+	// maxLine is more than any line of an event has.
+	maxLine = 64 << 10
 	// maxFact is more than a program's arguments take (6 MB, MAX_ARG_STRINGS and _STK_LIM of
 	// fs/exec.c), which are the longest of the other lines.
 	maxFact = 8 << 20
@@ -30,7 +37,7 @@ type lineReader struct {
 	offset int64
 }
 
-func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, MaxLine)} }
+func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, maxLine)} }
 
 // next is a line of the header or behind the events, without its end.
 func (l *lineReader) next() (string, error) {
@@ -57,58 +64,76 @@ func (l *lineReader) next() (string, error) {
 	}
 }
 
-// brief is a line, valid until the next; what is longer than an event's comes in parts.
-func (l *lineReader) brief() ([]byte, error) {
-	part, err := l.r.ReadSlice('\n')
-	l.offset += int64(len(part))
-	if len(part) > 0 && (err == nil || errors.Is(err, bufio.ErrBufferFull) || errors.Is(err, io.EOF)) {
-		for n := len(part); n > 0 && (part[n-1] == '\n' || part[n-1] == '\r'); n-- {
-			part = part[:n-1]
-		}
-		return part, nil
-	}
-	return nil, err
-}
-
 // scan passes over the events: it finds where they end, and whose threads are whose, and
 // reads what comes behind them.
 func (r *Recording) scan(lines *lineReader) (end int64, err error) {
-	formats := make([]Format, len(r.Plan.Events))
-	for i := range formats {
-		formats[i] = formatOf(&r.Plan.Events[i])
+	events := &eventLines{lines: lines, end: "# ended " + r.nonce}
+	reader, err := ftrace.NewReader(r.Plan.Events, events, nil, threads(r.pids))
+	if err == nil && len(r.nonce) < minNonce {
+		err = fmt.Errorf("%q is too short to tell its end by", r.nonce)
 	}
-	parser, err := NewLineParser(formats)
-	if err != nil {
+	for err == nil {
+		_, err = reader.Read(context.Background())
+	}
+	if !errors.Is(err, io.EOF) {
 		return 0, fmt.Errorf("read recording: %w", err)
 	}
-	p := prefixes{lines: parser}
-	var rec Record
-	mark := "# ended " + r.nonce
-	if len(r.nonce) < minEvent-len("# ended ") {
-		return 0, fmt.Errorf("read recording: %q is too short to tell its end by", r.nonce)
+	reader.Finish()
+	if events.ended {
+		err = r.trailer(lines)
+	} else {
+		err = nil // cut off
 	}
-	for {
-		end = lines.offset
-		line, err := lines.brief()
-		if errors.Is(err, io.EOF) {
-			r.single = onlyValue(r.pids)
-			return end, nil
-		}
-		if err != nil {
-			return 0, fmt.Errorf("read recording: %w", err)
-		}
-		if string(line) == mark {
-			break
-		}
-		if p.parse(line, &rec) == nil && rec.Kind == EventRecord {
-			r.pids[rec.Event.TID] = cmp.Or(rec.Event.PID, r.pids[rec.Event.TID])
-		}
-	}
-	err = r.trailer(lines)
 	r.correct()
 	r.single = onlyValue(r.pids)
-	return end, err
+	return events.at, err
 }
+
+// eventLines are the lines of events, as a source. What is longer than a line comes in parts.
+type eventLines struct {
+	lines *lineReader
+	end   string // the line behind them
+	at    int64  // where the last line begins
+	ended bool
+	part  bool   // the last line goes on
+	rest  []byte // of it
+}
+
+func (e *eventLines) Read(_ context.Context, buf []byte) (int, error) {
+	if len(e.rest) == 0 {
+		if err := e.next(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(buf, e.rest)
+	e.rest = e.rest[n:]
+	return n, nil
+}
+
+func (e *eventLines) next() (err error) {
+	e.at = e.lines.offset
+	e.rest, err = e.lines.r.ReadSlice('\n')
+	e.lines.offset += int64(len(e.rest))
+	if !e.part && string(bytes.TrimRight(e.rest, "\r\n")) == e.end {
+		e.ended = true
+		return io.EOF
+	}
+	if e.part = errors.Is(err, bufio.ErrBufferFull); e.part || len(e.rest) > 0 && errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// threads notes the processes of threads that events tell.
+type threads map[int]int
+
+func (t threads) Process(tid, printed int) int {
+	t[tid] = cmp.Or(printed, t[tid])
+	return printed
+}
+
+func (t threads) Hit(*ftrace.Event)          {}
+func (t threads) Kernel(*ftrace.KernelEvent) {}
 
 // correct gives threads the processes that the kernel noted when it first switched away from
 // them, where the lines have those it had noted before they were there.

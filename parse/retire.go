@@ -1,41 +1,8 @@
 package parse
 
-import "github.com/ftgo/ftgo/tracefs/uprobe"
-
 // retirement is the time, of the trace clock, in which the events that time a function
 // were disarmed.
 type retirement struct{ from, until uint64 }
-
-// Extend takes note of events that have joined the plan. It comes before they are armed.
-func (s *Stream) Extend() error {
-	for i := len(s.formats); i < len(s.pairer.plan.Events); i++ {
-		s.formats = append(s.formats, formatOf(&s.pairer.plan.Events[i]))
-	}
-	lines, err := NewLineParser(s.formats)
-	if err != nil {
-		return err
-	}
-	s.lines.lines = lines // what it knows of threads still holds
-	s.pairer.extend()
-	if s.raw == nil {
-		return nil
-	}
-	texts, err := s.pages.Formats()
-	if err != nil {
-		return err
-	}
-	// Pages that are waiting hold none of the new events, and keep the old formats.
-	s.raw.formats, err = NewRawFormats(s.formats, texts)
-	return err
-}
-
-func formatOf(ev *uprobe.Event) Format {
-	f := Format{Event: ev.Name, Len: ev.Counts()}
-	for _, a := range ev.Args {
-		f.Args = append(f.Args, a.Name)
-	}
-	return f
-}
 
 // Retire says that the events which time functions are disarmed from now on, a time of
 // the trace clock, and Retired that they have been. Of calls that were open meanwhile
@@ -61,7 +28,7 @@ func (s *Stream) Retired(funcs []int, until uint64) {
 // trusted tells how a call ended that seems to have ended at a time. The return of a call
 // that began before its function was retired, seen after it is timed again, may be another
 // call's; and it is not unwound if only nothing has told of its return.
-func (p *Pairer) trusted(f *frame, how Outcome, at uint64) Outcome {
+func (p *pairer) trusted(f *frame, how Outcome, at uint64) Outcome {
 	r, ok := p.retired[f.fn]
 	switch {
 	case !ok || f.start > r.until:

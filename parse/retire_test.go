@@ -3,11 +3,13 @@ package parse
 import (
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/parse/ftrace"
 )
 
 // TestRetired: f (function 0) was disarmed from 3 to 6, and is timed again later.
 func TestRetired(t *testing.T) {
-	event := map[string]func(int, uint64, uint64) *Event{"e": entryEvent, "r": returnEvent}
+	event := map[string]func(int, uint64, uint64) *ftrace.Event{"e": entryEvent, "r": returnEvent}
 	type step struct {
 		op    string
 		fn    int
@@ -32,10 +34,10 @@ func TestRetired(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
-			p := NewPairer(testPlan(), returns(func(c *Call) { got = append(got, c.Outcome.String()) }))
+			p := newPairer(testPlan(), returns(func(c *Call) { got = append(got, c.Outcome.String()) }))
 			p.retired = map[int]retirement{0: {3, 6}}
 			for _, s := range test.steps {
-				p.Event(event[s.op](s.fn, s.depth, s.time), 0)
+				p.event(event[s.op](s.fn, s.depth, s.time), 0)
 			}
 			p.Finish()
 			if s := strings.Join(got, " "); s != test.want {
@@ -46,12 +48,12 @@ func TestRetired(t *testing.T) {
 }
 
 // entryEvent and returnEvent are events of testPlan on one goroutine.
-func entryEvent(fn int, depth, time uint64) *Event {
-	return &Event{Format: 0, PID: 1, TID: 1, Time: time, Addr: 0x1000 + uint64(fn), Args: []uint64{0x2000 - depth, 0xc000, 0x2000, 0x1000, 1}}
+func entryEvent(fn int, depth, time uint64) *ftrace.Event {
+	return &ftrace.Event{Format: 0, PID: 1, TID: 1, Time: time, Addr: 0x1000 + uint64(fn), Args: []uint64{0x2000 - depth, 0xc000, 0x2000, 0x1000, 1}}
 }
 
-func returnEvent(fn int, depth, time uint64) *Event {
-	return &Event{Format: 2, PID: 1, TID: 1, Time: time, Addr: 0x3000 + uint64(fn), Args: []uint64{0x2000 - depth, 0xc000, 0x2000, 0x1000}}
+func returnEvent(fn int, depth, time uint64) *ftrace.Event {
+	return &ftrace.Event{Format: 2, PID: 1, TID: 1, Time: time, Addr: 0x3000 + uint64(fn), Args: []uint64{0x2000 - depth, 0xc000, 0x2000, 0x1000}}
 }
 
 // TestCountersAreNotCalls: a function that is counted has its calls counted there, and
@@ -59,10 +61,10 @@ func returnEvent(fn int, depth, time uint64) *Event {
 func TestCountersAreNotCalls(t *testing.T) {
 	plan := testPlan()
 	plan.Funcs[0].CountFirst = true
-	p := NewPairer(plan, noCalls)
+	p := newPairer(plan, noCalls)
 	for time := range uint64(3) {
-		p.Event(entryEvent(0, 8, time), 0)
-		p.Event(entryEvent(1, 8, time), 0)
+		p.event(entryEvent(0, 8, time), 0)
+		p.event(entryEvent(1, 8, time), 0)
 	}
 	if f := p.account.funcs; f[0].timed.calls != 3 || f[0].all.calls != 0 || f[1].all.calls != 3 || f[1].timed.calls != 0 {
 		t.Errorf("%+v", f)

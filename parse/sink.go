@@ -1,13 +1,6 @@
 package parse
 
-import "context"
-
-// Source is where a trace comes from: a tracefs.Session, or a [Recording].
-type Source interface {
-	// Read fills buf. 0, nil says that there is nothing for a moment, io.EOF that
-	// there will be nothing more.
-	Read(ctx context.Context, buf []byte) (int, error)
-}
+import "github.com/ftgo/ftgo/parse/ftrace"
 
 // Processes is what a [Stream] asks about the processes that events come from.
 type Processes interface {
@@ -46,5 +39,5 @@ type Options struct {
 	// is of a function whose calls are only counted. 0 is no limit.
 	Limit uint64
 	// Kernel adds the kernel's own events; nil is none.
-	Kernel KernelSource
+	Kernel ftrace.KernelSource
 }

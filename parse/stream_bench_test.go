@@ -1,10 +1,12 @@
 package parse
 
 import (
+	"context"
+	"encoding/binary"
 	"fmt"
-	"slices"
 	"testing"
 
+	"github.com/ftgo/ftgo/parse/ftrace"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
@@ -31,7 +33,64 @@ var benchWords = []uint64{824635817728, 824635826176, 824635817848, 824635801600
 // benchEvent is the event of the i-th hit: calls begin and end in turn.
 func benchEvent(plan *uprobe.Plan, i int) int { return 2 * (i % 2) % len(plan.Events) }
 
-const benchEvents = 400
+const benchEvents = 300
+
+// benchSource gives a text, or pages, again and again.
+type benchSource struct {
+	text    []byte // no longer than what is read at once
+	given   bool
+	formats []string
+	pages   [][]byte
+}
+
+func (s *benchSource) Read(_ context.Context, buf []byte) (int, error) {
+	if s.given = !s.given; !s.given {
+		return 0, nil
+	}
+	if buf[0] == 0 { // else it has the text from the last time
+		copy(buf, s.text)
+	}
+	return len(s.text), nil
+}
+
+func (s *benchSource) Formats() ([]string, error) { return s.formats, nil }
+
+func (s *benchSource) ReadPages(_ context.Context, page func(int, []byte)) (n int, err error) {
+	for _, p := range s.pages {
+		page(0, p)
+	}
+	return len(s.pages), nil
+}
+
+// rawFormats describe raw records of a plan's events, all of whose arguments are words.
+func rawFormats(plan *uprobe.Plan) (formats []string) {
+	for i := range plan.Events {
+		text := fmt.Sprintf("ID: %d\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"+
+			"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n", 100+i)
+		for k, a := range plan.Events[i].Args {
+			text += fmt.Sprintf("\tfield:s64 %s;\toffset:%d;\tsize:8;\tsigned:1;\n", a.Name, 16+8*k)
+		}
+		formats = append(formats, text)
+	}
+	return formats
+}
+
+// rawRecord is a record of an event on thread 9, the words being the address and the arguments.
+func rawRecord(event int, words ...uint64) []byte {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(2+2*len(words)))
+	b = append(b, byte(100+event), 0, 0, 0, 9, 0, 0, 0)
+	for _, w := range words {
+		b = binary.LittleEndian.AppendUint64(b, w)
+	}
+	return b
+}
+
+// rawPage joins records to a page.
+func rawPage(stamp uint64, records []byte) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, stamp)
+	b = binary.LittleEndian.AppendUint64(b, uint64(len(records)))
+	return append(b, records...)
+}
 
 // BenchmarkStream is all that happens to an event between the reader and the statistics:
 // text is parsed, raw pages are decoded and merged, and begins and ends are paired.
@@ -40,45 +99,30 @@ func BenchmarkStream(b *testing.B) {
 		name := map[bool]string{false: "count", true: "pair"}[paired]
 		plan := benchPlan(paired)
 		b.Run(name+"/text", func(b *testing.B) {
-			var text []byte
+			var src benchSource
 			for i := range benchEvents {
 				ev := benchEvent(plan, i)
-				text = fmt.Appendf(text, "             hot-14713   (  14713) [001] d....  %d: %s: (%#x)", 3459387221845+i*1741, plan.Events[ev].Name, benchAddr(ev))
+				src.text = fmt.Appendf(src.text, "             hot-14713   (  14713) [001] d....  %d: %s: (%#x)", 3459387221845+i*1741, plan.Events[ev].Name, benchAddr(ev))
 				for k, a := range plan.Events[ev].Args {
-					text = fmt.Appendf(text, " %s=%d", a.Name, benchWords[k])
+					src.text = fmt.Appendf(src.text, " %s=%d", a.Name, benchWords[k])
 				}
-				text = append(text, '\n')
+				src.text = append(src.text, '\n')
 			}
-			benchStream(b, plan, nil, func(s *Stream) {
-				s.feed(text)
-				s.idle()
-			})
+			benchStream(b, plan, &src, 2)
 		})
 		b.Run(name+"/raw", func(b *testing.B) {
-			texts, hit := rawPlan(b)
-			formats := slices.Clone(texts[:len(plan.Events)])
-			if !paired {
-				formats = []string{"ID: 100\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" +
-					"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n"}
-			}
-			var pages [][]byte
-			var records [][]byte
-			size := rawPageHeader
+			src := benchSource{formats: rawFormats(plan)}
+			var records []byte
 			for i := range benchEvents {
 				ev := benchEvent(plan, i)
-				record := hit(ev, append([]uint64{benchAddr(ev)}, benchWords[:len(plan.Events[ev].Args)]...)...)
-				if size+len(record) > 4096 {
-					pages, records, size = append(pages, page(1e9, 0, records...)), nil, rawPageHeader
+				record := rawRecord(ev, append([]uint64{benchAddr(ev)}, benchWords[:len(plan.Events[ev].Args)]...)...)
+				if 16+len(records)+len(record) > 4096 {
+					src.pages, records = append(src.pages, rawPage(1e9, records)), nil
 				}
-				records, size = append(records, record), size+len(record)
+				records = append(records, record...)
 			}
-			pages = append(pages, page(1e9, 0, records...))
-			benchStream(b, plan, &rawSource{formats: formats}, func(s *Stream) {
-				for _, p := range pages {
-					s.raw.add(0, p)
-				}
-				s.raw.pass(s.rawEvent)
-			})
+			src.pages = append(src.pages, rawPage(1e9, records))
+			benchStream(b, plan, &src, 1)
 		})
 	}
 }
@@ -90,7 +134,7 @@ func (benchProcesses) Of(int, int) int                 { return 14713 }
 func (benchProcesses) Wanted(pid int) bool             { return pid == 14713 }
 func (benchProcesses) Bias(int, uint64) (uint64, bool) { return 0, true }
 
-func benchStream(b *testing.B, plan *uprobe.Plan, src Source, round func(*Stream)) {
+func benchStream(b *testing.B, plan *uprobe.Plan, src ftrace.Source, reads int) {
 	calls := 0
 	s, err := NewStream(plan, src, benchProcesses{}, returns(func(c *Call) {
 		if c.Outcome == Returned {
@@ -102,7 +146,11 @@ func benchStream(b *testing.B, plan *uprobe.Plan, src Source, round func(*Stream
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		round(s)
+		for range reads {
+			if _, err := s.Read(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
 	}
 	var events uint64
 	for _, sites := range s.pairer.account.delivered {

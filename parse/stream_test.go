@@ -2,6 +2,7 @@ package parse
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -36,7 +37,7 @@ func TestStream(t *testing.T) {
 		{"newlines in a thread's name", testProcesses{}, named("a\nb") + both + named("\n") + named("\n# x\n") + named("\r\n-7"), "g 5-5 g 5-5 g 5-5 f 10-30 g 5-0", func(s *Stream) bool { return s.Unparsed() == 0 }},
 		{"short lines that are no pieces of a name", testProcesses{}, "a\n" + named("a\nb") + " b\n" + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.Unparsed() == 3 }},
 		{"pieces that do not fill the column", testProcesses{}, named("a\nb")[1:] + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.Unparsed() == 1 }},
-		{"lost events are announced", testProcesses{}, "CPU:1 [LOST 5 EVENTS]\n" + both, "f 10-30", func(s *Stream) bool { return s.Announced() == 5 }},
+		{"lost events", testProcesses{}, "CPU:1 [LOST 5 EVENTS]\n" + both, "f 10-30", func(s *Stream) bool { return s.Unparsed() == 0 }},
 		{"a last line without its end", testProcesses{}, both + "     prog-7 [0", "f 10-30", func(s *Stream) bool { return s.Unparsed() == 1 }},
 		{"processes that are not wanted", testProcesses{wanted: 8}, both, "", func(s *Stream) bool { return s.pairer.account.delivered[0][0] == 0 }},
 		{"bias", testProcesses{bias: func(int, uint64) (uint64, bool) { return bias, true }},
@@ -51,22 +52,22 @@ func TestStream(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			plan := testPlan()
 			var calls []string
-			s, err := NewStream(plan, nil, &c.of, returns(func(c *Call) {
+			var src piecewise
+			for text := range slices.Chunk([]byte(strings.ReplaceAll(c.text, `\n`, "\n")), 50) {
+				src = append(src, string(text))
+			}
+			s, err := NewStream(plan, &src, &c.of, returns(func(c *Call) {
 				calls = append(calls, fmt.Sprintf("%s %d-%d", plan.Funcs[c.Func].Name, c.Start, c.End))
 			}), Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := strings.ReplaceAll(c.text, `\n`, "\n")
-			for i := 0; i < len(text); i += 50 {
-				s.feed([]byte(text[i:min(i+50, len(text))]))
-			}
-			s.Finish()
+			readAll(t, s)
 			if got := strings.Join(calls, " "); got != c.calls {
 				t.Errorf("calls %q, want %q", got, c.calls)
 			}
 			if c.check != nil && !c.check(s) {
-				t.Errorf("unparsed %d, announced %d, %+v", s.Unparsed(), s.Announced(), s.pairer.account)
+				t.Errorf("unparsed %d, %+v", s.Unparsed(), s.pairer.account)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/parse/ftrace"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
@@ -26,7 +27,7 @@ type thread struct {
 }
 
 // ran notes that a hit of a function on a thread was on a stack.
-func (p *Pairer) ran(ev *Event, fn int, key stackKey, goid uint64) {
+func (p *pairer) ran(ev *ftrace.Event, fn int, key stackKey, goid uint64) {
 	if p.sched != nil {
 		p.at = p.sched.call(ev.Time, ev.TID, key, key.isThread || goid == 0)
 	}
@@ -45,7 +46,7 @@ func (p *Pairer) ran(ev *Event, fn int, key stackKey, goid uint64) {
 	}
 }
 
-func (p *Pairer) thread(ev *Event) *thread {
+func (p *pairer) thread(ev *ftrace.Event) *thread {
 	key := threadKey{ev.PID, ev.TID}
 	t := p.threads[key]
 	if t == nil {
@@ -56,7 +57,7 @@ func (p *Pairer) thread(ev *Event) *thread {
 }
 
 // resumed is a hit where a thread goes on with a goroutine, yielded one where it leaves it.
-func (p *Pairer) resumed(ev *Event, f *uprobe.Fields) {
+func (p *pairer) resumed(ev *ftrace.Event, f *uprobe.Fields) {
 	if p.threads == nil {
 		return
 	}
@@ -75,14 +76,14 @@ func (p *Pairer) resumed(ev *Event, f *uprobe.Fields) {
 	}
 }
 
-func (p *Pairer) yielded(ev *Event) {
+func (p *pairer) yielded(ev *ftrace.Event) {
 	if p.threads != nil {
 		*p.thread(ev) = thread{}
 	}
 }
 
 // where tells what a thread is doing.
-func (p *Pairer) where(pid, tid int) Where {
+func (p *pairer) where(pid, tid int) Where {
 	w := Where{Func: -1}
 	t := p.threads[threadKey{pid, tid}]
 	if t == nil {

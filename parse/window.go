@@ -47,17 +47,11 @@ func (s *Stream) pass(time uint64) {
 	}
 }
 
-// settled: no event that was read waits for its place among the others.
-func (s *Stream) settled() bool {
-	return len(s.order.pending) == 0 && (s.raw == nil || s.raw.settled()) &&
-		(s.kernel == nil || s.kernel.merge.hits.empty())
-}
-
 // full tells whether as many calls have ended as are wanted.
-func (p *Pairer) full() bool { return p.limit > 0 && p.done >= p.limit }
+func (p *pairer) full() bool { return p.limit > 0 && p.done >= p.limit }
 
 // finished counts a call that has ended, or of which no more than its begin is seen.
-func (p *Pairer) finished(at uint64) {
+func (p *pairer) finished(at uint64) {
 	if p.done++; p.full() {
 		p.window.until = min(p.window.until, at)
 	}

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -23,6 +24,19 @@ func (p *piecewise) Read(_ context.Context, buf []byte) (int, error) {
 	n := copy(buf, (*p)[0])
 	*p = (*p)[1:]
 	return n, nil
+}
+
+// readAll reads a stream to its end.
+func readAll(t *testing.T, s *Stream) {
+	t.Helper()
+	for {
+		if _, err := s.Read(t.Context()); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Finish()
 }
 
 // TestWindow: what is outside of a window is counted, and not paired.
@@ -47,15 +61,14 @@ func TestWindow(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			plan := testPlan()
 			var calls []string
-			s, err := NewStream(plan, nil, &testProcesses{}, returns(func(c *Call) {
+			s, err := NewStream(plan, &piecewise{windowLines}, &testProcesses{}, returns(func(c *Call) {
 				calls = append(calls, fmt.Sprintf("%s %d-%d %v", plan.Funcs[c.Func].Name, c.Start, c.End, c.Outcome))
 			}), Options{Limit: c.limit})
 			if err != nil {
 				t.Fatal(err)
 			}
 			c.setup(s)
-			s.feed([]byte(windowLines))
-			s.Finish()
+			readAll(t, s)
 			delivered, outside := uint64(0), s.pairer.account.outside
 			for _, sites := range s.pairer.account.delivered {
 				for _, n := range sites {
@@ -72,7 +85,11 @@ func TestWindow(t *testing.T) {
 // TestLimitWithinUnwinding: of calls that end at once no more end than are wanted.
 func TestLimitWithinUnwinding(t *testing.T) {
 	var ended int
-	s, err := NewStream(testPlan(), nil, &testProcesses{}, returns(func(c *Call) {
+	var text string
+	for i := range 5 {
+		text += line(0, 7, uint64(10+i), 0x1000, uint64(100+i))
+	}
+	s, err := NewStream(testPlan(), &piecewise{text + line(0, 7, 20, 0x1000, 100)}, &testProcesses{}, returns(func(c *Call) {
 		if c.Outcome == Unwound {
 			ended++
 		}
@@ -80,11 +97,7 @@ func TestLimitWithinUnwinding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 5 {
-		s.feed([]byte(line(0, 7, uint64(10+i), 0x1000, uint64(100+i))))
-	}
-	s.feed([]byte(line(0, 7, 20, 0x1000, 100)))
-	s.Finish()
+	readAll(t, s)
 	if at, full := s.Ended(); ended != 2 || !full || at != 20 {
 		t.Errorf("%d calls have ended, the stream at %d, %v", ended, at, full)
 	}

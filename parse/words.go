@@ -1,6 +1,9 @@
 package parse
 
-import "github.com/ftgo/ftgo/tracefs/uprobe"
+import (
+	"github.com/ftgo/ftgo/parse/ftrace"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
 
 // firstWord is the first of the words that calls take along, -1 if there are none.
 func firstWord(f *uprobe.Fields) int {
@@ -11,7 +14,7 @@ func firstWord(f *uprobe.Fields) int {
 }
 
 // returned gives a call what is known of one that has returned.
-func (p *Pairer) returned(c *Call, f *frame, ev *Event, fields *uprobe.Fields) {
+func (p *pairer) returned(c *Call, f *frame, ev *ftrace.Event, fields *uprobe.Fields) {
 	c.Split = p.split(f, ev.Time)
 	if fields.Values >= 0 {
 		c.Results = ev.Args[fields.Values:]

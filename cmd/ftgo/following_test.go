@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/parse/ftrace"
 )
 
 // TestFollowingBorn: a process is followed if its parent is, whichever of its threads
@@ -32,7 +33,7 @@ func TestFollowingBorn(t *testing.T) {
 		{"the second child's number", 1, 13, false, "map[10:true]"},
 		{"PROGRAM's number", 1, 10, false, "map[]"},
 	} {
-		f.born(&parse.KernelEvent{TID: step.parent, Time: 2}, step.task, step.thread)
+		f.born(kernelEvent(step.parent, 2), step.task, step.thread)
 		if got := fmt.Sprint(f.wanted); got != step.want {
 			t.Errorf("%s: %s, want %s", step.what, got, step.want)
 		}
@@ -40,9 +41,13 @@ func TestFollowingBorn(t *testing.T) {
 	// In /proc when it was looked at, and started by a thread that was gone by then.
 	f.wanted[20], f.tasks[20], f.tasks[21], there[21] = true, 20, 20, 20
 	f.looked = 1
-	f.born(&parse.KernelEvent{TID: 19, Time: 1}, 21, true)
-	f.born(&parse.KernelEvent{TID: 21, Time: 2}, 22, false)
+	f.born(kernelEvent(19, 1), 21, true)
+	f.born(kernelEvent(21, 2), 22, false)
 	if got := fmt.Sprint(f.wanted); got != "map[20:true 22:true]" {
 		t.Errorf("%s", got)
 	}
+}
+
+func kernelEvent(tid int, time uint64) *parse.KernelEvent {
+	return &parse.KernelEvent{KernelEvent: ftrace.KernelEvent{TID: tid, Time: time}}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/parse/ftrace"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
@@ -229,7 +230,7 @@ type textSource struct{ io.Reader }
 func (s textSource) Read(_ context.Context, buf []byte) (int, error) { return s.Reader.Read(buf) }
 
 // from makes the stream, whose calls are kept.
-func (s *sessionCalls) from(t *testing.T, src parse.Source, find func(tid, printed int) int) {
+func (s *sessionCalls) from(t *testing.T, src ftrace.Source, find func(tid, printed int) int) {
 	t.Helper()
 	s.byGoroutine, s.done = make(map[string][]string), make(chan error, 1)
 	own := &processes{opt: &options{}, find: find, bias: uprobe.NewBiases(s.plan, false)}
@@ -293,8 +294,8 @@ func (s *sessionCalls) finish(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.stream.Finish()
-	if n := s.stream.Unparsed() + s.stream.Announced(); n != 0 {
-		t.Errorf("%d events not understood or lost", n)
+	if lost, err := s.session.Overruns(); err != nil || lost+s.stream.Unparsed() != 0 {
+		t.Errorf("%d events lost, %d not understood: %v", lost, s.stream.Unparsed(), err)
 	}
 	if err := s.session.Close(); err != nil {
 		t.Error(err)

@@ -1,6 +1,9 @@
 package main
 
-import "github.com/ftgo/ftgo/parse"
+import (
+	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/parse/ftrace"
+)
 
 // counts are what the kernel counts: see [tracefs.Session].
 type counts interface {
@@ -9,7 +12,7 @@ type counts interface {
 }
 
 // newStream makes the way from the trace to the tally and the view. find is that of the source.
-func (t *tracing) newStream(src parse.Source, find func(tid, printed int) int) (err error) {
+func (t *tracing) newStream(src ftrace.Source, find func(tid, printed int) int) (err error) {
 	opt := parse.Options{Entries: t.onEnter != nil, Inside: t.inside, Limit: t.calls}
 	if t.kernel != nil {
 		opt.Kernel = t.kernel.session

@@ -19,7 +19,7 @@ func parsing(b *bench, w *bytes.Buffer) error {
 		return fmt.Sprintf("%.0f", v)
 	})
 	for range b.rounds {
-		o, err := b.run(5*time.Minute, "go", "test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", pick(b, "500ms", "50ms"), "./parse")
+		o, err := b.run(5*time.Minute, "go", "test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", pick(b, "500ms", "50ms"), "./parse/...")
 		if err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func parsing(b *bench, w *bytes.Buffer) error {
 			}
 		}
 	}
-	fmt.Fprint(w, "An operation of `go test -bench . ./parse` is a line, unless its name says otherwise.\n\n")
+	fmt.Fprint(w, "An operation of `go test -bench . ./parse/...` is a line, unless its name says otherwise.\n\n")
 	g.write(w)
 	for _, name := range g.rows {
 		b.atMost("allocations, Benchmark"+name, g.median(name, "allocs/op"), 0, func(v float64) string { return fmt.Sprintf("%.0f", v) })

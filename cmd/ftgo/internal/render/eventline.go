@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/parse/ftrace"
 )
 
 // EventLine is what a line tells of a kernel event.
@@ -19,7 +19,7 @@ type EventLine struct {
 	Goid          uint64
 	Function      string
 	PID, TID, CPU int
-	Fields        []parse.KernelField
+	Fields        []ftrace.KernelField
 }
 
 // Event writes a kernel event between the calls: text or JSON.
@@ -82,7 +82,7 @@ func appendEventJSON(b []byte, e *EventLine) []byte {
 
 // appendFieldsJSON writes an object: strings as such, with bytes that are no UTF-8 replaced,
 // addresses and other bytes in hexadecimal.
-func appendFieldsJSON(b []byte, fields []parse.KernelField) []byte {
+func appendFieldsJSON(b []byte, fields []ftrace.KernelField) []byte {
 	b = append(b, '{')
 	for i := range fields {
 		f := &fields[i]

@@ -1,4 +1,4 @@
-package parse
+package ftrace
 
 import (
 	"bytes"
@@ -14,14 +14,14 @@ func FuzzLine(f *testing.F) {
 	}
 	p := newTraceParser(f)
 	f.Fuzz(func(t *testing.T, line []byte) {
-		var rec Record
-		err := p.Parse(line, &rec)
+		var rec record
+		err := p.parseLine(line, &rec)
 
 		// A used record and bytes behind the line make no difference.
-		used := Record{Kind: LostRecord, CPU: 9, Lost: 9, Uncounted: true,
+		used := record{Kind: lostRecord, CPU: 9, Lost: 9, Uncounted: true,
 			Event: Event{Format: 9, Time: 9, CPU: 9, TID: 9, PID: 9, Addr: 9, Args: []uint64{9, 9, 9}}}
 		followed := append(bytes.Clone(line), "0123 g=9}\n"...)[:len(line)]
-		if err2 := p.Parse(followed, &used); !reflect.DeepEqual(err, err2) || describe(&rec, err) != describe(&used, err2) {
+		if err2 := p.parseLine(followed, &used); !reflect.DeepEqual(err, err2) || describe(&rec, err) != describe(&used, err2) {
 			t.Fatalf("%s, again %s", describe(&rec, err), describe(&used, err2))
 		}
 
@@ -30,22 +30,22 @@ func FuzzLine(f *testing.F) {
 			return
 		}
 		switch rec.Kind {
-		case EventRecord:
+		case eventRecord:
 			checkEvent(t, p, line, &rec)
-		case LostRecord:
+		case lostRecord:
 			if rec.CPU < 0 || rec.Uncounted && rec.Lost != 0 {
 				t.Errorf("%+v", rec)
 			}
-		case StackRecord, CommentRecord:
+		case stackRecord, commentRecord:
 		default:
 			t.Errorf("kind %v without error", rec.Kind)
 		}
 	})
 }
 
-func checkSyntaxError(t *testing.T, line []byte, rec *Record, err error) {
+func checkSyntaxError(t *testing.T, line []byte, rec *record, err error) {
 	t.Helper()
-	var syntax *SyntaxError
+	var syntax *syntaxError
 	if !errors.As(err, &syntax) {
 		t.Fatalf("error %T", err)
 	}
@@ -66,7 +66,7 @@ func checkSyntaxError(t *testing.T, line []byte, rec *Record, err error) {
 }
 
 // checkEvent prints the event as the kernel would and expects to read the same.
-func checkEvent(t *testing.T, p *LineParser, line []byte, rec *Record) {
+func checkEvent(t *testing.T, p *lineParser, line []byte, rec *record) {
 	t.Helper()
 	ev := rec.Event
 	if ev.Format < 0 || ev.Format >= len(traceFormats) || ev.CPU < 0 || ev.TID < 0 || ev.PID < 0 {
@@ -95,8 +95,8 @@ func checkEvent(t *testing.T, p *LineParser, line []byte, rec *Record) {
 	if len(args) != 0 {
 		t.Fatalf("%d values too many", len(args))
 	}
-	var rec2 Record
-	if err := p.Parse([]byte(again), &rec2); err != nil || !reflect.DeepEqual(*rec, rec2) {
+	var rec2 record
+	if err := p.parseLine([]byte(again), &rec2); err != nil || !reflect.DeepEqual(*rec, rec2) {
 		t.Errorf("%+v, printed and read again %+v, %v", *rec, rec2, err)
 	}
 }
@@ -105,12 +105,12 @@ func checkEvent(t *testing.T, p *LineParser, line []byte, rec *Record) {
 func FuzzSplitter(f *testing.F) {
 	f.Add([]byte("a\nbc\n\nd"), []byte{1, 2, 0, 3}, uint32(0))
 	f.Add([]byte(typical+"\n"+typical), []byte{200}, uint32(0))
-	f.Add([]byte("a\nb\n"), []byte{2}, uint32(MaxLine))
-	f.Add([]byte("a\nb\n"), []byte{1, 1}, uint32(MaxLine+1))
+	f.Add([]byte("a\nb\n"), []byte{2}, uint32(maxLine))
+	f.Add([]byte("a\nb\n"), []byte{1, 1}, uint32(maxLine+1))
 	f.Fuzz(func(t *testing.T, text, sizes []byte, pad uint32) {
 		// Padding in front makes lines as long as the limit without an input
 		// of that size.
-		text = append(bytes.Repeat([]byte("x"), int(pad%(MaxLine+10))), text...)
+		text = append(bytes.Repeat([]byte("x"), int(pad%(maxLine+10))), text...)
 		want := splitWhole(text)
 		var chunks [][]byte
 		rest := text
@@ -127,7 +127,7 @@ func FuzzSplitter(f *testing.F) {
 		lines := bytes.Split(text, []byte("\n"))
 		for i, line := range lines {
 			switch last := i == len(lines)-1; {
-			case len(line) > MaxLine:
+			case len(line) > maxLine:
 				naive.Dropped++
 			case last:
 				naive.Rest = string(line)

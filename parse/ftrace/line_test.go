@@ -1,4 +1,4 @@
-package parse
+package ftrace
 
 import (
 	"errors"
@@ -13,23 +13,23 @@ const typical = "          target-14713   [001] DNZff  64725.374051: ftgo_entry_
 func TestNewLineParser(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		formats []Format
+		formats []eventFormat
 		err     string // "" for none
 	}{
 		{"no formats", nil, ""},
-		{"16 bytes", []Format{{Event: "abcdefghijklmnop", Args: []string{"a"}}}, ""},
-		{"15 bytes fit into a thread name", []Format{{Event: "abcdefghijklmno"}}, `"abcdefghijklmno": name is shorter than 16 bytes`},
-		{"empty name", []Format{{}}, "no C identifier"},
-		{"dash in name", []Format{{Event: "abcdefghijklmn-op"}}, "no C identifier"},
-		{"digit first", []Format{{Event: "0abcdefghijklmnop"}}, "no C identifier"},
-		{"duplicate", []Format{{Event: "abcdefghijklmnop"}, {Event: "abcdefghijklmnop"}}, `"abcdefghijklmnop": duplicate event`},
-		{"argument name", []Format{{Event: "abcdefghijklmnop", Args: []string{"a b"}}}, `argument name "a b" is no C identifier`},
-		{"too few lengths", []Format{{Event: "abcdefghijklmnop", Args: []string{"a", "b"}, Len: []int{1}}}, "1 lengths for 2 arguments"},
-		{"negative length", []Format{{Event: "abcdefghijklmnop", Args: []string{"a"}, Len: []int{-1}}}, `argument "a" has length -1`},
-		{"length above the kernel's", []Format{{Event: "abcdefghijklmnop", Args: []string{"a"}, Len: []int{65}}}, `argument "a" has length 65`},
+		{"16 bytes", []eventFormat{{Event: "abcdefghijklmnop", Args: []string{"a"}}}, ""},
+		{"15 bytes fit into a thread name", []eventFormat{{Event: "abcdefghijklmno"}}, `"abcdefghijklmno": name is shorter than 16 bytes`},
+		{"empty name", []eventFormat{{}}, "no C identifier"},
+		{"dash in name", []eventFormat{{Event: "abcdefghijklmn-op"}}, "no C identifier"},
+		{"digit first", []eventFormat{{Event: "0abcdefghijklmnop"}}, "no C identifier"},
+		{"duplicate", []eventFormat{{Event: "abcdefghijklmnop"}, {Event: "abcdefghijklmnop"}}, `"abcdefghijklmnop": duplicate event`},
+		{"argument name", []eventFormat{{Event: "abcdefghijklmnop", Args: []string{"a b"}}}, `argument name "a b" is no C identifier`},
+		{"too few lengths", []eventFormat{{Event: "abcdefghijklmnop", Args: []string{"a", "b"}, Len: []int{1}}}, "1 lengths for 2 arguments"},
+		{"negative length", []eventFormat{{Event: "abcdefghijklmnop", Args: []string{"a"}, Len: []int{-1}}}, `argument "a" has length -1`},
+		{"length above the kernel's", []eventFormat{{Event: "abcdefghijklmnop", Args: []string{"a"}, Len: []int{65}}}, `argument "a" has length 65`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := NewLineParser(test.formats)
+			_, err := newLineParser(test.formats)
 			if test.err == "" && err != nil || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
 				t.Errorf("error %v, want %q", err, test.err)
 			}
@@ -83,20 +83,20 @@ func TestParseValue(t *testing.T) {
 		{"plain value with braces", false, " v={1} w={0,0}", nil, 4},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p, err := NewLineParser([]Format{{
+			p, err := newLineParser([]eventFormat{{
 				Event: "ftgo_entry_9_00000000", Args: []string{"v", "w"}, Len: []int{0, 2}, Hex: test.hex,
 			}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			const head = "               x-1     [000] d...1     1.000000: ftgo_entry_9_00000000: (0x1)"
-			var rec Record
-			err = p.Parse([]byte(head+test.text), &rec)
+			var rec record
+			err = p.parseLine([]byte(head+test.text), &rec)
 			if test.want == nil {
 				wantSyntaxError(t, &rec, err, len(head)+test.col, "ftgo_entry_9_00000000")
 				return
 			}
-			if err != nil || rec.Kind != EventRecord || !reflect.DeepEqual(rec.Event.Args, test.want) {
+			if err != nil || rec.Kind != eventRecord || !reflect.DeepEqual(rec.Event.Args, test.want) {
 				t.Errorf("%v %x, %v, want %x", rec.Kind, rec.Event.Args, err, test.want)
 			}
 		})
@@ -146,14 +146,14 @@ func TestParseColumns(t *testing.T) {
 		{"inside another event's text", `           bash-99      [001] .....    10.000000: open: path="a-1 [000] d... 9.000000`, Event{}, 64, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var rec Record
-			err := newTraceParser(t).Parse([]byte(test.head+tail), &rec)
+			var rec record
+			err := newTraceParser(t).parseLine([]byte(test.head+tail), &rec)
 			if test.col != 0 {
 				wantSyntaxError(t, &rec, err, test.col, test.event)
 				return
 			}
 			test.want.Format, test.want.Addr = 4, 0x49ede0
-			if err != nil || rec.Kind != EventRecord || !reflect.DeepEqual(rec.Event, test.want) {
+			if err != nil || rec.Kind != eventRecord || !reflect.DeepEqual(rec.Event, test.want) {
 				t.Errorf("%v %+v, %v, want %+v", rec.Kind, rec.Event, err, test.want)
 			}
 		})
@@ -163,29 +163,29 @@ func TestParseColumns(t *testing.T) {
 func TestParseLost(t *testing.T) {
 	for _, test := range []struct {
 		line string
-		want Record // zero for a refusal
+		want record // zero for a refusal
 	}{
-		{"CPU:1 [LOST 123 EVENTS]", Record{Kind: LostRecord, CPU: 1, Lost: 123}},
-		{"CPU:1 [LOST 123 EVENTS]\r", Record{Kind: LostRecord, CPU: 1, Lost: 123}},
-		{"CPU:0 [LOST EVENTS]", Record{Kind: LostRecord, Uncounted: true}},
-		{"CPU:1 [LOST 18446744073709551615 EVENTS]", Record{Kind: LostRecord, CPU: 1, Lost: 1<<64 - 1}},
-		{"CPU:1 [LOST 18446744073709551616 EVENTS]", Record{}},
-		{"CPU:2147483648 [LOST 1 EVENTS]", Record{}},
-		{"CPU:1 [LOST  EVENTS]", Record{}},
-		{"CPU:1 [LOST 123 EVENTS] ", Record{}},
-		{"CPU:1 [LOST 123 EVENTS", Record{}},
-		{"CPU:1 [LOST -1 EVENTS]", Record{}},
-		{"CPU: [LOST 123 EVENTS]", Record{}},
-		{" CPU:1 [LOST 123 EVENTS]", Record{}},
-		{"CPU:1", Record{}},
+		{"CPU:1 [LOST 123 EVENTS]", record{Kind: lostRecord, CPU: 1, Lost: 123}},
+		{"CPU:1 [LOST 123 EVENTS]\r", record{Kind: lostRecord, CPU: 1, Lost: 123}},
+		{"CPU:0 [LOST EVENTS]", record{Kind: lostRecord, Uncounted: true}},
+		{"CPU:1 [LOST 18446744073709551615 EVENTS]", record{Kind: lostRecord, CPU: 1, Lost: 1<<64 - 1}},
+		{"CPU:1 [LOST 18446744073709551616 EVENTS]", record{}},
+		{"CPU:2147483648 [LOST 1 EVENTS]", record{}},
+		{"CPU:1 [LOST  EVENTS]", record{}},
+		{"CPU:1 [LOST 123 EVENTS] ", record{}},
+		{"CPU:1 [LOST 123 EVENTS", record{}},
+		{"CPU:1 [LOST -1 EVENTS]", record{}},
+		{"CPU: [LOST 123 EVENTS]", record{}},
+		{" CPU:1 [LOST 123 EVENTS]", record{}},
+		{"CPU:1", record{}},
 	} {
 		t.Run(test.line, func(t *testing.T) {
-			var rec Record
-			err := newTraceParser(t).Parse([]byte(test.line), &rec)
+			var rec record
+			err := newTraceParser(t).parseLine([]byte(test.line), &rec)
 			if test.want.Kind == 0 {
-				var syntax *SyntaxError
+				var syntax *syntaxError
 				if !errors.As(err, &syntax) || syntax.Event != "" || rec.Kind != 0 {
-					t.Errorf("%v, %v, want a SyntaxError without event", rec.Kind, err)
+					t.Errorf("%v, %v, want a syntaxError without event", rec.Kind, err)
 				}
 				return
 			}
@@ -198,11 +198,11 @@ func TestParseLost(t *testing.T) {
 
 func TestSyntaxErrorIsBounded(t *testing.T) {
 	line := "\x1b[31m" + strings.Repeat("x", 10_000)
-	var rec Record
-	err := newTraceParser(t).Parse([]byte(line), &rec)
-	var syntax *SyntaxError
+	var rec record
+	err := newTraceParser(t).parseLine([]byte(line), &rec)
+	var syntax *syntaxError
 	if !errors.As(err, &syntax) {
-		t.Fatalf("error %v, want a SyntaxError", err)
+		t.Fatalf("error %v, want a syntaxError", err)
 	}
 	if syntax.Line != line[:200] {
 		t.Errorf("line of %d bytes, want the first 200", len(syntax.Line))
@@ -224,10 +224,10 @@ func TestParseAllocatesNothing(t *testing.T) {
 		"",
 	} {
 		t.Run(line, func(t *testing.T) {
-			var rec Record
+			var rec record
 			text := []byte(line)
 			n := testing.AllocsPerRun(100, func() {
-				if err := p.Parse(text, &rec); err != nil {
+				if err := p.parseLine(text, &rec); err != nil {
 					t.Fatal(err)
 				}
 			})
@@ -238,11 +238,11 @@ func TestParseAllocatesNothing(t *testing.T) {
 	}
 }
 
-func wantSyntaxError(t *testing.T, rec *Record, err error, col int, event string) {
+func wantSyntaxError(t *testing.T, rec *record, err error, col int, event string) {
 	t.Helper()
-	var syntax *SyntaxError
+	var syntax *syntaxError
 	if !errors.As(err, &syntax) || rec.Kind != 0 {
-		t.Fatalf("%v %+v, error %v, want a SyntaxError", rec.Kind, rec.Event, err)
+		t.Fatalf("%v %+v, error %v, want a syntaxError", rec.Kind, rec.Event, err)
 	}
 	if syntax.Col != col || syntax.Event != event {
 		t.Errorf("%v, of event %q, want column %d, event %q", syntax, syntax.Event, col, event)
@@ -253,19 +253,19 @@ func BenchmarkParse(b *testing.B) {
 	for _, n := range []int{5, 1000} {
 		formats := traceFormats
 		for i := len(formats); i < n; i++ {
-			formats = append(formats[:i:i], Format{Event: fmt.Sprintf("ftgo_entry_%d_5f3a9c1d", i)})
+			formats = append(formats[:i:i], eventFormat{Event: fmt.Sprintf("ftgo_entry_%d_5f3a9c1d", i)})
 		}
-		p, err := NewLineParser(formats)
+		p, err := newLineParser(formats)
 		if err != nil {
 			b.Fatal(err)
 		}
 		b.Run(fmt.Sprintf("events=%d", n), func(b *testing.B) {
 			line := []byte(typical)
-			var rec Record
+			var rec record
 			b.ReportAllocs()
 			b.SetBytes(int64(len(line)))
 			for b.Loop() {
-				if err := p.Parse(line, &rec); err != nil {
+				if err := p.parseLine(line, &rec); err != nil {
 					b.Fatal(err)
 				}
 			}

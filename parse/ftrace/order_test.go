@@ -1,4 +1,4 @@
-package parse
+package ftrace
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ func TestOrder(t *testing.T) {
 				}
 				got = append(got, fmt.Sprint(ev.Time))
 			}
-			rec := &Record{}
+			rec := &record{}
 			for _, w := range strings.Fields(c.in) {
 				if w == "." {
 					o.flush(emit)
@@ -47,7 +47,7 @@ func TestOrder(t *testing.T) {
 
 func TestOrderDoesNotAllocate(t *testing.T) {
 	var o order
-	rec, time := &Record{}, uint64(0)
+	rec, time := &record{}, uint64(0)
 	add := func(later uint64) {
 		rec.Event.Time = time + later
 		rec = o.add(rec, func(*Event) {})

@@ -1,4 +1,4 @@
-package parse
+package ftrace
 
 import (
 	"encoding/binary"
@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-const rawDir = "../testdata/raw/"
+const rawDir = "../../testdata/raw/"
 
-// rawFormats are the events of the recorded pages.
-var rawFormats = []Format{{
+// recordedFormats are the events of the recorded pages.
+var recordedFormats = []eventFormat{{
 	Event: "ftgo_entry_0_5f3a9c1d",
 	Args:  []string{"n", "b", "c", "h", "i", "w", "v", "q", "a", "d", "e"},
 	Len:   []int{0, 0, 0, 0, 0, 0, 0, 0, 2, 5, 3},
@@ -21,9 +21,9 @@ type recordedPage struct {
 	page []byte
 }
 
-func readRaw(tb testing.TB, name string) (*RawFormats, []recordedPage) {
+func readRaw(tb testing.TB, name string) (*rawFormats, []recordedPage) {
 	tb.Helper()
-	formats, err := NewRawFormats(rawFormats, []string{string(readFile(tb, rawDir+name+".format"))})
+	formats, err := newRawFormats(recordedFormats, []string{string(readFile(tb, rawDir+name+".format"))})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -45,17 +45,17 @@ func TestRawPages(t *testing.T) {
 		lost uint64
 	}{{"types", 0}, {"pauses", 0}, {"lost", 144}} {
 		t.Run(c.name, func(t *testing.T) {
-			lines, err := NewLineParser(rawFormats)
+			lines, err := newLineParser(recordedFormats)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var want []string
-			var rec Record
+			var rec record
 			for line := range strings.Lines(string(readFile(t, rawDir+c.name+".trace"))) {
-				if err := lines.Parse([]byte(strings.TrimSuffix(line, "\n")), &rec); err != nil {
+				if err := lines.parseLine([]byte(strings.TrimSuffix(line, "\n")), &rec); err != nil {
 					t.Fatal(err)
 				}
-				if rec.Kind == EventRecord {
+				if rec.Kind == eventRecord {
 					rec.Event.PID = 0 // records hold no process
 					want = append(want, fmt.Sprint(rec.Event))
 				}
@@ -67,11 +67,11 @@ func TestRawPages(t *testing.T) {
 			var got []string
 			lost := uint64(0)
 			for _, p := range pages {
-				for raw := formats.Page(p.cpu, p.page); raw.Next(&rec); {
+				for raw := formats.page(p.cpu, p.page); raw.next(&rec); {
 					switch rec.Kind {
-					case EventRecord:
+					case eventRecord:
 						got = append(got, fmt.Sprint(rec.Event))
-					case LostRecord:
+					case lostRecord:
 						lost += rec.Lost
 						if rec.CPU != p.cpu || rec.Uncounted {
 							t.Errorf("lost %+v", rec)
@@ -99,8 +99,8 @@ format:
 	field:u64 x;	offset:16;	size:8;	signed:0;
 `
 
-func tiny(tb testing.TB) *RawFormats {
-	formats, err := NewRawFormats([]Format{{Event: "tiny", Args: []string{"x"}}}, []string{tinyFormat})
+func tiny(tb testing.TB) *rawFormats {
+	formats, err := newRawFormats([]eventFormat{{Event: "tiny", Args: []string{"x"}}}, []string{tinyFormat})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -133,14 +133,14 @@ func page(stamp, flags uint64, records ...[]byte) []byte {
 	return append(b, data...)
 }
 
-func tell(formats *RawFormats, cpu int, page []byte) string {
+func tell(formats *rawFormats, cpu int, page []byte) string {
 	var words []string
-	var rec Record
-	for raw := formats.Page(cpu, page); raw.Next(&rec); {
+	var rec record
+	for raw := formats.page(cpu, page); raw.next(&rec); {
 		switch rec.Kind {
-		case EventRecord:
+		case eventRecord:
 			words = append(words, fmt.Sprintf("%d@%d", rec.Event.Args[0], rec.Event.Time))
-		case LostRecord:
+		case lostRecord:
 			words = append(words, fmt.Sprintf("lost %d %v", rec.Lost, rec.Uncounted))
 		default:
 			words = append(words, "bad")
@@ -194,21 +194,21 @@ func TestRawPage(t *testing.T) {
 }
 
 func TestRawFormatErrors(t *testing.T) {
-	tinyArgs := []Format{{Event: "tiny", Args: []string{"x"}}}
+	tinyArgs := []eventFormat{{Event: "tiny", Args: []string{"x"}}}
 	for _, c := range []struct {
 		name    string
-		formats []Format
+		formats []eventFormat
 		old     string
 		new     string
 		want    string
 	}{
 		{"no ID", tinyArgs, "ID: 7", "", "no ID"},
 		{"ID too large", tinyArgs, "ID: 7", "ID: 65536", "out of range"},
-		{"no such field", []Format{{Event: "tiny", Args: []string{"y"}}}, "", "", `no field "y"`},
+		{"no such field", []eventFormat{{Event: "tiny", Args: []string{"y"}}}, "", "", `no field "y"`},
 		{"no process", tinyArgs, "common_pid", "common_tgid", `no field "common_pid"`},
 		{"type elsewhere", tinyArgs, "offset:0", "offset:2", "common_type"},
 		{"strange size", tinyArgs, "offset:16;\tsize:8", "offset:16;\tsize:3", `field "x"`},
-		{"array of another length", []Format{{Event: "tiny", Args: []string{"x"}, Len: []int{3}}}, "", "", `field "x"`},
+		{"array of another length", []eventFormat{{Event: "tiny", Args: []string{"x"}, Len: []int{3}}}, "", "", `field "x"`},
 		{"string", tinyArgs, "u64 x", "__data_loc char[] x", "no number"},
 		{"offset beyond any page", tinyArgs, "offset:16", "offset:1000000", "beyond any page"},
 		{"negative offset", tinyArgs, "offset:16", "offset:-1", "-1"},
@@ -220,19 +220,19 @@ func TestRawFormatErrors(t *testing.T) {
 			if c.old != "" {
 				text = strings.Replace(text, c.old, c.new, 1)
 			}
-			if _, err := NewRawFormats(c.formats, []string{text}); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := newRawFormats(c.formats, []string{text}); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
 		})
 	}
-	if _, err := NewRawFormats(append(tinyArgs, Format{Event: "other"}), []string{tinyFormat, tinyFormat}); err == nil || !strings.Contains(err.Error(), "ID 7") {
+	if _, err := newRawFormats(append(tinyArgs, eventFormat{Event: "other"}), []string{tinyFormat, tinyFormat}); err == nil || !strings.Contains(err.Error(), "ID 7") {
 		t.Errorf("two events with one ID: %v", err)
 	}
 }
 
 // FuzzRawPage reads anything as a page.
 func FuzzRawPage(f *testing.F) {
-	var formats *RawFormats
+	var formats *rawFormats
 	for _, name := range []string{"types", "pauses", "lost"} {
 		var pages []recordedPage
 		formats, pages = readRaw(f, name)
@@ -242,13 +242,13 @@ func FuzzRawPage(f *testing.F) {
 	}
 	f.Add(page(1, rawMissed, word(rawPadding, 9)))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var rec Record
+		var rec record
 		records := 0
-		raw := formats.Page(1, b)
+		raw := formats.page(1, b)
 		last := raw.last()
-		for raw.Next(&rec) {
+		for raw.next(&rec) {
 			records++
-			if rec.Kind == EventRecord && (len(rec.Event.Args) != 18 || rec.Event.TID < 0 || rec.Event.CPU != 1 || rec.Event.Format != 0) {
+			if rec.Kind == eventRecord && (len(rec.Event.Args) != 18 || rec.Event.TID < 0 || rec.Event.CPU != 1 || rec.Event.Format != 0) {
 				t.Fatalf("event %+v", rec.Event)
 			}
 		}
@@ -258,14 +258,14 @@ func FuzzRawPage(f *testing.F) {
 		if raw.time != last {
 			t.Errorf("the last record is of %d, foretold %d", raw.time, last)
 		}
-		if raw.Next(&rec) {
+		if raw.next(&rec) {
 			t.Error("a record behind the last")
 		}
 	})
 }
 
 // typicalPage is a full page of what the lines of BenchmarkParse are made of.
-func typicalPage(tb testing.TB) (*RawFormats, []byte) {
+func typicalPage(tb testing.TB) (*rawFormats, []byte) {
 	tb.Helper()
 	f := traceFormats[0]
 	text := "ID: 7\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" +
@@ -276,7 +276,7 @@ func typicalPage(tb testing.TB) (*RawFormats, []byte) {
 		text += fmt.Sprintf("\tfield:s64 %s;\toffset:%d;\tsize:%d;\tsigned:1;\n", name, at, size)
 		at += size
 	}
-	formats, err := NewRawFormats([]Format{f}, []string{text})
+	formats, err := newRawFormats([]eventFormat{f}, []string{text})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -292,12 +292,12 @@ func typicalPage(tb testing.TB) (*RawFormats, []byte) {
 // BenchmarkRawPage reads a page; compare its ns/event with BenchmarkParse.
 func BenchmarkRawPage(b *testing.B) {
 	formats, page := typicalPage(b)
-	var rec Record
+	var rec record
 	events := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		for raw := formats.Page(0, page); raw.Next(&rec); {
-			if rec.Kind != EventRecord {
+		for raw := formats.page(0, page); raw.next(&rec); {
+			if rec.Kind != eventRecord {
 				b.Fatal("a record that can't be read")
 			}
 			events++

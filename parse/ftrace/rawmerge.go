@@ -1,4 +1,4 @@
-package parse
+package ftrace
 
 // rawMerge puts the events of all CPUs in order of time.
 //
@@ -13,7 +13,7 @@ package parse
 // The least of these over all CPUs is how far events can be let go. What is held back is
 // what the fullest CPU is behind: no more than the ring buffers hold.
 type rawMerge struct {
-	formats *RawFormats
+	formats *rawFormats
 	cpus    []*rawQueue // by CPU; nil for one not heard of
 	ready   []*rawQueue // a heap by the time of their next event, while letting go
 	free    [][]byte
@@ -22,7 +22,6 @@ type rawMerge struct {
 	latest, bound uint64
 	// certain is how far events have been let go.
 	certain    uint64
-	lost       uint64
 	unreadable uint64
 }
 
@@ -30,8 +29,8 @@ type rawMerge struct {
 type rawQueue struct {
 	pages [][]byte // pages[head] is being read
 	head  int
-	page  RawPage
-	rec   Record // its Event is the next of the queue
+	page  rawPage
+	rec   record // its Event is the next of the queue
 	has   bool   // there is one
 	last  uint64 // time of the last event found
 	empty bool   // the CPU's buffer was, in this pass
@@ -56,11 +55,11 @@ func (m *rawMerge) add(cpu int, page []byte) {
 		cp, m.free = m.free[last][:0], m.free[:last]
 	}
 	cp = append(cp, page...)
-	q.last = max(q.last, m.formats.Page(cpu, cp).last())
+	q.last = max(q.last, m.formats.page(cpu, cp).last())
 	m.latest = max(m.latest, q.last)
 	q.pages = append(q.pages, cp)
 	if len(q.pages) == 1 {
-		q.page = m.formats.Page(cpu, cp)
+		q.page = m.formats.page(cpu, cp)
 		m.next(cpu, q)
 	}
 }
@@ -147,20 +146,19 @@ func (m *rawMerge) down(i int) {
 // next goes to the next event of a queue.
 func (m *rawMerge) next(cpu int, q *rawQueue) {
 	for q.head < len(q.pages) {
-		for q.page.Next(&q.rec) {
+		for q.page.next(&q.rec) {
 			switch q.rec.Kind {
-			case EventRecord:
+			case eventRecord:
 				q.has = true
 				return
-			case LostRecord:
-				m.lost += q.rec.Lost
+			case lostRecord: // the kernel's own statistics tell how many
 			default:
 				m.unreadable++
 			}
 		}
 		m.free = append(m.free, q.pages[q.head])
 		if q.head++; q.head < len(q.pages) {
-			q.page = m.formats.Page(cpu, q.pages[q.head])
+			q.page = m.formats.page(cpu, q.pages[q.head])
 		}
 		if 2*q.head >= len(q.pages) {
 			q.pages = q.pages[:copy(q.pages, q.pages[q.head:])]

@@ -1,4 +1,4 @@
-package parse
+package ftrace
 
 import (
 	"encoding/binary"
@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// RawFormats say how the records of our events lie in a raw page. They aren't changed
+// rawFormats say how the records of our events lie in a raw page. They aren't changed
 // by use.
-type RawFormats struct {
+type rawFormats struct {
 	events []rawEvent
 	byID   []int32 // common_type → index in events plus 1
 }
@@ -34,13 +34,13 @@ type rawField struct {
 	signed bool
 }
 
-// NewRawFormats makes a decoder for these events from what the kernel says of each in
+// newRawFormats makes a decoder for these events from what the kernel says of each in
 // its file events/GROUP/EVENT/format (kernel/trace/trace_events.c, f_show).
-func NewRawFormats(formats []Format, texts []string) (*RawFormats, error) {
+func newRawFormats(formats []eventFormat, texts []string) (*rawFormats, error) {
 	if len(formats) != len(texts) {
 		return nil, fmt.Errorf("parse formats: %d texts for %d events", len(texts), len(formats))
 	}
-	r := &RawFormats{events: make([]rawEvent, len(formats))}
+	r := &rawFormats{events: make([]rawEvent, len(formats))}
 	for i := range formats {
 		id, err := r.events[i].parse(&formats[i], texts[i])
 		if err != nil {
@@ -54,7 +54,7 @@ func NewRawFormats(formats []Format, texts []string) (*RawFormats, error) {
 }
 
 // number says that event i has an ID.
-func (r *RawFormats) number(i, id int) error {
+func (r *rawFormats) number(i, id int) error {
 	for len(r.byID) <= id {
 		r.byID = append(r.byID, 0)
 	}
@@ -101,7 +101,7 @@ func parseFormat(text string, field func(name, kind string, f rawField)) (id int
 	return id, fields, nil
 }
 
-func (e *rawEvent) parse(f *Format, text string) (id int, err error) {
+func (e *rawEvent) parse(f *eventFormat, text string) (id int, err error) {
 	strung := make(map[string]bool)
 	id, fields, err := parseFormat(text, func(name, kind string, _ rawField) {
 		strung[name] = strings.HasPrefix(kind, "__data_loc")
@@ -198,7 +198,7 @@ func parseRawField(line string) (name, kind string, f rawField, err error) {
 }
 
 // decode reads one record. It is false for what is no record of ours.
-func (r *RawFormats) decode(data []byte, ev *Event) bool {
+func (r *rawFormats) decode(data []byte, ev *Event) bool {
 	if len(data) < 2 {
 		return false
 	}

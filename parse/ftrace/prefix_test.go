@@ -1,4 +1,4 @@
-package parse
+package ftrace
 
 import (
 	"bytes"
@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// checkPrefixes reads lines with prefixes in mind, and expects what a LineParser makes of
+// checkPrefixes reads lines with prefixes in mind, and expects what a lineParser makes of
 // each by itself.
-func checkPrefixes(t *testing.T, p *LineParser, lines ...[]byte) {
+func checkPrefixes(t *testing.T, p *lineParser, lines ...[]byte) {
 	t.Helper()
 	known := prefixes{lines: p}
-	var got, want Record
+	var got, want record
 	for i, line := range lines {
-		gotErr, wantErr := known.parse(line, &got), p.Parse(line, &want)
+		gotErr, wantErr := known.parse(line, &got), p.parseLine(line, &want)
 		if g, w := describe(&got, gotErr), describe(&want, wantErr); g != w {
 			t.Errorf("line %d %q\nafter others: %s\nby itself:    %s", i, line, g, w)
 		}
@@ -65,7 +65,7 @@ func TestPrefixes(t *testing.T) {
 // TestPrefixIsUsed has the columns of a line taken from the one before, false as they are.
 func TestPrefixIsUsed(t *testing.T) {
 	known := prefixes{lines: newTraceParser(t)}
-	var rec Record
+	var rec record
 	line := []byte(typical)
 	for i, want := range []int{14713, 7} {
 		if err := known.parse(line, &rec); err != nil || rec.Event.TID != want {

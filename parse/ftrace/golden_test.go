@@ -1,4 +1,4 @@
-package parse
+package ftrace
 
 import (
 	"bytes"
@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-const traceDir = "../testdata/trace"
+const traceDir = "../../testdata/trace"
 
 // traceFormats are the events that occur in the traces of traceDir.
-var traceFormats = []Format{
+var traceFormats = []eventFormat{
 	{Event: "ftgo_entry_0_5f3a9c1d", Args: []string{"g", "id", "n", "sp", "w"}, Len: []int{0, 0, 0, 0, 2}},
 	{Event: "ftgo_entry_1_5f3a9c1d", Args: []string{"g", "id", "hi", "sp"}},
 	{Event: "ftgo_return_1_5f3a9c1d", Args: []string{"g", "hi", "sp"}},
@@ -23,9 +23,9 @@ var traceFormats = []Format{
 	{Event: "ftgo_entry_3_5f3a9c1d"},
 }
 
-func newTraceParser(tb testing.TB) *LineParser {
+func newTraceParser(tb testing.TB) *lineParser {
 	tb.Helper()
-	p, err := NewLineParser(traceFormats)
+	p, err := newLineParser(traceFormats)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -33,30 +33,30 @@ func newTraceParser(tb testing.TB) *LineParser {
 }
 
 // readTrace is what the package makes of a whole trace, a line for a record.
-func readTrace(p *LineParser, text []byte) string {
+func readTrace(p *lineParser, text []byte) string {
 	var (
 		out   strings.Builder
-		lines Splitter
-		rec   Record
+		lines splitter
+		rec   record
 	)
-	lines.Feed(text, func(line []byte) {
-		err := p.Parse(line, &rec)
+	lines.feed(text, func(line []byte) {
+		err := p.parseLine(line, &rec)
 		fmt.Fprintln(&out, describe(&rec, err))
 	})
-	if rest := lines.Rest(); len(rest) > 0 {
+	if rest := lines.rest(); len(rest) > 0 {
 		fmt.Fprintf(&out, "rest %q\n", rest)
 	}
 	return out.String()
 }
 
-func describe(rec *Record, err error) string {
-	var syntax *SyntaxError
+func describe(rec *record, err error) string {
+	var syntax *syntaxError
 	switch {
 	case errors.As(err, &syntax):
 		return fmt.Sprintf("%v event=%q %v", rec.Kind, syntax.Event, syntax)
 	case err != nil:
 		return fmt.Sprintf("error %v", err)
-	case rec.Kind == EventRecord:
+	case rec.Kind == eventRecord:
 		ev := rec.Event
 		s := fmt.Sprintf("event %s time=%d cpu=%d tid=%d pid=%d addr=%#x",
 			traceFormats[ev.Format].Event, ev.Time, ev.CPU, ev.TID, ev.PID, ev.Addr)
@@ -64,7 +64,7 @@ func describe(rec *Record, err error) string {
 			s += fmt.Sprintf(" %d", int64(v))
 		}
 		return s
-	case rec.Kind == LostRecord:
+	case rec.Kind == lostRecord:
 		return fmt.Sprintf("lost cpu=%d lost=%d uncounted=%v", rec.CPU, rec.Lost, rec.Uncounted)
 	}
 	return rec.Kind.String()

@@ -1,4 +1,4 @@
-package parse
+package ftrace
 
 import (
 	"bytes"
@@ -16,9 +16,9 @@ const minEvent = 16
 // kernel/trace/trace_probe.h).
 const maxArray = 64
 
-// LineParser reads the lines of the events it was made for. It isn't changed by
-// use: several goroutines may share it, each with a Record of its own.
-type LineParser struct {
+// lineParser reads the lines of the events it was made for. It isn't changed by
+// use: several goroutines may share it, each with a record of its own.
+type lineParser struct {
 	formats []lineFormat
 	byEvent map[string]int
 	lengths []int // of events' names, each once
@@ -26,7 +26,7 @@ type LineParser struct {
 	guesses [256]uint32
 }
 
-// lineFormat is a Format in the form its lines are compared with.
+// lineFormat is an eventFormat in the form its lines are compared with.
 type lineFormat struct {
 	event string
 	args  []lineArg
@@ -38,11 +38,11 @@ type lineArg struct {
 	len   int
 }
 
-// NewLineParser makes a parser for the lines of these events. An event's name
+// newLineParser makes a parser for the lines of these events. An event's name
 // must be a C identifier of at least 16 bytes, so that no thread's name can hold
 // it, and differ from the others; arguments' names must be C identifiers.
-func NewLineParser(formats []Format) (*LineParser, error) {
-	p := &LineParser{
+func newLineParser(formats []eventFormat) (*lineParser, error) {
+	p := &lineParser{
 		formats: make([]lineFormat, 0, len(formats)),
 		byEvent: make(map[string]int, len(formats)),
 	}
@@ -64,7 +64,7 @@ func NewLineParser(formats []Format) (*LineParser, error) {
 	return p, nil
 }
 
-func newLineFormat(f Format) (lineFormat, error) {
+func newLineFormat(f eventFormat) (lineFormat, error) {
 	switch {
 	case !isIdentifier(f.Event):
 		return lineFormat{}, errors.New("name is no C identifier")
@@ -90,17 +90,17 @@ func newLineFormat(f Format) (lineFormat, error) {
 	return lf, nil
 }
 
-// Parse reads one line, without its newline, into rec. A carriage return at its
+// parseLine reads one line, without its newline, into rec. A carriage return at its
 // end, left by a copy that passed through a serial line, is ignored. The error
-// is nil or a *[SyntaxError], with rec.Kind 0; only then is memory allocated.
-func (p *LineParser) Parse(line []byte, rec *Record) error {
+// is nil or a *syntaxError, with rec.Kind 0; only then is memory allocated.
+func (p *lineParser) parseLine(line []byte, rec *record) error {
 	_, err := p.parse(line, rec)
 	return err
 }
 
-// parse is Parse; in the line of an event the time begins at byte time.
-func (p *LineParser) parse(line []byte, rec *Record) (time int, err error) {
-	*rec = Record{Event: Event{Args: rec.Event.Args[:0]}}
+// parse is parseLine; in the line of an event the time begins at byte time.
+func (p *lineParser) parse(line []byte, rec *record) (time int, err error) {
+	*rec = record{Event: Event{Args: rec.Event.Args[:0]}}
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
 	}
@@ -123,7 +123,7 @@ func (p *LineParser) parse(line []byte, rec *Record) (time int, err error) {
 		return 0, newSyntaxError(line, at, msg, f.event)
 	}
 	rec.Event.Format = format
-	rec.Kind = EventRecord
+	rec.Kind = eventRecord
 	return time, nil
 }
 
@@ -131,8 +131,8 @@ func (p *LineParser) parse(line []byte, rec *Record) (time int, err error) {
 const addrMark = ": (0x"
 
 // anchor finds ": EVENT: (0x" with an event of ours: line[start:] begins with its
-// name, line[paren:] with the parenthesis. Format is -1 if there is none.
-func (p *LineParser) anchor(line []byte) (start, paren, format int) {
+// name, line[paren:] with the parenthesis. format is -1 if there is none.
+func (p *lineParser) anchor(line []byte) (start, paren, format int) {
 	for {
 		i := bytes.IndexByte(line[start:], ':')
 		if i < 0 {
@@ -150,7 +150,7 @@ func (p *LineParser) anchor(line []byte) (start, paren, format int) {
 
 // eventAt is the event of ours whose name a text begins with, followed by addrMark; -1 if
 // there is none.
-func (p *LineParser) eventAt(text []byte) (format int) {
+func (p *lineParser) eventAt(text []byte) (format int) {
 	if len(text) < minEvent+len(addrMark) {
 		return -1
 	}

@@ -1,4 +1,4 @@
-package parse
+package ftrace
 
 // order puts events of one goroutine in order of time.
 //
@@ -9,13 +9,13 @@ package parse
 // oldest. So an event's place is certain as soon as a later search has printed a
 // younger event, or found nothing.
 type order struct {
-	pending []*Record // the youngest first; a line or two
-	spare   []*Record
+	pending []*record // the youngest first; a line or two
+	spare   []*record
 }
 
 // add takes the record of an event, calls emit for those whose place has become certain, and returns
 // another to be filled meanwhile.
-func (o *order) add(rec *Record, emit func(*Event)) *Record {
+func (o *order) add(rec *record, emit func(*Event)) *record {
 	if len(o.pending) == 1 && o.pending[0].Event.Time <= rec.Event.Time { // as most often
 		earlier := o.pending[0]
 		o.pending[0] = rec
@@ -30,7 +30,7 @@ func (o *order) add(rec *Record, emit func(*Event)) *Record {
 		rec, o.spare = o.spare[last], o.spare[:last]
 		return rec
 	}
-	return &Record{}
+	return &record{}
 }
 
 // flush emits all: the buffers were found empty.

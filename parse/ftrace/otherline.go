@@ -1,23 +1,23 @@
-package parse
+package ftrace
 
 import "bytes"
 
 // parseOther reads a line that is no event of ours. What it accepts is decided
 // by the whole line where it matters, that is for lost events.
-func parseOther(line []byte, rec *Record) error {
+func parseOther(line []byte, rec *record) error {
 	switch {
 	case len(line) == 0 || line[0] == '#':
-		rec.Kind = CommentRecord
+		rec.Kind = commentRecord
 		return nil
 	case isStack(line):
-		rec.Kind = StackRecord
+		rec.Kind = stackRecord
 		return nil
 	case bytes.HasPrefix(line, []byte(lostMark)):
 		at, msg := lost(line, rec)
 		if msg != "" {
 			return newSyntaxError(line, at, msg, "")
 		}
-		rec.Kind = LostRecord
+		rec.Kind = lostRecord
 		return nil
 	}
 	return newSyntaxError(line, 0, "no event of ours", "")
@@ -42,7 +42,7 @@ const (
 // lost reads "CPU:1 [LOST 123 EVENTS]", or "CPU:1 [LOST EVENTS]" where the
 // kernel didn't count (print_trace_line in kernel/trace/trace.c). A msg other
 // than "" says what is wrong at byte at.
-func lost(line []byte, rec *Record) (at int, msg string) {
+func lost(line []byte, rec *record) (at int, msg string) {
 	i := len(lostMark)
 	end := i
 	for end < len(line) && line[end]-'0' <= 9 {

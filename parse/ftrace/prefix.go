@@ -1,11 +1,11 @@
-package parse
+package ftrace
 
 import (
 	"encoding/binary"
 	"math"
 )
 
-// prefixes read lines as a LineParser does, but what stands left of the time – thread,
+// prefixes read lines as a lineParser does, but what stands left of the time – thread,
 // process, CPU and flags – only once for each text of it: the lines of a thread begin
 // alike, most of the time.
 //
@@ -14,7 +14,7 @@ import (
 // event: it would have been found there before; nor can one begin there and end in the
 // time, as names of events hold no blank and begin with no digit.
 type prefixes struct {
-	lines *LineParser
+	lines *lineParser
 	known [64]prefix // by the bytes where thread ids stand
 }
 
@@ -29,10 +29,10 @@ type prefix struct {
 // prefix to compare with depends on it.
 const tidColumn = maxComm + 1
 
-// parse is LineParser.Parse.
-func (p *prefixes) parse(line []byte, rec *Record) error {
+// parse is lineParser.parseLine.
+func (p *prefixes) parse(line []byte, rec *record) error {
 	if len(line) < tidColumn+8 {
-		return p.lines.Parse(line, rec)
+		return p.lines.parseLine(line, rec)
 	}
 	known := &p.known[binary.LittleEndian.Uint64(line[tidColumn:])*0x9e3779b97f4a7c15>>58]
 	if n := known.len; n > 0 && len(line) > n && string(line[:n]) == string(known.text[:n]) && p.lines.fromTime(line, n, rec) {
@@ -41,7 +41,7 @@ func (p *prefixes) parse(line []byte, rec *Record) error {
 		return nil
 	}
 	time, err := p.lines.parse(line, rec)
-	if err == nil && rec.Kind == EventRecord && time <= len(known.text) {
+	if err == nil && rec.Kind == eventRecord && time <= len(known.text) {
 		known.len = copy(known.text[:], line[:time])
 		known.cpu, known.tid, known.pid = rec.Event.CPU, rec.Event.TID, rec.Event.PID
 	}
@@ -49,8 +49,8 @@ func (p *prefixes) parse(line []byte, rec *Record) error {
 }
 
 // fromTime reads an event's line from the time on, which begins at line[i]. It is false
-// for whatever is not as it should be; Parse will tell what that is.
-func (p *LineParser) fromTime(line []byte, i int, rec *Record) bool {
+// for whatever is not as it should be; parseLine will tell what that is.
+func (p *lineParser) fromTime(line []byte, i int, rec *record) bool {
 	if line[len(line)-1] == '\r' {
 		line = line[:len(line)-1]
 	}
@@ -79,7 +79,7 @@ func (p *LineParser) fromTime(line []byte, i int, rec *Record) bool {
 	if _, msg := f.values(line, i+len(f.event)+len(": "), ev); msg != "" {
 		return false
 	}
-	rec.Kind, rec.CPU, rec.Lost, rec.Uncounted = EventRecord, 0, 0, false
+	rec.Kind, rec.CPU, rec.Lost, rec.Uncounted = eventRecord, 0, 0, false
 	ev.Format, ev.Time = format, t
 	return true
 }

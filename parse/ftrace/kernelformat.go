@@ -1,4 +1,4 @@
-package parse
+package ftrace
 
 import (
 	"encoding/binary"
@@ -9,7 +9,7 @@ import (
 
 // kernelFormats say how the records of events of the kernel itself lie in raw pages.
 type kernelFormats struct {
-	raw    *RawFormats
+	raw    *rawFormats
 	events [][]kernelField
 }
 
@@ -43,7 +43,7 @@ func newKernelFormats(names, texts []string) (*kernelFormats, error) {
 	if len(names) != len(texts) {
 		return nil, fmt.Errorf("parse formats: %d texts for %d kernel events", len(texts), len(names))
 	}
-	k := &kernelFormats{raw: &RawFormats{events: make([]rawEvent, len(names))}, events: make([][]kernelField, len(names))}
+	k := &kernelFormats{raw: &rawFormats{events: make([]rawEvent, len(names))}, events: make([][]kernelField, len(names))}
 	for i, text := range texts {
 		fields, e := &k.events[i], &k.raw.events[i]
 		id, common, err := parseFormat(text, func(name, kind string, f rawField) {

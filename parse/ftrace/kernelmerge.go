@@ -1,4 +1,4 @@
-package parse
+package ftrace
 
 // kernelMerge puts events of the kernel itself, which come from buffers of their own, among
 // hits of probes in order of time.

@@ -1,4 +1,4 @@
-package parse
+package ftrace
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// pieces is all that a Splitter makes of a stream.
+// pieces is all that a splitter makes of a stream.
 type pieces struct {
 	Lines   []string
 	Rest    string
@@ -31,23 +31,23 @@ func splitChunks(text []byte, size int) pieces {
 // splitAll spoils each chunk after use, as the next read into it does.
 func splitAll(chunks [][]byte) pieces {
 	var (
-		s   Splitter
+		s   splitter
 		p   pieces
 		buf []byte
 	)
 	for _, chunk := range chunks {
 		buf = append(buf[:0], chunk...)
-		s.Feed(buf, func(line []byte) { p.Lines = append(p.Lines, string(line)) })
+		s.feed(buf, func(line []byte) { p.Lines = append(p.Lines, string(line)) })
 		for i := range buf {
 			buf[i] = '!'
 		}
 	}
-	p.Rest, p.Dropped = string(s.Rest()), s.Dropped()
+	p.Rest, p.Dropped = string(s.rest()), s.dropped
 	return p
 }
 
 func TestSplitter(t *testing.T) {
-	long := strings.Repeat("x", MaxLine)
+	long := strings.Repeat("x", maxLine)
 	for _, test := range []struct {
 		name   string
 		chunks []string
@@ -80,11 +80,11 @@ func TestSplitter(t *testing.T) {
 }
 
 func TestSplitterAllocatesNothing(t *testing.T) {
-	var s Splitter
+	var s splitter
 	chunk := []byte("of a line\nwhole line\nbeginning ")
 	lines := 0
 	n := testing.AllocsPerRun(100, func() {
-		s.Feed(chunk, func([]byte) { lines++ })
+		s.feed(chunk, func([]byte) { lines++ })
 	})
 	if n != 0 || lines == 0 {
 		t.Errorf("%v allocations a chunk, %d lines", n, lines)
@@ -93,12 +93,12 @@ func TestSplitterAllocatesNothing(t *testing.T) {
 
 func BenchmarkSplitter(b *testing.B) {
 	chunk := bytes.Repeat([]byte(typical+"\n"), 50)
-	var s Splitter
+	var s splitter
 	lines := 0
 	b.ReportAllocs()
 	b.SetBytes(int64(len(chunk)))
 	for b.Loop() {
-		s.Feed(chunk, func([]byte) { lines++ })
+		s.feed(chunk, func([]byte) { lines++ })
 	}
 	b.ReportMetric(float64(lines)/float64(b.N), "lines/op")
 }

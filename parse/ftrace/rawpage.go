@@ -1,4 +1,4 @@
-package parse
+package ftrace
 
 import "encoding/binary"
 
@@ -26,9 +26,9 @@ const (
 // rawTimeTop are the bits of the time that a rawTimeStamp lacks.
 const rawTimeTop = 0xf8 << 56
 
-// RawPage reads the records of one page, in the order in which they were written.
-type RawPage struct {
-	formats *RawFormats
+// rawPage reads the records of one page, in the order in which they were written.
+type rawPage struct {
+	formats *rawFormats
 	cpu     int
 	data    []byte // records not yet read
 	time    uint64 // of the last one read
@@ -37,10 +37,10 @@ type RawPage struct {
 	lost    uint64 // so many were missed; 0 where that is not stored
 }
 
-// Page returns a reader of a page as trace_pipe_raw gives it. The page must stay as it
+// page returns a reader of a page as trace_pipe_raw gives it. The page must stay as it
 // is meanwhile.
-func (r *RawFormats) Page(cpu int, page []byte) RawPage {
-	p := RawPage{formats: r, cpu: cpu}
+func (r *rawFormats) page(cpu int, page []byte) rawPage {
+	p := rawPage{formats: r, cpu: cpu}
 	if len(page) < rawPageHeader {
 		p.bad = true
 		return p
@@ -62,19 +62,19 @@ func (r *RawFormats) Page(cpu int, page []byte) RawPage {
 	return p
 }
 
-// Next reads the next record: an event of ours, lost events, or, with Kind 0, one that
+// next reads the next record: an event of ours, lost events, or, with Kind 0, one that
 // can't be read, be it unknown or damaged. It is false at the end of the page. rec is
 // used again: only the fields that its Kind names mean anything.
-func (p *RawPage) Next(rec *Record) bool {
+func (p *rawPage) next(rec *record) bool {
 	if p.missed {
 		p.missed = false
-		rec.Kind, rec.CPU, rec.Lost, rec.Uncounted = LostRecord, p.cpu, p.lost, p.lost == 0
+		rec.Kind, rec.CPU, rec.Lost, rec.Uncounted = lostRecord, p.cpu, p.lost, p.lost == 0
 		return true
 	}
 	if data, ok := p.step(); ok {
 		rec.Kind = 0
 		if p.formats.decode(data, &rec.Event) {
-			rec.Kind = EventRecord
+			rec.Kind = eventRecord
 			rec.Event.Time, rec.Event.CPU = p.time, p.cpu
 		}
 		return true
@@ -86,7 +86,7 @@ func (p *RawPage) Next(rec *Record) bool {
 }
 
 // last is the time of the page's last record.
-func (p RawPage) last() uint64 {
+func (p rawPage) last() uint64 {
 	for {
 		if _, ok := p.step(); !ok {
 			return p.time
@@ -95,7 +95,7 @@ func (p RawPage) last() uint64 {
 }
 
 // step goes to the next record that holds data. Every round takes at least four bytes.
-func (p *RawPage) step() (data []byte, ok bool) {
+func (p *rawPage) step() (data []byte, ok bool) {
 	for len(p.data) >= 4 {
 		head := binary.LittleEndian.Uint32(p.data)
 		kind, delta := head&31, uint64(head>>5)

@@ -1,4 +1,4 @@
-package parse
+package ftrace
 
 import "fmt"
 
@@ -6,8 +6,8 @@ import "fmt"
 // of rubbish shouldn't be held in memory by those who collect errors.
 const maxQuoted = 200
 
-// SyntaxError is a line that a [LineParser] doesn't understand.
-type SyntaxError struct {
+// syntaxError is a line that a lineParser doesn't understand.
+type syntaxError struct {
 	// Line is the line without its line end, cut after 200 bytes.
 	// It may hold anything; Error quotes it.
 	Line string
@@ -24,8 +24,8 @@ type SyntaxError struct {
 	cut bool
 }
 
-func newSyntaxError(line []byte, at int, msg, event string) *SyntaxError {
-	err := &SyntaxError{Col: at + 1, Msg: msg, Event: event}
+func newSyntaxError(line []byte, at int, msg, event string) *syntaxError {
+	err := &syntaxError{Col: at + 1, Msg: msg, Event: event}
 	if len(line) > maxQuoted {
 		line, err.cut = line[:maxQuoted], true
 	}
@@ -34,7 +34,7 @@ func newSyntaxError(line []byte, at int, msg, event string) *SyntaxError {
 }
 
 // Error quotes the line, control characters escaped.
-func (e *SyntaxError) Error() string {
+func (e *syntaxError) Error() string {
 	dots := ""
 	if e.cut {
 		dots = "…"

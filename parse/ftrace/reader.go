@@ -1,0 +1,219 @@
+package ftrace
+
+import (
+	"context"
+
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// Source is where a trace comes from: a tracefs.Session, or the file of a recording.
+type Source interface {
+	// Read fills buf. 0, nil says that there is nothing for a moment, io.EOF that
+	// there will be nothing more.
+	Read(ctx context.Context, buf []byte) (int, error)
+}
+
+// pageSource is a [Source] that may give raw pages.
+type pageSource interface {
+	// Formats are the kernel's descriptions of the plan's events, in its order; none if
+	// the source gives text.
+	Formats() ([]string, error)
+	// ReadPages makes a pass over all CPUs and hands over their pages, and after the last
+	// of a CPU, if it has no more, an empty one. n is the number of pages.
+	ReadPages(ctx context.Context, page func(cpu int, page []byte)) (n int, err error)
+}
+
+// Sink takes events in order of time within each goroutine. What it gets is valid until the
+// method returns.
+type Sink interface {
+	// Process finds the process of a thread, of which the kernel remembers printed, or 0.
+	Process(tid, printed int) int
+	// Hit gets the next hit of a probe.
+	Hit(ev *Event)
+	// Kernel gets the next event of the kernel itself.
+	Kernel(ev *KernelEvent)
+}
+
+// Reader makes events of lines or raw pages.
+type Reader struct {
+	src      Source
+	sink     Sink
+	formats  []eventFormat
+	lines    prefixes
+	pages    pageSource                 // src again, where pages are read
+	raw      *rawMerge                  // nil where text is read
+	add      func(cpu int, page []byte) // that of raw, made once
+	buf      []byte
+	splitter splitter
+	order    order
+	rec      *record // to be filled
+	name     brokenName
+	unparsed uint64
+	kernel   *kernelReader // nil if there are no kernel events
+}
+
+// NewReader returns a Reader of hits of events. It reads raw pages where src has the methods of a
+// tracefs.Session for them and Formats returns any, text otherwise. It adds the events of kernel,
+// unless that is nil.
+func NewReader(events []uprobe.Event, src Source, kernel KernelSource, sink Sink) (*Reader, error) {
+	r := &Reader{src: src, sink: sink, rec: new(record)}
+	var texts []string
+	var err error
+	if pages, ok := src.(pageSource); ok {
+		if texts, err = pages.Formats(); err != nil {
+			return nil, err
+		}
+		if texts != nil {
+			r.pages, r.raw = pages, &rawMerge{}
+			r.add = r.raw.add
+		}
+	}
+	if err := r.extend(events, texts); err != nil {
+		return nil, err
+	}
+	if kernel != nil {
+		r.kernel, err = newKernelReader(kernel, sink)
+	}
+	return r, err
+}
+
+// Extend takes note of events that have joined the others. It comes before they are armed.
+func (r *Reader) Extend(events []uprobe.Event) (err error) {
+	var texts []string
+	if r.raw != nil {
+		texts, err = r.pages.Formats()
+	}
+	if err != nil {
+		return err
+	}
+	return r.extend(events, texts)
+}
+
+func (r *Reader) extend(events []uprobe.Event, texts []string) error {
+	for i := len(r.formats); i < len(events); i++ {
+		r.formats = append(r.formats, formatOf(&events[i]))
+	}
+	lines, err := newLineParser(r.formats)
+	if err != nil {
+		return err
+	}
+	r.lines.lines = lines // what it knows of threads still holds
+	if r.raw != nil {
+		// Pages that are waiting hold none of the new events, and keep the old formats.
+		r.raw.formats, err = newRawFormats(r.formats, texts)
+	}
+	return err
+}
+
+func formatOf(ev *uprobe.Event) eventFormat {
+	f := eventFormat{Event: ev.Name, Len: ev.Counts()}
+	for _, a := range ev.Args {
+		f.Args = append(f.Args, a.Name)
+	}
+	return f
+}
+
+// Read takes what the source has for the moment: n is 0 if that was nothing. Errors are the
+// source's.
+func (r *Reader) Read(ctx context.Context) (n int, err error) {
+	if r.raw != nil {
+		n, err = r.readPages(ctx)
+	} else {
+		n, err = r.readText(ctx)
+	}
+	if r.kernel != nil && err == nil {
+		err = r.kernel.read(n == 0)
+	}
+	return n, err
+}
+
+// readPages takes what a pass over the source's CPUs finds.
+func (r *Reader) readPages(ctx context.Context) (n int, err error) {
+	n, err = r.pages.ReadPages(ctx, r.add)
+	if err == nil {
+		r.raw.pass(r.rawHit)
+		if r.kernel != nil {
+			r.kernel.hitsTo = max(r.kernel.hitsTo, r.raw.certain)
+		}
+	}
+	return n, err
+}
+
+func (r *Reader) readText(ctx context.Context) (n int, err error) {
+	if r.buf == nil {
+		r.buf = make([]byte, maxLine)
+	}
+	n, err = r.src.Read(ctx, r.buf)
+	r.splitter.feed(r.buf[:n], r.line)
+	if n == 0 {
+		r.order.flush(r.hit) // the buffers were found empty
+	}
+	return n, err
+}
+
+func (r *Reader) line(line []byte) {
+	err := r.lines.parse(line, r.rec)
+	if err != nil {
+		r.unparsed++ // a hit among them is lost: it is not delivered
+	}
+	if r.rec.Kind != eventRecord {
+		r.name.piece(line, err == nil)
+		return
+	}
+	ev := &r.rec.Event
+	if r.name.len > 0 {
+		r.unparsed -= r.name.end(line, ev.TID)
+	}
+	ev.PID = r.sink.Process(ev.TID, ev.PID)
+	r.rec = r.order.add(r.rec, r.hit)
+}
+
+// rawHit takes the next hit of raw pages in order of time, hit that of either.
+func (r *Reader) rawHit(ev *Event) {
+	ev.PID = r.sink.Process(ev.TID, ev.PID)
+	r.hit(ev)
+}
+
+func (r *Reader) hit(ev *Event) {
+	if r.kernel != nil {
+		r.kernel.hit(ev)
+		return
+	}
+	r.sink.Hit(ev)
+}
+
+// Settled: no event that was read waits for its place among the others.
+func (r *Reader) Settled() bool {
+	return len(r.order.pending) == 0 && (r.raw == nil || r.raw.settled()) && (r.kernel == nil || r.kernel.hits.empty())
+}
+
+// Finish gives the events that wait: there will be no more.
+func (r *Reader) Finish() {
+	r.order.flush(r.hit)
+	if r.raw != nil {
+		r.raw.flush(r.rawHit)
+	}
+	if r.kernel != nil {
+		r.kernel.finish()
+	}
+	if len(r.splitter.rest()) > 0 {
+		r.unparsed++
+	}
+}
+
+// Unparsed is the number of lines, or records, that were not understood.
+func (r *Reader) Unparsed() uint64 {
+	n := r.unparsed + uint64(r.splitter.dropped)
+	if r.raw != nil {
+		n += r.raw.unreadable
+	}
+	return n
+}
+
+// KernelUnparsed is the number of records of kernel events that could not be read.
+func (r *Reader) KernelUnparsed() uint64 {
+	if r.kernel == nil {
+		return 0
+	}
+	return r.kernel.pages.unreadable
+}
