@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/internal/gotab"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
@@ -24,21 +26,19 @@ var ErrBeingWritten = image.ErrBeingWritten
 // Binary is an open x86-64 ELF executable or shared library. Its methods may be
 // called from several goroutines.
 type Binary struct {
-	image *image.Image
-	funcs []Func // by address
-	goVer GoVersion
+	image  *image.Image
+	tables *gotab.Tables
+	funcs  []Func // by address
+	goVer  gotab.Version
 
 	layout func() (GoroutineLayout, error)
 	unwind func() unwindTable
 	debug  debugSections
 	source sourceCache
-	// entries are those of debug information; args is nil if the file is not Go's.
+	// entries are those of debug information.
 	entries func() (*debugEntries, error)
-	args    func() *funcArgs
-	table   func() *pclntab // all of it; to be copied, since reading marks damage in it
+	inlined func() (*inlineIndex, error)
 	lookup  funcIndex
-
-	types rtypeTable
 }
 
 // Open reads the headers and function symbols of an ELF file. Errors have the form
@@ -78,18 +78,17 @@ func read(f *os.File, path string) (*Binary, error) {
 		return nil, err
 	}
 	b := &Binary{image: m}
-	table := b.openPclntab()
-	if b.goVer, err = b.readGoVersion(table); err != nil {
+	if b.tables, err = gotab.Open(m); err != nil {
 		return nil, err
 	}
-	if b.funcs, err = b.readFuncs(table); err != nil {
+	b.goVer = b.tables.Version
+	if b.funcs, err = b.readFuncs(); err != nil {
 		return nil, err
 	}
 	b.layout = sync.OnceValues(b.readLayout)
 	b.unwind = sync.OnceValue(b.readUnwind)
 	b.entries = sync.OnceValues(b.readEntries)
-	b.args = sync.OnceValue(b.readFuncArgs)
-	b.table = sync.OnceValue(b.pclntab)
+	b.inlined = sync.OnceValues(b.readInlined)
 	return b, nil
 }
 
@@ -146,9 +145,22 @@ func (b *Binary) Processor() arch.Processor { return b.image.Processor }
 // ProcessorNamed finds a processor by the Name of its [arch.Machine].
 func ProcessorNamed(name string) (arch.Processor, error) { return image.ProcessorNamed(name) }
 
+// GoVersion is a release of Go, "1.26.8"; development versions have only Text.
+type GoVersion struct {
+	// Text is what the binary says: "go1.26.8", "go1.24.0 X:nocoverageredesign",
+	// "devel go1.27-abcdef".
+	Text string
+	// Minor is the 26 of 1.26; 0 if this is not Go.
+	Minor int
+	// Devel marks a version that is no release: tables by version don't hold.
+	Devel bool
+}
+
+func (v GoVersion) String() string { return v.Text }
+
 // GoVersion is the version of Go that built the file; ok is false if it was not Go,
 // or one that can't be told.
-func (b *Binary) GoVersion() (v GoVersion, ok bool) { return b.goVer, b.goVer.Minor > 0 }
+func (b *Binary) GoVersion() (v GoVersion, ok bool) { return GoVersion(b.goVer), b.goVer.Minor > 0 }
 
 // Funcs are the functions that have bytes in the file, by address. The slice is the
 // binary's own.
@@ -182,3 +194,27 @@ func (b *Binary) Relocatable() bool { return b.image.Relocatable() }
 
 // Code returns the function's bytes.
 func (b *Binary) Code(f *Func) ([]byte, error) { return b.image.Code(f.Name, f.Addr, f.Size) }
+
+// RuntimeType is the type of the value in an interface.
+type RuntimeType struct {
+	// Type is named as %T prints it. What is not in the file, or damaged, is of kind
+	// Unknown. Elem reads the file when it is first asked for.
+	Type *gotype.Type
+	// Direct: the second word of the interface is the value itself, a pointer or a
+	// struct or array of just one; else it points to the value.
+	Direct bool
+}
+
+// RuntimeType decodes the runtime._type at a virtual address of the file, load bias not
+// counted: the first word of an interface without methods, or what ItabType returns. It
+// works without symbols and debug information. Types that the program makes as it runs,
+// with package reflect, are not in the file.
+func (b *Binary) RuntimeType(addr uint64) (RuntimeType, error) {
+	t, err := b.tables.RuntimeType(addr)
+	return RuntimeType(t), err
+}
+
+// ItabType returns the address of the concrete type in the itab at an address, which is
+// the first word of an interface that has methods. It knows those that the compiler made; ok
+// is false for others, which the program makes as it runs and which are not in the file.
+func (b *Binary) ItabType(addr uint64) (typ uint64, ok bool) { return b.tables.ItabType(addr) }

@@ -17,7 +17,6 @@ type sourceCache struct {
 	once  sync.Once
 	units *debugUnits
 	err   error
-	table lazyTable
 }
 
 // debugUnits is what one pass over .debug_info finds.
@@ -28,7 +27,7 @@ type debugUnits struct {
 	// lineFuel is how many bytes of line tables may still be read: units may share one.
 	lineFuel atomic.Int64
 	ranges   []unitRange // by address
-	calls    inlineIndex
+	scan     *inlineScan
 	goCode   bool // some of it is of Go
 }
 
@@ -67,6 +66,7 @@ func readUnits(data *dwarf.Data, info, line []byte, names int64) (*debugUnits, e
 	d := &debugUnits{data: data, info: info}
 	d.lineFuel.Store(4*int64(len(line)) + 1<<16) // each is read twice
 	scan := newInlineScan(data, names)
+	d.scan = scan
 	r := newEntryReader(data, info)
 	for {
 		e, err := r.next()
@@ -109,7 +109,6 @@ func readUnits(data *dwarf.Data, info, line []byte, names int64) (*debugUnits, e
 			}
 		}
 	}
-	d.calls = scan.index()
 	d.sortRanges()
 	return d, nil
 }

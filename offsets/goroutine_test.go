@@ -3,13 +3,14 @@ package offsets
 import (
 	"testing"
 
+	"github.com/ftgo/ftgo/offsets/internal/gotab"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestLayout: the table by version says of a binary without debug information what
 // the debug information of its twin says.
 func TestLayout(t *testing.T) {
-	for _, version := range releases() {
+	for _, version := range fixture.Releases() {
 		t.Run(version, func(t *testing.T) {
 			with := openPath(t, fixture.BuildWith(t, version, "exact"))
 			without := openPath(t, fixture.BuildWith(t, version, "exact", "-ldflags=-w"))
@@ -54,7 +55,7 @@ func TestLayoutOfOthers(t *testing.T) {
 			if table := goidOffset[c.minor]; table == want.Goid {
 				t.Fatalf("Go 1.%d has the same layout", c.minor)
 			}
-			b.goVer = GoVersion{Text: c.text, Minor: c.minor, Devel: c.devel}
+			b.goVer = gotab.Version{Text: c.text, Minor: c.minor, Devel: c.devel}
 			if got, err := b.Layout(); err != nil || got != want {
 				t.Errorf("%+v, %v; want %+v", got, err, want)
 			}

@@ -26,7 +26,7 @@ func (s InlineSite) compare(o InlineSite) int {
 // later). Copies of which the optimizer left no instruction are in neither: it may
 // be less than the source has.
 func (b *Binary) InlinedAt(name string) ([]InlineSite, error) {
-	x, err := b.inlineIndex()
+	x, err := b.inlined()
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (b *Binary) InlinedAt(name string) ([]InlineSite, error) {
 
 // Inlined returns the names of all functions that InlinedAt knows a place of, sorted.
 func (b *Binary) Inlined() ([]string, error) {
-	x, err := b.inlineIndex()
+	x, err := b.inlined()
 	if err != nil {
 		return nil, err
 	}
@@ -53,45 +53,41 @@ func (b *Binary) Inlined() ([]string, error) {
 	return names, nil
 }
 
-func (b *Binary) inlineIndex() (*inlineIndex, error) {
+func (b *Binary) readInlined() (*inlineIndex, error) {
 	d, err := b.debugUnits()
+	x := &inlineIndex{byName: make(map[string][]inlineCall), numbers: make(map[string]uint32)}
+	switch {
 	// Go's own is left out by -w even where that of C stays.
-	if err == nil && (d.goCode || b.goVer.Minor == 0) {
-		return &d.calls, nil
+	case err == nil && (d.goCode || b.goVer.Minor == 0):
+		d.scan.calls(x.add)
+	case b.tables.Any():
+		b.tables.Calls(x.add)
+	default:
+		return nil, cmp.Or(err, ErrNoDebugInfo)
 	}
-	if t := b.goTable(); t != nil {
-		return t.calls(), nil
-	}
-	return nil, cmp.Or(err, ErrNoDebugInfo)
+	return x, nil
 }
 
 // inlineIndex is all inlined calls by the name of the function that was called.
 type inlineIndex struct {
-	names  []string // callers and files
-	byName map[string][]inlineCall
+	names   []string // callers and files
+	numbers map[string]uint32
+	byName  map[string][]inlineCall
 }
 
 // inlineCall has numbers in names. Large programs have a million.
 type inlineCall struct{ caller, file, line uint32 }
 
-// maxInlined limits what is kept of a file that repeats an entry of few bytes.
-const maxInlined = 1 << 22
-
-// nameTable numbers strings.
-type nameTable struct {
-	names   []string
-	numbers map[string]uint32
+func (x *inlineIndex) add(callee, caller, file string, line int) {
+	x.byName[callee] = append(x.byName[callee], inlineCall{x.number(caller), x.number(file), uint32(line)})
 }
 
-func (t *nameTable) number(name string) uint32 {
-	n, ok := t.numbers[name]
+func (x *inlineIndex) number(name string) uint32 {
+	n, ok := x.numbers[name]
 	if !ok {
-		if t.numbers == nil {
-			t.numbers = make(map[string]uint32)
-		}
-		n = uint32(len(t.names))
-		t.names = append(t.names, name)
-		t.numbers[name] = n
+		n = uint32(len(x.names))
+		x.names = append(x.names, name)
+		x.numbers[name] = n
 	}
 	return n
 }

@@ -94,21 +94,13 @@ func TestInlinedSourcesAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := b.goTable()
-		if g == nil {
-			t.Fatal("no function table")
-		}
-		read := func(x *inlineIndex) []string {
+		read := func(calls func(func(callee, caller, file string, line int))) []string {
 			var all []string
-			for name, calls := range x.byName {
-				for _, c := range calls {
-					all = append(all, name+" in "+x.names[c.caller])
-				}
-			}
+			calls(func(callee, caller, file string, line int) { all = append(all, callee+" in "+caller) })
 			slices.Sort(all)
 			return all
 		}
-		dwarf, table := read(&d.calls), read(g.calls())
+		dwarf, table := read(d.scan.calls), read(b.tables.Calls)
 		if len(dwarf) < 3000 {
 			t.Errorf("%q: %d inlined calls in debug information", flags, len(dwarf))
 		}

@@ -3,6 +3,8 @@ package offsets
 import (
 	"debug/dwarf"
 	"errors"
+
+	"github.com/ftgo/ftgo/offsets/internal/gotab"
 )
 
 // inlineScan collects inlined calls. Entries refer to each other by offset, forwards
@@ -18,13 +20,13 @@ type inlineScan struct {
 
 	named   map[dwarf.Offset]string       // functions
 	origins map[dwarf.Offset]dwarf.Offset // of functions that have no name themselves
-	files   nameTable
 	found   map[dwarf.Offset][]scannedCall
 }
 
 type scannedCall struct {
-	caller     dwarf.Offset
-	file, line uint32
+	caller dwarf.Offset
+	file   string
+	line   int
 }
 
 var (
@@ -75,15 +77,15 @@ func (s *inlineScan) call(e *dwarf.Entry) error {
 	if !ok || s.unit == nil {
 		return nil
 	}
-	if s.count++; s.count > maxInlined {
+	if s.count++; s.count > gotab.MaxInlined {
 		return errManyInlined
 	}
-	c := scannedCall{caller: s.caller, file: s.files.number("")}
+	c := scannedCall{caller: s.caller}
 	if line, ok := e.Val(dwarf.AttrCallLine).(int64); ok && line > 0 && line < 1<<31 {
-		c.line = uint32(line)
+		c.line = int(line)
 	}
 	if file, ok := e.Val(dwarf.AttrCallFile).(int64); ok {
-		c.file = s.files.number(s.unit.fileName(s.data, file))
+		c.file = s.unit.fileName(s.data, file)
 	}
 	s.found[origin] = append(s.found[origin], c)
 	return nil
@@ -100,18 +102,15 @@ func (s *inlineScan) name(at dwarf.Offset) string {
 	return ""
 }
 
-func (s *inlineScan) index() inlineIndex {
-	x := inlineIndex{byName: make(map[string][]inlineCall)}
-	names := s.files
+// calls calls found with each.
+func (s *inlineScan) calls(found func(callee, caller, file string, line int)) {
 	for origin, calls := range s.found {
 		name := s.name(origin)
 		if name == "" {
 			continue
 		}
 		for _, c := range calls {
-			x.byName[name] = append(x.byName[name], inlineCall{names.number(s.name(c.caller)), c.file, c.line})
+			found(name, s.name(c.caller), c.file, c.line)
 		}
 	}
-	x.names = names.names
-	return x
 }

@@ -22,13 +22,13 @@ type codeLine struct {
 
 // lineSource is one of the tables that tell the source line of an instruction.
 type lineSource interface {
-	// codeLines are all lines of the files that match.
-	codeLines(match func(file string) bool) ([]codeLine, error)
-	// copies tells for each of addrs, by a number that means no more than this, which
+	// CodeLines calls found with all lines of the files that match.
+	CodeLines(match func(file string) bool, found func(addr uint64, file string, line int, stmt bool)) error
+	// Copies tells for each of addrs, by a number that means no more than this, which
 	// inlined copy of a function it is in; 0 for none.
-	copies(addrs []uint64) ([]uint64, error)
-	// position is the line of an instruction.
-	position(addr uint64) (file string, line int, ok bool)
+	Copies(addrs []uint64) ([]uint64, error)
+	// Position is the line of an instruction.
+	Position(addr uint64) (file string, line int, ok bool)
 }
 
 // lineSources are the tables of the file, the more precise first. The error tells why
@@ -39,8 +39,8 @@ func (b *Binary) lineSources() ([]lineSource, error) {
 	if err == nil {
 		sources = append(sources, d)
 	}
-	if t := b.goTable(); t != nil {
-		sources = append(sources, t)
+	if b.tables.Any() {
+		sources = append(sources, b.tables)
 	}
 	return sources, err
 }
@@ -51,7 +51,7 @@ func (b *Binary) lineSources() ([]lineSource, error) {
 func (b *Binary) Position(addr uint64) (file string, line int, ok bool) {
 	sources, _ := b.lineSources()
 	for _, s := range sources {
-		if file, line, ok = s.position(addr); ok {
+		if file, line, ok = s.Position(addr); ok {
 			return file, line, true
 		}
 	}
@@ -76,7 +76,10 @@ func (b *Binary) LineAddrs(file string, line int) ([]uint64, error) {
 		return name == suffix || strings.HasSuffix(name, "/"+strings.TrimPrefix(suffix, "/")) && suffix[0] != '/'
 	}
 	for _, s := range sources {
-		all, err := s.codeLines(match)
+		var all []codeLine
+		err := s.CodeLines(match, func(addr uint64, file string, line int, stmt bool) {
+			all = append(all, codeLine{addr, file, line, stmt})
+		})
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, line, err)
 		}
@@ -148,7 +151,7 @@ func (b *Binary) beginnings(s lineSource, at []codeLine) ([]uint64, error) {
 	for i, c := range at {
 		addrs[i] = c.addr
 	}
-	copies, err := s.copies(addrs)
+	copies, err := s.Copies(addrs)
 	if err != nil {
 		return nil, fmt.Errorf("read debug information: %w", err)
 	}

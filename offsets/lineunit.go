@@ -148,7 +148,7 @@ func (d *debugUnits) unitAt(addr uint64) *lineUnit {
 	return d.ranges[i].unit
 }
 
-func (d *debugUnits) position(addr uint64) (file string, line int, ok bool) {
+func (d *debugUnits) Position(addr uint64) (file string, line int, ok bool) {
 	u := d.unitAt(addr)
 	if u == nil {
 		return "", 0, false
@@ -164,8 +164,7 @@ func (d *debugUnits) position(addr uint64) (file string, line int, ok bool) {
 	return u.files[rows[i].file], int(rows[i].line), true
 }
 
-func (d *debugUnits) codeLines(match func(file string) bool) ([]codeLine, error) {
-	var lines []codeLine
+func (d *debugUnits) CodeLines(match func(file string) bool, found func(addr uint64, file string, line int, stmt bool)) error {
 	for _, u := range d.units {
 		u.fileName(d.data, 0)
 		matches := make([]bool, len(u.files))
@@ -177,20 +176,20 @@ func (d *debugUnits) codeLines(match func(file string) bool) ([]codeLine, error)
 		}
 		rows, err := u.lines(d.data)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, r := range rows {
 			if r.file >= 0 && matches[r.file] && r.line > 0 {
-				lines = append(lines, codeLine{r.addr, u.files[r.file], int(r.line), r.stmt})
+				found(r.addr, u.files[r.file], int(r.line), r.stmt)
 			}
 		}
 	}
-	return lines, nil
+	return nil
 }
 
-// copies looks at the functions around addrs only. The number of a copy is the offset
+// Copies looks at the functions around addrs only. The number of a copy is the offset
 // of its entry; those further in come later.
-func (d *debugUnits) copies(addrs []uint64) ([]uint64, error) {
+func (d *debugUnits) Copies(addrs []uint64) ([]uint64, error) {
 	numbers := make([]uint64, len(addrs))
 	seen := make(map[*lineUnit]bool)
 	for _, addr := range addrs {

@@ -40,17 +40,14 @@ func (l *goLayout) checked() check {
 
 func (l *goLayout) check() check {
 	end := l.byTypes()
-	args := l.binary.args()
 	switch {
-	case args == nil:
-		return unchecked
 	case l.f.ABI == ABI0:
-		return args.compareSize(l.f.Addr, end-8)
+		return l.compareSize(end - 8)
 	case l.dictionary() >= 0:
 		// The table leaves out the first parameter, whichever that is.
 		return unchecked
 	}
-	return args.compare(l.f.Addr, l.sig.Params)
+	return l.compare()
 }
 
 // receiver is the type of a method's receiver by the name of the method.
@@ -73,8 +70,8 @@ func (l *goLayout) receiver() (*gotype.Type, bool) {
 
 // compareSize tells whether parameters and results take as much of the stack as the
 // function's do.
-func (a *funcArgs) compareSize(addr uint64, size int64) check {
-	switch n, ok := a.size(addr); {
+func (l *goLayout) compareSize(size int64) check {
+	switch n, ok := l.argsSize(); {
 	case !ok:
 		return unchecked
 	case alignUp(n, 8) == alignUp(size, 8): // the compiler rounds up, assembly need not
@@ -84,8 +81,9 @@ func (a *funcArgs) compareSize(addr uint64, size int64) check {
 }
 
 // compare tells whether the list of parameters is complete.
-func (a *funcArgs) compare(addr uint64, params []Variable) check {
-	args, complete, ok := a.list(addr)
+func (l *goLayout) compare() check {
+	params := l.sig.Params
+	args, complete, ok := l.binary.tables.Args(l.f.Addr)
 	if !ok {
 		return unchecked
 	}
@@ -93,7 +91,7 @@ func (a *funcArgs) compare(addr uint64, params []Variable) check {
 		if i >= len(params) {
 			return differ
 		}
-		if t := params[i].Type; arg.aggregate != aggregate(t) || arg.size != 0 && int64(arg.size) != t.Size {
+		if t := params[i].Type; arg.Aggregate != aggregate(t) || arg.Size != 0 && int64(arg.Size) != t.Size {
 			return differ
 		}
 	}

@@ -46,13 +46,7 @@ func (l *goLayout) byTypesOrSlots() {
 	}
 }
 
-func (l *goLayout) argsSize() (int64, bool) {
-	args := l.binary.args()
-	if args == nil {
-		return 0, false
-	}
-	return args.size(l.f.Addr)
-}
+func (l *goLayout) argsSize() (int64, bool) { return l.binary.tables.ArgsSize(l.f.Addr) }
 
 // resultsFromEnd lays out results that end where everything ends. If they have no names
 // then none is left out.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/offsets/internal/gotab"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
@@ -23,14 +24,15 @@ const (
 
 // readFuncs lists the functions that the symbol tables and Go's own table name, each
 // address once.
-func (b *Binary) readFuncs(t *pclntab) ([]Func, error) {
-	tables := make(chan *pclnFuncs, 1)
-	go func() { tables <- b.goFuncs(t) }() // of many megabytes, as .symtab is
+func (b *Binary) readFuncs() ([]Func, error) {
+	defer b.tables.Listed()
+	tables := make(chan *gotab.Funcs, 1)
+	go func() { tables <- b.tables.Funcs() }() // of many megabytes, as .symtab is
 	named, symErr := b.symbolFuncs(nil, elf.SHT_SYMTAB, fromSymtab)
 	table := <-tables
 	b.complete(named, table)
 	// Some binaries keep a few symbols, and .symtab spells names better.
-	named = b.addTableFuncs(named, t, table)
+	named = b.addTableFuncs(named, table)
 	all := len(named)
 	named, err := b.symbolFuncs(named, elf.SHT_DYNSYM, fromDynsym)
 	if err == nil {
@@ -71,23 +73,23 @@ func (b *Binary) symbolFuncs(named []Func, table elf.SectionType, from uint8) ([
 }
 
 // complete tells of functions from a symbol table what Go's table knows of them.
-func (b *Binary) complete(named []Func, table *pclnFuncs) {
+func (b *Binary) complete(named []Func, table *gotab.Funcs) {
 	for i := range named {
 		f := &named[i]
-		entry := table.at(f.Addr)
+		n := table.At(f.Addr)
 		switch {
-		case b.goVer.Minor == 0 || len(table.list) > 0 && entry == nil:
+		case b.goVer.Minor == 0 || len(table.List) > 0 && n < 0:
 			f.ABI = SystemV
 			f.Name, _, _ = strings.Cut(f.Name, "@") // the version: memcpy@@GLIBC_2.14
-		case b.goVer.Minor < b.image.Processor.Machine().FirstRegisters || strings.HasSuffix(f.Name, abi0Suffix) || entry != nil && entry.asm:
+		case b.goVer.Minor < b.image.Processor.Machine().FirstRegisters || strings.HasSuffix(f.Name, abi0Suffix) || n >= 0 && table.List[n].Asm:
 			f.ABI = ABI0
 		}
-		if entry != nil && b.padded() {
-			f.Size = min(f.Size, table.endOf(table.next-1)-f.Addr)
+		if n >= 0 && b.padded() {
+			f.Size = min(f.Size, table.End(n)-f.Addr)
 			f.Size = b.unpadded(f)
 		}
-		if entry != nil && f.rank < fromPclntab {
-			entry.inSymtab = true
+		if n >= 0 && f.rank < fromPclntab {
+			table.List[n].InSymtab = true
 		}
 	}
 }

@@ -123,7 +123,7 @@ func TestTidy(t *testing.T) {
 
 // TestABI: a stripped binary tells assembly from Go and from wrappers.
 func TestABI(t *testing.T) {
-	for _, version := range releases() {
+	for _, version := range fixture.Releases() {
 		t.Run(version, func(t *testing.T) {
 			for _, flags := range [][]string{nil, {"-ldflags=-s -w"}} {
 				b := openPath(t, fixture.BuildWith(t, version, "exact", flags...))

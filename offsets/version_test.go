@@ -11,31 +11,10 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-func TestParseGoVersion(t *testing.T) {
-	for text, want := range map[string]GoVersion{
-		"go1.26.8":                  {Minor: 26},
-		"go1.5":                     {Minor: 5},
-		"go1.24rc1":                 {Minor: 24},
-		"go1.24.0 X:noswissmap":     {Minor: 24},
-		"devel go1.27-abcdef Mon":   {Minor: 27, Devel: true},
-		"go1.22.3 (Red Hat 1.22.3)": {Minor: 22},
-	} {
-		want.Text = text
-		if got, err := parseGoVersion(text); err != nil || got != want {
-			t.Errorf("parseGoVersion(%q) = %+v, %v; want %+v", text, got, err, want)
-		}
-	}
-	for _, bad := range []string{"", "go2.1", "go1.", "go1.x", "devel +abcdef", "1.26"} {
-		if v, err := parseGoVersion(bad); err == nil {
-			t.Errorf("parseGoVersion(%q) = %+v", bad, v)
-		}
-	}
-}
-
 // TestGoVersion: the version is found with symbols, without, and without section
 // headers. No release before 1.13 has build information.
 func TestGoVersion(t *testing.T) {
-	for _, version := range releases() {
+	for _, version := range fixture.Releases() {
 		t.Run(version, func(t *testing.T) {
 			want := "go" + version
 			if version == fixture.Current {
@@ -45,7 +24,7 @@ func TestGoVersion(t *testing.T) {
 			for name, path := range map[string]string{
 				"as built":                fixture.BuildWith(t, version, "exact"),
 				"stripped":                stripped,
-				"without section headers": headless(t, stripped),
+				"without section headers": fixture.Headless(t, stripped),
 			} {
 				if v, ok := openPath(t, path).GoVersion(); !ok || v.Text != want {
 					t.Errorf("%s: %+v, %v; want %s", name, v, ok, want)

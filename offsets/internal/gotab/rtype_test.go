@@ -1,4 +1,4 @@
-package offsets
+package gotab
 
 import (
 	"debug/dwarf"
@@ -24,7 +24,7 @@ func typesBuilds() []struct{ version, name, flags string } {
 		{"1.24.6", "stripped pie", "-buildmode=pie -ldflags=-s"},
 		{"1.12.17", "stripped pie", "-buildmode=pie -ldflags=-s"},
 	}
-	versions := append(releases(), "1.7.6", "1.9.7", "1.24.6")
+	versions := append(fixture.Releases(), "1.7.6", "1.9.7", "1.24.6")
 	slices.Sort(versions)
 	for _, v := range slices.Compact(versions) {
 		builds = append(builds,
@@ -73,7 +73,7 @@ func TestRuntimeTypes(t *testing.T) {
 }
 
 // compareReflect checks what testdata/types has printed, and counts the lines.
-func compareReflect(t *testing.T, b *Binary, out string) map[string]int {
+func compareReflect(t *testing.T, b *Tables, out string) map[string]int {
 	var bias uint64
 	var typ RuntimeType
 	var fields []gotype.Field
@@ -133,7 +133,7 @@ func compareReflect(t *testing.T, b *Binary, out string) map[string]int {
 			concrete, ok := b.ItabType(addr())
 			if !ok {
 				// Those on the heap are not in the file: the last one, and all before Go 1.7.
-				if _, inFile := b.image.Pointer(addr()); inFile || read["itab"] < 6 && b.goVer.Minor >= 7 {
+				if _, inFile := b.image.Pointer(addr()); inFile || read["itab"] < 6 && b.Version.Minor >= 7 {
 					t.Errorf("itab of %s at %s is none", f[2], f[1])
 				}
 				continue
@@ -142,11 +142,9 @@ func compareReflect(t *testing.T, b *Binary, out string) map[string]int {
 				t.Errorf("itab of %v, %v; want %s", typ.Type, err, f[2])
 			}
 		case "func":
-			if got := b.FuncValueName(addr()); got != f[2] {
-				t.Errorf("function %q, want %s", got, f[2])
-			}
-			if got := b.FuncValueName(addr() + 1); got != "" {
-				t.Errorf("function %q begins in the middle of %s", got, f[2])
+			fn, ok := b.at(addr())
+			if !ok || fn.addr != addr() || fn.t.symbol(fn.word(wordName)) != f[2] {
+				t.Errorf("no function %s at %s", f[2], f[1])
 			}
 		default:
 			t.Fatalf("unknown line %q", line)
@@ -155,7 +153,7 @@ func compareReflect(t *testing.T, b *Binary, out string) map[string]int {
 	return read
 }
 
-func firstSegment(b *Binary) uint64 {
+func firstSegment(b *Tables) uint64 {
 	for _, p := range b.image.ELF.Progs {
 		if p.Type == elf.PT_LOAD {
 			return p.Vaddr
@@ -183,11 +181,11 @@ func TestRuntimeTypesAgainstDWARF(t *testing.T) {
 	} {
 		t.Run(build.version+" "+build.flags, func(t *testing.T) {
 			b := openPath(t, buildTypes(t, build.version, build.flags))
-			d, err := b.dwarf()
+			d, err := b.image.ELF.DWARF()
 			if err != nil {
 				t.Fatal(err)
 			}
-			types, err := b.rtypes()
+			types, err := b.types()
 			if err != nil {
 				t.Fatal(err)
 			}

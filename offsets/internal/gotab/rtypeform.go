@@ -1,4 +1,4 @@
-package offsets
+package gotab
 
 import "github.com/ftgo/ftgo/offsets/gotype"
 
@@ -22,18 +22,16 @@ type rtypeForm struct {
 	shifted, flagged bool
 	// directFlag: that a value is its interface's data word is said in tflag, not kind.
 	directFlag bool
-	// types is where runtime.moduledata has types and etypes, counted from its minpc.
-	types uint64
 }
 
 // rtypeForms begin with the latest. Of 1.6 the names and kinds alone are known.
 var rtypeForms = []rtypeForm{
-	{oldest: 26, align: 21, kind: 23, name: 40, size: 48, interned: true, varint: true, flagged: true, types: 136, directFlag: true},
-	{oldest: 20, align: 21, kind: 23, name: 40, size: 48, interned: true, varint: true, flagged: true, types: 136}, // covctrs
-	{oldest: 19, align: 21, kind: 23, name: 40, size: 48, interned: true, varint: true, flagged: true, types: 120},
-	{oldest: 17, align: 21, kind: 23, name: 40, size: 48, interned: true, varint: true, shifted: true, types: 120},
-	{oldest: 9, align: 21, kind: 23, name: 40, size: 48, interned: true, shifted: true, types: 120}, // type aliases
-	{oldest: 7, align: 21, kind: 23, name: 40, size: 48, interned: true, types: 120},
+	{oldest: 26, align: 21, kind: 23, name: 40, size: 48, interned: true, varint: true, flagged: true, directFlag: true},
+	{oldest: 20, align: 21, kind: 23, name: 40, size: 48, interned: true, varint: true, flagged: true}, // covctrs
+	{oldest: 19, align: 21, kind: 23, name: 40, size: 48, interned: true, varint: true, flagged: true},
+	{oldest: 17, align: 21, kind: 23, name: 40, size: 48, interned: true, varint: true, shifted: true},
+	{oldest: 9, align: 21, kind: 23, name: 40, size: 48, interned: true, shifted: true}, // type aliases
+	{oldest: 7, align: 21, kind: 23, name: 40, size: 48, interned: true},
 	{oldest: 6, align: 21, kind: 23, name: 40},
 	{oldest: 5, align: 21, kind: 23, name: 40, size: 72},
 	{oldest: 4, align: 13, kind: 15, name: 40, size: 72},

@@ -1,4 +1,4 @@
-package offsets
+package gotab
 
 import (
 	"debug/elf"
@@ -62,7 +62,7 @@ func TestRelocationsNotApplied(t *testing.T) {
 // TestPluginRelocations: a plugin's words refer to its symbols.
 func TestPluginRelocations(t *testing.T) {
 	b := openPath(t, buildTypes(t, fixture.Current, "-buildmode=plugin"))
-	types, err := b.rtypes()
+	types, err := b.types()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package offsets
+package gotab
 
 import (
 	"debug/elf"
@@ -19,15 +19,15 @@ const maxRelease = len("go1.12beta1")
 // buildVersion finds what Go before 1.13 says of its version: runtime.buildVersion, a
 // string variable, by its symbol; by its value in a stripped file. Only versions that
 // write the file's form of function table count, and two that differ are none.
-func (b *Binary) buildVersion(form *pclnForm) (GoVersion, bool) {
-	fits := func(text string) (GoVersion, bool) {
-		v, err := parseGoVersion(text)
+func buildVersion(m *image.Image, form *form) (Version, bool) {
+	fits := func(text string) (Version, bool) {
+		v, err := ParseVersion(text)
 		return v, err == nil && form.oldest <= v.Minor && v.Minor <= form.newest
 	}
-	var said GoVersion
-	b.image.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) { // damaged ones are as good as none
+	var said Version
+	m.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) { // damaged ones are as good as none
 		if s.Name == "runtime.buildVersion" && s.Kind == elf.STT_OBJECT && said.Minor == 0 {
-			if text, ok := b.stringVariable(s.Addr); ok {
+			if text, ok := stringVariable(m, s.Addr); ok {
 				if v, ok := fits(text); ok {
 					said = v
 				}
@@ -41,7 +41,7 @@ func (b *Binary) buildVersion(form *pclnForm) (GoVersion, bool) {
 	// may be of messages and the like.
 	var variables, texts versionSet
 	tries := 64
-	b.image.Scan([]byte("go1."), func(p *elf.Prog, addr uint64) bool {
+	m.Scan([]byte("go1."), func(p *elf.Prog, addr uint64) bool {
 		tries--
 		var buf [maxRelease]byte
 		n, err := p.ReadAt(buf[:], int64(addr-p.Vaddr))
@@ -51,7 +51,7 @@ func (b *Binary) buildVersion(form *pclnForm) (GoVersion, bool) {
 		text := release.Find(buf[:n])
 		if v, ok := fits(string(text)); ok {
 			texts.add(v)
-			if size := b.variableOf(addr, len(text)); size > 0 {
+			if size := variableOf(m, addr, len(text)); size > 0 {
 				if v, ok := fits(string(text[:size])); ok {
 					variables.add(v)
 				}
@@ -67,31 +67,31 @@ func (b *Binary) buildVersion(form *pclnForm) (GoVersion, bool) {
 
 // versionSet collects versions of which only one is wanted.
 type versionSet struct {
-	first GoVersion
+	first Version
 	more  bool
 }
 
-func (s *versionSet) add(v GoVersion) {
+func (s *versionSet) add(v Version) {
 	if s.first.Minor == 0 {
 		s.first = v
 	}
 	s.more = s.more || s.first != v
 }
 
-func (s *versionSet) only() (GoVersion, bool) {
+func (s *versionSet) only() (Version, bool) {
 	if s.more || s.first.Minor == 0 {
-		return GoVersion{}, false
+		return Version{}, false
 	}
 	return s.first, true
 }
 
 // variableOf finds a string variable whose text begins at addr and has at most limit
 // bytes; it returns their number, 0 if there is none.
-func (b *Binary) variableOf(addr uint64, limit int) int {
+func variableOf(m *image.Image, addr uint64, limit int) int {
 	size := 0
-	b.image.ScanPointers(addr, func(at uint64) bool {
+	m.ScanPointers(addr, func(at uint64) bool {
 		var n [8]byte
-		if !b.image.Read(at+8, n[:]) {
+		if !m.Read(at+8, n[:]) {
 			return true
 		}
 		if got := binary.LittleEndian.Uint64(n[:]); got > 0 && got <= uint64(limit) {

@@ -1,10 +1,10 @@
-package offsets
+package gotab
 
 import "io"
 
-// pclnPieces reads a function table of many megabytes in two places at a time: from
+// pieces reads a function table of many megabytes in two places at a time: from
 // front to back, since functions and what is told of each are in one order.
-type pclnPieces struct {
+type pieces struct {
 	r    io.ReaderAt
 	size uint64
 	// functab is for the pairs and what is before them, infos for what they lead to.
@@ -21,13 +21,13 @@ type piece struct {
 
 const pieceSize = 1 << 16
 
-func newPclnPieces(r io.ReaderAt, size uint64) *pclnPieces {
-	return &pclnPieces{r: r, size: size, budget: 4*size + 4*pieceSize}
+func newPieces(r io.ReaderAt, size uint64) *pieces {
+	return &pieces{r: r, size: size, budget: 4*size + 4*pieceSize}
 }
 
 // at returns the bytes from an offset on, at least n; nil if they can't be read. Offset
 // and n are within size.
-func (p *pclnPieces) at(offset, n uint64, functab bool) []byte {
+func (p *pieces) at(offset, n uint64, functab bool) []byte {
 	w := &p.infos
 	if functab {
 		w = &p.functab

@@ -1,14 +1,16 @@
-package offsets
+package gotab
 
 import (
 	"debug/buildinfo"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// GoVersion is a release of Go, "1.26.8"; development versions have only Text.
-type GoVersion struct {
+// Version is a release of Go, "1.26.8"; development versions have only Text.
+type Version struct {
 	// Text is what the binary says: "go1.26.8", "go1.24.0 X:nocoverageredesign",
 	// "devel go1.27-abcdef".
 	Text string
@@ -18,27 +20,28 @@ type GoVersion struct {
 	Devel bool
 }
 
-func (v GoVersion) String() string { return v.Text }
+func (v Version) String() string { return v.Text }
 
-// readGoVersion reads the build information that Go 1.13 and later put into every
+// readVersion reads the build information that Go 1.13 and later put into every
 // binary, and searches older ones for runtime.buildVersion. A file without any is not
 // an error: it may not be Go, or gccgo's, whose functions are like those of C.
-func (b *Binary) readGoVersion(t *pclntab) (GoVersion, error) {
-	if info, err := buildinfo.Read(b.image.Reader()); err == nil {
+func readVersion(m *image.Image, t *table) (Version, error) {
+	if info, err := buildinfo.Read(m.Reader()); err == nil {
 		if strings.Contains(info.GoVersion, "gccgo") {
-			return GoVersion{}, nil
+			return Version{}, nil
 		}
-		return parseGoVersion(info.GoVersion)
+		return ParseVersion(info.GoVersion)
 	}
 	if t == nil {
-		return GoVersion{}, nil
+		return Version{}, nil
 	}
-	v, _ := b.buildVersion(t.form)
+	v, _ := buildVersion(m, t.form)
 	return v, nil
 }
 
-func parseGoVersion(text string) (GoVersion, error) {
-	v := GoVersion{Text: text}
+// ParseVersion reads what a program says of its version.
+func ParseVersion(text string) (Version, error) {
+	v := Version{Text: text}
 	rest := text
 	if r, ok := strings.CutPrefix(rest, "devel "); ok {
 		v.Devel, rest = true, r

@@ -1,4 +1,4 @@
-package offsets
+package gotab
 
 import (
 	"encoding/binary"
@@ -23,14 +23,14 @@ type RuntimeType struct {
 // counted: the first word of an interface without methods, or what ItabType returns. It
 // works without symbols and debug information. Types that the program makes as it runs,
 // with package reflect, are not in the file.
-func (b *Binary) RuntimeType(addr uint64) (RuntimeType, error) {
-	t, err := b.rtypes()
+func (g *Tables) RuntimeType(addr uint64) (RuntimeType, error) {
+	t, err := g.types()
 	if err != nil {
 		return RuntimeType{}, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r := rtypeReader{binary: b, table: t, open: make(map[uint64]bool), budget: maxHeldBytes}
+	r := rtypeReader{tables: g, table: t, open: make(map[uint64]bool), budget: maxHeldBytes}
 	typ, err := r.read(addr)
 	if err != nil {
 		return RuntimeType{}, fmt.Errorf("read type at %#x: %w", addr, err)
@@ -50,8 +50,8 @@ const (
 
 // rtypeReader reads one type with all that it holds by value.
 type rtypeReader struct {
-	binary *Binary
-	table  *rtypeTable
+	tables *Tables
+	table  *types
 	open   map[uint64]bool // structs and arrays that are being read: none holds itself
 	budget int
 }
@@ -65,7 +65,7 @@ func (r *rtypeReader) read(addr uint64) (RuntimeType, error) {
 		return RuntimeType{}, errors.New("no type is there")
 	}
 	var head [48]byte // the fields that are read lie in it, in all forms
-	if !r.binary.image.Read(addr, head[:]) {
+	if !r.tables.image.Read(addr, head[:]) {
 		return RuntimeType{}, errors.New("not in the file")
 	}
 	size, align, number := binary.LittleEndian.Uint64(head[:]), head[form.align], head[form.kind]
@@ -100,8 +100,8 @@ func (r *rtypeReader) read(addr uint64) (RuntimeType, error) {
 func (r *rtypeReader) name(addr uint64, head []byte, kind *rtypeKind) (string, error) {
 	form := r.table.form
 	if !form.interned {
-		at, ok := r.binary.image.Pointer(addr + form.name)
-		name, ok2 := r.binary.stringVariable(at)
+		at, ok := r.tables.image.Pointer(addr + form.name)
+		name, ok2 := stringVariable(r.tables.image, at)
 		if !ok || !ok2 || name == "" {
 			return "", errors.New("no name")
 		}
@@ -111,7 +111,7 @@ func (r *rtypeReader) name(addr uint64, head []byte, kind *rtypeKind) (string, e
 	if offset == 0 || uint64(offset) >= r.table.end-r.table.start {
 		return "", errors.New("no name")
 	}
-	name, _, ok := r.binary.nameAt(r.table.start+uint64(offset), form)
+	name, _, ok := r.tables.nameAt(r.table.start+uint64(offset), form)
 	if ok && head[tflagAt]&tflagExtraStar != 0 {
 		name, ok = strings.CutPrefix(name, "*")
 	}
@@ -129,12 +129,12 @@ func (r *rtypeReader) detail(t *gotype.Type, addr uint64) {
 	var ok bool
 	switch t.Kind {
 	case gotype.Pointer, gotype.Slice, gotype.Chan:
-		elem, found := r.binary.image.Pointer(first)
+		elem, found := r.tables.image.Pointer(first)
 		if form.size == 0 || !found {
 			return
 		}
 		t.SetElem(func() *gotype.Type {
-			typ, err := r.binary.RuntimeType(elem)
+			typ, err := r.tables.RuntimeType(elem)
 			if err != nil {
 				return nil
 			}
@@ -158,7 +158,7 @@ func (r *rtypeReader) detail(t *gotype.Type, addr uint64) {
 // array reads runtime.arraytype: element, slice of it, length.
 func (r *rtypeReader) array(t *gotype.Type, at uint64) bool {
 	elem, ok1 := r.heldAt(at)
-	length, ok2 := r.binary.image.Pointer(at + 16)
+	length, ok2 := r.tables.image.Pointer(at + 16)
 	if !ok1 || !ok2 || length >= maxTypeSize {
 		return false
 	}
@@ -176,7 +176,7 @@ func (r *rtypeReader) methods(t *gotype.Type, at uint64) bool {
 	if r.table.form.interned {
 		at += 8
 	}
-	n, ok := r.binary.image.Pointer(at + 8)
+	n, ok := r.tables.image.Pointer(at + 8)
 	t.Methods = n > 0
 	return ok && n < 1<<16
 }
@@ -184,7 +184,7 @@ func (r *rtypeReader) methods(t *gotype.Type, at uint64) bool {
 // heldAt reads the type whose address is at an address, and of which a value is a part
 // of another.
 func (r *rtypeReader) heldAt(at uint64) (*gotype.Type, bool) {
-	addr, ok := r.binary.image.Pointer(at)
+	addr, ok := r.tables.image.Pointer(at)
 	if !ok || r.table.form.size == 0 || r.open[addr] || len(r.open) > maxNesting || r.budget < 0 {
 		return nil, false
 	}

@@ -1,4 +1,4 @@
-package offsets
+package gotab
 
 import (
 	"strings"
@@ -15,15 +15,15 @@ func (r *rtypeReader) fields(t *gotype.Type, at uint64) bool {
 		at += 8
 		size, typeAt, offsetAt = 24, 8, 16
 	}
-	start, ok1 := r.binary.image.Pointer(at)
-	count, ok2 := r.binary.image.Pointer(at + 8)
+	start, ok1 := r.tables.image.Pointer(at)
+	count, ok2 := r.tables.image.Pointer(at + 8)
 	if !ok1 || !ok2 || r.table.form.size == 0 || count > maxHeldBytes/size {
 		return false
 	}
 	end := int64(0)
 	for ; count > 0; count, start = count-1, start+size {
 		typ, ok1 := r.heldAt(start + typeAt)
-		offset, ok2 := r.binary.image.Pointer(start + offsetAt)
+		offset, ok2 := r.tables.image.Pointer(start + offsetAt)
 		if !ok1 || !ok2 {
 			return false
 		}
@@ -51,20 +51,20 @@ func (r *rtypeReader) fields(t *gotype.Type, at uint64) bool {
 // fieldName reads the name whose address is at an address.
 func (r *rtypeReader) fieldName(f *gotype.Field, at uint64) bool {
 	form := r.table.form
-	addr, ok := r.binary.image.Pointer(at)
+	addr, ok := r.tables.image.Pointer(at)
 	switch {
 	case !ok:
 		return false
 	case form.interned && addr != 0:
 		var flags byte
-		if f.Name, flags, ok = r.binary.nameAt(addr, form); !ok {
+		if f.Name, flags, ok = r.tables.nameAt(addr, form); !ok {
 			return false
 		}
 		if form.flagged {
 			f.Embedded = flags&nameEmbedded != 0
 		}
 	case addr != 0:
-		if f.Name, ok = r.binary.stringVariable(addr); !ok {
+		if f.Name, ok = stringVariable(r.tables.image, addr); !ok {
 			return false
 		}
 	}

@@ -1,0 +1,178 @@
+package gotab
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+)
+
+// function is what the table has of one: a _func (runtime/runtime2.go), which begins with the
+// entry. Behind it are offsets of tables of values by address, and of other data.
+type function struct {
+	t         *table
+	addr, end uint64
+	at        uint64 // of the _func
+}
+
+func (t *table) function(i uint64) function {
+	return function{t, t.entry(i), t.entry(i + 1), t.funcs + t.number(t.functab+(2*i+1)*t.form.field, t.form.field)}
+}
+
+// Words of a _func, behind the entry. Since Go 1.16 the number of the first file of its
+// compilation unit is among them.
+const (
+	wordName   = 0
+	wordArgs   = 1
+	wordSP     = 3 // how far SP is from the return address
+	wordFile   = 4
+	wordLine   = 5
+	wordPCData = 6 // how many tables there are besides
+	wordUnit   = 7
+)
+
+func (f function) word(n uint64) uint64 { return f.t.number(f.at+f.t.form.field+4*n, 4) }
+
+// kinds are four bytes at the end: the kind of function (runtime.funcID), flags since Go 1.18,
+// nothing, and how many data belong to it.
+func (f function) kinds() uint64 { return f.t.number(f.at+f.t.form.head-4, 4) }
+
+// name is as the table spells it.
+func (f function) name() []byte { return f.t.text0(f.t.names + f.word(wordName)) }
+
+// symbol is a name as .symtab would spell it.
+func (t *table) symbol(at uint64) string {
+	return strings.ReplaceAll(string(t.text0(t.names+at)), "·", ".")
+}
+
+// unit is the number of its compilation unit's first file, since Go 1.16.
+func (f function) unit() uint64 {
+	if f.t.form.first == 0 {
+		return 0
+	}
+	return f.word(wordUnit)
+}
+
+// flagAsm is runtime.funcFlag_ASM, abi.FuncFlagAsm since Go 1.21.
+const flagAsm = 1 << 2
+
+// assembly tells whether it was written in assembly: by its flag (Go 1.18), or else by its
+// source file (Go 1.16).
+func (f function) assembly() bool {
+	switch {
+	case f.t.form.oldest >= 18:
+		return f.kinds()>>8&flagAsm != 0
+	case f.t.form.oldest < 16:
+		return false
+	}
+	value, _, next := f.t.step(f.table(wordFile), true)
+	return next != 0 && bytes.HasSuffix(f.file(value-1), []byte(".s"))
+}
+
+// table is where the table of values is that a word tells, 0 for none.
+func (f function) table(word uint64) uint64 {
+	if n := f.word(word); n != 0 {
+		return f.t.values + n
+	}
+	return 0
+}
+
+// pcdata is where table n of those is that are counted by wordPCData.
+func (f function) pcdata(n uint64) uint64 {
+	if f.word(wordPCData) <= n {
+		return 0
+	}
+	if at := f.t.number(f.at+f.t.form.head+4*n, 4); at != 0 {
+		return f.t.values + at
+	}
+	return 0
+}
+
+// funcdata is the address of datum n of the function, 0 if there is none. Since Go 1.18 it is an
+// offset from base.
+func (f function) funcdata(n, base uint64) uint64 {
+	const none = 1<<32 - 1
+	if f.kinds()>>24 <= n {
+		return 0
+	}
+	at := f.at + f.t.form.head + 4*f.word(wordPCData)
+	if f.t.form.oldest < 18 {
+		return f.t.number((at+7)&^7+8*n, 8)
+	}
+	offset := f.t.number(at+4*n, 4)
+	if base == 0 || offset == none || f.t.damaged {
+		return 0
+	}
+	return base + offset
+}
+
+// step reads the pair at an offset of a table of values by address: the difference to the value
+// before (zigzag, the first from -1 on), and to the address, up to a 0 (runtime/symtab.go, step).
+// size is 0 at the end, next if the table is damaged.
+func (t *table) step(at uint64, first bool) (difference int32, size, next uint64) {
+	if at == 0 || at >= uint64(len(t.data)) {
+		return 0, 0, 0
+	}
+	v, n := binary.Uvarint(t.data[at:])
+	if n <= 0 {
+		return 0, 0, 0
+	}
+	if at += uint64(n); v == 0 && !first {
+		return 0, 0, at
+	}
+	size, n = binary.Uvarint(t.data[at:])
+	if n <= 0 || size == 0 || size > 1<<32 {
+		return 0, 0, 0
+	}
+	return int32(v>>1) ^ -int32(v&1), size * t.quantum, at + uint64(n)
+}
+
+// run is the instructions from an address up to another, for which a table has one
+// value.
+type run struct {
+	addr, end uint64
+	value     int32
+}
+
+// runs decodes the table of values at an offset.
+func (f function) runs(at uint64) (runs []run) {
+	value, addr := int32(-1), f.addr
+	for addr < f.end {
+		difference, size, next := f.t.step(at, addr == f.addr)
+		if size == 0 {
+			break
+		}
+		at, value = next, value+difference
+		end := min(addr+size, f.end)
+		runs = append(runs, run{addr, end, value})
+		addr = end
+	}
+	return runs
+}
+
+// valueAt is the value of an address in the table at an offset.
+func (f function) valueAt(at, addr uint64) (value int32, ok bool) {
+	return valueAt(f.runs(at), addr)
+}
+
+// file is the name of a file by its number in the function's unit, nil if there is none.
+func (f function) file(number int32) []byte {
+	t := f.t
+	if number < 0 {
+		return nil
+	}
+	if t.form.first == 0 {
+		// The table of files is where the word behind the functions says: their number,
+		// and the places of their names.
+		files := t.number(t.functab+(2*t.count+1)*t.form.field, 4)
+		if number == 0 || uint64(number) >= t.number(files, 4) {
+			return nil
+		}
+		return t.text0(t.number(files+4*uint64(number), 4))
+	}
+	const none = 1<<32 - 1
+	at := t.number(t.units+4*(f.unit()+uint64(number)), 4)
+	if at == none {
+		return nil
+	}
+	return t.text0(t.files + at)
+}

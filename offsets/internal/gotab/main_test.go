@@ -1,0 +1,33 @@
+package gotab
+
+import (
+	"os"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets/internal/image"
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+func TestMain(m *testing.M) { fixture.Main(m) }
+
+func openPath(t testing.TB, path string) *Tables {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	g, err := openFile(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func openFile(f *os.File) (*Tables, error) {
+	m, err := image.Open(f, f.Name())
+	if err != nil {
+		return nil, err
+	}
+	return Open(m)
+}
