@@ -24,7 +24,7 @@ func commands() []command {
 	return []command{
 		{"probe", "count calls, and measure their rates and latencies", true, probe},
 		{"count", "only count calls, the cheapest way", true, count},
-		{"trace", "write a line for each call: arguments, results, latency", true, trace},
+		{"trace", "write a line for each call: arguments, results, latency", true, traceCalls},
 		{"watch", "write package variables as they change", true, watch},
 		{"list", "list the functions that can be probed, and where", false, list},
 		{"script", "write a shell script that records calls where there is no ftgo", false, script},

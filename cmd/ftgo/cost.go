@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
@@ -25,21 +26,6 @@ const (
 	batchEvery   = 100 * time.Millisecond
 )
 
-// hitCost is what a hit costs the program, in nanoseconds: where the kernel emulates the
-// instruction under the probe, where it single-steps it, and each word fetched for a value.
-type hitCost struct{ emulated, stepped, word float64 }
-
-// of is what hits cost.
-func (c hitCost) of(h parse.Hits) float64 {
-	return float64(h.Emulated)*c.emulated + float64(h.Stepped)*c.stepped + float64(h.Words)*c.word
-}
-
-// left is what is left of a call that was seen to take ns, without its hits.
-func (c hitCost) left(call *parse.Call, ns int64) int64 { return max(ns-int64(c.of(call.Hits)), 0) }
-
-// hitCosts are what is known of it; all is 0 if nothing is.
-type hitCosts struct{ least, typical, most hitCost }
-
 // What a hit costs the program is not what it costs ftgo, which does nothing but call
 // probed functions: caches are cold, other CPUs are in the way, and the machine changes its
 // speed. In programs that time themselves a hit took 0.98 to 1.37 times as long, and ftgo's
@@ -51,9 +37,9 @@ const (
 )
 
 // costsOf makes costs of those that were measured in batches.
-func costsOf(batches []hitCost) hitCosts {
-	at := func(quarter int, factor float64) hitCost {
-		of := func(cost func(hitCost) float64) float64 {
+func costsOf(batches []trace.HitCost) trace.HitCosts {
+	at := func(quarter int, factor float64) trace.HitCost {
+		of := func(cost func(trace.HitCost) float64) float64 {
 			all := make([]float64, len(batches))
 			for i, b := range batches {
 				all[i] = cost(b)
@@ -61,42 +47,45 @@ func costsOf(batches []hitCost) hitCosts {
 			slices.Sort(all)
 			return max(all[quarter*(len(all)-1)/4]*factor, 0)
 		}
-		return hitCost{
-			of(func(c hitCost) float64 { return c.emulated }), of(func(c hitCost) float64 { return c.stepped }), of(func(c hitCost) float64 { return c.word }),
+		return trace.HitCost{
+			Emulated: of(func(c trace.HitCost) float64 { return c.Emulated }),
+			Stepped:  of(func(c trace.HitCost) float64 { return c.Stepped }),
+			Word:     of(func(c trace.HitCost) float64 { return c.Word }),
 		}
 	}
-	return hitCosts{at(1, leastInPlace), at(2, typicalInPlace), at(3, mostInPlace)}
+	return trace.HitCosts{Least: at(1, leastInPlace), Typical: at(2, typicalInPlace), Most: at(3, mostInPlace)}
 }
 
 // measuring is a measurement on functions of ftgo itself, for as long as others are probed.
 // It fails where ftgo is stripped, or nobody lets it try.
 type measuring struct {
+	fs       *tracefs.FS
 	mode     uprobe.Mode
 	stack    int // so many callers are fetched with each call
 	begun    bool
-	costs    atomic.Pointer[hitCosts]
+	costs    atomic.Pointer[trace.HitCosts]
 	measured chan struct{} // closed when there are costs, or will be none
-	stop     func()        // has the probes removed, once measured
+	cancel   func()        // has the probes removed, once measured
 	done     chan struct{} // closed when the probes are gone
-	panicked panicked
+	panicked trace.Panicked
 }
 
-func newMeasuring(mode uprobe.Mode, stack int) *measuring {
-	return &measuring{mode: mode, stack: stack, measured: make(chan struct{}), done: make(chan struct{})}
+func newMeasuring(fs *tracefs.FS, mode uprobe.Mode, stack int) *measuring {
+	return &measuring{fs: fs, mode: mode, stack: stack, measured: make(chan struct{}), done: make(chan struct{})}
 }
 
-// begin measures while others do something else. It is for when the probes that were asked
+// Begin measures while others do something else. It is for when the probes that were asked
 // for are armed: the kernel arms and disarms under locks (trace_types_lock, event_mutex)
 // which it keeps for whole grace periods, so that two who arm wait for each other.
-func (m *measuring) begin(ctx context.Context, fsys *tracefs.FS) {
+func (m *measuring) Begin(ctx context.Context) {
 	wanted, stop := context.WithCancel(ctx)
-	m.begun, m.stop = true, stop
+	m.begun, m.cancel = true, stop
 	go func() {
 		defer close(m.done)
-		defer m.panicked.catch()
+		defer m.panicked.Catch()
 		measured := sync.OnceFunc(func() { close(m.measured) })
 		defer measured()
-		session, plan := probeSelf(ctx, fsys, m.mode, m.stack)
+		session, plan := probeSelf(ctx, m.fs, m.mode, m.stack)
 		if session == nil {
 			return
 		}
@@ -109,7 +98,7 @@ func (m *measuring) begin(ctx context.Context, fsys *tracefs.FS) {
 		m.costs.Store(meter.costs())
 		measured()
 		// Each session makes the end of others take longer where an event has one site.
-		for fsys.Features().Append {
+		for m.fs.Features().Append {
 			select {
 			case <-wanted.Done():
 				return
@@ -121,18 +110,18 @@ func (m *measuring) begin(ctx context.Context, fsys *tracefs.FS) {
 	}()
 }
 
-// take waits for the costs, as they are by now; they are 0 if they could not be measured. It
-// is called after begin.
-func (m *measuring) take() hitCosts {
+// Take waits for the costs, as they are by now; they are 0 if they could not be measured. It
+// is called after Begin.
+func (m *measuring) Take() trace.HitCosts {
 	<-m.measured
 	if costs := m.costs.Load(); costs != nil {
 		return *costs
 	}
-	return hitCosts{}
+	return trace.HitCosts{}
 }
 
-// ready tells whether take would not wait.
-func (m *measuring) ready() bool {
+// Ready tells whether Take would not wait.
+func (m *measuring) Ready() bool {
 	select {
 	case <-m.measured:
 		return true
@@ -141,18 +130,24 @@ func (m *measuring) ready() bool {
 	}
 }
 
-// end waits for the probes to be removed, if there are any.
-func (m *measuring) end() {
+// Stop has the probes removed.
+func (m *measuring) Stop() {
 	if m.begun {
-		m.stop()
+		m.cancel()
+	}
+}
+
+// End waits until they are, if there are any.
+func (m *measuring) End() {
+	if m.Stop(); m.begun {
 		<-m.done
 	}
 }
 
-// wait is end, and goes on with the panic that the measurement may have ended by.
-func (m *measuring) wait() {
-	m.end()
-	m.panicked.raise()
+// Wait is End, and goes on with the panic that the measurement may have ended by.
+func (m *measuring) Wait() {
+	m.End()
+	m.panicked.Raise()
 }
 
 // ownFunction is a function of ftgo's that it probes in itself.
@@ -236,8 +231,8 @@ type meter struct {
 	plan    *uprobe.Plan
 	stream  *parse.Stream // nil if nothing is recorded
 	base    tracefs.Timebase
-	stamped []float64 // from begin to end of the first function's calls
-	batches []hitCost // what was measured
+	stamped []float64       // from begin to end of the first function's calls
+	batches []trace.HitCost // what was measured
 }
 
 func newMeter(session *tracefs.Session, plan *uprobe.Plan) *meter {
@@ -247,11 +242,21 @@ func newMeter(session *tracefs.Session, plan *uprobe.Plan) *meter {
 	}
 	var err error
 	if m.base, err = session.Timebase(); err == nil {
-		own := &processes{opt: &options{}, find: session.Process, bias: uprobe.NewBiases(plan, false)}
+		own := ownProcess{session.Process, uprobe.NewBiases(plan, false)}
 		m.stream, _ = parse.NewStream(plan, session, own, m, parse.Options{})
 	}
 	return m
 }
+
+// ownProcess is ftgo's, among others that run the same file.
+type ownProcess struct {
+	find   func(tid, printed int) int
+	biases *uprobe.Biases
+}
+
+func (o ownProcess) Of(tid, printed int) int                  { return o.find(tid, printed) }
+func (o ownProcess) Wanted(int) bool                          { return true }
+func (o ownProcess) Bias(pid int, addr uint64) (uint64, bool) { return o.biases.Of(pid, addr) }
 
 // Return takes what a call of the first function took.
 func (m *meter) Return(c *parse.Call) {
@@ -271,17 +276,17 @@ func (m *meter) batch(ctx context.Context) {
 		timeCalls(own.call) // code and data may be far away, as they are not in a program that is busy
 		calls[i] = timeCalls(own.call)
 	}
-	cost := hitCost{emulated: calls[0], stepped: calls[1]}
+	cost := trace.HitCost{Emulated: calls[0], Stepped: calls[1]}
 	if m.plan.Mode == uprobe.Latency {
 		if m.stream == nil || !m.read(ctx) {
 			return
 		}
 		// From one hit's time stamp on, and up to the other's, is what one hit takes.
-		cost.emulated, cost.stepped = middle(m.stamped), cost.stepped/2
+		cost.Emulated, cost.Stepped = middle(m.stamped), cost.Stepped/2
 		m.stamped = m.stamped[:0]
 	}
 	if recordsValues(m.plan.Mode) {
-		cost.word = (calls[2] - calls[0]) / fetchedWords
+		cost.Word = (calls[2] - calls[0]) / fetchedWords
 	}
 	m.batches = append(m.batches, cost)
 	if n := len(m.batches); n > keptBatches {
@@ -298,7 +303,7 @@ func (m *meter) read(ctx context.Context) bool {
 	}
 }
 
-func (m *meter) costs() *hitCosts {
+func (m *meter) costs() *trace.HitCosts {
 	if len(m.batches) == 0 || m.plan.Funcs[0].Stepped || !m.plan.Funcs[1].Stepped {
 		return nil
 	}

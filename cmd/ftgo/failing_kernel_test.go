@@ -9,13 +9,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
-	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -207,6 +207,11 @@ func TestKernelFewDescriptors(t *testing.T) {
 	}
 }
 
+// readings is a sink that gets nothing else.
+type readings struct{ trace.Sink }
+
+func (readings) Reading(*trace.Reading) {}
+
 // TestKernelMeasuredFirst: what ftgo has probed in itself is gone before it removes what it was
 // asked for. Two who remove probes at once may take the last file from each other that may be
 // open, and leave them there.
@@ -222,19 +227,18 @@ func TestKernelMeasuredFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, err := tracefs.Start(t.Context(), f, plan.Target(), plan.TraceEvents(), tracefs.Options{Quiet: true})
-	if err != nil {
+	m := newMeasuring(nil, uprobe.Count, 0)
+	live := trace.NewLive(f, plan, trace.Options{Recorder: trace.Recorder{Features: f.Features()}, Costs: m})
+	defer live.Close()
+	if err := live.Arm(t.Context(), readings{}); err != nil {
 		t.Fatal(err)
 	}
-	defer session.Close()
-	m := newMeasuring(uprobe.Count, 0)
 	instances := 0
-	m.begun, m.stop = true, func() {
+	m.begun, m.cancel = true, sync.OnceFunc(func() {
 		instances, _ = remainsOf(t, f, os.Getpid())
 		close(m.done)
-	}
-	run := &tracing{session: session, sel: &target.Target{Binary: b}, tally: &tally{costs: m}}
-	if err := run.close(); err != nil {
+	})
+	if err := live.Close(); err != nil {
 		t.Error(err)
 	}
 	if instances != 1 {

@@ -14,9 +14,9 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/procfs"
-	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -345,7 +345,7 @@ func (o *options) query() *target.Query {
 // resolve finds the target, and notes the path of its binary.
 func (o *options) resolve(e *env) (*target.Target, error) {
 	q := o.query()
-	t, err := q.Resolve(e.Say)
+	t, err := q.Resolve(&e.Env)
 	o.binary, o.ownBinary, o.patterns = q.Binary, q.Own, q.Funcs
 	return t, err
 }

@@ -26,7 +26,7 @@ func list(_ context.Context, e *env, args []string) (err error) {
 	if len(o.program) > 0 {
 		return cli.Usage("list: runs no program")
 	}
-	rows, err := o.query().List(e.Say)
+	rows, err := o.query().List(&e.Env)
 	if err != nil {
 		return err
 	}

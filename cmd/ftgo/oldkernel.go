@@ -21,8 +21,8 @@ const (
 
 // kernelAllows refuses what the kernel can't do at all, and then, at once, all that takes
 // consent. before40: it is older than 4.0.
-func (t *tracing) kernelAllows(mode uprobe.Mode, before40 bool) error {
-	if _, watches := t.view.(*watcher); !t.features.Memory && (watches || mode == uprobe.Latency && t.needsGoroutines()) {
+func (t *planned) kernelAllows(mode uprobe.Mode, before40 bool) error {
+	if !t.features.Memory && (t.view.Needs().Memory || mode == uprobe.Latency && t.needsGoroutines()) {
 		return cli.WithStatus(cli.ExitKernel, errNoMemory)
 	}
 	if !t.features.Memory && t.opt.stack != 0 {
@@ -48,8 +48,8 @@ func (t *tracing) kernelAllows(mode uprobe.Mode, before40 bool) error {
 }
 
 // needsGoroutines tells whether calls can't be told apart by thread.
-func (t *tracing) needsGoroutines() bool {
-	for _, f := range t.sel.Funcs {
+func (t *planned) needsGoroutines() bool {
+	for _, f := range t.target.Funcs {
 		if f.ABI != offsets.SystemV {
 			return true
 		}

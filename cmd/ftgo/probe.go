@@ -11,9 +11,10 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/tracefs"
@@ -58,7 +59,7 @@ func probeCalls(ctx context.Context, e *env, o *options) error {
 	if err := o.auto.failing.checkKnown(true, o.errors, "--errors"); err != nil {
 		return err
 	}
-	return observe(ctx, e, o, uprobe.Latency, newReport(e, o, uprobe.Latency))
+	return observe(ctx, e, o, uprobe.Latency, newReport(o, uprobe.Latency))
 }
 
 func count(ctx context.Context, e *env, args []string) error {
@@ -73,29 +74,30 @@ func count(ctx context.Context, e *env, args []string) error {
 	if o.restricted() || o.perPID || o.calls > 0 {
 		mode = uprobe.CountRecorded
 	}
-	return observe(ctx, e, o, mode, newReport(e, o, mode))
+	return observe(ctx, e, o, mode, newReport(o, mode))
 }
 
 // report writes tables.
 type report struct {
-	out    io.Writer
-	env    *env
+	nothingElse
+	*scene
 	opt    *options
 	mode   uprobe.Mode
 	format render.Format
 	live   *live // nil but for -i on a terminal
-	last   []stats.Function
-	lastAt time.Time
-	began  bool     // a header has been written
-	events []string // the kernel events of --with
+	began  bool  // a header has been written
 }
 
-func newReport(e *env, o *options, mode uprobe.Mode) *report {
-	return &report{env: e, opt: o, mode: mode, format: o.format}
+func newReport(o *options, mode uprobe.Mode) *report {
+	return &report{opt: o, mode: mode, format: o.format}
 }
 
-// values fetches the type of the last result, for --errors: 0 is no error.
-func (r *report) values(s *target.Target, features tracefs.Features) (planValues, error) {
+func (r *report) Needs() needs {
+	return needs{Limit: r.opt.calls, Stacks: r.opt.stack > 0, Intervals: r.opt.interval > 0}
+}
+
+// Values fetches the type of the last result, for --errors: 0 is no error.
+func (r *report) Values(s *target.Target, features tracefs.Features) (planValues, error) {
 	if !r.opt.errors {
 		return nil, nil
 	}
@@ -114,86 +116,57 @@ func (r *report) values(s *target.Target, features tracefs.Features) (planValues
 	}, nil
 }
 
-func (r *report) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io.Writer) error {
-	r.out = out
-	if err := r.opt.checkTerminal(out); err != nil {
+func (r *report) Begin(s *scene) error {
+	r.scene = s
+	if err := r.opt.checkTerminal(s.out); err != nil {
 		return err
 	}
-	if r.opt.stack > 0 {
-		t.tally.stacks = newStacks(t.sel.Binary)
+	if r.format == render.Table && r.opt.interval > 0 && terminal.Is(s.out) {
+		r.live = newLive(s.out, r.opt, r.options())
 	}
-	if t.kernel != nil {
-		r.events = t.kernel.names
-	}
-	if r.format == render.Table && r.opt.interval > 0 && terminal.Is(out) {
-		r.live = newLive(out, r.opt, r.options(t))
-		t.onRead, t.cleanup = r.live.obey, r.live.close
-	}
-	t.onTick = r.interval
-	t.calls = r.opt.calls
 	return nil
 }
 
-// row is that of a function over so many seconds.
-func (r *report) row(f stats.Function, seconds float64) stats.Row {
-	row := stats.NewRow(f, seconds)
-	if r.opt.rawLatency {
-		row.ShowRaw()
+// Flush obeys the keys.
+func (r *report) Flush() error {
+	if r.live == nil {
+		return nil
 	}
-	return row
+	return r.live.obey()
 }
 
-// interval writes what has happened since the last one.
-func (r *report) interval(t *tracing, at tracefs.Mark) error {
-	funcs, _, err := t.totals(at, false)
-	if err != nil {
-		return err
-	}
-	for i := range funcs {
-		// What is under way now is not lost, only not yet read.
-		funcs[i].Lost, funcs[i].Open = 0, 0
-	}
-	return r.since(t, funcs, at.At)
-}
-
-// since writes the interval that ends now.
-func (r *report) since(t *tracing, funcs []stats.Function, now time.Time) error {
-	if r.lastAt.IsZero() {
-		r.lastAt = t.from.At
-	}
-	seconds := now.Sub(r.lastAt).Seconds()
-	rows := make([]stats.Row, 0, len(funcs))
-	for i, f := range funcs {
-		var before stats.Function
-		if i < len(r.last) {
-			before = r.last[i]
-		}
-		rows = append(rows, r.row(f.Since(before), seconds))
-	}
-	r.last = r.last[:0]
-	for _, f := range funcs {
-		r.last = append(r.last, f.Snapshot())
-	}
-	r.lastAt = now
+// Interval writes what has happened since the last one.
+func (r *report) Interval(t *trace.Table) error {
+	rows := r.asAsked(t.Since)
 	if r.live != nil {
-		return r.live.show(r.arrange(t, rows, 0))
+		return r.live.show(r.arrange(rows, 0))
 	}
-	rows = r.arrange(t, rows, r.opt.top)
+	rows = r.arrange(rows, r.opt.top)
 	if r.format == render.Table {
-		if _, err := fmt.Fprintf(r.out, "%s\n", now.Format(time.TimeOnly)); err != nil {
+		if _, err := fmt.Fprintf(r.out, "%s\n", t.At.Format(time.TimeOnly)); err != nil {
 			return err
 		}
 	}
-	return r.write(t, rows)
+	return r.write(rows)
+}
+
+// asAsked are rows with what probes cost left in latencies, if that was asked for.
+func (r *report) asAsked(rows []stats.Row) []stats.Row {
+	for i := range rows {
+		if r.opt.rawLatency {
+			rows[i].ShowRaw()
+		}
+	}
+	return rows
 }
 
 // arrange sorts rows by calls, leaves out functions that only a wildcard named and
 // nobody called, and keeps the top ones.
-func (r *report) arrange(t *tracing, rows []stats.Row, top int) []stats.Row {
+func (r *report) arrange(rows []stats.Row, top int) []stats.Row {
 	kept := rows[:0]
-	for i, row := range rows {
-		fn := t.plan.Funcs[t.tally.per.funcOf(i)]
-		if row.Calls > 0 || row.Completed > 0 || fn.Point || t.sel.Roles[fn.Func].Named {
+	for _, row := range rows {
+		fn := r.plan.Funcs[row.Func]
+		if row.Calls > 0 || row.Completed > 0 || fn.Point || r.target.Roles[fn.Func].Named {
 			kept = append(kept, row)
 		}
 	}
@@ -208,9 +181,9 @@ func (r *report) arrange(t *tracing, rows []stats.Row, top int) []stats.Row {
 
 // withoutWrappers are the rows that --fail-if looks at: a wrapper that somebody's name selects
 // beside the function that was meant has calls, or none, for reasons of the compiler's.
-func (r *report) withoutWrappers(t *tracing, rows []stats.Row) (kept []stats.Row) {
-	for i, row := range rows {
-		if fn := t.plan.Funcs[t.tally.per.funcOf(i)]; fn.Point || !t.sel.Roles[fn.Func].Wrapper {
+func (r *report) withoutWrappers(rows []stats.Row) (kept []stats.Row) {
+	for _, row := range rows {
+		if fn := r.plan.Funcs[row.Func]; fn.Point || !r.target.Roles[fn.Func].Wrapper {
 			kept = append(kept, row)
 		}
 	}
@@ -220,27 +193,27 @@ func (r *report) withoutWrappers(t *tracing, rows []stats.Row) (kept []stats.Row
 // noteInlined marks functions that the compiler has also put into some of their
 // callers, where their calls are not seen. It takes a pass over the debug information,
 // when nobody waits for probes any more.
-func (r *report) noteInlined(t *tracing, rows []stats.Row) {
-	if t.sel.Binary == nil {
+func (r *report) noteInlined(rows []stats.Row) {
+	if r.target.Binary == nil {
 		return
 	}
 	for i := range rows {
-		if f := t.plan.Funcs[t.tally.per.funcOf(i)]; f.Point || !t.sel.Roles[f.Func].Named || rows[i].Note != "" {
+		if f := r.plan.Funcs[rows[i].Func]; f.Point || !r.target.Roles[f.Func].Named || rows[i].Note != "" {
 			continue
 		}
-		rows[i].Note = t.sel.AlsoInlined(rows[i].Name)
+		rows[i].Note = r.target.AlsoInlined(rows[i].Name)
 	}
 }
 
 // options are those of all tables.
-func (r *report) options(t *tracing) render.Options {
+func (r *report) options() render.Options {
 	return render.Options{
-		Latency: r.mode == uprobe.Latency, Errors: r.opt.errors, Sched: r.opt.sched, Events: r.events, CountFirst: t.plan.CountsFirst(), Processes: r.opt.perPID,
+		Latency: r.mode == uprobe.Latency, Bucketed: r.opt.inKernel, Errors: r.opt.errors, Sched: r.opt.sched, Events: r.events, CountFirst: r.plan.CountsFirst(), Processes: r.opt.perPID,
 	}
 }
 
-func (r *report) write(t *tracing, rows []stats.Row) error {
-	o := r.options(t)
+func (r *report) write(rows []stats.Row) error {
+	o := r.options()
 	o.Width, _ = terminal.Size(r.out)
 	o.NoHeader = !bool(r.opt.auto.header) || r.began && r.format != render.Table
 	err := render.Functions(r.out, r.format, rows, o)
@@ -248,49 +221,49 @@ func (r *report) write(t *tracing, rows []stats.Row) error {
 	return err
 }
 
-// final writes the totals.
-func (r *report) final(t *tracing, funcs []stats.Function, summary stats.Summary) error {
-	summary.AsSeen = summary.LatencyMeasured && t.tally.costs == nil // a recording's
-	rows := make([]stats.Row, len(funcs))
-	for i, f := range funcs {
-		rows[i] = r.row(f, summary.Seconds)
+// End writes the totals.
+func (r *report) End(t *trace.Table) error {
+	defer r.live.close()
+	if t == nil {
+		return nil
 	}
 	if r.opt.interval > 0 && r.live == nil {
-		if err := r.since(t, funcs, t.until.At); err != nil {
+		if err := r.Interval(t); err != nil {
 			return err
 		}
 	}
+	rows := r.asAsked(t.Whole)
 	if r.format == render.Table {
-		r.noteInlined(t, rows)
+		r.noteInlined(rows)
 	}
-	failed := r.opt.auto.failing.check(r.withoutWrappers(t, rows))
+	failed := r.opt.auto.failing.check(r.withoutWrappers(rows))
 	all := slices.Clone(rows)
-	rows = r.arrange(t, rows, r.opt.top)
+	rows = r.arrange(rows, r.opt.top)
 	switch {
 	case r.format == render.Table && r.opt.interval > 0:
 		if _, err := io.WriteString(r.out, "total\n"); err != nil {
 			return err
 		}
 	case r.format != render.Table && r.format != render.JSON && r.opt.interval > 0:
-		return cmp.Or(r.env.footer(all, summary), failed) // rows of totals among those of intervals would be counted twice
+		return cmp.Or(r.env.footer(all, t.Summary), failed) // rows of totals among those of intervals would be counted twice
 	}
 	if r.format == render.Folded || r.format == render.Pprof {
-		return cmp.Or(r.writeStacks(t), r.env.footer(all, summary), failed)
+		return cmp.Or(r.writeStacks(t), r.env.footer(all, t.Summary), failed)
 	}
-	if err := r.write(t, rows); err != nil {
+	if err := r.write(rows); err != nil {
 		return err
 	}
 	if err := r.writeStacks(t); err != nil {
 		return err
 	}
 	if r.opt.hist && r.format == render.Table {
-		if err := render.Histograms(r.out, rows, r.options(t)); err != nil {
+		if err := render.Histograms(r.out, rows, r.options()); err != nil {
 			return err
 		}
 	}
 	if r.format == render.JSON {
-		err := render.SummaryJSON(r.out, summary)
+		err := render.SummaryJSON(r.out, t.Summary)
 		return cmp.Or(err, failed)
 	}
-	return cmp.Or(r.env.footer(all, summary), failed)
+	return cmp.Or(r.env.footer(all, t.Summary), failed)
 }

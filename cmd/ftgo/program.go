@@ -48,7 +48,8 @@ func (o *options) until() string {
 	return "Ctrl-C to end"
 }
 
-func (p *program) start() error {
+// Start starts it.
+func (p *program) Start() error {
 	if err := p.cmd.Start(); err != nil {
 		return fmt.Errorf("run %s: %w", p.cmd.Path, errors.Unwrap(err))
 	}
@@ -57,6 +58,22 @@ func (p *program) start() error {
 		close(p.done)
 	}()
 	return nil
+}
+
+// PID is its number, once it was started.
+func (p *program) PID() int { return p.cmd.Process.Pid }
+
+// Used is the CPU time that it has used, if it has ended.
+func (p *program) Used() (cpu time.Duration, ended bool) {
+	select {
+	case <-p.done:
+	default:
+		return 0, false
+	}
+	if state := p.cmd.ProcessState; state != nil {
+		cpu = state.UserTime() + state.SystemTime()
+	}
+	return cpu, true
 }
 
 // atEnd calls f when the program has ended, unless stop is called before. There need not be

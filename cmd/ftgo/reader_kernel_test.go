@@ -211,7 +211,7 @@ func (s *sessionCalls) start(t *testing.T, f *tracefs.FS, target, pattern string
 	}
 	var values planValues
 	if s.values {
-		if values, err = lines.values(sel, f.Features()); err != nil {
+		if values, err = lines.Values(sel, f.Features()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -233,7 +233,7 @@ func (s textSource) Read(_ context.Context, buf []byte) (int, error) { return s.
 func (s *sessionCalls) from(t *testing.T, src ftrace.Source, find func(tid, printed int) int) {
 	t.Helper()
 	s.byGoroutine, s.done = make(map[string][]string), make(chan error, 1)
-	own := &processes{opt: &options{}, find: find, bias: uprobe.NewBiases(s.plan, false)}
+	own := ownProcess{find, uprobe.NewBiases(s.plan, false)}
 	var err error
 	if s.stream, err = parse.NewStream(s.plan, src, own, s, parse.Options{}); err != nil {
 		t.Fatal(err)

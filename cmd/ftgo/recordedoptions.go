@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
-	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -146,14 +146,14 @@ type asked struct {
 }
 
 // askedOf is for the plan of a script.
-func askedOf(t *tracing) asked {
+func askedOf(t *planned) asked {
 	o := t.opt
 	a := asked{
 		Patterns: o.patterns, Regexp: o.regexp, Exclude: o.exclude, Errors: o.errors, Stack: o.stack,
 		StrLen: o.trace.strLen, Items: o.trace.items, Where: o.trace.where, Inside: o.trace.inside, Entries: o.trace.entries, Features: t.features,
 	}
 	for i := range t.plan.Funcs {
-		role := t.sel.Roles[t.plan.Funcs[i].Func]
+		role := t.target.Roles[t.plan.Funcs[i].Func]
 		for _, list := range []struct {
 			is bool
 			of *[]int
@@ -163,7 +163,7 @@ func askedOf(t *tracing) asked {
 			}
 		}
 	}
-	for _, s := range t.sel.Skipped {
+	for _, s := range t.target.Skipped {
 		a.Skipped = append(a.Skipped, [2]string{s.Function, s.Reason})
 	}
 	for _, s := range t.plan.Skipped {

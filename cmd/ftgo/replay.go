@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
@@ -57,15 +57,27 @@ func replay(ctx context.Context, e *env, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if t.sel.Binary != nil {
-		defer t.sel.Binary.Close()
+	if t.target.Binary != nil {
+		defer t.target.Binary.Close()
 	}
 	out, done, err := o.output(e, input)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	return t.replay(ctx, rec, out)
+	want := t.view.Needs()
+	source, err := trace.NewRecording(rec, t.plan, trace.RecordingOptions{
+		PIDs: o.pids, Talk: &e.Env, Skipped: t.skipped, ExactHits: t.features.ExactHits, Entries: want.Entries, Inside: t.inside(want), Limit: want.Limit,
+	})
+	if err != nil {
+		return err
+	}
+	j := &job{opt: o, view: t.view, source: source, costs: trace.NoCosts{}}
+	j.scene = scene{env: e, target: t.target, plan: t.plan, out: out, recorded: source.Began()}
+	if !rec.Complete {
+		j.cutOff = errors.New("the recording was cut off: counts are of the events that are there, and what was lost is not known")
+	}
+	return j.do(ctx)
 }
 
 // openRecording opens a file, or takes standard input into one, since a recording is read
@@ -93,7 +105,7 @@ func openRecording(name string) (f *os.File, size int64, err error) {
 }
 
 // replayed is a tracing that has been: its plan, and a view of it.
-func replayed(e *env, o *options, rec *parse.Recording) (t *tracing, err error) {
+func replayed(e *env, o *options, rec *parse.Recording) (t *planned, err error) {
 	was, err := readAsked(rec.About.Asked)
 	if err != nil {
 		return nil, err
@@ -114,22 +126,22 @@ func replayed(e *env, o *options, rec *parse.Recording) (t *tracing, err error) 
 	if err != nil {
 		return nil, err
 	}
-	t = &tracing{env: e, opt: o, view: v, features: was.Features, plan: rec.Plan, sel: was.selection(rec.Plan)}
+	t = &planned{env: e, opt: o, view: v, features: was.Features, plan: rec.Plan, target: was.selection(rec.Plan)}
 	if on, err := tracefs.FeaturesOf(rec.Facts["kernel"]); err == nil {
 		t.features.ExactHits = on.ExactHits // which the plan does not depend on
 	}
 	if program := rec.Facts["program"]; program != "" {
 		o.program = []string{program}
 	}
-	if t.sel.Binary, err = o.tracedBinary(rec); err != nil {
+	if t.target.Binary, err = o.tracedBinary(rec); err != nil {
 		return nil, err
 	}
 	needs := o.needsBinary(rec)
 	o.binary = rec.About.Binary.Path
 	switch {
-	case t.sel.Binary == nil && needs == "values":
+	case t.target.Binary == nil && needs == "values":
 		e.Say("values are not shown: they take the binary, %s, which is not here as it was (--binary PATH)", escapedText(o.binary))
-	case t.sel.Binary == nil && needs != "":
+	case t.target.Binary == nil && needs != "":
 		return nil, fmt.Errorf("%s: the binary is needed, %s, which is not here as it was (--binary PATH)", needs, escapedText(o.binary))
 	case needs != "" && o.recorded.as == rec.About.Command:
 		if err := t.planAgain(rec, needs); err != nil {
@@ -240,16 +252,16 @@ func (o *options) tracedBinary(rec *parse.Recording) (*offsets.Binary, error) {
 
 // planAgain makes the plan from the binary, with what values are decoded by, which a
 // recording does not have.
-func (t *tracing) planAgain(rec *parse.Recording, needs string) error {
+func (t *planned) planAgain(rec *parse.Recording, needs string) error {
 	o := *t.opt
-	o.binary, o.pids = t.sel.Binary.Path(), nil
+	o.binary, o.pids = t.target.Binary.Path(), nil
 	sel, err := o.resolve(t.env)
 	if err != nil {
 		return err
 	}
-	t.sel.Binary.Close()
-	t.sel = sel
-	values, err := t.view.values(sel, t.features)
+	t.target.Binary.Close()
+	t.target = sel
+	values, err := t.view.Values(sel, t.features)
 	if err != nil {
 		return err
 	}
@@ -263,78 +275,6 @@ func (t *tracing) planAgain(rec *parse.Recording, needs string) error {
 	}
 	t.plan.Skipped = nil // they are those that the script has said
 	return nil
-}
-
-// replay reads the recording's events and shows them.
-func (t *tracing) replay(ctx context.Context, rec *parse.Recording, out io.Writer) (err error) {
-	t.tally = newTally(t.plan, t.opt.errors)
-	t.bias = uprobe.NewBiases(t.plan, true)
-	var jumped bool
-	if t.tally.base, jumped, err = timebaseOf(rec); err != nil {
-		return err
-	}
-	if jumped {
-		t.env.Warn("the clock jumped while it was recorded, as when a machine sleeps: latencies may be off by some percent, times by as long as it slept")
-	}
-	t.present = t.tally.base
-	t.windowOf(rec)
-	if err := t.view.begin(ctx, t, nil, out); err != nil {
-		return err
-	}
-	if err := t.newStream(rec, rec.Process); err != nil {
-		return err
-	}
-	if rec.Until.Hits != nil {
-		t.stream.Begin(rec.First.Ticks, t.from.Ticks)
-		t.stream.End(t.until.Ticks)
-	}
-	t.counts = rec
-	for t.callErr == nil {
-		if _, err = t.stream.Read(ctx); err != nil {
-			break
-		}
-		if t.onRead != nil {
-			if err := t.onRead(); err != nil {
-				return err
-			}
-		}
-	}
-	switch {
-	case err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil:
-		return err
-	case t.callErr != nil && !errors.Is(t.callErr, errEnough):
-		return t.callErr
-	}
-	if t.callErr == nil {
-		t.stream.Finish()
-	}
-	if t.callErr != nil && !errors.Is(t.callErr, errEnough) {
-		return t.callErr
-	}
-	funcs, summary, err := t.final()
-	if err != nil {
-		return err
-	}
-	t.sayUntimed()
-	if err := t.view.final(t, funcs, summary); err != nil {
-		return err
-	}
-	if !rec.Complete {
-		return errors.New("the recording was cut off: counts are of the events that are there, and what was lost is not known")
-	}
-	return t.opt.checkLost(summary.Lost)
-}
-
-// windowOf is the window of a recording: older ones have none but from before arming to after
-// disarming.
-func (t *tracing) windowOf(rec *parse.Recording) {
-	from, until := parse.Moment{Clock: rec.Armed}, parse.Moment{Clock: rec.Ended}
-	if rec.Until.Hits != nil {
-		from, until = rec.From, rec.Until
-	}
-	t.from = tracefs.Mark{Ticks: from.Clock.Ticks, At: t.tally.base.Wall(from.Clock.Ticks), Hits: from.Hits, Width: from.Width}
-	length := time.Duration(max(until.Clock.NS-from.Clock.NS, 0))
-	t.until = tracefs.Mark{Ticks: until.Clock.Ticks, At: t.from.At.Add(length), Hits: until.Hits, Width: until.Width}
 }
 
 // escapedText is a text of a recording's that may be shown to a terminal.

@@ -7,9 +7,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/parse"
-	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
@@ -41,17 +38,4 @@ func schedStatus(err error) error {
 		return cli.WithStatus(cli.ExitNothing, err)
 	}
 	return err
-}
-
-// split adds to a function's sums those of a call that took ns, net.
-func (t *tally) split(c *parse.Call, ns int64) {
-	if t.plan.Sched {
-		t.funcs[c.Func].Split.Add(splitOf(t.base, c, ns))
-	}
-}
-
-// splitOf divides ns, which is what a call took.
-func splitOf(base tracefs.Timebase, c *parse.Call, ns int64) stats.Split {
-	in := func(ticks uint64) int64 { return base.Duration(c.Start, c.Start+ticks).Nanoseconds() }
-	return stats.Split{Running: in(c.Split.Running), Runnable: in(c.Split.Runnable), Waiting: in(c.Split.Waiting)}.Of(ns)
 }

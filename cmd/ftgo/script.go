@@ -33,7 +33,7 @@ ends. A flag whose text begins with a command's name is for that --as only.
 func recordView(e *env, o *options) (uprobe.Mode, view, error) {
 	switch o.recorded.as {
 	case "count":
-		return uprobe.CountRecorded, newReport(e, o, uprobe.CountRecorded), nil
+		return uprobe.CountRecorded, newReport(o, uprobe.CountRecorded), nil
 	case "trace":
 		mode := uprobe.Latency
 		if o.trace.entries {
@@ -45,7 +45,7 @@ func recordView(e *env, o *options) (uprobe.Mode, view, error) {
 		v, err := newCallLines(e, o)
 		return mode, v, err
 	}
-	return uprobe.Latency, newReport(e, o, uprobe.Latency), nil
+	return uprobe.Latency, newReport(o, uprobe.Latency), nil
 }
 
 func script(_ context.Context, e *env, args []string) (err error) {
@@ -56,7 +56,7 @@ func script(_ context.Context, e *env, args []string) (err error) {
 	if err := o.checkScript(); err != nil {
 		return err
 	}
-	t := &tracing{env: e, opt: o}
+	t := &planned{env: e, opt: o}
 	// Of the kernel it will run on nothing is known: it may be one that counts hits of two
 	// CPUs as one, so that they are better recorded.
 	t.features = tracefs.Features{Append: true, PushEmulated: true, Arrays: true, RecordTGID: true, EventFork: true, EventPID: true, Memory: true, Instances: true}
@@ -76,15 +76,15 @@ func script(_ context.Context, e *env, args []string) (err error) {
 		mode = uprobe.Count
 	}
 	t.view = v
-	if t.sel, err = o.resolve(e); err != nil {
+	if t.target, err = o.resolve(e); err != nil {
 		return err
 	}
-	defer t.sel.Binary.Close()
-	values, err := v.values(t.sel, t.features)
+	defer t.target.Binary.Close()
+	values, err := v.Values(t.target, t.features)
 	if err != nil {
 		return err
 	}
-	if t.plan, err = planFor(e, t.sel, uprobe.Options{Mode: mode, Features: t.features, Values: values, Stack: o.stack}); err != nil {
+	if t.plan, err = planFor(e, t.target, uprobe.Options{Mode: mode, Features: t.features, Values: values, Stack: o.stack}); err != nil {
 		return err
 	}
 	if err := t.opt.checkProbes(e, t.plan.Probes(), pace(t.features, nil)); err != nil {
@@ -119,8 +119,8 @@ func (o *options) checkScript() error {
 }
 
 // script is the text of the one that runs the plan.
-func (t *tracing) script() (string, error) {
-	sums, err := t.sel.Binary.Checksums()
+func (t *planned) script() (string, error) {
+	sums, err := t.target.Binary.Checksums()
 	if err != nil {
 		return "", err
 	}
@@ -146,7 +146,7 @@ func (t *tracing) script() (string, error) {
 }
 
 // about is the line of a recording that tells what its events mean.
-func (t *tracing) about(path string, size int64, sum string) ([]byte, error) {
+func (t *planned) about(path string, size int64, sum string) ([]byte, error) {
 	asked, err := json.Marshal(askedOf(t))
 	if err != nil {
 		return nil, err
@@ -157,12 +157,12 @@ func (t *tracing) about(path string, size int64, sum string) ([]byte, error) {
 	}
 	return json.Marshal(parse.About{
 		Made: releaseName(), Command: t.opt.recorded.as, Asked: asked, Plan: plan,
-		Binary: parse.RecordedFile{Path: path, Size: size, BuildID: t.sel.Binary.BuildID(), SHA256: sum},
+		Binary: parse.RecordedFile{Path: path, Size: size, BuildID: t.target.Binary.BuildID(), SHA256: sum},
 	})
 }
 
 // nonce is what the names of the plan's events have in common.
-func (t *tracing) nonce() string {
+func (t *planned) nonce() string {
 	_, nonce, _ := strings.Cut(t.plan.Events[0].Name, "_")
 	return nonce
 }

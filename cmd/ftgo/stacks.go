@@ -12,8 +12,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
@@ -73,111 +72,27 @@ func sayStack(e *env, o *options, plan *uprobe.Plan) {
 	}
 }
 
-// stacks finds out who has called.
-type stacks struct {
-	binary  *offsets.Binary
-	callers *uprobe.Callers
-	pcs     []uint64
-	known   map[stackPlace]stats.Location
-	sums    stats.Stacks
-}
-
-// stackPlace is a return address, and what it is the return address of.
-type stackPlace struct {
-	pc     uint64
-	callee calleeKind
-}
-
-// calleeKind is the kind of a function in a stack, as far as it matters to its caller.
-type calleeKind uint8
-
-const (
-	ordinary calleeKind = iota
-	// panicking functions show wrappers that called them (elideWrapperCalling in
-	// runtime/traceback.go).
-	panicking
-	// trapped: it was not called, but made to look so when the instruction at the return
-	// address, rather than before it, failed.
-	trapped
-)
-
-var calleeKinds = map[string]calleeKind{"runtime.gopanic": panicking, "runtime.panicwrap": panicking, "runtime.sigpanic": trapped}
-
-func newStacks(b *offsets.Binary) *stacks {
-	return &stacks{binary: b, callers: uprobe.NewCallers(b), known: make(map[stackPlace]stats.Location)}
-}
-
-// of are the return addresses of a call, until the next one is asked for.
-func (s *stacks) of(c *parse.Call) []uint64 {
-	s.pcs = s.callers.Append(s.pcs[:0], c.Stack, c.SP, c.StackHi, c.Bias)
-	return s.pcs
-}
-
-// add sums up a call that has ended.
-func (s *stacks) add(c *parse.Call, timing stats.Timing, self int64) {
-	if len(c.Stack) > 0 {
-		s.sums.Add(c, s.of(c), timing, self)
-	}
-}
-
-// locations are the functions at return addresses, as the program's own runtime.Callers
-// would have them. callee is the function called.
-func (s *stacks) locations(pcs []uint64, callee string) []stats.Location {
-	out := make([]stats.Location, 0, len(pcs))
-	kind := calleeKinds[callee]
-	for _, pc := range pcs {
-		l := s.location(stackPlace{pc, kind})
-		if kind = ordinary; len(l.Frames) > 0 {
-			kind = calleeKinds[l.Frames[len(l.Frames)-1].Function]
-		}
-		if len(l.Frames) > 0 || pc == uprobe.Cut {
-			out = append(out, l)
-		}
-	}
-	return out
-}
-
-func (s *stacks) location(at stackPlace) stats.Location {
-	l, known := s.known[at]
-	if known || at.pc == uprobe.Cut {
-		return l
-	}
-	// Of a call, which is before the return address.
-	if l.Addr = at.pc - 1; at.callee == trapped {
-		l.Addr = at.pc
-	}
-	callee := at.callee
-	for _, f := range s.binary.Frames(l.Addr) {
-		if !f.Wrapper || callee != ordinary {
-			l.Frames = append(l.Frames, stats.Frame{Function: f.Function, File: f.File, Line: f.Line})
-		}
-		callee = calleeKinds[f.Function]
-	}
-	s.known[at] = l
-	return l
-}
-
-// rows are the stacks of all calls that have ended.
-func (s *stacks) rows(plan *uprobe.Plan) []render.Stack {
+// stackRows are the stacks of all calls that have ended.
+func stackRows(s *trace.Stacks, plan *uprobe.Plan) []render.Stack {
 	var rows []render.Stack
-	for _, r := range s.sums.Rows() {
+	for _, r := range s.Rows() {
 		f := &plan.Funcs[r.Func]
 		at := stats.Location{Addr: f.Addr, Frames: []stats.Frame{{Function: f.Name}}}
-		if frames := s.binary.Frames(f.Addr); len(frames) > 0 {
+		if frames := plan.Binary.Frames(f.Addr); len(frames) > 0 {
 			outer := frames[len(frames)-1]
 			at.Frames[0].File, at.Frames[0].Line = outer.File, outer.Line
 		}
-		rows = append(rows, render.Stack{StackRow: r, Function: f.Name, At: at, Callers: s.locations(r.PCs, f.Name)})
+		rows = append(rows, render.Stack{StackRow: r, Function: f.Name, At: at, Callers: s.Locations(r.PCs, f.Name)})
 	}
 	return rows
 }
 
 // writeStacks writes the stacks of probe behind the functions.
-func (r *report) writeStacks(t *tracing) error {
-	if t.tally.stacks == nil {
+func (r *report) writeStacks(t *trace.Table) error {
+	if r.stacks == nil {
 		return nil
 	}
-	rows := t.tally.stacks.rows(t.plan)
+	rows := stackRows(r.stacks, r.plan)
 	switch r.format {
 	case render.Table:
 		return render.StackText(r.out, rows)
@@ -186,9 +101,9 @@ func (r *report) writeStacks(t *tracing) error {
 	case render.Folded:
 		return render.FoldedStacks(r.out, rows)
 	case render.Pprof:
-		b := t.plan.Binary
-		run := render.Profiled{Path: b.Path(), BuildID: b.BuildID(), Began: t.from.At, Duration: t.until.At.Sub(t.from.At)}
-		run.Start, run.Limit, run.Offset = b.Segment(t.plan.Funcs[0].Addr)
+		b := r.plan.Binary
+		run := render.Profiled{Path: b.Path(), BuildID: b.BuildID(), Began: t.From, Duration: t.At.Sub(t.From)}
+		run.Start, run.Limit, run.Offset = b.Segment(r.plan.Funcs[0].Addr)
 		return render.PprofStacks(r.out, rows, run)
 	}
 	return nil

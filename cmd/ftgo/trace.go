@@ -3,16 +3,14 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
-	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
-	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
@@ -28,7 +26,7 @@ debug information, FUNC may say where they are:
   'main.get(k=+0(%ax):x64)'                            a fetcharg of the kernel
 `
 
-func trace(ctx context.Context, e *env, args []string) error {
+func traceCalls(ctx context.Context, e *env, args []string) error {
 	o, err := parseFlags(e, "trace", aboutTrace, selectFlags|runFlags|traceFlags, joinFormat(args))
 	if err != nil {
 		return err
@@ -61,20 +59,23 @@ func trace(ctx context.Context, e *env, args []string) error {
 
 // callLines is the view of trace: a line for each call.
 type callLines struct {
-	env    *env
-	opt    *options
-	t      *tracing
-	out    *flushWriter
-	calls  *render.CallWriter
-	order  startOrder
-	trees  *callTrees           // nil without --tree
-	chrome *render.ChromeWriter // nil but for -o chrome
-	latest uint64               // when a call was last seen to begin or end
-	memory *memories
-	stacks *stacks // nil if nobody asked for them
-	lines  uint64
-	where  *where.Expr
-	funcs  map[*offsets.Func]*funcLines
+	nothingElse
+	*scene
+	env *env
+	opt *options
+	// buffered is what lines are gathered in.
+	buffered *flushWriter
+	calls    *render.CallWriter
+	order    startOrder
+	trees    *callTrees           // nil without --tree
+	chrome   *render.ChromeWriter // nil but for -o chrome
+	latest   uint64               // when a call was last seen to begin or end
+	memory   *trace.Memories
+	stacks   *trace.Stacks // nil if nobody asked for them
+	lines    uint64
+	enough   bool // of them
+	where    *where.Expr
+	funcs    map[*offsets.Func]*funcLines
 	// undecided is the number of calls of which the filter could not tell.
 	undecided uint64
 	// unknown counts functions whose arguments are not known, by the reason.
@@ -101,14 +102,16 @@ func newCallLines(e *env, o *options) (*callLines, error) {
 	return v, nil
 }
 
-func (v *callLines) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out io.Writer) error {
-	v.t = t
-	v.memory = newMemories(t.sel.Binary)
-	t.onEnded = v.memory.forget
-	if fsys == nil { // a recording
-		v.memory.elsewhere = true
-	}
-	v.out = newFlushWriter(out)
+func (v *callLines) Needs() needs {
+	o := &v.opt.trace
+	entries := o.begins || o.entries || o.startOrder || o.tree || v.opt.format == render.Chrome
+	return needs{Entries: entries, Steady: entries, Inside: o.inside != ""}
+}
+
+func (v *callLines) Begin(s *scene) error {
+	v.scene = s
+	v.memory = trace.NewMemories(s.target.Binary, !s.recorded.IsZero())
+	v.buffered = newFlushWriter(s.out)
 	opt := render.CallOptions{
 		Format: v.opt.format, TwoLines: v.opt.trace.begins, Entries: v.opt.trace.entries, Times: v.opt.trace.times, Tree: v.opt.trace.tree,
 		Processes: v.opt.mixed(), Stacks: v.opt.stack > 0, Sched: v.opt.sched,
@@ -122,46 +125,36 @@ func (v *callLines) begin(ctx context.Context, t *tracing, fsys *tracefs.FS, out
 	for reason, n := range v.unknown {
 		v.env.Say("arguments of %s %s; types can be given: 'main.get(key string, n int) (v string, err error)'", cli.Plural(n, "function"), reason)
 	}
-	inside := make(map[int]bool)
-	for i := range t.plan.Funcs {
-		if t.sel.Roles[t.plan.Funcs[i].Func].Inside {
-			inside[i] = true
-		}
-	}
-	if v.opt.trace.inside != "" {
-		t.inside = inside
-	}
-	v.calls = render.NewCallWriter(v.out, opt)
+	v.calls = render.NewCallWriter(v.buffered, opt)
 	if v.opt.auto.header {
 		if err := v.calls.Header(); err != nil {
 			return err
 		}
 	}
 	if v.opt.stack > 0 {
-		v.stacks = newStacks(t.sel.Binary)
+		v.stacks = trace.NewStacks(s.target.Binary)
 	}
-	t.onCall = v.ended
 	if v.opt.format == render.Chrome {
-		origin := t.from.At // of a recording
+		origin := s.recorded
 		if origin.IsZero() {
 			origin = time.Now()
 		}
-		v.chrome = render.NewChromeWriter(v.out, origin)
+		v.chrome = render.NewChromeWriter(v.buffered, origin)
 	}
 	if v.opt.trace.tree && !v.opt.trace.begins || v.chrome != nil {
 		v.trees = newCallTrees(v.opt.trace.depth, v.writeTree)
 	}
-	if v.opt.trace.begins || v.opt.trace.entries || v.opt.trace.startOrder || v.trees != nil {
-		t.onEnter = v.entered
-	}
-	t.pinned = t.onEnter != nil
-	t.onKernel = v.happened
-	t.onRead = v.out.flushLate
 	return nil
 }
 
-// entered gets a call that begins.
-func (v *callLines) entered(c *parse.Call) error {
+// Flush writes what has been gathered.
+func (v *callLines) Flush() error { return v.buffered.flushLate() }
+
+// ProcessEnded forgets the process.
+func (v *callLines) ProcessEnded(pid int) { v.memory.Forget(pid) }
+
+// Entry gets a call that begins.
+func (v *callLines) Entry(c *parse.Call) error {
 	v.latest = max(v.latest, c.Start)
 	switch {
 	case v.trees != nil:
@@ -177,8 +170,8 @@ func (v *callLines) entered(c *parse.Call) error {
 	return v.write(line)
 }
 
-// ended gets a call that has ended.
-func (v *callLines) ended(c *parse.Call) error {
+// Return gets a call that has ended.
+func (v *callLines) Return(c *parse.Call) error {
 	v.latest = max(v.latest, c.End)
 	line, ok := v.line(c, true)
 	if !ok {
@@ -205,7 +198,8 @@ func (v *callLines) write(line *render.CallLine) error {
 		return nil
 	}
 	if v.lines++; v.opt.calls > 0 && v.lines >= v.opt.calls {
-		return errors.Join(v.out.Flush(), errEnough)
+		v.enough = true
+		return errors.Join(v.buffered.Flush(), errEnough)
 	}
 	return nil
 }
@@ -213,31 +207,30 @@ func (v *callLines) write(line *render.CallLine) error {
 // concerns tells whether a call is where calls are looked at.
 func (v *callLines) concerns(c *parse.Call) bool {
 	o := &v.opt.trace
-	return !v.t.sel.Roles[v.t.plan.Funcs[c.Func].Func].Hidden && (o.goid == 0 || c.Goid == o.goid) && (o.inside == "" || c.Inside)
+	return !v.target.Roles[v.plan.Funcs[c.Func].Func].Hidden && (o.goid == 0 || c.Goid == o.goid) && (o.inside == "" || c.Inside)
 }
 
 // line makes the line of a call; ok is false if it is not wanted.
 func (v *callLines) line(c *parse.Call, ended bool) (line *render.CallLine, ok bool) {
 	o := &v.opt.trace
-	f := &v.t.plan.Funcs[c.Func]
+	f := &v.plan.Funcs[c.Func]
 	if !v.concerns(c) || v.trees == nil && o.depth > 0 && c.Depth >= o.depth {
 		return nil, false
 	}
-	base := v.t.tally.base
 	line = &render.CallLine{
 		Function: f.Name, Goid: c.Goid, PID: c.PID, TID: c.TID, CPU: c.CPU, Depth: c.Depth,
-		Time: base.Wall(c.Start),
+		Time: v.clock.Wall(c.Start),
 	}
 	if ended {
 		line.End = c.Outcome.String()
 		if c.Outcome != parse.Open {
-			line.Ended = line.Time.Add(took(base, c))
+			line.Ended = line.Time.Add(v.clock.Took(c))
 		}
 		if c.Outcome == parse.Returned {
-			line.NS = took(base, c).Nanoseconds()
-			line.Low, line.High = v.t.tally.bounds(c, line.NS)
+			line.NS = v.clock.Took(c).Nanoseconds()
+			line.Low, line.High = v.totals.Bounds(c, line.NS)
 			if v.opt.sched {
-				line.Split = splitOf(base, c, line.NS)
+				line.Split = v.clock.Split(c, line.NS)
 			}
 		}
 		if o.min > 0 && (c.Outcome != parse.Returned || time.Duration(line.NS) < o.min) {
@@ -251,7 +244,7 @@ func (v *callLines) line(c *parse.Call, ended bool) (line *render.CallLine, ok b
 	}
 	line.ArgsNote = fl.note
 	seen := filteredCall{filter: fl.filter, line: line}
-	p := v.memory.process(c)
+	p := v.memory.Process(c)
 	if f.Values.Entry != nil && c.Args != nil {
 		values := f.Values.Entry.Decode(c.Args, p)
 		shown := len(values) - len(fl.filter.atEntry)
@@ -290,22 +283,26 @@ func (v *callLines) line(c *parse.Call, ended bool) (line *render.CallLine, ok b
 // its begin has them.
 func (v *callLines) addStack(line *render.CallLine, c *parse.Call) {
 	if v.stacks != nil && (line.End == "" || !v.opt.trace.begins) {
-		line.Stack = v.stacks.locations(v.stacks.of(c), line.Function)
+		line.Stack = v.stacks.Callers(c, line.Function)
 	}
 }
 
-func (v *callLines) final(t *tracing, funcs []stats.Function, summary stats.Summary) error {
-	if !errors.Is(t.callErr, errEnough) {
+// End writes what was held back, and how far it can be trusted.
+func (v *callLines) End(t *trace.Table) error {
+	if t == nil {
+		return nil
+	}
+	if !v.enough {
 		if err := v.order.flush(v.write); err != nil && !errors.Is(err, errEnough) {
 			return err
 		}
 	}
 	if v.chrome != nil {
-		if err := v.chrome.Close(summary); err != nil {
+		if err := v.chrome.Close(t.Summary); err != nil {
 			return err
 		}
 	}
-	if err := v.out.Flush(); err != nil {
+	if err := v.buffered.Flush(); err != nil {
 		return err
 	}
 	if v.trees != nil && v.trees.leftOut > 0 {
@@ -315,12 +312,8 @@ func (v *callLines) final(t *tracing, funcs []stats.Function, summary stats.Summ
 		v.env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", cli.Plural(int(v.undecided), "call"))
 	}
 	if v.opt.format == render.JSON {
-		return render.SummaryJSON(v.out.w, summary)
+		return render.SummaryJSON(v.out, t.Summary)
 	}
-	rows := make([]stats.Row, len(funcs))
-	for i, f := range funcs {
-		rows[i] = stats.NewRow(f, summary.Seconds)
-	}
-	summary.AsSeen = !v.opt.trace.entries
-	return v.env.footer(rows, summary)
+	t.AsSeen = !v.opt.trace.entries
+	return v.env.footer(t.Whole, t.Summary)
 }

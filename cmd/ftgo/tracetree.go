@@ -13,7 +13,7 @@ func (v *callLines) branch(c *parse.Call) error {
 		return nil
 	}
 	return v.trees.begin(c, render.CallLine{
-		Function: v.t.plan.Funcs[c.Func].Name, Goid: c.Goid, PID: c.PID, TID: c.TID, Time: v.t.tally.base.Wall(c.Start),
+		Function: v.plan.Funcs[c.Func].Name, Goid: c.Goid, PID: c.PID, TID: c.TID, Time: v.clock.Wall(c.Start),
 	})
 }
 
@@ -24,7 +24,7 @@ func (v *callLines) writeTree(head *render.TreeHead, lines []render.TreeLine) er
 		write = v.chrome.Tree
 		for i := range lines {
 			if c := lines[i].Call; c != nil && c.Ended.IsZero() {
-				c.Ended = v.t.tally.base.Wall(v.latest) // it was open for as long as anything was seen
+				c.Ended = v.clock.Wall(v.latest) // it was open for as long as anything was seen
 			}
 		}
 	}
@@ -37,7 +37,8 @@ func (v *callLines) writeTree(head *render.TreeHead, lines []render.TreeLine) er
 		}
 	}
 	if v.opt.calls > 0 && v.lines >= v.opt.calls {
-		return errors.Join(v.out.Flush(), errEnough)
+		v.enough = true
+		return errors.Join(v.buffered.Flush(), errEnough)
 	}
 	return nil
 }

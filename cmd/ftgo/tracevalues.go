@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -42,8 +42,8 @@ func isError(results []capture.Value) bool {
 	return capture.IsError(last.Type) && last.State != capture.Unfetched && (last.State == capture.Unreadable || !last.Nil())
 }
 
-// values plans what to fetch for the functions' lines and for the filter.
-func (v *callLines) values(s *target.Target, features tracefs.Features) (planValues, error) {
+// Values plans what to fetch for the functions' lines and for the filter.
+func (v *callLines) Values(s *target.Target, features tracefs.Features) (planValues, error) {
 	return func(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values, err error) {
 		if s.Roles[f].Hidden {
 			return out, nil

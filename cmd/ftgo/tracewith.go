@@ -5,8 +5,8 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// happened gets a kernel event.
-func (v *callLines) happened(ev *parse.KernelEvent) error {
+// Kernel gets a kernel event.
+func (v *callLines) Kernel(ev *parse.KernelEvent) error {
 	o, w := &v.opt.trace, &ev.Where
 	if o.goid != 0 && (!w.Known || w.Goid != o.goid) || o.inside != "" && !v.isInside(w) {
 		return nil
@@ -25,17 +25,17 @@ func (v *callLines) happened(ev *parse.KernelEvent) error {
 
 // isInside tells whether a thread was inside of what --inside names.
 func (v *callLines) isInside(w *parse.Where) bool {
-	return w.Func >= 0 && (w.Inside || v.t.sel.Roles[v.t.plan.Funcs[w.Func].Func].Inside)
+	return w.Func >= 0 && (w.Inside || v.target.Roles[v.plan.Funcs[w.Func].Func].Inside)
 }
 
 func (v *callLines) eventLine(ev *parse.KernelEvent) *render.EventLine {
 	line := &render.EventLine{
-		Time: v.t.tally.base.Wall(ev.Time), Name: v.t.kernel.names[ev.Event],
+		Time: v.clock.Wall(ev.Time), Name: v.events[ev.Event],
 		Known: ev.Where.Known, Goid: ev.Where.Goid, PID: ev.PID, TID: ev.TID, CPU: ev.CPU,
 		Fields: ev.AppendFields(nil),
 	}
 	if ev.Where.Func >= 0 {
-		line.Function = v.t.plan.Funcs[ev.Where.Func].Name
+		line.Function = v.plan.Funcs[ev.Where.Func].Name
 	}
 	return line
 }

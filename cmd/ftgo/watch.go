@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"strings"
@@ -12,8 +11,8 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/parse"
@@ -58,19 +57,17 @@ func watch(ctx context.Context, e *env, args []string) error {
 
 // watcher is the view of watch: a line for each value seen.
 type watcher struct {
-	env    *env
-	opt    *options
-	wanted []string
-	t      *tracing
-	out    *flushWriter
-	lines  *render.VariableWriter
-	memory *memories
-	names  []string
-	seen   map[int]bool // processes, in this interval
-	first  time.Time    // when the first of them was
-	began  time.Time    // the interval
-	count  uint64
-	last   map[watchKey]watched
+	nothingElse
+	*scene
+	env      *env
+	opt      *options
+	wanted   []string
+	buffered *flushWriter
+	lines    *render.VariableWriter
+	memory   *trace.Memories
+	names    []string
+	count    uint64
+	last     map[watchKey]watched
 }
 
 type watchKey struct {
@@ -84,7 +81,12 @@ type watched struct {
 	number float64
 }
 
-func (v *watcher) values(s *target.Target, features tracefs.Features) (planValues, error) {
+// Needs asks for one call of each process in an interval: the probe then rests.
+func (v *watcher) Needs() needs {
+	return needs{Entries: true, Once: v.opt.interval > 0, Memory: true}
+}
+
+func (v *watcher) Values(s *target.Target, features tracefs.Features) (planValues, error) {
 	vars := make([]offsets.Variable, len(v.wanted))
 	paths := make([]string, len(v.wanted))
 	for i, text := range v.wanted {
@@ -132,39 +134,22 @@ func findVariable(b *offsets.Binary, text string) (v offsets.Variable, rest stri
 	}
 }
 
-func (v *watcher) begin(_ context.Context, t *tracing, _ *tracefs.FS, out io.Writer) error {
-	v.t = t
-	v.memory = newMemories(t.sel.Binary)
-	v.out = newFlushWriter(out)
-	v.lines = render.NewVariableWriter(v.out, v.opt.format, v.opt.mixed())
-	v.seen = make(map[int]bool)
-	t.onEnter = v.hit
-	t.onEnded = v.forget
-	t.onRead = v.rest
-	if v.opt.interval > 0 {
-		t.onTick = v.tick
-	}
+func (v *watcher) Begin(s *scene) error {
+	v.scene = s
+	v.memory = trace.NewMemories(s.target.Binary, false)
+	v.buffered = newFlushWriter(s.out)
+	v.lines = render.NewVariableWriter(v.buffered, v.opt.format, v.opt.mixed())
 	if !v.opt.auto.header {
 		return nil
 	}
 	return v.lines.Header()
 }
 
-// hit gets the values of a moment.
-func (v *watcher) hit(c *parse.Call) error {
-	at := v.t.present.Wall(c.Start)
-	if v.opt.interval > 0 {
-		// What was hit while the probe was being taken out is of the last interval.
-		if v.seen[c.PID] || at.Before(v.began) {
-			return nil
-		}
-		if len(v.seen) == 0 {
-			v.first = time.Now()
-		}
-		v.seen[c.PID] = true
-	}
-	f := &v.t.plan.Funcs[c.Func]
-	values := f.Values.Entry.Decode(c.Args, v.memory.process(c))
+// Entry gets the values of a moment.
+func (v *watcher) Entry(c *parse.Call) error {
+	at := v.clock.Wall(c.Start)
+	f := &v.plan.Funcs[c.Func]
+	values := f.Values.Entry.Decode(c.Args, v.memory.Process(c))
 	for i := range values {
 		line := &render.VariableLine{Time: at, PID: c.PID, Name: v.wanted[i], Value: values[i]}
 		line.PerSecond, line.HasRate = v.change(c.PID, v.wanted[i], at, &values[i])
@@ -173,7 +158,7 @@ func (v *watcher) hit(c *parse.Call) error {
 		}
 	}
 	if v.count++; v.opt.calls > 0 && v.count >= v.opt.calls {
-		return errors.Join(v.out.Flush(), errEnough)
+		return errors.Join(v.buffered.Flush(), errEnough)
 	}
 	return nil
 }
@@ -216,50 +201,31 @@ func numberOf(v *capture.Value) (float64, bool) {
 	return 0, false
 }
 
-// gather is how long other processes have after the first to come by the probe.
-const gather = 100 * time.Millisecond
+// Flush writes what has been gathered.
+func (v *watcher) Flush() error { return v.buffered.flushLate() }
 
-// rest takes the probes out for what is left of the interval once all that is wanted is
-// there.
-func (v *watcher) rest() error {
-	alone := !v.opt.mixed()
-	if v.opt.interval > 0 && !v.t.paused && len(v.seen) > 0 && (alone || time.Since(v.first) > gather) {
-		v.t.paused = true
-		if err := v.t.session.Pause(); err != nil {
-			return err
-		}
-	}
-	return v.out.flushLate()
-}
-
-// forget drops what is known of a process that has ended.
-func (v *watcher) forget(pid int) {
-	v.memory.forget(pid)
+// ProcessEnded forgets the process.
+func (v *watcher) ProcessEnded(pid int) {
+	v.memory.Forget(pid)
 	maps.DeleteFunc(v.last, func(key watchKey, _ watched) bool { return key.pid == pid })
 }
 
-func (v *watcher) tick(t *tracing, _ tracefs.Mark) error {
-	clear(v.seen)
-	v.began = time.Now()
-	if !t.paused {
+// End says what there was to be seen.
+func (v *watcher) End(t *trace.Table) error {
+	if t == nil {
 		return nil
 	}
-	t.paused = false
-	return t.session.Resume()
-}
-
-func (v *watcher) final(_ *tracing, funcs []stats.Function, summary stats.Summary) error {
-	if err := v.out.Flush(); err != nil {
+	if err := v.buffered.Flush(); err != nil {
 		return err
 	}
 	if v.count == 0 {
 		v.env.Say("%s was not called: nothing seen (--at FUNC names another)", strings.Join(v.opt.patterns, " or "))
 	}
 	if v.opt.format == render.JSON {
-		return render.SummaryJSON(v.out.w, summary)
+		return render.SummaryJSON(v.out, t.Summary)
 	}
-	if summary.Lost > 0 || summary.Unparsed > 0 || len(summary.Skipped) > 0 {
-		return v.env.footer(nil, summary)
+	if t.Lost > 0 || t.Unparsed > 0 || len(t.Skipped) > 0 {
+		return v.env.footer(nil, t.Summary)
 	}
 	return nil
 }

@@ -2,15 +2,10 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 
 	"github.com/spf13/pflag"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/internal/procfs"
-	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -19,180 +14,15 @@ func (o *options) defineWith(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&o.with, "with", nil, "also show the kernel events `GROUP:EVENT,...`")
 }
 
-// kernelEvents are the events of --with, and the processes that they are wanted of: those of
-// -p, PROGRAM, and others from their first hit on.
-type kernelEvents struct {
-	session *tracefs.KernelSession
-	names   []string
-	all     []string // that are recorded, as the session has them
-	// following tells which processes are wanted; nil if that is known. Its events come
-	// after those of names, unless they are among them.
-	following *following
-	told      bool // that events were lost, on which following relies
-	// sched: parse.SchedEvents are recorded as well; toldSched: that some were lost.
-	sched, toldSched bool
-	// wanted are the processes whose events are shown, followed those that are recorded.
-	wanted, followed map[int]bool
-	// first is the first error of following a process that has turned up.
-	first error
-	// delivered is the number of those wanted.
-	delivered uint64
-}
-
-// findKernelEvents looks up what --with names; it is nil if no kernel events are needed.
-func findKernelEvents(fsys *tracefs.FS, o *options) (*kernelEvents, error) {
-	k := &kernelEvents{following: newFollowing(o), sched: o.sched, wanted: make(map[int]bool), followed: make(map[int]bool)}
+// kernelEvents looks up what --with names.
+func (o *options) kernelEvents(fsys *tracefs.FS) ([]string, error) {
 	if len(o.with) == 0 {
-		if k.following == nil && !k.sched {
-			return nil, nil
-		}
-		return k, nil
+		return nil, nil
 	}
 	names, err := fsys.KernelEvents(o.with)
-	if err != nil {
-		var unknown *tracefs.UnknownEventError
-		if errors.As(err, &unknown) || !errors.Is(err, tracefs.ErrNotSupported) && !cli.KernelRefused(err) {
-			return nil, cli.WithStatus(cli.ExitUsage, err)
-		}
-		return nil, err
+	var unknown *tracefs.UnknownEventError
+	if errors.As(err, &unknown) || err != nil && !errors.Is(err, tracefs.ErrNotSupported) && !cli.KernelRefused(err) {
+		return nil, cli.WithStatus(cli.ExitUsage, err)
 	}
-	k.names = names
-	return k, nil
-}
-
-// recorded are the names of all events that are recorded.
-func (k *kernelEvents) recorded() []string {
-	all := slices.Clone(k.names)
-	hidden := k.following.events()
-	if k.sched {
-		hidden = slices.Concat(hidden, parse.SchedEvents)
-	}
-	for _, name := range hidden {
-		if !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	return all
-}
-
-// start begins to record. It is done before the probes are armed: what is made last is
-// hit first.
-func (k *kernelEvents) start(t *tracing, fsys *tracefs.FS) (err error) {
-	if k == nil {
-		return nil
-	}
-	if k.following != nil {
-		if k.session, err = tracefs.StartKernelOfAll(fsys, k.recorded(), t.env.bufferKB); err != nil {
-			return fmt.Errorf("follow processes: %w", err)
-		}
-		if err := k.following.begin(t.opt.pids, k.session.Process); err != nil {
-			return err
-		}
-		if k.following.looked, err = k.session.Now(); err != nil {
-			return fmt.Errorf("follow processes: %w", err)
-		}
-	} else if k.session, err = tracefs.StartKernel(fsys, k.recorded(), t.env.bufferKB); err != nil {
-		return err
-	}
-	k.all = k.session.Names()
-	for _, pid := range t.opt.pids {
-		if err := k.session.Follow(pid); err != nil {
-			return err
-		}
-		k.wanted[pid], k.followed[pid] = true, true
-	}
-	return nil
-}
-
-// take takes the next kernel event, and tells whether it is to be shown. What is outside of the window only tells
-// which processes are wanted.
-func (k *kernelEvents) take(ev *parse.KernelEvent, within bool) (shown bool) {
-	if name := k.all[ev.Event]; k.following != nil && slices.Contains(k.following.names, name) {
-		k.following.take(name, ev)
-	}
-	hidden := ev.Event >= len(k.names)
-	if !within || !k.wants(ev.PID) || hidden && !k.sched {
-		return false
-	}
-	k.delivered++
-	return !hidden
-}
-
-func (k *kernelEvents) wants(pid int) bool {
-	if k.following != nil {
-		return k.following.wanted[pid]
-	}
-	return k.wanted[pid]
-}
-
-// follow records the events of a process that a probe was hit in, where none was named.
-func (k *kernelEvents) follow(pid int, o *options, say func(string, ...any)) {
-	if k == nil || k.followed[pid] || pid == 0 || len(o.pids) > 0 {
-		return
-	}
-	k.followed[pid] = true
-	if err := k.session.Follow(pid); err != nil && procfs.Alive(pid) && k.first == nil {
-		k.first = err
-		say("%v: its kernel events are missing", err)
-	}
-}
-
-// forget drops what is known of a process that has ended: the number may be used again, and the
-// kernel has struck it off its list.
-func (k *kernelEvents) forget(pid int) {
-	if k != nil {
-		delete(k.wanted, pid)
-		delete(k.followed, pid)
-	}
-}
-
-// run starts PROGRAM.
-func (k *kernelEvents) run(p *program) error {
-	if k == nil {
-		return p.start()
-	}
-	if err := k.session.Spawn(p.start); err != nil {
-		return err
-	}
-	pid := p.cmd.Process.Pid
-	k.following.started(pid)
-	k.wanted[pid], k.followed[pid] = true, true
-	return nil
-}
-
-func (k *kernelEvents) stop() error {
-	if k == nil {
-		return nil
-	}
-	return k.session.Stop()
-}
-
-func (k *kernelEvents) close() error {
-	if k == nil || k.session == nil {
-		return nil
-	}
-	return k.session.Close()
-}
-
-// books are what became of the events.
-func (k *kernelEvents) books(t *tracing) (*stats.KernelEvents, error) {
-	if k == nil {
-		return nil, nil
-	}
-	lost, err := k.session.Overruns()
-	if err != nil {
-		return nil, fmt.Errorf("count kernel events: %w", err)
-	}
-	if missed := lost + t.stream.KernelUnparsed(); k.following != nil && missed > 0 && !k.told {
-		k.told = true
-		t.env.Say("the beginnings of up to %s were lost: calls of theirs may be missing, or of others be counted", cli.Plural(int(missed), "thread"))
-	}
-	if k.sched && lost > 0 && !k.toldSched {
-		k.toldSched = true
-		t.env.Say("up to %s of threads were lost: some time without a CPU may be taken for running, or the reverse", cli.Plural(int(lost), "change"))
-	}
-	if len(k.names) == 0 && !k.sched {
-		return nil, nil
-	}
-	return &stats.KernelEvents{Names: k.names, Delivered: k.delivered, Lost: lost, Unparsed: t.stream.KernelUnparsed()}, nil
+	return names, err
 }

@@ -6,6 +6,8 @@ import "time"
 // Calls = Completed + Unwound + Open + Unfinished + Lost + CountedOnly.
 type Function struct {
 	Name string
+	// Func is the function's index in Plan.Funcs.
+	Func int
 	// PID is the process, where each has rows of its own; 0 are others, or ones unknown.
 	PID int
 	// Calls is the number of calls begun while traced, by the kernel's own count.

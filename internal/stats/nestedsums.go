@@ -76,8 +76,8 @@ func (n *NestedSums) Take(c *parse.Call) (sum int64) {
 	return sum
 }
 
-// Forget drops the sums of processes that have ended.
-func (n *NestedSums) Forget(ended map[int]bool) {
-	maps.DeleteFunc(n.of, func(key goroutineKey, _ *[]int64) bool { return ended[key.pid] })
+// Forget drops the sums of a process that has ended.
+func (n *NestedSums) Forget(pid int) {
+	maps.DeleteFunc(n.of, func(key goroutineKey, _ *[]int64) bool { return key.pid == pid })
 	n.last = nil
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/target"
 )
 
 func TestFunctionsJSONParsesBack(t *testing.T) {
@@ -74,7 +73,7 @@ func TestJSONKeyOrder(t *testing.T) {
 	if err := Functions(&b, JSON, ordinary()[:1], Options{Latency: true}); err != nil {
 		t.Fatal(err)
 	}
-	if err := List(&b, JSON, []target.Row{{}}, 0); err != nil {
+	if err := List(&b, JSON, []ListRow{{}}, 0); err != nil {
 		t.Fatal(err)
 	}
 	want := [][]string{

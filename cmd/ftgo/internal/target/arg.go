@@ -1,0 +1,62 @@
+package target
+
+import (
+	"strings"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/symname"
+)
+
+// Arg is one FUNC, parsed but not looked up.
+type Arg struct {
+	// site is set if FUNC means single instructions, and pattern is not.
+	site    *site
+	pattern symname.Pattern
+	// given is what FUNC says of the parameters, nil if it says nothing.
+	given *offsets.Given
+}
+
+// ParseFunc parses one FUNC. signatures allows it to say what the function's parameters are.
+func ParseFunc(text string, regexp, signatures bool) (arg Arg, err error) {
+	pattern := text
+	if !regexp {
+		s, isSite, err := parseSite(text)
+		if err != nil {
+			return arg, cli.WithStatus(cli.ExitUsage, err)
+		}
+		if isSite {
+			return Arg{site: &s}, nil
+		}
+		given, says, err := offsets.ParseGiven(text)
+		switch {
+		case err != nil && signatures:
+			return arg, cli.WithStatus(cli.ExitUsage, err)
+		case says && !signatures:
+			return arg, cli.Usage("%q: only trace shows values", text)
+		case says:
+			arg.given, pattern = &given, given.Function
+		}
+	}
+	arg.pattern, err = compile(pattern, regexp)
+	return arg, err
+}
+
+func compile(text string, regexp bool) (symname.Pattern, error) {
+	read := symname.Glob
+	if regexp {
+		read = symname.Regexp
+	}
+	p, err := read(text)
+	if err != nil {
+		return p, cli.WithStatus(cli.ExitUsage, err)
+	}
+	return p, nil
+}
+
+// isName tells whether a glob has no wildcards. A star is none in the name of a function.
+func (a Arg) isName(b *offsets.Binary) bool {
+	text := a.pattern.String()
+	_, exact := b.Lookup(text)
+	return exact || !strings.ContainsAny(text, "*?")
+}

@@ -1,0 +1,217 @@
+package target
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/offsets"
+)
+
+// List describes what the arguments select: the functions by address, then those that were
+// inlined only by name, and then the instructions as they were asked for.
+func (q *Query) List(e *cli.Env) ([]render.ListRow, error) {
+	w, err := q.open()
+	if err != nil {
+		return nil, err
+	}
+	b := w.binary
+	defer b.Close()
+
+	l := newListing(b)
+	if l.inlinedErr != nil {
+		e.Say("%s: which calls are inlined is not known: %v", b.Path(), l.inlinedErr)
+	}
+	include := w.include()
+	funcs, _, unmatched := offsets.Select(b.Funcs(), include, w.exclude)
+	for _, f := range funcs {
+		if err := l.function(f); err != nil {
+			return nil, err
+		}
+	}
+	bodiless, _, elsewhere := offsets.Select(l.bodiless, include, w.exclude)
+	for _, f := range bodiless {
+		l.inlined(f.Name)
+	}
+	for _, p := range unmatched {
+		for _, other := range elsewhere {
+			if p.String() == other.String() {
+				return nil, cli.Nothing("%s", noMatch(b, p.String(), q.Regexp))
+			}
+		}
+	}
+	for _, s := range w.sites {
+		if err := l.site(e, s); err != nil {
+			return nil, err
+		}
+	}
+	if len(l.rows) == 0 {
+		return nil, cli.Nothing("%s: all functions that match are excluded", q.Binary)
+	}
+	return l.rows, nil
+}
+
+// listing describes the functions of a binary.
+type listing struct {
+	binary *offsets.Binary
+	rows   []render.ListRow
+	named  map[string]int // how many functions have a name
+	// bodiless are functions without code: inlined wherever they are called. The
+	// addresses serve to tell them apart, nothing else.
+	bodiless   []offsets.Func
+	inlinedErr error
+}
+
+func newListing(b *offsets.Binary) *listing {
+	l := &listing{binary: b, named: make(map[string]int)}
+	for _, f := range b.Funcs() {
+		l.named[f.Name]++
+	}
+	names, err := b.Inlined()
+	l.inlinedErr = err
+	for i, name := range names {
+		if _, ok := b.Lookup(name); !ok {
+			l.bodiless = append(l.bodiless, offsets.Func{Name: name, Addr: uint64(i), Size: 1})
+		}
+	}
+	return l
+}
+
+// function adds a function that has code.
+func (l *listing) function(f *offsets.Func) error {
+	row := render.ListRow{Name: f.Name, Addr: f.Addr, Size: f.Size, ABI: f.ABI.String()}
+	var err error
+	if row.Offset, err = l.binary.FileOffset(f.Addr); err != nil {
+		return err
+	}
+	row.File, row.Line, _ = l.binary.Position(f.Addr)
+	if sig, err := l.binary.Signature(f); err == nil {
+		row.Signature = signatureText(f.Name, sig)
+	}
+	var notes []string
+	sites, err := l.binary.Sites(f)
+	if err != nil {
+		row.Entry = "none"
+		notes = append(notes, "can't be probed: "+err.Error())
+	} else {
+		row.Entry = sites.Strategy()
+		row.Returns, row.TailJumps = len(sites.Returns), len(sites.Tails)+len(sites.CondTails)
+		if row.Returns+row.TailJumps == 0 {
+			notes = append(notes, "never returns")
+		}
+		if sites.Restarts {
+			notes = append(notes, "loops to its start: counts may be high")
+		}
+	}
+	if strings.HasSuffix(row.File, ".s") || strings.HasSuffix(row.File, ".S") {
+		notes = append(notes, "assembly")
+	}
+	if n := l.named[f.Name]; n > 1 {
+		notes = append(notes, fmt.Sprintf("one of %d functions of this name", n))
+	}
+	if row.Inlined = l.inlinedAt(f.Name); len(row.Inlined) > 0 {
+		notes = append(notes, "calls not seen: also "+inlinedNote(row.Inlined))
+	}
+	row.Note = strings.Join(notes, "; ")
+	l.rows = append(l.rows, row)
+	return nil
+}
+
+// inlined adds a function that has none.
+func (l *listing) inlined(name string) {
+	row := render.ListRow{Name: name, Entry: "none", Inlined: l.inlinedAt(name)}
+	row.Note = "no code of its own: " + inlinedNote(row.Inlined)
+	l.rows = append(l.rows, row)
+}
+
+// site adds single instructions.
+func (l *listing) site(e *cli.Env, s site) error {
+	found, skipped, err := s.resolve(l.binary)
+	if err != nil {
+		return err
+	}
+	for _, s := range skipped {
+		e.Say("%s: can't be probed: %s", s.Function, s.Reason)
+	}
+	for _, in := range found {
+		row := render.ListRow{Name: in.Name, Addr: in.Site.Addr(), Offset: in.Site.Offset(), ABI: in.Func.ABI.String(), Entry: "instruction"}
+		row.File, row.Line, _ = l.binary.Position(row.Addr)
+		if where := fmt.Sprintf("%s+%#x", in.Func.Name, row.Addr-in.Func.Addr); !strings.Contains(in.Name, where) {
+			row.Note = "is " + where
+		}
+		if in.Again {
+			row.Note = "executed again after a failed stack check"
+		}
+		l.rows = append(l.rows, row)
+	}
+	return nil
+}
+
+func (l *listing) inlinedAt(name string) []render.InlinedCall {
+	sites, err := l.binary.InlinedAt(name)
+	if err != nil {
+		return nil // said once, by newListing's caller
+	}
+	calls := make([]render.InlinedCall, len(sites))
+	for i, s := range sites {
+		calls[i] = render.InlinedCall{Function: s.Function, File: s.File, Line: s.Line}
+	}
+	return calls
+}
+
+// inlinedNote names the first few places.
+func inlinedNote(calls []render.InlinedCall) string {
+	const shown = 3
+	places := "places"
+	if len(calls) == 1 {
+		places = "place"
+	}
+	var list []string
+	for _, c := range calls[:min(shown, len(calls))] {
+		list = append(list, fmt.Sprintf("%s %s:%d", c.Function, path.Base(c.File), c.Line))
+	}
+	if len(calls) > shown {
+		list = append(list, "…")
+	}
+	return fmt.Sprintf("inlined at %d %s: %s", len(calls), places, strings.Join(list, ", "))
+}
+
+// signatureText writes a function as trace takes it for FUNC:
+// main.get(key string, n int) (string, error).
+func signatureText(name string, s *offsets.Signature) string {
+	var b strings.Builder
+	b.WriteString(name)
+	b.WriteByte('(')
+	b.WriteString(variablesText(s.Params))
+	b.WriteByte(')')
+	switch text := variablesText(s.Results); {
+	case len(s.Results) == 0:
+	case len(s.Results) == 1 && !strings.Contains(text, " "):
+		b.WriteString(" " + text)
+	default:
+		b.WriteString(" (" + text + ")")
+	}
+	return b.String()
+}
+
+// variablesText leaves out the names that the source has not: r0, r1 ….
+func variablesText(vars []offsets.Variable) string {
+	unnamed := true
+	for i, v := range vars {
+		unnamed = unnamed && v.Name == "r"+string(rune('0'+i)) && i < 10
+	}
+	var parts []string
+	for _, v := range vars {
+		typ := "?"
+		if v.Type != nil {
+			typ = v.Type.Name
+		}
+		if !unnamed {
+			typ = v.Name + " " + typ
+		}
+		parts = append(parts, typ)
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,172 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/symname"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// site is a FUNC that means single instructions: main.f+0x1a or main.f+26, so many
+// bytes behind the start of a function; store.go:42, where a source line begins.
+type site struct {
+	text string
+
+	function string // "" for a source line
+	offset   uint64
+
+	file string
+	line int
+}
+
+// parseSite reads a site; ok is false for what is a pattern. Import paths may have a
+// plus sign, but what follows that can't look like a number to the end; and no symbol
+// has ".go:" in it.
+func parseSite(text string) (s site, ok bool, err error) {
+	if plus := strings.LastIndexByte(text, '+'); plus > 0 {
+		number := text[plus+1:]
+		hex, isHex := strings.CutPrefix(number, "0x")
+		if isHex && !strings.ContainsAny(hex, "./") || isDecimal(number) {
+			return parseOffset(text, text[:plus], number)
+		}
+	}
+	for _, suffix := range []string{".go:", ".s:"} {
+		if dot := strings.LastIndex(text, suffix); dot > 0 {
+			colon := dot + len(suffix) - 1
+			return parseLine(text, text[:colon], text[colon+1:])
+		}
+	}
+	return site{}, false, nil
+}
+
+func parseOffset(text, function, number string) (site, bool, error) {
+	offset, err := strconv.ParseUint(number, 0, 64)
+	if !strings.HasPrefix(number, "0x") { // 010 is ten
+		offset, err = strconv.ParseUint(number, 10, 64)
+	}
+	if err != nil || strings.Contains(number, "_") {
+		return site{}, false, fmt.Errorf("parse %q: %q is no offset like 0x1a or 26", text, number)
+	}
+	return site{text: text, function: function, offset: offset}, true, nil
+}
+
+func parseLine(text, file, number string) (site, bool, error) {
+	line, err := strconv.ParseUint(number, 10, 31)
+	if err != nil || line == 0 {
+		return site{}, false, fmt.Errorf("parse %q: %q is no line number", text, number)
+	}
+	if strings.ContainsAny(file, "*?") {
+		return site{}, false, fmt.Errorf("parse %q: no wildcards in a file's name", text)
+	}
+	return site{text: text, file: file, line: int(line)}, true, nil
+}
+
+func isDecimal(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// resolve finds the instructions of a site: one by offset, and for a source line one
+// in each function that has code of it and in each inlined copy. Those of them that
+// can't be probed are skipped, unless that is all.
+func (s site) resolve(b *offsets.Binary) (found []uprobe.Instruction, skipped []stats.Skipped, err error) {
+	if s.function != "" {
+		in, err := s.byOffset(b)
+		return []uprobe.Instruction{in}, nil, err
+	}
+	addrs, err := b.LineAddrs(s.file, s.line)
+	if errors.Is(err, offsets.ErrNoCode) {
+		return nil, nil, cli.WithStatus(cli.ExitNothing, err)
+	} else if err != nil {
+		return nil, nil, err
+	}
+	for _, addr := range addrs {
+		in, err := s.at(b, addr)
+		if err != nil {
+			skipped = append(skipped, stats.Skipped{Function: in.Name, Reason: err.Error()})
+		} else {
+			found = append(found, in)
+		}
+	}
+	if len(found) == 0 {
+		return nil, nil, fmt.Errorf("%s: %s", skipped[0].Function, skipped[0].Reason)
+	}
+	if len(addrs) == 1 {
+		found[0].Name = s.short()
+	}
+	return found, skipped, nil
+}
+
+func (s site) byOffset(b *offsets.Binary) (in uprobe.Instruction, err error) {
+	if in.Func, err = s.in(b); err != nil {
+		return in, err
+	}
+	in.Name = fmt.Sprintf("%s+%#x", in.Func.Name, s.offset)
+	if in.Site, err = b.SiteAt(in.Func, s.offset); err != nil {
+		err = fmt.Errorf("%s: %w", in.Name, err)
+		if errors.Is(err, offsets.ErrNoInstruction) {
+			err = cli.WithStatus(cli.ExitNothing, err)
+		}
+		return in, err
+	}
+	sites, err := b.Sites(in.Func)
+	in.Again = err == nil && in.Site.Addr() < sites.Entry.Addr()
+	return in, nil
+}
+
+// in finds the one function that the site is in.
+func (s site) in(b *offsets.Binary) (*offsets.Func, error) {
+	p, err := compile(s.function, false)
+	if err != nil {
+		return nil, err
+	}
+	funcs, _, _ := offsets.Select(b.Funcs(), []symname.Pattern{p}, nil)
+	var named []*offsets.Func
+	for _, f := range funcs {
+		if f.Name == s.function {
+			named = append(named, f)
+		}
+	}
+	if len(named) == 0 {
+		named = funcs
+	}
+	switch len(named) {
+	case 0:
+		return nil, cli.Nothing("%s", noMatch(b, s.function, false))
+	case 1:
+		return named[0], nil
+	}
+	var list []string
+	for _, f := range named[:min(len(named), 3)] {
+		list = append(list, fmt.Sprintf("%s at %#x", f.Name, f.Addr))
+	}
+	if len(named) > len(list) {
+		list = append(list, "…")
+	}
+	return nil, cli.Usage("%s: %d functions of that name: %s", s.text, len(named), strings.Join(list, ", "))
+}
+
+// at is the instruction at an address, or, if that comes before where the function's
+// calls are seen to begin, the one there: what comes earlier is executed again after a
+// failed stack check.
+func (s site) at(b *offsets.Binary, addr uint64) (in uprobe.Instruction, err error) {
+	f, ok := b.FuncAt(addr)
+	if !ok {
+		return uprobe.Instruction{Name: s.short()}, fmt.Errorf("address %#x: in no function", addr)
+	}
+	if sites, err := b.Sites(f); err == nil {
+		addr = max(addr, sites.Entry.Addr())
+	}
+	in = uprobe.Instruction{Func: f, Name: fmt.Sprintf("%s (%s+%#x)", s.short(), f.Name, addr-f.Addr)}
+	in.Site, err = b.SiteAt(f, addr-f.Addr)
+	return in, err
+}
+
+// short is a source line without the folders.
+func (s site) short() string { return fmt.Sprintf("%s:%d", path.Base(s.file), s.line) }

@@ -1,0 +1,200 @@
+package target
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+func TestParseSite(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		want       site // without text
+		ok         bool
+		err        string
+	}{
+		{"hexadecimal offset", "main.f+0x1a", site{function: "main.f", offset: 0x1a}, true, ""},
+		{"decimal offset", "main.f+26", site{function: "main.f", offset: 26}, true, ""},
+		{"leading zero is decimal", "main.f+010", site{function: "main.f", offset: 10}, true, ""},
+		{"start", "main.f+0", site{function: "main.f"}, true, ""},
+		{"method", "main.(*Store).Get+0x1A", site{function: "main.(*Store).Get", offset: 26}, true, ""},
+		{"generic", "main.Map[go.shape.int]+0x1", site{function: "main.Map[go.shape.int]", offset: 1}, true, ""},
+		{"largest offset", "f+18446744073709551615", site{function: "f", offset: 1<<64 - 1}, true, ""},
+		{"plus in the import path", "example.org/c++/x.F+8", site{function: "example.org/c++/x.F", offset: 8}, true, ""},
+		{"line", "store.go:42", site{file: "store.go", line: 42}, true, ""},
+		{"line in a folder", "dir/store.go:42", site{file: "dir/store.go", line: 42}, true, ""},
+		{"line of an absolute path", "/src/a b/store.go:1", site{file: "/src/a b/store.go", line: 1}, true, ""},
+		{"line of assembly", "asm_amd64.s:7", site{file: "asm_amd64.s", line: 7}, true, ""},
+
+		{"function", "main.f", site{}, false, ""},
+		{"glob", "main.*", site{}, false, ""},
+		{"nothing", "", site{}, false, ""},
+		{"offset alone", "+0x1a", site{}, false, ""},
+		{"line alone", ".go:3", site{}, false, ""},
+		{"import path that ends like an offset", "example.org/c+0x/y.F", site{}, false, ""},
+		{"import path with a number", "example.org/a+1.F", site{}, false, ""},
+		{"plus at the end", "main.f+", site{}, false, ""},
+		{"struct tag", `main.G[go.shape.struct { A int "a+1" }]`, site{}, false, ""},
+		{"other symbols with a colon", "type:.eq.main.T", site{}, false, ""},
+
+		{"no digits", "main.f+0x", site{}, false, `parse "main.f+0x": "0x" is no offset like 0x1a or 26`},
+		{"no hexadecimal digits", "main.f+0xzz", site{}, false, `"0xzz" is no offset`},
+		{"too large", "main.f+0x10000000000000000", site{}, false, "is no offset"},
+		{"underscore", "main.f+0x1_0", site{}, false, "is no offset"},
+		{"no line", "store.go:", site{}, false, `parse "store.go:": "" is no line number`},
+		{"line zero", "store.go:0", site{}, false, "is no line number"},
+		{"negative line", "store.go:-3", site{}, false, "is no line number"},
+		{"line and column", "store.go:3:14", site{}, false, `"3:14" is no line number`},
+		{"huge line", "store.go:4294967296", site{}, false, "is no line number"},
+		{"file with wildcard", "*.go:3", site{}, false, "no wildcards"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, ok, err := parseSite(test.text)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) || ok {
+					t.Errorf("%+v, %t, %v; want error %q", got, ok, err, test.err)
+				}
+				return
+			}
+			if test.ok {
+				test.want.text = test.text
+			}
+			if got != test.want || ok != test.ok || err != nil {
+				t.Errorf("%+v, %t, %v; want %+v, %t", got, ok, err, test.want, test.ok)
+			}
+		})
+	}
+}
+
+func FuzzParseSite(f *testing.F) {
+	for _, text := range []string{"main.f+0x1a", "main.f+26", "store.go:42", "/a/b.s:1", "main.(*T).M+0x", "x+0x1.go:3", "a.go:b.go:7", "c++0x1", "main.*"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, ok, err := parseSite(text)
+		if !ok {
+			if p != (site{}) {
+				t.Errorf("%q is no site, but %+v", text, p)
+			}
+			return
+		}
+		if err != nil || p.text != text || (p.function == "") == (p.file == "") || p.file != "" && p.line <= 0 {
+			t.Fatalf("%q: %+v, %v", text, p, err)
+		}
+		// What it means can be written again, and means the same.
+		again := fmt.Sprintf("%s:%d", p.file, p.line)
+		if p.function != "" {
+			again = fmt.Sprintf("%s+%#x", p.function, p.offset)
+		}
+		q, ok, err := parseSite(again)
+		p.text = again
+		if q != p || !ok || err != nil {
+			t.Errorf("%q: %+v; again as %q: %+v, %t, %v", text, p, again, q, ok, err)
+		}
+	})
+}
+
+func TestResolveSite(t *testing.T) {
+	b, err := offsets.Open(fixture.Build(t, "lines"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	marks := fixture.Marks(t, "store.go")
+	resolve := func(t *testing.T, text string) ([]uprobe.Instruction, error) {
+		t.Helper()
+		p, ok, err := parseSite(text)
+		if !ok || err != nil {
+			t.Fatalf("parse %q: %t, %v", text, ok, err)
+		}
+		found, skipped, err := p.resolve(b)
+		if len(skipped) > 0 {
+			t.Errorf("%s: skipped %v", text, skipped)
+		}
+		return found, err
+	}
+	frame, ok := b.Lookup("main.(*store).frame")
+	if !ok {
+		t.Fatal("no main.(*store).frame")
+	}
+	sites, err := b.Sites(frame)
+	if err != nil || sites.Check == nil {
+		t.Fatalf("main.(*store).frame: no stack check, %v", err)
+	}
+
+	t.Run("offset", func(t *testing.T) {
+		at := sites.Entry.Addr() - frame.Addr
+		for _, name := range []string{"main.(*store).frame", "main.store.frame", "*store*frame"} {
+			found, err := resolve(t, fmt.Sprintf("%s+%d", name, at))
+			if err != nil || len(found) != 1 {
+				t.Fatalf("%s: %d found, %v", name, len(found), err)
+			}
+			s := found[0]
+			if want := fmt.Sprintf("main.(*store).frame+%#x", at); s.Name != want || s.Func != frame || s.Site != sites.Entry || s.Again {
+				t.Errorf("%s: %q at %#x, again %t; want %q at %#x", name, s.Name, s.Site.Addr(), s.Again, want, sites.Entry.Addr())
+			}
+		}
+	})
+	t.Run("offset before the stack check is executed again", func(t *testing.T) {
+		found, err := resolve(t, "main.store.frame+0")
+		if err != nil || len(found) != 1 || !found[0].Again || found[0].Site.Addr() != frame.Addr {
+			t.Errorf("%+v, %v", found, err)
+		}
+	})
+	t.Run("line of a function's start is where its calls begin", func(t *testing.T) {
+		line := marks["frame start"]
+		found, err := resolve(t, fmt.Sprintf("store.go:%d", line))
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%d found, %v", len(found), err)
+		}
+		if s := found[0]; s.Site != sites.Entry || s.Name != fmt.Sprintf("store.go:%d", line) || s.Again {
+			t.Errorf("%q at %#x; want %#x", s.Name, s.Site.Addr(), sites.Entry.Addr())
+		}
+	})
+	t.Run("line of an inlined function", func(t *testing.T) {
+		line := marks["double"]
+		found, err := resolve(t, fmt.Sprintf("lines/store.go:%d", line))
+		var in []string
+		for _, s := range found {
+			in = append(in, s.Func.Name)
+			if want := fmt.Sprintf("store.go:%d (%s+%#x)", line, s.Func.Name, s.Site.Addr()-s.Func.Addr); s.Name != want {
+				t.Errorf("label %q, want %q", s.Name, want)
+			}
+		}
+		if want := []string{"main.double", "main.(*store).put", "main.(*store).put"}; !slices.Equal(in, want) || err != nil {
+			t.Errorf("in %q, %v; want %q", in, err, want)
+		}
+	})
+
+	reset := marks["put reset"]
+	for _, test := range []struct {
+		name, text string
+		code       int
+		want       string
+	}{
+		{"within an instruction", "main.store.put+0x2", cli.ExitNothing, "main.(*store).put+0x2: not where an instruction begins; nearest: +0x1, +0x4"},
+		{"beyond the function", "main.store.put+0x9999", cli.ExitNothing, "beyond the function's"},
+		{"no function", "main.store.pit+0", cli.ExitNothing, `no function matches "main.store.pit"; nearest: main.(*store).put`},
+		{"inlined function", "main.(*store).at+0", cli.ExitNothing, "no code of its own"},
+		{"many functions", "main.store.*+0", cli.ExitUsage, "main.store.*+0: 3 functions of that name: main.(*store).put at "},
+		{"line without code", fmt.Sprintf("store.go:%d", reset-1), cli.ExitNothing, fmt.Sprintf("store.go:%d: no code; nearest: %d, %d", reset-1, marks["put if"], reset)},
+		{"no file", "nosuch.go:1", cli.ExitNothing, "nosuch.go:1: no code of such a file"},
+		{"several files", "type.go:1", cli.ExitFailed, "files of that name: "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			found, err := resolve(t, test.text)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Fatalf("%+v, %v; want %q", found, err, test.want)
+			}
+			if code, _ := cli.ExitStatus(err); code != test.code {
+				t.Errorf("exit status %d, want %d", code, test.code)
+			}
+		})
+	}
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// planned is what a command is to do, before anything is done.
+type planned struct {
+	env    *env
+	opt    *options
+	view   view
+	target *target.Target
+	plan   *uprobe.Plan
+	// skipped are functions that a recording was made without.
+	skipped []stats.Skipped
+	// features are what the kernel can do, or what it is to be used for.
+	features tracefs.Features
+}
+
+// definitionsOf are the lines for uprobe_events, for people to read.
+func definitionsOf(events []tracefs.Event, binary string) string {
+	var b strings.Builder
+	for i := range events {
+		for _, l := range events[i].Definitions("ftgo", render.Escape(binary)) {
+			b.WriteString(l + "\n")
+		}
+	}
+	return b.String()
+}
+
+// planFor decodes what was selected and plans the probes, with what opt has of its own.
+func planFor(e *env, s *target.Target, opt uprobe.Options) (*uprobe.Plan, error) {
+	var decoded atomic.Int64
+	stop := e.Progress(func() string {
+		return fmt.Sprintf("decoding functions: %d of %d", decoded.Load(), len(s.Funcs))
+	})
+	opt.Points, opt.Decoded = s.Sites, &decoded
+	plan, err := uprobe.New(s.Binary, s.Funcs, opt)
+	stop()
+	if err != nil {
+		return nil, schedStatus(err)
+	}
+	if len(plan.Funcs) == 0 {
+		first := plan.Skipped[0]
+		return nil, cli.Nothing("%s: can't be probed: %v%s", first.Func.Name, first.Reason, andMore(len(plan.Skipped)-1))
+	}
+	return plan, nil
+}
+
+func andMore(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("; nor can %d more", n)
+}

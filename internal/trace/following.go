@@ -1,0 +1,177 @@
+package trace
+
+import (
+	"fmt"
+
+	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/parse"
+)
+
+// following knows the processes that are wanted where these change: with --fork and
+// --comm. It learns that from events of the kernel, which come in order of time with the
+// hits of probes, so that nothing is too short to be seen. They are of all processes:
+// before Linux 5.8 the kernel's own filter loses a process which another thread than its
+// first executes a program in (see tracefs.KernelSession).
+type following struct {
+	comm   string
+	wanted map[int]bool
+	// tasks are the threads of wanted processes, for --fork; a number whose thread has
+	// ended stays until it is used again.
+	tasks map[int]int
+	// program is the number of PROGRAM's process until the event comes that it was started.
+	program int
+	// process finds a thread's process.
+	process func(tid int) int
+	// looked is when begin had looked at what was there, by the trace clock.
+	looked uint64
+	names  []string
+}
+
+// newFollowing is nil if the wanted processes are known from the start.
+func newFollowing(filter *Filter) *following {
+	f := &following{comm: filter.Comm, wanted: make(map[int]bool), tasks: make(map[int]int)}
+	switch {
+	case filter.Fork:
+		f.names = []string{"task:task_newtask"}
+	case filter.Comm != "":
+		f.names = []string{"task:task_newtask", "task:task_rename"}
+	default:
+		return nil
+	}
+	return f
+}
+
+// events are the kernel's that it takes.
+func (f *following) events() []string {
+	if f == nil {
+		return nil
+	}
+	return f.names
+}
+
+// begin looks for what is there already; events have been recorded since before.
+func (f *following) begin(pids []int, processOf func(tid int) int) error {
+	f.process = processOf
+	for _, pid := range pids {
+		if err := f.family(pid); err != nil {
+			return err
+		}
+	}
+	if f.comm == "" {
+		return nil
+	}
+	all, err := procfs.All()
+	for _, pid := range all {
+		if name, err := procfs.Name(pid); err == nil && name == f.comm {
+			f.wanted[pid] = true
+		}
+	}
+	return err
+}
+
+// family adds a process, and those that it has started and that are there.
+func (f *following) family(pid int) error {
+	if err := f.add(pid); err != nil {
+		return err
+	}
+	for grown := true; grown; {
+		all, err := procfs.All()
+		if err != nil {
+			return err
+		}
+		grown = false
+		for _, child := range all {
+			if stat, alive := procfs.Living(child); !alive || f.wanted[child] || !f.wanted[stat.Parent] {
+				continue
+			}
+			if f.add(child) == nil { // else it has just ended
+				grown = true
+			}
+		}
+	}
+	return nil
+}
+
+// add adds a process with the threads that it has.
+func (f *following) add(pid int) error {
+	tids, err := procfs.Threads(pid)
+	if err != nil {
+		return fmt.Errorf("list threads of process %d: %w", pid, err)
+	}
+	f.wanted[pid], f.tasks[pid] = true, pid
+	for _, tid := range tids {
+		f.tasks[tid] = pid
+	}
+	return nil
+}
+
+// started adds PROGRAM's process, before anything of it has been read.
+func (f *following) started(pid int) {
+	if f == nil || f.comm != "" {
+		return
+	}
+	f.wanted[pid], f.tasks[pid], f.program = true, pid, pid
+}
+
+// cloneThread says of a new thread that it is no process (include/uapi/linux/sched.h).
+const cloneThread = 0x10000
+
+// take gets the next event of those named.
+func (f *following) take(name string, ev *parse.KernelEvent) {
+	var comm string
+	var flags uint64
+	task := ev.TID // task:task_rename has no number of its own since Linux 6.14
+	for _, field := range ev.AppendFields(nil) {
+		switch field.Name {
+		case "pid":
+			task = int(field.Num)
+		case "clone_flags":
+			flags = field.Num
+		case "comm", "newcomm":
+			comm = string(field.Text)
+		}
+	}
+	switch {
+	case name == "task:task_newtask" && f.comm == "":
+		f.born(ev, task, flags&cloneThread != 0)
+	case name == "task:task_newtask" && flags&cloneThread != 0:
+	case name == "task:task_rename" && f.process(task) != 0 && f.process(task) != task: // a thread
+	case comm == f.comm:
+		f.wanted[task] = true
+	default:
+		delete(f.wanted, task)
+	}
+}
+
+// born notes a new thread of the process that an event is of, or that process's child.
+func (f *following) born(ev *parse.KernelEvent, task int, thread bool) {
+	if task == f.program {
+		f.program = 0
+		return
+	}
+	pid, ours := f.tasks[ev.TID]
+	switch {
+	case ours && thread:
+		f.tasks[task] = pid
+	case ours:
+		f.tasks[task], f.wanted[task] = task, true
+	case ev.Time <= f.looked && f.tasks[task] != 0 && f.process(task) == f.tasks[task]:
+		// Seen in /proc before its event was read, and its parent has ended.
+	default: // the number was one of ours
+		delete(f.tasks, task)
+		delete(f.wanted, task)
+	}
+}
+
+// anyAlive tells whether a process that is followed lives.
+func (k *kernelEvents) anyAlive() bool {
+	if k == nil || k.following == nil {
+		return false
+	}
+	for pid := range k.following.wanted {
+		if procfs.Alive(pid) {
+			return true
+		}
+	}
+	return false
+}

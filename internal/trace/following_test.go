@@ -1,0 +1,53 @@
+package trace
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/parse/ftrace"
+)
+
+// TestFollowingBorn: a process is followed if its parent is, whichever of its threads
+// started it, until its number goes to somebody else.
+func TestFollowingBorn(t *testing.T) {
+	there := map[int]int{10: 10, 11: 11, 12: 12, 13: 13} // whoever has the numbers
+	f := newFollowing(&Filter{Fork: true})
+	f.process = func(tid int) int { return there[tid] }
+	f.started(10)
+	for _, step := range []struct {
+		what         string
+		parent, task int
+		thread       bool
+		want         string
+	}{
+		{"PROGRAM itself, started by somebody else", 1, 10, false, "map[10:true]"},
+		{"somebody else's", 1, 2, false, "map[10:true]"},
+		{"a thread", 10, 11, true, "map[10:true]"},
+		{"a child by that thread", 11, 12, false, "map[10:true 12:true]"},
+		{"its child", 12, 13, false, "map[10:true 12:true 13:true]"},
+		{"the number of the first child, once more, of somebody else", 1, 12, false, "map[10:true 13:true]"},
+		{"whose child is not", 12, 14, false, "map[10:true 13:true]"},
+		{"the thread's number, of somebody else's thread", 2, 11, true, "map[10:true 13:true]"},
+		{"whose child is not", 11, 15, false, "map[10:true 13:true]"},
+		{"the second child's number", 1, 13, false, "map[10:true]"},
+		{"PROGRAM's number", 1, 10, false, "map[]"},
+	} {
+		f.born(kernelEvent(step.parent, 2), step.task, step.thread)
+		if got := fmt.Sprint(f.wanted); got != step.want {
+			t.Errorf("%s: %s, want %s", step.what, got, step.want)
+		}
+	}
+	// In /proc when it was looked at, and started by a thread that was gone by then.
+	f.wanted[20], f.tasks[20], f.tasks[21], there[21] = true, 20, 20, 20
+	f.looked = 1
+	f.born(kernelEvent(19, 1), 21, true)
+	f.born(kernelEvent(21, 2), 22, false)
+	if got := fmt.Sprint(f.wanted); got != "map[20:true 22:true]" {
+		t.Errorf("%s", got)
+	}
+}
+
+func kernelEvent(tid int, time uint64) *parse.KernelEvent {
+	return &parse.KernelEvent{KernelEvent: ftrace.KernelEvent{TID: tid, Time: time}}
+}

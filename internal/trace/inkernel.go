@@ -1,0 +1,158 @@
+package trace
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// InKernel has the kernel keep histograms: it tells no call, only readings.
+type InKernel struct {
+	fs       *tracefs.FS
+	binary   *offsets.Binary
+	plan     *uprobe.HistogramPlan
+	opt      InKernelOptions
+	sink     Sink
+	session  *tracefs.Histograms
+	program  Program // nil if none was started
+	vanished *vanished
+	armed    time.Time
+	looked   time.Time
+	stopped  time.Time
+}
+
+// InKernelOptions are what an [InKernel] is to do.
+type InKernelOptions struct {
+	Talk
+	// PID is the process; 0 is the program that is started.
+	PID int
+	// OpenCalls is how many open calls are told apart, 0 as many as is usual.
+	OpenCalls int
+	Skipped   []stats.Skipped
+}
+
+// NewInKernel returns a source of what happens in the functions of a plan. The kernel is untouched.
+func NewInKernel(fs *tracefs.FS, binary *offsets.Binary, plan *uprobe.HistogramPlan, opt InKernelOptions) *InKernel {
+	events := []tracefs.Event{plan.Calls.Entry, plan.Calls.Return}
+	return &InKernel{fs: fs, binary: binary, plan: plan, opt: opt, vanished: newVanished(events, binary.Inode())}
+}
+
+// Clock is that of no call's stamps.
+func (k *InKernel) Clock() *Clock { return &Clock{} }
+
+// Arm places the probes.
+func (k *InKernel) Arm(ctx context.Context, sink Sink) (err error) {
+	k.sink = sink
+	k.session, err = tracefs.StartHistograms(ctx, k.fs, k.plan.Target(), k.plan.Calls, tracefs.HistogramOptions{PID: k.opt.PID, OpenCalls: k.opt.OpenCalls})
+	if err != nil {
+		return err
+	}
+	k.armed = time.Now()
+	k.looked = k.armed
+	sink.Reading(&Reading{First: true, From: k.armed, At: k.armed})
+	return nil
+}
+
+// Spawn starts the program that is counted.
+func (k *InKernel) Spawn(p Program) error {
+	k.program = p
+	return p.Start()
+}
+
+// readEvery is how often there may be something to be told.
+const readEvery = 20 * time.Millisecond
+
+// Read waits, and looks after the process. After Stop it tells the last reading.
+func (k *InKernel) Read(ctx context.Context) error {
+	if !k.stopped.IsZero() {
+		if err := k.read(k.stopped, true); err != nil {
+			return err
+		}
+		return io.EOF
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(readEvery):
+	}
+	if time.Since(k.looked) < looksEvery {
+		return nil
+	}
+	k.looked = time.Now()
+	k.notice(glance)
+	switch {
+	case k.binary.Written():
+		return ErrWritten
+	case k.opt.PID != 0 && !procfs.Alive(k.opt.PID):
+		k.opt.Say("process %d has ended", k.opt.PID)
+		return ErrGone
+	}
+	return nil
+}
+
+func (k *InKernel) notice(sites int) {
+	var pids []int
+	if k.opt.PID != 0 {
+		pids = []int{k.opt.PID}
+	}
+	k.vanished.notice(k.opt, pids, k.program, sites)
+}
+
+// Mark reads the histograms.
+func (k *InKernel) Mark() error { return k.read(time.Time{}, false) }
+
+// Stop takes the probes out.
+func (k *InKernel) Stop() error {
+	k.notice(inspection)
+	err := k.session.Stop()
+	k.stopped = time.Now()
+	return err
+}
+
+// read tells what the kernel has counted, as of a moment, or of when it was read.
+func (k *InKernel) read(at time.Time, last bool) error {
+	h, err := k.session.Read()
+	if err != nil {
+		return err
+	}
+	if at.IsZero() {
+		at = time.Now()
+	}
+	r := &Reading{From: k.armed, At: at, Last: last, Kept: make([]stats.Function, len(h.Funcs))}
+	r.Summary = stats.Summary{
+		Hits: h.Hits, Delivered: h.Hits - h.Lost, Lost: h.Lost, Probes: k.plan.Probes(), Functions: len(k.plan.Funcs),
+		Seconds: at.Sub(k.armed).Seconds(), Clock: tracefs.HistogramClock, LatencyMeasured: true, Bucketed: true,
+		Skipped: skipped(k.opt.Skipped, k.plan.Skipped), Vanished: k.vanished.processes(),
+	}
+	for i, f := range h.Funcs {
+		row := &r.Kept[i]
+		*row = stats.Function{
+			Name: k.plan.Funcs[i].Name, Func: i, Calls: f.Calls, Completed: f.Completed,
+			Latency: &stats.Log2{Counts: f.Log2, Number: f.Completed, Total: f.Sum},
+		}
+		if row.Unfinished = f.Calls - min(f.Completed, f.Calls); h.Lost > 0 {
+			row.Unfinished, row.Lost = 0, row.Unfinished // it is not known whether they have ended
+		}
+		if !k.plan.Funcs[i].Returns {
+			r.Skipped = append(r.Skipped, stats.Skipped{Function: row.Name, Reason: "has no return: only its calls are counted"})
+		}
+	}
+	k.sink.Reading(r)
+	return nil
+}
+
+// Close removes the probes.
+func (k *InKernel) Close() error {
+	var err error
+	if k.session != nil {
+		err = k.session.Close()
+	}
+	k.binary.Release()
+	return err
+}

@@ -1,0 +1,355 @@
+package trace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// Options are what a [Live] is to do.
+type Options struct {
+	Filter
+	Recorder
+	Talk
+	// With names the kernel events that are told. Sched: latencies are split by what the
+	// scheduler did.
+	With  []string
+	Sched bool
+	// Skipped are functions that there is no plan for.
+	Skipped []stats.Skipped
+	// Entries: calls are told when they begin. Steady: times of a call's lines are to agree.
+	Entries, Steady bool
+	// Once: the first call of each process in an interval is enough; the probes are out for the
+	// rest of it. Alone: there is one process.
+	Once, Alone bool
+	// Inside names functions, by their index in the plan: what they call is marked.
+	Inside map[int]bool
+	// Limit is how many calls are enough; 0 is no limit.
+	Limit uint64
+	// Wait: the window begins when a process runs the binary.
+	Wait bool
+	// MaxRate is how many calls a second a function may make to be timed, if calls are counted
+	// first; 0 if all of them together may cost half of the program's time.
+	MaxRate float64
+	Costs   Costs
+}
+
+// Recorder says how hits are recorded.
+type Recorder struct {
+	Features tracefs.Features
+	// BufferKB is the size of the ring buffer of each CPU, 0 for what suits the machine.
+	BufferKB int
+	Reader   tracefs.Reader
+	// Shared: the top level of tracefs may be used, where instances stay empty.
+	Shared bool
+}
+
+// Live tells what happens in processes that run a binary. It knows of them and of the kernel
+// what a [Sink] need not.
+type Live struct {
+	streamed
+	fs        *tracefs.FS
+	binary    *offsets.Binary
+	opt       Options
+	armed     context.Context // that of Arm
+	sink      Sink
+	session   *tracefs.Session
+	processes processes
+	kernel    *kernelEvents // nil if none are needed
+	switcher  *switcher     // nil unless calls are counted first
+	rests     rests
+	look      look
+	// waiting: nobody has run the binary yet. stopped: the window has ended.
+	waiting, stopped bool
+	// failed is why a reading failed.
+	failed error
+}
+
+// look is what is looked at five times a second, beside the calls.
+type look struct {
+	ended
+	replaced
+	program  Program // nil if none was started
+	cpu      *cpuTimes
+	vanished *vanished
+	at       time.Time
+}
+
+// looksEvery is the time between two looks at the processes.
+const looksEvery = 200 * time.Millisecond
+
+// NewLive returns a source of what happens in the functions of a plan. The kernel is untouched.
+func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
+	l := &Live{fs: fs, binary: plan.Binary, opt: opt, kernel: newKernelEvents(&opt)}
+	l.streamed = streamed{plan: plan, filter: &l.opt.Filter, skipped: opt.Skipped, inexact: !opt.Features.ExactHits && len(opt.With) == 0}
+	l.clock.pinned = opt.Steady
+	l.processes = processes{opt: &l.opt, bias: uprobe.NewBiases(plan, false), kernel: l.kernel}
+	l.look.cpu = newCPUTimes(opt.PIDs, plan.Binary.Path())
+	l.look.vanished = newVanished(plan.TraceEvents(), plan.Binary.Inode())
+	return l
+}
+
+// Arm places the probes.
+func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
+	l.armed, l.sink = ctx, sink
+	// What is made last is hit first.
+	if err := l.kernel.start(l.fs, &l.opt); err != nil {
+		return err
+	}
+	l.session, err = tracefs.Start(ctx, l.fs, l.plan.Target(), l.plan.TraceEvents(), tracefs.Options{
+		BufferKB: l.opt.BufferKB, Quiet: l.plan.Mode == uprobe.Count, Features: &l.opt.Features, Reader: l.opt.Reader, TopLevel: l.opt.Shared,
+	})
+	if err != nil {
+		return err
+	}
+	l.processes.session, l.counters = l.session, l.session
+	opt := parse.Options{Entries: l.opt.Entries, Inside: l.opt.Inside, Limit: l.opt.Limit}
+	if l.kernel != nil {
+		opt.Kernel = l.kernel.session
+	}
+	if l.stream, err = parse.NewStream(l.plan, l.session, &l.processes, liveSink{sink, l}, opt); err != nil {
+		return err
+	}
+	if l.from, err = l.mark(); err != nil {
+		return err
+	}
+	l.stream.Begin(l.session.Began(), l.from.Ticks)
+	l.noticeReplaced()
+	if l.waiting = l.opt.Wait && !executed(l.binary.Path()); !l.waiting {
+		l.begin()
+	}
+	return nil
+}
+
+// begin says that the window begins.
+func (l *Live) begin() {
+	at := l.from.At
+	l.sink.Reading(&Reading{First: true, From: at, At: at})
+}
+
+// Spawn starts a program. Its probes are in place before its first instruction.
+func (l *Live) Spawn(p Program) error {
+	if err := l.kernel.spawn(p); err != nil {
+		return err
+	}
+	l.look.program, l.look.cpu.program = p, p
+	l.processes.bias.Learn(p.PID())
+	return nil
+}
+
+// settle does what may have to wait, and what is armed and started need not.
+func (l *Live) settle() error {
+	base, err := l.session.Timebase()
+	if err != nil {
+		return err
+	}
+	l.clock.set(base)
+	if l.plan.Mode == uprobe.Latency {
+		step, err := l.session.ClockStep()
+		if step > 0 {
+			l.opt.Warn(fmt.Sprintf("the trace clock %s goes in steps of %v: latencies are no more exact than that", quoted(base.Clock), step.Round(time.Millisecond)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	l.opt.Costs.Begin(l.armed)
+	l.switcher = newSwitcher(l.armed, l)
+	l.look.at = time.Now()
+	return nil
+}
+
+// Read tells what was recorded, and looks after probes and processes.
+func (l *Live) Read(ctx context.Context) error {
+	if l.look.at.IsZero() && !l.stopped {
+		if err := l.settle(); err != nil {
+			return err
+		}
+	}
+	n, err := l.stream.Read(ctx)
+	l.look.ended.read(n)
+	switch {
+	case l.stopped && errors.Is(err, io.EOF):
+		return l.finish()
+	case err != nil || l.stopped:
+		return err
+	case l.failed != nil:
+		return l.failed
+	case l.binary.Written():
+		return ErrWritten
+	}
+	if err := l.rest(); err != nil {
+		return err
+	}
+	if err := l.switcher.step(); err != nil {
+		return err
+	}
+	if _, full := l.stream.Ended(); full {
+		return ErrLimit
+	}
+	if time.Since(l.look.at) < looksEvery {
+		return nil
+	}
+	return l.lookAround()
+}
+
+// lookAround looks after the processes.
+func (l *Live) lookAround() error {
+	l.look.at = time.Now()
+	if l.waiting {
+		// It may have come and gone.
+		if l.waiting = !executed(l.binary.Path()) && !l.hit(); l.waiting {
+			l.from.At = l.look.at // nobody ran it until now
+		} else {
+			l.begin()
+		}
+	}
+	if base, err := l.session.Timebase(); err == nil { // else the last one will do
+		l.clock.set(base)
+	}
+	l.look.cpu.look()
+	l.noticeReplaced()
+	l.noticeVanished(glance)
+	l.forgetEnded()
+	if gone(&l.opt, l.kernel) {
+		return ErrGone
+	}
+	return nil
+}
+
+// hit tells whether any probe was hit since the window began.
+func (l *Live) hit() bool {
+	profile, err := l.session.Profile()
+	return err == nil && sumCounts(profile) > sumCounts(l.from.Hits)
+}
+
+// manySites is from how many on reading the counters takes more than some milliseconds: the
+// time grows with the square, and is seconds for 50,000.
+const manySites = 5000
+
+// mark is a moment. The counters of many sites are read only where calls depend on them: the
+// kernel does not tell processes apart.
+func (l *Live) mark() (tracefs.Mark, error) {
+	if !l.opt.All() && l.plan.Probes() > manySites {
+		return l.session.Now()
+	}
+	return l.session.Mark()
+}
+
+// Mark ends an interval where its calls end in the stream.
+func (l *Live) Mark() error {
+	now, err := l.mark()
+	if err != nil {
+		return err
+	}
+	l.stream.Mark(now.Ticks, func() {
+		r, err := l.reading(now)
+		if err == nil {
+			err = l.resume()
+		}
+		if err != nil {
+			l.failed = err
+			return
+		}
+		l.sink.Reading(r)
+	})
+	return nil
+}
+
+// Stop ends the window, while all probes are still in place: what is hit as they go one after
+// the other, and the program gains speed, is of no window.
+func (l *Live) Stop() error {
+	err := l.end()
+	l.stopped = true
+	l.look.cpu.stop()
+	l.opt.Costs.Stop()
+	l.switcher.end()
+	l.noticeVanished(inspection)
+	l.session.Stop()
+	return err
+}
+
+func (l *Live) end() (err error) {
+	until := &l.until
+	if *until, err = l.mark(); err != nil {
+		until.At = time.Now()
+		return err
+	}
+	if at, ok := l.stream.Ended(); ok {
+		until.Ticks, until.At = at, l.clock.present.Wall(at)
+	}
+	l.stream.End(until.Ticks)
+	return nil
+}
+
+// finish comes when all was read.
+func (l *Live) finish() error {
+	if err := l.kernel.stop(); err != nil {
+		return err
+	}
+	l.stream.Finish()
+	r, err := l.last()
+	if err == nil {
+		err = l.complete(r)
+	}
+	if err != nil {
+		return err
+	}
+	l.sink.Reading(r)
+	return io.EOF
+}
+
+// Close removes the probes.
+func (l *Live) Close() error {
+	// First: where few files may be open, two who remove probes take them from each other.
+	l.opt.Costs.End()
+	var err error
+	if l.session != nil {
+		err = l.session.Close()
+	}
+	l.binary.Release()
+	return errors.Join(err, l.kernel.close())
+}
+
+// reading is what was counted up to a moment that the stream has come to.
+func (l *Live) reading(at tracefs.Mark) (*Reading, error) {
+	r, err := l.streamed.reading(at)
+	if err != nil {
+		return nil, err
+	}
+	return r, l.complete(r)
+}
+
+// complete adds what only a live source knows.
+func (l *Live) complete(r *Reading) (err error) {
+	r.MaxRate, r.Vanished, r.TooOften = l.opt.MaxRate, l.look.vanished.processes(), l.switcher.tooOften()
+	r.Used, r.Waited = l.look.cpu.used, l.look.cpu.waited
+	r.Kernel, err = l.kernel.books(l.stream.KernelUnparsed(), l.opt)
+	return err
+}
+
+// liveSink is a Sink of the stream, which hands on what is wanted of it.
+type liveSink struct {
+	Sink
+	live *Live
+}
+
+func (s liveSink) Entry(c *parse.Call) {
+	if s.live.wants(c) {
+		s.Sink.Entry(c)
+	}
+}
+
+func (s liveSink) Kernel(ev *parse.KernelEvent) {
+	if s.live.kernel.take(ev, s.live.stream.Within(ev.Time)) {
+		s.Sink.Kernel(ev)
+	}
+}

@@ -1,0 +1,63 @@
+package trace
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// TestPendingCalls: calls that end before the costs of probes are known are timed as those
+// that end later.
+func TestPendingCalls(t *testing.T) {
+	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
+	costs := HitCosts{HitCost{50, 500, 0}, HitCost{100, 900, 0}, HitCost{200, 1500, 0}}
+	calls := []parse.Call{
+		{PID: 7, Goid: 1, Depth: 1, End: 160, Outcome: parse.Returned},
+		{PID: 7, Goid: 1, Depth: 1, End: 170, Outcome: parse.Unwound},
+		{PID: 7, Goid: 1, Depth: 0, End: 900, Hits: parse.Hits{Emulated: 3, Stepped: 2}, Outcome: parse.Returned},
+		{PID: 7, Goid: 2, Depth: 0, End: 500, Outcome: parse.Returned},
+	}
+	timed := func(measuredAt int) *Totals {
+		measured := &laterCosts{}
+		tl := NewTotals(plan, TotalsOptions{Clock: &Clock{}, Costs: measured})
+		for i := range calls {
+			if i == measuredAt {
+				measured.HitCosts, measured.ready = costs, true
+			}
+			again := calls[i] // who hands on a call may use its memory again
+			tl.Return(&again)
+			again = parse.Call{}
+		}
+		if measuredAt == len(calls) {
+			if len(tl.pending) != len(calls) {
+				t.Errorf("%d calls are pending, want %d", len(tl.pending), len(calls))
+			}
+			measured.HitCosts, measured.ready = costs, true
+		}
+		tl.release()
+		return tl
+	}
+	want := timed(0)
+	if want.funcs[0].Completed != 3 || want.funcs[0].Bounds == nil {
+		t.Fatalf("%d calls completed, bounds %v", want.funcs[0].Completed, want.funcs[0].Bounds)
+	}
+	for at := 1; at <= len(calls); at++ {
+		got := timed(at)
+		if !reflect.DeepEqual(got.funcs, want.funcs) || len(got.pending) > 0 {
+			t.Errorf("costs known after %d calls: %+v, want %+v", at, got.funcs, want.funcs)
+		}
+	}
+}
+
+// laterCosts are known at some time.
+type laterCosts struct {
+	NoCosts
+	HitCosts
+	ready bool
+}
+
+func (c *laterCosts) Ready() bool    { return c.ready }
+func (c *laterCosts) Take() HitCosts { return c.HitCosts }

@@ -1,0 +1,103 @@
+// Package trace is the engine that the command and the toolkit stand on: sources of calls, which
+// are live, recorded, or totals that the kernel keeps, and what they add up to.
+package trace
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/parse"
+)
+
+// Source tells what happens in the functions of a plan. It is used by one goroutine: Arm, Spawn
+// at most once, Read and Mark, Stop, Read until io.EOF, and Close in any case.
+type Source interface {
+	// Arm begins. After an error only Close is left to do.
+	Arm(ctx context.Context, sink Sink) error
+	// Spawn starts a program whose first hit is not missed.
+	Spawn(p Program) error
+	// Read tells what has happened. It returns after some 20 ms at the latest; its error is why
+	// there is no more to come.
+	Read(ctx context.Context) error
+	// Mark ends an interval now: the sink gets a Reading at its place among the calls.
+	Mark() error
+	// Stop ends the window, and then takes the probes out.
+	Stop() error
+	// Close removes everything; it may be called again.
+	Close() error
+}
+
+// Why a Source has no more to tell, besides io.EOF.
+var (
+	// ErrGone: no process that is traced lives.
+	ErrGone = errors.New("the processes have ended")
+	// ErrWritten: somebody writes to the binary.
+	ErrWritten = errors.New("somebody writes to the binary")
+	// ErrLimit: there were as many calls as are wanted.
+	ErrLimit = errors.New("enough calls")
+)
+
+// Sink takes what a Source tells, in order. What it gets is valid until the method returns.
+type Sink interface {
+	parse.Sink
+	// ProcessEnded: all of a process was read, and its number may be used again.
+	ProcessEnded(pid int)
+	// Reading comes when the window begins, behind all that happened before a Mark and ahead of
+	// what came later, and last.
+	Reading(*Reading)
+}
+
+// Talk is where a source says what a user wants to know.
+type Talk interface {
+	Say(format string, args ...any)
+	// Warn is for what is said even to those who want quiet.
+	Warn(text string)
+}
+
+// Program is what [Source].Spawn starts.
+type Program interface {
+	Start() error
+	PID() int
+	// Used is the CPU time that it has used, if it has ended.
+	Used() (cpu time.Duration, ended bool)
+}
+
+// Filter says which processes are wanted. The zero Filter wants all that run the binary.
+type Filter struct {
+	PIDs []int
+	// Fork: those that they start, too.
+	Fork bool
+	// Comm is the name of the processes.
+	Comm string
+}
+
+// All tells whether every process is wanted.
+func (f *Filter) All() bool { return len(f.PIDs) == 0 && !f.Fork && f.Comm == "" }
+
+// Reading is what was counted from the beginning of the window to a moment.
+type Reading struct {
+	// Summary has the audit: what the kernel counted, and what of it was delivered.
+	stats.Summary
+	// From and At are the window's ends.
+	From, At time.Time
+	// First: the window begins, and nothing has been counted.
+	First bool
+	// Last: there is nothing more to come.
+	Last bool
+	// Kept are the functions as the kernel has counted them; nil where calls are told.
+	Kept []stats.Function
+
+	// Counts are the calls and hits as far as the source has got.
+	Counts *parse.Counts
+	// TooOften are the rates that functions are left to counting for, 0 if they are not; nil
+	// if no function is.
+	TooOften []float64
+	// Unfollowed is the number of calls that were not paired, as too many others were open.
+	Unfollowed uint64
+	// Used is the CPU time that the program has used, Waited the share of time that it waited for
+	// a CPU.
+	Used   time.Duration
+	Waited float64
+}

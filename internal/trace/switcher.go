@@ -1,0 +1,336 @@
+package trace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/rate"
+	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+const (
+	// firstLook is when functions are timed for the first time, and the least between two
+	// looks at how often they are called; slowLook is the most: a function that turns hot
+	// hurts the program for as long.
+	firstLook = 100 * time.Millisecond
+	slowLook  = time.Second
+	// slowBatch is the most between two batches of functions that are timed.
+	slowBatch = 5 * time.Second
+	// batchFuncs is how many functions are timed at once: to define their probes takes
+	// about a second where there are 15,000 others.
+	batchFuncs = 1000
+	// manyEvents ends it: at the end each event takes 45 ms to remove.
+	manyEvents = 150
+)
+
+// switcher times functions whose calls were only counted at first, when they are called, and
+// leaves to counting those that are called too often.
+//
+// All but the work on probes happens between two reads of the stream, in step.
+type switcher struct {
+	l      *Live
+	ctx    context.Context
+	cancel context.CancelFunc
+	choice rate.Choice
+	busy   *procfs.BusyTimes
+	began  time.Time
+	looked time.Time
+	// next is when to look, grow when to time more functions.
+	next, grow time.Time
+	// batches are the functions that were timed at once.
+	batches []*batch
+	// working gets what has become of the work on probes under way; nil if there is none.
+	working chan worked
+	priced  bool // what probes cost is known
+	// rates are those that functions are left to counting for.
+	rates []float64
+}
+
+// batch is some functions that are timed, with the events that do.
+type batch struct {
+	funcs  []int
+	probes *tracefs.Extension
+}
+
+// worked is what is to be done when work on probes is done.
+type worked struct {
+	then     func() error
+	panicked Panicked
+}
+
+// newSwitcher announces what is to be done. Without functions to be counted first it is nil,
+// which does nothing.
+func newSwitcher(ctx context.Context, l *Live) *switcher {
+	if !l.plan.CountsFirst() {
+		return nil
+	}
+	m := &switcher{l: l, rates: make([]float64, len(l.plan.Funcs))}
+	m.ctx, m.cancel = context.WithCancel(ctx)
+	m.choice = rate.Choice{Limit: l.opt.MaxRate, Funcs: make([]rate.Func, len(l.plan.Funcs))}
+	for i := range l.plan.Funcs {
+		m.choice.Funcs[i].Eligible = l.plan.Funcs[i].CountFirst && l.plan.Funcs[i].Returns
+	}
+	m.announce()
+	m.busy = procfs.NewBusyTimes(l.opt.PIDs, l.binary.Path())
+	m.began = time.Now()
+	m.looked, m.next = m.began, m.began.Add(firstLook)
+	return m
+}
+
+// tooOften are the rates that functions are left to counting for; nil if none is counted first.
+func (m *switcher) tooOften() []float64 {
+	if m == nil {
+		return nil
+	}
+	return m.rates
+}
+
+// unknownCost is what the probes of a call are taken to cost where it can't be measured:
+// the entry and the RET single-stepped in a virtual machine.
+const unknownCost = 20 * time.Microsecond
+
+// cost is what the probes of a timed call cost the program, in seconds.
+func (m *switcher) cost(stepped bool) float64 {
+	call := parse.Hits{Emulated: 1, Stepped: 1} // a RET is stepped
+	if stepped {
+		call = parse.Hits{Stepped: 2}
+	}
+	if ns := m.l.opt.Costs.Take().Typical.Of(call); ns > 0 {
+		return ns / 1e9
+	}
+	return unknownCost.Seconds()
+}
+
+// announce says what is being done, and at which rate.
+func (m *switcher) announce() {
+	var n int
+	for i := range m.choice.Funcs {
+		if m.choice.Funcs[i].Eligible {
+			n++
+		}
+	}
+	if m.choice.Limit > 0 {
+		m.l.opt.Say("calls of %s are counted at first, and timed where a function is called up to %.0f times a second", plural(n, "function"), m.choice.Limit)
+		return
+	}
+	m.l.opt.Say("calls of %s are counted at first; functions that are called are timed, as long as that takes at most half of the program's time (--max-rate sets a rate for each, 0 times all)",
+		plural(n, "function"))
+}
+
+// price learns what probes cost, which is known a moment after they were armed, and says
+// which rate it makes.
+func (m *switcher) price() {
+	m.priced = true
+	for i := range m.choice.Funcs {
+		m.choice.Funcs[i].Cost = m.cost(m.l.plan.Funcs[i].Stepped)
+	}
+	if m.choice.Limit == 0 {
+		m.l.opt.Say("half of its time is %.0f timed calls a second on one CPU, of all functions together", 0.5/m.cost(false))
+	}
+}
+
+// step goes on with what there is to do.
+func (m *switcher) step() error {
+	if m == nil {
+		return nil
+	}
+	if m.working != nil {
+		select {
+		case w := <-m.working:
+			m.working = nil
+			w.panicked.Raise()
+			return w.then()
+		default:
+			return nil
+		}
+	}
+	if time.Now().Before(m.next) {
+		return nil
+	}
+	return m.look()
+}
+
+// look counts calls, and begins to time functions, or ceases to.
+func (m *switcher) look() error {
+	if !m.priced {
+		m.price()
+	}
+	if err := m.count(); err != nil {
+		return err
+	}
+	now := time.Now() // the counting takes its time
+	m.choice.Seconds = now.Sub(m.looked).Seconds()
+	used, processes := m.busy.Since()
+	used += time.Duration(processes) * procfs.Tick
+	if m.choice.CPUs = used.Seconds() / m.choice.Seconds; processes == 0 {
+		m.choice.CPUs = 1
+	}
+	m.looked = now
+	m.next = now.Add(min(max(firstLook, now.Sub(m.began)/8), slowLook))
+	hot := m.choice.TooHot()
+	if len(hot) > 0 {
+		return m.retire(hot)
+	}
+	if m.choice.Full || now.Before(m.grow) {
+		return nil
+	}
+	funcs, more := m.choice.Pick(batchFuncs)
+	for i := range m.choice.Funcs {
+		m.rates[i] = m.choice.Funcs[i].TooOften
+	}
+	if len(funcs) == 0 {
+		return nil
+	}
+	if m.grow = now.Add(min(max(firstLook, now.Sub(m.began)/4), slowBatch)); more {
+		m.next, m.grow = now.Add(firstLook), now
+	}
+	if len(m.l.plan.Events) > manyEvents {
+		m.choice.Full = true
+		m.l.opt.Say("no more functions are timed: %d events are enough to remove at the end", len(m.l.plan.Events))
+		return nil
+	}
+	return m.time(funcs)
+}
+
+// count takes the number of calls of each function.
+func (m *switcher) count() error {
+	l := m.l
+	now := parse.Counters{From: l.from.Hits, Own: l.opt.All(), Behind: true}
+	if now.Own {
+		var err error
+		if now.At, err = l.session.Profile(); err != nil {
+			return err
+		}
+	}
+	counts := l.stream.Counts(now)
+	for i := range m.choice.Funcs {
+		if l.plan.Funcs[i].CountFirst {
+			m.choice.Funcs[i].Saw(counts.Funcs[i].Calls)
+		}
+	}
+	return nil
+}
+
+// work does something beside the reading, and then what it returns.
+func (m *switcher) work(do func() (then func() error)) {
+	done := make(chan worked, 1)
+	m.working = done
+	go func() {
+		var w worked
+		defer func() { done <- w }()
+		defer w.panicked.Catch()
+		w.then = do()
+	}()
+}
+
+// time begins to time functions.
+func (m *switcher) time(funcs []int) error {
+	events := m.l.plan.Timing(funcs)
+	m.work(func() func() error {
+		x, err := m.l.session.Extend(m.ctx, uprobe.TraceEvents(events))
+		return func() error {
+			if err != nil {
+				return m.cannot(err)
+			}
+			return m.arm(&batch{funcs, x}, events)
+		}
+	})
+	return nil
+}
+
+// arm goes on when the events are defined.
+func (m *switcher) arm(b *batch, events []uprobe.Event) error {
+	m.l.plan.Join(events)
+	m.l.session.Join(b.probes)
+	if err := m.l.stream.Extend(); err != nil {
+		return err
+	}
+	m.work(func() func() error {
+		err := b.probes.Arm(m.ctx)
+		return func() error {
+			if err != nil {
+				return errors.Join(m.cannot(err), m.disarm(b))
+			}
+			m.batches = append(m.batches, b)
+			for _, i := range b.funcs {
+				m.choice.Funcs[i].Timed = true
+			}
+			// What came meanwhile came at other rates.
+			m.next = time.Now().Add(firstLook)
+			return nil
+		}
+	})
+	return nil
+}
+
+// cannot ends the timing of more functions: what is timed so far stays.
+func (m *switcher) cannot(err error) error {
+	m.choice.Full = true
+	if m.ctx.Err() != nil {
+		return nil
+	}
+	m.l.opt.Say("no more functions are timed: %v", err)
+	return nil
+}
+
+// retire ceases to time the hottest function, and those of the same batch with it: of
+// these the ones that are not too hot will be timed again.
+func (m *switcher) retire(hot []int) error {
+	n := slices.IndexFunc(m.batches, func(b *batch) bool { return slices.Contains(b.funcs, hot[0]) })
+	b := m.batches[n]
+	m.batches = slices.Delete(m.batches, n, n+1)
+	for _, i := range hot {
+		if slices.Contains(b.funcs, i) {
+			m.choice.Leave(i)
+		}
+	}
+	return m.disarm(b)
+}
+
+// disarm takes the probes of a batch out.
+func (m *switcher) disarm(b *batch) error {
+	from, err := m.l.session.Now()
+	if err != nil {
+		return err
+	}
+	m.l.stream.Retire(b.funcs, from.Ticks)
+	m.work(func() func() error {
+		err := b.probes.Disarm()
+		return func() error {
+			if err != nil {
+				return fmt.Errorf("leave functions to counting: %w", err)
+			}
+			until, err := m.l.session.Now()
+			if err != nil {
+				return err
+			}
+			m.l.stream.Retired(b.funcs, until.Ticks)
+			for _, i := range b.funcs {
+				m.choice.Funcs[i].Timed = false
+				m.rates[i] = m.choice.Funcs[i].TooOften
+			}
+			m.next, m.grow = time.Now(), time.Now()
+			return nil
+		}
+	})
+	return nil
+}
+
+// end waits for the work under way, which it cuts short.
+func (m *switcher) end() {
+	if m == nil {
+		return
+	}
+	m.cancel()
+	if m.working != nil {
+		w := <-m.working
+		m.working = nil
+		w.panicked.Raise()
+	}
+}

@@ -1,0 +1,66 @@
+package trace
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+// vanished looks whether the processes still have the probes in their memory, a few of them
+// at a time. The kernel does not tell when they have not, and their calls are not counted.
+type vanished struct {
+	sites []uint64 // of the probes that are there from the first to the last moment
+	inode uint64
+	next  int          // of the sites, to be looked at
+	told  map[int]bool // the processes that it was said of
+}
+
+const (
+	// glance is how many places of a program are looked at five times a second, inspection how
+	// many at the end: a look at one takes a microsecond or two.
+	glance, inspection = 16, 512
+	// glanced is how many processes are looked at.
+	glanced = 16
+)
+
+func newVanished(events []tracefs.Event, inode uint64) *vanished {
+	v := &vanished{inode: inode, told: make(map[int]bool)}
+	for i := range events {
+		v.sites = append(v.sites, events[i].Sites...)
+	}
+	return v
+}
+
+// notice says of which processes, PROGRAM's among them, the probes are newly found to be gone.
+func (v *vanished) notice(talk Talk, pids []int, p Program, sites int) {
+	if p != nil {
+		pids = append([]int{p.PID()}, pids...)
+	}
+	if len(v.sites) == 0 || procfs.ForeignNumbers() {
+		return
+	}
+	some := make([]uint64, min(sites, len(v.sites)))
+	for i := range some {
+		some[i] = v.sites[(v.next+i)%len(v.sites)]
+	}
+	v.next += len(some)
+	for _, pid := range pids[:min(len(pids), glanced)] {
+		// Twice: the process may change its mappings between a look at them and one there.
+		if !v.told[pid] && v.missing(pid, some) && v.missing(pid, some) {
+			v.told[pid] = true
+			talk.Warn(fmt.Sprintf("probes have vanished from process %d, which has changed its code or dropped it: its calls are not all counted", pid))
+		}
+	}
+}
+
+// processes are those whose probes were found to be gone.
+func (v *vanished) processes() []int {
+	return slices.Sorted(maps.Keys(v.told))
+}
+
+func (v *vanished) missing(pid int, sites []uint64) bool {
+	return tracefs.MissingBreakpoints(pid, v.inode, sites) > 0
+}
