@@ -51,12 +51,12 @@ var arrows = []arrow{
 		module + "/internal/procfs", module + "/internal/rate", module + "/internal/stats", module + "/offsets", module + "/offsets/gotype",
 		module + "/parse", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
-		module + "/parse/ftrace", module + "/internal/stats", "github.com/olekukonko/tablewriter/...", "github.com/google/pprof/profile",
+		module + "/cmd/ftgo/internal/target", module + "/offsets", module + "/parse/ftrace", module + "/internal/stats", "github.com/olekukonko/tablewriter/...", "github.com/google/pprof/profile",
 		module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
-	{from: "cmd/ftgo/internal/cli", to: []string{module + "/cmd/ftgo/internal/render", module + "/tracefs", "github.com/spf13/pflag"}},
+	{from: "cmd/ftgo/internal/cli", to: []string{module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/target", module + "/tracefs", "github.com/spf13/pflag"}},
 	{from: "cmd/ftgo/internal/loader", to: []string{module + "/internal/procfs", "golang.org/x/sys/unix"}},
 	{from: "cmd/ftgo/internal/target", to: []string{
-		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/loader", module + "/cmd/ftgo/internal/render", module + "/internal/procfs", module + "/internal/stats",
+		module + "/cmd/ftgo/internal/loader", module + "/internal/procfs", module + "/internal/stats",
 		module + "/offsets", module + "/offsets/gotype", module + "/offsets/symname", module + "/tracefs/uprobe"}},
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/cmd/ftgo/internal/render", "golang.org/x/term"}},
 	{from: "cmd/ftgo/internal/where", to: []string{module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},

@@ -345,7 +345,7 @@ func (o *options) query() *target.Query {
 // resolve finds the target, and notes the path of its binary.
 func (o *options) resolve(e *env) (*target.Target, error) {
 	q := o.query()
-	t, err := q.Resolve(&e.Env)
+	t, err := q.Resolve(e.Say)
 	o.binary, o.ownBinary, o.patterns = q.Binary, q.Own, q.Funcs
 	return t, err
 }

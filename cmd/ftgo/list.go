@@ -26,7 +26,7 @@ func list(_ context.Context, e *env, args []string) (err error) {
 	if len(o.program) > 0 {
 		return cli.Usage("list: runs no program")
 	}
-	rows, err := o.query().List(&e.Env)
+	rows, err := o.query().List(e.Say)
 	if err != nil {
 		return err
 	}

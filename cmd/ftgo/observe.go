@@ -18,7 +18,7 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 		return err
 	}
 	if o.auto.wait {
-		if !o.query().Await(ctx, &e.Env) {
+		if !o.query().Await(ctx, e.Say) {
 			return nil // told to end before it had begun
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -72,6 +73,10 @@ func ExitStatus(err error) (code int, text string) {
 		return ExitOK, ""
 	case errors.As(err, &status):
 		code = status.code
+	case errors.Is(err, target.ErrUsage):
+		code = ExitUsage
+	case errors.Is(err, target.ErrNothing):
+		code = ExitNothing
 	case errors.Is(err, tracefs.ErrNotMounted), errors.Is(err, tracefs.ErrNotSupported),
 		KernelRefused(err):
 		code = ExitKernel

@@ -87,7 +87,7 @@ func (p *valuePath) find(values []capture.Value) *capture.Value {
 			}
 		}
 		for range p.stars {
-			v = target(v)
+			v = pointee(v)
 		}
 		return p.partOf(v)
 	}
@@ -98,7 +98,7 @@ func (p *valuePath) find(values []capture.Value) *capture.Value {
 // unreadable. It is nil if values of its type have none.
 func (p *valuePath) partOf(v *capture.Value) *capture.Value {
 	for p.part != "" && isReference(v) {
-		v = target(v)
+		v = pointee(v)
 	}
 	n := &capture.Value{Type: intType, Num: uint64(v.Len)}
 	switch {
@@ -123,7 +123,7 @@ func (p *valuePath) partOf(v *capture.Value) *capture.Value {
 // It is nil if v's type has no such part.
 func step(v *capture.Value, s string) *capture.Value {
 	for isReference(v) {
-		v = target(v)
+		v = pointee(v)
 	}
 	switch {
 	case !known(v):
@@ -152,7 +152,7 @@ func promoted(v *capture.Value, name string, depth int) *capture.Value {
 		}
 		in := fieldOf(v, v.Type.Fields[i].Name)
 		for isReference(in) {
-			in = target(in)
+			in = pointee(in)
 		}
 		if known(in) {
 			if f := promoted(in, name, depth-1); f != nil {

@@ -125,8 +125,8 @@ func isReference(v *capture.Value) bool {
 	return known(v) && v.Type != nil && (v.Type.Kind == gotype.Pointer || v.Type.Kind == gotype.Interface)
 }
 
-// target returns what a pointer points to or an interface holds.
-func target(v *capture.Value) *capture.Value {
+// pointee returns what a pointer points to or an interface holds.
+func pointee(v *capture.Value) *capture.Value {
 	switch {
 	case !isReference(v):
 		return v

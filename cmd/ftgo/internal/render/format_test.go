@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -65,11 +66,11 @@ func TestParseFormat(t *testing.T) {
 // all calls f with the output of everything that writes text, given these names.
 func all(t *testing.T, names []string, f func(what, text string)) {
 	var rows []stats.Row
-	var list []ListRow
+	var list []target.Row
 	var skipped []stats.Skipped
 	for _, name := range names {
 		rows = append(rows, stats.Row{Function: stats.Function{Name: name, Calls: 3, Completed: 2, Lost: 1, Note: name, Latency: histogram(812, 4350)}})
-		list = append(list, ListRow{Name: name, ABI: name, Entry: name, Note: name})
+		list = append(list, target.Row{Name: name, ABI: name, Entry: name, Note: name})
 		skipped = append(skipped, stats.Skipped{Function: name, Reason: name})
 	}
 	run := func(what string, write func(io.Writer) error) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -73,7 +74,7 @@ func TestJSONKeyOrder(t *testing.T) {
 	if err := Functions(&b, JSON, ordinary()[:1], Options{Latency: true}); err != nil {
 		t.Fatal(err)
 	}
-	if err := List(&b, JSON, []ListRow{{}}, 0); err != nil {
+	if err := List(&b, JSON, []target.Row{{}}, 0); err != nil {
 		t.Fatal(err)
 	}
 	want := [][]string{

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
+	"github.com/ftgo/ftgo/offsets"
 )
 
-func listed() []ListRow {
-	return []ListRow{
+func listed() []target.Row {
+	return []target.Row{
 		{Name: "main.(*Store).Get", Addr: 0x4a1b20, Offset: 0xa1b20, Size: 312, File: "/src/store/store.go", Line: 42, ABI: "ABIInternal", Entry: "after check", Returns: 3},
 		{Name: "github.com/a/b/c/pkg.(*VeryLongTypeName).VeryLongMethodName", Addr: 0x4a1c60, Offset: 0xa1c60, Size: 96, ABI: "ABIInternal", Entry: "start", Returns: 1, TailJumps: 2},
 		{Name: "runtime.memmove", Addr: 0x47f0a0, Offset: 0x7f0a0, Size: 1500, ABI: "ABI0", Entry: "start", Returns: 9, TailJumps: 1, Note: "entry only: undecodable byte at +0x1a"},
@@ -15,12 +18,12 @@ func listed() []ListRow {
 }
 
 // inlinedRows are what has no code of its own, what has, too, and an instruction.
-func inlinedRows() []ListRow {
-	return []ListRow{
+func inlinedRows() []target.Row {
+	return []target.Row{
 		{Name: "main.grow", Entry: "none", Note: "no code of its own: inlined at 1 place: main.f main.go:16",
-			Inlined: []InlinedCall{{"main.f", "/src/main.go", 16}}},
+			Inlined: []offsets.InlineSite{{Function: "main.f", File: "/src/main.go", Line: 16}}},
 		{Name: "main.double", Addr: 0x4a1b20, Offset: 0xa1b20, Size: 32, File: "/src/main.go", Line: 9, ABI: "ABIInternal", Entry: "start", Returns: 1,
-			Note: "calls not seen: also inlined at 2 places", Inlined: []InlinedCall{{"main.f", "/src/main.go", 17}, {"main.g", "", 0}}},
+			Note: "calls not seen: also inlined at 2 places", Inlined: []offsets.InlineSite{{Function: "main.f", File: "/src/main.go", Line: 17}, {Function: "main.g"}}},
 		{Name: "store.go:42", Addr: 0x4a1b2a, Offset: 0xa1b2a, File: "/src/store.go", Line: 42, ABI: "ABI0", Entry: "instruction"},
 	}
 }
@@ -29,7 +32,7 @@ func TestListGolden(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		format Format
-		rows   []ListRow
+		rows   []target.Row
 		width  int
 	}{
 		{"list.table", Table, listed(), 0},

@@ -3,7 +3,6 @@ package target
 import (
 	"strings"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/symname"
 )
@@ -23,7 +22,7 @@ func ParseFunc(text string, regexp, signatures bool) (arg Arg, err error) {
 	if !regexp {
 		s, isSite, err := parseSite(text)
 		if err != nil {
-			return arg, cli.WithStatus(cli.ExitUsage, err)
+			return arg, usage(err)
 		}
 		if isSite {
 			return Arg{site: &s}, nil
@@ -31,9 +30,9 @@ func ParseFunc(text string, regexp, signatures bool) (arg Arg, err error) {
 		given, says, err := offsets.ParseGiven(text)
 		switch {
 		case err != nil && signatures:
-			return arg, cli.WithStatus(cli.ExitUsage, err)
+			return arg, usage(err)
 		case says && !signatures:
-			return arg, cli.Usage("%q: only trace shows values", text)
+			return arg, usagef("%q: only trace shows values", text)
 		case says:
 			arg.given, pattern = &given, given.Function
 		}
@@ -49,7 +48,7 @@ func compile(text string, regexp bool) (symname.Pattern, error) {
 	}
 	p, err := read(text)
 	if err != nil {
-		return p, cli.WithStatus(cli.ExitUsage, err)
+		return p, usage(err)
 	}
 	return p, nil
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/loader"
 	"github.com/ftgo/ftgo/internal/procfs"
 )
@@ -15,7 +14,7 @@ const awaitPause = 100 * time.Millisecond
 
 // Await waits until there is the file that BINARY names, and nobody writes it any
 // more, because a linker takes its time. It is false if ctx was done before.
-func (q *Query) Await(ctx context.Context, e *cli.Env) bool {
+func (q *Query) Await(ctx context.Context, say Say) bool {
 	var last os.FileInfo
 	for waited := false; ; waited = true {
 		now, err := statBinary(q.Binary)
@@ -23,7 +22,7 @@ func (q *Query) Await(ctx context.Context, e *cli.Env) bool {
 		case err == nil && (!waited || last != nil && now.Size() == last.Size() && now.ModTime().Equal(last.ModTime())):
 			return true
 		case !waited:
-			e.Say("waiting for %s", q.Binary)
+			say("waiting for %s", q.Binary)
 		}
 		last = now
 		select {

@@ -5,14 +5,12 @@ import (
 	"path"
 	"strings"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/offsets"
 )
 
 // List describes what the arguments select: the functions by address, then those that were
 // inlined only by name, and then the instructions as they were asked for.
-func (q *Query) List(e *cli.Env) ([]render.ListRow, error) {
+func (q *Query) List(say Say) ([]Row, error) {
 	w, err := q.open()
 	if err != nil {
 		return nil, err
@@ -22,7 +20,7 @@ func (q *Query) List(e *cli.Env) ([]render.ListRow, error) {
 
 	l := newListing(b)
 	if l.inlinedErr != nil {
-		e.Say("%s: which calls are inlined is not known: %v", b.Path(), l.inlinedErr)
+		say("%s: which calls are inlined is not known: %v", b.Path(), l.inlinedErr)
 	}
 	include := w.include()
 	funcs, _, unmatched := offsets.Select(b.Funcs(), include, w.exclude)
@@ -38,17 +36,17 @@ func (q *Query) List(e *cli.Env) ([]render.ListRow, error) {
 	for _, p := range unmatched {
 		for _, other := range elsewhere {
 			if p.String() == other.String() {
-				return nil, cli.Nothing("%s", noMatch(b, p.String(), q.Regexp))
+				return nil, nothingf("%s", noMatch(b, p.String(), q.Regexp))
 			}
 		}
 	}
 	for _, s := range w.sites {
-		if err := l.site(e, s); err != nil {
+		if err := l.site(say, s); err != nil {
 			return nil, err
 		}
 	}
 	if len(l.rows) == 0 {
-		return nil, cli.Nothing("%s: all functions that match are excluded", q.Binary)
+		return nil, nothingf("%s: all functions that match are excluded", q.Binary)
 	}
 	return l.rows, nil
 }
@@ -56,7 +54,7 @@ func (q *Query) List(e *cli.Env) ([]render.ListRow, error) {
 // listing describes the functions of a binary.
 type listing struct {
 	binary *offsets.Binary
-	rows   []render.ListRow
+	rows   []Row
 	named  map[string]int // how many functions have a name
 	// bodiless are functions without code: inlined wherever they are called. The
 	// addresses serve to tell them apart, nothing else.
@@ -81,7 +79,7 @@ func newListing(b *offsets.Binary) *listing {
 
 // function adds a function that has code.
 func (l *listing) function(f *offsets.Func) error {
-	row := render.ListRow{Name: f.Name, Addr: f.Addr, Size: f.Size, ABI: f.ABI.String()}
+	row := Row{Name: f.Name, Addr: f.Addr, Size: f.Size, ABI: f.ABI.String()}
 	var err error
 	if row.Offset, err = l.binary.FileOffset(f.Addr); err != nil {
 		return err
@@ -121,22 +119,22 @@ func (l *listing) function(f *offsets.Func) error {
 
 // inlined adds a function that has none.
 func (l *listing) inlined(name string) {
-	row := render.ListRow{Name: name, Entry: "none", Inlined: l.inlinedAt(name)}
+	row := Row{Name: name, Entry: "none", Inlined: l.inlinedAt(name)}
 	row.Note = "no code of its own: " + inlinedNote(row.Inlined)
 	l.rows = append(l.rows, row)
 }
 
 // site adds single instructions.
-func (l *listing) site(e *cli.Env, s site) error {
+func (l *listing) site(say Say, s site) error {
 	found, skipped, err := s.resolve(l.binary)
 	if err != nil {
 		return err
 	}
 	for _, s := range skipped {
-		e.Say("%s: can't be probed: %s", s.Function, s.Reason)
+		say("%s: can't be probed: %s", s.Function, s.Reason)
 	}
 	for _, in := range found {
-		row := render.ListRow{Name: in.Name, Addr: in.Site.Addr(), Offset: in.Site.Offset(), ABI: in.Func.ABI.String(), Entry: "instruction"}
+		row := Row{Name: in.Name, Addr: in.Site.Addr(), Offset: in.Site.Offset(), ABI: in.Func.ABI.String(), Entry: "instruction"}
 		row.File, row.Line, _ = l.binary.Position(row.Addr)
 		if where := fmt.Sprintf("%s+%#x", in.Func.Name, row.Addr-in.Func.Addr); !strings.Contains(in.Name, where) {
 			row.Note = "is " + where
@@ -149,25 +147,14 @@ func (l *listing) site(e *cli.Env, s site) error {
 	return nil
 }
 
-func (l *listing) inlinedAt(name string) []render.InlinedCall {
-	sites, err := l.binary.InlinedAt(name)
-	if err != nil {
-		return nil // said once, by newListing's caller
-	}
-	calls := make([]render.InlinedCall, len(sites))
-	for i, s := range sites {
-		calls[i] = render.InlinedCall{Function: s.Function, File: s.File, Line: s.Line}
-	}
-	return calls
+func (l *listing) inlinedAt(name string) []offsets.InlineSite {
+	sites, _ := l.binary.InlinedAt(name) // the error is said once, by newListing's caller
+	return sites
 }
 
 // inlinedNote names the first few places.
-func inlinedNote(calls []render.InlinedCall) string {
+func inlinedNote(calls []offsets.InlineSite) string {
 	const shown = 3
-	places := "places"
-	if len(calls) == 1 {
-		places = "place"
-	}
 	var list []string
 	for _, c := range calls[:min(shown, len(calls))] {
 		list = append(list, fmt.Sprintf("%s %s:%d", c.Function, path.Base(c.File), c.Line))
@@ -175,7 +162,14 @@ func inlinedNote(calls []render.InlinedCall) string {
 	if len(calls) > shown {
 		list = append(list, "…")
 	}
-	return fmt.Sprintf("inlined at %d %s: %s", len(calls), places, strings.Join(list, ", "))
+	return fmt.Sprintf("inlined at %s: %s", places(len(calls)), strings.Join(list, ", "))
+}
+
+func places(n int) string {
+	if n == 1 {
+		return "1 place"
+	}
+	return fmt.Sprintf("%d places", n)
 }
 
 // signatureText writes a function as trace takes it for FUNC:

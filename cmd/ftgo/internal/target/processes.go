@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
@@ -30,7 +29,7 @@ func (q *Query) CheckProcesses() error {
 			return fmt.Errorf("process %d: %w", pid, err)
 		}
 		if !os.SameFile(first, exe) {
-			return cli.Usage("process %d runs another file than process %d", pid, q.PIDs[0])
+			return usagef("process %d runs another file than process %d", pid, q.PIDs[0])
 		}
 	}
 	return nil

@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/loader"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/symname"
 )
+
+// Say tells the user what is no error.
+type Say func(format string, args ...any)
 
 // Query is what a command line says of its target, not looked up.
 type Query struct {
@@ -39,7 +41,7 @@ type Query struct {
 // Resolve opens the binary and finds the functions that the arguments select, once. A
 // pattern without a match is an error, unless that is allowed, since it is mostly a typing
 // error; then only all of them together are.
-func (q *Query) Resolve(e *cli.Env) (*Target, error) {
+func (q *Query) Resolve(say Say) (*Target, error) {
 	// What is read of a binary is kept: of a huge one, looking for garbage takes an eighth of
 	// the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(1000))
@@ -48,14 +50,14 @@ func (q *Query) Resolve(e *cli.Env) (*Target, error) {
 		return nil, err
 	}
 	t := &Target{Binary: w.binary, Roles: make(map[*offsets.Func]Role), given: make(map[*offsets.Func]*offsets.Given)}
-	if err := t.find(e, q, w); err != nil {
+	if err := t.find(say, q, w); err != nil {
 		w.binary.Close()
 		return nil, err
 	}
 	return t, nil
 }
 
-func (t *Target) find(e *cli.Env, q *Query, w *wanted) error {
+func (t *Target) find(say Say, q *Query, w *wanted) error {
 	for _, s := range w.sites {
 		found, skipped, err := s.resolve(t.Binary)
 		if err != nil {
@@ -75,16 +77,16 @@ func (t *Target) find(e *cli.Env, q *Query, w *wanted) error {
 	if err := t.findInside(q.Inside); err != nil {
 		return err
 	}
-	nothing := len(t.Funcs)+len(t.Sites) == 0
+	empty := len(t.Funcs)+len(t.Sites) == 0
 	for i, p := range unmatched {
 		text := noMatch(t.Binary, p.String(), q.Regexp)
-		if !q.Missing || nothing && i == len(unmatched)-1 {
-			return cli.Nothing("%s", text)
+		if !q.Missing || empty && i == len(unmatched)-1 {
+			return nothingf("%s", text)
 		}
-		e.Say("%s", text)
+		say("%s", text)
 	}
-	if nothing {
-		return cli.Nothing("%s: all functions that match are excluded", q.Binary)
+	if empty {
+		return nothingf("%s: all functions that match are excluded", q.Binary)
 	}
 	return nil
 }
@@ -142,7 +144,7 @@ func (t *Target) findInside(pattern string) error {
 	}
 	matching, _, unmatched := offsets.Select(t.Binary.Funcs(), []symname.Pattern{p}, nil)
 	if len(unmatched) > 0 {
-		return cli.Nothing("%s", noMatch(t.Binary, pattern, false))
+		return nothingf("%s", noMatch(t.Binary, pattern, false))
 	}
 	for _, f := range matching {
 		role, selected := t.Roles[f]
@@ -253,7 +255,7 @@ func noMatch(b *offsets.Binary, pattern string, regexp bool) string {
 		return text
 	}
 	if at, err := b.InlinedAt(pattern); err == nil && len(at) > 0 {
-		return fmt.Sprintf("%s: %s was inlined into its callers (%s, see ftgo list) and has no code of its own: nothing to probe", b.Path(), pattern, cli.Plural(len(at), "place"))
+		return fmt.Sprintf("%s: %s was inlined into its callers (%s, see ftgo list) and has no code of its own: nothing to probe", b.Path(), pattern, places(len(at)))
 	}
 	var names []string
 	for _, f := range b.Funcs() {

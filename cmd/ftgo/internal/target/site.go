@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/symname"
@@ -82,7 +81,7 @@ func (s site) resolve(b *offsets.Binary) (found []uprobe.Instruction, skipped []
 	}
 	addrs, err := b.LineAddrs(s.file, s.line)
 	if errors.Is(err, offsets.ErrNoCode) {
-		return nil, nil, cli.WithStatus(cli.ExitNothing, err)
+		return nil, nil, nothing(err)
 	} else if err != nil {
 		return nil, nil, err
 	}
@@ -111,7 +110,7 @@ func (s site) byOffset(b *offsets.Binary) (in uprobe.Instruction, err error) {
 	if in.Site, err = b.SiteAt(in.Func, s.offset); err != nil {
 		err = fmt.Errorf("%s: %w", in.Name, err)
 		if errors.Is(err, offsets.ErrNoInstruction) {
-			err = cli.WithStatus(cli.ExitNothing, err)
+			err = nothing(err)
 		}
 		return in, err
 	}
@@ -138,7 +137,7 @@ func (s site) in(b *offsets.Binary) (*offsets.Func, error) {
 	}
 	switch len(named) {
 	case 0:
-		return nil, cli.Nothing("%s", noMatch(b, s.function, false))
+		return nil, nothingf("%s", noMatch(b, s.function, false))
 	case 1:
 		return named[0], nil
 	}
@@ -149,7 +148,7 @@ func (s site) in(b *offsets.Binary) (*offsets.Func, error) {
 	if len(named) > len(list) {
 		list = append(list, "…")
 	}
-	return nil, cli.Usage("%s: %d functions of that name: %s", s.text, len(named), strings.Join(list, ", "))
+	return nil, usagef("%s: %d functions of that name: %s", s.text, len(named), strings.Join(list, ", "))
 }
 
 // at is the instruction at an address, or, if that comes before where the function's

@@ -1,12 +1,12 @@
 package target
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -175,25 +175,27 @@ func TestResolveSite(t *testing.T) {
 	reset := marks["put reset"]
 	for _, test := range []struct {
 		name, text string
-		code       int
+		kind       error // nil is any other
 		want       string
 	}{
-		{"within an instruction", "main.store.put+0x2", cli.ExitNothing, "main.(*store).put+0x2: not where an instruction begins; nearest: +0x1, +0x4"},
-		{"beyond the function", "main.store.put+0x9999", cli.ExitNothing, "beyond the function's"},
-		{"no function", "main.store.pit+0", cli.ExitNothing, `no function matches "main.store.pit"; nearest: main.(*store).put`},
-		{"inlined function", "main.(*store).at+0", cli.ExitNothing, "no code of its own"},
-		{"many functions", "main.store.*+0", cli.ExitUsage, "main.store.*+0: 3 functions of that name: main.(*store).put at "},
-		{"line without code", fmt.Sprintf("store.go:%d", reset-1), cli.ExitNothing, fmt.Sprintf("store.go:%d: no code; nearest: %d, %d", reset-1, marks["put if"], reset)},
-		{"no file", "nosuch.go:1", cli.ExitNothing, "nosuch.go:1: no code of such a file"},
-		{"several files", "type.go:1", cli.ExitFailed, "files of that name: "},
+		{"within an instruction", "main.store.put+0x2", ErrNothing, "main.(*store).put+0x2: not where an instruction begins; nearest: +0x1, +0x4"},
+		{"beyond the function", "main.store.put+0x9999", ErrNothing, "beyond the function's"},
+		{"no function", "main.store.pit+0", ErrNothing, `no function matches "main.store.pit"; nearest: main.(*store).put`},
+		{"inlined function", "main.(*store).at+0", ErrNothing, "no code of its own"},
+		{"many functions", "main.store.*+0", ErrUsage, "main.store.*+0: 3 functions of that name: main.(*store).put at "},
+		{"line without code", fmt.Sprintf("store.go:%d", reset-1), ErrNothing, fmt.Sprintf("store.go:%d: no code; nearest: %d, %d", reset-1, marks["put if"], reset)},
+		{"no file", "nosuch.go:1", ErrNothing, "nosuch.go:1: no code of such a file"},
+		{"several files", "type.go:1", nil, "files of that name: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			found, err := resolve(t, test.text)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Fatalf("%+v, %v; want %q", found, err, test.want)
 			}
-			if code, _ := cli.ExitStatus(err); code != test.code {
-				t.Errorf("exit status %d, want %d", code, test.code)
+			for _, kind := range []error{ErrUsage, ErrNothing} {
+				if errors.Is(err, kind) != (kind == test.kind) {
+					t.Errorf("%v: %v", kind, errors.Is(err, kind))
+				}
 			}
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -40,7 +39,7 @@ func (t *Target) AlsoInlined(name string) string {
 	if err != nil || len(at) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("is also inlined at %s, where its calls are not seen", cli.Plural(len(at), "place"))
+	return fmt.Sprintf("is also inlined at %s, where its calls are not seen", places(len(at)))
 }
 
 // Hold keeps others from writing to what is going to be probed, unless force is set and somebody
