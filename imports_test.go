@@ -46,18 +46,18 @@ var arrows = []arrow{
 	{from: "parse/ftrace", to: []string{module + "/tracefs/uprobe"}},
 	{from: "parse", to: []string{module + "/offsets", module + "/parse/ftrace", module + "/tracefs/uprobe"}},
 	{from: "internal/stats", to: []string{module + "/parse"}},
+	{from: "internal/loader", to: []string{module + "/internal/procfs", "golang.org/x/sys/unix"}},
+	{from: "internal/target", to: []string{
+		module + "/internal/loader", module + "/internal/procfs", module + "/internal/stats",
+		module + "/offsets", module + "/offsets/gotype", module + "/offsets/symname", module + "/tracefs/uprobe"}},
 	{from: "internal/rate", to: nil},
 	{from: "internal/trace", to: []string{
 		module + "/internal/procfs", module + "/internal/rate", module + "/internal/stats", module + "/offsets", module + "/offsets/gotype",
 		module + "/parse", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
-		module + "/cmd/ftgo/internal/target", module + "/offsets", module + "/parse/ftrace", module + "/internal/stats", "github.com/olekukonko/tablewriter/...", "github.com/google/pprof/profile",
+		module + "/internal/target", module + "/offsets", module + "/parse/ftrace", module + "/internal/stats", "github.com/olekukonko/tablewriter/...", "github.com/google/pprof/profile",
 		module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
-	{from: "cmd/ftgo/internal/cli", to: []string{module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/target", module + "/tracefs", "github.com/spf13/pflag"}},
-	{from: "cmd/ftgo/internal/loader", to: []string{module + "/internal/procfs", "golang.org/x/sys/unix"}},
-	{from: "cmd/ftgo/internal/target", to: []string{
-		module + "/cmd/ftgo/internal/loader", module + "/internal/procfs", module + "/internal/stats",
-		module + "/offsets", module + "/offsets/gotype", module + "/offsets/symname", module + "/tracefs/uprobe"}},
+	{from: "cmd/ftgo/internal/cli", to: []string{module + "/cmd/ftgo/internal/render", module + "/internal/target", module + "/tracefs", "github.com/spf13/pflag"}},
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/cmd/ftgo/internal/render", "golang.org/x/term"}},
 	{from: "cmd/ftgo/internal/where", to: []string{module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo", to: []string{module + "/...", "github.com/spf13/pflag"}},

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/symname"
 )

@@ -14,9 +14,9 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/tracefs"
 )
 

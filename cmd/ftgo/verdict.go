@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/target"
 )
 
 // verdict is how a run ends in which nothing has failed: with the first of what else speaks

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/tracefs"
 )
 

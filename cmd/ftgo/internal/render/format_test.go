@@ -9,8 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/target"
 )
 
 func TestFunctionsGolden(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/target"
 )
 
 func TestFunctionsJSONParsesBack(t *testing.T) {

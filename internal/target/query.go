@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/loader"
+	"github.com/ftgo/ftgo/internal/loader"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/symname"

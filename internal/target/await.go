@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/loader"
+	"github.com/ftgo/ftgo/internal/loader"
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
