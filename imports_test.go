@@ -44,6 +44,7 @@ var arrows = []arrow{
 	{from: "tracefs/uprobe", to: []string{module + "/internal/procfs", module + "/offsets", module + "/offsets/arch", module + "/tracefs", module + "/tracefs/uprobe/capture"}},
 	{from: "tracefs/tracetest", to: []string{module + "/tracefs"}},
 	{from: "parse/ftrace", to: []string{module + "/tracefs/uprobe"}},
+	{from: "parse/recording", to: []string{module + "/parse/ftrace", module + "/tracefs", module + "/tracefs/uprobe"}},
 	{from: "parse", to: []string{module + "/offsets", module + "/parse/ftrace", module + "/tracefs/uprobe"}},
 	{from: "internal/stats", to: []string{module + "/parse"}},
 	{from: "internal/loader", to: []string{module + "/internal/procfs", "golang.org/x/sys/unix"}},
@@ -53,7 +54,7 @@ var arrows = []arrow{
 	{from: "internal/rate", to: nil},
 	{from: "internal/trace", to: []string{
 		module + "/internal/procfs", module + "/internal/rate", module + "/internal/stats", module + "/offsets", module + "/offsets/gotype",
-		module + "/parse", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
+		module + "/parse", module + "/parse/recording", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
 		module + "/internal/target", module + "/offsets", module + "/parse/ftrace", module + "/internal/stats", "github.com/olekukonko/tablewriter/...", "github.com/google/pprof/profile",
 		module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},

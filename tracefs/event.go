@@ -48,8 +48,8 @@ const (
 	maxArgs      = 128
 )
 
-// check refuses what the kernel would, and what it would accept to no good.
-func (e *Event) check() error {
+// Check refuses what the kernel would, and what it would accept to no good.
+func (e *Event) Check() error {
 	if err := checkName(e.Name, maxEventName); err != nil {
 		return fmt.Errorf("define event: %w", err)
 	}

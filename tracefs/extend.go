@@ -49,7 +49,7 @@ func (x *Extension) Disarm() error { return x.session.disableAll(x.events) }
 
 // check refuses events that can't be defined.
 func (s *Session) check(ev *Event) error {
-	if err := ev.check(); err != nil {
+	if err := ev.Check(); err != nil {
 		return err
 	}
 	if len(ev.Sites) > 1 && !s.features.Append {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -12,7 +11,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/parse/recording"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
@@ -121,34 +120,10 @@ func (o *options) recordingFile(fs *pflag.FlagSet) error {
 	return nil
 }
 
-// asked is what a recording's plan was made from, for the same plan to be made again.
-type asked struct {
-	Patterns []string         `json:"patterns"`
-	Regexp   bool             `json:"regexp,omitempty"`
-	Exclude  []string         `json:"exclude,omitempty"`
-	Errors   bool             `json:"errors,omitempty"`
-	Stack    int              `json:"stack,omitempty"`
-	StrLen   int              `json:"strlen,omitempty"`
-	Items    int              `json:"items,omitempty"`
-	Where    string           `json:"where,omitempty"`
-	Inside   string           `json:"inside,omitempty"`
-	Entries  bool             `json:"entries,omitempty"`
-	Features tracefs.Features `json:"features"`
-	// Named and InsideFuncs are indices of the plan's functions; OnlyInside are those of the
-	// latter that were not asked for otherwise.
-	Named       []int `json:"named,omitempty"`
-	InsideFuncs []int `json:"inside_funcs,omitempty"`
-	OnlyInside  []int `json:"only_inside,omitempty"`
-	// Wrappers are those that --fail-if does not look at.
-	Wrappers []int `json:"wrappers,omitempty"`
-	// Skipped are those left out of the plan, and why.
-	Skipped [][2]string `json:"skipped,omitempty"`
-}
-
-// askedOf is for the plan of a script.
-func askedOf(t *planned) asked {
+// optionsOf are those of the plan of a script.
+func optionsOf(t *planned) recording.Options {
 	o := t.opt
-	a := asked{
+	a := recording.Options{
 		Patterns: o.patterns, Regexp: o.regexp, Exclude: o.exclude, Errors: o.errors, Stack: o.stack,
 		StrLen: o.trace.strLen, Items: o.trace.items, Where: o.trace.where, Inside: o.trace.inside, Entries: o.trace.entries, Features: t.features,
 	}
@@ -174,7 +149,7 @@ func askedOf(t *planned) asked {
 
 // take makes options what they were; what a recording says chooses functions and values,
 // and nothing else.
-func (o *options) take(a *asked) error {
+func (o *options) take(a *recording.Options) error {
 	if o.trace.where != "" && a.Where != "" {
 		return cli.Usage("report: --where: it was recorded with one already: %s", a.Where)
 	}
@@ -187,26 +162,21 @@ func (o *options) take(a *asked) error {
 	return nil
 }
 
-// readAsked reads what a recording was made from.
-func readAsked(text json.RawMessage) (*asked, error) {
-	a := &asked{}
-	if err := json.Unmarshal(text, a); err != nil {
-		return nil, fmt.Errorf("read recording: what was asked for: %w", err)
-	}
-	// What flags are refused for is no wrong usage of report.
+// checkRecorded refuses options that no script records. They are no wrong usage of report.
+func checkRecorded(a *recording.Options) error {
 	fetch := traceOptions{strLen: cmp.Or(a.StrLen, 1), items: cmp.Or(a.Items, 1)}
 	err := fetch.checkFetch("what was asked for")
 	if err == nil && a.Where != "" {
 		_, err = where.Parse(a.Where)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read recording: %v", err)
+		return fmt.Errorf("read recording: %v", err)
 	}
-	return a, nil
+	return nil
 }
 
-// selection is the one of a recording's plan: the plan's own functions, without the binary.
-func (a *asked) selection(plan *uprobe.Plan) *target.Target {
+// recordedTarget is that of a recording's plan: the plan's own functions, without the binary.
+func recordedTarget(a *recording.Options, plan *uprobe.Plan) *target.Target {
 	t := &target.Target{Roles: make(map[*offsets.Func]target.Role)}
 	mark := func(list []int, as func(*target.Role)) {
 		for _, i := range list {

@@ -15,7 +15,7 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/parse/recording"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -46,8 +46,8 @@ func replay(ctx context.Context, e *env, args []string) (err error) {
 		return err
 	}
 	defer file.Close()
-	rec, err := parse.OpenRecording(file, size)
-	if errors.Is(err, parse.ErrNoRecording) {
+	rec, err := recording.Open(file, size)
+	if errors.Is(err, recording.ErrNone) {
 		return fmt.Errorf("%s: %w (a trace alone does not tell what its lines mean: record with the script of ftgo script)", o.binary, err)
 	}
 	if err != nil {
@@ -105,9 +105,9 @@ func openRecording(name string) (f *os.File, size int64, err error) {
 }
 
 // replayed is a tracing that has been: its plan, and a view of it.
-func replayed(e *env, o *options, rec *parse.Recording) (t *planned, err error) {
-	was, err := readAsked(rec.About.Asked)
-	if err != nil {
+func replayed(e *env, o *options, rec *recording.Recording) (t *planned, err error) {
+	was := &rec.About.Options
+	if err := checkRecorded(was); err != nil {
 		return nil, err
 	}
 	if o.recorded.as == "" {
@@ -126,7 +126,7 @@ func replayed(e *env, o *options, rec *parse.Recording) (t *planned, err error) 
 	if err != nil {
 		return nil, err
 	}
-	t = &planned{env: e, opt: o, view: v, features: was.Features, plan: rec.Plan, target: was.selection(rec.Plan)}
+	t = &planned{env: e, opt: o, view: v, features: was.Features, plan: rec.Plan, target: recordedTarget(was, rec.Plan)}
 	if on, err := tracefs.FeaturesOf(rec.Facts["kernel"]); err == nil {
 		t.features.ExactHits = on.ExactHits // which the plan does not depend on
 	}
@@ -157,7 +157,7 @@ func replayed(e *env, o *options, rec *parse.Recording) (t *planned, err error) 
 }
 
 // showable refuses what was not recorded.
-func (o *options) showable(rec *parse.Recording) error {
+func (o *options) showable(rec *recording.Recording) error {
 	mode, as := rec.Plan.Mode, o.recorded.as
 	for _, name := range o.recorded.flags {
 		if of := commandsOf[name]; of != nil && !slices.Contains(of, as) {
@@ -191,7 +191,7 @@ func (o *options) showable(rec *parse.Recording) error {
 }
 
 // needsBinary names what can't be shown without the binary, if anything.
-func (o *options) needsBinary(rec *parse.Recording) string {
+func (o *options) needsBinary(rec *recording.Recording) string {
 	switch as := o.recorded.as; {
 	case as == "count":
 		return ""
@@ -216,7 +216,7 @@ func (o *options) needsBinary(rec *parse.Recording) string {
 }
 
 // tracedBinary opens the binary if it is here and the same; nil is none.
-func (o *options) tracedBinary(rec *parse.Recording) (*offsets.Binary, error) {
+func (o *options) tracedBinary(rec *recording.Recording) (*offsets.Binary, error) {
 	path := o.recorded.binary
 	asked := path != ""
 	if !asked {
@@ -252,7 +252,7 @@ func (o *options) tracedBinary(rec *parse.Recording) (*offsets.Binary, error) {
 
 // planAgain makes the plan from the binary, with what values are decoded by, which a
 // recording does not have.
-func (t *planned) planAgain(rec *parse.Recording, needs string) error {
+func (t *planned) planAgain(rec *recording.Recording, needs string) error {
 	o := *t.opt
 	o.binary, o.pids = t.target.Binary.Path(), nil
 	sel, err := o.resolve(t.env)

@@ -8,11 +8,10 @@ import (
 	"io"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/parse/recording"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -128,41 +127,24 @@ func (t *planned) script() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	about, err := t.about(path, sums.Size, sums.SHA256)
+	plan, err := json.Marshal(t.plan)
 	if err != nil {
 		return "", err
 	}
-	nonce := t.nonce()
-	s := tracefs.Script{
+	binary := recording.File{Path: path, Size: sums.Size, BuildID: t.target.Binary.BuildID(), SHA256: sums.SHA256}
+	about, err := json.Marshal(recording.About{
+		Made: releaseName(), Command: t.opt.recorded.as, Binary: binary, Options: optionsOf(t), Plan: plan,
+	})
+	if err != nil {
+		return "", err
+	}
+	s := recording.Script{
 		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h tells more.",
 			cli.Plural(len(t.plan.Funcs), "function"), cli.Plural(t.plan.Probes(), "place"), releaseName()),
-		Nonce: nonce, Events: t.plan.TraceEvents(), Binary: path, Shown: render.Escape(path), Size: sums.Size, SHA256: sums.SHA256, CRC: sums.CRC,
-		Header: fmt.Sprintf("# ftgo-recording %d %s\n# about %s\n", parse.RecordingVersion, nonce, render.EscapeJSON(about)), BufferKB: t.env.bufferKB,
+		Events: t.plan.TraceEvents(), Binary: binary, CRC: sums.CRC, Shown: render.Escape(path), About: render.EscapeJSON(about), BufferKB: t.env.bufferKB,
 	}
 	if t.opt.duration > 0 {
 		s.Seconds = strconv.FormatFloat(t.opt.duration.Seconds(), 'f', -1, 64)
 	}
 	return s.Text()
-}
-
-// about is the line of a recording that tells what its events mean.
-func (t *planned) about(path string, size int64, sum string) ([]byte, error) {
-	asked, err := json.Marshal(askedOf(t))
-	if err != nil {
-		return nil, err
-	}
-	plan, err := json.Marshal(t.plan)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(parse.About{
-		Made: releaseName(), Command: t.opt.recorded.as, Asked: asked, Plan: plan,
-		Binary: parse.RecordedFile{Path: path, Size: size, BuildID: t.target.Binary.BuildID(), SHA256: sum},
-	})
-}
-
-// nonce is what the names of the plan's events have in common.
-func (t *planned) nonce() string {
-	_, nonce, _ := strings.Cut(t.plan.Events[0].Name, "_")
-	return nonce
 }

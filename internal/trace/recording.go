@@ -5,12 +5,11 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/parse"
-	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/parse/recording"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
@@ -20,7 +19,8 @@ var ErrNoSpawn = errors.New("a recording starts no program")
 // Recording tells what has happened when it was made.
 type Recording struct {
 	streamed
-	rec     *parse.Recording
+	rec     *recording.Recording
+	times   *recording.Times
 	opt     RecordingOptions
 	sink    Sink
 	stopped bool
@@ -41,25 +41,18 @@ type RecordingOptions struct {
 
 // NewRecording returns a source of what a recording has. The plan is that of the recording, or one
 // that is the same.
-func NewRecording(rec *parse.Recording, plan *uprobe.Plan, opt RecordingOptions) (*Recording, error) {
+func NewRecording(rec *recording.Recording, plan *uprobe.Plan, opt RecordingOptions) (*Recording, error) {
 	r := &Recording{rec: rec, opt: opt}
-	base, jumped, err := timebaseOf(rec)
+	times, err := rec.Times()
 	if err != nil {
 		return nil, err
 	}
-	if jumped {
+	if times.Jumped {
 		opt.Talk.Warn("the clock jumped while it was recorded, as when a machine sleeps: latencies may be off by some percent, times by as long as it slept")
 	}
 	r.streamed = streamed{plan: plan, filter: &Filter{PIDs: opt.PIDs}, skipped: opt.Skipped, inexact: !opt.ExactHits, counters: rec}
-	r.clock.set(base)
-	// Older ones have no window but from before arming to after disarming.
-	from, until := parse.Moment{Clock: rec.Armed}, parse.Moment{Clock: rec.Ended}
-	if rec.Until.Hits != nil {
-		from, until = rec.From, rec.Until
-	}
-	r.from = tracefs.Mark{Ticks: from.Clock.Ticks, At: base.Wall(from.Clock.Ticks), Hits: from.Hits, Width: from.Width}
-	length := time.Duration(max(until.Clock.NS-from.Clock.NS, 0))
-	r.until = tracefs.Mark{Ticks: until.Clock.Ticks, At: r.from.At.Add(length), Hits: until.Hits, Width: until.Width}
+	r.clock.set(times.Base)
+	r.times, r.from, r.until = times, times.From, times.Until
 	return r, nil
 }
 
@@ -74,8 +67,8 @@ func (r *Recording) Arm(_ context.Context, sink Sink) (err error) {
 	if r.stream, err = parse.NewStream(r.plan, r.rec, of, sink, opt); err != nil {
 		return err
 	}
-	if r.rec.Until.Hits != nil {
-		r.stream.Begin(r.rec.First.Ticks, r.from.Ticks)
+	if r.times.Windowed {
+		r.stream.Begin(r.times.First, r.from.Ticks)
 		r.stream.End(r.until.Ticks)
 	}
 	sink.Reading(&Reading{First: true, From: r.from.At, At: r.from.At})
@@ -120,7 +113,7 @@ func (r *Recording) Close() error { return nil }
 
 // recordedProcesses are of another time or machine.
 type recordedProcesses struct {
-	rec  *parse.Recording
+	rec  *recording.Recording
 	pids []int
 	bias *uprobe.Biases
 }
@@ -132,32 +125,3 @@ func (p *recordedProcesses) Wanted(pid int) bool {
 }
 
 func (p *recordedProcesses) Bias(pid int, addr uint64) (uint64, bool) { return p.bias.Of(pid, addr) }
-
-// timebaseOf relates a recording's clock to the time of day.
-//
-// What it is worth in nanoseconds is known best from its two ends, unless the machine slept
-// in between: then CLOCK_MONOTONIC stood still, and cycles went on, or began anew. The
-// reading in the middle tells; it is close to the first, and so less exact.
-func timebaseOf(rec *parse.Recording) (base tracefs.Timebase, jumped bool, err error) {
-	wall, _ := strconv.ParseInt(rec.Facts["wall"], 10, 64)
-	reading := func(r parse.ClockReading) tracefs.ClockReading {
-		return tracefs.ClockReading{Ticks: r.Ticks, At: time.Unix(0, r.NS+wall)}
-	}
-	clock := rec.Facts["trace-clock"]
-	first, armed := reading(rec.First), reading(rec.Armed)
-	early, err := tracefs.NewTimebase(clock, first, armed)
-	if rec.Ended == (parse.ClockReading{}) {
-		return early, false, err
-	}
-	whole, wholeErr := tracefs.NewTimebase(clock, first, reading(rec.Ended))
-	if err != nil {
-		return whole, false, wholeErr // armed at once: nothing to compare with
-	}
-	between := armed.At.Sub(first.At)
-	off := whole.Duration(first.Ticks, armed.Ticks) - between
-	// Clocks that are slewed differ by up to 500 parts in a million.
-	if wholeErr != nil || off.Abs() > rec.First.Width+rec.Armed.Width+between/1000 {
-		return early, true, nil
-	}
-	return whole, false, nil
-}

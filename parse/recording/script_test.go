@@ -1,4 +1,4 @@
-package tracefs
+package recording
 
 import (
 	"os"
@@ -7,17 +7,18 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 func exampleScript() *Script {
 	return &Script{
-		Title: "Records calls of 2 functions at 11 places, for ftgo report.", Nonce: "0123456789abcd",
-		Events: []Event{
-			{Name: "e0_0123456789abcd", Args: []Arg{{"sp", "%sp", "s64"}, {"w", "+0(%ax)", "x64[2]"}}, Sites: []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9}, Filter: "sp > 1"},
-			{Name: "r1_0123456789abcd", Args: []Arg{{"sp", "%sp", "s64"}}, Sites: []uint64{0x10, 0x20}, Fetch: [][]string{{"$stack"}, {"+8(%sp)"}}},
+		Title: "Records calls of 2 functions at 11 places, for ftgo report.", Events: []tracefs.Event{
+			{Name: "e0_0123456789abcd", Args: []tracefs.Arg{{Name: "sp", Fetch: "%sp", Type: "s64"}, {Name: "w", Fetch: "+0(%ax)", Type: "x64[2]"}}, Sites: []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9}, Filter: "sp > 1"},
+			{Name: "r1_0123456789abcd", Args: []tracefs.Arg{{Name: "sp", Fetch: "%sp", Type: "s64"}}, Sites: []uint64{0x10, 0x20}, Fetch: [][]string{{"$stack"}, {"+8(%sp)"}}},
 		},
-		Binary: "/opt/it's `here`/server", Shown: "/opt/it's `here`/server", Size: 12345, SHA256: strings.Repeat("0f", 32), CRC: 4294967295,
-		Header: "# ftgo-recording 1 0123456789abcd\n# about {\"text\":\"'$HOME' \\\\ `id`\"}\n", Seconds: "1.5", BufferKB: 64,
+		Binary: File{Path: "/opt/it's `here`/server", Size: 12345, SHA256: strings.Repeat("0f", 32)}, Shown: "/opt/it's `here`/server", CRC: 4294967295,
+		About: []byte("{\"text\":\"'$HOME' \\\\ `id`\"}"), Seconds: "1.5", BufferKB: 64,
 	}
 }
 
@@ -58,9 +59,9 @@ func TestScriptText(t *testing.T) {
 // TestScriptQuotes: what a shell makes of the variables and of the header is what was given, and
 // nothing in the text controls a terminal.
 func TestScriptQuotes(t *testing.T) {
-	for _, binary := range []string{exampleScript().Binary, "/opt/\u202ecod.\u2066\u009b2J\x9b\xff\x1b[2J%s\\n'\n\n"} {
+	for _, binary := range []string{exampleScript().Binary.Path, "/opt/\u202ecod.\u2066\u009b2J\x9b\xff\x1b[2J%s\\n'\n\n"} {
 		s := exampleScript()
-		s.Binary = binary
+		s.Binary.Path = binary
 		text, err := s.Text()
 		if err != nil {
 			t.Fatal(err)
@@ -75,7 +76,7 @@ func TestScriptQuotes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := s.Header + s.Binary + "\n11  sp=%sp:s64 w=+0(%ax):x64[2]\n3  sp=$stack:s64\n3  sp=+8(%sp):s64\n"
+		want := "# ftgo-recording 3 0123456789abcd\n# about " + string(s.About) + "\n" + s.Binary.Path + "\n11  sp=%sp:s64 w=+0(%ax):x64[2]\n3  sp=$stack:s64\n3  sp=+8(%sp):s64\n"
 		if string(out) != want {
 			t.Errorf("a shell makes it\n%q\nwant\n%q", out, want)
 		}
@@ -87,21 +88,5 @@ func TestScriptRefuses(t *testing.T) {
 	s.Events[0].Args[0].Fetch = "%sp\np:x/y z:0"
 	if _, err := s.Text(); err == nil || !strings.Contains(err.Error(), "blank in it") {
 		t.Errorf("a definition of two lines: %v", err)
-	}
-}
-
-func TestFeaturesOf(t *testing.T) {
-	for release, want := range map[string]Features{
-		"6.18.44-fc": {Append: true, PushEmulated: true, Arrays: true, RecordTGID: true, EventFork: true, EventPID: true, Memory: true, Instances: true, ExactHits: true},
-		"5.10.0-28":  {Append: true, PushEmulated: true, Arrays: true, RecordTGID: true, EventFork: true, EventPID: true, Memory: true, Instances: true},
-		"4.19":       {RecordTGID: true, EventFork: true, EventPID: true, Memory: true, Instances: true},
-		"3.10.105":   {},
-	} {
-		if got, err := FeaturesOf(release); err != nil || got != want {
-			t.Errorf("%s: %+v, %v, want %+v", release, got, err, want)
-		}
-	}
-	if _, err := FeaturesOf("newest"); err == nil {
-		t.Error("\"newest\" is a version")
 	}
 }

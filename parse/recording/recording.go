@@ -1,4 +1,4 @@
-package parse
+package recording
 
 import (
 	"context"
@@ -8,19 +8,18 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
-// RecordingVersion is that of the format which [OpenRecording] reads.
-const RecordingVersion = 3
+// version is that of the format which scripts write and [Open] reads.
+const version = 3
 
 // oldestVersion is the oldest that it still reads: version 2 has no window.
 const oldestVersion = 2
 
-// ErrNoRecording: the text does not begin like a recording.
-var ErrNoRecording = errors.New("no recording of ftgo")
+// ErrNone: the text does not begin like a recording.
+var ErrNone = errors.New("no recording of ftgo")
 
 // About is what a recording says before anything has been traced: one line of JSON that is
 // made where the binary is.
@@ -30,62 +29,42 @@ type About struct {
 	Made    string `json:"made"`
 	Command string `json:"command"`
 	// Binary is the file that was planned for.
-	Binary RecordedFile `json:"binary"`
-	// Asked is whatever the plan was made from; the command that made it knows.
-	Asked json.RawMessage `json:"asked"`
+	Binary File `json:"binary"`
+	// Options are what the plan was made from.
+	Options Options `json:"asked"`
 	// Plan is for [uprobe.ReadPlan].
 	Plan json.RawMessage `json:"plan"`
 }
 
-// RecordedFile identifies a file.
-type RecordedFile struct {
+// File identifies a file.
+type File struct {
 	Path    string `json:"path"`
 	Size    int64  `json:"size"`
 	BuildID string `json:"build_id,omitempty"`
 	SHA256  string `json:"sha256"`
 }
 
-// Recording is a trace in a file, with what it takes to read it:
-//
-//	# ftgo-recording 3 NONCE
-//	# about {...}
-//	# FACT VALUE
-//	# clock first|armed NS TICKS NS
-//	# began NONCE
-//	the kernel's lines
-//	# ended NONCE
-//	# clock ended NS TICKS NS
-//	# lost N
-//	# clock from|until NS TICKS NS
-//	# from|until EVENT HITS
-//	# pass from|until NS
-//	# profile EVENT HITS
-//	# noted first|ended TID PID
-//	# complete NONCE
-//
-// NONCE is that of the events' names, which is longer than a thread's name: no traced
-// program can forge a line that has it.
-//
-// A Recording is a [Source]; everything in it may be wrong, but for what About, Plan and
-// Profile have been checked for.
+// Recording is a trace in a file, with what it takes to read it. It is a source for
+// [github.com/ftgo/ftgo/parse.NewStream]; everything in it may be wrong, but for what About, Plan
+// and Profile have been checked for.
 type Recording struct {
 	About About
 	Plan  *uprobe.Plan
 	// Facts are what the machine it was made on has said of itself: "kernel", "path",
 	// "program", "trace-clock", "buffer-kb", "wall".
 	Facts map[string]string
-	// First, Armed and Ended are readings of the clocks; of several at a time the closest.
-	First, Armed, Ended ClockReading
-	// From and Until are the ends of the window that its numbers are of; their Hits are nil
-	// in a recording of version 2, or one that was cut off.
-	From, Until Moment
 	// Complete: it has the end that a recording should have.
 	Complete bool
 
-	nonce   string
-	events  io.Reader
-	profile [][]uint64
-	lost    uint64
+	// first, armed and ended are readings of the clocks; of several at a time the closest.
+	first, armed, ended clockReading
+	// from and until are the ends of the window that its numbers are of; their hits are nil
+	// in a recording of version 2, or one that was cut off.
+	from, until moment
+	nonce       string
+	events      io.Reader
+	profile     [][]uint64
+	lost        uint64
 	// newest is the latest reading of the trace clock.
 	newest uint64
 	// pids are the processes of threads, 0 where unknown; single is the only one there was,
@@ -99,26 +78,8 @@ type Recording struct {
 
 var facts = []string{"kernel", "path", "program", "trace-clock", "buffer-kb", "wall"}
 
-// ClockReading is one simultaneous reading of CLOCK_MONOTONIC and of the trace clock, in
-// the units of Event.Time; the zero value is none.
-type ClockReading struct {
-	NS    int64
-	Ticks uint64
-	// Width is how long the reading took: NS is good to half of it.
-	Width time.Duration
-	back  bool // it is less than one before
-}
-
-// Moment is when the kernel's counters were read: Hits as [Recording.Profile] has them, in
-// a pass that took Width from Clock on.
-type Moment struct {
-	Clock ClockReading
-	Hits  [][]uint64
-	Width time.Duration
-}
-
-// OpenRecording reads all of a recording but its events, which [Recording.Read] gives.
-func OpenRecording(from io.ReaderAt, size int64) (*Recording, error) {
+// Open reads all of a recording but its events, which [Recording.Read] gives.
+func Open(from io.ReaderAt, size int64) (*Recording, error) {
 	r := &Recording{Facts: make(map[string]string), pids: make(map[int]int), noted: make(map[int]struct{ first, ended int })}
 	lines := newLineReader(io.NewSectionReader(from, 0, size))
 	if err := r.header(lines); err != nil {
@@ -138,12 +99,12 @@ func (r *Recording) header(lines *lineReader) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	version := 0
-	if n, _ := fmt.Sscanf(line, "# ftgo-recording %d %s", &version, &r.nonce); n != 2 {
-		return fmt.Errorf("read recording: %w: it begins with %q", ErrNoRecording, shorten(line))
+	of := 0
+	if n, _ := fmt.Sscanf(line, "# ftgo-recording %d %s", &of, &r.nonce); n != 2 {
+		return fmt.Errorf("read recording: %w: it begins with %q", ErrNone, shorten(line))
 	}
-	if version < oldestVersion || version > RecordingVersion {
-		return fmt.Errorf("read recording: of version %d, not %d to %d", version, oldestVersion, RecordingVersion)
+	if of < oldestVersion || of > version {
+		return fmt.Errorf("read recording: of version %d, not %d to %d", of, oldestVersion, version)
 	}
 	for {
 		line, err := lines.next()
@@ -184,32 +145,7 @@ func (r *Recording) about(text string) (err error) {
 	return err
 }
 
-// clock reads "LABEL NS TICKS NS".
-func (r *Recording) clock(text string) error {
-	var label, ticks string
-	var before, after int64
-	if n, _ := fmt.Sscanf(text, "%s %d %s %d", &label, &before, &ticks, &after); n != 4 || after < before {
-		return fmt.Errorf("read recording: clock %q", shorten(text))
-	}
-	t, err := parseTicks(ticks)
-	if err != nil {
-		return fmt.Errorf("read recording: clock %q: %w", shorten(text), err)
-	}
-	at := map[string]*ClockReading{"first": &r.First, "armed": &r.Armed, "ended": &r.Ended, "from": &r.From.Clock, "until": &r.Until.Clock}[label]
-	if at == nil {
-		return fmt.Errorf("read recording: clock %q", shorten(text))
-	}
-	// Shells read digit by digit, while the clock goes on: between the digits of 1999 and of
-	// 2003 that gives 1003, never too much. If all of a time went back, the clock did.
-	r.newest = max(r.newest, t)
-	now := ClockReading{before + (after-before)/2, t, time.Duration(after - before), t < r.newest}
-	if *at == (ClockReading{}) || at.back && !now.back || at.back == now.back && now.Width < at.Width {
-		*at = now
-	}
-	return nil
-}
-
-// Read is that of a [Source].
+// Read gives the lines of events.
 func (r *Recording) Read(ctx context.Context, buf []byte) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -217,7 +153,7 @@ func (r *Recording) Read(ctx context.Context, buf []byte) (int, error) {
 	return r.events.Read(buf)
 }
 
-// Process is for [Stream.Process]: before the kernel has switched away from a thread once it
+// Process finds the process of a thread: before the kernel has switched away from a thread once it
 // does not know its process, or names that of an earlier thread of the same number. What
 // the recording says of the thread last is right, with the kernel's notes at its end.
 func (r *Recording) Process(tid, printed int) int {

@@ -1,11 +1,14 @@
-package tracefs
+package recording
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 // recorder and recording are what scripts have in common: what is to be done, and when.
@@ -14,25 +17,23 @@ import (
 var recorder string
 
 //go:embed recording.sh
-var recording string
+var main string
 
-// Script is a session that a shell runs, on a machine that has nothing but that: it checks
+// Script is a tracing session that a shell runs, on a machine that has nothing but that: it checks
 // that the binary there is the one that was planned for, defines the events, records their
-// text as [Session.Read] would give it, and removes them.
+// text as tracefs.Session.Read would give it, and removes them.
 type Script struct {
 	// Title is what is said of the script in its first lines.
 	Title string
-	// Nonce is in the names of all events.
-	Nonce  string
-	Events []Event
-	// Binary is where the file is expected, Shown the same for people to read.
-	Binary, Shown string
-	// Size, SHA256 (in hexadecimal) and CRC (of cksum) tell it from others.
-	Size   int64
-	SHA256 string
+	// Events are the plan's.
+	Events []tracefs.Event
+	// Binary is the file as it should be, with its CRC (of cksum), Shown its path for people to
+	// read.
+	Binary File
 	CRC    uint32
-	// Header is what the recording begins with: lines that begin with "#".
-	Header string
+	Shown  string
+	// About is an [About] in JSON, on one line.
+	About []byte
 	// Seconds ends the recording if no other time is given to the script; "" is none.
 	Seconds string
 	// BufferKB is the size of the ring buffer per CPU, 0 for what suits the machine.
@@ -42,11 +43,15 @@ type Script struct {
 // Text is the script, for any POSIX shell, or an error for events that the kernel would
 // not take.
 func (s *Script) Text() (string, error) {
+	if len(s.Events) == 0 {
+		return "", errors.New("write script: no event")
+	}
+	_, nonce, _ := strings.Cut(s.Events[0].Name, "_") // all names have it
 	var names, probes strings.Builder
 	places, appends, arrays := 0, 0, 0
 	for i := range s.Events {
 		ev := &s.Events[i]
-		if err := ev.check(); err != nil {
+		if err := ev.Check(); err != nil {
 			return "", err
 		}
 		fmt.Fprintf(&names, "\n%s", ev.Name)
@@ -59,7 +64,7 @@ func (s *Script) Text() (string, error) {
 				arrays = 1
 			}
 		}
-		ev.script(&probes)
+		define(&probes, ev)
 	}
 	for i := range s.Events {
 		if ev := &s.Events[i]; ev.Filter != "" {
@@ -72,31 +77,37 @@ func (s *Script) Text() (string, error) {
 		b.WriteString("# " + strings.TrimSpace(line) + "\n")
 	}
 	b.WriteString("# shellcheck disable=SC2016,SC2317,SC2329 # quotes are meant, traps call functions\n")
-	fmt.Fprintf(&b, "\n%sshown=%s\nsize=%d\nsha256=%s\ncrc=%d\n", shellAssign("binary", s.Binary), shellQuote(s.Shown), s.Size, s.SHA256, s.CRC)
-	fmt.Fprintf(&b, "seconds=%s\nbuffer_kb=%d\nnonce=%s\nplaces=%d\nappend=%d\narrays=%d\n", shellQuote(s.Seconds), s.BufferKB, s.Nonce, places, appends, arrays)
+	fmt.Fprintf(&b, "\n%sshown=%s\nsize=%d\nsha256=%s\ncrc=%d\n", shellAssign("binary", s.Binary.Path), shellQuote(s.Shown), s.Binary.Size, s.Binary.SHA256, s.CRC)
+	fmt.Fprintf(&b, "seconds=%s\nbuffer_kb=%d\nnonce=%s\nplaces=%d\nappend=%d\narrays=%d\n", shellQuote(s.Seconds), s.BufferKB, nonce, places, appends, arrays)
 	fmt.Fprintf(&b, "events='%s'\n\nprobes() {\n%s}\n\n", names.String(), probes.String())
-	fmt.Fprintf(&b, "header() {\n\tcat <<'END_%s'\n%sEND_%s\n}\n\n", s.Nonce, s.Header, s.Nonce)
-	b.WriteString(recorder + recording)
+	fmt.Fprintf(&b, "header() {\n\tcat <<'END_%s'\n# ftgo-recording %d %s\n# about %s\nEND_%s\n}\n\n", nonce, version, nonce, s.About, nonce)
+	b.WriteString(recorder + main)
 	return b.String(), nil
 }
 
-// script writes the commands that define the event: one for all sites, unless these differ
+// define writes the commands that define an event: one for all sites, unless these differ
 // in what they fetch.
-func (e *Event) script(b *strings.Builder) {
+func define(b *strings.Builder, ev *tracefs.Event) {
 	const perLine = 8
-	for i, site := range e.Sites {
+	last := ""
+	for i, line := range ev.Definitions("", "") { // "p:/NAME :SITE ARGS"
+		_, definition, _ := strings.Cut(line, ":0x")
+		site, args, _ := strings.Cut(definition, " ")
+		if args != "" {
+			args = " " + args
+		}
 		switch {
-		case i == 0 || e.differs() && argsText(e.argsAt(i)) != argsText(e.argsAt(i-1)):
+		case i == 0 || args != last:
 			if i > 0 {
 				b.WriteByte('\n')
 			}
-			fmt.Fprintf(b, "\tat %s %s", e.Name, shellQuote(argsText(e.argsAt(i))))
+			fmt.Fprintf(b, "\tat %s %s", ev.Name, shellQuote(args))
 		case i%perLine == 0:
-			b.WriteString(" \\\n\t\t")
-			fmt.Fprintf(b, "%#x", site)
+			b.WriteString(" \\\n\t\t0x" + site)
 			continue
 		}
-		fmt.Fprintf(b, " %#x", site)
+		b.WriteString(" 0x" + site)
+		last = args
 	}
 	b.WriteByte('\n')
 }

@@ -27,7 +27,7 @@ probes() {
 
 header() {
 	cat <<'END_0123456789abcd'
-# ftgo-recording 1 0123456789abcd
+# ftgo-recording 3 0123456789abcd
 # about {"text":"'$HOME' \\ `id`"}
 END_0123456789abcd
 }

@@ -1,4 +1,4 @@
-package parse
+package recording
 
 import (
 	"bufio"
@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -185,7 +184,7 @@ func (r *Recording) trailer(lines *lineReader) error {
 			}
 			r.profile, r.Complete = hits["profile"], true
 			if r.whole(hits["from"]) && r.whole(hits["until"]) {
-				r.From.Hits, r.Until.Hits = hits["from"], hits["until"]
+				r.from.hits, r.until.hits = hits["from"], hits["until"]
 			}
 			return nil
 		case key == "clock":
@@ -228,9 +227,9 @@ func (r *Recording) pass(text string) error {
 	ns, err := strconv.ParseUint(took, 10, 62)
 	switch label {
 	case "from":
-		r.From.Width = time.Duration(ns)
+		r.from.width = time.Duration(ns)
 	case "until":
-		r.Until.Width = time.Duration(ns)
+		r.until.width = time.Duration(ns)
 	default:
 		return errors.New("it is of neither end")
 	}
@@ -252,19 +251,4 @@ func (r *Recording) note(text string) error {
 	}
 	r.noted[tid] = noted
 	return nil
-}
-
-// parseTicks reads a time of the trace clock as per-CPU stats print it: a count, or
-// seconds with six digits behind the point.
-func parseTicks(text string) (uint64, error) {
-	whole, micro, isTime := strings.Cut(text, ".")
-	n, err := strconv.ParseUint(whole, 10, 64)
-	if err != nil || !isTime {
-		return n, err
-	}
-	us, err := strconv.ParseUint(micro, 10, 32)
-	if err == nil && n > math.MaxInt64/1_000_000_000-1 {
-		err = strconv.ErrRange
-	}
-	return n*1e9 + us*1e3, err
 }

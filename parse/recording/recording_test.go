@@ -1,14 +1,13 @@
-package parse
+package recording
 
 import (
 	"context"
 	"errors"
 	"io"
-	"math"
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/tracefs/uprobe"
+	"github.com/ftgo/ftgo/parse"
 )
 
 // recorded is a recording of two calls of one function.
@@ -35,46 +34,58 @@ const recorded = `# ftgo-recording 2 0123456789abcd
 # complete 0123456789abcd
 `
 
-// play reads a recording to its end.
-func play(text string) (*Recording, []Call, *accounting, error) {
-	r, err := OpenRecording(strings.NewReader(text), int64(len(text)))
+// played is a recording that was read to its end.
+type played struct {
+	*Recording
+	calls    []parse.Call
+	hits     *parse.Counts
+	unparsed uint64
+}
+
+func (p *played) Counted(int, int)          {}
+func (p *played) Entry(*parse.Call)         {}
+func (p *played) Kernel(*parse.KernelEvent) {}
+func (p *played) Return(c *parse.Call)      { p.calls = append(p.calls, *c) }
+
+func (p *played) Of(tid, printed int) int         { return p.Process(tid, printed) }
+func (p *played) Wanted(int) bool                 { return true }
+func (p *played) Bias(int, uint64) (uint64, bool) { return 0, true }
+
+func play(text string) (*played, error) {
+	r, err := Open(strings.NewReader(text), int64(len(text)))
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	var calls []Call
-	s, err := NewStream(r.Plan, r, &testProcesses{of: r.Process}, returns(func(c *Call) { calls = append(calls, *c) }), Options{})
-	if err != nil {
-		return nil, nil, nil, err
+	p := &played{Recording: r}
+	s, err := parse.NewStream(r.Plan, r, p, p, parse.Options{})
+	for err == nil {
+		_, err = s.Read(context.Background())
 	}
-	for {
-		_, err := s.Read(context.Background())
-		if errors.Is(err, io.EOF) {
-			s.Finish()
-			return r, calls, &s.pairer.account, nil
-		}
-		if err != nil {
-			return nil, nil, nil, err
-		}
+	if !errors.Is(err, io.EOF) {
+		return nil, err
 	}
+	s.Finish()
+	p.hits, p.unparsed = s.Counts(parse.Counters{}), s.Unparsed()
+	return p, nil
 }
 
 func TestRecording(t *testing.T) {
 	for name, text := range map[string]string{"lines": recorded, "serial line": strings.ReplaceAll(recorded, "\n", "\r\n"),
 		"process of an earlier thread": strings.Replace(recorded, "(-----)", "(    5)", 1)} {
-		r, calls, _, err := play(text)
+		r, err := play(text)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if len(calls) != 2 || calls[0].Outcome != Returned || calls[1].Outcome != Returned || calls[0].PID != 6 || calls[1].PID != 6 {
-			t.Errorf("%s: calls %+v", name, calls)
+		if len(r.calls) != 2 || r.calls[0].Outcome != parse.Returned || r.calls[1].Outcome != parse.Returned || r.calls[0].PID != 6 || r.calls[1].PID != 6 {
+			t.Errorf("%s: calls %+v", name, r.calls)
 		}
 		profile, _ := r.Profile()
 		lost, _ := r.Overruns()
 		if !r.Complete || len(profile) != 2 || profile[0][0] != 2 || profile[1][0] != 5 || lost != 3 {
 			t.Errorf("%s: complete %v, hits %v, lost %d", name, r.Complete, profile, lost)
 		}
-		if r.Facts["kernel"] != "5.10.0" || r.Armed.NS != 43 || r.Armed.Ticks != 2000 || r.First.Ticks != 1000 || r.Ended.NS != 1100 {
-			t.Errorf("%s: %v %+v %+v %+v", name, r.Facts, r.First, r.Armed, r.Ended)
+		if r.Facts["kernel"] != "5.10.0" || r.armed.ns != 43 || r.armed.ticks != 2000 || r.first.ticks != 1000 || r.ended.ns != 1100 {
+			t.Errorf("%s: %v %+v %+v %+v", name, r.Facts, r.first, r.armed, r.ended)
 		}
 	}
 }
@@ -104,16 +115,16 @@ func TestRecordingHostile(t *testing.T) {
 		{"events behind the end", "# lost 3", " f-7 (6) [000] d... 1.0", "behind its events"},
 	} {
 		text := strings.Replace(recorded, c.from, c.to, -1)
-		if _, _, _, err := play(text); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := play(text); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
 	forged := strings.Replace(recorded, " f-7 (    6) [000] d... 1.000002", "x\n# ended 012345\n-7 (    6) [000] d... 1.000002", 1)
-	if r, calls, _, err := play(forged); err != nil || !r.Complete || len(calls) != 2 {
-		t.Errorf("a thread's name: %v, calls %+v", err, calls)
+	if r, err := play(forged); err != nil || !r.Complete || len(r.calls) != 2 {
+		t.Errorf("a thread's name: %v, calls %+v", err, r.calls)
 	}
 	for i := strings.Index(recorded, "# began") + 30; i < len(recorded)-1; i++ {
-		r, _, _, err := play(recorded[:i])
+		r, err := play(recorded[:i])
 		if err != nil && !strings.Contains(err.Error(), "read recording") || err == nil && r.Complete {
 			t.Fatalf("cut off at byte %d: %v", i, err)
 		}
@@ -136,9 +147,9 @@ func TestRecordingNoted(t *testing.T) {
 		{"later thread of a number that was new", "    6", "# noted ended 7 4\n", 6},
 	} {
 		text := strings.NewReplacer("(-----)", "("+c.column+")", "(    6)", "("+c.column+")", "# complete", c.notes+"# complete").Replace(recorded)
-		_, calls, _, err := play(text)
-		if err != nil || len(calls) != 2 || calls[0].PID != c.want || calls[1].PID != c.want {
-			t.Errorf("%s: %v, calls %+v", c.name, err, calls)
+		r, err := play(text)
+		if err != nil || len(r.calls) != 2 || r.calls[0].PID != c.want || r.calls[1].PID != c.want {
+			t.Errorf("%s: %v, calls %+v", c.name, err, r.calls)
 		}
 	}
 }
@@ -147,17 +158,17 @@ func TestRecordingNoted(t *testing.T) {
 // close it seems, and whether it comes first or last; a clock that went back is not.
 func TestRecordingTornClock(t *testing.T) {
 	torn := strings.Replace(recorded, "# clock ended 1000 0.000009 1200\n", "# clock ended 1000 0.000009 1200\n# clock ended 1001 0.000001 1001\n", 1)
-	r, _, _, err := play(torn)
-	if want := (ClockReading{NS: 1100, Ticks: 9000, Width: 200}); err != nil || r.Ended != want {
-		t.Errorf("%+v, %v, want %+v", r.Ended, err, want)
+	r, err := play(torn)
+	if want := (clockReading{ns: 1100, ticks: 9000, width: 200}); err != nil || r.ended != want {
+		t.Errorf("%+v, %v, want %+v", r.ended, err, want)
 	}
 	torn = strings.Replace(recorded, "# clock ended 1000 0.000009 1200\n", "# clock ended 1001 0.000001 1001\n# clock ended 1000 0.000009 1200\n", 1)
-	if r, _, _, err = play(torn); err != nil || r.Ended.Ticks != 9000 {
-		t.Errorf("%+v, %v", r.Ended, err)
+	if r, err = play(torn); err != nil || r.ended.ticks != 9000 {
+		t.Errorf("%+v, %v", r.ended, err)
 	}
 	torn = strings.Replace(recorded, "# clock ended 1000 0.000009 1200\n", "# clock ended 1000 0.000001 1300\n# clock ended 1000 0.000001 1200\n", 1)
-	if r, _, _, err = play(torn); err != nil || r.Ended.Ticks != 1000 || r.Ended.NS != 1100 {
-		t.Errorf("%+v, %v", r.Ended, err)
+	if r, err = play(torn); err != nil || r.ended.ticks != 1000 || r.ended.ns != 1100 {
+		t.Errorf("%+v, %v", r.ended, err)
 	}
 }
 
@@ -171,26 +182,17 @@ func FuzzRecording(f *testing.F) {
 	f.Add(strings.Replace(recorded, `"mode":0`, `"mode":0,"by_stack":true,"stack":2`, 1))
 	f.Add("# ftgo-recording 2 \x1b[2J\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		r, calls, account, err := play(text)
+		r, err := play(text)
 		if err != nil {
 			return
 		}
-		var delivered, ends uint64
-		for i := range account.delivered {
-			for s, n := range account.delivered[i] {
-				delivered += n
-				if r.Plan.Events[i].Kind(s) == uprobe.Return {
-					ends += account.delivered[i][s]
-				}
-			}
+		if lines := uint64(strings.Count(text, "\n")) + 1; r.hits.Delivered+r.unparsed > lines {
+			t.Errorf("%d events and %d others of %d lines", r.hits.Delivered, r.unparsed, lines)
 		}
-		if lines := uint64(strings.Count(text, "\n")) + 1; delivered+account.unknown > lines {
-			t.Errorf("%d events of %d lines", delivered+account.unknown, lines)
+		if uint64(len(r.calls)) > r.hits.Delivered {
+			t.Errorf("%d calls of %d events", len(r.calls), r.hits.Delivered)
 		}
-		if uint64(len(calls)) > delivered {
-			t.Errorf("%d calls of %d events", len(calls), delivered)
-		}
-		if profile, _ := r.Profile(); (profile != nil) != r.Complete || ends == math.MaxUint64 {
+		if profile, _ := r.Profile(); (profile != nil) != r.Complete {
 			t.Errorf("complete %v, hits %v", r.Complete, profile)
 		}
 	})

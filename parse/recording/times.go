@@ -1,0 +1,128 @@
+package recording
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+// clockReading is one simultaneous reading of CLOCK_MONOTONIC and of the trace clock, in
+// the units of events' times; the zero value is none.
+type clockReading struct {
+	ns    int64
+	ticks uint64
+	width time.Duration // of the reading: ns is good to half of it
+	back  bool          // it is less than one before
+}
+
+// moment is when the kernel's counters were read: hits as [Recording.Profile] has them, in
+// a pass that took width from clock on.
+type moment struct {
+	clock clockReading
+	hits  [][]uint64
+	width time.Duration
+}
+
+// clock reads "LABEL NS TICKS NS".
+func (r *Recording) clock(text string) error {
+	var label, ticks string
+	var before, after int64
+	if n, _ := fmt.Sscanf(text, "%s %d %s %d", &label, &before, &ticks, &after); n != 4 || after < before {
+		return fmt.Errorf("read recording: clock %q", shorten(text))
+	}
+	t, err := parseTicks(ticks)
+	if err != nil {
+		return fmt.Errorf("read recording: clock %q: %w", shorten(text), err)
+	}
+	at := map[string]*clockReading{"first": &r.first, "armed": &r.armed, "ended": &r.ended, "from": &r.from.clock, "until": &r.until.clock}[label]
+	if at == nil {
+		return fmt.Errorf("read recording: clock %q", shorten(text))
+	}
+	// Shells read digit by digit, while the clock goes on: between the digits of 1999 and of
+	// 2003 that gives 1003, never too much. If all of a time went back, the clock did.
+	r.newest = max(r.newest, t)
+	now := clockReading{before + (after-before)/2, t, time.Duration(after - before), t < r.newest}
+	if *at == (clockReading{}) || at.back && !now.back || at.back == now.back && now.width < at.width {
+		*at = now
+	}
+	return nil
+}
+
+// parseTicks reads a time of the trace clock as per-CPU stats print it: a count, or
+// seconds with six digits behind the point.
+func parseTicks(text string) (uint64, error) {
+	whole, micro, isTime := strings.Cut(text, ".")
+	n, err := strconv.ParseUint(whole, 10, 64)
+	if err != nil || !isTime {
+		return n, err
+	}
+	us, err := strconv.ParseUint(micro, 10, 32)
+	if err == nil && n > math.MaxInt64/1_000_000_000-1 {
+		err = strconv.ErrRange
+	}
+	return n*1e9 + us*1e3, err
+}
+
+// Times are the moments of a recording.
+type Times struct {
+	Base tracefs.Timebase
+	// Jumped: the clock did, as when a machine sleeps.
+	Jumped bool
+	// First is the trace clock's time before anything was recorded.
+	First uint64
+	// From and Until are the ends of what was recorded. Windowed: they are within it, and have
+	// the kernel's counters.
+	From, Until tracefs.Mark
+	Windowed    bool
+}
+
+// Times relates the moments of the recording to the time of day. Older recordings have no window,
+// but times from before arming to after disarming.
+func (r *Recording) Times() (*Times, error) {
+	base, jumped, err := r.timebase()
+	if err != nil {
+		return nil, err
+	}
+	t := &Times{Base: base, Jumped: jumped, First: r.first.ticks, Windowed: r.until.hits != nil}
+	from, until := moment{clock: r.armed}, moment{clock: r.ended}
+	if t.Windowed {
+		from, until = r.from, r.until
+	}
+	t.From = tracefs.Mark{Ticks: from.clock.ticks, At: base.Wall(from.clock.ticks), Hits: from.hits, Width: from.width}
+	length := time.Duration(max(until.clock.ns-from.clock.ns, 0))
+	t.Until = tracefs.Mark{Ticks: until.clock.ticks, At: t.From.At.Add(length), Hits: until.hits, Width: until.width}
+	return t, nil
+}
+
+// timebase relates the recording's clock to the time of day.
+//
+// What it is worth in nanoseconds is known best from its two ends, unless the machine slept
+// in between: then CLOCK_MONOTONIC stood still, and cycles went on, or began anew. The
+// reading in the middle tells; it is close to the first, and so less exact.
+func (r *Recording) timebase() (base tracefs.Timebase, jumped bool, err error) {
+	wall, _ := strconv.ParseInt(r.Facts["wall"], 10, 64)
+	reading := func(c clockReading) tracefs.ClockReading {
+		return tracefs.ClockReading{Ticks: c.ticks, At: time.Unix(0, c.ns+wall)}
+	}
+	clock := r.Facts["trace-clock"]
+	first, armed := reading(r.first), reading(r.armed)
+	early, err := tracefs.NewTimebase(clock, first, armed)
+	if r.ended == (clockReading{}) {
+		return early, false, err
+	}
+	whole, wholeErr := tracefs.NewTimebase(clock, first, reading(r.ended))
+	if err != nil {
+		return whole, false, wholeErr // armed at once: nothing to compare with
+	}
+	between := armed.At.Sub(first.At)
+	off := whole.Duration(first.Ticks, armed.Ticks) - between
+	// Clocks that are slewed differ by up to 500 parts in a million.
+	if wholeErr != nil || off.Abs() > r.first.width+r.armed.width+between/1000 {
+		return early, true, nil
+	}
+	return whole, false, nil
+}
