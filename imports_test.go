@@ -35,6 +35,7 @@ var arrows = []arrow{
 	{from: "offsets/arch", to: []string{module + "/offsets/gotype"}},
 	{from: "offsets/symname", to: []string{module + "/internal/brackets", module + "/internal/edit", "github.com/ianlancetaylor/demangle"}},
 	{from: "offsets/internal/image", to: []string{module + "/offsets/arch", module + "/offsets/arch/amd64"}},
+	{from: "offsets/internal/debug", to: []string{module + "/offsets/arch", module + "/offsets/gotype", module + "/offsets/internal/image"}},
 	{from: "offsets/internal/gotab", to: []string{module + "/offsets/gotype", module + "/offsets/internal/image"}},
 	{from: "offsets/...", to: []string{module + "/offsets/...", module + "/internal/brackets"}},
 	{from: "tracefs", to: []string{module + "/internal/edit", module + "/internal/procfs", module + "/tracefs/internal/machine", "golang.org/x/sys/unix"}},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/internal/debug"
 	"github.com/ftgo/ftgo/offsets/internal/gotab"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
@@ -19,6 +20,9 @@ var ErrNoFunc = errors.New("no such function")
 
 // errNoSymbols means that the file names no functions.
 var errNoSymbols = errors.New("no function symbols")
+
+// ErrNoDebugInfo: the file has no DWARF (built with -ldflags=-w, or stripped).
+var ErrNoDebugInfo = debug.ErrNone
 
 // ErrBeingWritten: somebody has the file open for writing.
 var ErrBeingWritten = image.ErrBeingWritten
@@ -31,12 +35,9 @@ type Binary struct {
 	funcs  []Func // by address
 	goVer  gotab.Version
 
-	layout func() (GoroutineLayout, error)
-	unwind func() unwindTable
-	debug  debugSections
-	source sourceCache
-	// entries are those of debug information.
-	entries func() (*debugEntries, error)
+	layout  func() (GoroutineLayout, error)
+	unwind  func() debug.Unwind
+	debug   func() (*debug.Info, error)
 	inlined func() (*inlineIndex, error)
 	lookup  funcIndex
 }
@@ -86,8 +87,8 @@ func read(f *os.File, path string) (*Binary, error) {
 		return nil, err
 	}
 	b.layout = sync.OnceValues(b.readLayout)
-	b.unwind = sync.OnceValue(b.readUnwind)
-	b.entries = sync.OnceValues(b.readEntries)
+	b.unwind = sync.OnceValue(func() debug.Unwind { return debug.ReadUnwind(m) })
+	b.debug = sync.OnceValues(func() (*debug.Info, error) { return debug.Open(m) })
 	b.inlined = sync.OnceValues(b.readInlined)
 	return b, nil
 }

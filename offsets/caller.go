@@ -62,11 +62,11 @@ func (b *Binary) LinkAt(addr uint64) (size uint64, l Link) {
 	} else if known {
 		return 0, LinkUnknown
 	}
-	rule, ok := b.unwind().frameAt(addr)
+	rule, ok := b.unwind().FrameAt(addr)
 	switch {
 	case !ok:
 		return 0, LinkUnknown
-	case rule.register == b.image.Processor.Machine().DwarfFP && !rule.computed:
+	case rule.Register == b.image.Processor.Machine().DwarfFP && !rule.Computed:
 		return 0, LinkPointer
 	}
 	return 0, LinkNone

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 
 // direct tells where a direct jump leads. A part of the function that is not known
@@ -32,19 +33,19 @@ func (w *flow) direct(from, to uint64) (arch.Destination, error) {
 	if w.binary.image.InPLT(to) {
 		return arch.Outside, nil
 	}
-	e, ok := w.unwind.at(to)
+	e, ok := w.unwind.At(to)
 	if !ok {
 		return 0, errors.New("leads to code of which nothing is known")
 	}
-	if to == e.addr && w.mayHaveLeft(from) {
-		if rule, ok := w.unwind.frameAt(to); ok && rule.entered(w.binary.image.Processor.Machine()) && !w.comesBack(e) {
+	if to == e.Addr && w.mayHaveLeft(from) {
+		if rule, ok := w.unwind.FrameAt(to); ok && rule.Entered(w.binary.image.Processor.Machine()) && !w.comesBack(e) {
 			return arch.Outside, nil
 		}
 	}
-	if f, ok := w.binary.firstFuncIn(e.addr, e.addr+e.size); ok {
+	if f, ok := w.binary.firstFuncIn(e.Addr, e.Addr+e.Size); ok {
 		return 0, fmt.Errorf("leads into the middle of code around %s", f.Name)
 	}
-	return w.extend(from, to, e.addr, e.size)
+	return w.extend(from, to, e.Addr, e.Size)
 }
 
 // extend adds a part that a jump leads to.
@@ -59,13 +60,13 @@ func (w *flow) extend(from, to, addr, size uint64) (arch.Destination, error) {
 // mayHaveLeft reports whether SP may be where it was at the start: only then can a
 // jump be a tail call.
 func (w *flow) mayHaveLeft(at uint64) bool {
-	rule, ok := w.unwind.frameAt(at)
-	return !ok || rule.entered(w.binary.image.Processor.Machine())
+	rule, ok := w.unwind.FrameAt(at)
+	return !ok || rule.Entered(w.binary.image.Processor.Machine())
 }
 
 // comesBack reports whether code jumps into the function, other than to its start.
-func (w *flow) comesBack(e *unwindEntry) bool {
-	code, err := w.binary.Code(&Func{Name: w.fn.Name, Addr: e.addr, Size: e.size})
+func (w *flow) comesBack(e *debug.UnwindEntry) bool {
+	code, err := w.binary.Code(&Func{Name: w.fn.Name, Addr: e.Addr, Size: e.Size})
 	if err != nil {
 		return false
 	}
@@ -74,7 +75,7 @@ func (w *flow) comesBack(e *unwindEntry) bool {
 		return false
 	}
 	for _, j := range s.jumps {
-		if to := e.addr + uint64(j.to); !j.in.Kind.Indirect() && to != w.fn.Addr && w.partAt(to) != nil {
+		if to := e.Addr + uint64(j.to); !j.in.Kind.Indirect() && to != w.fn.Addr && w.partAt(to) != nil {
 			return true
 		}
 	}

@@ -68,16 +68,16 @@ func TestTypeNamed(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			b := openPath(t, fixture.BuildWith(t, version, "signatures", "-gcflags=-l"))
 			for name, want := range types {
-				got, ok := b.typeNamed(name)
+				got, err := givenType(name, b.typeNamed)
 				switch {
-				case !ok:
-					t.Errorf("no type %s", name)
+				case err != nil:
+					t.Error(err)
 				case spellType(got) != want || got.Name != name:
 					t.Errorf("%s: %s\n got %s\nwant %s", name, got.Name, spellType(got), want)
 				}
 			}
-			for _, name := range []string{"main.none", "*main.none", "", "[]", "main"} {
-				if got, ok := b.typeNamed(name); ok {
+			for _, name := range []string{"main.none", "", "[]", "main"} {
+				if got, err := givenType(name, b.typeNamed); err == nil {
 					t.Errorf("%q: %s", name, spellType(got))
 				}
 			}
@@ -86,8 +86,8 @@ func TestTypeNamed(t *testing.T) {
 	t.Run("without debug information", func(t *testing.T) {
 		b := openFixture(t, "signatures", "-ldflags=-w")
 		for name, known := range map[string]bool{"int": true, "[]*string": true, "main.point": false} {
-			if _, ok := b.typeNamed(name); ok != known {
-				t.Errorf("%s: %v", name, ok)
+			if _, err := givenType(name, b.typeNamed); (err == nil) != known {
+				t.Errorf("%s: %v", name, err)
 			}
 		}
 	})
@@ -120,25 +120,6 @@ func TestGccgoTypes(t *testing.T) {
 		}
 		if strings.Join(got, "\n") != strings.Join(types, "\n") {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, types)
-		}
-	}
-}
-
-func TestTypeName(t *testing.T) {
-	for name, want := range map[string]string{
-		"main.T":                        "main.T",
-		"go.shape.int":                  "int",
-		"go.shape.string_0":             "string",
-		"go.shape.struct { A int_1 }":   "struct { A int_1 }",
-		"[]go.shape.int":                "[]int",
-		"main.pile[go.shape.int]":       "main.pile[int]",
-		"noalg.struct { F uintptr }":    "struct { F uintptr }",
-		".main.point":                   "main.point",
-		"":                              "",
-		"*main.pair[go.shape.int,bool]": "*main.pair[int,bool]",
-	} {
-		if got := typeName(name); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
 }

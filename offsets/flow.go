@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 
 // flow follows one function of the System V ABI, whose compilers are freer than Go's: a
@@ -15,7 +16,7 @@ import (
 type flow struct {
 	binary *Binary
 	fn     *Func
-	unwind unwindTable
+	unwind debug.Unwind
 	parts  []part // the function itself is the first
 	body   body
 	cross  []crossing
@@ -37,7 +38,7 @@ func (b *Binary) follow(f *Func) (*body, error) {
 	if whole, cold := w.partOf(f); cold {
 		return nil, fmt.Errorf("part of %s, not a function of its own", whole)
 	}
-	if rule, ok := w.unwind.frameAt(f.Addr); ok && !rule.entered(w.binary.image.Processor.Machine()) {
+	if rule, ok := w.unwind.FrameAt(f.Addr); ok && !rule.Entered(w.binary.image.Processor.Machine()) {
 		return nil, errors.New("begins with the stack in use: not a function of its own")
 	}
 	if err := w.add(f.Addr, f.Size); err != nil {
@@ -80,8 +81,8 @@ func (w *flow) partOf(f *Func) (whole string, cold bool) {
 	if _, ok := w.binary.Lookup(whole); ok {
 		return whole, true
 	}
-	rule, ok := w.unwind.frameAt(f.Addr)
-	return whole, ok && !rule.entered(w.binary.image.Processor.Machine())
+	rule, ok := w.unwind.FrameAt(f.Addr)
+	return whole, ok && !rule.Entered(w.binary.image.Processor.Machine())
 }
 
 const maxParts = 64 // more is no compiler's work

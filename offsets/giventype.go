@@ -15,6 +15,16 @@ var typeSpelling = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[\pL_][\pL\p{Nd}_./~%-]*(\[.*\])?$`)
 })
 
+// typeNamed finds a type as debug information names it: "main.T", "time.Duration",
+// "map[string]int".
+func (b *Binary) typeNamed(name string) (*gotype.Type, bool) {
+	d, err := b.debug()
+	if err != nil {
+		return nil, false
+	}
+	return d.TypeNamed(name)
+}
+
 // givenType makes a type of its spelling in a source file, of which "ptr" is one more:
 // a pointer to anything. What a pointer or a slice leads to need not be known. named finds
 // types of the program.

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // GoroutineLayout is where runtime.g (runtime/runtime2.go) keeps what identifies a
@@ -55,44 +58,32 @@ func (b *Binary) readLayout() (GoroutineLayout, error) {
 	return table, nil
 }
 
-// layoutFromDWARF goes from entry to entry and not by [dwarf.Data.Type]: that makes Go
-// types of all that g leads to, which is half the runtime, and follows damaged
-// references as deep as they go.
-func (b *Binary) layoutFromDWARF() (GoroutineLayout, error) {
-	var l GoroutineLayout
-	d, err := b.entries()
+func (b *Binary) layoutFromDWARF() (l GoroutineLayout, err error) {
+	d, err := b.debug()
 	if err != nil {
 		return l, err
 	}
-	info, _ := b.debugSection("info") // which was read for d
-	r := newEntryReader(d.data, info)
-	if err := seekStruct(&r, "runtime.g", d.unitNamed("runtime")); err != nil {
-		return l, err
-	}
-	g, err := members(&r)
+	g, err := d.Struct("runtime.g", "runtime")
 	if err != nil {
 		return l, err
 	}
-	goid, ok1 := g["goid"]
-	stack, ok2 := g["stack"]
+	goid, ok1 := field(g, "goid")
+	stack, ok2 := field(g, "stack")
 	if !ok1 || !ok2 {
 		return l, errors.New("read runtime.g: no goid or no stack in debug information")
 	}
-	if err := enterStruct(&r, stack.typ); err != nil {
-		return l, err
-	}
-	bounds, err := members(&r)
-	if err != nil {
-		return l, err
-	}
-	lo, ok1 := bounds["lo"]
-	hi, ok2 := bounds["hi"]
+	lo, ok1 := field(stack.Type, "lo")
+	hi, ok2 := field(stack.Type, "hi")
 	if !ok1 || !ok2 {
 		return l, errors.New("read runtime.stack: no lo or no hi in debug information")
 	}
-	return GoroutineLayout{
-		Goid:    goid.offset,
-		StackLo: stack.offset + lo.offset,
-		StackHi: stack.offset + hi.offset,
-	}, nil
+	return GoroutineLayout{Goid: goid.Offset, StackLo: stack.Offset + lo.Offset, StackHi: stack.Offset + hi.Offset}, nil
+}
+
+func field(t *gotype.Type, name string) (f gotype.Field, ok bool) {
+	i := slices.IndexFunc(t.Fields, func(f gotype.Field) bool { return f.Name == name })
+	if i < 0 {
+		return f, false
+	}
+	return t.Fields[i], true
 }

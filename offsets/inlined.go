@@ -54,18 +54,19 @@ func (b *Binary) Inlined() ([]string, error) {
 }
 
 func (b *Binary) readInlined() (*inlineIndex, error) {
-	d, err := b.debugUnits()
+	d, err := b.debug()
 	x := &inlineIndex{byName: make(map[string][]inlineCall), numbers: make(map[string]uint32)}
-	switch {
 	// Go's own is left out by -w even where that of C stays.
-	case err == nil && (d.goCode || b.goVer.Minor == 0):
-		d.scan.calls(x.add)
-	case b.tables.Any():
-		b.tables.Calls(x.add)
-	default:
-		return nil, cmp.Or(err, ErrNoDebugInfo)
+	if err == nil && (d.HasGo() || b.goVer.Minor == 0) {
+		if err = d.Calls(x.add); err == nil {
+			return x, nil
+		}
 	}
-	return x, nil
+	if b.tables.Any() {
+		b.tables.Calls(x.add)
+		return x, nil
+	}
+	return nil, cmp.Or(err, ErrNoDebugInfo)
 }
 
 // inlineIndex is all inlined calls by the name of the function that was called.

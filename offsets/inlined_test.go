@@ -90,7 +90,7 @@ func TestInlinedAt(t *testing.T) {
 func TestInlinedSourcesAgree(t *testing.T) {
 	for _, flags := range [][]string{nil, {"-buildmode=pie"}, {"-ldflags=-linkmode=external"}} {
 		b := openFixture(t, "exact", flags...)
-		d, err := b.debugUnits()
+		d, err := b.debug()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,12 @@ func TestInlinedSourcesAgree(t *testing.T) {
 			slices.Sort(all)
 			return all
 		}
-		dwarf, table := read(d.scan.calls), read(b.tables.Calls)
+		dwarf := read(func(found func(callee, caller, file string, line int)) {
+			if err := d.Calls(found); err != nil {
+				t.Fatal(err)
+			}
+		})
+		table := read(b.tables.Calls)
 		if len(dwarf) < 3000 {
 			t.Errorf("%q: %d inlined calls in debug information", flags, len(dwarf))
 		}

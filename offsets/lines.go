@@ -35,7 +35,7 @@ type lineSource interface {
 // debug information is not among them.
 func (b *Binary) lineSources() ([]lineSource, error) {
 	var sources []lineSource
-	d, err := b.debugUnits()
+	d, err := b.debug()
 	if err == nil {
 		sources = append(sources, d)
 	}

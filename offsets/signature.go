@@ -64,11 +64,11 @@ func (b *Binary) Signature(f *Func) (*Signature, error) {
 }
 
 func (b *Binary) signature(f *Func) (*Signature, error) {
-	d, err := b.entries()
+	d, err := b.debug()
 	if err != nil {
 		return nil, err
 	}
-	fn, err := d.function(f)
+	fn, err := d.Function(f.Addr)
 	if err != nil {
 		return nil, err
 	}
@@ -76,9 +76,9 @@ func (b *Binary) signature(f *Func) (*Signature, error) {
 		return b.cSignature(f, fn), nil
 	}
 	// Assembly has no entry of its parameters; what lets Go call it may have.
-	if name, ok := strings.CutSuffix(f.Name, abi0Suffix); ok && len(fn.params)+len(fn.results) == 0 {
+	if name, ok := strings.CutSuffix(f.Name, abi0Suffix); ok && len(fn.Params)+len(fn.Results) == 0 {
 		if twin, ok := b.Lookup(name); ok {
-			if of, err := d.function(twin); err == nil {
+			if of, err := d.Function(twin.Addr); err == nil {
 				fn = of
 			}
 		}

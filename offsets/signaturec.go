@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 
 var errClone = errors.New("the compiler made a copy of the function that takes other parameters")
@@ -14,23 +15,23 @@ var errObject = errors.New("how C++ passes objects depends on more than debug in
 var errReturnedWhere = errors.New("nothing tells where the function has put it")
 
 // cSignature lays out what a function of C, or of gccgo, takes and gives.
-func (b *Binary) cSignature(f *Func, fn *subprogram) *Signature {
+func (b *Binary) cSignature(f *Func, fn *debug.Function) *Signature {
 	s := &Signature{}
-	for i := range fn.params {
-		s.Params = append(s.Params, fn.params[i].variable("p", i))
+	for i := range fn.Params {
+		s.Params = append(s.Params, variableOf(&fn.Params[i], "p", i))
 	}
 	a := b.newCAssignment()
-	results := a.results(fn.returns, fn.unit.isGo())
+	results := a.results(fn.Returns, fn.IsGo())
 	for i := range s.Params {
 		v := &s.Params[i]
 		switch v.Pieces, v.Err = a.place(v.Type); {
 		case changed(f.Name):
 			v.Pieces, v.Err = nil, errClone
-		case fn.unit.isCPlusPlus() && v.Type.Kind == gotype.Struct:
+		case fn.IsCPlusPlus() && v.Type.Kind == gotype.Struct:
 			v.Pieces, v.Err, a.lost = nil, errObject, errObject
 		}
 	}
-	if fn.unit.isCPlusPlus() && len(results) > 0 && results[0].Type.Kind == gotype.Struct {
+	if fn.IsCPlusPlus() && len(results) > 0 && results[0].Type.Kind == gotype.Struct {
 		for i := range s.Params {
 			s.Params[i].Pieces, s.Params[i].Err = nil, errObject
 		}
@@ -70,7 +71,7 @@ func (a *cAssignment) results(t *gotype.Type, isGo bool) []Variable {
 	}
 	var all []Variable
 	for i, field := range t.Fields {
-		v := (&formal{name: field.Name, typ: field.Type}).variable("r", i)
+		v := variableOf(&debug.Formal{Name: field.Name, Type: field.Type}, "r", i)
 		v.Pieces, v.Err = cut(whole.Pieces, field.Offset, field.Type.Size)
 		all = append(all, v)
 	}
@@ -103,16 +104,6 @@ func changed(name string) bool {
 		if strings.Contains(name, mark) {
 			return true
 		}
-	}
-	return false
-}
-
-func (u *entryUnit) isGo() bool { return u.language == langGo }
-
-func (u *entryUnit) isCPlusPlus() bool {
-	switch u.language {
-	case langCPlusPlus, langCPlusPlus03, langCPlusPlus11, langCPlusPlus14:
-		return true
 	}
 	return false
 }

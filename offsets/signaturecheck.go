@@ -2,6 +2,7 @@ package offsets
 
 import (
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/internal/debug"
 	"github.com/ftgo/ftgo/offsets/symname"
 )
 
@@ -26,13 +27,13 @@ func (l *goLayout) checked() check {
 	if !ok {
 		return differ
 	}
-	params := l.fn.params
-	l.fn.params = append([]formal{{typ: t}}, params...)
+	params := l.fn.Params
+	l.fn.Params = append([]debug.Formal{{Type: t}}, params...)
 	l.variables()
 	if l.check() == agree {
 		return agree
 	}
-	l.fn.params = params
+	l.fn.Params = params
 	l.variables()
 	l.check()
 	return differ
@@ -58,11 +59,11 @@ func (l *goLayout) receiver() (*gotype.Type, bool) {
 	}
 	of := name.Prefix + name.Receiver
 	if !name.Pointer {
-		return l.entries.typeNamed(of)
+		return l.entries.TypeNamed(of)
 	}
 	t := &gotype.Type{Name: "*" + of, Kind: gotype.Pointer, Size: 8, Align: 8}
 	t.SetElem(func() *gotype.Type {
-		elem, _ := l.entries.typeNamed(of)
+		elem, _ := l.entries.TypeNamed(of)
 		return elem
 	})
 	return t, true

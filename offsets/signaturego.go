@@ -8,15 +8,16 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/internal/debug"
 	"github.com/ftgo/ftgo/offsets/symname"
 )
 
 // goSignature lays out what a function of Go takes and gives.
-func (b *Binary) goSignature(f *Func, fn *subprogram, d *debugEntries) *Signature {
-	fn.params, fn.results = distinct(fn.params), distinct(fn.results)
+func (b *Binary) goSignature(f *Func, fn *debug.Function, d *debug.Info) *Signature {
+	fn.Params, fn.Results = distinct(fn.Params), distinct(fn.Results)
 	if b.goVer.Minor <= lastSorted {
-		d.sort(fn.unit, fn.params)
-		d.sort(fn.unit, fn.results)
+		inStackOrder(d, fn, fn.Params)
+		inStackOrder(d, fn, fn.Results)
 	}
 	l := goLayout{binary: b, f: f, fn: fn, entries: d, sig: &Signature{Captured: b.captured(fn)}}
 	l.variables()
@@ -36,10 +37,10 @@ func (b *Binary) goSignature(f *Func, fn *subprogram, d *debugEntries) *Signatur
 	default:
 		l.bySlots()
 	}
-	if size, ok := l.argsSize(); ok && f.ABI == ABI0 && size > 0 && len(fn.params)+len(fn.results) == 0 {
+	if size, ok := l.argsSize(); ok && f.ABI == ABI0 && size > 0 && len(fn.Params)+len(fn.Results) == 0 {
 		l.note("it has %d bytes of parameters and results that debug information does not describe", size)
 	}
-	if v := b.goVer; v.Minor < firstWithClosures && fn.locals && strings.HasPrefix(symname.Split(f.Name).Suffix, ".func") {
+	if v := b.goVer; v.Minor < firstWithClosures && fn.Locals && strings.HasPrefix(symname.Split(f.Name).Suffix, ".func") {
 		l.note("what the closure refers to is not in debug information of %s", v)
 	}
 	return l.sig
@@ -67,18 +68,18 @@ const (
 type goLayout struct {
 	binary  *Binary
 	f       *Func
-	fn      *subprogram
-	entries *debugEntries
+	fn      *debug.Function
+	entries *debug.Info
 	sig     *Signature
 }
 
 func (l *goLayout) variables() {
 	l.sig.Params, l.sig.Results = nil, nil
-	for i := range l.fn.params {
-		l.sig.Params = append(l.sig.Params, l.fn.params[i].variable("p", i))
+	for i := range l.fn.Params {
+		l.sig.Params = append(l.sig.Params, variableOf(&l.fn.Params[i], "p", i))
 	}
-	for i := range l.fn.results {
-		l.sig.Results = append(l.sig.Results, l.fn.results[i].variable("r", i))
+	for i := range l.fn.Results {
+		l.sig.Results = append(l.sig.Results, variableOf(&l.fn.Results[i], "r", i))
 	}
 }
 
@@ -146,8 +147,8 @@ func (l *goLayout) byTypesOrRegisters() {
 	located := make([]bool, len(l.sig.Params))
 	for i := range l.sig.Params {
 		v := &l.sig.Params[i]
-		at, ok := l.entries.entryLocation(l.fn.unit, l.f.Addr, &l.fn.params[i])
-		pieces, fits := at.pieces(v.Type)
+		at, ok := l.entries.Location(l.fn, l.f.Addr, &l.fn.Params[i], isWhole(v.Type))
+		pieces, fits := piecesAt(at, v.Type)
 		if !ok || !fits {
 			continue
 		}
@@ -178,7 +179,7 @@ func (l *goLayout) byTypesIfComplete() {
 		l.hideStackResults()
 	}
 	// Results are left out of what was optimized, some or all.
-	if !strings.Contains(l.fn.unit.producer, " -N") {
+	if !strings.Contains(l.fn.Producer(), " -N") {
 		l.sig.Results = nil
 		l.note("results are not in debug information of %s, unless it was built with -gcflags=-N", l.binary.goVer)
 	}
@@ -197,18 +198,18 @@ func (l *goLayout) hideStackResults() {
 // captured are the variables that a closure refers to, as its context register points to them at entry
 // (cmd/compile/abi-internal.md, "Closures"). Variables that may change are referred to
 // by address, and called "&name".
-func (b *Binary) captured(fn *subprogram) []Variable {
+func (b *Binary) captured(fn *debug.Function) []Variable {
 	var found []Variable
 	context := b.image.Processor.Go(b.goVer.Minor, false).Context
-	slices.SortFunc(fn.captured, func(x, y formal) int { return cmp.Compare(x.offset, y.offset) })
-	for i := range fn.captured {
-		c := &fn.captured[i]
-		v := Variable{Name: c.name, Type: c.typ}
-		piece := Piece{Register: context, InMemory: true, Disp: c.offset}
-		if name, ok := strings.CutPrefix(c.name, "&"); ok {
+	slices.SortFunc(fn.Captured, func(x, y debug.Formal) int { return cmp.Compare(x.Offset, y.Offset) })
+	for i := range fn.Captured {
+		c := &fn.Captured[i]
+		v := Variable{Name: c.Name, Type: c.Type}
+		piece := Piece{Register: context, InMemory: true, Disp: c.Offset}
+		if name, ok := strings.CutPrefix(c.Name, "&"); ok {
 			v.Name, piece.Pointer = name, true
-			if v.Type = c.typ.Elem(); v.Type == nil {
-				v.Type = unknownType("?", -1)
+			if v.Type = c.Type.Elem(); v.Type == nil {
+				v.Type = debug.Unknown("?", -1)
 			}
 		}
 		switch piece.Size = v.Type.Size; {

@@ -8,26 +8,27 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 
-// pieces spreads a value over what debug information says of it; not ok if the two
+// piecesAt spreads a value over what debug information says of it; not ok if the two
 // don't fit.
-func (at entryLocation) pieces(t *gotype.Type) (pieces []Piece, ok bool) {
+func piecesAt(at debug.Location, t *gotype.Type) (pieces []Piece, ok bool) {
 	if t.Size <= 0 {
 		return nil, false
 	}
-	if at.stack {
-		return onStack(at.sp, t.Size, at.disp), at.disp >= at.lowest
+	if at.Stack {
+		return onStack(at.SP, t.Size, at.Disp), at.Disp >= at.Lowest
 	}
 	parts, err := flatten(t)
-	if err != nil || len(parts) != len(at.registers) {
+	if err != nil || len(parts) != len(at.Registers) {
 		return nil, false
 	}
 	for i, p := range parts {
-		if p.array || p.float != (at.registers[i] == "") {
+		if p.array || p.float != (at.Registers[i] == "") {
 			return nil, false
 		}
-		pieces = append(pieces, Piece{Offset: p.offset, Size: p.size, Register: at.registers[i]})
+		pieces = append(pieces, Piece{Offset: p.offset, Size: p.size, Register: at.Registers[i]})
 	}
 	return pieces, true
 }
@@ -51,8 +52,8 @@ func (l *goLayout) argsSize() (int64, bool) { return l.binary.tables.ArgsSize(l.
 // resultsFromEnd lays out results that end where everything ends. If they have no names
 // then none is left out.
 func (l *goLayout) resultsFromEnd(size int64) {
-	for i := range l.fn.results {
-		if !strings.HasPrefix(l.fn.results[i].name, "~r") {
+	for i := range l.fn.Results {
+		if !strings.HasPrefix(l.fn.Results[i].Name, "~r") {
 			return
 		}
 	}
@@ -78,14 +79,14 @@ func (l *goLayout) resultsFromEnd(size int64) {
 
 // toSlots leaves the places that debug information tells.
 func (l *goLayout) toSlots() {
-	slots := func(formals []formal, variables []Variable) {
+	slots := func(formals []debug.Formal, variables []Variable) {
 		for i := range variables {
 			v := &variables[i]
 			v.Pieces, v.Err = nil, nil
 			if v.Type.Size == 0 {
 				continue
 			}
-			disp, ok := l.entries.stackSlot(l.fn.unit, &formals[i])
+			disp, ok := l.entries.Slot(l.fn, &formals[i], isWhole(v.Type))
 			if ok && v.Type.Size > 0 {
 				v.Pieces = onStack(l.binary.image.Processor.Machine().SP, v.Type.Size, disp)
 			} else {
@@ -93,8 +94,8 @@ func (l *goLayout) toSlots() {
 			}
 		}
 	}
-	slots(l.fn.params, l.sig.Params)
-	slots(l.fn.results, l.sig.Results)
+	slots(l.fn.Params, l.sig.Params)
+	slots(l.fn.Results, l.sig.Results)
 }
 
 // byLocation is for the version that lists parameters by name and tells few locations:
@@ -119,17 +120,17 @@ func (l *goLayout) bySlots() {
 	}
 }
 
-// sort puts parameters in the order of their places on the stack, those whose place is
+// inStackOrder puts parameters in the order of their places on the stack, those whose place is
 // not known last; results without names by the compiler's numbers.
-func (d *debugEntries) sort(u *entryUnit, formals []formal) {
-	slices.SortStableFunc(formals, func(x, y formal) int {
-		n, err1 := strconv.Atoi(strings.TrimPrefix(x.name, "~r"))
-		m, err2 := strconv.Atoi(strings.TrimPrefix(y.name, "~r"))
+func inStackOrder(d *debug.Info, fn *debug.Function, formals []debug.Formal) {
+	slices.SortStableFunc(formals, func(x, y debug.Formal) int {
+		n, err1 := strconv.Atoi(strings.TrimPrefix(x.Name, "~r"))
+		m, err2 := strconv.Atoi(strings.TrimPrefix(y.Name, "~r"))
 		if err1 == nil && err2 == nil {
 			return cmp.Compare(n, m)
 		}
-		at, ok1 := d.stackSlot(u, &x)
-		other, ok2 := d.stackSlot(u, &y)
+		at, ok1 := d.Slot(fn, &x, isWhole(x.Type))
+		other, ok2 := d.Slot(fn, &y, isWhole(y.Type))
 		switch {
 		case ok1 && ok2:
 			return cmp.Compare(at, other)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/internal/debug"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 	"github.com/ftgo/ftgo/offsets/symname"
 )
@@ -20,15 +21,15 @@ var errNoVariable = errors.New("no such variable")
 // known. The error for a name that is not there gives the names that are most like
 // it.
 func (b *Binary) StaticVariable(name string) (Variable, error) {
-	d, err := b.entries()
+	d, err := b.debug()
 	switch {
 	case err == nil:
-		v, ok, err := d.staticVariable(name)
+		t, addr, ok, err := d.Variable(name)
 		if err != nil {
-			return Variable{}, fmt.Errorf("find variable %s: read debug information: %w", name, err)
+			return Variable{}, fmt.Errorf("find variable %s: %w", name, err)
 		}
 		if ok {
-			return v, nil
+			return staticAt(name, t, addr), nil
 		}
 	case !errors.Is(err, ErrNoDebugInfo):
 		return Variable{}, fmt.Errorf("find variable %s: %w", name, err)
@@ -39,8 +40,8 @@ func (b *Binary) StaticVariable(name string) (Variable, error) {
 		return Variable{}, fmt.Errorf("find variable %s: %w", name, err)
 	}
 	for _, o := range objects {
-		if o.Name == name || o.Name == escapedPath(name) {
-			t := unknownType("?", int64(o.Size))
+		if o.Name == name || o.Name == debug.EscapedPath(name) {
+			t := debug.Unknown("?", int64(o.Size))
 			return staticAt(name, t, o.Addr), nil
 		}
 	}
@@ -58,39 +59,20 @@ func staticAt(name string, t *gotype.Type, addr uint64) Variable {
 	return v
 }
 
-func (d *debugEntries) staticVariable(name string) (v Variable, ok bool, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.readNames(); err != nil {
-		return v, false, err
-	}
-	e, ok := d.names.vars[name]
-	if !ok {
-		if e, ok = d.names.vars[escapedPath(name)]; !ok {
-			return v, false, nil
-		}
-	}
-	return staticAt(name, d.typeAt(e.typ, 0), e.addr), true, nil
-}
-
 // objects are the variables that .symtab names.
 func (b *Binary) objects() (all []image.Symbol, err error) {
 	err = b.image.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
-		if s.Kind == elf.STT_OBJECT && s.Size > 0 && s.Size <= maxValueSize {
+		if s.Kind == elf.STT_OBJECT && s.Size > 0 && s.Size <= debug.MaxValueSize {
 			all = append(all, s)
 		}
 	})
 	return all, err
 }
 
-func (b *Binary) noVariable(name string, d *debugEntries, objects []image.Symbol) error {
+func (b *Binary) noVariable(name string, d *debug.Info, objects []image.Symbol) error {
 	var known []string
 	if d != nil {
-		d.mu.Lock()
-		for name := range d.names.vars {
-			known = append(known, name)
-		}
-		d.mu.Unlock()
+		known = d.Variables()
 	} else {
 		for _, o := range objects {
 			known = append(known, o.Name)

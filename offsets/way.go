@@ -20,7 +20,7 @@ func (w *flow) Destination(addr uint64) (arch.Destination, bool) {
 	if f, ok := w.binary.FuncAt(addr); ok && f.Addr == addr || w.binary.image.InPLT(addr) {
 		return arch.Outside, true
 	}
-	if e, ok := w.unwind.at(addr); ok && e.addr == addr {
+	if e, ok := w.unwind.At(addr); ok && e.Addr == addr {
 		return arch.Outside, true
 	}
 	return 0, false

@@ -1,16 +1,16 @@
-package offsets
+package debug
 
 import "encoding/binary"
 
-// dwarfReader takes numbers off the start of unwind information. Reading beyond the
+// reader takes numbers off the start of unwind information. Reading beyond the
 // end gives 0 and makes it bad.
-type dwarfReader struct {
+type reader struct {
 	data []byte
 	at   int
 	bad  bool
 }
 
-func (r *dwarfReader) take(n int) []byte {
+func (r *reader) take(n int) []byte {
 	if r.bad || n > len(r.data)-r.at {
 		r.bad = true
 		return make([]byte, 8)
@@ -19,9 +19,9 @@ func (r *dwarfReader) take(n int) []byte {
 	return r.data[r.at-n : r.at]
 }
 
-func (r *dwarfReader) u8() byte { return r.take(1)[0] }
+func (r *reader) u8() byte { return r.take(1)[0] }
 
-func (r *dwarfReader) uleb() (v uint64) {
+func (r *reader) uleb() (v uint64) {
 	for shift := 0; ; shift += 7 {
 		c := r.u8()
 		v |= uint64(c&0x7f) << shift
@@ -31,7 +31,7 @@ func (r *dwarfReader) uleb() (v uint64) {
 	}
 }
 
-func (r *dwarfReader) sleb() int64 {
+func (r *reader) sleb() int64 {
 	var v int64
 	for shift := 0; ; {
 		c := r.u8()
@@ -47,7 +47,7 @@ func (r *dwarfReader) sleb() int64 {
 }
 
 // skip jumps over a block with its length before it.
-func (r *dwarfReader) skip() {
+func (r *reader) skip() {
 	n := r.uleb()
 	if n > uint64(len(r.data)) {
 		r.bad = true
@@ -58,7 +58,7 @@ func (r *dwarfReader) skip() {
 
 // pointer reads an address in one of the encodings DW_EH_PE_…; here is the address
 // that it is read from. Encodings that no linker writes make the reader bad.
-func (r *dwarfReader) pointer(encoding byte, here uint64) (v uint64) {
+func (r *reader) pointer(encoding byte, here uint64) (v uint64) {
 	switch encoding & 0x0f {
 	case 0x00, 0x04, 0x0c:
 		v = binary.LittleEndian.Uint64(r.take(8))

@@ -1,4 +1,4 @@
-package offsets
+package debug
 
 import (
 	"debug/elf"
@@ -15,7 +15,7 @@ import (
 // file can make true are not read.
 func TestDebugInfoTooLarge(t *testing.T) {
 	sound := fixture.Build(t, "inlined")
-	if _, err := openPath(t, sound).dwarf(); err != nil {
+	if _, err := Open(openPath(t, sound)); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(sound)
@@ -36,7 +36,7 @@ func TestDebugInfoTooLarge(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openPath(t, path).dwarf(); err == nil || !strings.Contains(err.Error(), "more than a file of this size") {
+	if _, err := Open(openPath(t, path)); err == nil || !strings.Contains(err.Error(), "more than a file of this size") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -1,17 +1,16 @@
-package offsets
+package debug
 
 import (
 	"debug/dwarf"
 	"errors"
-
-	"github.com/ftgo/ftgo/offsets/internal/gotab"
+	"fmt"
 )
 
 // inlineScan collects inlined calls. Entries refer to each other by offset, forwards
 // too, so that names are put in at the end.
 type inlineScan struct {
-	data   *dwarf.Data
-	unit   *lineUnit
+	*Info
+	unit   *unit
 	caller dwarf.Offset
 	count  int
 	// budget of the bytes that names may take: entries of a few bytes may all have
@@ -34,17 +33,66 @@ var (
 	errLongNames   = errors.New("names longer than the file")
 )
 
-func newInlineScan(data *dwarf.Data, budget int64) *inlineScan {
-	return &inlineScan{
-		data:    data,
-		budget:  budget,
+// maxInlined limits what is kept of a file that repeats an entry of few bytes.
+const maxInlined = 1 << 22
+
+// Calls calls found with the inlined calls of all functions: whose code one became part of, and
+// where the source has it.
+func (d *Info) Calls(found func(callee, caller, file string, line int)) error {
+	s := &inlineScan{
+		Info: d, budget: int64(d.image.MaxDebug()),
 		named:   make(map[dwarf.Offset]string),
 		origins: make(map[dwarf.Offset]dwarf.Offset),
 		found:   make(map[dwarf.Offset][]scannedCall),
 	}
+	if err := s.scan(); err != nil {
+		return fmt.Errorf("read debug information: %w", err)
+	}
+	for origin, calls := range s.found {
+		name := s.name(origin)
+		if name == "" {
+			continue
+		}
+		for _, c := range calls {
+			found(name, s.name(c.caller), c.file, c.line)
+		}
+	}
+	return nil
 }
 
-func (s *inlineScan) enter(u *lineUnit) { s.unit, s.caller = u, 0 }
+// scan goes through all entries once. What can't hold an inlined call, types and
+// variables, is skipped.
+func (s *inlineScan) scan() error {
+	r := newEntryReader(s.data, s.info)
+	for next := 0; ; {
+		e, err := r.next()
+		if e == nil || err != nil {
+			return err
+		}
+		switch e.Tag {
+		case dwarf.TagCompileUnit:
+			for next < len(s.units) && s.units[next].start < e.Offset {
+				next++
+			}
+			if s.unit, s.caller = nil, 0; next < len(s.units) && s.units[next].start == e.Offset {
+				s.unit = s.units[next]
+			}
+		case dwarf.TagSubprogram:
+			var abstract bool
+			if abstract, err = s.function(e); abstract && err == nil {
+				err = r.skip(e)
+			}
+		case dwarf.TagInlinedSubroutine:
+			err = s.call(e)
+		case dwarf.TagLexDwarfBlock, dwarf.TagNamespace, 0:
+		default:
+			err = r.skip(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
 
 // function notes an entry of a function, and reports whether it has no code: then it
 // describes what the entries of inlined copies have in common.
@@ -77,7 +125,7 @@ func (s *inlineScan) call(e *dwarf.Entry) error {
 	if !ok || s.unit == nil {
 		return nil
 	}
-	if s.count++; s.count > gotab.MaxInlined {
+	if s.count++; s.count > maxInlined {
 		return errManyInlined
 	}
 	c := scannedCall{caller: s.caller}
@@ -85,7 +133,7 @@ func (s *inlineScan) call(e *dwarf.Entry) error {
 		c.line = int(line)
 	}
 	if file, ok := e.Val(dwarf.AttrCallFile).(int64); ok {
-		c.file = s.unit.fileName(s.data, file)
+		c.file = s.file(s.unit, file)
 	}
 	s.found[origin] = append(s.found[origin], c)
 	return nil
@@ -100,17 +148,4 @@ func (s *inlineScan) name(at dwarf.Offset) string {
 		at = s.origins[at]
 	}
 	return ""
-}
-
-// calls calls found with each.
-func (s *inlineScan) calls(found func(callee, caller, file string, line int)) {
-	for origin, calls := range s.found {
-		name := s.name(origin)
-		if name == "" {
-			continue
-		}
-		for _, c := range calls {
-			found(name, s.name(c.caller), c.file, c.line)
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package offsets
+package debug
 
 import (
 	"debug/dwarf"
@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-var errDebugTooLong = errors.New("read debug information: it leads in circles, or says too much")
+var errTooLong = errors.New("read debug information: it leads in circles, or says too much")
 
 // entryReader reads entries of debug information as long as there is fuel: entries may refer to
 // each other, and share what is long, so that a small file is endless.
@@ -32,7 +32,7 @@ func (r *entryReader) at(offset dwarf.Offset) (*dwarf.Entry, error) {
 
 func (r *entryReader) next() (*dwarf.Entry, error) {
 	if r.fuel < 0 {
-		return nil, errDebugTooLong
+		return nil, errTooLong
 	}
 	e, err := r.r.Next()
 	if err != nil || e == nil {
@@ -50,7 +50,7 @@ func (r *entryReader) next() (*dwarf.Entry, error) {
 // use takes fuel.
 func (r *entryReader) use(n int) error {
 	if r.fuel -= n; r.fuel < 0 {
-		return errDebugTooLong
+		return errTooLong
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func checkAbbrevs(info, abbrev []byte) error {
 		}
 		seen[u.abbrevs] = true
 		if left -= abbrevsLen(abbrev[u.abbrevs:]); left < 0 {
-			return errDebugTooLong
+			return errTooLong
 		}
 		return nil
 	})
@@ -145,7 +145,7 @@ func checkAbbrevs(info, abbrev []byte) error {
 // children, and pairs of attribute and form up to two zeros; the last code is 0.
 func abbrevsLen(table []byte) int {
 	const implicitConst = 0x21 // a form with a value behind it
-	r := dwarfReader{data: table}
+	r := reader{data: table}
 	for r.uleb() != 0 && !r.bad {
 		r.uleb()
 		r.u8()

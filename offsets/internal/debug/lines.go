@@ -1,4 +1,4 @@
-package offsets
+package debug
 
 import (
 	"cmp"
@@ -9,15 +9,10 @@ import (
 	"slices"
 	"sort"
 	"sync"
-	"sync/atomic"
 )
 
-// lineUnit is a compilation unit and its line table, read when first needed.
-type lineUnit struct {
-	entry *dwarf.Entry
-	size  int64         // of the table, or more
-	fuel  *atomic.Int64 // of all units' tables: they may share one
-
+// lineTable is that of a unit, read when first needed.
+type lineTable struct {
 	header sync.Once
 	files  []string // by number; "" where there is none
 
@@ -34,6 +29,16 @@ type lineRow struct {
 	stmt bool  // a statement begins here
 }
 
+// readLines reads line tables; each is read twice.
+func (d *Info) readLines() (*dwarf.Data, error) {
+	line, err := d.sections.read("line")
+	if err != nil {
+		return nil, err
+	}
+	d.lineFuel.Store(4*int64(len(line)) + 1<<16)
+	return d.sections.dwarf("line")
+}
+
 // tableLen is the length that the line table at an offset begins with (DWARF 5, 6.2.4).
 func tableLen(line []byte, at int64) int64 {
 	if at < 0 || int64(len(line))-at < 4 {
@@ -42,62 +47,74 @@ func tableLen(line []byte, at int64) int64 {
 	return min(int64(binary.LittleEndian.Uint32(line[at:])), int64(len(line))-at)
 }
 
-// fileName is the name of a file by its number in the unit, "" if there is none.
-func (u *lineUnit) fileName(data *dwarf.Data, number int64) string {
-	u.header.Do(func() {
-		if u.fuel.Add(-u.size) < 0 {
-			return
-		}
-		r, err := data.LineReader(u.entry)
+// lineReader reads the line table of a unit; nil if it has none.
+func (d *Info) lineReader(u *unit) (*dwarf.LineReader, error) {
+	data, err := d.withLines()
+	if err != nil {
+		return nil, err
+	}
+	line, _ := d.sections.read("line") // which was read just now
+	at, _ := u.entry.Val(dwarf.AttrStmtList).(int64)
+	if d.lineFuel.Add(-tableLen(line, at)) < 0 {
+		return nil, errTooLong
+	}
+	return data.LineReader(u.entry)
+}
+
+// files are the names of a unit's files by their numbers.
+func (d *Info) files(u *unit) []string {
+	t := &u.lines
+	t.header.Do(func() {
+		r, err := d.lineReader(u)
 		if err != nil || r == nil {
 			return
 		}
-		u.setFiles(r.Files())
-	})
-	if number < 0 || number >= int64(len(u.files)) {
-		return ""
-	}
-	return u.files[number]
-}
-
-func (u *lineUnit) setFiles(files []*dwarf.LineFile) {
-	u.files = make([]string, len(files))
-	for i, f := range files {
-		if f != nil {
-			u.files[i] = f.Name
-		}
-	}
-}
-
-// lines reads the line table.
-func (u *lineUnit) lines(data *dwarf.Data) ([]lineRow, error) {
-	u.fileName(data, 0)
-	u.body.Do(func() {
-		if u.rows, u.err = u.readRows(data); u.err != nil {
-			u.rows, u.err = nil, fmt.Errorf("read line table: %w", u.err)
+		files := r.Files()
+		t.files = make([]string, len(files))
+		for i, f := range files {
+			if f != nil {
+				t.files[i] = f.Name
+			}
 		}
 	})
-	return u.rows, u.err
+	return t.files
+}
+
+// file is the name of a file by its number in the unit, "" if there is none.
+func (d *Info) file(u *unit, number int64) string {
+	if files := d.files(u); number >= 0 && number < int64(len(files)) {
+		return files[number]
+	}
+	return ""
+}
+
+// rows reads the line table.
+func (d *Info) rows(u *unit) ([]lineRow, error) {
+	t := &u.lines
+	t.body.Do(func() {
+		if t.rows, t.err = d.readRows(u); t.err != nil {
+			t.rows, t.err = nil, fmt.Errorf("read line table: %w", t.err)
+		}
+	})
+	return t.rows, t.err
 }
 
 // readRows recovers from debug/dwarf: it takes a file number that a damaged table has made
 // negative for an index (LineReader.updateFile, Go 1.26).
-func (u *lineUnit) readRows(data *dwarf.Data) (rows []lineRow, err error) {
+func (d *Info) readRows(u *unit) (rows []lineRow, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("damaged: %v", p)
 		}
 	}()
-	if u.fuel.Add(-u.size) < 0 {
-		return nil, errDebugTooLong
-	}
-	r, err := data.LineReader(u.entry)
+	files := d.files(u)
+	r, err := d.lineReader(u)
 	if err != nil || r == nil {
 		return nil, err
 	}
-	numbers := make(map[*dwarf.LineFile]int32, len(u.files))
+	numbers := make(map[*dwarf.LineFile]int32, len(files))
 	for i, f := range r.Files() {
-		if f != nil && i < len(u.files) {
+		if f != nil && i < len(files) {
 			numbers[f] = int32(i)
 		}
 	}
@@ -135,25 +152,13 @@ func sortRows(rows []lineRow) []lineRow {
 	return kept
 }
 
-func (d *debugUnits) sortRanges() {
-	slices.SortFunc(d.ranges, func(x, y unitRange) int { return cmp.Compare(x.low, y.low) })
-}
-
-// unitAt returns the unit that describes an address.
-func (d *debugUnits) unitAt(addr uint64) *lineUnit {
-	i := sort.Search(len(d.ranges), func(i int) bool { return d.ranges[i].low > addr }) - 1
-	if i < 0 || addr >= d.ranges[i].high {
-		return nil
-	}
-	return d.ranges[i].unit
-}
-
-func (d *debugUnits) Position(addr uint64) (file string, line int, ok bool) {
+// Position is the source line of an instruction.
+func (d *Info) Position(addr uint64) (file string, line int, ok bool) {
 	u := d.unitAt(addr)
 	if u == nil {
 		return "", 0, false
 	}
-	rows, err := u.lines(d.data)
+	rows, err := d.rows(u)
 	if err != nil {
 		return "", 0, false
 	}
@@ -161,37 +166,39 @@ func (d *debugUnits) Position(addr uint64) (file string, line int, ok bool) {
 	if i < 0 || rows[i].file < 0 || rows[i].line <= 0 {
 		return "", 0, false
 	}
-	return u.files[rows[i].file], int(rows[i].line), true
+	return u.lines.files[rows[i].file], int(rows[i].line), true
 }
 
-func (d *debugUnits) CodeLines(match func(file string) bool, found func(addr uint64, file string, line int, stmt bool)) error {
+// CodeLines calls found with the address where each run of instructions begins that is of one
+// line of a file that matches, and whether a statement begins there.
+func (d *Info) CodeLines(match func(file string) bool, found func(addr uint64, file string, line int, stmt bool)) error {
 	for _, u := range d.units {
-		u.fileName(d.data, 0)
-		matches := make([]bool, len(u.files))
-		for i, name := range u.files {
+		files := d.files(u)
+		matches := make([]bool, len(files))
+		for i, name := range files {
 			matches[i] = name != "" && match(name)
 		}
 		if !slices.Contains(matches, true) {
 			continue
 		}
-		rows, err := u.lines(d.data)
+		rows, err := d.rows(u)
 		if err != nil {
 			return err
 		}
 		for _, r := range rows {
 			if r.file >= 0 && matches[r.file] && r.line > 0 {
-				found(r.addr, u.files[r.file], int(r.line), r.stmt)
+				found(r.addr, files[r.file], int(r.line), r.stmt)
 			}
 		}
 	}
 	return nil
 }
 
-// Copies looks at the functions around addrs only. The number of a copy is the offset
-// of its entry; those further in come later.
-func (d *debugUnits) Copies(addrs []uint64) ([]uint64, error) {
+// Copies tells for each of addrs, by the offset of its entry, which inlined copy of a function it
+// is in; 0 for none. It looks at the functions around addrs only. Copies further in come later.
+func (d *Info) Copies(addrs []uint64) ([]uint64, error) {
 	numbers := make([]uint64, len(addrs))
-	seen := make(map[*lineUnit]bool)
+	seen := make(map[*unit]bool)
 	for _, addr := range addrs {
 		u := d.unitAt(addr)
 		if u == nil || seen[u] {
@@ -205,7 +212,7 @@ func (d *debugUnits) Copies(addrs []uint64) ([]uint64, error) {
 	return numbers, nil
 }
 
-func (d *debugUnits) copiesIn(u *lineUnit, addrs, numbers []uint64) error {
+func (d *Info) copiesIn(u *unit, addrs, numbers []uint64) error {
 	r := newEntryReader(d.data, d.info)
 	if _, err := r.at(u.entry.Offset); err != nil {
 		return err

@@ -1,35 +1,49 @@
-package offsets
+package debug
 
 import (
 	"debug/dwarf"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// subprogram is what debug information says of a function.
-type subprogram struct {
-	unit            *entryUnit
-	params, results []formal
-	captured        []formal
-	locals          bool         // it has variables besides
-	returns         *gotype.Type // what a function of C returns; nil for nothing, and in Go
+// Function is what debug information says of a function.
+type Function struct {
+	unit            *unit
+	Params, Results []Formal
+	Captured        []Formal
+	Locals          bool         // it has variables besides
+	Returns         *gotype.Type // what a function of C returns; nil for nothing, and in Go
 }
 
-// formal is a parameter, a result, or a variable that a closure refers to.
-type formal struct {
-	name     string
-	typ      *gotype.Type
+// Producer is the compiler, with its flags.
+func (fn *Function) Producer() string { return fn.unit.producer }
+
+// IsGo tells whether the source is Go.
+func (fn *Function) IsGo() bool { return fn.unit.language == langGo }
+
+// IsCPlusPlus tells whether it is C++.
+func (fn *Function) IsCPlusPlus() bool {
+	switch fn.unit.language {
+	case langCPlusPlus, langCPlusPlus03, langCPlusPlus11, langCPlusPlus14:
+		return true
+	}
+	return false
+}
+
+// Formal is a parameter, a result, or a variable that a closure refers to.
+type Formal struct {
+	Name     string
+	Type     *gotype.Type
 	location any   // DW_AT_location: an expression, or an offset in .debug_loc
-	offset   int64 // in the closure
+	Offset   int64 // in the closure
 }
 
 // subprogram finds the entry of the function at an address. A nil one is no error:
 // there is none.
-func (d *debugEntries) subprogram(addr uint64) (*subprogram, error) {
-	u := d.unitOf(addr)
+func (d *Info) subprogram(addr uint64) (*Function, error) {
+	u := d.unitAt(addr)
 	if u == nil {
 		return nil, nil
 	}
@@ -46,7 +60,7 @@ func (d *debugEntries) subprogram(addr uint64) (*subprogram, error) {
 	if err != nil {
 		return nil, err
 	}
-	fn := &subprogram{unit: u}
+	fn := &Function{unit: u}
 	result, returns := d.attr(e, dwarf.AttrType).(dwarf.Offset)
 	// attr may have moved the reader away from the children.
 	if _, err := d.at(at); err != nil {
@@ -57,7 +71,7 @@ func (d *debugEntries) subprogram(addr uint64) (*subprogram, error) {
 		return nil, err
 	}
 	if returns {
-		fn.returns = d.typeAt(result, 0)
+		fn.Returns = d.typeAt(result, 0)
 	}
 	for _, c := range children {
 		d.addChild(fn, c)
@@ -66,7 +80,7 @@ func (d *debugEntries) subprogram(addr uint64) (*subprogram, error) {
 }
 
 // listFuncs notes where the subprograms of a unit are.
-func (d *debugEntries) listFuncs(u *entryUnit) error {
+func (d *Info) listFuncs(u *unit) error {
 	u.funcs = make(map[uint64]dwarf.Offset)
 	if _, err := d.at(u.start); err != nil {
 		return err
@@ -95,7 +109,7 @@ func (d *debugEntries) listFuncs(u *entryUnit) error {
 }
 
 // children reads the entries right below one.
-func (d *debugEntries) children(e *dwarf.Entry) (found []*dwarf.Entry, err error) {
+func (d *Info) children(e *dwarf.Entry) (found []*dwarf.Entry, err error) {
 	if !e.Children {
 		return nil, nil
 	}
@@ -118,7 +132,7 @@ func (d *debugEntries) children(e *dwarf.Entry) (found []*dwarf.Entry, err error
 
 // attr is an attribute of an entry, or of the one that describes what its copies have
 // in common.
-func (d *debugEntries) attr(e *dwarf.Entry, a dwarf.Attr) any {
+func (d *Info) attr(e *dwarf.Entry, a dwarf.Attr) any {
 	for range 4 {
 		if v := e.Val(a); v != nil {
 			return v
@@ -138,65 +152,43 @@ func (d *debugEntries) attr(e *dwarf.Entry, a dwarf.Attr) any {
 	return nil
 }
 
-func (d *debugEntries) addChild(fn *subprogram, e *dwarf.Entry) {
-	v := formal{location: e.Val(dwarf.AttrLocation)}
-	v.name, _ = d.attr(e, dwarf.AttrName).(string)
-	if v.name == ".dict" {
-		return // told by code that was not optimized; see goLayout.dictionary
+func (d *Info) addChild(fn *Function, e *dwarf.Entry) {
+	v := Formal{location: e.Val(dwarf.AttrLocation)}
+	v.Name, _ = d.attr(e, dwarf.AttrName).(string)
+	if v.Name == ".dict" {
+		return // told by code that was not optimized; takes its place among the parameters
 	}
 	offset, captured := d.attr(e, attrGoClosureOffset).(int64)
 	if e.Tag == dwarf.TagVariable && !captured {
-		fn.locals = true
+		fn.Locals = true
 		return
 	}
-	v.typ = unknownType("?", -1)
+	v.Type = Unknown("?", -1)
 	if at, ok := d.attr(e, dwarf.AttrType).(dwarf.Offset); ok {
-		v.typ = d.typeAt(at, 0)
+		v.Type = d.typeAt(at, 0)
 	}
 	result, _ := d.attr(e, dwarf.AttrVarParam).(bool)
-	into := &fn.params
+	into := &fn.Params
 	switch {
 	case e.Tag == dwarf.TagVariable:
-		v.offset = offset
-		into = &fn.captured
-	case result, strings.HasPrefix(v.name, "~r"), strings.HasPrefix(v.name, "~b"):
-		into = &fn.results
+		v.Offset = offset
+		into = &fn.Captured
+	case result, strings.HasPrefix(v.Name, "~r"), strings.HasPrefix(v.Name, "~b"):
+		into = &fn.Results
 	}
 	*into = append(*into, v)
 }
 
-// distinct leaves out what Go 1.18 describes twice.
-func distinct(formals []formal) []formal {
-	var kept []formal
-	for _, v := range formals {
-		if v.name == "" || v.name == "_" || !slices.ContainsFunc(kept, func(o formal) bool { return o.name == v.name }) {
-			kept = append(kept, v)
-		}
-	}
-	return kept
-}
-
-// variable gives a formal parameter its name. Those of blank ones, "~p1", in wrappers
-// ".anon1", of gccgo "p.1", and of results without a name, "~r1", are the compiler's.
-func (v *formal) variable(prefix string, number int) Variable {
-	name := strings.TrimPrefix(v.name, ".") // the receiver of wrappers: .this
-	if name == "" || name == "_" || name == "UNNAMED" || name[0] == '~' || strings.HasPrefix(v.name, ".anon") || strings.Contains(name, ".") || strings.HasPrefix(name, "$ret") {
-		name = fmt.Sprintf("%s%d", prefix, number)
-	}
-	return Variable{Name: name, Type: v.typ}
-}
-
-// function is what debug information says of a function; ErrNoDebugInfo if that is
-// nothing.
-func (d *debugEntries) function(f *Func) (*subprogram, error) {
+// Function is what there is of the function at an address; [ErrNone] if that is nothing.
+func (d *Info) Function(addr uint64) (*Function, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	fn, err := d.subprogram(f.Addr)
+	fn, err := d.subprogram(addr)
 	if err != nil {
 		return nil, fmt.Errorf("read debug information: %w", err)
 	}
 	if fn == nil {
-		return nil, ErrNoDebugInfo
+		return nil, ErrNone
 	}
 	return fn, nil
 }

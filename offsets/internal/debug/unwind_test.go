@@ -1,4 +1,4 @@
-package offsets
+package debug
 
 import (
 	"debug/elf"
@@ -19,7 +19,7 @@ func TestUnwindAgainstReadelf(t *testing.T) {
 		t.Skip("readelf (binutils) is not installed")
 	}
 	path := fixture.Compile(t, "gcc", "c/flow.c", "-O2", "-static")
-	b := openPath(t, path)
+	table := ReadUnwind(openPath(t, path))
 	out, err := exec.Command(readelf, "--debug-dump=frames-interp", path).Output()
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestUnwindAgainstReadelf(t *testing.T) {
 			}
 			inEntry = true
 			entries++
-			if e, ok := b.unwind().at(from); !ok || e.addr != from || e.size != to-from {
+			if e, ok := table.At(from); !ok || e.Addr != from || e.Size != to-from {
 				t.Errorf("entry at %#x: %+v, want %#x to %#x", from, e, from, to)
 			}
 			continue
@@ -55,14 +55,14 @@ func TestUnwindAgainstReadelf(t *testing.T) {
 		if err != nil {
 			t.Fatal(line)
 		}
-		got, ok := b.unwind().frameAt(addr)
+		got, ok := table.FrameAt(addr)
 		if !ok {
 			t.Errorf("no frame at %#x", addr)
 			continue
 		}
 		rows++
 		if m[2] == "exp" {
-			if !got.computed {
+			if !got.Computed {
 				t.Errorf("%#x: %+v, want an expression", addr, got)
 			}
 			continue
@@ -73,15 +73,16 @@ func TestUnwindAgainstReadelf(t *testing.T) {
 		if err != nil || !known {
 			t.Fatalf("row %q", line)
 		}
-		if got.register != want || got.offset != n || got.computed {
+		if got.Register != want || got.offset != n || got.Computed {
 			t.Errorf("%#x: %+v, want %s", addr, got, m[2])
 		}
 	}
-	if entries != len(b.unwind()) || entries < 500 || rows < 2*entries {
-		t.Errorf("%d entries and %d rows compared, %d entries read", entries, rows, len(b.unwind()))
+	if entries != len(table) || entries < 500 || rows < 2*entries {
+		t.Errorf("%d entries and %d rows compared, %d entries read", entries, rows, len(table))
 	}
 }
 
+// FuzzUnwind: no section makes the reader panic, and its entries are in order.
 func FuzzUnwind(f *testing.F) {
 	tool, err := exec.LookPath("readelf")
 	if err == nil {
@@ -98,11 +99,11 @@ func FuzzUnwind(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		table := parseUnwind(data, 0x1000)
 		for i, e := range table {
-			if i > 0 && table[i-1].addr > e.addr {
+			if i > 0 && table[i-1].Addr > e.Addr {
 				t.Fatal("not sorted")
 			}
-			table.frameAt(e.addr)
-			table.frameAt(e.addr + e.size - 1)
+			table.FrameAt(e.Addr)
+			table.FrameAt(e.Addr + e.Size - 1)
 		}
 	})
 }

@@ -1,8 +1,10 @@
-package offsets
+package debug
 
 import (
 	"debug/dwarf"
+	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -21,7 +23,7 @@ const (
 
 // structType is a struct, or one of the types that the runtimes make structs for. The
 // reader is at its members.
-func (d *debugEntries) structType(name string, size int64, e *dwarf.Entry, depth int) *gotype.Type {
+func (d *Info) structType(name string, size int64, e *dwarf.Entry, depth int) *gotype.Type {
 	kind, _ := e.Val(attrGoKind).(int64)
 	switch {
 	case kind == kindString:
@@ -37,14 +39,14 @@ func (d *debugEntries) structType(name string, size int64, e *dwarf.Entry, depth
 	}
 	t := &gotype.Type{Name: cmpName(name, "struct"), Kind: gotype.Struct, Size: size, Align: 1}
 	if size < 0 { // declared only
-		return unknownType(t.Name, -1)
+		return Unknown(t.Name, -1)
 	}
 	if !e.Children {
 		return t
 	}
 	found, ok := d.readMembers()
 	if !ok {
-		return unknownType(t.Name, size)
+		return Unknown(t.Name, size)
 	}
 	if special := d.gccgoType(name, found); special != nil {
 		return special
@@ -69,13 +71,14 @@ func (d *debugEntries) structType(name string, size int64, e *dwarf.Entry, depth
 }
 
 type structMember struct {
-	member
 	name     string
+	offset   int64 // bytes from the start of the struct
+	typ      dwarf.Offset
 	embedded bool
 }
 
 // readMembers reads the fields of the struct that the reader is in, in order.
-func (d *debugEntries) readMembers() (found []structMember, ok bool) {
+func (d *Info) readMembers() (found []structMember, ok bool) {
 	for {
 		e, err := d.next()
 		if err != nil || e == nil {
@@ -114,9 +117,26 @@ func (d *debugEntries) readMembers() (found []structMember, ok bool) {
 	}
 }
 
+// memberOffset decodes DW_AT_data_member_location: a number, or, as linkers of Go up to
+// 1.9 wrote it, the expression DW_OP_plus_uconst N (DWARF 4, 2.5.1.4).
+func memberOffset(val any) (int64, bool) {
+	switch v := val.(type) {
+	case int64:
+		return v, true
+	case []byte:
+		const plusUconst = 0x23
+		if len(v) < 2 || v[0] != plusUconst {
+			return 0, false
+		}
+		n, size := binary.Uvarint(v[1:])
+		return int64(n), size > 0 && n < 1<<31
+	}
+	return 0, false
+}
+
 // gccgoType recognises the structs that gccgo makes for strings, slices and interfaces
 // (gcc/go/gofrontend/types.cc): they have no name, or that of a typedef.
-func (d *debugEntries) gccgoType(name string, found []structMember) *gotype.Type {
+func (d *Info) gccgoType(name string, found []structMember) *gotype.Type {
 	if len(found) < 2 || len(found) > 3 {
 		return nil
 	}
@@ -154,7 +174,7 @@ func gccgoName(field string) string {
 }
 
 // typedef is a map, a channel, an interface or, if it has no kind, another name.
-func (d *debugEntries) typedef(name string, e *dwarf.Entry, depth int) *gotype.Type {
+func (d *Info) typedef(name string, e *dwarf.Entry, depth int) *gotype.Type {
 	kind, _ := e.Val(attrGoKind).(int64)
 	to, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
 	switch kind {
@@ -169,7 +189,7 @@ func (d *debugEntries) typedef(name string, e *dwarf.Entry, depth int) *gotype.T
 		return t
 	}
 	if !ok {
-		return unknownType(name, -1)
+		return Unknown(name, -1)
 	}
 	t := d.typeAt(to, depth+1)
 	// What stands for the type parameters of a generic function is called .param0 ….
@@ -177,4 +197,41 @@ func (d *debugEntries) typedef(name string, e *dwarf.Entry, depth int) *gotype.T
 		return t
 	}
 	return t.Named(name)
+}
+
+// Struct finds the struct type of a name, which is looked for in a unit, where it is most
+// likely, and then everywhere: a package of Go is a unit.
+func (d *Info) Struct(name, in string) (*gotype.Type, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	from := dwarf.Offset(0)
+	if i := slices.IndexFunc(d.units, func(u *unit) bool { return u.name == in }); i >= 0 {
+		from = d.units[i].start
+	}
+	for {
+		d.r.Seek(from)
+		at, err := d.nextStruct(name)
+		switch {
+		case err == nil:
+			return d.typeAt(at, 0), nil
+		case from == 0:
+			return nil, err
+		}
+		from = 0
+	}
+}
+
+func (d *Info) nextStruct(name string) (dwarf.Offset, error) {
+	for {
+		e, err := d.next()
+		if err != nil {
+			return 0, fmt.Errorf("read debug information: %w", err)
+		}
+		if e == nil {
+			return 0, fmt.Errorf("find type %s: not in debug information", name)
+		}
+		if e.Tag == dwarf.TagStructType && e.Children && e.Val(dwarf.AttrName) == name {
+			return e.Offset, nil
+		}
+	}
 }

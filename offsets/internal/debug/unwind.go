@@ -1,4 +1,4 @@
-package offsets
+package debug
 
 import (
 	"bytes"
@@ -6,34 +6,37 @@ import (
 	"encoding/binary"
 	"slices"
 	"sort"
+
+	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// unwindTable is what .eh_frame says of a file's code, by address. It names no
+// Unwind is what .eh_frame says of a file's code, by address. It names no
 // functions, but it outlives stripping, and knows two things that symbols don't:
 // where a piece of code begins and ends, and how far SP is from the return
 // address at each of its instructions.
 //
 // The format: Linux Standard Base Core 5.0, chapter 10.6, and DWARF 5, section 6.4.
-type unwindTable []unwindEntry
+type Unwind []UnwindEntry
 
-// unwindEntry is one frame description entry: a piece of code and the program that
+// UnwindEntry is one frame description entry: a piece of code and the program that
 // tells its frames.
-type unwindEntry struct {
-	addr, size uint64
-	common     *unwindCommon
+type UnwindEntry struct {
+	Addr, Size uint64
+	common     *common
 	program    []byte
 }
 
-// unwindCommon is what several entries have in common.
-type unwindCommon struct {
+// common is what several entries have in common.
+type common struct {
 	codeAlign, dataAlign int64
 	pointers             byte // how entries spell addresses
 	augmented            bool
 	program              []byte
 }
 
-func (b *Binary) readUnwind() unwindTable {
-	s := b.image.Plain(".eh_frame")
+// ReadUnwind reads .eh_frame; a file without it has none.
+func ReadUnwind(m *image.Image) Unwind {
+	s := m.Plain(".eh_frame")
 	if s == nil {
 		return nil
 	}
@@ -46,9 +49,9 @@ func (b *Binary) readUnwind() unwindTable {
 
 // parseUnwind reads .eh_frame, which is loaded at addr. What it can't read it leaves out: its
 // users must do without where there is nothing.
-func parseUnwind(data []byte, addr uint64) unwindTable {
-	var t unwindTable
-	commons := make(map[int]*unwindCommon)
+func parseUnwind(data []byte, addr uint64) Unwind {
+	var t Unwind
+	commons := make(map[int]*common)
 	for at := 0; at+4 <= len(data); {
 		size, id := uint64(binary.LittleEndian.Uint32(data[at:])), at+4
 		if size == 0xffffffff && at+12 <= len(data) {
@@ -59,7 +62,7 @@ func parseUnwind(data []byte, addr uint64) unwindTable {
 		}
 		end := id + int(size)
 		if size >= 4 {
-			r := &dwarfReader{data: data[:end], at: id + 4}
+			r := &reader{data: data[:end], at: id + 4}
 			if back := int(binary.LittleEndian.Uint32(data[id:])); back == 0 {
 				commons[at] = r.common()
 			} else if c := commons[id-back]; c != nil {
@@ -70,14 +73,14 @@ func parseUnwind(data []byte, addr uint64) unwindTable {
 		}
 		at = end
 	}
-	slices.SortFunc(t, func(x, y unwindEntry) int { return cmp.Compare(x.addr, y.addr) })
+	slices.SortFunc(t, func(x, y UnwindEntry) int { return cmp.Compare(x.Addr, y.Addr) })
 	return t
 }
 
-// at returns the entry of the code that an address lies in.
-func (t unwindTable) at(addr uint64) (*unwindEntry, bool) {
-	i := sort.Search(len(t), func(i int) bool { return t[i].addr > addr }) - 1
-	if i < 0 || addr-t[i].addr >= t[i].size {
+// At returns the entry of the code that an address lies in.
+func (t Unwind) At(addr uint64) (*UnwindEntry, bool) {
+	i := sort.Search(len(t), func(i int) bool { return t[i].Addr > addr }) - 1
+	if i < 0 || addr-t[i].Addr >= t[i].Size {
 		return nil, false
 	}
 	return &t[i], true
@@ -85,7 +88,7 @@ func (t unwindTable) at(addr uint64) (*unwindEntry, bool) {
 
 // common reads a common information entry behind its id; nil for one that says
 // more than is understood.
-func (r *dwarfReader) common() *unwindCommon {
+func (r *reader) common() *common {
 	version := r.u8()
 	n := bytes.IndexByte(r.data[min(r.at, len(r.data)):], 0)
 	if version != 1 && version != 3 || n < 0 {
@@ -93,7 +96,7 @@ func (r *dwarfReader) common() *unwindCommon {
 	}
 	augmentation := string(r.data[r.at : r.at+n])
 	r.at += n + 1
-	c := &unwindCommon{codeAlign: int64(r.uleb()), dataAlign: r.sleb()}
+	c := &common{codeAlign: int64(r.uleb()), dataAlign: r.sleb()}
 	if version == 1 {
 		r.u8() // the return address's column
 	} else {
@@ -132,10 +135,10 @@ func (r *dwarfReader) common() *unwindCommon {
 }
 
 // entry reads a frame description entry behind its id.
-func (r *dwarfReader) entry(c *unwindCommon, section uint64) (e unwindEntry, ok bool) {
+func (r *reader) entry(c *common, section uint64) (e UnwindEntry, ok bool) {
 	e.common = c
-	e.addr = r.pointer(c.pointers, section+uint64(r.at))
-	e.size = r.pointer(c.pointers&0x0f, 0)
+	e.Addr = r.pointer(c.pointers, section+uint64(r.at))
+	e.Size = r.pointer(c.pointers&0x0f, 0)
 	if c.augmented {
 		n := r.uleb()
 		if n > uint64(len(r.data)) {
@@ -143,7 +146,7 @@ func (r *dwarfReader) entry(c *unwindCommon, section uint64) (e unwindEntry, ok 
 		}
 		r.at += int(n)
 	}
-	if r.bad || r.at > len(r.data) || e.size == 0 || e.addr+e.size < e.addr {
+	if r.bad || r.at > len(r.data) || e.Size == 0 || e.Addr+e.Size < e.Addr {
 		return e, false
 	}
 	e.program = r.data[r.at:]

@@ -1,4 +1,4 @@
-package offsets
+package debug
 
 import (
 	"encoding/binary"
@@ -6,27 +6,27 @@ import (
 	"github.com/ftgo/ftgo/offsets/arch"
 )
 
-// frameRule tells where the canonical frame address is, which is the value of SP
+// FrameRule tells where the canonical frame address is, which is the value of SP
 // before the call: a register and a distance.
-type frameRule struct {
-	register uint64 // DWARF's number
+type FrameRule struct {
+	Register uint64 // DWARF's number
 	offset   int64
-	computed bool // by an expression instead
+	Computed bool // by an expression instead
 }
 
-// entered reports whether SP is what it was when the function was entered.
-func (f frameRule) entered(m *arch.Machine) bool {
-	return f.register == m.DwarfSP && f.offset == m.CFA && !f.computed
+// Entered reports whether SP is what it was when the function was entered.
+func (f FrameRule) Entered(m *arch.Machine) bool {
+	return f.Register == m.DwarfSP && f.offset == m.CFA && !f.Computed
 }
 
-// frameAt tells where the frame is before the instruction at addr is executed; ok is false if
+// FrameAt tells where the frame is before the instruction at addr is executed; ok is false if
 // nothing is known of that.
-func (t unwindTable) frameAt(addr uint64) (f frameRule, ok bool) {
-	e, ok := t.at(addr)
+func (t Unwind) FrameAt(addr uint64) (f FrameRule, ok bool) {
+	e, ok := t.At(addr)
 	if !ok {
 		return f, false
 	}
-	m := frameMachine{entry: e, until: addr - e.addr}
+	m := frameMachine{entry: e, until: addr - e.Addr}
 	if !m.run(e.common.program) || !m.run(e.program) {
 		return f, false
 	}
@@ -36,11 +36,11 @@ func (t unwindTable) frameAt(addr uint64) (f frameRule, ok bool) {
 // frameMachine executes the programs of an entry, as far as they tell the frame
 // address.
 type frameMachine struct {
-	entry *unwindEntry
+	entry *UnwindEntry
 	at    uint64 // behind the entry's start
 	until uint64
-	rule  frameRule
-	saved []frameRule
+	rule  FrameRule
+	saved []FrameRule
 }
 
 const (
@@ -52,7 +52,7 @@ const (
 
 // run executes a program up to the address looked for; false if it can't.
 func (m *frameMachine) run(program []byte) bool {
-	r := &dwarfReader{data: program}
+	r := &reader{data: program}
 	for r.at < len(r.data) {
 		if r.at > maxFrameProgram {
 			return false
@@ -88,7 +88,7 @@ func (m *frameMachine) advance(units uint64) bool {
 }
 
 // step executes one of the instructions whose opcode takes all of its byte.
-func (m *frameMachine) step(op byte, r *dwarfReader) (past, known bool) {
+func (m *frameMachine) step(op byte, r *reader) (past, known bool) {
 	c := m.entry.common
 	switch op {
 	case 0x00: // DW_CFA_nop
@@ -121,16 +121,16 @@ func (m *frameMachine) step(op byte, r *dwarfReader) (past, known bool) {
 		m.rule = m.saved[len(m.saved)-1]
 		m.saved = m.saved[:len(m.saved)-1]
 	case 0x0c: // def_cfa
-		m.rule = frameRule{register: r.uleb(), offset: int64(r.uleb())}
+		m.rule = FrameRule{Register: r.uleb(), offset: int64(r.uleb())}
 	case 0x0d: // def_cfa_register
-		m.rule.register = r.uleb()
+		m.rule.Register = r.uleb()
 	case 0x0e: // def_cfa_offset
 		m.rule.offset = int64(r.uleb())
 	case 0x0f: // def_cfa_expression
-		m.rule = frameRule{computed: true}
+		m.rule = FrameRule{Computed: true}
 		r.skip()
 	case 0x12: // def_cfa_sf
-		m.rule = frameRule{register: r.uleb(), offset: r.sleb() * c.dataAlign}
+		m.rule = FrameRule{Register: r.uleb(), offset: r.sleb() * c.dataAlign}
 	case 0x13: // def_cfa_offset_sf
 		m.rule.offset = r.sleb() * c.dataAlign
 	default:

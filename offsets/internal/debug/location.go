@@ -1,30 +1,30 @@
-package offsets
+package debug
 
 import (
 	"encoding/binary"
 	"slices"
 
 	"github.com/ftgo/ftgo/offsets/arch"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// entryLocation is where debug information says that a parameter is at the first
+// Location is where debug information says that a parameter is at the first
 // instruction: in registers, or on the stack.
-type entryLocation struct {
-	registers []arch.Reg // in order of the value's parts; "" is a floating-point register
-	stack     bool
-	disp      int64 // from the stack pointer, sp
-	sp        arch.Reg
-	lowest    int64 // the least disp that something of the caller's can have
-	size      int64 // of what is there; 0 is the whole value
+type Location struct {
+	Registers []arch.Reg // in order of the value's parts; "" is a floating-point register
+	Stack     bool
+	Disp      int64 // from the stack pointer, SP
+	SP        arch.Reg
+	Lowest    int64 // the least Disp that something of the caller's can have
+	Size      int64 // of what is there; 0 is the whole value
 }
 
-// entryLocation evaluates DW_AT_location at the address at which a function begins; not
-// ok if the value, or a part of it, has no location there.
-func (d *debugEntries) entryLocation(u *entryUnit, addr uint64, v *formal) (at entryLocation, ok bool) {
+// Location evaluates DW_AT_location at the address at which a function begins; not
+// ok if the value, or a part of it, has no location there. whole: it is of one part, or has an
+// array of several elements.
+func (d *Info) Location(fn *Function, addr uint64, v *Formal, whole bool) (at Location, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.eachLocation(u, v, func(low, high uint64, location entryLocation) bool {
+	d.eachLocation(fn.unit, v, whole, func(low, high uint64, location Location) bool {
 		if addr < low || addr >= high {
 			return false
 		}
@@ -34,16 +34,16 @@ func (d *debugEntries) entryLocation(u *entryUnit, addr uint64, v *formal) (at e
 	return at, ok
 }
 
-// stackSlot finds where a parameter of ABI0 is: it has no other place above the return
+// Slot finds where a parameter of ABI0 is: it has no other place above the return
 // address than its own, wherever in the function debug information says so.
-func (d *debugEntries) stackSlot(u *entryUnit, v *formal) (disp int64, ok bool) {
+func (d *Info) Slot(fn *Function, v *Formal, whole bool) (disp int64, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.eachLocation(u, v, func(_, _ uint64, location entryLocation) bool {
-		if !location.stack || location.disp < location.lowest {
+	d.eachLocation(fn.unit, v, whole, func(_, _ uint64, location Location) bool {
+		if !location.Stack || location.Disp < location.Lowest {
 			return false
 		}
-		disp, ok = location.disp, true
+		disp, ok = location.Disp, true
 		return true
 	})
 	return disp, ok
@@ -55,31 +55,24 @@ func (d *debugEntries) stackSlot(u *entryUnit, v *formal) (disp int64, ok bool) 
 // Where a list has a part of a value only, on the stack, it may call it the whole: the
 // length of a slice is where the slice was to be (Go 1.16 to 1.21). So there it is
 // believed of what the compiler does not take apart.
-func (d *debugEntries) eachLocation(u *entryUnit, v *formal, found func(low, high uint64, at entryLocation) bool) {
+func (d *Info) eachLocation(u *unit, v *Formal, whole bool, found func(low, high uint64, at Location) bool) {
 	switch location := v.location.(type) {
 	case []byte:
-		if at, ok := readExpression(d.binary.image.Processor, location); ok {
+		if at, ok := readExpression(d.image.Processor, location); ok {
 			found(0, 1<<64-1, at)
 		}
 	case int64:
-		whole := isWhole(v.typ)
 		d.eachExpression(u, location, func(low, high uint64, expression []byte) bool {
-			at, ok := readExpression(d.binary.image.Processor, expression)
-			ok = ok && (!at.stack || whole || at.size == v.typ.Size)
+			at, ok := readExpression(d.image.Processor, expression)
+			ok = ok && (!at.Stack || whole || at.Size == v.Type.Size)
 			return ok && found(low, high, at)
 		})
 	}
 }
 
-// isWhole tells values that are of one part, or have an array of several elements.
-func isWhole(t *gotype.Type) bool {
-	parts, err := flatten(t)
-	return err == nil && (len(parts) == 1 || slices.ContainsFunc(parts, func(p valuePart) bool { return p.array }))
-}
-
 // eachExpression goes through a list of .debug_loc (DWARF 4, 2.6.2) until found says so.
-func (d *debugEntries) eachExpression(u *entryUnit, offset int64, found func(low, high uint64, expression []byte) bool) {
-	loc := d.loc()
+func (d *Info) eachExpression(u *unit, offset int64, found func(low, high uint64, expression []byte) bool) {
+	loc, _ := d.sections.read("loc")
 	if offset < 0 || offset > int64(len(loc)) {
 		return
 	}
@@ -112,7 +105,7 @@ func (d *debugEntries) eachExpression(u *entryUnit, offset int64, found func(low
 // to the frame's address, which is CFA above the stack pointer at entry. A value in
 // pieces (DW_OP_piece) is in one or the other; padding is left out, and Go 1.18 to 1.21
 // repeat registers, so that sizes mean nothing.
-func readExpression(p arch.Processor, expression []byte) (at entryLocation, ok bool) {
+func readExpression(p arch.Processor, expression []byte) (at Location, ok bool) {
 	const (
 		opConsts     = 0x11
 		opPlus       = 0x22
@@ -124,7 +117,7 @@ func readExpression(p arch.Processor, expression []byte) (at entryLocation, ok b
 		opPiece      = 0x93
 		opFrame      = 0x9c // DW_OP_call_frame_cfa
 	)
-	r := dwarfReader{data: expression}
+	r := reader{data: expression}
 	for r.at < len(expression) && !r.bad {
 		register, disp, inMemory := uint64(0), p.Machine().CFA, false
 		switch op := r.u8(); {
@@ -157,22 +150,22 @@ func readExpression(p arch.Processor, expression []byte) (at entryLocation, ok b
 			size = int64(r.uleb())
 		}
 		switch {
-		case !inMemory && !at.stack:
+		case !inMemory && !at.Stack:
 			name, known := p.DwarfReg(register)
 			if !known {
 				return at, false
 			}
-			if name == "" || !slices.Contains(at.registers, name) {
-				at.registers = append(at.registers, name)
+			if name == "" || !slices.Contains(at.Registers, name) {
+				at.Registers = append(at.Registers, name)
 			}
-		case inMemory && len(at.registers) == 0 && (!at.stack || disp == at.disp+at.size):
-			if !at.stack {
-				at.stack, at.disp, at.sp, at.lowest = true, disp, p.Machine().SP, p.Machine().CFA
+		case inMemory && len(at.Registers) == 0 && (!at.Stack || disp == at.Disp+at.Size):
+			if !at.Stack {
+				at.Stack, at.Disp, at.SP, at.Lowest = true, disp, p.Machine().SP, p.Machine().CFA
 			}
-			at.size += size
+			at.Size += size
 		default:
 			return at, false
 		}
 	}
-	return at, !r.bad && (at.stack || len(at.registers) > 0)
+	return at, !r.bad && (at.Stack || len(at.Registers) > 0)
 }

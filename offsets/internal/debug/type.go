@@ -1,4 +1,4 @@
-package offsets
+package debug
 
 import (
 	"debug/dwarf"
@@ -18,38 +18,39 @@ const (
 	attrGoClosureOffset = dwarf.Attr(0x2907)
 )
 
-// Limits of what is taken for a type: of the types by value in a type, and of bytes.
-const (
-	maxTypeDepth = 40
-	maxValueSize = 1 << 40
-)
+// maxTypeDepth limits the types by value in a type.
+const maxTypeDepth = 40
+
+// MaxValueSize is more bytes than any value has.
+const MaxValueSize = 1 << 40
 
 // typeAt is the type that an entry describes. What can't be made sense of is of kind
 // Unknown, of size -1 if not even that is told.
-func (d *debugEntries) typeAt(at dwarf.Offset, depth int) *gotype.Type {
+func (d *Info) typeAt(at dwarf.Offset, depth int) *gotype.Type {
 	if t, ok := d.types[at]; ok {
 		return t
 	}
-	d.types[at] = unknownType("?", -1) // what it is for itself: no type contains itself
+	d.types[at] = Unknown("?", -1) // what it is for itself: no type contains itself
 	t := d.readType(at, depth)
-	if t.Size > maxValueSize || t.Size < 0 && t.Kind != gotype.Unknown {
-		t = unknownType(t.Name, -1)
+	if t.Size > MaxValueSize || t.Size < 0 && t.Kind != gotype.Unknown {
+		t = Unknown(t.Name, -1)
 	}
 	d.types[at] = t
 	return t
 }
 
-func unknownType(name string, size int64) *gotype.Type {
+// Unknown is a type of which only the size is known, -1 if not even that.
+func Unknown(name string, size int64) *gotype.Type {
 	return &gotype.Type{Name: name, Size: size, Align: 1}
 }
 
-func (d *debugEntries) readType(at dwarf.Offset, depth int) *gotype.Type {
+func (d *Info) readType(at dwarf.Offset, depth int) *gotype.Type {
 	if depth > maxTypeDepth {
-		return unknownType("?", -1)
+		return Unknown("?", -1)
 	}
 	e, err := d.at(at)
 	if err != nil {
-		return unknownType("?", -1)
+		return Unknown("?", -1)
 	}
 	name, _ := e.Val(dwarf.AttrName).(string)
 	name = typeName(name)
@@ -80,7 +81,7 @@ func (d *debugEntries) readType(at dwarf.Offset, depth int) *gotype.Type {
 			return d.typeAt(to, depth+1)
 		}
 	}
-	return unknownType(cmpName(name, "?"), size)
+	return Unknown(cmpName(name, "?"), size)
 }
 
 // cmpName is the name, or what to call the type that has none.
@@ -135,7 +136,7 @@ func baseType(name string, size int64, e *dwarf.Entry) *gotype.Type {
 }
 
 // pointerType: what it points to is looked up when it is asked for.
-func (d *debugEntries) pointerType(name string, e *dwarf.Entry) *gotype.Type {
+func (d *Info) pointerType(name string, e *dwarf.Entry) *gotype.Type {
 	to, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
 	if !ok || name == "unsafe.Pointer" {
 		return &gotype.Type{Name: "unsafe.Pointer", Kind: gotype.UnsafePointer, Size: 8, Align: 8}
@@ -157,7 +158,7 @@ func (d *debugEntries) pointerType(name string, e *dwarf.Entry) *gotype.Type {
 }
 
 // finder looks a type up later.
-func (d *debugEntries) finder(at dwarf.Offset) func() *gotype.Type {
+func (d *Info) finder(at dwarf.Offset) func() *gotype.Type {
 	return func() *gotype.Type {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -170,7 +171,7 @@ func (d *debugEntries) finder(at dwarf.Offset) func() *gotype.Type {
 }
 
 // nameOf names a type without making it: types lead to each other in circles.
-func (d *debugEntries) nameOf(at dwarf.Offset) string {
+func (d *Info) nameOf(at dwarf.Offset) string {
 	prefix := ""
 	for range maxTypeDepth {
 		e, err := d.at(at)
@@ -211,8 +212,8 @@ func (d *debugEntries) nameOf(at dwarf.Offset) string {
 	return prefix + "?"
 }
 
-func (d *debugEntries) arrayType(name string, size int64, e *dwarf.Entry, depth int) *gotype.Type {
-	unknown := unknownType(cmpName(name, "[]?"), size)
+func (d *Info) arrayType(name string, size int64, e *dwarf.Entry, depth int) *gotype.Type {
+	unknown := Unknown(cmpName(name, "[]?"), size)
 	to, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
 	if !ok {
 		return unknown
@@ -233,7 +234,7 @@ func (d *debugEntries) arrayType(name string, size int64, e *dwarf.Entry, depth 
 		}
 	}
 	elem := d.typeAt(to, depth+1)
-	if count < 0 || elem.Size < 0 || count > 1<<16 && elem.Size == 0 || elem.Size > 0 && count > maxValueSize/elem.Size {
+	if count < 0 || elem.Size < 0 || count > 1<<16 && elem.Size == 0 || elem.Size > 0 && count > MaxValueSize/elem.Size {
 		return unknown
 	}
 	t := &gotype.Type{Name: name, Kind: gotype.Array, Size: count * elem.Size, Align: elem.Align, Len: count}

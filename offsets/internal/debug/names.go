@@ -1,8 +1,11 @@
-package offsets
+package debug
 
 import (
 	"debug/dwarf"
 	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -20,39 +23,8 @@ type staticEntry struct {
 	typ  dwarf.Offset
 }
 
-// typeNamed finds a type as debug information names it: "main.T", "time.Duration",
-// "*net/http.Request", "map[string]int". Predeclared types are known without any, and
-// so are pointers and slices of what is known.
-func (b *Binary) typeNamed(name string) (*gotype.Type, bool) {
-	if t, ok := gotype.Basic(name); ok {
-		return t, true
-	}
-	if t, ok := b.composedType(name); ok {
-		return t, true
-	}
-	d, err := b.entries()
-	if err != nil {
-		return nil, false
-	}
-	return d.typeNamed(name)
-}
-
-// composedType makes a type out of what its elements are called.
-func (b *Binary) composedType(name string) (*gotype.Type, bool) {
-	if elem, ok := strings.CutPrefix(name, "*"); ok {
-		if t, ok := b.typeNamed(elem); ok {
-			return gotype.PointerTo(t), true
-		}
-	}
-	if elem, ok := strings.CutPrefix(name, "[]"); ok {
-		if t, ok := b.typeNamed(elem); ok {
-			return gotype.SliceOf(t), true
-		}
-	}
-	return nil, false
-}
-
-func (d *debugEntries) typeNamed(name string) (*gotype.Type, bool) {
+// TypeNamed finds a type by its whole name.
+func (d *Info) TypeNamed(name string) (*gotype.Type, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.readNames() != nil {
@@ -60,7 +32,7 @@ func (d *debugEntries) typeNamed(name string) (*gotype.Type, bool) {
 	}
 	at, ok := d.names.types[name]
 	if !ok {
-		at, ok = d.names.types[escapedPath(name)]
+		at, ok = d.names.types[EscapedPath(name)]
 	}
 	if !ok {
 		return nil, false
@@ -69,9 +41,9 @@ func (d *debugEntries) typeNamed(name string) (*gotype.Type, bool) {
 	return t, t.Kind != gotype.Unknown
 }
 
-// escapedPath is the name with the import path as symbols have it: with dots in its
+// EscapedPath is the name with the import path as symbols have it: with dots in its
 // last element escaped (cmd/internal/objabi/path.go).
-func escapedPath(name string) string {
+func EscapedPath(name string) string {
 	slash, dot := strings.LastIndexByte(name, '/'), strings.LastIndexByte(name, '.')
 	if slash < 0 || dot < slash {
 		return name
@@ -80,7 +52,7 @@ func escapedPath(name string) string {
 }
 
 // readNames goes through all entries, once, for what has a name and is no function.
-func (d *debugEntries) readNames() error {
+func (d *Info) readNames() error {
 	if d.names != nil {
 		return nil
 	}
@@ -110,7 +82,33 @@ func (d *debugEntries) readNames() error {
 	return nil
 }
 
-func (d *debugEntries) addName(names *entryNames, u *entryUnit, e *dwarf.Entry) {
+// Variable finds a variable of a package, or of C.
+func (d *Info) Variable(name string) (t *gotype.Type, addr uint64, ok bool, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.readNames(); err != nil {
+		return nil, 0, false, fmt.Errorf("read debug information: %w", err)
+	}
+	e, ok := d.names.vars[name]
+	if !ok {
+		if e, ok = d.names.vars[EscapedPath(name)]; !ok {
+			return nil, 0, false, nil
+		}
+	}
+	return d.typeAt(e.typ, 0), e.addr, true, nil
+}
+
+// Variables are the names of all that Variable finds.
+func (d *Info) Variables() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.readNames() != nil {
+		return nil
+	}
+	return slices.Collect(maps.Keys(d.names.vars))
+}
+
+func (d *Info) addName(names *entryNames, u *unit, e *dwarf.Entry) {
 	switch e.Tag {
 	case dwarf.TagVariable:
 		name, _ := d.attrHere(e, dwarf.AttrName).(string)
@@ -137,7 +135,7 @@ func (d *debugEntries) addName(names *entryNames, u *entryUnit, e *dwarf.Entry) 
 }
 
 // attrHere is attr for entries that are gone through one after the other.
-func (d *debugEntries) attrHere(e *dwarf.Entry, a dwarf.Attr) any {
+func (d *Info) attrHere(e *dwarf.Entry, a dwarf.Attr) any {
 	if v := e.Val(a); v != nil {
 		return v
 	}
@@ -151,18 +149,19 @@ func (d *debugEntries) attrHere(e *dwarf.Entry, a dwarf.Attr) any {
 
 // staticAddr evaluates the location of a variable: DW_OP_addr and the address, or, in
 // DWARF 5, DW_OP_addrx and its number (2.5.1.1).
-func (d *debugEntries) staticAddr(u *entryUnit, location []byte) (uint64, bool) {
+func (d *Info) staticAddr(u *unit, location []byte) (uint64, bool) {
 	const opAddr, opAddrx = 0x03, 0xa1
 	switch {
 	case len(location) == 9 && location[0] == opAddr:
 		return binary.LittleEndian.Uint64(location[1:]), true
 	case len(location) > 1 && location[0] == opAddrx:
+		addrs, _ := d.sections.read("addr") // as the entries were
 		n, size := binary.Uvarint(location[1:])
 		at := uint64(u.addrBase) + 8*n
-		if size != len(location)-1 || n > uint64(len(d.addrs)) || u.addrBase < 0 || at+8 > uint64(len(d.addrs)) {
+		if size != len(location)-1 || n > uint64(len(addrs)) || u.addrBase < 0 || at+8 > uint64(len(addrs)) {
 			return 0, false
 		}
-		return binary.LittleEndian.Uint64(d.addrs[at:]), true
+		return binary.LittleEndian.Uint64(addrs[at:]), true
 	}
 	return 0, false
 }

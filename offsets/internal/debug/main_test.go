@@ -1,0 +1,25 @@
+package debug
+
+import (
+	"os"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets/internal/image"
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+func TestMain(m *testing.M) { fixture.Main(m) }
+
+func openPath(t testing.TB, path string) *image.Image {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	m, err := image.Open(f, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}

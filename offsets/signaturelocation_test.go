@@ -1,0 +1,62 @@
+package offsets
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets/internal/debug"
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// TestSignatureLocations: where whole programs' debug information tells at which place
+// a parameter is at entry, it is the one that was found by type.
+func TestSignatureLocations(t *testing.T) {
+	// Debug information is wrong here, of all versions: the code takes max from DI.
+	const wrong = "runtime.(*pallocData).findScavengeCandidate max"
+	for _, version := range []string{"1.10.8", "1.12.17", "1.16.15", "1.18.10", "1.20.14", "1.24.6"} {
+		t.Run(version, func(t *testing.T) {
+			b := openPath(t, fixture.BuildWith(t, version, "server"))
+			d, err := b.debug()
+			if err != nil {
+				t.Fatal(err)
+			}
+			compared, unknown := 0, 0
+			for i := range b.Funcs() {
+				f := &b.Funcs()[i]
+				s, err := b.Signature(f)
+				if f.ABI == SystemV || err != nil {
+					continue
+				}
+				fn, err := d.Function(f.Addr)
+				if err != nil {
+					t.Fatal(err)
+				}
+				byName := make(map[string]*debug.Formal)
+				for i := range fn.Params {
+					byName[fn.Params[i].Name] = &fn.Params[i]
+				}
+				for _, v := range s.Params {
+					if v.Err != nil {
+						unknown++
+					}
+					told := byName[v.Name]
+					if told == nil || v.Err != nil {
+						continue
+					}
+					at, ok := d.Location(fn, f.Addr, told, isWhole(v.Type))
+					pieces, fits := piecesAt(at, v.Type)
+					if !ok || !fits {
+						continue
+					}
+					if compared++; !slices.Equal(pieces, v.Pieces) && f.Name+" "+v.Name != wrong {
+						t.Errorf("%s %s %s: at %v, debug information has %v", f.Name, v.Name, v.Type.Name, v.Pieces, pieces)
+					}
+				}
+			}
+			t.Logf("%d parameters compared, %d without a place", compared, unknown)
+			if compared < 2000 || unknown > compared/500 {
+				t.Errorf("%d parameters compared, %d without a place", compared, unknown)
+			}
+		})
+	}
+}
