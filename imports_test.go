@@ -30,6 +30,7 @@ var arrows = []arrow{
 	{from: ".", to: nil},
 	{from: "internal/brackets", to: nil},
 	{from: "internal/edit", to: nil},
+	{from: "internal/printable", to: []string{"github.com/olekukonko/tablewriter/..."}},
 	{from: "internal/procfs", to: nil},
 	{from: "offsets/arch/amd64", to: []string{module + "/offsets/arch", module + "/offsets/gotype", "golang.org/x/arch/x86/x86asm"}},
 	{from: "offsets/arch", to: []string{module + "/offsets/gotype"}},
@@ -47,6 +48,7 @@ var arrows = []arrow{
 	{from: "parse/ftrace", to: []string{module + "/tracefs/uprobe"}},
 	{from: "parse/recording", to: []string{module + "/parse/ftrace", module + "/tracefs", module + "/tracefs/uprobe"}},
 	{from: "parse", to: []string{module + "/offsets", module + "/parse/ftrace", module + "/tracefs/uprobe"}},
+	{from: "internal/valuetext/...", to: []string{module + "/internal/printable", module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
 	{from: "internal/stats", to: []string{module + "/parse"}},
 	{from: "internal/loader", to: []string{module + "/internal/procfs", "golang.org/x/sys/unix"}},
 	{from: "internal/target", to: []string{
@@ -58,8 +60,8 @@ var arrows = []arrow{
 		module + "/parse", module + "/parse/recording", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
 		module + "/internal/target", module + "/offsets", module + "/parse/ftrace", module + "/internal/stats", "github.com/olekukonko/tablewriter/...", "github.com/google/pprof/profile",
-		module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
-	{from: "cmd/ftgo/internal/cli", to: []string{module + "/cmd/ftgo/internal/render", module + "/internal/target", module + "/tracefs", "github.com/spf13/pflag"}},
+		module + "/offsets/gotype", module + "/tracefs/uprobe/capture", module + "/internal/printable", module + "/internal/valuetext"}},
+	{from: "cmd/ftgo/internal/cli", to: []string{module + "/internal/printable", module + "/internal/target", module + "/tracefs", "github.com/spf13/pflag"}},
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/cmd/ftgo/internal/render", "golang.org/x/term"}},
 	{from: "cmd/ftgo/internal/where", to: []string{module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo", to: []string{module + "/...", "github.com/spf13/pflag"}},

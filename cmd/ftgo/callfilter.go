@@ -8,6 +8,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
@@ -175,7 +176,9 @@ func pick(paths []string, values []capture.Value, path string) *capture.Value {
 }
 
 // Message is what an error says.
-func (c *filteredCall) Message(v *capture.Value) (capture.Value, bool) { return render.ErrorMessage(v) }
+func (c *filteredCall) Message(v *capture.Value) (capture.Value, bool) {
+	return valuetext.ErrorMessage(v)
+}
 
 func isErrorType(t *gotype.Type) bool {
 	return t != nil && capture.IsError(t)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
@@ -218,15 +219,11 @@ func processIDs() candidates {
 	c := words()
 	pids, _ := procfs.All() // what was read will do
 	for _, pid := range pids {
-		if exe, err := os.Readlink(procfs.Exe(pid)); err == nil && printable(exe) {
+		if exe, err := os.Readlink(procfs.Exe(pid)); err == nil && printable.Text(exe) == exe {
 			c.lines = append(c.lines, fmt.Sprintf("%d\t%s", pid, exe))
 		}
 	}
 	return c
-}
-
-func printable(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 })
 }
 
 // manyNames are more than people read: names that go on alike are then shown as one, as

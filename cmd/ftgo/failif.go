@@ -8,6 +8,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
@@ -143,7 +144,7 @@ func andOthers(n int) string {
 // explain is a function with the numbers that the condition asks for.
 func (v *failIf) explain(row stats.Row) string {
 	var b strings.Builder
-	b.WriteString(render.Escape(row.Name))
+	b.WriteString(printable.Text(row.Name))
 	for i, ref := range v.expr.Refs() {
 		number := rowNumbers[ref.Path]
 		n, known := number.of(row)

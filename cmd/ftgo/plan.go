@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/tracefs"
@@ -30,7 +30,7 @@ type planned struct {
 func definitionsOf(events []tracefs.Event, binary string) string {
 	var b strings.Builder
 	for i := range events {
-		for _, l := range events[i].Definitions("ftgo", render.Escape(binary)) {
+		for _, l := range events[i].Definitions("ftgo", printable.Text(binary)) {
 			b.WriteString(l + "\n")
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/internal/printable"
 )
 
 // Env is where a command writes: data to Stdout, everything else to Stderr.
@@ -26,7 +26,7 @@ func (e *Env) Say(format string, args ...any) {
 // come from a binary or a file system that wants to control the terminal, or to say something
 // itself.
 func (e *Env) Warn(text string) {
-	fmt.Fprintf(e.Stderr, "ftgo: %s\n", render.Escape(strings.ReplaceAll(text, "\n", "; ")))
+	fmt.Fprintf(e.Stderr, "ftgo: %s\n", printable.Text(strings.ReplaceAll(text, "\n", "; ")))
 }
 
 // Plural is a number of things that have a regular noun.

@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
+	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/valuetext"
+	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
@@ -21,8 +25,8 @@ import (
 //	%t  bools
 //	%q  strings, quoted, and whatever else, its text quoted
 //	%s  strings, and the message of errors, without quotes: with what is not printable
-//	    escaped, see [Escape]
-//	%v  everything, as [ValueText] has it
+//	    escaped, see [printable.Text]
+//	%v  everything, as [valuetext.Text] has it
 //	%%  a percent sign
 //
 // A value that does not suit its verb is written as by %v, and an interface is taken for
@@ -38,12 +42,8 @@ type CallFormat struct {
 // formatPiece is a verb and the text before it.
 type formatPiece struct {
 	text string
-	spec string // for package fmt: "%-6d"
-	verb byte
-	left bool
-	// width is 0 if none is given.
-	width int
-	path  valuePath
+	verb valuetext.Verb
+	path valuetext.Path
 }
 
 // maxFormatWidth is a width no terminal has.
@@ -82,7 +82,7 @@ func ParseCallFormat(template string, names []string) (*CallFormat, error) {
 	}
 	for i, name := range names {
 		var err error
-		if t.pieces[i].path, err = parseValuePath(strings.TrimSpace(name)); err != nil {
+		if t.pieces[i].path, err = valuetext.ParsePath(strings.TrimSpace(name)); err != nil {
 			return fail("name %q: %w", name, err)
 		}
 	}
@@ -105,9 +105,9 @@ func parseVerb(s string) (p formatPiece, size int, err error) {
 		return n, nil
 	}
 	for ; size < len(s) && (s[size] == '-' || s[size] == '0'); size++ {
-		p.left = p.left || s[size] == '-'
+		p.verb.Left = p.verb.Left || s[size] == '-'
 	}
-	if p.width, err = number(); err != nil {
+	if p.verb.Width, err = number(); err != nil {
 		return p, 0, err
 	}
 	digits := size < len(s) && s[size] == '.'
@@ -126,18 +126,71 @@ func parseVerb(s string) (p formatPiece, size int, err error) {
 	case digits && s[size] != 'f':
 		return p, 0, fmt.Errorf("%q: only %%f has digits behind a point", "%"+s[:size+1])
 	}
-	p.verb = s[size]
+	p.verb.Letter = s[size]
 	size++
-	p.spec = "%" + s[:size]
+	p.verb.Spec = "%" + s[:size]
 	return p, size, nil
 }
 
 // find returns what a piece shows: a value, or text about the call.
 func (p *formatPiece) find(c *CallLine) (v *capture.Value, text string) {
 	for _, values := range [...][]capture.Value{c.Args, c.Results} {
-		if v := p.path.find(values); v != nil {
+		if v := p.path.Find(values); v != nil {
 			return v, ""
 		}
 	}
-	return p.path.builtIn(c)
+	return builtIn(c, p.path.Text())
+}
+
+// append writes a call.
+func (f *CallFormat) append(b []byte, c *CallLine) []byte {
+	for i := range f.pieces {
+		p := &f.pieces[i]
+		b = append(b, p.text...)
+		v, text := p.find(c)
+		if v == nil {
+			if p.verb.Letter == 'q' {
+				text = strconv.Quote(text)
+			} else {
+				text = printable.Text(text)
+			}
+			b = p.verb.AppendPadded(b, text)
+			continue
+		}
+		b = p.verb.AppendValue(b, v)
+	}
+	return append(b, f.end...)
+}
+
+var uint64Type, _ = gotype.Basic("uint64")
+
+// builtIn returns what is known of the call itself under a name.
+func builtIn(c *CallLine, name string) (v *capture.Value, text string) {
+	number := func(n uint64) (*capture.Value, string) {
+		return &capture.Value{Type: uint64Type, Num: n}, ""
+	}
+	switch name {
+	case "func":
+		return nil, c.Function
+	case "goid":
+		return number(c.Goid)
+	case "pid":
+		return number(uint64(c.PID))
+	case "tid":
+		return number(uint64(c.TID))
+	case "time":
+		return nil, c.Time.Format(time.RFC3339Nano)
+	case "ns", "latency":
+		if c.End != "return" {
+			break
+		}
+		if name == "ns" {
+			return number(uint64(c.NS))
+		}
+		return nil, Duration(c.NS)
+	}
+	if c.End != "return" && c.End != "" {
+		return valuetext.Missing(capture.Unfetched, c.End), ""
+	}
+	return valuetext.Missing(capture.Unfetched, "no "+name), ""
 }

@@ -7,27 +7,28 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/ftgo/ftgo/internal/valuetext/madeup"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 // request is a call with a value of most kinds.
 func request() CallLine {
-	url := structOf("url.URL", named("Path", str("/index.html")))
-	header := structOf("main.Header", named("ID", num("int", 77)), named("Raw", byteSlice("ab\x1b", 3, 8)))
-	req := structOf("main.Request", named("URL", pointer(url)), named("Header", header), named("Next", capture.Value{Type: gotype.PointerTo(typed("main.Request", gotype.Struct, 8))}))
+	url := madeup.Struct("url.URL", madeup.Named("Path", madeup.Str("/index.html")))
+	header := madeup.Struct("main.Header", madeup.Named("ID", madeup.Num("int", 77)), madeup.Named("Raw", madeup.ByteSlice("ab\x1b", 3, 8)))
+	req := madeup.Struct("main.Request", madeup.Named("URL", madeup.Pointer(url)), madeup.Named("Header", header), madeup.Named("Next", capture.Value{Type: gotype.PointerTo(madeup.Typed("main.Request", gotype.Struct, 8))}))
 	req.Type.Fields[1].Embedded = true
-	items := ints(9, 9, 10, 20, -30)
+	items := madeup.Ints(9, 9, 10, 20, -30)
 	items.Name = "items"
 	c := get()
 	c.Args = append(c.Args,
-		named("req", pointer(req)), items, named("f", float64Of(2.5)), named("ok", num("bool", 1)),
-		named("any", iface("any", num("int", -8))), named("d", capture.Value{Type: typed("time.Duration", gotype.Int, 8), Num: 1500000}),
-		named("cut", cutStr("ab世\xe4", 100)), named("gone", unreadable("no valid pointer")), named("u", num("uint64", -1)),
-		named("data.deep", structOf("main.D", named("x", num("int", 5)))), named("pid", str("shadow")), named("pn", pointer(num("int", 6))),
-		named("word", capture.Value{Type: gotype.PointerTo(basic("int")), Num: 0x1234}), named("nothing", capture.Value{Type: basic("any")}),
+		madeup.Named("req", madeup.Pointer(req)), items, madeup.Named("f", madeup.Float64(2.5)), madeup.Named("ok", madeup.Num("bool", 1)),
+		madeup.Named("any", madeup.Interface("any", madeup.Num("int", -8))), madeup.Named("d", capture.Value{Type: madeup.Typed("time.Duration", gotype.Int, 8), Num: 1500000}),
+		madeup.Named("cut", madeup.CutStr("ab世\xe4", 100)), madeup.Named("gone", madeup.Unreadable("no valid pointer")), madeup.Named("u", madeup.Num("uint64", -1)),
+		madeup.Named("data.deep", madeup.Struct("main.D", madeup.Named("x", madeup.Num("int", 5)))), madeup.Named("pid", madeup.Str("shadow")), madeup.Named("pn", madeup.Pointer(madeup.Num("int", 6))),
+		madeup.Named("word", capture.Value{Type: gotype.PointerTo(madeup.Basic("int")), Num: 0x1234}), madeup.Named("nothing", capture.Value{Type: madeup.Basic("any")}),
 	)
-	c.Results = append(c.Results, named("err", errorString(str("not\nfound"))), named("errno", errno(2)))
+	c.Results = append(c.Results, madeup.Named("err", madeup.ErrorString(madeup.Str("not\nfound"))), madeup.Named("errno", madeup.Errno(2)))
 	return c
 }
 
@@ -153,9 +154,9 @@ func FuzzCallFormat(f *testing.F) {
 		}
 		c := request()
 		c.Function = value
-		c.Args[0] = named("key", str(value))
-		c.Args = append(c.Args, named("nan", float64Of(math.NaN())), named("s", around(value).Args[4]))
-		c.Results[2] = named("err", errorString(cutStr(value, math.MaxInt32)))
+		c.Args[0] = madeup.Named("key", madeup.Str(value))
+		c.Args = append(c.Args, madeup.Named("nan", madeup.Float64(math.NaN())), madeup.Named("s", around(value).Args[4]))
+		c.Results[2] = madeup.Named("err", madeup.ErrorString(madeup.CutStr(value, math.MaxInt32)))
 		text := line(t, CallOptions{Line: format}, c)
 		// What is not printable is the template's own.
 		odd := func(s string) (n int) {

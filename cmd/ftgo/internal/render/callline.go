@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
@@ -129,7 +131,7 @@ const jsonTime = "2006-01-02T15:04:05.000000000Z"
 
 func (w *CallWriter) appendCallJSON(b []byte, c *CallLine) []byte {
 	b = append(c.Time.UTC().AppendFormat(append(b, `{"type":"call","time":"`...), jsonTime), '"')
-	b = appendStringOf(append(b, `,"function":`...), c.Function)
+	b = printable.AppendJSON(append(b, `,"function":`...), c.Function)
 	b = fmt.Appendf(b, `,"goid":%d,"pid":%d,"tid":%d,"cpu":%d,"depth":%d`, c.Goid, c.PID, c.TID, c.CPU, c.Depth)
 	if c.End == "return" {
 		b = strconv.AppendInt(append(b, `,"ns":`...), c.NS, 10)
@@ -142,14 +144,14 @@ func (w *CallWriter) appendCallJSON(b []byte, c *CallLine) []byte {
 		}
 	}
 	if c.End != "" {
-		b = appendStringOf(append(b, `,"end":`...), c.End)
+		b = printable.AppendJSON(append(b, `,"end":`...), c.End)
 	}
-	b = appendObject(append(b, `,"args":`...), c.Args)
+	b = valuetext.AppendObject(append(b, `,"args":`...), c.Args)
 	if c.ArgsNote != "" {
-		b = appendStringOf(append(b, `,"args_note":`...), c.ArgsNote)
+		b = printable.AppendJSON(append(b, `,"args_note":`...), c.ArgsNote)
 	}
 	if c.End == "return" {
-		b = appendObject(append(b, `,"results":`...), c.Results)
+		b = valuetext.AppendObject(append(b, `,"results":`...), c.Results)
 	}
 	if c.Stack != nil {
 		b = appendStackJSON(append(b, `,"stack":`...), c.Stack)
@@ -164,7 +166,7 @@ func (w *CallWriter) callRecord(c *CallLine) []string {
 		if len(values) == 0 && unknown {
 			return ""
 		}
-		return string(appendObject(nil, values))
+		return string(valuetext.AppendObject(nil, values))
 	}
 	ns, results := "", ""
 	if c.End == "return" {

@@ -12,13 +12,15 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/ftgo/ftgo/internal/valuetext"
+	"github.com/ftgo/ftgo/internal/valuetext/madeup"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 // hostileValues are what a target might hold to deceive the reader of a trace, or to
 // break the reader's terminal, spreadsheet or parser.
-var hostileValues = append(slices.Clone(hostile),
+var hostileValues = append(slices.Clone(madeup.HostileNames),
 	// Terminals: colours, titles, cursor, erasing, queries, character sets, key bindings.
 	"\x1b[31mred\x1b[0m", "\x1b]2;title\x1b\\", "\x1b]52;c;cm0gLXJmIC8=\x07", "\x1b[1A\x1b[2K< goroutine 1 main.get = nil", "\x1b[6n\x1b[c",
 	"\x1bc", "\x1b(0lqqk\x1b(B", "\x0e\x0f", "\x1b_Gf=24;\x1b\\", "\x1bP$q\"p\x1b\\", "\x1b[?1049h", "\u009b2J", "\u009d0;x\u009c", "\u0090x\u009c", "\u0084\u0085\u008d",
@@ -44,11 +46,11 @@ var hostileValues = append(slices.Clone(hostile),
 func around(s string) CallLine {
 	c := get()
 	c.Args = []capture.Value{
-		named("before", num("int", 1)), named("s", str(s)), named("behind", num("int", 2)),
-		named("b", byteSlice(s, int64(len(s)), 1<<20)),
-		named("p", pointer(structOf("main.T", named("F", str(s)), named("G", num("int", 3))))),
+		madeup.Named("before", madeup.Num("int", 1)), madeup.Named("s", madeup.Str(s)), madeup.Named("behind", madeup.Num("int", 2)),
+		madeup.Named("b", madeup.ByteSlice(s, int64(len(s)), 1<<20)),
+		madeup.Named("p", madeup.Pointer(madeup.Struct("main.T", madeup.Named("F", madeup.Str(s)), madeup.Named("G", madeup.Num("int", 3))))),
 	}
-	c.Results = []capture.Value{named("r0", errorString(str(s))), named("r1", num("int", 4))}
+	c.Results = []capture.Value{madeup.Named("r0", madeup.ErrorString(madeup.Str(s))), madeup.Named("r1", madeup.Num("int", 4))}
 	return c
 }
 
@@ -152,7 +154,7 @@ func (b *back) check(t *testing.T, s string) {
 	}
 }
 
-// stringBack is the string of which ValueJSON made text.
+// stringBack is the string of which valuetext.JSON made text.
 func stringBack(t *testing.T, text []byte) string {
 	t.Helper()
 	var s string
@@ -230,16 +232,16 @@ func TestHostileNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range hostileValues {
-		i := named("i", iface("any", num("int", 3)))
+		i := madeup.Named("i", madeup.Interface("any", madeup.Num("int", 3)))
 		i.Dynamic = s
-		bytesOf := byteSlice("x", 1, 1)
+		bytesOf := madeup.ByteSlice("x", 1, 1)
 		bytesOf.Type.Name = s
-		why := unreadable(s)
+		why := madeup.Unreadable(s)
 		why.Name = s
-		f := capture.Value{Type: typed(s, gotype.Func, 8), Num: 1, Dynamic: s}
+		f := capture.Value{Type: madeup.Typed(s, gotype.Func, 8), Num: 1, Dynamic: s}
 		c := CallLine{
 			Time: callStart, Function: s, Goid: 1, End: "return", ArgsNote: s,
-			Args:    []capture.Value{i, why, unfetched(s), bytesOf, f, structOf(s, named(s, num("int", 1)), named(s, num("int", 2)))},
+			Args:    []capture.Value{i, why, madeup.Unfetched(s), bytesOf, f, madeup.Struct(s, madeup.Named(s, madeup.Num("int", 1)), madeup.Named(s, madeup.Num("int", 2)))},
 			Results: []capture.Value{why},
 		}
 		for _, o := range []CallOptions{{}, {TwoLines: true}, {Tree: true}, {Line: format}, {Format: JSON}, {Format: CSV}, {Format: TSV}} {
@@ -264,8 +266,8 @@ func FuzzValue(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, s string, more uint8) {
-		v := cutStr(s, int64(len(s))+int64(more))
-		text := ValueText(&v)
+		v := madeup.CutStr(s, int64(len(s))+int64(more))
+		text := valuetext.Text(&v)
 		checkPrintable(t, text)
 		quoted, err := strconv.QuotedPrefix(text)
 		if err != nil {
@@ -282,7 +284,7 @@ func FuzzValue(f *testing.F) {
 		if text != quoted+tail {
 			t.Fatalf("%q became %s, want %s at the end", s, text, tail)
 		}
-		asJSON := ValueJSON(&v)
+		asJSON := valuetext.JSON(&v)
 		checkPrintable(t, string(asJSON))
 		if !json.Valid(asJSON) {
 			t.Fatalf("no JSON: %s", asJSON)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/valuetext/madeup"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
@@ -20,8 +21,8 @@ func get() CallLine {
 	return CallLine{
 		Time: callStart, Ended: callStart.Add(12300), Function: "main.get", Goid: 1, PID: 4711, TID: 4712, CPU: 1,
 		NS: 12300, End: "return",
-		Args:    []capture.Value{named("key", str("bob")), named("n", num("int", 3))},
-		Results: []capture.Value{named("r0", str("hi bob")), named("r1", capture.Value{Type: basic("error")})},
+		Args:    []capture.Value{madeup.Named("key", madeup.Str("bob")), madeup.Named("n", madeup.Num("int", 3))},
+		Results: []capture.Value{madeup.Named("r0", madeup.Str("hi bob")), madeup.Named("r1", capture.Value{Type: madeup.Basic("error")})},
 	}
 }
 
@@ -42,9 +43,9 @@ func calls() []CallLine {
 	inner.Depth = 1
 	deep := CallLine{
 		Time: callStart.Add(time.Second), Ended: callStart.Add(2 * time.Second), Function: "main.parse", Goid: 18, PID: 4712, TID: 4713, CPU: 3, Depth: 2,
-		Args: []capture.Value{named("b", byteSlice("\x00\xff=", 90, 128)), named("f", unfetched("in a floating-point register")), named("p", unreadable("no valid pointer"))},
+		Args: []capture.Value{madeup.Named("b", madeup.ByteSlice("\x00\xff=", 90, 128)), madeup.Named("f", madeup.Unfetched("in a floating-point register")), madeup.Named("p", madeup.Unreadable("no valid pointer"))},
 		NS:   812, End: "return",
-		Results: []capture.Value{named("n", ints(100, 128, 1, 2)), named("err", errorString(str("not\nfound")))},
+		Results: []capture.Value{madeup.Named("n", madeup.Ints(100, 128, 1, 2)), madeup.Named("err", madeup.ErrorString(madeup.Str("not\nfound")))},
 	}
 	asm := CallLine{Time: callStart, Function: "runtime.memmove", TID: 99, PID: 4711, NS: 95, End: "return", ArgsNote: "no debug information"}
 	half := get()

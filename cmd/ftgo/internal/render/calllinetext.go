@@ -3,6 +3,9 @@ package render
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/valuetext"
 )
 
 // appendText writes a line of text without its newline.
@@ -34,7 +37,7 @@ func (w *CallWriter) appendText(b []byte, c *CallLine) []byte {
 	if c.End == "return" {
 		latency = Duration(c.NS)
 	}
-	for range 8 - columns(latency) {
+	for range 8 - printable.Columns(latency) {
 		b = append(b, ' ')
 	}
 	b = append(w.appendSplit(append(b, latency...), c), "  "...)
@@ -67,7 +70,7 @@ func (w *CallWriter) appendName(b []byte, c *CallLine) []byte {
 			b = fmt.Appendf(b, "+%d ", c.Depth-maxIndent)
 		}
 	}
-	return append(b, Escape(c.Function)...)
+	return append(b, printable.Text(c.Function)...)
 }
 
 func appendArgs(b []byte, c *CallLine) []byte {
@@ -76,14 +79,14 @@ func appendArgs(b []byte, c *CallLine) []byte {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		b = append(append(b, Escape(c.Args[i].Name)...), '=')
-		b = appendText(b, &c.Args[i])
+		b = append(append(b, printable.Text(c.Args[i].Name)...), '=')
+		b = valuetext.AppendText(b, &c.Args[i])
 	}
 	if c.ArgsNote != "" {
 		if len(c.Args) > 0 {
 			b = append(b, ", "...)
 		}
-		b = fmt.Appendf(b, "<%s>", Escape(c.ArgsNote))
+		b = fmt.Appendf(b, "<%s>", printable.Text(c.ArgsNote))
 	}
 	return append(b, ')')
 }
@@ -105,7 +108,7 @@ func appendResults(b []byte, c *CallLine) []byte {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		b = appendText(b, &c.Results[i])
+		b = valuetext.AppendText(b, &c.Results[i])
 	}
 	if n > 1 {
 		b = append(b, ')')

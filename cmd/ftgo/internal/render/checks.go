@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/ftgo/ftgo/internal/printable"
 )
 
 // Check is one thing that was looked at, and what was found.
@@ -58,9 +60,9 @@ func Checks(w io.Writer, f Format, checks []Check) error {
 	}
 	var text bytes.Buffer
 	for _, c := range checks {
-		fmt.Fprintf(&text, "%-7s  %-*s  %s\n", c.State, widest, c.Check, Escape(c.Text))
+		fmt.Fprintf(&text, "%-7s  %-*s  %s\n", c.State, widest, c.Check, printable.Text(c.Text))
 		if c.Fix != "" {
-			fmt.Fprintf(&text, "%-7s  %-*s  $ %s\n", "", widest, "", Escape(c.Fix))
+			fmt.Fprintf(&text, "%-7s  %-*s  $ %s\n", "", widest, "", printable.Text(c.Fix))
 		}
 	}
 	if _, err := w.Write(text.Bytes()); err != nil {

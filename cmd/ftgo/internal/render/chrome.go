@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/valuetext"
 )
 
 // ChromeWriter writes calls as trace events in the JSON object format that Perfetto and
@@ -160,7 +162,7 @@ func (w *ChromeWriter) write(event []byte) error {
 // begin is what all events begin with.
 func (w *ChromeWriter) begin(phase, category, name string, at time.Time, pid int, track uint64) []byte {
 	b := fmt.Appendf(nil, `{"ph":"%s","cat":"%s","name":`, phase, category)
-	b = appendStringOf(b, name)
+	b = printable.AppendJSON(b, name)
 	b = appendMicros(append(b, `,"ts":`...), w.since(at))
 	return fmt.Appendf(b, `,"pid":%d,"tid":%d`, pid, track)
 }
@@ -190,11 +192,11 @@ func appendChromeArgs(b []byte, c *CallLine) []byte {
 	default:
 		b = append(b, `,"cname":"terrible"`...)
 	}
-	b = appendObject(append(b, `,"args":{"arguments":`...), c.Args)
+	b = valuetext.AppendObject(append(b, `,"args":{"arguments":`...), c.Args)
 	if c.End == "return" {
-		b = appendObject(append(b, `,"results":`...), c.Results)
+		b = valuetext.AppendObject(append(b, `,"results":`...), c.Results)
 	} else {
-		b = appendStringOf(append(b, `,"end":`...), c.End)
+		b = printable.AppendJSON(append(b, `,"end":`...), c.End)
 	}
 	if c.Stack != nil {
 		b = appendStackJSON(append(b, `,"stack":`...), c.Stack)

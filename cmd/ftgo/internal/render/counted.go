@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -44,7 +45,7 @@ func leftToCounting(line func(format string, args ...any), rows []stats.Row, s s
 	slices.SortStableFunc(often, func(a, b stats.Row) int { return cmp.Compare(b.TooOften, a.TooOften) })
 	var names []string
 	for _, row := range often[:min(len(often), maxTooOften)] {
-		names = append(names, fmt.Sprintf("%s %s/s", Escape(row.Name), compact(row.TooOften)))
+		names = append(names, fmt.Sprintf("%s %s/s", printable.Text(row.Name), compact(row.TooOften)))
 	}
 	if more := len(often) - maxTooOften; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))

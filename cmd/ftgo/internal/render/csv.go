@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -139,9 +140,9 @@ func boundCells(row stats.Row) []string {
 // leading tab or carriage return, which they skip, is escaped already.)
 func textCell(s string) string {
 	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
-		return "'" + Escape(s)
+		return "'" + printable.Text(s)
 	}
-	return Escape(s)
+	return printable.Text(s)
 }
 
 func writeRecords(w io.Writer, f Format, records [][]string) error {

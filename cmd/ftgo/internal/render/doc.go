@@ -4,5 +4,5 @@
 // rows, and where output goes is left to others.
 //
 // Text that comes from the traced program (names, above all) never reaches a
-// writer as it is: see [Escape].
+// writer as it is: see [printable.Text].
 package render

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -30,7 +31,7 @@ func addEvents(g *grid, rows []stats.Row, names []string) {
 	}
 	for _, i := range order {
 		_, name, _ := strings.Cut(names[i], ":")
-		g.header = append(g.header, Escape(name)+"/call")
+		g.header = append(g.header, printable.Text(name)+"/call")
 		for k, row := range rows {
 			cell := "-"
 			if row.Calls > 0 {

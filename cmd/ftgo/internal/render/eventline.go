@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/parse/ftrace"
 )
 
@@ -52,14 +53,14 @@ func (w *CallWriter) appendEvent(b []byte, e *EventLine) []byte {
 		b = fmt.Appendf(b, "goroutine %d  ", e.Goid)
 	}
 	if e.Function != "" {
-		b = append(append(b, Escape(e.Function)...), "  "...)
+		b = append(append(b, printable.Text(e.Function)...), "  "...)
 	}
 	return appendEventText(fmt.Appendf(b, "thread %d cpu %d  ", e.TID, e.CPU), e)
 }
 
 // appendEventText writes what happened.
 func appendEventText(b []byte, e *EventLine) []byte {
-	b = append(b, Escape(e.Name)...)
+	b = append(b, printable.Text(e.Name)...)
 	for i := range e.Fields {
 		b = append(append(append(b, ' '), e.Fields[i].Name...), '=')
 		b = append(b, e.Fields[i].String()...)
@@ -69,13 +70,13 @@ func appendEventText(b []byte, e *EventLine) []byte {
 
 func appendEventJSON(b []byte, e *EventLine) []byte {
 	b = append(e.Time.UTC().AppendFormat(append(b, `{"type":"event","time":"`...), jsonTime), '"')
-	b = appendStringOf(append(b, `,"name":`...), e.Name)
+	b = printable.AppendJSON(append(b, `,"name":`...), e.Name)
 	b = fmt.Appendf(b, `,"pid":%d,"tid":%d,"cpu":%d`, e.PID, e.TID, e.CPU)
 	if e.Known {
 		b = strconv.AppendUint(append(b, `,"goid":`...), e.Goid, 10)
 	}
 	if e.Function != "" {
-		b = appendStringOf(append(b, `,"function":`...), e.Function)
+		b = printable.AppendJSON(append(b, `,"function":`...), e.Function)
 	}
 	return append(appendFieldsJSON(append(b, `,"fields":`...), e.Fields), '}')
 }
@@ -89,12 +90,12 @@ func appendFieldsJSON(b []byte, fields []ftrace.KernelField) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendStringOf(b, f.Name), ':')
+		b = append(printable.AppendJSON(b, f.Name), ':')
 		switch {
 		case f.Text != nil:
-			b = appendStringOf(b, string(f.Text))
+			b = printable.AppendJSON(b, string(f.Text))
 		case f.Bytes != nil, f.Hex:
-			b = appendStringOf(b, f.String())
+			b = printable.AppendJSON(b, f.String())
 		default:
 			b = append(b, f.String()...)
 		}

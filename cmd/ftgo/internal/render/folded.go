@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ftgo/ftgo/internal/printable"
 )
 
 // FoldedStacks writes a line for each stack as flamegraph.pl and its kin take them: the
@@ -43,4 +45,4 @@ func FoldedStacks(w io.Writer, stacks []Stack) error {
 
 // foldedName is a name without what separates names: type arguments have semicolons,
 // "struct { A int; B int }".
-func foldedName(name string) string { return strings.ReplaceAll(Escape(name), ";", ",") }
+func foldedName(name string) string { return strings.ReplaceAll(printable.Text(name), ";", ",") }

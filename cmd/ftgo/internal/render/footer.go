@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -107,7 +108,7 @@ func hits(s stats.Summary) string {
 		return b.String()
 	}
 	if s.Clock != "" && s.LatencyMeasured {
-		fmt.Fprintf(&b, " (clock %s)", Escape(s.Clock))
+		fmt.Fprintf(&b, " (clock %s)", printable.Text(s.Clock))
 	}
 	switch lost := s.Lost; {
 	case s.Filtered > 0:
@@ -155,7 +156,7 @@ func writeLimits(line func(format string, args ...any), limited []stats.Skipped)
 	}
 	line("%s skipped or limited:", plural(uint64(len(limited)), "function"))
 	for _, f := range limited[:min(len(limited), maxLimits)] {
-		line("  %s: %s", Escape(f.Function), Escape(f.Reason))
+		line("  %s: %s", printable.Text(f.Function), printable.Text(f.Reason))
 	}
 	if more := len(limited) - maxLimits; more > 0 {
 		line("  and %d more, see -o json", more)

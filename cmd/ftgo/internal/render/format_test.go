@@ -11,6 +11,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/valuetext/madeup"
 )
 
 func TestFunctionsGolden(t *testing.T) {
@@ -99,7 +100,7 @@ func all(t *testing.T, names []string, f func(what, text string)) {
 }
 
 func TestHostileNamesCannotControlTheTerminal(t *testing.T) {
-	all(t, hostile, func(what, text string) {
+	all(t, madeup.HostileNames, func(what, text string) {
 		if !utf8.ValidString(text) {
 			t.Errorf("%s: invalid UTF-8 in %q", what, text)
 		}
@@ -114,9 +115,9 @@ func TestHostileNamesCannotControlTheTerminal(t *testing.T) {
 
 // A name with a newline must not make a row of its own.
 func TestHostileNamesKeepOneRowEach(t *testing.T) {
-	all(t, hostile, func(what, text string) {
+	all(t, madeup.HostileNames, func(what, text string) {
 		lines := strings.Count(text, "\n")
-		want := len(hostile)
+		want := len(madeup.HostileNames)
 		switch what {
 		case "functions table", "functions csv", "functions tsv", "list table", "list csv", "list tsv":
 			want++

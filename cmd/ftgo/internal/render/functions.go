@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -46,7 +47,7 @@ func functionsGrid(rows []stats.Row, o Options, compactCalls bool) grid {
 		if compactCalls {
 			calls = compact(float64(row.Calls))
 		}
-		g.rows[i] = []string{Escape(row.Name), calls, rate(row.Rate)}
+		g.rows[i] = []string{printable.Text(row.Name), calls, rate(row.Rate)}
 	}
 	if o.Processes {
 		g.header = slices.Insert(g.header, 1, "PID")

@@ -90,14 +90,6 @@ func extreme() []stats.Row {
 	}
 }
 
-// hostile are names made to do something to the reader's terminal or spreadsheet.
-var hostile = []string{
-	"\x1b[2J\x1b]0;owned\x07", "line\nbreak", "tab\tstop\r\b", "c1\u009b31m\u0085", "del\x7f",
-	"bad\xff\xfe\x9butf8", "rtl\u202e\u2066\u200f", "sep\u2028\u2029", "zero\u200b\ufeffwidth", "tag\U000e0041",
-	"private\ue000", "=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "comma,\"quote\"", "", "  blank  ", "\x00",
-	"世界.日本語", "<script>&amp;",
-}
-
 type brokenWriter struct{}
 
 var errBroken = errors.New("broken pipe")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -43,7 +44,7 @@ func Histograms(w io.Writer, rows []stats.Row, o Options) error {
 }
 
 func writeHistogram(text *bytes.Buffer, row stats.Row, o Options) {
-	fmt.Fprintf(text, "\nFunction = %s", Escape(row.Name))
+	fmt.Fprintf(text, "\nFunction = %s", printable.Text(row.Name))
 	if row.Lost > 0 {
 		fmt.Fprintf(text, " (%d of %d calls, the others' latencies were lost)", row.Latency.Count(), row.Calls)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/valuetext/madeup"
 	"github.com/ftgo/ftgo/parse/ftrace"
 )
 
@@ -120,7 +121,7 @@ func TestHostileEvents(t *testing.T) {
 // TestHostileVariables: neither a variable nor its value is a formula or a cell of its own.
 func TestHostileVariables(t *testing.T) {
 	for _, s := range hostileValues {
-		v := &VariableLine{Time: callStart, PID: 3, Name: s, Value: str(s)}
+		v := &VariableLine{Time: callStart, PID: 3, Name: s, Value: madeup.Str(s)}
 		written(t, 1, func(w io.Writer) error { return NewVariableWriter(w, Table, true).Variable(v) })
 		validJSON(t, written(t, 1, func(w io.Writer) error { return NewVariableWriter(w, JSON, true).Variable(v) }))
 		text := written(t, 1, func(w io.Writer) error { return NewVariableWriter(w, CSV, true).Variable(v) })

@@ -10,11 +10,12 @@ import (
 
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/valuetext/madeup"
 )
 
 func TestFunctionsJSONParsesBack(t *testing.T) {
 	rows := append(ordinary(), append(eventful(), extreme()...)...)
-	for _, name := range hostile {
+	for _, name := range madeup.HostileNames {
 		rows = append(rows, stats.Row{Function: stats.Function{Name: name, Calls: 1}, Rate: 1.0 / 3})
 	}
 	var b bytes.Buffer

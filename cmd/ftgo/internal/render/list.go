@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -99,7 +100,7 @@ func (g grid) width(gap, note int) int {
 	widths := make([]int, len(g.header))
 	for _, row := range append(g.rows, g.header) {
 		for i, cell := range row {
-			widths[i] = max(widths[i], columns(cell))
+			widths[i] = max(widths[i], printable.Columns(cell))
 		}
 	}
 	last := len(widths) - 1
@@ -133,15 +134,15 @@ func listGrid(rows []target.Row, positions bool) grid {
 			size, returns = strconv.FormatUint(r.Size, 10), strconv.Itoa(r.Returns)
 		}
 		cells := []string{
-			Escape(r.Name), dash(listAddress(r)), dash(listOffset(r)), dash(size),
-			dash(Escape(r.ABI)), Escape(r.Entry), dash(returns),
+			printable.Text(r.Name), dash(listAddress(r)), dash(listOffset(r)), dash(size),
+			dash(printable.Text(r.ABI)), printable.Text(r.Entry), dash(returns),
 		}
 		if positions {
 			r.File = r.File[strings.LastIndexByte(r.File, '/')+1:]
-			cells = slices.Insert(cells, 1, dash(Escape(listPosition(r))))
+			cells = slices.Insert(cells, 1, dash(printable.Text(listPosition(r))))
 		}
 		if notes {
-			cells = append(cells, Escape(listNote(r)))
+			cells = append(cells, printable.Text(listNote(r)))
 		}
 		g.rows = append(g.rows, cells)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -59,7 +60,7 @@ func TestListTableWidth(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {
-			if got := columns(strings.TrimSuffix(line, "\n")); got > width {
+			if got := printable.Columns(strings.TrimSuffix(line, "\n")); got > width {
 				t.Errorf("width %d: %d columns: %q", width, got, line)
 			}
 		}

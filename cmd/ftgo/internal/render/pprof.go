@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -96,7 +97,7 @@ func (b *pprofBuilder) function(f stats.Frame) *profile.Function {
 	if known := b.functions[f]; known != nil {
 		return known
 	}
-	fn := &profile.Function{ID: uint64(len(b.p.Function) + 1), Name: Escape(f.Function), SystemName: Escape(f.Function), Filename: Escape(f.File)}
+	fn := &profile.Function{ID: uint64(len(b.p.Function) + 1), Name: printable.Text(f.Function), SystemName: printable.Text(f.Function), Filename: printable.Text(f.File)}
 	b.p.Function, b.functions[f] = append(b.p.Function, fn), fn
 	return fn
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -72,7 +73,7 @@ func whatProbesCost(line func(format string, args ...any), s stats.Summary) {
 	if len(p.Functions) > 0 {
 		var names []string
 		for _, f := range p.Functions[:min(len(p.Functions), maxShares)] {
-			names = append(names, Escape(f.Function)+" "+share(f.Share))
+			names = append(names, printable.Text(f.Function)+" "+share(f.Share))
 		}
 		if more := len(p.Functions) - maxShares; more > 0 {
 			names = append(names, fmt.Sprintf("%d more", more))

@@ -1,6 +1,10 @@
 package render
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ftgo/ftgo/internal/printable"
+)
 
 const ellipsis = "…"
 
@@ -8,7 +12,7 @@ const ellipsis = "…"
 // (github.com/a/b/pkg.(*T).Method → …/pkg.(*T).Method), then the middle of what is
 // left, which keeps the package and the end of the method.
 func shorten(name string, width int) string {
-	if columns(name) <= width {
+	if printable.Columns(name) <= width {
 		return name
 	}
 	// Slashes in brackets belong to type arguments, which may follow a short name.
@@ -16,7 +20,7 @@ func shorten(name string, width int) string {
 	if slash := strings.LastIndexByte(path, '/'); slash > 0 {
 		name = ellipsis + name[slash:]
 	}
-	if columns(name) <= width {
+	if printable.Columns(name) <= width {
 		return name
 	}
 	room := max(width-1, 0)
@@ -25,7 +29,7 @@ func shorten(name string, width int) string {
 
 // cut makes text fit into width columns and marks that some is missing.
 func cut(s string, width int) string {
-	if columns(s) <= width {
+	if printable.Columns(s) <= width {
 		return s
 	}
 	return head(s, max(width-1, 0)) + ellipsis
@@ -34,7 +38,7 @@ func cut(s string, width int) string {
 // head returns the longest beginning of s within width columns.
 func head(s string, width int) string {
 	for i, r := range s {
-		if width -= columns(string(r)); width < 0 {
+		if width -= printable.Columns(string(r)); width < 0 {
 			return s[:i]
 		}
 	}
@@ -43,12 +47,12 @@ func head(s string, width int) string {
 
 // tail returns the longest end of s within width columns.
 func tail(s string, width int) string {
-	skip := columns(s) - width
+	skip := printable.Columns(s) - width
 	for i, r := range s {
 		if skip <= 0 {
 			return s[i:]
 		}
-		skip -= columns(string(r))
+		skip -= printable.Columns(string(r))
 	}
 	return ""
 }

@@ -1,6 +1,10 @@
 package render
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ftgo/ftgo/internal/printable"
+)
 
 func TestShorten(t *testing.T) {
 	for _, test := range []struct {
@@ -25,4 +29,18 @@ func TestShorten(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzShorten checks that what is shortened fits.
+func FuzzShorten(f *testing.F) {
+	f.Add("github.com/a/b/pkg.(*T).Method")
+	f.Add("世界世界世界")
+	f.Fuzz(func(t *testing.T, s string) {
+		text := printable.Text(s)
+		for width := range 12 {
+			if short := shorten(text, width); printable.Columns(short) > max(width, 1) {
+				t.Fatalf("shorten(%q, %d) = %q takes %d columns", text, width, short, printable.Columns(short))
+			}
+		}
+	})
 }

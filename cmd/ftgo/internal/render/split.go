@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -65,7 +66,7 @@ func (w *CallWriter) appendSplit(b []byte, c *CallLine) []byte {
 			text = Duration(part.ns)
 		}
 		b = append(b, ' ')
-		for range 7 - columns(text) {
+		for range 7 - printable.Columns(text) {
 			b = append(b, ' ')
 		}
 		b = append(append(append(b, text...), ' '), part.name...)

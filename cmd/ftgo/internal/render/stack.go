@@ -6,6 +6,7 @@ import (
 	"path"
 	"strconv"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -35,9 +36,9 @@ func framesOf(stack []stats.Location) (frames []stats.Frame) {
 // appendStack writes the functions of a stack, a line each, and each with a newline before.
 func appendStack(b []byte, indent string, stack []stats.Location) []byte {
 	for _, f := range framesOf(stack) {
-		b = append(append(append(b, '\n'), indent...), Escape(f.Function)...)
+		b = append(append(append(b, '\n'), indent...), printable.Text(f.Function)...)
 		if f.File != "" {
-			b = append(append(b, ' '), Escape(path.Base(f.File))...)
+			b = append(append(b, ' '), printable.Text(path.Base(f.File))...)
 			b = strconv.AppendInt(append(b, ':'), int64(f.Line), 10)
 		}
 	}
@@ -51,9 +52,9 @@ func appendStackJSON(b []byte, stack []stats.Location) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendStringOf(append(b, `{"function":`...), f.Function)
+		b = printable.AppendJSON(append(b, `{"function":`...), f.Function)
 		if f.File != "" {
-			b = appendStringOf(append(b, `,"file":`...), f.File)
+			b = printable.AppendJSON(append(b, `,"file":`...), f.File)
 			b = strconv.AppendInt(append(b, `,"line":`...), int64(f.Line), 10)
 		}
 		b = append(b, '}')
@@ -75,7 +76,7 @@ func StackText(w io.Writer, stacks []Stack) error {
 			for i+n < len(stacks) && stacks[i+n].Func == s.Func {
 				n++
 			}
-			b = fmt.Appendf(b, "\n%s: %s\n", Escape(s.Function), plural(uint64(n), "stack"))
+			b = fmt.Appendf(b, "\n%s: %s\n", printable.Text(s.Function), plural(uint64(n), "stack"))
 		}
 		b = fmt.Appendf(b, "%8d call", s.Calls)
 		if s.Calls != 1 {
@@ -96,7 +97,7 @@ func StackText(w io.Writer, stacks []Stack) error {
 func StackJSON(w io.Writer, stacks []Stack) error {
 	var b []byte
 	for _, s := range stacks {
-		b = appendStringOf(append(b, `{"type":"stack","function":`...), s.Function)
+		b = printable.AppendJSON(append(b, `{"type":"stack","function":`...), s.Function)
 		b = fmt.Appendf(b, `,"calls":%d,"completed":%d,"unwound":%d,"open":%d`, s.Calls, s.Completed, s.Unwound, s.Open)
 		if s.Completed > 0 {
 			b = fmt.Appendf(b, `,"ns":{"min":%d,"mean":%d,"max":%d,"sum":%d,"self":%d`, s.Min, s.Sum/int64(s.Completed), s.Max, s.Sum, s.Self)

@@ -6,8 +6,9 @@ import (
 	"io"
 
 	"github.com/olekukonko/tablewriter"
-	"github.com/olekukonko/tablewriter/pkg/twwidth"
 	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/ftgo/ftgo/internal/printable"
 )
 
 // grid is the text of a table. All cells are safe for a terminal and one line each.
@@ -56,11 +57,11 @@ func writeTable(w io.Writer, width int, build func(compact bool) grid) error {
 func (g grid) fit(width int, f fit) bool {
 	widths := make([]int, len(g.header))
 	for i, cell := range g.header {
-		widths[i] = columns(cell)
+		widths[i] = printable.Columns(cell)
 	}
 	for _, row := range g.rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], columns(cell))
+			widths[i] = max(widths[i], printable.Columns(cell))
 		}
 	}
 	last := len(widths) - 1
@@ -144,6 +145,3 @@ func (g grid) write(w io.Writer, gap int) error {
 	}
 	return nil
 }
-
-// columns returns how many terminal columns a text without control characters takes.
-func columns(s string) int { return twwidth.WidthWithOptions(s, twwidth.Options{}) }

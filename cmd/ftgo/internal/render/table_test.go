@@ -8,8 +8,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
+
+	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/stats"
 )
 
 func tableLines(t *testing.T, rows []stats.Row, o Options) []string {
@@ -76,7 +78,7 @@ func TestTableColumnsLineUp(t *testing.T) {
 	rows[1].Name = "example.org/a/long/path/to/a/module/pkg.fib"
 	lines := tableLines(t, rows, Options{Latency: true, Width: 80})
 	for _, line := range lines {
-		if got, want := columns(line), columns(lines[0]); got != want {
+		if got, want := printable.Columns(line), printable.Columns(lines[0]); got != want {
 			t.Errorf("%d columns, header has %d: %q", got, want, line)
 		}
 	}

@@ -3,6 +3,8 @@ package render
 import (
 	"fmt"
 	"time"
+
+	"github.com/ftgo/ftgo/internal/printable"
 )
 
 // TreeLine is a line of a tree of calls.
@@ -99,7 +101,7 @@ func (w *CallWriter) appendTreeLine(b []byte, l *TreeLine, root int64) []byte {
 		}
 		b = append(append(b, stamp...), ' ')
 	}
-	for range 8 - columns(latency) {
+	for range 8 - printable.Columns(latency) {
 		b = append(b, ' ')
 	}
 	b = fmt.Appendf(append(b, latency...), " %6s", share)
@@ -114,7 +116,7 @@ func (w *CallWriter) appendTreeLine(b []byte, l *TreeLine, root int64) []byte {
 	case l.Event != nil:
 		return appendEventText(b, l.Event)
 	case l.Call == nil:
-		return append(append(b, Escape(l.Function)...), "(…)"...)
+		return append(append(b, printable.Text(l.Function)...), "(…)"...)
 	}
-	return appendResults(appendArgs(append(b, Escape(l.Call.Function)...), l.Call), l.Call)
+	return appendResults(appendArgs(append(b, printable.Text(l.Call.Function)...), l.Call), l.Call)
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
@@ -53,12 +55,12 @@ func (w *VariableWriter) Variable(l *VariableLine) error {
 			rate = strconv.FormatFloat(l.PerSecond, 'g', 6, 64)
 		}
 		return writeRecords(w.w, w.format, [][]string{{
-			l.Time.UTC().Format(jsonTime), strconv.Itoa(l.PID), textCell(l.Name), textCell(string(ValueJSON(&l.Value))), rate}})
+			l.Time.UTC().Format(jsonTime), strconv.Itoa(l.PID), textCell(l.Name), textCell(string(valuetext.JSON(&l.Value))), rate}})
 	case JSON:
 		b = append(l.Time.UTC().AppendFormat([]byte(`{"type":"variable","time":"`), jsonTime), '"')
 		b = strconv.AppendInt(append(b, `,"pid":`...), int64(l.PID), 10)
-		b = appendStringOf(append(b, `,"name":`...), l.Name)
-		b = append(append(b, `,"value":`...), ValueJSON(&l.Value)...)
+		b = printable.AppendJSON(append(b, `,"name":`...), l.Name)
+		b = append(append(b, `,"value":`...), valuetext.JSON(&l.Value)...)
 		if l.HasRate {
 			b = strconv.AppendFloat(append(b, `,"per_second":`...), l.PerSecond, 'f', 3, 64)
 		}
@@ -68,7 +70,7 @@ func (w *VariableWriter) Variable(l *VariableLine) error {
 		if w.processes {
 			b = fmt.Appendf(b, "pid %d  ", l.PID)
 		}
-		b = fmt.Appendf(b, "%s = %s", Escape(l.Name), ValueText(&l.Value))
+		b = fmt.Appendf(b, "%s = %s", printable.Text(l.Name), valuetext.Text(&l.Value))
 		if l.HasRate {
 			b = fmt.Appendf(b, "  %+.6g/s", l.PerSecond)
 		}

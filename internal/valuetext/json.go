@@ -1,4 +1,4 @@
-package render
+package valuetext
 
 import (
 	"encoding/base64"
@@ -6,15 +6,14 @@ import (
 	"math"
 	"strconv"
 	"time"
-	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
-// ValueJSON writes a value as JSON on one line, keys always in this order:
+// JSON writes a value as JSON on one line, keys always in this order:
 //
 //	bool, integers               true, -42; of all 64 bits, uintptr too; a time.Duration in ns
 //	float                        3.5; {"float":"NaN"}, "+Inf", "-Inf"
@@ -40,7 +39,7 @@ import (
 //
 // Runes that are not printable are written as \u in all strings, so that the line may
 // be shown on a terminal.
-func ValueJSON(v *capture.Value) []byte { return appendJSON(nil, v) }
+func JSON(v *capture.Value) []byte { return appendJSON(nil, v) }
 
 func appendJSON(b []byte, v *capture.Value) []byte {
 	switch {
@@ -87,7 +86,7 @@ func appendJSON(b []byte, v *capture.Value) []byte {
 		if t, ok := timeOf(v); ok {
 			return append(t.AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 		}
-		return appendObject(b, v.Fields)
+		return AppendObject(b, v.Fields)
 	case gotype.Interface:
 		return appendInterfaceJSON(b, v)
 	case gotype.Map:
@@ -97,7 +96,7 @@ func appendJSON(b []byte, v *capture.Value) []byte {
 	default: // gotype.Func
 		b = append(b, `{"func":`...)
 		if v.Dynamic != "" {
-			b = appendStringOf(b, v.Dynamic)
+			b = printable.AppendJSON(b, v.Dynamic)
 		} else {
 			b = appendHexJSON(b, v.Num)
 		}
@@ -114,7 +113,7 @@ func appendUnknown(b []byte, v *capture.Value) []byte {
 	case capture.Known:
 		why = typeNotKnown
 	}
-	return appendStringOf(append(b, key...), why)
+	return printable.AppendJSON(append(b, key...), why)
 }
 
 func appendHexJSON(b []byte, n uint64) []byte { return append(appendHex(append(b, '"'), n), '"') }
@@ -136,9 +135,9 @@ func appendStringJSON(b []byte, v *capture.Value) []byte {
 	case !utf8.Valid(text):
 		return append(appendBase64(append(b, `{"bytes":`...), v.Bytes), '}')
 	case cut:
-		b = appendStringOf(append(b, `{"cut":`...), text)
+		b = printable.AppendJSON(append(b, `{"cut":`...), text)
 	default:
-		return appendStringOf(b, text)
+		return printable.AppendJSON(b, text)
 	}
 	return fmt.Appendf(b, `,"len":%d}`, v.Len)
 }
@@ -146,7 +145,7 @@ func appendStringJSON(b []byte, v *capture.Value) []byte {
 // appendBytesJSON writes the member that holds the bytes of a slice.
 func appendBytesJSON(b []byte, v *capture.Value) []byte {
 	if text := unbroken(v); utf8.Valid(text) {
-		return appendStringOf(append(b, `"text":`...), text)
+		return printable.AppendJSON(append(b, `"text":`...), text)
 	}
 	return appendBase64(append(b, `"bytes":`...), v.Bytes)
 }
@@ -166,8 +165,8 @@ func appendItemsJSON(b []byte, items []capture.Value) []byte {
 	return append(b, ']')
 }
 
-// appendObject writes values under their names.
-func appendObject(b []byte, values []capture.Value) []byte {
+// AppendObject writes values under their names.
+func AppendObject(b []byte, values []capture.Value) []byte {
 	return append(appendMembers(append(b, '{'), values), '}')
 }
 
@@ -185,7 +184,7 @@ func appendMembers(b []byte, values []capture.Value) []byte {
 		if nth > 1 { // most readers of JSON would drop all but one of them
 			name += "#" + strconv.Itoa(nth)
 		}
-		b = append(appendStringOf(b, name), ':')
+		b = append(printable.AppendJSON(b, name), ':')
 		b = appendJSON(b, &values[i])
 	}
 	return b
@@ -216,7 +215,7 @@ func appendInterfaceJSON(b []byte, v *capture.Value) []byte {
 	if v.Dynamic == "" {
 		b = appendHexJSON(b, v.TypeWord)
 	} else {
-		b = appendStringOf(b, v.Dynamic)
+		b = printable.AppendJSON(b, v.Dynamic)
 	}
 	if message, ok := ErrorMessage(v); ok {
 		b = appendStringJSON(append(b, `,"error":`...), &message)
@@ -231,43 +230,4 @@ func appendInterfaceJSON(b []byte, v *capture.Value) []byte {
 		b = appendHexJSON(b, v.Num)
 	}
 	return append(b, '}')
-}
-
-// appendStringOf writes a JSON string. Bytes that are not UTF-8, which only names can
-// have here, become U+FFFD.
-func appendStringOf[S ~string | ~[]byte](b []byte, s S) []byte {
-	b = append(b, '"')
-	for _, r := range string(s) {
-		switch {
-		case r == '"' || r == '\\':
-			b = append(b, '\\', byte(r))
-		case r == '\n':
-			b = append(b, `\n`...)
-		case r == '\t':
-			b = append(b, `\t`...)
-		default:
-			b = appendRuneJSON(b, r)
-		}
-	}
-	return append(b, '"')
-}
-
-// EscapeJSON makes a line of JSON safe for a terminal, and leaves what it means as it is: what is
-// not printable stands in strings alone.
-func EscapeJSON(line []byte) (b []byte) {
-	for _, r := range string(line) {
-		b = appendRuneJSON(b, r)
-	}
-	return b
-}
-
-func appendRuneJSON(b []byte, r rune) []byte {
-	if unicode.IsPrint(r) {
-		return utf8.AppendRune(b, r)
-	}
-	if r > 0xffff {
-		high, low := utf16.EncodeRune(r)
-		return fmt.Appendf(b, `\u%04x\u%04x`, high, low)
-	}
-	return fmt.Appendf(b, `\u%04x`, r)
 }

@@ -1,4 +1,4 @@
-package render
+package valuetext
 
 import (
 	"net/netip"

@@ -1,18 +1,19 @@
-package render
+package valuetext
 
 import (
 	"errors"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
-// valuePath leads to a value: "n", "req.URL.Path", "s.items[0].name", "*p".
-type valuePath struct {
+var intType, _ = gotype.Basic("int")
+
+// Path leads to a value: "n", "req.URL.Path", "s.items[0].name", "*p".
+type Path struct {
 	text string
 	// prefixes are the path's beginnings, without stars: "s", "s.items", "s.items[0]", …
 	// steps[i] leads from prefixes[i] on: "items", "[0]".
@@ -22,8 +23,9 @@ type valuePath struct {
 	part string
 }
 
-func parseValuePath(text string) (valuePath, error) {
-	p := valuePath{text: text}
+// ParsePath reads a path.
+func ParsePath(text string) (Path, error) {
+	p := Path{text: text}
 	for _, part := range [...]string{"len", "cap"} {
 		if inner, found := strings.CutPrefix(text, part+"("); found && strings.HasSuffix(inner, ")") {
 			p.part, text = part, strings.TrimSuffix(inner, ")")
@@ -63,10 +65,10 @@ func parseValuePath(text string) (valuePath, error) {
 	}
 }
 
-// find returns the value that the path leads to: one that was fetched under this
+// Find returns the value that the path leads to: one that was fetched under this
 // name, or a part of one that was fetched under the path's beginning. It is nil if
 // there is none.
-func (p *valuePath) find(values []capture.Value) *capture.Value {
+func (p *Path) Find(values []capture.Value) *capture.Value {
 	named := func(name string) *capture.Value {
 		if i := slices.IndexFunc(values, func(v capture.Value) bool { return v.Name == name }); i >= 0 {
 			return &values[i]
@@ -96,7 +98,7 @@ func (p *valuePath) find(values []capture.Value) *capture.Value {
 
 // partOf is the value, or its length or capacity, which may be known where the rest is
 // unreadable. It is nil if values of its type have none.
-func (p *valuePath) partOf(v *capture.Value) *capture.Value {
+func (p *Path) partOf(v *capture.Value) *capture.Value {
 	for p.part != "" && isReference(v) {
 		v = pointee(v)
 	}
@@ -136,9 +138,9 @@ func step(v *capture.Value, s string) *capture.Value {
 	case err == nil && i < len(v.Items):
 		return &v.Items[i]
 	case int64(i) < v.Len:
-		return missing(capture.Unfetched, "")
+		return Missing(capture.Unfetched, "")
 	}
-	return missing(capture.Unreadable, "index out of range")
+	return Missing(capture.Unreadable, "index out of range")
 }
 
 // promoted returns a field of a struct or of one embedded in it.
@@ -163,33 +165,27 @@ func promoted(v *capture.Value, name string, depth int) *capture.Value {
 	return nil
 }
 
-// builtIn returns what is known of the call itself under the path's name.
-func (p *valuePath) builtIn(c *CallLine) (v *capture.Value, text string) {
-	number := func(n uint64) (*capture.Value, string) {
-		return &capture.Value{Type: uint64Type, Num: n}, ""
-	}
-	switch p.text {
-	case "func":
-		return nil, c.Function
-	case "goid":
-		return number(c.Goid)
-	case "pid":
-		return number(uint64(c.PID))
-	case "tid":
-		return number(uint64(c.TID))
-	case "time":
-		return nil, c.Time.Format(time.RFC3339Nano)
-	case "ns", "latency":
-		if c.End != "return" {
-			break
-		}
-		if p.text == "ns" {
-			return number(uint64(c.NS))
-		}
-		return nil, Duration(c.NS)
-	}
-	if c.End != "return" && c.End != "" {
-		return missing(capture.Unfetched, c.End), ""
-	}
-	return missing(capture.Unfetched, "no "+p.text), ""
+func isReference(v *capture.Value) bool {
+	return known(v) && v.Type != nil && (v.Type.Kind == gotype.Pointer || v.Type.Kind == gotype.Interface)
 }
+
+// pointee returns what a pointer points to or an interface holds.
+func pointee(v *capture.Value) *capture.Value {
+	switch {
+	case !isReference(v):
+		return v
+	case v.Nil():
+		return Missing(capture.Unreadable, "nil pointer")
+	case v.Elem == nil:
+		return Missing(capture.Unfetched, "")
+	}
+	return v.Elem
+}
+
+// Missing stands for a value that is not there.
+func Missing(state capture.State, why string) *capture.Value {
+	return &capture.Value{Type: &gotype.Type{}, State: state, Why: why}
+}
+
+// Text is the path as it was written.
+func (p *Path) Text() string { return p.text }

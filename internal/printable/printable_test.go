@@ -1,12 +1,14 @@
-package render
+package printable
 
 import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ftgo/ftgo/internal/valuetext/madeup"
 )
 
-func TestEscape(t *testing.T) {
+func TestText(t *testing.T) {
 	for _, test := range []struct{ name, in, want string }{
 		{"ordinary name", "main.(*Store[go.shape.int]).Get-fm", "main.(*Store[go.shape.int]).Get-fm"},
 		{"letters of other scripts", "世界.Öl·é", "世界.Öl·é"},
@@ -20,34 +22,29 @@ func TestEscape(t *testing.T) {
 		{"tags and private use", "\U000e0041\ue000", `\u{e0041}\u{e000}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := Escape(test.in); got != test.want {
-				t.Errorf("Escape(%q) = %q, want %q", test.in, got, test.want)
+			if got := Text(test.in); got != test.want {
+				t.Errorf("Text(%q) = %q, want %q", test.in, got, test.want)
 			}
 		})
 	}
 }
 
 func FuzzEscape(f *testing.F) {
-	for _, name := range hostile {
+	for _, name := range madeup.HostileNames {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := Escape(s)
+		got := Text(s)
 		if !utf8.ValidString(got) {
-			t.Fatalf("Escape(%q) = %q, not UTF-8", s, got)
+			t.Fatalf("Text(%q) = %q, not UTF-8", s, got)
 		}
 		for _, r := range got {
 			if !unicode.IsPrint(r) {
-				t.Fatalf("Escape(%q) = %q has %U", s, got, r)
+				t.Fatalf("Text(%q) = %q has %U", s, got, r)
 			}
 		}
-		if again := Escape(got); again != got {
-			t.Fatalf("Escape(%q) = %q", got, again)
-		}
-		for width := range 12 {
-			if short := shorten(got, width); columns(short) > max(width, 1) {
-				t.Fatalf("shorten(%q, %d) = %q takes %d columns", got, width, short, columns(short))
-			}
+		if again := Text(got); again != got {
+			t.Fatalf("Text(%q) = %q", got, again)
 		}
 	})
 }

@@ -1,9 +1,11 @@
-package render
+package valuetext
 
 import (
 	"net"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/internal/valuetext/madeup"
 )
 
 func TestIPs(t *testing.T) {
@@ -15,24 +17,19 @@ func TestIPs(t *testing.T) {
 		{strings.Repeat("x", 17), `net.IP("xxxxxxxxxxxxxxxxx")`},
 		{"", `net.IP("")`},
 	} {
-		v := byteSlice(test.bytes, int64(len(test.bytes)), 16)
+		v := madeup.ByteSlice(test.bytes, int64(len(test.bytes)), 16)
 		v.Type.Name = "net.IP"
-		if got := ValueText(&v); got != test.want {
+		if got := Text(&v); got != test.want {
 			t.Errorf("%q is shown as %s, want %s", test.bytes, got, test.want)
 		}
-		format, err := ParseCallFormat("%s", []string{"ip"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := get()
-		c.Args = append(c.Args, named("ip", v))
-		if got := line(t, CallOptions{Line: format}, c); !strings.HasPrefix(test.want, "net.IP") && got != test.want {
+		verb := Verb{Spec: "%s", Letter: 's'}
+		if got := string(verb.AppendValue(nil, &v)); !strings.HasPrefix(test.want, "net.IP") && got != test.want {
 			t.Errorf("%%s of %q is %s, want %s", test.bytes, got, test.want)
 		}
 	}
-	v := byteSlice(string(make([]byte, 4)), 16, 16) // the beginning of an address is none
+	v := madeup.ByteSlice(string(make([]byte, 4)), 16, 16) // the beginning of an address is none
 	v.Type.Name = "net.IP"
-	if got := ValueText(&v); !strings.HasPrefix(got, "net.IP(") {
+	if got := Text(&v); !strings.HasPrefix(got, "net.IP(") {
 		t.Errorf("four bytes of sixteen are shown as %s", got)
 	}
 }

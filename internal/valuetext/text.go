@@ -1,4 +1,6 @@
-package render
+// Package valuetext writes values of a traced program as text, as JSON, and by the verbs of
+// package fmt.
+package valuetext
 
 import (
 	"fmt"
@@ -7,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
@@ -14,7 +17,7 @@ import (
 // typeNotKnown is shown for values that nothing is known of, not even their type.
 const typeNotKnown = "type not known"
 
-// ValueText writes a value on one line, for people, much as Go would spell it:
+// Text writes a value on one line, for people, much as Go would spell it:
 //
 //	-42  true  3.5  (1+2i)  1.5ms  2024-02-29T12:00:00.5Z  127.0.0.1
 //	"hi bob"  "abc"…+4093  []byte("\x00\x01")  [1 2 3 …+97]
@@ -25,19 +28,20 @@ const typeNotKnown = "type not known"
 //
 // After … stands the number of bytes or elements that are missing. Nothing in it is
 // not printable, whatever the value and the names of its types hold.
-func ValueText(v *capture.Value) string { return string(appendText(nil, v)) }
+func Text(v *capture.Value) string { return string(AppendText(nil, v)) }
 
-func appendText(b []byte, v *capture.Value) []byte {
+// AppendText appends what Text returns.
+func AppendText(b []byte, v *capture.Value) []byte {
 	switch {
 	case v.State == capture.Unreadable:
 		if v.Why == "" {
 			return append(b, "<unreadable>"...)
 		}
-		return fmt.Appendf(b, "<unreadable: %s>", Escape(v.Why))
+		return fmt.Appendf(b, "<unreadable: %s>", printable.Text(v.Why))
 	case v.State == capture.Unfetched && v.Why == "":
 		return append(b, "<not fetched>"...)
 	case v.State == capture.Unfetched:
-		return append(append(append(b, '<'), Escape(v.Why)...), '>')
+		return append(append(append(b, '<'), printable.Text(v.Why)...), '>')
 	case v.Type == nil:
 		return append(b, "<"+typeNotKnown+">"...)
 	case v.Nil():
@@ -62,7 +66,7 @@ func appendText(b []byte, v *capture.Value) []byte {
 		return fmt.Append(b, complex(math.Float64frombits(v.Num), math.Float64frombits(v.Imag)))
 	case gotype.Pointer:
 		if v.Elem != nil {
-			return appendText(append(b, '&'), v.Elem)
+			return AppendText(append(b, '&'), v.Elem)
 		}
 		return appendHex(b, v.Num)
 	case gotype.UnsafePointer:
@@ -91,7 +95,7 @@ func appendText(b []byte, v *capture.Value) []byte {
 		return fmt.Appendf(b, "chan[%d/%d]", v.Len, v.Cap)
 	case gotype.Func:
 		if v.Dynamic != "" {
-			return append(b, Escape(v.Dynamic)...)
+			return append(b, printable.Text(v.Dynamic)...)
 		}
 		return appendHex(b, v.Num)
 	}
@@ -109,7 +113,7 @@ func float(bits uint64, size int64) float64 {
 }
 
 // appendQuoted quotes the bytes of a string. [strconv.Quote] keeps what
-// [unicode.IsPrint] allows, as [Escape] does, and loses nothing.
+// [unicode.IsPrint] allows, as [printable.Text] does, and loses nothing.
 func appendQuoted(b []byte, v *capture.Value) []byte {
 	text := unbroken(v)
 	return appendMissing(strconv.AppendQuote(b, string(text)), v.Len-int64(len(text)))
@@ -158,7 +162,7 @@ func appendBytesText(b []byte, v *capture.Value) []byte {
 	case "", "[]byte", "[]uint8":
 		b = append(b, "[]byte"...)
 	default:
-		b = append(b, Escape(v.Type.Name)...)
+		b = append(b, printable.Text(v.Type.Name)...)
 	}
 	return append(appendQuoted(append(b, '('), v), ')')
 }
@@ -170,7 +174,7 @@ func appendItems(b []byte, items []capture.Value, length int64) []byte {
 		if i > 0 {
 			b = append(b, ' ')
 		}
-		b = appendText(b, &items[i])
+		b = AppendText(b, &items[i])
 	}
 	if missing := length - int64(len(items)); missing > 0 {
 		if len(items) > 0 {
@@ -187,8 +191,8 @@ func appendFields(b []byte, fields []capture.Value) []byte {
 		if i > 0 {
 			b = append(b, ' ')
 		}
-		b = append(append(b, Escape(fields[i].Name)...), ':')
-		b = appendText(b, &fields[i])
+		b = append(append(b, printable.Text(fields[i].Name)...), ':')
+		b = AppendText(b, &fields[i])
 	}
 	return append(b, '}')
 }
@@ -196,12 +200,12 @@ func appendFields(b []byte, fields []capture.Value) []byte {
 // appendInterface writes what a non-nil interface holds as a conversion to its type.
 func appendInterface(b []byte, v *capture.Value) []byte {
 	if known(v.Elem) && isBytes(v.Elem) && !v.Elem.Nil() {
-		return appendText(b, v.Elem) // which names the type already
+		return AppendText(b, v.Elem) // which names the type already
 	}
 	if v.Dynamic == "" {
 		b = append(appendHex(append(b, '<'), v.TypeWord), '>')
 	} else {
-		b = append(b, Escape(v.Dynamic)...)
+		b = append(b, printable.Text(v.Dynamic)...)
 	}
 	b = append(b, '(')
 	message, isError := ErrorMessage(v)
@@ -209,7 +213,7 @@ func appendInterface(b []byte, v *capture.Value) []byte {
 	case isError:
 		b = appendQuoted(b, &message)
 	case v.Elem != nil:
-		b = appendText(b, v.Elem)
+		b = AppendText(b, v.Elem)
 	case v.Num == 0:
 		b = append(b, "nil"...)
 	default:
