@@ -64,6 +64,9 @@ var arrows = []arrow{
 	{from: "cmd/ftgo/internal/cli", to: []string{module + "/internal/printable", module + "/internal/target", module + "/tracefs", "github.com/spf13/pflag"}},
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/cmd/ftgo/internal/render", "golang.org/x/term"}},
 	{from: "cmd/ftgo/internal/where", to: []string{module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
+	{from: "cmd/ftgo/internal/run", to: []string{
+		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/terminal", module + "/internal/target", module + "/internal/trace",
+		module + "/offsets", module + "/parse", module + "/tracefs", module + "/tracefs/uprobe"}},
 	{from: "cmd/ftgo", to: []string{module + "/...", "github.com/spf13/pflag"}},
 	{from: "scripts", to: nil},
 	{from: "scripts/truths", to: nil},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/stats"
 )
@@ -104,7 +105,7 @@ func (v readyFD) tell() error {
 }
 
 // footer says how far the numbers can be trusted: with --quiet only if not all the way.
-func (e *env) footer(rows []stats.Row, summary stats.Summary) error {
+func footer(e *cli.Env, rows []stats.Row, summary stats.Summary) error {
 	if e.Quiet && summary.Lost == 0 && summary.Unparsed == 0 {
 		return nil
 	}

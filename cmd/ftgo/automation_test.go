@@ -162,7 +162,7 @@ func TestKernelWait(t *testing.T) {
 	}
 	// Ctrl-C while waiting is no failure.
 	var errs strings.Builder
-	if code := run(cancelled(), []string{"count", "--wait", later + "x", "main.f"}, &out, &errs); code != 0 {
+	if code := execute(cancelled(), []string{"count", "--wait", later + "x", "main.f"}, &out, &errs); code != 0 {
 		t.Errorf("cancelled: status %d, %s", code, errs.String())
 	}
 }

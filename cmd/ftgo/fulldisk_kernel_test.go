@@ -62,7 +62,7 @@ func TestKernelClosedPipe(t *testing.T) {
 			read.Close()
 			defer write.Close()
 			var errs bytes.Buffer
-			if code := run(t.Context(), onGreet(greet, command), write, &errs); code != cli.ExitOK || strings.Contains(errs.String(), "pipe") {
+			if code := execute(t.Context(), onGreet(greet, command), write, &errs); code != cli.ExitOK || strings.Contains(errs.String(), "pipe") {
 				t.Errorf("status %d\n%s", code, errs.String())
 			}
 		})
@@ -80,7 +80,7 @@ func TestFullDiskWithoutProbes(t *testing.T) {
 			t.Fatal(err)
 		}
 		var errs bytes.Buffer
-		code := run(t.Context(), args, full, &errs)
+		code := execute(t.Context(), args, full, &errs)
 		full.Close()
 		if code != cli.ExitFailed || strings.Count(errs.String(), "no space left on device") != 1 {
 			t.Errorf("%q: status %d\n%s", args, code, errs.String())

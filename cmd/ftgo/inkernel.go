@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -54,12 +55,9 @@ func inKernel(ctx context.Context, e *env, o *options) (err error) {
 	if err := checkProcesses(o); err != nil {
 		return err
 	}
-	v := newReport(o, uprobe.Latency)
-	j := &job{opt: o, view: v, costs: trace.NoCosts{}}
-	if len(o.program) > 0 {
-		if j.program, err = o.findProgram(e); err != nil {
-			return err
-		}
+	j := o.job(newReport(o, uprobe.Latency))
+	if j.Program, err = run.FindProgram(&e.Env, o.program, o.outFile == ""); err != nil {
+		return err
 	}
 	t, err := o.resolve(e)
 	if err != nil {
@@ -114,8 +112,8 @@ func inKernel(ctx context.Context, e *env, o *options) (err error) {
 	if len(o.pids) > 0 {
 		opt.PID = o.pids[0]
 	}
-	j.source = trace.NewInKernel(fsys, t.Binary, plan, opt)
-	j.scene = scene{env: e, target: t, plan: &uprobe.Plan{Binary: t.Binary, Mode: uprobe.Latency, Funcs: plan.Funcs}, out: out}
-	j.placed = fmt.Sprintf("probing %s in %s at %s, in the kernel", cli.Plural(len(plan.Funcs), "function"), o.binary, cli.Plural(plan.Probes(), "place"))
-	return j.do(ctx)
+	j.Source = trace.NewInKernel(fsys, t.Binary, plan, opt)
+	j.Scene = run.Scene{Env: &e.Env, Target: t, Plan: &uprobe.Plan{Binary: t.Binary, Mode: uprobe.Latency, Funcs: plan.Funcs}, Out: out}
+	j.Placed = fmt.Sprintf("probing %s in %s at %s, in the kernel", cli.Plural(len(plan.Funcs), "function"), o.binary, cli.Plural(plan.Probes(), "place"))
+	return j.Do(ctx)
 }

@@ -90,7 +90,7 @@ func TestAsCommand(t *testing.T) {
 	if os.Getenv(commandEnv) == "" {
 		t.Skip("for other tests to start")
 	}
-	os.Exit(run(t.Context(), strings.Split(os.Getenv(commandEnv), "\n"), os.Stdout, os.Stderr))
+	os.Exit(execute(t.Context(), strings.Split(os.Getenv(commandEnv), "\n"), os.Stdout, os.Stderr))
 }
 
 // inKernelLine is a line of JSON of probe --in-kernel.
@@ -253,7 +253,7 @@ func TestKernelInKernelProcess(t *testing.T) {
 	var out, errs bytes.Buffer
 	go func() {
 		args := append([]string{"probe", "--in-kernel", "-o", "json", "-p", fmt.Sprint(targets[0].Process.Pid)}, inKernelFuncs()...)
-		done <- result{code: run(t.Context(), args, &out, &errs)}
+		done <- result{code: execute(t.Context(), args, &out, &errs)}
 	}()
 	waitTriggers(t, f)
 	for i := range targets {

@@ -347,7 +347,7 @@ func TestKernelEndedBeforeItBegan(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			cancel(&cli.EndedBy{Signal: sig})
 			var out, errs bytes.Buffer
-			code := run(ctx, args, &out, &errs)
+			code := execute(ctx, args, &out, &errs)
 			if code != 128+int(sig) || out.Len() > 0 || !strings.HasSuffix(errs.String(), "ftgo: place probes: told to end by signal: "+sig.String()+"; nothing was traced\n") {
 				t.Errorf("%q: %v: status %d\n%s%s", args, sig, code, out.String(), errs.String())
 			}

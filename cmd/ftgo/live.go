@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/stats"
 )
@@ -135,7 +136,7 @@ func (l *live) obey() error {
 		case key := <-l.keys.Typed:
 			switch key {
 			case 'q':
-				return errEnough
+				return run.ErrEnough
 			case 's':
 				l.order = (l.order + 1) % len(liveOrders)
 				for liveOrders[l.order].latency && !l.options.Latency {

@@ -24,17 +24,17 @@ func main() {
 	// there is nothing in the kernel that would be left (netpollGenericInit in runtime/netpoll.go).
 	time.Sleep(time.Nanosecond)
 	ctx, stop := cli.Interrupted(os.Stderr)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	code := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	if by := stop(); by != 0 {
 		cli.Die(by)
 	}
 	os.Exit(code)
 }
 
-// run is the whole command: it does what args say and returns the exit status.
+// execute is the whole command: it does what args say and returns the exit status.
 // stdout gets data only, stderr everything else. It ends early when ctx is done, with
 // the probes removed.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return newEnv(stdout, terminal.Legible(stderr)).run(ctx, args)
 }
 

@@ -7,13 +7,14 @@ import (
 	"io"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // observe is probe, count and trace: everything from the arguments to the last line.
-func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) (err error) {
+func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v run.View) (err error) {
 	if err := errors.Join(o.checkSched(), checkProcesses(o)); err != nil {
 		return err
 	}
@@ -23,11 +24,9 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 		}
 	}
 	p := &planned{env: e, opt: o, view: v}
-	j := &job{opt: o, view: v}
-	if len(o.program) > 0 {
-		if j.program, err = o.findProgram(e); err != nil {
-			return err
-		}
+	j := o.job(v)
+	if j.Program, err = run.FindProgram(&e.Env, o.program, o.outFile == ""); err != nil {
+		return err
 	}
 	if p.target, err = o.resolve(e); err != nil {
 		return err
@@ -82,23 +81,32 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v view) 
 	if o.verbose {
 		fmt.Fprint(e.Stderr, definitions)
 	}
-	j.costs = newMeasuring(fsys, mode, o.stack)
+	j.Costs = newMeasuring(fsys, mode, o.stack)
 	want := v.Needs()
-	j.source = trace.NewLive(fsys, p.plan, trace.Options{
+	j.Source = trace.NewLive(fsys, p.plan, trace.Options{
 		Filter:   trace.Filter{PIDs: o.pids, Fork: o.fork, Comm: o.comm},
 		Recorder: trace.Recorder{Features: p.features, BufferKB: e.bufferKB, Reader: o.reader, Shared: o.force},
 		Talk:     &e.Env, With: events, Sched: o.sched, Skipped: p.target.Skipped,
 		Entries: want.Entries, Steady: want.Steady, Once: want.Once, Alone: !o.mixed(), Inside: p.inside(want),
-		Limit: want.Limit, Wait: o.auto.wait, MaxRate: o.maxRate.perSecond, Costs: j.costs,
+		Limit: want.Limit, Wait: o.auto.wait, MaxRate: o.maxRate.perSecond, Costs: j.Costs,
 	})
-	j.scene = scene{env: e, target: p.target, plan: p.plan, out: out, events: events}
-	j.placed = fmt.Sprintf("probing %s in %s at %s", cli.Plural(len(p.plan.Funcs), "function"), o.binary, cli.Plural(p.plan.Probes(), "place"))
-	j.slow = len(p.plan.Events)
-	return j.do(ctx)
+	j.Scene = run.Scene{Env: &e.Env, Target: p.target, Plan: p.plan, Out: out, Events: events}
+	j.Placed = fmt.Sprintf("probing %s in %s at %s", cli.Plural(len(p.plan.Funcs), "function"), o.binary, cli.Plural(p.plan.Probes(), "place"))
+	j.Slow = len(p.plan.Events)
+	return j.Do(ctx)
+}
+
+// job is a run of a view, as far as flags say.
+func (o *options) job(v run.View) *run.Job {
+	j := &run.Job{View: v, Costs: trace.NoCosts{}, For: o.duration, Every: o.interval, Ready: o.auto.ready.tell}
+	if o.limited {
+		j.MaxLost = &o.maxLost
+	}
+	return j
 }
 
 // inside are the functions, by their index in the plan, that calls are wanted of.
-func (p *planned) inside(want needs) map[int]bool {
+func (p *planned) inside(want run.Needs) map[int]bool {
 	if !want.Inside {
 		return nil
 	}

@@ -40,7 +40,7 @@ func TestKernelPanicked(t *testing.T) {
 	target := fixture.Build(t, "server")
 	const again = "FTGO_TEST_PANICS"
 	if os.Getenv(again) != "" {
-		run(context.Background(), []string{"probe", "-o", "json", "-i", "0.02", target, "main.tick"}, breaking{}, os.Stderr)
+		execute(context.Background(), []string{"probe", "-o", "json", "-i", "0.02", target, "main.tick"}, breaking{}, os.Stderr)
 	}
 	server(t, target)
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")

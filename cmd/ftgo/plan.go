@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
@@ -17,7 +18,7 @@ import (
 type planned struct {
 	env    *env
 	opt    *options
-	view   view
+	view   run.View
 	target *target.Target
 	plan   *uprobe.Plan
 	// skipped are functions that a recording was made without.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
@@ -79,8 +80,8 @@ func count(ctx context.Context, e *env, args []string) error {
 
 // report writes tables.
 type report struct {
-	nothingElse
-	*scene
+	run.Ignore
+	*run.Scene
 	opt    *options
 	mode   uprobe.Mode
 	format render.Format
@@ -92,12 +93,12 @@ func newReport(o *options, mode uprobe.Mode) *report {
 	return &report{opt: o, mode: mode, format: o.format}
 }
 
-func (r *report) Needs() needs {
-	return needs{Limit: r.opt.calls, Stacks: r.opt.stack > 0, Intervals: r.opt.interval > 0}
+func (r *report) Needs() run.Needs {
+	return run.Needs{Limit: r.opt.calls, Stacks: r.opt.stack > 0, Intervals: r.opt.interval > 0, Errors: r.opt.errors, PerPID: r.opt.perPID}
 }
 
 // Values fetches the type of the last result, for --errors: 0 is no error.
-func (r *report) Values(s *target.Target, features tracefs.Features) (planValues, error) {
+func (r *report) Values(s *target.Target, features tracefs.Features) (run.Values, error) {
 	if !r.opt.errors {
 		return nil, nil
 	}
@@ -116,13 +117,13 @@ func (r *report) Values(s *target.Target, features tracefs.Features) (planValues
 	}, nil
 }
 
-func (r *report) Begin(s *scene) error {
-	r.scene = s
-	if err := r.opt.checkTerminal(s.out); err != nil {
+func (r *report) Begin(s *run.Scene) error {
+	r.Scene = s
+	if err := r.opt.checkTerminal(s.Out); err != nil {
 		return err
 	}
-	if r.format == render.Table && r.opt.interval > 0 && terminal.Is(s.out) {
-		r.live = newLive(s.out, r.opt, r.options())
+	if r.format == render.Table && r.opt.interval > 0 && terminal.Is(s.Out) {
+		r.live = newLive(s.Out, r.opt, r.options())
 	}
 	return nil
 }
@@ -143,7 +144,7 @@ func (r *report) Interval(t *trace.Table) error {
 	}
 	rows = r.arrange(rows, r.opt.top)
 	if r.format == render.Table {
-		if _, err := fmt.Fprintf(r.out, "%s\n", t.At.Format(time.TimeOnly)); err != nil {
+		if _, err := fmt.Fprintf(r.Out, "%s\n", t.At.Format(time.TimeOnly)); err != nil {
 			return err
 		}
 	}
@@ -165,8 +166,8 @@ func (r *report) asAsked(rows []stats.Row) []stats.Row {
 func (r *report) arrange(rows []stats.Row, top int) []stats.Row {
 	kept := rows[:0]
 	for _, row := range rows {
-		fn := r.plan.Funcs[row.Func]
-		if row.Calls > 0 || row.Completed > 0 || fn.Point || r.target.Roles[fn.Func].Named {
+		fn := r.Plan.Funcs[row.Func]
+		if row.Calls > 0 || row.Completed > 0 || fn.Point || r.Target.Roles[fn.Func].Named {
 			kept = append(kept, row)
 		}
 	}
@@ -183,7 +184,7 @@ func (r *report) arrange(rows []stats.Row, top int) []stats.Row {
 // beside the function that was meant has calls, or none, for reasons of the compiler's.
 func (r *report) withoutWrappers(rows []stats.Row) (kept []stats.Row) {
 	for _, row := range rows {
-		if fn := r.plan.Funcs[row.Func]; fn.Point || !r.target.Roles[fn.Func].Wrapper {
+		if fn := r.Plan.Funcs[row.Func]; fn.Point || !r.Target.Roles[fn.Func].Wrapper {
 			kept = append(kept, row)
 		}
 	}
@@ -194,29 +195,29 @@ func (r *report) withoutWrappers(rows []stats.Row) (kept []stats.Row) {
 // callers, where their calls are not seen. It takes a pass over the debug information,
 // when nobody waits for probes any more.
 func (r *report) noteInlined(rows []stats.Row) {
-	if r.target.Binary == nil {
+	if r.Target.Binary == nil {
 		return
 	}
 	for i := range rows {
-		if f := r.plan.Funcs[rows[i].Func]; f.Point || !r.target.Roles[f.Func].Named || rows[i].Note != "" {
+		if f := r.Plan.Funcs[rows[i].Func]; f.Point || !r.Target.Roles[f.Func].Named || rows[i].Note != "" {
 			continue
 		}
-		rows[i].Note = r.target.AlsoInlined(rows[i].Name)
+		rows[i].Note = r.Target.AlsoInlined(rows[i].Name)
 	}
 }
 
 // options are those of all tables.
 func (r *report) options() render.Options {
 	return render.Options{
-		Latency: r.mode == uprobe.Latency, Bucketed: r.opt.inKernel, Errors: r.opt.errors, Sched: r.opt.sched, Events: r.events, CountFirst: r.plan.CountsFirst(), Processes: r.opt.perPID,
+		Latency: r.mode == uprobe.Latency, Bucketed: r.opt.inKernel, Errors: r.opt.errors, Sched: r.opt.sched, Events: r.Events, CountFirst: r.Plan.CountsFirst(), Processes: r.opt.perPID,
 	}
 }
 
 func (r *report) write(rows []stats.Row) error {
 	o := r.options()
-	o.Width, _ = terminal.Size(r.out)
+	o.Width, _ = terminal.Size(r.Out)
 	o.NoHeader = !bool(r.opt.auto.header) || r.began && r.format != render.Table
-	err := render.Functions(r.out, r.format, rows, o)
+	err := render.Functions(r.Out, r.format, rows, o)
 	r.began = true
 	return err
 }
@@ -241,14 +242,14 @@ func (r *report) End(t *trace.Table) error {
 	rows = r.arrange(rows, r.opt.top)
 	switch {
 	case r.format == render.Table && r.opt.interval > 0:
-		if _, err := io.WriteString(r.out, "total\n"); err != nil {
+		if _, err := io.WriteString(r.Out, "total\n"); err != nil {
 			return err
 		}
 	case r.format != render.Table && r.format != render.JSON && r.opt.interval > 0:
-		return cmp.Or(r.env.footer(all, t.Summary), failed) // rows of totals among those of intervals would be counted twice
+		return cmp.Or(footer(r.Env, all, t.Summary), failed) // rows of totals among those of intervals would be counted twice
 	}
 	if r.format == render.Folded || r.format == render.Pprof {
-		return cmp.Or(r.writeStacks(t), r.env.footer(all, t.Summary), failed)
+		return cmp.Or(r.writeStacks(t), footer(r.Env, all, t.Summary), failed)
 	}
 	if err := r.write(rows); err != nil {
 		return err
@@ -257,13 +258,13 @@ func (r *report) End(t *trace.Table) error {
 		return err
 	}
 	if r.opt.hist && r.format == render.Table {
-		if err := render.Histograms(r.out, rows, r.options()); err != nil {
+		if err := render.Histograms(r.Out, rows, r.options()); err != nil {
 			return err
 		}
 	}
 	if r.format == render.JSON {
-		err := render.SummaryJSON(r.out, t.Summary)
+		err := render.SummaryJSON(r.Out, t.Summary)
 		return cmp.Or(err, failed)
 	}
-	return cmp.Or(r.env.footer(all, t.Summary), failed)
+	return cmp.Or(footer(r.Env, all, t.Summary), failed)
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/parse/ftrace"
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -209,7 +210,7 @@ func (s *sessionCalls) start(t *testing.T, f *tracefs.FS, target, pattern string
 	if err != nil {
 		t.Fatal(err)
 	}
-	var values planValues
+	var values run.Values
 	if s.values {
 		if values, err = lines.Values(sel, f.Features()); err != nil {
 			t.Fatal(err)

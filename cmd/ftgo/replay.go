@@ -12,6 +12,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/offsets"
@@ -72,12 +73,13 @@ func replay(ctx context.Context, e *env, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	j := &job{opt: o, view: t.view, source: source, costs: trace.NoCosts{}}
-	j.scene = scene{env: e, target: t.target, plan: t.plan, out: out, recorded: source.Began()}
+	j := o.job(t.view)
+	j.Source = source
+	j.Scene = run.Scene{Env: &e.Env, Target: t.target, Plan: t.plan, Out: out, Recorded: source.Began()}
 	if !rec.Complete {
-		j.cutOff = errors.New("the recording was cut off: counts are of the events that are there, and what was lost is not known")
+		j.CutOff = errors.New("the recording was cut off: counts are of the events that are there, and what was lost is not known")
 	}
-	return j.do(ctx)
+	return j.Do(ctx)
 }
 
 // openRecording opens a file, or takes standard input into one, since a recording is read

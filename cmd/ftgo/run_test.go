@@ -33,7 +33,7 @@ func ftgo(t *testing.T, args ...string) result {
 	// Probing goes on until it is told to end.
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	code := run(ctx, withReader(args), &out, &err)
+	code := execute(ctx, withReader(args), &out, &err)
 	if ctx.Err() != nil {
 		t.Errorf("ftgo %q did not end", args)
 	}

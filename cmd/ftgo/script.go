@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/parse/recording"
 	"github.com/ftgo/ftgo/tracefs"
@@ -29,7 +30,7 @@ ends. A flag whose text begins with a command's name is for that --as only.
 `
 
 // recordView is a view as far as planning needs one.
-func recordView(e *env, o *options) (uprobe.Mode, view, error) {
+func recordView(e *env, o *options) (uprobe.Mode, run.View, error) {
 	switch o.recorded.as {
 	case "count":
 		return uprobe.CountRecorded, newReport(o, uprobe.CountRecorded), nil

@@ -89,22 +89,22 @@ func stackRows(s *trace.Stacks, plan *uprobe.Plan) []render.Stack {
 
 // writeStacks writes the stacks of probe behind the functions.
 func (r *report) writeStacks(t *trace.Table) error {
-	if r.stacks == nil {
+	if r.Stacks == nil {
 		return nil
 	}
-	rows := stackRows(r.stacks, r.plan)
+	rows := stackRows(r.Stacks, r.Plan)
 	switch r.format {
 	case render.Table:
-		return render.StackText(r.out, rows)
+		return render.StackText(r.Out, rows)
 	case render.JSON:
-		return render.StackJSON(r.out, rows)
+		return render.StackJSON(r.Out, rows)
 	case render.Folded:
-		return render.FoldedStacks(r.out, rows)
+		return render.FoldedStacks(r.Out, rows)
 	case render.Pprof:
-		b := r.plan.Binary
+		b := r.Plan.Binary
 		run := render.Profiled{Path: b.Path(), BuildID: b.BuildID(), Began: t.From, Duration: t.At.Sub(t.From)}
-		run.Start, run.Limit, run.Offset = b.Segment(r.plan.Funcs[0].Addr)
-		return render.PprofStacks(r.out, rows, run)
+		run.Start, run.Limit, run.Offset = b.Segment(r.Plan.Funcs[0].Addr)
+		return render.PprofStacks(r.Out, rows, run)
 	}
 	return nil
 }

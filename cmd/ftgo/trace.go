@@ -7,6 +7,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/offsets"
@@ -59,8 +60,8 @@ func traceCalls(ctx context.Context, e *env, args []string) error {
 
 // callLines is the view of trace: a line for each call.
 type callLines struct {
-	nothingElse
-	*scene
+	run.Ignore
+	*run.Scene
 	env *env
 	opt *options
 	// buffered is what lines are gathered in.
@@ -102,16 +103,16 @@ func newCallLines(e *env, o *options) (*callLines, error) {
 	return v, nil
 }
 
-func (v *callLines) Needs() needs {
+func (v *callLines) Needs() run.Needs {
 	o := &v.opt.trace
 	entries := o.begins || o.entries || o.startOrder || o.tree || v.opt.format == render.Chrome
-	return needs{Entries: entries, Steady: entries, Inside: o.inside != ""}
+	return run.Needs{Entries: entries, Steady: entries, Inside: o.inside != ""}
 }
 
-func (v *callLines) Begin(s *scene) error {
-	v.scene = s
-	v.memory = trace.NewMemories(s.target.Binary, !s.recorded.IsZero())
-	v.buffered = newFlushWriter(s.out)
+func (v *callLines) Begin(s *run.Scene) error {
+	v.Scene = s
+	v.memory = trace.NewMemories(s.Target.Binary, !s.Recorded.IsZero())
+	v.buffered = newFlushWriter(s.Out)
 	opt := render.CallOptions{
 		Format: v.opt.format, TwoLines: v.opt.trace.begins, Entries: v.opt.trace.entries, Times: v.opt.trace.times, Tree: v.opt.trace.tree,
 		Processes: v.opt.mixed(), Stacks: v.opt.stack > 0, Sched: v.opt.sched,
@@ -132,10 +133,10 @@ func (v *callLines) Begin(s *scene) error {
 		}
 	}
 	if v.opt.stack > 0 {
-		v.stacks = trace.NewStacks(s.target.Binary)
+		v.stacks = trace.NewStacks(s.Target.Binary)
 	}
 	if v.opt.format == render.Chrome {
-		origin := s.recorded
+		origin := s.Recorded
 		if origin.IsZero() {
 			origin = time.Now()
 		}
@@ -199,7 +200,7 @@ func (v *callLines) write(line *render.CallLine) error {
 	}
 	if v.lines++; v.opt.calls > 0 && v.lines >= v.opt.calls {
 		v.enough = true
-		return errors.Join(v.buffered.Flush(), errEnough)
+		return errors.Join(v.buffered.Flush(), run.ErrEnough)
 	}
 	return nil
 }
@@ -207,30 +208,30 @@ func (v *callLines) write(line *render.CallLine) error {
 // concerns tells whether a call is where calls are looked at.
 func (v *callLines) concerns(c *parse.Call) bool {
 	o := &v.opt.trace
-	return !v.target.Roles[v.plan.Funcs[c.Func].Func].Hidden && (o.goid == 0 || c.Goid == o.goid) && (o.inside == "" || c.Inside)
+	return !v.Target.Roles[v.Plan.Funcs[c.Func].Func].Hidden && (o.goid == 0 || c.Goid == o.goid) && (o.inside == "" || c.Inside)
 }
 
 // line makes the line of a call; ok is false if it is not wanted.
 func (v *callLines) line(c *parse.Call, ended bool) (line *render.CallLine, ok bool) {
 	o := &v.opt.trace
-	f := &v.plan.Funcs[c.Func]
+	f := &v.Plan.Funcs[c.Func]
 	if !v.concerns(c) || v.trees == nil && o.depth > 0 && c.Depth >= o.depth {
 		return nil, false
 	}
 	line = &render.CallLine{
 		Function: f.Name, Goid: c.Goid, PID: c.PID, TID: c.TID, CPU: c.CPU, Depth: c.Depth,
-		Time: v.clock.Wall(c.Start),
+		Time: v.Clock.Wall(c.Start),
 	}
 	if ended {
 		line.End = c.Outcome.String()
 		if c.Outcome != parse.Open {
-			line.Ended = line.Time.Add(v.clock.Took(c))
+			line.Ended = line.Time.Add(v.Clock.Took(c))
 		}
 		if c.Outcome == parse.Returned {
-			line.NS = v.clock.Took(c).Nanoseconds()
-			line.Low, line.High = v.totals.Bounds(c, line.NS)
+			line.NS = v.Clock.Took(c).Nanoseconds()
+			line.Low, line.High = v.Totals.Bounds(c, line.NS)
 			if v.opt.sched {
-				line.Split = v.clock.Split(c, line.NS)
+				line.Split = v.Clock.Split(c, line.NS)
 			}
 		}
 		if o.min > 0 && (c.Outcome != parse.Returned || time.Duration(line.NS) < o.min) {
@@ -293,7 +294,7 @@ func (v *callLines) End(t *trace.Table) error {
 		return nil
 	}
 	if !v.enough {
-		if err := v.order.flush(v.write); err != nil && !errors.Is(err, errEnough) {
+		if err := v.order.flush(v.write); err != nil && !errors.Is(err, run.ErrEnough) {
 			return err
 		}
 	}
@@ -312,8 +313,8 @@ func (v *callLines) End(t *trace.Table) error {
 		v.env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", cli.Plural(int(v.undecided), "call"))
 	}
 	if v.opt.format == render.JSON {
-		return render.SummaryJSON(v.out, t.Summary)
+		return render.SummaryJSON(v.Out, t.Summary)
 	}
 	t.AsSeen = !v.opt.trace.entries
-	return v.env.footer(t.Whole, t.Summary)
+	return footer(&v.env.Env, t.Whole, t.Summary)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/parse"
 )
 
@@ -13,7 +14,7 @@ func (v *callLines) branch(c *parse.Call) error {
 		return nil
 	}
 	return v.trees.begin(c, render.CallLine{
-		Function: v.plan.Funcs[c.Func].Name, Goid: c.Goid, PID: c.PID, TID: c.TID, Time: v.clock.Wall(c.Start),
+		Function: v.Plan.Funcs[c.Func].Name, Goid: c.Goid, PID: c.PID, TID: c.TID, Time: v.Clock.Wall(c.Start),
 	})
 }
 
@@ -24,7 +25,7 @@ func (v *callLines) writeTree(head *render.TreeHead, lines []render.TreeLine) er
 		write = v.chrome.Tree
 		for i := range lines {
 			if c := lines[i].Call; c != nil && c.Ended.IsZero() {
-				c.Ended = v.clock.Wall(v.latest) // it was open for as long as anything was seen
+				c.Ended = v.Clock.Wall(v.latest) // it was open for as long as anything was seen
 			}
 		}
 	}
@@ -38,7 +39,7 @@ func (v *callLines) writeTree(head *render.TreeHead, lines []render.TreeLine) er
 	}
 	if v.opt.calls > 0 && v.lines >= v.opt.calls {
 		v.enough = true
-		return errors.Join(v.buffered.Flush(), errEnough)
+		return errors.Join(v.buffered.Flush(), run.ErrEnough)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
@@ -43,7 +44,7 @@ func isError(results []capture.Value) bool {
 }
 
 // Values plans what to fetch for the functions' lines and for the filter.
-func (v *callLines) Values(s *target.Target, features tracefs.Features) (planValues, error) {
+func (v *callLines) Values(s *target.Target, features tracefs.Features) (run.Values, error) {
 	return func(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values, err error) {
 		if s.Roles[f].Hidden {
 			return out, nil

@@ -25,17 +25,17 @@ func (v *callLines) Kernel(ev *parse.KernelEvent) error {
 
 // isInside tells whether a thread was inside of what --inside names.
 func (v *callLines) isInside(w *parse.Where) bool {
-	return w.Func >= 0 && (w.Inside || v.target.Roles[v.plan.Funcs[w.Func].Func].Inside)
+	return w.Func >= 0 && (w.Inside || v.Target.Roles[v.Plan.Funcs[w.Func].Func].Inside)
 }
 
 func (v *callLines) eventLine(ev *parse.KernelEvent) *render.EventLine {
 	line := &render.EventLine{
-		Time: v.clock.Wall(ev.Time), Name: v.events[ev.Event],
+		Time: v.Clock.Wall(ev.Time), Name: v.Events[ev.Event],
 		Known: ev.Where.Known, Goid: ev.Where.Goid, PID: ev.PID, TID: ev.TID, CPU: ev.CPU,
 		Fields: ev.AppendFields(nil),
 	}
 	if ev.Where.Func >= 0 {
-		line.Function = v.plan.Funcs[ev.Where.Func].Name
+		line.Function = v.Plan.Funcs[ev.Where.Func].Name
 	}
 	return line
 }

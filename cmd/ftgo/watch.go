@@ -11,6 +11,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/offsets"
@@ -57,8 +58,8 @@ func watch(ctx context.Context, e *env, args []string) error {
 
 // watcher is the view of watch: a line for each value seen.
 type watcher struct {
-	nothingElse
-	*scene
+	run.Ignore
+	*run.Scene
 	env      *env
 	opt      *options
 	wanted   []string
@@ -82,11 +83,11 @@ type watched struct {
 }
 
 // Needs asks for one call of each process in an interval: the probe then rests.
-func (v *watcher) Needs() needs {
-	return needs{Entries: true, Once: v.opt.interval > 0, Memory: true}
+func (v *watcher) Needs() run.Needs {
+	return run.Needs{Entries: true, Once: v.opt.interval > 0, Memory: true}
 }
 
-func (v *watcher) Values(s *target.Target, features tracefs.Features) (planValues, error) {
+func (v *watcher) Values(s *target.Target, features tracefs.Features) (run.Values, error) {
 	vars := make([]offsets.Variable, len(v.wanted))
 	paths := make([]string, len(v.wanted))
 	for i, text := range v.wanted {
@@ -134,10 +135,10 @@ func findVariable(b *offsets.Binary, text string) (v offsets.Variable, rest stri
 	}
 }
 
-func (v *watcher) Begin(s *scene) error {
-	v.scene = s
-	v.memory = trace.NewMemories(s.target.Binary, false)
-	v.buffered = newFlushWriter(s.out)
+func (v *watcher) Begin(s *run.Scene) error {
+	v.Scene = s
+	v.memory = trace.NewMemories(s.Target.Binary, false)
+	v.buffered = newFlushWriter(s.Out)
 	v.lines = render.NewVariableWriter(v.buffered, v.opt.format, v.opt.mixed())
 	if !v.opt.auto.header {
 		return nil
@@ -147,8 +148,8 @@ func (v *watcher) Begin(s *scene) error {
 
 // Entry gets the values of a moment.
 func (v *watcher) Entry(c *parse.Call) error {
-	at := v.clock.Wall(c.Start)
-	f := &v.plan.Funcs[c.Func]
+	at := v.Clock.Wall(c.Start)
+	f := &v.Plan.Funcs[c.Func]
 	values := f.Values.Entry.Decode(c.Args, v.memory.Process(c))
 	for i := range values {
 		line := &render.VariableLine{Time: at, PID: c.PID, Name: v.wanted[i], Value: values[i]}
@@ -158,7 +159,7 @@ func (v *watcher) Entry(c *parse.Call) error {
 		}
 	}
 	if v.count++; v.opt.calls > 0 && v.count >= v.opt.calls {
-		return errors.Join(v.buffered.Flush(), errEnough)
+		return errors.Join(v.buffered.Flush(), run.ErrEnough)
 	}
 	return nil
 }
@@ -222,10 +223,10 @@ func (v *watcher) End(t *trace.Table) error {
 		v.env.Say("%s was not called: nothing seen (--at FUNC names another)", strings.Join(v.opt.patterns, " or "))
 	}
 	if v.opt.format == render.JSON {
-		return render.SummaryJSON(v.out, t.Summary)
+		return render.SummaryJSON(v.Out, t.Summary)
 	}
 	if t.Lost > 0 || t.Unparsed > 0 || len(t.Skipped) > 0 {
-		return v.env.footer(nil, t.Summary)
+		return footer(&v.env.Env, nil, t.Summary)
 	}
 	return nil
 }

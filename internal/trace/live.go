@@ -155,7 +155,7 @@ func (l *Live) settle() error {
 	if l.plan.Mode == uprobe.Latency {
 		step, err := l.session.ClockStep()
 		if step > 0 {
-			l.opt.Warn(fmt.Sprintf("the trace clock %s goes in steps of %v: latencies are no more exact than that", quoted(base.Clock), step.Round(time.Millisecond)))
+			l.opt.Warn(fmt.Sprintf("the trace clock %s goes in steps of %v: latencies are no more exact than that", Quoted(base.Clock), step.Round(time.Millisecond)))
 		}
 		if err != nil {
 			return err

@@ -96,5 +96,5 @@ func sumCounts(profile [][]uint64) (n uint64) {
 	return n
 }
 
-// quoted is a text of somebody else's that may be shown to a terminal.
-func quoted(text string) string { return strings.Trim(strconv.Quote(text), `"`) }
+// Quoted is a text of somebody else's that may be shown to a terminal.
+func Quoted(text string) string { return strings.Trim(strconv.Quote(text), `"`) }

@@ -40,7 +40,7 @@ func (l *Live) noticeReplaced() {
 		}
 		r.told[pid] = true
 		name, _ := os.Readlink(procfs.Exe(pid))
-		l.opt.Say("process %d runs another program now, %s, which is not probed", pid, quoted(name))
+		l.opt.Say("process %d runs another program now, %s, which is not probed", pid, Quoted(name))
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 // Source tells what happens in the functions of a plan. It is used by one goroutine: Arm, Spawn
 // at most once, Read and Mark, Stop, Read until io.EOF, and Close in any case.
 type Source interface {
+	// Clock is that of the calls' stamps.
+	Clock() *Clock
 	// Arm begins. After an error only Close is left to do.
 	Arm(ctx context.Context, sink Sink) error
 	// Spawn starts a program whose first hit is not missed.

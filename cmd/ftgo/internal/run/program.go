@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"errors"
@@ -12,44 +12,35 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 )
 
-// program is the PROGRAM that is run under probes.
-type program struct {
+// Program is the PROGRAM that is run under probes.
+type Program struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when it has ended
 	err  error
 	told bool // it was ended by us
 }
 
-// findProgram makes sure that PROGRAM can be run, before any probe is set. It writes to
-// standard error what data must not be mixed with.
-func (o *options) findProgram(e *env) (*program, error) {
-	path, err := exec.LookPath(o.program[0])
-	if err != nil {
-		return nil, fmt.Errorf("run %s: %w", o.program[0], errors.Unwrap(err))
+// FindProgram makes sure that a program can be run, before any probe is set; without words there
+// is none. It writes to standard error what data must not be mixed with, if the data goes there.
+func FindProgram(e *cli.Env, words []string, mixed bool) (*Program, error) {
+	if len(words) == 0 {
+		return nil, nil
 	}
-	cmd := exec.Command(path, o.program[1:]...)
-	cmd.Args[0] = o.program[0]
+	path, err := exec.LookPath(words[0])
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", words[0], errors.Unwrap(err))
+	}
+	cmd := exec.Command(path, words[1:]...)
+	cmd.Args[0] = words[0]
 	talk := terminal.File(e.Stderr)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, talk, talk
-	if o.outFile != "" {
+	if cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, talk, talk; !mixed {
 		cmd.Stdout = e.Stdout
 	}
-	return &program{cmd: cmd, done: make(chan struct{})}, nil
-}
-
-// until says when a run ends.
-func (o *options) until() string {
-	switch {
-	case len(o.program) > 0:
-		return "until " + o.program[0] + " ends"
-	case o.duration > 0:
-		return fmt.Sprintf("for %v", o.duration)
-	}
-	return "Ctrl-C to end"
+	return &Program{cmd: cmd, done: make(chan struct{})}, nil
 }
 
 // Start starts it.
-func (p *program) Start() error {
+func (p *Program) Start() error {
 	if err := p.cmd.Start(); err != nil {
 		return fmt.Errorf("run %s: %w", p.cmd.Path, errors.Unwrap(err))
 	}
@@ -61,10 +52,10 @@ func (p *program) Start() error {
 }
 
 // PID is its number, once it was started.
-func (p *program) PID() int { return p.cmd.Process.Pid }
+func (p *Program) PID() int { return p.cmd.Process.Pid }
 
 // Used is the CPU time that it has used, if it has ended.
-func (p *program) Used() (cpu time.Duration, ended bool) {
+func (p *Program) Used() (cpu time.Duration, ended bool) {
 	select {
 	case <-p.done:
 	default:
@@ -78,7 +69,7 @@ func (p *program) Used() (cpu time.Duration, ended bool) {
 
 // atEnd calls f when the program has ended, unless stop is called before. There need not be
 // a program.
-func (p *program) atEnd(f func()) (stop func()) {
+func (p *Program) atEnd(f func()) (stop func()) {
 	stopped := make(chan struct{})
 	if p != nil {
 		go func() {
@@ -94,7 +85,7 @@ func (p *program) atEnd(f func()) (stop func()) {
 
 // end tells the program to end, if it has not, and waits until it has. What ftgo has
 // started does not outlive it.
-func (p *program) end() {
+func (p *Program) end() {
 	select {
 	case <-p.done:
 		return
@@ -112,7 +103,7 @@ func (p *program) end() {
 
 // status is the program's exit status as a shell would give it; nil for 0 and for a
 // program that was ended by us.
-func (p *program) status() error {
+func (p *Program) status() error {
 	var exit *exec.ExitError
 	switch {
 	case p.err == nil || p.told:

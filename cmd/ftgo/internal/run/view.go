@@ -1,0 +1,88 @@
+package run
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// View is what a command makes of what a source tells: tables, or lines. An error ends the run,
+// ErrEnough ends it well.
+type View interface {
+	// Needs depends on flags alone.
+	Needs() Needs
+	// Values tells what to fetch of calls; nil is nothing.
+	Values(*target.Target, tracefs.Features) (Values, error)
+	// Begin comes when all is ready to start.
+	Begin(*Scene) error
+	Entry(*parse.Call) error
+	Return(*parse.Call) error
+	Kernel(*parse.KernelEvent) error
+	ProcessEnded(pid int)
+	// Flush comes when all that was read was told, 50 times a second: to write, and to obey keys.
+	Flush() error
+	// Interval comes at its place among the calls.
+	Interval(*trace.Table) error
+	// End comes last, once Begin has come: with nil if nothing was measured.
+	End(*trace.Table) error
+}
+
+// Needs are what a view wants of a source.
+type Needs struct {
+	// Entries, Steady and Once are those of [trace.Options], and so is Limit.
+	Entries, Steady, Once bool
+	Limit                 uint64
+	// Memory: it is nothing without what is fetched from memory.
+	Memory bool
+	// Stacks: the table adds up calls by their callers.
+	Stacks bool
+	// Inside: calls are marked that functions with that role make.
+	Inside bool
+	// Errors and PerPID are those of [trace.TotalsOptions].
+	Errors, PerPID bool
+	// Intervals: tables are of what has happened since the one before, too.
+	Intervals bool
+}
+
+// Values is [uprobe.Options].Values.
+type Values func(*offsets.Func, *offsets.Sites) (uprobe.Values, error)
+
+// Scene is what a view sees of a run before it begins.
+type Scene struct {
+	Env    *cli.Env
+	Target *target.Target
+	Plan   *uprobe.Plan
+	// Out gets data.
+	Out    io.Writer
+	Clock  *trace.Clock
+	Totals *trace.Totals
+	// Stacks are those of Needs.Stacks.
+	Stacks *trace.Stacks
+	// Events are the names of the kernel's that are told.
+	Events []string
+	// Recorded is when the window of a recording began; it is zero for what is live.
+	Recorded time.Time
+}
+
+// Ignore is a view that does nothing with what it does not need.
+type Ignore struct{}
+
+func (Ignore) Entry(*parse.Call) error         { return nil }
+func (Ignore) Return(*parse.Call) error        { return nil }
+func (Ignore) Kernel(*parse.KernelEvent) error { return nil }
+func (Ignore) ProcessEnded(int)                {}
+func (Ignore) Flush() error                    { return nil }
+func (Ignore) Interval(*trace.Table) error     { return nil }
+
+func (Ignore) Values(*target.Target, tracefs.Features) (Values, error) { return nil, nil }
+
+// ErrEnough ends a run for a good reason.
+var ErrEnough = errors.New("enough")
