@@ -11,17 +11,17 @@ type stack struct {
 }
 
 type frame struct {
-	fn       int
-	depth    uint64
-	sp       uint64
-	bias     uint64
-	start    uint64
-	tid, cpu int
-	inside   bool
-	began    Split    // sums of its stack when it began
-	before   Hits     // those of its stack before it began
-	hi       uint64   // see Call.StackHi
-	args     []uint64 // of the stack and of values
+	fn         int
+	depth      uint64
+	sp         uint64
+	bias       uint64
+	start      uint64
+	tid, cpu   int
+	inside     bool
+	atEntry    Split    // sums of its stack at entry
+	hitsBefore Hits     // those of its stack before the entry
+	hi         uint64   // see Call.StackHi
+	args       []uint64 // of the stack and of values
 }
 
 // maxOpen is how many calls may be open at once, of all stacks together: some 300 MB.
@@ -57,7 +57,7 @@ func (p *pairer) fill(c *Call, s *stack, n, pid int) {
 	f := &s.frames[n]
 	c.Func, c.PID, c.TID, c.CPU, c.Goid, c.Depth = f.fn, pid, f.tid, f.cpu, s.goid, n
 	c.Start, c.End, c.Outcome, c.Split = f.start, 0, Returned, Split{}
-	c.Bias, c.SP, c.Hits, c.Inside = f.bias, f.sp, s.hits.since(f.before), f.inside
+	c.Bias, c.SP, c.Hits, c.Inside = f.bias, f.sp, s.hits.since(f.hitsBefore), f.inside
 	words := min(p.plan.StackWords(), len(f.args))
 	c.StackHi, c.Stack, c.Args, c.Results = f.hi, f.args[:words], f.args[words:], nil
 }

@@ -129,7 +129,7 @@ func (p *pairer) event(ev *ftrace.Event, bias uint64) {
 	case uprobe.CondTail:
 		if p.taken(pe, site, ev) {
 			p.leave(ev, &pe.Fields, fn)
-		} else if key, _ := p.place(ev, &pe.Fields); p.stack(key) != nil {
+		} else if key, _ := p.locate(ev, &pe.Fields); p.stack(key) != nil {
 			p.stack(key).hits.add(1, p.stepped, p.words)
 		}
 	case uprobe.GoroutineEnd:
@@ -185,8 +185,8 @@ func (p *pairer) boundsOf(pid int) *stackBounds {
 	return b
 }
 
-// place tells which stack an event is on, and how deep.
-func (p *pairer) place(ev *ftrace.Event, f *uprobe.Fields) (key stackKey, depth uint64) {
+// locate tells which stack an event is on, and how deep.
+func (p *pairer) locate(ev *ftrace.Event, f *uprobe.Fields) (key stackKey, depth uint64) {
 	sp := ev.Args[f.SP]
 	// The stack of a thread, or one that a signal handler runs on, stays where it
 	// is: SP itself, turned round to grow with depth, will do.
@@ -242,7 +242,7 @@ func (p *pairer) adopt(thread, g stackKey, lo, hi uint64) {
 			p.stacks[g] = s
 		}
 		for i := range moved {
-			moved[i].before = s.hits.since(from.hits.since(moved[i].before)) // it has as many within as before
+			moved[i].hitsBefore = s.hits.since(from.hits.since(moved[i].hitsBefore)) // it has as many within as before
 		}
 		s.frames = append(s.frames, moved...)
 	}
@@ -255,7 +255,7 @@ func (p *pairer) enter(ev *ftrace.Event, f *uprobe.Fields, fn int) {
 		p.finished(ev.Time)
 		return
 	}
-	key, depth := p.place(ev, f)
+	key, depth := p.locate(ev, f)
 	s := p.stack(key)
 	if s == nil {
 		s = &stack{unnamed: true}
@@ -290,7 +290,7 @@ func (p *pairer) enter(ev *ftrace.Event, f *uprobe.Fields, fn int) {
 	}
 	fr := p.push(s)
 	fr.fn, fr.depth, fr.sp, fr.start, fr.tid, fr.cpu = fn, depth, ev.Args[f.SP], ev.Time, ev.TID, ev.CPU
-	fr.began, fr.before, fr.inside, fr.hi, fr.bias = p.at, s.hits, false, 0, p.bias
+	fr.atEntry, fr.hitsBefore, fr.inside, fr.hi, fr.bias = p.at, s.hits, false, 0, p.bias
 	s.hits.add(1, p.stepped, p.words)
 	if n := len(s.frames) - 1; n > 0 && p.inside != nil {
 		fr.inside = s.frames[n-1].inside || p.inside[s.frames[n-1].fn]
@@ -318,7 +318,7 @@ func (p *pairer) enter(ev *ftrace.Event, f *uprobe.Fields, fn int) {
 }
 
 func (p *pairer) leave(ev *ftrace.Event, f *uprobe.Fields, fn int) {
-	key, depth := p.place(ev, f)
+	key, depth := p.locate(ev, f)
 	s := p.stack(key)
 	if key.isThread && p.plan.Funcs[fn].ABI == offsets.ABI0 {
 		if real, ok := p.assembly[key]; ok && p.inAssembly(real, fn, ev.Args[f.SP]) {

@@ -28,7 +28,7 @@ var testFuncs = []struct {
 }
 
 // testPlan has, for function i, its entry at 0x1000+i, its stack check at 0x2000+i, a
-// return at 0x3000+i and a tail jump at 0x4000+i; the witnesses are at 0x5000 and
+// return at 0x3000+i and a tail jump at 0x4000+i; the runtime probes are at 0x5000 and
 // 0x6000.
 func testPlan() *uprobe.Plan {
 	p := &uprobe.Plan{Processor: amd64.Processor}

@@ -30,7 +30,7 @@ func (p *pairer) split(f *frame, end uint64) Split {
 	if p.sched == nil || end < f.start {
 		return Split{}
 	}
-	return p.at.since(f.began).of(end - f.start)
+	return p.at.since(f.atEntry).of(end - f.start)
 }
 
 // asleep are the states of a thread that needs to be woken, S to P (TASK_REPORT of

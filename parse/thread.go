@@ -12,7 +12,7 @@ type threadKey struct{ pid, tid int }
 // thread is what a thread is known to be running.
 //
 // A thread goes on with another goroutine only in runtime.execute, and leaves one only for
-// runtime.schedule (or, for a coroutine, in coroswitch_m): where these are witnesses in
+// runtime.schedule (or, for a coroutine, in coroswitch_m): where these have runtime probes in
 // the plan, what a thread runs is known at all times between, from the first hit on
 // it. Runtime code that runs on the thread's own stack meanwhile, as in a system call of
 // the goroutine, is the goroutine's.
