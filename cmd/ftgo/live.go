@@ -17,7 +17,7 @@ import (
 // live is the table of -i on a terminal: drawn over the one before, and led by keys.
 type live struct {
 	out     io.Writer
-	screen  *render.Screen
+	screen  *terminal.Screen
 	options render.Options
 	keys    *terminal.Keys // nil without
 	order   int            // in liveOrders
@@ -68,8 +68,8 @@ func newLive(out io.Writer, o *options, options render.Options) *live {
 }
 
 // newScreen is for a table that is drawn over the one before.
-func newScreen(out io.Writer) *render.Screen {
-	screen := render.NewScreen(out)
+func newScreen(out io.Writer) *terminal.Screen {
+	screen := terminal.NewScreen(out)
 	screen.Plain = os.Getenv("NO_COLOR") != ""
 	return screen
 }

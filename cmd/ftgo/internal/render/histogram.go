@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,4 +77,24 @@ func writeBuckets(text *bytes.Buffer, label string, unit int64, buckets []stats.
 		stars := strings.Repeat("*", int(float64(bar)*float64(b.Count)/float64(most)))
 		fmt.Fprintf(text, "%10d -> %-10d : %-*d |%-*s|\n", b.From/unit, (b.To-1)/unit, counts, b.Count, bar, stars)
 	}
+}
+
+// sparks are eighths of a line's height.
+var sparks = []rune("▁▂▃▄▅▆▇█")
+
+// spark draws numbers, none negative, as a row of bars: the largest is the highest, and 0 is
+// a blank.
+func spark(values []float64) string {
+	if len(values) == 0 {
+		return ""
+	}
+	top := slices.Max(values)
+	line := make([]rune, len(values))
+	for i, v := range values {
+		line[i] = ' '
+		if v > 0 {
+			line[i] = sparks[min(int(v/top*float64(len(sparks))), len(sparks)-1)]
+		}
+	}
+	return string(line)
 }

@@ -78,9 +78,9 @@ func (g grid) fit(width int, f fit) bool {
 	name := min(widths[0], max(room, f.name))
 	note = max(note, width-numbers-name)
 	for _, row := range g.rows {
-		row[0] = shorten(row[0], name)
+		row[0] = printable.Shorten(row[0], name)
 		if g.left[last] {
-			row[last] = cut(row[last], note)
+			row[last] = printable.Cut(row[last], note)
 		}
 	}
 	return name <= room

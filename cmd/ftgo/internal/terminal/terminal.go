@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"golang.org/x/term"
-
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 )
 
 // Is tells whether people read what is written there.
@@ -31,7 +29,7 @@ func Legible(w io.Writer) io.Writer {
 	if !ok || !Is(w) || strings.Contains(strings.ToUpper(strings.ReplaceAll(locale, "-", "")), "UTF8") {
 		return w
 	}
-	return plain{render.ASCII(w), file}
+	return plain{asciiWriter{w}, file}
 }
 
 // File is what a program may be given to write to what w is: a file, where it is one.

@@ -1,9 +1,7 @@
-package render
+package printable
 
 import (
 	"testing"
-
-	"github.com/ftgo/ftgo/internal/printable"
 )
 
 func TestShorten(t *testing.T) {
@@ -23,9 +21,9 @@ func TestShorten(t *testing.T) {
 		{"nothing left", "main.f", 1, "…"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := shorten(test.in, test.width)
+			got := Shorten(test.in, test.width)
 			if got != test.want {
-				t.Errorf("shorten(%q, %d) = %q, want %q", test.in, test.width, got, test.want)
+				t.Errorf("Shorten(%q, %d) = %q, want %q", test.in, test.width, got, test.want)
 			}
 		})
 	}
@@ -36,10 +34,10 @@ func FuzzShorten(f *testing.F) {
 	f.Add("github.com/a/b/pkg.(*T).Method")
 	f.Add("世界世界世界")
 	f.Fuzz(func(t *testing.T, s string) {
-		text := printable.Text(s)
+		text := Text(s)
 		for width := range 12 {
-			if short := shorten(text, width); printable.Columns(short) > max(width, 1) {
-				t.Fatalf("shorten(%q, %d) = %q takes %d columns", text, width, short, printable.Columns(short))
+			if short := Shorten(text, width); Columns(short) > max(width, 1) {
+				t.Fatalf("Shorten(%q, %d) = %q takes %d columns", text, width, short, Columns(short))
 			}
 		}
 	})

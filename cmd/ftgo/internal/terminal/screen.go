@@ -1,10 +1,12 @@
-package render
+package terminal
 
 import (
 	"bytes"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/ftgo/ftgo/internal/printable"
 )
 
 // Screen redraws a block of lines in place on a terminal: each Draw takes the
@@ -47,7 +49,7 @@ func (s *Screen) Draw(text, status string, width, height int) error {
 	}
 	for i, line := range lines {
 		if width > 0 {
-			line = cut(line, width)
+			line = printable.Cut(line, width)
 		}
 		if !s.Plain && (i == 0 || i == last) {
 			line = map[bool]string{true: "\x1b[2m", false: "\x1b[1m"}[i == last] + line + "\x1b[m" // SGR

@@ -1,18 +1,16 @@
-package render
+package printable
 
 import (
 	"strings"
-
-	"github.com/ftgo/ftgo/internal/printable"
 )
 
 const ellipsis = "…"
 
-// shorten makes a function name fit into width columns: first the import path goes
+// Shorten makes a function name fit into width columns: first the import path goes
 // (github.com/a/b/pkg.(*T).Method → …/pkg.(*T).Method), then the middle of what is
 // left, which keeps the package and the end of the method.
-func shorten(name string, width int) string {
-	if printable.Columns(name) <= width {
+func Shorten(name string, width int) string {
+	if Columns(name) <= width {
 		return name
 	}
 	// Slashes in brackets belong to type arguments, which may follow a short name.
@@ -20,16 +18,16 @@ func shorten(name string, width int) string {
 	if slash := strings.LastIndexByte(path, '/'); slash > 0 {
 		name = ellipsis + name[slash:]
 	}
-	if printable.Columns(name) <= width {
+	if Columns(name) <= width {
 		return name
 	}
 	room := max(width-1, 0)
 	return head(name, room-room/2) + ellipsis + tail(name, room/2)
 }
 
-// cut makes text fit into width columns and marks that some is missing.
-func cut(s string, width int) string {
-	if printable.Columns(s) <= width {
+// Cut makes text fit into width columns and marks that some is missing.
+func Cut(s string, width int) string {
+	if Columns(s) <= width {
 		return s
 	}
 	return head(s, max(width-1, 0)) + ellipsis
@@ -38,7 +36,7 @@ func cut(s string, width int) string {
 // head returns the longest beginning of s within width columns.
 func head(s string, width int) string {
 	for i, r := range s {
-		if width -= printable.Columns(string(r)); width < 0 {
+		if width -= Columns(string(r)); width < 0 {
 			return s[:i]
 		}
 	}
@@ -47,12 +45,12 @@ func head(s string, width int) string {
 
 // tail returns the longest end of s within width columns.
 func tail(s string, width int) string {
-	skip := printable.Columns(s) - width
+	skip := Columns(s) - width
 	for i, r := range s {
 		if skip <= 0 {
 			return s[i:]
 		}
-		skip -= printable.Columns(string(r))
+		skip -= Columns(string(r))
 	}
 	return ""
 }
