@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
@@ -155,7 +156,7 @@ func (l *Live) settle() error {
 	if l.plan.Mode == uprobe.Latency {
 		step, err := l.session.ClockStep()
 		if step > 0 {
-			l.opt.Warn(fmt.Sprintf("the trace clock %s goes in steps of %v: latencies are no more exact than that", Quoted(base.Clock), step.Round(time.Millisecond)))
+			l.opt.Warn(fmt.Sprintf("the trace clock %s goes in steps of %v: latencies are no more exact than that", printable.Text(base.Clock), step.Round(time.Millisecond)))
 		}
 		if err != nil {
 			return err
@@ -177,8 +178,8 @@ func (l *Live) Read(ctx context.Context) error {
 	n, err := l.stream.Read(ctx)
 	l.look.ended.read(n)
 	switch {
-	case l.stopped && errors.Is(err, io.EOF):
-		return l.finish()
+	case l.stopped && err != nil:
+		return l.finish(err)
 	case err != nil || l.stopped:
 		return err
 	case l.failed != nil:
@@ -251,15 +252,10 @@ func (l *Live) Mark() error {
 		return err
 	}
 	l.stream.Mark(now.Ticks, func() {
-		r, err := l.reading(now)
-		if err == nil {
-			err = l.resume()
+		r := l.complete(l.reading(now))
+		if l.failed = errors.Join(r.Err, l.resume()); l.failed == nil {
+			l.sink.Reading(r)
 		}
-		if err != nil {
-			l.failed = err
-			return
-		}
-		l.sink.Reading(r)
 	})
 	return nil
 }
@@ -290,19 +286,15 @@ func (l *Live) end() (err error) {
 	return nil
 }
 
-// finish comes when all was read.
-func (l *Live) finish() error {
-	if err := l.kernel.stop(); err != nil {
-		return err
+// finish comes when all was read that could be, until an error.
+func (l *Live) finish(err error) error {
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
+	err = errors.Join(err, l.kernel.stop())
 	l.stream.Finish()
-	r, err := l.last()
-	if err == nil {
-		err = l.complete(r)
-	}
-	if err != nil {
-		return err
-	}
+	r := l.complete(l.last())
+	r.Err = errors.Join(err, r.Err)
 	l.sink.Reading(r)
 	return io.EOF
 }
@@ -319,21 +311,14 @@ func (l *Live) Close() error {
 	return errors.Join(err, l.kernel.close())
 }
 
-// reading is what was counted up to a moment that the stream has come to.
-func (l *Live) reading(at tracefs.Mark) (*Reading, error) {
-	r, err := l.streamed.reading(at)
-	if err != nil {
-		return nil, err
-	}
-	return r, l.complete(r)
-}
-
 // complete adds what only a live source knows.
-func (l *Live) complete(r *Reading) (err error) {
+func (l *Live) complete(r *Reading) *Reading {
 	r.MaxRate, r.Vanished, r.TooOften = l.opt.MaxRate, l.look.vanished.processes(), l.switcher.tooOften()
 	r.Used, r.Waited = l.look.cpu.used, l.look.cpu.waited
+	var err error
 	r.Kernel, err = l.kernel.books(l.stream.KernelUnparsed(), l.opt)
-	return err
+	r.Err = errors.Join(r.Err, err)
+	return r
 }
 
 // liveSink is a Sink of the stream, which hands on what is wanted of it.

@@ -1,8 +1,7 @@
 package trace
 
 import (
-	"strconv"
-	"strings"
+	"errors"
 
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/parse"
@@ -34,14 +33,11 @@ type counters interface {
 func (s *streamed) Clock() *Clock { return &s.clock }
 
 // reading is what was counted up to a moment that the stream has come to.
-func (s *streamed) reading(at tracefs.Mark) (*Reading, error) {
+func (s *streamed) reading(at tracefs.Mark) *Reading {
 	overruns, err := s.counters.Overruns()
-	if err != nil {
-		return nil, err
-	}
 	own := s.filter.All()
 	c := s.stream.Counts(parse.Counters{From: s.from.Hits, At: at.Hits, Overruns: overruns, Own: own, Inexact: s.inexact})
-	r := &Reading{From: s.from.At, At: at.At, Counts: c, Unfollowed: s.stream.Unfollowed()}
+	r := &Reading{From: s.from.At, At: at.At, Err: err, Counts: c, Unfollowed: s.stream.Unfollowed()}
 	r.Summary = stats.Summary{
 		Hits: c.Hits, Delivered: c.Delivered, Filtered: c.Filtered, Lost: c.Lost, Counted: c.CountedOnly, Unparsed: s.stream.Unparsed(),
 		Probes: s.plan.Probes(), Functions: len(s.plan.Funcs), Skipped: skipped(s.skipped, s.plan.Skipped),
@@ -55,27 +51,22 @@ func (s *streamed) reading(at tracefs.Mark) (*Reading, error) {
 	if own && !s.plan.Filtered() {
 		r.Before = sumCounts(s.from.Hits)
 	}
-	return r, nil
+	return r
 }
 
 // last is the reading of the whole window, which tells what was hit besides.
-func (s *streamed) last() (*Reading, error) {
+func (s *streamed) last() *Reading {
 	profile, err := s.counters.Profile()
-	if err != nil {
-		return nil, err
-	}
 	if s.until.Hits == nil {
 		s.until.Hits = profile
 	}
-	r, err := s.reading(s.until)
-	if err != nil {
-		return nil, err
-	}
+	r := s.reading(s.until)
+	r.Err = errors.Join(err, r.Err)
 	if r.Last = true; s.filter.All() {
 		all := sumCounts(profile)
 		r.After = all - min(all, r.Before+r.Hits)
 	}
-	return r, nil
+	return r
 }
 
 func skipped(before []stats.Skipped, planned []uprobe.Skipped) []stats.Skipped {
@@ -95,6 +86,3 @@ func sumCounts(profile [][]uint64) (n uint64) {
 	}
 	return n
 }
-
-// Quoted is a text of somebody else's that may be shown to a terminal.
-func Quoted(text string) string { return strings.Trim(strconv.Quote(text), `"`) }

@@ -93,10 +93,7 @@ func (r *Recording) Read(ctx context.Context) error {
 	}
 	r.done = true
 	r.stream.Finish()
-	last, err := r.last()
-	if err != nil {
-		return err
-	}
+	last := r.last()
 	last.AsSeen = last.LatencyMeasured
 	r.sink.Reading(last)
 	return io.EOF

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
@@ -40,7 +41,7 @@ func (l *Live) noticeReplaced() {
 		}
 		r.told[pid] = true
 		name, _ := os.Readlink(procfs.Exe(pid))
-		l.opt.Say("process %d runs another program now, %s, which is not probed", pid, Quoted(name))
+		l.opt.Say("process %d runs another program now, %s, which is not probed", pid, printable.Text(name))
 	}
 }
 

@@ -88,6 +88,8 @@ type Reading struct {
 	First bool
 	// Last: there is nothing more to come.
 	Last bool
+	// Err is why some counters could not be read: what was told counts all the same.
+	Err error
 	// Kept are the functions as the kernel has counted them; nil where calls are told.
 	Kept []stats.Function
 

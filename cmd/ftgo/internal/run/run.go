@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/parse"
 )
@@ -70,18 +71,21 @@ func (j *Job) Do(ctx context.Context) (err error) {
 	}()
 	defer j.Costs.Wait()
 	defer func() { err = errors.Join(err, r.close()) }()
-	if err := r.follow(ctx); err != nil {
-		r.table = nil
-		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-			return cli.BeforeItBegan(ctx)
-		}
-		return err
+	followed := r.follow(ctx)
+	switch {
+	case r.table == nil && ctx.Err() != nil && errors.Is(followed, ctx.Err()):
+		return cli.BeforeItBegan(ctx)
+	case r.failed != nil && !errors.Is(r.failed, ErrEnough):
+		r.table = nil // the view can show nothing
+		return errors.Join(r.failed, followed)
+	case r.table == nil:
+		return followed
 	}
 	r.sayDoubts()
 	// The table can wait for the probes to be gone, since who reads it may be slow, but does
-	// not depend on it.
+	// not depend on it, nor on anything else that has failed after measuring.
 	closed := r.close()
-	if err := errors.Join(j.View.End(r.table), closed); err != nil {
+	if err := errors.Join(j.View.End(r.table), followed, closed); err != nil {
 		return err
 	}
 	return r.verdict()
@@ -116,7 +120,10 @@ func (r *running) until() string {
 
 // follow runs from the arming of the source to its last reading.
 func (r *running) follow(ctx context.Context) error {
-	stop := r.Env.Progress(func() string { return fmt.Sprintf("placing %d probes", r.Plan.Probes()) })
+	stop := func() {}
+	if r.Slow > 0 {
+		stop = r.Env.Progress(func() string { return fmt.Sprintf("placing %d probes", r.Plan.Probes()) })
+	}
 	err := r.Source.Arm(ctx, r)
 	stop()
 	if err != nil {
@@ -133,11 +140,7 @@ func (r *running) follow(ctx context.Context) error {
 			return err
 		}
 	}
-	err = errors.Join(r.watch(ctx), r.stop())
-	if !errors.Is(r.failed, ErrEnough) {
-		err = errors.Join(r.failed, err)
-	}
-	return err
+	return errors.Join(r.watch(ctx), r.stop())
 }
 
 // watch reads until there is a reason to end.
@@ -200,7 +203,7 @@ func (r *running) stop() error {
 		// Not to be cancelled: it ends by itself, and the accounts are to balance.
 		switch err := r.Source.Read(context.Background()); {
 		case errors.Is(err, io.EOF):
-			return stopped
+			return errors.Join(stopped, r.last.Err)
 		case err != nil:
 			return errors.Join(stopped, err)
 		}
@@ -262,6 +265,6 @@ func (r *running) sayDoubts() {
 		r.Env.Warn(fmt.Sprintf("%s not followed to the end, and counted as lost: too many others were open when they began", cli.Plural(int(n), "call")))
 	}
 	if n := r.Totals.SteppedBack(); n > 0 {
-		r.Env.Warn(fmt.Sprintf("the trace clock %s went back during %s, whose latency is shown as 0", trace.Quoted(r.Clock.Clock), cli.Plural(n, "call")))
+		r.Env.Warn(fmt.Sprintf("the trace clock %s went back during %s, whose latency is shown as 0", printable.Text(r.Clock.Clock), cli.Plural(n, "call")))
 	}
 }

@@ -1,0 +1,185 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// fakeSource tells one call with each Read, until it fails or there are enough.
+type fakeSource struct {
+	sink    trace.Sink
+	did     []string
+	fails   string // what fails
+	calls   int    // how many it tells
+	stopped bool
+}
+
+var errFake = errors.New("fake failure")
+
+func (s *fakeSource) do(what string) error {
+	s.did = append(s.did, what)
+	if s.fails == what {
+		return errFake
+	}
+	return nil
+}
+
+func (s *fakeSource) Clock() *trace.Clock       { return &trace.Clock{} }
+func (s *fakeSource) Spawn(trace.Program) error { return s.do("spawn") }
+func (s *fakeSource) Close() error              { return s.do("close") }
+
+func (s *fakeSource) Arm(_ context.Context, sink trace.Sink) error {
+	s.sink = sink
+	return s.do("arm")
+}
+
+func (s *fakeSource) Read(context.Context) error {
+	if s.stopped {
+		last := &trace.Reading{Last: true, Counts: &parse.Counts{Funcs: []parse.Count{{Calls: 3, Timed: 3}}}}
+		if s.fails == "counters" {
+			last.Err = errFake
+		}
+		s.sink.Reading(last)
+		return io.EOF
+	}
+	if s.calls == 0 {
+		return cmp.Or(s.do("read"), trace.ErrLimit)
+	}
+	s.calls--
+	s.sink.Return(&parse.Call{})
+	return nil
+}
+
+func (s *fakeSource) Mark() error {
+	if err := s.do("mark"); err != nil {
+		return err
+	}
+	s.sink.Reading(&trace.Reading{Counts: &parse.Counts{Funcs: make([]parse.Count, 1)}})
+	return nil
+}
+
+func (s *fakeSource) Stop() error {
+	s.stopped = true
+	return s.do("stop")
+}
+
+// fakeView notes what it gets.
+type fakeView struct {
+	Ignore
+	source *fakeSource
+	fails  string
+}
+
+func (v *fakeView) note(what string) error {
+	v.source.did = append(v.source.did, what)
+	if v.fails == what {
+		return errFake
+	}
+	return nil
+}
+
+func (v *fakeView) Needs() Needs                { return Needs{Intervals: true} }
+func (v *fakeView) Begin(*Scene) error          { return v.note("begin") }
+func (v *fakeView) Return(*parse.Call) error    { return v.note("return") }
+func (v *fakeView) Interval(*trace.Table) error { return v.note("interval") }
+
+func (v *fakeView) End(t *trace.Table) error {
+	if t == nil {
+		return v.note("end of nothing")
+	}
+	return v.note("end")
+}
+
+func (v *fakeView) Values(*target.Target, tracefs.Features) (Values, error) { return nil, nil }
+
+// TestResultsFirst: what fails after measuring does not cost the results, and all that was armed
+// is taken out whatever fails.
+func TestResultsFirst(t *testing.T) {
+	for _, test := range []struct {
+		source, view string // what fails
+		want         string
+	}{
+		{"", "", "begin arm return return read stop close end close"},
+		{"arm", "", "begin arm close end-of-nothing"},
+		{"read", "", "begin arm return return read stop close end close"},
+		{"stop", "", "begin arm return return read stop close end close"},
+		{"counters", "", "begin arm return return read stop close end close"},
+		{"close", "", "begin arm return return read stop close end close"},
+		{"", "begin", "begin"},
+		{"", "return", "begin arm return stop close end-of-nothing"},
+		{"", "end", "begin arm return return read stop close end close"},
+	} {
+		s := &fakeSource{fails: test.source, calls: 2}
+		j := fakeJob(s, &fakeView{source: s, fails: test.view})
+		err := j.Do(t.Context())
+		if (err != nil) != (test.source+test.view != "") || err != nil && !errors.Is(err, errFake) {
+			t.Errorf("%q and %q fail: %v", test.source, test.view, err)
+		}
+		for i, what := range s.did {
+			s.did[i] = strings.ReplaceAll(what, " ", "-")
+		}
+		if got := strings.Join(s.did, " "); got != test.want {
+			t.Errorf("%q and %q fail:\n%s, want\n%s", test.source, test.view, got, test.want)
+		}
+	}
+}
+
+func fakeJob(s trace.Source, v View) *Job {
+	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "main.f"}, Sites: &offsets.Sites{}, Returns: true}}}
+	return &Job{
+		Scene: Scene{Env: &cli.Env{Stdout: io.Discard, Stderr: io.Discard}, Plan: plan, Out: io.Discard},
+		View:  v, Source: s, Costs: trace.NoCosts{}, Ready: func() error { return nil },
+	}
+}
+
+// TestIntervals come between reads, and before what is told later.
+func TestIntervals(t *testing.T) {
+	s := &fakeSource{calls: 1 << 30}
+	v := &enough{fakeView: fakeView{source: s}, of: "interval", n: 3}
+	j := fakeJob(s, v)
+	j.Every = time.Millisecond
+	if err := j.Do(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if v.n != 0 || !slices.Contains(s.did, "end") {
+		t.Errorf("%d intervals are missing; at the end %v", v.n, s.did[len(s.did)-3:])
+	}
+}
+
+// enough ends a run well.
+type enough struct {
+	fakeView
+	of string
+	n  int
+}
+
+func (e *enough) Return(*parse.Call) error { return nil }
+
+func (e *enough) Interval(table *trace.Table) error {
+	if e.n--; e.n == 0 {
+		return ErrEnough
+	}
+	return e.note("interval")
+}
+
+func (e *enough) End(table *trace.Table) error {
+	if table != nil && slices.ContainsFunc(table.Whole, func(r stats.Row) bool { return r.Name != "main.f" }) {
+		return errFake
+	}
+	return e.fakeView.End(table)
+}
