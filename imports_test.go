@@ -219,3 +219,36 @@ func TestViolations(t *testing.T) {
 		})
 	}
 }
+
+// TestArchitecture: docs/architecture.md has a row for each package that has an arrow, and for no other.
+func TestArchitecture(t *testing.T) {
+	page, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rooms := make(map[string]bool)
+	for line := range strings.Lines(string(page)) {
+		cell, isRow := strings.CutPrefix(line, "| `")
+		if !isRow {
+			continue
+		}
+		cell, _, _ = strings.Cut(cell, " | ")
+		for name := range strings.SplitSeq("`"+cell, ", ") {
+			rooms[strings.Trim(name, "`")] = true
+		}
+	}
+	for _, a := range arrows {
+		name := strings.TrimSuffix(a.from, "/...")
+		if name == "." {
+			name = "ftgo"
+		}
+		if !rooms[name] {
+			t.Errorf("docs/architecture.md has no row for %s", name)
+		}
+	}
+	for name := range rooms {
+		if _, err := os.Stat(name); err != nil && name != "ftgo" {
+			t.Errorf("docs/architecture.md has a row for %s: %v", name, err)
+		}
+	}
+}
