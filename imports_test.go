@@ -61,7 +61,7 @@ var arrows = []arrow{
 	{from: "cmd/ftgo/internal/render", to: []string{
 		module + "/internal/target", module + "/offsets", module + "/parse/ftrace", module + "/internal/stats", "github.com/olekukonko/tablewriter/...", "github.com/google/pprof/profile",
 		module + "/offsets/gotype", module + "/tracefs/uprobe/capture", module + "/internal/printable", module + "/internal/valuetext"}},
-	{from: "cmd/ftgo/internal/cli", to: []string{module + "/internal/printable", module + "/internal/target", module + "/tracefs", "github.com/spf13/pflag"}},
+	{from: "cmd/ftgo/internal/cli", to: []string{module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/procfs", module + "/internal/target", module + "/tracefs", "github.com/spf13/pflag"}},
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/internal/printable", "golang.org/x/term"}},
 	{from: "cmd/ftgo/internal/where", to: []string{module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo/internal/run", to: []string{

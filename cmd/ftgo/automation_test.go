@@ -30,8 +30,8 @@ func TestFailIf(t *testing.T) {
 		{"calls == 0 && p50 < 1h", ""}, // not known is not true
 		{"calls == 0 || p50 < 1ns", "calls == 0 || p50 < 1ns: true of main.never (calls 0, p50 not known)"},
 	} {
-		var f failIf
-		if err := f.Set(c.expr); err != nil {
+		f, err := parseFailIf(c.expr)
+		if err != nil {
 			t.Errorf("%s: %v", c.expr, err)
 			continue
 		}
@@ -44,7 +44,7 @@ func TestFailIf(t *testing.T) {
 		}
 	}
 	for _, expr := range []string{"", "p99", "p98 > 1ms", "p99 > ", `p99 > "x"`} {
-		if err := new(failIf).Set(expr); err == nil {
+		if _, err := parseFailIf(expr); err == nil {
 			t.Errorf("%q is taken", expr)
 		}
 	}

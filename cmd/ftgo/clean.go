@@ -15,17 +15,17 @@ Remove the probes and trace instances that killed runs of ftgo left behind.
 Those of living runs and of other tools stay.
 `
 
+func cleanCommand(e *env) *cli.Command {
+	o := newOptions(e)
+	return &cli.Command{
+		Name: "clean", Summary: "remove what killed runs left in the kernel", Changes: true, About: aboutClean,
+		Groups: []cli.Group{cli.Defines(o.defineExpedite)},
+		Run:    func(context.Context) error { return clean(e, o) },
+	}
+}
+
 // clean removes what killed runs have left, and only that.
-func clean(_ context.Context, e *env, args []string) error {
-	var o options
-	fs := newFlags("clean")
-	o.defineExpedite(fs)
-	if err := readFlags(e, fs, aboutClean, args); err != nil {
-		return err
-	}
-	if fs.NArg() > 0 {
-		return cli.Usage("clean takes no arguments but flags")
-	}
+func clean(e *env, o *options) error {
 	f, err := tracefs.Find()
 	if errors.Is(err, tracefs.ErrNotMounted) {
 		// Nothing can be left where nothing could be made.
@@ -34,7 +34,7 @@ func clean(_ context.Context, e *env, args []string) error {
 	if err != nil {
 		return cli.WithStatus(cli.ExitKernel, err)
 	}
-	e.use(f, &o)
+	e.use(f, o)
 	gone, err := f.Sweep()
 	for _, l := range gone {
 		if _, werr := fmt.Fprintf(e.Stdout, "%s\tprocess %d\t%d probe events\n", l.Name, l.PID, l.Events); werr != nil {

@@ -12,37 +12,32 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 )
 
-// command is one subcommand.
-type command struct {
-	name, summary string
-	probes        bool // it changes the kernel, and so must not just be ended
-	run           func(ctx context.Context, e *env, args []string) error
-}
-
 // commands in the order of the help text.
-func commands() []command {
-	return []command{
-		{"probe", "count calls, and measure their rates and latencies", true, probe},
-		{"count", "only count calls, the cheapest way", true, count},
-		{"trace", "write a line for each call: arguments, results, latency", true, traceCalls},
-		{"watch", "write package variables as they change", true, watch},
-		{"list", "list the functions that can be probed, and where", false, list},
-		{"script", "write a shell script that records calls where there is no ftgo", false, script},
-		{"report", "show a recording as probe, count or trace would have", false, replay},
-		{"demo", "probe a workload built into ftgo itself", true, demo},
-		{"doctor", "check whether probing works here, and what it costs", true, diagnose},
-		{"clean", "remove what killed runs left in the kernel", true, clean},
-		{"completion", "print a script for bash, zsh or fish to complete words", false, completion},
-		{"version", "print the version", false, version},
-		{"help", "show this text, or that of a command", false, helpCommand},
+func commands(e *env) []*cli.Command {
+	return []*cli.Command{
+		probeCommand(e), countCommand(e), traceCommand(e), watchCommand(e), listCommand(e),
+		scriptCommand(e), reportCommand(e), demoCommand(e), doctorCommand(e), cleanCommand(e),
+		{Name: "completion", Summary: "print a script for bash, zsh or fish to complete words", Plain: func(args []string) error { return completion(e, args) }},
+		{Name: "version", Summary: "print the version", Plain: func(args []string) error { return version(e, args) }},
+		{Name: "help", Summary: "show this text, or that of a command", Plain: func(args []string) error { return helpCommand(e, args) }},
 	}
 }
 
-func help(w io.Writer) error {
+// commandOf finds a command by its name; nil is none.
+func commandOf(e *env, name string) *cli.Command {
+	for _, c := range commands(e) {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+func help(w io.Writer, commands []*cli.Command) error {
 	var b strings.Builder
 	b.WriteString("usage: ftgo COMMAND [flags] BINARY FUNC... [-- PROGRAM ARGS...]\n\n")
-	for _, c := range commands() {
-		fmt.Fprintf(&b, "  %-10s %s\n", c.name, c.summary)
+	for _, c := range commands {
+		fmt.Fprintf(&b, "  %-10s %s\n", c.Name, c.Summary)
 	}
 	b.WriteString(`
 FUNC is a name, main.(*Store).Get, or main.Store.Get, which needs no quotes;
@@ -67,14 +62,12 @@ ftgo help COMMAND lists a command's flags; man ftgo-COMMAND explains them.
 	return err
 }
 
-func helpCommand(ctx context.Context, e *env, args []string) error {
+func helpCommand(e *env, args []string) error {
 	if len(args) == 0 {
-		return help(e.Stdout)
+		return help(e.Stdout, commands(e))
 	}
-	for _, c := range commands() {
-		if c.name == args[0] && c.name != "help" {
-			return c.run(ctx, e, []string{"-h"})
-		}
+	if c := commandOf(e, args[0]); c != nil && c.Name != "help" {
+		return c.Main(context.Background(), &e.Env, []string{"-h"})
 	}
 	return cli.Usage("unknown command %q (see ftgo help)", args[0])
 }
@@ -82,7 +75,7 @@ func helpCommand(ctx context.Context, e *env, args []string) error {
 // release is the version of what scripts/release has built.
 var release string
 
-func version(_ context.Context, e *env, args []string) error {
+func version(e *env, args []string) error {
 	if len(args) > 0 {
 		if args[0] == "-h" || args[0] == "--help" {
 			_, err := io.WriteString(e.Stdout, "usage: ftgo version\n")

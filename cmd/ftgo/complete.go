@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -35,7 +34,7 @@ func words(lines ...string) candidates { return candidates{"words", slices.Clone
 
 func files() candidates { return candidates{kind: "files"} }
 
-func completeWords(ctx context.Context, e *env, args []string) error {
+func completeWords(e *env, args []string) error {
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
 	}
@@ -44,7 +43,7 @@ func completeWords(ctx context.Context, e *env, args []string) error {
 	}
 	args = joinEquals(args)
 	last := args[len(args)-1]
-	c := candidatesFor(ctx, e, args)
+	c := candidatesFor(args)
 	var b strings.Builder
 	b.WriteString(c.kind + "\n")
 	for _, l := range c.lines {
@@ -73,49 +72,36 @@ func joinEquals(args []string) []string {
 	return out
 }
 
-func candidatesFor(ctx context.Context, e *env, args []string) candidates {
+func candidatesFor(args []string) candidates {
+	e := newEnv(io.Discard, io.Discard)
 	if len(args) == 1 || args[0] == "help" {
 		var c candidates
 		c.kind = "words"
-		for _, known := range commands() {
-			c.lines = append(c.lines, known.name+"\t"+known.summary)
+		for _, known := range commands(e) {
+			c.lines = append(c.lines, known.Name+"\t"+known.Summary)
 		}
 		return c
 	}
 	switch args[0] {
 	case "completion":
 		return words(shells...)
-	case "version":
+	}
+	command := commandOf(e, args[0])
+	if command == nil || command.Plain != nil {
 		return words()
 	}
-	flags := flagsOf(ctx, args[0])
-	if flags == nil {
-		return words()
-	}
-	t := typed{flags: flags}
-	t.read(joinValues(flags, args[1:len(args)-1]))
+	t := typed{flags: command.Flags()}
+	t.read(t.flags.Join(args[1 : len(args)-1]))
 	return t.next(args[0], args[len(args)-1])
-}
-
-// flagsOf are the flags of a command; nil if it has none.
-func flagsOf(ctx context.Context, name string) (flags *pflag.FlagSet) {
-	e := newEnv(io.Discard, io.Discard)
-	e.flagsOnly = func(fs *pflag.FlagSet) { flags = fs }
-	for _, c := range commands() {
-		if c.name == name {
-			_ = c.run(ctx, e, nil) // ends where its flags would be read
-		}
-	}
-	return flags
 }
 
 // typed is a command line as far as it is there.
 type typed struct {
-	flags   *pflag.FlagSet
-	value   *pflag.Flag // whose value comes next
-	program bool        // behind --
-	pid     int         // of -p
-	words   []string    // that are no flags
+	flags   *cli.Flags
+	value   *cli.Flag // whose value comes next
+	program bool      // behind --
+	pid     int       // of -p
+	words   []string  // that are no flags
 }
 
 func (t *typed) read(args []string) {
@@ -139,7 +125,7 @@ func (t *typed) read(args []string) {
 }
 
 // flag takes a flag whose value is there, or still to come.
-func (t *typed) flag(f *pflag.Flag, value string, whole bool) {
+func (t *typed) flag(f *cli.Flag, value string, whole bool) {
 	switch {
 	case f == nil:
 	case whole:
@@ -149,7 +135,7 @@ func (t *typed) flag(f *pflag.Flag, value string, whole bool) {
 	}
 }
 
-func (t *typed) take(f *pflag.Flag, value string) {
+func (t *typed) take(f *cli.Flag, value string) {
 	if f.Name == "pid" {
 		t.pid, _ = strconv.Atoi(value)
 	}
@@ -187,7 +173,7 @@ func (t *typed) next(command, last string) candidates {
 
 func (t *typed) flagNames() candidates {
 	c := words()
-	t.flags.VisitAll(func(f *pflag.Flag) {
+	t.flags.VisitAll(func(f *cli.Flag) {
 		if !f.Hidden {
 			_, about := pflag.UnquoteUsage(f)
 			c.lines = append(c.lines, "--"+f.Name+"\t"+about)
@@ -196,12 +182,9 @@ func (t *typed) flagNames() candidates {
 	return c
 }
 
-// choices is a flag's value that is one of a few words.
-type choices interface{ Choices() []string }
-
-func (t *typed) valuesOf(command string, f *pflag.Flag, last string) candidates {
-	if v, ok := f.Value.(choices); ok {
-		return words(v.Choices()...)
+func (t *typed) valuesOf(command string, f *cli.Flag, last string) candidates {
+	if choices := cli.Choices(f); choices != nil {
+		return words(choices...)
 	}
 	switch f.Name {
 	case "pid":
@@ -234,7 +217,7 @@ const manyNames = 100
 func (t *typed) functions(last string) candidates {
 	var path string
 	switch {
-	case len(t.words) > 0 && (t.pid == 0 || isFile(t.words[0])):
+	case len(t.words) > 0 && (t.pid == 0 || cli.IsFile(t.words[0])):
 		path = t.words[0]
 	case t.pid > 0:
 		path = procfs.Exe(t.pid)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"embed"
 	"fmt"
 	"io"
@@ -24,7 +23,7 @@ var completionScripts embed.FS
 // shells that have a completion/ftgo.SHELL.
 var shells = []string{"bash", "zsh", "fish"}
 
-func completion(_ context.Context, e *env, args []string) error {
+func completion(e *env, args []string) error {
 	if len(args) == 1 && (args[0] == "-h" || args[0] == "--help") {
 		_, err := io.WriteString(e.Stdout, aboutCompletion)
 		return err

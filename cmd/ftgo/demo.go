@@ -1,8 +1,7 @@
 package main
 
 import (
-	"context"
-	"fmt"
+	"cmp"
 	"os"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -18,23 +17,23 @@ probe its functions: fib (recursion), parseList (below a microsecond), sleep
 // workloadArg makes ftgo be the demo's program.
 const workloadArg = "run-the-workload-of-the-demo"
 
-func demo(ctx context.Context, e *env, args []string) error {
-	if len(args) == 1 && args[0] == workloadArg {
-		_, err := fmt.Fprintln(e.Stdout, runWorkload())
-		return err
-	}
+func demoCommand(e *env) *cli.Command {
+	c := probeCommand(e)
 	self, err := os.Executable()
-	if err != nil {
-		return err
+	words := c.Words
+	c.Name, c.Summary, c.About = "demo", "probe a workload built into ftgo itself", aboutDemo
+	c.Prepare = func(args []string) []string {
+		args = append(append([]string{"--hist"}, args...), self)
+		return append(append(args, workloadFuncs...), "--", self, "demo", workloadArg)
 	}
-	args = append(append([]string{"--hist"}, args...), self)
-	args = append(append(args, workloadFuncs...), "--", self, "demo", workloadArg)
-	o, err := parseFlags(e, "demo", aboutDemo, selectFlags|runFlags|histFlags, args)
-	if err != nil {
-		return err
+	c.Words = func(args, program []string) error {
+		if err := cmp.Or(err, words(args, program)); err != nil {
+			return err
+		}
+		if args[0] != self {
+			return cli.Usage("demo: %s: BINARY, FUNC and PROGRAM are its own (see ftgo demo -h)", args[0])
+		}
+		return nil
 	}
-	if o.binary != self {
-		return cli.Usage("demo: %s: BINARY, FUNC and PROGRAM are its own (see ftgo demo -h)", o.binary)
-	}
-	return probeCalls(ctx, e, o)
+	return c
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -31,19 +30,16 @@ has ns: entry and return are what a hit costs the program where a call begins
 and ends, and word is what each fetched word of memory adds.
 `
 
-func diagnose(ctx context.Context, e *env, args []string) error {
-	var format render.Format
-	fs := newFlags("doctor")
-	fs.VarP(formatValue{f: &format}, "output", "o", "write `FORMAT`: "+formatsOf(0))
-	if err := readFlags(e, fs, aboutDoctor, args); err != nil {
-		return err
+func doctorCommand(e *env) *cli.Command {
+	o := newOptions(e)
+	return &cli.Command{
+		Name: "doctor", Summary: "check whether probing works here, and what it costs", Changes: true, About: aboutDoctor,
+		Groups: []cli.Group{cli.Some("", &o.Output, "output")},
+		Run:    func(ctx context.Context) error { return diagnose(ctx, e, o.Format) },
 	}
-	if !slices.Contains(formatValue{}.Choices(), format.String()) {
-		return cli.Usage("doctor: -o %s: table, json, csv or tsv", format)
-	}
-	if fs.NArg() > 0 {
-		return cli.Usage("doctor takes no arguments but flags")
-	}
+}
+
+func diagnose(ctx context.Context, e *env, format render.Format) error {
 	checks, works := examine(ctx, e)
 	if err := render.Checks(e.Stdout, format, checks); err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -148,12 +149,12 @@ func TestKernelExamples(t *testing.T) {
 
 // TestExamplePages: each command has a page of its own.
 func TestExamplePages(t *testing.T) {
-	for _, c := range commands() {
-		if c.name == "help" || c.name == "version" {
+	for _, c := range commands(newEnv(io.Discard, io.Discard)) {
+		if c.Name == "help" || c.Name == "version" {
 			continue
 		}
-		if _, err := os.Stat(filepath.Join(fixture.Root(), "docs", "examples", c.name+".md")); err != nil {
-			t.Errorf("ftgo %s: %v", c.name, err)
+		if _, err := os.Stat(filepath.Join(fixture.Root(), "docs", "examples", c.Name+".md")); err != nil {
+			t.Errorf("ftgo %s: %v", c.Name, err)
 		}
 	}
 }

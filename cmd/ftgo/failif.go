@@ -14,7 +14,7 @@ import (
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
-// failIf is the flag value of --fail-if: a condition on the numbers of a function. What
+// failIf is the value of --fail-if: a condition on the numbers of a function. What
 // is not known, such as latencies of a function that never returned, fails nothing; what a
 // command never knows is refused.
 type failIf struct {
@@ -22,16 +22,12 @@ type failIf struct {
 	expr where.Expr
 }
 
-func (v *failIf) String() string { return v.text }
-
-func (v *failIf) Type() string { return "EXPR" }
-
-func (v *failIf) Set(text string) (err error) {
-	v.text = text
-	if v.expr, err = where.Parse(text); err != nil {
-		return err
+func parseFailIf(text string) (f failIf, err error) {
+	f.text = text
+	if f.expr, err = where.Parse(text); err != nil {
+		return f, err
 	}
-	return v.expr.Check(func(path string) (*gotype.Type, error) {
+	return f, f.expr.Check(func(path string) (*gotype.Type, error) {
 		n, ok := rowNumbers[path]
 		if !ok {
 			return nil, fmt.Errorf("unknown number %q: there are %s", path, strings.Join(rowNumberNames(), ", "))

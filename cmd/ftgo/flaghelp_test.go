@@ -2,12 +2,15 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/spf13/pflag"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 )
 
 // TestHelpWidth: no line of any help is wider than 80 columns where it is no terminal, and
@@ -22,15 +25,15 @@ func TestHelpWidth(t *testing.T) {
 		}
 	}
 	var text bytes.Buffer
-	if err := help(&text); err != nil {
+	if err := help(&text, commands(newEnv(io.Discard, io.Discard))); err != nil {
 		t.Fatal(err)
 	}
-	check("ftgo help", text.String(), plainWidth)
-	for _, c := range commands() {
-		check("ftgo help "+c.name, ftgo(t, "help", c.name).stdout, plainWidth)
-		if flags := flagsOf(t.Context(), c.name); flags != nil {
+	check("ftgo help", text.String(), cli.PlainWidth)
+	for _, c := range commands(newEnv(io.Discard, io.Discard)) {
+		check("ftgo help "+c.Name, ftgo(t, "help", c.Name).stdout, cli.PlainWidth)
+		if flags := c.Flags(); flags != nil {
 			for _, width := range []int{52, 60, 100, 200} {
-				check("ftgo help "+c.name, flagHelp(flags, width), width)
+				check("ftgo help "+c.Name, flags.Help(width), width)
 			}
 		}
 	}
@@ -40,55 +43,45 @@ func TestHelpWidth(t *testing.T) {
 // a text that is one sentence; and each heading's flags exist.
 func TestHeadings(t *testing.T) {
 	under := make(map[string]int)
-	for _, h := range headings {
-		for _, name := range h.flags {
+	for _, h := range cli.Headings {
+		for _, name := range h.Flags {
 			under[name]++
 		}
 	}
 	seen := make(map[string]bool)
-	for _, c := range commands() {
-		flags := flagsOf(t.Context(), c.name)
+	for _, c := range commands(newEnv(io.Discard, io.Discard)) {
+		flags := c.Flags()
 		if flags == nil {
 			continue
 		}
-		text := flagHelp(flags, plainWidth)
-		flags.VisitAll(func(f *pflag.Flag) {
+		text := flags.Help(cli.PlainWidth)
+		flags.VisitAll(func(f *cli.Flag) {
 			if f.Hidden {
 				return
 			}
 			seen[f.Name] = true
 			if under[f.Name] != 1 {
-				t.Errorf("--%s of %s stands under %d headings", f.Name, c.name, under[f.Name])
+				t.Errorf("--%s of %s stands under %d headings", f.Name, c.Name, under[f.Name])
 			}
 			lines := 0
 			for line := range strings.Lines(text) {
-				left := strings.Fields(line[:min(len(line), helpColumn)])
+				left := strings.Fields(line[:min(len(line), cli.HelpColumn)])
 				if slices.Contains(left, "--"+f.Name) {
 					lines++
 				}
 			}
 			if lines != 1 {
-				t.Errorf("--%s is %d times in the help of %s:\n%s", f.Name, lines, c.name, text)
+				t.Errorf("--%s is %d times in the help of %s:\n%s", f.Name, lines, c.Name, text)
 			}
 			value, about := pflag.UnquoteUsage(f)
 			if len(about) > 110 || strings.Contains(about, ". ") || strings.HasSuffix(strings.TrimSuffix(about, value), ".") {
-				t.Errorf("--%s of %s is explained by no short sentence: %q", f.Name, c.name, about)
+				t.Errorf("--%s of %s is explained by no short sentence: %q", f.Name, c.Name, about)
 			}
 		})
 	}
 	for name := range under {
 		if !seen[name] {
 			t.Errorf("no command has --%s, which stands under a heading", name)
-		}
-	}
-}
-
-func TestWrapWords(t *testing.T) {
-	for _, c := range []struct{ text, want string }{
-		{"", ""}, {"one two", "one two"}, {"one two three", "one two|three"}, {"abcdefghij k", "abcdefghij|k"}, {"a bcdefghij", "a|bcdefghij"},
-	} {
-		if got := strings.Join(wrapWords(c.text, 8), "|"); got != c.want {
-			t.Errorf("%q is wrapped to %q, not %q", c.text, got, c.want)
 		}
 	}
 }

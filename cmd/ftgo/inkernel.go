@@ -14,49 +14,13 @@ import (
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
-// checkInKernel refuses what takes a stream of events.
-func checkInKernel(o *options) error {
-	switch {
-	case o.maxRate.given:
-		return cli.Usage("--in-kernel times all calls: not with --max-rate")
-	case o.errors:
-		return cli.Usage("--in-kernel keeps no results: not with --errors")
-	case o.stack > 0:
-		return cli.Usage("--in-kernel keeps no stacks: not with --stack, nor with -o folded or pprof")
-	case o.sched:
-		return cli.Usage("--in-kernel sees no single call: not with --sched")
-	case len(o.with) > 0:
-		return cli.Usage("--in-kernel sees no single call: not with --with")
-	case o.calls > 0:
-		return cli.Usage("--in-kernel sees no single call: not with --calls")
-	case o.rawLatency:
-		return cli.Usage("--in-kernel takes nothing off latencies: --raw-latency goes without saying")
-	case o.sized:
-		return cli.Usage("--in-kernel streams no events: not with --buffer")
-	case o.reader != tracefs.Pipe:
-		return cli.Usage("--in-kernel reads no events: not with --reader")
-	case o.auto.failing.text != "":
-		return cli.Usage("--in-kernel knows percentiles by bounds alone: not with --fail-if")
-	case o.fork || o.comm != "" || o.perPID:
-		return cli.Usage("--in-kernel does not tell processes apart: not with --fork, --comm or --per-pid")
-	case o.auto.wait:
-		return cli.Usage("--in-kernel takes a process that is there, or starts one: not with --wait")
-	case len(o.pids) > 1 || len(o.pids) == 0 && len(o.program) == 0 && !o.dryRun:
-		return cli.Usage("--in-kernel takes one -p PID, or -- PROGRAM: the kernel's histograms do not tell processes apart")
-	}
-	return nil
-}
-
 // inKernel is probe --in-kernel, from the arguments to the last line.
 func inKernel(ctx context.Context, e *env, o *options) (err error) {
-	if err := checkInKernel(o); err != nil {
-		return err
-	}
 	if err := checkProcesses(o); err != nil {
 		return err
 	}
 	j := o.job(newReport(o, uprobe.Latency))
-	if j.Program, err = run.FindProgram(&e.Env, o.program, o.outFile == ""); err != nil {
+	if j.Program, err = run.FindProgram(&e.Env, o.program, o.File == ""); err != nil {
 		return err
 	}
 	t, err := o.resolve(e)
@@ -95,12 +59,12 @@ func inKernel(ctx context.Context, e *env, o *options) (err error) {
 	if err := o.checkProbes(e, plan.Probes(), 0); err != nil {
 		return err
 	}
-	out, done, err := o.output(e)
+	out, done, err := o.Open(&e.Env, o.program, o.Binary)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	definitions := definitionsOf([]tracefs.Event{plan.Calls.Entry, plan.Calls.Return}, o.binary)
+	definitions := definitionsOf([]tracefs.Event{plan.Calls.Entry, plan.Calls.Return}, o.Binary)
 	if o.dryRun {
 		_, err = io.WriteString(out, definitions)
 		return err
@@ -109,11 +73,11 @@ func inKernel(ctx context.Context, e *env, o *options) (err error) {
 		fmt.Fprint(e.Stderr, definitions)
 	}
 	opt := trace.InKernelOptions{Talk: &e.Env, OpenCalls: e.openCalls, Skipped: t.Skipped}
-	if len(o.pids) > 0 {
-		opt.PID = o.pids[0]
+	if len(o.PIDs) > 0 {
+		opt.PID = o.PIDs[0]
 	}
 	j.Source = trace.NewInKernel(fsys, t.Binary, plan, opt)
 	j.Scene = run.Scene{Env: &e.Env, Target: t, Plan: &uprobe.Plan{Binary: t.Binary, Mode: uprobe.Latency, Funcs: plan.Funcs}, Out: out}
-	j.Placed = fmt.Sprintf("probing %s in %s at %s, in the kernel", cli.Plural(len(plan.Funcs), "function"), o.binary, cli.Plural(plan.Probes(), "place"))
+	j.Placed = fmt.Sprintf("probing %s in %s at %s, in the kernel", cli.Plural(len(plan.Funcs), "function"), o.Binary, cli.Plural(plan.Probes(), "place"))
 	return j.Do(ctx)
 }

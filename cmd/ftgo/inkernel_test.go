@@ -369,16 +369,16 @@ func TestInKernelRefuses(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{target, "main.leaf"}, cli.ExitUsage, "-p PID, or -- PROGRAM"},
-		{[]string{"-p", "1", "-p", "2", target, "main.leaf"}, cli.ExitUsage, "one -p PID"},
-		{[]string{"--errors", target, "main.leaf", "--", "true"}, cli.ExitUsage, "not with --errors"},
-		{[]string{"--stack", target, "main.leaf", "--", "true"}, cli.ExitUsage, "not with --stack"},
+		{[]string{target, "main.leaf"}, cli.ExitUsage, "--in-kernel needs -p, -- PROGRAM or --dry-run: "},
+		{[]string{"-p", "1", "-p", "2", target, "main.leaf"}, cli.ExitUsage, "several -p"},
+		{[]string{"--errors", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--in-kernel and --errors exclude each other: "},
+		{[]string{"--stack", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--stack"},
 		{[]string{"-o", "folded", target, "main.leaf", "--", "true"}, cli.ExitUsage, "folded"},
-		{[]string{"-n", "7", target, "main.leaf", "--", "true"}, cli.ExitUsage, "not with --calls"},
+		{[]string{"-n", "7", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--calls"},
 		{[]string{"--raw-latency", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--raw-latency"},
 		{[]string{"--reader", "raw", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--reader"},
 		{[]string{"--fail-if", "calls > 3", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--fail-if"},
-		{[]string{"--buffer", "1M", target, "main.leaf", "--", "true"}, cli.ExitUsage, "not with --buffer"},
+		{[]string{"--buffer", "1M", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--buffer"},
 		{[]string{"--wait", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--wait"},
 		{[]string{"--dry-run", target, "main.leaf+0"}, cli.ExitUsage, "not instructions"},
 		{[]string{"--dry-run", target, "runtime.mallocgc"}, cli.ExitNothing, "package runtime"},

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"os"
 
-	"github.com/spf13/pflag"
-
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/tracefs"
 )
@@ -40,11 +38,6 @@ func (e *env) use(f *tracefs.FS, o *options) {
 			e.Say("%s", text)
 		}
 	})
-}
-
-// defineExpedite defines the flag that keeps ftgo from it.
-func (o *options) defineExpedite(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.noExpedite, "no-expedite", false, "leave /sys/kernel/rcu_expedited alone")
 }
 
 // removeHeld removes instances that others held when they were to go, and tells of those that

@@ -18,24 +18,29 @@ functions that the compiler inlined; one without code of its own has no address.
 FUNC may also be an instruction, main.f+0x1a, or a source line, store.go:42.
 `
 
-func list(_ context.Context, e *env, args []string) (err error) {
-	o, err := parseFlags(e, "list", aboutList, selectFlags|listFlags, args)
+func listCommand(e *env) *cli.Command {
+	o := newOptions(e)
+	return &cli.Command{
+		Name: "list", Summary: "list the functions that can be probed, and where", About: aboutList,
+		Groups: []cli.Group{&o.Target, &o.Output, cli.Defines(func(fs *cli.Flags) {
+			fs.BoolVarP(&o.Signatures, "signatures", "s", false, "show the parameters and results of functions")
+		})},
+		Words: o.words("list"),
+		Run:   func(context.Context) error { return list(e, o) },
+	}
+}
+
+func list(e *env, o *options) (err error) {
+	rows, err := o.List(e.Say)
 	if err != nil {
 		return err
 	}
-	if len(o.program) > 0 {
-		return cli.Usage("list: runs no program")
-	}
-	rows, err := o.query().List(e.Say)
-	if err != nil {
-		return err
-	}
-	out, done, err := o.output(e)
+	out, done, err := o.Open(&e.Env, nil, o.Binary)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	if o.signatures && o.format == render.Table {
+	if o.Signatures && o.Format == render.Table {
 		for i := range rows {
 			if rows[i].Signature != "" {
 				rows[i].Name = rows[i].Signature
@@ -43,5 +48,5 @@ func list(_ context.Context, e *env, args []string) (err error) {
 		}
 	}
 	width, _ := terminal.Size(out)
-	return render.List(out, o.format, rows, width)
+	return render.List(out, o.Format, rows, width)
 }

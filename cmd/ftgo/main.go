@@ -6,12 +6,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"time"
-
-	"github.com/spf13/pflag"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
@@ -61,8 +60,6 @@ type env struct {
 	// openCalls is how many open calls the kernel's own histograms tell apart, 0 as many as
 	// is usual.
 	openCalls int
-	// flagsOnly, if set, gets the flags of a command, which then does nothing.
-	flagsOnly func(*pflag.FlagSet)
 	// fsys is the tracefs that was used, nil if none was.
 	fsys *tracefs.FS
 }
@@ -74,7 +71,7 @@ func newEnv(stdout, stderr io.Writer) *env {
 
 func (e *env) dispatch(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		help(e.Stderr)
+		help(e.Stderr, commands(e))
 		return cli.Usage("no command")
 	}
 	switch args[0] {
@@ -83,15 +80,18 @@ func (e *env) dispatch(ctx context.Context, args []string) error {
 	case "--version":
 		args = []string{"version"}
 	case completeArg: // no command for people
-		return completeWords(ctx, e, args[1:])
-	}
-	for _, c := range commands() {
-		if c.name == args[0] {
-			if !c.probes {
-				signal.Reset(cli.Endings...) // there is nothing to remove
-			}
-			return c.run(ctx, e, args[1:])
+		return completeWords(e, args[1:])
+	case "demo":
+		if len(args) == 2 && args[1] == workloadArg {
+			_, err := fmt.Fprintln(e.Stdout, runWorkload())
+			return err
 		}
+	}
+	if c := commandOf(e, args[0]); c != nil {
+		if !c.Changes {
+			signal.Reset(cli.Endings...) // there is nothing to remove
+		}
+		return c.Main(ctx, &e.Env, args[1:])
 	}
 	return cli.Usage("unknown command %q (see ftgo help)", args[0])
 }

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -49,9 +50,9 @@ func manSection(page, name string) string {
 func TestManPages(t *testing.T) {
 	pages := manPages(t)
 	want := map[string]bool{"": true}
-	for _, c := range commands() {
-		if c.name != "help" && c.name != "version" {
-			want[c.name] = true
+	for _, c := range commands(newEnv(io.Discard, io.Discard)) {
+		if c.Name != "help" && c.Name != "version" {
+			want[c.Name] = true
 		}
 	}
 	for name := range want {
@@ -61,7 +62,7 @@ func TestManPages(t *testing.T) {
 			continue
 		}
 		sections := []string{"NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "EXIT STATUS", "SEE ALSO", "CAVEATS"}
-		if flags := flagsOf(t.Context(), name); flags != nil {
+		if flags := flagsOf(name); flags != nil {
 			sections = append(sections, "OPTIONS", "FIELDS", "OVERHEAD")
 		}
 		for _, s := range sections {
@@ -75,9 +76,9 @@ func TestManPages(t *testing.T) {
 			t.Errorf("docs/man has a page for ftgo %s", name)
 		}
 	}
-	for _, c := range commands() {
-		if !strings.Contains(pages[""], "\n.It Cm "+c.name+"\n") {
-			t.Errorf("ftgo.1 has no entry for %s", c.name)
+	for _, c := range commands(newEnv(io.Discard, io.Discard)) {
+		if !strings.Contains(pages[""], "\n.It Cm "+c.Name+"\n") {
+			t.Errorf("ftgo.1 has no entry for %s", c.Name)
 		}
 	}
 }
@@ -117,7 +118,7 @@ func TestManExitStatus(t *testing.T) {
 			got = append(got, m[1])
 		}
 		want := slices.Clone(all)
-		flags := flagsOf(t.Context(), name)
+		flags := flagsOf(name)
 		without := func(status int, flag string) {
 			if name != "" && (flags == nil || flags.Lookup(flag) == nil) {
 				want = slices.DeleteFunc(want, func(s string) bool { return s == strconv.Itoa(status) })

@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
-
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -97,7 +96,7 @@ func TestManOptions(t *testing.T) {
 	for name, page := range manPages(t) {
 		before, rest, found := strings.Cut(page, optionsBegin)
 		got, after, ended := strings.Cut(rest, optionsEnd)
-		flags := flagsOf(t.Context(), name)
+		flags := flagsOf(name)
 		if flags == nil {
 			if found {
 				t.Errorf("the page of ftgo %s has options, the command has none", name)
@@ -129,9 +128,9 @@ func TestManOptions(t *testing.T) {
 }
 
 // manOptions writes a command's flags in mdoc(7), and marks the manual texts that it used.
-func manOptions(command string, flags *pflag.FlagSet, used map[string]bool) string {
+func manOptions(command string, flags *cli.Flags, used map[string]bool) string {
 	var b strings.Builder
-	visitHeadings(flags, func(title string, flags []*pflag.Flag) {
+	flags.VisitHeadings(func(title string, flags []*cli.Flag) {
 		fmt.Fprintf(&b, ".Ss %s\n.Bl -tag -width Ds\n", title)
 		for _, f := range flags {
 			b.WriteString(".It ")
@@ -140,7 +139,7 @@ func manOptions(command string, flags *pflag.FlagSet, used map[string]bool) stri
 			}
 			b.WriteString("Fl \\-" + manText(f.Name))
 			text := manualText(command, f, used)
-			switch value := valueName(f); {
+			switch value := cli.ValueName(f); {
 			case value == "":
 			case f.NoOptDefVal != "":
 				fmt.Fprintf(&b, " Op Ar %s", manText(strings.Trim(value, "[]")))
@@ -156,13 +155,13 @@ func manOptions(command string, flags *pflag.FlagSet, used map[string]bool) stri
 }
 
 // manualText is a flag's manual text, or its help text as a sentence.
-func manualText(command string, f *pflag.Flag, used map[string]bool) string {
+func manualText(command string, f *cli.Flag, used map[string]bool) string {
 	for _, key := range []string{command + " " + f.Name, f.Name} {
 		if text, ok := manualTexts[key]; ok {
 			used[key] = true
 			return text
 		}
 	}
-	text := flagText(f)
+	text := cli.About(f)
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"strconv"
-
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
@@ -16,31 +13,6 @@ import (
 // whatever the program.
 const manyFuncs = 500
 
-// maxRate is the flag value of --max-rate.
-type maxRate struct {
-	// perSecond is how often functions may be called to be timed; 0 times all.
-	perSecond float64
-	given     bool
-}
-
-func (m *maxRate) String() string {
-	if !m.given {
-		return ""
-	}
-	return strconv.FormatFloat(m.perSecond, 'f', -1, 64)
-}
-
-func (m *maxRate) Type() string { return "N" }
-
-func (m *maxRate) Set(text string) error {
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(n >= 0 && n <= 1e12) {
-		return fmt.Errorf("parse rate %q: not a number of calls per second", text)
-	}
-	*m = maxRate{n, true}
-	return nil
-}
-
 // countFirst tells of which functions calls are to be counted before any is timed; nil
 // is none. Calls that are only counted have no stack, no kernel events and nothing to split, and are
 // of no process, so with --stack, --with, --sched and --per-pid it is none.
@@ -48,8 +20,8 @@ func (o *options) countFirst(s *target.Target, mode uprobe.Mode, f tracefs.Featu
 	switch {
 	case mode != uprobe.Latency || !o.timesCalls || o.stack > 0 || len(o.with) > 0 || o.sched || o.perPID:
 		return nil
-	case o.maxRate.given:
-		if o.maxRate.perSecond == 0 {
+	case o.maxRate != nil:
+		if *o.maxRate == 0 {
 			return nil
 		}
 		return func(*offsets.Func) bool { return true }

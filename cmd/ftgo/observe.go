@@ -15,17 +15,17 @@ import (
 
 // observe is probe, count and trace: everything from the arguments to the last line.
 func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v run.View) (err error) {
-	if err := errors.Join(o.checkSched(), checkProcesses(o)); err != nil {
+	if err := checkProcesses(o); err != nil {
 		return err
 	}
-	if o.auto.wait {
-		if !o.query().Await(ctx, e.Say) {
+	if o.wait {
+		if !o.Await(ctx, e.Say) {
 			return nil // told to end before it had begun
 		}
 	}
 	p := &planned{env: e, opt: o, view: v}
 	j := o.job(v)
-	if j.Program, err = run.FindProgram(&e.Env, o.program, o.outFile == ""); err != nil {
+	if j.Program, err = run.FindProgram(&e.Env, o.program, o.File == ""); err != nil {
 		return err
 	}
 	if p.target, err = o.resolve(e); err != nil {
@@ -68,12 +68,12 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v run.Vi
 		return err
 	}
 	sayStack(e, o, p.plan)
-	out, done, err := o.output(e)
+	out, done, err := o.Open(&e.Env, o.program, o.Binary)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	definitions := definitionsOf(p.plan.TraceEvents(), o.binary)
+	definitions := definitionsOf(p.plan.TraceEvents(), o.Binary)
 	if o.dryRun {
 		_, err = io.WriteString(out, definitions)
 		return err
@@ -84,25 +84,21 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v run.Vi
 	j.Costs = newMeasuring(fsys, mode, o.stack)
 	want := v.Needs()
 	j.Source = trace.NewLive(fsys, p.plan, trace.Options{
-		Filter:   trace.Filter{PIDs: o.pids, Fork: o.fork, Comm: o.comm},
+		Filter:   trace.Filter{PIDs: o.PIDs, Fork: o.fork, Comm: o.comm},
 		Recorder: trace.Recorder{Features: p.features, BufferKB: e.bufferKB, Reader: o.reader, Shared: o.force},
 		Talk:     &e.Env, With: events, Sched: o.sched, Skipped: p.target.Skipped,
 		Entries: want.Entries, Steady: want.Steady, Once: want.Once, Alone: !o.mixed(), Inside: p.inside(want),
-		Limit: want.Limit, Wait: o.auto.wait, MaxRate: o.maxRate.perSecond, Costs: j.Costs,
+		Limit: want.Limit, Wait: o.wait, MaxRate: o.rateLimit(), Costs: j.Costs,
 	})
 	j.Scene = run.Scene{Env: &e.Env, Target: p.target, Plan: p.plan, Out: out, Events: events}
-	j.Placed = fmt.Sprintf("probing %s in %s at %s", cli.Plural(len(p.plan.Funcs), "function"), o.binary, cli.Plural(p.plan.Probes(), "place"))
+	j.Placed = fmt.Sprintf("probing %s in %s at %s", cli.Plural(len(p.plan.Funcs), "function"), o.Binary, cli.Plural(p.plan.Probes(), "place"))
 	j.Slow = len(p.plan.Events)
 	return j.Do(ctx)
 }
 
 // job is a run of a view, as far as flags say.
 func (o *options) job(v run.View) *run.Job {
-	j := &run.Job{View: v, Costs: trace.NoCosts{}, For: o.duration, Every: o.interval, Ready: o.auto.ready.tell}
-	if o.limited {
-		j.MaxLost = &o.maxLost
-	}
-	return j
+	return &run.Job{View: v, Costs: trace.NoCosts{}, For: o.duration, Every: o.interval, Ready: o.ready.tell, MaxLost: o.maxLost}
 }
 
 // inside are the functions, by their index in the plan, that calls are wanted of.

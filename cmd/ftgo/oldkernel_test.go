@@ -210,7 +210,7 @@ func TestRefusedAtOnce(t *testing.T) {
 		{"probe on 4.4", all, uprobe.Latency, false, nil, nil},
 	} {
 		for _, force := range []bool{false, true} {
-			tr := &planned{env: newEnv(io.Discard, io.Discard), opt: &options{force: force}, view: newReport(&options{}, c.mode), target: sel, features: c.features}
+			tr := &planned{env: newEnv(io.Discard, io.Discard), opt: &options{recorder: recorder{force: force}}, view: newReport(&options{}, c.mode), target: sel, features: c.features}
 			want := c.want
 			if force {
 				want = c.forced

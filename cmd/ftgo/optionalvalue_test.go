@@ -1,18 +1,16 @@
 package main
 
 import (
-	"io"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 func TestJoinValues(t *testing.T) {
-	flags := flagsOf(t.Context(), "probe")
+	flags := flagsOf("probe")
 	for _, c := range []struct{ args, want string }{
 		{"-s 3 ./server main.f", "-s=3 ./server main.f"},
 		{"-s3 ./server", "-s=3 ./server"},
@@ -24,7 +22,7 @@ func TestJoinValues(t *testing.T) {
 		{"-x -s 3", "-x -s 3"}, {"-qx --header no", "-qx --header no"}, {"--exclude --stack 3", "--exclude --stack 3"}, {"-xs 3", "-xs 3"},
 		{"x -- -s 3", "x -- -s 3"}, {"--nope 3 -Z 3 - 3", "--nope 3 -Z 3 - 3"}, {"--hist 3 -q 3", "--hist 3 -q 3"},
 	} {
-		if got := joinValues(flags, strings.Fields(c.args)); !slices.Equal(got, strings.Fields(c.want)) {
+		if got := flags.Join(strings.Fields(c.args)); !slices.Equal(got, strings.Fields(c.want)) {
 			t.Errorf("%q is read as %q, not %q", c.args, got, c.want)
 		}
 	}
@@ -34,17 +32,18 @@ func TestJoinValues(t *testing.T) {
 func TestOptionalValues(t *testing.T) {
 	target := fixture.Build(t, "flood")
 	for _, c := range []struct {
-		args   string
-		depth  int
-		header yesNo
+		args          string
+		stack, header string
 	}{
-		{"-s 3", 3, true}, {"-s3", 3, true}, {"--stack 3", 3, true}, {"-qs 3", 3, true}, {"-s", uprobe.MaxStack, true},
-		{"--header no", 0, false}, {"--header yes", 0, true}, {"--header", 0, true},
+		{"-s 3", "3", "yes"}, {"-s3", "3", "yes"}, {"--stack 3", "3", "yes"}, {"-qs 3", "3", "yes"}, {"-s", "15", "yes"},
+		{"--header no", "", "no"}, {"--header yes", "", "yes"}, {"--header", "", "yes"},
 	} {
 		args := append(strings.Fields(c.args), target, "main.framed")
-		o, err := parseFlags(newEnv(io.Discard, io.Discard), "probe", aboutProbe, selectFlags|runFlags|histFlags, args)
-		if err != nil || o.stack != c.depth || o.auto.header != c.header || o.binary != target || !slices.Equal(o.patterns, []string{"main.framed"}) {
-			t.Errorf("%s: %+v, %v", c.args, o, err)
+		flags := flagsOf("probe")
+		err := flags.Parse(flags.Join(args))
+		stack, header := flags.Lookup("stack").Value.String(), flags.Lookup("header").Value.String()
+		if err != nil || stack != c.stack || header != c.header || !slices.Equal(flags.Args(), args[len(args)-2:]) {
+			t.Errorf("%s: stack %q, header %q, words %q, %v", c.args, stack, header, flags.Args(), err)
 		}
 	}
 	if r := ftgo(t, "probe", "-s", "16", target, "main.framed"); r.code != cli.ExitUsage || !strings.Contains(r.stderr, `"16": not 1 to 15`) {

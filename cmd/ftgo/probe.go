@@ -41,34 +41,41 @@ or --per-pid, with -n, and before Linux 6.12, ftgo records every hit instead,
 and reports how many were lost.
 `
 
-func probe(ctx context.Context, e *env, args []string) error {
-	o, err := parseFlags(e, "probe", aboutProbe, selectFlags|runFlags|histFlags, args)
-	if err != nil {
-		return err
+func probeCommand(e *env) *cli.Command {
+	o := newOptions(e, render.Folded, render.Pprof)
+	return &cli.Command{
+		Name: "probe", Summary: "count calls, and measure their rates and latencies", Changes: true, About: aboutProbe,
+		Groups: append(o.sessionGroups(&o.Target), &o.extras, &o.tables, o.callers.define("group calls by stack")),
+		Words:  o.words("probe"),
+		Run:    func(ctx context.Context) error { return probe(ctx, e, o) },
 	}
-	return probeCalls(ctx, e, o)
 }
 
-// probeCalls is probe, once its arguments are read.
-func probeCalls(ctx context.Context, e *env, o *options) error {
-	if (o.stack > 0 || len(o.with) > 0) && o.maxRate.perSecond > 0 {
-		return cli.Usage("probe: --stack and --with take all calls: not with --max-rate")
+func probe(ctx context.Context, e *env, o *options) error {
+	if o.stack == 0 && (o.Format == render.Folded || o.Format == render.Pprof) {
+		o.stack = uprobe.MaxStack
 	}
 	if o.inKernel {
 		return inKernel(ctx, e, o)
 	}
-	if err := o.auto.failing.checkKnown(true, o.errors, "--errors"); err != nil {
+	if err := o.failing.checkKnown(true, o.errors, "--errors"); err != nil {
 		return err
 	}
 	return observe(ctx, e, o, uprobe.Latency, newReport(o, uprobe.Latency))
 }
 
-func count(ctx context.Context, e *env, args []string) error {
-	o, err := parseFlags(e, "count", aboutCount, selectFlags|runFlags, args)
-	if err != nil {
-		return err
+func countCommand(e *env) *cli.Command {
+	o := newOptions(e)
+	return &cli.Command{
+		Name: "count", Summary: "only count calls, the cheapest way", Changes: true, About: aboutCount,
+		Groups: append(o.sessionGroups(&o.Target), countTables{&o.tables}),
+		Words:  o.words("count"),
+		Run:    func(ctx context.Context) error { return count(ctx, e, o) },
 	}
-	if err := o.auto.failing.checkKnown(false, false, ""); err != nil {
+}
+
+func count(ctx context.Context, e *env, o *options) error {
+	if err := o.failing.checkKnown(false, false, ""); err != nil {
 		return err
 	}
 	mode := uprobe.Count
@@ -90,7 +97,7 @@ type report struct {
 }
 
 func newReport(o *options, mode uprobe.Mode) *report {
-	return &report{opt: o, mode: mode, format: o.format}
+	return &report{opt: o, mode: mode, format: o.Format}
 }
 
 func (r *report) Needs() run.Needs {
@@ -216,7 +223,7 @@ func (r *report) options() render.Options {
 func (r *report) write(rows []stats.Row) error {
 	o := r.options()
 	o.Width, _ = terminal.Size(r.Out)
-	o.NoHeader = !bool(r.opt.auto.header) || r.began && r.format != render.Table
+	o.NoHeader = !bool(r.opt.Header) || r.began && r.format != render.Table
 	err := render.Functions(r.Out, r.format, rows, o)
 	r.began = true
 	return err
@@ -237,7 +244,7 @@ func (r *report) End(t *trace.Table) error {
 	if r.format == render.Table {
 		r.noteInlined(rows)
 	}
-	failed := r.opt.auto.failing.check(r.withoutWrappers(rows))
+	failed := r.opt.failing.check(r.withoutWrappers(rows))
 	all := slices.Clone(rows)
 	rows = r.arrange(rows, r.opt.top)
 	switch {

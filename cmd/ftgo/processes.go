@@ -14,15 +14,15 @@ func checkProcesses(o *options) error {
 		found := doctor.ProcessNumbers()
 		return cli.WithStatus(cli.ExitKernel, fmt.Errorf("%s: pid namespace: %s (%s)", flag, found.Text, found.Fix))
 	}
-	return o.query().CheckProcesses()
+	return o.CheckProcesses()
 }
 
 // numbered is a flag that takes processes, or threads, to have the kernel's numbers, if there
 // is one.
 func (o *options) numbered() string {
 	switch {
-	case len(o.pids) > 0:
-		return fmt.Sprint("-p ", o.pids[0])
+	case len(o.PIDs) > 0:
+		return fmt.Sprint("-p ", o.PIDs[0])
 	case o.dryRun:
 		return ""
 	case o.fork:

@@ -197,10 +197,8 @@ func (s *sessionCalls) start(t *testing.T, f *tracefs.FS, target, pattern string
 	t.Helper()
 	var out bytes.Buffer
 	e := newEnv(&out, &out)
-	o, err := parseFlags(e, "trace", aboutTrace, selectFlags|runFlags|traceFlags, []string{target, pattern})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := newOptions(e)
+	o.Binary, o.Funcs, o.Signatures, o.fetch = target, []string{pattern}, true, fetch{strLen: 64, items: 8}
 	sel, err := o.resolve(e)
 	if err != nil {
 		t.Fatal(err)

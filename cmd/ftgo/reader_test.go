@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"strings"
 	"testing"
 
@@ -15,11 +16,10 @@ func TestReaderFlag(t *testing.T) {
 	}{
 		{nil, tracefs.Pipe}, {[]string{"--reader", "pipe"}, tracefs.Pipe}, {[]string{"--reader=raw"}, tracefs.Raw},
 	} {
-		var out strings.Builder
-		e := newEnv(&out, &out)
-		o, err := parseFlags(e, "probe", aboutProbe, selectFlags|runFlags, append(c.args, "/bin/true", "main.main"))
-		if err != nil || o.reader != c.want {
-			t.Errorf("%q: reader %v, %v", c.args, o, err)
+		o := newOptions(newEnv(io.Discard, io.Discard))
+		command := cli.Command{Groups: []cli.Group{&o.recorder}}
+		if err := command.Flags().Parse(c.args); err != nil || o.reader != c.want {
+			t.Errorf("%q: reader %v, %v", c.args, o.reader, err)
 		}
 	}
 	r := ftgo(t, "probe", "--reader", "splice", "/bin/true", "main.main")

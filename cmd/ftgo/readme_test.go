@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -95,15 +96,15 @@ func TestCIRunsTheReadme(t *testing.T) {
 // commands, and the exit statuses are those of the code.
 func TestReadmeKnowsTheCommands(t *testing.T) {
 	text := readme(t)
-	for _, c := range commands() {
-		if c.name != "help" && c.name != "version" && !strings.Contains(text, "| `ftgo "+c.name) {
-			t.Errorf("README has no row for ftgo %s", c.name)
+	for _, c := range commands(newEnv(io.Discard, io.Discard)) {
+		if c.Name != "help" && c.Name != "version" && !strings.Contains(text, "| `ftgo "+c.Name) {
+			t.Errorf("README has no row for ftgo %s", c.Name)
 		}
 	}
 	for m := range strings.SplitSeq(text, "| `ftgo ") {
 		name, _, _ := strings.Cut(m, " ")
 		name, _, _ = strings.Cut(name, "`")
-		if known := slices.ContainsFunc(commands(), func(c command) bool { return c.name == name }); !known && !strings.HasPrefix(m, "# ftgo") {
+		if commandOf(newEnv(io.Discard, io.Discard), name) == nil && !strings.HasPrefix(m, "# ftgo") {
 			t.Errorf("README has a row for ftgo %s", name)
 		}
 	}

@@ -32,27 +32,49 @@ not. A flag whose text begins with a command's name is for its recordings only.
 // errNotRecorded: what is wanted of a recording takes more than it has.
 var errNotRecorded = errors.New("not in the recording")
 
-// replay is the command report.
-func replay(ctx context.Context, e *env, args []string) (err error) {
-	o, err := parseFlags(e, "report", aboutReport, reportFlags, joinFormat(args))
-	if err != nil {
-		return err
+func reportCommand(e *env) *cli.Command {
+	o := newOptions(e, render.Folded, render.Pprof, render.Chrome)
+	o.rawLatency, o.Signatures = true, true
+	return &cli.Command{
+		Name: "report", Summary: "show a recording as probe, count or trace would have", About: aboutReport, Prepare: joinFormat,
+		Groups: []cli.Group{
+			cli.Defines(o.defineReport), &o.Output, &o.Talk, cli.Some("", &o.recorder, "max-lost"),
+			cli.Some("probe, count: ", &o.tables, "top"), cli.Some("probe: ", &o.tables, "hist"), cli.Some("", &o.tables, "fail-if"),
+			cli.Some("trace: ", &o.runEnds, "calls"),
+			cli.Some("trace: ", &o.lines, "where", "errors", "min", "goid", "tree", "depth", "begins", "start-order", "timestamp", "format", "format-names"),
+		},
+		Words: o.recordingFile,
+		Given: func(given func(term string) bool) { o.recorded.given = given },
+		Run:   func(ctx context.Context) error { return replay(ctx, e, o) },
 	}
-	input := o.binary
+}
+
+// recordingFile is the one argument of report.
+func (o *options) recordingFile(words, program []string) error {
+	if len(words) != 1 || program != nil {
+		return cli.Usage("report: takes one FILE, or - for standard input (see ftgo report -h)")
+	}
+	o.Binary = words[0]
+	return o.Target.Check("report")
+}
+
+// replay is report, once its arguments are read.
+func replay(ctx context.Context, e *env, o *options) (err error) {
+	input := o.Binary
 	if input == "-" {
 		input = "/dev/stdin"
 	}
-	file, size, err := openRecording(o.binary)
+	file, size, err := openRecording(o.Binary)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	rec, err := recording.Open(file, size)
 	if errors.Is(err, recording.ErrNone) {
-		return fmt.Errorf("%s: %w (a trace alone does not tell what its lines mean: record with the script of ftgo script)", o.binary, err)
+		return fmt.Errorf("%s: %w (a trace alone does not tell what its lines mean: record with the script of ftgo script)", o.Binary, err)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.binary, err)
+		return fmt.Errorf("%s: %w", o.Binary, err)
 	}
 	t, err := replayed(e, o, rec)
 	if err != nil {
@@ -61,14 +83,14 @@ func replay(ctx context.Context, e *env, args []string) (err error) {
 	if t.target.Binary != nil {
 		defer t.target.Binary.Close()
 	}
-	out, done, err := o.output(e, input)
+	out, done, err := o.Open(&e.Env, nil, input, o.Binary, o.recorded.binary)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	want := t.view.Needs()
 	source, err := trace.NewRecording(rec, t.plan, trace.RecordingOptions{
-		PIDs: o.pids, Talk: &e.Env, Skipped: t.skipped, ExactHits: t.features.ExactHits, Entries: want.Entries, Inside: t.inside(want), Limit: want.Limit,
+		PIDs: o.PIDs, Talk: &e.Env, Skipped: t.skipped, ExactHits: t.features.ExactHits, Entries: want.Entries, Inside: t.inside(want), Limit: want.Limit,
 	})
 	if err != nil {
 		return err
@@ -121,7 +143,7 @@ func replayed(e *env, o *options, rec *recording.Recording) (t *planned, err err
 	if err := o.showable(rec); err != nil {
 		return nil, err
 	}
-	if err := o.auto.failing.checkKnown(rec.Plan.Mode == uprobe.Latency, o.errors, "script --errors"); err != nil {
+	if err := o.failing.checkKnown(rec.Plan.Mode == uprobe.Latency, o.errors, "script --errors"); err != nil {
 		return nil, err
 	}
 	_, v, err := recordView(e, o)
@@ -139,17 +161,17 @@ func replayed(e *env, o *options, rec *recording.Recording) (t *planned, err err
 		return nil, err
 	}
 	needs := o.needsBinary(rec)
-	o.binary = rec.About.Binary.Path
+	o.Binary = rec.About.Binary.Path
 	switch {
 	case t.target.Binary == nil && needs == "values":
-		e.Say("values are not shown: they take the binary, %s, which is not here as it was (--binary PATH)", escapedText(o.binary))
+		e.Say("values are not shown: they take the binary, %s, which is not here as it was (--binary PATH)", escapedText(o.Binary))
 	case t.target.Binary == nil && needs != "":
-		return nil, fmt.Errorf("%s: the binary is needed, %s, which is not here as it was (--binary PATH)", needs, escapedText(o.binary))
+		return nil, fmt.Errorf("%s: the binary is needed, %s, which is not here as it was (--binary PATH)", needs, escapedText(o.Binary))
 	case needs != "" && o.recorded.as == rec.About.Command:
 		if err := t.planAgain(rec, needs); err != nil {
 			return nil, err
 		}
-	case needs != "" && o.trace.where != "":
+	case needs != "" && o.lines.where != "":
 		return nil, fmt.Errorf("--where of what was recorded for %s: %w: script --as trace has values", rec.About.Command, errNotRecorded)
 	}
 	for _, s := range was.Skipped {
@@ -161,25 +183,19 @@ func replayed(e *env, o *options, rec *recording.Recording) (t *planned, err err
 // showable refuses what was not recorded.
 func (o *options) showable(rec *recording.Recording) error {
 	mode, as := rec.Plan.Mode, o.recorded.as
-	for _, name := range o.recorded.flags {
-		if of := commandsOf[name]; of != nil && !slices.Contains(of, as) {
-			return cli.Usage("report: --%s is for --as %s", name, strings.Join(of, " and "))
-		}
+	if err := cli.CheckRules("report", o.given); err != nil {
+		return err
 	}
 	switch {
 	case !slices.Contains(recordable, rec.About.Command):
 		return fmt.Errorf("read recording: of command %q", rec.About.Command)
 	case as == "probe" && mode != uprobe.Latency, as == "trace" && mode != uprobe.Latency && mode != uprobe.Entries:
 		return cli.Usage("report: --as %s: only calls' begins were recorded, with script --as %s", as, rec.About.Command)
-	case mode == uprobe.Count && len(o.pids) > 0:
+	case mode == uprobe.Count && len(o.PIDs) > 0:
 		return cli.Usage("report: -p: the kernel has counted the calls of all processes together")
-	case (o.format == render.Folded || o.format == render.Pprof) && (as != "probe" || rec.Plan.Stack == 0):
-		return cli.Usage("report: -o %s is for callers: record with script --stack", o.format)
-	case o.format == render.Chrome && (as != "trace" || o.trace.startOrder):
-		return cli.Usage("report: -o chrome is for --as trace, without --start-order")
-	case as == "trace" && o.format != render.Table && (o.trace.template != "" || o.trace.begins || o.trace.tree):
-		return cli.Usage("report: --format, --begins and --tree are for text: no -o %s", o.format)
-	case mode == uprobe.Entries && as == "trace" && !o.trace.entries:
+	case (o.Format == render.Folded || o.Format == render.Pprof) && rec.Plan.Stack == 0:
+		return cli.Usage("report: -o %s is for callers: record with script --stack", o.Format)
+	case mode == uprobe.Entries && as == "trace" && !o.lines.entries:
 		return errors.New("read recording: it has calls' begins alone, and says otherwise")
 	}
 	o.stack = min(o.stack, rec.Plan.Stack)
@@ -192,16 +208,29 @@ func (o *options) showable(rec *recording.Recording) error {
 	return nil
 }
 
+// given tells whether a term of a rule is true of what is typed, or recorded.
+func (o *options) given(term string) bool {
+	switch name, value, _ := strings.Cut(term, "="); name {
+	case "as":
+		return value == o.recorded.as
+	case "entries":
+		return o.lines.entries
+	case "inside":
+		return o.Inside != ""
+	}
+	return o.recorded.given(term)
+}
+
 // needsBinary names what can't be shown without the binary, if anything.
 func (o *options) needsBinary(rec *recording.Recording) string {
 	switch as := o.recorded.as; {
 	case as == "count":
 		return ""
-	case o.trace.where != "" && as == "trace":
+	case o.lines.where != "" && as == "trace":
 		return "--where"
-	case o.trace.errors && as == "trace":
+	case o.lines.errors && as == "trace":
 		return "--errors"
-	case o.trace.template != "":
+	case o.lines.template != "":
 		return "--format"
 	case o.stack > 0:
 		return "callers"
@@ -256,7 +285,7 @@ func (o *options) tracedBinary(rec *recording.Recording) (*offsets.Binary, error
 // recording does not have.
 func (t *planned) planAgain(rec *recording.Recording, needs string) error {
 	o := *t.opt
-	o.binary, o.pids = t.target.Binary.Path(), nil
+	o.Binary, o.PIDs = t.target.Binary.Path(), nil
 	sel, err := o.resolve(t.env)
 	if err != nil {
 		return err

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/schema"
 )
@@ -177,4 +179,13 @@ func cancelled() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
+}
+
+// flagsOf are the flags of a command; nil if it has none.
+func flagsOf(name string) *cli.Flags {
+	c := commandOf(newEnv(io.Discard, io.Discard), name)
+	if c == nil {
+		return nil
+	}
+	return c.Flags()
 }

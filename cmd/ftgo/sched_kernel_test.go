@@ -280,12 +280,12 @@ func TestKernelSchedThreads(t *testing.T) {
 func TestSchedRefusals(t *testing.T) {
 	target := fixture.Build(t, "greet")
 	for args, want := range map[string]string{
-		"trace --entries":                  "not with --entries",
-		"trace --format %d n":              "not with --sched",
-		"probe -o folded":                  "not for -o folded",
-		"probe --in-kernel":                "not with --sched",
-		"probe --in-kernel -p 1 --dry-run": "not with --sched",
-		"probe":                            "takes -p PID, or -- PROGRAM",
+		"trace --entries":                  "--sched and --entries exclude each other: ",
+		"trace --format %d n":              "--sched and --format exclude each other: ",
+		"probe -o folded":                  "--sched and -o folded exclude each other: ",
+		"probe --in-kernel":                "--sched needs -p, -- PROGRAM or --dry-run: ",
+		"probe --in-kernel -p 1 --dry-run": "--in-kernel and --sched exclude each other: ",
+		"probe":                            "--sched needs -p, -- PROGRAM or --dry-run: ",
 	} {
 		r := ftgo(t, append(strings.Fields(args), "--sched", target, "main.add")...)
 		if r.code != 2 || !strings.Contains(r.stderr, want) {

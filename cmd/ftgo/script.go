@@ -36,11 +36,8 @@ func recordView(e *env, o *options) (uprobe.Mode, run.View, error) {
 		return uprobe.CountRecorded, newReport(o, uprobe.CountRecorded), nil
 	case "trace":
 		mode := uprobe.Latency
-		if o.trace.entries {
+		if o.lines.entries {
 			mode = uprobe.Entries
-		}
-		if err := o.trace.check(); err != nil {
-			return mode, nil, err
 		}
 		v, err := newCallLines(e, o)
 		return mode, v, err
@@ -48,14 +45,20 @@ func recordView(e *env, o *options) (uprobe.Mode, run.View, error) {
 	return uprobe.Latency, newReport(o, uprobe.Latency), nil
 }
 
-func script(_ context.Context, e *env, args []string) (err error) {
-	o, err := parseFlags(e, "script", aboutScript, scriptFlags, args)
-	if err != nil {
-		return err
+func scriptCommand(e *env) *cli.Command {
+	o := newOptions(e)
+	o.Signatures = true
+	return &cli.Command{
+		Name: "script", Summary: "write a shell script that records calls where there is no ftgo", About: aboutScript,
+		Groups: []cli.Group{
+			cli.Defines(o.defineScript), &o.Target, cli.Some("", &o.recorder, "buffer", "max-probes"), o.callers.define("record who called"), &o.fetch,
+		},
+		Words: o.words("script"),
+		Run:   func(context.Context) error { return script(e, o) },
 	}
-	if err := o.checkScript(); err != nil {
-		return err
-	}
+}
+
+func script(e *env, o *options) (err error) {
 	t := &planned{env: e, opt: o}
 	// Of the kernel it will run on nothing is known: it may be one that counts hits of two
 	// CPUs as one, so that they are better recorded.
@@ -94,28 +97,12 @@ func script(_ context.Context, e *env, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	out, done, err := o.output(e)
+	out, done, err := o.Open(&e.Env, nil, o.Binary)
 	if err != nil {
 		return err
 	}
 	_, err = io.WriteString(out, text)
 	return errors.Join(err, done())
-}
-
-// checkScript refuses what does not go together.
-func (o *options) checkScript() error {
-	t := &o.trace
-	switch as := o.recorded.as; {
-	case len(o.program) > 0:
-		return cli.Usage("script: PROGRAM is for the script itself: sh rec.sh -- %s", o.program[0])
-	case as != "trace" && (t.where != "" || t.inside != "" || t.entries):
-		return cli.Usage("script: --where, --inside and --entries are for --as trace")
-	case as != "probe" && o.errors:
-		return cli.Usage("script: --errors is for --as probe")
-	case as == "count" && o.stack > 0:
-		return cli.Usage("script: --as count sees no callers: no --stack")
-	}
-	return nil
 }
 
 // script is the text of the one that runs the plan.
@@ -124,7 +111,7 @@ func (t *planned) script() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path, err := filepath.Abs(t.opt.binary)
+	path, err := filepath.Abs(t.opt.Binary)
 	if err != nil {
 		return "", err
 	}

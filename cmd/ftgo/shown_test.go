@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,8 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
-
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -41,7 +41,7 @@ func shownCommands(t *testing.T) map[string][]string {
 		}
 	}
 	var text bytes.Buffer
-	help(&text)
+	help(&text, commands(newEnv(io.Discard, io.Discard)))
 	for line := range strings.Lines(text.String()) {
 		command, _, explained := strings.Cut(strings.TrimSpace(line), "   ")
 		if explained && strings.HasPrefix(command, "ftgo ") {
@@ -147,9 +147,9 @@ func TestShownOtherCommands(t *testing.T) {
 // TestShownFlags: flags that pages name are flags of some command.
 func TestShownFlags(t *testing.T) {
 	known := map[string]bool{}
-	for _, c := range commands() {
-		if flags := flagsOf(t.Context(), c.name); flags != nil {
-			flags.VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
+	for _, c := range commands(newEnv(io.Discard, io.Discard)) {
+		if flags := c.Flags(); flags != nil {
+			flags.VisitAll(func(f *cli.Flag) { known[f.Name] = true })
 		}
 	}
 	pages := proseOf(t)

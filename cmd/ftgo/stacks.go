@@ -2,11 +2,7 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
-	"strconv"
-
-	"github.com/spf13/pflag"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
@@ -15,55 +11,6 @@ import (
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
-
-// stackValue is the flag value of --stack, the number of callers.
-type stackValue struct{ depth *int }
-
-func (v stackValue) String() string {
-	if v.depth == nil || *v.depth == 0 {
-		return ""
-	}
-	return strconv.Itoa(*v.depth)
-}
-
-func (v stackValue) Type() string { return "DEPTH" }
-
-// accepts takes all numbers, for Set to refuse those that are no depth.
-func (v stackValue) accepts(word string) bool {
-	_, err := strconv.Atoi(word)
-	return err == nil
-}
-
-func (v stackValue) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > uprobe.MaxStack {
-		return fmt.Errorf("parse depth %q: not 1 to %d", text, uprobe.MaxStack)
-	}
-	*v.depth = n
-	return nil
-}
-
-func (o *options) defineStack(fs *pflag.FlagSet, about string) {
-	f := fs.VarPF(stackValue{&o.stack}, "stack", "s", about)
-	f.NoOptDefVal = strconv.Itoa(uprobe.MaxStack)
-}
-
-// checkStack refuses what does not go with stacks, and formats of stacks where there are
-// none. aggregated tells probe from other commands.
-func (o *options) checkStack(command string, aggregated bool) error {
-	profile := o.format == render.Folded || o.format == render.Pprof
-	switch {
-	case profile && !aggregated:
-		return cli.Usage("%s: -o %s is for probe", command, o.format)
-	case profile && o.interval > 0:
-		return cli.Usage("%s: -o %s is of a whole run: no -i", command, o.format)
-	case profile && o.stack == 0:
-		o.stack = uprobe.MaxStack
-	case aggregated && o.stack > 0 && (o.format == render.CSV || o.format == render.TSV):
-		return cli.Usage("%s: --stack has tables, -o json, folded or pprof: no -o %s", command, o.format)
-	}
-	return nil
-}
 
 // sayStack tells where stacks end early.
 func sayStack(e *env, o *options, plan *uprobe.Plan) {
@@ -114,7 +61,7 @@ var errBinaryOutput = errors.New("-o pprof writes no text: -w FILE")
 
 // checkTerminal refuses to write a profile to a terminal.
 func (o *options) checkTerminal(out io.Writer) error {
-	if o.format == render.Pprof && terminal.Is(out) {
+	if o.Format == render.Pprof && terminal.Is(out) {
 		return cli.WithStatus(cli.ExitUsage, errBinaryOutput)
 	}
 	return nil

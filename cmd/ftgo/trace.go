@@ -27,32 +27,26 @@ debug information, FUNC may say where they are:
   'main.get(k=+0(%ax):x64)'                            a fetcharg of the kernel
 `
 
-func traceCalls(ctx context.Context, e *env, args []string) error {
-	o, err := parseFlags(e, "trace", aboutTrace, selectFlags|runFlags|traceFlags, joinFormat(args))
-	if err != nil {
-		return err
+func traceCommand(e *env) *cli.Command {
+	o := newOptions(e, render.Chrome)
+	o.Signatures = true
+	return &cli.Command{
+		Name: "trace", Summary: "write a line for each call: arguments, results, latency", Changes: true, About: aboutTrace, Prepare: joinFormat,
+		Groups: append(o.sessionGroups(&o.Target), &o.extras, o.callers.define("show who called"), &o.lines, cli.Defines(o.DefineInside), &o.fetch,
+			// They are known to who knows probe, and refused with a word.
+			cli.Some("", &o.tables, "top"), cli.Hides("interval", "top")),
+		Words: o.words("trace"),
+		Run:   func(ctx context.Context) error { return traceCalls(ctx, e, o) },
 	}
-	if o.interval > 0 || o.top > 0 {
-		return cli.Usage("trace: -i and -t are for tables: use probe")
-	}
-	if err := o.trace.check(); err != nil {
-		return err
-	}
-	if o.format != render.Table && (o.trace.template != "" || o.trace.begins || o.trace.tree) {
-		return cli.Usage("trace: --format, --begins and --tree are for text: no -o %s", o.format)
-	}
-	if len(o.with) > 0 && (o.format == render.CSV || o.format == render.TSV) {
-		return cli.Usage("trace: kernel events are no rows of calls: no --with for -o %s", o.format)
-	}
-	if o.format == render.Chrome && (o.trace.entries || o.trace.startOrder) {
-		return cli.Usage("trace: -o chrome has whole calls in the order of their begin: no --entries, no --start-order")
-	}
+}
+
+func traceCalls(ctx context.Context, e *env, o *options) error {
 	v, err := newCallLines(e, o)
 	if err != nil {
 		return err
 	}
 	mode := uprobe.Latency
-	if o.trace.entries {
+	if o.lines.entries {
 		mode = uprobe.Entries
 	}
 	return observe(ctx, e, o, mode, v)
@@ -93,8 +87,8 @@ type funcLines struct {
 
 func newCallLines(e *env, o *options) (*callLines, error) {
 	v := &callLines{env: e, opt: o, funcs: make(map[*offsets.Func]*funcLines), unknown: make(map[string]int)}
-	if o.trace.where != "" {
-		expr, err := where.Parse(o.trace.where)
+	if o.lines.where != "" {
+		expr, err := where.Parse(o.lines.where)
 		if err != nil {
 			return nil, cli.WithStatus(cli.ExitUsage, err)
 		}
@@ -104,9 +98,9 @@ func newCallLines(e *env, o *options) (*callLines, error) {
 }
 
 func (v *callLines) Needs() run.Needs {
-	o := &v.opt.trace
-	entries := o.begins || o.entries || o.startOrder || o.tree || v.opt.format == render.Chrome
-	return run.Needs{Entries: entries, Steady: entries, Inside: o.inside != ""}
+	o := &v.opt.lines
+	entries := o.begins || o.entries || o.startOrder || o.tree || v.opt.Format == render.Chrome
+	return run.Needs{Entries: entries, Steady: entries, Inside: v.opt.Inside != ""}
 }
 
 func (v *callLines) Begin(s *run.Scene) error {
@@ -114,12 +108,12 @@ func (v *callLines) Begin(s *run.Scene) error {
 	v.memory = trace.NewMemories(s.Target.Binary, !s.Recorded.IsZero())
 	v.buffered = newFlushWriter(s.Out)
 	opt := render.CallOptions{
-		Format: v.opt.format, TwoLines: v.opt.trace.begins, Entries: v.opt.trace.entries, Times: v.opt.trace.times, Tree: v.opt.trace.tree,
+		Format: v.opt.Format, TwoLines: v.opt.lines.begins, Entries: v.opt.lines.entries, Times: v.opt.lines.times, Tree: v.opt.lines.tree,
 		Processes: v.opt.mixed(), Stacks: v.opt.stack > 0, Sched: v.opt.sched,
 	}
-	if v.opt.trace.template != "" {
+	if v.opt.lines.template != "" {
 		var err error
-		if opt.Line, err = render.ParseCallFormat(v.opt.trace.template, v.opt.trace.names()); err != nil {
+		if opt.Line, err = render.ParseCallFormat(v.opt.lines.template, v.opt.lines.names()); err != nil {
 			return cli.WithStatus(cli.ExitUsage, err)
 		}
 	}
@@ -127,7 +121,7 @@ func (v *callLines) Begin(s *run.Scene) error {
 		v.env.Say("arguments of %s %s; types can be given: 'main.get(key string, n int) (v string, err error)'", cli.Plural(n, "function"), reason)
 	}
 	v.calls = render.NewCallWriter(v.buffered, opt)
-	if v.opt.auto.header {
+	if v.opt.Header {
 		if err := v.calls.Header(); err != nil {
 			return err
 		}
@@ -135,15 +129,15 @@ func (v *callLines) Begin(s *run.Scene) error {
 	if v.opt.stack > 0 {
 		v.stacks = trace.NewStacks(s.Target.Binary)
 	}
-	if v.opt.format == render.Chrome {
+	if v.opt.Format == render.Chrome {
 		origin := s.Recorded
 		if origin.IsZero() {
 			origin = time.Now()
 		}
 		v.chrome = render.NewChromeWriter(v.buffered, origin)
 	}
-	if v.opt.trace.tree && !v.opt.trace.begins || v.chrome != nil {
-		v.trees = newCallTrees(v.opt.trace.depth, v.writeTree)
+	if v.opt.lines.tree && !v.opt.lines.begins || v.chrome != nil {
+		v.trees = newCallTrees(v.opt.lines.depth, v.writeTree)
 	}
 	return nil
 }
@@ -160,7 +154,7 @@ func (v *callLines) Entry(c *parse.Call) error {
 	switch {
 	case v.trees != nil:
 		return v.branch(c)
-	case v.opt.trace.startOrder:
+	case v.opt.lines.startOrder:
 		v.order.begin(c)
 		return nil
 	}
@@ -181,7 +175,7 @@ func (v *callLines) Return(c *parse.Call) error {
 	if v.trees != nil {
 		return v.trees.end(c, line)
 	}
-	if v.opt.trace.startOrder {
+	if v.opt.lines.startOrder {
 		return v.order.end(c, line, ok, v.write)
 	}
 	if !ok {
@@ -195,7 +189,7 @@ func (v *callLines) write(line *render.CallLine) error {
 		return err
 	}
 	// Of begins and ends, the ends are what -n counts.
-	if line.End == "" && !v.opt.trace.entries {
+	if line.End == "" && !v.opt.lines.entries {
 		return nil
 	}
 	if v.lines++; v.opt.calls > 0 && v.lines >= v.opt.calls {
@@ -207,13 +201,13 @@ func (v *callLines) write(line *render.CallLine) error {
 
 // concerns tells whether a call is where calls are looked at.
 func (v *callLines) concerns(c *parse.Call) bool {
-	o := &v.opt.trace
-	return !v.Target.Roles[v.Plan.Funcs[c.Func].Func].Hidden && (o.goid == 0 || c.Goid == o.goid) && (o.inside == "" || c.Inside)
+	o := &v.opt.lines
+	return !v.Target.Roles[v.Plan.Funcs[c.Func].Func].Hidden && (o.goid == 0 || c.Goid == o.goid) && (v.opt.Inside == "" || c.Inside)
 }
 
 // line makes the line of a call; ok is false if it is not wanted.
 func (v *callLines) line(c *parse.Call, ended bool) (line *render.CallLine, ok bool) {
-	o := &v.opt.trace
+	o := &v.opt.lines
 	f := &v.Plan.Funcs[c.Func]
 	if !v.concerns(c) || v.trees == nil && o.depth > 0 && c.Depth >= o.depth {
 		return nil, false
@@ -283,7 +277,7 @@ func (v *callLines) line(c *parse.Call, ended bool) (line *render.CallLine, ok b
 // addStack adds the callers, where they were asked for; a line of a call's end has none if
 // its begin has them.
 func (v *callLines) addStack(line *render.CallLine, c *parse.Call) {
-	if v.stacks != nil && (line.End == "" || !v.opt.trace.begins) {
+	if v.stacks != nil && (line.End == "" || !v.opt.lines.begins) {
 		line.Stack = v.stacks.Callers(c, line.Function)
 	}
 }
@@ -312,9 +306,9 @@ func (v *callLines) End(t *trace.Table) error {
 	if v.undecided > 0 {
 		v.env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", cli.Plural(int(v.undecided), "call"))
 	}
-	if v.opt.format == render.JSON {
+	if v.opt.Format == render.JSON {
 		return render.SummaryJSON(v.Out, t.Summary)
 	}
-	t.AsSeen = !v.opt.trace.entries
+	t.AsSeen = !v.opt.lines.entries
 	return footer(&v.env.Env, t.Whole, t.Summary)
 }

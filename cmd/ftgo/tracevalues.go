@@ -16,7 +16,7 @@ import (
 )
 
 // captureOptions are what the flags and the kernel allow to be fetched.
-func captureOptions(o *traceOptions, features tracefs.Features, b *offsets.Binary, f *offsets.Func) capture.Options {
+func captureOptions(o *fetch, features tracefs.Features, b *offsets.Binary, f *offsets.Func) capture.Options {
 	return capture.Options{StrLen: o.strLen, Items: o.items, Arrays: features.Arrays, Memory: features.Memory, Machine: b.Processor().Machine(), Static: staticFetch(b, f)}
 }
 
@@ -69,7 +69,7 @@ func (v *callLines) Values(s *target.Target, features tracefs.Features) (run.Val
 				atEntry[i].Err = errLate
 			}
 		}
-		opt := captureOptions(&v.opt.trace, features, s.Binary, f)
+		opt := captureOptions(&v.opt.fetch, features, s.Binary, f)
 		if v.where != nil {
 			// A string can only be told from the constant if as much of it is fetched.
 			opt.StrLen = min(max(opt.StrLen, v.where.Longest()), maxStrLen)
@@ -79,7 +79,7 @@ func (v *callLines) Values(s *target.Target, features tracefs.Features) (run.Val
 		entry := capture.NewBuilder(atEntry, opt)
 		if v.where != nil {
 			whole := v.opt.wholeFilter(s.Roles[f].Inside)
-			if fl.filter, err = newFuncFilter(*v.where, f, sig, entry, ret, v.opt.trace.entries, whole); err != nil {
+			if fl.filter, err = newFuncFilter(*v.where, f, sig, entry, ret, v.opt.lines.entries, whole); err != nil {
 				return out, v.without(s, f, err)
 			}
 			out.Filter = fl.filter.kernel
@@ -88,16 +88,16 @@ func (v *callLines) Values(s *target.Target, features tracefs.Features) (run.Val
 			fl.filter = &funcFilter{}
 		}
 		shownArgs, shownResults := s.Shown(f, sig)
-		if v.opt.trace.template != "" {
-			shownArgs, shownResults = templatePaths(v.opt.trace.names(), sig)
+		if v.opt.lines.template != "" {
+			shownArgs, shownResults = templatePaths(v.opt.lines.names(), sig)
 		}
 		if out.Entry, err = entry.Capture(shownArgs, fl.filter.atEntry); err != nil {
 			return out, cli.WithStatus(cli.ExitUsage, err)
 		}
-		if v.opt.trace.entries {
+		if v.opt.lines.entries {
 			return out, nil
 		}
-		if last := len(sig.Results) - 1; v.opt.trace.errors && shownResults != nil && last >= 0 {
+		if last := len(sig.Results) - 1; v.opt.lines.errors && shownResults != nil && last >= 0 {
 			fl.filter.atReturn = append(fl.filter.atReturn, sig.Results[last].Name)
 			fl.errorBeside = true
 		}

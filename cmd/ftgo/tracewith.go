@@ -7,8 +7,8 @@ import (
 
 // Kernel gets a kernel event.
 func (v *callLines) Kernel(ev *parse.KernelEvent) error {
-	o, w := &v.opt.trace, &ev.Where
-	if o.goid != 0 && (!w.Known || w.Goid != o.goid) || o.inside != "" && !v.isInside(w) {
+	o, w := &v.opt.lines, &ev.Where
+	if o.goid != 0 && (!w.Known || w.Goid != o.goid) || v.opt.Inside != "" && !v.isInside(w) {
 		return nil
 	}
 	line := v.eventLine(ev)

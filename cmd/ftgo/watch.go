@@ -35,20 +35,23 @@ only for a moment of each interval.
 // as it does anything: the monitor's sleep, and the scheduler.
 var defaultAt = []string{"runtime.usleep", "runtime.schedule"}
 
-func watch(ctx context.Context, e *env, args []string) error {
-	o, err := parseFlags(e, "watch", aboutWatch, runFlags|watchFlags, args)
-	if err != nil {
-		return err
+func watchCommand(e *env) *cli.Command {
+	o := newOptions(e)
+	return &cli.Command{
+		Name: "watch", Summary: "write package variables as they change", Changes: true, About: aboutWatch,
+		Groups: append(o.sessionGroups(cli.Defines(func(fs *cli.Flags) {
+			fs.StringArrayVar(&o.at, "at", nil, "read the variables when `FUNC` is called (default runtime.usleep)")
+			fs.Lookup("interval").Usage = "read the variables every `SECONDS` (default 1 without --at)"
+		})), &o.fetch, cli.Some("", &o.tables, "top"), cli.Hides("top")),
+		Words: o.words("watch"),
+		Run:   func(ctx context.Context) error { return watch(ctx, e, o) },
 	}
-	if o.top > 0 {
-		return cli.Usage("watch: -t is for tables: use probe")
-	}
-	if err := o.trace.checkFetch("watch"); err != nil {
-		return err
-	}
-	v := &watcher{env: e, opt: o, wanted: o.patterns, last: make(map[watchKey]watched)}
-	if o.patterns = o.at; len(o.at) == 0 {
-		o.patterns, o.someMissing = defaultAt, true
+}
+
+func watch(ctx context.Context, e *env, o *options) error {
+	v := &watcher{env: e, opt: o, wanted: o.Funcs, last: make(map[watchKey]watched)}
+	if o.Funcs = o.at; len(o.at) == 0 {
+		o.Funcs, o.Missing = defaultAt, true
 		if o.interval == 0 {
 			o.interval = time.Second
 		}
@@ -100,7 +103,7 @@ func (v *watcher) Values(s *target.Target, features tracefs.Features) (run.Value
 		vars[i], paths[i] = variable, strings.Repeat("*", stars(text))+variable.Name+rest
 	}
 	return func(f *offsets.Func, _ *offsets.Sites) (uprobe.Values, error) {
-		opt := captureOptions(&v.opt.trace, features, s.Binary, f)
+		opt := captureOptions(&v.opt.fetch, features, s.Binary, f)
 		c, err := capture.New(vars, paths, opt)
 		if err != nil {
 			text := err.Error()
@@ -139,8 +142,8 @@ func (v *watcher) Begin(s *run.Scene) error {
 	v.Scene = s
 	v.memory = trace.NewMemories(s.Target.Binary, false)
 	v.buffered = newFlushWriter(s.Out)
-	v.lines = render.NewVariableWriter(v.buffered, v.opt.format, v.opt.mixed())
-	if !v.opt.auto.header {
+	v.lines = render.NewVariableWriter(v.buffered, v.opt.Format, v.opt.mixed())
+	if !v.opt.Header {
 		return nil
 	}
 	return v.lines.Header()
@@ -220,9 +223,9 @@ func (v *watcher) End(t *trace.Table) error {
 		return err
 	}
 	if v.count == 0 {
-		v.env.Say("%s was not called: nothing seen (--at FUNC names another)", strings.Join(v.opt.patterns, " or "))
+		v.env.Say("%s was not called: nothing seen (--at FUNC names another)", strings.Join(v.opt.Funcs, " or "))
 	}
-	if v.opt.format == render.JSON {
+	if v.opt.Format == render.JSON {
 		return render.SummaryJSON(v.Out, t.Summary)
 	}
 	if t.Lost > 0 || t.Unparsed > 0 || len(t.Skipped) > 0 {

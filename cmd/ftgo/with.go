@@ -3,16 +3,9 @@ package main
 import (
 	"errors"
 
-	"github.com/spf13/pflag"
-
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/tracefs"
 )
-
-// defineWith defines the flag that asks for kernel events.
-func (o *options) defineWith(fs *pflag.FlagSet) {
-	fs.StringSliceVar(&o.with, "with", nil, "also show the kernel events `GROUP:EVENT,...`")
-}
 
 // kernelEvents looks up what --with names.
 func (o *options) kernelEvents(fsys *tracefs.FS) ([]string, error) {

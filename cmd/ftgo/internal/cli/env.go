@@ -36,3 +36,20 @@ func Plural(n int, noun string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
+
+// Talk is the flags that say what is written beside the data.
+type Talk struct {
+	Env *Env
+	// Header: the columns' names are written.
+	Header bool
+}
+
+// Define defines -q and --header.
+func (t *Talk) Define(fs *Flags) {
+	fs.BoolVarP(&t.Env.Quiet, "quiet", "q", false, "write only errors and losses to standard error")
+	t.Header = true
+	Define(fs, &t.Header, "header", "", "write the columns' names", YesNo)
+}
+
+// Check finds nothing.
+func (t *Talk) Check(string) error { return nil }

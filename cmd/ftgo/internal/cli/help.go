@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// headings are what flags are about, in the order of the help text. Each flag stands under
+// Headings are what flags are about, in the order of the help text. Each flag stands under
 // one heading, in every command that has it.
-var headings = []struct {
-	title string
-	flags []string
+var Headings = []struct {
+	Title string
+	Flags []string
 }{
 	{"The recording", []string{"as", "kernel", "binary"}},
 	{"Which processes", []string{"pid", "fork", "comm"}},
@@ -29,34 +29,34 @@ var headings = []struct {
 	{"Help", []string{"help"}},
 }
 
-// visitHeadings calls f with each heading under which fs has flags, and with these flags.
-func visitHeadings(fs *pflag.FlagSet, f func(title string, flags []*pflag.Flag)) {
-	for _, h := range headings {
-		var flags []*pflag.Flag
-		for _, name := range h.flags {
+// VisitHeadings calls f with each heading under which there are flags, and with these flags.
+func (fs *Flags) VisitHeadings(f func(title string, flags []*Flag)) {
+	for _, h := range Headings {
+		var flags []*Flag
+		for _, name := range h.Flags {
 			if found := fs.Lookup(name); found != nil && !found.Hidden {
 				flags = append(flags, found)
 			}
 		}
 		if len(flags) > 0 {
-			f(h.title, flags)
+			f(h.Title, flags)
 		}
 	}
 }
 
 const (
-	// helpColumn is where the texts of flags begin.
-	helpColumn = 26
-	// plainWidth is the width of help that is not written to a terminal.
-	plainWidth = 80
+	// HelpColumn is where the texts of flags begin.
+	HelpColumn = 26
+	// PlainWidth is the width of help that is not written to a terminal.
+	PlainWidth = 80
 	// leastText is how many columns a flag's text has on the narrowest terminal.
 	leastText = 20
 )
 
-// flagHelp is the part of a help text that lists flags, for a terminal of some width.
-func flagHelp(fs *pflag.FlagSet, width int) string {
+// Help is the part of a help text that lists flags, for a terminal of some width.
+func (fs *Flags) Help(width int) string {
 	var b strings.Builder
-	visitHeadings(fs, func(title string, flags []*pflag.Flag) {
+	fs.VisitHeadings(func(title string, flags []*Flag) {
 		fmt.Fprintf(&b, "\n%s:\n", title)
 		for _, f := range flags {
 			short := "    "
@@ -64,15 +64,15 @@ func flagHelp(fs *pflag.FlagSet, width int) string {
 				short = "-" + f.Shorthand + ", "
 			}
 			left := "  " + short + "--" + f.Name
-			if v := valueName(f); v != "" {
+			if v := ValueName(f); v != "" {
 				left += " " + v
 			}
-			if len(left) > helpColumn-2 {
+			if len(left) > HelpColumn-2 {
 				b.WriteString(left + "\n")
 				left = ""
 			}
-			for _, line := range wrapWords(flagText(f), max(width-helpColumn, leastText)) {
-				fmt.Fprintf(&b, "%-*s%s\n", helpColumn, left, line)
+			for _, line := range wrapWords(About(f), max(width-HelpColumn, leastText)) {
+				fmt.Fprintf(&b, "%-*s%s\n", HelpColumn, left, line)
 				left = ""
 			}
 		}
@@ -80,8 +80,8 @@ func flagHelp(fs *pflag.FlagSet, width int) string {
 	return b.String()
 }
 
-// valueName is what a flag's value is called, in brackets where it may be left out.
-func valueName(f *pflag.Flag) string {
+// ValueName is what a flag's value is called, in brackets where it may be left out.
+func ValueName(f *Flag) string {
 	name, _ := pflag.UnquoteUsage(f)
 	if name != "" && f.NoOptDefVal != "" {
 		return "[" + name + "]"
@@ -89,8 +89,8 @@ func valueName(f *pflag.Flag) string {
 	return name
 }
 
-// flagText is a flag's sentence, and its default.
-func flagText(f *pflag.Flag) string {
+// About is a flag's sentence, and its default.
+func About(f *Flag) string {
 	_, text := pflag.UnquoteUsage(f)
 	switch f.DefValue {
 	case "", "0", "false", "[]":

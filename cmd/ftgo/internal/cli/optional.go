@@ -1,26 +1,16 @@
-package main
+package cli
 
-import (
-	"strings"
+import "strings"
 
-	"github.com/spf13/pflag"
-)
-
-// optionalValue is the value of a flag that may go without one.
-type optionalValue interface {
-	// accepts tells whether a word behind the flag is meant for it.
-	accepts(word string) bool
-}
-
-// joinValues puts an = before values that may be left out, because pflag looks for them
+// Join puts an = before values that may be left out, because pflag looks for them
 // nowhere else: of -s 3 it would leave 3 to be a FUNC, and of -s3 a flag.
-func joinValues(fs *pflag.FlagSet, args []string) []string {
+func (fs *Flags) Join(args []string) []string {
 	var out []string
 	for i := 0; i < len(args); i++ {
 		if args[i] == "--" {
 			return append(out, args[i:]...)
 		}
-		word, last := joinShorthand(fs, args[i])
+		word, last := fs.joinShorthand(args[i])
 		if name, long := strings.CutPrefix(word, "--"); long {
 			last = fs.Lookup(name)
 		}
@@ -29,7 +19,7 @@ func joinValues(fs *pflag.FlagSet, args []string) []string {
 		case last.NoOptDefVal == "": // it takes any word
 			out = append(out, word)
 			i, word = next, args[next]
-		case acceptedBy(last, args[next]):
+		case takes(last, args[next]):
 			i, word = next, word+"="+args[next]
 		}
 		out = append(out, word)
@@ -39,7 +29,7 @@ func joinValues(fs *pflag.FlagSet, args []string) []string {
 
 // joinShorthand does so for a value that is in one word with its flag. last is the flag
 // whose value may be the next word, nil if there is none.
-func joinShorthand(fs *pflag.FlagSet, word string) (joined string, last *pflag.Flag) {
+func (fs *Flags) joinShorthand(word string) (joined string, last *Flag) {
 	if len(word) < 2 || word[0] != '-' || word[1] == '-' {
 		return word, nil
 	}
@@ -50,14 +40,9 @@ func joinShorthand(fs *pflag.FlagSet, word string) (joined string, last *pflag.F
 			return word, f
 		case f == nil || f.NoOptDefVal == "" || rest[0] == '=':
 			return word, nil
-		case acceptedBy(f, rest):
+		case takes(f, rest):
 			return word[:i+1] + "=" + rest, nil
 		}
 	}
 	return word, nil
-}
-
-func acceptedBy(f *pflag.Flag, word string) bool {
-	v, ok := f.Value.(optionalValue)
-	return ok && v.accepts(word)
 }

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+)
+
+// TestRules: each command that a rule names has its flags, and a rule for all is about flags that
+// some command has together; each has a reason.
+func TestRules(t *testing.T) {
+	flagsBy := make(map[string]*cli.Flags)
+	for _, c := range commands(newEnv(io.Discard, io.Discard)) {
+		if c.Plain == nil {
+			flagsBy[c.Name] = c.Flags()
+		}
+	}
+	// has tells whether a command has all flags of a term, and takes their values.
+	has := func(flags *cli.Flags, term string) bool {
+		names, values, valued := strings.Cut(term, "=")
+		for name := range strings.SplitSeq(names, "|") {
+			f := flags.Lookup(name)
+			if name == "program" {
+				continue
+			}
+			if f == nil {
+				return false
+			}
+			for value := range strings.SplitSeq(values, "|") {
+				if valued && name != "pid" && !slices.Contains(cli.Choices(f), value) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	for _, r := range cli.Rules {
+		if r.Because == "" || (r.Not == nil) == (r.Needs == nil) {
+			t.Errorf("%+v has no reason, or not one kind of terms", r)
+		}
+		on := r.On
+		if on == nil {
+			for name := range flagsBy {
+				on = append(on, name)
+			}
+		}
+		for _, term := range slices.Concat(r.Not, r.Needs) {
+			both := 0
+			for _, name := range on {
+				if flags := flagsBy[name]; flags != nil && (r.If == "" || has(flags, r.If)) && has(flags, term) {
+					both++
+				} else if r.On != nil {
+					t.Errorf("%+v: ftgo %s has no %q, or no %q", r, name, r.If, term)
+				}
+			}
+			if both == 0 {
+				t.Errorf("%+v: no command has %q and %q", r, r.If, term)
+			}
+		}
+	}
+}
