@@ -284,7 +284,7 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 	event := func(kind uprobe.Kind) (site int, e *uprobe.Event) {
 		for i := range plan.Events {
 			for k := range plan.Events[i].Sites {
-				if e = &plan.Events[i]; e.Func(k) == fn && e.Kind(k) == kind {
+				if e = &plan.Events[i]; e.Sites[k].Func == fn && e.Sites[k].Kind == kind {
 					return k, e
 				}
 			}
@@ -295,8 +295,8 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 	jumpSite, entry := event(uprobe.EntryJump)
 	var fetched []string
 	for i, a := range entry.Args {
-		if fetch := a.Fetch; entry.Fetch != nil {
-			fetched = append(fetched, entry.Fetch[jumpSite][i])
+		if fetch := a.Fetch; entry.Sites[jumpSite].Fetch != nil {
+			fetched = append(fetched, entry.Sites[jumpSite].Fetch[i])
 		} else {
 			fetched = append(fetched, fetch)
 		}
@@ -324,16 +324,16 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 	var trace strings.Builder
 	hit := func(site int, e *uprobe.Event, time, flags uint64) {
 		words := map[int]uint64{e.Fields.SP: 0x1000, e.Fields.G: 1, e.Fields.Hi: 0x2000, e.Fields.Flags: flags}
-		fmt.Fprintf(&trace, " prog-1 (1) [000] d.... %d: %s: (%#x)", time, e.Name, addrOf(b, e, site))
+		fmt.Fprintf(&trace, " prog-1 (1) [000] d.... %d: %s: (%#x)", time, e.Name, e.Sites[site].Addr)
 		at := 0 // of the argument's first word
 		for i, arg := range e.Args {
-			if e.Counts() == nil || e.Counts()[i] == 0 {
+			if e.Counts == nil || e.Counts[i] == 0 {
 				fmt.Fprintf(&trace, " %s=%d", arg.Name, words[at])
 				at++
 				continue
 			}
-			fmt.Fprintf(&trace, " %s={0%s}", arg.Name, strings.Repeat(",0", e.Counts()[i]-1))
-			at += e.Counts()[i]
+			fmt.Fprintf(&trace, " %s={0%s}", arg.Name, strings.Repeat(",0", e.Counts[i]-1))
+			at += e.Counts[i]
 		}
 		fmt.Fprintln(&trace)
 	}
@@ -358,11 +358,3 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 type textSource struct{ *strings.Reader }
 
 func (s textSource) Read(_ context.Context, buf []byte) (int, error) { return s.Reader.Read(buf) }
-
-// addrOf is the address of a site, which is at the same distance from its file offset as the
-// rest of the text.
-func addrOf(b *offsets.Binary, e *uprobe.Event, site int) uint64 {
-	f := &b.Funcs()[0]
-	off, _ := b.FileOffset(f.Addr)
-	return e.Sites[site] + f.Addr - off
-}

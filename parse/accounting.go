@@ -34,6 +34,7 @@ type entries struct{ calls, noCalls uint64 }
 func (p *pairer) extend() {
 	for i := len(p.account.delivered); i < len(p.plan.Events); i++ {
 		p.account.delivered = append(p.account.delivered, make([]uint64, len(p.plan.Events[i].Sites)))
+		p.sites.add(&p.plan.Events[i])
 	}
 }
 

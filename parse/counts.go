@@ -60,10 +60,11 @@ func (s *Stream) Counts(c Counters) *Counts {
 	var gained uint64
 	for i := range plan.Events {
 		ev := &plan.Events[i]
-		for site := range ev.Sites {
-			fn, kind := ev.Func(site), ev.Kind(site)
-			seen := account.delivered[i][site]
-			count := countSince(c.From, c.At, i, site, seen)
+		for k := range ev.Sites {
+			site := &ev.Sites[k]
+			fn, kind := site.Func, site.Kind
+			seen := account.delivered[i][k]
+			count := countSince(c.From, c.At, i, k, seen)
 			gained += count
 			// At the entry of a function that is CountFirst its Counter has counted the hit.
 			if fn < 0 || !plan.Funcs[fn].CountFirst || !kind.IsEntry() {
@@ -71,10 +72,10 @@ func (s *Stream) Counts(c Counters) *Counts {
 				if c.Own {
 					ours = count
 				}
-				out.Ours.add(ours, ev.Stepped(site), ev.Words())
-				out.Others.add(count-ours, ev.Stepped(site), ev.Words())
+				out.Ours.add(ours, site.Stepped, ev.Words)
+				out.Others.add(count-ours, site.Stepped, ev.Words)
 				if fn >= 0 {
-					out.Funcs[fn].Hits.add(ours, ev.Stepped(site), ev.Words())
+					out.Funcs[fn].Hits.add(ours, site.Stepped, ev.Words)
 				}
 			}
 			switch {

@@ -40,8 +40,8 @@ func TestCounts(t *testing.T) {
 			nil, [][]uint64{{7}, {7}}, Counters{Own: true, Overruns: 2}, 0, "", "7-0/7 missing 1; 14=12+0+2"},
 	} {
 		plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: make([]uprobe.Function, 1), Events: make([]uprobe.Event, 2)}
-		plan.Events[0].Add(uprobe.Place{Kind: c.kind, Addr: 1})
-		plan.Events[1].Add(uprobe.Place{Kind: uprobe.Return, Addr: 2})
+		plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: c.kind, Addr: 1})
+		plan.Events[1].Sites = append(plan.Events[1].Sites, uprobe.Site{Kind: uprobe.Return, Addr: 2})
 		plan.Events[0].Filter = c.filter
 		c.account.unknown = c.unparsed
 		s := &Stream{reader: new(ftrace.Reader), pairer: &pairer{plan: plan, account: c.account}}
@@ -60,9 +60,9 @@ func TestCounts(t *testing.T) {
 func TestCountsFirst(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Events: make([]uprobe.Event, 3)}
 	plan.Funcs = []uprobe.Function{{Func: &offsets.Func{Name: "f"}, CountFirst: true}}
-	plan.Events[0].Add(uprobe.Place{Kind: uprobe.CounterJump, Addr: 1})
-	plan.Events[1].Add(uprobe.Place{Kind: uprobe.Entry, Addr: 1})
-	plan.Events[2].Add(uprobe.Place{Kind: uprobe.Return, Addr: 2, Stepped: true})
+	plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: uprobe.CounterJump, Addr: 1})
+	plan.Events[1].Sites = append(plan.Events[1].Sites, uprobe.Site{Kind: uprobe.Entry, Addr: 1})
+	plan.Events[2].Sites = append(plan.Events[2].Sites, uprobe.Site{Kind: uprobe.Return, Addr: 2, Stepped: true})
 	account := accounting{delivered: [][]uint64{{0}, {3}, {2}}, funcs: []funcAccount{{all: entries{0, 0}, timed: entries{3, 1}, abandoned: 1}}}
 	s := &Stream{reader: new(ftrace.Reader), pairer: &pairer{plan: plan, account: account}}
 	got := s.Counts(Counters{At: [][]uint64{{10}, {3}, {2}}, Own: true})

@@ -23,7 +23,7 @@ func TestForget(t *testing.T) {
 		biases := map[int]uint64{}
 		plan := testPlan()
 		plan.Sched = true
-		plan.Events[4].Add(uprobe.Place{Kind: uprobe.GoroutineEnd, Addr: 0x5fff, Func: uprobe.ProgramStart})
+		plan.Events[4].Sites = append(plan.Events[4].Sites, uprobe.Site{Kind: uprobe.GoroutineEnd, Addr: 0x5fff, Func: uprobe.ProgramStart})
 		var calls []string
 		p := newPairer(plan, returns(func(c *Call) {
 			calls = append(calls, fmt.Sprintf("%d %d %v at %#x", c.PID, c.Start, c.Outcome, c.Bias))

@@ -18,7 +18,7 @@ func TestHits(t *testing.T) {
 		const hi = 0x10000
 		ev := ftrace.Event{PID: 1, TID: 1}
 		for ev.Format = range plan.Events {
-			if plan.Events[ev.Format].Kind(0) == kind {
+			if plan.Events[ev.Format].Sites[0].Kind == kind {
 				break
 			}
 		}

@@ -37,7 +37,7 @@ type pairer struct {
 	entries bool       // the sink wants calls when they begin, too
 	spare   [][]uint64 // frames' args that can be used again
 	// sites and last remember what was looked up, as it is often looked up again.
-	sites   siteCache
+	sites   siteIndex
 	lastKey stackKey
 	last    *stack // nil for none
 	// processes are those that events have come from, lastPID the last of them.
@@ -91,7 +91,7 @@ func (p *pairer) event(ev *ftrace.Event, bias uint64) {
 	first := ev.PID != p.lastPID && p.meet(ev.PID)
 	p.bias = bias
 	pe := &p.plan.Events[ev.Format]
-	site, ok := p.sites.find(pe, ev.Format, ev.Addr-bias)
+	i, ok := p.sites.find(ev.Format, ev.Addr-bias)
 	if !ok {
 		p.account.unknown++
 		return
@@ -100,10 +100,11 @@ func (p *pairer) event(ev *ftrace.Event, bias uint64) {
 		p.account.outside++
 		return
 	}
-	p.account.delivered[ev.Format][site]++
-	p.stepped, p.words = pe.Stepped(site), pe.Words()
-	fn := pe.Func(site)
-	switch kind := pe.Kind(site); kind {
+	p.account.delivered[ev.Format][i]++
+	site := &pe.Sites[i]
+	p.stepped, p.words = site.Stepped, pe.Words
+	fn := site.Func
+	switch site.Kind {
 	case uprobe.Entry:
 		p.enter(ev, &pe.Fields, fn)
 	case uprobe.EntryJump:
@@ -152,7 +153,7 @@ func (p *pairer) event(ev *ftrace.Event, bias uint64) {
 	case uprobe.Yield:
 		p.yielded(ev)
 	case uprobe.Status, uprobe.Park, uprobe.Switch:
-		p.scheduled(ev, kind, &pe.Fields)
+		p.scheduled(ev, site.Kind, &pe.Fields)
 	case uprobe.StackMove:
 		p.boundsOf(ev.PID).move(ev.Args[pe.Fields.G], ev.Args[pe.Fields.Lo], ev.Args[pe.Fields.Hi])
 	}
@@ -160,8 +161,8 @@ func (p *pairer) event(ev *ftrace.Event, bias uint64) {
 
 // taken is the one rule for hits of conditional jumps: a call begins, or ends, if the jump's
 // condition holds.
-func (p *pairer) taken(e *uprobe.Event, site int, ev *ftrace.Event) bool {
-	return p.plan.Processor.Taken(e.Cond(site), ev.Args[e.Fields.Flags])
+func (p *pairer) taken(e *uprobe.Event, site *uprobe.Site, ev *ftrace.Event) bool {
+	return p.plan.Processor.Taken(site.Cond, ev.Args[e.Fields.Flags])
 }
 
 // stack is the one of a key, nil if none is known.

@@ -54,10 +54,10 @@ func testPlan() *uprobe.Plan {
 			ev.Args = append(ev.Args, tracefs.Arg{Name: a})
 		}
 		if k >= uprobe.GoroutineEnd {
-			ev.Add(uprobe.Place{Kind: k, Addr: uint64(i+1) * 0x1000, Func: -1})
+			ev.Sites = append(ev.Sites, uprobe.Site{Kind: k, Addr: uint64(i+1) * 0x1000, Func: -1})
 		} else {
 			for fn := range testFuncs {
-				ev.Add(uprobe.Place{Kind: k, Addr: uint64(i+1)*0x1000 + uint64(fn), Func: fn, Cond: p.Processor.Passed(), Stepped: k == uprobe.Return})
+				ev.Sites = append(ev.Sites, uprobe.Site{Kind: k, Addr: uint64(i+1)*0x1000 + uint64(fn), Func: fn, Cond: p.Processor.Passed(), Stepped: k == uprobe.Return})
 			}
 		}
 		p.Events = append(p.Events, ev)
@@ -74,10 +74,10 @@ func oldPlan() *uprobe.Plan {
 	bare.SP = 0
 	p.Events[2].Fields, p.Events[3].Fields = bare, bare
 	move := uprobe.Event{Fields: uprobe.Fields{SP: -1, G: 0, Lo: 1, Hi: 2, Goid: -1, Flags: -1, Values: -1}}
-	move.Add(uprobe.Place{Kind: uprobe.StackMove, Addr: 0x7000, Func: -1})
+	move.Sites = append(move.Sites, uprobe.Site{Kind: uprobe.StackMove, Addr: 0x7000, Func: -1})
 	start := uprobe.Event{Fields: bare}
 	start.Args = append(start.Args, tracefs.Arg{Name: "sp"})
-	start.Add(uprobe.Place{Addr: 0x8000, Func: len(testFuncs) - 1})
+	start.Sites = append(start.Sites, uprobe.Site{Addr: 0x8000, Func: len(testFuncs) - 1})
 	p.Events = append(p.Events, move, start)
 	return p
 }
@@ -86,7 +86,7 @@ func oldPlan() *uprobe.Plan {
 // time there.
 func fetchTimes(plan *uprobe.Plan) {
 	for i := range plan.Events {
-		if ev := &plan.Events[i]; ev.Kind(0) == uprobe.Entry {
+		if ev := &plan.Events[i]; ev.Sites[0].Kind == uprobe.Entry {
 			ev.Fields.Values = len(ev.Args)
 			ev.Args = append(ev.Args, tracefs.Arg{Name: "v"})
 		}
@@ -283,7 +283,7 @@ func TestPairingBySP(t *testing.T) {
 func TestConditionalTailJump(t *testing.T) {
 	plan := testPlan()
 	ev := uprobe.Event{Fields: plan.Events[1].Fields}
-	ev.Add(uprobe.Place{Kind: uprobe.CondTail, Addr: 0x9000, Func: 2, Cond: 4})
+	ev.Sites = append(ev.Sites, uprobe.Site{Kind: uprobe.CondTail, Addr: 0x9000, Func: 2, Cond: 4})
 	plan.Events = append(plan.Events, ev)
 	var calls []string
 	p := newPairer(plan, returns(func(c *Call) { calls = append(calls, fmt.Sprint(c.Start, "-", c.End, " ", c.Outcome)) }))

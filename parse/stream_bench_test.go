@@ -20,7 +20,7 @@ func benchPlan(paired bool) *uprobe.Plan {
 		plan.Events[0].Fields, plan.Events[0].Args = uprobe.NoFields, nil
 	}
 	for i := range plan.Events {
-		plan.Events[i].Add(uprobe.Place{Kind: plan.Events[i].Kind(0), Addr: benchAddr(i), Func: 0})
+		plan.Events[i].Sites = append(plan.Events[i].Sites, uprobe.Site{Kind: plan.Events[i].Sites[0].Kind, Addr: benchAddr(i), Func: 0})
 	}
 	return plan
 }

@@ -231,7 +231,10 @@ func (m *switcher) work(do func() (then func() error)) {
 
 // time begins to time functions.
 func (m *switcher) time(funcs []int) error {
-	events := m.l.plan.Timing(funcs)
+	events, err := m.l.plan.Timing(m.l.opt.Features, funcs)
+	if err != nil {
+		return err
+	}
 	m.work(func() func() error {
 		x, err := m.l.session.Extend(m.ctx, uprobe.TraceEvents(events))
 		return func() error {

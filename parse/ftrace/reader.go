@@ -106,7 +106,7 @@ func (r *Reader) extend(events []uprobe.Event, texts []string) error {
 }
 
 func formatOf(ev *uprobe.Event) eventFormat {
-	f := eventFormat{Event: ev.Name, Len: ev.Counts()}
+	f := eventFormat{Event: ev.Name, Len: ev.Counts}
 	for _, a := range ev.Args {
 		f.Args = append(f.Args, a.Name)
 	}

@@ -46,9 +46,7 @@ func (hits) Kernel(*KernelEvent)          {}
 
 // tinyEvents are the tiny event, as a plan has it.
 func tinyEvents() []uprobe.Event {
-	ev := uprobe.Event{Event: tracefs.Event{Name: "tiny_0123456789abcdef"}}
-	ev.Args = append(ev.Args, tracefs.Arg{Name: "x"})
-	return []uprobe.Event{ev}
+	return []uprobe.Event{{Name: "tiny_0123456789abcdef", Args: []tracefs.Arg{{Name: "x"}}}}
 }
 
 // TestReaderOfPages reads pages of two CPUs.

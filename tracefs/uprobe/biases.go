@@ -50,8 +50,8 @@ func newBiases(plan *Plan, mappings func(pid int) ([]procfs.Mapping, error)) *Bi
 // learnSites keeps up with events that have joined the plan.
 func (b *Biases) learnSites() {
 	for ; b.events < len(b.plan.Events); b.events++ {
-		for _, a := range b.plan.Events[b.events].addrs {
-			b.sites[a] = true
+		for _, s := range b.plan.Events[b.events].Sites {
+			b.sites[s.Addr] = true
 		}
 	}
 }

@@ -58,11 +58,11 @@ func TestBranchForEntry(t *testing.T) {
 				want = s.Branch.Offset()
 			}
 			for i := range p.Events {
-				if k := p.Events[i].Kind(0); !k.IsEntry() && !k.Counts() {
+				if k := p.Events[i].Sites[0].Kind; !k.IsEntry() && !k.Counts() {
 					continue
 				}
-				if sites := p.Events[i].Sites; len(sites) != 1 || sites[0] != want || p.Funcs[0].Stepped == tt.branch {
-					t.Errorf("calls are seen at %#x, stepped %v; want %#x", sites, p.Funcs[0].Stepped, want)
+				if sites := p.Events[i].Sites; len(sites) != 1 || sites[0].Offset != want || p.Funcs[0].Stepped == tt.branch {
+					t.Errorf("calls are seen at %+v, stepped %v; want %#x", sites, p.Funcs[0].Stepped, want)
 				}
 				return
 			}

@@ -7,93 +7,60 @@ import (
 
 // Event is one event of a plan.
 type Event struct {
-	tracefs.Event
-	// Fields tells which argument holds what.
-	Fields Fields
-	// funcs[i] is the index in Plan.Funcs of the function that Sites[i] is in; -1
-	// for a witness, which belongs to none.
-	funcs []int
-	// addrs[i] is the virtual address of Sites[i] in the file.
-	addrs []uint64
-	// kinds[i] is what a hit of Sites[i] means.
-	kinds []Kind
-	// conds[i] is the condition of the jump at Sites[i].
-	conds []arch.Cond
-	// stepped[i] tells whether the kernel single-steps the instruction at Sites[i].
-	stepped []bool
-	index   map[uint64]int // address → i
-	words   int            // of values
-	// counts[i] is the number of words that Args[i] yields, 0 for one that is no array; nil
+	// Name is a C identifier, longer than a thread's name.
+	Name string
+	// Args are what each site fetches, unless it says otherwise.
+	Args []tracefs.Arg
+	// Counts is the number of words that each of Args yields, 0 for one that is no array; nil
 	// if none is.
-	counts []int
+	Counts []int
+	// Filter is what the kernel records hits by: see [tracefs.Event].
+	Filter string
+	// Fields tells which word holds what, Words how many words of values there are.
+	Fields Fields
+	Words  int
+	// Sites are where it is hit, at different addresses.
+	Sites []Site
 }
 
-// Counts is the number of words that each of Args yields, 0 for one that is no array; nil
-// if none is.
-func (e *Event) Counts() []int { return e.counts }
-
-// Place is a site as a plan sees it.
-type Place struct {
-	// Kind is what a hit means. Either all of an event's Counts or none.
+// Site is an instruction that is probed, and what a hit of it means.
+type Site struct {
+	// Kind is what a hit means. Either all sites of an event count, see Kind.Counts, or none.
 	Kind Kind
 	// Addr is the virtual address in the file, Offset the place in the file.
 	Addr, Offset uint64
-	// Func is an index in Plan.Funcs, -1 for a witness.
+	// Func is the index in Plan.Funcs of the function that it is in; -1 for a runtime probe, which
+	// belongs to no function that was asked for, or ProgramStart.
 	Func int
-	// Cond is the condition of a conditional jump.
+	// Cond is the condition of a conditional jump, for [Plan].Processor: a call begins, or ends,
+	// if the jump's flags say so.
 	Cond arch.Cond
-	// Stepped: the kernel single-steps the instruction, rather than emulating it.
+	// Stepped: the kernel single-steps the instruction, which costs the program many times more
+	// than one that it emulates.
 	Stepped bool
-	// Fetch are the fetchargs, if they are others than those of the event's Args.
+	// Fetch is what it fetches instead of the Fetch of each of the event's Args, if not nil.
 	Fetch []string
 }
 
-// Add gives the event one more site. A second one at the same address is left out.
-func (e *Event) Add(p Place) {
-	if e.index == nil {
-		e.index = make(map[uint64]int)
+// counts tells whether hits are counted, rather than paired.
+func (e *Event) counts() bool { return len(e.Sites) > 0 && e.Sites[0].Kind.Counts() }
+
+// TraceEvents are events as tracefs wants them.
+func TraceEvents(of []Event) []tracefs.Event {
+	events := make([]tracefs.Event, len(of))
+	for i := range of {
+		e := &of[i]
+		events[i] = tracefs.Event{Name: e.Name, Args: e.Args, Filter: e.Filter, Sites: make([]uint64, len(e.Sites))}
+		for k := range e.Sites {
+			s := &e.Sites[k]
+			events[i].Sites[k] = s.Offset
+			if s.Fetch != nil && events[i].Fetch == nil {
+				events[i].Fetch = make([][]string, len(e.Sites))
+			}
+			if s.Fetch != nil {
+				events[i].Fetch[k] = s.Fetch
+			}
+		}
 	}
-	if _, twice := e.index[p.Addr]; twice {
-		return
-	}
-	e.index[p.Addr] = len(e.Sites)
-	e.Sites = append(e.Sites, p.Offset)
-	e.addrs = append(e.addrs, p.Addr)
-	e.funcs = append(e.funcs, p.Func)
-	e.kinds = append(e.kinds, p.Kind)
-	e.conds = append(e.conds, p.Cond)
-	e.stepped = append(e.stepped, p.Stepped)
-	if p.Fetch != nil && e.Fetch == nil {
-		e.Fetch = make([][]string, len(e.Sites)-1, cap(e.Sites))
-	}
-	if e.Fetch != nil {
-		e.Fetch = append(e.Fetch, p.Fetch)
-	}
-}
-
-// Kind is what a hit of a site means.
-func (e *Event) Kind(site int) Kind { return e.kinds[site] }
-
-// IsCounter tells whether hits are counted, rather than paired.
-func (e *Event) IsCounter() bool { return len(e.kinds) > 0 && e.kinds[0].Counts() }
-
-// Cond is the condition of the jump at a site, for [Plan].Processor: a call begins, or ends,
-// if the jump's flags say so.
-func (e *Event) Cond(site int) arch.Cond { return e.conds[site] }
-
-// Words is the number of words of values that each hit fetches.
-func (e *Event) Words() int { return e.words }
-
-// Stepped tells whether the kernel single-steps the instruction at a site, which costs the
-// program many times more than one that it emulates.
-func (e *Event) Stepped(site int) bool { return e.stepped[site] }
-
-// Func is the index in Plan.Funcs of the function that a site is in; -1 for a
-// witness, which belongs to no function that was asked for, or ProgramStart.
-func (e *Event) Func(site int) int { return e.funcs[site] }
-
-// Site finds the site at an address of the file, load bias taken off.
-func (e *Event) Site(addr uint64) (site int, ok bool) {
-	site, ok = e.index[addr]
-	return site, ok
+	return events
 }

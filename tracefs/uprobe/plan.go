@@ -40,7 +40,7 @@ type Function struct {
 	Returns bool
 	// Point: it is one instruction, Sites.Entry, rather than a function.
 	Point bool
-	// Stepped: so is the instruction where its calls are seen to begin ([Event.Stepped]).
+	// Stepped: so is the instruction where its calls are seen to begin ([Site].Stepped).
 	Stepped bool
 	// CountFirst: its calls are counted by a Counter, and not timed unless events of
 	// [Plan.Timing] are armed.
@@ -80,9 +80,9 @@ type Plan struct {
 	// ByStack: where calls end, and where some begin, nothing tells the goroutine but
 	// whose stack they are on (where no register holds it).
 	ByStack bool
-	// Threads: witnesses tell which goroutine each thread runs, as Options.Threads asked for.
+	// Threads: runtime probes tell which goroutine each thread runs, as Options.Threads asked for.
 	Threads bool
-	// Sched: witnesses tell what the scheduler does to goroutines, as Options.Sched asked for.
+	// Sched: runtime probes tell what the scheduler does to goroutines, as Options.Sched asked for.
 	Sched bool
 	// Stack is how many callers are fetched where calls begin.
 	Stack int
@@ -90,8 +90,6 @@ type Plan struct {
 	Relocatable bool
 
 	recorded bool
-	// collector makes the events of Timing.
-	collector collector
 }
 
 // StackWords is the number of words that are fetched for the callers of a call.
@@ -110,12 +108,12 @@ type Options struct {
 	// Values tells what to fetch of a function's calls; nil is nothing. An error ends the
 	// planning, unless it is one of LeaveOut.
 	Values func(*offsets.Func, *offsets.Sites) (Values, error)
-	// Threads adds witnesses of which goroutine a thread runs, which are hit each time that
+	// Threads adds runtime probes of which goroutine a thread runs, which are hit each time that
 	// it changes.
 	Threads bool
-	// Returning: calls end by returning, and no other way; no witnesses of others are probed.
+	// Returning: calls end by returning, and no other way; no others are looked for.
 	Returning bool
-	// Sched adds witnesses of what the scheduler does to goroutines, which are hit each time
+	// Sched adds runtime probes of what the scheduler does to goroutines, which are hit each time
 	// that one begins to wait, can go on, or goes on. It is for Latency. New fails where that
 	// is not known.
 	Sched bool
@@ -141,7 +139,7 @@ type Instruction struct {
 
 // New plans the probing of functions of a binary. Functions that can't be probed
 // safely are in Plan.Skipped. Events are in the order that [tracefs.Start] wants:
-// what begins calls, what ends them, and the witnesses of goroutines' ends.
+// what begins calls, what ends them, and the runtime probes of goroutines' ends.
 func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	p := &Plan{Binary: b, Processor: b.Processor(), Mode: opt.Mode, Relocatable: b.Relocatable(), recorded: opt.Recorded}
 	for _, r := range decodeAll(b, funcs, opt.Decoded) {
@@ -168,7 +166,6 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := collector{plan: p, fetcher: newFetcher(b), features: opt.Features, nonce: nonce, open: make(map[shape]int)}
 	if opt.Values != nil {
 		if err := p.addValues(opt.Values); err != nil {
 			return nil, err
@@ -177,23 +174,18 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 			return p, nil
 		}
 	}
-	if _, isGo := b.GoVersion(); isGo && p.identifies() {
-		if c.fetcher.layout, err = b.Layout(); err != nil {
-			return nil, err
-		}
-		p.ByStack = c.fetcher.conv.G == ""
-	}
 	if p.identifies() {
 		p.Stack = opt.Stack
 		if !framesOf(b).Kept {
 			p.Stack = min(p.Stack, 1)
 		}
 	}
-	c.limit = 1
-	if c.features.Append {
-		c.limit = tracefs.SitesPerEvent(p.sites())
+	c, err := newPlanner(p, opt.Features, nonce)
+	if err != nil {
+		return nil, err
 	}
-	p.collector = c
+	_, isGo := b.GoVersion()
+	p.ByStack = isGo && p.identifies() && c.fetcher.conv.G == ""
 	for i := range p.Funcs {
 		if p.Funcs[i].CountFirst {
 			c.addCounter(i)
@@ -209,11 +201,11 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 		}
 		// They fetch memory, and without that there are calls of C alone, which need none.
 		if !opt.Returning && c.features.Memory {
-			c.addWitnesses()
+			c.addRuntimeProbes()
 		}
-		p.Threads = opt.Threads && c.addThreadWitnesses()
+		p.Threads = opt.Threads && c.addThreadProbes()
 		if p.Sched = opt.Sched; p.Sched {
-			if err := c.addSchedWitnesses(); err != nil {
+			if err := c.addSchedProbes(); err != nil {
 				return nil, err
 			}
 		}
@@ -247,7 +239,7 @@ func (p *Plan) addValues(values func(*offsets.Func, *offsets.Sites) (Values, err
 	return nil
 }
 
-// sites is how many the plan will have, but for witnesses.
+// sites is how many the plan will have, but for runtime probes.
 func (p *Plan) sites() int {
 	n := len(p.Funcs)
 	if p.Mode == Latency {
@@ -265,7 +257,7 @@ func (p *Plan) identifies() bool { return p.Mode == Latency || p.Mode == Entries
 // Filtered tells whether the kernel drops hits: its counts are then no measure of what
 // should have been delivered.
 func (p *Plan) Filtered() bool {
-	return p.identifies() && slices.ContainsFunc(p.Events, func(e Event) bool { return e.Filter != "" && !e.IsCounter() })
+	return p.identifies() && slices.ContainsFunc(p.Events, func(e Event) bool { return e.Filter != "" && !e.counts() })
 }
 
 // newNonce makes event names unique to a session, and long: a thread's name, which
@@ -289,15 +281,6 @@ func newNonce() (string, error) {
 
 // TraceEvents are the plan's events for [tracefs.Start], in the plan's order.
 func (p *Plan) TraceEvents() []tracefs.Event { return TraceEvents(p.Events) }
-
-// TraceEvents are events as tracefs wants them.
-func TraceEvents(of []Event) []tracefs.Event {
-	events := make([]tracefs.Event, len(of))
-	for i := range of {
-		events[i] = of[i].Event
-	}
-	return events
-}
 
 // Target is the file to probe: the one that was decoded, under whatever name.
 func (p *Plan) Target() tracefs.Target {

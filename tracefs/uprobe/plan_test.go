@@ -46,9 +46,9 @@ func outline(p *Plan) string {
 			args = append(args, a.String())
 		}
 		fmt.Fprintf(&b, "%s %d sites [%s] %s\n", ev.Name[:1], len(ev.Sites), strings.Join(args, " "), ev.Filter)
-		for site, fetch := range ev.Fetch {
-			if fetch != nil {
-				fmt.Fprintf(&b, "of kind %d: %s\n", ev.Kind(site), strings.Join(fetch, " "))
+		for _, site := range ev.Sites {
+			if site.Fetch != nil {
+				fmt.Fprintf(&b, "of kind %d: %s\n", site.Kind, strings.Join(site.Fetch, " "))
 			}
 		}
 	}
@@ -126,23 +126,22 @@ func TestEventNames(t *testing.T) {
 	}
 }
 
-func TestSitesAreFoundAgain(t *testing.T) {
+func TestSitesAreOfTheirFunctions(t *testing.T) {
 	p := planOf(t, Options{Mode: Latency, Features: modern}, "main.leaf", "main.returns")
 	for i := range p.Events {
 		ev := &p.Events[i]
-		for site, addr := range ev.addrs {
-			got, ok := ev.Site(addr)
-			if !ok || got != site {
-				t.Errorf("%s: %#x is site %d, %v; want %d", ev.Name, addr, got, ok, site)
+		seen := make(map[uint64]bool)
+		for _, s := range ev.Sites {
+			if seen[s.Addr] {
+				t.Errorf("%s: %#x is there twice", ev.Name, s.Addr)
 			}
-			if fn := ev.Func(site); fn >= 0 {
-				if f := p.Funcs[fn]; addr < f.Addr || addr >= f.Addr+f.Size {
-					t.Errorf("%s: %#x is said to be in %s", ev.Name, addr, f.Name)
-				}
+			seen[s.Addr] = true
+			if s.Func < 0 {
+				continue
 			}
-		}
-		if _, ok := ev.Site(1); ok {
-			t.Errorf("%s: a site at address 1", ev.Name)
+			if f := p.Funcs[s.Func]; s.Addr < f.Addr || s.Addr >= f.Addr+f.Size {
+				t.Errorf("%s: %#x is said to be in %s", ev.Name, s.Addr, f.Name)
+			}
 		}
 	}
 }
@@ -153,7 +152,11 @@ func TestLargePlansAreSplit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	c := collector{plan: &Plan{}, fetcher: newFetcher(b), features: modern, nonce: "0123456789abcd", limit: 1000, open: make(map[shape]int)}
+	c, err := newPlanner(&Plan{Binary: b}, modern, "0123456789abcd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.limit = 1000
 	distinct := make(map[uint64]bool) // a function that is one RET begins where it ends
 	for i := range b.Funcs() {
 		s, err := b.Sites(&b.Funcs()[i])
@@ -189,7 +192,7 @@ func TestBiases(t *testing.T) {
 		t.Fatal(err)
 	}
 	entry, ret := &p.Events[0], &p.Events[1]
-	addr, off := entry.addrs[0], entry.Sites[0]
+	addr, off := entry.Sites[0].Addr, entry.Sites[0].Offset
 	const bias = 0x7f1200000000
 	calls := 0
 	mapped := func(int) ([]procfs.Mapping, error) {
@@ -217,12 +220,12 @@ func TestBiases(t *testing.T) {
 		t.Errorf("learnt: bias %#x, %v; want %#x", got, ok, uint64(bias))
 	}
 	// Two sites with the same page offset: it takes another address to tell.
-	entry.Add(Place{Addr: addr + 0x5000, Offset: off + 0x5000})
+	entry.Sites = append(entry.Sites, Site{Addr: addr + 0x5000, Offset: off + 0x5000})
 	biases = newBiases(p, gone)
 	if got, ok := biases.Of(7, addr+bias); ok {
 		t.Errorf("bias %#x of two that are possible", got)
 	}
-	if got, ok := biases.Of(7, ret.addrs[0]+bias); !ok || got != bias {
+	if got, ok := biases.Of(7, ret.Sites[0].Addr+bias); !ok || got != bias {
 		t.Errorf("bias %#x, %v of an address that tells; want %#x", got, ok, uint64(bias))
 	}
 }

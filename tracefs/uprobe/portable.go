@@ -63,9 +63,16 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	}
 	for i := range p.Events {
 		ev := &p.Events[i]
-		e := portableEvent{Name: ev.Name, Args: ev.Args, Counts: ev.counts, Filter: ev.Filter, Fields: ev.Fields, Fetch: ev.Fetch}
-		for s, off := range ev.Sites {
-			e.Sites = append(e.Sites, [5]int64{int64(ev.kinds[s]), int64(off), int64(ev.addrs[s]), int64(ev.funcs[s]), int64(ev.conds[s])})
+		e := portableEvent{Name: ev.Name, Args: ev.Args, Counts: ev.Counts, Filter: ev.Filter, Fields: ev.Fields}
+		for k := range ev.Sites {
+			s := &ev.Sites[k]
+			e.Sites = append(e.Sites, [5]int64{int64(s.Kind), int64(s.Offset), int64(s.Addr), int64(s.Func), int64(s.Cond)})
+			if s.Fetch != nil && e.Fetch == nil {
+				e.Fetch = make([][]string, len(ev.Sites))
+			}
+			if s.Fetch != nil {
+				e.Fetch[k] = s.Fetch
+			}
 		}
 		out.Events = append(out.Events, e)
 	}
@@ -111,12 +118,12 @@ func ReadPlan(text []byte) (*Plan, error) {
 }
 
 func (p *Plan) portableEvent(in *portableEvent) (ev Event, err error) {
-	ev.Name, ev.Args, ev.Filter, ev.Fields, ev.counts = in.Name, in.Args, in.Filter, in.Fields, in.Counts
-	if ev.counts != nil && len(ev.counts) != len(ev.Args) {
-		return ev, fmt.Errorf("%d lengths of %d arguments", len(ev.counts), len(ev.Args))
+	ev.Name, ev.Args, ev.Filter, ev.Fields, ev.Counts = in.Name, in.Args, in.Filter, in.Fields, in.Counts
+	if ev.Counts != nil && len(ev.Counts) != len(ev.Args) {
+		return ev, fmt.Errorf("%d lengths of %d arguments", len(ev.Counts), len(ev.Args))
 	}
 	words := len(ev.Args)
-	for _, n := range ev.counts {
+	for _, n := range ev.Counts {
 		if n < 0 || n > 64 {
 			return ev, fmt.Errorf("an array of %d", n)
 		}
@@ -126,11 +133,12 @@ func (p *Plan) portableEvent(in *portableEvent) (ev Event, err error) {
 		return ev, err
 	}
 	if ev.Fields.Values >= 0 {
-		ev.words = words - ev.Fields.Values
+		ev.Words = words - ev.Fields.Values
 	}
 	if len(in.Fetch) != 0 && len(in.Fetch) != len(in.Sites) {
 		return ev, fmt.Errorf("%d lists of what to fetch for %d sites", len(in.Fetch), len(in.Sites))
 	}
+	taken := make(map[uint64]bool)
 	for i, s := range in.Sites {
 		if s[0] < 0 || s[0] > math.MaxUint8 {
 			return ev, fmt.Errorf("site %d is of kind %d", i, s[0])
@@ -147,19 +155,20 @@ func (p *Plan) portableEvent(in *portableEvent) (ev Event, err error) {
 		if s[4] < 0 || s[4] > math.MaxUint8 {
 			return ev, fmt.Errorf("site %d has condition %d", i, s[4])
 		}
-		place := Place{Kind: kind, Offset: uint64(s[1]), Addr: uint64(s[2]), Func: int(fn), Cond: arch.Cond(s[4])}
+		site := Site{Kind: kind, Offset: uint64(s[1]), Addr: uint64(s[2]), Func: int(fn), Cond: arch.Cond(s[4])}
 		if kind == EntryJump {
 			// Older recordings have the jump's own condition here, which may be the opposite.
-			place.Cond = p.Processor.Passed()
+			site.Cond = p.Processor.Passed()
 		}
-		place.Stepped = kind == Return && p.Processor.Machine().SteppedReturn || kind <= Point && p.Funcs[fn].Stepped
+		site.Stepped = kind == Return && p.Processor.Machine().SteppedReturn || kind <= Point && p.Funcs[fn].Stepped
 		if len(in.Fetch) > 0 {
-			place.Fetch = in.Fetch[i]
+			site.Fetch = in.Fetch[i]
 		}
-		if _, twice := ev.Site(place.Addr); twice {
+		if taken[site.Addr] {
 			return ev, fmt.Errorf("site %d is there twice", i)
 		}
-		ev.Add(place)
+		taken[site.Addr] = true
+		ev.Sites = append(ev.Sites, site)
 	}
 	return ev, nil
 }
@@ -245,8 +254,8 @@ func (p *Plan) Adopt(read *Plan) error {
 
 // same tells whether two events differ in nothing but their names.
 func (e *Event) same(other *Event) bool {
-	return e.Filter == other.Filter && e.Fields == other.Fields &&
-		slices.Equal(e.Args, other.Args) && slices.Equal(e.counts, other.counts) &&
-		slices.Equal(e.Sites, other.Sites) && slices.Equal(e.addrs, other.addrs) && slices.Equal(e.funcs, other.funcs) && slices.Equal(e.kinds, other.kinds) &&
-		slices.EqualFunc(e.Fetch, other.Fetch, slices.Equal)
+	return e.Filter == other.Filter && e.Fields == other.Fields && slices.Equal(e.Args, other.Args) && slices.Equal(e.Counts, other.Counts) &&
+		slices.EqualFunc(e.Sites, other.Sites, func(a, b Site) bool {
+			return a.Kind == b.Kind && a.Addr == b.Addr && a.Offset == b.Offset && a.Func == b.Func && slices.Equal(a.Fetch, b.Fetch)
+		})
 }

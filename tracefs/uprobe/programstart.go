@@ -10,7 +10,7 @@ const ProgramStart = -2
 
 // addGoroutineEnd probes where goroutines end, and where the program begins, which is a case
 // of it.
-func (c *collector) addGoroutineEnd(id identity, end offsets.Site) {
+func (c *planner) addGoroutineEnd(id identity, end offsets.Site) {
 	c.add(shape{kind: GoroutineEnd, id: id}, -1, end)
 	f, ok := c.plan.Binary.Lookup("runtime.rt0_go")
 	if !ok {

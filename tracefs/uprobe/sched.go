@@ -7,13 +7,13 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// firstSched is the minor version of the first Go whose scheduler addSchedWitnesses knows.
+// firstSched is the minor version of the first Go whose scheduler addSchedProbes knows.
 const firstSched = 17
 
 // ErrNoSched: it is not known, or not to be seen, what the scheduler of a binary does.
 var ErrNoSched = errors.New("can't follow goroutines")
 
-// addSchedWitnesses probes where goroutines change their status (runtime/proc.go, Go 1.17
+// addSchedProbes probes where goroutines change their status (runtime/proc.go, Go 1.17
 // to 1.26). casgstatus(gp, oldval, newval) is the one way to do it, with these exceptions:
 //
 //   - preemptPark, for a goroutine that is to stop for the garbage collector; the way on
@@ -23,7 +23,7 @@ var ErrNoSched = errors.New("can't follow goroutines")
 //   - entersyscall and exitsyscall (since 1.26), which is no loss: a goroutine in a system
 //     call stays on its thread, and what that does the kernel tells;
 //   - the bit _Gscan, and _Gcopystack, in which a goroutine stays where it is.
-func (c *collector) addSchedWitnesses() error {
+func (c *planner) addSchedProbes() error {
 	b := c.plan.Binary
 	v, isGo := b.GoVersion()
 	if !isGo {

@@ -40,15 +40,16 @@ func TestSched(t *testing.T) {
 				}
 				sites := make(map[Kind]int)
 				for _, ev := range p.Events {
-					k := ev.Kind(0)
+					k := ev.Sites[0].Kind
 					if k != Status && k != Park && k != Switch {
 						continue
 					}
 					sites[k] += len(ev.Sites)
-					for i, addr := range ev.addrs {
+					for _, s := range ev.Sites {
+						addr := s.Addr
 						f, ok := p.Binary.FuncAt(addr)
-						if !ok || ev.Func(i) != -1 || ev.Fields.G != 0 {
-							t.Fatalf("site at %#x, function %d, fields %+v", addr, ev.Func(i), ev.Fields)
+						if !ok || s.Func != -1 || ev.Fields.G != 0 {
+							t.Fatalf("site at %#x, function %d, fields %+v", addr, s.Func, ev.Fields)
 						}
 						code, err := p.Binary.Code(f)
 						if err != nil {

@@ -1,10 +1,10 @@
 package uprobe
 
-// addThreadWitnesses probes where Go's scheduler makes a thread go on with a goroutine, and
+// addThreadProbes probes where Go's scheduler makes a thread go on with a goroutine, and
 // where it looks for the next (runtime/proc.go): every way that a goroutine leaves its
 // thread leads to schedule, but for coroutines, which change places in coroswitch_m (since
 // Go 1.23). It reports whether the binary has them.
-func (c *collector) addThreadWitnesses() bool {
+func (c *planner) addThreadProbes() bool {
 	b := c.plan.Binary
 	execute, ok1 := b.Lookup("runtime.execute")
 	schedule, ok2 := b.Lookup("runtime.schedule")

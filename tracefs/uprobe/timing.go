@@ -1,15 +1,23 @@
 package uprobe
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"github.com/ftgo/ftgo/tracefs"
+)
 
 // Timing makes events that time calls of functions that are CountFirst, by their index
 // in Funcs; those of functions without returns are left out. They are for
 // tracefs.Session.Extend, and not the plan's before [Plan.Join]. Their order is that of
-// [New].
-func (p *Plan) Timing(funcs []int) []Event {
-	c := p.collector
-	c.later, c.events, c.open = true, nil, make(map[shape]int)
-	c.made = len(p.Events)
+// [New], which was given the same features.
+func (p *Plan) Timing(on tracefs.Features, funcs []int) ([]Event, error) {
+	_, nonce, _ := strings.Cut(p.Events[0].Name, "_")
+	c, err := newPlanner(p, on, nonce)
+	if err != nil {
+		return nil, err
+	}
+	c.later, c.made = true, len(p.Events)
 	for _, i := range funcs {
 		if p.Funcs[i].Returns {
 			c.addEntry(i)
@@ -18,7 +26,7 @@ func (p *Plan) Timing(funcs []int) []Event {
 	for _, i := range funcs {
 		c.addEnds(i)
 	}
-	return c.sorted()
+	return c.sorted(), nil
 }
 
 // Join makes events of Timing the plan's, behind those that it has. Names are unique as
@@ -28,7 +36,7 @@ func (p *Plan) Join(events []Event) { p.Events = slices.Concat(p.Events, events)
 // Records tells whether hits of an event are recorded, rather than only counted: none are in
 // mode Count, and those of Counters if [Options].Recorded says so.
 func (p *Plan) Records(ev *Event) bool {
-	return p.Mode != Count && (p.recorded || !ev.IsCounter())
+	return p.Mode != Count && (p.recorded || !ev.counts())
 }
 
 // CountsFirst tells whether any function is CountFirst.

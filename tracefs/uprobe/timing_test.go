@@ -18,16 +18,16 @@ func TestCountFirst(t *testing.T) {
 			filter = ""
 		}
 		last := p.Events[len(p.Events)-1]
-		if !last.IsCounter() || last.Kind(0) != Counter || len(last.Sites) != 2 || last.Filter != filter || len(last.Args) != 0 {
-			t.Errorf("recorded %v: last event %s of kind %d with %d sites, %q", recorded, last.Name, last.Kind(0), len(last.Sites), last.Filter)
+		if last.Sites[0].Kind != Counter || len(last.Sites) != 2 || last.Filter != filter || len(last.Args) != 0 {
+			t.Errorf("recorded %v: last event %s of kind %d with %d sites, %q", recorded, last.Name, last.Sites[0].Kind, len(last.Sites), last.Filter)
 		}
 		if p.Filtered() {
 			t.Error("counters are taken for filters of what is to be delivered")
 		}
 		returns := 0
 		for _, ev := range p.Events {
-			for i := range ev.Sites {
-				if ev.Kind(i) == Return {
+			for _, s := range ev.Sites {
+				if s.Kind == Return {
 					returns++
 				}
 			}
@@ -37,7 +37,10 @@ func TestCountFirst(t *testing.T) {
 		}
 
 		before := len(p.Events)
-		late := p.Timing([]int{1, 2})
+		late, err := p.Timing(modern, []int{1, 2})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if len(p.Events) != before {
 			t.Error("events are in the plan before they have joined it")
 		}
@@ -51,14 +54,14 @@ func TestCountFirst(t *testing.T) {
 				t.Errorf("event %s is there twice", ev.Name)
 			}
 			names[ev.Name] = true
-			if i > 0 && late[i-1].Kind(0) > ev.Kind(0) {
-				t.Errorf("kind %d after %d", ev.Kind(0), late[i-1].Kind(0))
+			if i > 0 && late[i-1].Sites[0].Kind > ev.Sites[0].Kind {
+				t.Errorf("kind %d after %d", ev.Sites[0].Kind, late[i-1].Sites[0].Kind)
 			}
 			if ev.Filter != "" || ev.Fields.SP < 0 {
 				t.Errorf("event %s can't time: %+v %q", ev.Name, ev.Fields, ev.Filter)
 			}
-			for i := range ev.Sites {
-				sites[ev.Kind(i)]++
+			for _, s := range ev.Sites {
+				sites[s.Kind]++
 			}
 		}
 		if want := len(p.Funcs[1].Sites.Returns) + len(p.Funcs[2].Sites.Returns); sites[Entry]+sites[EntryJump] != 2 || sites[Return] != want {

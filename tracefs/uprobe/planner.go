@@ -20,8 +20,8 @@ type shape struct {
 	types, filter string
 }
 
-// collector gathers sites into events.
-type collector struct {
+// planner gathers sites into the events of a plan.
+type planner struct {
 	plan     *Plan
 	features tracefs.Features
 	fetcher  fetcher
@@ -33,14 +33,36 @@ type collector struct {
 	// session.
 	made  int
 	later bool
+	// taken are the addresses of each event's sites.
+	taken map[takenSite]bool
+}
+
+type takenSite struct {
+	event int
+	addr  uint64
+}
+
+func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
+	c := &planner{
+		plan: p, fetcher: newFetcher(p.Binary), features: on, nonce: nonce, limit: 1,
+		open: make(map[shape]int), taken: make(map[takenSite]bool),
+	}
+	if on.Append {
+		c.limit = tracefs.SitesPerEvent(p.sites())
+	}
+	var err error
+	if _, isGo := p.Binary.GoVersion(); isGo && p.identifies() {
+		c.fetcher.layout, err = p.Binary.Layout()
+	}
+	return c, err
 }
 
 // add puts a site into the event of its shape.
-func (c *collector) add(sh shape, fn int, s offsets.Site) { c.addFetching(sh, fn, s, nil) }
+func (c *planner) add(sh shape, fn int, s offsets.Site) { c.addFetching(sh, fn, s, nil) }
 
 // addFetching is add for sites that fetch values as well.
-func (c *collector) addFetching(sh shape, fn int, s offsets.Site, values *capture.Capture) {
-	place := Place{Kind: sh.kind, Addr: s.Addr(), Offset: s.Offset(), Func: fn, Cond: s.Cond(), Stepped: !c.emulated(s)}
+func (c *planner) addFetching(sh shape, fn int, s offsets.Site, values *capture.Capture) {
+	site := Site{Kind: sh.kind, Addr: s.Addr(), Offset: s.Offset(), Func: fn, Cond: s.Cond(), Stepped: !c.emulated(s)}
 	if values != nil {
 		for _, a := range values.Args {
 			sh.types += a.Type + " "
@@ -49,13 +71,13 @@ func (c *collector) addFetching(sh shape, fn int, s offsets.Site, values *captur
 		if sh.kind == Recovery {
 			args, _ := c.fetcher.fetch(Recovery, sh.id)
 			for _, a := range args {
-				place.Fetch = append(place.Fetch, a.Fetch)
+				site.Fetch = append(site.Fetch, a.Fetch)
 			}
 		}
 		sh.kind = Return
 	}
 	i, ok := c.open[sh]
-	// The handful of witnesses is worth no event more, where events can have many sites.
+	// The handful of runtime probes is worth no event more, where events can have many sites.
 	if !ok || len(c.events[i].Sites) >= c.limit && (fn >= 0 || !c.features.Append) {
 		i = len(c.events)
 		c.open[sh] = i
@@ -64,18 +86,21 @@ func (c *collector) addFetching(sh shape, fn int, s offsets.Site, values *captur
 	if values != nil {
 		ev := &c.events[i]
 		for _, a := range ev.Args[:len(ev.Args)-len(values.Args)] {
-			place.Fetch = append(place.Fetch, a.Fetch)
+			site.Fetch = append(site.Fetch, a.Fetch)
 		}
 		for _, a := range values.Args {
-			place.Fetch = append(place.Fetch, a.Fetch)
+			site.Fetch = append(site.Fetch, a.Fetch)
 		}
 	}
-	c.events[i].Add(place)
+	if at := (takenSite{i, site.Addr}); !c.taken[at] { // a second one is left out
+		c.taken[at] = true
+		c.events[i].Sites = append(c.events[i].Sites, site)
+	}
 }
 
 // joins tells whether a site shares the event of returns that fetch no values: each event takes
 // a grace period when it is disarmed. (None of them is at the same instruction as another.)
-func (c *collector) joins(sh shape) bool {
+func (c *planner) joins(sh shape) bool {
 	switch sh.kind {
 	case TailJump:
 		return true
@@ -89,7 +114,7 @@ func (c *collector) joins(sh shape) bool {
 // letters begin an event's name.
 var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r", CondTail: "c", GoroutineEnd: "x", Recovery: "p", StackMove: "m", Resume: "g", Yield: "y", Status: "s", Park: "w", Switch: "o", Counter: "n", CounterJump: "f"}
 
-func (c *collector) event(sh shape, i int, values *capture.Capture) Event {
+func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 	var ev Event
 	ev.Name = fmt.Sprintf("%s%d_%s", letters[sh.kind], c.made+i, c.nonce)
 	switch {
@@ -97,16 +122,16 @@ func (c *collector) event(sh shape, i int, values *capture.Capture) Event {
 		ev.Args, ev.Fields = c.fetcher.fetch(sh.kind, sh.id)
 		ev.Filter = sh.filter
 		words := len(ev.Args)
-		ev.counts = make([]int, words)
+		ev.Counts = make([]int, words)
 		if sh.kind <= EntryJump && c.plan.Stack > 0 {
 			args, counts := stackArgs(framesOf(c.plan.Binary), c.plan.Stack, c.features.Arrays)
-			ev.Args, ev.counts = append(ev.Args, args...), append(ev.counts, counts...)
+			ev.Args, ev.Counts = append(ev.Args, args...), append(ev.Counts, counts...)
 			ev.Fields.Stack = words
 			words += c.plan.StackWords()
 		}
 		if values != nil {
-			ev.Fields.Values, ev.words = words, values.Words()
-			ev.Args, ev.counts = append(ev.Args, values.Args...), append(ev.counts, values.Counts...)
+			ev.Fields.Values, ev.Words = words, values.Words()
+			ev.Args, ev.Counts = append(ev.Args, values.Args...), append(ev.Counts, values.Counts...)
 		}
 	default:
 		ev.Fields = NoFields
@@ -122,7 +147,7 @@ func (c *collector) event(sh shape, i int, values *capture.Capture) Event {
 }
 
 // countFilter records nothing but the hits that are no calls.
-func (c *collector) countFilter(k Kind) string {
+func (c *planner) countFilter(k Kind) string {
 	if k == EntryJump || k == CounterJump {
 		return c.plan.Processor.Failed("fl")
 	}
@@ -131,7 +156,7 @@ func (c *collector) countFilter(k Kind) string {
 }
 
 // addEntry chooses the site where calls of a function begin.
-func (c *collector) addEntry(i int) {
+func (c *planner) addEntry(i int) {
 	f := &c.plan.Funcs[i]
 	if f.Point {
 		f.Stepped = !c.emulated(f.Sites.Entry)
@@ -144,7 +169,7 @@ func (c *collector) addEntry(i int) {
 }
 
 // addCounter counts calls where they begin.
-func (c *collector) addCounter(i int) {
+func (c *planner) addCounter(i int) {
 	kind, site := c.entry(&c.plan.Funcs[i])
 	if kind == EntryJump {
 		kind = CounterJump
@@ -155,7 +180,7 @@ func (c *collector) addCounter(i int) {
 }
 
 // entry is the site where calls of a function are seen to begin.
-func (c *collector) entry(f *Function) (Kind, offsets.Site) {
+func (c *planner) entry(f *Function) (Kind, offsets.Site) {
 	kind, site := Entry, f.Sites.Entry
 	switch s := f.Sites; {
 	case s.CheckOnly:
@@ -177,11 +202,11 @@ func (c *collector) entry(f *Function) (Kind, offsets.Site) {
 // fetched tells whether anything is fetched where calls begin.
 func (v Values) fetched() bool { return v.Entry != nil && len(v.Entry.Args) > 0 }
 
-func (c *collector) emulated(s offsets.Site) bool {
+func (c *planner) emulated(s offsets.Site) bool {
 	return s.Emulated() || s.EmulatedLater() && c.features.PushEmulated
 }
 
-func (c *collector) identity(f *Function) (begin, end identity) {
+func (c *planner) identity(f *Function) (begin, end identity) {
 	if !c.plan.identifies() {
 		return byThread, byThread // nothing is fetched: all functions share a shape
 	}
@@ -196,7 +221,7 @@ func (c *collector) identity(f *Function) (begin, end identity) {
 	return begin, end
 }
 
-func (c *collector) addEnds(i int) {
+func (c *planner) addEnds(i int) {
 	f := &c.plan.Funcs[i]
 	_, id := c.identity(f)
 	for _, s := range f.Sites.Returns {
@@ -210,14 +235,14 @@ func (c *collector) addEnds(i int) {
 	}
 }
 
-// addWitnesses probes the places of Go's runtime that tell of calls which end
+// addRuntimeProbes probes the places of Go's runtime that tell of calls which end
 // without a return: where goroutines end, Goexit included, and where execution
 // resumes after a recovered panic. A binary without them (not Go, stripped of the
 // names) does without: such calls are then found unwound by the next event on
 // their goroutine. Where goroutines are known by their stacks, a third one tells
 // when a stack moves. Neither is gccgo's runtime, which has functions of the same names and
 // no g in a register.
-func (c *collector) addWitnesses() {
+func (c *planner) addRuntimeProbes() {
 	if c.fetcher.conv.G == "" && !c.plan.ByStack {
 		return
 	}
@@ -249,8 +274,8 @@ func (c *collector) addWitnesses() {
 }
 
 // sorted is the events in order of their sites' kinds.
-func (c *collector) sorted() []Event {
-	slices.SortStableFunc(c.events, func(a, b Event) int { return int(a.kinds[0]) - int(b.kinds[0]) })
+func (c *planner) sorted() []Event {
+	slices.SortStableFunc(c.events, func(a, b Event) int { return int(a.Sites[0].Kind) - int(b.Sites[0].Kind) })
 	return c.events
 }
 
