@@ -41,7 +41,9 @@ type events struct{ *Stream }
 func (s events) Process(tid, printed int) int { return s.processes.Of(tid, printed) }
 
 func (s events) Hit(ev *ftrace.Event) {
-	s.pass(ev.Time)
+	if len(s.marks) > 0 {
+		s.pass(ev.Time)
+	}
 	s.latest = ev.Time
 	if !s.processes.Wanted(ev.PID) {
 		return
@@ -53,7 +55,9 @@ func (s events) Hit(ev *ftrace.Event) {
 		s.pending[ev.PID] = append(s.pending[ev.PID], cp)
 		return
 	}
-	s.release(ev.PID, bias)
+	if len(s.pending) > 0 {
+		s.release(ev.PID, bias)
+	}
 	s.pairer.event(ev, bias)
 }
 
@@ -67,13 +71,7 @@ func (s events) Kernel(ev *ftrace.KernelEvent) {
 
 // release pairs the events of a process that have waited for its bias.
 func (s *Stream) release(pid int, bias uint64) {
-	if len(s.pending) == 0 {
-		return
-	}
-	waiting, ok := s.pending[pid]
-	if !ok {
-		return
-	}
+	waiting := s.pending[pid]
 	delete(s.pending, pid)
 	for i := range waiting {
 		s.pairer.event(&waiting[i], bias)

@@ -148,8 +148,8 @@ func (p *Plan) portableEvent(in *portableEvent) (ev Event, err error) {
 			return ev, fmt.Errorf("site %d: %w", i, err)
 		}
 		belongs := kind <= CondTail
-		witness := fn == -1 || fn == ProgramStart && kind == GoroutineEnd
-		if belongs && (fn < 0 || fn >= int64(len(p.Funcs))) || !belongs && !witness {
+		runtimeProbe := fn == -1 || fn == ProgramStart && kind == GoroutineEnd
+		if belongs && (fn < 0 || fn >= int64(len(p.Funcs))) || !belongs && !runtimeProbe {
 			return ev, fmt.Errorf("site %d is of function %d of %d", i, fn, len(p.Funcs))
 		}
 		if s[4] < 0 || s[4] > math.MaxUint8 {

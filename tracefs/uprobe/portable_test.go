@@ -99,7 +99,7 @@ func TestReadPlanRefuses(t *testing.T) {
 		"array":              {args, args + `,"counts":[1,1,1,65]`},
 		"twice":              {`[[0,1,2,0,255]]`, `[[0,1,2,0,255],[0,3,2,0,255]]`},
 		"fetch":              {fields, fields + `,"fetch":[[],[]]`},
-		"witness":            {`[0,1,2`, `[6,1,2`},
+		"runtime probe":      {`[0,1,2`, `[6,1,2`},
 		"ABI":                {`"main.f"`, `"main.f","abi":3`},
 		"stack that can't":   {`[0,1,2`, `[8,1,2`},
 		"number":             {`"mode":0`, `"mode":-1`},
