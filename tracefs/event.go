@@ -3,6 +3,7 @@ package tracefs
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -151,4 +152,21 @@ func argsText(args []Arg) string {
 		b.WriteString(a.String())
 	}
 	return b.String()
+}
+
+// LongText tells whether the kernel's text of a hit may be longer than it makes it: then the line
+// is cut off, and the next one follows in it. The text has a page, before Linux 6.8 (struct
+// trace_seq in include/linux/trace_seq.h). A word has at most 20 characters, with what is around
+// it, and what precedes the arguments no more than maxHead.
+func (ev Event) LongText() bool {
+	const page, word, maxHead = 4096, len(",-9223372036854775808"), 256
+	length := maxHead
+	for _, a := range ev.Args {
+		words := 1
+		if _, count, ok := strings.Cut(a.Type, "["); ok {
+			words, _ = strconv.Atoi(strings.TrimSuffix(count, "]"))
+		}
+		length += len(" =") + len(a.Name) + words*word
+	}
+	return length >= page
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
@@ -63,6 +64,9 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v run.Vi
 		CountFirst: o.countFirst(p.target, mode, p.features), Recorded: o.restricted() || o.perPID,
 	}); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(p.plan.TraceEvents(), tracefs.Event.LongText) {
+		o.reader = tracefs.Raw
 	}
 	if err := o.checkProbes(e, p.plan.Probes(), pace(p.features, fsys)); err != nil {
 		return err
