@@ -60,6 +60,6 @@ func (e everyProcess) Of(tid, printed int) int {
 	return printed
 }
 
-func (e everyProcess) Wanted(int) bool { return true }
+func (e everyProcess) Wanted(_, pid int) (int, bool) { return pid, true }
 
 func (e everyProcess) Bias(pid int, addr uint64) (uint64, bool) { return e.biases.Of(pid, addr) }

@@ -7,8 +7,9 @@ type Processes interface {
 	// Of finds the process of a thread, of which the line names what the kernel remembers,
 	// or 0: see tracefs.Session.Process.
 	Of(tid, printed int) int
-	// Wanted tells whether events of a process are wanted.
-	Wanted(pid int) bool
+	// Wanted tells whether events of a thread are wanted, and, in the order of time, which
+	// process it is of; Of has found pid.
+	Wanted(tid, pid int) (process int, wanted bool)
 	// Bias finds the distance between addresses in a process and in the file, or says that it
 	// takes more addresses to tell. It is 0 for programs that are not position-independent.
 	Bias(pid int, addr uint64) (bias uint64, ok bool)

@@ -36,7 +36,7 @@ func (p *testProcesses) Of(tid, printed int) int {
 	return p.of(tid, printed)
 }
 
-func (p *testProcesses) Wanted(pid int) bool { return cmp.Or(p.wanted, pid) == pid }
+func (p *testProcesses) Wanted(_, pid int) (int, bool) { return pid, cmp.Or(p.wanted, pid) == pid }
 
 func (p *testProcesses) Bias(pid int, addr uint64) (uint64, bool) {
 	if p.bias == nil {

@@ -45,7 +45,8 @@ func (s events) Hit(ev *ftrace.Event) {
 		s.pass(ev.Time)
 	}
 	s.latest = ev.Time
-	if !s.processes.Wanted(ev.PID) {
+	var wanted bool
+	if ev.PID, wanted = s.processes.Wanted(ev.TID, ev.PID); !wanted {
 		return
 	}
 	bias, ok := s.processes.Bias(ev.PID, ev.Addr)

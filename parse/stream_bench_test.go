@@ -131,7 +131,7 @@ func BenchmarkStream(b *testing.B) {
 type benchProcesses struct{}
 
 func (benchProcesses) Of(int, int) int                 { return 14713 }
-func (benchProcesses) Wanted(pid int) bool             { return pid == 14713 }
+func (benchProcesses) Wanted(_, pid int) (int, bool)   { return pid, pid == 14713 }
 func (benchProcesses) Bias(int, uint64) (uint64, bool) { return 0, true }
 
 func benchStream(b *testing.B, plan *uprobe.Plan, src ftrace.Source, reads int) {

@@ -255,7 +255,7 @@ type ownProcess struct {
 }
 
 func (o ownProcess) Of(tid, printed int) int                  { return o.find(tid, printed) }
-func (o ownProcess) Wanted(int) bool                          { return true }
+func (o ownProcess) Wanted(_, pid int) (int, bool)            { return pid, true }
 func (o ownProcess) Bias(pid int, addr uint64) (uint64, bool) { return o.biases.Of(pid, addr) }
 
 // Return takes what a call of the first function took.

@@ -141,6 +141,33 @@ func TestKernelForkAttached(t *testing.T) {
 	}
 }
 
+// TestKernelFollowingUnnamed: where lines do not name the process, threads and processes that have
+// ended when their lines are read are told apart all the same.
+func TestKernelFollowingUnnamed(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "family")
+	for _, command := range []string{"probe", "count"} {
+		fork := []string{command, "-o", "json", "--fork", target, "main.work", "--", target}
+		workCalls(t, ftgoOn(t, linux44, append(fork, familySteps...)...), familyCalls)
+		m := family(t, append([]string{target, "stdin"}, familySteps...)...)
+		ready, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ready.Close()
+		done := make(chan result, 1)
+		go func() {
+			done <- ftgoOn(t, linux44, command, "-o", "json", "--ready-fd", fmt.Sprint(w.Fd()), "-p", m.pid(), "main.work")
+			w.Close()
+		}()
+		if _, err := ready.Read(make([]byte, 1)); err != nil {
+			t.Error(err)
+		}
+		m.goOn(t)
+		workCalls(t, <-done, ownCalls)
+	}
+}
+
 // TestKernelComm: processes that have the name are counted as long as they have it, whether
 // they run already, take it, get it from the program they execute, or from their parent.
 func TestKernelComm(t *testing.T) {

@@ -5,19 +5,25 @@ import (
 
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 // following knows the processes that are wanted where these change: with --fork and
-// --comm. It learns that from events of the kernel, which come in order of time with the
-// hits of probes, so that nothing is too short to be seen. They are of all processes:
-// before Linux 5.8 the kernel's own filter loses a process which another thread than its
+// --comm. Where lines do not name the process, before Linux 4.14, it knows whose every thread is:
+// /proc does not tell of those that have ended. It learns that from events of the kernel, which
+// come in order of time with the hits of probes, so that nothing is too short to be seen. They are
+// of all processes: before Linux 5.8 the kernel's own filter loses a process which another thread than its
 // first executes a program in (see tracefs.KernelSession).
 type following struct {
 	comm   string
+	fork   bool
 	wanted map[int]bool
-	// tasks are the threads of wanted processes, for --fork; a number whose thread has
-	// ended stays until it is used again.
+	// unnamed: lines do not name the process. everybody: all processes are wanted.
+	unnamed, everybody bool
+	// tasks are the threads of wanted processes, or, if all, of all that there are; a number
+	// whose thread has ended stays until it is used again.
 	tasks map[int]int
+	all   bool
 	// program is the number of PROGRAM's process until the event comes that it was started.
 	program int
 	// process finds a thread's process.
@@ -28,13 +34,18 @@ type following struct {
 }
 
 // newFollowing is nil if the wanted processes are known from the start.
-func newFollowing(filter *Filter) *following {
-	f := &following{comm: filter.Comm, wanted: make(map[int]bool), tasks: make(map[int]int)}
+func newFollowing(filter *Filter, features tracefs.Features) *following {
+	f := &following{comm: filter.Comm, fork: filter.Fork, wanted: make(map[int]bool), tasks: make(map[int]int)}
+	f.unnamed = !features.RecordTGID && features.Instances
 	switch {
-	case filter.Fork:
+	case filter.Fork, f.unnamed && len(filter.PIDs) > 0:
 		f.names = []string{"task:task_newtask"}
 	case filter.Comm != "":
 		f.names = []string{"task:task_newtask", "task:task_rename"}
+		f.all = f.unnamed
+	case f.unnamed:
+		f.names = []string{"task:task_newtask"}
+		f.all, f.everybody = true, true
 	default:
 		return nil
 	}
@@ -57,16 +68,32 @@ func (f *following) begin(pids []int, processOf func(tid int) int) error {
 			return err
 		}
 	}
-	if f.comm == "" {
+	if f.comm == "" && !f.all {
 		return nil
 	}
 	all, err := procfs.All()
 	for _, pid := range all {
+		if f.all && f.add(pid) != nil {
+			continue // it has just ended
+		}
 		if name, err := procfs.Name(pid); err == nil && name == f.comm {
 			f.wanted[pid] = true
+		} else {
+			delete(f.wanted, pid)
 		}
 	}
 	return err
+}
+
+// wants tells whether a process is wanted.
+func (f *following) wants(pid int) bool { return f.everybody || f.wanted[pid] }
+
+// of is the process of a thread by now, of which found is what lines or /proc tell.
+func (f *following) of(tid, found int) int {
+	if !f.unnamed {
+		return found
+	}
+	return f.tasks[tid]
 }
 
 // family adds a process, and those that it has started and that are there.
@@ -74,7 +101,7 @@ func (f *following) family(pid int) error {
 	if err := f.add(pid); err != nil {
 		return err
 	}
-	for grown := true; grown; {
+	for grown := f.fork; grown; {
 		all, err := procfs.All()
 		if err != nil {
 			return err
@@ -131,15 +158,26 @@ func (f *following) take(name string, ev *parse.KernelEvent) {
 			comm = string(field.Text)
 		}
 	}
+	thread := flags&cloneThread != 0
+	if name == "task:task_rename" {
+		process := f.of(task, f.process(task))
+		thread = process != 0 && process != task
+	}
 	switch {
-	case name == "task:task_newtask" && f.comm == "":
-		f.born(ev, task, flags&cloneThread != 0)
-	case name == "task:task_newtask" && flags&cloneThread != 0:
-	case name == "task:task_rename" && f.process(task) != 0 && f.process(task) != task: // a thread
+	case f.comm == "" && !f.all:
+		f.born(ev, task, thread)
+	case thread:
+		if pid := f.tasks[ev.TID]; pid != 0 && name == "task:task_newtask" {
+			f.tasks[task] = pid
+		}
+		return
 	case comm == f.comm:
 		f.wanted[task] = true
 	default:
 		delete(f.wanted, task)
+	}
+	if f.all {
+		f.tasks[task] = task
 	}
 }
 
@@ -153,7 +191,7 @@ func (f *following) born(ev *parse.KernelEvent, task int, thread bool) {
 	switch {
 	case ours && thread:
 		f.tasks[task] = pid
-	case ours:
+	case ours && f.fork:
 		f.tasks[task], f.wanted[task] = task, true
 	case ev.Time <= f.looked && f.tasks[task] != 0 && f.process(task) == f.tasks[task]:
 		// Seen in /proc before its event was read, and its parent has ended.

@@ -6,13 +6,14 @@ import (
 
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/parse/ftrace"
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 // TestFollowingBorn: a process is followed if its parent is, whichever of its threads
 // started it, until its number goes to somebody else.
 func TestFollowingBorn(t *testing.T) {
 	there := map[int]int{10: 10, 11: 11, 12: 12, 13: 13} // whoever has the numbers
-	f := newFollowing(&Filter{Fork: true})
+	f := newFollowing(&Filter{Fork: true}, tracefs.Features{RecordTGID: true})
 	f.process = func(tid int) int { return there[tid] }
 	f.started(10)
 	for _, step := range []struct {

@@ -32,7 +32,7 @@ type kernelEvents struct {
 
 // newKernelEvents is nil if no kernel events are needed.
 func newKernelEvents(o *Options) *kernelEvents {
-	following := newFollowing(&o.Filter)
+	following := newFollowing(&o.Filter, o.Features)
 	if len(o.With) == 0 && following == nil && !o.Sched {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (k *kernelEvents) take(ev *parse.KernelEvent, within bool) (shown bool) {
 
 func (k *kernelEvents) wants(pid int) bool {
 	if k.following != nil {
-		return k.following.wanted[pid]
+		return k.following.wants(pid)
 	}
 	return k.wanted[pid]
 }

@@ -30,16 +30,17 @@ func (p *processes) Of(tid, printed int) int {
 }
 
 // Wanted tells the processes asked for from others.
-func (p *processes) Wanted(pid int) bool {
+func (p *processes) Wanted(tid, pid int) (process int, wanted bool) {
 	k := p.kernel
 	if k != nil && k.following != nil {
-		return k.following.wanted[pid]
+		pid = k.following.of(tid, pid)
+		return pid, k.following.wants(pid)
 	}
-	wanted := len(p.opt.PIDs) == 0 || slices.Contains(p.opt.PIDs, pid)
+	wanted = len(p.opt.PIDs) == 0 || slices.Contains(p.opt.PIDs, pid)
 	if wanted && k != nil {
 		k.wanted[pid] = true
 	}
-	return wanted
+	return pid, wanted
 }
 
 // Bias is [uprobe.Biases.Of].

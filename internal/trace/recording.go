@@ -117,8 +117,8 @@ type recordedProcesses struct {
 
 func (p *recordedProcesses) Of(tid, printed int) int { return p.rec.Process(tid, printed) }
 
-func (p *recordedProcesses) Wanted(pid int) bool {
-	return len(p.pids) == 0 || slices.Contains(p.pids, pid)
+func (p *recordedProcesses) Wanted(_, pid int) (int, bool) {
+	return pid, len(p.pids) == 0 || slices.Contains(p.pids, pid)
 }
 
 func (p *recordedProcesses) Bias(pid int, addr uint64) (uint64, bool) { return p.bias.Of(pid, addr) }

@@ -48,7 +48,7 @@ func (p *played) Kernel(*parse.KernelEvent) {}
 func (p *played) Return(c *parse.Call)      { p.calls = append(p.calls, *c) }
 
 func (p *played) Of(tid, printed int) int         { return p.Process(tid, printed) }
-func (p *played) Wanted(int) bool                 { return true }
+func (p *played) Wanted(_, pid int) (int, bool)   { return pid, true }
 func (p *played) Bias(int, uint64) (uint64, bool) { return 0, true }
 
 func play(text string) (*played, error) {
