@@ -43,9 +43,11 @@ func (e *ProbeError) Word() string {
 	return w
 }
 
-// explain finds which of the lines of one write was refused, and why.
+// explain finds which of the lines of one write was refused, and why, if it was a line: the file
+// may not be there, or not be opened.
 func (f *FS) explain(lines []string, err error) error {
-	if errors.Is(err, fs.ErrPermission) || isNotExist(err) && !f.exists("uprobe_events") {
+	at, ok := errors.AsType[*fs.PathError](err)
+	if ok && at.Op == "open" || errors.Is(err, fs.ErrPermission) || isNotExist(err) && !f.exists("uprobe_events") {
 		return refused("write", f.path("uprobe_events"), err)
 	}
 	log, logErr := f.ops.Read(f.path("error_log"))

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // linux310 has instances that stay empty, and no error_log.
@@ -187,6 +189,15 @@ func TestNoted(t *testing.T) {
 		if got, ok := noted(name, clocks); ok {
 			t.Errorf("%s says %v", name, got)
 		}
+	}
+}
+
+// TestNotOpened: where too many files are open no line was refused.
+func TestNotOpened(t *testing.T) {
+	f, _ := linux310(t)
+	var pe *ProbeError
+	if err := f.explain([]string{"p:g/a /bin/true:0x1"}, &fs.PathError{Op: "open", Path: f.path("uprobe_events"), Err: unix.EMFILE}); errors.As(err, &pe) {
+		t.Errorf("got %v", err)
 	}
 }
 
