@@ -149,6 +149,17 @@ func TestKernelFollowingUnnamed(t *testing.T) {
 	for _, command := range []string{"probe", "count"} {
 		fork := []string{command, "-o", "json", "--fork", target, "main.work", "--", target}
 		workCalls(t, ftgoOn(t, linux44, append(fork, familySteps...)...), familyCalls)
+		each := []string{command, "-o", "json", "--per-pid", target, "main.work", "--", target}
+		r := ftgoOn(t, linux44, append(each, familySteps...)...)
+		calls := 0.0
+		for _, row := range jsonLines(t, r.stdout, "function") {
+			if calls += row["calls"].(float64); row["pid"] == 0.0 {
+				t.Errorf("%v is of no process", row)
+			}
+		}
+		if calls != familyCalls {
+			t.Errorf("%s --per-pid: %v calls, want %d\n%s", command, calls, familyCalls, r.stderr)
+		}
 		m := family(t, append([]string{target, "stdin"}, familySteps...)...)
 		ready, w, err := os.Pipe()
 		if err != nil {
