@@ -46,6 +46,7 @@ func TestKernelNoMemory(t *testing.T) {
 		{"count", "--comm", "greet"}, {"trace"}, {"trace", "-o", "chrome"}, {"watch", "--at", "main.add"},
 	} {
 		t.Run(strings.Join(command, " "), func(t *testing.T) {
+			eventsOf(t, f, command...)
 			args := onGreet(greet, append(command, "-q", "--buffer", "1024G"))
 			if command[len(command)-1] == "1" { // a process
 				target := server(t, fixture.Build(t, "server"))

@@ -35,10 +35,11 @@ func onGreet(greet string, command []string) []string {
 
 // TestKernelFullDisk: that data can't be written is told in one line, once, and nothing is left.
 func TestKernelFullDisk(t *testing.T) {
-	tracetest.Kernel(t)
+	f := tracetest.Kernel(t)
 	greet := fixture.Build(t, "greet")
 	for _, command := range writing() {
 		t.Run(strings.Join(command, " "), func(t *testing.T) {
+			eventsOf(t, f, command...)
 			t.Parallel()
 			r := ftgo(t, onGreet(greet, append(slices.Clip(command), "-w", "/dev/full"))...)
 			if n := strings.Count(r.stderr, "no space left on device"); n != 1 || r.code != cli.ExitFailed {
@@ -50,10 +51,11 @@ func TestKernelFullDisk(t *testing.T) {
 
 // TestKernelClosedPipe: a reader who has gone has what it wanted, and nothing is left.
 func TestKernelClosedPipe(t *testing.T) {
-	tracetest.Kernel(t)
+	f := tracetest.Kernel(t)
 	greet := fixture.Build(t, "greet")
 	for _, command := range writing() {
 		t.Run(strings.Join(command, " "), func(t *testing.T) {
+			eventsOf(t, f, command...)
 			t.Parallel()
 			read, write, err := os.Pipe()
 			if err != nil {

@@ -38,6 +38,7 @@ func TestKernelBesideTracePipe(t *testing.T) {
 		{"probe --sched", "probe", []string{"--sched", target}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			eventsOf(t, f, c.args...)
 			data := filepath.Join(t.TempDir(), "data")
 			args := append([]string{c.command, "-o", "json", "-w", data}, c.args...)
 			cmd := exec.Command(built(t), withReader(append(append(args, one...), "--", target))...)

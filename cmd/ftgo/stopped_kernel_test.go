@@ -151,7 +151,11 @@ func TestKernelIntervalsOverAStop(t *testing.T) {
 		}
 		// Three intervals after the one with the calls.
 		var rows []map[string]any
+		deadline := time.Now().Add(patience)
 		for busy := -1; busy < 0 || len(rows) < busy+4; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%q: no intervals follow one with calls\n%v", command, rows)
+			}
 			b, err := os.ReadFile(data)
 			if err != nil {
 				t.Fatal(err)

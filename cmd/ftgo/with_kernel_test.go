@@ -5,15 +5,26 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
 
 // asksFuncs are the functions of testdata/asks that ask the kernel.
 var asksFuncs = []string{"main.once", "main.around", "main.relay", "main.other", "main.poke"}
+
+// eventsOf skips a test of a command that asks for kernel events, where the kernel records none
+// of single processes.
+func eventsOf(t *testing.T, f *tracefs.FS, command ...string) {
+	t.Helper()
+	if slices.Contains(command, "--with") || slices.Contains(command, "--sched") {
+		tracetest.Needs(t, f.Features().EventFork, "kernel events of single processes (event-fork, Linux 4.9)")
+	}
+}
 
 // withSyscalls returns the test's tracefs, if the kernel has events of system calls.
 func withSyscalls(t *testing.T) {
