@@ -193,8 +193,8 @@ func (b *Binary) Loaded(addr uint64) bool { return b.image.Loaded(addr) }
 // position-independent executables and shared libraries.
 func (b *Binary) Relocatable() bool { return b.image.Relocatable() }
 
-// Code returns the function's bytes.
-func (b *Binary) Code(f *Func) ([]byte, error) { return b.image.Code(f.Name, f.Addr, f.Size) }
+// code returns the function's bytes.
+func (b *Binary) code(f *Func) ([]byte, error) { return b.image.Code(f.Name, f.Addr, f.Size) }
 
 // RuntimeType is the type of the value in an interface.
 type RuntimeType struct {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/offsets/arch/amd64"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -204,52 +203,15 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestSweep(t *testing.T) {
-	for _, c := range []struct {
-		name, code string
-		err        string
-		returns    []int
-		tails      []int
-	}{
-		{"returns", "c3 90 c3", "", []int{0, 2}, nil},
-		{"jump inside", "eb 01 90 c3", "", []int{3}, nil},
-		{"tail jump", "e9 00 10 00 00", "", nil, []int{0}},
-		{"jump through a register", "ff e0", "", nil, []int{0}},
-		{"conditional jump out", "0f 84 00 10 00 00 c3", "conditional jump", nil, nil},
-		{"undecodable", "06", "undecodable at +0x0", nil, nil},
-		{"cut in an instruction", "c3 e9 00", "undecodable at +0x1", nil, nil},
-		// A jump over data that happens to hold a RET and decodes to nonsense.
-		{"data among the code", "eb 01 48 c3 c3", "middle of an instruction", nil, nil},
-		{"vector instructions", "c5 f8 77 62 f1 7c 48 28 c0 c3", "", []int{9}, nil},
-		{"endbr64", "f3 0f 1e fa c3", "", []int{4}, nil},
-		{"nothing", "", "no code", nil, nil},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var code []byte
-			for h := range strings.FieldsSeq(c.code) {
-				n, err := strconv.ParseUint(h, 16, 8)
-				if err != nil {
-					t.Fatal(err)
-				}
-				code = append(code, byte(n))
-			}
-			body, err := sweep(amd64.Processor, code)
-			if c.err != "" {
-				if err == nil || !strings.Contains(err.Error(), c.err) {
-					t.Errorf("error %v, want one with %q", err, c.err)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(body.returns, c.returns) || !slices.Equal(body.tails, c.tails) {
-				t.Errorf("returns %v, tails %v; want %v and %v", body.returns, body.tails, c.returns, c.tails)
-			}
-		})
+func callsOf(b *Binary, f, callee *Func) ([]Site, error) {
+	c, err := b.Decode(f)
+	if err != nil {
+		return nil, err
 	}
+	return c.CallsOf(callee)
 }
 
+// TestCallsOf: the call is found, and no other.
 func TestCallsOf(t *testing.T) {
 	b := openFixture(t, "exact")
 	from, ok1 := b.Lookup("runtime.recovery")
@@ -257,18 +219,18 @@ func TestCallsOf(t *testing.T) {
 	if !ok1 || !ok2 {
 		t.Fatal("no runtime.recovery or runtime.gogo")
 	}
-	calls, err := b.CallsOf(from, to)
+	calls, err := callsOf(b, from, to)
 	if err != nil || len(calls) != 1 {
 		t.Fatalf("%d calls, %v; want 1", len(calls), err)
 	}
-	code, err := b.Code(from)
+	code, err := b.code(from)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if op := code[calls[0].Addr()-from.Addr]; op != 0xe8 {
 		t.Errorf("opcode %#x is no call", op)
 	}
-	if none, err := b.CallsOf(to, from); err != nil || len(none) != 0 {
+	if none, err := callsOf(b, to, from); err != nil || len(none) != 0 {
 		t.Errorf("gogo calls recovery: %v, %v", none, err)
 	}
 }

@@ -86,12 +86,13 @@ func TestColdPart(t *testing.T) {
 			if !ok {
 				t.Fatal("no with_cold_part")
 			}
-			if _, err := b.Sites(f); err != nil {
+			c, err := b.Decode(f)
+			if err != nil {
 				t.Fatal(err)
 			}
-			body, err := b.follow(f)
-			if err != nil || len(body.parts) != 2 {
-				t.Fatalf("%d parts, %v; want 2", len(body.parts), err)
+			parts := c.fn.Parts()
+			if len(parts) != 2 {
+				t.Fatalf("%d parts, want 2", len(parts))
 			}
 			cold, ok := b.Lookup("with_cold_part.cold")
 			if ok != (name == "plain") {
@@ -100,8 +101,8 @@ func TestColdPart(t *testing.T) {
 			if !ok {
 				return
 			}
-			if body.parts[1].addr != cold.Addr {
-				t.Errorf("part at %#x, want %#x", body.parts[1].addr, cold.Addr)
+			if parts[1] != cold.Addr {
+				t.Errorf("part at %#x, want %#x", parts[1], cold.Addr)
 			}
 			if _, err := b.Sites(cold); err == nil || !strings.Contains(err.Error(), "part of with_cold_part") {
 				t.Errorf("sites of the part alone: error %v", err)

@@ -37,7 +37,7 @@ func TestSiteAtAgainstObjdump(t *testing.T) {
 			continue
 		}
 		for at := range f.Size {
-			s, err := b.SiteAt(f, at)
+			s, err := siteAt(b, f, at)
 			if boundary[f.Addr+at] {
 				if err != nil {
 					if errors.Is(err, ErrNoInstruction) {
@@ -57,7 +57,7 @@ func TestSiteAtAgainstObjdump(t *testing.T) {
 			}
 		}
 		for _, at := range []uint64{f.Size, f.Size + 1, 1 << 63, 1<<64 - 1} {
-			if s, err := b.SiteAt(f, at); !errors.Is(err, ErrNoInstruction) {
+			if s, err := siteAt(b, f, at); !errors.Is(err, ErrNoInstruction) {
 				t.Errorf("%s+%#x: site at %#x, %v", f.Name, at, s.Addr(), err)
 			}
 		}
@@ -67,6 +67,15 @@ func TestSiteAtAgainstObjdump(t *testing.T) {
 	}
 }
 
+func siteAt(b *Binary, f *Func, offset uint64) (Site, error) {
+	c, err := b.Decode(f)
+	if err != nil {
+		return Site{}, err
+	}
+	return c.SiteAt(offset)
+}
+
+// TestSiteAtNeighbours: the error names the instructions around.
 func TestSiteAtNeighbours(t *testing.T) {
 	b := openLines(t, fixture.Current, nil)
 	f, ok := b.Lookup("main.double") // lea (%rax,%rax), %rax or shl $1, %rax; ret
@@ -75,18 +84,18 @@ func TestSiteAtNeighbours(t *testing.T) {
 	}
 	var at []uint64
 	for o := range f.Size {
-		if _, err := b.SiteAt(f, o); err == nil {
+		if _, err := siteAt(b, f, o); err == nil {
 			at = append(at, o)
 		}
 	}
 	if len(at) != 2 || at[1] < 2 {
 		t.Fatalf("main.double has instructions at %#x", at)
 	}
-	_, err := b.SiteAt(f, 1)
+	_, err := siteAt(b, f, 1)
 	if want := "nearest: +0x0, +0x" + strconv.FormatUint(at[1], 16); err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("+0x1: %v; want %q", err, want)
 	}
-	_, err = b.SiteAt(f, 100)
+	_, err = siteAt(b, f, 100)
 	if want := "beyond the function's " + strconv.FormatUint(f.Size, 10) + " bytes; last instruction: +0x" + strconv.FormatUint(at[1], 16); err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("+100: %v; want %q", err, want)
 	}
@@ -105,7 +114,7 @@ func TestSiteAtUndecodable(t *testing.T) {
 		"in no segment":             {Name: "f", Addr: 16, Size: 16},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if s, err := b.SiteAt(&f, 0); err == nil || errors.Is(err, ErrNoInstruction) {
+			if s, err := siteAt(b, &f, 0); err == nil || errors.Is(err, ErrNoInstruction) {
 				t.Errorf("site at %#x, %v", s.Addr(), err)
 			}
 		})

@@ -148,7 +148,7 @@ func TestLineAddrs(t *testing.T) {
 						t.Fatalf("%s: %#x is in no function", test.mark, addr)
 					}
 					in = append(in, f.Name)
-					if _, err := b.SiteAt(f, addr-f.Addr); err != nil {
+					if _, err := siteAt(b, f, addr-f.Addr); err != nil {
 						t.Errorf("%s: %#x: %v", test.mark, addr, err)
 					}
 					if _, line, _ := b.Position(addr); line != mark[test.mark] {

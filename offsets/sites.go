@@ -1,11 +1,12 @@
 package offsets
 
 import (
-	"errors"
-	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/offsets/internal/flow"
+	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
 // Site is one instruction of a function that was decoded from its first byte to its
@@ -98,44 +99,69 @@ func (s *Sites) Strategy() string {
 	return "start"
 }
 
-// Sites decodes a function. The error says why it must not be probed.
+// Code is a function that was decoded as a whole.
+type Code struct {
+	image *image.Image
+	fn    *flow.Function
+}
+
+// Decode decodes a function. The error says why it must not be probed.
+func (b *Binary) Decode(f *Func) (*Code, error) {
+	p := flow.Program{Image: b.image, Unwind: b.unwind, Symbols: symbols{b}}
+	fn, err := p.Decode(flow.Symbol{Name: f.Name, Addr: f.Addr, Size: f.Size}, f.ABI == SystemV)
+	if err != nil {
+		return nil, err
+	}
+	return &Code{b.image, fn}, nil
+}
+
+// Sites decodes a function and finds where calls of it begin and end.
 func (b *Binary) Sites(f *Func) (*Sites, error) {
-	code, err := b.Code(f)
+	c, err := b.Decode(f)
 	if err != nil {
 		return nil, err
 	}
-	body, err := b.bodyOf(f, code)
+	return c.Sites()
+}
+
+// site is an instruction with its place in the file.
+func (c *Code) site(in flow.Instruction, err error) (Site, error) {
 	if err != nil {
+		return Site{}, err
+	}
+	offset, err := c.image.FileOffset(in.Addr)
+	if err != nil {
+		return Site{}, err
+	}
+	return Site{in.Addr, offset, in.Cost, in.Cond}, nil
+}
+
+// Sites finds where calls begin and end. The error says why the function must not be probed.
+func (c *Code) Sites() (*Sites, error) {
+	begin, err := c.fn.Begin()
+	s := &Sites{
+		Late: begin.Late, CheckOnly: begin.Repeats, Intact: begin.Intact, Restarts: begin.Restarts, SplitStack: c.fn.SplitsStack(),
+	}
+	if s.Entry, err = c.site(begin.Entry, err); err != nil {
 		return nil, err
 	}
-	s := &Sites{}
-	entry := 0
-	if check, ok := b.image.Processor.StackCheck(code); ok && f.ABI != SystemV {
-		if !body.boundary[check.Jump] || !body.boundary[check.Post] {
-			return nil, errors.New("stack check not on an instruction boundary")
+	for _, other := range []struct {
+		in   *flow.Instruction
+		site **Site
+	}{{begin.Check, &s.Check}, {begin.Branch, &s.Branch}} {
+		if other.in == nil {
+			continue
 		}
-		entry = check.Post
-		if jump, err := b.site(f, code, check.Jump); err == nil {
-			jump.cond = b.image.Processor.Passed()
-			s.Check, s.CheckOnly = &jump, check.Repeats
+		if site, err := c.site(*other.in, nil); err == nil {
+			*other.site = &site
 		}
-	} else {
-		s.Restarts = body.restarts
 	}
-	if s.Entry, s.Late, err = b.entry(f, code, entry, body.landings); err != nil {
-		return nil, err
-	}
-	if s.Check == nil && entry == 0 && s.Entry.cost.Class == arch.Stepped {
-		s.Branch, s.Intact = b.branch(f, code, body)
-	}
-	s.SplitStack = f.ABI == SystemV && b.image.Processor.SplitsStack(code)
 	for _, ends := range []struct {
 		at    []int
 		sites *[]Site
-	}{{body.returns, &s.Returns}, {body.tails, &s.Tails}, {body.condTails, &s.CondTails}} {
+	}{{c.fn.Returns, &s.Returns}, {c.fn.Tails, &s.Tails}, {c.fn.CondTails, &s.CondTails}} {
 		for _, at := range ends.at {
-			p := partAt(body.parts, f.Addr+uint64(at))
-			site, err := b.site(&Func{Name: f.Name, Addr: p.addr}, p.code, int(f.Addr-p.addr)+at)
+			site, err := c.site(c.fn.At(at))
 			if err != nil {
 				return nil, err
 			}
@@ -145,83 +171,57 @@ func (b *Binary) Sites(f *Func) (*Sites, error) {
 	return s, nil
 }
 
-// entry makes the Site of a function's first instruction at or behind at that takes a
-// probe. Only instructions that some kernel can't have a probe on, and which go on to the
-// next, are passed over, and nothing may jump to what is behind them.
-func (b *Binary) entry(f *Func, code []byte, at int, landings []int) (s Site, late bool, err error) {
-	first := at
-	for {
-		s, err := b.site(f, code, at)
-		if err == nil {
-			return s, at != first, nil
-		}
-		in, decodeErr := b.image.Processor.Decode(code[at:])
-		if decodeErr != nil || !b.image.Processor.Cost(code, at).Passable {
-			return Site{}, false, err
-		}
-		at += in.Len
-		if at == len(code) || slices.Contains(landings, at) {
-			return Site{}, false, err
-		}
-	}
-}
+// ErrNoInstruction: no instruction begins at an offset.
+var ErrNoInstruction = flow.ErrNoInstruction
 
-// bodyOf finds the ends of a function.
-func (b *Binary) bodyOf(f *Func, code []byte) (*body, error) {
-	if f.ABI == SystemV {
-		return b.follow(f)
-	}
-	body, err := sweep(b.image.Processor, code)
+// SiteAt returns one instruction by its offset from the function's first byte. The error says
+// why there must be no probe: there is no instruction (ErrNoInstruction, with the offsets of
+// its neighbours), or the kernel takes none there.
+func (c *Code) SiteAt(offset uint64) (Site, error) { return c.site(c.fn.Instruction(offset)) }
+
+// FirstBranch returns the function's first conditional jump, if each call comes by it exactly
+// once, and with all registers but SP, the frame pointer and the flags as they were at the
+// call. The kernel emulates such an instruction, where a function without a stack check may
+// begin with one that it single-steps, which costs the program ten times as much.
+func (c *Code) FirstBranch() (Site, error) { return c.site(c.fn.FirstBranch()) }
+
+// CallsOf returns the instructions that call another function directly.
+func (c *Code) CallsOf(callee *Func) ([]Site, error) {
+	calls, err := c.fn.CallsOf(callee.Addr)
 	if err != nil {
 		return nil, err
 	}
-	body.parts = []part{{addr: f.Addr, code: code}}
-	return body, nil
-}
-
-// site makes a Site of an instruction of swept code, if the kernel takes a probe
-// there.
-func (b *Binary) site(f *Func, code []byte, at int) (Site, error) {
-	in, err := b.image.Processor.Decode(code[at:])
-	if err != nil {
-		return Site{}, fmt.Errorf("instruction at +%#x: %w", at, err)
-	}
-	cost := b.image.Processor.Cost(code, at)
-	if cost.Class == arch.Refused {
-		return Site{}, fmt.Errorf("instruction at +%#x: %s", at, cost.Reason)
-	}
-	addr := f.Addr + uint64(at)
-	off, err := b.FileOffset(addr)
-	if err != nil {
-		return Site{}, err
-	}
-	return Site{addr, off, cost, in.Cond}, nil
-}
-
-// CallsOf returns the places in f that call another function directly.
-func (b *Binary) CallsOf(f, callee *Func) ([]Site, error) {
-	code, err := b.Code(f)
-	if err != nil {
-		return nil, err
-	}
-	body, err := sweep(b.image.Processor, code)
-	if err != nil {
-		return nil, err
-	}
-	var calls []Site
-	for at := range code {
-		if !body.boundary[at] {
-			continue
-		}
-		in, err := b.image.Processor.Decode(code[at:])
-		if err != nil || in.Kind != arch.Call || f.Addr+uint64(at)+uint64(in.To) != callee.Addr {
-			continue
-		}
-		s, err := b.site(f, code, at)
+	var sites []Site
+	for _, call := range calls {
+		site, err := c.site(call, nil)
 		if err != nil {
 			return nil, err
 		}
-		calls = append(calls, s)
+		sites = append(sites, site)
 	}
-	return calls, nil
+	return sites, nil
+}
+
+// symbols are the functions of a binary as decoding asks for them.
+type symbols struct{ *Binary }
+
+func (b symbols) Named(name string) bool {
+	_, ok := b.Lookup(name)
+	return ok
+}
+
+func (b symbols) At(addr uint64) (s flow.Symbol, ok bool) {
+	f, ok := b.FuncAt(addr)
+	if ok {
+		s = flow.Symbol{Name: f.Name, Addr: f.Addr, Size: f.Size}
+	}
+	return s, ok
+}
+
+func (b symbols) First(from, to uint64) (s flow.Symbol, ok bool) {
+	i := sort.Search(len(b.funcs), func(i int) bool { return b.funcs[i].Addr >= from })
+	if i == len(b.funcs) || b.funcs[i].Addr >= to {
+		return s, false
+	}
+	return b.At(b.funcs[i].Addr)
 }

@@ -98,7 +98,7 @@ func (b *Binary) complete(named []Func, table *gotab.Funcs) {
 func (b *Binary) padded() bool { return b.goVer.Minor <= b.image.Processor.Machine().LastPadded }
 
 func (b *Binary) unpadded(f *Func) uint64 {
-	code, err := b.Code(f)
+	code, err := b.code(f)
 	if err != nil {
 		return f.Size
 	}

@@ -92,7 +92,7 @@ func (b *Binary) nameABI0(funcs []Func, same []int) {
 
 // reaches tells whether a function has a call of, or a jump to, an address.
 func (b *Binary) reaches(f *Func, addr uint64) bool {
-	code, err := b.Code(f)
+	code, err := b.code(f)
 	if err != nil {
 		return false
 	}

@@ -107,14 +107,18 @@ func (s site) byOffset(b *offsets.Binary) (in uprobe.Instruction, err error) {
 		return in, err
 	}
 	in.Name = fmt.Sprintf("%s+%#x", in.Func.Name, s.offset)
-	if in.Site, err = b.SiteAt(in.Func, s.offset); err != nil {
+	code, err := b.Decode(in.Func)
+	if err == nil {
+		in.Site, err = code.SiteAt(s.offset)
+	}
+	if err != nil {
 		err = fmt.Errorf("%s: %w", in.Name, err)
 		if errors.Is(err, offsets.ErrNoInstruction) {
 			err = nothing(err)
 		}
 		return in, err
 	}
-	sites, err := b.Sites(in.Func)
+	sites, err := code.Sites()
 	in.Again = err == nil && in.Site.Addr() < sites.Entry.Addr()
 	return in, nil
 }
@@ -159,11 +163,16 @@ func (s site) at(b *offsets.Binary, addr uint64) (in uprobe.Instruction, err err
 	if !ok {
 		return uprobe.Instruction{Name: s.short()}, fmt.Errorf("address %#x: in no function", addr)
 	}
-	if sites, err := b.Sites(f); err == nil {
-		addr = max(addr, sites.Entry.Addr())
+	code, err := b.Decode(f)
+	if err == nil {
+		if sites, err := code.Sites(); err == nil {
+			addr = max(addr, sites.Entry.Addr())
+		}
 	}
 	in = uprobe.Instruction{Func: f, Name: fmt.Sprintf("%s (%s+%#x)", s.short(), f.Name, addr-f.Addr)}
-	in.Site, err = b.SiteAt(f, addr-f.Addr)
+	if err == nil {
+		in.Site, err = code.SiteAt(addr - f.Addr)
+	}
 	return in, err
 }
 

@@ -257,7 +257,7 @@ func (c *planner) addRuntimeProbes() {
 	recovery, ok1 := b.Lookup("runtime.recovery")
 	gogo, ok2 := b.Lookup("runtime.gogo")
 	if ok1 && ok2 && gogo.ABI == offsets.ABI0 {
-		calls, err := b.CallsOf(recovery, gogo)
+		calls, err := callsOf(b, recovery, gogo)
 		if err == nil {
 			for _, s := range calls {
 				c.add(shape{kind: Recovery, id: byG}, -1, s)
@@ -271,6 +271,15 @@ func (c *planner) addRuntimeProbes() {
 			}
 		}
 	}
+}
+
+// callsOf are the sites in f that call another function directly.
+func callsOf(b *offsets.Binary, f, callee *offsets.Func) ([]offsets.Site, error) {
+	code, err := b.Decode(f)
+	if err != nil {
+		return nil, err
+	}
+	return code.CallsOf(callee)
 }
 
 // sorted is the events in order of their sites' kinds.

@@ -37,14 +37,18 @@ func (c *planner) addSchedProbes() error {
 	if !ok1 || !ok2 {
 		return fmt.Errorf("%w of %s: no runtime.casgstatus or no runtime.preemptPark", ErrNoSched, v)
 	}
-	s, err := b.Sites(status)
+	code, err := b.Decode(status)
+	if err != nil {
+		return fmt.Errorf("%w: runtime.casgstatus: %w", ErrNoSched, err)
+	}
+	s, err := code.Sites()
 	if err != nil {
 		return fmt.Errorf("%w: runtime.casgstatus: %w", ErrNoSched, err)
 	}
 	site := s.Entry
 	if !c.emulated(site) {
 		// Up to 1.20 it begins with a SUB, which is single-stepped.
-		if jump, err := b.FirstBranch(status); err == nil && c.emulated(jump) {
+		if jump, err := code.FirstBranch(); err == nil && c.emulated(jump) {
 			site = jump
 		}
 	}
@@ -61,7 +65,7 @@ func (c *planner) addSchedProbes() error {
 	if !ok || gogo.ABI != offsets.ABI0 {
 		return fmt.Errorf("%w of %s: no runtime.gogo", ErrNoSched, v)
 	}
-	calls, err := b.CallsOf(coro, gogo)
+	calls, err := callsOf(b, coro, gogo)
 	if err == nil && len(calls) == 0 {
 		err = errors.New("no call of runtime.gogo")
 	}

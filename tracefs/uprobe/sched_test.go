@@ -2,6 +2,7 @@ package uprobe
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -38,6 +39,10 @@ func TestSched(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				code, err := os.ReadFile(p.Binary.Path())
+				if err != nil {
+					t.Fatal(err)
+				}
 				sites := make(map[Kind]int)
 				for _, ev := range p.Events {
 					k := ev.Sites[0].Kind
@@ -51,12 +56,8 @@ func TestSched(t *testing.T) {
 						if !ok || s.Func != -1 || ev.Fields.G != 0 {
 							t.Fatalf("site at %#x, function %d, fields %+v", addr, s.Func, ev.Fields)
 						}
-						code, err := p.Binary.Code(f)
-						if err != nil {
-							t.Fatal(err)
-						}
 						// push %rbp, a conditional jump, a call: see offsets/arch/amd64/probe.go.
-						if op := code[addr-f.Addr]; len(flags) == 0 && version != "1.17.13" && version != "1.20.14" && op != 0x55 && op != 0xe8 ||
+						if op := code[ev.Sites[i]]; len(flags) == 0 && version != "1.17.13" && version != "1.20.14" && op != 0x55 && op != 0xe8 ||
 							k == Status && op != 0x55 && op>>4 != 7 {
 							t.Errorf("%s+%#x: opcode %#x", f.Name, addr-f.Addr, op)
 						}

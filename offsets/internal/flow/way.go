@@ -1,23 +1,23 @@
-package offsets
+package flow
 
 import "github.com/ftgo/ftgo/offsets/arch"
 
 // A flow is the [arch.Way] of its jumps.
 
-func (w *flow) Start() uint64 { return w.fn.Addr }
+func (w *flow) Start() uint64 { return w.fn.symbol.Addr }
 
 func (w *flow) Code(at uint64) []byte {
 	p := w.partAt(at)
 	return p.code[at-p.addr:]
 }
 
-func (w *flow) Pointer(at uint64) (uint64, bool) { return w.binary.image.OwnPointer(at) }
+func (w *flow) Pointer(at uint64) (uint64, bool) { return w.Image.OwnPointer(at) }
 
 func (w *flow) Destination(addr uint64) (arch.Destination, bool) {
-	if w.partAt(addr) != nil && addr != w.fn.Addr {
+	if w.partAt(addr) != nil && addr != w.fn.symbol.Addr {
 		return arch.Inside, true
 	}
-	if f, ok := w.binary.FuncAt(addr); ok && f.Addr == addr || w.binary.image.InPLT(addr) {
+	if f, ok := w.Symbols.At(addr); ok && f.Addr == addr || w.Image.InPLT(addr) {
 		return arch.Outside, true
 	}
 	if e, ok := w.unwind.At(addr); ok && e.Addr == addr {
@@ -33,7 +33,7 @@ func (w *flow) Before(at uint64) (before []uint64) {
 		before = append(before, above)
 	}
 	before = append(before, w.jumpsTo(at)...)
-	if len(before) > 0 || at == w.fn.Addr {
+	if len(before) > 0 || at == w.fn.symbol.Addr {
 		return before
 	}
 	for i := range w.parts {
@@ -49,7 +49,7 @@ func (w *flow) Before(at uint64) (before []uint64) {
 
 // instruction decodes one of the function's, all of which have been decoded before.
 func (w *flow) instruction(at uint64) arch.Inst {
-	in, _ := w.binary.image.Processor.Decode(w.Code(at))
+	in, _ := w.Image.Processor.Decode(w.Code(at))
 	return in
 }
 

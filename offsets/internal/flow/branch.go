@@ -1,4 +1,4 @@
-package offsets
+package flow
 
 import (
 	"slices"
@@ -13,27 +13,28 @@ import (
 // jumps to. SP, the frame pointer and g are as they were at the start; intact tells
 // that all general registers and memory are.
 // (FirstBranch is for another purpose: SP may have changed there, and more may be written.)
-func (b *Binary) branch(f *Func, code []byte, body *body) (branch *Site, intact bool) {
-	if body.switches {
+func (f *Function) branch() (branch *Instruction, intact bool) {
+	code := f.code
+	if f.switches {
 		return nil, false // where to is not known
 	}
 	intact = true
 	for at := 0; at < len(code); {
-		if at > 0 && slices.Contains(body.landings, at) {
+		if at > 0 && slices.Contains(f.landings, at) {
 			return nil, false
 		}
-		in, err := b.image.Processor.Decode(code[at:])
+		in, err := f.processor.Decode(code[at:])
 		if err != nil {
 			return nil, false
 		}
-		if !in.Kind.GoesOn() || b.image.Processor.Cost(code, at).Class == arch.EmulatedLater {
-			s, err := b.site(f, code, at)
-			if err != nil || in.Kind == arch.Call || !s.Emulated() && !s.EmulatedLater() {
+		if !in.Kind.GoesOn() || f.processor.Cost(code, at).Class == arch.EmulatedLater {
+			s, err := f.At(at)
+			if err != nil || in.Kind == arch.Call || s.Cost.Class > arch.EmulatedLater {
 				return nil, false
 			}
 			return &s, intact
 		}
-		e := b.image.Processor.Effects(code[at:])
+		e := f.processor.Effects(code[at:])
 		if !e.Has(arch.KeepsFrame | arch.NeverFaults) {
 			return nil, false
 		}

@@ -1,4 +1,4 @@
-package offsets
+package flow
 
 import (
 	"errors"
@@ -75,36 +75,25 @@ func middle(from, to int) error {
 	return fmt.Errorf("branch at %+#x into the middle of an instruction at %+#x (data among the code?)", from, to)
 }
 
-// body is where a function ends, as offsets from its start: a part that the compiler
-// has moved elsewhere lies before 0 or beyond the function's size.
-type body struct {
-	parts                     []part
-	boundary                  []bool // of the function itself
-	returns, tails, condTails []int
-	restarts                  bool
-	landings                  []int // where direct jumps inside the function lead
-	switches                  bool  // others lead from one place in it to another, or may
-}
-
 // sweep decodes a function of Go, which is all in one piece.
-func sweep(p arch.Processor, code []byte) (*body, error) {
-	s, err := decode(p, code)
+func (f *Function) sweep() error {
+	s, err := decode(f.processor, f.code)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	b := &body{boundary: s.boundary, returns: s.returns, restarts: s.restarts}
+	f.boundary, f.Returns, f.restarts = s.boundary, s.returns, s.restarts
 	for _, j := range s.inner {
-		b.landings = append(b.landings, j.to)
+		f.landings = append(f.landings, j.to)
 	}
 	for _, j := range s.jumps {
-		b.switches = b.switches || j.in.Kind.Indirect()
+		f.switches = f.switches || j.in.Kind.Indirect()
 		switch {
 		case j.in.Kind == arch.CondJump:
-			return nil, fmt.Errorf("leaves by a conditional jump at +%#x", j.at)
+			return fmt.Errorf("leaves by a conditional jump at +%#x", j.at)
 		case j.in.Kind == arch.SwitchJump: // of the function's own: stays inside
 		default:
-			b.tails = append(b.tails, j.at)
+			f.Tails = append(f.Tails, j.at)
 		}
 	}
-	return b, nil
+	return nil
 }

@@ -1,9 +1,8 @@
-package offsets
+package flow
 
 import (
 	"errors"
 	"fmt"
-	"sort"
 
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
@@ -16,7 +15,7 @@ func (w *flow) direct(from, to uint64) (arch.Destination, error) {
 		w.cross = append(w.cross, crossing{from, to})
 		return arch.Inside, nil
 	}
-	if target, ok := w.binary.FuncAt(to); ok {
+	if target, ok := w.Symbols.At(to); ok {
 		_, cold := w.partOf(target)
 		switch {
 		case cold:
@@ -30,7 +29,7 @@ func (w *flow) direct(from, to uint64) (arch.Destination, error) {
 	}
 	// No symbol: a function that is not exported, or a part of this one, in a
 	// stripped file.
-	if w.binary.image.InPLT(to) {
+	if w.Image.InPLT(to) {
 		return arch.Outside, nil
 	}
 	e, ok := w.unwind.At(to)
@@ -38,11 +37,11 @@ func (w *flow) direct(from, to uint64) (arch.Destination, error) {
 		return 0, errors.New("leads to code of which nothing is known")
 	}
 	if to == e.Addr && w.mayHaveLeft(from) {
-		if rule, ok := w.unwind.FrameAt(to); ok && rule.Entered(w.binary.image.Processor.Machine()) && !w.comesBack(e) {
+		if rule, ok := w.unwind.FrameAt(to); ok && rule.Entered(w.Image.Processor.Machine()) && !w.comesBack(e) {
 			return arch.Outside, nil
 		}
 	}
-	if f, ok := w.binary.firstFuncIn(e.Addr, e.Addr+e.Size); ok {
+	if f, ok := w.Symbols.First(e.Addr, e.Addr+e.Size); ok {
 		return 0, fmt.Errorf("leads into the middle of code around %s", f.Name)
 	}
 	return w.extend(from, to, e.Addr, e.Size)
@@ -61,32 +60,23 @@ func (w *flow) extend(from, to, addr, size uint64) (arch.Destination, error) {
 // jump be a tail call.
 func (w *flow) mayHaveLeft(at uint64) bool {
 	rule, ok := w.unwind.FrameAt(at)
-	return !ok || rule.Entered(w.binary.image.Processor.Machine())
+	return !ok || rule.Entered(w.Image.Processor.Machine())
 }
 
 // comesBack reports whether code jumps into the function, other than to its start.
 func (w *flow) comesBack(e *debug.UnwindEntry) bool {
-	code, err := w.binary.Code(&Func{Name: w.fn.Name, Addr: e.Addr, Size: e.Size})
+	code, err := w.Image.Code(w.fn.symbol.Name, e.Addr, e.Size)
 	if err != nil {
 		return false
 	}
-	s, err := decode(w.binary.image.Processor, code)
+	s, err := decode(w.Image.Processor, code)
 	if err != nil {
 		return false
 	}
 	for _, j := range s.jumps {
-		if to := e.Addr + uint64(j.to); !j.in.Kind.Indirect() && to != w.fn.Addr && w.partAt(to) != nil {
+		if to := e.Addr + uint64(j.to); !j.in.Kind.Indirect() && to != w.fn.symbol.Addr && w.partAt(to) != nil {
 			return true
 		}
 	}
 	return false
-}
-
-// firstFuncIn returns the first function that begins between two addresses.
-func (b *Binary) firstFuncIn(from, to uint64) (*Func, bool) {
-	i := sort.Search(len(b.funcs), func(i int) bool { return b.funcs[i].Addr >= from })
-	if i == len(b.funcs) || b.funcs[i].Addr >= to {
-		return nil, false
-	}
-	return &b.funcs[i], true
 }

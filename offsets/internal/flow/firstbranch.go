@@ -1,4 +1,4 @@
-package offsets
+package flow
 
 import (
 	"fmt"
@@ -6,24 +6,16 @@ import (
 	"github.com/ftgo/ftgo/offsets/arch"
 )
 
-// FirstBranch returns a function's first conditional jump, if each call comes by it exactly
+// FirstBranch returns the function's first conditional jump, if each call comes by it exactly
 // once, and with all registers but SP, the frame pointer and the flags as they were at the call. The
 // kernel emulates such an instruction, where a function without a stack check may begin
 // with one that it single-steps, which costs the program ten times as much.
-func (b *Binary) FirstBranch(f *Func) (Site, error) {
-	code, err := b.Code(f)
+func (f *Function) FirstBranch() (in Instruction, err error) {
+	at, err := firstBranch(f.processor, f.code, f.landings)
 	if err != nil {
-		return Site{}, err
+		return in, fmt.Errorf("%s: %w", f.symbol.Name, err)
 	}
-	body, err := sweep(b.image.Processor, code)
-	if err != nil {
-		return Site{}, err
-	}
-	at, err := firstBranch(b.image.Processor, code, body.landings)
-	if err != nil {
-		return Site{}, fmt.Errorf("%s: %w", f.Name, err)
-	}
-	return b.site(f, code, at)
+	return f.At(at)
 }
 
 func firstBranch(p arch.Processor, code []byte, landings []int) (at int, err error) {

@@ -1,4 +1,4 @@
-package offsets
+package flow
 
 import (
 	"encoding/hex"
@@ -8,6 +8,7 @@ import (
 	"github.com/ftgo/ftgo/offsets/arch/amd64"
 )
 
+// TestFirstBranch: what comes before it leaves registers alone.
 func TestFirstBranch(t *testing.T) {
 	for _, c := range []struct {
 		name, code string

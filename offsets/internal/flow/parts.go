@@ -1,4 +1,4 @@
-package offsets
+package flow
 
 import (
 	"errors"
@@ -14,11 +14,10 @@ import (
 // function may have parts elsewhere in the file (GCC's NAME.cold), leave by
 // a conditional jump, and jump through registers both for a switch and for a call.
 type flow struct {
-	binary *Binary
-	fn     *Func
+	*Program
+	fn     *Function
 	unwind debug.Unwind
 	parts  []part // the function itself is the first
-	body   body
 	cross  []crossing
 }
 
@@ -29,43 +28,51 @@ type part struct {
 	*stretch
 }
 
+// Parts are where a function's parts begin, the function itself first.
+func (f *Function) Parts() (addrs []uint64) {
+	for i := range f.parts {
+		addrs = append(addrs, f.parts[i].addr)
+	}
+	return addrs
+}
+
 // crossing is a jump from one part to an address that must turn out to be in another.
 type crossing struct{ from, to uint64 }
 
 // follow finds all parts of a function and where they are left.
-func (b *Binary) follow(f *Func) (*body, error) {
-	w := &flow{binary: b, fn: f, unwind: b.unwind()}
-	if whole, cold := w.partOf(f); cold {
-		return nil, fmt.Errorf("part of %s, not a function of its own", whole)
+func (p *Program) follow(f *Function) error {
+	w := &flow{Program: p, fn: f, unwind: p.Unwind()}
+	if whole, cold := w.partOf(f.symbol); cold {
+		return fmt.Errorf("part of %s, not a function of its own", whole)
 	}
-	if rule, ok := w.unwind.FrameAt(f.Addr); ok && !rule.Entered(w.binary.image.Processor.Machine()) {
-		return nil, errors.New("begins with the stack in use: not a function of its own")
+	if rule, ok := w.unwind.FrameAt(f.symbol.Addr); ok && !rule.Entered(p.Image.Processor.Machine()) {
+		return errors.New("begins with the stack in use: not a function of its own")
 	}
-	if err := w.add(f.Addr, f.Size); err != nil {
-		return nil, err
+	if err := w.add(f.symbol.Addr, f.symbol.Size); err != nil {
+		return err
 	}
 	// Parts first: what leads up to an indirect jump may be in any of them.
 	for _, indirect := range []bool{false, true} {
 		for i := 0; i < len(w.parts); i++ {
 			if err := w.leave(i, indirect); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	slices.Sort(w.body.tails)
-	slices.Sort(w.body.condTails)
+	slices.Sort(f.Tails)
+	slices.Sort(f.CondTails)
 	for _, c := range w.cross {
 		p := w.partAt(c.to)
 		if p == nil || !p.boundary[c.to-p.addr] {
-			return nil, middle(w.offset(c.from), w.offset(c.to))
+			return middle(w.offset(c.from), w.offset(c.to))
 		}
-		w.body.landings = append(w.body.landings, w.offset(c.to))
-		if c.to == f.Addr {
-			w.body.restarts = true
+		f.landings = append(f.landings, w.offset(c.to))
+		if c.to == f.symbol.Addr {
+			f.restarts = true
 		}
 	}
-	w.body.parts, w.body.boundary = w.parts, w.parts[0].boundary
-	return &w.body, nil
+	f.parts, f.boundary = w.parts, w.parts[0].boundary
+	return nil
 }
 
 // coldPart is what GCC (and LLVM's function splitter, and BOLT) append to the name of a
@@ -73,16 +80,16 @@ func (b *Binary) follow(f *Func) (*body, error) {
 var coldPart = regexp.MustCompile(`\.cold(\.[0-9]+)?$`)
 
 // partOf tells whether a symbol is such a part, and of which function.
-func (w *flow) partOf(f *Func) (whole string, cold bool) {
+func (w *flow) partOf(f Symbol) (whole string, cold bool) {
 	whole = coldPart.ReplaceAllString(f.Name, "")
 	if whole == f.Name {
 		return "", false
 	}
-	if _, ok := w.binary.Lookup(whole); ok {
+	if w.Symbols.Named(whole) {
 		return whole, true
 	}
 	rule, ok := w.unwind.FrameAt(f.Addr)
-	return whole, ok && !rule.Entered(w.binary.image.Processor.Machine())
+	return whole, ok && !rule.Entered(w.Image.Processor.Machine())
 }
 
 const maxParts = 64 // more is no compiler's work
@@ -92,11 +99,11 @@ func (w *flow) add(addr, size uint64) error {
 	if len(w.parts) == maxParts {
 		return fmt.Errorf("in more than %d parts", maxParts)
 	}
-	code, err := w.binary.Code(&Func{Name: w.fn.Name, Addr: addr, Size: size})
+	code, err := w.Image.Code(w.fn.symbol.Name, addr, size)
 	if err != nil {
 		return err
 	}
-	s, err := decode(w.binary.image.Processor, code)
+	s, err := decode(w.Image.Processor, code)
 	if err != nil {
 		return err
 	}
@@ -105,18 +112,18 @@ func (w *flow) add(addr, size uint64) error {
 		return errors.New("execution runs on past its end")
 	}
 	for _, at := range s.returns {
-		w.body.returns = append(w.body.returns, w.offset(addr+uint64(at)))
+		w.fn.Returns = append(w.fn.Returns, w.offset(addr+uint64(at)))
 	}
 	for _, j := range s.inner {
-		w.body.landings = append(w.body.landings, w.offset(addr+uint64(j.to)))
+		w.fn.landings = append(w.fn.landings, w.offset(addr+uint64(j.to)))
 	}
-	w.body.restarts = w.body.restarts || s.restarts && len(w.parts) == 0
+	w.fn.restarts = w.fn.restarts || s.restarts && len(w.parts) == 0
 	w.parts = append(w.parts, part{addr, code, s})
 	return nil
 }
 
 // offset is an address as distance from the function's start.
-func (w *flow) offset(addr uint64) int { return int(addr - w.fn.Addr) }
+func (w *flow) offset(addr uint64) int { return int(addr - w.fn.symbol.Addr) }
 
 func (w *flow) partAt(addr uint64) *part { return partAt(w.parts, addr) }
 
@@ -148,13 +155,13 @@ func (w *flow) leave(i int, indirect bool) error {
 		case err != nil:
 			return fmt.Errorf("jump at %+#x %w", w.offset(at), err)
 		case where == arch.Inside:
-			w.body.switches = w.body.switches || indirect
+			w.fn.switches = w.fn.switches || indirect
 		case j.in.Kind != arch.CondJump:
-			w.body.tails = append(w.body.tails, w.offset(at))
+			w.fn.Tails = append(w.fn.Tails, w.offset(at))
 		case j.in.Cond == arch.NoCond: // jrcxz, loop
 			return fmt.Errorf("leaves by a jump at %+#x that depends on a register", w.offset(at))
 		default:
-			w.body.condTails = append(w.body.condTails, w.offset(at))
+			w.fn.CondTails = append(w.fn.CondTails, w.offset(at))
 		}
 	}
 	return nil
@@ -170,7 +177,7 @@ func (w *flow) indirect(at uint64) (arch.Destination, error) {
 	if !w.mayHaveLeft(at) {
 		return arch.Inside, nil
 	}
-	where, ok := w.binary.image.Processor.Leads(at, w)
+	where, ok := w.Image.Processor.Leads(at, w)
 	if !ok {
 		return 0, errSwitchOrTail
 	}
