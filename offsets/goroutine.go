@@ -3,7 +3,6 @@ package offsets
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -17,40 +16,23 @@ type GoroutineLayout struct {
 	StackHi int64 // uintptr, address after the highest
 }
 
-// goidOffset is the offset of runtime.g.goid by minor version of Go, as DWARF of
-// the versions themselves states it. stack is the first field in all of them.
-var goidOffset = map[int]int64{
-	4: 128,
-	5: 184,                 // stktopsp and waiting lists for the new collector
-	6: 192, 7: 192, 8: 192, // 6 and 8 by their runtime2.go
-	9: 152, 10: 152, 11: 152, 12: 152, // stack barriers were removed
-	13: 152, 14: 152, 15: 152, 16: 152,
-	17: 152, 18: 152, 19: 152, 20: 152, 21: 152, 22: 152,
-	23: 160, 24: 160, // syscallbp was added
-	25: 152, 26: 152, // gobuf.ret was removed
-}
-
 // Layout returns the layout of runtime.g: by the version of Go if that is a release, and
 // nothing more is said of it, else from DWARF. A file without any is taken for what it
 // says it is. (Reading DWARF of 100 MB takes half a second and 200 MB.)
 func (b *Binary) Layout() (GoroutineLayout, error) { return b.layout() }
 
-// plainRelease is the version of a release as it is: not of an experiment or a
-// distribution's own, "go1.24.0 X:...", which may have other fields.
-var plainRelease = regexp.MustCompile(`^go1\.[0-9]+(\.[0-9]+)?$`)
-
 func (b *Binary) readLayout() (GoroutineLayout, error) {
-	v, ok := b.GoVersion()
-	off, known := goidOffset[v.Minor]
+	v := b.goVer
+	off, known := v.Goid()
 	table := GoroutineLayout{Goid: off, StackLo: 0, StackHi: 8}
-	if ok && known && plainRelease.MatchString(v.Text) {
+	if known && v.Plain() {
 		return table, nil
 	}
 	l, err := b.layoutFromDWARF()
 	switch {
 	case err == nil:
 		return l, nil
-	case !ok:
+	case v.Minor == 0:
 		return l, errors.New("find runtime.g: not a Go program")
 	case !known || v.Devel:
 		return l, fmt.Errorf("find runtime.g of %s: version unknown, and no debug information: %w", v, err)
