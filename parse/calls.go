@@ -6,14 +6,13 @@ import (
 	"io"
 	"iter"
 
-	"github.com/ftgo/ftgo/parse/ftrace"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // Calls yields the calls of a running session as they end, until the source ends or
 // ctx is done; those open then come last. Each Call is valid until the next. An
 // error is the last thing yielded; a done ctx is none.
-func Calls(ctx context.Context, src ftrace.Source, plan *uprobe.Plan) iter.Seq2[*Call, error] {
+func Calls(ctx context.Context, src Source, plan *uprobe.Plan) iter.Seq2[*Call, error] {
 	return func(yield func(*Call, error) bool) {
 		sink := yielded{yield, true}
 		stream, err := NewStream(plan, src, everyProcess{src, uprobe.NewBiases(plan, false)}, &sink, Options{})
@@ -49,7 +48,7 @@ func (y *yielded) Return(c *Call)      { y.wanted = y.wanted && y.yield(c, nil) 
 // everyProcess wants all processes, whose threads a tracefs.Session tells; other sources are
 // believed what they print.
 type everyProcess struct {
-	src    ftrace.Source
+	src    Source
 	biases *uprobe.Biases
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/parse/ftrace"
+	"github.com/ftgo/ftgo/parse/internal/ftrace"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ftgo/ftgo/parse/ftrace"
+	"github.com/ftgo/ftgo/parse/internal/ftrace"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 

@@ -3,7 +3,7 @@ package parse
 import (
 	"testing"
 
-	"github.com/ftgo/ftgo/parse/ftrace"
+	"github.com/ftgo/ftgo/parse/internal/ftrace"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 

@@ -1,6 +1,9 @@
 package parse
 
-import "github.com/ftgo/ftgo/parse/ftrace"
+import "github.com/ftgo/ftgo/parse/internal/ftrace"
+
+// KernelField is a value of a kernel event.
+type KernelField = ftrace.KernelField
 
 // KernelEvent is an event of the kernel itself.
 type KernelEvent struct {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch/amd64"
-	"github.com/ftgo/ftgo/parse/ftrace"
+	"github.com/ftgo/ftgo/parse/internal/ftrace"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )

@@ -1,6 +1,13 @@
 package parse
 
-import "github.com/ftgo/ftgo/parse/ftrace"
+import "github.com/ftgo/ftgo/parse/internal/ftrace"
+
+// Source is where a trace comes from: a tracefs.Session, or a recording. It gives the text of
+// trace_pipe, or, if it has the methods of a tracefs.Session for them, raw pages.
+type Source = ftrace.Source
+
+// KernelSource is where events of the kernel itself come from: a tracefs.KernelSession.
+type KernelSource = ftrace.KernelSource
 
 // Processes is what a [Stream] asks about the processes that events come from.
 type Processes interface {
@@ -40,5 +47,5 @@ type Options struct {
 	// is of a function whose calls are only counted. 0 is no limit.
 	Limit uint64
 	// Kernel adds the kernel's own events; nil is none.
-	Kernel ftrace.KernelSource
+	Kernel KernelSource
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/ftgo/ftgo/parse/ftrace"
+	"github.com/ftgo/ftgo/parse/internal/ftrace"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
@@ -22,9 +22,8 @@ type Stream struct {
 	event KernelEvent
 }
 
-// NewStream returns a Stream that reads what a plan has recorded and tells sink, see
-// [ftrace.NewReader].
-func NewStream(plan *uprobe.Plan, src ftrace.Source, processes Processes, sink Sink, opt Options) (*Stream, error) {
+// NewStream returns a Stream that reads what a plan has recorded and tells sink.
+func NewStream(plan *uprobe.Plan, src Source, processes Processes, sink Sink, opt Options) (*Stream, error) {
 	s := &Stream{processes: processes, pairer: newPairer(plan, sink), pending: make(map[int][]ftrace.Event)}
 	s.pairer.entries, s.pairer.inside, s.pairer.limit = opt.Entries, opt.Inside, opt.Limit
 	if opt.Kernel != nil {

@@ -2,7 +2,7 @@ package parse
 
 import (
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/parse/ftrace"
+	"github.com/ftgo/ftgo/parse/internal/ftrace"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 

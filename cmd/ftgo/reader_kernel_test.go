@@ -15,7 +15,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/parse"
-	"github.com/ftgo/ftgo/parse/ftrace"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
@@ -229,7 +228,7 @@ type textSource struct{ io.Reader }
 func (s textSource) Read(_ context.Context, buf []byte) (int, error) { return s.Reader.Read(buf) }
 
 // from makes the stream, whose calls are kept.
-func (s *sessionCalls) from(t *testing.T, src ftrace.Source, find func(tid, printed int) int) {
+func (s *sessionCalls) from(t *testing.T, src parse.Source, find func(tid, printed int) int) {
 	t.Helper()
 	s.byGoroutine, s.done = make(map[string][]string), make(chan error, 1)
 	own := ownProcess{find, uprobe.NewBiases(s.plan, false)}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/parse"
-	"github.com/ftgo/ftgo/parse/ftrace"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -50,5 +49,7 @@ func TestFollowingBorn(t *testing.T) {
 }
 
 func kernelEvent(tid int, time uint64) *parse.KernelEvent {
-	return &parse.KernelEvent{KernelEvent: ftrace.KernelEvent{TID: tid, Time: time}}
+	ev := &parse.KernelEvent{}
+	ev.TID, ev.Time = tid, time
+	return ev
 }

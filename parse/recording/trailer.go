@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ftgo/ftgo/parse/ftrace"
+	"github.com/ftgo/ftgo/parse/internal/ftrace"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/parse/ftrace"
+	"github.com/ftgo/ftgo/parse"
 )
 
 // EventLine is what a line tells of a kernel event.
@@ -20,7 +20,7 @@ type EventLine struct {
 	Goid          uint64
 	Function      string
 	PID, TID, CPU int
-	Fields        []ftrace.KernelField
+	Fields        []parse.KernelField
 }
 
 // Event writes a kernel event between the calls: text or JSON.
@@ -83,7 +83,7 @@ func appendEventJSON(b []byte, e *EventLine) []byte {
 
 // appendFieldsJSON writes an object: strings as such, with bytes that are no UTF-8 replaced,
 // addresses and other bytes in hexadecimal.
-func appendFieldsJSON(b []byte, fields []ftrace.KernelField) []byte {
+func appendFieldsJSON(b []byte, fields []parse.KernelField) []byte {
 	b = append(b, '{')
 	for i := range fields {
 		f := &fields[i]

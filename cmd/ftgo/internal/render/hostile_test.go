@@ -14,7 +14,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/valuetext/madeup"
-	"github.com/ftgo/ftgo/parse/ftrace"
+	"github.com/ftgo/ftgo/parse"
 )
 
 // hostileStack has a hostile function, one inlined into another of a hostile file.
@@ -30,7 +30,7 @@ func hostileStack(s string) []Stack {
 // hostileEvent is a kernel event of a process that has named itself.
 func hostileEvent(s string) *EventLine {
 	return &EventLine{Time: callStart, Name: "sched:sched_switch", Known: true, Goid: 7, Function: s, PID: 3, TID: 4,
-		Fields: []ftrace.KernelField{{Name: "prev_comm", Text: []byte(s)}, {Name: "prev_pid", Num: 5}}}
+		Fields: []parse.KernelField{{Name: "prev_comm", Text: []byte(s)}, {Name: "prev_pid", Num: 5}}}
 }
 
 // written is what has been written, lines that must be printable each.
