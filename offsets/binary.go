@@ -15,9 +15,6 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// ErrNoFunc means that there is no such function.
-var ErrNoFunc = errors.New("no such function")
-
 // errNoSymbols means that the file names no functions.
 var errNoSymbols = errors.New("no function symbols")
 
@@ -96,72 +93,26 @@ func read(f *os.File, path string) (*Binary, error) {
 // Close closes the file. Functions and sites stay valid.
 func (b *Binary) Close() error { return b.image.Close() }
 
-// Path is the path given to Open.
-func (b *Binary) Path() string { return b.image.Path() }
-
-// Fd is the open file's descriptor: /proc/self/fd/Fd names the very file that was
-// read, whatever its name has come to mean since.
-func (b *Binary) Fd() uintptr { return b.image.Fd() }
-
-// Inode is the file's number in its file system.
-func (b *Binary) Inode() uint64 { return b.image.Inode() }
-
-// Unchanged fails if the file's bytes may not be those that were read.
-func (b *Binary) Unchanged() error { return b.image.Unchanged() }
-
-// Hold makes everybody wait who opens the file for writing, or truncates it, until Release
-// or Close, or for /proc/sys/fs/lease-break-time, 45 seconds: breakpoints in a file that is
-// written over, as cp does, are in the middle of other instructions, and its next process
-// comes to harm. Not all file systems can; then there is only Unchanged.
-func (b *Binary) Hold() error { return b.image.Hold() }
-
-// Release lets writers go on.
-func (b *Binary) Release() { b.image.Release() }
-
-// Written tells whether somebody waits to write to the file, or, without a lease, has
-// done so.
-func (b *Binary) Written() bool { return b.image.Written() }
-
-// Checksums reads all of the file, unless most of it is holes.
-func (b *Binary) Checksums() (Checksums, error) {
-	c, err := b.image.Checksums()
-	return Checksums(c), err
-}
-
-// Checksums tell a file from all others.
-type Checksums struct {
-	Size int64
-	// SHA256 is in hexadecimal, CRC what POSIX cksum prints.
-	SHA256 string
-	CRC    uint32
-}
-
-// BuildID identifies the build: the GNU build ID in hexadecimal, else Go's own, as text; ""
-// if the file has neither.
-func (b *Binary) BuildID() string { return b.image.BuildID() }
-
 // Processor is the one that the file is for.
 func (b *Binary) Processor() arch.Processor { return b.image.Processor }
 
 // ProcessorNamed finds a processor by the Name of its [arch.Machine].
 func ProcessorNamed(name string) (arch.Processor, error) { return image.ProcessorNamed(name) }
 
-// GoVersion is a release of Go, "1.26.8"; development versions have only Text.
+// GoVersion is a version of Go, "go1.26.8" or "devel go1.27-abcdef".
 type GoVersion struct {
-	// Text is what the binary says: "go1.26.8", "go1.24.0 X:nocoverageredesign",
-	// "devel go1.27-abcdef".
-	Text string
 	// Minor is the 26 of 1.26; 0 if this is not Go.
 	Minor int
-	// Devel marks a version that is no release: tables by version don't hold.
-	Devel bool
+	text  string
 }
 
-func (v GoVersion) String() string { return v.Text }
+func (v GoVersion) String() string { return v.text }
 
 // GoVersion is the version of Go that built the file; ok is false if it was not Go,
 // or one that can't be told.
-func (b *Binary) GoVersion() (v GoVersion, ok bool) { return GoVersion(b.goVer), b.goVer.Minor > 0 }
+func (b *Binary) GoVersion() (v GoVersion, ok bool) {
+	return GoVersion{b.goVer.Minor, b.goVer.Text}, b.goVer.Minor > 0
+}
 
 // Funcs are the functions that have bytes in the file, by address. The slice is the
 // binary's own.
@@ -175,23 +126,6 @@ func (b *Binary) FuncAt(addr uint64) (*Func, bool) {
 	}
 	return &b.funcs[i], true
 }
-
-// FileOffset returns where in the file the byte at a virtual address of code is.
-func (b *Binary) FileOffset(addr uint64) (uint64, error) { return b.image.FileOffset(addr) }
-
-// AddrOf is the inverse of FileOffset.
-func (b *Binary) AddrOf(offset uint64) (uint64, error) { return b.image.AddrOf(offset) }
-
-// Segment returns where the executable segment around an address begins and ends, and its
-// place in the file; zeros if there is none.
-func (b *Binary) Segment(addr uint64) (start, end, offset uint64) { return b.image.Segment(addr) }
-
-// Loaded tells whether an address is in memory whenever the file is: code or data.
-func (b *Binary) Loaded(addr uint64) bool { return b.image.Loaded(addr) }
-
-// Relocatable tells whether the kernel chooses where in memory the file goes:
-// position-independent executables and shared libraries.
-func (b *Binary) Relocatable() bool { return b.image.Relocatable() }
 
 // code returns the function's bytes.
 func (b *Binary) code(f *Func) ([]byte, error) { return b.image.Code(f.Name, f.Addr, f.Size) }

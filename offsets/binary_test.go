@@ -61,11 +61,11 @@ func TestOffsetRulesAgree(t *testing.T) {
 		inText := 0
 		for i := range b.Funcs() {
 			f := &b.Funcs()[i]
-			off, err := b.FileOffset(f.Addr)
+			off, err := b.File().FileOffset(f.Addr)
 			if err != nil {
 				t.Fatalf("%s: %s: %v", name, f.Name, err)
 			}
-			back, err := b.AddrOf(off)
+			back, err := b.File().AddrOf(off)
 			if err != nil || back != f.Addr {
 				t.Errorf("%s: %s: offset %#x is address %#x, %v; want %#x", name, f.Name, off, back, err, f.Addr)
 			}
@@ -83,7 +83,7 @@ func TestOffsetRulesAgree(t *testing.T) {
 		}
 	}
 	b := openFixture(t, "exact")
-	if off, err := b.FileOffset(1); err == nil {
+	if off, err := b.File().FileOffset(1); err == nil {
 		t.Errorf("address 1 is at file offset %#x", off)
 	}
 }
@@ -192,7 +192,7 @@ func TestRefusals(t *testing.T) {
 			continue
 		}
 		for _, site := range slices.Concat(begins(s), s.Returns, s.Tails) {
-			off, err := b.FileOffset(site.Addr())
+			off, err := b.File().FileOffset(site.Addr())
 			if err != nil || site.Addr() < f.Addr || site.Addr() >= f.Addr+f.Size || off != site.Offset() {
 				t.Errorf("%s: site %+v", f.Name, site)
 			}

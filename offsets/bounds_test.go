@@ -93,7 +93,7 @@ func TestSparseSections(t *testing.T) {
 					b.Position(f.Addr)
 				}
 				b.InlinedAt("f0")
-				b.BuildID()
+				b.File().BuildID()
 			})
 			if spent > 16<<20 {
 				t.Errorf("%d MiB of memory", spent>>20)

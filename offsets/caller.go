@@ -42,13 +42,11 @@ func (b *Binary) Frames(addr uint64) []Frame {
 type Link uint8
 
 const (
-	// LinkUnknown: the frame pointer may tell, or not.
-	LinkUnknown Link = iota
+	// LinkPointer: by the frame pointer, or nothing is known.
+	LinkPointer Link = iota
 	// LinkSize: by the distance from SP to the function's return address. The caller's
 	// frame pointer is kept below that, if the frame has room for it.
 	LinkSize
-	// LinkPointer: by the frame pointer.
-	LinkPointer
 	// LinkNone: the function keeps no frame pointer.
 	LinkNone
 )
@@ -60,13 +58,10 @@ func (b *Binary) LinkAt(addr uint64) (size uint64, l Link) {
 	if n, known, ok := b.tables.Depth(addr); ok {
 		return n, LinkSize
 	} else if known {
-		return 0, LinkUnknown
+		return 0, LinkPointer
 	}
 	rule, ok := b.unwind().FrameAt(addr)
-	switch {
-	case !ok:
-		return 0, LinkUnknown
-	case rule.Register == b.image.Processor.Machine().DwarfFP && !rule.Computed:
+	if !ok || rule.Register == b.image.Processor.Machine().DwarfFP && !rule.Computed {
 		return 0, LinkPointer
 	}
 	return 0, LinkNone

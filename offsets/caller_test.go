@@ -22,7 +22,7 @@ func TestFramesAgainstRuntime(t *testing.T) {
 	asked, inlined := 0, 0
 	for i := range b.Funcs() {
 		f := &b.Funcs()[i]
-		if f.ABI != ABIInternal || b.Relocatable() {
+		if f.ABI != ABIInternal || b.File().Relocatable() {
 			continue
 		}
 		// Of the address behind the last byte the runtime tells what begins there.
@@ -98,7 +98,7 @@ func TestLinkAt(t *testing.T) {
 	if size, l := b.LinkAt(f.Addr + f.Size/2); size < 16 || size%8 != 0 || l != LinkSize {
 		t.Errorf("in main.framed1: %d bytes to the return address, link %d", size, l)
 	}
-	if _, l := b.LinkAt(0); l != LinkUnknown {
+	if _, l := b.LinkAt(0); l != LinkPointer {
 		t.Errorf("at address 0: link %d", l)
 	}
 	if got := b.Frames(0); got != nil {
@@ -132,7 +132,7 @@ func TestBuildID(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer b.Close()
-		if got := b.BuildID(); got != c.want {
+		if got := b.File().BuildID(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -169,7 +169,7 @@ func TestSegment(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	start, end, offset := b.Segment(b.Funcs()[0].Addr)
+	start, end, offset := b.File().Segment(b.Funcs()[0].Addr)
 	found := false
 	for _, p := range f.Progs {
 		found = found || p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Vaddr == start && p.Vaddr+p.Filesz == end && p.Off == offset
@@ -177,7 +177,7 @@ func TestSegment(t *testing.T) {
 	if !found {
 		t.Errorf("%#x up to %#x from %#x on is no segment", start, end, offset)
 	}
-	if start, end, offset := b.Segment(0); start|end|offset != 0 {
+	if start, end, offset := b.File().Segment(0); start|end|offset != 0 {
 		t.Errorf("around address 0: %#x %#x %#x", start, end, offset)
 	}
 }

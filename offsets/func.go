@@ -8,8 +8,8 @@ type Func struct {
 	// "main.Map[go.shape.int]". The ABI0 version of a function that has another one
 	// too goes by "NAME.abi0".
 	Name string
-	// Aliases are other names of the same bytes: __libc_malloc of malloc.
-	Aliases []string
+	// aliases are other names of the same bytes: __libc_malloc of malloc.
+	aliases []string
 	// Addr is the virtual address of the first byte, as the ELF file states it
 	// (no load bias); Size is the number of bytes.
 	Addr, Size uint64

@@ -15,15 +15,15 @@ import (
 type Given struct {
 	// Function is a pattern.
 	Function string
-	// HasSignature: Params and Results are all that there are, the receiver first.
+	// HasSignature: params and results are all that there are, the receiver first.
 	HasSignature    bool
-	Params, Results []GivenVariable
+	params, results []givenVariable
 	// Select is what to show, if HasSignature is not set. There may be nothing.
 	Select []Selection
 }
 
-// GivenVariable is a parameter or a result, with its type as in a source file.
-type GivenVariable struct {
+// givenVariable is a parameter or a result, with its type as in a source file.
+type givenVariable struct {
 	Name, Type string
 }
 
@@ -35,10 +35,10 @@ type Selection struct {
 	// Path leads to a variable or a part of it: "n", "req.URL.Path", "s.items[0].name",
 	// "*p".
 	Path string
-	// Argument is N of goargN, the integer register that holds the value when a call
+	// argument is N of goargN, the integer register that holds the value when a call
 	// begins, or the first of several; Result that of goretN, when it ends. They count
 	// from 1.
-	Argument, Result int
+	argument, Result int
 	// Fetch is a fetcharg of the kernel: "+0(%ax)".
 	Fetch string
 	// Type is that of an Argument or Result, as in a source file, or of Fetch: "x64".
@@ -109,7 +109,7 @@ func (g *Given) read(params, results string) (err error) {
 		return g.readSelection(items)
 	}
 	g.HasSignature = true
-	if g.Params, err = variables(items, "p"); err != nil {
+	if g.params, err = variables(items, "p"); err != nil {
 		return err
 	}
 	if strings.HasPrefix(results, "(") && brackets.End(results, 0) == len(results) {
@@ -118,7 +118,7 @@ func (g *Given) read(params, results string) (err error) {
 	if items, err = list(results); err != nil {
 		return err
 	}
-	g.Results, err = variables(items, "r")
+	g.results, err = variables(items, "r")
 	return err
 }
 
@@ -152,23 +152,23 @@ func cutType(item string) (name, typ string, named bool) {
 
 // variables reads parameters or results: all have names, or none, and "a, b int" is short
 // for "a int, b int".
-func variables(items []string, unnamed string) ([]GivenVariable, error) {
+func variables(items []string, unnamed string) ([]givenVariable, error) {
 	named := false
 	for _, item := range items {
 		_, _, ok := cutType(item)
 		named = named || ok
 	}
-	out := make([]GivenVariable, len(items))
+	out := make([]givenVariable, len(items))
 	seen := make(map[string]bool)
 	typ := ""
 	for i := len(items) - 1; i >= 0; i-- {
-		v := GivenVariable{Name: "_", Type: items[i]}
+		v := givenVariable{Name: "_", Type: items[i]}
 		if named {
 			name, t, _ := cutType(items[i])
 			if t != "" {
 				typ = t
 			}
-			switch v = (GivenVariable{name, typ}); {
+			switch v = (givenVariable{name, typ}); {
 			case typ == "":
 				return nil, fmt.Errorf("%q has no type", items[i])
 			case !token.IsIdentifier(name):

@@ -18,11 +18,11 @@ func (g Given) spell() string {
 		case s.Fetch != "":
 			fmt.Fprintf(&b, " fetch %s:%s as %s", s.Fetch, s.Type, s.Name)
 		default:
-			fmt.Fprintf(&b, " arg %d result %d %s as %s", s.Argument, s.Result, s.Type, s.Name)
+			fmt.Fprintf(&b, " arg %d result %d %s as %s", s.argument, s.Result, s.Type, s.Name)
 		}
 	}
 	if g.HasSignature {
-		fmt.Fprintf(&b, " takes %v gives %v", g.Params, g.Results)
+		fmt.Fprintf(&b, " takes %v gives %v", g.params, g.results)
 	}
 	return b.String()
 }
@@ -159,7 +159,7 @@ func FuzzParseGiven(f *testing.F) {
 				t.Errorf("%q puts %q:%q into a definition", text, s.Fetch, s.Type)
 			}
 		}
-		for _, v := range append(g.Params, g.Results...) {
+		for _, v := range append(g.params, g.results...) {
 			if !token.IsIdentifier(v.Name) || v.Type == "" {
 				t.Errorf("%q has a variable %q of type %q", text, v.Name, v.Type)
 			}

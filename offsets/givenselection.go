@@ -60,7 +60,7 @@ func parseSelection(item string) (Selection, error) {
 			s.Type = "int"
 		}
 		if m[1] == "arg" {
-			s.Argument = n
+			s.argument = n
 		} else {
 			s.Result = n
 		}

@@ -31,10 +31,10 @@ func (b *Binary) givenSignature(f *Func, g Given) (s *Signature, err error) {
 		}
 		return s, nil
 	}
-	if s.Params, err = b.givenVariables(g.Params); err != nil {
+	if s.Params, err = b.givenVariables(g.params); err != nil {
 		return nil, err
 	}
-	if s.Results, err = b.givenVariables(g.Results); err != nil {
+	if s.Results, err = b.givenVariables(g.results); err != nil {
 		return nil, err
 	}
 	if f.ABI == SystemV {
@@ -46,7 +46,7 @@ func (b *Binary) givenSignature(f *Func, g Given) (s *Signature, err error) {
 	return s, nil
 }
 
-func (b *Binary) givenVariables(given []GivenVariable) (out []Variable, err error) {
+func (b *Binary) givenVariables(given []givenVariable) (out []Variable, err error) {
 	for _, g := range given {
 		v := Variable{Name: g.Name}
 		if v.Type, err = givenType(g.Type, b.typeNamed); err != nil {
@@ -100,7 +100,7 @@ func (b *Binary) addRegister(s *Signature, f *Func, sel Selection) error {
 	if base, _ := fetchBase(sel.Fetch); strings.HasPrefix(base, "%") && !b.image.Processor.Fetches(arch.Reg(base[1:])) {
 		return fmt.Errorf("%s is no register of %s", base, b.image.Processor.Machine().Name)
 	}
-	if sel.Argument == 0 && sel.Result == 0 {
+	if sel.argument == 0 && sel.Result == 0 {
 		return nil
 	}
 	v := Variable{Name: sel.Name}
@@ -109,7 +109,7 @@ func (b *Binary) addRegister(s *Signature, f *Func, sel Selection) error {
 		return err
 	}
 	a := b.newGoAssignment(f.ABI)
-	switch n := sel.Argument + sel.Result - 1; {
+	switch n := sel.argument + sel.Result - 1; {
 	case f.ABI == SystemV:
 		return errSystemV
 	case a.registers() && n >= len(a.conv.Ints):
@@ -132,7 +132,7 @@ func (b *Binary) addRegister(s *Signature, f *Func, sel Selection) error {
 			return errNoFloat
 		}
 	}
-	if sel.Argument > 0 {
+	if sel.argument > 0 {
 		s.Params = append(s.Params, v)
 	} else {
 		s.Results = append(s.Results, v)

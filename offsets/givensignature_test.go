@@ -29,7 +29,7 @@ func TestGivenSignature(t *testing.T) {
 				if err != nil || want.Note != "" {
 					continue
 				}
-				g := Given{Function: f.Name, HasSignature: true, Params: given(want.Params), Results: given(want.Results)}
+				g := Given{Function: f.Name, HasSignature: true, params: given(want.Params), results: given(want.Results)}
 				got, err := b.GivenSignature(&f, g)
 				if err != nil {
 					t.Errorf("%s: %v", f.Name, err)
@@ -53,9 +53,9 @@ func untold(b *Binary, function string) bool {
 	return strings.EqualFold(name.Func, "blank") && b.goVer.Minor < 22 || name.TypeArgs != "" && !name.Pointer && name.Receiver != "" && b.goVer.Minor < 21
 }
 
-func given(variables []Variable) (out []GivenVariable) {
+func given(variables []Variable) (out []givenVariable) {
 	for _, v := range variables {
-		out = append(out, GivenVariable{v.Name, v.Type.Name})
+		out = append(out, givenVariable{v.Name, v.Type.Name})
 	}
 	return out
 }

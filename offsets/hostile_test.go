@@ -301,7 +301,7 @@ func FuzzOpen(f *testing.F) {
 		b.InlinedAt("f")
 		b.Frames(b.Funcs()[0].Addr)
 		b.LinkAt(b.Funcs()[0].Addr)
-		b.BuildID()
+		b.File().BuildID()
 		for i := range b.Funcs() {
 			fn := &b.Funcs()[i]
 			b.Signature(fn)
@@ -310,7 +310,7 @@ func FuzzOpen(f *testing.F) {
 				continue
 			}
 			for _, site := range slices.Concat(begins(s), s.Returns, s.Tails) {
-				off, err := b.FileOffset(site.Addr())
+				off, err := b.File().FileOffset(site.Addr())
 				if err != nil || off != site.Offset() || off >= uint64(len(data)) {
 					t.Errorf("%s: site at %#x, file offset %#x: %v", fn.Name, site.Addr(), site.Offset(), err)
 				}

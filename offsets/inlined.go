@@ -5,37 +5,26 @@ import (
 	"slices"
 )
 
-// InlineSite is a place where the compiler put the body of a function instead of a
-// call: what happens there no probe on the function sees.
-type InlineSite struct {
-	// Function is the one whose code the copy became part of, by way of other inlined
-	// functions or not.
-	Function string
-	// File and Line are where the source has the call; "" and 0 if that is not known.
-	File string
-	Line int
-}
-
-func (s InlineSite) compare(o InlineSite) int {
-	return cmp.Or(cmp.Compare(s.Function, o.Function), cmp.Compare(s.File, o.File), cmp.Compare(s.Line, o.Line))
-}
-
-// InlinedAt returns the places that a function was inlined at, by function, file and
-// line, one for each copy; it may have code of its own besides. They are what debug
+// InlinedAt returns where the compiler put the body of a function instead of a call, sorted, one
+// for each copy: whose code it became part of, by way of other inlined functions or not, and
+// where the source has the call. What happens there no probe on the function sees; it may have
+// code of its own besides. The places are what debug
 // information tells (Go 1.10 and later), else Go's own function table (Go 1.12 and
 // later). Copies of which the optimizer left no instruction are in neither: it may
 // be less than the source has.
-func (b *Binary) InlinedAt(name string) ([]InlineSite, error) {
+func (b *Binary) InlinedAt(name string) ([]Frame, error) {
 	x, err := b.inlined()
 	if err != nil {
 		return nil, err
 	}
 	calls := x.byName[name]
-	sites := make([]InlineSite, len(calls))
+	sites := make([]Frame, len(calls))
 	for i, c := range calls {
-		sites[i] = InlineSite{Function: x.names[c.caller], File: x.names[c.file], Line: int(c.line)}
+		sites[i] = Frame{Function: x.names[c.caller], File: x.names[c.file], Line: int(c.line)}
 	}
-	slices.SortFunc(sites, InlineSite.compare)
+	slices.SortFunc(sites, func(s, o Frame) int {
+		return cmp.Or(cmp.Compare(s.Function, o.Function), cmp.Compare(s.File, o.File), cmp.Compare(s.Line, o.Line))
+	})
 	return sites, nil
 }
 

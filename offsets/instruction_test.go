@@ -15,7 +15,7 @@ import (
 // project's own disassembler lists, but for what the kernel refuses, and no other.
 func TestSiteAtAgainstObjdump(t *testing.T) {
 	b := openLines(t, fixture.Current, nil)
-	out, err := exec.Command("go", "tool", "objdump", "-s", `^main\.`, b.Path()).Output()
+	out, err := exec.Command("go", "tool", "objdump", "-s", `^main\.`, b.File().Path()).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestSiteAtAgainstObjdump(t *testing.T) {
 				if s.Addr() != f.Addr+at {
 					t.Errorf("%s+%#x: site at %#x", f.Name, at, s.Addr())
 				}
-				if off, _ := b.FileOffset(f.Addr + at); s.Offset() != off {
+				if off, _ := b.File().FileOffset(f.Addr + at); s.Offset() != off {
 					t.Errorf("%s+%#x: site at file offset %#x, want %#x", f.Name, at, s.Offset(), off)
 				}
 			} else if !errors.Is(err, ErrNoInstruction) {

@@ -33,7 +33,7 @@ func TestPositionAgainstAddr2line(t *testing.T) {
 		for _, addr := range addrs {
 			fmt.Fprintf(&input, "%#x\n", addr)
 		}
-		cmd := exec.Command("go", "tool", "addr2line", b.Path())
+		cmd := exec.Command("go", "tool", "addr2line", b.File().Path())
 		cmd.Stdin = strings.NewReader(input.String())
 		out, err := cmd.Output()
 		if err != nil {
@@ -72,7 +72,7 @@ func TestLineAddrsAgainstObjdump(t *testing.T) {
 	}
 	for _, version := range []string{fixture.Current, "1.20.14"} {
 		b := openLines(t, version, nil)
-		out, err := exec.Command("objdump", "--dwarf=decodedline", "-WL", b.Path()).Output()
+		out, err := exec.Command("objdump", "--dwarf=decodedline", "-WL", b.File().Path()).Output()
 		if err != nil {
 			t.Fatal(err)
 		}

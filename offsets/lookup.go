@@ -46,7 +46,7 @@ func (b *Binary) search(name string) int {
 		if f.Name == name {
 			return i
 		}
-		if alias < 0 && len(f.Aliases) > 0 && slices.Contains(f.Aliases, name) {
+		if alias < 0 && len(f.aliases) > 0 && slices.Contains(f.aliases, name) {
 			alias = i
 		}
 	}
@@ -61,7 +61,7 @@ func (b *Binary) indexNames() {
 		}
 	}
 	for i := range b.funcs {
-		for _, alias := range b.funcs[i].Aliases {
+		for _, alias := range b.funcs[i].aliases {
 			if _, taken := byName[alias]; !taken {
 				byName[alias] = i
 			}

@@ -44,13 +44,13 @@ func namesOf(funcs []Func) iter.Seq[string] {
 func demangle(funcs []Func) {
 	for i, name := range symname.DemangleAll(slices.Collect(namesOf(funcs))) {
 		f := &funcs[i]
-		for _, alias := range f.Aliases {
+		for _, alias := range f.aliases {
 			if short := symname.Demangle(alias); short != alias {
-				f.Aliases = append(f.Aliases, short)
+				f.aliases = append(f.aliases, short)
 			}
 		}
 		if f.Name != name {
-			f.Aliases = append(f.Aliases, f.Name)
+			f.aliases = append(f.aliases, f.Name)
 			f.Name = name
 		}
 	}

@@ -49,19 +49,19 @@ func TestDemangle(t *testing.T) {
 	funcs := []Func{
 		{Name: "_Z3addii"},
 		{Name: "_Z3addff"},
-		{Name: "_Z3onei", Aliases: []string{"_Z3twov", "also"}},
-		{Name: "main.T.M", Aliases: []string{"main.T.N"}},
+		{Name: "_Z3onei", aliases: []string{"_Z3twov", "also"}},
+		{Name: "main.T.M", aliases: []string{"main.T.N"}},
 	}
 	want := []Func{
-		{Name: "add(int, int)", Aliases: []string{"_Z3addii"}},
-		{Name: "add(float, float)", Aliases: []string{"_Z3addff"}},
-		{Name: "one", Aliases: []string{"_Z3twov", "also", "two", "_Z3onei"}},
-		{Name: "main.T.M", Aliases: []string{"main.T.N"}},
+		{Name: "add(int, int)", aliases: []string{"_Z3addii"}},
+		{Name: "add(float, float)", aliases: []string{"_Z3addff"}},
+		{Name: "one", aliases: []string{"_Z3twov", "also", "two", "_Z3onei"}},
+		{Name: "main.T.M", aliases: []string{"main.T.N"}},
 	}
 	demangle(funcs)
 	for i, f := range funcs {
-		if f.Name != want[i].Name || !slices.Equal(f.Aliases, want[i].Aliases) {
-			t.Errorf("%q with aliases %q, want %q with %q", f.Name, f.Aliases, want[i].Name, want[i].Aliases)
+		if f.Name != want[i].Name || !slices.Equal(f.aliases, want[i].aliases) {
+			t.Errorf("%q with aliases %q, want %q with %q", f.Name, f.aliases, want[i].Name, want[i].aliases)
 		}
 	}
 }

@@ -122,7 +122,7 @@ func tidy(named []Func) []Func {
 					aliases = make(map[string]bool)
 				}
 				aliases[n.Name] = true
-				f.Aliases = append(f.Aliases, n.Name)
+				f.aliases = append(f.aliases, n.Name)
 			}
 			continue
 		}

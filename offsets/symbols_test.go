@@ -79,8 +79,8 @@ func TestAliases(t *testing.T) {
 	if !ok {
 		t.Fatal("no __libc_get")
 	}
-	if f.Name != "get" || !slices.Equal(f.Aliases, []string{"get_more", "__libc_get"}) {
-		t.Errorf("%s, aliases %q", f.Name, f.Aliases)
+	if f.Name != "get" || !slices.Equal(f.aliases, []string{"get_more", "__libc_get"}) {
+		t.Errorf("%s, aliases %q", f.Name, f.aliases)
 	}
 	for _, name := range []string{"get", "get_more"} {
 		if g, ok := b.Lookup(name); !ok || g != f {
@@ -108,7 +108,7 @@ func TestTidy(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for range 2 {
 				funcs := tidy(slices.Clone(c.names))
-				if len(funcs) != 1 || !slices.Equal(append([]string{funcs[0].Name}, funcs[0].Aliases...), c.want) {
+				if len(funcs) != 1 || !slices.Equal(append([]string{funcs[0].Name}, funcs[0].aliases...), c.want) {
 					t.Errorf("%+v, want %q", funcs, c.want)
 				}
 				slices.Reverse(c.names)
@@ -116,7 +116,7 @@ func TestTidy(t *testing.T) {
 		})
 	}
 	funcs := tidy([]Func{{Name: "_c", Addr: 3}, {Name: "a", Addr: 1}, {Name: "b", Addr: 2}, {Name: "c", Addr: 3}, {Name: "a", Addr: 1, rank: local}, {Name: "d", Addr: 4}})
-	if want := []Func{{Name: "a", Addr: 1}, {Name: "b", Addr: 2}, {Name: "c", Aliases: []string{"_c"}, Addr: 3}, {Name: "d", Addr: 4}}; !reflect.DeepEqual(funcs, want) {
+	if want := []Func{{Name: "a", Addr: 1}, {Name: "b", Addr: 2}, {Name: "c", aliases: []string{"_c"}, Addr: 3}, {Name: "d", Addr: 4}}; !reflect.DeepEqual(funcs, want) {
 		t.Errorf("%+v, want %+v", funcs, want)
 	}
 }

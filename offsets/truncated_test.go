@@ -39,7 +39,7 @@ func TestTruncatedWhileOpen(t *testing.T) {
 	if at, err := b.InlinedAt("main.leaf"); err == nil {
 		t.Errorf("calls inlined in a file that is cut off: %v", at)
 	}
-	if err := b.Unchanged(); err == nil {
+	if err := b.File().Unchanged(); err == nil {
 		t.Error("a file that was cut off passed for unchanged")
 	}
 }

@@ -26,7 +26,7 @@ func TestGoVersion(t *testing.T) {
 				"stripped":                stripped,
 				"without section headers": fixture.Headless(t, stripped),
 			} {
-				if v, ok := openPath(t, path).GoVersion(); !ok || v.Text != want {
+				if v, ok := openPath(t, path).GoVersion(); !ok || v.String() != want {
 					t.Errorf("%s: %+v, %v; want %s", name, v, ok, want)
 				}
 			}
@@ -49,7 +49,7 @@ func TestGoVersionAmongTexts(t *testing.T) {
 	if err := os.WriteFile(path, bytes.ReplaceAll(data, said, other), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if v, ok := openPath(t, path).GoVersion(); !ok || v.Text != "go1.12.17" {
+	if v, ok := openPath(t, path).GoVersion(); !ok || v.String() != "go1.12.17" {
 		t.Errorf("%+v, %v", v, ok)
 	}
 }

@@ -265,8 +265,8 @@ func (o *options) tracedBinary(rec *recording.Recording) (*offsets.Binary, error
 	b, err := offsets.Open(path)
 	if err == nil {
 		var sums offsets.Checksums
-		if sums, err = b.Checksums(); err == nil && sums.SHA256 != rec.About.Binary.SHA256 {
-			err = fmt.Errorf("%s: not the binary that was traced: its build ID is %q, that one's was %q", path, b.BuildID(), rec.About.Binary.BuildID)
+		if sums, err = b.File().Checksums(); err == nil && sums.SHA256 != rec.About.Binary.SHA256 {
+			err = fmt.Errorf("%s: not the binary that was traced: its build ID is %q, that one's was %q", path, b.File().BuildID(), rec.About.Binary.BuildID)
 		}
 		if err != nil {
 			b.Close()
@@ -285,7 +285,7 @@ func (o *options) tracedBinary(rec *recording.Recording) (*offsets.Binary, error
 // recording does not have.
 func (t *planned) planAgain(rec *recording.Recording, needs string) error {
 	o := *t.opt
-	o.Binary, o.PIDs = t.target.Binary.Path(), nil
+	o.Binary, o.PIDs = t.target.Binary.File().Path(), nil
 	sel, err := o.resolve(t.env)
 	if err != nil {
 		return err

@@ -107,7 +107,7 @@ func script(e *env, o *options) (err error) {
 
 // script is the text of the one that runs the plan.
 func (t *planned) script() (string, error) {
-	sums, err := t.target.Binary.Checksums()
+	sums, err := t.target.Binary.File().Checksums()
 	if err != nil {
 		return "", err
 	}
@@ -119,7 +119,7 @@ func (t *planned) script() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	binary := recording.File{Path: path, Size: sums.Size, BuildID: t.target.Binary.BuildID(), SHA256: sums.SHA256}
+	binary := recording.File{Path: path, Size: sums.Size, BuildID: t.target.Binary.File().BuildID(), SHA256: sums.SHA256}
 	about, err := json.Marshal(recording.About{
 		Made: releaseName(), Command: t.opt.recorded.as, Binary: binary, Options: optionsOf(t), Plan: plan,
 	})

@@ -49,8 +49,8 @@ func (r *report) writeStacks(t *trace.Table) error {
 		return render.FoldedStacks(r.Out, rows)
 	case render.Pprof:
 		b := r.Plan.Binary
-		run := render.Profiled{Path: b.Path(), BuildID: b.BuildID(), Began: t.From, Duration: t.At.Sub(t.From)}
-		run.Start, run.Limit, run.Offset = b.Segment(r.Plan.Funcs[0].Addr)
+		run := render.Profiled{Path: b.File().Path(), BuildID: b.File().BuildID(), Began: t.From, Duration: t.At.Sub(t.From)}
+		run.Start, run.Limit, run.Offset = b.File().Segment(r.Plan.Funcs[0].Addr)
 		return render.PprofStacks(r.Out, rows, run)
 	}
 	return nil

@@ -26,7 +26,7 @@ func captureOptions(o *fetch, features tracefs.Features, b *offsets.Binary, f *o
 // (translate_user_vaddr in kernel/trace/trace_uprobe.c).
 func staticFetch(b *offsets.Binary, f *offsets.Func) func(va uint64) string {
 	return func(va uint64) string {
-		if off, err := b.FileOffset(f.Addr); err == nil && b.Relocatable() {
+		if off, err := b.File().FileOffset(f.Addr); err == nil && b.File().Relocatable() {
 			// As long as what it becomes for each site: tracefs says it by the probe's address.
 			return fmt.Sprintf("@+0x%012x", va-(f.Addr-off))
 		}

@@ -20,7 +20,7 @@ func (q *Query) List(say Say) ([]Row, error) {
 
 	l := newListing(b)
 	if l.inlinedErr != nil {
-		say("%s: which calls are inlined is not known: %v", b.Path(), l.inlinedErr)
+		say("%s: which calls are inlined is not known: %v", b.File().Path(), l.inlinedErr)
 	}
 	include := w.include()
 	funcs, _, unmatched := offsets.Select(b.Funcs(), include, w.exclude)
@@ -81,7 +81,7 @@ func newListing(b *offsets.Binary) *listing {
 func (l *listing) function(f *offsets.Func) error {
 	row := Row{Name: f.Name, Addr: f.Addr, Size: f.Size, ABI: f.ABI.String()}
 	var err error
-	if row.Offset, err = l.binary.FileOffset(f.Addr); err != nil {
+	if row.Offset, err = l.binary.File().FileOffset(f.Addr); err != nil {
 		return err
 	}
 	row.File, row.Line, _ = l.binary.Position(f.Addr)
@@ -147,13 +147,13 @@ func (l *listing) site(say Say, s site) error {
 	return nil
 }
 
-func (l *listing) inlinedAt(name string) []offsets.InlineSite {
+func (l *listing) inlinedAt(name string) []offsets.Frame {
 	sites, _ := l.binary.InlinedAt(name) // the error is said once, by newListing's caller
 	return sites
 }
 
 // inlinedNote names the first few places.
-func inlinedNote(calls []offsets.InlineSite) string {
+func inlinedNote(calls []offsets.Frame) string {
 	const shown = 3
 	var list []string
 	for _, c := range calls[:min(shown, len(calls))] {

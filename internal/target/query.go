@@ -250,12 +250,12 @@ func (q *Query) findBinary() (mapped *os.File, err error) {
 // noMatch explains why a pattern selects nothing: no such name, or a function that
 // the compiler has put into its callers.
 func noMatch(b *offsets.Binary, pattern string, regexp bool) string {
-	text := fmt.Sprintf("%s: no function matches %q", b.Path(), pattern)
+	text := fmt.Sprintf("%s: no function matches %q", b.File().Path(), pattern)
 	if regexp {
 		return text
 	}
 	if at, err := b.InlinedAt(pattern); err == nil && len(at) > 0 {
-		return fmt.Sprintf("%s: %s was inlined into its callers (%s, see ftgo list) and has no code of its own: nothing to probe", b.Path(), pattern, places(len(at)))
+		return fmt.Sprintf("%s: %s was inlined into its callers (%s, see ftgo list) and has no code of its own: nothing to probe", b.File().Path(), pattern, places(len(at)))
 	}
 	var names []string
 	for _, f := range b.Funcs() {

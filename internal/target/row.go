@@ -24,7 +24,7 @@ type Row struct {
 	// Signature is the name with parameters and results, "" if they are not known.
 	Signature string
 	// Inlined is where the function was put into others.
-	Inlined []offsets.InlineSite
+	Inlined []offsets.Frame
 	// Note is what else is to be known of it.
 	Note string
 }

@@ -45,7 +45,7 @@ func (t *Target) AlsoInlined(name string) string {
 // Hold keeps others from writing to what is going to be probed, unless force is set and somebody
 // does so already.
 func (t *Target) Hold(force bool) error {
-	err := t.Binary.Hold()
+	err := t.Binary.File().Hold()
 	switch {
 	case !errors.Is(err, offsets.ErrBeingWritten):
 		return err
@@ -57,5 +57,5 @@ func (t *Target) Hold(force bool) error {
 
 // WrittenTo is the error of a run that has ended because somebody writes to the binary.
 func (t *Target) WrittenTo() error {
-	return fmt.Errorf("%s: somebody writes to it: the probes were removed, which would be in wrong places", t.Binary.Path())
+	return fmt.Errorf("%s: somebody writes to it: the probes were removed, which would be in wrong places", t.Binary.File().Path())
 }

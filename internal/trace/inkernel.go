@@ -40,7 +40,7 @@ type InKernelOptions struct {
 // NewInKernel returns a source of what happens in the functions of a plan. The kernel is untouched.
 func NewInKernel(fs *tracefs.FS, binary *offsets.Binary, plan *uprobe.HistogramPlan, opt InKernelOptions) *InKernel {
 	events := []tracefs.Event{plan.Calls.Entry, plan.Calls.Return}
-	return &InKernel{fs: fs, binary: binary, plan: plan, opt: opt, vanished: newVanished(events, binary.Inode())}
+	return &InKernel{fs: fs, binary: binary, plan: plan, opt: opt, vanished: newVanished(events, binary.File().Inode())}
 }
 
 // Clock is that of no call's stamps.
@@ -87,7 +87,7 @@ func (k *InKernel) Read(ctx context.Context) error {
 	k.looked = time.Now()
 	k.notice(glance)
 	switch {
-	case k.binary.Written():
+	case k.binary.File().Written():
 		return ErrWritten
 	case k.opt.PID != 0 && !procfs.Alive(k.opt.PID):
 		k.opt.Say("process %d has ended", k.opt.PID)
@@ -153,6 +153,6 @@ func (k *InKernel) Close() error {
 	if k.session != nil {
 		err = k.session.Close()
 	}
-	k.binary.Release()
+	k.binary.File().Release()
 	return err
 }

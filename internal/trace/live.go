@@ -93,8 +93,8 @@ func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
 	l.streamed = streamed{plan: plan, filter: &l.opt.Filter, skipped: opt.Skipped, inexact: !opt.Features.ExactHits && len(opt.With) == 0}
 	l.clock.pinned = opt.Steady
 	l.processes = processes{opt: &l.opt, bias: uprobe.NewBiases(plan, false), kernel: l.kernel}
-	l.look.cpu = newCPUTimes(opt.PIDs, plan.Binary.Path())
-	l.look.vanished = newVanished(plan.TraceEvents(), plan.Binary.Inode())
+	l.look.cpu = newCPUTimes(opt.PIDs, plan.Binary.File().Path())
+	l.look.vanished = newVanished(plan.TraceEvents(), plan.Binary.File().Inode())
 	return l
 }
 
@@ -124,7 +124,7 @@ func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
 	}
 	l.stream.Begin(l.session.Began(), l.from.Ticks)
 	l.noticeReplaced()
-	if l.waiting = l.opt.Wait && !executed(l.binary.Path()); !l.waiting {
+	if l.waiting = l.opt.Wait && !executed(l.binary.File().Path()); !l.waiting {
 		l.begin()
 	}
 	return nil
@@ -184,7 +184,7 @@ func (l *Live) Read(ctx context.Context) error {
 		return err
 	case l.failed != nil:
 		return l.failed
-	case l.binary.Written():
+	case l.binary.File().Written():
 		return ErrWritten
 	}
 	if err := l.rest(); err != nil {
@@ -207,7 +207,7 @@ func (l *Live) lookAround() error {
 	l.look.at = time.Now()
 	if l.waiting {
 		// It may have come and gone.
-		if l.waiting = !executed(l.binary.Path()) && !l.hit(); l.waiting {
+		if l.waiting = !executed(l.binary.File().Path()) && !l.hit(); l.waiting {
 			l.from.At = l.look.at // nobody ran it until now
 		} else {
 			l.begin()
@@ -307,7 +307,7 @@ func (l *Live) Close() error {
 	if l.session != nil {
 		err = l.session.Close()
 	}
-	l.binary.Release()
+	l.binary.File().Release()
 	return errors.Join(err, l.kernel.close())
 }
 

@@ -71,13 +71,13 @@ func (m *Memories) Forget(pid int) {
 func (m *memory) executes() bool {
 	mapped, _ := procfs.Mappings(m.pid) // none is as good as an error
 	for _, of := range mapped {
-		if of.Inode == m.binary.Inode() {
-			va, err := m.binary.AddrOf(of.Offset)
+		if of.Inode == m.binary.File().Inode() {
+			va, err := m.binary.File().AddrOf(of.Offset)
 			return err != nil || of.Start-va == m.bias
 		}
 	}
 	exe, err := os.Stat(procfs.Exe(m.pid))
-	file, ferr := os.Stat(fmt.Sprintf("/proc/self/fd/%d", m.binary.Fd()))
+	file, ferr := os.Stat(fmt.Sprintf("/proc/self/fd/%d", m.binary.File().Fd()))
 	return err == nil && ferr == nil && len(mapped) > 0 && os.SameFile(exe, file)
 }
 
@@ -98,7 +98,10 @@ func (m *memory) ItabType(itab uint64) (addr uint64, ok bool) {
 }
 
 func (m *memory) FuncName(pc uint64) string {
-	return m.binary.FuncValueName(pc - m.bias)
+	if f, ok := m.binary.FuncAt(pc - m.bias); ok && f.Addr == pc-m.bias {
+		return f.Name
+	}
+	return ""
 }
 
 // arenaBits are those of addresses in one arena of Go's heap, 64 MB that are reserved at
@@ -114,6 +117,6 @@ func (m *memory) Readable(addr uint64, n int) (readable, known bool) {
 			return readable, true
 		}
 	}
-	sure := m.arenas[addr>>arenaBits] || m.binary.Loaded(addr-m.bias)
+	sure := m.arenas[addr>>arenaBits] || m.binary.File().Loaded(addr-m.bias)
 	return sure, sure
 }

@@ -21,7 +21,7 @@ func (l *Live) noticeReplaced() {
 	r := &l.look.replaced
 	if r.told == nil {
 		r.told = make(map[int]bool)
-		r.file, _ = os.Stat(fmt.Sprintf("/proc/self/fd/%d", l.binary.Fd()))
+		r.file, _ = os.Stat(fmt.Sprintf("/proc/self/fd/%d", l.binary.File().Fd()))
 		for _, pid := range l.opt.PIDs {
 			if exe, err := os.Stat(procfs.Exe(pid)); err == nil && !os.SameFile(exe, r.file) {
 				r.told[pid] = true // what is probed is a library
@@ -29,9 +29,9 @@ func (l *Live) noticeReplaced() {
 		}
 	}
 	if len(l.opt.PIDs) == 0 {
-		if now, err := os.Stat(l.binary.Path()); err == nil && !r.told[0] && !os.SameFile(now, r.file) {
+		if now, err := os.Stat(l.binary.File().Path()); err == nil && !r.told[0] && !os.SameFile(now, r.file) {
 			r.told[0] = true
-			l.opt.Say("%s was replaced on disk: processes started from now on run another file, which is not probed", l.binary.Path())
+			l.opt.Say("%s was replaced on disk: processes started from now on run another file, which is not probed", l.binary.File().Path())
 		}
 	}
 	for _, pid := range l.opt.PIDs {

@@ -28,7 +28,7 @@ func (b *bench) floodCat(f flood) (flow, error) {
 		defer binary.Close()
 		fn, ok := binary.Lookup("main.framed")
 		if !ok {
-			return measured, offsets.ErrNoFunc
+			return measured, errors.New("no such function")
 		}
 		fs, err := tracefs.Find()
 		if err != nil {

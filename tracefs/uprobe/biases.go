@@ -99,8 +99,8 @@ func (b *Biases) Learn(pid int) {
 		return
 	}
 	for _, m := range maps {
-		va, err := b.plan.Binary.AddrOf(m.Offset)
-		if err == nil && m.Inode == b.plan.Binary.Inode() {
+		va, err := b.plan.Binary.File().AddrOf(m.Offset)
+		if err == nil && m.Inode == b.plan.Binary.File().Inode() {
 			b.know(pid, m.Start-va)
 			return
 		}
@@ -116,7 +116,7 @@ func (b *Biases) fromMappings(pid int, addr uint64) (uint64, bool) {
 		if addr < m.Start || addr >= m.End {
 			continue
 		}
-		va, err := b.plan.Binary.AddrOf(addr - m.Start + m.Offset)
+		va, err := b.plan.Binary.File().AddrOf(addr - m.Start + m.Offset)
 		if err != nil || !b.sites[va] {
 			return 0, false
 		}

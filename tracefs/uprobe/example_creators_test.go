@@ -27,7 +27,7 @@ func creators(ctx context.Context, path string) (counts map[string]int, err erro
 	defer binary.Close()
 	newproc, ok := binary.Lookup("runtime.newproc1")
 	if !ok {
-		return nil, offsets.ErrNoFunc
+		return nil, errors.New("no such function")
 	}
 	callerPC := func(f *offsets.Func, _ *offsets.Sites) (v uprobe.Values, err error) {
 		sig, err := binary.Signature(f)

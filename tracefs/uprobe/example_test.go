@@ -31,7 +31,7 @@ func slow(ctx context.Context, w io.Writer, path, function string, limit time.Du
 	defer binary.Close()
 	fn, ok := binary.Lookup(function)
 	if !ok {
-		return offsets.ErrNoFunc
+		return errors.New("no such function")
 	}
 	fs, err := tracefs.Find()
 	if err != nil {

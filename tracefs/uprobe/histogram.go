@@ -130,7 +130,7 @@ func (p *HistogramPlan) events(x fetcher, nonce string) tracefs.CallEvents {
 
 // Target is the file to probe: the one that was decoded, under whatever name.
 func (p *HistogramPlan) Target() tracefs.Target {
-	return tracefs.Target{Path: fmt.Sprintf("/proc/self/fd/%d", p.binary.Fd()), Unchanged: p.binary.Unchanged}
+	return tracefs.Target{Path: fmt.Sprintf("/proc/self/fd/%d", p.binary.File().Fd()), Unchanged: p.binary.File().Unchanged}
 }
 
 // Probes is the number of sites.

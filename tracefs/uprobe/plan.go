@@ -141,7 +141,7 @@ type Instruction struct {
 // safely are in Plan.Skipped. Events are in the order that [tracefs.Start] wants:
 // what begins calls, what ends them, and the runtime probes of goroutines' ends.
 func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
-	p := &Plan{Binary: b, Processor: b.Processor(), Mode: opt.Mode, Relocatable: b.Relocatable(), recorded: opt.Recorded}
+	p := &Plan{Binary: b, Processor: b.Processor(), Mode: opt.Mode, Relocatable: b.File().Relocatable(), recorded: opt.Recorded}
 	for _, r := range decodeAll(b, funcs, opt.Decoded) {
 		if r.err != nil {
 			p.Skipped = append(p.Skipped, Skipped{r.fn, r.err})
@@ -284,7 +284,7 @@ func (p *Plan) TraceEvents() []tracefs.Event { return TraceEvents(p.Events) }
 
 // Target is the file to probe: the one that was decoded, under whatever name.
 func (p *Plan) Target() tracefs.Target {
-	return tracefs.Target{Path: fmt.Sprintf("/proc/self/fd/%d", p.Binary.Fd()), Unchanged: p.Binary.Unchanged}
+	return tracefs.Target{Path: fmt.Sprintf("/proc/self/fd/%d", p.Binary.File().Fd()), Unchanged: p.Binary.File().Unchanged}
 }
 
 // Probes is the number of sites.

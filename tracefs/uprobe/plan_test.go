@@ -197,7 +197,7 @@ func TestBiases(t *testing.T) {
 	calls := 0
 	mapped := func(int) ([]procfs.Mapping, error) {
 		calls++
-		return []procfs.Mapping{{Start: 1, End: 2}, {Start: addr + bias - 0x10, End: addr + bias + 0x1000, Offset: off - 0x10, Inode: b.Inode()}}, nil
+		return []procfs.Mapping{{Start: 1, End: 2}, {Start: addr + bias - 0x10, End: addr + bias + 0x1000, Offset: off - 0x10, Inode: b.File().Inode()}}, nil
 	}
 	biases := newBiases(p, mapped)
 	for range 3 {

@@ -39,7 +39,7 @@ func TestSched(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				code, err := os.ReadFile(p.Binary.Path())
+				code, err := os.ReadFile(p.Binary.File().Path())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -54,10 +54,10 @@ type inlinedCall struct {
 }
 
 // inlinedCalls is [] if there are none, not null.
-func inlinedCalls(sites []offsets.InlineSite) []inlinedCall {
+func inlinedCalls(sites []offsets.Frame) []inlinedCall {
 	calls := make([]inlinedCall, len(sites))
 	for i, s := range sites {
-		calls[i] = inlinedCall(s)
+		calls[i] = inlinedCall{s.Function, s.File, s.Line}
 	}
 	return calls
 }

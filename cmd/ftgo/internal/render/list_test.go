@@ -22,9 +22,9 @@ func listed() []target.Row {
 func inlinedRows() []target.Row {
 	return []target.Row{
 		{Name: "main.grow", Entry: "none", Note: "no code of its own: inlined at 1 place: main.f main.go:16",
-			Inlined: []offsets.InlineSite{{Function: "main.f", File: "/src/main.go", Line: 16}}},
+			Inlined: []offsets.Frame{{Function: "main.f", File: "/src/main.go", Line: 16}}},
 		{Name: "main.double", Addr: 0x4a1b20, Offset: 0xa1b20, Size: 32, File: "/src/main.go", Line: 9, ABI: "ABIInternal", Entry: "start", Returns: 1,
-			Note: "calls not seen: also inlined at 2 places", Inlined: []offsets.InlineSite{{Function: "main.f", File: "/src/main.go", Line: 17}, {Function: "main.g"}}},
+			Note: "calls not seen: also inlined at 2 places", Inlined: []offsets.Frame{{Function: "main.f", File: "/src/main.go", Line: 17}, {Function: "main.g"}}},
 		{Name: "store.go:42", Addr: 0x4a1b2a, Offset: 0xa1b2a, File: "/src/store.go", Line: 42, ABI: "ABI0", Entry: "instruction"},
 	}
 }
