@@ -33,7 +33,7 @@ func (h *host) features(f *tracefs.FS) []Finding {
 		{"arrays", have.Arrays, "memory is fetched many words at once", "since Linux 4.20: values of trace are fetched word by word", Warning},
 		{"set_event_pid", have.EventPID, "sessions can record single processes", "since Linux 4.4: sessions record all processes of the file", Warning},
 		{"event-fork", have.EventFork, "and follow the threads they start", "since Linux 4.9: sessions of single processes miss threads they start", Warning},
-		{"record-tgid", have.RecordTGID, "lines name the process", "since Linux 4.14: processes of threads are looked up in /proc", Warning},
+		{"record-tgid", have.RecordTGID, "lines name the process", "since Linux 4.14: kernel events tell whose threads are", Warning},
 		{"hits", have.ExactHits, "the kernel counts every hit", "since Linux 6.12: hits of several CPUs at once may count as one, so count records them all", Warning},
 		{"error_log", has(f, "error_log"), "refusals are explained", "since Linux 5.4: refusals are not explained", Warning},
 		{"buffer_percent", has(f, "buffer_percent"), "there, though readers do not depend on it", "since Linux 5.4; readers do not depend on it", OK},
