@@ -43,7 +43,8 @@ var arrows = []arrow{
 	{from: "offsets", to: []string{
 		module + "/internal/brackets", module + "/offsets/arch", module + "/offsets/gotype", module + "/offsets/symname", module + "/offsets/internal/debug",
 		module + "/offsets/internal/flow", module + "/offsets/internal/gotab", module + "/offsets/internal/image"}},
-	{from: "tracefs", to: []string{module + "/internal/edit", module + "/internal/procfs", module + "/tracefs/internal/machine", "golang.org/x/sys/unix"}},
+	{from: "tracefs", to: []string{module + "/internal/edit", module + "/internal/procfs", module + "/tracefs/internal/...", "golang.org/x/sys/unix"}},
+	{from: "tracefs/internal/files", to: []string{module + "/internal/procfs", module + "/tracefs/internal/machine", "golang.org/x/sys/unix"}},
 	{from: "tracefs/internal/machine", to: []string{"golang.org/x/sys/unix"}},
 	{from: "tracefs/doctor", to: []string{module + "/internal/procfs", module + "/tracefs", module + "/tracefs/internal/machine", "golang.org/x/sys/unix"}},
 	{from: "tracefs/uprobe/capture", to: []string{module + "/offsets/...", module + "/tracefs"}},

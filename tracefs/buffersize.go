@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 	"github.com/ftgo/ftgo/tracefs/internal/machine"
 )
 
@@ -30,13 +31,13 @@ func (s *Session) growTopLevel() error {
 	}
 	now, err := s.fs.readTrimmed("buffer_size_kb")
 	if err != nil {
-		return refused("read", s.fs.path("buffer_size_kb"), err)
+		return files.Refused("read", s.fs.path("buffer_size_kb"), err)
 	}
 	if !strings.Contains(now, "(expanded") {
 		return nil
 	}
 	if err := s.fs.ops.Write(s.file("events/enable"), "0"); err != nil {
-		return refused("write", s.file("events/enable"), err)
+		return files.Refused("write", s.file("events/enable"), err)
 	}
 	return nil
 }
@@ -55,7 +56,7 @@ func (s *Session) resize(chosenKB int) error {
 			return nil
 		}
 		if chosenKB != 0 || !errors.Is(err, unix.ENOMEM) || kb <= machine.LeastBufferKB {
-			return fmt.Errorf("make ring buffers of %d KB per CPU: %w%s", kb, refused("write", file, err), memoryLeft(err))
+			return fmt.Errorf("make ring buffers of %d KB per CPU: %w%s", kb, files.Refused("write", file, err), memoryLeft(err))
 		}
 		kb /= 2
 	}

@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // scarce has no memory for ring buffers beyond a size.
 type scarce struct {
-	files
+	files.Ops
 	limit string
 	tried []string
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // maxWrite is how much of uprobe_events the kernel reads at a time: it cuts a
@@ -91,10 +93,10 @@ func (f *FS) isOff(group string) (passing bool, err error) {
 		if err != nil {
 			// An instance may have gone since the listing, and a group without an
 			// event has no directory.
-			if isNotExist(err) {
+			if files.IsNotExist(err) {
 				continue
 			}
-			return isGone(err), fmt.Errorf("read %s: %w", file, err)
+			return files.IsGone(err), fmt.Errorf("read %s: %w", file, err)
 		}
 		if s := strings.TrimSpace(string(b)); s != "0" {
 			// "?" is a group whose last event is just being removed.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // ProbeError is a definition that the kernel refused.
@@ -47,8 +49,8 @@ func (e *ProbeError) Word() string {
 // may not be there, or not be opened.
 func (f *FS) explain(lines []string, err error) error {
 	at, ok := errors.AsType[*fs.PathError](err)
-	if ok && at.Op == "open" || errors.Is(err, fs.ErrPermission) || isNotExist(err) && !f.exists("uprobe_events") {
-		return refused("write", f.path("uprobe_events"), err)
+	if ok && at.Op == "open" || errors.Is(err, fs.ErrPermission) || files.IsNotExist(err) && !f.exists("uprobe_events") {
+		return files.Refused("write", f.path("uprobe_events"), err)
 	}
 	log, logErr := f.ops.Read(f.path("error_log"))
 	if logErr == nil {

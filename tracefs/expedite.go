@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // To disarm an event the kernel waits until no CPU can be in its handler any more, a grace
@@ -99,7 +98,7 @@ func (f *FS) setExpedited() error {
 	if err != nil {
 		return err
 	}
-	defer lock(f.dir)()
+	defer files.Lock(f.dir)()
 	now, err := f.expedited()
 	if err != nil {
 		return err
@@ -114,7 +113,7 @@ func (f *FS) setExpedited() error {
 		return fmt.Errorf("mark that %s is set: %w", f.rcu(hurryMark), err)
 	}
 	if err := f.ops.Write(f.rcu(hurryMark), "1"); err != nil {
-		return errors.Join(refused("write", f.rcu(hurryMark), err), f.removeGroup(mark))
+		return errors.Join(files.Refused("write", f.rcu(hurryMark), err), f.removeGroup(mark))
 	}
 	f.hurrying.mark = mark
 	return nil
@@ -123,7 +122,7 @@ func (f *FS) setExpedited() error {
 // unsetExpedited puts the switch back, unless others who live have marked that they use it, and
 // removes a mark.
 func (f *FS) unsetExpedited(mark string) error {
-	defer lock(f.dir)()
+	defer files.Lock(f.dir)()
 	marks, err := f.hurryMarks()
 	if err != nil {
 		return err
@@ -134,7 +133,7 @@ func (f *FS) unsetExpedited(mark string) error {
 	})
 	if !used {
 		if err := f.ops.Write(f.rcu(hurryMark), "0"); err != nil {
-			return refused("put back", f.rcu(hurryMark), err)
+			return files.Refused("put back", f.rcu(hurryMark), err)
 		}
 	}
 	return f.removeGroup(mark)
@@ -144,23 +143,10 @@ func (f *FS) unsetExpedited(mark string) error {
 func (f *FS) hurryMarks() ([]string, error) {
 	groups, err := f.ops.List(f.path("events"))
 	if err != nil {
-		return nil, refused("list", f.path("events"), err)
+		return nil, files.Refused("list", f.path("events"), err)
 	}
 	return slices.DeleteFunc(groups, func(group string) bool {
 		_, ours := parseOwner(group)
 		return !ours || !f.exists("events", group, hurryMark)
 	}), nil
-}
-
-// lock keeps others out of what a directory stands for, but waits no more than a second: one who
-// holds it may be stopped.
-func lock(dir string) (unlock func()) {
-	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return func() {}
-	}
-	for try := 0; try < 100 && errors.Is(unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB), unix.EWOULDBLOCK); try++ {
-		time.Sleep(10 * time.Millisecond)
-	}
-	return func() { unix.Close(fd) }
 }

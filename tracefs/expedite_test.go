@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // newExpediting is a fake of which grace periods can be expedited, and what it says of that.
@@ -180,10 +182,10 @@ func (r *readOnly) Write(path, text string) error {
 // TestLockWaitsNotForGood: who holds it may be stopped.
 func TestLockWaitsNotForGood(t *testing.T) {
 	f, _ := newFake(t)
-	unlock := lock(f.dir)
+	unlock := files.Lock(f.dir)
 	defer unlock()
 	done := make(chan struct{})
-	go func() { defer close(done); lock(f.dir)() }()
+	go func() { defer close(done); files.Lock(f.dir)() }()
 	select {
 	case <-done:
 	case <-time.After(time.Minute):

@@ -10,20 +10,22 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // fakeFiles is a tracefs in a directory, with the few reactions of the kernel that
 // the order of our writes depends on. It records what is done to it, and can be told
 // to fail at one step.
 type fakeFiles struct {
-	osFiles
+	files.OS
 	t      *testing.T
 	root   string
 	log    []string
 	failAt int // the step, from 1, that fails
 	err    error
 	// readers have pipes open, any of which keeps all instances, as up to Linux 5.4.0.
-	readers []pipeReader
+	readers []files.PipeReader
 	// noMemory: definitions fetch from registers alone.
 	noMemory bool
 	// off are what is switched off with all events of an instance.
@@ -75,14 +77,14 @@ func (f *fakeFiles) Write(path, text string) error {
 		return err
 	}
 	if text == "" {
-		return f.osFiles.Write(path, text)
+		return f.OS.Write(path, text)
 	}
 	if strings.HasSuffix(path, "events/enable") {
 		for _, file := range f.off {
 			f.put(file, text)
 		}
 	}
-	return writeOnce(path, os.O_WRONLY|os.O_TRUNC, text)
+	return files.WriteOnce(path, os.O_WRONLY|os.O_TRUNC, text)
 }
 
 func (f *fakeFiles) Append(path, text string) error {
@@ -90,7 +92,7 @@ func (f *fakeFiles) Append(path, text string) error {
 		return err
 	}
 	if !strings.HasSuffix(path, "uprobe_events") {
-		return f.osFiles.Append(path, text)
+		return f.OS.Append(path, text)
 	}
 	if f.noMemory && strings.Contains(text, "(%") {
 		return &fs.PathError{Op: "write", Path: path, Err: unix.EINVAL}
@@ -173,13 +175,13 @@ func (f *fakeFiles) Rmdir(path string) error {
 	return os.RemoveAll(path)
 }
 
-func (f *fakeFiles) PipeReaders() []pipeReader { return f.readers }
+func (f *fakeFiles) PipeReaders() []files.PipeReader { return f.readers }
 
 func (f *fakeFiles) Pipe(path string) (int, error) {
 	if err := f.step("open", path); err != nil {
 		return -1, err
 	}
-	return f.osFiles.Pipe(path)
+	return f.OS.Pipe(path)
 }
 
 // left is what a test would not want to find at its end.

@@ -13,11 +13,13 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // faulty makes one access to a tracefs fail, reads included, or all from one on.
 type faulty struct {
-	files
+	files.Ops
 	root    string
 	log     []string
 	failAt  int // from 1; 0 is none
@@ -38,33 +40,33 @@ func (f *faulty) Read(path string) ([]byte, error) {
 	if err := f.step("read", path); err != nil {
 		return nil, err
 	}
-	return f.files.Read(path)
+	return f.Ops.Read(path)
 }
 
 func (f *faulty) List(path string) ([]string, error) {
 	if err := f.step("list", path); err != nil {
 		return nil, err
 	}
-	return f.files.List(path)
+	return f.Ops.List(path)
 }
 
 func (f *faulty) Write(path, text string) error {
 	if strings.HasPrefix(text, "!") {
-		return errors.Join(f.step("remove", path), f.unless(func() error { return f.files.Write(path, text) }))
+		return errors.Join(f.step("remove", path), f.unless(func() error { return f.Ops.Write(path, text) }))
 	}
-	return errors.Join(f.step("write", path), f.unless(func() error { return f.files.Write(path, text) }))
+	return errors.Join(f.step("write", path), f.unless(func() error { return f.Ops.Write(path, text) }))
 }
 
 func (f *faulty) Append(path, text string) error {
-	return errors.Join(f.step("append", path), f.unless(func() error { return f.files.Append(path, text) }))
+	return errors.Join(f.step("append", path), f.unless(func() error { return f.Ops.Append(path, text) }))
 }
 
 func (f *faulty) Mkdir(path string) error {
-	return errors.Join(f.step("mkdir", path), f.unless(func() error { return f.files.Mkdir(path) }))
+	return errors.Join(f.step("mkdir", path), f.unless(func() error { return f.Ops.Mkdir(path) }))
 }
 
 func (f *faulty) Rmdir(path string) error {
-	return errors.Join(f.step("rmdir", path), f.unless(func() error { return f.files.Rmdir(path) }))
+	return errors.Join(f.step("rmdir", path), f.unless(func() error { return f.Ops.Rmdir(path) }))
 }
 
 // unless does what the last step did not make fail.
@@ -79,7 +81,7 @@ func (f *faulty) Pipe(path string) (int, error) {
 	if err := f.step("open", path); err != nil {
 		return -1, err
 	}
-	return f.files.Pipe(path)
+	return f.Ops.Pipe(path)
 }
 
 // lifetimes are the ways in which this package is used, from the start to the end. Each joins
@@ -141,7 +143,7 @@ func lifetime(ctx context.Context, f *FS, opt Options) error {
 // faultyLife lives a lifetime in which an access fails.
 func faultyLife(t *testing.T, life func(context.Context, *FS) error, failAt int, lasting bool, errno error) (*FS, *faulty, histFiles, error) {
 	f, hist := newHistFake(t)
-	fake := &faulty{files: faultyFake{hist, kernelFake{rawFake(hist)}}, root: hist.root, failAt: failAt, lasting: lasting, err: errno}
+	fake := &faulty{Ops: faultyFake{hist, kernelFake{rawFake(hist)}}, root: hist.root, failAt: failAt, lasting: lasting, err: errno}
 	f.ops = fake
 	err := life(t.Context(), f)
 	fake.failAt = 0

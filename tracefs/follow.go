@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // beginFollowing makes it possible to follow processes.
@@ -47,7 +48,7 @@ func (s *Session) follow(pid int) error {
 		// The kernel reads PAGE_SIZE at a time and may split a number there.
 		for few := range slices.Chunk(tids, 200) {
 			if err := s.fs.ops.Append(s.file("set_event_pid"), strings.Trim(fmt.Sprint(few), "[]")+"\n"); err != nil {
-				return refused("write", s.file("set_event_pid"), err)
+				return files.Refused("write", s.file("set_event_pid"), err)
 			}
 		}
 	}

@@ -3,12 +3,10 @@ package tracefs
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
-	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // Up to Linux 5.4.0 one open trace_pipe, be it of the top level or of an instance, keeps every
@@ -17,42 +15,13 @@ import (
 // it). So nothing may depend on an instance being removed: one that is held is emptied, and
 // removed when the pipe is closed.
 
-// pipeReader is a process that has a trace_pipe open.
-type pipeReader struct {
-	pid        int
-	name, path string
-}
-
-func (r pipeReader) String() string {
-	return fmt.Sprintf("process %d (%s) closes %s", r.pid, r.name, r.path)
-}
-
-// reads tells whether the pipe is one of an instance.
-func (r pipeReader) reads(instance string) bool {
-	return strings.Contains(r.path, "/instances/"+instance+"/")
-}
-
-// PipeReaders looks for them in /proc, which shows other users' to root, and from within a
-// container only those there.
-func (osFiles) PipeReaders() (all []pipeReader) {
-	procfs.OpenFiles(func(pid int, path string) {
-		if !strings.HasPrefix(filepath.Base(path), "trace_pipe") {
-			return
-		}
-		if name, err := procfs.Name(pid); err == nil { // else it has just ended
-			all = append(all, pipeReader{pid, name, path})
-		}
-	})
-	return all
-}
-
 // heldFromElsewhere tells whether an instance that is busy is so for a pipe that is not its own.
 func (f *FS) heldFromElsewhere(instance string) bool {
 	if f.pipes.Load() > 0 { // of another session of this process
 		return true
 	}
 	readers := f.ops.PipeReaders()
-	return len(readers) > 0 && !slices.ContainsFunc(readers, func(r pipeReader) bool { return r.reads(instance) })
+	return len(readers) > 0 && !slices.ContainsFunc(readers, func(r files.PipeReader) bool { return r.Reads(instance) })
 }
 
 // heldError is an instance that can't be removed while others read their pipes.
@@ -65,8 +34,8 @@ func (e heldError) Unwrap() error { return e.error }
 func (f *FS) empty(instance string) error {
 	for _, set := range []setting{{"events/enable", "0"}, {"buffer_size_kb", "1"}} {
 		file := f.path("instances", instance, set.file)
-		if err := f.ops.Write(file, set.value); err != nil && !isGone(err) {
-			return refused("write", file, err)
+		if err := f.ops.Write(file, set.value); err != nil && !files.IsGone(err) {
+			return files.Refused("write", file, err)
 		}
 	}
 	held.Lock()
@@ -86,7 +55,7 @@ var held = struct {
 type HeldError struct {
 	// Instances are their names.
 	Instances []string
-	readers   []pipeReader
+	readers   []files.PipeReader
 }
 
 func (e *HeldError) Error() string {
@@ -116,7 +85,7 @@ func (f *FS) RemoveHeld() error {
 	})
 	held.instances[f.dir] = left
 	readers := f.ops.PipeReaders()
-	others := slices.DeleteFunc(slices.Clone(readers), func(r pipeReader) bool { return r.pid == os.Getpid() })
+	others := slices.DeleteFunc(slices.Clone(readers), func(r files.PipeReader) bool { return r.PID == os.Getpid() })
 	if len(left) == 0 || len(readers) > 0 && len(others) == 0 {
 		return nil
 	}

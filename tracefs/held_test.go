@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // TestHeldByOthers: up to Linux 5.4.0 a trace_pipe that anybody has open keeps all instances.
@@ -18,7 +20,7 @@ func TestHeldByOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := s.Name()
-		fake.readers = []pipeReader{{812, "cat", "/sys/kernel/tracing/trace_pipe"}}
+		fake.readers = []files.PipeReader{{PID: 812, Name: "cat", Path: "/sys/kernel/tracing/trace_pipe"}}
 		if err := s.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
@@ -55,11 +57,11 @@ func TestSweepHeldByOthers(t *testing.T) {
 	remains(t, f, name, true, true)
 	enabled := "instances/" + name + "/events/" + name + "/enable"
 	fake.put("instances/"+name+"/events/"+name+"/e/enable", "1\n")
-	fake.readers = []pipeReader{{813, "ftgo", "/sys/kernel/tracing/instances/" + name + "/trace_pipe"}}
+	fake.readers = []files.PipeReader{{PID: 813, Name: "ftgo", Path: "/sys/kernel/tracing/instances/" + name + "/trace_pipe"}}
 	if gone, err := f.Sweep(); err == nil || len(gone) > 0 || !f.exists("events", name) {
 		t.Errorf("swept %+v, %v: it is in use", gone, err)
 	}
-	fake.readers[0].path = "/sys/kernel/tracing/trace_pipe"
+	fake.readers[0].Path = "/sys/kernel/tracing/trace_pipe"
 	fake.put(enabled, "1\n")
 	fake.off = []string{enabled, "instances/" + name + "/events/" + name + "/e/enable"}
 	for _, first := range []bool{true, false} {
@@ -91,7 +93,7 @@ func TestOwnPipesFirst(t *testing.T) {
 		}
 		sessions = append(sessions, s)
 	}
-	fake.readers = []pipeReader{{1, "itself", "/sys/kernel/tracing/instances/" + sessions[1].Name() + "/trace_pipe"}}
+	fake.readers = []files.PipeReader{{PID: 1, Name: "itself", Path: "/sys/kernel/tracing/instances/" + sessions[1].Name() + "/trace_pipe"}}
 	if err := sessions[0].Close(); err != nil {
 		t.Errorf("close the first: %v", err)
 	}

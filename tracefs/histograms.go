@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/bits"
 	"os"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // CallEvents are two events that the kernel pairs into calls by itself, with hist
@@ -73,13 +75,13 @@ const HistogramClock = "mono"
 func (h *Histograms) start(ctx context.Context, target Target, opt HistogramOptions) error {
 	s := h.session
 	if err := s.fs.ops.Mkdir(s.file()); err != nil {
-		return refused("make", s.file(), err)
+		return files.Refused("make", s.file(), err)
 	}
 	s.created = true
 	// Nothing comes out of it, but an open pipe says that the instance is in use.
 	fd, err := s.fs.ops.Pipe(s.file("trace_pipe"))
 	if err != nil {
-		return refused("open", s.file("trace_pipe"), err)
+		return files.Refused("open", s.file("trace_pipe"), err)
 	}
 	s.pipe = newPipe(fd)
 	s.fs.pipes.Add(1)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // histFiles is a [fakeFiles] with hist triggers: a trigger arms its event, keeps the
@@ -49,7 +51,7 @@ func (h histFiles) Write(path, text string) error {
 		return err
 	}
 	b, err := os.ReadFile(path)
-	if err != nil && !isNotExist(err) {
+	if err != nil && !files.IsNotExist(err) {
 		return err
 	}
 	line, remove := strings.CutPrefix(text, "!")

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // HistogramReading is what histograms hold, all since they were started.
@@ -38,7 +40,7 @@ func (h *Histograms) Read() (HistogramReading, error) {
 	} {
 		b, err := s.fs.ops.Read(file)
 		if err != nil {
-			return r, refused("read", file, err)
+			return r, files.Refused("read", file, err)
 		}
 		all, err := parseHistograms(string(b))
 		if err != nil {

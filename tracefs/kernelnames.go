@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/edit"
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // UnknownEventError is a pattern that matches no event of this kernel.
@@ -35,7 +36,7 @@ const maxKernelEvents = 1000
 func (f *FS) KernelEvents(patterns []string) ([]string, error) {
 	b, err := f.ops.Read(f.path("available_events"))
 	if err != nil {
-		return nil, refused("read", f.path("available_events"), err)
+		return nil, files.Refused("read", f.path("available_events"), err)
 	}
 	dynamic := f.dynamicEvents()
 	var known []string

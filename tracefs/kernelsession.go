@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // KernelSession records events of the kernel itself, as they happen to some processes, in
@@ -109,7 +111,7 @@ func (k *KernelSession) Spawn(start func() error) error {
 		runtime.LockOSThread()
 		file := k.s.file("set_event_pid")
 		if err := k.s.fs.ops.Append(file, fmt.Sprintln(unix.Gettid())); err != nil {
-			done <- refused("write", file, err)
+			done <- files.Refused("write", file, err)
 			return
 		}
 		done <- start()
@@ -124,7 +126,7 @@ func (k *KernelSession) Formats() ([]string, error) {
 	for i, name := range k.names {
 		b, err := k.s.fs.ops.Read(k.eventFile(name, "format"))
 		if err != nil {
-			return nil, refused("read", k.eventFile(name, "format"), err)
+			return nil, files.Refused("read", k.eventFile(name, "format"), err)
 		}
 		texts[i] = string(b)
 	}
@@ -160,7 +162,7 @@ func (k *KernelSession) Stop() error {
 // writeFile writes a file of the session's instance.
 func (s *Session) writeFile(name, text string) error {
 	if err := s.fs.ops.Write(s.file(name), text); err != nil {
-		return refused("write", s.file(name), err)
+		return files.Refused("write", s.file(name), err)
 	}
 	return nil
 }

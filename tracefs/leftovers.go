@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // groupEvents lists the events of a group, "GROUP/EVENT" each. The directory is asked:
@@ -22,11 +24,11 @@ func (f *FS) groupEvents(group string) ([]string, error) {
 		time.Sleep(time.Millisecond)
 		names, err = f.ops.List(f.path("events", group))
 	}
-	if isGone(err) || errors.Is(err, unix.EINVAL) && !f.exists("events", group) {
+	if files.IsGone(err) || errors.Is(err, unix.EINVAL) && !f.exists("events", group) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, refused("list", f.path("events", group), err)
+		return nil, files.Refused("list", f.path("events", group), err)
 	}
 	var events []string
 	for _, n := range names {
@@ -68,8 +70,8 @@ func (f *FS) Leftovers() ([]Leftover, error) {
 		return found[name]
 	}
 	names, err := f.ops.List(f.path("instances"))
-	if err != nil && !isNotExist(err) {
-		return nil, refused("list", f.path("instances"), err)
+	if err != nil && !files.IsNotExist(err) {
+		return nil, files.Refused("list", f.path("instances"), err)
 	}
 	for _, n := range names {
 		if l := at(n); l != nil {
@@ -77,8 +79,8 @@ func (f *FS) Leftovers() ([]Leftover, error) {
 		}
 	}
 	groups, err := f.ops.List(f.path("events"))
-	if err != nil && !isNotExist(err) {
-		return nil, refused("list", f.path("events"), err)
+	if err != nil && !files.IsNotExist(err) {
+		return nil, files.Refused("list", f.path("events"), err)
 	}
 	for _, g := range groups {
 		l := at(g)

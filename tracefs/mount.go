@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 	"github.com/ftgo/ftgo/tracefs/internal/machine"
 )
 
@@ -27,7 +28,7 @@ func find(dirs []string) (*FS, error) {
 		}
 	}
 	if denied != nil {
-		return nil, refused("find", "tracefs", denied)
+		return nil, files.Refused("find", "tracefs", denied)
 	}
 	return nil, fmt.Errorf("find tracefs in %s and %s: %w", dirs[0], dirs[len(dirs)-1], ErrNotMounted)
 }

@@ -1,6 +1,10 @@
 package tracefs
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
+)
 
 // plainOptions are how events are recorded and printed as this package reads them. A new
 // instance has the options of the top level (kernel/trace/trace.c, trace_array_create), which
@@ -17,14 +21,14 @@ func (s *Session) setPlain() error {
 	for _, o := range plainOptions {
 		file := s.file("options", o.file)
 		now, err := s.fs.ops.Read(file)
-		if isNotExist(err) || err == nil && strings.TrimSpace(string(now)) == o.value {
+		if files.IsNotExist(err) || err == nil && strings.TrimSpace(string(now)) == o.value {
 			continue
 		}
 		if err != nil {
-			return refused("read", file, err)
+			return files.Refused("read", file, err)
 		}
 		if err := s.fs.ops.Write(file, o.value); err != nil {
-			return refused("write", file, err)
+			return files.Refused("write", file, err)
 		}
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // Overruns is how many events the session's ring buffer has lost: overwritten before
@@ -11,13 +13,13 @@ import (
 func (s *Session) Overruns() (uint64, error) {
 	cpus, err := s.fs.ops.List(s.file("per_cpu"))
 	if err != nil {
-		return 0, refused("list", s.file("per_cpu"), err)
+		return 0, files.Refused("list", s.file("per_cpu"), err)
 	}
 	var sum uint64
 	for _, cpu := range cpus {
 		b, err := s.fs.ops.Read(s.file("per_cpu", cpu, "stats"))
 		if err != nil {
-			return 0, refused("read", s.file("per_cpu", cpu, "stats"), err)
+			return 0, files.Refused("read", s.file("per_cpu", cpu, "stats"), err)
 		}
 		n, err := parseOverruns(string(b))
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // namePrefix begins the name of every group and instance of ours.
@@ -94,7 +95,7 @@ func (o owner) runs() bool {
 	switch {
 	case err == nil:
 		return o.mayBe(o.pid, stat)
-	case isNotExist(err), errors.Is(err, unix.ESRCH):
+	case files.IsNotExist(err), errors.Is(err, unix.ESRCH):
 		// /proc may hide processes of others (hidepid=); signals do not.
 		return !errors.Is(unix.Kill(o.pid, 0), unix.ESRCH)
 	}

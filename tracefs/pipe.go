@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
 	"unsafe"
@@ -26,15 +25,6 @@ type pipe struct {
 	wake  chan struct{} // holds one thing if the pipe is to be woken
 	timer *time.Timer   // of the reader's sleep
 	once  sync.Once
-}
-
-// Pipe opens a file for reads that return EAGAIN when it is empty.
-func (osFiles) Pipe(path string) (int, error) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return -1, &os.PathError{Op: "open", Path: path, Err: err}
-	}
-	return fd, nil
 }
 
 func newPipe(fd int) *pipe { return &pipe{fd: fd, wake: make(chan struct{}, 1)} }

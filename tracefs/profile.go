@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // Profile returns how often each site of each event has been hit, by the kernel's
@@ -29,7 +31,7 @@ func (s *Session) readProfile() (string, error) {
 	file := s.fs.path("uprobe_profile")
 	b, err := s.fs.ops.Read(file)
 	if err != nil {
-		return "", refused("read", file, err)
+		return "", files.Refused("read", file, err)
 	}
 	return string(b), nil
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // Reader is how a session's events are read.
@@ -54,7 +56,7 @@ const (
 func (s *Session) openRaw() error {
 	dirs, err := s.fs.ops.List(s.file("per_cpu"))
 	if err != nil {
-		return refused("list", s.file("per_cpu"), err)
+		return files.Refused("list", s.file("per_cpu"), err)
 	}
 	s.raw = &rawPages{
 		buf:    make([]byte, rawBuffer),
@@ -69,7 +71,7 @@ func (s *Session) openRaw() error {
 		file := s.file("per_cpu", dir, "trace_pipe_raw")
 		fd, err := s.fs.ops.Pipe(file)
 		if err != nil {
-			return refused("open", file, err)
+			return files.Refused("open", file, err)
 		}
 		s.raw.cpus = append(s.raw.cpus, rawCPU{cpu, fd})
 	}
@@ -181,7 +183,7 @@ func (s *Session) Formats() ([]string, error) {
 		file := s.eventFile(&s.events[i], "format")
 		b, err := s.fs.ops.Read(file)
 		if err != nil {
-			return nil, refused("read", file, err)
+			return nil, files.Refused("read", file, err)
 		}
 		texts[i] = string(b)
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // Options say how a session is run. The zero value suits most.
@@ -131,7 +133,7 @@ func (s *Session) start(ctx context.Context, target Target, opt Options) error {
 func (s *Session) prepare(opt Options) error {
 	if s.features.Instances {
 		if err := s.fs.ops.Mkdir(s.file()); err != nil {
-			return refused("make", s.file(), err)
+			return files.Refused("make", s.file(), err)
 		}
 		s.created = true
 		// Before the pipe, too, for which some of it is settled when it is opened.
@@ -151,7 +153,7 @@ func (s *Session) prepare(opt Options) error {
 	// instance.
 	fd, err := s.fs.ops.Pipe(s.file("trace_pipe"))
 	if err != nil {
-		return refused("open", s.file("trace_pipe"), err)
+		return files.Refused("open", s.file("trace_pipe"), err)
 	}
 	s.pipe = newPipe(fd)
 	s.fs.pipes.Add(1)
@@ -179,7 +181,7 @@ func (s *Session) configure(opt Options) error {
 	}
 	for _, set := range settings {
 		if err := s.fs.ops.Write(s.file(set.file), set.value); err != nil {
-			return refused("write", s.file(set.file), err)
+			return files.Refused("write", s.file(set.file), err)
 		}
 	}
 	return nil

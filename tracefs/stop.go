@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // Stop disarms the probes, in the background: Read must go on meanwhile, until it
@@ -39,7 +41,7 @@ func (s *Session) disableAll(events []Event) error {
 	var errs []error
 	for i := range events {
 		file := s.eventFile(&events[i], "enable")
-		if err := s.fs.ops.Write(file, "0"); err != nil && !isNotExist(err) {
+		if err := s.fs.ops.Write(file, "0"); err != nil && !files.IsNotExist(err) {
 			errs = append(errs, fmt.Errorf("disable event %s: %w", events[i].Name, err))
 		}
 	}
@@ -75,7 +77,7 @@ func (s *Session) Close() error {
 	var failed []error
 	if s.created {
 		err := s.fs.removeInstance(s.name, patienceWithOwn)
-		if isBusy(err) {
+		if files.IsBusy(err) {
 			err = s.fs.empty(s.name)
 		}
 		failed = append(failed, err)
@@ -110,9 +112,9 @@ func (f *FS) removeInstance(name string, patience time.Duration) error {
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
 		err := f.ops.Rmdir(dir)
 		switch {
-		case err == nil || isGone(err):
+		case err == nil || files.IsGone(err):
 			return nil
-		case !isBusy(err) || time.Now().After(until):
+		case !files.IsBusy(err) || time.Now().After(until):
 			return fmt.Errorf("remove instance: %w", err)
 		case wait > looksLater && f.heldFromElsewhere(name):
 			return heldError{fmt.Errorf("remove instance: %w", err)}

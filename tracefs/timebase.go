@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 	"github.com/ftgo/ftgo/tracefs/internal/machine"
 )
 
@@ -90,7 +91,7 @@ func (s *Session) setClock(opt Options) error {
 	file := s.file("trace_clock")
 	offered, err := s.fs.ops.Read(file)
 	if err != nil {
-		return refused("read", file, err)
+		return files.Refused("read", file, err)
 	}
 	if opt.Quiet {
 		s.clocks.base.Clock = presentClock(string(offered))
@@ -98,7 +99,7 @@ func (s *Session) setClock(opt Options) error {
 	}
 	s.clocks.base.Clock, _ = machine.This().ChooseClock(string(offered))
 	if err := s.fs.ops.Write(file, s.clocks.base.Clock); err != nil {
-		return refused("write", file, err)
+		return files.Refused("write", file, err)
 	}
 	return nil
 }

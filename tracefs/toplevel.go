@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // setting is a file and what it is set to.
@@ -19,7 +21,7 @@ func (s *Session) borrowTopLevel(opt Options) error {
 	for _, idle := range []setting{{"current_tracer", "nop"}, {"set_event", ""}} {
 		now, err := s.fs.readTrimmed(idle.file)
 		if err != nil {
-			return refused("read", s.file(idle.file), err)
+			return files.Refused("read", s.file(idle.file), err)
 		}
 		if now != idle.value {
 			return fmt.Errorf("record at the top level of tracefs: somebody uses it: %s reads %q", s.file(idle.file), now)
@@ -29,7 +31,7 @@ func (s *Session) borrowTopLevel(opt Options) error {
 	for _, file := range borrowedFiles {
 		now, err := s.fs.readTrimmed(file)
 		if err != nil {
-			return refused("read", s.file(file), err)
+			return files.Refused("read", s.file(file), err)
 		}
 		borrowed = append(borrowed, setting{file, settingOf(now)})
 	}
@@ -94,7 +96,7 @@ func (f *FS) returnTopLevel(borrowed []setting) error {
 			continue
 		}
 		if err := f.ops.Write(f.path(b.file), b.value); err != nil {
-			errs = append(errs, refused("put back", f.path(b.file), err))
+			errs = append(errs, files.Refused("put back", f.path(b.file), err))
 		}
 	}
 	return errors.Join(errs...)
@@ -108,7 +110,7 @@ func (f *FS) sweepTopLevel(group string) error {
 	// What can't be read now, removeGroup looks at again, and tells.
 	if now, err := f.readTrimmed("events", group, "enable"); err == nil && now != "0" {
 		if err := f.ops.Write(file, "0"); err != nil {
-			return refused("write", file, err)
+			return files.Refused("write", file, err)
 		}
 	}
 	events, err := f.groupEvents(group)
@@ -117,7 +119,7 @@ func (f *FS) sweepTopLevel(group string) error {
 	}
 	clocks, err := f.readTrimmed("trace_clock")
 	if err != nil {
-		return refused("read", f.path("trace_clock"), err)
+		return files.Refused("read", f.path("trace_clock"), err)
 	}
 	for _, event := range events {
 		if borrowed, ok := noted(strings.TrimPrefix(event, group+"/"), clocks); ok {

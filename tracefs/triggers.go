@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // triggered is a trigger that is set.
@@ -68,11 +70,11 @@ func (f *FS) removeTriggers(session string) error {
 // event_hist_trigger_print). The file begins with a comment when there is none.
 func (f *FS) triggers(file string) ([]string, error) {
 	b, err := f.ops.Read(file)
-	if isGone(err) {
+	if files.IsGone(err) {
 		return nil, nil // the event is not there, or kernels without triggers
 	}
 	if err != nil {
-		return nil, refused("read", file, err)
+		return nil, files.Refused("read", file, err)
 	}
 	var set []string
 	for line := range strings.Lines(string(b)) {
@@ -93,11 +95,11 @@ func (f *FS) triggers(file string) ([]string, error) {
 //	NAME\tTYPE FIELD; TYPE FIELD
 func (f *FS) synthetics() ([]string, error) {
 	b, err := f.ops.Read(f.path("synthetic_events"))
-	if isNotExist(err) {
+	if files.IsNotExist(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, refused("read", f.path("synthetic_events"), err)
+		return nil, files.Refused("read", f.path("synthetic_events"), err)
 	}
 	var names []string
 	for line := range strings.Lines(string(b)) {
@@ -139,13 +141,13 @@ func (f *FS) sweepTriggers(session string) error {
 		case err == nil:
 			err = f.removeTriggers(session)
 			if cerr := unix.Close(fd); cerr != nil {
-				err = errors.Join(err, refused("close", file, cerr))
+				err = errors.Join(err, files.Refused("close", file, cerr))
 			}
 			return err
-		case isGone(err):
+		case files.IsGone(err):
 			return nil // another sweeper was faster
-		case !isBusy(err) || time.Now().After(until):
-			return refused("open", file, err)
+		case !files.IsBusy(err) || time.Now().After(until):
+			return files.Refused("open", file, err)
 		}
 	}
 }

@@ -1,6 +1,14 @@
-package tracefs
+package files
 
-import "path/filepath"
+import (
+	"errors"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/tracefs/internal/machine"
+)
 
 // turns lets one process at a time do what can lock two that trace at once for good, and
 // everybody else out of tracing until the machine is started anew.
@@ -15,16 +23,16 @@ import "path/filepath"
 // in trace_event_enable_tgid_record()", of Linux 5.5). Four runs that start at once are enough on
 // RHEL 8's 4.18. What is not ftgo takes no turns, but each of these takes a moment only.
 type turns struct {
-	files
+	Ops
 	dir string // what is locked
 }
 
-// inTurns are the files of a tracefs, in turns where the running kernel needs that.
-func inTurns(dir string) files {
-	if KernelOlder(5, 5) {
-		return turns{osFiles{}, filepath.Join(dir, "instances")}
+// InTurns are the files of a tracefs, in turns where the running kernel needs that.
+func InTurns(dir string) Ops {
+	if machine.This().Older(5, 5) {
+		return turns{OS{}, filepath.Join(dir, "instances")}
 	}
-	return osFiles{}
+	return OS{}
 }
 
 // ofGroup tells whether a file is a group's own: its events' are opened under no two locks.
@@ -34,29 +42,42 @@ func ofGroup(path string) bool {
 
 func (t turns) Read(path string) ([]byte, error) {
 	if ofGroup(path) {
-		defer lock(t.dir)()
+		defer Lock(t.dir)()
 	}
-	return t.files.Read(path)
+	return t.Ops.Read(path)
 }
 
 func (t turns) Write(path, text string) error {
 	if filepath.Base(path) == "record-tgid" || ofGroup(path) {
-		defer lock(t.dir)()
+		defer Lock(t.dir)()
 	}
-	return t.files.Write(path, text)
+	return t.Ops.Write(path, text)
 }
 
 func (t turns) Append(path, text string) error {
-	defer lock(t.dir)()
-	return t.files.Append(path, text)
+	defer Lock(t.dir)()
+	return t.Ops.Append(path, text)
 }
 
 func (t turns) Mkdir(path string) error {
-	defer lock(t.dir)()
-	return t.files.Mkdir(path)
+	defer Lock(t.dir)()
+	return t.Ops.Mkdir(path)
 }
 
 func (t turns) Rmdir(path string) error {
-	defer lock(t.dir)()
-	return t.files.Rmdir(path)
+	defer Lock(t.dir)()
+	return t.Ops.Rmdir(path)
+}
+
+// Lock keeps others out of what a directory stands for, but waits no more than a second: one who
+// holds it may be stopped.
+func Lock(dir string) (unlock func()) {
+	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return func() {}
+	}
+	for try := 0; try < 100 && errors.Is(unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB), unix.EWOULDBLOCK); try++ {
+		time.Sleep(10 * time.Millisecond)
+	}
+	return func() { unix.Close(fd) }
 }

@@ -1,4 +1,4 @@
-package tracefs
+package files
 
 import (
 	"path/filepath"
@@ -8,9 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// locking is a fake that notes what is done while the lock is held.
+// locking notes what is done while the lock is held.
 type locking struct {
-	*fakeFiles
+	OS
+	t    *testing.T
 	dir  string
 	held []string
 }
@@ -37,15 +38,14 @@ func (l *locking) Rmdir(path string) error        { l.note("rmdir"); return nil 
 
 // TestTurns: what can lock two who trace at once for good is done by one at a time.
 func TestTurns(t *testing.T) {
-	f, fake := newFake(t)
-	l := &locking{fakeFiles: fake, dir: f.path("instances")}
+	l := &locking{t: t, dir: t.TempDir()}
 	ops := turns{l, l.dir}
-	_, event := ops.Read(f.path("events/a/b/enable"))
-	_, group := ops.Read(f.path("events/a/enable"))
+	_, event := ops.Read("events/a/b/enable")
+	_, group := ops.Read("events/a/enable")
 	for _, err := range []error{
-		event, group, ops.Write(f.path("events/a/b/enable"), "0"), ops.Write(f.path("events/a/enable"), "0"),
-		ops.Mkdir(f.path("instances/a")), ops.Write(f.path("options/record-tgid"), "1"), ops.Write(f.path("enable"), "1"),
-		ops.Append(f.path("uprobe_events"), "p:a/b c:1\n"), ops.Rmdir(f.path("instances/a")),
+		event, group, ops.Write("events/a/b/enable", "0"), ops.Write("events/a/enable", "0"),
+		ops.Mkdir("instances/a"), ops.Write("options/record-tgid", "1"), ops.Write("enable", "1"),
+		ops.Append("uprobe_events", "p:a/b c:1\n"), ops.Rmdir("instances/a"),
 	} {
 		if err != nil {
 			t.Error(err)
