@@ -260,7 +260,7 @@ func TestSecondProcessor(t *testing.T) {
 	}
 	register := regexp.MustCompile(`^(x[0-9]|x[12][0-9]|x30|sp|pstate)$`)
 	named := regexp.MustCompile(`%([a-z0-9]+)`)
-	for _, ev := range plan.TraceEvents() {
+	for _, ev := range uprobe.TraceEvents(plan.Events) {
 		for i := range ev.Sites {
 			for k, a := range ev.Args {
 				fetch := a.Fetch

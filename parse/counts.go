@@ -23,6 +23,12 @@ type Counts struct {
 	// Hits is the number of hits. They were Delivered, Filtered out by the kernel, or Lost;
 	// CountedOnly of them were not to be paired.
 	Hits, Delivered, Filtered, Lost, CountedOnly uint64
+	// Unparsed is the number of lines, or records, that were not understood, or are of addresses
+	// that are none of the plan's sites; KernelUnparsed that of records of kernel events.
+	Unparsed, KernelUnparsed uint64
+	// Unfollowed is the number of calls that were not paired, since too many others were open
+	// when they began.
+	Unfollowed uint64
 	// Ours are the hits of wanted processes by what they cost, Others those of others.
 	Ours, Others Hits
 }
@@ -54,9 +60,12 @@ type siteHits struct {
 // recorded are cut where the window ends: they are read a moment later.
 func (s *Stream) Counts(c Counters) *Counts {
 	plan, account := s.pairer.plan, &s.pairer.account
-	out := &Counts{Funcs: make([]Count, len(plan.Funcs))}
+	out := &Counts{
+		Funcs:    make([]Count, len(plan.Funcs)),
+		Unparsed: s.unparsed(), KernelUnparsed: s.reader.KernelUnparsed(), Unfollowed: account.unfollowed,
+	}
 	sites := make([]siteHits, len(plan.Funcs))
-	cut := !c.Behind && c.Overruns+s.Unparsed() == 0
+	cut := !c.Behind && c.Overruns+out.Unparsed == 0
 	var gained uint64
 	for i := range plan.Events {
 		ev := &plan.Events[i]
@@ -79,7 +88,7 @@ func (s *Stream) Counts(c Counters) *Counts {
 				}
 			}
 			switch {
-			case !plan.Records(ev):
+			case plan.Mode == uprobe.Count || kind.Counts() && !plan.Recorded:
 				seen = count // the kernel's counter is all there is to deliver
 			case cut:
 				count = seen
@@ -115,7 +124,7 @@ func (s *Stream) Counts(c Counters) *Counts {
 		out.Hits = max(out.Hits, out.Delivered+c.Overruns) // so many there were at least
 	case own:
 	case c.Own: // what the kernel's filter has dropped is counted with the hits
-		lost := c.Overruns + s.Unparsed()
+		lost := c.Overruns + out.Unparsed
 		out.Hits = max(gained, out.Delivered+lost)
 		out.Filtered = out.Hits - out.Delivered - lost
 	default: // what was lost of ours is told by the ring buffer

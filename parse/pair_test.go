@@ -65,12 +65,15 @@ func testPlan() *uprobe.Plan {
 	return p
 }
 
+// noFields are those of an event that fetches nothing.
+var noFields = uprobe.Fields{SP: -1, G: -1, Goid: -1, Hi: -1, Lo: -1, Flags: -1, Old: -1, New: -1, Stack: -1, Values: -1}
+
 // oldPlan is testPlan as for Go before 1.17: returns fetch SP alone, and so does the
 // entry of function nosplit, in an event of its own.
 func oldPlan() *uprobe.Plan {
 	p := testPlan()
 	p.ByStack = true
-	bare := uprobe.NoFields
+	bare := noFields
 	bare.SP = 0
 	p.Events[2].Fields, p.Events[3].Fields = bare, bare
 	move := uprobe.Event{Fields: uprobe.Fields{SP: -1, G: 0, Lo: 1, Hi: 2, Goid: -1, Flags: -1, Values: -1}}

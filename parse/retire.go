@@ -4,24 +4,15 @@ package parse
 // were disarmed.
 type retirement struct{ from, until uint64 }
 
-// Retire says that the events which time functions are disarmed from now on, a time of
-// the trace clock, and Retired that they have been. Of calls that were open meanwhile
+// Retire says that the events which time functions were disarmed from one time of the trace clock
+// until another, which is ^0 as long as that is under way. Of calls that were open meanwhile
 // nothing tells the end: they are Abandoned. The functions may be timed again later.
-func (s *Stream) Retire(funcs []int, from uint64) {
+func (s *Stream) Retire(funcs []int, from, until uint64) {
 	if s.pairer.retired == nil {
 		s.pairer.retired = make(map[int]retirement)
 	}
 	for _, fn := range funcs {
-		s.pairer.retired[fn] = retirement{from, ^uint64(0)}
-	}
-}
-
-// Retired ends what Retire began.
-func (s *Stream) Retired(funcs []int, until uint64) {
-	for _, fn := range funcs {
-		r := s.pairer.retired[fn]
-		r.until = until
-		s.pairer.retired[fn] = r
+		s.pairer.retired[fn] = retirement{from, until}
 	}
 }
 

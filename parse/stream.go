@@ -119,13 +119,6 @@ func (s *Stream) Forget(ended map[int]bool) {
 // before the first.
 func (s *Stream) Latest() uint64 { return s.latest }
 
-// Unfollowed is the number of calls that were not paired, since too many others were open when
-// they began.
-func (s *Stream) Unfollowed() uint64 { return s.pairer.account.unfollowed }
-
-// Unparsed is the number of lines, or records, that were not understood, or are of addresses that
+// unparsed is the number of lines, or records, that were not understood, or are of addresses that
 // are none of the plan's sites.
-func (s *Stream) Unparsed() uint64 { return s.reader.Unparsed() + s.pairer.account.unknown }
-
-// KernelUnparsed is the number of records of kernel events that could not be read.
-func (s *Stream) KernelUnparsed() uint64 { return s.reader.KernelUnparsed() }
+func (s *Stream) unparsed() uint64 { return s.reader.Unparsed() + s.pairer.account.unknown }

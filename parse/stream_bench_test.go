@@ -16,7 +16,7 @@ func benchPlan(paired bool) *uprobe.Plan {
 	if !paired {
 		plan.Mode = uprobe.CountRecorded
 		plan.Events = plan.Events[:1]
-		plan.Events[0].Fields, plan.Events[0].Args = uprobe.NoFields, nil
+		plan.Events[0].Fields, plan.Events[0].Args = noFields, nil
 	}
 	for i := range plan.Events {
 		plan.Events[i].Sites = append(plan.Events[i].Sites, uprobe.Site{Kind: plan.Events[i].Sites[0].Kind, Addr: benchAddr(i), Func: 0})
@@ -157,8 +157,8 @@ func benchStream(b *testing.B, plan *uprobe.Plan, src Source, reads int) {
 			events += n
 		}
 	}
-	if want := uint64(b.N * benchEvents); events != want || s.Unparsed()+s.pairer.account.unmatched > 0 || len(plan.Events) > 1 && calls != int(events/2) {
-		b.Fatalf("%d events of %d, %d calls, %d unparsed, %+v", events, want, calls, s.Unparsed(), s.pairer.account)
+	if want := uint64(b.N * benchEvents); events != want || s.unparsed()+s.pairer.account.unmatched > 0 || len(plan.Events) > 1 && calls != int(events/2) {
+		b.Fatalf("%d events of %d, %d calls, %d unparsed, %+v", events, want, calls, s.unparsed(), s.pairer.account)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
 }

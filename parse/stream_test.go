@@ -33,19 +33,19 @@ func TestStream(t *testing.T) {
 	}{
 		{"one call", testProcesses{}, both, "f 10-30", nil},
 		{"late line in its place", testProcesses{}, line(0, 7, 10, 0x1000, 100) + line(2, 7, 30, 0x3000, 100) + line(0, 7, 20, 0x1001, 200) + line(2, 7, 40, 0x3001, 200), "g 20-30 f 10-30", nil},
-		{"what is no line of ours", testProcesses{}, "nonsense\\n" + both, "f 10-30", func(s *Stream) bool { return s.Unparsed() == 1 }},
-		{"newlines in a thread's name", testProcesses{}, named("a\nb") + both + named("\n") + named("\n# x\n") + named("\r\n-7"), "g 5-5 g 5-5 g 5-5 f 10-30 g 5-0", func(s *Stream) bool { return s.Unparsed() == 0 }},
-		{"short lines that are no pieces of a name", testProcesses{}, "a\n" + named("a\nb") + " b\n" + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.Unparsed() == 3 }},
-		{"pieces that do not fill the column", testProcesses{}, named("a\nb")[1:] + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.Unparsed() == 1 }},
-		{"lost events", testProcesses{}, "CPU:1 [LOST 5 EVENTS]\n" + both, "f 10-30", func(s *Stream) bool { return s.Unparsed() == 0 }},
-		{"a last line without its end", testProcesses{}, both + "     prog-7 [0", "f 10-30", func(s *Stream) bool { return s.Unparsed() == 1 }},
+		{"what is no line of ours", testProcesses{}, "nonsense\\n" + both, "f 10-30", func(s *Stream) bool { return s.unparsed() == 1 }},
+		{"newlines in a thread's name", testProcesses{}, named("a\nb") + both + named("\n") + named("\n# x\n") + named("\r\n-7"), "g 5-5 g 5-5 g 5-5 f 10-30 g 5-0", func(s *Stream) bool { return s.unparsed() == 0 }},
+		{"short lines that are no pieces of a name", testProcesses{}, "a\n" + named("a\nb") + " b\n" + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.unparsed() == 3 }},
+		{"pieces that do not fill the column", testProcesses{}, named("a\nb")[1:] + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.unparsed() == 1 }},
+		{"lost events", testProcesses{}, "CPU:1 [LOST 5 EVENTS]\n" + both, "f 10-30", func(s *Stream) bool { return s.unparsed() == 0 }},
+		{"a last line without its end", testProcesses{}, both + "     prog-7 [0", "f 10-30", func(s *Stream) bool { return s.unparsed() == 1 }},
 		{"processes that are not wanted", testProcesses{wanted: 8}, both, "", func(s *Stream) bool { return s.pairer.account.delivered[0][0] == 0 }},
 		{"bias", testProcesses{bias: func(int, uint64) (uint64, bool) { return bias, true }},
 			line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", nil},
 		{"bias that only the second address tells", testProcesses{bias: func(_ int, addr uint64) (uint64, bool) { return bias, addr == 0x3000+bias }},
-			line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", func(s *Stream) bool { return s.Unparsed() == 0 }},
+			line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", func(s *Stream) bool { return s.unparsed() == 0 }},
 		{"bias that nothing tells", testProcesses{bias: func(int, uint64) (uint64, bool) { return 0, false }},
-			line(0, 7, 10, 0x1000+bias, 100), "", func(s *Stream) bool { return s.Unparsed() == 1 }},
+			line(0, 7, 10, 0x1000+bias, 100), "", func(s *Stream) bool { return s.unparsed() == 1 }},
 		{"process found by the thread", testProcesses{of: func(tid, _ int) int { return tid + 1 }},
 			strings.ReplaceAll(both, "(      7)", "(-------)"), "f 10-30", nil},
 	} {
@@ -67,7 +67,7 @@ func TestStream(t *testing.T) {
 				t.Errorf("calls %q, want %q", got, c.calls)
 			}
 			if c.check != nil && !c.check(s) {
-				t.Errorf("unparsed %d, %+v", s.Unparsed(), s.pairer.account)
+				t.Errorf("unparsed %d, %+v", s.unparsed(), s.pairer.account)
 			}
 		})
 	}

@@ -218,7 +218,7 @@ func probeSelf(ctx context.Context, fsys *tracefs.FS, mode uprobe.Mode, stack in
 	if err != nil {
 		return nil, nil
 	}
-	session, err = tracefs.Start(ctx, fsys, plan.Target(), plan.TraceEvents(), tracefs.Options{BufferKB: 1024, Quiet: mode == uprobe.Count})
+	session, err = tracefs.Start(ctx, fsys, plan.Target(), uprobe.TraceEvents(plan.Events), tracefs.Options{BufferKB: 1024, Quiet: mode == uprobe.Count})
 	if err != nil {
 		return nil, nil
 	}

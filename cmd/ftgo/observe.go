@@ -65,7 +65,7 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v run.Vi
 	}); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(p.plan.TraceEvents(), tracefs.Event.LongText) {
+	if slices.ContainsFunc(uprobe.TraceEvents(p.plan.Events), tracefs.Event.LongText) {
 		o.reader = tracefs.Raw
 	}
 	if err := o.checkProbes(e, p.plan.Probes(), pace(p.features, fsys)); err != nil {
@@ -77,7 +77,7 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v run.Vi
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	definitions := definitionsOf(p.plan.TraceEvents(), o.Binary)
+	definitions := definitionsOf(uprobe.TraceEvents(p.plan.Events), o.Binary)
 	if o.dryRun {
 		_, err = io.WriteString(out, definitions)
 		return err

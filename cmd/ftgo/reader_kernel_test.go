@@ -216,7 +216,7 @@ func (s *sessionCalls) start(t *testing.T, f *tracefs.FS, target, pattern string
 	if s.plan, err = planFor(newEnv(io.Discard, io.Discard), sel, uprobe.Options{Features: f.Features(), Values: values}); err != nil {
 		t.Fatal(err)
 	}
-	if s.session, err = tracefs.Start(t.Context(), f, s.plan.Target(), s.plan.TraceEvents(), tracefs.Options{Reader: reader}); err != nil {
+	if s.session, err = tracefs.Start(t.Context(), f, s.plan.Target(), uprobe.TraceEvents(s.plan.Events), tracefs.Options{Reader: reader}); err != nil {
 		t.Fatal(err)
 	}
 	s.from(t, s.session, s.session.Process)
@@ -292,8 +292,9 @@ func (s *sessionCalls) finish(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.stream.Finish()
-	if lost, err := s.session.Overruns(); err != nil || lost+s.stream.Unparsed() != 0 {
-		t.Errorf("%d events lost, %d not understood: %v", lost, s.stream.Unparsed(), err)
+	unparsed := s.stream.Counts(parse.Counters{}).Unparsed
+	if lost, err := s.session.Overruns(); err != nil || lost+unparsed != 0 {
+		t.Errorf("%d events lost, %d not understood: %v", lost, unparsed, err)
 	}
 	if err := s.session.Close(); err != nil {
 		t.Error(err)

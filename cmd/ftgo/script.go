@@ -129,7 +129,7 @@ func (t *planned) script() (string, error) {
 	s := recording.Script{
 		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h tells more.",
 			cli.Plural(len(t.plan.Funcs), "function"), cli.Plural(t.plan.Probes(), "place"), releaseName()),
-		Events: t.plan.TraceEvents(), Binary: binary, CRC: sums.CRC, Shown: printable.Text(path), About: printable.JSON(about), BufferKB: t.env.bufferKB,
+		Events: uprobe.TraceEvents(t.plan.Events), Binary: binary, CRC: sums.CRC, Shown: printable.Text(path), About: printable.JSON(about), BufferKB: t.env.bufferKB,
 	}
 	if t.opt.duration > 0 {
 		s.Seconds = strconv.FormatFloat(t.opt.duration.Seconds(), 'f', -1, 64)

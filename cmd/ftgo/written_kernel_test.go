@@ -130,7 +130,7 @@ func TestKernelWrittenWhilePlanned(t *testing.T) {
 			if err := w.do(path, stat); err != nil {
 				t.Fatal(err)
 			}
-			session, err := tracefs.Start(t.Context(), f, plan.Target(), plan.TraceEvents(), tracefs.Options{BufferKB: 64})
+			session, err := tracefs.Start(t.Context(), f, plan.Target(), uprobe.TraceEvents(plan.Events), tracefs.Options{BufferKB: 64})
 			if err == nil {
 				err = session.Close()
 			}

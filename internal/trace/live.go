@@ -94,7 +94,7 @@ func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
 	l.clock.pinned = opt.Steady
 	l.processes = processes{opt: &l.opt, bias: uprobe.NewBiases(plan, false), kernel: l.kernel}
 	l.look.cpu = newCPUTimes(opt.PIDs, plan.Binary.File().Path())
-	l.look.vanished = newVanished(plan.TraceEvents(), plan.Binary.File().Inode())
+	l.look.vanished = newVanished(uprobe.TraceEvents(plan.Events), plan.Binary.File().Inode())
 	return l
 }
 
@@ -105,7 +105,7 @@ func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
 	if err := l.kernel.start(l.fs, &l.opt); err != nil {
 		return err
 	}
-	l.session, err = tracefs.Start(ctx, l.fs, l.plan.Target(), l.plan.TraceEvents(), tracefs.Options{
+	l.session, err = tracefs.Start(ctx, l.fs, l.plan.Target(), uprobe.TraceEvents(l.plan.Events), tracefs.Options{
 		BufferKB: l.opt.BufferKB, Quiet: l.plan.Mode == uprobe.Count, Features: &l.opt.Features, Reader: l.opt.Reader, TopLevel: l.opt.Shared,
 	})
 	if err != nil {
@@ -316,7 +316,7 @@ func (l *Live) complete(r *Reading) *Reading {
 	r.MaxRate, r.Vanished, r.TooOften = l.opt.MaxRate, l.look.vanished.processes(), l.switcher.tooOften()
 	r.Used, r.Waited = l.look.cpu.used, l.look.cpu.waited
 	var err error
-	r.Kernel, err = l.kernel.books(l.stream.KernelUnparsed(), l.opt)
+	r.Kernel, err = l.kernel.books(r.Counts.KernelUnparsed, l.opt)
 	r.Err = errors.Join(r.Err, err)
 	return r
 }

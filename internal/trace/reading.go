@@ -37,9 +37,9 @@ func (s *streamed) reading(at tracefs.Mark) *Reading {
 	overruns, err := s.counters.Overruns()
 	own := s.filter.All()
 	c := s.stream.Counts(parse.Counters{From: s.from.Hits, At: at.Hits, Overruns: overruns, Own: own, Inexact: s.inexact})
-	r := &Reading{From: s.from.At, At: at.At, Err: err, Counts: c, Unfollowed: s.stream.Unfollowed()}
+	r := &Reading{From: s.from.At, At: at.At, Err: err, Counts: c, Unfollowed: c.Unfollowed}
 	r.Summary = stats.Summary{
-		Hits: c.Hits, Delivered: c.Delivered, Filtered: c.Filtered, Lost: c.Lost, Counted: c.CountedOnly, Unparsed: s.stream.Unparsed(),
+		Hits: c.Hits, Delivered: c.Delivered, Filtered: c.Filtered, Lost: c.Lost, Counted: c.CountedOnly, Unparsed: c.Unparsed,
 		Probes: s.plan.Probes(), Functions: len(s.plan.Funcs), Skipped: skipped(s.skipped, s.plan.Skipped),
 		Seconds:         at.At.Sub(s.from.At).Seconds(),
 		Pass:            max(s.from.Width, at.Width),

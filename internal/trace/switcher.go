@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -249,7 +250,7 @@ func (m *switcher) time(funcs []int) error {
 
 // arm goes on when the events are defined.
 func (m *switcher) arm(b *batch, events []uprobe.Event) error {
-	m.l.plan.Join(events)
+	m.l.plan.Events = slices.Concat(m.l.plan.Events, events)
 	m.l.session.Join(b.probes)
 	if err := m.l.stream.Extend(); err != nil {
 		return err
@@ -302,7 +303,7 @@ func (m *switcher) disarm(b *batch) error {
 	if err != nil {
 		return err
 	}
-	m.l.stream.Retire(b.funcs, from.Ticks)
+	m.l.stream.Retire(b.funcs, from.Ticks, math.MaxUint64)
 	m.work(func() func() error {
 		err := b.probes.Disarm()
 		return func() error {
@@ -313,7 +314,7 @@ func (m *switcher) disarm(b *batch) error {
 			if err != nil {
 				return err
 			}
-			m.l.stream.Retired(b.funcs, until.Ticks)
+			m.l.stream.Retire(b.funcs, from.Ticks, until.Ticks)
 			for _, i := range b.funcs {
 				m.choice.Funcs[i].Timed = false
 				m.rates[i] = m.choice.Funcs[i].TooOften

@@ -38,7 +38,7 @@ func (b *bench) floodCat(f flood) (flow, error) {
 		if err != nil {
 			return measured, err
 		}
-		session, err := tracefs.Start(b.ctx, fs, plan.Target(), plan.TraceEvents(), tracefs.Options{BufferKB: 16 << 10})
+		session, err := tracefs.Start(b.ctx, fs, plan.Target(), uprobe.TraceEvents(plan.Events), tracefs.Options{BufferKB: 16 << 10})
 		if err != nil {
 			return measured, err
 		}

@@ -45,7 +45,7 @@ func creators(ctx context.Context, path string) (counts map[string]int, err erro
 	if err != nil {
 		return nil, err
 	}
-	session, err := tracefs.Start(ctx, fs, plan.Target(), plan.TraceEvents(), tracefs.Options{})
+	session, err := tracefs.Start(ctx, fs, plan.Target(), uprobe.TraceEvents(plan.Events), tracefs.Options{})
 	if err != nil {
 		return nil, err
 	}

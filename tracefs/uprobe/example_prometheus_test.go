@@ -41,7 +41,7 @@ func observe(ctx context.Context, path, pattern string, seen func(function strin
 	if err != nil {
 		return err
 	}
-	session, err := tracefs.Start(ctx, fs, plan.Target(), plan.TraceEvents(), tracefs.Options{})
+	session, err := tracefs.Start(ctx, fs, plan.Target(), uprobe.TraceEvents(plan.Events), tracefs.Options{})
 	if err != nil {
 		return err
 	}

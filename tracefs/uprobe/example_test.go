@@ -41,7 +41,7 @@ func slow(ctx context.Context, w io.Writer, path, function string, limit time.Du
 	if err != nil {
 		return err
 	}
-	session, err := tracefs.Start(ctx, fs, plan.Target(), plan.TraceEvents(), tracefs.Options{})
+	session, err := tracefs.Start(ctx, fs, plan.Target(), uprobe.TraceEvents(plan.Events), tracefs.Options{})
 	if err != nil {
 		return err
 	}

@@ -25,8 +25,8 @@ type Fields struct {
 	Values int
 }
 
-// NoFields is an event that fetches nothing.
-var NoFields = Fields{SP: -1, G: -1, Goid: -1, Hi: -1, Lo: -1, Flags: -1, Old: -1, New: -1, Stack: -1, Values: -1}
+// noFields is an event that fetches nothing.
+var noFields = Fields{SP: -1, G: -1, Goid: -1, Hi: -1, Lo: -1, Flags: -1, Old: -1, New: -1, Stack: -1, Values: -1}
 
 // identity is how an event tells whose call it is.
 type identity uint8
@@ -89,7 +89,7 @@ func at(offset int64, address string) string { return fmt.Sprintf("+%d(%s)", off
 // kernel prints in decimal.
 func (x *fetcher) fetch(kind Kind, id identity) ([]tracefs.Arg, Fields) {
 	l := x.layout
-	f := NoFields
+	f := noFields
 	var args []tracefs.Arg
 	add := func(pos *int, name, from string) {
 		*pos = len(args)

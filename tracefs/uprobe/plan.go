@@ -89,7 +89,8 @@ type Plan struct {
 	// Relocatable: addresses in a process are not those in the file.
 	Relocatable bool
 
-	recorded bool
+	// Recorded: Counters are counted by recorded hits, as Options.Recorded asked for.
+	Recorded bool
 }
 
 // StackWords is the number of words that are fetched for the callers of a call.
@@ -141,7 +142,7 @@ type Instruction struct {
 // safely are in Plan.Skipped. Events are in the order that [tracefs.Start] wants:
 // what begins calls, what ends them, and the runtime probes of goroutines' ends.
 func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
-	p := &Plan{Binary: b, Processor: b.Processor(), Mode: opt.Mode, Relocatable: b.File().Relocatable(), recorded: opt.Recorded}
+	p := &Plan{Binary: b, Processor: b.Processor(), Mode: opt.Mode, Relocatable: b.File().Relocatable(), Recorded: opt.Recorded}
 	for _, r := range decodeAll(b, funcs, opt.Decoded) {
 		if r.err != nil {
 			p.Skipped = append(p.Skipped, Skipped{r.fn, r.err})
@@ -278,9 +279,6 @@ func newNonce() (string, error) {
 	}
 	return hex.EncodeToString(b[:]), nil
 }
-
-// TraceEvents are the plan's events for [tracefs.Start], in the plan's order.
-func (p *Plan) TraceEvents() []tracefs.Event { return TraceEvents(p.Events) }
 
 // Target is the file to probe: the one that was decoded, under whatever name.
 func (p *Plan) Target() tracefs.Target {

@@ -134,12 +134,12 @@ func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 			ev.Args, ev.Counts = append(ev.Args, values.Args...), append(ev.Counts, values.Counts...)
 		}
 	default:
-		ev.Fields = NoFields
+		ev.Fields = noFields
 		if sh.kind == EntryJump || sh.kind == CounterJump {
 			ev.Args = []tracefs.Arg{{Name: "fl", Fetch: c.fetcher.machine.Flags.Fetch(), Type: "s64"}}
 			ev.Fields.Flags = 0
 		}
-		if c.plan.Mode == Count || sh.kind.Counts() && !c.plan.recorded {
+		if c.plan.Mode == Count || sh.kind.Counts() && !c.plan.Recorded {
 			ev.Filter = c.countFilter(sh.kind)
 		}
 	}

@@ -9,8 +9,9 @@ import (
 
 // Timing makes events that time calls of functions that are CountFirst, by their index
 // in Funcs; those of functions without returns are left out. They are for
-// tracefs.Session.Extend, and not the plan's before [Plan.Join]. Their order is that of
-// [New], which was given the same features.
+// tracefs.Session.Extend, and not the plan's before they
+// are appended to its Events, which has to come before Timing is asked again, as names go by their
+// number. Their order is that of [New], which was given the same features.
 func (p *Plan) Timing(on tracefs.Features, funcs []int) ([]Event, error) {
 	_, nonce, _ := strings.Cut(p.Events[0].Name, "_")
 	c, err := newPlanner(p, on, nonce)
@@ -27,16 +28,6 @@ func (p *Plan) Timing(on tracefs.Features, funcs []int) ([]Event, error) {
 		c.addEnds(i)
 	}
 	return c.sorted(), nil
-}
-
-// Join makes events of Timing the plan's, behind those that it has. Names are unique as
-// long as what was made is joined before Timing is asked again.
-func (p *Plan) Join(events []Event) { p.Events = slices.Concat(p.Events, events) }
-
-// Records tells whether hits of an event are recorded, rather than only counted: none are in
-// mode Count, and those of Counters if [Options].Recorded says so.
-func (p *Plan) Records(ev *Event) bool {
-	return p.Mode != Count && (p.recorded || !ev.counts())
 }
 
 // CountsFirst tells whether any function is CountFirst.

@@ -67,7 +67,7 @@ func TestCountFirst(t *testing.T) {
 		if want := len(p.Funcs[1].Sites.Returns) + len(p.Funcs[2].Sites.Returns); sites[Entry]+sites[EntryJump] != 2 || sites[Return] != want {
 			t.Errorf("sites by kind: %v, want 2 entries, %d returns", sites, want)
 		}
-		p.Join(late)
+		p.Events = append(p.Events, late...)
 		if len(p.Events) != before+len(late) || !strings.HasPrefix(p.Events[before].Name, "e") {
 			t.Errorf("%d events, want %d more than %d", len(p.Events), len(late), before)
 		}
