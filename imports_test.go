@@ -32,6 +32,7 @@ var arrows = []arrow{
 	{from: "internal/edit", to: nil},
 	{from: "internal/printable", to: []string{"github.com/olekukonko/tablewriter/..."}},
 	{from: "internal/procfs", to: nil},
+	{from: "internal/units", to: nil},
 	{from: "offsets/arch/amd64", to: []string{module + "/offsets/arch", module + "/offsets/gotype", "golang.org/x/arch/x86/x86asm"}},
 	{from: "offsets/arch", to: []string{module + "/offsets/gotype"}},
 	{from: "offsets/symname", to: []string{module + "/internal/brackets", module + "/internal/edit", "github.com/ianlancetaylor/demangle"}},
@@ -57,16 +58,16 @@ var arrows = []arrow{
 	{from: "internal/stats", to: []string{module + "/parse"}},
 	{from: "internal/loader", to: []string{module + "/internal/procfs", "golang.org/x/sys/unix"}},
 	{from: "internal/target", to: []string{
-		module + "/internal/loader", module + "/internal/procfs", module + "/internal/stats",
+		module + "/internal/loader", module + "/internal/procfs", module + "/internal/stats", module + "/internal/units",
 		module + "/offsets", module + "/offsets/gotype", module + "/offsets/symname", module + "/tracefs/uprobe"}},
 	{from: "internal/rate", to: nil},
 	{from: "internal/trace", to: []string{
-		module + "/internal/printable", module + "/internal/procfs", module + "/internal/rate", module + "/internal/stats", module + "/offsets", module + "/offsets/gotype",
+		module + "/internal/printable", module + "/internal/procfs", module + "/internal/rate", module + "/internal/stats", module + "/internal/units", module + "/offsets", module + "/offsets/gotype",
 		module + "/parse", module + "/parse/recording", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
 		module + "/internal/target", module + "/offsets", module + "/parse", module + "/internal/stats", "github.com/olekukonko/tablewriter/...", "github.com/google/pprof/profile",
-		module + "/offsets/gotype", module + "/tracefs/uprobe/capture", module + "/internal/printable", module + "/internal/valuetext"}},
-	{from: "cmd/ftgo/internal/cli", to: []string{module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/procfs", module + "/internal/target", module + "/tracefs", "github.com/spf13/pflag"}},
+		module + "/offsets/gotype", module + "/tracefs/uprobe/capture", module + "/internal/printable", module + "/internal/units", module + "/internal/valuetext"}},
+	{from: "cmd/ftgo/internal/cli", to: []string{module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/procfs", module + "/internal/target", module + "/internal/units", module + "/tracefs", "github.com/spf13/pflag"}},
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/internal/printable", "golang.org/x/term"}},
 	{from: "cmd/ftgo/internal/where", to: []string{module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo/internal/run", to: []string{

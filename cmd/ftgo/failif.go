@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
@@ -149,7 +149,7 @@ func (v *failIf) explain(row stats.Row) string {
 		case !known:
 			text = "not known"
 		case number.typ == "int64":
-			text = render.Duration(int64(n))
+			text = units.Duration(int64(n))
 		}
 		b.WriteString([]string{" (", ", "}[min(i, 1)] + ref.Path + " " + text)
 	}

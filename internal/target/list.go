@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -162,14 +163,7 @@ func inlinedNote(calls []offsets.Frame) string {
 	if len(calls) > shown {
 		list = append(list, "…")
 	}
-	return fmt.Sprintf("inlined at %s: %s", places(len(calls)), strings.Join(list, ", "))
-}
-
-func places(n int) string {
-	if n == 1 {
-		return "1 place"
-	}
-	return fmt.Sprintf("%d places", n)
+	return fmt.Sprintf("inlined at %s: %s", units.Plural(len(calls), "place"), strings.Join(list, ", "))
 }
 
 // signatureText writes a function as trace takes it for FUNC:

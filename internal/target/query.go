@@ -11,6 +11,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/loader"
 	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/symname"
 )
@@ -255,7 +256,7 @@ func noMatch(b *offsets.Binary, pattern string, regexp bool) string {
 		return text
 	}
 	if at, err := b.InlinedAt(pattern); err == nil && len(at) > 0 {
-		return fmt.Sprintf("%s: %s was inlined into its callers (%s, see ftgo list) and has no code of its own: nothing to probe", b.File().Path(), pattern, places(len(at)))
+		return fmt.Sprintf("%s: %s was inlined into its callers (%s, see ftgo list) and has no code of its own: nothing to probe", b.File().Path(), pattern, units.Plural(len(at), "place"))
 	}
 	var names []string
 	for _, f := range b.Funcs() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -39,7 +40,7 @@ func (t *Target) AlsoInlined(name string) string {
 	if err != nil || len(at) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("is also inlined at %s, where its calls are not seen", places(len(at)))
+	return fmt.Sprintf("is also inlined at %s, where its calls are not seen", units.Plural(len(at), "place"))
 }
 
 // Hold keeps others from writing to what is going to be probed, unless force is set and somebody

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 )
@@ -164,11 +165,11 @@ func (k *kernelEvents) books(unparsed uint64, talk Talk) (*stats.KernelEvents, e
 	}
 	if missed := lost + unparsed; k.following != nil && missed > 0 && !k.told {
 		k.told = true
-		talk.Say("the beginnings of up to %s were lost: calls of theirs may be missing, or of others be counted", plural(int(missed), "thread"))
+		talk.Say("the beginnings of up to %s were lost: calls of theirs may be missing, or of others be counted", units.Plural(int(missed), "thread"))
 	}
 	if k.sched && lost > 0 && !k.toldSched {
 		k.toldSched = true
-		talk.Say("up to %s of threads were lost: some time without a CPU may be taken for running, or the reverse", plural(int(lost), "change"))
+		talk.Say("up to %s of threads were lost: some time without a CPU may be taken for running, or the reverse", units.Plural(int(lost), "change"))
 	}
 	if len(k.names) == 0 && !k.sched {
 		return nil, nil

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"fmt"
 	"os"
 	"slices"
 
@@ -63,11 +62,4 @@ func gone(o *Options, k *kernelEvents) bool {
 func executed(path string) bool {
 	file, err := os.Stat(path)
 	return err == nil && len(procfs.Running(file)) > 0
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/rate"
+	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -117,11 +118,11 @@ func (m *switcher) announce() {
 		}
 	}
 	if m.choice.Limit > 0 {
-		m.l.opt.Say("calls of %s are counted at first, and timed where a function is called up to %.0f times a second", plural(n, "function"), m.choice.Limit)
+		m.l.opt.Say("calls of %s are counted at first, and timed where a function is called up to %.0f times a second", units.Plural(n, "function"), m.choice.Limit)
 		return
 	}
 	m.l.opt.Say("calls of %s are counted at first; functions that are called are timed, as long as that takes at most half of the program's time (--max-rate sets a rate for each, 0 times all)",
-		plural(n, "function"))
+		units.Plural(n, "function"))
 }
 
 // price learns what probes cost, which is known a moment after they were armed, and says

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/units"
 )
 
 // Env is where a command writes: data to Stdout, everything else to Stderr.
@@ -31,10 +32,7 @@ func (e *Env) Warn(text string) {
 
 // Plural is a number of things that have a regular noun.
 func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return units.Plural(n, noun)
 }
 
 // Talk is the flags that say what is written beside the data.

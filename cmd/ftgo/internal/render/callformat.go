@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
@@ -78,7 +79,7 @@ func ParseCallFormat(template string, names []string) (*CallFormat, error) {
 	}
 	t.end = text.String()
 	if len(t.pieces) != len(names) {
-		return fail("%s for %s", plural(uint64(len(names)), "name"), plural(uint64(len(t.pieces)), "verb"))
+		return fail("%s for %s", units.Plural(uint64(len(names)), "name"), units.Plural(uint64(len(t.pieces)), "verb"))
 	}
 	for i, name := range names {
 		var err error
@@ -187,7 +188,7 @@ func builtIn(c *CallLine, name string) (v *capture.Value, text string) {
 		if name == "ns" {
 			return number(uint64(c.NS))
 		}
-		return nil, Duration(c.NS)
+		return nil, units.Duration(c.NS)
 	}
 	if c.End != "return" && c.End != "" {
 		return valuetext.Missing(capture.Unfetched, c.End), ""

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/valuetext"
 )
 
@@ -23,26 +24,26 @@ func (w *CallWriter) appendText(b []byte, c *CallLine) []byte {
 		return w.o.Line.append(b, c)
 	case c.End == "":
 		b = append(w.appendWho(append(b, "> "...), c), ' ')
-		return appendArgs(w.appendName(b, c), c)
+		return valuetext.AppendArgs(w.appendName(b, c), c.Args, c.ArgsNote)
 	case second:
 		b = append(w.appendWho(append(b, "< "...), c), ' ')
-		b = appendResults(w.appendName(b, c), c)
+		b = valuetext.AppendResults(w.appendName(b, c), c.End, c.Results)
 		if c.End == "return" {
-			b = append(append(b, ' '), Duration(c.NS)...)
+			b = append(append(b, ' '), units.Duration(c.NS)...)
 			b = w.appendSplit(b, c)
 		}
 		return b
 	}
 	latency := "-"
 	if c.End == "return" {
-		latency = Duration(c.NS)
+		latency = units.Duration(c.NS)
 	}
 	for range 8 - printable.Columns(latency) {
 		b = append(b, ' ')
 	}
 	b = append(w.appendSplit(append(b, latency...), c), "  "...)
 	b = append(w.appendWho(b, c), "  "...)
-	return appendResults(appendArgs(w.appendName(b, c), c), c)
+	return valuetext.AppendResults(valuetext.AppendArgs(w.appendName(b, c), c.Args, c.ArgsNote), c.End, c.Results)
 }
 
 // appendWho writes the goroutine.
@@ -71,47 +72,4 @@ func (w *CallWriter) appendName(b []byte, c *CallLine) []byte {
 		}
 	}
 	return append(b, printable.Text(c.Function)...)
-}
-
-func appendArgs(b []byte, c *CallLine) []byte {
-	b = append(b, '(')
-	for i := range c.Args {
-		if i > 0 {
-			b = append(b, ", "...)
-		}
-		b = append(append(b, printable.Text(c.Args[i].Name)...), '=')
-		b = valuetext.AppendText(b, &c.Args[i])
-	}
-	if c.ArgsNote != "" {
-		if len(c.Args) > 0 {
-			b = append(b, ", "...)
-		}
-		b = fmt.Appendf(b, "<%s>", printable.Text(c.ArgsNote))
-	}
-	return append(b, ')')
-}
-
-// appendResults writes how a call ended: one result alone, several in parentheses.
-func appendResults(b []byte, c *CallLine) []byte {
-	if c.End != "return" {
-		return append(append(b, " = "...), c.End...)
-	}
-	n := len(c.Results)
-	if n == 0 {
-		return b
-	}
-	b = append(b, " = "...)
-	if n > 1 {
-		b = append(b, '(')
-	}
-	for i := range c.Results {
-		if i > 0 {
-			b = append(b, ", "...)
-		}
-		b = valuetext.AppendText(b, &c.Results[i])
-	}
-	if n > 1 {
-		b = append(b, ')')
-	}
-	return b
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/units"
 )
 
 // Check is one thing that was looked at, and what was found.
@@ -30,7 +31,7 @@ type CostNS struct {
 }
 
 // Text writes one of the costs.
-func (CostNS) Text(ns float64) string { return Duration(int64(math.Round(ns))) }
+func (CostNS) Text(ns float64) string { return units.Duration(int64(math.Round(ns))) }
 
 type checkLine struct {
 	Type string `json:"type"`

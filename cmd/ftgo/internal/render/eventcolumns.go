@@ -8,6 +8,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/units"
 )
 
 // maxEvents is how many kinds of kernel events a table has columns for: those that most
@@ -35,7 +36,7 @@ func addEvents(g *grid, rows []stats.Row, names []string) {
 		for k, row := range rows {
 			cell := "-"
 			if row.Calls > 0 {
-				cell = rate(float64(eventCount(row, i)) / float64(row.Calls))
+				cell = units.Rate(float64(eventCount(row, i)) / float64(row.Calls))
 			}
 			g.rows[k] = append(g.rows[k], cell)
 		}

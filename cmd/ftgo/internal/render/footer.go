@@ -9,6 +9,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/units"
 )
 
 // toldPass is how long a pass over the kernel's counters may take without being told.
@@ -26,10 +27,10 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 
 	line("%s", hits(s))
 	if s.Before+s.After > 0 {
-		line("not counted: %s while probes were put into place, %d while they were removed", plural(s.Before, "hit"), s.After)
+		line("not counted: %s while probes were put into place, %d while they were removed", units.Plural(s.Before, "hit"), s.After)
 	}
 	if s.Pass > toldPass {
-		line("the kernel's counters were read within %s: calls of two functions may be of moments so far apart", Duration(s.Pass.Nanoseconds()))
+		line("the kernel's counters were read within %s: calls of two functions may be of moments so far apart", units.Duration(s.Pass.Nanoseconds()))
 	}
 	var calls, completed, unwound, open, unfinished, unsure uint64
 	for _, row := range rows {
@@ -38,16 +39,16 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 		unwound, open, unfinished = unwound+row.Unwound, open+row.Open, unfinished+row.Unfinished
 	}
 	if unfinished > 0 {
-		line("unfinished: %s left by panic or Goexit, or still open, which the kernel does not tell apart", plural(unfinished, "call"))
+		line("unfinished: %s left by panic or Goexit, or still open, which the kernel does not tell apart", units.Plural(unfinished, "call"))
 	}
 	if s.LatencyMeasured {
 		switch {
 		case s.Bucketed && s.Lost > 0:
 			line("~ the kernel's table of open calls was full: call counts are exact, latencies are those of the calls that it could hold")
 		case unsure > 0:
-			line("~ up to %d of %s may be none, as hits at stack checks were lost; latencies come from %d", unsure, plural(calls, "call"), completed)
+			line("~ up to %d of %s may be none, as hits at stack checks were lost; latencies come from %d", unsure, units.Plural(calls, "call"), completed)
 		case s.Lost > 0:
-			line("~ call counts are exact; latencies come from %d of %s", completed, plural(calls, "call"))
+			line("~ call counts are exact; latencies come from %d of %s", completed, units.Plural(calls, "call"))
 		}
 		var ends []string
 		if unwound > 0 {
@@ -75,7 +76,7 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 	}
 	whatProbesCost(line, s)
 	if s.Unparsed > 0 {
-		line("%s not understood", plural(s.Unparsed, "trace line"))
+		line("%s not understood", units.Plural(s.Unparsed, "trace line"))
 	}
 	if k := s.Kernel; k != nil && len(k.Names) > 0 {
 		line("%s", kernelEvents(k))
@@ -89,9 +90,9 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 // are is so many things, with their verb.
 func are(n uint64, thing string) string {
 	if n == 1 {
-		return plural(n, thing) + " is"
+		return units.Plural(n, thing) + " is"
 	}
-	return plural(n, thing) + " are"
+	return units.Plural(n, thing) + " are"
 }
 
 // hits tells how often the probes were hit and what became of it. Counting alone
@@ -101,9 +102,9 @@ func hits(s stats.Summary) string {
 	if s.Hits == 0 {
 		b.WriteString("no probe was hit")
 	} else {
-		b.WriteString(plural(s.Hits, "probe hit"))
+		b.WriteString(units.Plural(s.Hits, "probe hit"))
 	}
-	fmt.Fprintf(&b, " in %s", Duration(int64(s.Seconds*1e9)))
+	fmt.Fprintf(&b, " in %s", units.Duration(int64(s.Seconds*1e9)))
 	if !s.LatencyMeasured && !s.Streamed || s.Hits == 0 {
 		return b.String()
 	}
@@ -116,14 +117,14 @@ func hits(s stats.Summary) string {
 	case lost == 0:
 		b.WriteString(", all delivered")
 	default:
-		fmt.Fprintf(&b, ", %d delivered, %d lost (%s)", s.Delivered, lost, percent(lost, s.Hits))
+		fmt.Fprintf(&b, ", %d delivered, %d lost (%s)", s.Delivered, lost, units.Percent(lost, s.Hits))
 	}
 	return b.String()
 }
 
 // kernelEvents tells what became of the events of --with.
 func kernelEvents(k *stats.KernelEvents) string {
-	text := plural(k.Delivered, "kernel event")
+	text := units.Plural(k.Delivered, "kernel event")
 	if k.Lost > 0 {
 		text += fmt.Sprintf(", at most %d lost: their counts are too low", k.Lost)
 	}
@@ -154,7 +155,7 @@ func writeLimits(line func(format string, args ...any), limited []stats.Skipped)
 	if len(limited) == 0 {
 		return
 	}
-	line("%s skipped or limited:", plural(uint64(len(limited)), "function"))
+	line("%s skipped or limited:", units.Plural(uint64(len(limited)), "function"))
 	for _, f := range limited[:min(len(limited), maxLimits)] {
 		line("  %s: %s", printable.Text(f.Function), printable.Text(f.Reason))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/units"
 )
 
 // functionsTable writes FUNCTION CALLS RATE/s, with o.Latency P50 P90 P99 MAX, and
@@ -45,9 +46,9 @@ func functionsGrid(rows []stats.Row, o Options, compactCalls bool) grid {
 	for i, row := range rows {
 		calls := strconv.FormatUint(row.Calls, 10)
 		if compactCalls {
-			calls = compact(float64(row.Calls))
+			calls = units.Compact(float64(row.Calls))
 		}
-		g.rows[i] = []string{printable.Text(row.Name), calls, rate(row.Rate)}
+		g.rows[i] = []string{printable.Text(row.Name), calls, units.Rate(row.Rate)}
 	}
 	if o.Processes {
 		g.header = slices.Insert(g.header, 1, "PID")
@@ -81,7 +82,7 @@ func functionsGrid(rows []stats.Row, o Options, compactCalls bool) grid {
 		}
 		g.header = append(g.header, column.name)
 		for i, row := range rows {
-			g.rows[i] = append(g.rows[i], compact(float64(column.count(row))))
+			g.rows[i] = append(g.rows[i], units.Compact(float64(column.count(row))))
 		}
 	}
 	addEvents(&g, rows, o.Events)
@@ -101,7 +102,7 @@ func errorCells(row stats.Row) []string {
 	if !row.ReturnsErrors || row.Completed == 0 {
 		return []string{"-", "-"}
 	}
-	return []string{compact(float64(row.Errors)), percent(row.Errors, row.Completed)}
+	return []string{units.Compact(float64(row.Errors)), units.Percent(row.Errors, row.Completed)}
 }
 
 // inTable tells whether a table has a statistic. It has no room for a mean where percentiles
@@ -126,7 +127,7 @@ func latency(row stats.Row, s stats.Statistic, o Options) string {
 	if o.Bucketed && s.Bucketed == stats.AtMost {
 		return mark + atMost(ns)
 	}
-	return mark + correctionMark(row, s.Of) + Duration(ns)
+	return mark + correctionMark(row, s.Of) + units.Duration(ns)
 }
 
 // atMost writes a bound of ns nanoseconds, rounded up to what [Duration] shows of it.
@@ -138,7 +139,7 @@ func atMost(ns int64) string {
 	if rest := ns % step; rest > 0 && ns <= math.MaxInt64-step {
 		ns += step - rest
 	}
-	return "≤" + Duration(ns)
+	return "≤" + units.Duration(ns)
 }
 
 func process(pid int) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -40,7 +41,7 @@ func listNote(r target.Row) string {
 	if r.TailJumps == 0 {
 		return r.Note
 	}
-	note := plural(uint64(r.TailJumps), "tail jump")
+	note := units.Plural(uint64(r.TailJumps), "tail jump")
 	if r.Note != "" {
 		note += "; " + r.Note
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/units"
 )
 
 // approxMark marks a latency that more was taken off than is left, rawMark those of a function of
@@ -85,10 +86,10 @@ func whatProbesCost(line func(format string, args ...any), s stats.Summary) {
 	}
 }
 
-func nanoseconds(ns float64) string { return Duration(int64(math.Round(ns))) }
+func nanoseconds(ns float64) string { return units.Duration(int64(math.Round(ns))) }
 
 // share writes a share of 1.
-func share(of float64) string { return percent(uint64(math.Round(of*1e6)), 1e6) }
+func share(of float64) string { return units.Percent(uint64(math.Round(of*1e6)), 1e6) }
 
 // probingLine is what probes cost, in nanoseconds.
 type probingLine struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/units"
 )
 
 type splitNS struct {
@@ -36,7 +37,7 @@ func addSplits(g *grid, rows []stats.Row) {
 		cells := []string{"-", "-", "-"}
 		if s := row.Split; s.Sum() > 0 {
 			for k, ns := range [...]int64{s.Running, s.Runnable, s.Waiting} {
-				cells[k] = percent(uint64(max(ns, 0)), uint64(s.Sum()))
+				cells[k] = units.Percent(uint64(max(ns, 0)), uint64(s.Sum()))
 			}
 		}
 		g.rows[i] = append(g.rows[i], cells...)
@@ -63,7 +64,7 @@ func (w *CallWriter) appendSplit(b []byte, c *CallLine) []byte {
 	}{{"run", s.Running}, {"runnable", s.Runnable}, {"wait", s.Waiting}} {
 		text := "-"
 		if known {
-			text = Duration(part.ns)
+			text = units.Duration(part.ns)
 		}
 		b = append(b, ' ')
 		for range 7 - printable.Columns(text) {

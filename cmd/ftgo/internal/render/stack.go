@@ -8,6 +8,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/units"
 )
 
 // Stack is the calls of one function from one stack. At is where calls of the function
@@ -76,14 +77,14 @@ func StackText(w io.Writer, stacks []Stack) error {
 			for i+n < len(stacks) && stacks[i+n].Func == s.Func {
 				n++
 			}
-			b = fmt.Appendf(b, "\n%s: %s\n", printable.Text(s.Function), plural(uint64(n), "stack"))
+			b = fmt.Appendf(b, "\n%s: %s\n", printable.Text(s.Function), units.Plural(uint64(n), "stack"))
 		}
 		b = fmt.Appendf(b, "%8d call", s.Calls)
 		if s.Calls != 1 {
 			b = append(b, 's')
 		}
 		if s.Completed > 0 {
-			b = fmt.Appendf(b, "  total %s  mean %s  max %s", Duration(s.Sum), Duration(s.Sum/int64(s.Completed)), Duration(s.Max))
+			b = fmt.Appendf(b, "  total %s  mean %s  max %s", units.Duration(s.Sum), units.Duration(s.Sum/int64(s.Completed)), units.Duration(s.Max))
 		}
 		b = append(appendStack(b, "        ", s.Callers), '\n')
 	}

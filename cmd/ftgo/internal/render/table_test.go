@@ -12,6 +12,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/units"
 )
 
 func tableLines(t *testing.T, rows []stats.Row, o Options) []string {
@@ -118,7 +119,7 @@ func TestTableKeepsNumbersInANarrowTerminal(t *testing.T) {
 	for _, width := range []int{1, 20, 40} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			line := tableLines(t, ordinary(), Options{Latency: true, Width: width})[1]
-			for _, cell := range []string{"15501", "1550", Duration(ordinary()[0].Latency.Quantile(1))} {
+			for _, cell := range []string{"15501", "1550", units.Duration(ordinary()[0].Latency.Quantile(1))} {
 				if !strings.Contains(line, " "+cell) {
 					t.Errorf("%q lacks %s", line, cell)
 				}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/units"
+	"github.com/ftgo/ftgo/internal/valuetext"
 )
 
 // TreeLine is a line of a tree of calls.
@@ -85,9 +87,9 @@ func (w *CallWriter) appendTreeLine(b []byte, l *TreeLine, root int64) []byte {
 	case l.Call == nil:
 		latency = "…"
 	case l.Call.End == "return":
-		latency = Duration(l.Call.NS)
+		latency = units.Duration(l.Call.NS)
 		if root > 0 {
-			share = percent(uint64(max(l.Call.NS, 0)), uint64(root))
+			share = units.Percent(uint64(max(l.Call.NS, 0)), uint64(root))
 		}
 	}
 	if w.o.Times {
@@ -118,5 +120,6 @@ func (w *CallWriter) appendTreeLine(b []byte, l *TreeLine, root int64) []byte {
 	case l.Call == nil:
 		return append(append(b, printable.Text(l.Function)...), "(…)"...)
 	}
-	return appendResults(appendArgs(append(b, printable.Text(l.Call.Function)...), l.Call), l.Call)
+	b = valuetext.AppendArgs(append(b, printable.Text(l.Call.Function)...), l.Call.Args, l.Call.ArgsNote)
+	return valuetext.AppendResults(b, l.Call.End, l.Call.Results)
 }

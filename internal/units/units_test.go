@@ -1,4 +1,4 @@
-package render
+package units
 
 import (
 	"math"
@@ -23,8 +23,8 @@ func TestRate(t *testing.T) {
 		0: "0", 0.004: "0.00", 0.5: "0.50", 9.994: "9.99", 9.996: "10.0", 99.96: "100", 1550.1: "1550", 99999.4: "99999",
 		99999.6: "100k", 123456: "123k", 999499: "999k", 999500: "1.00M", 12.5e6: "12.5M", 1e9: "1.00G", 1e12: "1.00T",
 	} {
-		if got := rate(v); got != want {
-			t.Errorf("rate(%v) = %q, want %q", v, got, want)
+		if got := Rate(v); got != want {
+			t.Errorf("Rate(%v) = %q, want %q", v, got, want)
 		}
 	}
 }
@@ -33,8 +33,8 @@ func TestCompact(t *testing.T) {
 	for n, want := range map[uint64]string{
 		0: "0", 99999: "99999", 100000: "100k", 1_250_000: "1.25M", 1e12: "1.00T", 1e15: "1.00P", math.MaxUint64: "18.4E",
 	} {
-		if got := compact(float64(n)); got != want {
-			t.Errorf("compact(%d) = %q, want %q", n, got, want)
+		if got := Compact(float64(n)); got != want {
+			t.Errorf("Compact(%d) = %q, want %q", n, got, want)
 		}
 	}
 }
@@ -47,8 +47,8 @@ func TestPercent(t *testing.T) {
 		{395560, 900000, "43%"}, {1, 3, "33%"}, {1, 200, "0.50%"}, {1, 1e6, "<0.01%"},
 		{999999, 1000000, "99%"}, {5, 5, "100%"},
 	} {
-		if got := percent(test.part, test.whole); got != test.want {
-			t.Errorf("percent(%d, %d) = %q, want %q", test.part, test.whole, got, test.want)
+		if got := Percent(test.part, test.whole); got != test.want {
+			t.Errorf("Percent(%d, %d) = %q, want %q", test.part, test.whole, got, test.want)
 		}
 	}
 }

@@ -1,4 +1,5 @@
-package render
+// Package units writes durations, rates and counts for people.
+package units
 
 import (
 	"math"
@@ -21,7 +22,7 @@ func Duration(ns int64) string {
 	if v < 9999.5 {
 		return threeDigits(v) + "s"
 	}
-	return rate(v/3600) + "h"
+	return Rate(v/3600) + "h"
 }
 
 // threeDigits writes v ≥ 0 with three significant digits, more if it is 1000 or above.
@@ -35,19 +36,19 @@ func threeDigits(v float64) string {
 	return strconv.FormatFloat(v, 'f', 0, 64)
 }
 
-// rate writes calls per second in at most five columns.
-func rate(v float64) string {
+// Rate writes calls per second in at most five columns.
+func Rate(v float64) string {
 	switch {
 	case v == 0:
 		return "0"
 	case v < 99999.5:
 		return threeDigits(v)
 	}
-	return compact(v)
+	return Compact(v)
 }
 
-// compact writes a count in at most five columns: 99999, 123k, 1.25M, 1.00T.
-func compact(v float64) string {
+// Compact writes a count in at most five columns: 99999, 123k, 1.25M, 1.00T.
+func Compact(v float64) string {
 	if v < 99999.5 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
@@ -59,8 +60,8 @@ func compact(v float64) string {
 	return threeDigits(v/1e3) + "E"
 }
 
-// percent writes part of whole, 0 < part ≤ whole. Only all is 100%, only nothing is 0%.
-func percent(part, whole uint64) string {
+// Percent writes part of whole, 0 < part ≤ whole. Only all is 100%, only nothing is 0%.
+func Percent(part, whole uint64) string {
 	p := 100 * float64(part) / float64(whole)
 	switch {
 	case part == 0:
@@ -73,10 +74,10 @@ func percent(part, whole uint64) string {
 	return "<0.01%"
 }
 
-// plural writes a count and its noun.
-func plural(n uint64, noun string) string {
+// Plural writes a count and its noun.
+func Plural[N int | uint64](n N, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
-	return strconv.FormatUint(n, 10) + " " + noun
+	return strconv.FormatUint(uint64(n), 10) + " " + noun
 }
