@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/owner"
 )
 
 // To disarm an event the kernel waits until no CPU can be in its handler any more, a grace
@@ -94,7 +95,7 @@ func (f *FS) hurry(periods int) (end func()) {
 
 // setExpedited sets the switch and marks that, unless somebody else has set it.
 func (f *FS) setExpedited() error {
-	who, err := self()
+	who, err := owner.New()
 	if err != nil {
 		return err
 	}
@@ -128,8 +129,8 @@ func (f *FS) unsetExpedited(mark string) error {
 		return err
 	}
 	used := slices.ContainsFunc(marks, func(other string) bool {
-		o, ok := parseOwner(other)
-		return other != mark && ok && o.alive()
+		o, ok := owner.Parse(other)
+		return other != mark && ok && o.Alive()
 	})
 	if !used {
 		if err := f.ops.Write(f.rcu(hurryMark), "0"); err != nil {
@@ -146,7 +147,7 @@ func (f *FS) hurryMarks() ([]string, error) {
 		return nil, files.Refused("list", f.path("events"), err)
 	}
 	return slices.DeleteFunc(groups, func(group string) bool {
-		_, ours := parseOwner(group)
+		_, ours := owner.Parse(group)
 		return !ours || !f.exists("events", group, hurryMark)
 	}), nil
 }

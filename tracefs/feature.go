@@ -3,6 +3,8 @@ package tracefs
 import (
 	"fmt"
 	"strings"
+
+	"github.com/ftgo/ftgo/tracefs/internal/owner"
 )
 
 // Features is what this kernel's uprobe_events can do, as far as it matters here.
@@ -77,7 +79,7 @@ func (f *FS) fetchesMemory(likely bool) bool {
 // takes tells whether the kernel takes an event that fetches this. It is taken back, and never
 // enabled.
 func (f *FS) takes(fetch string) bool {
-	who, err := noSession()
+	who, err := owner.Momentary()
 	if err != nil {
 		return false
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/owner"
 )
 
 // histFiles is a [fakeFiles] with hist triggers: a trigger arms its event, keeps the
@@ -207,7 +208,7 @@ func TestHistogramsOrder(t *testing.T) {
 // TestSweepSynthetic: a synthetic event alone is a leftover, too; others' are not.
 func TestSweepSynthetic(t *testing.T) {
 	f, fake := newHistFake(t)
-	dead := owner{pid: 1 << 22, started: 5, session: 1}.String()
+	dead := owner.Owner{PID: 1 << 22, Started: 5, Session: 1}.String()
 	fake.put("synthetic_events", dead+"\tu64 f; u64 lat\n")
 	gone, err := f.Sweep()
 	if err != nil || len(gone) != 1 || gone[0].Name != dead || len(fake.left()) > 0 {

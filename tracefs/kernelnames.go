@@ -9,6 +9,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/edit"
 	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/owner"
 )
 
 // UnknownEventError is a pattern that matches no event of this kernel.
@@ -41,7 +42,7 @@ func (f *FS) KernelEvents(patterns []string) ([]string, error) {
 	dynamic := f.dynamicEvents()
 	var known []string
 	for name := range strings.FieldsSeq(string(b)) {
-		if group, event, ok := strings.Cut(name, ":"); ok && !dynamic[group+"/"+event] && !strings.HasPrefix(group, namePrefix) {
+		if group, event, ok := strings.Cut(name, ":"); ok && !dynamic[group+"/"+event] && !strings.HasPrefix(group, owner.Prefix) {
 			known = append(known, name)
 		}
 	}

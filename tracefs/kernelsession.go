@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/owner"
 )
 
 // KernelSession records events of the kernel itself, as they happen to some processes, in
@@ -51,7 +52,7 @@ func StartKernelOfAll(f *FS, names []string, bufferKB int) (*KernelSession, erro
 
 // startKernel makes the instance, and enables the events when restrict has said of what.
 func startKernel(f *FS, names []string, bufferKB int, restrict func(*KernelSession) error) (*KernelSession, error) {
-	who, err := self()
+	who, err := owner.New()
 	if err != nil {
 		return nil, fmt.Errorf("name session: %w", err)
 	}
@@ -144,7 +145,7 @@ func (k *KernelSession) Process(tid int) int {
 	if tid == 0 {
 		return 0
 	}
-	return k.s.raw.owners.of(tid)
+	return k.s.raw.owners.Process(tid)
 }
 
 // Overruns is how many events the ring buffer has lost.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/owner"
 )
 
 // groupEvents lists the events of a group, "GROUP/EVENT" each. The directory is asked:
@@ -61,12 +62,12 @@ func (f *FS) Leftovers() ([]Leftover, error) {
 		if found[name] != nil || living[name] {
 			return found[name]
 		}
-		o, ok := parseOwner(name)
-		if !ok || o.alive() {
+		o, ok := owner.Parse(name)
+		if !ok || o.Alive() {
 			living[name] = true
 			return nil
 		}
-		found[name] = &Leftover{Name: name, PID: o.pid}
+		found[name] = &Leftover{Name: name, PID: o.PID}
 		return found[name]
 	}
 	names, err := f.ops.List(f.path("instances"))

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/tracefs/internal/owner"
 )
 
 // remains puts what a run leaves into a fake: an instance, a group with an event of two
@@ -31,12 +32,14 @@ func remains(t *testing.T, f *FS, name string, instance, group bool) {
 }
 
 // dead is the name of a session whose owner can't live: process numbers are smaller.
-func dead(session uint64) string { return owner{pid: 1 << 22, started: 5, session: session}.String() }
+func dead(session uint64) string {
+	return owner.Owner{PID: 1 << 22, Started: 5, Session: session}.String()
+}
 
 // names of others, whatever they look like, and of the living.
 func namesOfOthers(t *testing.T) []string {
 	t.Helper()
-	living, err := self()
+	living, err := owner.New()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,16 +53,16 @@ func namesOfOthers(t *testing.T) []string {
 
 func TestLeftovers(t *testing.T) {
 	f, fake := newFake(t)
-	living, err := self()
+	living, err := owner.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	reused := owner{pid: living.pid, started: living.started + 1, session: 3, space: living.space}.String()
+	reused := owner.Owner{PID: living.PID, Started: living.Started + 1, Session: 3, Space: living.Space}.String()
 	want := []Leftover{
 		{dead(1), 1 << 22, 1, true},
 		{dead(2), 1 << 22, 1, false},
 		{dead(3), 1 << 22, 0, true},
-		{reused, living.pid, 1, true},
+		{reused, living.PID, 1, true},
 	}
 	for _, l := range want {
 		remains(t, f, l.Name, l.Instance, l.Events > 0)
@@ -164,44 +167,6 @@ func TestSweepFailsAtEachStep(t *testing.T) {
 	}
 }
 
-func TestOwnerAlive(t *testing.T) {
-	me, err := self()
-	if err != nil {
-		t.Fatal(err)
-	}
-	const container = 4026540000
-	for _, c := range []struct {
-		name  string
-		o     owner
-		space uint64 // we are in
-		want  bool
-	}{
-		{"this process", me, me.space, true},
-		{"its number, started at another time", owner{pid: me.pid, started: me.started + 1, space: me.space}, me.space, false},
-		{"no process", owner{pid: 1 << 22, started: 1, space: me.space}, me.space, false},
-		{"this number in a container that is gone", owner{pid: me.pid, started: me.started, space: container}, 0, false},
-		{"the host's, seen from a container", owner{pid: 1 << 22, started: 1}, container, true},
-		{"another container's, seen from one", owner{pid: 1 << 22, started: 1, space: container + 1}, container, true},
-		{"a container's own", owner{pid: me.pid, started: me.started, space: container}, container, true},
-		{"a container's own, gone", owner{pid: 1 << 22, started: 1, space: container}, container, false},
-	} {
-		if got := c.o.aliveIn(c.space); got != c.want {
-			t.Errorf("%s: alive is %v", c.name, got)
-		}
-	}
-}
-
-func FuzzOwner(f *testing.F) {
-	f.Add("ftgo_1_2_3")
-	f.Add("ftgo_1_2_3_ns4026532178")
-	f.Fuzz(func(t *testing.T, name string) {
-		o, ok := parseOwner(name)
-		if ok && (o.String() != name || o.pid <= 0) {
-			t.Errorf("%q is read as %+v", name, o)
-		}
-	})
-}
-
 // passing is a fake in which somebody else is removing things: for some time, reading
 // enable files fails, or tells of a group without events.
 type passing struct {
@@ -286,7 +251,7 @@ func TestLeftoverDiesMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := owner{pid: sleeper.Process.Pid, started: stat.Started, session: 1, space: procfs.OwnPIDs()}.String()
+	name := owner.Owner{PID: sleeper.Process.Pid, Started: stat.Started, Session: 1, Space: procfs.OwnPIDs()}.String()
 	remains(t, f, name, true, true)
 	f.ops = &dyingBetween{fakeFiles: fake, kill: func() { sleeper.Process.Kill(); sleeper.Wait() }}
 	if left, err := f.Leftovers(); err != nil || len(left) > 0 {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/internal/owner"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
 
@@ -22,7 +23,7 @@ func TestKernelTakenByPerf(t *testing.T) {
 	f := tracetest.Kernel(t)
 	fd := -1
 	take := func() error {
-		ids, err := filepath.Glob(f.Dir() + "/events/" + tracefs.OwnPrefix() + "*/taken_*/id")
+		ids, err := filepath.Glob(f.Dir() + "/events/" + owner.OwnPrefix() + "*/taken_*/id")
 		if err != nil || len(ids) != 1 {
 			return fmt.Errorf("ids %q: %v", ids, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/threads"
 )
 
 // Reader is how a session's events are read.
@@ -34,7 +35,7 @@ type rawPages struct {
 	more bool
 	// began: a pass was made before.
 	began  bool
-	owners rawOwners
+	owners *threads.OfPages
 }
 
 type rawCPU struct {
@@ -60,7 +61,7 @@ func (s *Session) openRaw() error {
 	}
 	s.raw = &rawPages{
 		buf:    make([]byte, rawBuffer),
-		owners: rawOwners{notes: s.fs.notedProcesses, known: make(map[int]rawOwner)},
+		owners: threads.NewOfPages(s.fs.notedProcesses),
 	}
 	for _, dir := range dirs {
 		number, ok := strings.CutPrefix(dir, "cpu")
@@ -93,7 +94,7 @@ func (r *rawPages) close() error {
 // pass reads every CPU until it is empty, or has given its share.
 func (r *rawPages) pass(page func(cpu int, page []byte)) (pages int, err error) {
 	r.more, r.began = false, true
-	r.owners.begin(time.Now())
+	r.owners.Begin(time.Now())
 	for _, c := range r.cpus {
 		left := passPages
 		for ; left > 0; left-- {
@@ -188,4 +189,11 @@ func (s *Session) Formats() ([]string, error) {
 		texts[i] = string(b)
 	}
 	return texts, nil
+}
+
+// notedProcesses are the kernel's notes of the processes of threads. It has none before
+// Linux 4.13.
+func (f *FS) notedProcesses() map[int]int {
+	text, _ := f.ops.Read(f.path("saved_tgids"))
+	return threads.Notes(string(text))
 }

@@ -180,38 +180,6 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestRawOwners: /proc before the kernel's notes, and either before what was believed.
-func TestRawOwners(t *testing.T) {
-	self := os.Getpid()
-	const gone = 1 << 30 // above any pid_max
-	notes, asked := map[int]int{self: 77, gone: 79}, 0
-	o := rawOwners{notes: func() map[int]int { asked++; return notes }, known: make(map[int]rawOwner)}
-	o.begin(time.Now())
-	for _, c := range []struct{ tid, want, asked int }{
-		{self, self, 0}, {gone, 79, 1}, {gone + 1, 0, 1}, {self, self, 1}, {gone, 79, 1},
-	} {
-		if got := o.of(c.tid); got != c.want || asked != c.asked {
-			t.Errorf("thread %d: process %d, notes read %d times; want %d, %d", c.tid, got, asked, c.want, c.asked)
-		}
-	}
-	// The number goes to a thread of another process, which ends, too.
-	notes = map[int]int{gone: 80, gone + 1: 81}
-	o.begin(time.Now())
-	if got := o.of(gone); got != 79 {
-		t.Errorf("process %d: asked again too soon", got)
-	}
-	o.begin(o.now.Add(ownerTrusted))
-	if a, b := o.of(gone), o.of(gone+1); a != 80 || b != 81 {
-		t.Errorf("processes %d, %d; want 80, 81", a, b)
-	}
-	// What nobody remembers any more stays.
-	notes = nil
-	o.begin(o.now.Add(ownerTrusted))
-	if got := o.of(gone); got != 80 {
-		t.Errorf("process %d, want 80", got)
-	}
-}
-
 func TestNotedProcesses(t *testing.T) {
 	f, fake := newFake(t)
 	if notes := f.notedProcesses(); len(notes) != 0 {

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/owner"
+	"github.com/ftgo/ftgo/tracefs/internal/threads"
 )
 
 // Options say how a session is run. The zero value suits most.
@@ -58,7 +60,7 @@ type Session struct {
 	stopErr  error
 	closed   bool
 	borrowed []setting // of the top level, to be put back
-	owners   *threadOwners
+	owners   *threads.OfLines
 }
 
 // Start defines the events, arms them, and begins recording. The order matters:
@@ -88,11 +90,11 @@ func Start(ctx context.Context, f *FS, target Target, events []Event, opt Option
 
 // newSession checks what can be checked without the kernel.
 func newSession(f *FS, events []Event, opt Options) (*Session, error) {
-	who, err := self()
+	who, err := owner.New()
 	if err != nil {
 		return nil, fmt.Errorf("name session: %w", err)
 	}
-	s := &Session{fs: f, name: who.String(), events: events, stopped: make(chan struct{}), owners: newThreadOwners()}
+	s := &Session{fs: f, name: who.String(), events: events, stopped: make(chan struct{}), owners: threads.NewOfLines()}
 	s.features = f.Features()
 	if opt.Features != nil {
 		s.features = *opt.Features
@@ -252,4 +254,23 @@ func (s *Session) file(elem ...string) string {
 
 func (s *Session) eventFile(ev *Event, name string) string {
 	return filepath.Join(s.file("events", s.name), ev.Name, name)
+}
+
+// Process returns the process of a thread, 0 if it is unknown. printed is the TGID column
+// of the thread's newest line, 0 where it has none.
+func (s *Session) Process(tid, printed int) int {
+	if s.raw != nil {
+		return s.raw.owners.Process(tid)
+	}
+	return s.owners.Process(tid, printed)
+}
+
+// Forget drops what is known of processes that have ended, all of whose events have been
+// read: others may get their numbers, and those of their threads.
+func (s *Session) Forget(ended map[int]bool) {
+	if s.raw != nil {
+		s.raw.owners.Forget(ended)
+		return
+	}
+	s.owners.Forget(ended)
 }

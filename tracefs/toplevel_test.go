@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/tracefs/internal/owner"
 )
 
 // linux310 has instances that stay empty, and no error_log.
@@ -147,7 +149,7 @@ func TestTopLevelRefused(t *testing.T) {
 // TestTopLevelLeftovers: what a killed run has left enabled there goes, too.
 func TestTopLevelLeftovers(t *testing.T) {
 	f, fake := linux310(t)
-	dead := owner{pid: 1 << 22, started: 5, session: 1}.String()
+	dead := owner.Owner{PID: 1 << 22, Started: 5, Session: 1}.String()
 	before := fake.settings()
 	note := noteOf([]setting{{"", before["trace_clock"]}, {"", before["buffer_size_kb"]}, {"", before["tracing_on"]}})
 	if err := f.ops.Append(f.path("uprobe_events"), fmt.Sprintf("p:%[1]s/e /bin/true:0x1\np:%[1]s/%[2]s /proc/self/exe:0x0\n", dead, note)); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/internal/owner"
 )
 
 // Kernel returns the tracefs for a test on the real kernel, mounting it if need be.
@@ -85,7 +86,7 @@ func tracingMounts(t testing.TB) string {
 
 // checkClean fails the test if it has left something in the kernel.
 func checkClean(t testing.TB, f *tracefs.FS) {
-	prefix := tracefs.OwnPrefix()
+	prefix := owner.OwnPrefix()
 	b, err := os.ReadFile(f.Dir() + "/uprobe_events")
 	if err != nil {
 		t.Errorf("read uprobe_events: %v", err)
@@ -112,7 +113,7 @@ func checkClean(t testing.TB, f *tracefs.FS) {
 // WaitArmed waits until a session of this process has armed its probes.
 func WaitArmed(t testing.TB, f *tracefs.FS) {
 	t.Helper()
-	pattern := f.Dir() + "/instances/" + tracefs.OwnPrefix() + "*/events/" + tracefs.OwnPrefix() + "*/enable"
+	pattern := f.Dir() + "/instances/" + owner.OwnPrefix() + "*/events/" + owner.OwnPrefix() + "*/enable"
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
@@ -131,7 +132,7 @@ func WaitArmed(t testing.TB, f *tracefs.FS) {
 // WaitRead waits until what sessions of this process have recorded has been read.
 func WaitRead(t testing.TB, f *tracefs.FS) {
 	t.Helper()
-	pattern := f.Dir() + "/instances/" + tracefs.OwnPrefix() + "*/per_cpu/cpu*/stats"
+	pattern := f.Dir() + "/instances/" + owner.OwnPrefix() + "*/per_cpu/cpu*/stats"
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {

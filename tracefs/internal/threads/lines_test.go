@@ -1,12 +1,12 @@
-package tracefs
+package threads
 
 import (
 	"os"
 	"testing"
 )
 
-// TestThreadOwners: the kernel's note of a thread may be that of an earlier thread.
-func TestThreadOwners(t *testing.T) {
+// TestOfLines: the kernel's note of a thread may be that of an earlier thread.
+func TestOfLines(t *testing.T) {
 	self := os.Getpid()
 	const gone = 1 << 30 // above any pid_max
 	type line struct{ tid, printed, want int }
@@ -22,9 +22,9 @@ func TestThreadOwners(t *testing.T) {
 		{"gone and never noted", []line{{gone, 0, 0}, {gone, 0, 0}, {gone, 80, 80}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := newThreadOwners()
+			o := NewOfLines()
 			for i, l := range c.lines {
-				if got := o.of(l.tid, l.printed); got != l.want {
+				if got := o.Process(l.tid, l.printed); got != l.want {
 					t.Errorf("line %d: thread %d, column %d: process %d, want %d", i, l.tid, l.printed, got, l.want)
 				}
 			}

@@ -1,4 +1,4 @@
-package tracefs
+package threads
 
 import (
 	"maps"
@@ -9,14 +9,14 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// rawOwners know the processes of threads where records name the thread alone.
+// OfPages knows the processes of threads where records name the thread alone.
 //
 // /proc tells while a thread is there. For one that has ended the kernel's notes do, the
-// same that trace_pipe prints (see threadOwners): the last switch away from a thread is
+// same that trace_pipe prints (see OfLines): the last switch away from a thread is
 // always noted.
-type rawOwners struct {
-	notes func() map[int]int // thread → process, as the kernel has noted
-	known map[int]rawOwner
+type OfPages struct {
+	notes func() map[int]int
+	known map[int]pageOwner
 	noted map[int]int
 	now   time.Time // of the present pass over the CPUs
 	asked time.Time // the pass in which noted was read
@@ -25,7 +25,7 @@ type rawOwners struct {
 	recent [64]struct{ tid, process int }
 }
 
-type rawOwner struct {
+type pageOwner struct {
 	process int
 	asked   time.Time
 }
@@ -34,14 +34,19 @@ type rawOwner struct {
 // for: after that the number may have gone to another.
 const ownerTrusted = time.Second
 
-// begin starts a pass.
-func (r *rawOwners) begin(now time.Time) {
+// NewOfPages knows what notes tells, the kernel's notes: thread → process.
+func NewOfPages(notes func() map[int]int) *OfPages {
+	return &OfPages{notes: notes, known: make(map[int]pageOwner)}
+}
+
+// Begin starts a pass.
+func (r *OfPages) Begin(now time.Time) {
 	r.now = now
 	clear(r.recent[:])
 }
 
-// of returns the process of a thread, 0 if it is unknown.
-func (r *rawOwners) of(tid int) int {
+// Process returns the process of a thread, 0 if it is unknown.
+func (r *OfPages) Process(tid int) int {
 	recent := &r.recent[tid&63]
 	if recent.tid != tid {
 		recent.tid, recent.process = tid, r.find(tid)
@@ -49,7 +54,7 @@ func (r *rawOwners) of(tid int) int {
 	return recent.process
 }
 
-func (r *rawOwners) find(tid int) int {
+func (r *OfPages) find(tid int) int {
 	owner, known := r.known[tid]
 	if known && r.now.Sub(owner.asked) < ownerTrusted {
 		return owner.process
@@ -65,25 +70,21 @@ func (r *rawOwners) find(tid int) int {
 			process = owner.process
 		}
 	}
-	r.known[tid] = rawOwner{process, r.now}
+	r.known[tid] = pageOwner{process, r.now}
 	return process
 }
 
-func (r *rawOwners) forget(ended map[int]bool) {
-	maps.DeleteFunc(r.known, func(_ int, owner rawOwner) bool { return ended[owner.process] })
+// Forget is [OfLines.Forget].
+func (r *OfPages) Forget(ended map[int]bool) {
+	maps.DeleteFunc(r.known, func(_ int, owner pageOwner) bool { return ended[owner.process] })
 	clear(r.recent[:])
 }
 
-// notedProcesses are the kernel's notes of the processes of threads: lines "TID TGID" of
-// saved_tgids (kernel/trace/trace.c, saved_tgids_show, since Linux 4.13). It has none on
-// older kernels.
-func (f *FS) notedProcesses() map[int]int {
+// Notes reads the kernel's notes of the processes of threads: lines "TID TGID" of
+// saved_tgids (kernel/trace/trace.c, saved_tgids_show).
+func Notes(text string) map[int]int {
 	notes := make(map[int]int)
-	text, err := f.ops.Read(f.path("saved_tgids"))
-	if err != nil {
-		return notes
-	}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		tid, pid, _ := strings.Cut(strings.TrimSpace(line), " ")
 		t, terr := strconv.Atoi(tid)
 		p, perr := strconv.Atoi(pid)

@@ -1,4 +1,6 @@
-package tracefs
+// Package threads tells the processes of threads: /proc does while a thread is there, and then
+// what the kernel has noted.
+package threads
 
 import (
 	"maps"
@@ -6,14 +8,14 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// threadOwners know the processes of threads.
+// OfLines knows the processes of threads that lines of text name.
 //
 // The TGID column is what the kernel noted when the thread was last switched to while
 // something recorded TGIDs (tracing_record_taskinfo_sched_switch in
 // kernel/trace/trace_sched_switch.c, since 4.13), and it is looked up when the line is
 // printed. The notes are never cleared: until a new thread is switched, the column shows
 // the process of an earlier thread of the same number. So /proc is asked first.
-type threadOwners struct {
+type OfLines struct {
 	known map[int]threadProcess
 	// recent are some of known, by the lowest bits of the thread's number.
 	recent [64]struct {
@@ -27,11 +29,12 @@ type threadProcess struct {
 	process int
 }
 
-func newThreadOwners() *threadOwners { return &threadOwners{known: make(map[int]threadProcess)} }
+// NewOfLines knows nothing yet.
+func NewOfLines() *OfLines { return &OfLines{known: make(map[int]threadProcess)} }
 
-// of returns the process of a thread, 0 if it is unknown. printed is the TGID column of
+// Process returns the process of a thread, 0 if it is unknown. printed is the TGID column of
 // the thread's newest line, 0 where it has none.
-func (t *threadOwners) of(tid, printed int) int {
+func (t *OfLines) Process(tid, printed int) int {
 	recent := &t.recent[tid&63]
 	if recent.tid == tid && recent.printed == printed && recent.process != 0 {
 		return recent.process
@@ -55,26 +58,9 @@ func (t *threadOwners) of(tid, printed int) int {
 	return seen.process
 }
 
-// Process returns the process of a thread, 0 if it is unknown. printed is the TGID column
-// of the thread's newest line, 0 where it has none.
-func (s *Session) Process(tid, printed int) int {
-	if s.raw != nil {
-		return s.raw.owners.of(tid)
-	}
-	return s.owners.of(tid, printed)
-}
-
 // Forget drops what is known of processes that have ended, all of whose events have been
 // read: others may get their numbers, and those of their threads.
-func (s *Session) Forget(ended map[int]bool) {
-	if s.raw != nil {
-		s.raw.owners.forget(ended)
-		return
-	}
-	s.owners.forget(ended)
-}
-
-func (t *threadOwners) forget(ended map[int]bool) {
+func (t *OfLines) Forget(ended map[int]bool) {
 	maps.DeleteFunc(t.known, func(_ int, seen threadProcess) bool { return ended[seen.process] })
 	clear(t.recent[:])
 }

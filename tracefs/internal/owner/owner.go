@@ -1,0 +1,146 @@
+// Package owner names sessions after the processes that they belong to, so that what a killed run
+// has left is told from what somebody uses.
+package owner
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/internal/procfs"
+)
+
+// Prefix begins the name of every group and instance of ours.
+const Prefix = "ftgo_"
+
+// Owner is who a group and an instance belong to: a process, told from later ones
+// with the same number by its start time, and the number of its session.
+type Owner struct {
+	PID     int
+	Started uint64 // clock ticks after boot, field 22 of /proc/PID/stat, as the owner sees it
+	Session uint64
+	// Space is the pid namespace that PID is a number in, 0 for the initial one: what runs
+	// in a container has numbers of its own there.
+	Space uint64
+}
+
+var sessions atomic.Uint64
+
+// New returns the owner of a new session of this process.
+func New() (Owner, error) {
+	o, err := Momentary()
+	o.Session = sessions.Add(1)
+	return o, err
+}
+
+// Momentary is for what this process defines for a moment, beside its sessions.
+func Momentary() (Owner, error) {
+	pid := os.Getpid()
+	stat, err := procfs.ReadStat(pid)
+	return Owner{PID: pid, Started: stat.Started, Space: procfs.OwnPIDs()}, err
+}
+
+// String is the name of the owner's group and instance:
+// ftgo_<pid>_<start time>_<session>, and _ns<namespace> in a container.
+func (o Owner) String() string {
+	name := fmt.Sprintf("%s%d_%d_%d", Prefix, o.PID, o.Started, o.Session)
+	if o.Space != 0 {
+		name += fmt.Sprintf("_ns%d", o.Space)
+	}
+	return name
+}
+
+// Parse reads the owner from a name; ok is false for names of others.
+func Parse(name string) (o Owner, ok bool) {
+	rest, ok := strings.CutPrefix(name, Prefix)
+	if !ok {
+		return o, false
+	}
+	parts := strings.Split(rest, "_")
+	var err1, err2, err3, err4 error
+	if len(parts) == 4 {
+		o.Space, err4 = strconv.ParseUint(strings.TrimPrefix(parts[3], "ns"), 10, 64)
+	} else if len(parts) != 3 {
+		return o, false
+	}
+	o.PID, err1 = strconv.Atoi(parts[0])
+	o.Started, err2 = strconv.ParseUint(parts[1], 10, 64)
+	o.Session, err3 = strconv.ParseUint(parts[2], 10, 64)
+	// Only what String prints is ours: "+1" or "007" parse, but are not.
+	return o, err1 == nil && err2 == nil && err3 == nil && err4 == nil && o.PID > 0 && o.String() == name
+}
+
+// Alive tells whether the owner still runs, or may do so.
+func (o Owner) Alive() bool { return o.aliveIn(procfs.OwnPIDs()) }
+
+// aliveIn is Alive for a process in the given pid namespace.
+func (o Owner) aliveIn(space uint64) bool {
+	switch {
+	case o.Space == space:
+		return o.runs()
+	case space == 0:
+		return o.runsInside()
+	}
+	// From within a container neither the host's processes nor another's can be seen.
+	return true
+}
+
+// runs tells it of an owner in our pid namespace.
+func (o Owner) runs() bool {
+	stat, err := procfs.ReadStat(o.PID)
+	switch {
+	case err == nil:
+		return o.mayBe(o.PID, stat)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ESRCH):
+		// /proc may hide processes of others (hidepid=); signals do not.
+		return !errors.Is(unix.Kill(o.PID, 0), unix.ESRCH)
+	}
+	return true // it can't be told
+}
+
+// runsInside tells it of an owner in a namespace below the initial one, which is ours:
+// its process is here by another number.
+func (o Owner) runsInside() bool {
+	pids, err := procfs.All()
+	if err != nil {
+		return true
+	}
+	for _, pid := range pids {
+		numbers, err := procfs.Numbers(pid)
+		if err != nil {
+			continue // it has just ended
+		}
+		if n := len(numbers); n < 2 || numbers[n-1] != o.PID {
+			continue
+		}
+		if space := procfs.Namespace(pid, "pid"); space != 0 && space != o.Space {
+			continue // it has the number in another container
+		}
+		if stat, err := procfs.ReadStat(pid); err != nil || o.mayBe(pid, stat) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayBe tells whether the process that has the owner's number, pid here, may be the owner
+// and do something yet.
+func (o Owner) mayBe(pid int, stat procfs.Stat) bool {
+	if !stat.Alive() {
+		return false // it has closed its files
+	}
+	// A start time counts from the boot that the time namespace of its reader has
+	// (fs/proc/array.c, do_task_stat, since Linux 5.6). What a process of another time
+	// namespace has read of itself is not what is read of it here.
+	return stat.Started == o.Started || procfs.Namespace(pid, "time") != procfs.Namespace(procfs.Self, "time")
+}
+
+// OwnPrefix begins the names of this process's groups and instances, and of no other
+// living process's.
+func OwnPrefix() string { return fmt.Sprintf("%s%d_", Prefix, os.Getpid()) }
