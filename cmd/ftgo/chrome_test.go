@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
@@ -121,29 +117,6 @@ func checkChrome(t *testing.T, text string) (events []traceEvent) {
 		}
 	}
 	return events
-}
-
-// TestChromeInParts: a call that outlasts a part of its tree begins and ends for itself.
-func TestChromeInParts(t *testing.T) {
-	for _, limit := range []int{2, 4, 7, 100} {
-		var out bytes.Buffer
-		w := render.NewChromeWriter(&out, time.Unix(0, 0))
-		trees := newCallTrees(0, w.Tree)
-		trees.limit = limit
-		grow(t, trees, "a b . 2:x 2:y 2:. c . d e f . . g . . h . 2:. k l . . . m .")
-		if err := w.Close(stats.Summary{Hits: 1}); err != nil {
-			t.Fatal(err)
-		}
-		ended := 0
-		for _, e := range checkChrome(t, out.String()) {
-			if e.Ph != "B" {
-				ended++
-			}
-		}
-		if ended != 13 {
-			t.Errorf("parts of %d: %d calls\n%s", limit, ended, out.String())
-		}
-	}
 }
 
 // TestReportChromeNests: begins and ends are rounded alike, so that a call never ends after the

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/target"
 )
 
@@ -17,10 +18,10 @@ type options struct {
 	runEnds
 	recorder
 	extras
-	tables
-	callers
-	lines    lines
-	fetch    fetch
+	view.TableFlags
+	view.CallerFlags
+	lines    view.LineFlags
+	fetch    view.FetchFlags
 	recorded recordedOptions
 	// at is where watch reads variables.
 	at      []string
@@ -55,7 +56,7 @@ func (o *options) words(command string) func(words, program []string) error {
 func (o *options) resolve(e *env) (*target.Target, error) {
 	// --fail-if is there, or may be given to report.
 	o.Missing = o.Missing || o.force
-	o.Wrappers = o.failing.text != "" || o.recorded.as != ""
+	o.Wrappers = o.FailIf.Text != "" || o.recorded.as != ""
 	return o.Query.Resolve(e.Say)
 }
 
@@ -66,3 +67,12 @@ func (o *options) mixed() bool {
 
 // restricted: not all processes of the file are wanted.
 func (o *options) restricted() bool { return len(o.PIDs) > 0 || o.fork || o.comm != "" }
+
+// view are the options of views, as far as flags say.
+func (o *options) view() *view.Options {
+	return &view.Options{
+		Env: o.Talk.Env, Format: o.Format, Header: bool(o.Header), Tables: o.TableFlags, Lines: o.lines, Fetch: o.fetch,
+		Stack: o.Stack, Every: o.interval, Calls: o.calls, Sched: o.sched, Inside: o.Inside != "", Mixed: o.mixed(), Keys: len(o.program) == 0,
+		Verbose: o.verbose, Whole: o.wholeFilter,
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -19,7 +20,7 @@ func inKernel(ctx context.Context, e *env, o *options) (err error) {
 	if err := checkProcesses(o); err != nil {
 		return err
 	}
-	j := o.job(newReport(o, uprobe.Latency))
+	j := o.job(view.NewTable(o.view(), uprobe.Latency))
 	if j.Program, err = run.FindProgram(&e.Env, o.program, o.File == ""); err != nil {
 		return err
 	}

@@ -18,10 +18,10 @@ const manyFuncs = 500
 // of no process, so with --stack, --with, --sched and --per-pid it is none.
 func (o *options) countFirst(s *target.Target, mode uprobe.Mode, f tracefs.Features) func(*offsets.Func) bool {
 	switch {
-	case mode != uprobe.Latency || !o.timesCalls || o.stack > 0 || len(o.with) > 0 || o.sched || o.perPID:
+	case mode != uprobe.Latency || !o.TimesCalls || o.Stack > 0 || len(o.with) > 0 || o.sched || o.PerPID:
 		return nil
-	case o.maxRate != nil:
-		if *o.maxRate == 0 {
+	case o.MaxRate != nil:
+		if *o.MaxRate == 0 {
 			return nil
 		}
 		return func(*offsets.Func) bool { return true }

@@ -60,8 +60,8 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v run.Vi
 		return err
 	}
 	if p.plan, err = planFor(e, p.target, uprobe.Options{
-		Mode: mode, Features: p.features, Values: values, Threads: len(o.with) > 0, Sched: o.sched, Stack: o.stack,
-		CountFirst: o.countFirst(p.target, mode, p.features), Recorded: o.restricted() || o.perPID,
+		Mode: mode, Features: p.features, Values: values, Threads: len(o.with) > 0, Sched: o.sched, Stack: o.Stack,
+		CountFirst: o.countFirst(p.target, mode, p.features), Recorded: o.restricted() || o.PerPID,
 	}); err != nil {
 		return err
 	}
@@ -85,14 +85,14 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v run.Vi
 	if o.verbose {
 		fmt.Fprint(e.Stderr, definitions)
 	}
-	j.Costs = newMeasuring(fsys, mode, o.stack)
+	j.Costs = newMeasuring(fsys, mode, o.Stack)
 	want := v.Needs()
 	j.Source = trace.NewLive(fsys, p.plan, trace.Options{
 		Filter:   trace.Filter{PIDs: o.PIDs, Fork: o.fork, Comm: o.comm},
 		Recorder: trace.Recorder{Features: p.features, BufferKB: e.bufferKB, Reader: o.reader, Shared: o.force},
 		Talk:     &e.Env, With: events, Sched: o.sched, Skipped: p.target.Skipped,
 		Entries: want.Entries, Steady: want.Steady, Once: want.Once, Alone: !o.mixed(), Inside: p.inside(want),
-		Limit: want.Limit, Wait: o.wait, MaxRate: o.rateLimit(), Costs: j.Costs,
+		Limit: want.Limit, Wait: o.wait, MaxRate: o.RateLimit(), Costs: j.Costs,
 	})
 	j.Scene = run.Scene{Env: &e.Env, Target: p.target, Plan: p.plan, Out: out, Events: events}
 	j.Placed = fmt.Sprintf("probing %s in %s at %s", cli.Plural(len(p.plan.Funcs), "function"), o.Binary, cli.Plural(p.plan.Probes(), "place"))

@@ -25,7 +25,7 @@ func (t *planned) kernelAllows(mode uprobe.Mode, before40 bool) error {
 	if !t.features.Memory && (t.view.Needs().Memory || mode == uprobe.Latency && t.needsGoroutines()) {
 		return cli.WithStatus(cli.ExitKernel, errNoMemory)
 	}
-	if !t.features.Memory && t.opt.stack != 0 {
+	if !t.features.Memory && t.opt.Stack != 0 {
 		return cli.WithStatus(cli.ExitKernel, errNoMemory)
 	}
 	if !t.features.Instances && len(t.opt.with) > 0 {

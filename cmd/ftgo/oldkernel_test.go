@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -210,7 +211,7 @@ func TestRefusedAtOnce(t *testing.T) {
 		{"probe on 4.4", all, uprobe.Latency, false, nil, nil},
 	} {
 		for _, force := range []bool{false, true} {
-			tr := &planned{env: newEnv(io.Discard, io.Discard), opt: &options{recorder: recorder{force: force}}, view: newReport(&options{}, c.mode), target: sel, features: c.features}
+			tr := &planned{env: newEnv(io.Discard, io.Discard), opt: &options{recorder: recorder{force: force}}, view: view.NewTable(&view.Options{}, c.mode), target: sel, features: c.features}
 			want := c.want
 			if force {
 				want = c.forced

@@ -63,3 +63,10 @@ func andMore(n int) string {
 	}
 	return fmt.Sprintf("; nor can %d more", n)
 }
+
+// sayStack tells where stacks end early.
+func sayStack(e *env, o *options, plan *uprobe.Plan) {
+	if v, isGo := plan.Binary.GoVersion(); isGo && plan.Stack < o.Stack {
+		e.Say("%s keeps no frame pointers: of each stack only the caller is known", v)
+	}
+}

@@ -33,7 +33,7 @@ func (o *options) numbered() string {
 		return "--with"
 	case o.sched:
 		return "--sched"
-	case o.inKernel:
+	case o.InKernel:
 		return "--in-kernel"
 	}
 	return ""

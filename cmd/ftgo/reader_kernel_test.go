@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
@@ -197,13 +198,13 @@ func (s *sessionCalls) start(t *testing.T, f *tracefs.FS, target, pattern string
 	var out bytes.Buffer
 	e := newEnv(&out, &out)
 	o := newOptions(e)
-	o.Binary, o.Funcs, o.Signatures, o.fetch = target, []string{pattern}, true, fetch{strLen: 64, items: 8}
+	o.Binary, o.Funcs, o.Signatures, o.fetch = target, []string{pattern}, true, view.FetchFlags{StrLen: 64, Items: 8}
 	sel, err := o.resolve(e)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { sel.Binary.Close() })
-	lines, err := newCallLines(e, o)
+	lines, err := view.NewLines(o.view())
 	if err != nil {
 		t.Fatal(err)
 	}

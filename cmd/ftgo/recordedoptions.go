@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/offsets"
@@ -37,10 +38,10 @@ func (o *options) defineScript(fs *cli.Flags) {
 	fs.StringVarP(&o.File, "output-file", "w", "", "write the script to `FILE` instead of standard output")
 	fs.BoolVar(&o.force, "force", false, "go on despite patterns that match nothing")
 	fs.BoolVarP(&o.Talk.Env.Quiet, "quiet", "q", false, "write only errors to standard error")
-	fs.BoolVar(&o.errors, "errors", false, "probe: record whether a call's last result was an error")
-	fs.StringVar(&o.lines.where, "where", "", "trace: record only calls for which `EXPR` is true")
+	fs.BoolVar(&o.Errors, "errors", false, "probe: record whether a call's last result was an error")
+	fs.StringVar(&o.lines.Where, "where", "", "trace: record only calls for which `EXPR` is true")
 	fs.StringVar(&o.Inside, "inside", "", "trace: record only calls that `FUNC` makes, directly or not")
-	fs.BoolVar(&o.lines.entries, "entries", false, "trace: record only how calls begin")
+	fs.BoolVar(&o.lines.Entries, "entries", false, "trace: record only how calls begin")
 }
 
 // defineReport defines the flags that decide how it is shown.
@@ -54,8 +55,8 @@ func (o *options) defineReport(fs *cli.Flags) {
 func optionsOf(t *planned) recording.Options {
 	o := t.opt
 	a := recording.Options{
-		Patterns: o.Funcs, Regexp: o.Regexp, Exclude: o.Exclude, Errors: o.errors, Stack: o.stack,
-		StrLen: o.fetch.strLen, Items: o.fetch.items, Where: o.lines.where, Inside: o.Inside, Entries: o.lines.entries, Features: t.features,
+		Patterns: o.Funcs, Regexp: o.Regexp, Exclude: o.Exclude, Errors: o.Errors, Stack: o.Stack,
+		StrLen: o.fetch.StrLen, Items: o.fetch.Items, Where: o.lines.Where, Inside: o.Inside, Entries: o.lines.Entries, Features: t.features,
 	}
 	for i := range t.plan.Funcs {
 		role := t.target.Roles[t.plan.Funcs[i].Func]
@@ -80,21 +81,21 @@ func optionsOf(t *planned) recording.Options {
 // take makes options what they were; what a recording says chooses functions and values,
 // and nothing else.
 func (o *options) take(a *recording.Options) error {
-	if o.lines.where != "" && a.Where != "" {
+	if o.lines.Where != "" && a.Where != "" {
 		return cli.Usage("report: --where: it was recorded with one already: %s", a.Where)
 	}
 	o.recorded.replays, o.recorded.filters = true, a.Where == ""
-	o.Funcs, o.Regexp, o.Exclude, o.errors, o.stack, o.force = a.Patterns, a.Regexp, a.Exclude, a.Errors, a.Stack, true
-	o.fetch.strLen, o.fetch.items, o.Inside, o.lines.entries = cmp.Or(a.StrLen, 1), cmp.Or(a.Items, 1), a.Inside, a.Entries
+	o.Funcs, o.Regexp, o.Exclude, o.Errors, o.Stack, o.force = a.Patterns, a.Regexp, a.Exclude, a.Errors, a.Stack, true
+	o.fetch.StrLen, o.fetch.Items, o.Inside, o.lines.Entries = cmp.Or(a.StrLen, 1), cmp.Or(a.Items, 1), a.Inside, a.Entries
 	if a.Where != "" {
-		o.lines.where = a.Where
+		o.lines.Where = a.Where
 	}
 	return nil
 }
 
 // checkRecorded refuses options that no script records. They are no wrong usage of report.
 func checkRecorded(a *recording.Options) error {
-	fetch := fetch{strLen: cmp.Or(a.StrLen, 1), items: cmp.Or(a.Items, 1)}
+	fetch := view.FetchFlags{StrLen: cmp.Or(a.StrLen, 1), Items: cmp.Or(a.Items, 1)}
 	err := fetch.Check("what was asked for")
 	if err == nil && a.Where != "" {
 		_, err = where.Parse(a.Where)
@@ -130,5 +131,5 @@ func (o *options) wholeFilter(inside bool) bool {
 	if o.recorded.replays {
 		return inside || o.recorded.filters
 	}
-	return inside || o.lines.tree
+	return inside || o.lines.Tree
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/offsets"
@@ -34,12 +35,12 @@ var errNotRecorded = errors.New("not in the recording")
 
 func reportCommand(e *env) *cli.Command {
 	o := newOptions(e, render.Folded, render.Pprof, render.Chrome)
-	o.rawLatency, o.Signatures = true, true
+	o.RawLatency, o.Signatures = true, true
 	return &cli.Command{
-		Name: "report", Summary: "show a recording as probe, count or trace would have", About: aboutReport, Prepare: joinFormat,
+		Name: "report", Summary: "show a recording as probe, count or trace would have", About: aboutReport, Prepare: view.JoinFormat,
 		Groups: []cli.Group{
 			cli.Defines(o.defineReport), &o.Output, &o.Talk, cli.Some("", &o.recorder, "max-lost"),
-			cli.Some("probe, count: ", &o.tables, "top"), cli.Some("probe: ", &o.tables, "hist"), cli.Some("", &o.tables, "fail-if"),
+			cli.Some("probe, count: ", &o.TableFlags, "top"), cli.Some("probe: ", &o.TableFlags, "hist"), cli.Some("", &o.TableFlags, "fail-if"),
 			cli.Some("trace: ", &o.runEnds, "calls"),
 			cli.Some("trace: ", &o.lines, "where", "errors", "min", "goid", "tree", "depth", "begins", "start-order", "timestamp", "format", "format-names"),
 		},
@@ -143,19 +144,19 @@ func replayed(e *env, o *options, rec *recording.Recording) (t *planned, err err
 	if err := o.showable(rec); err != nil {
 		return nil, err
 	}
-	if err := o.failing.checkKnown(rec.Plan.Mode == uprobe.Latency, o.errors, "script --errors"); err != nil {
+	if err := o.FailIf.CheckKnown(rec.Plan.Mode == uprobe.Latency, o.Errors, "script --errors"); err != nil {
 		return nil, err
 	}
-	_, v, err := recordView(e, o)
+	if program := rec.Facts["program"]; program != "" {
+		o.program = []string{program}
+	}
+	_, v, err := recordView(o)
 	if err != nil {
 		return nil, err
 	}
 	t = &planned{env: e, opt: o, view: v, features: was.Features, plan: rec.Plan, target: recordedTarget(was, rec.Plan)}
 	if on, err := tracefs.FeaturesOf(rec.Facts["kernel"]); err == nil {
 		t.features.ExactHits = on.ExactHits // which the plan does not depend on
-	}
-	if program := rec.Facts["program"]; program != "" {
-		o.program = []string{program}
 	}
 	if t.target.Binary, err = o.tracedBinary(rec); err != nil {
 		return nil, err
@@ -171,7 +172,7 @@ func replayed(e *env, o *options, rec *recording.Recording) (t *planned, err err
 		if err := t.planAgain(rec, needs); err != nil {
 			return nil, err
 		}
-	case needs != "" && o.lines.where != "":
+	case needs != "" && o.lines.Where != "":
 		return nil, fmt.Errorf("--where of what was recorded for %s: %w: script --as trace has values", rec.About.Command, errNotRecorded)
 	}
 	for _, s := range was.Skipped {
@@ -195,15 +196,15 @@ func (o *options) showable(rec *recording.Recording) error {
 		return cli.Usage("report: -p: the kernel has counted the calls of all processes together")
 	case (o.Format == render.Folded || o.Format == render.Pprof) && rec.Plan.Stack == 0:
 		return cli.Usage("report: -o %s is for callers: record with script --stack", o.Format)
-	case mode == uprobe.Entries && as == "trace" && !o.lines.entries:
+	case mode == uprobe.Entries && as == "trace" && !o.lines.Entries:
 		return errors.New("read recording: it has calls' begins alone, and says otherwise")
 	}
-	o.stack = min(o.stack, rec.Plan.Stack)
+	o.Stack = min(o.Stack, rec.Plan.Stack)
 	if as == "count" {
-		o.stack, o.errors = 0, false
+		o.Stack, o.Errors = 0, false
 	}
-	if as == "probe" && o.errors && rec.About.Command != "probe" {
-		o.errors = false
+	if as == "probe" && o.Errors && rec.About.Command != "probe" {
+		o.Errors = false
 	}
 	return nil
 }
@@ -214,7 +215,7 @@ func (o *options) given(term string) bool {
 	case "as":
 		return value == o.recorded.as
 	case "entries":
-		return o.lines.entries
+		return o.lines.Entries
 	case "inside":
 		return o.Inside != ""
 	}
@@ -226,15 +227,15 @@ func (o *options) needsBinary(rec *recording.Recording) string {
 	switch as := o.recorded.as; {
 	case as == "count":
 		return ""
-	case o.lines.where != "" && as == "trace":
+	case o.lines.Where != "" && as == "trace":
 		return "--where"
-	case o.lines.errors && as == "trace":
+	case o.lines.Errors && as == "trace":
 		return "--errors"
-	case o.lines.template != "":
+	case o.lines.Template != "":
 		return "--format"
-	case o.stack > 0:
+	case o.Stack > 0:
 		return "callers"
-	case as == "probe" && o.errors:
+	case as == "probe" && o.Errors:
 		return "errors"
 	case as == "trace":
 		for i := range rec.Plan.Events {
@@ -297,7 +298,7 @@ func (t *planned) planAgain(rec *recording.Recording, needs string) error {
 		return err
 	}
 	mode := rec.Plan.Mode
-	if t.plan, err = planFor(t.env, sel, uprobe.Options{Mode: mode, Features: t.features, Values: values, Stack: t.opt.stack}); err != nil {
+	if t.plan, err = planFor(t.env, sel, uprobe.Options{Mode: mode, Features: t.features, Values: values, Stack: t.opt.Stack}); err != nil {
 		return err
 	}
 	if err := t.plan.Adopt(rec.Plan); err != nil {

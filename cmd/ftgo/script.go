@@ -11,6 +11,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/parse/recording"
 	"github.com/ftgo/ftgo/tracefs"
@@ -30,19 +31,19 @@ ends. A flag whose text begins with a command's name is for that --as only.
 `
 
 // recordView is a view as far as planning needs one.
-func recordView(e *env, o *options) (uprobe.Mode, run.View, error) {
+func recordView(o *options) (uprobe.Mode, run.View, error) {
 	switch o.recorded.as {
 	case "count":
-		return uprobe.CountRecorded, newReport(o, uprobe.CountRecorded), nil
+		return uprobe.CountRecorded, view.NewTable(o.view(), uprobe.CountRecorded), nil
 	case "trace":
 		mode := uprobe.Latency
-		if o.lines.entries {
+		if o.lines.Entries {
 			mode = uprobe.Entries
 		}
-		v, err := newCallLines(e, o)
+		v, err := view.NewLines(o.view())
 		return mode, v, err
 	}
-	return uprobe.Latency, newReport(o, uprobe.Latency), nil
+	return uprobe.Latency, view.NewTable(o.view(), uprobe.Latency), nil
 }
 
 func scriptCommand(e *env) *cli.Command {
@@ -51,7 +52,7 @@ func scriptCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "script", Summary: "write a shell script that records calls where there is no ftgo", About: aboutScript,
 		Groups: []cli.Group{
-			cli.Defines(o.defineScript), &o.Target, cli.Some("", &o.recorder, "buffer", "max-probes"), o.callers.define("record who called"), &o.fetch,
+			cli.Defines(o.defineScript), &o.Target, cli.Some("", &o.recorder, "buffer", "max-probes"), o.CallerFlags.Group("record who called"), &o.fetch,
 		},
 		Words: o.words("script"),
 		Run:   func(context.Context) error { return script(e, o) },
@@ -71,7 +72,7 @@ func script(e *env, o *options) (err error) {
 			return cli.Usage("script: --kernel %s: scripts record in instances, which uprobes are in since Linux 3.14", o.recorded.kernel)
 		}
 	}
-	mode, v, err := recordView(e, o)
+	mode, v, err := recordView(o)
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func script(e *env, o *options) (err error) {
 	if err != nil {
 		return err
 	}
-	if t.plan, err = planFor(e, t.target, uprobe.Options{Mode: mode, Features: t.features, Values: values, Stack: o.stack}); err != nil {
+	if t.plan, err = planFor(e, t.target, uprobe.Options{Mode: mode, Features: t.features, Values: values, Stack: o.Stack}); err != nil {
 		return err
 	}
 	if err := t.opt.checkProbes(e, t.plan.Probes(), pace(t.features, nil)); err != nil {

@@ -2,24 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"maps"
-	"math"
-	"strings"
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
-	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/internal/trace"
-	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/gotype"
-	"github.com/ftgo/ftgo/parse"
-	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 const aboutWatch = `usage: ftgo watch [flags] BINARY VAR... [-- PROGRAM ARGS...]
@@ -42,194 +29,19 @@ func watchCommand(e *env) *cli.Command {
 		Groups: append(o.sessionGroups(cli.Defines(func(fs *cli.Flags) {
 			fs.StringArrayVar(&o.at, "at", nil, "read the variables when `FUNC` is called (default runtime.usleep)")
 			fs.Lookup("interval").Usage = "read the variables every `SECONDS` (default 1 without --at)"
-		})), &o.fetch, cli.Some("", &o.tables, "top"), cli.Hides("top")),
+		})), &o.fetch, cli.Some("", &o.TableFlags, "top"), cli.Hides("top")),
 		Words: o.words("watch"),
 		Run:   func(ctx context.Context) error { return watch(ctx, e, o) },
 	}
 }
 
 func watch(ctx context.Context, e *env, o *options) error {
-	v := &watcher{env: e, opt: o, wanted: o.Funcs, last: make(map[watchKey]watched)}
+	wanted := o.Funcs
 	if o.Funcs = o.at; len(o.at) == 0 {
 		o.Funcs, o.Missing = defaultAt, true
 		if o.interval == 0 {
 			o.interval = time.Second
 		}
 	}
-	return observe(ctx, e, o, uprobe.Entries, v)
-}
-
-// watcher is the view of watch: a line for each value seen.
-type watcher struct {
-	run.Ignore
-	*run.Scene
-	env      *env
-	opt      *options
-	wanted   []string
-	buffered *flushWriter
-	lines    *render.VariableWriter
-	memory   *trace.Memories
-	names    []string
-	count    uint64
-	last     map[watchKey]watched
-}
-
-type watchKey struct {
-	pid  int
-	name string
-}
-
-// watched is a number as it was last time.
-type watched struct {
-	at     time.Time
-	number float64
-}
-
-// Needs asks for one call of each process in an interval: the probe then rests.
-func (v *watcher) Needs() run.Needs {
-	return run.Needs{Entries: true, Once: v.opt.interval > 0, Memory: true}
-}
-
-func (v *watcher) Values(s *target.Target, features tracefs.Features) (run.Values, error) {
-	vars := make([]offsets.Variable, len(v.wanted))
-	paths := make([]string, len(v.wanted))
-	for i, text := range v.wanted {
-		variable, rest, err := findVariable(s.Binary, text)
-		if err != nil {
-			return nil, err
-		}
-		v.names = append(v.names, variable.Name)
-		variable.Name = fmt.Sprintf("v%d", i) // dots in its name are no fields
-		vars[i], paths[i] = variable, strings.Repeat("*", stars(text))+variable.Name+rest
-	}
-	return func(f *offsets.Func, _ *offsets.Sites) (uprobe.Values, error) {
-		opt := captureOptions(&v.opt.fetch, features, s.Binary, f)
-		c, err := capture.New(vars, paths, opt)
-		if err != nil {
-			text := err.Error()
-			for i := range vars {
-				text = strings.ReplaceAll(text, fmt.Sprintf("v%d", i), strings.TrimLeft(v.wanted[i], "*")[:len(v.names[i])])
-			}
-			return uprobe.Values{}, cli.WithStatus(cli.ExitUsage, errors.New(text))
-		}
-		return uprobe.Values{Entry: c}, nil
-	}, nil
-}
-
-func stars(text string) int { return len(text) - len(strings.TrimLeft(text, "*")) }
-
-// findVariable finds the variable that a path begins with: the longest name that is one.
-func findVariable(b *offsets.Binary, text string) (v offsets.Variable, rest string, err error) {
-	text = text[stars(text):]
-	name := text
-	for {
-		found, ferr := b.StaticVariable(name)
-		if ferr == nil {
-			return found, text[len(name):], nil
-		}
-		if err == nil {
-			err = ferr
-		}
-		cut := strings.LastIndexAny(name, ".[")
-		if cut <= strings.LastIndexByte(name, '/') {
-			return v, "", cli.Nothing("%v", err)
-		}
-		name = name[:cut]
-	}
-}
-
-func (v *watcher) Begin(s *run.Scene) error {
-	v.Scene = s
-	v.memory = trace.NewMemories(s.Target.Binary, false)
-	v.buffered = newFlushWriter(s.Out)
-	v.lines = render.NewVariableWriter(v.buffered, v.opt.Format, v.opt.mixed())
-	if !v.opt.Header {
-		return nil
-	}
-	return v.lines.Header()
-}
-
-// Entry gets the values of a moment.
-func (v *watcher) Entry(c *parse.Call) error {
-	at := v.Clock.Wall(c.Start)
-	f := &v.Plan.Funcs[c.Func]
-	values := f.Values.Entry.Decode(c.Args, v.memory.Process(c))
-	for i := range values {
-		line := &render.VariableLine{Time: at, PID: c.PID, Name: v.wanted[i], Value: values[i]}
-		line.PerSecond, line.HasRate = v.change(c.PID, v.wanted[i], at, &values[i])
-		if err := v.lines.Variable(line); err != nil {
-			return err
-		}
-	}
-	if v.count++; v.opt.calls > 0 && v.count >= v.opt.calls {
-		return errors.Join(v.buffered.Flush(), run.ErrEnough)
-	}
-	return nil
-}
-
-// change is the difference per second to the value before.
-func (v *watcher) change(pid int, name string, at time.Time, value *capture.Value) (perSecond float64, ok bool) {
-	number, ok := numberOf(value)
-	if !ok || v.opt.interval == 0 {
-		return 0, false
-	}
-	key := watchKey{pid, name}
-	before, known := v.last[key]
-	v.last[key] = watched{at, number}
-	elapsed := at.Sub(before.at).Seconds()
-	if !known || elapsed <= 0 {
-		return 0, false
-	}
-	perSecond = (number - before.number) / elapsed
-	return perSecond, !math.IsNaN(perSecond) && !math.IsInf(perSecond, 0)
-}
-
-// numberOf is a number, or the length of what has one.
-func numberOf(v *capture.Value) (float64, bool) {
-	if v.State != capture.Known {
-		return 0, false
-	}
-	switch v.Type.Kind {
-	case gotype.Int:
-		return float64(int64(v.Num)), true
-	case gotype.Uint:
-		return float64(v.Num), true
-	case gotype.Float:
-		if v.Type.Size == 4 {
-			return float64(math.Float32frombits(uint32(v.Num))), true
-		}
-		return math.Float64frombits(v.Num), true
-	case gotype.String, gotype.Slice, gotype.Map, gotype.Chan:
-		return float64(v.Len), true
-	}
-	return 0, false
-}
-
-// Flush writes what has been gathered.
-func (v *watcher) Flush() error { return v.buffered.flushLate() }
-
-// ProcessEnded forgets the process.
-func (v *watcher) ProcessEnded(pid int) {
-	v.memory.Forget(pid)
-	maps.DeleteFunc(v.last, func(key watchKey, _ watched) bool { return key.pid == pid })
-}
-
-// End says what there was to be seen.
-func (v *watcher) End(t *trace.Table) error {
-	if t == nil {
-		return nil
-	}
-	if err := v.buffered.Flush(); err != nil {
-		return err
-	}
-	if v.count == 0 {
-		v.env.Say("%s was not called: nothing seen (--at FUNC names another)", strings.Join(v.opt.Funcs, " or "))
-	}
-	if v.opt.Format == render.JSON {
-		return render.SummaryJSON(v.Out, t.Summary)
-	}
-	if t.Lost > 0 || t.Unparsed > 0 || len(t.Skipped) > 0 {
-		return footer(&v.env.Env, nil, t.Summary)
-	}
-	return nil
+	return observe(ctx, e, o, uprobe.Entries, view.NewVariables(o.view(), wanted, o.Funcs))
 }

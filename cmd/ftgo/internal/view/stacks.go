@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"errors"
@@ -11,13 +11,6 @@ import (
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
-
-// sayStack tells where stacks end early.
-func sayStack(e *env, o *options, plan *uprobe.Plan) {
-	if v, isGo := plan.Binary.GoVersion(); isGo && plan.Stack < o.stack {
-		e.Say("%s keeps no frame pointers: of each stack only the caller is known", v)
-	}
-}
 
 // stackRows are the stacks of all calls that have ended.
 func stackRows(s *trace.Stacks, plan *uprobe.Plan) []render.Stack {
@@ -35,7 +28,7 @@ func stackRows(s *trace.Stacks, plan *uprobe.Plan) []render.Stack {
 }
 
 // writeStacks writes the stacks of probe behind the functions.
-func (r *report) writeStacks(t *trace.Table) error {
+func (r *Table) writeStacks(t *trace.Table) error {
 	if r.Stacks == nil {
 		return nil
 	}
@@ -60,7 +53,7 @@ func (r *report) writeStacks(t *trace.Table) error {
 var errBinaryOutput = errors.New("-o pprof writes no text: -w FILE")
 
 // checkTerminal refuses to write a profile to a terminal.
-func (o *options) checkTerminal(out io.Writer) error {
+func (o *Options) checkTerminal(out io.Writer) error {
 	if o.Format == render.Pprof && terminal.Is(out) {
 		return cli.WithStatus(cli.ExitUsage, errBinaryOutput)
 	}

@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"fmt"
@@ -14,16 +14,16 @@ import (
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
-// failIf is the value of --fail-if: a condition on the numbers of a function. What
+// FailIf is the value of --fail-if: a condition on the numbers of a function. What
 // is not known, such as latencies of a function that never returned, fails nothing; what a
 // command never knows is refused.
-type failIf struct {
-	text string
+type FailIf struct {
+	Text string
 	expr where.Expr
 }
 
-func parseFailIf(text string) (f failIf, err error) {
-	f.text = text
+func parseFailIf(text string) (f FailIf, err error) {
+	f.Text = text
 	if f.expr, err = where.Parse(text); err != nil {
 		return f, err
 	}
@@ -74,16 +74,16 @@ func init() {
 	}
 }
 
-// checkKnown refuses a condition on numbers that are not there, since it would never be true:
+// CheckKnown refuses a condition on numbers that are not there, since it would never be true:
 // latency says that calls are seen to end, errors that their results are looked at, and mend
 // what does that.
-func (v *failIf) checkKnown(latency, errors bool, mend string) error {
+func (v *FailIf) CheckKnown(latency, errors bool, mend string) error {
 	for _, ref := range v.expr.Refs() {
 		switch {
 		case !latency && ref.Path != "calls" && ref.Path != "rate":
-			return cli.Usage("--fail-if %q: only calls and rate are known of calls that are counted: not %s", v.text, ref.Path)
+			return cli.Usage("--fail-if %q: only calls and rate are known of calls that are counted: not %s", v.Text, ref.Path)
 		case !errors && ref.Path == "errors":
-			return cli.Usage("--fail-if %q: errors are counted with %s alone", v.text, mend)
+			return cli.Usage("--fail-if %q: errors are counted with %s alone", v.Text, mend)
 		}
 	}
 	return nil
@@ -114,8 +114,8 @@ func (c rowCall) Value(path string) *capture.Value {
 func (c rowCall) Message(*capture.Value) (capture.Value, bool) { return capture.Value{}, false }
 
 // check is an error if the condition is true of one of the rows.
-func (v *failIf) check(rows []stats.Row) error {
-	if v.text == "" {
+func (v *FailIf) check(rows []stats.Row) error {
+	if v.Text == "" {
 		return nil
 	}
 	var failing []string
@@ -127,7 +127,7 @@ func (v *failIf) check(rows []stats.Row) error {
 	if len(failing) == 0 {
 		return nil
 	}
-	return cli.WithStatus(cli.ExitFailIf, fmt.Errorf("%s: true of %s%s", v.text, failing[0], andOthers(len(failing)-1)))
+	return cli.WithStatus(cli.ExitFailIf, fmt.Errorf("%s: true of %s%s", v.Text, failing[0], andOthers(len(failing)-1)))
 }
 
 func andOthers(n int) string {
@@ -138,7 +138,7 @@ func andOthers(n int) string {
 }
 
 // explain is a function with the numbers that the condition asks for.
-func (v *failIf) explain(row stats.Row) string {
+func (v *FailIf) explain(row stats.Row) string {
 	var b strings.Builder
 	b.WriteString(printable.Text(row.Name))
 	for i, ref := range v.expr.Refs() {

@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 )
 
 // branch adds a call that begins to the tree of its goroutine.
-func (v *callLines) branch(c *parse.Call) error {
+func (v *Lines) branch(c *parse.Call) error {
 	if !v.concerns(c) {
 		return nil
 	}
@@ -19,7 +19,7 @@ func (v *callLines) branch(c *parse.Call) error {
 }
 
 // writeTree writes a tree, or a part of it. -n ends with the tree that has the last call.
-func (v *callLines) writeTree(head *render.TreeHead, lines []render.TreeLine) error {
+func (v *Lines) writeTree(head *render.TreeHead, lines []render.TreeLine) error {
 	write := v.calls.Tree
 	if v.chrome != nil {
 		write = v.chrome.Tree
@@ -37,7 +37,7 @@ func (v *callLines) writeTree(head *render.TreeHead, lines []render.TreeLine) er
 			v.lines++
 		}
 	}
-	if v.opt.calls > 0 && v.lines >= v.opt.calls {
+	if v.opt.Calls > 0 && v.lines >= v.opt.Calls {
 		v.enough = true
 		return errors.Join(v.buffered.Flush(), run.ErrEnough)
 	}

@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/parse"
 )
 
@@ -164,5 +165,22 @@ goroutine 1  00:00:00.000001  thread 10
 `
 	if got := out.String(); got != want[1:] || trees.leftOut != 2 || len(trees.open)+len(trees.trees) != 0 {
 		t.Errorf("%d left out, %d open, %d trees\n%s\nwant%s", trees.leftOut, len(trees.open), len(trees.trees), got, want)
+	}
+}
+
+// TestChromeInParts: a call that outlasts a part of its tree begins and ends for itself.
+func TestChromeInParts(t *testing.T) {
+	for _, limit := range []int{2, 4, 7, 100} {
+		var out bytes.Buffer
+		w := render.NewChromeWriter(&out, time.Unix(0, 0))
+		trees := newCallTrees(0, w.Tree)
+		trees.limit = limit
+		grow(t, trees, "a b . 2:x 2:y 2:. c . d e f . . g . . h . 2:. k l . . . m .")
+		if err := w.Close(stats.Summary{Hits: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if ended := strings.Count(out.String(), `"ph":"X"`) + strings.Count(out.String(), `"ph":"E"`); ended != 13 {
+			t.Errorf("parts of %d: %d calls\n%s", limit, ended, out.String())
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"bytes"
@@ -56,12 +56,12 @@ func total(r stats.Row) int64 {
 const trendLength = 12
 
 // newLive draws on a terminal. Keys are read unless they are meant for PROGRAM.
-func newLive(out io.Writer, o *options, options render.Options) *live {
-	l := &live{out: out, screen: newScreen(out), options: options, top: o.top}
-	if !o.perPID { // trends are of functions
+func newLive(out io.Writer, o *Options, options render.Options) *live {
+	l := &live{out: out, screen: newScreen(out), options: options, top: o.Tables.Top}
+	if !o.Tables.PerPID { // trends are of functions
 		l.options.Trends = make(map[string][]float64)
 	}
-	if len(o.program) == 0 {
+	if o.Keys {
 		l.keys = terminal.ReadKeys(os.Stdin)
 	}
 	return l

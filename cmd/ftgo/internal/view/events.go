@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
@@ -6,9 +6,9 @@ import (
 )
 
 // Kernel gets a kernel event.
-func (v *callLines) Kernel(ev *parse.KernelEvent) error {
-	o, w := &v.opt.lines, &ev.Where
-	if o.goid != 0 && (!w.Known || w.Goid != o.goid) || v.opt.Inside != "" && !v.isInside(w) {
+func (v *Lines) Kernel(ev *parse.KernelEvent) error {
+	o, w := &v.opt.Lines, &ev.Where
+	if o.Goid != 0 && (!w.Known || w.Goid != o.Goid) || v.opt.Inside && !v.isInside(w) {
 		return nil
 	}
 	line := v.eventLine(ev)
@@ -24,11 +24,11 @@ func (v *callLines) Kernel(ev *parse.KernelEvent) error {
 }
 
 // isInside tells whether a thread was inside of what --inside names.
-func (v *callLines) isInside(w *parse.Where) bool {
+func (v *Lines) isInside(w *parse.Where) bool {
 	return w.Func >= 0 && (w.Inside || v.Target.Roles[v.Plan.Funcs[w.Func].Func].Inside)
 }
 
-func (v *callLines) eventLine(ev *parse.KernelEvent) *render.EventLine {
+func (v *Lines) eventLine(ev *parse.KernelEvent) *render.EventLine {
 	line := &render.EventLine{
 		Time: v.Clock.Wall(ev.Time), Name: v.Events[ev.Event],
 		Known: ev.Where.Known, Goid: ev.Where.Goid, PID: ev.PID, TID: ev.TID, CPU: ev.CPU,

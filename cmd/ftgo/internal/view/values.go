@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"errors"
@@ -16,8 +16,8 @@ import (
 )
 
 // captureOptions are what the flags and the kernel allow to be fetched.
-func captureOptions(o *fetch, features tracefs.Features, b *offsets.Binary, f *offsets.Func) capture.Options {
-	return capture.Options{StrLen: o.strLen, Items: o.items, Arrays: features.Arrays, Memory: features.Memory, Machine: b.Processor().Machine(), Static: staticFetch(b, f)}
+func captureOptions(o *FetchFlags, features tracefs.Features, b *offsets.Binary, f *offsets.Func) capture.Options {
+	return capture.Options{StrLen: o.StrLen, Items: o.Items, Arrays: features.Arrays, Memory: features.Memory, Machine: b.Processor().Machine(), Static: staticFetch(b, f)}
 }
 
 // staticFetch returns how the probes of a function fetch what is at an address of the
@@ -44,7 +44,7 @@ func isError(results []capture.Value) bool {
 }
 
 // Values plans what to fetch for the functions' lines and for the filter.
-func (v *callLines) Values(s *target.Target, features tracefs.Features) (run.Values, error) {
+func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values, error) {
 	return func(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values, err error) {
 		if s.Roles[f].Hidden {
 			return out, nil
@@ -69,17 +69,17 @@ func (v *callLines) Values(s *target.Target, features tracefs.Features) (run.Val
 				atEntry[i].Err = errLate
 			}
 		}
-		opt := captureOptions(&v.opt.fetch, features, s.Binary, f)
+		opt := captureOptions(&v.opt.Fetch, features, s.Binary, f)
 		if v.where != nil {
 			// A string can only be told from the constant if as much of it is fetched.
 			opt.StrLen = min(max(opt.StrLen, v.where.Longest()), maxStrLen)
 		}
 		ret := capture.NewBuilder(sig.Results, opt)
-		opt.Beside = uprobe.StackArgs(s.Binary, v.opt.stack, features.Arrays)
+		opt.Beside = uprobe.StackArgs(s.Binary, v.opt.Stack, features.Arrays)
 		entry := capture.NewBuilder(atEntry, opt)
 		if v.where != nil {
-			whole := v.opt.wholeFilter(s.Roles[f].Inside)
-			if fl.filter, err = newFuncFilter(*v.where, f, sig, entry, ret, v.opt.lines.entries, whole); err != nil {
+			whole := v.opt.Whole(s.Roles[f].Inside)
+			if fl.filter, err = newFuncFilter(*v.where, f, sig, entry, ret, v.opt.Lines.Entries, whole); err != nil {
 				return out, v.without(s, f, err)
 			}
 			out.Filter = fl.filter.kernel
@@ -88,16 +88,16 @@ func (v *callLines) Values(s *target.Target, features tracefs.Features) (run.Val
 			fl.filter = &funcFilter{}
 		}
 		shownArgs, shownResults := s.Shown(f, sig)
-		if v.opt.lines.template != "" {
-			shownArgs, shownResults = templatePaths(v.opt.lines.names(), sig)
+		if v.opt.Lines.Template != "" {
+			shownArgs, shownResults = templatePaths(v.opt.Lines.names(), sig)
 		}
 		if out.Entry, err = entry.Capture(shownArgs, fl.filter.atEntry); err != nil {
 			return out, cli.WithStatus(cli.ExitUsage, err)
 		}
-		if v.opt.lines.entries {
+		if v.opt.Lines.Entries {
 			return out, nil
 		}
-		if last := len(sig.Results) - 1; v.opt.lines.errors && shownResults != nil && last >= 0 {
+		if last := len(sig.Results) - 1; v.opt.Lines.Errors && shownResults != nil && last >= 0 {
 			fl.filter.atReturn = append(fl.filter.atReturn, sig.Results[last].Name)
 			fl.errorBeside = true
 		}
@@ -110,7 +110,7 @@ func (v *callLines) Values(s *target.Target, features tracefs.Features) (run.Val
 
 // without says what becomes of a function that --where can't be applied to: it is left out,
 // unless it was asked for by name.
-func (v *callLines) without(s *target.Target, f *offsets.Func, err error) error {
+func (v *Lines) without(s *target.Target, f *offsets.Func, err error) error {
 	if s.Roles[f].Named {
 		return cli.WithStatus(cli.ExitUsage, err)
 	}
@@ -126,15 +126,15 @@ func noteOf(err error) string {
 }
 
 // sayFilter shows who evaluates what.
-func (v *callLines) sayFilter(f *offsets.Func, ff *funcFilter) {
-	if !v.opt.verbose {
+func (v *Lines) sayFilter(f *offsets.Func, ff *funcFilter) {
+	if !v.opt.Verbose {
 		return
 	}
 	for _, p := range ff.pushed {
-		v.env.Say("%s: in the kernel: %s", f.Name, p)
+		v.opt.Env.Say("%s: in the kernel: %s", f.Name, p)
 	}
 	if rest := ff.rest.String(); rest != "" {
-		v.env.Say("%s: in user space: %s", f.Name, rest)
+		v.opt.Env.Say("%s: in user space: %s", f.Name, rest)
 	}
 }
 

@@ -1,0 +1,42 @@
+package view
+
+import (
+	"testing"
+
+	"github.com/ftgo/ftgo/internal/stats"
+)
+
+func TestFailIf(t *testing.T) {
+	slow := stats.Row{Function: stats.Function{Name: "main.slow", Calls: 3, Completed: 3, Latency: new(stats.Histogram)}, Rate: 1.5}
+	for range 3 {
+		slow.Latency.(*stats.Histogram).Record(12e6)
+	}
+	never := stats.Row{Function: stats.Function{Name: "main.never"}}
+	for _, c := range []struct{ expr, want string }{
+		{"p99 > 10ms", "p99 > 10ms: true of main.slow (p99 12.0ms)"},
+		{"p99 > 20ms", ""},
+		{"calls == 0", "calls == 0: true of main.never (calls 0)"},
+		{"calls >= 0", "calls >= 0: true of main.slow (calls 3), and of 1 more"},
+		{"calls == 3 && max < 1s", "calls == 3 && max < 1s: true of main.slow (calls 3, max 12.0ms)"},
+		{"calls == 0 && p50 < 1h", ""}, // not known is not true
+		{"calls == 0 || p50 < 1ns", "calls == 0 || p50 < 1ns: true of main.never (calls 0, p50 not known)"},
+	} {
+		f, err := parseFailIf(c.expr)
+		if err != nil {
+			t.Errorf("%s: %v", c.expr, err)
+			continue
+		}
+		got := ""
+		if err := f.check([]stats.Row{slow, never}); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.expr, got, c.want)
+		}
+	}
+	for _, expr := range []string{"", "p99", "p98 > 1ms", "p99 > ", `p99 > "x"`} {
+		if _, err := parseFailIf(expr); err == nil {
+			t.Errorf("%q is taken", expr)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package view
+
+import (
+	"strings"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+)
+
+// LineFlags are which calls have lines, and what the lines show.
+type LineFlags struct {
+	Where         string
+	Errors        bool
+	Min           time.Duration
+	Goid          uint64
+	Tree          bool
+	Depth         int
+	Begins        bool
+	Entries       bool
+	StartOrder    bool
+	Times         bool
+	Template      string
+	templateNames string
+}
+
+func (l *LineFlags) Define(fs *cli.Flags) {
+	fs.StringVar(&l.Where, "where", "", "show only calls for which `EXPR` is true: 'n > 100'")
+	fs.BoolVar(&l.Errors, "errors", false, "show only calls whose last result is an error")
+	cli.Define(fs, &l.Min, "min", "", "show only calls that took `SECONDS` or longer, like 5ms", cli.Seconds)
+	fs.Uint64Var(&l.Goid, "goid", 0, "show only calls on goroutine `N`")
+	fs.BoolVar(&l.Tree, "tree", false, "show the calls of each goroutine as a tree")
+	fs.IntVarP(&l.Depth, "depth", "D", 0, "show calls nested less than `N` deep")
+	fs.BoolVar(&l.Begins, "begins", false, "write one line when a call begins and one when it ends")
+	fs.BoolVar(&l.Entries, "entries", false, "show only how calls begin, which is much cheaper")
+	fs.BoolVar(&l.StartOrder, "start-order", false, "write calls in the order in which they began")
+	fs.BoolVarP(&l.Times, "timestamp", "T", false, "begin lines with the time")
+	fs.StringVar(&l.Template, "format", "", "write lines by `TEMPLATE NAMES`: 'key=%q n=%d' key,n")
+	fs.StringVar(&l.templateNames, "format-names", "", "")
+	fs.MarkHidden("format-names")
+}
+
+func (l *LineFlags) Check(command string) error {
+	switch {
+	case l.Depth < 0:
+		return cli.Usage("%s: --depth %d: negative", command, l.Depth)
+	case cli.IsFile(l.templateNames):
+		return cli.Usage("%s: --format %q takes the names of its values: %s is a file", command, l.Template, l.templateNames)
+	}
+	return nil
+}
+
+// names are those of --format: there are none without verbs.
+func (l *LineFlags) names() []string {
+	if l.templateNames == "" {
+		return nil
+	}
+	return strings.Split(l.templateNames, ",")
+}
+
+// JoinFormat makes one word of "--format TEMPLATE NAMES", which is two behind the flag.
+func JoinFormat(args []string) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if a == "--" {
+			return append(out, args[i:]...)
+		}
+		var text string
+		var ok bool
+		if a == "--format" && i+1 < len(args) {
+			i++
+			text, ok = args[i], true
+		} else if len(a) > len("--format=") && a[:len("--format=")] == "--format=" {
+			text, ok = a[len("--format="):], true
+		}
+		if !ok {
+			out = append(out, a)
+			continue
+		}
+		out = append(out, "--format="+text)
+		if strings.Contains(strings.ReplaceAll(text, "%%", ""), "%") && i+1 < len(args) && args[i+1] != "--" {
+			i++
+			out = append(out, "--format-names="+args[i])
+		}
+	}
+	return out
+}
+
+// FetchFlags are how much is fetched of what pointers lead to.
+type FetchFlags struct{ StrLen, Items int }
+
+// maxStrLen is an array of 64 words.
+const maxStrLen = 512
+
+func (f *FetchFlags) Define(fs *cli.Flags) {
+	fs.IntVar(&f.StrLen, "strlen", 64, "show up to `BYTES` of a string, at most 512")
+	fs.IntVar(&f.Items, "items", 8, "show the first `N` elements of a slice, at most 64")
+}
+
+// Check refuses what the kernel does not fetch.
+func (f *FetchFlags) Check(command string) error {
+	switch {
+	case f.StrLen < 1 || f.StrLen > maxStrLen:
+		return cli.Usage("%s: --strlen %d: not 1 to %d", command, f.StrLen, maxStrLen)
+	case f.Items < 1 || f.Items > 64:
+		return cli.Usage("%s: --items %d: not 1 to 64", command, f.Items)
+	}
+	return nil
+}
