@@ -77,7 +77,7 @@ var arrows = []arrow{
 		module + "/offsets", module + "/parse", module + "/tracefs", module + "/tracefs/uprobe"}},
 	{from: "cmd/ftgo/internal/view", to: []string{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/where", module + "/internal/printable", module + "/internal/stats", module + "/internal/target",
-		module + "/internal/trace", module + "/internal/valuetext", module + "/offsets", module + "/offsets/gotype", module + "/parse", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
+		module + "/internal/trace", module + "/internal/units", module + "/internal/valuetext", module + "/offsets", module + "/offsets/gotype", module + "/parse", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo", to: []string{module + "/...", "github.com/spf13/pflag"}},
 	{from: "scripts", to: nil},
 	{from: "scripts/truths", to: nil},
