@@ -301,11 +301,10 @@ func cleanNamespaces(t *testing.T, flags []string) {
 	if _, err := fmt.Sscanf(inside.err.String(), "pid:[%d]\nnumber %d\n", &space, &pid); err != nil {
 		t.Fatalf("%v\n%s", err, inside.err.String())
 	}
-	// The first session of each is that of the probes asked for. Its instance is there, and its
-	// group, if nobody has removed them.
-	theirs, ours := fmt.Sprintf("ftgo_%d_*_1", pid), fmt.Sprintf("ftgo_%d_*_1", outside.Process.Pid)
-	if slices.Contains(flags, "--pid") {
-		theirs += fmt.Sprintf("_ns%d", space)
+	// The instance of the probes asked for is there, and their group, if nobody has removed them.
+	theirs, ours := firstGroup(t, f, pid), firstGroup(t, f, outside.Process.Pid)
+	if in := fmt.Sprintf("_ns%d", space); slices.Contains(flags, "--pid") && !strings.HasSuffix(theirs, in) {
+		t.Errorf("%s is not of %s", theirs, in)
 	}
 	left := func(session string) int {
 		names, err := filepath.Glob(f.Dir() + "/*s/" + session)
