@@ -7,16 +7,11 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
+	"github.com/ftgo/ftgo/internal/valuepath"
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
-
-// variablePath and others with all of the world's letters take milliseconds to compile.
-var variablePath = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\**[\pL_][\pL_\p{Nd}]*(\.[\pL_][\pL_\p{Nd}]*|\[[0-9]{1,9}\])*$`)
-})
 
 var goRegister = regexp.MustCompile(`^go(arg|ret)([0-9]+)$`)
 
@@ -76,10 +71,10 @@ func parseSelection(item string) (Selection, error) {
 		}
 		return s, checkFetch(s.Fetch, s.Type)
 	}
-	switch {
-	case renamed:
+	if renamed {
 		return Selection{}, fmt.Errorf("%q is neither goargN, goretN nor a fetcharg such as +0(%s)", source, image.ExampleRegister)
-	case !variablePath().MatchString(item):
+	}
+	if _, err := valuepath.Parse(item); err != nil {
 		return Selection{}, fmt.Errorf("%q is no variable or part of one", item)
 	}
 	s.Path = item

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/valuepath"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
@@ -83,15 +84,6 @@ func (t *Target) Shown(f *offsets.Func, sig *offsets.Signature) (args, results [
 
 // HasRoot tells whether a path begins with one of the variables.
 func HasRoot(vars []offsets.Variable, path string) bool {
-	name := RootName(path)
+	name := valuepath.Root(path)
 	return slices.ContainsFunc(vars, func(v offsets.Variable) bool { return v.Name == name })
-}
-
-// RootName is the variable that a path begins with.
-func RootName(path string) string {
-	name := strings.TrimLeft(path, "*")
-	if i := strings.IndexAny(name, ".["); i >= 0 {
-		name = name[:i]
-	}
-	return name
 }

@@ -1,68 +1,46 @@
 package valuetext
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/valuepath"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 var intType, _ = gotype.Basic("int")
 
-// Path leads to a value: "n", "req.URL.Path", "s.items[0].name", "*p".
+// Path leads to a value, or to its length or capacity.
 type Path struct {
 	text string
+	valuepath.Path
 	// prefixes are the path's beginnings, without stars: "s", "s.items", "s.items[0]", …
-	// steps[i] leads from prefixes[i] on: "items", "[0]".
-	prefixes, steps []string
-	stars           int
+	prefixes []string
 	// part is "len" or "cap" if only that is asked for.
 	part string
 }
 
 // ParsePath reads a path.
-func ParsePath(text string) (Path, error) {
-	p := Path{text: text}
+func ParsePath(text string) (p Path, err error) {
+	p.text = text
+	p.part, text = CutPart(text)
+	p.Path, err = valuepath.Parse(text)
+	for n := range p.Steps {
+		p.prefixes = append(p.prefixes, p.Prefix(n+1))
+	}
+	return p, err
+}
+
+// CutPart takes len(…) or cap(…) off a path.
+func CutPart(text string) (part, path string) {
 	for _, part := range [...]string{"len", "cap"} {
 		if inner, found := strings.CutPrefix(text, part+"("); found && strings.HasSuffix(inner, ")") {
-			p.part, text = part, strings.TrimSuffix(inner, ")")
+			return part, strings.TrimSuffix(inner, ")")
 		}
 	}
-	path := strings.TrimLeft(text, "*")
-	p.stars = len(text) - len(path)
-	for at := 0; ; {
-		end := len(path)
-		if i := strings.IndexAny(path[at:], ".["); i >= 0 {
-			end = at + i
-		}
-		name := path[at:end]
-		if name == "" || strings.ContainsAny(name, "]*(), \t\n") {
-			return p, errors.New("want a name like x, x.f, x[3].f or len(x)")
-		}
-		if len(p.prefixes) > 0 {
-			p.steps = append(p.steps, name)
-		}
-		p.prefixes = append(p.prefixes, path[:end])
-		for end < len(path) && path[end] == '[' {
-			number, _, found := strings.Cut(path[end+1:], "]")
-			if _, err := strconv.ParseUint(number, 10, 31); err != nil || !found {
-				return p, errors.New("want an index and ] after [")
-			}
-			p.steps = append(p.steps, "["+number+"]")
-			end += len(number) + 2
-			p.prefixes = append(p.prefixes, path[:end])
-		}
-		if end == len(path) {
-			return p, nil
-		}
-		if path[end] != '.' {
-			return p, errors.New("want . or [ after ]")
-		}
-		at = end + 1
-	}
+	return "", text
 }
 
 // Find returns the value that the path leads to: one that was fetched under this
@@ -78,17 +56,17 @@ func (p *Path) Find(values []capture.Value) *capture.Value {
 	if v := named(p.text); v != nil {
 		return v
 	}
-	for n := len(p.steps); n >= 0; n-- {
-		v := named(p.prefixes[n])
+	for n := len(p.prefixes); n > 0; n-- {
+		v := named(p.prefixes[n-1])
 		if v == nil {
 			continue
 		}
-		for _, s := range p.steps[n:] {
+		for _, s := range p.Steps[n:] {
 			if v = step(v, s); v == nil {
 				return nil
 			}
 		}
-		for range p.stars {
+		for range p.Stars {
 			v = pointee(v)
 		}
 		return p.partOf(v)

@@ -146,7 +146,7 @@ func TestPathErrors(t *testing.T) {
 		"n.a":         `int has no fields ("a")`,
 		"p.none":      `main.outer has no field "none"`,
 		"p.items[x]":  "index expected",
-		"p.items[1":   "index expected",
+		"p.items[1":   "] expected",
 		"p..n":        "name expected",
 		"n[0]":        "int has no elements",
 		"*n":          "int is no pointer",

@@ -2,9 +2,11 @@ package capture
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/valuepath"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
@@ -23,11 +25,11 @@ func (b *Builder) path(path string) (*node, error) {
 
 // walk goes where a path leads to. why is set if it can't be fetched.
 func (b *Builder) walk(path string) (t *gotype.Type, s source, why string, err error) {
-	stars := len(path) - len(strings.TrimLeft(path, "*"))
-	steps, err := splitPath(path[stars:])
+	parsed, err := valuepath.Parse(path)
 	if err != nil {
 		return nil, s, "", fmt.Errorf("read path %q: %w", path, err)
 	}
+	steps := parsed.Steps
 	var v *offsets.Variable
 	for i := range b.vars {
 		if b.vars[i].Name == steps[0] {
@@ -44,7 +46,7 @@ func (b *Builder) walk(path string) (t *gotype.Type, s source, why string, err e
 	if s, why = b.root(v); why != "" {
 		return t, s, why, nil
 	}
-	for _, step := range append(steps[1:], strings.Split(strings.Repeat("*", stars), "")...) {
+	for _, step := range append(steps[1:], slices.Repeat([]string{"*"}, parsed.Stars)...) {
 		if t, s, why, err = b.step(t, s, step); err != nil {
 			return nil, s, "", fmt.Errorf("read path %q: %w", path, err)
 		}
@@ -64,35 +66,6 @@ func among(vars []offsets.Variable) string {
 		names[i] = vars[i].Name
 	}
 	return "; there are " + strings.Join(names, ", ")
-}
-
-// splitPath cuts "a.b[3].c" into "a", "b", "[3]", "c".
-func splitPath(text string) ([]string, error) {
-	var steps []string
-	for part := range strings.SplitSeq(text, ".") {
-		name, index, found := strings.Cut(part, "[")
-		if name == "" {
-			return nil, fmt.Errorf("name expected in %q", part)
-		}
-		steps = append(steps, name)
-		for found {
-			var number string
-			number, index, found = strings.Cut(index, "]")
-			if n, err := strconv.ParseUint(number, 10, 31); !found || err != nil {
-				return nil, fmt.Errorf("index expected in %q, and ] behind it", part)
-			} else {
-				steps = append(steps, "["+strconv.FormatUint(n, 10)+"]")
-			}
-			if index == "" {
-				break
-			}
-			if !strings.HasPrefix(index, "[") {
-				return nil, fmt.Errorf("[ or . expected in %q before %q", part, index)
-			}
-			index = index[1:]
-		}
-	}
-	return steps, nil
 }
 
 // step goes into a field, an element, or through a pointer ("*").

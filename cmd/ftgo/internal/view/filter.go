@@ -8,6 +8,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/valuepath"
 	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -55,7 +56,7 @@ func newFuncFilter(e where.Expr, f *offsets.Func, sig *offsets.Signature, entry,
 				whole = whole || path == "depth"
 				return t, nil
 			}
-			return nil, fmt.Errorf("%s has no variable %q", f.Name, target.RootName(path))
+			return nil, fmt.Errorf("%s has no variable %q", f.Name, valuepath.Root(path))
 		}
 		if entriesOnly && b == ret {
 			return nil, fmt.Errorf("--entries sees no results: %q", path)

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -143,11 +143,7 @@ func (v *Lines) sayFilter(f *offsets.Func, ff *funcFilter) {
 func templatePaths(names []string, sig *offsets.Signature) (args, results []string) {
 	args, results = []string{}, []string{}
 	for _, path := range names {
-		for _, part := range [...]string{"len(", "cap("} { // comes with the value
-			if inner, ok := strings.CutPrefix(path, part); ok {
-				path = strings.TrimSuffix(inner, ")")
-			}
-		}
+		_, path = valuetext.CutPart(path) // it comes with the value
 		switch {
 		case target.HasRoot(sig.Params, path) || target.HasRoot(sig.Captured, path):
 			args = append(args, path)

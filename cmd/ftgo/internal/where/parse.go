@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/ftgo/ftgo/internal/valuepath"
 )
 
 // maxNesting bounds parentheses and unary operators within each other.
@@ -243,30 +245,11 @@ func (p *parser) ref() (Ref, error) {
 
 // path reads "s.items[0].name".
 func (p *parser) path() (string, error) {
-	var b strings.Builder
-	for p.accept("*") {
-		b.WriteByte('*')
+	start := p.token.at
+	path, n, err := valuepath.Scan(p.text[start:])
+	p.token = nextToken(p.text, start+n)
+	if wrong := (*valuepath.Error)(nil); errors.As(err, &wrong) {
+		return "", p.unexpected(wrong.Want)
 	}
-	for {
-		if p.token.kind != nameToken {
-			return "", p.unexpected("name expected")
-		}
-		b.WriteString(p.token.text)
-		p.next()
-		for p.accept("[") {
-			i, err := strconv.ParseUint(p.token.text, 10, 31)
-			if err != nil {
-				return "", p.unexpected("index expected")
-			}
-			p.next()
-			if !p.accept("]") {
-				return "", p.unexpected("] expected")
-			}
-			b.WriteString("[" + strconv.FormatUint(i, 10) + "]")
-		}
-		if !p.accept(".") {
-			return b.String(), nil
-		}
-		b.WriteByte('.')
-	}
+	return path.String(), nil
 }
