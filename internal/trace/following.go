@@ -5,7 +5,6 @@ import (
 
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/parse"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // following knows the processes that are wanted where these change: with --fork and
@@ -34,16 +33,18 @@ type following struct {
 }
 
 // newFollowing is nil if the wanted processes are known from the start.
-func newFollowing(filter *Filter, features tracefs.Features) *following {
-	f := &following{comm: filter.Comm, fork: filter.Fork, wanted: make(map[int]bool), tasks: make(map[int]int)}
-	f.unnamed = !features.RecordTGID && features.Instances
+func newFollowing(o *Options) *following {
+	f := &following{comm: o.Comm, fork: o.Fork, wanted: make(map[int]bool), tasks: make(map[int]int)}
+	f.unnamed = !o.Features.RecordTGID && o.Features.Instances
+	// Kernel events of single processes are recorded apart, if at all.
+	learns := f.unnamed && len(o.With) == 0 && !o.Sched
 	switch {
-	case filter.Fork, f.unnamed && len(filter.PIDs) > 0:
+	case o.Fork, learns && len(o.PIDs) > 0:
 		f.names = []string{"task:task_newtask"}
-	case filter.Comm != "":
+	case o.Comm != "":
 		f.names = []string{"task:task_newtask", "task:task_rename"}
 		f.all = f.unnamed
-	case f.unnamed:
+	case learns:
 		f.names = []string{"task:task_newtask"}
 		f.all, f.everybody = true, true
 	default:

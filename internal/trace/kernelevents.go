@@ -33,7 +33,7 @@ type kernelEvents struct {
 
 // newKernelEvents is nil if no kernel events are needed.
 func newKernelEvents(o *Options) *kernelEvents {
-	following := newFollowing(&o.Filter, o.Features)
+	following := newFollowing(o)
 	if len(o.With) == 0 && following == nil && !o.Sched {
 		return nil
 	}
