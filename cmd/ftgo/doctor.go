@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/own"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/doctor"
@@ -87,10 +88,10 @@ func examine(ctx context.Context, e *env) (checks []render.Check, works bool) {
 	_, isMissing := doctor.FirstMissing(findings)
 	switch {
 	case works:
-		cost.NS = &render.CostNS{Entry: result.entry, Return: result.ret, Word: result.word}
+		cost.NS = &render.CostNS{Entry: result.Entry, Return: result.Return, Word: result.Word}
 		cost.Text = fmt.Sprintf("a hit costs the program %s where a call begins, %s where it ends, %s more for each word fetched",
 			cost.NS.Text(cost.NS.Entry), cost.NS.Text(cost.NS.Return), cost.NS.Text(cost.NS.Word))
-	case errors.Is(err, errCantTry) && f != nil && !isMissing:
+	case errors.Is(err, own.ErrNotTried) && f != nil && !isMissing:
 		works = true
 		cost.State, cost.Text = string(doctor.Unknown), err.Error()
 	case isMissing:
@@ -103,7 +104,7 @@ func examine(ctx context.Context, e *env) (checks []render.Check, works bool) {
 
 // tryWhereItCan tries probes on the tracefs that is mounted, or on one that it mounts
 // for the time.
-func tryWhereItCan(ctx context.Context, e *env) (f *tracefs.FS, result trial, err error) {
+func tryWhereItCan(ctx context.Context, e *env) (f *tracefs.FS, result own.Trial, err error) {
 	f, err = tracefs.Find()
 	if errors.Is(err, tracefs.ErrNotMounted) && os.Geteuid() == 0 {
 		if f, err = tracefs.Mount(); err == nil {
@@ -114,6 +115,6 @@ func tryWhereItCan(ctx context.Context, e *env) (f *tracefs.FS, result trial, er
 		return nil, result, err
 	}
 	e.fsys = f
-	result, err = tryProbes(ctx, f, e.adjust(f.Features()))
+	result, err = own.Try(ctx, f, ownFunctions, e.adjust(f.Features()))
 	return f, result, err
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -212,6 +211,14 @@ type readings struct{ trace.Sink }
 
 func (readings) Reading(*trace.Reading) {}
 
+// endingCosts tell when they are to end.
+type endingCosts struct {
+	trace.NoCosts
+	end func()
+}
+
+func (c endingCosts) End() { c.end() }
+
 // TestKernelMeasuredFirst: what ftgo has probed in itself is gone before it removes what it was
 // asked for. Two who remove probes at once may take the last file from each other that may be
 // open, and leave them there.
@@ -227,17 +234,13 @@ func TestKernelMeasuredFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := newMeasuring(nil, uprobe.Count, 0)
-	live := trace.NewLive(f, plan, trace.Options{Recorder: trace.Recorder{Features: f.Features()}, Costs: m})
-	defer live.Close()
+	instances := 0
+	costs := endingCosts{end: func() { instances, _ = remainsOf(t, f, os.Getpid()) }}
+	live := trace.NewLive(f, plan, trace.Options{Recorder: trace.Recorder{Features: f.Features()}, Costs: costs})
 	if err := live.Arm(t.Context(), readings{}); err != nil {
+		live.Close()
 		t.Fatal(err)
 	}
-	instances := 0
-	m.begun, m.cancel = true, sync.OnceFunc(func() {
-		instances, _ = remainsOf(t, f, os.Getpid())
-		close(m.done)
-	})
 	if err := live.Close(); err != nil {
 		t.Error(err)
 	}

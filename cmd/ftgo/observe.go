@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/own"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/tracefs"
@@ -85,7 +86,7 @@ func observe(ctx context.Context, e *env, o *options, mode uprobe.Mode, v run.Vi
 	if o.verbose {
 		fmt.Fprint(e.Stderr, definitions)
 	}
-	j.Costs = newMeasuring(fsys, mode, o.Stack)
+	j.Costs = own.New(fsys, ownFunctions, mode, o.Stack)
 	want := v.Needs()
 	j.Source = trace.NewLive(fsys, p.plan, trace.Options{
 		Filter:   trace.Filter{PIDs: o.PIDs, Fork: o.fork, Comm: o.comm},

@@ -11,22 +11,7 @@ import (
 
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
-
-// TestPanicOfMeasuring: what works beside the reading panics where it is waited for.
-func TestPanicOfMeasuring(t *testing.T) {
-	defer func() {
-		text, _ := recover().(string)
-		if !strings.Contains(text, "goroutine ") || !strings.Contains(text, "cmd/ftgo.(*") {
-			t.Errorf("panicked with %q", text)
-		}
-	}()
-	m := newMeasuring(nil, uprobe.Latency, 0) // it asks the file system for features
-	m.Begin(t.Context())
-	m.Take()
-	m.Wait()
-}
 
 // breaking panics when it is written to.
 type breaking struct{}

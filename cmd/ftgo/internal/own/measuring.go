@@ -1,4 +1,5 @@
-package main
+// Package own measures what probes cost, on functions of ftgo itself.
+package own
 
 import (
 	"context"
@@ -56,10 +57,11 @@ func costsOf(batches []trace.HitCost) trace.HitCosts {
 	return trace.HitCosts{Least: at(1, leastInPlace), Typical: at(2, typicalInPlace), Most: at(3, mostInPlace)}
 }
 
-// measuring is a measurement on functions of ftgo itself, for as long as others are probed.
+// Measuring is a measurement on functions of ftgo itself, for as long as others are probed.
 // It fails where ftgo is stripped, or nobody lets it try.
-type measuring struct {
+type Measuring struct {
 	fs       *tracefs.FS
+	funcs    Functions
 	mode     uprobe.Mode
 	stack    int // so many callers are fetched with each call
 	begun    bool
@@ -70,14 +72,15 @@ type measuring struct {
 	panicked trace.Panicked
 }
 
-func newMeasuring(fs *tracefs.FS, mode uprobe.Mode, stack int) *measuring {
-	return &measuring{fs: fs, mode: mode, stack: stack, measured: make(chan struct{}), done: make(chan struct{})}
+// New returns what measures hits as they are recorded in a mode, with so many callers.
+func New(fs *tracefs.FS, funcs Functions, mode uprobe.Mode, stack int) *Measuring {
+	return &Measuring{fs: fs, funcs: funcs, mode: mode, stack: stack, measured: make(chan struct{}), done: make(chan struct{})}
 }
 
 // Begin measures while others do something else. It is for when the probes that were asked
 // for are armed: the kernel arms and disarms under locks (trace_types_lock, event_mutex)
 // which it keeps for whole grace periods, so that two who arm wait for each other.
-func (m *measuring) Begin(ctx context.Context) {
+func (m *Measuring) Begin(ctx context.Context) {
 	wanted, stop := context.WithCancel(ctx)
 	m.begun, m.cancel = true, stop
 	go func() {
@@ -85,13 +88,13 @@ func (m *measuring) Begin(ctx context.Context) {
 		defer m.panicked.Catch()
 		measured := sync.OnceFunc(func() { close(m.measured) })
 		defer measured()
-		session, plan := probeSelf(ctx, m.fs, m.mode, m.stack)
+		session, plan := probeSelf(ctx, m.fs, &m.funcs, m.mode, m.stack)
 		if session == nil {
 			return
 		}
 		// It takes longer than all the rest, and nobody waits for it.
 		defer session.Close()
-		meter := newMeter(session, plan)
+		meter := newMeter(m.funcs.all(), session, plan)
 		for range firstBatches {
 			meter.batch(ctx)
 		}
@@ -112,7 +115,7 @@ func (m *measuring) Begin(ctx context.Context) {
 
 // Take waits for the costs, as they are by now; they are 0 if they could not be measured. It
 // is called after Begin.
-func (m *measuring) Take() trace.HitCosts {
+func (m *Measuring) Take() trace.HitCosts {
 	<-m.measured
 	if costs := m.costs.Load(); costs != nil {
 		return *costs
@@ -121,7 +124,7 @@ func (m *measuring) Take() trace.HitCosts {
 }
 
 // Ready tells whether Take would not wait.
-func (m *measuring) Ready() bool {
+func (m *Measuring) Ready() bool {
 	select {
 	case <-m.measured:
 		return true
@@ -131,36 +134,43 @@ func (m *measuring) Ready() bool {
 }
 
 // Stop has the probes removed.
-func (m *measuring) Stop() {
+func (m *Measuring) Stop() {
 	if m.begun {
 		m.cancel()
 	}
 }
 
 // End waits until they are, if there are any.
-func (m *measuring) End() {
+func (m *Measuring) End() {
 	if m.Stop(); m.begun {
 		<-m.done
 	}
 }
 
 // Wait is End, and goes on with the panic that the measurement may have ended by.
-func (m *measuring) Wait() {
+func (m *Measuring) Wait() {
 	m.End()
 	m.panicked.Raise()
 }
 
-// ownFunction is a function of ftgo's that it probes in itself.
-type ownFunction struct {
-	name string
-	call func(int) int
+// Function is a function of ftgo's that it probes in itself.
+type Function struct {
+	Name string
+	Call func(int) int
 }
 
+// Functions are those that the costs are measured on: the kernel emulates the instruction that
+// calls of Framed and of Fetched begin with, and single-steps that of Frameless, and any RET. Where
+// Fetched is called words are fetched as well.
+type Functions struct{ Framed, Frameless, Fetched Function }
+
+func (f *Functions) all() []Function { return []Function{f.Framed, f.Frameless, f.Fetched} }
+
 // planOwn plans the probing of all of them, in their order.
-func planOwn(b *offsets.Binary, own []ownFunction, opt uprobe.Options) (*uprobe.Plan, error) {
+func planOwn(b *offsets.Binary, own []Function, opt uprobe.Options) (*uprobe.Plan, error) {
 	var funcs []*offsets.Func
 	for _, f := range own {
-		fn, ok := b.Lookup(f.name)
+		fn, ok := b.Lookup(f.Name)
 		if !ok {
 			return nil, errNotItself
 		}
@@ -172,11 +182,6 @@ func planOwn(b *offsets.Binary, own []ownFunction, opt uprobe.Options) (*uprobe.
 	}
 	return plan, err
 }
-
-// ownFunctions are those that the costs are measured on: the kernel emulates the instruction
-// that calls of the first and of the last begin with, which fetches words as well, and
-// single-steps that of the second, and any RET.
-var ownFunctions = []ownFunction{{"main.framed", framed}, {"main.frameless", frameless}, {"main.fetched", fetched}}
 
 // fetchedWords is how many words are fetched at once to know what one costs.
 const fetchedWords = 16
@@ -193,10 +198,10 @@ func fetchedArgs(b *offsets.Binary) (args []tracefs.Arg) {
 // recordsValues tells whether there are values in a mode.
 func recordsValues(mode uprobe.Mode) bool { return mode == uprobe.Latency || mode == uprobe.Entries }
 
-// fetchWords has the last of ownFunctions fetch words.
-func fetchWords(b *offsets.Binary) func(*offsets.Func, *offsets.Sites) (uprobe.Values, error) {
+// fetchWords has a function fetch words.
+func fetchWords(b *offsets.Binary, name string) func(*offsets.Func, *offsets.Sites) (uprobe.Values, error) {
 	return func(f *offsets.Func, _ *offsets.Sites) (v uprobe.Values, err error) {
-		if f.Name == "main.fetched" {
+		if f.Name == name {
 			v.Entry = &capture.Capture{Args: fetchedArgs(b), Counts: make([]int, fetchedWords)}
 		}
 		return v, nil
@@ -204,7 +209,7 @@ func fetchWords(b *offsets.Binary) func(*offsets.Func, *offsets.Sites) (uprobe.V
 }
 
 // probeSelf probes them; session is nil if that can't be done.
-func probeSelf(ctx context.Context, fsys *tracefs.FS, mode uprobe.Mode, stack int) (session *tracefs.Session, plan *uprobe.Plan) {
+func probeSelf(ctx context.Context, fsys *tracefs.FS, funcs *Functions, mode uprobe.Mode, stack int) (session *tracefs.Session, plan *uprobe.Plan) {
 	b, err := offsets.Open("/proc/self/exe")
 	if err != nil {
 		return nil, nil
@@ -212,9 +217,9 @@ func probeSelf(ctx context.Context, fsys *tracefs.FS, mode uprobe.Mode, stack in
 	defer b.Close()
 	opt := uprobe.Options{Mode: mode, Features: fsys.Features(), Stack: stack, Returning: true}
 	if recordsValues(mode) {
-		opt.Values = fetchWords(b)
+		opt.Values = fetchWords(b, funcs.Fetched.Name)
 	}
-	plan, err = planOwn(b, ownFunctions, opt)
+	plan, err = planOwn(b, funcs.all(), opt)
 	if err != nil {
 		return nil, nil
 	}
@@ -225,8 +230,9 @@ func probeSelf(ctx context.Context, fsys *tracefs.FS, mode uprobe.Mode, stack in
 	return session, plan
 }
 
-// meter measures what hits cost by calls of ownFunctions.
+// meter measures what hits cost by calls of functions.
 type meter struct {
+	funcs   []Function
 	session *tracefs.Session
 	plan    *uprobe.Plan
 	stream  *parse.Stream // nil if nothing is recorded
@@ -235,8 +241,8 @@ type meter struct {
 	batches []trace.HitCost // what was measured
 }
 
-func newMeter(session *tracefs.Session, plan *uprobe.Plan) *meter {
-	m := &meter{session: session, plan: plan}
+func newMeter(funcs []Function, session *tracefs.Session, plan *uprobe.Plan) *meter {
+	m := &meter{funcs: funcs, session: session, plan: plan}
 	if plan.Mode != uprobe.Latency {
 		return m
 	}
@@ -272,9 +278,9 @@ func (m *meter) Kernel(*parse.KernelEvent) {}
 // batch measures once more.
 func (m *meter) batch(ctx context.Context) {
 	var calls [3]float64 // what one takes of each function
-	for i, own := range ownFunctions {
-		timeCalls(own.call) // code and data may be far away, as they are not in a program that is busy
-		calls[i] = timeCalls(own.call)
+	for i, own := range m.funcs {
+		timeCalls(own.Call) // code and data may be far away, as they are not in a program that is busy
+		calls[i] = timeCalls(own.Call)
 	}
 	cost := trace.HitCost{Emulated: calls[0], Stepped: calls[1]}
 	if m.plan.Mode == uprobe.Latency {
@@ -325,14 +331,3 @@ func middle(of []float64) float64 {
 	slices.Sort(of)
 	return of[len(of)/2]
 }
-
-// framed has a frame and a stack check, as most functions do.
-//
-//go:noinline
-func framed(n int) int { return called(n) + 1 }
-
-//go:noinline
-func called(n int) int { return n * 5 }
-
-//go:noinline
-func frameless(n int) int { return n * 3 }

@@ -1,4 +1,4 @@
-package main
+package own
 
 import (
 	"bytes"
@@ -11,27 +11,27 @@ import (
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
-// trial is what became of probes on ftgo itself: what a hit costs the program, in
+// Trial is what became of probes on ftgo itself: what a hit costs the program, in
 // nanoseconds, with the instruction under it that calls begin with, and with a RET; and
 // what each word of memory adds that is fetched. It is the least that there is: another
 // process beside it costs more.
-type trial struct{ entry, ret, word float64 }
+type Trial struct{ Entry, Return, Word float64 }
 
 // trialCalls is how often each function is called.
 const trialCalls = firstBatches * batchCalls
 
-// errCantTry: it is not known whether probes work.
-var errCantTry = errors.New("not tried")
+// ErrNotTried: it is not known whether probes work.
+var ErrNotTried = errors.New("not tried")
 
 var (
 	// As in ftgo's own tests, where package main has another name.
-	errNotItself = fmt.Errorf("%w: ftgo does not find its own functions", errCantTry)
-	errShared    = fmt.Errorf("%w: this kernel records uprobes at the top level of tracefs alone, which everybody shares", errCantTry)
+	errNotItself = fmt.Errorf("%w: ftgo does not find its own functions", ErrNotTried)
+	errShared    = fmt.Errorf("%w: this kernel records uprobes at the top level of tracefs alone, which everybody shares", ErrNotTried)
 )
 
-// tryProbes arms probes on functions of ftgo, calls them, and sees that each hit is
+// Try arms probes on functions of ftgo, calls them, and sees that each hit is
 // counted and delivered.
-func tryProbes(ctx context.Context, fsys *tracefs.FS, features tracefs.Features) (result trial, err error) {
+func Try(ctx context.Context, fsys *tracefs.FS, funcs Functions, features tracefs.Features) (result Trial, err error) {
 	if !features.Instances {
 		return result, errShared
 	}
@@ -40,14 +40,14 @@ func tryProbes(ctx context.Context, fsys *tracefs.FS, features tracefs.Features)
 		return result, err
 	}
 	defer b.Close()
-	tried := []ownFunction{{"main.entered", entered}, {"main.returned", returned}, {"main.fetched", fetched}}
+	tried := funcs.all()
 	plan, err := planOwn(b, tried, uprobe.Options{Features: features})
 	if err != nil {
 		return result, err
 	}
 	unprobed := make([]float64, len(tried))
 	for i, f := range tried {
-		unprobed[i] = medianCall(f.call)
+		unprobed[i] = medianCall(f.Call)
 	}
 	events := trialEvents(plan, features)
 	session, err := tracefs.Start(ctx, fsys, plan.Target(), events, tracefs.Options{BufferKB: 1024, Features: &features})
@@ -57,12 +57,12 @@ func tryProbes(ctx context.Context, fsys *tracefs.FS, features tracefs.Features)
 	defer func() { err = errors.Join(err, session.Close()) }()
 	costs := make([]float64, len(tried))
 	for i, f := range tried {
-		costs[i] = max(0, medianCall(f.call)-unprobed[i])
+		costs[i] = max(0, medianCall(f.Call)-unprobed[i])
 	}
 	if err := seen(ctx, session, events); err != nil {
 		return result, err
 	}
-	return trial{entry: costs[0], ret: costs[1], word: max(0, costs[2]-costs[0]) / fetchedWords}, nil
+	return Trial{Entry: costs[0], Return: costs[1], Word: max(0, costs[2]-costs[0]) / fetchedWords}, nil
 }
 
 // medianCall is the time of a call in nanoseconds, in the median batch.
@@ -125,14 +125,3 @@ func seen(ctx context.Context, session *tracefs.Session, events []tracefs.Event)
 	}
 	return nil
 }
-
-// The functions probed have frames and stack checks, as most have.
-
-//go:noinline
-func entered(n int) int { return called(n) + 2 }
-
-//go:noinline
-func returned(n int) int { return called(n) + 3 }
-
-//go:noinline
-func fetched(n int) int { return called(n) + 4 }
