@@ -8,55 +8,120 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// goAssignment hands out registers and stack slots as Go's calling conventions do:
-// ABI0 has no registers. Offsets count from the stack pointer at entry, which is the same
-// where the function returns.
-type goAssignment struct {
-	sp           arch.Reg
+// assignment hands out registers and stack slots as calling conventions do: those of Go, of
+// which ABI0 has no registers, or that of C. Offsets count from the stack pointer at entry,
+// which is the same where the function returns.
+type assignment struct {
+	processor    arch.Processor
 	conv         *arch.CallConv
+	c            bool
 	ints, floats int
 	stack        int64
 	// lost is why the place of nothing that follows is known.
 	lost error
 }
 
-func (b *Binary) newGoAssignment(abi ABI) *goAssignment {
-	conv := b.image.Processor.Go(b.goVer.Minor, abi != ABIInternal)
-	return &goAssignment{sp: b.image.Processor.Machine().SP, conv: conv, stack: conv.StackArgs}
+func (b *Binary) newAssignment(abi ABI) *assignment {
+	p := b.image.Processor
+	conv := p.C()
+	if abi != SystemV {
+		conv = p.Go(b.goVer.Minor, abi != ABIInternal)
+	}
+	return &assignment{processor: p, conv: conv, c: abi == SystemV, stack: conv.StackArgs}
 }
 
-func (a *goAssignment) registers() bool { return len(a.conv.Ints) > 0 }
+func (a *assignment) registers() bool { return len(a.conv.Ints) > 0 }
 
-// results goes on with the results: they begin at the first register again, and behind
+// goResults goes on with the results of Go: they begin at the first register again, and behind
 // the parameters on the stack.
-func (a *goAssignment) results() {
+func (a *assignment) goResults() {
 	a.ints, a.floats = 0, 0
 	a.stack = alignUp(a.stack, 8)
 }
 
+var errBehind = errors.New("behind a value of a type that is not known")
+
 // place is where the next parameter or result of a type is.
-func (a *goAssignment) place(t *gotype.Type) ([]Piece, error) {
+func (a *assignment) place(t *gotype.Type) ([]Piece, error) {
 	if a.lost != nil {
 		return nil, a.lost
 	}
-	if t.Size < 0 {
-		a.lost = errors.New("behind a value of a type that is not known")
-		return nil, fmt.Errorf("type %s is not known", t.Name)
+	if t.Size == 0 && a.c {
+		return nil, nil
 	}
-	if a.registers() && t.Size > 0 {
-		parts, err := flatten(t)
-		if err != nil {
-			a.lost = errors.New("behind a value of a type that is not known")
-			return nil, err
-		}
-		if pieces, ok := a.inRegisters(parts); ok {
-			return pieces, nil
-		}
+	parts, byRef, err := a.parts(t)
+	switch {
+	case err != nil:
+		a.lost = errBehind
+		return nil, err
+	case byRef:
+		return a.referred(t)
 	}
-	a.stack = alignUp(a.stack, t.Align)
+	if pieces, ok := a.inRegisters(parts, a.conv.Ints); ok {
+		return pieces, nil
+	}
+	if align := t.Align; a.c {
+		a.stack = alignUp(a.stack-a.conv.StackArgs, max(8, align)) + a.conv.StackArgs
+	} else {
+		a.stack = alignUp(a.stack, align)
+	}
 	at := a.stack
-	a.stack += t.Size
-	return onStack(a.sp, t.Size, at), nil
+	if a.stack += t.Size; a.c {
+		a.stack = at + alignUp(t.Size, 8)
+	}
+	return onStack(a.processor.Machine().SP, t.Size, at), nil
+}
+
+// parts are those of a value that registers may hold, none if it goes on the stack. byRef: its
+// address is passed instead.
+func (a *assignment) parts(t *gotype.Type) (parts []arch.Part, byRef bool, err error) {
+	switch {
+	case a.c:
+		passed, err := a.processor.PassC(t)
+		return passed.Parts, passed.ByRef, err
+	case t.Size < 0:
+		return nil, false, fmt.Errorf("type %s is not known", t.Name)
+	case !a.registers():
+		return nil, false, nil
+	}
+	parts, single, err := flatten(t)
+	if !single {
+		parts = nil
+	}
+	return parts, false, err
+}
+
+// referred is where a value is whose address is passed.
+func (a *assignment) referred(t *gotype.Type) ([]Piece, error) {
+	pointer, err := a.place(pointerWord)
+	if err != nil || len(pointer) == 0 {
+		return nil, err
+	}
+	whole := pointer[0]
+	whole.Size, whole.Pointer, whole.InMemory = t.Size, whole.InMemory, true
+	return []Piece{whole}, nil
+}
+
+var pointerWord = &gotype.Type{Name: "uintptr", Kind: gotype.Uint, Size: 8, Align: 8}
+
+// inRegisters gives all parts registers, or none; those for integers are the ones given.
+func (a *assignment) inRegisters(parts []arch.Part, registers []arch.Reg) (pieces []Piece, ok bool) {
+	ints, floats := a.ints, a.floats
+	for _, p := range parts {
+		piece := Piece{Offset: p.Offset, Size: p.Size}
+		switch {
+		case p.Float && floats == a.conv.Floats, !p.Float && ints == len(registers):
+			return nil, false
+		case p.Float:
+			floats++
+		default:
+			piece.Register = registers[ints]
+			ints++
+		}
+		pieces = append(pieces, piece)
+	}
+	a.ints, a.floats = ints, floats
+	return pieces, len(parts) > 0
 }
 
 // onStack is the whole of a value in memory; of no bytes there is no piece.
@@ -67,26 +132,6 @@ func onStack(sp arch.Reg, size, disp int64) []Piece {
 	return []Piece{{Size: size, Register: sp, InMemory: true, Disp: disp}}
 }
 
-// inRegisters gives all parts registers, or none.
-func (a *goAssignment) inRegisters(parts []valuePart) (pieces []Piece, ok bool) {
-	ints, floats := a.ints, a.floats
-	for _, p := range parts {
-		piece := Piece{Offset: p.offset, Size: p.size}
-		switch {
-		case p.array, p.float && floats == a.conv.Floats, !p.float && ints == len(a.conv.Ints):
-			return nil, false
-		case p.float:
-			floats++
-		default:
-			piece.Register = a.conv.Ints[ints]
-			ints++
-		}
-		pieces = append(pieces, piece)
-	}
-	a.ints, a.floats = ints, floats
-	return pieces, true
-}
-
 func alignUp(n, align int64) int64 {
 	if align <= 1 {
 		return n
@@ -94,57 +139,48 @@ func alignUp(n, align int64) int64 {
 	return (n + align - 1) / align * align
 }
 
-// valuePart is a part of a value that a register of its own could hold.
-type valuePart struct {
-	offset, size int64
-	float        bool
-	// array: it is an array of more than one element, for which no register will do.
-	array bool
-}
-
 // maxPieces is more than any processor has registers: what has more is on the stack.
 const maxPieces = 48
 
-// flatten lists the parts of a value, at most maxPieces of them.
-func flatten(t *gotype.Type) ([]valuePart, error) {
-	return appendParts(nil, t, 0)
-}
-
-func appendParts(parts []valuePart, t *gotype.Type, at int64) ([]valuePart, error) {
-	if t.Size == 0 || len(parts) >= maxPieces {
-		return parts, nil
-	}
-	words := func(n int64) ([]valuePart, error) {
-		for i := range n {
-			parts = append(parts, valuePart{offset: at + 8*i, size: 8})
+// flatten lists the parts of a value that registers of their own could hold, at most maxPieces of
+// them. Not single: one is an array of more than one element, for which no register will do.
+func flatten(t *gotype.Type) (parts []arch.Part, single bool, err error) {
+	single = true
+	var add func(t *gotype.Type, at int64) error
+	add = func(t *gotype.Type, at int64) error {
+		if t.Size == 0 || len(parts) >= maxPieces {
+			return nil
 		}
-		return parts, nil
-	}
-	switch t.Kind {
-	case gotype.Float:
-		return append(parts, valuePart{offset: at, size: t.Size, float: true}), nil
-	case gotype.Complex:
-		half := t.Size / 2
-		return append(parts, valuePart{offset: at, size: half, float: true}, valuePart{offset: at + half, size: half, float: true}), nil
-	case gotype.String, gotype.Interface:
-		return words(2)
-	case gotype.Slice:
-		return words(3)
-	case gotype.Struct:
-		var err error
-		for _, f := range t.Fields {
-			if parts, err = appendParts(parts, f.Type, at+f.Offset); err != nil {
-				break
+		count, size, float := int64(1), t.Size, false
+		switch t.Kind {
+		case gotype.Float:
+			float = true
+		case gotype.Complex:
+			count, size, float = 2, t.Size/2, true
+		case gotype.String, gotype.Interface:
+			count, size = 2, 8
+		case gotype.Slice:
+			count, size = 3, 8
+		case gotype.Struct:
+			for _, f := range t.Fields {
+				if err := add(f.Type, at+f.Offset); err != nil {
+					return err
+				}
 			}
+			return nil
+		case gotype.Array:
+			if t.Len == 1 && t.Elem() != nil {
+				return add(t.Elem(), at)
+			}
+			single = false
+		case gotype.Unknown:
+			return fmt.Errorf("type %s is not known", t.Name)
 		}
-		return parts, err
-	case gotype.Array:
-		if t.Len != 1 || t.Elem() == nil {
-			return append(parts, valuePart{offset: at, size: t.Size, array: true}), nil
+		for i := range count {
+			parts = append(parts, arch.Part{Offset: at + size*i, Size: size, Float: float})
 		}
-		return appendParts(parts, t.Elem(), at)
-	case gotype.Unknown:
-		return nil, fmt.Errorf("type %s is not known", t.Name)
+		return nil
 	}
-	return append(parts, valuePart{offset: at, size: t.Size}), nil
+	err = add(t, 0)
+	return parts, single, err
 }

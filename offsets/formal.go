@@ -32,6 +32,6 @@ func variableOf(v *debug.Formal, prefix string, number int) Variable {
 
 // isWhole tells values that are of one part, or have an array of several elements.
 func isWhole(t *gotype.Type) bool {
-	parts, err := flatten(t)
-	return err == nil && (len(parts) == 1 || slices.ContainsFunc(parts, func(p valuePart) bool { return p.array }))
+	parts, single, err := flatten(t)
+	return err == nil && (len(parts) == 1 || !single)
 }

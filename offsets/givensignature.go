@@ -59,14 +59,14 @@ func (b *Binary) givenVariables(given []givenVariable) (out []Variable, err erro
 
 // placeC lays out a function of C or gccgo. gccgo returns several results as a struct.
 func (b *Binary) placeC(s *Signature) {
-	a := b.newCAssignment()
+	a := b.newAssignment(SystemV)
 	var returns *gotype.Type
 	if len(s.Results) == 1 {
 		returns = s.Results[0].Type
 	} else if len(s.Results) > 1 {
 		returns = structOf(s.Results)
 	}
-	for i, v := range a.results(returns, len(s.Results) > 1) {
+	for i, v := range a.cResults(returns, len(s.Results) > 1) {
 		s.Results[i].Pieces, s.Results[i].Err = v.Pieces, v.Err
 	}
 	for i := range s.Params {
@@ -108,7 +108,7 @@ func (b *Binary) addRegister(s *Signature, f *Func, sel Selection) error {
 	if v.Type, err = givenType(sel.Type, b.typeNamed); err != nil {
 		return err
 	}
-	a := b.newGoAssignment(f.ABI)
+	a := b.newAssignment(f.ABI)
 	switch n := sel.argument + sel.Result - 1; {
 	case f.ABI == SystemV:
 		return errSystemV

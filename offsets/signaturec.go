@@ -20,8 +20,8 @@ func (b *Binary) cSignature(f *Func, fn *debug.Function) *Signature {
 	for i := range fn.Params {
 		s.Params = append(s.Params, variableOf(&fn.Params[i], "p", i))
 	}
-	a := b.newCAssignment()
-	results := a.results(fn.Returns, fn.IsGo())
+	a := b.newAssignment(SystemV)
+	results := a.cResults(fn.Returns, fn.IsGo())
 	for i := range s.Params {
 		v := &s.Params[i]
 		switch v.Pieces, v.Err = a.place(v.Type); {
@@ -41,9 +41,9 @@ func (b *Binary) cSignature(f *Func, fn *debug.Function) *Signature {
 	return s
 }
 
-// results are where a function returns; one that returns much gets an address to put it
+// cResults are where a function of C returns; one that returns much gets an address to put it
 // at as its first parameter, and returns that. gccgo makes a struct of several results.
-func (a *cAssignment) results(t *gotype.Type, isGo bool) []Variable {
+func (a *assignment) cResults(t *gotype.Type, isGo bool) []Variable {
 	if t == nil {
 		return nil
 	}
@@ -64,7 +64,8 @@ func (a *cAssignment) results(t *gotype.Type, isGo bool) []Variable {
 		}
 		whole.Pieces = []Piece{{Size: t.Size, Register: a.conv.Returned, InMemory: true}}
 	default:
-		whole.Pieces = inParts(passed.Parts, a.conv.IntResults)
+		own := assignment{conv: a.conv} // results begin at the first register
+		whole.Pieces, _ = own.inRegisters(passed.Parts, a.conv.IntResults)
 	}
 	if !isGo || t.Kind != gotype.Struct || t.Name != "struct" || err != nil {
 		return []Variable{whole}

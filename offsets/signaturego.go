@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 	"github.com/ftgo/ftgo/offsets/symname"
 )
@@ -93,7 +92,7 @@ func (l *goLayout) note(format string, args ...any) {
 // byTypes computes where values are from their types, and returns where they end on
 // the stack.
 func (l *goLayout) byTypes() (end int64) {
-	a := l.binary.newGoAssignment(l.f.ABI)
+	a := l.binary.newAssignment(l.f.ABI)
 	dictionary := l.dictionary()
 	for i := range l.sig.Params {
 		if i == dictionary {
@@ -105,15 +104,13 @@ func (l *goLayout) byTypes() (end int64) {
 	if dictionary >= len(l.sig.Params) {
 		a.place(pointerWord)
 	}
-	a.results()
+	a.goResults()
 	for i := range l.sig.Results {
 		v := &l.sig.Results[i]
 		v.Pieces, v.Err = a.place(v.Type)
 	}
 	return a.stack
 }
-
-var pointerWord = &gotype.Type{Name: "uintptr", Kind: gotype.Uint, Size: 8, Align: 8}
 
 // dictionary is the number of the parameter before which a generic function takes its
 // dictionary, a pointer that source files don't have; -1 if it takes none. Go 1.18 and

@@ -20,15 +20,15 @@ func piecesAt(at debug.Location, t *gotype.Type) (pieces []Piece, ok bool) {
 	if at.Stack {
 		return onStack(at.SP, t.Size, at.Disp), at.Disp >= at.Lowest
 	}
-	parts, err := flatten(t)
-	if err != nil || len(parts) != len(at.Registers) {
+	parts, single, err := flatten(t)
+	if err != nil || !single || len(parts) != len(at.Registers) {
 		return nil, false
 	}
 	for i, p := range parts {
-		if p.array || p.float != (at.Registers[i] == "") {
+		if p.Float != (at.Registers[i] == "") {
 			return nil, false
 		}
-		pieces = append(pieces, Piece{Offset: p.offset, Size: p.size, Register: at.Registers[i]})
+		pieces = append(pieces, Piece{Offset: p.Offset, Size: p.Size, Register: at.Registers[i]})
 	}
 	return pieces, true
 }
@@ -57,7 +57,7 @@ func (l *goLayout) resultsFromEnd(size int64) {
 			return
 		}
 	}
-	a := l.binary.newGoAssignment(ABI0)
+	a := l.binary.newAssignment(ABI0)
 	places := make([][]Piece, len(l.sig.Results))
 	for i := range l.sig.Results {
 		var err error
