@@ -59,7 +59,7 @@ var arrows = []arrow{
 	{from: "parse", to: []string{module + "/offsets", module + "/parse/internal/ftrace", module + "/tracefs/uprobe"}},
 	{from: "internal/valuetext/...", to: []string{module + "/internal/valuepath", module + "/internal/printable", module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
 	{from: "internal/stats", to: []string{module + "/parse"}},
-	{from: "internal/loader", to: []string{module + "/internal/procfs", "golang.org/x/sys/unix"}},
+	{from: "internal/loader", to: []string{module + "/offsets", module + "/offsets/arch", module + "/internal/procfs", "golang.org/x/sys/unix"}},
 	{from: "internal/target", to: []string{
 		module + "/internal/loader", module + "/internal/procfs", module + "/internal/stats", module + "/internal/units", module + "/internal/valuepath",
 		module + "/offsets", module + "/offsets/gotype", module + "/offsets/symname", module + "/tracefs/uprobe"}},

@@ -96,6 +96,9 @@ func (b *Binary) Close() error { return b.image.Close() }
 // Processor is the one that the file is for.
 func (b *Binary) Processor() arch.Processor { return b.image.Processor }
 
+// Host is the processor that this program was compiled for; nil if it is not known.
+func Host() arch.Processor { return image.Host() }
+
 // ProcessorNamed finds a processor by the Name of its [arch.Machine].
 func ProcessorNamed(name string) (arch.Processor, error) { return image.ProcessorNamed(name) }
 

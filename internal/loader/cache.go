@@ -13,25 +13,24 @@ func (l libraries) cached() []string {
 	if err != nil {
 		return nil
 	}
-	paths := parseLoaderCache(data)
+	paths := parseLoaderCache(data, l.machine.LibraryFlags)
 	for i := range paths {
 		paths[i] = filepath.Join(l.root, paths[i])
 	}
 	return paths
 }
 
-// parseLoaderCache reads /etc/ld.so.cache: the paths of its libraries for x86-64, in
+// parseLoaderCache reads /etc/ld.so.cache: the paths of its libraries with these flags, in
 // its order. The format, of glibc 2.2 and later, is struct cache_file_new in
 // sysdeps/generic/dl-cache.h: a header of 48 bytes, 24 bytes for each library, strings.
 // Up to glibc 2.31 ldconfig wrote it behind the older format by default.
-func parseLoaderCache(data []byte) (paths []string) {
+func parseLoaderCache(data []byte, flags uint32) (paths []string) {
 	const (
 		magic     = "glibc-ld.so.cache1.1"
 		headerLen = 48
 		countAt   = 20
 		entryLen  = 24
 		pathAt    = 8
-		x86_64    = 0x0303 // FLAG_X8664_LIB64 | FLAG_ELF_LIBC6, at the entry's start
 	)
 	start := bytes.Index(data, []byte(magic))
 	if start < 0 || len(data)-start < headerLen {
@@ -44,7 +43,7 @@ func parseLoaderCache(data []byte) (paths []string) {
 	}
 	for e := range int(n) {
 		entry := data[headerLen+e*entryLen:]
-		if binary.LittleEndian.Uint32(entry) != x86_64 {
+		if binary.LittleEndian.Uint32(entry) != flags {
 			continue
 		}
 		at := binary.LittleEndian.Uint32(entry[pathAt:])

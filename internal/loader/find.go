@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/arch"
 )
 
 // Find finds the file that BINARY means. A path, or a name that is a file,
@@ -20,13 +23,19 @@ import (
 // What a process has mapped is open already: its path is what people are told, and may name
 // another file. Any other file is nil.
 func Find(name string, pid int) (path string, file *os.File, err error) {
-	return libraries{root: "/", path: os.Getenv("LD_LIBRARY_PATH")}.resolve(name, pid)
+	l := libraries{root: "/", path: os.Getenv("LD_LIBRARY_PATH")}
+	if host := offsets.Host(); host != nil {
+		l.machine = *host.Machine()
+	}
+	return l.resolve(name, pid)
 }
 
 // libraries is where the files are that programs are linked with.
 type libraries struct {
 	root string // of the file system
 	path string // LD_LIBRARY_PATH
+	// machine has the folders of its own.
+	machine arch.Machine
 }
 
 func (l libraries) resolve(name string, pid int) (path string, file *os.File, err error) {
@@ -50,9 +59,9 @@ func (l libraries) resolve(name string, pid int) (path string, file *os.File, er
 	return path, nil, nil
 }
 
-// systemDirs are the folders that the loader knows by itself, Debian's first.
-var systemDirs = []string{
-	"lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "lib64", "usr/lib64", "lib", "usr/lib",
+// systemDirs are the folders that the loader knows by itself.
+func (l libraries) systemDirs() []string {
+	return slices.Concat(l.machine.Libraries, []string{"lib", "usr/lib"})
 }
 
 // installed finds a library in the loader's order (ld.so(8)): LD_LIBRARY_PATH, the
@@ -64,7 +73,7 @@ func (l libraries) installed(name string) (string, error) {
 		places = append(places, sharedIn(filepath.Join(l.root, dir)))
 	}
 	places = append(places, l.cached())
-	for _, dir := range systemDirs {
+	for _, dir := range l.systemDirs() {
 		places = append(places, sharedIn(filepath.Join(l.root, dir)))
 	}
 	for _, paths := range places {

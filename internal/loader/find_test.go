@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/offsets/arch/amd64"
 )
 
 // fakeRoot is a file system with a process 7 and a cache of the loader.
@@ -169,7 +171,7 @@ func TestFind(t *testing.T) {
 		{scenario: "no process", name: "libc", pid: 8, err: "process 8"},
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
-			got, file, err := libraries{root: root, path: c.path}.resolve(c.name, c.pid)
+			got, file, err := libraries{root: root, path: c.path, machine: *amd64.Processor.Machine()}.resolve(c.name, c.pid)
 			defer file.Close() // which may be none
 			if mapped := c.pid > 0 && c.err == "" && !strings.Contains(c.name, "/"); mapped != (file != nil) {
 				t.Fatalf("file %v", file)
@@ -226,7 +228,7 @@ func TestMappedWithoutLink(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.line("7f00-7f01 r-xp 00000000 " + id + " " + path)
-		_, file, err := libraries{root: root}.resolve(filepath.Base(path), 7)
+		_, file, err := libraries{root: root, machine: *amd64.Processor.Machine()}.resolve(filepath.Base(path), 7)
 		if right := i < 2; right != (err == nil) {
 			t.Errorf("%s: %v", path, err)
 		}
@@ -241,7 +243,7 @@ func FuzzLoaderCache(f *testing.F) {
 	f.Add(loaderCache("/lib/libc.so.6", "/lib/libm.so.6"))
 	f.Add([]byte("glibc-ld.so.cache1.1"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, p := range parseLoaderCache(data) {
+		for _, p := range parseLoaderCache(data, amd64.Processor.Machine().LibraryFlags) {
 			if p == "" || strings.Contains(p, "\x00") {
 				t.Errorf("path %q", p)
 			}

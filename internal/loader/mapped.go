@@ -11,9 +11,8 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/ftgo/ftgo/internal/procfs"
+	"golang.org/x/sys/unix"
 )
 
 // memory is what a process has mapped; proc is its folder.

@@ -16,8 +16,8 @@ func (r Reg) At(disp int64) string { return fmt.Sprintf("%+d(%s)", disp, r.Fetch
 
 // Machine is a processor in words and numbers.
 type Machine struct {
-	// Name is how people call it. Recordings hold it.
-	Name string
+	// Name is how people call it, and GOARCH how Go does. Recordings hold the name.
+	Name, GOARCH string
 	// Quantum is what the sizes of all instructions are multiples of.
 	Quantum byte
 	// SP is the stack pointer, Flags are what conditional jumps look at, and Filler is a
@@ -35,6 +35,10 @@ type Machine struct {
 	// Relative and Absolute are the numbers of ELF relocations that give a word an address of
 	// the file itself, and that of a symbol.
 	Relative, Absolute uint32
+	// Libraries are the folders of the dynamic loader that are the processor's own, and
+	// LibraryFlags what the loader's cache says of its libraries.
+	Libraries    []string
+	LibraryFlags uint32
 	// FirstRegisters is the first minor version of Go that passes arguments in registers.
 	FirstRegisters int
 }

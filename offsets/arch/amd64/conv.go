@@ -13,10 +13,12 @@ import (
 const firstRegisters = 17
 
 var machine = arch.Machine{
-	Name: "x86-64", Quantum: 1, SP: "sp", Flags: "flags", Filler: "ax",
+	Name: "x86-64", GOARCH: "amd64", Quantum: 1, SP: "sp", Flags: "flags", Filler: "ax",
 	// System V ABI for x86-64, figure 3.36; a call pushes the return address.
 	DwarfSP: 7, DwarfFP: 6, CFA: 8,
 	SteppedReturn: true,
+	// Debian's, and the rest's; FLAG_X8664_LIB64 | FLAG_ELF_LIBC6 of glibc (sysdeps/generic/ldconfig.h).
+	Libraries: []string{"lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "lib64", "usr/lib64"}, LibraryFlags: 0x0303,
 	// 1.5 counts the padding, 1.7 does not.
 	// R_X86_64_RELATIVE and R_X86_64_64 (System V ABI, x86-64, 4.4).
 	Relative: uint32(elf.R_X86_64_RELATIVE), Absolute: uint32(elf.R_X86_64_64),

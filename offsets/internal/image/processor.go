@@ -3,6 +3,7 @@ package image
 import (
 	"debug/elf"
 	"fmt"
+	"runtime"
 
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/arch/amd64"
@@ -10,6 +11,16 @@ import (
 
 // Processors are those whose programs can be probed, by what the ELF header says.
 var Processors = map[elf.Machine]arch.Processor{elf.EM_X86_64: amd64.Processor}
+
+// Host is the one that this program was compiled for; nil if it is not among them.
+func Host() arch.Processor {
+	for _, p := range Processors {
+		if p.Machine().GOARCH == runtime.GOARCH {
+			return p
+		}
+	}
+	return nil
+}
 
 // ProcessorNamed finds a processor by the Name of its [arch.Machine].
 func ProcessorNamed(name string) (arch.Processor, error) {
