@@ -16,7 +16,7 @@ type Mark struct {
 }
 
 // Began is the trace clock's time before the first probe was armed.
-func (s *Session) Began() uint64 { return s.clocks.began }
+func (s *Session) Began() uint64 { return s.began }
 
 // A pass that takes between narrow and wide is tried again, markTries times at most: whoever
 // reads may have lost its CPU between two pages of the counters. One that takes longer has
@@ -31,7 +31,7 @@ const (
 // Now reads the clocks alone: Hits is nil.
 func (s *Session) Now() (Mark, error) {
 	clock, _, err := s.readClock()
-	return Mark{Ticks: clock.ticks, At: clock.at}, err
+	return Mark{Ticks: clock.Ticks, At: clock.At}, err
 }
 
 // Mark reads the clocks, and then all counters in one pass: the shortest of a few.

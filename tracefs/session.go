@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ftgo/ftgo/internal/clocks"
 	"github.com/ftgo/ftgo/tracefs/internal/files"
 	"github.com/ftgo/ftgo/tracefs/internal/owner"
 	"github.com/ftgo/ftgo/tracefs/internal/threads"
@@ -52,10 +53,11 @@ type Session struct {
 	features Features
 	pipe     *pipe
 	raw      *rawPages // nil unless the reader is Raw
-	clocks   clocks
-	created  bool  // the instance directory
-	defined  bool  // some line was written to uprobe_events
-	taken    error // not nil if perf has one of the events
+	clocks   clocks.Comparison
+	began    uint64 // the trace clock's time before the first probe was armed
+	created  bool   // the instance directory
+	defined  bool   // some line was written to uprobe_events
+	taken    error  // not nil if perf has one of the events
 	stopped  chan struct{}
 	stopErr  error
 	closed   bool
@@ -115,14 +117,15 @@ func (s *Session) start(ctx context.Context, target Target, opt Options) error {
 	if err := s.prepare(opt); err != nil {
 		return err
 	}
-	var err error
-	if s.clocks.first, err = s.sampleClock(); err != nil {
+	first, err := s.sampleClock()
+	if err != nil {
 		return err
 	}
+	s.clocks.Begin(first)
 	if err := checkFileSystem(target.Path, KernelOlder); err != nil {
 		return err
 	}
-	s.clocks.began = s.clocks.first.ticks
+	s.began = first.Ticks
 	s.target = target
 	s.defined = true
 	if err := s.defineAll(ctx, s.events); err != nil {

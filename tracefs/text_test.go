@@ -80,43 +80,6 @@ func TestPresentClock(t *testing.T) {
 	}
 }
 
-func TestNowTicks(t *testing.T) {
-	for text, want := range map[string]uint64{
-		"oldest event ts: 0\nnow ts: 1988767667996\ndropped events: 0\n": 1988767667996,
-		"oldest event ts:     0.000000\nnow ts:   447.809285\n":          447809285000,
-	} {
-		if got, err := nowTicks(text); err != nil || got != want {
-			t.Errorf("nowTicks(%q) = %d, %v; want %d", text, got, err, want)
-		}
-	}
-	for _, bad := range []string{"", "now ts: x\n", "now ts: 1.x\n"} {
-		if _, err := nowTicks(bad); err == nil {
-			t.Errorf("nowTicks(%q): no error", bad)
-		}
-	}
-}
-
-func TestTimebase(t *testing.T) {
-	t0 := time.Unix(1000, 0)
-	b, err := timebase("x86-tsc", sample{1000, t0}, sample{4000, t0.Add(time.Microsecond)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := b.Duration(10, 3010); d != time.Microsecond {
-		t.Errorf("3000 ticks are %v, want 1µs", d)
-	}
-	if w := b.Wall(1000); !w.Equal(t0) {
-		t.Errorf("tick 1000 was at %v, want %v", w, t0)
-	}
-	if _, err := timebase("x86-tsc", sample{5, t0}, sample{5, t0.Add(time.Second)}); err == nil {
-		t.Error("a counter that stands still was accepted")
-	}
-	b, err = timebase("mono", sample{5, t0}, sample{9, t0})
-	if err != nil || b.Duration(1, 1001) != time.Microsecond {
-		t.Errorf("mono: 1000 ns are %v, %v", b.Duration(1, 1001), err)
-	}
-}
-
 func TestParseOverruns(t *testing.T) {
 	n, err := parseOverruns("entries: 9\noverrun: 3\ncommit overrun: 4\nbytes: 1\ndropped events: 5\nread events: 2\n")
 	if n != 12 || err != nil {

@@ -2,11 +2,10 @@ package recording
 
 import (
 	"fmt"
-	"math"
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/clocks"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -34,7 +33,7 @@ func (r *Recording) clock(text string) error {
 	if n, _ := fmt.Sscanf(text, "%s %d %s %d", &label, &before, &ticks, &after); n != 4 || after < before {
 		return fmt.Errorf("read recording: clock %q", shorten(text))
 	}
-	t, err := parseTicks(ticks)
+	t, err := clocks.Ticks(ticks)
 	if err != nil {
 		return fmt.Errorf("read recording: clock %q: %w", shorten(text), err)
 	}
@@ -50,21 +49,6 @@ func (r *Recording) clock(text string) error {
 		*at = now
 	}
 	return nil
-}
-
-// parseTicks reads a time of the trace clock as per-CPU stats print it: a count, or
-// seconds with six digits behind the point.
-func parseTicks(text string) (uint64, error) {
-	whole, micro, isTime := strings.Cut(text, ".")
-	n, err := strconv.ParseUint(whole, 10, 64)
-	if err != nil || !isTime {
-		return n, err
-	}
-	us, err := strconv.ParseUint(micro, 10, 32)
-	if err == nil && n > math.MaxInt64/1_000_000_000-1 {
-		err = strconv.ErrRange
-	}
-	return n*1e9 + us*1e3, err
 }
 
 // Times are the moments of a recording.
@@ -105,16 +89,16 @@ func (r *Recording) Times() (*Times, error) {
 // reading in the middle tells; it is close to the first, and so less exact.
 func (r *Recording) timebase() (base tracefs.Timebase, jumped bool, err error) {
 	wall, _ := strconv.ParseInt(r.Facts["wall"], 10, 64)
-	reading := func(c clockReading) tracefs.ClockReading {
-		return tracefs.ClockReading{Ticks: c.ticks, At: time.Unix(0, c.ns+wall)}
+	reading := func(c clockReading) clocks.Reading {
+		return clocks.Reading{Ticks: c.ticks, At: time.Unix(0, c.ns+wall)}
 	}
 	clock := r.Facts["trace-clock"]
 	first, armed := reading(r.first), reading(r.armed)
-	early, err := tracefs.NewTimebase(clock, first, armed)
+	early, err := clocks.New(clock, first, armed)
 	if r.ended == (clockReading{}) {
 		return early, false, err
 	}
-	whole, wholeErr := tracefs.NewTimebase(clock, first, reading(r.ended))
+	whole, wholeErr := clocks.New(clock, first, reading(r.ended))
 	if err != nil {
 		return whole, false, wholeErr // armed at once: nothing to compare with
 	}

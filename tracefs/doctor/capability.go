@@ -6,8 +6,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/ftgo/ftgo/internal/clocks"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/internal/machine"
 )
 
 // features are what this kernel's tracefs can do, one finding each.
@@ -61,7 +61,7 @@ func (h *host) clock(f *tracefs.FS) Finding {
 	}
 	clock, trusted := h.ChooseClock(string(offered))
 	switch found.Text = clock; {
-	case clock == machine.CounterClock:
+	case clock == clocks.Counter:
 		found.Text += ": cycles, which the kernel trusts"
 	case clock == "local":
 		found.State, found.Text = Warning, "local: CPUs do not agree on the time"

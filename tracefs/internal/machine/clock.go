@@ -3,11 +3,9 @@ package machine
 import (
 	"slices"
 	"strings"
-)
 
-// CounterClock is the trace clock that text prints in full: raw cycles, where the
-// others are cut to microseconds.
-const CounterClock = "x86-tsc"
+	"github.com/ftgo/ftgo/internal/clocks"
+)
 
 // clockSources lists what the kernel can tell the time by. The kernel drops tsc from it when
 // it finds the counter unstable or unsynchronised (arch/x86/kernel/tsc.c, mark_tsc_unstable).
@@ -28,8 +26,8 @@ func chooseClock(offered string, counterTrusted bool) string {
 	for _, c := range have {
 		has[c] = true
 	}
-	if counterTrusted && has[CounterClock] {
-		return CounterClock
+	if counterTrusted && has[clocks.Counter] {
+		return clocks.Counter
 	}
 	for _, c := range []string{"mono", "global"} {
 		if has[c] {

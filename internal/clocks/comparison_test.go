@@ -1,11 +1,8 @@
-package tracefs
+package clocks
 
 import (
-	"fmt"
 	"testing"
 	"time"
-
-	"github.com/ftgo/ftgo/tracefs/internal/machine"
 )
 
 // TestClocks: the longer a session, the better the clocks' ratio is known; a machine's sleep,
@@ -17,8 +14,8 @@ func TestClocks(t *testing.T) {
 		s, hour   = time.Second, time.Hour
 	)
 	began := time.Now()
-	reading := func(monotonic, counter time.Duration) sample {
-		return sample{uint64(counter.Seconds() * perSecond), began.Add(monotonic)}
+	reading := func(monotonic, counter time.Duration) Reading {
+		return Reading{uint64(counter.Seconds() * perSecond), began.Add(monotonic)}
 	}
 	type step struct {
 		name               string
@@ -69,7 +66,7 @@ func TestClocks(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := clocks{base: Timebase{Clock: machine.CounterClock}, first: reading(0, 0)}
+			c := Comparison{base: Timebase{Clock: Counter}, first: reading(0, 0)}
 			for _, step := range steps {
 				if !c.due(began.Add(step.monotonic)) {
 					t.Errorf("%s: not due", step.name)
@@ -78,7 +75,7 @@ func TestClocks(t *testing.T) {
 					t.Fatal(err)
 				}
 				later := reading(step.monotonic+time.Minute, step.counter+time.Minute)
-				if diff := c.base.Wall(later.ticks).Sub(later.at).Abs(); diff > step.worst {
+				if diff := c.base.Wall(later.Ticks).Sub(later.At).Abs(); diff > step.worst {
 					t.Errorf("%s: a minute later it is off by %v, want %v at most", step.name, diff, step.worst)
 				}
 				if soon := c.base.wall.Add(calibrateFor - 1); c.due(soon) {
@@ -90,46 +87,44 @@ func TestClocks(t *testing.T) {
 			}
 		})
 	}
-	if err := (&clocks{base: Timebase{Clock: machine.CounterClock}, first: reading(0, hour)}).compare(reading(hour, 0)); err == nil {
+	if err := (&Comparison{base: Timebase{Clock: Counter}, first: reading(0, hour)}).compare(reading(hour, 0)); err == nil {
 		t.Error("a counter that runs backwards is no error")
 	}
 }
 
-// ticking is a fake whose clock goes on by a step each so many readings.
-type ticking struct {
-	*fakeFiles
-	step  time.Duration
-	every int
-	reads int
-}
-
-func (c *ticking) Read(string) ([]byte, error) {
-	c.reads++
-	now := time.Duration(c.reads/c.every) * c.step
-	return fmt.Appendf(nil, "now ts: %5d.%06d\n", now/time.Second, now%time.Second/time.Microsecond), nil
-}
-
-// TestClockStep: a clock that goes by the timer's interrupts is told from one that is read seldom.
-func TestClockStep(t *testing.T) {
-	for _, c := range []struct {
-		clock string
-		step  time.Duration
-		every int
-		want  time.Duration
-	}{
-		{"global", 4 * time.Millisecond, 7, 4 * time.Millisecond},
-		{"local", 10 * time.Millisecond, 1, 10 * time.Millisecond},
-		{"global", time.Microsecond, 1, 0},
-		{"mono", 900 * time.Microsecond, 1, 0},
-		{"global", 0, 1, 0}, // it stands still
-		{machine.CounterClock, 4 * time.Millisecond, 7, 0},
+func TestPresent(t *testing.T) {
+	for text, want := range map[string]uint64{
+		"oldest event ts: 0\nnow ts: 1988767667996\ndropped events: 0\n": 1988767667996,
+		"oldest event ts:     0.000000\nnow ts:   447.809285\n":          447809285000,
 	} {
-		f, fake := newFake(t)
-		f.ops = &ticking{fakeFiles: fake, step: c.step, every: c.every}
-		s := &Session{fs: f}
-		s.clocks.base.Clock = c.clock
-		if got, err := s.ClockStep(); err != nil || got != c.want {
-			t.Errorf("%+v: found %v, %v", c, got, err)
+		if got, err := present(text); err != nil || got != want {
+			t.Errorf("present(%q) = %d, %v; want %d", text, got, err, want)
 		}
+	}
+	for _, bad := range []string{"", "now ts: x\n", "now ts: 1.x\n"} {
+		if _, err := present(bad); err == nil {
+			t.Errorf("present(%q): no error", bad)
+		}
+	}
+}
+
+func TestTimebase(t *testing.T) {
+	t0 := time.Unix(1000, 0)
+	b, err := New("x86-tsc", Reading{1000, t0}, Reading{4000, t0.Add(time.Microsecond)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := b.Duration(10, 3010); d != time.Microsecond {
+		t.Errorf("3000 ticks are %v, want 1µs", d)
+	}
+	if w := b.Wall(1000); !w.Equal(t0) {
+		t.Errorf("tick 1000 was at %v, want %v", w, t0)
+	}
+	if _, err := New("x86-tsc", Reading{5, t0}, Reading{5, t0.Add(time.Second)}); err == nil {
+		t.Error("a counter that stands still was accepted")
+	}
+	b, err = New("mono", Reading{5, t0}, Reading{9, t0})
+	if err != nil || b.Duration(1, 1001) != time.Microsecond {
+		t.Errorf("mono: 1000 ns are %v, %v", b.Duration(1, 1001), err)
 	}
 }
