@@ -29,8 +29,4 @@ type eventFormat struct {
 	// Len tells arrays: Len[i] is the number of elements of Args[i], 0 if it is
 	// a plain value. Nil means plain values only.
 	Len []int
-	// Hex says that values come in hexadecimal without 0x, as Linux 3.10 prints
-	// unsigned types and registers without a type. Signed types are decimal on
-	// every kernel, so an event defined with those alone needs no Hex.
-	Hex bool
 }

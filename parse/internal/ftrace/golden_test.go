@@ -2,7 +2,6 @@ package ftrace
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,7 +18,7 @@ var traceFormats = []eventFormat{
 	{Event: "ftgo_entry_0_5f3a9c1d", Args: []string{"g", "id", "n", "sp", "w"}, Len: []int{0, 0, 0, 0, 2}},
 	{Event: "ftgo_entry_1_5f3a9c1d", Args: []string{"g", "id", "hi", "sp"}},
 	{Event: "ftgo_return_1_5f3a9c1d", Args: []string{"g", "hi", "sp"}},
-	{Event: "ftgo_entry_2_5f3a9c1d", Args: []string{"g", "sp"}, Hex: true},
+	{Event: "ftgo_entry_2_5f3a9c1d", Args: []string{"g", "sp"}},
 	{Event: "ftgo_entry_3_5f3a9c1d"},
 }
 
@@ -37,11 +36,11 @@ func readTrace(p *lineParser, text []byte) string {
 	var (
 		out   strings.Builder
 		lines splitter
-		rec   record
+		ev    Event
 	)
 	lines.feed(text, func(line []byte) {
-		err := p.parseLine(line, &rec)
-		fmt.Fprintln(&out, describe(&rec, err))
+		kind, _ := p.parse(line, &ev)
+		fmt.Fprintln(&out, describe(kind, &ev))
 	})
 	if rest := lines.rest(); len(rest) > 0 {
 		fmt.Fprintf(&out, "rest %q\n", rest)
@@ -49,25 +48,15 @@ func readTrace(p *lineParser, text []byte) string {
 	return out.String()
 }
 
-func describe(rec *record, err error) string {
-	var syntax *syntaxError
-	switch {
-	case errors.As(err, &syntax):
-		return fmt.Sprintf("%v event=%q %v", rec.Kind, syntax.Event, syntax)
-	case err != nil:
-		return fmt.Sprintf("error %v", err)
-	case rec.Kind == eventRecord:
-		ev := rec.Event
-		s := fmt.Sprintf("event %s time=%d cpu=%d tid=%d pid=%d addr=%#x",
-			traceFormats[ev.Format].Event, ev.Time, ev.CPU, ev.TID, ev.PID, ev.Addr)
-		for _, v := range ev.Args {
-			s += fmt.Sprintf(" %d", int64(v))
-		}
-		return s
-	case rec.Kind == lostRecord:
-		return fmt.Sprintf("lost cpu=%d lost=%d uncounted=%v", rec.CPU, rec.Lost, rec.Uncounted)
+func describe(kind lineKind, ev *Event) string {
+	if kind != eventLine {
+		return map[lineKind]string{unreadable: "unreadable", otherLine: "other"}[kind]
 	}
-	return rec.Kind.String()
+	s := fmt.Sprintf("event %s time=%d cpu=%d tid=%d pid=%d addr=%#x", traceFormats[ev.Format].Event, ev.Time, ev.CPU, ev.TID, ev.PID, ev.Addr)
+	for _, v := range ev.Args {
+		s += fmt.Sprintf(" %d", int64(v))
+	}
+	return s
 }
 
 func TestTraces(t *testing.T) {

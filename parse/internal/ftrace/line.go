@@ -17,7 +17,7 @@ const minEvent = 16
 const maxArray = 64
 
 // lineParser reads the lines of the events it was made for. It isn't changed by
-// use: several goroutines may share it, each with a record of its own.
+// use: several goroutines may share it.
 type lineParser struct {
 	formats []lineFormat
 	byEvent map[string]int
@@ -30,7 +30,6 @@ type lineParser struct {
 type lineFormat struct {
 	event string
 	args  []lineArg
-	hex   bool
 }
 
 type lineArg struct {
@@ -73,7 +72,7 @@ func newLineFormat(f eventFormat) (lineFormat, error) {
 	case f.Len != nil && len(f.Len) != len(f.Args):
 		return lineFormat{}, fmt.Errorf("%d lengths for %d arguments", len(f.Len), len(f.Args))
 	}
-	lf := lineFormat{event: f.Event, args: make([]lineArg, len(f.Args)), hex: f.Hex}
+	lf := lineFormat{event: f.Event, args: make([]lineArg, len(f.Args))}
 	for i, name := range f.Args {
 		if !isIdentifier(name) {
 			return lineFormat{}, fmt.Errorf("argument name %q is no C identifier", name)
@@ -90,17 +89,23 @@ func newLineFormat(f eventFormat) (lineFormat, error) {
 	return lf, nil
 }
 
-// parseLine reads one line, without its newline, into rec. A carriage return at its
-// end, left by a copy that passed through a serial line, is ignored. The error
-// is nil or a *syntaxError, with rec.Kind 0; only then is memory allocated.
-func (p *lineParser) parseLine(line []byte, rec *record) error {
-	_, err := p.parse(line, rec)
-	return err
-}
+// lineKind is what a line is.
+type lineKind uint8
 
-// parse is parseLine; in the line of an event the time begins at byte time.
-func (p *lineParser) parse(line []byte, rec *record) (time int, err error) {
-	*rec = record{Event: Event{Args: rec.Event.Args[:0]}}
+const (
+	unreadable lineKind = iota
+	// eventLine is a hit of one of our probes.
+	eventLine
+	// otherLine is one that the kernel prints beside: of the header, of a stack trace, or one that
+	// tells of events which were overwritten before they were read.
+	otherLine
+)
+
+// parse reads one line, without its newline, into ev, which is used again: its Args keep their
+// memory. A carriage return at the line's end, left by a copy that passed through a serial line,
+// is ignored. In the line of an event the time begins at byte time.
+func (p *lineParser) parse(line []byte, ev *Event) (kind lineKind, time int) {
+	*ev = Event{Args: ev.Args[:0]}
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
 	}
@@ -108,23 +113,17 @@ func (p *lineParser) parse(line []byte, rec *record) (time int, err error) {
 	// their lines begin like a comment or a stack frame.
 	start, paren, format := p.anchor(line)
 	if format < 0 {
-		return 0, parseOther(line, rec)
-	}
-	f := &p.formats[format]
-	time, at, msg := columns(line, start-len(": "), &rec.Event)
-	if msg != "" {
-		event := f.event
-		if msg == longName {
-			event = ""
+		if isOther(line) {
+			return otherLine, 0
 		}
-		return 0, newSyntaxError(line, at, msg, event)
+		return unreadable, 0
 	}
-	if at, msg := f.values(line, paren, &rec.Event); msg != "" {
-		return 0, newSyntaxError(line, at, msg, f.event)
+	ev.Format = format
+	time, ok := columns(line, start-len(": "), ev)
+	if !ok || !p.formats[format].values(line, paren, ev) {
+		return unreadable, 0
 	}
-	rec.Event.Format = format
-	rec.Kind = eventRecord
-	return time, nil
+	return eventLine, time
 }
 
 // addrMark follows an event's name in the line of every uprobe event.
@@ -180,67 +179,58 @@ func guessOf(name []byte) uint8 {
 	return uint8((a*31 + b) * 0x9e3779b97f4a7c15 >> 56)
 }
 
-// values reads "(0xADDR) NAME=VALUE ..." at line[i:] to the end of the line. A
-// msg other than "" says what is wrong at byte at.
-func (f *lineFormat) values(line []byte, i int, ev *Event) (at int, msg string) {
-	ev.Addr, i, msg = hex(line, i+len("(0x"))
-	if msg != "" {
-		return i, msg
-	}
+// values reads "(0xADDR) NAME=VALUE ..." at line[i:] to the end of the line.
+func (f *lineFormat) values(line []byte, i int, ev *Event) (ok bool) {
+	ev.Addr, i, ok = hex(line, i+len("(0x"))
 	// A uretprobe prints "(0xADDR <- 0xADDR)": none of ours is one.
-	if i == len(line) || line[i] != ')' {
-		return i, ") expected after the address"
+	if !ok || i == len(line) || line[i] != ')' {
+		return false
 	}
 	i++
 	for k := range f.args {
 		arg := &f.args[k]
 		if !arg.label.at(line, i) {
-			return i, fmt.Sprintf("%q expected", arg.label.text)
+			return false
 		}
 		i += len(arg.label.text)
 		if arg.len > 0 {
-			if i, msg = f.array(line, i, arg.len, ev); msg != "" {
-				return i, msg
+			if i, ok = array(line, i, arg.len, ev); !ok {
+				return false
 			}
 			continue
 		}
 		v, n := usual(line, i)
-		if i += n; n == 0 || f.hex {
-			if v, i, msg = value(line, i-n, f.hex); msg != "" {
-				return i, msg
+		if i += n; n == 0 {
+			if v, i, ok = value(line, i); !ok {
+				return false
 			}
 		}
 		ev.Args = append(ev.Args, v)
 	}
-	if i != len(line) {
-		return i, "end of line expected"
-	}
-	return i, ""
+	return i == len(line)
 }
 
 // array reads "{VALUE,VALUE}" of n values, as trace_probe_print_args in
 // kernel/trace/trace_probe_tmpl.h prints them since 4.20.
-func (f *lineFormat) array(line []byte, i, n int, ev *Event) (next int, msg string) {
-	const punctuation = "{ , or } expected around array elements"
+func array(line []byte, i, n int, ev *Event) (next int, ok bool) {
 	for k := range n {
 		opening := byte(',')
 		if k == 0 {
 			opening = '{'
 		}
 		if i == len(line) || line[i] != opening {
-			return i, punctuation
+			return i, false
 		}
 		var v uint64
-		v, i, msg = value(line, i+1, f.hex)
-		if msg != "" {
-			return i, msg
+		if v, i, ok = value(line, i+1); !ok {
+			return i, false
 		}
 		ev.Args = append(ev.Args, v)
 	}
 	if i == len(line) || line[i] != '}' {
-		return i, punctuation
+		return i, false
 	}
-	return i + 1, ""
+	return i + 1, true
 }
 
 // isIdentifier tells whether s is a C identifier.

@@ -6,25 +6,19 @@ import (
 	"math/bits"
 )
 
-const (
-	noNumber  = "number expected"
-	tooLarge  = "number too large"
-	maxDigits = 19 // of decimal numbers that can't overflow 64 bits
-)
+// maxDigits is how many digits a decimal number has that can't overflow 64 bits.
+const maxDigits = 19
 
-// decimal reads the digits at line[i:]; next is the byte behind them. A msg
-// other than "" says why there is no value, next being where.
-func decimal(line []byte, i int) (v uint64, next int, msg string) {
+// decimal reads the digits at line[i:]; next is the byte behind them. It is not ok if there are
+// none, or too many.
+func decimal(line []byte, i int) (v uint64, next int, ok bool) {
 	start := i
 	for len(line)-i >= 8 && i-start < 16 {
 		d, n := digits(binary.LittleEndian.Uint64(line[i:]))
 		v = v*powers[n] + d
 		i += n
 		if n < 8 {
-			if i == start {
-				return 0, start, noNumber
-			}
-			return v, i, ""
+			return v, i, i > start
 		}
 	}
 	for i < len(line) {
@@ -33,15 +27,12 @@ func decimal(line []byte, i int) (v uint64, next int, msg string) {
 			break
 		}
 		if i-start >= maxDigits && v > (math.MaxUint64-uint64(d))/10 {
-			return 0, start, tooLarge
+			return 0, start, false
 		}
 		v = v*10 + uint64(d)
 		i++
 	}
-	if i == start {
-		return 0, start, noNumber
-	}
-	return v, i, ""
+	return v, i, i > start
 }
 
 // usual reads what most numbers are, up to 15 decimal digits with as many bytes behind
@@ -99,7 +90,7 @@ var hexValue = func() (t [256]byte) {
 }()
 
 // hex reads hexadecimal digits as decimal does; the kernel prints lower case.
-func hex(line []byte, i int) (v uint64, next int, msg string) {
+func hex(line []byte, i int) (v uint64, next int, ok bool) {
 	start := i
 	for i < len(line) {
 		d := hexValue[line[i]]
@@ -107,25 +98,19 @@ func hex(line []byte, i int) (v uint64, next int, msg string) {
 			break
 		}
 		if v>>60 != 0 {
-			return 0, start, tooLarge
+			return 0, start, false
 		}
 		v = v<<4 | uint64(d-1)
 		i++
 	}
-	if i == start {
-		return 0, start, noNumber
-	}
-	return v, i, ""
+	return v, i, i > start
 }
 
 // smallDecimal reads the digits at line[i:], of what the kernel keeps in an int:
 // ids and CPUs.
-func smallDecimal(line []byte, i int) (v int, msg string) {
-	u, _, msg := decimal(line, i)
-	if msg == "" && u > math.MaxInt32 {
-		msg = tooLarge
-	}
-	return int(u), msg
+func smallDecimal(line []byte, i int) (v int, ok bool) {
+	u, _, ok := decimal(line, i)
+	return int(u), ok && u <= math.MaxInt32
 }
 
 // fault is what the kernel prints instead of a string that it couldn't read
@@ -134,24 +119,19 @@ func smallDecimal(line []byte, i int) (v int, msg string) {
 const fault = "(fault)"
 
 // value reads one fetched value: 0x and hexadecimal, decimal with or without
-// sign, or the word for a fault. Bare says that hexadecimal comes without 0x.
-func value(line []byte, i int, bare bool) (v uint64, next int, msg string) {
+// sign, or the word for a fault.
+func value(line []byte, i int) (v uint64, next int, ok bool) {
 	if i >= len(line) {
-		return 0, i, noNumber
+		return 0, i, false
 	}
 	switch c := line[i]; {
 	case c == '0' && i+1 < len(line) && line[i+1] == 'x':
 		return hex(line, i+2)
 	case c == '(' && len(line)-i >= len(fault) && string(line[i:i+len(fault)]) == fault:
-		return 0, i + len(fault), ""
-	case bare:
-		return hex(line, i)
+		return 0, i + len(fault), true
 	case c == '-':
-		v, next, msg = decimal(line, i+1)
-		if msg == "" && v > -math.MinInt64 {
-			return 0, i, tooLarge
-		}
-		return -v, next, msg
+		v, next, ok = decimal(line, i+1)
+		return -v, next, ok && v <= -math.MinInt64
 	default:
 		return decimal(line, i)
 	}

@@ -9,28 +9,28 @@ package ftrace
 // oldest. So an event's place is certain as soon as a later search has printed a
 // younger event, or found nothing.
 type order struct {
-	pending []*record // the youngest first; a line or two
-	spare   []*record
+	pending []*Event // the youngest first; a line or two
+	spare   []*Event
 }
 
-// add takes the record of an event, calls emit for those whose place has become certain, and returns
-// another to be filled meanwhile.
-func (o *order) add(rec *record, emit func(*Event)) *record {
-	if len(o.pending) == 1 && o.pending[0].Event.Time <= rec.Event.Time { // as most often
+// add takes an event, calls emit for those whose place has become certain, and returns another to
+// be filled meanwhile.
+func (o *order) add(ev *Event, emit func(*Event)) *Event {
+	if len(o.pending) == 1 && o.pending[0].Time <= ev.Time { // as most often
 		earlier := o.pending[0]
-		o.pending[0] = rec
-		emit(&earlier.Event)
+		o.pending[0] = ev
+		emit(earlier)
 		return earlier
 	}
-	for n := len(o.pending); n > 0 && o.pending[n-1].Event.Time <= rec.Event.Time; n-- {
+	for n := len(o.pending); n > 0 && o.pending[n-1].Time <= ev.Time; n-- {
 		o.emitOldest(emit)
 	}
-	o.pending = append(o.pending, rec) // what is left is younger
+	o.pending = append(o.pending, ev) // what is left is younger
 	if last := len(o.spare) - 1; last >= 0 {
-		rec, o.spare = o.spare[last], o.spare[:last]
-		return rec
+		ev, o.spare = o.spare[last], o.spare[:last]
+		return ev
 	}
-	return &record{}
+	return &Event{}
 }
 
 // flush emits all: the buffers were found empty.
@@ -43,6 +43,6 @@ func (o *order) flush(emit func(*Event)) {
 func (o *order) emitOldest(emit func(*Event)) {
 	last := len(o.pending) - 1
 	oldest := o.pending[last]
-	emit(&oldest.Event)
+	emit(oldest)
 	o.pending, o.spare = o.pending[:last], append(o.spare, oldest)
 }

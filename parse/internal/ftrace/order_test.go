@@ -28,15 +28,15 @@ func TestOrder(t *testing.T) {
 				}
 				got = append(got, fmt.Sprint(ev.Time))
 			}
-			rec := &record{}
+			next := &Event{}
 			for _, w := range strings.Fields(c.in) {
 				if w == "." {
 					o.flush(emit)
 					continue
 				}
-				fmt.Sscan(w, &rec.Event.Time)
-				rec.Event.Args = append(rec.Event.Args[:0], rec.Event.Time*10)
-				rec = o.add(rec, emit)
+				fmt.Sscan(w, &next.Time)
+				next.Args = append(next.Args[:0], next.Time*10)
+				next = o.add(next, emit)
 			}
 			if s := strings.Join(got, " "); s != c.out {
 				t.Errorf("%s came out as %s, want %s", c.in, s, c.out)
@@ -47,10 +47,10 @@ func TestOrder(t *testing.T) {
 
 func TestOrderDoesNotAllocate(t *testing.T) {
 	var o order
-	rec, time := &record{}, uint64(0)
+	ev, time := &Event{}, uint64(0)
 	add := func(later uint64) {
-		rec.Event.Time = time + later
-		rec = o.add(rec, func(*Event) {})
+		ev.Time = time + later
+		ev = o.add(ev, func(*Event) {})
 	}
 	next := func() {
 		add(2)

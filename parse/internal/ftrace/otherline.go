@@ -1,26 +1,14 @@
 package ftrace
 
-import "bytes"
+import (
+	"bytes"
+	"math"
+)
 
-// parseOther reads a line that is no event of ours. What it accepts is decided
-// by the whole line where it matters, that is for lost events.
-func parseOther(line []byte, rec *record) error {
-	switch {
-	case len(line) == 0 || line[0] == '#':
-		rec.Kind = commentRecord
-		return nil
-	case isStack(line):
-		rec.Kind = stackRecord
-		return nil
-	case bytes.HasPrefix(line, []byte(lostMark)):
-		at, msg := lost(line, rec)
-		if msg != "" {
-			return newSyntaxError(line, at, msg, "")
-		}
-		rec.Kind = lostRecord
-		return nil
-	}
-	return newSyntaxError(line, 0, "no event of ours", "")
+// isOther tells whether a line is none of an event, but one that the kernel prints beside. What
+// it accepts is decided by the whole line where it matters, that is for lost events.
+func isOther(line []byte) bool {
+	return len(line) == 0 || line[0] == '#' || isStack(line) || isLost(line)
 }
 
 // isStack tells the lines that trace_stack_print and trace_user_stack_print in
@@ -32,37 +20,21 @@ func isStack(line []byte) bool {
 		bytes.HasSuffix(line, []byte(": <user stack trace>"))
 }
 
-const (
-	lostMark   = "CPU:"
-	lostOpen   = " [LOST "
-	lostEvents = " EVENTS]"
-	lostPlain  = " [LOST EVENTS]"
-)
-
-// lost reads "CPU:1 [LOST 123 EVENTS]", or "CPU:1 [LOST EVENTS]" where the
-// kernel didn't count (print_trace_line in kernel/trace/trace.c). A msg other
-// than "" says what is wrong at byte at.
-func lost(line []byte, rec *record) (at int, msg string) {
-	i := len(lostMark)
-	end := i
-	for end < len(line) && line[end]-'0' <= 9 {
-		end++
+// isLost tells "CPU:1 [LOST 123 EVENTS]", or "CPU:1 [LOST EVENTS]" where the
+// kernel didn't count (print_trace_line in kernel/trace/trace.c). How many they are the kernel's
+// own statistics tell.
+func isLost(line []byte) bool {
+	rest, ok := bytes.CutPrefix(line, []byte("CPU:"))
+	if !ok {
+		return false
 	}
-	if rec.CPU, msg = smallDecimal(line, i); msg != "" {
-		return i, msg
+	cpu, next, ok := decimal(rest, 0)
+	if !ok || cpu > math.MaxInt32 {
+		return false
 	}
-	if string(line[end:]) == lostPlain {
-		rec.Uncounted = true
-		return end, ""
+	if rest, ok = bytes.CutPrefix(rest[next:], []byte(" [LOST ")); !ok || string(rest) == "EVENTS]" {
+		return ok
 	}
-	if !bytes.HasPrefix(line[end:], []byte(lostOpen)) {
-		return end, "[LOST n EVENTS] expected"
-	}
-	if rec.Lost, i, msg = decimal(line, end+len(lostOpen)); msg != "" {
-		return i, msg
-	}
-	if string(line[i:]) != lostEvents {
-		return i, "[LOST n EVENTS] expected"
-	}
-	return i, ""
+	_, next, ok = decimal(rest, 0)
+	return ok && string(rest[next:]) == " EVENTS]"
 }

@@ -29,38 +29,38 @@ type prefix struct {
 // prefix to compare with depends on it.
 const tidColumn = maxComm + 1
 
-// parse is lineParser.parseLine.
-func (p *prefixes) parse(line []byte, rec *record) error {
+// parse is lineParser.parse.
+func (p *prefixes) parse(line []byte, ev *Event) lineKind {
 	if len(line) < tidColumn+8 {
-		return p.lines.parseLine(line, rec)
+		kind, _ := p.lines.parse(line, ev)
+		return kind
 	}
 	known := &p.known[binary.LittleEndian.Uint64(line[tidColumn:])*0x9e3779b97f4a7c15>>58]
-	if n := known.len; n > 0 && len(line) > n && string(line[:n]) == string(known.text[:n]) && p.lines.fromTime(line, n, rec) {
-		ev := &rec.Event
+	if n := known.len; n > 0 && len(line) > n && string(line[:n]) == string(known.text[:n]) && p.lines.fromTime(line, n, ev) {
 		ev.CPU, ev.TID, ev.PID = known.cpu, known.tid, known.pid
-		return nil
+		return eventLine
 	}
-	time, err := p.lines.parse(line, rec)
-	if err == nil && rec.Kind == eventRecord && time <= len(known.text) {
+	kind, time := p.lines.parse(line, ev)
+	if kind == eventLine && time <= len(known.text) {
 		known.len = copy(known.text[:], line[:time])
-		known.cpu, known.tid, known.pid = rec.Event.CPU, rec.Event.TID, rec.Event.PID
+		known.cpu, known.tid, known.pid = ev.CPU, ev.TID, ev.PID
 	}
-	return err
+	return kind
 }
 
 // fromTime reads an event's line from the time on, which begins at line[i]. It is false
-// for whatever is not as it should be; parseLine will tell what that is.
-func (p *lineParser) fromTime(line []byte, i int, rec *record) bool {
+// for whatever is not as it should be; parse will tell what that is.
+func (p *lineParser) fromTime(line []byte, i int, ev *Event) bool {
 	if line[len(line)-1] == '\r' {
 		line = line[:len(line)-1]
 	}
-	t, i, msg := decimal(line, i)
-	if msg != "" {
+	t, i, ok := decimal(line, i)
+	if !ok {
 		return false
 	}
 	if i < len(line) && line[i] == '.' {
-		us, end, msg := decimal(line, i+1)
-		if msg != "" || end-i != len(".123456") || t > (math.MaxUint64-us*1000)/1e9 {
+		us, end, ok := decimal(line, i+1)
+		if !ok || end-i != len(".123456") || t > (math.MaxUint64-us*1000)/1e9 {
 			return false
 		}
 		t, i = t*1e9+us*1000, end
@@ -74,12 +74,7 @@ func (p *lineParser) fromTime(line []byte, i int, rec *record) bool {
 		return false
 	}
 	f := &p.formats[format]
-	ev := &rec.Event
 	ev.Args = ev.Args[:0]
-	if _, msg := f.values(line, i+len(f.event)+len(": "), ev); msg != "" {
-		return false
-	}
-	rec.Kind, rec.CPU, rec.Lost, rec.Uncounted = eventRecord, 0, 0, false
 	ev.Format, ev.Time = format, t
-	return true
+	return f.values(line, i+len(f.event)+len(": "), ev)
 }

@@ -11,10 +11,11 @@ import (
 func checkPrefixes(t *testing.T, p *lineParser, lines ...[]byte) {
 	t.Helper()
 	known := prefixes{lines: p}
-	var got, want record
+	var got, want Event
 	for i, line := range lines {
-		gotErr, wantErr := known.parse(line, &got), p.parseLine(line, &want)
-		if g, w := describe(&got, gotErr), describe(&want, wantErr); g != w {
+		gotKind := known.parse(line, &got)
+		wantKind, _ := p.parse(line, &want)
+		if g, w := describe(gotKind, &got), describe(wantKind, &want); g != w {
 			t.Errorf("line %d %q\nafter others: %s\nby itself:    %s", i, line, g, w)
 		}
 	}
@@ -65,11 +66,11 @@ func TestPrefixes(t *testing.T) {
 // TestPrefixIsUsed has the columns of a line taken from the one before, false as they are.
 func TestPrefixIsUsed(t *testing.T) {
 	known := prefixes{lines: newTraceParser(t)}
-	var rec record
+	var ev Event
 	line := []byte(typical)
 	for i, want := range []int{14713, 7} {
-		if err := known.parse(line, &rec); err != nil || rec.Event.TID != want {
-			t.Errorf("time %d: thread %d, %v; want %d", i, rec.Event.TID, err, want)
+		if kind := known.parse(line, &ev); kind != eventLine || ev.TID != want {
+			t.Errorf("time %d: thread %d, kind %d; want %d", i, ev.TID, kind, want)
 		}
 		for k := range known.known {
 			known.known[k].tid = 7

@@ -30,7 +30,7 @@ type rawQueue struct {
 	pages [][]byte // pages[head] is being read
 	head  int
 	page  rawPage
-	rec   record // its Event is the next of the queue
+	ev    Event  // the next of the queue
 	has   bool   // there is one
 	last  uint64 // time of the last event found
 	empty bool   // the CPU's buffer was, in this pass
@@ -110,14 +110,14 @@ func (m *rawMerge) release(until uint64, emit func(*Event)) {
 		q := m.ready[0]
 		next := until
 		for _, other := range m.ready[1:min(3, len(m.ready))] {
-			next = min(next, other.rec.Event.Time)
+			next = min(next, other.ev.Time)
 		}
-		for q.has && q.rec.Event.Time <= next {
-			cpu := q.rec.Event.CPU
-			emit(&q.rec.Event)
+		for q.has && q.ev.Time <= next {
+			cpu := q.ev.CPU
+			emit(&q.ev)
 			m.next(cpu, q)
 		}
-		if !q.has || q.rec.Event.Time > until {
+		if !q.has || q.ev.Time > until {
 			last := len(m.ready) - 1
 			m.ready[0] = m.ready[last]
 			m.ready = m.ready[:last]
@@ -131,7 +131,7 @@ func (m *rawMerge) down(i int) {
 	for {
 		least := i
 		for child := 2*i + 1; child <= 2*i+2 && child < len(m.ready); child++ {
-			if m.ready[child].rec.Event.Time < m.ready[least].rec.Event.Time {
+			if m.ready[child].ev.Time < m.ready[least].ev.Time {
 				least = child
 			}
 		}
@@ -146,15 +146,12 @@ func (m *rawMerge) down(i int) {
 // next goes to the next event of a queue.
 func (m *rawMerge) next(cpu int, q *rawQueue) {
 	for q.head < len(q.pages) {
-		for q.page.next(&q.rec) {
-			switch q.rec.Kind {
-			case eventRecord:
+		for ok, more := q.page.next(&q.ev); more; ok, more = q.page.next(&q.ev) {
+			if ok {
 				q.has = true
 				return
-			case lostRecord: // the kernel's own statistics tell how many
-			default:
-				m.unreadable++
 			}
+			m.unreadable++
 		}
 		m.free = append(m.free, q.pages[q.head])
 		if q.head++; q.head < len(q.pages) {

@@ -33,8 +33,6 @@ type rawPage struct {
 	data    []byte // records not yet read
 	time    uint64 // of the last one read
 	bad     bool   // something in the page can't be; to be told
-	missed  bool   // to be told
-	lost    uint64 // so many were missed; 0 where that is not stored
 }
 
 // page returns a reader of a page as trace_pipe_raw gives it. The page must stay as it
@@ -55,34 +53,20 @@ func (r *rawFormats) page(cpu int, page []byte) rawPage {
 		return p
 	}
 	p.data = page[:size]
-	p.missed = commit&rawMissed != 0
-	if rest := page[size:]; p.missed && commit&rawMissedStored != 0 && len(rest) >= 8 {
-		p.lost = binary.LittleEndian.Uint64(rest)
-	}
 	return p
 }
 
-// next reads the next record: an event of ours, lost events, or, with Kind 0, one that
-// can't be read, be it unknown or damaged. It is false at the end of the page. rec is
-// used again: only the fields that its Kind names mean anything.
-func (p *rawPage) next(rec *record) bool {
-	if p.missed {
-		p.missed = false
-		rec.Kind, rec.CPU, rec.Lost, rec.Uncounted = lostRecord, p.cpu, p.lost, p.lost == 0
-		return true
-	}
-	if data, ok := p.step(); ok {
-		rec.Kind = 0
-		if p.formats.decode(data, &rec.Event) {
-			rec.Kind = eventRecord
-			rec.Event.Time, rec.Event.CPU = p.time, p.cpu
+// next reads the next record; an event that is not ok can't be read, be it unknown or damaged.
+// more is false at the end of the page.
+func (p *rawPage) next(ev *Event) (ok, more bool) {
+	if data, found := p.step(); found {
+		if ok = p.formats.decode(data, ev); ok {
+			ev.Time, ev.CPU = p.time, p.cpu
 		}
-		return true
+		return ok, true
 	}
-	rec.Kind = 0
-	bad := p.bad
-	p.bad = false
-	return bad
+	more, p.bad = p.bad, false
+	return false, more
 }
 
 // last is the time of the page's last record.

@@ -46,7 +46,7 @@ type Reader struct {
 	buf      []byte
 	splitter splitter
 	order    order
-	rec      *record // to be filled
+	ev       *Event // to be filled
 	name     brokenName
 	unparsed uint64
 	kernel   *kernelReader // nil if there are no kernel events
@@ -56,7 +56,7 @@ type Reader struct {
 // tracefs.Session for them and Formats returns any, text otherwise. It adds the events of kernel,
 // unless that is nil.
 func NewReader(events []uprobe.Event, src Source, kernel KernelSource, sink Sink) (*Reader, error) {
-	r := &Reader{src: src, sink: sink, rec: new(record)}
+	r := &Reader{src: src, sink: sink, ev: new(Event)}
 	var texts []string
 	var err error
 	if pages, ok := src.(pageSource); ok {
@@ -152,20 +152,19 @@ func (r *Reader) readText(ctx context.Context) (n int, err error) {
 }
 
 func (r *Reader) line(line []byte) {
-	err := r.lines.parse(line, r.rec)
-	if err != nil {
+	kind := r.lines.parse(line, r.ev)
+	if kind == unreadable {
 		r.unparsed++ // a hit among them is lost: it is not delivered
 	}
-	if r.rec.Kind != eventRecord {
-		r.name.piece(line, err == nil)
+	if kind != eventLine {
+		r.name.piece(line, kind != unreadable)
 		return
 	}
-	ev := &r.rec.Event
 	if r.name.len > 0 {
-		r.unparsed -= r.name.end(line, ev.TID)
+		r.unparsed -= r.name.end(line, r.ev.TID)
 	}
-	ev.PID = r.sink.Process(ev.TID, ev.PID)
-	r.rec = r.order.add(r.rec, r.hit)
+	r.ev.PID = r.sink.Process(r.ev.TID, r.ev.PID)
+	r.ev = r.order.add(r.ev, r.hit)
 }
 
 // rawHit takes the next hit of raw pages in order of time, hit that of either.
