@@ -63,7 +63,7 @@ var arrows = []arrow{
 	{from: "internal/loader", to: []string{module + "/offsets", module + "/offsets/arch", module + "/internal/procfs", "golang.org/x/sys/unix"}},
 	{from: "internal/target", to: []string{
 		module + "/internal/loader", module + "/internal/procfs", module + "/internal/stats", module + "/internal/units", module + "/internal/valuepath",
-		module + "/offsets", module + "/offsets/gotype", module + "/offsets/symname", module + "/tracefs/uprobe"}},
+		module + "/offsets", module + "/parse/recording", module + "/tracefs", module + "/tracefs/uprobe/capture", module + "/offsets/gotype", module + "/offsets/symname", module + "/tracefs/uprobe"}},
 	{from: "internal/rate", to: nil},
 	{from: "internal/trace", to: []string{
 		module + "/internal/printable", module + "/internal/procfs", module + "/internal/rate", module + "/internal/stats", module + "/internal/units", module + "/offsets", module + "/offsets/gotype",

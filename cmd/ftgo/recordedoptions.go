@@ -7,10 +7,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
-	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse/recording"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // recordedOptions are the flags of script and report alone.
@@ -104,25 +101,6 @@ func checkRecorded(a *recording.Options) error {
 		return fmt.Errorf("read recording: %v", err)
 	}
 	return nil
-}
-
-// recordedTarget is that of a recording's plan: the plan's own functions, without the binary.
-func recordedTarget(a *recording.Options, plan *uprobe.Plan) *target.Target {
-	t := &target.Target{Roles: make(map[*offsets.Func]target.Role)}
-	mark := func(list []int, as func(*target.Role)) {
-		for _, i := range list {
-			if i >= 0 && i < len(plan.Funcs) {
-				role := t.Roles[plan.Funcs[i].Func]
-				as(&role)
-				t.Roles[plan.Funcs[i].Func] = role
-			}
-		}
-	}
-	mark(a.Named, func(r *target.Role) { r.Named = true })
-	mark(a.Wrappers, func(r *target.Role) { r.Wrapper = true })
-	mark(a.InsideFuncs, func(r *target.Role) { r.Inside = true })
-	mark(a.OnlyInside, func(r *target.Role) { r.Hidden = true })
-	return t
 }
 
 // wholeFilter tells whether nothing of --where is for the kernel: what that drops is not

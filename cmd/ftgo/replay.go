@@ -15,6 +15,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse/recording"
@@ -154,7 +155,7 @@ func replayed(e *env, o *options, rec *recording.Recording) (t *planned, err err
 	if err != nil {
 		return nil, err
 	}
-	t = &planned{env: e, opt: o, view: v, features: was.Features, plan: rec.Plan, target: recordedTarget(was, rec.Plan)}
+	t = &planned{env: e, opt: o, view: v, features: was.Features, plan: rec.Plan, target: target.Recorded(was, rec.Plan)}
 	if on, err := tracefs.FeaturesOf(rec.Facts["kernel"]); err == nil {
 		t.features.ExactHits = on.ExactHits // which the plan does not depend on
 	}
@@ -263,16 +264,7 @@ func (o *options) tracedBinary(rec *recording.Recording) (*offsets.Binary, error
 		}
 		return nil, err
 	}
-	b, err := offsets.Open(path)
-	if err == nil {
-		var sums offsets.Checksums
-		if sums, err = b.File().Checksums(); err == nil && sums.SHA256 != rec.About.Binary.SHA256 {
-			err = fmt.Errorf("%s: not the binary that was traced: its build ID is %q, that one's was %q", path, b.File().BuildID(), rec.About.Binary.BuildID)
-		}
-		if err != nil {
-			b.Close()
-		}
-	}
+	b, err := target.OpenRecorded(path, rec.About.Binary)
 	if err != nil {
 		if asked {
 			return nil, err

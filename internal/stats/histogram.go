@@ -127,6 +127,21 @@ func (h *Histogram) Quantile(q float64) int64 {
 	return min(max(value, h.min), h.max)
 }
 
+// AtMost returns the number of latencies that do not exceed ns, give or take those within 1 % of it.
+func (h *Histogram) AtMost(ns int64) (n uint64) {
+	if ns >= h.max {
+		return h.count
+	}
+	h.each(func(page, index int, count uint64) bool {
+		if middle(page, index) > ns {
+			return false
+		}
+		n += count
+		return true
+	})
+	return n
+}
+
 // Merge adds what other recorded to h; other stays as it is.
 func (h *Histogram) Merge(other *Histogram) {
 	if other.count == 0 {

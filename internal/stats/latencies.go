@@ -8,6 +8,8 @@ type Latencies interface {
 	Mean() int64
 	// Quantile is what the fraction q of them does not exceed: 0 is the least, 1 the largest.
 	Quantile(q float64) int64
+	// AtMost is how many of them are known not to exceed ns.
+	AtMost(ns int64) uint64
 	// Buckets are the latencies in ranges that double in width, in units of so many ns; those
 	// of a Log2 have the kernel's unit.
 	Buckets(unit int64) []Bucket

@@ -45,6 +45,14 @@ func (l *Log2) Quantile(q float64) int64 {
 	return 0
 }
 
+// AtMost returns the number of latencies whose power of two does not exceed ns.
+func (l *Log2) AtMost(ns int64) (n uint64) {
+	for k := 0; k < len(l.Counts)-1 && int64(1)<<k <= ns; k++ {
+		n += l.Counts[k]
+	}
+	return n
+}
+
 // Buckets returns the latencies in the kernel's ranges, from the first that holds any to the
 // last.
 func (l *Log2) Buckets(int64) []Bucket {

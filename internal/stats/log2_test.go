@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 	"testing"
 )
@@ -42,5 +43,26 @@ func TestLog2Largest(t *testing.T) {
 	}
 	if b := l.Buckets(1); len(b) != 1 || b[0].From != 1<<62+1 || b[0].To != math.MaxInt64 {
 		t.Errorf("buckets %v", b)
+	}
+}
+
+// TestAtMost: both kinds of latencies count those that do not exceed a bound.
+func TestAtMost(t *testing.T) {
+	var h Histogram
+	var l Log2
+	for ns := int64(1); ns <= 1000; ns++ {
+		h.Record(ns)
+		l.Counts[bits.Len64(uint64(ns-1))]++
+	}
+	for _, c := range []struct {
+		ns           int64
+		low, high, l uint64 // of h, and exactly of l
+	}{{0, 0, 0, 0}, {1, 1, 1, 1}, {100, 100, 100, 64}, {500, 495, 505, 256}, {512, 507, 517, 512}, {1000, 1000, 1000, 512}, {1 << 62, 1000, 1000, 1000}} {
+		if n := h.AtMost(c.ns); n < c.low || n > c.high {
+			t.Errorf("%d of a Histogram are at most %d, want %d to %d", n, c.ns, c.low, c.high)
+		}
+		if n := l.AtMost(c.ns); n != c.l {
+			t.Errorf("%d of a Log2 are at most %d, want %d", n, c.ns, c.l)
+		}
 	}
 }

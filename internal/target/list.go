@@ -1,6 +1,7 @@
 package target
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -87,12 +88,12 @@ func (l *listing) function(f *offsets.Func) error {
 	}
 	row.File, row.Line, _ = l.binary.Position(f.Addr)
 	if sig, err := l.binary.Signature(f); err == nil {
-		row.Signature = signatureText(f.Name, sig)
+		row.Signature = SignatureText(f.Name, sig)
 	}
 	var notes []string
 	sites, err := l.binary.Sites(f)
 	if err != nil {
-		row.Entry = "none"
+		row.Entry, row.Unprobed = "none", err
 		notes = append(notes, "can't be probed: "+err.Error())
 	} else {
 		row.Entry = sites.Strategy()
@@ -122,6 +123,7 @@ func (l *listing) function(f *offsets.Func) error {
 func (l *listing) inlined(name string) {
 	row := Row{Name: name, Entry: "none", Inlined: l.inlinedAt(name)}
 	row.Note = "no code of its own: " + inlinedNote(row.Inlined)
+	row.Unprobed = errors.New(row.Note)
 	l.rows = append(l.rows, row)
 }
 
@@ -166,9 +168,9 @@ func inlinedNote(calls []offsets.Frame) string {
 	return fmt.Sprintf("inlined at %s: %s", units.Plural(len(calls), "place"), strings.Join(list, ", "))
 }
 
-// signatureText writes a function as trace takes it for FUNC:
+// SignatureText writes a function as trace takes it for FUNC:
 // main.get(key string, n int) (string, error).
-func signatureText(name string, s *offsets.Signature) string {
+func SignatureText(name string, s *offsets.Signature) string {
 	var b strings.Builder
 	b.WriteString(name)
 	b.WriteByte('(')

@@ -25,6 +25,8 @@ type Row struct {
 	Signature string
 	// Inlined is where the function was put into others.
 	Inlined []offsets.Frame
+	// Unprobed is why it can't be probed, nil if it can.
+	Unprobed error
 	// Note is what else is to be known of it.
 	Note string
 }

@@ -20,7 +20,7 @@ type Job struct {
 	View    View
 	Source  trace.Source
 	Costs   trace.Costs
-	Program *Program // nil if none is started
+	Program *trace.Command // nil if none is started
 	// For is how long to go on, 0 for as long as it takes; Every how long an interval is, 0 for
 	// none.
 	For, Every time.Duration
@@ -102,7 +102,7 @@ func (r *running) verdict() error {
 	case r.written:
 		return r.Target.WrittenTo()
 	case r.Program != nil:
-		return r.Program.status()
+		return status(r.Program)
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (r *running) verdict() error {
 func (r *running) until() string {
 	switch {
 	case r.Program != nil:
-		return "until " + r.Program.cmd.Args[0] + " ends"
+		return "until " + r.Program.Name() + " ends"
 	case r.For > 0:
 		return fmt.Sprintf("for %v", r.For)
 	}
@@ -145,10 +145,7 @@ func (r *running) follow(ctx context.Context) error {
 
 // watch reads until there is a reason to end.
 func (r *running) watch(ctx context.Context) error {
-	ends := make(<-chan struct{})
-	if r.Program != nil {
-		ends = r.Program.done
-	}
+	ends := r.Program.Done()
 	tick := make(<-chan time.Time)
 	if r.Every > 0 {
 		ticker := time.NewTicker(r.Every)
@@ -158,7 +155,7 @@ func (r *running) watch(ctx context.Context) error {
 	// Nothing that is read is waited for when the program has ended.
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer r.Program.atEnd(cancel)()
+	defer r.Program.AtEnd(cancel)()
 	for {
 		err := r.Source.Read(reading)
 		if err == nil && r.failed == nil {
@@ -213,9 +210,7 @@ func (r *running) stop() error {
 // close removes the probes and ends the program.
 func (r *running) close() error {
 	err := r.Source.Close()
-	if r.Program != nil && r.Program.cmd.Process != nil {
-		r.Program.end()
-	}
+	r.Program.End()
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/internal/target"
 )
 
 // LineFlags are which calls have lines, and what the lines show.
@@ -87,14 +88,14 @@ func JoinFormat(args []string) []string {
 }
 
 // FetchFlags are how much is fetched of what pointers lead to.
-type FetchFlags struct{ StrLen, Items int }
+type FetchFlags target.Fetch
 
 // maxStrLen is an array of 64 words.
 const maxStrLen = 512
 
 func (f *FetchFlags) Define(fs *cli.Flags) {
-	fs.IntVar(&f.StrLen, "strlen", 64, "show up to `BYTES` of a string, at most 512")
-	fs.IntVar(&f.Items, "items", 8, "show the first `N` elements of a slice, at most 64")
+	fs.IntVar(&f.StrLen, "strlen", target.Usual.StrLen, "show up to `BYTES` of a string, at most 512")
+	fs.IntVar(&f.Items, "items", target.Usual.Items, "show the first `N` elements of a slice, at most 64")
 }
 
 // Check refuses what the kernel does not fetch.

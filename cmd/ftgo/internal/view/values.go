@@ -2,8 +2,6 @@ package view
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
@@ -14,25 +12,6 @@ import (
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
-
-// captureOptions are what the flags and the kernel allow to be fetched.
-func captureOptions(o *FetchFlags, features tracefs.Features, b *offsets.Binary, f *offsets.Func) capture.Options {
-	return capture.Options{StrLen: o.StrLen, Items: o.Items, Arrays: features.Arrays, Memory: features.Memory, Machine: b.Processor().Machine(), Static: staticFetch(b, f)}
-}
-
-// staticFetch returns how the probes of a function fetch what is at an address of the
-// file. In a position-independent program it is reckoned from the function: the kernel
-// adds what follows @+ to the distance between the probe's address and its file offset
-// (translate_user_vaddr in kernel/trace/trace_uprobe.c).
-func staticFetch(b *offsets.Binary, f *offsets.Func) func(va uint64) string {
-	return func(va uint64) string {
-		if off, err := b.File().FileOffset(f.Addr); err == nil && b.File().Relocatable() {
-			// As long as what it becomes for each site: tracefs says it by the probe's address.
-			return fmt.Sprintf("@+0x%012x", va-(f.Addr-off))
-		}
-		return fmt.Sprintf("@%#x", va)
-	}
-}
 
 // isError tells whether the last result is an error that is not nil.
 func isError(results []capture.Value) bool {
@@ -63,20 +42,12 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 		}
 		fl := &funcLines{note: sig.Note}
 		v.funcs[f] = fl
-		atEntry := append(slices.Clone(sig.Params), sig.Captured...)
-		if sites.Late {
-			for i := range atEntry {
-				atEntry[i].Err = errLate
-			}
-		}
-		opt := captureOptions(&v.opt.Fetch, features, s.Binary, f)
+		fetch := target.Fetch(v.opt.Fetch)
 		if v.where != nil {
 			// A string can only be told from the constant if as much of it is fetched.
-			opt.StrLen = min(max(opt.StrLen, v.where.Longest()), maxStrLen)
+			fetch.StrLen = min(max(fetch.StrLen, v.where.Longest()), maxStrLen)
 		}
-		ret := capture.NewBuilder(sig.Results, opt)
-		opt.Beside = uprobe.StackArgs(s.Binary, v.opt.Stack, features.Arrays)
-		entry := capture.NewBuilder(atEntry, opt)
+		entry, ret := fetch.Builders(s.Binary, f, sites, sig, v.opt.Stack, features)
 		if v.where != nil {
 			whole := v.opt.Whole(s.Roles[f].Inside)
 			if fl.filter, err = newFuncFilter(*v.where, f, sig, entry, ret, v.opt.Lines.Entries, whole); err != nil {
@@ -153,6 +124,3 @@ func templatePaths(names []string, sig *offsets.Signature) (args, results []stri
 	}
 	return args, results
 }
-
-// errLate: the function's first instructions can't be probed.
-var errLate = errors.New("its register may be in use for something else where the probe is")

@@ -71,8 +71,7 @@ func (v *Variables) Values(s *target.Target, features tracefs.Features) (run.Val
 		vars[i], paths[i] = variable, strings.Repeat("*", stars(text))+variable.Name+rest
 	}
 	return func(f *offsets.Func, _ *offsets.Sites) (uprobe.Values, error) {
-		opt := captureOptions(&v.opt.Fetch, features, s.Binary, f)
-		c, err := capture.New(vars, paths, opt)
+		c, err := capture.New(vars, paths, target.Fetch(v.opt.Fetch).Options(s.Binary, f, features))
 		if err != nil {
 			text := err.Error()
 			for i := range vars {
