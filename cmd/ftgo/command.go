@@ -16,21 +16,10 @@ import (
 func commands(e *env) []*cli.Command {
 	return []*cli.Command{
 		probeCommand(e), countCommand(e), traceCommand(e), watchCommand(e), listCommand(e),
-		scriptCommand(e), reportCommand(e), demoCommand(e), doctorCommand(e), cleanCommand(e),
-		{Name: "completion", Summary: "print a script for bash, zsh or fish to complete words", Plain: func(args []string) error { return completion(e, args) }},
+		scriptCommand(e), reportCommand(e), demoCommand(e), doctorCommand(e), cleanCommand(e), cli.Completion(&e.Env),
 		{Name: "version", Summary: "print the version", Plain: func(args []string) error { return version(e, args) }},
 		{Name: "help", Summary: "show this text, or that of a command", Plain: func(args []string) error { return helpCommand(e, args) }},
 	}
-}
-
-// commandOf finds a command by its name; nil is none.
-func commandOf(e *env, name string) *cli.Command {
-	for _, c := range commands(e) {
-		if c.Name == name {
-			return c
-		}
-	}
-	return nil
 }
 
 func help(w io.Writer, commands []*cli.Command) error {
@@ -66,7 +55,7 @@ func helpCommand(e *env, args []string) error {
 	if len(args) == 0 {
 		return help(e.Stdout, commands(e))
 	}
-	if c := commandOf(e, args[0]); c != nil && c.Name != "help" {
+	if c := cli.Find(commands(e), args[0]); c != nil && c.Name != "help" {
 		return c.Main(context.Background(), &e.Env, []string{"-h"})
 	}
 	return cli.Usage("unknown command %q (see ftgo help)", args[0])

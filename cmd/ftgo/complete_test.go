@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -44,7 +45,7 @@ func TestCompleteWords(t *testing.T) {
 		{[]string{"probe", "-p", "1x", "main."}, "files", ""},
 		{[]string{"nope", ""}, "words", ""},
 	} {
-		r := ftgo(t, append([]string{completeArg, "--"}, c.args...)...)
+		r := ftgo(t, append([]string{cli.CompleteArg, "--"}, c.args...)...)
 		lines := strings.Split(strings.TrimSuffix(r.stdout, "\n"), "\n")
 		for i := range lines {
 			lines[i], _, _ = strings.Cut(lines[i], "\t")
@@ -54,7 +55,7 @@ func TestCompleteWords(t *testing.T) {
 		}
 	}
 	// Every name that is offered selects something.
-	for _, name := range strings.Fields(ftgo(t, completeArg, "--", "probe", exact, "main.").stdout)[1:] {
+	for _, name := range strings.Fields(ftgo(t, cli.CompleteArg, "--", "probe", exact, "main.").stdout)[1:] {
 		if strings.HasSuffix(name, ".") {
 			name += "*"
 		}
@@ -108,17 +109,5 @@ done`
 				}
 			}
 		})
-	}
-}
-
-func TestNextPart(t *testing.T) {
-	for _, c := range [][3]string{
-		{"", "net/http.Get", "net/"}, {"net/", "net/http.Get", "net/http."}, {"n", "net.Dial", "net."},
-		{"net/http.", "net/http.Transport.Clone", "net/http.Transport."}, {"m", "memmove", "memmove"},
-		{"g", "github.com/a/b.F", "github.com/"}, {"github.com/a/b.", "github.com/a/b.F", "github.com/a/b.F"},
-	} {
-		if got := nextPart(c[1], len(c[0])); got != c[2] {
-			t.Errorf("nextPart(%q) behind %q = %q, want %q", c[1], c[0], got, c[2])
-		}
 	}
 }

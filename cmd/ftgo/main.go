@@ -79,15 +79,15 @@ func (e *env) dispatch(ctx context.Context, args []string) error {
 		args = append([]string{"help"}, args[1:]...)
 	case "--version":
 		args = []string{"version"}
-	case completeArg: // no command for people
-		return completeWords(e, args[1:])
+	case cli.CompleteArg: // no command for people
+		return cli.Complete(&e.Env, commands(e), args[1:])
 	case "demo":
 		if len(args) == 2 && args[1] == workloadArg {
 			_, err := fmt.Fprintln(e.Stdout, runWorkload())
 			return err
 		}
 	}
-	if c := commandOf(e, args[0]); c != nil {
+	if c := cli.Find(commands(e), args[0]); c != nil {
 		if !c.Changes {
 			signal.Reset(cli.Endings...) // there is nothing to remove
 		}

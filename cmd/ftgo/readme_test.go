@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
@@ -104,7 +105,7 @@ func TestReadmeKnowsTheCommands(t *testing.T) {
 	for m := range strings.SplitSeq(text, "| `ftgo ") {
 		name, _, _ := strings.Cut(m, " ")
 		name, _, _ = strings.Cut(name, "`")
-		if commandOf(newEnv(io.Discard, io.Discard), name) == nil && !strings.HasPrefix(m, "# ftgo") {
+		if cli.Find(commands(newEnv(io.Discard, io.Discard)), name) == nil && !strings.HasPrefix(m, "# ftgo") {
 			t.Errorf("README has a row for ftgo %s", name)
 		}
 	}

@@ -183,7 +183,7 @@ func cancelled() context.Context {
 
 // flagsOf are the flags of a command; nil if it has none.
 func flagsOf(name string) *cli.Flags {
-	c := commandOf(newEnv(io.Discard, io.Discard), name)
+	c := cli.Find(commands(newEnv(io.Discard, io.Discard)), name)
 	if c == nil {
 		return nil
 	}

@@ -55,6 +55,16 @@ type Command struct {
 	Plain func(args []string) error
 }
 
+// Find finds a command by its name; nil is none.
+func Find(commands []*Command, name string) *Command {
+	for _, c := range commands {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
 // Flags are the command's flags, none of which has been read; nil if it has none.
 func (c *Command) Flags() *Flags {
 	if c.Plain != nil {

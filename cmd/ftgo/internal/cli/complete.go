@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/target"
@@ -18,11 +17,11 @@ import (
 	"github.com/ftgo/ftgo/offsets/symname"
 )
 
-// completeArg is the command that the shells' scripts run: ftgo complete-words -- WORDS,
+// CompleteArg is the command that the shells' scripts run: ftgo complete-words -- WORDS,
 // the last of which is being typed. Its output is a line that says what may stand there
 // (words, parts of a word that go on, or files), and then one for each, with a tab before
 // what explains it.
-const completeArg = "complete-words"
+const CompleteArg = "complete-words"
 
 // candidates are what may stand at a place.
 type candidates struct {
@@ -34,16 +33,17 @@ func words(lines ...string) candidates { return candidates{"words", slices.Clone
 
 func files() candidates { return candidates{kind: "files"} }
 
-func completeWords(e *env, args []string) error {
+// Complete writes what may stand as the last of the words that were typed.
+func Complete(e *Env, commands []*Command, args []string) error {
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
 	}
 	if len(args) == 0 {
-		return cli.Usage("%s: no words", completeArg)
+		return Usage("%s: no words", CompleteArg)
 	}
 	args = joinEquals(args)
 	last := args[len(args)-1]
-	c := candidatesFor(args)
+	c := candidatesFor(commands, args)
 	var b strings.Builder
 	b.WriteString(c.kind + "\n")
 	for _, l := range c.lines {
@@ -72,21 +72,19 @@ func joinEquals(args []string) []string {
 	return out
 }
 
-func candidatesFor(args []string) candidates {
-	e := newEnv(io.Discard, io.Discard)
+func candidatesFor(commands []*Command, args []string) candidates {
 	if len(args) == 1 || args[0] == "help" {
 		var c candidates
 		c.kind = "words"
-		for _, known := range commands(e) {
+		for _, known := range commands {
 			c.lines = append(c.lines, known.Name+"\t"+known.Summary)
 		}
 		return c
 	}
-	switch args[0] {
-	case "completion":
+	if args[0] == "completion" {
 		return words(shells...)
 	}
-	command := commandOf(e, args[0])
+	command := Find(commands, args[0])
 	if command == nil || command.Plain != nil {
 		return words()
 	}
@@ -97,11 +95,11 @@ func candidatesFor(args []string) candidates {
 
 // typed is a command line as far as it is there.
 type typed struct {
-	flags   *cli.Flags
-	value   *cli.Flag // whose value comes next
-	program bool      // behind --
-	pid     int       // of -p
-	words   []string  // that are no flags
+	flags   *Flags
+	value   *Flag    // whose value comes next
+	program bool     // behind --
+	pid     int      // of -p
+	words   []string // that are no flags
 }
 
 func (t *typed) read(args []string) {
@@ -125,7 +123,7 @@ func (t *typed) read(args []string) {
 }
 
 // flag takes a flag whose value is there, or still to come.
-func (t *typed) flag(f *cli.Flag, value string, whole bool) {
+func (t *typed) flag(f *Flag, value string, whole bool) {
 	switch {
 	case f == nil:
 	case whole:
@@ -135,7 +133,7 @@ func (t *typed) flag(f *cli.Flag, value string, whole bool) {
 	}
 }
 
-func (t *typed) take(f *cli.Flag, value string) {
+func (t *typed) take(f *Flag, value string) {
 	if f.Name == "pid" {
 		t.pid, _ = strconv.Atoi(value)
 	}
@@ -173,7 +171,7 @@ func (t *typed) next(command, last string) candidates {
 
 func (t *typed) flagNames() candidates {
 	c := words()
-	t.flags.VisitAll(func(f *cli.Flag) {
+	t.flags.VisitAll(func(f *Flag) {
 		if !f.Hidden {
 			_, about := pflag.UnquoteUsage(f)
 			c.lines = append(c.lines, "--"+f.Name+"\t"+about)
@@ -182,8 +180,8 @@ func (t *typed) flagNames() candidates {
 	return c
 }
 
-func (t *typed) valuesOf(command string, f *cli.Flag, last string) candidates {
-	if choices := cli.Choices(f); choices != nil {
+func (t *typed) valuesOf(command string, f *Flag, last string) candidates {
+	if choices := Choices(f); choices != nil {
 		return words(choices...)
 	}
 	switch f.Name {
@@ -217,7 +215,7 @@ const manyNames = 100
 func (t *typed) functions(last string) candidates {
 	var path string
 	switch {
-	case len(t.words) > 0 && (t.pid == 0 || cli.IsFile(t.words[0])):
+	case len(t.words) > 0 && (t.pid == 0 || IsFile(t.words[0])):
 		path = t.words[0]
 	case t.pid > 0:
 		path = procfs.Exe(t.pid)
