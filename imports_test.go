@@ -49,6 +49,7 @@ var arrows = []arrow{
 	{from: "tracefs", to: []string{module + "/internal/clocks", module + "/internal/edit", module + "/internal/procfs", module + "/tracefs/internal/...", "golang.org/x/sys/unix"}},
 	{from: "tracefs/internal/files", to: []string{module + "/internal/procfs", module + "/tracefs/internal/machine", "golang.org/x/sys/unix"}},
 	{from: "tracefs/internal/owner", to: []string{module + "/internal/procfs", "golang.org/x/sys/unix"}},
+	{from: "tracefs/internal/ring", to: []string{module + "/tracefs/internal/files", module + "/tracefs/internal/threads", "golang.org/x/sys/unix"}},
 	{from: "tracefs/internal/threads", to: []string{module + "/internal/procfs"}},
 	{from: "tracefs/internal/machine", to: []string{module + "/internal/clocks", "golang.org/x/sys/unix"}},
 	{from: "tracefs/doctor", to: []string{module + "/internal/clocks", module + "/internal/procfs", module + "/tracefs", module + "/tracefs/internal/machine", "golang.org/x/sys/unix"}},

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/ring"
 )
 
 // CallEvents are two events that the kernel pairs into calls by itself, with hist
@@ -83,7 +84,7 @@ func (h *Histograms) start(ctx context.Context, target Target, opt HistogramOpti
 	if err != nil {
 		return files.Refused("open", s.file("trace_pipe"), err)
 	}
-	s.pipe = newPipe(fd)
+	s.pipe = ring.NewPipe(fd)
 	s.fs.pipes.Add(1)
 	// Until all triggers are set only this process is followed, in which there is nothing to
 	// hit: else a call might be seen to begin, and not be seen to end.

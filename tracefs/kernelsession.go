@@ -137,7 +137,7 @@ func (k *KernelSession) Formats() ([]string, error) {
 // Pages makes a pass over all CPUs, and never waits. page gets each page, valid until it
 // returns, and an empty one where a CPU has nothing more. n is the number of pages.
 func (k *KernelSession) Pages(page func(cpu int, page []byte)) (n int, err error) {
-	return k.s.raw.pass(page)
+	return k.s.raw.Pass(page)
 }
 
 // Process returns the process of a thread, 0 if it is unknown or the idle one.
@@ -145,7 +145,7 @@ func (k *KernelSession) Process(tid int) int {
 	if tid == 0 {
 		return 0
 	}
-	return k.s.raw.owners.Process(tid)
+	return k.s.raw.Owners.Process(tid)
 }
 
 // Overruns is how many events the ring buffer has lost.

@@ -11,6 +11,7 @@ import (
 	"github.com/ftgo/ftgo/internal/clocks"
 	"github.com/ftgo/ftgo/tracefs/internal/files"
 	"github.com/ftgo/ftgo/tracefs/internal/owner"
+	"github.com/ftgo/ftgo/tracefs/internal/ring"
 	"github.com/ftgo/ftgo/tracefs/internal/threads"
 )
 
@@ -51,8 +52,8 @@ type Session struct {
 	events   []Event
 	joined   []int // where the events of each extension begin
 	features Features
-	pipe     *pipe
-	raw      *rawPages // nil unless the reader is Raw
+	pipe     *ring.Pipe
+	raw      *ring.Pages // nil unless the reader is Raw
 	clocks   clocks.Comparison
 	began    uint64 // the trace clock's time before the first probe was armed
 	created  bool   // the instance directory
@@ -160,10 +161,10 @@ func (s *Session) prepare(opt Options) error {
 	if err != nil {
 		return files.Refused("open", s.file("trace_pipe"), err)
 	}
-	s.pipe = newPipe(fd)
+	s.pipe = ring.NewPipe(fd)
 	s.fs.pipes.Add(1)
 	if opt.Reader == Raw {
-		if err := s.openRaw(); err != nil {
+		if s.raw, err = ring.OpenPages(s.fs.ops, s.file("per_cpu"), s.fs.notedProcesses); err != nil {
 			return err
 		}
 	}
@@ -263,7 +264,7 @@ func (s *Session) eventFile(ev *Event, name string) string {
 // of the thread's newest line, 0 where it has none.
 func (s *Session) Process(tid, printed int) int {
 	if s.raw != nil {
-		return s.raw.owners.Process(tid)
+		return s.raw.Owners.Process(tid)
 	}
 	return s.owners.Process(tid, printed)
 }
@@ -272,7 +273,7 @@ func (s *Session) Process(tid, printed int) int {
 // read: others may get their numbers, and those of their threads.
 func (s *Session) Forget(ended map[int]bool) {
 	if s.raw != nil {
-		s.raw.owners.Forget(ended)
+		s.raw.Owners.Forget(ended)
 		return
 	}
 	s.owners.Forget(ended)

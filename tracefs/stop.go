@@ -17,7 +17,7 @@ func (s *Session) Stop() {
 	go func() {
 		s.stopErr = s.disable()
 		close(s.stopped)
-		s.pipe.interrupt()
+		s.pipe.Interrupt()
 	}()
 }
 
@@ -59,18 +59,14 @@ func (s *Session) Close() error {
 	}
 	s.closed = true
 	var errs []error
-	if s.defined {
-		select {
-		case <-s.stopped:
-		default:
-			errs = append(errs, s.disable())
-		}
+	if s.defined && !s.hasStopped() {
+		errs = append(errs, s.disable())
 	}
 	if s.raw != nil {
-		errs = append(errs, s.raw.close())
+		errs = append(errs, s.raw.Close())
 	}
 	if s.pipe != nil {
-		errs = append(errs, s.pipe.close())
+		errs = append(errs, s.pipe.Close())
 		s.fs.pipes.Add(-1)
 	}
 	errs = append(errs, s.fs.returnTopLevel(s.borrowed))

@@ -37,3 +37,9 @@ func TestOfPages(t *testing.T) {
 		t.Errorf("process %d, want 80", got)
 	}
 }
+
+func TestNotes(t *testing.T) {
+	if notes := Notes("12 12\n13 12\nnonsense\n14\n"); len(notes) != 2 || notes[12] != 12 || notes[13] != 12 {
+		t.Errorf("notes %v", notes)
+	}
+}

@@ -1,9 +1,9 @@
-package tracefs
+// Package ring reads the ring buffer: as text, and page by page.
+package ring
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"sync"
 	"time"
 	"unsafe"
@@ -11,27 +11,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readInterval is how long the reader sleeps when there is nothing to read.
+// Interval is how long the reader sleeps when there is nothing to read.
 //
 // It does not poll the pipe: trace_pipe of all CPUs wakes its reader at the first
 // event, whatever buffer_percent says (kernel/trace/ring_buffer.c,
 // ring_buffer_poll_wait), and the interrupt for that is paid by the one who hit the
 // probe. The ring buffer holds more than comes in meanwhile.
-const readInterval = 20 * time.Millisecond
+const Interval = 20 * time.Millisecond
 
-// pipe is an open trace_pipe whose reads can be cancelled.
-type pipe struct {
+// Pipe is an open trace_pipe whose reads can be cancelled.
+type Pipe struct {
 	fd    int
 	wake  chan struct{} // holds one thing if the pipe is to be woken
 	timer *time.Timer   // of the reader's sleep
 	once  sync.Once
 }
 
-func newPipe(fd int) *pipe { return &pipe{fd: fd, wake: make(chan struct{}, 1)} }
+// NewPipe has a descriptor that was opened for reading without blocking.
+func NewPipe(fd int) *Pipe { return &Pipe{fd: fd, wake: make(chan struct{}, 1)} }
 
-// read fills buf with whole lines. It returns 0, nil when there are none, after
+// Read fills buf with whole lines. It returns 0, nil when there are none, after
 // waiting for at most wait, less if the pipe is woken or ctx is done.
-func (p *pipe) read(ctx context.Context, buf []byte, wait time.Duration) (int, error) {
+func (p *Pipe) Read(ctx context.Context, buf []byte, wait time.Duration) (int, error) {
 	for {
 		n, err := readNow(p.fd, buf)
 		switch {
@@ -46,7 +47,7 @@ func (p *pipe) read(ctx context.Context, buf []byte, wait time.Duration) (int, e
 		if wait <= 0 {
 			return 0, nil
 		}
-		p.sleep(ctx, wait)
+		p.Sleep(ctx, wait)
 		wait = 0
 	}
 }
@@ -62,10 +63,10 @@ func readNow(fd int, buf []byte) (int, error) {
 	return int(n), nil
 }
 
-// sleep waits until the time is over, the pipe is woken or ctx is done. It leaves that to
+// Sleep waits until the time is over, the pipe is woken or ctx is done. It leaves that to
 // Go's scheduler: a thread that blocks in a system call is noticed, and another put in its
 // place, each time.
-func (p *pipe) sleep(ctx context.Context, wait time.Duration) {
+func (p *Pipe) Sleep(ctx context.Context, wait time.Duration) {
 	if p.timer == nil {
 		p.timer = time.NewTimer(wait)
 	} else {
@@ -80,42 +81,16 @@ func (p *pipe) sleep(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// interrupt ends the present sleep, or else the next one, at once.
-func (p *pipe) interrupt() {
+// Interrupt ends the present sleep, or else the next one, at once.
+func (p *Pipe) Interrupt() {
 	select {
 	case p.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (p *pipe) close() (err error) {
+// Close closes it, once.
+func (p *Pipe) Close() (err error) {
 	p.once.Do(func() { err = unix.Close(p.fd) })
 	return err
-}
-
-// Read fills buf, of 64 KB or more for speed, with lines of trace_pipe. 0, nil means
-// that there was nothing for a moment; io.EOF comes when the session has been
-// stopped and everything recorded has been read. It returns ctx.Err() as soon as
-// ctx is done.
-func (s *Session) Read(ctx context.Context, buf []byte) (int, error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	select {
-	case <-s.stopped:
-		if s.stopErr != nil {
-			return 0, s.stopErr
-		}
-		n, err := s.pipe.read(ctx, buf, 0)
-		if n == 0 && err == nil {
-			err = io.EOF
-		}
-		return n, err
-	default:
-		n, err := s.pipe.read(ctx, buf, readInterval)
-		if n == 0 && err == nil {
-			err = ctx.Err()
-		}
-		return n, err
-	}
 }

@@ -122,34 +122,6 @@ func TestReadPages(t *testing.T) {
 	}
 }
 
-// TestReadPagesShares: a CPU that never comes to its end does not keep the others waiting.
-func TestReadPagesShares(t *testing.T) {
-	fs, fake := newFake(t)
-	fs.ops = rawFake{fake}
-	s, err := Start(t.Context(), fs, Target{Path: "/bin/true"}, testEvents(), Options{Reader: Raw})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	file := filepath.Join(fake.root, "instances", s.Name(), "per_cpu/cpu0/trace_pipe_raw")
-	if err := os.WriteFile(file, make([]byte, 2*passPages*rawBuffer), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []struct {
-		pages   int
-		emptied bool
-	}{{passPages, false}, {passPages, false}, {0, true}} {
-		emptied, others := false, 0
-		n, err := s.ReadPages(t.Context(), func(cpu int, page []byte) {
-			emptied = emptied || cpu == 0 && len(page) == 0
-			others += cpu
-		})
-		if n != want.pages || emptied != want.emptied || others != 1 || err != nil {
-			t.Errorf("%d pages, %v; emptied %v, the other CPU read %d times; want %+v", n, err, emptied, others, want)
-		}
-	}
-}
-
 func TestReadPagesOfText(t *testing.T) {
 	f, _ := newFake(t)
 	s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, testEvents(), Options{})
@@ -177,16 +149,5 @@ func TestFormats(t *testing.T) {
 	want := []string{"of entry0_0123456789", "of return0_0123456789"}
 	if got, err := s.Formats(); err != nil || !slices.Equal(got, want) {
 		t.Errorf("formats %q, %v; want %q", got, err, want)
-	}
-}
-
-func TestNotedProcesses(t *testing.T) {
-	f, fake := newFake(t)
-	if notes := f.notedProcesses(); len(notes) != 0 {
-		t.Errorf("notes %v without a file", notes)
-	}
-	fake.put("saved_tgids", "12 12\n13 12\nnonsense\n14\n")
-	if notes := f.notedProcesses(); len(notes) != 2 || notes[12] != 12 || notes[13] != 12 {
-		t.Errorf("notes %v", notes)
 	}
 }

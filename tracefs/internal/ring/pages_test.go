@@ -1,0 +1,40 @@
+package ring
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ftgo/ftgo/tracefs/internal/files"
+)
+
+// TestPassShares: a CPU that never comes to its end does not keep the others waiting.
+func TestPassShares(t *testing.T) {
+	dir := t.TempDir()
+	for name, size := range map[string]int{"cpu0": 2 * passPages * bufferSize, "cpu1": 0} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name, "trace_pipe_raw"), make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := OpenPages(files.OS{}, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, want := range []struct {
+		pages   int
+		emptied bool
+	}{{passPages, false}, {passPages, false}, {0, true}} {
+		emptied, others := false, 0
+		n, err := r.Pass(func(cpu int, page []byte) {
+			emptied = emptied || cpu == 0 && len(page) == 0
+			others += cpu
+		})
+		if n != want.pages || emptied != want.emptied || others != 1 || err != nil || r.Rest() != want.emptied {
+			t.Errorf("%d pages, %v; emptied %v, the other CPU read %d times; want %+v", n, err, emptied, others, want)
+		}
+	}
+}
