@@ -83,6 +83,9 @@ var arrows = []arrow{
 		module + "/internal/trace", module + "/internal/units", module + "/internal/valuepath", module + "/internal/valuetext", module + "/offsets", module + "/offsets/gotype", module + "/parse", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo/internal/own", to: []string{
 		module + "/internal/trace", module + "/offsets", module + "/parse", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
+	{from: "cmd/ftgo/internal/session", to: []string{
+		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/own", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/view", module + "/cmd/ftgo/internal/where", module + "/internal/printable", module + "/internal/procfs",
+		module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/offsets", module + "/parse/recording", module + "/tracefs", module + "/tracefs/doctor", module + "/tracefs/uprobe"}},
 	{from: "cmd/ftgo", to: []string{module + "/...", "github.com/spf13/pflag"}},
 	{from: "scripts", to: nil},
 	{from: "scripts/truths", to: nil},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -16,16 +17,16 @@ Those of living runs and of other tools stay.
 `
 
 func cleanCommand(e *env) *cli.Command {
-	o := newOptions(e)
+	o := session.NewOptions(&e.Env)
 	return &cli.Command{
 		Name: "clean", Summary: "remove what killed runs left in the kernel", Changes: true, About: aboutClean,
-		Groups: []cli.Group{cli.Defines(o.defineExpedite)},
+		Groups: []cli.Group{cli.Defines(o.DefineExpedite)},
 		Run:    func(context.Context) error { return clean(e, o) },
 	}
 }
 
 // clean removes what killed runs have left, and only that.
-func clean(e *env, o *options) error {
+func clean(e *env, o *session.Options) error {
 	f, err := tracefs.Find()
 	if errors.Is(err, tracefs.ErrNotMounted) {
 		// Nothing can be left where nothing could be made.
@@ -34,7 +35,7 @@ func clean(e *env, o *options) error {
 	if err != nil {
 		return cli.WithStatus(cli.ExitKernel, err)
 	}
-	e.use(f, o)
+	e.Use(f, o)
 	gone, err := f.Sweep()
 	for _, l := range gone {
 		if _, werr := fmt.Fprintf(e.Stdout, "%s\tprocess %d\t%d probe events\n", l.Name, l.PID, l.Events); werr != nil {

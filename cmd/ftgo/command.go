@@ -16,7 +16,7 @@ import (
 func commands(e *env) []*cli.Command {
 	return []*cli.Command{
 		probeCommand(e), countCommand(e), traceCommand(e), watchCommand(e), listCommand(e),
-		scriptCommand(e), reportCommand(e), demoCommand(e), doctorCommand(e), cleanCommand(e), cli.Completion(&e.Env),
+		scriptCommand(e), reportCommand(e), demoCommand(e), doctorCommand(e), cleanCommand(e), cli.Completion(&e.Env.Env),
 		{Name: "version", Summary: "print the version", Plain: func(args []string) error { return version(e, args) }},
 		{Name: "help", Summary: "show this text, or that of a command", Plain: func(args []string) error { return helpCommand(e, args) }},
 	}
@@ -56,7 +56,7 @@ func helpCommand(e *env, args []string) error {
 		return help(e.Stdout, commands(e))
 	}
 	if c := cli.Find(commands(e), args[0]); c != nil && c.Name != "help" {
-		return c.Main(context.Background(), &e.Env, []string{"-h"})
+		return c.Main(context.Background(), &e.Env.Env, []string{"-h"})
 	}
 	return cli.Usage("unknown command %q (see ftgo help)", args[0])
 }

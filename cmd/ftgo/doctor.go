@@ -10,6 +10,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/own"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/doctor"
 )
@@ -32,7 +33,7 @@ and ends, and word is what each fetched word of memory adds.
 `
 
 func doctorCommand(e *env) *cli.Command {
-	o := newOptions(e)
+	o := session.NewOptions(&e.Env)
 	return &cli.Command{
 		Name: "doctor", Summary: "check whether probing works here, and what it costs", Changes: true, About: aboutDoctor,
 		Groups: []cli.Group{cli.Some("", &o.Output, "output")},
@@ -73,7 +74,7 @@ func remedy(findings []doctor.Finding) string {
 
 // examine makes all checks, a trial of probes the last.
 func examine(ctx context.Context, e *env) (checks []render.Check, works bool) {
-	findings := doctor.Diagnose(e.bufferKB)
+	findings := doctor.Diagnose(e.BufferKB)
 	f, result, err := tryWhereItCan(ctx, e)
 	works = err == nil
 	for _, f := range findings {
@@ -114,7 +115,7 @@ func tryWhereItCan(ctx context.Context, e *env) (f *tracefs.FS, result own.Trial
 	if err != nil {
 		return nil, result, err
 	}
-	e.fsys = f
-	result, err = own.Try(ctx, f, ownFunctions, e.adjust(f.Features()))
+	e.FS = f
+	result, err = own.Try(ctx, f, ownFunctions, e.Adjust(f.Features()))
 	return f, result, err
 }

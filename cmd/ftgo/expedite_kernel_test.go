@@ -29,7 +29,7 @@ func TestKernelExpedite(t *testing.T) {
 		t.Skipf("%s is set by somebody", rcuExpedited)
 	}
 	single := func(e *env) {
-		e.adjust = func(f tracefs.Features) tracefs.Features { f.Append = false; return f }
+		e.Adjust = func(f tracefs.Features) tracefs.Features { f.Append = false; return f }
 	}
 	target := fixture.Build(t, "exact")
 	for _, forbidden := range []bool{false, true} {

@@ -146,7 +146,7 @@ func runInKernel(t *testing.T, openCalls int, flags ...string) (result, string) 
 	args = append(append(append(args, self), inKernelFuncs()...), "--", self, "-test.run=^TestAsTarget$")
 	var out, errs bytes.Buffer
 	e := newEnv(&out, &errs)
-	e.openCalls = openCalls
+	e.OpenCalls = openCalls
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	r := result{code: e.run(ctx, args), stdout: out.String(), stderr: errs.String()}

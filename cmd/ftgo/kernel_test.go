@@ -44,7 +44,7 @@ func TestKernelCountIsExact(t *testing.T) {
 func TestKernelJumpEntries(t *testing.T) {
 	tracetest.Kernel(t)
 	noPush := func(e *env) {
-		e.adjust = func(f tracefs.Features) tracefs.Features { f.PushEmulated = false; return f }
+		e.Adjust = func(f tracefs.Features) tracefs.Features { f.PushEmulated = false; return f }
 	}
 	for _, command := range []string{"probe", "count"} {
 		o, b, r := observeTarget(t, noPush, command, fixture.Build(t, "exact"), []string{"main.*"})
@@ -66,7 +66,7 @@ func TestKernelJumpEntries(t *testing.T) {
 func TestKernelOneSiteAnEvent(t *testing.T) {
 	tracetest.Kernel(t)
 	single := func(e *env) {
-		e.adjust = func(f tracefs.Features) tracefs.Features { f.Append, f.PushEmulated = false, false; return f }
+		e.Adjust = func(f tracefs.Features) tracefs.Features { f.Append, f.PushEmulated = false, false; return f }
 	}
 	patterns := []string{"main.catch", "main.upper", "main.middle", "main.lower", "main.returns"}
 	o, b, r := observeTarget(t, single, "probe", fixture.Build(t, "exact"), patterns)
@@ -172,7 +172,7 @@ func TestKernelMaxLost(t *testing.T) {
 	target := fixture.Build(t, "flood")
 	var out strings.Builder
 	e := newEnv(&out, &out)
-	e.bufferKB = 8
+	e.BufferKB = 8
 	if code := e.run(t.Context(), []string{"probe", "--max-lost", "0", target, "main.framed", "main.leaf", "--", target, "-n", "20011"}); code != cli.ExitLost {
 		t.Errorf("status %d, want %d\n%s", code, cli.ExitLost, out.String())
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 )
 
@@ -19,23 +20,23 @@ FUNC may also be an instruction, main.f+0x1a, or a source line, store.go:42.
 `
 
 func listCommand(e *env) *cli.Command {
-	o := newOptions(e)
+	o := session.NewOptions(&e.Env)
 	return &cli.Command{
 		Name: "list", Summary: "list the functions that can be probed, and where", About: aboutList,
 		Groups: []cli.Group{&o.Target, &o.Output, cli.Defines(func(fs *cli.Flags) {
 			fs.BoolVarP(&o.Signatures, "signatures", "s", false, "show the parameters and results of functions")
 		})},
-		Words: o.words("list"),
+		Words: o.Words("list"),
 		Run:   func(context.Context) error { return list(e, o) },
 	}
 }
 
-func list(e *env, o *options) (err error) {
+func list(e *env, o *session.Options) (err error) {
 	rows, err := o.List(e.Say)
 	if err != nil {
 		return err
 	}
-	out, done, err := o.Open(&e.Env, nil, o.Binary)
+	out, done, err := o.Open(&e.Env.Env, nil, o.Binary)
 	if err != nil {
 		return err
 	}

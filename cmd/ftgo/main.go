@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/doctor"
@@ -39,10 +40,10 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 func (e *env) run(ctx context.Context, args []string) int {
 	err := e.dispatch(ctx, args)
-	e.removeHeld()
+	e.RemoveHeld()
 	code, text := cli.ExitStatus(err)
 	if code == cli.ExitKernel && !errors.Is(err, errDoctor) {
-		text += remedy(doctor.Diagnose(e.bufferKB))
+		text += remedy(doctor.Diagnose(e.BufferKB))
 	}
 	if text != "" {
 		e.Warn(text)
@@ -50,23 +51,12 @@ func (e *env) run(ctx context.Context, args []string) int {
 	return code
 }
 
-// env is what a command has to work with.
-type env struct {
-	cli.Env
-	// bufferKB is the ring buffer's size per CPU, 0 for what suits the machine, adjust what
-	// the kernel's features are taken to be: tests make them small and few.
-	bufferKB int
-	adjust   func(tracefs.Features) tracefs.Features
-	// openCalls is how many open calls the kernel's own histograms tell apart, 0 as many as
-	// is usual.
-	openCalls int
-	// fsys is the tracefs that was used, nil if none was.
-	fsys *tracefs.FS
-}
+// env is what the commands have to work with.
+type env struct{ session.Env }
 
 func newEnv(stdout, stderr io.Writer) *env {
 	same := func(f tracefs.Features) tracefs.Features { return f }
-	return &env{Env: cli.Env{Stdout: stdout, Stderr: stderr}, adjust: same}
+	return &env{session.Env{Env: cli.Env{Stdout: stdout, Stderr: stderr}, Adjust: same, Own: ownFunctions, Release: releaseName()}}
 }
 
 func (e *env) dispatch(ctx context.Context, args []string) error {
@@ -80,7 +70,7 @@ func (e *env) dispatch(ctx context.Context, args []string) error {
 	case "--version":
 		args = []string{"version"}
 	case cli.CompleteArg: // no command for people
-		return cli.Complete(&e.Env, commands(e), args[1:])
+		return cli.Complete(&e.Env.Env, commands(e), args[1:])
 	case "demo":
 		if len(args) == 2 && args[1] == workloadArg {
 			_, err := fmt.Fprintln(e.Stdout, runWorkload())
@@ -91,7 +81,7 @@ func (e *env) dispatch(ctx context.Context, args []string) error {
 		if !c.Changes {
 			signal.Reset(cli.Endings...) // there is nothing to remove
 		}
-		return c.Main(ctx, &e.Env, args[1:])
+		return c.Main(ctx, &e.Env.Env, args[1:])
 	}
 	return cli.Usage("unknown command %q (see ftgo help)", args[0])
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,24 +12,20 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
-	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/tracetest"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // Kernels that today's can be made to stand for.
 var (
 	linux44 = func(e *env) {
-		e.adjust = func(tracefs.Features) tracefs.Features {
+		e.Adjust = func(tracefs.Features) tracefs.Features {
 			return tracefs.Features{Memory: true, Instances: true, EventPID: true}
 		}
 	}
 	linux310 = func(e *env) {
-		e.adjust = func(tracefs.Features) tracefs.Features { return tracefs.Features{} }
+		e.Adjust = func(tracefs.Features) tracefs.Features { return tracefs.Features{} }
 	}
 )
 
@@ -52,7 +47,7 @@ func TestKernelFallbacks(t *testing.T) {
 	tracetest.Kernel(t)
 	without := func(clear func(*tracefs.Features)) func(*env) {
 		return func(e *env) {
-			e.adjust = func(f tracefs.Features) tracefs.Features { clear(&f); return f }
+			e.Adjust = func(f tracefs.Features) tracefs.Features { clear(&f); return f }
 		}
 	}
 	for _, c := range []struct {
@@ -136,7 +131,7 @@ func TestKernelWithoutArrays(t *testing.T) {
 		return b.String()
 	}
 	arrays := func(e *env) {
-		e.adjust = func(f tracefs.Features) tracefs.Features { f.Arrays = false; return f }
+		e.Adjust = func(f tracefs.Features) tracefs.Features { f.Arrays = false; return f }
 	}
 	want := ftgo(t, args...)
 	if strings.Count(shown(want), "main.lookup") != 103 {
@@ -189,44 +184,6 @@ func topLevel(t *testing.T, f *tracefs.FS) string {
 		fmt.Fprintf(&b, "%s: %s", name, text)
 	}
 	return b.String()
-}
-
-// TestRefusedAtOnce: what a kernel can't do is refused before consent is asked for, and all that
-// takes consent is asked for at once.
-func TestRefusedAtOnce(t *testing.T) {
-	sel := &target.Target{Funcs: []*offsets.Func{{Name: "main.f", ABI: offsets.ABIInternal}}}
-	memory, all := tracefs.Features{Memory: true}, tracefs.Features{Memory: true, Instances: true}
-	for _, c := range []struct {
-		name     string
-		features tracefs.Features
-		mode     uprobe.Mode
-		before40 bool
-		want     []string
-		forced   []string // what is said with --force
-	}{
-		{"probe on 3.10", tracefs.Features{}, uprobe.Latency, true, []string{"ftgo count"}, []string{"ftgo count"}},
-		{"count on 3.10", tracefs.Features{}, uprobe.Count, true, []string{"hang", "top level", "--force"}, nil},
-		{"probe on RHEL 7", memory, uprobe.Latency, true, []string{"hang", "top level", "--force"}, nil},
-		{"probe on 3.16", all, uprobe.Latency, true, []string{"hang", "--force"}, nil},
-		{"probe on 4.4", all, uprobe.Latency, false, nil, nil},
-	} {
-		for _, force := range []bool{false, true} {
-			tr := &planned{env: newEnv(io.Discard, io.Discard), opt: &options{recorder: recorder{force: force}}, view: view.NewTable(&view.Options{}, c.mode), target: sel, features: c.features}
-			want := c.want
-			if force {
-				want = c.forced
-			}
-			err := tr.kernelAllows(c.mode, c.before40)
-			for _, w := range want {
-				if err == nil || !strings.Contains(err.Error(), w) {
-					t.Errorf("%s, force %v: %v, want %q", c.name, force, err, w)
-				}
-			}
-			if len(want) == 0 && err != nil {
-				t.Errorf("%s, force %v: %v", c.name, force, err)
-			}
-		}
-	}
 }
 
 // TestKernelTopLevel does without instances, and without memory: as Linux 3.10.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -28,45 +29,45 @@ and reports how many were lost.
 `
 
 func probeCommand(e *env) *cli.Command {
-	o := newOptions(e, render.Folded, render.Pprof)
+	o := session.NewOptions(&e.Env, render.Folded, render.Pprof)
 	return &cli.Command{
 		Name: "probe", Summary: "count calls, and measure their rates and latencies", Changes: true, About: aboutProbe,
-		Groups: append(o.sessionGroups(&o.Target), &o.extras, &o.TableFlags, o.CallerFlags.Group("group calls by stack")),
-		Words:  o.words("probe"),
+		Groups: append(o.Groups(&o.Target), &o.Extras, &o.TableFlags, o.CallerFlags.Group("group calls by stack")),
+		Words:  o.Words("probe"),
 		Run:    func(ctx context.Context) error { return probe(ctx, e, o) },
 	}
 }
 
-func probe(ctx context.Context, e *env, o *options) error {
+func probe(ctx context.Context, e *env, o *session.Options) error {
 	if o.Stack == 0 && (o.Format == render.Folded || o.Format == render.Pprof) {
 		o.Stack = uprobe.MaxStack
 	}
 	if o.InKernel {
-		return inKernel(ctx, e, o)
+		return session.InKernel(ctx, &e.Env, o)
 	}
 	if err := o.FailIf.CheckKnown(true, o.Errors, "--errors"); err != nil {
 		return err
 	}
-	return observe(ctx, e, o, uprobe.Latency, view.NewTable(o.view(), uprobe.Latency))
+	return session.Observe(ctx, &e.Env, o, uprobe.Latency, view.NewTable(o.View(), uprobe.Latency))
 }
 
 func countCommand(e *env) *cli.Command {
-	o := newOptions(e)
+	o := session.NewOptions(&e.Env)
 	return &cli.Command{
 		Name: "count", Summary: "only count calls, the cheapest way", Changes: true, About: aboutCount,
-		Groups: append(o.sessionGroups(&o.Target), view.CountFlags{TableFlags: &o.TableFlags}),
-		Words:  o.words("count"),
+		Groups: append(o.Groups(&o.Target), view.CountFlags{TableFlags: &o.TableFlags}),
+		Words:  o.Words("count"),
 		Run:    func(ctx context.Context) error { return count(ctx, e, o) },
 	}
 }
 
-func count(ctx context.Context, e *env, o *options) error {
+func count(ctx context.Context, e *env, o *session.Options) error {
 	if err := o.FailIf.CheckKnown(false, false, ""); err != nil {
 		return err
 	}
 	mode := uprobe.Count
-	if o.restricted() || o.PerPID || o.calls > 0 {
+	if o.Restricted() || o.PerPID || o.Calls > 0 {
 		mode = uprobe.CountRecorded
 	}
-	return observe(ctx, e, o, mode, view.NewTable(o.view(), mode))
+	return session.Observe(ctx, &e.Env, o, mode, view.NewTable(o.View(), mode))
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -197,14 +198,14 @@ func (s *sessionCalls) start(t *testing.T, f *tracefs.FS, target, pattern string
 	t.Helper()
 	var out bytes.Buffer
 	e := newEnv(&out, &out)
-	o := newOptions(e)
-	o.Binary, o.Funcs, o.Signatures, o.fetch = target, []string{pattern}, true, view.FetchFlags{StrLen: 64, Items: 8}
-	sel, err := o.resolve(e)
+	o := session.NewOptions(&e.Env)
+	o.Binary, o.Funcs, o.Signatures, o.Fetch = target, []string{pattern}, true, view.FetchFlags{StrLen: 64, Items: 8}
+	sel, err := o.Resolve(&e.Env)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { sel.Binary.Close() })
-	lines, err := view.NewLines(o.view())
+	lines, err := view.NewLines(o.View())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +215,7 @@ func (s *sessionCalls) start(t *testing.T, f *tracefs.FS, target, pattern string
 			t.Fatal(err)
 		}
 	}
-	if s.plan, err = planFor(newEnv(io.Discard, io.Discard), sel, uprobe.Options{Features: f.Features(), Values: values}); err != nil {
+	if s.plan, err = uprobe.New(sel.Binary, sel.Funcs, uprobe.Options{Features: f.Features(), Values: values}); err != nil {
 		t.Fatal(err)
 	}
 	if s.session, err = tracefs.Start(t.Context(), f, s.plan.Target(), uprobe.TraceEvents(s.plan.Events), tracefs.Options{Reader: reader}); err != nil {

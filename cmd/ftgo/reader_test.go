@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -16,10 +17,10 @@ func TestReaderFlag(t *testing.T) {
 	}{
 		{nil, tracefs.Pipe}, {[]string{"--reader", "pipe"}, tracefs.Pipe}, {[]string{"--reader=raw"}, tracefs.Raw},
 	} {
-		o := newOptions(newEnv(io.Discard, io.Discard))
-		command := cli.Command{Groups: []cli.Group{&o.recorder}}
-		if err := command.Flags().Parse(c.args); err != nil || o.reader != c.want {
-			t.Errorf("%q: reader %v, %v", c.args, o.reader, err)
+		o := session.NewOptions(&newEnv(io.Discard, io.Discard).Env)
+		command := cli.Command{Groups: []cli.Group{&o.Recorder}}
+		if err := command.Flags().Parse(c.args); err != nil || o.Reader != c.want {
+			t.Errorf("%q: reader %v, %v", c.args, o.Reader, err)
 		}
 	}
 	r := ftgo(t, "probe", "--reader", "splice", "/bin/true", "main.main")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -22,26 +23,26 @@ debug information, FUNC may say where they are:
 `
 
 func traceCommand(e *env) *cli.Command {
-	o := newOptions(e, render.Chrome)
+	o := session.NewOptions(&e.Env, render.Chrome)
 	o.Signatures = true
 	return &cli.Command{
 		Name: "trace", Summary: "write a line for each call: arguments, results, latency", Changes: true, About: aboutTrace, Prepare: view.JoinFormat,
-		Groups: append(o.sessionGroups(&o.Target), &o.extras, o.CallerFlags.Group("show who called"), &o.lines, cli.Defines(o.DefineInside), &o.fetch,
+		Groups: append(o.Groups(&o.Target), &o.Extras, o.CallerFlags.Group("show who called"), &o.Lines, cli.Defines(o.DefineInside), &o.Fetch,
 			// They are known to who knows probe, and refused with a word.
 			cli.Some("", &o.TableFlags, "top"), cli.Hides("interval", "top")),
-		Words: o.words("trace"),
+		Words: o.Words("trace"),
 		Run:   func(ctx context.Context) error { return traceCalls(ctx, e, o) },
 	}
 }
 
-func traceCalls(ctx context.Context, e *env, o *options) error {
-	v, err := view.NewLines(o.view())
+func traceCalls(ctx context.Context, e *env, o *session.Options) error {
+	v, err := view.NewLines(o.View())
 	if err != nil {
 		return err
 	}
 	mode := uprobe.Latency
-	if o.lines.Entries {
+	if o.Lines.Entries {
 		mode = uprobe.Entries
 	}
-	return observe(ctx, e, o, mode, v)
+	return session.Observe(ctx, &e.Env, o, mode, v)
 }

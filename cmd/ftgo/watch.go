@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -23,25 +24,25 @@ only for a moment of each interval.
 var defaultAt = []string{"runtime.usleep", "runtime.schedule"}
 
 func watchCommand(e *env) *cli.Command {
-	o := newOptions(e)
+	o := session.NewOptions(&e.Env)
 	return &cli.Command{
 		Name: "watch", Summary: "write package variables as they change", Changes: true, About: aboutWatch,
-		Groups: append(o.sessionGroups(cli.Defines(func(fs *cli.Flags) {
-			fs.StringArrayVar(&o.at, "at", nil, "read the variables when `FUNC` is called (default runtime.usleep)")
+		Groups: append(o.Groups(cli.Defines(func(fs *cli.Flags) {
+			fs.StringArrayVar(&o.At, "at", nil, "read the variables when `FUNC` is called (default runtime.usleep)")
 			fs.Lookup("interval").Usage = "read the variables every `SECONDS` (default 1 without --at)"
-		})), &o.fetch, cli.Some("", &o.TableFlags, "top"), cli.Hides("top")),
-		Words: o.words("watch"),
+		})), &o.Fetch, cli.Some("", &o.TableFlags, "top"), cli.Hides("top")),
+		Words: o.Words("watch"),
 		Run:   func(ctx context.Context) error { return watch(ctx, e, o) },
 	}
 }
 
-func watch(ctx context.Context, e *env, o *options) error {
+func watch(ctx context.Context, e *env, o *session.Options) error {
 	wanted := o.Funcs
-	if o.Funcs = o.at; len(o.at) == 0 {
+	if o.Funcs = o.At; len(o.At) == 0 {
 		o.Funcs, o.Missing = defaultAt, true
-		if o.interval == 0 {
-			o.interval = time.Second
+		if o.Interval == 0 {
+			o.Interval = time.Second
 		}
 	}
-	return observe(ctx, e, o, uprobe.Entries, view.NewVariables(o.view(), wanted, o.Funcs))
+	return session.Observe(ctx, &e.Env, o, uprobe.Entries, view.NewVariables(o.View(), wanted, o.Funcs))
 }

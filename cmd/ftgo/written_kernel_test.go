@@ -92,7 +92,7 @@ func TestKernelWrittenWhilePlanned(t *testing.T) {
 				}
 				var out, errs bytes.Buffer
 				e := newEnv(&out, &errs)
-				e.adjust = func(features tracefs.Features) tracefs.Features { // when the file has been opened
+				e.Adjust = func(features tracefs.Features) tracefs.Features { // when the file has been opened
 					if err := w.do(path, stat); err != nil {
 						t.Error(err)
 					}

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
@@ -23,36 +22,11 @@ import (
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
-const aboutReport = `usage: ftgo report [flags] FILE
-
-Show a recording, made by the script of ftgo script, as probe, count or trace
-would have shown it. FILE may be -, standard input. This takes no root and no
-kernel. Values, callers and --where need the binary; counts and latencies do
-not. A flag whose text begins with a command's name is for its recordings only.
-`
-
 // errNotRecorded: what is wanted of a recording takes more than it has.
 var errNotRecorded = errors.New("not in the recording")
 
-func reportCommand(e *env) *cli.Command {
-	o := newOptions(e, render.Folded, render.Pprof, render.Chrome)
-	o.RawLatency, o.Signatures = true, true
-	return &cli.Command{
-		Name: "report", Summary: "show a recording as probe, count or trace would have", About: aboutReport, Prepare: view.JoinFormat,
-		Groups: []cli.Group{
-			cli.Defines(o.defineReport), &o.Output, &o.Talk, cli.Some("", &o.recorder, "max-lost"),
-			cli.Some("probe, count: ", &o.TableFlags, "top"), cli.Some("probe: ", &o.TableFlags, "hist"), cli.Some("", &o.TableFlags, "fail-if"),
-			cli.Some("trace: ", &o.runEnds, "calls"),
-			cli.Some("trace: ", &o.lines, "where", "errors", "min", "goid", "tree", "depth", "begins", "start-order", "timestamp", "format", "format-names"),
-		},
-		Words: o.recordingFile,
-		Given: func(given func(term string) bool) { o.recorded.given = given },
-		Run:   func(ctx context.Context) error { return replay(ctx, e, o) },
-	}
-}
-
-// recordingFile is the one argument of report.
-func (o *options) recordingFile(words, program []string) error {
+// RecordingFile is the one argument of report.
+func (o *Options) RecordingFile(words, program []string) error {
 	if len(words) != 1 || program != nil {
 		return cli.Usage("report: takes one FILE, or - for standard input (see ftgo report -h)")
 	}
@@ -60,8 +34,8 @@ func (o *options) recordingFile(words, program []string) error {
 	return o.Target.Check("report")
 }
 
-// replay is report, once its arguments are read.
-func replay(ctx context.Context, e *env, o *options) (err error) {
+// Report is report, once its arguments are read.
+func Report(ctx context.Context, e *Env, o *Options) (err error) {
 	input := o.Binary
 	if input == "-" {
 		input = "/dev/stdin"
@@ -85,7 +59,7 @@ func replay(ctx context.Context, e *env, o *options) (err error) {
 	if t.target.Binary != nil {
 		defer t.target.Binary.Close()
 	}
-	out, done, err := o.Open(&e.Env, nil, input, o.Binary, o.recorded.binary)
+	out, done, err := o.Open(&e.Env, nil, input, o.Binary, o.Recorded.binary)
 	if err != nil {
 		return err
 	}
@@ -131,13 +105,13 @@ func openRecording(name string) (f *os.File, size int64, err error) {
 }
 
 // replayed is a tracing that has been: its plan, and a view of it.
-func replayed(e *env, o *options, rec *recording.Recording) (t *planned, err error) {
+func replayed(e *Env, o *Options, rec *recording.Recording) (t *planned, err error) {
 	was := &rec.About.Options
 	if err := checkRecorded(was); err != nil {
 		return nil, err
 	}
-	if o.recorded.as == "" {
-		o.recorded.as = rec.About.Command
+	if o.Recorded.As == "" {
+		o.Recorded.As = rec.About.Command
 	}
 	if err := o.take(was); err != nil {
 		return nil, err
@@ -149,7 +123,7 @@ func replayed(e *env, o *options, rec *recording.Recording) (t *planned, err err
 		return nil, err
 	}
 	if program := rec.Facts["program"]; program != "" {
-		o.program = []string{program}
+		o.Program = []string{program}
 	}
 	_, v, err := recordView(o)
 	if err != nil {
@@ -169,11 +143,11 @@ func replayed(e *env, o *options, rec *recording.Recording) (t *planned, err err
 		e.Say("values are not shown: they take the binary, %s, which is not here as it was (--binary PATH)", escapedText(o.Binary))
 	case t.target.Binary == nil && needs != "":
 		return nil, fmt.Errorf("%s: the binary is needed, %s, which is not here as it was (--binary PATH)", needs, escapedText(o.Binary))
-	case needs != "" && o.recorded.as == rec.About.Command:
+	case needs != "" && o.Recorded.As == rec.About.Command:
 		if err := t.planAgain(rec, needs); err != nil {
 			return nil, err
 		}
-	case needs != "" && o.lines.Where != "":
+	case needs != "" && o.Lines.Where != "":
 		return nil, fmt.Errorf("--where of what was recorded for %s: %w: script --as trace has values", rec.About.Command, errNotRecorded)
 	}
 	for _, s := range was.Skipped {
@@ -183,8 +157,8 @@ func replayed(e *env, o *options, rec *recording.Recording) (t *planned, err err
 }
 
 // showable refuses what was not recorded.
-func (o *options) showable(rec *recording.Recording) error {
-	mode, as := rec.Plan.Mode, o.recorded.as
+func (o *Options) showable(rec *recording.Recording) error {
+	mode, as := rec.Plan.Mode, o.Recorded.As
 	if err := cli.CheckRules("report", o.given); err != nil {
 		return err
 	}
@@ -197,7 +171,7 @@ func (o *options) showable(rec *recording.Recording) error {
 		return cli.Usage("report: -p: the kernel has counted the calls of all processes together")
 	case (o.Format == render.Folded || o.Format == render.Pprof) && rec.Plan.Stack == 0:
 		return cli.Usage("report: -o %s is for callers: record with script --stack", o.Format)
-	case mode == uprobe.Entries && as == "trace" && !o.lines.Entries:
+	case mode == uprobe.Entries && as == "trace" && !o.Lines.Entries:
 		return errors.New("read recording: it has calls' begins alone, and says otherwise")
 	}
 	o.Stack = min(o.Stack, rec.Plan.Stack)
@@ -211,28 +185,28 @@ func (o *options) showable(rec *recording.Recording) error {
 }
 
 // given tells whether a term of a rule is true of what is typed, or recorded.
-func (o *options) given(term string) bool {
+func (o *Options) given(term string) bool {
 	switch name, value, _ := strings.Cut(term, "="); name {
 	case "as":
-		return value == o.recorded.as
+		return value == o.Recorded.As
 	case "entries":
-		return o.lines.Entries
+		return o.Lines.Entries
 	case "inside":
 		return o.Inside != ""
 	}
-	return o.recorded.given(term)
+	return o.Recorded.Given(term)
 }
 
 // needsBinary names what can't be shown without the binary, if anything.
-func (o *options) needsBinary(rec *recording.Recording) string {
-	switch as := o.recorded.as; {
+func (o *Options) needsBinary(rec *recording.Recording) string {
+	switch as := o.Recorded.As; {
 	case as == "count":
 		return ""
-	case o.lines.Where != "" && as == "trace":
+	case o.Lines.Where != "" && as == "trace":
 		return "--where"
-	case o.lines.Errors && as == "trace":
+	case o.Lines.Errors && as == "trace":
 		return "--errors"
-	case o.lines.Template != "":
+	case o.Lines.Template != "":
 		return "--format"
 	case o.Stack > 0:
 		return "callers"
@@ -249,8 +223,8 @@ func (o *options) needsBinary(rec *recording.Recording) string {
 }
 
 // tracedBinary opens the binary if it is here and the same; nil is none.
-func (o *options) tracedBinary(rec *recording.Recording) (*offsets.Binary, error) {
-	path := o.recorded.binary
+func (o *Options) tracedBinary(rec *recording.Recording) (*offsets.Binary, error) {
+	path := o.Recorded.binary
 	asked := path != ""
 	if !asked {
 		path = rec.About.Binary.Path
@@ -279,7 +253,7 @@ func (o *options) tracedBinary(rec *recording.Recording) (*offsets.Binary, error
 func (t *planned) planAgain(rec *recording.Recording, needs string) error {
 	o := *t.opt
 	o.Binary, o.PIDs = t.target.Binary.File().Path(), nil
-	sel, err := o.resolve(t.env)
+	sel, err := o.Resolve(t.env)
 	if err != nil {
 		return err
 	}

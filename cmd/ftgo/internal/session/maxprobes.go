@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"fmt"
@@ -31,11 +31,11 @@ func pace(features tracefs.Features, fsys *tracefs.FS) time.Duration {
 
 // checkProbes refuses more probes than are allowed; each takes so long to go. A long time is told
 // before it begins.
-func (o *options) checkProbes(e *env, probes int, each time.Duration) error {
-	limit := o.maxProbes
+func (o *Options) checkProbes(e *Env, probes int, each time.Duration) error {
+	limit := o.MaxProbes
 	takes := time.Duration(probes) * each
 	switch {
-	case o.dryRun:
+	case o.DryRun:
 	case limit > 0 && probes > limit:
 		return cli.WithStatus(cli.ExitUsage, fmt.Errorf("%d probes: more than --max-probes %d", probes, limit))
 	case limit == 0 && takes > longRemoval:

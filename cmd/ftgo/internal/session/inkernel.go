@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"context"
@@ -15,16 +15,16 @@ import (
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
-// inKernel is probe --in-kernel, from the arguments to the last line.
-func inKernel(ctx context.Context, e *env, o *options) (err error) {
+// InKernel is probe --in-kernel, from the arguments to the last line.
+func InKernel(ctx context.Context, e *Env, o *Options) (err error) {
 	if err := checkProcesses(o); err != nil {
 		return err
 	}
-	j := o.job(view.NewTable(o.view(), uprobe.Latency))
-	if j.Program, err = run.FindProgram(&e.Env, o.program, o.File == ""); err != nil {
+	j := o.job(view.NewTable(o.View(), uprobe.Latency))
+	if j.Program, err = run.FindProgram(&e.Env, o.Program, o.File == ""); err != nil {
 		return err
 	}
-	t, err := o.resolve(e)
+	t, err := o.Resolve(e)
 	if err != nil {
 		return err
 	}
@@ -33,14 +33,14 @@ func inKernel(ctx context.Context, e *env, o *options) (err error) {
 		return cli.Usage("--in-kernel takes functions, not instructions like %s", t.Sites[0].Name)
 	}
 	var fsys *tracefs.FS
-	if !o.dryRun {
+	if !o.DryRun {
 		if fsys, err = openTracefs(e, o); err != nil {
 			return err
 		}
 		if err := fsys.CheckHistograms(); err != nil {
 			return err
 		}
-		if err := t.Hold(o.force); err != nil {
+		if err := t.Hold(o.Force); err != nil {
 			return err
 		}
 	}
@@ -60,20 +60,20 @@ func inKernel(ctx context.Context, e *env, o *options) (err error) {
 	if err := o.checkProbes(e, plan.Probes(), 0); err != nil {
 		return err
 	}
-	out, done, err := o.Open(&e.Env, o.program, o.Binary)
+	out, done, err := o.Open(&e.Env, o.Program, o.Binary)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	definitions := definitionsOf([]tracefs.Event{plan.Calls.Entry, plan.Calls.Return}, o.Binary)
-	if o.dryRun {
+	if o.DryRun {
 		_, err = io.WriteString(out, definitions)
 		return err
 	}
-	if o.verbose {
+	if o.Verbose {
 		fmt.Fprint(e.Stderr, definitions)
 	}
-	opt := trace.InKernelOptions{Talk: &e.Env, OpenCalls: e.openCalls, Skipped: t.Skipped}
+	opt := trace.InKernelOptions{Talk: &e.Env, OpenCalls: e.OpenCalls, Skipped: t.Skipped}
 	if len(o.PIDs) > 0 {
 		opt.PID = o.PIDs[0]
 	}

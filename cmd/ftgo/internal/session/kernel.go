@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 // openTracefs finds tracefs, mounts it where it is not, and removes what killed runs
 // of ftgo have left.
-func openTracefs(e *env, o *options) (*tracefs.FS, error) {
+func openTracefs(e *Env, o *Options) (*tracefs.FS, error) {
 	f, err := tracefs.Find()
 	if errors.Is(err, tracefs.ErrNotMounted) && os.Geteuid() == 0 {
 		if f, err = tracefs.Mount(); err == nil {
@@ -20,39 +20,39 @@ func openTracefs(e *env, o *options) (*tracefs.FS, error) {
 	if err != nil {
 		return nil, cli.WithStatus(cli.ExitKernel, err)
 	}
-	e.use(f, o)
+	e.Use(f, o)
 	if os.Geteuid() == 0 {
 		sweep(e, f)
 	}
 	return f, nil
 }
 
-// use notes which tracefs is used, and allows what o does not forbid.
-func (e *env) use(f *tracefs.FS, o *options) {
-	e.fsys = f
-	if o.noExpedite {
+// Use notes which tracefs is used, and allows what o does not forbid.
+func (e *Env) Use(f *tracefs.FS, o *Options) {
+	e.FS = f
+	if o.NoExpedite {
 		return
 	}
 	f.Expedite(func(text string) {
-		if o.verbose {
+		if o.Verbose {
 			e.Say("%s", text)
 		}
 	})
 }
 
-// removeHeld removes instances that others held when they were to go, and tells of those that
+// RemoveHeld removes instances that others held when they were to go, and tells of those that
 // they still hold, which is no failure: nothing is on in them.
-func (e *env) removeHeld() {
-	if e.fsys == nil {
+func (e *Env) RemoveHeld() {
+	if e.FS == nil {
 		return
 	}
-	if err := e.fsys.RemoveHeld(); err != nil {
+	if err := e.FS.RemoveHeld(); err != nil {
 		e.Say("%v; the next run, or ftgo clean, removes what stays", err)
 	}
 }
 
 // sweep removes leftovers of dead runs. That it can't is no reason not to trace.
-func sweep(e *env, f *tracefs.FS) {
+func sweep(e *Env, f *tracefs.FS) {
 	gone, err := f.Sweep()
 	for _, l := range gone {
 		e.Say("removed what process %d had left: %d probe events", l.PID, l.Events)

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ import (
 
 // planned is what a command is to do, before anything is done.
 type planned struct {
-	env    *env
-	opt    *options
+	env    *Env
+	opt    *Options
 	view   run.View
 	target *target.Target
 	plan   *uprobe.Plan
@@ -39,7 +39,7 @@ func definitionsOf(events []tracefs.Event, binary string) string {
 }
 
 // planFor decodes what was selected and plans the probes, with what opt has of its own.
-func planFor(e *env, s *target.Target, opt uprobe.Options) (*uprobe.Plan, error) {
+func planFor(e *Env, s *target.Target, opt uprobe.Options) (*uprobe.Plan, error) {
 	var decoded atomic.Int64
 	stop := e.Progress(func() string {
 		return fmt.Sprintf("decoding functions: %d of %d", decoded.Load(), len(s.Funcs))
@@ -65,7 +65,7 @@ func andMore(n int) string {
 }
 
 // sayStack tells where stacks end early.
-func sayStack(e *env, o *options, plan *uprobe.Plan) {
+func sayStack(e *Env, o *Options, plan *uprobe.Plan) {
 	if v, isGo := plan.Binary.GoVersion(); isGo && plan.Stack < o.Stack {
 		e.Say("%s keeps no frame pointers: of each stack only the caller is known", v)
 	}

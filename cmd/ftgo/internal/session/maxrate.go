@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"github.com/ftgo/ftgo/internal/target"
@@ -16,9 +16,9 @@ const manyFuncs = 500
 // countFirst tells of which functions calls are to be counted before any is timed; nil
 // is none. Calls that are only counted have no stack, no kernel events and nothing to split, and are
 // of no process, so with --stack, --with, --sched and --per-pid it is none.
-func (o *options) countFirst(s *target.Target, mode uprobe.Mode, f tracefs.Features) func(*offsets.Func) bool {
+func (o *Options) countFirst(s *target.Target, mode uprobe.Mode, f tracefs.Features) func(*offsets.Func) bool {
 	switch {
-	case mode != uprobe.Latency || !o.TimesCalls || o.Stack > 0 || len(o.with) > 0 || o.sched || o.PerPID:
+	case mode != uprobe.Latency || !o.TimesCalls || o.Stack > 0 || len(o.With) > 0 || o.Sched || o.PerPID:
 		return nil
 	case o.MaxRate != nil:
 		if *o.MaxRate == 0 {

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 )
 
 // checkProcesses refuses processes that are not there, or whose numbers are not the kernel's.
-func checkProcesses(o *options) error {
+func checkProcesses(o *Options) error {
 	if flag := o.numbered(); flag != "" && procfs.ForeignNumbers() {
 		found := doctor.ProcessNumbers()
 		return cli.WithStatus(cli.ExitKernel, fmt.Errorf("%s: pid namespace: %s (%s)", flag, found.Text, found.Fix))
@@ -19,19 +19,19 @@ func checkProcesses(o *options) error {
 
 // numbered is a flag that takes processes, or threads, to have the kernel's numbers, if there
 // is one.
-func (o *options) numbered() string {
+func (o *Options) numbered() string {
 	switch {
 	case len(o.PIDs) > 0:
 		return fmt.Sprint("-p ", o.PIDs[0])
-	case o.dryRun:
+	case o.DryRun:
 		return ""
-	case o.fork:
+	case o.Fork:
 		return "--fork"
-	case o.comm != "":
+	case o.Comm != "":
 		return "--comm"
-	case len(o.with) > 0:
+	case len(o.With) > 0:
 		return "--with"
-	case o.sched:
+	case o.Sched:
 		return "--sched"
 	case o.InKernel:
 		return "--in-kernel"

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"errors"
@@ -8,11 +8,11 @@ import (
 )
 
 // kernelEvents looks up what --with names.
-func (o *options) kernelEvents(fsys *tracefs.FS) ([]string, error) {
-	if len(o.with) == 0 {
+func (o *Options) kernelEvents(fsys *tracefs.FS) ([]string, error) {
+	if len(o.With) == 0 {
 		return nil, nil
 	}
-	names, err := fsys.KernelEvents(o.with)
+	names, err := fsys.KernelEvents(o.With)
 	var unknown *tracefs.UnknownEventError
 	if errors.As(err, &unknown) || err != nil && !errors.Is(err, tracefs.ErrNotSupported) && !cli.KernelRefused(err) {
 		return nil, cli.WithStatus(cli.ExitUsage, err)

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"cmp"
@@ -10,15 +10,15 @@ import (
 	"github.com/ftgo/ftgo/parse/recording"
 )
 
-// recordedOptions are the flags of script and report alone.
-type recordedOptions struct {
-	as     string
+// RecordedFlags are the flags of script and report alone.
+type RecordedFlags struct {
+	As     string
 	kernel string
 	binary string
 	// replays: it is report. filters: of --where the kernel has done nothing.
 	replays, filters bool
-	// given tells what terms of rules are true of the command line of report.
-	given func(term string) bool
+	// Given tells what terms of rules are true of the command line of report.
+	Given func(term string) bool
 }
 
 // recordable are the commands that a recording can be for.
@@ -26,25 +26,25 @@ var recordable = []string{"probe", "count", "trace"}
 
 var recordFor = cli.OneOf("COMMAND", "command", "not probe, count or trace", recordable...)
 
-// defineScript defines the flags that decide what is recorded.
-func (o *options) defineScript(fs *cli.Flags) {
-	o.recorded.as = "probe"
-	cli.Define(fs, &o.recorded.as, "as", "", "record what `COMMAND` needs: probe, count or trace", recordFor)
-	fs.StringVar(&o.recorded.kernel, "kernel", "", "record on Linux `VERSION`, as uname -r prints it (default 5.4 and later)")
-	cli.Define(fs, &o.duration, "duration", "d", "let the script stop after `SECONDS` by default", cli.Seconds)
+// DefineScript defines the flags that decide what is recorded.
+func (o *Options) DefineScript(fs *cli.Flags) {
+	o.Recorded.As = "probe"
+	cli.Define(fs, &o.Recorded.As, "as", "", "record what `COMMAND` needs: probe, count or trace", recordFor)
+	fs.StringVar(&o.Recorded.kernel, "kernel", "", "record on Linux `VERSION`, as uname -r prints it (default 5.4 and later)")
+	cli.Define(fs, &o.Duration, "duration", "d", "let the script stop after `SECONDS` by default", cli.Seconds)
 	fs.StringVarP(&o.File, "output-file", "w", "", "write the script to `FILE` instead of standard output")
-	fs.BoolVar(&o.force, "force", false, "go on despite patterns that match nothing")
+	fs.BoolVar(&o.Force, "force", false, "go on despite patterns that match nothing")
 	fs.BoolVarP(&o.Talk.Env.Quiet, "quiet", "q", false, "write only errors to standard error")
 	fs.BoolVar(&o.Errors, "errors", false, "probe: record whether a call's last result was an error")
-	fs.StringVar(&o.lines.Where, "where", "", "trace: record only calls for which `EXPR` is true")
+	fs.StringVar(&o.Lines.Where, "where", "", "trace: record only calls for which `EXPR` is true")
 	fs.StringVar(&o.Inside, "inside", "", "trace: record only calls that `FUNC` makes, directly or not")
-	fs.BoolVar(&o.lines.Entries, "entries", false, "trace: record only how calls begin")
+	fs.BoolVar(&o.Lines.Entries, "entries", false, "trace: record only how calls begin")
 }
 
-// defineReport defines the flags that decide how it is shown.
-func (o *options) defineReport(fs *cli.Flags) {
-	cli.Define(fs, &o.recorded.as, "as", "", "show what `COMMAND` would: probe, count or trace (default what it was recorded for)", recordFor)
-	fs.StringVarP(&o.recorded.binary, "binary", "b", "", "read the traced binary at `PATH` (default where ftgo script read it)")
+// DefineReport defines the flags that decide how it is shown.
+func (o *Options) DefineReport(fs *cli.Flags) {
+	cli.Define(fs, &o.Recorded.As, "as", "", "show what `COMMAND` would: probe, count or trace (default what it was recorded for)", recordFor)
+	fs.StringVarP(&o.Recorded.binary, "binary", "b", "", "read the traced binary at `PATH` (default where ftgo script read it)")
 	fs.IntSliceVarP(&o.PIDs, "pid", "p", nil, "show only process `PID`")
 }
 
@@ -53,7 +53,7 @@ func optionsOf(t *planned) recording.Options {
 	o := t.opt
 	a := recording.Options{
 		Patterns: o.Funcs, Regexp: o.Regexp, Exclude: o.Exclude, Errors: o.Errors, Stack: o.Stack,
-		StrLen: o.fetch.StrLen, Items: o.fetch.Items, Where: o.lines.Where, Inside: o.Inside, Entries: o.lines.Entries, Features: t.features,
+		StrLen: o.Fetch.StrLen, Items: o.Fetch.Items, Where: o.Lines.Where, Inside: o.Inside, Entries: o.Lines.Entries, Features: t.features,
 	}
 	for i := range t.plan.Funcs {
 		role := t.target.Roles[t.plan.Funcs[i].Func]
@@ -77,15 +77,15 @@ func optionsOf(t *planned) recording.Options {
 
 // take makes options what they were; what a recording says chooses functions and values,
 // and nothing else.
-func (o *options) take(a *recording.Options) error {
-	if o.lines.Where != "" && a.Where != "" {
+func (o *Options) take(a *recording.Options) error {
+	if o.Lines.Where != "" && a.Where != "" {
 		return cli.Usage("report: --where: it was recorded with one already: %s", a.Where)
 	}
-	o.recorded.replays, o.recorded.filters = true, a.Where == ""
-	o.Funcs, o.Regexp, o.Exclude, o.Errors, o.Stack, o.force = a.Patterns, a.Regexp, a.Exclude, a.Errors, a.Stack, true
-	o.fetch.StrLen, o.fetch.Items, o.Inside, o.lines.Entries = cmp.Or(a.StrLen, 1), cmp.Or(a.Items, 1), a.Inside, a.Entries
+	o.Recorded.replays, o.Recorded.filters = true, a.Where == ""
+	o.Funcs, o.Regexp, o.Exclude, o.Errors, o.Stack, o.Force = a.Patterns, a.Regexp, a.Exclude, a.Errors, a.Stack, true
+	o.Fetch.StrLen, o.Fetch.Items, o.Inside, o.Lines.Entries = cmp.Or(a.StrLen, 1), cmp.Or(a.Items, 1), a.Inside, a.Entries
 	if a.Where != "" {
-		o.lines.Where = a.Where
+		o.Lines.Where = a.Where
 	}
 	return nil
 }
@@ -105,9 +105,9 @@ func checkRecorded(a *recording.Options) error {
 
 // wholeFilter tells whether nothing of --where is for the kernel: what that drops is not
 // there for others to be inside of.
-func (o *options) wholeFilter(inside bool) bool {
-	if o.recorded.replays {
-		return inside || o.recorded.filters
+func (o *Options) wholeFilter(inside bool) bool {
+	if o.Recorded.replays {
+		return inside || o.Recorded.filters
 	}
-	return inside || o.lines.Tree
+	return inside || o.Lines.Tree
 }

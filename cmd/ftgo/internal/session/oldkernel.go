@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"errors"
@@ -28,7 +28,7 @@ func (t *planned) kernelAllows(mode uprobe.Mode, before40 bool) error {
 	if !t.features.Memory && t.opt.Stack != 0 {
 		return cli.WithStatus(cli.ExitKernel, errNoMemory)
 	}
-	if !t.features.Instances && len(t.opt.with) > 0 {
+	if !t.features.Instances && len(t.opt.With) > 0 {
 		return cli.WithStatus(cli.ExitKernel, errors.New("--with: kernel events are recorded in instances alone, which this kernel leaves empty (Linux before 3.14)"))
 	}
 	var risks []string
@@ -38,7 +38,7 @@ func (t *planned) kernelAllows(mode uprobe.Mode, before40 bool) error {
 	if !t.features.Instances {
 		risks = append(risks, riskShared)
 	}
-	if len(risks) > 0 && !t.opt.force {
+	if len(risks) > 0 && !t.opt.Force {
 		return cli.WithStatus(cli.ExitKernel, fmt.Errorf("%s; --force goes on", strings.Join(risks, ", and ")))
 	}
 	if !t.features.Memory && mode == uprobe.Entries {

@@ -1,0 +1,114 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
+	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/parse/recording"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// recordView is a view as far as planning needs one.
+func recordView(o *Options) (uprobe.Mode, run.View, error) {
+	switch o.Recorded.As {
+	case "count":
+		return uprobe.CountRecorded, view.NewTable(o.View(), uprobe.CountRecorded), nil
+	case "trace":
+		mode := uprobe.Latency
+		if o.Lines.Entries {
+			mode = uprobe.Entries
+		}
+		v, err := view.NewLines(o.View())
+		return mode, v, err
+	}
+	return uprobe.Latency, view.NewTable(o.View(), uprobe.Latency), nil
+}
+
+// Script writes the script that records what flags say.
+func Script(e *Env, o *Options) (err error) {
+	t := &planned{env: e, opt: o}
+	// Of the kernel it will run on nothing is known: it may be one that counts hits of two
+	// CPUs as one, so that they are better recorded.
+	t.features = tracefs.Features{Append: true, PushEmulated: true, Arrays: true, RecordTGID: true, EventFork: true, EventPID: true, Memory: true, Instances: true}
+	if o.Recorded.kernel != "" {
+		if t.features, err = tracefs.FeaturesOf(o.Recorded.kernel); err != nil {
+			return cli.WithStatus(cli.ExitUsage, err)
+		}
+		if !t.features.Instances {
+			return cli.Usage("script: --kernel %s: scripts record in instances, which uprobes are in since Linux 3.14", o.Recorded.kernel)
+		}
+	}
+	mode, v, err := recordView(o)
+	if err != nil {
+		return err
+	}
+	if mode == uprobe.CountRecorded && t.features.ExactHits {
+		mode = uprobe.Count
+	}
+	t.view = v
+	if t.target, err = o.Resolve(e); err != nil {
+		return err
+	}
+	defer t.target.Binary.Close()
+	values, err := v.Values(t.target, t.features)
+	if err != nil {
+		return err
+	}
+	if t.plan, err = planFor(e, t.target, uprobe.Options{Mode: mode, Features: t.features, Values: values, Stack: o.Stack}); err != nil {
+		return err
+	}
+	if err := t.opt.checkProbes(e, t.plan.Probes(), pace(t.features, nil)); err != nil {
+		return err
+	}
+	text, err := t.script()
+	if err != nil {
+		return err
+	}
+	out, done, err := o.Open(&e.Env, nil, o.Binary)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, text)
+	return errors.Join(err, done())
+}
+
+// Script is the text of the one that runs the plan.
+func (t *planned) script() (string, error) {
+	sums, err := t.target.Binary.File().Checksums()
+	if err != nil {
+		return "", err
+	}
+	path, err := filepath.Abs(t.opt.Binary)
+	if err != nil {
+		return "", err
+	}
+	plan, err := json.Marshal(t.plan)
+	if err != nil {
+		return "", err
+	}
+	binary := recording.File{Path: path, Size: sums.Size, BuildID: t.target.Binary.File().BuildID(), SHA256: sums.SHA256}
+	about, err := json.Marshal(recording.About{
+		Made: t.env.Release, Command: t.opt.Recorded.As, Binary: binary, Options: optionsOf(t), Plan: plan,
+	})
+	if err != nil {
+		return "", err
+	}
+	s := recording.Script{
+		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h tells more.",
+			cli.Plural(len(t.plan.Funcs), "function"), cli.Plural(t.plan.Probes(), "place"), t.env.Release),
+		Events: uprobe.TraceEvents(t.plan.Events), Binary: binary, CRC: sums.CRC, Shown: printable.Text(path), About: printable.JSON(about), BufferKB: t.env.BufferKB,
+	}
+	if t.opt.Duration > 0 {
+		s.Seconds = strconv.FormatFloat(t.opt.Duration.Seconds(), 'f', -1, 64)
+	}
+	return s.Text()
+}
