@@ -57,7 +57,8 @@ var arrows = []arrow{
 	{from: "tracefs/uprobe", to: []string{module + "/internal/procfs", module + "/offsets", module + "/offsets/arch", module + "/tracefs", module + "/tracefs/uprobe/capture"}},
 	{from: "tracefs/tracetest", to: []string{module + "/tracefs", module + "/tracefs/internal/owner"}},
 	{from: "parse/internal/ftrace", to: []string{module + "/tracefs/uprobe"}},
-	{from: "parse/recording", to: []string{module + "/internal/clocks", module + "/parse/internal/ftrace", module + "/tracefs", module + "/tracefs/uprobe"}},
+	{from: "parse/recording", to: []string{
+		module + "/internal/clocks", module + "/internal/printable", module + "/offsets", module + "/offsets/arch", module + "/parse/internal/ftrace", module + "/tracefs", module + "/tracefs/uprobe"}},
 	{from: "parse", to: []string{module + "/offsets", module + "/parse/internal/ftrace", module + "/tracefs/uprobe"}},
 	{from: "internal/valuetext/...", to: []string{module + "/internal/valuepath", module + "/internal/printable", module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
 	{from: "internal/stats", to: []string{module + "/parse"}},

@@ -32,7 +32,11 @@ type About struct {
 	Binary File `json:"binary"`
 	// Options are what the plan was made from.
 	Options Options `json:"asked"`
-	// Plan is for [uprobe.ReadPlan].
+}
+
+// aboutLine is an About with the plan.
+type aboutLine struct {
+	About
 	Plan json.RawMessage `json:"plan"`
 }
 
@@ -138,10 +142,12 @@ func (r *Recording) header(lines *lineReader) error {
 }
 
 func (r *Recording) about(text string) (err error) {
-	if err := json.Unmarshal([]byte(text), &r.About); err != nil {
+	var line aboutLine
+	if err := json.Unmarshal([]byte(text), &line); err != nil {
 		return fmt.Errorf("read recording: what it is about: %w", err)
 	}
-	r.Plan, err = uprobe.ReadPlan(r.About.Plan)
+	r.About = line.About
+	r.Plan, err = readPlan(line.Plan)
 	return err
 }
 

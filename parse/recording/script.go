@@ -2,13 +2,16 @@ package recording
 
 import (
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // recorder and recording are what scripts have in common: what is to be done, and when.
@@ -25,15 +28,10 @@ var main string
 type Script struct {
 	// Title is what is said of the script in its first lines.
 	Title string
-	// Events are the plan's.
-	Events []tracefs.Event
-	// Binary is the file as it should be, with its CRC (of cksum), Shown its path for people to
-	// read.
-	Binary File
-	CRC    uint32
-	Shown  string
-	// About is an [About] in JSON, on one line.
-	About []byte
+	About About
+	Plan  *uprobe.Plan
+	// CRC of cksum is known of About.Binary, too.
+	CRC uint32
 	// Seconds ends the recording if no other time is given to the script; "" is none.
 	Seconds string
 	// BufferKB is the size of the ring buffer per CPU, 0 for what suits the machine.
@@ -43,14 +41,23 @@ type Script struct {
 // Text is the script, for any POSIX shell, or an error for events that the kernel would
 // not take.
 func (s *Script) Text() (string, error) {
-	if len(s.Events) == 0 {
+	events := uprobe.TraceEvents(s.Plan.Events)
+	if len(events) == 0 {
 		return "", errors.New("write script: no event")
 	}
-	_, nonce, _ := strings.Cut(s.Events[0].Name, "_") // all names have it
+	plan, err := json.Marshal(portable(s.Plan))
+	if err != nil {
+		return "", err
+	}
+	about, err := json.Marshal(aboutLine{s.About, plan})
+	if err != nil {
+		return "", err
+	}
+	_, nonce, _ := strings.Cut(events[0].Name, "_") // all names have it
 	var names, probes strings.Builder
 	places, appends, arrays := 0, 0, 0
-	for i := range s.Events {
-		ev := &s.Events[i]
+	for i := range events {
+		ev := &events[i]
 		if err := ev.Check(); err != nil {
 			return "", err
 		}
@@ -66,21 +73,22 @@ func (s *Script) Text() (string, error) {
 		}
 		define(&probes, ev)
 	}
-	for i := range s.Events {
-		if ev := &s.Events[i]; ev.Filter != "" {
+	for i := range events {
+		if ev := &events[i]; ev.Filter != "" {
 			fmt.Fprintf(&probes, "\tfilter %s %s\n", ev.Name, shellQuote(ev.Filter))
 		}
 	}
+	binary := &s.About.Binary
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\n")
 	for line := range strings.Lines(s.Title) {
 		b.WriteString("# " + strings.TrimSpace(line) + "\n")
 	}
 	b.WriteString("# shellcheck disable=SC2016,SC2317,SC2329 # quotes are meant, traps call functions\n")
-	fmt.Fprintf(&b, "\n%sshown=%s\nsize=%d\nsha256=%s\ncrc=%d\n", shellAssign("binary", s.Binary.Path), shellQuote(s.Shown), s.Binary.Size, s.Binary.SHA256, s.CRC)
+	fmt.Fprintf(&b, "\n%sshown=%s\nsize=%d\nsha256=%s\ncrc=%d\n", shellAssign("binary", binary.Path), shellQuote(printable.Text(binary.Path)), binary.Size, binary.SHA256, s.CRC)
 	fmt.Fprintf(&b, "seconds=%s\nbuffer_kb=%d\nnonce=%s\nplaces=%d\nappend=%d\narrays=%d\n", shellQuote(s.Seconds), s.BufferKB, nonce, places, appends, arrays)
 	fmt.Fprintf(&b, "events='%s'\n\nprobes() {\n%s}\n\n", names.String(), probes.String())
-	fmt.Fprintf(&b, "header() {\n\tcat <<'END_%s'\n# ftgo-recording %d %s\n# about %s\nEND_%s\n}\n\n", nonce, version, nonce, s.About, nonce)
+	fmt.Fprintf(&b, "header() {\n\tcat <<'END_%s'\n# ftgo-recording %d %s\n# about %s\nEND_%s\n}\n\n", nonce, version, nonce, printable.JSON(about), nonce)
 	b.WriteString(recorder + main)
 	return b.String(), nil
 }

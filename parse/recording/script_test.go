@@ -8,17 +8,26 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/ftgo/ftgo/offsets/arch/amd64"
 	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 func exampleScript() *Script {
+	var first []uprobe.Site
+	for offset := range uint64(9) {
+		first = append(first, uprobe.Site{Offset: offset + 1})
+	}
 	return &Script{
-		Title: "Records calls of 2 functions at 11 places, for ftgo report.", Events: []tracefs.Event{
-			{Name: "e0_0123456789abcd", Args: []tracefs.Arg{{Name: "sp", Fetch: "%sp", Type: "s64"}, {Name: "w", Fetch: "+0(%ax)", Type: "x64[2]"}}, Sites: []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9}, Filter: "sp > 1"},
-			{Name: "r1_0123456789abcd", Args: []tracefs.Arg{{Name: "sp", Fetch: "%sp", Type: "s64"}}, Sites: []uint64{0x10, 0x20}, Fetch: [][]string{{"$stack"}, {"+8(%sp)"}}},
-		},
-		Binary: File{Path: "/opt/it's `here`/server", Size: 12345, SHA256: strings.Repeat("0f", 32)}, Shown: "/opt/it's `here`/server", CRC: 4294967295,
-		About: []byte("{\"text\":\"'$HOME' \\\\ `id`\"}"), Seconds: "1.5", BufferKB: 64,
+		Title: "Records calls of 2 functions at 11 places, for ftgo report.",
+		Plan: &uprobe.Plan{Processor: amd64.Processor, Events: []uprobe.Event{
+			{Name: "e0_0123456789abcd", Args: []tracefs.Arg{{Name: "sp", Fetch: "%sp", Type: "s64"}, {Name: "w", Fetch: "+0(%ax)", Type: "x64[2]"}}, Sites: first, Filter: "sp > 1"},
+			{Name: "r1_0123456789abcd", Args: []tracefs.Arg{{Name: "sp", Fetch: "%sp", Type: "s64"}}, Sites: []uprobe.Site{
+				{Offset: 0x10, Fetch: []string{"$stack"}}, {Offset: 0x20, Fetch: []string{"+8(%sp)"}},
+			}},
+		}},
+		About: About{Made: "'$HOME' \\ `id`", Binary: File{Path: "/opt/it's `here`/server", Size: 12345, SHA256: strings.Repeat("0f", 32)}},
+		CRC:   4294967295, Seconds: "1.5", BufferKB: 64,
 	}
 }
 
@@ -59,9 +68,9 @@ func TestScriptText(t *testing.T) {
 // TestScriptQuotes: what a shell makes of the variables and of the header is what was given, and
 // nothing in the text controls a terminal.
 func TestScriptQuotes(t *testing.T) {
-	for _, binary := range []string{exampleScript().Binary.Path, "/opt/\u202ecod.\u2066\u009b2J\x9b\xff\x1b[2J%s\\n'\n\n"} {
+	for _, binary := range []string{exampleScript().About.Binary.Path, "/opt/\u202ecod.\u2066\u009b2J\x9b\xff\x1b[2J%s\\n'\n\n"} {
 		s := exampleScript()
-		s.Binary.Path = binary
+		s.About.Binary.Path = binary
 		text, err := s.Text()
 		if err != nil {
 			t.Fatal(err)
@@ -76,7 +85,9 @@ func TestScriptQuotes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := "# ftgo-recording 3 0123456789abcd\n# about " + string(s.About) + "\n" + s.Binary.Path + "\n11  sp=%sp:s64 w=+0(%ax):x64[2]\n3  sp=$stack:s64\n3  sp=+8(%sp):s64\n"
+		_, about, _ := strings.Cut(text, "# about ")
+		about, _, _ = strings.Cut(about, "\n")
+		want := "# ftgo-recording 3 0123456789abcd\n# about " + about + "\n" + binary + "\n11  sp=%sp:s64 w=+0(%ax):x64[2]\n3  sp=$stack:s64\n3  sp=+8(%sp):s64\n"
 		if string(out) != want {
 			t.Errorf("a shell makes it\n%q\nwant\n%q", out, want)
 		}
@@ -85,7 +96,7 @@ func TestScriptQuotes(t *testing.T) {
 
 func TestScriptRefuses(t *testing.T) {
 	s := exampleScript()
-	s.Events[0].Args[0].Fetch = "%sp\np:x/y z:0"
+	s.Plan.Events[0].Args[0].Fetch = "%sp\np:x/y z:0"
 	if _, err := s.Text(); err == nil || !strings.Contains(err.Error(), "blank in it") {
 		t.Errorf("a definition of two lines: %v", err)
 	}

@@ -28,7 +28,7 @@ probes() {
 header() {
 	cat <<'END_0123456789abcd'
 # ftgo-recording 3 0123456789abcd
-# about {"text":"'$HOME' \\ `id`"}
+# about {"made":"'$HOME' \\ `id`","command":"","binary":{"path":"/opt/it's `here`/server","size":12345,"sha256":"0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f"},"asked":{"patterns":null,"features":{"Append":false,"PushEmulated":false,"Arrays":false,"RecordTGID":false,"EventFork":false,"EventPID":false,"Memory":false,"Instances":false,"ExactHits":false}},"plan":{"processor":"x86-64","mode":0,"funcs":null,"events":[{"name":"e0_0123456789abcd","args":[{"Name":"sp","Fetch":"%sp","Type":"s64"},{"Name":"w","Fetch":"+0(%ax)","Type":"x64[2]"}],"filter":"sp \u003e 1","fields":{"SP":0,"G":0,"Goid":0,"Hi":0,"Lo":0,"Flags":0,"Old":0,"New":0,"Stack":0,"Values":0},"sites":[[0,1,0,0,0],[0,2,0,0,0],[0,3,0,0,0],[0,4,0,0,0],[0,5,0,0,0],[0,6,0,0,0],[0,7,0,0,0],[0,8,0,0,0],[0,9,0,0,0]]},{"name":"r1_0123456789abcd","args":[{"Name":"sp","Fetch":"%sp","Type":"s64"}],"fields":{"SP":0,"G":0,"Goid":0,"Hi":0,"Lo":0,"Flags":0,"Old":0,"New":0,"Stack":0,"Values":0},"sites":[[0,16,0,0,0],[0,32,0,0,0]],"fetch":[["$stack"],["+8(%sp)"]]}]}}
 END_0123456789abcd
 }
 

@@ -267,7 +267,7 @@ func (t *planned) planAgain(rec *recording.Recording, needs string) error {
 	if t.plan, err = planFor(t.env, sel, uprobe.Options{Mode: mode, Features: t.features, Values: values, Stack: t.opt.Stack}); err != nil {
 		return err
 	}
-	if err := t.plan.Adopt(rec.Plan); err != nil {
+	if err := rec.Adopt(t.plan); err != nil {
 		return fmt.Errorf("%s: %w: this ftgo, or what is asked for, needs other values than were fetched (made by ftgo %s): %w",
 			needs, errNotRecorded, escapedText(rec.About.Made), err)
 	}

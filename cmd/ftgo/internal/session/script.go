@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
-	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/parse/recording"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -91,21 +89,14 @@ func (t *planned) script() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	plan, err := json.Marshal(t.plan)
-	if err != nil {
-		return "", err
-	}
-	binary := recording.File{Path: path, Size: sums.Size, BuildID: t.target.Binary.File().BuildID(), SHA256: sums.SHA256}
-	about, err := json.Marshal(recording.About{
-		Made: t.env.Release, Command: t.opt.Recorded.As, Binary: binary, Options: optionsOf(t), Plan: plan,
-	})
-	if err != nil {
-		return "", err
-	}
 	s := recording.Script{
 		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h tells more.",
 			cli.Plural(len(t.plan.Funcs), "function"), cli.Plural(t.plan.Probes(), "place"), t.env.Release),
-		Events: uprobe.TraceEvents(t.plan.Events), Binary: binary, CRC: sums.CRC, Shown: printable.Text(path), About: printable.JSON(about), BufferKB: t.env.BufferKB,
+		About: recording.About{
+			Made: t.env.Release, Command: t.opt.Recorded.As, Options: optionsOf(t),
+			Binary: recording.File{Path: path, Size: sums.Size, BuildID: t.target.Binary.File().BuildID(), SHA256: sums.SHA256},
+		},
+		Plan: t.plan, CRC: sums.CRC, BufferKB: t.env.BufferKB,
 	}
 	if t.opt.Duration > 0 {
 		s.Seconds = strconv.FormatFloat(t.opt.Duration.Seconds(), 'f', -1, 64)

@@ -1,4 +1,4 @@
-package uprobe
+package recording
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // portablePlan is a plan as it travels: all that pairing needs, without the binary and
@@ -18,7 +19,7 @@ import (
 type portablePlan struct {
 	// Processor is its name; versions that knew but one left it out.
 	Processor   string          `json:"processor,omitempty"`
-	Mode        Mode            `json:"mode"`
+	Mode        uprobe.Mode     `json:"mode"`
 	Relocatable bool            `json:"relocatable,omitempty"`
 	BySP        bool            `json:"by_sp,omitempty"`
 	ByStack     bool            `json:"by_stack,omitempty"`
@@ -45,16 +46,16 @@ type portableEvent struct {
 	Args   []tracefs.Arg `json:"args,omitempty"`
 	Counts []int         `json:"counts,omitempty"`
 	Filter string        `json:"filter,omitempty"`
-	Fields Fields        `json:"fields"`
+	Fields uprobe.Fields `json:"fields"`
 	// Sites are kind, file offset, address, function and condition.
 	Sites [][5]int64 `json:"sites"`
 	Fetch [][]string `json:"fetch,omitempty"`
 }
 
-// MarshalJSON writes the plan for [ReadPlan]: functions by name, events with their sites
-// and fields. What values to decode is left out.
-func (p *Plan) MarshalJSON() ([]byte, error) {
-	out := portablePlan{Processor: p.Processor.Machine().Name, Mode: p.Mode, Relocatable: p.Relocatable, BySP: p.BySP, ByStack: p.ByStack, Stack: p.Stack}
+// portable is a plan for readPlan: functions by name, events with their sites and fields. What
+// values to decode is left out.
+func portable(p *uprobe.Plan) *portablePlan {
+	out := &portablePlan{Processor: p.Processor.Machine().Name, Mode: p.Mode, Relocatable: p.Relocatable, BySP: p.BySP, ByStack: p.ByStack, Stack: p.Stack}
 	for i := range p.Funcs {
 		f := &p.Funcs[i]
 		out.Funcs = append(out.Funcs, portableFunc{
@@ -76,39 +77,39 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		}
 		out.Events = append(out.Events, e)
 	}
-	return json.Marshal(out)
+	return out
 }
 
-// ReadPlan reads what MarshalJSON wrote, and believes none of it: a plan that it returns can
+// readPlan reads what portable has written, and believes none of it: a plan that it returns can
 // be paired by, whatever was in the text. It has no Binary, and its functions no Values.
-func ReadPlan(text []byte) (*Plan, error) {
+func readPlan(text []byte) (*uprobe.Plan, error) {
 	var in portablePlan
 	if err := json.Unmarshal(text, &in); err != nil {
 		return nil, fmt.Errorf("read plan: %w", err)
 	}
-	if in.Mode > CountRecorded {
+	if in.Mode > uprobe.CountRecorded {
 		return nil, fmt.Errorf("read plan: mode %d is not known", in.Mode)
 	}
-	if in.Stack < 0 || in.Stack > MaxStack {
-		return nil, fmt.Errorf("read plan: %d callers (at most %d)", in.Stack, MaxStack)
+	if in.Stack < 0 || in.Stack > uprobe.MaxStack {
+		return nil, fmt.Errorf("read plan: %d callers (at most %d)", in.Stack, uprobe.MaxStack)
 	}
 	processor, err := offsets.ProcessorNamed(cmp.Or(in.Processor, onlyProcessor))
 	if err != nil {
 		return nil, fmt.Errorf("read plan: %w", err)
 	}
-	p := &Plan{Processor: processor, Mode: in.Mode, Relocatable: in.Relocatable, BySP: in.BySP, ByStack: in.ByStack, Stack: in.Stack}
+	p := &uprobe.Plan{Processor: processor, Mode: in.Mode, Relocatable: in.Relocatable, BySP: in.BySP, ByStack: in.ByStack, Stack: in.Stack}
 	for _, f := range in.Funcs {
 		if f.ABI > offsets.SystemV {
 			return nil, fmt.Errorf("read plan: function %q: ABI %d is not known", f.Name, f.ABI)
 		}
-		p.Funcs = append(p.Funcs, Function{
+		p.Funcs = append(p.Funcs, uprobe.Function{
 			Func:    &offsets.Func{Name: f.Name, Addr: f.Addr, ABI: f.ABI},
 			Sites:   &offsets.Sites{Restarts: f.Restarts},
 			Returns: f.Returns, Point: f.Point, Stepped: f.Stepped,
 		})
 	}
 	for i := range in.Events {
-		ev, err := p.portableEvent(&in.Events[i])
+		ev, err := readEvent(p, &in.Events[i])
 		if err != nil {
 			return nil, fmt.Errorf("read plan: event %q: %w", in.Events[i].Name, err)
 		}
@@ -117,7 +118,7 @@ func ReadPlan(text []byte) (*Plan, error) {
 	return p, nil
 }
 
-func (p *Plan) portableEvent(in *portableEvent) (ev Event, err error) {
+func readEvent(p *uprobe.Plan, in *portableEvent) (ev uprobe.Event, err error) {
 	ev.Name, ev.Args, ev.Filter, ev.Fields, ev.Counts = in.Name, in.Args, in.Filter, in.Fields, in.Counts
 	if ev.Counts != nil && len(ev.Counts) != len(ev.Args) {
 		return ev, fmt.Errorf("%d lengths of %d arguments", len(ev.Counts), len(ev.Args))
@@ -129,7 +130,7 @@ func (p *Plan) portableEvent(in *portableEvent) (ev Event, err error) {
 		}
 		words += max(n-1, 0)
 	}
-	if err := p.checkFields(&ev.Fields, words); err != nil {
+	if err := checkFields(p, &ev.Fields, words); err != nil {
 		return ev, err
 	}
 	if ev.Fields.Values >= 0 {
@@ -143,24 +144,24 @@ func (p *Plan) portableEvent(in *portableEvent) (ev Event, err error) {
 		if s[0] < 0 || s[0] > math.MaxUint8 {
 			return ev, fmt.Errorf("site %d is of kind %d", i, s[0])
 		}
-		kind, fn := Kind(s[0]), s[3]
-		if err := p.checkKind(kind, &ev.Fields); err != nil {
+		kind, fn := uprobe.Kind(s[0]), s[3]
+		if err := checkKind(p, kind, &ev.Fields); err != nil {
 			return ev, fmt.Errorf("site %d: %w", i, err)
 		}
-		belongs := kind <= CondTail
-		runtimeProbe := fn == -1 || fn == ProgramStart && kind == GoroutineEnd
+		belongs := kind <= uprobe.CondTail
+		runtimeProbe := fn == -1 || fn == uprobe.ProgramStart && kind == uprobe.GoroutineEnd
 		if belongs && (fn < 0 || fn >= int64(len(p.Funcs))) || !belongs && !runtimeProbe {
 			return ev, fmt.Errorf("site %d is of function %d of %d", i, fn, len(p.Funcs))
 		}
 		if s[4] < 0 || s[4] > math.MaxUint8 {
 			return ev, fmt.Errorf("site %d has condition %d", i, s[4])
 		}
-		site := Site{Kind: kind, Offset: uint64(s[1]), Addr: uint64(s[2]), Func: int(fn), Cond: arch.Cond(s[4])}
-		if kind == EntryJump {
+		site := uprobe.Site{Kind: kind, Offset: uint64(s[1]), Addr: uint64(s[2]), Func: int(fn), Cond: arch.Cond(s[4])}
+		if kind == uprobe.EntryJump {
 			// Older recordings have the jump's own condition here, which may be the opposite.
 			site.Cond = p.Processor.Passed()
 		}
-		site.Stepped = kind == Return && p.Processor.Machine().SteppedReturn || kind <= Point && p.Funcs[fn].Stepped
+		site.Stepped = kind == uprobe.Return && p.Processor.Machine().SteppedReturn || kind <= uprobe.Point && p.Funcs[fn].Stepped
 		if len(in.Fetch) > 0 {
 			site.Fetch = in.Fetch[i]
 		}
@@ -174,7 +175,7 @@ func (p *Plan) portableEvent(in *portableEvent) (ev Event, err error) {
 }
 
 // checkFields sees that fields are among the words of a hit.
-func (p *Plan) checkFields(f *Fields, words int) error {
+func checkFields(p *uprobe.Plan, f *uprobe.Fields, words int) error {
 	for _, at := range []int{f.SP, f.G, f.Goid, f.Hi, f.Lo, f.Flags, f.Stack, f.Values} {
 		if at < -1 || at > words {
 			return fmt.Errorf("field at word %d of %d", at, words)
@@ -193,31 +194,31 @@ func (p *Plan) checkFields(f *Fields, words int) error {
 }
 
 // checkKind sees that what a hit of a kind is paired by is fetched.
-func (p *Plan) checkKind(kind Kind, f *Fields) error {
+func checkKind(p *uprobe.Plan, kind uprobe.Kind, f *uprobe.Fields) error {
 	var needed []int
 	switch kind {
-	case Entry, Point, Yield:
-	case EntryJump:
+	case uprobe.Entry, uprobe.Point, uprobe.Yield:
+	case uprobe.EntryJump:
 		needed = []int{f.Flags}
-	case Return, TailJump:
+	case uprobe.Return, uprobe.TailJump:
 		needed = []int{f.SP}
-	case CondTail:
+	case uprobe.CondTail:
 		needed = []int{f.SP, f.Flags}
-	case GoroutineEnd:
+	case uprobe.GoroutineEnd:
 		needed = []int{f.G}
-	case Recovery:
+	case uprobe.Recovery:
 		needed = []int{f.SP, f.G, f.Hi}
-	case StackMove:
+	case uprobe.StackMove:
 		needed = []int{f.G, f.Lo, f.Hi}
-	case Resume:
+	case uprobe.Resume:
 		needed = []int{f.G, f.Goid}
 	default: // those of CountFirst travel with nobody
 		return fmt.Errorf("kind %d is not known", kind)
 	}
-	if kind == StackMove && !p.ByStack {
+	if kind == uprobe.StackMove && !p.ByStack {
 		return errors.New("stacks are not what goroutines are known by")
 	}
-	if f.SP >= 0 && f.G >= 0 && kind <= CondTail {
+	if f.SP >= 0 && f.G >= 0 && kind <= uprobe.CondTail {
 		needed = append(needed, f.Hi)
 	}
 	for _, at := range needed {
@@ -228,10 +229,11 @@ func (p *Plan) checkKind(kind Kind, f *Fields) error {
 	return nil
 }
 
-// Adopt takes the names of events from a plan that was read, if that is the same but for
-// them: a binary that is planned for again gives the same plan, with other names. It is an
-// error if it is not the same.
-func (p *Plan) Adopt(read *Plan) error {
+// Adopt gives the events of a plan the names that those of the recording have, if the plan is the
+// same but for them: a binary that is planned for again gives the same plan, with other names. It
+// is an error if it is not the same.
+func (r *Recording) Adopt(p *uprobe.Plan) error {
+	read := r.Plan
 	if p.Mode != read.Mode || len(p.Events) != len(read.Events) || len(p.Funcs) != len(read.Funcs) || p.Stack != read.Stack {
 		return fmt.Errorf("adopt plan: %d functions and %d events, not %d and %d", len(p.Funcs), len(p.Events), len(read.Funcs), len(read.Events))
 	}
@@ -242,7 +244,7 @@ func (p *Plan) Adopt(read *Plan) error {
 	}
 	for i := range p.Events {
 		mine, theirs := &p.Events[i], &read.Events[i]
-		if !mine.same(theirs) {
+		if !same(mine, theirs) {
 			return fmt.Errorf("adopt plan: event %q is not %q", mine.Name, theirs.Name)
 		}
 	}
@@ -253,9 +255,9 @@ func (p *Plan) Adopt(read *Plan) error {
 }
 
 // same tells whether two events differ in nothing but their names.
-func (e *Event) same(other *Event) bool {
+func same(e, other *uprobe.Event) bool {
 	return e.Filter == other.Filter && e.Fields == other.Fields && slices.Equal(e.Args, other.Args) && slices.Equal(e.Counts, other.Counts) &&
-		slices.EqualFunc(e.Sites, other.Sites, func(a, b Site) bool {
+		slices.EqualFunc(e.Sites, other.Sites, func(a, b uprobe.Site) bool {
 			return a.Kind == b.Kind && a.Addr == b.Addr && a.Offset == b.Offset && a.Func == b.Func && slices.Equal(a.Fetch, b.Fetch)
 		})
 }

@@ -1,4 +1,4 @@
-package uprobe
+package recording
 
 import (
 	"encoding/json"
@@ -6,18 +6,22 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // TestPortablePlan: a plan that was written and read pairs as the plan did, and can be told
 // from others.
 func TestPortablePlan(t *testing.T) {
-	names := []string{"main.leaf", "main.returns", "main.catch"}
-	p := planOf(t, Options{Mode: Latency, Features: modern, Stack: 3}, names...)
-	text, err := json.Marshal(p)
+	p := planOf(t, 3)
+	text, err := json.Marshal(portable(p))
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := ReadPlan(text)
+	read, err := readPlan(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +30,7 @@ func TestPortablePlan(t *testing.T) {
 	}
 	for i := range p.Events {
 		a, b := &p.Events[i], &read.Events[i]
-		if !a.same(b) || a.Name != b.Name || !slices.EqualFunc(a.Sites, b.Sites, func(a, b Site) bool { return a.Cond == b.Cond }) {
+		if !same(a, b) || a.Name != b.Name || !slices.EqualFunc(a.Sites, b.Sites, func(a, b uprobe.Site) bool { return a.Cond == b.Cond }) {
 			t.Errorf("event %+v was read as %+v", a, b)
 		}
 	}
@@ -35,14 +39,38 @@ func TestPortablePlan(t *testing.T) {
 			t.Errorf("function %+v was read as %+v", a, b)
 		}
 	}
-	again := planOf(t, Options{Mode: Latency, Features: modern, Stack: 3}, names...)
-	if err := again.Adopt(read); err != nil || again.Events[0].Name != p.Events[0].Name {
+	rec := &Recording{Plan: read}
+	again := planOf(t, 3)
+	if err := rec.Adopt(again); err != nil || again.Events[0].Name != p.Events[0].Name {
 		t.Errorf("the same plan is not adopted: %v", err)
 	}
-	other := planOf(t, Options{Mode: Latency, Features: modern, Stack: 2}, names...)
-	if err := other.Adopt(read); err == nil {
+	if err := rec.Adopt(planOf(t, 2)); err == nil {
 		t.Error("another plan is adopted")
 	}
+}
+
+// planOf plans the probing of some functions, with so many callers.
+func planOf(t *testing.T, callers int) *uprobe.Plan {
+	t.Helper()
+	b, err := offsets.Open(fixture.Build(t, "exact"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	var funcs []*offsets.Func
+	for _, name := range []string{"main.leaf", "main.returns", "main.catch"} {
+		f, ok := b.Lookup(name)
+		if !ok {
+			t.Fatalf("no function %s", name)
+		}
+		funcs = append(funcs, f)
+	}
+	features := tracefs.Features{Memory: true, Instances: true, Append: true, PushEmulated: true}
+	p, err := uprobe.New(b, funcs, uprobe.Options{Features: features, Stack: callers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // TestPlanOfOlderVersion: a recording that names no processor is of x86-64, and has the
@@ -52,8 +80,8 @@ func TestPlanOfOlderVersion(t *testing.T) {
 	text := fmt.Sprintf(`{"mode":0,"funcs":[{"name":"main.f"}],"events":[{"name":"e",
 		"args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"},{"Name":"fl"}],
 		"fields":{"SP":0,"G":1,"Goid":3,"Hi":2,"Lo":-1,"Flags":4,"Stack":-1,"Values":-1},"sites":[[%d,1,2,0,%d],[%d,3,4,0,%d]]}]}`,
-		EntryJump, jbe, CondTail, jbe)
-	p, err := ReadPlan([]byte(text))
+		uprobe.EntryJump, jbe, uprobe.CondTail, jbe)
+	p, err := readPlan([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +94,7 @@ func TestPlanOfOlderVersion(t *testing.T) {
 			t.Errorf("flags %#x: a call begins: %v, ends: %v", c.flags, entry, tail)
 		}
 	}
-	if _, err := ReadPlan([]byte(`{"processor":"pdp-11","mode":0}`)); err == nil || !strings.Contains(err.Error(), `processor "pdp-11" is not known`) {
+	if _, err := readPlan([]byte(`{"processor":"pdp-11","mode":0}`)); err == nil || !strings.Contains(err.Error(), `processor "pdp-11" is not known`) {
 		t.Errorf("plan for another processor: %v", err)
 	}
 }
@@ -76,7 +104,7 @@ func TestReadPlanRefuses(t *testing.T) {
 	const fields = `"fields":{"SP":0,"G":1,"Goid":3,"Hi":2,"Lo":-1,"Flags":-1,"Stack":-1,"Values":-1}`
 	const args = `"args":[{"Name":"sp"},{"Name":"g"},{"Name":"hi"},{"Name":"id"}]`
 	good := `{"mode":0,"funcs":[{"name":"main.f"}],"events":[{"name":"e",` + args + `,` + fields + `,"sites":[[0,1,2,0,255]]}]}`
-	if _, err := ReadPlan([]byte(good)); err != nil {
+	if _, err := readPlan([]byte(good)); err != nil {
 		t.Fatal(err)
 	}
 	for name, edit := range map[string][2]string{
@@ -108,7 +136,7 @@ func TestReadPlanRefuses(t *testing.T) {
 		"a number too large": {`[0,1,2,0,255]`, `[0,99999999999999999999,2,0,255]`},
 	} {
 		text := strings.Replace(good, edit[0], edit[1], 1)
-		if _, err := ReadPlan([]byte(text)); err == nil || text == good {
+		if _, err := readPlan([]byte(text)); err == nil || text == good {
 			t.Errorf("%s: %s is a plan", name, text)
 		}
 	}
