@@ -78,6 +78,24 @@ func (r *entryReader) skip(e *dwarf.Entry) error {
 	}
 }
 
+// walk calls found with each entry from one offset on and before another, but for those below an
+// entry that found does not want to see inside of.
+func (r *entryReader) walk(from, end dwarf.Offset, found func(e *dwarf.Entry) (inside bool, err error)) error {
+	for r.r.Seek(from); ; {
+		e, err := r.next()
+		if err != nil || e == nil || e.Offset >= end {
+			return err
+		}
+		inside, err := found(e)
+		if err == nil && !inside {
+			err = r.skip(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // unitHeader is that of a compilation unit (DWARF 5, 7.5.1).
 type unitHeader struct {
 	first, end int    // of its entries

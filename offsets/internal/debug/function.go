@@ -82,30 +82,14 @@ func (d *Info) subprogram(addr uint64) (*Function, error) {
 // listFuncs notes where the subprograms of a unit are.
 func (d *Info) listFuncs(u *unit) error {
 	u.funcs = make(map[uint64]dwarf.Offset)
-	if _, err := d.at(u.start); err != nil {
-		return err
-	}
-	for {
-		e, err := d.next()
-		if err != nil {
-			return err
-		}
-		if e == nil || e.Offset >= u.end {
-			return nil
-		}
-		switch e.Tag {
-		case dwarf.TagSubprogram:
-			low, ok := e.Val(dwarf.AttrLowpc).(uint64)
-			if _, twice := u.funcs[low]; ok && !twice {
+	return d.walk(u.start, u.end, func(e *dwarf.Entry) (inside bool, err error) {
+		if low, ok := e.Val(dwarf.AttrLowpc).(uint64); ok && e.Tag == dwarf.TagSubprogram {
+			if _, twice := u.funcs[low]; !twice {
 				u.funcs[low] = e.Offset
 			}
-		case dwarf.TagNamespace, 0:
-			continue // which has functions, or ends
 		}
-		if err := d.skip(e); err != nil {
-			return err
-		}
-	}
+		return e.Tag == dwarf.TagCompileUnit || e.Tag == dwarf.TagNamespace, nil
+	})
 }
 
 // children reads the entries right below one.

@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"errors"
 	"fmt"
+	"math"
 )
 
 // inlineScan collects inlined calls. Entries refer to each other by offset, forwards
@@ -63,12 +64,8 @@ func (d *Info) Calls(found func(callee, caller, file string, line int)) error {
 // scan goes through all entries once. What can't hold an inlined call, types and
 // variables, is skipped.
 func (s *inlineScan) scan() error {
-	r := newEntryReader(s.data, s.info)
-	for next := 0; ; {
-		e, err := r.next()
-		if e == nil || err != nil {
-			return err
-		}
+	r, next := newEntryReader(s.data, s.info), 0
+	return r.walk(0, math.MaxUint32, func(e *dwarf.Entry) (inside bool, err error) {
 		switch e.Tag {
 		case dwarf.TagCompileUnit:
 			for next < len(s.units) && s.units[next].start < e.Offset {
@@ -77,21 +74,15 @@ func (s *inlineScan) scan() error {
 			if s.unit, s.caller = nil, 0; next < len(s.units) && s.units[next].start == e.Offset {
 				s.unit = s.units[next]
 			}
+			return true, nil
 		case dwarf.TagSubprogram:
-			var abstract bool
-			if abstract, err = s.function(e); abstract && err == nil {
-				err = r.skip(e)
-			}
+			abstract, err := s.function(e)
+			return !abstract, err
 		case dwarf.TagInlinedSubroutine:
-			err = s.call(e)
-		case dwarf.TagLexDwarfBlock, dwarf.TagNamespace, 0:
-		default:
-			err = r.skip(e)
+			return true, s.call(e)
 		}
-		if err != nil {
-			return err
-		}
-	}
+		return e.Tag == dwarf.TagLexDwarfBlock || e.Tag == dwarf.TagNamespace, nil
+	})
 }
 
 // function notes an entry of a function, and reports whether it has no code: then it

@@ -214,43 +214,26 @@ func (d *Info) Copies(addrs []uint64) ([]uint64, error) {
 
 func (d *Info) copiesIn(u *unit, addrs, numbers []uint64) error {
 	r := newEntryReader(d.data, d.info)
-	if _, err := r.at(u.entry.Offset); err != nil {
-		return err
-	}
-	for {
-		e, err := r.next()
-		if err != nil {
-			return err
-		}
-		if e == nil || e.Tag == dwarf.TagCompileUnit {
-			return nil
-		}
+	return r.walk(u.start, u.end, func(e *dwarf.Entry) (inside bool, err error) {
 		switch e.Tag {
+		case dwarf.TagCompileUnit, dwarf.TagLexDwarfBlock, dwarf.TagNamespace:
+			return true, nil
 		case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine:
-			ranges, err := d.data.Ranges(e)
-			if err != nil {
-				return err
-			}
-			inside := false
-			for i, addr := range addrs {
-				if !slices.ContainsFunc(ranges, func(r [2]uint64) bool { return r[0] <= addr && addr < r[1] }) {
-					continue
-				}
-				inside = true
-				if e.Tag == dwarf.TagInlinedSubroutine {
-					numbers[i] = uint64(e.Offset)
-				}
-			}
-			if !inside {
-				if err := r.skip(e); err != nil {
-					return err
-				}
-			}
-		case dwarf.TagLexDwarfBlock, dwarf.TagNamespace, 0:
 		default:
-			if err := r.skip(e); err != nil {
-				return err
+			return false, nil
+		}
+		ranges, err := d.data.Ranges(e)
+		if err != nil {
+			return false, err
+		}
+		for i, addr := range addrs {
+			if !slices.ContainsFunc(ranges, func(r [2]uint64) bool { return r[0] <= addr && addr < r[1] }) {
+				continue
+			}
+			if inside = true; e.Tag == dwarf.TagInlinedSubroutine {
+				numbers[i] = uint64(e.Offset)
 			}
 		}
-	}
+		return inside, nil
+	})
 }

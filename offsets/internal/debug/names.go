@@ -58,24 +58,12 @@ func (d *Info) readNames() error {
 	}
 	names := &entryNames{types: make(map[string]dwarf.Offset), vars: make(map[string]staticEntry)}
 	for _, u := range d.units {
-		if _, err := d.at(u.start); err != nil {
-			return err
-		}
-		for {
-			e, err := d.next()
-			if err != nil {
-				return err
-			}
-			if e == nil || e.Offset >= u.end {
-				break
-			}
+		err := d.walk(u.start, u.end, func(e *dwarf.Entry) (inside bool, err error) {
 			d.addName(names, u, e)
-			if e.Tag == dwarf.TagNamespace || e.Tag == 0 {
-				continue
-			}
-			if err := d.skip(e); err != nil {
-				return err
-			}
+			return e.Tag == dwarf.TagCompileUnit || e.Tag == dwarf.TagNamespace, nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	d.names = names
