@@ -30,6 +30,7 @@ and reports how many were lost.
 
 func probeCommand(e *env) *cli.Command {
 	o := session.NewOptions(&e.Env, render.Folded, render.Pprof)
+	o.TimesCalls = true
 	return &cli.Command{
 		Name: "probe", Summary: "count calls, and measure their rates and latencies", Changes: true, About: aboutProbe,
 		Groups: append(o.Groups(&o.Target), &o.Extras, &o.TableFlags, o.CallerFlags.Group("group calls by stack")),

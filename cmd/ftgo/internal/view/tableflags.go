@@ -17,12 +17,13 @@ type TableFlags struct {
 	InKernel   bool // the kernel keeps histograms, nothing is streamed
 	MaxRate    *float64
 	FailIf     FailIf
-	TimesCalls bool // calls have latencies, and no lines
+	// TimesCalls: calls have latencies, and no lines. The command says so, since others take the
+	// flags of probe as well, to refuse them with a word.
+	TimesCalls bool
 }
 
 // Define defines the flags of probe.
 func (t *TableFlags) Define(fs *cli.Flags) {
-	t.TimesCalls = true
 	t.defineRows(fs)
 	fs.BoolVar(&t.Errors, "errors", false, "also count the calls whose last result was an error")
 	fs.BoolVar(&t.RawLatency, "raw-latency", false, "do not take the cost of probes off latencies")
