@@ -49,12 +49,13 @@ var Rules = []Rule{
 	{If: "in-kernel", Needs: []string{"pid", "program", "dry-run"}, Because: "the kernel's histograms do not tell processes apart"},
 
 	{If: "entries", Not: []string{"inside", "tree", "depth"}, Because: "the ends of calls are not seen"},
-	{On: []string{"trace"}, If: "entries", Not: []string{"errors", "min"}, Because: "results and latencies are not seen"},
+	{On: []string{"trace", "report"}, If: "entries", Not: []string{"errors", "min"}, Because: "results and latencies are not seen"},
 	{If: "start-order", Not: []string{"begins", "entries"}, Because: "only lines of whole calls are put in order"},
 	{If: "start-order", Not: []string{"tree"}, Because: "trees have calls in that order"},
 	{If: "format", Not: []string{"begins", "tree"}, Because: "templates are for lines of whole calls"},
 	{If: "output=json|csv|tsv|chrome", Not: []string{"format", "begins", "tree"}, Because: "these are for text"},
-	{If: "output=chrome", Not: []string{"entries", "start-order"}, Because: "it has whole calls in the order of their begins"},
+	{If: "output=chrome", Not: []string{"start-order"}, Because: "it has calls in the order of their begins"},
+	{On: []string{"trace"}, If: "output=chrome", Not: []string{"entries"}, Because: "it has whole calls"},
 
 	{On: []string{"script"}, If: "where|inside", Needs: []string{"as=trace"}, Because: "tables are of all calls"},
 	{On: []string{"script"}, If: "entries", Needs: []string{"as=trace"}, Because: "tables are of whole calls"},

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestCheckRules: an error names what was given, the rule, and the reason.
+func TestCheckRules(t *testing.T) {
+	for _, c := range []struct {
+		command string
+		given   []string
+		want    string
+	}{
+		{"probe", nil, ""},
+		{"probe", []string{"fork", "pid"}, ""},
+		{"probe", []string{"fork"}, "probe: --fork needs -p or -- PROGRAM: without one every process of BINARY is traced"},
+		{"probe", []string{"pid", "program"}, "probe: -p and -- PROGRAM exclude each other: PROGRAM is the process that is traced"},
+		{"probe", []string{"in-kernel", "pid", "pid=several"}, "probe: --in-kernel and several -p exclude each other: the kernel's histograms do not tell processes apart"},
+		{"probe", []string{"stack", "output=tsv"}, "probe: --stack and -o tsv exclude each other: cells have no room for stacks"},
+		{"trace", []string{"stack", "output=tsv"}, ""},
+		{"trace", []string{"top"}, "trace: no --top: tables are for probe"},
+		{"probe", []string{"top"}, ""},
+		{"list", []string{"program"}, "list: no -- PROGRAM: it runs no program"},
+		{"report", []string{"min"}, "report: --min needs --as trace: tables have no lines of calls"},
+		{"report", []string{"min", "as=trace"}, ""},
+		{"report", []string{"top", "as=trace"}, "report: --top needs --as probe or --as count: tables alone have rows of functions"},
+		{"report", []string{"errors", "as=trace", "entries"}, "report: --entries and --errors exclude each other: results and latencies are not seen"},
+		{"report", []string{"output=chrome", "as=trace", "entries"}, ""},
+		{"probe", []string{"sched"}, "probe: --sched needs -p, -- PROGRAM or --dry-run: what threads did before their process is known can't be told"},
+	} {
+		got := ""
+		if err := CheckRules(c.command, func(term string) bool { return slices.Contains(c.given, term) }); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s with %q: %q, want %q", c.command, c.given, got, c.want)
+		}
+	}
+}
