@@ -43,13 +43,14 @@ func probe(ctx context.Context, e *env, o *session.Options) error {
 	if o.Stack == 0 && (o.Format == render.Folded || o.Format == render.Pprof) {
 		o.Stack = uprobe.MaxStack
 	}
+	v := view.NewTable(o.View(), uprobe.Latency)
 	if o.InKernel {
-		return session.InKernel(ctx, &e.Env, o)
+		return session.InKernel(ctx, &e.Env, o, v)
 	}
 	if err := o.FailIf.CheckKnown(true, o.Errors, "--errors"); err != nil {
 		return err
 	}
-	return session.Observe(ctx, &e.Env, o, uprobe.Latency, view.NewTable(o.View(), uprobe.Latency))
+	return session.Observe(ctx, &e.Env, o, uprobe.Latency, v)
 }
 
 func countCommand(e *env) *cli.Command {

@@ -16,7 +16,26 @@ import (
 )
 
 // Observe is probe, count and trace: everything from the arguments to the last line.
-func Observe(ctx context.Context, e *Env, o *Options, mode uprobe.Mode, v run.View) (err error) {
+func Observe(ctx context.Context, e *Env, o *Options, mode uprobe.Mode, v run.View) error {
+	return (&planned{env: e, opt: o, view: v}).observe(ctx, func(p *planned) (*opened, error) { return p.live(mode) })
+}
+
+// opened is a source that is ready to be armed.
+type opened struct {
+	// events are what is defined, with so many probes; slow are those of them that take their time to
+	// remove.
+	events       []tracefs.Event
+	probes, slow int
+	// where says where calls are counted, if not by ftgo.
+	where string
+	costs trace.Costs
+	// source makes the source, and names the kernel events that it tells.
+	source func() (source trace.Source, events []string)
+}
+
+// observe does what all have in common that trace what is running, or is started.
+func (p *planned) observe(ctx context.Context, open func(*planned) (*opened, error)) (err error) {
+	e, o := p.env, p.opt
 	if err := checkProcesses(o); err != nil {
 		return err
 	}
@@ -25,8 +44,7 @@ func Observe(ctx context.Context, e *Env, o *Options, mode uprobe.Mode, v run.Vi
 			return nil // told to end before it had begun
 		}
 	}
-	p := &planned{env: e, opt: o, view: v}
-	j := o.job(v)
+	j := o.job(p.view)
 	if j.Program, err = run.FindProgram(&e.Env, o.Program, o.File == ""); err != nil {
 		return err
 	}
@@ -34,51 +52,21 @@ func Observe(ctx context.Context, e *Env, o *Options, mode uprobe.Mode, v run.Vi
 		return err
 	}
 	defer p.target.Binary.Close()
-	p.features = tracefs.Features{Append: true, PushEmulated: true, Arrays: true, Memory: true, Instances: true, ExactHits: true}
-	var fsys *tracefs.FS
-	var events []string
 	if !o.DryRun {
-		if fsys, err = openTracefs(e, o); err != nil {
-			return err
-		}
-		p.features = e.Adjust(fsys.Features())
-		if err := p.kernelAllows(mode, tracefs.KernelOlder(4, 0)); err != nil {
-			return err
-		}
-		if mode == uprobe.Count && !p.features.ExactHits {
-			// What is recorded is counted right, and what is lost is told.
-			mode, o.Reader = uprobe.CountRecorded, tracefs.Raw
-		}
-		if events, err = o.kernelEvents(fsys); err != nil {
-			return err
-		}
-		if err := p.target.Hold(o.Force); err != nil {
+		if p.fs, err = openTracefs(e, o); err != nil {
 			return err
 		}
 	}
-	values, err := v.Values(p.target, p.features)
+	s, err := open(p)
 	if err != nil {
 		return err
 	}
-	if p.plan, err = planFor(e, p.target, uprobe.Options{
-		Mode: mode, Features: p.features, Values: values, Threads: len(o.With) > 0, Sched: o.Sched, Stack: o.Stack,
-		CountFirst: o.countFirst(p.target, mode, p.features), Recorded: o.Restricted() || o.PerPID,
-	}); err != nil {
-		return err
-	}
-	if slices.ContainsFunc(uprobe.TraceEvents(p.plan.Events), tracefs.Event.LongText) {
-		o.Reader = tracefs.Raw
-	}
-	if err := o.checkProbes(e, p.plan.Probes(), pace(p.features, fsys)); err != nil {
-		return err
-	}
-	sayStack(e, o, p.plan)
 	out, done, err := o.Open(&e.Env, o.Program, o.Binary)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	definitions := definitionsOf(uprobe.TraceEvents(p.plan.Events), o.Binary)
+	definitions := definitionsOf(s.events, o.Binary)
 	if o.DryRun {
 		_, err = io.WriteString(out, definitions)
 		return err
@@ -86,19 +74,62 @@ func Observe(ctx context.Context, e *Env, o *Options, mode uprobe.Mode, v run.Vi
 	if o.Verbose {
 		fmt.Fprint(e.Stderr, definitions)
 	}
-	j.Costs = own.New(fsys, e.Own, mode, o.Stack)
-	want := v.Needs()
-	j.Source = trace.NewLive(fsys, p.plan, trace.Options{
-		Filter:   trace.Filter{PIDs: o.PIDs, Fork: o.Fork, Comm: o.Comm},
-		Recorder: trace.Recorder{Features: p.features, BufferKB: e.BufferKB, Reader: o.Reader, Shared: o.Force},
-		Talk:     &e.Env, With: events, Sched: o.Sched, Skipped: p.target.Skipped,
-		Entries: want.Entries, Steady: want.Steady, Once: want.Once, Alone: !o.Mixed(), Inside: p.inside(want),
-		Limit: want.Limit, Wait: o.Wait, MaxRate: o.RateLimit(), Costs: j.Costs,
-	})
-	j.Scene = run.Scene{Env: &e.Env, Target: p.target, Plan: p.plan, Out: out, Events: events}
-	j.Placed = fmt.Sprintf("probing %s in %s at %s", cli.Plural(len(p.plan.Funcs), "function"), o.Binary, cli.Plural(p.plan.Probes(), "place"))
-	j.Slow = len(p.plan.Events)
+	j.Scene = run.Scene{Env: &e.Env, Target: p.target, Plan: p.plan, Out: out}
+	j.Source, j.Events = s.source()
+	j.Costs, j.Slow = s.costs, s.slow
+	j.Placed = fmt.Sprintf("probing %s in %s at %s%s", cli.Plural(len(p.plan.Funcs), "function"), o.Binary, cli.Plural(s.probes, "place"), s.where)
 	return j.Do(ctx)
+}
+
+// live plans what hits are recorded, or counted, of.
+func (p *planned) live(mode uprobe.Mode) (s *opened, err error) {
+	e, o := p.env, p.opt
+	p.features = tracefs.Features{Append: true, PushEmulated: true, Arrays: true, Memory: true, Instances: true, ExactHits: true}
+	var events []string
+	if p.fs != nil {
+		p.features = e.Adjust(p.fs.Features())
+		if err := p.kernelAllows(mode, tracefs.KernelOlder(4, 0)); err != nil {
+			return nil, err
+		}
+		if mode == uprobe.Count && !p.features.ExactHits {
+			// What is recorded is counted right, and what is lost is told.
+			mode, o.Reader = uprobe.CountRecorded, tracefs.Raw
+		}
+		if events, err = o.kernelEvents(p.fs); err != nil {
+			return nil, err
+		}
+		if err := p.target.Hold(o.Force); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.planFor(uprobe.Options{
+		Mode: mode, Features: p.features, Threads: len(o.With) > 0, Sched: o.Sched, Stack: o.Stack,
+		CountFirst: o.countFirst(p.target, mode, p.features), Recorded: o.Restricted() || o.PerPID,
+	}); err != nil {
+		return nil, err
+	}
+	s = &opened{events: uprobe.TraceEvents(p.plan.Events), probes: p.plan.Probes(), slow: len(p.plan.Events)}
+	if slices.ContainsFunc(s.events, tracefs.Event.LongText) {
+		o.Reader = tracefs.Raw
+	}
+	if err := o.checkProbes(e, s.probes, pace(p.features, p.fs)); err != nil {
+		return nil, err
+	}
+	if v, isGo := p.plan.Binary.GoVersion(); isGo && p.plan.Stack < o.Stack {
+		e.Say("%s keeps no frame pointers: of each stack only the caller is known", v)
+	}
+	s.costs = own.New(p.fs, e.Own, mode, o.Stack)
+	want := p.view.Needs()
+	s.source = func() (trace.Source, []string) {
+		return trace.NewLive(p.fs, p.plan, trace.Options{
+			Filter:   trace.Filter{PIDs: o.PIDs, Fork: o.Fork, Comm: o.Comm},
+			Recorder: trace.Recorder{Features: p.features, BufferKB: e.BufferKB, Reader: o.Reader, Shared: o.Force},
+			Talk:     &e.Env, With: events, Sched: o.Sched, Skipped: p.target.Skipped,
+			Entries: want.Entries, Steady: want.Steady, Once: want.Once, Alone: !o.Mixed(), Inside: p.inside(want),
+			Limit: want.Limit, Wait: o.Wait, MaxRate: o.RateLimit(), Costs: s.costs,
+		}), events
+	}
+	return s, nil
 }
 
 // job is a run of a view, as far as flags say.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -23,6 +24,8 @@ type planned struct {
 	plan   *uprobe.Plan
 	// skipped are functions that a recording was made without.
 	skipped []stats.Skipped
+	// fs is nil where nothing is to be done.
+	fs *tracefs.FS
 	// features are what the kernel can do, or what it is to be used for.
 	features tracefs.Features
 }
@@ -38,35 +41,40 @@ func definitionsOf(events []tracefs.Event, binary string) string {
 	return b.String()
 }
 
-// planFor decodes what was selected and plans the probes, with what opt has of its own.
-func planFor(e *Env, s *target.Target, opt uprobe.Options) (*uprobe.Plan, error) {
-	var decoded atomic.Int64
-	stop := e.Progress(func() string {
-		return fmt.Sprintf("decoding functions: %d of %d", decoded.Load(), len(s.Funcs))
-	})
-	opt.Points, opt.Decoded = s.Sites, &decoded
-	plan, err := uprobe.New(s.Binary, s.Funcs, opt)
+// planFor decodes what was selected and plans the probes, with what the view wants to be fetched.
+func (p *planned) planFor(opt uprobe.Options) (err error) {
+	if opt.Values, err = p.view.Values(p.target, p.features); err != nil {
+		return err
+	}
+	var stop func()
+	opt.Points = p.target.Sites
+	opt.Decoded, stop = p.decoding()
+	p.plan, err = uprobe.New(p.target.Binary, p.target.Funcs, opt)
 	stop()
-	if err != nil {
-		return nil, schedStatus(err)
+	switch {
+	case errors.Is(err, uprobe.ErrNoSched):
+		return cli.WithStatus(cli.ExitNothing, err)
+	case err != nil:
+		return err
+	case len(p.plan.Funcs) == 0:
+		return noneOf(p.plan.Skipped, "can't be probed")
 	}
-	if len(plan.Funcs) == 0 {
-		first := plan.Skipped[0]
-		return nil, cli.Nothing("%s: can't be probed: %v%s", first.Func.Name, first.Reason, andMore(len(plan.Skipped)-1))
-	}
-	return plan, nil
+	return nil
 }
 
-func andMore(n int) string {
-	if n <= 0 {
-		return ""
-	}
-	return fmt.Sprintf("; nor can %d more", n)
+// decoding counts functions that are decoded, and tells how many while that is going on.
+func (p *planned) decoding() (decoded *atomic.Int64, stop func()) {
+	decoded = new(atomic.Int64)
+	return decoded, p.env.Progress(func() string {
+		return fmt.Sprintf("decoding functions: %d of %d", decoded.Load(), len(p.target.Funcs))
+	})
 }
 
-// sayStack tells where stacks end early.
-func sayStack(e *Env, o *Options, plan *uprobe.Plan) {
-	if v, isGo := plan.Binary.GoVersion(); isGo && plan.Stack < o.Stack {
-		e.Say("%s keeps no frame pointers: of each stack only the caller is known", v)
+// noneOf tells why there is nothing to probe.
+func noneOf(skipped []uprobe.Skipped, what string) error {
+	first, more := skipped[0], ""
+	if n := len(skipped) - 1; n > 0 {
+		more = fmt.Sprintf("; nor can %d more", n)
 	}
+	return cli.Nothing("%s: %s: %v%s", first.Func.Name, what, first.Reason, more)
 }

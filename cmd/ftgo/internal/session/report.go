@@ -259,12 +259,7 @@ func (t *planned) planAgain(rec *recording.Recording, needs string) error {
 	}
 	t.target.Binary.Close()
 	t.target = sel
-	values, err := t.view.Values(sel, t.features)
-	if err != nil {
-		return err
-	}
-	mode := rec.Plan.Mode
-	if t.plan, err = planFor(t.env, sel, uprobe.Options{Mode: mode, Features: t.features, Values: values, Stack: t.opt.Stack}); err != nil {
+	if err := t.planFor(uprobe.Options{Mode: rec.Plan.Mode, Features: t.features, Stack: t.opt.Stack}); err != nil {
 		return err
 	}
 	if err := rec.Adopt(t.plan); err != nil {

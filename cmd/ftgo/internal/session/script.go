@@ -57,11 +57,7 @@ func Script(e *Env, o *Options) (err error) {
 		return err
 	}
 	defer t.target.Binary.Close()
-	values, err := v.Values(t.target, t.features)
-	if err != nil {
-		return err
-	}
-	if t.plan, err = planFor(e, t.target, uprobe.Options{Mode: mode, Features: t.features, Values: values, Stack: o.Stack}); err != nil {
+	if err := t.planFor(uprobe.Options{Mode: mode, Features: t.features, Stack: o.Stack}); err != nil {
 		return err
 	}
 	if err := t.opt.checkProbes(e, t.plan.Probes(), pace(t.features, nil)); err != nil {
