@@ -54,12 +54,13 @@ var arrows = []arrow{
 	{from: "tracefs/internal/machine", to: []string{module + "/internal/clocks", "golang.org/x/sys/unix"}},
 	{from: "tracefs/doctor", to: []string{module + "/internal/clocks", module + "/internal/procfs", module + "/tracefs", module + "/tracefs/internal/machine", "golang.org/x/sys/unix"}},
 	{from: "tracefs/uprobe/capture", to: []string{module + "/internal/valuepath", module + "/offsets/...", module + "/tracefs"}},
-	{from: "tracefs/uprobe", to: []string{module + "/internal/procfs", module + "/offsets", module + "/offsets/arch", module + "/tracefs", module + "/tracefs/uprobe/capture"}},
+	{from: "tracefs/uprobe", to: []string{module + "/offsets", module + "/offsets/arch", module + "/tracefs", module + "/tracefs/uprobe/capture"}},
 	{from: "tracefs/tracetest", to: []string{module + "/tracefs", module + "/tracefs/internal/owner"}},
+	{from: "internal/biases", to: []string{module + "/internal/procfs", module + "/tracefs/uprobe"}},
 	{from: "parse/internal/ftrace", to: []string{module + "/tracefs/uprobe"}},
 	{from: "parse/recording", to: []string{
 		module + "/internal/clocks", module + "/internal/printable", module + "/offsets", module + "/offsets/arch", module + "/parse/internal/ftrace", module + "/tracefs", module + "/tracefs/uprobe"}},
-	{from: "parse", to: []string{module + "/offsets", module + "/parse/internal/ftrace", module + "/tracefs/uprobe"}},
+	{from: "parse", to: []string{module + "/internal/biases", module + "/offsets", module + "/parse/internal/ftrace", module + "/tracefs/uprobe"}},
 	{from: "internal/valuetext/...", to: []string{module + "/internal/valuepath", module + "/internal/printable", module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
 	{from: "internal/stats", to: []string{module + "/parse"}},
 	{from: "internal/loader", to: []string{module + "/offsets", module + "/offsets/arch", module + "/internal/procfs", "golang.org/x/sys/unix"}},
@@ -68,7 +69,7 @@ var arrows = []arrow{
 		module + "/offsets", module + "/parse/recording", module + "/tracefs", module + "/tracefs/uprobe/capture", module + "/offsets/gotype", module + "/offsets/symname", module + "/tracefs/uprobe"}},
 	{from: "internal/rate", to: nil},
 	{from: "internal/trace", to: []string{
-		module + "/internal/printable", module + "/internal/procfs", module + "/internal/rate", module + "/internal/stats", module + "/internal/units", module + "/offsets", module + "/offsets/gotype",
+		module + "/internal/biases", module + "/internal/printable", module + "/internal/procfs", module + "/internal/rate", module + "/internal/stats", module + "/internal/units", module + "/offsets", module + "/offsets/gotype",
 		module + "/parse", module + "/parse/recording", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
 		module + "/internal/target", module + "/offsets", module + "/parse", module + "/internal/stats", "github.com/olekukonko/tablewriter/...", "github.com/google/pprof/profile",
@@ -83,7 +84,7 @@ var arrows = []arrow{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/where", module + "/internal/printable", module + "/internal/stats", module + "/internal/target",
 		module + "/internal/trace", module + "/internal/units", module + "/internal/valuepath", module + "/internal/valuetext", module + "/offsets", module + "/offsets/gotype", module + "/parse", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo/internal/own", to: []string{
-		module + "/internal/trace", module + "/offsets", module + "/parse", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
+		module + "/internal/biases", module + "/internal/trace", module + "/offsets", module + "/parse", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo/internal/session", to: []string{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/own", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/view", module + "/cmd/ftgo/internal/where", module + "/internal/printable", module + "/internal/procfs",
 		module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/offsets", module + "/parse/recording", module + "/tracefs", module + "/tracefs/doctor", module + "/tracefs/uprobe"}},

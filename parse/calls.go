@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 
+	"github.com/ftgo/ftgo/internal/biases"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
@@ -15,7 +16,7 @@ import (
 func Calls(ctx context.Context, src Source, plan *uprobe.Plan) iter.Seq2[*Call, error] {
 	return func(yield func(*Call, error) bool) {
 		sink := yielded{yield, true}
-		stream, err := NewStream(plan, src, everyProcess{src, uprobe.NewBiases(plan, false)}, &sink, Options{})
+		stream, err := NewStream(plan, src, everyProcess{src, biases.New(plan, false)}, &sink, Options{})
 		if err != nil {
 			yield(nil, err)
 			return
@@ -49,7 +50,7 @@ func (y *yielded) Return(c *Call)      { y.wanted = y.wanted && y.yield(c, nil) 
 // believed what they print.
 type everyProcess struct {
 	src    Source
-	biases *uprobe.Biases
+	biases *biases.Biases
 }
 
 func (e everyProcess) Of(tid, printed int) int {

@@ -16,6 +16,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
+	"github.com/ftgo/ftgo/internal/biases"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
@@ -232,7 +233,7 @@ func (s textSource) Read(_ context.Context, buf []byte) (int, error) { return s.
 // anyProcess wants all of them.
 type anyProcess struct {
 	find   func(tid, printed int) int
-	biases *uprobe.Biases
+	biases *biases.Biases
 }
 
 func (p anyProcess) Of(tid, printed int) int                  { return p.find(tid, printed) }
@@ -243,7 +244,7 @@ func (p anyProcess) Bias(pid int, addr uint64) (uint64, bool) { return p.biases.
 func (s *sessionCalls) from(t *testing.T, src parse.Source, find func(tid, printed int) int) {
 	t.Helper()
 	s.byGoroutine, s.done = make(map[string][]string), make(chan error, 1)
-	own := anyProcess{find, uprobe.NewBiases(s.plan, false)}
+	own := anyProcess{find, biases.New(s.plan, false)}
 	var err error
 	if s.stream, err = parse.NewStream(s.plan, src, own, s, parse.Options{}); err != nil {
 		t.Fatal(err)

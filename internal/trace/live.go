@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/biases"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
@@ -92,7 +93,7 @@ func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
 	l := &Live{fs: fs, binary: plan.Binary, opt: opt, kernel: newKernelEvents(&opt)}
 	l.streamed = streamed{plan: plan, filter: &l.opt.Filter, skipped: opt.Skipped, inexact: !opt.Features.ExactHits && len(opt.With) == 0}
 	l.clock.pinned = opt.Steady
-	l.processes = processes{opt: &l.opt, bias: uprobe.NewBiases(plan, false), kernel: l.kernel}
+	l.processes = processes{opt: &l.opt, bias: biases.New(plan, false), kernel: l.kernel}
 	l.look.cpu = newCPUTimes(opt.PIDs, plan.Binary.File().Path())
 	l.look.vanished = newVanished(uprobe.TraceEvents(plan.Events), plan.Binary.File().Inode())
 	return l

@@ -4,16 +4,16 @@ import (
 	"os"
 	"slices"
 
+	"github.com/ftgo/ftgo/internal/biases"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // processes are what the stream asks about processes.
 type processes struct {
 	opt     *Options
 	session *tracefs.Session
-	bias    *uprobe.Biases
+	bias    *biases.Biases
 	kernel  *kernelEvents
 }
 
@@ -42,7 +42,7 @@ func (p *processes) Wanted(tid, pid int) (process int, wanted bool) {
 	return pid, wanted
 }
 
-// Bias is [uprobe.Biases.Of].
+// Bias is [biases.Biases.Of].
 func (p *processes) Bias(pid int, addr uint64) (uint64, bool) { return p.bias.Of(pid, addr) }
 
 // gone tells whether all processes of -p have ended, and those that are followed.

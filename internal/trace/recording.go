@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/biases"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/parse/recording"
@@ -62,7 +63,7 @@ func (r *Recording) Began() time.Time { return r.from.At }
 // Arm begins to read.
 func (r *Recording) Arm(_ context.Context, sink Sink) (err error) {
 	r.sink = sink
-	of := &recordedProcesses{r.rec, r.opt.PIDs, uprobe.NewBiases(r.plan, true)}
+	of := &recordedProcesses{r.rec, r.opt.PIDs, biases.New(r.plan, true)}
 	opt := parse.Options{Entries: r.opt.Entries, Inside: r.opt.Inside, Limit: r.opt.Limit}
 	if r.stream, err = parse.NewStream(r.plan, r.rec, of, sink, opt); err != nil {
 		return err
@@ -112,7 +113,7 @@ func (r *Recording) Close() error { return nil }
 type recordedProcesses struct {
 	rec  *recording.Recording
 	pids []int
-	bias *uprobe.Biases
+	bias *biases.Biases
 }
 
 func (p *recordedProcesses) Of(tid, printed int) int { return p.rec.Process(tid, printed) }

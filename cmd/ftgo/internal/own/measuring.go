@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/biases"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
@@ -248,7 +249,7 @@ func newMeter(funcs []Function, session *tracefs.Session, plan *uprobe.Plan) *me
 	}
 	var err error
 	if m.base, err = session.Timebase(); err == nil {
-		own := ownProcess{session.Process, uprobe.NewBiases(plan, false)}
+		own := ownProcess{session.Process, biases.New(plan, false)}
 		m.stream, _ = parse.NewStream(plan, session, own, m, parse.Options{})
 	}
 	return m
@@ -257,7 +258,7 @@ func newMeter(funcs []Function, session *tracefs.Session, plan *uprobe.Plan) *me
 // ownProcess is ftgo's, among others that run the same file.
 type ownProcess struct {
 	find   func(tid, printed int) int
-	biases *uprobe.Biases
+	biases *biases.Biases
 }
 
 func (o ownProcess) Of(tid, printed int) int                  { return o.find(tid, printed) }

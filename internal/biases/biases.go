@@ -1,17 +1,19 @@
-package uprobe
+// Package biases finds how far programs were moved when they were loaded.
+package biases
 
 import (
 	"errors"
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // Biases finds, for each process, the distance between the addresses in it and
 // those in the file: 0 for programs linked to a fixed address, else what the kernel
 // chose when it mapped the file.
 type Biases struct {
-	plan     *Plan
+	plan     *uprobe.Plan
 	mappings func(pid int) ([]procfs.Mapping, error)
 	known    map[int]uint64
 	// guesses are the biases that all addresses seen in a process agree with, where
@@ -30,9 +32,9 @@ type answer struct {
 	addr, bias uint64
 }
 
-// NewBiases returns the biases of a plan. With recorded, the plan's processes were of another
+// New returns the biases of a plan. With recorded, the plan's processes were of another
 // time or machine: the processes that are here now are not asked.
-func NewBiases(plan *Plan, recorded bool) *Biases {
+func New(plan *uprobe.Plan, recorded bool) *Biases {
 	if recorded {
 		return newBiases(plan, func(int) ([]procfs.Mapping, error) { return nil, errRecorded })
 	}
@@ -41,7 +43,7 @@ func NewBiases(plan *Plan, recorded bool) *Biases {
 
 var errRecorded = errors.New("the process was of another time or machine")
 
-func newBiases(plan *Plan, mappings func(pid int) ([]procfs.Mapping, error)) *Biases {
+func newBiases(plan *uprobe.Plan, mappings func(pid int) ([]procfs.Mapping, error)) *Biases {
 	b := &Biases{plan: plan, mappings: mappings, known: make(map[int]uint64), guesses: make(map[int][]uint64), sites: make(map[uint64]bool)}
 	b.fixed = !plan.Relocatable
 	return b
