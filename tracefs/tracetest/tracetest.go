@@ -60,7 +60,7 @@ func AnyKernel(t testing.TB) *tracefs.FS {
 		if err := f.RemoveHeld(); err != nil {
 			t.Log(err)
 		}
-		checkClean(t, f)
+		CheckClean(t, f)
 		if after := tracingMounts(t); after != mounts {
 			t.Errorf("mounts of tracefs are\n%s\nand were\n%s", after, mounts)
 		}
@@ -84,8 +84,8 @@ func tracingMounts(t testing.TB) string {
 	return strings.Join(places, " ")
 }
 
-// checkClean fails the test if it has left something in the kernel.
-func checkClean(t testing.TB, f *tracefs.FS) {
+// CheckClean fails the test if it has left something in the kernel.
+func CheckClean(t testing.TB, f *tracefs.FS) {
 	prefix := owner.OwnPrefix()
 	b, err := os.ReadFile(f.Dir() + "/uprobe_events")
 	if err != nil {

@@ -1,0 +1,202 @@
+package ftgo
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// errBroken: the loop over a trace has ended before the trace.
+var errBroken = errors.New("the loop has ended")
+
+// job is one trace, from its first probe to its last. It is the sink of its source.
+type job struct {
+	tracer   *Tracer
+	target   *target.Target
+	plan     *uprobe.Plan
+	funcs    []*Func // as plan.Funcs
+	source   trace.Source
+	program  *trace.Command // nil if none is started
+	fs       *tracefs.FS    // nil for a recording
+	file     io.Closer      // the recording, nil if there is none
+	cutOff   error          // the recording's end is missing
+	totals   *trace.Totals
+	stacks   *trace.Stacks   // nil if they are not wanted
+	memories *trace.Memories // nil if no values are wanted
+	// each: single calls are wanted, and not their totals.
+	each bool
+	// calls and reports are what the loop has not got yet.
+	calls   []*Call
+	reports []*Report
+	last    *trace.Table
+}
+
+// run arms the source, and removes the probes whatever happens. give hands out what has come, and
+// tells whether more is wanted.
+func (j *job) run(ctx context.Context, every time.Duration, give func() bool) (err error) {
+	defer func() { err = errors.Join(err, j.close()) }()
+	j.totals = trace.NewTotals(j.plan, trace.TotalsOptions{Clock: j.source.Clock(), Costs: trace.NoCosts{}})
+	if err := j.source.Arm(ctx, j); err != nil {
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			return nil
+		}
+		return unsupported(err)
+	}
+	if j.program != nil {
+		if err := j.source.Spawn(j.program); err != nil {
+			return err
+		}
+	}
+	if err = j.watch(ctx, every, give); errors.Is(err, errBroken) {
+		return err
+	}
+	return errors.Join(err, j.stop(give))
+}
+
+// watch reads until there is a reason to end.
+func (j *job) watch(ctx context.Context, every time.Duration, give func() bool) error {
+	// Nothing that is read is waited for when the program has ended.
+	reading, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer j.program.AtEnd(cancel)()
+	var tick <-chan time.Time
+	if every > 0 {
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		tick = ticker.C
+	}
+	for {
+		err := j.source.Read(reading)
+		switch {
+		case !give():
+			return errBroken
+		case reading.Err() != nil, errors.Is(err, io.EOF), errors.Is(err, trace.ErrGone):
+			return nil
+		case errors.Is(err, trace.ErrWritten):
+			return j.target.WrittenTo()
+		case err != nil:
+			return err
+		}
+		select {
+		case <-tick:
+			if err := j.source.Mark(); err != nil {
+				return err
+			}
+		default:
+		}
+	}
+}
+
+// stop ends the window, and reads what is left.
+func (j *job) stop(give func() bool) error {
+	stopped := j.source.Stop()
+	for {
+		// Not to be canceled: it ends by itself, and the accounts are to balance.
+		err := j.source.Read(context.Background())
+		switch {
+		case !give():
+			return errBroken
+		case errors.Is(err, io.EOF):
+			return stopped
+		case err != nil:
+			return errors.Join(stopped, err)
+		}
+	}
+}
+
+// close removes what is left of the trace.
+func (j *job) close() error {
+	var err error
+	if j.source != nil {
+		err = j.source.Close()
+	}
+	j.program.End()
+	if j.target != nil && j.target.Binary != nil {
+		j.target.Binary.Close()
+	}
+	if j.file != nil {
+		j.file.Close()
+	}
+	if j.fs != nil {
+		_ = j.fs.RemoveHeld() // instances without probes, which others hold
+	}
+	return err
+}
+
+// The methods of a [trace.Sink].
+
+func (j *job) Counted(pid, fn int)       { j.totals.Counted(pid, fn) }
+func (j *job) Kernel(*parse.KernelEvent) {}
+
+func (j *job) Entry(c *parse.Call) {
+	if j.each {
+		j.calls = append(j.calls, j.call(c, Open))
+	}
+}
+
+func (j *job) Return(c *parse.Call) {
+	j.totals.Return(c)
+	if j.each {
+		j.calls = append(j.calls, j.call(c, Outcome(c.Outcome)))
+	}
+}
+
+func (j *job) ProcessEnded(pid int) {
+	j.totals.ProcessEnded(pid)
+	if j.memories != nil {
+		j.memories.Forget(pid)
+	}
+}
+
+func (j *job) Reading(r *trace.Reading) {
+	if r.First {
+		return
+	}
+	if j.last = j.totals.At(r); !j.each {
+		j.reports = append(j.reports, j.report(j.last))
+	}
+}
+
+// call is one that is the caller's to keep.
+func (j *job) call(c *parse.Call, outcome Outcome) *Call {
+	clock, f := j.source.Clock(), &j.plan.Funcs[c.Func]
+	call := &Call{
+		Func: j.funcs[c.Func], PID: c.PID, TID: c.TID, Goroutine: c.Goid, Depth: c.Depth, Began: clock.Wall(c.Start), Outcome: outcome,
+	}
+	if outcome == Returned {
+		call.Took = clock.Took(c)
+	}
+	if j.memories != nil {
+		p := j.memories.Process(c)
+		if f.Values.Entry != nil && c.Args != nil {
+			call.Args = valuesOf(f.Values.Entry.Decode(c.Args, p))
+		}
+		if f.Values.Return != nil && c.Results != nil {
+			call.Results = valuesOf(f.Values.Return.Decode(c.Results, p))
+		}
+	}
+	if j.stacks != nil {
+		for _, at := range j.stacks.Callers(c, f.Name) {
+			if len(at.Frames) == 0 {
+				call.stack = append(call.stack, Frame{})
+			}
+			for _, frame := range at.Frames {
+				call.stack = append(call.stack, Frame{Func: frame.Function, File: frame.File, Line: frame.Line})
+			}
+		}
+	}
+	return call
+}
+
+// quiet is where a source says what the errors and reports tell, or nobody needs.
+type quiet struct{}
+
+func (quiet) Say(string, ...any) {}
+func (quiet) Warn(string)        {}

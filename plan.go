@@ -1,0 +1,270 @@
+package ftgo
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/parse/recording"
+	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/tracefs/uprobe"
+)
+
+// job plans a trace: nothing is in the kernel yet. each asks for single calls.
+func (t *Tracer) job(mode uprobe.Mode, each bool) (*job, error) {
+	j := &job{tracer: t, each: each}
+	plan := j.live
+	if t.Recording != "" {
+		plan = j.recorded
+	}
+	if err := plan(mode); err != nil {
+		return nil, errors.Join(unsupported(err), j.close())
+	}
+	if t.Stack > 0 && each && j.target.Binary != nil {
+		j.stacks = trace.NewStacks(j.target.Binary)
+	}
+	for i := range j.plan.Funcs {
+		j.funcs = append(j.funcs, j.function(j.plan.Funcs[i].Func))
+	}
+	return j, nil
+}
+
+// query is what the fields say of the target.
+func (t *Tracer) query() (*target.Query, error) {
+	q := &target.Query{Binary: t.Binary, PIDs: t.PIDs, Funcs: t.Funcs, Exclude: t.Exclude, Signatures: true}
+	switch {
+	case len(t.Funcs) == 0:
+		return nil, fmt.Errorf("no Funcs: %w", ErrNoMatch)
+	case q.Binary != "":
+	case t.Command != nil:
+		if q.Binary = t.Command.Path; t.Command.Dir != "" && !filepath.IsAbs(q.Binary) {
+			q.Binary = filepath.Join(t.Command.Dir, q.Binary)
+		}
+	case len(t.PIDs) > 0:
+		q.Binary, q.Own = procfs.Exe(t.PIDs[0]), true
+	default:
+		return nil, errors.New("a Tracer needs a Binary, PIDs, a Command or a Recording")
+	}
+	if t.Command != nil && t.Command.Err != nil {
+		return nil, t.Command.Err
+	}
+	return q, q.CheckProcesses()
+}
+
+// live plans the tracing of processes.
+func (j *job) live(mode uprobe.Mode) error {
+	t := j.tracer
+	q, err := t.query()
+	if err != nil {
+		return err
+	}
+	if j.target, err = q.Resolve(quiet{}.Say); err != nil {
+		return err
+	}
+	if t.Command != nil {
+		j.program = trace.NewCommand(t.Command)
+	}
+	if j.fs, err = tracefs.Find(); err != nil {
+		return err
+	}
+	if os.Geteuid() == 0 {
+		_, _ = j.fs.Sweep() // that it can't is no reason not to trace
+	}
+	features := j.fs.Features()
+	if !features.Instances || tracefs.KernelOlder(4, 0) {
+		return fmt.Errorf("uprobes can hang programs on kernels before 4.0: %w", ErrUnsupported)
+	}
+	if err := j.target.Binary.File().Hold(); err != nil {
+		return err
+	}
+	if t.InKernel && mode == uprobe.Latency {
+		return j.inKernel()
+	}
+	reader := tracefs.Pipe
+	switch {
+	case mode == uprobe.Count && !features.ExactHits:
+		mode, reader = uprobe.CountRecorded, tracefs.Raw
+	case mode == uprobe.Count && len(t.PIDs) > 0:
+		mode = uprobe.CountRecorded
+	}
+	if err := j.planFuncs(uprobe.Options{Mode: mode, Features: features, Stack: t.Stack, Recorded: len(t.PIDs) > 0}, target.Usual); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(uprobe.TraceEvents(j.plan.Events), tracefs.Event.LongText) {
+		reader = tracefs.Raw
+	}
+	j.source = trace.NewLive(j.fs, j.plan, trace.Options{
+		Filter: trace.Filter{PIDs: t.PIDs}, Recorder: trace.Recorder{Features: features, BufferKB: t.bufferKB, Reader: reader},
+		Talk: quiet{}, Entries: mode == uprobe.Entries, Costs: trace.NoCosts{},
+	})
+	return nil
+}
+
+// planFuncs plans the probes of the functions.
+func (j *job) planFuncs(opt uprobe.Options, fetch target.Fetch) (err error) {
+	opt.Points = j.target.Sites
+	if j.each {
+		j.memories = trace.NewMemories(j.target.Binary, j.tracer.Recording != "")
+		opt.Values = func(f *offsets.Func, sites *offsets.Sites) (uprobe.Values, error) {
+			return j.values(f, sites, opt, fetch)
+		}
+	} else {
+		opt.Stack = 0
+	}
+	if j.plan, err = uprobe.New(j.target.Binary, j.target.Funcs, opt); err != nil {
+		return err
+	}
+	if len(j.plan.Funcs) == 0 {
+		return unprobed(j.plan.Skipped)
+	}
+	return nil
+}
+
+// unprobed is the error of a plan without functions.
+func unprobed(skipped []uprobe.Skipped) error {
+	return fmt.Errorf("%s: can't be probed: %w: %w", skipped[0].Func.Name, ErrUnsupported, skipped[0].Reason)
+}
+
+// values is what to fetch of a function's calls.
+func (j *job) values(f *offsets.Func, sites *offsets.Sites, opt uprobe.Options, fetch target.Fetch) (out uprobe.Values, err error) {
+	sig, told, err := j.target.Signature(f)
+	if err != nil || !told && !j.wantsValues() {
+		if told {
+			return out, err
+		}
+		return out, nil // the note says why
+	}
+	args, results := j.target.Shown(f, sig)
+	entry, ret := fetch.Builders(j.target.Binary, f, sites, sig, opt.Stack, opt.Features)
+	if out.Entry, err = entry.Capture(args, nil); err != nil || opt.Mode == uprobe.Entries {
+		return out, err
+	}
+	out.Return, err = ret.Capture(results, nil)
+	return out, err
+}
+
+// wantsValues tells whether values of all functions are wanted.
+func (j *job) wantsValues() bool { return j.tracer.Values || j.tracer.Recording != "" }
+
+// function describes a function of the plan.
+func (j *job) function(f *offsets.Func) *Func {
+	fn := &Func{Name: f.Name, Addr: f.Addr}
+	if j.target.Binary == nil {
+		return fn
+	}
+	fn.File, fn.Line, _ = j.target.Binary.Position(f.Addr)
+	if j.each && j.wantsValues() {
+		sig, _, err := j.target.Signature(f)
+		if err != nil {
+			fn.note = err.Error()
+		} else {
+			fn.Signature, fn.note = target.SignatureText(f.Name, sig), sig.Note
+		}
+	}
+	return fn
+}
+
+// inKernel plans what the kernel adds up by itself.
+func (j *job) inKernel() error {
+	t := j.tracer
+	if len(t.PIDs) > 1 || len(t.PIDs) == 0 && t.Command == nil || len(j.target.Sites) > 0 {
+		return fmt.Errorf("the kernel adds up functions of one of PIDs, or of a Command: %w", ErrUnsupported)
+	}
+	if err := j.fs.CheckHistograms(); err != nil {
+		return err
+	}
+	plan, err := uprobe.NewHistograms(j.target.Binary, j.target.Funcs, nil)
+	if err != nil {
+		return err
+	}
+	if len(plan.Funcs) == 0 {
+		return unprobed(plan.Skipped)
+	}
+	opt := trace.InKernelOptions{Talk: quiet{}}
+	if len(t.PIDs) > 0 {
+		opt.PID = t.PIDs[0]
+	}
+	j.plan = &uprobe.Plan{Binary: j.target.Binary, Mode: uprobe.Latency, Funcs: plan.Funcs}
+	j.source = trace.NewInKernel(j.fs, j.target.Binary, plan, opt)
+	return nil
+}
+
+// recorded plans the reading of a recording.
+func (j *job) recorded(mode uprobe.Mode) error {
+	t := j.tracer
+	if len(t.Funcs)+len(t.Exclude) > 0 || t.Command != nil || t.InKernel {
+		return fmt.Errorf("Funcs, Exclude, Command or InKernel of a Recording, which was made with its own: %w", ErrUnsupported)
+	}
+	file, err := os.Open(t.Recording)
+	if err != nil {
+		return err
+	}
+	j.file = file
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	rec, err := recording.Open(file, info.Size())
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.Recording, err)
+	}
+	was := &rec.About.Options
+	if j.plan, j.target = rec.Plan, target.Recorded(was, rec.Plan); !rec.Complete {
+		j.cutOff = errors.New("the recording was cut off: what was lost is not known")
+	}
+	if timed := rec.Plan.Mode == uprobe.Latency; j.each && !timed && rec.Plan.Mode != uprobe.Entries || !j.each && mode == uprobe.Latency && !timed {
+		return fmt.Errorf("%s: made for %s: %w", t.Recording, rec.About.Command, ErrUnsupported)
+	}
+	if t.Binary != "" {
+		if err := j.traced(rec); err != nil {
+			return err
+		}
+	}
+	features, _ := tracefs.FeaturesOf(rec.Facts["kernel"])
+	j.source, err = trace.NewRecording(rec, j.plan, trace.RecordingOptions{
+		PIDs: t.PIDs, Talk: quiet{}, ExactHits: features.ExactHits, Entries: rec.Plan.Mode == uprobe.Entries,
+	})
+	return err
+}
+
+// traced takes the binary of a recording, and plans it again with what values are decoded by.
+func (j *job) traced(rec *recording.Recording) (err error) {
+	was := &rec.About.Options
+	if j.target.Binary, err = target.OpenRecorded(j.tracer.Binary, rec.About.Binary); err != nil {
+		return err
+	}
+	switch {
+	case !j.each || rec.About.Command != "trace":
+		return nil
+	case was.Where != "":
+		return fmt.Errorf("values of a recording that was made with --where: %w", ErrUnsupported)
+	}
+	q := &target.Query{Binary: j.tracer.Binary, Funcs: was.Patterns, Exclude: was.Exclude, Regexp: was.Regexp, Inside: was.Inside, Signatures: true, Missing: true}
+	again, err := q.Resolve(quiet{}.Say)
+	if err != nil {
+		return err
+	}
+	j.target.Binary.Close()
+	j.target = again
+	opt := uprobe.Options{Mode: rec.Plan.Mode, Features: was.Features, Stack: was.Stack}
+	if err := j.planFuncs(opt, target.Fetch{StrLen: cmp.Or(was.StrLen, 1), Items: cmp.Or(was.Items, 1)}); err != nil {
+		return err
+	}
+	return rec.Adopt(j.plan)
+}
+
+// unsupported has errors say that it is the kernel.
+func unsupported(err error) error {
+	var refused *tracefs.ProbeError
+	if errors.Is(err, tracefs.ErrNotSupported) || errors.Is(err, tracefs.ErrNotMounted) || errors.As(err, &refused) {
+		return fmt.Errorf("%w: %w", ErrUnsupported, err)
+	}
+	return err
+}

@@ -1,0 +1,70 @@
+package ftgo_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo"
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs/tracetest"
+)
+
+// TestKernelRecording: a recording's calls are those that were made.
+func TestKernelRecording(t *testing.T) {
+	tracetest.Kernel(t)
+	dir, path := t.TempDir(), fixture.Build(t, "lookup")
+	script, err := exec.Command("go", "run", "./cmd/ftgo", "script", "--as", "trace", "--stack", path, "main.lookup", "main.twice").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dir+"/record", script, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run := exec.Command("sh", dir+"/record", "-w", dir+"/rec", "--", path, "-n", "20")
+	if b, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, b)
+	}
+	var with, without []string
+	for _, c := range []struct {
+		binary string
+		to     *[]string
+	}{{path, &with}, {"", &without}} {
+		for call, err := range (&ftgo.Tracer{Recording: dir + "/rec", Binary: c.binary, Stack: 4}).Calls(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, line, _ := strings.Cut(call.String(), "  goroutine 1  ")
+			for f := range call.Stack() {
+				line += " < " + f.Func
+			}
+			*c.to = append(*c.to, line)
+		}
+	}
+	if len(with) != 23 || len(without) != 23 || without[3] != "main.lookup()" || !slices.ContainsFunc(with, func(line string) bool {
+		return strings.HasPrefix(line, `main.lookup(key="twice", n=501) = ("value-501", true, nil) < main.twice < main.main`)
+	}) {
+		t.Errorf("with the binary:\n%s\nwithout:\n%s", strings.Join(with, "\n"), strings.Join(without, "\n"))
+	}
+	r, err := (&ftgo.Tracer{Recording: dir + "/rec"}).Count(t.Context())
+	if err != nil || rows(r) != "main.lookup 22, main.twice 1" {
+		t.Errorf("counted %s, %v", rows(r), err)
+	}
+}
+
+// TestList: what can't be probed is listed, and why.
+func TestList(t *testing.T) {
+	var got []string
+	for f, err := range (&ftgo.Tracer{Binary: fixture.Build(t, "lines"), Funcs: []string{"main.once", "main.(*store).*"}}).List() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %t %t", f.Name, f.Addr != 0 && f.Line > 0 && strings.HasPrefix(f.Signature, f.Name+"("), f.Unprobed == nil))
+	}
+	if !slices.Contains(got, "main.once true true") || !slices.Contains(got, "main.(*store).at false false") {
+		t.Errorf("listed %q", got)
+	}
+}
