@@ -51,6 +51,7 @@ var arrows = []arrow{
 	{from: "tracefs", to: []string{module + "/internal/clocks", module + "/internal/edit", module + "/internal/procfs", module + "/tracefs/internal/...", "golang.org/x/sys/unix"}},
 	{from: "tracefs/internal/files", to: []string{module + "/internal/procfs", module + "/tracefs/internal/machine", "golang.org/x/sys/unix"}},
 	{from: "tracefs/internal/owner", to: []string{module + "/internal/procfs", "golang.org/x/sys/unix"}},
+	{from: "tracefs/internal/histtext", to: []string{module + "/internal/clocks"}},
 	{from: "tracefs/internal/ring", to: []string{module + "/tracefs/internal/files", module + "/tracefs/internal/threads", "golang.org/x/sys/unix"}},
 	{from: "tracefs/internal/threads", to: []string{module + "/internal/procfs"}},
 	{from: "tracefs/internal/machine", to: []string{module + "/internal/clocks", "golang.org/x/sys/unix"}},
@@ -71,7 +72,7 @@ var arrows = []arrow{
 		module + "/offsets", module + "/parse/recording", module + "/tracefs", module + "/tracefs/uprobe/capture", module + "/offsets/gotype", module + "/offsets/symname", module + "/tracefs/uprobe"}},
 	{from: "internal/rate", to: nil},
 	{from: "internal/trace", to: []string{
-		module + "/internal/biases", module + "/internal/printable", module + "/internal/procfs", module + "/internal/rate", module + "/internal/stats", module + "/internal/units", module + "/offsets", module + "/offsets/gotype",
+		module + "/internal/clocks", module + "/internal/biases", module + "/internal/printable", module + "/internal/procfs", module + "/internal/rate", module + "/internal/stats", module + "/internal/units", module + "/offsets", module + "/offsets/gotype",
 		module + "/parse", module + "/parse/recording", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
 		module + "/internal/target", module + "/offsets", module + "/parse", module + "/internal/stats", "github.com/olekukonko/tablewriter/...", "github.com/google/pprof/profile",

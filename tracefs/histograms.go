@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 	"os"
+	"strings"
 
 	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/histtext"
 	"github.com/ftgo/ftgo/tracefs/internal/ring"
 )
 
@@ -25,9 +26,13 @@ type CallEvents struct {
 	Funcs int
 }
 
-// MaxHistogramFuncs is how many functions can't overflow the largest histogram that the
-// kernel makes (2^17 entries) with the 64 powers of two that a latency may have.
-const MaxHistogramFuncs = 1 << 17 / 64
+// Check refuses more functions than the kernel's histograms hold.
+func (c *CallEvents) Check() error {
+	if c.Funcs > histtext.MaxFuncs {
+		return fmt.Errorf("keep histograms of %d functions in the kernel: at most %d", c.Funcs, histtext.MaxFuncs)
+	}
+	return nil
+}
 
 // HistogramOptions say how histograms are kept.
 type HistogramOptions struct {
@@ -42,12 +47,11 @@ type HistogramOptions struct {
 // Histograms is a session that streams nothing: calls and latencies are counted in the
 // kernel, and read now and then. Close must be called.
 type Histograms struct {
-	session *Session
-	calls   CallEvents
-	counter string // trigger
-	latency string // trigger
-	armed   bool   // some trigger was set
-	defined bool   // the synthetic event
+	session  *Session
+	calls    CallEvents
+	triggers histtext.Triggers
+	armed    bool // some trigger was set
+	defined  bool // the synthetic event
 }
 
 // StartHistograms defines the events and begins. On error nothing remains in the kernel.
@@ -55,23 +59,20 @@ func StartHistograms(ctx context.Context, f *FS, target Target, calls CallEvents
 	if err := f.CheckHistograms(); err != nil {
 		return nil, err
 	}
-	if calls.Funcs > MaxHistogramFuncs {
-		return nil, fmt.Errorf("keep histograms of %d functions in the kernel: at most %d", calls.Funcs, MaxHistogramFuncs)
+	if err := calls.Check(); err != nil {
+		return nil, err
 	}
 	s, err := newSession(f, []Event{calls.Entry, calls.Return}, Options{})
 	if err != nil {
 		return nil, err
 	}
 	h := &Histograms{session: s, calls: calls}
+	h.triggers = histtext.NewTriggers(s.name, calls.Entry.Name, calls.Func, calls.Key, calls.Funcs, opt.OpenCalls)
 	if err := h.start(ctx, target, opt); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
 	return h, nil
 }
-
-// HistogramClock is the trace clock: it counts nanoseconds and never goes back; hist triggers would choose
-// "global" by themselves.
-const HistogramClock = "mono"
 
 func (h *Histograms) start(ctx context.Context, target Target, opt HistogramOptions) error {
 	s := h.session
@@ -107,7 +108,7 @@ func (h *Histograms) start(ctx context.Context, target Target, opt HistogramOpti
 			return err
 		}
 	}
-	if err := h.setTriggers(ctx, opt); err != nil {
+	if err := h.setTriggers(ctx); err != nil {
 		return err
 	}
 	if opt.PID != 0 {
@@ -116,34 +117,19 @@ func (h *Histograms) start(ctx context.Context, target Target, opt HistogramOpti
 	return nil
 }
 
-// setTriggers sets four: one counts calls, one notes when each begins, one takes the time
-// when it ends and hands it on as a synthetic event, since a variable can't be the key of a
-// histogram, and one makes the histogram of that.
-func (h *Histograms) setTriggers(ctx context.Context, opt HistogramOptions) error {
+// setTriggers sets them all, and what makes the histograms first.
+func (h *Histograms) setTriggers(ctx context.Context) error {
 	s := h.session
-	synthetic := fmt.Sprintf("%s u64 f; u64 lat", s.name)
 	h.defined = true
-	if err := s.fs.ops.Append(s.fs.path("synthetic_events"), synthetic+"\n"); err != nil {
-		return fmt.Errorf("define synthetic event: %w", s.fs.explain([]string{synthetic}, err))
+	if err := s.fs.ops.Append(s.fs.path("synthetic_events"), h.triggers.Synthetic+"\n"); err != nil {
+		return fmt.Errorf("define synthetic event: %w", s.fs.explain([]string{h.triggers.Synthetic}, err))
 	}
-	size := opt.OpenCalls
-	if size == 0 {
-		size = 1 << 16
-	}
-	key := h.calls.Func
-	for _, k := range h.calls.Key {
-		key += "," + k
-	}
-	entry := h.calls.Entry.Name
-	h.counter = fmt.Sprintf("hist:keys=%s:size=%d", h.calls.Func, histogramSize(2*h.calls.Funcs))
-	h.latency = fmt.Sprintf("hist:keys=f,lat.log2:vals=hitcount,lat:size=%d", histogramSize(64*h.calls.Funcs))
 	h.armed = true
 	for _, set := range []struct{ file, trigger string }{
-		{s.file("events", "synthetic", s.name, "trigger"), h.latency},
-		{s.eventFile(&h.calls.Entry, "trigger"), h.counter},
-		{s.eventFile(&h.calls.Entry, "trigger"), fmt.Sprintf("hist:keys=%s:ts0=common_timestamp:size=%d:clock=%s", key, size, HistogramClock)},
-		{s.eventFile(&h.calls.Return, "trigger"), fmt.Sprintf("hist:keys=%s:fn=%s,lat=common_timestamp-$ts0:onmatch(%s.%s).%s($fn,$lat):size=%d:clock=%s",
-			key, h.calls.Func, s.name, entry, s.name, size, HistogramClock)},
+		{s.file("events", "synthetic", s.name, "trigger"), h.triggers.Latency},
+		{s.eventFile(&h.calls.Entry, "trigger"), h.triggers.Count},
+		{s.eventFile(&h.calls.Entry, "trigger"), h.triggers.Begin},
+		{s.eventFile(&h.calls.Return, "trigger"), h.triggers.End},
 	} {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -155,9 +141,28 @@ func (h *Histograms) setTriggers(ctx context.Context, opt HistogramOptions) erro
 	return nil
 }
 
-// histogramSize is the power of two that holds n entries, as far as the kernel makes one.
-func histogramSize(n int) int {
-	return min(max(1<<bits.Len(uint(n-1)), 1<<7), 1<<17)
+// HistogramReading is what histograms hold, all since they were started.
+type HistogramReading = histtext.Reading
+
+// Read reads the histograms.
+func (h *Histograms) Read() (HistogramReading, error) {
+	s := h.session
+	r := HistogramReading{Funcs: make([]histtext.Counts, h.calls.Funcs)}
+	// Ends before begins: more calls than have begun must not have ended.
+	for _, file := range []string{
+		s.file("events", "synthetic", s.name, "hist"),
+		s.eventFile(&h.calls.Return, "hist"),
+		s.eventFile(&h.calls.Entry, "hist"),
+	} {
+		b, err := s.fs.ops.Read(file)
+		if err != nil {
+			return r, files.Refused("read", file, err)
+		}
+		if err := r.Add(string(b)); err != nil {
+			return r, fmt.Errorf("parse %s: %w", file, err)
+		}
+	}
+	return r, nil
 }
 
 // Name is the session's group in uprobe_events, its instance and its synthetic event.
@@ -167,8 +172,8 @@ func (h *Histograms) Name() string { return h.session.name }
 func (h *Histograms) Stop() error {
 	s := h.session
 	for _, pause := range []struct{ file, trigger string }{
-		{s.file("events", "synthetic", s.name, "trigger"), h.latency},
-		{s.eventFile(&h.calls.Entry, "trigger"), h.counter},
+		{s.file("events", "synthetic", s.name, "trigger"), h.triggers.Latency},
+		{s.eventFile(&h.calls.Entry, "trigger"), h.triggers.Count},
 	} {
 		if err := s.fs.ops.Write(pause.file, pause.trigger+":pause"); err != nil {
 			return fmt.Errorf("pause trigger %q: %w", pause.trigger, err)
@@ -195,4 +200,37 @@ func (h *Histograms) Close() error {
 		err = notRemoved(s.name, s.fs.removeSynthetic(s.name))
 	}
 	return errors.Join(err, s.Close())
+}
+
+// HistogramsMissing names the kernel's options without which it can't keep histograms of
+// latencies by itself, none if it can: CONFIG_HIST_TRIGGERS, which its README tells of
+// (kernel/trace/trace.c, readme_msg), and CONFIG_SYNTH_EVENTS, which makes a file. Sites
+// must share an event, too ([Features].Append).
+func (f *FS) HistogramsMissing() []string {
+	var missing []string
+	readme, _ := f.ops.Read(f.path("README"))
+	if lineWith(string(readme), "hist:keys=") == "" {
+		missing = append(missing, "CONFIG_HIST_TRIGGERS")
+	}
+	if !f.exists("synthetic_events") {
+		missing = append(missing, "CONFIG_SYNTH_EVENTS")
+	}
+	return missing
+}
+
+// CheckHistograms is an error that explains what is missing, and is [ErrNotSupported].
+func (f *FS) CheckHistograms() error {
+	if missing := f.HistogramsMissing(); len(missing) > 0 {
+		return fmt.Errorf("keep histograms in the kernel: %w: it was built without %s", ErrNotSupported, strings.Join(missing, " and "))
+	}
+	if !f.Features().Append {
+		return fmt.Errorf("keep histograms in the kernel: %w: it takes Linux 5.4", ErrNotSupported)
+	}
+	// Before, set_event_pid does not keep probes from triggers: those of all processes would be
+	// counted, and paired with each other (kernel commit b7d5eb267f8c, "tracing/uprobes: Use
+	// trace_event_buffer_reserve() helper").
+	if KernelOlder(5, 17) {
+		return fmt.Errorf("keep histograms in the kernel: %w: before Linux 5.17 they don't tell processes apart", ErrNotSupported)
+	}
+	return nil
 }

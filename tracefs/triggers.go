@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/histtext"
 )
 
 // triggered is a trigger that is set.
@@ -65,9 +65,7 @@ func (f *FS) removeTriggers(session string) error {
 	return err
 }
 
-// triggers lists what is set in a trigger file, as it is to be written there to be removed:
-// without the state in brackets (kernel/trace/trace_events_hist.c,
-// event_hist_trigger_print). The file begins with a comment when there is none.
+// triggers lists what is set in a trigger file.
 func (f *FS) triggers(file string) ([]string, error) {
 	b, err := f.ops.Read(file)
 	if files.IsGone(err) {
@@ -76,23 +74,10 @@ func (f *FS) triggers(file string) ([]string, error) {
 	if err != nil {
 		return nil, files.Refused("read", file, err)
 	}
-	var set []string
-	for line := range strings.Lines(string(b)) {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		if i := strings.LastIndex(line, " ["); i >= 0 && strings.HasSuffix(line, "]") {
-			line = line[:i]
-		}
-		set = append(set, line)
-	}
-	return set, nil
+	return histtext.Set(string(b)), nil
 }
 
-// synthetics lists the names of synthetic events; lines of synthetic_events are
-//
-//	NAME\tTYPE FIELD; TYPE FIELD
+// synthetics lists the names of synthetic events.
 func (f *FS) synthetics() ([]string, error) {
 	b, err := f.ops.Read(f.path("synthetic_events"))
 	if files.IsNotExist(err) {
@@ -101,13 +86,7 @@ func (f *FS) synthetics() ([]string, error) {
 	if err != nil {
 		return nil, files.Refused("read", f.path("synthetic_events"), err)
 	}
-	var names []string
-	for line := range strings.Lines(string(b)) {
-		if fields := strings.Fields(line); len(fields) > 0 {
-			names = append(names, fields[0])
-		}
-	}
-	return names, nil
+	return histtext.Synthetics(string(b)), nil
 }
 
 // removeSynthetic removes a synthetic event, if it is there.

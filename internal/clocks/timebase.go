@@ -10,6 +10,9 @@ import (
 // microseconds.
 const Counter = "x86-tsc"
 
+// Monotonic is the trace clock that counts nanoseconds, is ordered between CPUs, and never goes back.
+const Monotonic = "mono"
+
 // Timebase converts time stamps of the trace clock.
 type Timebase struct {
 	// Clock is the kernel's name of the clock.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/clocks"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets"
@@ -127,7 +128,7 @@ func (k *InKernel) read(at time.Time, last bool) error {
 	r := &Reading{From: k.armed, At: at, Last: last, Kept: make([]stats.Function, len(h.Funcs))}
 	r.Summary = stats.Summary{
 		Hits: h.Hits, Delivered: h.Hits - h.Lost, Lost: h.Lost, Probes: k.plan.Probes(), Functions: len(k.plan.Funcs),
-		Seconds: at.Sub(k.armed).Seconds(), Clock: tracefs.HistogramClock, LatencyMeasured: true, Bucketed: true,
+		Seconds: at.Sub(k.armed).Seconds(), Clock: clocks.Monotonic, LatencyMeasured: true, Bucketed: true,
 		Skipped: skipped(k.opt.Skipped, k.plan.Skipped), Vanished: k.vanished.processes(),
 	}
 	for i, f := range h.Funcs {

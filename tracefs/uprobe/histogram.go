@@ -56,10 +56,11 @@ func NewHistograms(b *offsets.Binary, funcs []*offsets.Func, decoded *atomic.Int
 		p.Funcs = nil
 		return p, nil
 	}
-	if len(p.Funcs) > tracefs.MaxHistogramFuncs {
-		return nil, fmt.Errorf("keep histograms of %d functions in the kernel: at most %d", len(p.Funcs), tracefs.MaxHistogramFuncs)
+	p.Calls.Funcs = len(p.Funcs)
+	err := p.Calls.Check()
+	if err != nil {
+		return nil, err
 	}
-	var err error
 	if x.layout, err = b.Layout(); err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func chooseClock(offered string, counterTrusted bool) string {
 	if counterTrusted && has[clocks.Counter] {
 		return clocks.Counter
 	}
-	for _, c := range []string{"mono", "global"} {
+	for _, c := range []string{clocks.Monotonic, "global"} {
 		if has[c] {
 			return c
 		}

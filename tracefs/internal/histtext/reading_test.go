@@ -1,4 +1,4 @@
-package tracefs
+package histtext
 
 import (
 	"strings"
@@ -48,17 +48,11 @@ Totals:
     Dropped: 0
 `
 
-func TestParseHistograms(t *testing.T) {
-	r := HistogramReading{Funcs: make([]CallCounts, 2)}
+func TestReading(t *testing.T) {
+	r := Reading{Funcs: make([]Counts, 2)}
 	for _, text := range []string{histText, latencyText} {
-		all, err := parseHistograms(text)
-		if err != nil {
+		if err := r.Add(text); err != nil {
 			t.Fatal(err)
-		}
-		for i := range all {
-			if err := r.add(&all[i]); err != nil {
-				t.Fatal(err)
-			}
 		}
 	}
 	if r.Hits != 1406 || r.Lost != 6 {
@@ -73,7 +67,7 @@ func TestParseHistograms(t *testing.T) {
 	}
 }
 
-func TestParseHistogramsRefuses(t *testing.T) {
+func TestReadingRefuses(t *testing.T) {
 	for _, c := range []struct{ what, old, new, want string }{
 		{"a number", "hitcount:        163", "hitcount:        16x", `"16x"`},
 		{"a bracket", "} hitcount:        163", " hitcount:        163", "no }"},
@@ -84,13 +78,8 @@ func TestParseHistogramsRefuses(t *testing.T) {
 		{"the hits", "Hits: 165", "Hits: many", `"many"`},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			all, err := parseHistograms(strings.Replace(latencyText, c.old, c.new, 1))
-			r := HistogramReading{Funcs: make([]CallCounts, 2)}
-			for i := range all {
-				if err == nil {
-					err = r.add(&all[i])
-				}
-			}
+			r := Reading{Funcs: make([]Counts, 2)}
+			err := r.Add(strings.Replace(latencyText, c.old, c.new, 1))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %s", err, c.want)
 			}
@@ -98,20 +87,14 @@ func TestParseHistogramsRefuses(t *testing.T) {
 	}
 }
 
-func FuzzParseHistograms(f *testing.F) {
+func FuzzReading(f *testing.F) {
 	f.Add(histText)
 	f.Add(latencyText)
 	f.Add("# trigger info: hist:keys=f\n{\n{}\nHits: \nDropped: 1")
 	f.Fuzz(func(t *testing.T, text string) {
-		all, err := parseHistograms(text)
-		if err != nil {
+		r := Reading{Funcs: make([]Counts, 3)}
+		if r.Add(text) != nil {
 			return
-		}
-		r := HistogramReading{Funcs: make([]CallCounts, 3)}
-		for i := range all {
-			if err := r.add(&all[i]); err != nil {
-				return
-			}
 		}
 		for _, c := range r.Funcs {
 			var n uint64

@@ -1,25 +1,23 @@
-package tracefs
+package histtext
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
-// HistogramReading is what histograms hold, all since they were started.
-type HistogramReading struct {
+// Reading is what histograms hold, all since they were started.
+type Reading struct {
 	// Funcs are the functions, by their number.
-	Funcs []CallCounts
+	Funcs []Counts
 	// Hits is how often the probes were hit in the processes that are followed; Lost is how
 	// many of those hits found the kernel's table of open calls full: of a call that began or ended
 	// with one there is no latency.
 	Hits, Lost uint64
 }
 
-// CallCounts are the calls of one function.
-type CallCounts struct {
+// Counts are the calls of one function.
+type Counts struct {
 	// Calls is how many have begun, Completed how many of them have ended, for which it
 	// took Sum nanoseconds.
 	Calls, Completed, Sum uint64
@@ -28,35 +26,22 @@ type CallCounts struct {
 	Log2 [64]uint64
 }
 
-// Read reads the histograms.
-func (h *Histograms) Read() (HistogramReading, error) {
-	s := h.session
-	r := HistogramReading{Funcs: make([]CallCounts, h.calls.Funcs)}
-	// Ends before begins: more calls than have begun must not have ended.
-	for _, file := range []string{
-		s.file("events", "synthetic", s.name, "hist"),
-		s.eventFile(&h.calls.Return, "hist"),
-		s.eventFile(&h.calls.Entry, "hist"),
-	} {
-		b, err := s.fs.ops.Read(file)
-		if err != nil {
-			return r, files.Refused("read", file, err)
-		}
-		all, err := parseHistograms(string(b))
-		if err != nil {
-			return r, fmt.Errorf("parse %s: %w", file, err)
-		}
-		for i := range all {
-			if err := r.add(&all[i]); err != nil {
-				return r, fmt.Errorf("parse %s: %w", file, err)
-			}
+// Add takes what a hist file says.
+func (r *Reading) Add(text string) error {
+	all, err := parse(text)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if err := r.add(&all[i]); err != nil {
+			return err
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // add takes what one histogram says.
-func (r *HistogramReading) add(t *histogramText) error {
+func (r *Reading) add(t *histogram) error {
 	switch len(t.keys) {
 	case 1: // calls that begin
 		for _, e := range t.entries {
@@ -88,7 +73,7 @@ func (r *HistogramReading) add(t *histogramText) error {
 	return nil
 }
 
-func (r *HistogramReading) function(text string) (*CallCounts, error) {
+func (r *Reading) function(text string) (*Counts, error) {
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil || n >= uint64(len(r.Funcs)) {
 		return nil, fmt.Errorf("function %q: not one of %d", text, len(r.Funcs))
@@ -96,20 +81,20 @@ func (r *HistogramReading) function(text string) (*CallCounts, error) {
 	return &r.Funcs[n], nil
 }
 
-// histogramText is one histogram of a hist file.
-type histogramText struct {
+// histogram is one histogram of a hist file.
+type histogram struct {
 	keys          []string
-	entries       []histogramEntry // none where there are more than two keys
+	entries       []entry // none where there are more than two keys
 	hits, dropped uint64
 }
 
-type histogramEntry struct {
+type entry struct {
 	keys []string
 	hits uint64
 	sum  uint64 // of lat
 }
 
-// parseHistograms reads a hist file (kernel/trace/trace_events_hist.c, hist_show): for each
+// parse reads a hist file (kernel/trace/trace_events_hist.c, hist_show): for each
 // trigger of the event
 //
 //	# event histogram
@@ -123,14 +108,14 @@ type histogramEntry struct {
 //	    Hits: 2503
 //	    Entries: 30
 //	    Dropped: 0
-func parseHistograms(text string) ([]histogramText, error) {
-	var all []histogramText
-	var at *histogramText
+func parse(text string) ([]histogram, error) {
+	var all []histogram
+	var at *histogram
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if info, ok := strings.CutPrefix(line, "# trigger info: hist:keys="); ok {
 			keys, _, _ := strings.Cut(info, ":")
-			all = append(all, histogramText{keys: strings.Split(keys, ",")})
+			all = append(all, histogram{keys: strings.Split(keys, ",")})
 			at = &all[len(all)-1]
 			continue
 		}
@@ -140,7 +125,7 @@ func parseHistograms(text string) ([]histogramText, error) {
 		var err error
 		switch {
 		case line[0] == '{':
-			err = at.entry(line)
+			err = at.read(line)
 		case strings.HasPrefix(line, "Hits: "):
 			at.hits, err = strconv.ParseUint(line[len("Hits: "):], 10, 64)
 		case strings.HasPrefix(line, "Dropped: "):
@@ -153,7 +138,7 @@ func parseHistograms(text string) ([]histogramText, error) {
 	return all, nil
 }
 
-func (t *histogramText) entry(line string) error {
+func (t *histogram) read(line string) error {
 	if len(t.keys) > 2 {
 		return nil
 	}
@@ -161,7 +146,7 @@ func (t *histogramText) entry(line string) error {
 	if !ok {
 		return fmt.Errorf("no } in it")
 	}
-	var e histogramEntry
+	var e entry
 	for cell := range strings.SplitSeq(keys, ",") {
 		_, value, _ := strings.Cut(cell, ":")
 		e.keys = append(e.keys, strings.TrimSpace(value))
