@@ -24,13 +24,7 @@ type CallLine struct {
 	PID, TID, CPU int
 	// Depth is the number of traced calls that this one is inside of.
 	Depth int
-	// NS is how long a call took that has returned.
-	NS int64
-	// Low and High bound what it would have taken without probes; High is 0 where that is
-	// not known.
-	Low, High int64
-	// Split divides NS, where that was asked for.
-	Split stats.Split
+	CallTime
 	// End is how the call ended: "return", "unwound" (by a panic or Goexit), "open" (it
 	// has not), "lost" (the event of it was). It is "" in a line of the call's begin.
 	End string
@@ -40,6 +34,16 @@ type CallLine struct {
 	Stack []stats.Location
 	// ArgsNote says why there are none, or more than these; "" if nothing is missing.
 	ArgsNote string
+}
+
+// CallTime is how long a call took that has returned.
+type CallTime struct {
+	NS int64
+	// Low and High bound what it would have taken without probes; High is 0 where that is
+	// not known.
+	Low, High int64
+	// Split divides NS, where that was asked for.
+	Split stats.Split
 }
 
 // CallOptions say how a [CallWriter] writes calls.

@@ -13,9 +13,18 @@ import (
 )
 
 type functionLine struct {
-	Type      string `json:"type"`
-	Function  string `json:"function"`
-	PID       *int   `json:"pid,omitempty"`
+	Type     string `json:"type"`
+	Function string `json:"function"`
+	PID      *int   `json:"pid,omitempty"`
+	countsLine
+	Rate float64 `json:"rate"`
+	latenciesLine
+	// Events has no entry for what never happened; it is left out without --with.
+	Events map[string]uint64 `json:"events,omitzero"`
+}
+
+// countsLine is what became of the calls of a function.
+type countsLine struct {
 	Calls     uint64 `json:"calls"`
 	Completed uint64 `json:"completed"`
 	// Unfinished are Unwound and Open where these are not told apart.
@@ -28,8 +37,11 @@ type functionLine struct {
 	// CountedOnly is there where calls were counted first.
 	CountedOnly *uint64 `json:"counted_only,omitempty"`
 	TooOften    float64 `json:"too_often,omitempty"`
-	Rate        float64 `json:"rate"`
-	NS          any     `json:"ns,omitempty"`
+}
+
+// latenciesLine is how long they took.
+type latenciesLine struct {
+	NS any `json:"ns,omitempty"`
 	// Between Low and High are what the calls took without probes; Raw is with them, and so
 	// is NS if IsRaw.
 	Low   *latencyNS `json:"ns_low,omitempty"`
@@ -40,8 +52,6 @@ type functionLine struct {
 	Sched     *splitNS     `json:"sched,omitempty"`
 	AtMost    *atMostNS    `json:"ns_at_most,omitempty"`
 	Histogram []bucketLine `json:"histogram,omitempty"`
-	// Events has no entry for what never happened; it is left out without --with.
-	Events map[string]uint64 `json:"events,omitzero"`
 }
 
 type latencyNS struct {
@@ -83,28 +93,33 @@ type bucketLine struct {
 }
 
 type summaryLine struct {
-	Type      string          `json:"type"`
-	Hits      uint64          `json:"hits"`
-	Delivered uint64          `json:"delivered"`
-	Lost      uint64          `json:"lost"`
-	Filtered  uint64          `json:"filtered,omitempty"`
-	Before    uint64          `json:"before,omitempty"`
-	After     uint64          `json:"after,omitempty"`
-	Pass      int64           `json:"pass_ns,omitempty"`
-	Vanished  []int           `json:"vanished,omitempty"`
-	Counted   uint64          `json:"counted,omitempty"`
-	MaxRate   float64         `json:"max_rate,omitempty"`
-	Unparsed  uint64          `json:"unparsed"`
+	Type string `json:"type"`
+	auditLine
 	Probes    int             `json:"probes"`
 	Functions int             `json:"functions"`
 	Skipped   []stats.Skipped `json:"skipped"`
 	Seconds   float64         `json:"seconds"`
-	Events    *eventBooks     `json:"events,omitempty"`
+	Events    *eventAudit     `json:"events,omitempty"`
 	Probing   *probingLine    `json:"probing,omitempty"`
 }
 
-// eventBooks say what became of kernel events, which are no part of hits.
-type eventBooks struct {
+// auditLine is what became of hits.
+type auditLine struct {
+	Hits      uint64  `json:"hits"`
+	Delivered uint64  `json:"delivered"`
+	Lost      uint64  `json:"lost"`
+	Filtered  uint64  `json:"filtered,omitempty"`
+	Before    uint64  `json:"before,omitempty"`
+	After     uint64  `json:"after,omitempty"`
+	Pass      int64   `json:"pass_ns,omitempty"`
+	Vanished  []int   `json:"vanished,omitempty"`
+	Counted   uint64  `json:"counted,omitempty"`
+	MaxRate   float64 `json:"max_rate,omitempty"`
+	Unparsed  uint64  `json:"unparsed"`
+}
+
+// eventAudit says what became of kernel events, which are no part of hits.
+type eventAudit struct {
 	Delivered uint64 `json:"delivered"`
 	Lost      uint64 `json:"lost"`
 	Unparsed  uint64 `json:"unparsed"`
@@ -114,9 +129,8 @@ func functionsJSON(w io.Writer, rows []stats.Row, o Options) error {
 	lines := jsonLines{}
 	for _, row := range rows {
 		line := functionLine{
-			Type: "function", Function: row.Name,
-			Calls: row.Calls, Completed: row.Completed, Lost: row.Lost, Unsure: row.Unsure,
-			Rate: row.Rate,
+			Type: "function", Function: row.Name, Rate: row.Rate,
+			countsLine: countsLine{Calls: row.Calls, Completed: row.Completed, Lost: row.Lost, Unsure: row.Unsure},
 		}
 		if line.Unwound, line.Open = &row.Unwound, &row.Open; o.Bucketed {
 			line.Unwound, line.Open, line.Unfinished = nil, nil, &row.Unfinished
@@ -159,12 +173,16 @@ func functionsJSON(w io.Writer, rows []stats.Row, o Options) error {
 // formats have no summary among the data; for them there is [Footer].
 func SummaryJSON(w io.Writer, s stats.Summary) error {
 	lines := jsonLines{}
-	var events *eventBooks
+	var events *eventAudit
 	if k := s.Kernel; k != nil {
-		events = &eventBooks{k.Delivered, k.Lost, k.Unparsed}
+		events = &eventAudit{k.Delivered, k.Lost, k.Unparsed}
 	}
 	lines.add(summaryLine{
-		Type: "summary", Hits: s.Hits, Delivered: s.Delivered, Lost: s.Lost, Filtered: s.Filtered, Before: s.Before, After: s.After, Pass: s.Pass.Nanoseconds(), Vanished: s.Vanished, Counted: s.Counted, MaxRate: s.MaxRate, Unparsed: s.Unparsed,
+		Type: "summary",
+		auditLine: auditLine{
+			Hits: s.Hits, Delivered: s.Delivered, Lost: s.Lost, Filtered: s.Filtered, Before: s.Before, After: s.After, Pass: s.Pass.Nanoseconds(),
+			Vanished: s.Vanished, Counted: s.Counted, MaxRate: s.MaxRate, Unparsed: s.Unparsed,
+		},
 		Probes: s.Probes, Functions: s.Functions,
 		// A list without elements is [], not null.
 		Skipped: append([]stats.Skipped{}, s.Skipped...),

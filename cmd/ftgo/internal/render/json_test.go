@@ -25,13 +25,14 @@ func TestFunctionsJSONParsesBack(t *testing.T) {
 	decoder := json.NewDecoder(&b)
 	decoder.DisallowUnknownFields()
 	for _, row := range rows {
-		got := functionLine{NS: new(latencyNS)}
+		got := functionLine{latenciesLine: latenciesLine{NS: new(latencyNS)}}
 		if err := decoder.Decode(&got); err != nil {
 			t.Fatal(err)
 		}
 		want := functionLine{
-			Type: "function", Function: strings.ToValidUTF8(row.Name, "\ufffd"), Calls: row.Calls, Completed: row.Completed,
-			Unwound: &row.Unwound, Open: &row.Open, NS: new(latencyNS), Lost: row.Lost, Rate: row.Rate,
+			Type: "function", Function: strings.ToValidUTF8(row.Name, "\ufffd"), Rate: row.Rate,
+			countsLine:    countsLine{Calls: row.Calls, Completed: row.Completed, Unwound: &row.Unwound, Open: &row.Open, Lost: row.Lost},
+			latenciesLine: latenciesLine{NS: new(latencyNS)},
 		}
 		if h := row.Latency; h != nil && h.Count() > 0 {
 			want.NS = &latencyNS{h.Quantile(0), h.Mean(), h.Quantile(0.5), h.Quantile(0.9), h.Quantile(0.99), h.Quantile(1), h.Sum()}

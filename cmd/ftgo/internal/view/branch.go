@@ -34,11 +34,11 @@ func (v *Lines) writeTree(head *render.TreeHead, lines []render.TreeLine) error 
 	}
 	for i := range lines {
 		if lines[i].Call != nil {
-			v.lines++
+			v.counted.lines++
 		}
 	}
-	if v.opt.Calls > 0 && v.lines >= v.opt.Calls {
-		v.enough = true
+	if v.opt.Calls > 0 && v.counted.lines >= v.opt.Calls {
+		v.counted.enough = true
 		return errors.Join(v.buffered.Flush(), run.ErrEnough)
 	}
 	return nil

@@ -27,14 +27,19 @@ type Lines struct {
 	latest   uint64               // when a call was last seen to begin or end
 	memory   *trace.Memories
 	stacks   *trace.Stacks // nil if nobody asked for them
-	lines    uint64
-	enough   bool // of them
 	where    *where.Expr
 	funcs    map[*offsets.Func]*funcLines
-	// undecided is the number of calls of which the filter could not tell.
-	undecided uint64
 	// unknown counts functions whose arguments are not known, by the reason.
 	unknown map[string]int
+	counted lineCounts
+}
+
+// lineCounts is what -n and the last words need.
+type lineCounts struct {
+	lines  uint64
+	enough bool // of them
+	// undecided is the number of calls of which the filter could not tell.
+	undecided uint64
 }
 
 // funcLines is what makes lines of the calls of one function.
@@ -153,8 +158,8 @@ func (v *Lines) write(line *render.CallLine) error {
 	if line.End == "" && !v.opt.Lines.Entries {
 		return nil
 	}
-	if v.lines++; v.opt.Calls > 0 && v.lines >= v.opt.Calls {
-		v.enough = true
+	if v.counted.lines++; v.opt.Calls > 0 && v.counted.lines >= v.opt.Calls {
+		v.counted.enough = true
 		return errors.Join(v.buffered.Flush(), run.ErrEnough)
 	}
 	return nil
@@ -226,7 +231,7 @@ func (v *Lines) line(c *parse.Call, ended bool) (line *render.CallLine, ok bool)
 			return nil, false
 		case where.Unknown:
 			if ended || o.Entries {
-				v.undecided++
+				v.counted.undecided++
 				return nil, false
 			}
 		}
@@ -248,7 +253,7 @@ func (v *Lines) End(t *trace.Table) error {
 	if t == nil {
 		return nil
 	}
-	if !v.enough {
+	if !v.counted.enough {
 		if err := v.order.flush(v.write); err != nil && !errors.Is(err, run.ErrEnough) {
 			return err
 		}
@@ -264,8 +269,8 @@ func (v *Lines) End(t *trace.Table) error {
 	if v.trees != nil && v.trees.leftOut > 0 {
 		v.Env.Warn(cli.Plural(v.trees.leftOut, "call") + " left out of what is shown: too many others were open when they began")
 	}
-	if v.undecided > 0 {
-		v.Env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", cli.Plural(int(v.undecided), "call"))
+	if v.counted.undecided > 0 {
+		v.Env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", cli.Plural(int(v.counted.undecided), "call"))
 	}
 	if v.opt.Format == render.JSON {
 		return render.SummaryJSON(v.Out, t.Summary)
