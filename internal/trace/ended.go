@@ -6,9 +6,9 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// ended are processes that are no more, or whose number has gone to another. What is known
-// of them is dropped once all of their events have been read: many short programs take no
-// more memory than few.
+// ended knows the processes that have ended, or whose number has gone to another. It forgets a
+// process once all of its events have been read, because many short programs are to take no more
+// memory than few.
 type ended struct {
 	// started are the start times of the processes that events have come from.
 	started map[int]uint64
@@ -19,9 +19,9 @@ type ended struct {
 }
 
 const (
-	// looks is how many processes are looked at at once.
-	looks = 500
-	// drained is how long what was recorded takes to come in order, once it can be read.
+	// maxChecked is the number of processes checked per look.
+	maxChecked = 500
+	// drained is the time after which the stream has put in order what was recorded.
 	drained = time.Second
 )
 
@@ -42,7 +42,7 @@ func (l *Live) forgetEnded() {
 		e.started, e.seen = make(map[int]uint64), make(map[int]time.Time)
 	}
 	now := time.Now()
-	left := looks
+	left := maxChecked
 	for _, pid := range l.stream.Processes() {
 		if _, dead := e.seen[pid]; dead || pid == 0 {
 			continue

@@ -17,10 +17,10 @@ type kernelEvents struct {
 	session *tracefs.KernelSession
 	names   []string
 	all     []string // that are recorded, as the session has them
-	// following tells which processes are wanted; nil if that is known. Its events come
+	// filter tells which processes are wanted; nil if that is known. Its events come
 	// after those of names, unless they are among them.
-	following *following
-	told      bool // that events were lost, on which following relies
+	filter *processFilter
+	told   bool // that events were lost, on which filter relies
 	// sched: parse.SchedEvents are recorded as well; toldSched: that some were lost.
 	sched, toldSched bool
 	// wanted are the processes whose events are shown, followed those that are recorded.
@@ -33,17 +33,17 @@ type kernelEvents struct {
 
 // newKernelEvents is nil if no kernel events are needed.
 func newKernelEvents(o *Options) *kernelEvents {
-	following := newFollowing(o)
-	if len(o.With) == 0 && following == nil && !o.Sched {
+	filter := newProcessFilter(o)
+	if len(o.With) == 0 && filter == nil && !o.Sched {
 		return nil
 	}
-	return &kernelEvents{names: o.With, following: following, sched: o.Sched, wanted: make(map[int]bool), followed: make(map[int]bool)}
+	return &kernelEvents{names: o.With, filter: filter, sched: o.Sched, wanted: make(map[int]bool), followed: make(map[int]bool)}
 }
 
 // recorded are the names of all events that are recorded.
 func (k *kernelEvents) recorded() []string {
 	all := slices.Clone(k.names)
-	hidden := k.following.events()
+	hidden := k.filter.events()
 	if k.sched {
 		hidden = slices.Concat(hidden, parse.SchedEvents)
 	}
@@ -61,14 +61,14 @@ func (k *kernelEvents) start(fs *tracefs.FS, o *Options) (err error) {
 	if k == nil {
 		return nil
 	}
-	if k.following != nil {
+	if k.filter != nil {
 		if k.session, err = tracefs.StartKernelOfAll(fs, k.recorded(), o.BufferKB); err != nil {
 			return fmt.Errorf("follow processes: %w", err)
 		}
-		if err := k.following.begin(o.PIDs, k.session.Process); err != nil {
+		if err := k.filter.begin(o.PIDs, k.session.Process); err != nil {
 			return err
 		}
-		if k.following.looked, err = k.session.Now(); err != nil {
+		if k.filter.looked, err = k.session.Now(); err != nil {
 			return fmt.Errorf("follow processes: %w", err)
 		}
 	} else if k.session, err = tracefs.StartKernel(fs, k.recorded(), o.BufferKB); err != nil {
@@ -87,8 +87,8 @@ func (k *kernelEvents) start(fs *tracefs.FS, o *Options) (err error) {
 // take takes the next kernel event, and tells whether it is to be shown. What is outside of the window only tells
 // which processes are wanted.
 func (k *kernelEvents) take(ev *parse.KernelEvent, within bool) (shown bool) {
-	if name := k.all[ev.Event]; k.following != nil && slices.Contains(k.following.names, name) {
-		k.following.take(name, ev)
+	if name := k.all[ev.Event]; k.filter != nil && slices.Contains(k.filter.names, name) {
+		k.filter.take(name, ev)
 	}
 	hidden := ev.Event >= len(k.names)
 	if !within || !k.wants(ev.PID) || hidden && !k.sched {
@@ -99,8 +99,8 @@ func (k *kernelEvents) take(ev *parse.KernelEvent, within bool) (shown bool) {
 }
 
 func (k *kernelEvents) wants(pid int) bool {
-	if k.following != nil {
-		return k.following.wants(pid)
+	if k.filter != nil {
+		return k.filter.wants(pid)
 	}
 	return k.wanted[pid]
 }
@@ -135,7 +135,7 @@ func (k *kernelEvents) spawn(p Program) error {
 		return err
 	}
 	pid := p.PID()
-	k.following.started(pid)
+	k.filter.started(pid)
 	k.wanted[pid], k.followed[pid] = true, true
 	return nil
 }
@@ -154,8 +154,8 @@ func (k *kernelEvents) close() error {
 	return k.session.Close()
 }
 
-// books are what became of the events.
-func (k *kernelEvents) books(unparsed uint64, talk Talk) (*stats.KernelEvents, error) {
+// audit is what became of the events.
+func (k *kernelEvents) audit(unparsed uint64, talk Talk) (*stats.KernelEvents, error) {
 	if k == nil {
 		return nil, nil
 	}
@@ -163,7 +163,7 @@ func (k *kernelEvents) books(unparsed uint64, talk Talk) (*stats.KernelEvents, e
 	if err != nil {
 		return nil, fmt.Errorf("count kernel events: %w", err)
 	}
-	if missed := lost + unparsed; k.following != nil && missed > 0 && !k.told {
+	if missed := lost + unparsed; k.filter != nil && missed > 0 && !k.told {
 		k.told = true
 		talk.Say("the beginnings of up to %s were lost: calls of theirs may be missing, or of others be counted", units.Plural(int(missed), "thread"))
 	}

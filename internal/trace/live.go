@@ -147,8 +147,8 @@ func (l *Live) Spawn(p Program) error {
 	return nil
 }
 
-// settle does what may have to wait, and what is armed and started need not.
-func (l *Live) settle() error {
+// calibrate does what may have to wait, and what is armed and started need not.
+func (l *Live) calibrate() error {
 	base, err := l.session.Timebase()
 	if err != nil {
 		return err
@@ -172,7 +172,7 @@ func (l *Live) settle() error {
 // Read tells what was recorded, and looks after probes and processes.
 func (l *Live) Read(ctx context.Context) error {
 	if l.look.at.IsZero() && !l.stopped {
-		if err := l.settle(); err != nil {
+		if err := l.calibrate(); err != nil {
 			return err
 		}
 	}
@@ -317,7 +317,7 @@ func (l *Live) complete(r *Reading) *Reading {
 	r.MaxRate, r.Vanished, r.TooOften = l.opt.MaxRate, l.look.vanished.processes(), l.switcher.tooOften()
 	r.Used, r.Waited = l.look.cpu.used, l.look.cpu.waited
 	var err error
-	r.Kernel, err = l.kernel.books(r.Counts.KernelUnparsed, l.opt)
+	r.Kernel, err = l.kernel.audit(r.Counts.KernelUnparsed, l.opt)
 	r.Err = errors.Join(r.Err, err)
 	return r
 }

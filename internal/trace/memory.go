@@ -11,7 +11,7 @@ import (
 	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
-// Memories tell what words from processes mean, each in a process of its own.
+// Memories tells what words mean that were read in processes.
 type Memories struct {
 	binary *offsets.Binary
 	of     map[int]*memory

@@ -57,10 +57,10 @@ func (p *perProcess) forget(pid int) {
 	}
 }
 
-// settle squares the rows with what all processes together have. Whose calls the stream
+// reconcile squares the rows with what all processes together have. Whose calls the stream
 // has lost can't be told, they are nobody's; and where returns were lost, no row can tell
 // calls that were unwound from calls whose return is missing.
-func (p *perProcess) settle(all []stats.Function) []stats.Function {
+func (p *perProcess) reconcile(all []stats.Function) []stats.Function {
 	calls := make([]uint64, len(all))
 	unwound := make([]uint64, len(all))
 	for i := range p.rows {

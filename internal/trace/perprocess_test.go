@@ -32,14 +32,14 @@ func TestPerProcess(t *testing.T) {
 	all := []stats.Function{{Calls: 1, Completed: 1}, {Calls: 5, Completed: 2, Unwound: 1, Open: 1}}
 	want := "[g 7 2=1+1+0+0 f 7 1=1+0+0+0 g 8 1=0+0+1+0 g 7 1=1+0+0+0 g 0 1=0+0+0+1]"
 	for range 2 { // rows stay where they are
-		if got := fmt.Sprint(rowsText(p.settle(all))); got != want {
+		if got := fmt.Sprint(rowsText(p.reconcile(all))); got != want {
 			t.Errorf("rows\n%s\nwant\n%s", got, want)
 		}
 	}
 	// The return of what seemed unwound was lost.
 	all[1].Unwound, all[1].Lost = 0, 2
 	want = "[g 7 2=1+0+0+1 f 7 1=1+0+0+0 g 8 1=0+0+1+0 g 7 1=1+0+0+0 g 0 1=0+0+0+1]"
-	if got := fmt.Sprint(rowsText(p.settle(all))); got != want {
+	if got := fmt.Sprint(rowsText(p.reconcile(all))); got != want {
 		t.Errorf("rows\n%s\nwant\n%s", got, want)
 	}
 }
@@ -52,7 +52,7 @@ func TestPerProcessBounded(t *testing.T) {
 		p.row(pid, 0).Calls += 2
 		p.forget(pid)
 	}
-	rows := p.settle([]stats.Function{{Calls: 2 * n}})
+	rows := p.reconcile([]stats.Function{{Calls: 2 * n}})
 	if len(rows) != maxProcesses+1 || len(p.of) != 1 {
 		t.Fatalf("%d rows, %d known processes", len(rows), len(p.of))
 	}

@@ -31,9 +31,9 @@ func (p *processes) Of(tid, printed int) int {
 // Wanted tells the processes asked for from others.
 func (p *processes) Wanted(tid, pid int) (process int, wanted bool) {
 	k := p.kernel
-	if k != nil && k.following != nil {
-		pid = k.following.of(tid, pid)
-		return pid, k.following.wants(pid)
+	if k != nil && k.filter != nil {
+		pid = k.filter.of(tid, pid)
+		return pid, k.filter.wants(pid)
 	}
 	wanted = len(p.opt.PIDs) == 0 || slices.Contains(p.opt.PIDs, pid)
 	if wanted && k != nil {

@@ -45,7 +45,7 @@ func (l *Live) noticeReplaced() {
 	}
 }
 
-// noticeVanished looks at so many places of the processes that are known.
+// noticeVanished looks at so many sites of the processes that are known.
 func (l *Live) noticeVanished(sites int) {
 	if l.rests.paused {
 		return

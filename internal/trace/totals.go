@@ -9,7 +9,7 @@ import (
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
-// Totals add up the calls of each function, and reconcile them with the readings of the source.
+// Totals adds up the calls of each function and reconciles them with the readings of the source.
 type Totals struct {
 	plan  *uprobe.Plan
 	opt   TotalsOptions
@@ -291,7 +291,7 @@ func (t *Totals) reconcile(r *Reading) []stats.Function {
 		}
 	}
 	if t.per != nil {
-		out = t.per.settle(out)
+		out = t.per.reconcile(out)
 	}
 	for i := range out {
 		f := &out[i]

@@ -9,8 +9,8 @@ import (
 	"github.com/ftgo/ftgo/tracefs"
 )
 
-// vanished looks whether the processes still have the probes in their memory, a few of them
-// at a time. The kernel does not tell when they have not, and their calls are not counted.
+// vanished checks whether the processes still have the probes in their memory, a few probes at a
+// time, because the kernel does not tell when a process has lost them, and then counts no calls.
 type vanished struct {
 	sites []uint64 // of the probes that are there from the first to the last moment
 	inode uint64
@@ -19,11 +19,11 @@ type vanished struct {
 }
 
 const (
-	// glance is how many places of a program are looked at five times a second, inspection how
-	// many at the end: a look at one takes a microsecond or two.
+	// glance is the number of sites checked per look, inspection that of the check at the end. A
+	// site takes a microsecond or two.
 	glance, inspection = 16, 512
-	// glanced is how many processes are looked at.
-	glanced = 16
+	// maxGlanced is the number of processes checked per look.
+	maxGlanced = 16
 )
 
 func newVanished(events []tracefs.Event, inode uint64) *vanished {
@@ -34,7 +34,7 @@ func newVanished(events []tracefs.Event, inode uint64) *vanished {
 	return v
 }
 
-// notice says of which processes, PROGRAM's among them, the probes are newly found to be gone.
+// notice warns of each process, PROGRAM included, that has lost its probes, once.
 func (v *vanished) notice(talk Talk, pids []int, p Program, sites int) {
 	if p != nil {
 		pids = append([]int{p.PID()}, pids...)
@@ -47,7 +47,7 @@ func (v *vanished) notice(talk Talk, pids []int, p Program, sites int) {
 		some[i] = v.sites[(v.next+i)%len(v.sites)]
 	}
 	v.next += len(some)
-	for _, pid := range pids[:min(len(pids), glanced)] {
+	for _, pid := range pids[:min(len(pids), maxGlanced)] {
 		// Twice: the process may change its mappings between a look at them and one there.
 		if !v.told[pid] && v.missing(pid, some) && v.missing(pid, some) {
 			v.told[pid] = true

@@ -7,13 +7,13 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// following knows the processes that are wanted where these change: with --fork and
+// processFilter knows the processes that are wanted where these change: with --fork and
 // --comm. Where lines do not name the process, before Linux 4.14, it knows whose every thread is:
 // /proc does not tell of those that have ended. It learns that from events of the kernel, which
 // come in order of time with the hits of probes, so that nothing is too short to be seen. They are
 // of all processes: before Linux 5.8 the kernel's own filter loses a process which another thread than its
 // first executes a program in (see tracefs.KernelSession).
-type following struct {
+type processFilter struct {
 	comm   string
 	fork   bool
 	wanted map[int]bool
@@ -32,9 +32,9 @@ type following struct {
 	names  []string
 }
 
-// newFollowing is nil if the wanted processes are known from the start.
-func newFollowing(o *Options) *following {
-	f := &following{comm: o.Comm, fork: o.Fork, wanted: make(map[int]bool), tasks: make(map[int]int)}
+// newProcessFilter is nil if the wanted processes are known from the start.
+func newProcessFilter(o *Options) *processFilter {
+	f := &processFilter{comm: o.Comm, fork: o.Fork, wanted: make(map[int]bool), tasks: make(map[int]int)}
 	f.unnamed = !o.Features.RecordTGID && o.Features.Instances
 	// Kernel events of single processes are recorded apart, if at all.
 	learns := f.unnamed && len(o.With) == 0 && !o.Sched
@@ -54,7 +54,7 @@ func newFollowing(o *Options) *following {
 }
 
 // events are the kernel's that it takes.
-func (f *following) events() []string {
+func (f *processFilter) events() []string {
 	if f == nil {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (f *following) events() []string {
 }
 
 // begin looks for what is there already; events have been recorded since before.
-func (f *following) begin(pids []int, processOf func(tid int) int) error {
+func (f *processFilter) begin(pids []int, processOf func(tid int) int) error {
 	f.process = processOf
 	for _, pid := range pids {
 		if err := f.family(pid); err != nil {
@@ -87,10 +87,10 @@ func (f *following) begin(pids []int, processOf func(tid int) int) error {
 }
 
 // wants tells whether a process is wanted.
-func (f *following) wants(pid int) bool { return f.everybody || f.wanted[pid] }
+func (f *processFilter) wants(pid int) bool { return f.everybody || f.wanted[pid] }
 
 // of is the process of a thread by now, of which found is what lines or /proc tell.
-func (f *following) of(tid, found int) int {
+func (f *processFilter) of(tid, found int) int {
 	if !f.unnamed {
 		return found
 	}
@@ -98,7 +98,7 @@ func (f *following) of(tid, found int) int {
 }
 
 // family adds a process, and those that it has started and that are there.
-func (f *following) family(pid int) error {
+func (f *processFilter) family(pid int) error {
 	if err := f.add(pid); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (f *following) family(pid int) error {
 }
 
 // add adds a process with the threads that it has.
-func (f *following) add(pid int) error {
+func (f *processFilter) add(pid int) error {
 	tids, err := procfs.Threads(pid)
 	if err != nil {
 		return fmt.Errorf("list threads of process %d: %w", pid, err)
@@ -134,7 +134,7 @@ func (f *following) add(pid int) error {
 }
 
 // started adds PROGRAM's process, before anything of it has been read.
-func (f *following) started(pid int) {
+func (f *processFilter) started(pid int) {
 	if f == nil || f.comm != "" {
 		return
 	}
@@ -145,7 +145,7 @@ func (f *following) started(pid int) {
 const cloneThread = 0x10000
 
 // take gets the next event of those named.
-func (f *following) take(name string, ev *parse.KernelEvent) {
+func (f *processFilter) take(name string, ev *parse.KernelEvent) {
 	var comm string
 	var flags uint64
 	task := ev.TID // task:task_rename has no number of its own since Linux 6.14
@@ -183,7 +183,7 @@ func (f *following) take(name string, ev *parse.KernelEvent) {
 }
 
 // born notes a new thread of the process that an event is of, or that process's child.
-func (f *following) born(ev *parse.KernelEvent, task int, thread bool) {
+func (f *processFilter) born(ev *parse.KernelEvent, task int, thread bool) {
 	if task == f.program {
 		f.program = 0
 		return
@@ -204,10 +204,10 @@ func (f *following) born(ev *parse.KernelEvent, task int, thread bool) {
 
 // anyAlive tells whether a process that is followed lives.
 func (k *kernelEvents) anyAlive() bool {
-	if k == nil || k.following == nil {
+	if k == nil || k.filter == nil {
 		return false
 	}
-	for pid := range k.following.wanted {
+	for pid := range k.filter.wanted {
 		if procfs.Alive(pid) {
 			return true
 		}

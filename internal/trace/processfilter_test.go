@@ -8,9 +8,9 @@ import (
 	"github.com/ftgo/ftgo/tracefs"
 )
 
-// TestFollowingUnnamed: threads are learnt of where lines do not name the process, unless kernel
+// TestProcessFilterUnnamed: threads are learnt of where lines do not name the process, unless kernel
 // events are asked for, which take event-fork.
-func TestFollowingUnnamed(t *testing.T) {
+func TestProcessFilterUnnamed(t *testing.T) {
 	old, latest := tracefs.Features{Instances: true}, tracefs.Features{Instances: true, RecordTGID: true}
 	one := Filter{PIDs: []int{1}}
 	for i, c := range []struct {
@@ -24,17 +24,17 @@ func TestFollowingUnnamed(t *testing.T) {
 		{Options{Recorder: Recorder{Features: latest}, Filter: one}, false},
 		{Options{}, false}, // nor before Linux 3.14
 	} {
-		if got := newFollowing(&c.opt) != nil; got != c.want {
+		if got := newProcessFilter(&c.opt) != nil; got != c.want {
 			t.Errorf("%d: %v", i, got)
 		}
 	}
 }
 
-// TestFollowingBorn: a process is followed if its parent is, whichever of its threads
+// TestProcessFilterBorn: a process is followed if its parent is, whichever of its threads
 // started it, until its number goes to somebody else.
-func TestFollowingBorn(t *testing.T) {
+func TestProcessFilterBorn(t *testing.T) {
 	there := map[int]int{10: 10, 11: 11, 12: 12, 13: 13} // whoever has the numbers
-	f := newFollowing(&Options{Filter: Filter{Fork: true}, Recorder: Recorder{Features: tracefs.Features{RecordTGID: true}}})
+	f := newProcessFilter(&Options{Filter: Filter{Fork: true}, Recorder: Recorder{Features: tracefs.Features{RecordTGID: true}}})
 	f.process = func(tid int) int { return there[tid] }
 	f.started(10)
 	for _, step := range []struct {
