@@ -8,8 +8,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/spf13/pflag"
-
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 )
 
@@ -73,7 +71,7 @@ func TestHeadings(t *testing.T) {
 			if lines != 1 {
 				t.Errorf("--%s is %d times in the help of %s:\n%s", f.Name, lines, c.Name, text)
 			}
-			value, about := pflag.UnquoteUsage(f)
+			value, about := cli.ValueName(f), cli.About(f)
 			if len(about) > 110 || strings.Contains(about, ". ") || strings.HasSuffix(strings.TrimSuffix(about, value), ".") {
 				t.Errorf("--%s of %s is explained by no short sentence: %q", f.Name, c.Name, about)
 			}

@@ -28,6 +28,22 @@ func TestJoinValues(t *testing.T) {
 	}
 }
 
+// TestJoinFormat: the names of a template's values are a word behind it.
+func TestJoinFormat(t *testing.T) {
+	flags := flagsOf("trace")
+	for _, c := range []struct{ args, want string }{
+		{"--format k=%d n ./server", "--format k=%d|n ./server"}, {"--format=k=%d n ./server", "--format=k=%d|n ./server"},
+		{"--format k ./server", "--format k ./server"}, {"--format=100%% ./server", "--format=100%% ./server"}, {"--format %d", "--format %d"},
+		{"--format %d -- ./server", "--format %d -- ./server"}, {"-q --format %q|%d key,n -T x", "-q --format %q|%d|key,n -T x"},
+		{"-x --format %d n", "-x --format %d n"}, {"x -- --format %d n", "x -- --format %d n"},
+	} {
+		got := strings.ReplaceAll(strings.Join(flags.Join(strings.Fields(c.args)), " "), "\x00", "|")
+		if got != c.want {
+			t.Errorf("%q is read as %q, not %q", c.args, got, c.want)
+		}
+	}
+}
+
 // TestOptionalValues: values that may be left out are understood as the next word.
 func TestOptionalValues(t *testing.T) {
 	target := fixture.Build(t, "flood")

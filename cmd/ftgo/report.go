@@ -6,7 +6,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 )
 
 const aboutReport = `usage: ftgo report [flags] FILE
@@ -21,12 +20,12 @@ func reportCommand(e *env) *cli.Command {
 	o := session.NewOptions(&e.Env, render.Folded, render.Pprof, render.Chrome)
 	o.RawLatency, o.Signatures = true, true
 	return &cli.Command{
-		Name: "report", Summary: "show a recording as probe, count or trace would have", About: aboutReport, Prepare: view.JoinFormat,
+		Name: "report", Summary: "show a recording as probe, count or trace would have", About: aboutReport,
 		Groups: []cli.Group{
 			cli.Defines(o.DefineReport), &o.Output, &o.Talk, cli.Some("", &o.Recorder, "max-lost"),
 			cli.Some("probe, count: ", &o.TableFlags, "top"), cli.Some("probe: ", &o.TableFlags, "hist"), cli.Some("", &o.TableFlags, "fail-if"),
 			cli.Some("trace: ", &o.Ends, "calls"),
-			cli.Some("trace: ", &o.Lines, "where", "errors", "min", "goid", "tree", "depth", "begins", "start-order", "timestamp", "format", "format-names"),
+			cli.Some("trace: ", &o.Lines, "where", "errors", "min", "goid", "tree", "depth", "begins", "start-order", "timestamp", "format"),
 		},
 		Words: o.RecordingFile,
 		Given: func(given func(term string) bool) { o.Recorded.Given = given },

@@ -26,7 +26,7 @@ func traceCommand(e *env) *cli.Command {
 	o := session.NewOptions(&e.Env, render.Chrome)
 	o.Signatures = true
 	return &cli.Command{
-		Name: "trace", Summary: "write a line for each call: arguments, results, latency", Changes: true, About: aboutTrace, Prepare: view.JoinFormat,
+		Name: "trace", Summary: "write a line for each call: arguments, results, latency", Changes: true, About: aboutTrace,
 		Groups: append(o.Groups(&o.Target), &o.Extras, o.CallerFlags.Group("show who called"), &o.Lines, cli.Defines(o.DefineInside), &o.Fetch,
 			// They are known to who knows probe, and refused with a word.
 			cli.Some("", &o.TableFlags, "top"), cli.Hides("interval", "top")),

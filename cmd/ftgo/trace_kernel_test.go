@@ -218,7 +218,7 @@ func TestKernelTraceExecuted(t *testing.T) {
 func TestKernelTraceTree(t *testing.T) {
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "lookup")
-	r := ftgo(t, "trace", "--tree", "--begins", "--format-names", "", target, "main.lookup(n)", "main.twice()", "--", target, "-n", "0")
+	r := ftgo(t, "trace", "--tree", "--begins", target, "main.lookup(n)", "main.twice()", "--", target, "-n", "0")
 	var shape []string
 	for line := range strings.Lines(r.stdout) {
 		mark, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " goroutine 1 ")

@@ -24,6 +24,8 @@ type Form[T any] struct {
 	// the word behind the flag is meant for it.
 	Bare  string
 	Takes func(word string) bool
+	// More, if set, tells whether a value goes on with the word behind it, and a zero byte between.
+	More func(value string) bool
 }
 
 // Define defines a flag whose values have a form of their own.
@@ -57,6 +59,8 @@ func (v *value[T]) Set(text string) (err error) {
 func (v *value[T]) choices() []string { return v.form.Choices }
 
 func (v *value[T]) takes(word string) bool { return v.form.Takes != nil && v.form.Takes(word) }
+
+func (v *value[T]) more(text string) bool { return v.form.More != nil && v.form.More(text) }
 
 // Choices are the values of a flag, nil if there are too many.
 func Choices(f *Flag) []string {

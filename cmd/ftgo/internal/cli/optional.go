@@ -3,7 +3,8 @@ package cli
 import "strings"
 
 // Join puts an = before values that may be left out, because pflag looks for them
-// nowhere else: of -s 3 it would leave 3 to be a FUNC, and of -s3 a flag.
+// nowhere else: of -s 3 it would leave 3 to be a FUNC, and of -s3 a flag. It also makes
+// one word of values that are two.
 func (fs *Flags) Join(args []string) []string {
 	var out []string
 	for i := 0; i < len(args); i++ {
@@ -11,14 +12,22 @@ func (fs *Flags) Join(args []string) []string {
 			return append(out, args[i:]...)
 		}
 		word, last := fs.joinShorthand(args[i])
-		if name, long := strings.CutPrefix(word, "--"); long {
+		name, value, whole := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		if strings.HasPrefix(word, "--") {
 			last = fs.Lookup(name)
 		}
 		switch next := i + 1; {
 		case last == nil || next == len(args):
+		case whole:
+			if more(last, value, args[next:]) {
+				i, word = next, word+"\x00"+args[next]
+			}
 		case last.NoOptDefVal == "": // it takes any word
 			out = append(out, word)
 			i, word = next, args[next]
+			if more(last, word, args[next+1:]) {
+				i, word = next+1, word+"\x00"+args[next+1]
+			}
 		case takes(last, args[next]):
 			i, word = next, word+"="+args[next]
 		}
@@ -45,4 +54,10 @@ func (fs *Flags) joinShorthand(word string) (joined string, last *Flag) {
 		}
 	}
 	return word, nil
+}
+
+// more tells whether a flag's value goes on with the first of the words behind it.
+func more(f *Flag, value string, behind []string) bool {
+	v, ok := f.Value.(interface{ more(string) bool })
+	return ok && len(behind) > 0 && behind[0] != "--" && v.more(value)
 }

@@ -206,7 +206,7 @@ func (o *Options) needsBinary(rec *recording.Recording) string {
 		return "--where"
 	case o.Lines.Errors && as == "trace":
 		return "--errors"
-	case o.Lines.Template != "":
+	case o.Lines.Template.Text != "":
 		return "--format"
 	case o.Stack > 0:
 		return "callers"

@@ -10,18 +10,42 @@ import (
 
 // LineFlags are which calls have lines, and what the lines show.
 type LineFlags struct {
-	Where         string
-	Errors        bool
-	Min           time.Duration
-	Goid          uint64
-	Tree          bool
-	Depth         int
-	Begins        bool
-	Entries       bool
-	StartOrder    bool
-	Times         bool
-	Template      string
-	templateNames string
+	Where      string
+	Errors     bool
+	Min        time.Duration
+	Goid       uint64
+	Tree       bool
+	Depth      int
+	Begins     bool
+	Entries    bool
+	StartOrder bool
+	Times      bool
+	Template   Template
+}
+
+// Template is what --format makes lines of.
+type Template struct {
+	Text string
+	// names are those of values, with commas: there are none without verbs.
+	names string
+}
+
+var templateForm = cli.Form[Template]{
+	Name:  "TEMPLATE NAMES",
+	More:  func(text string) bool { return strings.Contains(strings.ReplaceAll(text, "%%", ""), "%") },
+	Write: func(t Template) string { return t.Text },
+	Read: func(text string) (t Template, err error) {
+		t.Text, t.names, _ = strings.Cut(text, "\x00")
+		return t, nil
+	},
+}
+
+// Names are those of values.
+func (t Template) Names() []string {
+	if t.names == "" {
+		return nil
+	}
+	return strings.Split(t.names, ",")
 }
 
 func (l *LineFlags) Define(fs *cli.Flags) {
@@ -35,56 +59,17 @@ func (l *LineFlags) Define(fs *cli.Flags) {
 	fs.BoolVar(&l.Entries, "entries", false, "show only how calls begin, which is much cheaper")
 	fs.BoolVar(&l.StartOrder, "start-order", false, "write calls in the order in which they began")
 	fs.BoolVarP(&l.Times, "timestamp", "T", false, "begin lines with the time")
-	fs.StringVar(&l.Template, "format", "", "write lines by `TEMPLATE NAMES`: 'key=%q n=%d' key,n")
-	fs.StringVar(&l.templateNames, "format-names", "", "")
-	fs.MarkHidden("format-names")
+	cli.Define(fs, &l.Template, "format", "", "write lines by `TEMPLATE NAMES`: 'key=%q n=%d' key,n", templateForm)
 }
 
 func (l *LineFlags) Check(command string) error {
 	switch {
 	case l.Depth < 0:
 		return cli.Usage("%s: --depth %d: negative", command, l.Depth)
-	case cli.IsFile(l.templateNames):
-		return cli.Usage("%s: --format %q takes the names of its values: %s is a file", command, l.Template, l.templateNames)
+	case cli.IsFile(l.Template.names):
+		return cli.Usage("%s: --format %q takes the names of its values: %s is a file", command, l.Template.Text, l.Template.names)
 	}
 	return nil
-}
-
-// names are those of --format: there are none without verbs.
-func (l *LineFlags) names() []string {
-	if l.templateNames == "" {
-		return nil
-	}
-	return strings.Split(l.templateNames, ",")
-}
-
-// JoinFormat makes one word of "--format TEMPLATE NAMES", which is two behind the flag.
-func JoinFormat(args []string) []string {
-	var out []string
-	for i := 0; i < len(args); i++ {
-		a := args[i]
-		if a == "--" {
-			return append(out, args[i:]...)
-		}
-		var text string
-		var ok bool
-		if a == "--format" && i+1 < len(args) {
-			i++
-			text, ok = args[i], true
-		} else if len(a) > len("--format=") && a[:len("--format=")] == "--format=" {
-			text, ok = a[len("--format="):], true
-		}
-		if !ok {
-			out = append(out, a)
-			continue
-		}
-		out = append(out, "--format="+text)
-		if strings.Contains(strings.ReplaceAll(text, "%%", ""), "%") && i+1 < len(args) && args[i+1] != "--" {
-			i++
-			out = append(out, "--format-names="+args[i])
-		}
-	}
-	return out
 }
 
 // FetchFlags are how much is fetched of what pointers lead to.

@@ -77,9 +77,9 @@ func (v *Lines) Begin(s *run.Scene) error {
 		Format: v.opt.Format, TwoLines: v.opt.Lines.Begins, Entries: v.opt.Lines.Entries, Times: v.opt.Lines.Times, Tree: v.opt.Lines.Tree,
 		Processes: v.opt.Mixed, Stacks: v.opt.Stack > 0, Sched: v.opt.Sched,
 	}
-	if v.opt.Lines.Template != "" {
+	if v.opt.Lines.Template.Text != "" {
 		var err error
-		if opt.Line, err = render.ParseCallFormat(v.opt.Lines.Template, v.opt.Lines.names()); err != nil {
+		if opt.Line, err = render.ParseCallFormat(v.opt.Lines.Template.Text, v.opt.Lines.Template.Names()); err != nil {
 			return cli.WithStatus(cli.ExitUsage, err)
 		}
 	}

@@ -59,8 +59,8 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 			fl.filter = &funcFilter{}
 		}
 		shownArgs, shownResults := s.Shown(f, sig)
-		if v.opt.Lines.Template != "" {
-			shownArgs, shownResults = templatePaths(v.opt.Lines.names(), sig)
+		if v.opt.Lines.Template.Text != "" {
+			shownArgs, shownResults = templatePaths(v.opt.Lines.Template.Names(), sig)
 		}
 		if out.Entry, err = entry.Capture(shownArgs, fl.filter.atEntry); err != nil {
 			return out, cli.WithStatus(cli.ExitUsage, err)
