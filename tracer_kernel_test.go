@@ -159,24 +159,6 @@ func TestKernelOutcomes(t *testing.T) {
 	}
 }
 
-// TestKernelTimeByArgument: an argument that Funcs choose is told without Values.
-func TestKernelTimeByArgument(t *testing.T) {
-	tracetest.Kernel(t)
-	byKey := make(map[string]time.Duration)
-	tracer := &ftgo.Tracer{Command: lookup(t, 20), Funcs: []string{"main.lookup(key)"}}
-	for c, err := range tracer.Calls(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if key, ok := c.Arg("key").Any().(string); ok {
-			byKey[key] += c.Took
-		}
-	}
-	if len(byKey) != 21 || byKey["twice"] <= 0 {
-		t.Errorf("%d keys: %v", len(byKey), byKey)
-	}
-}
-
 // TestKernelPIDs: of two processes that run a program, one is traced, until it ends.
 func TestKernelPIDs(t *testing.T) {
 	fs := tracetest.Kernel(t)

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -342,12 +343,13 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 	hit(jumpSite, entry, 2, carry|zero) // at it
 	hit(jumpSite, entry, 3, carry)
 	hit(retSite, back, 7, 0)
-	var calls []parse.Call
-	for c, err := range parse.Calls(t.Context(), textSource{strings.NewReader(trace.String())}, plan) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		calls = append(calls, *c)
+	var calls returned
+	stream, err := parse.NewStream(plan, textSource{strings.NewReader(trace.String())}, oneProcess{}, &calls, parse.Options{})
+	for err == nil {
+		_, err = stream.Read(t.Context())
+	}
+	if stream.Finish(); !errors.Is(err, io.EOF) {
+		t.Fatal(err)
 	}
 	if len(calls) != 1 || calls[0].Start != 3 || calls[0].End != 7 || calls[0].Outcome != parse.Returned {
 		t.Errorf("calls %+v", calls)
@@ -358,3 +360,18 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 type textSource struct{ *strings.Reader }
 
 func (s textSource) Read(_ context.Context, buf []byte) (int, error) { return s.Reader.Read(buf) }
+
+// returned are the calls that a stream tells.
+type returned []parse.Call
+
+func (r *returned) Counted(int, int)          {}
+func (r *returned) Entry(*parse.Call)         {}
+func (r *returned) Kernel(*parse.KernelEvent) {}
+func (r *returned) Return(c *parse.Call)      { *r = append(*r, *c) }
+
+// oneProcess is where its addresses are in the file.
+type oneProcess struct{}
+
+func (oneProcess) Of(_, printed int) int           { return printed }
+func (oneProcess) Wanted(_, pid int) (int, bool)   { return pid, true }
+func (oneProcess) Bias(int, uint64) (uint64, bool) { return 0, true }

@@ -3,6 +3,7 @@
 package tracetest
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -113,7 +114,14 @@ func CheckClean(t testing.TB, f *tracefs.FS) {
 // WaitArmed waits until a session of this process has armed its probes.
 func WaitArmed(t testing.TB, f *tracefs.FS) {
 	t.Helper()
-	pattern := f.Dir() + "/instances/" + owner.OwnPrefix() + "*/events/" + owner.OwnPrefix() + "*/enable"
+	WaitArmedBy(t, f, os.Getpid())
+}
+
+// WaitArmedBy waits until a session of a process has.
+func WaitArmedBy(t testing.TB, f *tracefs.FS, pid int) {
+	t.Helper()
+	prefix := fmt.Sprintf("%s%d_", owner.Prefix, pid)
+	pattern := f.Dir() + "/instances/" + prefix + "*/events/" + prefix + "*/enable"
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
