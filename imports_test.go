@@ -31,6 +31,7 @@ var arrows = []arrow{
 		module + "/internal/printable", module + "/internal/procfs", module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/units", module + "/internal/valuetext",
 		module + "/offsets", module + "/offsets/gotype", module + "/parse", module + "/parse/recording", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
 	{from: "internal/brackets", to: nil},
+	{from: "internal/breakpoints", to: []string{module + "/internal/procfs"}},
 	{from: "internal/clocks", to: nil},
 	{from: "internal/edit", to: nil},
 	{from: "internal/printable", to: []string{"github.com/olekukonko/tablewriter/..."}},
@@ -72,7 +73,7 @@ var arrows = []arrow{
 		module + "/offsets", module + "/parse/recording", module + "/tracefs", module + "/tracefs/uprobe/capture", module + "/offsets/gotype", module + "/offsets/symname", module + "/tracefs/uprobe"}},
 	{from: "internal/rate", to: nil},
 	{from: "internal/trace", to: []string{
-		module + "/internal/clocks", module + "/internal/biases", module + "/internal/printable", module + "/internal/procfs", module + "/internal/rate", module + "/internal/stats", module + "/internal/units", module + "/offsets", module + "/offsets/gotype",
+		module + "/internal/breakpoints", module + "/internal/clocks", module + "/internal/biases", module + "/internal/printable", module + "/internal/procfs", module + "/internal/rate", module + "/internal/stats", module + "/internal/units", module + "/offsets", module + "/offsets/gotype",
 		module + "/parse", module + "/parse/recording", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
 		module + "/internal/target", module + "/offsets", module + "/parse", module + "/internal/stats", "github.com/olekukonko/tablewriter/...", "github.com/google/pprof/profile",

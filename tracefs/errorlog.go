@@ -13,32 +13,32 @@ import (
 type ProbeError struct {
 	// Line is the definition.
 	Line string
-	// Msg is the kernel's own explanation from error_log (since 5.4), and Col the
-	// column of Line, from 0, that it points at; -1 where there is none.
-	Msg string
-	Col int
 	// Err is the error of the write.
 	Err error
+	// msg is the kernel's own explanation from error_log (since 5.4), and col the
+	// column of Line, from 0, that it points at; -1 where there is none.
+	msg string
+	col int
 }
 
 func (e *ProbeError) Error() string {
-	if e.Msg == "" {
+	if e.msg == "" {
 		return fmt.Sprintf("define probe %q: %v", e.short(), e.Err)
 	}
-	if w := e.Word(); w != "" {
-		return fmt.Sprintf("define probe %q: %v: %s at %q", e.short(), e.Err, e.Msg, w)
+	if w := e.word(); w != "" {
+		return fmt.Sprintf("define probe %q: %v: %s at %q", e.short(), e.Err, e.msg, w)
 	}
-	return fmt.Sprintf("define probe %q: %v: %s", e.short(), e.Err, e.Msg)
+	return fmt.Sprintf("define probe %q: %v: %s", e.short(), e.Err, e.msg)
 }
 
 func (e *ProbeError) Unwrap() error { return e.Err }
 
-// Word is the part of the line that the kernel points at, "" if it points nowhere.
-func (e *ProbeError) Word() string {
-	if e.Msg == "" || e.Col < 0 || e.Col >= len(e.Line) {
+// word is the part of the line that the kernel points at, "" if it points nowhere.
+func (e *ProbeError) word() string {
+	if e.msg == "" || e.col < 0 || e.col >= len(e.Line) {
 		return ""
 	}
-	w := e.Line[e.Col:]
+	w := e.Line[e.col:]
 	if i := strings.IndexByte(w, ' '); i >= 0 {
 		w = w[:i]
 	}
@@ -61,7 +61,7 @@ func (f *FS) explain(lines []string, err error) error {
 	}
 	// Kernels before 5.4 say nothing: the culprit is the first line that is not
 	// defined now, and where that can't be told, the first one written.
-	return &ProbeError{Line: lines[f.definedCount(lines)%len(lines)], Col: -1, Err: err}
+	return &ProbeError{Line: lines[f.definedCount(lines)%len(lines)], col: -1, Err: err}
 }
 
 // definedCount is how many of the lines, from the first, uprobe_events lists.
@@ -122,7 +122,7 @@ func lastRefusal(log string, lines []string) *ProbeError {
 				col = c - len("  Command: ")
 			}
 		}
-		return &ProbeError{Line: strings.TrimRight(cmd, " "), Msg: strings.TrimSpace(msg), Col: col}
+		return &ProbeError{Line: strings.TrimRight(cmd, " "), msg: strings.TrimSpace(msg), col: col}
 	}
 	return nil
 }

@@ -227,7 +227,7 @@ func faultAt(t *testing.T, life func(context.Context, *FS) error, at int, lastin
 		if err != nil && !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v: %s is left, and error %v does not name it", failed, errno, name, err)
 		}
-		if _, err := f.sweep(Leftover{Name: name, Instance: f.exists("instances", name)}); err != nil {
+		if _, err := f.sweep(Leftover{Name: name, instance: f.exists("instances", name)}); err != nil {
 			t.Errorf("%s: %v: sweep what is left: %v", failed, errno, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package tracefs
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -50,32 +51,26 @@ var held = struct {
 	instances map[string][]string
 }{instances: make(map[string][]string)}
 
-// HeldError is instances of ended sessions that others keep from being removed. Nothing is on in
-// them, and nothing is lost.
-type HeldError struct {
-	// Instances are their names.
-	Instances []string
-	readers   []files.PipeReader
-}
-
-func (e *HeldError) Error() string {
-	text := "instance " + e.Instances[0] + " stays, with nothing on in it, until "
-	if n := len(e.Instances); n > 1 {
-		text = fmt.Sprintf("%d instances, %s among them, stay, with nothing on in them, until ", n, e.Instances[0])
+// staying is the error of instances of ended sessions that others keep from being removed. Nothing
+// is on in them, and nothing is lost.
+func staying(instances []string, readers []files.PipeReader) error {
+	text := "instance " + instances[0] + " stays, with nothing on in it, until "
+	if n := len(instances); n > 1 {
+		text = fmt.Sprintf("%d instances, %s among them, stay, with nothing on in them, until ", n, instances[0])
 	}
-	switch n := len(e.readers); n {
+	switch n := len(readers); n {
 	case 0:
-		return text + "nobody has a file of tracefs open"
+		return errors.New(text + "nobody has a file of tracefs open")
 	case 1:
-		return text + e.readers[0].String()
+		return errors.New(text + readers[0].String())
 	default:
-		return fmt.Sprintf("%s%v, and %d more close theirs", text, e.readers[0], n-1)
+		return fmt.Errorf("%s%v, and %d more close theirs", text, readers[0], n-1)
 	}
 }
 
 // RemoveHeld removes the instances that Close and Sweep had to leave since somebody's trace_pipe
 // was open, be it that of another session of this process, after which it is to be called again.
-// A [*HeldError] tells of those that others keep, which are for [FS.Sweep] when this process has
+// It is an error that others keep some, which are for [FS.Sweep] when this process has
 // ended.
 func (f *FS) RemoveHeld() error {
 	held.Lock()
@@ -89,5 +84,5 @@ func (f *FS) RemoveHeld() error {
 	if len(left) == 0 || len(readers) > 0 && len(others) == 0 {
 		return nil
 	}
-	return &HeldError{slices.Clone(left), others}
+	return staying(left, others)
 }

@@ -165,9 +165,6 @@ func (h *Histograms) Read() (HistogramReading, error) {
 	return r, nil
 }
 
-// Name is the session's group in uprobe_events, its instance and its synthetic event.
-func (h *Histograms) Name() string { return h.session.name }
-
 // Stop ends the counting. A call that ends between the two steps is not seen to end.
 func (h *Histograms) Stop() error {
 	s := h.session

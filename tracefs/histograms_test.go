@@ -167,7 +167,7 @@ func TestHistogramsCloseFailsAtEachStep(t *testing.T) {
 		if step == 0 && (err != nil || len(fake.left()) > 0) {
 			t.Errorf("close: %v, left %q", err, fake.left())
 		}
-		if _, err := f.sweep(Leftover{Name: h.Name(), Instance: f.exists("instances", h.Name())}); err != nil {
+		if _, err := f.sweep(Leftover{Name: h.session.Name(), instance: f.exists("instances", h.session.Name())}); err != nil {
 			t.Errorf("after %q failed: %v", fake.log[before+step-1], err)
 		}
 		if left := fake.left(); len(left) > 0 {

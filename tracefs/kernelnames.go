@@ -2,6 +2,7 @@ package tracefs
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -11,21 +12,6 @@ import (
 	"github.com/ftgo/ftgo/tracefs/internal/files"
 	"github.com/ftgo/ftgo/tracefs/internal/owner"
 )
-
-// UnknownEventError is a pattern that matches no event of this kernel.
-type UnknownEventError struct {
-	Pattern string
-	// Near are events with names like it, the most alike first.
-	Near []string
-}
-
-func (e *UnknownEventError) Error() string {
-	text := fmt.Sprintf("find kernel event %q: this kernel has none of that name", e.Pattern)
-	if len(e.Near) > 0 {
-		text += "; nearest: " + strings.Join(e.Near, ", ")
-	}
-	return text
-}
 
 // maxKernelEvents is more than any group has: syscalls has 720 on Linux 6.18.
 const maxKernelEvents = 1000
@@ -63,13 +49,23 @@ func (f *FS) KernelEvents(patterns []string) ([]string, error) {
 			}
 		}
 		if n == 0 {
-			return nil, &UnknownEventError{p, nearestEvents(p, known, 3)}
+			return nil, unknownEvent(p, nearestEvents(p, known, 3))
 		}
 	}
 	if len(found) > maxKernelEvents {
 		return nil, fmt.Errorf("find kernel events %q: %d match, at most %d can be read", strings.Join(patterns, ","), len(found), maxKernelEvents)
 	}
 	return found, nil
+}
+
+// unknownEvent is the error of a pattern that matches no event; near are alike, the most alike
+// first.
+func unknownEvent(pattern string, near []string) error {
+	text := fmt.Sprintf("find kernel event %q: this kernel has none of that name", pattern)
+	if len(near) > 0 {
+		text += "; nearest: " + strings.Join(near, ", ")
+	}
+	return errors.New(text)
 }
 
 // dynamicEvents are the events that somebody has defined, "GROUP/EVENT" each.

@@ -46,9 +46,9 @@ type Leftover struct {
 	Name string
 	// PID is the process that made it.
 	PID int
-	// Events are its probe events, Instance tells whether its instance is there.
+	// Events are its probe events.
 	Events   int
-	Instance bool
+	instance bool // its instance is there
 }
 
 // Leftovers finds what killed runs have left. Sessions of processes that live, and
@@ -76,7 +76,7 @@ func (f *FS) Leftovers() ([]Leftover, error) {
 	}
 	for _, n := range names {
 		if l := at(n); l != nil {
-			l.Instance = true
+			l.instance = true
 		}
 	}
 	groups, err := f.ops.List(f.path("events"))
@@ -138,7 +138,7 @@ func (f *FS) sweep(l Leftover) (held bool, err error) {
 		return false, f.unsetExpedited(l.Name)
 	}
 	defer f.hurry(l.Events)()
-	if l.Instance {
+	if l.instance {
 		if err := f.sweepTriggers(l.Name); err != nil {
 			return false, err
 		}
@@ -146,7 +146,7 @@ func (f *FS) sweep(l Leftover) (held bool, err error) {
 	if err := f.removeSynthetic(l.Name); err != nil {
 		return false, err
 	}
-	if l.Instance {
+	if l.instance {
 		err := f.removeInstance(l.Name, patienceWithOthers)
 		if held = errors.As(err, new(heldError)); held {
 			err = f.empty(l.Name)

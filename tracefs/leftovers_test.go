@@ -65,7 +65,7 @@ func TestLeftovers(t *testing.T) {
 		{reused, living.PID, 1, true},
 	}
 	for _, l := range want {
-		remains(t, f, l.Name, l.Instance, l.Events > 0)
+		remains(t, f, l.Name, l.instance, l.Events > 0)
 	}
 	others := namesOfOthers(t)
 	for _, name := range others {
@@ -103,7 +103,7 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// TestSweepEnabledInstance: the dead owner's own instance is what has its events on.
+// TestSweepEnabledinstance: the dead owner's own instance is what has its events on.
 func TestSweepEnabledInstance(t *testing.T) {
 	f, fake := newFake(t)
 	name := dead(1)
@@ -257,7 +257,7 @@ func TestLeftoverDiesMeanwhile(t *testing.T) {
 	if left, err := f.Leftovers(); err != nil || len(left) > 0 {
 		t.Errorf("left %+v, %v", left, err)
 	}
-	if left, err := f.Leftovers(); err != nil || len(left) != 1 || left[0].Events != 1 || !left[0].Instance {
+	if left, err := f.Leftovers(); err != nil || len(left) != 1 || left[0].Events != 1 || !left[0].instance {
 		t.Errorf("then left %+v, %v", left, err)
 	}
 }

@@ -245,9 +245,6 @@ func (s *Session) enable(ev *Event) error {
 // Name is the session's group in uprobe_events and its instance.
 func (s *Session) Name() string { return s.name }
 
-// Features is what the session makes use of.
-func (s *Session) Features() Features { return s.features }
-
 // file is the path of a file of the session's instance, or of the top level in its place.
 func (s *Session) file(elem ...string) string {
 	if !s.features.Instances {

@@ -60,8 +60,8 @@ func TestLastRefusal(t *testing.T) {
 		t.Fatal("not found")
 	}
 	pe.Err = errors.New("invalid argument")
-	if pe.Msg != "Invalid register name" || pe.Word() != "%rax:x64" {
-		t.Errorf("got message %q at %q", pe.Msg, pe.Word())
+	if pe.msg != "Invalid register name" || pe.word() != "%rax:x64" {
+		t.Errorf("got message %q at %q", pe.msg, pe.word())
 	}
 	want := `define probe "p:g/e /bin/true:0x10 a=%rax:x64": invalid argument: Invalid register name at "%rax:x64"`
 	if pe.Error() != want {

@@ -210,7 +210,7 @@ func TestRefusalWithoutErrorLog(t *testing.T) {
 	lines := []string{"p:g/a /bin/true:0x1", "p:g/b /bin/true:0x2 x=%nothing"}
 	fake.put("uprobe_events", lines[0]+"\n")
 	var pe *ProbeError
-	if err := f.explain(lines, refusal); !errors.As(err, &pe) || pe.Line != lines[1] || pe.Col != -1 || !errors.Is(err, refusal) {
+	if err := f.explain(lines, refusal); !errors.As(err, &pe) || pe.Line != lines[1] || pe.col != -1 || !errors.Is(err, refusal) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ftgo/ftgo/internal/breakpoints"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/tracefs"
 )
@@ -62,5 +63,5 @@ func (v *vanished) processes() []int {
 }
 
 func (v *vanished) missing(pid int, sites []uint64) bool {
-	return tracefs.MissingBreakpoints(pid, v.inode, sites) > 0
+	return breakpoints.Missing(pid, v.inode, sites) > 0
 }

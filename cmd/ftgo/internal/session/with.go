@@ -13,8 +13,7 @@ func (o *Options) kernelEvents(fsys *tracefs.FS) ([]string, error) {
 		return nil, nil
 	}
 	names, err := fsys.KernelEvents(o.With)
-	var unknown *tracefs.UnknownEventError
-	if errors.As(err, &unknown) || err != nil && !errors.Is(err, tracefs.ErrNotSupported) && !cli.KernelRefused(err) {
+	if err != nil && !errors.Is(err, tracefs.ErrNotSupported) && !cli.KernelRefused(err) {
 		return nil, cli.WithStatus(cli.ExitUsage, err)
 	}
 	return names, err

@@ -1,4 +1,5 @@
-package tracefs
+// Package breakpoints looks for what the kernel has put into a process that is probed.
+package breakpoints
 
 import (
 	"slices"
@@ -6,7 +7,7 @@ import (
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// MissingBreakpoints tells how many of a file's instructions that are probed, by their offsets
+// Missing tells how many of a file's instructions that are probed, by their offsets
 // in the file, have no breakpoint in a process. The kernel does not put one back that the
 // process has lost: by madvise(MADV_DONTNEED), after which the page is read from the file
 // anew, by writing to its code, or by mapping other memory in its place (uprobe_mmap in
@@ -14,7 +15,7 @@ import (
 //
 // It reads a byte of /proc/PID/mem for each. Those that can't be read are not missing: the
 // process has ended, executes another program meanwhile, or may not be looked at.
-func MissingBreakpoints(pid int, inode uint64, sites []uint64) (missing int) {
+func Missing(pid int, inode uint64, sites []uint64) (missing int) {
 	// Before its mappings: if it executes another program in between, the memory of the
 	// first has nothing to read any more.
 	mem, err := procfs.OpenMemory(pid)
