@@ -64,7 +64,7 @@ var arrows = []arrow{
 	{from: "parse/internal/ftrace", to: []string{module + "/tracefs/uprobe"}},
 	{from: "parse/recording", to: []string{
 		module + "/internal/clocks", module + "/internal/printable", module + "/offsets", module + "/offsets/arch", module + "/parse/internal/ftrace", module + "/tracefs", module + "/tracefs/uprobe"}},
-	{from: "parse", to: []string{module + "/internal/biases", module + "/offsets", module + "/parse/internal/ftrace", module + "/tracefs/uprobe"}},
+	{from: "parse", to: []string{module + "/offsets", module + "/parse/internal/ftrace", module + "/tracefs/uprobe"}},
 	{from: "internal/valuetext/...", to: []string{module + "/internal/valuepath", module + "/internal/printable", module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
 	{from: "internal/stats", to: []string{module + "/parse"}},
 	{from: "internal/loader", to: []string{module + "/offsets", module + "/offsets/arch", module + "/internal/procfs", "golang.org/x/sys/unix"}},
