@@ -37,6 +37,12 @@ type Features struct {
 	ExactHits bool
 }
 
+// Modern is what a modern kernel can do, for who plans without one, or for one that is not known.
+var Modern = Features{
+	Append: true, PushEmulated: true, Arrays: true, RecordTGID: true, EventFork: true, EventPID: true,
+	Memory: true, Instances: true, ExactHits: true,
+}
+
 // Features asks the kernel. What can be tried without leaving a trace is tried; the rest is
 // told by the files that are there, and by the README that tracefs carries.
 func (f *FS) Features() Features {

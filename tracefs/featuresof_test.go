@@ -2,6 +2,13 @@ package tracefs
 
 import "testing"
 
+// TestModern: a kernel of our days lacks nothing.
+func TestModern(t *testing.T) {
+	if got, err := FeaturesOf("6.18.0"); err != nil || got != Modern {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestFeaturesOf(t *testing.T) {
 	for release, want := range map[string]Features{
 		"6.18.44-fc": {Append: true, PushEmulated: true, Arrays: true, RecordTGID: true, EventFork: true, EventPID: true, Memory: true, Instances: true, ExactHits: true},

@@ -84,7 +84,7 @@ func (p *planned) observe(ctx context.Context, open func(*planned) (*opened, err
 // live plans what hits are recorded, or counted, of.
 func (p *planned) live(mode uprobe.Mode) (s *opened, err error) {
 	e, o := p.env, p.opt
-	p.features = tracefs.Features{Append: true, PushEmulated: true, Arrays: true, Memory: true, Instances: true, ExactHits: true}
+	p.features = tracefs.Modern
 	var events []string
 	if p.fs != nil {
 		p.features = e.Adjust(p.fs.Features())

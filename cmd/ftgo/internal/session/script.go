@@ -36,7 +36,8 @@ func Script(e *Env, o *Options) (err error) {
 	t := &planned{env: e, opt: o}
 	// Of the kernel it will run on nothing is known: it may be one that counts hits of two
 	// CPUs as one, so that they are better recorded.
-	t.features = tracefs.Features{Append: true, PushEmulated: true, Arrays: true, RecordTGID: true, EventFork: true, EventPID: true, Memory: true, Instances: true}
+	t.features = tracefs.Modern
+	t.features.ExactHits = false
 	if o.Recorded.kernel != "" {
 		if t.features, err = tracefs.FeaturesOf(o.Recorded.kernel); err != nil {
 			return cli.WithStatus(cli.ExitUsage, err)
