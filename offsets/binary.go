@@ -11,6 +11,7 @@ import (
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
+	"github.com/ftgo/ftgo/offsets/internal/flow"
 	"github.com/ftgo/ftgo/offsets/internal/gotab"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
@@ -27,10 +28,11 @@ var ErrBeingWritten = image.ErrBeingWritten
 // Binary is an open x86-64 ELF executable or shared library. Its methods may be
 // called from several goroutines.
 type Binary struct {
-	image  *image.Image
-	tables *gotab.Tables
-	funcs  []Func // by address
-	goVer  gotab.Version
+	image   *image.Image
+	tables  *gotab.Tables
+	program flow.Program
+	funcs   []Func // by address
+	goVer   gotab.Version
 
 	layout  func() (GoroutineLayout, error)
 	unwind  func() debug.Unwind
@@ -85,6 +87,7 @@ func read(f *os.File, path string) (*Binary, error) {
 	}
 	b.layout = sync.OnceValues(b.readLayout)
 	b.unwind = sync.OnceValue(func() debug.Unwind { return debug.ReadUnwind(m) })
+	b.program = flow.Program{Image: m, Unwind: b.unwind, Symbols: symbols{b}}
 	b.debug = sync.OnceValues(func() (*debug.Info, error) { return debug.Open(m) })
 	b.inlined = sync.OnceValues(b.readInlined)
 	return b, nil

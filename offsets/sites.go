@@ -107,20 +107,24 @@ type Code struct {
 
 // Decode decodes a function. The error says why it must not be probed.
 func (b *Binary) Decode(f *Func) (*Code, error) {
-	p := flow.Program{Image: b.image, Unwind: b.unwind, Symbols: symbols{b}}
-	fn, err := p.Decode(flow.Symbol{Name: f.Name, Addr: f.Addr, Size: f.Size}, f.ABI == SystemV)
+	fn, err := b.decode(f)
 	if err != nil {
 		return nil, err
 	}
 	return &Code{b.image, fn}, nil
 }
 
+func (b *Binary) decode(f *Func) (*flow.Function, error) {
+	return b.program.Decode(flow.Symbol{Name: f.Name, Addr: f.Addr, Size: f.Size}, f.ABI == SystemV)
+}
+
 // Sites decodes a function and finds where calls of it begin and end.
 func (b *Binary) Sites(f *Func) (*Sites, error) {
-	c, err := b.Decode(f)
+	fn, err := b.decode(f)
 	if err != nil {
 		return nil, err
 	}
+	c := Code{b.image, fn}
 	return c.Sites()
 }
 
@@ -145,15 +149,14 @@ func (c *Code) Sites() (*Sites, error) {
 	if s.Entry, err = c.site(begin.Entry, err); err != nil {
 		return nil, err
 	}
-	for _, other := range []struct {
-		in   *flow.Instruction
-		site **Site
-	}{{begin.Check, &s.Check}, {begin.Branch, &s.Branch}} {
-		if other.in == nil {
-			continue
+	if begin.Checked {
+		if jump, err := c.site(begin.Check, nil); err == nil {
+			s.Check = &jump
 		}
-		if site, err := c.site(*other.in, nil); err == nil {
-			*other.site = &site
+	}
+	if begin.Branches {
+		if branch, err := c.site(begin.Branch, nil); err == nil {
+			s.Branch = &branch
 		}
 	}
 	for _, ends := range []struct {

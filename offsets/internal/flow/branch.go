@@ -13,33 +13,33 @@ import (
 // jumps to. SP, the frame pointer and g are as they were at the start; intact tells
 // that all general registers and memory are.
 // (FirstBranch is for another purpose: SP may have changed there, and more may be written.)
-func (f *Function) branch() (branch *Instruction, intact bool) {
+func (f *Function) branch() (branch Instruction, ok, intact bool) {
 	code := f.code
 	if f.switches {
-		return nil, false // where to is not known
+		return branch, false, false // where to is not known
 	}
 	intact = true
 	for at := 0; at < len(code); {
 		if at > 0 && slices.Contains(f.landings, at) {
-			return nil, false
+			return branch, false, false
 		}
 		in, err := f.processor.Decode(code[at:])
 		if err != nil {
-			return nil, false
+			return branch, false, false
 		}
 		if !in.Kind.GoesOn() || f.processor.Cost(code, at).Class == arch.EmulatedLater {
 			s, err := f.At(at)
 			if err != nil || in.Kind == arch.Call || s.Cost.Class > arch.EmulatedLater {
-				return nil, false
+				return branch, false, false
 			}
-			return &s, intact
+			return s, true, intact
 		}
 		e := f.processor.Effects(code[at:])
 		if !e.Has(arch.KeepsFrame | arch.NeverFaults) {
-			return nil, false
+			return branch, false, false
 		}
 		intact = intact && e.Has(arch.KeepsRegisters|arch.KeepsMemory)
 		at += in.Len
 	}
-	return nil, false
+	return branch, false, false
 }

@@ -69,12 +69,12 @@ func TestBranchSite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, intact := f.branch()
+			s, ok, intact := f.branch()
 			at := none
-			if s != nil {
+			if ok {
 				at = int(s.Addr)
 			}
-			if at != c.at || s != nil && intact == c.writes {
+			if at != c.at || ok && intact == c.writes {
 				t.Errorf("at %+d, intact %v; want %+d, %v", at, intact, c.at, !c.writes)
 			}
 		})

@@ -105,14 +105,14 @@ type Begin struct {
 	// Late: others come before it, which change neither SP nor the flow of control.
 	Entry Instruction
 	Late  bool
-	// Check is the stack check's jump, nil without one; Repeats: Entry may be executed again
+	// Check is the stack check's jump, if Checked; Repeats: Entry may be executed again
 	// after a preemption. Restarts: there is none, and a jump leads to the first instruction.
-	Check             *Instruction
-	Repeats, Restarts bool
-	// Branch may stand for Entry, of which Intact tells that nothing before it writes a
+	Check                      Instruction
+	Checked, Repeats, Restarts bool
+	// Branch may stand for Entry, if Branches. Intact tells that nothing before it writes a
 	// general register or memory; see branch.
-	Branch *Instruction
-	Intact bool
+	Branch           Instruction
+	Branches, Intact bool
 }
 
 // Begin finds them.
@@ -125,7 +125,7 @@ func (f *Function) Begin() (b Begin, err error) {
 		entry = check.Post
 		if jump, err := f.At(check.Jump); err == nil {
 			jump.Cond = f.processor.Passed()
-			b.Check, b.Repeats = &jump, check.Repeats
+			b.Check, b.Checked, b.Repeats = jump, true, check.Repeats
 		}
 	} else {
 		b.Restarts = f.restarts
@@ -133,8 +133,8 @@ func (f *Function) Begin() (b Begin, err error) {
 	if b.Entry, b.Late, err = f.entry(entry); err != nil {
 		return b, err
 	}
-	if b.Check == nil && entry == 0 && b.Entry.Cost.Class == arch.Stepped {
-		b.Branch, b.Intact = f.branch()
+	if !b.Checked && entry == 0 && b.Entry.Cost.Class == arch.Stepped {
+		b.Branch, b.Branches, b.Intact = f.branch()
 	}
 	return b, nil
 }

@@ -103,8 +103,9 @@ func (t *table) list() (*Funcs, error) {
 		ends, fs.Names = make([]int, 0, t.count), make([]string, 0, t.count)
 		names.Grow(min(32*int(t.count), len(t.data))) // as most are that long
 	}
+	fs.end = t.entry(0)
 	for i := range t.count {
-		f := t.function(i)
+		f := t.functionFrom(fs.end, i)
 		fs.end = f.end
 		var name []byte
 		if t.data != nil {

@@ -14,8 +14,11 @@ type function struct {
 	at        uint64 // of the _func
 }
 
-func (t *table) function(i uint64) function {
-	return function{t, t.entry(i), t.entry(i + 1), t.funcs + t.number(t.functab+(2*i+1)*t.form.field, t.form.field)}
+func (t *table) function(i uint64) function { return t.functionFrom(t.entry(i), i) }
+
+// functionFrom is function i, which begins at an address.
+func (t *table) functionFrom(addr, i uint64) function {
+	return function{t, addr, t.entry(i + 1), t.funcs + t.number(t.functab+(2*i+1)*t.form.field, t.form.field)}
 }
 
 // Words of a _func, behind the entry. Since Go 1.16 the number of the first file of its
@@ -109,21 +112,36 @@ func (f function) funcdata(n, base uint64) uint64 {
 // before (zigzag, the first from -1 on), and to the address, up to a 0 (runtime/symtab.go, step).
 // size is 0 at the end, next if the table is damaged.
 func (t *table) step(at uint64, first bool) (difference int32, size, next uint64) {
-	if at == 0 || at >= uint64(len(t.data)) {
+	if at == 0 {
 		return 0, 0, 0
 	}
-	v, n := binary.Uvarint(t.data[at:])
-	if n <= 0 {
-		return 0, 0, 0
-	}
-	if at += uint64(n); v == 0 && !first {
+	v, at := t.varint(at)
+	if at == 0 || v == 0 && !first {
 		return 0, 0, at
 	}
-	size, n = binary.Uvarint(t.data[at:])
-	if n <= 0 || size == 0 || size > 1<<32 {
+	size, at = t.varint(at)
+	if size == 0 || size > 1<<32 {
 		return 0, 0, 0
 	}
-	return int32(v>>1) ^ -int32(v&1), size * t.quantum, at + uint64(n)
+	return int32(v>>1) ^ -int32(v&1), size * t.quantum, at
+}
+
+// varint reads a number and tells where the next one is, 0 if there is none at the offset. Hardly
+// any has more than one byte.
+func (t *table) varint(at uint64) (v, next uint64) {
+	if at < uint64(len(t.data)) && t.data[at] < 0x80 {
+		return uint64(t.data[at]), at + 1
+	}
+	return t.longVarint(at)
+}
+
+func (t *table) longVarint(at uint64) (v, next uint64) {
+	if at < uint64(len(t.data)) {
+		if v, n := binary.Uvarint(t.data[at:]); n > 0 {
+			return v, at + uint64(n)
+		}
+	}
+	return 0, 0
 }
 
 // run is the instructions from an address up to another, for which a table has one
