@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ftgo/ftgo/tracefs/internal/machine"
 	"github.com/ftgo/ftgo/tracefs/internal/owner"
 )
 
@@ -117,3 +118,7 @@ func FeaturesOf(release string) (Features, error) {
 		ExactHits: from(6, 12),
 	}, nil
 }
+
+// KernelOlder tells whether the running kernel is older than a version. One whose
+// release can't be read is not.
+func KernelOlder(major, minor int) bool { return machine.This().Older(major, minor) }

@@ -130,3 +130,40 @@ func (f *FS) removeGroup(group string) error {
 	}
 	return f.remove(names)
 }
+
+// Pause takes the breakpoints out of the probed programs until Resume, which puts them
+// in again: one hit every now and then is enough for some, and the rest would cost the
+// programs for nothing. It takes some 45 ms an event, after which no hit is under way.
+func (s *Session) Pause() error { return s.disable() }
+
+// Resume ends a Pause.
+func (s *Session) Resume() error {
+	for i := len(s.events) - 1; i >= 0; i-- {
+		if err := s.enable(&s.events[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RemainsError is a session that could not be removed whole: it is a [Leftover] when the
+// process has ended, for [FS.Sweep] to try again.
+type RemainsError struct {
+	// Name is the session's group and instance.
+	Name string
+	Err  error
+}
+
+func (e *RemainsError) Error() string {
+	return fmt.Sprintf("session %s remains in the kernel: %v", e.Name, e.Err)
+}
+
+func (e *RemainsError) Unwrap() error { return e.Err }
+
+// notRemoved says of what has failed while a session was removed that it remains.
+func notRemoved(name string, failed ...error) error {
+	if err := errors.Join(failed...); err != nil {
+		return &RemainsError{name, err}
+	}
+	return nil
+}
