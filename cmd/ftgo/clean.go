@@ -17,16 +17,16 @@ Those of living runs and of other tools stay.
 `
 
 func cleanCommand(e *env) *cli.Command {
-	o := session.NewOptions(&e.Env)
+	r := &session.Recorder{}
 	return &cli.Command{
 		Name: "clean", Summary: "remove what killed runs left in the kernel", Changes: true, About: aboutClean,
-		Groups: []cli.Group{cli.Defines(o.DefineExpedite)},
-		Run:    func(context.Context) error { return clean(e, o) },
+		Groups: []cli.Group{cli.Defines(r.DefineExpedite)},
+		Run:    func(context.Context) error { return clean(e, r) },
 	}
 }
 
 // clean removes what killed runs have left, and only that.
-func clean(e *env, o *session.Options) error {
+func clean(e *env, r *session.Recorder) error {
 	f, err := tracefs.Find()
 	if errors.Is(err, tracefs.ErrNotMounted) {
 		// Nothing can be left where nothing could be made.
@@ -35,7 +35,7 @@ func clean(e *env, o *session.Options) error {
 	if err != nil {
 		return cli.WithStatus(cli.ExitKernel, err)
 	}
-	e.Use(f, o)
+	e.Use(f, r)
 	gone, err := f.Sweep()
 	for _, l := range gone {
 		if _, werr := fmt.Fprintf(e.Stdout, "%s\tprocess %d\t%d probe events\n", l.Name, l.PID, l.Events); werr != nil {

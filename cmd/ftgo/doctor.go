@@ -10,7 +10,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/own"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/doctor"
 )
@@ -33,11 +32,11 @@ and ends, and word is what each fetched word of memory adds.
 `
 
 func doctorCommand(e *env) *cli.Command {
-	o := session.NewOptions(&e.Env)
+	out := &cli.Output{Formats: cli.Rows}
 	return &cli.Command{
 		Name: "doctor", Summary: "check whether probing works here, and what it costs", Changes: true, About: aboutDoctor,
-		Groups: []cli.Group{cli.Some("", &o.Output, "output")},
-		Run:    func(ctx context.Context) error { return diagnose(ctx, e, o.Format) },
+		Groups: []cli.Group{cli.Some("", out, "output")},
+		Run:    func(ctx context.Context) error { return diagnose(ctx, e, out.Format) },
 	}
 }
 

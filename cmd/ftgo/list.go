@@ -6,7 +6,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 )
 
@@ -20,28 +19,28 @@ FUNC may also be an instruction, main.f+0x1a, or a source line, store.go:42.
 `
 
 func listCommand(e *env) *cli.Command {
-	o := session.NewOptions(&e.Env)
+	t, out := &cli.Target{}, &cli.Output{Formats: cli.Rows}
 	return &cli.Command{
 		Name: "list", Summary: "list the functions that can be probed, and where", About: aboutList,
-		Groups: []cli.Group{&o.Target, &o.Output, cli.Defines(func(fs *cli.Flags) {
-			fs.BoolVarP(&o.Signatures, "signatures", "s", false, "show the parameters and results of functions")
+		Groups: []cli.Group{t, out, cli.Defines(func(fs *cli.Flags) {
+			fs.BoolVarP(&t.Signatures, "signatures", "s", false, "show the parameters and results of functions")
 		})},
-		Words: o.Words("list"),
-		Run:   func(context.Context) error { return list(e, o) },
+		Words: func(words, _ []string) error { return t.Words("list", words) },
+		Run:   func(context.Context) error { return list(e, t, out) },
 	}
 }
 
-func list(e *env, o *session.Options) (err error) {
-	rows, err := o.List(e.Say)
+func list(e *env, t *cli.Target, to *cli.Output) (err error) {
+	rows, err := t.List(e.Say)
 	if err != nil {
 		return err
 	}
-	out, done, err := o.Open(&e.Env.Env, nil, o.Binary)
+	out, done, err := to.Open(&e.Env.Env, nil, t.Binary)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	if o.Signatures && o.Format == render.Table {
+	if t.Signatures && to.Format == render.Table {
 		for i := range rows {
 			if rows[i].Signature != "" {
 				rows[i].Name = rows[i].Signature
@@ -49,5 +48,5 @@ func list(e *env, o *session.Options) (err error) {
 		}
 	}
 	width, _ := terminal.Size(out)
-	return render.List(out, o.Format, rows, width)
+	return render.List(out, to.Format, rows, width)
 }

@@ -11,6 +11,9 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 )
 
+// Rows are the formats that all commands have.
+var Rows = []render.Format{render.Table, render.JSON, render.CSV, render.TSV}
+
 // Output is the flags that say how data is written, and where.
 type Output struct {
 	Format render.Format

@@ -10,7 +10,7 @@ import (
 
 // openTracefs finds tracefs, mounts it where it is not, and removes what killed runs
 // of ftgo have left.
-func openTracefs(e *Env, o *Options) (*tracefs.FS, error) {
+func openTracefs(e *Env, r *Recorder) (*tracefs.FS, error) {
 	f, err := tracefs.Find()
 	if errors.Is(err, tracefs.ErrNotMounted) && os.Geteuid() == 0 {
 		if f, err = tracefs.Mount(); err == nil {
@@ -20,21 +20,21 @@ func openTracefs(e *Env, o *Options) (*tracefs.FS, error) {
 	if err != nil {
 		return nil, cli.WithStatus(cli.ExitKernel, err)
 	}
-	e.Use(f, o)
+	e.Use(f, r)
 	if os.Geteuid() == 0 {
 		sweep(e, f)
 	}
 	return f, nil
 }
 
-// Use notes which tracefs is used, and allows what o does not forbid.
-func (e *Env) Use(f *tracefs.FS, o *Options) {
+// Use notes which tracefs is used, and allows what the flags do not forbid.
+func (e *Env) Use(f *tracefs.FS, r *Recorder) {
 	e.FS = f
-	if o.NoExpedite {
+	if r.NoExpedite {
 		return
 	}
 	f.Expedite(func(text string) {
-		if o.Verbose {
+		if r.Verbose {
 			e.Say("%s", text)
 		}
 	})

@@ -31,11 +31,11 @@ func pace(features tracefs.Features, fsys *tracefs.FS) time.Duration {
 
 // checkProbes refuses more probes than are allowed; each takes so long to go. A long time is told
 // before it begins.
-func (o *Options) checkProbes(e *Env, probes int, each time.Duration) error {
-	limit := o.MaxProbes
+func (r *Recorder) checkProbes(e *Env, probes int, each time.Duration) error {
+	limit := r.MaxProbes
 	takes := time.Duration(probes) * each
 	switch {
-	case o.DryRun:
+	case r.DryRun:
 	case limit > 0 && probes > limit:
 		return cli.WithStatus(cli.ExitUsage, fmt.Errorf("%d probes: more than --max-probes %d", probes, limit))
 	case limit == 0 && takes > longRemoval:

@@ -53,7 +53,7 @@ func (p *planned) observe(ctx context.Context, open func(*planned) (*opened, err
 	}
 	defer p.target.Binary.Close()
 	if !o.DryRun {
-		if p.fs, err = openTracefs(e, o); err != nil {
+		if p.fs, err = openTracefs(e, &o.Recorder); err != nil {
 			return err
 		}
 	}

@@ -28,12 +28,10 @@ type Options struct {
 	Program []string
 }
 
-var tableFormats = []render.Format{render.Table, render.JSON, render.CSV, render.TSV}
-
 // NewOptions are without any flag, for a command that has more formats than others.
 func NewOptions(e *Env, formats ...render.Format) *Options {
 	o := &Options{}
-	o.Formats = slices.Concat(tableFormats, formats)
+	o.Formats = slices.Concat(cli.Rows, formats)
 	o.Talk.Env = &e.Env
 	o.BufferKB = &e.BufferKB
 	return o

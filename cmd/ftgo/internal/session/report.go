@@ -133,7 +133,7 @@ func replayed(e *Env, o *Options, rec *recording.Recording) (t *planned, err err
 	if on, err := tracefs.FeaturesOf(rec.Facts["kernel"]); err == nil {
 		t.features.ExactHits = on.ExactHits // which the plan does not depend on
 	}
-	if t.target.Binary, err = o.tracedBinary(rec); err != nil {
+	if t.target.Binary, err = o.Recorded.tracedBinary(rec); err != nil {
 		return nil, err
 	}
 	needs := o.needsBinary(rec)
@@ -223,8 +223,8 @@ func (o *Options) needsBinary(rec *recording.Recording) string {
 }
 
 // tracedBinary opens the binary if it is here and the same; nil is none.
-func (o *Options) tracedBinary(rec *recording.Recording) (*offsets.Binary, error) {
-	path := o.Recorded.binary
+func (r *RecordedFlags) tracedBinary(rec *recording.Recording) (*offsets.Binary, error) {
+	path := r.binary
 	asked := path != ""
 	if !asked {
 		path = rec.About.Binary.Path

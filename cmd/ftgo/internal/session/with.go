@@ -8,11 +8,11 @@ import (
 )
 
 // kernelEvents looks up what --with names.
-func (o *Options) kernelEvents(fsys *tracefs.FS) ([]string, error) {
-	if len(o.With) == 0 {
+func (x *Extras) kernelEvents(fsys *tracefs.FS) ([]string, error) {
+	if len(x.With) == 0 {
 		return nil, nil
 	}
-	names, err := fsys.KernelEvents(o.With)
+	names, err := fsys.KernelEvents(x.With)
 	if err != nil && !errors.Is(err, tracefs.ErrNotSupported) && !cli.KernelRefused(err) {
 		return nil, cli.WithStatus(cli.ExitUsage, err)
 	}
