@@ -12,8 +12,8 @@ type Costs interface {
 	Begin(ctx context.Context)
 	// Ready tells whether Take would not wait.
 	Ready() bool
-	// Take waits until something is known; it is all 0 if nothing ever will be.
-	Take() HitCosts
+	// Take waits until something is known; it is nil if nothing ever will be.
+	Take() *HitCosts
 	// Stop ends the measuring, End waits until nothing of it is left, and Wait goes on with the
 	// panic that it may have ended by.
 	Stop()
@@ -26,7 +26,7 @@ type NoCosts struct{}
 
 func (NoCosts) Begin(context.Context) {}
 func (NoCosts) Ready() bool           { return true }
-func (NoCosts) Take() HitCosts        { return HitCosts{} }
+func (NoCosts) Take() *HitCosts       { return nil }
 func (NoCosts) Stop()                 {}
 func (NoCosts) End()                  {}
 func (NoCosts) Wait()                 {}
@@ -43,5 +43,5 @@ func (c HitCost) Of(h parse.Hits) float64 {
 // left is what is left of a call that was seen to take ns, without its hits.
 func (c HitCost) left(call *parse.Call, ns int64) int64 { return max(ns-int64(c.Of(call.Hits)), 0) }
 
-// HitCosts are what is known of it; all is 0 if nothing is.
+// HitCosts are what is known of it.
 type HitCosts struct{ Least, Typical, Most HitCost }

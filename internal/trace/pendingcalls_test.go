@@ -59,5 +59,10 @@ type laterCosts struct {
 	ready bool
 }
 
-func (c *laterCosts) Ready() bool    { return c.ready }
-func (c *laterCosts) Take() HitCosts { return c.HitCosts }
+func (c *laterCosts) Ready() bool { return c.ready }
+func (c *laterCosts) Take() *HitCosts {
+	if c.HitCosts == (HitCosts{}) {
+		return nil
+	}
+	return &c.HitCosts
+}

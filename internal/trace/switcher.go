@@ -103,8 +103,8 @@ func (m *switcher) cost(stepped bool) float64 {
 	if stepped {
 		call = parse.Hits{Stepped: 2}
 	}
-	if ns := m.l.opt.Costs.Take().Typical.Of(call); ns > 0 {
-		return ns / 1e9
+	if costs := m.l.opt.Costs.Take(); costs != nil && costs.Typical.Of(call) > 0 {
+		return costs.Typical.Of(call) / 1e9
 	}
 	return unknownCost.Seconds()
 }

@@ -182,7 +182,7 @@ func (t *Totals) timeNow(c *parse.Call) {
 // calls took; self is without these. known is false if nothing is known of costs.
 func (t *Totals) latency(c *parse.Call, ns int64) (timing stats.Timing, self int64, known bool) {
 	costs := t.opt.Costs.Take()
-	known = costs != HitCosts{}
+	known = costs != nil
 	timing = stats.Timing{Raw: ns, Net: ns, High: ns}
 	if known {
 		timing.Net = costs.Typical.left(c, ns)
@@ -204,13 +204,13 @@ func (t *Totals) Bounds(c *parse.Call, ns int64) (low, high int64) {
 		return 0, 0
 	}
 	costs := t.opt.Costs.Take()
-	if costs == (HitCosts{}) {
+	if costs == nil {
 		return 0, 0
 	}
 	return t.boundsBy(costs, c, ns)
 }
 
-func (t *Totals) boundsBy(costs HitCosts, c *parse.Call, ns int64) (low, high int64) {
+func (t *Totals) boundsBy(costs *HitCosts, c *parse.Call, ns int64) (low, high int64) {
 	if low = costs.Most.left(c, ns); t.plan.BySP {
 		low = 0 // it is not known what was nested in it
 	}
@@ -309,7 +309,7 @@ func (t *Totals) reconcile(r *Reading) []stats.Function {
 // count of hits; nil if nothing is known of it.
 func (t *Totals) probing(r *Reading) *stats.Probing {
 	costs, counts := t.opt.Costs.Take(), r.Counts
-	if costs == (HitCosts{}) {
+	if costs == nil {
 		return nil
 	}
 	p := &stats.Probing{

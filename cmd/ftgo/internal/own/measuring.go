@@ -114,14 +114,11 @@ func (m *Measuring) Begin(ctx context.Context) {
 	}()
 }
 
-// Take waits for the costs, as they are by now; they are 0 if they could not be measured. It
+// Take waits for the costs, as they are by now; they are nil if they could not be measured. It
 // is called after Begin.
-func (m *Measuring) Take() trace.HitCosts {
+func (m *Measuring) Take() *trace.HitCosts {
 	<-m.measured
-	if costs := m.costs.Load(); costs != nil {
-		return *costs
-	}
-	return trace.HitCosts{}
+	return m.costs.Load()
 }
 
 // Ready tells whether Take would not wait.
