@@ -101,7 +101,7 @@ func (t *Tracer) Calls(ctx context.Context) iter.Seq2[*Call, error] {
 	return func(yield func(*Call, error) bool) {
 		j, err := t.job(mode, true)
 		if err == nil {
-			err = j.run(ctx, 0, func() bool { return yieldAll(yield, &j.calls) })
+			err = j.run(ctx, 0, func() error { return yieldAll(yield, &j.calls) })
 		}
 		if err == nil {
 			err = j.loss()
@@ -119,7 +119,7 @@ func (t *Tracer) Reports(ctx context.Context, every time.Duration) iter.Seq2[*Re
 	return func(yield func(*Report, error) bool) {
 		j, err := t.job(uprobe.Latency, false)
 		if err == nil {
-			err = j.run(ctx, every, func() bool { return yieldAll(yield, &j.reports) })
+			err = j.run(ctx, every, func() error { return yieldAll(yield, &j.reports) })
 		}
 		if err != nil && !errors.Is(err, errBroken) {
 			yield(nil, err)
@@ -127,16 +127,16 @@ func (t *Tracer) Reports(ctx context.Context, every time.Duration) iter.Seq2[*Re
 	}
 }
 
-// yieldAll hands out what has come, and tells whether more is wanted.
-func yieldAll[T any](yield func(*T, error) bool, come *[]*T) bool {
+// yieldAll hands out what has come.
+func yieldAll[T any](yield func(*T, error) bool, come *[]*T) error {
 	for _, item := range *come {
 		if !yield(item, nil) {
-			return false
+			return errBroken
 		}
 	}
 	clear(*come)
 	*come = (*come)[:0]
-	return true
+	return nil
 }
 
 // Count counts calls until ctx is done, or the Command or the processes have ended. The kernel
@@ -148,12 +148,10 @@ func (t *Tracer) Count(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	var last Report
-	err = j.run(ctx, 0, func() bool {
-		for _, r := range j.reports {
-			last = *r
-		}
-		return true
-	})
+	err = j.run(ctx, 0, func() error { return nil })
+	for _, r := range j.reports {
+		last = *r
+	}
 	return &last, err
 }
 

@@ -36,11 +36,12 @@ type job struct {
 	calls   []*Call
 	reports []*Report
 	last    *trace.Table
+	failed  error // why some counters could not be read in the end
 }
 
-// run arms the source, and removes the probes whatever happens. give hands out what has come, and
-// tells whether more is wanted.
-func (j *job) run(ctx context.Context, every time.Duration, give func() bool) (err error) {
+// run arms the source, and removes the probes whatever happens. give hands out what has come; its
+// error ends the trace at once.
+func (j *job) run(ctx context.Context, every time.Duration, give func() error) (err error) {
 	defer func() { err = errors.Join(err, j.close()) }()
 	j.totals = trace.NewTotals(j.plan, trace.TotalsOptions{Clock: j.source.Clock(), Costs: trace.NoCosts{}})
 	if err := j.source.Arm(ctx, j); err != nil {
@@ -54,61 +55,15 @@ func (j *job) run(ctx context.Context, every time.Duration, give func() bool) (e
 			return err
 		}
 	}
-	if err = j.watch(ctx, every, give); errors.Is(err, errBroken) {
+	err = trace.Watch(ctx, j.source, j.program, every, give)
+	switch {
+	case errors.Is(err, errBroken):
 		return err
+	case errors.Is(err, trace.ErrWritten):
+		err = j.target.WrittenTo()
 	}
-	return errors.Join(err, j.stop(give))
-}
-
-// watch reads until there is a reason to end.
-func (j *job) watch(ctx context.Context, every time.Duration, give func() bool) error {
-	// Nothing that is read is waited for when the program has ended.
-	reading, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer j.program.AtEnd(cancel)()
-	var tick <-chan time.Time
-	if every > 0 {
-		ticker := time.NewTicker(every)
-		defer ticker.Stop()
-		tick = ticker.C
-	}
-	for {
-		err := j.source.Read(reading)
-		switch {
-		case !give():
-			return errBroken
-		case reading.Err() != nil, errors.Is(err, io.EOF), errors.Is(err, trace.ErrGone):
-			return nil
-		case errors.Is(err, trace.ErrWritten):
-			return j.target.WrittenTo()
-		case err != nil:
-			return err
-		}
-		select {
-		case <-tick:
-			if err := j.source.Mark(); err != nil {
-				return err
-			}
-		default:
-		}
-	}
-}
-
-// stop ends the window, and reads what is left.
-func (j *job) stop(give func() bool) error {
-	stopped := j.source.Stop()
-	for {
-		// Not to be canceled: it ends by itself, and the accounts are to balance.
-		err := j.source.Read(context.Background())
-		switch {
-		case !give():
-			return errBroken
-		case errors.Is(err, io.EOF):
-			return stopped
-		case err != nil:
-			return errors.Join(stopped, err)
-		}
-	}
+	err = errors.Join(err, trace.Drain(j.source, give))
+	return errors.Join(err, j.failed)
 }
 
 // close removes what is left of the trace.
@@ -158,6 +113,9 @@ func (j *job) ProcessEnded(pid int) {
 func (j *job) Reading(r *trace.Reading) {
 	if r.First {
 		return
+	}
+	if r.Last {
+		j.failed = r.Err
 	}
 	if j.last = j.totals.At(r); !j.each {
 		j.reports = append(j.reports, j.report(j.last))

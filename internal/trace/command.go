@@ -76,8 +76,8 @@ func (c *Command) Used() (cpu time.Duration, ended bool) {
 	return cpu, true
 }
 
-// AtEnd calls f when the program has ended, unless stop is called before.
-func (c *Command) AtEnd(f func()) (stop func()) {
+// atEnd calls f when the program has ended, unless stop is called before.
+func (c *Command) atEnd(f func()) (stop func()) {
 	stopped := make(chan struct{})
 	go func() {
 		select {

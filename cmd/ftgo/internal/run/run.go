@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -140,51 +139,27 @@ func (r *running) follow(ctx context.Context) error {
 			return err
 		}
 	}
-	return errors.Join(r.watch(ctx), r.stop())
+	err = trace.Watch(ctx, r.Source, r.Program, r.Every, r.told)
+	switch r.written = errors.Is(err, trace.ErrWritten); {
+	case r.written, errors.Is(err, ErrEnough):
+		err = nil
+	}
+	return errors.Join(err, r.stop())
 }
 
-// watch reads until there is a reason to end.
-func (r *running) watch(ctx context.Context) error {
-	ends := r.Program.Done()
-	tick := make(<-chan time.Time)
-	if r.Every > 0 {
-		ticker := time.NewTicker(r.Every)
-		defer ticker.Stop()
-		tick = ticker.C
+// told lets the view write what was told, and tells whether to go on.
+func (r *running) told() error {
+	if r.failed == nil {
+		r.failed = r.View.Flush()
 	}
-	// Nothing that is read is waited for when the program has ended.
-	reading, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer r.Program.AtEnd(cancel)()
-	for {
-		err := r.Source.Read(reading)
-		if err == nil && r.failed == nil {
-			r.failed = r.View.Flush()
-		}
-		switch {
-		case r.failed != nil:
-			return nil
-		case errors.Is(err, trace.ErrWritten):
-			r.written = true
-			return nil
-		case errors.Is(err, io.EOF), errors.Is(err, trace.ErrLimit), errors.Is(err, trace.ErrGone), err != nil && reading.Err() != nil:
-			return nil
-		case err != nil:
-			return err
-		}
-		select {
-		case <-ends:
-			return nil
-		case <-ctx.Done():
-			return nil
-		case <-r.expired:
-			return nil
-		case <-tick:
-			if err := r.Source.Mark(); err != nil {
-				return err
-			}
-		default:
-		}
+	if r.failed != nil {
+		return ErrEnough
+	}
+	select {
+	case <-r.expired:
+		return ErrEnough
+	default:
+		return nil
 	}
 }
 
@@ -195,16 +170,11 @@ func (r *running) stop() error {
 			return fmt.Sprintf("removing the probes, a moment for each of %s", cli.Plural(r.Slow, "event"))
 		})()
 	}
-	stopped := r.Source.Stop()
-	for {
-		// Not to be cancelled: it ends by itself, and the accounts are to balance.
-		switch err := r.Source.Read(context.Background()); {
-		case errors.Is(err, io.EOF):
-			return errors.Join(stopped, r.last.Err)
-		case err != nil:
-			return errors.Join(stopped, err)
-		}
+	err := trace.Drain(r.Source, func() error { return nil })
+	if r.last != nil {
+		err = errors.Join(err, r.last.Err)
 	}
+	return err
 }
 
 // close removes the probes and ends the program.
