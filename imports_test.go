@@ -53,6 +53,7 @@ var arrows = []arrow{
 	{from: "tracefs/internal/files", to: []string{module + "/internal/procfs", module + "/tracefs/internal/machine", "golang.org/x/sys/unix"}},
 	{from: "tracefs/internal/owner", to: []string{module + "/internal/procfs", "golang.org/x/sys/unix"}},
 	{from: "tracefs/internal/histtext", to: []string{module + "/internal/clocks"}},
+	{from: "tracefs/internal/tree", to: []string{module + "/tracefs/internal/files", module + "/tracefs/internal/histtext", "golang.org/x/sys/unix"}},
 	{from: "tracefs/internal/ring", to: []string{module + "/tracefs/internal/files", module + "/tracefs/internal/threads", "golang.org/x/sys/unix"}},
 	{from: "tracefs/internal/threads", to: []string{module + "/internal/procfs"}},
 	{from: "tracefs/internal/machine", to: []string{module + "/internal/clocks", "golang.org/x/sys/unix"}},

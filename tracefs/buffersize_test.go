@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/tree"
 )
 
 // scarce has no memory for ring buffers beyond a size.
@@ -31,7 +32,7 @@ func TestResizeWithLessMemoryThanItSeemed(t *testing.T) {
 		ok       bool
 	}{{0, "999999999", true}, {0, "200", true}, {0, "1", false}, {512, "512", true}, {512, "511", false}} {
 		ops := &scarce{limit: c.limit}
-		s := &Session{fs: &FS{ops: ops}}
+		s := &Session{fs: &FS{tree: &tree.Tree{Ops: ops}}}
 		if err := s.resize(c.chosenKB); (err == nil) != c.ok || c.chosenKB > 0 && len(ops.tried) != 1 {
 			t.Errorf("%d KB of %s: tried %v, %v", c.chosenKB, c.limit, ops.tried, err)
 		}
@@ -48,7 +49,7 @@ func TestTopLevelGrows(t *testing.T) {
 		if err := s.growTopLevel(); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := f.readTrimmed("instances", s.name, "events", "enable"); err != nil || got != want {
+		if got, err := f.tree.ReadTrimmed("instances", s.name, "events", "enable"); err != nil || got != want {
 			t.Errorf("%q: the instance was told %q, %v, want %q", size, got, err, want)
 		}
 	}

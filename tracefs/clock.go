@@ -26,7 +26,7 @@ func (s *Session) sampleClock() (clocks.Reading, error) { return clocks.Closest(
 // readClock reads both clocks once. Width is how long that took.
 func (s *Session) readClock() (now clocks.Reading, width time.Duration, err error) {
 	file := s.file("per_cpu", "cpu0", "stats")
-	now, width, err = clocks.Read(func() ([]byte, error) { return s.fs.ops.Read(file) })
+	now, width, err = clocks.Read(func() ([]byte, error) { return s.fs.tree.Ops.Read(file) })
 	if err != nil {
 		err = fmt.Errorf("read clock from %s: %w", file, err)
 	}
@@ -48,7 +48,7 @@ func (s *Session) ClockStep() (time.Duration, error) {
 // session that only counts stays with the one that the instance has come with.
 func (s *Session) setClock(opt Options) error {
 	file := s.file("trace_clock")
-	offered, err := s.fs.ops.Read(file)
+	offered, err := s.fs.tree.Ops.Read(file)
 	if err != nil {
 		return files.Refused("read", file, err)
 	}
@@ -58,7 +58,7 @@ func (s *Session) setClock(opt Options) error {
 	}
 	clock, _ := machine.This().ChooseClock(string(offered))
 	s.clocks.Choose(clock)
-	if err := s.fs.ops.Write(file, clock); err != nil {
+	if err := s.fs.tree.Ops.Write(file, clock); err != nil {
 		return files.Refused("write", file, err)
 	}
 	return nil

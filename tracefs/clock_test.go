@@ -38,7 +38,7 @@ func TestClockStep(t *testing.T) {
 		{clocks.Counter, 4 * time.Millisecond, 7, 0},
 	} {
 		f, fake := newFake(t)
-		f.ops = &ticking{fakeFiles: fake, step: c.step, every: c.every}
+		f.tree.Ops = &ticking{fakeFiles: fake, step: c.step, every: c.every}
 		s := &Session{fs: f}
 		s.clocks.Choose(c.clock)
 		if got, err := s.ClockStep(); err != nil || got != c.want {

@@ -28,8 +28,8 @@ func (s *Session) Profile() ([][]uint64, error) {
 }
 
 func (s *Session) readProfile() (string, error) {
-	file := s.fs.path("uprobe_profile")
-	b, err := s.fs.ops.Read(file)
+	file := s.fs.tree.Path("uprobe_profile")
+	b, err := s.fs.tree.Ops.Read(file)
 	if err != nil {
 		return "", files.Refused("read", file, err)
 	}
@@ -84,13 +84,13 @@ func parseProfile(text string, events []Event) ([][]uint64, error) {
 // Overruns is how many events the session's ring buffer has lost: overwritten before
 // they were read, or not recorded because there was no room.
 func (s *Session) Overruns() (uint64, error) {
-	cpus, err := s.fs.ops.List(s.file("per_cpu"))
+	cpus, err := s.fs.tree.Ops.List(s.file("per_cpu"))
 	if err != nil {
 		return 0, files.Refused("list", s.file("per_cpu"), err)
 	}
 	var sum uint64
 	for _, cpu := range cpus {
-		b, err := s.fs.ops.Read(s.file("per_cpu", cpu, "stats"))
+		b, err := s.fs.tree.Ops.Read(s.file("per_cpu", cpu, "stats"))
 		if err != nil {
 			return 0, files.Refused("read", s.file("per_cpu", cpu, "stats"), err)
 		}

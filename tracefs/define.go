@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // maxWrite is how much of uprobe_events the kernel reads at a time: it cuts a
@@ -34,79 +31,12 @@ func (f *FS) define(ctx context.Context, lines []string) error {
 			return &ProbeError{Line: lines[0], Err: fmt.Errorf("%d bytes: longer than the kernel takes", len(lines[0]))}
 		}
 		text := strings.Join(lines[:n], "\n") + "\n"
-		if err := f.ops.Append(f.path("uprobe_events"), text); err != nil {
+		if err := f.tree.Ops.Append(f.tree.Path("uprobe_events"), text); err != nil {
 			return f.explain(lines[:n], err)
 		}
 		lines = lines[n:]
 	}
 	return nil
-}
-
-// remove deletes whole events, "GROUP/EVENT" each. The caller has proven that
-// none of them is enabled anywhere: see [FS.mustBeOff].
-func (f *FS) remove(events []string) error {
-	var first error
-	for _, ev := range events {
-		err := f.ops.Append(f.path("uprobe_events"), "-:"+ev+"\n")
-		if err != nil && first == nil && f.defined(ev) {
-			first = fmt.Errorf("remove probe event %s: %w", ev, err)
-		}
-	}
-	return first
-}
-
-// defined tells whether uprobe_events still lists the event. Two sweepers may meet
-// over one leftover: the second is refused, and nothing is wrong.
-func (f *FS) defined(event string) bool { return f.exists("events", event) }
-
-// mustBeOff fails unless the group is disabled at the top level and in every
-// instance.
-//
-// Deleting an event of several sites while it is enabled anywhere frees the sites
-// but leaves their breakpoints in place, and the next hit of one crashes the
-// kernel; the EBUSY that the write returns comes too late (seen on 5.4 to 7.2).
-// So nothing is deleted before this has been read back.
-//
-// What others have may go while it is looked at, and then it is looked at again.
-func (f *FS) mustBeOff(group string) error {
-	var err error
-	for try := range 60 {
-		var passing bool
-		if passing, err = f.isOff(group); !passing {
-			return err
-		}
-		time.Sleep(time.Duration(try) * 100 * time.Microsecond)
-	}
-	return err
-}
-
-// isOff is one look of mustBeOff; passing means that something was seen on its way out.
-func (f *FS) isOff(group string) (passing bool, err error) {
-	dirs := []string{f.dir}
-	names, err := f.ops.List(f.path("instances"))
-	if err != nil && f.exists("instances") {
-		return false, fmt.Errorf("list instances: %w", err)
-	}
-	for _, n := range names {
-		dirs = append(dirs, f.path("instances", n))
-	}
-	for _, dir := range dirs {
-		file := dir + "/events/" + group + "/enable"
-		b, err := f.ops.Read(file)
-		if err != nil {
-			// An instance may have gone since the listing, and a group without an
-			// event has no directory.
-			if files.IsNotExist(err) {
-				continue
-			}
-			return files.IsGone(err), fmt.Errorf("read %s: %w", file, err)
-		}
-		if s := strings.TrimSpace(string(b)); s != "0" {
-			// "?" is a group whose last event is just being removed.
-			return s == "?", fmt.Errorf("remove probes of %s: %s reads %q: enabled, not touched", group, file, s)
-		}
-	}
-	return false, nil
 }
 
 // checkFileSystem refuses a file whose probes would never be hit: the kernel reads

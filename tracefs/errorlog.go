@@ -49,10 +49,10 @@ func (e *ProbeError) word() string {
 // may not be there, or not be opened.
 func (f *FS) explain(lines []string, err error) error {
 	at, ok := errors.AsType[*fs.PathError](err)
-	if ok && at.Op == "open" || errors.Is(err, fs.ErrPermission) || files.IsNotExist(err) && !f.exists("uprobe_events") {
-		return files.Refused("write", f.path("uprobe_events"), err)
+	if ok && at.Op == "open" || errors.Is(err, fs.ErrPermission) || files.IsNotExist(err) && !f.tree.Exists("uprobe_events") {
+		return files.Refused("write", f.tree.Path("uprobe_events"), err)
 	}
-	log, logErr := f.ops.Read(f.path("error_log"))
+	log, logErr := f.tree.Ops.Read(f.tree.Path("error_log"))
 	if logErr == nil {
 		if pe := lastRefusal(string(log), lines); pe != nil {
 			pe.Err = err
@@ -66,7 +66,7 @@ func (f *FS) explain(lines []string, err error) error {
 
 // definedCount is how many of the lines, from the first, uprobe_events lists.
 func (f *FS) definedCount(lines []string) int {
-	b, err := f.ops.Read(f.path("uprobe_events"))
+	b, err := f.tree.Ops.Read(f.tree.Path("uprobe_events"))
 	if err != nil {
 		return 0
 	}

@@ -46,7 +46,7 @@ func (f *FS) Expedite(tell func(text string)) { f.hurrying.allowed, f.hurrying.t
 func (f *FS) CanExpedite() bool {
 	now, err := f.expedited()
 	// Nothing is written: it is opened, which a file system that is read-only does not allow.
-	return err == nil && (now != "0" || f.hurrying.allowed && f.ops.Write(f.rcu(hurryMark), "") == nil)
+	return err == nil && (now != "0" || f.hurrying.allowed && f.tree.Ops.Write(f.rcu(hurryMark), "") == nil)
 }
 
 func (f *FS) rcu(name string) string { return f.rcuDir + "/" + name }
@@ -57,10 +57,10 @@ var errNormal = errors.New("rcu_normal is set")
 // expedited reads the switch.
 func (f *FS) expedited() (string, error) {
 	// rcu_normal came with Linux 4.4, and the other one with 3.6.
-	if b, err := f.ops.Read(f.rcu("rcu_normal")); err == nil && strings.TrimSpace(string(b)) != "0" {
+	if b, err := f.tree.Ops.Read(f.rcu("rcu_normal")); err == nil && strings.TrimSpace(string(b)) != "0" {
 		return "", errNormal
 	}
-	b, err := f.ops.Read(f.rcu(hurryMark))
+	b, err := f.tree.Ops.Read(f.rcu(hurryMark))
 	return strings.TrimSpace(string(b)), err
 }
 
@@ -99,7 +99,7 @@ func (f *FS) setExpedited() error {
 	if err != nil {
 		return err
 	}
-	defer files.Lock(f.dir)()
+	defer files.Lock(f.tree.Dir)()
 	now, err := f.expedited()
 	if err != nil {
 		return err
@@ -110,11 +110,11 @@ func (f *FS) setExpedited() error {
 	}
 	// The mark comes first, and goes last: one alone does no harm.
 	mark := who.String()
-	if err := f.ops.Append(f.path("uprobe_events"), fmt.Sprintf("p:%s/%s /proc/self/exe:0x0\n", mark, hurryMark)); err != nil {
+	if err := f.tree.Ops.Append(f.tree.Path("uprobe_events"), fmt.Sprintf("p:%s/%s /proc/self/exe:0x0\n", mark, hurryMark)); err != nil {
 		return fmt.Errorf("mark that %s is set: %w", f.rcu(hurryMark), err)
 	}
-	if err := f.ops.Write(f.rcu(hurryMark), "1"); err != nil {
-		return errors.Join(files.Refused("write", f.rcu(hurryMark), err), f.removeGroup(mark))
+	if err := f.tree.Ops.Write(f.rcu(hurryMark), "1"); err != nil {
+		return errors.Join(files.Refused("write", f.rcu(hurryMark), err), f.tree.RemoveGroup(mark))
 	}
 	f.hurrying.mark = mark
 	return nil
@@ -123,7 +123,7 @@ func (f *FS) setExpedited() error {
 // unsetExpedited puts the switch back, unless others who live have marked that they use it, and
 // removes a mark.
 func (f *FS) unsetExpedited(mark string) error {
-	defer files.Lock(f.dir)()
+	defer files.Lock(f.tree.Dir)()
 	marks, err := f.hurryMarks()
 	if err != nil {
 		return err
@@ -133,21 +133,21 @@ func (f *FS) unsetExpedited(mark string) error {
 		return other != mark && ok && o.Alive()
 	})
 	if !used {
-		if err := f.ops.Write(f.rcu(hurryMark), "0"); err != nil {
+		if err := f.tree.Ops.Write(f.rcu(hurryMark), "0"); err != nil {
 			return files.Refused("put back", f.rcu(hurryMark), err)
 		}
 	}
-	return f.removeGroup(mark)
+	return f.tree.RemoveGroup(mark)
 }
 
 // hurryMarks are the groups of all marks.
 func (f *FS) hurryMarks() ([]string, error) {
-	groups, err := f.ops.List(f.path("events"))
+	groups, err := f.tree.Ops.List(f.tree.Path("events"))
 	if err != nil {
-		return nil, files.Refused("list", f.path("events"), err)
+		return nil, files.Refused("list", f.tree.Path("events"), err)
 	}
 	return slices.DeleteFunc(groups, func(group string) bool {
 		_, ours := owner.Parse(group)
-		return !ours || !f.exists("events", group, hurryMark)
+		return !ours || !f.tree.Exists("events", group, hurryMark)
 	}), nil
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/tree"
 )
 
 // newExpediting is a fake of which grace periods can be expedited, and what it says of that.
@@ -71,7 +72,7 @@ func TestExpedite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			before, _ := f.readTrimmed("rcu_expedited")
+			before, _ := f.tree.ReadTrimmed("rcu_expedited")
 			s.Stop()
 			<-s.stopped
 			if err := s.Close(); err != nil {
@@ -80,7 +81,7 @@ func TestExpedite(t *testing.T) {
 			if got := strings.Join(fake.hurrySteps(), " "); got != c.want {
 				t.Errorf("did %q, want %q", got, c.want)
 			}
-			if now, _ := f.readTrimmed("rcu_expedited"); now != before {
+			if now, _ := f.tree.ReadTrimmed("rcu_expedited"); now != before {
 				t.Errorf("the switch is %q, and was %q", now, before)
 			}
 			if hurried := strings.Contains(strings.Join(*told, " "), "is 1 while"); hurried != strings.Contains(c.want, "mark") {
@@ -96,17 +97,17 @@ func TestExpedite(t *testing.T) {
 // TestExpediteCounted: of several runs the last to need it puts the switch back.
 func TestExpediteCounted(t *testing.T) {
 	f, fake, _ := newExpediting(t)
-	other := &FS{dir: f.dir, ops: f.ops, rcuDir: f.rcuDir}
+	other := &FS{tree: &tree.Tree{Dir: f.tree.Dir, Ops: f.tree.Ops}, rcuDir: f.rcuDir}
 	other.Expedite(func(string) {})
 	first := f.hurry(leastHurry)
 	nested, second := f.hurry(leastHurry), other.hurry(leastHurry)
 	for i, end := range []func(){nested, first, second} {
-		if now, _ := f.readTrimmed("rcu_expedited"); now != "1" {
+		if now, _ := f.tree.ReadTrimmed("rcu_expedited"); now != "1" {
 			t.Errorf("the switch is %q before end %d", now, i)
 		}
 		end()
 	}
-	if now, _ := f.readTrimmed("rcu_expedited"); now != "0" || len(fake.left()) > 0 {
+	if now, _ := f.tree.ReadTrimmed("rcu_expedited"); now != "0" || len(fake.left()) > 0 {
 		t.Errorf("at the end the switch is %q, and left is %q", now, fake.left())
 	}
 }
@@ -117,7 +118,7 @@ func TestExpediteSwept(t *testing.T) {
 	f, fake, _ := newExpediting(t)
 	kill := func() {
 		fake.put("rcu_expedited", "1\n")
-		if err := f.ops.Append(f.path("uprobe_events"), "p:"+dead(1)+"/"+hurryMark+" /proc/self/exe:0x0\n"); err != nil {
+		if err := f.tree.Ops.Append(f.tree.Path("uprobe_events"), "p:"+dead(1)+"/"+hurryMark+" /proc/self/exe:0x0\n"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -128,7 +129,7 @@ func TestExpediteSwept(t *testing.T) {
 		if gone, err := f.Sweep(); err != nil || len(gone) != 1 {
 			t.Errorf("swept %+v, %v", gone, err)
 		}
-		if now, _ := f.readTrimmed("rcu_expedited"); now != want {
+		if now, _ := f.tree.ReadTrimmed("rcu_expedited"); now != want {
 			t.Errorf("the switch is %q, want %q", now, want)
 		}
 	}
@@ -145,7 +146,7 @@ func TestExpediteSwept(t *testing.T) {
 // put back is told, and left for a sweep.
 func TestExpediteFails(t *testing.T) {
 	f, fake, told := newExpediting(t)
-	f.ops = &readOnly{fake}
+	f.tree.Ops = &readOnly{fake}
 	if f.CanExpedite() {
 		t.Error("a switch that can't be written is taken for one")
 	}
@@ -153,13 +154,13 @@ func TestExpediteFails(t *testing.T) {
 	if len(fake.left()) > 0 || len(*told) != 1 || !strings.Contains((*told)[0], "usual pace") {
 		t.Errorf("left %q, told %q", fake.left(), *told)
 	}
-	f.ops = fake
+	f.tree.Ops = fake
 	if !f.CanExpedite() {
 		t.Error("a switch that can be written is taken for none")
 	}
 	*told = nil
 	end := f.hurry(leastHurry)
-	f.ops = &readOnly{fake}
+	f.tree.Ops = &readOnly{fake}
 	end()
 	if len(*told) != 2 || !strings.Contains((*told)[1], "tries again") {
 		t.Errorf("told %q", *told)
@@ -182,10 +183,10 @@ func (r *readOnly) Write(path, text string) error {
 // TestLockWaitsNotForGood: who holds it may be stopped.
 func TestLockWaitsNotForGood(t *testing.T) {
 	f, _ := newFake(t)
-	unlock := files.Lock(f.dir)
+	unlock := files.Lock(f.tree.Dir)
 	defer unlock()
 	done := make(chan struct{})
-	go func() { defer close(done); files.Lock(f.dir)() }()
+	go func() { defer close(done); files.Lock(f.tree.Dir)() }()
 	select {
 	case <-done:
 	case <-time.After(time.Minute):

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/tree"
 )
 
 // fakeFiles is a tracefs in a directory, with the few reactions of the kernel that
@@ -46,7 +47,7 @@ func newFake(t *testing.T) (*FS, *fakeFiles) {
 			t.Fatal(err)
 		}
 	}
-	return &FS{dir: f.root, ops: f, rcuDir: f.root}, f
+	return &FS{tree: &tree.Tree{Dir: f.root, Ops: f}, rcuDir: f.root}, f
 }
 
 func (f *fakeFiles) put(name, text string) {

@@ -144,7 +144,7 @@ func lifetime(ctx context.Context, f *FS, opt Options) error {
 func faultyLife(t *testing.T, life func(context.Context, *FS) error, failAt int, lasting bool, errno error) (*FS, *faulty, histFiles, error) {
 	f, hist := newHistFake(t)
 	fake := &faulty{Ops: faultyFake{hist, kernelFake{rawFake(hist)}}, root: hist.root, failAt: failAt, lasting: lasting, err: errno}
-	f.ops = fake
+	f.tree.Ops = fake
 	err := life(t.Context(), f)
 	fake.failAt = 0
 	return f, fake, hist, err
@@ -218,7 +218,7 @@ func faultAt(t *testing.T, life func(context.Context, *FS) error, at int, lastin
 			names[filepath.Base(d)] = true
 		}
 	}
-	if synthetics, err := f.synthetics(); err == nil {
+	if synthetics, err := f.tree.Synthetics(); err == nil {
 		for _, name := range synthetics {
 			names[name] = true
 		}
@@ -227,7 +227,7 @@ func faultAt(t *testing.T, life func(context.Context, *FS) error, at int, lastin
 		if err != nil && !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v: %s is left, and error %v does not name it", failed, errno, name, err)
 		}
-		if _, err := f.sweep(Leftover{Name: name, instance: f.exists("instances", name)}); err != nil {
+		if _, err := f.sweep(Leftover{Name: name, instance: f.tree.Exists("instances", name)}); err != nil {
 			t.Errorf("%s: %v: sweep what is left: %v", failed, errno, err)
 		}
 	}

@@ -47,12 +47,12 @@ var Modern = Features{
 // Features asks the kernel. What can be tried without leaving a trace is tried; the rest is
 // told by the files that are there, and by the README that tracefs carries.
 func (f *FS) Features() Features {
-	readme, _ := f.ops.Read(f.path("README"))
+	readme, _ := f.tree.Ops.Read(f.tree.Path("README"))
 	appends := strings.Contains(lineWith(string(readme), "uprobe_events"), "append")
 	// Event triggers came with 3.14, as did recording in instances, of which nothing else
 	// tells but a hit (kernel/trace/trace_uprobe.c; later kernels may have no event
 	// sched_switch for us to see, but have set_event_pid).
-	since314 := f.exists("set_event_pid") || f.exists("events", "sched", "sched_switch", "trigger")
+	since314 := f.tree.Exists("set_event_pid") || f.tree.Exists("events", "sched", "sched_switch", "trigger")
 	return Features{
 		// kernel/trace/trace.c since 5.4: "Create/append/remove/show"; before:
 		// "Add/remove/show", or no README at all (3.10, 4.4).
@@ -60,9 +60,9 @@ func (f *FS) Features() Features {
 		// Nothing tells of it, but it came with the same versions.
 		PushEmulated: appends,
 		Arrays:       strings.Contains(string(readme), "<array-size>"),
-		RecordTGID:   f.exists("options", "record-tgid"),
-		EventFork:    f.exists("options", "event-fork"),
-		EventPID:     f.exists("set_event_pid"),
+		RecordTGID:   f.tree.Exists("options", "record-tgid"),
+		EventFork:    f.tree.Exists("options", "event-fork"),
+		EventPID:     f.tree.Exists("set_event_pid"),
 		Memory:       appends || f.fetchesMemory(since314),
 		Instances:    since314,
 		ExactHits:    !KernelOlder(6, 12), // nothing tells of it
@@ -90,8 +90,8 @@ func (f *FS) takes(fetch string) bool {
 	if err != nil {
 		return false
 	}
-	err = f.ops.Append(f.path("uprobe_events"), fmt.Sprintf("p:%s/trial /proc/self/exe:0x0 v=%s\n", who, fetch))
-	return err == nil && f.removeGroup(who.String()) == nil
+	err = f.tree.Ops.Append(f.tree.Path("uprobe_events"), fmt.Sprintf("p:%s/trial /proc/self/exe:0x0 v=%s\n", who, fetch))
+	return err == nil && f.tree.RemoveGroup(who.String()) == nil
 }
 
 // lineWith is the first line of text that contains word.

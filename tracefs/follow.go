@@ -47,7 +47,7 @@ func (s *Session) follow(pid int) error {
 		}
 		// The kernel reads PAGE_SIZE at a time and may split a number there.
 		for few := range slices.Chunk(tids, 200) {
-			if err := s.fs.ops.Append(s.file("set_event_pid"), strings.Trim(fmt.Sprint(few), "[]")+"\n"); err != nil {
+			if err := s.fs.tree.Ops.Append(s.file("set_event_pid"), strings.Trim(fmt.Sprint(few), "[]")+"\n"); err != nil {
 				return files.Refused("write", s.file("set_event_pid"), err)
 			}
 		}

@@ -28,7 +28,7 @@ func TestHeldByOthers(t *testing.T) {
 			t.Errorf("left %q, want %q", got, want)
 		}
 		for file, want := range map[string]string{"events/enable": "0", "buffer_size_kb": "1"} {
-			if got, err := f.readTrimmed("instances", name, file); err != nil || got != want {
+			if got, err := f.tree.ReadTrimmed("instances", name, file); err != nil || got != want {
 				t.Errorf("%s: %q, %v", file, got, err)
 			}
 		}
@@ -37,7 +37,6 @@ func TestHeldByOthers(t *testing.T) {
 		}
 		fake.readers = nil
 		if sweeps {
-			held.instances[f.dir] = nil // as for another process
 			_, err = f.sweep(Leftover{Name: name, instance: true})
 		} else {
 			err = f.RemoveHeld()
@@ -57,7 +56,7 @@ func TestSweepHeldByOthers(t *testing.T) {
 	enabled := "instances/" + name + "/events/" + name + "/enable"
 	fake.put("instances/"+name+"/events/"+name+"/e/enable", "1\n")
 	fake.readers = []files.PipeReader{{PID: 813, Name: "ftgo", Path: "/sys/kernel/tracing/instances/" + name + "/trace_pipe"}}
-	if gone, err := f.Sweep(); err == nil || len(gone) > 0 || !f.exists("events", name) {
+	if gone, err := f.Sweep(); err == nil || len(gone) > 0 || !f.tree.Exists("events", name) {
 		t.Errorf("swept %+v, %v: it is in use", gone, err)
 	}
 	fake.readers[0].Path = "/sys/kernel/tracing/trace_pipe"

@@ -76,17 +76,17 @@ func StartHistograms(ctx context.Context, f *FS, target Target, calls CallEvents
 
 func (h *Histograms) start(ctx context.Context, target Target, opt HistogramOptions) error {
 	s := h.session
-	if err := s.fs.ops.Mkdir(s.file()); err != nil {
+	if err := s.fs.tree.Ops.Mkdir(s.file()); err != nil {
 		return files.Refused("make", s.file(), err)
 	}
 	s.created = true
 	// Nothing comes out of it, but an open pipe says that the instance is in use.
-	fd, err := s.fs.ops.Pipe(s.file("trace_pipe"))
+	fd, err := s.fs.tree.Ops.Pipe(s.file("trace_pipe"))
 	if err != nil {
 		return files.Refused("open", s.file("trace_pipe"), err)
 	}
 	s.pipe = ring.NewPipe(fd)
-	s.fs.pipes.Add(1)
+	s.fs.tree.Pipes.Add(1)
 	// Until all triggers are set only this process is followed, in which there is nothing to
 	// hit: else a call might be seen to begin, and not be seen to end.
 	if err := s.beginFollowing(); err != nil {
@@ -121,7 +121,7 @@ func (h *Histograms) start(ctx context.Context, target Target, opt HistogramOpti
 func (h *Histograms) setTriggers(ctx context.Context) error {
 	s := h.session
 	h.defined = true
-	if err := s.fs.ops.Append(s.fs.path("synthetic_events"), h.triggers.Synthetic+"\n"); err != nil {
+	if err := s.fs.tree.Ops.Append(s.fs.tree.Path("synthetic_events"), h.triggers.Synthetic+"\n"); err != nil {
 		return fmt.Errorf("define synthetic event: %w", s.fs.explain([]string{h.triggers.Synthetic}, err))
 	}
 	h.armed = true
@@ -134,7 +134,7 @@ func (h *Histograms) setTriggers(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.fs.ops.Write(set.file, set.trigger); err != nil {
+		if err := s.fs.tree.Ops.Write(set.file, set.trigger); err != nil {
 			return fmt.Errorf("set trigger %q of %s, with %d and %d sites: %w", set.trigger, set.file, len(h.calls.Entry.Sites), len(h.calls.Return.Sites), err)
 		}
 	}
@@ -154,7 +154,7 @@ func (h *Histograms) Read() (HistogramReading, error) {
 		s.eventFile(&h.calls.Return, "hist"),
 		s.eventFile(&h.calls.Entry, "hist"),
 	} {
-		b, err := s.fs.ops.Read(file)
+		b, err := s.fs.tree.Ops.Read(file)
 		if err != nil {
 			return r, files.Refused("read", file, err)
 		}
@@ -172,7 +172,7 @@ func (h *Histograms) Stop() error {
 		{s.file("events", "synthetic", s.name, "trigger"), h.triggers.Latency},
 		{s.eventFile(&h.calls.Entry, "trigger"), h.triggers.Count},
 	} {
-		if err := s.fs.ops.Write(pause.file, pause.trigger+":pause"); err != nil {
+		if err := s.fs.tree.Ops.Write(pause.file, pause.trigger+":pause"); err != nil {
 			return fmt.Errorf("pause trigger %q: %w", pause.trigger, err)
 		}
 	}
@@ -188,13 +188,13 @@ func (h *Histograms) Close() error {
 		return nil
 	}
 	if h.armed {
-		if err := s.fs.removeTriggers(s.name); err != nil {
+		if err := s.fs.tree.RemoveTriggers(s.name); err != nil {
 			return notRemoved(s.name, err)
 		}
 	}
 	var err error
 	if h.defined {
-		err = notRemoved(s.name, s.fs.removeSynthetic(s.name))
+		err = notRemoved(s.name, s.fs.tree.RemoveSynthetic(s.name))
 	}
 	return errors.Join(err, s.Close())
 }
@@ -205,11 +205,11 @@ func (h *Histograms) Close() error {
 // must share an event, too ([Features].Append).
 func (f *FS) HistogramsMissing() []string {
 	var missing []string
-	readme, _ := f.ops.Read(f.path("README"))
+	readme, _ := f.tree.Ops.Read(f.tree.Path("README"))
 	if lineWith(string(readme), "hist:keys=") == "" {
 		missing = append(missing, "CONFIG_HIST_TRIGGERS")
 	}
-	if !f.exists("synthetic_events") {
+	if !f.tree.Exists("synthetic_events") {
 		missing = append(missing, "CONFIG_SYNTH_EVENTS")
 	}
 	return missing

@@ -23,7 +23,7 @@ func newHistFake(t *testing.T) (*FS, histFiles) {
 	fake.put("README", "  uprobe_events\t\t- Create/append/remove/show\n\t    Format: hist:keys=<field1[,field2,...]>\n")
 	fake.put("synthetic_events", "")
 	h := histFiles{fake}
-	f.ops = h
+	f.tree.Ops = h
 	return f, h
 }
 
@@ -167,7 +167,7 @@ func TestHistogramsCloseFailsAtEachStep(t *testing.T) {
 		if step == 0 && (err != nil || len(fake.left()) > 0) {
 			t.Errorf("close: %v, left %q", err, fake.left())
 		}
-		if _, err := f.sweep(Leftover{Name: h.session.Name(), instance: f.exists("instances", h.session.Name())}); err != nil {
+		if _, err := f.sweep(Leftover{Name: h.session.Name(), instance: f.tree.Exists("instances", h.session.Name())}); err != nil {
 			t.Errorf("after %q failed: %v", fake.log[before+step-1], err)
 		}
 		if left := fake.left(); len(left) > 0 {

@@ -21,9 +21,9 @@ const maxKernelEvents = 1000
 // Probes that anybody has defined are not among them: one that is enabled here
 // when its owner deletes it can take the kernel down (see [FS.Sweep]).
 func (f *FS) KernelEvents(patterns []string) ([]string, error) {
-	b, err := f.ops.Read(f.path("available_events"))
+	b, err := f.tree.Ops.Read(f.tree.Path("available_events"))
 	if err != nil {
-		return nil, files.Refused("read", f.path("available_events"), err)
+		return nil, files.Refused("read", f.tree.Path("available_events"), err)
 	}
 	dynamic := f.dynamicEvents()
 	var known []string
@@ -72,7 +72,7 @@ func unknownEvent(pattern string, near []string) error {
 func (f *FS) dynamicEvents() map[string]bool {
 	names := make(map[string]bool)
 	for _, file := range []string{"uprobe_events", "kprobe_events", "dynamic_events"} {
-		b, err := f.ops.Read(f.path(file))
+		b, err := f.tree.Ops.Read(f.tree.Path(file))
 		if err != nil {
 			continue // the kernel has no such events
 		}

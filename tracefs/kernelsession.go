@@ -76,7 +76,7 @@ func startKernel(f *FS, names []string, bufferKB int, restrict func(*KernelSessi
 
 func (k *KernelSession) enable() error {
 	for _, name := range k.names {
-		if err := k.s.fs.ops.Write(k.eventFile(name, "enable"), "1"); err != nil {
+		if err := k.s.fs.tree.Ops.Write(k.eventFile(name, "enable"), "1"); err != nil {
 			return fmt.Errorf("enable kernel event %s: %w", name, err)
 		}
 	}
@@ -111,7 +111,7 @@ func (k *KernelSession) Spawn(start func() error) error {
 		// its place on the list.
 		runtime.LockOSThread()
 		file := k.s.file("set_event_pid")
-		if err := k.s.fs.ops.Append(file, fmt.Sprintln(unix.Gettid())); err != nil {
+		if err := k.s.fs.tree.Ops.Append(file, fmt.Sprintln(unix.Gettid())); err != nil {
 			done <- files.Refused("write", file, err)
 			return
 		}
@@ -125,7 +125,7 @@ func (k *KernelSession) Spawn(start func() error) error {
 func (k *KernelSession) Formats() ([]string, error) {
 	texts := make([]string, len(k.names))
 	for i, name := range k.names {
-		b, err := k.s.fs.ops.Read(k.eventFile(name, "format"))
+		b, err := k.s.fs.tree.Ops.Read(k.eventFile(name, "format"))
 		if err != nil {
 			return nil, files.Refused("read", k.eventFile(name, "format"), err)
 		}
@@ -162,7 +162,7 @@ func (k *KernelSession) Stop() error {
 
 // writeFile writes a file of the session's instance.
 func (s *Session) writeFile(name, text string) error {
-	if err := s.fs.ops.Write(s.file(name), text); err != nil {
+	if err := s.fs.tree.Ops.Write(s.file(name), text); err != nil {
 		return files.Refused("write", s.file(name), err)
 	}
 	return nil

@@ -29,7 +29,7 @@ func (f kernelFake) Mkdir(path string) error {
 func TestStartKernelFailsAtEachStep(t *testing.T) {
 	for step := 1; ; step++ {
 		f, fake := newFake(t)
-		f.ops = kernelFake{rawFake{fake}}
+		f.tree.Ops = kernelFake{rawFake{fake}}
 		fake.failAt = step
 		k, err := StartKernel(f, []string{"sched:sched_switch"}, 0)
 		if len(fake.log) >= step {

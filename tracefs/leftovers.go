@@ -5,40 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/tracefs/internal/files"
 	"github.com/ftgo/ftgo/tracefs/internal/owner"
+	"github.com/ftgo/ftgo/tracefs/internal/tree"
 )
-
-// groupEvents lists the events of a group, "GROUP/EVENT" each. The directory is asked:
-// of uprobe_events, which is read page by page, a part goes unseen when somebody removes a
-// probe in between.
-func (f *FS) groupEvents(group string) ([]string, error) {
-	names, err := f.ops.List(f.path("events", group))
-	// A directory of events that is removed while it is read is an invalid argument
-	// (fs/tracefs/event_inode.c, eventfs_iterate, since Linux 6.6). One that stays is not
-	// to be taken for it.
-	for try := 0; errors.Is(err, unix.EINVAL) && f.exists("events", group) && try < 20; try++ {
-		time.Sleep(time.Millisecond)
-		names, err = f.ops.List(f.path("events", group))
-	}
-	if files.IsGone(err) || errors.Is(err, unix.EINVAL) && !f.exists("events", group) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, files.Refused("list", f.path("events", group), err)
-	}
-	var events []string
-	for _, n := range names {
-		if n != "enable" && n != "filter" { // files of the group; our events have longer names
-			events = append(events, group+"/"+n)
-		}
-	}
-	return events, nil
-}
 
 // Leftover is what a session of a process that is no more has left in the kernel.
 type Leftover struct {
@@ -70,31 +41,31 @@ func (f *FS) Leftovers() ([]Leftover, error) {
 		found[name] = &Leftover{Name: name, PID: o.PID}
 		return found[name]
 	}
-	names, err := f.ops.List(f.path("instances"))
+	names, err := f.tree.Ops.List(f.tree.Path("instances"))
 	if err != nil && !files.IsNotExist(err) {
-		return nil, files.Refused("list", f.path("instances"), err)
+		return nil, files.Refused("list", f.tree.Path("instances"), err)
 	}
 	for _, n := range names {
 		if l := at(n); l != nil {
 			l.instance = true
 		}
 	}
-	groups, err := f.ops.List(f.path("events"))
+	groups, err := f.tree.Ops.List(f.tree.Path("events"))
 	if err != nil && !files.IsNotExist(err) {
-		return nil, files.Refused("list", f.path("events"), err)
+		return nil, files.Refused("list", f.tree.Path("events"), err)
 	}
 	for _, g := range groups {
 		l := at(g)
 		if l == nil {
 			continue
 		}
-		events, err := f.groupEvents(g)
+		events, err := f.tree.Events(g)
 		if err != nil {
 			return nil, err
 		}
 		l.Events = len(events)
 	}
-	synthetics, err := f.synthetics()
+	synthetics, err := f.tree.Synthetics()
 	if err != nil {
 		return nil, err
 	}
@@ -134,22 +105,22 @@ func (f *FS) Sweep() ([]Leftover, error) {
 
 // sweep removes a leftover, or empties it, where a pipe of others holds it.
 func (f *FS) sweep(l Leftover) (held bool, err error) {
-	if f.exists("events", l.Name, hurryMark) {
+	if f.tree.Exists("events", l.Name, hurryMark) {
 		return false, f.unsetExpedited(l.Name)
 	}
 	defer f.hurry(l.Events)()
 	if l.instance {
-		if err := f.sweepTriggers(l.Name); err != nil {
+		if err := f.tree.SweepTriggers(l.Name); err != nil {
 			return false, err
 		}
 	}
-	if err := f.removeSynthetic(l.Name); err != nil {
+	if err := f.tree.RemoveSynthetic(l.Name); err != nil {
 		return false, err
 	}
 	if l.instance {
-		err := f.removeInstance(l.Name, patienceWithOthers)
-		if held = errors.As(err, new(heldError)); held {
-			err = f.empty(l.Name)
+		err := f.tree.RemoveInstance(l.Name, tree.PatienceWithOthers)
+		if held = errors.As(err, new(tree.HeldError)); held {
+			err = f.tree.Empty(l.Name)
 		}
 		if err != nil {
 			return held, err
@@ -160,5 +131,11 @@ func (f *FS) sweep(l Leftover) (held bool, err error) {
 			return false, err
 		}
 	}
-	return held, f.removeGroup(l.Name)
+	return held, f.tree.RemoveGroup(l.Name)
 }
+
+// RemoveHeld removes the instances that Close and Sweep had to leave since somebody's trace_pipe
+// was open, be it that of another session of this process, after which it is to be called again.
+// It is an error that others keep some, which are for [FS.Sweep] when this process has
+// ended.
+func (f *FS) RemoveHeld() error { return f.tree.RemoveHeld() }

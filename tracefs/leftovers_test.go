@@ -19,13 +19,13 @@ import (
 func remains(t *testing.T, f *FS, name string, instance, group bool) {
 	t.Helper()
 	if instance {
-		if err := f.ops.Mkdir(f.path("instances", name)); err != nil {
+		if err := f.tree.Ops.Mkdir(f.tree.Path("instances", name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if group {
 		text := fmt.Sprintf("p:%[1]s/e /bin/true:0x1\np:%[1]s/e /bin/true:0x2\n", name)
-		if err := f.ops.Append(f.path("uprobe_events"), text); err != nil {
+		if err := f.tree.Ops.Append(f.tree.Path("uprobe_events"), text); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,7 +72,7 @@ func TestLeftovers(t *testing.T) {
 		remains(t, f, name, true, true)
 	}
 	// A name like ours for an event in the group of others.
-	if err := f.ops.Append(f.path("uprobe_events"), "p:others/"+dead(1)+" /bin/true:0x1\n"); err != nil {
+	if err := f.tree.Ops.Append(f.tree.Path("uprobe_events"), "p:others/"+dead(1)+" /bin/true:0x1\n"); err != nil {
 		t.Fatal(err)
 	}
 	gone, err := f.Sweep()
@@ -83,9 +83,9 @@ func TestLeftovers(t *testing.T) {
 	if !slices.Equal(gone, want) {
 		t.Errorf("swept %+v\nwant %+v", gone, want)
 	}
-	b, _ := os.ReadFile(f.path("uprobe_events"))
+	b, _ := os.ReadFile(f.tree.Path("uprobe_events"))
 	for _, name := range others {
-		if !f.exists("instances", name) {
+		if !f.tree.Exists("instances", name) {
 			t.Errorf("instance %s is gone", name)
 		}
 		if strings.Count(string(b), "p:"+name+"/e ") != 2 {
@@ -135,7 +135,7 @@ func TestSweepEnabledByOthers(t *testing.T) {
 			if len(gone) != 1 || gone[0].Name != dead(2) {
 				t.Errorf("%s reads %q: swept %+v", where, text, gone)
 			}
-			if !f.exists("events", name, "e") {
+			if !f.tree.Exists("events", name, "e") {
 				t.Errorf("%s reads %q: removed all the same", where, text)
 			}
 		}
@@ -190,7 +190,7 @@ func TestSweepBesideOthers(t *testing.T) {
 	for _, p := range []passing{{reads: 3, err: unix.ENODEV}, {reads: 3, text: "?\n"}} {
 		f, fake := newFake(t)
 		p.fakeFiles = fake
-		f.ops = &p
+		f.tree.Ops = &p
 		remains(t, f, dead(1), true, true)
 		if gone, err := f.Sweep(); err != nil || len(gone) != 1 || len(fake.left()) > 0 || p.reads != 0 {
 			t.Errorf("%v, %q: swept %+v, %v, left %q", p.err, p.text, gone, err, fake.left())
@@ -198,9 +198,9 @@ func TestSweepBesideOthers(t *testing.T) {
 	}
 	// It may go on for good, as far as can be seen.
 	f, fake := newFake(t)
-	f.ops = &passing{fakeFiles: fake, reads: 1 << 30, err: unix.ENODEV}
+	f.tree.Ops = &passing{fakeFiles: fake, reads: 1 << 30, err: unix.ENODEV}
 	remains(t, f, dead(1), false, true)
-	if gone, err := f.Sweep(); err == nil || len(gone) > 0 || !f.exists("events", dead(1), "e") {
+	if gone, err := f.Sweep(); err == nil || len(gone) > 0 || !f.tree.Exists("events", dead(1), "e") {
 		t.Errorf("swept %+v, %v", gone, err)
 	}
 	// Another has removed the instance before us.
@@ -216,7 +216,7 @@ func TestSweepBesideOthers(t *testing.T) {
 func TestLeftoverRemovedMeanwhile(t *testing.T) {
 	f, fake := newFake(t)
 	remains(t, f, dead(1), true, true)
-	f.ops = &removedBeneath{fakeFiles: fake, group: f.path("events", dead(1))}
+	f.tree.Ops = &removedBeneath{fakeFiles: fake, group: f.tree.Path("events", dead(1))}
 	if gone, err := f.Sweep(); err != nil || len(gone) != 1 {
 		t.Errorf("swept %+v, %v", gone, err)
 	}
@@ -253,7 +253,7 @@ func TestLeftoverDiesMeanwhile(t *testing.T) {
 	}
 	name := owner.Owner{PID: sleeper.Process.Pid, Started: stat.Started, Session: 1, Space: procfs.OwnPIDs()}.String()
 	remains(t, f, name, true, true)
-	f.ops = &dyingBetween{fakeFiles: fake, kill: func() { sleeper.Process.Kill(); sleeper.Wait() }}
+	f.tree.Ops = &dyingBetween{fakeFiles: fake, kill: func() { sleeper.Process.Kill(); sleeper.Wait() }}
 	if left, err := f.Leftovers(); err != nil || len(left) > 0 {
 		t.Errorf("left %+v, %v", left, err)
 	}

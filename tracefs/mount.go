@@ -58,8 +58,8 @@ func (f *FS) Unmount() error {
 
 // mountPoint is what has been mounted for the files to be there.
 func (f *FS) mountPoint() string {
-	if f.dir == machine.Tracing {
-		return f.dir
+	if f.tree.Dir == machine.Tracing {
+		return f.tree.Dir
 	}
 	return machine.Debugfs
 }

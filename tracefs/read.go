@@ -97,7 +97,7 @@ func (s *Session) Formats() ([]string, error) {
 	texts := make([]string, len(s.events))
 	for i := range s.events {
 		file := s.eventFile(&s.events[i], "format")
-		b, err := s.fs.ops.Read(file)
+		b, err := s.fs.tree.Ops.Read(file)
 		if err != nil {
 			return nil, files.Refused("read", file, err)
 		}
@@ -109,6 +109,6 @@ func (s *Session) Formats() ([]string, error) {
 // notedProcesses are the kernel's notes of the processes of threads. It has none before
 // Linux 4.13.
 func (f *FS) notedProcesses() map[int]int {
-	text, _ := f.ops.Read(f.path("saved_tgids"))
+	text, _ := f.tree.Ops.Read(f.tree.Path("saved_tgids"))
 	return threads.Notes(string(text))
 }

@@ -31,7 +31,7 @@ func (f rawFake) Mkdir(path string) error {
 func startRaw(t *testing.T) (*Session, *fakeFiles) {
 	t.Helper()
 	fs, fake := newFake(t)
-	fs.ops = rawFake{fake}
+	fs.tree.Ops = rawFake{fake}
 	s, err := Start(t.Context(), fs, Target{Path: "/bin/true"}, testEvents(), Options{Reader: Raw})
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func startRaw(t *testing.T) (*Session, *fakeFiles) {
 func TestRawStartFailsAtEachStep(t *testing.T) {
 	for step := 1; ; step++ {
 		f, fake := newFake(t)
-		f.ops = rawFake{fake}
+		f.tree.Ops = rawFake{fake}
 		fake.failAt = step
 		before := openFiles(t)
 		s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, testEvents(), Options{Reader: Raw})

@@ -107,8 +107,8 @@ func newSession(f *FS, events []Event, opt Options) (*Session, error) {
 			return nil, err
 		}
 	}
-	if !f.exists("uprobe_events") {
-		return nil, fmt.Errorf("find %s: %w (the kernel needs CONFIG_UPROBE_EVENTS=y)", f.path("uprobe_events"), ErrNotSupported)
+	if !f.tree.Exists("uprobe_events") {
+		return nil, fmt.Errorf("find %s: %w (the kernel needs CONFIG_UPROBE_EVENTS=y)", f.tree.Path("uprobe_events"), ErrNotSupported)
 	}
 	return s, nil
 }
@@ -138,7 +138,7 @@ func (s *Session) start(ctx context.Context, target Target, opt Options) error {
 // prepare makes the instance and everything in it that is not an event.
 func (s *Session) prepare(opt Options) error {
 	if s.features.Instances {
-		if err := s.fs.ops.Mkdir(s.file()); err != nil {
+		if err := s.fs.tree.Ops.Mkdir(s.file()); err != nil {
 			return files.Refused("make", s.file(), err)
 		}
 		s.created = true
@@ -157,14 +157,14 @@ func (s *Session) prepare(opt Options) error {
 	}
 	// Before anything else: while the pipe is open nobody else can remove the
 	// instance.
-	fd, err := s.fs.ops.Pipe(s.file("trace_pipe"))
+	fd, err := s.fs.tree.Ops.Pipe(s.file("trace_pipe"))
 	if err != nil {
 		return files.Refused("open", s.file("trace_pipe"), err)
 	}
 	s.pipe = ring.NewPipe(fd)
-	s.fs.pipes.Add(1)
+	s.fs.tree.Pipes.Add(1)
 	if opt.Reader == Raw {
-		if s.raw, err = ring.OpenPages(s.fs.ops, s.file("per_cpu"), s.fs.notedProcesses); err != nil {
+		if s.raw, err = ring.OpenPages(s.fs.tree.Ops, s.file("per_cpu"), s.fs.notedProcesses); err != nil {
 			return err
 		}
 	}
@@ -186,7 +186,7 @@ func (s *Session) configure(opt Options) error {
 		settings = append(settings, setting{"options/record-tgid", "1"})
 	}
 	for _, set := range settings {
-		if err := s.fs.ops.Write(s.file(set.file), set.value); err != nil {
+		if err := s.fs.tree.Ops.Write(s.file(set.file), set.value); err != nil {
 			return files.Refused("write", s.file(set.file), err)
 		}
 	}
@@ -220,7 +220,7 @@ func (s *Session) enableAll(ctx context.Context, events []Event) error {
 		}
 		ev := &events[i]
 		if ev.Filter != "" {
-			if err := s.fs.ops.Write(s.eventFile(ev, "filter"), ev.Filter); err != nil {
+			if err := s.fs.tree.Ops.Write(s.eventFile(ev, "filter"), ev.Filter); err != nil {
 				return fmt.Errorf("filter event %s by %q: %w", ev.Name, ev.Filter, err)
 			}
 		}
@@ -232,7 +232,7 @@ func (s *Session) enableAll(ctx context.Context, events []Event) error {
 }
 
 func (s *Session) enable(ev *Event) error {
-	if err := s.fs.ops.Write(s.eventFile(ev, "enable"), "1"); err != nil {
+	if err := s.fs.tree.Ops.Write(s.eventFile(ev, "enable"), "1"); err != nil {
 		if errors.Is(err, unix.EINTR) {
 			s.taken = fmt.Errorf("event %s is traced by perf_event_open, which has to end first: %w", ev.Name, err)
 			return s.taken
@@ -248,9 +248,9 @@ func (s *Session) Name() string { return s.name }
 // file is the path of a file of the session's instance, or of the top level in its place.
 func (s *Session) file(elem ...string) string {
 	if !s.features.Instances {
-		return s.fs.path(elem...)
+		return s.fs.tree.Path(elem...)
 	}
-	return s.fs.path(append([]string{"instances", s.name}, elem...)...)
+	return s.fs.tree.Path(append([]string{"instances", s.name}, elem...)...)
 }
 
 func (s *Session) eventFile(ev *Event, name string) string {

@@ -29,14 +29,14 @@ func (s *Session) growTopLevel() error {
 	if !s.features.Instances {
 		return nil
 	}
-	now, err := s.fs.readTrimmed("buffer_size_kb")
+	now, err := s.fs.tree.ReadTrimmed("buffer_size_kb")
 	if err != nil {
-		return files.Refused("read", s.fs.path("buffer_size_kb"), err)
+		return files.Refused("read", s.fs.tree.Path("buffer_size_kb"), err)
 	}
 	if !strings.Contains(now, "(expanded") {
 		return nil
 	}
-	if err := s.fs.ops.Write(s.file("events/enable"), "0"); err != nil {
+	if err := s.fs.tree.Ops.Write(s.file("events/enable"), "0"); err != nil {
 		return files.Refused("write", s.file("events/enable"), err)
 	}
 	return nil
@@ -51,7 +51,7 @@ func (s *Session) resize(chosenKB int) error {
 		kb = machine.This().BufferKB()
 	}
 	for {
-		err := s.fs.ops.Write(file, fmt.Sprint(kb))
+		err := s.fs.tree.Ops.Write(file, fmt.Sprint(kb))
 		if err == nil {
 			return nil
 		}
@@ -76,14 +76,14 @@ var plainOptions = []setting{
 func (s *Session) setPlain() error {
 	for _, o := range plainOptions {
 		file := s.file("options", o.file)
-		now, err := s.fs.ops.Read(file)
+		now, err := s.fs.tree.Ops.Read(file)
 		if files.IsNotExist(err) || err == nil && strings.TrimSpace(string(now)) == o.value {
 			continue
 		}
 		if err != nil {
 			return files.Refused("read", file, err)
 		}
-		if err := s.fs.ops.Write(file, o.value); err != nil {
+		if err := s.fs.tree.Ops.Write(file, o.value); err != nil {
 			return files.Refused("write", file, err)
 		}
 	}

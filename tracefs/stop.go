@@ -3,9 +3,9 @@ package tracefs
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/tree"
 )
 
 // Stop disarms the probes, in the background: Read must go on meanwhile, until it
@@ -41,7 +41,7 @@ func (s *Session) disableAll(events []Event) error {
 	var errs []error
 	for i := range events {
 		file := s.eventFile(&events[i], "enable")
-		if err := s.fs.ops.Write(file, "0"); err != nil && !files.IsNotExist(err) {
+		if err := s.fs.tree.Ops.Write(file, "0"); err != nil && !files.IsNotExist(err) {
 			errs = append(errs, fmt.Errorf("disable event %s: %w", events[i].Name, err))
 		}
 	}
@@ -67,14 +67,14 @@ func (s *Session) Close() error {
 	}
 	if s.pipe != nil {
 		errs = append(errs, s.pipe.Close())
-		s.fs.pipes.Add(-1)
+		s.fs.tree.Pipes.Add(-1)
 	}
 	errs = append(errs, s.fs.returnTopLevel(s.borrowed))
 	var failed []error
 	if s.created {
-		err := s.fs.removeInstance(s.name, patienceWithOwn)
+		err := s.fs.tree.RemoveInstance(s.name, tree.PatienceWithOwn)
 		if files.IsBusy(err) {
-			err = s.fs.empty(s.name)
+			err = s.fs.tree.Empty(s.name)
 		}
 		failed = append(failed, err)
 	}
@@ -85,50 +85,9 @@ func (s *Session) Close() error {
 		// can't see it.
 		failed = append(failed, s.taken)
 	case s.defined:
-		failed = append(failed, s.fs.removeGroup(s.name))
+		failed = append(failed, s.fs.tree.RemoveGroup(s.name))
 	}
 	return errors.Join(append(errs, notRemoved(s.name, failed...))...)
-}
-
-// Instances are busy while somebody has a file of theirs open. Those of others may be
-// in use by a process that can't be seen; our own is not but for a moment, which is long
-// where a hundred processes want the CPU.
-const (
-	patienceWithOwn    = 5 * time.Second
-	patienceWithOthers = time.Second
-	// looksLater is when to look who keeps one busy, which may be over in a moment.
-	looksLater = 16 * time.Millisecond
-)
-
-// removeInstance removes an instance, and with it whatever is still enabled in it. There is no
-// waiting for pipes elsewhere, which is a heldError.
-func (f *FS) removeInstance(name string, patience time.Duration) error {
-	dir := f.path("instances", name)
-	until := time.Now().Add(patience)
-	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
-		err := f.ops.Rmdir(dir)
-		switch {
-		case err == nil || files.IsGone(err):
-			return nil
-		case !files.IsBusy(err) || time.Now().After(until):
-			return fmt.Errorf("remove instance: %w", err)
-		case wait > looksLater && f.heldFromElsewhere(name):
-			return heldError{fmt.Errorf("remove instance: %w", err)}
-		}
-		time.Sleep(wait)
-	}
-}
-
-// removeGroup deletes all events of a group, once it is proven that none is on.
-func (f *FS) removeGroup(group string) error {
-	if err := f.mustBeOff(group); err != nil {
-		return err
-	}
-	names, err := f.groupEvents(group)
-	if err != nil {
-		return err
-	}
-	return f.remove(names)
 }
 
 // Pause takes the breakpoints out of the probed programs until Resume, which puts them

@@ -117,8 +117,8 @@ func TestFind(t *testing.T) {
 	if _, err := find([]string{"/nonexistent", t.TempDir()}); !errors.Is(err, ErrNotMounted) {
 		t.Errorf("nothing mounted: %v", err)
 	}
-	got, err := find([]string{t.TempDir(), f.dir})
-	if err != nil || got.Dir() != f.dir {
-		t.Errorf("found %v, %v; want %s", got, err, f.dir)
+	got, err := find([]string{t.TempDir(), f.tree.Dir})
+	if err != nil || got.Dir() != f.tree.Dir {
+		t.Errorf("found %v, %v; want %s", got, err, f.tree.Dir)
 	}
 }

@@ -19,7 +19,7 @@ func (s *Session) borrowTopLevel(opt Options) error {
 		return fmt.Errorf("record in an instance: %w (since Linux 3.14)", ErrNotSupported)
 	}
 	for _, idle := range []setting{{"current_tracer", "nop"}, {"set_event", ""}} {
-		now, err := s.fs.readTrimmed(idle.file)
+		now, err := s.fs.tree.ReadTrimmed(idle.file)
 		if err != nil {
 			return files.Refused("read", s.file(idle.file), err)
 		}
@@ -29,7 +29,7 @@ func (s *Session) borrowTopLevel(opt Options) error {
 	}
 	var borrowed []setting
 	for _, file := range borrowedFiles {
-		now, err := s.fs.readTrimmed(file)
+		now, err := s.fs.tree.ReadTrimmed(file)
 		if err != nil {
 			return files.Refused("read", s.file(file), err)
 		}
@@ -37,7 +37,7 @@ func (s *Session) borrowTopLevel(opt Options) error {
 	}
 	s.defined = true
 	note := fmt.Sprintf("p:%s/%s /proc/self/exe:0x0\n", s.name, noteOf(borrowed))
-	if err := s.fs.ops.Append(s.fs.path("uprobe_events"), note); err != nil {
+	if err := s.fs.tree.Ops.Append(s.fs.tree.Path("uprobe_events"), note); err != nil {
 		return fmt.Errorf("note the settings of the top level: %w", err)
 	}
 	s.borrowed = borrowed
@@ -95,8 +95,8 @@ func (f *FS) returnTopLevel(borrowed []setting) error {
 		if b.value == "X" { // sizes that differ from CPU to CPU
 			continue
 		}
-		if err := f.ops.Write(f.path(b.file), b.value); err != nil {
-			errs = append(errs, files.Refused("put back", f.path(b.file), err))
+		if err := f.tree.Ops.Write(f.tree.Path(b.file), b.value); err != nil {
+			errs = append(errs, files.Refused("put back", f.tree.Path(b.file), err))
 		}
 	}
 	return errors.Join(errs...)
@@ -106,20 +106,20 @@ func (f *FS) returnTopLevel(borrowed []setting) error {
 // of instances, and puts the settings back that it has noted. Elsewhere nothing of ours is ever
 // enabled there.
 func (f *FS) sweepTopLevel(group string) error {
-	file := f.path("events", group, "enable")
+	file := f.tree.Path("events", group, "enable")
 	// What can't be read now, removeGroup looks at again, and tells.
-	if now, err := f.readTrimmed("events", group, "enable"); err == nil && now != "0" {
-		if err := f.ops.Write(file, "0"); err != nil {
+	if now, err := f.tree.ReadTrimmed("events", group, "enable"); err == nil && now != "0" {
+		if err := f.tree.Ops.Write(file, "0"); err != nil {
 			return files.Refused("write", file, err)
 		}
 	}
-	events, err := f.groupEvents(group)
+	events, err := f.tree.Events(group)
 	if err != nil {
 		return err
 	}
-	clocks, err := f.readTrimmed("trace_clock")
+	clocks, err := f.tree.ReadTrimmed("trace_clock")
 	if err != nil {
-		return files.Refused("read", f.path("trace_clock"), err)
+		return files.Refused("read", f.tree.Path("trace_clock"), err)
 	}
 	for _, event := range events {
 		if borrowed, ok := noted(strings.TrimPrefix(event, group+"/"), clocks); ok {

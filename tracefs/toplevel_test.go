@@ -72,7 +72,7 @@ func TestMemoryIsTried(t *testing.T) {
 		if likely {
 			fake.put("set_event_pid", "")
 		}
-		f.ops = &undefining{fake}
+		f.tree.Ops = &undefining{fake}
 		if got := f.Features(); got.Memory != likely {
 			t.Errorf("likely %v: found %+v", likely, got)
 		}
@@ -152,7 +152,7 @@ func TestTopLevelLeftovers(t *testing.T) {
 	dead := owner.Owner{PID: 1 << 22, Started: 5, Session: 1}.String()
 	before := fake.settings()
 	note := noteOf([]setting{{"", before["trace_clock"]}, {"", before["buffer_size_kb"]}, {"", before["tracing_on"]}})
-	if err := f.ops.Append(f.path("uprobe_events"), fmt.Sprintf("p:%[1]s/e /bin/true:0x1\np:%[1]s/%[2]s /proc/self/exe:0x0\n", dead, note)); err != nil {
+	if err := f.tree.Ops.Append(f.tree.Path("uprobe_events"), fmt.Sprintf("p:%[1]s/e /bin/true:0x1\np:%[1]s/%[2]s /proc/self/exe:0x0\n", dead, note)); err != nil {
 		t.Fatal(err)
 	}
 	fake.put("events/"+dead+"/enable", "1\n")
@@ -198,7 +198,7 @@ func TestNoted(t *testing.T) {
 func TestNotOpened(t *testing.T) {
 	f, _ := linux310(t)
 	var pe *ProbeError
-	if err := f.explain([]string{"p:g/a /bin/true:0x1"}, &fs.PathError{Op: "open", Path: f.path("uprobe_events"), Err: unix.EMFILE}); errors.As(err, &pe) {
+	if err := f.explain([]string{"p:g/a /bin/true:0x1"}, &fs.PathError{Op: "open", Path: f.tree.Path("uprobe_events"), Err: unix.EMFILE}); errors.As(err, &pe) {
 		t.Errorf("got %v", err)
 	}
 }

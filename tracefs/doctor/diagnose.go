@@ -47,7 +47,7 @@ func (h *host) kernel() Finding {
 	case h.Older(5, 4):
 		found.State, found.Text = Warning, found.Text+": before 5.4 every site is an event of its own, which takes long to remove, and another reader can steal lines of trace_pipe"
 	default:
-		// Deleting an enabled event of several sites by hand: see tracefs's mustBeOff.
+		// Deleting an enabled event of several sites by hand: see mustBeOff of tracefs/internal/tree.
 		found.Text += "; never remove enabled probes by hand, it can crash the kernel: ftgo clean does it right"
 	}
 	return found

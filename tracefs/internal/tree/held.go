@@ -1,4 +1,4 @@
-package tracefs
+package tree
 
 import (
 	"errors"
@@ -17,31 +17,31 @@ import (
 // removed when the pipe is closed.
 
 // heldFromElsewhere tells whether an instance that is busy is so for a pipe that is not its own.
-func (f *FS) heldFromElsewhere(instance string) bool {
-	if f.pipes.Load() > 0 { // of another session of this process
+func (t *Tree) heldFromElsewhere(instance string) bool {
+	if t.Pipes.Load() > 0 { // of another session of this process
 		return true
 	}
-	readers := f.ops.PipeReaders()
+	readers := t.Ops.PipeReaders()
 	return len(readers) > 0 && !slices.ContainsFunc(readers, func(r files.PipeReader) bool { return r.Reads(instance) })
 }
 
-// heldError is an instance that can't be removed while others read their pipes.
-type heldError struct{ error }
+// HeldError is an instance that can't be removed while others read their pipes.
+type HeldError struct{ error }
 
-func (e heldError) Unwrap() error { return e.error }
+func (e HeldError) Unwrap() error { return e.error }
 
-// empty takes out of an instance what it is made of, since it can't be removed: its events are
+// Empty takes out of an instance what it is made of, since it can't be removed: its events are
 // off, and its buffers small. RemoveHeld tries again.
-func (f *FS) empty(instance string) error {
-	for _, set := range []setting{{"events/enable", "0"}, {"buffer_size_kb", "1"}} {
-		file := f.path("instances", instance, set.file)
-		if err := f.ops.Write(file, set.value); err != nil && !files.IsGone(err) {
+func (t *Tree) Empty(instance string) error {
+	for _, set := range []struct{ file, value string }{{"events/enable", "0"}, {"buffer_size_kb", "1"}} {
+		file := t.Path("instances", instance, set.file)
+		if err := t.Ops.Write(file, set.value); err != nil && !files.IsGone(err) {
 			return files.Refused("write", file, err)
 		}
 	}
 	held.Lock()
 	defer held.Unlock()
-	held.instances[f.dir] = append(held.instances[f.dir], instance)
+	held.instances[t.Dir] = append(held.instances[t.Dir], instance)
 	return nil
 }
 
@@ -68,18 +68,16 @@ func staying(instances []string, readers []files.PipeReader) error {
 	}
 }
 
-// RemoveHeld removes the instances that Close and Sweep had to leave since somebody's trace_pipe
-// was open, be it that of another session of this process, after which it is to be called again.
-// It is an error that others keep some, which are for [FS.Sweep] when this process has
-// ended.
-func (f *FS) RemoveHeld() error {
+// RemoveHeld removes the instances that Empty has left. It is an error that others keep some; those
+// that a session of this process keeps are for another call.
+func (t *Tree) RemoveHeld() error {
 	held.Lock()
 	defer held.Unlock()
-	left := slices.DeleteFunc(held.instances[f.dir], func(instance string) bool {
-		return f.removeInstance(instance, patienceWithOthers) == nil
+	left := slices.DeleteFunc(held.instances[t.Dir], func(instance string) bool {
+		return t.RemoveInstance(instance, PatienceWithOthers) == nil
 	})
-	held.instances[f.dir] = left
-	readers := f.ops.PipeReaders()
+	held.instances[t.Dir] = left
+	readers := t.Ops.PipeReaders()
 	others := slices.DeleteFunc(slices.Clone(readers), func(r files.PipeReader) bool { return r.PID == os.Getpid() })
 	if len(left) == 0 || len(readers) > 0 && len(others) == 0 {
 		return nil
