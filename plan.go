@@ -163,7 +163,7 @@ func (j *job) function(f *offsets.Func) *Func {
 	if j.each && j.wantsValues() {
 		sig, _, err := j.target.Signature(f)
 		if err != nil {
-			fn.note = err.Error()
+			fn.note = target.Note(err)
 		} else {
 			fn.Signature, fn.note = target.SignatureText(f.Name, sig), sig.Note
 		}
@@ -216,6 +216,9 @@ func (j *job) recorded(mode uprobe.Mode) error {
 		return fmt.Errorf("%s: %w", t.Recording, err)
 	}
 	was := &rec.About.Options
+	if was.Inside != "" {
+		return fmt.Errorf("%s: made with --inside: %w", t.Recording, ErrUnsupported)
+	}
 	if j.plan, j.target = rec.Plan, target.Recorded(was, rec.Plan); !rec.Complete {
 		j.cutOff = errors.New("the recording was cut off: what was lost is not known")
 	}
@@ -246,7 +249,7 @@ func (j *job) traced(rec *recording.Recording) (err error) {
 	case was.Where != "":
 		return fmt.Errorf("values of a recording that was made with --where: %w", ErrUnsupported)
 	}
-	q := &target.Query{Binary: j.tracer.Binary, Funcs: was.Patterns, Exclude: was.Exclude, Regexp: was.Regexp, Inside: was.Inside, Signatures: true, Missing: true}
+	q := &target.Query{Binary: j.tracer.Binary, Funcs: was.Patterns, Exclude: was.Exclude, Regexp: was.Regexp, Signatures: true, Missing: true}
 	again, err := q.Resolve(quiet{}.Say)
 	if err != nil {
 		return err

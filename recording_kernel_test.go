@@ -1,6 +1,7 @@
 package ftgo_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -55,6 +56,25 @@ func TestKernelRecording(t *testing.T) {
 	r, err := (&ftgo.Tracer{Recording: dir + "/rec"}).Count(t.Context())
 	if err != nil || rows(r) != "main.lookup 22, main.twice 1" {
 		t.Errorf("counted %s, %v", rows(r), err)
+	}
+
+	text, err := os.ReadFile(dir + "/rec")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, _, found := strings.Cut(string(text), "\n# ended ")
+	if err := os.WriteFile(dir+"/cut", []byte(whole+"\n"), 0o644); err != nil || !found {
+		t.Fatalf("%t, %v", found, err)
+	}
+	var loss *ftgo.LossError
+	n := 0
+	for _, err := range (&ftgo.Tracer{Recording: dir + "/cut"}).Calls(t.Context()) {
+		if n++; err != nil && (!errors.As(err, &loss) || loss.Unknown == nil) {
+			t.Error(err)
+		}
+	}
+	if n != 24 || loss == nil {
+		t.Errorf("%d items of a recording that was cut off, want 23 calls and the loss: %v", n, loss)
 	}
 }
 

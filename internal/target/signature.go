@@ -1,6 +1,7 @@
 package target
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,6 +47,15 @@ func (t *Target) partly(f *offsets.Func, g *offsets.Given) (*offsets.Signature, 
 		}
 	}
 	return sig, nil
+}
+
+// Note says, for a line of a call, why a function's signature is not known: without the prefixes
+// that there is no room for.
+func Note(err error) string {
+	if errors.Is(err, offsets.ErrNoDebugInfo) {
+		return "not known: " + offsets.ErrNoDebugInfo.Error()
+	}
+	return err.Error()
 }
 
 // fetchVariable is what a fetcharg of the user's yields, of a type like s32 or x64.

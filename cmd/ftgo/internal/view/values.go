@@ -1,8 +1,6 @@
 package view
 
 import (
-	"errors"
-
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/target"
@@ -36,8 +34,8 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 			if v.where != nil {
 				return out, v.without(s, f, err)
 			}
-			v.funcs[f] = &funcLines{note: noteOf(err)}
-			v.unknown[noteOf(err)]++
+			v.funcs[f] = &funcLines{note: target.Note(err)}
+			v.unknown[target.Note(err)]++
 			return out, nil
 		}
 		fl := &funcLines{note: sig.Note}
@@ -86,14 +84,6 @@ func (v *Lines) without(s *target.Target, f *offsets.Func, err error) error {
 		return cli.WithStatus(cli.ExitUsage, err)
 	}
 	return uprobe.LeaveOut(err)
-}
-
-// noteOf is an error for a line that has no room for its prefixes.
-func noteOf(err error) string {
-	if errors.Is(err, offsets.ErrNoDebugInfo) {
-		return "not known: " + offsets.ErrNoDebugInfo.Error()
-	}
-	return err.Error()
 }
 
 // sayFilter shows who evaluates what.
