@@ -87,10 +87,10 @@ func (j *job) live(mode uprobe.Mode) error {
 	if t.InKernel && mode == uprobe.Latency {
 		return j.inKernel()
 	}
-	reader := tracefs.Pipe
+	raw := false
 	switch {
 	case mode == uprobe.Count && !features.ExactHits:
-		mode, reader = uprobe.CountRecorded, tracefs.Raw
+		mode, raw = uprobe.CountRecorded, true
 	case mode == uprobe.Count && len(t.PIDs) > 0:
 		mode = uprobe.CountRecorded
 	}
@@ -98,10 +98,10 @@ func (j *job) live(mode uprobe.Mode) error {
 		return err
 	}
 	if slices.ContainsFunc(uprobe.TraceEvents(j.plan.Events), tracefs.Event.LongText) {
-		reader = tracefs.Raw
+		raw = true
 	}
 	j.source = trace.NewLive(j.fs, j.plan, trace.Options{
-		Filter: trace.Filter{PIDs: t.PIDs}, Recorder: trace.Recorder{Features: features, BufferKB: t.bufferKB, Reader: reader},
+		Filter: trace.Filter{PIDs: t.PIDs}, Recorder: trace.Recorder{Features: features, BufferKB: t.bufferKB, Raw: raw},
 		Talk: quiet{}, Entries: mode == uprobe.Entries, Costs: trace.NoCosts{},
 	})
 	return nil

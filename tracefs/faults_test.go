@@ -90,7 +90,7 @@ var lifetimes = map[string]func(context.Context, *FS) error{
 	"events":        func(ctx context.Context, f *FS) error { return lifetime(ctx, f, Options{}) },
 	"counting":      func(ctx context.Context, f *FS) error { return lifetime(ctx, f, Options{Quiet: true}) },
 	"chosen buffer": func(ctx context.Context, f *FS) error { return lifetime(ctx, f, Options{BufferKB: 64}) },
-	"raw":           func(ctx context.Context, f *FS) error { return lifetime(ctx, f, Options{Reader: Raw}) },
+	"raw":           func(ctx context.Context, f *FS) error { return lifetime(ctx, f, Options{Raw: true}) },
 	"kernel events": func(_ context.Context, f *FS) error {
 		k, err := StartKernel(f, []string{"sched:sched_switch"}, 0)
 		if err != nil {
@@ -128,7 +128,7 @@ func lifetime(ctx context.Context, f *FS, opt Options) error {
 	<-s.stopped
 	var rerr error
 	for rerr == nil {
-		if opt.Reader == Raw {
+		if opt.Raw {
 			_, rerr = s.ReadPages(ctx, func(int, []byte) {})
 		} else {
 			_, rerr = s.Read(ctx, make([]byte, 4096))

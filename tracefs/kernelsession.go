@@ -61,7 +61,7 @@ func startKernel(f *FS, names []string, bufferKB int, restrict func(*KernelSessi
 	if !s.features.Instances {
 		return nil, fmt.Errorf("record kernel events: %w (instances, since Linux 3.14)", ErrNotSupported)
 	}
-	err = s.prepare(Options{Reader: Raw, BufferKB: bufferKB})
+	err = s.prepare(Options{Raw: true, BufferKB: bufferKB})
 	if err == nil {
 		err = restrict(k)
 	}

@@ -10,18 +10,6 @@ import (
 	"github.com/ftgo/ftgo/tracefs/internal/threads"
 )
 
-// Reader is how a session's events are read.
-type Reader int
-
-const (
-	// Pipe reads trace_pipe, which the kernel formats as text: [Session.Read].
-	Pipe Reader = iota
-	// Raw reads the pages of the ring buffer as they are, CPU by CPU:
-	// [Session.ReadPages]. It costs a fraction of the text, and time stamps of clocks
-	// that text cuts to microseconds come whole.
-	Raw
-)
-
 // Read fills buf, of 64 KB or more for speed, with lines of trace_pipe. 0, nil means
 // that there was nothing for a moment; io.EOF comes when the session has been
 // stopped and everything recorded has been read. It returns ctx.Err() as soon as
@@ -47,7 +35,7 @@ func (s *Session) Read(ctx context.Context, buf []byte) (int, error) {
 	return n, err
 }
 
-// ReadPages makes a pass over all CPUs of a session with the Raw reader, after some rest
+// ReadPages makes a pass over all CPUs of a session that is [Options].Raw, after some rest
 // if the last one has left nothing. page gets each page, valid until it returns; once a
 // CPU's buffer is found empty it gets an empty one. n is the number of pages; 0, nil means
 // that there was nothing. io.EOF comes, with no pages, when the session has been stopped
@@ -55,7 +43,7 @@ func (s *Session) Read(ctx context.Context, buf []byte) (int, error) {
 // done, but never in the middle of a pass.
 func (s *Session) ReadPages(ctx context.Context, page func(cpu int, page []byte)) (n int, err error) {
 	if s.raw == nil {
-		return 0, errors.New("read pages: the session's reader is not Raw")
+		return 0, errors.New("read pages: the session is not Raw")
 	}
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -89,7 +77,7 @@ func (s *Session) hasStopped() bool {
 }
 
 // Formats are the kernel's descriptions of how the events lie in raw pages, in the order
-// in which they were given to Start; none unless the session's reader is Raw.
+// in which they were given to Start; none unless it is [Options].Raw.
 func (s *Session) Formats() ([]string, error) {
 	if s.raw == nil {
 		return nil, nil

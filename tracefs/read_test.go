@@ -32,7 +32,7 @@ func startRaw(t *testing.T) (*Session, *fakeFiles) {
 	t.Helper()
 	fs, fake := newFake(t)
 	fs.tree.Ops = rawFake{fake}
-	s, err := Start(t.Context(), fs, Target{Path: "/bin/true"}, testEvents(), Options{Reader: Raw})
+	s, err := Start(t.Context(), fs, Target{Path: "/bin/true"}, testEvents(), Options{Raw: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestRawStartFailsAtEachStep(t *testing.T) {
 		f.tree.Ops = rawFake{fake}
 		fake.failAt = step
 		before := openFiles(t)
-		s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, testEvents(), Options{Reader: Raw})
+		s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, testEvents(), Options{Raw: true})
 		if len(fake.log) < step {
 			if err != nil {
 				t.Fatalf("nothing was made to fail, but: %v", err)

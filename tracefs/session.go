@@ -25,8 +25,10 @@ type Options struct {
 	// Quiet arms the probes for counting only: hits are counted, nothing is
 	// recorded but events with a Filter.
 	Quiet bool
-	// Reader is how events are read.
-	Reader Reader
+	// Raw reads the pages of the ring buffer as they are, CPU by CPU, with [Session.ReadPages],
+	// instead of trace_pipe, which the kernel formats as text, with [Session.Read]. It costs a
+	// fraction of the text, and time stamps of clocks that text cuts to microseconds come whole.
+	Raw bool
 	// TopLevel allows the session to use the top level of tracefs, which everybody shares,
 	// on kernels that do not record in instances ([Features].Instances).
 	TopLevel bool
@@ -53,7 +55,7 @@ type Session struct {
 	joined   []int // where the events of each extension begin
 	features Features
 	pipe     *ring.Pipe
-	raw      *ring.Pages // nil unless the reader is Raw
+	raw      *ring.Pages // nil unless Options.Raw
 	clocks   clocks.Comparison
 	began    uint64 // the trace clock's time before the first probe was armed
 	created  bool   // the instance directory
@@ -163,7 +165,7 @@ func (s *Session) prepare(opt Options) error {
 	}
 	s.pipe = ring.NewPipe(fd)
 	s.fs.tree.Pipes.Add(1)
-	if opt.Reader == Raw {
+	if opt.Raw {
 		if s.raw, err = ring.OpenPages(s.fs.tree.Ops, s.file("per_cpu"), s.fs.notedProcesses); err != nil {
 			return err
 		}

@@ -134,10 +134,10 @@ func TestKernelReadersAgree(t *testing.T) {
 		t.Run(c.target, func(t *testing.T) {
 			target := fixture.Build(t, c.target)
 			text := sessionCalls{values: c.values}
-			text.start(t, f, target, c.pattern, tracefs.Pipe)
+			text.start(t, f, target, c.pattern, false)
 			defer text.session.Close()
 			raw := sessionCalls{values: c.values}
-			raw.start(t, f, target, c.pattern, tracefs.Raw)
+			raw.start(t, f, target, c.pattern, true)
 			defer raw.session.Close()
 			go text.read(t.Context())
 			go raw.read(t.Context())
@@ -159,7 +159,7 @@ func TestKernelRawEqualsText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			target := fixture.Build(t, name)
 			s := sessionCalls{values: true, times: true}
-			s.start(t, f, target, "main.*", tracefs.Raw)
+			s.start(t, f, target, "main.*", true)
 			defer s.session.Close()
 			if out, err := exec.Command(target, "-n", "1009").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
@@ -195,7 +195,7 @@ type sessionCalls struct {
 	done        chan error
 }
 
-func (s *sessionCalls) start(t *testing.T, f *tracefs.FS, target, pattern string, reader tracefs.Reader) {
+func (s *sessionCalls) start(t *testing.T, f *tracefs.FS, target, pattern string, raw bool) {
 	t.Helper()
 	var out bytes.Buffer
 	e := newEnv(&out, &out)
@@ -219,7 +219,7 @@ func (s *sessionCalls) start(t *testing.T, f *tracefs.FS, target, pattern string
 	if s.plan, err = uprobe.New(sel.Binary, sel.Funcs, uprobe.Options{Features: f.Features(), Values: values}); err != nil {
 		t.Fatal(err)
 	}
-	if s.session, err = tracefs.Start(t.Context(), f, s.plan.Target(), uprobe.TraceEvents(s.plan.Events), tracefs.Options{Reader: reader}); err != nil {
+	if s.session, err = tracefs.Start(t.Context(), f, s.plan.Target(), uprobe.TraceEvents(s.plan.Events), tracefs.Options{Raw: raw}); err != nil {
 		t.Fatal(err)
 	}
 	s.from(t, s.session, s.session.Process)

@@ -7,20 +7,19 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 func TestReaderFlag(t *testing.T) {
 	for _, c := range []struct {
 		args []string
-		want tracefs.Reader
+		want bool
 	}{
-		{nil, tracefs.Pipe}, {[]string{"--reader", "pipe"}, tracefs.Pipe}, {[]string{"--reader=raw"}, tracefs.Raw},
+		{nil, false}, {[]string{"--reader", "pipe"}, false}, {[]string{"--reader=raw"}, true},
 	} {
 		o := session.NewOptions(&newEnv(io.Discard, io.Discard).Env)
 		command := cli.Command{Groups: []cli.Group{&o.Recorder}}
-		if err := command.Flags().Parse(c.args); err != nil || o.Reader != c.want {
-			t.Errorf("%q: reader %v, %v", c.args, o.Reader, err)
+		if err := command.Flags().Parse(c.args); err != nil || o.Raw != c.want {
+			t.Errorf("%q: raw %v, %v", c.args, o.Raw, err)
 		}
 	}
 	r := ftgo(t, "probe", "--reader", "splice", "/bin/true", "main.main")

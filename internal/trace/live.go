@@ -49,7 +49,8 @@ type Recorder struct {
 	Features tracefs.Features
 	// BufferKB is the size of the ring buffer of each CPU, 0 for what suits the machine.
 	BufferKB int
-	Reader   tracefs.Reader
+	// Raw is [tracefs.Options].Raw.
+	Raw bool
 	// Shared: the top level of tracefs may be used, where instances stay empty.
 	Shared bool
 }
@@ -107,7 +108,7 @@ func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
 		return err
 	}
 	l.session, err = tracefs.Start(ctx, l.fs, l.plan.Target(), uprobe.TraceEvents(l.plan.Events), tracefs.Options{
-		BufferKB: l.opt.BufferKB, Quiet: l.plan.Mode == uprobe.Count, Features: &l.opt.Features, Reader: l.opt.Reader, TopLevel: l.opt.Shared,
+		BufferKB: l.opt.BufferKB, Quiet: l.plan.Mode == uprobe.Count, Features: &l.opt.Features, Raw: l.opt.Raw, TopLevel: l.opt.Shared,
 	})
 	if err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // ProcessFilter is which processes are traced, -p aside.
@@ -82,8 +81,9 @@ func (v readyFD) tell() error {
 type Recorder struct {
 	Verbose, DryRun bool
 	// maxLost is how many events may be lost; nil is any number.
-	MaxLost   *uint64
-	Reader    tracefs.Reader
+	MaxLost *uint64
+	// Raw reads pages instead of text.
+	Raw       bool
 	BufferKB  *int
 	MaxProbes int
 	// force goes on in spite of much.
@@ -97,11 +97,11 @@ func (r *Recorder) Define(fs *cli.Flags) {
 	fs.BoolVar(&r.DryRun, "dry-run", false, "print the probe definitions and change nothing")
 	cli.Define(fs, &r.MaxLost, "max-lost", "", "exit with status 5 if more than `N` events are lost", cli.Form[*uint64]{Read: readMaxLost})
 	reader := cli.OneOf("READER", "reader", "neither pipe nor raw", "pipe", "raw")
-	cli.Define(fs, &r.Reader, "reader", "", "read through pipe or, cheaper, raw", cli.Form[tracefs.Reader]{
-		Name: reader.Name, Choices: reader.Choices, Write: func(r tracefs.Reader) string { return reader.Choices[r] },
-		Read: func(text string) (tracefs.Reader, error) {
+	cli.Define(fs, &r.Raw, "reader", "", "read through pipe or, cheaper, raw", cli.Form[bool]{
+		Name: reader.Name, Choices: reader.Choices, Write: func(raw bool) string { return map[bool]string{true: "raw", false: "pipe"}[raw] },
+		Read: func(text string) (bool, error) {
 			_, err := reader.Read(text)
-			return map[string]tracefs.Reader{"raw": tracefs.Raw}[text], err
+			return err == nil && text == "raw", err
 		},
 	})
 	cli.Define(fs, r.BufferKB, "buffer", "", "use ring buffers of `SIZE` per CPU (default 16M)", cli.Size)

@@ -93,7 +93,7 @@ func (p *planned) live(mode uprobe.Mode) (s *opened, err error) {
 		}
 		if mode == uprobe.Count && !p.features.ExactHits {
 			// What is recorded is counted right, and what is lost is told.
-			mode, o.Reader = uprobe.CountRecorded, tracefs.Raw
+			mode, o.Raw = uprobe.CountRecorded, true
 		}
 		if events, err = o.kernelEvents(p.fs); err != nil {
 			return nil, err
@@ -110,7 +110,7 @@ func (p *planned) live(mode uprobe.Mode) (s *opened, err error) {
 	}
 	s = &opened{events: uprobe.TraceEvents(p.plan.Events), probes: p.plan.Probes(), slow: len(p.plan.Events)}
 	if slices.ContainsFunc(s.events, tracefs.Event.LongText) {
-		o.Reader = tracefs.Raw
+		o.Raw = true
 	}
 	if err := o.checkProbes(e, s.probes, pace(p.features, p.fs)); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (p *planned) live(mode uprobe.Mode) (s *opened, err error) {
 	s.source = func() (trace.Source, []string) {
 		return trace.NewLive(p.fs, p.plan, trace.Options{
 			Filter:   trace.Filter{PIDs: o.PIDs, Fork: o.Fork, Comm: o.Comm},
-			Recorder: trace.Recorder{Features: p.features, BufferKB: e.BufferKB, Reader: o.Reader, Shared: o.Force},
+			Recorder: trace.Recorder{Features: p.features, BufferKB: e.BufferKB, Raw: o.Raw, Shared: o.Force},
 			Talk:     &e.Env, With: events, Sched: o.Sched, Skipped: p.target.Skipped,
 			Entries: want.Entries, Steady: want.Steady, Once: want.Once, Alone: !o.Mixed(), Inside: p.inside(want),
 			Limit: want.Limit, Wait: o.Wait, MaxRate: o.RateLimit(), Costs: s.costs,
