@@ -96,25 +96,30 @@ type eventLines struct {
 	ended bool
 	part  bool   // the last line goes on
 	rest  []byte // of it
+	err   error  // why there are no more
 }
 
-func (e *eventLines) Read(_ context.Context, buf []byte) (int, error) {
-	if len(e.rest) == 0 {
-		if err := e.next(); err != nil {
-			return 0, err
+func (e *eventLines) Read(_ context.Context, buf []byte) (n int, _ error) {
+	for n < len(buf) && e.err == nil {
+		if len(e.rest) == 0 {
+			e.err = e.next()
+			continue
 		}
+		size := copy(buf[n:], e.rest)
+		e.rest, n = e.rest[size:], n+size
 	}
-	n := copy(buf, e.rest)
-	e.rest = e.rest[n:]
-	return n, nil
+	if n > 0 {
+		return n, nil
+	}
+	return 0, e.err
 }
 
 func (e *eventLines) next() (err error) {
 	e.at = e.lines.offset
 	e.rest, err = e.lines.r.ReadSlice('\n')
 	e.lines.offset += int64(len(e.rest))
-	if !e.part && string(bytes.TrimRight(e.rest, "\r\n")) == e.end {
-		e.ended = true
+	if !e.part && len(e.rest) <= len(e.end)+2 && string(bytes.TrimRight(e.rest, "\r\n")) == e.end {
+		e.ended, e.rest = true, nil
 		return io.EOF
 	}
 	if e.part = errors.Is(err, bufio.ErrBufferFull); e.part || len(e.rest) > 0 && errors.Is(err, io.EOF) {
