@@ -200,7 +200,7 @@ func (j *job) inKernel() error {
 func (j *job) recorded(mode uprobe.Mode) error {
 	t := j.tracer
 	if len(t.Funcs)+len(t.Exclude) > 0 || t.Command != nil || t.InKernel {
-		return fmt.Errorf("Funcs, Exclude, Command or InKernel of a Recording, which was made with its own: %w", ErrUnsupported)
+		return fmt.Errorf("read recording: it has its own Funcs, Exclude and Command, and no InKernel: %w", ErrUnsupported)
 	}
 	file, err := os.Open(t.Recording)
 	if err != nil {
