@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/target"
@@ -96,9 +95,6 @@ func (j *job) live(mode uprobe.Mode) error {
 	}
 	if err := j.planFuncs(uprobe.Options{Mode: mode, Features: features, Stack: t.Stack, Recorded: len(t.PIDs) > 0}, target.Usual); err != nil {
 		return err
-	}
-	if slices.ContainsFunc(uprobe.TraceEvents(j.plan.Events), tracefs.Event.LongText) {
-		raw = true
 	}
 	j.source = trace.NewLive(j.fs, j.plan, trace.Options{
 		Filter: trace.Filter{PIDs: t.PIDs}, Recorder: trace.Recorder{Features: features, BufferKB: t.bufferKB, Raw: raw},

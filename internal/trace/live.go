@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/biases"
@@ -49,7 +50,7 @@ type Recorder struct {
 	Features tracefs.Features
 	// BufferKB is the size of the ring buffer of each CPU, 0 for what suits the machine.
 	BufferKB int
-	// Raw is [tracefs.Options].Raw.
+	// Raw is [tracefs.Options].Raw. Text that may be too long for its lines is read so in any case.
 	Raw bool
 	// Shared: the top level of tracefs may be used, where instances stay empty.
 	Shared bool
@@ -96,7 +97,11 @@ func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
 	l.clock.pinned = opt.Steady
 	l.processes = processes{opt: &l.opt, bias: biases.New(plan, false), kernel: l.kernel}
 	l.look.cpu = newCPUTimes(opt.PIDs, plan.Binary.File().Path())
-	l.look.vanished = newVanished(uprobe.TraceEvents(plan.Events), plan.Binary.File().Inode())
+	events := uprobe.TraceEvents(plan.Events)
+	l.look.vanished = newVanished(events, plan.Binary.File().Inode())
+	if slices.ContainsFunc(events, tracefs.Event.LongText) {
+		l.opt.Raw = true
+	}
 	return l
 }
 

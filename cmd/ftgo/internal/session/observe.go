@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/own"
@@ -109,9 +108,6 @@ func (p *planned) live(mode uprobe.Mode) (s *opened, err error) {
 		return nil, err
 	}
 	s = &opened{events: uprobe.TraceEvents(p.plan.Events), probes: p.plan.Probes(), slow: len(p.plan.Events)}
-	if slices.ContainsFunc(s.events, tracefs.Event.LongText) {
-		o.Raw = true
-	}
 	if err := o.checkProbes(e, s.probes, pace(p.features, p.fs)); err != nil {
 		return nil, err
 	}
