@@ -83,7 +83,7 @@ var arrows = []arrow{
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/internal/printable", "golang.org/x/term"}},
 	{from: "cmd/ftgo/internal/where", to: []string{module + "/internal/valuepath", module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo/internal/run", to: []string{
-		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/target", module + "/internal/trace",
+		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/target", module + "/internal/trace", module + "/internal/units",
 		module + "/offsets", module + "/parse", module + "/tracefs", module + "/tracefs/uprobe"}},
 	{from: "cmd/ftgo/internal/view", to: []string{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/where", module + "/internal/printable", module + "/internal/stats", module + "/internal/target",
@@ -92,7 +92,7 @@ var arrows = []arrow{
 		module + "/internal/biases", module + "/internal/trace", module + "/offsets", module + "/parse", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
 	{from: "cmd/ftgo/internal/session", to: []string{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/own", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/view", module + "/cmd/ftgo/internal/where", module + "/internal/printable", module + "/internal/procfs",
-		module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/offsets", module + "/parse/recording", module + "/tracefs", module + "/tracefs/doctor", module + "/tracefs/uprobe"}},
+		module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/units", module + "/offsets", module + "/parse/recording", module + "/tracefs", module + "/tracefs/doctor", module + "/tracefs/uprobe"}},
 	{from: "cmd/ftgo", to: []string{module + "/..."}},
 	{from: "scripts", to: nil},
 	{from: "scripts/truths", to: nil},

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/internal/units"
 )
 
 // Env is where a command writes: data to Stdout, everything else to Stderr.
@@ -28,11 +27,6 @@ func (e *Env) Say(format string, args ...any) {
 // itself.
 func (e *Env) Warn(text string) {
 	fmt.Fprintf(e.Stderr, "ftgo: %s\n", printable.Text(strings.ReplaceAll(text, "\n", "; ")))
-}
-
-// Plural is a number of things that have a regular noun.
-func Plural(n int, noun string) string {
-	return units.Plural(n, noun)
 }
 
 // Talk is the flags that say what is written beside the data.

@@ -10,6 +10,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/parse"
 )
 
@@ -167,7 +168,7 @@ func (r *running) told() error {
 func (r *running) stop() error {
 	if r.Slow > 0 {
 		defer r.Env.Progress(func() string {
-			return fmt.Sprintf("removing the probes, a moment for each of %s", cli.Plural(r.Slow, "event"))
+			return fmt.Sprintf("removing the probes, a moment for each of %s", units.Plural(r.Slow, "event"))
 		})()
 	}
 	err := trace.Drain(r.Source, func() error { return nil })
@@ -227,9 +228,9 @@ func (r *running) Reading(at *trace.Reading) {
 // sayDoubts tells of calls whose latencies are none.
 func (r *running) sayDoubts() {
 	if n := r.last.Unfollowed; n > 0 {
-		r.Env.Warn(fmt.Sprintf("%s not followed to the end, and counted as lost: too many others were open when they began", cli.Plural(int(n), "call")))
+		r.Env.Warn(fmt.Sprintf("%s not followed to the end, and counted as lost: too many others were open when they began", units.Plural(n, "call")))
 	}
 	if n := r.Totals.SteppedBack(); n > 0 {
-		r.Env.Warn(fmt.Sprintf("the trace clock %s went back during %s, whose latency is shown as 0", printable.Text(r.Clock.Clock), cli.Plural(n, "call")))
+		r.Env.Warn(fmt.Sprintf("the trace clock %s went back during %s, whose latency is shown as 0", printable.Text(r.Clock.Clock), units.Plural(n, "call")))
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/own"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
@@ -76,7 +76,7 @@ func (p *planned) observe(ctx context.Context, open func(*planned) (*opened, err
 	j.Scene = run.Scene{Env: &e.Env, Target: p.target, Plan: p.plan, Out: out}
 	j.Source, j.Events = s.source()
 	j.Costs, j.Slow = s.costs, s.slow
-	j.Placed = fmt.Sprintf("probing %s in %s at %s%s", cli.Plural(len(p.plan.Funcs), "function"), o.Binary, cli.Plural(s.probes, "place"), s.where)
+	j.Placed = fmt.Sprintf("probing %s in %s at %s%s", units.Plural(len(p.plan.Funcs), "function"), o.Binary, units.Plural(s.probes, "place"), s.where)
 	return j.Do(ctx)
 }
 

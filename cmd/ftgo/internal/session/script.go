@@ -10,6 +10,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
+	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/parse/recording"
 	"github.com/ftgo/ftgo/tracefs"
 	"github.com/ftgo/ftgo/tracefs/uprobe"
@@ -88,7 +89,7 @@ func (t *planned) script() (string, error) {
 	}
 	s := recording.Script{
 		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h tells more.",
-			cli.Plural(len(t.plan.Funcs), "function"), cli.Plural(t.plan.Probes(), "place"), t.env.Release),
+			units.Plural(len(t.plan.Funcs), "function"), units.Plural(t.plan.Probes(), "place"), t.env.Release),
 		About: recording.About{
 			Made: t.env.Release, Command: t.opt.Recorded.As, Options: optionsOf(t),
 			Binary: recording.File{Path: path, Size: sums.Size, BuildID: t.target.Binary.File().BuildID(), SHA256: sums.SHA256},

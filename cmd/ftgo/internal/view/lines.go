@@ -9,6 +9,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
 )
@@ -84,7 +85,7 @@ func (v *Lines) Begin(s *run.Scene) error {
 		}
 	}
 	for reason, n := range v.unknown {
-		v.Env.Say("arguments of %s %s; types can be given: 'main.get(key string, n int) (v string, err error)'", cli.Plural(n, "function"), reason)
+		v.Env.Say("arguments of %s %s; types can be given: 'main.get(key string, n int) (v string, err error)'", units.Plural(n, "function"), reason)
 	}
 	v.calls = render.NewCallWriter(v.buffered, opt)
 	if v.opt.Header {
@@ -267,10 +268,10 @@ func (v *Lines) End(t *trace.Table) error {
 		return err
 	}
 	if v.trees != nil && v.trees.leftOut > 0 {
-		v.Env.Warn(cli.Plural(v.trees.leftOut, "call") + " left out of what is shown: too many others were open when they began")
+		v.Env.Warn(units.Plural(v.trees.leftOut, "call") + " left out of what is shown: too many others were open when they began")
 	}
 	if v.counted.undecided > 0 {
-		v.Env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", cli.Plural(int(v.counted.undecided), "call"))
+		v.Env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", units.Plural(v.counted.undecided, "call"))
 	}
 	if v.opt.Format == render.JSON {
 		return render.SummaryJSON(v.Out, t.Summary)
