@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -144,7 +143,7 @@ func runInKernel(t *testing.T, openCalls int, flags ...string) (result, string) 
 	data := filepath.Join(t.TempDir(), "data")
 	args := append([]string{"probe", "--in-kernel", "-w", data}, flags...)
 	args = append(append(append(args, self), inKernelFuncs()...), "--", self, "-test.run=^TestAsTarget$")
-	var out, errs bytes.Buffer
+	var out, errs written
 	e := newEnv(&out, &errs)
 	e.OpenCalls = openCalls
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -250,7 +249,7 @@ func TestKernelInKernelProcess(t *testing.T) {
 		}
 	}
 	done := make(chan result)
-	var out, errs bytes.Buffer
+	var out, errs written
 	go func() {
 		args := append([]string{"probe", "--in-kernel", "-o", "json", "-p", fmt.Sprint(targets[0].Process.Pid)}, inKernelFuncs()...)
 		done <- result{code: execute(t.Context(), args, &out, &errs)}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"os/exec"
@@ -110,7 +109,7 @@ func TestKernelInstructions(t *testing.T) {
 func TestKernelShortLivedPIE(t *testing.T) {
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "flood", "-buildmode=pie")
-	var out, errs bytes.Buffer
+	var out, errs written
 	script := fmt.Sprintf("%s -n 17 -g 1; %s -n 13 -g 1", target, target)
 	code := execute(t.Context(), withReader([]string{"probe", "-o", "json", target, "main.*", "--", "sh", "-c", script}), &out, &errs)
 	f := readObserved(t, out.String()).functions["main.framed"]

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -32,7 +31,7 @@ var (
 // ftgoOn is ftgo on another kernel.
 func ftgoOn(t *testing.T, kernel func(*env), args ...string) result {
 	t.Helper()
-	var out, err bytes.Buffer
+	var out, err written
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	e := newEnv(&out, &err)

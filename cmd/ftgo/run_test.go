@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,6 +25,24 @@ type result struct {
 	stdout, stderr string
 }
 
+// written takes what ftgo writes, and beside it the goroutine that copies what PROGRAM writes.
+type written struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (w *written) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(b)
+}
+
+func (w *written) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
+
 // patience is for a command that does not end. Some take more than a minute where the
 // kernel is emulated, on CPUs that others want, too.
 const patience = 5 * time.Minute
@@ -31,7 +50,7 @@ const patience = 5 * time.Minute
 // ftgo runs the command in this process.
 func ftgo(t *testing.T, args ...string) result {
 	t.Helper()
-	var out, err bytes.Buffer
+	var out, err written
 	// Probing goes on until it is told to end.
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -133,7 +152,7 @@ func observeTarget(t *testing.T, e func(*env), command, target string, patterns 
 	data := filepath.Join(t.TempDir(), "data")
 	args := append([]string{command, "-o", "json", "-w", data, target}, patterns...)
 	args = append(append(args, "--", target), program...)
-	var out, errs bytes.Buffer
+	var out, errs written
 	en := newEnv(&out, &errs)
 	if e != nil {
 		e(en)

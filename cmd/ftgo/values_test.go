@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -165,7 +164,7 @@ func traceValues(t *testing.T, target string, limits ...string) (got, want map[s
 	for _, a := range limits {
 		args = append(args, strings.Replace(a, "--", "-", 1))
 	}
-	var out, errs bytes.Buffer
+	var out, errs written
 	code := newEnv(&out, &errs).run(t.Context(), withReader(args))
 	text, err := os.ReadFile(data)
 	if code != 0 || err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -90,7 +89,7 @@ func TestKernelWrittenWhilePlanned(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				var out, errs bytes.Buffer
+				var out, errs written
 				e := newEnv(&out, &errs)
 				e.Adjust = func(features tracefs.Features) tracefs.Features { // when the file has been opened
 					if err := w.do(path, stat); err != nil {
@@ -100,7 +99,7 @@ func TestKernelWrittenWhilePlanned(t *testing.T) {
 				}
 				code := e.run(t.Context(), []string{command, "-d", "0.05", path, "main.leaf"})
 				switch {
-				case w.refused && (code != cli.ExitFailed || out.Len() > 0 || strings.Count(errs.String(), "\n") != 1 || !strings.HasPrefix(errs.String(), "ftgo: "+path+": ")):
+				case w.refused && (code != cli.ExitFailed || len(out.String()) > 0 || strings.Count(errs.String(), "\n") != 1 || !strings.HasPrefix(errs.String(), "ftgo: "+path+": ")):
 					t.Errorf("status %d\n%s%s", code, out.String(), errs.String())
 				case !w.refused && code != cli.ExitOK:
 					t.Errorf("status %d\n%s%s", code, out.String(), errs.String())
