@@ -131,10 +131,10 @@ func unprobed(skipped []uprobe.Skipped) error {
 // values is what to fetch of a function's calls.
 func (j *job) values(f *offsets.Func, sites *offsets.Sites, opt uprobe.Options, fetch target.Fetch) (out uprobe.Values, err error) {
 	sig, told, err := j.target.Signature(f)
-	if err != nil || !told && !j.wantsValues() {
-		if told {
-			return out, err
-		}
+	switch {
+	case err != nil && told:
+		return out, err
+	case err != nil || !told && !j.wantsValues():
 		return out, nil // the note says why
 	}
 	args, results := j.target.Shown(f, sig)

@@ -3,7 +3,6 @@ package ftgo
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -41,10 +40,10 @@ func (v Value) Any() any {
 	case gotype.Int:
 		return int64(of.Num)
 	case gotype.Float:
-		return float(of.Num, of.Type.Size)
+		return valuetext.Float(of.Num, of.Type.Size)
 	case gotype.Complex:
 		half := of.Type.Size / 2
-		return complex(float(of.Num, half), float(of.Imag, half))
+		return complex(valuetext.Float(of.Num, half), valuetext.Float(of.Imag, half))
 	case gotype.String:
 		return string(of.Bytes)
 	case gotype.Slice:
@@ -69,14 +68,6 @@ func (v Value) Any() any {
 		return of.Dynamic
 	}
 	return of.Num
-}
-
-// float is the number that the bits of a float of so many bytes stand for.
-func float(bits uint64, size int64) float64 {
-	if size == 4 {
-		return float64(math.Float32frombits(uint32(bits)))
-	}
-	return math.Float64frombits(bits)
 }
 
 func valuesOf(all []capture.Value) []Value {

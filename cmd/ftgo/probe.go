@@ -68,7 +68,7 @@ func count(ctx context.Context, e *env, o *session.Options) error {
 		return err
 	}
 	mode := uprobe.Count
-	if o.Restricted() || o.PerPID || o.Calls > 0 {
+	if filter := o.Filter(); !filter.All() || o.PerPID || o.Calls > 0 {
 		mode = uprobe.CountRecorded
 	}
 	return session.Observe(ctx, &e.Env, o, mode, view.NewTable(o.View(), mode))

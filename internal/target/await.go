@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/loader"
-	"github.com/ftgo/ftgo/internal/procfs"
 )
 
 // awaitPause is how often what is waited for is looked for.
@@ -39,13 +38,4 @@ func statBinary(binary string) (os.FileInfo, error) {
 		return nil, err
 	}
 	return os.Stat(path)
-}
-
-// Executed tells whether a process runs the file.
-func Executed(path string) bool {
-	file, err := os.Stat(path)
-	if err != nil {
-		return false
-	}
-	return len(procfs.Running(file)) > 0
 }

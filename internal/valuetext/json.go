@@ -120,7 +120,7 @@ func appendHexJSON(b []byte, n uint64) []byte { return append(appendHex(append(b
 
 // appendFloatJSON writes the shortest number that is the same float again.
 func appendFloatJSON(b []byte, bits uint64, size int64) []byte {
-	f := float(bits, size)
+	f := Float(bits, size)
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return fmt.Appendf(b, `{"float":"%g"}`, f)
 	}

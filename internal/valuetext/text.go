@@ -58,7 +58,7 @@ func AppendText(b []byte, v *capture.Value) []byte {
 	case gotype.Uint:
 		return strconv.AppendUint(b, v.Num, 10)
 	case gotype.Float:
-		return strconv.AppendFloat(b, float(v.Num, v.Type.Size), 'g', -1, int(8*v.Type.Size))
+		return strconv.AppendFloat(b, Float(v.Num, v.Type.Size), 'g', -1, int(8*v.Type.Size))
 	case gotype.Complex:
 		if v.Type.Size == 8 {
 			return fmt.Append(b, complex(math.Float32frombits(uint32(v.Num)), math.Float32frombits(uint32(v.Imag))))
@@ -104,8 +104,8 @@ func AppendText(b []byte, v *capture.Value) []byte {
 
 func appendHex(b []byte, n uint64) []byte { return strconv.AppendUint(append(b, "0x"...), n, 16) }
 
-// float returns the number that bits stand for in a float of size bytes.
-func float(bits uint64, size int64) float64 {
+// Float returns the number that bits stand for in a float of size bytes.
+func Float(bits uint64, size int64) float64 {
 	if size == 4 {
 		return float64(math.Float32frombits(uint32(bits)))
 	}

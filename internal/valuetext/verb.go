@@ -89,7 +89,7 @@ func (p *Verb) number(v *capture.Value) any {
 	case p.Letter == 'f':
 		switch kind {
 		case gotype.Float:
-			return float(v.Num, v.Type.Size)
+			return Float(v.Num, v.Type.Size)
 		case gotype.Int:
 			return float64(int64(v.Num))
 		case gotype.Uint:

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -135,26 +134,6 @@ func WaitArmedBy(t testing.TB, f *tracefs.FS, pid int) {
 		}
 	}
 	t.Fatal("no probes were armed within a minute")
-}
-
-// WaitRead waits until what sessions of this process have recorded has been read.
-func WaitRead(t testing.TB, f *tracefs.FS) {
-	t.Helper()
-	pattern := f.Dir() + "/instances/" + owner.OwnPrefix() + "*/per_cpu/cpu*/stats"
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		files, err := filepath.Glob(pattern)
-		if err != nil || len(files) == 0 {
-			t.Fatalf("no sessions: %v", err)
-		}
-		unread := slices.ContainsFunc(files, func(file string) bool {
-			b, err := os.ReadFile(file)
-			return err == nil && !strings.HasPrefix(string(b), "entries: 0\n")
-		})
-		if !unread {
-			return
-		}
-	}
-	t.Fatal("events were not read within a minute")
 }
 
 // RightOnce repeats a run that a slow moment of the machine can spoil until what it returns,

@@ -3,7 +3,6 @@ package render
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/stats"
@@ -31,9 +30,6 @@ const (
 var formatNames = [...]string{Table: "table", JSON: "json", CSV: "csv", TSV: "tsv", Folded: "folded", Pprof: "pprof", Chrome: "chrome"}
 
 func (f Format) String() string { return formatNames[f] }
-
-// Formats are the names of the formats.
-func Formats() []string { return slices.Clone(formatNames[:]) }
 
 // ParseFormat returns the format of the given name.
 func ParseFormat(name string) (Format, error) {

@@ -101,9 +101,10 @@ func (p *planned) live(mode uprobe.Mode) (s *opened, err error) {
 			return nil, err
 		}
 	}
+	filter := o.Filter()
 	if err := p.planFor(uprobe.Options{
 		Mode: mode, Features: p.features, Threads: len(o.With) > 0, Sched: o.Sched, Stack: o.Stack,
-		CountFirst: o.countFirst(p.target, mode, p.features), Recorded: o.Restricted() || o.PerPID,
+		CountFirst: o.countFirst(p.target, mode, p.features), Recorded: !filter.All() || o.PerPID,
 	}); err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func (p *planned) live(mode uprobe.Mode) (s *opened, err error) {
 	want := p.view.Needs()
 	s.source = func() (trace.Source, []string) {
 		return trace.NewLive(p.fs, p.plan, trace.Options{
-			Filter:   trace.Filter{PIDs: o.PIDs, Fork: o.Fork, Comm: o.Comm},
+			Filter:   filter,
 			Recorder: trace.Recorder{Features: p.features, BufferKB: e.BufferKB, Raw: o.Raw, Shared: o.Force},
 			Talk:     &e.Env, With: events, Sched: o.Sched, Skipped: p.target.Skipped,
 			Entries: want.Entries, Steady: want.Steady, Once: want.Once, Alone: !o.Mixed(), Inside: p.inside(want),

@@ -7,6 +7,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/trace"
 )
 
 // Options are what a command is told that looks at a binary, by groups of flags.
@@ -64,8 +65,10 @@ func (o *Options) Mixed() bool {
 	return o.Fork || len(o.PIDs) > 1 || len(o.PIDs) == 0 && len(o.Program) == 0
 }
 
-// Restricted: not all processes of the file are wanted.
-func (o *Options) Restricted() bool { return len(o.PIDs) > 0 || o.Fork || o.Comm != "" }
+// Filter says which processes are wanted.
+func (o *Options) Filter() trace.Filter {
+	return trace.Filter{PIDs: o.PIDs, Fork: o.Fork, Comm: o.Comm}
+}
 
 // View are the options of views, as far as flags say.
 func (o *Options) View() *view.Options {
