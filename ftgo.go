@@ -34,7 +34,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
+	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // A Tracer says what to trace: a Binary, PIDs, a Command or a Recording, and Funcs.

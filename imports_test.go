@@ -29,7 +29,7 @@ type arrow struct {
 var arrows = []arrow{
 	{from: ".", to: []string{
 		module + "/internal/printable", module + "/internal/procfs", module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/units", module + "/internal/valuetext",
-		module + "/offsets", module + "/offsets/gotype", module + "/parse", module + "/parse/recording", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
+		module + "/offsets", module + "/offsets/gotype", module + "/parse", module + "/internal/recording", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "internal/brackets", to: nil},
 	{from: "internal/breakpoints", to: []string{module + "/internal/procfs"}},
 	{from: "internal/clocks", to: nil},
@@ -49,50 +49,50 @@ var arrows = []arrow{
 	{from: "offsets", to: []string{
 		module + "/internal/brackets", module + "/internal/valuepath", module + "/offsets/arch", module + "/offsets/gotype", module + "/offsets/symname", module + "/offsets/internal/debug",
 		module + "/offsets/internal/flow", module + "/offsets/internal/gotab", module + "/offsets/internal/image"}},
-	{from: "tracefs", to: []string{module + "/internal/clocks", module + "/internal/edit", module + "/internal/procfs", module + "/tracefs/internal/...", "golang.org/x/sys/unix"}},
-	{from: "tracefs/internal/files", to: []string{module + "/internal/procfs", module + "/tracefs/internal/machine", "golang.org/x/sys/unix"}},
-	{from: "tracefs/internal/owner", to: []string{module + "/internal/procfs", "golang.org/x/sys/unix"}},
+	{from: "tracefs", to: []string{module + "/internal/clocks", module + "/internal/edit", module + "/internal/machine", module + "/internal/owner", module + "/internal/procfs", module + "/tracefs/internal/...", "golang.org/x/sys/unix"}},
+	{from: "tracefs/internal/files", to: []string{module + "/internal/procfs", module + "/internal/machine", "golang.org/x/sys/unix"}},
+	{from: "internal/owner", to: []string{module + "/internal/procfs", "golang.org/x/sys/unix"}},
 	{from: "tracefs/internal/histtext", to: []string{module + "/internal/clocks"}},
 	{from: "tracefs/internal/tree", to: []string{module + "/tracefs/internal/files", module + "/tracefs/internal/histtext", "golang.org/x/sys/unix"}},
 	{from: "tracefs/internal/ring", to: []string{module + "/tracefs/internal/files", module + "/tracefs/internal/threads", "golang.org/x/sys/unix"}},
 	{from: "tracefs/internal/threads", to: []string{module + "/internal/procfs"}},
-	{from: "tracefs/internal/machine", to: []string{module + "/internal/clocks", "golang.org/x/sys/unix"}},
-	{from: "tracefs/doctor", to: []string{module + "/internal/clocks", module + "/internal/procfs", module + "/tracefs", module + "/tracefs/internal/machine", "golang.org/x/sys/unix"}},
-	{from: "tracefs/uprobe/capture", to: []string{module + "/internal/valuepath", module + "/offsets/...", module + "/tracefs"}},
-	{from: "tracefs/uprobe", to: []string{module + "/offsets", module + "/offsets/arch", module + "/tracefs", module + "/tracefs/uprobe/capture"}},
-	{from: "tracefs/tracetest", to: []string{module + "/tracefs", module + "/tracefs/internal/owner"}},
-	{from: "internal/biases", to: []string{module + "/internal/procfs", module + "/tracefs/uprobe"}},
-	{from: "parse/internal/ftrace", to: []string{module + "/tracefs/uprobe"}},
-	{from: "parse/recording", to: []string{
-		module + "/internal/clocks", module + "/internal/printable", module + "/offsets", module + "/offsets/arch", module + "/parse/internal/ftrace", module + "/tracefs", module + "/tracefs/uprobe"}},
-	{from: "parse", to: []string{module + "/offsets", module + "/parse/internal/ftrace", module + "/tracefs/uprobe"}},
-	{from: "internal/valuetext/...", to: []string{module + "/internal/valuepath", module + "/internal/printable", module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
+	{from: "internal/machine", to: []string{module + "/internal/clocks", "golang.org/x/sys/unix"}},
+	{from: "internal/doctor", to: []string{module + "/internal/clocks", module + "/internal/procfs", module + "/tracefs", module + "/internal/machine", "golang.org/x/sys/unix"}},
+	{from: "internal/capture", to: []string{module + "/internal/valuepath", module + "/offsets/...", module + "/tracefs"}},
+	{from: "internal/uprobe", to: []string{module + "/offsets", module + "/offsets/arch", module + "/tracefs", module + "/internal/capture"}},
+	{from: "internal/tracetest", to: []string{module + "/tracefs", module + "/internal/owner"}},
+	{from: "internal/biases", to: []string{module + "/internal/procfs", module + "/internal/uprobe"}},
+	{from: "internal/ftrace", to: []string{module + "/internal/uprobe"}},
+	{from: "internal/recording", to: []string{
+		module + "/internal/clocks", module + "/internal/printable", module + "/offsets", module + "/offsets/arch", module + "/internal/ftrace", module + "/tracefs", module + "/internal/uprobe"}},
+	{from: "parse", to: []string{module + "/offsets", module + "/internal/ftrace", module + "/internal/uprobe"}},
+	{from: "internal/valuetext/...", to: []string{module + "/internal/valuepath", module + "/internal/printable", module + "/offsets/gotype", module + "/internal/capture"}},
 	{from: "internal/stats", to: []string{module + "/parse"}},
 	{from: "internal/loader", to: []string{module + "/offsets", module + "/offsets/arch", module + "/internal/procfs", "golang.org/x/sys/unix"}},
 	{from: "internal/target", to: []string{
 		module + "/internal/loader", module + "/internal/procfs", module + "/internal/stats", module + "/internal/units", module + "/internal/valuepath",
-		module + "/offsets", module + "/parse/recording", module + "/tracefs", module + "/tracefs/uprobe/capture", module + "/offsets/gotype", module + "/offsets/symname", module + "/tracefs/uprobe"}},
+		module + "/offsets", module + "/internal/recording", module + "/tracefs", module + "/internal/capture", module + "/offsets/gotype", module + "/offsets/symname", module + "/internal/uprobe"}},
 	{from: "internal/rate", to: nil},
 	{from: "internal/trace", to: []string{
 		module + "/internal/breakpoints", module + "/internal/clocks", module + "/internal/biases", module + "/internal/printable", module + "/internal/procfs", module + "/internal/rate", module + "/internal/stats", module + "/internal/units", module + "/offsets", module + "/offsets/gotype",
-		module + "/parse", module + "/parse/recording", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
+		module + "/parse", module + "/internal/recording", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
 		module + "/internal/target", module + "/offsets", module + "/parse", module + "/internal/stats", "github.com/olekukonko/tablewriter/...", "github.com/google/pprof/profile",
-		module + "/offsets/gotype", module + "/tracefs/uprobe/capture", module + "/internal/printable", module + "/internal/units", module + "/internal/valuetext"}},
+		module + "/offsets/gotype", module + "/internal/capture", module + "/internal/printable", module + "/internal/units", module + "/internal/valuetext"}},
 	{from: "cmd/ftgo/internal/cli", to: []string{module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/procfs", module + "/internal/target", module + "/offsets", module + "/offsets/symname", module + "/internal/units", module + "/tracefs", "github.com/spf13/pflag"}},
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/internal/printable", "golang.org/x/term"}},
-	{from: "cmd/ftgo/internal/where", to: []string{module + "/internal/valuepath", module + "/offsets/gotype", module + "/tracefs/uprobe/capture"}},
+	{from: "cmd/ftgo/internal/where", to: []string{module + "/internal/valuepath", module + "/offsets/gotype", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/run", to: []string{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/target", module + "/internal/trace", module + "/internal/units",
-		module + "/offsets", module + "/parse", module + "/tracefs", module + "/tracefs/uprobe"}},
+		module + "/offsets", module + "/parse", module + "/tracefs", module + "/internal/uprobe"}},
 	{from: "cmd/ftgo/internal/view", to: []string{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/where", module + "/internal/printable", module + "/internal/stats", module + "/internal/target",
-		module + "/internal/trace", module + "/internal/units", module + "/internal/valuepath", module + "/internal/valuetext", module + "/offsets", module + "/offsets/gotype", module + "/parse", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
+		module + "/internal/trace", module + "/internal/units", module + "/internal/valuepath", module + "/internal/valuetext", module + "/offsets", module + "/offsets/gotype", module + "/parse", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/own", to: []string{
-		module + "/internal/biases", module + "/internal/trace", module + "/offsets", module + "/parse", module + "/tracefs", module + "/tracefs/uprobe", module + "/tracefs/uprobe/capture"}},
+		module + "/internal/biases", module + "/internal/trace", module + "/offsets", module + "/parse", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/session", to: []string{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/own", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/view", module + "/cmd/ftgo/internal/where", module + "/internal/printable", module + "/internal/procfs",
-		module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/units", module + "/offsets", module + "/parse/recording", module + "/tracefs", module + "/tracefs/doctor", module + "/tracefs/uprobe"}},
+		module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/units", module + "/offsets", module + "/internal/recording", module + "/tracefs", module + "/internal/doctor", module + "/internal/uprobe"}},
 	{from: "cmd/ftgo", to: []string{module + "/..."}},
 	{from: "scripts", to: nil},
 	{from: "scripts/truths", to: nil},
@@ -100,7 +100,7 @@ var arrows = []arrow{
 }
 
 // testOnly packages are for tests alone: they import testing.
-var testOnly = []string{module + "/tracefs/tracetest"}
+var testOnly = []string{module + "/internal/tracetest"}
 
 // listed is what go list says of a package.
 type listed struct {
@@ -208,7 +208,7 @@ func TestViolations(t *testing.T) {
 		want     string // "" if it is fine
 	}{
 		{"std", pkg("/parse", "fmt", "encoding/json", "unsafe"), ""},
-		{"its own arrow", pkg("/parse", module+"/offsets", module+"/tracefs/uprobe"), ""},
+		{"its own arrow", pkg("/parse", module+"/offsets", module+"/internal/uprobe"), ""},
 		{"a processor's decoder", pkg("/offsets/arch/amd64", "golang.org/x/arch/x86/x86asm"), ""},
 		{"offsets and what is below", pkg("/offsets", module+"/offsets/internal/gotab"), ""},
 		{"flags in cli", pkg("/cmd/ftgo/internal/cli", "github.com/spf13/pflag", module+"/cmd/ftgo/internal/render"), ""},
@@ -216,22 +216,22 @@ func TestViolations(t *testing.T) {
 		{"tables in render", pkg("/cmd/ftgo/internal/render", "github.com/olekukonko/tablewriter/tw"), ""},
 		{"tests see the module", listed{ImportPath: module + "/offsets", XTestImports: []string{module + "/parse", "testing"}}, ""},
 		{"against the flow", pkg("/offsets", module+"/tracefs"), "offsets imports " + module + "/tracefs"},
-		{"lines know no calls", pkg("/parse/internal/ftrace", module+"/parse"), "parse/internal/ftrace imports " + module + "/parse"},
+		{"lines know no calls", pkg("/internal/ftrace", module+"/parse"), "internal/ftrace imports " + module + "/parse"},
 		{"round the meeting point", pkg("/parse", module+"/tracefs"), "parse imports " + module + "/tracefs"},
 		{"library imports command", pkg("/parse", module+"/cmd/ftgo/internal/render"), "parse imports " + module + "/cmd/ftgo/internal/render"},
 		{"names know no functions", pkg("/offsets/symname", module+"/offsets"), "offsets/symname imports " + module + "/offsets"},
 		{"demangler beside the names", pkg("/offsets", "github.com/ianlancetaylor/demangle"), "offsets imports github.com/ianlancetaylor/demangle"},
-		{"decoder elsewhere", pkg("/tracefs/uprobe", "golang.org/x/arch/x86/x86asm"), "tracefs/uprobe imports golang.org/x/arch/x86/x86asm"},
+		{"decoder elsewhere", pkg("/internal/uprobe", "golang.org/x/arch/x86/x86asm"), "internal/uprobe imports golang.org/x/arch/x86/x86asm"},
 		{"decoder beside the processor", pkg("/offsets", "golang.org/x/arch/x86/x86asm"), "offsets imports golang.org/x/arch/x86/x86asm"},
-		{"processor by name", pkg("/tracefs/uprobe", module+"/offsets/arch/amd64"), "tracefs/uprobe imports " + module + "/offsets/arch/amd64"},
+		{"processor by name", pkg("/internal/uprobe", module+"/offsets/arch/amd64"), "internal/uprobe imports " + module + "/offsets/arch/amd64"},
 		{"another decoder", pkg("/offsets", "golang.org/x/arch/arm64/arm64asm"), "offsets imports golang.org/x/arch/arm64/arm64asm"},
 		{"flags elsewhere", pkg("/internal/stats", "github.com/spf13/pflag"), "internal/stats imports github.com/spf13/pflag"},
 		{"profiles elsewhere", pkg("/cmd/ftgo", "github.com/google/pprof/profile"), "cmd/ftgo imports github.com/google/pprof/profile"},
 		{"tables elsewhere", pkg("/cmd/ftgo", "github.com/olekukonko/tablewriter"), "cmd/ftgo imports github.com/olekukonko/tablewriter"},
 		{"a name that only begins the same", pkg("/cmd/ftgo", "github.com/spf13/pflagged"), "cmd/ftgo imports github.com/spf13/pflagged"},
 		{"cgo", pkg("/tracefs", "C"), "tracefs imports C"},
-		{"test support outside of tests", pkg("/cmd/ftgo", module+"/tracefs/tracetest"), "cmd/ftgo imports " + module + "/tracefs/tracetest"},
-		{"test support in tests", listed{ImportPath: module + "/tracefs", XTestImports: []string{module + "/tracefs/tracetest"}}, ""},
+		{"test support outside of tests", pkg("/cmd/ftgo", module+"/internal/tracetest"), "cmd/ftgo imports " + module + "/internal/tracetest"},
+		{"test support in tests", listed{ImportPath: module + "/tracefs", XTestImports: []string{module + "/internal/tracetest"}}, ""},
 		{"new package", pkg("/helpers"), "helpers has no arrow"},
 		{"toolkit on the command", pkg("", module+"/cmd/ftgo/internal/run"), module + " imports " + module + "/cmd/ftgo/internal/run"},
 		{"test with a new dependency", listed{ImportPath: module + "/parse", TestImports: []string{"github.com/stretchr/testify"}},

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 
 	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/parse/recording"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // job plans a trace: nothing is in the kernel yet. each asks for single calls.

@@ -4,6 +4,5 @@
 //
 // A [Site] is only ever made by decoding a function from its first byte to its
 // last without a doubt; a function that leaves one is refused with the reason.
-// What a probe is, and how the kernel is told of one, is left to package tracefs
-// and tracefs/uprobe.
+// What a probe is, and how the kernel is told of one, is left to package tracefs.
 package offsets

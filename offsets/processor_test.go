@@ -15,13 +15,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 // arm64 is a second processor, as little of one as a test needs: all instructions have 4

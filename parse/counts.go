@@ -1,6 +1,6 @@
 package parse
 
-import "github.com/ftgo/ftgo/tracefs/uprobe"
+import "github.com/ftgo/ftgo/internal/uprobe"
 
 // Counters are what the kernel has counted up to a moment.
 type Counters struct {

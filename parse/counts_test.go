@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/ftrace"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/parse/internal/ftrace"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // TestCounts: a function with an entry and a return, and what the kernel has counted of both

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ftgo/ftgo/parse/internal/ftrace"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
+	"github.com/ftgo/ftgo/internal/ftrace"
+	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // TestForget: what was open in a process that has ended, or that runs a program anew, stays

@@ -3,8 +3,8 @@ package parse
 import (
 	"testing"
 
-	"github.com/ftgo/ftgo/parse/internal/ftrace"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
+	"github.com/ftgo/ftgo/internal/ftrace"
+	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // TestHits: a call has the hits from its begin to its end, by what they cost: those of calls

@@ -1,6 +1,6 @@
 package parse
 
-import "github.com/ftgo/ftgo/parse/internal/ftrace"
+import "github.com/ftgo/ftgo/internal/ftrace"
 
 // KernelField is a value of a kernel event.
 type KernelField = ftrace.KernelField

@@ -1,9 +1,9 @@
 package parse
 
 import (
+	"github.com/ftgo/ftgo/internal/ftrace"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/parse/internal/ftrace"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // pairer makes calls of events.

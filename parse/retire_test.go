@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/parse/internal/ftrace"
+	"github.com/ftgo/ftgo/internal/ftrace"
 )
 
 // TestRetired: f (function 0) was disarmed from 3 to 6, and is timed again later.

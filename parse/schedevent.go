@@ -1,8 +1,8 @@
 package parse
 
 import (
-	"github.com/ftgo/ftgo/parse/internal/ftrace"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
+	"github.com/ftgo/ftgo/internal/ftrace"
+	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // SchedEvents are the kernel events that tell of threads what Plan.Sched tells of goroutines.

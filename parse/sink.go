@@ -1,6 +1,6 @@
 package parse
 
-import "github.com/ftgo/ftgo/parse/internal/ftrace"
+import "github.com/ftgo/ftgo/internal/ftrace"
 
 // Source is where a trace comes from: a tracefs.Session, or a recording. It gives the text of
 // trace_pipe, or, if it has the methods of a tracefs.Session for them, raw pages.

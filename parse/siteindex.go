@@ -1,6 +1,6 @@
 package parse
 
-import "github.com/ftgo/ftgo/tracefs/uprobe"
+import "github.com/ftgo/ftgo/internal/uprobe"
 
 // siteIndex finds the sites of addresses.
 type siteIndex struct {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/ftgo/ftgo/parse/internal/ftrace"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
+	"github.com/ftgo/ftgo/internal/ftrace"
+	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // Stream is the way from a trace to calls: events in order, calls.

@@ -1,8 +1,8 @@
 package parse
 
 import (
-	"github.com/ftgo/ftgo/parse/internal/ftrace"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
+	"github.com/ftgo/ftgo/internal/ftrace"
+	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // firstWord is the first of the words that calls take along, -1 if there are none.

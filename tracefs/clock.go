@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/clocks"
+	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/tracefs/internal/files"
-	"github.com/ftgo/ftgo/tracefs/internal/machine"
 )
 
 // Timebase converts time stamps of the trace clock.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ftgo/ftgo/internal/owner"
 	"github.com/ftgo/ftgo/tracefs/internal/files"
-	"github.com/ftgo/ftgo/tracefs/internal/owner"
 )
 
 // To disarm an event the kernel waits until no CPU can be in its handler any more, a grace

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ftgo/ftgo/tracefs/internal/machine"
-	"github.com/ftgo/ftgo/tracefs/internal/owner"
+	"github.com/ftgo/ftgo/internal/machine"
+	"github.com/ftgo/ftgo/internal/owner"
 )
 
 // Features is what this kernel's uprobe_events can do, as far as it matters here.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
 
 // TestKernelFeatures: what kernels are said to have, this one is found to have if it is of

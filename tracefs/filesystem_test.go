@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ftgo/ftgo/tracefs/internal/machine"
+	"github.com/ftgo/ftgo/internal/machine"
 )
 
 func TestCheckFileSystem(t *testing.T) {

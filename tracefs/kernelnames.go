@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/edit"
+	"github.com/ftgo/ftgo/internal/owner"
 	"github.com/ftgo/ftgo/tracefs/internal/files"
-	"github.com/ftgo/ftgo/tracefs/internal/owner"
 )
 
 // maxKernelEvents is more than any group has: syscalls has 720 on Linux 6.18.

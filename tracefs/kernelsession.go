@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ftgo/ftgo/internal/owner"
 	"github.com/ftgo/ftgo/tracefs/internal/files"
-	"github.com/ftgo/ftgo/tracefs/internal/owner"
 )
 
 // KernelSession records events of the kernel itself, as they happen to some processes, in

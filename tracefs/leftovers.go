@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/owner"
 	"github.com/ftgo/ftgo/tracefs/internal/files"
-	"github.com/ftgo/ftgo/tracefs/internal/owner"
 	"github.com/ftgo/ftgo/tracefs/internal/tree"
 )
 

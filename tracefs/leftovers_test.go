@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ftgo/ftgo/internal/owner"
 	"github.com/ftgo/ftgo/internal/procfs"
-	"github.com/ftgo/ftgo/tracefs/internal/owner"
 )
 
 // remains puts what a run leaves into a fake: an instance, a group with an event of two

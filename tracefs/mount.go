@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/tracefs/internal/files"
-	"github.com/ftgo/ftgo/tracefs/internal/machine"
 )
 
 // Find returns the mounted tracefs, or an error that is [ErrNotMounted].

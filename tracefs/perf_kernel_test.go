@@ -12,9 +12,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ftgo/ftgo/internal/owner"
+	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/internal/owner"
-	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
 
 // TestKernelTakenByPerf: an event that perf has got hold of before it is armed can't be, and

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
 
 // TestKernelSplitEvents: of sites that are split into several events, each counts, once.

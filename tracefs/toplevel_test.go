@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ftgo/ftgo/tracefs/internal/owner"
+	"github.com/ftgo/ftgo/internal/owner"
 )
 
 // linux310 has instances that stay empty, and no error_log.

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
 
 // topBuffers is how large the ring buffers are that everybody shares, or will be once they are

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/internal/doctor"
+	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
-	"github.com/ftgo/ftgo/tracefs/doctor"
-	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
 
 // checkLine is a line of doctor -o json.

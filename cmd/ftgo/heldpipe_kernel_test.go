@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
 
 // TestKernelBesideTracePipe: up to Linux 5.4.0 a trace_pipe that is open anywhere keeps every

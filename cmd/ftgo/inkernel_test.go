@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
 
 // histKernel is the tracefs of a kernel that keeps histograms of each process. One that does

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
 
 // scriptShells are those of this machine that scripts are for.

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
 
 // TestKernelTracerStopped: while ftgo is stopped its buffer overflows; what is lost is told, to the

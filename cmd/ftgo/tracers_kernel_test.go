@@ -17,9 +17,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
 
 // neighbour is another tracer of the functions that ftgo traces.

@@ -7,7 +7,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
+	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 const aboutWatch = `usage: ftgo watch [flags] BINARY VAR... [-- PROGRAM ARGS...]

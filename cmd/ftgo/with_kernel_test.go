@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/tracetest"
 )
 
 // asksFuncs are the functions of testdata/asks that ask the kernel.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/procfs"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
+	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // Biases finds, for each process, the distance between the addresses in it and

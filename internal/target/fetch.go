@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 // Fetch is how much of values is fetched: of strings so many bytes, of slices so many items.

@@ -3,9 +3,9 @@ package target
 import (
 	"fmt"
 
+	"github.com/ftgo/ftgo/internal/recording"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/parse/recording"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // Recorded is the target of a recording's plan: the plan's own functions, without the binary.

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/symname"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // site is a FUNC that means single instructions: main.f+0x1a or main.f+26, so many

@@ -6,8 +6,8 @@ import (
 
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/units"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // Target is a binary and what was selected of it.

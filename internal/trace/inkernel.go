@@ -8,9 +8,9 @@ import (
 	"github.com/ftgo/ftgo/internal/clocks"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // InKernel has the kernel keep histograms: it tells no call, only readings.

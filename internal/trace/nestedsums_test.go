@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // TestNetLatency takes off what probes cost, but not what nested calls took, and says how far

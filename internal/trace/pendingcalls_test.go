@@ -4,9 +4,9 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // TestPendingCalls: calls that end before the costs of probes are known are timed as those

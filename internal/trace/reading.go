@@ -4,9 +4,9 @@ import (
 	"errors"
 
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // streamed is what a [Live] and a [Recording] have in common: a stream of hits, and counters that

@@ -2,9 +2,9 @@ package trace
 
 import (
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // Stacks finds out who has called.

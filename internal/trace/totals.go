@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/parse"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // Totals adds up the calls of each function and reconciles them with the readings of the source.

@@ -3,8 +3,8 @@ package valuetext
 import (
 	"fmt"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 // AppendArgs writes the arguments of a call; note says why there are none, or more than these.

@@ -3,8 +3,8 @@ package valuetext
 import (
 	"syscall"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/offsets/gotype"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 var stringType, _ = gotype.Basic("string")

@@ -3,7 +3,7 @@ package valuetext
 import (
 	"net/netip"
 
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
+	"github.com/ftgo/ftgo/internal/capture"
 )
 
 // ipOf makes an address of a net.IP. It is not ok for bytes that no address has: those are

@@ -9,9 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/offsets/gotype"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 // typeNotKnown is shown for values that nothing is known of, not even their type.

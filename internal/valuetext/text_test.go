@@ -5,9 +5,9 @@ import (
 	"math"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/valuetext/madeup"
 	"github.com/ftgo/ftgo/offsets/gotype"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 func TestValue(t *testing.T) {

@@ -3,7 +3,7 @@ package valuetext
 import (
 	"time"
 
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
+	"github.com/ftgo/ftgo/internal/capture"
 )
 
 const (

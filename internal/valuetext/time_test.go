@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/valuetext/madeup"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 // words returns the struct of a time of this program, as it lies in memory.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/offsets/gotype"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 // Verb is one of package fmt's, with its flags: "%-6d". A value that does not suit it is written

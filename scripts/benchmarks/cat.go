@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // floodCat measures cat as the reader of a session that is set up as ftgo sets up its own.

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ftgo/ftgo/tracefs/uprobe"
+	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // flood is a setting in which events are read: a program that calls main.framed without a

@@ -4,8 +4,8 @@ package madeup
 import (
 	"math"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/offsets/gotype"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 // Typed returns the type of that name: a predeclared one, or one of that kind.

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ftgo/ftgo/tracefs/internal/machine"
+	"github.com/ftgo/ftgo/internal/machine"
 )
 
 // turns lets one process at a time do what can lock two that trace at once for good, and

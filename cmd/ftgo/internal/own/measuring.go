@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/biases"
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 // The cost of a probe is measured again and again, some 0.7 ms each time, as machines change

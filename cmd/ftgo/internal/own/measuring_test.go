@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/tracefs/uprobe"
+	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // TestPanicOfMeasuring: what works beside the reading panics where it is waited for.

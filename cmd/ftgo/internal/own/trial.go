@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // Trial is what became of probes on ftgo itself: what a hit costs the program, in

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/valuetext/madeup"
 	"github.com/ftgo/ftgo/offsets/gotype"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 // request is a call with a value of most kinds.

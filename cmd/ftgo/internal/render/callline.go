@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/valuetext"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 // CallLine is what a line tells of a traced call.

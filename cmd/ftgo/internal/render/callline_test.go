@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/valuetext/madeup"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 var callStart = time.Date(2024, 2, 29, 12, 0, 0, 123456789, time.UTC)

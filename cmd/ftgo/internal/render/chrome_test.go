@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/parse"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 func TestChrome(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/valuetext"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 // VariableLine is the value of a package variable at a moment.

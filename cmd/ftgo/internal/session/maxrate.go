@@ -2,9 +2,9 @@ package session
 
 import (
 	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // manyFuncs is how many functions wildcards may select before they are counted first: to

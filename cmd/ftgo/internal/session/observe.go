@@ -10,8 +10,8 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/units"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // Observe is probe, count and trace: everything from the arguments to the last line.

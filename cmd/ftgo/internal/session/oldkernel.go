@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // errNoMemory is for what old kernels can't do at all.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/procfs"
-	"github.com/ftgo/ftgo/tracefs/doctor"
 )
 
 // checkProcesses refuses processes that are not there, or whose numbers are not the kernel's.

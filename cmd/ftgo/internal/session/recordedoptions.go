@@ -7,7 +7,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
-	"github.com/ftgo/ftgo/parse/recording"
+	"github.com/ftgo/ftgo/internal/recording"
 )
 
 // RecordedFlags are the flags of script and report alone.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
+	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // CallerFlags are how many callers are shown of a call.

@@ -3,7 +3,7 @@ package where
 import (
 	"cmp"
 
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
+	"github.com/ftgo/ftgo/internal/capture"
 )
 
 // Call is what filters ask of a call.

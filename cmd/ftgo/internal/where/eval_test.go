@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/offsets/gotype"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 func (t Truth) String() string { return [...]string{"unknown", "false", "true"}[t] }

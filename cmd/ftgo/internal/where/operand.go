@@ -3,8 +3,8 @@ package where
 import (
 	"math"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/offsets/gotype"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 // operand is a value as operators see it.

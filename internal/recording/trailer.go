@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ftgo/ftgo/parse/internal/ftrace"
+	"github.com/ftgo/ftgo/internal/ftrace"
 )
 
 const (

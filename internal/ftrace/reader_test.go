@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // rawSource gives the pages of some passes, and then an error.

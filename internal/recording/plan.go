@@ -8,10 +8,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // portablePlan is a plan as it travels: all that pairing needs, without the binary and

@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/internal/machine"
 )
 
 // box is a machine in a directory.

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-const traceDir = "../../../testdata/trace"
+const traceDir = "../../testdata/trace"
 
 // traceFormats are the events that occur in the traces of traceDir.
 var traceFormats = []eventFormat{

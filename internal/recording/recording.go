@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftgo/ftgo/tracefs/uprobe"
+	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // version is that of the format which scripts write and [Open] reads.

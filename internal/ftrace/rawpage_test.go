@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-const rawDir = "../../../testdata/raw/"
+const rawDir = "../../testdata/raw/"
 
 // recordedFormats are the events of the recorded pages.
 var recordedFormats = []eventFormat{{

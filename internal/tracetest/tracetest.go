@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/owner"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/internal/owner"
 )
 
 // Kernel returns the tracefs for a test on the real kernel, mounting it if need be.

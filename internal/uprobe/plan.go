@@ -9,10 +9,10 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 // Mode is how much of each call is observed.

@@ -3,7 +3,7 @@ package ftrace
 import (
 	"context"
 
-	"github.com/ftgo/ftgo/tracefs/uprobe"
+	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // Source is where a trace comes from: a tracefs.Session, or the file of a recording.

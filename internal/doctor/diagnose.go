@@ -9,8 +9,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/internal/machine"
 )
 
 // Diagnose looks at everything that probing on this machine depends on, without

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 // recorder and recording are what scripts have in common: what is to be done, and when.

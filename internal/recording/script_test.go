@@ -8,9 +8,9 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets/arch/amd64"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 func exampleScript() *Script {

@@ -3,10 +3,10 @@ package uprobe
 import (
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
-	"github.com/ftgo/ftgo/tracefs/uprobe/capture"
 )
 
 // TestBranchForEntry: calls are seen at a function's first branch if that is cheaper,

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
-	"github.com/ftgo/ftgo/tracefs/uprobe"
 )
 
 func TestNewHistograms(t *testing.T) {
