@@ -3,10 +3,10 @@ package ftgo
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/valuetext"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // Value is what an argument or a result was, or a part of one.
@@ -35,27 +35,27 @@ func (v Value) Any() any {
 		return nil
 	}
 	switch of.Type.Kind {
-	case gotype.Bool:
+	case reflect.Bool:
 		return of.Num != 0
-	case gotype.Int:
+	case reflect.Int:
 		return int64(of.Num)
-	case gotype.Float:
+	case reflect.Float64:
 		return valuetext.Float(of.Num, of.Type.Size)
-	case gotype.Complex:
+	case reflect.Complex128:
 		half := of.Type.Size / 2
 		return complex(valuetext.Float(of.Num, half), valuetext.Float(of.Imag, half))
-	case gotype.String:
+	case reflect.String:
 		return string(of.Bytes)
-	case gotype.Slice:
+	case reflect.Slice:
 		if of.Bytes != nil {
 			return of.Bytes
 		}
 		return valuesOf(of.Items)
-	case gotype.Array:
+	case reflect.Array:
 		return valuesOf(of.Items)
-	case gotype.Struct:
+	case reflect.Struct:
 		return valuesOf(of.Fields)
-	case gotype.Map, gotype.Chan:
+	case reflect.Map, reflect.Chan:
 		return of.Len
 	}
 	if message, isError := valuetext.ErrorMessage(of); isError {
@@ -64,7 +64,7 @@ func (v Value) Any() any {
 	switch {
 	case of.Elem != nil:
 		return Value{*of.Elem}.Any()
-	case of.Type.Kind == gotype.Func && of.Dynamic != "":
+	case of.Type.Kind == reflect.Func && of.Dynamic != "":
 		return of.Dynamic
 	}
 	return of.Num

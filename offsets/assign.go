@@ -3,6 +3,7 @@ package offsets
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -102,7 +103,7 @@ func (a *assignment) referred(t *gotype.Type) ([]Piece, error) {
 	return []Piece{whole}, nil
 }
 
-var pointerWord = &gotype.Type{Name: "uintptr", Kind: gotype.Uint, Size: 8, Align: 8}
+var pointerWord = &gotype.Type{Name: "uintptr", Kind: reflect.Uint, Size: 8, Align: 8}
 
 // inRegisters gives all parts registers, or none; those for integers are the ones given.
 func (a *assignment) inRegisters(parts []arch.Part, registers []arch.Reg) (pieces []Piece, ok bool) {
@@ -153,27 +154,27 @@ func flatten(t *gotype.Type) (parts []arch.Part, single bool, err error) {
 		}
 		count, size, float := int64(1), t.Size, false
 		switch t.Kind {
-		case gotype.Float:
+		case reflect.Float64:
 			float = true
-		case gotype.Complex:
+		case reflect.Complex128:
 			count, size, float = 2, t.Size/2, true
-		case gotype.String, gotype.Interface:
+		case reflect.String, reflect.Interface:
 			count, size = 2, 8
-		case gotype.Slice:
+		case reflect.Slice:
 			count, size = 3, 8
-		case gotype.Struct:
+		case reflect.Struct:
 			for _, f := range t.Fields {
 				if err := add(f.Type, at+f.Offset); err != nil {
 					return err
 				}
 			}
 			return nil
-		case gotype.Array:
+		case reflect.Array:
 			if t.Len == 1 && t.Elem() != nil {
 				return add(t.Elem(), at)
 			}
 			single = false
-		case gotype.Unknown:
+		case reflect.Invalid:
 			return fmt.Errorf("type %s is not known", t.Name)
 		}
 		for i := range count {

@@ -3,6 +3,7 @@ package offsets
 import (
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -10,18 +11,18 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-var kindNames = map[gotype.Kind]string{
-	gotype.Unknown: "unknown", gotype.Bool: "bool", gotype.Int: "int", gotype.Uint: "uint", gotype.Float: "float",
-	gotype.Complex: "complex", gotype.Pointer: "pointer", gotype.UnsafePointer: "unsafe pointer", gotype.String: "string",
-	gotype.Slice: "slice", gotype.Array: "array", gotype.Struct: "struct", gotype.Interface: "interface",
-	gotype.Map: "map", gotype.Chan: "chan", gotype.Func: "func",
+var kindNames = map[reflect.Kind]string{
+	reflect.Invalid: "unknown", reflect.Bool: "bool", reflect.Int: "int", reflect.Uint: "uint", reflect.Float64: "float",
+	reflect.Complex128: "complex", reflect.Pointer: "pointer", reflect.UnsafePointer: "unsafe pointer", reflect.String: "string",
+	reflect.Slice: "slice", reflect.Array: "array", reflect.Struct: "struct", reflect.Interface: "interface",
+	reflect.Map: "map", reflect.Chan: "chan", reflect.Func: "func",
 }
 
 // spellType is a type in one line: kind, size, alignment, elements, fields.
 func spellType(t *gotype.Type) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %d/%d", kindNames[t.Kind], t.Size, t.Align)
-	if t.Kind == gotype.Array {
+	if t.Kind == reflect.Array {
 		fmt.Fprintf(&b, " [%d]", t.Len)
 	}
 	if t.Methods {

@@ -3,6 +3,7 @@ package offsets
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/arch"
@@ -77,7 +78,7 @@ func (b *Binary) placeC(s *Signature) {
 
 // structOf is the struct that gccgo makes of results.
 func structOf(results []Variable) *gotype.Type {
-	t := &gotype.Type{Name: "struct", Kind: gotype.Struct, Align: 1}
+	t := &gotype.Type{Name: "struct", Kind: reflect.Struct, Align: 1}
 	for _, v := range results {
 		t.Size = alignUp(t.Size, v.Type.Align)
 		t.Fields = append(t.Fields, gotype.Field{Name: v.Name, Offset: t.Size, Type: v.Type})

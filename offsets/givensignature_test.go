@@ -160,38 +160,38 @@ func TestGivenSignatureErrors(t *testing.T) {
 }
 
 func TestGivenType(t *testing.T) {
-	point := &gotype.Type{Name: "main.point", Kind: gotype.Struct, Size: 8, Align: 4}
+	point := &gotype.Type{Name: "main.point", Kind: reflect.Struct, Size: 8, Align: 4}
 	named := func(name string) (*gotype.Type, bool) { return point, name == "main.point" }
 	tests := []struct {
 		text string
-		kind gotype.Kind
+		kind reflect.Kind
 		size int64
 		elem string // of what it leads to, "" if that is not known
 	}{
-		{"int32", gotype.Int, 4, ""},
-		{"ptr", gotype.UnsafePointer, 8, ""},
-		{"main.point", gotype.Struct, 8, ""},
-		{"*main.point", gotype.Pointer, 8, "main.point"},
-		{"*main.other", gotype.Pointer, 8, ""},
-		{"**net/http.Request", gotype.Pointer, 8, "*net/http.Request"},
-		{"[]byte", gotype.Slice, 24, "byte"},
-		{"[][]main.G[int]", gotype.Slice, 24, "[]main.G[int]"},
-		{"...string", gotype.Slice, 24, "string"},
-		{"...[]string", gotype.Slice, 24, "[]string"},
-		{"[3]main.point", gotype.Array, 24, "main.point"},
-		{"[0]int", gotype.Array, 0, "int"},
-		{"map", gotype.Map, 8, ""},
-		{"map[string]int", gotype.Map, 8, ""},
-		{"chan", gotype.Chan, 8, ""},
-		{"chan<- int", gotype.Chan, 8, ""},
-		{"<-chan int", gotype.Chan, 8, ""},
-		{"func", gotype.Func, 8, ""},
-		{"func(int) error", gotype.Func, 8, ""},
-		{"error", gotype.Interface, 16, ""},
-		{"any", gotype.Interface, 16, ""},
-		{"interface{}", gotype.Interface, 16, ""},
-		{"interface { M() }", gotype.Interface, 16, ""},
-		{"struct{}", gotype.Struct, 0, ""},
+		{"int32", reflect.Int, 4, ""},
+		{"ptr", reflect.UnsafePointer, 8, ""},
+		{"main.point", reflect.Struct, 8, ""},
+		{"*main.point", reflect.Pointer, 8, "main.point"},
+		{"*main.other", reflect.Pointer, 8, ""},
+		{"**net/http.Request", reflect.Pointer, 8, "*net/http.Request"},
+		{"[]byte", reflect.Slice, 24, "byte"},
+		{"[][]main.G[int]", reflect.Slice, 24, "[]main.G[int]"},
+		{"...string", reflect.Slice, 24, "string"},
+		{"...[]string", reflect.Slice, 24, "[]string"},
+		{"[3]main.point", reflect.Array, 24, "main.point"},
+		{"[0]int", reflect.Array, 0, "int"},
+		{"map", reflect.Map, 8, ""},
+		{"map[string]int", reflect.Map, 8, ""},
+		{"chan", reflect.Chan, 8, ""},
+		{"chan<- int", reflect.Chan, 8, ""},
+		{"<-chan int", reflect.Chan, 8, ""},
+		{"func", reflect.Func, 8, ""},
+		{"func(int) error", reflect.Func, 8, ""},
+		{"error", reflect.Interface, 16, ""},
+		{"any", reflect.Interface, 16, ""},
+		{"interface{}", reflect.Interface, 16, ""},
+		{"interface { M() }", reflect.Interface, 16, ""},
+		{"struct{}", reflect.Struct, 0, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {

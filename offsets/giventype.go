@@ -2,6 +2,7 @@ package offsets
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -36,7 +37,7 @@ func givenType(text string, named func(string) (*gotype.Type, bool)) (*gotype.Ty
 	if t, ok := gotype.Basic(text); ok {
 		return t, nil
 	}
-	word := func(kind gotype.Kind) (*gotype.Type, error) {
+	word := func(kind reflect.Kind) (*gotype.Type, error) {
 		if t, ok := named(text); ok && t.Kind == kind {
 			return t, nil // which tells more: what its elements are
 		}
@@ -48,7 +49,7 @@ func givenType(text string, named func(string) (*gotype.Type, bool)) (*gotype.Ty
 		if elem != nil {
 			return gotype.PointerTo(elem), nil
 		}
-		return &gotype.Type{Name: text, Kind: gotype.Pointer, Size: 8, Align: 8}, err
+		return &gotype.Type{Name: text, Kind: reflect.Pointer, Size: 8, Align: 8}, err
 	case strings.HasPrefix(text, "[]"), strings.HasPrefix(text, "..."):
 		rest, variadic := strings.CutPrefix(text, "...")
 		if !variadic {
@@ -58,20 +59,20 @@ func givenType(text string, named func(string) (*gotype.Type, bool)) (*gotype.Ty
 		if elem != nil {
 			return gotype.SliceOf(elem), nil
 		}
-		return &gotype.Type{Name: "[]" + rest, Kind: gotype.Slice, Size: 24, Align: 8}, err
+		return &gotype.Type{Name: "[]" + rest, Kind: reflect.Slice, Size: 24, Align: 8}, err
 	case strings.HasPrefix(text, "["):
 		return givenArray(text, named)
 	case is(text, "map", "["):
-		return word(gotype.Map)
+		return word(reflect.Map)
 	case is(text, "chan", " <"), is(text, "<-chan", " <"):
-		return word(gotype.Chan)
+		return word(reflect.Chan)
 	case is(text, "func", "("):
-		return word(gotype.Func)
+		return word(reflect.Func)
 	case is(text, "interface", "{ "):
 		methods := strings.TrimSpace(strings.TrimPrefix(text, "interface")) != "{}"
-		return &gotype.Type{Name: text, Kind: gotype.Interface, Size: 16, Align: 8, Methods: methods}, nil
+		return &gotype.Type{Name: text, Kind: reflect.Interface, Size: 16, Align: 8, Methods: methods}, nil
 	case text == "struct{}", text == "struct {}":
-		return &gotype.Type{Name: "struct {}", Kind: gotype.Struct, Align: 1}, nil
+		return &gotype.Type{Name: "struct {}", Kind: reflect.Struct, Align: 1}, nil
 	}
 	if t, ok := named(text); ok {
 		return t, nil
@@ -117,7 +118,7 @@ func givenArray(text string, named func(string) (*gotype.Type, bool)) (*gotype.T
 	if elem.Size < 0 || n > 0 && elem.Size > (1<<40)/n {
 		return nil, fmt.Errorf("type %q: too large", text)
 	}
-	t := &gotype.Type{Name: "[" + number + "]" + elem.Name, Kind: gotype.Array, Size: n * elem.Size, Align: elem.Align, Len: n}
+	t := &gotype.Type{Name: "[" + number + "]" + elem.Name, Kind: reflect.Array, Size: n * elem.Size, Align: elem.Align, Len: n}
 	t.SetElem(func() *gotype.Type { return elem })
 	return t, nil
 }

@@ -215,7 +215,7 @@ func sameValues(got, want string, unknown bool) bool {
 		return false
 	}
 	wanted := make(map[string]string)
-	for _, v := range strings.Fields(want) {
+	for v := range strings.FieldsSeq(want) {
 		name, place, _ := strings.Cut(v, "=")
 		wanted[name] = place
 	}

@@ -2,6 +2,7 @@ package offsets
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -27,11 +28,11 @@ func (b *Binary) cSignature(f *Func, fn *debug.Function) *Signature {
 		switch v.Pieces, v.Err = a.place(v.Type); {
 		case changed(f.Name):
 			v.Pieces, v.Err = nil, errClone
-		case fn.IsCPlusPlus() && v.Type.Kind == gotype.Struct:
+		case fn.IsCPlusPlus() && v.Type.Kind == reflect.Struct:
 			v.Pieces, v.Err, a.lost = nil, errObject, errObject
 		}
 	}
-	if fn.IsCPlusPlus() && len(results) > 0 && results[0].Type.Kind == gotype.Struct {
+	if fn.IsCPlusPlus() && len(results) > 0 && results[0].Type.Kind == reflect.Struct {
 		for i := range s.Params {
 			s.Params[i].Pieces, s.Params[i].Err = nil, errObject
 		}
@@ -67,7 +68,7 @@ func (a *assignment) cResults(t *gotype.Type, isGo bool) []Variable {
 		own := assignment{conv: a.conv} // results begin at the first register
 		whole.Pieces, _ = own.inRegisters(passed.Parts, a.conv.IntResults)
 	}
-	if !isGo || t.Kind != gotype.Struct || t.Name != "struct" || err != nil {
+	if !isGo || t.Kind != reflect.Struct || t.Name != "struct" || err != nil {
 		return []Variable{whole}
 	}
 	var all []Variable

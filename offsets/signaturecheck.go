@@ -1,6 +1,8 @@
 package offsets
 
 import (
+	"reflect"
+
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 	"github.com/ftgo/ftgo/offsets/symname"
@@ -61,7 +63,7 @@ func (l *goLayout) receiver() (*gotype.Type, bool) {
 	if !name.Pointer {
 		return l.entries.TypeNamed(of)
 	}
-	t := &gotype.Type{Name: "*" + of, Kind: gotype.Pointer, Size: 8, Align: 8}
+	t := &gotype.Type{Name: "*" + of, Kind: reflect.Pointer, Size: 8, Align: 8}
 	t.SetElem(func() *gotype.Type {
 		elem, _ := l.entries.TypeNamed(of)
 		return elem
@@ -108,7 +110,7 @@ func (l *goLayout) compare() check {
 // aggregate tells the types that are printed in braces.
 func aggregate(t *gotype.Type) bool {
 	switch t.Kind {
-	case gotype.Struct, gotype.Array, gotype.Complex, gotype.Interface, gotype.String, gotype.Slice:
+	case reflect.Struct, reflect.Array, reflect.Complex128, reflect.Interface, reflect.String, reflect.Slice:
 		return true
 	}
 	return false

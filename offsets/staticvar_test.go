@@ -3,10 +3,10 @@ package offsets
 import (
 	"debug/elf"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -44,7 +44,7 @@ func TestStaticVariable(t *testing.T) {
 					v.Pieces[0].Disp != int64(symbol.Value) || v.Pieces[0].Size != int64(symbol.Size) {
 					t.Errorf("%s: %+v, want %d bytes at %#x", name, v, symbol.Size, symbol.Value)
 				}
-				if c.typed && v.Type.Name != want || !c.typed && v.Type.Kind != gotype.Unknown {
+				if c.typed && v.Type.Name != want || !c.typed && v.Type.Kind != reflect.Invalid {
 					t.Errorf("%s is of type %s, want %s", name, v.Type.Name, want)
 				}
 			}

@@ -122,7 +122,7 @@ func script(plan *uprobe.Plan, text string) (calls []string, p *pairer) {
 	pid, tid, g, goid, move := 1, 1, uint64(0xc000), uint64(1), uint64(0)
 	off := false
 	time := uint64(0)
-	for _, w := range strings.Fields(text) {
+	for w := range strings.FieldsSeq(text) {
 		var n uint64
 		if name, value, ok := strings.Cut(w, "="); ok {
 			fmt.Sscan(value, &n)

@@ -27,7 +27,7 @@ func schedScript(t *testing.T, s *scheduler, text string) string {
 	now, of, began := uint64(100), uint64(0), false
 	var first Split
 	var seen []string
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		op, rest, ok := strings.Cut(word, ":")
 		if !ok {
 			var d uint64

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -64,12 +65,13 @@ func (s *benchSource) ReadPages(_ context.Context, page func(int, []byte)) (n in
 // rawFormats describe raw records of a plan's events, all of whose arguments are words.
 func rawFormats(plan *uprobe.Plan) (formats []string) {
 	for i := range plan.Events {
-		text := fmt.Sprintf("ID: %d\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"+
-			"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n", 100+i)
+		var text strings.Builder
+		text.WriteString(fmt.Sprintf("ID: %d\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"+
+			"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n", 100+i))
 		for k, a := range plan.Events[i].Args {
-			text += fmt.Sprintf("\tfield:s64 %s;\toffset:%d;\tsize:8;\tsigned:1;\n", a.Name, 16+8*k)
+			text.WriteString(fmt.Sprintf("\tfield:s64 %s;\toffset:%d;\tsize:8;\tsigned:1;\n", a.Name, 16+8*k))
 		}
-		formats = append(formats, text)
+		formats = append(formats, text.String())
 	}
 	return formats
 }

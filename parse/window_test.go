@@ -85,11 +85,11 @@ func TestWindow(t *testing.T) {
 // TestLimitWithinUnwinding: of calls that end at once no more end than are wanted.
 func TestLimitWithinUnwinding(t *testing.T) {
 	var ended int
-	var text string
+	var text strings.Builder
 	for i := range 5 {
-		text += line(0, 7, uint64(10+i), 0x1000, uint64(100+i))
+		text.WriteString(line(0, 7, uint64(10+i), 0x1000, uint64(100+i)))
 	}
-	s, err := NewStream(testPlan(), &piecewise{text + line(0, 7, 20, 0x1000, 100)}, &testProcesses{}, returns(func(c *Call) {
+	s, err := NewStream(testPlan(), &piecewise{text.String() + line(0, 7, 20, 0x1000, 100)}, &testProcesses{}, returns(func(c *Call) {
 		if c.Outcome == Unwound {
 			ended++
 		}

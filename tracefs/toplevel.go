@@ -52,17 +52,18 @@ var borrowedFiles = []string{"trace_clock", "buffer_size_kb", "tracing_on"}
 const notePrefix = "before_"
 
 func noteOf(borrowed []setting) string {
-	name := notePrefix
+	var name strings.Builder
+	name.WriteString(notePrefix)
 	for _, b := range borrowed {
-		name += "_" + strings.ReplaceAll(b.value, "-", "_")
+		name.WriteString("_" + strings.ReplaceAll(b.value, "-", "_"))
 	}
-	return name
+	return name.String()
 }
 
 // noted is what a note says, given the clocks that there are.
 func noted(name, clocks string) ([]setting, bool) {
 	text, isNote := strings.CutPrefix(name, notePrefix+"_")
-	for _, clock := range strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(clocks)) {
+	for clock := range strings.FieldsSeq(strings.NewReplacer("[", "", "]", "").Replace(clocks)) {
 		rest, ok := strings.CutPrefix(text, strings.ReplaceAll(clock, "-", "_")+"_")
 		if size, on, cut := strings.Cut(rest, "_"); isNote && ok && cut && !strings.Contains(on, "_") {
 			var borrowed []setting

@@ -183,7 +183,7 @@ func TestFormatsColumns(t *testing.T) {
 	if err := render.Functions(&header, render.CSV, nil, more); err != nil {
 		t.Fatal(err)
 	}
-	for _, column := range strings.Split(strings.TrimSpace(header.String()), ",") {
+	for column := range strings.SplitSeq(strings.TrimSpace(header.String()), ",") {
 		if !slices.Contains(always, column) && !strings.Contains(string(b), "`"+column+"`") {
 			t.Errorf("docs/formats.md does not have the column %s of probe", column)
 		}

@@ -165,12 +165,12 @@ func TestManFields(t *testing.T) {
 	if !columns["RATE/s"] || !columns["RETURNS"] {
 		t.Fatalf("columns are %v", columns)
 	}
-	var fields string
+	var fields strings.Builder
 	for _, page := range manPages(t) {
-		fields += manSection(page, "FIELDS")
+		fields.WriteString(manSection(page, "FIELDS"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(columns)) {
-		if !strings.Contains(fields, "\n.It "+name+"\n") && !strings.Contains(fields, "\n.It "+name+" ") && !strings.Contains(fields, " , "+name) {
+		if !strings.Contains(fields.String(), "\n.It "+name+"\n") && !strings.Contains(fields.String(), "\n.It "+name+" ") && !strings.Contains(fields.String(), " , "+name) {
 			t.Errorf("no page has the column %s among its FIELDS", name)
 		}
 	}

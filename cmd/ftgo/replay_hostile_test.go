@@ -154,7 +154,7 @@ func TestReportForged(t *testing.T) {
 func checkForged(t *testing.T, r result, as, format, refused string, cutOff bool) {
 	t.Helper()
 	at := fmt.Sprintf("--as %s -o %s", as, format)
-	for _, line := range strings.Split(r.stdout+r.stderr, "\n") {
+	for line := range strings.SplitSeq(r.stdout+r.stderr, "\n") {
 		if i := strings.IndexFunc(line, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }); i >= 0 {
 			t.Errorf("%s: %q", at, line)
 		}

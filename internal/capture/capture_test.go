@@ -3,6 +3,7 @@ package capture
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func onStack(name string, t *gotype.Type, disp int64) offsets.Variable {
 }
 
 func structOf(name string, size int64, fields ...gotype.Field) *gotype.Type {
-	return &gotype.Type{Name: name, Kind: gotype.Struct, Size: size, Align: 8, Fields: fields}
+	return &gotype.Type{Name: name, Kind: reflect.Struct, Size: size, Align: 8, Fields: fields}
 }
 
 // inner, a struct that others hold and point to.

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"encoding/binary"
+	"reflect"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
@@ -113,7 +114,7 @@ func (d *decoder) value(n *node) Value {
 	}
 	v.Num, v.Imag = n.num.read(d.words), n.imag.read(d.words)
 	v.Len, v.Cap = int64(n.len.read(d.words)), int64(n.cap.read(d.words))
-	if n.typ.Kind != gotype.Struct && n.typ.Kind != gotype.Array && v.Num|v.Imag|uint64(v.Len)|uint64(v.Cap) == 0 {
+	if n.typ.Kind != reflect.Struct && n.typ.Kind != reflect.Array && v.Num|v.Imag|uint64(v.Len)|uint64(v.Cap) == 0 {
 		if p := d.behind(n); p != 0 {
 			if why := d.zeros(p); why != "" {
 				v.State, v.Why = Unreadable, why
@@ -122,24 +123,24 @@ func (d *decoder) value(n *node) Value {
 		}
 	}
 	switch n.typ.Kind {
-	case gotype.String:
+	case reflect.String:
 		v.Bytes = d.bytes(n, &v)
-	case gotype.Slice:
+	case reflect.Slice:
 		d.slice(n, &v)
-	case gotype.Array:
+	case reflect.Array:
 		v.Len = n.typ.Len
 		v.Items = d.all(n.kids)
-	case gotype.Struct:
+	case reflect.Struct:
 		v.Fields = d.all(n.kids)
-	case gotype.Pointer:
+	case reflect.Pointer:
 		if v.Num != 0 && n.elem != nil {
 			e := d.value(n.elem)
 			e.collapse()
 			v.Elem = &e
 		}
-	case gotype.Interface:
+	case reflect.Interface:
 		d.dynamic(n, &v)
-	case gotype.Map, gotype.Chan, gotype.Func:
+	case reflect.Map, reflect.Chan, reflect.Func:
 		d.header(n, &v)
 	}
 	return v
@@ -211,7 +212,7 @@ func (d *decoder) slice(n *node, v *Value) {
 		v.State, v.Why = Unreadable, "lengths make no sense"
 		return
 	}
-	if elem := n.typ.Elem(); elem != nil && elem.Kind == gotype.Uint && elem.Size == 1 {
+	if elem := n.typ.Elem(); elem != nil && elem.Kind == reflect.Uint && elem.Size == 1 {
 		if v.Num != 0 || v.Len != 0 {
 			v.Bytes = d.bytes(n, v)
 		}
@@ -235,7 +236,7 @@ func (d *decoder) header(n *node, v *Value) {
 			return
 		}
 	}
-	if n.typ.Kind == gotype.Func {
+	if n.typ.Kind == reflect.Func {
 		v.Dynamic = d.process.FuncName(uint64(v.Len))
 		v.Len = 0
 	}

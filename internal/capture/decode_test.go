@@ -3,6 +3,7 @@ package capture
 import (
 	"encoding/binary"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -111,22 +112,22 @@ func describe(v *Value) string {
 		return "<" + v.Why + ">"
 	}
 	switch v.Type.Kind {
-	case gotype.String:
+	case reflect.String:
 		return fmt.Sprintf("%q/%d", v.Bytes, v.Len)
-	case gotype.Slice:
+	case reflect.Slice:
 		if v.Bytes != nil {
 			return fmt.Sprintf("bytes%q/%d", v.Bytes, v.Len)
 		}
 		return describeAll(v.Items) + fmt.Sprintf("/%d/%d", v.Len, v.Cap)
-	case gotype.Array:
+	case reflect.Array:
 		return describeAll(v.Items)
-	case gotype.Struct:
+	case reflect.Struct:
 		return v.Type.Name + describeAll(v.Fields)
-	case gotype.Pointer:
+	case reflect.Pointer:
 		if v.Elem != nil {
 			return "&" + describe(v.Elem)
 		}
-	case gotype.Interface:
+	case reflect.Interface:
 		if v.Nil() {
 			return "nil"
 		}
@@ -134,11 +135,11 @@ func describe(v *Value) string {
 			return v.Dynamic
 		}
 		return v.Dynamic + ":" + describe(v.Elem)
-	case gotype.Map, gotype.Chan:
+	case reflect.Map, reflect.Chan:
 		return fmt.Sprintf("len%d cap%d", v.Len, v.Cap)
-	case gotype.Func:
+	case reflect.Func:
 		return v.Dynamic
-	case gotype.Int:
+	case reflect.Int:
 		return strconv.FormatInt(int64(v.Num), 10)
 	}
 	return strconv.FormatUint(v.Num, 10)
@@ -169,7 +170,7 @@ func newMachine() *machine {
 		gotype.Field{Name: "Op", Type: basic("string")}, gotype.Field{Name: "Path", Offset: 16, Type: basic("string")}, gotype.Field{Name: "Err", Offset: 32, Type: basic("error")})
 	syscallError := structOf("os.SyscallError", 32,
 		gotype.Field{Name: "Syscall", Type: basic("string")}, gotype.Field{Name: "Err", Offset: 16, Type: basic("error")})
-	errno := &gotype.Type{Name: "syscall.Errno", Kind: gotype.Uint, Size: 8, Align: 8}
+	errno := &gotype.Type{Name: "syscall.Errno", Kind: reflect.Uint, Size: 8, Align: 8}
 	m.types = map[uint64]offsets.RuntimeType{
 		0x6000: {Type: errno}, 0x6100: {Type: basic("string")}, 0x6200: {Type: basic("int8")},
 		0x6300: {Type: gotype.PointerTo(inner), Direct: true}, 0x6400: {Type: gotype.PointerTo(pathError), Direct: true},
@@ -221,10 +222,10 @@ func TestDecode(t *testing.T) {
 		{"any of int8", basic("any"), []uint64{0x6200, 0x16000}, "", "int8:5"},
 		{"any of pointer", basic("any"), []uint64{0x6300, 0x11000}, "", `*main.inner:&main.inner[7 <further than what is fetched>]`},
 		{"any of unknown", basic("any"), []uint64{0x6999, 0x11000}, "", "<dynamic type not known>"},
-		{"map", &gotype.Type{Name: "map[int]int", Kind: gotype.Map, Size: 8}, []uint64{0x16000}, "", "len5 cap0"},
-		{"chan", &gotype.Type{Name: "chan int", Kind: gotype.Chan, Size: 8}, []uint64{0x16000}, "", "len5 cap9"},
-		{"nil map", &gotype.Type{Name: "map[int]int", Kind: gotype.Map, Size: 8}, []uint64{0}, "", "len0 cap0"},
-		{"func", &gotype.Type{Name: "func()", Kind: gotype.Func, Size: 8}, []uint64{0x16000}, "", "main.at5"},
+		{"map", &gotype.Type{Name: "map[int]int", Kind: reflect.Map, Size: 8}, []uint64{0x16000}, "", "len5 cap0"},
+		{"chan", &gotype.Type{Name: "chan int", Kind: reflect.Chan, Size: 8}, []uint64{0x16000}, "", "len5 cap9"},
+		{"nil map", &gotype.Type{Name: "map[int]int", Kind: reflect.Map, Size: 8}, []uint64{0}, "", "len0 cap0"},
+		{"func", &gotype.Type{Name: "func()", Kind: reflect.Func, Size: 8}, []uint64{0x16000}, "", "main.at5"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			registers := map[string]uint64{}

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"reflect"
 	"slices"
 
 	"encoding/binary"
@@ -35,12 +36,12 @@ func (d *decoder) dynamic(n *node, v *Value) {
 	p := n.iface
 	if direct {
 		switch t.Kind {
-		case gotype.Pointer:
-			if elem := t.Elem(); elem != nil && p.words > 0 && v.Num != 0 && elem.Kind != gotype.Unknown {
+		case reflect.Pointer:
+			if elem := t.Elem(); elem != nil && p.words > 0 && v.Num != 0 && elem.Kind != reflect.Invalid {
 				inner := d.memory(elem, p, v.Num)
 				e.Elem = &inner
 			}
-		case gotype.Map, gotype.Chan, gotype.Func, gotype.UnsafePointer:
+		case reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
 		default:
 			e.State, e.Why = Unfetched, "type inside an interface"
 		}
@@ -49,7 +50,7 @@ func (d *decoder) dynamic(n *node, v *Value) {
 	} else {
 		e.State, e.Why = Unfetched, "type inside an interface"
 	}
-	if e.Type.Kind == gotype.Map || e.Type.Kind == gotype.Chan {
+	if e.Type.Kind == reflect.Map || e.Type.Kind == reflect.Chan {
 		e.Len = int64(d.first(p))
 	}
 	v.Elem = &e
@@ -75,33 +76,33 @@ func (d *decoder) memory(t *gotype.Type, p *payload, addr uint64) Value {
 // inImage makes a value of the bytes at an offset of fetched memory.
 func (d *decoder) inImage(t *gotype.Type, p *payload, img []byte, off int64, depth int) Value {
 	v := Value{Type: t}
-	if off < 0 || t.Size < 0 || off+t.Size > int64(len(img)) && t.Kind != gotype.Struct || depth == 0 || off >= int64(len(img)) && t.Size > 0 {
+	if off < 0 || t.Size < 0 || off+t.Size > int64(len(img)) && t.Kind != reflect.Struct || depth == 0 || off >= int64(len(img)) && t.Size > 0 {
 		v.State, v.Why = Unfetched, "further than what is fetched"
 		return v
 	}
 	word := func(off int64) uint64 { return binary.LittleEndian.Uint64(img[off:]) }
 	switch t.Kind {
-	case gotype.Bool, gotype.Uint, gotype.Int, gotype.Float, gotype.UnsafePointer, gotype.Pointer:
+	case reflect.Bool, reflect.Uint, reflect.Int, reflect.Float64, reflect.UnsafePointer, reflect.Pointer:
 		var b [8]byte
 		copy(b[:], img[off:off+min(t.Size, 8)])
-		v.Num = leaf{size: min(t.Size, 8), signed: t.Kind == gotype.Int}.read([]uint64{binary.LittleEndian.Uint64(b[:])})
-	case gotype.Complex:
+		v.Num = leaf{size: min(t.Size, 8), signed: t.Kind == reflect.Int}.read([]uint64{binary.LittleEndian.Uint64(b[:])})
+	case reflect.Complex128:
 		half := t.Size / 2
 		var b [16]byte
 		copy(b[:], img[off:off+half])
 		copy(b[8:], img[off+half:off+t.Size])
 		v.Num, v.Imag = binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])
-	case gotype.String:
+	case reflect.String:
 		d.stringInImage(&v, p, word(off), word(off+8), off)
-	case gotype.Slice:
+	case reflect.Slice:
 		v.Num, v.Len, v.Cap = word(off), int64(word(off+8)), int64(word(off+16))
-	case gotype.Struct:
+	case reflect.Struct:
 		for i := range t.Fields {
 			f := d.inImage(t.Fields[i].Type, p, img, off+t.Fields[i].Offset, depth-1)
 			f.Name = t.Fields[i].Name
 			v.Fields = append(v.Fields, f)
 		}
-	case gotype.Interface:
+	case reflect.Interface:
 		d.interfaceInImage(&v, p, word(off), word(off+8), off)
 	default:
 		v.State, v.Why = Unfetched, "type inside an interface"
@@ -157,7 +158,7 @@ func (d *decoder) interfaceInImage(v *Value, p *payload, typ, data uint64, off i
 	// off is that of the type's word, the number's is the next.
 	if i := slices.Index(errnoWords[:], off/8+1); isErrno(t) && i >= 0 && p.errnos[i].at >= 0 {
 		e.Num = p.errnos[i].read(d.words)
-	} else if t.Kind != gotype.Pointer {
+	} else if t.Kind != reflect.Pointer {
 		e.State, e.Why = Unfetched, "further than what is fetched"
 	}
 	v.Elem = &e

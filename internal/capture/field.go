@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"reflect"
 	"strconv"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -23,17 +24,17 @@ func (b *Builder) Field(path string, length, capacity bool) (name string, t *got
 	}
 	off, size := int64(0), t.Size
 	switch {
-	case length && (t.Kind == gotype.String || t.Kind == gotype.Slice):
+	case length && (t.Kind == reflect.String || t.Kind == reflect.Slice):
 		off, size, signed = 8, 8, true
-	case capacity && t.Kind == gotype.Slice:
+	case capacity && t.Kind == reflect.Slice:
 		off, size, signed = 16, 8, true
 	case length || capacity:
 		return "", nil, false, false
 	default:
 		switch t.Kind {
-		case gotype.Int:
+		case reflect.Int:
 			signed = true
-		case gotype.Uint, gotype.Bool, gotype.Pointer, gotype.UnsafePointer:
+		case reflect.Uint, reflect.Bool, reflect.Pointer, reflect.UnsafePointer:
 		default:
 			return "", nil, false, false
 		}

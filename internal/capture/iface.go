@@ -1,6 +1,8 @@
 package capture
 
 import (
+	"reflect"
+
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
@@ -91,5 +93,5 @@ func isErrno(t *gotype.Type) bool { return t.Name == "syscall.Errno" }
 
 // IsError tells whether a type is the interface error, or what generic code has for it.
 func IsError(t *gotype.Type) bool {
-	return t.Kind == gotype.Interface && (t.Name == "error" || t.Name == "go.shape.interface { Error() string }")
+	return t.Kind == reflect.Interface && (t.Name == "error" || t.Name == "go.shape.interface { Error() string }")
 }

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets"
@@ -46,30 +47,30 @@ func known(t *gotype.Type) *gotype.Type {
 func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *node {
 	n := &node{name: name, typ: t, guards: s.guards, num: none, imag: none, len: none, cap: none}
 	switch t.Kind {
-	case gotype.Bool, gotype.Uint, gotype.Float, gotype.UnsafePointer:
+	case reflect.Bool, reflect.Uint, reflect.Float64, reflect.UnsafePointer:
 		n.num, n.why = b.scalar(s, 0, t.Size, false)
-	case gotype.Int:
+	case reflect.Int:
 		n.num, n.why = b.scalar(s, 0, t.Size, true)
-	case gotype.Complex:
+	case reflect.Complex128:
 		if n.num, n.why = b.scalar(s, 0, t.Size/2, false); n.why == "" {
 			n.imag, n.why = b.scalar(s, t.Size/2, t.Size/2, false)
 		}
-	case gotype.Pointer:
+	case reflect.Pointer:
 		b.pointer(n, s, pointers)
-	case gotype.String:
+	case reflect.String:
 		b.text(n, s)
-	case gotype.Slice:
+	case reflect.Slice:
 		b.slice(n, s, pointers)
-	case gotype.Array:
+	case reflect.Array:
 		b.items(n, s, pointers)
-	case gotype.Struct:
+	case reflect.Struct:
 		for i := range t.Fields {
 			f := &t.Fields[i]
 			n.kids = append(n.kids, b.value(f.Name, f.Type, s.at(f.Offset), pointers))
 		}
-	case gotype.Interface:
+	case reflect.Interface:
 		b.dynamic(n, s)
-	case gotype.Map, gotype.Chan, gotype.Func:
+	case reflect.Map, reflect.Chan, reflect.Func:
 		b.header(n, s)
 	default:
 		n.unknown(b, s)
@@ -92,7 +93,7 @@ func (b *Builder) pointer(n *node, s source, pointers int) {
 	n.num, n.why = l, why
 	elem := n.typ.Elem()
 	// What a pointer in generic code points to is not told: all pointers have one shape.
-	if why != "" || pointers == 0 || elem == nil || elem.Kind == gotype.Unknown || strings.HasPrefix(n.typ.Name, "*go.shape.") || strings.HasPrefix(n.typ.Name, "go.shape.") {
+	if why != "" || pointers == 0 || elem == nil || elem.Kind == reflect.Invalid || strings.HasPrefix(n.typ.Name, "*go.shape.") || strings.HasPrefix(n.typ.Name, "go.shape.") {
 		return
 	}
 	to.align = elem.Align
@@ -124,7 +125,7 @@ func (b *Builder) slice(n *node, s source, pointers int) {
 	if why != "" {
 		return
 	}
-	if elem.Kind == gotype.Uint && elem.Size == 1 {
+	if elem.Kind == reflect.Uint && elem.Size == 1 {
 		n.words = min((b.opt.StrLen+7)/8, maxArray)
 		if n.data, why = b.array(to, 0, n.words); why != "" {
 			n.words = 0
@@ -153,7 +154,7 @@ func (b *Builder) slice(n *node, s source, pointers int) {
 // packed: elements that are numbers are fetched together.
 func packed(t *gotype.Type) bool {
 	switch t.Kind {
-	case gotype.Bool, gotype.Int, gotype.Uint, gotype.Float, gotype.Pointer, gotype.UnsafePointer:
+	case reflect.Bool, reflect.Int, reflect.Uint, reflect.Float64, reflect.Pointer, reflect.UnsafePointer:
 		return t.Size == 1 || t.Size == 2 || t.Size == 4 || t.Size == 8
 	}
 	return false
@@ -167,7 +168,7 @@ func (b *Builder) packed(n *node, s source, elem *gotype.Type) {
 	}
 	for i := range min(int64(b.opt.Items), maxArray*8/elem.Size) {
 		bit := uint(8 * i * elem.Size)
-		kid := &node{typ: elem, num: leaf{at + int(bit/64), bit % 64, elem.Size, elem.Kind == gotype.Int}, imag: none, len: none, cap: none}
+		kid := &node{typ: elem, num: leaf{at + int(bit/64), bit % 64, elem.Size, elem.Kind == reflect.Int}, imag: none, len: none, cap: none}
 		kid.guards = append(s.guards[:len(s.guards):len(s.guards)], guard{length: n.len, item: i})
 		n.kids = append(n.kids, kid)
 	}
@@ -203,7 +204,7 @@ func (b *Builder) header(n *node, s source) {
 	if n.num, n.why = l, why; why != "" {
 		return
 	}
-	if n.len, n.why = b.scalar(to, 0, 8, true); n.why == "" && n.typ.Kind == gotype.Chan {
+	if n.len, n.why = b.scalar(to, 0, 8, true); n.why == "" && n.typ.Kind == reflect.Chan {
 		n.cap, n.why = b.scalar(to, 8, 8, true)
 	}
 }

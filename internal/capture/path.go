@@ -2,6 +2,7 @@ package capture
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,7 +71,7 @@ func among(vars []offsets.Variable) string {
 
 // step goes into a field, an element, or through a pointer ("*").
 func (b *Builder) step(t *gotype.Type, s source, step string) (*gotype.Type, source, string, error) {
-	if t.Kind == gotype.Pointer {
+	if t.Kind == reflect.Pointer {
 		elem := t.Elem()
 		if elem == nil {
 			return t, s, "", fmt.Errorf("what %s points to is not known", t.Name)
@@ -87,7 +88,7 @@ func (b *Builder) step(t *gotype.Type, s source, step string) (*gotype.Type, sou
 		return t, s, "", fmt.Errorf("%s is no pointer", t.Name)
 	case step[0] == '[':
 		return b.element(t, s, step)
-	case t.Kind != gotype.Struct:
+	case t.Kind != reflect.Struct:
 		return t, s, "", fmt.Errorf("%s has no fields (%q)", t.Name, step)
 	}
 	chain := field(t, step, 4)
@@ -96,7 +97,7 @@ func (b *Builder) step(t *gotype.Type, s source, step string) (*gotype.Type, sou
 	}
 	for i, f := range chain {
 		s = s.at(f.Offset)
-		if t = f.Type; i+1 < len(chain) && t.Kind == gotype.Pointer {
+		if t = f.Type; i+1 < len(chain) && t.Kind == reflect.Pointer {
 			to, _, why := b.follow(s, 0)
 			if why != "" {
 				return t, s, why, nil
@@ -114,11 +115,11 @@ func (b *Builder) element(t *gotype.Type, s source, step string) (*gotype.Type, 
 	i, _ := strconv.ParseInt(step[1:len(step)-1], 10, 64)
 	elem := t.Elem()
 	switch {
-	case elem == nil || t.Kind != gotype.Slice && t.Kind != gotype.Array:
+	case elem == nil || t.Kind != reflect.Slice && t.Kind != reflect.Array:
 		return t, s, "", fmt.Errorf("%s has no elements (%s)", t.Name, step)
-	case t.Kind == gotype.Array && i >= t.Len:
+	case t.Kind == reflect.Array && i >= t.Len:
 		return t, s, "", fmt.Errorf("%s has no element %s", t.Name, step)
-	case t.Kind == gotype.Array:
+	case t.Kind == reflect.Array:
 		return elem, s.at(i * elem.Size), "", nil
 	}
 	length, why := b.scalar(s, 8, 8, true)
@@ -147,7 +148,7 @@ func field(t *gotype.Type, name string, depth int) []*gotype.Field {
 			continue
 		}
 		in := f.Type
-		if in.Kind == gotype.Pointer {
+		if in.Kind == reflect.Pointer {
 			if in = in.Elem(); in == nil {
 				continue
 			}

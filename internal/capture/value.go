@@ -2,7 +2,11 @@
 // what was fetched.
 package capture
 
-import "github.com/ftgo/ftgo/offsets/gotype"
+import (
+	"reflect"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
 
 // State is how far a value is known.
 type State uint8
@@ -49,9 +53,9 @@ type Value struct {
 // Nil tells whether the value is nil.
 func (v *Value) Nil() bool {
 	switch v.Type.Kind {
-	case gotype.Interface:
+	case reflect.Interface:
 		return v.TypeWord == 0
-	case gotype.Pointer, gotype.UnsafePointer, gotype.Slice, gotype.Map, gotype.Chan, gotype.Func:
+	case reflect.Pointer, reflect.UnsafePointer, reflect.Slice, reflect.Map, reflect.Chan, reflect.Func:
 		return v.State == Known && v.Num == 0
 	}
 	return false
@@ -60,9 +64,9 @@ func (v *Value) Nil() bool {
 // Cut tells whether not all of a string or slice was fetched.
 func (v *Value) Cut() bool {
 	switch v.Type.Kind {
-	case gotype.String:
+	case reflect.String:
 		return int64(len(v.Bytes)) < v.Len
-	case gotype.Slice:
+	case reflect.Slice:
 		return v.Bytes == nil && int64(len(v.Items)) < v.Len || v.Bytes != nil && int64(len(v.Bytes)) < v.Len
 	}
 	return false

@@ -3,6 +3,7 @@ package ftrace
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -37,27 +38,28 @@ func checkEvent(t *testing.T, p *lineParser, line []byte, ev *Event) {
 	if !bytes.Contains(line, []byte(": "+f.Event+": (0x")) {
 		t.Fatalf("event %s not in line", f.Event)
 	}
-	again := fmt.Sprintf("%16s-%-7d (%7d) [%03d] d..ff %12d: %s: (0x%x)",
-		"comm", ev.TID, ev.PID, ev.CPU, ev.Time, f.Event, ev.Addr)
+	var again strings.Builder
+	again.WriteString(fmt.Sprintf("%16s-%-7d (%7d) [%03d] d..ff %12d: %s: (0x%x)",
+		"comm", ev.TID, ev.PID, ev.CPU, ev.Time, f.Event, ev.Addr))
 	args := ev.Args
 	for i, name := range f.Args {
 		if f.Len == nil || f.Len[i] == 0 {
-			again += fmt.Sprintf(" %s=0x%x", name, args[0])
+			again.WriteString(fmt.Sprintf(" %s=0x%x", name, args[0]))
 			args = args[1:]
 			continue
 		}
-		again += " " + name + "="
+		again.WriteString(" " + name + "=")
 		for k, v := range args[:f.Len[i]] {
-			again += fmt.Sprintf("%c0x%x", "{,"[min(k, 1)], v)
+			again.WriteString(fmt.Sprintf("%c0x%x", "{,"[min(k, 1)], v))
 		}
-		again += "}"
+		again.WriteString("}")
 		args = args[f.Len[i]:]
 	}
 	if len(args) != 0 {
 		t.Fatalf("%d values too many", len(args))
 	}
 	var ev2 Event
-	if kind, _ := p.parse([]byte(again), &ev2); kind != eventLine || describe(kind, ev) != describe(kind, &ev2) {
+	if kind, _ := p.parse([]byte(again.String()), &ev2); kind != eventLine || describe(kind, ev) != describe(kind, &ev2) {
 		t.Errorf("%+v, printed and read again %+v", *ev, ev2)
 	}
 }

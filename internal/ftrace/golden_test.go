@@ -52,11 +52,12 @@ func describe(kind lineKind, ev *Event) string {
 	if kind != eventLine {
 		return map[lineKind]string{unreadable: "unreadable", otherLine: "other"}[kind]
 	}
-	s := fmt.Sprintf("event %s time=%d cpu=%d tid=%d pid=%d addr=%#x", traceFormats[ev.Format].Event, ev.Time, ev.CPU, ev.TID, ev.PID, ev.Addr)
+	var s strings.Builder
+	s.WriteString(fmt.Sprintf("event %s time=%d cpu=%d tid=%d pid=%d addr=%#x", traceFormats[ev.Format].Event, ev.Time, ev.CPU, ev.TID, ev.PID, ev.Addr))
 	for _, v := range ev.Args {
-		s += fmt.Sprintf(" %d", int64(v))
+		s.WriteString(fmt.Sprintf(" %d", int64(v)))
 	}
-	return s
+	return s.String()
 }
 
 func TestTraces(t *testing.T) {

@@ -121,7 +121,7 @@ func TestMergeOfKernelEvents(t *testing.T) {
 			var got []string
 			hits := func(ev *Event) { got = append(got, fmt.Sprint("h", ev.Time)) }
 			events := func(ev *Event) { got = append(got, fmt.Sprint("k", ev.Time)) }
-			for _, w := range strings.Fields(c.in) {
+			for w := range strings.FieldsSeq(c.in) {
 				var at uint64
 				fmt.Sscanf(w[1:], "%d", &at)
 				switch {

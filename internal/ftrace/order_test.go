@@ -29,7 +29,7 @@ func TestOrder(t *testing.T) {
 				got = append(got, fmt.Sprint(ev.Time))
 			}
 			next := &Event{}
-			for _, w := range strings.Fields(c.in) {
+			for w := range strings.FieldsSeq(c.in) {
 				if w == "." {
 					o.flush(emit)
 					continue

@@ -26,7 +26,7 @@ func TestRawMerge(t *testing.T) {
 			m := rawMerge{formats: tiny(t)}
 			var got []string
 			emit := func(ev *Event) { got = append(got, fmt.Sprint(ev.Time)) }
-			for _, w := range strings.Fields(c.in) {
+			for w := range strings.FieldsSeq(c.in) {
 				var cpu int
 				var at uint64
 				switch {

@@ -256,15 +256,16 @@ func FuzzRawPage(f *testing.F) {
 func typicalPage(tb testing.TB) (*rawFormats, []byte) {
 	tb.Helper()
 	f := traceFormats[0]
-	text := "ID: 7\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" +
-		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+	var text strings.Builder
+	text.WriteString("ID: 7\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" +
+		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n")
 	at := 16
 	for i, name := range f.Args {
 		size := 8 * max(1, f.Len[i])
-		text += fmt.Sprintf("\tfield:s64 %s;\toffset:%d;\tsize:%d;\tsigned:1;\n", name, at, size)
+		text.WriteString(fmt.Sprintf("\tfield:s64 %s;\toffset:%d;\tsize:%d;\tsigned:1;\n", name, at, size))
 		at += size
 	}
-	formats, err := newRawFormats([]eventFormat{f}, []string{text})
+	formats, err := newRawFormats([]eventFormat{f}, []string{text.String()})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -21,10 +21,10 @@ func TestSpecification(t *testing.T) {
 	}
 	lines := strings.SplitAfter(recorded, "\n")
 	about := strings.TrimPrefix(lines[1], "# about ")
-	var events string
+	var events strings.Builder
 	for _, line := range lines {
 		if strings.HasPrefix(line, " ") {
-			events += line
+			events.WriteString(line)
 		}
 	}
 	hits := func(key string) (from, to string) {
@@ -35,7 +35,7 @@ func TestSpecification(t *testing.T) {
 		from, to := hits(key)
 		pairs = append(pairs, from, to)
 	}
-	pairs = append(pairs, "NONCE", "0123456789abcd", "{...}\n", about, "the lines of the kernel's trace_pipe, as they come\n", events)
+	pairs = append(pairs, "NONCE", "0123456789abcd", "{...}\n", about, "the lines of the kernel's trace_pipe, as they come\n", events.String())
 	r, err := play(strings.NewReplacer(pairs...).Replace(example))
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package target
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,9 +61,9 @@ func Note(err error) string {
 
 // fetchVariable is what a fetcharg of the user's yields, of a type like s32 or x64.
 func fetchVariable(sel offsets.Selection) offsets.Variable {
-	t := &gotype.Type{Name: sel.Type, Kind: gotype.Uint, Size: 8, Align: 8}
+	t := &gotype.Type{Name: sel.Type, Kind: reflect.Uint, Size: 8, Align: 8}
 	if strings.HasPrefix(sel.Type, "s") {
-		t.Kind = gotype.Int
+		t.Kind = reflect.Int
 	}
 	if bits, err := strconv.Atoi(sel.Type[1:]); err == nil {
 		t.Size = int64(bits / 8)

@@ -1,6 +1,7 @@
 package valuetext
 
 import (
+	"reflect"
 	"syscall"
 
 	"github.com/ftgo/ftgo/internal/capture"
@@ -20,7 +21,7 @@ var stringType, _ = gotype.Basic("string")
 //
 // It is a string, cut where a part of it is.
 func ErrorMessage(v *capture.Value) (message capture.Value, ok bool) {
-	if v.Type == nil || v.Type.Kind != gotype.Interface || !known(v.Elem) {
+	if v.Type == nil || v.Type.Kind != reflect.Interface || !known(v.Elem) {
 		return capture.Value{}, false
 	}
 	message = capture.Value{Name: v.Name, Type: stringType}
@@ -42,7 +43,7 @@ func ErrorMessage(v *capture.Value) (message capture.Value, ok bool) {
 		ok = addString(&message, v.Elem, "Syscall") && addCause(&message, v.Elem)
 	case "syscall.Errno":
 		// The numbers of this machine, which is the target's.
-		if ok = v.Elem.Type != nil && v.Elem.Type.Kind == gotype.Uint; ok {
+		if ok = v.Elem.Type != nil && v.Elem.Type.Kind == reflect.Uint; ok {
 			addText(&message, syscall.Errno(v.Elem.Num).Error())
 		}
 	}
@@ -52,7 +53,7 @@ func ErrorMessage(v *capture.Value) (message capture.Value, ok bool) {
 // addString adds a field of what a pointer points to.
 func addString(message *capture.Value, pointer *capture.Value, name string) bool {
 	f := fieldOf(pointer.Elem, name)
-	if !known(f) || f.Type == nil || f.Type.Kind != gotype.String {
+	if !known(f) || f.Type == nil || f.Type.Kind != reflect.String {
 		return false
 	}
 	add(message, f)

@@ -4,13 +4,13 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 	"time"
 	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // JSON writes a value as JSON on one line, keys always in this order:
@@ -43,57 +43,57 @@ func JSON(v *capture.Value) []byte { return appendJSON(nil, v) }
 
 func appendJSON(b []byte, v *capture.Value) []byte {
 	switch {
-	case v.State != capture.Known || v.Type == nil || v.Type.Kind == gotype.Unknown:
+	case v.State != capture.Known || v.Type == nil || v.Type.Kind == reflect.Invalid:
 		return append(appendUnknown(append(b, '{'), v), '}')
 	case v.Nil():
 		return append(b, "null"...)
 	}
 	switch v.Type.Kind {
-	case gotype.Bool:
+	case reflect.Bool:
 		return strconv.AppendBool(b, v.Num != 0)
-	case gotype.Int:
+	case reflect.Int:
 		return strconv.AppendInt(b, int64(v.Num), 10)
-	case gotype.Uint:
+	case reflect.Uint:
 		return strconv.AppendUint(b, v.Num, 10)
-	case gotype.Float:
+	case reflect.Float64:
 		return appendFloatJSON(b, v.Num, v.Type.Size)
-	case gotype.Complex:
+	case reflect.Complex128:
 		b = appendFloatJSON(append(b, `{"re":`...), v.Num, v.Type.Size/2)
 		b = appendFloatJSON(append(b, `,"im":`...), v.Imag, v.Type.Size/2)
 		return append(b, '}')
-	case gotype.Pointer:
+	case reflect.Pointer:
 		if v.Elem != nil {
 			return appendPointerJSON(b, v)
 		}
 		return appendHexJSON(b, v.Num)
-	case gotype.UnsafePointer:
+	case reflect.UnsafePointer:
 		return appendHexJSON(b, v.Num)
-	case gotype.String:
+	case reflect.String:
 		return appendStringJSON(b, v)
-	case gotype.Slice:
+	case reflect.Slice:
 		b = fmt.Appendf(b, `{"len":%d,"cap":%d,`, v.Len, v.Cap)
 		if isBytes(v) {
 			return append(appendBytesJSON(b, v), '}')
 		}
 		return append(appendItemsJSON(append(b, `"items":`...), v.Items), '}')
-	case gotype.Array:
+	case reflect.Array:
 		if int64(len(v.Items)) >= v.Type.Len {
 			return appendItemsJSON(b, v.Items)
 		}
 		b = fmt.Appendf(b, `{"len":%d,"items":`, v.Type.Len)
 		return append(appendItemsJSON(b, v.Items), '}')
-	case gotype.Struct:
+	case reflect.Struct:
 		if t, ok := timeOf(v); ok {
 			return append(t.AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 		}
 		return AppendObject(b, v.Fields)
-	case gotype.Interface:
+	case reflect.Interface:
 		return appendInterfaceJSON(b, v)
-	case gotype.Map:
+	case reflect.Map:
 		return fmt.Appendf(b, `{"len":%d}`, v.Len)
-	case gotype.Chan:
+	case reflect.Chan:
 		return fmt.Appendf(b, `{"len":%d,"cap":%d}`, v.Len, v.Cap)
-	default: // gotype.Func
+	default: // reflect.Func
 		b = append(b, `{"func":`...)
 		if v.Dynamic != "" {
 			b = printable.AppendJSON(b, v.Dynamic)
@@ -194,7 +194,7 @@ func appendMembers(b []byte, values []capture.Value) []byte {
 func appendPointerJSON(b []byte, v *capture.Value) []byte {
 	b = appendHexJSON(append(b, `{"&":`...), v.Num)
 	to := v.Elem
-	isStruct := to.Type != nil && to.Type.Kind == gotype.Struct
+	isStruct := to.Type != nil && to.Type.Kind == reflect.Struct
 	if isStruct && to.State == capture.Known {
 		_, isTime := timeOf(to)
 		isStruct = !isTime

@@ -1,6 +1,7 @@
 package valuetext
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,13 +87,13 @@ func (p *Path) partOf(v *capture.Value) *capture.Value {
 		return v
 	case p.part == "cap":
 		n.Num = uint64(v.Cap)
-		if v.Type.Kind == gotype.Slice || v.Type.Kind == gotype.Chan {
+		if v.Type.Kind == reflect.Slice || v.Type.Kind == reflect.Chan {
 			return n
 		}
-	case v.Type.Kind == gotype.String || v.Type.Kind == gotype.Slice || v.Type.Kind == gotype.Map || v.Type.Kind == gotype.Chan:
+	case v.Type.Kind == reflect.String || v.Type.Kind == reflect.Slice || v.Type.Kind == reflect.Map || v.Type.Kind == reflect.Chan:
 		return n
 	}
-	if v.Type.Kind == gotype.Array {
+	if v.Type.Kind == reflect.Array {
 		n.Num = uint64(v.Type.Len)
 		return n
 	}
@@ -144,7 +145,7 @@ func promoted(v *capture.Value, name string, depth int) *capture.Value {
 }
 
 func isReference(v *capture.Value) bool {
-	return known(v) && v.Type != nil && (v.Type.Kind == gotype.Pointer || v.Type.Kind == gotype.Interface)
+	return known(v) && v.Type != nil && (v.Type.Kind == reflect.Pointer || v.Type.Kind == reflect.Interface)
 }
 
 // pointee returns what a pointer points to or an interface holds.

@@ -5,13 +5,13 @@ package valuetext
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 	"time"
 	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // typeNotKnown is shown for values that nothing is known of, not even their type.
@@ -48,52 +48,52 @@ func AppendText(b []byte, v *capture.Value) []byte {
 		return append(b, "nil"...)
 	}
 	switch v.Type.Kind {
-	case gotype.Bool:
+	case reflect.Bool:
 		return strconv.AppendBool(b, v.Num != 0)
-	case gotype.Int:
+	case reflect.Int:
 		if v.Type.Name == "time.Duration" {
 			return append(b, time.Duration(v.Num).String()...)
 		}
 		return strconv.AppendInt(b, int64(v.Num), 10)
-	case gotype.Uint:
+	case reflect.Uint:
 		return strconv.AppendUint(b, v.Num, 10)
-	case gotype.Float:
+	case reflect.Float64:
 		return strconv.AppendFloat(b, Float(v.Num, v.Type.Size), 'g', -1, int(8*v.Type.Size))
-	case gotype.Complex:
+	case reflect.Complex128:
 		if v.Type.Size == 8 {
 			return fmt.Append(b, complex(math.Float32frombits(uint32(v.Num)), math.Float32frombits(uint32(v.Imag))))
 		}
 		return fmt.Append(b, complex(math.Float64frombits(v.Num), math.Float64frombits(v.Imag)))
-	case gotype.Pointer:
+	case reflect.Pointer:
 		if v.Elem != nil {
 			return AppendText(append(b, '&'), v.Elem)
 		}
 		return appendHex(b, v.Num)
-	case gotype.UnsafePointer:
+	case reflect.UnsafePointer:
 		return appendHex(b, v.Num)
-	case gotype.String:
+	case reflect.String:
 		return appendQuoted(b, v)
-	case gotype.Slice:
+	case reflect.Slice:
 		if ip, ok := ipOf(v); ok {
 			return ip.AppendTo(b)
 		} else if isBytes(v) {
 			return appendBytesText(b, v)
 		}
 		return appendItems(b, v.Items, v.Len)
-	case gotype.Array:
+	case reflect.Array:
 		return appendItems(b, v.Items, v.Type.Len)
-	case gotype.Struct:
+	case reflect.Struct:
 		if t, ok := timeOf(v); ok {
 			return t.AppendFormat(b, time.RFC3339Nano)
 		}
 		return appendFields(b, v.Fields)
-	case gotype.Interface:
+	case reflect.Interface:
 		return appendInterface(b, v)
-	case gotype.Map:
+	case reflect.Map:
 		return fmt.Appendf(b, "map[len %d]", v.Len)
-	case gotype.Chan:
+	case reflect.Chan:
 		return fmt.Appendf(b, "chan[%d/%d]", v.Len, v.Cap)
-	case gotype.Func:
+	case reflect.Func:
 		if v.Dynamic != "" {
 			return append(b, printable.Text(v.Dynamic)...)
 		}
@@ -147,14 +147,14 @@ func unbroken(v *capture.Value) []byte {
 
 // isBytes tells whether a value is a slice of bytes.
 func isBytes(v *capture.Value) bool {
-	if v.Type == nil || v.Type.Kind != gotype.Slice {
+	if v.Type == nil || v.Type.Kind != reflect.Slice {
 		return false
 	}
 	if v.Bytes != nil {
 		return true
 	}
 	elem := v.Type.Elem()
-	return elem != nil && elem.Kind == gotype.Uint && elem.Size == 1 && len(v.Items) == 0
+	return elem != nil && elem.Kind == reflect.Uint && elem.Size == 1 && len(v.Items) == 0
 }
 
 func appendBytesText(b []byte, v *capture.Value) []byte {

@@ -3,6 +3,7 @@ package valuetext
 import (
 	"encoding/json"
 	"math"
+	"reflect"
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/capture"
@@ -12,7 +13,7 @@ import (
 
 func TestValue(t *testing.T) {
 	person := madeup.Struct("main.Person", madeup.Named("Name", madeup.Str("x")), madeup.Named("Age", madeup.Num("int", 3)))
-	duration := capture.Value{Type: madeup.Typed("time.Duration", gotype.Int, 8), Num: 1500000}
+	duration := capture.Value{Type: madeup.Typed("time.Duration", reflect.Int, 8), Num: 1500000}
 	noTime := madeup.Time(1_000_000_000, 0)
 	for _, test := range []struct {
 		name       string
@@ -27,7 +28,7 @@ func TestValue(t *testing.T) {
 		{"uintptr", madeup.Num("uintptr", 4096), "4096", "4096"},
 		{"bool", madeup.Num("bool", 1), "true", "true"},
 		{"bool false", madeup.Num("bool", 0), "false", "false"},
-		{"named int", capture.Value{Type: madeup.Typed("main.Color", gotype.Int, 8), Num: 7}, "7", "7"},
+		{"named int", capture.Value{Type: madeup.Typed("main.Color", reflect.Int, 8), Num: 7}, "7", "7"},
 		{"Duration", duration, "1.5ms", "1500000"},
 		{"float64", madeup.Float64(3.25), "3.25", "3.25"},
 		{"whole float", madeup.Float64(3), "3", "3"},
@@ -51,14 +52,14 @@ func TestValue(t *testing.T) {
 		{"invalid UTF-8", madeup.Str("a\xffb"), `"a\xffb"`, `{"bytes":"Yf9i"}`},
 		{"ends inside a rune but is whole", madeup.Str("ab\xe4\xb8"), `"ab\xe4\xb8"`, `{"bytes":"YWLkuA=="}`},
 		{"invalid and cut", madeup.CutStr("a\xff", 10), `"a\xff"…+8`, `{"bytes":"Yf8=","len":10}`},
-		{"named string", capture.Value{Type: madeup.Typed("main.Key", gotype.String, 16), Bytes: []byte("k"), Len: 1}, `"k"`, `"k"`},
+		{"named string", capture.Value{Type: madeup.Typed("main.Key", reflect.String, 16), Bytes: []byte("k"), Len: 1}, `"k"`, `"k"`},
 		{"[]byte", madeup.ByteSlice("abc", 3, 8), `[]byte("abc")`, `{"len":3,"cap":8,"text":"abc"}`},
 		{"[]byte, binary", madeup.ByteSlice("\x00\xff", 2, 2), `[]byte("\x00\xff")`, `{"len":2,"cap":2,"bytes":"AP8="}`},
 		{"[]byte, cut", madeup.ByteSlice("abc", 9, 9), `[]byte("abc"…+6)`, `{"len":9,"cap":9,"text":"abc"}`},
 		{"[]byte, empty", madeup.ByteSlice("", 0, 8), `[]byte("")`, `{"len":0,"cap":8,"text":""}`},
 		{"[]byte, header only", capture.Value{Type: gotype.SliceOf(madeup.Basic("byte")), Num: 1, Len: 5, Cap: 5}, `[]byte(""…+5)`, `{"len":5,"cap":5,"text":""}`},
 		{"[]byte, nil", capture.Value{Type: gotype.SliceOf(madeup.Basic("byte"))}, "nil", "null"},
-		{"named byte slice", capture.Value{Type: madeup.Typed("json.RawMessage", gotype.Slice, 24), Num: 1, Bytes: []byte("{}"), Len: 2, Cap: 2},
+		{"named byte slice", capture.Value{Type: madeup.Typed("json.RawMessage", reflect.Slice, 24), Num: 1, Bytes: []byte("{}"), Len: 2, Cap: 2},
 			`json.RawMessage("{}")`, `{"len":2,"cap":2,"text":"{}"}`},
 
 		{"slice", madeup.Ints(3, 4, 1, 2, 3), "[1 2 3]", `{"len":3,"cap":4,"items":[1,2,3]}`},
@@ -66,9 +67,9 @@ func TestValue(t *testing.T) {
 		{"slice without items", madeup.Ints(100, 128), "[…+100]", `{"len":100,"cap":128,"items":[]}`},
 		{"empty slice", madeup.Ints(0, 0), "[]", `{"len":0,"cap":0,"items":[]}`},
 		{"nil slice", capture.Value{Type: gotype.SliceOf(madeup.Basic("int"))}, "nil", "null"},
-		{"array", capture.Value{Type: &gotype.Type{Name: "[2]int", Kind: gotype.Array, Len: 2}, Len: 2, Items: madeup.Ints(2, 2, 5, 6).Items}, "[5 6]", "[5,6]"},
-		{"cut array", capture.Value{Type: &gotype.Type{Name: "[9]int", Kind: gotype.Array, Len: 9}, Len: 9, Items: madeup.Ints(2, 2, 5, 6).Items}, "[5 6 …+7]", `{"len":9,"items":[5,6]}`},
-		{"empty array", capture.Value{Type: &gotype.Type{Name: "[0]int", Kind: gotype.Array}}, "[]", "[]"},
+		{"array", capture.Value{Type: &gotype.Type{Name: "[2]int", Kind: reflect.Array, Len: 2}, Len: 2, Items: madeup.Ints(2, 2, 5, 6).Items}, "[5 6]", "[5,6]"},
+		{"cut array", capture.Value{Type: &gotype.Type{Name: "[9]int", Kind: reflect.Array, Len: 9}, Len: 9, Items: madeup.Ints(2, 2, 5, 6).Items}, "[5 6 …+7]", `{"len":9,"items":[5,6]}`},
+		{"empty array", capture.Value{Type: &gotype.Type{Name: "[0]int", Kind: reflect.Array}}, "[]", "[]"},
 
 		{"struct", person, `{Name:"x" Age:3}`, `{"Name":"x","Age":3}`},
 		{"empty struct", madeup.Struct("struct {}"), "{}", "{}"},
@@ -121,18 +122,18 @@ func TestValue(t *testing.T) {
 		{"somebody's errorString", madeup.Interface("error", madeup.Pointer(madeup.Struct("main.errorString", madeup.Named("s", madeup.Str("x"))))), `*main.errorString(&{s:"x"})`,
 			`{"type":"*main.errorString","value":{"&":"0xc000012345","s":"x"}}`},
 
-		{"map", capture.Value{Type: madeup.Typed("map[string]int", gotype.Map, 8), Num: 1, Len: 3}, "map[len 3]", `{"len":3}`},
-		{"nil map", capture.Value{Type: madeup.Typed("map[string]int", gotype.Map, 8)}, "nil", "null"},
-		{"chan", capture.Value{Type: madeup.Typed("chan int", gotype.Chan, 8), Num: 1, Len: 1, Cap: 8}, "chan[1/8]", `{"len":1,"cap":8}`},
-		{"func", capture.Value{Type: madeup.Typed("func()", gotype.Func, 8), Num: 1, Dynamic: "main.main.func1"}, "main.main.func1", `{"func":"main.main.func1"}`},
-		{"func without a name", capture.Value{Type: madeup.Typed("func()", gotype.Func, 8), Num: 0x40}, "0x40", `{"func":"0x40"}`},
+		{"map", capture.Value{Type: madeup.Typed("map[string]int", reflect.Map, 8), Num: 1, Len: 3}, "map[len 3]", `{"len":3}`},
+		{"nil map", capture.Value{Type: madeup.Typed("map[string]int", reflect.Map, 8)}, "nil", "null"},
+		{"chan", capture.Value{Type: madeup.Typed("chan int", reflect.Chan, 8), Num: 1, Len: 1, Cap: 8}, "chan[1/8]", `{"len":1,"cap":8}`},
+		{"func", capture.Value{Type: madeup.Typed("func()", reflect.Func, 8), Num: 1, Dynamic: "main.main.func1"}, "main.main.func1", `{"func":"main.main.func1"}`},
+		{"func without a name", capture.Value{Type: madeup.Typed("func()", reflect.Func, 8), Num: 0x40}, "0x40", `{"func":"0x40"}`},
 
 		{"unreadable", madeup.Unreadable("nil pointer"), "<unreadable: nil pointer>", `{"unreadable":"nil pointer"}`},
 		{"unreadable for no known reason", madeup.Unreadable(""), "<unreadable>", `{"unreadable":""}`},
 		{"out of reach", madeup.Unfetched("in a floating-point register"), "<in a floating-point register>", `{"unfetched":"in a floating-point register"}`},
 		{"out of reach for no known reason", madeup.Unfetched(""), "<not fetched>", `{"unfetched":""}`},
 		{"unreadable pointer is not nil", capture.Value{Type: gotype.PointerTo(madeup.Basic("int")), State: capture.Unreadable}, "<unreadable>", `{"unreadable":""}`},
-		{"type not known", capture.Value{Type: madeup.Typed("?", gotype.Unknown, 8), Num: 3}, "<type not known>", `{"unfetched":"type not known"}`},
+		{"type not known", capture.Value{Type: madeup.Typed("?", reflect.Invalid, 8), Num: 3}, "<type not known>", `{"unfetched":"type not known"}`},
 		{"no type at all", capture.Value{}, "<type not known>", `{"unfetched":"type not known"}`},
 		{"not a time", noTime, "{wall:1000000000 ext:0 loc:nil}", `{"wall":1000000000,"ext":0,"loc":null}`},
 	} {

@@ -2,11 +2,11 @@ package valuetext
 
 import (
 	"fmt"
+	"reflect"
 	"strconv"
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // Verb is one of package fmt's, with its flags: "%-6d". A value that does not suit it is written
@@ -39,7 +39,7 @@ func (p *Verb) AppendValue(b []byte, v *capture.Value) []byte {
 		return p.AppendPadded(b, Text(v))
 	}
 	message, isError := ErrorMessage(v)
-	for v.Type.Kind == gotype.Interface && known(v.Elem) && v.Elem.Type != nil {
+	for v.Type.Kind == reflect.Interface && known(v.Elem) && v.Elem.Type != nil {
 		v = v.Elem
 	}
 	if isError && p.Letter != 'd' && p.Letter != 'x' { // the number of a syscall.Errno
@@ -50,7 +50,7 @@ func (p *Verb) AppendValue(b []byte, v *capture.Value) []byte {
 		if n := p.number(v); n != nil {
 			return fmt.Appendf(b, p.Spec, n)
 		}
-		if p.Letter == 'x' && (v.Type.Kind == gotype.String || isBytes(v)) && !v.Nil() {
+		if p.Letter == 'x' && (v.Type.Kind == reflect.String || isBytes(v)) && !v.Nil() {
 			text := fmt.Appendf(nil, "%x", v.Bytes)
 			return p.AppendPadded(b, string(appendMissing(text, v.Len-int64(len(v.Bytes)))))
 		}
@@ -58,7 +58,7 @@ func (p *Verb) AppendValue(b []byte, v *capture.Value) []byte {
 		if ip, ok := ipOf(v); ok {
 			return p.AppendPadded(b, ip.String())
 		}
-		if (v.Type.Kind == gotype.String || isBytes(v)) && !v.Nil() {
+		if (v.Type.Kind == reflect.String || isBytes(v)) && !v.Nil() {
 			text := unbroken(v)
 			return p.AppendPadded(b, string(appendMissing([]byte(printable.Text(string(text))), v.Len-int64(len(text)))))
 		}
@@ -66,7 +66,7 @@ func (p *Verb) AppendValue(b []byte, v *capture.Value) []byte {
 		if ip, ok := ipOf(v); ok {
 			return p.AppendPadded(b, strconv.Quote(ip.String()))
 		}
-		if v.Type.Kind == gotype.String || isBytes(v) && !v.Nil() {
+		if v.Type.Kind == reflect.String || isBytes(v) && !v.Nil() {
 			return p.AppendPadded(b, string(appendQuoted(nil, v)))
 		}
 		return p.AppendPadded(b, strconv.Quote(Text(v)))
@@ -82,25 +82,25 @@ func (p *Verb) number(v *capture.Value) any {
 	case !known(v):
 		return nil
 	case p.Letter == 't':
-		if kind == gotype.Bool {
+		if kind == reflect.Bool {
 			return v.Num != 0
 		}
 		return nil
 	case p.Letter == 'f':
 		switch kind {
-		case gotype.Float:
+		case reflect.Float64:
 			return Float(v.Num, v.Type.Size)
-		case gotype.Int:
+		case reflect.Int:
 			return float64(int64(v.Num))
-		case gotype.Uint:
+		case reflect.Uint:
 			return float64(v.Num)
 		}
 		return nil
-	case kind == gotype.Int:
+	case kind == reflect.Int:
 		return int64(v.Num)
-	case kind == gotype.Uint:
+	case kind == reflect.Uint:
 		return v.Num
-	case p.Letter == 'x' && (kind == gotype.Pointer || kind == gotype.UnsafePointer):
+	case p.Letter == 'x' && (kind == reflect.Pointer || kind == reflect.UnsafePointer):
 		return v.Num
 	}
 	return nil

@@ -1,29 +1,9 @@
 // Package gotype describes Go types as they lie in memory (linux/amd64).
 package gotype
 
-import "sync"
-
-// Kind is the kind of a Go type, as far as reading its values differs.
-type Kind uint8
-
-// The kinds. Unknown is a type of which only the size is known, if that.
-const (
-	Unknown Kind = iota
-	Bool
-	Int  // of Size bytes, signed
-	Uint // of Size bytes; uintptr too
-	Float
-	Complex
-	Pointer
-	UnsafePointer
-	String
-	Slice
-	Array
-	Struct
-	Interface
-	Map
-	Chan
-	Func
+import (
+	"reflect"
+	"sync"
 )
 
 // Type is a Go type. Types lead to each other in circles: what a pointer, slice, map or
@@ -31,7 +11,9 @@ const (
 type Type struct {
 	// Name is the type as Go spells it: "int", "*main.T", "time.Duration".
 	Name string
-	Kind Kind
+	// Kind is Int for all signed integers, Uint for unsigned ones, uintptr among them, Float64 and
+	// Complex128 for both sizes, and Invalid for a type of which only the size is known, if that.
+	Kind reflect.Kind
 	// Size and Align are in bytes.
 	Size, Align int64
 	// Len is the number of an array's elements.
@@ -71,12 +53,12 @@ func (t *Type) SetElem(find func() *Type) { t.elem = find }
 
 // PointerTo returns the type *elem.
 func PointerTo(elem *Type) *Type {
-	return &Type{Name: "*" + elem.Name, Kind: Pointer, Size: 8, Align: 8, elem: func() *Type { return elem }}
+	return &Type{Name: "*" + elem.Name, Kind: reflect.Pointer, Size: 8, Align: 8, elem: func() *Type { return elem }}
 }
 
 // SliceOf returns the type []elem.
 func SliceOf(elem *Type) *Type {
-	return &Type{Name: "[]" + elem.Name, Kind: Slice, Size: 24, Align: 8, elem: func() *Type { return elem }}
+	return &Type{Name: "[]" + elem.Name, Kind: reflect.Slice, Size: 24, Align: 8, elem: func() *Type { return elem }}
 }
 
 // Basic returns the predeclared type of that name, "error" and "any" among them.
@@ -89,20 +71,20 @@ func Basic(name string) (t *Type, ok bool) {
 }
 
 var basic = map[string]struct {
-	kind Kind
+	kind reflect.Kind
 	size int64
 }{
-	"bool": {Bool, 1},
-	"int8": {Int, 1}, "int16": {Int, 2}, "int32": {Int, 4}, "rune": {Int, 4}, "int64": {Int, 8}, "int": {Int, 8},
-	"uint8": {Uint, 1}, "byte": {Uint, 1}, "uint16": {Uint, 2}, "uint32": {Uint, 4}, "uint64": {Uint, 8}, "uint": {Uint, 8}, "uintptr": {Uint, 8},
-	"float32": {Float, 4}, "float64": {Float, 8}, "complex64": {Complex, 8}, "complex128": {Complex, 16},
-	"string": {String, 16}, "error": {Interface, 16}, "any": {Interface, 16}, "interface {}": {Interface, 16},
-	"unsafe.Pointer": {UnsafePointer, 8},
+	"bool": {reflect.Bool, 1},
+	"int8": {reflect.Int, 1}, "int16": {reflect.Int, 2}, "int32": {reflect.Int, 4}, "rune": {reflect.Int, 4}, "int64": {reflect.Int, 8}, "int": {reflect.Int, 8},
+	"uint8": {reflect.Uint, 1}, "byte": {reflect.Uint, 1}, "uint16": {reflect.Uint, 2}, "uint32": {reflect.Uint, 4}, "uint64": {reflect.Uint, 8}, "uint": {reflect.Uint, 8}, "uintptr": {reflect.Uint, 8},
+	"float32": {reflect.Float64, 4}, "float64": {reflect.Float64, 8}, "complex64": {reflect.Complex128, 8}, "complex128": {reflect.Complex128, 16},
+	"string": {reflect.String, 16}, "error": {reflect.Interface, 16}, "any": {reflect.Interface, 16}, "interface {}": {reflect.Interface, 16},
+	"unsafe.Pointer": {reflect.UnsafePointer, 8},
 }
 
 // align is that of a predeclared type: a complex number's is that of its parts.
-func align(k Kind, size int64) int64 {
-	if k == Complex {
+func align(k reflect.Kind, size int64) int64 {
+	if k == reflect.Complex128 {
 		size /= 2
 	}
 	return min(size, 8)

@@ -54,13 +54,14 @@ func TestDemangle(t *testing.T) {
 
 // TestDemangleIsBounded: each substitution doubles the type.
 func TestDemangleIsBounded(t *testing.T) {
-	name := "_Z1fSt4pairIiiE"
+	var name strings.Builder
+	name.WriteString("_Z1fSt4pairIiiE")
 	for _, digit := range "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ" {
-		name += "St4pairIS" + string(digit) + "_S" + string(digit) + "_E"
+		name.WriteString("St4pairIS" + string(digit) + "_S" + string(digit) + "_E")
 	}
 	for _, f := range []func(string) string{Demangle, demangleFull} {
-		if got := f(name); len(got) > 1<<maxDemangled+len(name) {
-			t.Errorf("%d bytes from %d", len(got), len(name))
+		if got := f(name.String()); len(got) > 1<<maxDemangled+len(name.String()) {
+			t.Errorf("%d bytes from %d", len(got), len(name.String()))
 		}
 	}
 }

@@ -3,13 +3,14 @@ package madeup
 
 import (
 	"math"
+	"reflect"
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // Typed returns the type of that name: a predeclared one, or one of that kind.
-func Typed(name string, kind gotype.Kind, size int64) *gotype.Type {
+func Typed(name string, kind reflect.Kind, size int64) *gotype.Type {
 	return &gotype.Type{Name: name, Kind: kind, Size: size}
 }
 
@@ -54,7 +55,7 @@ func Ints(length, capacity int64, items ...int64) capture.Value {
 
 // Struct returns a struct of fields.
 func Struct(name string, fields ...capture.Value) capture.Value {
-	t := Typed(name, gotype.Struct, 8)
+	t := Typed(name, reflect.Struct, 8)
 	for _, f := range fields {
 		t.Fields = append(t.Fields, gotype.Field{Name: f.Name, Type: f.Type})
 	}
@@ -90,7 +91,7 @@ func Unfetched(why string) capture.Value {
 // Time returns a time.Time.
 func Time(wall uint64, ext int64) capture.Value {
 	return Struct("time.Time", Named("wall", Num("uint64", int64(wall))), Named("ext", Num("int64", ext)),
-		Named("loc", capture.Value{Type: gotype.PointerTo(Typed("time.Location", gotype.Struct, 8))}))
+		Named("loc", capture.Value{Type: gotype.PointerTo(Typed("time.Location", reflect.Struct, 8))}))
 }
 
 // ErrorString returns an error of errors.New.
@@ -100,7 +101,7 @@ func ErrorString(s capture.Value) capture.Value {
 
 // Errno returns a syscall.Errno as an error.
 func Errno(n int64) capture.Value {
-	return Interface("error", capture.Value{Type: Typed("syscall.Errno", gotype.Uint, 8), Num: uint64(n)})
+	return Interface("error", capture.Value{Type: Typed("syscall.Errno", reflect.Uint, 8), Num: uint64(n)})
 }
 
 // PathError returns an error like that of os.Open.

@@ -2,6 +2,7 @@ package amd64
 
 import (
 	"debug/elf"
+	"reflect"
 	"regexp"
 
 	"github.com/ftgo/ftgo/offsets/arch"
@@ -95,7 +96,7 @@ func (processor) DwarfReg(n uint64) (arch.Reg, bool) {
 // PassC classifies each eight bytes of a value: floating point (SSE) or not (INTEGER); there
 // are none if the value is passed in memory.
 func (processor) PassC(t *gotype.Type) (p arch.Passing, err error) {
-	if t.Size < 0 || t.Kind == gotype.Unknown {
+	if t.Size < 0 || t.Kind == reflect.Invalid {
 		return p, arch.ErrUnknownType
 	}
 	if t.Size > 16 {
@@ -120,18 +121,18 @@ func classifyParts(t *gotype.Type, at int64, words []bool) bool {
 		return true
 	}
 	switch t.Kind {
-	case gotype.Unknown:
+	case reflect.Invalid:
 		return false
-	case gotype.Float, gotype.Complex:
+	case reflect.Float64, reflect.Complex128:
 		return true
-	case gotype.Struct:
+	case reflect.Struct:
 		for _, f := range t.Fields {
 			if !classifyParts(f.Type, at+f.Offset, words) {
 				return false
 			}
 		}
 		return true
-	case gotype.Array:
+	case reflect.Array:
 		elem := t.Elem()
 		for i := range t.Len {
 			if elem == nil || !classifyParts(elem, at+i*elem.Size, words) {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -38,7 +39,7 @@ func (d *Info) TypeNamed(name string) (*gotype.Type, bool) {
 		return nil, false
 	}
 	t := d.typeAt(at, 0)
-	return t, t.Kind != gotype.Unknown
+	return t, t.Kind != reflect.Invalid
 }
 
 // EscapedPath is the name with the import path as symbols have it: with dots in its

@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"encoding/binary"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -27,17 +28,17 @@ func (d *Info) structType(name string, size int64, e *dwarf.Entry, depth int) *g
 	kind, _ := e.Val(attrGoKind).(int64)
 	switch {
 	case kind == kindString:
-		return &gotype.Type{Name: name, Kind: gotype.String, Size: 16, Align: 8}
+		return &gotype.Type{Name: name, Kind: reflect.String, Size: 16, Align: 8}
 	case kind == kindSlice:
-		t := &gotype.Type{Name: name, Kind: gotype.Slice, Size: 24, Align: 8}
+		t := &gotype.Type{Name: name, Kind: reflect.Slice, Size: 24, Align: 8}
 		if to, ok := e.Val(attrGoElem).(dwarf.Offset); ok {
 			t.SetElem(d.finder(to))
 		}
 		return t
 	case name == "runtime.eface" || name == "runtime.iface":
-		return &gotype.Type{Name: name, Kind: gotype.Interface, Size: 16, Align: 8, Methods: name == "runtime.iface"}
+		return &gotype.Type{Name: name, Kind: reflect.Interface, Size: 16, Align: 8, Methods: name == "runtime.iface"}
 	}
-	t := &gotype.Type{Name: cmpName(name, "struct"), Kind: gotype.Struct, Size: size, Align: 1}
+	t := &gotype.Type{Name: cmpName(name, "struct"), Kind: reflect.Struct, Size: size, Align: 1}
 	if size < 0 { // declared only
 		return Unknown(t.Name, -1)
 	}
@@ -142,13 +143,13 @@ func (d *Info) gccgoType(name string, found []structMember) *gotype.Type {
 	}
 	switch found[0].name + " " + found[1].name {
 	case "__data __length":
-		return &gotype.Type{Name: cmpName(name, "string"), Kind: gotype.String, Size: 16, Align: 8}
+		return &gotype.Type{Name: cmpName(name, "string"), Kind: reflect.String, Size: 16, Align: 8}
 	case "__methods __object":
-		return &gotype.Type{Name: cmpName(name, "interface"), Kind: gotype.Interface, Size: 16, Align: 8, Methods: true}
+		return &gotype.Type{Name: cmpName(name, "interface"), Kind: reflect.Interface, Size: 16, Align: 8, Methods: true}
 	case "__type_descriptor __object":
-		return &gotype.Type{Name: cmpName(name, "interface {}"), Kind: gotype.Interface, Size: 16, Align: 8}
+		return &gotype.Type{Name: cmpName(name, "interface {}"), Kind: reflect.Interface, Size: 16, Align: 8}
 	case "__values __count":
-		t := &gotype.Type{Name: name, Kind: gotype.Slice, Size: 24, Align: 8}
+		t := &gotype.Type{Name: name, Kind: reflect.Slice, Size: 24, Align: 8}
 		if array, err := d.at(found[0].typ); err == nil && array.Tag == dwarf.TagPointerType {
 			if to, ok := array.Val(dwarf.AttrType).(dwarf.Offset); ok {
 				t.Name = cmpName(name, "[]"+d.nameOf(to))
@@ -179,9 +180,9 @@ func (d *Info) typedef(name string, e *dwarf.Entry, depth int) *gotype.Type {
 	to, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
 	switch kind {
 	case kindMap, kindChan:
-		t := &gotype.Type{Name: name, Kind: gotype.Map, Size: 8, Align: 8}
+		t := &gotype.Type{Name: name, Kind: reflect.Map, Size: 8, Align: 8}
 		if kind == kindChan {
-			t.Kind = gotype.Chan
+			t.Kind = reflect.Chan
 		}
 		if elem, ok := e.Val(attrGoElem).(dwarf.Offset); ok {
 			t.SetElem(d.finder(elem))

@@ -2,6 +2,7 @@ package debug
 
 import (
 	"debug/dwarf"
+	"reflect"
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -32,7 +33,7 @@ func (d *Info) typeAt(at dwarf.Offset, depth int) *gotype.Type {
 	}
 	d.types[at] = Unknown("?", -1) // what it is for itself: no type contains itself
 	t := d.readType(at, depth)
-	if t.Size > MaxValueSize || t.Size < 0 && t.Kind != gotype.Unknown {
+	if t.Size > MaxValueSize || t.Size < 0 && t.Kind != reflect.Invalid {
 		t = Unknown(t.Name, -1)
 	}
 	d.types[at] = t
@@ -64,12 +65,12 @@ func (d *Info) readType(at dwarf.Offset, depth int) *gotype.Type {
 	case dwarf.TagPointerType:
 		return d.pointerType(name, e)
 	case dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
-		return &gotype.Type{Name: cmpName(name, "&"), Kind: gotype.Pointer, Size: 8, Align: 8}
+		return &gotype.Type{Name: cmpName(name, "&"), Kind: reflect.Pointer, Size: 8, Align: 8}
 	case dwarf.TagSubroutineType:
 		// Of a value in Go; C has values of pointers to functions only.
-		return &gotype.Type{Name: cmpName(name, "func()"), Kind: gotype.Func, Size: 8, Align: 8}
+		return &gotype.Type{Name: cmpName(name, "func()"), Kind: reflect.Func, Size: 8, Align: 8}
 	case dwarf.TagEnumerationType:
-		return &gotype.Type{Name: cmpName(name, "enum"), Kind: gotype.Int, Size: size, Align: numberAlign(size)}
+		return &gotype.Type{Name: cmpName(name, "enum"), Kind: reflect.Int, Size: size, Align: numberAlign(size)}
 	case dwarf.TagStructType, dwarf.TagClassType:
 		return d.structType(name, size, e, depth)
 	case dwarf.TagArrayType:
@@ -116,19 +117,19 @@ func baseType(name string, size int64, e *dwarf.Entry) *gotype.Type {
 	encoding, _ := e.Val(dwarf.AttrEncoding).(int64)
 	switch encoding {
 	case 0x02:
-		t.Kind = gotype.Bool
+		t.Kind = reflect.Bool
 	case 0x03:
-		t.Kind, t.Align = gotype.Complex, numberAlign(size/2)
+		t.Kind, t.Align = reflect.Complex128, numberAlign(size/2)
 	case 0x04:
-		t.Kind = gotype.Float
+		t.Kind = reflect.Float64
 	case 0x05, 0x06:
-		t.Kind = gotype.Int
+		t.Kind = reflect.Int
 	case 0x07, 0x08, 0x10:
-		t.Kind = gotype.Uint
+		t.Kind = reflect.Uint
 	}
 	switch {
-	case t.Kind == gotype.Unknown:
-	case size != 1 && size != 2 && size != 4 && size != 8 && size != 16, size == 16 && t.Kind != gotype.Complex:
+	case t.Kind == reflect.Invalid:
+	case size != 1 && size != 2 && size != 4 && size != 8 && size != 16, size == 16 && t.Kind != reflect.Complex128:
 		// C's __int128 and long double among them.
 		return &gotype.Type{Name: name, Size: size, Align: 16}
 	}
@@ -139,18 +140,18 @@ func baseType(name string, size int64, e *dwarf.Entry) *gotype.Type {
 func (d *Info) pointerType(name string, e *dwarf.Entry) *gotype.Type {
 	to, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
 	if !ok || name == "unsafe.Pointer" {
-		return &gotype.Type{Name: "unsafe.Pointer", Kind: gotype.UnsafePointer, Size: 8, Align: 8}
+		return &gotype.Type{Name: "unsafe.Pointer", Kind: reflect.UnsafePointer, Size: 8, Align: 8}
 	}
-	t := &gotype.Type{Name: name, Kind: gotype.Pointer, Size: 8, Align: 8}
+	t := &gotype.Type{Name: name, Kind: reflect.Pointer, Size: 8, Align: 8}
 	if name == "" {
 		t.Name = "*" + d.nameOf(to)
 		switch t.Name { // of gccgo
 		case "*__go_descriptor":
-			return &gotype.Type{Name: "func()", Kind: gotype.Func, Size: 8, Align: 8}
+			return &gotype.Type{Name: "func()", Kind: reflect.Func, Size: 8, Align: 8}
 		case "*__go_channel":
-			return &gotype.Type{Name: "chan", Kind: gotype.Chan, Size: 8, Align: 8}
+			return &gotype.Type{Name: "chan", Kind: reflect.Chan, Size: 8, Align: 8}
 		case "*runtime.hmap":
-			return &gotype.Type{Name: "map", Kind: gotype.Map, Size: 8, Align: 8}
+			return &gotype.Type{Name: "map", Kind: reflect.Map, Size: 8, Align: 8}
 		}
 	}
 	t.SetElem(d.finder(to))
@@ -163,7 +164,7 @@ func (d *Info) finder(at dwarf.Offset) func() *gotype.Type {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		t := d.typeAt(at, 0)
-		if t.Kind == gotype.Unknown && t.Size < 0 {
+		if t.Kind == reflect.Invalid && t.Size < 0 {
 			return nil
 		}
 		return t
@@ -237,7 +238,7 @@ func (d *Info) arrayType(name string, size int64, e *dwarf.Entry, depth int) *go
 	if count < 0 || elem.Size < 0 || count > 1<<16 && elem.Size == 0 || elem.Size > 0 && count > MaxValueSize/elem.Size {
 		return unknown
 	}
-	t := &gotype.Type{Name: name, Kind: gotype.Array, Size: count * elem.Size, Align: elem.Align, Len: count}
+	t := &gotype.Type{Name: name, Kind: reflect.Array, Size: count * elem.Size, Align: elem.Align, Len: count}
 	if name == "" {
 		t.Name = arrayName(count, elem.Name)
 	}

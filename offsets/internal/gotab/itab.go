@@ -1,6 +1,6 @@
 package gotab
 
-import "github.com/ftgo/ftgo/offsets/gotype"
+import "reflect"
 
 // ItabType returns the address of the concrete type in the itab at an address, which is
 // the first word of an interface that has methods (runtime.itab: the interface type,
@@ -17,7 +17,7 @@ func (g *Tables) ItabType(addr uint64) (typ uint64, ok bool) {
 	}
 	// A word of something else is no itab.
 	i, err := g.RuntimeType(inter)
-	if err != nil || i.Type.Kind != gotype.Interface || !i.Type.Methods {
+	if err != nil || i.Type.Kind != reflect.Interface || !i.Type.Methods {
 		return 0, false
 	}
 	if _, err := g.RuntimeType(typ); err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -71,12 +72,12 @@ func TestPluginRelocations(t *testing.T) {
 		if err != nil || typ.Type.Name != "*net.OpError" {
 			continue
 		}
-		got := ""
+		var got strings.Builder
 		for _, f := range typ.Type.Elem().Fields {
-			got += f.Name + " " + f.Type.Name + "; "
+			got.WriteString(f.Name + " " + f.Type.Name + "; ")
 		}
-		if want := "Op string; Net string; Source net.Addr; Addr net.Addr; Err error; "; got != want {
-			t.Errorf("fields %s, want %s", got, want)
+		if want := "Op string; Net string; Source net.Addr; Addr net.Addr; Err error; "; got.String() != want {
+			t.Errorf("fields %s, want %s", got.String(), want)
 		}
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -70,7 +71,7 @@ func (r *rtypeReader) read(addr uint64) (RuntimeType, error) {
 	}
 	size, align, number := binary.LittleEndian.Uint64(head[:]), head[form.align], head[form.kind]
 	n := int(number & kindMask)
-	if n >= len(rtypeKinds) || rtypeKinds[n].kind == gotype.Unknown {
+	if n >= len(rtypeKinds) || rtypeKinds[n].kind == reflect.Invalid {
 		return RuntimeType{}, fmt.Errorf("kind %d is none", n)
 	}
 	kind := &rtypeKinds[n]
@@ -115,7 +116,7 @@ func (r *rtypeReader) name(addr uint64, head []byte, kind *rtypeKind) (string, e
 	if ok && head[tflagAt]&tflagExtraStar != 0 {
 		name, ok = strings.CutPrefix(name, "*")
 	}
-	declared := head[tflagAt]&tflagNamed != 0 || kind.kind == gotype.Struct && strings.HasPrefix(name, "map.")
+	declared := head[tflagAt]&tflagNamed != 0 || kind.kind == reflect.Struct && strings.HasPrefix(name, "map.")
 	if !ok || name == "" || !declared && !strings.HasPrefix(name, kind.literal) {
 		return "", fmt.Errorf("name %.100q of kind %d", name, kind.kind)
 	}
@@ -128,7 +129,7 @@ func (r *rtypeReader) detail(t *gotype.Type, addr uint64) {
 	first := addr + form.size
 	var ok bool
 	switch t.Kind {
-	case gotype.Pointer, gotype.Slice, gotype.Chan:
+	case reflect.Pointer, reflect.Slice, reflect.Chan:
 		elem, found := r.tables.image.Pointer(first)
 		if form.size == 0 || !found {
 			return
@@ -141,17 +142,17 @@ func (r *rtypeReader) detail(t *gotype.Type, addr uint64) {
 			return typ.Type
 		})
 		return
-	case gotype.Array:
+	case reflect.Array:
 		ok = r.array(t, first)
-	case gotype.Struct:
+	case reflect.Struct:
 		ok = r.fields(t, first)
-	case gotype.Interface:
+	case reflect.Interface:
 		ok = r.methods(t, first)
 	default:
 		return
 	}
 	if !ok {
-		t.Kind, t.Fields = gotype.Unknown, nil
+		t.Kind, t.Fields = reflect.Invalid, nil
 	}
 }
 

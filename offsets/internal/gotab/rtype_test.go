@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"os/exec"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -163,12 +164,12 @@ func firstSegment(b *Tables) uint64 {
 }
 
 // kindOf are kinds as package reflect names them.
-var kindOf = map[string]gotype.Kind{
-	"bool": gotype.Bool, "int": gotype.Int, "int8": gotype.Int, "int16": gotype.Int, "int32": gotype.Int, "int64": gotype.Int,
-	"uint": gotype.Uint, "uint8": gotype.Uint, "uint16": gotype.Uint, "uint32": gotype.Uint, "uint64": gotype.Uint, "uintptr": gotype.Uint,
-	"float32": gotype.Float, "float64": gotype.Float, "complex64": gotype.Complex, "complex128": gotype.Complex,
-	"array": gotype.Array, "chan": gotype.Chan, "func": gotype.Func, "interface": gotype.Interface, "map": gotype.Map,
-	"ptr": gotype.Pointer, "slice": gotype.Slice, "string": gotype.String, "struct": gotype.Struct, "unsafe.Pointer": gotype.UnsafePointer,
+var kindOf = map[string]reflect.Kind{
+	"bool": reflect.Bool, "int": reflect.Int, "int8": reflect.Int, "int16": reflect.Int, "int32": reflect.Int, "int64": reflect.Int,
+	"uint": reflect.Uint, "uint8": reflect.Uint, "uint16": reflect.Uint, "uint32": reflect.Uint, "uint64": reflect.Uint, "uintptr": reflect.Uint,
+	"float32": reflect.Float64, "float64": reflect.Float64, "complex64": reflect.Complex128, "complex128": reflect.Complex128,
+	"array": reflect.Array, "chan": reflect.Chan, "func": reflect.Func, "interface": reflect.Interface, "map": reflect.Map,
+	"ptr": reflect.Pointer, "slice": reflect.Slice, "string": reflect.String, "struct": reflect.Struct, "unsafe.Pointer": reflect.UnsafePointer,
 }
 
 // TestRuntimeTypesAgainstDWARF: every type that debug information gives the address of

@@ -1,6 +1,6 @@
 package gotab
 
-import "github.com/ftgo/ftgo/offsets/gotype"
+import "reflect"
 
 // rtypeForm is how a range of Go's versions lays out a runtime._type (runtime/type.go,
 // reflect/type.go, internal/abi/type.go). Numbers are byte offsets.
@@ -62,7 +62,7 @@ const (
 
 // rtypeKind is a kind as the runtime numbers it (reflect.Kind).
 type rtypeKind struct {
-	kind gotype.Kind
+	kind reflect.Kind
 	size uint64 // of every type of that kind; 0: they differ
 	// literal is what the names of types that were not declared begin with; "" if there
 	// are none.
@@ -70,19 +70,19 @@ type rtypeKind struct {
 }
 
 var rtypeKinds = [...]rtypeKind{
-	1: {gotype.Bool, 1, ""},
-	2: {gotype.Int, 8, ""}, 3: {gotype.Int, 1, ""}, 4: {gotype.Int, 2, ""}, 5: {gotype.Int, 4, ""}, 6: {gotype.Int, 8, ""},
-	7: {gotype.Uint, 8, ""}, 8: {gotype.Uint, 1, ""}, 9: {gotype.Uint, 2, ""}, 10: {gotype.Uint, 4, ""}, 11: {gotype.Uint, 8, ""},
-	12: {gotype.Uint, 8, ""}, // uintptr
-	13: {gotype.Float, 4, ""}, 14: {gotype.Float, 8, ""}, 15: {gotype.Complex, 8, ""}, 16: {gotype.Complex, 16, ""},
-	17: {gotype.Array, 0, "["},
-	18: {gotype.Chan, 8, ""}, // chan and <-chan
-	19: {gotype.Func, 8, "func("},
-	20: {gotype.Interface, 16, "interface {"},
-	21: {gotype.Map, 8, "map["},
-	22: {gotype.Pointer, 8, "*"},
-	23: {gotype.Slice, 24, "[]"},
-	24: {gotype.String, 16, ""},
-	25: {gotype.Struct, 0, "struct {"},
-	26: {gotype.UnsafePointer, 8, ""},
+	1: {reflect.Bool, 1, ""},
+	2: {reflect.Int, 8, ""}, 3: {reflect.Int, 1, ""}, 4: {reflect.Int, 2, ""}, 5: {reflect.Int, 4, ""}, 6: {reflect.Int, 8, ""},
+	7: {reflect.Uint, 8, ""}, 8: {reflect.Uint, 1, ""}, 9: {reflect.Uint, 2, ""}, 10: {reflect.Uint, 4, ""}, 11: {reflect.Uint, 8, ""},
+	12: {reflect.Uint, 8, ""}, // uintptr
+	13: {reflect.Float64, 4, ""}, 14: {reflect.Float64, 8, ""}, 15: {reflect.Complex128, 8, ""}, 16: {reflect.Complex128, 16, ""},
+	17: {reflect.Array, 0, "["},
+	18: {reflect.Chan, 8, ""}, // chan and <-chan
+	19: {reflect.Func, 8, "func("},
+	20: {reflect.Interface, 16, "interface {"},
+	21: {reflect.Map, 8, "map["},
+	22: {reflect.Pointer, 8, "*"},
+	23: {reflect.Slice, 24, "[]"},
+	24: {reflect.String, 16, ""},
+	25: {reflect.Struct, 0, "struct {"},
+	26: {reflect.UnsafePointer, 8, ""},
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -38,11 +39,11 @@ func walkType(t *gotype.Type, steps int) (n int, err error) {
 			return n, errors.Join(err, fmt.Errorf("%s holds %d", t.Name, n))
 		}
 	}
-	if steps == 0 && t.Kind != gotype.Array {
+	if steps == 0 && t.Kind != reflect.Array {
 		return n, nil
 	}
 	if elem := t.Elem(); elem != nil {
-		if t.Kind != gotype.Array {
+		if t.Kind != reflect.Array {
 			steps--
 		}
 		held, err := walkType(elem, steps)

@@ -150,12 +150,12 @@ func (t *table) text0(at uint64) []byte {
 		return nil
 	}
 	rest := t.data[at:min(at+image.MaxName, uint64(len(t.data)))]
-	n := bytes.IndexByte(rest, 0)
-	if n < 0 {
+	before, _, ok := bytes.Cut(rest, []byte{0})
+	if !ok {
 		t.damaged = true
 		return nil
 	}
-	return rest[:n]
+	return before
 }
 
 // entry is where function i begins; entry(count) is where the last one ends.

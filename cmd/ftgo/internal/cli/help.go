@@ -103,7 +103,7 @@ func About(f *Flag) string {
 // wrapWords breaks text into lines of at most width bytes, where its words allow that.
 func wrapWords(text string, width int) []string {
 	lines := []string{""}
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		switch last := &lines[len(lines)-1]; {
 		case *last == "":
 			*last = word

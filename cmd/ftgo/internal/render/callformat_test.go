@@ -2,6 +2,7 @@ package render
 
 import (
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,14 +17,14 @@ import (
 func request() CallLine {
 	url := madeup.Struct("url.URL", madeup.Named("Path", madeup.Str("/index.html")))
 	header := madeup.Struct("main.Header", madeup.Named("ID", madeup.Num("int", 77)), madeup.Named("Raw", madeup.ByteSlice("ab\x1b", 3, 8)))
-	req := madeup.Struct("main.Request", madeup.Named("URL", madeup.Pointer(url)), madeup.Named("Header", header), madeup.Named("Next", capture.Value{Type: gotype.PointerTo(madeup.Typed("main.Request", gotype.Struct, 8))}))
+	req := madeup.Struct("main.Request", madeup.Named("URL", madeup.Pointer(url)), madeup.Named("Header", header), madeup.Named("Next", capture.Value{Type: gotype.PointerTo(madeup.Typed("main.Request", reflect.Struct, 8))}))
 	req.Type.Fields[1].Embedded = true
 	items := madeup.Ints(9, 9, 10, 20, -30)
 	items.Name = "items"
 	c := get()
 	c.Args = append(c.Args,
 		madeup.Named("req", madeup.Pointer(req)), items, madeup.Named("f", madeup.Float64(2.5)), madeup.Named("ok", madeup.Num("bool", 1)),
-		madeup.Named("any", madeup.Interface("any", madeup.Num("int", -8))), madeup.Named("d", capture.Value{Type: madeup.Typed("time.Duration", gotype.Int, 8), Num: 1500000}),
+		madeup.Named("any", madeup.Interface("any", madeup.Num("int", -8))), madeup.Named("d", capture.Value{Type: madeup.Typed("time.Duration", reflect.Int, 8), Num: 1500000}),
 		madeup.Named("cut", madeup.CutStr("ab世\xe4", 100)), madeup.Named("gone", madeup.Unreadable("no valid pointer")), madeup.Named("u", madeup.Num("uint64", -1)),
 		madeup.Named("data.deep", madeup.Struct("main.D", madeup.Named("x", madeup.Num("int", 5)))), madeup.Named("pid", madeup.Str("shadow")), madeup.Named("pn", madeup.Pointer(madeup.Num("int", 6))),
 		madeup.Named("word", capture.Value{Type: gotype.PointerTo(madeup.Basic("int")), Num: 0x1234}), madeup.Named("nothing", capture.Value{Type: madeup.Basic("any")}),

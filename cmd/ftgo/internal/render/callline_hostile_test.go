@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/csv"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +16,6 @@ import (
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/internal/valuetext/madeup"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // hostileValues are what a target might hold to deceive the reader of a trace, or to
@@ -238,7 +238,7 @@ func TestHostileNames(t *testing.T) {
 		bytesOf.Type.Name = s
 		why := madeup.Unreadable(s)
 		why.Name = s
-		f := capture.Value{Type: madeup.Typed(s, gotype.Func, 8), Num: 1, Dynamic: s}
+		f := capture.Value{Type: madeup.Typed(s, reflect.Func, 8), Num: 1, Dynamic: s}
 		c := CallLine{
 			Time: callStart, Function: s, Goid: 1, End: "return", ArgsNote: s,
 			Args:    []capture.Value{i, why, madeup.Unfetched(s), bytesOf, f, madeup.Struct(s, madeup.Named(s, madeup.Num("int", 1)), madeup.Named(s, madeup.Num("int", 2)))},

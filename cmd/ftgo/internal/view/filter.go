@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -74,7 +75,7 @@ func newFuncFilter(e where.Expr, f *offsets.Func, sig *offsets.Signature, entry,
 		name, t, signed, ok := entry.Field(r.Path, r.Part == where.Len, r.Part == where.Cap)
 		if r.Part == where.Whole && !ok {
 			// A string: the kernel knows it by its length, and by pieces.
-			if t, err := entry.Type(r.Path); err == nil && (t.Kind == gotype.String || t.Kind == gotype.Slice) {
+			if t, err := entry.Type(r.Path); err == nil && (t.Kind == reflect.String || t.Kind == reflect.Slice) {
 				name, _, signed, ok = entry.Field(r.Path, true, false)
 				return where.Field{Name: name, Type: t, Signed: signed}, ok
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"strings"
 	"time"
 
@@ -16,7 +17,6 @@ import (
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 )
@@ -157,16 +157,16 @@ func numberOf(v *capture.Value) (float64, bool) {
 		return 0, false
 	}
 	switch v.Type.Kind {
-	case gotype.Int:
+	case reflect.Int:
 		return float64(int64(v.Num)), true
-	case gotype.Uint:
+	case reflect.Uint:
 		return float64(v.Num), true
-	case gotype.Float:
+	case reflect.Float64:
 		if v.Type.Size == 4 {
 			return float64(math.Float32frombits(uint32(v.Num))), true
 		}
 		return math.Float64frombits(v.Num), true
-	case gotype.String, gotype.Slice, gotype.Map, gotype.Chan:
+	case reflect.String, reflect.Slice, reflect.Map, reflect.Chan:
 		return float64(v.Len), true
 	}
 	return 0, false

@@ -3,6 +3,7 @@ package where
 import (
 	"fmt"
 	"math/bits"
+	"reflect"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
@@ -43,26 +44,26 @@ func (c class) String() string {
 // classOf is the class of a type's values.
 func classOf(t *gotype.Type) class {
 	switch t.Kind {
-	case gotype.Unknown, gotype.Interface:
+	case reflect.Invalid, reflect.Interface:
 		return anyClass
-	case gotype.Bool:
+	case reflect.Bool:
 		return truthClass
-	case gotype.Int, gotype.Uint:
+	case reflect.Int, reflect.Uint:
 		return wholeClass
-	case gotype.Float:
+	case reflect.Float64:
 		return realClass
-	case gotype.Pointer, gotype.UnsafePointer:
+	case reflect.Pointer, reflect.UnsafePointer:
 		return wholeClass | nilableClass
-	case gotype.String:
+	case reflect.String:
 		return textClass
-	case gotype.Func:
+	case reflect.Func:
 		return nilableClass | textClass
-	case gotype.Slice:
+	case reflect.Slice:
 		if ofBytes(t) {
 			return nilableClass | textClass
 		}
 		return nilableClass
-	case gotype.Map, gotype.Chan:
+	case reflect.Map, reflect.Chan:
 		return nilableClass
 	}
 	return 0
@@ -71,7 +72,7 @@ func classOf(t *gotype.Type) class {
 // ofBytes tells whether a type is a slice of bytes, which compares as text does.
 func ofBytes(t *gotype.Type) bool {
 	elem := t.Elem()
-	return t.Kind == gotype.Slice && elem != nil && elem.Kind == gotype.Uint && elem.Size == 1
+	return t.Kind == reflect.Slice && elem != nil && elem.Kind == reflect.Uint && elem.Size == 1
 }
 
 // checker tells whether operators suit their operands.
@@ -176,9 +177,9 @@ func (c checker) ref(n *node) (class, error) {
 		return result, nil
 	}
 	switch t.Kind {
-	case gotype.Unknown, gotype.Slice, gotype.Array, gotype.Chan:
+	case reflect.Invalid, reflect.Slice, reflect.Array, reflect.Chan:
 		return result, nil
-	case gotype.String, gotype.Map:
+	case reflect.String, reflect.Map:
 		if n.ref.Part == Len {
 			return result, nil
 		}

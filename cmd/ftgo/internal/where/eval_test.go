@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -60,7 +61,7 @@ func cutStr(s string, length int64) capture.Value {
 	return v
 }
 
-func kind(k gotype.Kind, size int64) *gotype.Type {
+func kind(k reflect.Kind, size int64) *gotype.Type {
 	return &gotype.Type{Name: "T", Kind: k, Size: size, Align: 8}
 }
 
@@ -82,24 +83,24 @@ var sample = values{
 	"lost":  state(str("bob"), capture.Unreadable),
 	"blank": state(str(""), capture.Unreadable),
 	"far":   state(num("float64", 1), capture.Unfetched),
-	"odd":   {}, "z": {Type: kind(gotype.Complex, 16)},
-	"p":    {Type: kind(gotype.Pointer, 8), Num: 0xc000},
-	"np":   {Type: kind(gotype.Pointer, 8)},
+	"odd":   {}, "z": {Type: kind(reflect.Complex128, 16)},
+	"p":    {Type: kind(reflect.Pointer, 8), Num: 0xc000},
+	"np":   {Type: kind(reflect.Pointer, 8)},
 	"buf":  {Type: gotype.SliceOf(basic("byte")), Num: 0xc000, Bytes: []byte("GET /"), Len: 5, Cap: 8},
 	"nbuf": {Type: gotype.SliceOf(basic("byte"))},
 	"ints": {Type: gotype.SliceOf(basic("int")), Num: 0xc000, Len: 3, Cap: 4},
-	"arr":  {Type: &gotype.Type{Kind: gotype.Array, Len: 7}, State: capture.Unreadable},
-	"m":    {Type: kind(gotype.Map, 8), Num: 0xc000, Len: 2}, "nm": {Type: kind(gotype.Map, 8)},
-	"um": {Type: kind(gotype.Map, 8), Num: 0xc000, Len: 2, State: capture.Unreadable},
-	"c":  {Type: kind(gotype.Chan, 8), Num: 0xc000, Len: 1, Cap: 2},
-	"fn": {Type: kind(gotype.Func, 8), Num: 0xc000, Dynamic: "main.f"}, "nfn": {Type: kind(gotype.Func, 8)},
+	"arr":  {Type: &gotype.Type{Kind: reflect.Array, Len: 7}, State: capture.Unreadable},
+	"m":    {Type: kind(reflect.Map, 8), Num: 0xc000, Len: 2}, "nm": {Type: kind(reflect.Map, 8)},
+	"um": {Type: kind(reflect.Map, 8), Num: 0xc000, Len: 2, State: capture.Unreadable},
+	"c":  {Type: kind(reflect.Chan, 8), Num: 0xc000, Len: 1, Cap: 2},
+	"fn": {Type: kind(reflect.Func, 8), Num: 0xc000, Dynamic: "main.f"}, "nfn": {Type: kind(reflect.Func, 8)},
 	"err":  iface("error", "*errors.errorString", str("not found")),
 	"nerr": {Type: basic("error")},
 	"uerr": {Type: basic("error"), TypeWord: 0x4000, State: capture.Unreadable},
 	"serr": iface("error", "main.E", str("not found")),
 	"gerr": {Type: basic("error"), State: capture.Unfetched},
 	"ai":   iface("any", "int", num("int", 42)), "as": iface("any", "string", str("x")), "ab": iface("any", "bool", num("bool", 1)),
-	"ap": iface("any", "*main.T", capture.Value{Type: kind(gotype.Pointer, 8), Num: 0xc000}),
+	"ap": iface("any", "*main.T", capture.Value{Type: kind(reflect.Pointer, 8), Num: 0xc000}),
 	"ns": num("int64", 12_000_000),
 }
 

@@ -2,12 +2,11 @@ package where
 
 import (
 	"math"
-
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"reflect"
 )
 
 // unsigned tells whether the variable is an unsigned number.
-func (f Field) unsigned() bool { return f.Type.Kind != gotype.Int }
+func (f Field) unsigned() bool { return f.Type.Kind != reflect.Int }
 
 // value is a number as the kernel knows it in the field, if the variable can be that
 // number: the kernel cuts what is too large to the size of the field.

@@ -3,12 +3,12 @@ package where
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // kernelField is a field of a recorded event.
@@ -136,9 +136,9 @@ func newCall(r *rand.Rand, strlen int) *randomCall {
 		bits := [...]uint64{0, 1, 2, 3, 100, 127, 128, 200, 255, 1 << 15, 1<<16 - 1, 1 << 63, 1<<64 - 1, 1<<64 - 5, r.Uint64()}[r.IntN(15)]
 		unused := 64 - 8*f.Type.Size
 		v := capture.Value{Type: f.Type, Num: bits << unused >> unused}
-		if f.Type.Kind == gotype.Int {
+		if f.Type.Kind == reflect.Int {
 			v.Num = uint64(int64(bits<<unused) >> unused)
-		} else if f.Type.Kind == gotype.Bool {
+		} else if f.Type.Kind == reflect.Bool {
 			v.Num &= 1
 		}
 		c.values[name], c.numbers[name] = v, v.Num
@@ -217,11 +217,12 @@ func TestSplitKeepsMeaning(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	dropped, passed, pushed := 0, 0, 0
 	for range 4000 {
-		text := randomCondition(r, r.IntN(4))
+		var text strings.Builder
+		text.WriteString(randomCondition(r, r.IntN(4)))
 		for range r.IntN(3) {
-			text += " && " + randomCondition(r, r.IntN(2))
+			text.WriteString(" && " + randomCondition(r, r.IntN(2)))
 		}
-		whole := mustParse(t, text)
+		whole := mustParse(t, text.String())
 		kernel, rest := whole.Split(fields)
 		pushed += len(kernel)
 		for range 30 {
@@ -232,7 +233,7 @@ func TestSplitKeepsMeaning(t *testing.T) {
 				k := kernelFilter{p.Filter(pieceName), c.record}
 				ok := k.or()
 				if k.rest != "" {
-					t.Fatalf("%s: the kernel does not understand %q", text, k.rest)
+					t.Fatalf("%s: the kernel does not understand %q", text.String(), k.rest)
 				}
 				if got := p.Expr.Eval(c); p.Exact && got != truth(ok) {
 					t.Fatalf("%s is %v, but %s %v for %v", p.Expr, got, p.Filter(pieceName), ok, c)
@@ -243,13 +244,13 @@ func TestSplitKeepsMeaning(t *testing.T) {
 				dropped++
 				// Of a cut string the kernel may know more.
 				if want == True || want == Unknown && (strlen == 100 || c.faulty) {
-					t.Fatalf("%s is %v, but the kernel drops %v", text, want, c)
+					t.Fatalf("%s is %v, but the kernel drops %v", text.String(), want, c)
 				}
 				continue
 			}
 			passed++
 			if got := rest.Eval(c); got != want {
-				t.Fatalf("%s is %v, but the rest %s is %v for %v", text, want, rest, got, c)
+				t.Fatalf("%s is %v, but the rest %s is %v for %v", text.String(), want, rest, got, c)
 			}
 		}
 	}

@@ -2,9 +2,9 @@ package where
 
 import (
 	"math"
+	"reflect"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // operand is a value as operators see it.
@@ -44,16 +44,16 @@ func readRef(v *capture.Value, part Part) operand {
 		return operand{}
 	case part == Whole:
 		return read(v)
-	case v.Type.Kind == gotype.Array:
+	case v.Type.Kind == reflect.Array:
 		return wholeOperand(signed(v.Type.Len))
 	}
 	switch v.Type.Kind {
-	case gotype.String, gotype.Slice:
+	case reflect.String, reflect.Slice:
 		// Of one that is unreadable the length may be known all the same.
 		if v.State != capture.Known && v.Len == 0 {
 			return operand{}
 		}
-	case gotype.Map, gotype.Chan:
+	case reflect.Map, reflect.Chan:
 		if v.State != capture.Known {
 			return operand{}
 		}
@@ -73,7 +73,7 @@ func read(v *capture.Value) operand {
 	}
 	known := v.State == capture.Known
 	switch v.Type.Kind {
-	case gotype.Interface:
+	case reflect.Interface:
 		switch {
 		case v.TypeWord != 0: // not nil, whether its type is known or not
 			return operand{iface: v, isNil: False}
@@ -81,12 +81,12 @@ func read(v *capture.Value) operand {
 			return operand{class: nilClass, isNil: True}
 		}
 		return operand{}
-	case gotype.String, gotype.Slice:
+	case reflect.String, reflect.Slice:
 		// Text that is unreadable is known by its length still.
 		switch {
 		case !known && v.Len == 0:
 			return operand{}
-		case v.Type.Kind == gotype.String:
+		case v.Type.Kind == reflect.String:
 			return textOperand(text{v.Bytes, v.Len})
 		case ofBytes(v.Type):
 			return textOperand(text{v.Bytes, v.Len}).withNil(v.Num == 0)
@@ -96,24 +96,24 @@ func read(v *capture.Value) operand {
 		return operand{}
 	}
 	switch v.Type.Kind {
-	case gotype.Bool:
+	case reflect.Bool:
 		return operand{class: truthClass, truth: v.Num != 0}
-	case gotype.Int:
+	case reflect.Int:
 		return wholeOperand(signed(int64(v.Num)))
-	case gotype.Uint:
+	case reflect.Uint:
 		return wholeOperand(integer{abs: v.Num})
-	case gotype.Float:
+	case reflect.Float64:
 		if v.Type.Size == 4 {
 			return realOperand(float64(math.Float32frombits(uint32(v.Num))))
 		}
 		return realOperand(math.Float64frombits(v.Num))
-	case gotype.Pointer, gotype.UnsafePointer:
+	case reflect.Pointer, reflect.UnsafePointer:
 		return wholeOperand(integer{abs: v.Num}).withNil(v.Num == 0)
-	case gotype.Func:
+	case reflect.Func:
 		if v.Dynamic != "" {
 			return stringOperand([]byte(v.Dynamic)).withNil(false)
 		}
-	case gotype.Slice, gotype.Map, gotype.Chan:
+	case reflect.Slice, reflect.Map, reflect.Chan:
 	default:
 		return operand{}
 	}

@@ -2,6 +2,7 @@ package where
 
 import (
 	"math"
+	"reflect"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
@@ -105,7 +106,7 @@ func (s splitter) condition(n *node, not bool) (c cond, exact, ok bool) {
 		return y, false, okY && and
 	case opRef:
 		f, ok := s.field(n.ref)
-		if !ok || f.Type.Kind != gotype.Bool {
+		if !ok || f.Type.Kind != reflect.Bool {
 			return nil, false, false
 		}
 		return numeric{f.Name, either(not, opEqual, opNotEqual), number{0, f.Signed}}, true, true
@@ -147,24 +148,24 @@ func (s splitter) comparison(o op, x *node, constant operand) (c cond, exact, ok
 	}
 	equality := o == opEqual || o == opNotEqual
 	switch f.Type.Kind {
-	case gotype.Bool:
+	case reflect.Bool:
 		if equality && constant.class == truthClass {
 			return numeric{f.Name, either((o == opEqual) == constant.truth, opNotEqual, opEqual), number{0, f.Signed}}, true, true
 		}
-	case gotype.Pointer, gotype.UnsafePointer, gotype.Map, gotype.Chan, gotype.Func:
+	case reflect.Pointer, reflect.UnsafePointer, reflect.Map, reflect.Chan, reflect.Func:
 		if equality && constant.class == nilClass {
 			return numeric{f.Name, o, number{0, f.Signed}}, true, true
 		}
-		if f.Type.Kind != gotype.Pointer && f.Type.Kind != gotype.UnsafePointer {
+		if f.Type.Kind != reflect.Pointer && f.Type.Kind != reflect.UnsafePointer {
 			return nil, false, false
 		}
 		c, ok = f.compare(o, constant)
 		return c, ok, ok
-	case gotype.Int, gotype.Uint:
+	case reflect.Int, reflect.Uint:
 		c, ok = f.compare(o, constant)
 		return c, ok, ok
-	case gotype.String, gotype.Slice:
-		if equality && constant.class == textClass && (f.Type.Kind == gotype.String || ofBytes(f.Type)) {
+	case reflect.String, reflect.Slice:
+		if equality && constant.class == textClass && (f.Type.Kind == reflect.String || ofBytes(f.Type)) {
 			return newEquality(x.ref, f, o, constant.text.bytes)
 		}
 	}
@@ -184,7 +185,7 @@ func (s splitter) bits(o op, n *node, constant operand) (c cond, exact, ok bool)
 	m := mask.operand(nil)
 	// Kernels before 4.17 keep only 32 bits of what & leaves (filter_pred_u64 and the like
 	// in kernel/trace/trace_events_filter.c).
-	if !ok || f.Type.Kind != gotype.Int && f.Type.Kind != gotype.Uint || m.class != wholeClass || m.whole.negative || m.whole.abs > math.MaxUint32 {
+	if !ok || f.Type.Kind != reflect.Int && f.Type.Kind != reflect.Uint || m.class != wholeClass || m.whole.negative || m.whole.abs > math.MaxUint32 {
 		return nil, false, false
 	}
 	value, ok := f.value(m.whole)

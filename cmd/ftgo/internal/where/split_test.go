@@ -2,6 +2,7 @@ package where
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -13,12 +14,12 @@ import (
 func fields(r Ref) (Field, bool) {
 	types := map[string]*gotype.Type{
 		"n": basic("int"), "i8": basic("int8"), "u8": basic("uint8"), "u64": basic("uint64"), "w": basic("uint16"), "ok": basic("bool"),
-		"p": kind(gotype.Pointer, 8), "m": kind(gotype.Map, 8), "key": basic("string"), "buf": gotype.SliceOf(basic("byte")), "f": basic("float64"),
+		"p": kind(reflect.Pointer, 8), "m": kind(reflect.Map, 8), "key": basic("string"), "buf": gotype.SliceOf(basic("byte")), "f": basic("float64"),
 		"ints": gotype.SliceOf(basic("int")),
 	}
 	t, ok := types[r.Path]
 	if r.Part == Len {
-		return Field{Name: r.Path + "_len", Type: basic("int"), Signed: true}, ok && (t.Kind == gotype.String || t.Kind == gotype.Slice)
+		return Field{Name: r.Path + "_len", Type: basic("int"), Signed: true}, ok && (t.Kind == reflect.String || t.Kind == reflect.Slice)
 	}
 	if r.Part == Cap {
 		return Field{}, false

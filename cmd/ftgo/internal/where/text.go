@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -81,12 +82,7 @@ func looksAhead(re *syntax.Regexp) bool {
 	case syntax.OpEndLine, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return true
 	}
-	for _, sub := range re.Sub {
-		if looksAhead(sub) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(re.Sub, looksAhead)
 }
 
 // search tells whether a string matches, as far as that is known.
