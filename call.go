@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/valuetext"
-	"github.com/ftgo/ftgo/parse"
 )
 
 // Func is a function of the program.

@@ -29,7 +29,7 @@ type arrow struct {
 var arrows = []arrow{
 	{from: ".", to: []string{
 		module + "/internal/printable", module + "/internal/procfs", module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/units", module + "/internal/valuetext",
-		module + "/offsets", module + "/offsets/gotype", module + "/parse", module + "/internal/recording", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
+		module + "/offsets", module + "/offsets/gotype", module + "/internal/parse", module + "/internal/recording", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "internal/brackets", to: nil},
 	{from: "internal/breakpoints", to: []string{module + "/internal/procfs"}},
 	{from: "internal/clocks", to: nil},
@@ -65,9 +65,9 @@ var arrows = []arrow{
 	{from: "internal/ftrace", to: []string{module + "/internal/uprobe"}},
 	{from: "internal/recording", to: []string{
 		module + "/internal/clocks", module + "/internal/printable", module + "/offsets", module + "/offsets/arch", module + "/internal/ftrace", module + "/tracefs", module + "/internal/uprobe"}},
-	{from: "parse", to: []string{module + "/offsets", module + "/internal/ftrace", module + "/internal/uprobe"}},
+	{from: "internal/parse", to: []string{module + "/offsets", module + "/internal/ftrace", module + "/internal/uprobe"}},
 	{from: "internal/valuetext/...", to: []string{module + "/internal/valuepath", module + "/internal/printable", module + "/offsets/gotype", module + "/internal/capture"}},
-	{from: "internal/stats", to: []string{module + "/parse"}},
+	{from: "internal/stats", to: []string{module + "/internal/parse"}},
 	{from: "internal/loader", to: []string{module + "/offsets", module + "/offsets/arch", module + "/internal/procfs", "golang.org/x/sys/unix"}},
 	{from: "internal/target", to: []string{
 		module + "/internal/loader", module + "/internal/procfs", module + "/internal/stats", module + "/internal/units", module + "/internal/valuepath",
@@ -75,21 +75,21 @@ var arrows = []arrow{
 	{from: "internal/rate", to: nil},
 	{from: "internal/trace", to: []string{
 		module + "/internal/breakpoints", module + "/internal/clocks", module + "/internal/biases", module + "/internal/printable", module + "/internal/procfs", module + "/internal/rate", module + "/internal/stats", module + "/internal/units", module + "/offsets", module + "/offsets/gotype",
-		module + "/parse", module + "/internal/recording", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
+		module + "/internal/parse", module + "/internal/recording", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
-		module + "/internal/target", module + "/offsets", module + "/parse", module + "/internal/stats", "github.com/olekukonko/tablewriter/...", "github.com/google/pprof/profile",
+		module + "/internal/target", module + "/offsets", module + "/internal/parse", module + "/internal/stats", "github.com/olekukonko/tablewriter/...", "github.com/google/pprof/profile",
 		module + "/offsets/gotype", module + "/internal/capture", module + "/internal/printable", module + "/internal/units", module + "/internal/valuetext"}},
 	{from: "cmd/ftgo/internal/cli", to: []string{module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/procfs", module + "/internal/target", module + "/offsets", module + "/offsets/symname", module + "/internal/units", module + "/tracefs", "github.com/spf13/pflag"}},
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/internal/printable", "golang.org/x/term"}},
 	{from: "cmd/ftgo/internal/where", to: []string{module + "/internal/valuepath", module + "/offsets/gotype", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/run", to: []string{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/target", module + "/internal/trace", module + "/internal/units",
-		module + "/offsets", module + "/parse", module + "/tracefs", module + "/internal/uprobe"}},
+		module + "/offsets", module + "/internal/parse", module + "/tracefs", module + "/internal/uprobe"}},
 	{from: "cmd/ftgo/internal/view", to: []string{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/where", module + "/internal/printable", module + "/internal/stats", module + "/internal/target",
-		module + "/internal/trace", module + "/internal/units", module + "/internal/valuepath", module + "/internal/valuetext", module + "/offsets", module + "/offsets/gotype", module + "/parse", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
+		module + "/internal/trace", module + "/internal/units", module + "/internal/valuepath", module + "/internal/valuetext", module + "/offsets", module + "/offsets/gotype", module + "/internal/parse", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/own", to: []string{
-		module + "/internal/biases", module + "/internal/trace", module + "/offsets", module + "/parse", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
+		module + "/internal/biases", module + "/internal/trace", module + "/offsets", module + "/internal/parse", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/session", to: []string{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/own", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/view", module + "/cmd/ftgo/internal/where", module + "/internal/printable", module + "/internal/procfs",
 		module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/units", module + "/offsets", module + "/internal/recording", module + "/tracefs", module + "/internal/doctor", module + "/internal/uprobe"}},
@@ -165,7 +165,7 @@ func violations(packages []listed) (found []string) {
 func TestProcFiles(t *testing.T) {
 	// What a process is read by: "/proc/" + pid, "/proc/%d/stat".
 	ofProcess := regexp.MustCompile(`"/proc/("|%|\[)`)
-	for _, dir := range []string{"cmd", "internal", "offsets", "parse", "tracefs"} {
+	for _, dir := range []string{"cmd", "internal", "offsets", "tracefs"} {
 		err := filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
 			if err != nil || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") || filepath.Dir(name) == "internal/procfs" {
 				return err
@@ -214,9 +214,9 @@ func TestViolations(t *testing.T) {
 		{"flags in cli", pkg("/cmd/ftgo/internal/cli", "github.com/spf13/pflag", module+"/cmd/ftgo/internal/render"), ""},
 		{"flags in the command", pkg("/cmd/ftgo", "github.com/spf13/pflag"), "cmd/ftgo imports github.com/spf13/pflag"},
 		{"tables in render", pkg("/cmd/ftgo/internal/render", "github.com/olekukonko/tablewriter/tw"), ""},
-		{"tests see the module", listed{ImportPath: module + "/offsets", XTestImports: []string{module + "/parse", "testing"}}, ""},
+		{"tests see the module", listed{ImportPath: module + "/offsets", XTestImports: []string{module + "/internal/parse", "testing"}}, ""},
 		{"against the flow", pkg("/offsets", module+"/tracefs"), "offsets imports " + module + "/tracefs"},
-		{"lines know no calls", pkg("/internal/ftrace", module+"/parse"), "internal/ftrace imports " + module + "/parse"},
+		{"lines know no calls", pkg("/internal/ftrace", module+"/parse"), "internal/ftrace imports " + module + "/internal/parse"},
 		{"round the meeting point", pkg("/parse", module+"/tracefs"), "parse imports " + module + "/tracefs"},
 		{"library imports command", pkg("/parse", module+"/cmd/ftgo/internal/render"), "parse imports " + module + "/cmd/ftgo/internal/render"},
 		{"names know no functions", pkg("/offsets/symname", module+"/offsets"), "offsets/symname imports " + module + "/offsets"},
@@ -234,7 +234,7 @@ func TestViolations(t *testing.T) {
 		{"test support in tests", listed{ImportPath: module + "/tracefs", XTestImports: []string{module + "/internal/tracetest"}}, ""},
 		{"new package", pkg("/helpers"), "helpers has no arrow"},
 		{"toolkit on the command", pkg("", module+"/cmd/ftgo/internal/run"), module + " imports " + module + "/cmd/ftgo/internal/run"},
-		{"test with a new dependency", listed{ImportPath: module + "/parse", TestImports: []string{"github.com/stretchr/testify"}},
+		{"test with a new dependency", listed{ImportPath: module + "/internal/parse", TestImports: []string{"github.com/stretchr/testify"}},
 			"parse imports github.com/stretchr/testify in its tests"},
 	}
 	for _, tt := range tests {

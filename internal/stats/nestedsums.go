@@ -3,7 +3,7 @@ package stats
 import (
 	"maps"
 
-	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/internal/parse"
 )
 
 // goroutineKey names a goroutine of a process, or a thread outside of any.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/internal/parse"
 )
 
 // Location is a place in a stack: an address in the file, and the functions whose code is

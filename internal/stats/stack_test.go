@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/internal/parse"
 )
 
 func TestStacks(t *testing.T) {

@@ -3,7 +3,7 @@ package trace
 import (
 	"context"
 
-	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/internal/parse"
 )
 
 // Costs tell what hits of probes cost, as far as that is known by now.

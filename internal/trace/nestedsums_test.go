@@ -3,10 +3,10 @@ package trace
 import (
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/parse"
 )
 
 // TestNetLatency takes off what probes cost, but not what nested calls took, and says how far

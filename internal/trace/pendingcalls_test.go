@@ -4,9 +4,9 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/parse"
 )
 
 // TestPendingCalls: calls that end before the costs of probes are known are timed as those

@@ -3,8 +3,8 @@ package trace
 import (
 	"fmt"
 
+	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/procfs"
-	"github.com/ftgo/ftgo/parse"
 )
 
 // processFilter knows the processes that are wanted where these change: with --fork and

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/tracefs"
 )
 

@@ -3,9 +3,9 @@ package trace
 import (
 	"errors"
 
+	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 )
 

@@ -3,7 +3,7 @@ package trace
 import (
 	"time"
 
-	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/internal/parse"
 )
 
 // rests tell when the probes are out: with Options.Once, from when each process was seen until

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/parse"
 )
 
 // Source tells what happens in the functions of a plan. It is used by one goroutine: Arm, Spawn

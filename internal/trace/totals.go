@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/parse"
 )
 
 // Totals adds up the calls of each function and reconciles them with the readings of the source.

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// parsing runs the benchmarks of package parse.
+// parsing runs the benchmarks of what reads a trace.
 func parsing(b *bench, w *bytes.Buffer) error {
 	g := newGrid("benchmark", "", func(_, unit string, v float64) string {
 		if unit == "ns/op" {
@@ -19,7 +19,7 @@ func parsing(b *bench, w *bytes.Buffer) error {
 		return fmt.Sprintf("%.0f", v)
 	})
 	for range b.rounds {
-		o, err := b.run(5*time.Minute, "go", "test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", pick(b, "500ms", "50ms"), "./parse/...")
+		o, err := b.run(5*time.Minute, "go", "test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", pick(b, "500ms", "50ms"), "./internal/parse", "./internal/ftrace")
 		if err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func parsing(b *bench, w *bytes.Buffer) error {
 			}
 		}
 	}
-	fmt.Fprint(w, "An operation of `go test -bench . ./parse/...` is a line, unless its name says otherwise.\n\n")
+	fmt.Fprint(w, "An operation of `go test -bench . ./internal/parse ./internal/ftrace` is a line, unless its name says otherwise.\n\n")
 	g.write(w)
 	for _, name := range g.rows {
 		b.atMost("allocations, Benchmark"+name, g.median(name, "allocs/op"), 0, func(v float64) string { return fmt.Sprintf("%.0f", v) })

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/parse"
 )
 
 func TestEventColumns(t *testing.T) {

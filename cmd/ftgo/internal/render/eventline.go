@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/parse"
 )
 
 // EventLine is what a line tells of a kernel event.

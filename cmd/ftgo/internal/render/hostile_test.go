@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/pprof/profile"
 
+	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/valuetext/madeup"
-	"github.com/ftgo/ftgo/parse"
 )
 
 // hostileStack has a hostile function, one inlined into another of a hostile file.

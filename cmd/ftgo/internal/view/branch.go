@@ -5,7 +5,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
-	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/internal/parse"
 )
 
 // branch adds a call that begins to the tree of its goroutine.

@@ -2,7 +2,7 @@ package view
 
 import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/internal/parse"
 )
 
 // startOrder holds calls back until all that began before them have ended.

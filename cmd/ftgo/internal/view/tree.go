@@ -2,7 +2,7 @@ package view
 
 import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/internal/parse"
 )
 
 // Limits of what is held back until the outermost call of a tree ends.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/parse"
 )
 
 // grow plays a program to the trees: "f" begins a call of f, "." ends the innermost, "!"
