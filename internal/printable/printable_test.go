@@ -5,6 +5,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+
 	"github.com/ftgo/ftgo/internal/valuetext/madeup"
 )
 
@@ -47,4 +49,13 @@ func FuzzEscape(f *testing.F) {
 			t.Fatalf("Text(%q) = %q", got, again)
 		}
 	})
+}
+
+// Widths do not depend on the locale, in which twwidth looks for that of "…".
+func TestColumnsInAnyLocale(t *testing.T) {
+	twwidth.SetEastAsian(true)
+	t.Cleanup(func() { twwidth.SetEastAsian(false) })
+	if n := Columns("…/µ≤≈"); n != 5 {
+		t.Errorf("%d columns, want 5", n)
+	}
 }

@@ -3,7 +3,6 @@ package render
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"time"
 
@@ -82,30 +81,19 @@ type CallOptions struct {
 // Callers follow, a line each. JSON is an object a call, CSV and TSV have a row each, with args and results as JSON.
 // A latency is that of a call that has returned; others have none.
 type CallWriter struct {
-	w    io.Writer
-	o    CallOptions
-	line []byte
+	w       io.Writer
+	o       CallOptions
+	columns []column[*CallLine] // of CSV and TSV
+	line    []byte
 }
 
 // NewCallWriter returns a CallWriter that writes to w.
-func NewCallWriter(w io.Writer, o CallOptions) *CallWriter { return &CallWriter{w: w, o: o} }
-
-var callHeader = []string{"time", "function", "goid", "pid", "tid", "cpu", "depth", "ns", "end", "args", "results"}
+func NewCallWriter(w io.Writer, o CallOptions) *CallWriter {
+	return &CallWriter{w: w, o: o, columns: callColumns(o)}
+}
 
 // Header writes what stands above the first call: the column names of CSV and TSV.
-func (w *CallWriter) Header() error {
-	if w.o.Format != CSV && w.o.Format != TSV {
-		return nil
-	}
-	header := callHeader
-	if w.o.Sched {
-		header = append(slices.Clip(header), splitHeader...)
-	}
-	if w.o.Stacks {
-		header = append(slices.Clip(header), "stack")
-	}
-	return writeRecords(w.w, w.o.Format, [][]string{header})
-}
+func (w *CallWriter) Header() error { return writeHeader(w.w, w.o.Format, w.columns) }
 
 // Call writes a line. Lines of begins are left out, unless there are two lines a call
 // or no others.
@@ -113,20 +101,16 @@ func (w *CallWriter) Call(c *CallLine) error {
 	if c.End == "" && !w.o.Entries && (w.o.Format != Table || !w.o.TwoLines || w.o.Line != nil) {
 		return nil
 	}
-	w.line = w.line[:0]
 	switch w.o.Format {
 	case JSON:
-		w.line = w.appendCallJSON(w.line, c)
+		w.line = w.appendCallJSON(w.line[:0], c)
 	case CSV, TSV:
-		return writeRecords(w.w, w.o.Format, [][]string{w.callRecord(c)})
+		return writeRecords(w.w, w.o.Format, false, w.columns, c)
 	default:
-		w.line = appendStack(w.appendText(w.line, c), "            ", c.Stack)
+		w.line = appendStack(w.appendText(w.line[:0], c), "            ", c.Stack)
 	}
 	w.line = append(w.line, '\n')
-	if _, err := w.w.Write(w.line); err != nil {
-		return fmt.Errorf("write call: %w", err)
-	}
-	return nil
+	return write(w.w, "call", w.line)
 }
 
 // jsonTime is RFC 3339 with all nine digits: times of one stream are aligned, and sort
@@ -137,7 +121,7 @@ func (w *CallWriter) appendCallJSON(b []byte, c *CallLine) []byte {
 	b = append(c.Time.UTC().AppendFormat(append(b, `{"type":"call","time":"`...), jsonTime), '"')
 	b = printable.AppendJSON(append(b, `,"function":`...), c.Function)
 	b = fmt.Appendf(b, `,"goid":%d,"pid":%d,"tid":%d,"cpu":%d,"depth":%d`, c.Goid, c.PID, c.TID, c.CPU, c.Depth)
-	if c.End == "return" {
+	if c.returned() {
 		b = strconv.AppendInt(append(b, `,"ns":`...), c.NS, 10)
 		if c.High > 0 {
 			b = strconv.AppendInt(append(b, `,"ns_low":`...), c.Low, 10)
@@ -154,7 +138,7 @@ func (w *CallWriter) appendCallJSON(b []byte, c *CallLine) []byte {
 	if c.ArgsNote != "" {
 		b = printable.AppendJSON(append(b, `,"args_note":`...), c.ArgsNote)
 	}
-	if c.End == "return" {
+	if c.returned() {
 		b = valuetext.AppendObject(append(b, `,"results":`...), c.Results)
 	}
 	if c.Stack != nil {
@@ -163,30 +147,39 @@ func (w *CallWriter) appendCallJSON(b []byte, c *CallLine) []byte {
 	return append(b, '}')
 }
 
-func (w *CallWriter) callRecord(c *CallLine) []string {
-	// Objects: no formula begins with a brace. Of what is not known there is none.
-	unknown := len(c.Args) == 0 && c.ArgsNote != ""
-	object := func(values []capture.Value) string {
-		if len(values) == 0 && unknown {
-			return ""
-		}
-		return string(valuetext.AppendObject(nil, values))
+func callColumns(o CallOptions) []column[*CallLine] {
+	columns := []column[*CallLine]{
+		{"time", true, func(c *CallLine) any { return c.Time.UTC().Format(jsonTime) }},
+		{"function", true, func(c *CallLine) any { return c.Function }},
+		{"goid", true, func(c *CallLine) any { return c.Goid }},
+		{"pid", true, func(c *CallLine) any { return c.PID }},
+		{"tid", true, func(c *CallLine) any { return c.TID }},
+		{"cpu", true, func(c *CallLine) any { return c.CPU }},
+		{"depth", true, func(c *CallLine) any { return c.Depth }},
+		{"ns", true, func(c *CallLine) any { return known(c.returned(), c.NS) }},
+		{"end", true, func(c *CallLine) any { return c.End }},
+		{"args", true, func(c *CallLine) any { return c.object(c.Args) }},
+		{"results", true, func(c *CallLine) any {
+			if !c.returned() {
+				return nil
+			}
+			return c.object(c.Results)
+		}},
 	}
-	ns, results := "", ""
-	if c.End == "return" {
-		ns = strconv.FormatInt(c.NS, 10)
-		results = object(c.Results)
+	for _, p := range splitParts {
+		columns = append(columns, column[*CallLine]{p.name + "_ns", o.Sched, func(c *CallLine) any { return known(c.returned(), p.of(c.Split)) }})
 	}
-	record := []string{
-		c.Time.UTC().Format(jsonTime), textCell(c.Function), strconv.FormatUint(c.Goid, 10),
-		strconv.Itoa(c.PID), strconv.Itoa(c.TID), strconv.Itoa(c.CPU), strconv.Itoa(c.Depth), ns, c.End,
-		object(c.Args), results,
+	return append(columns, column[*CallLine]{"stack", o.Stacks, func(c *CallLine) any {
+		return known(c.Stack != nil, string(appendStackJSON(nil, c.Stack)))
+	}})
+}
+
+func (c *CallLine) returned() bool { return c.End == "return" }
+
+// object is values as JSON, nothing if they are not known. No formula begins with a brace.
+func (c *CallLine) object(values []capture.Value) any {
+	if len(values) == 0 && len(c.Args) == 0 && c.ArgsNote != "" {
+		return nil
 	}
-	if w.o.Sched {
-		record = append(record, splitRecord(c.Split, c.End == "return")...)
-	}
-	if c.Stack != nil {
-		record = append(record, string(appendStackJSON(nil, c.Stack)))
-	}
-	return record
+	return string(valuetext.AppendObject(nil, values))
 }

@@ -12,14 +12,14 @@ import (
 
 // Check is one thing that was looked at, and what was found.
 type Check struct {
-	Check string `json:"check"`
+	Check string
 	// State is ok, unknown, warning or missing.
-	State string `json:"state"`
-	Text  string `json:"text"`
+	State string
+	Text  string
 	// Fix is a command to type, "" where there is none.
-	Fix string `json:"fix,omitempty"`
+	Fix string
 	// NS, of one check only, is what hits of probes cost.
-	NS *CostNS `json:"ns,omitempty"`
+	NS *CostNS
 }
 
 // CostNS are costs in nanoseconds.
@@ -33,27 +33,22 @@ type CostNS struct {
 // Text writes one of the costs.
 func (CostNS) Text(ns float64) string { return units.Duration(int64(math.Round(ns))) }
 
-type checkLine struct {
-	Type string `json:"type"`
-	Check
-}
-
 // Checks writes a line for each check, in the order given; a table has the fix on a line
 // of its own.
 func Checks(w io.Writer, f Format, checks []Check) error {
+	columns := []column[Check]{
+		{"type", f == JSON, func(Check) any { return "check" }},
+		{"check", true, func(c Check) any { return c.Check }},
+		{"state", true, func(c Check) any { return c.State }},
+		{"text", true, func(c Check) any { return c.Text }},
+		{"fix", true, func(c Check) any { return nonzero(c.Fix) }},
+		{"ns", f == JSON, func(c Check) any { return known(c.NS != nil, c.NS) }},
+	}
 	switch f {
 	case JSON:
-		lines := jsonLines{}
-		for _, c := range checks {
-			lines.add(checkLine{"check", c})
-		}
-		return lines.write(w)
+		return writeJSON(w, columns, checks...)
 	case CSV, TSV:
-		records := [][]string{{"check", "state", "text", "fix"}}
-		for _, c := range checks {
-			records = append(records, []string{textCell(c.Check), textCell(c.State), textCell(c.Text), textCell(c.Fix)})
-		}
-		return writeRecords(w, f, records)
+		return writeRecords(w, f, true, columns, checks...)
 	}
 	widest := 0
 	for _, c := range checks {
@@ -66,8 +61,5 @@ func Checks(w io.Writer, f Format, checks []Check) error {
 			fmt.Fprintf(&text, "%-7s  %-*s  $ %s\n", "", widest, "", printable.Text(c.Fix))
 		}
 	}
-	if _, err := w.Write(text.Bytes()); err != nil {
-		return fmt.Errorf("write checks: %w", err)
-	}
-	return nil
+	return write(w, "checks", text.Bytes())
 }

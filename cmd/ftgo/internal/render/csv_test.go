@@ -48,7 +48,7 @@ func TestCSVNames(t *testing.T) {
 
 func TestCSVRowsAsWideAsTheirHeader(t *testing.T) {
 	for _, latency := range []bool{false, true} {
-		records := functionRecords(append(ordinary(), eventful()...), Options{Latency: latency})
+		records := grid(true, functionRecords(Options{Latency: latency}), append(ordinary(), eventful()...), textCell)
 		for _, record := range records {
 			if len(record) != len(records[0]) {
 				t.Errorf("%d cells, header has %d: %q", len(record), len(records[0]), record)

@@ -2,10 +2,7 @@ package render
 
 import (
 	"fmt"
-	"io"
 	"strings"
-
-	"github.com/ftgo/ftgo/internal/stats"
 )
 
 // Format is how rows are written.
@@ -66,15 +63,4 @@ type Options struct {
 	Processes bool
 	// NoHeader leaves out the line with the columns' names.
 	NoHeader bool
-}
-
-// Functions writes a row for each function, in the order given.
-func Functions(w io.Writer, f Format, rows []stats.Row, o Options) error {
-	switch f {
-	case JSON:
-		return functionsJSON(w, rows, o)
-	case CSV, TSV:
-		return writeRecords(w, f, functionRecords(rows, o))
-	}
-	return functionsTable(w, rows, o)
 }

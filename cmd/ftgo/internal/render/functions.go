@@ -8,117 +8,252 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/units"
 )
 
-// functionsTable writes FUNCTION CALLS RATE/s, with o.Latency P50 P90 P99 MAX, and
+// Functions writes a row for each function, in the order given.
+func Functions(w io.Writer, f Format, rows []stats.Row, o Options) error {
+	switch f {
+	case JSON:
+		return writeJSON(w, functionMembers(o), rows...)
+	case CSV, TSV:
+		return writeRecords(w, f, !o.NoHeader, functionRecords(o), rows...)
+	}
+	return writeTable(w, o.Width, o.NoHeader, rows, func(compact bool) []column[stats.Row] { return functionTable(rows, o, compact) })
+}
+
+// functionTable has FUNCTION CALLS RATE/s, with o.Latency P50 P90 P99 MAX, and
 // with o.Sched RUN% RUNNABLE% WAIT%, the shares of the latencies' sum, ERRORS ERR% where
 // any function returns errors and that was asked for, and UNWOUND OPEN LOST where any function has such calls. A latency is marked with ~
 // if calls of its function were lost: it speaks for the others only; with * if its
 // function was left to counting for its rate; with ≈ if probes took more than it is, and
 // with < if it has in it what probes cost, which may be all of it. COUNTED is what was only counted.
 // With o.Bucketed there is MEAN, which is exact, and the others have ≤.
-func functionsTable(w io.Writer, rows []stats.Row, o Options) error {
-	return writeTable(w, o.Width, func(compact bool) grid {
-		g := functionsGrid(rows, o, compact)
-		g.bare = o.NoHeader
-		return g
+func functionTable(rows []stats.Row, o Options, compact bool) []column[stats.Row] {
+	columns := []column[stats.Row]{
+		{"FUNCTION", true, func(r stats.Row) any { return r.Name }},
+		{"PID", o.Processes, func(r stats.Row) any { return cmp.Or(nonzero(r.PID), any("others")) }},
+		{"CALLS", true, func(r stats.Row) any {
+			if compact {
+				return units.Compact(float64(r.Calls))
+			}
+			return r.Calls
+		}},
+		{"RATE/s", true, func(r stats.Row) any { return units.Rate(r.Rate) }},
+	}
+	for _, s := range stats.Statistics {
+		// There is no room for a mean where percentiles are more than bounds.
+		show := o.Latency && s.Name != "min" && s.Name != "sum" && (s.Name != "mean" || o.Bucketed)
+		columns = append(columns, column[stats.Row]{strings.ToUpper(s.Name), show, func(r stats.Row) any { return latency(r, s, o) }})
+	}
+	for _, p := range splitParts {
+		columns = append(columns, column[stats.Row]{strings.ToUpper(p.short) + "%", o.Sched, func(r stats.Row) any {
+			sum := r.Split.Sum()
+			return known(sum > 0, units.Percent(uint64(max(p.of(r.Split), 0)), uint64(sum)))
+		}})
+	}
+	errors := slices.ContainsFunc(rows, func(r stats.Row) bool { return r.ReturnsErrors })
+	hasErrors := func(r stats.Row) bool { return r.ReturnsErrors && r.Completed > 0 }
+	columns = append(columns,
+		column[stats.Row]{"ERRORS", errors, func(r stats.Row) any { return known(hasErrors(r), units.Compact(float64(r.Errors))) }},
+		column[stats.Row]{"ERR%", errors, func(r stats.Row) any { return known(hasErrors(r), units.Percent(r.Errors, r.Completed)) }},
+	)
+	// Calls that have no latency. These columns are narrow, with large counts as 1.25M, to leave
+	// room for names; [Footer] and JSON have the exact ones.
+	for _, rest := range []struct {
+		name  string
+		count func(stats.Row) uint64
+	}{
+		{"UNWOUND", func(r stats.Row) uint64 { return r.Unwound }},
+		{"OPEN", func(r stats.Row) uint64 { return r.Open }},
+		{"UNFINISHED", func(r stats.Row) uint64 { return r.Unfinished }},
+		{"LOST", func(r stats.Row) uint64 { return r.Lost }},
+		{"COUNTED", func(r stats.Row) uint64 { return r.CountedOnly }},
+	} {
+		show := slices.ContainsFunc(rows, func(r stats.Row) bool { return rest.count(r) > 0 })
+		columns = append(columns, column[stats.Row]{rest.name, show, func(r stats.Row) any { return units.Compact(float64(rest.count(r))) }})
+	}
+	return append(append(columns, eventColumns(rows, o.Events)...),
+		column[stats.Row]{"TREND", o.Trends != nil, func(r stats.Row) any { return spark(o.Trends[r.Name]) }})
+}
+
+// maxEvents is how many kinds of kernel events a table has columns for: those that most
+// happened of. JSON and CSV have all.
+const maxEvents = 5
+
+// eventColumns tell how many kernel events happened per call.
+func eventColumns(rows []stats.Row, names []string) (columns []column[stats.Row]) {
+	order := make([]int, len(names))
+	totals := make([]uint64, len(names))
+	for i := range names {
+		order[i] = i
+		for _, row := range rows {
+			totals[i] += eventCount(row, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(totals[b], totals[a]) })
+	order = order[:min(len(order), maxEvents)]
+	slices.Sort(order)
+	for _, i := range order {
+		_, name, _ := strings.Cut(names[i], ":")
+		columns = append(columns, column[stats.Row]{name + "/call", true, func(r stats.Row) any {
+			return known(r.Calls > 0, units.Rate(float64(eventCount(r, i))/float64(r.Calls)))
+		}})
+	}
+	return columns
+}
+
+func eventCount(row stats.Row, i int) uint64 {
+	if i >= len(row.Events) {
+		return 0
+	}
+	return row.Events[i]
+}
+
+// functionCounts are what records and JSON begin with.
+func functionCounts(o Options) []column[stats.Row] {
+	return []column[stats.Row]{
+		{"function", true, func(r stats.Row) any { return r.Name }},
+		{"pid", o.Processes, func(r stats.Row) any { return r.PID }},
+		{"calls", true, func(r stats.Row) any { return r.Calls }},
+		{"completed", true, func(r stats.Row) any { return r.Completed }},
+		{"unwound", !o.Bucketed, func(r stats.Row) any { return r.Unwound }},
+		{"open", !o.Bucketed, func(r stats.Row) any { return r.Open }},
+		{"unfinished", o.Bucketed, func(r stats.Row) any { return r.Unfinished }},
+		{"lost", true, func(r stats.Row) any { return r.Lost }},
+	}
+}
+
+// timed tells whether a function has latencies. Without them its cells are empty, not 0.
+func timed(r stats.Row) bool { return r.Latency != nil && r.Latency.Count() > 0 }
+
+// functionRecords are the columns of CSV and TSV.
+func functionRecords(o Options) []column[stats.Row] {
+	columns := functionCounts(o)
+	add := func(name string, show bool, of func(stats.Row) any) {
+		columns = append(columns, column[stats.Row]{name, show, of})
+	}
+	add("rate", true, func(r stats.Row) any { return number(strconv.FormatFloat(r.Rate, 'f', 3, 64)) })
+	for _, s := range stats.Statistics {
+		name := s.Name + "_ns"
+		if o.Bucketed && s.Bucketed == stats.AtMost {
+			name += "_at_most"
+		}
+		add(name, o.Latency && !(o.Bucketed && s.Bucketed == stats.Unknown), func(r stats.Row) any {
+			if !timed(r) {
+				return nil
+			}
+			return s.Of(r.Latency)
+		})
+	}
+	for _, p := range splitParts {
+		add(p.name+"_ns", o.Sched, func(r stats.Row) any { return known(r.Completed > 0, p.of(r.Split)) })
+	}
+	add("errors", o.Errors, func(r stats.Row) any { return known(r.ReturnsErrors, r.Errors) })
+	for i, name := range o.Events {
+		add(name, true, func(r stats.Row) any { return eventCount(r, i) })
+	}
+	for _, s := range stats.Statistics {
+		for i, end := range [...]string{"_low_ns", "_high_ns"} {
+			add(s.Name+end, o.Latency && !o.Bucketed, func(r stats.Row) any {
+				if !timed(r) || r.Bounds == nil {
+					return nil // it is not known what probes cost
+				}
+				low, high := r.Bounds.Of(s)
+				return [...]int64{low, high}[i]
+			})
+		}
+	}
+	add("raw", o.Latency && !o.Bucketed, func(r stats.Row) any { return known(timed(r), r.Raw || r.Bounds == nil) })
+	add("counted_only", o.CountFirst, func(r stats.Row) any { return r.CountedOnly })
+	add("too_often", o.CountFirst, func(r stats.Row) any {
+		return known(r.TooOften > 0, number(strconv.FormatFloat(r.TooOften, 'f', 3, 64)))
 	})
+	return columns
 }
 
-// rest are the columns of calls that have no latency. They are narrow, with large
-// counts as 1.25M, to leave room for names; [Footer] and JSON have the exact ones.
-var rest = [...]struct {
-	name  string
-	count func(stats.Row) uint64
-}{
-	{"UNWOUND", func(r stats.Row) uint64 { return r.Unwound }},
-	{"OPEN", func(r stats.Row) uint64 { return r.Open }},
-	{"UNFINISHED", func(r stats.Row) uint64 { return r.Unfinished }},
-	{"LOST", func(r stats.Row) uint64 { return r.Lost }},
-	{"COUNTED", func(r stats.Row) uint64 { return r.CountedOnly }},
-}
-
-func functionsGrid(rows []stats.Row, o Options, compactCalls bool) grid {
-	g := grid{header: []string{"FUNCTION", "CALLS", "RATE/s"}, rows: make([][]string, len(rows))}
-	for i, row := range rows {
-		calls := strconv.FormatUint(row.Calls, 10)
-		if compactCalls {
-			calls = units.Compact(float64(row.Calls))
-		}
-		g.rows[i] = []string{printable.Text(row.Name), calls, units.Rate(row.Rate)}
+// functionMembers are those of JSON.
+func functionMembers(o Options) []column[stats.Row] {
+	columns := slices.Insert(functionCounts(o), 0, column[stats.Row]{"type", true, func(stats.Row) any { return "function" }})
+	add := func(name string, show bool, of func(stats.Row) any) {
+		columns = append(columns, column[stats.Row]{name, show, of})
 	}
-	if o.Processes {
-		g.header = slices.Insert(g.header, 1, "PID")
-		for i, row := range rows {
-			g.rows[i] = slices.Insert(g.rows[i], 1, process(row.PID))
-		}
-	}
-	if o.Latency {
-		for _, s := range stats.Statistics {
-			if !inTable(s, o) {
-				continue
+	// latencies adds what is known of a row that has latencies.
+	latencies := func(name string, show bool, of func(stats.Row) any) {
+		add(name, show && o.Latency, func(r stats.Row) any {
+			if !timed(r) {
+				return nil
 			}
-			g.header = append(g.header, strings.ToUpper(s.Name))
-			for i, row := range rows {
-				g.rows[i] = append(g.rows[i], latency(row, s, o))
+			return of(r)
+		})
+	}
+	bounds := func(name string, of func(*stats.Bounds, stats.Statistic) int64) {
+		latencies(name, true, func(r stats.Row) any {
+			if r.Bounds == nil {
+				return nil
+			}
+			return statistics(func(s stats.Statistic) any { return of(r.Bounds, s) })
+		})
+	}
+	add("unsure", true, func(r stats.Row) any { return nonzero(r.Unsure) })
+	add("errors", true, func(r stats.Row) any { return known(r.ReturnsErrors, r.Errors) })
+	add("counted_only", o.CountFirst, func(r stats.Row) any { return r.CountedOnly })
+	add("too_often", o.CountFirst, func(r stats.Row) any { return nonzero(r.TooOften) })
+	add("rate", true, func(r stats.Row) any { return r.Rate })
+	latencies("ns", true, func(r stats.Row) any {
+		return statistics(func(s stats.Statistic) any { return known(!o.Bucketed || s.Bucketed == stats.Exact, s.Of(r.Latency)) })
+	})
+	// Between low and high is what the calls took without probes; raw is with them, and so is ns if "raw".
+	bounds("ns_low", func(b *stats.Bounds, s stats.Statistic) int64 { low, _ := b.Of(s); return low })
+	bounds("ns_high", func(b *stats.Bounds, s stats.Statistic) int64 { _, high := b.Of(s); return high })
+	bounds("ns_raw", func(b *stats.Bounds, s stats.Statistic) int64 { return s.Of(&b.Raw) })
+	latencies("raw", true, func(r stats.Row) any { return nonzero(r.Raw && r.Bounds != nil) })
+	latencies("sched", o.Sched, func(r stats.Row) any {
+		var parts object
+		for _, p := range splitParts {
+			parts = append(parts, member{p.name, p.of(r.Split)})
+		}
+		return parts
+	})
+	latencies("ns_at_most", o.Bucketed, func(r stats.Row) any {
+		return statistics(func(s stats.Statistic) any { return known(s.Bucketed == stats.AtMost, s.Of(r.Latency)) })
+	})
+	latencies("histogram", true, func(r stats.Row) any {
+		var buckets []object
+		for _, b := range r.Latency.Buckets(1) {
+			buckets = append(buckets, object{{"from", b.From}, {"to", b.To}, {"count", b.Count}})
+		}
+		return known(buckets != nil, buckets)
+	})
+	// Events have no entry for what never happened.
+	add("events", len(o.Events) > 0, func(r stats.Row) any {
+		counts := make(map[string]uint64)
+		for i, name := range o.Events {
+			if n := eventCount(r, i); n > 0 {
+				counts[name] = n
 			}
 		}
-	}
-	if o.Sched {
-		addSplits(&g, rows)
-	}
-	if slices.ContainsFunc(rows, func(r stats.Row) bool { return r.ReturnsErrors }) {
-		g.header = append(g.header, "ERRORS", "ERR%")
-		for i, row := range rows {
-			g.rows[i] = append(g.rows[i], errorCells(row)...)
-		}
-	}
-	for _, column := range rest {
-		if !slices.ContainsFunc(rows, func(r stats.Row) bool { return column.count(r) > 0 }) {
-			continue
-		}
-		g.header = append(g.header, column.name)
-		for i, row := range rows {
-			g.rows[i] = append(g.rows[i], units.Compact(float64(column.count(row))))
-		}
-	}
-	addEvents(&g, rows, o.Events)
-	if o.Trends != nil {
-		g.header = append(g.header, "TREND")
-		for i, row := range rows {
-			g.rows[i] = append(g.rows[i], spark(o.Trends[row.Name]))
-		}
-	}
-	g.left = make([]bool, len(g.header))
-	g.left[0], g.left[len(g.left)-1] = true, o.Trends != nil
-	return g
+		return counts
+	})
+	return columns
 }
 
-// errorCells returns the cells ERRORS and ERR%, the share of the calls that returned.
-func errorCells(row stats.Row) []string {
-	if !row.ReturnsErrors || row.Completed == 0 {
-		return []string{"-", "-"}
+func statistics(of func(stats.Statistic) any) (o object) {
+	for _, s := range stats.Statistics {
+		o = append(o, member{s.Name, of(s)})
 	}
-	return []string{units.Compact(float64(row.Errors)), units.Percent(row.Errors, row.Completed)}
-}
-
-// inTable tells whether a table has a statistic. It has no room for a mean where percentiles
-// are more than bounds.
-func inTable(s stats.Statistic, o Options) bool {
-	return s.Name != "min" && s.Name != "sum" && (s.Name != "mean" || o.Bucketed)
+	return o
 }
 
 // latency returns the cell of a statistic.
-func latency(row stats.Row, s stats.Statistic, o Options) string {
+func latency(row stats.Row, s stats.Statistic, o Options) any {
 	mark := ""
 	if row.TooOften > 0 {
 		mark = "*"
 	}
-	if row.Latency == nil || row.Latency.Count() == 0 {
-		return cmp.Or(mark, "-")
+	if !timed(row) {
+		return nonzero(mark)
 	}
 	if row.Lost > 0 {
 		mark += "~"
@@ -140,11 +275,4 @@ func atMost(ns int64) string {
 		ns += step - rest
 	}
 	return "≤" + units.Duration(ns)
-}
-
-func process(pid int) string {
-	if pid == 0 {
-		return "others"
-	}
-	return strconv.Itoa(pid)
 }

@@ -5,230 +5,97 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
+	"math"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-type functionLine struct {
-	Type     string `json:"type"`
-	Function string `json:"function"`
-	PID      *int   `json:"pid,omitempty"`
-	countsLine
-	Rate float64 `json:"rate"`
-	latenciesLine
-	// Events has no entry for what never happened; it is left out without --with.
-	Events map[string]uint64 `json:"events,omitzero"`
-}
-
-// countsLine is what became of the calls of a function.
-type countsLine struct {
-	Calls     uint64 `json:"calls"`
-	Completed uint64 `json:"completed"`
-	// Unfinished are Unwound and Open where these are not told apart.
-	Unwound    *uint64 `json:"unwound,omitempty"`
-	Open       *uint64 `json:"open,omitempty"`
-	Unfinished *uint64 `json:"unfinished,omitempty"`
-	Lost       uint64  `json:"lost"`
-	Unsure     uint64  `json:"unsure,omitempty"`
-	Errors     *uint64 `json:"errors,omitempty"`
-	// CountedOnly is there where calls were counted first.
-	CountedOnly *uint64 `json:"counted_only,omitempty"`
-	TooOften    float64 `json:"too_often,omitempty"`
-}
-
-// latenciesLine is how long they took.
-type latenciesLine struct {
-	NS any `json:"ns,omitempty"`
-	// Between Low and High are what the calls took without probes; Raw is with them, and so
-	// is NS if IsRaw.
-	Low   *latencyNS `json:"ns_low,omitempty"`
-	High  *latencyNS `json:"ns_high,omitempty"`
-	Raw   *latencyNS `json:"ns_raw,omitempty"`
-	IsRaw bool       `json:"raw,omitempty"`
-	// Sched divides the sum of NS.
-	Sched     *splitNS     `json:"sched,omitempty"`
-	AtMost    *atMostNS    `json:"ns_at_most,omitempty"`
-	Histogram []bucketLine `json:"histogram,omitempty"`
-}
-
-type latencyNS struct {
-	Min  int64 `json:"min"`
-	Mean int64 `json:"mean"`
-	P50  int64 `json:"p50"`
-	P90  int64 `json:"p90"`
-	P99  int64 `json:"p99"`
-	Max  int64 `json:"max"`
-	Sum  int64 `json:"sum"`
-}
-
-func newLatencyNS(of func(stats.Statistic) int64) *latencyNS {
-	var n latencyNS
-	for i, to := range [...]*int64{&n.Min, &n.Mean, &n.P50, &n.P90, &n.P99, &n.Max, &n.Sum} {
-		*to = of(stats.Statistics[i])
+// writeJSON writes an object for each row.
+func writeJSON[R any](w io.Writer, columns []column[R], rows ...R) error {
+	objects := make([]object, len(rows))
+	for i, row := range rows {
+		for _, c := range columns {
+			if c.show {
+				objects[i] = append(objects[i], member{c.name, c.of(row)})
+			}
+		}
 	}
-	return &n
+	return writeObjects(w, objects...)
 }
 
-// exactNS is what is exact where the kernel has kept latencies, atMostNS what is not.
-type exactNS struct {
-	Mean int64 `json:"mean"`
-	Sum  int64 `json:"sum"`
-}
-
-type atMostNS struct {
-	P50 int64 `json:"p50"`
-	P90 int64 `json:"p90"`
-	P99 int64 `json:"p99"`
-	Max int64 `json:"max"`
-}
-
-// bucketLine counts latencies of at least From and less than To.
-type bucketLine struct {
-	From  int64  `json:"from"`
-	To    int64  `json:"to"`
-	Count uint64 `json:"count"`
-}
-
-type summaryLine struct {
-	Type string `json:"type"`
-	auditLine
-	Probes    int             `json:"probes"`
-	Functions int             `json:"functions"`
-	Skipped   []stats.Skipped `json:"skipped"`
-	Seconds   float64         `json:"seconds"`
-	Events    *eventAudit     `json:"events,omitempty"`
-	Probing   *probingLine    `json:"probing,omitempty"`
-}
-
-// auditLine is what became of hits.
-type auditLine struct {
-	Hits      uint64  `json:"hits"`
-	Delivered uint64  `json:"delivered"`
-	Lost      uint64  `json:"lost"`
-	Filtered  uint64  `json:"filtered,omitempty"`
-	Before    uint64  `json:"before,omitempty"`
-	After     uint64  `json:"after,omitempty"`
-	Pass      int64   `json:"pass_ns,omitempty"`
-	Vanished  []int   `json:"vanished,omitempty"`
-	Counted   uint64  `json:"counted,omitempty"`
-	MaxRate   float64 `json:"max_rate,omitempty"`
-	Unparsed  uint64  `json:"unparsed"`
-}
-
-// eventAudit says what became of kernel events, which are no part of hits.
-type eventAudit struct {
-	Delivered uint64 `json:"delivered"`
-	Lost      uint64 `json:"lost"`
-	Unparsed  uint64 `json:"unparsed"`
-}
-
-func functionsJSON(w io.Writer, rows []stats.Row, o Options) error {
-	lines := jsonLines{}
-	for _, row := range rows {
-		line := functionLine{
-			Type: "function", Function: row.Name, Rate: row.Rate,
-			countsLine: countsLine{Calls: row.Calls, Completed: row.Completed, Lost: row.Lost, Unsure: row.Unsure},
+// writeObjects writes them a line each.
+func writeObjects(w io.Writer, objects ...object) error {
+	var text []byte
+	for _, o := range objects {
+		line, err := encode(o)
+		if err != nil {
+			return fmt.Errorf("encode json: %w", err)
 		}
-		if line.Unwound, line.Open = &row.Unwound, &row.Open; o.Bucketed {
-			line.Unwound, line.Open, line.Unfinished = nil, nil, &row.Unfinished
-		}
-		if o.Processes {
-			line.PID = &row.PID
-		}
-		line.Events = eventObject(row, o.Events)
-		if o.CountFirst {
-			line.CountedOnly = &row.CountedOnly
-			line.TooOften = row.TooOften
-		}
-		if row.ReturnsErrors {
-			line.Errors = &row.Errors
-		}
-		if h := row.Latency; o.Latency && h != nil && h.Count() > 0 {
-			all := newLatencyNS(func(s stats.Statistic) int64 { return s.Of(h) })
-			if line.NS = all; o.Bucketed {
-				line.NS, line.AtMost = &exactNS{all.Mean, all.Sum}, &atMostNS{all.P50, all.P90, all.P99, all.Max}
-			}
-			if b := row.Bounds; b != nil {
-				line.IsRaw = row.Raw
-				line.Low = newLatencyNS(func(s stats.Statistic) int64 { low, _ := b.Of(s); return low })
-				line.High = newLatencyNS(func(s stats.Statistic) int64 { _, high := b.Of(s); return high })
-				line.Raw = newLatencyNS(func(s stats.Statistic) int64 { return s.Of(&b.Raw) })
-			}
-			if o.Sched {
-				line.Sched = newSplitNS(row.Split)
-			}
-			for _, b := range h.Buckets(1) {
-				line.Histogram = append(line.Histogram, bucketLine(b))
-			}
-		}
-		lines.add(line)
+		// encoding/json makes strings valid UTF-8 and escapes C0 controls, but passes DEL, C1
+		// controls and bidirectional overrides on to the reader's terminal.
+		text = append(append(text, printable.JSON(line)...), '\n')
 	}
-	return lines.write(w)
+	return write(w, "json", text)
+}
+
+// object is a JSON object whose members are in this order; those that are nil are left out.
+type object []member
+
+type member struct {
+	key   string
+	value any
+}
+
+// MarshalJSON is for encoding/json.
+func (o object) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for _, m := range o {
+		if m.value == nil {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		value, err := encode(m.value)
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(printable.AppendJSON(b, m.key), ':'), value...)
+	}
+	return append(b, '}'), nil
+}
+
+// encode leaves < and > as they are.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // SummaryJSON writes the object that ends a stream of JSON lines. The other
 // formats have no summary among the data; for them there is [Footer].
 func SummaryJSON(w io.Writer, s stats.Summary) error {
-	lines := jsonLines{}
-	var events *eventAudit
-	if k := s.Kernel; k != nil {
-		events = &eventAudit{k.Delivered, k.Lost, k.Unparsed}
+	summary := object{
+		{"type", "summary"}, {"hits", s.Hits}, {"delivered", s.Delivered}, {"lost", s.Lost}, {"filtered", nonzero(s.Filtered)},
+		{"before", nonzero(s.Before)}, {"after", nonzero(s.After)}, {"pass_ns", nonzero(s.Pass.Nanoseconds())},
+		{"vanished", known(len(s.Vanished) > 0, s.Vanished)}, {"counted", nonzero(s.Counted)}, {"max_rate", nonzero(s.MaxRate)},
+		{"unparsed", s.Unparsed}, {"probes", s.Probes}, {"functions", s.Functions},
+		{"skipped", append([]stats.Skipped{}, s.Skipped...)}, // without elements it is [], not null
+		{"seconds", s.Seconds},
 	}
-	lines.add(summaryLine{
-		Type: "summary",
-		auditLine: auditLine{
-			Hits: s.Hits, Delivered: s.Delivered, Lost: s.Lost, Filtered: s.Filtered, Before: s.Before, After: s.After, Pass: s.Pass.Nanoseconds(),
-			Vanished: s.Vanished, Counted: s.Counted, MaxRate: s.MaxRate, Unparsed: s.Unparsed,
-		},
-		Probes: s.Probes, Functions: s.Functions,
-		// A list without elements is [], not null.
-		Skipped: append([]stats.Skipped{}, s.Skipped...),
-		Seconds: s.Seconds, Events: events, Probing: newProbingLine(s.Probing),
-	})
-	return lines.write(w)
-}
-
-// jsonLines collects objects, one a line, to write them at once.
-type jsonLines struct {
-	text bytes.Buffer
-	err  error
-}
-
-func (l *jsonLines) add(object any) {
-	var line bytes.Buffer
-	encoder := json.NewEncoder(&line)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(object); err != nil && l.err == nil {
-		l.err = fmt.Errorf("encode json: %w", err)
+	if k := s.Kernel; k != nil { // they are no part of hits
+		summary = append(summary, member{"events", object{{"delivered", k.Delivered}, {"lost", k.Lost}, {"unparsed", k.Unparsed}}})
 	}
-	// encoding/json makes strings valid UTF-8 and escapes C0 controls, but passes
-	// DEL, C1 controls and bidirectional overrides on to the reader's terminal. Such
-	// runes occur in strings only, where \u is the same rune to a JSON parser.
-	for text := bytes.TrimSuffix(line.Bytes(), []byte("\n")); len(text) > 0; {
-		r, size := utf8.DecodeRune(text)
-		switch {
-		case unicode.IsPrint(r):
-			l.text.Write(text[:size])
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&l.text, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&l.text, `\u%04x`, r)
-		}
-		text = text[size:]
+	if p := s.Probing; p != nil {
+		round := func(ns float64) int64 { return int64(math.Round(ns)) }
+		summary = append(summary, member{"probing", object{
+			{"ns", round(p.NS)}, {"ns_low", round(p.Low)}, {"ns_high", round(p.High)},
+			{"cpu_ns", nonzero(round(p.CPU))}, {"share", nonzero(p.Share(p.NS))}, {"functions", known(len(p.Functions) > 0, p.Functions)},
+			{"others_ns", nonzero(round(p.Others))}, {"emulated_hit_ns", round(p.Emulated)}, {"stepped_hit_ns", round(p.Stepped)},
+		}})
 	}
-	l.text.WriteByte('\n')
-}
-
-func (l *jsonLines) write(w io.Writer) error {
-	if l.err != nil {
-		return l.err
-	}
-	if _, err := w.Write(l.text.Bytes()); err != nil {
-		return fmt.Errorf("write json: %w", err)
-	}
-	return nil
+	return writeObjects(w, summary)
 }

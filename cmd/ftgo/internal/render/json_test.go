@@ -13,6 +13,32 @@ import (
 	"github.com/ftgo/ftgo/internal/valuetext/madeup"
 )
 
+type functionLine struct {
+	Type      string     `json:"type"`
+	Function  string     `json:"function"`
+	Calls     uint64     `json:"calls"`
+	Completed uint64     `json:"completed"`
+	Unwound   uint64     `json:"unwound"`
+	Open      uint64     `json:"open"`
+	Lost      uint64     `json:"lost"`
+	Rate      float64    `json:"rate"`
+	NS        *latencyNS `json:"ns"`
+	Histogram []struct {
+		From, To int64
+		Count    uint64
+	} `json:"histogram"`
+}
+
+type latencyNS struct {
+	Min  int64 `json:"min"`
+	Mean int64 `json:"mean"`
+	P50  int64 `json:"p50"`
+	P90  int64 `json:"p90"`
+	P99  int64 `json:"p99"`
+	Max  int64 `json:"max"`
+	Sum  int64 `json:"sum"`
+}
+
 func TestFunctionsJSONParsesBack(t *testing.T) {
 	rows := append(ordinary(), append(eventful(), extreme()...)...)
 	for _, name := range madeup.HostileNames {
@@ -25,14 +51,13 @@ func TestFunctionsJSONParsesBack(t *testing.T) {
 	decoder := json.NewDecoder(&b)
 	decoder.DisallowUnknownFields()
 	for _, row := range rows {
-		got := functionLine{latenciesLine: latenciesLine{NS: new(latencyNS)}}
+		var got functionLine
 		if err := decoder.Decode(&got); err != nil {
 			t.Fatal(err)
 		}
 		want := functionLine{
 			Type: "function", Function: strings.ToValidUTF8(row.Name, "\ufffd"), Rate: row.Rate,
-			countsLine:    countsLine{Calls: row.Calls, Completed: row.Completed, Unwound: &row.Unwound, Open: &row.Open, Lost: row.Lost},
-			latenciesLine: latenciesLine{NS: new(latencyNS)},
+			Calls: row.Calls, Completed: row.Completed, Unwound: row.Unwound, Open: row.Open, Lost: row.Lost,
 		}
 		if h := row.Latency; h != nil && h.Count() > 0 {
 			want.NS = &latencyNS{h.Quantile(0), h.Mean(), h.Quantile(0.5), h.Quantile(0.9), h.Quantile(0.99), h.Quantile(1), h.Sum()}

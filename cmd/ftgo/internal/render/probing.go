@@ -90,27 +90,3 @@ func nanoseconds(ns float64) string { return units.Duration(int64(math.Round(ns)
 
 // share writes a share of 1.
 func share(of float64) string { return units.Percent(uint64(math.Round(of*1e6)), 1e6) }
-
-// probingLine is what probes cost, in nanoseconds.
-type probingLine struct {
-	NS        int64                 `json:"ns"`
-	Low       int64                 `json:"ns_low"`
-	High      int64                 `json:"ns_high"`
-	CPU       int64                 `json:"cpu_ns,omitempty"`
-	Share     float64               `json:"share,omitempty"`
-	Functions []stats.FunctionShare `json:"functions,omitempty"`
-	Others    int64                 `json:"others_ns,omitempty"`
-	Emulated  int64                 `json:"emulated_hit_ns"`
-	Stepped   int64                 `json:"stepped_hit_ns"`
-}
-
-func newProbingLine(p *stats.Probing) *probingLine {
-	if p == nil {
-		return nil
-	}
-	round := func(ns float64) int64 { return int64(math.Round(ns)) }
-	return &probingLine{
-		NS: round(p.NS), Low: round(p.Low), High: round(p.High), CPU: round(p.CPU), Share: p.Share(p.NS), Functions: p.Functions,
-		Others: round(p.Others), Emulated: round(p.Emulated), Stepped: round(p.Stepped),
-	}
-}

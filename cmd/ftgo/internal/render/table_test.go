@@ -8,8 +8,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/olekukonko/tablewriter/pkg/twwidth"
-
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/units"
@@ -69,11 +67,7 @@ func TestTableOfOrdinaryRowsNeedsNoLimit(t *testing.T) {
 	}
 }
 
-// The layout must not depend on the locale, in which tablewriter looks for the
-// width of "…".
 func TestTableColumnsLineUp(t *testing.T) {
-	twwidth.SetEastAsian(true)
-	t.Cleanup(func() { twwidth.SetEastAsian(false) })
 	rows := ordinary()
 	rows[0].Name = "main.世界"
 	rows[1].Name = "example.org/a/long/path/to/a/module/pkg.fib"

@@ -37,25 +37,25 @@ func NewVariableWriter(w io.Writer, f Format, processes bool) *VariableWriter {
 	return &VariableWriter{w, f, processes}
 }
 
-// Header writes what stands above the first line: the column names of CSV and TSV.
-func (w *VariableWriter) Header() error {
-	if w.format != CSV && w.format != TSV {
-		return nil
-	}
-	return writeRecords(w.w, w.format, [][]string{{"time", "pid", "name", "value", "per_second"}})
+var variableColumns = []column[*VariableLine]{
+	{"time", true, func(l *VariableLine) any { return l.Time.UTC().Format(jsonTime) }},
+	{"pid", true, func(l *VariableLine) any { return l.PID }},
+	{"name", true, func(l *VariableLine) any { return l.Name }},
+	{"value", true, func(l *VariableLine) any { return string(valuetext.JSON(&l.Value)) }},
+	{"per_second", true, func(l *VariableLine) any {
+		return known(l.HasRate, number(strconv.FormatFloat(l.PerSecond, 'g', 6, 64)))
+	}},
 }
+
+// Header writes what stands above the first line: the column names of CSV and TSV.
+func (w *VariableWriter) Header() error { return writeHeader(w.w, w.format, variableColumns) }
 
 // Variable writes a line.
 func (w *VariableWriter) Variable(l *VariableLine) error {
 	var b []byte
 	switch w.format {
 	case CSV, TSV:
-		rate := ""
-		if l.HasRate {
-			rate = strconv.FormatFloat(l.PerSecond, 'g', 6, 64)
-		}
-		return writeRecords(w.w, w.format, [][]string{{
-			l.Time.UTC().Format(jsonTime), strconv.Itoa(l.PID), textCell(l.Name), textCell(string(valuetext.JSON(&l.Value))), rate}})
+		return writeRecords(w.w, w.format, false, variableColumns, l)
 	case JSON:
 		b = append(l.Time.UTC().AppendFormat([]byte(`{"type":"variable","time":"`), jsonTime), '"')
 		b = strconv.AppendInt(append(b, `,"pid":`...), int64(l.PID), 10)
@@ -75,8 +75,5 @@ func (w *VariableWriter) Variable(l *VariableLine) error {
 			b = fmt.Appendf(b, "  %+.6g/s", l.PerSecond)
 		}
 	}
-	if _, err := w.w.Write(append(b, '\n')); err != nil {
-		return fmt.Errorf("write variable: %w", err)
-	}
-	return nil
+	return write(w.w, "variable", append(b, '\n'))
 }
