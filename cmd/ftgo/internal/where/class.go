@@ -41,32 +41,20 @@ func (c class) String() string {
 	return "a value"
 }
 
+var classes = map[reflect.Kind]class{
+	reflect.Invalid: anyClass, reflect.Interface: anyClass, reflect.Bool: truthClass,
+	reflect.Int: wholeClass, reflect.Uint: wholeClass, reflect.Float64: realClass,
+	reflect.Pointer: wholeClass | nilableClass, reflect.UnsafePointer: wholeClass | nilableClass,
+	reflect.String: textClass, reflect.Func: nilableClass | textClass,
+	reflect.Slice: nilableClass, reflect.Map: nilableClass, reflect.Chan: nilableClass,
+}
+
 // classOf is the class of a type's values.
 func classOf(t *gotype.Type) class {
-	switch t.Kind {
-	case reflect.Invalid, reflect.Interface:
-		return anyClass
-	case reflect.Bool:
-		return truthClass
-	case reflect.Int, reflect.Uint:
-		return wholeClass
-	case reflect.Float64:
-		return realClass
-	case reflect.Pointer, reflect.UnsafePointer:
-		return wholeClass | nilableClass
-	case reflect.String:
-		return textClass
-	case reflect.Func:
+	if ofBytes(t) {
 		return nilableClass | textClass
-	case reflect.Slice:
-		if ofBytes(t) {
-			return nilableClass | textClass
-		}
-		return nilableClass
-	case reflect.Map, reflect.Chan:
-		return nilableClass
 	}
-	return 0
+	return classes[t.Kind]
 }
 
 // ofBytes tells whether a type is a slice of bytes, which compares as text does.
@@ -81,81 +69,66 @@ type checker struct {
 	types func(path string) (*gotype.Type, error)
 }
 
+// condition checks a whole filter.
+func (c checker) condition(root *node) error {
+	class, err := c.node(root)
+	if err == nil && class&truthClass == 0 {
+		err = &problem{"condition expected, not " + class.String() + ",", root.first()}
+	}
+	return err
+}
+
+// node is the class of a node's value.
 func (c checker) node(n *node) (class, error) {
 	switch n.op {
-	case opInt, opDuration:
-		return wholeClass, nil
-	case opFloat:
-		return realClass, nil
-	case opString:
-		return textClass, nil
-	case opBool:
-		return truthClass, nil
-	case opNil:
-		return nilClass, nil
+	case opConstant:
+		return n.value.class, nil
 	case opRef:
 		return c.ref(n)
 	}
 	x, err := c.node(n.x)
+	y := x
+	if err == nil && n.y != nil {
+		y, err = c.node(n.y)
+	}
 	if err != nil {
 		return 0, err
 	}
-	y := x
-	if n.y != nil {
-		if y, err = c.node(n.y); err != nil {
-			return 0, err
-		}
+	if n.op.comparison() {
+		return truthClass, comparable(n, x, y)
 	}
-	return combine(n, x, y)
+	want, wrong, of := operators[n.op].want, n.x, x
+	if x&want != 0 {
+		wrong, of = n.y, y
+	}
+	switch {
+	case of&want == 0:
+		return 0, &problem{fmt.Sprintf("%s expected for %s, not %s,", want, n.op, of), wrong.first()}
+	case n.op == opMatch:
+		return truthClass, nil
+	}
+	return (x | y) & want, nil
 }
 
-// combine is the class of an operator's result.
-func combine(n *node, x, y class) (class, error) {
-	want := class(0)
-	result := truthClass
-	switch n.op {
-	case opOr, opAnd, opNot:
-		want = truthClass
-	case opAdd, opSub, opMul, opDiv, opNeg:
-		want, result = numberClass, (x|y)&numberClass
-	case opRem, opBits:
-		want, result = wholeClass, wholeClass
-	case opMatch:
-		want = textClass
-	default:
-		common := x & y & (truthClass | textClass)
-		if x&numberClass != 0 && y&numberClass != 0 {
-			common |= numberClass
-		}
-		ordered := n.op != opEqual && n.op != opNotEqual
-		if ordered {
-			common &^= truthClass
-		} else if x == nilClass && y&nilableClass != 0 || y == nilClass && x&nilableClass != 0 {
-			return truthClass, nil
-		}
-		if common == 0 && ordered && x == y {
-			return 0, &problem{fmt.Sprintf("%s has no order: %s", x, opTexts[n.op]), n.at}
-		} else if common == 0 {
-			return 0, &problem{fmt.Sprintf("%s can't be compared with %s", x, y), n.at}
-		}
+// comparable tells whether a comparison suits what it compares.
+func comparable(n *node, x, y class) error {
+	common := x & y & (truthClass | textClass)
+	if x&numberClass != 0 && y&numberClass != 0 {
+		common |= numberClass
 	}
-	for _, operand := range []struct {
-		n *node
-		c class
-	}{{n.x, x}, {n.y, y}} {
-		if want != 0 && operand.n != nil && operand.c&want == 0 {
-			return 0, &problem{fmt.Sprintf("%s expected for %s, not %s,", want, opTexts[n.op], operand.c), operand.n.first()}
-		}
+	ordered := !n.op.equality()
+	if ordered {
+		common &^= truthClass
+	} else if x == nilClass && y&nilableClass != 0 || y == nilClass && x&nilableClass != 0 {
+		return nil
 	}
-	return result, nil
-}
-
-// first is the first byte of a node; an operator's own is in the middle of it.
-func (n *node) first() int {
-	for n.op <= opBits {
-		n = n.x
+	switch {
+	case common != 0:
+		return nil
+	case ordered && x == y:
+		return &problem{fmt.Sprintf("%s has no order: %s", x, n.op), n.at}
 	}
-	return n.at
+	return &problem{fmt.Sprintf("%s can't be compared with %s", x, y), n.at}
 }
 
 func (c checker) ref(n *node) (class, error) {
@@ -167,22 +140,15 @@ func (c checker) ref(n *node) (class, error) {
 		return result, nil
 	}
 	t, err := c.types(n.ref.Path)
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0, &problem{err.Error(), n.at}
-	}
-	if n.ref.Part == Whole {
+	case n.ref.Part != Whole && !n.ref.Part.of(t):
+		return 0, &problem{fmt.Sprintf("%s: %s is %s", n.ref, n.ref.Path, t.Name), n.at}
+	case n.ref.Part == Whole:
 		if result = classOf(t); result == 0 {
 			return 0, &problem{fmt.Sprintf("%s is %s, which filters can't compare,", n.ref, t.Name), n.at}
 		}
-		return result, nil
 	}
-	switch t.Kind {
-	case reflect.Invalid, reflect.Slice, reflect.Array, reflect.Chan:
-		return result, nil
-	case reflect.String, reflect.Map:
-		if n.ref.Part == Len {
-			return result, nil
-		}
-	}
-	return 0, &problem{fmt.Sprintf("%s: %s is %s", n.ref, n.ref.Path, t.Name), n.at}
+	return result, nil
 }

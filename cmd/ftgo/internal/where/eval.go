@@ -43,27 +43,19 @@ func (t Truth) not() Truth {
 
 // decide evaluates a condition.
 func (n *node) decide(c Call) Truth {
-	switch n.op {
-	case opOr:
+	switch {
+	case n.op.comparison():
+		return compare(c, n.op, n.x.operand(c), n.y.operand(c))
+	case n.op == opOr:
 		return n.either(c, True)
-	case opAnd:
+	case n.op == opAnd:
 		return n.either(c, False)
-	case opNot:
+	case n.op == opNot:
 		return n.x.decide(c).not()
-	case opMatch:
+	case n.op == opMatch:
 		return match(c, n.x.operand(c), n.pattern)
 	}
-	if n.op.comparison() {
-		return compare(c, n.op, n.x.operand(c), n.y.operand(c))
-	}
-	if o := n.operand(c); o.class == truthClass {
-		return truth(o.truth)
-	} else if o.iface != nil {
-		if held := read(o.iface.Elem); held.class == truthClass {
-			return truth(held.truth)
-		}
-	}
-	return Unknown
+	return held(n.operand(c)).truth
 }
 
 // either is what decides if one of both conditions is that, else what they are.
@@ -81,32 +73,16 @@ func (n *node) either(c Call, decides Truth) Truth {
 // operand evaluates what is no condition, or is compared like a value.
 func (n *node) operand(c Call) operand {
 	switch n.op {
-	case opInt, opDuration:
-		return wholeOperand(integer{abs: n.number})
-	case opFloat:
-		return realOperand(n.float)
-	case opString:
-		return stringOperand(n.bytes)
-	case opBool:
-		return operand{class: truthClass, truth: n.number != 0}
-	case opNil:
-		return operand{class: nilClass, isNil: True}
+	case opConstant:
+		return n.value
 	case opRef:
 		return readRef(c.Value(n.ref.Path), n.ref.Part)
 	case opNeg:
-		x := held(n.x.operand(c))
-		x.whole, x.real = x.whole.neg(), -x.real
-		return onlyNumber(x)
+		return calculate(opMul, held(n.x.operand(c)), wholeOperand(signed(-1)))
 	case opAdd, opSub, opMul, opDiv, opRem, opBits:
 		return calculate(n.op, held(n.x.operand(c)), held(n.y.operand(c)))
 	}
-	switch n.decide(c) {
-	case True:
-		return operand{class: truthClass, truth: true}
-	case False:
-		return operand{class: truthClass}
-	}
-	return operand{}
+	return truthOperand(n.decide(c))
 }
 
 // held is the value in an interface; any other operand is itself.
@@ -115,14 +91,6 @@ func held(o operand) operand {
 		return o
 	}
 	return read(o.iface.Elem)
-}
-
-func onlyNumber(o operand) operand {
-	if !o.number() {
-		return operand{}
-	}
-	o.isNil = Unknown
-	return o
 }
 
 func calculate(o op, x, y operand) operand {
@@ -149,10 +117,7 @@ func calculate(o op, x, y operand) operand {
 }
 
 func match(c Call, x operand, p *pattern) Truth {
-	if x.iface != nil {
-		x = spoken(c, x)
-	}
-	switch x.class {
+	switch x = spoken(c, x); x.class {
 	case textClass:
 		return p.search(x.text)
 	case nilClass:
@@ -163,49 +128,59 @@ func match(c Call, x operand, p *pattern) Truth {
 
 // compare is x o y.
 func compare(c Call, o op, x, y operand) Truth {
-	if x.class == nilClass || y.class == nilClass {
-		return compareNil(o, x, y)
+	if x.class == nilClass {
+		return compareNil(o, y)
+	} else if y.class == nilClass {
+		return compareNil(o, x)
 	}
 	dynamic := x.iface != nil || y.iface != nil
-	if x.iface != nil && y.class == textClass {
+	if y.class == textClass {
 		x = spoken(c, x)
-	} else if y.iface != nil && x.class == textClass {
+	} else if x.class == textClass {
 		y = spoken(c, y)
 	}
 	x, y = held(x), held(y)
-	if dynamic && x.class != 0 && y.class != 0 && x.class != y.class && !(x.number() && y.number()) {
-		return unlike(o) // an int is no string
-	}
-	return compareLike(o, x, y)
-}
-
-// unlike is the comparison of what can't be equal and has no order.
-func unlike(o op) Truth {
-	switch o {
-	case opEqual:
-		return False
-	case opNotEqual:
-		return True
-	}
-	return Unknown
-}
-
-func compareNil(o op, x, y operand) Truth {
-	other := y
-	if x.class != nilClass {
-		other = x
-	}
 	switch {
-	case other.isNil == Unknown && other.class != 0 || other.isNil == False:
-		return unlike(o)
-	case other.isNil == True:
-		return unlike(o).not()
+	case x.class == 0 || y.class == 0:
+		return Unknown
+	case x.number() && y.number():
+		if order, ok := x.order(y); ok {
+			return ordered(o, order)
+		}
+		return truth(o == opNotEqual) // what is no number equals nothing, as in Go
+	case x.class != y.class && dynamic:
+		return same(o, false) // an int is no string
+	case x.class != y.class:
+	case x.class == textClass:
+		if order, known := x.text.compare(y.text, o.equality()); known {
+			return ordered(o, order)
+		}
+	case x.class == truthClass:
+		return same(o, x.truth == y.truth)
 	}
 	return Unknown
+}
+
+// same is the comparison of what has no order.
+func same(o op, equal bool) Truth {
+	if !o.equality() {
+		return Unknown
+	}
+	return truth(equal == (o == opEqual))
+}
+
+func compareNil(o op, x operand) Truth {
+	if x.class == 0 && x.isNil == Unknown {
+		return Unknown
+	}
+	return same(o, x.isNil == True)
 }
 
 // spoken is the message of the error in an interface, or else the string in it.
 func spoken(c Call, x operand) operand {
+	if x.iface == nil {
+		return x
+	}
 	if message, ok := c.Message(x.iface); ok {
 		return read(&message)
 	}
@@ -215,60 +190,19 @@ func spoken(c Call, x operand) operand {
 	return held(x)
 }
 
-// compareLike compares operands that are no interfaces.
-func compareLike(o op, x, y operand) Truth {
+// order compares numbers, exactly. It is not ok if one is none.
+func (o operand) order(p operand) (order int, ok bool) {
 	switch {
-	case x.class == wholeClass && y.class == wholeClass:
-		return ordered(o, x.whole.compare(y.whole))
-	case x.class == wholeClass && y.class == realClass:
-		return orderedFloat(o, x.whole, y.real)
-	case x.class == realClass && y.class == wholeClass:
-		return orderedFloat(o.flipped(), y.whole, x.real)
-	case x.class == realClass && y.class == realClass:
-		if x.real != x.real || y.real != y.real {
-			return truth(o == opNotEqual)
-		}
-		return ordered(o, cmp.Compare(x.real, y.real))
-	case x.class != y.class:
-		return Unknown
-	case x.class == textClass && o == opEqual:
-		return x.text.equal(y.text)
-	case x.class == textClass && o == opNotEqual:
-		return x.text.equal(y.text).not()
-	case x.class == textClass:
-		if order, known := x.text.compare(y.text); known {
-			return ordered(o, order)
-		}
-	case x.class == truthClass && o == opEqual:
-		return truth(x.truth == y.truth)
-	case x.class == truthClass && o == opNotEqual:
-		return truth(x.truth != y.truth)
+	case o.class == realClass && p.class == realClass:
+		return cmp.Compare(o.real, p.real), o.real == o.real && p.real == p.real
+	case o.class == realClass:
+		order, ok = p.order(o)
+		return -order, ok
+	case p.class == realClass:
+		return o.whole.compareFloat(p.real)
 	}
-	return Unknown
-}
-
-// orderedFloat compares as Go does: what is no number equals nothing.
-func orderedFloat(o op, i integer, f float64) Truth {
-	order, ok := i.compareFloat(f)
-	if !ok {
-		return truth(o == opNotEqual)
-	}
-	return ordered(o, order)
+	return o.whole.compare(p.whole), true
 }
 
 // ordered tells whether a comparison holds for operands in that order.
-func ordered(o op, order int) Truth {
-	switch o {
-	case opEqual:
-		return truth(order == 0)
-	case opNotEqual:
-		return truth(order != 0)
-	case opLess:
-		return truth(order < 0)
-	case opLessEqual:
-		return truth(order <= 0)
-	case opGreater:
-		return truth(order > 0)
-	}
-	return truth(order >= 0)
-}
+func ordered(o op, order int) Truth { return truth(o>>(order+1)&1 != 0) }

@@ -1,7 +1,10 @@
 package where
 
 import (
+	"errors"
+	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
@@ -16,12 +19,31 @@ type Expr struct {
 //
 //	parse filter: "n >": operand expected at 4
 func Parse(text string) (Expr, error) {
-	p := parser{text: text}
-	root, err := p.filter()
+	e := Expr{text: text}
+	var err error
+	if e.root, err = parse(text); err == nil {
+		err = checker{}.condition(e.root)
+	}
 	if err != nil {
 		return Expr{}, locate("parse", text, err)
 	}
-	return Expr{text, root}, nil
+	return e, nil
+}
+
+// problem is what is wrong with a filter, and at which byte of it.
+type problem struct {
+	what string
+	at   int
+}
+
+func (p *problem) Error() string { return p.what }
+
+// locate makes a one-line error of a problem: characters are counted from 1.
+func locate(verb, text string, err error) error {
+	if p := (*problem)(nil); errors.As(err, &p) {
+		return fmt.Errorf("%s filter: %q: %w at %d", verb, text, err, utf8.RuneCountInString(text[:p.at])+1)
+	}
+	return fmt.Errorf("%s filter: %q: %w", verb, text, err)
 }
 
 // String writes the filter in one way only, whatever the blanks and parentheses it was
@@ -30,42 +52,24 @@ func (e Expr) String() string {
 	if e.root == nil {
 		return ""
 	}
-	return e.root.String()
+	return string(e.root.append(nil, 0))
 }
 
 // Longest is the length of the longest string that something is compared with.
 func (e Expr) Longest() int {
 	longest := 0
-	var visit func(n *node)
-	visit = func(n *node) {
-		if n == nil {
-			return
-		}
-		if n.op == opString {
-			longest = max(longest, len(n.bytes))
-		}
-		visit(n.x)
-		visit(n.y)
-	}
-	visit(e.root)
+	e.root.operands(func(n *node) { longest = max(longest, len(n.value.text.bytes)) })
 	return longest
 }
 
 // Refs are the variables that the filter asks for, each once, in order of appearance.
 func (e Expr) Refs() []Ref {
 	var refs []Ref
-	var visit func(n *node)
-	visit = func(n *node) {
-		if n == nil {
-			return
-		}
+	e.root.operands(func(n *node) {
 		if n.op == opRef && !slices.Contains(refs, n.ref) {
 			refs = append(refs, n.ref)
 		}
-		visit(n.x)
-		visit(n.y)
-	}
-	visit(e.root)
+	})
 	return refs
 }
 
@@ -77,11 +81,7 @@ func (e Expr) Check(types func(path string) (*gotype.Type, error)) error {
 	if e.root == nil {
 		return nil
 	}
-	class, err := checker{types}.node(e.root)
-	if err == nil && class&truthClass == 0 {
-		err = &problem{"condition expected, not " + class.String() + ",", e.root.first()}
-	}
-	if err != nil {
+	if err := (checker{types}).condition(e.root); err != nil {
 		return locate("check", e.text, err)
 	}
 	return nil

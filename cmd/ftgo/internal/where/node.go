@@ -1,23 +1,23 @@
 package where
 
-import (
-	"strconv"
-	"strings"
-	"time"
-)
-
 // op is what a node does with its operands, or which operand it is.
 type op uint8
 
+// A comparison is the set of orders that its operands may be in.
 const (
-	opOr op = iota
-	opAnd
+	opLess op = 1 << iota
 	opEqual
-	opNotEqual
-	opLess
-	opLessEqual
 	opGreater
-	opGreaterEqual
+	opLessEqual    = opLess | opEqual
+	opGreaterEqual = opGreater | opEqual
+	opNotEqual     = opLess | opGreater
+	anyOrder       = opLess | opEqual | opGreater
+)
+
+// What is no comparison.
+const (
+	opOr op = anyOrder + 1 + iota
+	opAnd
 	opMatch
 	opAdd
 	opSub
@@ -27,12 +27,7 @@ const (
 	opBits
 	opNot
 	opNeg
-	opInt
-	opDuration
-	opFloat
-	opString
-	opBool
-	opNil
+	opConstant
 	opRef
 )
 
@@ -47,139 +42,85 @@ const (
 	bindOperand
 )
 
-var opTexts = [...]string{
-	opOr: "||", opAnd: "&&", opEqual: "==", opNotEqual: "!=", opLess: "<", opLessEqual: "<=", opGreater: ">",
-	opGreaterEqual: ">=", opMatch: "=~", opAdd: "+", opSub: "-", opMul: "*", opDiv: "/", opRem: "%", opBits: "&", opNot: "!", opNeg: "-",
+// operators are what is known of each: want is what its operands must be, where that is the
+// same for both.
+var operators = [...]struct {
+	text string
+	bind int
+	want class
+}{
+	opOr: {"||", bindOr, truthClass}, opAnd: {"&&", bindAnd, truthClass}, opNot: {"!", bindUnary, truthClass},
+	opEqual: {"==", bindCompare, 0}, opNotEqual: {"!=", bindCompare, 0},
+	opLess: {"<", bindCompare, 0}, opLessEqual: {"<=", bindCompare, 0},
+	opGreater: {">", bindCompare, 0}, opGreaterEqual: {">=", bindCompare, 0}, opMatch: {"=~", bindCompare, textClass},
+	opAdd: {"+", bindAdd, numberClass}, opSub: {"-", bindAdd, numberClass}, opNeg: {"-", bindUnary, numberClass},
+	opMul: {"*", bindMul, numberClass}, opDiv: {"/", bindMul, numberClass},
+	opRem: {"%", bindMul, wholeClass}, opBits: {"&", bindMul, wholeClass},
+	opConstant: {"", bindOperand, 0}, opRef: {"", bindOperand, 0},
 }
 
-// binaryOp finds a binary operator by its text.
-func binaryOp(text string) (o op, ok bool) {
-	for o := opOr; o <= opBits; o++ {
-		if opTexts[o] == text {
-			return o, true
-		}
-	}
-	return 0, false
-}
-
-func (o op) binding() int {
-	switch {
-	case o == opOr:
-		return bindOr
-	case o == opAnd:
-		return bindAnd
-	case o <= opMatch:
-		return bindCompare
-	case o <= opSub:
-		return bindAdd
-	case o <= opBits:
-		return bindMul
-	case o <= opNeg:
-		return bindUnary
-	}
-	return bindOperand
-}
+func (o op) String() string { return operators[o].text }
 
 // comparison tells whether the operator compares; a match does not.
-func (o op) comparison() bool { return o >= opEqual && o <= opGreaterEqual }
+func (o op) comparison() bool { return o <= anyOrder }
 
 // inverse is the comparison that holds where o does not.
-func (o op) inverse() op {
-	switch o {
-	case opEqual:
-		return opNotEqual
-	case opNotEqual:
-		return opEqual
-	case opLess:
-		return opGreaterEqual
-	case opGreaterEqual:
-		return opLess
-	case opGreater:
-		return opLessEqual
-	}
-	return opGreater
-}
+func (o op) inverse() op { return o ^ anyOrder }
 
 // flipped is the comparison with its operands exchanged.
-func (o op) flipped() op {
-	switch o {
-	case opLess:
-		return opGreater
-	case opLessEqual:
-		return opGreaterEqual
-	case opGreater:
-		return opLess
-	case opGreaterEqual:
-		return opLessEqual
-	}
-	return o
-}
+func (o op) flipped() op { return o&opEqual | o&opLess<<2 | o&opGreater>>2 }
+
+// equality tells whether the operator is == or !=.
+func (o op) equality() bool { return o == opEqual || o == opNotEqual }
 
 // node is an operator with its operands, or an operand.
 type node struct {
-	op   op
-	at   int // byte of the text
-	x, y *node
-
-	number  uint64  // opInt, opDuration (nanoseconds), opBool
-	float   float64 // opFloat
-	text    string  // opString, and what opMatch searches for
-	bytes   []byte  // opString: text
-	pattern *pattern
-	ref     Ref // opRef
+	op      op
+	at      int // byte of the text
+	x, y    *node
+	text    string   // an operand as it is written
+	value   operand  // opConstant
+	ref     Ref      // opRef
+	pattern *pattern // opMatch
 }
 
-// String writes the node so that it reads as the same, with no parentheses that are not
-// needed.
-func (n *node) String() string { return string(n.append(nil)) }
-
-func (n *node) append(b []byte) []byte {
-	switch bind := n.op.binding(); bind {
-	case bindOperand:
-		return n.appendOperand(b)
-	case bindUnary:
-		return n.x.appendWithin(append(b, opTexts[n.op]...), bind)
-	default:
-		b = n.x.appendWithin(b, bind)
-		b = append(append(append(b, ' '), opTexts[n.op]...), ' ')
-		if n.op == opMatch {
-			return strconv.AppendQuote(b, n.text)
-		}
-		return n.y.appendWithin(b, bind+1)
+// append writes the node so that it reads as the same, in parentheses only where it binds
+// less than that.
+func (n *node) append(b []byte, bind int) []byte {
+	o := operators[n.op]
+	switch {
+	case o.bind < bind:
+		return append(n.append(append(b, '('), 0), ')')
+	case n.x == nil:
+		return append(b, n.text...)
+	case n.y == nil:
+		return n.x.append(append(b, o.text...), o.bind)
 	}
+	b = append(append(append(n.x.append(b, o.bind), ' '), o.text...), ' ')
+	return n.y.append(b, o.bind+1)
 }
 
-// appendWithin adds parentheses where the node binds less than that.
-func (n *node) appendWithin(b []byte, bind int) []byte {
-	if n.op.binding() >= bind {
-		return n.append(b)
+// operands calls visit with each operand of the node, from left to right.
+func (n *node) operands(visit func(*node)) {
+	if n == nil {
+		return
 	}
-	return append(n.append(append(b, '(')), ')')
-}
-
-func (n *node) appendOperand(b []byte) []byte {
-	switch n.op {
-	case opInt:
-		return strconv.AppendUint(b, n.number, 10)
-	case opDuration:
-		return append(b, time.Duration(n.number).String()...)
-	case opFloat:
-		text := strconv.FormatFloat(n.float, 'g', -1, 64)
-		if !strings.ContainsAny(text, ".e") {
-			text += ".0" // else it were an integer, which divides differently
-		}
-		return append(b, text...)
-	case opString:
-		return strconv.AppendQuote(b, n.text)
-	case opBool:
-		return strconv.AppendBool(b, n.number != 0)
-	case opNil:
-		return append(b, "nil"...)
+	n.x.operands(visit)
+	if n.x == nil {
+		visit(n)
 	}
-	return append(b, n.ref.String()...)
+	n.y.operands(visit)
 }
 
 // constant tells whether no variable takes part.
 func (n *node) constant() bool {
-	return n.op != opRef && (n.x == nil || n.x.constant()) && (n.y == nil || n.y.constant())
+	return n == nil || n.op != opRef && n.x.constant() && n.y.constant()
+}
+
+// first is the first byte of a node; an operator's own is in the middle of it.
+func (n *node) first() int {
+	for n.y != nil {
+		n = n.x
+	}
+	return n.at
 }

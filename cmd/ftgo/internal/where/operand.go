@@ -12,7 +12,7 @@ type operand struct {
 	// class has one bit set of those that say which of the fields below holds the value;
 	// 0 is a value that is not known or that nothing compares with.
 	class class
-	truth bool
+	truth Truth
 	whole integer
 	real  float64
 	text  text
@@ -22,12 +22,21 @@ type operand struct {
 	iface *capture.Value
 }
 
+var nilOperand = operand{class: nilClass, isNil: True}
+
 func wholeOperand(i integer) operand     { return operand{class: wholeClass, whole: i} }
 func realOperand(f float64) operand      { return operand{class: realClass, real: f} }
 func textOperand(t text) operand         { return operand{class: textClass, text: t} }
 func stringOperand(s []byte) operand     { return textOperand(text{s, int64(len(s))}) }
 func (o operand) number() bool           { return o.class&numberClass != 0 }
 func (o operand) withNil(b bool) operand { o.isNil = truth(b); return o }
+
+func truthOperand(t Truth) operand {
+	if t == Unknown {
+		return operand{}
+	}
+	return operand{class: truthClass, truth: t}
+}
 
 // float is the operand as a number with fraction.
 func (o operand) float() float64 {
@@ -40,27 +49,16 @@ func (o operand) float() float64 {
 // readRef is what of a value is asked for.
 func readRef(v *capture.Value, part Part) operand {
 	switch {
-	case v == nil || v.Type == nil:
-		return operand{}
 	case part == Whole:
 		return read(v)
+	case v == nil || v.Type == nil || v.Type.Kind == reflect.Invalid || !part.of(v.Type):
+		return operand{}
 	case v.Type.Kind == reflect.Array:
 		return wholeOperand(signed(v.Type.Len))
-	}
-	switch v.Type.Kind {
-	case reflect.String, reflect.Slice:
-		// Of one that is unreadable the length may be known all the same.
-		if v.State != capture.Known && v.Len == 0 {
-			return operand{}
-		}
-	case reflect.Map, reflect.Chan:
-		if v.State != capture.Known {
-			return operand{}
-		}
-	default:
+	// Of text that is unreadable the length may be known all the same.
+	case v.State != capture.Known && (v.Len == 0 || v.Type.Kind == reflect.Map || v.Type.Kind == reflect.Chan):
 		return operand{}
-	}
-	if part == Cap {
+	case part == Cap:
 		return wholeOperand(signed(v.Cap))
 	}
 	return wholeOperand(signed(v.Len))
@@ -72,32 +70,23 @@ func read(v *capture.Value) operand {
 		return operand{}
 	}
 	known := v.State == capture.Known
-	switch v.Type.Kind {
+	kind := v.Type.Kind
+	switch {
+	case kind == reflect.Interface && v.TypeWord != 0: // not nil, whether its type is known or not
+		return operand{iface: v, isNil: False}
+	// Text that is unreadable is known by its length still.
+	case kind == reflect.String && (known || v.Len != 0):
+		return textOperand(text{v.Bytes, v.Len})
+	case ofBytes(v.Type) && (known || v.Len != 0):
+		return textOperand(text{v.Bytes, v.Len}).withNil(v.Num == 0)
+	case !known:
+		return operand{}
+	}
+	switch kind {
 	case reflect.Interface:
-		switch {
-		case v.TypeWord != 0: // not nil, whether its type is known or not
-			return operand{iface: v, isNil: False}
-		case known:
-			return operand{class: nilClass, isNil: True}
-		}
-		return operand{}
-	case reflect.String, reflect.Slice:
-		// Text that is unreadable is known by its length still.
-		switch {
-		case !known && v.Len == 0:
-			return operand{}
-		case v.Type.Kind == reflect.String:
-			return textOperand(text{v.Bytes, v.Len})
-		case ofBytes(v.Type):
-			return textOperand(text{v.Bytes, v.Len}).withNil(v.Num == 0)
-		}
-	}
-	if !known {
-		return operand{}
-	}
-	switch v.Type.Kind {
+		return nilOperand
 	case reflect.Bool:
-		return operand{class: truthClass, truth: v.Num != 0}
+		return truthOperand(truth(v.Num != 0))
 	case reflect.Int:
 		return wholeOperand(signed(int64(v.Num)))
 	case reflect.Uint:

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/valuepath"
 )
@@ -19,66 +18,69 @@ type parser struct {
 	text    string
 	token   token // the one that comes next
 	nesting int
+	err     error
 }
 
-// problem is what is wrong with a filter, and at which byte of it.
-type problem struct {
-	what string
-	at   int
-}
-
-func (p *problem) Error() string { return p.what }
-
-// locate makes a one-line error of a problem: characters are counted from 1.
-func locate(verb, text string, err error) error {
-	if p := (*problem)(nil); errors.As(err, &p) {
-		return fmt.Errorf("%s filter: %q: %w at %d", verb, text, err, utf8.RuneCountInString(text[:p.at])+1)
+// parse reads all of a text.
+func parse(text string) (*node, error) {
+	p := &parser{text: text}
+	p.next()
+	root := p.binary(bindOr)
+	if p.token.kind != endToken {
+		p.unexpected("operator expected")
 	}
-	return fmt.Errorf("%s filter: %q: %w", verb, text, err)
+	return bitSet(root), p.err
 }
 
 func (p *parser) next() { p.token = nextToken(p.text, p.token.at+len(p.token.text)) }
 
-// accept goes past an operator, if it is the one.
-func (p *parser) accept(operator string) bool {
-	if p.token.kind != operatorToken || p.token.text != operator {
+// fail ends the text where something is wrong.
+func (p *parser) fail(what string, at int) {
+	if p.err == nil {
+		p.err = &problem{what, at}
+	}
+	p.token = token{at: len(p.text)}
+}
+
+// unexpected complains of the next token.
+func (p *parser) unexpected(want string) {
+	t := p.token
+	switch {
+	case t.kind == endToken:
+	case t.kind == badToken && (t.text == "=" || t.text == "|"):
+		want += fmt.Sprintf(", not %q (%s?),", t.text, map[string]string{"=": "==", "|": "||"}[t.text])
+	case t.kind == badToken && strings.Contains("\"`", t.text):
+		want = "string does not end or has a bad escape"
+	default:
+		want += fmt.Sprintf(", not %q,", t.text)
+	}
+	p.fail(want, t.at)
+}
+
+// accept goes past a token that is spelled so.
+func (p *parser) accept(text string) bool {
+	if p.token.kind != operatorToken || p.token.text != text {
 		return false
 	}
 	p.next()
 	return true
 }
 
-// unexpected complains of the next token.
-func (p *parser) unexpected(want string) error {
-	t := p.token
-	switch {
-	case t.kind == badToken && strings.IndexByte("\"`", t.text[0]) >= 0:
-		return &problem{"string does not end or has a bad escape", t.at}
-	case t.kind == badToken && (t.text == "=" || t.text == "|"):
-		return &problem{want + ", not " + strconv.Quote(t.text) + " (" + map[string]string{"=": "==", "|": "||"}[t.text] + "?),", t.at}
-	case t.kind == endToken:
-		return &problem{want, len(p.text)}
+func (p *parser) expect(text string) {
+	if !p.accept(text) {
+		p.unexpected(text + " expected")
 	}
-	return &problem{want + ", not " + strconv.Quote(t.text) + ",", t.at}
 }
 
-// filter reads all of the text.
-func (p *parser) filter() (*node, error) {
-	p.next()
-	root, err := p.binary(bindOr)
-	if err != nil {
-		return nil, err
+// operator goes past an operator that binds like that.
+func (p *parser) operator(bind int) (n *node, ok bool) {
+	for o, known := range operators {
+		at := p.token.at
+		if known.bind == bind && p.accept(known.text) {
+			return &node{op: op(o), at: at}, true
+		}
 	}
-	if p.token.kind != endToken {
-		return nil, p.unexpected("operator expected")
-	}
-	root = bitSet(root)
-	if c, err := (checker{}).node(root); err != nil {
-		return nil, err
-	} else if c&truthClass == 0 {
-		return nil, &problem{fmt.Sprintf("condition expected, not %s,", c), root.first()}
-	}
-	return root, nil
+	return nil, false
 }
 
 // bitSet makes a condition of "x & 4".
@@ -86,170 +88,147 @@ func bitSet(n *node) *node {
 	if n.op != opBits {
 		return n
 	}
-	return &node{op: opNotEqual, at: n.at, x: n, y: &node{op: opInt, at: n.at}}
+	return &node{op: opNotEqual, at: n.at, x: n, y: &node{op: opConstant, at: n.at, text: "0", value: wholeOperand(integer{})}}
 }
 
 // binary reads operands that operators of at least that binding join.
-func (p *parser) binary(bind int) (*node, error) {
+func (p *parser) binary(bind int) *node {
 	if bind == bindUnary {
 		return p.unary()
 	}
-	x, err := p.binary(bind + 1)
-	if err != nil {
-		return nil, err
-	}
-	for p.token.kind == operatorToken {
-		o, ok := binaryOp(p.token.text)
-		if !ok || o.binding() != bind {
-			break
+	x := p.binary(bind + 1)
+	for {
+		n, ok := p.operator(bind)
+		if !ok {
+			return x
 		}
-		n := &node{op: o, at: p.token.at, x: x}
-		p.next()
-		if o == opMatch {
-			if err := p.regexp(n); err != nil {
-				return nil, err
-			}
-		} else if n.y, err = p.binary(bind + 1); err != nil {
-			return nil, err
+		n.x = x
+		if n.op == opMatch {
+			n.y = p.regexp(n)
+		} else {
+			n.y = p.binary(bind + 1)
 		}
 		if bind <= bindAnd {
 			n.x, n.y = bitSet(n.x), bitSet(n.y)
 		}
 		x = n
 	}
-	return x, nil
 }
 
-func (p *parser) regexp(n *node) error {
-	if p.token.kind != stringToken {
-		return p.unexpected("regular expression in quotes expected")
-	}
+// regexp reads what n searches for. It is no string that anything is compared with.
+func (p *parser) regexp(n *node) *node {
 	at := p.token.at
-	text, err := strconv.Unquote(p.token.text)
-	if err != nil {
-		return &problem{"string has a bad escape", at}
+	if p.token.kind != stringToken {
+		p.unexpected("regular expression in quotes expected")
 	}
-	if n.pattern, err = newPattern(text); err != nil {
-		return &problem{err.Error(), at}
+	y := p.operand()
+	var err error
+	if n.pattern, err = newPattern(string(y.value.text.bytes)); err != nil {
+		p.fail(err.Error(), at)
 	}
-	n.text = text
-	p.next()
-	return nil
+	y.value = textOperand(text{})
+	return y
 }
 
-func (p *parser) unary() (*node, error) {
+func (p *parser) unary() *node {
 	if p.nesting++; p.nesting > maxNesting {
-		return nil, &problem{"nested too deeply", p.token.at}
+		p.fail("nested too deeply", p.token.at)
 	}
 	defer func() { p.nesting-- }()
-	at := p.token.at
-	for o := opNot; o <= opNeg; o++ {
-		if p.accept(opTexts[o]) {
-			x, err := p.unary()
-			if err != nil {
-				return nil, err
-			}
-			if o == opNot {
-				x = bitSet(x)
-			}
-			return &node{op: o, at: at, x: x}, nil
+	n, ok := p.operator(bindUnary)
+	switch {
+	case ok:
+		if n.x = p.unary(); n.op == opNot {
+			n.x = bitSet(n.x)
 		}
-	}
-	if p.accept("(") {
-		n, err := p.binary(bindOr)
-		if err == nil && !p.accept(")") {
-			err = p.unexpected(") expected")
-		}
-		return n, err
+		return n
+	case p.accept("("):
+		n = p.binary(bindOr)
+		p.expect(")")
+		return n
 	}
 	return p.operand()
 }
 
-func (p *parser) operand() (*node, error) {
-	n := &node{at: p.token.at}
-	var err error
-	switch t := p.token; {
+func (p *parser) operand() *node {
+	t := p.token
+	n := &node{op: opConstant, at: t.at, text: t.text}
+	switch {
 	case t.kind == numberToken:
-		err = n.readNumber(t.text)
+		var err error
+		if n.value, n.text, err = readNumber(t.text); err != nil {
+			p.fail(err.Error(), t.at)
+		}
 	case t.kind == stringToken:
-		n.op = opString
-		if n.text, err = strconv.Unquote(t.text); err != nil {
-			err = errors.New("string has a bad escape")
-		}
-		n.bytes = []byte(n.text)
-	case t.kind == nameToken && (t.text == "true" || t.text == "false"):
-		n.op = opBool
-		if t.text == "true" {
-			n.number = 1
-		}
-	case t.kind == nameToken && t.text == "nil":
-		n.op = opNil
+		s, _ := strconv.Unquote(t.text)
+		n.value, n.text = stringOperand([]byte(s)), strconv.Quote(s)
+	case t.text == "true" || t.text == "false":
+		n.value = truthOperand(truth(t.text == "true"))
+	case t.text == "nil":
+		n.value = nilOperand
 	case t.kind == nameToken || t.text == "*":
-		n.op = opRef
-		n.ref, err = p.ref()
-		return n, err
+		n.op, n.ref = opRef, p.ref()
+		n.text = n.ref.String()
+		return n
 	default:
-		return nil, p.unexpected("operand expected")
-	}
-	if err != nil {
-		return nil, &problem{err.Error(), n.at}
+		p.unexpected("operand expected")
 	}
 	p.next()
-	return n, nil
+	return n
 }
 
-func (n *node) readNumber(text string) (err error) {
-	n.op = opInt
-	if n.number, err = strconv.ParseUint(text, 0, 64); err == nil {
-		return nil
+// readNumber reads an integer, a duration or a float, and writes it in one way only.
+func readNumber(s string) (value operand, written string, err error) {
+	whole, err := strconv.ParseUint(s, 0, 64)
+	if err == nil {
+		return wholeOperand(integer{abs: whole}), strconv.FormatUint(whole, 10), nil
 	} else if errors.Is(err, strconv.ErrRange) {
-		return fmt.Errorf("number %s is beyond 64 bits", text)
+		return value, "", fmt.Errorf("number %s is beyond 64 bits", s)
 	}
-	n.op = opDuration
-	if d, err := time.ParseDuration(text); err == nil {
-		n.number = uint64(d)
-		return nil
+	if d, err := time.ParseDuration(s); err == nil {
+		return wholeOperand(signed(int64(d))), d.String(), nil
 	}
-	n.op = opFloat
-	if n.float, err = strconv.ParseFloat(text, 64); errors.Is(err, strconv.ErrRange) {
-		return fmt.Errorf("number %s is out of range", text)
+	real, err := strconv.ParseFloat(s, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return value, "", fmt.Errorf("number %s is out of range", s)
 	} else if err != nil {
-		return fmt.Errorf("bad number %q", text)
+		return value, "", fmt.Errorf("bad number %q", s)
 	}
-	return nil
+	if written = strconv.FormatFloat(real, 'g', -1, 64); !strings.ContainsAny(written, ".e") {
+		written += ".0" // else it were an integer, which divides differently
+	}
+	return realOperand(real), written, nil
 }
 
 // ref reads a variable or what is asked of one: len(x).
-func (p *parser) ref() (Ref, error) {
-	t := p.token
-	if t.text == "*" {
-		path, err := p.path()
-		return Ref{Path: path}, err
+func (p *parser) ref() (r Ref) {
+	name := p.token
+	if name.kind != nameToken || nextToken(p.text, name.at+len(name.text)).text != "(" {
+		r.Path = p.path()
+		return r
 	}
-	if ahead := nextToken(p.text, t.at+len(t.text)); ahead.text != "(" {
-		path, err := p.path()
-		return Ref{Path: path}, err
-	}
-	part, ok := map[string]Part{"len": Len, "cap": Cap}[t.text]
-	if !ok {
-		return Ref{}, &problem{"no function " + strconv.Quote(t.text) + " but len and cap", t.at}
+	switch name.text {
+	case "len":
+		r.Part = Len
+	case "cap":
+		r.Part = Cap
+	default:
+		p.fail(fmt.Sprintf("no function %q but len and cap", name.text), name.at)
+		return r
 	}
 	p.next()
 	p.next()
-	path, err := p.path()
-	if err == nil && !p.accept(")") {
-		err = p.unexpected(") expected")
-	}
-	return Ref{path, part}, err
+	r.Path = p.path()
+	p.expect(")")
+	return r
 }
 
 // path reads "s.items[0].name".
-func (p *parser) path() (string, error) {
-	start := p.token.at
-	path, n, err := valuepath.Scan(p.text[start:])
-	p.token = nextToken(p.text, start+n)
-	if wrong := (*valuepath.Error)(nil); errors.As(err, &wrong) {
-		return "", p.unexpected(wrong.Want)
+func (p *parser) path() string {
+	path, n, err := valuepath.Scan(p.text[p.token.at:])
+	p.token = nextToken(p.text, p.token.at+n)
+	if err != nil {
+		p.unexpected(err.Error())
 	}
-	return path.String(), nil
+	return path.String()
 }

@@ -1,6 +1,11 @@
 package where
 
-import "github.com/ftgo/ftgo/offsets/gotype"
+import (
+	"reflect"
+	"slices"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
 
 // Part is what of a variable is asked for.
 type Part uint8
@@ -10,6 +15,18 @@ const (
 	Len
 	Cap
 )
+
+// measured are the kinds of types whose values have a capacity, and behind those that have a
+// length alone.
+var measured = [...]reflect.Kind{reflect.Invalid, reflect.Slice, reflect.Array, reflect.Chan, reflect.String, reflect.Map}
+
+// of tells whether values of a type have that part.
+func (p Part) of(t *gotype.Type) bool {
+	if p == Cap {
+		return slices.Contains(measured[:4], t.Kind)
+	}
+	return slices.Contains(measured[:], t.Kind)
+}
 
 // Ref is a variable, or a part of one, that a filter asks for.
 type Ref struct {

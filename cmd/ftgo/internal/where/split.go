@@ -3,23 +3,12 @@ package where
 import (
 	"math"
 	"reflect"
-
-	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// Field is what the kernel knows of a variable when it evaluates an event's filter.
-type Field struct {
-	// Name is that of the event's field, which holds the variable itself, but the length
-	// of a string or byte slice. It must come from a register or the stack: what lies
-	// behind a pointer reads as 0 where it can't be read, which is no reason to drop a
-	// call.
-	Name string
-	// Type is the variable's; int for Len and Cap.
-	Type *gotype.Type
-	// Signed: the kernel takes the field for a signed number. It is as wide as Type, 8
-	// bytes for a length.
-	Signed bool
-}
+// MaxFilter bounds the text of all conditions together. An event's filter must be shorter
+// than a page (event_filter_write in kernel/trace/trace_events.c), and the caller may have
+// conditions of its own.
+const MaxFilter = 3500
 
 // Push is a condition for the kernel: a part of a filter, or one that follows from it.
 type Push struct {
@@ -30,11 +19,6 @@ type Push struct {
 
 	cond cond
 }
-
-// MaxFilter bounds the text of all conditions together. An event's filter must be shorter
-// than a page (event_filter_write in kernel/trace/trace_events.c), and the caller may have
-// conditions of its own.
-const MaxFilter = 3500
 
 // Split finds what the kernel can evaluate where a call begins. field tells how it knows a
 // variable, or that it doesn't: results and the latency, to begin with. A call that fails
@@ -50,38 +34,29 @@ func (e Expr) Split(field func(Ref) (Field, bool)) (kernel []Push, rest Expr) {
 	size := 0
 	var visit func(n *node)
 	visit = func(n *node) {
-		switch {
-		case n == nil:
+		if n == nil {
 			return
-		case n.op == opAnd:
+		} else if n.op == opAnd {
 			visit(n.x)
 			visit(n.y)
 			return
 		}
-		push := Push{Expr: Expr{e.text, n}}
-		var ok bool
-		if push.cond, push.Exact, ok = (splitter{field}).condition(n, false); ok {
-			length := len(" && ") + len(push.Filter(longestName))
-			if ok = size+length <= MaxFilter; ok {
-				size += length
-				kernel = append(kernel, push)
+		c, ok := splitter{field}.condition(n, false)
+		if length := len(" && ") + c.size(); ok && size+length <= MaxFilter {
+			size += length
+			kernel = append(kernel, Push{Expr{e.text, n}, c.exact, c})
+			if c.exact {
+				return
 			}
 		}
-		switch {
-		case ok && push.Exact:
-		case rest.root == nil:
-			rest.root = n
-		default:
-			rest.root = &node{op: opAnd, at: n.at, x: rest.root, y: n}
+		if rest.root != nil {
+			n = &node{op: opAnd, at: n.at, x: rest.root, y: n}
 		}
+		rest.root = n
 	}
 	visit(e.root)
 	return kernel, rest
 }
-
-// longestName stands for the field of a piece: names have at most 31 bytes
-// (MAX_ARG_NAME_LEN in kernel/trace/trace_probe.h).
-func longestName(Ref, Piece) string { return "x234567890123456789012345678901" }
 
 type splitter struct {
 	field func(Ref) (Field, bool)
@@ -89,42 +64,40 @@ type splitter struct {
 
 // condition is what the kernel can tell of a condition, or of its contrary: something that
 // is true unless that is known to be false. exact: it is false just then.
-func (s splitter) condition(n *node, not bool) (c cond, exact, ok bool) {
-	switch n.op {
-	case opNot:
-		return s.condition(n.x, !not)
-	case opAnd, opOr:
-		x, exactX, okX := s.condition(n.x, not)
-		y, exactY, okY := s.condition(n.y, not)
-		and := (n.op == opAnd) != not
-		switch {
-		case okX && okY:
-			return junction{and, x, y}, exactX && exactY, true
-		case okX && and:
-			return x, false, true
+func (s splitter) condition(n *node, not bool) (c cond, ok bool) {
+	switch o, x, y := n.op, n.x, n.y; {
+	case o == opNot:
+		return s.condition(x, !not)
+	case o == opAnd || o == opOr:
+		return s.junction(n, not)
+	case o == opRef:
+		return s.comparison(either(not, opEqual, opNotEqual), n, truthOperand(False))
+	case o.comparison():
+		if x.constant() {
+			o, x, y = o.flipped(), y, x
 		}
-		return y, false, okY && and
-	case opRef:
-		f, ok := s.field(n.ref)
-		if !ok || f.Type.Kind != reflect.Bool {
-			return nil, false, false
+		if not {
+			o = o.inverse()
 		}
-		return numeric{f.Name, either(not, opEqual, opNotEqual), number{0, f.Signed}}, true, true
+		if y.constant() {
+			return s.comparison(o, x, y.operand(nil))
+		}
 	}
-	if !n.op.comparison() {
-		return nil, false, false
+	return cond{}, false
+}
+
+func (s splitter) junction(n *node, not bool) (c cond, ok bool) {
+	x, okX := s.condition(n.x, not)
+	y, okY := s.condition(n.y, not)
+	and := (n.op == opAnd) != not
+	switch {
+	case okX && okY:
+		return x.join(either(and, " && ", " || "), y), true
+	case okY:
+		x = y
 	}
-	o, x, y := n.op, n.x, n.y
-	if x.constant() {
-		o, x, y = o.flipped(), y, x
-	}
-	if not {
-		o = o.inverse()
-	}
-	if !y.constant() {
-		return nil, false, false
-	}
-	return s.comparison(o, x, y.operand(nil))
+	x.exact = false
+	return x, and && (okX || okY)
 }
 
 func either[T any](first bool, a, b T) T {
@@ -135,59 +108,50 @@ func either[T any](first bool, a, b T) T {
 }
 
 // comparison is that of a variable, or of some bits of one, with a constant.
-func (s splitter) comparison(o op, x *node, constant operand) (c cond, exact, ok bool) {
+func (s splitter) comparison(o op, x *node, constant operand) (c cond, ok bool) {
 	if x.op == opBits {
 		return s.bits(o, x, constant)
 	}
 	if x.op != opRef {
-		return nil, false, false
+		return cond{}, false
 	}
 	f, ok := s.field(x.ref)
 	if !ok {
-		return nil, false, false
+		return cond{}, false
 	}
-	equality := o == opEqual || o == opNotEqual
-	switch f.Type.Kind {
-	case reflect.Bool:
-		if equality && constant.class == truthClass {
-			return numeric{f.Name, either((o == opEqual) == constant.truth, opNotEqual, opEqual), number{0, f.Signed}}, true, true
-		}
-	case reflect.Pointer, reflect.UnsafePointer, reflect.Map, reflect.Chan, reflect.Func:
-		if equality && constant.class == nilClass {
-			return numeric{f.Name, o, number{0, f.Signed}}, true, true
-		}
-		if f.Type.Kind != reflect.Pointer && f.Type.Kind != reflect.UnsafePointer {
-			return nil, false, false
-		}
-		c, ok = f.compare(o, constant)
-		return c, ok, ok
-	case reflect.Int, reflect.Uint:
-		c, ok = f.compare(o, constant)
-		return c, ok, ok
-	case reflect.String, reflect.Slice:
-		if equality && constant.class == textClass && (f.Type.Kind == reflect.String || ofBytes(f.Type)) {
-			return newEquality(x.ref, f, o, constant.text.bytes)
-		}
+	switch class := classOf(f.Type); {
+	case class == anyClass:
+	case o.equality() && class == truthClass && constant.class == truthClass:
+		return exactly(f.is(either((o == opEqual) == (constant.truth == True), opNotEqual, opEqual), "0")), true
+	case o.equality() && constant.class == nilClass && class&nilableClass != 0 && f.Type.Kind != reflect.Slice:
+		return exactly(f.is(o, "0")), true
+	case o.equality() && class&textClass != 0 && constant.class == textClass && f.Type.Kind != reflect.Func:
+		return f.textCompare(x.ref, o, constant.text.bytes)
+	case class&wholeClass != 0:
+		text, ok := f.compare(o, constant)
+		return exactly(text), ok
 	}
-	return nil, false, false
+	return cond{}, false
 }
 
 // bits is "x & 4 != 0" or "x & 4 == 0".
-func (s splitter) bits(o op, n *node, constant operand) (c cond, exact, ok bool) {
+func (s splitter) bits(o op, n *node, constant operand) (c cond, ok bool) {
 	x, mask := n.x, n.y
 	if x.constant() {
 		x, mask = mask, x
 	}
-	if o != opEqual && o != opNotEqual || constant.class != wholeClass || constant.whole.abs != 0 || x.op != opRef || !mask.constant() {
-		return nil, false, false
+	zero := constant.class == wholeClass && constant.whole.abs == 0
+	if !o.equality() || !zero || x.op != opRef || !mask.constant() {
+		return cond{}, false
 	}
 	f, ok := s.field(x.ref)
 	m := mask.operand(nil)
 	// Kernels before 4.17 keep only 32 bits of what & leaves (filter_pred_u64 and the like
 	// in kernel/trace/trace_events_filter.c).
 	if !ok || f.Type.Kind != reflect.Int && f.Type.Kind != reflect.Uint || m.class != wholeClass || m.whole.negative || m.whole.abs > math.MaxUint32 {
-		return nil, false, false
+		return cond{}, false
 	}
 	value, ok := f.value(m.whole)
-	return masked{f.Name, value, o == opEqual}, ok, ok
+	// A ! there is since Linux 4.0.
+	return exactly(either(o == opEqual, "!", "") + "(" + f.Name + " & " + f.number(value) + ")"), ok
 }

@@ -27,6 +27,9 @@ func fields(r Ref) (Field, bool) {
 	return Field{Name: "f_" + r.Path, Type: t, Signed: r.Path != "w"}, ok
 }
 
+// longestName is as long as a field's name can be.
+func longestName(Ref, Piece) string { return strings.Repeat("x", 31) }
+
 func pieceName(r Ref, p Piece) string { return fmt.Sprintf("%s_%d_%d", r.Path, p.Offset, p.Size) }
 
 func TestSplit(t *testing.T) {

@@ -21,27 +21,17 @@ type text struct {
 // cut tells whether not all is known; of a length that makes no sense nothing is.
 func (t text) cut() bool { return int64(len(t.bytes)) != t.length }
 
-// equal tells whether two strings are the same, as far as that is known.
-func (t text) equal(u text) Truth {
-	n := min(len(t.bytes), len(u.bytes))
-	switch {
-	case t.length != u.length || !bytes.Equal(t.bytes[:n], u.bytes[:n]):
-		return False
-	case t.cut() || u.cut():
-		return Unknown
-	}
-	return True
-}
-
-// compare orders two strings, as far as the order is known.
-func (t text) compare(u text) (order int, known bool) {
+// compare orders two strings, as far as the order is known, or with equality whether they
+// are the same.
+func (t text) compare(u text, equality bool) (order int, known bool) {
 	n := min(len(t.bytes), len(u.bytes))
 	if order = bytes.Compare(t.bytes[:n], u.bytes[:n]); order != 0 {
 		return order, true
 	}
 	// One begins with what is known of the other.
+	order = cmp.Compare(t.length, u.length)
 	known = n == len(t.bytes) && !t.cut() || n == len(u.bytes) && !u.cut()
-	return cmp.Compare(t.length, u.length), known
+	return order, known || equality && order != 0
 }
 
 // pattern is a regular expression.
@@ -54,22 +44,22 @@ type pattern struct {
 }
 
 func newPattern(expr string) (*pattern, error) {
-	parsed, err := syntax.Parse(expr, syntax.Perl)
+	re, err := regexp.Compile(expr)
 	if bad := (*syntax.Error)(nil); errors.As(err, &bad) {
 		// Its own text quotes the expression raw, control characters and all.
 		return nil, fmt.Errorf("%s: %q", bad.Code, bad.Expr)
 	} else if err != nil {
 		return nil, err
 	}
-	re, err := regexp.Compile(expr)
+	parsed, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		return nil, err
 	}
-	p := &pattern{Regexp: re, open: !looksAhead(parsed)}
 	program, err := syntax.Compile(parsed.Simplify())
 	if err != nil {
 		return nil, err
 	}
+	p := &pattern{Regexp: re, open: !slices.ContainsFunc(program.Inst, looksAhead)}
 	if program.StartCond()&syntax.EmptyBeginText != 0 {
 		p.start, _ = re.LiteralPrefix()
 	}
@@ -77,12 +67,9 @@ func newPattern(expr string) (*pattern, error) {
 }
 
 // looksAhead tells whether a match depends on what follows it.
-func looksAhead(re *syntax.Regexp) bool {
-	switch re.Op {
-	case syntax.OpEndLine, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
-		return true
-	}
-	return slices.ContainsFunc(re.Sub, looksAhead)
+func looksAhead(i syntax.Inst) bool {
+	const behind = syntax.EmptyBeginLine | syntax.EmptyBeginText
+	return i.Op == syntax.InstEmptyWidth && syntax.EmptyOp(i.Arg)&^behind != 0
 }
 
 // search tells whether a string matches, as far as that is known.
