@@ -15,6 +15,7 @@ import (
 )
 
 func TestKernelProbeIsExact(t *testing.T) {
+	t.Parallel()
 	tracetest.Kernel(t)
 	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "exact"), []string{"main.*"})
 	if r.code != 0 {
@@ -42,6 +43,7 @@ func TestKernelCountIsExact(t *testing.T) {
 // TestKernelJumpEntries makes the entry go to the stack check's jump, as on kernels
 // that do not emulate push: failed checks must be told from calls.
 func TestKernelJumpEntries(t *testing.T) {
+	t.Parallel()
 	tracetest.Kernel(t)
 	noPush := func(e *env) {
 		e.Adjust = func(f tracefs.Features) tracefs.Features { f.PushEmulated = false; return f }
@@ -245,6 +247,7 @@ func TestKernelOutputFormats(t *testing.T) {
 }
 
 func TestKernelInterval(t *testing.T) {
+	t.Parallel()
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")
 	r := ftgo(t, "count", "-i", "0.1", "-o", "json", target, "main.framed", "--", target, "-for", "5s", "-g", "1")

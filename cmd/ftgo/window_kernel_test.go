@@ -66,6 +66,7 @@ func TestKernelWindow(t *testing.T) {
 
 // TestKernelWindowScript: the same of recordings.
 func TestKernelWindowScript(t *testing.T) {
+	t.Parallel()
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "rounds")
 	m := family(t, target)
