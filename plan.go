@@ -80,7 +80,7 @@ func (j *job) live(mode uprobe.Mode) error {
 	if !features.Instances || tracefs.KernelOlder(4, 0) {
 		return fmt.Errorf("uprobes can hang programs on kernels before 4.0: %w", ErrUnsupported)
 	}
-	if err := j.target.Binary.File().Hold(); err != nil {
+	if _, err := j.target.Binary.File().Hold(); err != nil {
 		return err
 	}
 	if t.InKernel && mode == uprobe.Latency {

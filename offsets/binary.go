@@ -22,9 +22,6 @@ var errNoSymbols = errors.New("no function symbols")
 // ErrNoDebugInfo: the file has no DWARF (built with -ldflags=-w, or stripped).
 var ErrNoDebugInfo = debug.ErrNone
 
-// ErrBeingWritten: somebody has the file open for writing.
-var ErrBeingWritten = image.ErrBeingWritten
-
 // Binary is an open x86-64 ELF executable or shared library. Its methods may be
 // called from several goroutines.
 type Binary struct {
@@ -34,7 +31,7 @@ type Binary struct {
 	funcs   []Func // by address
 	goVer   gotab.Version
 
-	layout  func() (GoroutineLayout, error)
+	layout  func() (layout, error)
 	unwind  func() debug.Unwind
 	debug   func() (*debug.Info, error)
 	inlined func() (*inlineIndex, error)
@@ -99,26 +96,13 @@ func (b *Binary) Close() error { return b.image.Close() }
 // Processor is the one that the file is for.
 func (b *Binary) Processor() arch.Processor { return b.image.Processor }
 
-// Host is the processor that this program was compiled for; nil if it is not known.
-func Host() arch.Processor { return image.Host() }
+// GoVersion is the version of Go that built the file, "go1.26.8" or "devel go1.27-abcdef", and the
+// 26 of it; 0 if it was not Go, or one that can't be told.
+func (b *Binary) GoVersion() (minor int, version string) { return b.goVer.Minor, b.goVer.Text }
 
-// ProcessorNamed finds a processor by the Name of its [arch.Machine].
-func ProcessorNamed(name string) (arch.Processor, error) { return image.ProcessorNamed(name) }
-
-// GoVersion is a version of Go, "go1.26.8" or "devel go1.27-abcdef".
-type GoVersion struct {
-	// Minor is the 26 of 1.26; 0 if this is not Go.
-	Minor int
-	text  string
-}
-
-func (v GoVersion) String() string { return v.text }
-
-// GoVersion is the version of Go that built the file; ok is false if it was not Go,
-// or one that can't be told.
-func (b *Binary) GoVersion() (v GoVersion, ok bool) {
-	return GoVersion{b.goVer.Minor, b.goVer.Text}, b.goVer.Minor > 0
-}
+// File is the file that the binary is in. What its type has is for this module's own packages, and
+// no promise to others.
+func (b *Binary) File() *image.Image { return b.image }
 
 // Funcs are the functions that have bytes in the file, by address. The slice is the
 // binary's own.
@@ -136,24 +120,12 @@ func (b *Binary) FuncAt(addr uint64) (*Func, bool) {
 // code returns the function's bytes.
 func (b *Binary) code(f *Func) ([]byte, error) { return b.image.Code(f.Name, f.Addr, f.Size) }
 
-// RuntimeType is the type of the value in an interface.
-type RuntimeType struct {
-	// Type is named as %T prints it. What is not in the file, or damaged, is of kind
-	// Unknown. Elem reads the file when it is first asked for.
-	Type *gotype.Type
-	// Direct: the second word of the interface is the value itself, a pointer or a
-	// struct or array of just one; else it points to the value.
-	Direct bool
-}
-
 // RuntimeType decodes the runtime._type at a virtual address of the file, load bias not
 // counted: the first word of an interface without methods, or what ItabType returns. It
 // works without symbols and debug information. Types that the program makes as it runs,
-// with package reflect, are not in the file.
-func (b *Binary) RuntimeType(addr uint64) (RuntimeType, error) {
-	t, err := b.tables.RuntimeType(addr)
-	return RuntimeType(t), err
-}
+// with package reflect, are not in the file. The type is named as %T prints it. What is not in the
+// file, or damaged, is of kind Invalid. Elem reads the file when it is first asked for.
+func (b *Binary) RuntimeType(addr uint64) (*gotype.Type, error) { return b.tables.RuntimeType(addr) }
 
 // ItabType returns the address of the concrete type in the itab at an address, which is
 // the first word of an interface that has methods. It knows those that the compiler made; ok

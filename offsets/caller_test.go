@@ -67,8 +67,8 @@ func plainArgs(name string) string {
 func TestLinkAt(t *testing.T) {
 	for _, c := range []struct {
 		flag string
-		want Link
-	}{{"-fno-omit-frame-pointer", LinkPointer}, {"-fomit-frame-pointer", LinkNone}} {
+		bare bool
+	}{{"-fno-omit-frame-pointer", false}, {"-fomit-frame-pointer", true}} {
 		b, err := Open(fixture.Compile(t, "gcc", "c/flow.c", "-O1", c.flag))
 		if err != nil {
 			t.Fatal(err)
@@ -79,8 +79,8 @@ func TestLinkAt(t *testing.T) {
 			t.Fatal("no main")
 		}
 		// Its last byte but the epilogue's is behind the prologue.
-		if _, got := b.LinkAt(f.Addr + f.Size/2); got != c.want {
-			t.Errorf("%s: link %d, want %d", c.flag, got, c.want)
+		if _, sized, bare := b.LinkAt(f.Addr + f.Size/2); sized || bare != c.bare {
+			t.Errorf("%s: sized %v, bare %v, want %v", c.flag, sized, bare, c.bare)
 		}
 	}
 	b, err := Open(fixture.Build(t, "stacks", "-ldflags", "-s -w"))
@@ -92,14 +92,14 @@ func TestLinkAt(t *testing.T) {
 	if !ok {
 		t.Fatal("no main.framed1")
 	}
-	if size, l := b.LinkAt(f.Addr); size != 0 || l != LinkSize {
-		t.Errorf("where main.framed1 begins: %d bytes to the return address, link %d", size, l)
+	if size, sized, _ := b.LinkAt(f.Addr); size != 0 || !sized {
+		t.Errorf("where main.framed1 begins: %d bytes to the return address, known: %v", size, sized)
 	}
-	if size, l := b.LinkAt(f.Addr + f.Size/2); size < 16 || size%8 != 0 || l != LinkSize {
-		t.Errorf("in main.framed1: %d bytes to the return address, link %d", size, l)
+	if size, sized, _ := b.LinkAt(f.Addr + f.Size/2); size < 16 || size%8 != 0 || !sized {
+		t.Errorf("in main.framed1: %d bytes to the return address, known: %v", size, sized)
 	}
-	if _, l := b.LinkAt(0); l != LinkPointer {
-		t.Errorf("at address 0: link %d", l)
+	if _, sized, bare := b.LinkAt(0); sized || bare {
+		t.Errorf("at address 0: sized %v, bare %v", sized, bare)
 	}
 	if got := b.Frames(0); got != nil {
 		t.Errorf("at address 0: %v", got)

@@ -33,15 +33,5 @@ const (
 	SystemV
 )
 
-func (a ABI) String() string {
-	switch a {
-	case ABIInternal:
-		return "ABIInternal"
-	case ABI0:
-		return "ABI0"
-	}
-	return "System V"
-}
-
 // Package is the import path of the package that the function is in, "" for C.
 func (f *Func) Package() string { return symname.Split(f.Name).Package }

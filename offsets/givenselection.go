@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/internal/valuepath"
 	"github.com/ftgo/ftgo/offsets/arch"
-	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
 var goRegister = regexp.MustCompile(`^go(arg|ret)([0-9]+)$`)
@@ -63,7 +63,7 @@ func parseSelection(item string) (Selection, error) {
 	}
 	if from != "" && strings.IndexByte("%@+-", from[0]) >= 0 {
 		if !renamed {
-			return Selection{}, fmt.Errorf("%q has no name, as in k=+0(%s)", item, image.ExampleRegister)
+			return Selection{}, fmt.Errorf("%q has no name, as in k=+0(%s)", item, processors.Example)
 		}
 		s.Fetch, s.Type = from, typ
 		if !typed {
@@ -72,7 +72,7 @@ func parseSelection(item string) (Selection, error) {
 		return s, checkFetch(s.Fetch, s.Type)
 	}
 	if renamed {
-		return Selection{}, fmt.Errorf("%q is neither goargN, goretN nor a fetcharg such as +0(%s)", source, image.ExampleRegister)
+		return Selection{}, fmt.Errorf("%q is neither goargN, goretN nor a fetcharg such as +0(%s)", source, processors.Example)
 	}
 	if _, err := valuepath.Parse(item); err != nil {
 		return Selection{}, fmt.Errorf("%q is no variable or part of one", item)
@@ -109,14 +109,19 @@ func fetchBase(fetch string) (base string, depth int) {
 	}
 }
 
+// fetched tells whether some processor has a register of a name.
+func fetched(r arch.Reg) bool {
+	return processors.Find(func(p arch.Processor) bool { return p.Fetches(r) }) != nil
+}
+
 // checkFetch tells whether a fetcharg is one, so that it can stand in a definition
 // (Documentation/trace/uprobetracer.rst): "%REG", "@ADDR", "@+OFFSET", "+|-N(FETCHARG)".
 func checkFetch(fetch, typ string) error {
 	base, depth := fetchBase(fetch)
 	register, isRegister := strings.CutPrefix(base, "%")
 	switch {
-	case !fetchAddr.MatchString(base) && !(isRegister && image.AnyFetches(arch.Reg(register))):
-		return fmt.Errorf("%q is no fetcharg: %q is neither a register such as %s nor an address", fetch, base, image.ExampleRegister)
+	case !fetchAddr.MatchString(base) && !(isRegister && fetched(arch.Reg(register))):
+		return fmt.Errorf("%q is no fetcharg: %q is neither a register such as %s nor an address", fetch, base, processors.Example)
 	case depth > maxFetches:
 		return fmt.Errorf("fetcharg %q reads through more than %d pointers", fetch, maxFetches)
 	case !fetchType.MatchString(typ):

@@ -8,23 +8,24 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// GoroutineLayout is where runtime.g (runtime/runtime2.go) keeps what identifies a
-// goroutine and its stack: byte offsets from g.
-type GoroutineLayout struct {
-	Goid    int64 // uint64, unique in a process over its life
-	StackLo int64 // uintptr, lowest address of the stack
-	StackHi int64 // uintptr, address after the highest
+// layout is where runtime.g (runtime/runtime2.go) keeps what identifies a goroutine and its
+// stack: byte offsets from g.
+type layout struct{ goid, lo, hi int64 }
+
+// Layout returns where runtime.g has the goroutine's number (uint64, unique in a process over its
+// life), the lowest address of its stack, and the one after the highest (uintptr), in bytes from
+// g: by the version of Go if that is a release, and nothing more is said of it, else from DWARF.
+// A file without any is taken for what it says it is. (Reading DWARF of 100 MB takes half a
+// second and 200 MB.)
+func (b *Binary) Layout() (goid, stackLo, stackHi int64, err error) {
+	l, err := b.layout()
+	return l.goid, l.lo, l.hi, err
 }
 
-// Layout returns the layout of runtime.g: by the version of Go if that is a release, and
-// nothing more is said of it, else from DWARF. A file without any is taken for what it
-// says it is. (Reading DWARF of 100 MB takes half a second and 200 MB.)
-func (b *Binary) Layout() (GoroutineLayout, error) { return b.layout() }
-
-func (b *Binary) readLayout() (GoroutineLayout, error) {
+func (b *Binary) readLayout() (layout, error) {
 	v := b.goVer
 	off, known := v.Goid()
-	table := GoroutineLayout{Goid: off, StackLo: 0, StackHi: 8}
+	table := layout{goid: off, lo: 0, hi: 8}
 	if known && v.Plain() {
 		return table, nil
 	}
@@ -40,7 +41,7 @@ func (b *Binary) readLayout() (GoroutineLayout, error) {
 	return table, nil
 }
 
-func (b *Binary) layoutFromDWARF() (l GoroutineLayout, err error) {
+func (b *Binary) layoutFromDWARF() (l layout, err error) {
 	d, err := b.debug()
 	if err != nil {
 		return l, err
@@ -59,7 +60,7 @@ func (b *Binary) layoutFromDWARF() (l GoroutineLayout, err error) {
 	if !ok1 || !ok2 {
 		return l, errors.New("read runtime.stack: no lo or no hi in debug information")
 	}
-	return GoroutineLayout{Goid: goid.Offset, StackLo: stack.Offset + lo.Offset, StackHi: stack.Offset + hi.Offset}, nil
+	return layout{goid.Offset, stack.Offset + lo.Offset, stack.Offset + hi.Offset}, nil
 }
 
 func field(t *gotype.Type, name string) (f gotype.Field, ok bool) {

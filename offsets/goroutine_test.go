@@ -18,7 +18,7 @@ func TestLayout(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := without.Layout()
+			got, err := without.layout()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,11 +53,11 @@ func TestLayoutOfOthers(t *testing.T) {
 				t.Fatal(err)
 			}
 			version := gotab.Version{Text: c.text, Minor: c.minor, Devel: c.devel}
-			if table, _ := version.Goid(); table == want.Goid {
+			if table, _ := version.Goid(); table == want.goid {
 				t.Fatalf("Go 1.%d has the same layout", c.minor)
 			}
 			b.goVer = version
-			if got, err := b.Layout(); err != nil || got != want {
+			if got, err := b.layout(); err != nil || got != want {
 				t.Errorf("%+v, %v; want %+v", got, err, want)
 			}
 		})

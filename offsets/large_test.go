@@ -4,8 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"testing"
-
-	"github.com/ftgo/ftgo/offsets/symname"
 )
 
 // benchmarkBinaryVar names a binary for the benchmarks of opening and planning; without
@@ -44,19 +42,15 @@ func BenchmarkOpenLarge(b *testing.B) {
 
 // BenchmarkOpenLargeOne plans what a latency of one function needs.
 func BenchmarkOpenLargeOne(b *testing.B) {
-	pattern, err := symname.Glob("main.main")
-	if err != nil {
-		b.Fatal(err)
-	}
 	benchmarkOpened(b, func(binary *Binary) {
-		funcs, _, _ := Select(binary.Funcs(), []symname.Pattern{pattern}, nil)
-		if len(funcs) != 1 {
-			b.Fatalf("%d functions main.main", len(funcs))
+		f, ok := binary.Lookup("main.main")
+		if !ok {
+			b.Fatal("no main.main")
 		}
-		if _, err := binary.Sites(funcs[0]); err != nil {
+		if _, err := binary.Sites(f); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := binary.Layout(); err != nil {
+		if _, err := binary.layout(); err != nil {
 			b.Fatal(err)
 		}
 	})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch"
@@ -210,8 +211,8 @@ func openArm64(t *testing.T) *offsets.Binary {
 	if _, err := offsets.Open(path); err == nil || !strings.Contains(err.Error(), "EM_AARCH64") {
 		t.Errorf("a processor that is not known: %v", err)
 	}
-	offsets.Processors[elf.EM_AARCH64] = arm64{}
-	t.Cleanup(func() { delete(offsets.Processors, elf.EM_AARCH64) })
+	processors.All[elf.EM_AARCH64] = arm64{}
+	t.Cleanup(func() { delete(processors.All, elf.EM_AARCH64) })
 	b, err := offsets.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +237,7 @@ func TestSecondProcessor(t *testing.T) {
 			refused++
 		case s.Check != nil:
 			checked++
-			if !s.CheckOnly || s.Check.Cond() != 8 || !s.Check.Emulated() {
+			if !s.CheckOnly || s.Check.Cond() != 8 || s.Check.Cost().Class != arch.Emulated {
 				t.Fatalf("%s: %+v", f.Name, s)
 			}
 		}

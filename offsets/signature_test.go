@@ -157,24 +157,24 @@ func TestSignature(t *testing.T) {
 }
 
 func checkSignatures(t *testing.T, b *Binary, unoptimized bool) {
-	v, _ := b.GoVersion()
+	minor, _ := b.GoVersion()
 	for _, want := range goSignatures {
 		params, results := want.params, want.results
-		if v.Minor < firstRegisters {
+		if minor < firstRegisters {
 			params, results = want.params0, want.results0
 		}
-		if v.Minor < 22 {
+		if minor < 22 {
 			params = blankName.ReplaceAllString(params, "")
 		}
-		if v.Minor < 10 && !want.unnamed && results != "" {
+		if minor < 10 && !want.unnamed && results != "" {
 			params, results = params+" "+results, ""
 		}
-		optimized17 := v.Minor == firstRegisters && !unoptimized
+		optimized17 := minor == firstRegisters && !unoptimized
 		if optimized17 {
 			results = ""
 		}
 		captured := want.captured
-		if v.Minor < 23 {
+		if minor < 23 {
 			captured = ""
 		}
 		f, ok := b.Lookup(want.name)
@@ -188,18 +188,18 @@ func checkSignatures(t *testing.T, b *Binary, unoptimized bool) {
 			continue
 		}
 		// One without a place is no error where debug information leaves out others.
-		unknown := want.omitsBlank && v.Minor < 18 || v.Minor == 11
+		unknown := want.omitsBlank && minor < 18 || minor == 11
 		for _, c := range []struct{ what, got, want string }{
 			{"parameters", spell(s.Params), params}, {"results", spell(s.Results), results}, {"captured", spell(s.Captured), captured},
 		} {
-			if v.Minor < firstRegisters { // where those of no size may come last
+			if minor < firstRegisters { // where those of no size may come last
 				c.got, c.want = emptyValue.ReplaceAllString(c.got, ""), emptyValue.ReplaceAllString(c.want, "")
 			}
 			if !sameValues(c.got, c.want, unknown) {
 				t.Errorf("%s: %s\n got %s\nwant %s", want.name, c.what, c.got, c.want)
 			}
 		}
-		if noted := strings.Contains(s.Note, "results"); noted != (optimized17 || v.Minor < 10 && len(s.Results) == 0 && len(s.Params) > 0) {
+		if noted := strings.Contains(s.Note, "results"); noted != (optimized17 || minor < 10 && len(s.Results) == 0 && len(s.Params) > 0) {
 			t.Errorf("%s: note %q", want.name, s.Note)
 		}
 	}

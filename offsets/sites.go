@@ -1,7 +1,6 @@
 package offsets
 
 import (
-	"slices"
 	"sort"
 
 	"github.com/ftgo/ftgo/offsets/arch"
@@ -24,12 +23,8 @@ func (s Site) Addr() uint64 { return s.addr }
 // Offset is the instruction's place in the file.
 func (s Site) Offset() uint64 { return s.offset }
 
-// Emulated tells whether every kernel emulates the instruction under a probe, which
-// is more than ten times as cheap for the target as single-stepping it.
-func (s Site) Emulated() bool { return s.cost.Class == arch.Emulated }
-
-// EmulatedLater tells whether newer kernels do: see [arch.EmulatedLater].
-func (s Site) EmulatedLater() bool { return s.cost.Class == arch.EmulatedLater }
+// Cost is what a probe on the instruction costs the target.
+func (s Site) Cost() arch.Cost { return s.cost }
 
 // Cond is the condition of a conditional jump, for [arch.Processor].Taken: that of a stack
 // check's is the one that holds if the check has passed.
@@ -73,30 +68,6 @@ type Sites struct {
 	// gccgo uses). Then a return is executed there, with an SP that no call of the
 	// function began with, and another one after it with that of the entry.
 	SplitStack bool
-}
-
-// EndsAt tells whether calls may end at a site, other than by a RET.
-func (s *Sites) EndsAt(site Site) bool {
-	return slices.Contains(s.Tails, site) || slices.Contains(s.CondTails, site)
-}
-
-// Strategy says in a word or two which instruction tells of calls.
-func (s *Sites) Strategy() string {
-	switch {
-	case s.Check != nil:
-		return "after check"
-	case s.Branch != nil && s.Restarts:
-		return "first branch (loops)"
-	case s.Branch != nil && s.Branch.EmulatedLater():
-		return "first " + s.Branch.cost.Reason
-	case s.Branch != nil:
-		return "first branch"
-	case s.Restarts:
-		return "start (loops)"
-	case s.Late:
-		return "near start"
-	}
-	return "start"
 }
 
 // Code is a function that was decoded as a whole.

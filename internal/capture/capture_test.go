@@ -169,7 +169,7 @@ func TestPathErrors(t *testing.T) {
 // nowhere is a process of which nothing is known.
 type nowhere struct{}
 
-func (nowhere) DynamicType(uint64) (*gotype.Type, bool, bool) { return nil, false, false }
-func (nowhere) ItabType(uint64) (uint64, bool)                { return 0, false }
-func (nowhere) FuncName(uint64) string                        { return "" }
-func (nowhere) Readable(uint64, int) (bool, bool)             { return true, true }
+func (nowhere) DynamicType(uint64) *gotype.Type   { return nil }
+func (nowhere) ItabType(uint64) (uint64, bool)    { return 0, false }
+func (nowhere) FuncName(uint64) string            { return "" }
+func (nowhere) Readable(uint64, int) (bool, bool) { return true, true }

@@ -9,9 +9,8 @@ import (
 
 // Process answers what fetched words mean in the process they come from.
 type Process interface {
-	// DynamicType is the type whose descriptor is at an address. direct: an interface's
-	// data word is the value itself.
-	DynamicType(addr uint64) (t *gotype.Type, direct bool, ok bool)
+	// DynamicType is the type whose descriptor is at an address, nil if there is none.
+	DynamicType(addr uint64) *gotype.Type
 	// ItabType is the address of the type of an itab that is in the file.
 	ItabType(itab uint64) (addr uint64, ok bool)
 	// FuncName is the function at an address, "" if there is none.

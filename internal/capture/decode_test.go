@@ -19,7 +19,7 @@ import (
 type machine struct {
 	registers map[string]uint64
 	memory    map[uint64]byte
-	types     map[uint64]offsets.RuntimeType
+	types     map[uint64]*gotype.Type
 	itabs     map[uint64]uint64
 }
 
@@ -98,10 +98,7 @@ func (m *machine) fetch(t *testing.T, args []tracefs.Arg) (words []uint64) {
 	return words
 }
 
-func (m *machine) DynamicType(addr uint64) (*gotype.Type, bool, bool) {
-	r, ok := m.types[addr]
-	return r.Type, r.Direct, ok
-}
+func (m *machine) DynamicType(addr uint64) *gotype.Type     { return m.types[addr] }
 func (m *machine) ItabType(itab uint64) (uint64, bool)      { at, ok := m.itabs[itab]; return at, ok }
 func (m *machine) FuncName(pc uint64) string                { return fmt.Sprintf("main.at%x", pc) }
 func (m *machine) Readable(addr uint64, n int) (bool, bool) { _, ok := m.memory[addr]; return ok, true }
@@ -171,11 +168,13 @@ func newMachine() *machine {
 	syscallError := structOf("os.SyscallError", 32,
 		gotype.Field{Name: "Syscall", Type: basic("string")}, gotype.Field{Name: "Err", Offset: 16, Type: basic("error")})
 	errno := &gotype.Type{Name: "syscall.Errno", Kind: reflect.Uint, Size: 8, Align: 8}
-	m.types = map[uint64]offsets.RuntimeType{
-		0x6000: {Type: errno}, 0x6100: {Type: basic("string")}, 0x6200: {Type: basic("int8")},
-		0x6300: {Type: gotype.PointerTo(inner), Direct: true}, 0x6400: {Type: gotype.PointerTo(pathError), Direct: true},
+	m.types = map[uint64]*gotype.Type{
+		0x6000: errno, 0x6100: basic("string"), 0x6200: basic("int8"),
+		0x6300: gotype.PointerTo(inner), 0x6400: gotype.PointerTo(pathError), 0x6500: gotype.PointerTo(syscallError),
 	}
-	m.types[0x6500] = offsets.RuntimeType{Type: gotype.PointerTo(syscallError), Direct: true}
+	for _, t := range m.types {
+		t.Direct = t.Kind == reflect.Pointer
+	}
 	m.itabs[0x5400], m.itabs[0x5500] = 0x6400, 0x6500
 	m.put(0x18000, 0, 0x6400) // an itab made at run time
 	m.put(0x18020, 0, 0x6300)

@@ -1,10 +1,9 @@
 package capture
 
 import (
+	"encoding/binary"
 	"reflect"
 	"slices"
-
-	"encoding/binary"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
@@ -26,15 +25,15 @@ func (d *decoder) dynamic(n *node, v *Value) {
 			}
 		}
 	}
-	t, direct, ok := d.process.DynamicType(at)
-	if !ok {
+	t := d.process.DynamicType(at)
+	if t == nil {
 		v.State, v.Why = Unreadable, "dynamic type not known"
 		return
 	}
 	v.Dynamic = t.Name
 	e := Value{Type: t, Num: v.Num}
 	p := n.iface
-	if direct {
+	if t.Direct {
 		switch t.Kind {
 		case reflect.Pointer:
 			if elem := t.Elem(); elem != nil && p.words > 0 && v.Num != 0 && elem.Kind != reflect.Invalid {
@@ -148,8 +147,8 @@ func (d *decoder) interfaceInImage(v *Value, p *payload, typ, data uint64, off i
 		}
 		typ = at
 	}
-	t, _, ok := d.process.DynamicType(typ)
-	if !ok {
+	t := d.process.DynamicType(typ)
+	if t == nil {
 		v.State, v.Why = Unreadable, "dynamic type not known"
 		return
 	}

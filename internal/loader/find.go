@@ -7,10 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
-	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/offsets/arch"
 )
 
@@ -24,7 +25,8 @@ import (
 // another file. Any other file is nil.
 func Find(name string, pid int) (path string, file *os.File, err error) {
 	l := libraries{root: "/", path: os.Getenv("LD_LIBRARY_PATH")}
-	if host := offsets.Host(); host != nil {
+	// Of another processor no folder is known.
+	if host := processors.Find(func(p arch.Processor) bool { return p.Machine().GOARCH == runtime.GOARCH }); host != nil {
 		l.machine = *host.Machine()
 	}
 	return l.resolve(name, pid)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch"
@@ -93,9 +94,10 @@ func readPlan(text []byte) (*uprobe.Plan, error) {
 	if in.Stack < 0 || in.Stack > uprobe.MaxStack {
 		return nil, fmt.Errorf("read plan: %d callers (at most %d)", in.Stack, uprobe.MaxStack)
 	}
-	processor, err := offsets.ProcessorNamed(cmp.Or(in.Processor, onlyProcessor))
-	if err != nil {
-		return nil, fmt.Errorf("read plan: %w", err)
+	name := cmp.Or(in.Processor, onlyProcessor)
+	processor := processors.Find(func(p arch.Processor) bool { return p.Machine().Name == name })
+	if processor == nil {
+		return nil, fmt.Errorf("read plan: processor %q is not known", name)
 	}
 	p := &uprobe.Plan{Processor: processor, Mode: in.Mode, Relocatable: in.Relocatable, BySP: in.BySP, ByStack: in.ByStack, Stack: in.Stack}
 	for _, f := range in.Funcs {

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -25,13 +26,13 @@ func (q *Query) List(say Say) ([]Row, error) {
 		say("%s: which calls are inlined is not known: %v", b.File().Path(), l.inlinedErr)
 	}
 	include := w.include()
-	funcs, _, unmatched := offsets.Select(b.Funcs(), include, w.exclude)
+	funcs, _, unmatched := choose(b.Funcs(), include, w.exclude)
 	for _, f := range funcs {
 		if err := l.function(f); err != nil {
 			return nil, err
 		}
 	}
-	bodiless, _, elsewhere := offsets.Select(l.bodiless, include, w.exclude)
+	bodiless, _, elsewhere := choose(l.bodiless, include, w.exclude)
 	for _, f := range bodiless {
 		l.inlined(f.Name)
 	}
@@ -79,9 +80,12 @@ func newListing(b *offsets.Binary) *listing {
 	return l
 }
 
+// conventions are the names of calling conventions.
+var conventions = [...]string{offsets.ABIInternal: "ABIInternal", offsets.ABI0: "ABI0", offsets.SystemV: "System V"}
+
 // function adds a function that has code.
 func (l *listing) function(f *offsets.Func) error {
-	row := Row{Name: f.Name, Addr: f.Addr, Size: f.Size, ABI: f.ABI.String()}
+	row := Row{Name: f.Name, Addr: f.Addr, Size: f.Size, ABI: conventions[f.ABI]}
 	var err error
 	if row.Offset, err = l.binary.File().FileOffset(f.Addr); err != nil {
 		return err
@@ -96,7 +100,7 @@ func (l *listing) function(f *offsets.Func) error {
 		row.Entry, row.Unprobed = "none", err
 		notes = append(notes, "can't be probed: "+err.Error())
 	} else {
-		row.Entry = sites.Strategy()
+		row.Entry = strategy(sites)
 		row.Returns, row.TailJumps = len(sites.Returns), len(sites.Tails)+len(sites.CondTails)
 		if row.Returns+row.TailJumps == 0 {
 			notes = append(notes, "never returns")
@@ -119,6 +123,23 @@ func (l *listing) function(f *offsets.Func) error {
 	return nil
 }
 
+// strategy says in a word or two which instruction tells of calls.
+func strategy(s *offsets.Sites) string {
+	switch {
+	case s.Check != nil:
+		return "after check"
+	case s.Branch != nil && s.Restarts:
+		return "first branch (loops)"
+	case s.Branch != nil:
+		return "first " + cmp.Or(s.Branch.Cost().Reason, "branch")
+	case s.Restarts:
+		return "start (loops)"
+	case s.Late:
+		return "near start"
+	}
+	return "start"
+}
+
 // inlined adds a function that has none.
 func (l *listing) inlined(name string) {
 	row := Row{Name: name, Entry: "none", Inlined: l.inlinedAt(name)}
@@ -137,7 +158,7 @@ func (l *listing) site(say Say, s site) error {
 		say("%s: can't be probed: %s", s.Function, s.Reason)
 	}
 	for _, in := range found {
-		row := Row{Name: in.Name, Addr: in.Site.Addr(), Offset: in.Site.Offset(), ABI: in.Func.ABI.String(), Entry: "instruction"}
+		row := Row{Name: in.Name, Addr: in.Site.Addr(), Offset: in.Site.Offset(), ABI: conventions[in.Func.ABI], Entry: "instruction"}
 		row.File, row.Line, _ = l.binary.Position(row.Addr)
 		if where := fmt.Sprintf("%s+%#x", in.Func.Name, row.Addr-in.Func.Addr); !strings.Contains(in.Name, where) {
 			row.Note = "is " + where

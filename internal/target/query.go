@@ -67,7 +67,7 @@ func (t *Target) find(say Say, q *Query, w *wanted) error {
 		t.Sites = append(t.Sites, found...)
 		t.Skipped = append(t.Skipped, skipped...)
 	}
-	all, of, unmatched := offsets.Select(t.Binary.Funcs(), w.include(), w.exclude)
+	all, of, unmatched := choose(t.Binary.Funcs(), w.include(), w.exclude)
 	t.Funcs = all
 	for i, arg := range w.args {
 		t.describe(arg, of[i], !q.Regexp && arg.isName(t.Binary))
@@ -143,7 +143,7 @@ func (t *Target) findInside(pattern string) error {
 	if err != nil {
 		return err
 	}
-	matching, _, unmatched := offsets.Select(t.Binary.Funcs(), []symname.Pattern{p}, nil)
+	matching, _, unmatched := choose(t.Binary.Funcs(), []symname.Pattern{p}, nil)
 	if len(unmatched) > 0 {
 		return nothingf("%s", noMatch(t.Binary, pattern, false))
 	}
@@ -258,11 +258,7 @@ func noMatch(b *offsets.Binary, pattern string, regexp bool) string {
 	if at, err := b.InlinedAt(pattern); err == nil && len(at) > 0 {
 		return fmt.Sprintf("%s: %s was inlined into its callers (%s, see ftgo list) and has no code of its own: nothing to probe", b.File().Path(), pattern, units.Plural(len(at), "place"))
 	}
-	var names []string
-	for _, f := range b.Funcs() {
-		names = append(names, f.Name)
-	}
-	near := symname.Nearest(pattern, slices.Values(names), 3)
+	near := symname.Nearest(pattern, namesOf(b.Funcs()), 3)
 	if len(near) == 0 {
 		return text
 	}

@@ -129,7 +129,7 @@ func (s site) in(b *offsets.Binary) (*offsets.Func, error) {
 	if err != nil {
 		return nil, err
 	}
-	funcs, _, _ := offsets.Select(b.Funcs(), []symname.Pattern{p}, nil)
+	funcs, _, _ := choose(b.Funcs(), []symname.Pattern{p}, nil)
 	var named []*offsets.Func
 	for _, f := range funcs {
 		if f.Name == s.function {

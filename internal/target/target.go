@@ -1,7 +1,6 @@
 package target
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/ftgo/ftgo/internal/stats"
@@ -46,9 +45,9 @@ func (t *Target) AlsoInlined(name string) string {
 // Hold keeps others from writing to what is going to be probed, unless force is set and somebody
 // does so already.
 func (t *Target) Hold(force bool) error {
-	err := t.Binary.File().Hold()
+	busy, err := t.Binary.File().Hold()
 	switch {
-	case !errors.Is(err, offsets.ErrBeingWritten):
+	case !busy:
 		return err
 	case force:
 		return nil

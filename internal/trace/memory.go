@@ -19,7 +19,7 @@ type Memories struct {
 	// elsewhere: the processes were of another time or machine, or have other numbers here.
 	elsewhere bool
 	// types are by their address in the file.
-	types map[uint64]offsets.RuntimeType
+	types map[uint64]*gotype.Type
 }
 
 // memory is one process, as a [capture.Process].
@@ -37,7 +37,7 @@ type memory struct {
 // machine.
 func NewMemories(b *offsets.Binary, elsewhere bool) *Memories {
 	return &Memories{
-		binary: b, of: make(map[int]*memory), mapped: procfs.NewMemory(), elsewhere: elsewhere || procfs.ForeignNumbers(), types: make(map[uint64]offsets.RuntimeType),
+		binary: b, of: make(map[int]*memory), mapped: procfs.NewMemory(), elsewhere: elsewhere || procfs.ForeignNumbers(), types: make(map[uint64]*gotype.Type),
 	}
 }
 
@@ -81,15 +81,15 @@ func (m *memory) executes() bool {
 	return err == nil && ferr == nil && len(mapped) > 0 && os.SameFile(exe, file)
 }
 
-func (m *memory) DynamicType(addr uint64) (t *gotype.Type, direct, ok bool) {
+func (m *memory) DynamicType(addr uint64) *gotype.Type {
 	addr -= m.bias
-	r, known := m.types[addr]
+	t, known := m.types[addr]
 	if !known {
 		// One that can't be read is remembered, too.
-		r, _ = m.binary.RuntimeType(addr)
-		m.types[addr] = r
+		t, _ = m.binary.RuntimeType(addr)
+		m.types[addr] = t
 	}
-	return r.Type, r.Direct, r.Type != nil
+	return t
 }
 
 func (m *memory) ItabType(itab uint64) (addr uint64, ok bool) {

@@ -70,13 +70,14 @@ type fetcher struct {
 	machine *arch.Machine
 	// conv is how functions of Go pass values, abi0 how assembly does.
 	conv, abi0 *arch.CallConv
-	layout     offsets.GoroutineLayout
+	// goid, stackLo and stackHi are where runtime.g has them.
+	goid, stackLo, stackHi int64
 }
 
 func newFetcher(b *offsets.Binary) fetcher {
-	v, _ := b.GoVersion()
+	minor, _ := b.GoVersion()
 	p := b.Processor()
-	return fetcher{machine: p.Machine(), conv: p.Go(v.Minor, false), abi0: p.Go(v.Minor, true)}
+	return fetcher{machine: p.Machine(), conv: p.Go(minor, false), abi0: p.Go(minor, true)}
 }
 
 // arg is the fetcharg of argument i of a function of Go where it begins.
@@ -88,7 +89,6 @@ func at(offset int64, address string) string { return fmt.Sprintf("+%d(%s)", off
 // fetch returns what an event of a kind fetches. All numbers are s64, which every
 // kernel prints in decimal.
 func (x *fetcher) fetch(kind Kind, id identity) ([]tracefs.Arg, Fields) {
-	l := x.layout
 	f := noFields
 	var args []tracefs.Arg
 	add := func(pos *int, name, from string) {
@@ -104,14 +104,14 @@ func (x *fetcher) fetch(kind Kind, id identity) ([]tracefs.Arg, Fields) {
 		buf := x.machine.SP.At(x.abi0.Outgoing)
 		add(&f.SP, "sp", at(0, buf))
 		add(&f.G, "g", at(16, buf))
-		add(&f.Hi, "hi", at(l.StackHi, at(16, buf)))
+		add(&f.Hi, "hi", at(x.stackHi, at(16, buf)))
 		return args, f
 	case Yield:
 		return nil, f
 	case Resume:
 		// At the beginning of execute(gp *g, inheritTime bool).
 		add(&f.G, "g", x.arg(0))
-		add(&f.Goid, "id", at(l.Goid, x.arg(0)))
+		add(&f.Goid, "id", at(x.goid, x.arg(0)))
 		return args, f
 	case Status:
 		// At casgstatus(gp *g, oldval, newval uint32).
@@ -131,8 +131,8 @@ func (x *fetcher) fetch(kind Kind, id identity) ([]tracefs.Arg, Fields) {
 		// address and the new bounds in place (runtime/stack.go).
 		gp := x.machine.SP.At(x.conv.StackArgs)
 		add(&f.G, "g", gp)
-		add(&f.Lo, "lo", at(l.StackLo, gp))
-		add(&f.Hi, "hi", at(l.StackHi, gp))
+		add(&f.Lo, "lo", at(x.stackLo, gp))
+		add(&f.Hi, "hi", at(x.stackHi, gp))
 		return args, f
 	}
 	register := x.conv.G
@@ -147,12 +147,12 @@ func (x *fetcher) fetch(kind Kind, id identity) ([]tracefs.Arg, Fields) {
 	add(&f.SP, "sp", x.machine.SP.Fetch())
 	if id <= byCheckG {
 		add(&f.G, "g", g)
-		add(&f.Hi, "hi", at(l.StackHi, g))
+		add(&f.Hi, "hi", at(x.stackHi, g))
 		if id != byG {
-			add(&f.Lo, "lo", at(l.StackLo, g))
+			add(&f.Lo, "lo", at(x.stackLo, g))
 		}
 		if kind.IsEntry() {
-			add(&f.Goid, "id", at(l.Goid, g))
+			add(&f.Goid, "id", at(x.goid, g))
 		}
 	}
 	if kind == EntryJump || kind == CondTail {

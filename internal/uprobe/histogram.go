@@ -61,7 +61,7 @@ func NewHistograms(b *offsets.Binary, funcs []*offsets.Func, decoded *atomic.Int
 	if err != nil {
 		return nil, err
 	}
-	if x.layout, err = b.Layout(); err != nil {
+	if x.goid, x.stackLo, x.stackHi, err = b.Layout(); err != nil {
 		return nil, err
 	}
 	nonce, err := newNonce()
@@ -74,12 +74,12 @@ func NewHistograms(b *offsets.Binary, funcs []*offsets.Func, decoded *atomic.Int
 
 // histogramBinary is why no function of a binary can have a histogram.
 func histogramBinary(b *offsets.Binary) error {
-	v, isGo := b.GoVersion()
+	minor, version := b.GoVersion()
 	switch {
-	case !isGo:
+	case minor == 0:
 		return errors.New("not Go: nothing tells a call from others that is the same when it begins and when it ends")
-	case b.Processor().Go(v.Minor, false).G == "":
-		return fmt.Errorf("built by %s: before Go 1.%d no register tells the goroutine where a call ends", v, b.Processor().Machine().FirstRegisters)
+	case b.Processor().Go(minor, false).G == "":
+		return fmt.Errorf("built by %s: before Go 1.%d no register tells the goroutine where a call ends", version, b.Processor().Machine().FirstRegisters)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (p *HistogramPlan) events(x fetcher, nonce string) tracefs.CallEvents {
 		{Name: "f", Type: "u64"}, // a constant, another for each function
 		{Name: "g", Fetch: x.conv.G.Fetch(), Type: "u64"},
 		{Name: "sp", Fetch: x.machine.SP.Fetch(), Type: "u64"},
-		{Name: "hi", Fetch: x.conv.G.At(x.layout.StackHi), Type: "u64"},
+		{Name: "hi", Fetch: x.conv.G.At(x.stackHi), Type: "u64"},
 	}
 	entry := tracefs.Event{Name: "e0_" + nonce, Args: args}
 	ret := tracefs.Event{Name: "r1_" + nonce, Args: args}
@@ -114,7 +114,7 @@ func (p *HistogramPlan) events(x fetcher, nonce string) tracefs.CallEvents {
 		s := p.Funcs[i].Sites
 		fetch := []string{`\` + strconv.Itoa(i), args[1].Fetch, args[2].Fetch, args[3].Fetch}
 		begin := s.Entry
-		if s.Branch != nil && s.Branch.Emulated() && !s.EndsAt(*s.Branch) {
+		if s.Branch != nil && s.Branch.Cost().Class == arch.Emulated && !endsAt(s, *s.Branch) {
 			begin = *s.Branch
 		}
 		entry.Sites = append(entry.Sites, begin.Offset())

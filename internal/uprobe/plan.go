@@ -185,8 +185,8 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, isGo := b.GoVersion()
-	p.ByStack = isGo && p.identifies() && c.fetcher.conv.G == ""
+	minor, _ := b.GoVersion()
+	p.ByStack = minor > 0 && p.identifies() && c.fetcher.conv.G == ""
 	for i := range p.Funcs {
 		if p.Funcs[i].CountFirst {
 			c.addCounter(i)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -51,8 +52,9 @@ func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
 		c.limit = tracefs.SitesPerEvent(p.sites())
 	}
 	var err error
-	if _, isGo := p.Binary.GoVersion(); isGo && p.identifies() {
-		c.fetcher.layout, err = p.Binary.Layout()
+	if minor, _ := p.Binary.GoVersion(); minor > 0 && p.identifies() {
+		f := &c.fetcher
+		f.goid, f.stackLo, f.stackHi, err = p.Binary.Layout()
 	}
 	return c, err
 }
@@ -190,7 +192,7 @@ func (c *planner) entry(f *Function) (Kind, offsets.Site) {
 		// The instruction after the check would be single-stepped, more than ten
 		// times as dear as its jump, which every kernel emulates.
 		kind, site = EntryJump, *s.Check
-	case s.Branch == nil || !c.emulated(*s.Branch) || f.Returns && s.EndsAt(*s.Branch):
+	case s.Branch == nil || !c.emulated(*s.Branch) || f.Returns && endsAt(s, *s.Branch):
 		// (That a call begins and ends in one hit of two events, nothing orders.)
 	case s.Intact || !f.Values.fetched():
 		site = *s.Branch
@@ -199,11 +201,17 @@ func (c *planner) entry(f *Function) (Kind, offsets.Site) {
 	return kind, site
 }
 
+// endsAt tells whether calls may end at a site, other than by a RET.
+func endsAt(s *offsets.Sites, site offsets.Site) bool {
+	return slices.Contains(s.Tails, site) || slices.Contains(s.CondTails, site)
+}
+
 // fetched tells whether anything is fetched where calls begin.
 func (v Values) fetched() bool { return v.Entry != nil && len(v.Entry.Args) > 0 }
 
 func (c *planner) emulated(s offsets.Site) bool {
-	return s.Emulated() || s.EmulatedLater() && c.features.PushEmulated
+	class := s.Cost().Class
+	return class == arch.Emulated || class == arch.EmulatedLater && c.features.PushEmulated
 }
 
 func (c *planner) identity(f *Function) (begin, end identity) {

@@ -25,17 +25,17 @@ var ErrNoSched = errors.New("can't follow goroutines")
 //   - the bit _Gscan, and _Gcopystack, in which a goroutine stays where it is.
 func (c *planner) addSchedProbes() error {
 	b := c.plan.Binary
-	v, isGo := b.GoVersion()
-	if !isGo {
+	minor, version := b.GoVersion()
+	if minor == 0 {
 		return fmt.Errorf("%w: not a Go program", ErrNoSched)
 	}
-	if v.Minor < firstSched {
-		return fmt.Errorf("%w of %s: the scheduler is known from Go 1.%d on", ErrNoSched, v, firstSched)
+	if minor < firstSched {
+		return fmt.Errorf("%w of %s: the scheduler is known from Go 1.%d on", ErrNoSched, version, firstSched)
 	}
 	status, ok1 := b.Lookup("runtime.casgstatus")
 	park, ok2 := b.Lookup("runtime.preemptPark")
 	if !ok1 || !ok2 {
-		return fmt.Errorf("%w of %s: no runtime.casgstatus or no runtime.preemptPark", ErrNoSched, v)
+		return fmt.Errorf("%w of %s: no runtime.casgstatus or no runtime.preemptPark", ErrNoSched, version)
 	}
 	code, err := b.Decode(status)
 	if err != nil {
@@ -63,7 +63,7 @@ func (c *planner) addSchedProbes() error {
 	}
 	gogo, ok := b.Lookup("runtime.gogo")
 	if !ok || gogo.ABI != offsets.ABI0 {
-		return fmt.Errorf("%w of %s: no runtime.gogo", ErrNoSched, v)
+		return fmt.Errorf("%w of %s: no runtime.gogo", ErrNoSched, version)
 	}
 	calls, err := callsOf(b, coro, gogo)
 	if err == nil && len(calls) == 0 {

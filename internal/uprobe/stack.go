@@ -57,8 +57,8 @@ func stackArgs(frames *arch.Frames, depth int, arrays bool) (args []tracefs.Arg,
 
 // framesOf is how frames of a binary lie on the stack.
 func framesOf(b *offsets.Binary) *arch.Frames {
-	v, _ := b.GoVersion()
-	return b.Processor().Frames(v.Minor)
+	minor, _ := b.GoVersion()
+	return b.Processor().Frames(minor)
 }
 
 // StackArgs is what an event fetches for so many callers, for who wants to know how much
@@ -78,9 +78,8 @@ type Callers struct {
 
 // callSite is what a return address tells.
 type callSite struct {
-	ok, root bool
-	size     uint64
-	link     offsets.Link
+	ok, root, sized, bare bool
+	size                  uint64
 }
 
 // NewCallers returns the Callers for calls in a binary.
@@ -116,14 +115,14 @@ func (c *Callers) Append(pcs, words []uint64, sp, hi, bias uint64) []uint64 {
 		if site.root {
 			return pcs
 		}
-		if i+3 >= len(words) || site.link == offsets.LinkNone {
+		if i+3 >= len(words) || site.bare {
 			return append(pcs, Cut)
 		}
 		bp := words[max(i, 1)]
 		if low := c.frames.Expect(at, leastFrame); bp < low || bp%8 != 0 || bp-low > maxFrame || hi != 0 && bp+16 > hi {
 			return append(pcs, Cut)
 		}
-		if site.link == offsets.LinkSize && bp != c.frames.Expect(at, site.size) {
+		if site.sized && bp != c.frames.Expect(at, site.size) {
 			if bp < c.frames.Expect(at+site.size, leastFrame) {
 				return append(pcs, Cut)
 			}
@@ -148,7 +147,7 @@ func (c *Callers) site(pc uint64) callSite {
 	}
 	if f, ok := c.binary.FuncAt(pc - 1); ok {
 		s.ok, s.root = true, roots[f.Name]
-		s.size, s.link = c.binary.LinkAt(pc - 1)
+		s.size, s.sized, s.bare = c.binary.LinkAt(pc - 1)
 	}
 	c.calls[pc] = s
 	return s

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch/amd64"
 )
 
@@ -14,11 +13,11 @@ import (
 func TestCallersAppend(t *testing.T) {
 	const sp, hi = 0x8000, 0x9000
 	sites := map[uint64]callSite{
-		0x1000: {ok: true, link: offsets.LinkSize, size: 0x20},
-		0x2000: {ok: true, link: offsets.LinkSize, size: 0x40},
-		0x3000: {ok: true, link: offsets.LinkPointer},
-		0x4000: {ok: true, link: offsets.LinkSize, size: 0}, // no frame
-		0x5000: {ok: true, link: offsets.LinkNone},
+		0x1000: {ok: true, sized: true, size: 0x20},
+		0x2000: {ok: true, sized: true, size: 0x40},
+		0x3000: {ok: true},
+		0x4000: {ok: true, sized: true, size: 0}, // no frame
+		0x5000: {ok: true, bare: true},
 		0x6000: {ok: true},
 		0xf000: {ok: true, root: true},
 		0xbad:  {},
@@ -78,7 +77,7 @@ func FuzzCallers(f *testing.F) {
 		words := make([]uint64, min(len(data), stackWords(MaxStack)))
 		for i := range words {
 			words[i] = sp + 8*uint64(data[i]) - 64
-			callers.calls[words[i]] = callSite{ok: data[i]%5 > 0, root: data[i]%7 == 0, link: offsets.Link(data[i] % 4), size: uint64(data[i])}
+			callers.calls[words[i]] = callSite{ok: data[i]%5 > 0, root: data[i]%7 == 0, sized: data[i]%4 == 1, bare: data[i]%4 == 2, size: uint64(data[i])}
 		}
 		got := callers.Append(nil, words, sp, hi, 0)
 		if len(got) == 0 || len(got) > 2*MaxStack+1 {

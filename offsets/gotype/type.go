@@ -23,6 +23,9 @@ type Type struct {
 	// Methods: it is an interface type that has methods, so that its first word is an
 	// itab and no type.
 	Methods bool
+	// Direct: an interface's second word is the value itself, a pointer or a struct or array of
+	// just one; else it points to the value. Only types that the runtime has tell.
+	Direct bool
 
 	elem func() *Type
 	once sync.Once
@@ -94,6 +97,6 @@ func align(k reflect.Kind, size int64) int64 {
 func (t *Type) Named(name string) *Type {
 	return &Type{
 		Name: name, Kind: t.Kind, Size: t.Size, Align: t.Align, Len: t.Len,
-		Fields: t.Fields, Methods: t.Methods, elem: t.Elem,
+		Fields: t.Fields, Methods: t.Methods, Direct: t.Direct, elem: t.Elem,
 	}
 }

@@ -17,7 +17,7 @@ func (g *Tables) ItabType(addr uint64) (typ uint64, ok bool) {
 	}
 	// A word of something else is no itab.
 	i, err := g.RuntimeType(inter)
-	if err != nil || i.Type.Kind != reflect.Interface || !i.Type.Methods {
+	if err != nil || i.Kind != reflect.Interface || !i.Methods {
 		return 0, false
 	}
 	if _, err := g.RuntimeType(typ); err != nil {

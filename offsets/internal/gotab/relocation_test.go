@@ -69,11 +69,11 @@ func TestPluginRelocations(t *testing.T) {
 	}
 	for addr := types.start; addr < types.end; addr += 8 {
 		typ, err := b.RuntimeType(addr)
-		if err != nil || typ.Type.Name != "*net.OpError" {
+		if err != nil || typ.Name != "*net.OpError" {
 			continue
 		}
 		var got strings.Builder
-		for _, f := range typ.Type.Elem().Fields {
+		for _, f := range typ.Elem().Fields {
 			got.WriteString(f.Name + " " + f.Type.Name + "; ")
 		}
 		if want := "Op string; Net string; Source net.Addr; Addr net.Addr; Err error; "; got.String() != want {

@@ -10,31 +10,22 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// RuntimeType is the type of the value in an interface.
-type RuntimeType struct {
-	// Type is named as %T prints it. What is not in the file, or damaged, is of kind
-	// Unknown. Elem reads the file when it is first asked for.
-	Type *gotype.Type
-	// Direct: the second word of the interface is the value itself, a pointer or a
-	// struct or array of just one; else it points to the value.
-	Direct bool
-}
-
 // RuntimeType decodes the runtime._type at a virtual address of the file, load bias not
 // counted: the first word of an interface without methods, or what ItabType returns. It
 // works without symbols and debug information. Types that the program makes as it runs,
-// with package reflect, are not in the file.
-func (g *Tables) RuntimeType(addr uint64) (RuntimeType, error) {
+// with package reflect, are not in the file. The type is named as %T prints it. What is not in the
+// file, or damaged, is of kind Invalid. Elem reads the file when it is first asked for.
+func (g *Tables) RuntimeType(addr uint64) (*gotype.Type, error) {
 	t, err := g.types()
 	if err != nil {
-		return RuntimeType{}, err
+		return nil, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := rtypeReader{tables: g, table: t, open: make(map[uint64]bool), budget: maxHeldBytes}
 	typ, err := r.read(addr)
 	if err != nil {
-		return RuntimeType{}, fmt.Errorf("read type at %#x: %w", addr, err)
+		return nil, fmt.Errorf("read type at %#x: %w", addr, err)
 	}
 	return typ, nil
 }
@@ -57,41 +48,38 @@ type rtypeReader struct {
 	budget int
 }
 
-func (r *rtypeReader) read(addr uint64) (RuntimeType, error) {
+func (r *rtypeReader) read(addr uint64) (*gotype.Type, error) {
 	form := r.table.form
 	if known, ok := r.table.known[addr]; ok {
 		return known, nil
 	}
 	if addr%8 != 0 || addr < r.table.start || addr >= r.table.end {
-		return RuntimeType{}, errors.New("no type is there")
+		return nil, errors.New("no type is there")
 	}
 	var head [48]byte // the fields that are read lie in it, in all forms
 	if !r.tables.image.Read(addr, head[:]) {
-		return RuntimeType{}, errors.New("not in the file")
+		return nil, errors.New("not in the file")
 	}
 	size, align, number := binary.LittleEndian.Uint64(head[:]), head[form.align], head[form.kind]
 	n := int(number & kindMask)
 	if n >= len(rtypeKinds) || rtypeKinds[n].kind == reflect.Invalid {
-		return RuntimeType{}, fmt.Errorf("kind %d is none", n)
+		return nil, fmt.Errorf("kind %d is none", n)
 	}
 	kind := &rtypeKinds[n]
 	if size >= maxTypeSize || kind.size != 0 && size != kind.size || align == 0 || align > 64 || align&(align-1) != 0 {
-		return RuntimeType{}, fmt.Errorf("%d bytes, aligned to %d, of kind %d", size, align, n)
+		return nil, fmt.Errorf("%d bytes, aligned to %d, of kind %d", size, align, n)
 	}
 	name, err := r.name(addr, head[:], kind)
 	if err != nil {
-		return RuntimeType{}, err
+		return nil, err
 	}
-	known := RuntimeType{
-		Type:   &gotype.Type{Name: name, Kind: kind.kind, Size: int64(size), Align: int64(align)},
-		Direct: number&kindDirect != 0,
-	}
+	known := &gotype.Type{Name: name, Kind: kind.kind, Size: int64(size), Align: int64(align), Direct: number&kindDirect != 0}
 	if form.directFlag {
 		known.Direct = head[tflagAt]&tflagDirect != 0
 	}
 	r.budget -= 256 + len(name)
 	r.open[addr] = true
-	r.detail(known.Type, addr)
+	r.detail(known, addr)
 	delete(r.open, addr)
 	r.table.known[addr] = known
 	return known, nil
@@ -135,11 +123,8 @@ func (r *rtypeReader) detail(t *gotype.Type, addr uint64) {
 			return
 		}
 		t.SetElem(func() *gotype.Type {
-			typ, err := r.tables.RuntimeType(elem)
-			if err != nil {
-				return nil
-			}
-			return typ.Type
+			typ, _ := r.tables.RuntimeType(elem)
+			return typ
 		})
 		return
 	case reflect.Array:
@@ -190,5 +175,5 @@ func (r *rtypeReader) heldAt(at uint64) (*gotype.Type, bool) {
 		return nil, false
 	}
 	held, err := r.read(addr)
-	return held.Type, err == nil
+	return held, err == nil
 }

@@ -76,7 +76,7 @@ func TestRuntimeTypes(t *testing.T) {
 // compareReflect checks what testdata/types has printed, and counts the lines.
 func compareReflect(t *testing.T, b *Tables, out string) map[string]int {
 	var bias uint64
-	var typ RuntimeType
+	var typ *gotype.Type
 	var fields []gotype.Field
 	read := make(map[string]int)
 	for line := range strings.Lines(out) {
@@ -94,41 +94,41 @@ func compareReflect(t *testing.T, b *Tables, out string) map[string]int {
 			bias = addr() - firstSegment(b)&^0xfff
 		case "type":
 			if len(fields) > 0 {
-				t.Errorf("%s: fields %+v too many", typ.Type.Name, fields)
+				t.Errorf("%s: fields %+v too many", typ.Name, fields)
 			}
 			var err error
 			if typ, err = b.RuntimeType(addr()); err != nil {
 				t.Fatalf("%s: %v", f[6], err)
 			}
-			got := []string{strconv.FormatBool(typ.Direct), strconv.FormatInt(typ.Type.Size, 10), strconv.FormatInt(typ.Type.Align, 10), typ.Type.Name}
+			got := []string{strconv.FormatBool(typ.Direct), strconv.FormatInt(typ.Size, 10), strconv.FormatInt(typ.Align, 10), typ.Name}
 			want := []string{f[2], f[4], f[5], f[6]}
-			if strings.Join(got, " ") != strings.Join(want, " ") || typ.Type.Kind != kindOf[f[3]] {
-				t.Errorf("%v of kind %d; want %v, %s", got, typ.Type.Kind, want, f[3])
+			if strings.Join(got, " ") != strings.Join(want, " ") || typ.Kind != kindOf[f[3]] {
+				t.Errorf("%v of kind %d; want %v, %s", got, typ.Kind, want, f[3])
 			}
-			fields = typ.Type.Fields
+			fields = typ.Fields
 		case "field":
-			if typ.Type.Size == 0 && len(fields) == 0 {
+			if typ.Size == 0 && len(fields) == 0 {
 				continue
 			}
 			if len(fields) == 0 {
-				t.Fatalf("%s: no field %s", typ.Type.Name, f[3])
+				t.Fatalf("%s: no field %s", typ.Name, f[3])
 			}
 			got := []string{strconv.FormatInt(fields[0].Offset, 10), strconv.FormatBool(fields[0].Embedded), fields[0].Name, fields[0].Type.Name}
 			if strings.Join(got, " ") != strings.Join(f[1:], " ") {
-				t.Errorf("%s: field %v, want %v", typ.Type.Name, got, f[1:])
+				t.Errorf("%s: field %v, want %v", typ.Name, got, f[1:])
 			}
 			fields = fields[1:]
 		case "elem":
-			if elem := typ.Type.Elem(); elem == nil || elem.Name != f[1] {
-				t.Errorf("%s: element %+v, want %s", typ.Type.Name, elem, f[1])
+			if elem := typ.Elem(); elem == nil || elem.Name != f[1] {
+				t.Errorf("%s: element %+v, want %s", typ.Name, elem, f[1])
 			}
 		case "len":
-			if got := strconv.FormatInt(typ.Type.Len, 10); got != f[1] {
-				t.Errorf("%s: length %s, want %s", typ.Type.Name, got, f[1])
+			if got := strconv.FormatInt(typ.Len, 10); got != f[1] {
+				t.Errorf("%s: length %s, want %s", typ.Name, got, f[1])
 			}
 		case "methods":
-			if got := strconv.FormatBool(typ.Type.Methods); got != f[1] {
-				t.Errorf("%s: methods %s, want %s", typ.Type.Name, got, f[1])
+			if got := strconv.FormatBool(typ.Methods); got != f[1] {
+				t.Errorf("%s: methods %s, want %s", typ.Name, got, f[1])
 			}
 		case "itab":
 			concrete, ok := b.ItabType(addr())
@@ -139,8 +139,8 @@ func compareReflect(t *testing.T, b *Tables, out string) map[string]int {
 				}
 				continue
 			}
-			if typ, err := b.RuntimeType(concrete); err != nil || typ.Type.Name != f[2] {
-				t.Errorf("itab of %v, %v; want %s", typ.Type, err, f[2])
+			if typ, err := b.RuntimeType(concrete); err != nil || typ.Name != f[2] {
+				t.Errorf("itab of %v, %v; want %s", typ, err, f[2])
 			}
 		case "func":
 			fn, ok := b.at(addr())
@@ -213,14 +213,14 @@ func TestRuntimeTypesAgainstDWARF(t *testing.T) {
 					t.Errorf("%s: %v", name, err)
 					continue
 				}
-				if want := asPrinted(name); typ.Type.Name != want {
-					t.Errorf("name %s, want %s", typ.Type.Name, want)
+				if want := asPrinted(name); typ.Name != want {
+					t.Errorf("name %s, want %s", typ.Name, want)
 				}
-				if kind, ok := e.Val(goKind).(int64); ok && kind != 0 && typ.Type.Kind != rtypeKinds[kind&kindMask].kind {
-					t.Errorf("%s of kind %d, want %d", name, typ.Type.Kind, kind)
+				if kind, ok := e.Val(goKind).(int64); ok && kind != 0 && typ.Kind != rtypeKinds[kind&kindMask].kind {
+					t.Errorf("%s of kind %d, want %d", name, typ.Kind, kind)
 				}
-				if size, ok := e.Val(dwarf.AttrByteSize).(int64); ok && size != typ.Type.Size {
-					t.Errorf("%s of %d bytes, want %d", name, typ.Type.Size, size)
+				if size, ok := e.Val(dwarf.AttrByteSize).(int64); ok && size != typ.Size {
+					t.Errorf("%s of %d bytes, want %d", name, typ.Size, size)
 				}
 			}
 			t.Logf("%d types", compared)

@@ -61,7 +61,7 @@ func TestRuntimeTypeAnywhere(t *testing.T) {
 			ask := func(addr uint64) {
 				if typ, err := b.RuntimeType(addr); err == nil {
 					types++
-					if _, err := walkType(typ.Type, 1); err != nil {
+					if _, err := walkType(typ, 1); err != nil {
 						t.Errorf("type at %#x: %v", addr, err)
 					}
 				}
@@ -155,7 +155,7 @@ func walkTypes(t testing.TB, b *Tables, addrs []uint64) (read int) {
 			continue
 		}
 		read++
-		if _, err := walkType(typ.Type, 2); err != nil {
+		if _, err := walkType(typ, 2); err != nil {
 			t.Errorf("type at %#x: %v", addr, err)
 		}
 		b.ItabType(addr)
@@ -203,7 +203,7 @@ func FuzzRuntimeType(f *testing.F) {
 			m.ELF.Progs = append(m.ELF.Progs, &elf.Prog{ProgHeader: p.ProgHeader, ReaderAt: patched{p.ReaderAt, offset, bytes}})
 		}
 		all, _ := whole.types()
-		own := &types{form: all.form, start: all.start, end: all.end, known: make(map[uint64]RuntimeType)}
+		own := &types{form: all.form, start: all.start, end: all.end, known: make(map[uint64]*gotype.Type)}
 		b.types = func() (*types, error) { return own, nil }
 		walkTypes(t, b, s.addrs[i:min(i+20, len(s.addrs))])
 	})

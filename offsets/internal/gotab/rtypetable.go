@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
@@ -18,7 +19,7 @@ type types struct {
 	start, end uint64
 
 	mu    sync.Mutex
-	known map[uint64]RuntimeType
+	known map[uint64]*gotype.Type
 }
 
 // findTypes goes by runtime.firstmoduledata.
@@ -27,7 +28,7 @@ func (g *Tables) findTypes() (*types, error) {
 	if v.Minor == 0 {
 		return nil, errors.New("find runtime types: not a Go program")
 	}
-	t := &types{form: rtypeFormOf(v.Minor), known: make(map[uint64]RuntimeType)}
+	t := &types{form: rtypeFormOf(v.Minor), known: make(map[uint64]*gotype.Type)}
 	if t.form == nil {
 		return nil, fmt.Errorf("find runtime types of %s: version not known", v)
 	}

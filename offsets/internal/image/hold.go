@@ -1,14 +1,10 @@
 package image
 
 import (
-	"errors"
 	"fmt"
 	"syscall"
 	"time"
 )
-
-// ErrBeingWritten: somebody has the file open for writing.
-var ErrBeingWritten = errors.New("somebody has it open for writing")
 
 // holdFor is how long a writer may take to go. A process that is being started has all
 // files of its parent's open until it is what it is to be.
@@ -18,19 +14,20 @@ const holdFor = 300 * time.Millisecond
 // or Close, or for /proc/sys/fs/lease-break-time, 45 seconds: breakpoints in a file that is
 // written over, as cp does, are in the middle of other instructions, and its next process
 // comes to harm. It is a lease (fcntl(2), F_SETLEASE); not all file systems have them, and
-// without one there is only Unchanged. Another file may take the name at any time.
-func (f *File) Hold() error {
+// without one there is only Unchanged. Another file may take the name at any time. The error is that
+// the file has changed, or, if busy, that somebody has it open for writing.
+func (f *File) Hold() (busy bool, err error) {
 	for until := time.Now().Add(holdFor); ; time.Sleep(10 * time.Millisecond) {
 		_, errno := f.lease(syscall.F_SETLEASE, syscall.F_RDLCK)
 		switch {
 		case errno == 0:
 			err := f.Unchanged() // until now
 			f.held = true
-			return err
+			return false, err
 		case errno != syscall.EAGAIN:
-			return f.Unchanged()
+			return false, f.Unchanged()
 		case time.Now().After(until):
-			return fmt.Errorf("%s: %w", f.path, ErrBeingWritten)
+			return true, fmt.Errorf("%s: somebody has it open for writing", f.path)
 		}
 	}
 }

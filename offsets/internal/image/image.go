@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/offsets/arch"
 )
 
@@ -49,7 +50,7 @@ func Open(f *os.File, path string) (*Image, error) {
 	if m.ELF, err = parseELF(f, file.most); err != nil {
 		return nil, err
 	}
-	m.Processor = Processors[m.ELF.Machine]
+	m.Processor = processors.All[m.ELF.Machine]
 	m.code = codeSegments(m.ELF, uint64(file.stat.Size()))
 	if len(m.code) == 0 {
 		return nil, errors.New("ELF file without an executable segment")
@@ -75,7 +76,7 @@ func parseELF(r io.ReaderAt, most uint64) (*elf.File, error) {
 	if elf.Class(ident[elf.EI_CLASS]) == elf.ELFCLASS32 {
 		return nil, errors.New("32-bit ELF file: only 64-bit x86-64 is supported")
 	}
-	if m := elf.Machine(binary.LittleEndian.Uint16(ident[18:])); Processors[m] == nil {
+	if m := elf.Machine(binary.LittleEndian.Uint16(ident[18:])); processors.All[m] == nil {
 		return nil, fmt.Errorf("ELF file for %s: only x86-64 is supported", m)
 	}
 	var ef *elf.File

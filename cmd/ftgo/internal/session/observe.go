@@ -112,8 +112,8 @@ func (p *planned) live(mode uprobe.Mode) (s *opened, err error) {
 	if err := o.checkProbes(e, s.probes, pace(p.features, p.fs)); err != nil {
 		return nil, err
 	}
-	if v, isGo := p.plan.Binary.GoVersion(); isGo && p.plan.Stack < o.Stack {
-		e.Say("%s keeps no frame pointers: of each stack only the caller is known", v)
+	if minor, version := p.plan.Binary.GoVersion(); minor > 0 && p.plan.Stack < o.Stack {
+		e.Say("%s keeps no frame pointers: of each stack only the caller is known", version)
 	}
 	s.costs = own.New(p.fs, e.Own, mode, o.Stack)
 	want := p.view.Needs()
