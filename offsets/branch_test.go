@@ -36,7 +36,7 @@ func TestBranchReached(t *testing.T) {
 				if err != nil || s.Branch == nil {
 					continue
 				}
-				if s.Check != nil || s.Late || s.Entry.Addr() != f.Addr || s.Branch.Addr() <= f.Addr || s.Branch.Cost().Class > arch.EmulatedLater {
+				if s.Check != nil || s.Late || s.Entry.Addr() != f.Addr || s.Branch.Addr() <= f.Addr || s.Branch.Cost().Stepped() {
 					t.Errorf("%s: %+v", f.Name, s)
 				}
 				spans = append(spans, span{f.Addr, s.Branch.Addr()})

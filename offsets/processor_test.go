@@ -80,20 +80,20 @@ func (p arm64) Cost(function []byte, at int) arch.Cost {
 	in, err := p.Decode(function[at:])
 	switch {
 	case err != nil:
-		return arch.Cost{Class: arch.Refused, Reason: err.Error()}
+		return arch.Cost{Refused: err.Error()}
 	case in.Kind == arch.Trap:
-		return arch.Cost{Class: arch.Refused, Reason: "raises an exception"}
+		return arch.Cost{Refused: "raises an exception"}
 	case in.Kind == arch.Nop:
-		return arch.Cost{Class: arch.EmulatedLater, Reason: "nop"}
+		return arch.Cost{Later: "nop"}
 	case !in.Kind.GoesOn():
-		return arch.Cost{Class: arch.Emulated}
+		return arch.Cost{Emulated: true}
 	}
-	return arch.Cost{Class: arch.Stepped}
+	return arch.Cost{}
 }
 
-func (arm64) Effects([]byte) arch.Effects { return 0 }
+func (arm64) Effects([]byte) (e arch.Effects) { return e }
 
-func (arm64) Leads(uint64, arch.Way) (arch.Destination, bool) { return 0, false }
+func (arm64) Leads(uint64, arch.Way) (inside, ok bool) { return false, false }
 
 // Trim: functions are padded with zeros.
 func (arm64) Trim(function []byte) int {
@@ -156,7 +156,7 @@ func (arm64) C() *arch.CallConv {
 	return &arch.CallConv{Ints: xs(8), IntResults: xs(2), Floats: 8, Indirect: "x8"}
 }
 
-func (arm64) PassC(*gotype.Type) (arch.Passing, error) { return arch.Passing{}, arch.ErrUnknownType }
+func (arm64) PassC(*gotype.Type) (p arch.Passing, err error) { return p, errors.New("not known") }
 
 func (arm64) Frames(int) *arch.Frames {
 	return &arch.Frames{Return: "%x30", Pointer: "x29", Kept: true}
@@ -237,7 +237,7 @@ func TestSecondProcessor(t *testing.T) {
 			refused++
 		case s.Check != nil:
 			checked++
-			if !s.CheckOnly || s.Check.Cond() != 8 || s.Check.Cost().Class != arch.Emulated {
+			if !s.CheckOnly || s.Check.Cond() != 8 || !s.Check.Cost().Emulated {
 				t.Fatalf("%s: %+v", f.Name, s)
 			}
 		}

@@ -131,7 +131,7 @@ func strategy(s *offsets.Sites) string {
 	case s.Branch != nil && s.Restarts:
 		return "first branch (loops)"
 	case s.Branch != nil:
-		return "first " + cmp.Or(s.Branch.Cost().Reason, "branch")
+		return "first " + cmp.Or(s.Branch.Cost().Later, "branch")
 	case s.Restarts:
 		return "start (loops)"
 	case s.Late:

@@ -114,7 +114,7 @@ func (p *HistogramPlan) events(x fetcher, nonce string) tracefs.CallEvents {
 		s := p.Funcs[i].Sites
 		fetch := []string{`\` + strconv.Itoa(i), args[1].Fetch, args[2].Fetch, args[3].Fetch}
 		begin := s.Entry
-		if s.Branch != nil && s.Branch.Cost().Class == arch.Emulated && !endsAt(s, *s.Branch) {
+		if s.Branch != nil && s.Branch.Cost().Emulated && !endsAt(s, *s.Branch) {
 			begin = *s.Branch
 		}
 		entry.Sites = append(entry.Sites, begin.Offset())

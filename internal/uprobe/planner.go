@@ -9,7 +9,6 @@ import (
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -210,8 +209,7 @@ func endsAt(s *offsets.Sites, site offsets.Site) bool {
 func (v Values) fetched() bool { return v.Entry != nil && len(v.Entry.Args) > 0 }
 
 func (c *planner) emulated(s offsets.Site) bool {
-	class := s.Cost().Class
-	return class == arch.Emulated || class == arch.EmulatedLater && c.features.PushEmulated
+	return s.Cost().Emulated || s.Cost().Later != "" && c.features.PushEmulated
 }
 
 func (c *planner) identity(f *Function) (begin, end identity) {

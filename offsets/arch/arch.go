@@ -18,9 +18,9 @@ type Processor interface {
 	Cost(function []byte, at int) Cost
 	// Effects is what the instruction at the start of code is known not to do.
 	Effects(code []byte) Effects
-	// Leads tells where an indirect jump of a function of C leads that may leave it; ok is
-	// false if that can't be told.
-	Leads(at uint64, w Way) (d Destination, ok bool)
+	// Leads tells whether an indirect jump of a function of C that may leave it stays inside; ok
+	// is false if that can't be told.
+	Leads(at uint64, w Way) (inside, ok bool)
 	// Trim returns how many bytes of code are left of a function without the padding that
 	// Go's linker puts behind it.
 	Trim(function []byte) int
@@ -70,14 +70,6 @@ const (
 	SwitchJump
 )
 
-func (k Kind) String() string {
-	names := [...]string{"other", "return", "jump", "conditional jump", "call", "indirect jump", "indirect call", "trap", "nop", "switch"}
-	if int(k) < len(names) {
-		return names[k]
-	}
-	return "invalid kind"
-}
-
 // Cond is the condition of a conditional jump, as its processor numbers it. Recordings hold it.
 type Cond uint8
 
@@ -101,37 +93,21 @@ type Inst struct {
 	To int64
 }
 
-// Class is what the kernel does each time a uprobe is hit, in order of rising price.
-type Class uint8
-
-const (
-	// Emulated: every kernel carries the instruction out in its trap handler.
-	Emulated Class = iota
-	// EmulatedLater: newer kernels do.
-	EmulatedLater
-	// Stepped: a copy of the instruction is single-stepped, with a second trap.
-	Stepped
-	// Refused: some kernel refuses it, or takes it and then misbehaves.
-	Refused
-)
-
-func (c Class) String() string {
-	names := [...]string{"emulated", "emulated later", "stepped", "refused"}
-	if int(c) < len(names) {
-		return names[c]
-	}
-	return "invalid class"
-}
-
-// Cost is the price of a uprobe on one instruction.
+// Cost is the price of a uprobe on one instruction. If it is neither Emulated nor Later nor
+// Refused, a copy of the instruction is single-stepped, with a second trap.
 type Cost struct {
-	Class Class
-	// Reason says why the instruction is Refused, and what one is that is EmulatedLater.
-	Reason string
+	// Emulated: every kernel carries the instruction out in its trap handler.
+	Emulated bool
+	// Later says what the instruction is that newer kernels carry out there, Refused why some
+	// kernel refuses it, or takes it and then misbehaves.
+	Later, Refused string
 	// Passable: the instruction is Refused, but leaves the stack pointer and the flow of
 	// control alone, so that a probe may be put behind it instead.
 	Passable bool
 }
+
+// Stepped tells whether a copy is single-stepped.
+func (c Cost) Stepped() bool { return !c.Emulated && c.Later == "" && c.Refused == "" }
 
 // Check is the check of the stack's size in the prologue of a function of Go. A function
 // whose check fails calls runtime.morestack and starts over, so its first instruction runs
@@ -147,21 +123,32 @@ type Check struct {
 	Repeats bool
 }
 
-// Effects is a set of what an instruction is known not to do.
-type Effects uint8
-
-const (
-	// KeepsFrame: it writes neither the stack pointer nor the frame pointer, neither the
-	// register that holds g nor the return address.
-	KeepsFrame Effects = 1 << iota
+// Effects is what an instruction is known not to do.
+type Effects struct {
+	// KeepsFrame: it raises no signal, and writes neither the stack pointer nor the frame
+	// pointer, neither the register that holds g nor the return address.
+	KeepsFrame bool
 	// KeepsRegisters: it writes no register but flags, stack and frame pointer, and those
 	// that no probe can fetch.
-	KeepsRegisters
+	KeepsRegisters bool
 	// KeepsMemory: it writes none.
-	KeepsMemory
-	// NeverFaults: it raises no signal.
-	NeverFaults
-)
+	KeepsMemory bool
+}
 
-// Has tells whether all of some effects are among e.
-func (e Effects) Has(all Effects) bool { return e&all == all }
+// Way is what is known of a function around one of its jumps. Instructions go by their
+// addresses, and a function may have parts anywhere in the file.
+type Way interface {
+	// Start is the function's first instruction.
+	Start() uint64
+	// Code is that of an instruction, and of what follows.
+	Code(at uint64) []byte
+	// Above returns the instruction that lies before one.
+	Above(at uint64) (above uint64, ok bool)
+	// Before returns the instructions that may be executed right before one.
+	Before(at uint64) []uint64
+	// Inside tells whether code at an address is the function's own, and not another one's, which
+	// returns for both.
+	Inside(addr uint64) (inside, ok bool)
+	// Pointer reads a word of data that holds an address in the same file.
+	Pointer(at uint64) (addr uint64, ok bool)
+}

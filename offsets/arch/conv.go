@@ -1,9 +1,6 @@
 package arch
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // Reg is a register as fetchargs name it, without the %: "x0".
 type Reg string
@@ -116,6 +113,3 @@ type Passing struct {
 	Parts []Part
 	ByRef bool
 }
-
-// ErrUnknownType says that it is not known how C passes a value.
-var ErrUnknownType = errors.New("how C passes values of its type is not known")

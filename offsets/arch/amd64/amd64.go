@@ -44,10 +44,10 @@ func (processor) Cost(function []byte, at int) arch.Cost {
 	code := function[at:]
 	in, err := decode(code)
 	if err != nil {
-		return arch.Cost{Class: arch.Refused, Reason: err.Error()}
+		return arch.Cost{Refused: err.Error()}
 	}
 	cost := probe(code, in)
-	cost.Passable = cost.Class == arch.Refused && in.Kind == arch.Other && keepsSP(code, in)
+	cost.Passable = cost.Refused != "" && in.Kind == arch.Other && keepsSP(code, in)
 	return cost
 }
 

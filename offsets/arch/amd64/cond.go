@@ -15,38 +15,34 @@ const (
 	overflowFlag = 1 << 11
 )
 
-// checkFailed are the flags of which one is set where the stack check has failed: what JBE
-// asks for.
-const checkFailed = carryFlag | zeroFlag
+// Condition nibbles (SDM vol. 1, appendix B).
+const (
+	condB  = 2
+	condE  = 4
+	condBE = 6
+	condA  = 7
+)
+
+// conditions are the flags of which one is set where o, b, e, be, s, p, l or le hold; the last
+// two also hold where the sign is not the overflow.
+var conditions = [8]uint64{
+	overflowFlag, carryFlag, zeroFlag, carryFlag | zeroFlag, signFlag, parityFlag, 0, zeroFlag,
+}
 
 // Passed is JA. Go 1.4 jumps by it where the check has passed, all others by its opposite
 // where it has failed.
 func (processor) Passed() arch.Cond { return condA }
 
-func (processor) Failed(field string) string { return fmt.Sprintf("%s & %d", field, checkFailed) }
+// Failed goes by the flags of which one is set where the stack check has failed: what JBE
+// asks for.
+func (processor) Failed(field string) string {
+	return fmt.Sprintf("%s & %d", field, conditions[condBE>>1])
+}
 
 // Taken goes by the low four bits of a jump's opcode (Intel SDM vol. 1, appendix B). An odd
 // condition is the opposite of the one before it.
 func (processor) Taken(cond arch.Cond, flags uint64) bool {
-	set := func(bits uint64) bool { return flags&bits != 0 }
-	var taken bool
-	switch cond >> 1 & 7 {
-	case 0: // o, no
-		taken = set(overflowFlag)
-	case 1: // b, ae
-		taken = set(carryFlag)
-	case 2: // e, ne
-		taken = set(zeroFlag)
-	case 3: // be, a
-		taken = set(carryFlag | zeroFlag)
-	case 4: // s, ns
-		taken = set(signFlag)
-	case 5: // p, np
-		taken = set(parityFlag)
-	case 6: // l, ge
-		taken = set(signFlag) != set(overflowFlag)
-	case 7: // le, g
-		taken = set(zeroFlag) || set(signFlag) != set(overflowFlag)
-	}
+	n := cond >> 1 & 7
+	taken := flags&conditions[n] != 0 || n >= 6 && (flags&signFlag != 0) != (flags&overflowFlag != 0)
 	return taken != (cond&1 != 0)
 }

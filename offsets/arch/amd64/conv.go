@@ -2,6 +2,7 @@ package amd64
 
 import (
 	"debug/elf"
+	"errors"
 	"reflect"
 	"regexp"
 
@@ -93,11 +94,13 @@ func (processor) DwarfReg(n uint64) (arch.Reg, bool) {
 	return "", 17 <= n && n <= 32
 }
 
+var errUnknownType = errors.New("how C passes values of its type is not known")
+
 // PassC classifies each eight bytes of a value: floating point (SSE) or not (INTEGER); there
 // are none if the value is passed in memory.
 func (processor) PassC(t *gotype.Type) (p arch.Passing, err error) {
 	if t.Size < 0 || t.Kind == reflect.Invalid {
-		return p, arch.ErrUnknownType
+		return p, errUnknownType
 	}
 	if t.Size > 16 {
 		return p, nil
@@ -107,7 +110,7 @@ func (processor) PassC(t *gotype.Type) (p arch.Passing, err error) {
 		words[i] = true
 	}
 	if !classifyParts(t, 0, words) {
-		return p, arch.ErrUnknownType
+		return p, errUnknownType
 	}
 	for i, float := range words {
 		at := 8 * int64(i)

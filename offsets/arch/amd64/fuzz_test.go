@@ -59,7 +59,7 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("length %d, x86asm %d", in.Len, n)
 		}
 		cost := probe(code, in)
-		if cost.Class > arch.Refused || (cost.Class == arch.Refused || cost.Class == arch.EmulatedLater) != (cost.Reason != "") {
+		if cost.Emulated && (cost.Later != "" || cost.Refused != "") || cost.Later != "" && cost.Refused != "" {
 			t.Errorf("cost %+v", cost)
 		}
 	})

@@ -77,13 +77,6 @@ var groups = [...]group{
 	{0x0f, "\xc7", 0xfa, regs(0xc0)},                                                                  // group 9: cmpxchg16b, rdrand
 }
 
-// is3DNow reports whether the byte behind the operands of 0f 0f selects an
-// operation (AMD APM vol. 3, appendix A).
-func is3DNow(suffix byte) bool {
-	switch suffix {
-	case 0x0c, 0x0d, 0x1c, 0x1d, 0x8a, 0x8e, 0x90, 0x94, 0x96, 0x97, 0x9a, 0x9e,
-		0xa0, 0xa4, 0xa6, 0xa7, 0xaa, 0xae, 0xb0, 0xb4, 0xb6, 0xb7, 0xbb, 0xbf:
-		return true
-	}
-	return false
-}
+// ops3DNow are the bytes behind the operands of 0f 0f that select an operation (AMD APM
+// vol. 3, appendix A).
+const ops3DNow = "\x0c\x0d\x1c\x1d\x8a\x8e\x90\x94\x96\x97\x9a\x9e\xa0\xa4\xa6\xa7\xaa\xae\xb0\xb4\xb6\xb7\xbb\xbf"

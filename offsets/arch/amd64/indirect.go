@@ -1,6 +1,8 @@
 package amd64
 
 import (
+	"strings"
+
 	"golang.org/x/arch/x86/x86asm"
 
 	"github.com/ftgo/ftgo/offsets/arch"
@@ -21,72 +23,71 @@ func (w way) instruction(at uint64) (x86asm.Inst, error) { return x86asm.Decode(
 //     structure), an argument, or the result of a call is a tail call.
 //
 // All ways that lead to the jump must say the same.
-func (processor) Leads(at uint64, around arch.Way) (arch.Destination, bool) {
+func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
 	w := way{around}
 	in, err := w.instruction(at)
 	if err != nil || in.Op != x86asm.JMP {
-		return 0, false
+		return false, false
 	}
 	switch arg := in.Args[0].(type) {
 	case x86asm.Mem:
 		return w.through(arg, at)
 	case x86asm.Reg:
 		if w.popsBefore(at) {
-			return arch.Outside, true // no compiler puts a switch behind an epilogue
+			return false, true // no compiler puts a switch behind an epilogue
 		}
 		return w.value(arg, at, maxCopies)
 	}
-	return 0, false
+	return false, false
 }
 
 const maxCopies = 4 // of a register to another
 
 // value tells where the value leads that a register has before an instruction.
-func (w way) value(r x86asm.Reg, at uint64, copies int) (arch.Destination, bool) {
+func (w way) value(r x86asm.Reg, at uint64, copies int) (inside, ok bool) {
 	from, ok := w.origins(r, at)
 	if !ok {
-		return 0, false
+		return false, false
 	}
-	var all arch.Destination
 	for i, o := range from {
-		where, ok := w.origin(o, copies)
-		if !ok || i > 0 && where != all {
-			return 0, false
+		leads, ok := w.origin(o, copies)
+		if !ok || i > 0 && leads != inside {
+			return false, false
 		}
-		all = where
+		inside = leads
 	}
-	return all, true
+	return inside, true
 }
 
 // origin is value for one of the ways.
-func (w way) origin(o origin, copies int) (arch.Destination, bool) {
+func (w way) origin(o origin, copies int) (inside, ok bool) {
 	if o.argument {
-		return arch.Outside, true
+		return false, true
 	}
 	switch o.in.Op {
 	case x86asm.CALL:
-		return arch.Outside, true
+		return false, true
 	case x86asm.ADD:
 		if w.fromTable(o.in.Args[0], o.at) || w.fromTable(o.in.Args[1], o.at) {
-			return arch.Inside, true
+			return true, true
 		}
 	case x86asm.LEA:
 		if m, ok := o.in.Args[1].(x86asm.Mem); ok && m.Base == x86asm.RIP {
-			return w.Destination(w.relative(o, m))
+			return w.Inside(w.relative(o, m))
 		}
 	case x86asm.MOV:
 		switch src := o.in.Args[1].(type) {
 		case x86asm.Mem:
 			return w.through(src, o.at)
 		case x86asm.Imm:
-			return w.Destination(uint64(src))
+			return w.Inside(uint64(src))
 		case x86asm.Reg:
 			if wide(src) == src && copies > 0 {
 				return w.value(src, o.at, copies-1)
 			}
 		}
 	default:
-		if src, ok := o.in.Args[1].(x86asm.Reg); ok && isCMOV(o.in.Op) && copies > 0 {
+		if src, ok := o.in.Args[1].(x86asm.Reg); ok && strings.HasPrefix(o.in.Op.String(), "CMOV") && copies > 0 {
 			kept, ok1 := w.value(o.in.Args[0].(x86asm.Reg), o.at, copies-1)
 			moved, ok2 := w.value(src, o.at, copies-1)
 			if ok1 && ok2 && kept == moved {
@@ -94,7 +95,7 @@ func (w way) origin(o origin, copies int) (arch.Destination, bool) {
 			}
 		}
 	}
-	return 0, false
+	return false, false
 }
 
 // relative returns the address that an operand relative to RIP means. x86asm does not
@@ -121,29 +122,29 @@ func (w way) fromTable(arg x86asm.Arg, at uint64) bool {
 }
 
 // through tells where a word of memory leads that an instruction reads.
-func (w way) through(m x86asm.Mem, at uint64) (arch.Destination, bool) {
+func (w way) through(m x86asm.Mem, at uint64) (inside, ok bool) {
 	if m.Index == 0 {
-		return arch.Outside, true
+		return false, true
 	}
 	if m.Scale != 8 {
-		return 0, false
+		return false, false
 	}
 	table := uint64(int32(m.Disp))
 	if m.Base != 0 {
 		from, ok := w.origins(m.Base, at)
 		if !ok || len(from) != 1 || from[0].in.Op != x86asm.LEA {
-			return 0, false
+			return false, false
 		}
 		lea := from[0]
 		src, ok := lea.in.Args[1].(x86asm.Mem)
 		if !ok || src.Base != x86asm.RIP {
-			return 0, false
+			return false, false
 		}
 		table += w.relative(lea, src)
 	}
 	first, ok := w.Pointer(table)
 	if !ok {
-		return 0, false
+		return false, false
 	}
-	return w.Destination(first)
+	return w.Inside(first)
 }

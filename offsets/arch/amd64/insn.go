@@ -18,6 +18,7 @@ package amd64
 import (
 	"encoding/binary"
 	"errors"
+	"strings"
 
 	"github.com/ftgo/ftgo/offsets/arch"
 )
@@ -133,18 +134,8 @@ func decode(code []byte) (in inst, err error) {
 // instruction and the offset behind opcode, ModRM, SIB and displacement. The form
 // lacks isDefined for what is no instruction, and is isCut if w ends too early.
 func operands(w []byte, p int, set, rex uint8) (form, int) {
-	op := w[p]
-	p++
-	switch {
-	case op == 0x0f:
-		return operands0F(w, p, set)
-	case op == 0xc4, op == 0xc5, op == 0x62:
-		return operandsVector(w, p, set, rex)
-	case op == 0x8f && p < len(w) && w[p]&0x1f >= 8:
-		// XOP; pop has zeros in these bits (AMD APM vol. 3, 1.2 on XOP).
-		return operandsVector(w, p, set, rex)
-	}
-	f := oneByte[op]
+	op := w[p:]
+	f, p := opcode(w, p, set, rex)
 	if f&hasModRM == 0 {
 		return f, p
 	}
@@ -155,14 +146,16 @@ func operands(w []byte, p int, set, rex uint8) (form, int) {
 	if !groups[f>>groupShift].defines(modrm) {
 		return 0, p
 	}
-	n := modrmLen(w[p:])
-	if n == 0 {
-		return isCut, p
+	n := 1
+	if f&modIgnored == 0 {
+		if n = modrmLen(w[p:]); n == 0 {
+			return isCut, p
+		}
 	}
-	switch op {
+	switch op[0] {
 	case 0xf6, 0xf7:
 		if modrm&0x30 == 0 { // test takes an immediate, the rest of group 3 does not
-			f |= oneByte[op&1|0xa8] & immBits
+			f |= oneByte[op[0]&1|0xa8] & immBits
 		}
 	case 0xc7:
 		if modrm == 0xf8 {
@@ -178,55 +171,54 @@ func operands(w []byte, p int, set, rex uint8) (form, int) {
 				f |= isTable
 			}
 		}
+	case 0x0f:
+		switch {
+		case op[1] == 0x0f && p+n < len(w) && strings.IndexByte(ops3DNow, w[p+n]) < 0:
+			return 0, p
+		case op[1] == 0x78 && set&(pOpSize|pRepne) != 0:
+			f += 2 // extrq and insertq of SSE4a take two bytes, vmread none
+		}
 	}
 	return f, p + n
 }
 
-// operands0F is operands behind 0f, in the maps 0f, 0f 38 and 0f 3a.
-func operands0F(w []byte, p int, set uint8) (form, int) {
-	if p == len(w) {
-		return isCut, p
-	}
+// opcode is the form that the opcode at w[p] tells, and the offset behind it.
+func opcode(w []byte, p int, set, rex uint8) (form, int) {
 	op := w[p]
 	p++
-	f, pp := twoByte[op], twoBytePP.at(op)
-	if op == 0x38 || op == 0x3a {
-		if p == len(w) {
-			return isCut, p
+	switch op {
+	case 0x0f:
+		return opcode0F(w, p, set)
+	case 0x8f:
+		if p == len(w) || w[p]&0x1f < 8 {
+			break // XOP has another number there than pop (AMD APM vol. 3, 1.2)
 		}
-		if op == 0x38 {
-			f, pp = isDefined|hasModRM, map0F38.at(w[p])
-		} else {
-			f, pp = isDefined|hasModRM|1, map0F3A.at(w[p])
-		}
-		p++
+		fallthrough
+	case 0xc4, 0xc5, 0x62:
+		return opcodeVector(w, p, set, rex)
 	}
-	if pp&legacyPP(set) == 0 {
-		return 0, p
-	}
-	if f&hasModRM == 0 {
-		return f, p
-	}
+	return oneByte[op], p
+}
+
+// opcode0F is opcode behind 0f, in the maps 0f, 0f 38 and 0f 3a.
+func opcode0F(w []byte, p int, set uint8) (form, int) {
 	if p == len(w) {
 		return isCut, p
 	}
-	if !groups[f>>groupShift].defines(w[p]) {
-		return 0, p
-	}
-	n := 1
-	if f&modIgnored == 0 {
-		if n = modrmLen(w[p:]); n == 0 {
+	f, pp := twoByte[w[p]], twoBytePP[w[p]]
+	if escape := w[p]; escape == 0x38 || escape == 0x3a {
+		if p++; p == len(w) {
 			return isCut, p
 		}
+		f, pp = isDefined|hasModRM, map0F38[w[p]]
+		if escape == 0x3a {
+			f, pp = f|1, map0F3A[w[p]]
+		}
 	}
-	p += n
-	switch {
-	case op == 0x0f && p < len(w) && !is3DNow(w[p]):
-		return 0, p
-	case op == 0x78 && set&(pOpSize|pRepne) != 0:
-		f += 2 // extrq and insertq of SSE4a take two bytes, vmread none
+	if pp&legacyPP(set) == 0 {
+		f = 0
 	}
-	return f, p
+	return f, p + 1
 }
 
 // legacyPP gives the mandatory prefix that the legacy prefixes amount to as a bit

@@ -2,6 +2,7 @@ package amd64
 
 import (
 	"bytes"
+	"cmp"
 
 	"github.com/ftgo/ftgo/offsets/arch"
 )
@@ -16,24 +17,21 @@ import (
 // call leaves no or a wrong return address.
 func probe(code []byte, in inst) arch.Cost {
 	if in.Prefix < 0 || in.Prefix >= in.Len || in.Len > len(code) {
-		return arch.Cost{Class: arch.Refused, Reason: "not decoded from these bytes"}
+		return arch.Cost{Refused: "not decoded from these bytes"}
 	}
 	code = code[:in.Len]
 	prefixes, op := code[:in.Prefix], code[in.Prefix]
-	if reason := badPrefix(prefixes); reason != "" {
-		return arch.Cost{Class: arch.Refused, Reason: reason}
-	}
-	if reason := badOpcode(code, in); reason != "" {
-		return arch.Cost{Class: arch.Refused, Reason: reason}
+	if reason := cmp.Or(badPrefix(prefixes), badOpcode(code, in)); reason != "" {
+		return arch.Cost{Refused: reason}
 	}
 	// branch_setup_xol_ops and push_setup_xol_ops.
 	switch {
 	case in.Kind == arch.Jump, in.Kind == arch.Call, in.Kind == arch.CondJump && in.Cond != arch.NoCond, op == 0x90:
-		return arch.Cost{Class: arch.Emulated}
+		return arch.Cost{Emulated: true}
 	case op&^7 == 0x50 && (in.Len == 1 || in.Len == 2 && prefixes[0] == 0x41):
-		return arch.Cost{Class: arch.EmulatedLater, Reason: "push"}
+		return arch.Cost{Later: "push"}
 	}
-	return arch.Cost{Class: arch.Stepped}
+	return arch.Cost{}
 }
 
 // badPrefix follows is_prefix_bad, and insn_get_prefixes, which keeps four.

@@ -1,111 +1,108 @@
 package amd64
 
-import "golang.org/x/arch/x86/x86asm"
+import (
+	"strings"
+
+	"golang.org/x/arch/x86/x86asm"
+)
 
 // wide returns the 64-bit register that a general register is part of; other
 // registers stay as they are.
 func wide(r x86asm.Reg) x86asm.Reg {
-	switch {
-	case r >= x86asm.AL && r <= x86asm.BL:
-		return r - x86asm.AL + x86asm.RAX
-	case r >= x86asm.AH && r <= x86asm.BH:
-		return r - x86asm.AH + x86asm.RAX
-	case r >= x86asm.SPB && r <= x86asm.DIB:
-		return r - x86asm.SPB + x86asm.RSP
-	case r >= x86asm.R8B && r <= x86asm.R15B:
-		return r - x86asm.R8B + x86asm.R8
-	case r >= x86asm.AX && r <= x86asm.R15W:
-		return r - x86asm.AX + x86asm.RAX
-	case r >= x86asm.EAX && r <= x86asm.R15L:
-		return r - x86asm.EAX + x86asm.RAX
+	for _, part := range [...]struct{ first, last, wide x86asm.Reg }{
+		{x86asm.AL, x86asm.BL, x86asm.RAX}, {x86asm.AH, x86asm.BH, x86asm.RAX}, {x86asm.SPB, x86asm.R15B, x86asm.RSP},
+		{x86asm.AX, x86asm.R15W, x86asm.RAX}, {x86asm.EAX, x86asm.R15L, x86asm.RAX},
+	} {
+		if part.first <= r && r <= part.last {
+			return r - part.first + part.wide
+		}
 	}
 	return r
 }
 
+func isVector(r x86asm.Reg) bool { return x86asm.X0 <= r && r <= x86asm.X15 }
+
+// trait is what is known of all instructions of a name.
+type trait uint8
+
+const (
+	writesNothing trait = 1 << iota // no register
+	writesFirst                     // the first operand, if that is a register, and no other
+	writesAX                        // and nothing else
+	writesDX                        // and nothing else
+	multiplies                      // writes AX and DX
+	// neverFaults: it raises no exception but for memory that it can't access: moves, logic, and
+	// arithmetic of integers but divisions. (That of floating point does where a program asks for it.)
+	neverFaults
+	shuffles // vectors, and raises exceptions only if it is given memory that is not aligned
+	reads    // its first operand too, and writes none
+)
+
+const (
+	conditionCodes = "A AE B BE E NE G GE L LE O NO P NP S NS"
+	moves          = "MOVUPS MOVUPD MOVDQU MOVQ MOVD MOVSS MOVSD_XMM" // of vectors, which don't ask memory to be aligned
+	integer        = "MOV MOVZX MOVSX MOVSXD LEA ADD SUB ADC SBB AND OR XOR NOT NEG INC DEC SHL SHR SAR ROL ROR BSF BSR BSWAP IMUL"
+)
+
+var traits = func() map[x86asm.Op]trait {
+	named := make(map[string]trait)
+	add := func(t trait, prefix, names string) {
+		for _, name := range strings.Fields(names) {
+			named[prefix+name] |= t
+		}
+	}
+	add(writesNothing, "", "CMP TEST NOP JMP BT UCOMISD UCOMISS COMISD COMISS PREFETCHT0 PREFETCHNTA PREFETCHW")
+	add(writesNothing, "J", conditionCodes)
+	add(writesDX, "", "CWD CDQ CQO")
+	add(writesAX, "", "CBW CWDE CDQE")
+	add(multiplies, "", "MUL DIV IDIV")
+	add(writesFirst|neverFaults, "", integer)
+	add(writesFirst|neverFaults, "CMOV", conditionCodes)
+	add(writesFirst|neverFaults, "SET", conditionCodes)
+	add(writesFirst|neverFaults, "", moves)
+	add(writesFirst, "", "XCHG XADD TZCNT LZCNT POPCNT BTS BTR BTC SHLD SHRD MOVAPS MOVAPD MOVDQA MOVLPS MOVHPS MOVLPD MOVHPD")
+	add(writesFirst, "", "CVTTSD2SI CVTTSS2SI CVTSD2SI CVTSS2SI MOVMSKPD MOVMSKPS PMOVMSKB")
+	add(neverFaults, "", "NOP CMP TEST BT MUL CWD CDQ CQO CBW CWDE CDQE")
+	add(shuffles, "", "MOVAPS MOVDQA XORPS XORPD PXOR POR PAND PCMPEQB PUNPCKLBW PSHUFD PSHUFHW PSHUFLW PSHUFB PINSRW")
+	add(reads, "", "CMP TEST BT NOP")
+	all := make(map[x86asm.Op]trait, len(named))
+	for op := range x86asm.XTEST + 1 { // the last but for AVX's
+		if t := named[op.String()]; t != 0 {
+			all[op] = t
+		}
+	}
+	return all
+}()
+
 // sets reports whether an instruction writes a 64-bit register; known is false for
 // instructions whose results are not all among their operands.
 func sets(in x86asm.Inst, r x86asm.Reg) (writes, known bool) {
-	switch in.Op {
-	case x86asm.CMP, x86asm.TEST, x86asm.NOP, x86asm.JMP, x86asm.BT, x86asm.UCOMISD, x86asm.UCOMISS,
-		x86asm.COMISD, x86asm.COMISS, x86asm.PREFETCHT0, x86asm.PREFETCHNTA, x86asm.PREFETCHW:
+	has := traits[in.Op]
+	dst, isRegister := in.Args[0].(x86asm.Reg)
+	switch {
+	case has&writesNothing != 0:
 		return false, true
-	case x86asm.PUSH:
+	case in.Op == x86asm.PUSH:
 		return r == x86asm.RSP, true
-	case x86asm.POP:
+	case in.Op == x86asm.POP:
 		return in.Args[0] == r || r == x86asm.RSP, true
-	case x86asm.LEAVE:
+	case in.Op == x86asm.LEAVE:
 		return r == x86asm.RSP || r == x86asm.RBP, true
-	case x86asm.CALL:
+	case in.Op == x86asm.CALL:
 		// What a call may change (System V ABI, figure 3.4).
 		return r <= x86asm.RDX || r == x86asm.RSI || r == x86asm.RDI || r >= x86asm.R8 && r <= x86asm.R11, true
-	case x86asm.CWD, x86asm.CDQ, x86asm.CQO:
+	case has&writesDX != 0:
 		return r == x86asm.RDX, true
-	case x86asm.CBW, x86asm.CWDE, x86asm.CDQE:
+	case has&writesAX != 0:
 		return r == x86asm.RAX, true
-	case x86asm.MUL, x86asm.DIV, x86asm.IDIV:
+	case has&multiplies != 0, in.Op == x86asm.IMUL && in.Args[1] == nil:
 		return r == x86asm.RAX || r == x86asm.RDX, true
-	case x86asm.IMUL:
-		if in.Args[1] == nil {
-			return r == x86asm.RAX || r == x86asm.RDX, true
-		}
-	case x86asm.XCHG, x86asm.XADD:
+	case in.Op == x86asm.XCHG, in.Op == x86asm.XADD:
 		if src, ok := in.Args[1].(x86asm.Reg); ok && wide(src) == r {
 			return true, true
 		}
-	case x86asm.MOV, x86asm.MOVZX, x86asm.MOVSX, x86asm.MOVSXD, x86asm.LEA, x86asm.ADD, x86asm.SUB, x86asm.ADC, x86asm.SBB,
-		x86asm.AND, x86asm.OR, x86asm.XOR, x86asm.NOT, x86asm.NEG, x86asm.INC, x86asm.DEC, x86asm.SHL, x86asm.SHR,
-		x86asm.SAR, x86asm.ROL, x86asm.ROR, x86asm.BSF, x86asm.BSR, x86asm.TZCNT, x86asm.LZCNT, x86asm.POPCNT,
-		x86asm.BSWAP, x86asm.BTS, x86asm.BTR, x86asm.BTC, x86asm.SHLD, x86asm.SHRD:
-	default:
-		if jumpsIf(in.Op) {
-			return false, true
-		}
-		if dst, ok := in.Args[0].(x86asm.Reg); ok && dst >= x86asm.X0 && dst <= x86asm.X15 {
-			return false, true
-		}
-		if !isCMOV(in.Op) && !isSET(in.Op) && !movesVector(in.Op) {
-			return false, false
-		}
+	case has&writesFirst == 0:
+		return false, isRegister && isVector(dst)
 	}
-	dst, ok := in.Args[0].(x86asm.Reg)
-	return ok && wide(dst) == r, true
-}
-
-// jumpsIf holds for jcc.
-func jumpsIf(op x86asm.Op) bool {
-	switch op {
-	case x86asm.JA, x86asm.JAE, x86asm.JB, x86asm.JBE, x86asm.JE, x86asm.JNE, x86asm.JG, x86asm.JGE, x86asm.JL, x86asm.JLE,
-		x86asm.JO, x86asm.JNO, x86asm.JP, x86asm.JNP, x86asm.JS, x86asm.JNS:
-		return true
-	}
-	return false
-}
-
-func isCMOV(op x86asm.Op) bool {
-	switch op {
-	case x86asm.CMOVA, x86asm.CMOVAE, x86asm.CMOVB, x86asm.CMOVBE, x86asm.CMOVE, x86asm.CMOVNE, x86asm.CMOVG, x86asm.CMOVGE,
-		x86asm.CMOVL, x86asm.CMOVLE, x86asm.CMOVO, x86asm.CMOVNO, x86asm.CMOVP, x86asm.CMOVNP, x86asm.CMOVS, x86asm.CMOVNS:
-		return true
-	}
-	return false
-}
-
-func isSET(op x86asm.Op) bool {
-	switch op {
-	case x86asm.SETA, x86asm.SETAE, x86asm.SETB, x86asm.SETBE, x86asm.SETE, x86asm.SETNE, x86asm.SETG, x86asm.SETGE,
-		x86asm.SETL, x86asm.SETLE, x86asm.SETO, x86asm.SETNO, x86asm.SETP, x86asm.SETNP, x86asm.SETS, x86asm.SETNS:
-		return true
-	}
-	return false
-}
-
-// movesVector holds for the moves out of vector registers.
-func movesVector(op x86asm.Op) bool {
-	switch op {
-	case x86asm.MOVAPS, x86asm.MOVAPD, x86asm.MOVUPS, x86asm.MOVUPD, x86asm.MOVDQA, x86asm.MOVDQU, x86asm.MOVQ, x86asm.MOVD,
-		x86asm.MOVSS, x86asm.MOVSD_XMM, x86asm.MOVLPS, x86asm.MOVHPS, x86asm.MOVLPD, x86asm.MOVHPD,
-		x86asm.CVTTSD2SI, x86asm.CVTTSS2SI, x86asm.CVTSD2SI, x86asm.CVTSS2SI, x86asm.MOVMSKPD, x86asm.MOVMSKPS, x86asm.PMOVMSKB:
-		return true
-	}
-	return false
+	return isRegister && wide(dst) == r, true
 }

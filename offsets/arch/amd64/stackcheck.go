@@ -97,14 +97,6 @@ func findCheck(code []byte) (arch.Check, bool) {
 	return arch.Check{}, false
 }
 
-// Condition nibbles (SDM vol. 1, appendix B).
-const (
-	condB  = 2
-	condE  = 4
-	condBE = 6
-	condA  = 7
-)
-
 // checkPart reports whether the instruction is one that precedes the deciding jump,
 // and whether it reads a stack guard.
 func checkPart(b []byte, in inst) (ok, reads bool) {

@@ -27,18 +27,18 @@ func (f *Function) branch() (branch Instruction, ok, intact bool) {
 		if err != nil {
 			return branch, false, false
 		}
-		if !in.Kind.GoesOn() || f.processor.Cost(code, at).Class == arch.EmulatedLater {
+		if !in.Kind.GoesOn() || f.processor.Cost(code, at).Later != "" {
 			s, err := f.At(at)
-			if err != nil || in.Kind == arch.Call || s.Cost.Class > arch.EmulatedLater {
+			if err != nil || in.Kind == arch.Call || s.Cost.Stepped() {
 				return branch, false, false
 			}
 			return s, true, intact
 		}
 		e := f.processor.Effects(code[at:])
-		if !e.Has(arch.KeepsFrame | arch.NeverFaults) {
+		if !e.KeepsFrame {
 			return branch, false, false
 		}
-		intact = intact && e.Has(arch.KeepsRegisters|arch.KeepsMemory)
+		intact = intact && e.KeepsRegisters && e.KeepsMemory
 		at += in.Len
 	}
 	return branch, false, false

@@ -4,16 +4,15 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 
-// direct tells where a direct jump leads. A part of the function that is not known
+// direct tells whether a direct jump stays inside. A part of the function that is not known
 // yet is added.
-func (w *flow) direct(from, to uint64) (arch.Destination, error) {
+func (w *flow) direct(from, to uint64) (inside bool, err error) {
 	if w.partAt(to) != nil {
 		w.cross = append(w.cross, crossing{from, to})
-		return arch.Inside, nil
+		return true, nil
 	}
 	if target, ok := w.Symbols.At(to); ok {
 		_, cold := w.partOf(target)
@@ -21,39 +20,39 @@ func (w *flow) direct(from, to uint64) (arch.Destination, error) {
 		case cold:
 			return w.extend(from, to, target.Addr, target.Size)
 		case to != target.Addr:
-			return 0, fmt.Errorf("leads into the middle of %s", target.Name)
+			return false, fmt.Errorf("leads into the middle of %s", target.Name)
 		case !w.mayHaveLeft(from):
-			return 0, fmt.Errorf("leads to %s with the stack in use", target.Name)
+			return false, fmt.Errorf("leads to %s with the stack in use", target.Name)
 		}
-		return arch.Outside, nil
+		return false, nil
 	}
 	// No symbol: a function that is not exported, or a part of this one, in a
 	// stripped file.
 	if w.Image.InPLT(to) {
-		return arch.Outside, nil
+		return false, nil
 	}
 	e, ok := w.unwind.At(to)
 	if !ok {
-		return 0, errors.New("leads to code of which nothing is known")
+		return false, errors.New("leads to code of which nothing is known")
 	}
 	if to == e.Addr && w.mayHaveLeft(from) {
 		if rule, ok := w.unwind.FrameAt(to); ok && rule.Entered(w.Image.Processor.Machine()) && !w.comesBack(e) {
-			return arch.Outside, nil
+			return false, nil
 		}
 	}
 	if f, ok := w.Symbols.First(e.Addr, e.Addr+e.Size); ok {
-		return 0, fmt.Errorf("leads into the middle of code around %s", f.Name)
+		return false, fmt.Errorf("leads into the middle of code around %s", f.Name)
 	}
 	return w.extend(from, to, e.Addr, e.Size)
 }
 
 // extend adds a part that a jump leads to.
-func (w *flow) extend(from, to, addr, size uint64) (arch.Destination, error) {
+func (w *flow) extend(from, to, addr, size uint64) (inside bool, err error) {
 	w.cross = append(w.cross, crossing{from, to})
 	if err := w.add(addr, size); err != nil {
-		return 0, fmt.Errorf("leads to a part of the function at %+#x: %w", w.offset(addr), err)
+		return false, fmt.Errorf("leads to a part of the function at %+#x: %w", w.offset(addr), err)
 	}
-	return arch.Inside, nil
+	return true, nil
 }
 
 // mayHaveLeft reports whether SP may be where it was at the start: only then can a

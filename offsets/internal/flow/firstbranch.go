@@ -24,7 +24,7 @@ func firstBranch(p arch.Processor, code []byte, landings []int) (at int, err err
 		if err != nil {
 			return 0, fmt.Errorf("instruction at +%#x: %w", at, err)
 		}
-		if in.Kind != arch.CondJump && !p.Effects(code[at:]).Has(arch.KeepsRegisters) {
+		if in.Kind != arch.CondJump && !p.Effects(code[at:]).KeepsRegisters {
 			return 0, fmt.Errorf("no conditional jump before +%#x, which may change a register", at)
 		}
 		for _, to := range landings {

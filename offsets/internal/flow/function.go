@@ -93,8 +93,8 @@ func (f *Function) At(at int) (in Instruction, err error) {
 		return in, fmt.Errorf("instruction at +%#x: %w", offset, err)
 	}
 	cost := f.processor.Cost(code, offset)
-	if cost.Class == arch.Refused {
-		return in, fmt.Errorf("instruction at +%#x: %s", offset, cost.Reason)
+	if cost.Refused != "" {
+		return in, fmt.Errorf("instruction at +%#x: %s", offset, cost.Refused)
 	}
 	return Instruction{f.symbol.Addr + uint64(at), cost, decoded.Cond}, nil
 }
@@ -133,7 +133,7 @@ func (f *Function) Begin() (b Begin, err error) {
 	if b.Entry, b.Late, err = f.entry(entry); err != nil {
 		return b, err
 	}
-	if !b.Checked && entry == 0 && b.Entry.Cost.Class == arch.Stepped {
+	if !b.Checked && entry == 0 && b.Entry.Cost.Stepped() {
 		b.Branch, b.Branches, b.Intact = f.branch()
 	}
 	return b, nil

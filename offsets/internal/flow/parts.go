@@ -144,17 +144,17 @@ func (w *flow) leave(i int, indirect bool) error {
 			continue
 		}
 		at := p.addr + uint64(j.at)
-		where := arch.Inside
+		var inside bool
 		var err error
 		if indirect {
-			where, err = w.indirect(at)
+			inside, err = w.indirect(at)
 		} else {
-			where, err = w.direct(at, p.addr+uint64(j.to))
+			inside, err = w.direct(at, p.addr+uint64(j.to))
 		}
 		switch {
 		case err != nil:
 			return fmt.Errorf("jump at %+#x %w", w.offset(at), err)
-		case where == arch.Inside:
+		case inside:
 			w.fn.switches = w.fn.switches || indirect
 		case j.in.Kind != arch.CondJump:
 			w.fn.Tails = append(w.fn.Tails, w.offset(at))
@@ -171,15 +171,15 @@ func (w *flow) leave(i int, indirect bool) error {
 // may stay inside the function.
 var errSwitchOrTail = errors.New("goes through a register, and may be a switch or a tail call")
 
-// indirect tells where an indirect jump leads. With the stack in use it can only be a
+// indirect tells whether an indirect jump stays inside. With the stack in use it can only be a
 // switch.
-func (w *flow) indirect(at uint64) (arch.Destination, error) {
+func (w *flow) indirect(at uint64) (inside bool, err error) {
 	if !w.mayHaveLeft(at) {
-		return arch.Inside, nil
+		return true, nil
 	}
-	where, ok := w.Image.Processor.Leads(at, w)
+	inside, ok := w.Image.Processor.Leads(at, w)
 	if !ok {
-		return 0, errSwitchOrTail
+		return false, errSwitchOrTail
 	}
-	return where, nil
+	return inside, nil
 }

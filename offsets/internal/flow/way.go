@@ -13,17 +13,17 @@ func (w *flow) Code(at uint64) []byte {
 
 func (w *flow) Pointer(at uint64) (uint64, bool) { return w.Image.OwnPointer(at) }
 
-func (w *flow) Destination(addr uint64) (arch.Destination, bool) {
+func (w *flow) Inside(addr uint64) (inside, ok bool) {
 	if w.partAt(addr) != nil && addr != w.fn.symbol.Addr {
-		return arch.Inside, true
+		return true, true
 	}
 	if f, ok := w.Symbols.At(addr); ok && f.Addr == addr || w.Image.InPLT(addr) {
-		return arch.Outside, true
+		return false, true
 	}
 	if e, ok := w.unwind.At(addr); ok && e.Addr == addr {
-		return arch.Outside, true
+		return false, true
 	}
-	return 0, false
+	return false, false
 }
 
 // Before returns the instructions that may be executed right before one. What nothing

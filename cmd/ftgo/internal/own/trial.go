@@ -8,7 +8,6 @@ import (
 
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -82,7 +81,7 @@ func trialEvents(plan *uprobe.Plan, features tracefs.Features) []tracefs.Event {
 	unique := plan.Events[0].Name
 	entry := func(i int) []uint64 {
 		sites := plan.Funcs[i].Sites
-		if sites.Check != nil && sites.Entry.Cost().Class == arch.EmulatedLater && !features.PushEmulated {
+		if sites.Check != nil && sites.Entry.Cost().Later != "" && !features.PushEmulated {
 			return []uint64{sites.Check.Offset()}
 		}
 		return []uint64{sites.Entry.Offset()}
