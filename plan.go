@@ -183,12 +183,8 @@ func (j *job) inKernel() error {
 	if len(plan.Funcs) == 0 {
 		return unprobed(plan.Skipped)
 	}
-	opt := trace.InKernelOptions{Talk: quiet{}}
-	if len(t.PIDs) > 0 {
-		opt.PID = t.PIDs[0]
-	}
 	j.plan = &uprobe.Plan{Binary: j.target.Binary, Mode: uprobe.Latency, Funcs: plan.Funcs}
-	j.source = trace.NewInKernel(j.fs, j.target.Binary, plan, opt)
+	j.source = trace.NewInKernel(j.fs, j.target.Binary, plan, trace.Options{Filter: trace.Filter{PIDs: t.PIDs}, Talk: quiet{}})
 	return nil
 }
 
@@ -227,8 +223,8 @@ func (j *job) recorded(mode uprobe.Mode) error {
 		}
 	}
 	features, _ := tracefs.FeaturesOf(rec.Facts["kernel"])
-	j.source, err = trace.NewRecording(rec, j.plan, trace.RecordingOptions{
-		PIDs: t.PIDs, Talk: quiet{}, ExactHits: features.ExactHits, Entries: rec.Plan.Mode == uprobe.Entries,
+	j.source, err = trace.NewRecording(rec, j.plan, trace.Options{
+		Filter: trace.Filter{PIDs: t.PIDs}, Recorder: trace.Recorder{Features: features}, Talk: quiet{}, Entries: rec.Plan.Mode == uprobe.Entries,
 	})
 	return err
 }

@@ -14,28 +14,11 @@ import (
 	"github.com/ftgo/ftgo/tracefs"
 )
 
-const aboutDoctor = `usage: ftgo doctor [-o FORMAT]
-
-Check whether functions can be probed here: what the kernel has, what is in the
-way and how to mend it, and what a hit of a probe costs, tried on ftgo itself.
-Nothing is changed. The exit status is 0 if probing works, 4 if it does not.
-
-  ok       it works
-  unknown  it takes root to tell
-  warning  probing works, but with less
-  missing  probing does not work
-
-With -o json, each check is an object with the keys type ("check"), check,
-state, text, and fix, a command to type, where there is one. The check "cost"
-has ns: entry and return are what a hit costs the program where a call begins
-and ends, and word is what each fetched word of memory adds.
-`
-
 func doctorCommand(e *env) *cli.Command {
 	out := &cli.Output{Formats: cli.Rows}
 	return &cli.Command{
-		Name: "doctor", Summary: "check whether probing works here, and what it costs", Changes: true, About: aboutDoctor,
-		Groups: []cli.Group{cli.Some("", out, "output")},
+		Name: "doctor", Summary: "check whether probing works here, and what it costs", Changes: true,
+		Groups: []cli.Group{cli.Some("", out.Define, "output")},
 		Run:    func(ctx context.Context) error { return diagnose(ctx, e, out.Format) },
 	}
 }

@@ -52,7 +52,7 @@ func TestOptionalValues(t *testing.T) {
 		stack, header string
 	}{
 		{"-s 3", "3", "yes"}, {"-s3", "3", "yes"}, {"--stack 3", "3", "yes"}, {"-qs 3", "3", "yes"}, {"-s", "15", "yes"},
-		{"--header no", "", "no"}, {"--header yes", "", "yes"}, {"--header", "", "yes"},
+		{"--header no", "0", "no"}, {"--header yes", "0", "yes"}, {"--header", "0", "yes"},
 	} {
 		args := append(strings.Fields(c.args), target, "main.framed")
 		flags := flagsOf("probe")

@@ -202,7 +202,7 @@ func (s *sessionCalls) start(t *testing.T, f *tracefs.FS, target, pattern string
 	e := newEnv(&out, &out)
 	o := session.NewOptions(&e.Env)
 	o.Binary, o.Funcs, o.Signatures, o.Fetch = target, []string{pattern}, true, view.FetchFlags{StrLen: 64, Items: 8}
-	sel, err := o.Resolve(&e.Env)
+	sel, err := o.Resolve(e.Say)
 	if err != nil {
 		t.Fatal(err)
 	}

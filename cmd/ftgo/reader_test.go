@@ -17,7 +17,7 @@ func TestReaderFlag(t *testing.T) {
 		{nil, false}, {[]string{"--reader", "pipe"}, false}, {[]string{"--reader=raw"}, true},
 	} {
 		o := session.NewOptions(&newEnv(io.Discard, io.Discard).Env)
-		command := cli.Command{Groups: []cli.Group{&o.Recorder}}
+		command := cli.Command{Groups: []cli.Group{o.DefineRecorder}}
 		if err := command.Flags().Parse(c.args); err != nil || o.Raw != c.want {
 			t.Errorf("%q: raw %v, %v", c.args, o.Raw, err)
 		}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/clocks"
-	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
@@ -18,7 +17,7 @@ type InKernel struct {
 	fs       *tracefs.FS
 	binary   *offsets.Binary
 	plan     *uprobe.HistogramPlan
-	opt      InKernelOptions
+	opt      Options
 	sink     Sink
 	session  *tracefs.Histograms
 	program  Program // nil if none was started
@@ -28,18 +27,8 @@ type InKernel struct {
 	stopped  time.Time
 }
 
-// InKernelOptions are what an [InKernel] is to do.
-type InKernelOptions struct {
-	Talk
-	// PID is the process; 0 is the program that is started.
-	PID int
-	// OpenCalls is how many open calls are told apart, 0 as many as is usual.
-	OpenCalls int
-	Skipped   []stats.Skipped
-}
-
 // NewInKernel returns a source of what happens in the functions of a plan. The kernel is untouched.
-func NewInKernel(fs *tracefs.FS, binary *offsets.Binary, plan *uprobe.HistogramPlan, opt InKernelOptions) *InKernel {
+func NewInKernel(fs *tracefs.FS, binary *offsets.Binary, plan *uprobe.HistogramPlan, opt Options) *InKernel {
 	events := []tracefs.Event{plan.Calls.Entry, plan.Calls.Return}
 	return &InKernel{fs: fs, binary: binary, plan: plan, opt: opt, vanished: newVanished(events, binary.File().Inode())}
 }
@@ -50,7 +39,11 @@ func (k *InKernel) Clock() *Clock { return &Clock{} }
 // Arm places the probes.
 func (k *InKernel) Arm(ctx context.Context, sink Sink) (err error) {
 	k.sink = sink
-	k.session, err = tracefs.StartHistograms(ctx, k.fs, k.plan.Target(), k.plan.Calls, tracefs.HistogramOptions{PID: k.opt.PID, OpenCalls: k.opt.OpenCalls})
+	opt := tracefs.HistogramOptions{OpenCalls: k.opt.OpenCalls}
+	if len(k.opt.PIDs) > 0 {
+		opt.PID = k.opt.PIDs[0]
+	}
+	k.session, err = tracefs.StartHistograms(ctx, k.fs, k.plan.Target(), k.plan.Calls, opt)
 	if err != nil {
 		return err
 	}
@@ -90,19 +83,14 @@ func (k *InKernel) Read(ctx context.Context) error {
 	switch {
 	case k.binary.File().Written():
 		return ErrWritten
-	case k.opt.PID != 0 && !procfs.Alive(k.opt.PID):
-		k.opt.Say("process %d has ended", k.opt.PID)
+	case gone(&k.opt, nil):
 		return ErrGone
 	}
 	return nil
 }
 
 func (k *InKernel) notice(sites int) {
-	var pids []int
-	if k.opt.PID != 0 {
-		pids = []int{k.opt.PID}
-	}
-	k.vanished.notice(k.opt, pids, k.program, sites)
+	k.vanished.notice(k.opt, k.opt.PIDs, k.program, sites)
 }
 
 // Mark reads the histograms.

@@ -17,7 +17,7 @@ import (
 	"github.com/ftgo/ftgo/tracefs"
 )
 
-// Options are what a [Live] is to do.
+// Options are what a [Source] is to do; not every one does all of it.
 type Options struct {
 	Filter
 	Recorder
@@ -42,7 +42,9 @@ type Options struct {
 	// MaxRate is how many calls a second a function may make to be timed, if calls are counted
 	// first; 0 if all of them together may cost half of the program's time.
 	MaxRate float64
-	Costs   Costs
+	// OpenCalls is how many open calls the kernel's histograms tell apart, 0 as many as is usual.
+	OpenCalls int
+	Costs     Costs
 }
 
 // Recorder says how hits are recorded.

@@ -10,7 +10,6 @@ import (
 	"github.com/ftgo/ftgo/internal/biases"
 	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/recording"
-	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -22,36 +21,24 @@ type Recording struct {
 	streamed
 	rec     *recording.Recording
 	times   *recording.Times
-	opt     RecordingOptions
+	opt     Options
 	sink    Sink
 	stopped bool
 	done    bool
 }
 
-// RecordingOptions are what a [Recording] is to do.
-type RecordingOptions struct {
-	PIDs    []int
-	Talk    Talk
-	Skipped []stats.Skipped
-	// ExactHits is [tracefs.Features].ExactHits.
-	ExactHits bool
-	Entries   bool
-	Inside    map[int]bool
-	Limit     uint64
-}
-
 // NewRecording returns a source of what a recording has. The plan is that of the recording, or one
 // that is the same.
-func NewRecording(rec *recording.Recording, plan *uprobe.Plan, opt RecordingOptions) (*Recording, error) {
+func NewRecording(rec *recording.Recording, plan *uprobe.Plan, opt Options) (*Recording, error) {
 	r := &Recording{rec: rec, opt: opt}
 	times, err := rec.Times()
 	if err != nil {
 		return nil, err
 	}
 	if times.Jumped {
-		opt.Talk.Warn("the clock jumped while it was recorded, as when a machine sleeps: latencies may be off by some percent, times by as long as it slept")
+		opt.Warn("the clock jumped while it was recorded, as when a machine sleeps: latencies may be off by some percent, times by as long as it slept")
 	}
-	r.streamed = streamed{plan: plan, filter: &Filter{PIDs: opt.PIDs}, skipped: opt.Skipped, inexact: !opt.ExactHits, counters: rec}
+	r.streamed = streamed{plan: plan, filter: &r.opt.Filter, skipped: opt.Skipped, inexact: !opt.Features.ExactHits, counters: rec}
 	r.clock.set(times.Base)
 	r.times, r.from, r.until = times, times.From, times.Until
 	return r, nil

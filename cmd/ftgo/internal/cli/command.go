@@ -4,35 +4,36 @@ import (
 	"cmp"
 	"context"
 	"io"
-
-	"github.com/spf13/pflag"
+	"slices"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 )
 
-// Group is flags that belong together.
-type Group interface {
-	Define(fs *Flags)
-	// Check refuses values that make no sense by themselves. What excludes what is for [Rules].
-	Check(command string) error
-}
-
-// Defines is a group that has nothing to check.
-type Defines func(fs *Flags)
-
-// Define defines the flags.
-func (d Defines) Define(fs *Flags) { d(fs) }
-
-// Check finds nothing.
-func (d Defines) Check(string) error { return nil }
+// Group defines flags that belong together, and checks that their values make sense by themselves.
+// What excludes what is for [Rules].
+type Group func(fs *Flags)
 
 // Hides is a group without flags that leaves those of others out of the help.
 func Hides(names ...string) Group {
-	return Defines(func(fs *Flags) {
+	return func(fs *Flags) {
 		for _, name := range names {
 			fs.Lookup(name).Hidden = true
 		}
-	})
+	}
+}
+
+// Some is flags of a group, by name, with a prefix to what the help says of them.
+func Some(prefix string, g Group, names ...string) Group {
+	return func(fs *Flags) {
+		all := newFlags("")
+		g(all)
+		for _, name := range names {
+			f := all.Lookup(name)
+			f.Usage = prefix + f.Usage
+			fs.AddFlag(f)
+		}
+		fs.checks = append(fs.checks, all.checks...)
+	}
 }
 
 // Command is one command, with its flags.
@@ -51,16 +52,14 @@ type Command struct {
 	// Given, if set, gets what rules are checked by, and Run checks them.
 	Given func(given func(term string) bool)
 	Run   func(ctx context.Context) error
-	// Plain, if set, is the whole command, which has no flags.
+	// Plain, if set, is the whole command, which has no flags but -h, and that only if it has About.
 	Plain func(args []string) error
 }
 
 // Find finds a command by its name; nil is none.
 func Find(commands []*Command, name string) *Command {
-	for _, c := range commands {
-		if c.Name == name {
-			return c
-		}
+	if i := slices.IndexFunc(commands, func(c *Command) bool { return c.Name == name }); i >= 0 {
+		return commands[i]
 	}
 	return nil
 }
@@ -70,11 +69,9 @@ func (c *Command) Flags() *Flags {
 	if c.Plain != nil {
 		return nil
 	}
-	fs := &Flags{pflag.NewFlagSet(c.Name, pflag.ContinueOnError)}
-	fs.SortFlags = false
-	fs.Usage = func() {}
-	for _, g := range c.Groups {
-		g.Define(fs)
+	fs := newFlags(c.Name)
+	for _, define := range c.Groups {
+		define(fs)
 	}
 	fs.BoolP("help", "h", false, "show this text")
 	return fs
@@ -82,7 +79,11 @@ func (c *Command) Flags() *Flags {
 
 // Main reads arguments and does what they say. It returns ErrHelp if that was the command's help.
 func (c *Command) Main(ctx context.Context, e *Env, args []string) error {
-	if c.Plain != nil {
+	switch {
+	case c.Plain != nil && c.About != "" && len(args) > 0 && (args[0] == "-h" || args[0] == "--help"):
+		_, err := io.WriteString(e.Stdout, c.About)
+		return err
+	case c.Plain != nil:
 		return c.Plain(args)
 	}
 	if c.Prepare != nil {
@@ -99,8 +100,8 @@ func (c *Command) Main(ctx context.Context, e *Env, args []string) error {
 		}
 		return ErrHelp
 	}
-	for _, g := range c.Groups {
-		if err := g.Check(c.Name); err != nil {
+	for _, check := range fs.checks {
+		if err := check(c.Name); err != nil {
 			return err
 		}
 	}
@@ -131,25 +132,4 @@ func (c *Command) read(fs *Flags) error {
 		return Usage("%s takes no arguments but flags", c.Name)
 	}
 	return nil
-}
-
-// some is flags of a group.
-type some struct {
-	Group
-	prefix string
-	names  []string
-}
-
-// Some is flags of a group, by name, with a prefix to what the help says of them.
-func Some(prefix string, g Group, names ...string) Group { return some{g, prefix, names} }
-
-// Define defines them.
-func (s some) Define(fs *Flags) {
-	all := &Flags{pflag.NewFlagSet("", pflag.ContinueOnError)}
-	s.Group.Define(all)
-	for _, name := range s.names {
-		f := all.Lookup(name)
-		f.Usage = s.prefix + f.Usage
-		fs.AddFlag(f)
-	}
 }

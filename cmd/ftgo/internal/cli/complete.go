@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"embed"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,9 +31,9 @@ type candidates struct {
 	lines []string
 }
 
-func words(lines ...string) candidates { return candidates{"words", slices.Clone(lines)} }
+var files, nothing = candidates{kind: "files"}, candidates{kind: "words"}
 
-func files() candidates { return candidates{kind: "files"} }
+func oneOf(lines []string) candidates { return candidates{"words", slices.Clone(lines)} }
 
 // Complete writes what may stand as the last of the words that were typed.
 func Complete(e *Env, commands []*Command, args []string) error {
@@ -74,22 +76,21 @@ func joinEquals(args []string) []string {
 
 func candidatesFor(commands []*Command, args []string) candidates {
 	if len(args) == 1 || args[0] == "help" {
-		var c candidates
-		c.kind = "words"
+		c := nothing
 		for _, known := range commands {
 			c.lines = append(c.lines, known.Name+"\t"+known.Summary)
 		}
 		return c
 	}
 	if args[0] == "completion" {
-		return words(shells...)
+		return oneOf(shells)
 	}
 	command := Find(commands, args[0])
 	if command == nil || command.Plain != nil {
-		return words()
+		return nothing
 	}
 	t := typed{flags: command.Flags()}
-	t.read(t.flags.Join(args[1 : len(args)-1]))
+	t.read(args[1 : len(args)-1])
 	return t.next(args[0], args[len(args)-1])
 }
 
@@ -103,40 +104,17 @@ type typed struct {
 }
 
 func (t *typed) read(args []string) {
-	for _, a := range args {
-		switch {
-		case t.value != nil:
-			t.take(t.value, a)
-			t.value = nil
-		case t.program:
-		case a == "--":
-			t.program = true
-		case strings.HasPrefix(a, "--"):
-			name, value, whole := strings.Cut(a[2:], "=")
-			t.flag(t.flags.Lookup(name), value, whole)
-		case len(a) > 1 && a[0] == '-':
-			t.flag(t.flags.ShorthandLookup(a[1:2]), a[2:], len(a) > 2)
-		default:
-			t.words = append(t.words, a)
+	t.flags.ParseErrorsAllowlist.UnknownFlags = true
+	err := t.flags.ParseAll(t.flags.Join(args), func(f *Flag, value string) error {
+		if f.Name == "pid" {
+			t.pid, _ = strconv.Atoi(value)
 		}
+		return nil
+	})
+	if lacking, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		t.value = lacking.GetFlag()
 	}
-}
-
-// flag takes a flag whose value is there, or still to come.
-func (t *typed) flag(f *Flag, value string, whole bool) {
-	switch {
-	case f == nil:
-	case whole:
-		t.take(f, value)
-	case f.NoOptDefVal == "":
-		t.value = f
-	}
-}
-
-func (t *typed) take(f *Flag, value string) {
-	if f.Name == "pid" {
-		t.pid, _ = strconv.Atoi(value)
-	}
+	t.words, t.program = t.flags.Args(), t.flags.ArgsLenAtDash() >= 0
 }
 
 // next is what may stand behind what is there.
@@ -145,11 +123,11 @@ func (t *typed) next(command, last string) candidates {
 	case t.value != nil:
 		return t.valuesOf(command, t.value, last)
 	case t.program:
-		return files()
+		return files
 	case strings.HasPrefix(last, "--") && whole:
 		f := t.flags.Lookup(name[2:])
 		if f == nil {
-			return words()
+			return nothing
 		}
 		c := t.valuesOf(command, f, last[len(name)+1:])
 		for i := range c.lines {
@@ -159,18 +137,18 @@ func (t *typed) next(command, last string) candidates {
 	case strings.HasPrefix(last, "-"):
 		return t.flagNames()
 	case command == "doctor" || command == "clean":
-		return words()
+		return nothing
 	case t.pid == 0 && len(t.words) == 0:
-		return files()
+		return files
 	}
 	if command == "watch" {
-		return words() // variables, whose names take a pass over all symbols
+		return nothing // variables, whose names take a pass over all symbols
 	}
 	return t.functions(last)
 }
 
 func (t *typed) flagNames() candidates {
-	c := words()
+	c := nothing
 	t.flags.VisitAll(func(f *Flag) {
 		if !f.Hidden {
 			_, about := pflag.UnquoteUsage(f)
@@ -182,22 +160,22 @@ func (t *typed) flagNames() candidates {
 
 func (t *typed) valuesOf(command string, f *Flag, last string) candidates {
 	if choices := Choices(f); choices != nil {
-		return words(choices...)
+		return oneOf(choices)
 	}
 	switch f.Name {
 	case "pid":
 		return processIDs()
 	case "output-file":
-		return files()
+		return files
 	case "exclude", "inside", "at":
 		return t.functions(last)
 	}
-	return words()
+	return nothing
 }
 
 // processIDs are the processes that have an executable file, with its name.
 func processIDs() candidates {
-	c := words()
+	c := nothing
 	pids, _ := procfs.All() // what was read will do
 	for _, pid := range pids {
 		if exe, err := os.Readlink(procfs.Exe(pid)); err == nil && printable.Text(exe) == exe {
@@ -222,20 +200,19 @@ func (t *typed) functions(last string) candidates {
 	}
 	b, err := target.Open(path, procfs.Executing(t.pid))
 	if err != nil {
-		return words()
+		return nothing
 	}
 	defer b.Close()
 	names := shellSafeNames(b, last)
 	if len(names) <= manyNames {
-		return words(names...)
+		return oneOf(names)
 	}
-	parts := make([]string, len(names))
+	parts := slices.Clone(names)
 	for i, name := range names {
 		parts[i] = nextPart(name, len(last))
 	}
-	parts = slices.Compact(parts)
-	if slices.Equal(parts, names) {
-		return words(names...)
+	if parts = slices.Compact(parts); slices.Equal(parts, names) {
+		return oneOf(names)
 	}
 	return candidates{"parts", parts}
 }
@@ -268,11 +245,31 @@ func shellMinds(r rune) bool {
 // nextPart cuts a name behind the first separator from an index on: that of a package's
 // path, or, from its last element on, of what follows.
 func nextPart(name string, from int) string {
-	if slash := strings.IndexByte(name[from:], '/'); slash >= 0 {
-		return name[:from+slash+1]
-	}
-	if dot := strings.IndexByte(name[from:], '.'); dot >= 0 {
-		return name[:from+dot+1]
+	for _, separator := range "/." {
+		if at := strings.IndexRune(name[from:], separator); at >= 0 {
+			return name[:from+at+1]
+		}
 	}
 	return name
+}
+
+//go:embed completion
+var completionScripts embed.FS
+
+// shells that have a completion/ftgo.SHELL.
+var shells = []string{"bash", "zsh", "fish"}
+
+// Completion is the command that prints the shells' scripts.
+func Completion(e *Env) *Command {
+	return &Command{Name: "completion", Summary: "print a script for bash, zsh or fish to complete words", Plain: func(args []string) error {
+		if len(args) != 1 {
+			return Usage("completion: not one of bash, zsh, fish (see ftgo completion -h)")
+		}
+		script, err := completionScripts.ReadFile("completion/ftgo." + args[0])
+		if err != nil {
+			return Usage("completion: no script for %q: there are bash, zsh, fish", args[0])
+		}
+		_, err = e.Stdout.Write(script)
+		return err
+	}}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/ftgo/ftgo/internal/printable"
 )
@@ -29,19 +31,29 @@ func (e *Env) Warn(text string) {
 	fmt.Fprintf(e.Stderr, "ftgo: %s\n", printable.Text(strings.ReplaceAll(text, "\n", "; ")))
 }
 
-// Talk is the flags that say what is written beside the data.
-type Talk struct {
-	Env *Env
-	// Header: the columns' names are written.
-	Header bool
+// Progress says what is being done, each second that there is news, until stop is called, because
+// who waits for more than a second wants to know for what.
+func (e *Env) Progress(what func() string) (stop func()) {
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		said := ""
+		for {
+			select {
+			case <-done:
+				return
+			case <-ticker.C:
+				if now := what(); now != said {
+					e.Say("%s", now)
+					said = now
+				}
+			}
+		}
+	})
+	return func() {
+		close(done)
+		wg.Wait()
+	}
 }
-
-// Define defines -q and --header.
-func (t *Talk) Define(fs *Flags) {
-	fs.BoolVarP(&t.Env.Quiet, "quiet", "q", false, "write only errors and losses to standard error")
-	t.Header = true
-	Define(fs, &t.Header, "header", "", "write the columns' names", YesNo)
-}
-
-// Check finds nothing.
-func (t *Talk) Check(string) error { return nil }

@@ -7,7 +7,19 @@ import (
 )
 
 // Flags are the flags of a command.
-type Flags struct{ *pflag.FlagSet }
+type Flags struct {
+	*pflag.FlagSet
+	checks []func(command string) error
+}
+
+func newFlags(command string) *Flags {
+	fs := &Flags{FlagSet: pflag.NewFlagSet(command, pflag.ContinueOnError)}
+	fs.SortFlags, fs.Usage = false, func() {}
+	return fs
+}
+
+// Check has values checked once all flags were read.
+func (fs *Flags) Check(check func(command string) error) { fs.checks = append(fs.checks, check) }
 
 // Flag is one of them.
 type Flag = pflag.Flag
@@ -56,24 +68,28 @@ func (v *value[T]) Set(text string) (err error) {
 	return err
 }
 
-func (v *value[T]) choices() []string { return v.form.Choices }
+func (v *value[T]) words() words { return words{v.form.Choices, v.form.Takes, v.form.More} }
 
-func (v *value[T]) takes(word string) bool { return v.form.Takes != nil && v.form.Takes(word) }
+// words are the parts of a Form that say which words a value may be.
+type words struct {
+	choices     []string
+	takes, more func(word string) bool
+}
 
-func (v *value[T]) more(text string) bool { return v.form.More != nil && v.form.More(text) }
+func wordsOf(f *Flag) (w words) {
+	if v, ok := f.Value.(interface{ words() words }); ok {
+		w = v.words()
+	}
+	return w
+}
 
 // Choices are the values of a flag, nil if there are too many.
-func Choices(f *Flag) []string {
-	if v, ok := f.Value.(interface{ choices() []string }); ok {
-		return v.choices()
-	}
-	return nil
-}
+func Choices(f *Flag) []string { return wordsOf(f).choices }
 
 // takes tells whether a word behind a flag is meant for it that may go without.
 func takes(f *Flag, word string) bool {
-	v, ok := f.Value.(interface{ takes(string) bool })
-	return ok && v.takes(word)
+	of := wordsOf(f).takes
+	return of != nil && of(word)
 }
 
 // Given tells whether a term of a [Rule] is true of the command line. A flag with its default,
@@ -94,4 +110,64 @@ func (fs *Flags) Given(term string) bool {
 	}
 	text := f.Value.String()
 	return f.Changed && text != f.DefValue && text != "0"
+}
+
+// Join puts an = before values that may be left out, because pflag looks for them
+// nowhere else: of -s 3 it would leave 3 to be a FUNC, and of -s3 a flag. It also makes
+// one word of values that are two.
+func (fs *Flags) Join(args []string) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return append(out, args[i:]...)
+		}
+		word, last := fs.joinShorthand(args[i])
+		name, value, whole := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		if strings.HasPrefix(word, "--") {
+			last = fs.Lookup(name)
+		}
+		switch next := i + 1; {
+		case last == nil || next == len(args):
+		case whole:
+			if more(last, value, args[next:]) {
+				i, word = next, word+"\x00"+args[next]
+			}
+		case last.NoOptDefVal == "": // it takes any word
+			out = append(out, word)
+			i, word = next, args[next]
+			if more(last, word, args[next+1:]) {
+				i, word = next+1, word+"\x00"+args[next+1]
+			}
+		case takes(last, args[next]):
+			i, word = next, word+"="+args[next]
+		}
+		out = append(out, word)
+	}
+	return out
+}
+
+// joinShorthand does so for a value that is in one word with its flag. last is the flag
+// whose value may be the next word, nil if there is none.
+func (fs *Flags) joinShorthand(word string) (joined string, last *Flag) {
+	if len(word) < 2 || word[0] != '-' || word[1] == '-' {
+		return word, nil
+	}
+	for i := 1; i < len(word); i++ {
+		f, rest := fs.ShorthandLookup(word[i:i+1]), word[i+1:]
+		switch {
+		case rest == "":
+			return word, f
+		case f == nil || f.NoOptDefVal == "" || rest[0] == '=':
+			return word, nil
+		case takes(f, rest):
+			return word[:i+1] + "=" + rest, nil
+		}
+	}
+	return word, nil
+}
+
+// more tells whether a flag's value goes on with the first of the words behind it.
+func more(f *Flag, value string, behind []string) bool {
+	of := wordsOf(f).more
+	return of != nil && len(behind) > 0 && behind[0] != "--" && of(value)
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -92,9 +93,7 @@ func ValueName(f *Flag) string {
 // About is a flag's sentence, and its default.
 func About(f *Flag) string {
 	_, text := pflag.UnquoteUsage(f)
-	switch f.DefValue {
-	case "", "0", "false", "[]":
-	default:
+	if !slices.Contains([]string{"", "0", "0s", "0K", "false", "[]"}, f.DefValue) {
 		text += " (default " + f.DefValue + ")"
 	}
 	return text

@@ -9,12 +9,7 @@ import (
 )
 
 // Seconds is the form of times like 5, 0.5 or 100ms.
-var Seconds = Form[time.Duration]{Name: "SECONDS", Read: readSeconds, Write: func(d time.Duration) string {
-	if d == 0 {
-		return ""
-	}
-	return d.String()
-}}
+var Seconds = Form[time.Duration]{Name: "SECONDS", Read: readSeconds, Write: time.Duration.String}
 
 func readSeconds(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
@@ -32,12 +27,7 @@ func readSeconds(text string) (time.Duration, error) {
 }
 
 // Size is the form of sizes like 512K, in KB.
-var Size = Form[int]{Name: "SIZE", Read: readSize, Write: func(kb int) string {
-	if kb == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%dK", kb)
-}}
+var Size = Form[int]{Name: "SIZE", Read: readSize, Write: func(kb int) string { return fmt.Sprintf("%dK", kb) }}
 
 // maxSizeKB is 1 TB: what the kernel can't give, it refuses.
 const maxSizeKB = 1 << 30
@@ -59,12 +49,7 @@ func readSize(text string) (int, error) {
 var YesNo = Form[bool]{
 	Name: "yes|no", Choices: []string{"yes", "no"}, Bare: "yes", Read: readYesNo,
 	Takes: func(word string) bool { _, err := readYesNo(word); return err == nil },
-	Write: func(yes bool) string {
-		if yes {
-			return "yes"
-		}
-		return "no"
-	},
+	Write: func(yes bool) string { return map[bool]string{true: "yes", false: "no"}[yes] },
 }
 
 func readYesNo(text string) (bool, error) {

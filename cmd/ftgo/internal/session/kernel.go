@@ -2,40 +2,56 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/internal/doctor"
+	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
 // openTracefs finds tracefs, mounts it where it is not, and removes what killed runs
 // of ftgo have left.
-func openTracefs(e *Env, r *Recorder) (*tracefs.FS, error) {
+func (o *Options) openTracefs() (*tracefs.FS, error) {
 	f, err := tracefs.Find()
 	if errors.Is(err, tracefs.ErrNotMounted) && os.Geteuid() == 0 {
 		if f, err = tracefs.Mount(); err == nil {
-			e.Say("mounted tracefs at %s", f.Dir())
+			o.Say("mounted tracefs at %s", f.Dir())
 		}
 	}
 	if err != nil {
 		return nil, cli.WithStatus(cli.ExitKernel, err)
 	}
-	e.Use(f, r)
-	if os.Geteuid() == 0 {
-		sweep(e, f)
+	o.Use(f)
+	if os.Geteuid() != 0 {
+		return f, nil
+	}
+	// Leftovers of dead runs. That they can't be removed is no reason not to trace.
+	gone, err := f.Sweep()
+	for _, l := range gone {
+		o.Say("removed what process %d had left: %d probe events", l.PID, l.Events)
+	}
+	if err != nil {
+		o.Say("%v", err)
 	}
 	return f, nil
 }
 
 // Use notes which tracefs is used, and allows what the flags do not forbid.
-func (e *Env) Use(f *tracefs.FS, r *Recorder) {
-	e.FS = f
-	if r.NoExpedite {
+func (o *Options) Use(f *tracefs.FS) {
+	o.FS = f
+	if o.NoExpedite {
 		return
 	}
 	f.Expedite(func(text string) {
-		if r.Verbose {
-			e.Say("%s", text)
+		if o.Verbose {
+			o.Say("%s", text)
 		}
 	})
 }
@@ -51,13 +67,155 @@ func (e *Env) RemoveHeld() {
 	}
 }
 
-// sweep removes leftovers of dead runs. That it can't is no reason not to trace.
-func sweep(e *Env, f *tracefs.FS) {
-	gone, err := f.Sweep()
-	for _, l := range gone {
-		e.Say("removed what process %d had left: %d probe events", l.PID, l.Events)
+// checkProcesses refuses processes that are not there, or whose numbers are not the kernel's.
+func (o *Options) checkProcesses() error {
+	if flag := o.numbered(); flag != "" && procfs.ForeignNumbers() {
+		found := doctor.ProcessNumbers()
+		return cli.WithStatus(cli.ExitKernel, fmt.Errorf("%s: pid namespace: %s (%s)", flag, found.Text, found.Fix))
 	}
-	if err != nil {
-		e.Say("%v", err)
+	return o.CheckProcesses()
+}
+
+// numbered is a flag that takes processes, or threads, to have the kernel's numbers, if there
+// is one.
+func (o *Options) numbered() string {
+	switch {
+	case len(o.PIDs) > 0:
+		return fmt.Sprint("-p ", o.PIDs[0])
+	case o.DryRun:
+		return ""
+	case o.Fork:
+		return "--fork"
+	case o.Comm != "":
+		return "--comm"
+	case len(o.With) > 0:
+		return "--with"
+	case o.Sched:
+		return "--sched"
+	case o.InKernel:
+		return "--in-kernel"
 	}
+	return ""
+}
+
+// errNoMemory is for what old kernels can't do at all.
+var errNoMemory = errors.New("this kernel fetches registers alone, no memory (Linux before 3.14): calls can be counted (ftgo count), and shown as they begin (ftgo trace --entries)")
+
+// What takes consent.
+const (
+	riskHang   = "uprobes of kernels before 4.0 can hang the traced program"
+	riskShared = "this kernel records uprobes at the top level of tracefs alone (Linux before 3.14), which everybody shares, and whose buffer is emptied and settings are changed for the time"
+)
+
+// kernelAllows refuses what the kernel can't do at all, and then, at once, all that takes
+// consent. before40: it is older than 4.0.
+func (p *planned) kernelAllows(mode uprobe.Mode, before40 bool) error {
+	if !p.features.Memory && (p.view.Needs().Memory || p.Stack != 0 || mode == uprobe.Latency && p.needsGoroutines()) {
+		return cli.WithStatus(cli.ExitKernel, errNoMemory)
+	}
+	if !p.features.Instances && len(p.With) > 0 {
+		return cli.WithStatus(cli.ExitKernel, errors.New("--with: kernel events are recorded in instances alone, which this kernel leaves empty (Linux before 3.14)"))
+	}
+	var risks []string
+	if before40 {
+		risks = append(risks, riskHang)
+	}
+	if !p.features.Instances {
+		risks = append(risks, riskShared)
+	}
+	if len(risks) > 0 && !p.Force {
+		return cli.WithStatus(cli.ExitKernel, fmt.Errorf("%s; --force goes on", strings.Join(risks, ", and ")))
+	}
+	if !p.features.Memory && mode == uprobe.Entries {
+		p.Say("this kernel fetches registers alone, no memory: neither goroutines nor what pointers and strings lead to are shown")
+	}
+	return nil
+}
+
+// needsGoroutines tells whether calls can't be told apart by thread.
+func (p *planned) needsGoroutines() bool {
+	return slices.ContainsFunc(p.target.Funcs, func(f *offsets.Func) bool { return f.ABI != offsets.SystemV })
+}
+
+// kernelEvents looks up what --with names.
+func (p *planned) kernelEvents() ([]string, error) {
+	if len(p.With) == 0 {
+		return nil, nil
+	}
+	names, err := p.fs.KernelEvents(p.With)
+	if err != nil && !errors.Is(err, tracefs.ErrNotSupported) && !cli.KernelRefused(err) {
+		return nil, cli.WithStatus(cli.ExitUsage, err)
+	}
+	return names, err
+}
+
+const (
+	// longRemoval is how long probes may take to go that are placed without being asked: 250 of
+	// them, or 2500 where that is expedited.
+	longRemoval = 8 * time.Second
+	// disarming is how long a probe takes that is an event of its own, for a grace period of the
+	// kernel, and expedited where that is cut short: what is left is the definition and all the rest.
+	disarming = 32 * time.Millisecond
+	expedited = 3200 * time.Microsecond
+)
+
+// pace is how long a probe takes to go, 0 where places of one kind share an event.
+func pace(features tracefs.Features, fsys *tracefs.FS) time.Duration {
+	switch {
+	case features.Append:
+		return 0
+	case fsys != nil && fsys.CanExpedite():
+		return expedited
+	}
+	return disarming
+}
+
+// checkProbes refuses more probes than are allowed; each takes so long to go. A long time is told
+// before it begins.
+func (o *Options) checkProbes(probes int, each time.Duration) error {
+	limit := o.MaxProbes
+	takes := time.Duration(probes) * each
+	switch {
+	case o.DryRun:
+	case limit > 0 && probes > limit:
+		return cli.WithStatus(cli.ExitUsage, fmt.Errorf("%d probes: more than --max-probes %d", probes, limit))
+	case limit == 0 && takes > longRemoval:
+		return cli.WithStatus(cli.ExitUsage, fmt.Errorf("%d probes, each an event of its own on this kernel (Linux before 5.4), which take %v to remove: name fewer functions, or give --max-probes %d", probes, takes.Round(time.Second), probes))
+	case takes > time.Second:
+		o.Say("%d probes, each an event of its own on this kernel (Linux before 5.4), will take some %v to remove", probes, takes.Round(time.Second))
+	}
+	return nil
+}
+
+// manyFuncs is how many functions wildcards may select before they are counted first: to
+// place the three probes or so of each takes a second from there on, and twice as many
+// take four times as long; and among so many there are some that are called all the time,
+// whatever the program.
+const manyFuncs = 500
+
+// countFirst tells of which functions calls are to be counted before any is timed; nil
+// is none. Calls that are only counted have no stack, no kernel events and nothing to split, and are
+// of no process, so with --stack, --with, --sched and --per-pid it is none.
+func (p *planned) countFirst(mode uprobe.Mode) func(*offsets.Func) bool {
+	switch {
+	case mode != uprobe.Latency || !p.TimesCalls || p.Stack > 0 || len(p.With) > 0 || p.Sched || p.PerPID:
+		return nil
+	case p.MaxRate != nil:
+		if *p.MaxRate == 0 {
+			return nil
+		}
+		return func(*offsets.Func) bool { return true }
+	case !p.features.Append:
+		return nil
+	}
+	wild := 0
+	for _, fn := range p.target.Funcs {
+		if !p.target.Roles[fn].Named {
+			wild++
+		}
+	}
+	if wild <= manyFuncs {
+		return nil
+	}
+	return func(fn *offsets.Func) bool { return !p.target.Roles[fn].Named }
 }

@@ -33,7 +33,7 @@ func TestRefusedAtOnce(t *testing.T) {
 		{"probe on 4.4", all, uprobe.Latency, false, nil, nil},
 	} {
 		for _, force := range []bool{false, true} {
-			tr := &planned{env: &Env{Env: cli.Env{Stdout: io.Discard, Stderr: io.Discard}}, opt: &Options{Recorder: Recorder{Force: force}}, view: view.NewTable(&view.Options{}, c.mode), target: sel, features: c.features}
+			tr := &planned{Options: &Options{Env: &Env{Env: cli.Env{Stdout: io.Discard, Stderr: io.Discard}}, Recorder: Recorder{Force: force}}, view: view.NewTable(&view.Options{}, c.mode), target: sel, features: c.features}
 			want := c.want
 			if force {
 				want = c.forced

@@ -1,17 +1,46 @@
+// Package session makes runs of what a command line says: it finds what is to be traced, plans the
+// probes, opens the source, and has a view told.
 package session
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"slices"
+	"strconv"
+	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/own"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/tracefs"
 )
+
+// Env is what a command has to work with.
+type Env struct {
+	cli.Env
+	// BufferKB is the ring buffer's size per CPU, 0 for what suits the machine, Adjust what
+	// the kernel's features are taken to be: tests make them small and few.
+	BufferKB int
+	Adjust   func(tracefs.Features) tracefs.Features
+	// OpenCalls is how many open calls the kernel's own histograms tell apart, 0 as many as
+	// is usual.
+	OpenCalls int
+	// FS is the tracefs that was used, nil if none was.
+	FS *tracefs.FS
+	// Own are functions of ftgo's, for what probes cost.
+	Own own.Functions
+	// Release names this ftgo.
+	Release string
+}
 
 // Options are what a command is told that looks at a binary, by groups of flags.
 type Options struct {
+	*Env
 	cli.Target
 	cli.Output
 	cli.Talk
@@ -24,24 +53,135 @@ type Options struct {
 	Lines    view.LineFlags
 	Fetch    view.FetchFlags
 	Recorded RecordedFlags
-	// At is where watch reads variables.
-	At      []string
-	Program []string
+	Program  []string
+}
+
+// ProcessFilter is which processes are traced, -p aside.
+type ProcessFilter struct {
+	Fork bool   // processes that those of -p or PROGRAM start, too
+	Comm string // name of the processes
+}
+
+// Ends is when a run begins and ends.
+type Ends struct {
+	Duration, Interval time.Duration
+	Calls              uint64
+	Wait               bool
+	Ready              readyFD
+}
+
+// Recorder is how events are recorded and read, and what ftgo may do for that.
+type Recorder struct {
+	Verbose, DryRun bool
+	// MaxLost is how many events may be lost; nil is any number.
+	MaxLost *uint64
+	// Raw reads pages instead of text.
+	Raw       bool
+	MaxProbes int
+	// Force goes on in spite of much.
+	Force bool
+	// NoExpedite leaves the kernel's grace periods as long as they are.
+	NoExpedite bool
+}
+
+// Extras are what is traced beside calls.
+type Extras struct {
+	With  []string // patterns of kernel events
+	Sched bool     // latencies are split by what the goroutine was doing
 }
 
 // NewOptions are without any flag, for a command that has more formats than others.
 func NewOptions(e *Env, formats ...render.Format) *Options {
-	o := &Options{}
+	o := &Options{Env: e}
 	o.Formats = slices.Concat(cli.Rows, formats)
 	o.Talk.Env = &e.Env
-	o.BufferKB = &e.BufferKB
 	return o
 }
 
-// Groups are the flags of all commands that have a session; matching are those that say
-// what patterns mean.
-func (o *Options) Groups(matching cli.Group) []cli.Group {
-	return []cli.Group{cli.Defines(o.DefineProcesses), &o.ProcessFilter, &o.Ends, matching, &o.Output, &o.Talk, &o.Recorder}
+// Groups are the flags of all commands that have a session, and some of its own; matching are those
+// that say what patterns mean.
+func (o *Options) Groups(matching cli.Group, more ...cli.Group) []cli.Group {
+	return append([]cli.Group{
+		o.DefineProcesses("trace process `PID`; BINARY defaults to its executable"), o.defineFilter, o.DefineEnds, matching,
+		o.Output.Define, o.Talk.Define, o.DefineRecorder,
+	}, more...)
+}
+
+// maxComm is how much of a process's name the kernel keeps (TASK_COMM_LEN less its zero).
+const maxComm = 15
+
+func (o *Options) defineFilter(fs *cli.Flags) {
+	fs.BoolVar(&o.Fork, "fork", false, "also trace child processes of -p or PROGRAM")
+	fs.StringVar(&o.Comm, "comm", "", "trace only processes that ps -o comm calls `NAME`")
+}
+
+// DefineEnds defines the flags that say when a run begins and ends.
+func (o *Options) DefineEnds(fs *cli.Flags) {
+	cli.Define(fs, &o.Duration, "duration", "d", "stop after `SECONDS`: 5, 100ms or 2m", cli.Seconds)
+	cli.Define(fs, &o.Interval, "interval", "i", "print a table every `SECONDS`", cli.Seconds)
+	fs.Uint64VarP(&o.Calls, "calls", "n", 0, "stop after `N` calls, and show no others")
+	fs.BoolVar(&o.Wait, "wait", false, "wait for BINARY; -d counts from its first process")
+	cli.Define(fs, &o.Ready, "ready-fd", "", "write \"ready\" to descriptor `N` once probes are armed", cli.Form[readyFD]{Read: readReadyFD})
+}
+
+// DefineRecorder defines the flags that say how events are recorded.
+func (o *Options) DefineRecorder(fs *cli.Flags) {
+	fs.BoolVarP(&o.Verbose, "verbose", "v", false, "also show the probe definitions and other details")
+	fs.BoolVar(&o.DryRun, "dry-run", false, "print the probe definitions and change nothing")
+	cli.Define(fs, &o.MaxLost, "max-lost", "", "exit with status 5 if more than `N` events are lost", cli.Form[*uint64]{Read: readMaxLost})
+	reader := cli.OneOf("READER", "reader", "neither pipe nor raw", "pipe", "raw")
+	cli.Define(fs, &o.Raw, "reader", "", "read through pipe or, cheaper, raw", cli.Form[bool]{
+		Name: reader.Name, Choices: reader.Choices, Write: func(raw bool) string { return map[bool]string{true: "raw", false: "pipe"}[raw] },
+		Read: func(text string) (bool, error) {
+			_, err := reader.Read(text)
+			return err == nil && text == "raw", err
+		},
+	})
+	cli.Define(fs, &o.BufferKB, "buffer", "", "use ring buffers of `SIZE` per CPU (default 16M)", cli.Size)
+	fs.BoolVar(&o.Force, "force", false, "go on despite unmatched patterns, a file open for writing, or an old kernel")
+	fs.BoolVar(&o.NoExpedite, "no-expedite", false, "leave /sys/kernel/rcu_expedited alone")
+	fs.IntVar(&o.MaxProbes, "max-probes", 0, "refuse to place more than `N` probes")
+}
+
+// DefineExtras defines the flags that say what is traced beside calls.
+func (o *Options) DefineExtras(fs *cli.Flags) {
+	fs.StringSliceVar(&o.With, "with", nil, "also show the kernel events `GROUP:EVENT,...`")
+	fs.BoolVar(&o.Sched, "sched", false, "split latencies into running, runnable and waiting; each state change costs a hit")
+}
+
+func readMaxLost(text string) (*uint64, error) {
+	n, err := strconv.ParseUint(text, 0, 64)
+	return &n, err
+}
+
+// readyFD is a file descriptor that the caller has opened; 0 is none, since standard input
+// is none to write to.
+type readyFD int
+
+func readReadyFD(text string) (readyFD, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("parse file descriptor %q: not a number from 1 on", text)
+	}
+	return readyFD(n), nil
+}
+
+// tell says that the probes are armed. Of the descriptors that are ftgo's own, those of
+// standard output and error stay open.
+func (v readyFD) tell() error {
+	if v == 0 {
+		return nil
+	}
+	f := os.NewFile(uintptr(v), fmt.Sprintf("file descriptor %d", v))
+	_, err := f.WriteString("ready\n")
+	if v > 2 {
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		// Not %w: that nobody reads it is no end like that of ftgo ... | head.
+		return fmt.Errorf("tell that the probes are armed (--ready-fd %d): %v", v, err)
+	}
+	return nil
 }
 
 // Words returns what reads BINARY FUNC... -- PROGRAM.
@@ -52,29 +192,37 @@ func (o *Options) Words(command string) func(words, program []string) error {
 	}
 }
 
-// Resolve finds the target.
-func (o *Options) Resolve(e *Env) (*target.Target, error) {
+// resolve finds the target.
+func (o *Options) resolve() (*target.Target, error) {
 	// --fail-if is there, or may be given to report.
 	o.Missing = o.Missing || o.Force
 	o.Wrappers = o.FailIf.Text != "" || o.Recorded.As != ""
-	return o.Query.Resolve(e.Say)
+	return o.Query.Resolve(o.Say)
 }
 
-// Mixed: several processes may be seen, so that lines must name them.
-func (o *Options) Mixed() bool {
+// mixed: several processes may be seen, so that lines must name them.
+func (o *Options) mixed() bool {
 	return o.Fork || len(o.PIDs) > 1 || len(o.PIDs) == 0 && len(o.Program) == 0
 }
 
 // Filter says which processes are wanted.
 func (o *Options) Filter() trace.Filter {
-	return trace.Filter{PIDs: o.PIDs, Fork: o.Fork, Comm: o.Comm}
+	return trace.Filter{PIDs: o.PIDs, Fork: o.Fork, Comm: o.Comm[:min(len(o.Comm), maxComm)]}
+}
+
+// LineMode is what lines of calls are made of.
+func (o *Options) LineMode() uprobe.Mode {
+	if o.Lines.Entries {
+		return uprobe.Entries
+	}
+	return uprobe.Latency
 }
 
 // View are the options of views, as far as flags say.
 func (o *Options) View() *view.Options {
 	return &view.Options{
-		Env: o.Talk.Env, Format: o.Format, Header: bool(o.Header), Tables: o.TableFlags, Lines: o.Lines, Fetch: o.Fetch,
-		Stack: o.Stack, Every: o.Interval, Calls: o.Calls, Sched: o.Sched, Inside: o.Inside != "", Mixed: o.Mixed(), Keys: len(o.Program) == 0,
+		Env: o.Talk.Env, Format: o.Format, Header: o.Header, Tables: o.TableFlags, Lines: o.Lines, Fetch: o.Fetch,
+		Stack: o.Stack, Every: o.Interval, Calls: o.Calls, Sched: o.Sched, Inside: o.Inside != "", Mixed: o.mixed(), Keys: len(o.Program) == 0,
 		Verbose: o.Verbose, Whole: o.wholeFilter,
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
@@ -31,53 +30,48 @@ func (o *Options) RecordingFile(words, program []string) error {
 		return cli.Usage("report: takes one FILE, or - for standard input (see ftgo report -h)")
 	}
 	o.Binary = words[0]
-	return o.Target.Check("report")
+	return nil
 }
 
 // Report is report, once its arguments are read.
-func Report(ctx context.Context, e *Env, o *Options) (err error) {
+func (o *Options) Report(ctx context.Context) error {
 	input := o.Binary
-	if input == "-" {
-		input = "/dev/stdin"
-	}
-	file, size, err := openRecording(o.Binary)
+	file, size, err := openRecording(input)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	rec, err := recording.Open(file, size)
-	if errors.Is(err, recording.ErrNone) {
-		return fmt.Errorf("%s: %w (a trace alone does not tell what its lines mean: record with the script of ftgo script)", o.Binary, err)
+	switch {
+	case errors.Is(err, recording.ErrNone):
+		return fmt.Errorf("%s: %w (a trace alone does not tell what its lines mean: record with the script of ftgo script)", input, err)
+	case err != nil:
+		return fmt.Errorf("%s: %w", input, err)
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", o.Binary, err)
-	}
-	t, err := replayed(e, o, rec)
-	if err != nil {
-		return err
-	}
-	if t.target.Binary != nil {
-		defer t.target.Binary.Close()
-	}
-	out, done, err := o.Open(&e.Env, nil, input, o.Binary, o.Recorded.binary)
+	p, err := o.replayed(rec)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, done()) }()
-	want := t.view.Needs()
-	source, err := trace.NewRecording(rec, t.plan, trace.RecordingOptions{
-		PIDs: o.PIDs, Talk: &e.Env, Skipped: t.skipped, ExactHits: t.features.ExactHits, Entries: want.Entries, Inside: t.inside(want), Limit: want.Limit,
+	if p.target.Binary != nil {
+		defer p.target.Binary.Close()
+	}
+	want := p.view.Needs()
+	source, err := trace.NewRecording(rec, p.plan, trace.Options{
+		Filter: p.Filter(), Talk: &o.Env.Env, Skipped: p.target.Skipped, Recorder: trace.Recorder{Features: p.features},
+		Entries: want.Entries, Inside: p.inside(want), Limit: want.Limit,
 	})
 	if err != nil {
 		return err
 	}
-	j := o.job(t.view)
-	j.Source = source
-	j.Scene = run.Scene{Env: &e.Env, Target: t.target, Plan: t.plan, Out: out, Recorded: source.Began()}
+	j := p.job()
+	j.Source, j.Recorded = source, source.Began()
 	if !rec.Complete {
 		j.CutOff = errors.New("the recording was cut off: counts are of the events that are there, and what was lost is not known")
 	}
-	return j.Do(ctx)
+	if input == "-" {
+		input = "/dev/stdin"
+	}
+	return p.do(ctx, j, nil, input, o.Binary, o.Recorded.binary)
 }
 
 // openRecording opens a file, or takes standard input into one, since a recording is read
@@ -105,7 +99,7 @@ func openRecording(name string) (f *os.File, size int64, err error) {
 }
 
 // replayed is a tracing that has been: its plan, and a view of it.
-func replayed(e *Env, o *Options, rec *recording.Recording) (t *planned, err error) {
+func (o *Options) replayed(rec *recording.Recording) (p *planned, err error) {
 	was := &rec.About.Options
 	if err := checkRecorded(was); err != nil {
 		return nil, err
@@ -125,35 +119,36 @@ func replayed(e *Env, o *Options, rec *recording.Recording) (t *planned, err err
 	if program := rec.Facts["program"]; program != "" {
 		o.Program = []string{program}
 	}
-	_, v, err := recordView(o)
+	_, v, err := o.recordView()
 	if err != nil {
 		return nil, err
 	}
-	t = &planned{env: e, opt: o, view: v, features: was.Features, plan: rec.Plan, target: target.Recorded(was, rec.Plan)}
+	p = &planned{Options: o, view: v, features: was.Features, plan: rec.Plan, target: target.Recorded(was, rec.Plan)}
 	if on, err := tracefs.FeaturesOf(rec.Facts["kernel"]); err == nil {
-		t.features.ExactHits = on.ExactHits // which the plan does not depend on
+		p.features.ExactHits = on.ExactHits // which the plan does not depend on
 	}
-	if t.target.Binary, err = o.Recorded.tracedBinary(rec); err != nil {
+	if p.target.Binary, err = o.Recorded.tracedBinary(rec); err != nil {
 		return nil, err
 	}
 	needs := o.needsBinary(rec)
 	o.Binary = rec.About.Binary.Path
 	switch {
-	case t.target.Binary == nil && needs == "values":
-		e.Say("values are not shown: they take the binary, %s, which is not here as it was (--binary PATH)", escapedText(o.Binary))
-	case t.target.Binary == nil && needs != "":
+	case p.target.Binary == nil && needs == "values":
+		o.Say("values are not shown: they take the binary, %s, which is not here as it was (--binary PATH)", escapedText(o.Binary))
+	case p.target.Binary == nil && needs != "":
 		return nil, fmt.Errorf("%s: the binary is needed, %s, which is not here as it was (--binary PATH)", needs, escapedText(o.Binary))
 	case needs != "" && o.Recorded.As == rec.About.Command:
-		if err := t.planAgain(rec, needs); err != nil {
+		if err := p.planAgain(rec, needs); err != nil {
 			return nil, err
 		}
 	case needs != "" && o.Lines.Where != "":
 		return nil, fmt.Errorf("--where of what was recorded for %s: %w: script --as trace has values", rec.About.Command, errNotRecorded)
 	}
+	p.target.Skipped = nil
 	for _, s := range was.Skipped {
-		t.skipped = append(t.skipped, stats.Skipped{Function: s[0], Reason: s[1]})
+		p.target.Skipped = append(p.target.Skipped, stats.Skipped{Function: s[0], Reason: s[1]})
 	}
-	return t, nil
+	return p, nil
 }
 
 // showable refuses what was not recorded.
@@ -250,23 +245,23 @@ func (r *RecordedFlags) tracedBinary(rec *recording.Recording) (*offsets.Binary,
 
 // planAgain makes the plan from the binary, with what values are decoded by, which a
 // recording does not have.
-func (t *planned) planAgain(rec *recording.Recording, needs string) error {
-	o := *t.opt
-	o.Binary, o.PIDs = t.target.Binary.File().Path(), nil
-	sel, err := o.Resolve(t.env)
+func (p *planned) planAgain(rec *recording.Recording, needs string) error {
+	o := *p.Options
+	o.Binary, o.PIDs = p.target.Binary.File().Path(), nil
+	again, err := o.resolve()
 	if err != nil {
 		return err
 	}
-	t.target.Binary.Close()
-	t.target = sel
-	if err := t.planFor(uprobe.Options{Mode: rec.Plan.Mode, Features: t.features, Stack: t.opt.Stack}); err != nil {
+	p.target.Binary.Close()
+	p.target = again
+	if err := p.planFor(uprobe.Options{Mode: rec.Plan.Mode, Features: p.features, Stack: p.Stack}); err != nil {
 		return err
 	}
-	if err := rec.Adopt(t.plan); err != nil {
+	if err := rec.Adopt(p.plan); err != nil {
 		return fmt.Errorf("%s: %w: this ftgo, or what is asked for, needs other values than were fetched (made by ftgo %s): %w",
 			needs, errNotRecorded, escapedText(rec.About.Made), err)
 	}
-	t.plan.Skipped = nil // they are those that the script has said
+	p.plan.Skipped = nil // they are those that the script has said
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,66 +11,138 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
+// RecordedFlags are the flags of script and report alone.
+type RecordedFlags struct {
+	As     string
+	kernel string
+	binary string
+	// replays: it is report. filters: of --where the kernel has done nothing.
+	replays, filters bool
+	// Given tells what terms of rules are true of the command line of report.
+	Given func(term string) bool
+}
+
+// recordable are the commands that a recording can be for.
+var recordable = []string{"probe", "count", "trace"}
+
+var recordFor = cli.OneOf("COMMAND", "command", "not probe, count or trace", recordable...)
+
+// DefineScript defines the flags that decide what is recorded.
+func (o *Options) DefineScript(fs *cli.Flags) {
+	o.Recorded.As = "probe"
+	cli.Define(fs, &o.Recorded.As, "as", "", "record what `COMMAND` needs: probe, count or trace", recordFor)
+	fs.StringVar(&o.Recorded.kernel, "kernel", "", "record on Linux `VERSION`, as uname -r prints it (default 5.4 and later)")
+	cli.Define(fs, &o.Duration, "duration", "d", "let the script stop after `SECONDS` by default", cli.Seconds)
+	fs.StringVarP(&o.File, "output-file", "w", "", "write the script to `FILE` instead of standard output")
+	fs.BoolVar(&o.Force, "force", false, "go on despite patterns that match nothing")
+	fs.BoolVarP(&o.Talk.Env.Quiet, "quiet", "q", false, "write only errors to standard error")
+	fs.BoolVar(&o.Errors, "errors", false, "probe: record whether a call's last result was an error")
+	fs.StringVar(&o.Lines.Where, "where", "", "trace: record only calls for which `EXPR` is true")
+	fs.StringVar(&o.Inside, "inside", "", "trace: record only calls that `FUNC` makes, directly or not")
+	fs.BoolVar(&o.Lines.Entries, "entries", false, "trace: record only how calls begin")
+}
+
+// DefineReport defines the flags that decide how it is shown.
+func (o *Options) DefineReport(fs *cli.Flags) {
+	cli.Define(fs, &o.Recorded.As, "as", "", "show what `COMMAND` would: probe, count or trace (default what it was recorded for)", recordFor)
+	fs.StringVarP(&o.Recorded.binary, "binary", "b", "", "read the traced binary at `PATH` (default where ftgo script read it)")
+	o.DefineProcesses("show only process `PID`")(fs)
+}
+
+// take makes options what they were; what a recording says chooses functions and values,
+// and nothing else.
+func (o *Options) take(a *recording.Options) error {
+	if o.Lines.Where != "" && a.Where != "" {
+		return cli.Usage("report: --where: it was recorded with one already: %s", a.Where)
+	}
+	o.Recorded.replays, o.Recorded.filters = true, a.Where == ""
+	o.Funcs, o.Regexp, o.Exclude, o.Errors, o.Stack, o.Force = a.Patterns, a.Regexp, a.Exclude, a.Errors, a.Stack, true
+	o.Fetch.StrLen, o.Fetch.Items, o.Inside, o.Lines.Entries = cmp.Or(a.StrLen, 1), cmp.Or(a.Items, 1), a.Inside, a.Entries
+	if a.Where != "" {
+		o.Lines.Where = a.Where
+	}
+	return nil
+}
+
+// checkRecorded refuses options that no script records. They are no wrong usage of report.
+func checkRecorded(a *recording.Options) error {
+	fetch := view.FetchFlags{StrLen: cmp.Or(a.StrLen, 1), Items: cmp.Or(a.Items, 1)}
+	err := fetch.Check("what was asked for")
+	if err == nil && a.Where != "" {
+		_, err = where.Parse(a.Where)
+	}
+	if err != nil {
+		return fmt.Errorf("read recording: %v", err)
+	}
+	return nil
+}
+
+// wholeFilter tells whether nothing of --where is for the kernel: what that drops is not
+// there for others to be inside of.
+func (o *Options) wholeFilter(inside bool) bool {
+	if o.Recorded.replays {
+		return inside || o.Recorded.filters
+	}
+	return inside || o.Lines.Tree
+}
+
 // recordView is a view as far as planning needs one.
-func recordView(o *Options) (uprobe.Mode, run.View, error) {
+func (o *Options) recordView() (uprobe.Mode, run.View, error) {
 	switch o.Recorded.As {
 	case "count":
 		return uprobe.CountRecorded, view.NewTable(o.View(), uprobe.CountRecorded), nil
 	case "trace":
-		mode := uprobe.Latency
-		if o.Lines.Entries {
-			mode = uprobe.Entries
-		}
 		v, err := view.NewLines(o.View())
-		return mode, v, err
+		return o.LineMode(), v, err
 	}
 	return uprobe.Latency, view.NewTable(o.View(), uprobe.Latency), nil
 }
 
 // Script writes the script that records what flags say.
-func Script(e *Env, o *Options) (err error) {
-	t := &planned{env: e, opt: o}
+func (o *Options) Script() (err error) {
+	p := &planned{Options: o}
 	// Of the kernel it will run on nothing is known: it may be one that counts hits of two
 	// CPUs as one, so that they are better recorded.
-	t.features = tracefs.Modern
-	t.features.ExactHits = false
+	p.features = tracefs.Modern
+	p.features.ExactHits = false
 	if o.Recorded.kernel != "" {
-		if t.features, err = tracefs.FeaturesOf(o.Recorded.kernel); err != nil {
+		if p.features, err = tracefs.FeaturesOf(o.Recorded.kernel); err != nil {
 			return cli.WithStatus(cli.ExitUsage, err)
 		}
-		if !t.features.Instances {
+		if !p.features.Instances {
 			return cli.Usage("script: --kernel %s: scripts record in instances, which uprobes are in since Linux 3.14", o.Recorded.kernel)
 		}
 	}
-	mode, v, err := recordView(o)
+	mode, v, err := o.recordView()
 	if err != nil {
 		return err
 	}
-	if mode == uprobe.CountRecorded && t.features.ExactHits {
+	if mode == uprobe.CountRecorded && p.features.ExactHits {
 		mode = uprobe.Count
 	}
-	t.view = v
-	if t.target, err = o.Resolve(e); err != nil {
+	p.view = v
+	if p.target, err = o.resolve(); err != nil {
 		return err
 	}
-	defer t.target.Binary.Close()
-	if err := t.planFor(uprobe.Options{Mode: mode, Features: t.features, Stack: o.Stack}); err != nil {
+	defer p.target.Binary.Close()
+	if err := p.planFor(uprobe.Options{Mode: mode, Features: p.features, Stack: o.Stack}); err != nil {
 		return err
 	}
-	if err := t.opt.checkProbes(e, t.plan.Probes(), pace(t.features, nil)); err != nil {
+	if err := p.checkProbes(p.plan.Probes(), pace(p.features, nil)); err != nil {
 		return err
 	}
-	text, err := t.script()
+	text, err := p.script()
 	if err != nil {
 		return err
 	}
-	out, done, err := o.Open(&e.Env, nil, o.Binary)
+	out, done, err := o.Open(&o.Env.Env, o.Binary)
 	if err != nil {
 		return err
 	}
@@ -78,26 +151,52 @@ func Script(e *Env, o *Options) (err error) {
 }
 
 // Script is the text of the one that runs the plan.
-func (t *planned) script() (string, error) {
-	sums, err := t.target.Binary.File().Checksums()
+func (p *planned) script() (string, error) {
+	sums, err := p.target.Binary.File().Checksums()
 	if err != nil {
 		return "", err
 	}
-	path, err := filepath.Abs(t.opt.Binary)
+	path, err := filepath.Abs(p.Binary)
 	if err != nil {
 		return "", err
 	}
 	s := recording.Script{
 		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h tells more.",
-			units.Plural(len(t.plan.Funcs), "function"), units.Plural(t.plan.Probes(), "place"), t.env.Release),
+			units.Plural(len(p.plan.Funcs), "function"), units.Plural(p.plan.Probes(), "place"), p.Release),
 		About: recording.About{
-			Made: t.env.Release, Command: t.opt.Recorded.As, Options: optionsOf(t),
-			Binary: recording.File{Path: path, Size: sums.Size, BuildID: t.target.Binary.File().BuildID(), SHA256: sums.SHA256},
+			Made: p.Release, Command: p.Recorded.As, Options: p.recorded(),
+			Binary: recording.File{Path: path, Size: sums.Size, BuildID: p.target.Binary.File().BuildID(), SHA256: sums.SHA256},
 		},
-		Plan: t.plan, CRC: sums.CRC, BufferKB: t.env.BufferKB,
+		Plan: p.plan, CRC: sums.CRC, BufferKB: p.BufferKB,
 	}
-	if t.opt.Duration > 0 {
-		s.Seconds = strconv.FormatFloat(t.opt.Duration.Seconds(), 'f', -1, 64)
+	if p.Duration > 0 {
+		s.Seconds = strconv.FormatFloat(p.Duration.Seconds(), 'f', -1, 64)
 	}
 	return s.Text()
+}
+
+// recorded are the options of the plan of a script.
+func (p *planned) recorded() recording.Options {
+	a := recording.Options{
+		Patterns: p.Funcs, Regexp: p.Regexp, Exclude: p.Exclude, Errors: p.Errors, Stack: p.Stack,
+		StrLen: p.Fetch.StrLen, Items: p.Fetch.Items, Where: p.Lines.Where, Inside: p.Inside, Entries: p.Lines.Entries, Features: p.features,
+	}
+	for i := range p.plan.Funcs {
+		role := p.target.Roles[p.plan.Funcs[i].Func]
+		for _, list := range []struct {
+			is bool
+			of *[]int
+		}{{role.Named, &a.Named}, {role.Wrapper, &a.Wrappers}, {role.Inside, &a.InsideFuncs}, {role.Hidden, &a.OnlyInside}} {
+			if list.is {
+				*list.of = append(*list.of, i)
+			}
+		}
+	}
+	for _, s := range p.target.Skipped {
+		a.Skipped = append(a.Skipped, [2]string{s.Function, s.Reason})
+	}
+	for _, s := range p.plan.Skipped {
+		a.Skipped = append(a.Skipped, [2]string{s.Func.Name, s.Reason.Error()})
+	}
+	return a
 }

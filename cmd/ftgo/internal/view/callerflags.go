@@ -22,17 +22,12 @@ var depth = cli.Form[int]{
 		}
 		return n, nil
 	},
-	Write: func(n int) string {
-		if n == 0 {
-			return ""
-		}
-		return strconv.Itoa(n)
-	},
+	Write: strconv.Itoa,
 }
 
 // Group returns the group, whose help begins with what the command does with callers.
 func (c *CallerFlags) Group(verb string) cli.Group {
-	return cli.Defines(func(fs *cli.Flags) {
+	return func(fs *cli.Flags) {
 		cli.Define(fs, &c.Stack, "stack", "s", verb+": up to `DEPTH` callers, or 15", depth)
-	})
+	}
 }

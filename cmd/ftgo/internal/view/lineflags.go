@@ -60,9 +60,10 @@ func (l *LineFlags) Define(fs *cli.Flags) {
 	fs.BoolVar(&l.StartOrder, "start-order", false, "write calls in the order in which they began")
 	fs.BoolVarP(&l.Times, "timestamp", "T", false, "begin lines with the time")
 	cli.Define(fs, &l.Template, "format", "", "write lines by `TEMPLATE NAMES`: 'key=%q n=%d' key,n", templateForm)
+	fs.Check(l.check)
 }
 
-func (l *LineFlags) Check(command string) error {
+func (l *LineFlags) check(command string) error {
 	switch {
 	case l.Depth < 0:
 		return cli.Usage("%s: --depth %d: negative", command, l.Depth)
@@ -81,6 +82,7 @@ const maxStrLen = 512
 func (f *FetchFlags) Define(fs *cli.Flags) {
 	fs.IntVar(&f.StrLen, "strlen", target.Usual.StrLen, "show up to `BYTES` of a string, at most 512")
 	fs.IntVar(&f.Items, "items", target.Usual.Items, "show the first `N` elements of a slice, at most 64")
+	fs.Check(f.Check)
 }
 
 // Check refuses what the kernel does not fetch.

@@ -33,11 +33,8 @@ func (t *TableFlags) Define(fs *cli.Flags) {
 	t.defineFailIf(fs, "'calls == 0 || p99 > 10ms'")
 }
 
-// CountFlags are those of them that count has.
-type CountFlags struct{ *TableFlags }
-
-// Define defines the flags of count.
-func (t CountFlags) Define(fs *cli.Flags) {
+// DefineCount defines those of them that count has.
+func (t *TableFlags) DefineCount(fs *cli.Flags) {
 	t.defineRows(fs)
 	t.defineFailIf(fs, "'calls == 0 || rate > 1000'")
 }
@@ -45,6 +42,7 @@ func (t CountFlags) Define(fs *cli.Flags) {
 func (t *TableFlags) defineRows(fs *cli.Flags) {
 	fs.IntVarP(&t.Top, "top", "t", 0, "show only the `N` functions with the most calls")
 	fs.BoolVar(&t.PerPID, "per-pid", false, "show a row for each function of each process")
+	fs.Check(t.check)
 }
 
 func (t *TableFlags) defineFailIf(fs *cli.Flags, example string) {
@@ -69,8 +67,8 @@ var perSecond = cli.Form[*float64]{
 	},
 }
 
-// Check refuses less than no rows.
-func (t *TableFlags) Check(command string) error {
+// check refuses less than no rows.
+func (t *TableFlags) check(command string) error {
 	if t.Top < 0 {
 		return cli.Usage("%s: --top %d: negative", command, t.Top)
 	}

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
+	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/target"
+)
+
+// Target is the flags that say what is traced, and BINARY FUNC...
+type Target struct{ target.Query }
+
+// Define defines the flags that say what patterns mean.
+func (q *Target) Define(fs *Flags) {
+	fs.BoolVarP(&q.Regexp, "regexp", "r", false, "take patterns as regular expressions (RE2, unanchored)")
+	fs.StringArrayVarP(&q.Exclude, "exclude", "x", nil, "leave out functions that match `PATTERN`")
+}
+
+// DefineProcesses defines -p.
+func (q *Target) DefineProcesses(about string) Group {
+	return func(fs *Flags) {
+		fs.IntSliceVarP(&q.PIDs, "pid", "p", nil, about)
+		fs.Check(func(command string) error {
+			if i := slices.IndexFunc(q.PIDs, func(pid int) bool { return pid <= 0 }); i >= 0 {
+				return Usage("%s: -p %d: not a process id", command, q.PIDs[i])
+			}
+			return nil
+		})
+	}
+}
+
+// DefineInside defines --inside.
+func (q *Target) DefineInside(fs *Flags) {
+	fs.StringVar(&q.Inside, "inside", "", "show only calls that `FUNC` makes, directly or not")
+}
+
+// Words reads BINARY FUNC...
+func (q *Target) Words(command string, words []string) error {
+	// With -p the binary is known, but people name it all the same.
+	if len(words) > 0 && (len(q.PIDs) == 0 || IsFile(words[0])) {
+		q.Binary, words = words[0], words[1:]
+	} else if len(q.PIDs) > 0 {
+		q.Binary, q.Own = procfs.Exe(q.PIDs[0]), true
+	}
+	q.Funcs = words
+	switch {
+	case q.Binary == "":
+		return Usage("%s: no BINARY (see ftgo %s -h)", command, command)
+	case len(q.Funcs) == 0:
+		return Usage("%s: no FUNC (see ftgo %s -h; '*' is all)", command, command)
+	}
+	return nil
+}
+
+// IsFile tells whether a word is the path of a file, and no pattern.
+func IsFile(word string) bool {
+	if !strings.Contains(word, "/") {
+		return false
+	}
+	info, err := os.Stat(word)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Talk is the flags that say what is written beside the data.
+type Talk struct {
+	Env *Env
+	// Header: the columns' names are written.
+	Header bool
+}
+
+// Define defines -q and --header.
+func (t *Talk) Define(fs *Flags) {
+	fs.BoolVarP(&t.Env.Quiet, "quiet", "q", false, "write only errors and losses to standard error")
+	t.Header = true
+	Define(fs, &t.Header, "header", "", "write the columns' names", YesNo)
+}
+
+// Rows are the formats that all commands have.
+var Rows = []render.Format{render.Table, render.JSON, render.CSV, render.TSV}
+
+// Output is the flags that say how data is written, and where.
+type Output struct {
+	Format render.Format
+	File   string // "" is standard output
+	// Formats are those that the command has.
+	Formats []render.Format
+}
+
+// Define defines -o and -w.
+func (o *Output) Define(fs *Flags) {
+	var names []string
+	for _, f := range o.Formats {
+		names = append(names, f.String())
+	}
+	last := len(names) - 1
+	Define(fs, &o.Format, "output", "o", "write `FORMAT`: "+strings.Join(names[:last], ", ")+" or "+names[last],
+		Form[render.Format]{Name: "FORMAT", Read: render.ParseFormat, Write: render.Format.String, Choices: names})
+	fs.StringVarP(&o.File, "output-file", "w", "", "write data to `FILE` instead of standard output")
+	fs.Check(o.check)
+}
+
+// check refuses formats of other commands.
+func (o *Output) check(command string) error {
+	switch {
+	case slices.Contains(o.Formats, o.Format):
+		return nil
+	case o.Format == render.Chrome:
+		return Usage("%s: -o chrome is for trace", command)
+	}
+	return Usage("%s: -o %s is for probe", command, o.Format)
+}
+
+// Open opens where data goes, which is none of the files that are in use: read or run. Only its owner may read a file that is made, because arguments of
+// the program's calls may be in it.
+func (o *Output) Open(e *Env, inUse ...string) (w io.Writer, done func() error, err error) {
+	if o.File == "" {
+		w := e.Stdout
+		if o.Format == render.Table {
+			w = terminal.Legible(w)
+		}
+		return w, func() error { return nil }, nil
+	}
+	// Opening it for writing would empty it, and wait for the lease on a binary (see
+	// offsets.Binary.Hold) to be broken.
+	for _, name := range inUse {
+		if sameFile(name, o.File) {
+			return nil, nil, Usage("-w %s: is %s, which is in use", o.File, name)
+		}
+	}
+	f, err := os.OpenFile(o.File, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, f.Close, nil
+}
+
+// sameFile tells whether two names are of one regular file, whatever links lead there.
+func sameFile(a, b string) bool {
+	first, err := os.Stat(a)
+	second, errB := os.Stat(b)
+	return err == nil && errB == nil && first.Mode().IsRegular() && os.SameFile(first, second)
+}
