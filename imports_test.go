@@ -36,6 +36,7 @@ var arrows = []arrow{
 	{from: "internal/edit", to: nil},
 	{from: "internal/printable", to: []string{"github.com/olekukonko/tablewriter/..."}},
 	{from: "internal/processors", to: []string{module + "/offsets/arch", module + "/offsets/arch/amd64"}},
+	{from: "internal/given", to: []string{module + "/internal/brackets", module + "/internal/processors", module + "/internal/valuepath", module + "/offsets", module + "/offsets/arch", module + "/offsets/gotype"}},
 	{from: "internal/procfs", to: nil},
 	{from: "internal/units", to: nil},
 	{from: "internal/valuepath", to: nil},
@@ -48,7 +49,7 @@ var arrows = []arrow{
 	{from: "offsets/internal/flow", to: []string{module + "/offsets/arch", module + "/offsets/internal/debug", module + "/offsets/internal/image"}},
 	{from: "offsets/gotype", to: nil},
 	{from: "offsets", to: []string{
-		module + "/internal/brackets", module + "/internal/processors", module + "/internal/valuepath", module + "/offsets/arch", module + "/offsets/gotype", module + "/offsets/symname", module + "/offsets/internal/debug",
+		module + "/offsets/arch", module + "/offsets/gotype", module + "/offsets/symname", module + "/offsets/internal/debug",
 		module + "/offsets/internal/flow", module + "/offsets/internal/gotab", module + "/offsets/internal/image"}},
 	{from: "tracefs", to: []string{module + "/internal/clocks", module + "/internal/edit", module + "/internal/machine", module + "/internal/owner", module + "/internal/procfs", module + "/tracefs/internal/...", "golang.org/x/sys/unix"}},
 	{from: "tracefs/internal/files", to: []string{module + "/internal/procfs", module + "/internal/machine", "golang.org/x/sys/unix"}},
@@ -71,7 +72,7 @@ var arrows = []arrow{
 	{from: "internal/stats", to: []string{module + "/internal/parse"}},
 	{from: "internal/loader", to: []string{module + "/internal/processors", module + "/offsets", module + "/offsets/arch", module + "/internal/procfs", "golang.org/x/sys/unix"}},
 	{from: "internal/target", to: []string{
-		module + "/internal/loader", module + "/internal/procfs", module + "/internal/stats", module + "/internal/units", module + "/internal/valuepath",
+		module + "/internal/given", module + "/internal/loader", module + "/internal/procfs", module + "/internal/stats", module + "/internal/units", module + "/internal/valuepath",
 		module + "/offsets", module + "/internal/recording", module + "/tracefs", module + "/internal/capture", module + "/offsets/gotype", module + "/offsets/symname", module + "/internal/uprobe"}},
 	{from: "internal/rate", to: nil},
 	{from: "internal/trace", to: []string{

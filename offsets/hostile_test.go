@@ -188,7 +188,7 @@ func readHostile(path string, data []byte) error {
 	b.Layout()
 	b.InlinedAt("main.grow")
 	b.LineAddrs("main.go", 10)
-	b.typeNamed("time.Time")
+	b.TypeNamed("time.Time")
 	b.StaticVariable("main.none")
 	funcs := b.Funcs()
 	for i := 0; i < len(funcs); i += 1 + len(funcs)/200 {

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/given"
 	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -315,11 +316,11 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 		t.Errorf("results of main.add: %+v, %v", sig, err)
 	}
 	for fetch, fine := range map[string]bool{"+8(%x3)": true, "%ax": false} {
-		g, isGiven, err := offsets.ParseGiven("main.add(k=" + fetch + ":x64)")
+		g, isGiven, err := given.Parse("main.add(k=" + fetch + ":x64)")
 		if err != nil || !isGiven {
 			t.Fatal(isGiven, err)
 		}
-		if _, err := b.GivenSignature(plan.Funcs[fn].Func, g); (err == nil) != fine {
+		if _, err := g.Signature(b, plan.Funcs[fn].Func); (err == nil) != fine {
 			t.Errorf("%s: %v", fetch, err)
 		}
 	}

@@ -88,6 +88,27 @@ func (b *Binary) signature(f *Func) (*Signature, error) {
 	return b.goSignature(f, fn, d), nil
 }
 
+// TypeNamed finds a type as debug information names it: "main.T", "time.Duration",
+// "map[string]int".
+func (b *Binary) TypeNamed(name string) (*gotype.Type, bool) {
+	d, err := b.debug()
+	if err != nil {
+		return nil, false
+	}
+	return d.TypeNamed(name)
+}
+
+// LayOut tells where parameters and results are whose types are known: by the function's calling
+// convention, as if debug information had told the types.
+func (b *Binary) LayOut(f *Func, s *Signature) {
+	if f.ABI == SystemV {
+		b.layOutC(s)
+		return
+	}
+	l := goLayout{binary: b, f: f, sig: s}
+	l.byTypes()
+}
+
 // distinct leaves out what Go 1.18 describes twice.
 func distinct(formals []debug.Formal) []debug.Formal {
 	var kept []debug.Formal

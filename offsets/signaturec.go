@@ -109,3 +109,34 @@ func changed(name string) bool {
 	}
 	return false
 }
+
+// layOutC lays out a function of C or gccgo, which returns several results as a struct.
+func (b *Binary) layOutC(s *Signature) {
+	a := b.newAssignment(SystemV)
+	var returns *gotype.Type
+	if len(s.Results) == 1 {
+		returns = s.Results[0].Type
+	} else if len(s.Results) > 1 {
+		returns = structOf(s.Results)
+	}
+	for i, v := range a.cResults(returns, len(s.Results) > 1) {
+		s.Results[i].Pieces, s.Results[i].Err = v.Pieces, v.Err
+	}
+	for i := range s.Params {
+		v := &s.Params[i]
+		v.Pieces, v.Err = a.place(v.Type)
+	}
+}
+
+// structOf is the struct that gccgo makes of results.
+func structOf(results []Variable) *gotype.Type {
+	t := &gotype.Type{Name: "struct", Kind: reflect.Struct, Align: 1}
+	for _, v := range results {
+		t.Size = alignUp(t.Size, v.Type.Align)
+		t.Fields = append(t.Fields, gotype.Field{Name: v.Name, Offset: t.Size, Type: v.Type})
+		t.Size += v.Type.Size
+		t.Align = max(t.Align, v.Type.Align)
+	}
+	t.Size = alignUp(t.Size, t.Align)
+	return t
+}

@@ -78,7 +78,7 @@ func TestStaticVariableOfC(t *testing.T) {
 		v, err := b.StaticVariable(name)
 		if err != nil {
 			t.Error(err)
-		} else if got := v.Type.Name + ": " + spellType(v.Type); got != want {
+		} else if got := v.Type.Name + ": " + fixture.SpellType(v.Type); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}

@@ -3,6 +3,7 @@ package target
 import (
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/given"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/symname"
 )
@@ -13,7 +14,7 @@ type Arg struct {
 	site    *site
 	pattern symname.Pattern
 	// given is what FUNC says of the parameters, nil if it says nothing.
-	given *offsets.Given
+	given *given.Functions
 }
 
 // ParseFunc parses one FUNC. signatures allows it to say what the function's parameters are.
@@ -27,14 +28,14 @@ func ParseFunc(text string, regexp, signatures bool) (arg Arg, err error) {
 		if isSite {
 			return Arg{site: &s}, nil
 		}
-		given, says, err := offsets.ParseGiven(text)
+		said, says, err := given.Parse(text)
 		switch {
 		case err != nil && signatures:
 			return arg, usage(err)
 		case says && !signatures:
 			return arg, usagef("%q: only trace shows values", text)
 		case says:
-			arg.given, pattern = &given, given.Function
+			arg.given, pattern = &said, said.Pattern
 		}
 	}
 	arg.pattern, err = compile(pattern, regexp)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/given"
 	"github.com/ftgo/ftgo/internal/loader"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/units"
@@ -50,7 +51,7 @@ func (q *Query) Resolve(say Say) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Target{Binary: w.binary, Roles: make(map[*offsets.Func]Role), given: make(map[*offsets.Func]*offsets.Given)}
+	t := &Target{Binary: w.binary, Roles: make(map[*offsets.Func]Role), given: make(map[*offsets.Func]*given.Functions)}
 	if err := t.find(say, q, w); err != nil {
 		w.binary.Close()
 		return nil, err

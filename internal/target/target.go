@@ -3,6 +3,7 @@ package target
 import (
 	"fmt"
 
+	"github.com/ftgo/ftgo/internal/given"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -19,7 +20,7 @@ type Target struct {
 	// Roles are those of Funcs.
 	Roles map[*offsets.Func]Role
 	// given is what the user says of functions' parameters.
-	given map[*offsets.Func]*offsets.Given
+	given map[*offsets.Func]*given.Functions
 }
 
 // Role says what a function was selected for.

@@ -1,4 +1,4 @@
-package offsets
+package given
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 )
 
 // spell writes what was read, in one line.
-func (g Given) spell() string {
+func (g Functions) spell() string {
 	var b strings.Builder
-	b.WriteString(g.Function)
+	b.WriteString(g.Pattern)
 	for _, s := range g.Select {
 		switch {
 		case s.Path != "":
@@ -18,7 +18,11 @@ func (g Given) spell() string {
 		case s.Fetch != "":
 			fmt.Fprintf(&b, " fetch %s:%s as %s", s.Fetch, s.Type, s.Name)
 		default:
-			fmt.Fprintf(&b, " arg %d result %d %s as %s", s.argument, s.Result, s.Type, s.Name)
+			arg, result := s.register, 0
+			if s.Result {
+				arg, result = 0, s.register
+			}
+			fmt.Fprintf(&b, " arg %d result %d %s as %s", arg, result, s.Type, s.Name)
 		}
 	}
 	if g.HasSignature {
@@ -27,7 +31,7 @@ func (g Given) spell() string {
 	return b.String()
 }
 
-func TestParseGiven(t *testing.T) {
+func TestParse(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{`main.get`, ``},
 		{`main.(*T).Get`, ``},
@@ -75,7 +79,7 @@ func TestParseGiven(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
-			g, ok, err := ParseGiven(tt.text)
+			g, ok, err := Parse(tt.text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +90,7 @@ func TestParseGiven(t *testing.T) {
 	}
 }
 
-func TestParseGivenErrors(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	deep := func(n int) string { return strings.Repeat("+0(", n) + "%ax" + strings.Repeat(")", n) }
 	tests := []struct{ text, want string }{
 		{`main.get(key`, `parse function "main.get(key": ( without )`},
@@ -125,7 +129,7 @@ func TestParseGivenErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
-			g, ok, err := ParseGiven(tt.text)
+			g, ok, err := Parse(tt.text)
 			if tt.want == "" {
 				if ok || err != nil {
 					t.Errorf("%s, %v", g.spell(), err)
@@ -137,12 +141,12 @@ func TestParseGivenErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := ParseGiven(`main.get(k=` + deep(12) + `:u8)`); err != nil {
+	if _, _, err := Parse(`main.get(k=` + deep(12) + `:u8)`); err != nil {
 		t.Errorf("twelve pointers: %v", err)
 	}
 }
 
-func FuzzParseGiven(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`main.(*T).Get(t ptr, key string, n int) (v string, err error)`, `main.get(key, s.items[0].name, *p)`,
 		`main.get(k=+0(%ax):x64, j=@+16:u8, x=goret1:int)`, `main.(*G[go.shape.int]).Get(a, b chan int) error`,
@@ -150,7 +154,7 @@ func FuzzParseGiven(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		g, ok, err := ParseGiven(text)
+		g, ok, err := Parse(text)
 		if err != nil && (ok || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("%v, %q", ok, err)
 		}
@@ -160,10 +164,10 @@ func FuzzParseGiven(f *testing.F) {
 			}
 		}
 		for _, v := range append(g.params, g.results...) {
-			if !token.IsIdentifier(v.Name) || v.Type == "" {
-				t.Errorf("%q has a variable %q of type %q", text, v.Name, v.Type)
+			if !token.IsIdentifier(v.name) || v.typ == "" {
+				t.Errorf("%q has a variable %q of type %q", text, v.name, v.typ)
 			}
-			givenType(v.Type, noType)
+			noType.parse(v.typ)
 		}
 	})
 }

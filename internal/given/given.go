@@ -1,4 +1,6 @@
-package offsets
+// Package given reads what a user says of functions beside their names: parameters and results
+// where debug information is missing or too much, and which values to show.
+package given
 
 import (
 	"errors"
@@ -10,42 +12,20 @@ import (
 	"github.com/ftgo/ftgo/internal/brackets"
 )
 
-// Given is what a user says of the parameters and results of functions, where debug
-// information is missing or too much.
-type Given struct {
-	// Function is a pattern.
-	Function string
+// Functions are those of a pattern, with what the user says of them.
+type Functions struct {
+	Pattern string
 	// HasSignature: params and results are all that there are, the receiver first.
 	HasSignature    bool
-	params, results []givenVariable
+	params, results []variable
 	// Select is what to show, if HasSignature is not set. There may be nothing.
 	Select []Selection
 }
 
-// givenVariable is a parameter or a result, with its type as in a source file.
-type givenVariable struct {
-	Name, Type string
-}
+// variable is a parameter or a result, with its type as in a source file.
+type variable struct{ name, typ string }
 
-// Selection is one value to show: a part of a variable, a register, or anything else that
-// the kernel can fetch.
-type Selection struct {
-	// Name is what to call it: the path, or what stands before "=".
-	Name string
-	// Path leads to a variable or a part of it: "n", "req.URL.Path", "s.items[0].name",
-	// "*p".
-	Path string
-	// argument is N of goargN, the integer register that holds the value when a call
-	// begins, or the first of several; Result that of goretN, when it ends. They count
-	// from 1.
-	argument, Result int
-	// Fetch is a fetcharg of the kernel: "+0(%ax)".
-	Fetch string
-	// Type is that of an Argument or Result, as in a source file, or of Fetch: "x64".
-	Type string
-}
-
-// ParseGiven reads a function with what is known of its parameters. Without parentheses
+// Parse reads a pattern of functions with what is known of their parameters. Without parentheses
 // behind a whole name it is a plain pattern, and not ok.
 //
 //	main.get                              not ok
@@ -57,17 +37,17 @@ type Selection struct {
 //
 // The last is a signature as in a source file, but for the receiver, which is the first
 // parameter. Results without a name are r0, r1 …, parameters p0, p1 ….
-func ParseGiven(text string) (g Given, ok bool, err error) {
+func Parse(text string) (g Functions, ok bool, err error) {
 	at, end, err := argumentList(text)
 	if err == nil && at < 0 {
-		return Given{}, false, nil
+		return Functions{}, false, nil
 	}
 	if err == nil {
-		g.Function = strings.TrimRight(text[:at], " \t")
+		g.Pattern = strings.TrimRight(text[:at], " \t")
 		err = g.read(text[at+1:end-1], strings.TrimSpace(text[end:]))
 	}
 	if err != nil {
-		return Given{}, false, fmt.Errorf("parse function %q: %w", text, err)
+		return Functions{}, false, fmt.Errorf("parse function %q: %w", text, err)
 	}
 	return g, true, nil
 }
@@ -95,7 +75,7 @@ func argumentList(text string) (at, end int, err error) {
 }
 
 // read takes the lists apart, which are without their parentheses but for the results'.
-func (g *Given) read(params, results string) (err error) {
+func (g *Functions) read(params, results string) (err error) {
 	items, err := list(params)
 	if err != nil {
 		return err
@@ -152,36 +132,36 @@ func cutType(item string) (name, typ string, named bool) {
 
 // variables reads parameters or results: all have names, or none, and "a, b int" is short
 // for "a int, b int".
-func variables(items []string, unnamed string) ([]givenVariable, error) {
+func variables(items []string, unnamed string) ([]variable, error) {
 	named := false
 	for _, item := range items {
 		_, _, ok := cutType(item)
 		named = named || ok
 	}
-	out := make([]givenVariable, len(items))
+	out := make([]variable, len(items))
 	seen := make(map[string]bool)
 	typ := ""
 	for i := len(items) - 1; i >= 0; i-- {
-		v := givenVariable{Name: "_", Type: items[i]}
+		v := variable{"_", items[i]}
 		if named {
 			name, t, _ := cutType(items[i])
 			if t != "" {
 				typ = t
 			}
-			switch v = (givenVariable{name, typ}); {
+			switch v = (variable{name, typ}); {
 			case typ == "":
 				return nil, fmt.Errorf("%q has no type", items[i])
 			case !token.IsIdentifier(name):
 				return nil, fmt.Errorf("%q is not a name and a type", items[i])
 			}
 		}
-		if v.Name == "_" {
-			v.Name = unnamed + strconv.Itoa(i)
+		if v.name == "_" {
+			v.name = unnamed + strconv.Itoa(i)
 		}
-		if seen[v.Name] {
-			return nil, fmt.Errorf("two are called %q", v.Name)
+		if seen[v.name] {
+			return nil, fmt.Errorf("two are called %q", v.name)
 		}
-		seen[v.Name] = true
+		seen[v.name] = true
 		out[i] = v
 	}
 	return out, nil

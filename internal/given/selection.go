@@ -1,7 +1,6 @@
-package offsets
+package given
 
 import (
-	"errors"
 	"fmt"
 	"go/token"
 	"regexp"
@@ -13,9 +12,25 @@ import (
 	"github.com/ftgo/ftgo/offsets/arch"
 )
 
-var goRegister = regexp.MustCompile(`^go(arg|ret)([0-9]+)$`)
+// Selection is one value to show: a part of a variable, a register, or anything else that
+// the kernel can fetch.
+type Selection struct {
+	// Name is what to call it: the path, or what stands before "=".
+	Name string
+	// Path leads to a variable or a part of it: "n", "req.URL.Path", "s.items[0].name",
+	// "*p".
+	Path string
+	// register is N of goargN, the integer register that holds the value when a call begins, or
+	// the first of several; with Result that of goretN, when it ends. It counts from 1.
+	register int
+	Result   bool
+	// Fetch is a fetcharg of the kernel: "+0(%ax)".
+	Fetch string
+	// Type is that of a register's value, as in a source file, or of Fetch: "x64".
+	Type string
+}
 
-func (g *Given) readSelection(items []string) error {
+func (g *Functions) readSelection(items []string) error {
 	seen := make(map[string]bool)
 	for _, item := range items {
 		s, err := parseSelection(item)
@@ -31,51 +46,46 @@ func (g *Given) readSelection(items []string) error {
 	return nil
 }
 
-func parseSelection(item string) (Selection, error) {
+var goRegister = regexp.MustCompile(`^go(arg|ret)([0-9]+)$`)
+
+func parseSelection(item string) (s Selection, err error) {
 	name, source, renamed := strings.Cut(item, "=")
 	name, source = strings.TrimSpace(name), strings.TrimSpace(source)
 	if !renamed {
 		source = item
 		name, _, _ = strings.Cut(item, ":")
 	} else if !token.IsIdentifier(name) && !token.IsKeyword(name) {
-		return Selection{}, fmt.Errorf("%q is no name", name)
+		return s, fmt.Errorf("%q is no name", name)
 	}
-	s := Selection{Name: name}
 	from, typ, typed := strings.Cut(source, ":")
 	if typed && typ == "" {
-		return Selection{}, fmt.Errorf("type expected behind %q", source)
+		return s, fmt.Errorf("type expected behind %q", source)
 	}
+	s = Selection{Name: name, Type: typ}
 	if m := goRegister.FindStringSubmatch(from); m != nil {
 		// More than any function takes in registers or has words of parameters.
-		n, err := strconv.Atoi(m[2])
-		if err != nil || n == 0 || n > 512 {
-			return Selection{}, fmt.Errorf("%s: registers are numbered from 1", from)
+		if s.register, err = strconv.Atoi(m[2]); err != nil || s.register == 0 || s.register > 512 {
+			return s, fmt.Errorf("%s: registers are numbered from 1", from)
 		}
-		if s.Type = typ; !typed {
+		if s.Result = m[1] == "ret"; !typed {
 			s.Type = "int"
-		}
-		if m[1] == "arg" {
-			s.argument = n
-		} else {
-			s.Result = n
 		}
 		return s, nil
 	}
-	if from != "" && strings.IndexByte("%@+-", from[0]) >= 0 {
-		if !renamed {
-			return Selection{}, fmt.Errorf("%q has no name, as in k=+0(%s)", item, processors.Example)
-		}
-		s.Fetch, s.Type = from, typ
-		if !typed {
+	fetch := from != "" && strings.IndexByte("%@+-", from[0]) >= 0
+	switch {
+	case fetch && !renamed:
+		return s, fmt.Errorf("%q has no name, as in k=+0(%s)", item, processors.Example)
+	case fetch:
+		if s.Fetch = from; !typed {
 			s.Type = "x64"
 		}
 		return s, checkFetch(s.Fetch, s.Type)
-	}
-	if renamed {
-		return Selection{}, fmt.Errorf("%q is neither goargN, goretN nor a fetcharg such as +0(%s)", source, processors.Example)
+	case renamed:
+		return s, fmt.Errorf("%q is neither goargN, goretN nor a fetcharg such as +0(%s)", source, processors.Example)
 	}
 	if _, err := valuepath.Parse(item); err != nil {
-		return Selection{}, fmt.Errorf("%q is no variable or part of one", item)
+		return s, fmt.Errorf("%q is no variable or part of one", item)
 	}
 	s.Path = item
 	return s, nil
@@ -127,7 +137,7 @@ func checkFetch(fetch, typ string) error {
 	case !fetchType.MatchString(typ):
 		return fmt.Errorf("type %q of fetcharg %q is none of u8, s16, x64 …", typ, fetch)
 	case len(fetch)+len(":")+len(typ) > maxFetch:
-		return errors.New("fetcharg " + strconv.Quote(fetch) + " is too long for the kernel")
+		return fmt.Errorf("fetcharg %q is too long for the kernel", fetch)
 	}
 	return nil
 }

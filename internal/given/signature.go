@@ -1,0 +1,137 @@
+package given
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+// Signature is what is known of one of the functions: what the user says, laid out as if debug
+// information had told the types, or else what the file says, and what was selected beside it.
+func (g *Functions) Signature(b *offsets.Binary, f *offsets.Func) (*offsets.Signature, error) {
+	s := &offsets.Signature{}
+	if !g.HasSignature {
+		if known, err := b.Signature(f); err == nil {
+			s = known
+		} else if slices.ContainsFunc(g.Select, func(sel Selection) bool { return sel.Path != "" }) {
+			return nil, err
+		}
+		s.Note = ""
+	}
+	if err := g.layOut(b, f, s); err != nil {
+		return nil, fmt.Errorf("lay out parameters of %s: %w", f.Name, err)
+	}
+	return s, nil
+}
+
+func (g *Functions) layOut(b *offsets.Binary, f *offsets.Func, s *offsets.Signature) (err error) {
+	if !g.HasSignature {
+		for _, sel := range g.Select {
+			if err := sel.add(b, f, s); err != nil {
+				return fmt.Errorf("%s: %w", sel.Name, err)
+			}
+		}
+		return nil
+	}
+	if s.Params, err = typed(b, g.params); err != nil {
+		return err
+	}
+	if s.Results, err = typed(b, g.results); err != nil {
+		return err
+	}
+	b.LayOut(f, s)
+	return nil
+}
+
+func typed(b *offsets.Binary, variables []variable) (out []offsets.Variable, err error) {
+	for _, v := range variables {
+		t, err := named(b.TypeNamed).parse(v.typ)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", v.name, err)
+		}
+		out = append(out, offsets.Variable{Name: v.name, Type: t})
+	}
+	return out, nil
+}
+
+var (
+	errNoFloat     = errors.New("goargN and goretN are registers for integers, and its type is floating point")
+	errSystemV     = errors.New("goargN and goretN are Go's own registers, which this function does not use: give its signature")
+	errStackResult = errors.New("results of this function follow its parameters on the stack: give its signature")
+)
+
+// add adds the value to a signature, unless it is a part of what is there.
+func (sel *Selection) add(b *offsets.Binary, f *offsets.Func, s *offsets.Signature) error {
+	switch {
+	case sel.Fetch != "":
+		if base, _ := fetchBase(sel.Fetch); strings.HasPrefix(base, "%") && !b.Processor().Fetches(arch.Reg(base[1:])) {
+			return fmt.Errorf("%s is no register of %s", base, b.Processor().Machine().Name)
+		}
+		s.Params = append(s.Params, sel.fetched())
+	case sel.register > 0:
+		v, err := sel.inRegister(b, f)
+		if err != nil {
+			return err
+		}
+		if sel.Result {
+			s.Results = append(s.Results, v)
+		} else {
+			s.Params = append(s.Params, v)
+		}
+	}
+	return nil
+}
+
+// fetched is what a fetcharg yields, of a type like s32 or x64.
+func (sel *Selection) fetched() offsets.Variable {
+	t := &gotype.Type{Name: sel.Type, Kind: reflect.Uint, Size: 8, Align: 8}
+	if strings.HasPrefix(sel.Type, "s") {
+		t.Kind = reflect.Int
+	}
+	if bits, err := strconv.Atoi(sel.Type[1:]); err == nil {
+		t.Size = int64(bits / 8)
+	}
+	return offsets.Variable{Name: sel.Name, Type: t, Pieces: []offsets.Piece{{Size: t.Size, Fetch: sel.Fetch}}}
+}
+
+// inRegister is the value that begins in the Nth integer register, or, for functions that take
+// everything on the stack, in the Nth word there: where it would be behind so many words.
+func (sel *Selection) inRegister(b *offsets.Binary, f *offsets.Func) (v offsets.Variable, err error) {
+	if v.Type, err = named(b.TypeNamed).parse(sel.Type); err != nil {
+		return v, err
+	}
+	minor, _ := b.GoVersion()
+	registers := len(b.Processor().Go(minor, f.ABI == offsets.ABI0).Ints)
+	switch {
+	case f.ABI == offsets.SystemV:
+		return v, errSystemV
+	case registers > 0 && sel.register > registers:
+		return v, fmt.Errorf("only %d of Go's registers are for integers", registers)
+	case registers == 0 && sel.Result:
+		return v, errStackResult
+	}
+	word, _ := gotype.Basic("uintptr")
+	s := offsets.Signature{Params: slices.Repeat([]offsets.Variable{{Type: word}}, sel.register-1)}
+	s.Params = append(s.Params, v)
+	b.LayOut(&offsets.Func{ABI: f.ABI}, &s) // without a name it has no dictionary
+	v.Name, v.Pieces, err = sel.Name, s.Params[sel.register-1].Pieces, s.Params[sel.register-1].Err
+	if err != nil {
+		return v, err
+	}
+	for _, p := range v.Pieces {
+		switch {
+		case registers > 0 && p.InMemory:
+			return v, fmt.Errorf("a %s does not fit into the registers from there on", sel.Type)
+		case !p.InMemory && p.Register == "":
+			return v, errNoFloat
+		}
+	}
+	return v, nil
+}

@@ -1,0 +1,171 @@
+package given
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/symname"
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+var noType = named(func(string) (*gotype.Type, bool) { return nil, false })
+
+// TestSignature: what debug information says of a function, said by the user, has
+// the values in the same places.
+func TestSignature(t *testing.T) {
+	for _, version := range []string{"1.16.15", "1.18.10", "1.24.6", fixture.Current} {
+		t.Run("go "+version, func(t *testing.T) {
+			b := open(t, fixture.BuildWith(t, version, "signatures"))
+			compared := 0
+			for _, f := range b.Funcs() {
+				if f.Package() != "main" || untold(b, f.Name) {
+					continue
+				}
+				want, err := b.Signature(&f)
+				if err != nil || want.Note != "" {
+					continue
+				}
+				g := Functions{Pattern: f.Name, HasSignature: true, params: given(want.Params), results: given(want.Results)}
+				got, err := g.Signature(b, &f)
+				if err != nil {
+					t.Errorf("%s: %v", f.Name, err)
+					continue
+				}
+				compareVariables(t, f.Name, got.Params, want.Params)
+				compareVariables(t, f.Name, got.Results, want.Results)
+				compared++
+			}
+			if compared < 20 {
+				t.Errorf("%d functions compared", compared)
+			}
+		})
+	}
+}
+
+// untold: before Go 1.22 debug information has no parameters without names, and what it
+// calls the generic type of a receiver before 1.21 is not what a user would.
+func untold(b *offsets.Binary, function string) bool {
+	name := symname.Split(function)
+	minor, _ := b.GoVersion()
+	return strings.EqualFold(name.Func, "blank") && minor < 22 || name.TypeArgs != "" && !name.Pointer && name.Receiver != "" && minor < 21
+}
+
+func given(variables []offsets.Variable) (out []variable) {
+	for _, v := range variables {
+		out = append(out, variable{v.Name, v.Type.Name})
+	}
+	return out
+}
+
+func compareVariables(t *testing.T, function string, got, want []offsets.Variable) {
+	t.Helper()
+	for i := range want {
+		if g, w := got[i], want[i]; w.Err == nil && !reflect.DeepEqual(g.Pieces, w.Pieces) || g.Type.Kind != w.Type.Kind || g.Type.Size != w.Type.Size {
+			t.Errorf("%s: %s %s is at %v (%v), as given at %v (%v)", function, w.Name, w.Type.Name, w.Pieces, w.Err, g.Pieces, g.Err)
+		}
+	}
+}
+
+// places writes where variables are: "key=ax+bx n=8(sp)".
+func places(variables []offsets.Variable) string {
+	var out []string
+	for _, v := range variables {
+		var pieces []string
+		for _, p := range v.Pieces {
+			if p.InMemory {
+				pieces = append(pieces, fmt.Sprintf("%d(%s)", p.Disp, p.Register))
+			} else {
+				pieces = append(pieces, string(p.Register))
+			}
+		}
+		if v.Err != nil {
+			pieces = append(pieces, v.Err.Error())
+		}
+		out = append(out, v.Name+"="+strings.Join(pieces, "+"))
+	}
+	return strings.Join(out, " ")
+}
+
+func TestPlaces(t *testing.T) {
+	b := open(t, fixture.Build(t, "exact", "-ldflags=-w"))
+	tests := []struct {
+		name string
+		abi  offsets.ABI
+		text string
+		want string
+	}{
+		{"main.(*T).Get", offsets.ABIInternal, `f(t ptr, key string, n int) (v string, err error)`, `t=ax key=bx+cx n=di | v=ax+bx err=cx+di`},
+		{"main.f", offsets.ABIInternal, `f(a [2]int, b []byte, c float64, d int8) float32`, `a=8(sp) b=ax+bx+cx c= d=di | r0=`},
+		{"main.f", offsets.ABI0, `f(a int8, key string, n int) (ok bool, err error)`, `a=8(sp) key=16(sp) n=32(sp) | ok=40(sp) err=48(sp)`},
+		{"main.f[go.shape.int]", offsets.ABIInternal, `f(a int)`, `a=bx | `},
+		{"main.(*G[go.shape.int]).f", offsets.ABIInternal, `f(g *G, a int)`, `g=ax a=cx | `},
+		{"f", offsets.SystemV, `f(a int, s *char, x float64, n int32) int`, `a=di s=si x= n=dx | r0=ax`},
+		{"f", offsets.SystemV, `f(a int) (n int, err error)`, `a=si | n=0(ax) err=8(ax)`},
+		{"f", offsets.SystemV, `f(a int) (n int, ok bool)`, `a=di | n=ax ok=dx`},
+		{"main.f", offsets.ABIInternal, `f(goarg1, key=goarg2:string, x=goarg9:uint8, e=goret3:error, p=goarg1:*T)`, `goarg1=ax key=bx+cx x=r11 p=ax | e=cx+di`},
+		{"main.f", offsets.ABI0, `f(goarg1:bool, key=goarg2:string, f=goarg4:float64)`, `goarg1=8(sp) key=16(sp) f=32(sp) | `},
+		{"main.f", offsets.ABIInternal, `f(k=%ax)`, `k= | `},
+	}
+	for _, tt := range tests {
+		t.Run(tt.text, func(t *testing.T) {
+			g, ok, err := Parse(tt.text)
+			if !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+			s, err := g.Signature(b, &offsets.Func{Name: tt.name, ABI: tt.abi})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := places(s.Params) + " | " + places(s.Results); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestSignatureErrors(t *testing.T) {
+	b := open(t, fixture.Build(t, "exact", "-ldflags=-w"))
+	tests := []struct {
+		abi        offsets.ABI
+		text, want string
+	}{
+		{offsets.ABIInternal, `f(a foo)`, `lay out parameters of main.f: a: type "foo": neither predeclared nor in debug information`},
+		{offsets.ABIInternal, `f() (a, b b|c)`, `a: type "b|c": not a type`},
+		{offsets.ABIInternal, `f(a.b int)`, `p0: type "a.b int": not a type`},
+		{offsets.ABIInternal, `f(a [x]int)`, `a: type "[x]int": bad length of an array`},
+		{offsets.ABIInternal, `f(a [2]foo)`, `a: type "foo": neither predeclared nor in debug information`},
+		{offsets.ABIInternal, `f(a [2000000000][2000000000]int)`, `too large`},
+		{offsets.ABIInternal, `f(a *[x]int)`, `a: type "[x]int": bad length of an array`},
+		{offsets.ABIInternal, `f(goarg10)`, `goarg10: only 9 of Go's registers are for integers`},
+		{offsets.ABIInternal, `f(k=goarg9:string)`, `k: a string does not fit into the registers from there on`},
+		{offsets.ABIInternal, `f(k=goarg1:float64)`, `k: goargN and goretN are registers for integers, and its type is floating point`},
+		{offsets.ABIInternal, `f(k=goarg1:foo)`, `k: type "foo": neither predeclared nor in debug information`},
+		{offsets.ABI0, `f(k=goret1)`, `k: results of this function follow its parameters on the stack: give its signature`},
+		{offsets.SystemV, `f(k=goarg1)`, `k: goargN and goretN are Go's own registers, which this function does not use: give its signature`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.text, func(t *testing.T) {
+			g, ok, err := Parse(tt.text)
+			if !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+			if _, err = g.Signature(b, &offsets.Func{Name: "main.f", ABI: tt.abi}); err == nil || !strings.HasSuffix(err.Error(), tt.want) {
+				t.Errorf("got  %v\nwant %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func open(t *testing.T, path string) *offsets.Binary {
+	t.Helper()
+	b, err := offsets.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}

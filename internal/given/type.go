@@ -1,0 +1,118 @@
+package given
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+// named finds a type of the program by its name in debug information.
+type named func(name string) (*gotype.Type, bool)
+
+// words are types of one word, whatever they lead to: a keyword is all, or one of next follows.
+var words = []struct {
+	keyword, next string
+	kind          reflect.Kind
+}{
+	{"map", "[", reflect.Map}, {"chan", " <", reflect.Chan}, {"<-chan", " <", reflect.Chan}, {"func", "(", reflect.Func},
+}
+
+// parse makes a type of its spelling in a source file, of which "ptr" is one more: a pointer to
+// anything. What a pointer or a slice leads to need not be known.
+func (n named) parse(text string) (*gotype.Type, error) {
+	text = strings.TrimSpace(text)
+	if text == "ptr" {
+		text = "unsafe.Pointer"
+	}
+	if t, ok := gotype.Basic(text); ok {
+		return t, nil
+	}
+	for _, w := range words {
+		if begins(text, w.keyword, w.next) {
+			if t, ok := n(text); ok && t.Kind == w.kind {
+				return t, nil // which tells more: what its elements are
+			}
+			return &gotype.Type{Name: text, Kind: w.kind, Size: 8, Align: 8}, nil
+		}
+	}
+	switch {
+	case text[:min(1, len(text))] == "*":
+		return n.to(text[1:], gotype.PointerTo)
+	case strings.HasPrefix(text, "[]"):
+		return n.to(text[2:], gotype.SliceOf)
+	case strings.HasPrefix(text, "..."):
+		return n.to(text[3:], gotype.SliceOf)
+	case strings.HasPrefix(text, "["):
+		return n.array(text)
+	case begins(text, "interface", "{ "):
+		methods := strings.TrimSpace(strings.TrimPrefix(text, "interface")) != "{}"
+		return &gotype.Type{Name: text, Kind: reflect.Interface, Size: 16, Align: 8, Methods: methods}, nil
+	case text == "struct{}", text == "struct {}":
+		return &gotype.Type{Name: "struct {}", Kind: reflect.Struct, Align: 1}, nil
+	}
+	if t, ok := n(text); ok {
+		return t, nil
+	}
+	return nil, unknownError(text)
+}
+
+func begins(text, keyword, next string) bool {
+	rest, ok := strings.CutPrefix(text, keyword)
+	return ok && (rest == "" || strings.IndexByte(next, rest[0]) >= 0)
+}
+
+// unknownError is a type that is known by name only.
+type unknownError string
+
+// spelling is what a type may be called: "T", "net/http.Request", "main.G[int]".
+var spelling = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[\pL_][\pL\p{Nd}_./~%-]*(\[.*\])?$`)
+})
+
+func (e unknownError) Error() string {
+	if !spelling().MatchString(string(e)) {
+		return fmt.Sprintf("type %q: not a type", string(e))
+	}
+	return fmt.Sprintf("type %q: neither predeclared nor in debug information", string(e))
+}
+
+// to is what leads to a type, which need not be known.
+func (n named) to(text string, leading func(elem *gotype.Type) *gotype.Type) (*gotype.Type, error) {
+	elem, err := n.parse(text)
+	var unknown unknownError
+	if errors.As(err, &unknown) && spelling().MatchString(string(unknown)) {
+		t := leading(&gotype.Type{Name: text})
+		t.SetElem(func() *gotype.Type { return nil })
+		return t, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return leading(elem), nil
+}
+
+func (n named) array(text string) (*gotype.Type, error) {
+	number, rest, _ := strings.Cut(text[1:], "]")
+	length, err := strconv.ParseInt(number, 10, 32)
+	if err != nil || length < 0 {
+		return nil, fmt.Errorf("type %q: bad length of an array", text)
+	}
+	elem, err := n.parse(rest)
+	if err != nil {
+		return nil, err
+	}
+	if elem.Size < 0 || length > 0 && elem.Size > (1<<40)/length {
+		return nil, fmt.Errorf("type %q: too large", text)
+	}
+	t := &gotype.Type{
+		Name: "[" + number + "]" + elem.Name, Kind: reflect.Array, Size: length * elem.Size, Align: elem.Align, Len: length,
+	}
+	t.SetElem(func() *gotype.Type { return elem })
+	return t, nil
+}
