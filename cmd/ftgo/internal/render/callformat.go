@@ -2,10 +2,10 @@ package render
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
@@ -50,97 +50,65 @@ type formatPiece struct {
 // maxFormatWidth is a width no terminal has.
 const maxFormatWidth = 1000
 
+// formatVerb is a percent sign with flags, width, digits behind the point, and the verb.
+var formatVerb = regexp.MustCompile(`(?s)%([-0]*)([0-9]*)(\.[0-9]*)?(.?)`)
+
 // ParseCallFormat reads a template and the names of what its verbs stand for.
 func ParseCallFormat(template string, names []string) (*CallFormat, error) {
-	fail := func(format string, args ...any) (*CallFormat, error) {
-		return nil, fmt.Errorf("parse format %q: %w", template, fmt.Errorf(format, args...))
-	}
 	t := &CallFormat{}
-	var text strings.Builder
-	for rest := template; ; {
-		before, verb, found := strings.Cut(rest, "%")
-		text.WriteString(before)
-		if !found {
-			break
-		}
-		if after, percent := strings.CutPrefix(verb, "%"); percent {
-			text.WriteByte('%')
-			rest = after
-			continue
-		}
-		p, size, err := parseVerb(verb)
-		if err != nil {
-			return fail("%w", err)
-		}
-		p.text = text.String()
-		text.Reset()
-		t.pieces = append(t.pieces, p)
-		rest = verb[size:]
-	}
-	t.end = text.String()
-	if len(t.pieces) != len(names) {
-		return fail("%s for %s", units.Plural(uint64(len(names)), "name"), units.Plural(uint64(len(t.pieces)), "verb"))
-	}
-	for i, name := range names {
-		var err error
-		if t.pieces[i].path, err = valuetext.ParsePath(strings.TrimSpace(name)); err != nil {
-			return fail("name %q: %w", name, err)
-		}
+	if err := t.parse(template, names); err != nil {
+		return nil, fmt.Errorf("parse format %q: %w", template, err)
 	}
 	return t, nil
 }
 
-// parseVerb reads what follows a percent sign.
-func parseVerb(s string) (p formatPiece, size int, err error) {
-	number := func() (n int, err error) {
-		start := size
-		for size < len(s) && '0' <= s[size] && s[size] <= '9' {
-			size++
+func (f *CallFormat) parse(template string, names []string) error {
+	verbs := formatVerb.FindAllStringSubmatch(template, -1)
+	for i, text := range formatVerb.Split(template, -1) {
+		f.end += text
+		switch {
+		case i == len(verbs):
+		case verbs[i][0] == "%%":
+			f.end += "%"
+		default:
+			verb, err := parseVerb(verbs[i])
+			if err != nil {
+				return err
+			}
+			f.pieces = append(f.pieces, formatPiece{text: f.end, verb: verb})
+			f.end = ""
 		}
-		if start == size {
-			return 0, nil
+	}
+	if len(f.pieces) != len(names) {
+		return fmt.Errorf("%s for %s", units.Plural(len(names), "name"), units.Plural(len(f.pieces), "verb"))
+	}
+	for i, name := range names {
+		var err error
+		if f.pieces[i].path, err = valuetext.ParsePath(strings.TrimSpace(name)); err != nil {
+			return fmt.Errorf("name %q: %w", name, err)
 		}
-		if n, err = strconv.Atoi(s[start:size]); err != nil || n > maxFormatWidth {
-			return 0, fmt.Errorf("%q is more than %d", s[start:size], maxFormatWidth)
-		}
-		return n, nil
 	}
-	for ; size < len(s) && (s[size] == '-' || s[size] == '0'); size++ {
-		p.verb.Left = p.verb.Left || s[size] == '-'
-	}
-	if p.verb.Width, err = number(); err != nil {
-		return p, 0, err
-	}
-	digits := size < len(s) && s[size] == '.'
-	if digits {
-		size++
-		if _, err = number(); err != nil {
-			return p, 0, err
+	return nil
+}
+
+// parseVerb takes what formatVerb matches.
+func parseVerb(match []string) (v valuetext.Verb, err error) {
+	spec, flags, digits, letter := match[0], match[1], match[3], match[4]
+	for _, text := range [...]string{strings.TrimPrefix(digits, "."), match[2]} {
+		if v.Width, err = strconv.Atoi("0" + text); err != nil || v.Width > maxFormatWidth {
+			return v, fmt.Errorf("%q is more than %d", text, maxFormatWidth)
 		}
 	}
 	switch {
-	case size == len(s):
-		return p, 0, fmt.Errorf("%q has no verb", "%"+s)
-	case !strings.Contains("dxfqstv", s[size:size+1]):
-		_, n := utf8.DecodeRuneInString(s[size:])
-		return p, 0, fmt.Errorf("unknown verb %q (known are %%d %%x %%f %%q %%s %%t %%v %%%%)", "%"+s[:size+n])
-	case digits && s[size] != 'f':
-		return p, 0, fmt.Errorf("%q: only %%f has digits behind a point", "%"+s[:size+1])
+	case letter == "":
+		return v, fmt.Errorf("%q has no verb", spec)
+	case !strings.Contains("dxfqstv", letter):
+		return v, fmt.Errorf("unknown verb %q (known are %%d %%x %%f %%q %%s %%t %%v %%%%)", spec)
+	case digits != "" && letter != "f":
+		return v, fmt.Errorf("%q: only %%f has digits behind a point", spec)
 	}
-	p.verb.Letter = s[size]
-	size++
-	p.verb.Spec = "%" + s[:size]
-	return p, size, nil
-}
-
-// find returns what a piece shows: a value, or text about the call.
-func (p *formatPiece) find(c *CallLine) (v *capture.Value, text string) {
-	for _, values := range [...][]capture.Value{c.Args, c.Results} {
-		if v := p.path.Find(values); v != nil {
-			return v, ""
-		}
-	}
-	return builtIn(c, p.path.Text())
+	v.Spec, v.Letter, v.Left = spec, letter[0], strings.Contains(flags, "-")
+	return v, nil
 }
 
 // append writes a call.
@@ -148,17 +116,22 @@ func (f *CallFormat) append(b []byte, c *CallLine) []byte {
 	for i := range f.pieces {
 		p := &f.pieces[i]
 		b = append(b, p.text...)
-		v, text := p.find(c)
+		var text string
+		v := p.path.Find(c.Args)
 		if v == nil {
-			if p.verb.Letter == 'q' {
-				text = strconv.Quote(text)
-			} else {
-				text = printable.Text(text)
-			}
-			b = p.verb.AppendPadded(b, text)
-			continue
+			v = p.path.Find(c.Results)
 		}
-		b = p.verb.AppendValue(b, v)
+		if v == nil {
+			v, text = builtIn(c, p.path.Text())
+		}
+		switch {
+		case v != nil:
+			b = p.verb.AppendValue(b, v)
+		case p.verb.Letter == 'q':
+			b = p.verb.AppendPadded(b, strconv.Quote(text))
+		default:
+			b = p.verb.AppendPadded(b, printable.Text(text))
+		}
 	}
 	return append(b, f.end...)
 }
@@ -167,31 +140,26 @@ var uint64Type, _ = gotype.Basic("uint64")
 
 // builtIn returns what is known of the call itself under a name.
 func builtIn(c *CallLine, name string) (v *capture.Value, text string) {
-	number := func(n uint64) (*capture.Value, string) {
-		return &capture.Value{Type: uint64Type, Num: n}, ""
-	}
-	switch name {
-	case "func":
+	v = &capture.Value{Type: uint64Type}
+	switch {
+	case name == "func":
 		return nil, c.Function
-	case "goid":
-		return number(c.Goid)
-	case "pid":
-		return number(uint64(c.PID))
-	case "tid":
-		return number(uint64(c.TID))
-	case "time":
+	case name == "time":
 		return nil, c.Time.Format(time.RFC3339Nano)
-	case "ns", "latency":
-		if c.End != "return" {
-			break
-		}
-		if name == "ns" {
-			return number(uint64(c.NS))
-		}
+	case name == "latency" && c.returned():
 		return nil, units.Duration(c.NS)
-	}
-	if c.End != "return" && c.End != "" {
+	case name == "ns" && c.returned():
+		v.Num = uint64(c.NS)
+	case name == "goid":
+		v.Num = c.Goid
+	case name == "pid":
+		v.Num = uint64(c.PID)
+	case name == "tid":
+		v.Num = uint64(c.TID)
+	case !c.returned() && c.End != "":
 		return valuetext.Missing(capture.Unfetched, c.End), ""
+	default:
+		return valuetext.Missing(capture.Unfetched, "no "+name), ""
 	}
-	return valuetext.Missing(capture.Unfetched, "no "+name), ""
+	return v, ""
 }

@@ -45,6 +45,16 @@ type CallTime struct {
 	Split stats.Split
 }
 
+// splitParts are what latencies are divided into.
+var splitParts = [...]struct {
+	name, short string
+	of          func(stats.Split) int64
+}{
+	{"running", "run", func(s stats.Split) int64 { return s.Running }},
+	{"runnable", "runnable", func(s stats.Split) int64 { return s.Runnable }},
+	{"waiting", "wait", func(s stats.Split) int64 { return s.Waiting }},
+}
+
 // CallOptions say how a [CallWriter] writes calls.
 type CallOptions struct {
 	Format Format
@@ -128,7 +138,8 @@ func (w *CallWriter) appendCallJSON(b []byte, c *CallLine) []byte {
 			b = strconv.AppendInt(append(b, `,"ns_high":`...), c.High, 10)
 		}
 		if w.o.Sched {
-			b = appendSplitJSON(b, c.Split)
+			s := c.Split
+			b = fmt.Appendf(b, `,"sched":{"running":%d,"runnable":%d,"waiting":%d}`, s.Running, s.Runnable, s.Waiting)
 		}
 	}
 	if c.End != "" {
@@ -167,7 +178,9 @@ func callColumns(o CallOptions) []column[*CallLine] {
 		}},
 	}
 	for _, p := range splitParts {
-		columns = append(columns, column[*CallLine]{p.name + "_ns", o.Sched, func(c *CallLine) any { return known(c.returned(), p.of(c.Split)) }})
+		columns = append(columns, column[*CallLine]{p.name + "_ns", o.Sched, func(c *CallLine) any {
+			return known(c.returned(), p.of(c.Split))
+		}})
 	}
 	return append(columns, column[*CallLine]{"stack", o.Stacks, func(c *CallLine) any {
 		return known(c.Stack != nil, string(appendStackJSON(nil, c.Stack)))

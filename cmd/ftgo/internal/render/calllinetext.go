@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/units"
@@ -12,13 +13,11 @@ import (
 // appendText writes a line of text without its newline.
 func (w *CallWriter) appendText(b []byte, c *CallLine) []byte {
 	second := w.o.TwoLines && c.End != "" && w.o.Line == nil
-	if w.o.Times {
-		at := c.Time
-		if second && !c.Ended.IsZero() {
-			at = c.Ended
-		}
-		b = append(at.AppendFormat(b, "15:04:05.000000"), ' ')
+	at := &c.Time
+	if second && !c.Ended.IsZero() {
+		at = &c.Ended
 	}
+	b = w.appendTime(b, at)
 	switch {
 	case w.o.Line != nil:
 		return w.o.Line.append(b, c)
@@ -28,22 +27,32 @@ func (w *CallWriter) appendText(b []byte, c *CallLine) []byte {
 	case second:
 		b = append(w.appendWho(append(b, "< "...), c), ' ')
 		b = valuetext.AppendResults(w.appendName(b, c), c.End, c.Results)
-		if c.End == "return" {
-			b = append(append(b, ' '), units.Duration(c.NS)...)
-			b = w.appendSplit(b, c)
+		if c.returned() {
+			b = w.appendSplit(append(append(b, ' '), units.Duration(c.NS)...), c)
 		}
 		return b
 	}
 	latency := "-"
-	if c.End == "return" {
+	if c.returned() {
 		latency = units.Duration(c.NS)
 	}
-	for range 8 - printable.Columns(latency) {
-		b = append(b, ' ')
+	b = append(w.appendSplit(appendRight(b, 8, latency), c), "  "...)
+	b = w.appendName(append(w.appendWho(b, c), "  "...), c)
+	return valuetext.AppendResults(valuetext.AppendArgs(b, c.Args, c.ArgsNote), c.End, c.Results)
+}
+
+// appendTime writes what lines begin with, where that was asked for: blanks for nil.
+func (w *CallWriter) appendTime(b []byte, at *time.Time) []byte {
+	const layout = "15:04:05.000000"
+	switch {
+	case !w.o.Times:
+		return b
+	case at == nil:
+		b = appendRight(b, len(layout), "")
+	default:
+		b = at.AppendFormat(b, layout)
 	}
-	b = append(w.appendSplit(append(b, latency...), c), "  "...)
-	b = append(w.appendWho(b, c), "  "...)
-	return valuetext.AppendResults(valuetext.AppendArgs(w.appendName(b, c), c.Args, c.ArgsNote), c.End, c.Results)
+	return append(b, ' ')
 }
 
 // appendWho writes the goroutine.
@@ -57,19 +66,45 @@ func (w *CallWriter) appendWho(b []byte, c *CallLine) []byte {
 	return strconv.AppendUint(append(b, "goroutine "...), c.Goid, 10)
 }
 
+// appendName writes the function, indented in a tree.
+func (w *CallWriter) appendName(b []byte, c *CallLine) []byte {
+	if w.o.Tree {
+		b = appendIndent(b, c.Depth)
+	}
+	return append(b, printable.Text(c.Function)...)
+}
+
 // maxIndent is the depth up to which calls are indented. A recursion may be a million
 // deep.
 const maxIndent = 40
 
-// appendName writes the function, indented in a tree.
-func (w *CallWriter) appendName(b []byte, c *CallLine) []byte {
-	if w.o.Tree {
-		for range min(c.Depth, maxIndent) {
-			b = append(b, "  "...)
-		}
-		if c.Depth > maxIndent {
-			b = fmt.Appendf(b, "+%d ", c.Depth-maxIndent)
-		}
+func appendIndent(b []byte, depth int) []byte {
+	b = appendRight(b, 2*min(depth, maxIndent), "")
+	if depth > maxIndent {
+		b = fmt.Appendf(b, "+%d ", depth-maxIndent)
 	}
-	return append(b, printable.Text(c.Function)...)
+	return b
+}
+
+// appendRight writes text at the end of so many columns.
+func appendRight(b []byte, width int, text string) []byte {
+	for range width - printable.Columns(text) {
+		b = append(b, ' ')
+	}
+	return append(b, text...)
+}
+
+// appendSplit writes what a latency was spent with, in columns; blanks where there is none.
+func (w *CallWriter) appendSplit(b []byte, c *CallLine) []byte {
+	if !w.o.Sched {
+		return b
+	}
+	for _, part := range splitParts {
+		text := "-"
+		if c != nil && c.returned() {
+			text = units.Duration(part.of(c.Split))
+		}
+		b = append(append(appendRight(append(b, ' '), 7, text), ' '), part.short...)
+	}
+	return b
 }

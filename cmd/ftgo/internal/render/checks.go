@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/ftgo/ftgo/internal/printable"
-	"github.com/ftgo/ftgo/internal/units"
 )
 
 // Check is one thing that was looked at, and what was found.
@@ -31,7 +29,7 @@ type CostNS struct {
 }
 
 // Text writes one of the costs.
-func (CostNS) Text(ns float64) string { return units.Duration(int64(math.Round(ns))) }
+func (CostNS) Text(ns float64) string { return nanoseconds(ns) }
 
 // Checks writes a line for each check, in the order given; a table has the fix on a line
 // of its own.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/printable"
@@ -21,14 +22,15 @@ import (
 type ChromeWriter struct {
 	w      io.Writer
 	origin time.Time
-	began  bool
+	before string             // the next event
 	named  map[[2]uint64]bool // process and track
 	line   []byte
 }
 
 // NewChromeWriter returns a ChromeWriter. Nothing has begun before origin.
 func NewChromeWriter(w io.Writer, origin time.Time) *ChromeWriter {
-	return &ChromeWriter{w: w, origin: origin, named: make(map[[2]uint64]bool)}
+	const head = `{"displayTimeUnit":"ns","traceEvents":[`
+	return &ChromeWriter{w: w, origin: origin, before: head, named: make(map[[2]uint64]bool)}
 }
 
 // threadTracks is added to the ids of threads: their tracks are beside those of goroutines.
@@ -44,41 +46,38 @@ func chromeTrack(goid uint64, tid int) uint64 {
 // chromeEvent is an event at its time.
 type chromeEvent struct {
 	at   time.Time
-	ends bool
+	ends int // 1 for an end
 	text []byte
 }
 
 // Tree writes the calls of a tree, or of a part of one.
 func (w *ChromeWriter) Tree(head *TreeHead, lines []TreeLine) error {
 	track := chromeTrack(head.Call.Goid, head.Call.TID)
-	events := make([]chromeEvent, 0, len(lines))
+	var events []chromeEvent
+	add := func(phase, function string, at time.Time, ends int) *chromeEvent {
+		text := w.begin(phase, "call", function, at, head.Call.PID, track)
+		events = append(events, chromeEvent{at, ends, text})
+		return &events[len(events)-1]
+	}
 	for i := range lines {
 		switch l := &lines[i]; {
 		case l.Event != nil:
 			events = append(events, chromeEvent{at: l.Event.Time, text: w.instant(l.Event, track)})
 		case l.Call == nil && l.Shown: // it goes on
 		case l.Call == nil:
-			b := w.begin("B", "call", l.Function, l.Begun, head.Call.PID, track)
-			events = append(events, chromeEvent{at: l.Begun, text: append(b, '}')})
+			ev := add("B", l.Function, l.Begun, 0)
+			ev.text = append(ev.text, '}')
 		case l.Shown:
-			b := w.begin("E", "call", l.Call.Function, l.Call.Ended, head.Call.PID, track)
-			events = append(events, chromeEvent{at: l.Call.Ended, ends: true, text: append(appendChromeArgs(b, l.Call), '}')})
+			ev := add("E", l.Call.Function, l.Call.Ended, 1)
+			ev.text = appendChromeArgs(ev.text, l.Call)
 		default:
-			b := w.begin("X", "call", l.Call.Function, l.Call.Time, head.Call.PID, track)
-			b = appendMicros(append(b, `,"dur":`...), w.since(l.Call.Ended)-w.since(l.Call.Time))
-			events = append(events, chromeEvent{at: l.Call.Time, text: append(appendChromeArgs(b, l.Call), '}')})
+			ev := add("X", l.Call.Function, l.Call.Time, 0)
+			ev.text = appendMicros(append(ev.text, `,"dur":`...), w.since(l.Call.Ended)-w.since(l.Call.Time))
+			ev.text = appendChromeArgs(ev.text, l.Call)
 		}
 	}
 	// Ends of calls of earlier parts stand where the calls do.
-	slices.SortStableFunc(events, func(a, b chromeEvent) int {
-		switch {
-		case !a.at.Equal(b.at):
-			return a.at.Compare(b.at)
-		case a.ends && b.ends:
-			return 0
-		}
-		return cmp.Compare(boolInt(b.ends), boolInt(a.ends))
-	})
+	slices.SortStableFunc(events, func(a, b chromeEvent) int { return cmp.Or(a.at.Compare(b.at), b.ends-a.ends) })
 	if err := w.name(head.Call.PID, track, &head.Call); err != nil {
 		return err
 	}
@@ -88,13 +87,6 @@ func (w *ChromeWriter) Tree(head *TreeHead, lines []TreeLine) error {
 		}
 	}
 	return nil
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // Event writes a kernel event that was in no call.
@@ -108,20 +100,12 @@ func (w *ChromeWriter) Event(e *EventLine) error {
 
 // Close ends the file.
 func (w *ChromeWriter) Close(s stats.Summary) error {
-	head := ""
-	if !w.began {
-		head = chromeHead
-	}
 	// Values of otherData are strings.
-	_, err := fmt.Fprintf(w.w, "%s\n],\"otherData\":{\"began\":%q,\"hits\":\"%d\",\"delivered\":\"%d\",\"lost\":\"%d\"}}\n",
-		head, w.origin.UTC().Format(jsonTime), s.Hits, s.Delivered, s.Lost)
-	if err != nil {
-		return fmt.Errorf("write trace events: %w", err)
-	}
-	return nil
+	b := fmt.Appendf(nil, "%s\n],", strings.TrimPrefix(w.before, ","))
+	b = fmt.Appendf(b, `"otherData":{"began":%q,"hits":"%d","delivered":"%d","lost":"%d"}}`,
+		w.origin.UTC().Format(jsonTime), s.Hits, s.Delivered, s.Lost)
+	return write(w.w, "trace events", append(b, '\n'))
 }
-
-const chromeHead = `{"displayTimeUnit":"ns","traceEvents":[`
 
 // name names a process and a track, once.
 func (w *ChromeWriter) name(pid int, track uint64, c *CallLine) error {
@@ -145,18 +129,9 @@ func (w *ChromeWriter) name(pid int, track uint64, c *CallLine) error {
 }
 
 func (w *ChromeWriter) write(event []byte) error {
-	b := w.line[:0]
-	if !w.began {
-		b = append(b, chromeHead+"\n"...)
-	} else {
-		b = append(b, ",\n"...)
-	}
-	w.began = true
-	w.line = append(b, event...)
-	if _, err := w.w.Write(w.line); err != nil {
-		return fmt.Errorf("write trace event: %w", err)
-	}
-	return nil
+	w.line = append(append(append(w.line[:0], w.before...), '\n'), event...)
+	w.before = ","
+	return write(w.w, "trace event", w.line)
 }
 
 // begin is what all events begin with.
@@ -182,7 +157,7 @@ func appendMicros(b []byte, d time.Duration) []byte {
 	return fmt.Appendf(strconv.AppendInt(b, ns/1000, 10), ".%03d", ns%1000)
 }
 
-// appendChromeArgs writes a call's values, and how it ended if it did not return: such a
+// appendChromeArgs ends an event with a call's values, and how it ended if it did not return: such a
 // call is red, or grey while it is open.
 func appendChromeArgs(b []byte, c *CallLine) []byte {
 	switch c.End {
@@ -193,7 +168,7 @@ func appendChromeArgs(b []byte, c *CallLine) []byte {
 		b = append(b, `,"cname":"terrible"`...)
 	}
 	b = valuetext.AppendObject(append(b, `,"args":{"arguments":`...), c.Args)
-	if c.End == "return" {
+	if c.returned() {
 		b = valuetext.AppendObject(append(b, `,"results":`...), c.Results)
 	} else {
 		b = printable.AppendJSON(append(b, `,"end":`...), c.End)
@@ -201,5 +176,5 @@ func appendChromeArgs(b []byte, c *CallLine) []byte {
 	if c.Stack != nil {
 		b = appendStackJSON(append(b, `,"stack":`...), c.Stack)
 	}
-	return fmt.Appendf(b, `,"thread":%d,"cpu":%d}`, c.TID, c.CPU)
+	return fmt.Appendf(b, `,"thread":%d,"cpu":%d}}`, c.TID, c.CPU)
 }

@@ -35,17 +35,11 @@ func (w *CallWriter) Event(e *EventLine) error {
 		w.line = w.appendEvent(w.line[:0], e)
 	}
 	w.line = append(w.line, '\n')
-	if _, err := w.w.Write(w.line); err != nil {
-		return fmt.Errorf("write kernel event: %w", err)
-	}
-	return nil
+	return write(w.w, "kernel event", w.line)
 }
 
 func (w *CallWriter) appendEvent(b []byte, e *EventLine) []byte {
-	if w.o.Times {
-		b = append(e.Time.AppendFormat(b, "15:04:05.000000"), ' ')
-	}
-	b = append(b, "   event  "...)
+	b = append(w.appendTime(b, &e.Time), "   event  "...)
 	if w.o.Processes {
 		b = fmt.Appendf(b, "pid %d ", e.PID)
 	}

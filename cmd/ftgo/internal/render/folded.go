@@ -2,7 +2,6 @@ package render
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -37,10 +36,7 @@ func FoldedStacks(w io.Writer, stacks []Stack) error {
 		b = append(append(b, line...), ' ')
 		b = append(strconv.AppendUint(b, calls[line], 10), '\n')
 	}
-	if _, err := w.Write(b); err != nil {
-		return fmt.Errorf("write stacks: %w", err)
-	}
-	return nil
+	return write(w, "stacks", b)
 }
 
 // foldedName is a name without what separates names: type arguments have semicolons,

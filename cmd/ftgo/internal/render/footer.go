@@ -2,8 +2,10 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,130 +17,162 @@ import (
 // toldPass is how long a pass over the kernel's counters may take without being told.
 const toldPass = time.Millisecond
 
-// maxLimits is how many functions the footer names as skipped or limited.
-const maxLimits = 5
+// footer is text that is written line by line.
+type footer struct{ bytes.Buffer }
+
+// line writes a line, if it is to be told.
+func (f *footer) line(tell bool, format string, args ...any) {
+	if tell {
+		fmt.Fprintf(f, format+"\n", args...)
+	}
+}
 
 // Footer writes, in a few lines meant for stderr, how far the rows of a whole run
 // can be trusted: hits and losses, calls without a latency, functions not fully
 // probed, and what the probes cost.
 func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
-	var text bytes.Buffer
-	line := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
-
-	line("%s", hits(s))
-	if s.Before+s.After > 0 {
-		line("not counted: %s while probes were put into place, %d while they were removed", units.Plural(s.Before, "hit"), s.After)
+	var f footer
+	f.line(true, "%s", hits(s))
+	f.line(s.Before+s.After > 0, "not counted: %s while probes were put into place, %d while they were removed",
+		units.Plural(s.Before, "hit"), s.After)
+	f.line(s.Pass > toldPass, "the kernel's counters were read within %s: calls of two functions may be of moments so far apart",
+		units.Duration(s.Pass.Nanoseconds()))
+	f.whatCallsBecame(rows, s)
+	if s.CountFirst {
+		f.leftToCounting(rows, s)
 	}
-	if s.Pass > toldPass {
-		line("the kernel's counters were read within %s: calls of two functions may be of moments so far apart", units.Duration(s.Pass.Nanoseconds()))
-	}
-	var calls, completed, unwound, open, unfinished, unsure uint64
-	for _, row := range rows {
-		unsure += row.Unsure
-		calls, completed = calls+row.Calls, completed+row.Completed
-		unwound, open, unfinished = unwound+row.Unwound, open+row.Open, unfinished+row.Unfinished
-	}
-	if unfinished > 0 {
-		line("unfinished: %s left by panic or Goexit, or still open, which the kernel does not tell apart", units.Plural(unfinished, "call"))
-	}
-	if s.LatencyMeasured {
-		switch {
-		case s.Bucketed && s.Lost > 0:
-			line("~ the kernel's table of open calls was full: call counts are exact, latencies are those of the calls that it could hold")
-		case unsure > 0:
-			line("~ up to %d of %s may be none, as hits at stack checks were lost; latencies come from %d", unsure, units.Plural(calls, "call"), completed)
-		case s.Lost > 0:
-			line("~ call counts are exact; latencies come from %d of %s", completed, units.Plural(calls, "call"))
-		}
-		var ends []string
-		if unwound > 0 {
-			ends = append(ends, fmt.Sprintf("%d left by panic or Goexit", unwound))
-		}
-		if open > 0 {
-			ends = append(ends, fmt.Sprintf("%d still open at the end", open))
-		}
-		if len(ends) > 0 {
-			line("calls without a latency: %s", strings.Join(ends, ", "))
-		}
-	}
-	if lost := s.Lost; s.Streamed && !s.LatencyMeasured && lost > 0 {
-		line("~ up to %s missing", are(lost, "call"))
-	}
-	leftToCounting(line, rows, s)
-	writeLimits(line, limits(rows, s.Skipped))
+	f.limits(rows, s.Skipped)
 	switch {
 	case s.Bucketed:
-		line("kept in the kernel: counts and means are exact, percentiles are powers of two that they do not exceed; latencies include what the probes cost")
+		f.line(true, "kept in the kernel: counts and means are exact, percentiles are powers of two that they do not exceed; latencies include what the probes cost")
 	case s.AsSeen:
-		line("latencies are as they were seen: what the probes of nested calls cost is part of them")
+		f.line(true, "latencies are as they were seen: what the probes of nested calls cost is part of them")
 	default:
-		howNet(line, rows)
+		f.howNet(rows)
 	}
-	whatProbesCost(line, s)
-	if s.Unparsed > 0 {
-		line("%s not understood", units.Plural(s.Unparsed, "trace line"))
+	if s.Probing != nil {
+		f.whatProbesCost(s.Probing)
 	}
+	f.line(s.Unparsed > 0, "%s not understood", units.Plural(s.Unparsed, "trace line"))
 	if k := s.Kernel; k != nil && len(k.Names) > 0 {
-		line("%s", kernelEvents(k))
+		f.line(true, "%s%s%s", units.Plural(k.Delivered, "kernel event"),
+			some(k.Lost, ", at most %d lost: their counts are too low"), some(k.Unparsed, ", %d not understood"))
 	}
-	if _, err := w.Write(text.Bytes()); err != nil {
-		return fmt.Errorf("write footer: %w", err)
-	}
-	return nil
+	return write(w, "footer", f.Bytes())
 }
 
-// are is so many things, with their verb.
-func are(n uint64, thing string) string {
-	if n == 1 {
-		return units.Plural(n, thing) + " is"
+// some is a text about n things, "" about none.
+func some(n uint64, format string) string {
+	if n == 0 {
+		return ""
 	}
-	return units.Plural(n, thing) + " are"
+	return fmt.Sprintf(format, n)
+}
+
+// whatCallsBecame tells of those without a latency, and how exact counts are.
+func (f *footer) whatCallsBecame(rows []stats.Row, s stats.Summary) {
+	var sum stats.Function
+	for _, row := range rows {
+		sum.Unsure, sum.Unfinished = sum.Unsure+row.Unsure, sum.Unfinished+row.Unfinished
+		sum.Calls, sum.Completed = sum.Calls+row.Calls, sum.Completed+row.Completed
+		sum.Unwound, sum.Open = sum.Unwound+row.Unwound, sum.Open+row.Open
+	}
+	calls := units.Plural(sum.Calls, "call")
+	f.line(sum.Unfinished > 0, "unfinished: %s left by panic or Goexit, or still open, which the kernel does not tell apart",
+		units.Plural(sum.Unfinished, "call"))
+	switch measured := s.LatencyMeasured; {
+	case measured && s.Bucketed && s.Lost > 0:
+		f.line(true, "~ the kernel's table of open calls was full: call counts are exact, latencies are those of the calls that it could hold")
+	case measured && sum.Unsure > 0:
+		f.line(true, "~ up to %d of %s may be none, as hits at stack checks were lost; latencies come from %d",
+			sum.Unsure, calls, sum.Completed)
+	case measured && s.Lost > 0:
+		f.line(true, "~ call counts are exact; latencies come from %d of %s", sum.Completed, calls)
+	case s.Streamed && s.Lost == 1 && !measured:
+		f.line(true, "~ up to 1 call is missing")
+	case s.Streamed && s.Lost > 0 && !measured:
+		f.line(true, "~ up to %d calls are missing", s.Lost)
+	}
+	ends := []string{some(sum.Unwound, "%d left by panic or Goexit"), some(sum.Open, "%d still open at the end")}
+	ends = slices.DeleteFunc(ends, func(text string) bool { return text == "" })
+	f.line(s.LatencyMeasured && len(ends) > 0, "calls without a latency: %s", strings.Join(ends, ", "))
 }
 
 // hits tells how often the probes were hit and what became of it. Counting alone
 // streams no events, so that there is nothing to deliver or lose.
 func hits(s stats.Summary) string {
-	var b strings.Builder
-	if s.Hits == 0 {
-		b.WriteString("no probe was hit")
-	} else {
-		b.WriteString(units.Plural(s.Hits, "probe hit"))
+	text := "no probe was hit"
+	if s.Hits > 0 {
+		text = units.Plural(s.Hits, "probe hit")
 	}
-	fmt.Fprintf(&b, " in %s", units.Duration(int64(s.Seconds*1e9)))
+	text += " in " + units.Duration(int64(s.Seconds*1e9))
 	if !s.LatencyMeasured && !s.Streamed || s.Hits == 0 {
-		return b.String()
+		return text
 	}
 	if s.Clock != "" && s.LatencyMeasured {
-		fmt.Fprintf(&b, " (clock %s)", printable.Text(s.Clock))
+		text += fmt.Sprintf(" (clock %s)", printable.Text(s.Clock))
 	}
-	switch lost := s.Lost; {
+	switch {
 	case s.Filtered > 0:
-		fmt.Fprintf(&b, ", %d dropped by the kernel's filter, %d delivered, %d lost", s.Filtered, s.Delivered, lost)
-	case lost == 0:
-		b.WriteString(", all delivered")
-	default:
-		fmt.Fprintf(&b, ", %d delivered, %d lost (%s)", s.Delivered, lost, units.Percent(lost, s.Hits))
+		return text + fmt.Sprintf(", %d dropped by the kernel's filter, %d delivered, %d lost", s.Filtered, s.Delivered, s.Lost)
+	case s.Lost == 0:
+		return text + ", all delivered"
 	}
-	return b.String()
+	return text + fmt.Sprintf(", %d delivered, %d lost (%s)", s.Delivered, s.Lost, units.Percent(s.Lost, s.Hits))
 }
 
-// kernelEvents tells what became of the events of --with.
-func kernelEvents(k *stats.KernelEvents) string {
-	text := units.Plural(k.Delivered, "kernel event")
-	if k.Lost > 0 {
-		text += fmt.Sprintf(", at most %d lost: their counts are too low", k.Lost)
+// leftToCounting tells which calls were only counted, and why.
+func (f *footer) leftToCounting(rows []stats.Row, s stats.Summary) {
+	var early uint64
+	var partly, never int
+	var often []stats.Row
+	for _, row := range rows {
+		switch {
+		case row.TooOften > 0:
+			often = append(often, row)
+			continue
+		case row.CountedOnly == 0 || row.Note != "":
+			continue
+		case row.CountedOnly == row.Calls:
+			never++
+		default:
+			partly++
+		}
+		early += row.CountedOnly
 	}
-	if k.Unparsed > 0 {
-		text += fmt.Sprintf(", %d not understood", k.Unparsed)
+	f.line(early > 0, "COUNTED: %s came before their function was timed (%s), or it never was (%d); --max-rate 0 times all from the start",
+		units.Plural(early, "call"), units.Plural(partly, "function"), never)
+	why := "as their probes would have taken too much of the program's time (--max-rate sets a rate instead)"
+	if s.MaxRate > 0 {
+		why = fmt.Sprintf("called more than %s times a second (--max-rate)", units.Compact(s.MaxRate))
 	}
-	return text
+	slices.SortStableFunc(often, func(a, b stats.Row) int { return cmp.Compare(b.TooOften, a.TooOften) })
+	f.line(len(often) > 0, "* %s left to counting, %s: %s", units.Plural(len(often), "function"), why,
+		first(3, often, func(row stats.Row) string {
+			return printable.Text(row.Name) + " " + units.Compact(row.TooOften) + "/s"
+		}))
 }
 
-// limits returns the skipped functions and those whose row has a note, each
+// first lists the first n, and tells how many more there are.
+func first[T any](n int, items []T, text func(T) string) string {
+	var texts []string
+	for _, item := range items[:min(len(items), n)] {
+		texts = append(texts, text(item))
+	}
+	if more := len(items) - n; more > 0 {
+		texts = append(texts, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// maxLimits is how many functions the footer names as skipped or limited.
+const maxLimits = 5
+
+// limits names the first functions that were skipped, and those whose row has a note, each
 // function once.
-func limits(rows []stats.Row, skipped []stats.Skipped) []stats.Skipped {
-	all := append([]stats.Skipped{}, skipped...)
-	named := map[string]bool{}
+func (f *footer) limits(rows []stats.Row, skipped []stats.Skipped) {
+	all := slices.Clone(skipped)
+	named := make(map[string]bool)
 	for _, s := range skipped {
 		named[s.Function] = true
 	}
@@ -147,19 +181,9 @@ func limits(rows []stats.Row, skipped []stats.Skipped) []stats.Skipped {
 			all = append(all, stats.Skipped{Function: row.Name, Reason: row.Note})
 		}
 	}
-	return all
-}
-
-// writeLimits names the first functions that were skipped or limited.
-func writeLimits(line func(format string, args ...any), limited []stats.Skipped) {
-	if len(limited) == 0 {
-		return
+	f.line(len(all) > 0, "%s skipped or limited:", units.Plural(len(all), "function"))
+	for _, l := range all[:min(len(all), maxLimits)] {
+		f.line(true, "  %s: %s", printable.Text(l.Function), printable.Text(l.Reason))
 	}
-	line("%s skipped or limited:", units.Plural(uint64(len(limited)), "function"))
-	for _, f := range limited[:min(len(limited), maxLimits)] {
-		line("  %s: %s", printable.Text(f.Function), printable.Text(f.Reason))
-	}
-	if more := len(limited) - maxLimits; more > 0 {
-		line("  and %d more, see -o json", more)
-	}
+	f.line(len(all) > maxLimits, "  and %d more, see -o json", len(all)-maxLimits)
 }

@@ -12,6 +12,15 @@ import (
 	"github.com/ftgo/ftgo/internal/units"
 )
 
+// rowColumn is a column of functions.
+type rowColumn = column[stats.Row]
+
+type rowColumns []rowColumn
+
+func (c *rowColumns) add(name string, show bool, of func(stats.Row) any) {
+	*c = append(*c, rowColumn{name, show, of})
+}
+
 // Functions writes a row for each function, in the order given.
 func Functions(w io.Writer, f Format, rows []stats.Row, o Options) error {
 	switch f {
@@ -20,18 +29,18 @@ func Functions(w io.Writer, f Format, rows []stats.Row, o Options) error {
 	case CSV, TSV:
 		return writeRecords(w, f, !o.NoHeader, functionRecords(o), rows...)
 	}
-	return writeTable(w, o.Width, o.NoHeader, rows, func(compact bool) []column[stats.Row] { return functionTable(rows, o, compact) })
+	return writeTable(w, o.Width, o.NoHeader, rows, func(compact bool) []rowColumn {
+		return functionTable(rows, o, compact)
+	})
 }
 
-// functionTable has FUNCTION CALLS RATE/s, with o.Latency P50 P90 P99 MAX, and
-// with o.Sched RUN% RUNNABLE% WAIT%, the shares of the latencies' sum, ERRORS ERR% where
-// any function returns errors and that was asked for, and UNWOUND OPEN LOST where any function has such calls. A latency is marked with ~
-// if calls of its function were lost: it speaks for the others only; with * if its
-// function was left to counting for its rate; with ≈ if probes took more than it is, and
-// with < if it has in it what probes cost, which may be all of it. COUNTED is what was only counted.
-// With o.Bucketed there is MEAN, which is exact, and the others have ≤.
-func functionTable(rows []stats.Row, o Options, compact bool) []column[stats.Row] {
-	columns := []column[stats.Row]{
+// functionTable has columns of errors, and of calls that have no latency, where any function has
+// such calls. A latency is marked with ~ if calls of its function were lost: it speaks for the
+// others only; with * if its function was left to counting for its rate; with ≈ if probes took
+// more than it is, and with < if it has in it what probes cost, which may be all of it. With
+// o.Bucketed there is MEAN, which is exact, and the others have ≤.
+func functionTable(rows []stats.Row, o Options, compact bool) rowColumns {
+	columns := rowColumns{
 		{"FUNCTION", true, func(r stats.Row) any { return r.Name }},
 		{"PID", o.Processes, func(r stats.Row) any { return cmp.Or(nonzero(r.PID), any("others")) }},
 		{"CALLS", true, func(r stats.Row) any {
@@ -45,37 +54,32 @@ func functionTable(rows []stats.Row, o Options, compact bool) []column[stats.Row
 	for _, s := range stats.Statistics {
 		// There is no room for a mean where percentiles are more than bounds.
 		show := o.Latency && s.Name != "min" && s.Name != "sum" && (s.Name != "mean" || o.Bucketed)
-		columns = append(columns, column[stats.Row]{strings.ToUpper(s.Name), show, func(r stats.Row) any { return latency(r, s, o) }})
+		columns.add(strings.ToUpper(s.Name), show, func(r stats.Row) any { return latency(r, s, o) })
 	}
 	for _, p := range splitParts {
-		columns = append(columns, column[stats.Row]{strings.ToUpper(p.short) + "%", o.Sched, func(r stats.Row) any {
+		columns.add(strings.ToUpper(p.short)+"%", o.Sched, func(r stats.Row) any {
 			sum := r.Split.Sum()
 			return known(sum > 0, units.Percent(uint64(max(p.of(r.Split), 0)), uint64(sum)))
-		}})
+		})
 	}
 	errors := slices.ContainsFunc(rows, func(r stats.Row) bool { return r.ReturnsErrors })
-	hasErrors := func(r stats.Row) bool { return r.ReturnsErrors && r.Completed > 0 }
-	columns = append(columns,
-		column[stats.Row]{"ERRORS", errors, func(r stats.Row) any { return known(hasErrors(r), units.Compact(float64(r.Errors))) }},
-		column[stats.Row]{"ERR%", errors, func(r stats.Row) any { return known(hasErrors(r), units.Percent(r.Errors, r.Completed)) }},
-	)
-	// Calls that have no latency. These columns are narrow, with large counts as 1.25M, to leave
-	// room for names; [Footer] and JSON have the exact ones.
-	for _, rest := range []struct {
-		name  string
-		count func(stats.Row) uint64
-	}{
-		{"UNWOUND", func(r stats.Row) uint64 { return r.Unwound }},
-		{"OPEN", func(r stats.Row) uint64 { return r.Open }},
-		{"UNFINISHED", func(r stats.Row) uint64 { return r.Unfinished }},
-		{"LOST", func(r stats.Row) uint64 { return r.Lost }},
-		{"COUNTED", func(r stats.Row) uint64 { return r.CountedOnly }},
-	} {
-		show := slices.ContainsFunc(rows, func(r stats.Row) bool { return rest.count(r) > 0 })
-		columns = append(columns, column[stats.Row]{rest.name, show, func(r stats.Row) any { return units.Compact(float64(rest.count(r))) }})
+	ends := func(r stats.Row) bool { return r.ReturnsErrors && r.Completed > 0 }
+	columns.add("ERRORS", errors, func(r stats.Row) any { return known(ends(r), units.Compact(float64(r.Errors))) })
+	columns.add("ERR%", errors, func(r stats.Row) any { return known(ends(r), units.Percent(r.Errors, r.Completed)) })
+	// Calls that have no latency are told with large counts as 1.25M, to leave room for names;
+	// [Footer] and JSON have the exact ones.
+	rest := func(name string, count func(stats.Row) uint64) {
+		show := slices.ContainsFunc(rows, func(r stats.Row) bool { return count(r) > 0 })
+		columns.add(name, show, func(r stats.Row) any { return units.Compact(float64(count(r))) })
 	}
-	return append(append(columns, eventColumns(rows, o.Events)...),
-		column[stats.Row]{"TREND", o.Trends != nil, func(r stats.Row) any { return spark(o.Trends[r.Name]) }})
+	rest("UNWOUND", func(r stats.Row) uint64 { return r.Unwound })
+	rest("OPEN", func(r stats.Row) uint64 { return r.Open })
+	rest("UNFINISHED", func(r stats.Row) uint64 { return r.Unfinished })
+	rest("LOST", func(r stats.Row) uint64 { return r.Lost })
+	rest("COUNTED", func(r stats.Row) uint64 { return r.CountedOnly })
+	columns = append(columns, eventColumns(rows, o.Events)...)
+	columns.add("TREND", o.Trends != nil, func(r stats.Row) any { return spark(o.Trends[r.Name]) })
+	return columns
 }
 
 // maxEvents is how many kinds of kernel events a table has columns for: those that most
@@ -83,7 +87,7 @@ func functionTable(rows []stats.Row, o Options, compact bool) []column[stats.Row
 const maxEvents = 5
 
 // eventColumns tell how many kernel events happened per call.
-func eventColumns(rows []stats.Row, names []string) (columns []column[stats.Row]) {
+func eventColumns(rows []stats.Row, names []string) (columns rowColumns) {
 	order := make([]int, len(names))
 	totals := make([]uint64, len(names))
 	for i := range names {
@@ -97,9 +101,9 @@ func eventColumns(rows []stats.Row, names []string) (columns []column[stats.Row]
 	slices.Sort(order)
 	for _, i := range order {
 		_, name, _ := strings.Cut(names[i], ":")
-		columns = append(columns, column[stats.Row]{name + "/call", true, func(r stats.Row) any {
+		columns.add(name+"/call", true, func(r stats.Row) any {
 			return known(r.Calls > 0, units.Rate(float64(eventCount(r, i))/float64(r.Calls)))
-		}})
+		})
 	}
 	return columns
 }
@@ -112,8 +116,8 @@ func eventCount(row stats.Row, i int) uint64 {
 }
 
 // functionCounts are what records and JSON begin with.
-func functionCounts(o Options) []column[stats.Row] {
-	return []column[stats.Row]{
+func functionCounts(o Options) rowColumns {
+	return rowColumns{
 		{"function", true, func(r stats.Row) any { return r.Name }},
 		{"pid", o.Processes, func(r stats.Row) any { return r.PID }},
 		{"calls", true, func(r stats.Row) any { return r.Calls }},
@@ -129,18 +133,15 @@ func functionCounts(o Options) []column[stats.Row] {
 func timed(r stats.Row) bool { return r.Latency != nil && r.Latency.Count() > 0 }
 
 // functionRecords are the columns of CSV and TSV.
-func functionRecords(o Options) []column[stats.Row] {
+func functionRecords(o Options) rowColumns {
 	columns := functionCounts(o)
-	add := func(name string, show bool, of func(stats.Row) any) {
-		columns = append(columns, column[stats.Row]{name, show, of})
-	}
-	add("rate", true, func(r stats.Row) any { return number(strconv.FormatFloat(r.Rate, 'f', 3, 64)) })
+	columns.add("rate", true, func(r stats.Row) any { return number(strconv.FormatFloat(r.Rate, 'f', 3, 64)) })
 	for _, s := range stats.Statistics {
 		name := s.Name + "_ns"
 		if o.Bucketed && s.Bucketed == stats.AtMost {
 			name += "_at_most"
 		}
-		add(name, o.Latency && !(o.Bucketed && s.Bucketed == stats.Unknown), func(r stats.Row) any {
+		columns.add(name, o.Latency && !(o.Bucketed && s.Bucketed == stats.Unknown), func(r stats.Row) any {
 			if !timed(r) {
 				return nil
 			}
@@ -148,15 +149,15 @@ func functionRecords(o Options) []column[stats.Row] {
 		})
 	}
 	for _, p := range splitParts {
-		add(p.name+"_ns", o.Sched, func(r stats.Row) any { return known(r.Completed > 0, p.of(r.Split)) })
+		columns.add(p.name+"_ns", o.Sched, func(r stats.Row) any { return known(r.Completed > 0, p.of(r.Split)) })
 	}
-	add("errors", o.Errors, func(r stats.Row) any { return known(r.ReturnsErrors, r.Errors) })
+	columns.add("errors", o.Errors, func(r stats.Row) any { return known(r.ReturnsErrors, r.Errors) })
 	for i, name := range o.Events {
-		add(name, true, func(r stats.Row) any { return eventCount(r, i) })
+		columns.add(name, true, func(r stats.Row) any { return eventCount(r, i) })
 	}
 	for _, s := range stats.Statistics {
 		for i, end := range [...]string{"_low_ns", "_high_ns"} {
-			add(s.Name+end, o.Latency && !o.Bucketed, func(r stats.Row) any {
+			columns.add(s.Name+end, o.Latency && !o.Bucketed, func(r stats.Row) any {
 				if !timed(r) || r.Bounds == nil {
 					return nil // it is not known what probes cost
 				}
@@ -165,23 +166,20 @@ func functionRecords(o Options) []column[stats.Row] {
 			})
 		}
 	}
-	add("raw", o.Latency && !o.Bucketed, func(r stats.Row) any { return known(timed(r), r.Raw || r.Bounds == nil) })
-	add("counted_only", o.CountFirst, func(r stats.Row) any { return r.CountedOnly })
-	add("too_often", o.CountFirst, func(r stats.Row) any {
+	columns.add("raw", o.Latency && !o.Bucketed, func(r stats.Row) any { return known(timed(r), r.Raw || r.Bounds == nil) })
+	columns.add("counted_only", o.CountFirst, func(r stats.Row) any { return r.CountedOnly })
+	columns.add("too_often", o.CountFirst, func(r stats.Row) any {
 		return known(r.TooOften > 0, number(strconv.FormatFloat(r.TooOften, 'f', 3, 64)))
 	})
 	return columns
 }
 
 // functionMembers are those of JSON.
-func functionMembers(o Options) []column[stats.Row] {
-	columns := slices.Insert(functionCounts(o), 0, column[stats.Row]{"type", true, func(stats.Row) any { return "function" }})
-	add := func(name string, show bool, of func(stats.Row) any) {
-		columns = append(columns, column[stats.Row]{name, show, of})
-	}
+func functionMembers(o Options) rowColumns {
+	columns := append(rowColumns{{"type", true, func(stats.Row) any { return "function" }}}, functionCounts(o)...)
 	// latencies adds what is known of a row that has latencies.
 	latencies := func(name string, show bool, of func(stats.Row) any) {
-		add(name, show && o.Latency, func(r stats.Row) any {
+		columns.add(name, show && o.Latency, func(r stats.Row) any {
 			if !timed(r) {
 				return nil
 			}
@@ -196,15 +194,18 @@ func functionMembers(o Options) []column[stats.Row] {
 			return statistics(func(s stats.Statistic) any { return of(r.Bounds, s) })
 		})
 	}
-	add("unsure", true, func(r stats.Row) any { return nonzero(r.Unsure) })
-	add("errors", true, func(r stats.Row) any { return known(r.ReturnsErrors, r.Errors) })
-	add("counted_only", o.CountFirst, func(r stats.Row) any { return r.CountedOnly })
-	add("too_often", o.CountFirst, func(r stats.Row) any { return nonzero(r.TooOften) })
-	add("rate", true, func(r stats.Row) any { return r.Rate })
+	columns.add("unsure", true, func(r stats.Row) any { return nonzero(r.Unsure) })
+	columns.add("errors", true, func(r stats.Row) any { return known(r.ReturnsErrors, r.Errors) })
+	columns.add("counted_only", o.CountFirst, func(r stats.Row) any { return r.CountedOnly })
+	columns.add("too_often", o.CountFirst, func(r stats.Row) any { return nonzero(r.TooOften) })
+	columns.add("rate", true, func(r stats.Row) any { return r.Rate })
 	latencies("ns", true, func(r stats.Row) any {
-		return statistics(func(s stats.Statistic) any { return known(!o.Bucketed || s.Bucketed == stats.Exact, s.Of(r.Latency)) })
+		return statistics(func(s stats.Statistic) any {
+			return known(!o.Bucketed || s.Bucketed == stats.Exact, s.Of(r.Latency))
+		})
 	})
-	// Between low and high is what the calls took without probes; raw is with them, and so is ns if "raw".
+	// Between low and high is what the calls took without probes; raw is with them, and so is
+	// ns if it says raw.
 	bounds("ns_low", func(b *stats.Bounds, s stats.Statistic) int64 { low, _ := b.Of(s); return low })
 	bounds("ns_high", func(b *stats.Bounds, s stats.Statistic) int64 { _, high := b.Of(s); return high })
 	bounds("ns_raw", func(b *stats.Bounds, s stats.Statistic) int64 { return s.Of(&b.Raw) })
@@ -227,7 +228,7 @@ func functionMembers(o Options) []column[stats.Row] {
 		return known(buckets != nil, buckets)
 	})
 	// Events have no entry for what never happened.
-	add("events", len(o.Events) > 0, func(r stats.Row) any {
+	columns.add("events", len(o.Events) > 0, func(r stats.Row) any {
 		counts := make(map[string]uint64)
 		for i, name := range o.Events {
 			if n := eventCount(r, i); n > 0 {

@@ -34,14 +34,11 @@ const (
 func Histograms(w io.Writer, rows []stats.Row, o Options) error {
 	var text bytes.Buffer
 	for _, row := range rows {
-		if row.Latency != nil && row.Latency.Count() > 0 {
+		if timed(row) {
 			writeHistogram(&text, row, o)
 		}
 	}
-	if _, err := w.Write(text.Bytes()); err != nil {
-		return fmt.Errorf("write histogram: %w", err)
-	}
-	return nil
+	return write(w, "histogram", text.Bytes())
 }
 
 func writeHistogram(text *bytes.Buffer, row stats.Row, o Options) {
@@ -60,11 +57,7 @@ func writeHistogram(text *bytes.Buffer, row stats.Row, o Options) {
 			unit = coarser
 		}
 	}
-	writeBuckets(text, unit.label, unit.ns, row.Latency.Buckets(unit.ns))
-}
-
-// writeBuckets draws buckets in a unit of so many ns.
-func writeBuckets(text *bytes.Buffer, label string, unit int64, buckets []stats.Bucket) {
+	buckets := row.Latency.Buckets(unit.ns)
 	var most uint64
 	for _, b := range buckets {
 		most = max(most, b.Count)
@@ -72,10 +65,10 @@ func writeBuckets(text *bytes.Buffer, label string, unit int64, buckets []stats.
 	counts := max(len(strconv.FormatUint(most, 10)), countWidth)
 	bar := barWidth - (counts - countWidth)
 
-	fmt.Fprintf(text, "     %-19s : %-*s  distribution\n", label, counts, "count")
+	fmt.Fprintf(text, "     %-19s : %-*s  distribution\n", unit.label, counts, "count")
 	for _, b := range buckets {
 		stars := strings.Repeat("*", int(float64(bar)*float64(b.Count)/float64(most)))
-		fmt.Fprintf(text, "%10d -> %-10d : %-*d |%-*s|\n", b.From/unit, (b.To-1)/unit, counts, b.Count, bar, stars)
+		fmt.Fprintf(text, "%10d -> %-10d : %-*d |%-*s|\n", b.From/unit.ns, (b.To-1)/unit.ns, counts, b.Count, bar, stars)
 	}
 }
 

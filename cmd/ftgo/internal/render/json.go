@@ -79,22 +79,25 @@ func encode(v any) ([]byte, error) {
 // formats have no summary among the data; for them there is [Footer].
 func SummaryJSON(w io.Writer, s stats.Summary) error {
 	summary := object{
-		{"type", "summary"}, {"hits", s.Hits}, {"delivered", s.Delivered}, {"lost", s.Lost}, {"filtered", nonzero(s.Filtered)},
-		{"before", nonzero(s.Before)}, {"after", nonzero(s.After)}, {"pass_ns", nonzero(s.Pass.Nanoseconds())},
-		{"vanished", known(len(s.Vanished) > 0, s.Vanished)}, {"counted", nonzero(s.Counted)}, {"max_rate", nonzero(s.MaxRate)},
+		{"type", "summary"}, {"hits", s.Hits}, {"delivered", s.Delivered}, {"lost", s.Lost},
+		{"filtered", nonzero(s.Filtered)}, {"before", nonzero(s.Before)}, {"after", nonzero(s.After)},
+		{"pass_ns", nonzero(s.Pass.Nanoseconds())}, {"vanished", known(len(s.Vanished) > 0, s.Vanished)},
+		{"counted", nonzero(s.Counted)}, {"max_rate", nonzero(s.MaxRate)},
 		{"unparsed", s.Unparsed}, {"probes", s.Probes}, {"functions", s.Functions},
 		{"skipped", append([]stats.Skipped{}, s.Skipped...)}, // without elements it is [], not null
 		{"seconds", s.Seconds},
 	}
 	if k := s.Kernel; k != nil { // they are no part of hits
-		summary = append(summary, member{"events", object{{"delivered", k.Delivered}, {"lost", k.Lost}, {"unparsed", k.Unparsed}}})
+		events := object{{"delivered", k.Delivered}, {"lost", k.Lost}, {"unparsed", k.Unparsed}}
+		summary = append(summary, member{"events", events})
 	}
 	if p := s.Probing; p != nil {
 		round := func(ns float64) int64 { return int64(math.Round(ns)) }
 		summary = append(summary, member{"probing", object{
 			{"ns", round(p.NS)}, {"ns_low", round(p.Low)}, {"ns_high", round(p.High)},
-			{"cpu_ns", nonzero(round(p.CPU))}, {"share", nonzero(p.Share(p.NS))}, {"functions", known(len(p.Functions) > 0, p.Functions)},
-			{"others_ns", nonzero(round(p.Others))}, {"emulated_hit_ns", round(p.Emulated)}, {"stepped_hit_ns", round(p.Stepped)},
+			{"cpu_ns", nonzero(round(p.CPU))}, {"share", nonzero(p.Share(p.NS))},
+			{"functions", known(len(p.Functions) > 0, p.Functions)}, {"others_ns", nonzero(round(p.Others))},
+			{"emulated_hit_ns", round(p.Emulated)}, {"stepped_hit_ns", round(p.Stepped)},
 		}})
 	}
 	return writeObjects(w, summary)

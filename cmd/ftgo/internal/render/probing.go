@@ -3,7 +3,6 @@ package render
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
@@ -29,7 +28,7 @@ func correctionMark(row stats.Row, of func(stats.Latencies) int64) string {
 }
 
 // howNet tells what was taken off latencies.
-func howNet(line func(format string, args ...any), rows []stats.Row) {
+func (f *footer) howNet(rows []stats.Row) {
 	var net, approx, raw bool
 	for _, row := range rows {
 		if row.Bounds == nil {
@@ -41,49 +40,29 @@ func howNet(line func(format string, args ...any), rows []stats.Row) {
 			approx = approx || correctionMark(row, s.Of) == approxMark
 		}
 	}
-	if net {
-		line("latencies are net of what probes cost, as far as that is known (-o json has bounds, --raw-latency leaves it in)")
-	}
-	if approx {
-		line("%s more was taken off than is left", approxMark)
-	}
-	if raw {
-		line("%s as seen, with what probes cost, which may be nearly all of it", rawMark)
-	}
+	f.line(net, "latencies are net of what probes cost, as far as that is known (-o json has bounds, --raw-latency leaves it in)")
+	f.line(approx, "%s more was taken off than is left", approxMark)
+	f.line(raw, "%s as seen, with what probes cost, which may be nearly all of it", rawMark)
 }
 
-// maxShares is how many functions the footer names whose probes cost much.
-const maxShares = 5
-
 // whatProbesCost tells what share of the program's time probes took.
-func whatProbesCost(line func(format string, args ...any), s stats.Summary) {
-	p := s.Probing
-	if p == nil {
-		return
-	}
+func (f *footer) whatProbesCost(p *stats.Probing) {
 	each := fmt.Sprintf("each hit %s, or %s where the kernel single-steps", nanoseconds(p.Emulated), nanoseconds(p.Stepped))
-	if p.NS == 0 {
-		line("probes cost the program, here, %s", each)
+	switch {
+	case p.NS == 0:
+		f.line(true, "probes cost the program, here, %s", each)
 		return
+	case p.CPU == 0:
+		f.line(true, "probes took about %s of the program's time (%s)", nanoseconds(p.NS), each)
+	default:
+		f.line(true, "probes took about %s of the program's CPU time, %s of %s (%s)",
+			share(p.Share(p.NS)), nanoseconds(p.NS), nanoseconds(p.CPU), each)
 	}
-	if p.CPU == 0 {
-		line("probes took about %s of the program's time (%s)", nanoseconds(p.NS), each)
-	} else {
-		line("probes took about %s of the program's CPU time, %s of %s (%s)", share(p.Share(p.NS)), nanoseconds(p.NS), nanoseconds(p.CPU), each)
-	}
-	if len(p.Functions) > 0 {
-		var names []string
-		for _, f := range p.Functions[:min(len(p.Functions), maxShares)] {
-			names = append(names, printable.Text(f.Function)+" "+share(f.Share))
-		}
-		if more := len(p.Functions) - maxShares; more > 0 {
-			names = append(names, fmt.Sprintf("%d more", more))
-		}
-		line("  those of %s", strings.Join(names, ", "))
-	}
-	if p.Others > 0 {
-		line("other processes of the file are probed, too: it took about %s of their time", nanoseconds(p.Others))
-	}
+	f.line(len(p.Functions) > 0, "  those of %s",
+		first(5, p.Functions, func(f stats.FunctionShare) string {
+			return printable.Text(f.Function) + " " + share(f.Share)
+		}))
+	f.line(p.Others > 0, "other processes of the file are probed, too: it took about %s of their time", nanoseconds(p.Others))
 }
 
 func nanoseconds(ns float64) string { return units.Duration(int64(math.Round(ns))) }

@@ -88,10 +88,7 @@ func StackText(w io.Writer, stacks []Stack) error {
 		}
 		b = append(appendStack(b, "        ", s.Callers), '\n')
 	}
-	if _, err := w.Write(b); err != nil {
-		return fmt.Errorf("write stacks: %w", err)
-	}
-	return nil
+	return write(w, "stacks", b)
 }
 
 // StackJSON writes an object for each stack.
@@ -109,8 +106,5 @@ func StackJSON(w io.Writer, stacks []Stack) error {
 		}
 		b = append(appendStackJSON(append(b, `,"stack":`...), s.Callers), "}\n"...)
 	}
-	if _, err := w.Write(b); err != nil {
-		return fmt.Errorf("write stacks: %w", err)
-	}
-	return nil
+	return write(w, "stacks", b)
 }

@@ -43,8 +43,7 @@ type TreeHead struct {
 // Callers of the root, where they were asked for, stand between its head and itself. The
 // share is that of the root's time; a call that has not returned has neither.
 func (w *CallWriter) Tree(head *TreeHead, lines []TreeLine) error {
-	b := w.line[:0]
-	b = w.appendWho(b, &head.Call)
+	b := w.appendWho(w.line[:0], &head.Call)
 	b = head.Call.Time.AppendFormat(append(b, "  "...), "15:04:05.000000")
 	if head.Call.Goid != 0 {
 		b = fmt.Appendf(b, "  thread %d", head.Call.TID)
@@ -56,64 +55,42 @@ func (w *CallWriter) Tree(head *TreeHead, lines []TreeLine) error {
 	root := int64(0) // how long the outermost call took; 0 if that is not known
 	for i := range lines {
 		if l := &lines[i]; l.Level == 0 && l.Event == nil {
-			if root = 0; l.Call != nil && l.Call.End == "return" {
+			if root = 0; l.Call != nil && l.Call.returned() {
 				root = l.Call.NS
 			}
 		}
 		b = append(w.appendTreeLine(b, &lines[i], root), '\n')
-		if len(b) > 64<<10 {
-			if err := w.flush(b); err != nil {
+		if len(b) > 64<<10 || i == len(lines)-1 {
+			if err := write(w.w, "tree", b); err != nil {
 				return err
 			}
 			b = b[:0]
 		}
 	}
-	return w.flush(b)
-}
-
-func (w *CallWriter) flush(b []byte) error {
-	w.line = b[:0]
-	if _, err := w.w.Write(b); err != nil {
-		return fmt.Errorf("write tree: %w", err)
-	}
+	w.line = b
 	return nil
 }
 
 func (w *CallWriter) appendTreeLine(b []byte, l *TreeLine, root int64) []byte {
 	latency, share := "-", "-"
+	var at *time.Time
 	switch {
 	case l.Event != nil:
-		latency, share = "event", ""
+		latency, share, at = "event", "", &l.Event.Time
 	case l.Call == nil:
 		latency = "…"
-	case l.Call.End == "return":
-		latency = units.Duration(l.Call.NS)
-		if root > 0 {
-			share = units.Percent(uint64(max(l.Call.NS, 0)), uint64(root))
+	default:
+		at = &l.Call.Time
+		if l.Call.returned() {
+			latency = units.Duration(l.Call.NS)
+			if root > 0 {
+				share = units.Percent(uint64(max(l.Call.NS, 0)), uint64(root))
+			}
 		}
 	}
-	if w.o.Times {
-		// As wide as a time.
-		stamp := "               "
-		switch {
-		case l.Event != nil:
-			stamp = l.Event.Time.Format("15:04:05.000000")
-		case l.Call != nil:
-			stamp = l.Call.Time.Format("15:04:05.000000")
-		}
-		b = append(append(b, stamp...), ' ')
-	}
-	for range 8 - printable.Columns(latency) {
-		b = append(b, ' ')
-	}
-	b = fmt.Appendf(append(b, latency...), " %6s", share)
-	b = append(w.appendSplit(b, l.Call), "  "...)
-	for range min(l.Level, maxIndent) {
-		b = append(b, "  "...)
-	}
-	if l.Level > maxIndent {
-		b = fmt.Appendf(b, "+%d ", l.Level-maxIndent)
-	}
+	b = appendRight(w.appendTime(b, at), 8, latency)
+	b = append(w.appendSplit(fmt.Appendf(b, " %6s", share), l.Call), "  "...)
+	b = appendIndent(b, l.Level)
 	switch {
 	case l.Event != nil:
 		return appendEventText(b, l.Event)
