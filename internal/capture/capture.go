@@ -3,7 +3,6 @@ package capture
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch"
@@ -79,6 +78,8 @@ func New(vars []offsets.Variable, paths []string, opt Options) (*Capture, error)
 // argFrame is what a definition has around a fetcharg: " v100=" and ":x64[64]".
 const argFrame = 14
 
+const noRoom = "no room: name the parts that matter"
+
 // arg is one fetcharg under construction.
 type arg struct {
 	fetch, typ string
@@ -114,27 +115,20 @@ func NewBuilder(vars []offsets.Variable, opt Options) *Builder {
 // Capture is what has been asked for. Decode yields the values of paths, then those of
 // more, which have precedence where there is little room; no paths are all variables whole.
 func (b *Builder) Capture(paths, more []string) (*Capture, error) {
+	last, err := b.paths(more)
+	if err != nil {
+		return nil, err
+	}
 	c := &Capture{strs: b.opt.StrLen}
-	var last []*node
-	for _, p := range more {
-		n, err := b.path(p)
-		if err != nil {
-			return nil, err
-		}
-		last = append(last, n)
+	if c.roots, err = b.paths(paths); err != nil {
+		return nil, err
 	}
 	if paths == nil {
 		for i := range b.vars {
 			b.share = len(b.args) + maxShare
-			c.roots = append(c.roots, b.variable(&b.vars[i]))
+			t, s := b.root(&b.vars[i])
+			c.roots = append(c.roots, b.value(b.vars[i].Name, t, s, 1))
 		}
-	}
-	for _, p := range paths {
-		n, err := b.path(p)
-		if err != nil {
-			return nil, err
-		}
-		c.roots = append(c.roots, n)
 	}
 	c.roots = append(c.roots, last...)
 	b.arrange(c)
@@ -153,7 +147,7 @@ func (b *Builder) fetch(text, typ string, count, bytes int) (at int, why string)
 	case len(text) > maxText:
 		return 0, "too many pointers away"
 	case len(b.args) >= min(b.max, b.share) || b.bytes+bytes > maxBytes || b.line+len(text)+argFrame > maxLine:
-		return 0, "no room: name the parts that matter"
+		return 0, noRoom
 	}
 	at = b.words
 	b.args = append(b.args, arg{text, typ, count, at})
@@ -187,15 +181,15 @@ func (l leaf) read(words []uint64) uint64 {
 	return v << unused >> unused
 }
 
-// scalar fetches size bytes at an offset of a value.
-func (b *Builder) scalar(s source, off, size int64, signed bool) (leaf, string) {
-	text, shift, why := s.word(b, off, size)
+// scalar fetches the first size bytes of a value.
+func (b *Builder) scalar(s source, size int64, signed bool) (leaf, string) {
+	text, shift, why := s.word(b, size)
 	if why != "" {
 		return none, why
 	}
 	width := size
 	switch {
-	case shift > 0, text[0] == '%', strings.HasPrefix(text, "+") && s.aligned(b, off):
+	case shift > 0, text[0] == '%', text[0] == '+' && s.aligned(b, size):
 		width = 8
 	case size != 1 && size != 2 && size != 4 && size != 8:
 		return none, fmt.Sprintf("%d bytes", size)
@@ -205,35 +199,36 @@ func (b *Builder) scalar(s source, off, size int64, signed bool) (leaf, string) 
 	return leaf{at, shift, size, signed}, why
 }
 
-// array fetches n words at an address that base tells.
-func (b *Builder) array(s source, off int64, n int) (at int, why string) {
+// textWords are the words that are fetched of a string.
+func (b *Builder) textWords() int { return min((b.opt.StrLen+7)/8, maxArray) }
+
+// array fetches n words.
+func (b *Builder) array(s source, n int) (at int, why string) {
 	n = min(n, maxArray)
-	text, _, why := s.text(b, off, 8)
-	if why != "" {
+	text, _, why := s.text(b, 8)
+	switch {
+	case why != "":
 		return 0, why
-	}
-	if b.opt.Arrays {
+	case b.opt.Arrays:
 		return b.fetch(text, "x64", n, 8*n)
-	}
-	if len(b.args)+n > min(b.max, b.share) {
-		return 0, "no room: name the parts that matter"
+	case len(b.args)+n > min(b.max, b.share):
+		return 0, noRoom
 	}
 	for i := range n {
-		text, _, why := s.text(b, off+int64(8*i), 8)
+		text, _, why := s.at(int64(8*i)).text(b, 8)
 		if why != "" {
 			return 0, why
 		}
-		// The words must follow each other: one that is there already won't do.
 		// There is no x64 before 4.9.
 		w, why := b.fetch(text, "u64", 0, 8)
 		if why != "" {
 			return 0, why
 		}
-		switch {
-		case i == 0:
+		if i == 0 {
 			at = w
-		case w != at+i:
-			return 0, "no room: name the parts that matter"
+		}
+		if w != at+i { // the words must follow each other: one that is there already won't do
+			return 0, noRoom
 		}
 	}
 	return at, ""

@@ -30,11 +30,7 @@ func (c *Capture) Decode(words []uint64, p Process) []Value {
 		words = arranged
 	}
 	d := decoder{words: words, process: p, strLen: c.strs}
-	out := make([]Value, len(c.roots))
-	for i, n := range c.roots {
-		out[i] = d.value(n)
-	}
-	return out
+	return d.all(c.roots)
 }
 
 type decoder struct {
@@ -49,6 +45,27 @@ const (
 	zeroOrNot  = "zero, or not readable: the process can't be asked"
 )
 
+// unreadable marks a value if there is a reason why.
+func (v *Value) unreadable(why string) bool {
+	if why != "" {
+		v.State, v.Why = Unreadable, why
+	}
+	return why != ""
+}
+
+// implausible tells why an address can't be one, "" if it can: user space begins above
+// mmap_min_addr and ends at 47 bits (57 with five levels of page tables, which Go does not ask
+// for).
+func implausible(p uint64) string {
+	switch {
+	case p == 0:
+		return nilPointer
+	case p < 4096 || p >= 1<<47:
+		return badPointer
+	}
+	return ""
+}
+
 // check tells why what is behind guards means nothing, "" if it does.
 func (d *decoder) check(guards []guard) string {
 	for i, g := range guards {
@@ -59,11 +76,8 @@ func (d *decoder) check(guards []guard) string {
 			continue
 		}
 		p := g.pointer.read(d.words)
-		switch {
-		case p == 0:
-			return nilPointer
-		case !plausible(p):
-			return badPointer
+		if why := implausible(p); why != "" {
+			return why
 		}
 		// Where a pointer can't be followed to the next one, what an earlier event left
 		// is taken for that.
@@ -97,33 +111,26 @@ func (d *decoder) behind(n *node) uint64 {
 	return 0
 }
 
-// plausible: user space begins above mmap_min_addr and ends at 47 bits (57 with five
-// levels of page tables, which Go does not ask for).
-func plausible(p uint64) bool { return p >= 4096 && p < 1<<47 }
-
 func (d *decoder) value(n *node) Value {
 	v := Value{Name: n.name, Type: n.typ}
 	if n.why != "" {
 		v.State, v.Why = Unfetched, n.why
 		return v
 	}
-	if why := d.check(n.guards); why != "" {
-		v.State, v.Why = Unreadable, why
+	if v.unreadable(d.check(n.guards)) {
 		return v
 	}
 	v.Num, v.Imag = n.num.read(d.words), n.imag.read(d.words)
 	v.Len, v.Cap = int64(n.len.read(d.words)), int64(n.cap.read(d.words))
-	if n.typ.Kind != reflect.Struct && n.typ.Kind != reflect.Array && v.Num|v.Imag|uint64(v.Len)|uint64(v.Cap) == 0 {
-		if p := d.behind(n); p != 0 {
-			if why := d.zeros(p); why != "" {
-				v.State, v.Why = Unreadable, why
-				return v
-			}
+	kind := n.typ.Kind
+	if kind != reflect.Struct && kind != reflect.Array && v.Num|v.Imag|uint64(v.Len)|uint64(v.Cap) == 0 {
+		if p := d.behind(n); p != 0 && v.unreadable(d.zeros(p)) {
+			return v
 		}
 	}
-	switch n.typ.Kind {
+	switch kind {
 	case reflect.String:
-		v.Bytes = d.bytes(n, &v)
+		d.bytes(&v, n.data, n.words)
 	case reflect.Slice:
 		d.slice(n, &v)
 	case reflect.Array:
@@ -140,7 +147,7 @@ func (d *decoder) value(n *node) Value {
 	case reflect.Interface:
 		d.dynamic(n, &v)
 	case reflect.Map, reflect.Chan, reflect.Func:
-		d.header(n, &v)
+		d.header(&v)
 	}
 	return v
 }
@@ -153,7 +160,8 @@ func (v *Value) collapse() {
 		}
 	}
 	if len(v.Fields) > 0 {
-		v.State, v.Why, v.Fields = Unreadable, v.Fields[0].Why, nil
+		v.unreadable(v.Fields[0].Why)
+		v.Fields = nil
 	}
 }
 
@@ -165,32 +173,26 @@ func (d *decoder) all(nodes []*node) []Value {
 	return out
 }
 
-// bytes are those of a string or byte slice. Its State changes if they can't be.
-func (d *decoder) bytes(n *node, v *Value) []byte {
+// bytes takes those of a string or byte slice from words, unless it can't be.
+func (d *decoder) bytes(v *Value, at, words int) {
 	switch {
 	case v.Len == 0:
-		return []byte{}
+		v.Bytes = []byte{}
 	case v.Len < 0:
-		v.State, v.Why = Unreadable, "negative length"
-		return nil
-	case n.words == 0:
-		return []byte{}
+		v.unreadable("negative length")
+	case words == 0:
+		v.Bytes = []byte{}
+	default:
+		if b, why := d.image(v.Num, at, words); !v.unreadable(why) {
+			v.Bytes = b[:min(int64(len(b)), v.Len, int64(max(d.strLen, 1)))]
+		}
 	}
-	b, why := d.image(v.Num, n.data, n.words)
-	if why != "" {
-		v.State, v.Why = Unreadable, why
-		return nil
-	}
-	return b[:min(int64(len(b)), v.Len, int64(max(d.strLen, 1)))]
 }
 
 // image is memory at an address as it was fetched.
 func (d *decoder) image(addr uint64, at, words int) (b []byte, why string) {
-	if !plausible(addr) {
-		if addr == 0 {
-			return nil, nilPointer
-		}
-		return nil, badPointer
+	if why = implausible(addr); why != "" {
+		return nil, why
 	}
 	b = make([]byte, 0, 8*words)
 	zero := true
@@ -199,43 +201,34 @@ func (d *decoder) image(addr uint64, at, words int) (b []byte, why string) {
 		zero = zero && w == 0
 	}
 	if zero {
-		if why := d.zeros(addr); why != "" {
-			return nil, why
-		}
+		why = d.zeros(addr)
 	}
-	return b, ""
+	return b, why
 }
 
 func (d *decoder) slice(n *node, v *Value) {
-	if v.Len < 0 || v.Cap < v.Len {
-		v.State, v.Why = Unreadable, "lengths make no sense"
-		return
+	elem := n.typ.Elem()
+	switch {
+	case v.Len < 0 || v.Cap < v.Len:
+		v.unreadable("lengths make no sense")
+	case elem == nil || elem.Kind != reflect.Uint || elem.Size != 1:
+		v.Items = d.all(n.kids[:min(int64(len(n.kids)), v.Len)])
+	case v.Num != 0 || v.Len != 0:
+		d.bytes(v, n.data, n.words)
 	}
-	if elem := n.typ.Elem(); elem != nil && elem.Kind == reflect.Uint && elem.Size == 1 {
-		if v.Num != 0 || v.Len != 0 {
-			v.Bytes = d.bytes(n, v)
-		}
-		return
-	}
-	v.Items = d.all(n.kids[:min(int64(len(n.kids)), v.Len)])
 }
 
-func (d *decoder) header(n *node, v *Value) {
-	if v.Num == 0 {
+func (d *decoder) header(v *Value) {
+	switch {
+	case v.Num == 0:
 		v.Len, v.Cap = 0, 0
 		return
-	}
-	if !plausible(v.Num) {
-		v.State, v.Why = Unreadable, badPointer
+	case v.unreadable(implausible(v.Num)):
+		return
+	case v.Len == 0 && v.unreadable(d.zeros(v.Num)):
 		return
 	}
-	if v.Len == 0 {
-		if why := d.zeros(v.Num); why != "" {
-			v.State, v.Why = Unreadable, why
-			return
-		}
-	}
-	if n.typ.Kind == reflect.Func {
+	if v.Type.Kind == reflect.Func {
 		v.Dynamic = d.process.FuncName(uint64(v.Len))
 		v.Len = 0
 	}

@@ -28,64 +28,50 @@ const payloadWords = 6
 
 // dynamic plans an interface. Of an error, and of an empty interface, the value is fetched;
 // of others its type only.
-func (b *Builder) dynamic(n *node, s source) {
-	types, typ, why := b.follow(s, 0)
-	if n.num, n.why = typ, why; why != "" {
-		return
-	}
-	n.iface = &payload{typ: none, texts: [3]int{-1, -1, -1}, errnos: [2]leaf{none, none}}
+func (n *node) dynamic(b *Builder, s source) {
+	types := n.follow(b, s, nil)
+	p := &payload{typ: none, texts: [3]int{-1, -1, -1}, errnos: [2]leaf{none, none}}
+	n.iface = p
 	if n.typ.Methods {
 		// itab is inter, type, … (runtime/runtime2.go, internal/abi/iface.go).
-		if n.iface.typ, n.why = b.scalar(types, 8, 8, false); n.why != "" {
-			return
-		}
+		p.typ = n.scalar(b, types.at(8), 8, false)
 	}
-	data, dl, why := b.follow(s, 8)
-	n.imag, n.why = dl, why
+	if n.why != "" {
+		return
+	}
+	data, l := b.follow(s.at(8), nil)
+	n.imag, n.why = l, data.why
 	isError := IsError(n.typ)
-	if why != "" || n.typ.Methods && !isError {
+	if n.why != "" || n.typ.Methods && !isError {
 		return
 	}
-	p := n.iface
-	words := payloadWords
-	if p.at, why = b.array(data, 0, words); why != "" {
+	var why string
+	if p.at, why = b.array(data, payloadWords); why != "" {
 		return
 	}
-	p.words = words
-	p.textWords = min((b.opt.StrLen+7)/8, maxArray)
+	p.words, p.textWords = payloadWords, b.textWords()
+	// behind is what a word that is fetched already, in an array, points to.
+	behind := func(word int64) (to source) {
+		to.inner, _, to.why = data.at(8*word).text(b, 8)
+		return to
+	}
 	for i := range p.texts {
 		// An error may be &MyError{Code, Message}. What else an interface holds is mostly
 		// a string or a number, and then what follows is no pointer: each word that is
 		// tried costs a fault.
 		if i > 0 && !isError {
-			break
-		}
-		text, _, why := b.followText(data, int64(8*i))
-		if why != "" {
 			return
 		}
-		if p.texts[i], why = b.array(text, 0, p.textWords); why != "" {
+		if p.texts[i], why = b.array(behind(int64(i)), p.textWords); why != "" {
 			p.texts[i] = -1
 			return
 		}
 	}
-	if isError {
-		for i, word := range errnoWords {
-			errno, _, why := b.followText(data, 8*word)
-			if why != "" {
-				continue
-			}
-			if p.errnos[i], why = b.scalar(errno, 0, 8, false); why != "" {
-				p.errnos[i] = none
-			}
+	for i, word := range errnoWords {
+		if p.errnos[i], why = b.scalar(behind(word), 8, false); why != "" {
+			p.errnos[i] = none
 		}
 	}
-}
-
-// followText is follow for a word that is fetched already, in an array.
-func (b *Builder) followText(s source, off int64) (source, leaf, string) {
-	text, _, why := s.text(b, off, 8)
-	return source{inner: text}, none, why
 }
 
 // isErrno is the type whose value the Err of a *fs.PathError or *os.SyscallError mostly holds.

@@ -8,128 +8,107 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/valuepath"
-	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// path plans the fetching of what a path leads to.
-func (b *Builder) path(path string) (*node, error) {
-	t, s, why, err := b.walk(path)
-	if err != nil {
-		return nil, err
+// paths plans the fetching of what paths lead to.
+func (b *Builder) paths(paths []string) ([]*node, error) {
+	var nodes []*node
+	for _, path := range paths {
+		t, s, err := b.walk(path)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, b.value(path, t, s, 1))
 	}
-	if why != "" {
-		return &node{name: path, typ: known(t), why: why}, nil
-	}
-	return b.value(path, t, s, 1), nil
+	return nodes, nil
 }
 
-// walk goes where a path leads to. why is set if it can't be fetched.
-func (b *Builder) walk(path string) (t *gotype.Type, s source, why string, err error) {
+// walk goes where a path leads to, or as far as anything can be fetched.
+func (b *Builder) walk(path string) (t *gotype.Type, s source, err error) {
 	parsed, err := valuepath.Parse(path)
 	if err != nil {
-		return nil, s, "", fmt.Errorf("read path %q: %w", path, err)
+		return nil, s, fmt.Errorf("read path %q: %w", path, err)
 	}
-	steps := parsed.Steps
-	var v *offsets.Variable
+	name := parsed.Steps[0]
+	v := -1
+	names := make([]string, len(b.vars))
 	for i := range b.vars {
-		if b.vars[i].Name == steps[0] {
-			v = &b.vars[i]
+		if names[i] = b.vars[i].Name; names[i] == name {
+			v = i
 		}
 	}
 	switch {
-	case v == nil:
-		return nil, s, "", fmt.Errorf("read path %q: no variable %q%s", path, steps[0], among(b.vars))
-	case v.Err != nil:
-		return v.Type, s, v.Err.Error(), nil
+	case v < 0 && len(names) == 0:
+		return nil, s, fmt.Errorf("read path %q: no variable %q; none is known", path, name)
+	case v < 0:
+		return nil, s, fmt.Errorf("read path %q: no variable %q; there are %s", path, name, strings.Join(names, ", "))
 	}
-	t = known(v.Type)
-	if s, why = b.root(v); why != "" {
-		return t, s, why, nil
-	}
-	for _, step := range append(steps[1:], slices.Repeat([]string{"*"}, parsed.Stars)...) {
-		if t, s, why, err = b.step(t, s, step); err != nil {
-			return nil, s, "", fmt.Errorf("read path %q: %w", path, err)
+	t, s = b.root(&b.vars[v])
+	for _, step := range append(parsed.Steps[1:], slices.Repeat([]string{"*"}, parsed.Stars)...) {
+		if s.why != "" {
+			break
 		}
-		if why != "" {
-			return t, s, why, nil
+		if t, s, err = b.step(t, s, step); err != nil {
+			return nil, s, fmt.Errorf("read path %q: %w", path, err)
 		}
 	}
-	return t, s, "", nil
-}
-
-func among(vars []offsets.Variable) string {
-	if len(vars) == 0 {
-		return "; none is known"
-	}
-	names := make([]string, len(vars))
-	for i := range vars {
-		names[i] = vars[i].Name
-	}
-	return "; there are " + strings.Join(names, ", ")
+	return t, s, nil
 }
 
 // step goes into a field, an element, or through a pointer ("*").
-func (b *Builder) step(t *gotype.Type, s source, step string) (*gotype.Type, source, string, error) {
+func (b *Builder) step(t *gotype.Type, s source, step string) (*gotype.Type, source, error) {
 	if t.Kind == reflect.Pointer {
 		elem := t.Elem()
 		if elem == nil {
-			return t, s, "", fmt.Errorf("what %s points to is not known", t.Name)
+			return t, s, fmt.Errorf("what %s points to is not known", t.Name)
 		}
-		to, _, why := b.follow(s, 0)
-		to.align = elem.Align
-		if step == "*" || why != "" {
-			return elem, to, why, nil
+		to, _ := b.follow(s, elem)
+		if step == "*" || to.why != "" {
+			return elem, to, nil
 		}
 		t, s = elem, to
 	}
 	switch {
 	case step == "*":
-		return t, s, "", fmt.Errorf("%s is no pointer", t.Name)
+		return t, s, fmt.Errorf("%s is no pointer", t.Name)
 	case step[0] == '[':
 		return b.element(t, s, step)
 	case t.Kind != reflect.Struct:
-		return t, s, "", fmt.Errorf("%s has no fields (%q)", t.Name, step)
+		return t, s, fmt.Errorf("%s has no fields (%q)", t.Name, step)
 	}
 	chain := field(t, step, 4)
 	if chain == nil {
-		return t, s, "", fmt.Errorf("%s has no field %q", t.Name, step)
+		return t, s, fmt.Errorf("%s has no field %q", t.Name, step)
 	}
 	for i, f := range chain {
-		s = s.at(f.Offset)
-		if t = f.Type; i+1 < len(chain) && t.Kind == reflect.Pointer {
-			to, _, why := b.follow(s, 0)
-			if why != "" {
-				return t, s, why, nil
+		if i > 0 && t.Kind == reflect.Pointer {
+			if s, _ = b.follow(s, t.Elem()); s.why != "" {
+				break
 			}
-			if elem := t.Elem(); elem != nil {
-				to.align = elem.Align
-			}
-			s = to
 		}
+		t, s = f.Type, s.at(f.Offset)
 	}
-	return t, s, "", nil
+	return t, s, nil
 }
 
-func (b *Builder) element(t *gotype.Type, s source, step string) (*gotype.Type, source, string, error) {
+func (b *Builder) element(t *gotype.Type, s source, step string) (*gotype.Type, source, error) {
 	i, _ := strconv.ParseInt(step[1:len(step)-1], 10, 64)
 	elem := t.Elem()
 	switch {
 	case elem == nil || t.Kind != reflect.Slice && t.Kind != reflect.Array:
-		return t, s, "", fmt.Errorf("%s has no elements (%s)", t.Name, step)
+		return t, s, fmt.Errorf("%s has no elements (%s)", t.Name, step)
 	case t.Kind == reflect.Array && i >= t.Len:
-		return t, s, "", fmt.Errorf("%s has no element %s", t.Name, step)
+		return t, s, fmt.Errorf("%s has no element %s", t.Name, step)
 	case t.Kind == reflect.Array:
-		return elem, s.at(i * elem.Size), "", nil
+		return elem, s.at(i * elem.Size), nil
 	}
-	length, why := b.scalar(s, 8, 8, true)
+	length, why := b.scalar(s.at(8), 8, true)
 	if why != "" {
-		return t, s, why, nil
+		return t, source{why: why}, nil
 	}
-	to, _, why := b.follow(s, 0)
-	to.guards = append(to.guards, guard{length: length, item: i})
-	to.align = elem.Align
-	return elem, to.at(i * elem.Size), why, nil
+	to, _ := b.follow(s, elem)
+	return elem, to.behind(guard{length: length, item: i}).at(i * elem.Size), nil
 }
 
 // field finds a field by name, and through embedded ones: the way there.
@@ -144,14 +123,12 @@ func field(t *gotype.Type, name string, depth int) []*gotype.Field {
 	}
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		if !f.Embedded {
-			continue
-		}
 		in := f.Type
 		if in.Kind == reflect.Pointer {
-			if in = in.Elem(); in == nil {
-				continue
-			}
+			in = in.Elem()
+		}
+		if !f.Embedded || in == nil {
+			continue
 		}
 		if way := field(in, name, depth-1); way != nil {
 			return append([]*gotype.Field{f}, way...)

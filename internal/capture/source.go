@@ -2,9 +2,11 @@ package capture
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // source is where the bytes of a value come from: the pieces of a variable, or memory at an
@@ -12,9 +14,10 @@ import (
 type source struct {
 	pieces []offsets.Piece
 	inner  string // the fetcharg that yields the address; "" for pieces
-	disp   int64  // to be added to it
+	off    int64  // of the value from that address, or in the variable
 	align  int64  // of that address
 	guards []guard
+	why    string // it is out of reach
 }
 
 // guard is a condition under which what was fetched means anything.
@@ -25,110 +28,112 @@ type guard struct {
 	item   int64
 }
 
-// root is the source of a variable.
-func (b *Builder) root(v *offsets.Variable) (source, string) {
-	if len(v.Pieces) == 1 && v.Pieces[0].Pointer {
-		p := v.Pieces[0]
-		inner := p.Register.At(p.Disp)
-		at, why := b.fetch(inner, "s64", 0, 8)
-		return source{inner: inner, guards: []guard{{pointer: leaf{at: at, size: 8}, item: -1}}}, why
+// root is the type and the source of a variable.
+func (b *Builder) root(v *offsets.Variable) (t *gotype.Type, s source) {
+	if t = v.Type; t == nil {
+		t = &gotype.Type{Name: "?"}
 	}
-	return source{pieces: v.Pieces}, ""
+	switch {
+	case v.Err != nil:
+		s.why = v.Err.Error()
+	case len(v.Pieces) == 1 && v.Pieces[0].Pointer:
+		s.inner = v.Pieces[0].Register.At(v.Pieces[0].Disp)
+		pointer := leaf{size: 8}
+		pointer.at, s.why = b.fetch(s.inner, "s64", 0, 8)
+		s = s.behind(guard{pointer: pointer, item: -1})
+	default:
+		s.pieces = v.Pieces
+	}
+	return t, s
+}
+
+// at is the source moved by an offset.
+func (s source) at(off int64) source {
+	s.off += off
+	return s
+}
+
+// behind is the source with one condition more.
+func (s source) behind(g guard) source {
+	s.guards = append(slices.Clip(s.guards), g)
+	return s
+}
+
+// piece is the one that holds so many bytes of the value.
+func (s source) piece(size int64) (p offsets.Piece, ok bool) {
+	i := slices.IndexFunc(s.pieces, func(p offsets.Piece) bool { return s.off >= p.Offset && s.off+size <= p.Offset+p.Size })
+	if i < 0 {
+		return p, false
+	}
+	return s.pieces[i], true
 }
 
 func deref(disp int64, inner string) string { return fmt.Sprintf("%+d(%s)", disp, inner) }
 
-// text is the fetcharg for size bytes at an offset; they lie shift bits up in what it
-// yields.
-func (s source) text(b *Builder, off, size int64) (text string, shift uint, why string) {
-	if s.inner != "" {
-		if strings.Count(s.inner, "(") >= maxDeref {
-			return "", 0, "too many pointers away"
-		}
-		return deref(s.disp+off, s.inner), 0, ""
+// text is the fetcharg for the first size bytes; they lie shift bits up in what it yields.
+func (s source) text(b *Builder, size int64) (text string, shift uint, why string) {
+	switch {
+	case s.why != "":
+		return "", 0, s.why
+	case s.inner != "" && strings.Count(s.inner, "(") >= maxDeref:
+		return "", 0, "too many pointers away"
+	case s.inner != "":
+		return deref(s.off, s.inner), 0, ""
 	}
-	for _, p := range s.pieces {
-		// Arrays begin in a piece and may go on behind it.
-		if off < p.Offset || off+size > p.Offset+p.Size {
-			continue
-		}
-		in := off - p.Offset
-		switch {
-		case p.Fetch != "":
-			return p.Fetch, uint(8 * in), ""
-		case p.Static:
-			return b.opt.Static(uint64(p.Disp + in)), 0, ""
-		case p.InMemory:
-			return p.Register.At(p.Disp + in), 0, ""
-		case p.Register == "":
-			return "", 0, "in a floating-point register"
-		}
-		return p.Register.Fetch(), uint(8 * in), ""
+	p, ok := s.piece(size)
+	in := s.off - p.Offset
+	switch {
+	case !ok:
+		return "", 0, "not known where"
+	case p.Fetch != "":
+		return p.Fetch, uint(8 * in), ""
+	case p.Static:
+		return b.opt.Static(uint64(p.Disp + in)), 0, ""
+	case p.InMemory:
+		return p.Register.At(p.Disp + in), 0, ""
+	case p.Register == "":
+		return "", 0, "in a floating-point register"
 	}
-	return "", 0, "not known where"
+	return p.Register.Fetch(), uint(8 * in), ""
 }
 
-// aligned tells whether the address of an offset, rounded down to a word, is that of a word
+// aligned tells whether the address of the value, rounded down to a word, is that of a word
 // which is in memory as a whole: those on the stack are, and those of what is aligned to
 // words itself.
-func (s source) aligned(b *Builder, off int64) bool {
+func (s source) aligned(b *Builder, size int64) bool {
 	if s.inner != "" {
 		return s.align == 8
 	}
-	for _, p := range s.pieces {
-		if off >= p.Offset && off < p.Offset+p.Size {
-			return p.InMemory && b.opt.Machine != nil && p.Register == b.opt.Machine.SP
-		}
-	}
-	return false
+	p, ok := s.piece(size)
+	return ok && p.InMemory && b.opt.Machine != nil && p.Register == b.opt.Machine.SP
 }
 
 // word is text for the word that holds a number, where the whole of it can be fetched:
 // the less events differ in their types, the fewer there are, and the sooner they are
 // removed.
-func (s source) word(b *Builder, off, size int64) (text string, shift uint, why string) {
-	if size == 8 || !s.aligned(b, off) {
-		return s.text(b, off, size)
+func (s source) word(b *Builder, size int64) (text string, shift uint, why string) {
+	if size == 8 || !s.aligned(b, size) {
+		return s.text(b, size)
 	}
 	if s.inner != "" {
-		low := (s.disp + off) &^ 7
-		text, _, why = s.text(b, low-s.disp, 8)
-		return text, uint(8 * (s.disp + off - low)), why
+		in := s.off & 7
+		text, _, why = s.at(-in).text(b, 8)
+		return text, uint(8 * in), why
 	}
-	for _, p := range s.pieces {
-		if off >= p.Offset && off+size <= p.Offset+p.Size {
-			at := p.Disp + off - p.Offset
-			return p.Register.At(at &^ 7), uint(8 * (at & 7)), ""
-		}
-	}
-	return "", 0, "not known where"
+	p, _ := s.piece(size)
+	at := p.Disp + s.off - p.Offset
+	return p.Register.At(at &^ 7), uint(8 * (at & 7)), ""
 }
 
-// follow is the memory that the pointer at an offset points to.
-func (b *Builder) follow(s source, off int64) (source, leaf, string) {
-	text, shift, why := s.text(b, off, 8)
-	if why != "" || shift != 0 {
-		return source{}, none, why
+// follow is the memory that the pointer there points to, of type elem if that is known.
+func (b *Builder) follow(s source, elem *gotype.Type) (to source, pointer leaf) {
+	if pointer, to.why = b.scalar(s, 8, false); to.why != "" {
+		return to, none
 	}
-	l, why := b.scalar(s, off, 8, false)
-	if why != "" {
-		return source{}, none, why
+	to.inner, _, _ = s.text(b, 8)
+	to.guards = s.behind(guard{pointer: pointer, item: -1}).guards
+	if elem != nil {
+		to.align = elem.Align
 	}
-	guards := append(s.guards[:len(s.guards):len(s.guards)], guard{pointer: l, item: -1})
-	return source{inner: text, guards: guards}, l, ""
-}
-
-// at is the source moved by an offset.
-func (s source) at(off int64) source {
-	if s.inner != "" {
-		s.disp += off
-		return s
-	}
-	moved := make([]offsets.Piece, len(s.pieces))
-	for i, p := range s.pieces {
-		p.Offset -= off
-		moved[i] = p
-	}
-	s.pieces = moved
-	return s
+	return to, pointer
 }

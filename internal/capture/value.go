@@ -71,3 +71,42 @@ func (v *Value) Cut() bool {
 	}
 	return false
 }
+
+// Part is what of a value is asked for.
+type Part string
+
+// The parts. What has a capacity has a length.
+const (
+	Whole Part = ""
+	Len   Part = "len"
+	Cap   Part = "cap"
+)
+
+var intType, _ = gotype.Basic("int")
+
+// Of tells whether values of a kind have that part.
+func (p Part) Of(k reflect.Kind) bool {
+	switch k {
+	case reflect.Slice, reflect.Array, reflect.Chan:
+		return true
+	case reflect.String, reflect.Map:
+		return p == Len
+	}
+	return false
+}
+
+// Measure is a length or a capacity. It is not ok if that is not known, or there is none.
+func (v *Value) Measure(p Part) (n int64, ok bool) {
+	switch {
+	case p == Whole || v.Type == nil || !p.Of(v.Type.Kind):
+		return 0, false
+	case v.Type.Kind == reflect.Array:
+		return v.Type.Len, true
+	// Of text that is unreadable the length may be known all the same.
+	case v.State != Known && (v.Len == 0 || v.Type.Kind == reflect.Map || v.Type.Kind == reflect.Chan):
+		return 0, false
+	case p == Cap:
+		return v.Cap, true
+	}
+	return v.Len, true
+}

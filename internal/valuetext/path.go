@@ -19,8 +19,8 @@ type Path struct {
 	valuepath.Path
 	// prefixes are the path's beginnings, without stars: "s", "s.items", "s.items[0]", …
 	prefixes []string
-	// part is "len" or "cap" if only that is asked for.
-	part string
+	// part is what alone is asked for.
+	part capture.Part
 }
 
 // ParsePath reads a path.
@@ -35,13 +35,13 @@ func ParsePath(text string) (p Path, err error) {
 }
 
 // CutPart takes len(…) or cap(…) off a path.
-func CutPart(text string) (part, path string) {
-	for _, part := range [...]string{"len", "cap"} {
-		if inner, found := strings.CutPrefix(text, part+"("); found && strings.HasSuffix(inner, ")") {
+func CutPart(text string) (part capture.Part, path string) {
+	for _, part := range [...]capture.Part{capture.Len, capture.Cap} {
+		if inner, found := strings.CutPrefix(text, string(part)+"("); found && strings.HasSuffix(inner, ")") {
 			return part, strings.TrimSuffix(inner, ")")
 		}
 	}
-	return "", text
+	return capture.Whole, text
 }
 
 // Find returns the value that the path leads to: one that was fetched under this
@@ -78,24 +78,13 @@ func (p *Path) Find(values []capture.Value) *capture.Value {
 // partOf is the value, or its length or capacity, which may be known where the rest is
 // unreadable. It is nil if values of its type have none.
 func (p *Path) partOf(v *capture.Value) *capture.Value {
-	for p.part != "" && isReference(v) {
+	for p.part != capture.Whole && isReference(v) {
 		v = pointee(v)
 	}
-	n := &capture.Value{Type: intType, Num: uint64(v.Len)}
-	switch {
-	case p.part == "" || v.Type == nil || !known(v) && v.Len == 0:
+	if n, ok := v.Measure(p.part); ok {
+		return &capture.Value{Type: intType, Num: uint64(n)}
+	} else if p.part == capture.Whole || v.Type == nil || !known(v) {
 		return v
-	case p.part == "cap":
-		n.Num = uint64(v.Cap)
-		if v.Type.Kind == reflect.Slice || v.Type.Kind == reflect.Chan {
-			return n
-		}
-	case v.Type.Kind == reflect.String || v.Type.Kind == reflect.Slice || v.Type.Kind == reflect.Map || v.Type.Kind == reflect.Chan:
-		return n
-	}
-	if v.Type.Kind == reflect.Array {
-		n.Num = uint64(v.Type.Len)
-		return n
 	}
 	return nil
 }

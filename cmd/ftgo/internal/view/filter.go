@@ -2,7 +2,6 @@ package view
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -68,22 +67,11 @@ func newFuncFilter(e where.Expr, f *offsets.Func, sig *offsets.Signature, entry,
 		return nil, cli.WithStatus(cli.ExitUsage, err)
 	}
 	var pushes []where.Push
-	pushes, ff.rest = e.Split(func(r where.Ref) (where.Field, bool) {
+	pushes, ff.rest = e.Split(func(r where.Ref) (capture.Field, bool) {
 		if whole || side(r.Path) != entry {
-			return where.Field{}, false
+			return capture.Field{}, false
 		}
-		name, t, signed, ok := entry.Field(r.Path, r.Part == where.Len, r.Part == where.Cap)
-		if r.Part == where.Whole && !ok {
-			// A string: the kernel knows it by its length, and by pieces.
-			if t, err := entry.Type(r.Path); err == nil && (t.Kind == reflect.String || t.Kind == reflect.Slice) {
-				name, _, signed, ok = entry.Field(r.Path, true, false)
-				return where.Field{Name: name, Type: t, Signed: signed}, ok
-			}
-		}
-		if r.Part != where.Whole {
-			t, _ = gotype.Basic("int")
-		}
-		return where.Field{Name: name, Type: t, Signed: signed}, ok
+		return entry.Field(r.Path, r.Part)
 	})
 	var texts []string
 	for _, p := range pushes {

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"reflect"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
@@ -131,9 +132,9 @@ func comparable(n *node, x, y class) error {
 	return &problem{fmt.Sprintf("%s can't be compared with %s", x, y), n.at}
 }
 
-func (c checker) ref(n *node) (class, error) {
-	result := anyClass
-	if n.ref.Part != Whole {
+func (c checker) ref(n *node) (result class, err error) {
+	whole := n.ref.Part == capture.Whole
+	if result = anyClass; !whole {
 		result = wholeClass
 	}
 	if c.types == nil {
@@ -143,12 +144,12 @@ func (c checker) ref(n *node) (class, error) {
 	switch {
 	case err != nil:
 		return 0, &problem{err.Error(), n.at}
-	case n.ref.Part != Whole && !n.ref.Part.of(t):
+	case whole && classOf(t) == 0:
+		return 0, &problem{fmt.Sprintf("%s is %s, which filters can't compare,", n.ref, t.Name), n.at}
+	case whole:
+		return classOf(t), nil
+	case t.Kind != reflect.Invalid && !n.ref.Part.Of(t.Kind):
 		return 0, &problem{fmt.Sprintf("%s: %s is %s", n.ref, n.ref.Path, t.Name), n.at}
-	case n.ref.Part == Whole:
-		if result = classOf(t); result == 0 {
-			return 0, &problem{fmt.Sprintf("%s is %s, which filters can't compare,", n.ref, t.Name), n.at}
-		}
 	}
 	return result, nil
 }

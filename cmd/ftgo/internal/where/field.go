@@ -8,22 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/internal/capture"
 )
 
-// Field is what the kernel knows of a variable when it evaluates an event's filter.
-type Field struct {
-	// Name is that of the event's field, which holds the variable itself, but the length
-	// of a string or byte slice. It must come from a register or the stack: what lies
-	// behind a pointer reads as 0 where it can't be read, which is no reason to drop a
-	// call.
-	Name string
-	// Type is the variable's; int for Len and Cap.
-	Type *gotype.Type
-	// Signed: the kernel takes the field for a signed number. It is as wide as Type, 8
-	// bytes for a length.
-	Signed bool
-}
+// field is a variable as the kernel knows it, a string or byte slice by its length.
+type field struct{ capture.Field }
 
 // Piece is a part of a constant string that the kernel can compare at once.
 type Piece struct {
@@ -78,11 +67,11 @@ func (p Push) Filter(name func(Ref, Piece) string) string {
 }
 
 // is compares the field with a number.
-func (f Field) is(o op, number string) string { return f.Name + " " + o.String() + " " + number }
+func (f field) is(o op, number string) string { return f.Name + " " + o.String() + " " + number }
 
 // number writes a number for the field: kstrtoll reads it if the field is signed, else
 // kstrtoull (parse_pred in kernel/trace/trace_events_filter.c).
-func (f Field) number(pattern uint64) string {
+func (f field) number(pattern uint64) string {
 	if f.Signed {
 		return strconv.FormatInt(int64(pattern), 10)
 	}
@@ -91,7 +80,7 @@ func (f Field) number(pattern uint64) string {
 
 // value is a number as the kernel knows it in the field, if the variable can be that
 // number: the kernel cuts what is too large to the size of the field.
-func (f Field) value(i integer) (pattern uint64, ok bool) {
+func (f field) value(i integer) (pattern uint64, ok bool) {
 	unused := 64 - 8*f.Type.Size
 	if unused < 0 || unused >= 64 {
 		return 0, false
@@ -109,7 +98,7 @@ func (f Field) value(i integer) (pattern uint64, ok bool) {
 }
 
 // compare is the comparison of the variable with a constant.
-func (f Field) compare(o op, constant operand) (text string, ok bool) {
+func (f field) compare(o op, constant operand) (text string, ok bool) {
 	i := constant.whole
 	if constant.class == realClass { // without a fraction: 1e6
 		if math.Trunc(constant.real) != constant.real || math.Abs(constant.real) >= 1<<63 {
@@ -165,7 +154,7 @@ func pieces(constant []byte) []Piece {
 // textCompare compares a string with a constant: its length first. It is exact only for "": a
 // piece that the kernel could not read is 0, and then the call must pass, since the comparison
 // is unknown.
-func (f Field) textCompare(ref Ref, o op, constant []byte) (c cond, ok bool) {
+func (f field) textCompare(ref Ref, o op, constant []byte) (c cond, ok bool) {
 	c = exactly(f.is(o, strconv.Itoa(len(constant))))
 	if len(constant) == 0 {
 		return c, true
@@ -173,7 +162,7 @@ func (f Field) textCompare(ref Ref, o op, constant []byte) (c cond, ok bool) {
 		return c, false
 	}
 	for _, p := range pieces(constant) {
-		one := cond{Field{Name: placeholder}.is(o, strconv.FormatInt(p.Value, 10)), []piece{{ref, p}}, false}
+		one := cond{field{capture.Field{Name: placeholder}}.is(o, strconv.FormatInt(p.Value, 10)), []piece{{ref, p}}, false}
 		switch unread := (cond{placeholder + " == 0", one.pieces, false}); {
 		case o == opNotEqual && p.Value == 0:
 			return c, false

@@ -47,21 +47,15 @@ func (o operand) float() float64 {
 }
 
 // readRef is what of a value is asked for.
-func readRef(v *capture.Value, part Part) operand {
-	switch {
-	case part == Whole:
+func readRef(v *capture.Value, part capture.Part) operand {
+	if part == capture.Whole {
 		return read(v)
-	case v == nil || v.Type == nil || v.Type.Kind == reflect.Invalid || !part.of(v.Type):
+	} else if v == nil {
 		return operand{}
-	case v.Type.Kind == reflect.Array:
-		return wholeOperand(signed(v.Type.Len))
-	// Of text that is unreadable the length may be known all the same.
-	case v.State != capture.Known && (v.Len == 0 || v.Type.Kind == reflect.Map || v.Type.Kind == reflect.Chan):
-		return operand{}
-	case part == Cap:
-		return wholeOperand(signed(v.Cap))
+	} else if n, ok := v.Measure(part); ok {
+		return wholeOperand(signed(n))
 	}
-	return wholeOperand(signed(v.Len))
+	return operand{}
 }
 
 // read makes an operand of a value.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/valuepath"
 )
 
@@ -207,12 +208,7 @@ func (p *parser) ref() (r Ref) {
 		r.Path = p.path()
 		return r
 	}
-	switch name.text {
-	case "len":
-		r.Part = Len
-	case "cap":
-		r.Part = Cap
-	default:
+	if r.Part = capture.Part(name.text); r.Part != capture.Len && r.Part != capture.Cap {
 		p.fail(fmt.Sprintf("no function %q but len and cap", name.text), name.at)
 		return r
 	}

@@ -3,6 +3,8 @@ package where
 import (
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/internal/capture"
 )
 
 func TestParse(t *testing.T) {
@@ -160,6 +162,6 @@ func FuzzParse(f *testing.F) {
 		if got, want := again.Eval(nothing{}), e.Eval(nothing{}); got != want {
 			t.Errorf("%q is %v, but %v as written", text, want, got)
 		}
-		e.Split(func(Ref) (Field, bool) { return Field{}, false })
+		e.Split(func(Ref) (capture.Field, bool) { return capture.Field{}, false })
 	})
 }

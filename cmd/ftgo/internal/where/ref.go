@@ -1,49 +1,23 @@
 package where
 
 import (
-	"reflect"
-	"slices"
-
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
-
-// Part is what of a variable is asked for.
-type Part uint8
-
-const (
-	Whole Part = iota
-	Len
-	Cap
-)
-
-// measured are the kinds of types whose values have a capacity, and behind those that have a
-// length alone.
-var measured = [...]reflect.Kind{reflect.Invalid, reflect.Slice, reflect.Array, reflect.Chan, reflect.String, reflect.Map}
-
-// of tells whether values of a type have that part.
-func (p Part) of(t *gotype.Type) bool {
-	if p == Cap {
-		return slices.Contains(measured[:4], t.Kind)
-	}
-	return slices.Contains(measured[:], t.Kind)
-}
 
 // Ref is a variable, or a part of one, that a filter asks for.
 type Ref struct {
 	// Path is as in Go, without blanks: "n", "req.URL.Path", "s.items[0].name", "*p".
 	Path string
-	Part Part
+	Part capture.Part
 }
 
 // String writes it as filters do.
 func (r Ref) String() string {
-	switch r.Part {
-	case Len:
-		return "len(" + r.Path + ")"
-	case Cap:
-		return "cap(" + r.Path + ")"
+	if r.Part == capture.Whole {
+		return r.Path
 	}
-	return r.Path
+	return string(r.Part) + "(" + r.Path + ")"
 }
 
 // Builtin returns the type of what filters call a property of the call itself: its

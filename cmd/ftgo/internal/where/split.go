@@ -3,6 +3,8 @@ package where
 import (
 	"math"
 	"reflect"
+
+	"github.com/ftgo/ftgo/internal/capture"
 )
 
 // MaxFilter bounds the text of all conditions together. An event's filter must be shorter
@@ -29,7 +31,7 @@ type Push struct {
 // strings that are equal to a constant, joined by && || and !. Where one side of an && is
 // none of these, the other side is pushed, and the whole stays in rest, as comparisons of
 // strings do: the kernel reads zeros where memory can't be read.
-func (e Expr) Split(field func(Ref) (Field, bool)) (kernel []Push, rest Expr) {
+func (e Expr) Split(field func(Ref) (capture.Field, bool)) (kernel []Push, rest Expr) {
 	rest.text = e.text
 	size := 0
 	var visit func(n *node)
@@ -59,7 +61,7 @@ func (e Expr) Split(field func(Ref) (Field, bool)) (kernel []Push, rest Expr) {
 }
 
 type splitter struct {
-	field func(Ref) (Field, bool)
+	field func(Ref) (capture.Field, bool)
 }
 
 // condition is what the kernel can tell of a condition, or of its contrary: something that
@@ -115,7 +117,8 @@ func (s splitter) comparison(o op, x *node, constant operand) (c cond, ok bool) 
 	if x.op != opRef {
 		return cond{}, false
 	}
-	f, ok := s.field(x.ref)
+	known, ok := s.field(x.ref)
+	f := field{known}
 	if !ok {
 		return cond{}, false
 	}
@@ -144,7 +147,8 @@ func (s splitter) bits(o op, n *node, constant operand) (c cond, ok bool) {
 	if !o.equality() || !zero || x.op != opRef || !mask.constant() {
 		return cond{}, false
 	}
-	f, ok := s.field(x.ref)
+	known, ok := s.field(x.ref)
+	f := field{known}
 	m := mask.operand(nil)
 	// Kernels before 4.17 keep only 32 bits of what & leaves (filter_pred_u64 and the like
 	// in kernel/trace/trace_events_filter.c).

@@ -6,25 +6,26 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // fields are what the kernel knows in these tests: variables in registers, fetched as
 // signed numbers but for w.
-func fields(r Ref) (Field, bool) {
+func fields(r Ref) (capture.Field, bool) {
 	types := map[string]*gotype.Type{
 		"n": basic("int"), "i8": basic("int8"), "u8": basic("uint8"), "u64": basic("uint64"), "w": basic("uint16"), "ok": basic("bool"),
 		"p": kind(reflect.Pointer, 8), "m": kind(reflect.Map, 8), "key": basic("string"), "buf": gotype.SliceOf(basic("byte")), "f": basic("float64"),
 		"ints": gotype.SliceOf(basic("int")),
 	}
 	t, ok := types[r.Path]
-	if r.Part == Len {
-		return Field{Name: r.Path + "_len", Type: basic("int"), Signed: true}, ok && (t.Kind == reflect.String || t.Kind == reflect.Slice)
+	if r.Part == capture.Len {
+		return capture.Field{Name: r.Path + "_len", Type: basic("int"), Signed: true}, ok && (t.Kind == reflect.String || t.Kind == reflect.Slice)
 	}
-	if r.Part == Cap {
-		return Field{}, false
+	if r.Part == capture.Cap {
+		return capture.Field{}, false
 	}
-	return Field{Name: "f_" + r.Path, Type: t, Signed: r.Path != "w"}, ok
+	return capture.Field{Name: "f_" + r.Path, Type: t, Signed: r.Path != "w"}, ok
 }
 
 // longestName is as long as a field's name can be.
