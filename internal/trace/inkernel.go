@@ -16,7 +16,7 @@ import (
 type InKernel struct {
 	fs       *tracefs.FS
 	binary   *offsets.Binary
-	plan     *uprobe.HistogramPlan
+	plan     *uprobe.Plan
 	opt      Options
 	sink     Sink
 	session  *tracefs.Histograms
@@ -28,7 +28,7 @@ type InKernel struct {
 }
 
 // NewInKernel returns a source of what happens in the functions of a plan. The kernel is untouched.
-func NewInKernel(fs *tracefs.FS, binary *offsets.Binary, plan *uprobe.HistogramPlan, opt Options) *InKernel {
+func NewInKernel(fs *tracefs.FS, binary *offsets.Binary, plan *uprobe.Plan, opt Options) *InKernel {
 	events := []tracefs.Event{plan.Calls.Entry, plan.Calls.Return}
 	return &InKernel{fs: fs, binary: binary, plan: plan, opt: opt, vanished: newVanished(events, binary.File().Inode())}
 }

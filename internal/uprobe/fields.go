@@ -26,7 +26,7 @@ type Fields struct {
 }
 
 // noFields is an event that fetches nothing.
-var noFields = Fields{SP: -1, G: -1, Goid: -1, Hi: -1, Lo: -1, Flags: -1, Old: -1, New: -1, Stack: -1, Values: -1}
+var noFields = Fields{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
 
 // identity is how an event tells whose call it is.
 type identity uint8
@@ -86,77 +86,71 @@ func (x *fetcher) arg(i int) string { return x.conv.Arg(x.machine.SP, i) }
 // at is the fetcharg of what lies at a distance from an address.
 func at(offset int64, address string) string { return fmt.Sprintf("+%d(%s)", offset, address) }
 
-// fetch returns what an event of a kind fetches. All numbers are s64, which every
-// kernel prints in decimal.
-func (x *fetcher) fetch(kind Kind, id identity) ([]tracefs.Arg, Fields) {
+// words are fetchargs of NAME FETCH pairs. All numbers are s64, which every kernel prints in decimal.
+func words(pairs ...string) (args []tracefs.Arg) {
+	for i := 0; i < len(pairs); i += 2 {
+		args = append(args, tracefs.Arg{Name: pairs[i], Fetch: pairs[i+1], Type: "s64"})
+	}
+	return args
+}
+
+// fieldsOf finds fields among words by their names.
+func fieldsOf(args []tracefs.Arg) Fields {
 	f := noFields
-	var args []tracefs.Arg
-	add := func(pos *int, name, from string) {
-		*pos = len(args)
-		args = append(args, tracefs.Arg{Name: name, Fetch: from, Type: "s64"})
+	at := map[string]*int{"sp": &f.SP, "g": &f.G, "id": &f.Goid, "hi": &f.Hi, "lo": &f.Lo, "fl": &f.Flags, "old": &f.Old, "new": &f.New}
+	for i, a := range args {
+		*at[a.Name] = i
 	}
-	switch kind {
-	case Point:
-		return nil, f
-	case Recovery:
-		// At the call of gogo(buf *gobuf): gobuf begins with sp, pc, g
-		// (runtime/runtime2.go), and execution resumes at sp.
-		buf := x.machine.SP.At(x.abi0.Outgoing)
-		add(&f.SP, "sp", at(0, buf))
-		add(&f.G, "g", at(16, buf))
-		add(&f.Hi, "hi", at(x.stackHi, at(16, buf)))
-		return args, f
-	case Yield:
-		return nil, f
-	case Resume:
-		// At the beginning of execute(gp *g, inheritTime bool).
-		add(&f.G, "g", x.arg(0))
-		add(&f.Goid, "id", at(x.goid, x.arg(0)))
-		return args, f
-	case Status:
-		// At casgstatus(gp *g, oldval, newval uint32).
-		add(&f.G, "g", x.arg(0))
-		add(&f.Old, "old", x.arg(1))
-		add(&f.New, "new", x.arg(2))
-		return args, f
-	case Park:
-		add(&f.G, "g", x.arg(0)) // preemptPark(gp *g)
-		return args, f
-	case Switch:
-		// At a call of gogo(buf *gobuf), as for Recovery.
-		add(&f.G, "g", at(16, x.machine.SP.At(x.abi0.Outgoing)))
-		return args, f
-	case StackMove:
-		// At a return of copystack(gp *g, ...), with the argument above the return
-		// address and the new bounds in place (runtime/stack.go).
-		gp := x.machine.SP.At(x.conv.StackArgs)
-		add(&f.G, "g", gp)
-		add(&f.Lo, "lo", at(x.stackLo, gp))
-		add(&f.Hi, "hi", at(x.stackHi, gp))
-		return args, f
-	}
+	return f
+}
+
+// fetch returns what an event of a kind fetches.
+func (x *fetcher) fetch(kind Kind, id identity) []tracefs.Arg {
+	sp := x.machine.SP
 	register := x.conv.G
 	if id == byCheckG {
 		register = x.conv.CheckG
 	}
 	g := register.Fetch()
-	if kind == GoroutineEnd {
-		add(&f.G, "g", g)
-		return args, f
+	// At a call of gogo(buf *gobuf): gobuf begins with sp, pc, g (runtime/runtime2.go), and
+	// execution resumes at sp.
+	buf := sp.At(x.abi0.Outgoing)
+	switch kind {
+	case Point, Yield:
+		return nil
+	case Recovery:
+		return words("sp", at(0, buf), "g", at(16, buf), "hi", at(x.stackHi, at(16, buf)))
+	case Switch:
+		return words("g", at(16, buf))
+	case Resume: // at the beginning of execute(gp *g, inheritTime bool)
+		return words("g", x.arg(0), "id", at(x.goid, x.arg(0)))
+	case Status: // at casgstatus(gp *g, oldval, newval uint32)
+		return words("g", x.arg(0), "old", x.arg(1), "new", x.arg(2))
+	case Park: // at preemptPark(gp *g)
+		return words("g", x.arg(0))
+	case StackMove:
+		// At a return of copystack(gp *g, ...), with the argument above the return
+		// address and the new bounds in place (runtime/stack.go).
+		gp := sp.At(x.conv.StackArgs)
+		return words("g", gp, "lo", at(x.stackLo, gp), "hi", at(x.stackHi, gp))
+	case GoroutineEnd:
+		return words("g", g)
 	}
-	add(&f.SP, "sp", x.machine.SP.Fetch())
+	args := words("sp", sp.Fetch())
 	if id <= byCheckG {
-		add(&f.G, "g", g)
-		add(&f.Hi, "hi", at(x.stackHi, g))
+		args = append(args, words("g", g, "hi", at(x.stackHi, g))...)
 		if id != byG {
-			add(&f.Lo, "lo", at(x.stackLo, g))
+			args = append(args, words("lo", at(x.stackLo, g))...)
 		}
 		if kind.IsEntry() {
-			add(&f.Goid, "id", at(x.goid, g))
+			args = append(args, words("id", at(x.goid, g))...)
 		}
 	}
 	if kind == EntryJump || kind == CondTail {
-		add(&f.Flags, "fl", x.machine.Flags.Fetch())
+		args = append(args, x.flags()...)
 	}
-	return args, f
+	return args
 }
+
+// flags fetches what conditional jumps look at.
+func (x *fetcher) flags() []tracefs.Arg { return words("fl", x.machine.Flags.Fetch()) }

@@ -1,6 +1,7 @@
 package uprobe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,38 +14,25 @@ import (
 	"github.com/ftgo/ftgo/tracefs"
 )
 
-// HistogramPlan is what to probe for the kernel to keep histograms of latencies itself.
+// NewHistograms plans histograms of latencies that the kernel keeps itself, see Plan.Calls, of
+// functions of a binary. Those whose calls the kernel can't tell apart by itself are in Skipped.
+// decoded, if not nil, counts the functions that were decoded.
 //
 // A call is known by its function, its goroutine's g and its depth: what is between SP and
 // the end of the stack, which is the same at both ends of a call however deep the recursion,
 // and stays the same when Go moves the stack. It is a difference of two fields, which the
 // kernel takes for a key as it does a field. g is used, and not the goroutine's number,
 // because it is used again: the kernel's table never forgets a key.
-type HistogramPlan struct {
-	Funcs   []Function
-	Skipped []Skipped
-	// Calls number functions by their index in Funcs.
-	Calls  tracefs.CallEvents
-	binary *offsets.Binary
-}
-
-// NewHistograms plans histograms of functions of a binary. Those whose calls the kernel
-// can't tell apart by itself are in Skipped. decoded, if not nil, counts the functions that
-// were decoded.
-func NewHistograms(b *offsets.Binary, funcs []*offsets.Func, decoded *atomic.Int64) (*HistogramPlan, error) {
-	p := &HistogramPlan{binary: b}
+func NewHistograms(b *offsets.Binary, funcs []*offsets.Func, decoded *atomic.Int64) (*Plan, error) {
+	p := &Plan{Binary: b, Processor: b.Processor()}
 	whole := histogramBinary(b)
 	x := newFetcher(b)
 	for _, r := range decodeAll(b, funcs, decoded) {
-		err := r.err
-		switch {
-		case whole != nil:
-			err = whole
-		case err == nil:
-			err = histogramFunc(x.conv.G, r.fn, r.sites)
+		if r.err = cmp.Or(whole, r.err); r.err == nil {
+			r.err = histogramFunc(x.conv.G, r.fn, r.sites)
 		}
-		if err != nil {
-			p.Skipped = append(p.Skipped, Skipped{r.fn, err})
+		if r.err != nil {
+			p.Skipped = append(p.Skipped, Skipped{r.fn, r.err})
 			continue
 		}
 		p.Funcs = append(p.Funcs, Function{Func: r.fn, Sites: r.sites, Returns: len(r.sites.Returns)+len(r.sites.Tails) > 0})
@@ -68,7 +56,9 @@ func NewHistograms(b *offsets.Binary, funcs []*offsets.Func, decoded *atomic.Int
 	if err != nil {
 		return nil, err
 	}
-	p.Calls = p.events(x, nonce)
+	p.Events = p.callEvents(x, nonce)
+	events := TraceEvents(p.Events)
+	p.Calls = tracefs.CallEvents{Entry: events[0], Return: events[1], Func: "f", Key: []string{"g", "hi-sp"}, Funcs: len(p.Funcs)}
 	return p, nil
 }
 
@@ -101,38 +91,27 @@ func histogramFunc(g arch.Reg, f *offsets.Func, s *offsets.Sites) error {
 	return nil
 }
 
-func (p *HistogramPlan) events(x fetcher, nonce string) tracefs.CallEvents {
+// callEvents are the event where calls begin and the one where they end.
+func (p *Plan) callEvents(x fetcher, nonce string) []Event {
 	args := []tracefs.Arg{
 		{Name: "f", Type: "u64"}, // a constant, another for each function
 		{Name: "g", Fetch: x.conv.G.Fetch(), Type: "u64"},
 		{Name: "sp", Fetch: x.machine.SP.Fetch(), Type: "u64"},
 		{Name: "hi", Fetch: x.conv.G.At(x.stackHi), Type: "u64"},
 	}
-	entry := tracefs.Event{Name: "e0_" + nonce, Args: args}
-	ret := tracefs.Event{Name: "r1_" + nonce, Args: args}
+	events := []Event{{Name: "e0_" + nonce, Args: args}, {Name: "r1_" + nonce, Args: args}}
 	for i := range p.Funcs {
 		s := p.Funcs[i].Sites
-		fetch := []string{`\` + strconv.Itoa(i), args[1].Fetch, args[2].Fetch, args[3].Fetch}
 		begin := s.Entry
 		if s.Branch != nil && s.Branch.Cost().Emulated && !endsAt(s, *s.Branch) {
 			begin = *s.Branch
 		}
-		entry.Sites = append(entry.Sites, begin.Offset())
-		entry.Fetch = append(entry.Fetch, fetch)
-		for _, ends := range [][]offsets.Site{s.Returns, s.Tails} {
-			for _, end := range ends {
-				ret.Sites = append(ret.Sites, end.Offset())
-				ret.Fetch = append(ret.Fetch, fetch)
+		for k, sites := range [][]offsets.Site{{begin}, slices.Concat(s.Returns, s.Tails)} {
+			for _, site := range sites {
+				fetch := []string{`\` + strconv.Itoa(i), args[1].Fetch, args[2].Fetch, args[3].Fetch}
+				events[k].Sites = append(events[k].Sites, Site{Addr: site.Addr(), Offset: site.Offset(), Func: i, Fetch: fetch})
 			}
 		}
 	}
-	return tracefs.CallEvents{Entry: entry, Return: ret, Func: "f", Key: []string{"g", "hi-sp"}, Funcs: len(p.Funcs)}
+	return events
 }
-
-// Target is the file to probe: the one that was decoded, under whatever name.
-func (p *HistogramPlan) Target() tracefs.Target {
-	return tracefs.Target{Path: fmt.Sprintf("/proc/self/fd/%d", p.binary.File().Fd()), Unchanged: p.binary.File().Unchanged}
-}
-
-// Probes is the number of sites.
-func (p *HistogramPlan) Probes() int { return len(p.Calls.Entry.Sites) + len(p.Calls.Return.Sites) }

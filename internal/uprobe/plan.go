@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/ftgo/ftgo/internal/capture"
@@ -73,6 +74,9 @@ type Plan struct {
 	Funcs     []Function
 	Skipped   []Skipped
 	Events    []Event
+	// Calls are the Events again, for the kernel to keep histograms of latencies itself; they
+	// number functions by their index in Funcs. It is set by NewHistograms alone.
+	Calls tracefs.CallEvents
 	// BySP: calls are told apart by the stack pointer alone, since neither a thread nor
 	// anything else that could be fetched stands for a goroutine (gccgo, whose stacks
 	// never move).
@@ -202,7 +206,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 		}
 		// They fetch memory, and without that there are calls of C alone, which need none.
 		if !opt.Returning && c.features.Memory {
-			c.addRuntimeProbes()
+			c.addEndProbes()
 		}
 		p.Threads = opt.Threads && c.addThreadProbes()
 		if p.Sched = opt.Sched; p.Sched {
@@ -292,4 +296,32 @@ func (p *Plan) Probes() int {
 		n += len(p.Events[i].Sites)
 	}
 	return n
+}
+
+// Timing makes events that time calls of functions that are CountFirst, by their index
+// in Funcs; those of functions without returns are left out. They are for
+// tracefs.Session.Extend, and not the plan's before they
+// are appended to its Events, which has to come before Timing is asked again, as names go by their
+// number. Their order is that of [New], which was given the same features.
+func (p *Plan) Timing(on tracefs.Features, funcs []int) ([]Event, error) {
+	_, nonce, _ := strings.Cut(p.Events[0].Name, "_")
+	c, err := newPlanner(p, on, nonce)
+	if err != nil {
+		return nil, err
+	}
+	c.later, c.made = true, len(p.Events)
+	for _, i := range funcs {
+		if p.Funcs[i].Returns {
+			c.addEntry(i)
+		}
+	}
+	for _, i := range funcs {
+		c.addEnds(i)
+	}
+	return c.sorted(), nil
+}
+
+// CountsFirst tells whether any function is CountFirst.
+func (p *Plan) CountsFirst() bool {
+	return slices.ContainsFunc(p.Funcs, func(f Function) bool { return f.CountFirst })
 }

@@ -163,7 +163,7 @@ func TestLargePlansAreSplit(t *testing.T) {
 			continue
 		}
 		for _, r := range append(s.Returns, s.Entry) {
-			c.add(shape{kind: Entry, id: byG}, 0, r)
+			c.add(shape{kind: Entry, id: byG}, 0, r, nil)
 			distinct[r.Addr()] = true
 		}
 	}

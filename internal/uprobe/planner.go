@@ -58,11 +58,8 @@ func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
 	return c, err
 }
 
-// add puts a site into the event of its shape.
-func (c *planner) add(sh shape, fn int, s offsets.Site) { c.addFetching(sh, fn, s, nil) }
-
-// addFetching is add for sites that fetch values as well.
-func (c *planner) addFetching(sh shape, fn int, s offsets.Site, values *capture.Capture) {
+// add puts a site into the event of its shape, which fetches values as well unless they are nil.
+func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture) {
 	site := Site{Kind: sh.kind, Addr: s.Addr(), Offset: s.Offset(), Func: fn, Cond: s.Cond(), Stepped: !c.emulated(s)}
 	if values != nil {
 		for _, a := range values.Args {
@@ -70,10 +67,7 @@ func (c *planner) addFetching(sh shape, fn int, s offsets.Site, values *capture.
 		}
 	} else if c.joins(sh) {
 		if sh.kind == Recovery {
-			args, _ := c.fetcher.fetch(Recovery, sh.id)
-			for _, a := range args {
-				site.Fetch = append(site.Fetch, a.Fetch)
-			}
+			site.fetches(c.fetcher.fetch(Recovery, sh.id))
 		}
 		sh.kind = Return
 	}
@@ -86,12 +80,8 @@ func (c *planner) addFetching(sh shape, fn int, s offsets.Site, values *capture.
 	}
 	if values != nil {
 		ev := &c.events[i]
-		for _, a := range ev.Args[:len(ev.Args)-len(values.Args)] {
-			site.Fetch = append(site.Fetch, a.Fetch)
-		}
-		for _, a := range values.Args {
-			site.Fetch = append(site.Fetch, a.Fetch)
-		}
+		site.fetches(ev.Args[:len(ev.Args)-len(values.Args)])
+		site.fetches(values.Args)
 	}
 	if at := (takenSite{i, site.Addr}); !c.taken[at] { // a second one is left out
 		c.taken[at] = true
@@ -116,33 +106,30 @@ func (c *planner) joins(sh shape) bool {
 var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r", CondTail: "c", GoroutineEnd: "x", Recovery: "p", StackMove: "m", Resume: "g", Yield: "y", Status: "s", Park: "w", Switch: "o", Counter: "n", CounterJump: "f"}
 
 func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
-	var ev Event
-	ev.Name = fmt.Sprintf("%s%d_%s", letters[sh.kind], c.made+i, c.nonce)
-	switch {
-	case c.plan.identifies() && !sh.kind.Counts():
-		ev.Args, ev.Fields = c.fetcher.fetch(sh.kind, sh.id)
-		ev.Filter = sh.filter
-		words := len(ev.Args)
-		ev.Counts = make([]int, words)
-		if sh.kind <= EntryJump && c.plan.Stack > 0 {
-			args, counts := stackArgs(framesOf(c.plan.Binary), c.plan.Stack, c.features.Arrays)
-			ev.Args, ev.Counts = append(ev.Args, args...), append(ev.Counts, counts...)
-			ev.Fields.Stack = words
-			words += c.plan.StackWords()
-		}
-		if values != nil {
-			ev.Fields.Values, ev.Words = words, values.Words()
-			ev.Args, ev.Counts = append(ev.Args, values.Args...), append(ev.Counts, values.Counts...)
-		}
-	default:
-		ev.Fields = noFields
+	ev := Event{Name: fmt.Sprintf("%s%d_%s", letters[sh.kind], c.made+i, c.nonce)}
+	if !c.plan.identifies() || sh.kind.Counts() {
 		if sh.kind == EntryJump || sh.kind == CounterJump {
-			ev.Args = []tracefs.Arg{{Name: "fl", Fetch: c.fetcher.machine.Flags.Fetch(), Type: "s64"}}
-			ev.Fields.Flags = 0
+			ev.Args = c.fetcher.flags()
 		}
+		ev.Fields = fieldsOf(ev.Args)
 		if c.plan.Mode == Count || sh.kind.Counts() && !c.plan.Recorded {
 			ev.Filter = c.countFilter(sh.kind)
 		}
+		return ev
+	}
+	ev.Args, ev.Filter = c.fetcher.fetch(sh.kind, sh.id), sh.filter
+	ev.Fields = fieldsOf(ev.Args)
+	n := len(ev.Args)
+	ev.Counts = make([]int, n)
+	if sh.kind <= EntryJump && c.plan.Stack > 0 {
+		args, counts := stackArgs(framesOf(c.plan.Binary), c.plan.Stack, c.features.Arrays)
+		ev.Args, ev.Counts = append(ev.Args, args...), append(ev.Counts, counts...)
+		ev.Fields.Stack = n
+		n += c.plan.StackWords()
+	}
+	if values != nil {
+		ev.Fields.Values, ev.Words = n, values.Words()
+		ev.Args, ev.Counts = append(ev.Args, values.Args...), append(ev.Counts, values.Counts...)
 	}
 	return ev
 }
@@ -161,23 +148,18 @@ func (c *planner) addEntry(i int) {
 	f := &c.plan.Funcs[i]
 	if f.Point {
 		f.Stepped = !c.emulated(f.Sites.Entry)
-		c.add(shape{kind: Point, id: byThread}, i, f.Sites.Entry)
+		c.add(shape{kind: Point, id: byThread}, i, f.Sites.Entry, nil)
 		return
 	}
 	kind, site := c.entry(f)
 	id, _ := c.identity(f)
-	c.addFetching(shape{kind: kind, id: id, filter: f.Values.Filter}, i, site, f.Values.Entry)
+	c.add(shape{kind: kind, id: id, filter: f.Values.Filter}, i, site, f.Values.Entry)
 }
 
 // addCounter counts calls where they begin.
 func (c *planner) addCounter(i int) {
 	kind, site := c.entry(&c.plan.Funcs[i])
-	if kind == EntryJump {
-		kind = CounterJump
-	} else {
-		kind = Counter
-	}
-	c.add(shape{kind: kind, id: byThread}, i, site)
+	c.add(shape{kind: kind + Counter, id: byThread}, i, site, nil)
 }
 
 // entry is the site where calls of a function are seen to begin.
@@ -213,11 +195,10 @@ func (c *planner) emulated(s offsets.Site) bool {
 }
 
 func (c *planner) identity(f *Function) (begin, end identity) {
-	if !c.plan.identifies() {
-		return byThread, byThread // nothing is fetched: all functions share a shape
-	}
-	if !c.features.Memory {
-		return byThread, byThread // neither the goroutine's id nor its stack is to be had
+	// Without fetching all functions share a shape; without memory neither the goroutine's id nor
+	// its stack is to be had.
+	if !c.plan.identifies() || !c.features.Memory {
+		return byThread, byThread
 	}
 	begin, end = identityOf(f, c.plan.ByStack)
 	if c.later && begin == byG {
@@ -231,61 +212,14 @@ func (c *planner) addEnds(i int) {
 	f := &c.plan.Funcs[i]
 	_, id := c.identity(f)
 	for _, s := range f.Sites.Returns {
-		c.addFetching(shape{kind: Return, id: id}, i, s, f.Values.Return)
+		c.add(shape{kind: Return, id: id}, i, s, f.Values.Return)
 	}
 	for _, s := range f.Sites.Tails {
-		c.add(shape{kind: TailJump, id: id}, i, s)
+		c.add(shape{kind: TailJump, id: id}, i, s, nil)
 	}
 	for _, s := range f.Sites.CondTails {
-		c.add(shape{kind: CondTail, id: id}, i, s)
+		c.add(shape{kind: CondTail, id: id}, i, s, nil)
 	}
-}
-
-// addRuntimeProbes probes the places of Go's runtime that tell of calls which end
-// without a return: where goroutines end, Goexit included, and where execution
-// resumes after a recovered panic. A binary without them (not Go, stripped of the
-// names) does without: such calls are then found unwound by the next event on
-// their goroutine. Where goroutines are known by their stacks, a third one tells
-// when a stack moves. Neither is gccgo's runtime, which has functions of the same names and
-// no g in a register.
-func (c *planner) addRuntimeProbes() {
-	if c.fetcher.conv.G == "" && !c.plan.ByStack {
-		return
-	}
-	b := c.plan.Binary
-	if f, ok := b.Lookup("runtime.goexit1"); ok {
-		if s, err := b.Sites(f); err == nil && c.plan.ByStack && s.Check != nil {
-			c.addGoroutineEnd(byCheckG, *s.Check)
-		} else if err == nil && !c.plan.ByStack {
-			c.addGoroutineEnd(byG, s.Entry)
-		}
-	}
-	recovery, ok1 := b.Lookup("runtime.recovery")
-	gogo, ok2 := b.Lookup("runtime.gogo")
-	if ok1 && ok2 && gogo.ABI == offsets.ABI0 {
-		calls, err := callsOf(b, recovery, gogo)
-		if err == nil {
-			for _, s := range calls {
-				c.add(shape{kind: Recovery, id: byG}, -1, s)
-			}
-		}
-	}
-	if f, ok := b.Lookup("runtime.copystack"); ok && c.plan.ByStack {
-		if s, err := b.Sites(f); err == nil {
-			for _, r := range s.Returns {
-				c.add(shape{kind: StackMove, id: byG}, -1, r)
-			}
-		}
-	}
-}
-
-// callsOf are the sites in f that call another function directly.
-func callsOf(b *offsets.Binary, f, callee *offsets.Func) ([]offsets.Site, error) {
-	code, err := b.Decode(f)
-	if err != nil {
-		return nil, err
-	}
-	return code.CallsOf(callee)
 }
 
 // sorted is the events in order of their sites' kinds.
