@@ -1,5 +1,13 @@
 package ftrace
 
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
 // KernelEvent is an event of the kernel itself.
 type KernelEvent struct {
 	// Event is its index in the list of names that the source has.
@@ -11,19 +19,13 @@ type KernelEvent struct {
 	// sched:sched_waking, it is the one that did it.
 	CPU, TID, PID int
 	data          []byte
-	from          *kernelFormats
-}
-
-// AppendFields appends the event's values in the order in which the kernel describes them.
-// They are valid as long as the event.
-func (e *KernelEvent) AppendFields(out []KernelField) []KernelField {
-	return e.from.appendFields(out, e.Event, e.data)
+	named         []kernelField
 }
 
 // Number is the value of a number by its name.
 func (e *KernelEvent) Number(name string) (n uint64, ok bool) {
-	for i := range e.from.events[e.Event] {
-		if f := &e.from.events[e.Event][i]; f.kind == numberField && f.name == name {
+	for i := range e.named {
+		if f := &e.named[i]; f.kind == numberField && f.name == name {
 			return f.number(e.data, f.at), true
 		}
 	}
@@ -41,53 +43,140 @@ type KernelSource interface {
 	Process(tid int) int
 }
 
-// kernelReader reads events of the kernel itself, and puts hits in between.
-type kernelReader struct {
-	kernelMerge
-	src  KernelSource
-	sink Sink
-	ev   KernelEvent
+// kernelField is a field of an event, of one of the shapes that
+// Documentation/trace/events.rst ("Event formats") has.
+type kernelField struct {
+	name string
+	kind fieldKind
+	rawField
+	// hex: addresses are better known by their hexadecimal digits.
+	hex bool
 }
 
-func newKernelReader(src KernelSource, sink Sink) (*kernelReader, error) {
-	texts, err := src.Formats()
-	if err != nil {
-		return nil, err
+type fieldKind uint8
+
+const (
+	numberField fieldKind = iota
+	// textField is char NAME[N], ended by a NUL.
+	textField
+	// bytesField is an array of something else.
+	bytesField
+	// locField is "__data_loc TYPE[] NAME": a word of length and offset (TRACE_EVENT's
+	// __string and __dynamic_array).
+	locField
+	// relField is "__rel_loc", whose offset counts from the end of the word (since 5.16).
+	relField
+)
+
+// newKernelFormats makes a decoder for events of the kernel itself, as newRawFormats does.
+func newKernelFormats(names, texts []string) (*rawFormats, error) {
+	return newFormats("kernel event", names, texts, func(i int, e *rawEvent) (int, error) {
+		id, common, err := parseFormat(texts[i], func(name, kind string, f rawField) {
+			if strings.HasPrefix(name, "common_") || name == "__syscall_nr" { // the event's name says it
+				return
+			}
+			e.named = append(e.named, newKernelField(name, kind, f))
+			e.size = max(e.size, f.at+f.size)
+		})
+		e.whole, e.pid = true, common["common_pid"]
+		e.size = max(e.size, e.pid.at+e.pid.size)
+		if err == nil && (e.pid.size != 4 || common["common_type"] != rawType) {
+			err = fmt.Errorf("common_pid is %+v, common_type %+v", e.pid, common["common_type"])
+		}
+		return id, err
+	})
+}
+
+func newKernelField(name, kind string, f rawField) kernelField {
+	out := kernelField{name: name, rawField: f, hex: strings.Contains(kind, "*")}
+	isChar := strings.Contains(kind, "char") && !strings.Contains(kind, "unsigned")
+	switch {
+	case strings.HasPrefix(kind, "__data_loc") && f.size == 4:
+		out.kind = locField
+	case strings.HasPrefix(kind, "__rel_loc") && f.size == 4:
+		out.kind = relField
+	case strings.HasSuffix(kind, "]") && isChar:
+		out.kind = textField
+	case strings.HasSuffix(kind, "]"), f.size != 1 && f.size != 2 && f.size != 4 && f.size != 8:
+		out.kind = bytesField
 	}
-	formats, err := newKernelFormats(src.Names(), texts)
-	if err != nil {
-		return nil, err
+	if out.kind == locField || out.kind == relField {
+		out.hex = !isChar
 	}
-	return &kernelReader{kernelMerge: kernelMerge{formats: formats, pages: rawMerge{formats: formats.raw}}, src: src, sink: sink}, nil
+	return out
 }
 
-// read takes the kernel events that are there; idle: there was no hit.
-func (k *kernelReader) read(idle bool) error {
-	if idle {
-		k.hitsEmpty()
+// KernelField is a value of a kernel event.
+type KernelField struct {
+	Name string
+	// Text is the value of a string, nil otherwise. It is the kernel's, or the traced
+	// program's, byte by byte: anything may be in it.
+	Text []byte
+	// Bytes is the value of what is neither a string nor a number.
+	Bytes []byte
+	// Num is a number, in two's complement if it is Signed; Hex says that it is an address.
+	Num         uint64
+	Signed, Hex bool
+}
+
+// String is the value's text: a number's digits, a string quoted as Go does, other bytes in
+// hexadecimal.
+func (f *KernelField) String() string {
+	switch {
+	case f.Text != nil:
+		return strconv.Quote(string(f.Text))
+	case f.Bytes != nil:
+		return fmt.Sprintf("%x", f.Bytes)
+	case f.Hex:
+		return fmt.Sprintf("%#x", f.Num)
+	case f.Signed:
+		return strconv.FormatInt(int64(f.Num), 10)
 	}
-	_, err := k.pass()
-	k.release(k.sink.Hit, k.tell)
-	return err
+	return strconv.FormatUint(f.Num, 10)
 }
 
-func (k *kernelReader) pass() (n int, err error) {
-	k.begin()
-	n, err = k.src.Pages(k.pages.add)
-	k.end()
-	return n, err
-}
-
-// finish takes the last: the source has stopped.
-func (k *kernelReader) finish() {
-	// What can't be read is missing, as is what was never recorded.
-	for n, err := k.pass(); n > 0 && err == nil; {
-		n, err = k.pass()
+// AppendFields appends the event's values in the order in which the kernel describes them.
+// They are valid as long as the event.
+func (e *KernelEvent) AppendFields(out []KernelField) []KernelField {
+	data := e.data // as long as the fixed fields at least
+	for i := range e.named {
+		f := &e.named[i]
+		v := KernelField{Name: f.name, Signed: f.signed, Hex: f.hex}
+		switch f.kind {
+		case numberField:
+			v.Num = f.number(data, f.at)
+		case textField:
+			v.Text = untilNUL(data[f.at : f.at+f.size])
+		case bytesField:
+			v.Bytes = append([]byte{}, data[f.at:f.at+f.size]...)
+		default:
+			part := located(data, f)
+			if f.hex {
+				v.Bytes = part
+			} else {
+				v.Text = untilNUL(part)
+			}
+		}
+		out = append(out, v)
 	}
-	k.flush(k.sink.Hit, k.tell)
+	return out
 }
 
-func (k *kernelReader) tell(ev *Event) {
-	k.ev = KernelEvent{Event: ev.Format, Time: ev.Time, CPU: ev.CPU, TID: ev.TID, PID: k.src.Process(ev.TID), data: ev.data, from: k.formats}
-	k.sink.Kernel(&k.ev)
+// located is what a field's word points at: its length in the upper half, its offset in the
+// lower; nothing if that is outside of the record.
+func located(data []byte, f *kernelField) []byte {
+	word := binary.LittleEndian.Uint32(data[f.at:])
+	from, size := int(word&0xffff), int(word>>16)
+	if f.kind == relField {
+		from += f.at + 4
+	}
+	if from+size > len(data) {
+		return []byte{}
+	}
+	return data[from : from+size]
+}
+
+func untilNUL(b []byte) []byte {
+	text, _, _ := bytes.Cut(b, []byte{0})
+	return text
 }

@@ -47,11 +47,11 @@ func TestFieldsOfKernelEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ev Event
-	if !k.raw.decode(mixedRecord(77), &ev) || ev.TID != 77 || ev.Format != 0 {
+	if !k.decode(mixedRecord(77), &ev) || ev.TID != 77 || ev.Format != 0 {
 		t.Fatalf("event %+v", ev)
 	}
 	var got []string
-	for _, f := range k.appendFields(nil, 0, ev.data) {
+	for _, f := range (&KernelEvent{data: ev.data, named: k.events[0].named}).AppendFields(nil) {
 		got = append(got, f.Name+"="+f.String())
 	}
 	want := `comm="a b=\n" next_pid=-1 buf=0xc000012345 cmd="cmd" addr=7f000001 rel="re" regs= small=65535`
@@ -59,7 +59,7 @@ func TestFieldsOfKernelEvents(t *testing.T) {
 		t.Errorf("fields\n%s\nwant\n%s", s, want)
 	}
 	for n := range 50 {
-		if k.raw.decode(mixedRecord(77)[:n], &ev) {
+		if k.decode(mixedRecord(77)[:n], &ev) {
 			t.Errorf("%d bytes of a record are read", n)
 		}
 	}
@@ -92,10 +92,10 @@ func FuzzFields(f *testing.F) {
 			return
 		}
 		var ev Event
-		if !k.raw.decode(data, &ev) {
+		if !k.decode(data, &ev) {
 			return
 		}
-		for _, field := range k.appendFields(nil, ev.Format, ev.data) {
+		for _, field := range (&KernelEvent{data: ev.data, named: k.events[ev.Format].named}).AppendFields(nil) {
 			if s := field.String(); strings.ContainsAny(s, "\n\r\x1b") {
 				t.Errorf("%q", s)
 			}
@@ -117,29 +117,29 @@ func TestMergeOfKernelEvents(t *testing.T) {
 		{"the clock begins anew", "h50 k60 h- | h- | h5 k6 h- | h7 |", "h50 | k60 | h5 k6 | h7 | $"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := kernelMerge{pages: rawMerge{formats: tiny(t)}}
 			var got []string
-			hits := func(ev *Event) { got = append(got, fmt.Sprint("h", ev.Time)) }
-			events := func(ev *Event) { got = append(got, fmt.Sprint("k", ev.Time)) }
+			m := &merge{}
+			text := (&side{merge: m, hits: true, emit: func(ev *Event) { got = append(got, fmt.Sprint("h", ev.Time)) }}).queue()
+			events := &side{merge: m, formats: tiny(t), emit: func(ev *Event) { got = append(got, fmt.Sprint("k", ev.Time)) }}
+			events.add(0, nil)
 			for w := range strings.FieldsSeq(c.in) {
 				var at uint64
 				fmt.Sscanf(w[1:], "%d", &at)
 				switch {
 				case w == "|":
 					m.begin()
-					m.pages.add(0, nil)
-					m.end()
-					m.release(hits, events)
+					events.add(0, nil)
+					m.pass()
 					got = append(got, w)
 				case w == "h-":
-					m.hitsEmpty()
+					text.empty()
 				case w[0] == 'h':
-					m.hit(&Event{Time: at})
+					text.push(&Event{Time: at})
 				default:
-					m.pages.add(0, page(at-1, 0, hit(7, 1, 9, at)))
+					events.add(0, page(at-1, 0, hit(7, 1, 9, at)))
 				}
 			}
-			m.flush(hits, events)
+			m.release(^uint64(0))
 			if s := strings.Join(append(got, "$"), " "); s != c.out {
 				t.Errorf("came out as %s, want %s", s, c.out)
 			}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -106,44 +107,37 @@ const (
 // is ignored. In the line of an event the time begins at byte time.
 func (p *lineParser) parse(line []byte, ev *Event) (kind lineKind, time int) {
 	*ev = Event{Args: ev.Args[:0]}
-	if n := len(line); n > 0 && line[n-1] == '\r' {
-		line = line[:n-1]
-	}
 	// Our events come before everything else: a newline in a thread's name lets
 	// their lines begin like a comment or a stack frame.
-	start, paren, format := p.anchor(line)
-	if format < 0 {
-		if isOther(line) {
-			return otherLine, 0
+	if colon, format := p.anchor(line); format >= 0 {
+		time = timeBefore(line, colon)
+		t, _, ok := clock(line, time)
+		if ok && beforeTime(line, time, ev) && p.event(line, colon+len(": "), t, format, ev) {
+			return eventLine, time
 		}
-		return unreadable, 0
+	} else if isOther(bytes.TrimSuffix(line, []byte("\r"))) {
+		return otherLine, 0
 	}
-	ev.Format = format
-	time, ok := columns(line, start-len(": "), ev)
-	if !ok || !p.formats[format].values(line, paren, ev) {
-		return unreadable, 0
-	}
-	return eventLine, time
+	return unreadable, 0
 }
 
 // addrMark follows an event's name in the line of every uprobe event.
 const addrMark = ": (0x"
 
-// anchor finds ": EVENT: (0x" with an event of ours: line[start:] begins with its
-// name, line[paren:] with the parenthesis. format is -1 if there is none.
-func (p *lineParser) anchor(line []byte) (start, paren, format int) {
+// anchor finds ": EVENT: (0x" with an event of ours; format is -1 if there is none.
+func (p *lineParser) anchor(line []byte) (colon, format int) {
 	for {
-		i := bytes.IndexByte(line[start:], ':')
+		i := bytes.IndexByte(line[colon:], ':')
 		if i < 0 {
-			return 0, 0, -1
+			return 0, -1
 		}
-		start += i + 1
-		if start == len(line) || line[start] != ' ' {
-			continue
+		colon += i
+		if next := colon + len(": "); next < len(line) && line[next-1] == ' ' {
+			if format = p.eventAt(line[next:]); format >= 0 {
+				return colon, format
+			}
 		}
-		if format = p.eventAt(line[start+1:]); format >= 0 {
-			return start + 1, start + 1 + len(p.formats[format].event) + len(": "), format
-		}
+		colon++
 	}
 }
 
@@ -249,4 +243,81 @@ func isIdentifier(s string) bool {
 // isWord tells whether c may stand in a C identifier.
 func isWord(c byte) bool {
 	return c-'a' < 26 || c-'A' < 26 || c-'0' < 10 || c == '_'
+}
+
+// prefixes read lines as a lineParser does, but what stands left of the time – thread,
+// process, CPU and flags – only once for each text of it: the lines of a thread begin
+// alike, most of the time.
+//
+// That a line begins like one that has been read, and goes on with a time and one of our
+// events, makes it as good as that one. Nothing in the part that is alike can hold another
+// event: it would have been found there before; nor can one begin there and end in the
+// time, as names of events hold no blank and begin with no digit.
+type prefixes struct {
+	lines *lineParser
+	known [64]prefix // by the bytes where thread ids stand
+}
+
+// prefix is what the lines of a thread have in common.
+type prefix struct {
+	text          [64]byte
+	len           int // 0: none is known
+	cpu, tid, pid int
+}
+
+// tidColumn is where the kernel prints thread ids ("%16s-%-7d"); only the choice of a
+// prefix to compare with depends on it.
+const tidColumn = maxComm + 1
+
+// parse is lineParser.parse.
+func (p *prefixes) parse(line []byte, ev *Event) lineKind {
+	if len(line) < tidColumn+8 {
+		kind, _ := p.lines.parse(line, ev)
+		return kind
+	}
+	known := &p.known[binary.LittleEndian.Uint64(line[tidColumn:])*0x9e3779b97f4a7c15>>58]
+	if n := known.len; n > 0 && len(line) > n && string(line[:n]) == string(known.text[:n]) && p.lines.fromTime(line, n, ev) {
+		ev.CPU, ev.TID, ev.PID = known.cpu, known.tid, known.pid
+		return eventLine
+	}
+	kind, time := p.lines.parse(line, ev)
+	if kind == eventLine && time <= len(known.text) {
+		known.len = copy(known.text[:], line[:time])
+		known.cpu, known.tid, known.pid = ev.CPU, ev.TID, ev.PID
+	}
+	return kind
+}
+
+// fromTime reads an event's line from the time on, which begins at line[i]. It is false
+// for whatever is not as it should be; parse will tell what that is.
+func (p *lineParser) fromTime(line []byte, i int, ev *Event) bool {
+	t, i, ok := clock(line, i)
+	if !ok || len(line)-i < len(": ") || line[i] != ':' || line[i+1] != ' ' {
+		return false
+	}
+	i += len(": ")
+	format := p.eventAt(line[i:])
+	return format >= 0 && p.event(line, i, t, format, ev)
+}
+
+// clock reads the time at line[i:]: seconds and six digits of microseconds, as nanoseconds, or a
+// bare count.
+func clock(line []byte, i int) (t uint64, next int, ok bool) {
+	t, i, ok = decimal(line, i)
+	if ok && i < len(line) && line[i] == '.' {
+		us, end, ok := decimal(line, i+1)
+		return t*1e9 + us*1000, end, ok && end-i == len(".123456") && t <= (math.MaxUint64-us*1000)/1e9
+	}
+	return t, i, ok
+}
+
+// event reads the line of an event of some time from its name on.
+func (p *lineParser) event(line []byte, i int, time uint64, format int, ev *Event) bool {
+	if line[len(line)-1] == '\r' {
+		line = line[:len(line)-1]
+	}
+	f := &p.formats[format]
+	ev.Args = ev.Args[:0]
+	ev.Format, ev.Time = format, time
+	return f.values(line, i+len(f.event)+len(": "), ev)
 }

@@ -22,7 +22,8 @@ type rawEvent struct {
 	fields []rawField // neighbours of 8 bytes are one
 	ip     rawField
 	pid    rawField
-	// whole: the record is kept as it is, for who knows its fields.
+	// named are the fields of an event of the kernel itself, whose record is kept as it is.
+	named []kernelField
 	whole bool
 }
 
@@ -37,32 +38,36 @@ type rawField struct {
 // newRawFormats makes a decoder for these events from what the kernel says of each in
 // its file events/GROUP/EVENT/format (kernel/trace/trace_events.c, f_show).
 func newRawFormats(formats []eventFormat, texts []string) (*rawFormats, error) {
-	if len(formats) != len(texts) {
-		return nil, fmt.Errorf("parse formats: %d texts for %d events", len(texts), len(formats))
-	}
-	r := &rawFormats{events: make([]rawEvent, len(formats))}
+	names := make([]string, len(formats))
 	for i := range formats {
-		id, err := r.events[i].parse(&formats[i], texts[i])
-		if err != nil {
-			return nil, fmt.Errorf("parse format of event %q: %w", formats[i].Event, err)
+		names[i] = formats[i].Event
+	}
+	return newFormats("event", names, texts, func(i int, e *rawEvent) (int, error) { return e.parse(&formats[i], texts[i]) })
+}
+
+// newFormats reads the format files of events of a kind. parse makes a layout of one, and returns
+// its ID.
+func newFormats(kind string, names, texts []string, parse func(i int, e *rawEvent) (id int, err error)) (*rawFormats, error) {
+	if len(names) != len(texts) {
+		return nil, fmt.Errorf("parse formats: %d texts for %d %ss", len(texts), len(names), kind)
+	}
+	r := &rawFormats{events: make([]rawEvent, len(names))}
+	for i := range names {
+		id, err := parse(i, &r.events[i])
+		if err == nil {
+			for len(r.byID) <= id {
+				r.byID = append(r.byID, 0)
+			}
+			if other := r.byID[id]; other != 0 {
+				err = fmt.Errorf("ID %d is that of event %d, too", id, other-1)
+			}
+			r.byID[id] = int32(i + 1)
 		}
-		if err := r.number(i, id); err != nil {
-			return nil, fmt.Errorf("parse format of event %q: %w", formats[i].Event, err)
+		if err != nil {
+			return nil, fmt.Errorf("parse format of %s %q: %w", kind, names[i], err)
 		}
 	}
 	return r, nil
-}
-
-// number says that event i has an ID.
-func (r *rawFormats) number(i, id int) error {
-	for len(r.byID) <= id {
-		r.byID = append(r.byID, 0)
-	}
-	if other := r.byID[id]; other != 0 {
-		return fmt.Errorf("ID %d is that of event %d, too", id, other-1)
-	}
-	r.byID[id] = int32(i + 1)
-	return nil
 }
 
 // rawType is where every record has its type (struct trace_entry in

@@ -36,27 +36,34 @@ type Sink interface {
 
 // Reader makes events of lines or raw pages.
 type Reader struct {
-	src      Source
-	sink     Sink
-	formats  []eventFormat
-	lines    prefixes
-	pages    pageSource                 // src again, where pages are read
-	raw      *rawMerge                  // nil where text is read
-	add      func(cpu int, page []byte) // that of raw, made once
-	buf      []byte
-	splitter splitter
-	order    order
-	ev       *Event // to be filled
-	name     brokenName
-	unparsed uint64
-	kernel   *kernelReader // nil if there are no kernel events
+	src     Source
+	sink    Sink
+	formats []eventFormat
+	lines   prefixes
+	pages   pageSource   // src again, where pages are read
+	kernel  KernelSource // nil if there are no kernel events
+	merge   merge
+	// hits and events are what is merged; text are the hits of lines, if there is something to
+	// merge them with.
+	hits, events       side
+	text               *queue
+	addHits, addEvents func(cpu int, page []byte) // those of hits and events, made once
+	kernelEvent        KernelEvent
+	buf                []byte
+	splitter           splitter
+	order              order
+	ev                 *Event // to be filled
+	name               brokenName
+	unparsed           uint64
 }
 
 // NewReader returns a Reader of hits of events. It reads raw pages where src has the methods of a
 // tracefs.Session for them and Formats returns any, text otherwise. It adds the events of kernel,
 // unless that is nil.
 func NewReader(events []uprobe.Event, src Source, kernel KernelSource, sink Sink) (*Reader, error) {
-	r := &Reader{src: src, sink: sink, ev: new(Event)}
+	r := &Reader{src: src, sink: sink, ev: new(Event), kernel: kernel}
+	r.hits = side{merge: &r.merge, hits: true, emit: r.rawHit}
+	r.addHits = r.hits.add
 	var texts []string
 	var err error
 	if pages, ok := src.(pageSource); ok {
@@ -64,23 +71,29 @@ func NewReader(events []uprobe.Event, src Source, kernel KernelSource, sink Sink
 			return nil, err
 		}
 		if texts != nil {
-			r.pages, r.raw = pages, &rawMerge{}
-			r.add = r.raw.add
+			r.pages = pages
 		}
 	}
-	if err := r.extend(events, texts); err != nil {
+	if err := r.extend(events, texts); err != nil || kernel == nil {
+		return r, err
+	}
+	if r.pages == nil {
+		r.hits.emit = sink.Hit
+		r.text = r.hits.queue()
+	}
+	if texts, err = kernel.Formats(); err != nil {
 		return nil, err
 	}
-	if kernel != nil {
-		r.kernel, err = newKernelReader(kernel, sink)
-	}
+	r.events = side{merge: &r.merge, emit: r.tell}
+	r.addEvents = r.events.add
+	r.events.formats, err = newKernelFormats(kernel.Names(), texts)
 	return r, err
 }
 
 // Extend takes note of events that have joined the others. It comes before they are armed.
 func (r *Reader) Extend(events []uprobe.Event) (err error) {
 	var texts []string
-	if r.raw != nil {
+	if r.pages != nil {
 		texts, err = r.pages.Formats()
 	}
 	if err != nil {
@@ -98,9 +111,9 @@ func (r *Reader) extend(events []uprobe.Event, texts []string) error {
 		return err
 	}
 	r.lines.lines = lines // what it knows of threads still holds
-	if r.raw != nil {
+	if r.pages != nil {
 		// Pages that are waiting hold none of the new events, and keep the old formats.
-		r.raw.formats, err = newRawFormats(r.formats, texts)
+		r.hits.formats, err = newRawFormats(r.formats, texts)
 	}
 	return err
 }
@@ -116,26 +129,20 @@ func formatOf(ev *uprobe.Event) eventFormat {
 // Read takes what the source has for the moment: n is 0 if that was nothing. Errors are the
 // source's.
 func (r *Reader) Read(ctx context.Context) (n int, err error) {
-	if r.raw != nil {
-		n, err = r.readPages(ctx)
+	r.merge.begin()
+	if r.pages != nil {
+		n, err = r.pages.ReadPages(ctx, r.addHits)
 	} else {
 		n, err = r.readText(ctx)
 	}
-	if r.kernel != nil && err == nil {
-		err = r.kernel.read(n == 0)
+	if err != nil {
+		return n, err
 	}
-	return n, err
-}
-
-// readPages takes what a pass over the source's CPUs finds.
-func (r *Reader) readPages(ctx context.Context) (n int, err error) {
-	n, err = r.pages.ReadPages(ctx, r.add)
-	if err == nil {
-		r.raw.pass(r.rawHit)
-		if r.kernel != nil {
-			r.kernel.hitsTo = max(r.kernel.hitsTo, r.raw.certain)
-		}
+	if r.kernel != nil {
+		r.merge.begin()
+		_, err = r.kernel.Pages(r.addEvents)
 	}
+	r.merge.release(r.merge.certain())
 	return n, err
 }
 
@@ -147,6 +154,9 @@ func (r *Reader) readText(ctx context.Context) (n int, err error) {
 	r.splitter.feed(r.buf[:n], r.line)
 	if n == 0 {
 		r.order.flush(r.hit) // the buffers were found empty
+		if r.text != nil {
+			r.text.empty()
+		}
 	}
 	return n, err
 }
@@ -167,52 +177,46 @@ func (r *Reader) line(line []byte) {
 	r.ev = r.order.add(r.ev, r.hit)
 }
 
-// rawHit takes the next hit of raw pages in order of time, hit that of either.
+// rawHit takes the next hit of raw pages in order of time, hit that of text.
 func (r *Reader) rawHit(ev *Event) {
 	ev.PID = r.sink.Process(ev.TID, ev.PID)
-	r.hit(ev)
+	r.sink.Hit(ev)
 }
 
 func (r *Reader) hit(ev *Event) {
-	if r.kernel != nil {
-		r.kernel.hit(ev)
+	if r.text != nil {
+		r.text.push(ev)
 		return
 	}
 	r.sink.Hit(ev)
 }
 
-// Settled: no event that was read waits for its place among the others.
-func (r *Reader) Settled() bool {
-	return len(r.order.pending) == 0 && (r.raw == nil || r.raw.settled()) && (r.kernel == nil || r.kernel.hits.empty())
+// tell takes the next event of the kernel itself.
+func (r *Reader) tell(ev *Event) {
+	r.kernelEvent = KernelEvent{Event: ev.Format, Time: ev.Time, CPU: ev.CPU, TID: ev.TID, PID: r.kernel.Process(ev.TID), data: ev.data, named: r.events.formats.events[ev.Format].named}
+	r.sink.Kernel(&r.kernelEvent)
 }
+
+// Settled: no hit that was read waits for its place among the others.
+func (r *Reader) Settled() bool { return len(r.order.pending) == 0 && r.merge.settled() }
 
 // Finish gives the events that wait: there will be no more.
 func (r *Reader) Finish() {
 	r.order.flush(r.hit)
-	if r.raw != nil {
-		r.raw.flush(r.rawHit)
+	// What can't be read is missing, as is what was never recorded.
+	for n, err := 1, error(nil); r.kernel != nil && n > 0 && err == nil; {
+		n, err = r.kernel.Pages(r.addEvents)
 	}
-	if r.kernel != nil {
-		r.kernel.finish()
-	}
+	r.merge.release(^uint64(0))
 	if len(r.splitter.rest()) > 0 {
 		r.unparsed++
 	}
 }
 
-// Unparsed is the number of lines, or records, that were not understood.
+// Unparsed is the number of lines, or records, that were not understood, KernelUnparsed that of
+// records of kernel events.
 func (r *Reader) Unparsed() uint64 {
-	n := r.unparsed + uint64(r.splitter.dropped)
-	if r.raw != nil {
-		n += r.raw.unreadable
-	}
-	return n
+	return r.unparsed + uint64(r.splitter.dropped) + r.hits.unreadable
 }
 
-// KernelUnparsed is the number of records of kernel events that could not be read.
-func (r *Reader) KernelUnparsed() uint64 {
-	if r.kernel == nil {
-		return 0
-	}
-	return r.kernel.pages.unreadable
-}
+func (r *Reader) KernelUnparsed() uint64 { return r.events.unreadable }

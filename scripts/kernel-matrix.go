@@ -1,0 +1,232 @@
+//go:build ignore
+
+// Command kernel-matrix writes docs/kernels.md from what the kernel tests have said: of each
+// kernel ABOUT=FILE, where FILE has lines of "go tool test2json", and ABOUT may be empty.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"log"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// event is a line of test2json (go doc test2json).
+type event struct{ Action, Package, Test, Output string }
+
+// run is the tests on one kernel.
+type run struct {
+	kernel, features string
+	about            string // whose kernel it is, and how it was built
+	// results are what became of tests, the last time that they ran; reasons what they said last.
+	results, reasons map[string]string
+}
+
+// with are the tests that had a result.
+func (r *run) with(result string) []string {
+	var tests []string
+	for test, got := range r.results {
+		if got == result {
+			tests = append(tests, test)
+		}
+	}
+	slices.Sort(tests)
+	return tests
+}
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("kernel-matrix: ")
+	var runs []run
+	for _, arg := range os.Args[1:] {
+		about, name, ok := strings.Cut(arg, "=")
+		if !ok {
+			log.Fatalf("parse %q: not ABOUT=FILE", arg)
+		}
+		r, err := read(name)
+		if err != nil {
+			log.Fatal(err)
+		}
+		r.about = about
+		runs = append(runs, r)
+	}
+	fmt.Print(page(runs))
+	for _, r := range runs {
+		if failed := r.with("FAIL"); len(failed) > 0 {
+			log.Printf("%s: failed: %s", r.kernel, strings.Join(failed, ", "))
+		}
+	}
+}
+
+// said is what a test logs: "    file_test.go:12: text".
+var said = regexp.MustCompile(`^ +[a-z_0-9]+\.go:\d+: (.*)\n$`)
+
+func read(name string) (run, error) {
+	r := run{results: make(map[string]string), reasons: make(map[string]string)}
+	f, err := os.Open(name)
+	if err != nil {
+		return r, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var e event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return r, fmt.Errorf("parse %s: %q: %w", name, lines.Text(), err)
+		}
+		r.add(e)
+	}
+	if r.kernel == "" {
+		return r, fmt.Errorf("read %s: no test says which kernel it is", name)
+	}
+	return r, lines.Err()
+}
+
+// ended is what a test's end prints: "--- PASS: TestKernelFlood (12.02s)".
+var ended = regexp.MustCompile(`^ *--- (PASS|FAIL|SKIP): (\S+) \(`)
+
+// add notes what a line tells. Actions do not tell how tests have ended: where all ends with
+// a guest, test2json has the test pass that just ran.
+func (r *run) add(e event) {
+	switch {
+	case e.Test == "":
+	case e.Action == "run" && !strings.Contains(e.Test, "/"):
+		r.results[e.Test] = "FAIL"
+	case e.Action != "output":
+	case ended.MatchString(e.Output):
+		m := ended.FindStringSubmatch(e.Output)
+		if m[1] == "SKIP" || !strings.Contains(m[2], "/") { // else its parent tells
+			r.results[m[2]] = m[1]
+		}
+	default:
+		r.said(e)
+	}
+}
+
+// said notes what a test logs.
+func (r *run) said(e event) {
+	m := said.FindStringSubmatch(e.Output)
+	if m == nil {
+		return
+	}
+	if text, ok := strings.CutPrefix(m[1], "kernel: "); ok {
+		r.kernel = text
+	} else if text, ok := strings.CutPrefix(m[1], "features: "); ok {
+		r.features = text
+	}
+	r.reasons[e.Test] = m[1]
+}
+
+// older is what is known of kernels that can't be fetched.
+const older = `
+## Older kernels
+
+Debian's archive has none before 5.10 any more: rows of older ones are of images that somebody
+built, as each tells. What older ones lack, tests also take away from the one that runs them, and
+everything else must stay as exact: each thing alone and all that Linux 4.4 does without
+(TestKernelFallbacks, TestKernelWithoutArrays, TestKernelCountRecorded,
+TestKernelFollowingUnnamed), instances and memory, as Linux 3.10 (TestKernelTopLevel), and a
+tracefs of its own (TestKernelBelowDebugfs). Texts and files that they have otherwise are in
+tests without a kernel.
+`
+
+// page is docs/kernels.md.
+func page(runs []run) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `# Kernels
+
+The tests that need a kernel (TestKernel...), each on real ones: Debian's under QEMU, others there as their rows
+tell, and the one of the machine that ran them. They compare counts, latencies and values with what the traced programs say of
+themselves. Made by `+"`scripts/kernel-matrix`"+` on %s; `+"`scripts/vm KERNEL -- COMMAND`"+`
+boots one by hand.
+
+| kernel | passed | failed | skipped | found of what ftgo makes use of |
+|---|---|---|---|---|
+`, time.Now().UTC().Format(time.DateOnly))
+	for _, r := range runs {
+		failed := "none"
+		if tests := r.with("FAIL"); len(tests) > 0 {
+			failed = "**" + strings.Join(tests, ", ") + "**"
+		}
+		name := r.kernel
+		if r.about != "" {
+			name += ", " + r.about
+		}
+		fmt.Fprintf(&b, "| %s | %d | %s | %d | %s |\n", name, len(r.with("PASS")), failed, len(r.with("SKIP")), r.features)
+	}
+	if not := os.Getenv("FTGO_MATRIX_SKIP"); not != "" {
+		fmt.Fprintf(&b, "\nLeft out this time: `%s`.\n", not)
+	}
+	if not := os.Getenv("FTGO_MATRIX_ELSEWHERE"); not != "" && not != "^$" {
+		fmt.Fprintf(&b, "\nLeft out under QEMU, since little of it depends on the kernel, or it takes an emulated CPU too long: `%s`.\nHow calls' times are divided (--sched) is compared there, but not required: the host takes an emulated CPU away at any moment.\n", not)
+	}
+	b.WriteString(older)
+	b.WriteString("\n## Skipped\n\n| tests | on | why |\n|---|---|---|\n")
+	b.WriteString(skips(runs))
+	b.WriteString("\n## Passed\n\n")
+	b.WriteString(passes(runs))
+	return b.String()
+}
+
+// skips is one row a reason, and the kernels that have it.
+func skips(runs []run) string {
+	where := make(map[[2]string][]string)
+	for _, r := range runs {
+		for _, test := range r.with("SKIP") {
+			key := [2]string{test, r.reasons[test]}
+			where[key] = append(where[key], short(r.kernel))
+		}
+	}
+	tests := make(map[[2]string][]string)
+	for key, kernels := range where {
+		row := [2]string{strings.Join(kernels, ", "), strings.ReplaceAll(key[1], "|", `\|`)}
+		tests[row] = append(tests[row], key[0])
+	}
+	var rows []string
+	for row, names := range tests {
+		slices.Sort(names)
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s |\n", strings.Join(names, ", "), row[0], row[1]))
+	}
+	slices.Sort(rows)
+	return strings.Join(rows, "")
+}
+
+// passes is the tests that passed wherever they were not skipped, and those that ran only on
+// some kernels.
+func passes(runs []run) string {
+	on, skipped := make(map[string][]string), make(map[string]int)
+	for _, r := range runs {
+		for _, test := range r.with("PASS") {
+			on[test] = append(on[test], short(r.kernel))
+		}
+		for _, test := range r.with("SKIP") {
+			skipped[test]++
+		}
+	}
+	var all, some []string
+	for test, kernels := range on {
+		if len(kernels)+skipped[test] == len(runs) {
+			all = append(all, test)
+		} else {
+			some = append(some, fmt.Sprintf("* %s: %s\n", test, strings.Join(kernels, ", ")))
+		}
+	}
+	slices.Sort(all)
+	slices.Sort(some)
+	return "On all that don't skip it: " + strings.Join(all, ", ") + ".\n\n" + strings.Join(some, "")
+}
+
+// short is a release without what Debian adds.
+func short(kernel string) string {
+	release, _, _ := strings.Cut(kernel, "-")
+	if parts := strings.SplitN(release, ".", 3); len(parts) > 2 {
+		return parts[0] + "." + parts[1]
+	}
+	return release
+}
