@@ -4,6 +4,7 @@ package capture
 
 import (
 	"reflect"
+	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
@@ -109,4 +110,14 @@ func (v *Value) Measure(p Part) (n int64, ok bool) {
 		return v.Cap, true
 	}
 	return v.Len, true
+}
+
+// WholeRunes leaves out the beginning of a rune at the end of text that was cut there.
+func WholeRunes(b []byte) []byte {
+	for i := max(0, len(b)-utf8.UTFMax+1); i < len(b); i++ {
+		if !utf8.FullRune(b[i:]) {
+			return b[:i]
+		}
+	}
+	return b
 }

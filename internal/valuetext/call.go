@@ -9,14 +9,7 @@ import (
 
 // AppendArgs writes the arguments of a call; note says why there are none, or more than these.
 func AppendArgs(b []byte, args []capture.Value, note string) []byte {
-	b = append(b, '(')
-	for i := range args {
-		if i > 0 {
-			b = append(b, ", "...)
-		}
-		b = append(append(b, printable.Text(args[i].Name)...), '=')
-		b = AppendText(b, &args[i])
-	}
+	b = appendAll(append(b, '('), args, ", ", "=")
 	if note != "" {
 		if len(args) > 0 {
 			b = append(b, ", "...)
@@ -28,25 +21,27 @@ func AppendArgs(b []byte, args []capture.Value, note string) []byte {
 
 // AppendResults writes how a call ended, "return" or otherwise: one result alone, several in parentheses.
 func AppendResults(b []byte, end string, results []capture.Value) []byte {
-	if end != "return" {
+	switch {
+	case end != "return":
 		return append(append(b, " = "...), end...)
-	}
-	n := len(results)
-	if n == 0 {
+	case len(results) == 0:
 		return b
+	case len(results) == 1:
+		return AppendText(append(b, " = "...), &results[0])
 	}
-	b = append(b, " = "...)
-	if n > 1 {
-		b = append(b, '(')
-	}
-	for i := range results {
+	return append(appendAll(append(b, " = ("...), results, ", ", ""), ')')
+}
+
+// appendAll writes values, each behind its name and what joins it to that, or without.
+func appendAll(b []byte, values []capture.Value, between, name string) []byte {
+	for i := range values {
 		if i > 0 {
-			b = append(b, ", "...)
+			b = append(b, between...)
 		}
-		b = AppendText(b, &results[i])
-	}
-	if n > 1 {
-		b = append(b, ')')
+		if name != "" {
+			b = append(append(b, printable.Text(values[i].Name)...), name...)
+		}
+		b = AppendText(b, &values[i])
 	}
 	return b
 }

@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
@@ -60,7 +59,7 @@ func AppendText(b []byte, v *capture.Value) []byte {
 	case reflect.Float64:
 		return strconv.AppendFloat(b, Float(v.Num, v.Type.Size), 'g', -1, int(8*v.Type.Size))
 	case reflect.Complex128:
-		if v.Type.Size == 8 {
+		if v.Type.Size == 8 { // whose parts take fewer digits
 			return fmt.Append(b, complex(math.Float32frombits(uint32(v.Num)), math.Float32frombits(uint32(v.Imag))))
 		}
 		return fmt.Append(b, complex(math.Float64frombits(v.Num), math.Float64frombits(v.Imag)))
@@ -86,7 +85,7 @@ func AppendText(b []byte, v *capture.Value) []byte {
 		if t, ok := timeOf(v); ok {
 			return t.AppendFormat(b, time.RFC3339Nano)
 		}
-		return appendFields(b, v.Fields)
+		return append(appendAll(append(b, '{'), v.Fields, " ", ":"), '}')
 	case reflect.Interface:
 		return appendInterface(b, v)
 	case reflect.Map:
@@ -133,16 +132,7 @@ func unbroken(v *capture.Value) []byte {
 	if !v.Cut() {
 		return v.Bytes
 	}
-	for n := 1; n < utf8.UTFMax && n <= len(v.Bytes); n++ {
-		start := len(v.Bytes) - n
-		if utf8.RuneStart(v.Bytes[start]) {
-			if !utf8.FullRune(v.Bytes[start:]) {
-				return v.Bytes[:start]
-			}
-			break
-		}
-	}
-	return v.Bytes
+	return capture.WholeRunes(v.Bytes)
 }
 
 // isBytes tells whether a value is a slice of bytes.
@@ -169,32 +159,12 @@ func appendBytesText(b []byte, v *capture.Value) []byte {
 
 // appendItems writes the first elements of length.
 func appendItems(b []byte, items []capture.Value, length int64) []byte {
-	b = append(b, '[')
-	for i := range items {
-		if i > 0 {
-			b = append(b, ' ')
-		}
-		b = AppendText(b, &items[i])
+	b = appendAll(append(b, '['), items, " ", "")
+	missing := length - int64(len(items))
+	if missing > 0 && len(items) > 0 {
+		b = append(b, ' ')
 	}
-	if missing := length - int64(len(items)); missing > 0 {
-		if len(items) > 0 {
-			b = append(b, ' ')
-		}
-		b = appendMissing(b, missing)
-	}
-	return append(b, ']')
-}
-
-func appendFields(b []byte, fields []capture.Value) []byte {
-	b = append(b, '{')
-	for i := range fields {
-		if i > 0 {
-			b = append(b, ' ')
-		}
-		b = append(append(b, printable.Text(fields[i].Name)...), ':')
-		b = AppendText(b, &fields[i])
-	}
-	return append(b, '}')
+	return append(appendMissing(b, missing), ']')
 }
 
 // appendInterface writes what a non-nil interface holds as a conversion to its type.

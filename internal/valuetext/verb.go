@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
@@ -20,17 +21,11 @@ type Verb struct {
 
 // AppendPadded writes text that has no width of its own yet.
 func (p *Verb) AppendPadded(b []byte, text string) []byte {
-	blanks := p.Width - printable.Columns(text)
+	blanks := strings.Repeat(" ", max(0, p.Width-printable.Columns(text)))
 	if p.Left {
-		b = append(b, text...)
+		return append(append(b, text...), blanks...)
 	}
-	for range blanks {
-		b = append(b, ' ')
-	}
-	if !p.Left {
-		b = append(b, text...)
-	}
-	return b
+	return append(append(b, blanks...), text...)
 }
 
 // AppendValue writes a value as the verb wants it, or by its own text if it can't be.
@@ -45,62 +40,46 @@ func (p *Verb) AppendValue(b []byte, v *capture.Value) []byte {
 	if isError && p.Letter != 'd' && p.Letter != 'x' { // the number of a syscall.Errno
 		v = &message
 	}
-	switch p.Letter {
-	case 'd', 'x', 'f', 't':
-		if n := p.number(v); n != nil {
-			return fmt.Appendf(b, p.Spec, n)
-		}
-		if p.Letter == 'x' && (v.Type.Kind == reflect.String || isBytes(v)) && !v.Nil() {
-			text := fmt.Appendf(nil, "%x", v.Bytes)
-			return p.AppendPadded(b, string(appendMissing(text, v.Len-int64(len(v.Bytes)))))
-		}
-	case 's':
-		if ip, ok := ipOf(v); ok {
-			return p.AppendPadded(b, ip.String())
-		}
-		if (v.Type.Kind == reflect.String || isBytes(v)) && !v.Nil() {
-			text := unbroken(v)
-			return p.AppendPadded(b, string(appendMissing([]byte(printable.Text(string(text))), v.Len-int64(len(text)))))
-		}
-	case 'q':
-		if ip, ok := ipOf(v); ok {
-			return p.AppendPadded(b, strconv.Quote(ip.String()))
-		}
-		if v.Type.Kind == reflect.String || isBytes(v) && !v.Nil() {
-			return p.AppendPadded(b, string(appendQuoted(nil, v)))
-		}
-		return p.AppendPadded(b, strconv.Quote(Text(v)))
+	if n := p.number(v); n != nil {
+		return fmt.Appendf(b, p.Spec, n)
 	}
-	return p.AppendPadded(b, Text(v))
+	text := Text(v)
+	ip, isIP := ipOf(v)
+	isText := v.Type.Kind == reflect.String || isBytes(v) && !v.Nil()
+	switch {
+	case p.Letter == 'x' && isText:
+		text = string(appendMissing(fmt.Appendf(nil, "%x", v.Bytes), v.Len-int64(len(v.Bytes))))
+	case isIP:
+		text = ip.String() // which is its text
+	case p.Letter == 's' && isText:
+		known := unbroken(v)
+		text = string(appendMissing([]byte(printable.Text(string(known))), v.Len-int64(len(known))))
+	case p.Letter == 'q' && isText:
+		return p.AppendPadded(b, string(appendQuoted(nil, v)))
+	}
+	if p.Letter == 'q' {
+		text = strconv.Quote(text)
+	}
+	return p.AppendPadded(b, text)
 }
 
 // number returns what package fmt is to write by a verb for numbers; nil if the value
 // is none of the verb's.
 func (p *Verb) number(v *capture.Value) any {
 	kind := v.Type.Kind
-	switch {
+	switch l := p.Letter; {
 	case !known(v):
-		return nil
-	case p.Letter == 't':
-		if kind == reflect.Bool {
-			return v.Num != 0
-		}
-		return nil
-	case p.Letter == 'f':
-		switch kind {
-		case reflect.Float64:
-			return Float(v.Num, v.Type.Size)
-		case reflect.Int:
-			return float64(int64(v.Num))
-		case reflect.Uint:
-			return float64(v.Num)
-		}
-		return nil
-	case kind == reflect.Int:
+	case l == 't' && kind == reflect.Bool:
+		return v.Num != 0
+	case l == 'f' && kind == reflect.Float64:
+		return Float(v.Num, v.Type.Size)
+	case l == 'f' && kind == reflect.Int:
+		return float64(int64(v.Num))
+	case l == 'f' && kind == reflect.Uint:
+		return float64(v.Num)
+	case (l == 'd' || l == 'x') && kind == reflect.Int:
 		return int64(v.Num)
-	case kind == reflect.Uint:
-		return v.Num
-	case p.Letter == 'x' && (kind == reflect.Pointer || kind == reflect.UnsafePointer):
+	case (l == 'd' || l == 'x') && kind == reflect.Uint, l == 'x' && (kind == reflect.Pointer || kind == reflect.UnsafePointer):
 		return v.Num
 	}
 	return nil

@@ -9,7 +9,8 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/ftgo/ftgo/internal/capture"
 )
 
 // text is a string of which the first bytes are known, or all.
@@ -80,7 +81,7 @@ func (p *pattern) search(t text) Truth {
 	case t.length < 0:
 		return Unknown
 	}
-	if p.open && p.Match(wholeRunes(t.bytes)) {
+	if p.open && p.Match(capture.WholeRunes(t.bytes)) { // half a rune matches as something else
 		return True
 	}
 	n := min(len(p.start), len(t.bytes))
@@ -88,18 +89,4 @@ func (p *pattern) search(t text) Truth {
 		return False
 	}
 	return Unknown
-}
-
-// wholeRunes leaves out the beginning of a rune at the end, which would match as
-// something else than it is.
-func wholeRunes(b []byte) []byte {
-	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
-		if start := len(b) - n; utf8.RuneStart(b[start]) {
-			if !utf8.FullRune(b[start:]) {
-				return b[:start]
-			}
-			break
-		}
-	}
-	return b
 }
