@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -20,14 +19,7 @@ type Trial struct{ Entry, Return, Word float64 }
 // trialCalls is how often each function is called.
 const trialCalls = firstBatches * batchCalls
 
-// ErrNotTried: it is not known whether probes work.
-var ErrNotTried = errors.New("not tried")
-
-var (
-	// As in ftgo's own tests, where package main has another name.
-	errNotItself = fmt.Errorf("%w: ftgo does not find its own functions", ErrNotTried)
-	errShared    = fmt.Errorf("%w: this kernel records uprobes at the top level of tracefs alone, which everybody shares", ErrNotTried)
-)
+var errShared = fmt.Errorf("%w: this kernel records uprobes at the top level of tracefs alone, which everybody shares", ErrNotTried)
 
 // Try arms probes on functions of ftgo, calls them, and sees that each hit is
 // counted and delivered.
@@ -35,29 +27,20 @@ func Try(ctx context.Context, fsys *tracefs.FS, funcs Functions, features tracef
 	if !features.Instances {
 		return result, errShared
 	}
-	b, err := offsets.Open("/proc/self/exe")
-	if err != nil {
-		return result, err
-	}
-	defer b.Close()
-	tried := funcs.all()
-	plan, err := planOwn(b, tried, uprobe.Options{Features: features})
-	if err != nil {
-		return result, err
-	}
-	unprobed := make([]float64, len(tried))
-	for i, f := range tried {
-		unprobed[i] = medianCall(f.Call)
-	}
-	events := trialEvents(plan, features)
-	session, err := tracefs.Start(ctx, fsys, plan.Target(), events, tracefs.Options{BufferKB: 1024, Features: &features})
+	var events []tracefs.Event
+	unprobed := funcs.timed(medianCall)
+	session, _, err := funcs.probe(ctx, fsys, uprobe.Options{Features: features}, tracefs.Options{BufferKB: 1024, Features: &features},
+		func(p *uprobe.Plan) []tracefs.Event {
+			events = trialEvents(p, features)
+			return events
+		})
 	if err != nil {
 		return result, err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	costs := make([]float64, len(tried))
-	for i, f := range tried {
-		costs[i] = max(0, medianCall(f.Call)-unprobed[i])
+	costs := funcs.timed(medianCall)
+	for i := range costs {
+		costs[i] = max(0, costs[i]-unprobed[i])
 	}
 	if err := seen(ctx, session, events); err != nil {
 		return result, err
@@ -90,7 +73,7 @@ func trialEvents(plan *uprobe.Plan, features tracefs.Features) []tracefs.Event {
 	for _, s := range plan.Funcs[1].Sites.Returns {
 		returns.Sites = append(returns.Sites, s.Offset())
 	}
-	fetch := tracefs.Event{Name: "fetch_" + unique, Sites: entry(2), Args: fetchedArgs(plan.Binary)}
+	fetch := tracefs.Event{Name: "fetch_" + unique, Sites: entry(2), Args: plan.Funcs[2].Values.Entry.Args}
 	return []tracefs.Event{{Name: "entry_" + unique, Sites: entry(0)}, returns, fetch}
 }
 
@@ -102,25 +85,18 @@ func seen(ctx context.Context, session *tracefs.Session, events []tracefs.Event)
 		return err
 	}
 	var text bytes.Buffer
-	buf := make([]byte, 64<<10)
+	for buf, n := make([]byte, 64<<10), 1; n > 0; text.Write(buf[:n]) { // it has all been there before
+		if n, err = session.Read(ctx, buf); err != nil {
+			return err
+		}
+	}
 	for i, e := range events {
 		var hits uint64
 		for _, n := range profile[i] {
 			hits += n
 		}
-		for {
-			delivered := bytes.Count(text.Bytes(), []byte(": "+e.Name+": (0x"))
-			if hits >= trialCalls && delivered >= trialCalls {
-				break
-			}
-			n, err := session.Read(ctx, buf)
-			text.Write(buf[:n])
-			if err != nil {
-				return err
-			}
-			if n == 0 { // it has all been there before
-				return fmt.Errorf("probe ftgo itself: of %d calls the kernel has counted %d and delivered %d", trialCalls, hits, delivered)
-			}
+		if delivered := bytes.Count(text.Bytes(), []byte(": "+e.Name+": (0x")); hits < trialCalls || delivered < trialCalls {
+			return fmt.Errorf("probe ftgo itself: of %d calls the kernel has counted %d and delivered %d", trialCalls, hits, delivered)
 		}
 	}
 	return nil

@@ -1,0 +1,113 @@
+// Package own measures what probes cost, on functions of ftgo itself.
+package own
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+// Calls are timed in batches of so many, which takes some 0.7 ms each time. At first there are as many
+// batches as tell a disturbed one from others.
+const (
+	batchCalls   = 12
+	firstBatches = 9
+)
+
+// fetchedWords is how many words are fetched at once to know what one costs.
+const fetchedWords = 16
+
+// ErrNotTried: it is not known whether probes work.
+var ErrNotTried = errors.New("not tried")
+
+// errNotItself: as in ftgo's own tests, where package main has another name.
+var errNotItself = fmt.Errorf("%w: ftgo does not find its own functions", ErrNotTried)
+
+// Function is a function of ftgo's that it probes in itself.
+type Function struct {
+	Name string
+	Call func(int) int
+}
+
+// Functions are those that the costs are measured on: the kernel emulates the instruction that
+// calls of Framed and of Fetched begin with, and single-steps that of Frameless, and any RET. Where
+// Fetched is called words are fetched as well.
+type Functions struct{ Framed, Frameless, Fetched Function }
+
+func (f *Functions) all() []Function { return []Function{f.Framed, f.Frameless, f.Fetched} }
+
+// timed is what each takes by a time of its calls.
+func (f *Functions) timed(call func(func(int) int) float64) (ns [3]float64) {
+	for i, own := range f.all() {
+		ns[i] = call(own.Call)
+	}
+	return ns
+}
+
+// timeCalls is the time of a call in nanoseconds, of a batch.
+func timeCalls(call func(int) int) float64 {
+	start := time.Now()
+	for i := range batchCalls {
+		call(i)
+	}
+	return float64(time.Since(start)) / batchCalls
+}
+
+// middle sorts numbers, of which there are some.
+func middle(of []float64) float64 {
+	slices.Sort(of)
+	return of[len(of)/2]
+}
+
+// recordsValues tells whether there are values in a mode.
+func recordsValues(mode uprobe.Mode) bool { return mode == uprobe.Latency || mode == uprobe.Entries }
+
+// probe probes all functions, which a plan has in their order, by the events that are made of it.
+func (f *Functions) probe(ctx context.Context, fsys *tracefs.FS, opt uprobe.Options, arm tracefs.Options,
+	events func(*uprobe.Plan) []tracefs.Event) (session *tracefs.Session, plan *uprobe.Plan, err error) {
+	b, err := offsets.Open("/proc/self/exe")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer b.Close()
+	var funcs []*offsets.Func
+	for _, own := range f.all() {
+		fn, ok := b.Lookup(own.Name)
+		if !ok {
+			return nil, nil, errNotItself
+		}
+		funcs = append(funcs, fn)
+	}
+	if recordsValues(opt.Mode) {
+		opt.Values = func(fn *offsets.Func, _ *offsets.Sites) (v uprobe.Values, err error) {
+			if fn.Name == f.Fetched.Name {
+				v.Entry = &capture.Capture{Args: fetchedArgs(b), Counts: make([]int, fetchedWords)}
+			}
+			return v, nil
+		}
+	}
+	if plan, err = uprobe.New(b, funcs, opt); err != nil {
+		return nil, nil, err
+	}
+	if len(plan.Skipped) > 0 {
+		return nil, nil, fmt.Errorf("probe %s: %w", plan.Skipped[0].Func.Name, plan.Skipped[0].Reason)
+	}
+	session, err = tracefs.Start(ctx, fsys, plan.Target(), events(plan), arm)
+	return session, plan, err
+}
+
+// fetchedArgs fetch so many words.
+func fetchedArgs(b *offsets.Binary) (args []tracefs.Arg) {
+	word := b.Processor().Machine().SP.At(0)
+	for w := range fetchedWords {
+		args = append(args, tracefs.Arg{Name: fmt.Sprintf("w%d", w), Fetch: word, Type: "s64"})
+	}
+	return args
+}
