@@ -231,21 +231,11 @@ type textSource struct{ io.Reader }
 
 func (s textSource) Read(_ context.Context, buf []byte) (int, error) { return s.Reader.Read(buf) }
 
-// anyProcess wants all of them.
-type anyProcess struct {
-	find   func(tid, printed int) int
-	biases *biases.Biases
-}
-
-func (p anyProcess) Of(tid, printed int) int                  { return p.find(tid, printed) }
-func (p anyProcess) Wanted(_, pid int) (int, bool)            { return pid, true }
-func (p anyProcess) Bias(pid int, addr uint64) (uint64, bool) { return p.biases.Of(pid, addr) }
-
 // from makes the stream, whose calls are kept.
 func (s *sessionCalls) from(t *testing.T, src parse.Source, find func(tid, printed int) int) {
 	t.Helper()
 	s.byGoroutine, s.done = make(map[string][]string), make(chan error, 1)
-	own := anyProcess{find, biases.New(s.plan, false)}
+	own := &biases.Processes{Biases: biases.New(s.plan, false), Find: find}
 	var err error
 	if s.stream, err = parse.NewStream(s.plan, src, own, s, parse.Options{}); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,5 @@
-// Package biases finds how far programs were moved when they were loaded.
+// Package biases tells a stream of hits of the processes that they are of: above all, how far the
+// program was moved when it was loaded.
 package biases
 
 import (
@@ -21,7 +22,6 @@ type Biases struct {
 	guesses map[int][]uint64
 	sites   map[uint64]bool // all addresses of the plan
 	events  int             // of the plan that sites has
-	fixed   bool
 	// recent are answers that still hold, by the lowest bits of the address.
 	recent [256]answer
 }
@@ -35,40 +35,46 @@ type answer struct {
 // New returns the biases of a plan. With recorded, the plan's processes were of another
 // time or machine: the processes that are here now are not asked.
 func New(plan *uprobe.Plan, recorded bool) *Biases {
+	b := &Biases{plan: plan, mappings: procfs.Mappings, known: make(map[int]uint64), guesses: make(map[int][]uint64), sites: make(map[uint64]bool)}
 	if recorded {
-		return newBiases(plan, func(int) ([]procfs.Mapping, error) { return nil, errRecorded })
+		b.mappings = func(int) ([]procfs.Mapping, error) { return nil, errRecorded }
 	}
-	return newBiases(plan, procfs.Mappings)
+	return b
 }
 
 var errRecorded = errors.New("the process was of another time or machine")
 
-func newBiases(plan *uprobe.Plan, mappings func(pid int) ([]procfs.Mapping, error)) *Biases {
-	b := &Biases{plan: plan, mappings: mappings, known: make(map[int]uint64), guesses: make(map[int][]uint64), sites: make(map[uint64]bool)}
-	b.fixed = !plan.Relocatable
-	return b
+// Processes are those of a stream: all that run a file, or some of them.
+type Processes struct {
+	*Biases
+	// Find finds the process of a thread: see [tracefs.Session].Process.
+	Find func(tid, printed int) int
+	PIDs []int // none is all
 }
 
-// learnSites keeps up with events that have joined the plan.
-func (b *Biases) learnSites() {
-	for ; b.events < len(b.plan.Events); b.events++ {
-		for _, s := range b.plan.Events[b.events].Sites {
-			b.sites[s.Addr] = true
-		}
-	}
+// Of is Find.
+func (p *Processes) Of(tid, printed int) int { return p.Find(tid, printed) }
+
+// Wanted tells the processes asked for from others.
+func (p *Processes) Wanted(_, pid int) (process int, wanted bool) {
+	return pid, len(p.PIDs) == 0 || slices.Contains(p.PIDs, pid)
 }
 
-// Of is the bias of a process in which a probe was hit at an address. ok is false as
+// Bias is that of a process in which a probe was hit at an address. ok is false as
 // long as it can't be told: ask again with the next address.
-func (b *Biases) Of(pid int, addr uint64) (bias uint64, ok bool) {
-	if b.fixed {
+func (b *Biases) Bias(pid int, addr uint64) (bias uint64, ok bool) {
+	if !b.plan.Relocatable {
 		return 0, true
 	}
 	recent := &b.recent[(addr^uint64(pid))&0xff]
 	if recent.addr == addr && recent.pid == pid && pid != 0 {
 		return recent.bias, true
 	}
-	b.learnSites()
+	for ; b.events < len(b.plan.Events); b.events++ { // which others may have joined
+		for _, s := range b.plan.Events[b.events].Sites {
+			b.sites[s.Addr] = true
+		}
+	}
 	if bias, ok := b.known[pid]; ok && b.sites[addr-bias] {
 		*recent = answer{pid, addr, bias}
 		return bias, true
@@ -93,7 +99,7 @@ func (b *Biases) know(pid int, bias uint64) {
 // Learn reads the bias of a process that has just been started, before it has a chance
 // to end. Failing to is no harm.
 func (b *Biases) Learn(pid int) {
-	if b.fixed {
+	if !b.plan.Relocatable {
 		return
 	}
 	maps, err := b.mappings(pid)

@@ -5,11 +5,42 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/symname"
 )
+
+// Row is a function that can be probed, or, with a Note that says so, cannot; or a
+// single instruction.
+type Row struct {
+	Name string
+	// Addr is the function's address as linked, Offset where its code is in the file;
+	// both are 0 if it has none.
+	Addr, Offset uint64
+	// Size of the code in bytes, 0 for an instruction.
+	Size uint64
+	// File and Line are where the source has it; "" and 0 if that is not known.
+	File string
+	Line int
+	// ABI is the calling convention.
+	ABI string
+	// Entry says where the entry probe goes.
+	Entry string
+	// Returns is the number of return instructions, TailJumps that of jumps which
+	// leave the function instead.
+	Returns, TailJumps int
+	// Signature is the name with parameters and results, "" if they are not known.
+	Signature string
+	// Inlined is where the function was put into others.
+	Inlined []offsets.Frame
+	// Unprobed is why it can't be probed, nil if it can.
+	Unprobed error
+	// Note is what else is to be known of it.
+	Note string
+}
 
 // List describes what the arguments select: the functions by address, then those that were
 // inlined only by name, and then the instructions as they were asked for.
@@ -25,22 +56,19 @@ func (q *Query) List(say Say) ([]Row, error) {
 	if l.inlinedErr != nil {
 		say("%s: which calls are inlined is not known: %v", b.File().Path(), l.inlinedErr)
 	}
-	include := w.include()
-	funcs, _, unmatched := choose(b.Funcs(), include, w.exclude)
+	funcs, _, unmatched := choose(b.Funcs(), w.include, w.exclude)
 	for _, f := range funcs {
 		if err := l.function(f); err != nil {
 			return nil, err
 		}
 	}
-	bodiless, _, elsewhere := choose(l.bodiless, include, w.exclude)
+	bodiless, _, elsewhere := choose(l.bodiless, w.include, w.exclude)
 	for _, f := range bodiless {
 		l.inlined(f.Name)
 	}
 	for _, p := range unmatched {
-		for _, other := range elsewhere {
-			if p.String() == other.String() {
-				return nil, nothingf("%s", noMatch(b, p.String(), q.Regexp))
-			}
+		if slices.ContainsFunc(elsewhere, func(other symname.Pattern) bool { return other.String() == p.String() }) {
+			return nil, nothingf("%s", noMatch(b, p.String(), q.Regexp))
 		}
 	}
 	for _, s := range w.sites {

@@ -3,11 +3,14 @@
 package target
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ftgo/ftgo/internal/given"
 	"github.com/ftgo/ftgo/internal/loader"
@@ -68,10 +71,18 @@ func (t *Target) find(say Say, q *Query, w *wanted) error {
 		t.Sites = append(t.Sites, found...)
 		t.Skipped = append(t.Skipped, skipped...)
 	}
-	all, of, unmatched := choose(t.Binary.Funcs(), w.include(), w.exclude)
+	all, of, unmatched := choose(t.Binary.Funcs(), w.include, w.exclude)
 	t.Funcs = all
-	for i, arg := range w.args {
-		t.describe(arg, of[i], !q.Regexp && arg.isName(t.Binary))
+	for i, p := range w.include {
+		// A star is no wildcard in the name of a function.
+		_, exact := t.Binary.Lookup(p.String())
+		named := !q.Regexp && (exact || !strings.ContainsAny(p.String(), "*?"))
+		for _, f := range of[i] {
+			t.mark(f, func(r *Role) { r.Named = r.Named || named })
+			if w.given[i] != nil {
+				t.given[f] = w.given[i]
+			}
+		}
 	}
 	if q.Wrappers {
 		t.findWrappers(of)
@@ -93,18 +104,6 @@ func (t *Target) find(say Say, q *Query, w *wanted) error {
 	return nil
 }
 
-// describe notes what an argument says of the functions that it selects.
-func (t *Target) describe(arg Arg, funcs []*offsets.Func, named bool) {
-	for _, f := range funcs {
-		role := t.Roles[f]
-		role.Named = role.Named || named
-		t.Roles[f] = role
-		if arg.given != nil {
-			t.given[f] = arg.given
-		}
-	}
-}
-
 // findWrappers tells wrappers from what they call, by the functions of each pattern. Where a
 // pattern selects wrappers alone, they are what was meant.
 func (t *Target) findWrappers(of [][]*offsets.Func) {
@@ -122,9 +121,7 @@ func (t *Target) findWrappers(of [][]*offsets.Func) {
 		}
 	}
 	for _, f := range t.Funcs {
-		role := t.Roles[f]
-		role.Wrapper = made[f] && !meant[f]
-		t.Roles[f] = role
+		t.mark(f, func(r *Role) { r.Wrapper = made[f] && !meant[f] })
 	}
 }
 
@@ -149,31 +146,22 @@ func (t *Target) findInside(pattern string) error {
 		return nothingf("%s", noMatch(t.Binary, pattern, false))
 	}
 	for _, f := range matching {
-		role, selected := t.Roles[f]
-		role.Inside = true
+		_, selected := t.Roles[f]
 		if !selected {
-			role.Hidden = true
 			t.Funcs = append(t.Funcs, f)
 		}
-		t.Roles[f] = role
+		t.mark(f, func(r *Role) { r.Inside, r.Hidden = true, !selected })
 	}
 	return nil
 }
 
 // wanted is what the arguments ask for, parsed but not looked up.
 type wanted struct {
-	binary  *offsets.Binary
-	sites   []site
-	args    []Arg
-	exclude []symname.Pattern
-}
-
-func (w *wanted) include() []symname.Pattern {
-	patterns := make([]symname.Pattern, len(w.args))
-	for i, arg := range w.args {
-		patterns[i] = arg.pattern
-	}
-	return patterns
+	binary           *offsets.Binary
+	sites            []site
+	include, exclude []symname.Pattern
+	// given is what the arguments of include say of parameters, nil if nothing.
+	given []*given.Functions
 }
 
 // open parses the arguments and opens the binary, which who gets it closes.
@@ -182,7 +170,14 @@ func (q *Query) open() (*wanted, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := q.parse()
+	w := &wanted{}
+	for _, text := range q.Funcs {
+		err = cmp.Or(err, w.parse(text, q.Regexp, q.Signatures))
+	}
+	for _, text := range q.Exclude {
+		p, perr := compile(text, q.Regexp)
+		err, w.exclude = cmp.Or(err, perr), append(w.exclude, p)
+	}
 	if err != nil {
 		mapped.Close() // which may be none
 		return nil, err
@@ -191,27 +186,43 @@ func (q *Query) open() (*wanted, error) {
 	return w, err
 }
 
-func (q *Query) parse() (*wanted, error) {
-	w := &wanted{}
-	for _, text := range q.Funcs {
-		arg, err := ParseFunc(text, q.Regexp, q.Signatures)
+// parse parses one FUNC. signatures allows it to say what the function's parameters are.
+func (w *wanted) parse(text string, regexp, signatures bool) error {
+	var says *given.Functions
+	if !regexp {
+		s, isSite, err := parseSite(text)
 		if err != nil {
-			return nil, err
+			return usage(err)
 		}
-		if arg.site != nil {
-			w.sites = append(w.sites, *arg.site)
-		} else {
-			w.args = append(w.args, arg)
+		if isSite {
+			w.sites = append(w.sites, s)
+			return nil
+		}
+		g, ok, err := given.Parse(text)
+		switch {
+		case err != nil && signatures:
+			return usage(err)
+		case ok && !signatures:
+			return usagef("%q: only trace shows values", text)
+		case ok:
+			says, text = &g, g.Pattern
 		}
 	}
-	for _, text := range q.Exclude {
-		p, err := compile(text, q.Regexp)
-		if err != nil {
-			return nil, err
-		}
-		w.exclude = append(w.exclude, p)
+	p, err := compile(text, regexp)
+	w.include, w.given = append(w.include, p), append(w.given, says)
+	return err
+}
+
+func compile(text string, regexp bool) (symname.Pattern, error) {
+	read := symname.Glob
+	if regexp {
+		read = symname.Regexp
 	}
-	return w, nil
+	p, err := read(text)
+	if err != nil {
+		err = usage(err)
+	}
+	return p, err
 }
 
 // Open opens the file that a name means to a process, or to none if that is 0.
@@ -264,4 +275,64 @@ func noMatch(b *offsets.Binary, pattern string, regexp bool) string {
 		return text
 	}
 	return text + "; nearest: " + strings.Join(near, ", ")
+}
+
+// CheckProcesses refuses processes that are not there, or that run another file than
+// the first: they would be waited for, and never be seen.
+func (q *Query) CheckProcesses() error {
+	for _, pid := range q.PIDs {
+		if of := procfs.ThreadGroup(pid); of != 0 && of != pid {
+			return fmt.Errorf("process %d: a thread of process %d, which -p takes", pid, of)
+		}
+		if !procfs.Alive(pid) {
+			return fmt.Errorf("process %d: no such process", pid)
+		}
+		if !q.Own {
+			continue // it may be a library
+		}
+		first, err := os.Stat(q.Binary)
+		if err != nil {
+			return fmt.Errorf("process %d: %w", q.PIDs[0], err)
+		}
+		exe, err := os.Stat(procfs.Exe(pid))
+		if err != nil {
+			return fmt.Errorf("process %d: %w", pid, err)
+		}
+		if !os.SameFile(first, exe) {
+			return usagef("process %d runs another file than process %d", pid, q.PIDs[0])
+		}
+	}
+	return nil
+}
+
+// awaitPause is how often what is waited for is looked for.
+const awaitPause = 100 * time.Millisecond
+
+// Await waits until there is the file that BINARY names, and nobody writes it any
+// more, because a linker takes its time. It is false if ctx was done before.
+func (q *Query) Await(ctx context.Context, say Say) bool {
+	var last os.FileInfo
+	for waited := false; ; waited = true {
+		now, err := statBinary(q.Binary)
+		switch {
+		case err == nil && (!waited || last != nil && now.Size() == last.Size() && now.ModTime().Equal(last.ModTime())):
+			return true
+		case !waited:
+			say("waiting for %s", q.Binary)
+		}
+		last = now
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(awaitPause):
+		}
+	}
+}
+
+func statBinary(binary string) (os.FileInfo, error) {
+	path, _, err := loader.Find(binary, 0)
+	if err != nil {
+		return nil, err
+	}
+	return os.Stat(path)
 }

@@ -1,9 +1,12 @@
 package trace
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os/exec"
+	"runtime/debug"
 	"syscall"
 	"time"
 )
@@ -11,33 +14,30 @@ import (
 // Command is a [Program] that does not outlive who has started it. A nil one, which is none, never
 // ends.
 type Command struct {
-	cmd  *exec.Cmd
-	done chan struct{} // closed when it has ended
-	err  error
-	told bool // it was ended by us
+	cmd   *exec.Cmd
+	ended context.Context // done when it has ended
+	end   context.CancelFunc
+	err   error
+	told  bool // it was ended by us
 }
 
 // NewCommand returns a program that is not started.
-func NewCommand(cmd *exec.Cmd) *Command { return &Command{cmd: cmd, done: make(chan struct{})} }
+func NewCommand(cmd *exec.Cmd) *Command {
+	c := &Command{cmd: cmd}
+	c.ended, c.end = context.WithCancel(context.Background())
+	return c
+}
 
 // Start starts it.
 func (c *Command) Start() error {
 	if err := c.cmd.Start(); err != nil {
-		return fmt.Errorf("run %s: %w", c.cmd.Path, unwrapped(err))
+		return fmt.Errorf("run %s: %w", c.cmd.Path, cmp.Or(errors.Unwrap(err), err)) // without what names the file
 	}
 	go func() {
 		c.err = c.cmd.Wait()
-		close(c.done)
+		c.end()
 	}()
 	return nil
-}
-
-// unwrapped is an error without what names the file.
-func unwrapped(err error) error {
-	if inner := errors.Unwrap(err); inner != nil {
-		return inner
-	}
-	return err
 }
 
 // Name is what it is called by, Path that of its file.
@@ -46,14 +46,6 @@ func (c *Command) Path() string { return c.cmd.Path }
 
 // PID is its number, once it was started.
 func (c *Command) PID() int { return c.cmd.Process.Pid }
-
-// Done is closed when it has ended.
-func (c *Command) Done() <-chan struct{} {
-	if c == nil {
-		return nil
-	}
-	return c.done
-}
 
 // Err is why it has ended, nil if that was well, or by us.
 func (c *Command) Err() error {
@@ -65,9 +57,7 @@ func (c *Command) Err() error {
 
 // Used is the CPU time that it has used, if it has ended.
 func (c *Command) Used() (cpu time.Duration, ended bool) {
-	select {
-	case <-c.done:
-	default:
+	if c.ended.Err() == nil {
 		return 0, false
 	}
 	if state := c.cmd.ProcessState; state != nil {
@@ -76,35 +66,39 @@ func (c *Command) Used() (cpu time.Duration, ended bool) {
 	return cpu, true
 }
 
-// atEnd calls f when the program has ended, unless stop is called before.
-func (c *Command) atEnd(f func()) (stop func()) {
-	stopped := make(chan struct{})
-	go func() {
-		select {
-		case <-c.Done():
-			f()
-		case <-stopped:
-		}
-	}()
-	return func() { close(stopped) }
-}
-
 // End tells the program to end, if it was started and has not, and waits until it has.
 func (c *Command) End() {
-	if c == nil || c.cmd.Process == nil {
+	if c == nil || c.cmd.Process == nil || c.ended.Err() != nil {
 		return
-	}
-	select {
-	case <-c.done:
-		return
-	default:
 	}
 	c.told = true
 	_ = c.cmd.Process.Signal(syscall.SIGTERM)
 	select {
-	case <-c.done:
+	case <-c.ended.Done():
 	case <-time.After(3 * time.Second):
 		_ = c.cmd.Process.Kill()
-		<-c.done
+		<-c.ended.Done()
+	}
+}
+
+// Panicked is what a goroutine has panicked with. The goroutine that waits for it panics in
+// its place, after its own deferred functions: they remove the probes. A panic that nobody
+// catches ends the process at once, with the probes left in the kernel.
+type Panicked struct {
+	value any
+	stack []byte
+}
+
+// Catch notes the panic of the function that defers it.
+func (p *Panicked) Catch() {
+	if v := recover(); v != nil {
+		p.value, p.stack = v, debug.Stack()
+	}
+}
+
+// Raise panics if something was caught.
+func (p *Panicked) Raise() {
+	if p.stack != nil {
+		panic(fmt.Sprintf("%v\n\n%s", p.value, p.stack))
 	}
 }

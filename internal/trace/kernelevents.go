@@ -14,19 +14,16 @@ import (
 // kernelEvents are the events of --with, and the processes that they are wanted of: those of
 // -p, PROGRAM, and others from their first hit on.
 type kernelEvents struct {
+	opt     *Options
 	session *tracefs.KernelSession
-	names   []string
-	all     []string // that are recorded, as the session has them
-	// filter tells which processes are wanted; nil if that is known. Its events come
-	// after those of names, unless they are among them.
+	all     []string // that are recorded, as the session has them: first those of --with
+	// filter tells which processes are wanted; nil if that is known.
 	filter *processFilter
-	told   bool // that events were lost, on which filter relies
-	// sched: parse.SchedEvents are recorded as well; toldSched: that some were lost.
-	sched, toldSched bool
+	// told: events were lost on which filter relies; toldSched: some of [parse.SchedEvents] were;
+	// toldMissing: those of a process are not recorded.
+	told, toldSched, toldMissing bool
 	// wanted are the processes whose events are shown, followed those that are recorded.
 	wanted, followed map[int]bool
-	// first is the first error of following a process that has turned up.
-	first error
 	// delivered is the number of those wanted.
 	delivered uint64
 }
@@ -37,45 +34,53 @@ func newKernelEvents(o *Options) *kernelEvents {
 	if len(o.With) == 0 && filter == nil && !o.Sched {
 		return nil
 	}
-	return &kernelEvents{names: o.With, filter: filter, sched: o.Sched, wanted: make(map[int]bool), followed: make(map[int]bool)}
+	return &kernelEvents{opt: o, filter: filter, wanted: make(map[int]bool), followed: make(map[int]bool)}
 }
 
-// recorded are the names of all events that are recorded.
-func (k *kernelEvents) recorded() []string {
-	all := slices.Clone(k.names)
-	hidden := k.filter.events()
-	if k.sched {
-		hidden = slices.Concat(hidden, parse.SchedEvents)
+// recorder is the session, nil if no kernel events are needed.
+func (k *kernelEvents) recorder() *tracefs.KernelSession {
+	if k == nil {
+		return nil
 	}
-	for _, name := range hidden {
-		if !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	return all
+	return k.session
 }
 
 // start begins to record. It is done before the probes are armed: what is made last is
 // hit first.
-func (k *kernelEvents) start(fs *tracefs.FS, o *Options) (err error) {
+func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 	if k == nil {
 		return nil
 	}
+	var hidden []string
+	start := tracefs.StartKernel
 	if k.filter != nil {
-		if k.session, err = tracefs.StartKernelOfAll(fs, k.recorded(), o.BufferKB); err != nil {
-			return fmt.Errorf("follow processes: %w", err)
+		hidden, start = k.filter.names, tracefs.StartKernelOfAll
+	}
+	if k.opt.Sched {
+		hidden = slices.Concat(hidden, parse.SchedEvents)
+	}
+	names := slices.Clone(k.opt.With)
+	for _, name := range hidden {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
 		}
-		if err := k.filter.begin(o.PIDs, k.session.Process); err != nil {
+	}
+	k.session, err = start(fs, names, k.opt.BufferKB)
+	switch {
+	case err != nil && k.filter != nil:
+		return fmt.Errorf("follow processes: %w", err)
+	case err != nil:
+		return err
+	case k.filter != nil:
+		if err := k.filter.begin(k.opt.PIDs, k.session.Process); err != nil {
 			return err
 		}
 		if k.filter.looked, err = k.session.Now(); err != nil {
 			return fmt.Errorf("follow processes: %w", err)
 		}
-	} else if k.session, err = tracefs.StartKernel(fs, k.recorded(), o.BufferKB); err != nil {
-		return err
 	}
 	k.all = k.session.Names()
-	for _, pid := range o.PIDs {
+	for _, pid := range k.opt.PIDs {
 		if err := k.session.Follow(pid); err != nil {
 			return err
 		}
@@ -84,36 +89,33 @@ func (k *kernelEvents) start(fs *tracefs.FS, o *Options) (err error) {
 	return nil
 }
 
-// take takes the next kernel event, and tells whether it is to be shown. What is outside of the window only tells
-// which processes are wanted.
+// take takes the next kernel event, and tells whether it is to be shown. What is outside of the
+// window only tells which processes are wanted.
 func (k *kernelEvents) take(ev *parse.KernelEvent, within bool) (shown bool) {
 	if name := k.all[ev.Event]; k.filter != nil && slices.Contains(k.filter.names, name) {
 		k.filter.take(name, ev)
 	}
-	hidden := ev.Event >= len(k.names)
-	if !within || !k.wants(ev.PID) || hidden && !k.sched {
+	wanted := k.wanted[ev.PID]
+	if k.filter != nil {
+		wanted = k.filter.wants(ev.PID)
+	}
+	hidden := ev.Event >= len(k.opt.With)
+	if !within || !wanted || hidden && !k.opt.Sched {
 		return false
 	}
 	k.delivered++
 	return !hidden
 }
 
-func (k *kernelEvents) wants(pid int) bool {
-	if k.filter != nil {
-		return k.filter.wants(pid)
-	}
-	return k.wanted[pid]
-}
-
 // follow records the events of a process that a probe was hit in, where none was named.
-func (k *kernelEvents) follow(pid int, o *Options) {
-	if k == nil || k.followed[pid] || pid == 0 || len(o.PIDs) > 0 {
+func (k *kernelEvents) follow(pid int) {
+	if k == nil || k.followed[pid] || pid == 0 || len(k.opt.PIDs) > 0 {
 		return
 	}
 	k.followed[pid] = true
-	if err := k.session.Follow(pid); err != nil && procfs.Alive(pid) && k.first == nil {
-		k.first = err
-		o.Say("%v: its kernel events are missing", err)
+	if err := k.session.Follow(pid); err != nil && procfs.Alive(pid) && !k.toldMissing {
+		k.toldMissing = true
+		k.opt.Say("%v: its kernel events are missing", err)
 	}
 }
 
@@ -148,14 +150,14 @@ func (k *kernelEvents) stop() error {
 }
 
 func (k *kernelEvents) close() error {
-	if k == nil || k.session == nil {
+	if k.recorder() == nil {
 		return nil
 	}
 	return k.session.Close()
 }
 
 // audit is what became of the events.
-func (k *kernelEvents) audit(unparsed uint64, talk Talk) (*stats.KernelEvents, error) {
+func (k *kernelEvents) audit(unparsed uint64) (*stats.KernelEvents, error) {
 	if k == nil {
 		return nil, nil
 	}
@@ -165,14 +167,14 @@ func (k *kernelEvents) audit(unparsed uint64, talk Talk) (*stats.KernelEvents, e
 	}
 	if missed := lost + unparsed; k.filter != nil && missed > 0 && !k.told {
 		k.told = true
-		talk.Say("the beginnings of up to %s were lost: calls of theirs may be missing, or of others be counted", units.Plural(int(missed), "thread"))
+		k.opt.Say("the beginnings of up to %s were lost: calls of theirs may be missing, or of others be counted", units.Plural(int(missed), "thread"))
 	}
-	if k.sched && lost > 0 && !k.toldSched {
+	if k.opt.Sched && lost > 0 && !k.toldSched {
 		k.toldSched = true
-		talk.Say("up to %s of threads were lost: some time without a CPU may be taken for running, or the reverse", units.Plural(int(lost), "change"))
+		k.opt.Say("up to %s of threads were lost: some time without a CPU may be taken for running, or the reverse", units.Plural(int(lost), "change"))
 	}
-	if len(k.names) == 0 && !k.sched {
+	if len(k.opt.With) == 0 && !k.opt.Sched {
 		return nil, nil
 	}
-	return &stats.KernelEvents{Names: k.names, Delivered: k.delivered, Lost: lost, Unparsed: unparsed}, nil
+	return &stats.KernelEvents{Names: k.opt.With, Delivered: k.delivered, Lost: lost, Unparsed: unparsed}, nil
 }

@@ -64,9 +64,7 @@ type Live struct {
 	streamed
 	fs        *tracefs.FS
 	binary    *offsets.Binary
-	opt       Options
 	armed     context.Context // that of Arm
-	sink      Sink
 	session   *tracefs.Session
 	processes processes
 	kernel    *kernelEvents // nil if none are needed
@@ -79,31 +77,16 @@ type Live struct {
 	failed error
 }
 
-// look is what is looked at five times a second, beside the calls.
-type look struct {
-	ended
-	replaced
-	program  Program // nil if none was started
-	cpu      *cpuTimes
-	vanished *vanished
-	at       time.Time
-}
-
-// looksEvery is the time between two looks at the processes.
-const looksEvery = 200 * time.Millisecond
-
 // NewLive returns a source of what happens in the functions of a plan. The kernel is untouched.
 func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
-	l := &Live{fs: fs, binary: plan.Binary, opt: opt, kernel: newKernelEvents(&opt)}
-	l.streamed = streamed{plan: plan, filter: &l.opt.Filter, skipped: opt.Skipped, inexact: !opt.Features.ExactHits && len(opt.With) == 0}
-	l.clock.pinned = opt.Steady
-	l.processes = processes{opt: &l.opt, bias: biases.New(plan, false), kernel: l.kernel}
-	l.look.cpu = newCPUTimes(opt.PIDs, plan.Binary.File().Path())
 	events := uprobe.TraceEvents(plan.Events)
-	l.look.vanished = newVanished(events, plan.Binary.File().Inode())
-	if slices.ContainsFunc(events, tracefs.Event.LongText) {
-		l.opt.Raw = true
-	}
+	opt.Raw = opt.Raw || slices.ContainsFunc(events, tracefs.Event.LongText)
+	l := &Live{fs: fs, binary: plan.Binary}
+	l.streamed = streamed{plan: plan, opt: opt, inexact: !opt.Features.ExactHits && len(opt.With) == 0}
+	l.clock.pinned = opt.Steady
+	l.kernel = newKernelEvents(&l.opt)
+	l.processes = processes{biases.New(plan, false), l}
+	l.look = newLook(l, events)
 	return l
 }
 
@@ -111,7 +94,7 @@ func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
 func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
 	l.armed, l.sink = ctx, sink
 	// What is made last is hit first.
-	if err := l.kernel.start(l.fs, &l.opt); err != nil {
+	if err := l.kernel.start(l.fs); err != nil {
 		return err
 	}
 	l.session, err = tracefs.Start(ctx, l.fs, l.plan.Target(), uprobe.TraceEvents(l.plan.Events), tracefs.Options{
@@ -120,12 +103,8 @@ func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
 	if err != nil {
 		return err
 	}
-	l.processes.session, l.counters = l.session, l.session
-	opt := parse.Options{Entries: l.opt.Entries, Inside: l.opt.Inside, Limit: l.opt.Limit}
-	if l.kernel != nil {
-		opt.Kernel = l.kernel.session
-	}
-	if l.stream, err = parse.NewStream(l.plan, l.session, &l.processes, liveSink{sink, l}, opt); err != nil {
+	l.counters = l.session
+	if err := l.newStream(l.session, l.processes, liveSink{sink, l}, l.kernel.recorder()); err != nil {
 		return err
 	}
 	if l.from, err = l.mark(); err != nil {
@@ -139,19 +118,13 @@ func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
 	return nil
 }
 
-// begin says that the window begins.
-func (l *Live) begin() {
-	at := l.from.At
-	l.sink.Reading(&Reading{First: true, From: at, At: at})
-}
-
 // Spawn starts a program. Its probes are in place before its first instruction.
 func (l *Live) Spawn(p Program) error {
 	if err := l.kernel.spawn(p); err != nil {
 		return err
 	}
-	l.look.program, l.look.cpu.program = p, p
-	l.processes.bias.Learn(p.PID())
+	l.look.program = p
+	l.processes.Learn(p.PID())
 	return nil
 }
 
@@ -185,7 +158,9 @@ func (l *Live) Read(ctx context.Context) error {
 		}
 	}
 	n, err := l.stream.Read(ctx)
-	l.look.ended.read(n)
+	if n == 0 {
+		l.look.idle = time.Now()
+	}
 	switch {
 	case l.stopped && err != nil:
 		return l.finish(err)
@@ -209,30 +184,6 @@ func (l *Live) Read(ctx context.Context) error {
 		return nil
 	}
 	return l.lookAround()
-}
-
-// lookAround looks after the processes.
-func (l *Live) lookAround() error {
-	l.look.at = time.Now()
-	if l.waiting {
-		// It may have come and gone.
-		if l.waiting = !executed(l.binary.File().Path()) && !l.hit(); l.waiting {
-			l.from.At = l.look.at // nobody ran it until now
-		} else {
-			l.begin()
-		}
-	}
-	if base, err := l.session.Timebase(); err == nil { // else the last one will do
-		l.clock.set(base)
-	}
-	l.look.cpu.look()
-	l.noticeReplaced()
-	l.noticeVanished(glance)
-	l.forgetEnded()
-	if gone(&l.opt, l.kernel) {
-		return ErrGone
-	}
-	return nil
 }
 
 // hit tells whether any probe was hit since the window began.
@@ -274,7 +225,7 @@ func (l *Live) Mark() error {
 func (l *Live) Stop() error {
 	err := l.end()
 	l.stopped = true
-	l.look.cpu.stop()
+	l.look.stop()
 	l.opt.Costs.Stop()
 	l.switcher.end()
 	l.noticeVanished(inspection)
@@ -323,9 +274,9 @@ func (l *Live) Close() error {
 // complete adds what only a live source knows.
 func (l *Live) complete(r *Reading) *Reading {
 	r.MaxRate, r.Vanished, r.TooOften = l.opt.MaxRate, l.look.vanished.processes(), l.switcher.tooOften()
-	r.Used, r.Waited = l.look.cpu.used, l.look.cpu.waited
+	r.Used, r.Waited = l.look.used, l.look.waited
 	var err error
-	r.Kernel, err = l.kernel.audit(r.Counts.KernelUnparsed, l.opt)
+	r.Kernel, err = l.kernel.audit(r.Counts.KernelUnparsed)
 	r.Err = errors.Join(r.Err, err)
 	return r
 }
@@ -346,4 +297,52 @@ func (s liveSink) Kernel(ev *parse.KernelEvent) {
 	if s.live.kernel.take(ev, s.live.stream.Within(ev.Time)) {
 		s.Sink.Kernel(ev)
 	}
+}
+
+// rests tell when the probes are out: with Options.Once, from when each process was seen until
+// the interval ends.
+type rests struct {
+	seen   map[int]bool // processes, in this interval
+	first  time.Time    // when the first of them was
+	began  time.Time    // the interval
+	paused bool
+}
+
+// gather is how long other processes have after the first to come by the probe.
+const gather = 100 * time.Millisecond
+
+// wants tells whether a call is wanted.
+func (l *Live) wants(c *parse.Call) bool {
+	r := &l.rests
+	// What was hit while the probe was being taken out is of the last interval.
+	if !l.opt.Once {
+		return true
+	}
+	if r.seen[c.PID] || l.clock.present.Wall(c.Start).Before(r.began) {
+		return false
+	}
+	if len(r.seen) == 0 {
+		r.seen, r.first = make(map[int]bool), time.Now()
+	}
+	r.seen[c.PID] = true
+	return true
+}
+
+// rest takes the probes out for what is left of the interval once all that is wanted is there.
+func (l *Live) rest() error {
+	r := &l.rests
+	if r.paused || len(r.seen) == 0 || !l.opt.Alone && time.Since(r.first) <= gather {
+		return nil
+	}
+	r.paused = true
+	return l.session.Pause()
+}
+
+// resume begins another interval.
+func (l *Live) resume() error {
+	paused := l.rests.paused
+	if l.rests = (rests{began: time.Now()}); paused {
+		return l.session.Resume()
+	}
+	return nil
 }

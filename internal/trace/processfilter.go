@@ -53,14 +53,6 @@ func newProcessFilter(o *Options) *processFilter {
 	return f
 }
 
-// events are the kernel's that it takes.
-func (f *processFilter) events() []string {
-	if f == nil {
-		return nil
-	}
-	return f.names
-}
-
 // begin looks for what is there already; events have been recorded since before.
 func (f *processFilter) begin(pids []int, processOf func(tid int) int) error {
 	f.process = processOf

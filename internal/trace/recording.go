@@ -10,7 +10,9 @@ import (
 	"github.com/ftgo/ftgo/internal/biases"
 	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/recording"
+	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 // ErrNoSpawn: a recording starts nothing.
@@ -21,8 +23,6 @@ type Recording struct {
 	streamed
 	rec     *recording.Recording
 	times   *recording.Times
-	opt     Options
-	sink    Sink
 	stopped bool
 	done    bool
 }
@@ -30,7 +30,6 @@ type Recording struct {
 // NewRecording returns a source of what a recording has. The plan is that of the recording, or one
 // that is the same.
 func NewRecording(rec *recording.Recording, plan *uprobe.Plan, opt Options) (*Recording, error) {
-	r := &Recording{rec: rec, opt: opt}
 	times, err := rec.Times()
 	if err != nil {
 		return nil, err
@@ -38,9 +37,9 @@ func NewRecording(rec *recording.Recording, plan *uprobe.Plan, opt Options) (*Re
 	if times.Jumped {
 		opt.Warn("the clock jumped while it was recorded, as when a machine sleeps: latencies may be off by some percent, times by as long as it slept")
 	}
-	r.streamed = streamed{plan: plan, filter: &r.opt.Filter, skipped: opt.Skipped, inexact: !opt.Features.ExactHits, counters: rec}
+	r := &Recording{rec: rec, times: times}
+	r.streamed = streamed{plan: plan, opt: opt, inexact: !opt.Features.ExactHits, counters: rec, from: times.From, until: times.Until}
 	r.clock.set(times.Base)
-	r.times, r.from, r.until = times, times.From, times.Until
 	return r, nil
 }
 
@@ -48,18 +47,17 @@ func NewRecording(rec *recording.Recording, plan *uprobe.Plan, opt Options) (*Re
 func (r *Recording) Began() time.Time { return r.from.At }
 
 // Arm begins to read.
-func (r *Recording) Arm(_ context.Context, sink Sink) (err error) {
+func (r *Recording) Arm(_ context.Context, sink Sink) error {
 	r.sink = sink
-	of := &recordedProcesses{r.rec, r.opt.PIDs, biases.New(r.plan, true)}
-	opt := parse.Options{Entries: r.opt.Entries, Inside: r.opt.Inside, Limit: r.opt.Limit}
-	if r.stream, err = parse.NewStream(r.plan, r.rec, of, sink, opt); err != nil {
+	of := &biases.Processes{Biases: biases.New(r.plan, true), Find: r.rec.Process, PIDs: r.opt.PIDs}
+	if err := r.newStream(r.rec, of, sink, nil); err != nil {
 		return err
 	}
 	if r.times.Windowed {
 		r.stream.Begin(r.times.First, r.from.Ticks)
 		r.stream.End(r.until.Ticks)
 	}
-	sink.Reading(&Reading{First: true, From: r.from.At, At: r.from.At})
+	r.begin()
 	return nil
 }
 
@@ -96,17 +94,94 @@ func (r *Recording) Stop() error {
 // Close has nothing to remove.
 func (r *Recording) Close() error { return nil }
 
-// recordedProcesses are of another time or machine.
-type recordedProcesses struct {
-	rec  *recording.Recording
-	pids []int
-	bias *biases.Biases
+// streamed is what a [Live] and a [Recording] have in common: a stream of hits, and counters that
+// they are to agree with.
+type streamed struct {
+	plan     *uprobe.Plan
+	opt      Options
+	inexact  bool // see parse.Counters
+	clock    Clock
+	sink     Sink
+	stream   *parse.Stream
+	counters counters
+	// from and until are the ends of the window that all numbers are of.
+	from, until tracefs.Mark
 }
 
-func (p *recordedProcesses) Of(tid, printed int) int { return p.rec.Process(tid, printed) }
-
-func (p *recordedProcesses) Wanted(_, pid int) (int, bool) {
-	return pid, len(p.pids) == 0 || slices.Contains(p.pids, pid)
+// counters are the kernel's: see [tracefs.Session].
+type counters interface {
+	Profile() ([][]uint64, error)
+	Overruns() (uint64, error)
 }
 
-func (p *recordedProcesses) Bias(pid int, addr uint64) (uint64, bool) { return p.bias.Of(pid, addr) }
+// Clock is that of the calls' stamps.
+func (s *streamed) Clock() *Clock { return &s.clock }
+
+// newStream makes the stream, whose sink may see to what the caller's does not get.
+func (s *streamed) newStream(src parse.Source, of parse.Processes, sink parse.Sink, kernel *tracefs.KernelSession) (err error) {
+	opt := parse.Options{Entries: s.opt.Entries, Inside: s.opt.Inside, Limit: s.opt.Limit}
+	if kernel != nil {
+		opt.Kernel = kernel
+	}
+	s.stream, err = parse.NewStream(s.plan, src, of, sink, opt)
+	return err
+}
+
+// begin says that the window begins.
+func (s *streamed) begin() {
+	s.sink.Reading(&Reading{First: true, From: s.from.At, At: s.from.At})
+}
+
+// reading is what was counted up to a moment that the stream has come to.
+func (s *streamed) reading(at tracefs.Mark) *Reading {
+	overruns, err := s.counters.Overruns()
+	own := s.opt.All()
+	c := s.stream.Counts(parse.Counters{From: s.from.Hits, At: at.Hits, Overruns: overruns, Own: own, Inexact: s.inexact})
+	r := &Reading{From: s.from.At, At: at.At, Err: err, Counts: c, Unfollowed: c.Unfollowed}
+	r.Summary = stats.Summary{
+		Hits: c.Hits, Delivered: c.Delivered, Filtered: c.Filtered, Lost: c.Lost, Counted: c.CountedOnly, Unparsed: c.Unparsed,
+		Probes: s.plan.Probes(), Functions: len(s.plan.Funcs), Skipped: skipped(s.opt.Skipped, s.plan.Skipped),
+		Seconds:         at.At.Sub(s.from.At).Seconds(),
+		Pass:            max(s.from.Width, at.Width),
+		LatencyMeasured: s.plan.Mode == uprobe.Latency,
+		Streamed:        s.plan.Mode != uprobe.Count,
+		CountFirst:      s.plan.CountsFirst(),
+		Clock:           s.clock.Clock,
+	}
+	if own && !s.plan.Filtered() {
+		r.Before = sumCounts(s.from.Hits)
+	}
+	return r
+}
+
+// last is the reading of the whole window, which tells what was hit besides.
+func (s *streamed) last() *Reading {
+	profile, err := s.counters.Profile()
+	if s.until.Hits == nil {
+		s.until.Hits = profile
+	}
+	r := s.reading(s.until)
+	r.Err = errors.Join(err, r.Err)
+	if r.Last = true; s.opt.All() {
+		all := sumCounts(profile)
+		r.After = all - min(all, r.Before+r.Hits)
+	}
+	return r
+}
+
+func skipped(before []stats.Skipped, planned []uprobe.Skipped) []stats.Skipped {
+	all := slices.Clone(before)
+	for _, s := range planned {
+		all = append(all, stats.Skipped{Function: s.Func.Name, Reason: s.Reason.Error()})
+	}
+	return all
+}
+
+func sumCounts(profile [][]uint64) (n uint64) {
+	for _, sites := range profile {
+		for _, count := range sites {
+			n += count
+		}
+	}
+	return n
+}

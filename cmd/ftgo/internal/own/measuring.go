@@ -136,21 +136,11 @@ func newMeter(funcs Functions, session *tracefs.Session, plan *uprobe.Plan) *met
 	}
 	var err error
 	if m.base, err = session.Timebase(); err == nil {
-		own := ownProcess{session.Process, biases.New(plan, false)}
-		m.stream, _ = parse.NewStream(plan, session, own, m, parse.Options{})
+		all := &biases.Processes{Biases: biases.New(plan, false), Find: session.Process} // others may run the same file
+		m.stream, _ = parse.NewStream(plan, session, all, m, parse.Options{})
 	}
 	return m
 }
-
-// ownProcess is ftgo's, among others that run the same file.
-type ownProcess struct {
-	find   func(tid, printed int) int
-	biases *biases.Biases
-}
-
-func (o ownProcess) Of(tid, printed int) int                  { return o.find(tid, printed) }
-func (o ownProcess) Wanted(_, pid int) (int, bool)            { return pid, true }
-func (o ownProcess) Bias(pid int, addr uint64) (uint64, bool) { return o.biases.Of(pid, addr) }
 
 // Return takes what a call of the first function took.
 func (m *meter) Return(c *parse.Call) {

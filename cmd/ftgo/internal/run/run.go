@@ -5,9 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/trace"
@@ -34,16 +38,15 @@ type Job struct {
 	CutOff error
 	// MaxLost is how many events may be lost; nil is any number.
 	MaxLost *uint64
+	state
 }
 
-// running is a run that is being done.
-type running struct {
-	*Job
+// state is how far a run is.
+type state struct {
 	// expired comes when the time is up, which is counted from the window's beginning on.
 	expired <-chan time.Time
-	// failed is the view's first error.
-	failed  error
-	written bool // somebody writes to the binary
+	failed  error // the view's first error
+	written bool  // somebody writes to the binary
 	last    *trace.Reading
 	table   *trace.Table // the last
 }
@@ -60,104 +63,103 @@ func (j *Job) Do(ctx context.Context) (err error) {
 		Clock: j.Clock, Costs: j.Costs, Errors: want.Errors, PerProcess: want.PerPID, Stacks: j.Stacks,
 		Intervals: want.Intervals, Ended: want.Limit > 0,
 	})
-	r := &running{Job: j}
 	if err := j.View.Begin(&j.Scene); err != nil {
 		return err
 	}
 	defer func() {
-		if r.table == nil {
+		if j.table == nil {
 			err = errors.Join(err, j.View.End(nil))
 		}
 	}()
 	defer j.Costs.Wait()
-	defer func() { err = errors.Join(err, r.close()) }()
-	followed := r.follow(ctx)
+	defer func() { err = errors.Join(err, j.close()) }()
+	followed := j.follow(ctx)
 	switch {
-	case r.table == nil && ctx.Err() != nil && errors.Is(followed, ctx.Err()):
+	case j.table == nil && ctx.Err() != nil && errors.Is(followed, ctx.Err()):
 		return cli.BeforeItBegan(ctx)
-	case r.failed != nil && !errors.Is(r.failed, ErrEnough):
-		r.table = nil // the view can show nothing
-		return errors.Join(r.failed, followed)
-	case r.table == nil:
+	case j.failed != nil && !errors.Is(j.failed, ErrEnough):
+		j.table = nil // the view can show nothing
+		return errors.Join(j.failed, followed)
+	case j.table == nil:
 		return followed
 	}
-	r.sayDoubts()
+	j.sayDoubts()
 	// The table can wait for the probes to be gone, since who reads it may be slow, but does
 	// not depend on it, nor on anything else that has failed after measuring.
-	closed := r.close()
-	if err := errors.Join(j.View.End(r.table), followed, closed); err != nil {
+	closed := j.close()
+	if err := errors.Join(j.View.End(j.table), followed, closed); err != nil {
 		return err
 	}
-	return r.verdict()
+	return j.verdict()
 }
 
 // verdict is how a run ends in which nothing has failed: with the first of what else speaks
 // against it, at last with PROGRAM's own status.
-func (r *running) verdict() error {
-	switch lost := r.table.Lost; {
-	case r.CutOff != nil:
-		return r.CutOff
-	case r.MaxLost != nil && lost > *r.MaxLost:
-		return cli.WithStatus(cli.ExitLost, fmt.Errorf("%d events lost (--max-lost %d)", lost, *r.MaxLost))
-	case r.written:
-		return r.Target.WrittenTo()
-	case r.Program != nil:
-		return status(r.Program)
+func (j *Job) verdict() error {
+	switch lost := j.table.Lost; {
+	case j.CutOff != nil:
+		return j.CutOff
+	case j.MaxLost != nil && lost > *j.MaxLost:
+		return cli.WithStatus(cli.ExitLost, fmt.Errorf("%d events lost (--max-lost %d)", lost, *j.MaxLost))
+	case j.written:
+		return j.Target.WrittenTo()
+	case j.Program != nil:
+		return status(j.Program)
 	}
 	return nil
 }
 
 // until says when the run ends.
-func (r *running) until() string {
+func (j *Job) until() string {
 	switch {
-	case r.Program != nil:
-		return "until " + r.Program.Name() + " ends"
-	case r.For > 0:
-		return fmt.Sprintf("for %v", r.For)
+	case j.Program != nil:
+		return "until " + j.Program.Name() + " ends"
+	case j.For > 0:
+		return fmt.Sprintf("for %v", j.For)
 	}
 	return "Ctrl-C to end"
 }
 
 // follow runs from the arming of the source to its last reading.
-func (r *running) follow(ctx context.Context) error {
+func (j *Job) follow(ctx context.Context) error {
 	stop := func() {}
-	if r.Slow > 0 {
-		stop = r.Env.Progress(func() string { return fmt.Sprintf("placing %d probes", r.Plan.Probes()) })
+	if j.Slow > 0 {
+		stop = j.Env.Progress(func() string { return fmt.Sprintf("placing %d probes", j.Plan.Probes()) })
 	}
-	err := r.Source.Arm(ctx, r)
+	err := j.Source.Arm(ctx, j)
 	stop()
 	if err != nil {
 		return err
 	}
-	if r.Placed != "" {
-		r.Env.Say("%s, %s", r.Placed, r.until())
+	if j.Placed != "" {
+		j.Env.Say("%s, %s", j.Placed, j.until())
 	}
-	if err := r.Ready(); err != nil {
+	if err := j.Ready(); err != nil {
 		return err
 	}
-	if r.Program != nil {
-		if err := r.Source.Spawn(r.Program); err != nil {
+	if j.Program != nil {
+		if err := j.Source.Spawn(j.Program); err != nil {
 			return err
 		}
 	}
-	err = trace.Watch(ctx, r.Source, r.Program, r.Every, r.told)
-	switch r.written = errors.Is(err, trace.ErrWritten); {
-	case r.written, errors.Is(err, ErrEnough):
+	err = trace.Watch(ctx, j.Source, j.Program, j.Every, j.told)
+	switch j.written = errors.Is(err, trace.ErrWritten); {
+	case j.written, errors.Is(err, ErrEnough):
 		err = nil
 	}
-	return errors.Join(err, r.stop())
+	return errors.Join(err, j.stop())
 }
 
 // told lets the view write what was told, and tells whether to go on.
-func (r *running) told() error {
-	if r.failed == nil {
-		r.failed = r.View.Flush()
+func (j *Job) told() error {
+	if j.failed == nil {
+		j.failed = j.View.Flush()
 	}
-	if r.failed != nil {
+	if j.failed != nil {
 		return ErrEnough
 	}
 	select {
-	case <-r.expired:
+	case <-j.expired:
 		return ErrEnough
 	default:
 		return nil
@@ -165,72 +167,107 @@ func (r *running) told() error {
 }
 
 // stop ends the window, and reads what is left.
-func (r *running) stop() error {
-	if r.Slow > 0 {
-		defer r.Env.Progress(func() string {
-			return fmt.Sprintf("removing the probes, a moment for each of %s", units.Plural(r.Slow, "event"))
+func (j *Job) stop() error {
+	if j.Slow > 0 {
+		defer j.Env.Progress(func() string {
+			return fmt.Sprintf("removing the probes, a moment for each of %s", units.Plural(j.Slow, "event"))
 		})()
 	}
-	err := trace.Drain(r.Source, func() error { return nil })
-	if r.last != nil {
-		err = errors.Join(err, r.last.Err)
+	err := trace.Drain(j.Source, func() error { return nil })
+	if j.last != nil {
+		err = errors.Join(err, j.last.Err)
 	}
 	return err
 }
 
 // close removes the probes and ends the program.
-func (r *running) close() error {
-	err := r.Source.Close()
-	r.Program.End()
+func (j *Job) close() error {
+	err := j.Source.Close()
+	j.Program.End()
 	return err
 }
 
 // Counted, Entry, Return, Kernel, ProcessEnded and Reading take what the source tells.
 
-func (r *running) Counted(pid, fn int) { r.Totals.Counted(pid, fn) }
+func (j *Job) Counted(pid, fn int) { j.Totals.Counted(pid, fn) }
 
-func (r *running) Entry(c *parse.Call) {
-	if r.failed == nil {
-		r.failed = r.View.Entry(c)
+func (j *Job) Entry(c *parse.Call) {
+	if j.failed == nil {
+		j.failed = j.View.Entry(c)
 	}
 }
 
-func (r *running) Return(c *parse.Call) {
-	if r.Totals.Return(c); r.failed == nil {
-		r.failed = r.View.Return(c)
+func (j *Job) Return(c *parse.Call) {
+	if j.Totals.Return(c); j.failed == nil {
+		j.failed = j.View.Return(c)
 	}
 }
 
-func (r *running) Kernel(ev *parse.KernelEvent) {
-	if r.Totals.Kernel(ev); r.failed == nil {
-		r.failed = r.View.Kernel(ev)
+func (j *Job) Kernel(ev *parse.KernelEvent) {
+	if j.Totals.Kernel(ev); j.failed == nil {
+		j.failed = j.View.Kernel(ev)
 	}
 }
 
-func (r *running) ProcessEnded(pid int) {
-	r.Totals.ProcessEnded(pid)
-	r.View.ProcessEnded(pid)
+func (j *Job) ProcessEnded(pid int) {
+	j.Totals.ProcessEnded(pid)
+	j.View.ProcessEnded(pid)
 }
 
-func (r *running) Reading(at *trace.Reading) {
+func (j *Job) Reading(at *trace.Reading) {
 	switch {
 	case at.First:
-		if r.For > 0 {
-			r.expired = time.After(r.For - time.Since(at.From))
+		if j.For > 0 {
+			j.expired = time.After(j.For - time.Since(at.From))
 		}
 	case at.Last:
-		r.last, r.table = at, r.Totals.At(at)
-	case r.failed == nil:
-		r.failed = r.View.Interval(r.Totals.At(at))
+		j.last, j.table = at, j.Totals.At(at)
+	case j.failed == nil:
+		j.failed = j.View.Interval(j.Totals.At(at))
 	}
 }
 
 // sayDoubts tells of calls whose latencies are none.
-func (r *running) sayDoubts() {
-	if n := r.last.Unfollowed; n > 0 {
-		r.Env.Warn(fmt.Sprintf("%s not followed to the end, and counted as lost: too many others were open when they began", units.Plural(n, "call")))
+func (j *Job) sayDoubts() {
+	if n := j.last.Unfollowed; n > 0 {
+		j.Env.Warn(fmt.Sprintf("%s not followed to the end, and counted as lost: too many others were open when they began", units.Plural(n, "call")))
 	}
-	if n := r.Totals.SteppedBack(); n > 0 {
-		r.Env.Warn(fmt.Sprintf("the trace clock %s went back during %s, whose latency is shown as 0", printable.Text(r.Clock.Clock), units.Plural(n, "call")))
+	if n := j.Totals.SteppedBack(); n > 0 {
+		j.Env.Warn(fmt.Sprintf("the trace clock %s went back during %s, whose latency is shown as 0", printable.Text(j.Clock.Clock), units.Plural(n, "call")))
 	}
+}
+
+// FindProgram makes sure that a program can be run, before any probe is set; without words there
+// is none. It writes to standard error what data must not be mixed with, if the data goes there.
+func FindProgram(e *cli.Env, words []string, mixed bool) (*trace.Command, error) {
+	if len(words) == 0 {
+		return nil, nil
+	}
+	path, err := exec.LookPath(words[0])
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", words[0], errors.Unwrap(err))
+	}
+	cmd := exec.Command(path, words[1:]...)
+	cmd.Args[0] = words[0]
+	talk := terminal.File(e.Stderr)
+	if cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, talk, talk; !mixed {
+		cmd.Stdout = e.Stdout
+	}
+	return trace.NewCommand(cmd), nil
+}
+
+// status is the program's exit status as a shell would give it; nil for 0 and for a
+// program that was ended by us.
+func status(p *trace.Command) error {
+	var exit *exec.ExitError
+	switch {
+	case p.Err() == nil:
+		return nil
+	case !errors.As(p.Err(), &exit):
+		return fmt.Errorf("run %s: %w", p.Path(), p.Err())
+	}
+	if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return cli.ProgramStatus(128 + int(ws.Signal()))
+	}
+	return cli.ProgramStatus(exit.ExitCode())
 }

@@ -1,0 +1,287 @@
+package trace
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/biases"
+	"github.com/ftgo/ftgo/internal/breakpoints"
+	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+// processes are what the stream of a [Live] asks about processes.
+type processes struct {
+	*biases.Biases
+	live *Live
+}
+
+// Of finds the process of a thread, whose kernel events are recorded from now on. One that is
+// gone and that the kernel did not name belongs to the only process there can be, if that is so.
+func (p processes) Of(tid, printed int) int {
+	pid, opt := p.live.session.Process(tid, printed), &p.live.opt
+	if pid == 0 && len(opt.PIDs) == 1 && !opt.Fork {
+		pid = opt.PIDs[0]
+	}
+	p.live.kernel.follow(pid)
+	return pid
+}
+
+// Wanted tells the processes asked for from others.
+func (p processes) Wanted(tid, pid int) (process int, wanted bool) {
+	k, pids := p.live.kernel, p.live.opt.PIDs
+	if k != nil && k.filter != nil {
+		pid = k.filter.of(tid, pid)
+		return pid, k.filter.wants(pid)
+	}
+	wanted = len(pids) == 0 || slices.Contains(pids, pid)
+	if wanted && k != nil {
+		k.wanted[pid] = true
+	}
+	return pid, wanted
+}
+
+// look is what is looked at five times a second, beside the calls.
+type look struct {
+	program Program // nil if none was started
+	at      time.Time
+	// idle is when there was nothing to be read.
+	idle time.Time
+	// lives are those of processes that events have come from. One is forgotten once all of its
+	// events have been read, because many short programs are to take no more memory than few.
+	lives map[int]life
+	// file is the one that is probed, and replaced are the processes, and 0 for the file, of which it
+	// was said that they run another.
+	file     os.FileInfo
+	replaced map[int]bool
+	vanished *vanished
+	// busy and waiting follow the CPU time of what is traced; used is what it was while probes were
+	// armed, waited the share of its time that it waited for a CPU.
+	busy    *procfs.BusyTimes
+	waiting *procfs.Waiting
+	used    time.Duration
+	waited  float64
+}
+
+// life is that of a process: when it was started, and when it was found to have ended, or its number
+// to have gone to another.
+type life struct {
+	started uint64
+	ended   time.Time
+}
+
+const (
+	// looksEvery is the time between two looks at the processes.
+	looksEvery = 200 * time.Millisecond
+	// maxChecked is the number of processes checked per look, for whether they have ended.
+	maxChecked = 500
+	// drained is the time after which the stream has put in order what was recorded.
+	drained = time.Second
+)
+
+func newLook(l *Live, events []tracefs.Event) look {
+	busy := procfs.NewBusyTimes(l.opt.PIDs, l.binary.File().Path())
+	return look{
+		lives: make(map[int]life), vanished: newVanished(events, l.binary.File().Inode()), busy: busy, waiting: procfs.NewWaiting(busy),
+	}
+}
+
+// wait learns what is gone when processes are.
+func (k *look) wait() {
+	if share := k.waiting.Share(); share > 0 {
+		k.waited = share
+	}
+}
+
+// stop ends the following of CPU times.
+func (k *look) stop() {
+	k.wait()
+	if k.program != nil {
+		if cpu, ended := k.program.Used(); ended {
+			k.used = cpu // the probes were there first
+			return
+		}
+	}
+	k.used, _ = k.busy.Since()
+}
+
+// lookAround looks after the processes.
+func (l *Live) lookAround() error {
+	l.look.at = time.Now()
+	if l.waiting {
+		// It may have come and gone.
+		if l.waiting = !executed(l.binary.File().Path()) && !l.hit(); l.waiting {
+			l.from.At = l.look.at // nobody ran it until now
+		} else {
+			l.begin()
+		}
+	}
+	if base, err := l.session.Timebase(); err == nil { // else the last one will do
+		l.clock.set(base)
+	}
+	l.look.wait()
+	l.noticeReplaced()
+	l.noticeVanished(glance)
+	l.forgetEnded()
+	if gone(&l.opt, l.kernel) {
+		return ErrGone
+	}
+	return nil
+}
+
+// executed tells whether a process runs the file.
+func executed(path string) bool {
+	file, err := os.Stat(path)
+	return err == nil && len(procfs.Running(file)) > 0
+}
+
+// gone tells whether all processes of -p have ended, and those that are followed.
+func gone(o *Options, k *kernelEvents) bool {
+	if len(o.PIDs) == 0 || slices.ContainsFunc(o.PIDs, procfs.Alive) || k.anyAlive() {
+		return false
+	}
+	if len(o.PIDs) == 1 {
+		o.Say("process %d has ended", o.PIDs[0])
+	} else {
+		o.Say("the processes have ended")
+	}
+	return true
+}
+
+// forgetEnded drops what is known of processes that have ended.
+func (l *Live) forgetEnded() {
+	if procfs.ForeignNumbers() {
+		return // none of them is there by its number
+	}
+	now, left := time.Now(), maxChecked
+	for _, pid := range l.stream.Processes() {
+		of := l.look.lives[pid]
+		if pid == 0 || !of.ended.IsZero() {
+			continue
+		}
+		if left--; left < 0 {
+			break
+		}
+		stat, alive := procfs.Living(pid)
+		if !alive || of.started != 0 && of.started != stat.Started {
+			of.ended = now
+		}
+		of.started = stat.Started
+		l.look.lives[pid] = of
+	}
+	read := l.clock.present.Wall(l.stream.Latest())
+	gone := make(map[int]bool)
+	for pid, of := range l.look.lives {
+		if !of.ended.IsZero() && (l.look.idle.Sub(of.ended) > drained || read.Sub(of.ended) > drained) {
+			gone[pid] = true
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	l.stream.Forget(gone)
+	l.session.Forget(gone)
+	for pid := range gone {
+		l.processes.Forget(pid)
+		l.kernel.forget(pid)
+		l.sink.ProcessEnded(pid)
+		delete(l.look.lives, pid)
+	}
+}
+
+// noticeReplaced says, once of each, that a process of -p has executed another program, and
+// that BINARY is another file now.
+func (l *Live) noticeReplaced() {
+	k, pids, path := &l.look, l.opt.PIDs, l.binary.File().Path()
+	if k.replaced == nil {
+		k.replaced = make(map[int]bool)
+		k.file, _ = os.Stat(fmt.Sprintf("/proc/self/fd/%d", l.binary.File().Fd()))
+		for _, pid := range pids {
+			k.replaced[pid] = k.runsAnother(procfs.Exe(pid)) // what is probed is a library
+		}
+	}
+	if len(pids) == 0 && !k.replaced[0] && k.runsAnother(path) {
+		k.replaced[0] = true
+		l.opt.Say("%s was replaced on disk: processes started from now on run another file, which is not probed", path)
+	}
+	for _, pid := range pids {
+		if !k.replaced[pid] && k.runsAnother(procfs.Exe(pid)) {
+			k.replaced[pid] = true
+			name, _ := os.Readlink(procfs.Exe(pid))
+			l.opt.Say("process %d runs another program now, %s, which is not probed", pid, printable.Text(name))
+		}
+	}
+}
+
+// runsAnother tells whether a path is of a file that is not the one that is probed.
+func (k *look) runsAnother(path string) bool {
+	now, err := os.Stat(path)
+	return err == nil && !os.SameFile(now, k.file)
+}
+
+// noticeVanished looks at so many sites of the processes that are known.
+func (l *Live) noticeVanished(sites int) {
+	if l.rests.paused {
+		return
+	}
+	pids := l.opt.PIDs
+	if len(pids) == 0 {
+		pids = l.stream.Processes()
+	}
+	l.look.vanished.notice(l.opt, pids, l.look.program, sites)
+}
+
+// vanished checks whether the processes still have the probes in their memory, a few probes at a
+// time, because the kernel does not tell when a process has lost them, and then counts no calls.
+type vanished struct {
+	sites []uint64 // of the probes that are there from the first to the last moment
+	inode uint64
+	next  int          // of the sites, to be looked at
+	told  map[int]bool // the processes that it was said of
+}
+
+const (
+	// glance is the number of sites checked per look, inspection that of the check at the end. A
+	// site takes a microsecond or two.
+	glance, inspection = 16, 512
+	// maxGlanced is the number of processes checked per look.
+	maxGlanced = 16
+)
+
+func newVanished(events []tracefs.Event, inode uint64) *vanished {
+	v := &vanished{inode: inode, told: make(map[int]bool)}
+	for i := range events {
+		v.sites = append(v.sites, events[i].Sites...)
+	}
+	return v
+}
+
+// notice warns of each process, PROGRAM included, that has lost its probes, once.
+func (v *vanished) notice(talk Talk, pids []int, p Program, sites int) {
+	if p != nil {
+		pids = append([]int{p.PID()}, pids...)
+	}
+	if len(v.sites) == 0 || procfs.ForeignNumbers() {
+		return
+	}
+	some := make([]uint64, min(sites, len(v.sites)))
+	for i := range some {
+		some[i] = v.sites[(v.next+i)%len(v.sites)]
+	}
+	v.next += len(some)
+	for _, pid := range pids[:min(len(pids), maxGlanced)] {
+		missing := func() bool { return breakpoints.Missing(pid, v.inode, some) > 0 }
+		// Twice: the process may change its mappings between a look at them and one there.
+		if !v.told[pid] && missing() && missing() {
+			v.told[pid] = true
+			talk.Warn(fmt.Sprintf("probes have vanished from process %d, which has changed its code or dropped it: its calls are not all counted", pid))
+		}
+	}
+}
+
+// processes are those whose probes were found to be gone.
+func (v *vanished) processes() []int { return slices.Sorted(maps.Keys(v.told)) }
