@@ -28,51 +28,60 @@ func parseFailIf(text string) (f FailIf, err error) {
 		return f, err
 	}
 	return f, f.expr.Check(func(path string) (*gotype.Type, error) {
-		n, ok := rowNumbers[path]
-		if !ok {
-			return nil, fmt.Errorf("unknown number %q: there are %s", path, strings.Join(rowNumberNames(), ", "))
+		if !slices.Contains(rowNumbers, path) {
+			return nil, fmt.Errorf("unknown number %q: there are %s", path, strings.Join(rowNumbers, ", "))
 		}
-		t, _ := gotype.Basic(n.typ)
-		return t, nil
+		return numberType(path), nil
 	})
 }
 
-// rowNumber is one number of a row, as conditions name it.
-type rowNumber struct {
-	typ string // of Go
-	of  func(stats.Row) (n uint64, known bool)
-}
-
-func counted(of func(stats.Row) uint64) rowNumber {
-	return rowNumber{"uint64", func(r stats.Row) (uint64, bool) { return of(r), true }}
-}
-
-// taken is a number of nanoseconds that only a function with latencies has.
-func taken(of func(stats.Latencies) int64) rowNumber {
-	return rowNumber{"int64", func(r stats.Row) (uint64, bool) {
-		if r.Latency == nil || r.Latency.Count() == 0 {
-			return 0, false
-		}
-		return uint64(of(r.Latency)), true
-	}}
-}
-
-// rowNumbers have the names that they have in JSON.
-var rowNumbers = map[string]rowNumber{
-	"calls":     counted(func(r stats.Row) uint64 { return r.Calls }),
-	"completed": counted(func(r stats.Row) uint64 { return r.Completed }),
-	"unwound":   counted(func(r stats.Row) uint64 { return r.Unwound }),
-	"open":      counted(func(r stats.Row) uint64 { return r.Open }),
-	"lost":      counted(func(r stats.Row) uint64 { return r.Lost }),
-	"rate":      counted(func(r stats.Row) uint64 { return uint64(r.Rate) }),
-	"errors":    {"uint64", func(r stats.Row) (uint64, bool) { return r.Errors, r.ReturnsErrors }},
-}
-
-func init() {
+// rowNumbers are the numbers of a row, by the names that they have in JSON.
+var rowNumbers = func() []string {
+	names := []string{"calls", "completed", "unwound", "open", "lost", "rate", "errors"}
 	for _, s := range stats.Statistics {
-		rowNumbers[s.Name] = taken(s.Of)
+		names = append(names, s.Name)
 	}
+	slices.Sort(names)
+	return names
+}()
+
+func statistic(name string) int {
+	return slices.IndexFunc(stats.Statistics[:], func(s stats.Statistic) bool { return s.Name == name })
 }
+
+// numberType is int64 for nanoseconds.
+func numberType(name string) *gotype.Type {
+	t, _ := gotype.Basic("uint64")
+	if statistic(name) >= 0 {
+		t, _ = gotype.Basic("int64")
+	}
+	return t
+}
+
+// rowCall makes a row what conditions ask.
+type rowCall struct{ row stats.Row }
+
+func (c rowCall) Value(path string) *capture.Value {
+	v := &capture.Value{Name: path, Type: numberType(path)}
+	switch i := statistic(path); {
+	case i >= 0 && (c.row.Latency == nil || c.row.Latency.Count() == 0):
+		return nil
+	case i >= 0:
+		v.Num = uint64(stats.Statistics[i].Of(c.row.Latency))
+	case path == "errors" && !c.row.ReturnsErrors:
+		return nil
+	case path == "rate":
+		v.Num = uint64(c.row.Rate)
+	default:
+		v.Num = map[string]uint64{
+			"calls": c.row.Calls, "completed": c.row.Completed, "unwound": c.row.Unwound, "open": c.row.Open,
+			"lost": c.row.Lost, "errors": c.row.Errors,
+		}[path]
+	}
+	return v
+}
+
+func (c rowCall) Message(*capture.Value) (capture.Value, bool) { return capture.Value{}, false }
 
 // CheckKnown refuses a condition on numbers that are not there, since it would never be true:
 // latency says that calls are seen to end, errors that their results are looked at, and mend
@@ -89,30 +98,6 @@ func (v *FailIf) CheckKnown(latency, errors bool, mend string) error {
 	return nil
 }
 
-func rowNumberNames() []string {
-	var names []string
-	for name := range rowNumbers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-// rowCall makes a row what conditions ask.
-type rowCall struct{ row stats.Row }
-
-func (c rowCall) Value(path string) *capture.Value {
-	number := rowNumbers[path]
-	t, _ := gotype.Basic(number.typ)
-	n, known := number.of(c.row)
-	if !known {
-		return nil
-	}
-	return &capture.Value{Name: path, Type: t, Num: n}
-}
-
-func (c rowCall) Message(*capture.Value) (capture.Value, bool) { return capture.Value{}, false }
-
 // check is an error if the condition is true of one of the rows.
 func (v *FailIf) check(rows []stats.Row) error {
 	if v.Text == "" {
@@ -127,32 +112,24 @@ func (v *FailIf) check(rows []stats.Row) error {
 	if len(failing) == 0 {
 		return nil
 	}
-	return cli.WithStatus(cli.ExitFailIf, fmt.Errorf("%s: true of %s%s", v.Text, failing[0], andOthers(len(failing)-1)))
-}
-
-func andOthers(n int) string {
-	if n == 0 {
-		return ""
+	others := ""
+	if n := len(failing) - 1; n > 0 {
+		others = fmt.Sprintf(", and of %d more", n)
 	}
-	return fmt.Sprintf(", and of %d more", n)
+	return cli.WithStatus(cli.ExitFailIf, fmt.Errorf("%s: true of %s%s", v.Text, failing[0], others))
 }
 
 // explain is a function with the numbers that the condition asks for.
 func (v *FailIf) explain(row stats.Row) string {
-	var b strings.Builder
-	b.WriteString(printable.Text(row.Name))
-	for i, ref := range v.expr.Refs() {
-		number := rowNumbers[ref.Path]
-		n, known := number.of(row)
-		text := fmt.Sprint(n)
-		switch {
-		case !known:
-			text = "not known"
-		case number.typ == "int64":
-			text = units.Duration(int64(n))
+	var numbers []string
+	for _, ref := range v.expr.Refs() {
+		text := "not known"
+		if n := (rowCall{row}).Value(ref.Path); n != nil && statistic(ref.Path) >= 0 {
+			text = units.Duration(int64(n.Num))
+		} else if n != nil {
+			text = fmt.Sprint(n.Num)
 		}
-		b.WriteString([]string{" (", ", "}[min(i, 1)] + ref.Path + " " + text)
+		numbers = append(numbers, ref.Path+" "+text)
 	}
-	b.WriteString(")")
-	return b.String()
+	return fmt.Sprintf("%s (%s)", printable.Text(row.Name), strings.Join(numbers, ", "))
 }

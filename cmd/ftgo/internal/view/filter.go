@@ -32,8 +32,8 @@ type funcFilter struct {
 // whole: nothing of it is for the kernel.
 func newFuncFilter(e where.Expr, f *offsets.Func, sig *offsets.Signature, entry, ret *capture.Builder, entriesOnly, whole bool) (*funcFilter, error) {
 	ff := &funcFilter{}
-	if n := len(sig.Results); n > 0 && isErrorType(sig.Results[n-1].Type) {
-		ff.err = sig.Results[n-1].Name
+	if last, ok := lastError(sig); ok {
+		ff.err = last.Name
 	}
 	// side tells where a path's variable is known.
 	side := func(path string) *capture.Builder {
@@ -95,13 +95,12 @@ func newFuncFilter(e where.Expr, f *offsets.Func, sig *offsets.Signature, entry,
 		if b == nil && path == "err" && ff.err != "" {
 			path, b = ff.err, ret
 		}
-		switch b {
-		case entry:
+		switch {
+		case b == nil:
+		case b == entry:
 			ff.atEntry = append(ff.atEntry, path)
-		case ret:
-			if b != nil {
-				ff.atReturn = append(ff.atReturn, path)
-			}
+		default:
+			ff.atReturn = append(ff.atReturn, path)
 		}
 	}
 	return ff, nil
@@ -124,36 +123,36 @@ func (c *filteredCall) Value(path string) *capture.Value {
 	if v := pick(c.filter.atReturn, c.ret, path); v != nil {
 		return v
 	}
-	number := func(n int64) *capture.Value {
-		t, _ := gotype.Basic("int64")
-		return &capture.Value{Type: t, Num: uint64(n)}
-	}
+	t, _ := gotype.Basic("int64")
+	v := &capture.Value{Type: t}
 	switch l := c.line; path {
 	case "ns", "latency":
-		if l.End == "return" {
-			return number(l.NS)
+		if l.End != "return" {
+			return nil
 		}
+		v.Num = uint64(l.NS)
 	case "goid":
-		return number(int64(l.Goid))
+		v.Num = l.Goid
 	case "pid":
-		return number(int64(l.PID))
+		v.Num = uint64(l.PID)
 	case "tid":
-		return number(int64(l.TID))
+		v.Num = uint64(l.TID)
 	case "cpu":
-		return number(int64(l.CPU))
+		v.Num = uint64(l.CPU)
 	case "depth":
-		return number(int64(l.Depth))
+		v.Num = uint64(l.Depth)
 	case "func":
-		t, _ := gotype.Basic("string")
-		return &capture.Value{Type: t, Bytes: []byte(l.Function), Len: int64(len(l.Function))}
+		v.Type, _ = gotype.Basic("string")
+		v.Bytes, v.Len = []byte(l.Function), int64(len(l.Function))
 	case "err":
 		if c.filter.err != "" {
 			return pick(c.filter.atReturn, c.ret, c.filter.err)
 		}
-		t, _ := gotype.Basic("error")
-		return &capture.Value{Type: t} // what returns no error never has one
+		v.Type, _ = gotype.Basic("error") // what returns no error never has one
+	default:
+		return nil
 	}
-	return nil
+	return v
 }
 
 func pick(paths []string, values []capture.Value, path string) *capture.Value {
@@ -170,6 +169,10 @@ func (c *filteredCall) Message(v *capture.Value) (capture.Value, bool) {
 	return valuetext.ErrorMessage(v)
 }
 
-func isErrorType(t *gotype.Type) bool {
-	return t != nil && capture.IsError(t)
+// lastError is the last result, if that is an error.
+func lastError(sig *offsets.Signature) (v offsets.Variable, ok bool) {
+	if n := len(sig.Results); n > 0 {
+		v = sig.Results[n-1]
+	}
+	return v, v.Type != nil && capture.IsError(v.Type)
 }

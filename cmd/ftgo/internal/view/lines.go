@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -18,27 +19,19 @@ import (
 type Lines struct {
 	run.Ignore
 	*run.Scene
-	opt *Options
-	// buffered is what lines are gathered in.
-	buffered *flushWriter
-	calls    *render.CallWriter
-	order    startOrder
-	trees    *callTrees           // nil without --tree
-	chrome   *render.ChromeWriter // nil but for -o chrome
-	latest   uint64               // when a call was last seen to begin or end
-	memory   *trace.Memories
-	stacks   *trace.Stacks // nil if nobody asked for them
-	where    *where.Expr
-	funcs    map[*offsets.Func]*funcLines
+	opt    *Options
+	out    *output
+	calls  *render.CallWriter
+	order  startOrder
+	trees  *callTrees           // nil without --tree
+	chrome *render.ChromeWriter // nil but for -o chrome
+	latest uint64               // when a call was last seen to begin or end
+	memory *trace.Memories
+	stacks *trace.Stacks // nil if nobody asked for them
+	where  *where.Expr
+	funcs  map[*offsets.Func]*funcLines
 	// unknown counts functions whose arguments are not known, by the reason.
 	unknown map[string]int
-	counted lineCounts
-}
-
-// lineCounts is what -n and the last words need.
-type lineCounts struct {
-	lines  uint64
-	enough bool // of them
 	// undecided is the number of calls of which the filter could not tell.
 	undecided uint64
 }
@@ -73,21 +66,22 @@ func (v *Lines) Needs() run.Needs {
 func (v *Lines) Begin(s *run.Scene) error {
 	v.Scene = s
 	v.memory = trace.NewMemories(s.Target.Binary, !s.Recorded.IsZero())
-	v.buffered = newFlushWriter(s.Out)
+	v.out = newOutput(s.Out, v.opt.Calls)
+	o := &v.opt.Lines
 	opt := render.CallOptions{
-		Format: v.opt.Format, TwoLines: v.opt.Lines.Begins, Entries: v.opt.Lines.Entries, Times: v.opt.Lines.Times, Tree: v.opt.Lines.Tree,
+		Format: v.opt.Format, TwoLines: o.Begins, Entries: o.Entries, Times: o.Times, Tree: o.Tree,
 		Processes: v.opt.Mixed, Stacks: v.opt.Stack > 0, Sched: v.opt.Sched,
 	}
-	if v.opt.Lines.Template.Text != "" {
+	if o.Template.Text != "" {
 		var err error
-		if opt.Line, err = render.ParseCallFormat(v.opt.Lines.Template.Text, v.opt.Lines.Template.Names()); err != nil {
+		if opt.Line, err = render.ParseCallFormat(o.Template.Text, o.Template.Names()); err != nil {
 			return cli.WithStatus(cli.ExitUsage, err)
 		}
 	}
 	for reason, n := range v.unknown {
 		v.Env.Say("arguments of %s %s; types can be given: 'main.get(key string, n int) (v string, err error)'", units.Plural(n, "function"), reason)
 	}
-	v.calls = render.NewCallWriter(v.buffered, opt)
+	v.calls = render.NewCallWriter(v.out, opt)
 	if v.opt.Header {
 		if err := v.calls.Header(); err != nil {
 			return err
@@ -97,20 +91,17 @@ func (v *Lines) Begin(s *run.Scene) error {
 		v.stacks = trace.NewStacks(s.Target.Binary)
 	}
 	if v.opt.Format == render.Chrome {
-		origin := s.Recorded
-		if origin.IsZero() {
-			origin = time.Now()
-		}
-		v.chrome = render.NewChromeWriter(v.buffered, origin)
+		v.chrome = render.NewChromeWriter(v.out, cmp.Or(s.Recorded, time.Now()))
 	}
-	if v.opt.Lines.Tree && !v.opt.Lines.Begins || v.chrome != nil {
-		v.trees = newCallTrees(v.opt.Lines.Depth, v.writeTree)
+	v.order.write = v.write
+	if o.Tree && !o.Begins || v.chrome != nil {
+		v.trees = newCallTrees(o.Depth, v.writeTree)
 	}
 	return nil
 }
 
 // Flush writes what has been gathered.
-func (v *Lines) Flush() error { return v.buffered.flushLate() }
+func (v *Lines) Flush() error { return v.out.flushLate() }
 
 // ProcessEnded forgets the process.
 func (v *Lines) ProcessEnded(pid int) { v.memory.Forget(pid) }
@@ -119,39 +110,35 @@ func (v *Lines) ProcessEnded(pid int) { v.memory.Forget(pid) }
 func (v *Lines) Entry(c *parse.Call) error {
 	v.latest = max(v.latest, c.Start)
 	switch {
+	case v.trees != nil && v.concerns(c):
+		return v.trees.begin(c, v.Plan.Funcs[c.Func].Name, v.Clock.Wall(c.Start))
 	case v.trees != nil:
-		return v.branch(c)
+		return nil
 	case v.opt.Lines.StartOrder:
 		v.order.begin(c)
 		return nil
 	}
-	line, ok := v.line(c, false)
-	if !ok {
-		return nil
-	}
-	return v.write(line)
+	return v.write(v.line(c, false))
 }
 
 // Return gets a call that has ended.
 func (v *Lines) Return(c *parse.Call) error {
 	v.latest = max(v.latest, c.End)
-	line, ok := v.line(c, true)
-	if !ok {
-		line = nil
-	}
-	if v.trees != nil {
+	line := v.line(c, true)
+	switch {
+	case v.trees != nil:
 		return v.trees.end(c, line)
-	}
-	if v.opt.Lines.StartOrder {
-		return v.order.end(c, line, ok, v.write)
-	}
-	if !ok {
-		return nil
+	case v.opt.Lines.StartOrder:
+		return v.order.end(c, line)
 	}
 	return v.write(line)
 }
 
+// write writes a line, unless it is nil.
 func (v *Lines) write(line *render.CallLine) error {
+	if line == nil {
+		return nil
+	}
 	if err := v.calls.Call(line); err != nil {
 		return err
 	}
@@ -159,11 +146,57 @@ func (v *Lines) write(line *render.CallLine) error {
 	if line.End == "" && !v.opt.Lines.Entries {
 		return nil
 	}
-	if v.counted.lines++; v.opt.Calls > 0 && v.counted.lines >= v.opt.Calls {
-		v.counted.enough = true
-		return errors.Join(v.buffered.Flush(), run.ErrEnough)
+	return v.out.add(1)
+}
+
+// writeTree writes a tree, or a part of it. -n ends with the tree that has the last call.
+func (v *Lines) writeTree(head *render.TreeHead, lines []render.TreeLine) error {
+	write := v.calls.Tree
+	if v.chrome != nil {
+		write = v.chrome.Tree
 	}
-	return nil
+	calls := uint64(0)
+	for i := range lines {
+		if c := lines[i].Call; c != nil {
+			calls++
+			if c.Ended.IsZero() {
+				c.Ended = v.Clock.Wall(v.latest) // it was open for as long as anything was seen
+			}
+		}
+	}
+	if err := write(head, lines); err != nil {
+		return err
+	}
+	return v.out.add(calls)
+}
+
+// Kernel gets a kernel event.
+func (v *Lines) Kernel(ev *parse.KernelEvent) error {
+	w := &ev.Where
+	if goid := v.opt.Lines.Goid; goid != 0 && (!w.Known || w.Goid != goid) || v.opt.Inside && !v.isInside(w) {
+		return nil
+	}
+	line := &render.EventLine{
+		Time: v.Clock.Wall(ev.Time), Name: v.Events[ev.Event],
+		Known: w.Known, Goid: w.Goid, PID: ev.PID, TID: ev.TID, CPU: ev.CPU, Fields: ev.AppendFields(nil),
+	}
+	if w.Func >= 0 {
+		line.Function = v.Plan.Funcs[w.Func].Name
+	}
+	if v.trees != nil {
+		if taken, err := v.trees.happened(ev, line); taken {
+			return err
+		}
+	}
+	if v.chrome != nil {
+		return v.chrome.Event(line)
+	}
+	return v.calls.Event(line)
+}
+
+// isInside tells whether a thread was inside of what --inside names.
+func (v *Lines) isInside(w *parse.Where) bool {
+	return w.Func >= 0 && (w.Inside || v.Target.Roles[v.Plan.Funcs[w.Func].Func].Inside)
 }
 
 // concerns tells whether a call is where calls are looked at.
@@ -172,14 +205,14 @@ func (v *Lines) concerns(c *parse.Call) bool {
 	return !v.Target.Roles[v.Plan.Funcs[c.Func].Func].Hidden && (o.Goid == 0 || c.Goid == o.Goid) && (!v.opt.Inside || c.Inside)
 }
 
-// line makes the line of a call; ok is false if it is not wanted.
-func (v *Lines) line(c *parse.Call, ended bool) (line *render.CallLine, ok bool) {
+// line makes the line of a call; nil if it is not wanted.
+func (v *Lines) line(c *parse.Call, ended bool) *render.CallLine {
 	o := &v.opt.Lines
 	f := &v.Plan.Funcs[c.Func]
 	if !v.concerns(c) || v.trees == nil && o.Depth > 0 && c.Depth >= o.Depth {
-		return nil, false
+		return nil
 	}
-	line = &render.CallLine{
+	line := &render.CallLine{
 		Function: f.Name, Goid: c.Goid, PID: c.PID, TID: c.TID, CPU: c.CPU, Depth: c.Depth,
 		Time: v.Clock.Wall(c.Start),
 	}
@@ -196,13 +229,12 @@ func (v *Lines) line(c *parse.Call, ended bool) (line *render.CallLine, ok bool)
 			}
 		}
 		if o.Min > 0 && (c.Outcome != parse.Returned || time.Duration(line.NS) < o.Min) {
-			return nil, false
+			return nil
 		}
 	}
 	fl := v.funcs[f.Func]
 	if fl == nil {
-		v.addStack(line, c)
-		return line, true // a single instruction has no arguments
+		return v.withStack(line, c) // a single instruction has no arguments
 	}
 	line.ArgsNote = fl.note
 	seen := filteredCall{filter: fl.filter, line: line}
@@ -223,30 +255,30 @@ func (v *Lines) line(c *parse.Call, ended bool) (line *render.CallLine, ok bool)
 			results = seen.ret
 		}
 		if !isError(results) {
-			return nil, false
+			return nil
 		}
 	}
 	if v.where != nil {
 		switch fl.filter.rest.Eval(&seen) {
 		case where.False:
-			return nil, false
+			return nil
 		case where.Unknown:
 			if ended || o.Entries {
-				v.counted.undecided++
-				return nil, false
+				v.undecided++
+				return nil
 			}
 		}
 	}
-	v.addStack(line, c)
-	return line, true
+	return v.withStack(line, c)
 }
 
-// addStack adds the callers, where they were asked for; a line of a call's end has none if
+// withStack adds the callers, where they were asked for; a line of a call's end has none if
 // its begin has them.
-func (v *Lines) addStack(line *render.CallLine, c *parse.Call) {
+func (v *Lines) withStack(line *render.CallLine, c *parse.Call) *render.CallLine {
 	if v.stacks != nil && (line.End == "" || !v.opt.Lines.Begins) {
 		line.Stack = v.stacks.Callers(c, line.Function)
 	}
+	return line
 }
 
 // End writes what was held back, and how far it can be trusted.
@@ -254,8 +286,8 @@ func (v *Lines) End(t *trace.Table) error {
 	if t == nil {
 		return nil
 	}
-	if !v.counted.enough {
-		if err := v.order.flush(v.write); err != nil && !errors.Is(err, run.ErrEnough) {
+	if !v.out.enough() {
+		if err := v.order.flush(); err != nil && !errors.Is(err, run.ErrEnough) {
 			return err
 		}
 	}
@@ -264,14 +296,14 @@ func (v *Lines) End(t *trace.Table) error {
 			return err
 		}
 	}
-	if err := v.buffered.Flush(); err != nil {
+	if err := v.out.Flush(); err != nil {
 		return err
 	}
 	if v.trees != nil && v.trees.leftOut > 0 {
 		v.Env.Warn(units.Plural(v.trees.leftOut, "call") + " left out of what is shown: too many others were open when they began")
 	}
-	if v.counted.undecided > 0 {
-		v.Env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", units.Plural(v.counted.undecided, "call"))
+	if v.undecided > 0 {
+		v.Env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", units.Plural(v.undecided, "call"))
 	}
 	if v.opt.Format == render.JSON {
 		return render.SummaryJSON(v.Out, t.Summary)

@@ -7,6 +7,7 @@ import (
 
 // startOrder holds calls back until all that began before them have ended.
 type startOrder struct {
+	write func(*render.CallLine) error // nothing of nil
 	queue []*started
 	open  map[callKey]*started
 }
@@ -38,47 +39,40 @@ func (o *startOrder) begin(c *parse.Call) {
 	o.queue = append(o.queue, s)
 }
 
-// end takes the line of a call that has ended, and writes all whose turn has come.
-func (o *startOrder) end(c *parse.Call, line *render.CallLine, wanted bool, write func(*render.CallLine) error) error {
+// end takes the line of a call that has ended, nil if it is not wanted, and writes all whose turn
+// has come.
+func (o *startOrder) end(c *parse.Call, line *render.CallLine) error {
 	s, ok := o.open[keyOf(c)]
 	if !ok {
 		s = &started{}
 		o.queue = append(o.queue, s)
 	}
 	delete(o.open, keyOf(c))
-	s.ended = true
-	if wanted && s.passed {
-		return write(line)
+	if s.passed {
+		return o.write(line)
 	}
-	if wanted {
-		s.line = line
-	}
-	n := 0
-	for n < len(o.queue) && (o.queue[n].ended || len(o.queue)-n > maxHeld) {
-		next := o.queue[n]
-		next.passed = true
-		n++
-		if next.line != nil {
-			if err := write(next.line); err != nil {
-				o.queue = o.queue[n:]
-				return err
-			}
-		}
-	}
-	o.queue = o.queue[n:]
-	return nil
-}
-
-// flush writes what is left.
-func (o *startOrder) flush(write func(*render.CallLine) error) error {
-	for _, s := range o.queue {
-		if s.line == nil {
-			continue
-		}
-		if err := write(s.line); err != nil {
+	s.line, s.ended = line, true
+	for len(o.queue) > 0 && (o.queue[0].ended || len(o.queue) > maxHeld) {
+		if err := o.pass(); err != nil {
 			return err
 		}
 	}
-	o.queue = nil
+	return nil
+}
+
+// pass writes the first.
+func (o *startOrder) pass() error {
+	s := o.queue[0]
+	o.queue, s.passed = o.queue[1:], true
+	return o.write(s.line)
+}
+
+// flush writes what is left.
+func (o *startOrder) flush() error {
+	for len(o.queue) > 0 {
+		if err := o.pass(); err != nil {
+			return err
+		}
+	}
 	return nil
 }

@@ -48,11 +48,11 @@ func (r *Table) Values(s *target.Target, features tracefs.Features) (run.Values,
 	}
 	return func(f *offsets.Func, _ *offsets.Sites) (out uprobe.Values, err error) {
 		sig, err := s.Binary.Signature(f)
-		if err != nil || len(sig.Results) == 0 {
+		if err != nil {
 			return out, nil
 		}
-		last := sig.Results[len(sig.Results)-1]
-		if !isErrorType(last.Type) || last.Err != nil {
+		last, ok := lastError(sig)
+		if !ok || last.Err != nil {
 			return out, nil
 		}
 		last.Type, _ = gotype.Basic("uintptr")

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"time"
+
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/parse"
 )
@@ -73,8 +75,8 @@ func newCallTrees(depth int, write func(*render.TreeHead, []render.TreeLine) err
 	return &callTrees{depth: depth, write: write, trees: make(map[treeKey]*callTree), open: make(map[callKey]*treeNode), limit: maxTree, branches: maxBranches}
 }
 
-// begin takes a call that begins; shown has who, when and where it is.
-func (t *callTrees) begin(c *parse.Call, shown render.CallLine) error {
+// begin takes a call of a function that begins.
+func (t *callTrees) begin(c *parse.Call, function string, at time.Time) error {
 	if len(t.open) >= t.branches {
 		t.leftOut++
 		return nil
@@ -85,7 +87,7 @@ func (t *callTrees) begin(c *parse.Call, shown render.CallLine) error {
 		tree = &callTree{key: key, tid: c.TID}
 		t.trees[key] = tree
 	}
-	node := &treeNode{tree: tree, line: render.TreeLine{Function: shown.Function, Begun: shown.Time}}
+	node := &treeNode{tree: tree, line: render.TreeLine{Function: function, Begun: at}}
 	if n := len(tree.stack); n > 0 {
 		node.parent = tree.stack[n-1]
 	}

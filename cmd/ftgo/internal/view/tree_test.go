@@ -46,8 +46,7 @@ func grow(t *testing.T, trees *callTrees, play string) {
 		}
 		c := parse.Call{Func: int(word[0]), Goid: goid, TID: int(9 + goid), Start: now, Depth: len(stack)}
 		stacks[goid] = append(stack, c)
-		shown.Function = word
-		if err := trees.begin(&c, shown); err != nil {
+		if err := trees.begin(&c, word, shown.Time); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -25,15 +25,14 @@ import (
 type Variables struct {
 	run.Ignore
 	*run.Scene
-	opt      *Options
-	wanted   []string
-	at       []string // functions
-	buffered *flushWriter
-	lines    *render.VariableWriter
-	memory   *trace.Memories
-	names    []string
-	count    uint64
-	last     map[watchKey]watched
+	opt    *Options
+	wanted []string
+	at     []string // functions
+	out    *output
+	lines  *render.VariableWriter
+	memory *trace.Memories
+	names  []string
+	last   map[watchKey]watched
 }
 
 type watchKey struct {
@@ -108,8 +107,8 @@ func findVariable(b *offsets.Binary, text string) (v offsets.Variable, rest stri
 func (v *Variables) Begin(s *run.Scene) error {
 	v.Scene = s
 	v.memory = trace.NewMemories(s.Target.Binary, false)
-	v.buffered = newFlushWriter(s.Out)
-	v.lines = render.NewVariableWriter(v.buffered, v.opt.Format, v.opt.Mixed)
+	v.out = newOutput(s.Out, v.opt.Calls)
+	v.lines = render.NewVariableWriter(v.out, v.opt.Format, v.opt.Mixed)
 	if !v.opt.Header {
 		return nil
 	}
@@ -128,10 +127,7 @@ func (v *Variables) Entry(c *parse.Call) error {
 			return err
 		}
 	}
-	if v.count++; v.opt.Calls > 0 && v.count >= v.opt.Calls {
-		return errors.Join(v.buffered.Flush(), run.ErrEnough)
-	}
-	return nil
+	return v.out.add(1)
 }
 
 // change is the difference per second to the value before.
@@ -173,7 +169,7 @@ func numberOf(v *capture.Value) (float64, bool) {
 }
 
 // Flush writes what has been gathered.
-func (v *Variables) Flush() error { return v.buffered.flushLate() }
+func (v *Variables) Flush() error { return v.out.flushLate() }
 
 // ProcessEnded forgets the process.
 func (v *Variables) ProcessEnded(pid int) {
@@ -186,10 +182,10 @@ func (v *Variables) End(t *trace.Table) error {
 	if t == nil {
 		return nil
 	}
-	if err := v.buffered.Flush(); err != nil {
+	if err := v.out.Flush(); err != nil {
 		return err
 	}
-	if v.count == 0 {
+	if v.out.count == 0 {
 		v.Env.Say("%s was not called: nothing seen (--at FUNC names another)", strings.Join(v.at, " or "))
 	}
 	if v.opt.Format == render.JSON {

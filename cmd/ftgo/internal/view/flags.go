@@ -1,0 +1,229 @@
+// Package view has what commands make of what happens in a program: tables, lines, and variables.
+package view
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/uprobe"
+)
+
+// Options are what views are told by flags.
+type Options struct {
+	Env    *cli.Env
+	Format render.Format
+	Header bool
+	Tables TableFlags
+	Lines  LineFlags
+	Fetch  FetchFlags
+	// Stack is how many callers are shown.
+	Stack int
+	// Every is how long an interval is, 0 for none; Calls how many calls are enough, 0 for all.
+	Every time.Duration
+	Calls uint64
+	// Sched: latencies are split by what the scheduler did.
+	Sched bool
+	// Inside: only calls are wanted that functions with that role make.
+	Inside bool
+	// Mixed: several processes may be seen, so that lines must name them.
+	Mixed bool
+	// Keys: what is typed is for the view.
+	Keys    bool
+	Verbose bool
+	// Whole tells whether nothing of --where is for the kernel: what that drops is not there for
+	// others to be inside of.
+	Whole func(inside bool) bool
+}
+
+// LineFlags are which calls have lines, and what the lines show.
+type LineFlags struct {
+	Where      string
+	Errors     bool
+	Min        time.Duration
+	Goid       uint64
+	Tree       bool
+	Depth      int
+	Begins     bool
+	Entries    bool
+	StartOrder bool
+	Times      bool
+	Template   Template
+}
+
+// Template is what --format makes lines of.
+type Template struct {
+	Text string
+	// names are those of values, with commas: there are none without verbs.
+	names string
+}
+
+var templateForm = cli.Form[Template]{
+	Name:  "TEMPLATE NAMES",
+	More:  func(text string) bool { return strings.Contains(strings.ReplaceAll(text, "%%", ""), "%") },
+	Write: func(t Template) string { return t.Text },
+	Read: func(text string) (t Template, err error) {
+		t.Text, t.names, _ = strings.Cut(text, "\x00")
+		return t, nil
+	},
+}
+
+// Names are those of values.
+func (t Template) Names() []string {
+	if t.names == "" {
+		return nil
+	}
+	return strings.Split(t.names, ",")
+}
+
+func (l *LineFlags) Define(fs *cli.Flags) {
+	fs.StringVar(&l.Where, "where", "", "show only calls for which `EXPR` is true: 'n > 100'")
+	fs.BoolVar(&l.Errors, "errors", false, "show only calls whose last result is an error")
+	cli.Define(fs, &l.Min, "min", "", "show only calls that took `SECONDS` or longer, like 5ms", cli.Seconds)
+	fs.Uint64Var(&l.Goid, "goid", 0, "show only calls on goroutine `N`")
+	fs.BoolVar(&l.Tree, "tree", false, "show the calls of each goroutine as a tree")
+	fs.IntVarP(&l.Depth, "depth", "D", 0, "show calls nested less than `N` deep")
+	fs.BoolVar(&l.Begins, "begins", false, "write one line when a call begins and one when it ends")
+	fs.BoolVar(&l.Entries, "entries", false, "show only how calls begin, which is much cheaper")
+	fs.BoolVar(&l.StartOrder, "start-order", false, "write calls in the order in which they began")
+	fs.BoolVarP(&l.Times, "timestamp", "T", false, "begin lines with the time")
+	cli.Define(fs, &l.Template, "format", "", "write lines by `TEMPLATE NAMES`: 'key=%q n=%d' key,n", templateForm)
+	fs.Check(l.check)
+}
+
+func (l *LineFlags) check(command string) error {
+	switch {
+	case l.Depth < 0:
+		return cli.Usage("%s: --depth %d: negative", command, l.Depth)
+	case cli.IsFile(l.Template.names):
+		return cli.Usage("%s: --format %q takes the names of its values: %s is a file", command, l.Template.Text, l.Template.names)
+	}
+	return nil
+}
+
+// FetchFlags are how much is fetched of what pointers lead to.
+type FetchFlags target.Fetch
+
+// maxStrLen is an array of 64 words.
+const maxStrLen = 512
+
+func (f *FetchFlags) Define(fs *cli.Flags) {
+	fs.IntVar(&f.StrLen, "strlen", target.Usual.StrLen, "show up to `BYTES` of a string, at most 512")
+	fs.IntVar(&f.Items, "items", target.Usual.Items, "show the first `N` elements of a slice, at most 64")
+	fs.Check(f.Check)
+}
+
+// Check refuses what the kernel does not fetch.
+func (f *FetchFlags) Check(command string) error {
+	switch {
+	case f.StrLen < 1 || f.StrLen > maxStrLen:
+		return cli.Usage("%s: --strlen %d: not 1 to %d", command, f.StrLen, maxStrLen)
+	case f.Items < 1 || f.Items > 64:
+		return cli.Usage("%s: --items %d: not 1 to 64", command, f.Items)
+	}
+	return nil
+}
+
+// CallerFlags are how many callers are shown of a call.
+type CallerFlags struct{ Stack int }
+
+// depth is the form of a number of callers. It takes all numbers, to refuse those that are no depth.
+var depth = cli.Form[int]{
+	Name: "DEPTH", Bare: strconv.Itoa(uprobe.MaxStack),
+	Takes: func(word string) bool { _, err := strconv.Atoi(word); return err == nil },
+	Read: func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > uprobe.MaxStack {
+			return 0, fmt.Errorf("parse depth %q: not 1 to %d", text, uprobe.MaxStack)
+		}
+		return n, nil
+	},
+	Write: strconv.Itoa,
+}
+
+// Group returns the group, whose help begins with what the command does with callers.
+func (c *CallerFlags) Group(verb string) cli.Group {
+	return func(fs *cli.Flags) {
+		cli.Define(fs, &c.Stack, "stack", "s", verb+": up to `DEPTH` callers, or 15", depth)
+	}
+}
+
+// TableFlags are what tables show.
+type TableFlags struct {
+	Top        int
+	PerPID     bool // rows of each process
+	Hist       bool
+	Errors     bool
+	RawLatency bool // latencies have in them what probes cost
+	InKernel   bool // the kernel keeps histograms, nothing is streamed
+	MaxRate    *float64
+	FailIf     FailIf
+	// TimesCalls: calls have latencies, and no lines. The command says so, since others take the
+	// flags of probe as well, to refuse them with a word.
+	TimesCalls bool
+}
+
+// Define defines the flags of probe.
+func (t *TableFlags) Define(fs *cli.Flags) {
+	t.defineRows(fs)
+	fs.BoolVar(&t.Errors, "errors", false, "also count the calls whose last result was an error")
+	fs.BoolVar(&t.RawLatency, "raw-latency", false, "do not take the cost of probes off latencies")
+	cli.Define(fs, &t.MaxRate, "max-rate", "", "only count functions called over `N` times a second; 0 times all", perSecond)
+	fs.BoolVar(&t.Hist, "hist", false, "add a latency histogram of each function")
+	fs.BoolVar(&t.InKernel, "in-kernel", false, "let the kernel build histograms; stream no calls")
+	t.defineFailIf(fs, "'calls == 0 || p99 > 10ms'")
+}
+
+// DefineCount defines those of them that count has.
+func (t *TableFlags) DefineCount(fs *cli.Flags) {
+	t.defineRows(fs)
+	t.defineFailIf(fs, "'calls == 0 || rate > 1000'")
+}
+
+func (t *TableFlags) defineRows(fs *cli.Flags) {
+	fs.IntVarP(&t.Top, "top", "t", 0, "show only the `N` functions with the most calls")
+	fs.BoolVar(&t.PerPID, "per-pid", false, "show a row for each function of each process")
+	fs.Check(t.check)
+}
+
+func (t *TableFlags) defineFailIf(fs *cli.Flags, example string) {
+	cli.Define(fs, &t.FailIf, "fail-if", "", "exit with status 6 if `EXPR` is true of a function: "+example,
+		cli.Form[FailIf]{Read: parseFailIf, Write: func(f FailIf) string { return f.Text }})
+}
+
+// perSecond is the form of calls per second; nil is none that was given.
+var perSecond = cli.Form[*float64]{
+	Read: func(text string) (*float64, error) {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(n >= 0 && n <= 1e12) {
+			return nil, fmt.Errorf("parse rate %q: not a number of calls per second", text)
+		}
+		return &n, nil
+	},
+	Write: func(n *float64) string {
+		if n == nil {
+			return ""
+		}
+		return strconv.FormatFloat(*n, 'f', -1, 64)
+	},
+}
+
+// check refuses less than no rows.
+func (t *TableFlags) check(command string) error {
+	if t.Top < 0 {
+		return cli.Usage("%s: --top %d: negative", command, t.Top)
+	}
+	return nil
+}
+
+// RateLimit is how often functions may be called to be timed, 0 if that is left to ftgo.
+func (t *TableFlags) RateLimit() float64 {
+	if t.MaxRate == nil {
+		return 0
+	}
+	return *t.MaxRate
+}
