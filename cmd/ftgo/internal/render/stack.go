@@ -1,10 +1,14 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"path"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
@@ -108,3 +112,29 @@ func StackJSON(w io.Writer, stacks []Stack) error {
 	}
 	return write(w, "stacks", b)
 }
+
+// FoldedStacks writes a line for each stack as flamegraph.pl and its kin take them: the
+// functions from the outermost to the one called, between semicolons, and the number of
+// calls. Stacks that differ in nothing but source lines are one.
+func FoldedStacks(w io.Writer, stacks []Stack) error {
+	calls := make(map[string]uint64)
+	for _, s := range stacks {
+		var line string
+		for _, f := range slices.Backward(framesOf(s.Callers)) {
+			line += foldedName(f.Function) + ";"
+		}
+		calls[line+foldedName(s.Function)] += s.Calls
+	}
+	lines := slices.SortedFunc(maps.Keys(calls), func(a, b string) int {
+		return cmp.Or(cmp.Compare(calls[b], calls[a]), strings.Compare(a, b))
+	})
+	var b []byte
+	for _, line := range lines {
+		b = fmt.Appendf(b, "%s %d\n", line, calls[line])
+	}
+	return write(w, "stacks", b)
+}
+
+// foldedName is a name without what separates names: type arguments have semicolons,
+// "struct { A int; B int }".
+func foldedName(name string) string { return strings.ReplaceAll(printable.Text(name), ";", ",") }

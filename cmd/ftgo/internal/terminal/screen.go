@@ -27,20 +27,19 @@ func NewScreen(w io.Writer) *Screen { return &Screen{w: w} }
 // block to height-1 lines, the bottom line being the cursor's: what has scrolled off or
 // wrapped can't be drawn over. 0 means no limit.
 func (s *Screen) Draw(text, status string, width, height int) error {
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	if text == "" {
-		lines = nil
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.TrimSuffix(line, "\n"))
 	}
+	last := -1
 	if status != "" {
 		height--
 	}
 	if height > 0 && len(lines) > height-1 {
 		lines = lines[:height-1]
 	}
-	last := -1
 	if status != "" {
-		last = len(lines)
-		lines = append(lines, status)
+		last, lines = len(lines), append(lines, status)
 	}
 	// One write, and each line erased right before it is drawn: no flicker.
 	var b bytes.Buffer

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"golang.org/x/term"
+	"golang.org/x/sys/unix"
 )
 
 // Is tells whether people read what is written there.
@@ -16,26 +16,20 @@ func Is(w io.Writer) bool {
 	return width > 0
 }
 
-// plain is a terminal whose locale has no UTF-8.
-type plain struct {
-	io.Writer
-	file *os.File
-}
-
 // Legible makes what is written to w legible, if that is a terminal without UTF-8.
 func Legible(w io.Writer) io.Writer {
 	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
-	file, ok := w.(*os.File)
+	_, ok := w.(*os.File)
 	if !ok || !Is(w) || strings.Contains(strings.ToUpper(strings.ReplaceAll(locale, "-", "")), "UTF8") {
 		return w
 	}
-	return plain{asciiWriter{w}, file}
+	return asciiWriter{w}
 }
 
 // File is what a program may be given to write to what w is: a file, where it is one.
 func File(w io.Writer) io.Writer {
-	if t, ok := w.(plain); ok {
-		return t.file
+	if a, ok := w.(asciiWriter); ok {
+		return a.w
 	}
 	return w
 }
@@ -46,9 +40,26 @@ func Size(w io.Writer) (width, height int) {
 	if !ok {
 		return 0, 0
 	}
-	width, height, err := term.GetSize(int(f.Fd()))
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0, 0
 	}
-	return width, height
+	return int(size.Col), int(size.Row)
+}
+
+// ascii is what stands for the signs of tables where a terminal can't show them: each takes
+// one column, as they do.
+var ascii = strings.NewReplacer("µ", "u", "…", "~", "≤", "<", "≈", "~",
+	"▁", ".", "▂", ".", "▃", ":", "▄", ":", "▅", "+", "▆", "+", "▇", "#", "█", "#",
+	"▏", " ", "▎", " ", "▍", "-", "▌", "-", "▋", "-", "▊", "#", "▉", "#")
+
+// asciiWriter writes in ASCII the signs that ftgo uses, and all else as it is. A sign must not be
+// split between two writes.
+type asciiWriter struct{ w io.Writer }
+
+func (a asciiWriter) Write(b []byte) (int, error) {
+	if _, err := ascii.WriteString(a.w, string(b)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }

@@ -26,30 +26,26 @@ type live struct {
 	top     int
 }
 
-// liveOrders are what rows may be sorted by.
+// liveOrders are what rows may be sorted by: the largest first, or by name.
 var liveOrders = []struct {
 	name    string
 	latency bool // only where there are latencies
-	compare func(a, b stats.Row) int
+	key     func(stats.Row) int64
 }{
-	{"calls", false, func(a, b stats.Row) int { return cmp.Compare(b.Calls, a.Calls) }},
-	{"p99", true, func(a, b stats.Row) int { return cmp.Compare(quantile(b, 0.99), quantile(a, 0.99)) }},
-	{"total time", true, func(a, b stats.Row) int { return cmp.Compare(total(b), total(a)) }},
-	{"name", false, func(a, b stats.Row) int { return strings.Compare(a.Name, b.Name) }},
-}
-
-func quantile(r stats.Row, q float64) int64 {
-	if r.Latency == nil || r.Latency.Count() == 0 {
-		return -1
-	}
-	return r.Latency.Quantile(q)
-}
-
-func total(r stats.Row) int64 {
-	if r.Latency == nil {
-		return 0
-	}
-	return r.Latency.Sum()
+	{"calls", false, func(r stats.Row) int64 { return int64(r.Calls) }},
+	{"p99", true, func(r stats.Row) int64 {
+		if r.Latency == nil || r.Latency.Count() == 0 {
+			return -1
+		}
+		return r.Latency.Quantile(0.99)
+	}},
+	{"total time", true, func(r stats.Row) int64 {
+		if r.Latency == nil {
+			return 0
+		}
+		return r.Latency.Sum()
+	}},
+	{"name", false, func(stats.Row) int64 { return 0 }},
 }
 
 // trendLength is how many intervals the last column shows.
@@ -57,7 +53,8 @@ const trendLength = 12
 
 // newLive draws on a terminal. Keys are read unless they are meant for PROGRAM.
 func newLive(out io.Writer, o *Options, options render.Options) *live {
-	l := &live{out: out, screen: newScreen(out), options: options, top: o.Tables.Top}
+	l := &live{out: out, screen: terminal.NewScreen(out), options: options, top: o.Tables.Top}
+	l.screen.Plain = os.Getenv("NO_COLOR") != ""
 	if !o.Tables.PerPID { // trends are of functions
 		l.options.Trends = make(map[string][]float64)
 	}
@@ -65,13 +62,6 @@ func newLive(out io.Writer, o *Options, options render.Options) *live {
 		l.keys = terminal.ReadKeys(os.Stdin)
 	}
 	return l
-}
-
-// newScreen is for a table that is drawn over the one before.
-func newScreen(out io.Writer) *terminal.Screen {
-	screen := terminal.NewScreen(out)
-	screen.Plain = os.Getenv("NO_COLOR") != ""
-	return screen
 }
 
 // close gives the keys back.
@@ -83,12 +73,11 @@ func (l *live) close() {
 
 // show draws the rows of an interval, unless the user wants to read the last ones.
 func (l *live) show(rows []stats.Row) error {
-	for _, row := range rows {
-		if l.options.Trends == nil {
-			break
+	if trends := l.options.Trends; trends != nil {
+		for _, row := range rows {
+			trend := append(trends[row.Name], row.Rate)
+			trends[row.Name] = trend[max(0, len(trend)-trendLength):]
 		}
-		trend := append(l.options.Trends[row.Name], row.Rate)
-		l.options.Trends[row.Name] = trend[max(0, len(trend)-trendLength):]
 	}
 	if l.paused {
 		return nil
@@ -98,8 +87,9 @@ func (l *live) show(rows []stats.Row) error {
 }
 
 func (l *live) draw() error {
+	key := liveOrders[l.order].key
 	slices.SortStableFunc(l.rows, func(a, b stats.Row) int {
-		return cmp.Or(liveOrders[l.order].compare(a, b), strings.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(key(b), key(a)), strings.Compare(a.Name, b.Name))
 	})
 	shown := l.rows
 	if l.top > 0 {
@@ -128,10 +118,7 @@ func (l *live) status() string {
 
 // obey does what the keys that were typed say.
 func (l *live) obey() error {
-	if l.keys == nil {
-		return nil
-	}
-	for {
+	for l.keys != nil {
 		select {
 		case key := <-l.keys.Typed:
 			switch key {
@@ -140,7 +127,7 @@ func (l *live) obey() error {
 			case 's':
 				l.order = (l.order + 1) % len(liveOrders)
 				for liveOrders[l.order].latency && !l.options.Latency {
-					l.order = (l.order + 1) % len(liveOrders)
+					l.order++
 				}
 			case 'p':
 				l.paused = !l.paused
@@ -154,4 +141,5 @@ func (l *live) obey() error {
 			return nil
 		}
 	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
@@ -63,8 +64,8 @@ func (r *Table) Values(s *target.Target, features tracefs.Features) (run.Values,
 
 func (r *Table) Begin(s *run.Scene) error {
 	r.Scene = s
-	if err := r.opt.checkTerminal(s.Out); err != nil {
-		return err
+	if r.format == render.Pprof && terminal.Is(s.Out) {
+		return cli.Usage("-o pprof writes no text: -w FILE")
 	}
 	if r.format == render.Table && r.opt.Every > 0 && terminal.Is(s.Out) {
 		r.live = newLive(s.Out, r.opt, r.options())
@@ -86,21 +87,18 @@ func (r *Table) Interval(t *trace.Table) error {
 	if r.live != nil {
 		return r.live.show(r.arrange(rows, 0))
 	}
-	rows = r.arrange(rows, r.opt.Tables.Top)
 	if r.format == render.Table {
 		if _, err := fmt.Fprintf(r.Out, "%s\n", t.At.Format(time.TimeOnly)); err != nil {
 			return err
 		}
 	}
-	return r.write(rows)
+	return r.write(r.arrange(rows, r.opt.Tables.Top))
 }
 
 // asAsked are rows with what probes cost left in latencies, if that was asked for.
 func (r *Table) asAsked(rows []stats.Row) []stats.Row {
-	for i := range rows {
-		if r.opt.Tables.RawLatency {
-			rows[i].ShowRaw()
-		}
+	for i := 0; i < len(rows) && r.opt.Tables.RawLatency; i++ {
+		rows[i].ShowRaw()
 	}
 	return rows
 }
@@ -108,52 +106,49 @@ func (r *Table) asAsked(rows []stats.Row) []stats.Row {
 // arrange sorts rows by calls, leaves out functions that only a wildcard named and
 // nobody called, and keeps the top ones.
 func (r *Table) arrange(rows []stats.Row, top int) []stats.Row {
-	kept := rows[:0]
-	for _, row := range rows {
-		fn := r.Plan.Funcs[row.Func]
-		if row.Calls > 0 || row.Completed > 0 || fn.Point || r.Target.Roles[fn.Func].Named {
-			kept = append(kept, row)
-		}
-	}
-	slices.SortStableFunc(kept, func(a, b stats.Row) int {
+	rows = slices.DeleteFunc(rows, func(row stats.Row) bool {
+		point, role := r.role(row)
+		return row.Calls == 0 && row.Completed == 0 && !point && !role.Named
+	})
+	slices.SortStableFunc(rows, func(a, b stats.Row) int {
 		return cmp.Or(cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Name, b.Name), a.PID-b.PID)
 	})
-	if top > 0 && len(kept) > top {
-		kept = kept[:top]
+	if top > 0 && len(rows) > top {
+		rows = rows[:top]
 	}
-	return kept
+	return rows
 }
 
-// withoutWrappers are the rows that --fail-if looks at: a wrapper that somebody's name selects
+// role is that of a row's function, unless it is a single instruction.
+func (r *Table) role(row stats.Row) (point bool, role target.Role) {
+	f := &r.Plan.Funcs[row.Func]
+	return f.Point, r.Target.Roles[f.Func]
+}
+
+// isWrapper tells of rows that --fail-if does not look at: a wrapper that somebody's name selects
 // beside the function that was meant has calls, or none, for reasons of the compiler's.
-func (r *Table) withoutWrappers(rows []stats.Row) (kept []stats.Row) {
-	for _, row := range rows {
-		if fn := r.Plan.Funcs[row.Func]; fn.Point || !r.Target.Roles[fn.Func].Wrapper {
-			kept = append(kept, row)
-		}
-	}
-	return kept
+func (r *Table) isWrapper(row stats.Row) bool {
+	point, role := r.role(row)
+	return !point && role.Wrapper
 }
 
 // noteInlined marks functions that the compiler has also put into some of their
 // callers, where their calls are not seen. It takes a pass over the debug information,
 // when nobody waits for probes any more.
 func (r *Table) noteInlined(rows []stats.Row) {
-	if r.Target.Binary == nil {
-		return
-	}
 	for i := range rows {
-		if f := r.Plan.Funcs[rows[i].Func]; f.Point || !r.Target.Roles[f.Func].Named || rows[i].Note != "" {
-			continue
+		if point, role := r.role(rows[i]); r.Target.Binary != nil && !point && role.Named && rows[i].Note == "" {
+			rows[i].Note = r.Target.AlsoInlined(rows[i].Name)
 		}
-		rows[i].Note = r.Target.AlsoInlined(rows[i].Name)
 	}
 }
 
 // options are those of all tables.
 func (r *Table) options() render.Options {
+	o := &r.opt.Tables
 	return render.Options{
-		Latency: r.mode == uprobe.Latency, Bucketed: r.opt.Tables.InKernel, Errors: r.opt.Tables.Errors, Sched: r.opt.Sched, Events: r.Events, CountFirst: r.Plan.CountsFirst(), Processes: r.opt.Tables.PerPID,
+		Latency: r.mode == uprobe.Latency, Bucketed: o.InKernel, Errors: o.Errors, Sched: r.opt.Sched, Events: r.Events,
+		CountFirst: r.Plan.CountsFirst(), Processes: o.PerPID,
 	}
 }
 
@@ -181,34 +176,67 @@ func (r *Table) End(t *trace.Table) error {
 	if r.format == render.Table {
 		r.noteInlined(rows)
 	}
-	failed := r.opt.Tables.FailIf.check(r.withoutWrappers(rows))
+	failed := r.opt.Tables.FailIf.check(slices.DeleteFunc(slices.Clone(rows), r.isWrapper))
 	all := slices.Clone(rows)
-	rows = r.arrange(rows, r.opt.Tables.Top)
+	if err := r.writeTotals(t, r.arrange(rows, r.opt.Tables.Top)); err != nil {
+		return err
+	}
+	if r.format == render.JSON {
+		return cmp.Or(render.SummaryJSON(r.Out, t.Summary), failed)
+	}
+	return cmp.Or(footer(r.Env, all, t.Summary), failed)
+}
+
+func (r *Table) writeTotals(t *trace.Table, rows []stats.Row) error {
 	switch {
+	case r.format == render.Folded || r.format == render.Pprof:
+		return r.writeStacks(t)
 	case r.format == render.Table && r.opt.Every > 0:
 		if _, err := io.WriteString(r.Out, "total\n"); err != nil {
 			return err
 		}
-	case r.format != render.Table && r.format != render.JSON && r.opt.Every > 0:
-		return cmp.Or(footer(r.Env, all, t.Summary), failed) // rows of totals among those of intervals would be counted twice
-	}
-	if r.format == render.Folded || r.format == render.Pprof {
-		return cmp.Or(r.writeStacks(t), footer(r.Env, all, t.Summary), failed)
+	case r.format != render.JSON && r.opt.Every > 0:
+		return nil // rows of totals among those of intervals would be counted twice
 	}
 	if err := r.write(rows); err != nil {
 		return err
 	}
-	if err := r.writeStacks(t); err != nil {
+	if err := r.writeStacks(t); err != nil || !r.opt.Tables.Hist || r.format != render.Table {
 		return err
 	}
-	if r.opt.Tables.Hist && r.format == render.Table {
-		if err := render.Histograms(r.Out, rows, r.options()); err != nil {
-			return err
+	return render.Histograms(r.Out, rows, r.options())
+}
+
+// writeStacks writes the stacks of probe behind the functions.
+func (r *Table) writeStacks(t *trace.Table) error {
+	if r.Stacks == nil {
+		return nil
+	}
+	b := r.Plan.Binary
+	var rows []render.Stack
+	for _, row := range r.Stacks.Rows() {
+		f := &r.Plan.Funcs[row.Func]
+		at := stats.Frame{Function: f.Name}
+		if frames := b.Frames(f.Addr); len(frames) > 0 {
+			outer := frames[len(frames)-1]
+			at.File, at.Line = outer.File, outer.Line
 		}
+		rows = append(rows, render.Stack{
+			StackRow: row, Function: f.Name, At: stats.Location{Addr: f.Addr, Frames: []stats.Frame{at}},
+			Callers: r.Stacks.Locations(row.PCs, f.Name),
+		})
 	}
-	if r.format == render.JSON {
-		err := render.SummaryJSON(r.Out, t.Summary)
-		return cmp.Or(err, failed)
+	switch r.format {
+	case render.Table:
+		return render.StackText(r.Out, rows)
+	case render.JSON:
+		return render.StackJSON(r.Out, rows)
+	case render.Folded:
+		return render.FoldedStacks(r.Out, rows)
+	case render.Pprof:
+		run := render.Profiled{Path: b.File().Path(), BuildID: b.File().BuildID(), Began: t.From, Duration: t.At.Sub(t.From)}
+		run.Start, run.Limit, run.Offset = b.File().Segment(r.Plan.Funcs[0].Addr)
+		return render.PprofStacks(r.Out, rows, run)
 	}
-	return cmp.Or(footer(r.Env, all, t.Summary), failed)
+	return nil
 }

@@ -1,7 +1,7 @@
 package view
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -17,6 +17,7 @@ import (
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
 )
@@ -31,7 +32,6 @@ type Variables struct {
 	out    *output
 	lines  *render.VariableWriter
 	memory *trace.Memories
-	names  []string
 	last   map[watchKey]watched
 }
 
@@ -58,27 +58,27 @@ func (v *Variables) Needs() run.Needs {
 }
 
 func (v *Variables) Values(s *target.Target, features tracefs.Features) (run.Values, error) {
-	vars := make([]offsets.Variable, len(v.wanted))
-	paths := make([]string, len(v.wanted))
+	var vars []offsets.Variable
+	var paths, names []string
 	for i, text := range v.wanted {
 		variable, rest, err := findVariable(s.Binary, text)
 		if err != nil {
 			return nil, err
 		}
-		v.names = append(v.names, variable.Name)
+		names = append(names, strings.TrimSuffix(text[stars(text):], rest))
 		variable.Name = fmt.Sprintf("v%d", i) // dots in its name are no fields
-		vars[i], paths[i] = variable, strings.Repeat("*", stars(text))+variable.Name+rest
+		vars, paths = append(vars, variable), append(paths, text[:stars(text)]+variable.Name+rest)
 	}
-	return func(f *offsets.Func, _ *offsets.Sites) (uprobe.Values, error) {
-		c, err := capture.New(vars, paths, target.Fetch(v.opt.Fetch).Options(s.Binary, f, features))
+	return func(f *offsets.Func, _ *offsets.Sites) (out uprobe.Values, err error) {
+		out.Entry, err = capture.New(vars, paths, target.Fetch(v.opt.Fetch).Options(s.Binary, f, features))
 		if err != nil {
 			text := err.Error()
-			for i := range vars {
-				text = strings.ReplaceAll(text, fmt.Sprintf("v%d", i), strings.TrimLeft(v.wanted[i], "*")[:len(v.names[i])])
+			for i, name := range names {
+				text = strings.ReplaceAll(text, vars[i].Name, name)
 			}
-			return uprobe.Values{}, cli.WithStatus(cli.ExitUsage, errors.New(text))
+			return out, cli.Usage("%s", text)
 		}
-		return uprobe.Values{Entry: c}, nil
+		return out, nil
 	}, nil
 }
 
@@ -87,15 +87,12 @@ func stars(text string) int { return len(text) - len(strings.TrimLeft(text, "*")
 // findVariable finds the variable that a path begins with: the longest name that is one.
 func findVariable(b *offsets.Binary, text string) (v offsets.Variable, rest string, err error) {
 	text = text[stars(text):]
-	name := text
-	for {
+	for name := text; ; {
 		found, ferr := b.StaticVariable(name)
 		if ferr == nil {
 			return found, text[len(name):], nil
 		}
-		if err == nil {
-			err = ferr
-		}
+		err = cmp.Or(err, ferr)
 		cut := strings.LastIndexAny(name, ".[")
 		if cut <= strings.LastIndexByte(name, '/') {
 			return v, "", cli.Nothing("%v", err)
@@ -137,14 +134,11 @@ func (v *Variables) change(pid int, name string, at time.Time, value *capture.Va
 		return 0, false
 	}
 	key := watchKey{pid, name}
-	before, known := v.last[key]
+	before := v.last[key]
 	v.last[key] = watched{at, number}
 	elapsed := at.Sub(before.at).Seconds()
-	if !known || elapsed <= 0 {
-		return 0, false
-	}
 	perSecond = (number - before.number) / elapsed
-	return perSecond, !math.IsNaN(perSecond) && !math.IsInf(perSecond, 0)
+	return perSecond, !before.at.IsZero() && elapsed > 0 && !math.IsNaN(perSecond) && !math.IsInf(perSecond, 0)
 }
 
 // numberOf is a number, or the length of what has one.
@@ -158,10 +152,7 @@ func numberOf(v *capture.Value) (float64, bool) {
 	case reflect.Uint:
 		return float64(v.Num), true
 	case reflect.Float64:
-		if v.Type.Size == 4 {
-			return float64(math.Float32frombits(uint32(v.Num))), true
-		}
-		return math.Float64frombits(v.Num), true
+		return valuetext.Float(v.Num, v.Type.Size), true
 	case reflect.String, reflect.Slice, reflect.Map, reflect.Chan:
 		return float64(v.Len), true
 	}
