@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Path leads from a variable to a value.
@@ -26,13 +27,10 @@ func (e *Error) Error() string { return e.Want }
 // Parse reads a path. It has no blanks.
 func Parse(text string) (Path, error) {
 	p, n, err := Scan(text)
-	if err != nil {
-		return p, err
+	if err == nil && (n < len(text) || strings.ContainsAny(text, blanks)) {
+		err = &Error{"[ or . expected", n}
 	}
-	if n < len(text) || strings.ContainsAny(text, blanks) {
-		return p, &Error{"[ or . expected", n}
-	}
-	return p, nil
+	return p, err
 }
 
 // Root is the variable that a path begins with.
@@ -48,95 +46,59 @@ const blanks = " \t\r\n"
 // Scan reads the path that a text begins with, which is so many bytes long. An error is an
 // [Error], with the path as far as it goes.
 func Scan(text string) (p Path, length int, err error) {
-	s := scanner{text: text}
-	for s.accept('*') {
+	at := 0
+	// next goes past a word of runes that belong to one, and the blanks before it.
+	next := func(belongs func(i int, r rune) bool) string {
+		rest := strings.TrimLeft(text[at:], blanks)
+		end := 0
+		for i, r := range rest {
+			if !belongs(i, r) {
+				break
+			}
+			end = i + utf8.RuneLen(r)
+		}
+		if end > 0 {
+			at = len(text) - len(rest) + end
+		}
+		return rest[:end]
+	}
+	accept := func(c rune) bool { return next(func(i int, r rune) bool { return i == 0 && r == c }) != "" }
+	want := func(what string) (Path, int, error) { return p, at, &Error{what, at} }
+	for accept('*') {
 		p.Stars++
 	}
 	for {
-		name := s.name()
+		name := next(inName)
 		if name == "" {
-			return p, s.at, &Error{"name expected", s.at}
+			return want("name expected")
 		}
 		p.Steps = append(p.Steps, name)
-		for s.accept('[') {
-			index, ok := s.index()
-			if !ok {
-				return p, s.at, &Error{"index expected", s.at}
+		for accept('[') {
+			before := at
+			// An index has at most 31 bits, and is spelled without zeros ahead.
+			index, err := strconv.ParseUint(next(inIndex), 10, 31)
+			if err != nil {
+				at = before
+				return want("index expected")
 			}
-			if !s.accept(']') {
-				return p, s.at, &Error{"] expected", s.at}
+			if !accept(']') {
+				return want("] expected")
 			}
-			p.Steps = append(p.Steps, "["+index+"]")
+			p.Steps = append(p.Steps, "["+strconv.FormatUint(index, 10)+"]")
 		}
-		if !s.accept('.') {
-			return p, s.at, nil
+		if !accept('.') {
+			return p, at, nil
 		}
 	}
 }
 
-// Prefix is the path up to its first n steps, without stars.
-func (p Path) Prefix(n int) string {
-	var b strings.Builder
-	for i, step := range p.Steps[:n] {
-		if i > 0 && step[0] != '[' {
-			b.WriteByte('.')
-		}
-		b.WriteString(step)
-	}
-	return b.String()
+func inName(i int, r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || i > 0 && unicode.IsDigit(r)
 }
+
+func inIndex(_ int, r rune) bool { return '0' <= r && r <= '9' }
 
 // String is the path without blanks.
-func (p Path) String() string { return strings.Repeat("*", p.Stars) + p.Prefix(len(p.Steps)) }
-
-// scanner is a text that has been read up to a byte. Blanks are passed over with what follows.
-type scanner struct {
-	text string
-	at   int
-}
-
-// rest is what follows, and where it begins.
-func (s *scanner) rest() (text string, at int) {
-	text = strings.TrimLeft(s.text[s.at:], blanks)
-	return text, len(s.text) - len(text)
-}
-
-func (s *scanner) accept(c byte) bool {
-	rest, at := s.rest()
-	if rest == "" || rest[0] != c {
-		return false
-	}
-	s.at = at + 1
-	return true
-}
-
-// name reads an identifier, "" if there is none.
-func (s *scanner) name() string {
-	rest, at := s.rest()
-	end := len(rest)
-	for i, c := range rest {
-		if c != '_' && !unicode.IsLetter(c) && (i == 0 || !unicode.IsDigit(c)) {
-			end = i
-			break
-		}
-	}
-	if end > 0 {
-		s.at = at + end
-	}
-	return rest[:end]
-}
-
-// index reads a number of at most 31 bits, and spells it without zeros ahead.
-func (s *scanner) index() (string, bool) {
-	rest, at := s.rest()
-	end := strings.IndexFunc(rest, func(c rune) bool { return c < '0' || c > '9' })
-	if end < 0 {
-		end = len(rest)
-	}
-	n, err := strconv.ParseUint(rest[:end], 10, 31)
-	if err != nil {
-		return "", false
-	}
-	s.at = at + end
-	return strconv.FormatUint(n, 10), true
+func (p Path) String() string {
+	return strings.Repeat("*", p.Stars) + strings.ReplaceAll(strings.Join(p.Steps, "."), ".[", "[")
 }

@@ -15,12 +15,13 @@ type Call interface {
 	Message(v *capture.Value) (message capture.Value, ok bool)
 }
 
-// Truth is true, false or not known.
-type Truth uint8
+// Truth is true, false or not known, in an order in which && is the lesser of both, || the
+// greater, and ! the other end.
+type Truth int8
 
 const (
-	Unknown Truth = iota
-	False
+	False Truth = iota - 1
+	Unknown
 	True
 )
 
@@ -31,43 +32,27 @@ func truth(b bool) Truth {
 	return False
 }
 
-func (t Truth) not() Truth {
-	switch t {
-	case True:
-		return False
-	case False:
-		return True
-	}
-	return Unknown
-}
-
 // decide evaluates a condition.
 func (n *node) decide(c Call) Truth {
 	switch {
 	case n.op.comparison():
 		return compare(c, n.op, n.x.operand(c), n.y.operand(c))
 	case n.op == opOr:
-		return n.either(c, True)
+		if x := n.x.decide(c); x != True {
+			return max(x, n.y.decide(c))
+		}
+		return True
 	case n.op == opAnd:
-		return n.either(c, False)
+		if x := n.x.decide(c); x != False {
+			return min(x, n.y.decide(c))
+		}
+		return False
 	case n.op == opNot:
-		return n.x.decide(c).not()
+		return -n.x.decide(c)
 	case n.op == opMatch:
 		return match(c, n.x.operand(c), n.pattern)
 	}
 	return held(n.operand(c)).truth
-}
-
-// either is what decides if one of both conditions is that, else what they are.
-func (n *node) either(c Call, decides Truth) Truth {
-	x := n.x.decide(c)
-	if x == decides {
-		return x
-	}
-	if y := n.y.decide(c); y == decides || x != Unknown {
-		return y
-	}
-	return Unknown
 }
 
 // operand evaluates what is no condition, or is compared like a value.

@@ -12,7 +12,7 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-func (t Truth) String() string { return [...]string{"unknown", "false", "true"}[t] }
+func (t Truth) String() string { return [...]string{"false", "unknown", "true"}[t+1] }
 
 // values are a call.
 type values map[string]capture.Value
@@ -232,8 +232,8 @@ func TestEval(t *testing.T) {
 				if got := e.Eval(sample); got != tt.want {
 					t.Errorf("%v, want %v", got, tt.want)
 				}
-				if got := mustParse(t, "!("+text+")").Eval(sample); got != tt.want.not() {
-					t.Errorf("the contrary is %v, want %v", got, tt.want.not())
+				if got := mustParse(t, "!("+text+")").Eval(sample); got != -tt.want {
+					t.Errorf("the contrary is %v, want %v", got, -tt.want)
 				}
 			})
 		}

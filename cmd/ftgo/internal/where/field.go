@@ -85,11 +85,11 @@ func (f field) value(i integer) (pattern uint64, ok bool) {
 	if unused < 0 || unused >= 64 {
 		return 0, false
 	}
-	least, most := integer{}, integer{abs: math.MaxUint64 >> unused}
+	least, most := integer{}, integer{low: math.MaxUint64 >> unused}
 	if f.Type.Kind == reflect.Int {
 		least, most = signed(math.MinInt64>>unused), signed(math.MaxInt64>>unused)
 	}
-	if pattern = i.pattern() << unused; f.Signed {
+	if pattern = i.low << unused; f.Signed {
 		pattern = uint64(int64(pattern) >> unused)
 	} else {
 		pattern >>= unused

@@ -84,14 +84,14 @@ func read(v *capture.Value) operand {
 	case reflect.Int:
 		return wholeOperand(signed(int64(v.Num)))
 	case reflect.Uint:
-		return wholeOperand(integer{abs: v.Num})
+		return wholeOperand(integer{low: v.Num})
 	case reflect.Float64:
 		if v.Type.Size == 4 {
 			return realOperand(float64(math.Float32frombits(uint32(v.Num))))
 		}
 		return realOperand(math.Float64frombits(v.Num))
 	case reflect.Pointer, reflect.UnsafePointer:
-		return wholeOperand(integer{abs: v.Num}).withNil(v.Num == 0)
+		return wholeOperand(integer{low: v.Num}).withNil(v.Num == 0)
 	case reflect.Func:
 		if v.Dynamic != "" {
 			return stringOperand([]byte(v.Dynamic)).withNil(false)

@@ -182,7 +182,7 @@ func (p *parser) operand() *node {
 func readNumber(s string) (value operand, written string, err error) {
 	whole, err := strconv.ParseUint(s, 0, 64)
 	if err == nil {
-		return wholeOperand(integer{abs: whole}), strconv.FormatUint(whole, 10), nil
+		return wholeOperand(integer{low: whole}), strconv.FormatUint(whole, 10), nil
 	} else if errors.Is(err, strconv.ErrRange) {
 		return value, "", fmt.Errorf("number %s is beyond 64 bits", s)
 	}

@@ -143,7 +143,7 @@ func (s splitter) bits(o op, n *node, constant operand) (c cond, ok bool) {
 	if x.constant() {
 		x, mask = mask, x
 	}
-	zero := constant.class == wholeClass && constant.whole.abs == 0
+	zero := constant.class == wholeClass && constant.whole == integer{}
 	if !o.equality() || !zero || x.op != opRef || !mask.constant() {
 		return cond{}, false
 	}
@@ -152,7 +152,8 @@ func (s splitter) bits(o op, n *node, constant operand) (c cond, ok bool) {
 	m := mask.operand(nil)
 	// Kernels before 4.17 keep only 32 bits of what & leaves (filter_pred_u64 and the like
 	// in kernel/trace/trace_events_filter.c).
-	if !ok || f.Type.Kind != reflect.Int && f.Type.Kind != reflect.Uint || m.class != wholeClass || m.whole.negative || m.whole.abs > math.MaxUint32 {
+	narrow := m.class == wholeClass && m.whole.high == 0 && m.whole.low <= math.MaxUint32
+	if !ok || !narrow || f.Type.Kind != reflect.Int && f.Type.Kind != reflect.Uint {
 		return cond{}, false
 	}
 	value, ok := f.value(m.whole)
