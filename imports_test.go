@@ -97,8 +97,7 @@ var arrows = []arrow{
 		module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/units", module + "/offsets", module + "/internal/recording", module + "/tracefs", module + "/internal/doctor", module + "/internal/uprobe"}},
 	{from: "cmd/ftgo", to: []string{module + "/..."}},
 	{from: "scripts", to: nil},
-	{from: "scripts/truths", to: nil},
-	{from: "scripts/soaks", to: []string{module + "/testdata/hostile"}},
+	{from: "scripts/trials", to: nil},
 }
 
 // testOnly packages are for tests alone: they import testing.

@@ -1,15 +1,12 @@
-package main
+package trials
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -31,51 +28,34 @@ type timed struct {
 
 // compare runs the tests of r's package without probes and with, and notes what differs. Those that
 // are quickest without probes come first.
-func (s *soak) compare(ctx context.Context, r *result) error {
-	p, err := s.build(ctx, r.Package)
-	if err != nil {
-		return err
-	}
-	tests, err := s.plain(ctx, r, p)
-	if err != nil {
-		return err
-	}
-	x, err := s.probing(ctx, r.Mode, p.file)
-	if err != nil {
-		return err
-	}
+func (s *soak) compare(r *result) {
+	p := s.build(r.Package)
+	tests := s.plain(r, p)
+	x := s.probing(r.Mode, p.file)
+	check(s, x.begin())
+	check(s, x.ready())
 	begin := time.Now()
-	err = s.probed(ctx, r, p, tests)
+	s.probed(r, p, tests)
 	r.Seconds = time.Since(begin).Seconds()
-	sum, ended := x.end()
-	if err != nil {
-		return err
+	_ = x.signal(syscall.SIGINT) // one that has ended by itself has said why
+	if _, err := x.end(); err != nil {
+		r.Crash = err.Error()
+		return
 	}
-	if ended != nil {
-		r.Crash = ended.Error()
-		return nil
-	}
-	r.add(&sum)
-	return s.explain(ctx, r, p)
+	r.add(x.summary)
+	s.explain(r, p)
 }
 
 // plain runs the tests without probes, and returns them in the order of the time they took.
-func (s *soak) plain(ctx context.Context, r *result, p *program) ([]timed, error) {
-	names, err := p.list(ctx, r.Run)
-	if err != nil {
-		return nil, err
-	}
-	var tests []timed
-	for _, name := range names {
+func (s *soak) plain(r *result, p *program) (tests []timed) {
+	for _, name := range p.list(s, r.Run) {
 		begin := time.Now()
-		o, err := p.run(ctx, nil, s.budget/aTwentieth, exactly(name))
-		if err != nil {
-			return nil, err
-		}
+		o, _ := p.run(s, false, *budget/aTwentieth, 0, exactly(name))
+		check(s, interrupted.Err())
 		r.Without += time.Since(begin).Seconds()
 		switch {
 		case o.crash != "":
-			return nil, fmt.Errorf("%s without probes: %s", name, o.crash)
+			s.Fatalf("%s without probes: %s", name, o.crash)
 		case o.timedOut:
 			o.tests = map[string]string{name: ""}
 			r.slow(&timed{name: name, tests: o.tests})
@@ -85,46 +65,36 @@ func (s *soak) plain(ctx context.Context, r *result, p *program) ([]timed, error
 		r.Tests += len(o.tests)
 	}
 	slices.SortStableFunc(tests, func(a, b timed) int { return cmp.Compare(a.took, b.took) })
-	return tests, nil
+	return tests
 }
 
 // probed runs the tests with probes, as long as the budget lasts.
-func (s *soak) probed(ctx context.Context, r *result, p *program, tests []timed) error {
-	if err := s.start(ctx, r, p); err != nil {
-		return err
-	}
+func (s *soak) probed(r *result, p *program, tests []timed) {
+	s.start(r, p)
 	begin := time.Now()
 	for len(tests) > 0 && r.Crash == "" {
-		left := s.budget - time.Since(begin)
+		left := *budget - time.Since(begin)
 		if left < time.Second {
 			break
 		}
 		n, share := batch(tests, p.start, left)
-		again, err := s.batch(ctx, r, p, tests[:n], share)
-		if err != nil {
-			return err
-		}
-		tests = append(again, tests[n:]...)
+		tests = append(s.batch(r, p, tests[:n], share), tests[n:]...)
 	}
 	for i := range tests {
 		r.Unreached += len(tests[i].tests)
 		r.UnreachedNames = append(r.UnreachedNames, tests[i].name)
 	}
-	return nil
 }
 
 // start finds out how long a process takes to start with probes, unless that is too long to be found out.
-func (s *soak) start(ctx context.Context, r *result, p *program) error {
-	soon, cancel := context.WithTimeout(ctx, s.budget/4)
-	defer cancel()
+func (s *soak) start(r *result, p *program) {
 	begin := time.Now()
-	o, err := p.run(soon, nil, s.budget, "^$")
-	if p.start = time.Since(begin); soon.Err() != nil {
+	o, expired := p.run(s, false, *budget, *budget/4, "^$")
+	if p.start = time.Since(begin); expired {
 		p.start = dear
-		return ctx.Err()
+		return
 	}
 	r.Crash = o.crash
-	return err
 }
 
 // batch tells how many tests to run in one process, of those that are to be run in the time left, and
@@ -141,32 +111,28 @@ func batch(tests []timed, start, left time.Duration) (n int, share time.Duration
 }
 
 // batch runs tests in one process, and returns those that were not begun when the time was out.
-func (s *soak) batch(ctx context.Context, r *result, p *program, tests []timed, share time.Duration) (again []timed, err error) {
+func (s *soak) batch(r *result, p *program, tests []timed, share time.Duration) (again []timed) {
 	names := make([]string, len(tests))
 	for i := range tests {
 		names[i] = tests[i].name
 	}
-	o, err := p.run(ctx, nil, share, exactly(names...))
-	if err != nil {
-		return nil, err
-	}
+	o, _ := p.run(s, false, share, 0, exactly(names...))
+	check(s, interrupted.Err())
 	if o.crash != "" {
 		r.Crash = strings.Join(names, ", ") + ": " + o.crash
-		return nil, nil
+		return nil
 	}
 	for i := range tests {
 		switch t := &tests[i]; {
 		case o.tests[t.name] != "" || !o.timedOut:
-			if err := r.compare(ctx, p, t, o.part(t.name), share); err != nil {
-				return nil, err
-			}
+			s.compareTest(r, p, t, o.part(t.name), share)
 		case o.begun[t.name] || len(tests) == 1:
 			r.slow(t)
 		default:
 			again = append(again, *t)
 		}
 	}
-	return again, nil
+	return again
 }
 
 // slow notes a test that did not end in its time.
@@ -175,17 +141,14 @@ func (r *result) slow(t *timed) {
 	r.SlowNames = append(r.SlowNames, t.name)
 }
 
-// compare notes whether a test ended with probes as it did without, and if not, how it does when it
+// compareTest notes whether a test ended with probes as it did without, and if not, how it does when it
 // is run again.
-func (r *result) compare(ctx context.Context, p *program, t *timed, with outcome, share time.Duration) error {
+func (s *soak) compareTest(r *result, p *program, t *timed, with testRun, share time.Duration) {
 	if maps.Equal(with.tests, t.tests) {
 		r.Same += len(t.tests)
-		return nil
+		return
 	}
-	again, err := p.run(ctx, nil, 2*share, exactly(t.name))
-	if err != nil {
-		return err
-	}
+	again, _ := p.run(s, false, 2*share, 0, exactly(t.name))
 	all := maps.Clone(with.tests)
 	maps.Copy(all, t.tests)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -196,12 +159,11 @@ func (r *result) compare(ctx context.Context, p *program, t *timed, with outcome
 			r.Differ = append(r.Differ, d)
 		}
 	}
-	return nil
 }
 
 // explain finds out about each test that differs whether that is for slowness.
-func (s *soak) explain(ctx context.Context, r *result, p *program) error {
-	slow := make(map[string]outcome)
+func (s *soak) explain(r *result, p *program) {
+	slow := make(map[string]testRun)
 	for i := range r.Differ {
 		d := &r.Differ[i]
 		if d.Again == d.Without {
@@ -209,15 +171,10 @@ func (s *soak) explain(ctx context.Context, r *result, p *program) error {
 		}
 		top, _, _ := strings.Cut(d.Test, "/")
 		if _, ok := slow[top]; !ok {
-			o, err := p.run(ctx, slowed, 10*time.Minute, exactly(top))
-			if err != nil {
-				return err
-			}
-			slow[top] = o
+			slow[top], _ = p.run(s, true, 10*time.Minute, 0, exactly(top))
 		}
 		d.Slowed = slow[top].of(d.Test)
 	}
-	return ctx.Err()
 }
 
 // exactly matches these tests, with their subtests.
@@ -227,22 +184,4 @@ func exactly(names ...string) string {
 		quoted[i] = regexp.QuoteMeta(name)
 	}
 	return "^(" + strings.Join(quoted, "|") + ")$"
-}
-
-// build compiles the tests of a package of the standard library.
-func (s *soak) build(ctx context.Context, name string) (*program, error) {
-	goroot, err := goEnv(ctx, "GOROOT")
-	if err != nil {
-		return nil, err
-	}
-	p := &program{dir: filepath.Join(goroot, "src", name), file: filepath.Join(s.state, strings.ReplaceAll(name, "/", "-")+".test")}
-	if _, err := os.Stat(p.file); err == nil && !s.again {
-		return p, nil
-	}
-	build := command(ctx, "go", "test", "-c", "-o", p.file, name)
-	build.Dir = p.dir
-	if err := build.Run(); err != nil {
-		return nil, fmt.Errorf("build tests of %s: %w", name, err)
-	}
-	return p, nil
 }

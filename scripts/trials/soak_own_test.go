@@ -1,4 +1,4 @@
-package main
+package trials
 
 import (
 	"errors"
@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-func TestReadOutcome(t *testing.T) {
+func TestReadTests(t *testing.T) {
 	const text = "\x16=== RUN   TestA\n\x16--- PASS: TestA (0.00s)\n\x16=== RUN   TestB\nno newline\x16    --- FAIL: TestB/sub=1 (1.20s)\n" +
 		"\x16--- FAIL: TestB (1.20s)\n\x16--- SKIP: TestC (0.00s)\nsays --- PASS: TestD (0.00s)\n" +
 		"\x16--- FAIL: TestC/at(0x38094a4fe098) (0.00s)\n\x16--- PASS: TestC/at(0x38094a4fe0a0) (0.00s)\n\x16--- SKIP: TestLarge0x120000 (0.00s)\n"
 	want := map[string]string{"TestA": "PASS", "TestB": "FAIL", "TestB/sub=1": "FAIL", "TestC": "SKIP", "TestC/at(0x...)": "FAIL", "TestLarge0x120000": "SKIP"}
-	o := readOutcome([]byte(text), nil)
+	o := readTests(text, nil)
 	if !maps.Equal(o.tests, want) || o.timedOut || o.crash != "" {
 		t.Errorf("%+v, want %v", o, want)
 	}
@@ -25,7 +25,7 @@ func TestReadOutcome(t *testing.T) {
 		t.Errorf("part: %v", b.tests)
 	}
 	const late = "\x16=== RUN   TestE\n\x16=== PAUSE TestE\n\x16=== RUN   TestF\n\x16=== PAUSE TestF\n\x16=== CONT  TestF\npanic: test timed out after 3m0s\n\trunning tests:\n\t\tTestE (2m1s)\n\ngoroutine 1 [running]:\n"
-	o = readOutcome([]byte(late), errors.New("exit status 2"))
+	o = readTests(late, errors.New("exit status 2"))
 	if !o.timedOut || o.crash != "" || !maps.Equal(o.begun, map[string]bool{"TestE": false, "TestF": true}) {
 		t.Errorf("%+v", o)
 	}
@@ -34,16 +34,16 @@ func TestReadOutcome(t *testing.T) {
 		"panic: runtime error: invalid memory": false,
 		"fatal error: unexpected signal\n":     false,
 	} {
-		if o := readOutcome([]byte("\x16=== RUN   TestG\n"+text), errors.New("exit status 2")); o.panicked != want || o.crash == "" {
+		if o := readTests("\x16=== RUN   TestG\n"+text, errors.New("exit status 2")); o.panicked != want || o.crash == "" {
 			t.Errorf("%q: panicked %v, crash %q", text, o.panicked, o.crash)
 		}
 	}
 	for _, command := range []string{"exit 2", "kill -SEGV $$", "exit 139"} {
-		if o := readOutcome([]byte("said"), exec.Command("sh", "-c", command).Run()); o.crash == "" {
+		if o := readTests("said", exec.Command("sh", "-c", command).Run()); o.crash == "" {
 			t.Errorf("%s is no crash", command)
 		}
 	}
-	if o := readOutcome(nil, exec.Command("sh", "-c", "exit 1").Run()); o.crash != "" {
+	if o := readTests("", exec.Command("sh", "-c", "exit 1").Run()); o.crash != "" {
 		t.Errorf("failing tests are a crash: %s", o.crash)
 	}
 }

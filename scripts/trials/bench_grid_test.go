@@ -1,13 +1,10 @@
-//go:build ignore
-
-package main
+package trials
 
 import (
 	"bytes"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 )
 
 // grid collects measurements in rows and columns.
@@ -16,14 +13,18 @@ type grid struct {
 	rows, cols []string
 	cells      map[[2]string][]float64
 	refused    map[[2]string]string // why there is no measurement
-	// base is the column that the others are compared with, "" for none; notBase are
-	// columns that aren't.
-	base    string
-	notBase []string
-	format  func(row, col string, v float64) string
+	base       string               // the column that the others are compared with, but alone; "" for none
+	format     func(row, col string, v float64) string
 }
 
+// alone is the column of what runs without a tracer.
+const alone = "no tracer"
+
+// newGrid shows numbers by format; nil is for times.
 func newGrid(corner, base string, format func(row, col string, v float64) string) *grid {
+	if format == nil {
+		format = func(_, _ string, v float64) string { return nanoseconds(v) }
+	}
 	return &grid{corner: corner, base: base, format: format, cells: make(map[[2]string][]float64), refused: make(map[[2]string]string)}
 }
 
@@ -45,24 +46,17 @@ func (g *grid) add(row, col string, v float64) {
 
 // refuse tells why there is none.
 func (g *grid) refuse(row, col string, why error) {
-	text := why.Error()
-	if i := strings.LastIndex(text, " | "); i >= 0 { // of what the tool said, the last line will do
-		text = text[i+len(" | "):]
-	}
-	g.refused[g.at(row, col)] = strings.TrimSpace(text)
+	said := strings.Split(why.Error(), " | ") // of what the tool said, the last line will do
+	g.refused[g.at(row, col)] = strings.TrimSpace(said[len(said)-1])
 }
 
 // median is 0 where nothing was measured.
 func (g *grid) median(row, col string) float64 {
 	v := slices.Sorted(slices.Values(g.cells[[2]string{row, col}]))
-	switch n := len(v); {
-	case n == 0:
+	if len(v) == 0 {
 		return 0
-	case n%2 == 1:
-		return v[n/2]
-	default:
-		return (v[n/2-1] + v[n/2]) / 2
 	}
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }
 
 // write writes the medians, each with its ratio to the base column's, and below the
@@ -73,27 +67,25 @@ func (g *grid) write(w *bytes.Buffer) {
 	for _, row := range g.rows {
 		fmt.Fprintf(w, "| %s |", row)
 		for _, col := range g.cols {
-			at := [2]string{row, col}
-			base := g.median(row, g.base)
-			switch reason := g.refused[at]; {
-			case len(g.cells[at]) == 0 && reason == "":
+			base, v := g.median(row, g.base), g.median(row, col)
+			switch reason := g.refused[[2]string{row, col}]; {
+			case v > 0 && base > 0 && col != g.base && col != alone:
+				fmt.Fprintf(w, " %s (%s×) |", g.format(row, col, v), ratioText(v/base))
+			case len(g.cells[[2]string{row, col}]) > 0:
+				fmt.Fprintf(w, " %s |", g.format(row, col, v))
+			case reason == "":
 				fmt.Fprint(w, " |")
-			case len(g.cells[at]) == 0:
-				if !slices.Contains(why, col+": "+reason) {
-					why = append(why, col+": "+reason)
+			default:
+				line := fmt.Sprintf("\n– %s: %s\n", col, strings.ReplaceAll(reason, "\n", " "))
+				if !slices.Contains(why, line) {
+					why = append(why, line)
 				}
 				fmt.Fprint(w, " – |")
-			case g.base == "" || col == g.base || base == 0 || slices.Contains(g.notBase, col):
-				fmt.Fprintf(w, " %s |", g.format(row, col, g.median(row, col)))
-			default:
-				fmt.Fprintf(w, " %s (%s×) |", g.format(row, col, g.median(row, col)), ratioText(g.median(row, col)/base))
 			}
 		}
 		fmt.Fprintln(w)
 	}
-	for _, reason := range why {
-		fmt.Fprintf(w, "\n– %s\n", strings.ReplaceAll(reason, "\n", " "))
-	}
+	fmt.Fprint(w, strings.Join(why, ""))
 }
 
 func ratioText(r float64) string {
@@ -103,46 +95,55 @@ func ratioText(r float64) string {
 	case r < 9.95:
 		return fmt.Sprintf("%.2f", r)
 	}
-	return fmt.Sprintf("%.0f", r)
+	return whole(r)
 }
 
 // nanoseconds shows a time with three digits.
 func nanoseconds(ns float64) string {
-	switch d := time.Duration(ns); {
+	switch {
 	case ns < 10:
 		return fmt.Sprintf("%.1f ns", ns)
-	case ns < 1000:
+	case ns < 1e3:
 		return fmt.Sprintf("%.0f ns", ns)
-	case d < time.Millisecond:
+	case ns < 1e6:
 		return fmt.Sprintf("%.3g µs", ns/1e3)
-	case d < time.Second:
+	case ns < 1e9:
 		return fmt.Sprintf("%.3g ms", ns/1e6)
 	}
 	return fmt.Sprintf("%.3g s", ns/1e9)
 }
 
-// check compares a measurement with what it is to be at most, or at least.
-type check struct {
+func whole(v float64) string { return fmt.Sprintf("%.0f", v) }
+
+func megabytes(v float64) string { return whole(v/(1<<20)) + " MB" }
+
+// verdict compares a measurement with what it is to be at most, or at least.
+type verdict struct {
 	what       string
 	got, limit float64
 	atLeast    bool
 	format     func(float64) string
 }
 
-func (c check) ok() bool {
-	if c.atLeast {
-		return c.got >= c.limit
+func (v verdict) String() string {
+	word, met := "at most", v.got <= v.limit
+	if v.atLeast {
+		word, met = "at least", v.got >= v.limit
 	}
-	return c.got <= c.limit
+	how := "met"
+	if !met {
+		how = "**missed**"
+	}
+	return fmt.Sprintf("| %s | %s | %s %s | %s |\n", v.what, v.format(v.got), word, v.format(v.limit), how)
 }
 
-func (b *bench) atMost(what string, got, limit float64, format func(float64) string) {
-	b.checks = append(b.checks, check{what: what, got: got, limit: limit, format: format})
+func (r *report) atMost(what string, got, limit float64, format func(float64) string) {
+	r.checks = append(r.checks, verdict{what: what, got: got, limit: limit, format: format})
 }
 
 // ratioAtMost checks nothing where one of both was not measured.
-func (b *bench) ratioAtMost(what string, got, of, limit float64) {
+func (r *report) ratioAtMost(what string, got, of, limit float64) {
 	if got > 0 && of > 0 {
-		b.atMost(what, got/of, limit, ratioText)
+		r.atMost(what, got/of, limit, ratioText)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package trials
 
 // standard are the packages of the standard library whose tests are run by default, from those
 // that call little to those that call much.

@@ -1,4 +1,4 @@
-package main
+package trials
 
 import (
 	"encoding/json"
@@ -78,20 +78,27 @@ func (r *result) text() string {
 	return text
 }
 
-func (s *soak) file(name, mode string) string {
-	return filepath.Join(s.state, strings.ReplaceAll(name, "/", "-")+"."+mode+".json")
+func (s *soak) file(r *result) string {
+	return filepath.Join(s.state, strings.ReplaceAll(r.Package, "/", "-")+"."+r.Mode+".json")
 }
 
 // done tells whether there is a result, and reads it.
 func (s *soak) done(r *result) bool {
-	b, err := os.ReadFile(s.file(r.Package, r.Mode))
+	b, err := os.ReadFile(s.file(r))
 	return err == nil && json.Unmarshal(b, r) == nil
 }
 
-func (s *soak) save(r *result) error {
+func (s *soak) save(r *result) {
 	b, err := json.MarshalIndent(r, "", "\t")
-	if err != nil {
-		return err
+	check(s, err)
+	check(s, os.WriteFile(s.file(r), append(b, '\n'), 0o644))
+}
+
+// add adds what ftgo has counted in a run, whose books must balance.
+func (r *result) add(sum row) {
+	r.Functions, r.Probes = sum.Functions, sum.Probes
+	r.Hits, r.Delivered, r.Lost = sum.Hits, sum.Delivered, sum.Lost
+	if sum.Hits != sum.Delivered+sum.Lost || sum.Unparsed > 0 {
+		r.Unbalanced = fmt.Sprintf("%d hits, but %d delivered and %d lost, %d unparsed", sum.Hits, sum.Delivered, sum.Lost, sum.Unparsed)
 	}
-	return os.WriteFile(s.file(r.Package, r.Mode), append(b, '\n'), 0o644)
 }

@@ -1,4 +1,4 @@
-package main
+package trials
 
 import (
 	"encoding/json"
@@ -33,22 +33,16 @@ their subtests.
 `
 
 // writePage writes all results there are, and tells how many are bad.
-func (s *soak) writePage(name string) (bad int, err error) {
+func (s *soak) writePage(name string) (bad int) {
 	files, err := filepath.Glob(filepath.Join(s.state, "*.*.json"))
-	if err != nil {
-		return 0, err
-	}
-	var results []result
+	check(s, err)
+	var results []*result
 	var commits []string
 	for _, file := range files {
 		b, err := os.ReadFile(file)
-		if err != nil {
-			return 0, err
-		}
-		var r result
-		if err := json.Unmarshal(b, &r); err != nil {
-			return 0, fmt.Errorf("read %s: %w", file, err)
-		}
+		check(s, err)
+		r := new(result)
+		check(s, json.Unmarshal(b, r))
 		if r.bad() {
 			bad++
 		}
@@ -57,27 +51,25 @@ func (s *soak) writePage(name string) (bad int, err error) {
 			commits = append(commits, r.Commit)
 		}
 	}
-	slices.SortStableFunc(results, func(a, b result) int {
+	slices.SortStableFunc(results, func(a, b *result) int {
 		return strings.Compare(a.Mode+" "+a.Package, b.Mode+" "+b.Package)
 	})
 	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
-	if err != nil {
-		return 0, err
-	}
+	check(s, err)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s, Linux %s, ftgo %s.\n", about, runtime.Version(), strings.TrimSpace(string(release)), strings.Join(commits, ", "))
 	table(&b, results)
 	notes(&b, results)
-	return bad, os.WriteFile(name, []byte(b.String()), 0o644)
+	check(s, os.WriteFile(name, []byte(b.String()), 0o644))
+	return bad
 }
 
-func table(b *strings.Builder, results []result) {
+func table(b *strings.Builder, results []*result) {
 	b.WriteString("\n| program | mode | tests | the same | differ | too slow | not reached | functions | probes | hits | lost | seconds | without |\n" +
 		"|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
 	var tests, same, differ, slow, unreached int
 	var hits uint64
-	for i := range results {
-		r := &results[i]
+	for _, r := range results {
 		verdict := ""
 		if r.Run != "" {
 			verdict = " (some)"
@@ -94,53 +86,39 @@ func table(b *strings.Builder, results []result) {
 }
 
 // notes are what the table has no room for.
-func notes(b *strings.Builder, results []result) {
-	section := func(title string, lines func(*result) []string) {
-		began := false
-		for i := range results {
-			for _, line := range lines(&results[i]) {
-				if !began {
-					fmt.Fprintf(b, "\n## %s\n\n", title)
-					began = true
-				}
-				fmt.Fprintf(b, "* %s, %s: %s\n", results[i].Package, results[i].Mode, line)
+func notes(b *strings.Builder, results []*result) {
+	for _, section := range []struct {
+		title string
+		lines func(*result) []string
+	}{
+		{"Crashes and wrong books", func(r *result) []string {
+			return append(noted("\n\n```\n%s\n```\n", r.Crash), noted("%s", r.Unbalanced)...)
+		}},
+		{"Tests that end otherwise", func(r *result) (lines []string) {
+			for i := range r.Differ {
+				lines = append(lines, r.Differ[i].text())
+			}
+			return lines
+		}},
+		{"Some of the tests", func(r *result) []string { return noted("`-test.run '%s'`", r.Run) }},
+		{"Memory", func(r *result) []string { return noted("%s", r.Memory) }},
+		{"Too slow", func(r *result) []string { return noted("%s", strings.Join(r.SlowNames, ", ")) }},
+		{"Not reached", func(r *result) []string { return noted("%s", strings.Join(r.UnreachedNames, ", ")) }},
+	} {
+		title := fmt.Sprintf("\n## %s\n\n", section.title)
+		for _, r := range results {
+			for _, line := range section.lines(r) {
+				fmt.Fprintf(b, "%s* %s, %s: %s\n", title, r.Package, r.Mode, line)
+				title = ""
 			}
 		}
 	}
-	section("Crashes and wrong books", func(r *result) (lines []string) {
-		if r.Crash != "" {
-			lines = append(lines, "\n\n```\n"+r.Crash+"\n```\n")
-		}
-		if r.Unbalanced != "" {
-			lines = append(lines, r.Unbalanced)
-		}
-		return lines
-	})
-	section("Tests that end otherwise", func(r *result) (lines []string) {
-		for i := range r.Differ {
-			lines = append(lines, r.Differ[i].text())
-		}
-		return lines
-	})
-	section("Some of the tests", func(r *result) []string {
-		if r.Run == "" {
-			return nil
-		}
-		return []string{"`-test.run '" + r.Run + "'`"}
-	})
-	section("Memory", func(r *result) []string {
-		if r.Memory == "" {
-			return nil
-		}
-		return []string{r.Memory}
-	})
-	section("Too slow", func(r *result) []string { return named(r.SlowNames) })
-	section("Not reached", func(r *result) []string { return named(r.UnreachedNames) })
 }
 
-func named(tests []string) []string {
-	if len(tests) == 0 {
+// noted is a line that says something, or none if there is nothing to say.
+func noted(format, text string) []string {
+	if text == "" {
 		return nil
 	}
-	return []string{strings.Join(tests, ", ")}
+	return []string{fmt.Sprintf(format, text)}
 }

@@ -1,14 +1,9 @@
-//go:build ignore
-
-package main
+package trials
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"syscall"
 	"time"
 
@@ -18,17 +13,9 @@ import (
 // splits measures how long arming and disarming take by the number of sites and by how
 // they are put into events. The sites are in a file of NOPs, which this process maps to
 // execute, and never does.
-func splits(b *bench, w *bytes.Buffer) error {
-	counts := pick(b, []int{1, 10, 100, 1000, 2000, 4000, 8000, 15000, 30000, 44000, 100000}, []int{1, 100, 1000, 6000})
-	file, unmap, err := b.nops(counts[len(counts)-1])
-	if err != nil {
-		return err
-	}
-	defer unmap()
-	fs, err := tracefs.Find()
-	if err != nil {
-		return err
-	}
+func (b *bench) splits() {
+	counts := pick([]int{1, 10, 100, 1000, 2000, 4000, 8000, 15000, 30000, 44000, 100000}, []int{1, 100, 1000, 6000})
+	file := b.nops(counts[len(counts)-1])
 	ways := []struct {
 		name     string
 		perEvent func(n int) int
@@ -39,33 +26,27 @@ func splits(b *bench, w *bytes.Buffer) error {
 		{"1,000 an event", func(int) int { return 1000 }, 44000},
 	}
 	const armed, disarmed = ": armed", ": disarmed"
-	g := newGrid("sites, in so many events of ftgo's", "", func(_, _ string, v float64) string { return nanoseconds(v) })
+	g := newGrid("sites, in so many events of ftgo's", "", nil)
 	others := 0
-	for round := range b.rounds {
-		for _, sites := range counts {
-			if round > 0 && sites >= 30000 {
-				continue // once: it takes minutes
+	var tasks []task
+	for _, sites := range counts {
+		perEvent := tracefs.SitesPerEvent(sites)
+		row := fmt.Sprintf("%d, %d", sites, (sites+perEvent-1)/perEvent)
+		for _, way := range ways {
+			if sites > way.most {
+				continue
 			}
-			perEvent := tracefs.SitesPerEvent(sites)
-			row := fmt.Sprintf("%d, %d", sites, (sites+perEvent-1)/perEvent)
-			for _, way := range ways {
-				if sites > way.most {
-					continue
-				}
-				n, err := probesOfOthers(fs)
-				if err != nil {
-					return err
-				}
-				others = max(others, n)
-				arm, disarm, err := armNops(b.ctx, fs, file, sites, way.perEvent(sites))
-				if err != nil {
-					return err
-				}
-				g.add(row, way.name+armed, float64(arm))
-				g.add(row, way.name+disarmed, float64(disarm))
-			}
+			tasks = append(tasks, task{row: row, col: way.name + armed, ours: true, once: sites >= 30000, run: func() error {
+				others = max(others, b.probesOfOthers())
+				arm, disarm, err := b.armNops(file, sites, way.perEvent(sites))
+				g.add(row, way.name+armed, arm)
+				g.add(row, way.name+disarmed, disarm)
+				return err
+			}})
 		}
 	}
+	b.turns(g, tasks)
+	w := &b.body
 	fmt.Fprint(w, "How long the kernel takes, by the number of sites and by how they are put into events. One process maps the file that\n"+
 		"they are in. Each definition is compared with all others, and once more with those of its event; each event takes a\n"+
 		"grace period when it is disarmed; an instance takes another when it is removed.\n")
@@ -77,24 +58,22 @@ func splits(b *bench, w *bytes.Buffer) error {
 	fmt.Fprintf(w, "\nArmed and disarmed, together, on a logarithmic scale:\n\n```\n")
 	for _, row := range g.rows {
 		for _, way := range ways {
-			sum := g.median(row, way.name+armed) + g.median(row, way.name+disarmed)
-			if sum == 0 {
-				continue
+			if sum := g.median(row, way.name+armed) + g.median(row, way.name+disarmed); sum > 0 {
+				fmt.Fprintf(w, "%-11s  %-14s %s %s\n", row, way.name, logBar(sum), nanoseconds(sum))
 			}
-			fmt.Fprintf(w, "%-11s  %-14s %s %s\n", row, way.name, logBar(sum), nanoseconds(sum))
 		}
 	}
 	fmt.Fprintln(w, "```")
-	return nil
 }
 
 // probesOfOthers counts what is defined, after waiting a while for others to be done: each
 // definition is compared with theirs.
-func probesOfOthers(fs *tracefs.FS) (n int, err error) {
+func (b *bench) probesOfOthers() int {
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-		listed, err := os.ReadFile(fs.Dir() + "/uprobe_events")
-		if n = strings.Count(string(listed), "\n"); err != nil || n == 0 || time.Now().After(end) {
-			return n, err
+		listed, err := os.ReadFile(b.fs.Dir() + "/uprobe_events")
+		check(b, err)
+		if n := bytes.Count(listed, []byte("\n")); n == 0 || time.Now().After(end) {
+			return n
 		}
 	}
 }
@@ -109,26 +88,22 @@ func logBar(ns float64) string {
 }
 
 // nops makes a file of instructions that may be probed, one a byte, and maps it.
-func (b *bench) nops(n int) (file *os.File, unmap func(), err error) {
+func (b *bench) nops(n int) *os.File {
 	name := b.path("nops")
-	if err := os.WriteFile(name, bytes.Repeat([]byte{0x90}, n), 0o755); err != nil {
-		return nil, nil, err
-	}
-	if file, err = os.Open(name); err != nil {
-		return nil, nil, err
-	}
+	check(b, os.WriteFile(name, bytes.Repeat([]byte{0x90}, n), 0o755))
+	file, err := os.Open(name)
+	check(b, err)
 	m, err := syscall.Mmap(int(file.Fd()), 0, n, syscall.PROT_READ|syscall.PROT_EXEC, syscall.MAP_PRIVATE)
-	if err != nil {
-		return nil, nil, errors.Join(err, file.Close())
-	}
-	return file, func() {
+	check(b, err)
+	b.Cleanup(func() {
 		_ = syscall.Munmap(m)
 		_ = file.Close()
-	}, nil
+	})
+	return file
 }
 
-// armNops probes the first n bytes of a file, for counting.
-func armNops(ctx context.Context, fs *tracefs.FS, file *os.File, n, perEvent int) (arm, disarm time.Duration, err error) {
+// armNops probes the first n bytes of a file, for counting, and returns nanoseconds.
+func (b *bench) armNops(file *os.File, n, perEvent int) (arm, disarm float64, err error) {
 	var events []tracefs.Event
 	for i := range n {
 		if i%perEvent == 0 {
@@ -139,11 +114,11 @@ func armNops(ctx context.Context, fs *tracefs.FS, file *os.File, n, perEvent int
 	}
 	target := tracefs.Target{Path: fmt.Sprintf("/proc/self/fd/%d", file.Fd())}
 	begun := time.Now()
-	session, err := tracefs.Start(ctx, fs, target, events, tracefs.Options{Quiet: true})
+	session, err := tracefs.Start(interrupted, b.fs, target, events, tracefs.Options{Quiet: true})
 	if err != nil {
 		return 0, 0, err
 	}
 	armed := time.Now()
 	err = session.Close()
-	return armed.Sub(begun), time.Since(armed), err
+	return float64(armed.Sub(begun)), float64(time.Since(armed)), err
 }

@@ -1,26 +1,44 @@
-//go:build ignore
-
-// Command kernel-matrix writes docs/kernels.md from what the kernel tests have said: of each
-// kernel ABOUT=FILE, where FILE has lines of "go tool test2json", and ABOUT may be empty.
-package main
+package trials
 
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
-	"log"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 )
+
+// TestTrialKernels writes docs/kernels.md from what the kernel tests have said: of each kernel
+// ABOUT=FILE, where FILE has lines of "go tool test2json", and ABOUT may be empty.
+func TestTrialKernels(t *testing.T) {
+	var runs []*kernelRun
+	for _, arg := range flag.Args() {
+		about, name, ok := strings.Cut(arg, "=")
+		if !ok {
+			t.Fatalf("parse %q: not ABOUT=FILE", arg)
+		}
+		r := &kernelRun{about: about, results: make(map[string]string), reasons: make(map[string]string)}
+		if err := r.read(rooted(name)); err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, r)
+		if failed := r.with("FAIL"); len(failed) > 0 {
+			fmt.Fprintf(os.Stderr, "kernel-matrix: %s: failed: %s\n", r.kernel, strings.Join(failed, ", "))
+		}
+	}
+	check(t, os.WriteFile(rooted(*page), []byte(kernelPage(runs)), 0o644))
+}
 
 // event is a line of test2json (go doc test2json).
 type event struct{ Action, Package, Test, Output string }
 
-// run is the tests on one kernel.
-type run struct {
+// kernelRun is the tests on one kernel.
+type kernelRun struct {
 	kernel, features string
 	about            string // whose kernel it is, and how it was built
 	// results are what became of tests, the last time that they ran; reasons what they said last.
@@ -28,7 +46,7 @@ type run struct {
 }
 
 // with are the tests that had a result.
-func (r *run) with(result string) []string {
+func (r *kernelRun) with(result string) []string {
 	var tests []string
 	for test, got := range r.results {
 		if got == result {
@@ -39,38 +57,13 @@ func (r *run) with(result string) []string {
 	return tests
 }
 
-func main() {
-	log.SetFlags(0)
-	log.SetPrefix("kernel-matrix: ")
-	var runs []run
-	for _, arg := range os.Args[1:] {
-		about, name, ok := strings.Cut(arg, "=")
-		if !ok {
-			log.Fatalf("parse %q: not ABOUT=FILE", arg)
-		}
-		r, err := read(name)
-		if err != nil {
-			log.Fatal(err)
-		}
-		r.about = about
-		runs = append(runs, r)
-	}
-	fmt.Print(page(runs))
-	for _, r := range runs {
-		if failed := r.with("FAIL"); len(failed) > 0 {
-			log.Printf("%s: failed: %s", r.kernel, strings.Join(failed, ", "))
-		}
-	}
-}
-
 // said is what a test logs: "    file_test.go:12: text".
 var said = regexp.MustCompile(`^ +[a-z_0-9]+\.go:\d+: (.*)\n$`)
 
-func read(name string) (run, error) {
-	r := run{results: make(map[string]string), reasons: make(map[string]string)}
+func (r *kernelRun) read(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
-		return r, err
+		return err
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
@@ -78,29 +71,29 @@ func read(name string) (run, error) {
 	for lines.Scan() {
 		var e event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			return r, fmt.Errorf("parse %s: %q: %w", name, lines.Text(), err)
+			return fmt.Errorf("parse %s: %q: %w", name, lines.Text(), err)
 		}
 		r.add(e)
 	}
 	if r.kernel == "" {
-		return r, fmt.Errorf("read %s: no test says which kernel it is", name)
+		return fmt.Errorf("read %s: no test says which kernel it is", name)
 	}
-	return r, lines.Err()
+	return lines.Err()
 }
 
-// ended is what a test's end prints: "--- PASS: TestKernelFlood (12.02s)".
-var ended = regexp.MustCompile(`^ *--- (PASS|FAIL|SKIP): (\S+) \(`)
+// kernelEnded is what a test's end prints: "--- PASS: TestKernelFlood (12.02s)".
+var kernelEnded = regexp.MustCompile(`^ *--- (PASS|FAIL|SKIP): (\S+) \(`)
 
 // add notes what a line tells. Actions do not tell how tests have ended: where all ends with
 // a guest, test2json has the test pass that just ran.
-func (r *run) add(e event) {
+func (r *kernelRun) add(e event) {
 	switch {
 	case e.Test == "":
 	case e.Action == "run" && !strings.Contains(e.Test, "/"):
 		r.results[e.Test] = "FAIL"
 	case e.Action != "output":
-	case ended.MatchString(e.Output):
-		m := ended.FindStringSubmatch(e.Output)
+	case kernelEnded.MatchString(e.Output):
+		m := kernelEnded.FindStringSubmatch(e.Output)
 		if m[1] == "SKIP" || !strings.Contains(m[2], "/") { // else its parent tells
 			r.results[m[2]] = m[1]
 		}
@@ -110,7 +103,7 @@ func (r *run) add(e event) {
 }
 
 // said notes what a test logs.
-func (r *run) said(e event) {
+func (r *kernelRun) said(e event) {
 	m := said.FindStringSubmatch(e.Output)
 	if m == nil {
 		return
@@ -136,8 +129,8 @@ tracefs of its own (TestKernelBelowDebugfs). Texts and files that they have othe
 tests without a kernel.
 `
 
-// page is docs/kernels.md.
-func page(runs []run) string {
+// kernelPage is docs/kernels.md.
+func kernelPage(runs []*kernelRun) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Kernels
 
@@ -175,7 +168,7 @@ boots one by hand.
 }
 
 // skips is one row a reason, and the kernels that have it.
-func skips(runs []run) string {
+func skips(runs []*kernelRun) string {
 	where := make(map[[2]string][]string)
 	for _, r := range runs {
 		for _, test := range r.with("SKIP") {
@@ -199,7 +192,7 @@ func skips(runs []run) string {
 
 // passes is the tests that passed wherever they were not skipped, and those that ran only on
 // some kernels.
-func passes(runs []run) string {
+func passes(runs []*kernelRun) string {
 	on, skipped := make(map[string][]string), make(map[string]int)
 	for _, r := range runs {
 		for _, test := range r.with("PASS") {

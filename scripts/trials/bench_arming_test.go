@@ -1,0 +1,124 @@
+package trials
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+// arming measures how long it takes from the launch of a tracer until probes in the go
+// tool work, and from its being told to end until it has ended. A process of the go tool
+// is there, as the kernel has to write the breakpoints into each.
+func (b *bench) arming() {
+	const in, out = "armed, from launch", "disarmed, to the tracer's end"
+	goTool := fixture.GoCommand(b)
+	b.hold(goTool)
+	names, all := b.functionsOf(goTool)
+	target := []string{b.hot, "-n", "1"}
+	file := b.nops(all)
+	g := newGrid("", "", nil)
+	var tasks []task
+	goRow := func(tool string, n int) string {
+		if n == 0 {
+			return fmt.Sprintf("%s, all %d", tool, all)
+		}
+		return fmt.Sprintf("%s, %d", tool, n)
+	}
+	add := func(row string, ours, once bool, run func() (arm, disarm float64, err error)) {
+		tasks = append(tasks, task{row: row, col: in, ours: ours, once: once, run: func() error {
+			arm, disarm, err := run()
+			if err != nil {
+				return fmt.Errorf("%s: %w", row, err)
+			}
+			g.add(row, in, arm)
+			g.add(row, out, disarm)
+			return nil
+		}})
+	}
+	tracer := func(row string, ours, once bool, run func() (stamp, error)) {
+		add(row, ours, once, func() (arm, disarm float64, err error) {
+			s, err := run()
+			return s.arming(), s.disarming(), err
+		})
+	}
+	for _, n := range pick([]int{1, 200, 2000, 0}, []int{1, 200}) {
+		functions := []string{"*"}
+		if n > 0 {
+			functions = names[:min(n, len(names))]
+		}
+		for _, command := range []string{"count", "probe", "probe --max-rate 0"} {
+			unlimited := command == "probe --max-rate 0"
+			if unlimited && n > 0 {
+				continue // functions that are named are never counted first
+			}
+			args := append(append(strings.Fields(command), goTool), functions...)
+			tracer(goRow("ftgo "+command, n), n == 0 && !unlimited, unlimited, func() (stamp, error) { return b.underFtgo(args, target...) })
+		}
+	}
+	if !testing.Short() {
+		add(fmt.Sprintf("the kernel's part of count: %d sites of a file of NOPs", all), true, false, func() (arm, disarm float64, err error) {
+			return b.armNops(file, all, tracefs.SitesPerEvent(all))
+		})
+	}
+	for _, n := range pick([]int{1, 200}, []int{1}) {
+		if b.bpftrace != "" {
+			sites := make([]string, n)
+			for i := range sites {
+				sites[i] = fmt.Sprintf("uprobe:%s:%q", goTool, names[i])
+			}
+			script := strings.Join(sites, ",") + " { @ = count(); }"
+			tracer(goRow("bpftrace count()", n), false, n > 1, func() (stamp, error) { return b.underBpftrace(script, target...) })
+		}
+		if b.perf != "" {
+			tracer(goRow("perf probe + record", n), false, n > 1, func() (stamp, error) { return b.underPerf(perfRecord, goTool, names[:n], target...) })
+		}
+	}
+	b.turns(g, tasks)
+	fmt.Fprintf(&b.body, "Functions of the `go` tool, of which a process is running.\n\n")
+	g.write(&b.body)
+	for _, command := range []string{"ftgo count", "ftgo probe"} {
+		row := goRow(command, 0)
+		if g.median(row, in) > 0 {
+			b.atMost(row+" functions of go: armed", g.median(row, in), 1.5e9, nanoseconds)
+			b.atMost(row+" functions of go: disarmed", g.median(row, out), 0.2e9, nanoseconds)
+		}
+	}
+}
+
+// plainName is a name that no tracer minds.
+var plainName = regexp.MustCompile(`^[a-z]+\.[A-Za-z]\w*$`)
+
+// functionsOf lists functions of a program that can be probed and whose names are simple,
+// and counts all functions.
+func (b *bench) functionsOf(binary string) (names []string, all int) {
+	o, err := b.run(b.ftgo, "list", "-o", "json", binary, "*")
+	check(b, err)
+	for line := range strings.Lines(o.stdout) {
+		var f struct{ Type, Function, Entry string }
+		check(b, json.Unmarshal([]byte(line), &f))
+		if f.Type != "listing" || f.Entry == "none" {
+			continue
+		}
+		all++
+		if plainName.MatchString(f.Function) && f.Entry == "after check" {
+			names = append(names, f.Function)
+		}
+	}
+	return names, all
+}
+
+// hold starts a go tool that waits for a file's contents as long as the section takes.
+func (b *bench) hold(goTool string) {
+	fifo := b.path("go.mod.fifo")
+	check(b, syscall.Mkfifo(fifo, 0o600))
+	c := command(b, 2*time.Hour, goTool, "mod", "edit", "-print", fifo)
+	check(b, c.start())
+	time.Sleep(100 * time.Millisecond) // until it has got there
+}

@@ -1,0 +1,132 @@
+package trials
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// long has a program call as fast as it can for a while: ftgo's memory must not grow, and its
+// books must be the program's.
+func (s *soak) long(each time.Duration) {
+	for _, mode := range modes("probe,probe --reader raw,trace") {
+		s.each(result{Package: "testdata/flood for " + each.String(), Mode: mode, Tests: 1}, func(s *soak, r *result) { s.flood(r, each) })
+	}
+}
+
+// flood runs ftgo and compares its numbers with those of the program, which prints its own.
+func (s *soak) flood(r *result, each time.Duration) {
+	flood := fixture.Build(s, "flood")
+	x := newTracer(s, each+time.Hour, s.ftgo, append(strings.Fields(r.Mode), flood, "main.leaf", "main.framed", "--", flood, "-for", each.String())...)
+	check(s, x.begin())
+	// ftgo's memory, in kB.
+	var memory []int
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		memory = sampledMemory(x.Process.Pid, each/100, stop)
+	}()
+	o, err := x.end()
+	close(stop)
+	<-stopped
+	r.Seconds, r.Without = o.ended.Sub(o.launched).Seconds(), each.Seconds()
+	second, last := thirds(memory)
+	r.Memory = fmt.Sprintf("at most %d kB in the second third of the time, %d kB in the last", second, last)
+	if err != nil {
+		r.Crash = err.Error()
+		return
+	}
+	r.add(x.summary)
+	var counted uint64
+	for _, f := range x.functions {
+		counted += f.Calls
+	}
+	var books struct {
+		Functions map[string]struct{ Calls uint64 }
+	}
+	check(s, json.Unmarshal([]byte(o.stdout), &books))
+	switch made := 2 * books.Functions["main.leaf"].Calls; {
+	case strings.HasPrefix(r.Mode, "probe") && counted != made:
+		r.Unbalanced = fmt.Sprintf("%d calls, but the program made %d", counted, made)
+	case !flat(second, last, slack(r.Mode)):
+		r.Unbalanced = "memory is not flat: " + r.Memory
+	case r.Unbalanced == "":
+		r.Same = 1
+	}
+}
+
+// sampledMemory are samples of a process's resident memory, in kB, until it ends or stop is closed.
+func sampledMemory(pid int, every time.Duration, stop chan struct{}) (kB []int) {
+	for {
+		select {
+		case <-stop:
+			return kB
+		case <-time.After(every):
+		}
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if err != nil {
+			return kB
+		}
+		if _, after, ok := strings.Cut(string(b), "VmRSS:"); ok {
+			n, _ := strconv.Atoi(strings.Fields(after)[0])
+			kB = append(kB, n)
+		}
+	}
+}
+
+// thirds are the most there was in the second third of the samples, and in the last: 0 if nothing was seen.
+func thirds(kB []int) (second, last int) {
+	third := len(kB) / 3
+	if third == 0 {
+		return 0, 0
+	}
+	return slices.Max(kB[third : 2*third]), slices.Max(kB[2*third:])
+}
+
+// flat: memory has grown by little more than a tenth.
+func flat(second, last, slack int) bool {
+	return second > 0 && last <= second+second/10+slack
+}
+
+// slack is how much more memory, in kB, there may be for a while: the garbage collector's, and, with
+// the raw reader, the pages that it holds while a CPU is behind, which is no more than the ring
+// buffers hold.
+func slack(mode string) int {
+	const collector, buffer = 8 << 10, 16 << 10
+	if strings.HasSuffix(mode, "raw") {
+		return collector + runtime.NumCPU()*buffer
+	}
+	return collector
+}
+
+func TestFlat(t *testing.T) {
+	for _, c := range []struct {
+		second, last int
+		want         bool
+	}{
+		{20 << 10, 20 << 10, true},
+		{20 << 10, 30 << 10, true},
+		{20 << 10, 31 << 10, false},
+		{200 << 10, 220 << 10, true},
+		{200 << 10, 230 << 10, false},
+		{0, 0, false},
+	} {
+		if got := flat(c.second, c.last, slack("probe")); got != c.want {
+			t.Errorf("%d kB, then %d: flat %v", c.second, c.last, got)
+		}
+	}
+	if n := 16 << 10 * runtime.NumCPU(); slack("probe --reader raw") != slack("trace")+n {
+		t.Errorf("slack of the raw reader is not %d kB more", n)
+	}
+	if second, last := thirds([]int{90, 1, 2, 3, 5, 4, 7}); second != 3 || last != 7 {
+		t.Errorf("most of the second third %d, of the last %d, want 3 and 7", second, last)
+	}
+}
