@@ -208,8 +208,8 @@ func TestViolations(t *testing.T) {
 		pkg      listed
 		want     string // "" if it is fine
 	}{
-		{"std", pkg("/parse", "fmt", "encoding/json", "unsafe"), ""},
-		{"its own arrow", pkg("/parse", module+"/offsets", module+"/internal/uprobe"), ""},
+		{"std", pkg("/internal/parse", "fmt", "encoding/json", "unsafe"), ""},
+		{"its own arrow", pkg("/internal/parse", module+"/offsets", module+"/internal/uprobe"), ""},
 		{"a processor's decoder", pkg("/offsets/arch/amd64", "golang.org/x/arch/x86/x86asm"), ""},
 		{"offsets and what is below", pkg("/offsets", module+"/offsets/internal/gotab"), ""},
 		{"flags in cli", pkg("/cmd/ftgo/internal/cli", "github.com/spf13/pflag", module+"/cmd/ftgo/internal/render"), ""},
@@ -217,9 +217,9 @@ func TestViolations(t *testing.T) {
 		{"widths in printable", pkg("/internal/printable", "github.com/olekukonko/tablewriter/pkg/twwidth"), ""},
 		{"tests see the module", listed{ImportPath: module + "/offsets", XTestImports: []string{module + "/internal/parse", "testing"}}, ""},
 		{"against the flow", pkg("/offsets", module+"/tracefs"), "offsets imports " + module + "/tracefs"},
-		{"lines know no calls", pkg("/internal/ftrace", module+"/parse"), "internal/ftrace imports " + module + "/internal/parse"},
-		{"round the meeting point", pkg("/parse", module+"/tracefs"), "parse imports " + module + "/tracefs"},
-		{"library imports command", pkg("/parse", module+"/cmd/ftgo/internal/render"), "parse imports " + module + "/cmd/ftgo/internal/render"},
+		{"lines know no calls", pkg("/internal/ftrace", module+"/internal/parse"), "internal/ftrace imports " + module + "/internal/parse"},
+		{"round the meeting point", pkg("/internal/parse", module+"/tracefs"), "internal/parse imports " + module + "/tracefs"},
+		{"library imports command", pkg("/internal/parse", module+"/cmd/ftgo/internal/render"), "internal/parse imports " + module + "/cmd/ftgo/internal/render"},
 		{"names know no functions", pkg("/offsets/symname", module+"/offsets"), "offsets/symname imports " + module + "/offsets"},
 		{"demangler beside the names", pkg("/offsets", "github.com/ianlancetaylor/demangle"), "offsets imports github.com/ianlancetaylor/demangle"},
 		{"decoder elsewhere", pkg("/internal/uprobe", "golang.org/x/arch/x86/x86asm"), "internal/uprobe imports golang.org/x/arch/x86/x86asm"},
@@ -236,7 +236,7 @@ func TestViolations(t *testing.T) {
 		{"new package", pkg("/helpers"), "helpers has no arrow"},
 		{"toolkit on the command", pkg("", module+"/cmd/ftgo/internal/run"), module + " imports " + module + "/cmd/ftgo/internal/run"},
 		{"test with a new dependency", listed{ImportPath: module + "/internal/parse", TestImports: []string{"github.com/stretchr/testify"}},
-			"parse imports github.com/stretchr/testify in its tests"},
+			"internal/parse imports github.com/stretchr/testify in its tests"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.scenario, func(t *testing.T) {
