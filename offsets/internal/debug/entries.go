@@ -1,9 +1,17 @@
 package debug
 
 import (
+	"cmp"
 	"debug/dwarf"
+	"debug/elf"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
 var errTooLong = errors.New("read debug information: it leads in circles, or says too much")
@@ -47,6 +55,15 @@ func (r *entryReader) next() (*dwarf.Entry, error) {
 	return e, r.use(used)
 }
 
+// val is an attribute of an entry; zero if it has none of that type.
+func val[T any](e *dwarf.Entry, a dwarf.Attr) T {
+	v, _ := e.Val(a).(T)
+	return v
+}
+
+// ref is an attribute that leads to another entry; 0, where none is, if there is no such.
+func ref(e *dwarf.Entry, a dwarf.Attr) dwarf.Offset { return val[dwarf.Offset](e, a) }
+
 // use takes fuel.
 func (r *entryReader) use(n int) error {
 	if r.fuel -= n; r.fuel < 0 {
@@ -58,7 +75,7 @@ func (r *entryReader) use(n int) error {
 // skip goes behind the children of an entry that was just read. [dwarf.Reader.SkipChildren]
 // calls itself for each that has some.
 func (r *entryReader) skip(e *dwarf.Entry) error {
-	if sibling, ok := e.Val(dwarf.AttrSibling).(dwarf.Offset); ok && sibling > e.Offset {
+	if sibling := ref(e, dwarf.AttrSibling); sibling > e.Offset {
 		r.r.Seek(sibling)
 		return nil
 	}
@@ -96,6 +113,28 @@ func (r *entryReader) walk(from, end dwarf.Offset, found func(e *dwarf.Entry) (i
 	}
 }
 
+// below calls found with the entries right below one.
+func (r *entryReader) below(e *dwarf.Entry, found func(e *dwarf.Entry) error) error {
+	if !e.Children {
+		return nil
+	}
+	if _, err := r.at(e.Offset); err != nil { // what was read since may have led away from there
+		return err
+	}
+	for {
+		c, err := r.next()
+		if err != nil || c == nil || c.Tag == 0 {
+			return err
+		}
+		if err := found(c); err != nil {
+			return err
+		}
+		if err := r.skip(c); err != nil {
+			return err
+		}
+	}
+}
+
 // unitHeader is that of a compilation unit (DWARF 5, 7.5.1).
 type unitHeader struct {
 	first, end int    // of its entries
@@ -117,16 +156,11 @@ func eachUnit(info []byte, found func(unitHeader) error) error {
 		u := unitHeader{end: at + head + int(size)}
 		// version, then address size and offset of the abbreviations in one order or
 		// the other.
-		version := at + head
-		abbrevs := version + 2
-		if le.Uint16(info[version:]) >= 5 {
+		version, abbrevs := le.Uint16(info[at+head:]), at+head+2
+		if u.first = abbrevs + word + 1; version >= 5 {
 			const compile, partial = 1, 3
-			kind := info[abbrevs]
-			u.other = kind != compile && kind != partial
+			u.other = info[abbrevs] != compile && info[abbrevs] != partial
 			abbrevs += 2
-		}
-		u.first = abbrevs + word
-		if le.Uint16(info[version:]) < 5 {
 			u.first++
 		}
 		if u.first <= len(info) {
@@ -178,4 +212,84 @@ func abbrevsLen(table []byte) int {
 		}
 	}
 	return max(r.at, 1)
+}
+
+// sections are those of debug information that were asked for, decompressed.
+type sections struct {
+	image  *image.Image
+	mu     sync.Mutex
+	loaded map[string]section
+	spent  uint64 // bytes that they have
+}
+
+type section struct {
+	data []byte
+	err  error
+}
+
+// read reads .debug_NAME, or .zdebug_NAME, once; it is nil if there is none.
+//
+// A few damaged or malicious bytes may say that sections are gigabytes, compressed.
+func (d *sections) read(name string) ([]byte, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s, ok := d.loaded[name]
+	if !ok {
+		if s.data, s.err = d.load(name); s.err != nil {
+			s.err = fmt.Errorf("read debug information: section %s: %w", name, s.err)
+		}
+		d.loaded[name] = s
+	}
+	return s.data, s.err
+}
+
+func (d *sections) load(name string) ([]byte, error) {
+	s := cmp.Or(d.image.ELF.Section(".debug_"+name), d.image.ELF.Section(".zdebug_"+name))
+	if s == nil {
+		return nil, nil
+	}
+	if s.Type == elf.SHT_NOBITS {
+		return nil, errors.New("not in the file")
+	}
+	r := s.Open() // the size of .zdebug_ sections is known from here on
+	if budget := d.image.MaxDebug(); s.Size > budget-min(budget, d.spent) {
+		return nil, errors.New("more than a file of this size can have")
+	}
+	d.spent += s.Size
+	// All of it at once: [elf.Section.Data] makes it grow.
+	data := make([]byte, s.Size)
+	if _, err := io.ReadFull(r, data); err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// dwarf reads what entries are made of, and other sections by name. What no entry
+// refers to, frames and lists of locations, is left out.
+func (d *sections) dwarf(more ...string) (*dwarf.Data, error) {
+	all := make(map[string][]byte)
+	added := []string{"addr", "line_str", "str_offsets", "rnglists"}
+	for _, name := range slices.Concat([]string{"abbrev", "info", "ranges", "str"}, added, more) {
+		data, err := d.read(name)
+		if err != nil {
+			return nil, err
+		}
+		all[name] = data
+	}
+	if len(all["info"]) == 0 {
+		return nil, ErrNone
+	}
+	if err := checkAbbrevs(all["info"], all["abbrev"]); err != nil {
+		return nil, err
+	}
+	made, err := dwarf.New(all["abbrev"], nil, nil, all["info"], all["line"], nil, all["ranges"], all["str"])
+	for _, name := range added {
+		if err == nil && len(all[name]) > 0 {
+			err = made.AddSection(".debug_"+name, all[name])
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read debug information: %w", err)
+	}
+	return made, nil
 }

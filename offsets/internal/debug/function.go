@@ -1,10 +1,14 @@
 package debug
 
 import (
+	"cmp"
 	"debug/dwarf"
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
@@ -25,11 +29,7 @@ func (fn *Function) IsGo() bool { return fn.unit.language == langGo }
 
 // IsCPlusPlus tells whether it is C++.
 func (fn *Function) IsCPlusPlus() bool {
-	switch fn.unit.language {
-	case langCPlusPlus, langCPlusPlus03, langCPlusPlus11, langCPlusPlus14:
-		return true
-	}
-	return false
+	return slices.Contains([]int64{langCPlusPlus, langCPlusPlus03, langCPlusPlus11, langCPlusPlus14}, fn.unit.language)
 }
 
 // Formal is a parameter, a result, or a variable that a closure refers to.
@@ -38,6 +38,20 @@ type Formal struct {
 	Type     *gotype.Type
 	location any   // DW_AT_location: an expression, or an offset in .debug_loc
 	Offset   int64 // in the closure
+}
+
+// Function is what there is of the function at an address; [ErrNone] if that is nothing.
+func (d *Info) Function(addr uint64) (*Function, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	fn, err := d.subprogram(addr)
+	if err != nil {
+		return nil, fmt.Errorf("read debug information: %w", err)
+	}
+	if fn == nil {
+		return nil, ErrNone
+	}
+	return fn, nil
 }
 
 // subprogram finds the entry of the function at an address. A nil one is no error:
@@ -62,10 +76,6 @@ func (d *Info) subprogram(addr uint64) (*Function, error) {
 	}
 	fn := &Function{unit: u}
 	result, returns := d.attr(e, dwarf.AttrType).(dwarf.Offset)
-	// attr may have moved the reader away from the children.
-	if _, err := d.at(at); err != nil {
-		return nil, err
-	}
 	children, err := d.children(e)
 	if err != nil {
 		return nil, err
@@ -92,26 +102,15 @@ func (d *Info) listFuncs(u *unit) error {
 	})
 }
 
-// children reads the entries right below one.
+// children reads the parameters and variables right below an entry.
 func (d *Info) children(e *dwarf.Entry) (found []*dwarf.Entry, err error) {
-	if !e.Children {
-		return nil, nil
-	}
-	for {
-		c, err := d.next()
-		if err != nil {
-			return nil, err
-		}
-		if c == nil || c.Tag == 0 {
-			return found, nil
-		}
+	err = d.below(e, func(c *dwarf.Entry) error {
 		if c.Tag == dwarf.TagFormalParameter || c.Tag == dwarf.TagVariable {
 			found = append(found, c)
 		}
-		if err := d.skip(c); err != nil {
-			return nil, err
-		}
-	}
+		return nil
+	})
+	return found, err
 }
 
 // attr is an attribute of an entry, or of the one that describes what its copies have
@@ -121,11 +120,8 @@ func (d *Info) attr(e *dwarf.Entry, a dwarf.Attr) any {
 		if v := e.Val(a); v != nil {
 			return v
 		}
-		origin, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
-		if !ok {
-			origin, ok = e.Val(dwarf.AttrSpecification).(dwarf.Offset)
-		}
-		if !ok {
+		origin := original(e)
+		if origin == 0 {
 			return nil
 		}
 		var err error
@@ -136,8 +132,13 @@ func (d *Info) attr(e *dwarf.Entry, a dwarf.Attr) any {
 	return nil
 }
 
+// original is the entry that describes what an entry has in common with its copies; 0 for none.
+func original(e *dwarf.Entry) dwarf.Offset {
+	return cmp.Or(ref(e, dwarf.AttrAbstractOrigin), ref(e, dwarf.AttrSpecification))
+}
+
 func (d *Info) addChild(fn *Function, e *dwarf.Entry) {
-	v := Formal{location: e.Val(dwarf.AttrLocation)}
+	v := Formal{location: e.Val(dwarf.AttrLocation), Type: Unknown("?", -1)}
 	v.Name, _ = d.attr(e, dwarf.AttrName).(string)
 	if v.Name == ".dict" {
 		return // told by code that was not optimized; takes its place among the parameters
@@ -147,7 +148,6 @@ func (d *Info) addChild(fn *Function, e *dwarf.Entry) {
 		fn.Locals = true
 		return
 	}
-	v.Type = Unknown("?", -1)
 	if at, ok := d.attr(e, dwarf.AttrType).(dwarf.Offset); ok {
 		v.Type = d.typeAt(at, 0)
 	}
@@ -163,16 +163,156 @@ func (d *Info) addChild(fn *Function, e *dwarf.Entry) {
 	*into = append(*into, v)
 }
 
-// Function is what there is of the function at an address; [ErrNone] if that is nothing.
-func (d *Info) Function(addr uint64) (*Function, error) {
+// Location is where debug information says that a parameter is at the first
+// instruction: in registers, or on the stack.
+type Location struct {
+	Registers []arch.Reg // in order of the value's parts; "" is a floating-point register
+	Stack     bool
+	Disp      int64 // from the stack pointer, SP
+	SP        arch.Reg
+	Lowest    int64 // the least Disp that something of the caller's can have
+	Size      int64 // of what is there; 0 is the whole value
+}
+
+// Location evaluates DW_AT_location at the address at which a function begins; not
+// ok if the value, or a part of it, has no location there. whole: it is of one part, or has an
+// array of several elements.
+func (d *Info) Location(fn *Function, addr uint64, v *Formal, whole bool) (at Location, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	fn, err := d.subprogram(addr)
-	if err != nil {
-		return nil, fmt.Errorf("read debug information: %w", err)
+	for l := range d.locations(fn.unit, v, whole) {
+		if l.low <= addr && addr < l.high {
+			return l.Location, true
+		}
 	}
-	if fn == nil {
-		return nil, ErrNone
+	return at, false
+}
+
+// Slot finds where a parameter of ABI0 is: it has no other place above the return
+// address than its own, wherever in the function debug information says so.
+func (d *Info) Slot(fn *Function, v *Formal, whole bool) (disp int64, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for l := range d.locations(fn.unit, v, whole) {
+		if l.Stack && l.Disp >= l.Lowest {
+			return l.Disp, true
+		}
 	}
-	return fn, nil
+	return 0, false
+}
+
+// located is where a value is from one address up to another.
+type located struct {
+	low, high uint64
+	Location
+}
+
+// locations are those of a value: one for the whole function, or a list of them in .debug_loc
+// (DWARF 4, 2.6.2).
+//
+// Where a list has a part of a value only, on the stack, it may call it the whole: the
+// length of a slice is where the slice was to be (Go 1.16 to 1.21). So there it is
+// believed of what the compiler does not take apart.
+func (d *Info) locations(u *unit, v *Formal, whole bool) iter.Seq[located] {
+	return func(yield func(located) bool) {
+		if expression, ok := v.location.([]byte); ok {
+			if at, ok := readExpression(d.image.Processor, expression); ok {
+				yield(located{0, 1<<64 - 1, at})
+			}
+			return
+		}
+		offset, ok := v.location.(int64)
+		loc, _ := d.sections.read("loc")
+		if !ok || offset < 0 || offset > int64(len(loc)) {
+			return
+		}
+		base := u.base
+		for r := (reader{data: loc[offset:]}); d.fuel >= 0; d.fuel-- {
+			low, high := r.number(8), r.number(8)
+			if r.bad || low == 0 && high == 0 {
+				return
+			}
+			if low == 1<<64-1 {
+				base = high
+				continue
+			}
+			expression := r.take(int(r.number(2)))
+			if r.bad {
+				return
+			}
+			at, ok := readExpression(d.image.Processor, expression)
+			if ok && (!at.Stack || whole || at.Size == v.Type.Size) && !yield(located{base + low, base + high, at}) {
+				return
+			}
+		}
+	}
+}
+
+// readExpression evaluates what Go's compilers write: registers, and places relative
+// to the frame's address, which is CFA above the stack pointer at entry. A value in
+// pieces (DW_OP_piece) is in one or the other; padding is left out, and Go 1.18 to 1.21
+// repeat registers, so that sizes mean nothing.
+func readExpression(p arch.Processor, expression []byte) (at Location, ok bool) {
+	const (
+		opConsts     = 0x11
+		opPlus       = 0x22
+		opPlusUconst = 0x23
+		opReg0       = 0x50
+		opReg31      = 0x6f
+		opRegx       = 0x90
+		opFbreg      = 0x91
+		opPiece      = 0x93
+		opFrame      = 0x9c // DW_OP_call_frame_cfa
+	)
+	r := reader{data: expression}
+	for r.at < len(expression) && !r.bad {
+		register, disp, inMemory := uint64(0), p.Machine().CFA, false
+		switch op := r.u8(); {
+		case op >= opReg0 && op <= opReg31:
+			register = uint64(op - opReg0)
+		case op == opRegx:
+			register = r.uleb()
+		case op == opFbreg:
+			disp, inMemory = disp+r.sleb(), true
+		case op == opFrame:
+			inMemory = true
+			switch {
+			case r.at == len(expression):
+			case expression[r.at] == opConsts:
+				r.u8()
+				disp += r.sleb()
+				r.bad = r.bad || r.u8() != opPlus
+			case expression[r.at] == opPlusUconst:
+				r.u8()
+				disp += int64(r.uleb())
+			}
+		default:
+			return at, false // among them a piece that is nowhere
+		}
+		size, last := int64(0), r.at == len(expression)
+		if !last {
+			if r.u8() != opPiece {
+				return at, false
+			}
+			size = int64(r.uleb())
+		}
+		switch {
+		case !inMemory && !at.Stack:
+			name, known := p.DwarfReg(register)
+			if !known {
+				return at, false
+			}
+			if name == "" || !slices.Contains(at.Registers, name) {
+				at.Registers = append(at.Registers, name)
+			}
+		case inMemory && len(at.Registers) == 0 && (!at.Stack || disp == at.Disp+at.Size):
+			if !at.Stack {
+				at.Stack, at.Disp, at.SP, at.Lowest = true, disp, p.Machine().SP, p.Machine().CFA
+			}
+			at.Size += size
+		default:
+			return at, false
+		}
+	}
+	return at, !r.bad && (at.Stack || len(at.Registers) > 0)
 }

@@ -3,9 +3,10 @@ package debug
 import (
 	"cmp"
 	"debug/dwarf"
-	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"sort"
 	"sync"
@@ -39,14 +40,6 @@ func (d *Info) readLines() (*dwarf.Data, error) {
 	return d.sections.dwarf("line")
 }
 
-// tableLen is the length that the line table at an offset begins with (DWARF 5, 6.2.4).
-func tableLen(line []byte, at int64) int64 {
-	if at < 0 || int64(len(line))-at < 4 {
-		return 0
-	}
-	return min(int64(binary.LittleEndian.Uint32(line[at:])), int64(len(line))-at)
-}
-
 // lineReader reads the line table of a unit; nil if it has none.
 func (d *Info) lineReader(u *unit) (*dwarf.LineReader, error) {
 	data, err := d.withLines()
@@ -54,9 +47,12 @@ func (d *Info) lineReader(u *unit) (*dwarf.LineReader, error) {
 		return nil, err
 	}
 	line, _ := d.sections.read("line") // which was read just now
-	at, _ := u.entry.Val(dwarf.AttrStmtList).(int64)
-	if d.lineFuel.Add(-tableLen(line, at)) < 0 {
-		return nil, errTooLong
+	if at := val[int64](u.entry, dwarf.AttrStmtList); at >= 0 && at < int64(len(line)) {
+		// The table begins with its length (DWARF 5, 6.2.4).
+		r := reader{data: line[at:]}
+		if d.lineFuel.Add(-int64(min(r.number(4), uint64(len(r.data))))) < 0 {
+			return nil, errTooLong
+		}
 	}
 	return data.LineReader(u.entry)
 }
@@ -69,9 +65,8 @@ func (d *Info) files(u *unit) []string {
 		if err != nil || r == nil {
 			return
 		}
-		files := r.Files()
-		t.files = make([]string, len(files))
-		for i, f := range files {
+		t.files = make([]string, len(r.Files()))
+		for i, f := range r.Files() {
 			if f != nil {
 				t.files[i] = f.Name
 			}
@@ -91,11 +86,7 @@ func (d *Info) file(u *unit, number int64) string {
 // rows reads the line table.
 func (d *Info) rows(u *unit) ([]lineRow, error) {
 	t := &u.lines
-	t.body.Do(func() {
-		if t.rows, t.err = d.readRows(u); t.err != nil {
-			t.rows, t.err = nil, fmt.Errorf("read line table: %w", t.err)
-		}
-	})
+	t.body.Do(func() { t.rows, t.err = d.readRows(u) })
 	return t.rows, t.err
 }
 
@@ -106,6 +97,9 @@ func (d *Info) readRows(u *unit) (rows []lineRow, err error) {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("damaged: %v", p)
 		}
+		if err != nil {
+			rows, err = nil, fmt.Errorf("read line table: %w", err)
+		}
 	}()
 	files := d.files(u)
 	r, err := d.lineReader(u)
@@ -113,11 +107,10 @@ func (d *Info) readRows(u *unit) (rows []lineRow, err error) {
 		return nil, err
 	}
 	numbers := make(map[*dwarf.LineFile]int32, len(files))
-	for i, f := range r.Files() {
-		if f != nil && i < len(files) {
-			numbers[f] = int32(i)
-		}
+	for i, f := range r.Files()[:min(len(files), len(r.Files()))] {
+		numbers[f] = int32(i)
 	}
+	delete(numbers, nil)
 	var e dwarf.LineEntry
 	for {
 		switch err := r.Next(&e); {
@@ -198,10 +191,10 @@ func (d *Info) CodeLines(match func(file string) bool, found func(addr uint64, f
 // is in; 0 for none. It looks at the functions around addrs only. Copies further in come later.
 func (d *Info) Copies(addrs []uint64) ([]uint64, error) {
 	numbers := make([]uint64, len(addrs))
-	seen := make(map[*unit]bool)
+	seen := map[*unit]bool{nil: true}
 	for _, addr := range addrs {
 		u := d.unitAt(addr)
-		if u == nil || seen[u] {
+		if seen[u] {
 			continue
 		}
 		seen[u] = true
@@ -236,4 +229,133 @@ func (d *Info) copiesIn(u *unit, addrs, numbers []uint64) error {
 		}
 		return inside, nil
 	})
+}
+
+// inlineScan collects inlined calls. Entries refer to each other by offset, forwards
+// too, so that names are put in at the end.
+type inlineScan struct {
+	*Info
+	unit   *unit
+	caller dwarf.Offset
+	count  int
+	// budget of the bytes that names may take: entries of a few bytes may all have
+	// the same long one.
+	budget int64
+
+	named   map[dwarf.Offset]string       // functions
+	origins map[dwarf.Offset]dwarf.Offset // of functions that have no name themselves
+	found   map[dwarf.Offset][]scannedCall
+}
+
+type scannedCall struct {
+	caller dwarf.Offset
+	file   string
+	line   int
+}
+
+var (
+	errManyInlined = errors.New("too many inlined calls")
+	errLongNames   = errors.New("names longer than the file")
+)
+
+// maxInlined limits what is kept of a file that repeats an entry of few bytes.
+const maxInlined = 1 << 22
+
+// Calls calls found with the inlined calls of all functions: whose code one became part of, and
+// where the source has it.
+func (d *Info) Calls(found func(callee, caller, file string, line int)) error {
+	s := &inlineScan{
+		Info: d, budget: int64(d.image.MaxDebug()),
+		named:   make(map[dwarf.Offset]string),
+		origins: make(map[dwarf.Offset]dwarf.Offset),
+		found:   make(map[dwarf.Offset][]scannedCall),
+	}
+	if err := s.scan(); err != nil {
+		return fmt.Errorf("read debug information: %w", err)
+	}
+	for origin, calls := range s.found {
+		name := s.name(origin)
+		if name == "" {
+			continue
+		}
+		for _, c := range calls {
+			found(name, s.name(c.caller), c.file, c.line)
+		}
+	}
+	return nil
+}
+
+// scan goes through all entries once. What can't hold an inlined call, types and
+// variables, is skipped.
+func (s *inlineScan) scan() error {
+	r, next := newEntryReader(s.data, s.info), 0
+	return r.walk(0, math.MaxUint32, func(e *dwarf.Entry) (inside bool, err error) {
+		switch e.Tag {
+		case dwarf.TagCompileUnit:
+			for next < len(s.units) && s.units[next].start < e.Offset {
+				next++
+			}
+			if s.unit, s.caller = nil, 0; next < len(s.units) && s.units[next].start == e.Offset {
+				s.unit = s.units[next]
+			}
+			return true, nil
+		case dwarf.TagSubprogram:
+			abstract, err := s.function(e)
+			return !abstract, err
+		case dwarf.TagInlinedSubroutine:
+			return true, s.call(e)
+		}
+		return e.Tag == dwarf.TagLexDwarfBlock || e.Tag == dwarf.TagNamespace, nil
+	})
+}
+
+// function notes an entry of a function, and reports whether it has no code: then it
+// describes what the entries of inlined copies have in common.
+func (s *inlineScan) function(e *dwarf.Entry) (abstract bool, err error) {
+	// C++ symbols go by the linkage name.
+	name := cmp.Or(val[string](e, dwarf.AttrLinkageName), val[string](e, dwarf.AttrName))
+	if name != "" {
+		s.named[e.Offset] = name
+		if s.budget -= int64(len(name)); s.budget < 0 {
+			return false, errLongNames
+		}
+	} else if origin := original(e); origin != 0 {
+		s.origins[e.Offset] = origin
+	}
+	if e.Val(dwarf.AttrLowpc) == nil && e.Val(dwarf.AttrRanges) == nil {
+		return true, nil
+	}
+	s.caller = e.Offset
+	return false, nil
+}
+
+// call notes an inlined copy.
+func (s *inlineScan) call(e *dwarf.Entry) error {
+	origin := ref(e, dwarf.AttrAbstractOrigin)
+	if origin == 0 || s.unit == nil {
+		return nil
+	}
+	if s.count++; s.count > maxInlined {
+		return errManyInlined
+	}
+	c := scannedCall{caller: s.caller}
+	if line := val[int64](e, dwarf.AttrCallLine); line > 0 && line < 1<<31 {
+		c.line = int(line)
+	}
+	if file, ok := e.Val(dwarf.AttrCallFile).(int64); ok {
+		c.file = s.file(s.unit, file)
+	}
+	s.found[origin] = append(s.found[origin], c)
+	return nil
+}
+
+// name is that of the function at an offset.
+func (s *inlineScan) name(at dwarf.Offset) string {
+	for range 4 { // origin, specification; a cycle is damage
+		if name, ok := s.named[at]; ok {
+			return name
+		}
+		at = s.origins[at]
+	}
+	return ""
 }

@@ -1,9 +1,13 @@
 package debug
 
 import (
+	"cmp"
 	"debug/dwarf"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,42 +15,24 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-func arrayName(count int64, elem string) string { return fmt.Sprintf("[%d]%s", count, elem) }
-
-// Kinds of package reflect.
-const (
-	kindChan      = 18
-	kindInterface = 20
-	kindMap       = 21
-	kindSlice     = 23
-	kindString    = 24
-)
-
-// structType is a struct, or one of the types that the runtimes make structs for. The
-// reader is at its members.
+// structType is a struct, or one of the types that the runtimes make structs for.
 func (d *Info) structType(name string, size int64, e *dwarf.Entry, depth int) *gotype.Type {
-	kind, _ := e.Val(attrGoKind).(int64)
-	switch {
-	case kind == kindString:
-		return &gotype.Type{Name: name, Kind: reflect.String, Size: 16, Align: 8}
-	case kind == kindSlice:
-		t := &gotype.Type{Name: name, Kind: reflect.Slice, Size: 24, Align: 8}
-		if to, ok := e.Val(attrGoElem).(dwarf.Offset); ok {
-			t.SetElem(d.finder(to))
-		}
-		return t
-	case name == "runtime.eface" || name == "runtime.iface":
-		return &gotype.Type{Name: name, Kind: reflect.Interface, Size: 16, Align: 8, Methods: name == "runtime.iface"}
+	switch kind := goKind(e); {
+	case kind == reflect.String:
+		return words(name, kind, 2)
+	case kind == reflect.Slice:
+		return d.leading(words(name, kind, 3), ref(e, attrGoElem))
+	case name == "runtime.eface":
+		return words(name, reflect.Interface, 2)
+	case name == "runtime.iface":
+		return methods(name)
 	}
-	t := &gotype.Type{Name: cmpName(name, "struct"), Kind: reflect.Struct, Size: size, Align: 1}
+	t := &gotype.Type{Name: cmp.Or(name, "struct"), Kind: reflect.Struct, Size: size, Align: 1}
 	if size < 0 { // declared only
 		return Unknown(t.Name, -1)
 	}
-	if !e.Children {
-		return t
-	}
-	found, ok := d.readMembers()
-	if !ok {
+	found, err := d.readMembers(e)
+	if err != nil {
 		return Unknown(t.Name, size)
 	}
 	if special := d.gccgoType(name, found); special != nil {
@@ -78,44 +64,32 @@ type structMember struct {
 	embedded bool
 }
 
-// readMembers reads the fields of the struct that the reader is in, in order.
-func (d *Info) readMembers() (found []structMember, ok bool) {
-	for {
-		e, err := d.next()
-		if err != nil || e == nil {
-			return nil, false
-		}
-		if e.Tag == 0 {
-			return found, true
-		}
-		if err := d.skip(e); err != nil {
-			return nil, false
-		}
+// errMember says that a struct has what can't be told, a base class or a bit field.
+var errMember = errors.New("members not understood")
+
+// readMembers reads the fields of a struct, in order.
+func (d *Info) readMembers(of *dwarf.Entry) (found []structMember, err error) {
+	err = d.below(of, func(e *dwarf.Entry) error {
 		if e.Tag == dwarf.TagInheritance {
-			return nil, false
+			return errMember
 		}
 		if e.Tag != dwarf.TagMember {
-			continue
+			return nil
 		}
-		var m structMember
-		m.name, _ = e.Val(dwarf.AttrName).(string)
-		m.embedded, _ = e.Val(attrGoEmbedded).(bool)
-		m.typ, ok = e.Val(dwarf.AttrType).(dwarf.Offset)
-		offset := e.Val(dwarf.AttrDataMemberLoc)
-		if !ok || e.Val(dwarf.AttrBitSize) != nil {
-			return nil, false
+		m := structMember{name: val[string](e, dwarf.AttrName), embedded: val[bool](e, attrGoEmbedded), typ: ref(e, dwarf.AttrType)}
+		offset, ok := memberOffset(e.Val(dwarf.AttrDataMemberLoc))
+		if m.offset = offset; m.typ == 0 || e.Val(dwarf.AttrBitSize) != nil {
+			return errMember
 		}
-		if offset == nil {
-			if declared, _ := e.Val(dwarf.AttrDeclaration).(bool); declared {
-				continue // static, of C++
-			}
-			return nil, false
+		switch {
+		case ok:
+			found = append(found, m)
+		case e.Val(dwarf.AttrDataMemberLoc) != nil || !val[bool](e, dwarf.AttrDeclaration): // else static, of C++
+			return errMember
 		}
-		if m.offset, ok = memberOffset(offset); !ok {
-			return nil, false
-		}
-		found = append(found, m)
-	}
+		return nil
+	})
+	return found, err
 }
 
 // memberOffset decodes DW_AT_data_member_location: a number, or, as linkers of Go up to
@@ -141,19 +115,20 @@ func (d *Info) gccgoType(name string, found []structMember) *gotype.Type {
 	if len(found) < 2 || len(found) > 3 {
 		return nil
 	}
+	name = cmp.Or(name, gccgoName(found[0].name))
 	switch found[0].name + " " + found[1].name {
 	case "__data __length":
-		return &gotype.Type{Name: cmpName(name, "string"), Kind: reflect.String, Size: 16, Align: 8}
+		return words(name, reflect.String, 2)
 	case "__methods __object":
-		return &gotype.Type{Name: cmpName(name, "interface"), Kind: reflect.Interface, Size: 16, Align: 8, Methods: true}
+		return methods(name)
 	case "__type_descriptor __object":
-		return &gotype.Type{Name: cmpName(name, "interface {}"), Kind: reflect.Interface, Size: 16, Align: 8}
+		return words(name, reflect.Interface, 2)
 	case "__values __count":
-		t := &gotype.Type{Name: name, Kind: reflect.Slice, Size: 24, Align: 8}
+		t := words(name, reflect.Slice, 3)
 		if array, err := d.at(found[0].typ); err == nil && array.Tag == dwarf.TagPointerType {
-			if to, ok := array.Val(dwarf.AttrType).(dwarf.Offset); ok {
-				t.Name = cmpName(name, "[]"+d.nameOf(to))
-				t.SetElem(d.finder(to))
+			if to := ref(array, dwarf.AttrType); to != 0 {
+				t.Name = cmp.Or(name, "[]"+d.nameOf(to))
+				d.leading(t, to)
 			}
 		}
 		return t
@@ -163,33 +138,16 @@ func (d *Info) gccgoType(name string, found []structMember) *gotype.Type {
 
 // gccgoName names a struct without a name by its first field.
 func gccgoName(field string) string {
-	switch field {
-	case "__data":
-		return "string"
-	case "__methods":
-		return "interface"
-	case "__type_descriptor":
-		return "interface {}"
-	}
-	return "struct"
+	return map[string]string{"__data": "string", "__methods": "interface", "__type_descriptor": "interface {}"}[field]
 }
 
 // typedef is a map, a channel, an interface or, if it has no kind, another name.
 func (d *Info) typedef(name string, e *dwarf.Entry, depth int) *gotype.Type {
-	kind, _ := e.Val(attrGoKind).(int64)
-	to, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
-	switch kind {
-	case kindMap, kindChan:
-		t := &gotype.Type{Name: name, Kind: reflect.Map, Size: 8, Align: 8}
-		if kind == kindChan {
-			t.Kind = reflect.Chan
-		}
-		if elem, ok := e.Val(attrGoElem).(dwarf.Offset); ok {
-			t.SetElem(d.finder(elem))
-		}
-		return t
+	if kind := goKind(e); kind == reflect.Map || kind == reflect.Chan {
+		return d.leading(words(name, kind, 1), ref(e, attrGoElem))
 	}
-	if !ok {
+	to := ref(e, dwarf.AttrType)
+	if to == 0 {
 		return Unknown(name, -1)
 	}
 	t := d.typeAt(to, depth+1)
@@ -210,29 +168,22 @@ func (d *Info) Struct(name, in string) (*gotype.Type, error) {
 		from = d.units[i].start
 	}
 	for {
-		d.r.Seek(from)
-		at, err := d.nextStruct(name)
+		var at dwarf.Offset
+		err := d.walk(from, math.MaxUint32, func(e *dwarf.Entry) (inside bool, err error) {
+			if e.Tag == dwarf.TagStructType && e.Children && e.Val(dwarf.AttrName) == name {
+				at, err = e.Offset, io.EOF
+			}
+			return true, err
+		})
 		switch {
-		case err == nil:
+		case at != 0:
 			return d.typeAt(at, 0), nil
-		case from == 0:
-			return nil, err
-		}
-		from = 0
-	}
-}
-
-func (d *Info) nextStruct(name string) (dwarf.Offset, error) {
-	for {
-		e, err := d.next()
-		if err != nil {
-			return 0, fmt.Errorf("read debug information: %w", err)
-		}
-		if e == nil {
-			return 0, fmt.Errorf("find type %s: not in debug information", name)
-		}
-		if e.Tag == dwarf.TagStructType && e.Children && e.Val(dwarf.AttrName) == name {
-			return e.Offset, nil
+		case from != 0:
+			from = 0
+		case err != nil:
+			return nil, fmt.Errorf("read debug information: %w", err)
+		default:
+			return nil, fmt.Errorf("find type %s: not in debug information", name)
 		}
 	}
 }

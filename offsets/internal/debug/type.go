@@ -1,8 +1,11 @@
 package debug
 
 import (
+	"cmp"
 	"debug/dwarf"
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -18,6 +21,8 @@ const (
 	attrGoDictIndex     = dwarf.Attr(0x2906)
 	attrGoClosureOffset = dwarf.Attr(0x2907)
 )
+
+func goKind(e *dwarf.Entry) reflect.Kind { return reflect.Kind(val[int64](e, attrGoKind)) }
 
 // maxTypeDepth limits the types by value in a type.
 const maxTypeDepth = 40
@@ -53,9 +58,7 @@ func (d *Info) readType(at dwarf.Offset, depth int) *gotype.Type {
 	if err != nil {
 		return Unknown("?", -1)
 	}
-	name, _ := e.Val(dwarf.AttrName).(string)
-	name = typeName(name)
-	size := int64(-1)
+	name, size := typeName(val[string](e, dwarf.AttrName)), int64(-1)
 	if n, ok := e.Val(dwarf.AttrByteSize).(int64); ok {
 		size = n
 	}
@@ -65,12 +68,12 @@ func (d *Info) readType(at dwarf.Offset, depth int) *gotype.Type {
 	case dwarf.TagPointerType:
 		return d.pointerType(name, e)
 	case dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
-		return &gotype.Type{Name: cmpName(name, "&"), Kind: reflect.Pointer, Size: 8, Align: 8}
+		return words(cmp.Or(name, "&"), reflect.Pointer, 1)
 	case dwarf.TagSubroutineType:
 		// Of a value in Go; C has values of pointers to functions only.
-		return &gotype.Type{Name: cmpName(name, "func()"), Kind: reflect.Func, Size: 8, Align: 8}
+		return words(cmp.Or(name, "func()"), reflect.Func, 1)
 	case dwarf.TagEnumerationType:
-		return &gotype.Type{Name: cmpName(name, "enum"), Kind: reflect.Int, Size: size, Align: numberAlign(size)}
+		return &gotype.Type{Name: cmp.Or(name, "enum"), Kind: reflect.Int, Size: size, Align: numberAlign(size)}
 	case dwarf.TagStructType, dwarf.TagClassType:
 		return d.structType(name, size, e, depth)
 	case dwarf.TagArrayType:
@@ -78,19 +81,11 @@ func (d *Info) readType(at dwarf.Offset, depth int) *gotype.Type {
 	case dwarf.TagTypedef:
 		return d.typedef(name, e, depth)
 	case dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagRestrictType:
-		if to, ok := e.Val(dwarf.AttrType).(dwarf.Offset); ok {
+		if to := ref(e, dwarf.AttrType); to != 0 {
 			return d.typeAt(to, depth+1)
 		}
 	}
-	return Unknown(cmpName(name, "?"), size)
-}
-
-// cmpName is the name, or what to call the type that has none.
-func cmpName(name, otherwise string) string {
-	if name == "" {
-		return otherwise
-	}
-	return name
+	return Unknown(cmp.Or(name, "?"), size)
 }
 
 // typeName is the name of a type as source files spell it: without what the compilers
@@ -110,65 +105,72 @@ func typeName(name string) string {
 
 func numberAlign(size int64) int64 { return max(1, min(size, 8)) }
 
-// baseType is a number: the kinds of package reflect and DW_ATE_… (DWARF 5, 7.8) say
-// the same.
+// encodings are DW_ATE_… (DWARF 5, 7.8) as kinds of package reflect.
+var encodings = map[int64]reflect.Kind{
+	0x02: reflect.Bool, 0x03: reflect.Complex128, 0x04: reflect.Float64, 0x05: reflect.Int, 0x06: reflect.Int,
+	0x07: reflect.Uint, 0x08: reflect.Uint, 0x10: reflect.Uint,
+}
+
+// baseType is a number.
 func baseType(name string, size int64, e *dwarf.Entry) *gotype.Type {
-	t := &gotype.Type{Name: name, Size: size, Align: numberAlign(size)}
-	encoding, _ := e.Val(dwarf.AttrEncoding).(int64)
-	switch encoding {
-	case 0x02:
-		t.Kind = reflect.Bool
-	case 0x03:
-		t.Kind, t.Align = reflect.Complex128, numberAlign(size/2)
-	case 0x04:
-		t.Kind = reflect.Float64
-	case 0x05, 0x06:
-		t.Kind = reflect.Int
-	case 0x07, 0x08, 0x10:
-		t.Kind = reflect.Uint
+	t := &gotype.Type{Name: name, Size: size, Align: numberAlign(size), Kind: encodings[val[int64](e, dwarf.AttrEncoding)]}
+	isComplex := t.Kind == reflect.Complex128
+	if isComplex {
+		t.Align = numberAlign(size / 2)
 	}
-	switch {
-	case t.Kind == reflect.Invalid:
-	case size != 1 && size != 2 && size != 4 && size != 8 && size != 16, size == 16 && t.Kind != reflect.Complex128:
+	if t.Kind != reflect.Invalid && !slices.Contains([]int64{1, 2, 4, 8}, size) && (size != 16 || !isComplex) {
 		// C's __int128 and long double among them.
 		return &gotype.Type{Name: name, Size: size, Align: 16}
 	}
 	return t
 }
 
-// pointerType: what it points to is looked up when it is asked for.
-func (d *Info) pointerType(name string, e *dwarf.Entry) *gotype.Type {
-	to, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
-	if !ok || name == "unsafe.Pointer" {
-		return &gotype.Type{Name: "unsafe.Pointer", Kind: reflect.UnsafePointer, Size: 8, Align: 8}
-	}
-	t := &gotype.Type{Name: name, Kind: reflect.Pointer, Size: 8, Align: 8}
-	if name == "" {
-		t.Name = "*" + d.nameOf(to)
-		switch t.Name { // of gccgo
-		case "*__go_descriptor":
-			return &gotype.Type{Name: "func()", Kind: reflect.Func, Size: 8, Align: 8}
-		case "*__go_channel":
-			return &gotype.Type{Name: "chan", Kind: reflect.Chan, Size: 8, Align: 8}
-		case "*runtime.hmap":
-			return &gotype.Type{Name: "map", Kind: reflect.Map, Size: 8, Align: 8}
-		}
-	}
-	t.SetElem(d.finder(to))
+// words is a type of one to three words.
+func words(name string, kind reflect.Kind, n int64) *gotype.Type {
+	return &gotype.Type{Name: name, Kind: kind, Size: 8 * n, Align: 8}
+}
+
+// methods is an interface that has some.
+func methods(name string) *gotype.Type {
+	t := words(name, reflect.Interface, 2)
+	t.Methods = true
 	return t
 }
 
-// finder looks a type up later.
-func (d *Info) finder(at dwarf.Offset) func() *gotype.Type {
-	return func() *gotype.Type {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		t := d.typeAt(at, 0)
-		if t.Kind == reflect.Invalid && t.Size < 0 {
-			return nil
-		}
-		return t
+// leading is a type that leads to the one at an offset, if that is not 0. That is looked up when
+// it is asked for.
+func (d *Info) leading(t *gotype.Type, to dwarf.Offset) *gotype.Type {
+	if to != 0 {
+		t.SetElem(func() *gotype.Type {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			elem := d.typeAt(to, 0)
+			if elem.Kind == reflect.Invalid && elem.Size < 0 {
+				return nil
+			}
+			return elem
+		})
 	}
+	return t
+}
+
+func (d *Info) pointerType(name string, e *dwarf.Entry) *gotype.Type {
+	to := ref(e, dwarf.AttrType)
+	if to == 0 || name == "unsafe.Pointer" {
+		return words("unsafe.Pointer", reflect.UnsafePointer, 1)
+	}
+	if name == "" {
+		name = "*" + d.nameOf(to)
+		switch name { // of gccgo
+		case "*__go_descriptor":
+			return words("func()", reflect.Func, 1)
+		case "*__go_channel":
+			return words("chan", reflect.Chan, 1)
+		case "*runtime.hmap":
+			return words("map", reflect.Map, 1)
+		}
+	}
+	return d.leading(words(name, reflect.Pointer, 1), to)
 }
 
 // nameOf names a type without making it: types lead to each other in circles.
@@ -182,10 +184,10 @@ func (d *Info) nameOf(at dwarf.Offset) string {
 		if name, ok := e.Val(dwarf.AttrName).(string); ok {
 			return prefix + typeName(name)
 		}
-		to, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
+		to := ref(e, dwarf.AttrType)
 		switch e.Tag {
 		case dwarf.TagPointerType:
-			if !ok {
+			if to == 0 {
 				return prefix + "unsafe.Pointer"
 			}
 			prefix += "*"
@@ -196,17 +198,13 @@ func (d *Info) nameOf(at dwarf.Offset) string {
 			if err != nil || first == nil {
 				return prefix + "struct"
 			}
-			name, _ := first.Val(dwarf.AttrName).(string)
-			return prefix + gccgoName(name)
+			return prefix + cmp.Or(gccgoName(val[string](first, dwarf.AttrName)), "struct")
 		case dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagRestrictType:
-			if !ok {
+			if to == 0 {
 				return prefix + "void"
 			}
 		default:
-			ok = false
-		}
-		if !ok {
-			break
+			return prefix + "?"
 		}
 		at = to
 	}
@@ -214,25 +212,22 @@ func (d *Info) nameOf(at dwarf.Offset) string {
 }
 
 func (d *Info) arrayType(name string, size int64, e *dwarf.Entry, depth int) *gotype.Type {
-	unknown := Unknown(cmpName(name, "[]?"), size)
-	to, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
-	if !ok {
-		return unknown
-	}
+	unknown := Unknown(cmp.Or(name, "[]?"), size)
+	to := ref(e, dwarf.AttrType)
 	count := int64(-1)
-	for more := e.Children; more; {
-		sub, err := d.next()
-		if err != nil || sub == nil || sub.Tag == 0 {
-			break
-		}
+	err := d.below(e, func(sub *dwarf.Entry) error {
 		if sub.Tag != dwarf.TagSubrangeType || count >= 0 {
-			return unknown // C's arrays of arrays
+			return errMember // C's arrays of arrays
 		}
 		if n, ok := sub.Val(dwarf.AttrCount).(int64); ok {
 			count = n
 		} else if last, ok := sub.Val(dwarf.AttrUpperBound).(int64); ok {
 			count = last + 1
 		}
+		return nil
+	})
+	if err != nil || to == 0 {
+		return unknown
 	}
 	elem := d.typeAt(to, depth+1)
 	if count < 0 || elem.Size < 0 || count > 1<<16 && elem.Size == 0 || elem.Size > 0 && count > MaxValueSize/elem.Size {
@@ -240,7 +235,7 @@ func (d *Info) arrayType(name string, size int64, e *dwarf.Entry, depth int) *go
 	}
 	t := &gotype.Type{Name: name, Kind: reflect.Array, Size: count * elem.Size, Align: elem.Align, Len: count}
 	if name == "" {
-		t.Name = arrayName(count, elem.Name)
+		t.Name = fmt.Sprintf("[%d]%s", count, elem.Name)
 	}
 	t.SetElem(func() *gotype.Type { return elem })
 	return t

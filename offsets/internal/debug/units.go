@@ -6,8 +6,11 @@ package debug
 import (
 	"cmp"
 	"debug/dwarf"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"sort"
 	"strings"
@@ -71,7 +74,7 @@ const (
 
 // Open lists the compilation units.
 func Open(m *image.Image) (*Info, error) {
-	d := &Info{image: m, sections: sections{image: m}, types: make(map[dwarf.Offset]*gotype.Type)}
+	d := &Info{image: m, sections: sections{image: m, loaded: make(map[string]section)}, types: make(map[dwarf.Offset]*gotype.Type)}
 	var err error
 	if d.data, err = d.sections.dwarf(); err != nil {
 		return nil, err
@@ -101,12 +104,11 @@ func (d *Info) addUnit(first, end dwarf.Offset) error {
 	if err != nil || e.Tag != dwarf.TagCompileUnit {
 		return nil
 	}
-	u := &unit{entry: e, start: first, end: end}
-	u.name, _ = e.Val(dwarf.AttrName).(string)
-	u.language, _ = e.Val(dwarf.AttrLanguage).(int64)
-	u.producer, _ = e.Val(dwarf.AttrProducer).(string)
-	u.base, _ = e.Val(dwarf.AttrLowpc).(uint64)
-	u.addrBase, _ = e.Val(dwarf.AttrAddrBase).(int64)
+	u := &unit{
+		entry: e, start: first, end: end, name: val[string](e, dwarf.AttrName),
+		language: val[int64](e, dwarf.AttrLanguage), producer: val[string](e, dwarf.AttrProducer),
+		base: val[uint64](e, dwarf.AttrLowpc), addrBase: val[int64](e, dwarf.AttrAddrBase),
+	}
 	d.units = append(d.units, u)
 	ranges, err := d.data.Ranges(e)
 	if err != nil {
@@ -135,4 +137,137 @@ func (d *Info) unitAt(addr uint64) *unit {
 // HasGo tells whether some of it is of Go's own compiler.
 func (d *Info) HasGo() bool {
 	return slices.ContainsFunc(d.units, func(u *unit) bool { return strings.HasPrefix(u.producer, "Go cmd/compile") })
+}
+
+// entryNames are the types and package variables of a file by name.
+type entryNames struct {
+	types map[string]dwarf.Offset
+	vars  map[string]staticEntry
+}
+
+// staticEntry is a variable at an address.
+type staticEntry struct {
+	addr uint64
+	typ  dwarf.Offset
+}
+
+// TypeNamed finds a type by its whole name.
+func (d *Info) TypeNamed(name string) (*gotype.Type, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.readNames() != nil {
+		return nil, false
+	}
+	at := cmp.Or(d.names.types[name], d.names.types[EscapedPath(name)])
+	if at == 0 {
+		return nil, false
+	}
+	t := d.typeAt(at, 0)
+	return t, t.Kind != reflect.Invalid
+}
+
+// EscapedPath is the name with the import path as symbols have it: with dots in its
+// last element escaped (cmd/internal/objabi/path.go).
+func EscapedPath(name string) string {
+	slash, dot := strings.LastIndexByte(name, '/'), strings.LastIndexByte(name, '.')
+	if slash < 0 || dot < slash {
+		return name
+	}
+	return name[:slash] + strings.ReplaceAll(name[slash:dot], ".", "%2e") + name[dot:]
+}
+
+// readNames goes through all entries, once, for what has a name and is no function.
+func (d *Info) readNames() error {
+	if d.names != nil {
+		return nil
+	}
+	names := &entryNames{types: make(map[string]dwarf.Offset), vars: make(map[string]staticEntry)}
+	for _, u := range d.units {
+		err := d.walk(u.start, u.end, func(e *dwarf.Entry) (inside bool, err error) {
+			d.addName(names, u, e)
+			return e.Tag == dwarf.TagCompileUnit || e.Tag == dwarf.TagNamespace, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	d.names = names
+	return nil
+}
+
+// Variable finds a variable of a package, or of C.
+func (d *Info) Variable(name string) (t *gotype.Type, addr uint64, ok bool, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.readNames(); err != nil {
+		return nil, 0, false, fmt.Errorf("read debug information: %w", err)
+	}
+	for _, spelled := range []string{name, EscapedPath(name)} {
+		if e, ok := d.names.vars[spelled]; ok {
+			return d.typeAt(e.typ, 0), e.addr, true, nil
+		}
+	}
+	return nil, 0, false, nil
+}
+
+// Variables are the names of all that Variable finds.
+func (d *Info) Variables() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.readNames() != nil {
+		return nil
+	}
+	return slices.Collect(maps.Keys(d.names.vars))
+}
+
+func (d *Info) addName(names *entryNames, u *unit, e *dwarf.Entry) {
+	switch e.Tag {
+	case dwarf.TagVariable:
+		name, _ := d.attrHere(e, dwarf.AttrName).(string)
+		typ, _ := d.attrHere(e, dwarf.AttrType).(dwarf.Offset)
+		addr, ok := d.staticAddr(u, val[[]byte](e, dwarf.AttrLocation))
+		if _, twice := names.vars[name]; ok && !twice {
+			names.vars[strings.Clone(name)] = staticEntry{addr, typ}
+		}
+	case dwarf.TagBaseType, dwarf.TagPointerType, dwarf.TagStructType, dwarf.TagTypedef, dwarf.TagArrayType,
+		dwarf.TagSubroutineType, dwarf.TagEnumerationType, dwarf.TagClassType:
+		name := strings.TrimPrefix(val[string](e, dwarf.AttrName), ".") // gccgo's, of the package itself
+		if name == "" || val[bool](e, dwarf.AttrDeclaration) {
+			return
+		}
+		// What a typedef stands for has its name too, in Go: that would do, were it not
+		// for interfaces.
+		if _, twice := names.types[name]; !twice || e.Tag == dwarf.TagTypedef {
+			names.types[name] = e.Offset
+		}
+	}
+}
+
+// attrHere is attr for entries that are gone through one after the other.
+func (d *Info) attrHere(e *dwarf.Entry, a dwarf.Attr) any {
+	if v := e.Val(a); v != nil || original(e) == 0 {
+		return v
+	}
+	v := d.attr(e, a)
+	d.at(e.Offset)
+	return v
+}
+
+// staticAddr evaluates the location of a variable: DW_OP_addr and the address, or, in
+// DWARF 5, DW_OP_addrx and its number (2.5.1.1).
+func (d *Info) staticAddr(u *unit, location []byte) (uint64, bool) {
+	const opAddr, opAddrx = 0x03, 0xa1
+	switch {
+	case len(location) == 9 && location[0] == opAddr:
+		return binary.LittleEndian.Uint64(location[1:]), true
+	case len(location) > 1 && location[0] == opAddrx:
+		addrs, _ := d.sections.read("addr") // as the entries were
+		n, size := binary.Uvarint(location[1:])
+		at := uint64(u.addrBase) + 8*n
+		if size != len(location)-1 || n > uint64(len(addrs)) || u.addrBase < 0 || at+8 > uint64(len(addrs)) {
+			return 0, false
+		}
+		return binary.LittleEndian.Uint64(addrs[at:]), true
+	}
+	return 0, false
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
@@ -151,4 +152,194 @@ func (r *reader) entry(c *common, section uint64) (e UnwindEntry, ok bool) {
 	}
 	e.program = r.data[r.at:]
 	return e, true
+}
+
+// FrameRule tells where the canonical frame address is, which is the value of SP
+// before the call: a register and a distance.
+type FrameRule struct {
+	Register uint64 // DWARF's number
+	offset   int64
+	Computed bool // by an expression instead
+}
+
+// Entered reports whether SP is what it was when the function was entered.
+func (f FrameRule) Entered(m *arch.Machine) bool {
+	return f.Register == m.DwarfSP && f.offset == m.CFA && !f.Computed
+}
+
+// FrameAt tells where the frame is before the instruction at addr is executed; ok is false if
+// nothing is known of that.
+func (t Unwind) FrameAt(addr uint64) (f FrameRule, ok bool) {
+	e, ok := t.At(addr)
+	if !ok {
+		return f, false
+	}
+	m := frameMachine{entry: e, until: addr - e.Addr}
+	if !m.run(e.common.program) || !m.run(e.program) {
+		return f, false
+	}
+	return m.rule, true
+}
+
+// frameMachine executes the programs of an entry, as far as they tell the frame
+// address.
+type frameMachine struct {
+	entry *UnwindEntry
+	at    uint64 // behind the entry's start
+	until uint64
+	rule  FrameRule
+	saved []FrameRule
+}
+
+const (
+	maxSavedRules = 64 // compilers nest one or two
+	// maxFrameProgram is how many bytes of a program are executed: thousands of functions may
+	// be in one entry.
+	maxFrameProgram = 1 << 14
+)
+
+// run executes a program up to the address looked for; false if it can't.
+func (m *frameMachine) run(program []byte) bool {
+	r := &reader{data: program}
+	c := m.entry.common
+	for r.at < len(r.data) && m.at <= m.until {
+		if r.at > maxFrameProgram {
+			return false
+		}
+		op := r.u8()
+		units := uint64(0) // to move on by
+		if low := op & 0x3f; op >= 0x40 {
+			op &= 0xc0 // the rest is an operand
+			units = uint64(low)
+		}
+		switch op {
+		case 0x40: // DW_CFA_advance_loc
+		case 0x80: // DW_CFA_offset
+			units = 0
+			r.uleb()
+		case 0x00, 0xc0: // DW_CFA_nop, DW_CFA_restore
+			units = 0
+		case 0x02, 0x03, 0x04: // DW_CFA_advance_loc1, 2, 4
+			units = r.number(1 << (op - 0x02))
+		case 0x06, 0x07, 0x08, 0x2e: // restore_extended, undefined, same_value, GNU_args_size
+			r.uleb()
+		case 0x05, 0x09, 0x14, 0x2f, 0x11, 0x15: // offset_extended, register, val_offset, GNU_negative_offset_extended, …_sf
+			r.uleb()
+			r.uleb()
+		case 0x10, 0x16: // expression, val_expression
+			r.uleb()
+			r.skip()
+		case 0x0a: // remember_state
+			if len(m.saved) == maxSavedRules {
+				return false
+			}
+			m.saved = append(m.saved, m.rule)
+		case 0x0b: // restore_state
+			last := len(m.saved) - 1
+			if last < 0 {
+				return false
+			}
+			m.rule, m.saved = m.saved[last], m.saved[:last]
+		case 0x0c: // def_cfa
+			m.rule = FrameRule{Register: r.uleb(), offset: int64(r.uleb())}
+		case 0x0d: // def_cfa_register
+			m.rule.Register = r.uleb()
+		case 0x0e: // def_cfa_offset
+			m.rule.offset = int64(r.uleb())
+		case 0x0f: // def_cfa_expression
+			m.rule = FrameRule{Computed: true}
+			r.skip()
+		case 0x12: // def_cfa_sf
+			m.rule = FrameRule{Register: r.uleb(), offset: r.sleb() * c.dataAlign}
+		case 0x13: // def_cfa_offset_sf
+			m.rule.offset = r.sleb() * c.dataAlign
+		default:
+			return false
+		}
+		if r.bad {
+			return false
+		}
+		m.at += units * uint64(c.codeAlign)
+	}
+	return true
+}
+
+// reader takes numbers off the start of unwind information. Reading beyond the
+// end gives 0 and makes it bad.
+type reader struct {
+	data []byte
+	at   int
+	bad  bool
+}
+
+func (r *reader) take(n int) []byte {
+	if r.bad || n > len(r.data)-r.at {
+		r.bad = true
+		return make([]byte, 8)
+	}
+	r.at += n
+	return r.data[r.at-n : r.at]
+}
+
+// number reads one of n bytes.
+func (r *reader) number(n int) uint64 {
+	var all [8]byte
+	copy(all[:n], r.take(n))
+	return binary.LittleEndian.Uint64(all[:])
+}
+
+func (r *reader) u8() byte { return r.take(1)[0] }
+
+// leb reads digits of 7 bits; bits is how many there are.
+func (r *reader) leb() (v uint64, bits int, last byte) {
+	for {
+		last = r.u8()
+		v |= uint64(last&0x7f) << bits
+		if bits += 7; last&0x80 == 0 || r.bad {
+			return v, bits, last
+		}
+	}
+}
+
+func (r *reader) uleb() uint64 {
+	v, _, _ := r.leb()
+	return v
+}
+
+func (r *reader) sleb() int64 {
+	v, bits, last := r.leb()
+	if last&0x40 != 0 && bits < 64 {
+		v |= ^uint64(0) << bits
+	}
+	return int64(v)
+}
+
+// skip jumps over a block with its length before it.
+func (r *reader) skip() { r.take(int(min(r.uleb(), uint64(len(r.data))+1))) }
+
+// pointer reads an address in one of the encodings DW_EH_PE_…; here is the address
+// that it is read from. Encodings that no linker writes make the reader bad.
+func (r *reader) pointer(encoding byte, here uint64) uint64 {
+	size := 8
+	switch encoding & 0x0f {
+	case 0x00, 0x04, 0x0c:
+	case 0x02, 0x0a:
+		size = 2
+	case 0x03, 0x0b:
+		size = 4
+	default:
+		r.bad = true
+	}
+	v := r.number(size)
+	if unused := 64 - 8*size; encoding&0x08 != 0 {
+		v = uint64(int64(v<<unused) >> unused)
+	}
+	switch encoding & 0x70 {
+	case 0x00:
+	case 0x10: // relative to its own place
+		v += here
+	default:
+		r.bad = true
+	}
+	return v
 }
