@@ -103,7 +103,7 @@ func TestTableToAndFro(t *testing.T) {
 	le.PutUint32(data[funcs+8*n:], 16*n)
 	r := &counted{ReaderAt: bytes.NewReader(data)}
 	table := &table{pieces: newPieces(r, size), form: forms[data[0]], quantum: 1}
-	if err := table.readHeader(); err != nil {
+	if err := table.readHeader(data); err != nil {
 		t.Fatal(err)
 	}
 	if funcs, err := table.list(); err == nil {

@@ -61,19 +61,19 @@ func (r *rtypeReader) read(addr uint64) (*gotype.Type, error) {
 		return nil, errors.New("not in the file")
 	}
 	size, align, number := binary.LittleEndian.Uint64(head[:]), head[form.align], head[form.kind]
-	n := int(number & kindMask)
-	if n >= len(rtypeKinds) || rtypeKinds[n].kind == reflect.Invalid {
+	n := number & kindMask
+	if n == 0 || int(n) >= len(kindSizes) {
 		return nil, fmt.Errorf("kind %d is none", n)
 	}
-	kind := &rtypeKinds[n]
-	if size >= maxTypeSize || kind.size != 0 && size != kind.size || align == 0 || align > 64 || align&(align-1) != 0 {
+	if size >= maxTypeSize || kindSizes[n] != 0 && size != kindSizes[n] || align == 0 || align > 64 || align&(align-1) != 0 {
 		return nil, fmt.Errorf("%d bytes, aligned to %d, of kind %d", size, align, n)
 	}
+	kind := plainKind(reflect.Kind(n))
 	name, err := r.name(addr, head[:], kind)
 	if err != nil {
 		return nil, err
 	}
-	known := &gotype.Type{Name: name, Kind: kind.kind, Size: int64(size), Align: int64(align), Direct: number&kindDirect != 0}
+	known := &gotype.Type{Name: name, Kind: kind, Size: int64(size), Align: int64(align), Direct: number&kindDirect != 0}
 	if form.directFlag {
 		known.Direct = head[tflagAt]&tflagDirect != 0
 	}
@@ -86,12 +86,12 @@ func (r *rtypeReader) read(addr uint64) (*gotype.Type, error) {
 }
 
 // name is that of the type whose _type begins with head.
-func (r *rtypeReader) name(addr uint64, head []byte, kind *rtypeKind) (string, error) {
+func (r *rtypeReader) name(addr uint64, head []byte, kind reflect.Kind) (string, error) {
 	form := r.table.form
 	if !form.interned {
 		at, ok := r.tables.image.Pointer(addr + form.name)
-		name, ok2 := stringVariable(r.tables.image, at)
-		if !ok || !ok2 || name == "" {
+		name, known := stringVariable(r.tables.image, at)
+		if !ok || !known || name == "" {
 			return "", errors.New("no name")
 		}
 		return name, nil
@@ -104,9 +104,9 @@ func (r *rtypeReader) name(addr uint64, head []byte, kind *rtypeKind) (string, e
 	if ok && head[tflagAt]&tflagExtraStar != 0 {
 		name, ok = strings.CutPrefix(name, "*")
 	}
-	declared := head[tflagAt]&tflagNamed != 0 || kind.kind == reflect.Struct && strings.HasPrefix(name, "map.")
-	if !ok || name == "" || !declared && !strings.HasPrefix(name, kind.literal) {
-		return "", fmt.Errorf("name %.100q of kind %d", name, kind.kind)
+	declared := head[tflagAt]&tflagNamed != 0 || kind == reflect.Struct && strings.HasPrefix(name, "map.")
+	if !ok || name == "" || !declared && !strings.HasPrefix(name, literals[kind]) {
+		return "", fmt.Errorf("name %.100q of kind %d", name, kind)
 	}
 	return name, nil
 }
@@ -176,4 +176,99 @@ func (r *rtypeReader) heldAt(at uint64) (*gotype.Type, bool) {
 	}
 	held, err := r.read(addr)
 	return held, err == nil
+}
+
+// fields reads runtime.structtype: a slice of fields, behind the package since Go 1.7.
+// A field is its name, type and offset, of words; before Go 1.7 name, package, type, tag
+// and offset (reflect.structField).
+func (r *rtypeReader) fields(t *gotype.Type, at uint64) bool {
+	size, typeAt, offsetAt := uint64(40), uint64(16), uint64(32)
+	if r.table.form.interned {
+		at += 8
+		size, typeAt, offsetAt = 24, 8, 16
+	}
+	start, ok1 := r.tables.image.Pointer(at)
+	count, ok2 := r.tables.image.Pointer(at + 8)
+	if !ok1 || !ok2 || r.table.form.size == 0 || count > maxHeldBytes/size {
+		return false
+	}
+	end := int64(0)
+	for ; count > 0; count, start = count-1, start+size {
+		typ, ok1 := r.heldAt(start + typeAt)
+		offset, ok2 := r.tables.image.Pointer(start + offsetAt)
+		if !ok1 || !ok2 {
+			return false
+		}
+		f := gotype.Field{Type: typ}
+		if r.table.form.shifted {
+			f.Embedded, offset = offset&1 != 0, offset>>1
+		}
+		f.Offset = int64(offset)
+		if offset >= maxTypeSize || f.Offset < end || f.Offset+typ.Size > t.Size || !r.fieldName(&f, start) {
+			return false
+		}
+		end = f.Offset + typ.Size
+		if r.budget -= 64 + len(f.Name); r.budget < 0 {
+			return false
+		}
+		t.Fields = append(t.Fields, f)
+	}
+	// Types of size 0 can hold more of each other than anyone can list.
+	if t.Size == 0 {
+		t.Fields = nil
+	}
+	return true
+}
+
+// fieldName reads the name whose address is at an address.
+func (r *rtypeReader) fieldName(f *gotype.Field, at uint64) bool {
+	form := r.table.form
+	addr, ok := r.tables.image.Pointer(at)
+	switch {
+	case !ok:
+		return false
+	case form.interned && addr != 0:
+		var flags byte
+		if f.Name, flags, ok = r.tables.nameAt(addr, form); !ok {
+			return false
+		}
+		if form.flagged {
+			f.Embedded = flags&nameEmbedded != 0
+		}
+	case addr != 0:
+		if f.Name, ok = stringVariable(r.tables.image, addr); !ok {
+			return false
+		}
+	}
+	if f.Name == "" {
+		// Before Go 1.9 an embedded field has the name of its type.
+		f.Embedded = true
+		f.Name = strings.TrimPrefix(f.Type.Name, "*")
+		f.Name = f.Name[strings.LastIndexByte(f.Name, '.')+1:]
+	}
+	return true
+}
+
+// ItabType returns the address of the concrete type in the itab at an address, which is
+// the first word of an interface that has methods (runtime.itab: the interface type,
+// the concrete one). It knows those that the compiler made; ok is false for others,
+// which the program makes as it runs and which are not in the file.
+func (g *Tables) ItabType(addr uint64) (typ uint64, ok bool) {
+	if addr%8 != 0 {
+		return 0, false
+	}
+	inter, ok1 := g.image.Pointer(addr)
+	typ, ok2 := g.image.Pointer(addr + 8)
+	if !ok1 || !ok2 || inter == 0 || typ == 0 {
+		return 0, false
+	}
+	// A word of something else is no itab.
+	i, err := g.RuntimeType(inter)
+	if err != nil || i.Kind != reflect.Interface || !i.Methods {
+		return 0, false
+	}
+	if _, err := g.RuntimeType(typ); err != nil {
+		return 0, false
+	}
+	return typ, true
 }

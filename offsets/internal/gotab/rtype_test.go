@@ -216,7 +216,7 @@ func TestRuntimeTypesAgainstDWARF(t *testing.T) {
 				if want := asPrinted(name); typ.Name != want {
 					t.Errorf("name %s, want %s", typ.Name, want)
 				}
-				if kind, ok := e.Val(goKind).(int64); ok && kind != 0 && typ.Kind != rtypeKinds[kind&kindMask].kind {
+				if kind, ok := e.Val(goKind).(int64); ok && kind != 0 && typ.Kind != plainKind(reflect.Kind(kind&kindMask)) {
 					t.Errorf("%s of kind %d, want %d", name, typ.Kind, kind)
 				}
 				if size, ok := e.Val(dwarf.AttrByteSize).(int64); ok && size != typ.Size {

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sort"
 
@@ -59,34 +60,29 @@ var forms = map[byte]*form{
 // magic is what the headers of all forms have in common, behind the first byte.
 func magic(quantum byte) []byte { return []byte{0xff, 0xff, 0xff, 0, 0, quantum, 8} }
 
-// hasMagic tells whether data begins with a header.
-func hasMagic(data []byte) bool {
-	return len(data) >= 8 && forms[data[0]] != nil && slices.Contains([]byte{1, 2, 4}, data[6]) && bytes.HasPrefix(data[1:], magic(data[6]))
-}
-
 var errTable = errors.New("damaged function table")
 
 // newTable reads the header. Entries are left as they are, without text.
 func newTable(data []byte) (*table, error) {
-	if !hasMagic(data) {
-		return nil, fmt.Errorf("%w: no header", errTable)
-	}
-	t := &table{data: data, form: forms[data[0]], quantum: uint64(data[6])}
-	return t, t.readHeader()
+	t := &table{data: data}
+	return t, t.readHeader(data)
 }
 
 // tableOf reads the header of the table that a section has, and leaves the rest for
 // when it is asked for.
 func tableOf(s *elf.Section) (*table, error) {
-	var first [8]byte
-	if _, err := s.ReadAt(first[:], 0); err != nil || !hasMagic(first[:]) {
-		return nil, fmt.Errorf("%w: no header", errTable)
-	}
-	t := &table{addr: s.Addr, pieces: newPieces(s, s.Size), form: forms[first[0]], quantum: uint64(first[6])}
-	return t, t.readHeader()
+	t := &table{addr: s.Addr, pieces: newPieces(s, s.Size)}
+	first := make([]byte, 8)
+	s.ReadAt(first, 0) // zeros are no header
+	return t, t.readHeader(first)
 }
 
-func (t *table) readHeader() error {
+// readHeader reads what is behind the first bytes.
+func (t *table) readHeader(first []byte) error {
+	if len(first) < 8 || forms[first[0]] == nil || !slices.Contains([]byte{1, 2, 4}, first[6]) || !bytes.HasPrefix(first[1:], magic(first[6])) {
+		return fmt.Errorf("%w: no header", errTable)
+	}
+	t.form, t.quantum = forms[first[0]], uint64(first[6])
 	t.count, t.functab = t.word(0), 16
 	if n := t.form.first; n != 0 {
 		t.names, t.units, t.files, t.values, t.funcs = t.word(n), t.word(n+1), t.word(n+2), t.word(n+3), t.word(n+4)
@@ -180,4 +176,149 @@ func (t *table) at(addr uint64) (function, bool) {
 		return function{}, false
 	}
 	return t.function(i), true
+}
+
+// findTable finds Go's function table; nil if the file has none. It is for one
+// goroutine, and may be read in pieces.
+//
+// It is in a section of its own in most files. Position-independent ones linked by C's
+// linker have it in the middle of .data.rel.ro up to Go 1.25, and section headers can
+// be removed altogether: there it is found by its first bytes.
+func findTable(m *image.Image) *table {
+	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
+		s := m.Plain(name)
+		if s == nil {
+			continue
+		}
+		if t, err := tableOf(s); err == nil && t.place(m) {
+			return t
+		}
+	}
+	var found *table
+	tries := 8 // each reads a segment; binaries have the magic number once
+	m.Scan(magic(m.Processor.Machine().Quantum), func(p *elf.Prog, addr uint64) bool {
+		var first [1]byte
+		if addr%4 != 1 {
+			return true
+		}
+		addr--
+		at := addr - p.Vaddr
+		if _, err := p.ReadAt(first[:], int64(at)); err != nil || forms[first[0]] == nil {
+			return true
+		}
+		data := make([]byte, min(p.Filesz-at, m.Most()))
+		if n, err := p.ReadAt(data, int64(at)); err == nil || err == io.EOF {
+			if t, err := newTable(data[:n]); err == nil {
+				if t.addr = addr; t.place(m) {
+					found = t
+				}
+			}
+		}
+		tries--
+		return found == nil && tries > 0
+	})
+	return found
+}
+
+// place finds out the address that the entries of a table count from; not ok if they are not
+// of this program. The header has it from Go 1.18 to 1.25; since Go 1.26 there is a 0, and the
+// only place left is runtime.firstmoduledata. The start of .text is another address wherever C
+// was linked in.
+func (t *table) place(m *image.Image) bool {
+	if t.form.oldest >= 18 {
+		first, last := t.entry(0), t.entry(t.count)
+		text := t.word(2)
+		if text == 0 || !m.IsCode(text+first, text+last) {
+			module, ok := t.findModule(m)
+			if !ok {
+				return false
+			}
+			text = module.text
+		}
+		t.text = text
+	}
+	return m.IsCode(t.entry(0), t.entry(t.count))
+}
+
+// module is what is read of runtime.moduledata (runtime/symtab.go), which begins with the
+// address of the function table and has
+//
+//	minpc, maxpc, text, …, types, etypes, rodata, gofunc
+//
+// further on, the last two since Go 1.18.
+type module struct {
+	text          uint64
+	types, etypes uint64
+	gofunc        uint64 // what offsets of a function's data count from
+}
+
+// findModule finds the one that the table belongs to: minpc and maxpc are what the table says.
+func (t *table) findModule(m *image.Image) (found module, ok bool) {
+	first, last := t.entry(0)-t.text, t.entry(t.count)-t.text
+	m.ScanPointers(t.addr, func(addr uint64) bool {
+		word := func(at uint64) uint64 {
+			v, _ := m.Pointer(addr + at)
+			return v
+		}
+		text, base := word(t.form.minpc+16), uint64(0)
+		if t.form.oldest >= 18 {
+			base = text
+		}
+		if minpc, maxpc := word(t.form.minpc), word(t.form.minpc+8); minpc != base+first || maxpc != base+last || !m.IsCode(minpc, maxpc) {
+			return true
+		}
+		found = module{text: text, types: word(t.form.types), etypes: word(t.form.types + 8)}
+		if t.form.oldest >= 18 {
+			found.gofunc = word(t.form.types + 24)
+		}
+		ok = true
+		return false
+	})
+	return found, ok
+}
+
+// pieces reads a function table of many megabytes in two places at a time: from
+// front to back, since functions and what is told of each are in one order.
+type pieces struct {
+	r    io.ReaderAt
+	size uint64
+	// functab is for the pairs and what is before them, infos for what they lead to.
+	functab, infos piece
+	// budget is how many bytes may still be read: a damaged table may lead to and fro.
+	budget uint64
+}
+
+// piece is some of the bytes of a table.
+type piece struct {
+	start uint64
+	data  []byte
+}
+
+const pieceSize = 1 << 16
+
+func newPieces(r io.ReaderAt, size uint64) *pieces {
+	return &pieces{r: r, size: size, budget: 4*size + 4*pieceSize}
+}
+
+// at returns the bytes from an offset on, at least n; nil if they can't be read. Offset
+// and n are within size.
+func (p *pieces) at(offset, n uint64, functab bool) []byte {
+	w := &p.infos
+	if functab {
+		w = &p.functab
+	}
+	if offset < w.start || offset-w.start+n > uint64(len(w.data)) {
+		if w.data == nil {
+			w.data = make([]byte, pieceSize)
+		}
+		size := min(pieceSize, p.size-offset)
+		w.start, w.data = offset, w.data[:size]
+		_, err := p.r.ReadAt(w.data, int64(offset))
+		if err != nil || p.budget < size {
+			w.data = w.data[:0]
+			return nil
+		}
+		p.budget -= size
+	}
+	return w.data[offset-w.start:]
 }

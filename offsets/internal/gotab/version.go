@@ -2,7 +2,11 @@ package gotab
 
 import (
 	"debug/buildinfo"
+	"debug/elf"
+	"encoding/binary"
 	"fmt"
+	"io"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -22,6 +26,57 @@ type Version struct {
 
 func (v Version) String() string { return v.Text }
 
+// goidOffset is the offset of runtime.g.goid by minor version of Go, as DWARF of
+// the versions themselves states it. stack is the first field in all of them.
+var goidOffset = map[int]int64{
+	4: 128,
+	5: 184,                 // stktopsp and waiting lists for the new collector
+	6: 192, 7: 192, 8: 192, // 6 and 8 by their runtime2.go
+	9: 152, 10: 152, 11: 152, 12: 152, // stack barriers were removed
+	13: 152, 14: 152, 15: 152, 16: 152,
+	17: 152, 18: 152, 19: 152, 20: 152, 21: 152, 22: 152,
+	23: 160, 24: 160, // syscallbp was added
+	25: 152, 26: 152, // gobuf.ret was removed
+}
+
+// Goid is the offset of runtime.g.goid in releases of the version.
+func (v Version) Goid() (offset int64, known bool) {
+	offset, known = goidOffset[v.Minor]
+	return offset, known
+}
+
+var (
+	// plainRelease is the version of a release as it is: not of an experiment or a
+	// distribution's own, "go1.24.0 X:...", which may have other fields.
+	plainRelease = regexp.MustCompile(`^go1\.[0-9]+(\.[0-9]+)?$`)
+	// anyVersion is what all versions begin with.
+	anyVersion = regexp.MustCompile(`^(devel )?go1\.([0-9]*)`)
+	// release is a version as the text among others that it is in a binary: digits of the
+	// text behind it may follow.
+	release = regexp.MustCompile(`^go1\.[1-9][0-9]?(\.[0-9]{1,2}|rc[0-9]|beta[0-9])?`)
+)
+
+// maxRelease is the length of the longest text that release matches.
+const maxRelease = len("go1.12beta1")
+
+// Plain tells whether it is a release as it is.
+func (v Version) Plain() bool { return plainRelease.MatchString(v.Text) }
+
+// ParseVersion reads what a program says of its version.
+func ParseVersion(text string) (Version, error) {
+	found := anyVersion.FindStringSubmatch(text)
+	if found == nil {
+		return Version{Text: text}, fmt.Errorf("parse Go version %q: neither a release nor a development version", text)
+	}
+	v := Version{Text: text, Devel: found[1] != ""}
+	n, err := strconv.Atoi(found[2])
+	if err != nil || n == 0 {
+		return v, fmt.Errorf("parse Go version %q: no minor version", text)
+	}
+	v.Minor = n
+	return v, nil
+}
+
 // readVersion reads the build information that Go 1.13 and later put into every
 // binary, and searches older ones for runtime.buildVersion. A file without any is not
 // an error: it may not be Go, or gccgo's, whose functions are like those of C.
@@ -35,29 +90,71 @@ func readVersion(m *image.Image, t *table) (Version, error) {
 	if t == nil {
 		return Version{}, nil
 	}
-	v, _ := buildVersion(m, t.form)
-	return v, nil
+	return buildVersion(m, t.form), nil
 }
 
-// ParseVersion reads what a program says of its version.
-func ParseVersion(text string) (Version, error) {
-	v := Version{Text: text}
-	rest := text
-	if r, ok := strings.CutPrefix(rest, "devel "); ok {
-		v.Devel, rest = true, r
+// buildVersion finds what Go before 1.13 says of its version: runtime.buildVersion, a
+// string variable, by its symbol; by its value in a stripped file. Only versions that
+// write the file's form of function table count, and two that differ are none.
+func buildVersion(m *image.Image, form *form) (said Version) {
+	add := func(to map[Version]bool, text string) bool {
+		v, err := ParseVersion(text)
+		fits := err == nil && form.oldest <= v.Minor && v.Minor <= form.newest
+		if fits {
+			to[v] = true
+			said = v
+		}
+		return fits
 	}
-	rest, ok := strings.CutPrefix(rest, "go1.")
-	if !ok {
-		return v, fmt.Errorf("parse Go version %q: neither a release nor a development version", text)
+	symbols := make(map[Version]bool)
+	m.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) { // damaged ones are as good as none
+		if s.Name == "runtime.buildVersion" && s.Kind == elf.STT_OBJECT && len(symbols) == 0 {
+			text, _ := stringVariable(m, s.Addr)
+			add(symbols, text)
+		}
+	})
+	if len(symbols) > 0 {
+		return said
 	}
-	end := 0
-	for end < len(rest) && '0' <= rest[end] && rest[end] <= '9' {
-		end++
+	// Texts that a string variable has for its value are surer than others, which
+	// may be of messages and the like.
+	variables, texts := make(map[Version]bool), make(map[Version]bool)
+	tries := 64
+	m.Scan([]byte("go1."), func(p *elf.Prog, addr uint64) bool {
+		tries--
+		var buf [maxRelease]byte
+		n, err := p.ReadAt(buf[:], int64(addr-p.Vaddr))
+		if err != nil && err != io.EOF {
+			return true
+		}
+		text := release.Find(buf[:n])
+		if add(texts, string(text)) {
+			add(variables, string(text[:variableOf(m, addr, len(text))]))
+		}
+		return tries > 0
+	})
+	for _, found := range []map[Version]bool{variables, texts} {
+		if len(found) == 1 {
+			for v := range found {
+				return v
+			}
+		}
 	}
-	n, err := strconv.Atoi(rest[:end])
-	if err != nil || n == 0 {
-		return v, fmt.Errorf("parse Go version %q: no minor version", text)
-	}
-	v.Minor = n
-	return v, nil
+	return Version{}
+}
+
+// variableOf finds a string variable whose text begins at addr and has at most limit
+// bytes; it returns their number, 0 if there is none.
+func variableOf(m *image.Image, addr uint64, limit int) (size int) {
+	m.ScanPointers(addr, func(at uint64) bool {
+		var n [8]byte
+		if !m.Read(at+8, n[:]) {
+			return true
+		}
+		if got := binary.LittleEndian.Uint64(n[:]); got <= uint64(limit) {
+			size = int(got)
+		}
+		return size == 0
+	})
+	return size
 }
