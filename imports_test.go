@@ -46,11 +46,10 @@ var arrows = []arrow{
 	{from: "offsets/internal/image", to: []string{module + "/internal/processors", module + "/offsets/arch"}},
 	{from: "offsets/internal/debug", to: []string{module + "/offsets/arch", module + "/offsets/gotype", module + "/offsets/internal/image"}},
 	{from: "offsets/internal/gotab", to: []string{module + "/offsets/gotype", module + "/offsets/internal/image"}},
-	{from: "offsets/internal/flow", to: []string{module + "/offsets/arch", module + "/offsets/internal/debug", module + "/offsets/internal/image"}},
 	{from: "offsets/gotype", to: nil},
 	{from: "offsets", to: []string{
 		module + "/offsets/arch", module + "/offsets/gotype", module + "/offsets/symname", module + "/offsets/internal/debug",
-		module + "/offsets/internal/flow", module + "/offsets/internal/gotab", module + "/offsets/internal/image"}},
+		module + "/offsets/internal/gotab", module + "/offsets/internal/image"}},
 	{from: "tracefs", to: []string{module + "/internal/clocks", module + "/internal/edit", module + "/internal/machine", module + "/internal/owner", module + "/internal/procfs", module + "/tracefs/internal/...", "golang.org/x/sys/unix"}},
 	{from: "tracefs/internal/files", to: []string{module + "/internal/procfs", module + "/internal/machine", "golang.org/x/sys/unix"}},
 	{from: "internal/owner", to: []string{module + "/internal/procfs", "golang.org/x/sys/unix"}},

@@ -11,7 +11,6 @@ import (
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
-	"github.com/ftgo/ftgo/offsets/internal/flow"
 	"github.com/ftgo/ftgo/offsets/internal/gotab"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
@@ -25,11 +24,10 @@ var ErrNoDebugInfo = debug.ErrNone
 // Binary is an open x86-64 ELF executable or shared library. Its methods may be
 // called from several goroutines.
 type Binary struct {
-	image   *image.Image
-	tables  *gotab.Tables
-	program flow.Program
-	funcs   []Func // by address
-	goVer   gotab.Version
+	image  *image.Image
+	tables *gotab.Tables
+	funcs  []Func // by address
+	goVer  gotab.Version
 
 	layout  func() (layout, error)
 	unwind  func() debug.Unwind
@@ -84,7 +82,6 @@ func read(f *os.File, path string) (*Binary, error) {
 	}
 	b.layout = sync.OnceValues(b.readLayout)
 	b.unwind = sync.OnceValue(func() debug.Unwind { return debug.ReadUnwind(m) })
-	b.program = flow.Program{Image: m, Unwind: b.unwind, Symbols: symbols{b}}
 	b.debug = sync.OnceValues(func() (*debug.Info, error) { return debug.Open(m) })
 	b.inlined = sync.OnceValues(b.readInlined)
 	return b, nil

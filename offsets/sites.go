@@ -1,11 +1,12 @@
 package offsets
 
 import (
-	"sort"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/ftgo/ftgo/offsets/arch"
-	"github.com/ftgo/ftgo/offsets/internal/flow"
-	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
 // Site is one instruction of a function that was decoded from its first byte to its
@@ -70,132 +71,120 @@ type Sites struct {
 	SplitStack bool
 }
 
-// Code is a function that was decoded as a whole.
-type Code struct {
-	image *image.Image
-	fn    *flow.Function
-}
-
-// Decode decodes a function. The error says why it must not be probed.
-func (b *Binary) Decode(f *Func) (*Code, error) {
-	fn, err := b.decode(f)
-	if err != nil {
-		return nil, err
-	}
-	return &Code{b.image, fn}, nil
-}
-
-func (b *Binary) decode(f *Func) (*flow.Function, error) {
-	return b.program.Decode(flow.Symbol{Name: f.Name, Addr: f.Addr, Size: f.Size}, f.ABI == SystemV)
-}
-
 // Sites decodes a function and finds where calls of it begin and end.
 func (b *Binary) Sites(f *Func) (*Sites, error) {
-	fn, err := b.decode(f)
+	c, err := b.Decode(f)
 	if err != nil {
 		return nil, err
 	}
-	c := Code{b.image, fn}
 	return c.Sites()
 }
 
-// site is an instruction with its place in the file.
-func (c *Code) site(in flow.Instruction, err error) (Site, error) {
-	if err != nil {
-		return Site{}, err
-	}
-	offset, err := c.image.FileOffset(in.Addr)
-	if err != nil {
-		return Site{}, err
-	}
-	return Site{in.Addr, offset, in.Cost, in.Cond}, nil
-}
-
 // Sites finds where calls begin and end. The error says why the function must not be probed.
-func (c *Code) Sites() (*Sites, error) {
-	begin, err := c.fn.Begin()
-	s := &Sites{
-		Late: begin.Late, CheckOnly: begin.Repeats, Intact: begin.Intact, Restarts: begin.Restarts, SplitStack: c.fn.SplitsStack(),
+func (c *Code) Sites() (s *Sites, err error) {
+	whole, p := &c.parts[0], c.processor()
+	s = &Sites{}
+	entry := 0
+	if c.fn.ABI == SystemV {
+		s.Restarts, s.SplitStack = c.restarts, p.SplitsStack(whole.code)
+	} else if check, ok := p.StackCheck(whole.code); !ok {
+		s.Restarts = c.restarts
+	} else {
+		if !whole.boundary[check.Jump] || !whole.boundary[check.Post] {
+			return nil, errors.New("stack check not on an instruction boundary")
+		}
+		entry = check.Post
+		if jump, err := c.at(check.Jump); err == nil {
+			jump.cond = p.Passed()
+			s.Check, s.CheckOnly = &jump, check.Repeats
+		}
 	}
-	if s.Entry, err = c.site(begin.Entry, err); err != nil {
+	if s.Entry, s.Late, err = c.entry(entry); err != nil {
 		return nil, err
 	}
-	if begin.Checked {
-		if jump, err := c.site(begin.Check, nil); err == nil {
-			s.Check = &jump
+	if s.Check == nil && entry == 0 && s.Entry.cost.Stepped() {
+		s.Branch, s.Intact = c.branch()
+	}
+	add := func(to *[]Site, from int, ends []int) {
+		for _, at := range ends {
+			site, cause := c.at(from + at)
+			err = cmp.Or(err, cause)
+			*to = append(*to, site)
 		}
 	}
-	if begin.Branches {
-		if branch, err := c.site(begin.Branch, nil); err == nil {
-			s.Branch = &branch
-		}
+	for i := range c.parts {
+		add(&s.Returns, c.offset(c.parts[i].addr), c.parts[i].returns)
 	}
-	for _, ends := range []struct {
-		at    []int
-		sites *[]Site
-	}{{c.fn.Returns, &s.Returns}, {c.fn.Tails, &s.Tails}, {c.fn.CondTails, &s.CondTails}} {
-		for _, at := range ends.at {
-			site, err := c.site(c.fn.At(at))
-			if err != nil {
-				return nil, err
-			}
-			*ends.sites = append(*ends.sites, site)
-		}
+	add(&s.Tails, 0, c.tails)
+	add(&s.CondTails, 0, c.condTails)
+	if err != nil {
+		return nil, err
 	}
 	return s, nil
 }
 
+// entry finds the first instruction at or behind at that takes a probe. Only instructions that
+// some kernel can't have a probe on, and which go on to the next, are passed over, and nothing
+// may jump to what is behind them.
+func (c *Code) entry(at int) (s Site, late bool, err error) {
+	code, first := c.parts[0].code, at
+	for {
+		s, err := c.at(at)
+		if err == nil {
+			return s, at != first, nil
+		}
+		refused, decodeErr := c.processor().Decode(code[at:])
+		if decodeErr != nil || !c.processor().Cost(code, at).Passable {
+			return s, false, err
+		}
+		at += refused.Len
+		if at == len(code) || slices.Contains(c.landings, at) {
+			return s, false, err
+		}
+	}
+}
+
 // ErrNoInstruction: no instruction begins at an offset.
-var ErrNoInstruction = flow.ErrNoInstruction
+var ErrNoInstruction = errors.New("not where an instruction begins")
 
 // SiteAt returns one instruction by its offset from the function's first byte. The error says
 // why there must be no probe: there is no instruction (ErrNoInstruction, with the offsets of
 // its neighbours), or the kernel takes none there.
-func (c *Code) SiteAt(offset uint64) (Site, error) { return c.site(c.fn.Instruction(offset)) }
-
-// FirstBranch returns the function's first conditional jump, if each call comes by it exactly
-// once, and with all registers but SP, the frame pointer and the flags as they were at the
-// call. The kernel emulates such an instruction, where a function without a stack check may
-// begin with one that it single-steps, which costs the program ten times as much.
-func (c *Code) FirstBranch() (Site, error) { return c.site(c.fn.FirstBranch()) }
+func (c *Code) SiteAt(offset uint64) (Site, error) {
+	boundary := c.parts[0].boundary
+	before := int(min(offset, uint64(len(boundary)-1)))
+	for before > 0 && !boundary[before] {
+		before--
+	}
+	switch {
+	case offset == uint64(before):
+		return c.at(before)
+	case offset >= uint64(len(boundary)):
+		return Site{}, fmt.Errorf("%w: beyond the function's %d bytes; last instruction: +%#x", ErrNoInstruction, c.fn.Size, before)
+	}
+	nearest := fmt.Sprintf("+%#x", before)
+	if after := slices.Index(boundary[offset:], true); after > 0 {
+		nearest += fmt.Sprintf(", +%#x", int(offset)+after)
+	}
+	return Site{}, fmt.Errorf("%w; nearest: %s", ErrNoInstruction, nearest)
+}
 
 // CallsOf returns the instructions that call another function directly.
-func (c *Code) CallsOf(callee *Func) ([]Site, error) {
-	calls, err := c.fn.CallsOf(callee.Addr)
-	if err != nil {
-		return nil, err
-	}
-	var sites []Site
-	for _, call := range calls {
-		site, err := c.site(call, nil)
+func (c *Code) CallsOf(callee *Func) (calls []Site, err error) {
+	whole := &c.parts[0]
+	for at, begins := range whole.boundary {
+		if !begins {
+			continue
+		}
+		in, err := c.processor().Decode(whole.code[at:])
+		if err != nil || in.Kind != arch.Call || c.fn.Addr+uint64(at)+uint64(in.To) != callee.Addr {
+			continue
+		}
+		call, err := c.at(at)
 		if err != nil {
 			return nil, err
 		}
-		sites = append(sites, site)
+		calls = append(calls, call)
 	}
-	return sites, nil
-}
-
-// symbols are the functions of a binary as decoding asks for them.
-type symbols struct{ *Binary }
-
-func (b symbols) Named(name string) bool {
-	_, ok := b.Lookup(name)
-	return ok
-}
-
-func (b symbols) At(addr uint64) (s flow.Symbol, ok bool) {
-	f, ok := b.FuncAt(addr)
-	if ok {
-		s = flow.Symbol{Name: f.Name, Addr: f.Addr, Size: f.Size}
-	}
-	return s, ok
-}
-
-func (b symbols) First(from, to uint64) (s flow.Symbol, ok bool) {
-	i := sort.Search(len(b.funcs), func(i int) bool { return b.funcs[i].Addr >= from })
-	if i == len(b.funcs) || b.funcs[i].Addr >= to {
-		return s, false
-	}
-	return b.At(b.funcs[i].Addr)
+	return calls, nil
 }

@@ -1,0 +1,188 @@
+package offsets
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ftgo/ftgo/offsets/arch"
+)
+
+// Code is a function that was decoded as a whole. Offsets count from its first byte: a part that
+// the compiler has moved elsewhere lies before 0 or beyond the function's size.
+type Code struct {
+	binary *Binary
+	fn     *Func
+	parts  []part // the function itself is the first; only C has more
+	// tails are the jumps that leave the function for good, condTails those that do under a
+	// condition.
+	tails, condTails []int
+
+	landings []int // where direct jumps inside the function lead
+	restarts bool  // one of them to its start
+	switches bool  // others lead from one place in it to another, or may
+}
+
+// part is one of the pieces of a function, which was decoded from its first byte to its last.
+type part struct {
+	addr, offset uint64 // in memory, without load bias, and in the file
+	code         []byte
+	boundary     []bool // an instruction begins here
+	returns      []int  // all numbers are offsets from its start
+	inner        []jump // direct ones that stay inside
+	jumps        []jump // that leave it, or may: the indirect ones
+	last         arch.Inst
+}
+
+// jump is a jump out of a part; to is where a direct one leads.
+type jump struct {
+	at, to int
+	in     arch.Inst
+}
+
+// Decode decodes a function. The error says why it must not be probed.
+func (b *Binary) Decode(f *Func) (*Code, error) {
+	c := &Code{binary: b, fn: f}
+	var err error
+	if f.ABI == SystemV {
+		err = c.follow()
+	} else if err = c.add(f.Addr, f.Size); err == nil {
+		err = c.leave()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Code) processor() arch.Processor { return c.binary.image.Processor }
+
+// leave finds the jumps that leave a function of Go, which is all in one piece.
+func (c *Code) leave() error {
+	for _, j := range c.parts[0].jumps {
+		c.switches = c.switches || j.in.Kind.Indirect()
+		switch {
+		case j.in.Kind == arch.CondJump:
+			return fmt.Errorf("leaves by a conditional jump at +%#x", j.at)
+		case j.in.Kind == arch.SwitchJump: // of the function's own: stays inside
+		default:
+			c.tails = append(c.tails, j.at)
+		}
+	}
+	return nil
+}
+
+const maxParts = 64 // more is no compiler's work
+
+// add decodes another part.
+func (c *Code) add(addr, size uint64) error {
+	if len(c.parts) == maxParts {
+		return fmt.Errorf("in more than %d parts", maxParts)
+	}
+	m := c.binary.image
+	code, err := m.Code(c.fn.Name, addr, size)
+	if err != nil {
+		return err
+	}
+	offset, err := m.FileOffset(addr)
+	if err != nil {
+		return err
+	}
+	return c.addPart(part{addr: addr, offset: offset, code: code})
+}
+
+func (c *Code) addPart(p part) error {
+	if err := p.decode(c.processor()); err != nil {
+		return err
+	}
+	if c.fn.ABI == SystemV {
+		switch p.last.Kind {
+		case arch.Other, arch.CondJump, arch.IndirectCall:
+			return errors.New("execution runs on past its end")
+		}
+	}
+	from := c.offset(p.addr)
+	for _, j := range p.inner {
+		c.landings = append(c.landings, from+j.to)
+		c.restarts = c.restarts || from+j.to == 0
+	}
+	c.parts = append(c.parts, p)
+	return nil
+}
+
+// decode decodes a part.
+//
+// It goes straight on rather than along the branches: the epilogue through which a
+// function leaves that has recovered a panic is reached by no branch of its own.
+// What makes that safe is that any doubt ends it: a byte that is no instruction, or one
+// that two decoders measure differently, a branch into the middle of an instruction (as data
+// between instructions produces, which may even look like a RET).
+func (p *part) decode(processor arch.Processor) error {
+	if len(p.code) == 0 {
+		return errors.New("no code")
+	}
+	p.boundary = make([]bool, len(p.code))
+	for at := 0; at < len(p.code); {
+		in, err := processor.Decode(p.code[at:])
+		if err != nil {
+			return fmt.Errorf("undecodable at +%#x: %w", at, err)
+		}
+		p.boundary[at] = true
+		switch in.Kind {
+		case arch.Return:
+			p.returns = append(p.returns, at)
+		case arch.Jump, arch.CondJump:
+			j := jump{at, at + int(in.To), in}
+			if j.to >= 0 && j.to < len(p.code) {
+				p.inner = append(p.inner, j)
+			} else {
+				p.jumps = append(p.jumps, j)
+			}
+		case arch.IndirectJump, arch.SwitchJump:
+			p.jumps = append(p.jumps, jump{at, 0, in})
+		}
+		if in.Kind != arch.Nop { // padding
+			p.last = in
+		}
+		at += in.Len
+	}
+	for _, j := range p.inner {
+		if !p.boundary[j.to] {
+			return middle(j.at, j.to)
+		}
+	}
+	return nil
+}
+
+func middle(from, to int) error {
+	return fmt.Errorf("branch at %+#x into the middle of an instruction at %+#x (data among the code?)", from, to)
+}
+
+// offset is an address as distance from the function's start.
+func (c *Code) offset(addr uint64) int { return int(addr - c.fn.Addr) }
+
+// partAt is the part that has an address.
+func (c *Code) partAt(addr uint64) *part {
+	for i := range c.parts {
+		if p := &c.parts[i]; addr >= p.addr && addr-p.addr < uint64(len(p.code)) {
+			return p
+		}
+	}
+	return nil
+}
+
+// at is the instruction at an offset where one begins. The error says why the kernel takes
+// no probe there.
+func (c *Code) at(offset int) (s Site, err error) {
+	addr := c.fn.Addr + uint64(offset)
+	p := c.partAt(addr)
+	at := int(addr - p.addr)
+	in, err := c.processor().Decode(p.code[at:])
+	if err != nil {
+		return s, fmt.Errorf("instruction at +%#x: %w", at, err)
+	}
+	cost := c.processor().Cost(p.code, at)
+	if cost.Refused != "" {
+		return s, fmt.Errorf("instruction at +%#x: %s", at, cost.Refused)
+	}
+	return Site{addr, p.offset + uint64(at), cost, in.Cond}, nil
+}
