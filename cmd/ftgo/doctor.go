@@ -11,6 +11,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/own"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/doctor"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -71,7 +72,7 @@ func examine(ctx context.Context, e *env) (checks []render.Check, works bool) {
 	_, isMissing := doctor.FirstMissing(findings)
 	switch {
 	case works:
-		cost.NS = &render.CostNS{Entry: result.Entry, Return: result.Return, Word: result.Word}
+		cost.NS = &render.CostNS{Entry: result.Emulated, Return: result.Stepped, Word: result.Word}
 		cost.Text = fmt.Sprintf("a hit costs the program %s where a call begins, %s where it ends, %s more for each word fetched",
 			cost.NS.Text(cost.NS.Entry), cost.NS.Text(cost.NS.Return), cost.NS.Text(cost.NS.Word))
 	case errors.Is(err, own.ErrNotTried) && f != nil && !isMissing:
@@ -87,7 +88,7 @@ func examine(ctx context.Context, e *env) (checks []render.Check, works bool) {
 
 // tryWhereItCan tries probes on the tracefs that is mounted, or on one that it mounts
 // for the time.
-func tryWhereItCan(ctx context.Context, e *env) (f *tracefs.FS, result own.Trial, err error) {
+func tryWhereItCan(ctx context.Context, e *env) (f *tracefs.FS, result trace.HitCost, err error) {
 	f, err = tracefs.Find()
 	if errors.Is(err, tracefs.ErrNotMounted) && os.Geteuid() == 0 {
 		if f, err = tracefs.Mount(); err == nil {

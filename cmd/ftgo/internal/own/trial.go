@@ -6,24 +6,21 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/tracefs"
 )
-
-// Trial is what became of probes on ftgo itself: what a hit costs the program, in
-// nanoseconds, with the instruction under it that calls begin with, and with a RET; and
-// what each word of memory adds that is fetched. It is the least that there is: another
-// process beside it costs more.
-type Trial struct{ Entry, Return, Word float64 }
 
 // trialCalls is how often each function is called.
 const trialCalls = firstBatches * batchCalls
 
 var errShared = fmt.Errorf("%w: this kernel records uprobes at the top level of tracefs alone, which everybody shares", ErrNotTried)
 
-// Try arms probes on functions of ftgo, calls them, and sees that each hit is
-// counted and delivered.
-func Try(ctx context.Context, fsys *tracefs.FS, funcs Functions, features tracefs.Features) (result Trial, err error) {
+// Try arms probes on functions of ftgo, calls them, and sees that each hit is counted and
+// delivered. It returns what a hit costs where calls begin, with an instruction that the kernel
+// emulates, and with a RET, which it single-steps. It is the least that there is: another process
+// beside it costs more.
+func Try(ctx context.Context, fsys *tracefs.FS, funcs Functions, features tracefs.Features) (result trace.HitCost, err error) {
 	if !features.Instances {
 		return result, errShared
 	}
@@ -45,7 +42,7 @@ func Try(ctx context.Context, fsys *tracefs.FS, funcs Functions, features tracef
 	if err := seen(ctx, session, events); err != nil {
 		return result, err
 	}
-	return Trial{Entry: costs[0], Return: costs[1], Word: max(0, costs[2]-costs[0]) / fetchedWords}, nil
+	return trace.HitCost{Emulated: costs[0], Stepped: costs[1], Word: max(0, costs[2]-costs[0]) / fetchedWords}, nil
 }
 
 // medianCall is the time of a call in nanoseconds, in the median batch.
