@@ -37,7 +37,7 @@ var sections = []struct {
 // runs it.
 func Benchmark(b *testing.B) {
 	if *page == "" {
-		b.Fatal("no page to write: -o")
+		b.Skip("scripts/bench runs it")
 	}
 	b.Setenv("BPFTRACE_MAX_PROBES", "100000")
 	r := &report{fs: tracetest.Kernel(b), ftgo: fixture.Command(b, "cmd/ftgo"), hot: fixture.Build(b, "hot")}
@@ -110,7 +110,7 @@ func (b *bench) turns(g *grid, tasks []task) {
 			check(b, interrupted.Err())
 			switch {
 			case err != nil && t.ours:
-				b.Fatalf("%s: %v", t.row, err)
+				b.Fatal(err)
 			case err != nil:
 				g.refuse(t.row, t.col, err)
 			}
