@@ -17,6 +17,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/biases"
+	"github.com/ftgo/ftgo/internal/ftrace"
 	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -232,7 +233,7 @@ type textSource struct{ io.Reader }
 func (s textSource) Read(_ context.Context, buf []byte) (int, error) { return s.Reader.Read(buf) }
 
 // from makes the stream, whose calls are kept.
-func (s *sessionCalls) from(t *testing.T, src parse.Source, find func(tid, printed int) int) {
+func (s *sessionCalls) from(t *testing.T, src ftrace.Source, find func(tid, printed int) int) {
 	t.Helper()
 	s.byGoroutine, s.done = make(map[string][]string), make(chan error, 1)
 	own := &biases.Processes{Biases: biases.New(s.plan, false), Find: find}

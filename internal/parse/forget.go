@@ -13,27 +13,17 @@ func (p *pairer) meet(pid int) (first bool) {
 	return first
 }
 
-// Processes are those that events have come from and that were not forgotten since.
-func (p *pairer) Processes() []int { return slices.Collect(maps.Keys(p.processes)) }
-
-// restart is a hit where a process begins to run the program; first: nothing is known of it.
-func (p *pairer) restart(pid int, first bool) {
-	if !first {
-		p.leaveOpen(func(of int) bool { return of == pid })
-	}
-}
-
-// Forget drops what is known of processes that have ended, all of whose events have come:
+// forget drops what is known of processes that have ended, all of whose events have come:
 // another may get the number. Their calls that are open stay so.
-func (p *pairer) Forget(ended map[int]bool) {
+func (p *pairer) forget(ended map[int]bool) {
 	p.leaveOpen(func(pid int) bool { return ended[pid] })
 	maps.DeleteFunc(p.processes, func(pid int, _ bool) bool { return ended[pid] })
 	p.lastPID = -1
 }
 
-// Finish ends the calls that are left: open, or unwound where the goroutine is known
+// finish ends the calls that are left: open, or unwound where the goroutine is known
 // to be gone. They come in the order in which they began.
-func (p *pairer) Finish() { p.leaveOpen(func(int) bool { return true }) }
+func (p *pairer) finish() { p.leaveOpen(func(int) bool { return true }) }
 
 // openFrame is a call that is left, of a stack at depth n.
 type openFrame struct {
@@ -74,4 +64,34 @@ func (p *pairer) leaveOpen(of func(pid int) bool) {
 		p.call.Outcome = p.trusted(&f.frames[f.n], how, ^uint64(0))
 		p.ended()
 	}
+}
+
+// retirement is the time, of the trace clock, in which the events that time a function
+// were disarmed.
+type retirement struct{ from, until uint64 }
+
+// Retire says that the events which time functions were disarmed from one time of the trace clock
+// until another, which is ^0 as long as that is under way. Of calls that were open meanwhile
+// nothing tells the end: they are Abandoned. The functions may be timed again later.
+func (s *Stream) Retire(funcs []int, from, until uint64) {
+	if s.pairer.retired == nil {
+		s.pairer.retired = make(map[int]retirement)
+	}
+	for _, fn := range funcs {
+		s.pairer.retired[fn] = retirement{from, until}
+	}
+}
+
+// trusted tells how a call ended that seems to have ended at a time. The return of a call
+// that began before its function was retired, seen after it is timed again, may be another
+// call's; and it is not unwound if only nothing has told of its return.
+func (p *pairer) trusted(f *frame, how Outcome, at uint64) Outcome {
+	r, ok := p.retired[f.fn]
+	switch {
+	case !ok || f.start > r.until:
+		return how
+	case how == Returned && at <= r.until, how == Unwound && at <= r.from:
+		return how
+	}
+	return Abandoned
 }

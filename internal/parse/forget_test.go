@@ -15,7 +15,7 @@ import (
 func TestForget(t *testing.T) {
 	const again = 0x100000
 	for name, end := range map[string]func(p *pairer){
-		"ended": func(p *pairer) { p.Forget(map[int]bool{1: true, 7: true}) },
+		"ended": func(p *pairer) { p.forget(map[int]bool{1: true, 7: true}) },
 		"restarted": func(p *pairer) {
 			p.event(&ftrace.Event{Format: 4, PID: 1, TID: 1, Addr: again + 0x5fff, Args: []uint64{0}}, again)
 		},
@@ -49,8 +49,8 @@ func TestForget(t *testing.T) {
 		if n := p.account.unmatched; n != 1 {
 			t.Errorf("%s: %d unmatched returns, want 1", name, n)
 		}
-		p.Forget(map[int]bool{1: true, 2: true})
-		if n := len(p.stacks) + len(p.assembly) + len(p.Processes()) + len(p.sched.gs) + len(p.sched.threads); n != 0 {
+		p.forget(map[int]bool{1: true, 2: true})
+		if n := len(p.stacks) + len(p.assembly) + len(p.processes) + len(p.sched.gs) + len(p.sched.threads); n != 0 {
 			t.Errorf("%s: %d things left", name, n)
 		}
 	}
@@ -78,7 +78,7 @@ func TestManyOpenCalls(t *testing.T) {
 	hit(2, 5, 0xf000)
 	hit(2, 3, 0xf000) // which makes room
 	hit(0, 6, 0xf000)
-	p.Finish()
+	p.finish()
 	a := p.account
 	if want := []string{"3 return", "1 open", "2 open", "6 open"}; a.funcs[0].all.calls != 7 || a.unfollowed != 3 || a.unmatched != 2 || len(calls) != 4 || calls[0] != want[0] || p.open != 0 {
 		t.Errorf("%q, want %q; %d open, %+v", calls, want, p.open, a)

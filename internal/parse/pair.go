@@ -64,6 +64,11 @@ type stackKey struct {
 	isThread bool
 }
 
+// keyOf names the stack of the g that an event fetches.
+func keyOf(ev *ftrace.Event, f *uprobe.Fields) stackKey {
+	return stackKey{pid: ev.PID, id: ev.Args[f.G]}
+}
+
 // newPairer returns a pairer that makes calls of a plan's events for a sink.
 func newPairer(plan *uprobe.Plan, sink Sink) *pairer {
 	p := &pairer{
@@ -135,25 +140,31 @@ func (p *pairer) event(ev *ftrace.Event, bias uint64) {
 		}
 	case uprobe.GoroutineEnd:
 		if fn == uprobe.ProgramStart {
-			p.restart(ev.PID, first)
+			if !first { // what is known is of what the process was before
+				p.leaveOpen(func(of int) bool { return of == ev.PID })
+			}
 			return
 		}
-		g := ev.Args[pe.Fields.G]
-		if s := p.stacks[stackKey{pid: ev.PID, id: g}]; s != nil {
+		key := keyOf(ev, &pe.Fields)
+		if s := p.stacks[key]; s != nil {
 			p.unwind(ev, s, 0)
 			s.ended = true
 		}
-		p.boundsOf(ev.PID).forget(g)
+		p.boundsOf(ev.PID).forget(key.id)
 	case uprobe.Recovery:
-		if s := p.stacks[stackKey{pid: ev.PID, id: ev.Args[pe.Fields.G]}]; s != nil {
+		if s := p.stacks[keyOf(ev, &pe.Fields)]; s != nil {
 			p.unwind(ev, s, ev.Args[pe.Fields.Hi]-ev.Args[pe.Fields.SP]+1)
 		}
 	case uprobe.Resume:
 		p.resumed(ev, &pe.Fields)
 	case uprobe.Yield:
 		p.yielded(ev)
-	case uprobe.Status, uprobe.Park, uprobe.Switch:
-		p.scheduled(ev, site.Kind, &pe.Fields)
+	case uprobe.Status:
+		p.sched.status(ev.Time, ev.TID, keyOf(ev, &pe.Fields), ev.Args[pe.Fields.Old], ev.Args[pe.Fields.New])
+	case uprobe.Park:
+		p.sched.park(ev.Time, ev.TID, keyOf(ev, &pe.Fields))
+	case uprobe.Switch:
+		p.sched.swap(ev.Time, ev.TID, keyOf(ev, &pe.Fields))
 	case uprobe.StackMove:
 		p.boundsOf(ev.PID).move(ev.Args[pe.Fields.G], ev.Args[pe.Fields.Lo], ev.Args[pe.Fields.Hi])
 	}
@@ -165,90 +176,6 @@ func (p *pairer) taken(e *uprobe.Event, site *uprobe.Site, ev *ftrace.Event) boo
 	return p.plan.Processor.Taken(site.Cond, ev.Args[e.Fields.Flags])
 }
 
-// stack is the one of a key, nil if none is known.
-func (p *pairer) stack(key stackKey) *stack {
-	if p.last == nil || p.lastKey != key {
-		p.lastKey, p.last = key, p.stacks[key]
-	}
-	return p.last
-}
-
-// boundsOf are the known stacks of a process; nil where they don't matter.
-func (p *pairer) boundsOf(pid int) *stackBounds {
-	if p.bounds == nil {
-		return nil
-	}
-	b := p.bounds[pid]
-	if b == nil {
-		b = &stackBounds{}
-		p.bounds[pid] = b
-	}
-	return b
-}
-
-// locate tells which stack an event is on, and how deep.
-func (p *pairer) locate(ev *ftrace.Event, f *uprobe.Fields) (key stackKey, depth uint64) {
-	sp := ev.Args[f.SP]
-	// The stack of a thread, or one that a signal handler runs on, stays where it
-	// is: SP itself, turned round to grow with depth, will do.
-	key, depth = stackKey{pid: ev.PID, id: uint64(ev.TID), isThread: true}, ^sp
-	if p.plan.BySP {
-		// Each call has a stack of its own, as it were: stacks are disjoint, and never
-		// move, but execution changes between them at any time.
-		return stackKey{pid: ev.PID, id: sp, isThread: true}, 0
-	}
-	if f.G < 0 {
-		if g, hi, ok := p.boundsOf(ev.PID).find(sp); ok {
-			return stackKey{pid: ev.PID, id: g}, hi - sp
-		}
-		return key, depth
-	}
-	g, hi := ev.Args[f.G], ev.Args[f.Hi]
-	if f.Lo < 0 {
-		return stackKey{pid: ev.PID, id: g}, hi - sp
-	}
-	lo := ev.Args[f.Lo]
-	if lo >= sp || sp > hi {
-		return key, depth
-	}
-	if p.bounds != nil && p.boundsOf(ev.PID).learn(g, lo, hi) {
-		p.adopt(key, stackKey{pid: ev.PID, id: g}, lo, hi)
-	}
-	return stackKey{pid: ev.PID, id: g}, hi - sp
-}
-
-// adopt gives a goroutine the calls that were taken for its thread's: they had been
-// entered before anything told where the goroutine's stack is.
-func (p *pairer) adopt(thread, g stackKey, lo, hi uint64) {
-	from := p.stacks[thread]
-	if from == nil || p.stacks[g] != nil && len(p.stacks[g].frames) > 0 {
-		return
-	}
-	kept := from.frames[:0]
-	var moved []frame
-	for _, f := range from.frames {
-		if lo < f.sp && f.sp <= hi {
-			f.depth = hi - f.sp
-			moved = append(moved, f)
-		} else {
-			kept = append(kept, f)
-		}
-	}
-	clear(from.frames[len(kept):]) // their args have moved
-	from.frames = kept
-	if len(moved) > 0 {
-		s := p.stacks[g]
-		if s == nil {
-			s = &stack{unnamed: true}
-			p.stacks[g] = s
-		}
-		for i := range moved {
-			moved[i].hitsBefore = s.hits.since(from.hits.since(moved[i].hitsBefore)) // it has as many within as before
-		}
-		s.frames = append(s.frames, moved...)
-	}
-}
-
 func (p *pairer) enter(ev *ftrace.Event, f *uprobe.Fields, fn int) {
 	if f.SP < 0 { // counted, not paired
 		p.entriesOf(fn).calls++
@@ -257,18 +184,9 @@ func (p *pairer) enter(ev *ftrace.Event, f *uprobe.Fields, fn int) {
 		return
 	}
 	key, depth := p.locate(ev, f)
-	s := p.stack(key)
-	if s == nil {
-		s = &stack{unnamed: true}
-		p.stacks[key] = s
-		p.lastKey, p.last = key, s
-	}
-	if f.Goid >= 0 && !key.isThread && (s.unnamed || s.goid != ev.Args[f.Goid]) {
-		if !s.unnamed {
-			// The runtime has given the g of a goroutine that is gone to a new one.
-			p.unwind(ev, s, 0)
-		}
-		s.goid, s.ended, s.unnamed = ev.Args[f.Goid], false, false
+	s := p.stackOf(key)
+	if f.Goid >= 0 && !key.isThread {
+		p.is(ev, s, ev.Args[f.Goid])
 	}
 	target := &p.plan.Funcs[fn]
 	if target.Sites.Restarts && len(s.frames) > 0 {
@@ -299,7 +217,11 @@ func (p *pairer) enter(ev *ftrace.Event, f *uprobe.Fields, fn int) {
 	if !key.isThread {
 		fr.hi = fr.sp + depth
 	}
-	if first := firstWord(f); first >= 0 {
+	first := f.Stack // of the words that the call takes along
+	if first < 0 {
+		first = f.Values
+	}
+	if first >= 0 {
 		if last := len(p.spare) - 1; last >= 0 {
 			fr.args, p.spare = p.spare[last][:0], p.spare[:last]
 		}
@@ -314,7 +236,7 @@ func (p *pairer) enter(ev *ftrace.Event, f *uprobe.Fields, fn int) {
 		return
 	}
 	if target.ABI == offsets.ABI0 && !key.isThread && p.bounds == nil {
-		p.assembly[stackKey{pid: ev.PID, id: uint64(ev.TID), isThread: true}] = key
+		p.assembly[threadStack(ev)] = key
 	}
 }
 
@@ -382,7 +304,13 @@ func (p *pairer) end(ev *ftrace.Event, pid int, s *stack, how Outcome, fields *u
 	p.fill(&p.call, s, n, pid)
 	p.call.End, p.call.Outcome = ev.Time, how
 	if how == Returned {
-		p.returned(&p.call, f, ev, fields)
+		if p.sched != nil && ev.Time >= f.start {
+			p.call.Split.add(p.at, f.atEntry)
+			p.call.Split = p.call.Split.of(ev.Time - f.start)
+		}
+		if fields.Values >= 0 {
+			p.call.Results = ev.Args[fields.Values:]
+		}
 	}
 	p.ended()
 	p.pop(s)

@@ -39,7 +39,7 @@ func TestRetired(t *testing.T) {
 			for _, s := range test.steps {
 				p.event(event[s.op](s.fn, s.depth, s.time), 0)
 			}
-			p.Finish()
+			p.finish()
 			if s := strings.Join(got, " "); s != test.want {
 				t.Errorf("%s, want %s", s, test.want)
 			}

@@ -1,50 +1,47 @@
 package parse
 
-import "maps"
+import (
+	"maps"
+
+	"github.com/ftgo/ftgo/internal/ftrace"
+)
 
 // Split divides a stretch of time by what a goroutine, or a thread without one, was doing.
 // It is in units of the trace clock.
-type Split struct {
-	// Running: it had a CPU.
-	Running uint64
-	// Runnable: it could have gone on. Either the goroutine had no thread, or its thread no CPU.
-	Runnable uint64
-	// Waiting: it waited for something, in Go's runtime or in the kernel.
-	Waiting uint64
-}
+type Split [3]uint64
 
-func (s *Split) add(t Split) {
-	s.Running += t.Running
-	s.Runnable += t.Runnable
-	s.Waiting += t.Waiting
-}
+// Activity is what something is doing: an index in a [Split].
+type Activity uint8
 
-func (s Split) since(t Split) Split {
-	return Split{s.Running - t.Running, s.Runnable - t.Runnable, s.Waiting - t.Waiting}
+const (
+	// Running: it has a CPU.
+	Running Activity = iota
+	// Runnable: it can go on. Either the goroutine has no thread, or its thread no CPU.
+	Runnable
+	// Waiting: it waits for something, in Go's runtime or in the kernel.
+	Waiting
+)
+
+// add adds what is in a but not in b.
+func (s *Split) add(a, b Split) {
+	for i := range s {
+		s[i] += a[i] - b[i]
+	}
 }
 
 // of makes the parts add up to total, should events have been lost.
 func (s Split) of(total uint64) Split {
-	s.Runnable = min(s.Runnable, total)
-	s.Waiting = min(s.Waiting, total-s.Runnable)
-	s.Running = total - s.Runnable - s.Waiting
+	s[Runnable] = min(s[Runnable], total)
+	s[Waiting] = min(s[Waiting], total-s[Runnable])
+	s[Running] = total - s[Runnable] - s[Waiting]
 	return s
 }
-
-// activity is what something is doing.
-type activity uint8
-
-const (
-	running activity = iota
-	runnable
-	waiting
-)
 
 // clocked is something of which the time is split.
 type clocked struct {
 	sums  Split
 	since uint64 // up to when there are sums
-	does  activity
+	does  Activity
 }
 
 // advance adds up to a time. What comes late, by less than it takes two CPUs to notice each
@@ -53,14 +50,7 @@ func (c *clocked) advance(now uint64) {
 	if now <= c.since {
 		return
 	}
-	switch d := now - c.since; c.does {
-	case running:
-		c.sums.Running += d
-	case runnable:
-		c.sums.Runnable += d
-	case waiting:
-		c.sums.Waiting += d
-	}
+	c.sums[c.does] += now - c.since
 	c.since = now
 }
 
@@ -87,12 +77,12 @@ func (g *schedG) advance(now uint64) {
 		return
 	}
 	g.on.advance(now)
-	g.sums.add(g.on.sums.since(g.at))
+	g.sums.add(g.on.sums, g.at)
 	g.at, g.since = g.on.sums, max(g.since, now)
 }
 
 // leave ends its stay on a thread.
-func (g *schedG) leave(now uint64, does activity) {
+func (g *schedG) leave(now uint64, does Activity) {
 	g.advance(now)
 	if g.on != nil && g.on.runs == g {
 		g.on.runs = nil
@@ -106,9 +96,9 @@ func (g *schedG) mount(now uint64, t *schedThread) {
 		return
 	}
 	if t.runs != nil {
-		t.runs.leave(now, waiting) // unseen
+		t.runs.leave(now, Waiting) // unseen
 	}
-	g.leave(now, running)
+	g.leave(now, Running)
 	t.advance(now)
 	g.on, g.at, t.runs = t, t.sums, g
 }
@@ -133,9 +123,9 @@ func (s *scheduler) hit(now uint64, tid int) *schedThread {
 		t = &schedThread{clocked: clocked{since: now}}
 		s.threads[tid] = t
 	}
-	if t.does != running {
+	if t.does != Running {
 		t.advance(now)
-		t.does = running
+		t.does = Running
 	}
 	return t
 }
@@ -164,7 +154,7 @@ func (s *scheduler) forget(of func(pid int) bool) {
 func (s *scheduler) goroutine(now uint64, key stackKey) *schedG {
 	g := s.gs[key]
 	if g == nil {
-		g = &schedG{clocked: clocked{since: now, does: waiting}}
+		g = &schedG{clocked: clocked{since: now, does: Waiting}}
 		s.gs[key] = g
 	}
 	return g
@@ -191,7 +181,7 @@ func (s *scheduler) status(now uint64, tid int, key stackKey, old, status uint64
 	old, status = uint64(uint32(old))&^statusScan, uint64(uint32(status))&^statusScan
 	if status == statusDead || status == statusDeadExtra {
 		if g := s.gs[key]; g != nil {
-			g.leave(now, waiting)
+			g.leave(now, Waiting)
 			delete(s.gs, key)
 		}
 		return
@@ -211,14 +201,14 @@ func (s *scheduler) status(now uint64, tid int, key stackKey, old, status uint64
 		}
 		g.mount(now, t)
 	case statusRunnable:
-		g.leave(now, runnable)
+		g.leave(now, Runnable)
 	case statusWaiting, statusPreempted, statusLeaked:
 		if g.on == t {
 			was := *g
 			was.before = nil
 			before = &was
 		}
-		g.leave(now, waiting)
+		g.leave(now, Waiting)
 		g.before = before
 	}
 }
@@ -226,41 +216,66 @@ func (s *scheduler) status(now uint64, tid int, key stackKey, old, status uint64
 // park stops a goroutine for the garbage collector.
 func (s *scheduler) park(now uint64, tid int, key stackKey) {
 	s.hit(now, tid)
-	s.goroutine(now, key).leave(now, waiting)
+	s.goroutine(now, key).leave(now, Waiting)
 }
 
-// change makes a thread leave one coroutine for another.
-func (s *scheduler) change(now uint64, tid int, key stackKey) {
+// swap makes a thread leave one coroutine for another.
+func (s *scheduler) swap(now uint64, tid int, key stackKey) {
 	t := s.hit(now, tid)
 	next := s.goroutine(now, key)
 	if t.runs != nil && t.runs != next {
-		t.runs.leave(now, waiting)
+		t.runs.leave(now, Waiting)
 	}
 	next.before = nil
 	next.mount(now, t)
 }
 
-// off is a thread that loses its CPU, asleep or not; on is one that gets it, and wake one that
-// is to get it.
-func (s *scheduler) off(now uint64, tid int, asleep bool) {
+// change is what a thread does from now on, as the kernel tells.
+func (s *scheduler) change(now uint64, tid int, does Activity) {
 	if t := s.threads[tid]; t != nil {
 		t.advance(now)
-		if t.does = runnable; asleep {
-			t.does = waiting
+		t.does = does
+	}
+}
+
+// SchedEvents are the kernel events that tell of threads what Plan.Sched tells of goroutines.
+// Where a source has them not, threads are taken to have a CPU all the time.
+var SchedEvents = []string{"sched:sched_switch", "sched:sched_waking"}
+
+// asleep are the states of a thread that needs to be woken, S to P (TASK_REPORT of
+// include/linux/sched.h). Runnable is 0, and a bit above them that says preempted
+// (__trace_sched_switch_state in include/trace/events/sched.h, TASK_STATE_MAX before 4.14).
+const asleep = 0x7f
+
+// kernel takes an event of a SchedEvents' name. What the kernel describes otherwise tells nothing.
+func (s *scheduler) kernel(name string, ev *ftrace.KernelEvent) {
+	switch name {
+	case SchedEvents[0]:
+		prev, hasPrev := ev.Number("prev_pid")
+		state, hasState := ev.Number("prev_state")
+		next, hasNext := ev.Number("next_pid")
+		if hasPrev && hasState && hasNext {
+			s.off(ev.Time, int(prev), state&asleep != 0)
+			s.change(ev.Time, int(next), Running)
+		}
+	case SchedEvents[1]:
+		if woken, ok := ev.Number("pid"); ok {
+			s.wake(ev.Time, int(woken))
 		}
 	}
 }
 
-func (s *scheduler) on(now uint64, tid int) {
-	if t := s.threads[tid]; t != nil {
-		t.advance(now)
-		t.does = running
+// off is a thread that loses its CPU, wake one that is to get it.
+func (s *scheduler) off(now uint64, tid int, asleep bool) {
+	does := Runnable
+	if asleep {
+		does = Waiting
 	}
+	s.change(now, tid, does)
 }
 
 func (s *scheduler) wake(now uint64, tid int) {
-	if t := s.threads[tid]; t != nil && t.does == waiting {
-		t.advance(now)
-		t.does = runnable
+	if t := s.threads[tid]; t != nil && t.does == Waiting {
+		s.change(now, tid, Runnable)
 	}
 }

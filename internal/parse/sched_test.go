@@ -47,17 +47,18 @@ func schedScript(t *testing.T, s *scheduler, text string) string {
 			if !began {
 				first, began, of = sums, true, g
 			} else if g == of {
-				d := sums.since(first)
-				seen = append(seen, fmt.Sprintf("%d/%d/%d", d.Running, d.Runnable, d.Waiting))
+				var d Split
+				d.add(sums, first)
+				seen = append(seen, fmt.Sprintf("%d/%d/%d", d[Running], d[Runnable], d[Waiting]))
 			}
 		case "p":
 			s.park(now, tid, key)
 		case "o":
-			s.change(now, tid, key)
+			s.swap(now, tid, key)
 		case "-", "~":
 			s.off(now, tid, op == "~")
 		case "+":
-			s.on(now, tid)
+			s.change(now, tid, Running)
 		case "!":
 			s.wake(now, tid)
 		default:
@@ -153,7 +154,7 @@ func FuzzScheduler(f *testing.F) {
 				if system {
 					who = tid
 				}
-				total := sums.Running + sums.Runnable + sums.Waiting
+				total := sums[Running] + sums[Runnable] + sums[Waiting]
 				if at, ok := seen[who]; ok && at+total != now {
 					t.Fatalf("%v: %+v from %d to %d", who, sums, at, now)
 				}
@@ -167,11 +168,11 @@ func FuzzScheduler(f *testing.F) {
 			case 4:
 				s.park(now, tid, key)
 			case 5:
-				s.change(now, tid, key)
+				s.swap(now, tid, key)
 			case 6:
 				s.off(now, tid, arg&8 != 0)
 			default:
-				s.on(now, tid)
+				s.change(now, tid, Running)
 				s.wake(now, tid^1)
 			}
 		}

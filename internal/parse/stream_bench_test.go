@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/ftrace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -135,7 +136,7 @@ func (benchProcesses) Of(int, int) int                 { return 14713 }
 func (benchProcesses) Wanted(_, pid int) (int, bool)   { return pid, pid == 14713 }
 func (benchProcesses) Bias(int, uint64) (uint64, bool) { return 0, true }
 
-func benchStream(b *testing.B, plan *uprobe.Plan, src Source, reads int) {
+func benchStream(b *testing.B, plan *uprobe.Plan, src ftrace.Source, reads int) {
 	calls := 0
 	s, err := NewStream(plan, src, benchProcesses{}, returns(func(c *Call) {
 		if c.Outcome == Returned {

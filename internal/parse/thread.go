@@ -6,6 +6,30 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
+// KernelField is a value of a kernel event.
+type KernelField = ftrace.KernelField
+
+// KernelEvent is an event of the kernel itself.
+type KernelEvent struct {
+	ftrace.KernelEvent
+	// Where is what the thread is known to have been doing.
+	Where Where
+}
+
+// Where is what a thread was doing at some time.
+type Where struct {
+	// Known: it is known which stack the thread was on.
+	Known bool
+	// Goid is the goroutine; 0 if that is not known, or if there was none.
+	Goid uint64
+	// Func is the index in Plan.Funcs of the innermost traced call that was open there, Depth
+	// the number of those that it was inside of; Func is -1 if none was.
+	Func, Depth int
+	// Start is when that call began, Inside what its Call.Inside is.
+	Start  uint64
+	Inside bool
+}
+
 // threadKey names a thread, by process too: numbers are used again.
 type threadKey struct{ pid, tid int }
 
@@ -61,19 +85,9 @@ func (p *pairer) resumed(ev *ftrace.Event, f *uprobe.Fields) {
 	if p.threads == nil {
 		return
 	}
-	key := stackKey{pid: ev.PID, id: ev.Args[f.G]}
+	key := keyOf(ev, f)
 	*p.thread(ev) = thread{on: key, known: true}
-	s := p.stacks[key]
-	if s == nil {
-		s = &stack{unnamed: true}
-		p.stacks[key] = s
-	}
-	if goid := ev.Args[f.Goid]; s.unnamed || s.goid != goid {
-		if !s.unnamed {
-			p.unwind(ev, s, 0)
-		}
-		s.goid, s.ended, s.unnamed = goid, false, false
-	}
+	p.is(ev, p.stackOf(key), ev.Args[f.Goid])
 }
 
 func (p *pairer) yielded(ev *ftrace.Event) {

@@ -34,8 +34,8 @@ func (c *Clock) Took(call *parse.Call) time.Duration {
 
 // Split divides ns, which is what a call took, by what its goroutine was doing.
 func (c *Clock) Split(call *parse.Call, ns int64) stats.Split {
-	in := func(ticks uint64) int64 { return c.Duration(call.Start, call.Start+ticks).Nanoseconds() }
-	return stats.Split{Running: in(call.Split.Running), Runnable: in(call.Split.Runnable), Waiting: in(call.Split.Waiting)}.Of(ns)
+	in := func(of parse.Activity) int64 { return c.Duration(call.Start, call.Start+call.Split[of]).Nanoseconds() }
+	return stats.Split{Running: in(parse.Running), Runnable: in(parse.Runnable), Waiting: in(parse.Waiting)}.Of(ns)
 }
 
 // Costs tell what hits of probes cost, as far as that is known by now.
