@@ -12,7 +12,6 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // portablePlan is a plan as it travels: all that pairing needs, without the binary and
@@ -43,11 +42,7 @@ type portableFunc struct {
 }
 
 type portableEvent struct {
-	Name   string        `json:"name"`
-	Args   []tracefs.Arg `json:"args,omitempty"`
-	Counts []int         `json:"counts,omitempty"`
-	Filter string        `json:"filter,omitempty"`
-	Fields uprobe.Fields `json:"fields"`
+	uprobe.Event
 	// Sites are kind, file offset, address, function and condition.
 	Sites [][5]int64 `json:"sites"`
 	Fetch [][]string `json:"fetch,omitempty"`
@@ -65,16 +60,10 @@ func portable(p *uprobe.Plan) *portablePlan {
 	}
 	for i := range p.Events {
 		ev := &p.Events[i]
-		e := portableEvent{Name: ev.Name, Args: ev.Args, Counts: ev.Counts, Filter: ev.Filter, Fields: ev.Fields}
+		e := portableEvent{Event: *ev, Fetch: uprobe.Fetches(ev.Sites)}
 		for k := range ev.Sites {
 			s := &ev.Sites[k]
 			e.Sites = append(e.Sites, [5]int64{int64(s.Kind), int64(s.Offset), int64(s.Addr), int64(s.Func), int64(s.Cond)})
-			if s.Fetch != nil && e.Fetch == nil {
-				e.Fetch = make([][]string, len(ev.Sites))
-			}
-			if s.Fetch != nil {
-				e.Fetch[k] = s.Fetch
-			}
 		}
 		out.Events = append(out.Events, e)
 	}
@@ -121,7 +110,7 @@ func readPlan(text []byte) (*uprobe.Plan, error) {
 }
 
 func readEvent(p *uprobe.Plan, in *portableEvent) (ev uprobe.Event, err error) {
-	ev.Name, ev.Args, ev.Filter, ev.Fields, ev.Counts = in.Name, in.Args, in.Filter, in.Fields, in.Counts
+	ev = in.Event
 	if ev.Counts != nil && len(ev.Counts) != len(ev.Args) {
 		return ev, fmt.Errorf("%d lengths of %d arguments", len(ev.Counts), len(ev.Args))
 	}
@@ -178,14 +167,9 @@ func readEvent(p *uprobe.Plan, in *portableEvent) (ev uprobe.Event, err error) {
 
 // checkFields sees that fields are among the words of a hit.
 func checkFields(p *uprobe.Plan, f *uprobe.Fields, words int) error {
-	for _, at := range []int{f.SP, f.G, f.Goid, f.Hi, f.Lo, f.Flags, f.Stack, f.Values} {
-		if at < -1 || at > words {
-			return fmt.Errorf("field at word %d of %d", at, words)
-		}
-	}
-	// Values may be none, and then begin behind the last word.
-	for _, at := range []int{f.SP, f.G, f.Goid, f.Hi, f.Lo, f.Flags} {
-		if at == words {
+	for i, at := range []int{f.Stack, f.Values, f.SP, f.G, f.Goid, f.Hi, f.Lo, f.Flags} {
+		// Values may be none, and then begin behind the last word.
+		if at < -1 || at > words || at == words && i > 1 {
 			return fmt.Errorf("field at word %d of %d", at, words)
 		}
 	}

@@ -1,3 +1,8 @@
+// Package recording has both ends of the format that docs/recording.md specifies: the shell script
+// of a [Script] writes a recording on a machine without ftgo, and [Open] reads it.
+//
+// All events are named by a NONCE, which is longer than a thread's name: no traced program can
+// forge a line that has it.
 package recording
 
 import (
@@ -7,10 +12,34 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/tracefs"
 )
+
+// Options are what a recording's plan was made from, for the same plan to be made again.
+type Options struct {
+	Patterns []string         `json:"patterns"`
+	Regexp   bool             `json:"regexp,omitempty"`
+	Exclude  []string         `json:"exclude,omitempty"`
+	Errors   bool             `json:"errors,omitempty"`
+	Stack    int              `json:"stack,omitempty"`
+	StrLen   int              `json:"strlen,omitempty"`
+	Items    int              `json:"items,omitempty"`
+	Where    string           `json:"where,omitempty"`
+	Inside   string           `json:"inside,omitempty"`
+	Entries  bool             `json:"entries,omitempty"`
+	Features tracefs.Features `json:"features"`
+	// Named and InsideFuncs are indices of the plan's functions; OnlyInside are those of the
+	// latter that were not asked for otherwise.
+	Named       []int `json:"named,omitempty"`
+	InsideFuncs []int `json:"inside_funcs,omitempty"`
+	OnlyInside  []int `json:"only_inside,omitempty"`
+	// Wrappers are those that --fail-if does not look at.
+	Wrappers []int `json:"wrappers,omitempty"`
+	// Skipped are those left out of the plan, and why.
+	Skipped [][2]string `json:"skipped,omitempty"`
+}
 
 // version is that of the format which scripts write and [Open] reads.
 const version = 3
@@ -66,7 +95,7 @@ type Recording struct {
 	// in a recording of version 2, or one that was cut off.
 	from, until moment
 	nonce       string
-	events      io.Reader
+	events      *io.SectionReader
 	profile     [][]uint64
 	lost        uint64
 	// newest is the latest reading of the trace clock.
@@ -89,12 +118,9 @@ func Open(from io.ReaderAt, size int64) (*Recording, error) {
 	if err := r.header(lines); err != nil {
 		return nil, err
 	}
-	first := lines.offset
-	last, err := r.scan(lines)
-	if err != nil {
+	if err := r.scan(from, lines); err != nil {
 		return nil, err
 	}
-	r.events = io.NewSectionReader(from, first, last-first)
 	return r, nil
 }
 
@@ -110,35 +136,24 @@ func (r *Recording) header(lines *lineReader) error {
 	if of < oldestVersion || of > version {
 		return fmt.Errorf("read recording: of version %d, not %d to %d", of, oldestVersion, version)
 	}
-	for {
-		line, err := lines.next()
-		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("read recording: it ends before its events begin")
-		}
-		if err != nil {
-			return err
-		}
-		key, value, _ := strings.Cut(strings.TrimPrefix(line, "# "), " ")
+	err = lines.keys("header has", "began "+r.nonce, func(_, key, value string) error {
 		switch {
-		case !strings.HasPrefix(line, "# "):
-			return fmt.Errorf("read recording: header has a line %q", shorten(line))
-		case key == "began" && value == r.nonce:
-			if r.Plan == nil {
-				return errors.New("read recording: it has no plan")
-			}
-			return nil
 		case key == "about":
-			if err := r.about(value); err != nil {
-				return err
-			}
+			return r.about(value)
 		case key == "clock":
-			if err := r.clock(value); err != nil {
-				return err
-			}
+			return r.clock(value)
 		case slices.Contains(facts, key):
 			r.Facts[key] = value
 		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, io.EOF):
+		return errors.New("read recording: it ends before its events begin")
+	case err == nil && r.Plan == nil:
+		return errors.New("read recording: it has no plan")
 	}
+	return err
 }
 
 func (r *Recording) about(text string) (err error) {

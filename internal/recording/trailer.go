@@ -63,11 +63,57 @@ func (l *lineReader) next() (string, error) {
 	}
 }
 
+// keys reads lines "# KEY VALUE" up to the one that ends them. where says of a line that is none
+// where it is.
+func (l *lineReader) keys(where, end string, take func(line, key, value string) error) error {
+	for {
+		line, err := l.next()
+		if err != nil {
+			return err
+		}
+		text, ok := strings.CutPrefix(line, "# ")
+		if !ok {
+			return fmt.Errorf("read recording: %s a line %q", where, shorten(line))
+		}
+		if text == end {
+			return nil
+		}
+		key, value, _ := strings.Cut(text, " ")
+		if err := take(line, key, value); err != nil {
+			return err
+		}
+	}
+}
+
+// skip passes over lines up to one, and tells where that begins; found is false if the file ends
+// before. What is longer than a line comes in parts.
+func (l *lineReader) skip(last string) (at int64, found bool, err error) {
+	for part := false; err == nil || part; {
+		var line []byte
+		at = l.offset
+		line, err = l.r.ReadSlice('\n')
+		l.offset += int64(len(line))
+		if !part && len(line) <= len(last)+2 && string(bytes.TrimRight(line, "\r\n")) == last {
+			return at, true, nil
+		}
+		part = errors.Is(err, bufio.ErrBufferFull)
+	}
+	if errors.Is(err, io.EOF) {
+		return l.offset, false, nil
+	}
+	return 0, false, err
+}
+
 // scan passes over the events: it finds where they end, and whose threads are whose, and
 // reads what comes behind them.
-func (r *Recording) scan(lines *lineReader) (end int64, err error) {
-	events := &eventLines{lines: lines, end: "# ended " + r.nonce}
-	reader, err := ftrace.NewReader(r.Plan.Events, events, nil, threads(r.pids))
+func (r *Recording) scan(from io.ReaderAt, lines *lineReader) error {
+	first := lines.offset
+	end, ended, err := lines.skip("# ended " + r.nonce)
+	if err != nil {
+		return fmt.Errorf("read recording: %w", err)
+	}
+	r.events = io.NewSectionReader(from, first, end-first)
+	reader, err := ftrace.NewReader(r.Plan.Events, r, nil, threads(r.pids))
 	if err == nil && len(r.nonce) < minNonce {
 		err = fmt.Errorf("%q is too short to tell its end by", r.nonce)
 	}
@@ -75,56 +121,20 @@ func (r *Recording) scan(lines *lineReader) (end int64, err error) {
 		_, err = reader.Read(context.Background())
 	}
 	if !errors.Is(err, io.EOF) {
-		return 0, fmt.Errorf("read recording: %w", err)
+		return fmt.Errorf("read recording: %w", err)
 	}
 	reader.Finish()
-	if events.ended {
+	if err = nil; ended { // else it is cut off
 		err = r.trailer(lines)
-	} else {
-		err = nil // cut off
 	}
 	r.correct()
 	r.single = onlyValue(r.pids)
-	return events.at, err
+	return errors.Join(err, r.rewind())
 }
 
-// eventLines are the lines of events, as a source. What is longer than a line comes in parts.
-type eventLines struct {
-	lines *lineReader
-	end   string // the line behind them
-	at    int64  // where the last line begins
-	ended bool
-	part  bool   // the last line goes on
-	rest  []byte // of it
-	err   error  // why there are no more
-}
-
-func (e *eventLines) Read(_ context.Context, buf []byte) (n int, _ error) {
-	for n < len(buf) && e.err == nil {
-		if len(e.rest) == 0 {
-			e.err = e.next()
-			continue
-		}
-		size := copy(buf[n:], e.rest)
-		e.rest, n = e.rest[size:], n+size
-	}
-	if n > 0 {
-		return n, nil
-	}
-	return 0, e.err
-}
-
-func (e *eventLines) next() (err error) {
-	e.at = e.lines.offset
-	e.rest, err = e.lines.r.ReadSlice('\n')
-	e.lines.offset += int64(len(e.rest))
-	if !e.part && len(e.rest) <= len(e.end)+2 && string(bytes.TrimRight(e.rest, "\r\n")) == e.end {
-		e.ended, e.rest = true, nil
-		return io.EOF
-	}
-	if e.part = errors.Is(err, bufio.ErrBufferFull); e.part || len(e.rest) > 0 && errors.Is(err, io.EOF) {
-		return nil
-	}
+// rewind has Read begin with the first event.
+func (r *Recording) rewind() error {
+	_, err := r.events.Seek(0, io.SeekStart)
 	return err
 }
 
@@ -169,29 +179,8 @@ func (r *Recording) trailer(lines *lineReader) error {
 	for i := range r.Plan.Events {
 		index[r.Plan.Events[i].Name] = i
 	}
-	for {
-		line, err := lines.next()
-		if errors.Is(err, io.EOF) {
-			return nil // cut off
-		}
-		if err != nil {
-			return err
-		}
-		key, value, _ := strings.Cut(strings.TrimPrefix(line, "# "), " ")
+	err := lines.keys("behind its events is", "complete "+r.nonce, func(line, key, value string) (err error) {
 		switch {
-		case !strings.HasPrefix(line, "# "):
-			return fmt.Errorf("read recording: behind its events is a line %q", shorten(line))
-		case key == "complete" && value == r.nonce:
-			for i, counts := range hits["profile"] {
-				if n := len(r.Plan.Events[i].Sites); len(counts) != n {
-					return fmt.Errorf("read recording: it has the hits of %d sites of event %s, not of %d", len(counts), r.Plan.Events[i].Name, n)
-				}
-			}
-			r.profile, r.Complete = hits["profile"], true
-			if r.whole(hits["from"]) && r.whole(hits["until"]) {
-				r.from.hits, r.until.hits = hits["from"], hits["until"]
-			}
-			return nil
 		case key == "clock":
 			err = r.clock(value)
 		case key == "noted":
@@ -213,7 +202,24 @@ func (r *Recording) trailer(lines *lineReader) error {
 		if err != nil {
 			return fmt.Errorf("read recording: line %q: %w", shorten(line), err)
 		}
+		return nil
+	})
+	if errors.Is(err, io.EOF) {
+		return nil // cut off
 	}
+	if err != nil {
+		return err
+	}
+	for i, counts := range hits["profile"] {
+		if n := len(r.Plan.Events[i].Sites); len(counts) != n {
+			return fmt.Errorf("read recording: it has the hits of %d sites of event %s, not of %d", len(counts), r.Plan.Events[i].Name, n)
+		}
+	}
+	r.profile, r.Complete = hits["profile"], true
+	if r.whole(hits["from"]) && r.whole(hits["until"]) {
+		r.from.hits, r.until.hits = hits["from"], hits["until"]
+	}
+	return nil
 }
 
 // whole tells whether the counters of all sites were read.
@@ -230,14 +236,11 @@ func (r *Recording) whole(hits [][]uint64) bool {
 func (r *Recording) pass(text string) error {
 	label, took, _ := strings.Cut(text, " ")
 	ns, err := strconv.ParseUint(took, 10, 62)
-	switch label {
-	case "from":
-		r.from.width = time.Duration(ns)
-	case "until":
-		r.until.width = time.Duration(ns)
-	default:
+	at := map[string]*moment{"from": &r.from, "until": &r.until}[label]
+	if at == nil {
 		return errors.New("it is of neither end")
 	}
+	at.width = time.Duration(ns)
 	return err
 }
 
@@ -245,15 +248,13 @@ func (r *Recording) pass(text string) error {
 func (r *Recording) note(text string) error {
 	var label string
 	var tid, pid int
-	if n, _ := fmt.Sscanf(text, "%s %d %d", &label, &tid, &pid); n != 3 || label != "first" && label != "ended" || tid <= 0 || pid <= 0 {
+	n, _ := fmt.Sscanf(text, "%s %d %d", &label, &tid, &pid)
+	noted := r.noted[tid]
+	at := map[string]*int{"first": &noted.first, "ended": &noted.ended}[label]
+	if n != 3 || at == nil || tid <= 0 || pid <= 0 {
 		return errors.New("it does not tell a thread's process")
 	}
-	noted := r.noted[tid]
-	if label == "first" {
-		noted.first = pid
-	} else {
-		noted.ended = pid
-	}
+	*at = pid
 	r.noted[tid] = noted
 	return nil
 }

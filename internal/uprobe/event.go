@@ -10,22 +10,22 @@ import (
 	"github.com/ftgo/ftgo/tracefs"
 )
 
-// Event is one event of a plan.
+// Event is one event of a plan. Its text is part of recordings.
 type Event struct {
 	// Name is a C identifier, longer than a thread's name.
-	Name string
+	Name string `json:"name"`
 	// Args are what each site fetches, unless it says otherwise.
-	Args []tracefs.Arg
+	Args []tracefs.Arg `json:"args,omitempty"`
 	// Counts is the number of words that each of Args yields, 0 for one that is no array; nil
 	// if none is.
-	Counts []int
+	Counts []int `json:"counts,omitempty"`
 	// Filter is what the kernel records hits by: see [tracefs.Event].
-	Filter string
+	Filter string `json:"filter,omitempty"`
 	// Fields tells which word holds what, Words how many words of values there are.
-	Fields Fields
-	Words  int
+	Fields Fields `json:"fields"`
+	Words  int    `json:"-"`
 	// Sites are where it is hit, at different addresses.
-	Sites []Site
+	Sites []Site `json:"-"`
 }
 
 // Site is an instruction that is probed, and what a hit of it means.
@@ -62,17 +62,23 @@ func TraceEvents(of []Event) []tracefs.Event {
 	events := make([]tracefs.Event, len(of))
 	for i := range of {
 		e := &of[i]
-		events[i] = tracefs.Event{Name: e.Name, Args: e.Args, Filter: e.Filter, Sites: make([]uint64, len(e.Sites))}
+		events[i] = tracefs.Event{Name: e.Name, Args: e.Args, Filter: e.Filter, Sites: make([]uint64, len(e.Sites)), Fetch: Fetches(e.Sites)}
 		for k := range e.Sites {
-			s := &e.Sites[k]
-			events[i].Sites[k] = s.Offset
-			if s.Fetch != nil {
-				events[i].Fetch = append(events[i].Fetch, make([][]string, len(e.Sites)-len(events[i].Fetch))...)
-				events[i].Fetch[k] = s.Fetch
-			}
+			events[i].Sites[k] = e.Sites[k].Offset
 		}
 	}
 	return events
+}
+
+// Fetches are what sites fetch instead of what their event says; nil if none does.
+func Fetches(sites []Site) (all [][]string) {
+	for i := range sites {
+		if sites[i].Fetch != nil {
+			all = append(all, make([][]string, len(sites)-len(all))...)
+			all[i] = sites[i].Fetch
+		}
+	}
+	return all
 }
 
 // Kind is what a hit of an event means.
