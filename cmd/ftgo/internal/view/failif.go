@@ -81,8 +81,6 @@ func (c rowCall) Value(path string) *capture.Value {
 	return v
 }
 
-func (c rowCall) Message(*capture.Value) (capture.Value, bool) { return capture.Value{}, false }
-
 // CheckKnown refuses a condition on numbers that are not there, since it would never be true:
 // latency says that calls are seen to end, errors that their results are looked at, and mend
 // what does that.

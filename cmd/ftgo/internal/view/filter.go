@@ -10,7 +10,6 @@ import (
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/valuepath"
-	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
@@ -48,7 +47,7 @@ func newFuncFilter(e where.Expr, f *offsets.Func, sig *offsets.Signature, entry,
 	err := e.Check(func(path string) (*gotype.Type, error) {
 		b := side(path)
 		if b == nil {
-			if t, ok := where.Builtin(path); ok {
+			if t, ok := builtins[path]; ok {
 				if entriesOnly && path == "depth" {
 					return nil, fmt.Errorf("--entries does not see calls end: %q", path)
 				}
@@ -123,36 +122,42 @@ func (c *filteredCall) Value(path string) *capture.Value {
 	if v := pick(c.filter.atReturn, c.ret, path); v != nil {
 		return v
 	}
-	t, _ := gotype.Basic("int64")
-	v := &capture.Value{Type: t}
-	switch l := c.line; path {
-	case "ns", "latency":
-		if l.End != "return" {
-			return nil
-		}
-		v.Num = uint64(l.NS)
-	case "goid":
-		v.Num = l.Goid
-	case "pid":
-		v.Num = uint64(l.PID)
-	case "tid":
-		v.Num = uint64(l.TID)
-	case "cpu":
-		v.Num = uint64(l.CPU)
-	case "depth":
-		v.Num = uint64(l.Depth)
-	case "func":
-		v.Type, _ = gotype.Basic("string")
-		v.Bytes, v.Len = []byte(l.Function), int64(len(l.Function))
-	case "err":
-		if c.filter.err != "" {
-			return pick(c.filter.atReturn, c.ret, c.filter.err)
-		}
-		v.Type, _ = gotype.Basic("error") // what returns no error never has one
-	default:
-		return nil
+	t := builtins[path]
+	if number, ok := callNumbers[path]; ok && (c.line.End == "return" || path != "ns" && path != "latency") {
+		return &capture.Value{Type: t, Num: number(c.line)}
 	}
-	return v
+	switch {
+	case path == "func":
+		return &capture.Value{Type: t, Bytes: []byte(c.line.Function), Len: int64(len(c.line.Function))}
+	case path == "err" && c.filter.err != "":
+		return pick(c.filter.atReturn, c.ret, c.filter.err)
+	case path == "err":
+		return &capture.Value{Type: t} // what returns no error never has one
+	}
+	return nil
+}
+
+// builtins are the types of what filters call a property of the call itself: its numbers, func
+// (its name) and err (its last result). A variable of that name goes first.
+var builtins = make(map[string]*gotype.Type)
+
+func init() {
+	builtins["func"], _ = gotype.Basic("string")
+	builtins["err"], _ = gotype.Basic("error")
+	for name := range callNumbers {
+		builtins[name], _ = gotype.Basic("int64")
+	}
+}
+
+// callNumbers are the numbers of a call; latency and ns, a duration, only if it returned.
+var callNumbers = map[string]func(*render.CallLine) uint64{
+	"latency": func(l *render.CallLine) uint64 { return uint64(l.NS) },
+	"ns":      func(l *render.CallLine) uint64 { return uint64(l.NS) },
+	"goid":    func(l *render.CallLine) uint64 { return l.Goid },
+	"pid":     func(l *render.CallLine) uint64 { return uint64(l.PID) },
+	"tid":     func(l *render.CallLine) uint64 { return uint64(l.TID) },
+	"cpu":     func(l *render.CallLine) uint64 { return uint64(l.CPU) },
+	"depth":   func(l *render.CallLine) uint64 { return uint64(l.Depth) },
 }
 
 func pick(paths []string, values []capture.Value, path string) *capture.Value {
@@ -162,11 +167,6 @@ func pick(paths []string, values []capture.Value, path string) *capture.Value {
 		}
 	}
 	return nil
-}
-
-// Message is what an error says.
-func (c *filteredCall) Message(v *capture.Value) (capture.Value, bool) {
-	return valuetext.ErrorMessage(v)
 }
 
 // lastError is the last result, if that is an error.

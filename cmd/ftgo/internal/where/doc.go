@@ -12,7 +12,8 @@
 //
 // Operands are literals of Go (42, 0x2a, 1_000, 1.5, "text", `text`, true, false, nil),
 // durations (10ms, 1.5us: numbers of nanoseconds), variables and parts of them (n,
-// req.URL.Path, s.items[0].name, *p), len(x) and cap(x), and what [Builtin] knows of a call.
+// req.URL.Path, s.items[0].name, *p), len(x) and cap(x), and what the caller
+// knows of a call beside these.
 //
 // Numbers are compared by their value, whatever their size and sign, and nothing wraps
 // around. An error is compared with a string by its message, any other interface by the

@@ -4,15 +4,13 @@ import (
 	"cmp"
 
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/valuetext"
 )
 
 // Call is what filters ask of a call.
 type Call interface {
 	// Value is what a path leads to, nil if that is not known.
 	Value(path string) *capture.Value
-	// Message is the string that the Error method of the value in an interface would
-	// return, where that is known.
-	Message(v *capture.Value) (message capture.Value, ok bool)
 }
 
 // Truth is true, false or not known, in an order in which && is the lesser of both, || the
@@ -36,7 +34,7 @@ func truth(b bool) Truth {
 func (n *node) decide(c Call) Truth {
 	switch {
 	case n.op.comparison():
-		return compare(c, n.op, n.x.operand(c), n.y.operand(c))
+		return compare(n.op, n.x.operand(c), n.y.operand(c))
 	case n.op == opOr:
 		if x := n.x.decide(c); x != True {
 			return max(x, n.y.decide(c))
@@ -50,7 +48,7 @@ func (n *node) decide(c Call) Truth {
 	case n.op == opNot:
 		return -n.x.decide(c)
 	case n.op == opMatch:
-		return match(c, n.x.operand(c), n.pattern)
+		return match(n.x.operand(c), n.pattern)
 	}
 	return held(n.operand(c)).truth
 }
@@ -101,8 +99,8 @@ func calculate(o op, x, y operand) operand {
 	return operand{}
 }
 
-func match(c Call, x operand, p *pattern) Truth {
-	switch x = spoken(c, x); x.class {
+func match(x operand, p *pattern) Truth {
+	switch x = spoken(x); x.class {
 	case textClass:
 		return p.search(x.text)
 	case nilClass:
@@ -112,7 +110,7 @@ func match(c Call, x operand, p *pattern) Truth {
 }
 
 // compare is x o y.
-func compare(c Call, o op, x, y operand) Truth {
+func compare(o op, x, y operand) Truth {
 	if x.class == nilClass {
 		return compareNil(o, y)
 	} else if y.class == nilClass {
@@ -120,9 +118,9 @@ func compare(c Call, o op, x, y operand) Truth {
 	}
 	dynamic := x.iface != nil || y.iface != nil
 	if y.class == textClass {
-		x = spoken(c, x)
+		x = spoken(x)
 	} else if x.class == textClass {
-		y = spoken(c, y)
+		y = spoken(y)
 	}
 	x, y = held(x), held(y)
 	switch {
@@ -162,11 +160,11 @@ func compareNil(o op, x operand) Truth {
 }
 
 // spoken is the message of the error in an interface, or else the string in it.
-func spoken(c Call, x operand) operand {
+func spoken(x operand) operand {
 	if x.iface == nil {
 		return x
 	}
-	if message, ok := c.Message(x.iface); ok {
+	if message, ok := valuetext.ErrorMessage(x.iface); ok {
 		return read(&message)
 	}
 	if x.iface.Type.Methods {

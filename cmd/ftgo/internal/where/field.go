@@ -132,21 +132,16 @@ const maxCompared = 64
 // reading beyond its end.
 func pieces(constant []byte) []Piece {
 	var out []Piece
-	b := constant[:min(len(constant), maxCompared)]
-	for at := int64(0); len(b) > 0; {
-		p := Piece{Offset: at}
-		switch {
-		case len(b) >= 8:
-			p.Size, p.Value = 8, int64(binary.LittleEndian.Uint64(b))
-		case len(b) >= 4:
-			p.Size, p.Value = 4, int64(int32(binary.LittleEndian.Uint32(b)))
-		case len(b) >= 2:
-			p.Size, p.Value = 2, int64(int16(binary.LittleEndian.Uint16(b)))
-		default:
-			p.Size, p.Value = 1, int64(int8(b[0]))
+	length := min(len(constant), maxCompared)
+	b := constant[:length]
+	for _, size := range []int64{8, 4, 2, 1} {
+		for int64(len(b)) >= size {
+			var word [8]byte
+			copy(word[8-size:], b)
+			value := int64(binary.LittleEndian.Uint64(word[:])) >> (64 - 8*size)
+			out = append(out, Piece{int64(length - len(b)), size, value})
+			b = b[size:]
 		}
-		out = append(out, p)
-		at, b = at+p.Size, b[p.Size:]
 	}
 	return out
 }
