@@ -79,10 +79,10 @@ func demangle(funcs []Func) {
 	for i := range funcs {
 		names[i] = funcs[i].Name
 	}
-	for i, name := range symname.DemangleAll(names) {
+	for i, name := range symname.Demangle(names...) {
 		f := &funcs[i]
 		for _, alias := range f.aliases {
-			if short := symname.Demangle(alias); short != alias {
+			if short := symname.Demangle(alias)[0]; short != alias {
 				f.aliases = append(f.aliases, short)
 			}
 		}

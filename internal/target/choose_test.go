@@ -29,11 +29,11 @@ func TestChoose(t *testing.T) {
 		{"none", "main.nosuch", "", nil},
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
-			include, err := symname.Glob(c.include)
+			include, err := symname.Compile(c.include, false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			exclude, _ := symname.Glob(c.exclude) // the zero Pattern matches nothing
+			exclude, _ := symname.Compile(c.exclude, false) // the zero Pattern matches nothing
 			selected, of, unmatched := choose(funcs, []symname.Pattern{include}, []symname.Pattern{exclude})
 			if !slices.Equal(selected, c.want) || !slices.Equal(of[0], c.want) {
 				t.Errorf("selected %v, of the pattern %v, want %v", selected, of, c.want)

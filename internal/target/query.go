@@ -214,11 +214,7 @@ func (w *wanted) parse(text string, regexp, signatures bool) error {
 }
 
 func compile(text string, regexp bool) (symname.Pattern, error) {
-	read := symname.Glob
-	if regexp {
-		read = symname.Regexp
-	}
-	p, err := read(text)
+	p, err := symname.Compile(text, regexp)
 	if err != nil {
 		err = usage(err)
 	}

@@ -17,13 +17,13 @@ const (
 	maxDemangled = 12 // a power of 2
 )
 
-// Demangle spells a linker's symbol as its language does: C++ and Rust without
+// demangled spells a linker's symbol as its language does: C++ and Rust without
 // parameters ("std::vector<int>::push_back"), gccgo ("net/http.Client.Do"). What a
 // compiler has appended for a copy or a part of a function (".cold", ".isra.0")
 // stays. Any other name is returned as it is.
-func Demangle(name string) string { return demangleAs(name, demangle.NoParams) }
+func demangled(name string) string { return demangleAs(name, demangle.NoParams) }
 
-// demangleFull is Demangle with the parameters of C++.
+// demangleFull is demangled with the parameters of C++.
 func demangleFull(name string) string { return demangleAs(name) }
 
 // variant is which of the functions that a C++ compiler makes of one constructor or
@@ -98,10 +98,8 @@ func demangleGccgo(name string) (text string, ok bool) {
 		switch c = name[i]; {
 		case c == '_':
 			b.WriteByte('_')
-		case c >= '0' && c <= '9':
-			b.WriteByte(gccgoDigits[c-'0'])
-		case c >= 'a' && c <= 'c':
-			b.WriteByte(gccgoDigits[c-'a'+10])
+		case strings.IndexByte("0123456789abc", c) >= 0:
+			b.WriteByte(gccgoDigits[strings.IndexByte("0123456789abc", c)])
 		case c == 'x', c == 'u', c == 'U':
 			digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
 			if len(name)-i <= digits {
@@ -127,16 +125,19 @@ var (
 	literalFunc = regexp.MustCompile(`\.\.func([0-9]+)`)
 )
 
-// DemangleAll spells the names of all functions of a binary that is not Go's own
+// Demangle spells the names of all functions of a binary that is not Go's own
 // toolchain's. No two functions get the same name by it: overloads of C++ keep
 // their parameters, and what is still the same after that stays mangled.
-func DemangleAll(names []string) []string {
+func Demangle(names ...string) []string {
+	if len(names) == 1 {
+		return []string{demangled(names[0])}
+	}
 	spelled := slices.Clone(names)
 	todo := make([]int, len(names))
 	for i := range todo {
 		todo[i] = i
 	}
-	for _, spell := range []func(string) string{Demangle, demangleFull, demangleVariant} {
+	for _, spell := range []func(string) string{demangled, demangleFull, demangleVariant} {
 		// A function and its cold part must go by the same name.
 		bases := make(map[string]string, len(todo))
 		ambiguous := make(map[string]bool)

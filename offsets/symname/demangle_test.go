@@ -45,8 +45,8 @@ func TestDemangle(t *testing.T) {
 		{"very long", "_Z" + strings.Repeat("9", 5000), "_Z" + strings.Repeat("9", 5000)},
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
-			if got := Demangle(c.name); got != c.want {
-				t.Errorf("Demangle(%q) = %q, want %q", c.name, got, c.want)
+			if got := demangled(c.name); got != c.want {
+				t.Errorf("demangled(%q) = %q, want %q", c.name, got, c.want)
 			}
 		})
 	}
@@ -59,17 +59,17 @@ func TestDemangleIsBounded(t *testing.T) {
 	for _, digit := range "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ" {
 		name.WriteString("St4pairIS" + string(digit) + "_S" + string(digit) + "_E")
 	}
-	for _, f := range []func(string) string{Demangle, demangleFull} {
+	for _, f := range []func(string) string{demangled, demangleFull} {
 		if got := f(name.String()); len(got) > 1<<maxDemangled+len(name.String()) {
 			t.Errorf("%d bytes from %d", len(got), len(name.String()))
 		}
 	}
 }
 
-func TestDemangleAll(t *testing.T) {
+func TestDemangleMany(t *testing.T) {
 	in := []string{"_Z3addii", "_Z3addff", "_Z3addff.cold", "_Z3onei", "_Z3onei.cold", "_ZN1AC1Ei", "_ZN1AC2Ei", "one_more", "main.T.M"}
 	want := []string{"add(int, int)", "add(float, float)", "add(float, float).cold", "one", "one.cold", "A::A(int) [C1]", "A::A(int) [C2]", "one_more", "main.T.M"}
-	if got := DemangleAll(in); !slices.Equal(got, want) {
+	if got := Demangle(in...); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -79,7 +79,7 @@ func FuzzDemangle(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		got := Demangle(name)
+		got := demangled(name)
 		if got == "" && name != "" {
 			t.Errorf("%q became empty", name)
 		}

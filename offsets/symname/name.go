@@ -54,7 +54,8 @@ func Split(sym string) Name {
 		n.Package = unescape(sym[:end-1])
 	}
 	first, tail := cutPart(sym[end:])
-	if method, suffix := cutMethod(tail); n.hasMethod(first, method) {
+	behind, _ := strings.CutPrefix(tail, ".")
+	if method, suffix := cutPart(behind); strings.HasPrefix(tail, ".") && n.hasMethod(first, method) {
 		n.Func, n.Suffix = method, suffix
 		if strings.HasPrefix(first, "(*") {
 			n.Pointer, first = true, first[2:len(first)-1]
@@ -70,19 +71,11 @@ func Split(sym string) Name {
 // hasMethod tells whether first, a part after the package, is a receiver and
 // method the name of its method.
 func (n Name) hasMethod(first, method string) bool {
-	if method == "" {
+	switch {
+	case method == "", first == "", first == "init", first == "main" && n.Package == "main":
 		return false
-	}
-	if strings.HasPrefix(first, "(*") {
+	case strings.HasPrefix(first, "(*"):
 		return len(first) > len("(*)") && first[len(first)-1] == ')'
-	}
-	switch first {
-	case "", "init":
-		return false
-	case "main":
-		if n.Package == "main" {
-			return false
-		}
 	}
 	// Methods have no type parameters of their own, so f.g[int] is f with g inlined.
 	return !strings.ContainsAny(method, "([") && !madeByCompiler(method)
@@ -121,17 +114,7 @@ func pathEnd(sym string) int {
 
 // cutPart cuts s before what separates the parts of a name: a dot, a hyphen, or
 // the middle dot that .symtab turns into a dot.
-func cutPart(s string) (part, tail string) {
-	return brackets.Cut(s, ".-"+middleDot)
-}
-
-// cutMethod cuts the part after the dot that tail begins with.
-func cutMethod(tail string) (method, suffix string) {
-	if tail, ok := strings.CutPrefix(tail, "."); ok {
-		return cutPart(tail)
-	}
-	return "", ""
-}
+func cutPart(s string) (part, tail string) { return brackets.Cut(s, ".-"+middleDot) }
 
 // cutTypeArgs cuts s before the bracket that s ends with.
 func cutTypeArgs(s string) (base, args string) {

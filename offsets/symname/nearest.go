@@ -27,13 +27,16 @@ func Nearest(text string, names iter.Seq[string], n int) []string {
 		if name.Prefix != path { // functions of a package are neighbours
 			path, here = name.Prefix, t.in(name.Package)
 		}
-		made := name.Suffix != ""
-		cost := here.cost(strings.ToLower(Plain(symbol[len(path):])), made)
+		plain, cost := strings.ToLower(Plain(symbol[len(path):])), unlike
+		for _, m := range here {
+			cost = min(cost, m.cost+m.word.cost(plain, name.Suffix != ""))
+		}
 		if cost < unlike {
-			near = append(near, suggestion{
-				name: respell(symbol, keepPointer),
-				cost: cost, foreign: name.Package != "main",
-			})
+			s := suggestion{name: respell(symbol, keepPointer), cost: cost}
+			if name.Package != "main" {
+				s.foreign = 1
+			}
+			near = append(near, s)
 		}
 	}
 	slices.SortFunc(near, suggestion.compare)
@@ -49,22 +52,15 @@ func Nearest(text string, names iter.Seq[string], n int) []string {
 type suggestion struct {
 	name    string
 	cost    int
-	foreign bool // not of package main
+	foreign int // 1 if it is not of package main
 }
 
 // compare puts the likelier first: what is nearer, the program's own functions
 // before the libraries', short names before long.
 func (s suggestion) compare(o suggestion) int {
-	if s.cost == o.cost && s.foreign != o.foreign {
-		if o.foreign {
-			return -1
-		}
-		return 1
-	}
 	return cmp.Or(
-		cmp.Compare(s.cost, o.cost),
-		cmp.Compare(len(s.name), len(o.name)),
-		cmp.Compare(s.name, o.name),
+		cmp.Compare(s.cost, o.cost), cmp.Compare(s.foreign, o.foreign),
+		cmp.Compare(len(s.name), len(o.name)), cmp.Compare(s.name, o.name),
 	)
 }
 
@@ -94,26 +90,27 @@ const (
 	unlike     = 1 << 10
 )
 
-// typedHere is what was typed as seen from one package.
-type typedHere struct {
-	rest    word // what would name the function,
-	pkgCost int  // if the beginning means this package, and for how much
-	whole   word // what would name it if the package was left out; may be empty
+// meaning is a word that would name the function, if what was typed before it means a package,
+// or none was typed; cost is what one has to assume for that.
+type meaning struct {
+	word word
+	cost int
 }
 
-func (t typed) in(pkg string) typedHere {
+// in is what was typed as seen from one package.
+func (t typed) in(pkg string) []meaning {
 	pkg = strings.ToLower(pkg)
 	// The last element of a path may have dots: yaml.v3.Unmarshal.
 	if rest, ok := strings.CutPrefix(t.whole.text, pkg+"."); ok && pkg != "" {
-		return typedHere{rest: newWord(rest)}
+		return []meaning{{newWord(rest), 0}}
 	}
-	here := typedHere{rest: t.rest, pkgCost: unlike, whole: t.whole}
+	all := []meaning{{t.whole, noPackage}}
 	if t.pkg == "" {
-		return here
+		return all
 	}
 	last := pkg[strings.LastIndexByte(pkg, '/')+1:]
 	if rest, ok := strings.CutPrefix(t.whole.text, last+"."); ok {
-		return typedHere{rest: newWord(rest), pkgCost: 1, whole: t.whole}
+		return append(all, meaning{newWord(rest), 1})
 	}
 	w := newWord(t.pkg)
 	slips, ok := w.slips(pkg)
@@ -121,22 +118,9 @@ func (t typed) in(pkg string) typedHere {
 		slips, ok = w.slips(last)
 	}
 	if ok {
-		here.pkgCost = slips + 1
+		all = append(all, meaning{t.rest, slips + 1})
 	}
-	return here
-}
-
-// cost is the distance from name, a function's plain name without the package;
-// made tells the compiler's closures and wrappers.
-func (h typedHere) cost(name string, made bool) int {
-	cost := unlike
-	if h.pkgCost < unlike {
-		cost = h.pkgCost + h.rest.cost(name, made)
-	}
-	if h.whole.text != "" {
-		cost = min(cost, noPackage+h.whole.cost(name, made))
-	}
-	return cost
+	return all
 }
 
 // word is one thing typed, prepared for being compared with many names.
@@ -145,9 +129,7 @@ type word struct {
 	letters        uint64
 }
 
-func newWord(text string) word {
-	return word{text, "." + text, letters(text)}
-}
+func newWord(text string) word { return word{text, "." + text, letters(text)} }
 
 func (w word) cost(name string, made bool) int {
 	if w.text == "" {

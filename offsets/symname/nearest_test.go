@@ -70,7 +70,7 @@ func TestNearest(t *testing.T) {
 				t.Errorf("Nearest(%q) = %q, want %q", tt.text, got, tt.want)
 			}
 			for _, name := range got {
-				if _, unmatched := Select(slices.Values(names), compile(t, Glob, name), nil); unmatched != nil {
+				if _, unmatched := Select(slices.Values(names), compile(t, parseGlob, name), nil); unmatched != nil {
 					t.Errorf("the suggestion %s selects nothing", name)
 				}
 			}

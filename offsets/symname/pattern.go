@@ -3,13 +3,15 @@ package symname
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// Pattern selects functions by name: a [Glob], or a [Regexp]. The zero Pattern matches
+// Pattern selects functions by name: a glob, or a regular expression. The zero Pattern matches
 // nothing.
 //
 // Names can be typed without what shells and people find hard:
@@ -36,42 +38,32 @@ type Pattern struct {
 	typed bool   // the glob has type arguments
 }
 
-// Glob reads a pattern as the user wrote it: "*" is any run of characters, dots and slashes
-// included, "?" is one character, and the rest stands for itself; the pattern covers the whole
-// name. The star of "(*" belongs to the receiver and is no wildcard, except in "(*)", any
-// pointer receiver.
-func Glob(text string) (Pattern, error) {
-	if err := checkText(text); err != nil {
-		return Pattern{}, err
+// Compile reads a pattern as the user wrote it. In a glob, "*" is any run of characters, dots and
+// slashes included, "?" is one character, and the rest stands for itself; the pattern covers the
+// whole name. The star of "(*" belongs to the receiver and is no wildcard, except in "(*)", any
+// pointer receiver. A regular expression is in Go's syntax (RE2), and searched for anywhere in
+// the name.
+func Compile(text string, regular bool) (Pattern, error) {
+	if strings.TrimSpace(text) == "" {
+		return Pattern{}, fmt.Errorf("pattern %q: empty", text)
 	}
 	p := Pattern{text: text}
-	spelled := strings.ReplaceAll(text, "[...]", "")
-	p.typed = strings.Contains(spelled, "[")
-	p.glob = compileGlob(respell(spelled, keepPointer|keepArgs))
-	p.start, _, _ = strings.Cut(p.glob[0], "?")
-	return p, nil
-}
-
-// Regexp reads a pattern in Go's syntax (RE2), which is searched for anywhere in the name.
-func Regexp(text string) (Pattern, error) {
-	if err := checkText(text); err != nil {
-		return Pattern{}, err
+	if !regular {
+		spelled := strings.ReplaceAll(text, "[...]", "")
+		p.typed = strings.Contains(spelled, "[")
+		p.glob = compileGlob(respell(spelled, keepPointer|keepArgs))
+		p.start, _, _ = strings.Cut(p.glob[0], "?")
+		return p, nil
 	}
-	re, err := regexp.Compile(text)
+	var err error
+	p.re, err = regexp.Compile(text)
 	if bad := (*syntax.Error)(nil); errors.As(err, &bad) {
 		// Its own text quotes the expression raw, control characters and all.
 		return Pattern{}, fmt.Errorf("pattern %q: %s: %q", text, bad.Code, bad.Expr)
 	} else if err != nil {
 		return Pattern{}, fmt.Errorf("pattern %q: %w", text, err)
 	}
-	return Pattern{text: text, re: re}, nil
-}
-
-func checkText(text string) error {
-	if strings.TrimSpace(text) == "" {
-		return fmt.Errorf("pattern %q: empty", text)
-	}
-	return nil
+	return p, nil
 }
 
 // String returns the pattern as it was written.
@@ -120,66 +112,53 @@ func compileGlob(text string) glob {
 }
 
 func (g glob) match(s string) bool {
-	n, ok := prefixLen(g[0], s)
+	s, ok := cutPiece(s, g[0])
 	if !ok || len(g) == 1 {
-		return ok && n == len(s)
+		return ok && s == ""
 	}
-	s = s[n:]
 	last := len(g) - 1
-	for _, piece := range g[1:last] {
+	for i, piece := range g[1:] {
+		literal, _, wild := strings.Cut(piece, "?")
+		if i+1 == last && !wild {
+			return strings.HasSuffix(s, piece)
+		}
 		// The leftmost place leaves the most room for what follows.
-		end := pieceEnd(piece, s)
-		if end < 0 {
-			return false
+		for {
+			at := strings.Index(s, literal)
+			if at < 0 {
+				return false
+			}
+			s = s[at:]
+			if rest, ok := cutPiece(s, piece); ok && (i+1 < last || rest == "") {
+				s = rest
+				break
+			}
+			if s == "" {
+				return false
+			}
+			s = afterRune(s)
 		}
-		s = s[end:]
 	}
-	return hasSuffix(g[last], s)
+	return true
 }
 
-// prefixLen returns how many bytes of s the piece covers at its start.
-func prefixLen(piece, s string) (n int, ok bool) {
-	literal, rest, found := strings.Cut(piece, "?")
-	for ; found; literal, rest, found = strings.Cut(rest, "?") {
-		if !strings.HasPrefix(s[n:], literal) || len(s) == n+len(literal) {
-			return 0, false
+// cutPiece is s without the piece that it begins with.
+func cutPiece(s, piece string) (rest string, ok bool) {
+	for {
+		literal, more, wild := strings.Cut(piece, "?")
+		if s, ok = strings.CutPrefix(s, literal); !ok || !wild {
+			return s, ok
 		}
-		n += len(literal)
-		_, size := utf8.DecodeRuneInString(s[n:])
-		n += size
+		if s == "" {
+			return s, false
+		}
+		s, piece = afterRune(s), more
 	}
-	return n + len(literal), strings.HasPrefix(s[n:], literal)
 }
 
-// pieceEnd returns where the piece's leftmost occurrence in s ends, or -1.
-func pieceEnd(piece, s string) int {
-	literal, _, wild := strings.Cut(piece, "?")
-	for start := 0; start <= len(s); start++ {
-		i := strings.Index(s[start:], literal)
-		if i < 0 {
-			return -1
-		}
-		start += i
-		if !wild {
-			return start + len(literal)
-		}
-		if n, ok := prefixLen(piece, s[start:]); ok {
-			return start + n
-		}
-	}
-	return -1
-}
-
-func hasSuffix(piece, s string) bool {
-	if !strings.Contains(piece, "?") {
-		return strings.HasSuffix(s, piece)
-	}
-	for i := range s {
-		if n, ok := prefixLen(piece, s[i:]); ok && i+n == len(s) {
-			return true
-		}
-	}
-	return false
+func afterRune(s string) string {
+	_, size := utf8.DecodeRuneInString(s)
+	return s[size:]
 }
 
 // spellings are the ways to write one symbol, made when first asked for.
@@ -203,3 +182,101 @@ func (s *spellings) plain() string {
 	}
 	return s.plainForm
 }
+
+// Select returns, for each include pattern, the indexes of the names that it matches and
+// no exclude pattern does, and the include patterns that matched nothing, excluded or
+// not. It goes through the names twice.
+//
+// A glob that is the name of a function, letter for letter, matches just the
+// functions of that name; that of a value method, main.Store.Get, also the pointer
+// method of that name, which the compiler makes of it: calls through an interface
+// that holds a pointer may go no further.
+func Select(names iter.Seq[string], include, exclude []Pattern) (selected [][]int, unmatched []Pattern) {
+	exact := exactNames(names, include, exclude)
+	selected = make([][]int, len(include))
+	matched := make([]bool, len(include))
+	var hits []int
+	var s spellings
+	excludes := func(p Pattern) bool { return p.selects(&s, exact) }
+	i := -1
+	for name := range names {
+		i++
+		s = spellings{symbol: name}
+		hits = hits[:0]
+		for j := range include {
+			if include[j].selects(&s, exact) {
+				matched[j] = true
+				hits = append(hits, j)
+			}
+		}
+		if len(hits) == 0 || slices.ContainsFunc(exclude, excludes) {
+			continue
+		}
+		for _, j := range hits {
+			selected[j] = append(selected[j], i)
+		}
+	}
+	for j, p := range include {
+		if !matched[j] {
+			unmatched = append(unmatched, p)
+		}
+	}
+	return selected, unmatched
+}
+
+// selects is match where the pattern texts that are names are known.
+func (p *Pattern) selects(s *spellings, exact map[string]bool) bool {
+	if p.re == nil && !p.mayMatch(s.symbol) {
+		return false
+	}
+	if p.re == nil && exact[p.text] {
+		return unescape(s.symbol) == unescape(p.text) || s.pointed() != s.plain() && s.plain() == unescape(p.text)
+	}
+	return p.match(s)
+}
+
+// mayMatch is false for what a look at the first bytes tells from all spellings of a
+// symbol: they are its own up to the first byte that respell looks at.
+func (p *Pattern) mayMatch(symbol string) bool {
+	if len(p.glob) == 0 {
+		return false
+	}
+	for i := 0; i < len(p.start); i++ {
+		switch {
+		case i == len(symbol):
+			return false
+		case respelled(symbol[i]):
+			return true
+		case symbol[i] != p.start[i]:
+			return false
+		}
+	}
+	return true
+}
+
+// exactNames tells which pattern texts are one of the names.
+func exactNames(names iter.Seq[string], lists ...[]Pattern) map[string]bool {
+	texts := make(map[string][]string) // the name meant → the texts that mean it
+	for _, p := range slices.Concat(lists...) {
+		meant := unescape(p.text)
+		texts[meant] = append(texts[meant], p.text)
+	}
+	exact := make(map[string]bool)
+	var lengths uint64 // of names that are meant, modulo 64: most others need no more
+	for meant := range texts {
+		lengths |= 1 << (len(meant) % 64)
+	}
+	for name := range names {
+		name = unescape(name)
+		if lengths&(1<<(len(name)%64)) == 0 {
+			continue
+		}
+		for _, text := range texts[name] {
+			exact[text] = true
+		}
+	}
+	return exact
+}
+
+// respelled tells the bytes from which on a symbol may have several spellings.
+func respelled(c byte) bool { return c == '(' || c == '[' || c == '%' || c == middleDot[0] }

@@ -15,14 +15,14 @@ func TestReadPattern(t *testing.T) {
 		read           reader
 		err            string // "" if it compiles
 	}{
-		{"empty glob", "", Glob, `pattern "": empty`},
-		{"blank glob", " \t", Glob, `pattern " \t": empty`},
-		{"empty regexp", "", Regexp, `pattern "": empty`},
-		{"bad regexp", "main.(", Regexp, `pattern "main.(": missing closing ): "main.("`},
-		{"control characters are quoted", "a\x1b[2J(", Regexp, `pattern "a\x1b[2J(": missing closing ]: "[2J("`},
-		{"newline is quoted", "(\n", Regexp, `pattern "(\n": missing closing ): "(\n"`},
-		{"a bracket is literal in a glob", "main.Map[", Glob, ""},
-		{"a parenthesis is literal in a glob", "main.(*T", Glob, ""},
+		{"empty glob", "", parseGlob, `pattern "": empty`},
+		{"blank glob", " \t", parseGlob, `pattern " \t": empty`},
+		{"empty regexp", "", parseRegexp, `pattern "": empty`},
+		{"bad regexp", "main.(", parseRegexp, `pattern "main.(": missing closing ): "main.("`},
+		{"control characters are quoted", "a\x1b[2J(", parseRegexp, `pattern "a\x1b[2J(": missing closing ]: "[2J("`},
+		{"newline is quoted", "(\n", parseRegexp, `pattern "(\n": missing closing ): "(\n"`},
+		{"a bracket is literal in a glob", "main.Map[", parseGlob, ""},
+		{"a parenthesis is literal in a glob", "main.(*T", parseGlob, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.scenario, func(t *testing.T) {
@@ -44,8 +44,8 @@ func TestReadPattern(t *testing.T) {
 }
 
 func TestPatternMatch(t *testing.T) {
-	glob := func(text string, yes, no []string) func(*testing.T) { return matches(text, Glob, yes, no) }
-	re := func(text string, yes, no []string) func(*testing.T) { return matches(text, Regexp, yes, no) }
+	glob := func(text string, yes, no []string) func(*testing.T) { return matches(text, parseGlob, yes, no) }
+	re := func(text string, yes, no []string) func(*testing.T) { return matches(text, parseRegexp, yes, no) }
 	type names = []string
 	tests := []struct {
 		scenario string
@@ -133,7 +133,7 @@ func matches(text string, read reader, yes, no []string) func(*testing.T) {
 	}
 }
 
-// reader is Glob or Regexp.
+// reader is parseGlob or parseRegexp.
 type reader func(text string) (Pattern, error)
 
 func compile(t testing.TB, read reader, texts ...string) (patterns []Pattern) {
@@ -179,24 +179,24 @@ func TestSelect(t *testing.T) {
 		read                               reader
 		include, exclude, names, unmatched texts
 	}{
-		{"order of the names", Glob, texts{"main.run", "main.(*Store).Get", "main.(*KVStore).Get"}, nil,
+		{"order of the names", parseGlob, texts{"main.run", "main.(*Store).Get", "main.(*KVStore).Get"}, nil,
 			texts{"main.(*KVStore).Get", "main.(*Store).Get", "main.run"}, nil},
-		{"no duplicates", Glob, texts{"main.r*", "main.run", "*.run"}, nil, texts{"main.run"}, nil},
-		{"exact name with a star", Glob, texts{"main.(*Store).Get"}, nil, texts{"main.(*Store).Get"}, nil},
-		{"value method and its wrapper", Glob, texts{"main.Store.Len"}, nil, texts{"main.Store.Len", "main.(*Store).Len"}, nil},
-		{"shell-safe pointer method", Glob, texts{"main.Store.Get"}, nil, texts{"main.(*Store).Get"}, nil},
-		{"shell-safe glob takes both", Glob, texts{"main.Store.L*"}, nil, texts{"main.Store.Len", "main.(*Store).Len"}, nil},
-		{"exact instance", Glob, texts{"main.Map[int]"}, nil, texts{"main.Map[int]"}, nil},
-		{"all instances", Glob, texts{"main.Map"}, nil, texts{"main.Map[int]", "main.Map[go.shape.int]"}, nil},
-		{"exact name typed without escapes", Glob, texts{"gopkg.in/yaml.v3.D.Do"}, nil, texts{"gopkg.in/yaml%2ev3.(*D).Do", "gopkg.in/yaml%2ev3.D.Do"}, nil},
-		{"all functions of one name", Glob, texts{"runtime.memmove"}, nil, texts{"runtime.memmove", "runtime.memmove"}, nil},
-		{"exclusion", Glob, texts{"main.*Store*"}, texts{"*.Get"}, texts{"main.Store.Len", "main.(*Store).Len"}, nil},
-		{"exact exclusion", Glob, texts{"main.Store.*"}, texts{"main.Store.Len"}, texts{"main.(*Store).Get"}, nil},
-		{"exclusion of everything is no mismatch", Glob, texts{"main.run"}, texts{"main.*"}, nil, nil},
-		{"unmatched in the order given", Glob, texts{"nosuch", "main.run", "main.nosuch"}, texts{"absent"}, texts{"main.run"}, texts{"nosuch", "main.nosuch"}},
-		{"nothing included", Glob, nil, texts{"main.*"}, nil, nil},
-		{"regexp is never an exact name", Regexp, texts{"printf"}, nil, texts{"printf", "vprintf"}, nil},
-		{"regexp excludes", Regexp, texts{"^main"}, texts{"Store|Map"}, texts{"main.run"}, nil},
+		{"no duplicates", parseGlob, texts{"main.r*", "main.run", "*.run"}, nil, texts{"main.run"}, nil},
+		{"exact name with a star", parseGlob, texts{"main.(*Store).Get"}, nil, texts{"main.(*Store).Get"}, nil},
+		{"value method and its wrapper", parseGlob, texts{"main.Store.Len"}, nil, texts{"main.Store.Len", "main.(*Store).Len"}, nil},
+		{"shell-safe pointer method", parseGlob, texts{"main.Store.Get"}, nil, texts{"main.(*Store).Get"}, nil},
+		{"shell-safe glob takes both", parseGlob, texts{"main.Store.L*"}, nil, texts{"main.Store.Len", "main.(*Store).Len"}, nil},
+		{"exact instance", parseGlob, texts{"main.Map[int]"}, nil, texts{"main.Map[int]"}, nil},
+		{"all instances", parseGlob, texts{"main.Map"}, nil, texts{"main.Map[int]", "main.Map[go.shape.int]"}, nil},
+		{"exact name typed without escapes", parseGlob, texts{"gopkg.in/yaml.v3.D.Do"}, nil, texts{"gopkg.in/yaml%2ev3.(*D).Do", "gopkg.in/yaml%2ev3.D.Do"}, nil},
+		{"all functions of one name", parseGlob, texts{"runtime.memmove"}, nil, texts{"runtime.memmove", "runtime.memmove"}, nil},
+		{"exclusion", parseGlob, texts{"main.*Store*"}, texts{"*.Get"}, texts{"main.Store.Len", "main.(*Store).Len"}, nil},
+		{"exact exclusion", parseGlob, texts{"main.Store.*"}, texts{"main.Store.Len"}, texts{"main.(*Store).Get"}, nil},
+		{"exclusion of everything is no mismatch", parseGlob, texts{"main.run"}, texts{"main.*"}, nil, nil},
+		{"unmatched in the order given", parseGlob, texts{"nosuch", "main.run", "main.nosuch"}, texts{"absent"}, texts{"main.run"}, texts{"nosuch", "main.nosuch"}},
+		{"nothing included", parseGlob, nil, texts{"main.*"}, nil, nil},
+		{"regexp is never an exact name", parseRegexp, texts{"printf"}, nil, texts{"printf", "vprintf"}, nil},
+		{"regexp excludes", parseRegexp, texts{"^main"}, texts{"Store|Map"}, texts{"main.run"}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.scenario, func(t *testing.T) {
@@ -241,7 +241,7 @@ func TestSelectLinked(t *testing.T) {
 	names := linkedNames(t)
 	for _, tt := range tests {
 		t.Run(tt.scenario, func(t *testing.T) {
-			selected, unmatched := Select(slices.Values(names), compile(t, Glob, tt.text), nil)
+			selected, unmatched := Select(slices.Values(names), compile(t, parseGlob, tt.text), nil)
 			var got []string
 			for _, i := range selected[0] {
 				got = append(got, names[i])
@@ -255,7 +255,7 @@ func TestSelectLinked(t *testing.T) {
 	}
 	t.Run("every name selects itself", func(t *testing.T) {
 		for _, name := range names {
-			if !compile(t, Glob, name)[0].match(&spellings{symbol: name}) {
+			if !compile(t, parseGlob, name)[0].match(&spellings{symbol: name}) {
 				t.Errorf("%s does not match itself", name)
 			}
 		}
@@ -267,7 +267,7 @@ func FuzzGlob(f *testing.F) {
 	f.Add("main.*", "main.run")
 	f.Add("*a?b*c", "xaébbc")
 	f.Fuzz(func(t *testing.T, text, name string) {
-		p, err := Glob(text)
+		p, err := parseGlob(text)
 		if err != nil {
 			return
 		}
@@ -301,12 +301,12 @@ func manyNames(b *testing.B) []string {
 func BenchmarkSelect(b *testing.B) {
 	names := manyNames(b)
 	for name, include := range map[string][]Pattern{
-		"name":     compile(b, Glob, "main1.Store.Get"),
-		"package":  compile(b, Glob, "fmt3.*"),
-		"within":   compile(b, Glob, "*sync*"),
-		"instance": compile(b, Glob, "main2.Map[int]"),
-		"five":     compile(b, Glob, "main1.Store.Get", "fmt3.*", "*sync*", "*Handler", "main2.Map"),
-		"regexp":   compile(b, Regexp, `Store\.Get$`),
+		"name":     compile(b, parseGlob, "main1.Store.Get"),
+		"package":  compile(b, parseGlob, "fmt3.*"),
+		"within":   compile(b, parseGlob, "*sync*"),
+		"instance": compile(b, parseGlob, "main2.Map[int]"),
+		"five":     compile(b, parseGlob, "main1.Store.Get", "fmt3.*", "*sync*", "*Handler", "main2.Map"),
+		"regexp":   compile(b, parseRegexp, `Store\.Get$`),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -316,3 +316,7 @@ func BenchmarkSelect(b *testing.B) {
 		})
 	}
 }
+
+func parseGlob(text string) (Pattern, error) { return Compile(text, false) }
+
+func parseRegexp(text string) (Pattern, error) { return Compile(text, true) }
