@@ -2,6 +2,8 @@
 package loader
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io/fs"
 	"os"
@@ -61,39 +63,31 @@ func (l libraries) resolve(name string, pid int) (path string, file *os.File, er
 	return path, nil, nil
 }
 
-// systemDirs are the folders that the loader knows by itself.
-func (l libraries) systemDirs() []string {
-	return slices.Concat(l.machine.Libraries, []string{"lib", "usr/lib"})
-}
-
 // installed finds a library in the loader's order (ld.so(8)): LD_LIBRARY_PATH, the
 // cache, the system's folders. What a program adds by DT_RUNPATH is not known here.
 // It is "" if there is none.
-func (l libraries) installed(name string) (string, error) {
-	places := make([][]string, 0, 8)
+func (l libraries) installed(name string) (path string, err error) {
+	var places [][]string
 	for _, dir := range filepath.SplitList(l.path) {
-		places = append(places, sharedIn(filepath.Join(l.root, dir)))
+		places = append(places, l.sharedIn(dir))
 	}
 	places = append(places, l.cached())
-	for _, dir := range l.systemDirs() {
-		places = append(places, sharedIn(filepath.Join(l.root, dir)))
+	for _, dir := range slices.Concat(l.machine.Libraries, []string{"lib", "usr/lib"}) {
+		places = append(places, l.sharedIn(dir))
 	}
 	for _, paths := range places {
-		if path, err := choose(name, paths, canonical); path != "" || err != nil {
-			return path, err
+		if path, err = choose(name, paths, canonical); path != "" || err != nil {
+			break
 		}
 	}
-	return "", nil
+	return path, err
 }
 
 // sharedIn lists the files in a folder that look like libraries.
-func sharedIn(dir string) (paths []string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
+func (l libraries) sharedIn(dir string) (paths []string) {
+	entries, _ := os.ReadDir(filepath.Join(l.root, dir)) // none is as good as an error
 	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
+		path := filepath.Join(l.root, dir, e.Name())
 		// NAME.so may be a text for the linker.
 		if e.Type()&^fs.ModeSymlink == 0 && strings.Contains(e.Name(), ".so") && isELF(path) {
 			paths = append(paths, path)
@@ -158,4 +152,49 @@ func choose(name string, paths []string, identity func(path string) string) (str
 		return "", fmt.Errorf("find %q: several libraries: %s", name, strings.Join(paths, ", "))
 	}
 	return "", nil
+}
+
+// cached lists the libraries in the loader's cache.
+func (l libraries) cached() []string {
+	data, err := os.ReadFile(filepath.Join(l.root, "etc/ld.so.cache"))
+	if err != nil {
+		return nil
+	}
+	paths := parseLoaderCache(data, l.machine.LibraryFlags)
+	for i := range paths {
+		paths[i] = filepath.Join(l.root, paths[i])
+	}
+	return paths
+}
+
+// parseLoaderCache reads /etc/ld.so.cache: the paths of its libraries with these flags, in
+// its order. The format, of glibc 2.2 and later, is struct cache_file_new in
+// sysdeps/generic/dl-cache.h: a header of 48 bytes, 24 bytes for each library, strings.
+// Up to glibc 2.31 ldconfig wrote it behind the older format by default.
+func parseLoaderCache(data []byte, flags uint32) (paths []string) {
+	const headerLen, countAt = 48, 20
+	start := bytes.Index(data, []byte("glibc-ld.so.cache1.1"))
+	if start < 0 || len(data)-start < headerLen {
+		return nil
+	}
+	data = data[start:]
+	type entry struct {
+		Flags, Key, Path, OSVersion uint32
+		HWCap                       uint64
+	}
+	n := binary.LittleEndian.Uint32(data[countAt:])
+	if uint64(n) > uint64(len(data)-headerLen)/uint64(binary.Size(entry{})) {
+		return nil
+	}
+	entries := make([]entry, n)
+	_, _ = binary.Decode(data[headerLen:], binary.LittleEndian, entries) // they are all there
+	for _, e := range entries {
+		if e.Flags != flags || uint64(e.Path) >= uint64(len(data)) {
+			continue
+		}
+		if path, _, ended := bytes.Cut(data[e.Path:], []byte{0}); ended && len(path) > 0 {
+			paths = append(paths, string(path))
+		}
+	}
+	return paths
 }

@@ -97,8 +97,7 @@ func (o *Output) Define(fs *Flags) {
 	for _, f := range o.Formats {
 		names = append(names, f.String())
 	}
-	last := len(names) - 1
-	Define(fs, &o.Format, "output", "o", "write `FORMAT`: "+strings.Join(names[:last], ", ")+" or "+names[last],
+	Define(fs, &o.Format, "output", "o", "write `FORMAT`: "+orList(names),
 		Form[render.Format]{Name: "FORMAT", Read: render.ParseFormat, Write: render.Format.String, Choices: names})
 	fs.StringVarP(&o.File, "output-file", "w", "", "write data to `FILE` instead of standard output")
 	fs.Check(o.check)
