@@ -117,15 +117,16 @@ func (j *job) planFuncs(opt uprobe.Options, fetch target.Fetch) (err error) {
 	if j.plan, err = uprobe.New(j.target.Binary, j.target.Funcs, opt); err != nil {
 		return err
 	}
-	if len(j.plan.Funcs) == 0 {
-		return unprobed(j.plan.Skipped)
-	}
-	return nil
+	return j.probed()
 }
 
-// unprobed is the error of a plan without functions.
-func unprobed(skipped []uprobe.Skipped) error {
-	return fmt.Errorf("%s: can't be probed: %w: %w", skipped[0].Func.Name, ErrUnsupported, skipped[0].Reason)
+// probed is the error of a plan without functions.
+func (j *job) probed() error {
+	if len(j.plan.Funcs) > 0 {
+		return nil
+	}
+	first := j.plan.Skipped[0]
+	return fmt.Errorf("%s: can't be probed: %w: %w", first.Func.Name, ErrUnsupported, first.Reason)
 }
 
 // values is what to fetch of a function's calls.
@@ -176,16 +177,12 @@ func (j *job) inKernel() error {
 	if err := j.fs.CheckHistograms(); err != nil {
 		return err
 	}
-	plan, err := uprobe.NewHistograms(j.target.Binary, j.target.Funcs, nil)
-	if err != nil {
+	var err error
+	if j.plan, err = uprobe.NewHistograms(j.target.Binary, j.target.Funcs, nil); err != nil {
 		return err
 	}
-	if len(plan.Funcs) == 0 {
-		return unprobed(plan.Skipped)
-	}
-	j.plan = &uprobe.Plan{Binary: j.target.Binary, Mode: uprobe.Latency, Funcs: plan.Funcs}
-	j.source = trace.NewInKernel(j.fs, j.target.Binary, plan, trace.Options{Filter: trace.Filter{PIDs: t.PIDs}, Talk: quiet{}})
-	return nil
+	j.source = trace.NewInKernel(j.fs, j.plan, trace.Options{Filter: trace.Filter{PIDs: t.PIDs}, Talk: quiet{}})
+	return j.probed()
 }
 
 // recorded plans the reading of a recording.

@@ -18,8 +18,8 @@ func TestReaderFlag(t *testing.T) {
 	} {
 		o := session.NewOptions(&newEnv(io.Discard, io.Discard).Env)
 		command := cli.Command{Groups: []cli.Group{o.DefineRecorder}}
-		if err := command.Flags().Parse(c.args); err != nil || o.Raw != c.want {
-			t.Errorf("%q: raw %v, %v", c.args, o.Raw, err)
+		if err := command.Flags().Parse(c.args); err != nil || (o.Reader == "raw") != c.want {
+			t.Errorf("%q: reader %s, %v", c.args, o.Reader, err)
 		}
 	}
 	r := ftgo(t, "probe", "--reader", "splice", "/bin/true", "main.main")

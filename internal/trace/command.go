@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Command is a [Program] that does not outlive who has started it. A nil one, which is none, never
+// Command is a program that does not outlive who has started it. A nil one, which is none, never
 // ends.
 type Command struct {
 	cmd   *exec.Cmd

@@ -8,19 +8,17 @@ import (
 	"github.com/ftgo/ftgo/internal/clocks"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
 // InKernel has the kernel keep histograms: it tells no call, only readings.
 type InKernel struct {
 	fs       *tracefs.FS
-	binary   *offsets.Binary
 	plan     *uprobe.Plan
 	opt      Options
 	sink     Sink
 	session  *tracefs.Histograms
-	program  Program // nil if none was started
+	program  *Command // nil if none was started
 	vanished *vanished
 	armed    time.Time
 	looked   time.Time
@@ -28,9 +26,8 @@ type InKernel struct {
 }
 
 // NewInKernel returns a source of what happens in the functions of a plan. The kernel is untouched.
-func NewInKernel(fs *tracefs.FS, binary *offsets.Binary, plan *uprobe.Plan, opt Options) *InKernel {
-	events := []tracefs.Event{plan.Calls.Entry, plan.Calls.Return}
-	return &InKernel{fs: fs, binary: binary, plan: plan, opt: opt, vanished: newVanished(events, binary.File().Inode())}
+func NewInKernel(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *InKernel {
+	return &InKernel{fs: fs, plan: plan, opt: opt, vanished: newVanished(plan)}
 }
 
 // Clock is that of no call's stamps.
@@ -54,7 +51,7 @@ func (k *InKernel) Arm(ctx context.Context, sink Sink) (err error) {
 }
 
 // Spawn starts the program that is counted.
-func (k *InKernel) Spawn(p Program) error {
+func (k *InKernel) Spawn(p *Command) error {
 	k.program = p
 	return p.Start()
 }
@@ -81,7 +78,7 @@ func (k *InKernel) Read(ctx context.Context) error {
 	k.looked = time.Now()
 	k.notice(glance)
 	switch {
-	case k.binary.File().Written():
+	case k.plan.Binary.File().Written():
 		return ErrWritten
 	case gone(&k.opt, nil):
 		return ErrGone
@@ -142,6 +139,6 @@ func (k *InKernel) Close() error {
 	if k.session != nil {
 		err = k.session.Close()
 	}
-	k.binary.File().Release()
+	k.plan.Binary.File().Release()
 	return err
 }

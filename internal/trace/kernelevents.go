@@ -129,7 +129,7 @@ func (k *kernelEvents) forget(pid int) {
 }
 
 // spawn starts a program.
-func (k *kernelEvents) spawn(p Program) error {
+func (k *kernelEvents) spawn(p *Command) error {
 	if k == nil {
 		return p.Start()
 	}

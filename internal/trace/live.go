@@ -86,7 +86,7 @@ func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
 	l.clock.pinned = opt.Steady
 	l.kernel = newKernelEvents(&l.opt)
 	l.processes = processes{biases.New(plan, false), l}
-	l.look = newLook(l, events)
+	l.look = newLook(l)
 	return l
 }
 
@@ -119,7 +119,7 @@ func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
 }
 
 // Spawn starts a program. Its probes are in place before its first instruction.
-func (l *Live) Spawn(p Program) error {
+func (l *Live) Spawn(p *Command) error {
 	if err := l.kernel.spawn(p); err != nil {
 		return err
 	}

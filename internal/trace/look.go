@@ -11,7 +11,7 @@ import (
 	"github.com/ftgo/ftgo/internal/breakpoints"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
-	"github.com/ftgo/ftgo/tracefs"
+	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // processes are what the stream of a [Live] asks about processes.
@@ -47,7 +47,7 @@ func (p processes) Wanted(tid, pid int) (process int, wanted bool) {
 
 // look is what is looked at five times a second, beside the calls.
 type look struct {
-	program Program // nil if none was started
+	program *Command // nil if none was started
 	at      time.Time
 	// idle is when there was nothing to be read.
 	idle time.Time
@@ -83,10 +83,10 @@ const (
 	drained = time.Second
 )
 
-func newLook(l *Live, events []tracefs.Event) look {
+func newLook(l *Live) look {
 	busy := procfs.NewBusyTimes(l.opt.PIDs, l.binary.File().Path())
 	return look{
-		lives: make(map[int]life), vanished: newVanished(events, l.binary.File().Inode()), busy: busy, waiting: procfs.NewWaiting(busy),
+		lives: make(map[int]life), vanished: newVanished(l.plan), busy: busy, waiting: procfs.NewWaiting(busy),
 	}
 }
 
@@ -252,16 +252,18 @@ const (
 	maxGlanced = 16
 )
 
-func newVanished(events []tracefs.Event, inode uint64) *vanished {
-	v := &vanished{inode: inode, told: make(map[int]bool)}
-	for i := range events {
-		v.sites = append(v.sites, events[i].Sites...)
+func newVanished(plan *uprobe.Plan) *vanished {
+	v := &vanished{inode: plan.Binary.File().Inode(), told: make(map[int]bool)}
+	for _, event := range plan.Events {
+		for _, site := range event.Sites {
+			v.sites = append(v.sites, site.Offset)
+		}
 	}
 	return v
 }
 
 // notice warns of each process, PROGRAM included, that has lost its probes, once.
-func (v *vanished) notice(talk Talk, pids []int, p Program, sites int) {
+func (v *vanished) notice(talk Talk, pids []int, p *Command, sites int) {
 	if p != nil {
 		pids = append([]int{p.PID()}, pids...)
 	}

@@ -7,18 +7,18 @@ import (
 
 // TestPanicsOfWork: what works beside the reading panics where it is waited for.
 func TestPanicsOfWork(t *testing.T) {
-	broken := func() func() error { panic("broken") }
+	broken := func() error { panic("broken") }
 	for name, wait := range map[string]func(){
 		"step": func() {
 			m := &switcher{}
-			m.work(broken)
+			m.work(broken, nil)
 			for m.working != nil {
 				m.step()
 			}
 		},
 		"end": func() {
 			m := &switcher{cancel: func() {}}
-			m.work(broken)
+			m.work(broken, nil)
 			m.end()
 		},
 	} {

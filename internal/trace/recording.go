@@ -62,7 +62,7 @@ func (r *Recording) Arm(_ context.Context, sink Sink) error {
 }
 
 // Spawn refuses.
-func (r *Recording) Spawn(Program) error { return ErrNoSpawn }
+func (r *Recording) Spawn(*Command) error { return ErrNoSpawn }
 
 // Mark does nothing: the intervals of a recording are over.
 func (r *Recording) Mark() error { return nil }

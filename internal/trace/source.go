@@ -20,7 +20,7 @@ type Source interface {
 	// Arm begins. After an error only Close is left to do.
 	Arm(ctx context.Context, sink Sink) error
 	// Spawn starts a program whose first hit is not missed.
-	Spawn(p Program) error
+	Spawn(p *Command) error
 	// Read tells what has happened. It returns after some 20 ms at the latest; its error is why
 	// there is no more to come.
 	Read(ctx context.Context) error
@@ -57,14 +57,6 @@ type Talk interface {
 	Say(format string, args ...any)
 	// Warn is for what is said even to those who want quiet.
 	Warn(text string)
-}
-
-// Program is what [Source].Spawn starts.
-type Program interface {
-	Start() error
-	PID() int
-	// Used is the CPU time that it has used, if it has ended.
-	Used() (cpu time.Duration, ended bool)
 }
 
 // Filter says which processes are wanted. The zero Filter wants all that run the binary.

@@ -47,9 +47,8 @@ type switcher struct {
 	next, grow time.Time
 	// batches are the functions that were timed at once.
 	batches []*batch
-	// working gets what has become of the work on probes under way; nil if there is none.
-	working chan worked
-	priced  bool // what probes cost is known
+	working *worked // nil if there is none
+	priced  bool    // what probes cost is known
 	// rates are those that functions are left to counting for.
 	rates []float64
 }
@@ -60,9 +59,11 @@ type batch struct {
 	probes *tracefs.Extension
 }
 
-// worked is what is to be done when work on probes is done.
+// worked is work on probes that is under way, and what is to be done then.
 type worked struct {
-	then     func() error
+	done     chan struct{}
+	err      error
+	then     func(err error) error
 	panicked Panicked
 }
 
@@ -111,18 +112,17 @@ func (m *switcher) cost(stepped bool) float64 {
 
 // announce says what is being done, and at which rate.
 func (m *switcher) announce() {
-	var n int
+	n := 0
 	for i := range m.choice.Funcs {
 		if m.choice.Funcs[i].Eligible {
 			n++
 		}
 	}
+	how := "; functions that are called are timed, as long as that takes at most half of the program's time (--max-rate sets a rate for each, 0 times all)"
 	if m.choice.Limit > 0 {
-		m.l.opt.Say("calls of %s are counted at first, and timed where a function is called up to %.0f times a second", units.Plural(n, "function"), m.choice.Limit)
-		return
+		how = fmt.Sprintf(", and timed where a function is called up to %.0f times a second", m.choice.Limit)
 	}
-	m.l.opt.Say("calls of %s are counted at first; functions that are called are timed, as long as that takes at most half of the program's time (--max-rate sets a rate for each, 0 times all)",
-		units.Plural(n, "function"))
+	m.l.opt.Say("calls of %s are counted at first%s", units.Plural(n, "function"), how)
 }
 
 // price learns what probes cost, which is known a moment after they were armed, and says
@@ -142,12 +142,12 @@ func (m *switcher) step() error {
 	if m == nil {
 		return nil
 	}
-	if m.working != nil {
+	if w := m.working; w != nil {
 		select {
-		case w := <-m.working:
+		case <-w.done:
 			m.working = nil
 			w.panicked.Raise()
-			return w.then()
+			return w.then(w.err)
 		default:
 			return nil
 		}
@@ -219,15 +219,14 @@ func (m *switcher) count() error {
 	return nil
 }
 
-// work does something beside the reading, and then what it returns.
-func (m *switcher) work(do func() (then func() error)) {
-	done := make(chan worked, 1)
-	m.working = done
+// work does something beside the reading, and then the rest of it between two reads.
+func (m *switcher) work(do func() error, then func(err error) error) {
+	w := &worked{done: make(chan struct{}), then: then}
+	m.working = w
 	go func() {
-		var w worked
-		defer func() { done <- w }()
+		defer close(w.done)
 		defer w.panicked.Catch()
-		w.then = do()
+		w.err = do()
 	}()
 }
 
@@ -237,14 +236,16 @@ func (m *switcher) time(funcs []int) error {
 	if err != nil {
 		return err
 	}
-	m.work(func() func() error {
-		x, err := m.l.session.Extend(m.ctx, uprobe.TraceEvents(events))
-		return func() error {
-			if err != nil {
-				return m.cannot(err)
-			}
-			return m.arm(&batch{funcs, x}, events)
+	b := &batch{funcs: funcs}
+	define := func() (err error) {
+		b.probes, err = m.l.session.Extend(m.ctx, uprobe.TraceEvents(events))
+		return err
+	}
+	m.work(define, func(err error) error {
+		if err != nil {
+			return m.cannot(err)
 		}
+		return m.arm(b, events)
 	})
 	return nil
 }
@@ -256,20 +257,17 @@ func (m *switcher) arm(b *batch, events []uprobe.Event) error {
 	if err := m.l.stream.Extend(); err != nil {
 		return err
 	}
-	m.work(func() func() error {
-		err := b.probes.Arm(m.ctx)
-		return func() error {
-			if err != nil {
-				return errors.Join(m.cannot(err), m.disarm(b))
-			}
-			m.batches = append(m.batches, b)
-			for _, i := range b.funcs {
-				m.choice.Funcs[i].Timed = true
-			}
-			// What came meanwhile came at other rates.
-			m.next = time.Now().Add(firstLook)
-			return nil
+	m.work(func() error { return b.probes.Arm(m.ctx) }, func(err error) error {
+		if err != nil {
+			return errors.Join(m.cannot(err), m.disarm(b))
 		}
+		m.batches = append(m.batches, b)
+		for _, i := range b.funcs {
+			m.choice.Funcs[i].Timed = true
+		}
+		// What came meanwhile came at other rates.
+		m.next = time.Now().Add(firstLook)
+		return nil
 	})
 	return nil
 }
@@ -305,24 +303,21 @@ func (m *switcher) disarm(b *batch) error {
 		return err
 	}
 	m.l.stream.Retire(b.funcs, from.Ticks, math.MaxUint64)
-	m.work(func() func() error {
-		err := b.probes.Disarm()
-		return func() error {
-			if err != nil {
-				return fmt.Errorf("leave functions to counting: %w", err)
-			}
-			until, err := m.l.session.Now()
-			if err != nil {
-				return err
-			}
-			m.l.stream.Retire(b.funcs, from.Ticks, until.Ticks)
-			for _, i := range b.funcs {
-				m.choice.Funcs[i].Timed = false
-				m.rates[i] = m.choice.Funcs[i].TooOften
-			}
-			m.next, m.grow = time.Now(), time.Now()
-			return nil
+	m.work(b.probes.Disarm, func(err error) error {
+		if err != nil {
+			return fmt.Errorf("leave functions to counting: %w", err)
 		}
+		until, err := m.l.session.Now()
+		if err != nil {
+			return err
+		}
+		m.l.stream.Retire(b.funcs, from.Ticks, until.Ticks)
+		for _, i := range b.funcs {
+			m.choice.Funcs[i].Timed = false
+			m.rates[i] = m.choice.Funcs[i].TooOften
+		}
+		m.next, m.grow = time.Now(), time.Now()
+		return nil
 	})
 	return nil
 }
@@ -333,8 +328,8 @@ func (m *switcher) end() {
 		return
 	}
 	m.cancel()
-	if m.working != nil {
-		w := <-m.working
+	if w := m.working; w != nil {
+		<-w.done
 		m.working = nil
 		w.panicked.Raise()
 	}

@@ -39,9 +39,9 @@ func (s *fakeSource) do(what string) error {
 	return nil
 }
 
-func (s *fakeSource) Clock() *trace.Clock       { return &trace.Clock{} }
-func (s *fakeSource) Spawn(trace.Program) error { return s.do("spawn") }
-func (s *fakeSource) Close() error              { return s.do("close") }
+func (s *fakeSource) Clock() *trace.Clock        { return &trace.Clock{} }
+func (s *fakeSource) Spawn(*trace.Command) error { return s.do("spawn") }
+func (s *fakeSource) Close() error               { return s.do("close") }
 
 func (s *fakeSource) Arm(_ context.Context, sink trace.Sink) error {
 	s.sink = sink

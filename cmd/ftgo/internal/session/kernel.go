@@ -79,21 +79,16 @@ func (o *Options) checkProcesses() error {
 // numbered is a flag that takes processes, or threads, to have the kernel's numbers, if there
 // is one.
 func (o *Options) numbered() string {
-	switch {
-	case len(o.PIDs) > 0:
+	if len(o.PIDs) > 0 {
 		return fmt.Sprint("-p ", o.PIDs[0])
-	case o.DryRun:
-		return ""
-	case o.Fork:
-		return "--fork"
-	case o.Comm != "":
-		return "--comm"
-	case len(o.With) > 0:
-		return "--with"
-	case o.Sched:
-		return "--sched"
-	case o.InKernel:
-		return "--in-kernel"
+	}
+	for _, flag := range []struct {
+		given bool
+		name  string
+	}{{o.Fork, "--fork"}, {o.Comm != "", "--comm"}, {len(o.With) > 0, "--with"}, {o.Sched, "--sched"}, {o.InKernel, "--in-kernel"}} {
+		if flag.given && !o.DryRun {
+			return flag.name
+		}
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/own"
@@ -53,20 +54,18 @@ func (o *Options) Observe(ctx context.Context, mode uprobe.Mode, v run.View) (er
 			return err
 		}
 	}
-	var events []tracefs.Event
+	plan := p.live
 	if o.InKernel {
-		events, err = p.inKernel(j)
-	} else {
-		events, err = p.live(j, mode)
+		plan = p.inKernel
 	}
-	if err != nil {
+	if err := plan(j, mode); err != nil {
 		return err
 	}
-	return p.do(ctx, j, events, o.Binary)
+	return p.do(ctx, j, o.Binary)
 }
 
 // do runs a job whose source is there, unless only what it defines is wanted. Files are in use.
-func (p *planned) do(ctx context.Context, j *run.Job, events []tracefs.Event, inUse ...string) (err error) {
+func (p *planned) do(ctx context.Context, j *run.Job, inUse ...string) (err error) {
 	if j.Program != nil {
 		inUse = append(inUse, j.Program.Path())
 	}
@@ -76,8 +75,8 @@ func (p *planned) do(ctx context.Context, j *run.Job, events []tracefs.Event, in
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	var definitions strings.Builder
-	for i := range events {
-		for _, l := range events[i].Definitions("ftgo", printable.Text(p.Binary)) {
+	for _, event := range uprobe.TraceEvents(p.plan.Events) {
+		for _, l := range event.Definitions("ftgo", printable.Text(p.Binary)) {
 			definitions.WriteString(l + "\n")
 		}
 	}
@@ -97,28 +96,30 @@ func (o *planned) job() *run.Job {
 	return &run.Job{View: o.view, Costs: trace.NoCosts{}, For: o.Duration, Every: o.Interval, Ready: o.Ready.tell, MaxLost: o.MaxLost}
 }
 
-// placed says what is placed.
-func (p *planned) placed(probes int, where string) string {
-	return fmt.Sprintf("probing %s in %s at %s%s", units.Plural(len(p.plan.Funcs), "function"), p.Binary, units.Plural(probes, "place"), where)
+// place says what is placed, unless that is too much; each probe takes so long to go.
+func (p *planned) place(j *run.Job, where string, each time.Duration) error {
+	n := p.plan.Probes()
+	j.Placed = fmt.Sprintf("probing %s in %s at %s%s", units.Plural(len(p.plan.Funcs), "function"), p.Binary, units.Plural(n, "place"), where)
+	return p.checkProbes(n, each)
 }
 
 // live plans what hits are recorded, or counted, of.
-func (p *planned) live(j *run.Job, mode uprobe.Mode) (events []tracefs.Event, err error) {
+func (p *planned) live(j *run.Job, mode uprobe.Mode) (err error) {
 	p.features = tracefs.Modern
 	if p.fs != nil {
 		p.features = p.Adjust(p.fs.Features())
 		if err := p.kernelAllows(mode, tracefs.KernelOlder(4, 0)); err != nil {
-			return nil, err
+			return err
 		}
 		if mode == uprobe.Count && !p.features.ExactHits {
 			// What is recorded is counted right, and what is lost is told.
-			mode, p.Raw = uprobe.CountRecorded, true
+			mode, p.Reader = uprobe.CountRecorded, "raw"
 		}
 		if j.Events, err = p.kernelEvents(); err != nil {
-			return nil, err
+			return err
 		}
 		if err := p.target.Hold(p.Force); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	filter := p.Filter()
@@ -126,12 +127,11 @@ func (p *planned) live(j *run.Job, mode uprobe.Mode) (events []tracefs.Event, er
 		Mode: mode, Features: p.features, Threads: len(p.With) > 0, Sched: p.Sched, Stack: p.Stack,
 		CountFirst: p.countFirst(mode), Recorded: !filter.All() || p.PerPID,
 	}); err != nil {
-		return nil, err
+		return err
 	}
-	events, j.Slow = uprobe.TraceEvents(p.plan.Events), len(p.plan.Events)
-	j.Placed = p.placed(p.plan.Probes(), "")
-	if err := p.checkProbes(p.plan.Probes(), pace(p.features, p.fs)); err != nil {
-		return nil, err
+	j.Slow = len(p.plan.Events)
+	if err := p.place(j, "", pace(p.features, p.fs)); err != nil {
+		return err
 	}
 	if minor, version := p.plan.Binary.GoVersion(); minor > 0 && p.plan.Stack < p.Stack {
 		p.Say("%s keeps no frame pointers: of each stack only the caller is known", version)
@@ -140,43 +140,35 @@ func (p *planned) live(j *run.Job, mode uprobe.Mode) (events []tracefs.Event, er
 	want := p.view.Needs()
 	j.Source = trace.NewLive(p.fs, p.plan, trace.Options{
 		Filter:   filter,
-		Recorder: trace.Recorder{Features: p.features, BufferKB: p.BufferKB, Raw: p.Raw, Shared: p.Force},
+		Recorder: trace.Recorder{Features: p.features, BufferKB: p.BufferKB, Raw: p.Reader == "raw", Shared: p.Force},
 		Talk:     &p.Env.Env, With: j.Events, Sched: p.Sched, Skipped: p.target.Skipped,
 		Entries: want.Entries, Steady: want.Steady, Once: want.Once, Alone: !p.mixed(), Inside: p.inside(want),
 		Limit: want.Limit, Wait: p.Wait, MaxRate: p.RateLimit(), Costs: j.Costs,
 	})
-	return events, nil
+	return nil
 }
 
 // inKernel plans what the kernel keeps histograms of.
-func (p *planned) inKernel(j *run.Job) ([]tracefs.Event, error) {
+func (p *planned) inKernel(j *run.Job, _ uprobe.Mode) error {
 	t := p.target
 	if len(t.Sites) > 0 {
-		return nil, cli.Usage("--in-kernel takes functions, not instructions like %s", t.Sites[0].Name)
+		return cli.Usage("--in-kernel takes functions, not instructions like %s", t.Sites[0].Name)
 	}
 	if p.fs != nil {
 		if err := p.fs.CheckHistograms(); err != nil {
-			return nil, err
+			return err
 		}
 		if err := t.Hold(p.Force); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	decoded, stop := p.decoding()
-	plan, err := uprobe.NewHistograms(t.Binary, t.Funcs, decoded)
-	stop()
-	if err != nil {
-		return nil, err
+	if err := p.decode(" in the kernel", func(decoded *atomic.Int64) (*uprobe.Plan, error) {
+		return uprobe.NewHistograms(t.Binary, t.Funcs, decoded)
+	}); err != nil {
+		return err
 	}
-	if len(plan.Funcs) == 0 {
-		return nil, noneOf(plan.Skipped, "can't be probed in the kernel")
-	}
-	p.plan = &uprobe.Plan{Binary: t.Binary, Mode: uprobe.Latency, Funcs: plan.Funcs}
-	j.Placed = p.placed(plan.Probes(), ", in the kernel")
-	j.Source = trace.NewInKernel(p.fs, t.Binary, plan, trace.Options{
-		Filter: p.Filter(), Talk: &p.Env.Env, Skipped: t.Skipped, OpenCalls: p.OpenCalls,
-	})
-	return []tracefs.Event{plan.Calls.Entry, plan.Calls.Return}, p.checkProbes(plan.Probes(), 0)
+	j.Source = trace.NewInKernel(p.fs, p.plan, trace.Options{Filter: p.Filter(), Talk: &p.Env.Env, Skipped: t.Skipped, OpenCalls: p.OpenCalls})
+	return p.place(j, ", in the kernel", 0)
 }
 
 // planFor decodes what was selected and plans the probes, with what the view wants to be fetched.
@@ -184,37 +176,30 @@ func (p *planned) planFor(opt uprobe.Options) (err error) {
 	if opt.Values, err = p.view.Values(p.target, p.features); err != nil {
 		return err
 	}
-	var stop func()
 	opt.Points = p.target.Sites
-	opt.Decoded, stop = p.decoding()
-	p.plan, err = uprobe.New(p.target.Binary, p.target.Funcs, opt)
+	return p.decode("", func(decoded *atomic.Int64) (*uprobe.Plan, error) {
+		opt.Decoded = decoded
+		return uprobe.New(p.target.Binary, p.target.Funcs, opt)
+	})
+}
+
+// decode makes the plan, and tells how many functions are decoded while that is going on.
+func (p *planned) decode(where string, plan func(decoded *atomic.Int64) (*uprobe.Plan, error)) (err error) {
+	var decoded atomic.Int64
+	stop := p.Progress(func() string { return fmt.Sprintf("decoding functions: %d of %d", decoded.Load(), len(p.target.Funcs)) })
+	p.plan, err = plan(&decoded)
 	stop()
 	switch {
 	case errors.Is(err, uprobe.ErrNoSched):
 		return cli.WithStatus(cli.ExitNothing, err)
-	case err != nil:
+	case err != nil || len(p.plan.Funcs) > 0:
 		return err
-	case len(p.plan.Funcs) == 0:
-		return noneOf(p.plan.Skipped, "can't be probed")
 	}
-	return nil
-}
-
-// decoding counts functions that are decoded, and tells how many while that is going on.
-func (p *planned) decoding() (decoded *atomic.Int64, stop func()) {
-	decoded = new(atomic.Int64)
-	return decoded, p.Progress(func() string {
-		return fmt.Sprintf("decoding functions: %d of %d", decoded.Load(), len(p.target.Funcs))
-	})
-}
-
-// noneOf tells why there is nothing to probe.
-func noneOf(skipped []uprobe.Skipped, what string) error {
-	first, more := skipped[0], ""
-	if n := len(skipped) - 1; n > 0 {
+	first, more := p.plan.Skipped[0], ""
+	if n := len(p.plan.Skipped) - 1; n > 0 {
 		more = fmt.Sprintf("; nor can %d more", n)
 	}
-	return cli.Nothing("%s: %s: %v%s", first.Func.Name, what, first.Reason, more)
+	return cli.Nothing("%s: can't be probed%s: %v%s", first.Func.Name, where, first.Reason, more)
 }
 
 // inside are the functions, by their index in the plan, that calls are wanted of.

@@ -74,9 +74,8 @@ type Ends struct {
 type Recorder struct {
 	Verbose, DryRun bool
 	// MaxLost is how many events may be lost; nil is any number.
-	MaxLost *uint64
-	// Raw reads pages instead of text.
-	Raw       bool
+	MaxLost   *uint64
+	Reader    string // pipe or raw
 	MaxProbes int
 	// Force goes on in spite of much.
 	Force bool
@@ -128,15 +127,12 @@ func (o *Options) DefineEnds(fs *cli.Flags) {
 func (o *Options) DefineRecorder(fs *cli.Flags) {
 	fs.BoolVarP(&o.Verbose, "verbose", "v", false, "also show the probe definitions and other details")
 	fs.BoolVar(&o.DryRun, "dry-run", false, "print the probe definitions and change nothing")
-	cli.Define(fs, &o.MaxLost, "max-lost", "", "exit with status 5 if more than `N` events are lost", cli.Form[*uint64]{Read: readMaxLost})
-	reader := cli.OneOf("READER", "reader", "neither pipe nor raw", "pipe", "raw")
-	cli.Define(fs, &o.Raw, "reader", "", "read through pipe or, cheaper, raw", cli.Form[bool]{
-		Name: reader.Name, Choices: reader.Choices, Write: func(raw bool) string { return map[bool]string{true: "raw", false: "pipe"}[raw] },
-		Read: func(text string) (bool, error) {
-			_, err := reader.Read(text)
-			return err == nil && text == "raw", err
-		},
-	})
+	cli.Define(fs, &o.MaxLost, "max-lost", "", "exit with status 5 if more than `N` events are lost", cli.Form[*uint64]{Read: func(text string) (*uint64, error) {
+		n, err := strconv.ParseUint(text, 0, 64)
+		return &n, err
+	}})
+	o.Reader = "pipe"
+	cli.Define(fs, &o.Reader, "reader", "", "read through pipe or, cheaper, raw", cli.OneOf("READER", "reader", "neither pipe nor raw", "pipe", "raw"))
 	cli.Define(fs, &o.BufferKB, "buffer", "", "use ring buffers of `SIZE` per CPU (default 16M)", cli.Size)
 	fs.BoolVar(&o.Force, "force", false, "go on despite unmatched patterns, a file open for writing, or an old kernel")
 	fs.BoolVar(&o.NoExpedite, "no-expedite", false, "leave /sys/kernel/rcu_expedited alone")
@@ -147,11 +143,6 @@ func (o *Options) DefineRecorder(fs *cli.Flags) {
 func (o *Options) DefineExtras(fs *cli.Flags) {
 	fs.StringSliceVar(&o.With, "with", nil, "also show the kernel events `GROUP:EVENT,...`")
 	fs.BoolVar(&o.Sched, "sched", false, "split latencies into running, runnable and waiting; each state change costs a hit")
-}
-
-func readMaxLost(text string) (*uint64, error) {
-	n, err := strconv.ParseUint(text, 0, 64)
-	return &n, err
 }
 
 // readyFD is a file descriptor that the caller has opened; 0 is none, since standard input

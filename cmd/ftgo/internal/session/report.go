@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -71,7 +70,7 @@ func (o *Options) Report(ctx context.Context) error {
 	if input == "-" {
 		input = "/dev/stdin"
 	}
-	return p.do(ctx, j, nil, input, o.Binary, o.Recorded.binary)
+	return p.do(ctx, j, input, o.Binary, o.Recorded.binary)
 }
 
 // openRecording opens a file, or takes standard input into one, since a recording is read
@@ -134,9 +133,9 @@ func (o *Options) replayed(rec *recording.Recording) (p *planned, err error) {
 	o.Binary = rec.About.Binary.Path
 	switch {
 	case p.target.Binary == nil && needs == "values":
-		o.Say("values are not shown: they take the binary, %s, which is not here as it was (--binary PATH)", escapedText(o.Binary))
+		o.Say("values are not shown: they take the binary, %s, which is not here as it was (--binary PATH)", o.Binary)
 	case p.target.Binary == nil && needs != "":
-		return nil, fmt.Errorf("%s: the binary is needed, %s, which is not here as it was (--binary PATH)", needs, escapedText(o.Binary))
+		return nil, fmt.Errorf("%s: the binary is needed, %s, which is not here as it was (--binary PATH)", needs, o.Binary)
 	case needs != "" && o.Recorded.As == rec.About.Command:
 		if err := p.planAgain(rec, needs); err != nil {
 			return nil, err
@@ -259,11 +258,8 @@ func (p *planned) planAgain(rec *recording.Recording, needs string) error {
 	}
 	if err := rec.Adopt(p.plan); err != nil {
 		return fmt.Errorf("%s: %w: this ftgo, or what is asked for, needs other values than were fetched (made by ftgo %s): %w",
-			needs, errNotRecorded, escapedText(rec.About.Made), err)
+			needs, errNotRecorded, rec.About.Made, err)
 	}
 	p.plan.Skipped = nil // they are those that the script has said
 	return nil
 }
-
-// escapedText is a text of a recording's that may be shown to a terminal.
-func escapedText(text string) string { return strings.Trim(strconv.Quote(text), `"`) }
