@@ -119,6 +119,10 @@ func (b *bench) hold(goTool string) {
 	fifo := b.path("go.mod.fifo")
 	check(b, syscall.Mkfifo(fifo, 0o600))
 	c := command(b, 2*time.Hour, goTool, "mod", "edit", "-print", fifo)
+	c.Env = append(c.Environ(), "GOROOT="+goroot(b)) // a copy does not know it
 	check(b, c.start())
 	time.Sleep(100 * time.Millisecond) // until it has got there
+	if said := contents(c.stderr); said != "" {
+		b.Fatalf("the go tool does not wait: %s", said)
+	}
 }

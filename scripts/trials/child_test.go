@@ -157,3 +157,10 @@ func lastLines(text string) string {
 	}
 	return ": " + strings.Join(lines[max(0, len(lines)-3):], " | ")
 }
+
+// goroot is where the toolchain is.
+func goroot(tb testing.TB) string {
+	o, err := command(tb, time.Minute, "go", "env", "GOROOT").run()
+	check(tb, err)
+	return strings.TrimSpace(o.stdout)
+}

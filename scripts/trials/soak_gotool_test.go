@@ -19,10 +19,10 @@ func (s *soak) goTool() {
 	w := workspace{dir, filepath.Join(dir, "goroot"), filepath.Join(dir, "module"), filepath.Join(dir, "seed")}
 	check(s, os.MkdirAll(filepath.Join(w.goroot, "pkg"), 0o755))
 	for _, name := range []string{"src", "lib", "VERSION", "go.env", "pkg/include"} {
-		check(s, os.Symlink(filepath.Join(s.goroot(), name), filepath.Join(w.goroot, name)))
+		check(s, os.Symlink(filepath.Join(goroot(s), name), filepath.Join(w.goroot, name)))
 	}
 	for _, name := range []string{"bin", "pkg/tool"} {
-		check(s, os.CopyFS(filepath.Join(w.goroot, name), os.DirFS(filepath.Join(s.goroot(), name))))
+		check(s, os.CopyFS(filepath.Join(w.goroot, name), os.DirFS(filepath.Join(goroot(s), name))))
 	}
 	_, err := command(s, childLimit, "git", "clone", "-q", ".", w.module).run()
 	check(s, err)

@@ -110,7 +110,7 @@ func (s *soak) probing(mode, file string, more ...string) *tracer {
 
 // build compiles the tests of a package of the standard library.
 func (s *soak) build(name string) *program {
-	p := &program{dir: filepath.Join(s.goroot(), "src", name), file: filepath.Join(s.state, strings.ReplaceAll(name, "/", "-")+".test")}
+	p := &program{dir: filepath.Join(goroot(s), "src", name), file: filepath.Join(s.state, strings.ReplaceAll(name, "/", "-")+".test")}
 	if _, err := os.Stat(p.file); err != nil || *again {
 		build := command(s, 15*time.Minute, "go", "test", "-c", "-o", p.file, name)
 		build.Dir = p.dir
@@ -118,11 +118,4 @@ func (s *soak) build(name string) *program {
 		check(s, err)
 	}
 	return p
-}
-
-// goroot is where the toolchain is.
-func (s *soak) goroot() string {
-	o, err := command(s, childLimit, "go", "env", "GOROOT").run()
-	check(s, err)
-	return strings.TrimSpace(o.stdout)
 }
