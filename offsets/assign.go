@@ -73,6 +73,13 @@ func (a *assignment) place(t *gotype.Type) ([]Piece, error) {
 	return onStack(a.processor.Machine().SP, t.Size, at), nil
 }
 
+// placeAll places variables one behind the other.
+func (a *assignment) placeAll(vars []Variable) {
+	for i := range vars {
+		vars[i].Pieces, vars[i].Err = a.place(vars[i].Type)
+	}
+}
+
 // parts are those of a value that registers may hold, none if it goes on the stack. byRef: its
 // address is passed instead.
 func (a *assignment) parts(t *gotype.Type) (parts []arch.Part, byRef bool, err error) {

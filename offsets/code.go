@@ -10,6 +10,11 @@ import (
 // Code is a function that was decoded as a whole. Offsets count from its first byte: a part that
 // the compiler has moved elsewhere lies before 0 or beyond the function's size.
 type Code struct {
+	// Sites is where calls begin and end, and Unprobed why the function must not be probed, so that
+	// there are none.
+	Sites    *Sites
+	Unprobed error
+
 	binary *Binary
 	fn     *Func
 	parts  []part // the function itself is the first; only C has more
@@ -51,6 +56,7 @@ func (b *Binary) Decode(f *Func) (*Code, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Sites, c.Unprobed = c.sites()
 	return c, nil
 }
 

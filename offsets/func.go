@@ -1,7 +1,5 @@
 package offsets
 
-import "github.com/ftgo/ftgo/offsets/symname"
-
 // Func is one function of a binary: a name and the bytes that belong to it.
 type Func struct {
 	// Name is the symbol as Go spells it: "main.(*Store).Get",
@@ -32,6 +30,3 @@ const (
 	// SystemV is the convention of C: there is no goroutine to be found.
 	SystemV
 )
-
-// Package is the import path of the package that the function is in, "" for C.
-func (f *Func) Package() string { return symname.Split(f.Name).Package }

@@ -51,22 +51,22 @@ func (b *Binary) layoutFromDWARF() (l layout, err error) {
 		return l, err
 	}
 	goid, ok1 := field(g, "goid")
-	stack, ok2 := field(g, "stack")
-	if !ok1 || !ok2 {
-		return l, errors.New("read runtime.g: no goid or no stack in debug information")
+	lo, ok2 := field(g, "stack", "lo")
+	hi, ok3 := field(g, "stack", "hi")
+	if !ok1 || !ok2 || !ok3 {
+		return l, errors.New("read runtime.g: no goid, stack.lo or stack.hi in debug information")
 	}
-	lo, ok1 := field(stack.Type, "lo")
-	hi, ok2 := field(stack.Type, "hi")
-	if !ok1 || !ok2 {
-		return l, errors.New("read runtime.stack: no lo or no hi in debug information")
-	}
-	return layout{goid.Offset, stack.Offset + lo.Offset, stack.Offset + hi.Offset}, nil
+	return layout{goid, lo, hi}, nil
 }
 
-func field(t *gotype.Type, name string) (f gotype.Field, ok bool) {
-	i := slices.IndexFunc(t.Fields, func(f gotype.Field) bool { return f.Name == name })
-	if i < 0 {
-		return f, false
+// field is where a struct has a field, or a field of that.
+func field(t *gotype.Type, path ...string) (offset int64, ok bool) {
+	for _, name := range path {
+		i := slices.IndexFunc(t.Fields, func(f gotype.Field) bool { return f.Name == name })
+		if i < 0 {
+			return 0, false
+		}
+		offset, t = offset+t.Fields[i].Offset, t.Fields[i].Type
 	}
-	return t.Fields[i], true
+	return offset, true
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ErrNoCode: there is no code of such a source line.
+// ErrNoCode: there is no code of such a source line, or no instruction begins at such an offset.
 var ErrNoCode = errors.New("no code")
 
 // codeLine is a run of instructions of one source line; it begins at addr.

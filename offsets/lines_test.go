@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/offsets/symname"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -24,7 +25,7 @@ func TestPositionAgainstAddr2line(t *testing.T) {
 		for i := range b.Funcs() {
 			f := &b.Funcs()[i]
 			addrs = append(addrs, f.Addr)
-			if f.Package() == "main" {
+			if symname.Split(f.Name).Package == "main" {
 				for at := uint64(1); at < f.Size; at++ {
 					addrs = append(addrs, f.Addr+at)
 				}

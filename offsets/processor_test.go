@@ -23,6 +23,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/symname"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -249,7 +250,7 @@ func TestSecondProcessor(t *testing.T) {
 	features := tracefs.Features{Append: true, Arrays: true, Memory: true, Instances: true}
 	plan, err := uprobe.New(b, all, uprobe.Options{Features: features, Stack: 5, Threads: true, Sched: true, Values: func(f *offsets.Func, _ *offsets.Sites) (v uprobe.Values, err error) {
 		sig, err := b.Signature(f)
-		if err != nil || f.Package() != "main" {
+		if err != nil || symname.Split(f.Name).Package != "main" {
 			return v, nil
 		}
 		options := capture.Options{StrLen: 8, Memory: true, Arrays: true, Machine: b.Processor().Machine()}

@@ -130,6 +130,13 @@ func variableOf(v *debug.Formal, prefix string, number int) Variable {
 	return Variable{Name: name, Type: v.Type}
 }
 
+// lose notes why it is not known where values lie.
+func lose(vars []Variable, err error) {
+	for i := range vars {
+		vars[i].Pieces, vars[i].Err = nil, err
+	}
+}
+
 // isWhole tells values that are of one part, or have an array of several elements.
 func isWhole(t *gotype.Type) bool {
 	parts, single, err := flatten(t)

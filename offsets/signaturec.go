@@ -3,6 +3,7 @@ package offsets
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -23,20 +24,19 @@ func (b *Binary) cSignature(f *Func, fn *debug.Function) *Signature {
 	}
 	a := b.newAssignment(SystemV)
 	results := a.cResults(fn.Returns, fn.IsGo())
-	for i := range s.Params {
-		v := &s.Params[i]
-		switch v.Pieces, v.Err = a.place(v.Type); {
-		case changed(f.Name):
-			v.Pieces, v.Err = nil, errClone
-		case fn.IsCPlusPlus() && v.Type.Kind == reflect.Struct:
-			v.Pieces, v.Err, a.lost = nil, errObject, errObject
-		}
+	object := func(v Variable) bool { return fn.IsCPlusPlus() && v.Type.Kind == reflect.Struct }
+	first := slices.IndexFunc(s.Params, object)
+	if first < 0 {
+		first = len(s.Params)
 	}
-	if fn.IsCPlusPlus() && len(results) > 0 && results[0].Type.Kind == reflect.Struct {
-		for i := range s.Params {
-			s.Params[i].Pieces, s.Params[i].Err = nil, errObject
-		}
-		results[0].Pieces, results[0].Err = nil, errObject
+	a.placeAll(s.Params[:first])
+	lose(s.Params[first:], errObject) // where all the others are depends on it
+	if changed(f.Name) {
+		lose(s.Params, errClone)
+	}
+	if len(results) > 0 && object(results[0]) {
+		lose(s.Params, errObject)
+		lose(results[:1], errObject)
 	}
 	s.Results = results
 	return s
@@ -102,12 +102,7 @@ func cut(pieces []Piece, offset, size int64) (part []Piece, err error) {
 // changed tells the copies of functions that GCC makes with fewer parameters, or
 // others.
 func changed(name string) bool {
-	for _, mark := range []string{".isra.", ".constprop.", ".part."} {
-		if strings.Contains(name, mark) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{".isra.", ".constprop.", ".part."}, func(mark string) bool { return strings.Contains(name, mark) })
 }
 
 // layOutC lays out a function of C or gccgo, which returns several results as a struct.
@@ -122,10 +117,7 @@ func (b *Binary) layOutC(s *Signature) {
 	for i, v := range a.cResults(returns, len(s.Results) > 1) {
 		s.Results[i].Pieces, s.Results[i].Err = v.Pieces, v.Err
 	}
-	for i := range s.Params {
-		v := &s.Params[i]
-		v.Pieces, v.Err = a.place(v.Type)
-	}
+	a.placeAll(s.Params)
 }
 
 // structOf is the struct that gccgo makes of results.

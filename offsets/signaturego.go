@@ -22,7 +22,7 @@ func (b *Binary) goSignature(f *Func, fn *debug.Function, d *debug.Info) *Signat
 	l.variables()
 	switch v := b.goVer.Minor; {
 	case f.ABI == ABI0 && v >= b.image.Processor.Machine().FirstRegisters:
-		l.byTypesOrSlots()
+		l.byTypesOrSlots(true)
 	case v >= firstWithBlanks:
 		l.byTypes()
 	case v >= firstWithLocations:
@@ -30,11 +30,17 @@ func (b *Binary) goSignature(f *Func, fn *debug.Function, d *debug.Info) *Signat
 	case v == b.image.Processor.Machine().FirstRegisters && v < firstWithLocations:
 		l.byTypesIfComplete()
 	case v >= firstInOrder:
-		l.byTypesOrSlots()
+		l.byTypesOrSlots(true)
 	case v == lastSorted:
-		l.byLocation()
+		// It lists parameters by name and tells few locations: a single one needs none.
+		l.byTypesOrSlots(len(l.sig.Params) <= 1 && len(l.sig.Results) <= 1)
 	default:
-		l.bySlots()
+		// The oldest versions tell all locations. Up to Go 1.9 they don't tell results: those without
+		// names are known by their numbers.
+		l.toSlots()
+		if v < firstWithResults && len(l.sig.Results) == 0 && len(l.sig.Params) > 0 {
+			l.note("results that have names are among the parameters: debug information of %s does not tell them apart", b.goVer)
+		}
 	}
 	if size, ok := l.argsSize(); ok && f.ABI == ABI0 && size > 0 && len(fn.Params)+len(fn.Results) == 0 {
 		l.note("it has %d bytes of parameters and results that debug information does not describe", size)
@@ -94,21 +100,15 @@ func (l *goLayout) note(format string, args ...any) {
 func (l *goLayout) byTypes() (end int64) {
 	a := l.binary.newAssignment(l.f.ABI)
 	dictionary := l.dictionary()
-	for i := range l.sig.Params {
-		if i == dictionary {
-			a.place(pointerWord)
-		}
-		v := &l.sig.Params[i]
-		v.Pieces, v.Err = a.place(v.Type)
-	}
-	if dictionary >= len(l.sig.Params) {
+	if before := min(dictionary, len(l.sig.Params)); before < 0 {
+		a.placeAll(l.sig.Params)
+	} else {
+		a.placeAll(l.sig.Params[:before])
 		a.place(pointerWord)
+		a.placeAll(l.sig.Params[before:])
 	}
 	a.goResults()
-	for i := range l.sig.Results {
-		v := &l.sig.Results[i]
-		v.Pieces, v.Err = a.place(v.Type)
-	}
+	a.placeAll(l.sig.Results)
 	return a.stack
 }
 
@@ -160,8 +160,8 @@ func (l *goLayout) byTypesOrRegisters() {
 		return
 	}
 	for i := sound; i < len(l.sig.Params); i++ {
-		if v := &l.sig.Params[i]; !located[i] && v.Type.Size != 0 {
-			v.Pieces, v.Err = nil, errHidden
+		if !located[i] && l.sig.Params[i].Type.Size != 0 {
+			lose(l.sig.Params[i:i+1], errHidden)
 		}
 	}
 	l.hideStackResults()
@@ -170,9 +170,7 @@ func (l *goLayout) byTypesOrRegisters() {
 // byTypesIfComplete is for Go 1.17, whose locations are not to be trusted.
 func (l *goLayout) byTypesIfComplete() {
 	if l.checked() == differ {
-		for i := range l.sig.Params {
-			l.sig.Params[i].Pieces, l.sig.Params[i].Err = nil, errHidden
-		}
+		lose(l.sig.Params, errHidden)
 		l.hideStackResults()
 	}
 	// Results are left out of what was optimized, some or all.
@@ -184,10 +182,9 @@ func (l *goLayout) byTypesIfComplete() {
 
 // hideStackResults: where results begin on the stack depends on all parameters.
 func (l *goLayout) hideStackResults() {
-	for i := range l.sig.Results {
-		v := &l.sig.Results[i]
+	for i, v := range l.sig.Results {
 		if len(v.Pieces) > 0 && v.Pieces[0].InMemory {
-			v.Pieces, v.Err = nil, errHidden
+			lose(l.sig.Results[i:i+1], errHidden)
 		}
 	}
 }

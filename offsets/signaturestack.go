@@ -3,6 +3,7 @@ package offsets
 import (
 	"cmp"
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,9 +37,10 @@ func piecesAt(at debug.Location, t *gotype.Type) (pieces []Piece, ok bool) {
 var errNoSlot = errors.New("debug information does not tell where on the stack it is")
 
 // byTypesOrSlots is for versions that pass everything on the stack and leave out
-// parameters without names: the function table has the size of them all.
-func (l *goLayout) byTypesOrSlots() {
-	if l.checked() != differ {
+// parameters without names: the function table has the size of them all. ordered: parameters are in
+// the order of the source, so that their types may do.
+func (l *goLayout) byTypesOrSlots(ordered bool) {
+	if ordered && l.checked() != differ {
 		return
 	}
 	l.toSlots()
@@ -57,67 +59,35 @@ func (l *goLayout) resultsFromEnd(size int64) {
 			return
 		}
 	}
-	a := l.binary.newAssignment(ABI0)
-	places := make([][]Piece, len(l.sig.Results))
-	for i := range l.sig.Results {
-		var err error
-		if places[i], err = a.place(l.sig.Results[i].Type); err != nil {
-			return
-		}
-	}
+	a, results := l.binary.newAssignment(ABI0), slices.Clone(l.sig.Results)
+	a.placeAll(results)
 	start := alignUp(size, 8) - alignUp(a.stack-a.conv.StackArgs, 8)
-	if start < 0 || start%8 != 0 {
+	if start < 0 || start%8 != 0 || slices.ContainsFunc(results, func(v Variable) bool { return v.Err != nil }) {
 		return
 	}
-	for i, place := range places {
-		for j := range place {
-			place[j].Disp += start
+	for _, v := range results {
+		for j := range v.Pieces {
+			v.Pieces[j].Disp += start
 		}
-		l.sig.Results[i].Pieces, l.sig.Results[i].Err = place, nil
 	}
+	l.sig.Results = results
 }
 
 // toSlots leaves the places that debug information tells.
 func (l *goLayout) toSlots() {
 	slots := func(formals []debug.Formal, variables []Variable) {
+		lose(variables, nil)
 		for i := range variables {
 			v := &variables[i]
-			v.Pieces, v.Err = nil, nil
-			if v.Type.Size == 0 {
-				continue
-			}
-			disp, ok := l.entries.Slot(l.fn, &formals[i], isWhole(v.Type))
-			if ok && v.Type.Size > 0 {
+			if disp, ok := l.entries.Slot(l.fn, &formals[i], isWhole(v.Type)); ok && v.Type.Size > 0 {
 				v.Pieces = onStack(l.binary.image.Processor.Machine().SP, v.Type.Size, disp)
-			} else {
+			} else if v.Type.Size != 0 {
 				v.Err = errNoSlot
 			}
 		}
 	}
 	slots(l.fn.Params, l.sig.Params)
 	slots(l.fn.Results, l.sig.Results)
-}
-
-// byLocation is for the version that lists parameters by name and tells few locations:
-// a single one needs none.
-func (l *goLayout) byLocation() {
-	if len(l.sig.Params) <= 1 && len(l.sig.Results) <= 1 {
-		l.byTypesOrSlots()
-		return
-	}
-	l.toSlots()
-	if size, ok := l.argsSize(); ok {
-		l.resultsFromEnd(size)
-	}
-}
-
-// bySlots is for the oldest versions, which tell all locations. Up to Go 1.9 they don't
-// tell results: those without names are known by their numbers.
-func (l *goLayout) bySlots() {
-	l.toSlots()
-	if l.binary.goVer.Minor < firstWithResults && len(l.sig.Results) == 0 && len(l.sig.Params) > 0 {
-		l.note("results that have names are among the parameters: debug information of %s does not tell them apart", l.binary.goVer)
-	}
 }
 
 // inStackOrder puts parameters in the order of their places on the stack, those whose place is
@@ -129,16 +99,12 @@ func inStackOrder(d *debug.Info, fn *debug.Function, formals []debug.Formal) {
 		if err1 == nil && err2 == nil {
 			return cmp.Compare(n, m)
 		}
-		at, ok1 := d.Slot(fn, &x, isWhole(x.Type))
-		other, ok2 := d.Slot(fn, &y, isWhole(y.Type))
-		switch {
-		case ok1 && ok2:
-			return cmp.Compare(at, other)
-		case ok1:
-			return -1
-		case ok2:
-			return 1
+		place := func(v *debug.Formal) int64 {
+			if at, ok := d.Slot(fn, v, isWhole(v.Type)); ok {
+				return at
+			}
+			return math.MaxInt64
 		}
-		return 0
+		return cmp.Compare(place(&x), place(&y))
 	})
 }

@@ -77,11 +77,11 @@ func (b *Binary) Sites(f *Func) (*Sites, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Sites()
+	return c.Sites, c.Unprobed
 }
 
-// Sites finds where calls begin and end. The error says why the function must not be probed.
-func (c *Code) Sites() (s *Sites, err error) {
+// sites finds where calls begin and end. The error says why the function must not be probed.
+func (c *Code) sites() (s *Sites, err error) {
 	whole, p := &c.parts[0], c.processor()
 	s = &Sites{}
 	entry := 0
@@ -144,12 +144,16 @@ func (c *Code) entry(at int) (s Site, late bool, err error) {
 	}
 }
 
-// ErrNoInstruction: no instruction begins at an offset.
-var ErrNoInstruction = errors.New("not where an instruction begins")
+// noInstruction says that no instruction begins at an offset, and which do near it.
+type noInstruction string
+
+func (e noInstruction) Error() string { return "not where an instruction begins" + string(e) }
+
+func (noInstruction) Is(target error) bool { return target == ErrNoCode }
 
 // SiteAt returns one instruction by its offset from the function's first byte. The error says
-// why there must be no probe: there is no instruction (ErrNoInstruction, with the offsets of
-// its neighbours), or the kernel takes none there.
+// why there must be no probe: there is no instruction (ErrNoCode, with the offsets of its
+// neighbours), or the kernel takes none there.
 func (c *Code) SiteAt(offset uint64) (Site, error) {
 	boundary := c.parts[0].boundary
 	before := int(min(offset, uint64(len(boundary)-1)))
@@ -160,13 +164,13 @@ func (c *Code) SiteAt(offset uint64) (Site, error) {
 	case offset == uint64(before):
 		return c.at(before)
 	case offset >= uint64(len(boundary)):
-		return Site{}, fmt.Errorf("%w: beyond the function's %d bytes; last instruction: +%#x", ErrNoInstruction, c.fn.Size, before)
+		return Site{}, noInstruction(fmt.Sprintf(": beyond the function's %d bytes; last instruction: +%#x", c.fn.Size, before))
 	}
 	nearest := fmt.Sprintf("+%#x", before)
 	if after := slices.Index(boundary[offset:], true); after > 0 {
 		nearest += fmt.Sprintf(", +%#x", int(offset)+after)
 	}
-	return Site{}, fmt.Errorf("%w; nearest: %s", ErrNoInstruction, nearest)
+	return Site{}, noInstruction("; nearest: " + nearest)
 }
 
 // CallsOf returns the instructions that call another function directly.

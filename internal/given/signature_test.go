@@ -22,7 +22,7 @@ func TestSignature(t *testing.T) {
 			b := open(t, fixture.BuildWith(t, version, "signatures"))
 			compared := 0
 			for _, f := range b.Funcs() {
-				if f.Package() != "main" || untold(b, f.Name) {
+				if symname.Split(f.Name).Package != "main" || untold(b, f.Name) {
 					continue
 				}
 				want, err := b.Signature(&f)

@@ -113,13 +113,12 @@ func (s site) byOffset(b *offsets.Binary) (in uprobe.Instruction, err error) {
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", in.Name, err)
-		if errors.Is(err, offsets.ErrNoInstruction) {
+		if errors.Is(err, offsets.ErrNoCode) {
 			err = nothing(err)
 		}
 		return in, err
 	}
-	sites, err := code.Sites()
-	in.Again = err == nil && in.Site.Addr() < sites.Entry.Addr()
+	in.Again = code.Unprobed == nil && in.Site.Addr() < code.Sites.Entry.Addr()
 	return in, nil
 }
 
@@ -164,10 +163,8 @@ func (s site) at(b *offsets.Binary, addr uint64) (in uprobe.Instruction, err err
 		return uprobe.Instruction{Name: s.short()}, fmt.Errorf("address %#x: in no function", addr)
 	}
 	code, err := b.Decode(f)
-	if err == nil {
-		if sites, err := code.Sites(); err == nil {
-			addr = max(addr, sites.Entry.Addr())
-		}
+	if err == nil && code.Unprobed == nil {
+		addr = max(addr, code.Sites.Entry.Addr())
 	}
 	in = uprobe.Instruction{Func: f, Name: fmt.Sprintf("%s (%s+%#x)", s.short(), f.Name, addr-f.Addr)}
 	if err == nil {

@@ -2,6 +2,7 @@ package uprobe
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch"
@@ -59,11 +60,14 @@ func identityOf(f *Function, tlsG bool) (begin, end identity) {
 		return byCheckG, byStack
 	case tlsG:
 		return byStack, byStack
-	case f.ABI == offsets.ABI0 || f.Package() == "runtime":
+	case f.ABI == offsets.ABI0 || inRuntime(f.Func):
 		return byCheckedG, byCheckedG
 	}
 	return byG, byG
 }
+
+// inRuntime tells whether a function is of package runtime.
+func inRuntime(f *offsets.Func) bool { return strings.HasPrefix(f.Name, "runtime.") }
 
 // fetcher knows where a binary keeps what events fetch.
 type fetcher struct {

@@ -79,7 +79,7 @@ func histogramFunc(g arch.Reg, f *offsets.Func, s *offsets.Sites) error {
 	switch {
 	case f.ABI != offsets.ABIInternal:
 		return fmt.Errorf("assembly: %s is not sure to be its goroutine", strings.ToUpper(string(g)))
-	case f.Package() == "runtime":
+	case inRuntime(f):
 		return fmt.Errorf("of package runtime: %s is not sure to be its goroutine", strings.ToUpper(string(g)))
 	case s.Restarts:
 		return errors.New("jumps back to its first instruction: that looks like another call")

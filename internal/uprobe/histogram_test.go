@@ -7,6 +7,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/symname"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -65,7 +66,7 @@ func TestNewHistogramsWithoutReturns(t *testing.T) {
 	for i := range all {
 		f := &all[i]
 		s, err := b.Sites(f)
-		if err != nil || f.Package() != "main" || f.ABI != offsets.ABIInternal || len(s.Returns)+len(s.Tails)+len(s.CondTails) > 0 || s.Restarts {
+		if err != nil || symname.Split(f.Name).Package != "main" || f.ABI != offsets.ABIInternal || len(s.Returns)+len(s.Tails)+len(s.CondTails) > 0 || s.Restarts {
 			continue
 		}
 		p, err := uprobe.NewHistograms(b, []*offsets.Func{f}, nil)

@@ -60,7 +60,7 @@ func (c *planner) has(name string) bool {
 // atSites is where calls begin and end, as far as pick takes it.
 func atSites(pick func(*offsets.Sites) []offsets.Site) func(*offsets.Code) ([]offsets.Site, error) {
 	return func(code *offsets.Code) ([]offsets.Site, error) {
-		s, err := code.Sites()
+		s, err := code.Sites, code.Unprobed
 		if err != nil {
 			return nil, err
 		}
