@@ -45,7 +45,7 @@ type Row struct {
 }
 
 // Histogram is how long calls took. A nil one is empty.
-type Histogram struct{ of stats.Latencies }
+type Histogram struct{ of *stats.Histogram }
 
 // Quantile is what the fraction q of the calls did not exceed, within 1 %: 0.5 is the median, 0
 // the least, 1 the most. With InKernel it is the next power of two nanoseconds. It is 0 if there

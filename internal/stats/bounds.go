@@ -1,5 +1,11 @@
 package stats
 
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
 // Timing is how long a call took, in nanoseconds: Raw as it was seen, with what probes took
 // of it; Net without that, as far as it is known, which is from Low to High.
 type Timing struct{ Raw, Net, Low, High int64 }
@@ -14,15 +20,14 @@ type Bounds struct {
 	Waiting float64
 }
 
-// Time records a call that returned in Latency, a Histogram. Where it is not known what probes cost, Raw is all
+// Time records a call that returned in Latency. Where it is not known what probes cost, Raw is all
 // there is.
 func (f *Function) Time(t Timing, known bool) {
-	latency := f.Latency.(*Histogram)
 	if !known {
-		latency.Record(t.Raw)
+		f.Latency.Record(t.Raw)
 		return
 	}
-	latency.Record(t.Net)
+	f.Latency.Record(t.Net)
 	if f.Bounds == nil {
 		f.Bounds = &Bounds{}
 	}
@@ -38,7 +43,7 @@ func (b *Bounds) since(earlier *Bounds) *Bounds {
 	if b == nil || earlier == nil {
 		return b
 	}
-	return &Bounds{*b.Raw.since(&earlier.Raw), *b.Low.since(&earlier.Low), *b.High.since(&earlier.High), b.Waiting}
+	return &Bounds{*b.Raw.Since(&earlier.Raw), *b.Low.Since(&earlier.Low), *b.High.Since(&earlier.High), b.Waiting}
 }
 
 // typicalShare is how much of what was seen of a typical call is at least its own: of a median
@@ -65,4 +70,46 @@ func (b *Bounds) Of(s Statistic) (low, high int64) {
 		high += high>>(subBits+1) + 1
 	}
 	return low, high
+}
+
+// Probing is what probes cost the program, in nanoseconds of its time.
+type Probing struct {
+	// Emulated and Stepped are what a hit costs, by what the kernel does with the
+	// instruction.
+	Emulated, Stepped float64
+	// NS is what all hits cost, at least Low and at most High.
+	NS, Low, High float64
+	// Others is what hits of other processes cost these: the file is probed for all.
+	Others float64
+	// CPU is the CPU time that the program used meanwhile, 0 if that is not known.
+	CPU float64
+	// Functions are those whose probes took a large part of it, the largest first.
+	Functions []FunctionShare
+}
+
+// FunctionShare is the share of a program's time that the probes of a function took.
+type FunctionShare struct {
+	Function string  `json:"function"`
+	Share    float64 `json:"share"`
+}
+
+// largeShare is what part of the program's time has a function named.
+const largeShare = 0.1
+
+// Share is the part of the program's CPU time that is ns.
+func (p *Probing) Share(ns float64) float64 {
+	if p.CPU == 0 {
+		return 0
+	}
+	return min(ns/p.CPU, 1)
+}
+
+// Add names a function whose probes cost so much, if that is a large part.
+func (p *Probing) Add(function string, ns float64) {
+	if share := p.Share(ns); share > largeShare {
+		p.Functions = append(p.Functions, FunctionShare{function, share})
+	}
+	slices.SortFunc(p.Functions, func(a, b FunctionShare) int {
+		return cmp.Or(cmp.Compare(b.Share, a.Share), strings.Compare(a.Function, b.Function))
+	})
 }

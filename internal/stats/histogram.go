@@ -16,7 +16,8 @@ const (
 )
 
 // Histogram holds latencies in nanoseconds. Count, Sum, Mean and the extremes are
-// exact, quantiles are within 1 %. The zero value is empty and ready to use.
+// exact, quantiles are within 1 %. The zero value is empty and ready to use. That of a [NewLog2]
+// has but bounds of them.
 //
 // Buckets come in pages of one power of two, allocated when first hit: a function
 // whose latencies spread over a factor of 1000 takes about 6 kB. Not safe for
@@ -28,6 +29,17 @@ type Histogram struct {
 	// years of an int64 within eleven days.
 	sumHi, sumLo uint64
 	page         [pages]*[pageSize]uint64
+	// log2[k] is how many were above 2^(k-1) and at most 2^k, which stands for them; nil where they
+	// were recorded one by one.
+	log2 *[64]uint64
+}
+
+// NewLog2 returns a Histogram of what the kernel's have: number latencies, whose sum is total,
+// are exact, and of each the power of two is known that it does not exceed.
+func NewLog2(counts [64]uint64, number, total uint64) *Histogram {
+	h := &Histogram{count: number, sumLo: total, log2: &counts}
+	h.min, h.max = h.extremes()
+	return h
 }
 
 // Record adds one latency in ns. A negative one can only come from a clock that
@@ -66,19 +78,38 @@ func middle(page, index int) int64 {
 	return int64(pageSize+index)<<shift + int64(1)<<(shift-1)
 }
 
-// each calls f for every bucket that is not empty, in ascending order, until f
-// returns false.
-func (h *Histogram) each(f func(page, index int, count uint64) bool) {
+// each calls f for every bucket that is not empty, with the value that stands for it, in ascending
+// order, until f returns false.
+func (h *Histogram) each(f func(value int64, count uint64) bool) {
+	if h.log2 != nil {
+		for k, n := range h.log2 {
+			if n != 0 && !f(nanoseconds(1<<k), n) {
+				return
+			}
+		}
+	}
 	for p, counts := range &h.page {
 		if counts == nil {
 			continue
 		}
 		for i, n := range counts {
-			if n != 0 && !f(p, i, n) {
+			if n != 0 && !f(middle(p, i), n) {
 				return
 			}
 		}
 	}
+}
+
+// extremes are the values that stand for the first bucket and the last.
+func (h *Histogram) extremes() (least, most int64) {
+	least = -1
+	h.each(func(value int64, _ uint64) bool {
+		if most = value; least < 0 {
+			least = value
+		}
+		return true
+	})
+	return max(least, 0), most
 }
 
 // Count returns the number of latencies recorded.
@@ -86,11 +117,14 @@ func (h *Histogram) Count() uint64 { return h.count }
 
 // Sum returns all latencies added up in ns, at most math.MaxInt64.
 func (h *Histogram) Sum() int64 {
-	if h.sumHi != 0 || h.sumLo > math.MaxInt64 {
+	if h.sumHi != 0 {
 		return math.MaxInt64
 	}
-	return int64(h.sumLo)
+	return nanoseconds(h.sumLo)
 }
+
+// nanoseconds is n as far as int64 goes.
+func nanoseconds(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
 
 // Mean returns the average latency in ns, rounded down, 0 if there is none.
 func (h *Histogram) Mean() int64 {
@@ -98,7 +132,7 @@ func (h *Histogram) Mean() int64 {
 		return 0
 	}
 	mean, _ := bits.Div64(h.sumHi, h.sumLo, h.count)
-	return int64(mean)
+	return nanoseconds(mean)
 }
 
 // Quantile returns the latency in ns that the fraction q of all latencies does
@@ -117,99 +151,63 @@ func (h *Histogram) Quantile(q float64) int64 {
 	rank := uint64(exact)
 	var seen uint64
 	value := h.max
-	h.each(func(page, index int, count uint64) bool {
-		if seen += count; seen < rank {
-			return true
-		}
-		value = middle(page, index)
-		return false
+	h.each(func(v int64, count uint64) bool {
+		value, seen = v, seen+count
+		return seen < rank
 	})
 	return min(max(value, h.min), h.max)
 }
 
-// AtMost returns the number of latencies that do not exceed ns, give or take those within 1 % of it.
+// AtMost returns the number of latencies that are known not to exceed ns, give or take those within
+// 1 % of it.
 func (h *Histogram) AtMost(ns int64) (n uint64) {
 	if ns >= h.max {
 		return h.count
 	}
-	h.each(func(page, index int, count uint64) bool {
-		if middle(page, index) > ns {
-			return false
+	h.each(func(value int64, count uint64) bool {
+		if value <= ns {
+			n += count
 		}
-		n += count
-		return true
+		return value <= ns
 	})
 	return n
 }
 
-// Merge adds what other recorded to h; other stays as it is.
-func (h *Histogram) Merge(other *Histogram) {
-	if other.count == 0 {
-		return
-	}
-	if h.count == 0 || other.min < h.min {
-		h.min = other.min
-	}
-	h.max = max(h.max, other.max)
-	h.count += other.count
-	var carry uint64
-	h.sumLo, carry = bits.Add64(h.sumLo, other.sumLo, 0)
-	h.sumHi += other.sumHi + carry
-	for p, counts := range &other.page {
-		if counts == nil {
-			continue
-		}
-		if h.page[p] == nil {
-			h.page[p] = new([pageSize]uint64)
-		}
-		for i, n := range counts {
-			h.page[p][i] += n
-		}
-	}
-}
-
 // Clone returns a copy that no longer changes with h.
-func (h *Histogram) Clone() Latencies {
-	c := new(Histogram)
-	c.Merge(h)
-	return c
-}
+func (h *Histogram) Clone() *Histogram { return h.Since(&Histogram{}) }
 
 // Since returns what h recorded after earlier, a [Histogram.Clone] of it, was
 // taken. Count, Sum and Mean stay exact. Extremes are exact where they are
 // extremes of h that earlier did not have, and within 1 % otherwise.
-func (h *Histogram) Since(earlier Latencies) Latencies { return h.since(earlier.(*Histogram)) }
-
-func (h *Histogram) since(earlier *Histogram) *Histogram {
-	d := &Histogram{count: h.count - earlier.count}
+func (h *Histogram) Since(earlier *Histogram) *Histogram {
+	d := &Histogram{count: grown(h.count, earlier.count)}
 	if d.count == 0 {
 		return d
 	}
 	var borrow uint64
 	d.sumLo, borrow = bits.Sub64(h.sumLo, earlier.sumLo, 0)
 	d.sumHi, _ = bits.Sub64(h.sumHi, earlier.sumHi, borrow)
-	for p, counts := range &h.page {
-		switch {
-		case counts == nil:
-		case earlier.page[p] == nil:
-			copied := *counts
-			d.page[p] = &copied
-		case *counts != *earlier.page[p]:
-			d.page[p] = new([pageSize]uint64)
-			for i, n := range counts {
-				d.page[p][i] = n - earlier.page[p][i]
+	if h.log2 != nil {
+		d.log2 = new(*h.log2)
+		for k := range d.log2 {
+			if earlier.log2 != nil {
+				d.log2[k] = grown(d.log2[k], earlier.log2[k])
 			}
 		}
 	}
-	first := true
-	d.each(func(page, index int, _ uint64) bool {
-		value := min(max(middle(page, index), h.min), h.max)
-		if first {
-			d.min, first = value, false
+	for p, counts := range &h.page {
+		if counts == nil || earlier.page[p] != nil && *counts == *earlier.page[p] {
+			continue
 		}
-		d.max = value
-		return true
-	})
+		d.page[p] = new(*counts)
+		if earlier.page[p] != nil {
+			for i, n := range earlier.page[p] {
+				d.page[p][i] -= n
+			}
+		}
+	}
+	d.min, d.max = d.extremes()
+	d.min, d.max = min(max(d.min, h.min), h.max), min(max(d.max, h.min), h.max)
 	if earlier.count == 0 || h.min < earlier.min {
 		d.min = h.min
 	}
@@ -217,4 +215,92 @@ func (h *Histogram) since(earlier *Histogram) *Histogram {
 		d.max = h.max
 	}
 	return d
+}
+
+// Bucket counts the latencies in [From, To), in ns.
+type Bucket struct {
+	From, To int64
+	Count    uint64
+}
+
+// Buckets returns the latencies counted in ranges that double in width: below
+// 2 units, 2 to 4, 4 to 8 and so on, from the first range that holds any to the
+// last, the empty ones between included. unit is in ns; with 1 the counts are
+// exact, with others a latency within 1 % of an edge may be counted on its other
+// side. To is math.MaxInt64 where the range ends beyond it. Those of a [NewLog2]
+// are the kernel's ranges, whatever the unit.
+func (h *Histogram) Buckets(unit int64) (buckets []Bucket) {
+	var counts [64]uint64
+	if h.log2 != nil {
+		counts = *h.log2
+	} else {
+		h.each(func(value int64, count uint64) bool {
+			value = min(max(value, h.min), h.max)
+			counts[max(bits.Len64(uint64(value/unit)), 1)] += count
+			return true
+		})
+	}
+	filled := 0
+	for k, n := range counts {
+		if n == 0 && buckets == nil {
+			continue
+		}
+		b := Bucket{Count: n}
+		switch {
+		case h.log2 == nil:
+			if b.To = edge(k, unit); k > 1 { // the first range starts at 0, not at one unit
+				b.From = edge(k-1, unit)
+			}
+		case k == 0:
+			b.To = 2
+		default:
+			b.From, b.To = edge(k-1, 1)+1, nanoseconds(1<<k+1)
+		}
+		if buckets = append(buckets, b); n > 0 {
+			filled = len(buckets)
+		}
+	}
+	return buckets[:filled]
+}
+
+// edge returns 1<<exponent units in ns.
+func edge(exponent int, unit int64) int64 {
+	if exponent >= 63 || unit > math.MaxInt64>>exponent {
+		return math.MaxInt64
+	}
+	return unit << exponent
+}
+
+// Statistic is a number that sums up latencies.
+type Statistic struct {
+	Name string
+	Of   func(*Histogram) int64
+	// Bucketed is what a [NewLog2] knows of it.
+	Bucketed Knowledge
+	// rough: of others it is within 1 %, by which bounds are wider.
+	rough bool
+}
+
+// Knowledge is how well a number is known.
+type Knowledge uint8
+
+const (
+	Exact Knowledge = iota
+	AtMost
+	Unknown
+)
+
+// Statistics are those that are written of a function.
+var Statistics = [...]Statistic{
+	{"min", quantile(0), Unknown, false},
+	{"mean", (*Histogram).Mean, Exact, false},
+	{"p50", quantile(0.5), AtMost, true},
+	{"p90", quantile(0.9), AtMost, true},
+	{"p99", quantile(0.99), AtMost, true},
+	{"max", quantile(1), AtMost, false},
+	{"sum", (*Histogram).Sum, Exact, false},
+}
+
+func quantile(q float64) func(*Histogram) int64 {
+	return func(h *Histogram) int64 { return h.Quantile(q) }
 }

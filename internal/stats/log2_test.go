@@ -8,13 +8,12 @@ import (
 )
 
 func TestLog2(t *testing.T) {
-	var l Log2
+	l := NewLog2([64]uint64{}, 0, 0)
 	if l.Mean() != 0 || l.Quantile(0.5) != 0 || l.Buckets(1) != nil {
 		t.Errorf("nothing: mean %d, p50 %d, %v", l.Mean(), l.Quantile(0.5), l.Buckets(1))
 	}
 	// 2 of at most 1 ns, 5 of 5 to 8, 3 of 33 to 64.
-	l = Log2{Number: 10, Total: 205}
-	l.Counts[0], l.Counts[3], l.Counts[6] = 2, 5, 3
+	l = NewLog2([64]uint64{0: 2, 3: 5, 6: 3}, 10, 205)
 	if l.Mean() != 20 || l.Count() != 10 || l.Sum() != 205 {
 		t.Errorf("mean %d of %d, sum %d", l.Mean(), l.Count(), l.Sum())
 	}
@@ -27,17 +26,14 @@ func TestLog2(t *testing.T) {
 	if got := l.Buckets(1); !slices.Equal(got, want) {
 		t.Errorf("buckets %v", got)
 	}
-	earlier := l.Clone()
-	l.Number, l.Total, l.Counts[3] = 12, 215, 7
-	since := l.Since(earlier)
+	since := NewLog2([64]uint64{0: 2, 3: 7, 6: 3}, 12, 215).Since(l.Clone())
 	if since.Count() != 2 || since.Mean() != 5 || since.Quantile(1) != 8 || since.Quantile(0) != 8 {
 		t.Errorf("since: %+v", since)
 	}
 }
 
 func TestLog2Largest(t *testing.T) {
-	l := Log2{Number: 1, Total: math.MaxUint64}
-	l.Counts[63] = 1
+	l := NewLog2([64]uint64{63: 1}, 1, math.MaxUint64)
 	if l.Quantile(1) != math.MaxInt64 || l.Mean() != math.MaxInt64 {
 		t.Errorf("at most %d, mean %d", l.Quantile(1), l.Mean())
 	}
@@ -49,11 +45,12 @@ func TestLog2Largest(t *testing.T) {
 // TestAtMost: both kinds of latencies count those that do not exceed a bound.
 func TestAtMost(t *testing.T) {
 	var h Histogram
-	var l Log2
+	var counts [64]uint64
 	for ns := int64(1); ns <= 1000; ns++ {
 		h.Record(ns)
-		l.Counts[bits.Len64(uint64(ns-1))]++
+		counts[bits.Len64(uint64(ns-1))]++
 	}
+	l := NewLog2(counts, 1000, 0)
 	for _, c := range []struct {
 		ns           int64
 		low, high, l uint64 // of h, and exactly of l

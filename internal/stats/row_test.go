@@ -30,7 +30,7 @@ func TestFunctionSince(t *testing.T) {
 	total.Calls, total.Completed, total.Unwound, total.Open, total.Lost = 15, 12, 1, 2, 0
 	total.Events[1] = 5
 	for _, v := range []int64{50, 60, 70, 80, 90} {
-		total.Latency.(*Histogram).Record(v)
+		total.Latency.Record(v)
 	}
 
 	t.Run("second interval", func(t *testing.T) {

@@ -120,7 +120,7 @@ func (k *InKernel) read(at time.Time, last bool) error {
 		row := &r.Kept[i]
 		*row = stats.Function{
 			Name: k.plan.Funcs[i].Name, Func: i, Calls: f.Calls, Completed: f.Completed,
-			Latency: &stats.Log2{Counts: f.Log2, Number: f.Completed, Total: f.Sum},
+			Latency: stats.NewLog2(f.Log2, f.Completed, f.Sum),
 		}
 		if row.Unfinished = f.Calls - min(f.Completed, f.Calls); h.Lost > 0 {
 			row.Unfinished, row.Lost = 0, row.Unfinished // it is not known whether they have ended

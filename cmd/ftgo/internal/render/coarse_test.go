@@ -12,10 +12,11 @@ import (
 // bucketed are rows as the kernel's histograms make them.
 func bucketed() []stats.Row {
 	row := func(name string, calls, completed, mean uint64, counts map[int]uint64) stats.Row {
-		l := &stats.Log2{Number: completed, Total: completed * mean}
+		var log2 [64]uint64
 		for k, n := range counts {
-			l.Counts[k] = n
+			log2[k] = n
 		}
+		l := stats.NewLog2(log2, completed, completed*mean)
 		f := stats.Function{Name: name, Calls: calls, Completed: completed, Unfinished: calls - completed, Latency: l}
 		return stats.NewRow(f, 2)
 	}

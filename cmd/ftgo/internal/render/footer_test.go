@@ -77,7 +77,7 @@ func countedFirst() []stats.Row {
 	} {
 		f.Latency = &stats.Histogram{}
 		if i == 3 {
-			f.Latency.(*stats.Histogram).Record(1500)
+			f.Latency.Record(1500)
 			f.Calls, f.Completed = f.Calls+1, 1
 		}
 		rows = append(rows, stats.NewRow(f, 10))

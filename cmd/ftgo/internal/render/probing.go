@@ -17,7 +17,7 @@ const (
 )
 
 // correctionMark marks a statistic of a row's latencies, if what probes cost is most of it.
-func correctionMark(row stats.Row, of func(stats.Latencies) int64) string {
+func correctionMark(row stats.Row, of func(*stats.Histogram) int64) string {
 	switch b := row.Bounds; {
 	case row.Raw:
 		return rawMark

@@ -9,7 +9,7 @@ import (
 func TestFailIf(t *testing.T) {
 	slow := stats.Row{Function: stats.Function{Name: "main.slow", Calls: 3, Completed: 3, Latency: new(stats.Histogram)}, Rate: 1.5}
 	for range 3 {
-		slow.Latency.(*stats.Histogram).Record(12e6)
+		slow.Latency.Record(12e6)
 	}
 	never := stats.Row{Function: stats.Function{Name: "main.never"}}
 	for _, c := range []struct{ expr, want string }{
