@@ -4,8 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math"
+	"math/bits"
+	"slices"
 )
 
 // Checksums tell a file from all others.
@@ -32,40 +35,32 @@ func (f *File) Checksums() (Checksums, error) {
 	return Checksums{Size: n, SHA256: hex.EncodeToString(sha.Sum(nil)), CRC: crc.sum()}, nil
 }
 
-// posixCRC is the checksum of cksum (POSIX.1-2017, XCU): no library has it, since it runs
-// over the bits from the highest and then over the length.
+// posixCRC is the checksum of cksum (POSIX.1-2017, XCU). It is that of package crc32, but runs
+// over the bits of each byte from the highest, and then over the length.
 type posixCRC struct {
-	crc  uint32
+	crc  uint32 // reversed
 	size uint64
 }
 
-var posixTable = func() (t [256]uint32) {
-	for i := range t {
-		c := uint32(i) << 24
-		for range 8 {
-			if c&(1<<31) != 0 {
-				c = c<<1 ^ 0x04c11db7
-			} else {
-				c <<= 1
-			}
-		}
-		t[i] = c
-	}
-	return t
-}()
-
 func (c *posixCRC) Write(p []byte) (int, error) {
-	for _, b := range p {
-		c.crc = c.crc<<8 ^ posixTable[byte(c.crc>>24)^b]
-	}
 	c.size += uint64(len(p))
+	c.add(p)
 	return len(p), nil
 }
 
-func (c *posixCRC) sum() uint32 {
-	crc := c.crc
-	for n := c.size; n != 0; n >>= 8 {
-		crc = crc<<8 ^ posixTable[byte(crc>>24)^byte(n)]
+func (c *posixCRC) add(p []byte) {
+	var reversed [512]byte
+	for chunk := range slices.Chunk(p, len(reversed)) {
+		for i, b := range chunk {
+			reversed[i] = bits.Reverse8(b)
+		}
+		c.crc = ^crc32.Update(^c.crc, crc32.IEEETable, reversed[:len(chunk)])
 	}
-	return ^crc
+}
+
+func (c *posixCRC) sum() uint32 {
+	for n := c.size; n != 0; n >>= 8 {
+		c.add([]byte{byte(n)})
+	}
+	return ^bits.Reverse32(c.crc)
 }

@@ -35,3 +35,15 @@ func TestHolding(t *testing.T) {
 	check(9*block, 2*block)
 	check(8*block, block)
 }
+
+// TestPosixCRC: the number that cksum prints, however the text is cut.
+func TestPosixCRC(t *testing.T) {
+	for cut := range 10 {
+		var c posixCRC
+		c.Write([]byte("123456789")[:cut])
+		c.Write([]byte("123456789")[cut:])
+		if got := c.sum(); got != 930766865 {
+			t.Errorf("cut at %d: %d", cut, got)
+		}
+	}
+}

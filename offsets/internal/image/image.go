@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -142,22 +143,14 @@ func (m *Image) AddrOf(offset uint64) (uint64, error) {
 // IsCode tells whether the bytes from an address up to another are of one executable
 // segment.
 func (m *Image) IsCode(start, end uint64) bool {
-	for _, s := range m.code {
-		if s.has(start, end) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.code, func(s segment) bool { return s.has(start, end) })
 }
 
 // Loaded tells whether an address is in memory whenever the file is: code or data.
 func (m *Image) Loaded(addr uint64) bool {
-	for _, p := range m.ELF.Progs {
-		if p.Type == elf.PT_LOAD && addr >= p.Vaddr && addr-p.Vaddr < p.Memsz {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.ELF.Progs, func(p *elf.Prog) bool {
+		return p.Type == elf.PT_LOAD && addr >= p.Vaddr && addr-p.Vaddr < p.Memsz
+	})
 }
 
 // Relocatable tells whether the kernel chooses where in memory the file goes:
@@ -167,12 +160,9 @@ func (m *Image) Relocatable() bool { return m.ELF.Type == elf.ET_DYN }
 // InPLT reports whether an address is in the procedure linkage table: a jump there
 // goes on to a function of another file.
 func (m *Image) InPLT(addr uint64) bool {
-	for _, s := range m.ELF.Sections {
-		if strings.HasPrefix(s.Name, ".plt") && addr >= s.Addr && addr-s.Addr < s.Size {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.ELF.Sections, func(s *elf.Section) bool {
+		return strings.HasPrefix(s.Name, ".plt") && addr >= s.Addr && addr-s.Addr < s.Size
+	})
 }
 
 // MaxCode is more than any compiler makes of one function; what claims more is

@@ -22,32 +22,25 @@ func (m *Image) Pointer(addr uint64) (uint64, bool) {
 	if r, ok := m.relocationAt(addr); ok {
 		return r.value, true
 	}
-	return m.wordInFile(addr)
+	var word [8]byte
+	ok := m.Read(addr, word[:])
+	return binary.LittleEndian.Uint64(word[:]), ok
 }
 
 // OwnPointer is Pointer, but that what another file may change is not known.
 func (m *Image) OwnPointer(addr uint64) (uint64, bool) {
-	if r, ok := m.relocationAt(addr); ok {
-		return r.value, !r.symbol
-	}
-	return m.wordInFile(addr)
-}
-
-func (m *Image) wordInFile(addr uint64) (uint64, bool) {
-	var word [8]byte
-	if !m.Read(addr, word[:]) {
-		return 0, false
-	}
-	return binary.LittleEndian.Uint64(word[:]), true
+	value, ok := m.Pointer(addr)
+	r, _ := m.relocationAt(addr)
+	return value, ok && !r.symbol
 }
 
 func (m *Image) relocationAt(addr uint64) (r relocation, ok bool) {
 	list := m.relocations()
 	i, ok := slices.BinarySearchFunc(list, addr, func(r relocation, addr uint64) int { return cmp.Compare(r.addr, addr) })
-	if !ok {
-		return r, false
+	if ok {
+		r = list[i]
 	}
-	return list[i], true
+	return r, ok
 }
 
 // readRelocations reads those of which this file alone tells the value:
@@ -57,22 +50,13 @@ func (m *Image) readRelocations() []relocation {
 	if !m.Relocatable() {
 		return nil
 	}
-	var start, size, symbols uint64
-	for _, d := range m.dynamic() {
-		switch d.tag {
-		case elf.DT_RELA:
-			start = d.value
-		case elf.DT_RELASZ:
-			size = d.value
-		case elf.DT_SYMTAB:
-			symbols = d.value
-		}
-	}
+	dynamic := m.dynamic()
+	size := dynamic[elf.DT_RELASZ]
 	if size > m.most {
 		return nil
 	}
 	data := make([]byte, size)
-	if !m.Read(start, data) {
+	if !m.Read(dynamic[elf.DT_RELA], data) {
 		return nil
 	}
 	list := make([]relocation, 0, size/relaSize)
@@ -84,7 +68,7 @@ func (m *Image) readRelocations() []relocation {
 			list = append(list, relocation{addr: addr, value: addend})
 		case machine.Absolute:
 			var sym [elf.Sym64Size]byte
-			defined := m.Read(symbols+elf.Sym64Size*(info>>32), sym[:]) && le.Uint16(sym[6:]) != uint16(elf.SHN_UNDEF)
+			defined := m.Read(dynamic[elf.DT_SYMTAB]+elf.Sym64Size*(info>>32), sym[:]) && le.Uint16(sym[6:]) != uint16(elf.SHN_UNDEF)
 			if defined {
 				list = append(list, relocation{addr, le.Uint64(sym[8:]) + addend, true})
 			}
@@ -97,32 +81,24 @@ func (m *Image) readRelocations() []relocation {
 // relaSize is the size of an Elf64_Rela.
 const relaSize = 24
 
-// dynamicEntry is an Elf64_Dyn.
-type dynamicEntry struct {
-	tag   elf.DynTag
-	value uint64
-}
-
 // dynamic reads what the file tells the loader, by its program headers.
-func (m *Image) dynamic() []dynamicEntry {
+func (m *Image) dynamic() map[elf.DynTag]uint64 {
 	const limit = 1 << 16 // some thirty entries of 16 bytes are usual
-	for _, p := range m.ELF.Progs {
-		if p.Type != elf.PT_DYNAMIC {
-			continue
-		}
-		data := make([]byte, min(p.Filesz, limit))
-		if _, err := p.ReadAt(data, 0); err != nil {
-			return nil
-		}
-		var entries []dynamicEntry
-		for ; len(data) >= 16; data = data[16:] {
-			tag := elf.DynTag(binary.LittleEndian.Uint64(data))
-			if tag == elf.DT_NULL {
-				break
-			}
-			entries = append(entries, dynamicEntry{tag, binary.LittleEndian.Uint64(data[8:])})
-		}
-		return entries
+	i := slices.IndexFunc(m.ELF.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_DYNAMIC })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	data := make([]byte, min(m.ELF.Progs[i].Filesz, limit))
+	if _, err := m.ELF.Progs[i].ReadAt(data, 0); err != nil {
+		return nil
+	}
+	entries := make(map[elf.DynTag]uint64)
+	for le := binary.LittleEndian; len(data) >= 16; data = data[16:] {
+		tag := elf.DynTag(le.Uint64(data))
+		if tag == elf.DT_NULL {
+			break
+		}
+		entries[tag] = le.Uint64(data[8:])
+	}
+	return entries
 }
