@@ -28,7 +28,7 @@ type arrow struct {
 // statistics → text. A package that no arrow names is a mistake: draw its arrow.
 var arrows = []arrow{
 	{from: ".", to: []string{
-		module + "/internal/printable", module + "/internal/procfs", module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/units", module + "/internal/valuetext",
+		module + "/internal/machine", module + "/internal/printable", module + "/internal/procfs", module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/units", module + "/internal/valuetext",
 		module + "/offsets", module + "/offsets/gotype", module + "/internal/parse", module + "/internal/recording", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "internal/brackets", to: nil},
 	{from: "internal/breakpoints", to: []string{module + "/internal/procfs"}},
@@ -50,17 +50,15 @@ var arrows = []arrow{
 	{from: "offsets", to: []string{
 		module + "/offsets/arch", module + "/offsets/gotype", module + "/offsets/symname", module + "/offsets/internal/debug",
 		module + "/offsets/internal/gotab", module + "/offsets/internal/image"}},
-	{from: "tracefs", to: []string{module + "/internal/clocks", module + "/internal/edit", module + "/internal/machine", module + "/internal/owner", module + "/internal/procfs", module + "/tracefs/internal/...", "golang.org/x/sys/unix"}},
-	{from: "tracefs/internal/files", to: []string{module + "/internal/procfs", module + "/internal/machine", "golang.org/x/sys/unix"}},
+	{from: "tracefs", to: []string{module + "/internal/clocks", module + "/internal/edit", module + "/internal/histtext", module + "/internal/machine", module + "/internal/owner", module + "/internal/procfs", module + "/tracefs/internal/...", "golang.org/x/sys/unix"}},
 	{from: "internal/owner", to: []string{module + "/internal/procfs", "golang.org/x/sys/unix"}},
-	{from: "tracefs/internal/histtext", to: []string{module + "/internal/clocks"}},
-	{from: "tracefs/internal/tree", to: []string{module + "/tracefs/internal/files", module + "/tracefs/internal/histtext", "golang.org/x/sys/unix"}},
-	{from: "tracefs/internal/ring", to: []string{module + "/tracefs/internal/files", module + "/tracefs/internal/threads", "golang.org/x/sys/unix"}},
-	{from: "tracefs/internal/threads", to: []string{module + "/internal/procfs"}},
+	{from: "internal/histtext", to: []string{module + "/internal/clocks"}},
+	{from: "tracefs/internal/tree", to: []string{module + "/internal/histtext", module + "/internal/machine", module + "/internal/procfs", "golang.org/x/sys/unix"}},
+	{from: "tracefs/internal/ring", to: []string{module + "/internal/procfs", module + "/tracefs/internal/tree", "golang.org/x/sys/unix"}},
 	{from: "internal/machine", to: []string{module + "/internal/clocks", "golang.org/x/sys/unix"}},
 	{from: "internal/doctor", to: []string{module + "/internal/clocks", module + "/internal/procfs", module + "/tracefs", module + "/internal/machine", "golang.org/x/sys/unix"}},
 	{from: "internal/capture", to: []string{module + "/internal/valuepath", module + "/offsets/...", module + "/tracefs"}},
-	{from: "internal/uprobe", to: []string{module + "/offsets", module + "/offsets/arch", module + "/tracefs", module + "/internal/capture"}},
+	{from: "internal/uprobe", to: []string{module + "/internal/histtext", module + "/offsets", module + "/offsets/arch", module + "/tracefs", module + "/internal/capture"}},
 	{from: "internal/tracetest", to: []string{module + "/tracefs", module + "/internal/owner"}},
 	{from: "internal/biases", to: []string{module + "/internal/procfs", module + "/internal/uprobe"}},
 	{from: "internal/ftrace", to: []string{module + "/internal/uprobe"}},
@@ -90,10 +88,10 @@ var arrows = []arrow{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/where", module + "/internal/printable", module + "/internal/stats", module + "/internal/target",
 		module + "/internal/trace", module + "/internal/units", module + "/internal/valuepath", module + "/internal/valuetext", module + "/offsets", module + "/offsets/gotype", module + "/internal/parse", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/own", to: []string{
-		module + "/internal/biases", module + "/internal/trace", module + "/offsets", module + "/internal/parse", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
+		module + "/internal/biases", module + "/internal/clocks", module + "/internal/trace", module + "/offsets", module + "/internal/parse", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/session", to: []string{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/own", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/view", module + "/cmd/ftgo/internal/where", module + "/internal/printable", module + "/internal/procfs",
-		module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/units", module + "/offsets", module + "/internal/recording", module + "/tracefs", module + "/internal/doctor", module + "/internal/uprobe"}},
+		module + "/internal/machine", module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/units", module + "/offsets", module + "/internal/recording", module + "/tracefs", module + "/internal/doctor", module + "/internal/uprobe"}},
 	{from: "cmd/ftgo", to: []string{module + "/..."}},
 	{from: "scripts", to: nil},
 	{from: "scripts/trials", to: nil},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/target"
@@ -77,7 +78,7 @@ func (j *job) live(mode uprobe.Mode) error {
 		_, _ = j.fs.Sweep() // that it can't is no reason not to trace
 	}
 	features := j.fs.Features()
-	if !features.Instances || tracefs.KernelOlder(4, 0) {
+	if !features.Instances || machine.This().Older(4, 0) {
 		return fmt.Errorf("uprobes can hang programs on kernels before 4.0: %w", ErrUnsupported)
 	}
 	if _, err := j.target.Binary.File().Hold(); err != nil {
@@ -219,7 +220,7 @@ func (j *job) recorded(mode uprobe.Mode) error {
 			return err
 		}
 	}
-	features, _ := tracefs.FeaturesOf(rec.Facts["kernel"])
+	features, _ := machine.FeaturesOf(rec.Facts["kernel"])
 	j.source, err = trace.NewRecording(rec, j.plan, trace.Options{
 		Filter: trace.Filter{PIDs: t.PIDs}, Recorder: trace.Recorder{Features: features}, Talk: quiet{}, Entries: rec.Plan.Mode == uprobe.Entries,
 	})
@@ -254,8 +255,7 @@ func (j *job) traced(rec *recording.Recording) (err error) {
 
 // unsupported has errors say that it is the kernel.
 func unsupported(err error) error {
-	var refused *tracefs.ProbeError
-	if errors.Is(err, tracefs.ErrNotSupported) || errors.Is(err, tracefs.ErrNotMounted) || errors.As(err, &refused) {
+	if errors.Is(err, tracefs.ErrNotSupported) || errors.Is(err, tracefs.ErrNotMounted) || errors.Is(err, tracefs.ErrRefused) {
 		return fmt.Errorf("%w: %w", ErrUnsupported, err)
 	}
 	return err

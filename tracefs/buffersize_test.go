@@ -6,13 +6,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ftgo/ftgo/tracefs/internal/files"
 	"github.com/ftgo/ftgo/tracefs/internal/tree"
 )
 
 // scarce has no memory for ring buffers beyond a size.
 type scarce struct {
-	files.Ops
+	tree.Ops
 	limit string
 	tried []string
 }
@@ -44,12 +43,12 @@ func TestTopLevelGrows(t *testing.T) {
 	for size, want := range map[string]string{"7 (expanded: 1408)\n": "0", "1408\n": ""} {
 		f, fake := newFake(t)
 		fake.put("buffer_size_kb", size)
-		s := &Session{fs: f, name: "ftgo_1_2_3", features: Features{Instances: true}}
+		s := &Session{fs: f, Name: "ftgo_1_2_3", features: Features{Instances: true}}
 		fake.put("instances/ftgo_1_2_3/events/enable", "")
 		if err := s.growTopLevel(); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := f.tree.ReadTrimmed("instances", s.name, "events", "enable"); err != nil || got != want {
+		if got, err := f.tree.ReadTrimmed("instances", s.Name, "events", "enable"); err != nil || got != want {
 			t.Errorf("%q: the instance was told %q, %v, want %q", size, got, err, want)
 		}
 	}

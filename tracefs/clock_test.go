@@ -39,10 +39,13 @@ func TestClockStep(t *testing.T) {
 	} {
 		f, fake := newFake(t)
 		f.tree.Ops = &ticking{fakeFiles: fake, step: c.step, every: c.every}
-		s := &Session{fs: f}
+		s, _, err := newSession(f, Target{}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
 		s.clocks.Choose(c.clock)
-		if got, err := s.ClockStep(); err != nil || got != c.want {
-			t.Errorf("%+v: found %v, %v", c, got, err)
+		if base, err := s.Timebase(); err != nil && c.clock != clocks.Counter || base.Step != c.want {
+			t.Errorf("%+v: found %v, %v", c, base.Step, err)
 		}
 	}
 }

@@ -7,33 +7,30 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/internal/clocks"
 )
 
 // Profile returns how often each site of each event has been hit, by the kernel's
 // count: before any filter and any ring buffer, in every process that maps the
 // file. result[i][j] belongs to events[i].Sites[j].
 func (s *Session) Profile() ([][]uint64, error) {
+	hits, _, err := s.profile()
+	return hits, err
+}
+
+// profile also tells when it had read what it returns.
+func (s *Session) profile() (hits [][]uint64, read time.Time, err error) {
 	for try := 0; ; try++ {
-		text, err := s.readProfile()
-		if err != nil {
-			return nil, err
+		text, err := s.fs.tree.Read(s.fs.tree.Path("uprobe_profile"))
+		read = time.Now()
+		if err == nil {
+			hits, err = parseProfile(string(text), s.events)
 		}
-		hits, err := parseProfile(text, s.events)
 		if !errors.Is(err, errIncomplete) || try == profileTries {
-			return hits, err
+			return hits, read, err
 		}
 		time.Sleep(time.Duration(try) * time.Millisecond)
 	}
-}
-
-func (s *Session) readProfile() (string, error) {
-	file := s.fs.tree.Path("uprobe_profile")
-	b, err := s.fs.tree.Ops.Read(file)
-	if err != nil {
-		return "", files.Refused("read", file, err)
-	}
-	return string(b), nil
 }
 
 // profileTries is how often a profile is read again that lacks sites. The kernel writes a
@@ -83,16 +80,15 @@ func parseProfile(text string, events []Event) ([][]uint64, error) {
 
 // Overruns is how many events the session's ring buffer has lost: overwritten before
 // they were read, or not recorded because there was no room.
-func (s *Session) Overruns() (uint64, error) {
-	cpus, err := s.fs.tree.Ops.List(s.file("per_cpu"))
+func (s *Session) Overruns() (sum uint64, err error) {
+	cpus, err := s.fs.tree.List(s.file("per_cpu"))
 	if err != nil {
-		return 0, files.Refused("list", s.file("per_cpu"), err)
+		return 0, err
 	}
-	var sum uint64
 	for _, cpu := range cpus {
-		b, err := s.fs.tree.Ops.Read(s.file("per_cpu", cpu, "stats"))
+		b, err := s.fs.tree.Read(s.file("per_cpu", cpu, "stats"))
 		if err != nil {
-			return 0, files.Refused("read", s.file("per_cpu", cpu, "stats"), err)
+			return 0, err
 		}
 		n, err := parseOverruns(string(b))
 		if err != nil {
@@ -105,14 +101,10 @@ func (s *Session) Overruns() (uint64, error) {
 
 // parseOverruns adds up the lines of a per-CPU stats file that count losses
 // (kernel/trace/trace.c, tracing_stats_read).
-func parseOverruns(stats string) (uint64, error) {
-	var sum uint64
-	for _, name := range []string{"overrun:", "commit overrun:", "dropped events:"} {
-		for line := range strings.SplitSeq(stats, "\n") {
-			text, ok := strings.CutPrefix(line, name)
-			if !ok {
-				continue
-			}
+func parseOverruns(stats string) (sum uint64, err error) {
+	for line := range strings.Lines(stats) {
+		switch name, text, _ := strings.Cut(line, ":"); name {
+		case "overrun", "commit overrun", "dropped events":
 			n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 64)
 			if err != nil {
 				return 0, err
@@ -122,6 +114,13 @@ func parseOverruns(stats string) (uint64, error) {
 	}
 	return sum, nil
 }
+
+// Timebase converts the time stamps of the session's events. It must not be asked for
+// before Start has returned, nor after Close. The first time it waits, if need be, until
+// the session is 20 ms old: nobody who only wants the probes armed waits for that. The
+// clocks are compared anew when the session is twice as old, and each minute: who shows
+// when something was asks again from time to time.
+func (s *Session) Timebase() (clocks.Timebase, error) { return s.clocks.Timebase() }
 
 // Mark is a moment of a session: what the clocks showed, and what the kernel had counted.
 type Mark struct {
@@ -136,9 +135,6 @@ type Mark struct {
 	Width time.Duration
 }
 
-// Began is the trace clock's time before the first probe was armed.
-func (s *Session) Began() uint64 { return s.began }
-
 // A pass that takes between narrow and wide is tried again, markTries times at most: whoever
 // reads may have lost its CPU between two pages of the counters. One that takes longer has
 // thousands of sites to read, since the kernel looks for its place in the list from the
@@ -149,37 +145,24 @@ const (
 	markTries = 4
 )
 
-// Now reads the clocks alone: Hits is nil.
-func (s *Session) Now() (Mark, error) {
-	clock, _, err := s.readClock()
-	return Mark{Ticks: clock.Ticks, At: clock.At}, err
-}
-
-// Mark reads the clocks, and then all counters in one pass: the shortest of a few.
-func (s *Session) Mark() (Mark, error) {
-	best, err := s.mark()
-	for try := 1; try < markTries && err == nil && narrow < best.Width && best.Width < wide; try++ {
-		var again Mark
-		if again, err = s.mark(); again.Width < best.Width {
-			best = again
+// Mark reads the clocks, and then, if hits are asked for, all counters in one pass: the shortest
+// of a few.
+func (s *Session) Mark(hits bool) (best Mark, err error) {
+	for try := range markTries {
+		now, _, err := s.clocks.Now()
+		m := Mark{Ticks: now.Ticks, At: now.At}
+		if err != nil || !hits {
+			return m, err
+		}
+		var read time.Time
+		m.Hits, read, err = s.profile()
+		m.Width = read.Sub(m.At)
+		if try == 0 || m.Width < best.Width {
+			best = m
+		}
+		if err != nil || best.Width <= narrow || best.Width >= wide {
+			return best, err
 		}
 	}
-	return best, err
-}
-
-func (s *Session) mark() (m Mark, err error) {
-	if m, err = s.Now(); err != nil {
-		return m, err
-	}
-	text, err := s.readProfile()
-	if err != nil {
-		return m, err
-	}
-	m.Width = time.Since(m.At)
-	if m.Hits, err = parseProfile(text, s.events); err != nil {
-		// Somebody removes probes, see Profile: then it takes longer.
-		m.Hits, err = s.Profile()
-		m.Width = time.Since(m.At)
-	}
-	return m, err
+	return best, nil
 }

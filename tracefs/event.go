@@ -23,6 +23,9 @@ type Event struct {
 	// Filter is evaluated by the kernel for each hit; what fails it is counted but
 	// not recorded. Empty records everything.
 	Filter string
+
+	// group is that of an event of the kernel itself, which has a name and nothing else.
+	group string
 }
 
 // Arg is one fetched value, in the grammar of Documentation/trace/uprobetracer.rst:
@@ -38,8 +41,6 @@ type Arg struct {
 	Type string
 }
 
-func (a Arg) String() string { return a.Name + "=" + a.Fetch + ":" + a.Type }
-
 // Limits of kernel/trace/trace_probe.h: MAX_EVENT_NAME_LEN, MAX_ARG_NAME_LEN,
 // MAX_ARGSTR_LEN (with :TYPE, without NAME=), MAX_TRACE_ARGS.
 const (
@@ -49,71 +50,67 @@ const (
 	maxArgs      = 128
 )
 
-// Check refuses what the kernel would, and what it would accept to no good.
-func (e *Event) Check() error {
+// Definitions returns the event's lines for uprobe_events, one a site:
+//
+//	p:GROUP/EVENT PATH:0xOFFSET NAME=FETCHARG:TYPE ...
+//
+// It refuses what the kernel would, and what it would accept to no good.
+func (e *Event) Definitions(group, path string) ([]string, error) {
 	if err := checkName(e.Name, maxEventName); err != nil {
-		return fmt.Errorf("define event: %w", err)
+		return nil, fmt.Errorf("define event: %w", err)
 	}
-	if len(e.Sites) == 0 {
-		return fmt.Errorf("define event %s: no site", e.Name)
+	switch {
+	case len(e.Sites) == 0:
+		return nil, fmt.Errorf("define event %s: no site", e.Name)
+	case len(e.Args) > maxArgs:
+		return nil, fmt.Errorf("define event %s: %d arguments (at most %d)", e.Name, len(e.Args), maxArgs)
+	case len(e.Fetch) > 0 && len(e.Fetch) != len(e.Sites):
+		return nil, fmt.Errorf("define event %s: %d lists of what to fetch for %d sites", e.Name, len(e.Fetch), len(e.Sites))
 	}
-	if len(e.Args) > maxArgs {
-		return fmt.Errorf("define event %s: %d arguments (at most %d)", e.Name, len(e.Args), maxArgs)
-	}
-	if len(e.Fetch) == 0 {
-		return e.checkArgs(e.argsAt(0))
-	}
-	if err := e.checkArgs(e.Args); err != nil {
-		return err
-	}
-	if len(e.Fetch) != len(e.Sites) {
-		return fmt.Errorf("define event %s: %d lists of what to fetch for %d sites", e.Name, len(e.Fetch), len(e.Sites))
-	}
-	for i, f := range e.Fetch {
-		if f == nil {
-			continue
+	differs := len(e.Fetch) > 0 || slices.ContainsFunc(e.Args, func(a Arg) bool { return strings.Contains(a.Fetch, "@+") })
+	lines := make([]string, len(e.Sites))
+	var args string
+	for i, off := range e.Sites {
+		if i == 0 || differs {
+			var err error
+			if args, err = e.argsAt(i); err != nil {
+				return nil, fmt.Errorf("define event %s: %w", e.Name, err)
+			}
 		}
-		if len(f) != len(e.Args) {
-			return fmt.Errorf("define event %s: site %d fetches %d values, not %d", e.Name, i, len(f), len(e.Args))
-		}
-		if err := e.checkArgs(e.argsAt(i)); err != nil {
-			return err
-		}
+		lines[i] = fmt.Sprintf("p:%s/%s %s:0x%x%s", group, e.Name, path, off, args)
 	}
-	return nil
-}
-
-func (e *Event) checkArgs(args []Arg) error {
-	for _, a := range args {
-		if err := checkName(a.Name, maxArgName); err != nil {
-			return fmt.Errorf("define event %s: argument %w", e.Name, err)
-		}
-		// A blank or newline would end the argument, or the whole definition.
-		if strings.ContainsAny(a.Fetch+a.Type, " \t\n\r") {
-			return fmt.Errorf("define event %s: argument %q: blank in it", e.Name, a)
-		}
-		if n := len(a.String()) - len(a.Name) - 1; n > maxArgText {
-			return fmt.Errorf("define event %s: argument %q: %d bytes (at most %d)", e.Name, a, n, maxArgText)
-		}
-	}
-	return nil
+	return lines, nil
 }
 
 // argsAt is what a site fetches, as it is written to the kernel.
-func (e *Event) argsAt(site int) []Arg {
-	args := slices.Clone(e.Args)
-	for i := range args {
-		if len(e.Fetch) > 0 && e.Fetch[site] != nil {
-			args[i].Fetch = e.Fetch[site][i]
-		}
-		args[i].Fetch = fromSite(args[i].Fetch, e.Sites[site])
+func (e *Event) argsAt(site int) (string, error) {
+	var fetch []string
+	if len(e.Fetch) > 0 {
+		fetch = e.Fetch[site]
 	}
-	return args
-}
-
-// differs tells whether sites fetch differently.
-func (e *Event) differs() bool {
-	return len(e.Fetch) > 0 || slices.ContainsFunc(e.Args, func(a Arg) bool { return strings.Contains(a.Fetch, "@+") })
+	if fetch != nil && len(fetch) != len(e.Args) {
+		return "", fmt.Errorf("site %d fetches %d values, not %d", site, len(fetch), len(e.Args))
+	}
+	var b strings.Builder
+	for i, a := range e.Args {
+		if fetch != nil {
+			a.Fetch = fetch[i]
+		}
+		a.Fetch = fromSite(a.Fetch, e.Sites[site])
+		text := a.Name + "=" + a.Fetch + ":" + a.Type
+		if err := checkName(a.Name, maxArgName); err != nil {
+			return "", fmt.Errorf("argument %w", err)
+		}
+		// A blank or newline would end the argument, or the whole definition.
+		if strings.ContainsAny(a.Fetch+a.Type, " \t\n\r") {
+			return "", fmt.Errorf("argument %q: blank in it", text)
+		}
+		if n := len(text) - len(a.Name) - 1; n > maxArgText {
+			return "", fmt.Errorf("argument %q: %d bytes (at most %d)", text, n, maxArgText)
+		}
+		b.WriteString(" " + text)
+	}
+	return b.String(), nil
 }
 
 func checkName(name string, limit int) error {
@@ -130,38 +127,14 @@ func checkName(name string, limit int) error {
 	return nil
 }
 
-// Definitions returns the event's lines for uprobe_events, one a site:
-//
-//	p:GROUP/EVENT PATH:0xOFFSET NAME=FETCHARG:TYPE ...
-func (e *Event) Definitions(group, path string) []string {
-	lines := make([]string, len(e.Sites))
-	var args string
-	for i, off := range e.Sites {
-		if i == 0 || e.differs() {
-			args = argsText(e.argsAt(i))
-		}
-		lines[i] = fmt.Sprintf("p:%s/%s %s:0x%x%s", group, e.Name, path, off, args)
-	}
-	return lines
-}
-
-func argsText(args []Arg) string {
-	var b strings.Builder
-	for _, a := range args {
-		b.WriteByte(' ')
-		b.WriteString(a.String())
-	}
-	return b.String()
-}
-
-// LongText tells whether the kernel's text of a hit may be longer than it makes it: then the line
+// longText tells whether the kernel's text of a hit may be longer than it makes it: then the line
 // is cut off, and the next one follows in it. The text has a page, before Linux 6.8 (struct
 // trace_seq in include/linux/trace_seq.h). A word has at most 20 characters, with what is around
 // it, and what precedes the arguments no more than maxHead.
-func (ev Event) LongText() bool {
+func (e Event) longText() bool {
 	const page, word, maxHead = 4096, len(",-9223372036854775808"), 256
 	length := maxHead
-	for _, a := range ev.Args {
+	for _, a := range e.Args {
 		words := 1
 		if _, count, ok := strings.Cut(a.Type, "["); ok {
 			words, _ = strconv.Atoi(strings.TrimSuffix(count, "]"))
@@ -183,13 +156,10 @@ func fromSite(fetch string, site uint64) string {
 	if !ok {
 		return fetch
 	}
-	end := strings.IndexFunc(after, func(r rune) bool { return !strings.ContainsRune("0123456789abcdefxABCDEFX", r) })
-	if end < 0 {
-		end = len(after)
-	}
-	offset, err := strconv.ParseInt(after[:end], 0, 64)
+	rest := strings.TrimLeft(after, "0123456789abcdefxABCDEFX")
+	offset, err := strconv.ParseInt(after[:len(after)-len(rest)], 0, 64)
 	if err != nil {
 		return fetch // for the kernel to refuse
 	}
-	return fmt.Sprintf("%s%+d(%%ip)%s", before, offset-int64(site), after[end:])
+	return fmt.Sprintf("%s%+d(%%ip)%s", before, offset-int64(site), rest)
 }

@@ -23,7 +23,7 @@ func TestLongText(t *testing.T) {
 		{words[:100], false},
 		{words, true},
 	} {
-		if got := (Event{Args: c.args}).LongText(); got != c.want {
+		if got := (Event{Args: c.args}).longText(); got != c.want {
 			t.Errorf("%v of %d arguments %v", got, len(c.args), c.args)
 		}
 	}

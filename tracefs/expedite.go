@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/ftgo/ftgo/internal/owner"
-	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/tree"
 )
 
 // To disarm an event the kernel waits until no CPU can be in its handler any more, a grace
@@ -32,21 +32,15 @@ const leastHurry = 8
 // hurrying is what this process does about it.
 type hurrying struct {
 	sync.Mutex
-	allowed bool
-	tell    func(text string)
-	users   int
-	mark    string // the group of the mark, "" if the switch is not ours
+	users int
+	mark  string // the group of the mark, "" if the switch is not ours
 }
-
-// Expedite allows f to set /sys/kernel/rcu_expedited while many events are disarmed. tell gets a
-// line about each time that it is.
-func (f *FS) Expedite(tell func(text string)) { f.hurrying.allowed, f.hurrying.tell = true, tell }
 
 // CanExpedite tells whether events are disarmed in a tenth of the usual time.
 func (f *FS) CanExpedite() bool {
 	now, err := f.expedited()
 	// Nothing is written: it is opened, which a file system that is read-only does not allow.
-	return err == nil && (now != "0" || f.hurrying.allowed && f.tree.Ops.Write(f.rcu(hurryMark), "") == nil)
+	return err == nil && (now != "0" || f.Expedite != nil && f.tree.Write(f.rcu(hurryMark), "") == nil)
 }
 
 func (f *FS) rcu(name string) string { return f.rcuDir + "/" + name }
@@ -57,10 +51,10 @@ var errNormal = errors.New("rcu_normal is set")
 // expedited reads the switch.
 func (f *FS) expedited() (string, error) {
 	// rcu_normal came with Linux 4.4, and the other one with 3.6.
-	if b, err := f.tree.Ops.Read(f.rcu("rcu_normal")); err == nil && strings.TrimSpace(string(b)) != "0" {
+	if b, err := f.tree.Read(f.rcu("rcu_normal")); err == nil && strings.TrimSpace(string(b)) != "0" {
 		return "", errNormal
 	}
-	b, err := f.tree.Ops.Read(f.rcu(hurryMark))
+	b, err := f.tree.Read(f.rcu(hurryMark))
 	return strings.TrimSpace(string(b)), err
 }
 
@@ -70,14 +64,14 @@ func (f *FS) hurry(periods int) (end func()) {
 	h := &f.hurrying
 	h.Lock()
 	defer h.Unlock()
-	if !h.allowed || periods < leastHurry {
+	if f.Expedite == nil || periods < leastHurry {
 		return func() {}
 	}
 	if h.users++; h.users == 1 {
 		if err := f.setExpedited(); err != nil {
-			h.tell(fmt.Sprintf("events are disarmed at the kernel's usual pace: %v", err))
+			f.Expedite(fmt.Sprintf("events are disarmed at the kernel's usual pace: %v", err))
 		} else if h.mark != "" {
-			h.tell(fmt.Sprintf("%s is 1 while %d events are disarmed", f.rcu(hurryMark), periods))
+			f.Expedite(fmt.Sprintf("%s is 1 while %d events are disarmed", f.rcu(hurryMark), periods))
 		}
 	}
 	return func() {
@@ -87,7 +81,7 @@ func (f *FS) hurry(periods int) (end func()) {
 			return
 		}
 		if err := f.unsetExpedited(h.mark); err != nil {
-			h.tell(fmt.Sprintf("%v: the next run, or a clean-up, tries again", err))
+			f.Expedite(fmt.Sprintf("%v: the next run, or a clean-up, tries again", err))
 		}
 		h.mark = ""
 	}
@@ -99,7 +93,7 @@ func (f *FS) setExpedited() error {
 	if err != nil {
 		return err
 	}
-	defer files.Lock(f.tree.Dir)()
+	defer tree.Lock(f.tree.Dir)()
 	now, err := f.expedited()
 	if err != nil {
 		return err
@@ -110,11 +104,11 @@ func (f *FS) setExpedited() error {
 	}
 	// The mark comes first, and goes last: one alone does no harm.
 	mark := who.String()
-	if err := f.tree.Ops.Append(f.tree.Path("uprobe_events"), fmt.Sprintf("p:%s/%s /proc/self/exe:0x0\n", mark, hurryMark)); err != nil {
+	if err := f.tree.Append(f.tree.Path("uprobe_events"), fmt.Sprintf("p:%s/%s /proc/self/exe:0x0\n", mark, hurryMark)); err != nil {
 		return fmt.Errorf("mark that %s is set: %w", f.rcu(hurryMark), err)
 	}
-	if err := f.tree.Ops.Write(f.rcu(hurryMark), "1"); err != nil {
-		return errors.Join(files.Refused("write", f.rcu(hurryMark), err), f.tree.RemoveGroup(mark))
+	if err := f.tree.Write(f.rcu(hurryMark), "1"); err != nil {
+		return errors.Join(err, f.tree.RemoveGroup(mark))
 	}
 	f.hurrying.mark = mark
 	return nil
@@ -123,7 +117,7 @@ func (f *FS) setExpedited() error {
 // unsetExpedited puts the switch back, unless others who live have marked that they use it, and
 // removes a mark.
 func (f *FS) unsetExpedited(mark string) error {
-	defer files.Lock(f.tree.Dir)()
+	defer tree.Lock(f.tree.Dir)()
 	marks, err := f.hurryMarks()
 	if err != nil {
 		return err
@@ -133,8 +127,8 @@ func (f *FS) unsetExpedited(mark string) error {
 		return other != mark && ok && o.Alive()
 	})
 	if !used {
-		if err := f.tree.Ops.Write(f.rcu(hurryMark), "0"); err != nil {
-			return files.Refused("put back", f.rcu(hurryMark), err)
+		if err := f.tree.Write(f.rcu(hurryMark), "0"); err != nil {
+			return err
 		}
 	}
 	return f.tree.RemoveGroup(mark)
@@ -142,9 +136,9 @@ func (f *FS) unsetExpedited(mark string) error {
 
 // hurryMarks are the groups of all marks.
 func (f *FS) hurryMarks() ([]string, error) {
-	groups, err := f.tree.Ops.List(f.tree.Path("events"))
+	groups, err := f.tree.List(f.tree.Path("events"))
 	if err != nil {
-		return nil, files.Refused("list", f.tree.Path("events"), err)
+		return nil, err
 	}
 	return slices.DeleteFunc(groups, func(group string) bool {
 		_, ours := owner.Parse(group)

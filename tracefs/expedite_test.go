@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ftgo/ftgo/tracefs/internal/files"
 	"github.com/ftgo/ftgo/tracefs/internal/tree"
 )
 
@@ -20,7 +19,7 @@ func newExpediting(t *testing.T) (*FS, *fakeFiles, *[]string) {
 	fake.put("rcu_expedited", "0\n")
 	fake.put("rcu_normal", "0\n")
 	var told []string
-	f.Expedite(func(text string) { told = append(told, text) })
+	f.Expedite = func(text string) { told = append(told, text) }
 	return f, fake, &told
 }
 
@@ -59,7 +58,7 @@ func TestExpedite(t *testing.T) {
 	}{
 		{"many events", leastHurry, nil, "mark 1 disarm 0 unmark"},
 		{"few events", leastHurry - 1, nil, "disarm"},
-		{"not allowed", leastHurry, func(f *FS, _ *fakeFiles) { f.hurrying.allowed = false }, "disarm"},
+		{"not allowed", leastHurry, func(f *FS, _ *fakeFiles) { f.Expedite = nil }, "disarm"},
 		{"rcu_normal", leastHurry, func(_ *FS, fake *fakeFiles) { fake.put("rcu_normal", "1\n") }, "disarm"},
 		{"set by somebody", leastHurry, func(_ *FS, fake *fakeFiles) { fake.put("rcu_expedited", "1\n") }, "disarm"},
 	} {
@@ -98,7 +97,7 @@ func TestExpedite(t *testing.T) {
 func TestExpediteCounted(t *testing.T) {
 	f, fake, _ := newExpediting(t)
 	other := &FS{tree: &tree.Tree{Dir: f.tree.Dir, Ops: f.tree.Ops}, rcuDir: f.rcuDir}
-	other.Expedite(func(string) {})
+	other.Expedite = func(string) {}
 	first := f.hurry(leastHurry)
 	nested, second := f.hurry(leastHurry), other.hurry(leastHurry)
 	for i, end := range []func(){nested, first, second} {
@@ -183,10 +182,10 @@ func (r *readOnly) Write(path, text string) error {
 // TestLockWaitsNotForGood: who holds it may be stopped.
 func TestLockWaitsNotForGood(t *testing.T) {
 	f, _ := newFake(t)
-	unlock := files.Lock(f.tree.Dir)
+	unlock := tree.Lock(f.tree.Dir)
 	defer unlock()
 	done := make(chan struct{})
-	go func() { defer close(done); files.Lock(f.tree.Dir)() }()
+	go func() { defer close(done); tree.Lock(f.tree.Dir)() }()
 	select {
 	case <-done:
 	case <-time.After(time.Minute):

@@ -15,18 +15,17 @@ func moreEvents() []Event {
 }
 
 // extended starts a session and adds events, as far as that goes.
-func extended(t *testing.T, f *FS) (*Session, *Extension, error) {
+func extended(t *testing.T, f *FS) (*Session, error) {
 	t.Helper()
 	s, err := Start(t.Context(), f, Target{Path: "/bin/true"}, testEvents(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := s.Extend(t.Context(), moreEvents())
-	if err != nil {
-		return s, nil, err
+	if err := s.Extend(t.Context(), moreEvents()); err != nil {
+		return s, err
 	}
-	s.Join(x)
-	return s, x, x.Arm(t.Context())
+	s.Join(moreEvents())
+	return s, s.Arm(t.Context(), moreEvents())
 }
 
 // TestExtendFailsAtEachStep: nothing is left, wherever the adding of events ends.
@@ -43,7 +42,7 @@ func TestExtendFailsAtEachStep(t *testing.T) {
 	for step := 1; ; step++ {
 		f, fake := newFake(t)
 		fake.failAt = started + step
-		s, _, err := extended(t, f)
+		s, err := extended(t, f)
 		done := len(fake.log) < fake.failAt
 		if done != (err == nil) || err != nil && !errors.Is(err, fake.err) {
 			t.Errorf("step %d: error %v", step, err)
@@ -68,11 +67,11 @@ func TestExtendFailsAtEachStep(t *testing.T) {
 // the instance is.
 func TestExtendOrder(t *testing.T) {
 	f, fake := newFake(t)
-	s, x, err := extended(t, f)
+	s, err := extended(t, f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(x.Disarm(), s.Close()); err != nil {
+	if err := errors.Join(s.Disarm(moreEvents()), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 	var order []string
@@ -102,12 +101,12 @@ func TestExtendRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := s.Extend(t.Context(), []Event{{Name: "none"}}); err == nil {
+	if err := s.Extend(t.Context(), []Event{{Name: "none"}}); err == nil {
 		t.Error("an event without a site is accepted")
 	}
 	vetoed := errors.New("changed")
 	s.target.Unchanged = func() error { return vetoed }
-	if _, err := s.Extend(t.Context(), moreEvents()); !errors.Is(err, vetoed) {
+	if err := s.Extend(t.Context(), moreEvents()); !errors.Is(err, vetoed) {
 		t.Errorf("extend: %v, want %v", err, vetoed)
 	}
 }

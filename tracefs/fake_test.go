@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ftgo/ftgo/tracefs/internal/files"
 	"github.com/ftgo/ftgo/tracefs/internal/tree"
 )
 
@@ -19,14 +18,14 @@ import (
 // the order of our writes depends on. It records what is done to it, and can be told
 // to fail at one step.
 type fakeFiles struct {
-	files.OS
+	tree.OS
 	t      *testing.T
 	root   string
 	log    []string
 	failAt int // the step, from 1, that fails
 	err    error
 	// readers have pipes open, any of which keeps all instances, as up to Linux 5.4.0.
-	readers []files.PipeReader
+	readers []tree.PipeReader
 	// noMemory: definitions fetch from registers alone.
 	noMemory bool
 	// off are what is switched off with all events of an instance.
@@ -85,7 +84,7 @@ func (f *fakeFiles) Write(path, text string) error {
 			f.put(file, text)
 		}
 	}
-	return files.WriteOnce(path, os.O_WRONLY|os.O_TRUNC, text)
+	return tree.WriteOnce(path, os.O_WRONLY|os.O_TRUNC, text)
 }
 
 func (f *fakeFiles) Append(path, text string) error {
@@ -176,7 +175,7 @@ func (f *fakeFiles) Rmdir(path string) error {
 	return os.RemoveAll(path)
 }
 
-func (f *fakeFiles) PipeReaders() []files.PipeReader { return f.readers }
+func (f *fakeFiles) PipeReaders() []tree.PipeReader { return f.readers }
 
 func (f *fakeFiles) Pipe(path string) (int, error) {
 	if err := f.step("open", path); err != nil {
@@ -281,7 +280,7 @@ func TestOrderOfWrites(t *testing.T) {
 	}
 	var order []string
 	for _, l := range fake.log {
-		l = strings.ReplaceAll(l, s.Name(), "S")
+		l = strings.ReplaceAll(l, s.Name, "S")
 		for _, word := range []string{"trace_pipe", "p:S", "-:S", "rmdir", "enable"} {
 			if strings.Contains(l, word) {
 				order = append(order, l)
@@ -314,8 +313,8 @@ func TestEnabledElsewhereIsNotRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fake.put("events/"+s.Name()+"/enable", "1\n")
-	fake.put("events/"+s.Name()+"/entry0_0123456789/enable", "1\n")
+	fake.put("events/"+s.Name+"/enable", "1\n")
+	fake.put("events/"+s.Name+"/entry0_0123456789/enable", "1\n")
 	if err := s.Close(); err == nil || !strings.Contains(err.Error(), "enabled") {
 		t.Errorf("close: %v, want a refusal", err)
 	}

@@ -14,12 +14,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/tree"
 )
 
 // faulty makes one access to a tracefs fail, reads included, or all from one on.
 type faulty struct {
-	files.Ops
+	tree.Ops
 	root    string
 	log     []string
 	failAt  int // from 1; 0 is none
@@ -92,20 +92,20 @@ var lifetimes = map[string]func(context.Context, *FS) error{
 	"chosen buffer": func(ctx context.Context, f *FS) error { return lifetime(ctx, f, Options{BufferKB: 64}) },
 	"raw":           func(ctx context.Context, f *FS) error { return lifetime(ctx, f, Options{Raw: true}) },
 	"kernel events": func(_ context.Context, f *FS) error {
-		k, err := StartKernel(f, []string{"sched:sched_switch"}, 0)
+		k, err := StartKernel(f, []string{"sched:sched_switch"}, 0, true)
 		if err != nil {
 			return err
 		}
 		_, ferr := k.Formats()
 		_, oerr := k.Overruns()
-		return errors.Join(ferr, oerr, k.Follow(os.Getpid()), k.Stop(), k.Close())
+		return errors.Join(ferr, oerr, k.Follow(os.Getpid()), k.Disarm(nil), k.Close())
 	},
 	"histograms": func(ctx context.Context, f *FS) error {
-		h, err := StartHistograms(ctx, f, Target{Path: "/bin/true"}, testCalls(), HistogramOptions{PID: os.Getpid()})
+		h, err := StartHistograms(ctx, f, Target{Path: "/bin/true"}, callsOf(os.Getpid()))
 		if err != nil {
 			return err
 		}
-		return errors.Join(h.Stop(), h.Close())
+		return errors.Join(h.Disarm(nil), h.Close())
 	},
 }
 
@@ -115,15 +115,13 @@ func lifetime(ctx context.Context, f *FS, opt Options) error {
 	if err != nil {
 		return err
 	}
-	if x, xerr := s.Extend(ctx, moreEvents()); xerr == nil {
-		s.Join(x)
-		err = errors.Join(x.Arm(ctx), x.Disarm())
-	} else {
-		err = xerr
+	if err = s.Extend(ctx, moreEvents()); err == nil {
+		s.Join(moreEvents())
+		err = errors.Join(s.Arm(ctx, moreEvents()), s.Disarm(moreEvents()))
 	}
 	_, oerr := s.Overruns()
-	_, nerr := s.Now()
-	err = errors.Join(err, s.Pause(), s.Resume(), oerr, nerr)
+	_, nerr := s.Mark(false)
+	err = errors.Join(err, s.Disarm(nil), s.Arm(ctx, nil), oerr, nerr)
 	s.Stop()
 	<-s.stopped
 	var rerr error

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/tracetest"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // TestKernelFeatures: what kernels are said to have, this one is found to have if it is of
@@ -31,7 +31,7 @@ func TestKernelFeatures(t *testing.T) {
 		if !known {
 			t.Errorf("feature %s: nothing is known of the version it came with", name)
 		}
-		older := tracefs.KernelOlder(v[0], v[1])
+		older := machine.This().Older(v[0], v[1])
 		if has && older && name == "Memory" {
 			continue // which was tried: RHEL 7's 3.10 has it
 		}

@@ -26,7 +26,7 @@ func TestFromSite(t *testing.T) {
 	}
 	e := Event{Name: "e", Sites: []uint64{0x10, 0x20}, Args: []Arg{{"v", "@+0x30", "s64"}}}
 	want := []string{"p:g/e /bin/true:0x10 v=+32(%ip):s64", "p:g/e /bin/true:0x20 v=+16(%ip):s64"}
-	if got := e.Definitions("g", "/bin/true"); !slices.Equal(got, want) {
-		t.Errorf("defined as %q, want %q", got, want)
+	if got, err := e.Definitions("g", "/bin/true"); err != nil || !slices.Equal(got, want) {
+		t.Errorf("defined as %q, %v, want %q", got, err, want)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/tree"
 )
 
 // TestHeldByOthers: up to Linux 5.4.0 a trace_pipe that anybody has open keeps all instances.
@@ -19,8 +19,8 @@ func TestHeldByOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := s.Name()
-		fake.readers = []files.PipeReader{{PID: 812, Name: "cat", Path: "/sys/kernel/tracing/trace_pipe"}}
+		name := s.Name
+		fake.readers = []tree.PipeReader{{PID: 812, Name: "cat", Path: "/sys/kernel/tracing/trace_pipe"}}
 		if err := s.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
@@ -55,7 +55,7 @@ func TestSweepHeldByOthers(t *testing.T) {
 	remains(t, f, name, true, true)
 	enabled := "instances/" + name + "/events/" + name + "/enable"
 	fake.put("instances/"+name+"/events/"+name+"/e/enable", "1\n")
-	fake.readers = []files.PipeReader{{PID: 813, Name: "ftgo", Path: "/sys/kernel/tracing/instances/" + name + "/trace_pipe"}}
+	fake.readers = []tree.PipeReader{{PID: 813, Name: "ftgo", Path: "/sys/kernel/tracing/instances/" + name + "/trace_pipe"}}
 	if gone, err := f.Sweep(); err == nil || len(gone) > 0 || !f.tree.Exists("events", name) {
 		t.Errorf("swept %+v, %v: it is in use", gone, err)
 	}
@@ -91,7 +91,7 @@ func TestOwnPipesFirst(t *testing.T) {
 		}
 		sessions = append(sessions, s)
 	}
-	fake.readers = []files.PipeReader{{PID: 1, Name: "itself", Path: "/sys/kernel/tracing/instances/" + sessions[1].Name() + "/trace_pipe"}}
+	fake.readers = []tree.PipeReader{{PID: 1, Name: "itself", Path: "/sys/kernel/tracing/instances/" + sessions[1].Name + "/trace_pipe"}}
 	if err := sessions[0].Close(); err != nil {
 		t.Errorf("close the first: %v", err)
 	}

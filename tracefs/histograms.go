@@ -7,9 +7,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/ftgo/ftgo/tracefs/internal/files"
-	"github.com/ftgo/ftgo/tracefs/internal/histtext"
-	"github.com/ftgo/ftgo/tracefs/internal/ring"
+	"github.com/ftgo/ftgo/internal/histtext"
+	"github.com/ftgo/ftgo/internal/machine"
 )
 
 // CallEvents are two events that the kernel pairs into calls by itself, with hist
@@ -24,18 +23,6 @@ type CallEvents struct {
 	Key []string
 	// Funcs is how many functions there are: Func is below it.
 	Funcs int
-}
-
-// Check refuses more functions than the kernel's histograms hold.
-func (c *CallEvents) Check() error {
-	if c.Funcs > histtext.MaxFuncs {
-		return fmt.Errorf("keep histograms of %d functions in the kernel: at most %d", c.Funcs, histtext.MaxFuncs)
-	}
-	return nil
-}
-
-// HistogramOptions say how histograms are kept.
-type HistogramOptions struct {
 	// PID is the process whose calls are recorded; 0 is whatever the calling process
 	// starts from now on. Either way, with the processes that those start.
 	PID int
@@ -44,119 +31,93 @@ type HistogramOptions struct {
 	OpenCalls int
 }
 
-// Histograms is a session that streams nothing: calls and latencies are counted in the
-// kernel, and read now and then. Close must be called.
-type Histograms struct {
-	session  *Session
-	calls    CallEvents
-	triggers histtext.Triggers
-	armed    bool // some trigger was set
-	defined  bool // the synthetic event
-}
-
-// StartHistograms defines the events and begins. On error nothing remains in the kernel.
-func StartHistograms(ctx context.Context, f *FS, target Target, calls CallEvents, opt HistogramOptions) (*Histograms, error) {
-	if err := f.CheckHistograms(); err != nil {
+// StartHistograms begins a session that streams nothing: calls and latencies are counted in the
+// kernel, and read now and then, until Disarm. On error nothing remains in the kernel.
+func StartHistograms(ctx context.Context, f *FS, target Target, calls CallEvents) (*Session, error) {
+	if err := errors.Join(f.CheckHistograms(), histtext.CheckFuncs(calls.Funcs)); err != nil {
 		return nil, err
 	}
-	if err := calls.Check(); err != nil {
-		return nil, err
-	}
-	s, err := newSession(f, []Event{calls.Entry, calls.Return}, Options{})
+	s, lines, err := newSession(f, target, []Event{calls.Entry, calls.Return}, nil)
 	if err != nil {
 		return nil, err
 	}
-	h := &Histograms{session: s, calls: calls}
-	h.triggers = histtext.NewTriggers(s.name, calls.Entry.Name, calls.Func, calls.Key, calls.Funcs, opt.OpenCalls)
-	if err := h.start(ctx, target, opt); err != nil {
-		return nil, errors.Join(err, h.Close())
-	}
-	return h, nil
+	s.calls = &calls
+	return s.begin(func() error { return s.startHistograms(ctx, lines) })
 }
 
-func (h *Histograms) start(ctx context.Context, target Target, opt HistogramOptions) error {
-	s := h.session
-	if err := s.fs.tree.Ops.Mkdir(s.file()); err != nil {
-		return files.Refused("make", s.file(), err)
+func (s *Session) startHistograms(ctx context.Context, lines []string) error {
+	if err := s.makeInstance(); err != nil {
+		return err
 	}
-	s.created = true
 	// Nothing comes out of it, but an open pipe says that the instance is in use.
-	fd, err := s.fs.tree.Ops.Pipe(s.file("trace_pipe"))
-	if err != nil {
-		return files.Refused("open", s.file("trace_pipe"), err)
+	if err := s.openPipe(); err != nil {
+		return err
 	}
-	s.pipe = ring.NewPipe(fd)
-	s.fs.tree.Pipes.Add(1)
 	// Until all triggers are set only this process is followed, in which there is nothing to
 	// hit: else a call might be seen to begin, and not be seen to end.
 	if err := s.beginFollowing(); err != nil {
 		return err
 	}
-	if err := s.follow(os.Getpid()); err != nil {
+	if err := s.Follow(os.Getpid()); err != nil {
 		return err
-	}
-	var lines []string
-	for i := range s.events {
-		lines = append(lines, s.events[i].Definitions(s.name, target.Path)...)
 	}
 	s.defined = true
-	if err := s.fs.define(ctx, lines); err != nil {
+	if err := s.define(ctx, lines); err != nil {
 		return err
 	}
-	if target.Unchanged != nil {
-		if err := target.Unchanged(); err != nil {
-			return err
-		}
-	}
-	if err := h.setTriggers(ctx); err != nil {
+	if err := s.setTriggers(ctx); err != nil || s.calls.PID == 0 {
 		return err
 	}
-	if opt.PID != 0 {
-		return s.follow(opt.PID)
-	}
-	return nil
+	return s.Follow(s.calls.PID)
+}
+
+// histogramFiles are the files of a name of what keeps histograms: of the synthetic event, of calls
+// that end, and of those that begin.
+func (s *Session) histogramFiles(name string) (latency, ends, begins string) {
+	return s.file("events", "synthetic", s.Name, name), s.eventFile(&s.calls.Return, name), s.eventFile(&s.calls.Entry, name)
 }
 
 // setTriggers sets them all, and what makes the histograms first.
-func (h *Histograms) setTriggers(ctx context.Context) error {
-	s := h.session
-	h.defined = true
-	if err := s.fs.tree.Ops.Append(s.fs.tree.Path("synthetic_events"), h.triggers.Synthetic+"\n"); err != nil {
-		return fmt.Errorf("define synthetic event: %w", s.fs.explain([]string{h.triggers.Synthetic}, err))
+func (s *Session) setTriggers(ctx context.Context) error {
+	c := s.calls
+	t := histtext.NewTriggers(s.Name, c.Entry.Name, c.Func, c.Key, c.Funcs, c.OpenCalls)
+	s.triggers = &t
+	if err := s.fs.tree.Append(s.fs.tree.Path("synthetic_events"), t.Synthetic+"\n"); err != nil {
+		return fmt.Errorf("define synthetic event: %w", s.fs.explain([]string{t.Synthetic}, err))
 	}
-	h.armed = true
-	for _, set := range []struct{ file, trigger string }{
-		{s.file("events", "synthetic", s.name, "trigger"), h.triggers.Latency},
-		{s.eventFile(&h.calls.Entry, "trigger"), h.triggers.Count},
-		{s.eventFile(&h.calls.Entry, "trigger"), h.triggers.Begin},
-		{s.eventFile(&h.calls.Return, "trigger"), h.triggers.End},
-	} {
+	s.armed = true
+	latency, ends, begins := s.histogramFiles("trigger")
+	for _, set := range [][2]string{{latency, t.Latency}, {begins, t.Count}, {begins, t.Begin}, {ends, t.End}} {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.fs.tree.Ops.Write(set.file, set.trigger); err != nil {
-			return fmt.Errorf("set trigger %q of %s, with %d and %d sites: %w", set.trigger, set.file, len(h.calls.Entry.Sites), len(h.calls.Return.Sites), err)
+		if err := s.fs.tree.Write(set[0], set[1]); err != nil {
+			return fmt.Errorf("set trigger %q of %s, with %d and %d sites: %w", set[1], set[0], len(c.Entry.Sites), len(c.Return.Sites), err)
 		}
 	}
 	return nil
 }
 
-// HistogramReading is what histograms hold, all since they were started.
-type HistogramReading = histtext.Reading
+// pauseTriggers ends the counting. A call that ends between the two steps is not seen to end.
+func (s *Session) pauseTriggers() error {
+	latency, _, begins := s.histogramFiles("trigger")
+	for _, pause := range [][2]string{{latency, s.triggers.Latency}, {begins, s.triggers.Count}} {
+		if err := s.fs.tree.Write(pause[0], pause[1]+":pause"); err != nil {
+			return fmt.Errorf("pause trigger %q: %w", pause[1], err)
+		}
+	}
+	return nil
+}
 
-// Read reads the histograms.
-func (h *Histograms) Read() (HistogramReading, error) {
-	s := h.session
-	r := HistogramReading{Funcs: make([]histtext.Counts, h.calls.Funcs)}
+// Histograms reads what the kernel has counted since [StartHistograms].
+func (s *Session) Histograms() (histtext.Reading, error) {
+	r := histtext.Reading{Funcs: make([]histtext.Counts, s.calls.Funcs)}
 	// Ends before begins: more calls than have begun must not have ended.
-	for _, file := range []string{
-		s.file("events", "synthetic", s.name, "hist"),
-		s.eventFile(&h.calls.Return, "hist"),
-		s.eventFile(&h.calls.Entry, "hist"),
-	} {
-		b, err := s.fs.tree.Ops.Read(file)
+	latency, ends, begins := s.histogramFiles("hist")
+	for _, file := range []string{latency, ends, begins} {
+		b, err := s.fs.tree.Read(file)
 		if err != nil {
-			return r, files.Refused("read", file, err)
+			return r, err
 		}
 		if err := r.Add(string(b)); err != nil {
 			return r, fmt.Errorf("parse %s: %w", file, err)
@@ -165,69 +126,31 @@ func (h *Histograms) Read() (HistogramReading, error) {
 	return r, nil
 }
 
-// Stop ends the counting. A call that ends between the two steps is not seen to end.
-func (h *Histograms) Stop() error {
-	s := h.session
-	for _, pause := range []struct{ file, trigger string }{
-		{s.file("events", "synthetic", s.name, "trigger"), h.triggers.Latency},
-		{s.eventFile(&h.calls.Entry, "trigger"), h.triggers.Count},
-	} {
-		if err := s.fs.tree.Ops.Write(pause.file, pause.trigger+":pause"); err != nil {
-			return fmt.Errorf("pause trigger %q: %w", pause.trigger, err)
-		}
-	}
-	return nil
-}
-
-// Close removes everything that was made, in the one order that is safe: the triggers,
-// which keep events and the instance in use, the latest first; the synthetic event; then
-// what a [Session] removes.
-func (h *Histograms) Close() error {
-	s := h.session
-	if s.closed {
-		return nil
-	}
-	if h.armed {
-		if err := s.fs.tree.RemoveTriggers(s.name); err != nil {
-			return notRemoved(s.name, err)
-		}
-	}
-	var err error
-	if h.defined {
-		err = notRemoved(s.name, s.fs.tree.RemoveSynthetic(s.name))
-	}
-	return errors.Join(err, s.Close())
-}
-
-// HistogramsMissing names the kernel's options without which it can't keep histograms of
-// latencies by itself, none if it can: CONFIG_HIST_TRIGGERS, which its README tells of
-// (kernel/trace/trace.c, readme_msg), and CONFIG_SYNTH_EVENTS, which makes a file. Sites
-// must share an event, too ([Features].Append).
-func (f *FS) HistogramsMissing() []string {
+// CheckHistograms is an [ErrNotSupported] that explains why the kernel can't keep histograms of
+// latencies by itself. It takes CONFIG_HIST_TRIGGERS, which its README tells of
+// (kernel/trace/trace.c, readme_msg), and CONFIG_SYNTH_EVENTS, which makes a file. Sites must share an
+// event, too ([Features].Append).
+func (f *FS) CheckHistograms() error {
 	var missing []string
-	readme, _ := f.tree.Ops.Read(f.tree.Path("README"))
-	if lineWith(string(readme), "hist:keys=") == "" {
+	if readme, _ := f.tree.Read(f.tree.Path("README")); !strings.Contains(string(readme), "hist:keys=") {
 		missing = append(missing, "CONFIG_HIST_TRIGGERS")
 	}
 	if !f.tree.Exists("synthetic_events") {
 		missing = append(missing, "CONFIG_SYNTH_EVENTS")
 	}
-	return missing
-}
-
-// CheckHistograms is an error that explains what is missing, and is [ErrNotSupported].
-func (f *FS) CheckHistograms() error {
-	if missing := f.HistogramsMissing(); len(missing) > 0 {
-		return fmt.Errorf("keep histograms in the kernel: %w: it was built without %s", ErrNotSupported, strings.Join(missing, " and "))
+	reason := ""
+	switch {
+	case len(missing) > 0:
+		reason = "it was built without " + strings.Join(missing, " and ")
+	case !f.Features().Append:
+		reason = "it takes Linux 5.4"
+	case machine.This().Older(5, 17):
+		// Before, set_event_pid does not keep probes from triggers: those of all processes would be
+		// counted, and paired with each other (kernel commit b7d5eb267f8c, "tracing/uprobes: Use
+		// trace_event_buffer_reserve() helper").
+		reason = "before Linux 5.17 they don't tell processes apart"
+	default:
+		return nil
 	}
-	if !f.Features().Append {
-		return fmt.Errorf("keep histograms in the kernel: %w: it takes Linux 5.4", ErrNotSupported)
-	}
-	// Before, set_event_pid does not keep probes from triggers: those of all processes would be
-	// counted, and paired with each other (kernel commit b7d5eb267f8c, "tracing/uprobes: Use
-	// trace_event_buffer_reserve() helper").
-	if KernelOlder(5, 17) {
-		return fmt.Errorf("keep histograms in the kernel: %w: before Linux 5.17 they don't tell processes apart", ErrNotSupported)
-	}
-	return nil
+	return fmt.Errorf("keep histograms in the kernel: %w: %s", ErrNotSupported, reason)
 }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/internal/owner"
-	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/tree"
 )
 
 // histFiles is a [fakeFiles] with hist triggers: a trigger arms its event, keeps the
@@ -52,7 +52,7 @@ func (h histFiles) Write(path, text string) error {
 		return err
 	}
 	b, err := os.ReadFile(path)
-	if err != nil && !files.IsNotExist(err) {
+	if err != nil && !tree.IsNotExist(err) {
 		return err
 	}
 	line, remove := strings.CutPrefix(text, "!")
@@ -107,6 +107,12 @@ func (h histFiles) left() []string {
 	return left
 }
 
+func callsOf(pid int) CallEvents {
+	calls := testCalls()
+	calls.PID = pid
+	return calls
+}
+
 func testCalls() CallEvents {
 	args := []Arg{{Name: "f", Type: "u64", Fetch: `\0`}, {Name: "g", Type: "u64", Fetch: "%r14"}}
 	return CallEvents{
@@ -122,13 +128,13 @@ func TestHistogramsFailAtEachStep(t *testing.T) {
 	for step := 1; ; step++ {
 		f, fake := newHistFake(t)
 		fake.failAt = step
-		h, err := StartHistograms(t.Context(), f, Target{Path: "/bin/true"}, testCalls(), HistogramOptions{})
+		h, err := StartHistograms(t.Context(), f, Target{Path: "/bin/true"}, testCalls())
 		if len(fake.log) < step {
 			if err != nil {
 				t.Fatalf("nothing was made to fail, but: %v", err)
 			}
 			fake.failAt = 0
-			if err := h.Stop(); err != nil {
+			if err := h.Disarm(nil); err != nil {
 				t.Errorf("stop: %v", err)
 			}
 			if step < 10 {
@@ -150,7 +156,7 @@ func TestHistogramsFailAtEachStep(t *testing.T) {
 func TestHistogramsCloseFailsAtEachStep(t *testing.T) {
 	for step := 0; ; step++ {
 		f, fake := newHistFake(t)
-		h, err := StartHistograms(t.Context(), f, Target{Path: "/bin/true"}, testCalls(), HistogramOptions{})
+		h, err := StartHistograms(t.Context(), f, Target{Path: "/bin/true"}, testCalls())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +173,7 @@ func TestHistogramsCloseFailsAtEachStep(t *testing.T) {
 		if step == 0 && (err != nil || len(fake.left()) > 0) {
 			t.Errorf("close: %v, left %q", err, fake.left())
 		}
-		if _, err := f.sweep(Leftover{Name: h.session.Name(), instance: f.tree.Exists("instances", h.session.Name())}); err != nil {
+		if _, err := f.sweep(Leftover{Name: h.Name, instance: f.tree.Exists("instances", h.Name)}); err != nil {
 			t.Errorf("after %q failed: %v", fake.log[before+step-1], err)
 		}
 		if left := fake.left(); len(left) > 0 {
@@ -179,7 +185,7 @@ func TestHistogramsCloseFailsAtEachStep(t *testing.T) {
 // TestHistogramsOrder pins the safe order: triggers, synthetic event, instance, probes.
 func TestHistogramsOrder(t *testing.T) {
 	f, fake := newHistFake(t)
-	h, err := StartHistograms(t.Context(), f, Target{Path: "/bin/true"}, testCalls(), HistogramOptions{})
+	h, err := StartHistograms(t.Context(), f, Target{Path: "/bin/true"}, testCalls())
 	if err != nil {
 		t.Fatal(err)
 	}

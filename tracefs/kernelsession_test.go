@@ -31,7 +31,7 @@ func TestStartKernelFailsAtEachStep(t *testing.T) {
 		f, fake := newFake(t)
 		f.tree.Ops = kernelFake{rawFake{fake}}
 		fake.failAt = step
-		k, err := StartKernel(f, []string{"sched:sched_switch"}, 0)
+		k, err := StartKernel(f, []string{"sched:sched_switch"}, 0, true)
 		if len(fake.log) >= step {
 			if !errors.Is(err, fake.err) {
 				t.Errorf("step %d (%s): error %v does not tell", step, fake.log[step-1], err)
@@ -54,7 +54,7 @@ func TestStartKernelFailsAtEachStep(t *testing.T) {
 			t.Errorf("formats %q, %v", texts, err)
 		}
 		fake.failAt = 0
-		if err := errors.Join(k.Stop(), k.Close()); err != nil || len(fake.left()) > 0 {
+		if err := errors.Join(k.Disarm(nil), k.Close()); err != nil || len(fake.left()) > 0 {
 			t.Errorf("close: %v, left %q", err, fake.left())
 		}
 		return

@@ -3,11 +3,10 @@ package tracefs
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/ftgo/ftgo/internal/owner"
-	"github.com/ftgo/ftgo/tracefs/internal/files"
 	"github.com/ftgo/ftgo/tracefs/internal/tree"
 )
 
@@ -25,58 +24,52 @@ type Leftover struct {
 // Leftovers finds what killed runs have left. Sessions of processes that live, and
 // everything that was not made by this package, are never among them.
 func (f *FS) Leftovers() ([]Leftover, error) {
+	// Each name is looked at once: an owner that dies in between would seem to have left its probes
+	// and no instance. It has nil if that lives.
 	found := make(map[string]*Leftover)
-	living := make(map[string]bool)
-	// Once for each name: an owner that dies in between would seem to have left its probes
-	// and no instance.
-	at := func(name string) *Leftover {
-		if found[name] != nil || living[name] {
-			return found[name]
+	each := func(names []string, visit func(*Leftover) error) error {
+		for _, name := range names {
+			l, known := found[name]
+			if o, ok := owner.Parse(name); !known && ok && !o.Alive() {
+				l = &Leftover{Name: name, PID: o.PID}
+			}
+			if found[name] = l; l == nil {
+				continue
+			}
+			if err := visit(l); err != nil {
+				return err
+			}
 		}
-		o, ok := owner.Parse(name)
-		if !ok || o.Alive() {
-			living[name] = true
-			return nil
-		}
-		found[name] = &Leftover{Name: name, PID: o.PID}
-		return found[name]
+		return nil
 	}
-	names, err := f.tree.Ops.List(f.tree.Path("instances"))
-	if err != nil && !files.IsNotExist(err) {
-		return nil, files.Refused("list", f.tree.Path("instances"), err)
+	names, err := f.tree.List(f.tree.Path("instances"))
+	if err != nil && !tree.IsNotExist(err) {
+		return nil, err
 	}
-	for _, n := range names {
-		if l := at(n); l != nil {
-			l.instance = true
-		}
+	_ = each(names, func(l *Leftover) error { l.instance = true; return nil })
+	groups, err := f.tree.List(f.tree.Path("events"))
+	if err != nil && !tree.IsNotExist(err) {
+		return nil, err
 	}
-	groups, err := f.tree.Ops.List(f.tree.Path("events"))
-	if err != nil && !files.IsNotExist(err) {
-		return nil, files.Refused("list", f.tree.Path("events"), err)
-	}
-	for _, g := range groups {
-		l := at(g)
-		if l == nil {
-			continue
-		}
-		events, err := f.tree.Events(g)
-		if err != nil {
-			return nil, err
-		}
+	err = each(groups, func(l *Leftover) error {
+		events, err := f.tree.Events(l.Name)
 		l.Events = len(events)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	synthetics, err := f.tree.Synthetics()
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range synthetics {
-		at(n)
+	_ = each(synthetics, func(*Leftover) error { return nil })
+	var all []Leftover
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		if l := found[name]; l != nil {
+			all = append(all, *l)
+		}
 	}
-	all := make([]Leftover, 0, len(found))
-	for _, l := range found {
-		all = append(all, *l)
-	}
-	slices.SortFunc(all, func(a, b Leftover) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
 }
 
@@ -84,12 +77,11 @@ func (f *FS) Leftovers() ([]Leftover, error) {
 // that its owner lives in another pid namespace and holds its pipe open, stays
 // whole. Of one that a pipe of others holds the probes go, and the instance is left empty for
 // [FS.RemoveHeld].
-func (f *FS) Sweep() ([]Leftover, error) {
+func (f *FS) Sweep() (gone []Leftover, err error) {
 	all, err := f.Leftovers()
 	if err != nil {
 		return nil, err
 	}
-	var gone []Leftover
 	var errs []error
 	for _, l := range all {
 		held, err := f.sweep(l)

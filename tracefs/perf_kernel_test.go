@@ -21,12 +21,13 @@ import (
 // is not removed either. (It has one site, so that the kernel would refuse to, not crash.)
 func TestKernelTakenByPerf(t *testing.T) {
 	f := tracetest.Kernel(t)
-	fd := -1
+	fd, group := -1, ""
 	take := func() error {
 		ids, err := filepath.Glob(f.Dir() + "/events/" + owner.OwnPrefix() + "*/taken_*/id")
 		if err != nil || len(ids) != 1 {
 			return fmt.Errorf("ids %q: %v", ids, err)
 		}
+		group = filepath.Base(filepath.Dir(filepath.Dir(ids[0])))
 		b, err := os.ReadFile(ids[0])
 		if err != nil {
 			return err
@@ -45,12 +46,12 @@ func TestKernelTakenByPerf(t *testing.T) {
 	if fd < 0 {
 		t.Fatalf("perf has no event: %v", err)
 	}
-	var remains *tracefs.RemainsError
-	if !errors.As(err, &remains) || !errors.Is(err, unix.EINTR) || !strings.Contains(err.Error(), "traced by perf_event_open") {
+	remains := errors.Is(err, tracefs.ErrRemains)
+	if !remains || !errors.Is(err, unix.EINTR) || !strings.Contains(err.Error(), "traced by perf_event_open") {
 		t.Errorf("start: %v", err)
 	}
 	unix.Close(fd)
-	if remains == nil {
+	if !remains {
 		return
 	}
 	w, err := os.OpenFile(f.Dir()+"/uprobe_events", os.O_WRONLY|os.O_APPEND, 0)
@@ -58,7 +59,7 @@ func TestKernelTakenByPerf(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	if _, err := w.WriteString("-:" + remains.Name + "/" + events[0].Name + "\n"); err != nil {
+	if _, err := w.WriteString("-:" + group + "/" + events[0].Name + "\n"); err != nil {
 		t.Errorf("what is left can't be removed: %v", err)
 	}
 }

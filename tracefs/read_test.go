@@ -144,7 +144,7 @@ func TestFormats(t *testing.T) {
 		t.Error("formats that are not there")
 	}
 	for _, ev := range testEvents() {
-		fake.put(filepath.Join("instances", s.Name(), "events", s.Name(), ev.Name, "format"), "of "+ev.Name)
+		fake.put(filepath.Join("instances", s.Name, "events", s.Name, ev.Name, "format"), "of "+ev.Name)
 	}
 	want := []string{"of entry0_0123456789", "of return0_0123456789"}
 	if got, err := s.Formats(); err != nil || !slices.Equal(got, want) {

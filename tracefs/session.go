@@ -1,18 +1,20 @@
 package tracefs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/internal/clocks"
+	"github.com/ftgo/ftgo/internal/histtext"
+	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/owner"
-	"github.com/ftgo/ftgo/tracefs/internal/files"
 	"github.com/ftgo/ftgo/tracefs/internal/ring"
-	"github.com/ftgo/ftgo/tracefs/internal/threads"
 )
 
 // Options say how a session is run. The zero value suits most.
@@ -28,6 +30,7 @@ type Options struct {
 	// Raw reads the pages of the ring buffer as they are, CPU by CPU, with [Session.ReadPages],
 	// instead of trace_pipe, which the kernel formats as text, with [Session.Read]. It costs a
 	// fraction of the text, and time stamps of clocks that text cuts to microseconds come whole.
+	// Where the text of an event may be too long for its line, a session is raw in any case.
 	Raw bool
 	// TopLevel allows the session to use the top level of tracefs, which everybody shares,
 	// on kernels that do not record in instances ([Features].Instances).
@@ -45,11 +48,17 @@ type Target struct {
 	Unchanged func() error
 }
 
-// Session is a set of probes in an instance of their own, from their definition to
-// their removal. Its methods but Read may be called once; Close always must be.
+// Session is a set of events in an instance of their own, from their definition to
+// their removal: probes ([Start]), events of the kernel itself ([StartKernel]), or calls that the
+// kernel counts ([StartHistograms]). Its methods but those that read may be called once; Close
+// always must be.
 type Session struct {
+	// Name is the session's group in uprobe_events and its instance.
+	Name string
+	// Began is the trace clock's time before the first probe was armed.
+	Began uint64
+
 	fs       *FS
-	name     string // of the group and of the instance
 	target   Target
 	events   []Event
 	joined   []int // where the events of each extension begin
@@ -57,15 +66,20 @@ type Session struct {
 	pipe     *ring.Pipe
 	raw      *ring.Pages // nil unless Options.Raw
 	clocks   clocks.Comparison
-	began    uint64 // the trace clock's time before the first probe was armed
-	created  bool   // the instance directory
-	defined  bool   // some line was written to uprobe_events
-	taken    error  // not nil if perf has one of the events
+	created  bool  // the instance directory
+	defined  bool  // some line was written to uprobe_events
+	taken    error // not nil if perf has one of the events
 	stopped  chan struct{}
 	stopErr  error
 	closed   bool
 	borrowed []setting // of the top level, to be put back
-	owners   *threads.OfLines
+	owners   *ring.Owners
+	kernel   bool // its events are the kernel's own
+	listed   bool // only events of the threads in set_event_pid are recorded
+	// calls are what histograms are of, triggers what keeps them; nil if there are none.
+	calls    *CallEvents
+	triggers *histtext.Triggers
+	armed    bool // some trigger was set
 }
 
 // Start defines the events, arms them, and begins recording. The order matters:
@@ -76,62 +90,66 @@ type Session struct {
 // On error nothing remains in the kernel. Cancelling ctx makes it give up between
 // two steps.
 func Start(ctx context.Context, f *FS, target Target, events []Event, opt Options) (*Session, error) {
-	s, err := newSession(f, events, opt)
+	opt.Raw = opt.Raw || slices.ContainsFunc(events, Event.longText)
+	s, lines, err := newSession(f, target, events, opt.Features)
 	if err != nil {
 		return nil, err
 	}
-	started := false
+	return s.begin(func() error { return s.start(ctx, lines, opt) })
+}
+
+// newSession checks what can be checked without the kernel. lines define the events.
+func newSession(f *FS, target Target, events []Event, features *Features) (s *Session, lines []string, err error) {
+	who, err := owner.New()
+	if err != nil {
+		return nil, nil, fmt.Errorf("name session: %w", err)
+	}
+	s = &Session{Name: who.String(), fs: f, target: target, events: events, stopped: make(chan struct{}), owners: ring.NewOwners(nil)}
+	if features == nil {
+		found := f.Features()
+		features = &found
+	}
+	s.features = *features
+	s.clocks.Stats = func() ([]byte, error) { return f.tree.Read(s.file("per_cpu", "cpu0", "stats")) }
+	if len(events) > 0 {
+		if lines, err = s.definitions(events); err != nil {
+			return nil, nil, err
+		}
+		if !f.tree.Exists("uprobe_events") {
+			return nil, nil, fmt.Errorf("find %s: %w (the kernel needs CONFIG_UPROBE_EVENTS=y)", f.tree.Path("uprobe_events"), ErrNotSupported)
+		}
+	}
+	return s, lines, nil
+}
+
+// begin makes everything; what was made when that fails, or panics, it removes.
+func (s *Session) begin(start func() error) (*Session, error) {
+	panicked := true
 	defer func() {
-		if !started { // it may have panicked
+		if panicked {
 			_ = s.Close()
 		}
 	}()
-	if err := s.start(ctx, target, opt); err != nil {
+	err := start()
+	if panicked = false; err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	started = true
 	return s, nil
 }
 
-// newSession checks what can be checked without the kernel.
-func newSession(f *FS, events []Event, opt Options) (*Session, error) {
-	who, err := owner.New()
-	if err != nil {
-		return nil, fmt.Errorf("name session: %w", err)
-	}
-	s := &Session{fs: f, name: who.String(), events: events, stopped: make(chan struct{}), owners: threads.NewOfLines()}
-	s.features = f.Features()
-	if opt.Features != nil {
-		s.features = *opt.Features
-	}
-	for i := range events {
-		if err := s.check(&events[i]); err != nil {
-			return nil, err
-		}
-	}
-	if !f.tree.Exists("uprobe_events") {
-		return nil, fmt.Errorf("find %s: %w (the kernel needs CONFIG_UPROBE_EVENTS=y)", f.tree.Path("uprobe_events"), ErrNotSupported)
-	}
-	return s, nil
-}
-
-// start makes everything; what it has made when it fails is for Close to remove.
-func (s *Session) start(ctx context.Context, target Target, opt Options) error {
+func (s *Session) start(ctx context.Context, lines []string, opt Options) error {
 	if err := s.prepare(opt); err != nil {
 		return err
 	}
-	first, err := s.sampleClock()
-	if err != nil {
+	var err error
+	if s.Began, err = s.clocks.Begin(); err != nil {
 		return err
 	}
-	s.clocks.Begin(first)
-	if err := checkFileSystem(target.Path, KernelOlder); err != nil {
+	if err := checkFileSystem(s.target.Path, machine.This().Older); err != nil {
 		return err
 	}
-	s.began = first.Ticks
-	s.target = target
 	s.defined = true
-	if err := s.defineAll(ctx, s.events); err != nil {
+	if err := s.define(ctx, lines); err != nil {
 		return err
 	}
 	return s.enableAll(ctx, s.events)
@@ -140,10 +158,9 @@ func (s *Session) start(ctx context.Context, target Target, opt Options) error {
 // prepare makes the instance and everything in it that is not an event.
 func (s *Session) prepare(opt Options) error {
 	if s.features.Instances {
-		if err := s.fs.tree.Ops.Mkdir(s.file()); err != nil {
-			return files.Refused("make", s.file(), err)
+		if err := s.makeInstance(); err != nil {
+			return err
 		}
-		s.created = true
 		// Before the pipe, too, for which some of it is settled when it is opened.
 		if err := s.setPlain(); err != nil {
 			return err
@@ -157,25 +174,16 @@ func (s *Session) prepare(opt Options) error {
 	if err := s.setClock(opt); err != nil {
 		return err
 	}
-	// Before anything else: while the pipe is open nobody else can remove the
-	// instance.
-	fd, err := s.fs.tree.Ops.Pipe(s.file("trace_pipe"))
-	if err != nil {
-		return files.Refused("open", s.file("trace_pipe"), err)
+	if err := s.openPipe(); err != nil {
+		return err
 	}
-	s.pipe = ring.NewPipe(fd)
-	s.fs.tree.Pipes.Add(1)
 	if opt.Raw {
-		if s.raw, err = ring.OpenPages(s.fs.tree.Ops, s.file("per_cpu"), s.fs.notedProcesses); err != nil {
+		var err error
+		if s.raw, err = ring.OpenPages(s.fs.tree, s.file("per_cpu"), s.fs.tree.Path("saved_tgids")); err != nil {
 			return err
 		}
+		s.owners = s.raw.Owners
 	}
-	return s.configure(opt)
-}
-
-// configure sets the instance's options.
-func (s *Session) configure(opt Options) error {
-	settings := []setting{{"tracing_on", "1"}}
 	if !opt.Quiet {
 		if err := s.growTopLevel(); err != nil {
 			return err
@@ -184,96 +192,102 @@ func (s *Session) configure(opt Options) error {
 			return err
 		}
 	}
-	if s.features.RecordTGID {
-		settings = append(settings, setting{"options/record-tgid", "1"})
-	}
-	for _, set := range settings {
-		if err := s.fs.tree.Ops.Write(s.file(set.file), set.value); err != nil {
-			return files.Refused("write", s.file(set.file), err)
-		}
-	}
-	return nil
-}
-
-// defineAll writes the definitions of events.
-func (s *Session) defineAll(ctx context.Context, events []Event) error {
-	// The first site of each event comes before the second of any: to append a site
-	// the kernel looks for its event from the beginning of the list of all sites
-	// (kernel/trace/trace_uprobe.c, find_probe_event).
-	var first, rest []string
-	for i := range events {
-		lines := events[i].Definitions(s.name, s.target.Path)
-		first, rest = append(first, lines[0]), append(rest, lines[1:]...)
-	}
-	if err := s.fs.define(ctx, append(first, rest...)); err != nil {
+	if err := s.write("1", "tracing_on"); err != nil || !s.features.RecordTGID {
 		return err
 	}
-	if s.target.Unchanged != nil {
-		return s.target.Unchanged()
+	return s.write("1", "options", "record-tgid")
+}
+
+func (s *Session) makeInstance() error {
+	err := s.fs.tree.Mkdir(s.file())
+	s.created = err == nil
+	return err
+}
+
+// openPipe comes before anything else: while the pipe is open nobody else can remove the instance.
+func (s *Session) openPipe() error {
+	fd, err := s.fs.tree.Pipe(s.file("trace_pipe"))
+	if err != nil {
+		return err
 	}
+	s.pipe = ring.NewPipe(fd)
+	s.fs.tree.Pipes.Add(1)
 	return nil
 }
 
-// enableAll enables events, the last first.
-func (s *Session) enableAll(ctx context.Context, events []Event) error {
-	for i := len(events) - 1; i >= 0; i-- {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		ev := &events[i]
-		if ev.Filter != "" {
-			if err := s.fs.tree.Ops.Write(s.eventFile(ev, "filter"), ev.Filter); err != nil {
-				return fmt.Errorf("filter event %s by %q: %w", ev.Name, ev.Filter, err)
-			}
-		}
-		if err := s.enable(ev); err != nil {
-			return err
-		}
+// setClock chooses the clock of the instance. Writing it empties the ring buffers, which
+// takes a grace period of some 15 ms (kernel/trace/trace.c, tracing_set_clock), so a
+// session that only counts stays with the one that the instance has come with.
+func (s *Session) setClock(opt Options) error {
+	offered, err := s.fs.tree.Read(s.file("trace_clock"))
+	if err != nil {
+		return err
 	}
-	return nil
+	if opt.Quiet {
+		s.clocks.Choose(settingOf(string(offered)))
+		return nil
+	}
+	clock, _ := machine.This().ChooseClock(string(offered))
+	s.clocks.Choose(clock)
+	return s.write(clock, "trace_clock")
 }
 
-func (s *Session) enable(ev *Event) error {
-	if err := s.fs.tree.Ops.Write(s.eventFile(ev, "enable"), "1"); err != nil {
-		if errors.Is(err, unix.EINTR) {
-			s.taken = fmt.Errorf("event %s is traced by perf_event_open, which has to end first: %w", ev.Name, err)
-			return s.taken
-		}
-		return fmt.Errorf("enable event %s with %d sites in %s: %w", ev.Name, len(ev.Sites), s.target.Path, unreadable(err))
+// growTopLevel has the buffer of the top level grow as it does when anybody's first event is
+// switched on: nothing is, but the kernel does it all the same when told that nothing shall be.
+// Before Linux 6.7 it would stay as small as it is, a page, for good, once any buffer was given
+// a size (ring_buffer_expanded in kernel/trace/trace.c), and who traces there next would lose
+// almost everything.
+func (s *Session) growTopLevel() error {
+	if !s.features.Instances {
+		return nil
 	}
-	return nil
+	now, err := s.fs.tree.ReadTrimmed("buffer_size_kb")
+	if err != nil || !strings.Contains(now, "(expanded") {
+		return err
+	}
+	return s.write("0", "events", "enable")
 }
 
-// Name is the session's group in uprobe_events and its instance.
-func (s *Session) Name() string { return s.name }
+// resize gives the session's ring buffers their size. One that was chosen is had or not;
+// else the kernel may have less to give than it seemed.
+func (s *Session) resize(chosenKB int) error {
+	for kb := cmp.Or(chosenKB, machine.This().BufferKB()); ; kb /= 2 {
+		err := s.write(fmt.Sprint(kb), "buffer_size_kb")
+		if err == nil {
+			return nil
+		}
+		if chosenKB == 0 && errors.Is(err, unix.ENOMEM) && kb > machine.LeastBufferKB {
+			continue
+		}
+		err = fmt.Errorf("make ring buffers of %d KB per CPU: %w", kb, err)
+		if available, cpus, ok := machine.This().AvailableMemory(); ok && errors.Is(err, unix.ENOMEM) {
+			err = fmt.Errorf("%w (%d KB are available for %d CPUs)", err, available, cpus)
+		}
+		return err
+	}
+}
 
 // file is the path of a file of the session's instance, or of the top level in its place.
 func (s *Session) file(elem ...string) string {
 	if !s.features.Instances {
 		return s.fs.tree.Path(elem...)
 	}
-	return s.fs.tree.Path(append([]string{"instances", s.name}, elem...)...)
+	return s.fs.tree.Path(append([]string{"instances", s.Name}, elem...)...)
 }
 
 func (s *Session) eventFile(ev *Event, name string) string {
-	return filepath.Join(s.file("events", s.name), ev.Name, name)
+	return s.file("events", cmp.Or(ev.group, s.Name), ev.Name, name)
+}
+
+// write writes a file of the session's instance.
+func (s *Session) write(text string, elem ...string) error {
+	return s.fs.tree.Write(s.file(elem...), text)
 }
 
 // Process returns the process of a thread, 0 if it is unknown. printed is the TGID column
 // of the thread's newest line, 0 where it has none.
-func (s *Session) Process(tid, printed int) int {
-	if s.raw != nil {
-		return s.raw.Owners.Process(tid)
-	}
-	return s.owners.Process(tid, printed)
-}
+func (s *Session) Process(tid, printed int) int { return s.owners.Process(tid, printed) }
 
 // Forget drops what is known of processes that have ended, all of whose events have been
 // read: others may get their numbers, and those of their threads.
-func (s *Session) Forget(ended map[int]bool) {
-	if s.raw != nil {
-		s.raw.Owners.Forget(ended)
-		return
-	}
-	s.owners.Forget(ended)
-}
+func (s *Session) Forget(ended map[int]bool) { s.owners.Forget(ended) }

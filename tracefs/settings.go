@@ -3,64 +3,14 @@ package tracefs
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/ftgo/ftgo/internal/machine"
-	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/tree"
 )
 
-// memoryLeft says how much memory there is, where an error says that it is not enough.
-func memoryLeft(err error) string {
-	available, cpus, ok := machine.This().AvailableMemory()
-	if !errors.Is(err, unix.ENOMEM) || !ok {
-		return ""
-	}
-	return fmt.Sprintf(" (%d KB are available for %d CPUs)", available, cpus)
-}
-
-// growTopLevel has the buffer of the top level grow as it does when anybody's first event is
-// switched on: nothing is, but the kernel does it all the same when told that nothing shall be.
-// Before Linux 6.7 it would stay as small as it is, a page, for good, once any buffer was given
-// a size (ring_buffer_expanded in kernel/trace/trace.c), and who traces there next would lose
-// almost everything.
-func (s *Session) growTopLevel() error {
-	if !s.features.Instances {
-		return nil
-	}
-	now, err := s.fs.tree.ReadTrimmed("buffer_size_kb")
-	if err != nil {
-		return files.Refused("read", s.fs.tree.Path("buffer_size_kb"), err)
-	}
-	if !strings.Contains(now, "(expanded") {
-		return nil
-	}
-	if err := s.fs.tree.Ops.Write(s.file("events/enable"), "0"); err != nil {
-		return files.Refused("write", s.file("events/enable"), err)
-	}
-	return nil
-}
-
-// resize gives the session's ring buffers their size. One that was chosen is had or not;
-// else the kernel may have less to give than it seemed.
-func (s *Session) resize(chosenKB int) error {
-	file := s.file("buffer_size_kb")
-	kb := chosenKB
-	if kb == 0 {
-		kb = machine.This().BufferKB()
-	}
-	for {
-		err := s.fs.tree.Ops.Write(file, fmt.Sprint(kb))
-		if err == nil {
-			return nil
-		}
-		if chosenKB != 0 || !errors.Is(err, unix.ENOMEM) || kb <= machine.LeastBufferKB {
-			return fmt.Errorf("make ring buffers of %d KB per CPU: %w%s", kb, files.Refused("write", file, err), memoryLeft(err))
-		}
-		kb /= 2
-	}
-}
+// setting is a file and what it is set to.
+type setting struct{ file, value string }
 
 // plainOptions are how events are recorded and printed as this package reads them. A new
 // instance has the options of the top level (kernel/trace/trace.c, trace_array_create), which
@@ -75,16 +25,121 @@ var plainOptions = []setting{
 // for all instances, not in theirs, which is left alone.
 func (s *Session) setPlain() error {
 	for _, o := range plainOptions {
-		file := s.file("options", o.file)
-		now, err := s.fs.tree.Ops.Read(file)
-		if files.IsNotExist(err) || err == nil && strings.TrimSpace(string(now)) == o.value {
-			continue
+		now, err := s.fs.tree.Read(s.file("options", o.file))
+		if err == nil && strings.TrimSpace(string(now)) != o.value {
+			err = s.write(o.value, "options", o.file)
+		} else if tree.IsNotExist(err) {
+			err = nil
 		}
 		if err != nil {
-			return files.Refused("read", file, err)
+			return err
 		}
-		if err := s.fs.tree.Ops.Write(file, o.value); err != nil {
-			return files.Refused("write", file, err)
+	}
+	return nil
+}
+
+// borrowTopLevel makes the top level the session's own for a while, if nobody uses it. What
+// the session will change there is noted first; what is in the buffer is lost.
+func (s *Session) borrowTopLevel(opt Options) error {
+	if !opt.TopLevel {
+		return fmt.Errorf("record in an instance: %w (since Linux 3.14)", ErrNotSupported)
+	}
+	for _, idle := range []setting{{"current_tracer", "nop"}, {"set_event", ""}} {
+		now, err := s.fs.tree.ReadTrimmed(idle.file)
+		if err != nil {
+			return err
+		}
+		if now != idle.value {
+			return fmt.Errorf("record at the top level of tracefs: somebody uses it: %s reads %q", s.file(idle.file), now)
+		}
+	}
+	var borrowed []setting
+	for _, file := range borrowedFiles {
+		now, err := s.fs.tree.ReadTrimmed(file)
+		if err != nil {
+			return err
+		}
+		borrowed = append(borrowed, setting{file, settingOf(now)})
+	}
+	s.defined = true
+	note := fmt.Sprintf("p:%s/%s /proc/self/exe:0x0\n", s.Name, noteOf(borrowed))
+	if err := s.fs.tree.Append(s.fs.tree.Path("uprobe_events"), note); err != nil {
+		return fmt.Errorf("note the settings of the top level: %w", err)
+	}
+	s.borrowed = borrowed
+	return nil
+}
+
+// borrowedFiles are the settings of the top level that a session changes.
+var borrowedFiles = []string{"trace_clock", "buffer_size_kb", "tracing_on"}
+
+// notePrefix begins the name of an event that is never enabled, which notes what they were, for
+// who sweeps what a killed run has left.
+const notePrefix = "before_"
+
+func noteOf(borrowed []setting) string {
+	values := []string{notePrefix}
+	for _, b := range borrowed {
+		values = append(values, strings.ReplaceAll(b.value, "-", "_"))
+	}
+	return strings.Join(values, "_")
+}
+
+// noted is what a note says, given the clocks that there are.
+func noted(name, clocks string) ([]setting, bool) {
+	text, isNote := strings.CutPrefix(name, notePrefix+"_")
+	for clock := range strings.FieldsSeq(strings.NewReplacer("[", "", "]", "").Replace(clocks)) {
+		rest, ok := strings.CutPrefix(text, strings.ReplaceAll(clock, "-", "_")+"_")
+		if size, on, cut := strings.Cut(rest, "_"); isNote && ok && cut && !strings.Contains(on, "_") {
+			return []setting{{borrowedFiles[0], clock}, {borrowedFiles[1], size}, {borrowedFiles[2], on}}, true
+		}
+	}
+	return nil, false
+}
+
+// settingOf is the value of a file as it is written: of "local [global]" the one in
+// brackets, of "7 (expanded: 1408)" the size that the buffer gets when it is first used.
+func settingOf(shown string) string {
+	if _, rest, ok := strings.Cut(shown, "["); ok {
+		shown, _, _ = strings.Cut(rest, "]")
+	} else if _, rest, ok := strings.Cut(shown, "(expanded: "); ok {
+		shown = strings.TrimSuffix(rest, ")")
+	}
+	return shown
+}
+
+// returnTopLevel puts back what was changed; the clock, which empties the buffer, last.
+func (f *FS) returnTopLevel(borrowed []setting) error {
+	var errs []error
+	for _, b := range slices.Backward(borrowed) {
+		if b.value != "X" { // sizes that differ from CPU to CPU
+			errs = append(errs, f.tree.Write(f.tree.Path(b.file), b.value))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// sweepTopLevel disables what a run that was killed has left enabled at the top level, for want
+// of instances, and puts the settings back that it has noted. Elsewhere nothing of ours is ever
+// enabled there.
+func (f *FS) sweepTopLevel(group string) error {
+	// What can't be read now, removeGroup looks at again, and tells.
+	if now, err := f.tree.ReadTrimmed("events", group, "enable"); err == nil && now != "0" {
+		if err := f.tree.Write(f.tree.Path("events", group, "enable"), "0"); err != nil {
+			return err
+		}
+	}
+	events, err := f.tree.Events(group)
+	if err != nil {
+		return err
+	}
+	clocks, err := f.tree.ReadTrimmed("trace_clock")
+	if err != nil {
+		return err
+	}
+	for _, event := range events {
+		if borrowed, ok := noted(strings.TrimPrefix(event, group+"/"), clocks); ok {
+			return f.returnTopLevel(borrowed)
 		}
 	}
 	return nil

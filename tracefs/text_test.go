@@ -59,9 +59,9 @@ func TestLastRefusal(t *testing.T) {
 	if pe == nil {
 		t.Fatal("not found")
 	}
-	pe.Err = errors.New("invalid argument")
-	if pe.msg != "Invalid register name" || pe.word() != "%rax:x64" {
-		t.Errorf("got message %q at %q", pe.msg, pe.word())
+	pe.err = errors.New("invalid argument")
+	if pe.msg != "Invalid register name" || pe.at != "%rax:x64" {
+		t.Errorf("got message %q at %q", pe.msg, pe.at)
 	}
 	want := `define probe "p:g/e /bin/true:0x10 a=%rax:x64": invalid argument: Invalid register name at "%rax:x64"`
 	if pe.Error() != want {
@@ -74,8 +74,8 @@ func TestLastRefusal(t *testing.T) {
 
 func TestPresentClock(t *testing.T) {
 	for offered, want := range map[string]string{"[local] global counter": "local", "local [global] counter": "global", "[local]": "local"} {
-		if got := presentClock(offered); got != want {
-			t.Errorf("presentClock(%q) = %q, want %q", offered, got, want)
+		if got := settingOf(offered); got != want {
+			t.Errorf("settingOf(%q) = %q, want %q", offered, got, want)
 		}
 	}
 }
@@ -93,7 +93,8 @@ func TestDefineSplitsWrites(t *testing.T) {
 	for i := range 300 {
 		ev.Sites = append(ev.Sites, uint64(i))
 	}
-	if err := f.define(t.Context(), ev.Definitions("g", "/bin/true")); err != nil {
+	definitions, err := ev.Definitions("g", "/bin/true")
+	if err := errors.Join(err, f.define(t.Context(), definitions)); err != nil {
 		t.Fatal(err)
 	}
 	lines := 0
@@ -106,8 +107,7 @@ func TestDefineSplitsWrites(t *testing.T) {
 	if lines != 300 || len(fake.log) < 2 || len(fake.log) > 10 {
 		t.Errorf("%d lines in %d writes, want 300 in a few", lines, len(fake.log))
 	}
-	var pe *ProbeError
-	if err := f.define(t.Context(), []string{"p:g/e /" + strings.Repeat("x", 5000) + ":0x1"}); !errors.As(err, &pe) {
+	if err := f.define(t.Context(), []string{"p:g/e /" + strings.Repeat("x", 5000) + ":0x1"}); !errors.Is(err, ErrRefused) {
 		t.Errorf("a line of 5000 bytes: %v", err)
 	}
 }

@@ -197,7 +197,7 @@ func TestNoted(t *testing.T) {
 // TestNotOpened: where too many files are open no line was refused.
 func TestNotOpened(t *testing.T) {
 	f, _ := linux310(t)
-	var pe *ProbeError
+	var pe *probeError
 	if err := f.explain([]string{"p:g/a /bin/true:0x1"}, &fs.PathError{Op: "open", Path: f.tree.Path("uprobe_events"), Err: unix.EMFILE}); errors.As(err, &pe) {
 		t.Errorf("got %v", err)
 	}
@@ -209,8 +209,8 @@ func TestRefusalWithoutErrorLog(t *testing.T) {
 	refusal := errors.New("refused")
 	lines := []string{"p:g/a /bin/true:0x1", "p:g/b /bin/true:0x2 x=%nothing"}
 	fake.put("uprobe_events", lines[0]+"\n")
-	var pe *ProbeError
-	if err := f.explain(lines, refusal); !errors.As(err, &pe) || pe.Line != lines[1] || pe.col != -1 || !errors.Is(err, refusal) {
+	var pe *probeError
+	if err := f.explain(lines, refusal); !errors.As(err, &pe) || pe.line != lines[1] || pe.at != "" || !errors.Is(err, refusal) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -89,11 +88,9 @@ func examine(ctx context.Context, e *env) (checks []render.Check, works bool) {
 // tryWhereItCan tries probes on the tracefs that is mounted, or on one that it mounts
 // for the time.
 func tryWhereItCan(ctx context.Context, e *env) (f *tracefs.FS, result trace.HitCost, err error) {
-	f, err = tracefs.Find()
-	if errors.Is(err, tracefs.ErrNotMounted) && os.Geteuid() == 0 {
-		if f, err = tracefs.Mount(); err == nil {
-			defer func() { err = errors.Join(err, f.Unmount()) }()
-		}
+	f, unmount, err := tracefs.Mount()
+	if unmount != nil {
+		defer func() { err = errors.Join(err, unmount()) }()
 	}
 	if err != nil {
 		return nil, result, err

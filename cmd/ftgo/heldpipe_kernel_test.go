@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
@@ -74,7 +75,7 @@ func checkHeld(t *testing.T, f *tracefs.FS, pid int, talk string) {
 	t.Helper()
 	told := strings.Count(talk, "; the next run, or ftgo clean, removes what stays\n")
 	left, _ := remainsOf(t, f, pid)
-	if told > 1 || left > 0 != (told == 1) || left > 0 && !tracefs.KernelOlder(5, 5) {
+	if told > 1 || left > 0 != (told == 1) || left > 0 && !machine.This().Older(5, 5) {
 		t.Errorf("%d instances are left\n%s", left, talk)
 	}
 }

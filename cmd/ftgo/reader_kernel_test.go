@@ -166,10 +166,10 @@ func TestKernelRawEqualsText(t *testing.T) {
 			if out, err := exec.Command(target, "-n", "1009").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			if err := s.session.Pause(); err != nil {
+			if err := s.session.Disarm(nil); err != nil {
 				t.Fatal(err)
 			}
-			trace, err := os.ReadFile(filepath.Join(f.Dir(), "instances", s.session.Name(), "trace"))
+			trace, err := os.ReadFile(filepath.Join(f.Dir(), "instances", s.session.Name, "trace"))
 			if err != nil {
 				t.Fatal(err)
 			}

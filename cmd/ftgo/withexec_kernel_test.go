@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/testdata/fixture"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // TestKernelWithExec: kernel events of a process go on when it has executed a program,
 // be it on another thread than its first, which then takes over the first one's number.
 func TestKernelWithExec(t *testing.T) {
 	withSyscalls(t)
-	if tracefs.KernelOlder(5, 8) {
+	if machine.This().Older(5, 8) {
 		t.Skip("the kernel strikes the process's number off its list: see tracefs/follow.go")
 	}
 	target := fixture.Build(t, "family")

@@ -130,7 +130,7 @@ func TestRoom(t *testing.T) {
 		t.Errorf("%d arguments, %d words", len(c.Args), c.Words())
 	}
 	for _, a := range c.Args {
-		if n := len(a.String()); n > 63 {
+		if n := len(a.Name + "=" + a.Fetch + ":" + a.Type); n > 63 {
 			t.Errorf("%s: %d bytes", a, n)
 		}
 	}

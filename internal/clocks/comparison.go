@@ -19,6 +19,9 @@ const (
 
 // Comparison knows a trace clock by comparing it with the system's from time to time.
 type Comparison struct {
+	// Stats reads a per-CPU stats file, which has the trace clock's time.
+	Stats func() ([]byte, error)
+
 	mu    sync.Mutex
 	first Reading  // since when they are compared
 	base  Timebase // by the last comparison; until there is one, the clock's name
@@ -26,28 +29,33 @@ type Comparison struct {
 	doubt float64
 }
 
-// Clock is the kernel's name of the trace clock.
-func (c *Comparison) Clock() string { return c.base.Clock }
-
 // Choose names the trace clock.
 func (c *Comparison) Choose(clock string) { c.base.Clock = clock }
 
-// Begin takes the first reading.
-func (c *Comparison) Begin(first Reading) { c.first = first }
+// Begin takes the first reading, and returns the trace clock's time.
+func (c *Comparison) Begin() (ticks uint64, err error) {
+	c.first, err = c.closest()
+	return c.first.Ticks, err
+}
 
 // Timebase is what is known of the clocks. The first time it waits, if need be, until 20 ms have
-// gone since Begin. They are compared anew, by what read returns, when twice as much has gone, and
-// each minute.
-func (c *Comparison) Timebase(read func() (Reading, error)) (Timebase, error) {
+// gone since Begin. They are compared anew when twice as much has gone, and each minute.
+func (c *Comparison) Timebase() (Timebase, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.base.wall.IsZero() && c.base.Clock == Counter {
-		time.Sleep(calibrateFor - time.Since(c.first.At))
+	if c.base.wall.IsZero() {
+		if c.base.Clock == Counter {
+			time.Sleep(calibrateFor - time.Since(c.first.At))
+		}
+		var err error
+		if c.base.Step, err = c.step(); err != nil {
+			return c.base, err
+		}
 	}
 	if !c.due(time.Now()) {
 		return c.base, nil
 	}
-	now, err := read()
+	now, err := c.closest()
 	if err == nil {
 		err = c.compare(now)
 	}
@@ -74,7 +82,7 @@ func (c *Comparison) compare(now Reading) error {
 		return nil
 	}
 	base, err := New(c.base.Clock, c.first, now)
-	if err == nil {
+	if base.Step = c.base.Step; err == nil {
 		c.base, c.doubt = base, 0
 	}
 	return err

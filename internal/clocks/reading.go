@@ -2,6 +2,7 @@ package clocks
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -14,24 +15,21 @@ type Reading struct {
 	At    time.Time
 }
 
-// A reader reads both clocks once. Width is how long that took.
-type reader = func() (now Reading, width time.Duration, err error)
-
-// Read reads both clocks once. stats reads a per-CPU stats file, in which the trace clock's is
+// Now reads both clocks once. Width is how long that took. In per-CPU stats the trace clock's is
 // "now ts: 1988767667996" for a counter, "now ts:   447.809285" (seconds) for the
 // rest (kernel/trace/trace.c, tracing_stats_read).
-func Read(stats func() ([]byte, error)) (now Reading, width time.Duration, err error) {
+func (c *Comparison) Now() (now Reading, width time.Duration, err error) {
 	before := time.Now()
-	b, err := stats()
+	b, err := c.Stats()
 	width = time.Since(before)
+	now.At = before.Add(width / 2)
 	if err == nil {
 		now.Ticks, err = present(string(b))
 	}
 	if err != nil {
-		return now, width, err
+		err = fmt.Errorf("read clock: %w", err)
 	}
-	now.At = before.Add(width / 2)
-	return now, width, nil
+	return now, width, err
 }
 
 func present(stats string) (uint64, error) {
@@ -58,36 +56,35 @@ func Ticks(text string) (uint64, error) {
 	return n*1e9 + us*1e3, err
 }
 
-// Closest reads both clocks several times and returns the closest reading: one may be
+// closest reads both clocks several times and returns the closest reading: one may be
 // interrupted between the two.
-func Closest(read reader) (Reading, error) {
-	best, width := Reading{}, time.Duration(-1)
-	var failed error
+func (c *Comparison) closest() (best Reading, err error) {
+	narrowest := time.Duration(math.MaxInt64)
 	for range 9 {
-		now, w, err := read()
-		if err != nil {
-			failed = err
-		} else if width < 0 || w < width {
-			best, width = now, w
+		now, width, e := c.Now()
+		if e != nil {
+			err = e
+		} else if width < narrowest {
+			best, narrowest = now, width
 		}
 	}
-	if width < 0 {
-		return Reading{}, failed
+	if narrowest < math.MaxInt64 {
+		err = nil
 	}
-	return best, nil
+	return best, err
 }
 
 // coarseStep is what a clock that follows the timer's interrupts goes by at least.
 const coarseStep = time.Millisecond
 
-// Step is how far the trace clock goes at a time, where that is a millisecond or more: some
-// machines have nothing but the timer's interrupts to tell the time by, and then no latency is
-// known any better. It is 0 for all others, but not to be asked of the
-// [Counter].
-func Step(read reader) (time.Duration, error) {
-	least := time.Duration(0)
+// step is how far the trace clock goes at a time, where that is coarseStep or more: see
+// [Timebase].Step.
+func (c *Comparison) step() (least time.Duration, err error) {
+	if c.base.Clock == Counter {
+		return 0, nil
+	}
 	for last, changes, tries := uint64(0), 0, 0; changes < 4 && tries < 100_000; tries++ {
-		now, _, err := read()
+		now, _, err := c.Now()
 		if err != nil {
 			return 0, err
 		}

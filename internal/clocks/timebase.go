@@ -17,6 +17,10 @@ const Monotonic = "mono"
 type Timebase struct {
 	// Clock is the kernel's name of the clock.
 	Clock string
+	// Step is how far the clock goes at a time, where that is a millisecond or more: some machines
+	// have nothing but the timer's interrupts to tell the time by, and then no latency is known any
+	// better. It is 0 for all others.
+	Step time.Duration
 	// nsPerTick is the length of a unit of Event.Time.
 	nsPerTick float64
 	ticks     uint64

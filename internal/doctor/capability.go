@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/ftgo/ftgo/internal/clocks"
 	"github.com/ftgo/ftgo/tracefs"
@@ -12,12 +13,11 @@ import (
 
 // features are what this kernel's tracefs can do, one finding each.
 func (h *host) features(f *tracefs.FS) []Finding {
-	if _, err := os.ReadFile(file(f, "README")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	readme, err := os.ReadFile(file(f, "README"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return []Finding{{Check: "features", State: Unknown, Text: "not to be seen without permission"}}
 	}
 	have := f.Features()
-	noHistograms := f.HistogramsMissing()
-	builtWith := func(option string) bool { return !slices.Contains(noHistograms, option) }
 	all := []struct {
 		check  string
 		has    bool
@@ -38,8 +38,8 @@ func (h *host) features(f *tracefs.FS) []Finding {
 		{"error_log", has(f, "error_log"), "refusals are explained", "since Linux 5.4: refusals are not explained", Warning},
 		{"buffer_percent", has(f, "buffer_percent"), "there, though readers do not depend on it", "since Linux 5.4; readers do not depend on it", OK},
 		{"raw pages", has(f, "per_cpu", "cpu0", "trace_pipe_raw") && has(f, "events", "header_page"), "--reader raw", "--reader raw can't be used", Warning},
-		{"hist", builtWith("CONFIG_HIST_TRIGGERS"), "probe --in-kernel", "CONFIG_HIST_TRIGGERS is not set: no probe --in-kernel", Warning},
-		{"synthetic", builtWith("CONFIG_SYNTH_EVENTS"), "probe --in-kernel", "CONFIG_SYNTH_EVENTS is not set: no probe --in-kernel", Warning},
+		{"hist", strings.Contains(string(readme), "hist:keys="), "probe --in-kernel", "CONFIG_HIST_TRIGGERS is not set: no probe --in-kernel", Warning},
+		{"synthetic", has(f, "synthetic_events"), "probe --in-kernel", "CONFIG_SYNTH_EVENTS is not set: no probe --in-kernel", Warning},
 	}
 	var found []Finding
 	for _, c := range all {

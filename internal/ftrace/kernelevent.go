@@ -1,5 +1,7 @@
 package ftrace
 
+import "context"
+
 import (
 	"bytes"
 	"encoding/binary"
@@ -32,15 +34,15 @@ func (e *KernelEvent) Number(name string) (n uint64, ok bool) {
 	return 0, false
 }
 
-// KernelSource is where kernel events come from: a tracefs.KernelSession.
+// KernelSource is where kernel events come from: see tracefs.StartKernel.
 type KernelSource interface {
 	// Names and Formats are the events and the kernel's descriptions of them.
 	Names() []string
 	Formats() ([]string, error)
-	// Pages makes a pass over all CPUs: see [Source]. It never waits.
-	Pages(page func(cpu int, page []byte)) (n int, err error)
-	// Process returns the process of a thread.
-	Process(tid int) int
+	// ReadPages makes a pass over all CPUs: see [Source]. It never waits.
+	ReadPages(ctx context.Context, page func(cpu int, page []byte)) (n int, err error)
+	// Process returns the process of a thread: printed is 0.
+	Process(tid, printed int) int
 }
 
 // kernelField is a field of an event, of one of the shapes that

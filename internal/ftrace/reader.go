@@ -140,7 +140,7 @@ func (r *Reader) Read(ctx context.Context) (n int, err error) {
 	}
 	if r.kernel != nil {
 		r.merge.begin()
-		_, err = r.kernel.Pages(r.addEvents)
+		_, err = r.kernel.ReadPages(context.Background(), r.addEvents)
 	}
 	r.merge.release(r.merge.certain())
 	return n, err
@@ -193,7 +193,7 @@ func (r *Reader) hit(ev *Event) {
 
 // tell takes the next event of the kernel itself.
 func (r *Reader) tell(ev *Event) {
-	r.kernelEvent = KernelEvent{Event: ev.Format, Time: ev.Time, CPU: ev.CPU, TID: ev.TID, PID: r.kernel.Process(ev.TID), data: ev.data, named: r.events.formats.events[ev.Format].named}
+	r.kernelEvent = KernelEvent{Event: ev.Format, Time: ev.Time, CPU: ev.CPU, TID: ev.TID, PID: r.kernel.Process(ev.TID, 0), data: ev.data, named: r.events.formats.events[ev.Format].named}
 	r.sink.Kernel(&r.kernelEvent)
 }
 
@@ -205,7 +205,7 @@ func (r *Reader) Finish() {
 	r.order.flush(r.hit)
 	// What can't be read is missing, as is what was never recorded.
 	for n, err := 1, error(nil); r.kernel != nil && n > 0 && err == nil; {
-		n, err = r.kernel.Pages(r.addEvents)
+		n, err = r.kernel.ReadPages(context.Background(), r.addEvents)
 	}
 	r.merge.release(^uint64(0))
 	if len(r.splitter.rest()) > 0 {

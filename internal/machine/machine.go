@@ -40,11 +40,13 @@ func This() Machine {
 // Older tells whether the kernel is older than a version. One whose release can't be read is
 // not.
 func (m Machine) Older(major, minor int) bool {
-	var a, b int
-	if n, _ := fmt.Sscanf(m.Release, "%d.%d", &a, &b); n != 2 {
-		return false
-	}
-	return a < major || a == major && b < minor
+	a, b, ok := version(m.Release)
+	return ok && (a < major || a == major && b < minor)
+}
+
+func version(release string) (major, minor int, ok bool) {
+	n, _ := fmt.Sscanf(release, "%d.%d", &major, &minor)
+	return major, minor, n == 2
 }
 
 // Read returns a file without the white space around it, "" if it can't be read.

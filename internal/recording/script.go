@@ -58,9 +58,6 @@ func (s *Script) Text() (string, error) {
 	places, appends, arrays := 0, 0, 0
 	for i := range events {
 		ev := &events[i]
-		if err := ev.Check(); err != nil {
-			return "", err
-		}
 		fmt.Fprintf(&names, "\n%s", ev.Name)
 		places += len(ev.Sites)
 		if len(ev.Sites) > 1 {
@@ -71,7 +68,9 @@ func (s *Script) Text() (string, error) {
 				arrays = 1
 			}
 		}
-		define(&probes, ev)
+		if err := define(&probes, ev); err != nil {
+			return "", err
+		}
 	}
 	for i := range events {
 		if ev := &events[i]; ev.Filter != "" {
@@ -95,10 +94,11 @@ func (s *Script) Text() (string, error) {
 
 // define writes the commands that define an event: one for all sites, unless these differ
 // in what they fetch.
-func define(b *strings.Builder, ev *tracefs.Event) {
+func define(b *strings.Builder, ev *tracefs.Event) error {
 	const perLine = 8
 	last := ""
-	for i, line := range ev.Definitions("", "") { // "p:/NAME :SITE ARGS"
+	lines, err := ev.Definitions("", "") // "p:/NAME :SITE ARGS"
+	for i, line := range lines {
 		_, definition, _ := strings.Cut(line, ":0x")
 		site, args, _ := strings.Cut(definition, " ")
 		if args != "" {
@@ -118,6 +118,7 @@ func define(b *strings.Builder, ev *tracefs.Event) {
 		last = args
 	}
 	b.WriteByte('\n')
+	return err
 }
 
 // shellAssign sets a variable to any text. Where that would control the terminal of who looks at

@@ -53,7 +53,7 @@ func (r *Recording) clock(text string) error {
 
 // Times are the moments of a recording.
 type Times struct {
-	Base tracefs.Timebase
+	Base clocks.Timebase
 	// Jumped: the clock did, as when a machine sleeps.
 	Jumped bool
 	// First is the trace clock's time before anything was recorded.
@@ -87,7 +87,7 @@ func (r *Recording) Times() (*Times, error) {
 // What it is worth in nanoseconds is known best from its two ends, unless the machine slept
 // in between: then CLOCK_MONOTONIC stood still, and cycles went on, or began anew. The
 // reading in the middle tells; it is close to the first, and so less exact.
-func (r *Recording) timebase() (base tracefs.Timebase, jumped bool, err error) {
+func (r *Recording) timebase() (base clocks.Timebase, jumped bool, err error) {
 	wall, _ := strconv.ParseInt(r.Facts["wall"], 10, 64)
 	reading := func(c clockReading) clocks.Reading {
 		return clocks.Reading{Ticks: c.ticks, At: time.Unix(0, c.ns+wall)}

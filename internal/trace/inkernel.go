@@ -17,7 +17,7 @@ type InKernel struct {
 	plan     *uprobe.Plan
 	opt      Options
 	sink     Sink
-	session  *tracefs.Histograms
+	session  *tracefs.Session
 	program  *Command // nil if none was started
 	vanished *vanished
 	armed    time.Time
@@ -36,12 +36,12 @@ func (k *InKernel) Clock() *Clock { return &Clock{} }
 // Arm places the probes.
 func (k *InKernel) Arm(ctx context.Context, sink Sink) (err error) {
 	k.sink = sink
-	opt := tracefs.HistogramOptions{OpenCalls: k.opt.OpenCalls}
+	calls := k.plan.Calls
+	calls.OpenCalls = k.opt.OpenCalls
 	if len(k.opt.PIDs) > 0 {
-		opt.PID = k.opt.PIDs[0]
+		calls.PID = k.opt.PIDs[0]
 	}
-	k.session, err = tracefs.StartHistograms(ctx, k.fs, k.plan.Target(), k.plan.Calls, opt)
-	if err != nil {
+	if k.session, err = tracefs.StartHistograms(ctx, k.fs, k.plan.Target(), calls); err != nil {
 		return err
 	}
 	k.armed = time.Now()
@@ -96,14 +96,14 @@ func (k *InKernel) Mark() error { return k.read(time.Time{}, false) }
 // Stop takes the probes out.
 func (k *InKernel) Stop() error {
 	k.notice(inspection)
-	err := k.session.Stop()
+	err := k.session.Disarm(nil)
 	k.stopped = time.Now()
 	return err
 }
 
 // read tells what the kernel has counted, as of a moment, or of when it was read.
 func (k *InKernel) read(at time.Time, last bool) error {
-	h, err := k.session.Read()
+	h, err := k.session.Histograms()
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 // -p, PROGRAM, and others from their first hit on.
 type kernelEvents struct {
 	opt     *Options
-	session *tracefs.KernelSession
+	session *tracefs.Session
 	all     []string // that are recorded, as the session has them: first those of --with
 	// filter tells which processes are wanted; nil if that is known.
 	filter *processFilter
@@ -38,7 +38,7 @@ func newKernelEvents(o *Options) *kernelEvents {
 }
 
 // recorder is the session, nil if no kernel events are needed.
-func (k *kernelEvents) recorder() *tracefs.KernelSession {
+func (k *kernelEvents) recorder() *tracefs.Session {
 	if k == nil {
 		return nil
 	}
@@ -52,9 +52,8 @@ func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 		return nil
 	}
 	var hidden []string
-	start := tracefs.StartKernel
 	if k.filter != nil {
-		hidden, start = k.filter.names, tracefs.StartKernelOfAll
+		hidden = k.filter.names
 	}
 	if k.opt.Sched {
 		hidden = slices.Concat(hidden, parse.SchedEvents)
@@ -65,19 +64,21 @@ func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 			names = append(names, name)
 		}
 	}
-	k.session, err = start(fs, names, k.opt.BufferKB)
+	k.session, err = tracefs.StartKernel(fs, names, k.opt.BufferKB, k.filter == nil)
 	switch {
 	case err != nil && k.filter != nil:
 		return fmt.Errorf("follow processes: %w", err)
 	case err != nil:
 		return err
 	case k.filter != nil:
-		if err := k.filter.begin(k.opt.PIDs, k.session.Process); err != nil {
+		if err := k.filter.begin(k.opt.PIDs, func(tid int) int { return k.session.Process(tid, 0) }); err != nil {
 			return err
 		}
-		if k.filter.looked, err = k.session.Now(); err != nil {
+		now, err := k.session.Mark(false)
+		if err != nil {
 			return fmt.Errorf("follow processes: %w", err)
 		}
+		k.filter.looked = now.Ticks
 	}
 	k.all = k.session.Names()
 	for _, pid := range k.opt.PIDs {
@@ -146,7 +147,7 @@ func (k *kernelEvents) stop() error {
 	if k == nil {
 		return nil
 	}
-	return k.session.Stop()
+	return k.session.Disarm(nil)
 }
 
 func (k *kernelEvents) close() error {

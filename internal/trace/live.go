@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/biases"
@@ -52,7 +51,7 @@ type Recorder struct {
 	Features tracefs.Features
 	// BufferKB is the size of the ring buffer of each CPU, 0 for what suits the machine.
 	BufferKB int
-	// Raw is [tracefs.Options].Raw. Text that may be too long for its lines is read so in any case.
+	// Raw is [tracefs.Options].Raw.
 	Raw bool
 	// Shared: the top level of tracefs may be used, where instances stay empty.
 	Shared bool
@@ -79,8 +78,6 @@ type Live struct {
 
 // NewLive returns a source of what happens in the functions of a plan. The kernel is untouched.
 func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
-	events := uprobe.TraceEvents(plan.Events)
-	opt.Raw = opt.Raw || slices.ContainsFunc(events, tracefs.Event.LongText)
 	l := &Live{fs: fs, binary: plan.Binary}
 	l.streamed = streamed{plan: plan, opt: opt, inexact: !opt.Features.ExactHits && len(opt.With) == 0}
 	l.clock.pinned = opt.Steady
@@ -110,7 +107,7 @@ func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
 	if l.from, err = l.mark(); err != nil {
 		return err
 	}
-	l.stream.Begin(l.session.Began(), l.from.Ticks)
+	l.stream.Begin(l.session.Began, l.from.Ticks)
 	l.noticeReplaced()
 	if l.waiting = l.opt.Wait && !executed(l.binary.File().Path()); !l.waiting {
 		l.begin()
@@ -135,14 +132,8 @@ func (l *Live) calibrate() error {
 		return err
 	}
 	l.clock.set(base)
-	if l.plan.Mode == uprobe.Latency {
-		step, err := l.session.ClockStep()
-		if step > 0 {
-			l.opt.Warn(fmt.Sprintf("the trace clock %s goes in steps of %v: latencies are no more exact than that", printable.Text(base.Clock), step.Round(time.Millisecond)))
-		}
-		if err != nil {
-			return err
-		}
+	if l.plan.Mode == uprobe.Latency && base.Step > 0 {
+		l.opt.Warn(fmt.Sprintf("the trace clock %s goes in steps of %v: latencies are no more exact than that", printable.Text(base.Clock), base.Step.Round(time.Millisecond)))
 	}
 	l.opt.Costs.Begin(l.armed)
 	l.switcher = newSwitcher(l.armed, l)
@@ -199,10 +190,7 @@ const manySites = 5000
 // mark is a moment. The counters of many sites are read only where calls depend on them: the
 // kernel does not tell processes apart.
 func (l *Live) mark() (tracefs.Mark, error) {
-	if !l.opt.All() && l.plan.Probes() > manySites {
-		return l.session.Now()
-	}
-	return l.session.Mark()
+	return l.session.Mark(l.opt.All() || l.plan.Probes() <= manySites)
 }
 
 // Mark ends an interval where its calls end in the stream.
@@ -335,14 +323,14 @@ func (l *Live) rest() error {
 		return nil
 	}
 	r.paused = true
-	return l.session.Pause()
+	return l.session.Disarm(nil)
 }
 
 // resume begins another interval.
 func (l *Live) resume() error {
 	paused := l.rests.paused
 	if l.rests = (rests{began: time.Now()}); paused {
-		return l.session.Resume()
+		return l.session.Arm(context.Background(), nil)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 // /proc does not tell of those that have ended. It learns that from events of the kernel, which
 // come in order of time with the hits of probes, so that nothing is too short to be seen. They are
 // of all processes: before Linux 5.8 the kernel's own filter loses a process which another thread than its
-// first executes a program in (see tracefs.KernelSession).
+// first executes a program in (see tracefs.StartKernel).
 type processFilter struct {
 	comm   string
 	fork   bool

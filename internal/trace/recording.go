@@ -118,7 +118,7 @@ type counters interface {
 func (s *streamed) Clock() *Clock { return &s.clock }
 
 // newStream makes the stream, whose sink may see to what the caller's does not get.
-func (s *streamed) newStream(src parse.Source, of parse.Processes, sink parse.Sink, kernel *tracefs.KernelSession) (err error) {
+func (s *streamed) newStream(src parse.Source, of parse.Processes, sink parse.Sink, kernel *tracefs.Session) (err error) {
 	opt := parse.Options{Entries: s.opt.Entries, Inside: s.opt.Inside, Limit: s.opt.Limit}
 	if kernel != nil {
 		opt.Kernel = kernel

@@ -56,7 +56,7 @@ type switcher struct {
 // batch is some functions that are timed, with the events that do.
 type batch struct {
 	funcs  []int
-	probes *tracefs.Extension
+	probes []tracefs.Event
 }
 
 // worked is work on probes that is under way, and what is to be done then.
@@ -236,12 +236,8 @@ func (m *switcher) time(funcs []int) error {
 	if err != nil {
 		return err
 	}
-	b := &batch{funcs: funcs}
-	define := func() (err error) {
-		b.probes, err = m.l.session.Extend(m.ctx, uprobe.TraceEvents(events))
-		return err
-	}
-	m.work(define, func(err error) error {
+	b := &batch{funcs, uprobe.TraceEvents(events)}
+	m.work(func() error { return m.l.session.Extend(m.ctx, b.probes) }, func(err error) error {
 		if err != nil {
 			return m.cannot(err)
 		}
@@ -257,7 +253,7 @@ func (m *switcher) arm(b *batch, events []uprobe.Event) error {
 	if err := m.l.stream.Extend(); err != nil {
 		return err
 	}
-	m.work(func() error { return b.probes.Arm(m.ctx) }, func(err error) error {
+	m.work(func() error { return m.l.session.Arm(m.ctx, b.probes) }, func(err error) error {
 		if err != nil {
 			return errors.Join(m.cannot(err), m.disarm(b))
 		}
@@ -298,16 +294,16 @@ func (m *switcher) retire(hot []int) error {
 
 // disarm takes the probes of a batch out.
 func (m *switcher) disarm(b *batch) error {
-	from, err := m.l.session.Now()
+	from, err := m.l.session.Mark(false)
 	if err != nil {
 		return err
 	}
 	m.l.stream.Retire(b.funcs, from.Ticks, math.MaxUint64)
-	m.work(b.probes.Disarm, func(err error) error {
+	m.work(func() error { return m.l.session.Disarm(b.probes) }, func(err error) error {
 		if err != nil {
 			return fmt.Errorf("leave functions to counting: %w", err)
 		}
-		until, err := m.l.session.Now()
+		until, err := m.l.session.Mark(false)
 		if err != nil {
 			return err
 		}

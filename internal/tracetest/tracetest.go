@@ -46,11 +46,9 @@ func AnyKernel(t testing.TB) *tracefs.FS {
 	if os.Geteuid() != 0 {
 		cant("kernel test: needs root")
 	}
-	f, err := tracefs.Find()
+	f, _, err := tracefs.Mount()
 	if err != nil {
-		if f, err = tracefs.Mount(); err != nil {
-			cant("kernel test: %v", err)
-		}
+		cant("kernel test: %v", err)
 	}
 	if _, err := os.Stat(f.Dir() + "/uprobe_events"); err != nil {
 		cant("kernel test: %v", err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/ftgo/ftgo/internal/histtext"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/tracefs"
@@ -44,8 +45,7 @@ func NewHistograms(b *offsets.Binary, funcs []*offsets.Func, decoded *atomic.Int
 		p.Funcs = nil
 		return p, nil
 	}
-	p.Calls.Funcs = len(p.Funcs)
-	err := p.Calls.Check()
+	err := histtext.CheckFuncs(len(p.Funcs))
 	if err != nil {
 		return nil, err
 	}

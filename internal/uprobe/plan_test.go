@@ -42,7 +42,7 @@ func outline(p *Plan) string {
 		ev := &p.Events[i]
 		var args []string
 		for _, a := range ev.Args {
-			args = append(args, a.String())
+			args = append(args, a.Name+"="+a.Fetch+":"+a.Type)
 		}
 		fmt.Fprintf(&b, "%s %d sites [%s] %s\n", ev.Name[:1], len(ev.Sites), strings.Join(args, " "), ev.Filter)
 		for _, site := range ev.Sites {

@@ -48,7 +48,7 @@ func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
 		open: make(map[shape]int), taken: make(map[takenSite]bool),
 	}
 	if on.Append {
-		c.limit = tracefs.SitesPerEvent(p.sites())
+		c.limit = SitesPerEvent(p.sites())
 	}
 	var err error
 	if minor, _ := p.Binary.GoVersion(); minor > 0 && p.identifies() {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/testdata/fixture"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // arming measures how long it takes from the launch of a tracer until probes in the go
@@ -64,7 +64,7 @@ func (b *bench) arming() {
 	}
 	if !testing.Short() {
 		add(fmt.Sprintf("the kernel's part of count: %d sites of a file of NOPs", all), true, false, func() (arm, disarm float64, err error) {
-			return b.armNops(file, all, tracefs.SitesPerEvent(all))
+			return b.armNops(file, all, uprobe.SitesPerEvent(all))
 		})
 	}
 	for _, n := range pick([]int{1, 200}, []int{1}) {

@@ -65,7 +65,7 @@ func (b *bench) floodCat(plan *uprobe.Plan) (measured flow, err error) {
 		return measured, err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	instance := filepath.Join(b.fs.Dir(), "instances", session.Name())
+	instance := filepath.Join(b.fs.Dir(), "instances", session.Name)
 	pipe, err := opened(filepath.Join(instance, "trace_pipe"))
 	if err != nil {
 		return measured, err

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -21,7 +22,7 @@ func (b *bench) splits() {
 		perEvent func(n int) int
 		most     int // sites: more take too many minutes
 	}{
-		{"as ftgo splits", tracefs.SitesPerEvent, 100000},
+		{"as ftgo splits", uprobe.SitesPerEvent, 100000},
 		{"one event", func(n int) int { return n }, 30000},
 		{"1,000 an event", func(int) int { return 1000 }, 44000},
 	}
@@ -30,7 +31,7 @@ func (b *bench) splits() {
 	others := 0
 	var tasks []task
 	for _, sites := range counts {
-		perEvent := tracefs.SitesPerEvent(sites)
+		perEvent := uprobe.SitesPerEvent(sites)
 		row := fmt.Sprintf("%d, %d", sites, (sites+perEvent-1)/perEvent)
 		for _, way := range ways {
 			if sites > way.most {

@@ -10,25 +10,20 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ftgo/ftgo/tracefs/internal/files"
-	"github.com/ftgo/ftgo/tracefs/internal/threads"
+	"github.com/ftgo/ftgo/tracefs/internal/tree"
 )
 
 // Pages are the open trace_pipe_raw of all CPUs.
 type Pages struct {
 	cpus []pagesOfCPU
 	buf  []byte
-	// more: the last pass has left something on a CPU.
-	more bool
-	// began: a pass was made before.
-	began bool
+	// rest: a pass was made before, and the last one has left nothing on any CPU.
+	rest bool
 	// Owners are whose the threads of the records are.
-	Owners *threads.OfPages
+	Owners *Owners
 }
 
-type pagesOfCPU struct {
-	cpu, fd int
-}
+type pagesOfCPU struct{ cpu, fd int }
 
 const (
 	// bufferSize is more than a page of the ring buffer: 4 KB, unless somebody has
@@ -42,23 +37,26 @@ const (
 
 // OpenPages opens the pages of every CPU the kernel could have, as the directories below perCPU
 // tell: one that is switched on later records, too. What is open when it fails is to be closed.
-// notes are the kernel's, for [threads.OfPages].
-func OpenPages(ops files.Ops, perCPU string, notes func() map[int]int) (*Pages, error) {
+// The file saved_tgids has the kernel's notes of the processes of threads, since Linux 4.13.
+func OpenPages(ops tree.Ops, perCPU, savedTGIDs string) (*Pages, error) {
 	dirs, err := ops.List(perCPU)
 	if err != nil {
-		return nil, files.Refused("list", perCPU, err)
+		return nil, err
 	}
-	r := &Pages{buf: make([]byte, bufferSize), Owners: threads.NewOfPages(notes)}
+	r := &Pages{buf: make([]byte, bufferSize)}
+	r.Owners = NewOwners(func() map[int]int {
+		text, _ := ops.Read(savedTGIDs)
+		return notes(string(text))
+	})
 	for _, dir := range dirs {
 		number, ok := strings.CutPrefix(dir, "cpu")
 		cpu, err := strconv.Atoi(number)
 		if !ok || err != nil || cpu < 0 {
 			continue
 		}
-		file := filepath.Join(perCPU, dir, "trace_pipe_raw")
-		fd, err := ops.Pipe(file)
+		fd, err := ops.Pipe(filepath.Join(perCPU, dir, "trace_pipe_raw"))
 		if err != nil {
-			return r, files.Refused("open", file, err)
+			return r, err
 		}
 		r.cpus = append(r.cpus, pagesOfCPU{cpu, fd})
 	}
@@ -78,16 +76,18 @@ func (r *Pages) Close() error {
 	return errors.Join(errs...)
 }
 
-// Pass reads every CPU until it is empty, or has given its share.
+// Pass reads every CPU until it is empty, or has given its share. A page is a whole one, or, of the
+// page that is being written to, what is committed (kernel/trace/ring_buffer.c,
+// ring_buffer_read_page).
 func (r *Pages) Pass(page func(cpu int, page []byte)) (pages int, err error) {
-	r.more, r.began = false, true
+	r.rest = true
 	r.Owners.Begin(time.Now())
 	for _, c := range r.cpus {
 		left := passPages
 		for ; left > 0; left-- {
-			n, err := r.read(c)
+			n, err := readNow(c.fd, r.buf)
 			if err != nil {
-				return pages, err
+				return pages, fmt.Errorf("read trace_pipe_raw of CPU %d: %w", c.cpu, err)
 			}
 			if n == 0 {
 				page(c.cpu, nil)
@@ -96,28 +96,10 @@ func (r *Pages) Pass(page func(cpu int, page []byte)) (pages int, err error) {
 			page(c.cpu, r.buf[:n])
 			pages++
 		}
-		r.more = r.more || left == 0
+		r.rest = r.rest && left > 0
 	}
 	return pages, nil
 }
 
 // Rest tells whether the last pass has left nothing.
-func (r *Pages) Rest() bool { return r.began && !r.more }
-
-// read fills buf with one page: a whole one, or, of the page that is being written to,
-// what is committed (kernel/trace/ring_buffer.c, ring_buffer_read_page). 0 says that
-// there is nothing.
-func (r *Pages) read(c pagesOfCPU) (int, error) {
-	for {
-		n, err := readNow(c.fd, r.buf)
-		switch err {
-		case nil:
-			return n, nil
-		case unix.EINTR:
-		case unix.EAGAIN:
-			return 0, nil
-		default:
-			return 0, fmt.Errorf("read trace_pipe_raw of CPU %d: %w", c.cpu, err)
-		}
-	}
-}
+func (r *Pages) Rest() bool { return r.rest }

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ftgo/ftgo/tracefs/internal/files"
+	"github.com/ftgo/ftgo/tracefs/internal/tree"
 )
 
 // TestPassShares: a CPU that never comes to its end does not keep the others waiting.
@@ -19,7 +19,7 @@ func TestPassShares(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r, err := OpenPages(files.OS{}, dir, nil)
+	r, err := OpenPages(tree.OS{}, dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,10 @@
-// Package ring reads the ring buffer: as text, and page by page.
+// Package ring reads the ring buffer: as text, and page by page. It tells whose the threads are that
+// have written it.
 package ring
 
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 	"unsafe"
 
@@ -24,7 +24,6 @@ type Pipe struct {
 	fd    int
 	wake  chan struct{} // holds one thing if the pipe is to be woken
 	timer *time.Timer   // of the reader's sleep
-	once  sync.Once
 }
 
 // NewPipe has a descriptor that was opened for reading without blocking.
@@ -33,34 +32,33 @@ func NewPipe(fd int) *Pipe { return &Pipe{fd: fd, wake: make(chan struct{}, 1)} 
 // Read fills buf with whole lines. It returns 0, nil when there are none, after
 // waiting for at most wait, less if the pipe is woken or ctx is done.
 func (p *Pipe) Read(ctx context.Context, buf []byte, wait time.Duration) (int, error) {
-	for {
-		n, err := readNow(p.fd, buf)
-		switch {
-		case err == nil && n > 0:
-			return n, nil
-		case err == unix.EINTR:
-			continue
-		case err != nil && err != unix.EAGAIN:
-			return 0, fmt.Errorf("read trace_pipe: %w", err)
-		}
-		// Nothing there; a read of 0 bytes is not the end, only tracing being off.
-		if wait <= 0 {
-			return 0, nil
-		}
+	n, err := readNow(p.fd, buf)
+	if n == 0 && err == nil && wait > 0 { // not the end, only tracing being off
 		p.Sleep(ctx, wait)
-		wait = 0
+		n, err = readNow(p.fd, buf)
 	}
+	if err != nil {
+		return 0, fmt.Errorf("read trace_pipe: %w", err)
+	}
+	return n, nil
 }
 
-// readNow is read(2) of a descriptor that does not block. Go's scheduler is not told of it: it
-// would take the kernel's formatting of a buffer for waiting, and put another thread in the
-// reader's place each time.
+// readNow is read(2) of a descriptor that does not block: 0 says that there is nothing. Go's
+// scheduler is not told of it: it would take the kernel's formatting of a buffer for waiting, and
+// put another thread in the reader's place each time.
 func readNow(fd int, buf []byte) (int, error) {
-	n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(buf))), uintptr(len(buf)))
-	if errno != 0 {
-		return 0, errno
+	for {
+		n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(buf))), uintptr(len(buf)))
+		switch errno {
+		case 0:
+			return int(n), nil
+		case unix.EAGAIN:
+			return 0, nil
+		case unix.EINTR:
+		default:
+			return 0, errno
+		}
 	}
-	return int(n), nil
 }
 
 // Sleep waits until the time is over, the pipe is woken or ctx is done. It leaves that to
@@ -89,8 +87,5 @@ func (p *Pipe) Interrupt() {
 	}
 }
 
-// Close closes it, once.
-func (p *Pipe) Close() (err error) {
-	p.once.Do(func() { err = unix.Close(p.fd) })
-	return err
-}
+// Close closes it.
+func (p *Pipe) Close() error { return unix.Close(p.fd) }

@@ -3,12 +3,9 @@ package tree
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // Instances are busy while somebody has a file of theirs open. Those of others may be
@@ -24,14 +21,13 @@ const (
 // RemoveInstance removes an instance, and with it whatever is still enabled in it. There is no
 // waiting for pipes elsewhere, which is a HeldError.
 func (t *Tree) RemoveInstance(name string, patience time.Duration) error {
-	dir := t.Path("instances", name)
 	until := time.Now().Add(patience)
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
-		err := t.Ops.Rmdir(dir)
+		err := t.Rmdir(t.Path("instances", name))
 		switch {
-		case err == nil || files.IsGone(err):
+		case err == nil || IsGone(err):
 			return nil
-		case !files.IsBusy(err) || time.Now().After(until):
+		case !IsBusy(err) || time.Now().After(until):
 			return fmt.Errorf("remove instance: %w", err)
 		case wait > looksLater && t.heldFromElsewhere(name):
 			return HeldError{fmt.Errorf("remove instance: %w", err)}
@@ -45,29 +41,16 @@ func (t *Tree) RemoveGroup(group string) error {
 	if err := t.mustBeOff(group); err != nil {
 		return err
 	}
-	names, err := t.Events(group)
-	if err != nil {
-		return err
-	}
-	return t.remove(names)
-}
-
-// remove deletes whole events, "GROUP/EVENT" each. The caller has proven that
-// none of them is enabled anywhere: see mustBeOff.
-func (t *Tree) remove(events []string) error {
-	var first error
+	events, err := t.Events(group)
 	for _, ev := range events {
-		err := t.Ops.Append(t.Path("uprobe_events"), "-:"+ev+"\n")
-		if err != nil && first == nil && t.defined(ev) {
-			first = fmt.Errorf("remove probe event %s: %w", ev, err)
+		// Two sweepers may meet over one leftover: the second is refused, and nothing is wrong.
+		refused := t.Append(t.Path("uprobe_events"), "-:"+ev+"\n")
+		if refused != nil && err == nil && t.Exists("events", ev) {
+			err = fmt.Errorf("remove probe event %s: %w", ev, refused)
 		}
 	}
-	return first
+	return err
 }
-
-// defined tells whether uprobe_events still lists the event. Two sweepers may meet
-// over one leftover: the second is refused, and nothing is wrong.
-func (t *Tree) defined(event string) bool { return t.Exists("events", event) }
 
 // mustBeOff fails unless the group is disabled at the top level and in every
 // instance.
@@ -78,12 +61,11 @@ func (t *Tree) defined(event string) bool { return t.Exists("events", event) }
 // So nothing is deleted before this has been read back.
 //
 // What others have may go while it is looked at, and then it is looked at again.
-func (t *Tree) mustBeOff(group string) error {
-	var err error
+func (t *Tree) mustBeOff(group string) (err error) {
 	for try := range 60 {
 		var passing bool
 		if passing, err = t.isOff(group); !passing {
-			return err
+			break
 		}
 		time.Sleep(time.Duration(try) * 100 * time.Microsecond)
 	}
@@ -92,28 +74,26 @@ func (t *Tree) mustBeOff(group string) error {
 
 // isOff is one look of mustBeOff; passing means that something was seen on its way out.
 func (t *Tree) isOff(group string) (passing bool, err error) {
-	dirs := []string{t.Dir}
-	names, err := t.Ops.List(t.Path("instances"))
+	names, err := t.List(t.Path("instances"))
 	if err != nil && t.Exists("instances") {
 		return false, fmt.Errorf("list instances: %w", err)
 	}
+	dirs := []string{""}
 	for _, n := range names {
-		dirs = append(dirs, t.Path("instances", n))
+		dirs = append(dirs, "instances/"+n)
 	}
 	for _, dir := range dirs {
-		file := dir + "/events/" + group + "/enable"
-		b, err := t.Ops.Read(file)
-		if err != nil {
+		file := t.Path(dir, "events", group, "enable")
+		now, err := t.ReadTrimmed(dir, "events", group, "enable")
+		switch {
+		case IsNotExist(err):
 			// An instance may have gone since the listing, and a group without an
 			// event has no directory.
-			if files.IsNotExist(err) {
-				continue
-			}
-			return files.IsGone(err), fmt.Errorf("read %s: %w", file, err)
-		}
-		if s := strings.TrimSpace(string(b)); s != "0" {
+		case err != nil:
+			return IsGone(err), fmt.Errorf("read %s: %w", file, err)
+		case now != "0":
 			// "?" is a group whose last event is just being removed.
-			return s == "?", fmt.Errorf("remove probes of %s: %s reads %q: enabled, not touched", group, file, s)
+			return now == "?", fmt.Errorf("remove probes of %s: %s reads %q: enabled, not touched", group, file, now)
 		}
 	}
 	return false, nil
@@ -122,22 +102,21 @@ func (t *Tree) isOff(group string) (passing bool, err error) {
 // Events lists the events of a group, "GROUP/EVENT" each. The directory is asked:
 // of uprobe_events, which is read page by page, a part goes unseen when somebody removes a
 // probe in between.
-func (t *Tree) Events(group string) ([]string, error) {
-	names, err := t.Ops.List(t.Path("events", group))
+func (t *Tree) Events(group string) (events []string, err error) {
+	names, err := t.List(t.Path("events", group))
 	// A directory of events that is removed while it is read is an invalid argument
 	// (fs/tracefs/event_inode.c, eventfs_iterate, since Linux 6.6). One that stays is not
 	// to be taken for it.
 	for try := 0; errors.Is(err, unix.EINVAL) && t.Exists("events", group) && try < 20; try++ {
 		time.Sleep(time.Millisecond)
-		names, err = t.Ops.List(t.Path("events", group))
+		names, err = t.List(t.Path("events", group))
 	}
-	if files.IsGone(err) || errors.Is(err, unix.EINVAL) && !t.Exists("events", group) {
+	if IsGone(err) || errors.Is(err, unix.EINVAL) && !t.Exists("events", group) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, files.Refused("list", t.Path("events", group), err)
+		return nil, err
 	}
-	var events []string
 	for _, n := range names {
 		if n != "enable" && n != "filter" { // files of the group; our events have longer names
 			events = append(events, group+"/"+n)

@@ -9,15 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-
-	"github.com/ftgo/ftgo/tracefs/internal/files"
 )
 
 // Tree is a mounted tracefs.
 type Tree struct {
 	// Dir is where it is mounted.
 	Dir string
-	Ops files.Ops
+	Ops
 	// Pipes is how many sessions of this process have their pipes open.
 	Pipes atomic.Int32
 }
@@ -35,6 +33,6 @@ func (t *Tree) Exists(elem ...string) bool {
 
 // ReadTrimmed returns a small file without the white space around it.
 func (t *Tree) ReadTrimmed(elem ...string) (string, error) {
-	b, err := t.Ops.Read(t.Path(elem...))
+	b, err := t.Read(t.Path(elem...))
 	return strings.TrimSpace(string(b)), err
 }

@@ -67,11 +67,10 @@ func (s ProgramStatus) Error() string { return fmt.Sprintf("program exited with 
 func ExitStatus(err error) (code int, text string) {
 	var status *statusError
 	var program ProgramStatus
-	var remains *tracefs.RemainsError
 	switch {
 	case err == nil, errors.Is(err, ErrHelp):
 		return ExitOK, ""
-	case errors.As(err, &remains):
+	case errors.Is(err, tracefs.ErrRemains):
 		// Nothing else excuses that, be it that nobody reads the output any more.
 		return ExitFailed, oneLine(err) + "; ftgo clean removes what remains"
 	case errors.As(err, &program):
@@ -112,13 +111,12 @@ func oneLine(err error) string {
 // KernelRefused tells whether the kernel is the reason: a file of tracefs was not ours to use,
 // a definition was refused, or there is no memory for what was asked of it.
 func KernelRefused(err error) bool {
-	var probe *tracefs.ProbeError
 	var path *fs.PathError
 	denied := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOMEM)
 	if errors.As(err, &path) && path.Op == "mkdir" {
 		denied = true // a kernel that is locked down says EINVAL
 	}
-	return errors.As(err, &probe) || denied && errors.As(err, &path) && strings.HasPrefix(path.Path, "/sys/kernel/")
+	return errors.Is(err, tracefs.ErrRefused) || denied && errors.As(err, &path) && strings.HasPrefix(path.Path, "/sys/kernel/")
 }
 
 // Endings are the signals that ask a process to end.

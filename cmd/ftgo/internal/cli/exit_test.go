@@ -24,7 +24,7 @@ func TestExitStatus(t *testing.T) {
 		{"none", nil, ExitOK, ""},
 		{"not mounted", fmt.Errorf("find: %w", tracefs.ErrNotMounted), ExitKernel, "find: tracefs is not mounted"},
 		{"not supported", tracefs.ErrNotSupported, ExitKernel, "not supported by this kernel"},
-		{"definition refused", &tracefs.ProbeError{Line: "p:x", Err: syscall.EINVAL}, ExitKernel, `define probe "p:x": invalid argument`},
+		{"definition refused", fmt.Errorf("define probe \"p:x\": %w: %w", syscall.EINVAL, tracefs.ErrRefused), ExitKernel, `define probe "p:x": invalid argument: definition refused`},
 		{"permission", at("open", tracing+"uprobe_events", syscall.EACCES), ExitKernel, "do: open /sys/kernel/tracing/uprobe_events: permission denied"},
 		{"read-only", at("mkdir", tracing+"instances/a", syscall.EROFS), ExitKernel, "do: mkdir /sys/kernel/tracing/instances/a: read-only file system"},
 		{"locked down", at("mkdir", tracing+"instances/a", syscall.EINVAL), ExitKernel, "do: mkdir /sys/kernel/tracing/instances/a: invalid argument"},
@@ -36,9 +36,9 @@ func TestExitStatus(t *testing.T) {
 		{"program's status", ProgramStatus(7), 7, ""},
 		{"several lines", errors.Join(errors.New("a"), errors.New("b")), ExitFailed, "a; b"},
 		{"the same twice", errors.Join(syscall.ENOSPC, fmt.Errorf("write call: %w", syscall.ENOSPC), syscall.ENOSPC), ExitFailed, "write call: no space left on device"},
-		{"not removed", &tracefs.RemainsError{Name: "ftgo_1_2_3", Err: syscall.EBUSY}, ExitFailed,
+		{"not removed", fmt.Errorf("session ftgo_1_2_3 %w: %w", tracefs.ErrRemains, syscall.EBUSY), ExitFailed,
 			"session ftgo_1_2_3 remains in the kernel: device or resource busy; ftgo clean removes what remains"},
-		{"not removed, and the reader gone", errors.Join(syscall.EPIPE, &tracefs.RemainsError{Name: "ftgo_1_2_3", Err: syscall.EPERM}), ExitFailed,
+		{"not removed, and the reader gone", errors.Join(syscall.EPIPE, fmt.Errorf("session ftgo_1_2_3 %w: %w", tracefs.ErrRemains, syscall.EPERM)), ExitFailed,
 			"broken pipe; session ftgo_1_2_3 remains in the kernel: operation not permitted; ftgo clean removes what remains"},
 	} {
 		if code, text := ExitStatus(c.err); code != c.code || text != c.text {

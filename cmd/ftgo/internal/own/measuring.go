@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/biases"
+	"github.com/ftgo/ftgo/internal/clocks"
 	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -124,7 +125,7 @@ type meter struct {
 	funcs   Functions
 	plan    *uprobe.Plan
 	stream  *parse.Stream // nil if nothing is recorded
-	base    tracefs.Timebase
+	base    clocks.Timebase
 	stamped []float64    // from begin to end of the first function's calls
 	batches [3][]float64 // what was measured: the fields of HitCost, in order
 }

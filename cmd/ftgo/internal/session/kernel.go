@@ -19,14 +19,12 @@ import (
 // openTracefs finds tracefs, mounts it where it is not, and removes what killed runs
 // of ftgo have left.
 func (o *Options) openTracefs() (*tracefs.FS, error) {
-	f, err := tracefs.Find()
-	if errors.Is(err, tracefs.ErrNotMounted) && os.Geteuid() == 0 {
-		if f, err = tracefs.Mount(); err == nil {
-			o.Say("mounted tracefs at %s", f.Dir())
-		}
-	}
+	f, unmount, err := tracefs.Mount()
 	if err != nil {
 		return nil, cli.WithStatus(cli.ExitKernel, err)
+	}
+	if unmount != nil {
+		o.Say("mounted tracefs at %s", f.Dir())
 	}
 	o.Use(f)
 	if os.Geteuid() != 0 {
@@ -49,11 +47,11 @@ func (o *Options) Use(f *tracefs.FS) {
 	if o.NoExpedite {
 		return
 	}
-	f.Expedite(func(text string) {
+	f.Expedite = func(text string) {
 		if o.Verbose {
 			o.Say("%s", text)
 		}
-	})
+	}
 }
 
 // RemoveHeld removes instances that others held when they were to go, and tells of those that

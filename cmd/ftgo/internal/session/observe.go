@@ -12,6 +12,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/own"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
@@ -76,7 +77,8 @@ func (p *planned) do(ctx context.Context, j *run.Job, inUse ...string) (err erro
 	defer func() { err = errors.Join(err, done()) }()
 	var definitions strings.Builder
 	for _, event := range uprobe.TraceEvents(p.plan.Events) {
-		for _, l := range event.Definitions("ftgo", printable.Text(p.Binary)) {
+		lines, _ := event.Definitions("ftgo", printable.Text(p.Binary)) // what can't be defined is told when it is
+		for _, l := range lines {
 			definitions.WriteString(l + "\n")
 		}
 	}
@@ -105,10 +107,10 @@ func (p *planned) place(j *run.Job, where string, each time.Duration) error {
 
 // live plans what hits are recorded, or counted, of.
 func (p *planned) live(j *run.Job, mode uprobe.Mode) (err error) {
-	p.features = tracefs.Modern
+	p.features = machine.Machine{}.Features()
 	if p.fs != nil {
 		p.features = p.Adjust(p.fs.Features())
-		if err := p.kernelAllows(mode, tracefs.KernelOlder(4, 0)); err != nil {
+		if err := p.kernelAllows(mode, machine.This().Older(4, 0)); err != nil {
 			return err
 		}
 		if mode == uprobe.Count && !p.features.ExactHits {

@@ -11,13 +11,13 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // errNotRecorded: what is wanted of a recording takes more than it has.
@@ -123,7 +123,7 @@ func (o *Options) replayed(rec *recording.Recording) (p *planned, err error) {
 		return nil, err
 	}
 	p = &planned{Options: o, view: v, features: was.Features, plan: rec.Plan, target: target.Recorded(was, rec.Plan)}
-	if on, err := tracefs.FeaturesOf(rec.Facts["kernel"]); err == nil {
+	if on, err := machine.FeaturesOf(rec.Facts["kernel"]); err == nil {
 		p.features.ExactHits = on.ExactHits // which the plan does not depend on
 	}
 	if p.target.Binary, err = o.Recorded.tracedBinary(rec); err != nil {

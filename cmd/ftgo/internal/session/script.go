@@ -12,10 +12,10 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
+	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // RecordedFlags are the flags of script and report alone.
@@ -110,10 +110,10 @@ func (o *Options) Script() (err error) {
 	p := &planned{Options: o}
 	// Of the kernel it will run on nothing is known: it may be one that counts hits of two
 	// CPUs as one, so that they are better recorded.
-	p.features = tracefs.Modern
+	p.features = machine.Machine{}.Features()
 	p.features.ExactHits = false
 	if o.Recorded.kernel != "" {
-		if p.features, err = tracefs.FeaturesOf(o.Recorded.kernel); err != nil {
+		if p.features, err = machine.FeaturesOf(o.Recorded.kernel); err != nil {
 			return cli.WithStatus(cli.ExitUsage, err)
 		}
 		if !p.features.Instances {

@@ -10,9 +10,14 @@ import (
 	"github.com/ftgo/ftgo/internal/clocks"
 )
 
-// MaxFuncs is how many functions can't overflow the largest histogram that the kernel makes, with
-// the 64 powers of two that a latency may have.
-const MaxFuncs = mostEntries / 64
+// CheckFuncs refuses more functions than can't overflow the largest histogram that the kernel makes,
+// with the 64 powers of two that a latency may have.
+func CheckFuncs(n int) error {
+	if n > mostEntries/64 {
+		return fmt.Errorf("keep histograms of %d functions in the kernel: at most %d", n, mostEntries/64)
+	}
+	return nil
+}
 
 // The kernel's histograms have a power of two of entries between these.
 const (

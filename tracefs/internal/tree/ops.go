@@ -1,18 +1,22 @@
-// Package files is the seam to the kernel's files: every access to tracefs goes through [Ops],
-// so that tests can make any one of them fail.
-package files
+package tree
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/internal/procfs"
 )
 
-// Ops is what is done with the kernel's files.
+// Ops is the seam to the kernel's files: every access to tracefs goes through it, so that tests can
+// make any one of them fail. Its errors name the file.
 type Ops interface {
 	// Read returns the whole file.
 	Read(path string) ([]byte, error)
@@ -41,9 +45,7 @@ func (OS) Read(path string) ([]byte, error) { return os.ReadFile(path) }
 func (OS) Write(path, text string) error { return WriteOnce(path, os.O_WRONLY, text) }
 
 // Append writes at the file's end.
-func (OS) Append(path, text string) error {
-	return WriteOnce(path, os.O_WRONLY|os.O_APPEND, text)
-}
+func (OS) Append(path, text string) error { return WriteOnce(path, os.O_WRONLY|os.O_APPEND, text) }
 
 // WriteOnce opens a file with these flags and writes text.
 func WriteOnce(path string, flag int, text string) error {
@@ -53,20 +55,18 @@ func WriteOnce(path string, flag int, text string) error {
 	}
 	// Not f.Write, which tries again for ever: EINTR may be a signal, and is also what the
 	// kernel says of an event that perf has (kernel/trace/trace_uprobe.c, probe_event_enable).
-	for interrupted := 0; len(text) > 0 && interrupted < 100; {
+	for interrupted := 0; len(text) > 0 && err == nil; {
 		var n int
-		if n, err = unix.Write(int(f.Fd()), []byte(text)); errors.Is(err, unix.EINTR) {
-			interrupted++
+		n, err = unix.Write(int(f.Fd()), []byte(text))
+		switch {
+		case errors.Is(err, unix.EINTR) && interrupted < 99:
+			interrupted, err = interrupted+1, nil
 			time.Sleep(time.Millisecond)
-			continue
-		}
-		if err == nil && n == 0 {
+		case err == nil && n == 0:
 			err = io.ErrShortWrite
+		case err == nil:
+			text = text[n:]
 		}
-		if err != nil {
-			break
-		}
-		text = text[n:]
 	}
 	if err != nil {
 		err = &fs.PathError{Op: "write", Path: path, Err: err}
@@ -86,9 +86,8 @@ func (OS) Rmdir(path string) error {
 }
 
 // List returns the names in a directory.
-func (OS) List(path string) ([]string, error) {
+func (OS) List(path string) (names []string, err error) {
 	entries, err := os.ReadDir(path)
-	names := make([]string, 0, len(entries))
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -103,3 +102,39 @@ func (OS) Pipe(path string) (int, error) {
 	}
 	return fd, nil
 }
+
+// PipeReader is a process that has a trace_pipe open.
+type PipeReader struct {
+	PID int
+	// Name is the process's, and Path the pipe's.
+	Name, Path string
+}
+
+// PipeReaders looks for them in /proc, which shows other users' to root, and from within a
+// container only those there.
+func (OS) PipeReaders() (all []PipeReader) {
+	procfs.OpenFiles(func(pid int, path string) {
+		if !strings.HasPrefix(filepath.Base(path), "trace_pipe") {
+			return
+		}
+		if name, err := procfs.Name(pid); err == nil { // else it has just ended
+			all = append(all, PipeReader{pid, name, path})
+		}
+	})
+	return all
+}
+
+func (r PipeReader) String() string {
+	return fmt.Sprintf("process %d (%s) closes %s", r.PID, r.Name, r.Path)
+}
+
+// IsNotExist: the file is not there.
+func IsNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// IsGone: the file is not there, or has just ceased to stand for anything, since somebody
+// has removed its instance or its events (kernel/trace/trace.c, trace_array_get, and
+// trace_events.c, subsystem_open).
+func IsGone(err error) bool { return IsNotExist(err) || errors.Is(err, unix.ENODEV) }
+
+// IsBusy: somebody uses what is to be removed.
+func IsBusy(err error) bool { return errors.Is(err, unix.EBUSY) }

@@ -1,10 +1,10 @@
-package tracefs
+package machine
 
 import "testing"
 
 // TestModern: a kernel of our days lacks nothing.
 func TestModern(t *testing.T) {
-	if got, err := FeaturesOf("6.18.0"); err != nil || got != Modern {
+	if got, err := FeaturesOf("6.18.0"); err != nil || got != (Machine{}).Features() {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

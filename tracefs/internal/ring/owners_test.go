@@ -1,0 +1,72 @@
+package ring
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+// TestOfLines: the kernel's note of a thread may be that of an earlier thread.
+func TestOfLines(t *testing.T) {
+	self := os.Getpid()
+	const gone = 1 << 30 // above any pid_max
+	type line struct{ tid, printed, want int }
+	for _, c := range []struct {
+		name  string
+		lines []line
+	}{
+		{"noted", []line{{self, self, self}, {self, self, self}}},
+		{"not noted yet", []line{{self, 0, self}, {self, self, self}}},
+		{"noted for an earlier thread of this number", []line{{self, 77, self}, {self, 77, self}, {self, self, self}}},
+		{"the number goes to a thread of another process", []line{{self, self, self}, {self, 78, 78}, {self, 0, 78}}},
+		{"gone", []line{{gone, 79, 79}, {gone, 79, 79}}},
+		{"gone and never noted", []line{{gone, 0, 0}, {gone, 0, 0}, {gone, 80, 80}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := NewOwners(nil)
+			for i, l := range c.lines {
+				if got := o.Process(l.tid, l.printed); got != l.want {
+					t.Errorf("line %d: thread %d, column %d: process %d, want %d", i, l.tid, l.printed, got, l.want)
+				}
+			}
+		})
+	}
+}
+
+// TestOfPages: /proc before the kernel's notes, and either before what was believed.
+func TestOfPages(t *testing.T) {
+	self := os.Getpid()
+	const gone = 1 << 30 // above any pid_max
+	notes, asked := map[int]int{self: 77, gone: 79}, 0
+	o := NewOwners(func() map[int]int { asked++; return notes })
+	o.Begin(time.Now())
+	for _, c := range []struct{ tid, want, asked int }{
+		{self, self, 0}, {gone, 79, 1}, {gone + 1, 0, 1}, {self, self, 1}, {gone, 79, 1},
+	} {
+		if got := o.Process(c.tid, 0); got != c.want || asked != c.asked {
+			t.Errorf("thread %d: process %d, notes read %d times; want %d, %d", c.tid, got, asked, c.want, c.asked)
+		}
+	}
+	// The number goes to a thread of another process, which ends, too.
+	notes = map[int]int{gone: 80, gone + 1: 81}
+	o.Begin(time.Now())
+	if got := o.Process(gone, 0); got != 79 {
+		t.Errorf("process %d: asked again too soon", got)
+	}
+	o.Begin(o.now.Add(trusted))
+	if a, b := o.Process(gone, 0), o.Process(gone+1, 0); a != 80 || b != 81 {
+		t.Errorf("processes %d, %d; want 80, 81", a, b)
+	}
+	// What nobody remembers any more stays.
+	notes = nil
+	o.Begin(o.now.Add(trusted))
+	if got := o.Process(gone, 0); got != 80 {
+		t.Errorf("process %d, want 80", got)
+	}
+}
+
+func TestNotes(t *testing.T) {
+	if notes := notes("12 12\n13 12\nnonsense\n14\n"); len(notes) != 2 || notes[12] != 12 || notes[13] != 12 {
+		t.Errorf("notes %v", notes)
+	}
+}
