@@ -207,11 +207,10 @@ func (d *decoder) image(addr uint64, at, words int) (b []byte, why string) {
 }
 
 func (d *decoder) slice(n *node, v *Value) {
-	elem := n.typ.Elem()
 	switch {
 	case v.Len < 0 || v.Cap < v.Len:
 		v.unreadable("lengths make no sense")
-	case elem == nil || elem.Kind != reflect.Uint || elem.Size != 1:
+	case !OfBytes(n.typ):
 		v.Items = d.all(n.kids[:min(int64(len(n.kids)), v.Len)])
 	case v.Num != 0 || v.Len != 0:
 		d.bytes(v, n.data, n.words)

@@ -121,7 +121,7 @@ func (n *node) slice(b *Builder, s source) {
 	n.cap = n.scalar(b, s.at(16), 8, true)
 	switch {
 	case n.why != "" || elem == nil:
-	case elem.Kind == reflect.Uint && elem.Size == 1:
+	case OfBytes(n.typ):
 		n.bytes(b, to)
 	case elem.Size == 0:
 	case packed(elem):

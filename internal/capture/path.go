@@ -118,16 +118,13 @@ func field(t *gotype.Type, name string, depth int) []*gotype.Field {
 			return []*gotype.Field{&t.Fields[i]}
 		}
 	}
-	if depth == 0 {
-		return nil
-	}
 	for i := range t.Fields {
 		f := &t.Fields[i]
 		in := f.Type
 		if in.Kind == reflect.Pointer {
 			in = in.Elem()
 		}
-		if !f.Embedded || in == nil {
+		if !f.Embedded || in == nil || depth == 0 {
 			continue
 		}
 		if way := field(in, name, depth-1); way != nil {

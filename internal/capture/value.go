@@ -68,9 +68,15 @@ func (v *Value) Cut() bool {
 	case reflect.String:
 		return int64(len(v.Bytes)) < v.Len
 	case reflect.Slice:
-		return v.Bytes == nil && int64(len(v.Items)) < v.Len || v.Bytes != nil && int64(len(v.Bytes)) < v.Len
+		return int64(max(len(v.Bytes), len(v.Items))) < v.Len
 	}
 	return false
+}
+
+// OfBytes tells whether a type is a slice of bytes.
+func OfBytes(t *gotype.Type) bool {
+	elem := t.Elem()
+	return t.Kind == reflect.Slice && elem != nil && elem.Kind == reflect.Uint && elem.Size == 1
 }
 
 // Part is what of a value is asked for.

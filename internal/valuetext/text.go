@@ -59,10 +59,9 @@ func AppendText(b []byte, v *capture.Value) []byte {
 	case reflect.Float64:
 		return strconv.AppendFloat(b, Float(v.Num, v.Type.Size), 'g', -1, int(8*v.Type.Size))
 	case reflect.Complex128:
-		if v.Type.Size == 8 { // whose parts take fewer digits
-			return fmt.Append(b, complex(math.Float32frombits(uint32(v.Num)), math.Float32frombits(uint32(v.Imag))))
-		}
-		return fmt.Append(b, complex(math.Float64frombits(v.Num), math.Float64frombits(v.Imag)))
+		half := v.Type.Size / 2
+		c := complex(Float(v.Num, half), Float(v.Imag, half))
+		return append(b, strconv.FormatComplex(c, 'g', -1, int(8*v.Type.Size))...)
 	case reflect.Pointer:
 		if v.Elem != nil {
 			return AppendText(append(b, '&'), v.Elem)
@@ -137,14 +136,7 @@ func unbroken(v *capture.Value) []byte {
 
 // isBytes tells whether a value is a slice of bytes.
 func isBytes(v *capture.Value) bool {
-	if v.Type == nil || v.Type.Kind != reflect.Slice {
-		return false
-	}
-	if v.Bytes != nil {
-		return true
-	}
-	elem := v.Type.Elem()
-	return elem != nil && elem.Kind == reflect.Uint && elem.Size == 1 && len(v.Items) == 0
+	return v.Type != nil && v.Type.Kind == reflect.Slice && (v.Bytes != nil || capture.OfBytes(v.Type) && len(v.Items) == 0)
 }
 
 func appendBytesText(b []byte, v *capture.Value) []byte {

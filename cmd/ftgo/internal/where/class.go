@@ -52,16 +52,10 @@ var classes = map[reflect.Kind]class{
 
 // classOf is the class of a type's values.
 func classOf(t *gotype.Type) class {
-	if ofBytes(t) {
+	if capture.OfBytes(t) {
 		return nilableClass | textClass
 	}
 	return classes[t.Kind]
-}
-
-// ofBytes tells whether a type is a slice of bytes, which compares as text does.
-func ofBytes(t *gotype.Type) bool {
-	elem := t.Elem()
-	return t.Kind == reflect.Slice && elem != nil && elem.Kind == reflect.Uint && elem.Size == 1
 }
 
 // checker tells whether operators suit their operands.
@@ -96,7 +90,7 @@ func (c checker) node(n *node) (class, error) {
 		return 0, err
 	}
 	if n.op.comparison() {
-		return truthClass, comparable(n, x, y)
+		return truthClass, suits(n, x, y)
 	}
 	want, wrong, of := operators[n.op].want, n.x, x
 	if x&want != 0 {
@@ -111,8 +105,8 @@ func (c checker) node(n *node) (class, error) {
 	return (x | y) & want, nil
 }
 
-// comparable tells whether a comparison suits what it compares.
-func comparable(n *node, x, y class) error {
+// suits tells whether a comparison suits what it compares.
+func suits(n *node, x, y class) error {
 	common := x & y & (truthClass | textClass)
 	if x&numberClass != 0 && y&numberClass != 0 {
 		common |= numberClass

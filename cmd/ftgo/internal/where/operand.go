@@ -1,10 +1,10 @@
 package where
 
 import (
-	"math"
 	"reflect"
 
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/valuetext"
 )
 
 // operand is a value as operators see it.
@@ -71,7 +71,7 @@ func read(v *capture.Value) operand {
 	// Text that is unreadable is known by its length still.
 	case kind == reflect.String && (known || v.Len != 0):
 		return textOperand(text{v.Bytes, v.Len})
-	case ofBytes(v.Type) && (known || v.Len != 0):
+	case capture.OfBytes(v.Type) && (known || v.Len != 0):
 		return textOperand(text{v.Bytes, v.Len}).withNil(v.Num == 0)
 	case !known:
 		return operand{}
@@ -86,10 +86,7 @@ func read(v *capture.Value) operand {
 	case reflect.Uint:
 		return wholeOperand(integer{low: v.Num})
 	case reflect.Float64:
-		if v.Type.Size == 4 {
-			return realOperand(float64(math.Float32frombits(uint32(v.Num))))
-		}
-		return realOperand(math.Float64frombits(v.Num))
+		return realOperand(valuetext.Float(v.Num, v.Type.Size))
 	case reflect.Pointer, reflect.UnsafePointer:
 		return wholeOperand(integer{low: v.Num}).withNil(v.Num == 0)
 	case reflect.Func:
