@@ -173,37 +173,37 @@ func (d *decoder) all(nodes []*node) []Value {
 	return out
 }
 
-// bytes takes those of a string or byte slice from words, unless it can't be.
+// bytes takes those of a string or byte slice from words, unless it can't be. Less than no
+// words are out of reach.
 func (d *decoder) bytes(v *Value, at, words int) {
 	switch {
-	case v.Len == 0:
+	case v.Len == 0 || words == 0 && v.Len > 0:
 		v.Bytes = []byte{}
 	case v.Len < 0:
 		v.unreadable("negative length")
-	case words == 0:
-		v.Bytes = []byte{}
+	case v.unreadable(d.unread(v.Num, at, words)):
+	case words < 0:
+		v.State, v.Why = Unfetched, tooFar
 	default:
-		if b, why := d.image(v.Num, at, words); !v.unreadable(why) {
-			v.Bytes = b[:min(int64(len(b)), v.Len, int64(max(d.strLen, 1)))]
+		b := make([]byte, 0, 8*words)
+		for _, w := range d.words[at : at+words] {
+			b = binary.LittleEndian.AppendUint64(b, w)
 		}
+		v.Bytes = b[:min(int64(len(b)), v.Len, int64(max(d.strLen, 1)))]
 	}
 }
 
-// image is memory at an address as it was fetched.
-func (d *decoder) image(addr uint64, at, words int) (b []byte, why string) {
-	if why = implausible(addr); why != "" {
-		return nil, why
+// unread tells why memory at an address was not fetched into words, "" if it was.
+func (d *decoder) unread(addr uint64, at, words int) string {
+	if why := implausible(addr); why != "" || words < 0 {
+		return why
 	}
-	b = make([]byte, 0, 8*words)
-	zero := true
 	for _, w := range d.words[at : at+words] {
-		b = binary.LittleEndian.AppendUint64(b, w)
-		zero = zero && w == 0
+		if w != 0 {
+			return ""
+		}
 	}
-	if zero {
-		why = d.zeros(addr)
-	}
-	return b, why
+	return d.zeros(addr)
 }
 
 func (d *decoder) slice(n *node, v *Value) {

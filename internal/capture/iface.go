@@ -2,6 +2,7 @@ package capture
 
 import (
 	"reflect"
+	"sync"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
@@ -18,6 +19,11 @@ type payload struct {
 	// errnos are what the fourth and the sixth word point to: the numbers in the Err of a
 	// *os.SyscallError and of a *fs.PathError.
 	errnos [2]leaf
+	// nodes are the values that it has been, by their types.
+	nodes sync.Map
+	// within: it is in the value of another interface, and nothing more of it is fetched but
+	// the number in errnos[0].
+	within bool
 }
 
 // errnoWords are those words.
