@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo"
-	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 // TestKernelLeavesNothing: however a loop ends, its probes are gone, and so is the program that it

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo"
-	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 // TestKernelReadmeTracer builds the tracer that README shows, as it stands, and has it trace.

@@ -59,7 +59,6 @@ var arrows = []arrow{
 	{from: "internal/doctor", to: []string{module + "/internal/clocks", module + "/internal/procfs", module + "/tracefs", module + "/internal/machine", "golang.org/x/sys/unix"}},
 	{from: "internal/capture", to: []string{module + "/internal/valuepath", module + "/offsets/...", module + "/tracefs"}},
 	{from: "internal/uprobe", to: []string{module + "/internal/histtext", module + "/offsets", module + "/offsets/arch", module + "/tracefs", module + "/internal/capture"}},
-	{from: "internal/tracetest", to: []string{module + "/tracefs", module + "/internal/owner"}},
 	{from: "internal/biases", to: []string{module + "/internal/procfs", module + "/internal/uprobe"}},
 	{from: "internal/ftrace", to: []string{module + "/internal/uprobe"}},
 	{from: "internal/recording", to: []string{
@@ -98,7 +97,7 @@ var arrows = []arrow{
 }
 
 // testOnly packages are for tests alone: they import testing.
-var testOnly = []string{module + "/internal/tracetest"}
+var testOnly = []string{module + "/testdata/tracetest"}
 
 // listed is what go list says of a package.
 type listed struct {
@@ -228,8 +227,8 @@ func TestViolations(t *testing.T) {
 		{"widths elsewhere", pkg("/cmd/ftgo", "github.com/olekukonko/tablewriter"), "cmd/ftgo imports github.com/olekukonko/tablewriter"},
 		{"a name that only begins the same", pkg("/cmd/ftgo", "github.com/spf13/pflagged"), "cmd/ftgo imports github.com/spf13/pflagged"},
 		{"cgo", pkg("/tracefs", "C"), "tracefs imports C"},
-		{"test support outside of tests", pkg("/cmd/ftgo", module+"/internal/tracetest"), "cmd/ftgo imports " + module + "/internal/tracetest"},
-		{"test support in tests", listed{ImportPath: module + "/tracefs", XTestImports: []string{module + "/internal/tracetest"}}, ""},
+		{"test support outside of tests", pkg("/cmd/ftgo", module+"/testdata/tracetest"), "cmd/ftgo imports " + module + "/testdata/tracetest"},
+		{"test support in tests", listed{ImportPath: module + "/tracefs", XTestImports: []string{module + "/testdata/tracetest"}}, ""},
 		{"new package", pkg("/helpers"), "helpers has no arrow"},
 		{"toolkit on the command", pkg("", module+"/cmd/ftgo/internal/run"), module + " imports " + module + "/cmd/ftgo/internal/run"},
 		{"test with a new dependency", listed{ImportPath: module + "/internal/parse", TestImports: []string{"github.com/stretchr/testify"}},

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo"
-	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 // TestKernelRecording: a recording's calls are those that were made.

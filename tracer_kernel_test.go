@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo"
-	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 // TestKernelCalls: each call is told with its values, from the program's first to its last.

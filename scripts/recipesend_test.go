@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 // TestKernelRecipesEnd has recipes end by a signal, and where there is nothing to probe.

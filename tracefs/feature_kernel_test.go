@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/machine"
-	"github.com/ftgo/ftgo/internal/tracetest"
+	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 // TestKernelFeatures: what kernels are said to have, this one is found to have if it is of

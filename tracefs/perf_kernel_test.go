@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ftgo/ftgo/internal/owner"
-	"github.com/ftgo/ftgo/internal/tracetest"
+	"github.com/ftgo/ftgo/testdata/tracetest"
 	"github.com/ftgo/ftgo/tracefs"
 )
 

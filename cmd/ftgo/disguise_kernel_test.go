@@ -10,8 +10,8 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 // TestKernelDisguises: a program that renames its thread to, and passes strings that, look like

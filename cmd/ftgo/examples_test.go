@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 // example is a command of docs/examples and what it is said to print.

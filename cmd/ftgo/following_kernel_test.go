@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/procfs"
-	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 // member is a process of testdata/family that has come to its step stdin, or what starts it.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/procfs"
-	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 // TestKernelHeadless: a process whose first thread has ended has a file, libraries and memory

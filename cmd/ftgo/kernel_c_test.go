@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 // waiting starts a program that says "ready" and waits for a line.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 // onTerminal runs the command on a terminal of its own, which script(1) makes, and types

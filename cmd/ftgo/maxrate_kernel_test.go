@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 // booked fails unless the books of calls that were counted first balance, and agree with

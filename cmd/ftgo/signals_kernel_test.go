@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 // endBy waits for a tracer and tells the signal that has ended it, -1 if none has.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 // matrixVar is the environment variable that names the file to write the table to.

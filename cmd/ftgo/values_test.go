@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 // gap is a value that ftgo may know less of than the program does, and why.

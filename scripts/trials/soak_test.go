@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/tracetest"
+	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 // What scripts/soak is told.

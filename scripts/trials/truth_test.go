@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/tracetest"
 	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
 var runs = flag.Int("runs", 0, "run so often (default: latency 20, cost 1)")
