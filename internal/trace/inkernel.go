@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"time"
@@ -13,25 +14,19 @@ import (
 
 // InKernel has the kernel keep histograms: it tells no call, only readings.
 type InKernel struct {
-	fs       *tracefs.FS
-	plan     *uprobe.Plan
-	opt      Options
-	sink     Sink
-	session  *tracefs.Session
-	program  *Command // nil if none was started
-	vanished *vanished
-	armed    time.Time
-	looked   time.Time
-	stopped  time.Time
+	window
+	fs      *tracefs.FS
+	session *tracefs.Session
+	looked  time.Time
 }
 
 // NewInKernel returns a source of what happens in the functions of a plan. The kernel is untouched.
 func NewInKernel(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *InKernel {
-	return &InKernel{fs: fs, plan: plan, opt: opt, vanished: newVanished(plan)}
+	k := &InKernel{fs: fs}
+	k.window = window{plan: plan, opt: opt, vanished: newVanished(plan)}
+	k.clock.Clock = clocks.Monotonic
+	return k
 }
-
-// Clock is that of no call's stamps.
-func (k *InKernel) Clock() *Clock { return &Clock{} }
 
 // Arm places the probes.
 func (k *InKernel) Arm(ctx context.Context, sink Sink) (err error) {
@@ -44,9 +39,9 @@ func (k *InKernel) Arm(ctx context.Context, sink Sink) (err error) {
 	if k.session, err = tracefs.StartHistograms(ctx, k.fs, k.plan.Target(), calls); err != nil {
 		return err
 	}
-	k.armed = time.Now()
-	k.looked = k.armed
-	sink.Reading(&Reading{First: true, From: k.armed, At: k.armed})
+	k.looked = time.Now()
+	k.from.At = k.looked
+	k.begin()
 	return nil
 }
 
@@ -61,11 +56,8 @@ const readEvery = 20 * time.Millisecond
 
 // Read waits, and looks after the process. After Stop it tells the last reading.
 func (k *InKernel) Read(ctx context.Context) error {
-	if !k.stopped.IsZero() {
-		if err := k.read(k.stopped, true); err != nil {
-			return err
-		}
-		return io.EOF
+	if !k.until.At.IsZero() {
+		return cmp.Or(k.read(true), io.EOF)
 	}
 	select {
 	case <-ctx.Done():
@@ -76,7 +68,7 @@ func (k *InKernel) Read(ctx context.Context) error {
 		return nil
 	}
 	k.looked = time.Now()
-	k.notice(glance)
+	k.noticeVanished(glance)
 	switch {
 	case k.plan.Binary.File().Written():
 		return ErrWritten
@@ -86,36 +78,30 @@ func (k *InKernel) Read(ctx context.Context) error {
 	return nil
 }
 
-func (k *InKernel) notice(sites int) {
-	k.vanished.notice(k.opt, k.opt.PIDs, k.program, sites)
-}
-
 // Mark reads the histograms.
-func (k *InKernel) Mark() error { return k.read(time.Time{}, false) }
+func (k *InKernel) Mark() error { return k.read(false) }
 
 // Stop takes the probes out.
 func (k *InKernel) Stop() error {
-	k.notice(inspection)
+	k.noticeVanished(inspection)
 	err := k.session.Disarm(nil)
-	k.stopped = time.Now()
+	k.until.At = time.Now()
 	return err
 }
 
-// read tells what the kernel has counted, as of a moment, or of when it was read.
-func (k *InKernel) read(at time.Time, last bool) error {
+// read tells what the kernel has counted, as of the end of the window, or of when it was read.
+func (k *InKernel) read(last bool) error {
 	h, err := k.session.Histograms()
 	if err != nil {
 		return err
 	}
-	if at.IsZero() {
-		at = time.Now()
+	at := k.until
+	if !last {
+		at.At = time.Now()
 	}
-	r := &Reading{From: k.armed, At: at, Last: last, Kept: make([]stats.Function, len(h.Funcs))}
-	r.Summary = stats.Summary{
-		Hits: h.Hits, Delivered: h.Hits - h.Lost, Lost: h.Lost, Probes: k.plan.Probes(), Functions: len(k.plan.Funcs),
-		Seconds: at.Sub(k.armed).Seconds(), Clock: clocks.Monotonic, LatencyMeasured: true, Bucketed: true,
-		Skipped: skipped(k.opt.Skipped, k.plan.Skipped), Vanished: k.vanished.processes(),
-	}
+	r := k.blank(at)
+	r.Last, r.Kept, r.Bucketed, r.Vanished = last, make([]stats.Function, len(h.Funcs)), true, k.vanished.processes()
+	r.Hits, r.Delivered, r.Lost = h.Hits, h.Hits-h.Lost, h.Lost
 	for i, f := range h.Funcs {
 		row := &r.Kept[i]
 		*row = stats.Function{

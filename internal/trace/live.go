@@ -12,7 +12,6 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -60,9 +59,8 @@ type Recorder struct {
 // Live tells what happens in processes that run a binary. It knows of them and of the kernel
 // what a [Sink] need not.
 type Live struct {
-	streamed
+	window
 	fs        *tracefs.FS
-	binary    *offsets.Binary
 	armed     context.Context // that of Arm
 	session   *tracefs.Session
 	processes processes
@@ -78,8 +76,8 @@ type Live struct {
 
 // NewLive returns a source of what happens in the functions of a plan. The kernel is untouched.
 func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
-	l := &Live{fs: fs, binary: plan.Binary}
-	l.streamed = streamed{plan: plan, opt: opt, inexact: !opt.Features.ExactHits && len(opt.With) == 0}
+	l := &Live{fs: fs}
+	l.window = window{plan: plan, opt: opt, vanished: newVanished(plan), inexact: !opt.Features.ExactHits && len(opt.With) == 0}
 	l.clock.pinned = opt.Steady
 	l.kernel = newKernelEvents(&l.opt)
 	l.processes = processes{biases.New(plan, false), l}
@@ -109,7 +107,7 @@ func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
 	}
 	l.stream.Begin(l.session.Began, l.from.Ticks)
 	l.noticeReplaced()
-	if l.waiting = l.opt.Wait && !executed(l.binary.File().Path()); !l.waiting {
+	if l.waiting = l.opt.Wait && !executed(l.plan.Binary.File().Path()); !l.waiting {
 		l.begin()
 	}
 	return nil
@@ -120,7 +118,7 @@ func (l *Live) Spawn(p *Command) error {
 	if err := l.kernel.spawn(p); err != nil {
 		return err
 	}
-	l.look.program = p
+	l.program = p
 	l.processes.Learn(p.PID())
 	return nil
 }
@@ -159,7 +157,7 @@ func (l *Live) Read(ctx context.Context) error {
 		return err
 	case l.failed != nil:
 		return l.failed
-	case l.binary.File().Written():
+	case l.plan.Binary.File().Written():
 		return ErrWritten
 	}
 	if err := l.rest(); err != nil {
@@ -213,10 +211,12 @@ func (l *Live) Mark() error {
 func (l *Live) Stop() error {
 	err := l.end()
 	l.stopped = true
-	l.look.stop()
+	l.look.stop(l.program)
 	l.opt.Costs.Stop()
 	l.switcher.end()
-	l.noticeVanished(inspection)
+	if !l.rests.paused {
+		l.noticeVanished(inspection)
+	}
 	l.session.Stop()
 	return err
 }
@@ -255,13 +255,13 @@ func (l *Live) Close() error {
 	if l.session != nil {
 		err = l.session.Close()
 	}
-	l.binary.File().Release()
+	l.plan.Binary.File().Release()
 	return errors.Join(err, l.kernel.close())
 }
 
 // complete adds what only a live source knows.
 func (l *Live) complete(r *Reading) *Reading {
-	r.MaxRate, r.Vanished, r.TooOften = l.opt.MaxRate, l.look.vanished.processes(), l.switcher.tooOften()
+	r.MaxRate, r.Vanished, r.TooOften = l.opt.MaxRate, l.vanished.processes(), l.switcher.tooOften()
 	r.Used, r.Waited = l.look.used, l.look.waited
 	var err error
 	r.Kernel, err = l.kernel.audit(r.Counts.KernelUnparsed)

@@ -47,8 +47,7 @@ func (p processes) Wanted(tid, pid int) (process int, wanted bool) {
 
 // look is what is looked at five times a second, beside the calls.
 type look struct {
-	program *Command // nil if none was started
-	at      time.Time
+	at time.Time
 	// idle is when there was nothing to be read.
 	idle time.Time
 	// lives are those of processes that events have come from. One is forgotten once all of its
@@ -58,7 +57,6 @@ type look struct {
 	// was said that they run another.
 	file     os.FileInfo
 	replaced map[int]bool
-	vanished *vanished
 	// busy and waiting follow the CPU time of what is traced; used is what it was while probes were
 	// armed, waited the share of its time that it waited for a CPU.
 	busy    *procfs.BusyTimes
@@ -84,10 +82,8 @@ const (
 )
 
 func newLook(l *Live) look {
-	busy := procfs.NewBusyTimes(l.opt.PIDs, l.binary.File().Path())
-	return look{
-		lives: make(map[int]life), vanished: newVanished(l.plan), busy: busy, waiting: procfs.NewWaiting(busy),
-	}
+	busy := procfs.NewBusyTimes(l.opt.PIDs, l.plan.Binary.File().Path())
+	return look{lives: make(map[int]life), busy: busy, waiting: procfs.NewWaiting(busy)}
 }
 
 // wait learns what is gone when processes are.
@@ -98,10 +94,10 @@ func (k *look) wait() {
 }
 
 // stop ends the following of CPU times.
-func (k *look) stop() {
+func (k *look) stop(p *Command) {
 	k.wait()
-	if k.program != nil {
-		if cpu, ended := k.program.Used(); ended {
+	if p != nil {
+		if cpu, ended := p.Used(); ended {
 			k.used = cpu // the probes were there first
 			return
 		}
@@ -114,7 +110,7 @@ func (l *Live) lookAround() error {
 	l.look.at = time.Now()
 	if l.waiting {
 		// It may have come and gone.
-		if l.waiting = !executed(l.binary.File().Path()) && !l.hit(); l.waiting {
+		if l.waiting = !executed(l.plan.Binary.File().Path()) && !l.hit(); l.waiting {
 			l.from.At = l.look.at // nobody ran it until now
 		} else {
 			l.begin()
@@ -125,7 +121,9 @@ func (l *Live) lookAround() error {
 	}
 	l.look.wait()
 	l.noticeReplaced()
-	l.noticeVanished(glance)
+	if !l.rests.paused {
+		l.noticeVanished(glance)
+	}
 	l.forgetEnded()
 	if gone(&l.opt, l.kernel) {
 		return ErrGone
@@ -196,10 +194,10 @@ func (l *Live) forgetEnded() {
 // noticeReplaced says, once of each, that a process of -p has executed another program, and
 // that BINARY is another file now.
 func (l *Live) noticeReplaced() {
-	k, pids, path := &l.look, l.opt.PIDs, l.binary.File().Path()
+	k, pids, path := &l.look, l.opt.PIDs, l.plan.Binary.File().Path()
 	if k.replaced == nil {
 		k.replaced = make(map[int]bool)
-		k.file, _ = os.Stat(fmt.Sprintf("/proc/self/fd/%d", l.binary.File().Fd()))
+		k.file, _ = os.Stat(fmt.Sprintf("/proc/self/fd/%d", l.plan.Binary.File().Fd()))
 		for _, pid := range pids {
 			k.replaced[pid] = k.runsAnother(procfs.Exe(pid)) // what is probed is a library
 		}
@@ -224,15 +222,12 @@ func (k *look) runsAnother(path string) bool {
 }
 
 // noticeVanished looks at so many sites of the processes that are known.
-func (l *Live) noticeVanished(sites int) {
-	if l.rests.paused {
-		return
+func (w *window) noticeVanished(sites int) {
+	pids := w.opt.PIDs
+	if len(pids) == 0 && w.stream != nil {
+		pids = w.stream.Processes()
 	}
-	pids := l.opt.PIDs
-	if len(pids) == 0 {
-		pids = l.stream.Processes()
-	}
-	l.look.vanished.notice(l.opt, pids, l.look.program, sites)
+	w.vanished.notice(w.opt, pids, w.program, sites)
 }
 
 // vanished checks whether the processes still have the probes in their memory, a few probes at a

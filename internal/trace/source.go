@@ -6,10 +6,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 // Source tells what happens in the functions of a plan. It is used by one goroutine: Arm, Spawn
@@ -153,4 +156,95 @@ func Drain(s Source, told func() error) error {
 			return errors.Join(stopped, err)
 		}
 	}
+}
+
+// window is what sources have in common: what is traced, and the window that all numbers are of. Those
+// that tell calls have a stream of hits, and counters that they are to agree with.
+type window struct {
+	plan     *uprobe.Plan
+	opt      Options
+	inexact  bool // see parse.Counters
+	clock    Clock
+	sink     Sink
+	stream   *parse.Stream
+	counters counters
+	// from and until are the ends of the window.
+	from, until tracefs.Mark
+	vanished    *vanished // nil of a recording
+	program     *Command  // nil if none was started
+}
+
+// counters are the kernel's: see [tracefs.Session].
+type counters interface {
+	Profile() ([][]uint64, error)
+	Overruns() (uint64, error)
+}
+
+// Clock is that of the calls' stamps.
+func (w *window) Clock() *Clock { return &w.clock }
+
+// newStream makes the stream, whose sink may see to what the caller's does not get.
+func (w *window) newStream(src parse.Source, of parse.Processes, sink parse.Sink, kernel *tracefs.Session) (err error) {
+	opt := parse.Options{Entries: w.opt.Entries, Inside: w.opt.Inside, Limit: w.opt.Limit}
+	if kernel != nil {
+		opt.Kernel = kernel
+	}
+	w.stream, err = parse.NewStream(w.plan, src, of, sink, opt)
+	return err
+}
+
+// begin says that the window begins.
+func (w *window) begin() {
+	w.sink.Reading(&Reading{First: true, From: w.from.At, At: w.from.At})
+}
+
+// blank is a reading of nothing, up to a moment.
+func (w *window) blank(at tracefs.Mark) *Reading {
+	r := &Reading{From: w.from.At, At: at.At}
+	r.Summary = stats.Summary{
+		Probes: w.plan.Probes(), Functions: len(w.plan.Funcs), Skipped: slices.Clone(w.opt.Skipped), Seconds: at.At.Sub(w.from.At).Seconds(),
+		Pass: max(w.from.Width, at.Width), LatencyMeasured: w.plan.Mode == uprobe.Latency, CountFirst: w.plan.CountsFirst(), Clock: w.clock.Clock,
+	}
+	for _, s := range w.plan.Skipped {
+		r.Skipped = append(r.Skipped, stats.Skipped{Function: s.Func.Name, Reason: s.Reason.Error()})
+	}
+	return r
+}
+
+// reading is what was counted up to a moment that the stream has come to.
+func (w *window) reading(at tracefs.Mark) *Reading {
+	overruns, err := w.counters.Overruns()
+	own := w.opt.All()
+	c := w.stream.Counts(parse.Counters{From: w.from.Hits, At: at.Hits, Overruns: overruns, Own: own, Inexact: w.inexact})
+	r := w.blank(at)
+	r.Err, r.Counts, r.Unfollowed, r.Streamed = err, c, c.Unfollowed, w.plan.Mode != uprobe.Count
+	r.Hits, r.Delivered, r.Filtered, r.Lost, r.Counted, r.Unparsed = c.Hits, c.Delivered, c.Filtered, c.Lost, c.CountedOnly, c.Unparsed
+	if own && !w.plan.Filtered() {
+		r.Before = sumCounts(w.from.Hits)
+	}
+	return r
+}
+
+// last is the reading of the whole window, which tells what was hit besides.
+func (w *window) last() *Reading {
+	profile, err := w.counters.Profile()
+	if w.until.Hits == nil {
+		w.until.Hits = profile
+	}
+	r := w.reading(w.until)
+	r.Err = errors.Join(err, r.Err)
+	if r.Last = true; w.opt.All() {
+		all := sumCounts(profile)
+		r.After = all - min(all, r.Before+r.Hits)
+	}
+	return r
+}
+
+func sumCounts(profile [][]uint64) (n uint64) {
+	for _, sites := range profile {
+		for _, count := range sites {
+			n += count
+		}
+	}
+	return n
 }

@@ -80,7 +80,7 @@ func newSwitcher(ctx context.Context, l *Live) *switcher {
 		m.choice.Funcs[i].Eligible = l.plan.Funcs[i].CountFirst && l.plan.Funcs[i].Returns
 	}
 	m.announce()
-	m.busy = procfs.NewBusyTimes(l.opt.PIDs, l.binary.File().Path())
+	m.busy = procfs.NewBusyTimes(l.opt.PIDs, l.plan.Binary.File().Path())
 	m.began = time.Now()
 	m.looked, m.next = m.began, m.began.Add(firstLook)
 	return m

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -170,11 +171,9 @@ func (o *Options) showable(rec *recording.Recording) error {
 	}
 	o.Stack = min(o.Stack, rec.Plan.Stack)
 	if as == "count" {
-		o.Stack, o.Errors = 0, false
+		o.Stack = 0
 	}
-	if as == "probe" && o.Errors && rec.About.Command != "probe" {
-		o.Errors = false
-	}
+	o.Errors = o.Errors && as != "count" && (as != "probe" || rec.About.Command == "probe")
 	return nil
 }
 
@@ -217,29 +216,19 @@ func (o *Options) needsBinary(rec *recording.Recording) string {
 }
 
 // tracedBinary opens the binary if it is here and the same; nil is none.
-func (r *RecordedFlags) tracedBinary(rec *recording.Recording) (*offsets.Binary, error) {
-	path := r.binary
-	asked := path != ""
-	if !asked {
-		path = rec.About.Binary.Path
+func (r *RecordedFlags) tracedBinary(rec *recording.Recording) (b *offsets.Binary, err error) {
+	path := cmp.Or(r.binary, rec.About.Binary.Path)
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: not a regular file", path)
 	}
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		if asked && err == nil {
-			err = fmt.Errorf("%s: not a regular file", path)
-		}
-		if !asked {
-			err = nil
-		}
-		return nil, err
+	if err == nil {
+		b, err = target.OpenRecorded(path, rec.About.Binary)
 	}
-	b, err := target.OpenRecorded(path, rec.About.Binary)
-	if err != nil {
-		if asked {
-			return nil, err
-		}
-		return nil, nil
+	if r.binary == "" {
+		err = nil // nobody asked for it
 	}
-	return b, nil
+	return b, err
 }
 
 // planAgain makes the plan from the binary, with what values are decoded by, which a
