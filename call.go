@@ -64,7 +64,7 @@ func (c *Call) Arg(name string) Value {
 			}
 		}
 	}
-	return missing(name)
+	return Value{capture.Value{Name: name, State: capture.Unfetched, Why: fmt.Sprintf("no value %q", name)}}
 }
 
 // String is the line that ftgo trace shows.
@@ -179,9 +179,4 @@ func captured(values []Value) []capture.Value {
 		out[i] = values[i].of
 	}
 	return out
-}
-
-// missing is a value that a call has not.
-func missing(name string) Value {
-	return Value{capture.Value{Name: name, State: capture.Unfetched, Why: fmt.Sprintf("no value %q", name)}}
 }

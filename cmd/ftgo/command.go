@@ -199,7 +199,7 @@ func reportCommand(e *env) *cli.Command {
 		Groups: []cli.Group{
 			o.DefineReport, o.Output.Define, o.Talk.Define, cli.Some("", o.DefineRecorder, "max-lost"),
 			cli.Some("probe, count: ", table, "top"), cli.Some("probe: ", table, "hist"), cli.Some("", table, "fail-if"),
-			cli.Some("trace: ", o.DefineEnds, "calls"),
+			cli.Some("trace: ", o.DefineRun, "calls"),
 			cli.Some("trace: ", lines, "where", "errors", "min", "goid", "tree", "depth", "begins", "start-order", "timestamp", "format"),
 		},
 		Words: o.RecordingFile,

@@ -3,6 +3,7 @@ package loader
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io/fs"
@@ -75,6 +76,10 @@ func (l libraries) installed(name string) (path string, err error) {
 	for _, dir := range slices.Concat(l.machine.Libraries, []string{"lib", "usr/lib"}) {
 		places = append(places, l.sharedIn(dir))
 	}
+	canonical := func(path string) string {
+		file, _ := filepath.EvalSymlinks(path)
+		return cmp.Or(file, path)
+	}
 	for _, paths := range places {
 		if path, err = choose(name, paths, canonical); path != "" || err != nil {
 			break
@@ -105,15 +110,6 @@ func isELF(path string) bool {
 	var magic [4]byte
 	_, err = f.Read(magic[:])
 	return err == nil && string(magic[:]) == "\x7fELF"
-}
-
-// canonical is the name that all of a file's symbolic links lead to.
-func canonical(path string) string {
-	file, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return path
-	}
-	return file
 }
 
 // match tells whether a file goes by a name, and what follows of its own: a version.

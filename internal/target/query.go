@@ -310,7 +310,11 @@ const awaitPause = 100 * time.Millisecond
 func (q *Query) Await(ctx context.Context, say Say) bool {
 	var last os.FileInfo
 	for waited := false; ; waited = true {
-		now, err := statBinary(q.Binary)
+		path, _, err := loader.Find(q.Binary, 0)
+		var now os.FileInfo
+		if err == nil {
+			now, err = os.Stat(path)
+		}
 		switch {
 		case err == nil && (!waited || last != nil && now.Size() == last.Size() && now.ModTime().Equal(last.ModTime())):
 			return true
@@ -324,14 +328,6 @@ func (q *Query) Await(ctx context.Context, say Say) bool {
 		case <-time.After(awaitPause):
 		}
 	}
-}
-
-func statBinary(binary string) (os.FileInfo, error) {
-	path, _, err := loader.Find(binary, 0)
-	if err != nil {
-		return nil, err
-	}
-	return os.Stat(path)
 }
 
 // choose returns the functions that [symname.Select] takes for their names, all and those of

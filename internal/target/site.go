@@ -32,7 +32,7 @@ func parseSite(text string) (s site, ok bool, err error) {
 	if plus := strings.LastIndexByte(text, '+'); plus > 0 {
 		number := text[plus+1:]
 		hex, isHex := strings.CutPrefix(number, "0x")
-		if isHex && !strings.ContainsAny(hex, "./") || isDecimal(number) {
+		if isHex && !strings.ContainsAny(hex, "./") || number != "" && strings.Trim(number, "0123456789") == "" {
 			return parseOffset(text, text[:plus], number)
 		}
 	}
@@ -65,10 +65,6 @@ func parseLine(text, file, number string) (site, bool, error) {
 		return site{}, false, fmt.Errorf("parse %q: no wildcards in a file's name", text)
 	}
 	return site{text: text, file: file, line: int(line)}, true, nil
-}
-
-func isDecimal(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
 // resolve finds the instructions of a site: one by offset, and for a source line one

@@ -28,7 +28,6 @@ func NewInKernel(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *InKernel {
 	return k
 }
 
-// Arm places the probes.
 func (k *InKernel) Arm(ctx context.Context, sink Sink) (err error) {
 	k.sink = sink
 	calls := k.plan.Calls
@@ -45,7 +44,6 @@ func (k *InKernel) Arm(ctx context.Context, sink Sink) (err error) {
 	return nil
 }
 
-// Spawn starts the program that is counted.
 func (k *InKernel) Spawn(p *Command) error {
 	k.program = p
 	return p.Start()
@@ -78,7 +76,6 @@ func (k *InKernel) Read(ctx context.Context) error {
 	return nil
 }
 
-// Mark reads the histograms.
 func (k *InKernel) Mark() error { return k.read(false) }
 
 // Stop takes the probes out.
@@ -119,7 +116,6 @@ func (k *InKernel) read(last bool) error {
 	return nil
 }
 
-// Close removes the probes.
 func (k *InKernel) Close() error {
 	var err error
 	if k.session != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/ftgo/ftgo/internal/biases"
 	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/tracefs"
@@ -81,11 +82,11 @@ func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
 	l.clock.pinned = opt.Steady
 	l.kernel = newKernelEvents(&l.opt)
 	l.processes = processes{biases.New(plan, false), l}
-	l.look = newLook(l)
+	busy := procfs.NewBusyTimes(opt.PIDs, plan.Binary.File().Path())
+	l.look = look{lives: make(map[int]life), busy: busy, waiting: procfs.NewWaiting(busy)}
 	return l
 }
 
-// Arm places the probes.
 func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
 	l.armed, l.sink = ctx, sink
 	// What is made last is hit first.
@@ -247,7 +248,6 @@ func (l *Live) finish(err error) error {
 	return io.EOF
 }
 
-// Close removes the probes.
 func (l *Live) Close() error {
 	// First: where few files may be open, two who remove probes take them from each other.
 	l.opt.Costs.End()
@@ -261,7 +261,10 @@ func (l *Live) Close() error {
 
 // complete adds what only a live source knows.
 func (l *Live) complete(r *Reading) *Reading {
-	r.MaxRate, r.Vanished, r.TooOften = l.opt.MaxRate, l.vanished.processes(), l.switcher.tooOften()
+	r.MaxRate, r.Vanished = l.opt.MaxRate, l.vanished.processes()
+	if l.switcher != nil {
+		r.TooOften = l.switcher.rates
+	}
 	r.Used, r.Waited = l.look.used, l.look.waited
 	var err error
 	r.Kernel, err = l.kernel.audit(r.Counts.KernelUnparsed)

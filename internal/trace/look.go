@@ -81,11 +81,6 @@ const (
 	drained = time.Second
 )
 
-func newLook(l *Live) look {
-	busy := procfs.NewBusyTimes(l.opt.PIDs, l.plan.Binary.File().Path())
-	return look{lives: make(map[int]life), busy: busy, waiting: procfs.NewWaiting(busy)}
-}
-
 // wait learns what is gone when processes are.
 func (k *look) wait() {
 	if share := k.waiting.Share(); share > 0 {

@@ -42,7 +42,6 @@ func NewRecording(rec *recording.Recording, plan *uprobe.Plan, opt Options) (*Re
 // Began is when the window began.
 func (r *Recording) Began() time.Time { return r.from.At }
 
-// Arm begins to read.
 func (r *Recording) Arm(_ context.Context, sink Sink) error {
 	r.sink = sink
 	of := &biases.Processes{Biases: biases.New(r.plan, true), Find: r.rec.Process, PIDs: r.opt.PIDs}
@@ -57,7 +56,6 @@ func (r *Recording) Arm(_ context.Context, sink Sink) error {
 	return nil
 }
 
-// Spawn refuses.
 func (r *Recording) Spawn(*Command) error { return ErrNoSpawn }
 
 // Mark does nothing: the intervals of a recording are over.
@@ -81,11 +79,9 @@ func (r *Recording) Read(ctx context.Context) error {
 	return io.EOF
 }
 
-// Stop ends reading.
 func (r *Recording) Stop() error {
 	r.stopped = true
 	return nil
 }
 
-// Close has nothing to remove.
 func (r *Recording) Close() error { return nil }

@@ -180,7 +180,6 @@ type counters interface {
 	Overruns() (uint64, error)
 }
 
-// Clock is that of the calls' stamps.
 func (w *window) Clock() *Clock { return &w.clock }
 
 // newStream makes the stream, whose sink may see to what the caller's does not get.

@@ -86,14 +86,6 @@ func newSwitcher(ctx context.Context, l *Live) *switcher {
 	return m
 }
 
-// tooOften are the rates that functions are left to counting for; nil if none is counted first.
-func (m *switcher) tooOften() []float64 {
-	if m == nil {
-		return nil
-	}
-	return m.rates
-}
-
 // unknownCost is what the probes of a call are taken to cost where it can't be measured:
 // the entry and the RET single-stepped in a virtual machine.
 const unknownCost = 20 * time.Microsecond

@@ -103,7 +103,8 @@ const (
 // kernelAllows refuses what the kernel can't do at all, and then, at once, all that takes
 // consent. before40: it is older than 4.0.
 func (p *planned) kernelAllows(mode uprobe.Mode, before40 bool) error {
-	if !p.features.Memory && (p.view.Needs().Memory || p.Stack != 0 || mode == uprobe.Latency && p.needsGoroutines()) {
+	byGoroutine := func(f *offsets.Func) bool { return f.ABI != offsets.SystemV } // else calls are told apart by thread
+	if !p.features.Memory && (p.view.Needs().Memory || p.Stack != 0 || mode == uprobe.Latency && slices.ContainsFunc(p.target.Funcs, byGoroutine)) {
 		return cli.WithStatus(cli.ExitKernel, errNoMemory)
 	}
 	if !p.features.Instances && len(p.With) > 0 {
@@ -123,11 +124,6 @@ func (p *planned) kernelAllows(mode uprobe.Mode, before40 bool) error {
 		p.Say("this kernel fetches registers alone, no memory: neither goroutines nor what pointers and strings lead to are shown")
 	}
 	return nil
-}
-
-// needsGoroutines tells whether calls can't be told apart by thread.
-func (p *planned) needsGoroutines() bool {
-	return slices.ContainsFunc(p.target.Funcs, func(f *offsets.Func) bool { return f.ABI != offsets.SystemV })
 }
 
 // kernelEvents looks up what --with names.

@@ -101,7 +101,7 @@ func NewOptions(e *Env, formats ...render.Format) *Options {
 // that say what patterns mean.
 func (o *Options) Groups(matching cli.Group, more ...cli.Group) []cli.Group {
 	return append([]cli.Group{
-		o.DefineProcesses("trace process `PID`; BINARY defaults to its executable"), o.defineFilter, o.DefineEnds, matching,
+		o.DefineProcesses("trace process `PID`; BINARY defaults to its executable"), o.DefineRun, matching,
 		o.Output.Define, o.Talk.Define, o.DefineRecorder,
 	}, more...)
 }
@@ -109,18 +109,21 @@ func (o *Options) Groups(matching cli.Group, more ...cli.Group) []cli.Group {
 // maxComm is how much of a process's name the kernel keeps (TASK_COMM_LEN less its zero).
 const maxComm = 15
 
-func (o *Options) defineFilter(fs *cli.Flags) {
+// DefineRun defines the flags that say of which processes a run is, and when it begins and ends.
+func (o *Options) DefineRun(fs *cli.Flags) {
 	fs.BoolVar(&o.Fork, "fork", false, "also trace child processes of -p or PROGRAM")
 	fs.StringVar(&o.Comm, "comm", "", "trace only processes that ps -o comm calls `NAME`")
-}
-
-// DefineEnds defines the flags that say when a run begins and ends.
-func (o *Options) DefineEnds(fs *cli.Flags) {
 	cli.Define(fs, &o.Duration, "duration", "d", "stop after `SECONDS`: 5, 100ms or 2m", cli.Seconds)
 	cli.Define(fs, &o.Interval, "interval", "i", "print a table every `SECONDS`", cli.Seconds)
 	fs.Uint64VarP(&o.Calls, "calls", "n", 0, "stop after `N` calls, and show no others")
 	fs.BoolVar(&o.Wait, "wait", false, "wait for BINARY; -d counts from its first process")
-	cli.Define(fs, &o.Ready, "ready-fd", "", "write \"ready\" to descriptor `N` once probes are armed", cli.Form[readyFD]{Read: readReadyFD})
+	cli.Define(fs, &o.Ready, "ready-fd", "", "write \"ready\" to descriptor `N` once probes are armed", cli.Form[readyFD]{Read: func(text string) (readyFD, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return 0, fmt.Errorf("parse file descriptor %q: not a number from 1 on", text)
+		}
+		return readyFD(n), nil
+	}})
 }
 
 // DefineRecorder defines the flags that say how events are recorded.
@@ -148,14 +151,6 @@ func (o *Options) DefineExtras(fs *cli.Flags) {
 // readyFD is a file descriptor that the caller has opened; 0 is none, since standard input
 // is none to write to.
 type readyFD int
-
-func readReadyFD(text string) (readyFD, error) {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return 0, fmt.Errorf("parse file descriptor %q: not a number from 1 on", text)
-	}
-	return readyFD(n), nil
-}
 
 // tell says that the probes are armed. Of the descriptors that are ftgo's own, those of
 // standard output and error stay open.
