@@ -51,13 +51,3 @@ type Event struct {
 	// data is the record of an event of the kernel itself.
 	data []byte
 }
-
-// eventFormat is what the lines of one event look like: the definition's event name
-// and the names of its fetchargs, in order.
-type eventFormat struct {
-	Event string
-	Args  []string
-	// Len tells arrays: Len[i] is the number of elements of Args[i], 0 if it is
-	// a plain value. Nil means plain values only.
-	Len []int
-}

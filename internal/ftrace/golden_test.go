@@ -9,9 +9,31 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 const traceDir = "../../testdata/trace"
+
+// eventFormat is what the lines of one event look like; Len tells arrays.
+type eventFormat struct {
+	Event string
+	Args  []string
+	Len   []int
+}
+
+// planned are events as a plan has them.
+func planned(formats ...eventFormat) (events []uprobe.Event) {
+	for _, f := range formats {
+		ev := uprobe.Event{Name: f.Event, Counts: f.Len}
+		for _, name := range f.Args {
+			ev.Args = append(ev.Args, tracefs.Arg{Name: name})
+		}
+		events = append(events, ev)
+	}
+	return events
+}
 
 // traceFormats are the events that occur in the traces of traceDir.
 var traceFormats = []eventFormat{
@@ -24,7 +46,7 @@ var traceFormats = []eventFormat{
 
 func newTraceParser(tb testing.TB) *lineParser {
 	tb.Helper()
-	p, err := newLineParser(traceFormats)
+	p, err := newLineParser(planned(traceFormats...))
 	if err != nil {
 		tb.Fatal(err)
 	}

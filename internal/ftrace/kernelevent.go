@@ -27,8 +27,8 @@ type KernelEvent struct {
 // Number is the value of a number by its name.
 func (e *KernelEvent) Number(name string) (n uint64, ok bool) {
 	for i := range e.named {
-		if f := &e.named[i]; f.kind == numberField && f.name == name {
-			return f.number(e.data, f.at), true
+		if f := &e.named[i]; f.value == nil && f.name == name {
+			return f.number.number(e.data, f.number.at), true
 		}
 	}
 	return 0, false
@@ -45,30 +45,15 @@ type KernelSource interface {
 	Process(tid, printed int) int
 }
 
-// kernelField is a field of an event, of one of the shapes that
-// Documentation/trace/events.rst ("Event formats") has.
+// kernelField is a field of an event.
 type kernelField struct {
 	name string
-	kind fieldKind
-	rawField
+	// number says where a number is; value makes a KernelField of what is none.
+	number rawField
+	value  func(record []byte) KernelField
 	// hex: addresses are better known by their hexadecimal digits.
 	hex bool
 }
-
-type fieldKind uint8
-
-const (
-	numberField fieldKind = iota
-	// textField is char NAME[N], ended by a NUL.
-	textField
-	// bytesField is an array of something else.
-	bytesField
-	// locField is "__data_loc TYPE[] NAME": a word of length and offset (TRACE_EVENT's
-	// __string and __dynamic_array).
-	locField
-	// relField is "__rel_loc", whose offset counts from the end of the word (since 5.16).
-	relField
-)
 
 // newKernelFormats makes a decoder for events of the kernel itself, as newRawFormats does.
 func newKernelFormats(names, texts []string) (*rawFormats, error) {
@@ -89,21 +74,27 @@ func newKernelFormats(names, texts []string) (*rawFormats, error) {
 	})
 }
 
+// newKernelField is a field of one of the shapes that Documentation/trace/events.rst ("Event
+// formats") has.
 func newKernelField(name, kind string, f rawField) kernelField {
-	out := kernelField{name: name, rawField: f, hex: strings.Contains(kind, "*")}
+	value := func(b []byte) KernelField { return KernelField{Name: name, Bytes: b} }
 	isChar := strings.Contains(kind, "char") && !strings.Contains(kind, "unsigned")
-	switch {
-	case strings.HasPrefix(kind, "__data_loc") && f.size == 4:
-		out.kind = locField
-	case strings.HasPrefix(kind, "__rel_loc") && f.size == 4:
-		out.kind = relField
-	case strings.HasSuffix(kind, "]") && isChar:
-		out.kind = textField
-	case strings.HasSuffix(kind, "]"), f.size != 1 && f.size != 2 && f.size != 4 && f.size != 8:
-		out.kind = bytesField
+	if isChar { // ended by a NUL
+		value = func(b []byte) KernelField {
+			text, _, _ := bytes.Cut(b, []byte{0})
+			return KernelField{Name: name, Text: text}
+		}
 	}
-	if out.kind == locField || out.kind == relField {
-		out.hex = !isChar
+	out := kernelField{name: name}
+	switch {
+	case strings.HasPrefix(kind, "__data_loc") && f.size == 4: // TRACE_EVENT's __string and __dynamic_array
+		out.value = func(record []byte) KernelField { return value(located(record, f.at, 0)) }
+	case strings.HasPrefix(kind, "__rel_loc") && f.size == 4: // since 5.16
+		out.value = func(record []byte) KernelField { return value(located(record, f.at, f.at+4)) }
+	case strings.HasSuffix(kind, "]"), f.size != 1 && f.size != 2 && f.size != 4 && f.size != 8:
+		out.value = func(record []byte) KernelField { return value(record[f.at : f.at+f.size]) }
+	default:
+		out.number, out.hex = f, strings.Contains(kind, "*")
 	}
 	return out
 }
@@ -140,45 +131,24 @@ func (f *KernelField) String() string {
 // AppendFields appends the event's values in the order in which the kernel describes them.
 // They are valid as long as the event.
 func (e *KernelEvent) AppendFields(out []KernelField) []KernelField {
-	data := e.data // as long as the fixed fields at least
-	for i := range e.named {
+	for i := range e.named { // of which the record holds the fixed part at least
 		f := &e.named[i]
-		v := KernelField{Name: f.name, Signed: f.signed, Hex: f.hex}
-		switch f.kind {
-		case numberField:
-			v.Num = f.number(data, f.at)
-		case textField:
-			v.Text = untilNUL(data[f.at : f.at+f.size])
-		case bytesField:
-			v.Bytes = append([]byte{}, data[f.at:f.at+f.size]...)
-		default:
-			part := located(data, f)
-			if f.hex {
-				v.Bytes = part
-			} else {
-				v.Text = untilNUL(part)
-			}
+		if f.value != nil {
+			out = append(out, f.value(e.data))
+			continue
 		}
-		out = append(out, v)
+		out = append(out, KernelField{Name: f.name, Num: f.number.number(e.data, f.number.at), Signed: f.number.signed, Hex: f.hex})
 	}
 	return out
 }
 
-// located is what a field's word points at: its length in the upper half, its offset in the
-// lower; nothing if that is outside of the record.
-func located(data []byte, f *kernelField) []byte {
-	word := binary.LittleEndian.Uint32(data[f.at:])
-	from, size := int(word&0xffff), int(word>>16)
-	if f.kind == relField {
-		from += f.at + 4
-	}
-	if from+size > len(data) {
+// located is what the word at an offset of a record points at: its length in the upper half, its
+// offset from base in the lower; nothing if that is outside of the record.
+func located(record []byte, at, base int) []byte {
+	word := binary.LittleEndian.Uint32(record[at:])
+	from, size := base+int(word&0xffff), int(word>>16)
+	if from+size > len(record) {
 		return []byte{}
 	}
-	return data[from : from+size]
-}
-
-func untilNUL(b []byte) []byte {
-	text, _, _ := bytes.Cut(b, []byte{0})
-	return text
+	return record[from : from+size]
 }

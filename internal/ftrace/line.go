@@ -6,7 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
+
+	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // minEvent is the shortest event name that a thread's name, at most 15 bytes
@@ -22,12 +23,11 @@ const maxArray = 64
 type lineParser struct {
 	formats []lineFormat
 	byEvent map[string]int
-	lengths []int // of events' names, each once
 	// guesses are indices of formats plus 1, by guessOf of their events' names.
 	guesses [256]uint32
 }
 
-// lineFormat is an eventFormat in the form its lines are compared with.
+// lineFormat is an event in the form its lines are compared with.
 type lineFormat struct {
 	event string
 	args  []lineArg
@@ -41,53 +41,48 @@ type lineArg struct {
 // newLineParser makes a parser for the lines of these events. An event's name
 // must be a C identifier of at least 16 bytes, so that no thread's name can hold
 // it, and differ from the others; arguments' names must be C identifiers.
-func newLineParser(formats []eventFormat) (*lineParser, error) {
-	p := &lineParser{
-		formats: make([]lineFormat, 0, len(formats)),
-		byEvent: make(map[string]int, len(formats)),
-	}
-	for i, f := range formats {
-		lf, err := newLineFormat(f)
-		if err != nil {
-			return nil, fmt.Errorf("parse format of event %q: %w", f.Event, err)
+func newLineParser(events []uprobe.Event) (*lineParser, error) {
+	p := &lineParser{byEvent: make(map[string]int, len(events))}
+	for i := range events {
+		name := events[i].Name
+		lf, err := newLineFormat(&events[i])
+		if _, dup := p.byEvent[name]; dup && err == nil {
+			err = errors.New("duplicate event")
 		}
-		if _, dup := p.byEvent[f.Event]; dup {
-			return nil, fmt.Errorf("parse format of event %q: duplicate event", f.Event)
+		if err != nil {
+			return nil, fmt.Errorf("parse format of event %q: %w", name, err)
 		}
 		p.formats = append(p.formats, lf)
-		p.byEvent[f.Event] = i
-		p.guesses[guessOf([]byte(f.Event))] = uint32(i + 1)
-		if !slices.Contains(p.lengths, len(f.Event)) {
-			p.lengths = append(p.lengths, len(f.Event))
-		}
+		p.byEvent[name] = i
+		p.guesses[guessOf([]byte(name))] = uint32(i + 1)
 	}
 	return p, nil
 }
 
-func newLineFormat(f eventFormat) (lineFormat, error) {
+func newLineFormat(ev *uprobe.Event) (f lineFormat, err error) {
 	switch {
-	case !isIdentifier(f.Event):
-		return lineFormat{}, errors.New("name is no C identifier")
-	case len(f.Event) < minEvent:
-		return lineFormat{}, fmt.Errorf("name is shorter than %d bytes: a thread's name could hold it", minEvent)
-	case f.Len != nil && len(f.Len) != len(f.Args):
-		return lineFormat{}, fmt.Errorf("%d lengths for %d arguments", len(f.Len), len(f.Args))
+	case !isIdentifier(ev.Name):
+		return f, errors.New("name is no C identifier")
+	case len(ev.Name) < minEvent:
+		return f, fmt.Errorf("name is shorter than %d bytes: a thread's name could hold it", minEvent)
+	case ev.Counts != nil && len(ev.Counts) != len(ev.Args):
+		return f, fmt.Errorf("%d lengths for %d arguments", len(ev.Counts), len(ev.Args))
 	}
-	lf := lineFormat{event: f.Event, args: make([]lineArg, len(f.Args))}
-	for i, name := range f.Args {
-		if !isIdentifier(name) {
-			return lineFormat{}, fmt.Errorf("argument name %q is no C identifier", name)
+	f.event = ev.Name
+	for i, a := range ev.Args {
+		if !isIdentifier(a.Name) {
+			return f, fmt.Errorf("argument name %q is no C identifier", a.Name)
 		}
-		lf.args[i].label = newLabel(" " + name + "=")
-		if f.Len == nil {
-			continue
+		arg := lineArg{label: newLabel(" " + a.Name + "=")}
+		if ev.Counts != nil {
+			arg.len = ev.Counts[i]
 		}
-		if n := f.Len[i]; n < 0 || n > maxArray {
-			return lineFormat{}, fmt.Errorf("argument %q has length %d, not 0 to %d", name, n, maxArray)
+		if arg.len < 0 || arg.len > maxArray {
+			return f, fmt.Errorf("argument %q has length %d, not 0 to %d", a.Name, arg.len, maxArray)
 		}
-		lf.args[i].len = f.Len[i]
+		f.args = append(f.args, arg)
 	}
-	return lf, nil
+	return f, nil
 }
 
 // lineKind is what a line is.
@@ -150,13 +145,9 @@ func (p *lineParser) eventAt(text []byte) (format int) {
 	if guess := p.guesses[guessOf(text)]; guess > 0 && isMarked(text, p.formats[guess-1].event) {
 		return int(guess - 1)
 	}
-	for _, n := range p.lengths {
-		if len(text) < n+len(addrMark) || string(text[n:n+len(addrMark)]) != addrMark {
-			continue
-		}
-		if format, ok := p.byEvent[string(text[:n])]; ok {
-			return format
-		}
+	n := bytes.IndexByte(text, ':')
+	if format, ok := p.byEvent[string(text[:max(n, 0)])]; ok && isMarked(text, p.formats[format].event) {
+		return format
 	}
 	return -1
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // rawFormats say how the records of our events lie in a raw page. They aren't changed
@@ -37,12 +39,12 @@ type rawField struct {
 
 // newRawFormats makes a decoder for these events from what the kernel says of each in
 // its file events/GROUP/EVENT/format (kernel/trace/trace_events.c, f_show).
-func newRawFormats(formats []eventFormat, texts []string) (*rawFormats, error) {
-	names := make([]string, len(formats))
-	for i := range formats {
-		names[i] = formats[i].Event
+func newRawFormats(events []uprobe.Event, texts []string) (*rawFormats, error) {
+	names := make([]string, len(events))
+	for i := range events {
+		names[i] = events[i].Name
 	}
-	return newFormats("event", names, texts, func(i int, e *rawEvent) (int, error) { return e.parse(&formats[i], texts[i]) })
+	return newFormats("event", names, texts, func(i int, e *rawEvent) (int, error) { return e.parse(&events[i], texts[i]) })
 }
 
 // newFormats reads the format files of events of a kind. parse makes a layout of one, and returns
@@ -106,7 +108,7 @@ func parseFormat(text string, field func(name, kind string, f rawField)) (id int
 	return id, fields, nil
 }
 
-func (e *rawEvent) parse(f *eventFormat, text string) (id int, err error) {
+func (e *rawEvent) parse(ev *uprobe.Event, text string) (id int, err error) {
 	strung := make(map[string]bool)
 	id, fields, err := parseFormat(text, func(name, kind string, _ rawField) {
 		strung[name] = strings.HasPrefix(kind, "__data_loc")
@@ -140,12 +142,12 @@ func (e *rawEvent) parse(f *eventFormat, text string) (id int, err error) {
 	if e.ip, err = take("__probe_ip", 0); err != nil {
 		return 0, err
 	}
-	for i, name := range f.Args {
+	for i, a := range ev.Args {
 		count := 0
-		if f.Len != nil {
-			count = f.Len[i]
+		if ev.Counts != nil {
+			count = ev.Counts[i]
 		}
-		field, err := take(name, count)
+		field, err := take(a.Name, count)
 		if err != nil {
 			return 0, err
 		}

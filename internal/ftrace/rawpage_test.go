@@ -23,7 +23,7 @@ type recordedPage struct {
 
 func readRaw(tb testing.TB, name string) (*rawFormats, []recordedPage) {
 	tb.Helper()
-	formats, err := newRawFormats(recordedFormats, []string{string(readFile(tb, rawDir+name+".format"))})
+	formats, err := newRawFormats(planned(recordedFormats...), []string{string(readFile(tb, rawDir+name+".format"))})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func readRaw(tb testing.TB, name string) (*rawFormats, []recordedPage) {
 func TestRawPages(t *testing.T) {
 	for _, name := range []string{"types", "pauses", "lost"} {
 		t.Run(name, func(t *testing.T) {
-			lines, err := newLineParser(recordedFormats)
+			lines, err := newLineParser(planned(recordedFormats...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +90,7 @@ format:
 `
 
 func tiny(tb testing.TB) *rawFormats {
-	formats, err := newRawFormats([]eventFormat{{Event: "tiny", Args: []string{"x"}}}, []string{tinyFormat})
+	formats, err := newRawFormats(planned(eventFormat{Event: "tiny", Args: []string{"x"}}), []string{tinyFormat})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -208,12 +208,12 @@ func TestRawFormatErrors(t *testing.T) {
 			if c.old != "" {
 				text = strings.Replace(text, c.old, c.new, 1)
 			}
-			if _, err := newRawFormats(c.formats, []string{text}); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := newRawFormats(planned(c.formats...), []string{text}); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
 		})
 	}
-	if _, err := newRawFormats(append(tinyArgs, eventFormat{Event: "other"}), []string{tinyFormat, tinyFormat}); err == nil || !strings.Contains(err.Error(), "ID 7") {
+	if _, err := newRawFormats(planned(append(tinyArgs, eventFormat{Event: "other"})...), []string{tinyFormat, tinyFormat}); err == nil || !strings.Contains(err.Error(), "ID 7") {
 		t.Errorf("two events with one ID: %v", err)
 	}
 }
@@ -265,7 +265,7 @@ func typicalPage(tb testing.TB) (*rawFormats, []byte) {
 		text.WriteString(fmt.Sprintf("\tfield:s64 %s;\toffset:%d;\tsize:%d;\tsigned:1;\n", name, at, size))
 		at += size
 	}
-	formats, err := newRawFormats([]eventFormat{f}, []string{text.String()})
+	formats, err := newRawFormats(planned(f), []string{text.String()})
 	if err != nil {
 		tb.Fatal(err)
 	}

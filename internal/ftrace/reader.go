@@ -36,13 +36,12 @@ type Sink interface {
 
 // Reader makes events of lines or raw pages.
 type Reader struct {
-	src     Source
-	sink    Sink
-	formats []eventFormat
-	lines   prefixes
-	pages   pageSource   // src again, where pages are read
-	kernel  KernelSource // nil if there are no kernel events
-	merge   merge
+	src    Source
+	sink   Sink
+	lines  prefixes
+	pages  pageSource   // src again, where pages are read
+	kernel KernelSource // nil if there are no kernel events
+	merge  merge
 	// hits and events are what is merged; text are the hits of lines, if there is something to
 	// merge them with.
 	hits, events       side
@@ -103,27 +102,16 @@ func (r *Reader) Extend(events []uprobe.Event) (err error) {
 }
 
 func (r *Reader) extend(events []uprobe.Event, texts []string) error {
-	for i := len(r.formats); i < len(events); i++ {
-		r.formats = append(r.formats, formatOf(&events[i]))
-	}
-	lines, err := newLineParser(r.formats)
+	lines, err := newLineParser(events)
 	if err != nil {
 		return err
 	}
 	r.lines.lines = lines // what it knows of threads still holds
 	if r.pages != nil {
 		// Pages that are waiting hold none of the new events, and keep the old formats.
-		r.hits.formats, err = newRawFormats(r.formats, texts)
+		r.hits.formats, err = newRawFormats(events, texts)
 	}
 	return err
-}
-
-func formatOf(ev *uprobe.Event) eventFormat {
-	f := eventFormat{Event: ev.Name, Len: ev.Counts}
-	for _, a := range ev.Args {
-		f.Args = append(f.Args, a.Name)
-	}
-	return f
 }
 
 // Read takes what the source has for the moment: n is 0 if that was nothing. Errors are the
