@@ -38,7 +38,7 @@ func TestKernelQuit(t *testing.T) {
 		p.Process.Signal(sig)
 		by := p.endBy(t)
 		nothingOf(t, f, p.Process.Pid)
-		if by != sig || !strings.Contains(p.err.String(), "run.(*running).follow(") {
+		if by != sig || !strings.Contains(p.err.String(), "main.main()") {
 			t.Fatalf("%v: ended by %v\n%s", sig, by, p.err.String())
 		}
 		if n := readObserved(t, p.out.String()).functions["main.tick"].Calls; n == 0 {
