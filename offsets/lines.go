@@ -1,8 +1,10 @@
 package offsets
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -15,7 +17,6 @@ var ErrNoCode = errors.New("no code")
 // codeLine is a run of instructions of one source line; it begins at addr.
 type codeLine struct {
 	addr uint64
-	file string
 	line int
 	stmt bool // a statement begins here, as far as the source of it can tell
 }
@@ -67,82 +68,78 @@ func (b *Binary) Position(addr uint64) (file string, line int, ok bool) {
 // all of it. The error is ErrNoCode if there is no such file or line, and tells the
 // nearest lines that have code, or the files that a name is short for.
 func (b *Binary) LineAddrs(file string, line int) ([]uint64, error) {
-	sources, err := b.lineSources()
-	if len(sources) == 0 {
+	addrs, err := b.lineAddrs(path.Clean(file), line)
+	if err != nil {
 		return nil, fmt.Errorf("%s:%d: %w", file, line, err)
 	}
-	suffix := path.Clean(file)
+	return addrs, nil
+}
+
+func (b *Binary) lineAddrs(suffix string, line int) ([]uint64, error) {
+	sources, err := b.lineSources()
+	if len(sources) == 0 {
+		return nil, err
+	}
 	match := func(name string) bool {
 		return name == suffix || strings.HasSuffix(name, "/"+strings.TrimPrefix(suffix, "/")) && suffix[0] != '/'
 	}
 	for _, s := range sources {
-		var all []codeLine
+		files := make(map[string][]codeLine)
 		err := s.CodeLines(match, func(addr uint64, file string, line int, stmt bool) {
-			all = append(all, codeLine{addr, file, line, stmt})
+			files[file] = append(files[file], codeLine{addr, line, stmt})
 		})
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", file, line, err)
+			return nil, err
 		}
-		if len(all) == 0 {
+		if len(files) == 0 {
 			continue
 		}
-		of, err := oneFile(all, suffix)
+		of, err := oneFile(files, suffix)
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", file, line, err)
+			return nil, err
 		}
-		at := slices.DeleteFunc(slices.Clone(of), func(c codeLine) bool { return c.line != line })
-		if len(at) == 0 {
-			return nil, fmt.Errorf("%s:%d: %w%s", file, line, ErrNoCode, nearestLines(of, line))
+		if !slices.ContainsFunc(of, func(c codeLine) bool { return c.line == line }) {
+			return nil, fmt.Errorf("%w%s", ErrNoCode, nearestLines(of, line))
 		}
-		return b.beginnings(s, at)
+		return b.beginnings(s, slices.DeleteFunc(of, func(c codeLine) bool { return c.line != line }))
 	}
-	return nil, fmt.Errorf("%s:%d: %w of such a file", file, line, ErrNoCode)
+	return nil, fmt.Errorf("%w of such a file", ErrNoCode)
 }
 
-// oneFile keeps the lines of one file: of the only one, or the one of just this name.
-func oneFile(all []codeLine, name string) ([]codeLine, error) {
-	var files []string
-	for _, c := range all {
-		if !slices.Contains(files, c.file) {
-			files = append(files, c.file)
-		}
+// oneFile are the lines of the only file, or of the one of just this name.
+func oneFile(files map[string][]codeLine, name string) ([]codeLine, error) {
+	names := slices.Sorted(maps.Keys(files))
+	if of, ok := files[name]; ok {
+		return of, nil
+	} else if len(names) == 1 {
+		return files[names[0]], nil
 	}
-	switch {
-	case len(files) == 1:
-		return all, nil
-	case slices.Contains(files, name):
-		return slices.DeleteFunc(all, func(c codeLine) bool { return c.file != name }), nil
-	}
-	slices.Sort(files)
 	const shown = 5
-	list := strings.Join(files[:min(shown, len(files))], ", ")
-	if len(files) > shown {
+	list := strings.Join(names[:min(shown, len(names))], ", ")
+	if len(names) > shown {
 		list += ", …"
 	}
-	return nil, fmt.Errorf("%d files of that name: %s", len(files), list)
+	return nil, fmt.Errorf("%d files of that name: %s", len(names), list)
 }
 
 // nearestLines is the end of an error: the lines with code before and after one
 // without.
 func nearestLines(of []codeLine, line int) string {
-	before, after := 0, 0
-	for _, c := range of {
-		if c.line < line && c.line > before {
-			before = c.line
-		}
-		if c.line > line && (after == 0 || c.line < after) {
-			after = c.line
+	var near []string
+	slices.SortFunc(of, func(a, b codeLine) int { return cmp.Compare(a.line, b.line) })
+	after := slices.IndexFunc(of, func(c codeLine) bool { return c.line > line })
+	if after < 0 {
+		after = len(of)
+	}
+	for _, c := range of[max(0, after-1):min(len(of), after+1)] {
+		if c.line > 0 {
+			near = append(near, strconv.Itoa(c.line))
 		}
 	}
-	switch {
-	case before == 0 && after == 0:
+	if near == nil {
 		return ""
-	case before == 0:
-		return "; nearest: " + strconv.Itoa(after)
-	case after == 0:
-		return "; nearest: " + strconv.Itoa(before)
 	}
-	return fmt.Sprintf("; nearest: %d, %d", before, after)
+	return "; nearest: " + strings.Join(near, ", ")
 }
 
 // beginnings returns where a line begins in each function and copy.

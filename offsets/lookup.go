@@ -1,7 +1,6 @@
 package offsets
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -42,34 +41,38 @@ func (b *Binary) Lookup(name string) (*Func, bool) {
 
 // search is the number of the function of that name, -1 if there is none.
 func (b *Binary) search(name string) int {
-	alias := -1
-	for i := range b.funcs {
-		f := &b.funcs[i]
-		if f.Name == name {
+	for known, i := range b.names {
+		if known == name {
 			return i
 		}
-		if alias < 0 && len(f.aliases) > 0 && slices.Contains(f.aliases, name) {
-			alias = i
-		}
 	}
-	return alias
+	return -1
 }
 
 func (b *Binary) indexNames() {
 	byName := make(map[string]int, len(b.funcs))
+	for name, i := range b.names {
+		if _, taken := byName[name]; !taken {
+			byName[name] = i
+		}
+	}
+	b.lookup.byName = byName
+}
+
+// names goes through the names of all functions, and then through their aliases.
+func (b *Binary) names(yield func(name string, i int) bool) {
 	for i := range b.funcs {
-		if _, twice := byName[b.funcs[i].Name]; !twice {
-			byName[b.funcs[i].Name] = i
+		if !yield(b.funcs[i].Name, i) {
+			return
 		}
 	}
 	for i := range b.funcs {
 		for _, alias := range b.funcs[i].aliases {
-			if _, taken := byName[alias]; !taken {
-				byName[alias] = i
+			if !yield(alias, i) {
+				return
 			}
 		}
 	}
-	b.lookup.byName = byName
 }
 
 // demangle spells the names of functions that are not of Go's own toolchain, and adds the

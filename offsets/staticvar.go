@@ -21,31 +21,51 @@ var errNoVariable = errors.New("no such variable")
 // known. The error for a name that is not there gives the names that are most like
 // it.
 func (b *Binary) StaticVariable(name string) (Variable, error) {
-	d, err := b.debug()
-	switch {
-	case err == nil:
-		t, addr, ok, err := d.Variable(name)
-		if err != nil {
-			return Variable{}, fmt.Errorf("find variable %s: %w", name, err)
-		}
-		if ok {
-			return staticAt(name, t, addr), nil
-		}
-	case !errors.Is(err, ErrNoDebugInfo):
-		return Variable{}, fmt.Errorf("find variable %s: %w", name, err)
-	}
-	// Debug information leaves out what the linker made, and assembly.
-	objects, err := b.objects()
+	v, err := b.staticVariable(name)
 	if err != nil {
 		return Variable{}, fmt.Errorf("find variable %s: %w", name, err)
 	}
-	for _, o := range objects {
-		if o.Name == name || o.Name == debug.EscapedPath(name) {
-			t := debug.Unknown("?", int64(o.Size))
-			return staticAt(name, t, o.Addr), nil
+	return v, nil
+}
+
+func (b *Binary) staticVariable(name string) (v Variable, err error) {
+	d, err := b.debug()
+	if err == nil {
+		if t, addr, ok, err := d.Variable(name); err != nil {
+			return v, err
+		} else if ok {
+			return staticAt(name, t, addr), nil
 		}
+	} else if !errors.Is(err, ErrNoDebugInfo) {
+		return v, err
 	}
-	return Variable{}, fmt.Errorf("find variable %s: %w", name, b.noVariable(name, d, objects))
+	// Debug information leaves out what the linker made, and assembly.
+	var known []string
+	err = b.image.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
+		if s.Kind != elf.STT_OBJECT || s.Size == 0 || s.Size > debug.MaxValueSize {
+			return
+		}
+		known = append(known, s.Name)
+		if v.Type == nil && (s.Name == name || s.Name == debug.EscapedPath(name)) {
+			v = staticAt(name, debug.Unknown("?", int64(s.Size)), s.Addr)
+		}
+	})
+	if err != nil || v.Type != nil {
+		return v, err
+	}
+	if d != nil {
+		known = d.Variables()
+	}
+	near := symname.Nearest(name, slices.Values(known), 3)
+	switch {
+	case len(known) == 0:
+		err = fmt.Errorf("%w: the file names no variables (stripped?)", errNoVariable)
+	case len(near) == 0:
+		err = errNoVariable
+	default:
+		err = fmt.Errorf("%w: did you mean %s?", errNoVariable, strings.Join(near, ", "))
+	}
+	return v, err
 }
 
 func staticAt(name string, t *gotype.Type, addr uint64) Variable {
@@ -57,33 +77,4 @@ func staticAt(name string, t *gotype.Type, addr uint64) Variable {
 		v.Pieces = []Piece{{Size: t.Size, Static: true, Disp: int64(addr)}}
 	}
 	return v
-}
-
-// objects are the variables that .symtab names.
-func (b *Binary) objects() (all []image.Symbol, err error) {
-	err = b.image.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
-		if s.Kind == elf.STT_OBJECT && s.Size > 0 && s.Size <= debug.MaxValueSize {
-			all = append(all, s)
-		}
-	})
-	return all, err
-}
-
-func (b *Binary) noVariable(name string, d *debug.Info, objects []image.Symbol) error {
-	var known []string
-	if d != nil {
-		known = d.Variables()
-	} else {
-		for _, o := range objects {
-			known = append(known, o.Name)
-		}
-	}
-	if len(known) == 0 {
-		return fmt.Errorf("%w: the file names no variables (stripped?)", errNoVariable)
-	}
-	near := symname.Nearest(name, slices.Values(known), 3)
-	if len(near) == 0 {
-		return errNoVariable
-	}
-	return fmt.Errorf("%w: did you mean %s?", errNoVariable, strings.Join(near, ", "))
 }
