@@ -43,7 +43,7 @@ var arrows = []arrow{
 	{from: "offsets/arch/amd64", to: []string{module + "/offsets/arch", module + "/offsets/gotype", "golang.org/x/arch/x86/x86asm"}},
 	{from: "offsets/arch", to: []string{module + "/offsets/gotype"}},
 	{from: "offsets/symname", to: []string{module + "/internal/brackets", module + "/internal/edit", "github.com/ianlancetaylor/demangle"}},
-	{from: "offsets/internal/image", to: []string{module + "/internal/processors", module + "/offsets/arch"}},
+	{from: "offsets/internal/image", to: []string{module + "/internal/processors", module + "/offsets/arch", "golang.org/x/sys/unix"}},
 	{from: "offsets/internal/debug", to: []string{module + "/offsets/arch", module + "/offsets/gotype", module + "/offsets/internal/image"}},
 	{from: "offsets/internal/gotab", to: []string{module + "/offsets/gotype", module + "/offsets/internal/image"}},
 	{from: "offsets/gotype", to: nil},

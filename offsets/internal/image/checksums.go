@@ -24,7 +24,7 @@ const maxHoles = 64 << 20
 
 // Checksums reads all of the file, unless most of it is holes.
 func (f *File) Checksums() (Checksums, error) {
-	if size := uint64(f.stat.Size()); f.sparse && size > 2*f.most+maxHoles {
+	if size := uint64(f.stat.Size); f.sparse && size > 2*f.most+maxHoles {
 		return Checksums{}, fmt.Errorf("read %s: %d bytes long, and all but %d are holes", f.path, size, f.most)
 	}
 	sha, crc := sha256.New(), posixCRC{}

@@ -3,17 +3,12 @@ package image
 import (
 	"errors"
 	"os"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // A file of a few kilobytes may claim to have gigabytes: holes read as zeros. What is read at
 // once is bounded by what the file holds.
-
-// whence of lseek(2), since Linux 3.1.
-const (
-	seekData = 3
-	seekHole = 4
-)
 
 // maxExtents is how many pieces of a file are added up. What is behind them does not count.
 const maxExtents = 1 << 14
@@ -23,14 +18,14 @@ const maxExtents = 1 << 14
 func holding(f *os.File, size int64) (held int64) {
 	end := int64(0)
 	for range maxExtents {
-		start, err := f.Seek(end, seekData)
-		if errors.Is(err, syscall.ENXIO) {
+		start, err := f.Seek(end, unix.SEEK_DATA)
+		if errors.Is(err, unix.ENXIO) {
 			break // nothing but a hole from here on
 		}
 		if err != nil {
 			return size
 		}
-		if end, err = f.Seek(start, seekHole); err != nil {
+		if end, err = f.Seek(start, unix.SEEK_HOLE); err != nil {
 			return size
 		}
 		held += end - start
@@ -43,7 +38,7 @@ const maxSparse = 256 << 20
 
 // measure finds out how much there may be of anything in the file.
 func (f *File) measure() {
-	size := f.stat.Size()
+	size := f.stat.Size
 	held := holding(f.file, size)
 	f.sparse = held < size
 	f.most = uint64(held)
@@ -58,7 +53,7 @@ func (f *File) dataFrom(offset int64) (at int64, ok bool) {
 	if !f.sparse {
 		return offset, true
 	}
-	at, err := f.file.Seek(offset, seekData)
+	at, err := f.file.Seek(offset, unix.SEEK_DATA)
 	return at, err == nil
 }
 
@@ -67,7 +62,7 @@ func (f *File) hollow(offset, size uint64) bool {
 	if !f.sparse {
 		return false
 	}
-	hole, err := f.file.Seek(int64(offset), seekHole)
+	hole, err := f.file.Seek(int64(offset), unix.SEEK_HOLE)
 	return err == nil && uint64(hole) < offset+size
 }
 

@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // File is a regular file that is open for reading.
 type File struct {
 	path string
 	file *os.File
-	stat os.FileInfo
+	stat unix.Stat_t
 	held bool // by Hold
 	// most is how many bytes anything in the file may have; sparse: some of it is holes.
 	most   uint64
@@ -20,17 +21,16 @@ type File struct {
 }
 
 func newFile(f *os.File, path string) (*File, error) {
-	stat, err := f.Stat()
-	if err != nil {
+	file := &File{path: path, file: f}
+	err := unix.Fstat(int(f.Fd()), &file.stat)
+	switch kind := file.stat.Mode & unix.S_IFMT; {
+	case err != nil:
 		return nil, err
-	}
-	switch {
-	case stat.IsDir():
+	case kind == unix.S_IFDIR:
 		return nil, errors.New("is a directory")
-	case !stat.Mode().IsRegular():
+	case kind != unix.S_IFREG:
 		return nil, errors.New("not a regular file")
 	}
-	file := &File{path: path, file: f, stat: stat}
 	file.measure()
 	return file, nil
 }
@@ -39,7 +39,7 @@ func newFile(f *os.File, path string) (*File, error) {
 func (f *File) Close() error { return f.file.Close() }
 
 // Reader reads the bytes of the file.
-func (m *Image) Reader() io.ReaderAt { return m.file }
+func (f *File) Reader() io.ReaderAt { return f.file }
 
 // Path is the path given to Open.
 func (f *File) Path() string { return f.path }
@@ -49,29 +49,20 @@ func (f *File) Path() string { return f.path }
 func (f *File) Fd() uintptr { return f.file.Fd() }
 
 // Inode is the file's number in its file system.
-func (f *File) Inode() uint64 {
-	if st, ok := f.stat.Sys().(*syscall.Stat_t); ok {
-		return st.Ino
-	}
-	return 0
-}
+func (f *File) Inode() uint64 { return f.stat.Ino }
 
 // Unchanged fails if the file's bytes may not be those that were read.
 func (f *File) Unchanged() error {
-	now, err := f.file.Stat()
-	if err != nil {
+	var now unix.Stat_t
+	if err := unix.Fstat(int(f.file.Fd()), &now); err != nil {
 		return err
 	}
-	if now.Size() != f.stat.Size() || !now.ModTime().Equal(f.stat.ModTime()) || !f.held && rewritten(f.stat, now) {
+	was := &f.stat
+	// Something that a new name, or mode, or owner does not explain: it may have been written, and
+	// its time been put back, as rsync does.
+	rewritten := was.Ctim != now.Ctim && was.Nlink == now.Nlink && was.Mode == now.Mode && was.Uid == now.Uid && was.Gid == now.Gid
+	if now.Size != was.Size || now.Mtim != was.Mtim || !f.held && rewritten {
 		return fmt.Errorf("%s: changed while it was read", f.path)
 	}
 	return nil
-}
-
-// rewritten tells whether something happened to a file that a new name, or mode, or owner
-// does not explain: it may have been written, and its time been put back, as rsync does.
-func rewritten(before, after os.FileInfo) bool {
-	a, ok1 := before.Sys().(*syscall.Stat_t)
-	b, ok2 := after.Sys().(*syscall.Stat_t)
-	return ok1 && ok2 && a.Ctim != b.Ctim && a.Nlink == b.Nlink && a.Mode == b.Mode && a.Uid == b.Uid && a.Gid == b.Gid
 }

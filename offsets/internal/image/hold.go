@@ -2,8 +2,9 @@ package image
 
 import (
 	"fmt"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // holdFor is how long a writer may take to go. A process that is being started has all
@@ -18,13 +19,12 @@ const holdFor = 300 * time.Millisecond
 // the file has changed, or, if busy, that somebody has it open for writing.
 func (f *File) Hold() (busy bool, err error) {
 	for until := time.Now().Add(holdFor); ; time.Sleep(10 * time.Millisecond) {
-		_, errno := f.lease(syscall.F_SETLEASE, syscall.F_RDLCK)
-		switch {
-		case errno == 0:
+		switch err := f.lease(unix.F_RDLCK); {
+		case err == nil:
 			err := f.Unchanged() // until now
 			f.held = true
 			return false, err
-		case errno != syscall.EAGAIN:
+		case err != unix.EAGAIN:
 			return false, f.Unchanged()
 		case time.Now().After(until):
 			return true, fmt.Errorf("%s: somebody has it open for writing", f.path)
@@ -36,7 +36,7 @@ func (f *File) Hold() (busy bool, err error) {
 func (f *File) Release() {
 	if f.held {
 		f.held = false
-		f.lease(syscall.F_SETLEASE, syscall.F_UNLCK)
+		f.lease(unix.F_UNLCK)
 	}
 }
 
@@ -46,11 +46,11 @@ func (f *File) Written() bool {
 	if !f.held {
 		return f.Unchanged() != nil
 	}
-	kind, errno := f.lease(syscall.F_GETLEASE, 0)
-	return errno == 0 && kind != syscall.F_RDLCK
+	kind, err := unix.FcntlInt(f.file.Fd(), unix.F_GETLEASE, 0)
+	return err == nil && kind != unix.F_RDLCK
 }
 
-func (f *File) lease(command, kind uintptr) (uintptr, syscall.Errno) {
-	got, _, errno := syscall.Syscall(syscall.SYS_FCNTL, f.file.Fd(), command, kind)
-	return got, errno
+func (f *File) lease(kind int) error {
+	_, err := unix.FcntlInt(f.file.Fd(), unix.F_SETLEASE, kind)
+	return err
 }

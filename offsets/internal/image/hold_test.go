@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
@@ -110,7 +111,7 @@ func TestUnchangedTimePutBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	if err := os.Chtimes(path, b.stat.ModTime(), b.stat.ModTime()); err != nil {
+	if err := os.Chtimes(path, time.Unix(b.stat.Mtim.Unix()), time.Unix(b.stat.Mtim.Unix())); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Unchanged(); err == nil {

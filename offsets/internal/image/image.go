@@ -52,7 +52,7 @@ func Open(f *os.File, path string) (*Image, error) {
 		return nil, err
 	}
 	m.Processor = processors.All[m.ELF.Machine]
-	m.code = codeSegments(m.ELF, uint64(file.stat.Size()))
+	m.code = codeSegments(m.ELF, uint64(file.stat.Size))
 	if len(m.code) == 0 {
 		return nil, errors.New("ELF file without an executable segment")
 	}
