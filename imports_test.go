@@ -75,7 +75,7 @@ var arrows = []arrow{
 		module + "/internal/breakpoints", module + "/internal/clocks", module + "/internal/biases", module + "/internal/printable", module + "/internal/procfs", module + "/internal/rate", module + "/internal/stats", module + "/internal/units", module + "/offsets", module + "/offsets/gotype",
 		module + "/internal/parse", module + "/internal/recording", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
-		module + "/internal/target", module + "/offsets", module + "/internal/parse", module + "/internal/stats", "github.com/google/pprof/profile",
+		module + "/internal/doctor", module + "/internal/target", module + "/offsets", module + "/internal/parse", module + "/internal/stats", "github.com/google/pprof/profile",
 		module + "/offsets/gotype", module + "/internal/capture", module + "/internal/printable", module + "/internal/units", module + "/internal/valuetext"}},
 	{from: "cmd/ftgo/internal/cli", to: []string{module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/procfs", module + "/internal/target", module + "/offsets", module + "/offsets/symname", module + "/internal/units", module + "/tracefs", "github.com/spf13/pflag"}},
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/internal/printable", "golang.org/x/sys/unix"}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -11,6 +12,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -24,8 +26,8 @@ func doctorCommand(e *env) *cli.Command {
 }
 
 func diagnose(ctx context.Context, e *env, format render.Format) error {
-	checks, works := examine(ctx, e)
-	if err := render.Checks(e.Stdout, format, checks); err != nil {
+	checks, cost, works := examine(ctx, e)
+	if err := render.Checks(e.Stdout, format, checks, cost); err != nil {
 		return err
 	}
 	if !works {
@@ -54,35 +56,43 @@ func remedy(findings []doctor.Finding) string {
 	return text
 }
 
-// examine makes all checks, a trial of probes the last.
-func examine(ctx context.Context, e *env) (checks []render.Check, works bool) {
-	findings := doctor.Diagnose(e.BufferKB)
+// hitNS is what hits cost, in nanoseconds.
+type hitNS struct {
+	Entry  float64 `json:"entry"`
+	Return float64 `json:"return"`
+	Word   float64 `json:"word"`
+}
+
+// examine makes all checks, a trial of probes the last. ns is what they cost, nil if that is not
+// known.
+func examine(ctx context.Context, e *env) (findings []doctor.Finding, ns any, works bool) {
+	findings = doctor.Diagnose(e.BufferKB)
+	_, isMissing := doctor.FirstMissing(findings)
 	f, result, err := tryWhereItCan(ctx, e)
 	works = err == nil
-	for _, f := range findings {
-		if works && f.Check == "tracefs" && f.State == doctor.Missing {
+	for i := range findings {
+		if f := &findings[i]; works && f.Check == "tracefs" && f.State == doctor.Missing {
 			// The trial has mounted it, and so does every other command.
 			f.State = doctor.Warning
 			f.Text += ": ftgo does it when it needs it"
 		}
-		checks = append(checks, render.Check{Check: f.Check, State: string(f.State), Text: f.Text, Fix: f.Fix})
 	}
-	cost := render.Check{Check: "cost", State: string(doctor.OK)}
-	_, isMissing := doctor.FirstMissing(findings)
+	cost := doctor.Finding{Check: "cost", State: doctor.OK}
+	text := func(ns float64) string { return units.Duration(int64(math.Round(ns))) }
 	switch {
 	case works:
-		cost.NS = &render.CostNS{Entry: result.Emulated, Return: result.Stepped, Word: result.Word}
+		ns = hitNS{result.Emulated, result.Stepped, result.Word}
 		cost.Text = fmt.Sprintf("a hit costs the program %s where a call begins, %s where it ends, %s more for each word fetched",
-			cost.NS.Text(cost.NS.Entry), cost.NS.Text(cost.NS.Return), cost.NS.Text(cost.NS.Word))
+			text(result.Emulated), text(result.Stepped), text(result.Word))
 	case errors.Is(err, own.ErrNotTried) && f != nil && !isMissing:
 		works = true
-		cost.State, cost.Text = string(doctor.Unknown), err.Error()
+		cost.State, cost.Text = doctor.Unknown, err.Error()
 	case isMissing:
-		cost.State, cost.Text = string(doctor.Unknown), "not tried: see what is missing"
+		cost.State, cost.Text = doctor.Unknown, "not tried: see what is missing"
 	default:
-		cost.State, cost.Text = string(doctor.Missing), err.Error()
+		cost.State, cost.Text = doctor.Missing, err.Error()
 	}
-	return append(checks, cost), works
+	return append(findings, cost), ns, works
 }
 
 // tryWhereItCan tries probes on the tracefs that is mounted, or on one that it mounts

@@ -161,9 +161,9 @@ func TestFormatsColumns(t *testing.T) {
 			return render.Functions(&header, render.CSV, nil, render.Options{Latency: true, Bucketed: true})
 		},
 		"trace":  func() error { return render.NewCallWriter(&header, render.CallOptions{Format: render.CSV}).Header() },
-		"watch":  func() error { return render.NewVariableWriter(&header, render.CSV, false).Header() },
+		"watch":  func() error { return render.VariableHeader(&header, render.CSV) },
 		"list":   func() error { return render.List(&header, render.CSV, nil, 0) },
-		"doctor": func() error { return render.Checks(&header, render.CSV, nil) },
+		"doctor": func() error { return render.Checks(&header, render.CSV, nil, nil) },
 	} {
 		header.Reset()
 		if err := write(); err != nil {

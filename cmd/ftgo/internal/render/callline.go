@@ -23,7 +23,10 @@ type CallLine struct {
 	PID, TID, CPU int
 	// Depth is the number of traced calls that this one is inside of.
 	Depth int
-	CallTime
+	// NS is how long a call took that has returned. Low and High bound what it would have taken
+	// without probes; High is 0 where that is not known. Split divides NS, where that was asked for.
+	NS, Low, High int64
+	Split         stats.Split
 	// End is how the call ended: "return", "unwound" (by a panic or Goexit), "open" (it
 	// has not), "lost" (the event of it was). It is "" in a line of the call's begin.
 	End string
@@ -33,16 +36,6 @@ type CallLine struct {
 	Stack []stats.Location
 	// ArgsNote says why there are none, or more than these; "" if nothing is missing.
 	ArgsNote string
-}
-
-// CallTime is how long a call took that has returned.
-type CallTime struct {
-	NS int64
-	// Low and High bound what it would have taken without probes; High is 0 where that is
-	// not known.
-	Low, High int64
-	// Split divides NS, where that was asked for.
-	Split stats.Split
 }
 
 // splitParts are what latencies are divided into.
@@ -58,9 +51,9 @@ var splitParts = [...]struct {
 // CallOptions say how a [CallWriter] writes calls.
 type CallOptions struct {
 	Format Format
-	// TwoLines has a line when a call begins and one when it ends, rather than one line
+	// Begins has a line when a call begins and one when it ends, rather than one line
 	// for both at its end. It is for text, as are Times and what follows.
-	TwoLines bool
+	Begins bool
 	// Entries has only lines of begins: calls are not seen to end.
 	Entries bool
 	// Times begins lines with the time: of the call's begin, in a second line of its end.
@@ -108,14 +101,14 @@ func (w *CallWriter) Header() error { return writeHeader(w.w, w.o.Format, w.colu
 // Call writes a line. Lines of begins are left out, unless there are two lines a call
 // or no others.
 func (w *CallWriter) Call(c *CallLine) error {
-	if c.End == "" && !w.o.Entries && (w.o.Format != Table || !w.o.TwoLines || w.o.Line != nil) {
+	if c.End == "" && !w.o.Entries && (w.o.Format != Table || !w.o.Begins || w.o.Line != nil) {
 		return nil
 	}
 	switch w.o.Format {
 	case JSON:
 		w.line = w.appendCallJSON(w.line[:0], c)
 	case CSV, TSV:
-		return writeRecords(w.w, w.o.Format, false, w.columns, c)
+		return writeData(w.w, w.o.Format, false, w.columns, c)
 	default:
 		w.line = appendStack(w.appendText(w.line[:0], c), "            ", c.Stack)
 	}

@@ -64,7 +64,7 @@ func TestHostileValuesInText(t *testing.T) {
 			fields []string // what stands before each occurrence of s, and behind the last
 		}{
 			{CallOptions{}, []string{`  12.3µs  goroutine 1  main.get(before=1, s=`, `, behind=2, b=[]byte(`, `), p=&{F:`, ` G:3}) = (*errors.errorString(`, `), 4)`}},
-			{CallOptions{TwoLines: true}, []string{`< goroutine 1 main.get = (*errors.errorString(`, `), 4) 12.3µs`}},
+			{CallOptions{Begins: true}, []string{`< goroutine 1 main.get = (*errors.errorString(`, `), 4) 12.3µs`}},
 		} {
 			rest := line(t, style.o, around(s))
 			checkPrintable(t, rest)
@@ -246,7 +246,7 @@ func TestHostileNames(t *testing.T) {
 			Args:    []capture.Value{i, why, madeup.Unfetched(s), bytesOf, f, madeup.Struct(s, madeup.Named(s, madeup.Num("int", 1)), madeup.Named(s, madeup.Num("int", 2)))},
 			Results: []capture.Value{why},
 		}
-		for _, o := range []CallOptions{{}, {TwoLines: true}, {Tree: true}, {Line: format}, {Format: JSON}, {Format: CSV}, {Format: TSV}} {
+		for _, o := range []CallOptions{{}, {Begins: true}, {Tree: true}, {Line: format}, {Format: JSON}, {Format: CSV}, {Format: TSV}} {
 			text := line(t, o, c)
 			if o.Format == TSV {
 				text = strings.ReplaceAll(text, "\t", "")

@@ -20,7 +20,7 @@ var callStart = time.Date(2024, 2, 29, 12, 0, 0, 123456789, time.UTC)
 func get() CallLine {
 	return CallLine{
 		Time: callStart, Ended: callStart.Add(12300), Function: "main.get", Goid: 1, PID: 4711, TID: 4712, CPU: 1,
-		CallTime: CallTime{NS: 12300}, End: "return",
+		NS: 12300, End: "return",
 		Args:    []capture.Value{madeup.Named("key", madeup.Str("bob")), madeup.Named("n", madeup.Num("int", 3))},
 		Results: []capture.Value{madeup.Named("r0", madeup.Str("hi bob")), madeup.Named("r1", capture.Value{Type: madeup.Basic("error")})},
 	}
@@ -38,16 +38,16 @@ func ended(c CallLine, how string) CallLine {
 
 // calls are begins and ends of calls in which everything happens, as they would come.
 func calls() []CallLine {
-	serve := CallLine{Time: callStart, Ended: callStart.Add(4350 * time.Millisecond), Function: "main.(*Server).serve", Goid: 1, PID: 4711, TID: 4711, CallTime: CallTime{NS: 4_350_000_000}, End: "return"}
+	serve := CallLine{Time: callStart, Ended: callStart.Add(4350 * time.Millisecond), Function: "main.(*Server).serve", Goid: 1, PID: 4711, TID: 4711, NS: 4_350_000_000, End: "return"}
 	inner := get()
 	inner.Depth = 1
 	deep := CallLine{
 		Time: callStart.Add(time.Second), Ended: callStart.Add(2 * time.Second), Function: "main.parse", Goid: 18, PID: 4712, TID: 4713, CPU: 3, Depth: 2,
-		Args:     []capture.Value{madeup.Named("b", madeup.ByteSlice("\x00\xff=", 90, 128)), madeup.Named("f", madeup.Unfetched("in a floating-point register")), madeup.Named("p", madeup.Unreadable("no valid pointer"))},
-		CallTime: CallTime{NS: 812}, End: "return",
+		Args: []capture.Value{madeup.Named("b", madeup.ByteSlice("\x00\xff=", 90, 128)), madeup.Named("f", madeup.Unfetched("in a floating-point register")), madeup.Named("p", madeup.Unreadable("no valid pointer"))},
+		NS:   812, End: "return",
 		Results: []capture.Value{madeup.Named("n", madeup.Ints(100, 128, 1, 2)), madeup.Named("err", madeup.ErrorString(madeup.Str("not\nfound")))},
 	}
-	asm := CallLine{Time: callStart, Function: "runtime.memmove", TID: 99, PID: 4711, CallTime: CallTime{NS: 95}, End: "return", ArgsNote: "no debug information"}
+	asm := CallLine{Time: callStart, Function: "runtime.memmove", TID: 99, PID: 4711, NS: 95, End: "return", ArgsNote: "no debug information"}
 	half := get()
 	half.ArgsNote = "2 more do not fit"
 	single := get()
@@ -71,12 +71,12 @@ func TestCallsGolden(t *testing.T) {
 	}{
 		{"calls", CallOptions{}},
 		{"calls-times", CallOptions{Times: true, Processes: true}},
-		{"calls-two-lines", CallOptions{TwoLines: true}},
-		{"calls-two-lines-times", CallOptions{TwoLines: true, Times: true, Processes: true}},
+		{"calls-two-lines", CallOptions{Begins: true}},
+		{"calls-two-lines-times", CallOptions{Begins: true, Times: true, Processes: true}},
 		{"calls-tree", CallOptions{Tree: true}},
-		{"calls-tree-two-lines", CallOptions{Tree: true, TwoLines: true}},
-		{"calls-format", CallOptions{Line: format, Times: true, TwoLines: true}},
-		{"calls.json", CallOptions{Format: JSON, TwoLines: true}},
+		{"calls-tree-two-lines", CallOptions{Tree: true, Begins: true}},
+		{"calls-format", CallOptions{Line: format, Times: true, Begins: true}},
+		{"calls.json", CallOptions{Format: JSON, Begins: true}},
 		{"calls.csv", CallOptions{Format: CSV}},
 		{"calls.tsv", CallOptions{Format: TSV}},
 	} {
@@ -129,18 +129,18 @@ func TestCallText(t *testing.T) {
 		want string
 	}{
 		{"joined", CallOptions{}, get(), `  12.3µs  goroutine 1  main.get(key="bob", n=3) = ("hi bob", nil)`},
-		{"begin", CallOptions{TwoLines: true}, begin(get()), `> goroutine 1 main.get(key="bob", n=3)`},
-		{"end", CallOptions{TwoLines: true}, get(), `< goroutine 1 main.get = ("hi bob", nil) 12.3µs`},
+		{"begin", CallOptions{Begins: true}, begin(get()), `> goroutine 1 main.get(key="bob", n=3)`},
+		{"end", CallOptions{Begins: true}, get(), `< goroutine 1 main.get = ("hi bob", nil) 12.3µs`},
 		{"nothing in, nothing out", CallOptions{}, none, `  12.3µs  goroutine 1  main.get()`},
-		{"end of one without results", CallOptions{TwoLines: true}, none, `< goroutine 1 main.get 12.3µs`},
+		{"end of one without results", CallOptions{Begins: true}, none, `< goroutine 1 main.get 12.3µs`},
 		{"one result", CallOptions{}, one, `  12.3µs  goroutine 1  main.get(key="bob", n=3) = nil`},
 		{"note", CallOptions{}, noted, `  12.3µs  goroutine 1  main.get(<assembly>)`},
 		{"longest latency", CallOptions{}, long, `  2.56Mh  goroutine 1  main.get(key="bob", n=3) = ("hi bob", nil)`},
 		{"unwound", CallOptions{}, ended(get(), "unwound"), `       -  goroutine 1  main.get(key="bob", n=3) = unwound`},
-		{"unwound, end", CallOptions{TwoLines: true}, ended(get(), "unwound"), `< goroutine 1 main.get = unwound`},
+		{"unwound, end", CallOptions{Begins: true}, ended(get(), "unwound"), `< goroutine 1 main.get = unwound`},
 		{"open", CallOptions{}, ended(get(), "open"), `       -  goroutine 1  main.get(key="bob", n=3) = open`},
 		{"time", CallOptions{Times: true}, get(), `12:00:00.123456   12.3µs  goroutine 1  main.get(key="bob", n=3) = ("hi bob", nil)`},
-		{"time of the end", CallOptions{Times: true, TwoLines: true}, get(), `12:00:00.123469 < goroutine 1 main.get = ("hi bob", nil) 12.3µs`},
+		{"time of the end", CallOptions{Times: true, Begins: true}, get(), `12:00:00.123469 < goroutine 1 main.get = ("hi bob", nil) 12.3µs`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := line(t, test.o, test.c); got != test.want {
@@ -151,12 +151,12 @@ func TestCallText(t *testing.T) {
 }
 
 // What is written of a call that begins belongs to text in two lines alone.
-func TestBeginsOnlyInTwoLines(t *testing.T) {
+func TestBeginsOnlyInBegins(t *testing.T) {
 	format, err := ParseCallFormat("%d", []string{"n"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []CallOptions{{}, {Format: JSON, TwoLines: true}, {Format: CSV, TwoLines: true}, {Format: TSV, TwoLines: true}, {TwoLines: true, Line: format}} {
+	for _, o := range []CallOptions{{}, {Format: JSON, Begins: true}, {Format: CSV, Begins: true}, {Format: TSV, Begins: true}, {Begins: true, Line: format}} {
 		var b bytes.Buffer
 		c := begin(get())
 		if err := NewCallWriter(&b, o).Call(&c); err != nil || b.Len() > 0 {

@@ -5,48 +5,23 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/printable"
 )
 
-// Check is one thing that was looked at, and what was found.
-type Check struct {
-	Check string
-	// State is ok, unknown, warning or missing.
-	State string
-	Text  string
-	// Fix is a command to type, "" where there is none.
-	Fix string
-	// NS, of one check only, is what hits of probes cost.
-	NS *CostNS
-}
-
-// CostNS are costs in nanoseconds.
-type CostNS struct {
-	// Entry and Return are of hits where calls begin and end, Word of each word fetched.
-	Entry  float64 `json:"entry"`
-	Return float64 `json:"return"`
-	Word   float64 `json:"word"`
-}
-
-// Text writes one of the costs.
-func (CostNS) Text(ns float64) string { return nanoseconds(ns) }
-
-// Checks writes a line for each check, in the order given; a table has the fix on a line
-// of its own.
-func Checks(w io.Writer, f Format, checks []Check) error {
-	columns := []column[Check]{
-		{"type", f == JSON, func(Check) any { return "check" }},
-		{"check", true, func(c Check) any { return c.Check }},
-		{"state", true, func(c Check) any { return c.State }},
-		{"text", true, func(c Check) any { return c.Text }},
-		{"fix", true, func(c Check) any { return nonzero(c.Fix) }},
-		{"ns", f == JSON, func(c Check) any { return known(c.NS != nil, c.NS) }},
+// Checks writes a line for each finding, in the order given; a table has the fix on a line
+// of its own. cost, if not nil, is what JSON has of the check "cost".
+func Checks(w io.Writer, f Format, checks []doctor.Finding, cost any) error {
+	columns := []column[doctor.Finding]{
+		{"type", f == JSON, func(doctor.Finding) any { return "check" }},
+		{"check", true, func(c doctor.Finding) any { return c.Check }},
+		{"state", true, func(c doctor.Finding) any { return c.State }},
+		{"text", true, func(c doctor.Finding) any { return c.Text }},
+		{"fix", true, func(c doctor.Finding) any { return nonzero(c.Fix) }},
+		{"ns", f == JSON, func(c doctor.Finding) any { return known(c.Check == "cost", cost) }},
 	}
-	switch f {
-	case JSON:
-		return writeJSON(w, columns, checks...)
-	case CSV, TSV:
-		return writeRecords(w, f, true, columns, checks...)
+	if f != Table {
+		return writeData(w, f, true, columns, checks...)
 	}
 	widest := 0
 	for _, c := range checks {

@@ -3,17 +3,21 @@ package render
 import (
 	"bytes"
 	"testing"
+
+	"github.com/ftgo/ftgo/internal/doctor"
 )
 
 func TestChecksGolden(t *testing.T) {
-	checks := []Check{
+	checks := []doctor.Finding{
 		{Check: "kernel", State: "ok", Text: "Linux 6.18.0"},
 		{Check: "tracefs", State: "missing", Text: "not mounted", Fix: "mount -t tracefs tracefs /sys/kernel/tracing"},
 		{Check: "hist", State: "warning", Text: "CONFIG_HIST_TRIGGERS is not set: no \x1b[31mhistograms"},
 		{Check: "mount namespace", State: "unknown", Text: "may not be looked at"},
-		{Check: "cost", State: "ok", Text: "a hit costs 593ns", NS: &CostNS{593.5, 11000, 41}},
+		{Check: "cost", State: "ok", Text: "a hit costs 593ns"},
 	}
 	for _, format := range []Format{Table, JSON, CSV} {
-		golden(t, "checks-"+format.String(), func(w *bytes.Buffer) error { return Checks(w, format, checks) })
+		golden(t, "checks-"+format.String(), func(w *bytes.Buffer) error {
+			return Checks(w, format, checks, object{{"entry", 593.5}, {"return", 11000}, {"word", 41}})
+		})
 	}
 }

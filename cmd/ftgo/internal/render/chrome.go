@@ -24,7 +24,7 @@ type ChromeWriter struct {
 	origin time.Time
 	before string             // the next event
 	named  map[[2]uint64]bool // process and track
-	line   []byte
+	line   []byte             // what is to be written
 }
 
 // NewChromeWriter returns a ChromeWriter. Nothing has begun before origin.
@@ -78,60 +78,51 @@ func (w *ChromeWriter) Tree(head *TreeHead, lines []TreeLine) error {
 	}
 	// Ends of calls of earlier parts stand where the calls do.
 	slices.SortStableFunc(events, func(a, b chromeEvent) int { return cmp.Or(a.at.Compare(b.at), b.ends-a.ends) })
-	if err := w.name(head.Call.PID, track, &head.Call); err != nil {
-		return err
-	}
+	w.name(head.Call.PID, track, &head.Call)
 	for _, ev := range events {
-		if err := w.write(ev.text); err != nil {
-			return err
-		}
+		w.add(ev.text)
 	}
-	return nil
+	return w.flush()
 }
 
 // Event writes a kernel event that was in no call.
 func (w *ChromeWriter) Event(e *EventLine) error {
 	track := chromeTrack(e.Goid, e.TID)
-	if err := w.name(e.PID, track, &CallLine{Goid: e.Goid, TID: e.TID}); err != nil {
-		return err
-	}
-	return w.write(w.instant(e, track))
+	w.name(e.PID, track, &CallLine{Goid: e.Goid, TID: e.TID})
+	w.add(w.instant(e, track))
+	return w.flush()
 }
 
 // Close ends the file.
 func (w *ChromeWriter) Close(s stats.Summary) error {
 	// Values of otherData are strings.
-	b := fmt.Appendf(nil, "%s\n],", strings.TrimPrefix(w.before, ","))
-	b = fmt.Appendf(b, `"otherData":{"began":%q,"hits":"%d","delivered":"%d","lost":"%d"}}`,
-		w.origin.UTC().Format(jsonTime), s.Hits, s.Delivered, s.Lost)
-	return write(w.w, "trace events", append(b, '\n'))
+	w.line = fmt.Appendf(w.line, `%s
+],"otherData":{"began":%q,"hits":"%d","delivered":"%d","lost":"%d"}}
+`, strings.TrimPrefix(w.before, ","), w.origin.UTC().Format(jsonTime), s.Hits, s.Delivered, s.Lost)
+	return w.flush()
 }
 
 // name names a process and a track, once.
-func (w *ChromeWriter) name(pid int, track uint64, c *CallLine) error {
-	for _, n := range []struct {
-		key        [2]uint64
-		kind, name string
-	}{
-		{[2]uint64{uint64(pid), 0}, "process_name", fmt.Sprintf("process %d", pid)},
-		{[2]uint64{uint64(pid), track}, "thread_name", string((&CallWriter{}).appendWho(nil, c))},
-	} {
-		if w.named[n.key] {
-			continue
-		}
-		w.named[n.key] = true
-		b := fmt.Appendf(nil, `{"ph":"M","name":%q,"pid":%d,"tid":%d,"args":{"name":%q}}`, n.kind, pid, track, n.name)
-		if err := w.write(b); err != nil {
-			return err
+func (w *ChromeWriter) name(pid int, track uint64, c *CallLine) {
+	name := func(of uint64, kind, name string) {
+		if key := [2]uint64{uint64(pid), of}; !w.named[key] {
+			w.named[key] = true
+			w.add(fmt.Appendf(nil, `{"ph":"M","name":%q,"pid":%d,"tid":%d,"args":{"name":%q}}`, kind, pid, track, name))
 		}
 	}
-	return nil
+	name(0, "process_name", fmt.Sprintf("process %d", pid))
+	name(track, "thread_name", string((&CallWriter{}).appendWho(nil, c)))
 }
 
-func (w *ChromeWriter) write(event []byte) error {
-	w.line = append(append(append(w.line[:0], w.before...), '\n'), event...)
+func (w *ChromeWriter) add(event []byte) {
+	w.line = append(append(append(w.line, w.before...), '\n'), event...)
 	w.before = ","
-	return write(w.w, "trace event", w.line)
+}
+
+func (w *ChromeWriter) flush() error {
+	err := write(w.w, "trace events", w.line)
+	w.line = w.line[:0]
+	return err
 }
 
 // begin is what all events begin with.

@@ -56,16 +56,28 @@ func grid[R any](header bool, columns []column[R], rows []R, cell func(any) stri
 	return lines
 }
 
-// writeRecords writes CSV or TSV.
-func writeRecords[R any](w io.Writer, f Format, header bool, columns []column[R], rows ...R) error {
-	records := grid(header, columns, rows, textCell)
+// writeData writes rows for programs: CSV and TSV with a header, if wanted, or JSON.
+func writeData[R any](w io.Writer, f Format, header bool, columns []column[R], rows ...R) error {
 	var text bytes.Buffer
-	if f == TSV {
-		for _, record := range records {
+	switch f {
+	case JSON:
+		objects := make([]object, len(rows))
+		for i, row := range rows {
+			for _, c := range columns {
+				if c.show {
+					objects[i] = append(objects[i], member{c.name, c.of(row)})
+				}
+			}
+		}
+		return writeObjects(w, objects...)
+	case TSV:
+		for _, record := range grid(header, columns, rows, textCell) {
 			text.WriteString(strings.Join(record, "\t") + "\n")
 		}
-	} else if err := csv.NewWriter(&text).WriteAll(records); err != nil {
-		return fmt.Errorf("encode csv: %w", err)
+	case CSV:
+		if err := csv.NewWriter(&text).WriteAll(grid(header, columns, rows, textCell)); err != nil {
+			return fmt.Errorf("encode csv: %w", err)
+		}
 	}
 	return write(w, f.String(), text.Bytes())
 }
@@ -75,7 +87,7 @@ func writeHeader[R any](w io.Writer, f Format, columns []column[R]) error {
 	if f != CSV && f != TSV {
 		return nil
 	}
-	return writeRecords(w, f, true, columns)
+	return writeData(w, f, true, columns)
 }
 
 // textCell escapes a name and keeps spreadsheets from running it: they take a cell

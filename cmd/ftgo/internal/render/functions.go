@@ -25,9 +25,9 @@ func (c *rowColumns) add(name string, show bool, of func(stats.Row) any) {
 func Functions(w io.Writer, f Format, rows []stats.Row, o Options) error {
 	switch f {
 	case JSON:
-		return writeJSON(w, functionMembers(o), rows...)
+		return writeData(w, f, false, functionMembers(o), rows...)
 	case CSV, TSV:
-		return writeRecords(w, f, !o.NoHeader, functionRecords(o), rows...)
+		return writeData(w, f, !o.NoHeader, functionRecords(o), rows...)
 	}
 	return writeTable(w, o.Width, o.NoHeader, rows, func(compact bool) []rowColumn {
 		return functionTable(rows, o, compact)

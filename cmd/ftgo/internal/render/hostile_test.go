@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
+	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/valuetext/madeup"
@@ -122,15 +123,15 @@ func TestHostileEvents(t *testing.T) {
 func TestHostileVariables(t *testing.T) {
 	for _, s := range hostileValues {
 		v := &VariableLine{Time: callStart, PID: 3, Name: s, Value: madeup.Str(s)}
-		written(t, 1, func(w io.Writer) error { return NewVariableWriter(w, Table, true).Variable(v) })
-		validJSON(t, written(t, 1, func(w io.Writer) error { return NewVariableWriter(w, JSON, true).Variable(v) }))
-		text := written(t, 1, func(w io.Writer) error { return NewVariableWriter(w, CSV, true).Variable(v) })
+		written(t, 1, func(w io.Writer) error { return Variable(w, Table, true, v) })
+		validJSON(t, written(t, 1, func(w io.Writer) error { return Variable(w, JSON, true, v) }))
+		text := written(t, 1, func(w io.Writer) error { return Variable(w, CSV, true, v) })
 		cells, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 		if err != nil || len(cells) != 1 || len(cells[0]) != 5 {
 			t.Fatalf("%.300q: %v", text, err)
 		}
 		var tsv bytes.Buffer
-		if err := NewVariableWriter(&tsv, TSV, true).Variable(v); err != nil {
+		if err := Variable(&tsv, TSV, true, v); err != nil {
 			t.Fatal(err)
 		}
 		for _, cell := range append(cells[0], strings.Split(tsv.String(), "\t")...) {
@@ -147,12 +148,12 @@ func TestHostileVariables(t *testing.T) {
 // TestHostileChecks: what doctor has found out.
 func TestHostileChecks(t *testing.T) {
 	for _, s := range hostileValues {
-		checks := []Check{{State: "ok", Check: "tracefs", Text: s, Fix: s}}
+		checks := []doctor.Finding{{State: doctor.OK, Check: "tracefs", Text: s, Fix: s}}
 		lines := 2
 		if s == "" {
 			lines = 1 // without a fix
 		}
-		written(t, lines, func(w io.Writer) error { return Checks(w, Table, checks) })
-		validJSON(t, written(t, 1, func(w io.Writer) error { return Checks(w, JSON, checks) }))
+		written(t, lines, func(w io.Writer) error { return Checks(w, Table, checks, nil) })
+		validJSON(t, written(t, 1, func(w io.Writer) error { return Checks(w, JSON, checks, nil) }))
 	}
 }

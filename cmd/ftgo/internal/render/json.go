@@ -11,19 +11,6 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// writeJSON writes an object for each row.
-func writeJSON[R any](w io.Writer, columns []column[R], rows ...R) error {
-	objects := make([]object, len(rows))
-	for i, row := range rows {
-		for _, c := range columns {
-			if c.show {
-				objects[i] = append(objects[i], member{c.name, c.of(row)})
-			}
-		}
-	}
-	return writeObjects(w, objects...)
-}
-
 // writeObjects writes them a line each.
 func writeObjects(w io.Writer, objects ...object) error {
 	var text []byte

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/units"
@@ -14,11 +14,11 @@ import (
 )
 
 // position is file and line, "" if not known.
-func position(file string, line int) string {
-	if file == "" {
+func position(r target.Row) string {
+	if r.File == "" {
 		return ""
 	}
-	return file + ":" + strconv.Itoa(line)
+	return r.File + ":" + strconv.Itoa(r.Line)
 }
 
 // hex is "" for a function without code.
@@ -68,16 +68,13 @@ func List(w io.Writer, f Format, rows []target.Row, width int) error {
 		{"abi", true, func(r target.Row) any { return r.ABI }},
 		{"entry", true, func(r target.Row) any { return r.Entry }},
 		{"returns", true, func(r target.Row) any { return r.Returns }},
-		{"position", true, func(r target.Row) any { return position(r.File, r.Line) }},
+		{"position", true, func(r target.Row) any { return position(r) }},
 		{"signature", true, func(r target.Row) any { return r.Signature }},
 		{"inlined", true, func(r target.Row) any { return inlinedAt(r.Inlined) }},
 		{"note", true, func(r target.Row) any { return listNote(r) }},
 	}
-	switch f {
-	case JSON:
-		return writeJSON(w, columns, rows...)
-	case CSV, TSV:
-		return writeRecords(w, f, true, columns, rows...)
+	if f != Table {
+		return writeData(w, f, true, columns, rows...)
 	}
 	positions := slices.ContainsFunc(rows, func(r target.Row) bool { return r.File != "" })
 	if positions && width > 0 {
@@ -92,10 +89,8 @@ func listTable(rows []target.Row, positions bool) []column[target.Row] {
 	return []column[target.Row]{
 		{"FUNCTION", true, func(r target.Row) any { return r.Name }},
 		{"POSITION", positions, func(r target.Row) any {
-			if r.File != "" {
-				r.File = path.Base(r.File)
-			}
-			return nonzero(position(r.File, r.Line))
+			text := position(r)
+			return nonzero(text[strings.LastIndexByte(text, '/')+1:])
 		}},
 		{"ADDRESS", true, func(r target.Row) any { return nonzero(hex(r, r.Addr)) }},
 		{"OFFSET", true, func(r target.Row) any { return nonzero(hex(r, r.Offset)) }},

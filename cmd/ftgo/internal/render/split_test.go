@@ -36,7 +36,7 @@ func TestFunctionSplits(t *testing.T) {
 }
 
 func TestCallSplits(t *testing.T) {
-	returned := &CallLine{Function: "main.f", Goid: 7, CallTime: CallTime{NS: 10_000, Split: stats.Split{Running: 2000, Waiting: 8000}}, End: "return"}
+	returned := &CallLine{Function: "main.f", Goid: 7, NS: 10_000, Split: stats.Split{Running: 2000, Waiting: 8000}, End: "return"}
 	unwound := &CallLine{Function: "main.f", Goid: 7, End: "unwound"}
 	for _, c := range []struct {
 		line *CallLine
@@ -45,7 +45,7 @@ func TestCallSplits(t *testing.T) {
 	}{
 		{returned, CallOptions{}, "  10.0µs  2.00µs run     0ns runnable  8.00µs wait  goroutine 7  main.f()\n"},
 		{unwound, CallOptions{}, "       -       - run       - runnable       - wait  goroutine 7  main.f() = unwound\n"},
-		{returned, CallOptions{TwoLines: true}, "< goroutine 7 main.f 10.0µs  2.00µs run     0ns runnable  8.00µs wait\n"},
+		{returned, CallOptions{Begins: true}, "< goroutine 7 main.f 10.0µs  2.00µs run     0ns runnable  8.00µs wait\n"},
 		{returned, CallOptions{Format: JSON}, `"ns":10000,"sched":{"running":2000,"runnable":0,"waiting":8000},"end":"return"`},
 		{unwound, CallOptions{Format: JSON}, `"depth":0,"end":"unwound"`},
 		{returned, CallOptions{Format: TSV}, "\t10000\treturn\t{}\t{}\t2000\t0\t8000\n"},
@@ -72,7 +72,7 @@ func TestCallSplits(t *testing.T) {
 func TestTreeSplits(t *testing.T) {
 	var b bytes.Buffer
 	w := NewCallWriter(&b, CallOptions{Sched: true})
-	line := CallLine{Function: "main.f", Goid: 7, CallTime: CallTime{NS: 10_000, Split: stats.Split{Running: 2000, Waiting: 8000}}, End: "return"}
+	line := CallLine{Function: "main.f", Goid: 7, NS: 10_000, Split: stats.Split{Running: 2000, Waiting: 8000}, End: "return"}
 	if err := w.Tree(&TreeHead{Call: line}, []TreeLine{{Call: &line}, {Function: "main.g", Level: 1}}); err != nil {
 		t.Fatal(err)
 	}

@@ -17,24 +17,9 @@ type VariableLine struct {
 	PID   int
 	Name  string
 	Value capture.Value
-	// PerSecond is the change since the last line of this variable in this process, if
-	// HasRate is set: of a number, or of a length.
-	PerSecond float64
-	HasRate   bool
-}
-
-// VariableWriter writes values of package variables, a line each:
-//
-//	12:00:01.000123  main.counter = 1234  +1000/s
-type VariableWriter struct {
-	w         io.Writer
-	format    Format
-	processes bool // name them
-}
-
-// NewVariableWriter returns a VariableWriter; processes: lines of text name the process.
-func NewVariableWriter(w io.Writer, f Format, processes bool) *VariableWriter {
-	return &VariableWriter{w, f, processes}
+	// PerSecond is the change since the last line of this variable in this process: of a
+	// number, or of a length. It is nil if there is none.
+	PerSecond *float64
 }
 
 var variableColumns = []column[*VariableLine]{
@@ -43,37 +28,42 @@ var variableColumns = []column[*VariableLine]{
 	{"name", true, func(l *VariableLine) any { return l.Name }},
 	{"value", true, func(l *VariableLine) any { return string(valuetext.JSON(&l.Value)) }},
 	{"per_second", true, func(l *VariableLine) any {
-		return known(l.HasRate, number(strconv.FormatFloat(l.PerSecond, 'g', 6, 64)))
+		if l.PerSecond == nil {
+			return nil
+		}
+		return number(strconv.FormatFloat(*l.PerSecond, 'g', 6, 64))
 	}},
 }
 
-// Header writes what stands above the first line: the column names of CSV and TSV.
-func (w *VariableWriter) Header() error { return writeHeader(w.w, w.format, variableColumns) }
+// VariableHeader writes what stands above the first line: the column names of CSV and TSV.
+func VariableHeader(w io.Writer, f Format) error { return writeHeader(w, f, variableColumns) }
 
-// Variable writes a line.
-func (w *VariableWriter) Variable(l *VariableLine) error {
+// Variable writes the value of a package variable in a line, of text with the process if named:
+//
+//	12:00:01.000123  main.counter = 1234  +1000/s
+func Variable(w io.Writer, f Format, named bool, l *VariableLine) error {
 	var b []byte
-	switch w.format {
+	switch f {
 	case CSV, TSV:
-		return writeRecords(w.w, w.format, false, variableColumns, l)
+		return writeData(w, f, false, variableColumns, l)
 	case JSON:
 		b = append(l.Time.UTC().AppendFormat([]byte(`{"type":"variable","time":"`), jsonTime), '"')
 		b = strconv.AppendInt(append(b, `,"pid":`...), int64(l.PID), 10)
 		b = printable.AppendJSON(append(b, `,"name":`...), l.Name)
 		b = append(append(b, `,"value":`...), valuetext.JSON(&l.Value)...)
-		if l.HasRate {
-			b = strconv.AppendFloat(append(b, `,"per_second":`...), l.PerSecond, 'f', 3, 64)
+		if l.PerSecond != nil {
+			b = strconv.AppendFloat(append(b, `,"per_second":`...), *l.PerSecond, 'f', 3, 64)
 		}
 		b = append(b, '}')
 	default:
 		b = l.Time.AppendFormat(b, "15:04:05.000000  ")
-		if w.processes {
+		if named {
 			b = fmt.Appendf(b, "pid %d  ", l.PID)
 		}
 		b = fmt.Appendf(b, "%s = %s", printable.Text(l.Name), valuetext.Text(&l.Value))
-		if l.HasRate {
-			b = fmt.Appendf(b, "  %+.6g/s", l.PerSecond)
+		if l.PerSecond != nil {
+			b = fmt.Appendf(b, "  %+.6g/s", *l.PerSecond)
 		}
 	}
-	return write(w.w, "variable", append(b, '\n'))
+	return write(w, "variable", append(b, '\n'))
 }

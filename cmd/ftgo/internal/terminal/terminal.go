@@ -2,12 +2,16 @@
 package terminal
 
 import (
+	"bytes"
 	"cmp"
+	"fmt"
 	"io"
 	"os"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/internal/printable"
 )
 
 // Is tells whether people read what is written there.
@@ -62,4 +66,60 @@ func (a asciiWriter) Write(b []byte) (int, error) {
 		return 0, err
 	}
 	return len(b), nil
+}
+
+// Screen redraws a block of lines in place on a terminal: each Draw takes the
+// place of the one before. Nothing else may write to the terminal in between.
+type Screen struct {
+	w     io.Writer
+	lines int
+	// Plain leaves out colours: https://no-color.org.
+	Plain bool
+}
+
+// NewScreen returns a Screen on a terminal that understands the control sequences
+// of ECMA-48 (all in use since the VT100).
+func NewScreen(w io.Writer) *Screen { return &Screen{w: w} }
+
+// Draw shows text, which may hold no control characters but newlines, its first line in
+// bold, and below it the status, if that is not "". Lines are cut to width columns, and the
+// block to height-1 lines, the bottom line being the cursor's: what has scrolled off or
+// wrapped can't be drawn over. 0 means no limit.
+func (s *Screen) Draw(text, status string, width, height int) error {
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.TrimSuffix(line, "\n"))
+	}
+	last := -1
+	if status != "" {
+		height--
+	}
+	if height > 0 && len(lines) > height-1 {
+		lines = lines[:height-1]
+	}
+	if status != "" {
+		last, lines = len(lines), append(lines, status)
+	}
+	// One write, and each line erased right before it is drawn: no flicker.
+	var b bytes.Buffer
+	if s.lines > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA\r", s.lines) // CUU: to the first line
+	}
+	for i, line := range lines {
+		if width > 0 {
+			line = printable.Cut(line, width)
+		}
+		if !s.Plain && (i == 0 || i == last) {
+			line = map[bool]string{true: "\x1b[2m", false: "\x1b[1m"}[i == last] + line + "\x1b[m" // SGR
+		}
+		// EL before the text: after a line as wide as the terminal, the cursor is
+		// still on its last column, which EL would erase.
+		b.WriteString("\x1b[2K" + line + "\n")
+	}
+	b.WriteString("\x1b[J") // ED: what a taller block before left below
+	s.lines = len(lines)
+	if _, err := s.w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("draw screen: %w", err)
+	}
+	return nil
 }

@@ -42,16 +42,13 @@ type Options struct {
 
 // LineFlags are which calls have lines, and what the lines show.
 type LineFlags struct {
+	render.CallOptions
 	Where      string
 	Errors     bool
 	Min        time.Duration
 	Goid       uint64
-	Tree       bool
 	Depth      int
-	Begins     bool
-	Entries    bool
 	StartOrder bool
-	Times      bool
 	Template   Template
 }
 

@@ -17,18 +17,14 @@ import (
 
 // Lines writes a line for each call.
 type Lines struct {
-	run.Ignore
-	*run.Scene
-	opt    *Options
-	out    *output
+	stream
 	calls  *render.CallWriter
 	order  startOrder
 	trees  *callTrees           // nil without --tree
 	chrome *render.ChromeWriter // nil but for -o chrome
 	latest uint64               // when a call was last seen to begin or end
-	memory *trace.Memories
-	stacks *trace.Stacks // nil if nobody asked for them
-	where  *where.Expr
+	stacks *trace.Stacks        // nil if nobody asked for them
+	where  where.Expr
 	funcs  map[*offsets.Func]*funcLines
 	// unknown counts functions whose arguments are not known, by the reason.
 	unknown map[string]int
@@ -38,21 +34,23 @@ type Lines struct {
 
 // funcLines is what makes lines of the calls of one function.
 type funcLines struct {
-	note   string
-	filter *funcFilter
+	note string
+	// rest is what is left of --where for us, atEntry and atReturn are paths that it needs.
+	rest              where.Expr
+	atEntry, atReturn []string
+	// err is the name of the last result if that is an error, else "".
+	err string
 	// errorBeside: the last result is fetched for --errors, and not shown.
 	errorBeside bool
 }
 
 // NewLines returns the view; an error is of --where.
-func NewLines(o *Options) (*Lines, error) {
-	v := &Lines{opt: o, funcs: make(map[*offsets.Func]*funcLines), unknown: make(map[string]int)}
+func NewLines(o *Options) (v *Lines, err error) {
+	v = &Lines{stream: stream{opt: o}, funcs: make(map[*offsets.Func]*funcLines), unknown: make(map[string]int)}
 	if o.Lines.Where != "" {
-		expr, err := where.Parse(o.Lines.Where)
-		if err != nil {
+		if v.where, err = where.Parse(o.Lines.Where); err != nil {
 			return nil, cli.WithStatus(cli.ExitUsage, err)
 		}
-		v.where = &expr
 	}
 	return v, nil
 }
@@ -64,14 +62,10 @@ func (v *Lines) Needs() run.Needs {
 }
 
 func (v *Lines) Begin(s *run.Scene) error {
-	v.Scene = s
-	v.memory = trace.NewMemories(s.Target.Binary, !s.Recorded.IsZero())
-	v.out = newOutput(s.Out, v.opt.Calls)
+	v.begin(s)
 	o := &v.opt.Lines
-	opt := render.CallOptions{
-		Format: v.opt.Format, TwoLines: o.Begins, Entries: o.Entries, Times: o.Times, Tree: o.Tree,
-		Processes: v.opt.Mixed, Stacks: v.opt.Stack > 0, Sched: v.opt.Sched,
-	}
+	opt := o.CallOptions
+	opt.Format, opt.Processes, opt.Stacks, opt.Sched = v.opt.Format, v.opt.Mixed, v.opt.Stack > 0, v.opt.Sched
 	if o.Template.Text != "" {
 		var err error
 		if opt.Line, err = render.ParseCallFormat(o.Template.Text, o.Template.Names()); err != nil {
@@ -99,12 +93,6 @@ func (v *Lines) Begin(s *run.Scene) error {
 	}
 	return nil
 }
-
-// Flush writes what has been gathered.
-func (v *Lines) Flush() error { return v.out.flushLate() }
-
-// ProcessEnded forgets the process.
-func (v *Lines) ProcessEnded(pid int) { v.memory.Forget(pid) }
 
 // Entry gets a call that begins.
 func (v *Lines) Entry(c *parse.Call) error {
@@ -146,7 +134,7 @@ func (v *Lines) write(line *render.CallLine) error {
 	if line.End == "" && !v.opt.Lines.Entries {
 		return nil
 	}
-	return v.out.add(1)
+	return v.wrote(1)
 }
 
 // writeTree writes a tree, or a part of it. -n ends with the tree that has the last call.
@@ -167,7 +155,7 @@ func (v *Lines) writeTree(head *render.TreeHead, lines []render.TreeLine) error 
 	if err := write(head, lines); err != nil {
 		return err
 	}
-	return v.out.add(calls)
+	return v.wrote(calls)
 }
 
 // Kernel gets a kernel event.
@@ -237,37 +225,31 @@ func (v *Lines) line(c *parse.Call, ended bool) *render.CallLine {
 		return v.withStack(line, c) // a single instruction has no arguments
 	}
 	line.ArgsNote = fl.note
-	seen := filteredCall{filter: fl.filter, line: line}
+	seen := filteredCall{funcLines: fl, line: line}
 	p := v.memory.Process(c)
 	if f.Values.Entry != nil && c.Args != nil {
 		values := f.Values.Entry.Decode(c.Args, p)
-		shown := len(values) - len(fl.filter.atEntry)
+		shown := len(values) - len(fl.atEntry)
 		line.Args, seen.entry = values[:shown], values[shown:]
 	}
 	if f.Values.Return != nil && c.Results != nil {
 		values := f.Values.Return.Decode(c.Results, p)
-		shown := len(values) - len(fl.filter.atReturn)
+		shown := len(values) - len(fl.atReturn)
 		line.Results, seen.ret = values[:shown], values[shown:]
 	}
-	if o.Errors && ended {
-		results := line.Results
-		if fl.errorBeside {
-			results = seen.ret
-		}
-		if !isError(results) {
-			return nil
-		}
+	results := line.Results
+	if fl.errorBeside {
+		results = seen.ret
 	}
-	if v.where != nil {
-		switch fl.filter.rest.Eval(&seen) {
-		case where.False:
-			return nil
-		case where.Unknown:
-			if ended || o.Entries {
-				v.undecided++
-				return nil
-			}
-		}
+	if o.Errors && ended && !isError(results) {
+		return nil
+	}
+	switch truth := fl.rest.Eval(&seen); {
+	case truth == where.False:
+		return nil
+	case truth == where.Unknown && (ended || o.Entries):
+		v.undecided++
+		return nil
 	}
 	return v.withStack(line, c)
 }
@@ -286,7 +268,7 @@ func (v *Lines) End(t *trace.Table) error {
 	if t == nil {
 		return nil
 	}
-	if !v.out.enough() {
+	if !v.enough() {
 		if err := v.order.flush(); err != nil && !errors.Is(err, run.ErrEnough) {
 			return err
 		}
@@ -305,9 +287,6 @@ func (v *Lines) End(t *trace.Table) error {
 	if v.undecided > 0 {
 		v.Env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", units.Plural(v.undecided, "call"))
 	}
-	if v.opt.Format == render.JSON {
-		return render.SummaryJSON(v.Out, t.Summary)
-	}
 	t.AsSeen = !v.opt.Lines.Entries
-	return footer(v.Env, t.Whole, t.Summary)
+	return conclude(v.Env, v.opt.Format, v.Out, t.Whole, t.Summary)
 }

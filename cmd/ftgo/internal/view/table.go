@@ -26,16 +26,15 @@ import (
 type Table struct {
 	run.Ignore
 	*run.Scene
-	opt    *Options
-	mode   uprobe.Mode
-	format render.Format
-	live   *live // nil but for -i on a terminal
-	began  bool  // a header has been written
+	opt   *Options
+	mode  uprobe.Mode
+	live  *live // nil but for -i on a terminal
+	began bool  // a header has been written
 }
 
 // NewTable returns the view of calls that are seen as mode says.
 func NewTable(o *Options, mode uprobe.Mode) *Table {
-	return &Table{opt: o, mode: mode, format: o.Format}
+	return &Table{opt: o, mode: mode}
 }
 
 func (r *Table) Needs() run.Needs {
@@ -64,10 +63,10 @@ func (r *Table) Values(s *target.Target, features tracefs.Features) (run.Values,
 
 func (r *Table) Begin(s *run.Scene) error {
 	r.Scene = s
-	if r.format == render.Pprof && terminal.Is(s.Out) {
+	if r.opt.Format == render.Pprof && terminal.Is(s.Out) {
 		return cli.Usage("-o pprof writes no text: -w FILE")
 	}
-	if r.format == render.Table && r.opt.Every > 0 && terminal.Is(s.Out) {
+	if r.opt.Format == render.Table && r.opt.Every > 0 && terminal.Is(s.Out) {
 		r.live = newLive(s.Out, r.opt, r.options())
 	}
 	return nil
@@ -87,7 +86,7 @@ func (r *Table) Interval(t *trace.Table) error {
 	if r.live != nil {
 		return r.live.show(r.arrange(rows, 0))
 	}
-	if r.format == render.Table {
+	if r.opt.Format == render.Table {
 		if _, err := fmt.Fprintf(r.Out, "%s\n", t.At.Format(time.TimeOnly)); err != nil {
 			return err
 		}
@@ -155,8 +154,8 @@ func (r *Table) options() render.Options {
 func (r *Table) write(rows []stats.Row) error {
 	o := r.options()
 	o.Width, _ = terminal.Size(r.Out)
-	o.NoHeader = !bool(r.opt.Header) || r.began && r.format != render.Table
-	err := render.Functions(r.Out, r.format, rows, o)
+	o.NoHeader = !bool(r.opt.Header) || r.began && r.opt.Format != render.Table
+	err := render.Functions(r.Out, r.opt.Format, rows, o)
 	r.began = true
 	return err
 }
@@ -173,7 +172,7 @@ func (r *Table) End(t *trace.Table) error {
 		}
 	}
 	rows := r.asAsked(t.Whole)
-	if r.format == render.Table {
+	if r.opt.Format == render.Table {
 		r.noteInlined(rows)
 	}
 	failed := r.opt.Tables.FailIf.check(slices.DeleteFunc(slices.Clone(rows), r.isWrapper))
@@ -181,27 +180,24 @@ func (r *Table) End(t *trace.Table) error {
 	if err := r.writeTotals(t, r.arrange(rows, r.opt.Tables.Top)); err != nil {
 		return err
 	}
-	if r.format == render.JSON {
-		return cmp.Or(render.SummaryJSON(r.Out, t.Summary), failed)
-	}
-	return cmp.Or(footer(r.Env, all, t.Summary), failed)
+	return cmp.Or(conclude(r.Env, r.opt.Format, r.Out, all, t.Summary), failed)
 }
 
 func (r *Table) writeTotals(t *trace.Table, rows []stats.Row) error {
 	switch {
-	case r.format == render.Folded || r.format == render.Pprof:
+	case r.opt.Format == render.Folded || r.opt.Format == render.Pprof:
 		return r.writeStacks(t)
-	case r.format == render.Table && r.opt.Every > 0:
+	case r.opt.Format == render.Table && r.opt.Every > 0:
 		if _, err := io.WriteString(r.Out, "total\n"); err != nil {
 			return err
 		}
-	case r.format != render.JSON && r.opt.Every > 0:
+	case r.opt.Format != render.JSON && r.opt.Every > 0:
 		return nil // rows of totals among those of intervals would be counted twice
 	}
 	if err := r.write(rows); err != nil {
 		return err
 	}
-	if err := r.writeStacks(t); err != nil || !r.opt.Tables.Hist || r.format != render.Table {
+	if err := r.writeStacks(t); err != nil || !r.opt.Tables.Hist || r.opt.Format != render.Table {
 		return err
 	}
 	return render.Histograms(r.Out, rows, r.options())
@@ -226,7 +222,7 @@ func (r *Table) writeStacks(t *trace.Table) error {
 			Callers: r.Stacks.Locations(row.PCs, f.Name),
 		})
 	}
-	switch r.format {
+	switch r.opt.Format {
 	case render.Table:
 		return render.StackText(r.Out, rows)
 	case render.JSON:

@@ -1,13 +1,20 @@
 package view
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/internal/valuepath"
 	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -27,13 +34,12 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 			return out, nil
 		}
 		sig, told, err := s.Signature(f)
-		if err != nil {
-			if told {
-				return out, cli.WithStatus(cli.ExitUsage, err)
-			}
-			if v.where != nil {
-				return out, v.without(s, f, err)
-			}
+		switch {
+		case err != nil && told:
+			return out, cli.WithStatus(cli.ExitUsage, err)
+		case err != nil && v.opt.Lines.Where != "":
+			return out, without(s, f, err)
+		case err != nil:
 			v.funcs[f] = &funcLines{note: target.Note(err)}
 			v.unknown[target.Note(err)]++
 			return out, nil
@@ -41,36 +47,27 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 		fl := &funcLines{note: sig.Note}
 		v.funcs[f] = fl
 		fetch := target.Fetch(v.opt.Fetch)
-		if v.where != nil {
-			// A string can only be told from the constant if as much of it is fetched.
-			fetch.StrLen = min(max(fetch.StrLen, v.where.Longest()), maxStrLen)
-		}
+		// A string can only be told from the constant if as much of it is fetched.
+		fetch.StrLen = min(max(fetch.StrLen, v.where.Longest()), maxStrLen)
 		entry, ret := fetch.Builders(s.Binary, f, sites, sig, v.opt.Stack, features)
-		if v.where != nil {
-			whole := v.opt.Whole(s.Roles[f].Inside)
-			if fl.filter, err = newFuncFilter(*v.where, f, sig, entry, ret, v.opt.Lines.Entries, whole); err != nil {
-				return out, v.without(s, f, err)
-			}
-			out.Filter = fl.filter.kernel
-			v.sayFilter(f, fl.filter)
-		} else {
-			fl.filter = &funcFilter{}
+		if out.Filter, err = v.filter(fl, f, sig, entry, ret, v.opt.Whole(s.Roles[f].Inside)); err != nil {
+			return out, without(s, f, err)
 		}
 		shownArgs, shownResults := s.Shown(f, sig)
 		if v.opt.Lines.Template.Text != "" {
 			shownArgs, shownResults = templatePaths(v.opt.Lines.Template.Names(), sig)
 		}
-		if out.Entry, err = entry.Capture(shownArgs, fl.filter.atEntry); err != nil {
+		if out.Entry, err = entry.Capture(shownArgs, fl.atEntry); err != nil {
 			return out, cli.WithStatus(cli.ExitUsage, err)
 		}
 		if v.opt.Lines.Entries {
 			return out, nil
 		}
 		if last := len(sig.Results) - 1; v.opt.Lines.Errors && shownResults != nil && last >= 0 {
-			fl.filter.atReturn = append(fl.filter.atReturn, sig.Results[last].Name)
+			fl.atReturn = append(fl.atReturn, sig.Results[last].Name)
 			fl.errorBeside = true
 		}
-		if out.Return, err = ret.Capture(shownResults, fl.filter.atReturn); err != nil {
+		if out.Return, err = ret.Capture(shownResults, fl.atReturn); err != nil {
 			return out, cli.WithStatus(cli.ExitUsage, err)
 		}
 		return out, nil
@@ -79,24 +76,11 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 
 // without says what becomes of a function that --where can't be applied to: it is left out,
 // unless it was asked for by name.
-func (v *Lines) without(s *target.Target, f *offsets.Func, err error) error {
+func without(s *target.Target, f *offsets.Func, err error) error {
 	if s.Roles[f].Named {
 		return cli.WithStatus(cli.ExitUsage, err)
 	}
 	return uprobe.LeaveOut(err)
-}
-
-// sayFilter shows who evaluates what.
-func (v *Lines) sayFilter(f *offsets.Func, ff *funcFilter) {
-	if !v.opt.Verbose {
-		return
-	}
-	for _, p := range ff.pushed {
-		v.opt.Env.Say("%s: in the kernel: %s", f.Name, p)
-	}
-	if rest := ff.rest.String(); rest != "" {
-		v.opt.Env.Say("%s: in user space: %s", f.Name, rest)
-	}
 }
 
 // templatePaths are what --format names of a function's arguments and results; what it has
@@ -113,4 +97,161 @@ func templatePaths(names []string, sig *offsets.Signature) (args, results []stri
 		}
 	}
 	return args, results
+}
+
+// filter splits --where for a function, and returns the part that the kernel evaluates. The
+// builders are asked for what it needs. whole: nothing of it is for the kernel.
+func (v *Lines) filter(fl *funcLines, f *offsets.Func, sig *offsets.Signature, entry, ret *capture.Builder, whole bool) (kernel string, err error) {
+	entriesOnly := v.opt.Lines.Entries
+	if last, ok := lastError(sig); ok {
+		fl.err = last.Name
+	}
+	// side tells where a path's variable is known.
+	side := func(path string) *capture.Builder {
+		switch {
+		case target.HasRoot(sig.Params, path), target.HasRoot(sig.Captured, path):
+			return entry
+		case target.HasRoot(sig.Results, path):
+			return ret
+		}
+		return nil
+	}
+	err = v.where.Check(func(path string) (*gotype.Type, error) {
+		b := side(path)
+		t, ok := builtins[path]
+		switch {
+		case b == nil && !ok:
+			return nil, fmt.Errorf("%s has no variable %q", f.Name, valuepath.Root(path))
+		case b == nil && entriesOnly && path == "depth":
+			return nil, fmt.Errorf("--entries does not see calls end: %q", path)
+		case b == nil:
+			// Calls that the kernel drops would not count as depth.
+			whole = whole || path == "depth"
+			return t, nil
+		case b == ret && entriesOnly:
+			return nil, fmt.Errorf("--entries sees no results: %q", path)
+		}
+		return b.Type(path)
+	})
+	if err != nil {
+		return "", cli.WithStatus(cli.ExitUsage, err)
+	}
+	pushes, rest := v.where.Split(func(r where.Ref) (capture.Field, bool) {
+		if whole || side(r.Path) != entry {
+			return capture.Field{}, false
+		}
+		return entry.Field(r.Path, r.Part)
+	})
+	var texts []string
+	for _, p := range pushes {
+		room := true
+		text := p.Filter(func(r where.Ref, piece where.Piece) string {
+			name, ok := entry.Piece(r.Path, piece.Offset, piece.Size)
+			room = room && ok
+			return name
+		})
+		if !room {
+			// What needs pieces is in rest, too.
+			continue
+		}
+		texts = append(texts, text)
+		v.explain("%s: in the kernel: %s", f.Name, p.Expr.String())
+	}
+	if text := rest.String(); text != "" {
+		v.explain("%s: in user space: %s", f.Name, text)
+	}
+	fl.rest = rest
+	for _, r := range rest.Refs() {
+		path := r.Path
+		b := side(path)
+		if b == nil && path == "err" && fl.err != "" {
+			path, b = fl.err, ret
+		}
+		switch {
+		case b == nil:
+		case b == entry:
+			fl.atEntry = append(fl.atEntry, path)
+		default:
+			fl.atReturn = append(fl.atReturn, path)
+		}
+	}
+	return strings.Join(texts, " && "), nil
+}
+
+// explain says with --verbose who evaluates what.
+func (v *Lines) explain(format string, args ...any) {
+	if v.opt.Verbose {
+		v.opt.Env.Say(format, args...)
+	}
+}
+
+// filteredCall is a call as a filter sees it.
+type filteredCall struct {
+	*funcLines
+	line *render.CallLine
+	// entry and ret are the values of atEntry and atReturn; nil if the call has not come there.
+	entry, ret []capture.Value
+}
+
+// Value is what a path leads to.
+func (c *filteredCall) Value(path string) *capture.Value {
+	if v := pick(c.atEntry, c.entry, path); v != nil {
+		return v
+	}
+	if v := pick(c.atReturn, c.ret, path); v != nil {
+		return v
+	}
+	t := builtins[path]
+	if number, ok := callNumbers[path]; ok && (c.line.End == "return" || path != "ns" && path != "latency") {
+		return &capture.Value{Type: t, Num: number(c.line)}
+	}
+	switch {
+	case path == "func":
+		return &capture.Value{Type: t, Bytes: []byte(c.line.Function), Len: int64(len(c.line.Function))}
+	case path == "err" && c.err != "":
+		return pick(c.atReturn, c.ret, c.err)
+	case path == "err":
+		return &capture.Value{Type: t} // what returns no error never has one
+	}
+	return nil
+}
+
+// builtins are the types of what filters call a property of the call itself: its numbers, func
+// (its name) and err (its last result). A variable of that name goes first.
+var builtins = make(map[string]*gotype.Type)
+
+func init() {
+	builtins["func"], _ = gotype.Basic("string")
+	builtins["err"], _ = gotype.Basic("error")
+	for name := range callNumbers {
+		builtins[name], _ = gotype.Basic("int64")
+	}
+}
+
+// callNumbers are the numbers of a call; latency and ns, a duration, only if it returned.
+var callNumbers = map[string]func(*render.CallLine) uint64{
+	"latency": func(l *render.CallLine) uint64 { return uint64(l.NS) },
+	"ns":      func(l *render.CallLine) uint64 { return uint64(l.NS) },
+	"goid":    func(l *render.CallLine) uint64 { return l.Goid },
+	"pid":     func(l *render.CallLine) uint64 { return uint64(l.PID) },
+	"tid":     func(l *render.CallLine) uint64 { return uint64(l.TID) },
+	"cpu":     func(l *render.CallLine) uint64 { return uint64(l.CPU) },
+	"depth":   func(l *render.CallLine) uint64 { return uint64(l.Depth) },
+}
+
+func pick(paths []string, values []capture.Value, path string) *capture.Value {
+	for i, p := range paths {
+		if p == path && i < len(values) {
+			return &values[i]
+		}
+	}
+	return nil
+}
+
+// lastError is the last result, if that is an error.
+func lastError(sig *offsets.Signature) (v offsets.Variable, ok bool) {
+	if n := len(sig.Results); n > 0 {
+		v = sig.Results[n-1]
+	}
+	return v, v.Type != nil && capture.IsError(v.Type)
 }

@@ -24,14 +24,9 @@ import (
 
 // Variables writes a line for each value of a variable that is seen.
 type Variables struct {
-	run.Ignore
-	*run.Scene
-	opt    *Options
+	stream
 	wanted []string
 	at     []string // functions
-	out    *output
-	lines  *render.VariableWriter
-	memory *trace.Memories
 	last   map[watchKey]watched
 }
 
@@ -49,7 +44,7 @@ type watched struct {
 // NewVariables returns the view of variables, and parts of them, as they are when functions are
 // called.
 func NewVariables(o *Options, wanted, at []string) *Variables {
-	return &Variables{opt: o, wanted: wanted, at: at, last: make(map[watchKey]watched)}
+	return &Variables{stream: stream{opt: o}, wanted: wanted, at: at, last: make(map[watchKey]watched)}
 }
 
 // Needs asks for one call of each process in an interval: the probe then rests.
@@ -102,43 +97,41 @@ func findVariable(b *offsets.Binary, text string) (v offsets.Variable, rest stri
 }
 
 func (v *Variables) Begin(s *run.Scene) error {
-	v.Scene = s
-	v.memory = trace.NewMemories(s.Target.Binary, false)
-	v.out = newOutput(s.Out, v.opt.Calls)
-	v.lines = render.NewVariableWriter(v.out, v.opt.Format, v.opt.Mixed)
+	v.begin(s)
 	if !v.opt.Header {
 		return nil
 	}
-	return v.lines.Header()
+	return render.VariableHeader(v.out, v.opt.Format)
 }
 
 // Entry gets the values of a moment.
 func (v *Variables) Entry(c *parse.Call) error {
-	at := v.Clock.Wall(c.Start)
-	f := &v.Plan.Funcs[c.Func]
-	values := f.Values.Entry.Decode(c.Args, v.memory.Process(c))
+	values := v.Plan.Funcs[c.Func].Values.Entry.Decode(c.Args, v.memory.Process(c))
 	for i := range values {
-		line := &render.VariableLine{Time: at, PID: c.PID, Name: v.wanted[i], Value: values[i]}
-		line.PerSecond, line.HasRate = v.change(c.PID, v.wanted[i], at, &values[i])
-		if err := v.lines.Variable(line); err != nil {
+		line := &render.VariableLine{Time: v.Clock.Wall(c.Start), PID: c.PID, Name: v.wanted[i], Value: values[i]}
+		line.PerSecond = v.change(line)
+		if err := render.Variable(v.out, v.opt.Format, v.opt.Mixed, line); err != nil {
 			return err
 		}
 	}
-	return v.out.add(1)
+	return v.wrote(1)
 }
 
-// change is the difference per second to the value before.
-func (v *Variables) change(pid int, name string, at time.Time, value *capture.Value) (perSecond float64, ok bool) {
-	number, ok := numberOf(value)
+// change is the difference per second to the value before, nil if there is none.
+func (v *Variables) change(l *render.VariableLine) *float64 {
+	number, ok := numberOf(&l.Value)
 	if !ok || v.opt.Every == 0 {
-		return 0, false
+		return nil
 	}
-	key := watchKey{pid, name}
+	key := watchKey{l.PID, l.Name}
 	before := v.last[key]
-	v.last[key] = watched{at, number}
-	elapsed := at.Sub(before.at).Seconds()
-	perSecond = (number - before.number) / elapsed
-	return perSecond, !before.at.IsZero() && elapsed > 0 && !math.IsNaN(perSecond) && !math.IsInf(perSecond, 0)
+	v.last[key] = watched{l.Time, number}
+	elapsed := l.Time.Sub(before.at).Seconds()
+	perSecond := (number - before.number) / elapsed
+	if before.at.IsZero() || elapsed <= 0 || math.IsNaN(perSecond) || math.IsInf(perSecond, 0) {
+		return nil
+	}
+	return &perSecond
 }
 
 // numberOf is a number, or the length of what has one.
@@ -159,12 +152,8 @@ func numberOf(v *capture.Value) (float64, bool) {
 	return 0, false
 }
 
-// Flush writes what has been gathered.
-func (v *Variables) Flush() error { return v.out.flushLate() }
-
-// ProcessEnded forgets the process.
 func (v *Variables) ProcessEnded(pid int) {
-	v.memory.Forget(pid)
+	v.stream.ProcessEnded(pid)
 	maps.DeleteFunc(v.last, func(key watchKey, _ watched) bool { return key.pid == pid })
 }
 
@@ -176,14 +165,11 @@ func (v *Variables) End(t *trace.Table) error {
 	if err := v.out.Flush(); err != nil {
 		return err
 	}
-	if v.out.count == 0 {
+	if v.count == 0 {
 		v.Env.Say("%s was not called: nothing seen (--at FUNC names another)", strings.Join(v.at, " or "))
 	}
-	if v.opt.Format == render.JSON {
-		return render.SummaryJSON(v.Out, t.Summary)
+	if v.opt.Format != render.JSON && t.Lost == 0 && t.Unparsed == 0 && len(t.Skipped) == 0 {
+		return nil
 	}
-	if t.Lost > 0 || t.Unparsed > 0 || len(t.Skipped) > 0 {
-		return footer(v.Env, nil, t.Summary)
-	}
-	return nil
+	return conclude(v.Env, v.opt.Format, v.Out, nil, t.Summary)
 }
