@@ -61,19 +61,17 @@ func appendJSON(b []byte, v *capture.Value) []byte {
 		b = appendFloatJSON(append(b, `{"re":`...), v.Num, v.Type.Size/2)
 		b = appendFloatJSON(append(b, `,"im":`...), v.Imag, v.Type.Size/2)
 		return append(b, '}')
-	case reflect.Pointer:
+	case reflect.Pointer, reflect.UnsafePointer:
 		if v.Elem != nil {
 			return appendPointerJSON(b, v)
 		}
-		return appendHexJSON(b, v.Num)
-	case reflect.UnsafePointer:
-		return appendHexJSON(b, v.Num)
+		return appendNamed(b, "", v.Num)
 	case reflect.String:
 		return appendStringJSON(b, v)
 	case reflect.Slice:
 		b = fmt.Appendf(b, `{"len":%d,"cap":%d,`, v.Len, v.Cap)
 		if isBytes(v) {
-			return append(appendBytesJSON(b, v), '}')
+			return append(appendBytesJSON(b, v, `"text":`), '}')
 		}
 		return append(appendItemsJSON(append(b, `"items":`...), v.Items), '}')
 	case reflect.Array:
@@ -94,13 +92,7 @@ func appendJSON(b []byte, v *capture.Value) []byte {
 	case reflect.Chan:
 		return fmt.Appendf(b, `{"len":%d,"cap":%d}`, v.Len, v.Cap)
 	default: // reflect.Func
-		b = append(b, `{"func":`...)
-		if v.Dynamic != "" {
-			b = printable.AppendJSON(b, v.Dynamic)
-		} else {
-			b = appendHexJSON(b, v.Num)
-		}
-		return append(b, '}')
+		return append(appendNamed(append(b, `{"func":`...), v.Dynamic, v.Num), '}')
 	}
 }
 
@@ -116,7 +108,13 @@ func appendUnknown(b []byte, v *capture.Value) []byte {
 	return printable.AppendJSON(append(b, key...), why)
 }
 
-func appendHexJSON(b []byte, n uint64) []byte { return append(appendHex(append(b, '"'), n), '"') }
+// appendNamed writes a name, or the address of what has none.
+func appendNamed(b []byte, name string, addr uint64) []byte {
+	if name == "" {
+		return append(appendHex(append(b, '"'), addr), '"')
+	}
+	return printable.AppendJSON(b, name)
+}
 
 // appendFloatJSON writes the shortest number that is the same float again.
 func appendFloatJSON(b []byte, bits uint64, size int64) []byte {
@@ -128,30 +126,22 @@ func appendFloatJSON(b []byte, bits uint64, size int64) []byte {
 }
 
 func appendStringJSON(b []byte, v *capture.Value) []byte {
-	text, cut := unbroken(v), v.Cut()
-	switch {
-	case !utf8.Valid(text) && cut:
-		b = appendBase64(append(b, `{"bytes":`...), v.Bytes)
-	case !utf8.Valid(text):
-		return append(appendBase64(append(b, `{"bytes":`...), v.Bytes), '}')
-	case cut:
-		b = printable.AppendJSON(append(b, `{"cut":`...), text)
-	default:
-		return printable.AppendJSON(b, text)
+	cut := v.Cut()
+	if !cut && utf8.Valid(v.Bytes) {
+		return printable.AppendJSON(b, v.Bytes)
 	}
-	return fmt.Appendf(b, `,"len":%d}`, v.Len)
+	if b = appendBytesJSON(append(b, '{'), v, `"cut":`); cut {
+		b = fmt.Appendf(b, `,"len":%d`, v.Len)
+	}
+	return append(b, '}')
 }
 
-// appendBytesJSON writes the member that holds the bytes of a slice.
-func appendBytesJSON(b []byte, v *capture.Value) []byte {
+// appendBytesJSON writes the member that holds bytes, of that key if they are text.
+func appendBytesJSON(b []byte, v *capture.Value, key string) []byte {
 	if text := unbroken(v); utf8.Valid(text) {
-		return printable.AppendJSON(append(b, `"text":`...), text)
+		return printable.AppendJSON(append(b, key...), text)
 	}
-	return appendBase64(append(b, `"bytes":`...), v.Bytes)
-}
-
-func appendBase64(b, bytes []byte) []byte {
-	return append(base64.StdEncoding.AppendEncode(append(b, '"'), bytes), '"')
+	return append(base64.StdEncoding.AppendEncode(append(b, `"bytes":"`...), v.Bytes), '"')
 }
 
 func appendItemsJSON(b []byte, items []capture.Value) []byte {
@@ -192,31 +182,25 @@ func appendMembers(b []byte, values []capture.Value) []byte {
 
 // appendPointerJSON writes a pointer whose target was to be fetched.
 func appendPointerJSON(b []byte, v *capture.Value) []byte {
-	b = appendHexJSON(append(b, `{"&":`...), v.Num)
+	b = appendNamed(append(b, `{"&":`...), "", v.Num)
 	to := v.Elem
-	isStruct := to.Type != nil && to.Type.Kind == reflect.Struct
-	if isStruct && to.State == capture.Known {
-		_, isTime := timeOf(to)
-		isStruct = !isTime
+	isTime := false
+	if to.Type != nil {
+		_, isTime = timeOf(to)
 	}
 	switch {
 	case to.State != capture.Known:
 		b = appendUnknown(append(b, ','), to)
-	case isStruct && len(to.Fields) > 0:
-		b = appendMembers(append(b, ','), to.Fields)
-	case !isStruct:
+	case isTime || to.Type == nil || to.Type.Kind != reflect.Struct:
 		b = appendJSON(append(b, `,"value":`...), to)
+	case len(to.Fields) > 0:
+		b = appendMembers(append(b, ','), to.Fields)
 	}
 	return append(b, '}')
 }
 
 func appendInterfaceJSON(b []byte, v *capture.Value) []byte {
-	b = append(b, `{"type":`...)
-	if v.Dynamic == "" {
-		b = appendHexJSON(b, v.TypeWord)
-	} else {
-		b = printable.AppendJSON(b, v.Dynamic)
-	}
+	b = appendNamed(append(b, `{"type":`...), v.Dynamic, v.TypeWord)
 	if message, ok := ErrorMessage(v); ok {
 		b = appendStringJSON(append(b, `,"error":`...), &message)
 	}
@@ -227,7 +211,7 @@ func appendInterfaceJSON(b []byte, v *capture.Value) []byte {
 	case v.Num == 0:
 		b = append(b, "null"...)
 	default:
-		b = appendHexJSON(b, v.Num)
+		b = appendNamed(b, "", v.Num)
 	}
 	return append(b, '}')
 }

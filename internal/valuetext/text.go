@@ -62,12 +62,10 @@ func AppendText(b []byte, v *capture.Value) []byte {
 		half := v.Type.Size / 2
 		c := complex(Float(v.Num, half), Float(v.Imag, half))
 		return append(b, strconv.FormatComplex(c, 'g', -1, int(8*v.Type.Size))...)
-	case reflect.Pointer:
+	case reflect.Pointer, reflect.UnsafePointer:
 		if v.Elem != nil {
 			return AppendText(append(b, '&'), v.Elem)
 		}
-		return appendHex(b, v.Num)
-	case reflect.UnsafePointer:
 		return appendHex(b, v.Num)
 	case reflect.String:
 		return appendQuoted(b, v)
