@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,40 +32,35 @@ type site struct {
 func parseSite(text string) (s site, ok bool, err error) {
 	if plus := strings.LastIndexByte(text, '+'); plus > 0 {
 		number := text[plus+1:]
-		hex, isHex := strings.CutPrefix(number, "0x")
-		if isHex && !strings.ContainsAny(hex, "./") || number != "" && strings.Trim(number, "0123456789") == "" {
-			return parseOffset(text, text[:plus], number)
+		digits, isHex := strings.CutPrefix(number, "0x")
+		base := 10 // 010 is ten
+		if isHex {
+			base = 16
+		}
+		if isHex && !strings.ContainsAny(digits, "./") || number != "" && strings.Trim(number, "0123456789") == "" {
+			offset, err := strconv.ParseUint(digits, base, 64)
+			if err != nil {
+				return s, false, fmt.Errorf("parse %q: %q is no offset like 0x1a or 26", text, number)
+			}
+			return site{text: text, function: text[:plus], offset: offset}, true, nil
 		}
 	}
 	for _, suffix := range []string{".go:", ".s:"} {
-		if dot := strings.LastIndex(text, suffix); dot > 0 {
-			colon := dot + len(suffix) - 1
-			return parseLine(text, text[:colon], text[colon+1:])
+		dot := strings.LastIndex(text, suffix)
+		if dot <= 0 {
+			continue
 		}
+		file, number := text[:dot+len(suffix)-1], text[dot+len(suffix):]
+		line, err := strconv.ParseUint(number, 10, 31)
+		switch {
+		case err != nil || line == 0:
+			return s, false, fmt.Errorf("parse %q: %q is no line number", text, number)
+		case strings.ContainsAny(file, "*?"):
+			return s, false, fmt.Errorf("parse %q: no wildcards in a file's name", text)
+		}
+		return site{text: text, file: file, line: int(line)}, true, nil
 	}
-	return site{}, false, nil
-}
-
-func parseOffset(text, function, number string) (site, bool, error) {
-	offset, err := strconv.ParseUint(number, 0, 64)
-	if !strings.HasPrefix(number, "0x") { // 010 is ten
-		offset, err = strconv.ParseUint(number, 10, 64)
-	}
-	if err != nil || strings.Contains(number, "_") {
-		return site{}, false, fmt.Errorf("parse %q: %q is no offset like 0x1a or 26", text, number)
-	}
-	return site{text: text, function: function, offset: offset}, true, nil
-}
-
-func parseLine(text, file, number string) (site, bool, error) {
-	line, err := strconv.ParseUint(number, 10, 31)
-	if err != nil || line == 0 {
-		return site{}, false, fmt.Errorf("parse %q: %q is no line number", text, number)
-	}
-	if strings.ContainsAny(file, "*?") {
-		return site{}, false, fmt.Errorf("parse %q: no wildcards in a file's name", text)
-	}
-	return site{text: text, file: file, line: int(line)}, true, nil
+	return s, false, nil
 }
 
 // resolve finds the instructions of a site: one by offset, and for a source line one
@@ -120,19 +116,14 @@ func (s site) byOffset(b *offsets.Binary) (in uprobe.Instruction, err error) {
 
 // in finds the one function that the site is in.
 func (s site) in(b *offsets.Binary) (*offsets.Func, error) {
+	exact := func(f *offsets.Func) bool { return f.Name == s.function }
 	p, err := compile(s.function, false)
 	if err != nil {
 		return nil, err
 	}
-	funcs, _, _ := choose(b.Funcs(), []symname.Pattern{p}, nil)
-	var named []*offsets.Func
-	for _, f := range funcs {
-		if f.Name == s.function {
-			named = append(named, f)
-		}
-	}
-	if len(named) == 0 {
-		named = funcs
+	named, _, _ := choose(b.Funcs(), []symname.Pattern{p}, nil)
+	if slices.ContainsFunc(named, exact) {
+		named = slices.DeleteFunc(named, func(f *offsets.Func) bool { return !exact(f) })
 	}
 	switch len(named) {
 	case 0:

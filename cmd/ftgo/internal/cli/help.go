@@ -1,6 +1,7 @@
 package cli
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,39 +9,24 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Headings are what flags are about, in the order of the help text. Each flag stands under
-// one heading, in every command that has it.
-var Headings = []struct {
-	Title string
-	Flags []string
-}{
-	{"The recording", []string{"as", "kernel", "binary"}},
-	{"Which processes", []string{"pid", "fork", "comm"}},
-	{"Which functions", []string{"regexp", "exclude", "at"}},
-	{"Which calls", []string{"where", "errors", "min", "inside", "goid", "depth", "entries", "max-rate"}},
-	{"When", []string{"duration", "interval", "calls", "wait", "ready-fd"}},
-	{"What is shown", []string{
-		"top", "per-pid", "hist", "stack", "sched", "with", "raw-latency", "signatures",
-		"tree", "begins", "start-order", "timestamp", "format", "strlen", "items",
-	}},
-	{"Where it is written", []string{"output", "output-file", "header", "quiet", "verbose"}},
-	{"How it is read", []string{"reader", "buffer", "in-kernel"}},
-	{"What ftgo may do", []string{"dry-run", "max-probes", "no-expedite", "force"}},
-	{"Exit status", []string{"max-lost", "fail-if"}},
-	{"Help", []string{"help"}},
-}
+// Headings are what flags are about, in the order of the help text, and the flags of each.
+//
+//go:embed headings.txt
+var Headings string
 
-// VisitHeadings calls f with each heading under which there are flags, and with these flags.
+// VisitHeadings calls f with each heading under which there are flags, and with these flags. Each flag
+// stands under one heading, in every command that has it.
 func (fs *Flags) VisitHeadings(f func(title string, flags []*Flag)) {
-	for _, h := range Headings {
+	for line := range strings.Lines(Headings) {
+		title, names, _ := strings.Cut(line, ":")
 		var flags []*Flag
-		for _, name := range h.Flags {
+		for name := range strings.FieldsSeq(names) {
 			if found := fs.Lookup(name); found != nil && !found.Hidden {
 				flags = append(flags, found)
 			}
 		}
 		if len(flags) > 0 {
-			f(h.Title, flags)
+			f(title, flags)
 		}
 	}
 }
