@@ -102,10 +102,7 @@ func (c *Choice) TooHot() []int {
 	var hot []int
 	fits, over := c.fit()
 	for i := range c.Funcs {
-		switch {
-		case !over || !c.Funcs[i].Timed || fits[i]:
-		case c.Limit > 0 && c.rate(i) <= slack*c.Limit:
-		default:
+		if over && c.Funcs[i].Timed && !fits[i] && (c.Limit == 0 || c.rate(i) > slack*c.Limit) {
 			hot = append(hot, i)
 		}
 	}
@@ -148,12 +145,10 @@ func (c *Choice) Pick(most int) (funcs []int, more bool) {
 			cold = append(cold, i)
 		}
 	}
-	byLoad := func(a, b int) int { return cmp.Compare(c.load(a), c.load(b)) }
-	slices.SortStableFunc(warm, byLoad)
-	slices.SortStableFunc(cold, byLoad)
-	// Those that are called most tell most.
-	slices.Reverse(warm)
-	slices.Reverse(cold)
+	for _, funcs := range [][]int{warm, cold} {
+		slices.SortStableFunc(funcs, func(a, b int) int { return cmp.Compare(c.load(a), c.load(b)) })
+		slices.Reverse(funcs) // those that are called most tell most
+	}
 	if len(warm) > 0 {
 		return warm[:min(most, len(warm))], len(warm) > most || len(cold) > 0
 	}

@@ -54,17 +54,15 @@ func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
 		}
 		f.Latency = &stats.Histogram{}
 		f.ReturnsErrors = opt.Errors && planned.Values.Return != nil
-		if !planned.Returns {
-			f.Note = "has no return: only its calls are counted"
-		}
-		if planned.Point {
-			f.Note = "is one instruction: how often it is executed is counted"
-		}
 		switch {
 		case planned.Point && planned.Sites.Restarts:
 			f.Note = "is one instruction, before the stack check: it is executed again when the stack grows"
 		case planned.Sites.Restarts:
 			f.Note = "loops back to its start: calls may be counted high"
+		case planned.Point:
+			f.Note = "is one instruction: how often it is executed is counted"
+		case !planned.Returns:
+			f.Note = "has no return: only its calls are counted"
 		}
 	}
 	if opt.PerProcess {
@@ -200,14 +198,12 @@ func (t *Totals) latency(c *parse.Call, ns int64) (timing stats.Timing, self int
 // Bounds are what a call took without probes that was seen to take ns, 0 if nothing is known
 // by now of what these cost.
 func (t *Totals) Bounds(c *parse.Call, ns int64) (low, high int64) {
-	if !t.opt.Costs.Ready() {
-		return 0, 0
+	if t.opt.Costs.Ready() {
+		if costs := t.opt.Costs.Take(); costs != nil {
+			return t.boundsBy(costs, c, ns)
+		}
 	}
-	costs := t.opt.Costs.Take()
-	if costs == nil {
-		return 0, 0
-	}
-	return t.boundsBy(costs, c, ns)
+	return 0, 0
 }
 
 func (t *Totals) boundsBy(costs *HitCosts, c *parse.Call, ns int64) (low, high int64) {
