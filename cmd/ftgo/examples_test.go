@@ -124,7 +124,10 @@ func TestKernelExamples(t *testing.T) {
 				t.Fatal(err)
 			}
 			for name, from := range programs {
-				if err := os.Symlink(from, filepath.Join(dir, name)); err != nil {
+				if name != "ftgo" && !strings.Contains(text, name) {
+					continue
+				}
+				if err := os.Symlink(fixture.Own(t, from), filepath.Join(dir, name)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -218,7 +218,7 @@ func TestKernelAttach(t *testing.T) {
 func TestKernelAttachExact(t *testing.T) {
 	t.Parallel()
 	tracetest.Kernel(t)
-	path := fixture.Build(t, "exact")
+	path := fixture.Own(t, fixture.Build(t, "exact"))
 	cmd := exec.Command(path, "-stdin")
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -99,7 +99,7 @@ func wronglyTimed(o observed) (wrong []string) {
 func TestKernelCountFirst(t *testing.T) {
 	t.Parallel()
 	tracetest.Kernel(t)
-	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "rates"), []string{"*", "main.late", "main.panics"}, "-for", "6s")
+	o, b, r := observeTarget(t, nil, "probe", fixture.Own(t, fixture.Build(t, "rates")), []string{"*", "main.late", "main.panics"}, "-for", "6s")
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)
 	}
@@ -122,7 +122,7 @@ func TestKernelCountFirst(t *testing.T) {
 func TestKernelCountFirstExact(t *testing.T) {
 	t.Parallel()
 	needsAppend(t)
-	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "exact"), []string{"*"})
+	o, b, r := observeTarget(t, nil, "probe", fixture.Own(t, fixture.Build(t, "exact")), []string{"*"})
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)
 	}

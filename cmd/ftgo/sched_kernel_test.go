@@ -132,7 +132,7 @@ func TestKernelSched(t *testing.T) {
 				if version != "1.17.13" && version != "1.21.13" {
 					funcs = append(slices.Clip(funcs), "main.pull")
 				}
-				target := fixture.BuildWith(t, version, "sched")
+				target := fixture.Own(t, fixture.BuildWith(t, version, "sched"))
 				timesRight(t, func() (wrong []string) {
 					file := filepath.Join(t.TempDir(), "truth")
 					args := append([]string{"trace", "--sched", "-o", "json", "--reader", reader, target}, funcs...)
@@ -183,7 +183,7 @@ func TestKernelSched(t *testing.T) {
 func TestKernelSchedProbe(t *testing.T) {
 	t.Parallel()
 	eventsOf(t, tracetest.Kernel(t), "--sched")
-	target := fixture.Build(t, "sched")
+	target := fixture.Own(t, fixture.Build(t, "sched"))
 	timesRight(t, func() (wrong []string) {
 		file := filepath.Join(t.TempDir(), "truth")
 		r := ftgo(t, "probe", "--sched", "--with", "sched:sched_process_exit", "-o", "json", target, "main.mixed", "main.compute", "main.forever", "--", target, "-n", "7", file)
@@ -227,7 +227,7 @@ func TestKernelSchedProbe(t *testing.T) {
 func TestKernelSchedPID(t *testing.T) {
 	t.Parallel()
 	eventsOf(t, tracetest.Kernel(t), "--sched")
-	cmd := exec.Command(fixture.Build(t, "sched"), "-n", "100000", os.DevNull)
+	cmd := exec.Command(fixture.Own(t, fixture.Build(t, "sched")), "-n", "100000", os.DevNull)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestKernelSchedThreads(t *testing.T) {
 	t.Parallel()
 	eventsOf(t, tracetest.Kernel(t), "--sched")
 	const n = 101
-	target := fixture.Build(t, "asks")
+	target := fixture.Own(t, fixture.Build(t, "asks"))
 	r := ftgo(t, "trace", "--sched", "-o", "json", target, "main.relay", "main.once", "main.other", "main.poke", "runtime.findRunnable", "runtime.park_m", "--", target, "-n", fmt.Sprint(n))
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)

@@ -80,7 +80,7 @@ func tracefsDir(t *testing.T) string {
 func TestKernelScriptIsExact(t *testing.T) {
 	t.Parallel()
 	tracetest.Kernel(t)
-	target := fixture.Build(t, "exact")
+	target := fixture.Own(t, fixture.Build(t, "exact"))
 	script := scriptFor(t, target, "main.*")
 	sh := scriptShells(t)[0]
 	file, out := record(t, sh, script, target)
@@ -116,7 +116,7 @@ func valuesOf(t *testing.T, lines string) string {
 func TestKernelScriptValues(t *testing.T) {
 	t.Parallel()
 	tracetest.Kernel(t)
-	target := fixture.Build(t, "lookup")
+	target := fixture.Own(t, fixture.Build(t, "lookup"))
 	live := ftgo(t, "trace", target, "main.lookup", "--", target)
 	want := valuesOf(t, live.stdout)
 	if live.code != 0 || strings.Count(want, "key=") < 1000 {
@@ -170,7 +170,7 @@ func scripted(t *testing.T, sh []string, script string, out io.Writer) *exec.Cmd
 func TestKernelScriptEnds(t *testing.T) {
 	t.Parallel()
 	f := tracetest.Kernel(t)
-	target := server(t, fixture.Build(t, "server"))
+	target := server(t, fixture.Own(t, fixture.Build(t, "server")))
 	script := scriptFor(t, target.Path, "main.*")
 	for _, sh := range scriptShells(t) {
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGKILL} {
@@ -244,7 +244,7 @@ func ignored(t *testing.T, sig syscall.Signal) bool {
 func TestKernelScriptRefuses(t *testing.T) {
 	t.Parallel()
 	f := tracetest.Kernel(t)
-	target := fixture.Build(t, "lookup")
+	target := fixture.Own(t, fixture.Build(t, "lookup"))
 	script := scriptFor(t, target, "main.lookup")
 	b, err := os.ReadFile(target)
 	if err != nil {
@@ -267,7 +267,7 @@ func TestKernelScriptRefuses(t *testing.T) {
 			want string
 		}{
 			{[]string{"-b", almost}, 1, "not the binary"},
-			{[]string{"-b", fixture.Build(t, "server")}, 1, "another build"},
+			{[]string{"-b", fixture.Own(t, fixture.Build(t, "server"))}, 1, "another build"},
 			{[]string{"-b", "/no/such/file"}, 2, "no file /no/such/file"},
 			{[]string{"-d", "soon"}, 2, "not a number"},
 			{[]string{"--", "/no/such/program"}, 2, "no program"},
@@ -291,7 +291,7 @@ func TestKernelScriptRefuses(t *testing.T) {
 func TestKernelScriptFullDisk(t *testing.T) {
 	t.Parallel()
 	f := tracetest.Kernel(t)
-	target := fixture.Build(t, "lookup")
+	target := fixture.Own(t, fixture.Build(t, "lookup"))
 	script := scriptFor(t, target, "main.lookup")
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=64k"); err != nil {

@@ -95,7 +95,7 @@ func TestKernelFormatLengths(t *testing.T) {
 func TestKernelTraceWithout(t *testing.T) {
 	t.Parallel()
 	tracetest.Kernel(t)
-	target := fixture.Build(t, "greet", "-ldflags", "-s -w")
+	target := fixture.Own(t, fixture.Build(t, "greet", "-ldflags", "-s -w"))
 	for _, c := range []struct{ name, function, want string }{
 		{"signature", "main.add(a, b int) int", "main.add(a=42, b=13) = 55"},
 		{"registers", "main.add(first=goarg1:int, goarg2, sum=goret1:int)", "main.add(first=42, goarg2=13) = 55"},

@@ -68,7 +68,7 @@ func TestKernelWindow(t *testing.T) {
 func TestKernelWindowScript(t *testing.T) {
 	t.Parallel()
 	f := tracetest.Kernel(t)
-	target := fixture.Build(t, "rounds")
+	target := fixture.Own(t, fixture.Build(t, "rounds"))
 	m := family(t, target)
 	defer m.goOn(t)
 	recorded := [][]string{{"--as", "probe"}, {"--as", "count"}}
