@@ -23,7 +23,7 @@ type memory struct {
 
 // mapping is a file that a process executes.
 type mapping struct {
-	procfs.MappedFile
+	procfs.Mapping
 	path    string // as the process sees it
 	deleted bool   // since then
 }
@@ -97,7 +97,7 @@ func (m memory) linked(all []mapping, name string) (found mapping, ok bool) {
 func (m memory) executed() (all []mapping, err error) {
 	files, err := procfs.MappedFiles(m.proc)
 	for _, file := range files {
-		at := mapping{MappedFile: file, path: file.Path}
+		at := mapping{Mapping: file, path: file.Path}
 		if path, err := os.Readlink(m.link(at)); err == nil {
 			at.path = path
 		}

@@ -1,22 +1,23 @@
 package procfs
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 )
 
 // BusyTimes follow the CPU time of processes.
 type BusyTimes struct {
-	pids   []int       // of -p; none is all that execute the file
-	binary os.FileInfo // nil if it can't be told
-	last   map[int]time.Duration
+	processes func() []int
+	last      map[int]time.Duration
 }
 
 // NewBusyTimes follows some processes, or all that execute a file.
 func NewBusyTimes(pids []int, binary string) *BusyTimes {
-	b := &BusyTimes{pids: pids}
-	if info, err := os.Stat(binary); err == nil {
-		b.binary = info
+	b := &BusyTimes{processes: func() []int { return pids }}
+	if file, err := os.Stat(binary); err == nil && len(pids) == 0 {
+		b.processes = func() []int { return Running(file) }
 	}
 	b.Since()
 	return b
@@ -27,23 +28,53 @@ func NewBusyTimes(pids []int, binary string) *BusyTimes {
 func (b *BusyTimes) Since() (used time.Duration, processes int) {
 	now := make(map[int]time.Duration)
 	for _, pid := range b.processes() {
-		stat, err := ReadStat(pid)
-		if err != nil {
-			continue // it has just ended
+		if stat, err := ReadStat(pid); err == nil { // else it has just ended
+			now[pid] = stat.CPU
+			used += stat.CPU - b.last[pid]
 		}
-		now[pid] = stat.CPU
-		used += stat.CPU - b.last[pid]
 	}
 	b.last = now
 	return used, len(now)
 }
 
-func (b *BusyTimes) processes() []int {
-	if len(b.pids) > 0 {
-		return b.pids
+// waited is how long a thread has run, and how long it could have, but had no CPU.
+type waited struct{ ran, waited uint64 }
+
+// Waiting follows how long the threads of processes wait for a CPU.
+type Waiting struct {
+	busy  *BusyTimes
+	first map[string]waited // by the thread's directory
+}
+
+// NewWaiting follows the processes that busy does.
+func NewWaiting(busy *BusyTimes) *Waiting {
+	return &Waiting{busy: busy, first: busy.threads()}
+}
+
+// Share is the share of the time since the beginning that threads could have run in and
+// waited for a CPU, 0 if that is not known.
+func (w *Waiting) Share() float64 {
+	var sum waited
+	for thread, now := range w.busy.threads() {
+		sum.ran += now.ran - w.first[thread].ran
+		sum.waited += now.waited - w.first[thread].waited
 	}
-	if b.binary == nil {
-		return nil
+	return float64(sum.waited) / float64(max(sum.ran+sum.waited, 1))
+}
+
+// threads reads /proc/PID/task/TID/schedstat (Documentation/scheduler/sched-stats.rst), which
+// kernels without CONFIG_SCHED_INFO don't have.
+func (b *BusyTimes) threads() map[string]waited {
+	threads := make(map[string]waited)
+	for _, pid := range b.processes() {
+		files, _ := filepath.Glob(folder(pid) + "/task/*/schedstat")
+		for _, file := range files {
+			text, _ := os.ReadFile(file) // none of one that has just ended
+			var t waited
+			if _, err := fmt.Sscan(string(text), &t.ran, &t.waited); err == nil {
+				threads[file] = t
+			}
+		}
 	}
-	return Running(b.binary)
+	return threads
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,11 +14,6 @@ type Mapping struct {
 	Start, End uint64
 	// Offset is what Start shows of the file; Inode is the file's number, 0 for none.
 	Offset, Inode uint64
-}
-
-// MappedFile is a mapping that shows a file.
-type MappedFile struct {
-	Mapping
 	// Device is MAJOR:MINOR, in hexadecimal.
 	Device string
 	// Path is as the process sees it, but for newlines, which are "\012" in it; where the
@@ -51,31 +47,18 @@ func readMappings(pid int, permission string) ([]Mapping, error) {
 
 // MappedFiles are the files that a process executes, by the folder that /proc has of it: one
 // for each mapping.
-func MappedFiles(folder string) ([]MappedFile, error) {
+func MappedFiles(folder string) ([]Mapping, error) {
 	b, err := os.ReadFile(filepath.Join(folder, "maps"))
 	if err != nil {
 		return nil, err
 	}
-	var files []MappedFile
-	err = eachMapping(string(b), mayExecute, func(m MappedFile) {
-		if m.Path != "" {
-			files = append(files, m)
-		}
-	})
-	return files, err
+	all, err := parseMappings(string(b), mayExecute)
+	return slices.DeleteFunc(all, func(m Mapping) bool { return m.Path == "" }), err
 }
 
-func parseMappings(text, permission string) ([]Mapping, error) {
-	var all []Mapping
-	if err := eachMapping(text, permission, func(m MappedFile) { all = append(all, m.Mapping) }); err != nil {
-		return nil, err
-	}
-	return all, nil
-}
-
-// eachMapping goes through lines "START-END PERM OFFSET DEV INODE PATH", numbers in
+// parseMappings reads lines "START-END PERM OFFSET DEV INODE PATH", numbers in
 // hexadecimal but for INODE (proc_pid_maps(5)).
-func eachMapping(text, permission string, visit func(MappedFile)) error {
+func parseMappings(text, permission string) (all []Mapping, err error) {
 	for line := range strings.SplitSeq(text, "\n") {
 		head, path := line, ""
 		if slash := strings.IndexByte(line, '/'); slash >= 0 {
@@ -88,17 +71,18 @@ func eachMapping(text, permission string, visit func(MappedFile)) error {
 		if len(f) > 5 { // "[heap]", or the like with a slash in it
 			path = ""
 		}
-		start, end, ok := strings.Cut(f[0], "-")
-		m := MappedFile{Device: f[3], Path: path}
-		var err1, err2, err3, err4 error
-		m.Start, err1 = strconv.ParseUint(start, 16, 64)
-		m.End, err2 = strconv.ParseUint(end, 16, 64)
-		m.Offset, err3 = strconv.ParseUint(f[2], 16, 64)
-		m.Inode, err4 = strconv.ParseUint(f[4], 10, 64)
-		if !ok || err1 != nil || err2 != nil || err3 != nil || err4 != nil {
-			return fmt.Errorf("parse mapping %q: not START-END PERM OFFSET DEV INODE", line)
+		start, end, _ := strings.Cut(f[0], "-")
+		m := Mapping{Device: f[3], Path: path}
+		for _, n := range []struct {
+			to   *uint64
+			text string
+			base int
+		}{{&m.Start, start, 16}, {&m.End, end, 16}, {&m.Offset, f[2], 16}, {&m.Inode, f[4], 10}} {
+			if *n.to, err = strconv.ParseUint(n.text, n.base, 64); err != nil {
+				return nil, fmt.Errorf("parse mapping %q: not START-END PERM OFFSET DEV INODE", line)
+			}
 		}
-		visit(m)
+		all = append(all, m)
 	}
-	return nil
+	return all, nil
 }

@@ -10,7 +10,7 @@ import (
 
 func TestParseMappings(t *testing.T) {
 	got, err := parseMappings("00400000-0042a000 r-xp 00001000 fe:00 1234      /bin/with blank\n7f0000000000-7f0000001000 r--p 00000000 00:00 0\n", "x")
-	if want := []Mapping{{0x400000, 0x42a000, 0x1000, 1234}}; err != nil || !reflect.DeepEqual(got, want) {
+	if want := []Mapping{{0x400000, 0x42a000, 0x1000, 1234, "fe:00", "/bin/with blank"}}; err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, %v; want %v", got, err, want)
 	}
 	if _, err := parseMappings("x-y r-xp 0 a b c\n", "x"); err == nil {
@@ -21,7 +21,7 @@ func TestParseMappings(t *testing.T) {
 func TestParseReadableMappings(t *testing.T) {
 	const text = "1000-2000 r-xp 00001000 fe:00 1234 /bin/with blank\n2000-3000 ---p 00000000 00:00 0\n3000-4000 rw-p 00000000 00:00 0 [heap]\n"
 	got, err := parseMappings(text, mayRead)
-	if want := []Mapping{{0x1000, 0x2000, 0x1000, 1234}, {0x3000, 0x4000, 0, 0}}; err != nil || !reflect.DeepEqual(got, want) {
+	if want := []Mapping{{0x1000, 0x2000, 0x1000, 1234, "fe:00", "/bin/with blank"}, {0x3000, 0x4000, 0, 0, "00:00", ""}}; err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, %v; want %v", got, err, want)
 	}
 }
@@ -38,9 +38,9 @@ func TestMappedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := MappedFiles(dir)
-	want := []MappedFile{
-		{Mapping{0x55d1, 0x55d2, 0x1000, 11}, "fe:00", "/srv/my app/server"},
-		{Mapping{0x7f10, 0x7f11, 0, 13}, "fe:01", "/lib/gone (deleted)"},
+	want := []Mapping{
+		{0x55d1, 0x55d2, 0x1000, 11, "fe:00", "/srv/my app/server"},
+		{0x7f10, 0x7f11, 0, 13, "fe:01", "/lib/gone (deleted)"},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, %v; want %v", got, err, want)

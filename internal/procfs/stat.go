@@ -81,3 +81,44 @@ func Alive(pid int) bool {
 	_, alive := Living(pid)
 	return alive
 }
+
+// ThreadGroup is the process of a thread: the number of its first thread. It is 0 if the thread
+// is gone, or can't be asked for.
+func ThreadGroup(tid int) int {
+	if ForeignNumbers() {
+		return 0
+	}
+	text, _ := status(tid, "Tgid") // without, there is no number
+	pid, _ := strconv.Atoi(text)
+	return pid
+}
+
+// Numbers are those that a process has from our pid namespace down to its own, none before
+// Linux 4.1 ("NSpid: 2345 17", proc_pid_status(5)).
+func Numbers(pid int) (numbers []int, err error) {
+	text, err := status(pid, "NSpid")
+	for number := range strings.FieldsSeq(text) {
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			return nil, err
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers, err
+}
+
+// status is the value of a line of /proc/PID/status.
+func status(pid int, key string) (string, error) {
+	b, err := os.ReadFile(folder(pid) + "/status")
+	return statusLine(string(b), key), err
+}
+
+// statusLine is the value of a line "KEY:	VALUE" of /proc/PID/status, "" if there is none.
+func statusLine(status, key string) string {
+	for line := range strings.SplitSeq(status, "\n") {
+		if value, ok := strings.CutPrefix(line, key+":"); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
