@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/clocks"
@@ -12,13 +11,14 @@ import (
 )
 
 // features are what this kernel's tracefs can do, one finding each.
-func (h *host) features(f *tracefs.FS) []Finding {
+func (h *host) features(f *tracefs.FS, add func(check string, found Finding)) {
 	readme, err := os.ReadFile(file(f, "README"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return []Finding{{Check: "features", State: Unknown, Text: "not to be seen without permission"}}
+		add("features", Unknown.of("not to be seen without permission"))
+		return
 	}
 	have := f.Features()
-	all := []struct {
+	for i, c := range []struct {
 		check  string
 		has    bool
 		good   string
@@ -40,35 +40,33 @@ func (h *host) features(f *tracefs.FS) []Finding {
 		{"raw pages", has(f, "per_cpu", "cpu0", "trace_pipe_raw") && has(f, "events", "header_page"), "--reader raw", "--reader raw can't be used", Warning},
 		{"hist", strings.Contains(string(readme), "hist:keys="), "probe --in-kernel", "CONFIG_HIST_TRIGGERS is not set: no probe --in-kernel", Warning},
 		{"synthetic", has(f, "synthetic_events"), "probe --in-kernel", "CONFIG_SYNTH_EVENTS is not set: no probe --in-kernel", Warning},
-	}
-	var found []Finding
-	for _, c := range all {
+	} {
+		if i == 1 {
+			add("clock", h.clock(f))
+		}
 		if c.has {
-			found = append(found, Finding{Check: c.check, State: OK, Text: c.good})
+			add(c.check, OK.of(c.good))
 		} else {
-			found = append(found, Finding{Check: c.check, State: c.serves, Text: c.less})
+			add(c.check, c.serves.of(c.less))
 		}
 	}
-	return slices.Insert(found, 1, h.clock(f))
 }
 
 // clock is the one that sessions use.
 func (h *host) clock(f *tracefs.FS) Finding {
-	found := Finding{Check: "clock", State: OK}
 	offered, err := os.ReadFile(file(f, "trace_clock"))
 	if err != nil {
-		return Finding{Check: "clock", State: Unknown, Text: "trace_clock can't be read"}
+		return Unknown.of("trace_clock can't be read")
 	}
 	clock, trusted := h.ChooseClock(string(offered))
-	switch found.Text = clock; {
+	text := clock + ": latencies to the microsecond (but for --reader raw)"
+	switch {
 	case clock == clocks.Counter:
-		found.Text += ": cycles, which the kernel trusts"
+		return OK.of(clock + ": cycles, which the kernel trusts")
 	case clock == "local":
-		found.State, found.Text = Warning, "local: CPUs do not agree on the time"
+		return Warning.of("local: CPUs do not agree on the time")
 	case !trusted:
-		found.State, found.Text = Warning, found.Text+": latencies to the microsecond (but for --reader raw), since the kernel does not trust the cycle counter"
-	default:
-		found.State, found.Text = Warning, found.Text+": latencies to the microsecond (but for --reader raw)"
+		text += ", since the kernel does not trust the cycle counter"
 	}
-	return found
+	return Warning.of(text)
 }

@@ -20,166 +20,151 @@ import (
 // It tells as much as it can without privileges; what it can't is [Unknown].
 func Diagnose(bufferKB int) []Finding { return thisHost().diagnose(bufferKB) }
 
-func (h *host) diagnose(bufferKB int) []Finding {
+func (h *host) diagnose(bufferKB int) (findings []Finding) {
+	add := func(check string, found Finding) {
+		found.Check = check
+		findings = append(findings, found)
+	}
 	f, findErr := h.find()
-	findings := []Finding{h.kernel(), h.options(f), h.mounted(f, findErr), h.lockdown()}
 	var denied error
 	if f == nil && errors.Is(findErr, fs.ErrPermission) {
 		denied = findErr
 	} else if f != nil {
 		denied = h.usable(f)
 	}
-	findings = append(findings, h.permission(f, denied), h.pidNamespace(), h.mountNamespace())
+	add("kernel", h.kernel())
+	add("uprobe_events", h.options(f))
+	add("tracefs", h.mounted(f, findErr))
+	add("lockdown", h.lockdown())
+	add("permission", h.permission(f, denied))
+	add("pid namespace", h.pidNamespace())
+	add("mount namespace", h.mountNamespace())
 	if f != nil {
-		findings = append(findings, h.features(f)...)
-		findings = append(findings, h.leftBehind(f))
+		h.features(f, add)
+		add("leftovers", h.leftBehind(f))
 	}
-	return append(findings, h.memory(bufferKB), h.threads())
+	add("memory", h.memory(bufferKB))
+	add("threads", h.threads())
+	return findings
 }
 
 func (h *host) kernel() Finding {
-	found := Finding{Check: "kernel", State: OK, Text: "Linux " + h.Release}
+	text := "Linux " + h.Release
 	switch {
 	case h.Release == "":
-		found.State, found.Text = Unknown, "the kernel's release can't be read"
+		return Unknown.of("the kernel's release can't be read")
 	case h.Older(4, 0):
-		found.State, found.Text = Warning, found.Text+": uprobes before 4.0 can hang the traced program; ftgo takes --force"
+		return Warning.of(text + ": uprobes before 4.0 can hang the traced program; ftgo takes --force")
 	case h.Older(5, 4):
-		found.State, found.Text = Warning, found.Text+": before 5.4 every site is an event of its own, which takes long to remove, and another reader can steal lines of trace_pipe"
-	default:
-		// Deleting an enabled event of several sites by hand: see mustBeOff of tracefs/internal/tree.
-		found.Text += "; never remove enabled probes by hand, it can crash the kernel: ftgo clean does it right"
+		return Warning.of(text + ": before 5.4 every site is an event of its own, which takes long to remove, and another reader can steal lines of trace_pipe")
 	}
-	return found
+	// Deleting an enabled event of several sites by hand: see mustBeOff of tracefs/internal/tree.
+	return OK.of(text + "; never remove enabled probes by hand, it can crash the kernel: ftgo clean does it right")
 }
 
 // options are those that the kernel must have been built with.
 func (h *host) options(f *tracefs.FS) Finding {
 	const option = "CONFIG_UPROBE_EVENTS"
-	found := Finding{Check: "uprobe_events", State: OK}
 	config, from, known := h.config()
 	// Its name until Linux 4.11 was without the S.
 	built := configured(config, option) || configured(config, "CONFIG_UPROBE_EVENT")
 	switch {
 	case known && built:
-		found.Text = option + "=y (" + from + ")"
+		return OK.of(option + "=y (" + from + ")")
 	case f != nil && has(f, "uprobe_events"):
-		found.Text = "the file is there"
+		return OK.of("the file is there")
 	case known:
-		found.State, found.Text = Missing, option+" is not set ("+from+"): it takes another kernel"
+		return Missing.of(option + " is not set (" + from + "): it takes another kernel")
 	case f != nil:
-		found.State, found.Text = Missing, "there is no such file: the kernel needs "+option+"=y"
-	default:
-		found.State, found.Text = Unknown, "the kernel keeps no copy of its configuration; it needs "+option+"=y"
+		return Missing.of("there is no such file: the kernel needs " + option + "=y")
 	}
-	return found
+	return Unknown.of("the kernel keeps no copy of its configuration; it needs " + option + "=y")
 }
 
 // mounted is where tracefs is.
 func (h *host) mounted(f *tracefs.FS, err error) Finding {
-	found := Finding{Check: "tracefs", State: OK}
-	var points []mount
-	for _, p := range h.mounts() {
-		if p.kind == "tracefs" {
-			points = append(points, p)
-		}
-	}
-	switch {
-	case f != nil:
+	points := slices.DeleteFunc(h.mounts(), func(p mount) bool { return p.kind != "tracefs" })
+	if f != nil {
 		dir := strings.TrimPrefix(f.Dir(), h.Root)
-		found.Text = "mounted at " + dir
+		text := "mounted at " + dir
 		at := slices.IndexFunc(points, func(p mount) bool { return p.point == dir })
 		if at >= 0 && slices.Contains(points[at].options, "ro") {
-			found.State, found.Text = Missing, found.Text+" for reading only"
-			found.Fix = h.asRoot("mount -o remount,rw " + dir)
-		} else if dir != machine.Tracing {
-			found.Text += ", below debugfs only"
+			return Missing.of(text + " for reading only").fixedBy(h.asRoot("mount -o remount,rw " + dir))
 		}
+		if dir != machine.Tracing {
+			text += ", below debugfs only"
+		}
+		return OK.of(text)
+	}
+	var found Finding
+	switch {
+	case !errors.Is(err, tracefs.ErrNotMounted) && len(points) > 0:
+		return OK.of("mounted at " + points[0].point)
 	case !errors.Is(err, tracefs.ErrNotMounted):
-		found.State, found.Text = Unknown, strings.Join(machine.MountPoints, " and ")+" may not be looked at"
-		if len(points) > 0 {
-			found.State, found.Text = OK, "mounted at "+points[0].point
-		}
+		return Unknown.of(strings.Join(machine.MountPoints, " and ") + " may not be looked at")
 	case len(points) > 0:
-		found.State, found.Text = Missing, "mounted at "+points[0].point+", where it is not looked for"
+		found = Missing.of("mounted at " + points[0].point + ", where it is not looked for")
 		found.Fix = h.asRoot("mount --bind " + points[0].point + " " + machine.Tracing)
 	case h.exists(machine.Tracing):
-		found.State, found.Text = Missing, "not mounted"
-		found.Fix = h.asRoot("mount -t tracefs tracefs " + machine.Tracing)
+		found = Missing.of("not mounted").fixedBy(h.asRoot("mount -t tracefs tracefs " + machine.Tracing))
 	case h.exists(machine.Debugfs) && h.Older(4, 1):
-		found.State, found.Text = Missing, "not mounted: before 4.1 it is a part of debugfs"
+		found = Missing.of("not mounted: before 4.1 it is a part of debugfs")
 		found.Fix = h.asRoot("mount -t debugfs debugfs " + machine.Debugfs)
 	default:
-		found.State, found.Text = Missing, "not mounted, and "+machine.Tracing+" is not there: a kernel without tracing, or a container without the host's /sys"
+		found = Missing.of("not mounted, and " + machine.Tracing + " is not there: a kernel without tracing, or a container without the host's /sys")
 	}
-	if found.State == Missing && f == nil && h.readOnlySys() {
-		found.Text += "; /sys is read-only, as in a container"
-		found.Fix = "docker run --privileged --pid=host ..."
+	readOnlySys := slices.ContainsFunc(h.mounts(), func(p mount) bool {
+		return p.point == "/sys" && p.kind == "sysfs" && slices.Contains(p.options, "ro")
+	})
+	if readOnlySys {
+		return Missing.of(found.Text + "; /sys is read-only, as in a container").fixedBy(privileged)
 	}
 	return found
 }
 
-func (h *host) readOnlySys() bool {
-	return slices.ContainsFunc(h.mounts(), func(p mount) bool {
-		return p.point == "/sys" && p.kind == "sysfs" && slices.Contains(p.options, "ro")
-	})
-}
+// privileged is what a container needs to be.
+const privileged = "docker run --privileged --pid=host ..."
 
 // lockdown=confidentiality closes tracefs to root (security/security.c,
 // LOCKDOWN_TRACEFS; since Linux 5.4), integrity does not.
 func (h *host) lockdown() Finding {
-	found := Finding{Check: "lockdown", State: OK, Text: "none"}
-	text := h.Read("/sys/kernel/security/lockdown")
-	_, after, _ := strings.Cut(text, "[")
-	mode, _, ok := strings.Cut(after, "]")
-	switch {
-	case ok && mode == "confidentiality":
-		found.State = Missing
-		found.Text = "the kernel is locked down for confidentiality, which ends with a boot without lockdown=confidentiality"
-	case ok && mode != "none":
-		found.Text = mode + ", which lets tracing be"
+	_, after, _ := strings.Cut(h.Read("/sys/kernel/security/lockdown"), "[")
+	switch mode, _, ok := strings.Cut(after, "]"); {
 	case !ok:
-		found.Text = "nothing to be seen of it"
+		return OK.of("nothing to be seen of it")
+	case mode == "confidentiality":
+		return Missing.of("the kernel is locked down for confidentiality, which ends with a boot without lockdown=confidentiality")
+	case mode != "none":
+		return OK.of(mode + ", which lets tracing be")
 	}
-	return found
+	return OK.of("none")
 }
 
 // permission is whether this user can write definitions and make instances; denied is
 // what the kernel said to the attempt.
 func (h *host) permission(f *tracefs.FS, denied error) Finding {
-	found := Finding{Check: "permission", State: OK, Text: "root"}
-	if h.uid != 0 {
-		found.Text = fmt.Sprintf("user %d, with what it takes", h.uid)
-	}
-	switch {
-	case f == nil && denied == nil && h.uid != 0:
-		found.State, found.Text = Missing, "it takes root to mount tracefs and to use it"
-		found.Fix = h.asRoot("ftgo doctor")
-		return found
-	case f == nil && denied == nil, errors.Is(denied, fs.ErrNotExist):
-		found.State, found.Text = Unknown, "there is nothing to try it on"
-		return found
-	case denied == nil:
-		return found
-	}
 	path := machine.Tracing
 	if at, ok := errors.AsType[*fs.PathError](denied); ok {
 		path = strings.TrimPrefix(at.Path, h.Root)
 	}
-	found.State, found.Text = Missing, fmt.Sprintf("user %d may not use %s", h.uid, path)
+	refused := fmt.Sprintf("user %d may not use %s", h.uid, path)
 	switch {
+	case f == nil && denied == nil && h.uid != 0:
+		return Missing.of("it takes root to mount tracefs and to use it").fixedBy(h.asRoot("ftgo doctor"))
+	case f == nil && denied == nil, errors.Is(denied, fs.ErrNotExist):
+		return Unknown.of("there is nothing to try it on")
+	case denied == nil && h.uid != 0:
+		return OK.of(fmt.Sprintf("user %d, with what it takes", h.uid))
+	case denied == nil:
+		return OK.of("root")
 	case errors.Is(denied, syscall.EPERM):
-		found.Text += ": the kernel is locked down, or a security module forbids it"
+		return Missing.of(refused + ": the kernel is locked down, or a security module forbids it")
 	case errors.Is(denied, syscall.EROFS):
-		found.Text = path + " is for reading only"
+		return Missing.of(path + " is for reading only")
 	case h.uid == 0:
-		found.Text += ": this root has no CAP_DAC_OVERRIDE, as in a container"
-		found.Fix = "docker run --privileged --pid=host ..."
-	default:
-		found.Text += ": it takes root, or CAP_DAC_OVERRIDE" + h.group()
-		found.Fix = h.asRoot("ftgo doctor")
+		return Missing.of(refused + ": this root has no CAP_DAC_OVERRIDE, as in a container").fixedBy(privileged)
 	}
-	return found
+	return Missing.of(refused + ": it takes root, or CAP_DAC_OVERRIDE" + h.group()).fixedBy(h.asRoot("ftgo doctor"))
 }
 
 // asRoot is a command as this user has to type it.
@@ -206,20 +191,19 @@ func (h *host) group() string {
 
 // leftBehind is what killed runs have left.
 func (h *host) leftBehind(f *tracefs.FS) Finding {
-	found := Finding{Check: "leftovers", State: OK, Text: "none of killed runs"}
 	left, err := f.Leftovers()
 	switch {
 	case errors.Is(err, os.ErrPermission):
-		found.State, found.Text = Unknown, "not to be seen without permission"
+		return Unknown.of("not to be seen without permission")
 	case err != nil:
-		found.State, found.Text = Unknown, err.Error()
-	case len(left) > 0:
-		events := 0
-		for _, l := range left {
-			events += l.Events
-		}
-		found.State, found.Fix = Warning, h.asRoot("ftgo clean")
-		found.Text = fmt.Sprintf("%d of killed runs, with %d probe events, which the next run removes", len(left), events)
+		return Unknown.of(err.Error())
+	case len(left) == 0:
+		return OK.of("none of killed runs")
 	}
-	return found
+	events := 0
+	for _, l := range left {
+		events += l.Events
+	}
+	text := fmt.Sprintf("%d of killed runs, with %d probe events, which the next run removes", len(left), events)
+	return Warning.of(text).fixedBy(h.asRoot("ftgo clean"))
 }

@@ -27,6 +27,15 @@ type Finding struct {
 	Fix string
 }
 
+// of is a finding, whose check [Diagnose] names.
+func (s State) of(text string) Finding { return Finding{State: s, Text: text} }
+
+// fixedBy is a finding that a command mends.
+func (f Finding) fixedBy(command string) Finding {
+	f.Fix = command
+	return f
+}
+
 // FirstMissing is the first finding that keeps probes from working.
 func FirstMissing(findings []Finding) (f Finding, ok bool) {
 	for _, f := range findings {
