@@ -32,7 +32,7 @@ func TestResizeWithLessMemoryThanItSeemed(t *testing.T) {
 	}{{0, "999999999", true}, {0, "200", true}, {0, "1", false}, {512, "512", true}, {512, "511", false}} {
 		ops := &scarce{limit: c.limit}
 		s := &Session{fs: &FS{tree: &tree.Tree{Ops: ops}}}
-		if err := s.resize(c.chosenKB); (err == nil) != c.ok || c.chosenKB > 0 && len(ops.tried) != 1 {
+		if err := s.resize(Options{BufferKB: c.chosenKB}); (err == nil) != c.ok || c.chosenKB > 0 && len(ops.tried) != 1 {
 			t.Errorf("%d KB of %s: tried %v, %v", c.chosenKB, c.limit, ops.tried, err)
 		}
 	}

@@ -38,6 +38,7 @@ func (s *Session) definitions(events []Event) ([]string, error) {
 
 // define writes definitions, and asks whether they still are of the file that was meant.
 func (s *Session) define(ctx context.Context, lines []string) error {
+	s.defined = true
 	if err := s.fs.define(ctx, lines); err != nil {
 		return err
 	}

@@ -46,29 +46,23 @@ func StartHistograms(ctx context.Context, f *FS, target Target, calls CallEvents
 }
 
 func (s *Session) startHistograms(ctx context.Context, lines []string) error {
-	if err := s.makeInstance(); err != nil {
-		return err
-	}
-	// Nothing comes out of it, but an open pipe says that the instance is in use.
-	if err := s.openPipe(); err != nil {
-		return err
-	}
-	// Until all triggers are set only this process is followed, in which there is nothing to
-	// hit: else a call might be seen to begin, and not be seen to end.
-	if err := s.beginFollowing(); err != nil {
-		return err
-	}
-	if err := s.Follow(os.Getpid()); err != nil {
-		return err
-	}
-	s.defined = true
-	if err := s.define(ctx, lines); err != nil {
-		return err
-	}
-	if err := s.setTriggers(ctx); err != nil || s.calls.PID == 0 {
-		return err
-	}
-	return s.Follow(s.calls.PID)
+	return inTurn(
+		s.makeInstance,
+		// Nothing comes out of it, but an open pipe says that the instance is in use.
+		s.openPipe,
+		// Until all triggers are set only this process is followed, in which there is nothing to
+		// hit: else a call might be seen to begin, and not be seen to end.
+		s.beginFollowing,
+		func() error { return s.Follow(os.Getpid()) },
+		func() error { return s.define(ctx, lines) },
+		func() error { return s.setTriggers(ctx) },
+		func() error {
+			if s.calls.PID == 0 {
+				return nil
+			}
+			return s.Follow(s.calls.PID)
+		},
+	)
 }
 
 // histogramFiles are the files of a name of what keeps histograms: of the synthetic event, of calls

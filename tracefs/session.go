@@ -138,64 +138,48 @@ func (s *Session) begin(start func() error) (*Session, error) {
 }
 
 func (s *Session) start(ctx context.Context, lines []string, opt Options) error {
-	if err := s.prepare(opt); err != nil {
-		return err
+	return inTurn(
+		func() error { return s.prepare(opt) },
+		func() (err error) { s.Began, err = s.clocks.Begin(); return err },
+		func() error { return checkFileSystem(s.target.Path, machine.This().Older) },
+		func() error { return s.define(ctx, lines) },
+		func() error { return s.enableAll(ctx, s.events) },
+	)
+}
+
+// inTurn takes steps until one fails.
+func inTurn(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
 	}
-	var err error
-	if s.Began, err = s.clocks.Begin(); err != nil {
-		return err
-	}
-	if err := checkFileSystem(s.target.Path, machine.This().Older); err != nil {
-		return err
-	}
-	s.defined = true
-	if err := s.define(ctx, lines); err != nil {
-		return err
-	}
-	return s.enableAll(ctx, s.events)
+	return nil
 }
 
 // prepare makes the instance and everything in it that is not an event.
 func (s *Session) prepare(opt Options) error {
-	if s.features.Instances {
-		if err := s.makeInstance(); err != nil {
-			return err
-		}
-		// Before the pipe, too, for which some of it is settled when it is opened.
-		if err := s.setPlain(); err != nil {
-			return err
-		}
-	} else if err := s.borrowTopLevel(opt); err != nil {
-		return err
+	// The options come before the pipe, for which some of them are settled when it is opened.
+	place := []func() error{s.makeInstance, s.setPlain}
+	if !s.features.Instances {
+		place = []func() error{func() error { return s.borrowTopLevel(opt) }}
 	}
-	// Before the pipe: how a pipe prints times is settled when it is opened
-	// (kernel/trace/trace.c, tracing_open_pipe), and it prints cycles as
-	// microseconds if the clock becomes a counter later.
-	if err := s.setClock(opt); err != nil {
-		return err
-	}
-	if err := s.openPipe(); err != nil {
-		return err
-	}
-	if opt.Raw {
-		var err error
-		if s.raw, err = ring.OpenPages(s.fs.tree, s.file("per_cpu"), s.fs.tree.Path("saved_tgids")); err != nil {
-			return err
-		}
-		s.owners = s.raw.Owners
-	}
-	if !opt.Quiet {
-		if err := s.growTopLevel(); err != nil {
-			return err
-		}
-		if err := s.resize(opt.BufferKB); err != nil {
-			return err
-		}
-	}
-	if err := s.write("1", "tracing_on"); err != nil || !s.features.RecordTGID {
-		return err
-	}
-	return s.write("1", "options", "record-tgid")
+	return inTurn(append(place,
+		// Before the pipe, too: how a pipe prints times is settled when it is opened
+		// (kernel/trace/trace.c, tracing_open_pipe), and it prints cycles as
+		// microseconds if the clock becomes a counter later.
+		func() error { return s.setClock(opt) },
+		s.openPipe,
+		func() error { return s.openPages(opt) },
+		func() error { return s.resize(opt) },
+		func() error { return s.write("1", "tracing_on") },
+		func() error {
+			if !s.features.RecordTGID {
+				return nil
+			}
+			return s.write("1", "options", "record-tgid")
+		},
+	)...)
 }
 
 func (s *Session) makeInstance() error {
@@ -213,6 +197,16 @@ func (s *Session) openPipe() error {
 	s.pipe = ring.NewPipe(fd)
 	s.fs.tree.Pipes.Add(1)
 	return nil
+}
+
+func (s *Session) openPages(opt Options) (err error) {
+	if opt.Raw {
+		s.raw, err = ring.OpenPages(s.fs.tree, s.file("per_cpu"), s.fs.tree.Path("saved_tgids"))
+	}
+	if s.raw != nil {
+		s.owners = s.raw.Owners
+	}
+	return err
 }
 
 // setClock chooses the clock of the instance. Writing it empties the ring buffers, which
@@ -249,8 +243,15 @@ func (s *Session) growTopLevel() error {
 }
 
 // resize gives the session's ring buffers their size. One that was chosen is had or not;
-// else the kernel may have less to give than it seemed.
-func (s *Session) resize(chosenKB int) error {
+// else the kernel may have less to give than it seemed. One that only counts needs none.
+func (s *Session) resize(opt Options) error {
+	if opt.Quiet {
+		return nil
+	}
+	if err := s.growTopLevel(); err != nil {
+		return err
+	}
+	chosenKB := opt.BufferKB
 	for kb := cmp.Or(chosenKB, machine.This().BufferKB()); ; kb /= 2 {
 		err := s.write(fmt.Sprint(kb), "buffer_size_kb")
 		if err == nil {

@@ -26,75 +26,7 @@ type Counts struct {
 	Log2 [64]uint64
 }
 
-// Add takes what a hist file says.
-func (r *Reading) Add(text string) error {
-	all, err := parse(text)
-	if err != nil {
-		return err
-	}
-	for i := range all {
-		if err := r.add(&all[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// add takes what one histogram says.
-func (r *Reading) add(t *histogram) error {
-	switch len(t.keys) {
-	case 1: // calls that begin
-		for _, e := range t.entries {
-			f, err := r.function(e.keys[0])
-			if err != nil {
-				return err
-			}
-			f.Calls += e.hits
-		}
-	case 2: // latencies
-		for _, e := range t.entries {
-			f, err := r.function(e.keys[0])
-			if err != nil {
-				return err
-			}
-			power, ok := strings.CutPrefix(e.keys[1], "~ 2^")
-			k, err := strconv.ParseUint(power, 10, 8)
-			if !ok || err != nil || k >= uint64(len(f.Log2)) {
-				return fmt.Errorf("latency %q: not ~ 2^N", e.keys[1])
-			}
-			f.Log2[k] += e.hits
-			f.Completed += e.hits
-			f.Sum += e.sum
-		}
-	default: // calls that are open, or were: only what the table could not hold matters
-		r.Hits += t.hits + t.dropped
-		r.Lost += t.dropped
-	}
-	return nil
-}
-
-func (r *Reading) function(text string) (*Counts, error) {
-	n, err := strconv.ParseUint(text, 10, 32)
-	if err != nil || n >= uint64(len(r.Funcs)) {
-		return nil, fmt.Errorf("function %q: not one of %d", text, len(r.Funcs))
-	}
-	return &r.Funcs[n], nil
-}
-
-// histogram is one histogram of a hist file.
-type histogram struct {
-	keys          []string
-	entries       []entry // none where there are more than two keys
-	hits, dropped uint64
-}
-
-type entry struct {
-	keys []string
-	hits uint64
-	sum  uint64 // of lat
-}
-
-// parse reads a hist file (kernel/trace/trace_events_hist.c, hist_show): for each
+// Add takes what a hist file says (kernel/trace/trace_events_hist.c, hist_show): for each
 // trigger of the event
 //
 //	# event histogram
@@ -108,52 +40,59 @@ type entry struct {
 //	    Hits: 2503
 //	    Entries: 30
 //	    Dropped: 0
-func parse(text string) ([]histogram, error) {
-	var all []histogram
-	var at *histogram
+//
+// One key is of calls that begin, two of latencies. More are of calls that are open, or were: only
+// what the table could not hold matters.
+func (r *Reading) Add(text string) error {
+	keys := 0
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if info, ok := strings.CutPrefix(line, "# trigger info: hist:keys="); ok {
-			keys, _, _ := strings.Cut(info, ":")
-			all = append(all, histogram{keys: strings.Split(keys, ",")})
-			at = &all[len(all)-1]
+			list, _, _ := strings.Cut(info, ":")
+			keys = strings.Count(list, ",") + 1
+		}
+		if keys == 0 || line == "" || line[0] == '#' {
 			continue
 		}
-		if at == nil || line == "" || line[0] == '#' {
-			continue
-		}
-		var err error
-		switch {
-		case line[0] == '{':
-			err = at.read(line)
-		case strings.HasPrefix(line, "Hits: "):
-			at.hits, err = strconv.ParseUint(line[len("Hits: "):], 10, 64)
-		case strings.HasPrefix(line, "Dropped: "):
-			at.dropped, err = strconv.ParseUint(line[len("Dropped: "):], 10, 64)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("line %q: %w", line, err)
+		if err := r.add(keys, line); err != nil {
+			return fmt.Errorf("line %q: %w", line, err)
 		}
 	}
-	return all, nil
+	return nil
 }
 
-func (t *histogram) read(line string) error {
-	if len(t.keys) > 2 {
+func (r *Reading) add(keys int, line string) error {
+	name, number, _ := strings.Cut(line, ": ")
+	switch {
+	case line[0] == '{' && keys <= 2:
+		return r.entry(keys, line[1:])
+	case name != "Hits" && name != "Dropped":
 		return nil
 	}
-	keys, values, ok := strings.Cut(line[1:], "}")
+	n, err := strconv.ParseUint(number, 10, 64)
+	if keys > 2 {
+		r.Hits += n
+	}
+	if keys > 2 && name == "Dropped" {
+		r.Lost += n
+	}
+	return err
+}
+
+func (r *Reading) entry(keys int, line string) error {
+	text, values, ok := strings.Cut(line, "}")
 	if !ok {
 		return fmt.Errorf("no } in it")
 	}
-	var e entry
-	for cell := range strings.SplitSeq(keys, ",") {
+	var key []string
+	for cell := range strings.SplitSeq(text, ",") {
 		_, value, _ := strings.Cut(cell, ":")
-		e.keys = append(e.keys, strings.TrimSpace(value))
+		key = append(key, strings.TrimSpace(value))
 	}
-	if len(e.keys) != len(t.keys) {
-		return fmt.Errorf("%d keys, not %d", len(e.keys), len(t.keys))
+	if len(key) != keys {
+		return fmt.Errorf("%d keys, not %d", len(key), keys)
 	}
+	var hits, sum uint64
 	words := strings.Fields(values)
 	for i := 0; i+1 < len(words); i += 2 {
 		n, err := strconv.ParseUint(words[i+1], 10, 64)
@@ -161,11 +100,27 @@ func (t *histogram) read(line string) error {
 		case err != nil:
 			return err
 		case words[i] == "hitcount:":
-			e.hits = n
+			hits = n
 		case words[i] == "lat:":
-			e.sum = n
+			sum = n
 		}
 	}
-	t.entries = append(t.entries, e)
+	n, err := strconv.ParseUint(key[0], 10, 32)
+	if err != nil || n >= uint64(len(r.Funcs)) {
+		return fmt.Errorf("function %q: not one of %d", key[0], len(r.Funcs))
+	}
+	f := &r.Funcs[n]
+	if keys == 1 {
+		f.Calls += hits
+		return nil
+	}
+	power, ok := strings.CutPrefix(key[1], "~ 2^")
+	k, err := strconv.ParseUint(power, 10, 8)
+	if !ok || err != nil || k >= uint64(len(f.Log2)) {
+		return fmt.Errorf("latency %q: not ~ 2^N", key[1])
+	}
+	f.Log2[k] += hits
+	f.Completed += hits
+	f.Sum += sum
 	return nil
 }

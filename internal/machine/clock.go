@@ -22,16 +22,9 @@ func (m Machine) ChooseClock(offered string) (clock string, counterTrusted bool)
 // ordered between CPUs.
 func chooseClock(offered string, counterTrusted bool) string {
 	have := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(offered))
-	has := make(map[string]bool, len(have))
-	for _, c := range have {
-		has[c] = true
-	}
-	if counterTrusted && has[clocks.Counter] {
-		return clocks.Counter
-	}
-	for _, c := range []string{clocks.Monotonic, "global"} {
-		if has[c] {
-			return c
+	for _, clock := range []string{clocks.Counter, clocks.Monotonic, "global"} {
+		if slices.Contains(have, clock) && (clock != clocks.Counter || counterTrusted) {
+			return clock
 		}
 	}
 	return "local"

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -31,35 +32,23 @@ func (m Machine) BufferKB() int {
 
 // AvailableMemory is in KB; cpus is how many share it.
 func (m Machine) AvailableMemory() (kb, cpus int, ok bool) {
-	kb, err := strconv.Atoi(meminfo(m.Read("/proc/meminfo"), "MemAvailable"))
+	_, after, _ := strings.Cut(m.Read("/proc/meminfo"), "MemAvailable:")
+	n, _ := fmt.Sscan(after, &kb)
 	cpus = countList(m.Read("/sys/devices/system/cpu/online"))
-	return kb, cpus, err == nil && cpus > 0
-}
-
-// meminfo is the number of a line "NAME:   NUMBER kB", "" if there is none.
-func meminfo(text, name string) string {
-	for line := range strings.Lines(text) {
-		if value, ok := strings.CutPrefix(line, name+":"); ok {
-			number, _, _ := strings.Cut(strings.TrimSpace(value), " ")
-			return number
-		}
-	}
-	return ""
+	return kb, cpus, n == 1 && cpus > 0
 }
 
 // countList is how many numbers a list like "0-3,8" has.
 func countList(list string) (n int) {
 	for part := range strings.SplitSeq(list, ",") {
 		first, last, isRange := strings.Cut(part, "-")
-		a, err := strconv.Atoi(first)
-		if err != nil {
-			return 0
+		if !isRange {
+			last = first
 		}
-		b := a
-		if isRange {
-			if b, err = strconv.Atoi(last); err != nil || b < a {
-				return 0
-			}
+		a, err1 := strconv.Atoi(first)
+		b, err2 := strconv.Atoi(last)
+		if err1 != nil || err2 != nil || b < a {
+			return 0
 		}
 		n += b - a + 1
 	}

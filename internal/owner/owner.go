@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -58,22 +57,12 @@ func (o Owner) String() string {
 
 // Parse reads the owner from a name; ok is false for names of others.
 func Parse(name string) (o Owner, ok bool) {
-	rest, ok := strings.CutPrefix(name, Prefix)
-	if !ok {
+	if !strings.HasPrefix(name, Prefix) {
 		return o, false
 	}
-	parts := strings.Split(rest, "_")
-	var err1, err2, err3, err4 error
-	if len(parts) == 4 {
-		o.Space, err4 = strconv.ParseUint(strings.TrimPrefix(parts[3], "ns"), 10, 64)
-	} else if len(parts) != 3 {
-		return o, false
-	}
-	o.PID, err1 = strconv.Atoi(parts[0])
-	o.Started, err2 = strconv.ParseUint(parts[1], 10, 64)
-	o.Session, err3 = strconv.ParseUint(parts[2], 10, 64)
+	_, _ = fmt.Sscanf(name, Prefix+"%d_%d_%d_ns%d", &o.PID, &o.Started, &o.Session, &o.Space)
 	// Only what String prints is ours: "+1" or "007" parse, but are not.
-	return o, err1 == nil && err2 == nil && err3 == nil && err4 == nil && o.PID > 0 && o.String() == name
+	return o, o.PID > 0 && o.String() == name
 }
 
 // Alive tells whether the owner still runs, or may do so.
