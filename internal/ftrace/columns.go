@@ -131,15 +131,10 @@ const maxDigits = 19
 // decimal reads the digits at line[i:]; next is the byte behind them. It is not ok if there are
 // none, or too many.
 func decimal(line []byte, i int) (v uint64, next int, ok bool) {
-	start := i
-	for len(line)-i >= 8 && i-start < 16 {
-		d, n := digits(binary.LittleEndian.Uint64(line[i:]))
-		v = v*powers[n] + d
-		i += n
-		if n < 8 {
-			return v, i, i > start
-		}
+	if v, n := usual(line, i); n > 0 {
+		return v, i + n, true
 	}
+	start := i
 	for i < len(line) {
 		d := line[i] - '0'
 		if d > 9 {

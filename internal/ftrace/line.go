@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
@@ -218,23 +219,8 @@ func array(line []byte, i, n int, ev *Event) (next int, ok bool) {
 	return i + 1, true
 }
 
-// isIdentifier tells whether s is a C identifier.
-func isIdentifier(s string) bool {
-	if s == "" || s[0]-'0' <= 9 {
-		return false
-	}
-	for i := range len(s) {
-		if !isWord(s[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// isWord tells whether c may stand in a C identifier.
-func isWord(c byte) bool {
-	return c-'a' < 26 || c-'A' < 26 || c-'0' < 10 || c == '_'
-}
+// isIdentifier tells whether a text is a C identifier.
+var isIdentifier = regexp.MustCompile(`^[A-Za-z_][0-9A-Za-z_]*$`).MatchString
 
 // prefixes read lines as a lineParser does, but what stands left of the time – thread,
 // process, CPU and flags – only once for each text of it: the lines of a thread begin

@@ -96,10 +96,7 @@ type Count struct {
 }
 
 // siteHits are the kernel's count of hits of a function's sites.
-type siteHits struct {
-	entries, counters, returns uint64
-	lostChecks, lostReturns    uint64
-}
+type siteHits struct{ entries, counters, lostChecks, lostReturns uint64 }
 
 // Counts squares what the kernel has counted with what was delivered. Calls are counted by the
 // kernel, if its counters are of nothing else, so that they are right whatever the stream has lost.
@@ -158,7 +155,6 @@ func (s *Stream) Counts(c Counters) *Counts {
 					sites[fn].lostChecks += count - seen
 				}
 			default:
-				sites[fn].returns += count
 				sites[fn].lostReturns += count - seen
 			}
 		}
