@@ -50,17 +50,10 @@ func (processor) Cost(function []byte, at int) arch.Cost {
 		return arch.Cost{Refused: err.Error()}
 	}
 	cost := probe(code, in)
-	cost.Passable = cost.Refused != "" && in.Kind == arch.Other && keepsSP(code, in)
+	// Instructions with a LOCK prefix, and those in VEX and EVEX leave SP alone.
+	keepsSP := bytes.IndexByte([]byte{0xc4, 0xc5, 0x62}, code[in.Prefix]) >= 0 || bytes.IndexByte(code[:in.Prefix], 0xf0) >= 0
+	cost.Passable = cost.Refused != "" && in.Kind == arch.Other && keepsSP
 	return cost
-}
-
-// keepsSP holds for instructions with a LOCK prefix, and for VEX and EVEX.
-func keepsSP(code []byte, in inst) bool {
-	switch code[in.Prefix] {
-	case 0xc4, 0xc5, 0x62:
-		return true
-	}
-	return bytes.IndexByte(code[:in.Prefix], 0xf0) >= 0
 }
 
 // agrees compares the length of an instruction with what x86asm finds, where that
@@ -71,7 +64,8 @@ func agrees(code []byte, in *inst) bool {
 		return true
 	}
 	key := agreedKey(code[:in.Len], in)
-	if key != 0 && agreed[agreedSlot(key)].Load() == key {
+	slot := &agreed[key*0x9e3779b97f4a7c15>>(64-15)] // Fibonacci hashing
+	if key != 0 && slot.Load() == key {
 		return true
 	}
 	other, err := x86asm.Decode(code, 64)
@@ -79,7 +73,7 @@ func agrees(code []byte, in *inst) bool {
 		return true // for reasons that may lie in the bytes behind
 	}
 	if other.Len == in.Len && key != 0 {
-		agreed[agreedSlot(key)].Store(key)
+		slot.Store(key)
 	}
 	return other.Len == in.Len
 }
@@ -92,25 +86,19 @@ var agreed [1 << 15]atomic.Uint64
 
 // agreedKey is an instruction of up to seven bytes, and how many they are; 0 is none. How
 // far a branch leads has no part in its length.
-func agreedKey(code []byte, in *inst) (key uint64) {
-	switch size := len(code); {
-	case size > 7:
+func agreedKey(code []byte, in *inst) uint64 {
+	size := len(code)
+	if size > 7 {
 		return 0
-	case in.Prefix == 0 && size > 4 && (in.Kind == arch.Call || in.Kind == arch.Jump || in.Kind == arch.CondJump):
+	}
+	if in.Prefix == 0 && size > 4 && (in.Kind == arch.Call || in.Kind == arch.Jump || in.Kind == arch.CondJump) {
 		code = code[:size-4]
-		key = uint64(size) << 56
-	default:
-		key = uint64(size) << 56
 	}
 	var bytes uint64
 	for _, b := range code {
 		bytes = bytes<<8 | uint64(b)
 	}
-	return key | bytes
-}
-
-func agreedSlot(key uint64) uint64 {
-	return key * 0x9e3779b97f4a7c15 >> (64 - 15) // Fibonacci hashing
+	return uint64(size)<<56 | bytes
 }
 
 // x86asmKnows is false for the opcodes that stand for VEX (C4, C5), EVEX (62) and XOP

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -130,12 +131,7 @@ func classifyParts(t *gotype.Type, at int64, words []bool) bool {
 	case reflect.Float64, reflect.Complex128:
 		return true
 	case reflect.Struct:
-		for _, f := range t.Fields {
-			if !classifyParts(f.Type, at+f.Offset, words) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(t.Fields, func(f gotype.Field) bool { return !classifyParts(f.Type, at+f.Offset, words) })
 	case reflect.Array:
 		elem := t.Elem()
 		for i := range t.Len {

@@ -2,6 +2,7 @@ package amd64
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"golang.org/x/arch/x86/x86asm"
@@ -137,13 +138,9 @@ func (processor) Effects(code []byte) (e arch.Effects) {
 // frame pointer, R14 or the return address, and whether it writes a general register or memory.
 func passes(prefixes []byte, x x86asm.Inst) (harmless, writes bool) {
 	has := traits[x.Op]
-	vectorsOnly := true
-	for _, arg := range x.Args {
-		_, mem := arg.(x86asm.Mem)
-		vectorsOnly = vectorsOnly && !mem
-	}
+	memory := slices.ContainsFunc(x.Args[:], func(a x86asm.Arg) bool { _, is := a.(x86asm.Mem); return is })
 	if bytes.ContainsAny(prefixes, "\x64\x65\x67\xf0") || // fs, gs, short addresses, lock
-		has&neverFaults == 0 && (has&shuffles == 0 || !vectorsOnly) {
+		has&neverFaults == 0 && (has&shuffles == 0 || memory) {
 		return false, false
 	}
 	for _, r := range []x86asm.Reg{x86asm.RSP, x86asm.RBP, x86asm.R14} {

@@ -16,7 +16,6 @@
 package amd64
 
 import (
-	"encoding/binary"
 	"errors"
 	"strings"
 
@@ -225,26 +224,22 @@ func opcode0F(w []byte, p int, set uint8) (form, int) {
 // of a ppMap: f3 and f2 win over 66 (66 f3 0f b8 is a popcnt of 16 bits). With both of
 // them the outcome is not documented, so only opcodes that accept everything pass.
 func legacyPP(set uint8) uint8 {
-	switch set & (pOpSize | pRep | pRepne) {
+	switch set & (pRep | pRepne) {
 	case 0:
-		return ppNone
-	case pOpSize:
-		return pp66
-	case pRep, pRep | pOpSize:
+		return ppNone << (set & pOpSize)
+	case pRep:
 		return ppF3
-	case pRepne, pRepne | pOpSize:
+	case pRepne:
 		return ppF2
 	}
 	return ppAny
 }
 
 // signed reads a little-endian number of 1, 2 or 4 bytes.
-func signed(b []byte) int64 {
-	switch len(b) {
-	case 1:
-		return int64(int8(b[0]))
-	case 2:
-		return int64(int16(binary.LittleEndian.Uint16(b)))
+func signed(b []byte) (v int64) {
+	for i, digits := range b {
+		v |= int64(digits) << (8 * i)
 	}
-	return int64(int32(binary.LittleEndian.Uint32(b)))
+	unused := 64 - 8*len(b)
+	return v << unused >> unused
 }

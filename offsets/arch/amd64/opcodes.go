@@ -37,16 +37,9 @@ func (f form) immLen(set, rex uint8) int {
 	switch {
 	case f&(immZ|immV|isMoffs) == 0:
 		return int(f & fixedImm)
-	case f&isMoffs != 0:
-		if set&pAddr != 0 {
-			return 4
-		}
+	case f&isMoffs != 0 && set&pAddr == 0, f&immV != 0 && rex&rexW != 0:
 		return 8
-	case rex&rexW != 0:
-		if f&immV != 0 {
-			return 8
-		}
-	case set&pOpSize != 0:
+	case f&isMoffs == 0 && rex&rexW == 0 && set&pOpSize != 0:
 		return 2
 	}
 	return 4
@@ -142,37 +135,24 @@ func parseMap(escape byte, rows [16]string) (t [256]form) {
 	return t
 }
 
-// modrmLens holds, for each ModRM byte, the bytes of ModRM, SIB and displacement
-// (SDM vol. 2, table 2-2). 67 changes nothing: there are no 16-bit addresses in
-// 64-bit mode.
-var modrmLens = func() (t [256]uint8) {
-	for b := range t {
-		mod, rm := b>>6, b&7
-		n := 1
-		if mod != 3 && rm == 4 {
-			n++ // SIB
-		}
-		switch {
-		case mod == 1:
-			n++
-		case mod == 2, mod == 0 && rm == 5: // the latter is relative to RIP
-			n += 4
-		}
-		t[b] = uint8(n)
-	}
-	return t
-}()
-
-// modrmLen measures ModRM, SIB and displacement at the start of b, 0 if b is too short.
+// modrmLen measures ModRM, SIB and displacement at the start of b (SDM vol. 2, table 2-2), 0 if b
+// is too short. 67 changes nothing: there are no 16-bit addresses in 64-bit mode.
 func modrmLen(b []byte) int {
-	n := int(modrmLens[b[0]])
-	if b[0]&0xc7 == 0x04 {
+	mod, base, n := b[0]>>6, b[0]&7, 1
+	if mod == 3 {
+		return n
+	}
+	if base == 4 {
 		if len(b) < 2 {
 			return 0
 		}
-		if b[1]&7 == 5 { // no base, 32-bit displacement
-			n += 4
-		}
+		base, n = b[1]&7, 2 // of the SIB byte
+	}
+	switch {
+	case mod == 1:
+		n++
+	case mod == 2, base == 5: // the latter is relative to RIP, or has no base
+		n += 4
 	}
 	if n > len(b) {
 		return 0

@@ -70,7 +70,13 @@ func badOpcode(code []byte, in inst) string {
 	case (in.Kind == arch.Jump || in.Kind == arch.CondJump || in.Kind == arch.Call) && opSize:
 		return "branch with an operand size prefix" // branch_setup_xol_ops: ENOTSUPP
 	case op == 0x0f:
-		return bad0F(code[in.Prefix:], in)
+		b := code[in.Prefix:]
+		switch {
+		case good2Byte[next>>4]>>(next&15)&1 == 0:
+			return "opcode that some kernels do not list as probeable"
+		case next == 0x1f && in.Len == 5 && len(b) > 2 && b[2]>>3&7 == 0:
+			return fiveByteNop // can_optimize
+		}
 	case op == 0xc4, op == 0xc5, op == 0x62:
 		// insn_get_opcode takes the byte behind VEX or EVEX for a one-byte
 		// opcode. uprobe_init_insn refuses it when good_insns_64 has a gap there,
@@ -142,16 +148,4 @@ var good2Byte = [16]uint16{
 	0xd: 0xffff &^ (1 << 0),
 	0xe: 0xffff,
 	0xf: 0xffff &^ (1<<0 | 1<<0xf),
-}
-
-// bad0F is badOpcode for 0f, which is b[0].
-func bad0F(b []byte, in inst) string {
-	op := b[1]
-	switch {
-	case good2Byte[op>>4]>>(op&15)&1 == 0:
-		return "opcode that some kernels do not list as probeable"
-	case op == 0x1f && in.Len == 5 && len(b) > 2 && b[2]>>3&7 == 0:
-		return fiveByteNop // can_optimize
-	}
-	return ""
 }

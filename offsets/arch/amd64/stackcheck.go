@@ -36,7 +36,8 @@ func (processor) StackCheck(code []byte) (arch.Check, bool) {
 	if !ok {
 		return arch.Check{}, false
 	}
-	for p := 0; !isPadding(code[p:]); {
+	// The linkers up to Go 1.5 counted the zero bytes behind in the size of the symbol.
+	for p := 0; len(bytes.TrimLeft(code[p:], "\x00")) > 0; {
 		in, err := decode(code[p:])
 		if err != nil {
 			return arch.Check{}, false
@@ -51,17 +52,6 @@ func (processor) StackCheck(code []byte) (arch.Check, bool) {
 		}
 	}
 	return c, true
-}
-
-// isPadding reports whether nothing but zero bytes is left: the linkers up to Go
-// 1.5 counted them in the size of the symbol before.
-func isPadding(rest []byte) bool {
-	for _, b := range rest {
-		if b != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // findCheck reads the prologue up to the deciding jump.
@@ -171,24 +161,20 @@ func callsMorestack(code []byte, p int) bool {
 // (TARGET_THREAD_SPLIT_STACK_OFFSET in gnu-user64.h).
 func (processor) SplitsStack(code []byte) bool {
 	code = bytes.TrimPrefix(code, endbr64)
-	if len(code) < 9 {
-		return false
-	}
-	if bytes.HasPrefix(code, []byte{0x4c, 0x8d}) && code[3] == 0x24 { // lea N(%rsp),%r8 to %r15
+	if len(code) > 8 && bytes.HasPrefix(code, []byte{0x4c, 0x8d}) && code[3] == 0x24 { // lea N(%rsp),%r8 to %r15
 		switch code[2] {
 		case 0x54, 0x5c: // one byte of N
 			code = code[5:]
 		case 0x94, 0x9c:
 			code = code[8:]
-		default:
-			return false
 		}
 	}
-	limit := []byte{0x25, 0x70, 0, 0, 0}
-	return len(code) >= 9 && code[0] == 0x64 && bytes.Equal(code[4:9], limit) &&
-		(bytes.Equal(code[1:4], []byte{0x48, 0x3b, 0x24}) ||
-			bytes.Equal(code[1:4], []byte{0x4c, 0x3b, 0x1c}) ||
-			bytes.Equal(code[1:4], []byte{0x4c, 0x3b, 0x14}))
+	for _, compare := range []string{"\x48\x3b\x24", "\x4c\x3b\x1c", "\x4c\x3b\x14"} {
+		if bytes.HasPrefix(code, []byte("\x64"+compare+"\x25\x70\x00\x00\x00")) {
+			return true
+		}
+	}
+	return false
 }
 
 // endbr64 marks where indirect branches may lead; x86asm does not know it.
