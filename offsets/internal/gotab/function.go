@@ -61,6 +61,9 @@ func (f function) unit() uint64 {
 	return f.word(wordUnit)
 }
 
+// none is an offset that leads nowhere.
+const none = 1<<32 - 1
+
 // flagAsm is runtime.funcFlag_ASM, abi.FuncFlagAsm since Go 1.21.
 const flagAsm = 1 << 2
 
@@ -99,7 +102,6 @@ func (f function) pcdata(n uint64) uint64 {
 // funcdata is the address of datum n of the function, 0 if there is none. Since Go 1.18 it is an
 // offset from base.
 func (f function) funcdata(n, base uint64) uint64 {
-	const none = 1<<32 - 1
 	if f.kinds()>>24 <= n {
 		return 0
 	}
@@ -188,7 +190,6 @@ func (f function) file(number int32) []byte {
 		}
 		return t.text0(t.number(files+4*uint64(number), 4))
 	}
-	const none = 1<<32 - 1
 	at := t.number(t.units+4*(f.unit()+uint64(number)), 4)
 	if at == none {
 		return nil
@@ -243,10 +244,8 @@ func (fs *Funcs) At(addr uint64) int {
 // table is not read at all.
 func (g *Tables) Funcs() *Funcs {
 	t := g.opened
-	if t == nil || g.Version.Minor == 0 {
-		return &Funcs{}
-	}
-	if (t.form.oldest < 18 || g.image.ELF.SectionByType(elf.SHT_SYMTAB) == nil) && !t.load() {
+	if t == nil || g.Version.Minor == 0 ||
+		(t.form.oldest < 18 || g.image.ELF.SectionByType(elf.SHT_SYMTAB) == nil) && !t.load() {
 		return &Funcs{}
 	}
 	funcs, err := t.list()

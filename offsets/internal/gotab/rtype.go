@@ -224,21 +224,15 @@ func (r *rtypeReader) fields(t *gotype.Type, at uint64) bool {
 func (r *rtypeReader) fieldName(f *gotype.Field, at uint64) bool {
 	form := r.table.form
 	addr, ok := r.tables.image.Pointer(at)
-	switch {
-	case !ok:
-		return false
-	case form.interned && addr != 0:
+	if ok && addr != 0 && form.interned {
 		var flags byte
-		if f.Name, flags, ok = r.tables.nameAt(addr, form); !ok {
-			return false
-		}
-		if form.flagged {
-			f.Embedded = flags&nameEmbedded != 0
-		}
-	case addr != 0:
-		if f.Name, ok = stringVariable(r.tables.image, addr); !ok {
-			return false
-		}
+		f.Name, flags, ok = r.tables.nameAt(addr, form)
+		f.Embedded = f.Embedded || form.flagged && flags&nameEmbedded != 0
+	} else if ok && addr != 0 {
+		f.Name, ok = stringVariable(r.tables.image, addr)
+	}
+	if !ok {
+		return false
 	}
 	if f.Name == "" {
 		// Before Go 1.9 an embedded field has the name of its type.
@@ -263,12 +257,9 @@ func (g *Tables) ItabType(addr uint64) (typ uint64, ok bool) {
 		return 0, false
 	}
 	// A word of something else is no itab.
-	i, err := g.RuntimeType(inter)
-	if err != nil || i.Kind != reflect.Interface || !i.Methods {
+	if i, err := g.RuntimeType(inter); err != nil || i.Kind != reflect.Interface || !i.Methods {
 		return 0, false
 	}
-	if _, err := g.RuntimeType(typ); err != nil {
-		return 0, false
-	}
-	return typ, true
+	_, err := g.RuntimeType(typ)
+	return typ, err == nil
 }

@@ -62,18 +62,12 @@ func magic(quantum byte) []byte { return []byte{0xff, 0xff, 0xff, 0, 0, quantum,
 
 var errTable = errors.New("damaged function table")
 
-// newTable reads the header. Entries are left as they are, without text.
-func newTable(data []byte) (*table, error) {
-	t := &table{data: data}
-	return t, t.readHeader(data)
-}
-
-// tableOf reads the header of the table that a section has, and leaves the rest for
-// when it is asked for.
-func tableOf(s *elf.Section) (*table, error) {
-	t := &table{addr: s.Addr, pieces: newPieces(s, s.Size)}
+// openTable reads the header of a table, and leaves the rest for when it is asked for. Entries are
+// left as they are, without text.
+func openTable(r io.ReaderAt, size, addr uint64) (*table, error) {
+	t := &table{addr: addr, pieces: newPieces(r, size)}
 	first := make([]byte, 8)
-	s.ReadAt(first, 0) // zeros are no header
+	r.ReadAt(first, 0) // zeros are no header
 	return t, t.readHeader(first)
 }
 
@@ -105,14 +99,13 @@ func (t *table) size() uint64 {
 
 // load reads all of a table.
 func (t *table) load() bool {
-	if t.data != nil {
-		return true
+	if t.data == nil {
+		data := make([]byte, t.pieces.size)
+		if _, err := t.pieces.r.ReadAt(data, 0); err != nil {
+			return false
+		}
+		t.data = data
 	}
-	data := make([]byte, t.pieces.size)
-	if _, err := t.pieces.r.ReadAt(data, 0); err != nil {
-		return false
-	}
-	t.data = data
 	return true
 }
 
@@ -190,31 +183,25 @@ func findTable(m *image.Image) *table {
 		if s == nil {
 			continue
 		}
-		if t, err := tableOf(s); err == nil && t.place(m) {
+		if t, err := openTable(s, s.Size, s.Addr); err == nil && t.place(m) {
 			return t
 		}
 	}
 	var found *table
-	tries := 8 // each reads a segment; binaries have the magic number once
+	tries := 8 // binaries have the magic number once
 	m.Scan(magic(m.Processor.Machine().Quantum), func(p *elf.Prog, addr uint64) bool {
-		var first [1]byte
 		if addr%4 != 1 {
 			return true
 		}
-		addr--
-		at := addr - p.Vaddr
-		if _, err := p.ReadAt(first[:], int64(at)); err != nil || forms[first[0]] == nil {
+		at := addr - 1 - p.Vaddr
+		size := min(p.Filesz-at, m.Most())
+		t, err := openTable(io.NewSectionReader(p, int64(at), int64(size)), size, addr-1)
+		if err != nil {
 			return true
 		}
-		data := make([]byte, min(p.Filesz-at, m.Most()))
-		if n, err := p.ReadAt(data, int64(at)); err == nil || err == io.EOF {
-			if t, err := newTable(data[:n]); err == nil {
-				if t.addr = addr; t.place(m) {
-					found = t
-				}
-			}
+		if tries--; t.place(m) {
+			found = t
 		}
-		tries--
 		return found == nil && tries > 0
 	})
 	return found
@@ -226,9 +213,8 @@ func findTable(m *image.Image) *table {
 // was linked in.
 func (t *table) place(m *image.Image) bool {
 	if t.form.oldest >= 18 {
-		first, last := t.entry(0), t.entry(t.count)
 		text := t.word(2)
-		if text == 0 || !m.IsCode(text+first, text+last) {
+		if text == 0 || !m.IsCode(text+t.entry(0), text+t.entry(t.count)) {
 			module, ok := t.findModule(m)
 			if !ok {
 				return false

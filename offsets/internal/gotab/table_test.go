@@ -169,3 +169,8 @@ func FuzzTable(f *testing.F) {
 		}
 	})
 }
+
+func newTable(data []byte) (*table, error) {
+	t := &table{data: data}
+	return t, t.readHeader(data)
+}

@@ -50,23 +50,23 @@ func (g *Tables) Listed() { g.opened = nil }
 // Any tells whether there is a function table.
 func (g *Tables) Any() bool { return g.whole() != nil }
 
+// own is a copy of the table, whose damage is nobody's; an empty one if there is none.
+func (g *Tables) own() table {
+	if all := g.whole(); all != nil {
+		return *all
+	}
+	return table{}
+}
+
 // at is the function whose code is at an address.
 func (g *Tables) at(addr uint64) (f function, ok bool) {
-	all := g.whole()
-	if all == nil {
-		return function{}, false
-	}
-	own := *all // whose damage is nobody's
+	own := g.own()
 	return own.at(addr)
 }
 
 // each calls found with each function.
 func (g *Tables) each(found func(f function)) {
-	all := g.whole()
-	if all == nil {
-		return
-	}
-	own := *all
+	own := g.own()
 	for i := range own.count {
 		found(own.function(i))
 	}

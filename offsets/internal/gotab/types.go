@@ -142,14 +142,23 @@ func (g *Tables) nameAt(addr uint64, form *rtypeForm) (name string, flags byte, 
 	if form.varint {
 		size, digits = binary.Uvarint(head[1:])
 	}
-	if digits <= 0 || size >= image.MaxName {
+	if digits <= 0 {
 		return "", 0, false
+	}
+	name, ok = textAt(g.image, addr+1+uint64(digits), size)
+	return name, head[0], ok
+}
+
+// textAt reads a text of some bytes.
+func textAt(m *image.Image, addr, size uint64) (string, bool) {
+	if size >= image.MaxName {
+		return "", false
 	}
 	text := make([]byte, size)
-	if size > 0 && !g.image.Read(addr+1+uint64(digits), text) || !utf8.Valid(text) {
-		return "", 0, false
+	if size > 0 && !m.Read(addr, text) || !utf8.Valid(text) {
+		return "", false
 	}
-	return string(text), head[0], true
+	return string(text), true
 }
 
 // stringVariable reads the string whose header is at an address.
@@ -159,13 +168,5 @@ func stringVariable(m *image.Image, addr uint64) (string, bool) {
 	if !ok || !m.Read(addr+8, size[:]) {
 		return "", false
 	}
-	n := binary.LittleEndian.Uint64(size[:])
-	if n >= image.MaxName {
-		return "", false
-	}
-	text := make([]byte, n)
-	if n > 0 && !m.Read(start, text) || !utf8.Valid(text) {
-		return "", false
-	}
-	return string(text), true
+	return textAt(m, start, binary.LittleEndian.Uint64(size[:]))
 }
