@@ -32,9 +32,9 @@ import (
 //
 // A value that does not suit its verb is written as by %v, and an interface is taken for
 // what it holds. A name is that of an argument or result, or leads into one: p.f, p[3],
-// *p, len(p), cap(p). If the call has none, the names func, goid, pid, tid, ns (a number), latency (the
-// same for people) and time are of the call itself. For a name that a call does not
-// have, <no NAME> is written, or if it did not return, <unwound>, <open> or <lost>.
+// *p, len(p), cap(p). If the call has none, the names func, goid, pid, tid, ns (a number),
+// latency (the same for people) and time are of the call itself. For a name that a call does
+// not have, <no NAME> is written, or if it did not return, <unwound>, <open> or <lost>.
 type CallFormat struct {
 	pieces []formatPiece
 	end    string // behind the last verb

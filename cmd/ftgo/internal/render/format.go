@@ -9,6 +9,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -37,10 +38,8 @@ func (f Format) String() string { return formatNames[f] }
 
 // ParseFormat returns the format of the given name.
 func ParseFormat(name string) (Format, error) {
-	for f, known := range formatNames {
-		if name == known {
-			return Format(f), nil
-		}
+	if i := slices.Index(formatNames[:], name); i >= 0 {
+		return Format(i), nil
 	}
 	return Table, fmt.Errorf("parse output format %q: known are %s", name, strings.Join(formatNames[:], ", "))
 }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -28,57 +29,51 @@ func parseFailIf(text string) (f FailIf, err error) {
 		return f, err
 	}
 	return f, f.expr.Check(func(path string) (*gotype.Type, error) {
-		if !slices.Contains(rowNumbers, path) {
-			return nil, fmt.Errorf("unknown number %q: there are %s", path, strings.Join(rowNumbers, ", "))
+		number, ok := rowNumbers[path]
+		if !ok {
+			return nil, fmt.Errorf("unknown number %q: there are %s", path, strings.Join(slices.Sorted(maps.Keys(rowNumbers)), ", "))
 		}
-		return numberType(path), nil
+		return number.typ, nil
 	})
 }
 
-// rowNumbers are the numbers of a row, by the names that they have in JSON.
-var rowNumbers = func() []string {
-	names := []string{"calls", "completed", "unwound", "open", "lost", "rate", "errors"}
-	for _, s := range stats.Statistics {
-		names = append(names, s.Name)
-	}
-	slices.Sort(names)
-	return names
-}()
-
-func statistic(name string) int {
-	return slices.IndexFunc(stats.Statistics[:], func(s stats.Statistic) bool { return s.Name == name })
+// rowNumber is a number of a row.
+type rowNumber struct {
+	typ *gotype.Type
+	of  func(stats.Row) uint64
 }
 
-// numberType is int64 for nanoseconds.
-func numberType(name string) *gotype.Type {
-	t, _ := gotype.Basic("uint64")
-	if statistic(name) >= 0 {
-		t, _ = gotype.Basic("int64")
+var (
+	countType, _ = gotype.Basic("uint64")
+	nsType, _    = gotype.Basic("int64")
+)
+
+// rowNumbers have the names that they have in JSON.
+var rowNumbers = map[string]rowNumber{
+	"calls":     {countType, func(r stats.Row) uint64 { return r.Calls }},
+	"completed": {countType, func(r stats.Row) uint64 { return r.Completed }},
+	"unwound":   {countType, func(r stats.Row) uint64 { return r.Unwound }},
+	"open":      {countType, func(r stats.Row) uint64 { return r.Open }},
+	"lost":      {countType, func(r stats.Row) uint64 { return r.Lost }},
+	"rate":      {countType, func(r stats.Row) uint64 { return uint64(r.Rate) }},
+	"errors":    {countType, func(r stats.Row) uint64 { return r.Errors }},
+}
+
+func init() {
+	for _, s := range stats.Statistics {
+		rowNumbers[s.Name] = rowNumber{nsType, func(r stats.Row) uint64 { return uint64(s.Of(r.Latency)) }}
 	}
-	return t
 }
 
 // rowCall makes a row what conditions ask.
-type rowCall struct{ row stats.Row }
+type rowCall stats.Row
 
 func (c rowCall) Value(path string) *capture.Value {
-	v := &capture.Value{Name: path, Type: numberType(path)}
-	switch i := statistic(path); {
-	case i >= 0 && (c.row.Latency == nil || c.row.Latency.Count() == 0):
+	n := rowNumbers[path]
+	if n.typ == nsType && (c.Latency == nil || c.Latency.Count() == 0) || path == "errors" && !c.ReturnsErrors {
 		return nil
-	case i >= 0:
-		v.Num = uint64(stats.Statistics[i].Of(c.row.Latency))
-	case path == "errors" && !c.row.ReturnsErrors:
-		return nil
-	case path == "rate":
-		v.Num = uint64(c.row.Rate)
-	default:
-		v.Num = map[string]uint64{
-			"calls": c.row.Calls, "completed": c.row.Completed, "unwound": c.row.Unwound, "open": c.row.Open,
-			"lost": c.row.Lost, "errors": c.row.Errors,
-		}[path]
 	}
-	return v
+	return &capture.Value{Name: path, Type: n.typ, Num: n.of(stats.Row(c))}
 }
 
 // CheckKnown refuses a condition on numbers that are not there, since it would never be true:
@@ -103,7 +98,7 @@ func (v *FailIf) check(rows []stats.Row) error {
 	}
 	var failing []string
 	for _, row := range rows {
-		if v.expr.Eval(rowCall{row}) == where.True {
+		if v.expr.Eval(rowCall(row)) == where.True {
 			failing = append(failing, v.explain(row))
 		}
 	}
@@ -122,7 +117,7 @@ func (v *FailIf) explain(row stats.Row) string {
 	var numbers []string
 	for _, ref := range v.expr.Refs() {
 		text := "not known"
-		if n := (rowCall{row}).Value(ref.Path); n != nil && statistic(ref.Path) >= 0 {
+		if n := rowCall(row).Value(ref.Path); n != nil && n.Type == nsType {
 			text = units.Duration(int64(n.Num))
 		} else if n != nil {
 			text = fmt.Sprint(n.Num)

@@ -72,7 +72,10 @@ type treeNode struct {
 }
 
 func newCallTrees(depth int, write func(*render.TreeHead, []render.TreeLine) error) *callTrees {
-	return &callTrees{depth: depth, write: write, trees: make(map[treeKey]*callTree), open: make(map[callKey]*treeNode), limit: maxTree, branches: maxBranches}
+	return &callTrees{
+		depth: depth, write: write, limit: maxTree, branches: maxBranches,
+		trees: make(map[treeKey]*callTree), open: make(map[callKey]*treeNode),
+	}
 }
 
 // begin takes a call of a function that begins.
