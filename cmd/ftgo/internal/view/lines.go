@@ -94,7 +94,6 @@ func (v *Lines) Begin(s *run.Scene) error {
 	return nil
 }
 
-// Entry gets a call that begins.
 func (v *Lines) Entry(c *parse.Call) error {
 	v.latest = max(v.latest, c.Start)
 	switch {
@@ -109,7 +108,6 @@ func (v *Lines) Entry(c *parse.Call) error {
 	return v.write(v.line(c, false))
 }
 
-// Return gets a call that has ended.
 func (v *Lines) Return(c *parse.Call) error {
 	v.latest = max(v.latest, c.End)
 	line := v.line(c, true)
@@ -158,7 +156,6 @@ func (v *Lines) writeTree(head *render.TreeHead, lines []render.TreeLine) error 
 	return v.wrote(calls)
 }
 
-// Kernel gets a kernel event.
 func (v *Lines) Kernel(ev *parse.KernelEvent) error {
 	w := &ev.Where
 	if goid := v.opt.Lines.Goid; goid != 0 && (!w.Known || w.Goid != goid) || v.opt.Inside && !v.isInside(w) {

@@ -72,7 +72,6 @@ func (r *Table) Begin(s *run.Scene) error {
 	return nil
 }
 
-// Flush obeys the keys.
 func (r *Table) Flush() error {
 	if r.live == nil {
 		return nil
@@ -80,7 +79,6 @@ func (r *Table) Flush() error {
 	return r.live.obey()
 }
 
-// Interval writes what has happened since the last one.
 func (r *Table) Interval(t *trace.Table) error {
 	rows := r.asAsked(t.Since)
 	if r.live != nil {
@@ -142,7 +140,6 @@ func (r *Table) noteInlined(rows []stats.Row) {
 	}
 }
 
-// options are those of all tables.
 func (r *Table) options() render.Options {
 	o := &r.opt.Tables
 	return render.Options{
@@ -160,7 +157,6 @@ func (r *Table) write(rows []stats.Row) error {
 	return err
 }
 
-// End writes the totals.
 func (r *Table) End(t *trace.Table) error {
 	defer r.live.close()
 	if t == nil {

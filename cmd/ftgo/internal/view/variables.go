@@ -56,13 +56,14 @@ func (v *Variables) Values(s *target.Target, features tracefs.Features) (run.Val
 	var vars []offsets.Variable
 	var paths, names []string
 	for i, text := range v.wanted {
-		variable, rest, err := findVariable(s.Binary, text)
+		path := strings.TrimLeft(text, "*")
+		variable, rest, err := findVariable(s.Binary, path)
 		if err != nil {
 			return nil, err
 		}
-		names = append(names, strings.TrimSuffix(text[stars(text):], rest))
+		names = append(names, strings.TrimSuffix(path, rest))
 		variable.Name = fmt.Sprintf("v%d", i) // dots in its name are no fields
-		vars, paths = append(vars, variable), append(paths, text[:stars(text)]+variable.Name+rest)
+		vars, paths = append(vars, variable), append(paths, strings.TrimSuffix(text, path)+variable.Name+rest)
 	}
 	return func(f *offsets.Func, _ *offsets.Sites) (out uprobe.Values, err error) {
 		out.Entry, err = capture.New(vars, paths, target.Fetch(v.opt.Fetch).Options(s.Binary, f, features))
@@ -77,11 +78,8 @@ func (v *Variables) Values(s *target.Target, features tracefs.Features) (run.Val
 	}, nil
 }
 
-func stars(text string) int { return len(text) - len(strings.TrimLeft(text, "*")) }
-
 // findVariable finds the variable that a path begins with: the longest name that is one.
 func findVariable(b *offsets.Binary, text string) (v offsets.Variable, rest string, err error) {
-	text = text[stars(text):]
 	for name := text; ; {
 		found, ferr := b.StaticVariable(name)
 		if ferr == nil {
@@ -104,7 +102,6 @@ func (v *Variables) Begin(s *run.Scene) error {
 	return render.VariableHeader(v.out, v.opt.Format)
 }
 
-// Entry gets the values of a moment.
 func (v *Variables) Entry(c *parse.Call) error {
 	values := v.Plan.Funcs[c.Func].Values.Entry.Decode(c.Args, v.memory.Process(c))
 	for i := range values {
@@ -157,7 +154,6 @@ func (v *Variables) ProcessEnded(pid int) {
 	maps.DeleteFunc(v.last, func(key watchKey, _ watched) bool { return key.pid == pid })
 }
 
-// End says what there was to be seen.
 func (v *Variables) End(t *trace.Table) error {
 	if t == nil {
 		return nil
