@@ -143,20 +143,6 @@ func (k *kernelEvents) spawn(p *Command) error {
 	return nil
 }
 
-func (k *kernelEvents) stop() error {
-	if k == nil {
-		return nil
-	}
-	return k.session.Disarm(nil)
-}
-
-func (k *kernelEvents) close() error {
-	if k.recorder() == nil {
-		return nil
-	}
-	return k.session.Close()
-}
-
 // audit is what became of the events.
 func (k *kernelEvents) audit(unparsed uint64) (*stats.KernelEvents, error) {
 	if k == nil {

@@ -240,7 +240,9 @@ func (l *Live) finish(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	err = errors.Join(err, l.kernel.stop())
+	if events := l.kernel.recorder(); events != nil {
+		err = errors.Join(err, events.Disarm(nil))
+	}
 	l.stream.Finish()
 	r := l.complete(l.last())
 	r.Err = errors.Join(err, r.Err)
@@ -256,7 +258,10 @@ func (l *Live) Close() error {
 		err = l.session.Close()
 	}
 	l.plan.Binary.File().Release()
-	return errors.Join(err, l.kernel.close())
+	if events := l.kernel.recorder(); events != nil {
+		err = errors.Join(err, events.Close())
+	}
+	return err
 }
 
 // complete adds what only a live source knows.
