@@ -23,14 +23,14 @@ type Checksums struct {
 const maxHoles = 64 << 20
 
 // Checksums reads all of the file, unless most of it is holes.
-func (f *File) Checksums() (Checksums, error) {
-	if size := uint64(f.stat.Size); f.sparse && size > 2*f.most+maxHoles {
-		return Checksums{}, fmt.Errorf("read %s: %d bytes long, and all but %d are holes", f.path, size, f.most)
+func (m *Image) Checksums() (Checksums, error) {
+	if size := uint64(m.stat.Size); m.sparse && size > 2*m.most+maxHoles {
+		return Checksums{}, fmt.Errorf("read %s: %d bytes long, and all but %d are holes", m.path, size, m.most)
 	}
 	sha, crc := sha256.New(), posixCRC{}
-	n, err := io.Copy(io.MultiWriter(sha, &crc), io.NewSectionReader(f.file, 0, math.MaxInt64))
+	n, err := io.Copy(io.MultiWriter(sha, &crc), io.NewSectionReader(m.file, 0, math.MaxInt64))
 	if err != nil {
-		return Checksums{}, fmt.Errorf("read %s: %w", f.path, err)
+		return Checksums{}, fmt.Errorf("read %s: %w", m.path, err)
 	}
 	return Checksums{Size: n, SHA256: hex.EncodeToString(sha.Sum(nil)), CRC: crc.sum()}, nil
 }

@@ -37,32 +37,32 @@ func holding(f *os.File, size int64) (held int64) {
 const maxSparse = 256 << 20
 
 // measure finds out how much there may be of anything in the file.
-func (f *File) measure() {
-	size := f.stat.Size
-	held := holding(f.file, size)
-	f.sparse = held < size
-	f.most = uint64(held)
+func (m *Image) measure() {
+	size := m.stat.Size
+	held := holding(m.file, size)
+	m.sparse = held < size
+	m.most = uint64(held)
 	if held < size/2 {
-		f.most = min(f.most, maxSparse)
+		m.most = min(m.most, maxSparse)
 	}
 }
 
 // dataFrom is where the file's data go on, from an offset on; ok is false if nothing but a hole
 // follows.
-func (f *File) dataFrom(offset int64) (at int64, ok bool) {
-	if !f.sparse {
+func (m *Image) dataFrom(offset int64) (at int64, ok bool) {
+	if !m.sparse {
 		return offset, true
 	}
-	at, err := f.file.Seek(offset, unix.SEEK_DATA)
+	at, err := m.file.Seek(offset, unix.SEEK_DATA)
 	return at, err == nil
 }
 
 // hollow tells whether there is a hole in a range of the file.
-func (f *File) hollow(offset, size uint64) bool {
-	if !f.sparse {
+func (m *Image) hollow(offset, size uint64) bool {
+	if !m.sparse {
 		return false
 	}
-	hole, err := f.file.Seek(int64(offset), unix.SEEK_HOLE)
+	hole, err := m.file.Seek(int64(offset), unix.SEEK_HOLE)
 	return err == nil && uint64(hole) < offset+size
 }
 

@@ -17,40 +17,40 @@ const holdFor = 300 * time.Millisecond
 // comes to harm. It is a lease (fcntl(2), F_SETLEASE); not all file systems have them, and
 // without one there is only Unchanged. Another file may take the name at any time. The error is that
 // the file has changed, or, if busy, that somebody has it open for writing.
-func (f *File) Hold() (busy bool, err error) {
+func (m *Image) Hold() (busy bool, err error) {
 	for until := time.Now().Add(holdFor); ; time.Sleep(10 * time.Millisecond) {
-		switch err := f.lease(unix.F_RDLCK); {
+		switch err := m.lease(unix.F_RDLCK); {
 		case err == nil:
-			err := f.Unchanged() // until now
-			f.held = true
+			err := m.Unchanged() // until now
+			m.held = true
 			return false, err
 		case err != unix.EAGAIN:
-			return false, f.Unchanged()
+			return false, m.Unchanged()
 		case time.Now().After(until):
-			return true, fmt.Errorf("%s: somebody has it open for writing", f.path)
+			return true, fmt.Errorf("%s: somebody has it open for writing", m.path)
 		}
 	}
 }
 
 // Release lets writers go on.
-func (f *File) Release() {
-	if f.held {
-		f.held = false
-		f.lease(unix.F_UNLCK)
+func (m *Image) Release() {
+	if m.held {
+		m.held = false
+		m.lease(unix.F_UNLCK)
 	}
 }
 
 // Written tells whether somebody waits to write to the file, or, without a lease, has
 // done so.
-func (f *File) Written() bool {
-	if !f.held {
-		return f.Unchanged() != nil
+func (m *Image) Written() bool {
+	if !m.held {
+		return m.Unchanged() != nil
 	}
-	kind, err := unix.FcntlInt(f.file.Fd(), unix.F_GETLEASE, 0)
+	kind, err := unix.FcntlInt(m.file.Fd(), unix.F_GETLEASE, 0)
 	return err == nil && kind != unix.F_RDLCK
 }
 
-func (f *File) lease(kind int) error {
-	_, err := unix.FcntlInt(f.file.Fd(), unix.F_SETLEASE, kind)
+func (m *Image) lease(kind int) error {
+	_, err := unix.FcntlInt(m.file.Fd(), unix.F_SETLEASE, kind)
 	return err
 }

@@ -19,14 +19,22 @@ import (
 
 	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/offsets/arch"
+	"golang.org/x/sys/unix"
 )
 
-// Image is an executable or shared library.
+// Image is an executable or shared library, in a regular file that is open for reading.
 type Image struct {
-	*File
 	ELF *elf.File
 	// Processor is the one that the file is for.
-	Processor   arch.Processor
+	Processor arch.Processor
+
+	path string
+	file *os.File
+	stat unix.Stat_t
+	held bool // by Hold
+	// most is how many bytes anything in the file may have; sparse: some of it is holes.
+	most        uint64
+	sparse      bool
 	code        []segment
 	relocations func() []relocation
 }
@@ -43,16 +51,17 @@ func (s segment) has(start, end uint64) bool {
 
 // Open reads the headers of an open file.
 func Open(f *os.File, path string) (*Image, error) {
-	file, err := newFile(f, path)
+	m := &Image{path: path, file: f}
+	err := m.status()
 	if err != nil {
 		return nil, err
 	}
-	m := &Image{File: file}
-	if m.ELF, err = parseELF(f, file.most); err != nil {
+	m.measure()
+	if m.ELF, err = parseELF(f, m.most); err != nil {
 		return nil, err
 	}
 	m.Processor = processors.All[m.ELF.Machine]
-	m.code = codeSegments(m.ELF, uint64(file.stat.Size))
+	m.code = codeSegments(m.ELF, uint64(m.stat.Size))
 	if len(m.code) == 0 {
 		return nil, errors.New("ELF file without an executable segment")
 	}
