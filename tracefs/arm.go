@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -103,11 +104,11 @@ func (s *Session) disable() error {
 	defer s.fs.hurry(len(s.events))()
 	var errs []error
 	end := len(s.events)
-	for i := len(s.joined) - 1; i >= 0; i-- {
-		errs = append(errs, s.disableAll(s.events[s.joined[i]:end]))
-		end = s.joined[i]
+	for _, begin := range slices.Backward(append([]int{0}, s.joined...)) {
+		errs = append(errs, s.disableAll(s.events[begin:end]))
+		end = begin
 	}
-	return errors.Join(append(errs, s.disableAll(s.events[:end]))...)
+	return errors.Join(errs...)
 }
 
 // disableAll switches events off, the first first.

@@ -117,12 +117,9 @@ func checkName(name string, limit int) error {
 	if name == "" || len(name) > limit {
 		return fmt.Errorf("name %q: %d bytes (1 to %d)", name, len(name), limit)
 	}
-	for i := range len(name) {
-		c := name[i]
-		letter := c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return fmt.Errorf("name %q: not a C identifier", name)
-		}
+	const digits, letters = "0123456789", "_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	if strings.Trim(name, letters+digits) != "" || strings.Contains(digits, name[:1]) {
+		return fmt.Errorf("name %q: not a C identifier", name)
 	}
 	return nil
 }

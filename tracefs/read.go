@@ -3,8 +3,13 @@ package tracefs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"strconv"
+	"strings"
+	"time"
 
+	"github.com/ftgo/ftgo/internal/clocks"
 	"github.com/ftgo/ftgo/tracefs/internal/ring"
 )
 
@@ -95,4 +100,161 @@ func (s *Session) Formats() ([]string, error) {
 		texts[i] = string(b)
 	}
 	return texts, nil
+}
+
+// Profile returns how often each site of each event has been hit, by the kernel's
+// count: before any filter and any ring buffer, in every process that maps the
+// file. result[i][j] belongs to events[i].Sites[j].
+func (s *Session) Profile() ([][]uint64, error) {
+	hits, _, err := s.profile()
+	return hits, err
+}
+
+// profile also tells when it had read what it returns.
+func (s *Session) profile() (hits [][]uint64, read time.Time, err error) {
+	for try := 0; ; try++ {
+		text, err := s.fs.tree.Read(s.fs.tree.Path("uprobe_profile"))
+		read = time.Now()
+		if err == nil {
+			hits, err = parseProfile(string(text), s.events)
+		}
+		if !errors.Is(err, errIncomplete) || try == profileTries {
+			return hits, read, err
+		}
+		time.Sleep(time.Duration(try) * time.Millisecond)
+	}
+}
+
+// profileTries is how often a profile is read again that lacks sites. The kernel writes a
+// page of it at a time and goes on at the same index of its list: when somebody removes a
+// probe in between, the entries behind it move up, and one is left out (seq_list_start in
+// fs/seq_file.c; new probes go to the end of the list, so that none comes twice).
+const profileTries = 50
+
+var errIncomplete = errors.New("incomplete")
+
+// parseProfile reads lines of the form (kernel/trace/trace_uprobe.c,
+// probes_profile_seq_show):
+//
+//	"  %s %-44s %15lu\n"   PATH EVENT HITS
+//
+// There is one a site, in order of definition, and only the event's name tells
+// whose it is; names are unique per session, and PATH may hold blanks.
+func parseProfile(text string, events []Event) ([][]uint64, error) {
+	index := make(map[string]int, len(events))
+	hits := make([][]uint64, len(events))
+	for i := range events {
+		index[events[i].Name] = i
+		hits[i] = make([]uint64, 0, len(events[i].Sites))
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		fields := strings.Fields(line)
+		if len(fields) < 2 {
+			continue
+		}
+		i, ours := index[fields[len(fields)-2]]
+		if !ours {
+			continue
+		}
+		n, err := strconv.ParseUint(fields[len(fields)-1], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("parse uprobe_profile line %q: %w", line, err)
+		}
+		hits[i] = append(hits[i], n)
+	}
+	for i := range events {
+		if len(hits[i]) != len(events[i].Sites) {
+			return nil, fmt.Errorf("read uprobe_profile: event %s has %d sites, not %d: %w", events[i].Name, len(hits[i]), len(events[i].Sites), errIncomplete)
+		}
+	}
+	return hits, nil
+}
+
+// Overruns is how many events the session's ring buffer has lost: overwritten before
+// they were read, or not recorded because there was no room.
+func (s *Session) Overruns() (sum uint64, err error) {
+	cpus, err := s.fs.tree.List(s.file("per_cpu"))
+	if err != nil {
+		return 0, err
+	}
+	for _, cpu := range cpus {
+		b, err := s.fs.tree.Read(s.file("per_cpu", cpu, "stats"))
+		if err != nil {
+			return 0, err
+		}
+		n, err := parseOverruns(string(b))
+		if err != nil {
+			return 0, fmt.Errorf("parse stats of %s: %w", cpu, err)
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
+// parseOverruns adds up the lines of a per-CPU stats file that count losses
+// (kernel/trace/trace.c, tracing_stats_read).
+func parseOverruns(stats string) (sum uint64, err error) {
+	for line := range strings.Lines(stats) {
+		switch name, text, _ := strings.Cut(line, ":"); name {
+		case "overrun", "commit overrun", "dropped events":
+			n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 64)
+			if err != nil {
+				return 0, err
+			}
+			sum += n
+		}
+	}
+	return sum, nil
+}
+
+// Timebase converts the time stamps of the session's events. It must not be asked for
+// before Start has returned, nor after Close. The first time it waits, if need be, until
+// the session is 20 ms old: nobody who only wants the probes armed waits for that. The
+// clocks are compared anew when the session is twice as old, and each minute: who shows
+// when something was asks again from time to time.
+func (s *Session) Timebase() (clocks.Timebase, error) { return s.clocks.Timebase() }
+
+// Mark is a moment of a session: what the clocks showed, and what the kernel had counted.
+type Mark struct {
+	// Ticks is the moment by the trace clock, in units of the events' time stamps; At by
+	// the system's.
+	Ticks uint64
+	At    time.Time
+	// Hits[i][j] is how often site j of event i had been hit, as [Session.Profile] has it.
+	Hits [][]uint64
+	// Width is how long reading the counters took, from Ticks on: those of two sites may be
+	// of moments so far apart.
+	Width time.Duration
+}
+
+// A pass that takes between narrow and wide is tried again, markTries times at most: whoever
+// reads may have lost its CPU between two pages of the counters. One that takes longer has
+// thousands of sites to read, since the kernel looks for its place in the list from the
+// beginning for each page (fs/seq_file.c, seq_list_start).
+const (
+	narrow    = time.Millisecond
+	wide      = 20 * time.Millisecond
+	markTries = 4
+)
+
+// Mark reads the clocks, and then, if hits are asked for, all counters in one pass: the shortest
+// of a few.
+func (s *Session) Mark(hits bool) (best Mark, err error) {
+	for try := range markTries {
+		now, _, err := s.clocks.Now()
+		m := Mark{Ticks: now.Ticks, At: now.At}
+		if err != nil || !hits {
+			return m, err
+		}
+		var read time.Time
+		m.Hits, read, err = s.profile()
+		m.Width = read.Sub(m.At)
+		if try == 0 || m.Width < best.Width {
+			best = m
+		}
+		if err != nil || best.Width <= narrow || best.Width >= wide {
+			return best, err
+		}
+	}
+	return best, nil
 }

@@ -75,16 +75,12 @@ func (h *host) mounts() (all []mount) {
 // config returns how the kernel was built, as its .config has it, and where that was
 // found; ok is false if it keeps no copy.
 func (h *host) config() (text, from string, ok bool) {
-	if b, err := os.ReadFile(h.Root + "/proc/config.gz"); err == nil {
-		z, err := gzip.NewReader(bytes.NewReader(b))
-		if err == nil {
-			if b, err = io.ReadAll(z); err == nil {
-				return string(b), "/proc/config.gz", true
-			}
+	for _, path := range []string{"/proc/config.gz", "/boot/config-" + h.Release, "/lib/modules/" + h.Release + "/config"} {
+		b, err := os.ReadFile(h.Root + path)
+		if z, zerr := gzip.NewReader(bytes.NewReader(b)); zerr == nil {
+			b, err = io.ReadAll(z)
 		}
-	}
-	for _, path := range []string{"/boot/config-" + h.Release, "/lib/modules/" + h.Release + "/config"} {
-		if b, err := os.ReadFile(h.Root + path); err == nil {
+		if err == nil {
 			return string(b), path, true
 		}
 	}

@@ -1,0 +1,246 @@
+// Package clocks relates the kernel's trace clock to the system's.
+package clocks
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// calibrateFor is how long the two clocks are compared at least: readings are good to a
+	// few microseconds, so the ratio is to a few parts in 10,000.
+	calibrateFor = 20 * time.Millisecond
+	// driftFor is how long a comparison holds at most: clocks are set, and run unevenly.
+	driftFor = time.Minute
+	// Between two comparisons, sound clocks differ by readingError and a share of maxDrift.
+	readingError = 100 * time.Microsecond
+	maxDrift     = 0.001
+)
+
+// Comparison knows a trace clock by comparing it with the system's from time to time.
+type Comparison struct {
+	// Stats reads a per-CPU stats file, which has the trace clock's time.
+	Stats func() ([]byte, error)
+
+	mu    sync.Mutex
+	first Reading  // since when they are compared
+	base  Timebase // by the last comparison; until there is one, the clock's name
+	// doubt is a rate that was seen once, and is not that of base.
+	doubt float64
+}
+
+// Choose names the trace clock.
+func (c *Comparison) Choose(clock string) { c.base.Clock = clock }
+
+// Begin takes the first reading, and returns the trace clock's time.
+func (c *Comparison) Begin() (ticks uint64, err error) {
+	c.first, err = c.closest()
+	return c.first.Ticks, err
+}
+
+// Timebase is what is known of the clocks. The first time it waits, if need be, until 20 ms have
+// gone since Begin. They are compared anew when twice as much has gone, and each minute.
+func (c *Comparison) Timebase() (Timebase, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.base.wall.IsZero() {
+		if c.base.Clock == Counter {
+			time.Sleep(calibrateFor - time.Since(c.first.At))
+		}
+		var err error
+		if c.base.Step, err = c.step(); err != nil {
+			return c.base, err
+		}
+	}
+	if !c.due(time.Now()) {
+		return c.base, nil
+	}
+	now, err := c.closest()
+	if err == nil {
+		err = c.compare(now)
+	}
+	return c.base, err
+}
+
+func (c *Comparison) due(now time.Time) bool {
+	last := c.base.wall
+	return last.IsZero() || now.Sub(last) >= min(max(last.Sub(c.first.At), calibrateFor), driftFor)
+}
+
+// compare makes the base that holds from now on. Where one of the clocks has stood still since
+// the last time (with the machine asleep) or was set, it begins anew at the rate that was known,
+// or at another one if that is seen twice running.
+func (c *Comparison) compare(now Reading) error {
+	last, known := Reading{c.base.ticks, c.base.wall}, !c.base.wall.IsZero()
+	if known && c.jumped(last, now) {
+		c.base.ticks, c.base.wall, c.first = now.Ticks, now.At, now
+		recent, err := New(c.base.Clock, last, now)
+		if err == nil && math.Abs(recent.nsPerTick-c.doubt) < recent.nsPerTick*maxDrift {
+			c.base.nsPerTick = recent.nsPerTick
+		}
+		c.doubt = recent.nsPerTick
+		return nil
+	}
+	base, err := New(c.base.Clock, c.first, now)
+	if base.Step = c.base.Step; err == nil {
+		c.base, c.doubt = base, 0
+	}
+	return err
+}
+
+func (c *Comparison) jumped(last, now Reading) bool {
+	took := now.At.Sub(last.At)
+	off := c.base.Duration(last.Ticks, now.Ticks) - took
+	return off.Abs() > readingError+time.Duration(maxDrift*float64(took))
+}
+
+// Counter is the trace clock that text prints in full: raw cycles, where the others are cut to
+// microseconds.
+const Counter = "x86-tsc"
+
+// Monotonic is the trace clock that counts nanoseconds, is ordered between CPUs, and never goes back.
+const Monotonic = "mono"
+
+// Timebase converts time stamps of the trace clock.
+type Timebase struct {
+	// Clock is the kernel's name of the clock.
+	Clock string
+	// Step is how far the clock goes at a time, where that is a millisecond or more: some machines
+	// have nothing but the timer's interrupts to tell the time by, and then no latency is known any
+	// better. It is 0 for all others.
+	Step time.Duration
+	// nsPerTick is the length of a unit of Event.Time.
+	nsPerTick float64
+	ticks     uint64
+	wall      time.Time
+}
+
+// Duration is the time between two stamps, from earlier to later. It is the difference of what
+// Wall tells of the two, so that a call which lies within another never ends after it.
+func (b Timebase) Duration(from, to uint64) time.Duration {
+	return b.sinceRead(to) - b.sinceRead(from)
+}
+
+// Wall is when a stamp was taken.
+func (b Timebase) Wall(stamp uint64) time.Time {
+	return b.wall.Add(b.sinceRead(stamp))
+}
+
+// sinceRead is the time from the reading of both clocks to a stamp. It never decreases as stamps
+// grow, and is the only place where a time is rounded.
+func (b Timebase) sinceRead(stamp uint64) time.Duration {
+	return time.Duration(float64(int64(stamp-b.ticks)) * b.nsPerTick)
+}
+
+// New relates a trace clock, by the kernel's name for it, to the system's from two readings,
+// taken some time apart.
+func New(clock string, a, b Reading) (Timebase, error) {
+	base := Timebase{Clock: clock, nsPerTick: 1, ticks: b.Ticks, wall: b.At}
+	if clock == Counter {
+		if b.Ticks <= a.Ticks {
+			return base, fmt.Errorf("calibrate clock %s: it stands at %d", clock, b.Ticks)
+		}
+		base.nsPerTick = float64(b.At.Sub(a.At)) / float64(b.Ticks-a.Ticks)
+	}
+	return base, nil
+}
+
+// Reading is one simultaneous reading of the trace clock, in its units, and of the system's.
+type Reading struct {
+	Ticks uint64
+	At    time.Time
+}
+
+// Now reads both clocks once. Width is how long that took. In per-CPU stats the trace clock's is
+// "now ts: 1988767667996" for a counter, "now ts:   447.809285" (seconds) for the
+// rest (kernel/trace/trace.c, tracing_stats_read).
+func (c *Comparison) Now() (now Reading, width time.Duration, err error) {
+	before := time.Now()
+	b, err := c.Stats()
+	width = time.Since(before)
+	now.At = before.Add(width / 2)
+	if err == nil {
+		now.Ticks, err = present(string(b))
+	}
+	if err != nil {
+		err = fmt.Errorf("read clock: %w", err)
+	}
+	return now, width, err
+}
+
+func present(stats string) (uint64, error) {
+	_, after, ok := strings.Cut(stats, "now ts:")
+	if !ok {
+		return 0, errors.New("no line \"now ts:\"")
+	}
+	line, _, _ := strings.Cut(after, "\n")
+	return Ticks(strings.TrimSpace(line))
+}
+
+// Ticks reads a time of the trace clock as per-CPU stats print it: a count, or
+// seconds with six digits behind the point.
+func Ticks(text string) (uint64, error) {
+	whole, micro, isTime := strings.Cut(text, ".")
+	n, err := strconv.ParseUint(whole, 10, 64)
+	if err != nil || !isTime {
+		return n, err
+	}
+	us, err := strconv.ParseUint(micro, 10, 32)
+	if err == nil && n > math.MaxInt64/1_000_000_000-1 {
+		err = strconv.ErrRange
+	}
+	return n*1e9 + us*1e3, err
+}
+
+// closest reads both clocks several times and returns the closest reading: one may be
+// interrupted between the two.
+func (c *Comparison) closest() (best Reading, err error) {
+	narrowest := time.Duration(math.MaxInt64)
+	for range 9 {
+		now, width, e := c.Now()
+		if e != nil {
+			err = e
+		} else if width < narrowest {
+			best, narrowest = now, width
+		}
+	}
+	if narrowest < math.MaxInt64 {
+		err = nil
+	}
+	return best, err
+}
+
+// coarseStep is what a clock that follows the timer's interrupts goes by at least.
+const coarseStep = time.Millisecond
+
+// step is how far the trace clock goes at a time, where that is coarseStep or more: see
+// [Timebase].Step.
+func (c *Comparison) step() (least time.Duration, err error) {
+	if c.base.Clock == Counter {
+		return 0, nil
+	}
+	for last, changes, tries := uint64(0), 0, 0; changes < 4 && tries < 100_000; tries++ {
+		now, _, err := c.Now()
+		if err != nil {
+			return 0, err
+		}
+		step := time.Duration(now.Ticks - last)
+		last = now.Ticks
+		if step == 0 {
+			continue
+		}
+		// The first was not seen to begin.
+		if changes++; changes > 2 && (least == 0 || step < least) {
+			least = step
+		}
+		if changes > 1 && step < coarseStep {
+			return 0, nil
+		}
+	}
+	return least, nil
+}
