@@ -1,7 +1,5 @@
 package ftrace
 
-import "context"
-
 import (
 	"bytes"
 	"encoding/binary"
@@ -36,11 +34,9 @@ func (e *KernelEvent) Number(name string) (n uint64, ok bool) {
 
 // KernelSource is where kernel events come from: see tracefs.StartKernel.
 type KernelSource interface {
-	// Names and Formats are the events and the kernel's descriptions of them.
+	pageSource // which never waits
+	// Names are the events.
 	Names() []string
-	Formats() ([]string, error)
-	// ReadPages makes a pass over all CPUs: see [Source]. It never waits.
-	ReadPages(ctx context.Context, page func(cpu int, page []byte)) (n int, err error)
 	// Process returns the process of a thread: printed is 0.
 	Process(tid, printed int) int
 }

@@ -1,5 +1,7 @@
 package ftrace
 
+import "context"
+
 // merge puts events of all buffers in order of time: hits of probes, as text or from the pages of
 // each CPU, and events of the kernel itself, which have buffers of their own.
 //
@@ -27,6 +29,8 @@ type merge struct {
 // time the hits come first.
 type side struct {
 	merge      *merge
+	source     pageSource                 // nil for text
+	take       func(cpu int, page []byte) // add, made once
 	formats    *rawFormats
 	cpus       []*queue // nil for one not heard of
 	hits       bool
@@ -52,6 +56,15 @@ func (s *side) queue() *queue {
 	q := &queue{side: s}
 	s.merge.queues = append(s.merge.queues, q)
 	return q
+}
+
+// readFrom has passes read pages.
+func (s *side) readFrom(source pageSource) { s.source, s.take = source, s.add }
+
+// pass reads all CPUs.
+func (s *side) pass(ctx context.Context) (n int, err error) {
+	s.merge.begin()
+	return s.source.ReadPages(ctx, s.take)
 }
 
 // begin is called before a pass.

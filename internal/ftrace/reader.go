@@ -39,21 +39,19 @@ type Reader struct {
 	src    Source
 	sink   Sink
 	lines  prefixes
-	pages  pageSource   // src again, where pages are read
 	kernel KernelSource // nil if there are no kernel events
 	merge  merge
 	// hits and events are what is merged; text are the hits of lines, if there is something to
 	// merge them with.
-	hits, events       side
-	text               *queue
-	addHits, addEvents func(cpu int, page []byte) // those of hits and events, made once
-	kernelEvent        KernelEvent
-	buf                []byte
-	splitter           splitter
-	order              order
-	ev                 *Event // to be filled
-	name               brokenName
-	unparsed           uint64
+	hits, events side
+	text         *queue
+	kernelEvent  KernelEvent
+	buf          []byte
+	splitter     splitter
+	order        order
+	ev           *Event // to be filled
+	name         brokenName
+	unparsed     uint64
 }
 
 // NewReader returns a Reader of hits of events. It reads raw pages where src has the methods of a
@@ -62,7 +60,6 @@ type Reader struct {
 func NewReader(events []uprobe.Event, src Source, kernel KernelSource, sink Sink) (*Reader, error) {
 	r := &Reader{src: src, sink: sink, ev: new(Event), kernel: kernel}
 	r.hits = side{merge: &r.merge, hits: true, emit: r.rawHit}
-	r.addHits = r.hits.add
 	var texts []string
 	var err error
 	if pages, ok := src.(pageSource); ok {
@@ -70,13 +67,13 @@ func NewReader(events []uprobe.Event, src Source, kernel KernelSource, sink Sink
 			return nil, err
 		}
 		if texts != nil {
-			r.pages = pages
+			r.hits.readFrom(pages)
 		}
 	}
 	if err := r.extend(events, texts); err != nil || kernel == nil {
 		return r, err
 	}
-	if r.pages == nil {
+	if r.hits.source == nil {
 		r.hits.emit = sink.Hit
 		r.text = r.hits.queue()
 	}
@@ -84,7 +81,7 @@ func NewReader(events []uprobe.Event, src Source, kernel KernelSource, sink Sink
 		return nil, err
 	}
 	r.events = side{merge: &r.merge, emit: r.tell}
-	r.addEvents = r.events.add
+	r.events.readFrom(kernel)
 	r.events.formats, err = newKernelFormats(kernel.Names(), texts)
 	return r, err
 }
@@ -92,8 +89,8 @@ func NewReader(events []uprobe.Event, src Source, kernel KernelSource, sink Sink
 // Extend takes note of events that have joined the others. It comes before they are armed.
 func (r *Reader) Extend(events []uprobe.Event) (err error) {
 	var texts []string
-	if r.pages != nil {
-		texts, err = r.pages.Formats()
+	if r.hits.source != nil {
+		texts, err = r.hits.source.Formats()
 	}
 	if err != nil {
 		return err
@@ -107,7 +104,7 @@ func (r *Reader) extend(events []uprobe.Event, texts []string) error {
 		return err
 	}
 	r.lines.lines = lines // what it knows of threads still holds
-	if r.pages != nil {
+	if r.hits.source != nil {
 		// Pages that are waiting hold none of the new events, and keep the old formats.
 		r.hits.formats, err = newRawFormats(events, texts)
 	}
@@ -117,9 +114,8 @@ func (r *Reader) extend(events []uprobe.Event, texts []string) error {
 // Read takes what the source has for the moment: n is 0 if that was nothing. Errors are the
 // source's.
 func (r *Reader) Read(ctx context.Context) (n int, err error) {
-	r.merge.begin()
-	if r.pages != nil {
-		n, err = r.pages.ReadPages(ctx, r.addHits)
+	if r.hits.source != nil {
+		n, err = r.hits.pass(ctx)
 	} else {
 		n, err = r.readText(ctx)
 	}
@@ -127,8 +123,7 @@ func (r *Reader) Read(ctx context.Context) (n int, err error) {
 		return n, err
 	}
 	if r.kernel != nil {
-		r.merge.begin()
-		_, err = r.kernel.ReadPages(context.Background(), r.addEvents)
+		_, err = r.events.pass(context.Background())
 	}
 	r.merge.release(r.merge.certain())
 	return n, err
@@ -138,6 +133,7 @@ func (r *Reader) readText(ctx context.Context) (n int, err error) {
 	if r.buf == nil {
 		r.buf = make([]byte, maxLine)
 	}
+	r.merge.begin()
 	n, err = r.src.Read(ctx, r.buf)
 	r.splitter.feed(r.buf[:n], r.line)
 	if n == 0 {
@@ -193,7 +189,7 @@ func (r *Reader) Finish() {
 	r.order.flush(r.hit)
 	// What can't be read is missing, as is what was never recorded.
 	for n, err := 1, error(nil); r.kernel != nil && n > 0 && err == nil; {
-		n, err = r.kernel.ReadPages(context.Background(), r.addEvents)
+		n, err = r.events.pass(context.Background())
 	}
 	r.merge.release(^uint64(0))
 	if len(r.splitter.rest()) > 0 {

@@ -181,23 +181,23 @@ func checkFields(p *uprobe.Plan, f *uprobe.Fields, words int) error {
 
 // checkKind sees that what a hit of a kind is paired by is fetched.
 func checkKind(p *uprobe.Plan, kind uprobe.Kind, f *uprobe.Fields) error {
-	var needed []int
+	least := 0 // of the words that are needed, -1 if one is not fetched
 	switch kind {
 	case uprobe.Entry, uprobe.Point, uprobe.Yield:
 	case uprobe.EntryJump:
-		needed = []int{f.Flags}
+		least = f.Flags
 	case uprobe.Return, uprobe.TailJump:
-		needed = []int{f.SP}
+		least = f.SP
 	case uprobe.CondTail:
-		needed = []int{f.SP, f.Flags}
+		least = min(f.SP, f.Flags)
 	case uprobe.GoroutineEnd:
-		needed = []int{f.G}
+		least = f.G
 	case uprobe.Recovery:
-		needed = []int{f.SP, f.G, f.Hi}
+		least = min(f.SP, f.G, f.Hi)
 	case uprobe.StackMove:
-		needed = []int{f.G, f.Lo, f.Hi}
+		least = min(f.G, f.Lo, f.Hi)
 	case uprobe.Resume:
-		needed = []int{f.G, f.Goid}
+		least = min(f.G, f.Goid)
 	default: // those of CountFirst travel with nobody
 		return fmt.Errorf("kind %d is not known", kind)
 	}
@@ -205,12 +205,10 @@ func checkKind(p *uprobe.Plan, kind uprobe.Kind, f *uprobe.Fields) error {
 		return errors.New("stacks are not what goroutines are known by")
 	}
 	if f.SP >= 0 && f.G >= 0 && kind <= uprobe.CondTail {
-		needed = append(needed, f.Hi)
+		least = min(least, f.Hi)
 	}
-	for _, at := range needed {
-		if at < 0 {
-			return fmt.Errorf("kind %d lacks a field", kind)
-		}
+	if least < 0 {
+		return fmt.Errorf("kind %d lacks a field", kind)
 	}
 	return nil
 }
