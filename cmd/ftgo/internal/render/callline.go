@@ -164,12 +164,7 @@ func callColumns(o CallOptions) []column[*CallLine] {
 		{"ns", true, func(c *CallLine) any { return known(c.returned(), c.NS) }},
 		{"end", true, func(c *CallLine) any { return c.End }},
 		{"args", true, func(c *CallLine) any { return c.object(c.Args) }},
-		{"results", true, func(c *CallLine) any {
-			if !c.returned() {
-				return nil
-			}
-			return c.object(c.Results)
-		}},
+		{"results", true, func(c *CallLine) any { return known(c.returned(), c.object(c.Results)) }},
 	}
 	for _, p := range splitParts {
 		columns = append(columns, column[*CallLine]{p.name + "_ns", o.Sched, func(c *CallLine) any {

@@ -34,11 +34,7 @@ func listNote(r target.Row) string {
 	if r.TailJumps == 0 {
 		return r.Note
 	}
-	note := units.Plural(uint64(r.TailJumps), "tail jump")
-	if r.Note != "" {
-		note += "; " + r.Note
-	}
-	return note
+	return strings.TrimSuffix(units.Plural(r.TailJumps, "tail jump")+"; "+r.Note, "; ")
 }
 
 // inlined are the places where a function is inlined: JSON has them, and CSV their number.
