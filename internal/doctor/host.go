@@ -77,8 +77,11 @@ func (h *host) mounts() (all []mount) {
 func (h *host) config() (text, from string, ok bool) {
 	for _, path := range []string{"/proc/config.gz", "/boot/config-" + h.Release, "/lib/modules/" + h.Release + "/config"} {
 		b, err := os.ReadFile(h.Root + path)
-		if z, zerr := gzip.NewReader(bytes.NewReader(b)); zerr == nil {
-			b, err = io.ReadAll(z)
+		if err == nil && strings.HasSuffix(path, ".gz") {
+			var z *gzip.Reader
+			if z, err = gzip.NewReader(bytes.NewReader(b)); err == nil {
+				b, err = io.ReadAll(z)
+			}
 		}
 		if err == nil {
 			return string(b), path, true
