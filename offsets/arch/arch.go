@@ -100,11 +100,11 @@ type Inst struct {
 // Cost is the price of a uprobe on one instruction. If it is neither Emulated nor Later nor
 // Refused, a copy of the instruction is single-stepped, with a second trap.
 type Cost struct {
-	// Emulated: every kernel carries the instruction out in its trap handler.
-	Emulated bool
-	// Later says what the instruction is that newer kernels carry out there, Refused why some
+	// Later says what the instruction is that newer kernels emulate, Refused why some
 	// kernel refuses it, or takes it and then misbehaves.
 	Later, Refused string
+	// Emulated: every kernel carries the instruction out in its trap handler.
+	Emulated bool
 	// Passable: the instruction is Refused, but leaves the stack pointer and the flow of
 	// control alone, so that a probe may be put behind it instead.
 	Passable bool

@@ -237,26 +237,20 @@ type inlineScan struct {
 	*Info
 	unit   *unit
 	caller dwarf.Offset
-	count  int
 	// budget of the bytes that names may take: entries of a few bytes may all have
 	// the same long one.
 	budget int64
 
 	named   map[dwarf.Offset]string       // functions
 	origins map[dwarf.Offset]dwarf.Offset // of functions that have no name themselves
-	found   map[dwarf.Offset][]scannedCall
+	found   []scannedCall
 }
 
 type scannedCall struct {
-	caller dwarf.Offset
-	file   string
-	line   int
+	callee, caller dwarf.Offset
+	file           string
+	line           int
 }
-
-var (
-	errManyInlined = errors.New("too many inlined calls")
-	errLongNames   = errors.New("names longer than the file")
-)
 
 // maxInlined limits what is kept of a file that repeats an entry of few bytes.
 const maxInlined = 1 << 22
@@ -268,17 +262,12 @@ func (d *Info) Calls(found func(callee, caller, file string, line int)) error {
 		Info: d, budget: int64(d.image.MaxDebug()),
 		named:   make(map[dwarf.Offset]string),
 		origins: make(map[dwarf.Offset]dwarf.Offset),
-		found:   make(map[dwarf.Offset][]scannedCall),
 	}
 	if err := s.scan(); err != nil {
 		return fmt.Errorf("read debug information: %w", err)
 	}
-	for origin, calls := range s.found {
-		name := s.name(origin)
-		if name == "" {
-			continue
-		}
-		for _, c := range calls {
+	for _, c := range s.found {
+		if name := s.name(c.callee); name != "" {
 			found(name, s.name(c.caller), c.file, c.line)
 		}
 	}
@@ -317,7 +306,7 @@ func (s *inlineScan) function(e *dwarf.Entry) (abstract bool, err error) {
 	if name != "" {
 		s.named[e.Offset] = name
 		if s.budget -= int64(len(name)); s.budget < 0 {
-			return false, errLongNames
+			return false, errors.New("names longer than the file")
 		}
 	} else if origin := original(e); origin != 0 {
 		s.origins[e.Offset] = origin
@@ -335,17 +324,17 @@ func (s *inlineScan) call(e *dwarf.Entry) error {
 	if origin == 0 || s.unit == nil {
 		return nil
 	}
-	if s.count++; s.count > maxInlined {
-		return errManyInlined
+	if len(s.found) == maxInlined {
+		return errors.New("too many inlined calls")
 	}
-	c := scannedCall{caller: s.caller}
+	c := scannedCall{callee: origin, caller: s.caller}
 	if line := val[int64](e, dwarf.AttrCallLine); line > 0 && line < 1<<31 {
 		c.line = int(line)
 	}
 	if file, ok := e.Val(dwarf.AttrCallFile).(int64); ok {
 		c.file = s.file(s.unit, file)
 	}
-	s.found[origin] = append(s.found[origin], c)
+	s.found = append(s.found, c)
 	return nil
 }
 

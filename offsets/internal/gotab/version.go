@@ -49,8 +49,6 @@ var (
 	// plainRelease is the version of a release as it is: not of an experiment or a
 	// distribution's own, "go1.24.0 X:...", which may have other fields.
 	plainRelease = regexp.MustCompile(`^go1\.[0-9]+(\.[0-9]+)?$`)
-	// anyVersion is what all versions begin with.
-	anyVersion = regexp.MustCompile(`^(devel )?go1\.([0-9]*)`)
 	// release is a version as the text among others that it is in a binary: digits of the
 	// text behind it may follow.
 	release = regexp.MustCompile(`^go1\.[1-9][0-9]?(\.[0-9]{1,2}|rc[0-9]|beta[0-9])?`)
@@ -64,12 +62,13 @@ func (v Version) Plain() bool { return plainRelease.MatchString(v.Text) }
 
 // ParseVersion reads what a program says of its version.
 func ParseVersion(text string) (Version, error) {
-	found := anyVersion.FindStringSubmatch(text)
-	if found == nil {
-		return Version{Text: text}, fmt.Errorf("parse Go version %q: neither a release nor a development version", text)
+	rest, devel := strings.CutPrefix(text, "devel ")
+	v := Version{Text: text, Devel: devel}
+	rest, ok := strings.CutPrefix(rest, "go1.")
+	if !ok {
+		return v, fmt.Errorf("parse Go version %q: neither a release nor a development version", text)
 	}
-	v := Version{Text: text, Devel: found[1] != ""}
-	n, err := strconv.Atoi(found[2])
+	n, err := strconv.Atoi(rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))])
 	if err != nil || n == 0 {
 		return v, fmt.Errorf("parse Go version %q: no minor version", text)
 	}
