@@ -64,7 +64,7 @@ var arrows = []arrow{
 	{from: "internal/recording", to: []string{
 		module + "/internal/clocks", module + "/internal/printable", module + "/internal/processors", module + "/offsets", module + "/offsets/arch", module + "/internal/ftrace", module + "/tracefs", module + "/internal/uprobe"}},
 	{from: "internal/parse", to: []string{module + "/offsets", module + "/internal/ftrace", module + "/internal/uprobe"}},
-	{from: "internal/valuetext/...", to: []string{module + "/internal/valuepath", module + "/internal/printable", module + "/offsets/gotype", module + "/internal/capture"}},
+	{from: "internal/valuetext", to: []string{module + "/internal/valuepath", module + "/internal/printable", module + "/offsets/gotype", module + "/internal/capture"}},
 	{from: "internal/stats", to: []string{module + "/internal/parse"}},
 	{from: "internal/loader", to: []string{module + "/internal/processors", module + "/offsets", module + "/offsets/arch", module + "/internal/procfs", "golang.org/x/sys/unix"}},
 	{from: "internal/target", to: []string{
@@ -97,7 +97,7 @@ var arrows = []arrow{
 }
 
 // testOnly packages are for tests alone: they import testing.
-var testOnly = []string{module + "/testdata/tracetest"}
+var testOnly = []string{module + "/testdata/madeup", module + "/testdata/tracetest"}
 
 // listed is what go list says of a package.
 type listed struct {

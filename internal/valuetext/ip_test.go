@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/valuetext/madeup"
+	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
 func TestIPs(t *testing.T) {

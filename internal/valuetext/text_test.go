@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/valuetext/madeup"
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
 func TestValue(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/valuetext/madeup"
+	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
 // words returns the struct of a time of this program, as it lies in memory.

@@ -9,8 +9,8 @@ import (
 	"unicode"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/valuetext/madeup"
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
 // request is a call with a value of most kinds.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/valuetext"
-	"github.com/ftgo/ftgo/internal/valuetext/madeup"
+	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
 // hostileValues are what a target might hold to deceive the reader of a trace, or to

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/valuetext/madeup"
+	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
 var callStart = time.Date(2024, 2, 29, 12, 0, 0, 123456789, time.UTC)

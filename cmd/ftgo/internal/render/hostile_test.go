@@ -15,7 +15,7 @@ import (
 	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/parse"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/valuetext/madeup"
+	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
 // hostileStack has a hostile function, one inlined into another of a hostile file.

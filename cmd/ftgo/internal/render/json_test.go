@@ -10,7 +10,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/internal/valuetext/madeup"
+	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
 type functionLine struct {
