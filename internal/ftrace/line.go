@@ -25,7 +25,7 @@ type lineParser struct {
 	formats []lineFormat
 	byEvent map[string]int
 	// guesses are indices of formats plus 1, by guessOf of their events' names.
-	guesses [256]uint32
+	guesses [4096]uint32
 }
 
 // lineFormat is an event in the form its lines are compared with.
@@ -159,10 +159,10 @@ func isMarked(text []byte, name string) bool {
 	return len(text) >= n+len(addrMark) && string(text[:n]) == name && string(text[n:n+len(addrMark)]) == addrMark
 }
 
-// guessOf is a number from 0 to 255 for an event's name, made of its first minEvent bytes.
-func guessOf(name []byte) uint8 {
+// guessOf is a number from 0 to 4095 for an event's name, made of its first minEvent bytes.
+func guessOf(name []byte) uint64 {
 	a, b := binary.LittleEndian.Uint64(name), binary.LittleEndian.Uint64(name[8:])
-	return uint8((a*31 + b) * 0x9e3779b97f4a7c15 >> 56)
+	return (a*31 + b) * 0x9e3779b97f4a7c15 >> 52
 }
 
 // values reads "(0xADDR) NAME=VALUE ..." at line[i:] to the end of the line.
