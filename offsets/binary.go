@@ -6,6 +6,7 @@ import (
 	"os"
 	"sort"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/ftgo/ftgo/offsets/arch"
@@ -33,7 +34,9 @@ type Binary struct {
 	unwind  func() debug.Unwind
 	debug   func() (*debug.Info, error)
 	inlined func() (*inlineIndex, error)
-	lookup  funcIndex
+	lookups atomic.Int32 // few, or more than that
+	indexed sync.Once
+	byName  map[string]int // into funcs, for who asks for many
 }
 
 // Open reads the headers and function symbols of an ELF file. Errors have the form

@@ -1,19 +1,6 @@
 package offsets
 
-import (
-	"sync"
-	"sync/atomic"
-
-	"github.com/ftgo/ftgo/offsets/symname"
-)
-
-// funcIndex finds functions by name. A map of all names is worth its while only for who
-// asks for many.
-type funcIndex struct {
-	asked  atomic.Int32
-	once   sync.Once
-	byName map[string]int // into Binary.funcs
-}
+import "github.com/ftgo/ftgo/offsets/symname"
 
 // fewLookups are answered by going through all names: 100,000 take less than a
 // millisecond, a map of them some 50.
@@ -22,41 +9,30 @@ const fewLookups = 16
 // Lookup finds a function by its exact name, or by an alias that is not the name of
 // another one.
 func (b *Binary) Lookup(name string) (*Func, bool) {
-	var i int
-	if x := &b.lookup; x.asked.Add(1) <= fewLookups {
-		i = b.search(name)
-	} else {
-		x.asked.Store(fewLookups)
-		x.once.Do(b.indexNames)
-		var ok bool
-		if i, ok = x.byName[name]; !ok {
-			i = -1
+	if b.lookups.Add(1) > fewLookups {
+		b.lookups.Store(fewLookups)
+		b.indexed.Do(b.indexNames)
+		i, ok := b.byName[name]
+		if !ok {
+			return nil, false
 		}
+		return &b.funcs[i], true
 	}
-	if i < 0 {
-		return nil, false
-	}
-	return &b.funcs[i], true
-}
-
-// search is the number of the function of that name, -1 if there is none.
-func (b *Binary) search(name string) int {
 	for known, i := range b.names {
 		if known == name {
-			return i
+			return &b.funcs[i], true
 		}
 	}
-	return -1
+	return nil, false
 }
 
 func (b *Binary) indexNames() {
-	byName := make(map[string]int, len(b.funcs))
+	b.byName = make(map[string]int, len(b.funcs))
 	for name, i := range b.names {
-		if _, taken := byName[name]; !taken {
-			byName[name] = i
+		if _, taken := b.byName[name]; !taken {
+			b.byName[name] = i
 		}
 	}
-	b.lookup.byName = byName
 }
 
 // names goes through the names of all functions, and then through their aliases.
