@@ -2,7 +2,6 @@ package render
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -78,11 +77,21 @@ func writeData[R any](w io.Writer, f Format, header bool, columns []column[R], r
 			text.WriteString(strings.Join(record, "\t") + "\n")
 		}
 	case CSV:
-		if err := csv.NewWriter(&text).WriteAll(grid(header, columns, rows, textCell)); err != nil {
-			return fmt.Errorf("encode csv: %w", err)
+		for _, record := range grid(header, columns, rows, quotedCell) {
+			text.WriteString(strings.Join(record, ",") + "\n")
 		}
 	}
 	return write(w, f.String(), text.Bytes())
+}
+
+// quotedCell quotes what package encoding/csv does, whose writer takes a buffer of 4 KB for each
+// line of a call. No cell holds a newline.
+func quotedCell(v any) string {
+	cell := textCell(v)
+	if strings.ContainsAny(cell, `",`) || strings.HasPrefix(cell, " ") || cell == `\.` {
+		return `"` + strings.ReplaceAll(cell, `"`, `""`) + `"`
+	}
+	return cell
 }
 
 // writeHeader writes what stands above the first record, which other formats have not.
