@@ -1,6 +1,7 @@
 package amd64
 
 import (
+	"bytes"
 	"strings"
 
 	"golang.org/x/arch/x86/x86asm"
@@ -210,18 +211,11 @@ func (w way) popsBefore(at uint64) bool {
 		return false
 	}
 	in, err := w.instruction(b)
-	if err != nil {
-		return false
-	}
-	return in.Op == x86asm.POP || in.Op == x86asm.LEAVE || in.Op == x86asm.ADD && in.Args[0] == x86asm.RSP
+	return err == nil && (in.Op == x86asm.POP || in.Op == x86asm.LEAVE || in.Op == x86asm.ADD && in.Args[0] == x86asm.RSP)
 }
 
 // isENDBR64: x86asm does not know the instruction.
 func isENDBR64(code []byte) bool {
 	in, err := decode(code)
-	if err != nil {
-		return false
-	}
-	op := code[in.Prefix:in.Len]
-	return len(op) == 3 && op[0] == 0x0f && op[1] == 0x1e && op[2] == 0xfa
+	return err == nil && bytes.Equal(code[in.Prefix:in.Len], endbr64[1:])
 }
