@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/valuetext"
@@ -89,14 +89,14 @@ type Outcome uint8
 
 const (
 	// Returned calls have ended as calls do.
-	Returned = Outcome(parse.Returned)
+	Returned = Outcome(pairing.Returned)
 	// Unwound calls were left by a panic or by runtime.Goexit, or their goroutine is gone.
-	Unwound = Outcome(parse.Unwound)
+	Unwound = Outcome(pairing.Unwound)
 	// Open calls had not ended when the trace did, or, with Entries, were just beginning.
-	Open = Outcome(parse.Open)
+	Open = Outcome(pairing.Open)
 )
 
-func (o Outcome) String() string { return parse.Outcome(o).String() }
+func (o Outcome) String() string { return pairing.Outcome(o).String() }
 
 // Frame is a place in a stack. One without a Func stands for callers that are not known.
 type Frame struct {

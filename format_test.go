@@ -112,7 +112,7 @@ func TestFileChecks(t *testing.T) {
 		{scenario: "tidy", name: "a/b.go", text: "package b\n"},
 		{scenario: "as long as can be", name: "a.md", text: lines(maxLines)},
 		{scenario: "too long", name: "a.md", text: lines(maxLines + 1), long: true},
-		{scenario: "recorded data", name: "internal/parse/testdata/x.trace", text: lines(maxLines + 1)},
+		{scenario: "recorded data", name: "internal/pairing/testdata/x.trace", text: lines(maxLines + 1)},
 		{scenario: "Go source in testdata", name: "testdata/x/main.go", text: "package main\n\n" + strings.Repeat("// x\n", maxLines), long: true},
 		{scenario: "binary", name: "a.png", text: "\x00" + lines(maxLines+1)},
 		{scenario: "indented with spaces", name: "b.go", text: "package b\n\nfunc f() {\n    f()\n}\n", unformatted: true},

@@ -29,7 +29,7 @@ type arrow struct {
 var arrows = []arrow{
 	{from: ".", to: []string{
 		module + "/internal/machine", module + "/internal/printable", module + "/internal/procfs", module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/units", module + "/internal/valuetext",
-		module + "/offsets", module + "/offsets/gotype", module + "/internal/parse", module + "/internal/recording", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
+		module + "/offsets", module + "/offsets/gotype", module + "/internal/pairing", module + "/internal/recording", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "internal/brackets", to: nil},
 	{from: "internal/breakpoints", to: []string{module + "/internal/procfs"}},
 	{from: "internal/clocks", to: nil},
@@ -58,14 +58,14 @@ var arrows = []arrow{
 	{from: "internal/machine", to: []string{module + "/internal/clocks", "golang.org/x/sys/unix"}},
 	{from: "internal/doctor", to: []string{module + "/internal/clocks", module + "/internal/procfs", module + "/tracefs", module + "/internal/machine", "golang.org/x/sys/unix"}},
 	{from: "internal/capture", to: []string{module + "/internal/valuepath", module + "/offsets/...", module + "/tracefs"}},
-	{from: "internal/uprobe", to: []string{module + "/internal/histtext", module + "/offsets", module + "/offsets/arch", module + "/tracefs", module + "/internal/capture"}},
+	{from: "internal/uprobe", to: []string{module + "/parse", module + "/internal/histtext", module + "/offsets", module + "/offsets/arch", module + "/tracefs", module + "/internal/capture"}},
 	{from: "internal/biases", to: []string{module + "/internal/procfs", module + "/internal/uprobe"}},
-	{from: "internal/ftrace", to: []string{module + "/internal/uprobe"}},
+	{from: "parse", to: nil},
 	{from: "internal/recording", to: []string{
-		module + "/internal/clocks", module + "/internal/printable", module + "/internal/processors", module + "/offsets", module + "/offsets/arch", module + "/internal/ftrace", module + "/tracefs", module + "/internal/uprobe"}},
-	{from: "internal/parse", to: []string{module + "/offsets", module + "/internal/ftrace", module + "/internal/uprobe"}},
+		module + "/internal/clocks", module + "/internal/printable", module + "/internal/processors", module + "/offsets", module + "/offsets/arch", module + "/parse", module + "/tracefs", module + "/internal/uprobe"}},
+	{from: "internal/pairing", to: []string{module + "/offsets", module + "/parse", module + "/internal/uprobe"}},
 	{from: "internal/valuetext", to: []string{module + "/internal/valuepath", module + "/internal/printable", module + "/offsets/gotype", module + "/internal/capture"}},
-	{from: "internal/stats", to: []string{module + "/internal/parse"}},
+	{from: "internal/stats", to: []string{module + "/internal/pairing"}},
 	{from: "internal/loader", to: []string{module + "/internal/processors", module + "/offsets", module + "/offsets/arch", module + "/internal/procfs", "golang.org/x/sys/unix"}},
 	{from: "internal/target", to: []string{
 		module + "/internal/given", module + "/internal/loader", module + "/internal/procfs", module + "/internal/stats", module + "/internal/units", module + "/internal/valuepath",
@@ -73,21 +73,21 @@ var arrows = []arrow{
 	{from: "internal/rate", to: nil},
 	{from: "internal/trace", to: []string{
 		module + "/internal/breakpoints", module + "/internal/clocks", module + "/internal/biases", module + "/internal/printable", module + "/internal/procfs", module + "/internal/rate", module + "/internal/stats", module + "/internal/units", module + "/offsets", module + "/offsets/gotype",
-		module + "/internal/parse", module + "/internal/recording", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
+		module + "/internal/pairing", module + "/internal/recording", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
-		module + "/internal/doctor", module + "/internal/target", module + "/offsets", module + "/internal/parse", module + "/internal/stats", "github.com/google/pprof/profile",
+		module + "/internal/doctor", module + "/internal/target", module + "/offsets", module + "/internal/pairing", module + "/internal/stats", "github.com/google/pprof/profile",
 		module + "/offsets/gotype", module + "/internal/capture", module + "/internal/printable", module + "/internal/units", module + "/internal/valuetext"}},
 	{from: "cmd/ftgo/internal/cli", to: []string{module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/procfs", module + "/internal/target", module + "/offsets", module + "/offsets/symname", module + "/internal/units", module + "/tracefs", "github.com/spf13/pflag"}},
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/internal/printable", "golang.org/x/sys/unix"}},
 	{from: "cmd/ftgo/internal/where", to: []string{module + "/internal/valuepath", module + "/internal/valuetext", module + "/offsets/gotype", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/run", to: []string{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/target", module + "/internal/trace", module + "/internal/units",
-		module + "/offsets", module + "/internal/parse", module + "/tracefs", module + "/internal/uprobe"}},
+		module + "/offsets", module + "/internal/pairing", module + "/tracefs", module + "/internal/uprobe"}},
 	{from: "cmd/ftgo/internal/view", to: []string{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/where", module + "/internal/printable", module + "/internal/stats", module + "/internal/target",
-		module + "/internal/trace", module + "/internal/units", module + "/internal/valuepath", module + "/internal/valuetext", module + "/offsets", module + "/offsets/gotype", module + "/internal/parse", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
+		module + "/internal/trace", module + "/internal/units", module + "/internal/valuepath", module + "/internal/valuetext", module + "/offsets", module + "/offsets/gotype", module + "/internal/pairing", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/own", to: []string{
-		module + "/internal/biases", module + "/internal/clocks", module + "/internal/trace", module + "/offsets", module + "/internal/parse", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
+		module + "/internal/biases", module + "/internal/clocks", module + "/internal/trace", module + "/offsets", module + "/internal/pairing", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/session", to: []string{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/own", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/view", module + "/cmd/ftgo/internal/where", module + "/internal/printable", module + "/internal/procfs",
 		module + "/internal/machine", module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/units", module + "/offsets", module + "/internal/recording", module + "/tracefs", module + "/internal/doctor", module + "/internal/uprobe"}},
@@ -204,18 +204,18 @@ func TestViolations(t *testing.T) {
 		pkg      listed
 		want     string // "" if it is fine
 	}{
-		{"std", pkg("/internal/parse", "fmt", "encoding/json", "unsafe"), ""},
-		{"its own arrow", pkg("/internal/parse", module+"/offsets", module+"/internal/uprobe"), ""},
+		{"std", pkg("/internal/pairing", "fmt", "encoding/json", "unsafe"), ""},
+		{"its own arrow", pkg("/internal/pairing", module+"/offsets", module+"/internal/uprobe"), ""},
 		{"a processor's decoder", pkg("/offsets/arch/amd64", "golang.org/x/arch/x86/x86asm"), ""},
 		{"offsets and what is below", pkg("/offsets", module+"/offsets/internal/gotab"), ""},
 		{"flags in cli", pkg("/cmd/ftgo/internal/cli", "github.com/spf13/pflag", module+"/cmd/ftgo/internal/render"), ""},
 		{"flags in the command", pkg("/cmd/ftgo", "github.com/spf13/pflag"), "cmd/ftgo imports github.com/spf13/pflag"},
 		{"widths in printable", pkg("/internal/printable", "github.com/olekukonko/tablewriter/pkg/twwidth"), ""},
-		{"tests see the module", listed{ImportPath: module + "/offsets", XTestImports: []string{module + "/internal/parse", "testing"}}, ""},
+		{"tests see the module", listed{ImportPath: module + "/offsets", XTestImports: []string{module + "/internal/pairing", "testing"}}, ""},
 		{"against the flow", pkg("/offsets", module+"/tracefs"), "offsets imports " + module + "/tracefs"},
-		{"lines know no calls", pkg("/internal/ftrace", module+"/internal/parse"), "internal/ftrace imports " + module + "/internal/parse"},
-		{"round the meeting point", pkg("/internal/parse", module+"/tracefs"), "internal/parse imports " + module + "/tracefs"},
-		{"library imports command", pkg("/internal/parse", module+"/cmd/ftgo/internal/render"), "internal/parse imports " + module + "/cmd/ftgo/internal/render"},
+		{"lines know no calls", pkg("/parse", module+"/internal/pairing"), "parse imports " + module + "/internal/pairing"},
+		{"round the meeting point", pkg("/internal/pairing", module+"/tracefs"), "internal/pairing imports " + module + "/tracefs"},
+		{"library imports command", pkg("/internal/pairing", module+"/cmd/ftgo/internal/render"), "internal/pairing imports " + module + "/cmd/ftgo/internal/render"},
 		{"names know no functions", pkg("/offsets/symname", module+"/offsets"), "offsets/symname imports " + module + "/offsets"},
 		{"demangler beside the names", pkg("/offsets", "github.com/ianlancetaylor/demangle"), "offsets imports github.com/ianlancetaylor/demangle"},
 		{"decoder elsewhere", pkg("/internal/uprobe", "golang.org/x/arch/x86/x86asm"), "internal/uprobe imports golang.org/x/arch/x86/x86asm"},
@@ -231,8 +231,8 @@ func TestViolations(t *testing.T) {
 		{"test support in tests", listed{ImportPath: module + "/tracefs", XTestImports: []string{module + "/testdata/tracetest"}}, ""},
 		{"new package", pkg("/helpers"), "helpers has no arrow"},
 		{"toolkit on the command", pkg("", module+"/cmd/ftgo/internal/run"), module + " imports " + module + "/cmd/ftgo/internal/run"},
-		{"test with a new dependency", listed{ImportPath: module + "/internal/parse", TestImports: []string{"github.com/stretchr/testify"}},
-			"internal/parse imports github.com/stretchr/testify in its tests"},
+		{"test with a new dependency", listed{ImportPath: module + "/internal/pairing", TestImports: []string{"github.com/stretchr/testify"}},
+			"internal/pairing imports github.com/stretchr/testify in its tests"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.scenario, func(t *testing.T) {

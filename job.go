@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -87,16 +87,16 @@ func (j *job) close() error {
 
 // The methods of a [trace.Sink].
 
-func (j *job) Counted(pid, fn int)       { j.totals.Counted(pid, fn) }
-func (j *job) Kernel(*parse.KernelEvent) {}
+func (j *job) Counted(pid, fn int)         { j.totals.Counted(pid, fn) }
+func (j *job) Kernel(*pairing.KernelEvent) {}
 
-func (j *job) Entry(c *parse.Call) {
+func (j *job) Entry(c *pairing.Call) {
 	if j.each {
 		j.calls = append(j.calls, j.call(c, Open))
 	}
 }
 
-func (j *job) Return(c *parse.Call) {
+func (j *job) Return(c *pairing.Call) {
 	j.totals.Return(c)
 	if j.each {
 		j.calls = append(j.calls, j.call(c, Outcome(c.Outcome)))
@@ -123,7 +123,7 @@ func (j *job) Reading(r *trace.Reading) {
 }
 
 // call is one that is the caller's to keep.
-func (j *job) call(c *parse.Call, outcome Outcome) *Call {
+func (j *job) call(c *pairing.Call, outcome Outcome) *Call {
 	clock, f := j.source.Clock(), &j.plan.Funcs[c.Func]
 	call := &Call{
 		Func: j.funcs[c.Func], PID: c.PID, TID: c.TID, Goroutine: c.Goid, Depth: c.Depth, Began: clock.Wall(c.Start), Outcome: outcome,

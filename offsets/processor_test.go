@@ -17,7 +17,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/given"
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
@@ -347,14 +347,14 @@ func checkArm64Add(t *testing.T, b *offsets.Binary, plan *uprobe.Plan) {
 	hit(jumpSite, entry, 3, carry)
 	hit(retSite, back, 7, 0)
 	var calls returned
-	stream, err := parse.NewStream(plan, textSource{strings.NewReader(trace.String())}, oneProcess{}, &calls, parse.Options{})
+	stream, err := pairing.NewStream(plan, textSource{strings.NewReader(trace.String())}, oneProcess{}, &calls, pairing.Options{})
 	for err == nil {
 		_, err = stream.Read(t.Context())
 	}
 	if stream.Finish(); !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
-	if len(calls) != 1 || calls[0].Start != 3 || calls[0].End != 7 || calls[0].Outcome != parse.Returned {
+	if len(calls) != 1 || calls[0].Start != 3 || calls[0].End != 7 || calls[0].Outcome != pairing.Returned {
 		t.Errorf("calls %+v", calls)
 	}
 }
@@ -365,12 +365,12 @@ type textSource struct{ *strings.Reader }
 func (s textSource) Read(_ context.Context, buf []byte) (int, error) { return s.Reader.Read(buf) }
 
 // returned are the calls that a stream tells.
-type returned []parse.Call
+type returned []pairing.Call
 
-func (r *returned) Counted(int, int)          {}
-func (r *returned) Entry(*parse.Call)         {}
-func (r *returned) Kernel(*parse.KernelEvent) {}
-func (r *returned) Return(c *parse.Call)      { *r = append(*r, *c) }
+func (r *returned) Counted(int, int)            {}
+func (r *returned) Entry(*pairing.Call)         {}
+func (r *returned) Kernel(*pairing.KernelEvent) {}
+func (r *returned) Return(c *pairing.Call)      { *r = append(*r, *c) }
 
 // oneProcess is where its addresses are in the file.
 type oneProcess struct{}

@@ -17,9 +17,9 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/biases"
-	"github.com/ftgo/ftgo/internal/ftrace"
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 	"github.com/ftgo/ftgo/tracefs"
@@ -192,7 +192,7 @@ type sessionCalls struct {
 	times       bool // are compared
 	plan        *uprobe.Plan
 	session     *tracefs.Session
-	stream      *parse.Stream
+	stream      *pairing.Stream
 	byGoroutine map[string][]string
 	done        chan error
 }
@@ -233,18 +233,18 @@ type textSource struct{ io.Reader }
 func (s textSource) Read(_ context.Context, buf []byte) (int, error) { return s.Reader.Read(buf) }
 
 // from makes the stream, whose calls are kept.
-func (s *sessionCalls) from(t *testing.T, src ftrace.Source, find func(tid, printed int) int) {
+func (s *sessionCalls) from(t *testing.T, src parse.Source, find func(tid, printed int) int) {
 	t.Helper()
 	s.byGoroutine, s.done = make(map[string][]string), make(chan error, 1)
 	own := &biases.Processes{Biases: biases.New(s.plan, false), Find: find}
 	var err error
-	if s.stream, err = parse.NewStream(s.plan, src, own, s, parse.Options{}); err != nil {
+	if s.stream, err = pairing.NewStream(s.plan, src, own, s, pairing.Options{}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // Return keeps a call.
-func (s *sessionCalls) Return(c *parse.Call) {
+func (s *sessionCalls) Return(c *pairing.Call) {
 	g := fmt.Sprint(c.PID, " ", c.Goid)
 	if c.Goid == 0 {
 		g += fmt.Sprint(" thread ", c.TID)
@@ -256,9 +256,9 @@ func (s *sessionCalls) Return(c *parse.Call) {
 	s.byGoroutine[g] = append(s.byGoroutine[g], line)
 }
 
-func (s *sessionCalls) Entry(*parse.Call)         {}
-func (s *sessionCalls) Counted(int, int)          {}
-func (s *sessionCalls) Kernel(*parse.KernelEvent) {}
+func (s *sessionCalls) Entry(*pairing.Call)         {}
+func (s *sessionCalls) Counted(int, int)            {}
+func (s *sessionCalls) Kernel(*pairing.KernelEvent) {}
 
 // read reads until the session has ended.
 func (s *sessionCalls) read(ctx context.Context) {
@@ -297,7 +297,7 @@ func (s *sessionCalls) finish(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.stream.Finish()
-	unparsed := s.stream.Counts(parse.Counters{}).Unparsed
+	unparsed := s.stream.Counts(pairing.Counters{}).Unparsed
 	if lost, err := s.session.Overruns(); err != nil || lost+unparsed != 0 {
 		t.Errorf("%d events lost, %d not understood: %v", lost, unparsed, err)
 	}

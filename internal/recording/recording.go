@@ -78,7 +78,7 @@ type File struct {
 }
 
 // Recording is a trace in a file, with what it takes to read it. It is a source for
-// [github.com/ftgo/ftgo/internal/parse.NewStream]; everything in it may be wrong, but for what About, Plan
+// [github.com/ftgo/ftgo/internal/pairing.NewStream]; everything in it may be wrong, but for what About, Plan
 // and Profile have been checked for.
 type Recording struct {
 	About About

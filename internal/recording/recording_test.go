@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 )
 
 // recorded is a recording of two calls of one function.
@@ -37,14 +37,14 @@ const recorded = `# ftgo-recording 2 0123456789abcd
 // played is a recording that was read to its end.
 type played struct {
 	*Recording
-	calls []parse.Call
-	hits  *parse.Counts
+	calls []pairing.Call
+	hits  *pairing.Counts
 }
 
-func (p *played) Counted(int, int)          {}
-func (p *played) Entry(*parse.Call)         {}
-func (p *played) Kernel(*parse.KernelEvent) {}
-func (p *played) Return(c *parse.Call)      { p.calls = append(p.calls, *c) }
+func (p *played) Counted(int, int)            {}
+func (p *played) Entry(*pairing.Call)         {}
+func (p *played) Kernel(*pairing.KernelEvent) {}
+func (p *played) Return(c *pairing.Call)      { p.calls = append(p.calls, *c) }
 
 func (p *played) Of(tid, printed int) int         { return p.Process(tid, printed) }
 func (p *played) Wanted(_, pid int) (int, bool)   { return pid, true }
@@ -56,7 +56,7 @@ func play(text string) (*played, error) {
 		return nil, err
 	}
 	p := &played{Recording: r}
-	s, err := parse.NewStream(r.Plan, r, p, p, parse.Options{})
+	s, err := pairing.NewStream(r.Plan, r, p, p, pairing.Options{})
 	for err == nil {
 		_, err = s.Read(context.Background())
 	}
@@ -64,7 +64,7 @@ func play(text string) (*played, error) {
 		return nil, err
 	}
 	s.Finish()
-	p.hits = s.Counts(parse.Counters{})
+	p.hits = s.Counts(pairing.Counters{})
 	return p, nil
 }
 
@@ -75,7 +75,7 @@ func TestRecording(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if len(r.calls) != 2 || r.calls[0].Outcome != parse.Returned || r.calls[1].Outcome != parse.Returned || r.calls[0].PID != 6 || r.calls[1].PID != 6 {
+		if len(r.calls) != 2 || r.calls[0].Outcome != pairing.Returned || r.calls[1].Outcome != pairing.Returned || r.calls[0].PID != 6 || r.calls[1].PID != 6 {
 			t.Errorf("%s: calls %+v", name, r.calls)
 		}
 		profile, _ := r.Profile()

@@ -12,7 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/ftrace"
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/parse"
 )
 
 const (
@@ -113,7 +114,7 @@ func (r *Recording) scan(from io.ReaderAt, lines *lineReader) error {
 		return fmt.Errorf("read recording: %w", err)
 	}
 	r.events = io.NewSectionReader(from, first, end-first)
-	reader, err := ftrace.NewReader(r.Plan.Events, r, nil, threads(r.pids))
+	reader, err := parse.NewReader(uprobe.Formats(r.Plan.Events), r, nil, threads(r.pids))
 	if err == nil && len(r.nonce) < minNonce {
 		err = fmt.Errorf("%q is too short to tell its end by", r.nonce)
 	}
@@ -146,8 +147,8 @@ func (t threads) Process(tid, printed int) int {
 	return printed
 }
 
-func (t threads) Hit(*ftrace.Event)          {}
-func (t threads) Kernel(*ftrace.KernelEvent) {}
+func (t threads) Hit(*parse.Event)          {}
+func (t threads) Kernel(*parse.KernelEvent) {}
 
 // correct gives threads the processes that the kernel noted when it first switched away from
 // them, where the lines have those it had noted before they were there.

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 )
 
 // Location is a place in a stack: an address in the file, and the functions whose code is
@@ -46,7 +46,7 @@ type Stacks struct {
 
 // Add takes a call that has ended, from where pcs tells. If it has returned, it took so long,
 // and self without traced calls nested in it.
-func (s *Stacks) Add(c *parse.Call, pcs []uint64, timing Timing, self int64) {
+func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, self int64) {
 	s.key = binary.AppendUvarint(s.key[:0], uint64(c.Func))
 	for _, pc := range pcs {
 		s.key = binary.LittleEndian.AppendUint64(s.key, pc)
@@ -61,14 +61,14 @@ func (s *Stacks) Add(c *parse.Call, pcs []uint64, timing Timing, self int64) {
 	}
 	row.Calls++
 	switch c.Outcome {
-	case parse.Returned:
+	case pairing.Returned:
 		row.Completed++
 		row.Min, row.Max = min(row.Min, timing.Net), max(row.Max, timing.Net)
 		row.Sum, row.Self = sum(row.Sum, timing.Net), sum(row.Self, self)
 		row.Low, row.High, row.Raw = sum(row.Low, timing.Low), sum(row.High, timing.High), sum(row.Raw, timing.Raw)
-	case parse.Unwound:
+	case pairing.Unwound:
 		row.Unwound++
-	case parse.Open:
+	case pairing.Open:
 		row.Open++
 	}
 }
@@ -103,7 +103,7 @@ type goroutineKey struct {
 	goid     uint64
 }
 
-func keyOfGoroutine(c *parse.Call) goroutineKey {
+func keyOfGoroutine(c *pairing.Call) goroutineKey {
 	if c.Goid != 0 {
 		return goroutineKey{pid: c.PID, goid: c.Goid}
 	}
@@ -131,7 +131,7 @@ func (n *NestedSums) find(key goroutineKey) *[]int64 {
 }
 
 // Add notes a call that was nested in depth others.
-func (n *NestedSums) Add(c *parse.Call, ns int64) {
+func (n *NestedSums) Add(c *pairing.Call, ns int64) {
 	if c.Depth == 0 {
 		return
 	}
@@ -150,7 +150,7 @@ func (n *NestedSums) Add(c *parse.Call, ns int64) {
 
 // Take returns the sum of the calls that were nested in one that has ended, and forgets
 // them.
-func (n *NestedSums) Take(c *parse.Call) (sum int64) {
+func (n *NestedSums) Take(c *pairing.Call) (sum int64) {
 	if c.Hits.Emulated+c.Hits.Stepped <= 1 {
 		return 0
 	}

@@ -5,24 +5,24 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 )
 
 func TestStacks(t *testing.T) {
 	var s Stacks
-	add := func(fn int, how parse.Outcome, ns, self int64, pcs ...uint64) {
-		s.Add(&parse.Call{Func: fn, Outcome: how}, pcs, Timing{Net: ns}, self)
+	add := func(fn int, how pairing.Outcome, ns, self int64, pcs ...uint64) {
+		s.Add(&pairing.Call{Func: fn, Outcome: how}, pcs, Timing{Net: ns}, self)
 	}
 	pcs := []uint64{1, 2}
-	s.Add(&parse.Call{Func: 1}, pcs, Timing{Net: 10}, 4)
+	s.Add(&pairing.Call{Func: 1}, pcs, Timing{Net: 10}, 4)
 	pcs[0] = 99 // the caller's own, used again
-	add(1, parse.Returned, 30, 30, 1, 2)
-	add(1, parse.Unwound, 0, 0, 1, 2)
-	add(1, parse.Open, 0, 0, 1, 2)
-	add(1, parse.Returned, math.MaxInt64, 1, 7)
-	add(1, parse.Returned, 5, 1, 7)
-	add(0, parse.Unwound, 0, 0)
-	add(0, parse.Returned, 1, 1, 1, 2, 3)
+	add(1, pairing.Returned, 30, 30, 1, 2)
+	add(1, pairing.Unwound, 0, 0, 1, 2)
+	add(1, pairing.Open, 0, 0, 1, 2)
+	add(1, pairing.Returned, math.MaxInt64, 1, 7)
+	add(1, pairing.Returned, 5, 1, 7)
+	add(0, pairing.Unwound, 0, 0)
+	add(0, pairing.Returned, 1, 1, 1, 2, 3)
 	want := []StackRow{
 		{Func: 0, Calls: 1, Unwound: 1},
 		{Func: 0, PCs: []uint64{1, 2, 3}, Calls: 1, Completed: 1, Min: 1, Max: 1, Sum: 1, Self: 1},

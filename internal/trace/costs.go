@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/clocks"
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -28,14 +28,16 @@ func (c *Clock) set(base clocks.Timebase) {
 
 // Took is how long a call took, by a clock that may have gone back meanwhile: cycles begin
 // anew when a machine wakes up.
-func (c *Clock) Took(call *parse.Call) time.Duration {
+func (c *Clock) Took(call *pairing.Call) time.Duration {
 	return max(c.Duration(call.Start, call.End), 0)
 }
 
 // Split divides ns, which is what a call took, by what its goroutine was doing.
-func (c *Clock) Split(call *parse.Call, ns int64) stats.Split {
-	in := func(of parse.Activity) int64 { return c.Duration(call.Start, call.Start+call.Split[of]).Nanoseconds() }
-	return stats.Split{Running: in(parse.Running), Runnable: in(parse.Runnable), Waiting: in(parse.Waiting)}.Of(ns)
+func (c *Clock) Split(call *pairing.Call, ns int64) stats.Split {
+	in := func(of pairing.Activity) int64 {
+		return c.Duration(call.Start, call.Start+call.Split[of]).Nanoseconds()
+	}
+	return stats.Split{Running: in(pairing.Running), Runnable: in(pairing.Runnable), Waiting: in(pairing.Waiting)}.Of(ns)
 }
 
 // Costs tell what hits of probes cost, as far as that is known by now.
@@ -68,12 +70,12 @@ func (NoCosts) Wait()                 {}
 type HitCost struct{ Emulated, Stepped, Word float64 }
 
 // Of is what hits cost.
-func (c HitCost) Of(h parse.Hits) float64 {
+func (c HitCost) Of(h pairing.Hits) float64 {
 	return float64(h.Emulated)*c.Emulated + float64(h.Stepped)*c.Stepped + float64(h.Words)*c.Word
 }
 
 // left is what is left of a call that was seen to take ns, without its hits.
-func (c HitCost) left(call *parse.Call, ns int64) int64 { return max(ns-int64(c.Of(call.Hits)), 0) }
+func (c HitCost) left(call *pairing.Call, ns int64) int64 { return max(ns-int64(c.Of(call.Hits)), 0) }
 
 // HitCosts are what is known of it.
 type HitCosts struct{ Least, Typical, Most HitCost }

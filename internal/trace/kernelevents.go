@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/units"
@@ -19,7 +19,7 @@ type kernelEvents struct {
 	all     []string // that are recorded, as the session has them: first those of --with
 	// filter tells which processes are wanted; nil if that is known.
 	filter *processFilter
-	// told: events were lost on which filter relies; toldSched: some of [parse.SchedEvents] were;
+	// told: events were lost on which filter relies; toldSched: some of [pairing.SchedEvents] were;
 	// toldMissing: those of a process are not recorded.
 	told, toldSched, toldMissing bool
 	// wanted are the processes whose events are shown, followed those that are recorded.
@@ -56,7 +56,7 @@ func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 		hidden = k.filter.names
 	}
 	if k.opt.Sched {
-		hidden = slices.Concat(hidden, parse.SchedEvents)
+		hidden = slices.Concat(hidden, pairing.SchedEvents)
 	}
 	names := slices.Clone(k.opt.With)
 	for _, name := range hidden {
@@ -92,7 +92,7 @@ func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 
 // take takes the next kernel event, and tells whether it is to be shown. What is outside of the
 // window only tells which processes are wanted.
-func (k *kernelEvents) take(ev *parse.KernelEvent, within bool) (shown bool) {
+func (k *kernelEvents) take(ev *pairing.KernelEvent, within bool) (shown bool) {
 	if name := k.all[ev.Event]; k.filter != nil && slices.Contains(k.filter.names, name) {
 		k.filter.take(name, ev)
 	}

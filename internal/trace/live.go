@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/biases"
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/stats"
@@ -283,13 +283,13 @@ type liveSink struct {
 	live *Live
 }
 
-func (s liveSink) Entry(c *parse.Call) {
+func (s liveSink) Entry(c *pairing.Call) {
 	if s.live.wants(c) {
 		s.Sink.Entry(c)
 	}
 }
 
-func (s liveSink) Kernel(ev *parse.KernelEvent) {
+func (s liveSink) Kernel(ev *pairing.KernelEvent) {
 	if s.live.kernel.take(ev, s.live.stream.Within(ev.Time)) {
 		s.Sink.Kernel(ev)
 	}
@@ -308,7 +308,7 @@ type rests struct {
 const gather = 100 * time.Millisecond
 
 // wants tells whether a call is wanted.
-func (l *Live) wants(c *parse.Call) bool {
+func (l *Live) wants(c *pairing.Call) bool {
 	r := &l.rests
 	// What was hit while the probe was being taken out is of the last interval.
 	if !l.opt.Once {

@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -42,7 +42,7 @@ func NewMemories(b *offsets.Binary, elsewhere bool) *Memories {
 }
 
 // Process is the one that a call was made in.
-func (m *Memories) Process(c *parse.Call) capture.Process {
+func (m *Memories) Process(c *pairing.Call) capture.Process {
 	pid := c.PID
 	p := m.of[pid]
 	if p == nil || p.bias != c.Bias {

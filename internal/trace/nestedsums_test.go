@@ -3,7 +3,7 @@ package trace
 import (
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
@@ -14,33 +14,33 @@ import (
 func TestNetLatency(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
 	costs := HitCosts{HitCost{5, 100, 0}, HitCost{10, 200, 0}, HitCost{20, 300, 0}}
-	call := func(goid uint64, depth int, ns, emulated, stepped uint64, how parse.Outcome) *parse.Call {
-		return &parse.Call{PID: 7, Goid: goid, Depth: depth, Start: 1000, End: 1000 + ns, Hits: parse.Hits{Emulated: emulated, Stepped: stepped}, Outcome: how}
+	call := func(goid uint64, depth int, ns, emulated, stepped uint64, how pairing.Outcome) *pairing.Call {
+		return &pairing.Call{PID: 7, Goid: goid, Depth: depth, Start: 1000, End: 1000 + ns, Hits: pairing.Hits{Emulated: emulated, Stepped: stepped}, Outcome: how}
 	}
 	for _, c := range []struct {
 		name  string
 		costs HitCosts
-		calls []*parse.Call
+		calls []*pairing.Call
 		want  []stats.Timing
 	}{
-		{"raw", HitCosts{}, []*parse.Call{call(1, 0, 500, 4, 0, parse.Returned)}, []stats.Timing{{Raw: 500, Net: 500, High: 500}}},
-		{"own probes", costs, []*parse.Call{call(1, 0, 500, 1, 0, parse.Returned)}, []stats.Timing{{Raw: 500, Net: 490, Low: 480, High: 495}}},
-		{"nested probes", costs, []*parse.Call{call(1, 0, 900, 3, 2, parse.Returned)}, []stats.Timing{{Raw: 900, Net: 470, Low: 240, High: 685}}},
-		{"not below nothing", costs, []*parse.Call{call(1, 0, 5, 1, 0, parse.Returned)}, []stats.Timing{{Raw: 5}}},
-		{"not below what is nested", costs, []*parse.Call{
-			call(1, 1, 60, 1, 0, parse.Returned), call(1, 1, 70, 1, 0, parse.Returned), call(2, 1, 1000, 1, 0, parse.Returned), call(1, 0, 350, 3, 2, parse.Returned),
+		{"raw", HitCosts{}, []*pairing.Call{call(1, 0, 500, 4, 0, pairing.Returned)}, []stats.Timing{{Raw: 500, Net: 500, High: 500}}},
+		{"own probes", costs, []*pairing.Call{call(1, 0, 500, 1, 0, pairing.Returned)}, []stats.Timing{{Raw: 500, Net: 490, Low: 480, High: 495}}},
+		{"nested probes", costs, []*pairing.Call{call(1, 0, 900, 3, 2, pairing.Returned)}, []stats.Timing{{Raw: 900, Net: 470, Low: 240, High: 685}}},
+		{"not below nothing", costs, []*pairing.Call{call(1, 0, 5, 1, 0, pairing.Returned)}, []stats.Timing{{Raw: 5}}},
+		{"not below what is nested", costs, []*pairing.Call{
+			call(1, 1, 60, 1, 0, pairing.Returned), call(1, 1, 70, 1, 0, pairing.Returned), call(2, 1, 1000, 1, 0, pairing.Returned), call(1, 0, 350, 3, 2, pairing.Returned),
 		}, []stats.Timing{{Raw: 60, Net: 50, Low: 40, High: 55}, {Raw: 70, Net: 60, Low: 50, High: 65}, {Raw: 1000, Net: 990, Low: 980, High: 995}, {Raw: 350, Net: 110, High: 135}}},
-		{"what went before is no part of it", costs, []*parse.Call{
-			call(1, 1, 60, 1, 0, parse.Returned), call(1, 0, 150, 2, 0, parse.Returned), call(1, 0, 5, 2, 0, parse.Returned),
+		{"what went before is no part of it", costs, []*pairing.Call{
+			call(1, 1, 60, 1, 0, pairing.Returned), call(1, 0, 150, 2, 0, pairing.Returned), call(1, 0, 5, 2, 0, pairing.Returned),
 		}, []stats.Timing{{Raw: 60, Net: 50, Low: 40, High: 55}, {Raw: 150, Net: 130, Low: 110, High: 140}, {Raw: 5}}},
-		{"what was unwound is no part of what follows", costs, []*parse.Call{
-			call(1, 2, 60, 1, 0, parse.Returned), call(1, 1, 150, 2, 0, parse.Unwound), call(1, 1, 20, 1, 0, parse.Returned),
+		{"what was unwound is no part of what follows", costs, []*pairing.Call{
+			call(1, 2, 60, 1, 0, pairing.Returned), call(1, 1, 150, 2, 0, pairing.Unwound), call(1, 1, 20, 1, 0, pairing.Returned),
 		}, []stats.Timing{{Raw: 60, Net: 50, Low: 40, High: 55}, {}, {Raw: 20, Net: 10, High: 15}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tl := NewTotals(plan, TotalsOptions{Clock: &Clock{}, Costs: &laterCosts{HitCosts: c.costs, ready: true}})
 			for i, call := range c.calls {
-				if call.Outcome != parse.Returned {
+				if call.Outcome != pairing.Returned {
 					tl.Return(call)
 				} else if got, _, known := tl.latency(call, int64(call.End-call.Start)); got != c.want[i] || known != (c.name != "raw") {
 					t.Errorf("call %d: %+v, known %v, want %+v", i, got, known, c.want[i])

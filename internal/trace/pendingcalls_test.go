@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -14,11 +14,11 @@ import (
 func TestPendingCalls(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
 	costs := HitCosts{HitCost{50, 500, 0}, HitCost{100, 900, 0}, HitCost{200, 1500, 0}}
-	calls := []parse.Call{
-		{PID: 7, Goid: 1, Depth: 1, End: 160, Outcome: parse.Returned},
-		{PID: 7, Goid: 1, Depth: 1, End: 170, Outcome: parse.Unwound},
-		{PID: 7, Goid: 1, Depth: 0, End: 900, Hits: parse.Hits{Emulated: 3, Stepped: 2}, Outcome: parse.Returned},
-		{PID: 7, Goid: 2, Depth: 0, End: 500, Outcome: parse.Returned},
+	calls := []pairing.Call{
+		{PID: 7, Goid: 1, Depth: 1, End: 160, Outcome: pairing.Returned},
+		{PID: 7, Goid: 1, Depth: 1, End: 170, Outcome: pairing.Unwound},
+		{PID: 7, Goid: 1, Depth: 0, End: 900, Hits: pairing.Hits{Emulated: 3, Stepped: 2}, Outcome: pairing.Returned},
+		{PID: 7, Goid: 2, Depth: 0, End: 500, Outcome: pairing.Returned},
 	}
 	timed := func(measuredAt int) *Totals {
 		measured := &laterCosts{}
@@ -29,7 +29,7 @@ func TestPendingCalls(t *testing.T) {
 			}
 			again := calls[i] // who hands on a call may use its memory again
 			tl.Return(&again)
-			again = parse.Call{}
+			again = pairing.Call{}
 		}
 		if measuredAt == len(calls) {
 			if len(tl.pending) != len(calls) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -18,16 +18,16 @@ func rowsText(rows []stats.Function) (out []string) {
 
 func TestPerProcess(t *testing.T) {
 	p := newPerProcess([]stats.Function{{Name: "f", Latency: &stats.Histogram{}}, {Name: "g", Func: 1, Latency: &stats.Histogram{}}})
-	call := func(pid, fn int, how parse.Outcome) {
+	call := func(pid, fn int, how pairing.Outcome) {
 		p.row(pid, fn).Calls++
-		addOutcome(p.row(pid, fn), &parse.Call{Outcome: how})
+		addOutcome(p.row(pid, fn), &pairing.Call{Outcome: how})
 	}
-	call(7, 1, parse.Returned)
-	call(7, 0, parse.Returned)
-	call(8, 1, parse.Open)
-	call(7, 1, parse.Unwound)
+	call(7, 1, pairing.Returned)
+	call(7, 0, pairing.Returned)
+	call(8, 1, pairing.Open)
+	call(7, 1, pairing.Unwound)
 	p.forget(7)
-	call(7, 1, parse.Returned) // another process of its number
+	call(7, 1, pairing.Returned) // another process of its number
 	// The kernel has counted one more call of g, and knows all ends.
 	all := []stats.Function{{Calls: 1, Completed: 1}, {Calls: 5, Completed: 2, Unwound: 1, Open: 1}}
 	want := "[g 7 2=1+1+0+0 f 7 1=1+0+0+0 g 8 1=0+0+1+0 g 7 1=1+0+0+0 g 0 1=0+0+0+1]"

@@ -3,7 +3,7 @@ package trace
 import (
 	"fmt"
 
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
@@ -137,7 +137,7 @@ func (f *processFilter) started(pid int) {
 const cloneThread = 0x10000
 
 // take gets the next event of those named.
-func (f *processFilter) take(name string, ev *parse.KernelEvent) {
+func (f *processFilter) take(name string, ev *pairing.KernelEvent) {
 	var comm string
 	var flags uint64
 	task := ev.TID // task:task_rename has no number of its own since Linux 6.14
@@ -175,7 +175,7 @@ func (f *processFilter) take(name string, ev *parse.KernelEvent) {
 }
 
 // born notes a new thread of the process that an event is of, or that process's child.
-func (f *processFilter) born(ev *parse.KernelEvent, task int, thread bool) {
+func (f *processFilter) born(ev *pairing.KernelEvent, task int, thread bool) {
 	if task == f.program {
 		f.program = 0
 		return

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -70,8 +70,8 @@ func TestProcessFilterBorn(t *testing.T) {
 	}
 }
 
-func kernelEvent(tid int, time uint64) *parse.KernelEvent {
-	ev := &parse.KernelEvent{}
+func kernelEvent(tid int, time uint64) *pairing.KernelEvent {
+	ev := &pairing.KernelEvent{}
 	ev.TID, ev.Time = tid, time
 	return ev
 }

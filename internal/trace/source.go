@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/tracefs"
@@ -47,7 +47,7 @@ var (
 
 // Sink takes what a Source tells, in order. What it gets is valid until the method returns.
 type Sink interface {
-	parse.Sink
+	pairing.Sink
 	// ProcessEnded: all of a process was read, and its number may be used again.
 	ProcessEnded(pid int)
 	// Reading comes when the window begins, behind all that happened before a Mark and ahead of
@@ -90,7 +90,7 @@ type Reading struct {
 	Kept []stats.Function
 
 	// Counts are the calls and hits as far as the source has got.
-	Counts *parse.Counts
+	Counts *pairing.Counts
 	// TooOften are the rates that functions are left to counting for, 0 if they are not; nil
 	// if no function is.
 	TooOften []float64
@@ -163,10 +163,10 @@ func Drain(s Source, told func() error) error {
 type window struct {
 	plan     *uprobe.Plan
 	opt      Options
-	inexact  bool // see parse.Counters
+	inexact  bool // see pairing.Counters
 	clock    Clock
 	sink     Sink
-	stream   *parse.Stream
+	stream   *pairing.Stream
 	counters counters
 	// from and until are the ends of the window.
 	from, until tracefs.Mark
@@ -183,12 +183,12 @@ type counters interface {
 func (w *window) Clock() *Clock { return &w.clock }
 
 // newStream makes the stream, whose sink may see to what the caller's does not get.
-func (w *window) newStream(src parse.Source, of parse.Processes, sink parse.Sink, kernel *tracefs.Session) (err error) {
-	opt := parse.Options{Entries: w.opt.Entries, Inside: w.opt.Inside, Limit: w.opt.Limit}
+func (w *window) newStream(src pairing.Source, of pairing.Processes, sink pairing.Sink, kernel *tracefs.Session) (err error) {
+	opt := pairing.Options{Entries: w.opt.Entries, Inside: w.opt.Inside, Limit: w.opt.Limit}
 	if kernel != nil {
 		opt.Kernel = kernel
 	}
-	w.stream, err = parse.NewStream(w.plan, src, of, sink, opt)
+	w.stream, err = pairing.NewStream(w.plan, src, of, sink, opt)
 	return err
 }
 
@@ -214,7 +214,7 @@ func (w *window) blank(at tracefs.Mark) *Reading {
 func (w *window) reading(at tracefs.Mark) *Reading {
 	overruns, err := w.counters.Overruns()
 	own := w.opt.All()
-	c := w.stream.Counts(parse.Counters{From: w.from.Hits, At: at.Hits, Overruns: overruns, Own: own, Inexact: w.inexact})
+	c := w.stream.Counts(pairing.Counters{From: w.from.Hits, At: at.Hits, Overruns: overruns, Own: own, Inexact: w.inexact})
 	r := w.blank(at)
 	r.Err, r.Counts, r.Unfollowed, r.Streamed = err, c, c.Unfollowed, w.plan.Mode != uprobe.Count
 	r.Hits, r.Delivered, r.Filtered, r.Lost, r.Counted, r.Unparsed = c.Hits, c.Delivered, c.Filtered, c.Lost, c.CountedOnly, c.Unparsed

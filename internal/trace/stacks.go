@@ -1,7 +1,7 @@
 package trace
 
 import (
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
@@ -43,13 +43,13 @@ func NewStacks(b *offsets.Binary) *Stacks {
 }
 
 // of are the return addresses of a call, until the next one is asked for.
-func (s *Stacks) of(c *parse.Call) []uint64 {
+func (s *Stacks) of(c *pairing.Call) []uint64 {
 	s.pcs = s.callers.Append(s.pcs[:0], c.Stack, c.SP, c.StackHi, c.Bias)
 	return s.pcs
 }
 
 // add sums up a call that has ended.
-func (s *Stacks) add(c *parse.Call, timing stats.Timing, self int64) {
+func (s *Stacks) add(c *pairing.Call, timing stats.Timing, self int64) {
 	if len(c.Stack) > 0 {
 		s.sums.Add(c, s.of(c), timing, self)
 	}
@@ -93,7 +93,7 @@ func (s *Stacks) location(at stackPlace) stats.Location {
 }
 
 // Callers are those of a call of a function.
-func (s *Stacks) Callers(c *parse.Call, callee string) []stats.Location {
+func (s *Stacks) Callers(c *pairing.Call, callee string) []stats.Location {
 	return s.Locations(s.of(c), callee)
 }
 

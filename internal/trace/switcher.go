@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/rate"
 	"github.com/ftgo/ftgo/internal/units"
@@ -92,9 +92,9 @@ const unknownCost = 20 * time.Microsecond
 
 // cost is what the probes of a timed call cost the program, in seconds.
 func (m *switcher) cost(stepped bool) float64 {
-	call := parse.Hits{Emulated: 1, Stepped: 1} // a RET is stepped
+	call := pairing.Hits{Emulated: 1, Stepped: 1} // a RET is stepped
 	if stepped {
-		call = parse.Hits{Stepped: 2}
+		call = pairing.Hits{Stepped: 2}
 	}
 	if costs := m.l.opt.Costs.Take(); costs != nil && costs.Typical.Of(call) > 0 {
 		return costs.Typical.Of(call) / 1e9
@@ -195,7 +195,7 @@ func (m *switcher) look() error {
 // count takes the number of calls of each function.
 func (m *switcher) count() error {
 	l := m.l
-	now := parse.Counters{From: l.from.Hits, Own: l.opt.All(), Behind: true}
+	now := pairing.Counters{From: l.from.Hits, Own: l.opt.All(), Behind: true}
 	if now.Own {
 		var err error
 		if now.At, err = l.session.Profile(); err != nil {

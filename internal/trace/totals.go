@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
@@ -15,7 +15,7 @@ type Totals struct {
 	opt   TotalsOptions
 	funcs []stats.Function // as in plan.Funcs
 	// pending are calls that have ended before it was known what probes cost.
-	pending []parse.Call
+	pending []pairing.Call
 	per     *perProcess // rows of each process, nil if there is one of each function
 	// within are the latencies of calls, for those that they were nested in.
 	within stats.NestedSums
@@ -79,7 +79,7 @@ func (t *Totals) Counted(pid, fn int) {
 }
 
 // Return takes a call that has ended.
-func (t *Totals) Return(c *parse.Call) {
+func (t *Totals) Return(c *pairing.Call) {
 	addOutcome(&t.funcs[c.Func], c)
 	if t.per != nil {
 		addOutcome(t.per.row(c.PID, c.Func), c)
@@ -87,16 +87,16 @@ func (t *Totals) Return(c *parse.Call) {
 	t.time(c)
 }
 
-func addOutcome(f *stats.Function, c *parse.Call) {
+func addOutcome(f *stats.Function, c *pairing.Call) {
 	switch c.Outcome {
-	case parse.Returned:
+	case pairing.Returned:
 		f.Completed++
 		if f.ReturnsErrors && len(c.Results) > 0 && c.Results[0] != 0 {
 			f.Errors++
 		}
-	case parse.Unwound:
+	case pairing.Unwound:
 		f.Unwound++
-	case parse.Open:
+	case pairing.Open:
 		f.Open++
 	}
 }
@@ -109,7 +109,7 @@ func (t *Totals) ProcessEnded(pid int) {
 }
 
 // Kernel takes a kernel event.
-func (t *Totals) Kernel(ev *parse.KernelEvent) {
+func (t *Totals) Kernel(ev *pairing.KernelEvent) {
 	if ev.Where.Func < 0 {
 		return
 	}
@@ -119,7 +119,7 @@ func (t *Totals) Kernel(ev *parse.KernelEvent) {
 	}
 }
 
-func addEvent(f *stats.Function, ev *parse.KernelEvent) {
+func addEvent(f *stats.Function, ev *pairing.KernelEvent) {
 	for len(f.Events) <= ev.Event {
 		f.Events = append(f.Events, 0)
 	}
@@ -133,7 +133,7 @@ const maxPending = 1 << 15
 // time records how long a call took. It does not wait for the costs to be measured as long
 // as it can do without: the ring buffer fills meanwhile. (Stacks are looked up at once, as
 // long as the process is there.)
-func (t *Totals) time(c *parse.Call) {
+func (t *Totals) time(c *pairing.Call) {
 	if t.opt.Stacks == nil && len(t.pending) < maxPending && !t.opt.Costs.Ready() {
 		t.pending = append(t.pending, *c)
 		return
@@ -150,11 +150,11 @@ func (t *Totals) release() {
 	t.pending = nil
 }
 
-func (t *Totals) timeNow(c *parse.Call) {
+func (t *Totals) timeNow(c *pairing.Call) {
 	var timing stats.Timing
 	var self int64
 	switch c.Outcome {
-	case parse.Returned:
+	case pairing.Returned:
 		if c.End < c.Start {
 			t.steppedBack++
 		}
@@ -167,7 +167,7 @@ func (t *Totals) timeNow(c *parse.Call) {
 		if t.per != nil {
 			t.per.row(c.PID, c.Func).Time(timing, known)
 		}
-	case parse.Unwound, parse.Abandoned, parse.Open: // a process that executes its file anew leaves calls open
+	case pairing.Unwound, pairing.Abandoned, pairing.Open: // a process that executes its file anew leaves calls open
 		t.within.Take(c)
 	}
 	if t.opt.Stacks != nil {
@@ -178,7 +178,7 @@ func (t *Totals) timeNow(c *parse.Call) {
 // latency is how long a call took that was seen to take ns: net of what probes cost, that of
 // its own begin and those of all that was nested in it. It is not less than what the nested
 // calls took; self is without these. known is false if nothing is known of costs.
-func (t *Totals) latency(c *parse.Call, ns int64) (timing stats.Timing, self int64, known bool) {
+func (t *Totals) latency(c *pairing.Call, ns int64) (timing stats.Timing, self int64, known bool) {
 	costs := t.opt.Costs.Take()
 	known = costs != nil
 	timing = stats.Timing{Raw: ns, Net: ns, High: ns}
@@ -197,7 +197,7 @@ func (t *Totals) latency(c *parse.Call, ns int64) (timing stats.Timing, self int
 
 // Bounds are what a call took without probes that was seen to take ns, 0 if nothing is known
 // by now of what these cost.
-func (t *Totals) Bounds(c *parse.Call, ns int64) (low, high int64) {
+func (t *Totals) Bounds(c *pairing.Call, ns int64) (low, high int64) {
 	if t.opt.Costs.Ready() {
 		if costs := t.opt.Costs.Take(); costs != nil {
 			return t.boundsBy(costs, c, ns)
@@ -206,7 +206,7 @@ func (t *Totals) Bounds(c *parse.Call, ns int64) (low, high int64) {
 	return 0, 0
 }
 
-func (t *Totals) boundsBy(costs *HitCosts, c *parse.Call, ns int64) (low, high int64) {
+func (t *Totals) boundsBy(costs *HitCosts, c *pairing.Call, ns int64) (low, high int64) {
 	if low = costs.Most.left(c, ns); t.plan.BySP {
 		low = 0 // it is not known what was nested in it
 	}

@@ -7,6 +7,7 @@ package uprobe
 
 import (
 	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/parse"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -56,6 +57,18 @@ func (s *Site) fetches(args []tracefs.Arg) {
 
 // counts tells whether hits are counted, rather than paired.
 func (e *Event) counts() bool { return len(e.Sites) > 0 && e.Sites[0].Kind.Counts() }
+
+// Formats are what lines and records of events hold.
+func Formats(of []Event) []parse.Format {
+	formats := make([]parse.Format, len(of))
+	for i := range of {
+		formats[i] = parse.Format{Event: of[i].Name, Len: of[i].Counts}
+		for _, a := range of[i].Args {
+			formats[i].Args = append(formats[i].Args, a.Name)
+		}
+	}
+	return formats
+}
 
 // TraceEvents are events as tracefs wants them.
 func TraceEvents(of []Event) []tracefs.Event {

@@ -131,7 +131,7 @@ func (b *bench) parsing() {
 	})
 	for b.Loop() {
 		test := command(b, 5*time.Minute, "go", "test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", pick("500ms", "50ms"),
-			"./internal/parse", "./internal/ftrace")
+			"./internal/pairing", "./parse")
 		o, err := test.run()
 		check(b, err)
 		for line := range strings.Lines(o.stdout) {
@@ -147,7 +147,7 @@ func (b *bench) parsing() {
 			}
 		}
 	}
-	fmt.Fprint(&b.body, "An operation of `go test -bench . ./internal/parse ./internal/ftrace` is a line, unless its name says otherwise.\n\n")
+	fmt.Fprint(&b.body, "An operation of `go test -bench . ./internal/pairing ./parse` is a line, unless its name says otherwise.\n\n")
 	g.write(&b.body)
 	for _, name := range g.rows {
 		b.atMost("allocations, Benchmark"+name, g.median(name, "allocs/op"), 0, whole)

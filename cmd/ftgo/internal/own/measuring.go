@@ -9,7 +9,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/biases"
 	"github.com/ftgo/ftgo/internal/clocks"
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/tracefs"
@@ -124,7 +124,7 @@ func (m *Measuring) Wait() {
 type meter struct {
 	funcs   Functions
 	plan    *uprobe.Plan
-	stream  *parse.Stream // nil if nothing is recorded
+	stream  *pairing.Stream // nil if nothing is recorded
 	base    clocks.Timebase
 	stamped []float64    // from begin to end of the first function's calls
 	batches [3][]float64 // what was measured: the fields of HitCost, in order
@@ -138,21 +138,21 @@ func newMeter(funcs Functions, session *tracefs.Session, plan *uprobe.Plan) *met
 	var err error
 	if m.base, err = session.Timebase(); err == nil {
 		all := &biases.Processes{Biases: biases.New(plan, false), Find: session.Process} // others may run the same file
-		m.stream, _ = parse.NewStream(plan, session, all, m, parse.Options{})
+		m.stream, _ = pairing.NewStream(plan, session, all, m, pairing.Options{})
 	}
 	return m
 }
 
 // Return takes what a call of the first function took.
-func (m *meter) Return(c *parse.Call) {
-	if c.Func == 0 && c.Outcome == parse.Returned {
+func (m *meter) Return(c *pairing.Call) {
+	if c.Func == 0 && c.Outcome == pairing.Returned {
 		m.stamped = append(m.stamped, float64(m.base.Duration(c.Start, c.End)))
 	}
 }
 
-func (m *meter) Entry(*parse.Call)         {}
-func (m *meter) Counted(int, int)          {}
-func (m *meter) Kernel(*parse.KernelEvent) {}
+func (m *meter) Entry(*pairing.Call)         {}
+func (m *meter) Counted(int, int)            {}
+func (m *meter) Kernel(*pairing.KernelEvent) {}
 
 // batch measures once more.
 func (m *meter) batch(ctx context.Context) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/valuetext"
@@ -197,7 +197,7 @@ type EventLine struct {
 	Goid          uint64
 	Function      string
 	PID, TID, CPU int
-	Fields        []parse.KernelField
+	Fields        []pairing.KernelField
 }
 
 // Event writes a kernel event between the calls: text or JSON.
@@ -250,7 +250,7 @@ func appendEventJSON(b []byte, e *EventLine) []byte {
 
 // appendFieldsJSON writes an object: strings as such, with bytes that are no UTF-8 replaced,
 // addresses and other bytes in hexadecimal.
-func appendFieldsJSON(b []byte, fields []parse.KernelField) []byte {
+func appendFieldsJSON(b []byte, fields []pairing.KernelField) []byte {
 	b = append(b, '{')
 	for i := range fields {
 		f := &fields[i]

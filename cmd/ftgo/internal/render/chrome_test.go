@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
@@ -19,7 +19,7 @@ func TestChrome(t *testing.T) {
 	call := func(name string, from, to int, end string) *CallLine {
 		return &CallLine{Function: name, Goid: 7, PID: 3, TID: 4, CPU: 1, Time: at(from), Ended: at(to), End: end, Args: []capture.Value{{Name: "n", Type: word, Num: 5}}}
 	}
-	event := &EventLine{Time: at(12), Name: "sched:sched_switch", Goid: 7, PID: 3, TID: 4, Fields: []parse.KernelField{{Name: "next_comm", Text: []byte("\"\n")}}}
+	event := &EventLine{Time: at(12), Name: "sched:sched_switch", Goid: 7, PID: 3, TID: 4, Fields: []pairing.KernelField{{Name: "next_comm", Text: []byte("\"\n")}}}
 	var b bytes.Buffer
 	w := NewChromeWriter(&b, at(0).Add(-7))
 	head := &TreeHead{Call: *call("main.f", 10, 20, "return")}

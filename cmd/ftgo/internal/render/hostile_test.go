@@ -13,7 +13,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/ftgo/ftgo/internal/doctor"
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
@@ -31,7 +31,7 @@ func hostileStack(s string) []Stack {
 // hostileEvent is a kernel event of a process that has named itself.
 func hostileEvent(s string) *EventLine {
 	return &EventLine{Time: callStart, Name: "sched:sched_switch", Known: true, Goid: 7, Function: s, PID: 3, TID: 4,
-		Fields: []parse.KernelField{{Name: "prev_comm", Text: []byte(s)}, {Name: "prev_pid", Num: 5}}}
+		Fields: []pairing.KernelField{{Name: "prev_comm", Text: []byte(s)}, {Name: "prev_pid", Num: 5}}}
 }
 
 // written is what has been written, lines that must be printable each.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/units"
@@ -191,19 +191,19 @@ func (j *Job) close() error {
 
 func (j *Job) Counted(pid, fn int) { j.Totals.Counted(pid, fn) }
 
-func (j *Job) Entry(c *parse.Call) {
+func (j *Job) Entry(c *pairing.Call) {
 	if j.failed == nil {
 		j.failed = j.View.Entry(c)
 	}
 }
 
-func (j *Job) Return(c *parse.Call) {
+func (j *Job) Return(c *pairing.Call) {
 	if j.Totals.Return(c); j.failed == nil {
 		j.failed = j.View.Return(c)
 	}
 }
 
-func (j *Job) Kernel(ev *parse.KernelEvent) {
+func (j *Job) Kernel(ev *pairing.KernelEvent) {
 	if j.Totals.Kernel(ev); j.failed == nil {
 		j.failed = j.View.Kernel(ev)
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
@@ -50,7 +50,7 @@ func (s *fakeSource) Arm(_ context.Context, sink trace.Sink) error {
 
 func (s *fakeSource) Read(context.Context) error {
 	if s.stopped {
-		last := &trace.Reading{Last: true, Counts: &parse.Counts{Funcs: []parse.Count{{Calls: 3, Timed: 3}}}}
+		last := &trace.Reading{Last: true, Counts: &pairing.Counts{Funcs: []pairing.Count{{Calls: 3, Timed: 3}}}}
 		if s.fails == "counters" {
 			last.Err = errFake
 		}
@@ -61,7 +61,7 @@ func (s *fakeSource) Read(context.Context) error {
 		return cmp.Or(s.do("read"), trace.ErrLimit)
 	}
 	s.calls--
-	s.sink.Return(&parse.Call{})
+	s.sink.Return(&pairing.Call{})
 	return nil
 }
 
@@ -69,7 +69,7 @@ func (s *fakeSource) Mark() error {
 	if err := s.do("mark"); err != nil {
 		return err
 	}
-	s.sink.Reading(&trace.Reading{Counts: &parse.Counts{Funcs: make([]parse.Count, 1)}})
+	s.sink.Reading(&trace.Reading{Counts: &pairing.Counts{Funcs: make([]pairing.Count, 1)}})
 	return nil
 }
 
@@ -95,7 +95,7 @@ func (v *fakeView) note(what string) error {
 
 func (v *fakeView) Needs() Needs                { return Needs{Intervals: true} }
 func (v *fakeView) Begin(*Scene) error          { return v.note("begin") }
-func (v *fakeView) Return(*parse.Call) error    { return v.note("return") }
+func (v *fakeView) Return(*pairing.Call) error  { return v.note("return") }
 func (v *fakeView) Interval(*trace.Table) error { return v.note("interval") }
 
 func (v *fakeView) End(t *trace.Table) error {
@@ -168,7 +168,7 @@ type enough struct {
 	n  int
 }
 
-func (e *enough) Return(*parse.Call) error { return nil }
+func (e *enough) Return(*pairing.Call) error { return nil }
 
 func (e *enough) Interval(table *trace.Table) error {
 	if e.n--; e.n == 0 {

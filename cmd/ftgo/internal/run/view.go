@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -23,9 +23,9 @@ type View interface {
 	Values(*target.Target, tracefs.Features) (Values, error)
 	// Begin comes when all is ready to start.
 	Begin(*Scene) error
-	Entry(*parse.Call) error
-	Return(*parse.Call) error
-	Kernel(*parse.KernelEvent) error
+	Entry(*pairing.Call) error
+	Return(*pairing.Call) error
+	Kernel(*pairing.KernelEvent) error
 	ProcessEnded(pid int)
 	// Flush comes when all that was read was told, 50 times a second: to write, and to obey keys.
 	Flush() error
@@ -75,12 +75,12 @@ type Scene struct {
 // Ignore is a view that does nothing with what it does not need.
 type Ignore struct{}
 
-func (Ignore) Entry(*parse.Call) error         { return nil }
-func (Ignore) Return(*parse.Call) error        { return nil }
-func (Ignore) Kernel(*parse.KernelEvent) error { return nil }
-func (Ignore) ProcessEnded(int)                {}
-func (Ignore) Flush() error                    { return nil }
-func (Ignore) Interval(*trace.Table) error     { return nil }
+func (Ignore) Entry(*pairing.Call) error         { return nil }
+func (Ignore) Return(*pairing.Call) error        { return nil }
+func (Ignore) Kernel(*pairing.KernelEvent) error { return nil }
+func (Ignore) ProcessEnded(int)                  {}
+func (Ignore) Flush() error                      { return nil }
+func (Ignore) Interval(*trace.Table) error       { return nil }
 
 func (Ignore) Values(*target.Target, tracefs.Features) (Values, error) { return nil, nil }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/offsets"
@@ -94,7 +94,7 @@ func (v *Lines) Begin(s *run.Scene) error {
 	return nil
 }
 
-func (v *Lines) Entry(c *parse.Call) error {
+func (v *Lines) Entry(c *pairing.Call) error {
 	v.latest = max(v.latest, c.Start)
 	switch {
 	case v.trees != nil && v.concerns(c):
@@ -108,7 +108,7 @@ func (v *Lines) Entry(c *parse.Call) error {
 	return v.write(v.line(c, false))
 }
 
-func (v *Lines) Return(c *parse.Call) error {
+func (v *Lines) Return(c *pairing.Call) error {
 	v.latest = max(v.latest, c.End)
 	line := v.line(c, true)
 	switch {
@@ -156,7 +156,7 @@ func (v *Lines) writeTree(head *render.TreeHead, lines []render.TreeLine) error 
 	return v.wrote(calls)
 }
 
-func (v *Lines) Kernel(ev *parse.KernelEvent) error {
+func (v *Lines) Kernel(ev *pairing.KernelEvent) error {
 	w := &ev.Where
 	if goid := v.opt.Lines.Goid; goid != 0 && (!w.Known || w.Goid != goid) || v.opt.Inside && !v.isInside(w) {
 		return nil
@@ -180,18 +180,18 @@ func (v *Lines) Kernel(ev *parse.KernelEvent) error {
 }
 
 // isInside tells whether a thread was inside of what --inside names.
-func (v *Lines) isInside(w *parse.Where) bool {
+func (v *Lines) isInside(w *pairing.Where) bool {
 	return w.Func >= 0 && (w.Inside || v.Target.Roles[v.Plan.Funcs[w.Func].Func].Inside)
 }
 
 // concerns tells whether a call is where calls are looked at.
-func (v *Lines) concerns(c *parse.Call) bool {
+func (v *Lines) concerns(c *pairing.Call) bool {
 	o := &v.opt.Lines
 	return !v.Target.Roles[v.Plan.Funcs[c.Func].Func].Hidden && (o.Goid == 0 || c.Goid == o.Goid) && (!v.opt.Inside || c.Inside)
 }
 
 // line makes the line of a call; nil if it is not wanted.
-func (v *Lines) line(c *parse.Call, ended bool) *render.CallLine {
+func (v *Lines) line(c *pairing.Call, ended bool) *render.CallLine {
 	o := &v.opt.Lines
 	f := &v.Plan.Funcs[c.Func]
 	if !v.concerns(c) || v.trees == nil && o.Depth > 0 && c.Depth >= o.Depth {
@@ -203,17 +203,17 @@ func (v *Lines) line(c *parse.Call, ended bool) *render.CallLine {
 	}
 	if ended {
 		line.End = c.Outcome.String()
-		if c.Outcome != parse.Open {
+		if c.Outcome != pairing.Open {
 			line.Ended = line.Time.Add(v.Clock.Took(c))
 		}
-		if c.Outcome == parse.Returned {
+		if c.Outcome == pairing.Returned {
 			line.NS = v.Clock.Took(c).Nanoseconds()
 			line.Low, line.High = v.Totals.Bounds(c, line.NS)
 			if v.opt.Sched {
 				line.Split = v.Clock.Split(c, line.NS)
 			}
 		}
-		if o.Min > 0 && (c.Outcome != parse.Returned || time.Duration(line.NS) < o.Min) {
+		if o.Min > 0 && (c.Outcome != pairing.Returned || time.Duration(line.NS) < o.Min) {
 			return nil
 		}
 	}
@@ -253,7 +253,7 @@ func (v *Lines) line(c *parse.Call, ended bool) *render.CallLine {
 
 // withStack adds the callers, where they were asked for; a line of a call's end has none if
 // its begin has them.
-func (v *Lines) withStack(line *render.CallLine, c *parse.Call) *render.CallLine {
+func (v *Lines) withStack(line *render.CallLine, c *pairing.Call) *render.CallLine {
 	if v.stacks != nil && (line.End == "" || !v.opt.Lines.Begins) {
 		line.Stack = v.stacks.Callers(c, line.Function)
 	}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 )
 
 // Limits of what is held back until the outermost call of a tree ends.
@@ -79,7 +79,7 @@ func newCallTrees(depth int, write func(*render.TreeHead, []render.TreeLine) err
 }
 
 // begin takes a call of a function that begins.
-func (t *callTrees) begin(c *parse.Call, function string, at time.Time) error {
+func (t *callTrees) begin(c *pairing.Call, function string, at time.Time) error {
 	if len(t.open) >= t.branches {
 		t.leftOut++
 		return nil
@@ -114,7 +114,7 @@ func (t *callTrees) add(tree *callTree, node *treeNode) error {
 }
 
 // end takes a call that has ended, its line nil if it is not wanted.
-func (t *callTrees) end(c *parse.Call, line *render.CallLine) error {
+func (t *callTrees) end(c *pairing.Call, line *render.CallLine) error {
 	node, ok := t.open[keyOf(c)]
 	if !ok {
 		return nil
@@ -134,7 +134,7 @@ func (t *callTrees) end(c *parse.Call, line *render.CallLine) error {
 }
 
 // happened takes a kernel event, if it was in a call that waits.
-func (t *callTrees) happened(ev *parse.KernelEvent, line *render.EventLine) (taken bool, err error) {
+func (t *callTrees) happened(ev *pairing.KernelEvent, line *render.EventLine) (taken bool, err error) {
 	tree := t.trees[treeOf(ev.PID, ev.TID, ev.Where.Goid)]
 	if tree == nil || len(tree.stack) == 0 || ev.Where.Func < 0 {
 		return false, nil
@@ -209,9 +209,9 @@ type started struct {
 // maxHeld bounds the calls that wait for one that does not end.
 const maxHeld = 10_000
 
-func keyOf(c *parse.Call) callKey { return callKey{c.PID, c.TID, c.Func, c.Depth, c.Start} }
+func keyOf(c *pairing.Call) callKey { return callKey{c.PID, c.TID, c.Func, c.Depth, c.Start} }
 
-func (o *startOrder) begin(c *parse.Call) {
+func (o *startOrder) begin(c *pairing.Call) {
 	s := &started{}
 	if o.open == nil {
 		o.open = make(map[callKey]*started)
@@ -222,7 +222,7 @@ func (o *startOrder) begin(c *parse.Call) {
 
 // end takes the line of a call that has ended, nil if it is not wanted, and writes all whose turn
 // has come.
-func (o *startOrder) end(c *parse.Call, line *render.CallLine) error {
+func (o *startOrder) end(c *pairing.Call, line *render.CallLine) error {
 	s, ok := o.open[keyOf(c)]
 	if !ok {
 		s = &started{}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 )
 
@@ -17,7 +17,7 @@ import (
 func grow(t *testing.T, trees *callTrees, play string) {
 	t.Helper()
 	now := uint64(0)
-	stacks := make(map[uint64][]parse.Call)
+	stacks := make(map[uint64][]pairing.Call)
 	for word := range strings.FieldsSeq(play) {
 		goid := uint64(1)
 		if rest, other := strings.CutPrefix(word, "2:"); other {
@@ -44,7 +44,7 @@ func grow(t *testing.T, trees *callTrees, play string) {
 			}
 			continue
 		}
-		c := parse.Call{Func: int(word[0]), Goid: goid, TID: int(9 + goid), Start: now, Depth: len(stack)}
+		c := pairing.Call{Func: int(word[0]), Goid: goid, TID: int(9 + goid), Start: now, Depth: len(stack)}
 		stacks[goid] = append(stack, c)
 		if err := trees.begin(&c, word, shown.Time); err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/parse"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -102,7 +102,7 @@ func (v *Variables) Begin(s *run.Scene) error {
 	return render.VariableHeader(v.out, v.opt.Format)
 }
 
-func (v *Variables) Entry(c *parse.Call) error {
+func (v *Variables) Entry(c *pairing.Call) error {
 	values := v.Plan.Funcs[c.Func].Values.Entry.Decode(c.Args, v.memory.Process(c))
 	for i := range values {
 		line := &render.VariableLine{Time: v.Clock.Wall(c.Start), PID: c.PID, Name: v.wanted[i], Value: values[i]}

@@ -1,0 +1,155 @@
+package pairing
+
+// Outcome is how a call ended, as far as it was seen.
+type Outcome uint8
+
+const (
+	// Returned: by a RET, or by jumping into another function. Only then does the
+	// call have a duration.
+	Returned Outcome = iota
+	// Unwound: it never returned, because a panic or Goexit went through it or its
+	// goroutine is gone; or its return was lost, which the kernel's counts tell.
+	Unwound
+	// Open: nothing had ended it when tracing did.
+	Open
+	// Abandoned: the probes that would have told its end were taken out meanwhile.
+	Abandoned
+)
+
+func (o Outcome) String() string {
+	switch o {
+	case Returned:
+		return "return"
+	case Unwound:
+		return "unwound"
+	case Abandoned:
+		return "abandoned"
+	}
+	return "open"
+}
+
+// Call is one call of a function.
+type Call struct {
+	// Func is the function's index in Plan.Funcs.
+	Func int
+	// PID is the process, 0 where the kernel did not tell; TID and CPU are where
+	// the call began. It may have ended on others.
+	PID, TID, CPU int
+	// Bias is the distance of addresses in the process, as it was when the call began, from
+	// those in the file.
+	Bias uint64
+	// Goid is the goroutine's id, 0 on a thread's system stack and outside Go.
+	Goid uint64
+	// Depth is the number of traced calls that the call is nested in, on its
+	// goroutine.
+	Depth int
+	// Start and End are time stamps of the trace clock. End is when the call
+	// returned, or was first seen to be gone.
+	Start, End uint64
+	Outcome    Outcome
+	// Split is what the time from Start to End was spent with, if the call has Returned and
+	// the plan follows the scheduler ([uprobe.Options].Sched): its parts add up to it.
+	Split Split
+	// SP is the stack pointer when the call began.
+	SP uint64
+	// Hits are those of probes on its stack from Start on, its own where it began included,
+	// before the one at End. What they cost the program is part of the time between.
+	Hits Hits
+	// Inside: on its goroutine, a call of one of the functions given to Stream.Inside was
+	// open when it began.
+	Inside bool
+	// StackHi is the end of the stack that SP is on, 0 if that is not known; Stack the words
+	// that tell the callers, for [uprobe.Callers].
+	StackHi uint64
+	Stack   []uint64
+	// Args are the words that were fetched where the call began, Results those where it
+	// ended, for the Decode of the function's captures; Results are nil if it did not end
+	// by a RET.
+	Args, Results []uint64
+}
+
+// stack is a stack with its open calls, the innermost last.
+type stack struct {
+	goid   uint64
+	frames []frame
+	hits   Hits // so far
+	// unnamed: no event has told the goroutine's id yet.
+	unnamed bool
+	ended   bool // the goroutine has gone through goexit1
+}
+
+type frame struct {
+	fn         int
+	depth      uint64
+	sp         uint64
+	bias       uint64
+	start      uint64
+	tid, cpu   int
+	inside     bool
+	atEntry    Split    // sums of its stack at entry
+	hitsBefore Hits     // those of its stack before the entry
+	hi         uint64   // see Call.StackHi
+	args       []uint64 // of the stack and of values
+}
+
+// maxOpen is how many calls may be open at once, of all stacks together: some 300 MB.
+const maxOpen = 1 << 20
+
+// push puts a call on a stack, all of which is left to set but args, which are none: no frame
+// beyond the innermost keeps any. Frames are set where they lie, and so is the Call that is
+// made of them, since copying them was the dearest part of pairing.
+func (p *pairer) push(s *stack) *frame {
+	p.open++
+	n := len(s.frames)
+	if n < cap(s.frames) {
+		s.frames = s.frames[:n+1]
+	} else {
+		s.frames = append(s.frames, frame{})
+	}
+	return &s.frames[n]
+}
+
+// pop takes the innermost call off a stack. The memory of its arguments is kept for another's.
+func (p *pairer) pop(s *stack) {
+	n := len(s.frames) - 1
+	if f := &s.frames[n]; f.args != nil {
+		p.spare, f.args = append(p.spare, f.args), nil
+	}
+	s.frames = s.frames[:n]
+	p.open--
+}
+
+// fill sets c to the call at depth n of a stack of a process, as far as it is known before it
+// has ended.
+func (p *pairer) fill(c *Call, s *stack, n, pid int) {
+	f := &s.frames[n]
+	c.Func, c.PID, c.TID, c.CPU, c.Goid, c.Depth = f.fn, pid, f.tid, f.cpu, s.goid, n
+	c.Start, c.End, c.Outcome, c.Split = f.start, 0, Returned, Split{}
+	c.Bias, c.SP, c.Hits, c.Inside = f.bias, f.sp, s.hits.since(f.hitsBefore), f.inside
+	words := min(p.plan.StackWords(), len(f.args))
+	c.StackHi, c.Stack, c.Args, c.Results = f.hi, f.args[:words], f.args[words:], nil
+}
+
+// Hits count hits of probes by what they cost the program.
+type Hits struct {
+	// Emulated: the kernel emulates the instruction under the probe. Stepped: it
+	// single-steps a copy, which takes several times as long.
+	Emulated, Stepped uint64
+	// Words of values were fetched with them.
+	Words uint64
+}
+
+// add counts n hits.
+func (h *Hits) add(n uint64, stepped bool, words int) {
+	h.Words += n * uint64(words)
+	if stepped {
+		h.Stepped += n
+	} else {
+		h.Emulated += n
+	}
+}
+
+// since are the hits after earlier ones.
+func (h Hits) since(earlier Hits) Hits {
+	return Hits{h.Emulated - earlier.Emulated, h.Stepped - earlier.Stepped, h.Words - earlier.Words}
+}

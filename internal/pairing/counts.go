@@ -1,0 +1,217 @@
+package pairing
+
+import (
+	"github.com/ftgo/ftgo/internal/uprobe"
+)
+
+// accounting is what a pairer has seen so far.
+type accounting struct {
+	// delivered[e][s] is the number of events of site s of event e.
+	delivered [][]uint64
+	// outside is the number of events that the window leaves out.
+	outside uint64
+	funcs   []funcAccount // as in Plan.Funcs
+	// unfollowed is the number of calls that were not paired, since as many calls as there may
+	// be were open when they began. Their returns are unmatched.
+	unfollowed uint64
+	// unmatched is the number of returns whose call had begun before tracing did, or whose
+	// entry was lost or not followed.
+	unmatched uint64
+	// unknown is the number of events at addresses that are none of our sites.
+	unknown uint64
+}
+
+// funcAccount is what was seen of a function.
+type funcAccount struct {
+	// all are the hits at its entry, timed those at the entry that times its calls if it is
+	// CountFirst: all are then those of its Counter.
+	all, timed entries
+	// abandoned is the number of calls whose Outcome is Abandoned.
+	abandoned uint64
+}
+
+// entries are hits where a function begins. Of those that are no calls the stack check failed, or
+// the function jumped to its start.
+type entries struct{ calls, noCalls uint64 }
+
+// extend takes account of events that have joined the plan.
+func (p *pairer) extend() {
+	for i := len(p.account.delivered); i < len(p.plan.Events); i++ {
+		p.account.delivered = append(p.account.delivered, make([]uint64, len(p.plan.Events[i].Sites)))
+		p.sites.add(&p.plan.Events[i])
+	}
+}
+
+// entriesOf are the entries of a function that make calls to be paired.
+func (p *pairer) entriesOf(fn int) *entries {
+	if p.plan.Funcs[fn].CountFirst {
+		return &p.account.funcs[fn].timed
+	}
+	return &p.account.funcs[fn].all
+}
+
+// Counters are what the kernel has counted up to a moment.
+type Counters struct {
+	// From are the hits of each site of each event when the window began, At those at the moment,
+	// as tracefs.Session.Profile has them. What is missing counts as 0.
+	From, At [][]uint64
+	// Overruns is the number of events that the ring buffer has lost.
+	Overruns uint64
+	// Own: no other processes than the wanted ones have hit the probes.
+	Own bool
+	// Inexact: the kernel may have counted too few hits, see tracefs.Features.ExactHits.
+	Inexact bool
+	// Behind: what was recorded up to the moment may not have been read yet.
+	Behind bool
+}
+
+// Counts are the calls and the hits of the window up to a moment.
+type Counts struct {
+	Funcs []Count // as in Plan.Funcs
+	// Hits is the number of hits. They were Delivered, Filtered out by the kernel, or Lost;
+	// CountedOnly of them were not to be paired.
+	Hits, Delivered, Filtered, Lost, CountedOnly uint64
+	// Unparsed is the number of lines, or records, that were not understood, or are of addresses
+	// that are none of the plan's sites; KernelUnparsed that of records of kernel events.
+	Unparsed, KernelUnparsed uint64
+	// Unfollowed is the number of calls that were not paired, since too many others were open
+	// when they began.
+	Unfollowed uint64
+	// Ours are the hits of wanted processes by what they cost, Others those of others.
+	Ours, Others Hits
+}
+
+// Count is what became of the calls of one function.
+type Count struct {
+	// Calls is the number of calls that began. Unsure of them may be none, as hits at their stack
+	// check were lost, which may have failed.
+	Calls, Unsure uint64
+	// Timed is the number of those that were to be paired: of a function that is CountFirst not all.
+	Timed uint64
+	// Missing is the number of returns that were lost: so many calls that seem unwound or open
+	// may have returned.
+	Missing uint64
+	// Hits are those of its probes in wanted processes.
+	Hits Hits
+}
+
+// siteHits are the kernel's count of hits of a function's sites.
+type siteHits struct{ entries, counters, lostChecks, lostReturns uint64 }
+
+// Counts squares what the kernel has counted with what was delivered. Calls are counted by the
+// kernel, if its counters are of nothing else, so that they are right whatever the stream has lost.
+//
+// Unless something was lost, what is recorded was all delivered, and the counters of what is
+// recorded are cut where the window ends: they are read a moment later.
+func (s *Stream) Counts(c Counters) *Counts {
+	plan, account := s.pairer.plan, &s.pairer.account
+	out := &Counts{
+		Funcs:    make([]Count, len(plan.Funcs)),
+		Unparsed: s.unparsed(), KernelUnparsed: s.reader.KernelUnparsed(), Unfollowed: account.unfollowed,
+	}
+	sites := make([]siteHits, len(plan.Funcs))
+	cut := !c.Behind && c.Overruns+out.Unparsed == 0
+	var gained uint64
+	for i := range plan.Events {
+		ev := &plan.Events[i]
+		for k := range ev.Sites {
+			site := &ev.Sites[k]
+			fn, kind := site.Func, site.Kind
+			seen := account.delivered[i][k]
+			count := countSince(c.From, c.At, i, k, seen)
+			gained += count
+			// At the entry of a function that is CountFirst its Counter has counted the hit.
+			if fn < 0 || !plan.Funcs[fn].CountFirst || !kind.IsEntry() {
+				ours := seen
+				if c.Own {
+					ours = count
+				}
+				out.Ours.add(ours, site.Stepped, ev.Words)
+				out.Others.add(count-ours, site.Stepped, ev.Words)
+				if fn >= 0 {
+					out.Funcs[fn].Hits.add(ours, site.Stepped, ev.Words)
+				}
+			}
+			switch {
+			case plan.Mode == uprobe.Count || kind.Counts() && !plan.Recorded:
+				seen = count // the kernel's counter is all there is to deliver
+			case cut:
+				count = seen
+			}
+			out.Hits += count
+			out.Delivered += seen
+			switch {
+			case kind.Counts():
+				sites[fn].counters += count
+				if !c.Own {
+					out.CountedOnly += seen
+				} else {
+					out.CountedOnly += count
+				}
+			case fn < 0:
+			case kind.IsEntry():
+				sites[fn].entries += count
+				if kind == uprobe.EntryJump {
+					sites[fn].lostChecks += count - seen
+				}
+			default:
+				sites[fn].lostReturns += count - seen
+			}
+		}
+	}
+	own := c.Own && !plan.Filtered()
+	for i := range out.Funcs {
+		out.Funcs[i].take(&sites[i], &account.funcs[i], own, plan.Funcs[i].CountFirst)
+	}
+	switch {
+	case own && c.Inexact:
+		out.Hits = max(out.Hits, out.Delivered+c.Overruns) // so many there were at least
+	case own:
+	case c.Own: // what the kernel's filter has dropped is counted with the hits
+		lost := c.Overruns + out.Unparsed
+		out.Hits = max(gained, out.Delivered+lost)
+		out.Filtered = out.Hits - out.Delivered - lost
+	default: // what was lost of ours is told by the ring buffer
+		out.Hits = out.Delivered + c.Overruns
+	}
+	out.Lost = out.Hits - out.Delivered - out.Filtered
+	return out
+}
+
+// take sets the numbers of calls. own says that the kernel's counts are of wanted calls alone.
+func (c *Count) take(hits *siteHits, seen *funcAccount, own, countFirst bool) {
+	if !own {
+		c.Calls, c.Timed = seen.all.calls, seen.all.calls
+		if countFirst {
+			c.Timed = seen.timed.calls
+		}
+	} else {
+		c.Calls = less(hits.entries, seen.all.noCalls)
+		c.Timed = c.Calls
+		if countFirst {
+			c.Calls, c.Timed = less(hits.counters, seen.all.noCalls), less(hits.entries, seen.timed.noCalls)
+		}
+		c.Unsure = min(hits.lostChecks, c.Calls)
+		c.Missing = less(hits.lostReturns, seen.abandoned) // no more is known of those
+	}
+	if countFirst {
+		c.Timed = min(less(c.Timed, seen.abandoned), c.Calls)
+	}
+}
+
+// less is a-b, or 0.
+func less(a, b uint64) uint64 { return a - min(a, b) }
+
+// countSince is what a counter has gained between two moments: at least what was seen of it,
+// see tracefs.Features.ExactHits.
+func countSince(from, at [][]uint64, event, site int, seen uint64) uint64 {
+	return max(less(countAt(at, event, site), countAt(from, event, site)), seen)
+}
+
+// countAt is a counter as it was at a moment, 0 where it was not there yet.
+func countAt(hits [][]uint64, event, site int) uint64 {
+	if event < len(hits) {
+		return hits[event][site]
+	}
+	return 0
+}

@@ -1,0 +1,73 @@
+package pairing
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/parse"
+)
+
+// TestCounts: a function with an entry and a return, and what the kernel has counted of both
+// when the window began and at the moment.
+func TestCounts(t *testing.T) {
+	seven := accounting{delivered: [][]uint64{{7}, {5}}, funcs: []funcAccount{{all: entries{7, 0}}}}
+	for _, c := range []struct {
+		name     string
+		kind     uprobe.Kind // of the entry
+		account  accounting
+		from, at [][]uint64
+		counters Counters
+		unparsed uint64
+		filter   string
+		want     string // CALLS-UNSURE/TIMED missing MISSING; HITS=DELIVERED+FILTERED+LOST
+	}{
+		{"all delivered", uprobe.Entry, seven, nil, [][]uint64{{7}, {5}}, Counters{Own: true}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
+		{"before the window", uprobe.Entry, seven, [][]uint64{{10}, {20}}, [][]uint64{{17}, {25}}, Counters{Own: true}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
+		{"counters are read a moment later", uprobe.Entry, seven, nil, [][]uint64{{8}, {6}}, Counters{Own: true}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
+		{"lost", uprobe.Entry, seven, nil, [][]uint64{{8}, {7}}, Counters{Own: true, Overruns: 3}, 0, "", "8-0/8 missing 2; 15=12+0+3"},
+		{"not understood", uprobe.Entry, seven, nil, [][]uint64{{8}, {7}}, Counters{Own: true}, 3, "", "8-0/8 missing 2; 15=12+0+3"},
+		{"not read yet", uprobe.Entry, seven, nil, [][]uint64{{8}, {7}}, Counters{Own: true, Behind: true}, 0, "", "8-0/8 missing 2; 15=12+0+3"},
+		{"too few counted", uprobe.Entry, seven, nil, [][]uint64{{6}, {4}}, Counters{Own: true, Overruns: 1}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
+		{"too few counted, and lost", uprobe.Entry, seven, nil, [][]uint64{{6}, {4}}, Counters{Own: true, Overruns: 1, Inexact: true}, 0, "", "7-0/7 missing 0; 13=12+0+1"},
+		{"nothing counted, as in a recording that was cut off", uprobe.Entry, seven, nil, nil, Counters{Own: true}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
+		{"other processes", uprobe.Entry, seven, nil, [][]uint64{{70}, {50}}, Counters{Overruns: 2}, 0, "", "7-0/7 missing 0; 14=12+0+2"},
+		{"filtered", uprobe.Entry, seven, nil, [][]uint64{{70}, {50}}, Counters{Own: true, Overruns: 2}, 0, "v > 1", "7-0/7 missing 0; 120=12+106+2"},
+		{"hits at a stack check that were lost", uprobe.EntryJump, accounting{delivered: [][]uint64{{7}, {5}}, funcs: []funcAccount{{all: entries{5, 2}}}},
+			nil, [][]uint64{{10}, {5}}, Counters{Own: true, Overruns: 3}, 0, "", "8-3/8 missing 0; 15=12+0+3"},
+		{"returns that nobody waits for", uprobe.Entry, accounting{delivered: [][]uint64{{7}, {5}}, funcs: []funcAccount{{all: entries{7, 0}, abandoned: 1}}},
+			nil, [][]uint64{{7}, {7}}, Counters{Own: true, Overruns: 2}, 0, "", "7-0/7 missing 1; 14=12+0+2"},
+	} {
+		plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: make([]uprobe.Function, 1), Events: make([]uprobe.Event, 2)}
+		plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: c.kind, Addr: 1})
+		plan.Events[1].Sites = append(plan.Events[1].Sites, uprobe.Site{Kind: uprobe.Return, Addr: 2})
+		plan.Events[0].Filter = c.filter
+		c.account.unknown = c.unparsed
+		s := &Stream{reader: new(parse.Reader), pairer: &pairer{plan: plan, account: c.account}}
+		c.counters.From, c.counters.At = c.from, c.at
+		got := s.Counts(c.counters)
+		f := got.Funcs[0]
+		text := fmt.Sprintf("%d-%d/%d missing %d; %d=%d+%d+%d", f.Calls, f.Unsure, f.Timed, f.Missing, got.Hits, got.Delivered, got.Filtered, got.Lost)
+		if text != c.want {
+			t.Errorf("%s: %s, want %s", c.name, text, c.want)
+		}
+	}
+}
+
+// TestCountsFirst: a function has 10 calls, one of which was timed since its entry is probed, too;
+// what its hits cost is counted once.
+func TestCountsFirst(t *testing.T) {
+	plan := &uprobe.Plan{Mode: uprobe.Latency, Events: make([]uprobe.Event, 3)}
+	plan.Funcs = []uprobe.Function{{Func: &offsets.Func{Name: "f"}, CountFirst: true}}
+	plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: uprobe.CounterJump, Addr: 1})
+	plan.Events[1].Sites = append(plan.Events[1].Sites, uprobe.Site{Kind: uprobe.Entry, Addr: 1})
+	plan.Events[2].Sites = append(plan.Events[2].Sites, uprobe.Site{Kind: uprobe.Return, Addr: 2, Stepped: true})
+	account := accounting{delivered: [][]uint64{{0}, {3}, {2}}, funcs: []funcAccount{{all: entries{0, 0}, timed: entries{3, 1}, abandoned: 1}}}
+	s := &Stream{reader: new(parse.Reader), pairer: &pairer{plan: plan, account: account}}
+	got := s.Counts(Counters{At: [][]uint64{{10}, {3}, {2}}, Own: true})
+	want := Count{Calls: 10, Timed: 1, Hits: Hits{Emulated: 10, Stepped: 2}}
+	if got.Funcs[0] != want || got.Hits != 15 || got.CountedOnly != 10 || got.Lost != 0 || got.Ours != want.Hits || got.Others != (Hits{}) {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,86 @@
+package pairing
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/parse"
+)
+
+// TestForget: what was open in a process that has ended, or that runs a program anew, stays
+// so, and is no part of what comes from its number later, at other addresses; other processes
+// go on.
+func TestForget(t *testing.T) {
+	const again = 0x100000
+	for name, end := range map[string]func(p *pairer){
+		"ended": func(p *pairer) { p.forget(map[int]bool{1: true, 7: true}) },
+		"restarted": func(p *pairer) {
+			p.event(&parse.Event{Format: 4, PID: 1, TID: 1, Addr: again + 0x5fff, Args: []uint64{0}}, again)
+		},
+	} {
+		biases := map[int]uint64{}
+		plan := testPlan()
+		plan.Sched = true
+		plan.Events[4].Sites = append(plan.Events[4].Sites, uprobe.Site{Kind: uprobe.GoroutineEnd, Addr: 0x5fff, Func: uprobe.ProgramStart})
+		var calls []string
+		p := newPairer(plan, returns(func(c *Call) {
+			calls = append(calls, fmt.Sprintf("%d %d %v at %#x", c.PID, c.Start, c.Outcome, c.Bias))
+		}))
+		hit := func(pid int, format int, time, sp uint64) {
+			args := []uint64{sp, 0xc000, 0x10000, 0x8000, 1}
+			p.event(&parse.Event{Format: format, PID: pid, TID: pid, Time: time, Addr: biases[pid] + uint64(format+1)*0x1000, Args: args[:len(plan.Events[format].Args)]}, biases[pid])
+		}
+		// The first hit of all is no news of a process that nothing is known of.
+		p.event(&parse.Event{Format: 4, PID: 1, TID: 1, Addr: 0x5fff, Args: []uint64{0}}, 0)
+		hit(1, 0, 1, 0xf000)
+		hit(1, 0, 2, 0xe000)
+		hit(2, 0, 3, 0xf000)
+		end(p)
+		biases[1] = again
+		hit(1, 2, 4, 0xe000) // would end the call that began at 2
+		hit(1, 0, 5, 0xf000) // would unwind the one that began at 1
+		hit(2, 2, 6, 0xf000)
+		hit(1, 2, 7, 0xf000)
+		if want := []string{"1 1 open at 0x0", "1 2 open at 0x0", "2 3 return at 0x0", "1 5 return at 0x100000"}; !slices.Equal(calls, want) {
+			t.Errorf("%s: %q, want %q", name, calls, want)
+		}
+		if n := p.account.unmatched; n != 1 {
+			t.Errorf("%s: %d unmatched returns, want 1", name, n)
+		}
+		p.forget(map[int]bool{1: true, 2: true})
+		if n := len(p.stacks) + len(p.assembly) + len(p.processes) + len(p.sched.gs) + len(p.sched.threads); n != 0 {
+			t.Errorf("%s: %d things left", name, n)
+		}
+	}
+}
+
+// TestManyOpenCalls: calls that begin while as many as there may be are open are counted, and
+// not followed; nothing is kept of them, and the others end as they should.
+func TestManyOpenCalls(t *testing.T) {
+	plan := testPlan()
+	var calls []string
+	p := newPairer(plan, returns(func(c *Call) { calls = append(calls, fmt.Sprintf("%d %v", c.Goid, c.Outcome)) }))
+	p.maxOpen = 3
+	hit := func(format int, goid, sp uint64) {
+		args := []uint64{sp, 0xc000 + goid, 0x10000, 0x8000, goid}
+		p.event(&parse.Event{Format: format, PID: 1, TID: 1, Time: 1, Addr: uint64(format+1) * 0x1000, Args: args[:len(plan.Events[format].Args)]}, 0)
+	}
+	for goid := range uint64(5) {
+		hit(0, goid+1, 0xf000)
+	}
+	hit(0, 3, 0xe000) // within the one on goroutine 3
+	if n := len(p.stacks); n != 3 {
+		t.Errorf("%d stacks for 3 calls", n)
+	}
+	hit(2, 3, 0xe000)
+	hit(2, 5, 0xf000)
+	hit(2, 3, 0xf000) // which makes room
+	hit(0, 6, 0xf000)
+	p.finish()
+	a := p.account
+	if want := []string{"3 return", "1 open", "2 open", "6 open"}; a.funcs[0].all.calls != 7 || a.unfollowed != 3 || a.unmatched != 2 || len(calls) != 4 || calls[0] != want[0] || p.open != 0 {
+		t.Errorf("%q, want %q; %d open, %+v", calls, want, p.open, a)
+	}
+}

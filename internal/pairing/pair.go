@@ -1,0 +1,318 @@
+package pairing
+
+import (
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/parse"
+)
+
+// pairer makes calls of events.
+//
+// A call belongs to a goroutine of a process and to a depth of its stack: the
+// distance between the stack's end and SP at entry, which stays the same when the
+// runtime copies the stack elsewhere. Three rules close every frame:
+//
+//   - a return at depth d ends the call of its function that was entered at d;
+//   - anything at depth d proves that all calls entered deeper are gone;
+//   - an entry at depth d proves that a call entered at d is gone, too.
+//
+// Calls that go without a return were unwound.
+type pairer struct {
+	plan *uprobe.Plan
+	sink Sink
+	// open is the number of calls that are open, at most maxOpen.
+	open, maxOpen int
+	// stacks are the stacks that have, or had, open calls.
+	stacks map[stackKey]*stack
+	// assembly remembers, for a thread inside an assembly function, on which stack
+	// it was entered: such code may use the register of g for itself.
+	assembly map[stackKey]stackKey
+	// bounds are the stacks that SP is looked up in where nothing else tells the
+	// goroutine, by process; nil where something does.
+	bounds  map[int]*stackBounds
+	account accounting
+	call    Call // handed to the sink, again and again
+	// inside are the functions whose callees' calls are marked.
+	inside  map[int]bool
+	entries bool       // the sink wants calls when they begin, too
+	spare   [][]uint64 // frames' args that can be used again
+	// sites and last remember what was looked up, as it is often looked up again.
+	sites   siteIndex
+	lastKey stackKey
+	last    *stack // nil for none
+	// processes are those that events have come from, lastPID the last of them.
+	processes map[int]bool
+	lastPID   int
+	bias      uint64 // of the event's process
+	stepped   bool   // the event's instruction was
+	words     int    // of values that the event has
+	// threads tell what each thread runs; nil if nobody asks.
+	threads map[threadKey]*thread
+	sched   *scheduler // nil if the plan does not follow goroutines
+	at      Split      // sums of the stack that the event is on
+	// retired are functions that were timed once, and are not any more, by index.
+	retired map[int]retirement
+	window  window
+	// done calls have ended, of limit that are wanted; 0 wants all.
+	done, limit uint64
+}
+
+// stackKey names a stack: the one of g in a process, or, outside of Go, a thread's.
+type stackKey struct {
+	pid      int
+	id       uint64 // address of g, or thread id
+	isThread bool
+}
+
+// keyOf names the stack of the g that an event fetches.
+func keyOf(ev *parse.Event, f *uprobe.Fields) stackKey {
+	return stackKey{pid: ev.PID, id: ev.Args[f.G]}
+}
+
+// newPairer returns a pairer that makes calls of a plan's events for a sink.
+func newPairer(plan *uprobe.Plan, sink Sink) *pairer {
+	p := &pairer{
+		plan: plan, sink: sink, maxOpen: maxOpen,
+		stacks:   make(map[stackKey]*stack),
+		assembly: make(map[stackKey]stackKey),
+		// No event has come from a process -1.
+		processes: make(map[int]bool), lastPID: -1,
+		window: window{until: ^uint64(0)},
+	}
+	if plan.Sched {
+		p.sched = newScheduler()
+	}
+	if plan.ByStack {
+		p.bounds = make(map[int]*stackBounds)
+	}
+	p.extend()
+	p.account.funcs = make([]funcAccount, len(plan.Funcs))
+	return p
+}
+
+// event takes the next event, in order of time within each goroutine. bias is the
+// distance between addresses in the process and in the file.
+func (p *pairer) event(ev *parse.Event, bias uint64) {
+	first := ev.PID != p.lastPID && p.meet(ev.PID)
+	p.bias = bias
+	pe := &p.plan.Events[ev.Format]
+	i, ok := p.sites.find(ev.Format, ev.Addr-bias)
+	if !ok {
+		p.account.unknown++
+		return
+	}
+	if !p.window.has(ev.Time) || p.full() {
+		p.account.outside++
+		return
+	}
+	p.account.delivered[ev.Format][i]++
+	site := &pe.Sites[i]
+	p.stepped, p.words = site.Stepped, pe.Words
+	fn := site.Func
+	switch site.Kind {
+	case uprobe.Entry:
+		p.enter(ev, &pe.Fields, fn)
+	case uprobe.EntryJump:
+		if !p.taken(pe, site, ev) {
+			p.entriesOf(fn).noCalls++
+			return
+		}
+		p.enter(ev, &pe.Fields, fn)
+	case uprobe.Point:
+		p.account.funcs[fn].all.calls++
+		p.sink.Counted(ev.PID, fn)
+		p.finished(ev.Time)
+	case uprobe.Counter:
+		p.account.funcs[fn].all.calls++
+	case uprobe.CounterJump:
+		if !p.taken(pe, site, ev) {
+			p.account.funcs[fn].all.noCalls++
+			return
+		}
+		p.account.funcs[fn].all.calls++
+	case uprobe.Return, uprobe.TailJump:
+		p.leave(ev, &pe.Fields, fn)
+	case uprobe.CondTail:
+		if p.taken(pe, site, ev) {
+			p.leave(ev, &pe.Fields, fn)
+		} else if key, _ := p.locate(ev, &pe.Fields); p.stack(key) != nil {
+			p.stack(key).hits.add(1, p.stepped, p.words)
+		}
+	case uprobe.GoroutineEnd:
+		if fn == uprobe.ProgramStart {
+			if !first { // what is known is of what the process was before
+				p.leaveOpen(func(of int) bool { return of == ev.PID })
+			}
+			return
+		}
+		key := keyOf(ev, &pe.Fields)
+		if s := p.stacks[key]; s != nil {
+			p.unwind(ev, s, 0)
+			s.ended = true
+		}
+		p.boundsOf(ev.PID).forget(key.id)
+	case uprobe.Recovery:
+		if s := p.stacks[keyOf(ev, &pe.Fields)]; s != nil {
+			p.unwind(ev, s, ev.Args[pe.Fields.Hi]-ev.Args[pe.Fields.SP]+1)
+		}
+	case uprobe.Resume:
+		p.resumed(ev, &pe.Fields)
+	case uprobe.Yield:
+		p.yielded(ev)
+	case uprobe.Status:
+		p.sched.status(ev.Time, ev.TID, keyOf(ev, &pe.Fields), ev.Args[pe.Fields.Old], ev.Args[pe.Fields.New])
+	case uprobe.Park:
+		p.sched.park(ev.Time, ev.TID, keyOf(ev, &pe.Fields))
+	case uprobe.Switch:
+		p.sched.swap(ev.Time, ev.TID, keyOf(ev, &pe.Fields))
+	case uprobe.StackMove:
+		p.boundsOf(ev.PID).move(ev.Args[pe.Fields.G], ev.Args[pe.Fields.Lo], ev.Args[pe.Fields.Hi])
+	}
+}
+
+// taken is the one rule for hits of conditional jumps: a call begins, or ends, if the jump's
+// condition holds.
+func (p *pairer) taken(e *uprobe.Event, site *uprobe.Site, ev *parse.Event) bool {
+	return p.plan.Processor.Taken(site.Cond, ev.Args[e.Fields.Flags])
+}
+
+func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, fn int) {
+	if f.SP < 0 { // counted, not paired
+		p.entriesOf(fn).calls++
+		p.sink.Counted(ev.PID, fn)
+		p.finished(ev.Time)
+		return
+	}
+	key, depth := p.locate(ev, f)
+	s := p.stackOf(key)
+	if f.Goid >= 0 && !key.isThread {
+		p.is(ev, s, ev.Args[f.Goid])
+	}
+	target := &p.plan.Funcs[fn]
+	if target.Sites.Restarts && len(s.frames) > 0 {
+		if top := &s.frames[len(s.frames)-1]; top.fn == fn && top.depth == depth {
+			p.entriesOf(fn).noCalls++
+			return
+		}
+	}
+	p.entriesOf(fn).calls++
+	p.sink.Counted(ev.PID, fn)
+	p.unwind(ev, s, depth)
+	p.ran(ev, fn, key, s.goid)
+	if p.open >= p.maxOpen {
+		p.account.unfollowed++
+		if len(s.frames) == 0 { // else each goroutine would leave one
+			delete(p.stacks, key)
+			p.last = nil
+		}
+		return
+	}
+	fr := p.push(s)
+	fr.fn, fr.depth, fr.sp, fr.start, fr.tid, fr.cpu = fn, depth, ev.Args[f.SP], ev.Time, ev.TID, ev.CPU
+	fr.atEntry, fr.hitsBefore, fr.inside, fr.hi, fr.bias = p.at, s.hits, false, 0, p.bias
+	s.hits.add(1, p.stepped, p.words)
+	if n := len(s.frames) - 1; n > 0 && p.inside != nil {
+		fr.inside = s.frames[n-1].inside || p.inside[s.frames[n-1].fn]
+	}
+	if !key.isThread {
+		fr.hi = fr.sp + depth
+	}
+	first := f.Stack // of the words that the call takes along
+	if first < 0 {
+		first = f.Values
+	}
+	if first >= 0 {
+		if last := len(p.spare) - 1; last >= 0 {
+			fr.args, p.spare = p.spare[last][:0], p.spare[:last]
+		}
+		fr.args = append(fr.args, ev.Args[first:]...)
+	}
+	if p.entries {
+		p.fill(&p.call, s, len(s.frames)-1, key.pid)
+		p.sink.Entry(&p.call)
+	}
+	if p.plan.Mode == uprobe.Entries {
+		p.pop(s)
+		return
+	}
+	if target.ABI == offsets.ABI0 && !key.isThread && p.bounds == nil {
+		p.assembly[threadStack(ev)] = key
+	}
+}
+
+func (p *pairer) leave(ev *parse.Event, f *uprobe.Fields, fn int) {
+	key, depth := p.locate(ev, f)
+	s := p.stack(key)
+	if key.isThread && p.plan.Funcs[fn].ABI == offsets.ABI0 {
+		if real, ok := p.assembly[key]; ok && p.inAssembly(real, fn, ev.Args[f.SP]) {
+			key, s = real, p.stacks[real]
+			depth = s.frames[len(s.frames)-1].depth
+		}
+	}
+	if s == nil {
+		p.account.unmatched++
+		return
+	}
+	p.unwind(ev, s, depth+1)
+	p.ran(ev, fn, key, s.goid)
+	defer s.hits.add(1, p.stepped, p.words)
+	last := len(s.frames) - 1
+	if last < 0 || s.frames[last].depth != depth || s.frames[last].fn != fn {
+		p.account.unmatched++
+		return
+	}
+	p.end(ev, key.pid, s, Returned, f)
+	if last == 0 && key.isThread {
+		delete(p.stacks, key)
+		p.last = nil
+	}
+}
+
+// inAssembly tells whether a stack's innermost call is of fn and began at sp.
+func (p *pairer) inAssembly(key stackKey, fn int, sp uint64) bool {
+	s := p.stacks[key]
+	if s == nil || len(s.frames) == 0 {
+		return false
+	}
+	top := s.frames[len(s.frames)-1]
+	return top.fn == fn && top.sp == sp
+}
+
+// unwind ends all calls entered at depth or deeper.
+func (p *pairer) unwind(ev *parse.Event, s *stack, depth uint64) {
+	for n := len(s.frames); n > 0 && s.frames[n-1].depth >= depth; n-- {
+		p.end(ev, ev.PID, s, Unwound, nil)
+	}
+}
+
+// ended tells of a call that has ended.
+func (p *pairer) ended() {
+	if p.call.Outcome == Abandoned {
+		p.account.funcs[p.call.Func].abandoned++
+	}
+	p.sink.Return(&p.call)
+}
+
+// end takes the innermost call off a stack. fields are those of the event if it returned.
+func (p *pairer) end(ev *parse.Event, pid int, s *stack, how Outcome, fields *uprobe.Fields) {
+	if p.full() {
+		return // open: an event can end several
+	}
+	n := len(s.frames) - 1
+	f := &s.frames[n]
+	how = p.trusted(f, how, ev.Time)
+	p.fill(&p.call, s, n, pid)
+	p.call.End, p.call.Outcome = ev.Time, how
+	if how == Returned {
+		if p.sched != nil && ev.Time >= f.start {
+			p.call.Split.add(p.at, f.atEntry)
+			p.call.Split = p.call.Split.of(ev.Time - f.start)
+		}
+		if fields.Values >= 0 {
+			p.call.Results = ev.Args[fields.Values:]
+		}
+	}
+	p.ended()
+	p.pop(s)
+	p.finished(ev.Time)
+}

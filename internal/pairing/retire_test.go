@@ -1,0 +1,72 @@
+package pairing
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/parse"
+)
+
+// TestRetired: f (function 0) was disarmed from 3 to 6, and is timed again later.
+func TestRetired(t *testing.T) {
+	event := map[string]func(int, uint64, uint64) *parse.Event{"e": entryEvent, "r": returnEvent}
+	type step struct {
+		op    string
+		fn    int
+		depth uint64
+		time  uint64
+	}
+	for _, test := range []struct {
+		name  string
+		steps []step
+		want  string
+	}{
+		{"over before", []step{{"e", 0, 8, 1}, {"r", 0, 8, 2}}, "return"},
+		{"over in time", []step{{"e", 0, 8, 1}, {"r", 0, 8, 5}}, "return"},
+		{"begun late, over in time", []step{{"e", 0, 8, 4}, {"r", 0, 8, 5}}, "return"},
+		{"a return of another call", []step{{"e", 0, 8, 1}, {"r", 0, 8, 9}}, "abandoned"},
+		{"gone without a return", []step{{"e", 0, 8, 4}, {"e", 1, 8, 9}}, "abandoned open"},
+		{"unwound before", []step{{"e", 0, 8, 1}, {"e", 1, 8, 2}}, "unwound open"},
+		{"never seen again", []step{{"e", 0, 8, 5}}, "abandoned"},
+		{"timed again", []step{{"e", 0, 8, 7}, {"r", 0, 8, 9}}, "return"},
+		{"unwound after that", []step{{"e", 0, 8, 7}, {"e", 1, 8, 9}}, "unwound open"},
+		{"others are not retired", []step{{"e", 1, 8, 1}, {"r", 1, 8, 9}}, "return"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			p := newPairer(testPlan(), returns(func(c *Call) { got = append(got, c.Outcome.String()) }))
+			p.retired = map[int]retirement{0: {3, 6}}
+			for _, s := range test.steps {
+				p.event(event[s.op](s.fn, s.depth, s.time), 0)
+			}
+			p.finish()
+			if s := strings.Join(got, " "); s != test.want {
+				t.Errorf("%s, want %s", s, test.want)
+			}
+		})
+	}
+}
+
+// entryEvent and returnEvent are events of testPlan on one goroutine.
+func entryEvent(fn int, depth, time uint64) *parse.Event {
+	return &parse.Event{Format: 0, PID: 1, TID: 1, Time: time, Addr: 0x1000 + uint64(fn), Args: []uint64{0x2000 - depth, 0xc000, 0x2000, 0x1000, 1}}
+}
+
+func returnEvent(fn int, depth, time uint64) *parse.Event {
+	return &parse.Event{Format: 2, PID: 1, TID: 1, Time: time, Addr: 0x3000 + uint64(fn), Args: []uint64{0x2000 - depth, 0xc000, 0x2000, 0x1000}}
+}
+
+// TestCountersAreNotCalls: a function that is counted has its calls counted there, and
+// those that are timed apart.
+func TestCountersAreNotCalls(t *testing.T) {
+	plan := testPlan()
+	plan.Funcs[0].CountFirst = true
+	p := newPairer(plan, noCalls)
+	for time := range uint64(3) {
+		p.event(entryEvent(0, 8, time), 0)
+		p.event(entryEvent(1, 8, time), 0)
+	}
+	if f := p.account.funcs; f[0].timed.calls != 3 || f[0].all.calls != 0 || f[1].all.calls != 3 || f[1].timed.calls != 0 {
+		t.Errorf("%+v", f)
+	}
+}

@@ -1,0 +1,281 @@
+package pairing
+
+import (
+	"maps"
+
+	"github.com/ftgo/ftgo/parse"
+)
+
+// Split divides a stretch of time by what a goroutine, or a thread without one, was doing.
+// It is in units of the trace clock.
+type Split [3]uint64
+
+// Activity is what something is doing: an index in a [Split].
+type Activity uint8
+
+const (
+	// Running: it has a CPU.
+	Running Activity = iota
+	// Runnable: it can go on. Either the goroutine has no thread, or its thread no CPU.
+	Runnable
+	// Waiting: it waits for something, in Go's runtime or in the kernel.
+	Waiting
+)
+
+// add adds what is in a but not in b.
+func (s *Split) add(a, b Split) {
+	for i := range s {
+		s[i] += a[i] - b[i]
+	}
+}
+
+// of makes the parts add up to total, should events have been lost.
+func (s Split) of(total uint64) Split {
+	s[Runnable] = min(s[Runnable], total)
+	s[Waiting] = min(s[Waiting], total-s[Runnable])
+	s[Running] = total - s[Runnable] - s[Waiting]
+	return s
+}
+
+// clocked is something of which the time is split.
+type clocked struct {
+	sums  Split
+	since uint64 // up to when there are sums
+	does  Activity
+}
+
+// advance adds up to a time. What comes late, by less than it takes two CPUs to notice each
+// other, is taken for simultaneous.
+func (c *clocked) advance(now uint64) {
+	if now <= c.since {
+		return
+	}
+	c.sums[c.does] += now - c.since
+	c.since = now
+}
+
+// schedThread is a thread: the kernel says whether it has a CPU.
+type schedThread struct {
+	clocked
+	pid  int     // of its process, once known
+	runs *schedG // nil for none
+}
+
+// schedG is a goroutine. As long as it is on a thread, the thread's time is its own.
+type schedG struct {
+	clocked
+	on *schedThread // nil if it is on none
+	// at are the thread's sums up to which they are in the goroutine's.
+	at Split
+	// before is what it was when it began to wait, on a thread: see scheduler.status.
+	before *schedG
+}
+
+func (g *schedG) advance(now uint64) {
+	if g.on == nil {
+		g.clocked.advance(now)
+		return
+	}
+	g.on.advance(now)
+	g.sums.add(g.on.sums, g.at)
+	g.at, g.since = g.on.sums, max(g.since, now)
+}
+
+// leave ends its stay on a thread.
+func (g *schedG) leave(now uint64, does Activity) {
+	g.advance(now)
+	if g.on != nil && g.on.runs == g {
+		g.on.runs = nil
+	}
+	g.on, g.does = nil, does
+}
+
+// mount puts it on a thread that has a CPU.
+func (g *schedG) mount(now uint64, t *schedThread) {
+	if g.on == t {
+		return
+	}
+	if t.runs != nil {
+		t.runs.leave(now, Waiting) // unseen
+	}
+	g.leave(now, Running)
+	t.advance(now)
+	g.on, g.at, t.runs = t, t.sums, g
+}
+
+// scheduler follows goroutines and threads, as events in order of time tell of them.
+//
+// What is missing, or was before the first event, is mended by the next hit of a probe: it
+// shows that its goroutine is on its thread, and that this has a CPU.
+type scheduler struct {
+	threads map[int]*schedThread // by number; those that a probe was hit on
+	gs      map[stackKey]*schedG // those that are on a thread, or have been
+}
+
+func newScheduler() *scheduler {
+	return &scheduler{threads: make(map[int]*schedThread), gs: make(map[stackKey]*schedG)}
+}
+
+// hit is a hit of any probe: the thread has a CPU.
+func (s *scheduler) hit(now uint64, tid int) *schedThread {
+	t := s.threads[tid]
+	if t == nil {
+		t = &schedThread{clocked: clocked{since: now}}
+		s.threads[tid] = t
+	}
+	if t.does != Running {
+		t.advance(now)
+		t.does = Running
+	}
+	return t
+}
+
+// call is where a call begins or ends, on a goroutine or, if that has none, on a thread. It
+// returns the sums up to then.
+func (s *scheduler) call(now uint64, tid int, key stackKey, system bool) Split {
+	t := s.hit(now, tid)
+	t.pid = key.pid
+	if system {
+		t.advance(now)
+		return t.sums
+	}
+	g := s.goroutine(now, key)
+	g.mount(now, t)
+	g.advance(now)
+	return g.sums
+}
+
+// forget drops what is known of some processes.
+func (s *scheduler) forget(of func(pid int) bool) {
+	maps.DeleteFunc(s.threads, func(_ int, t *schedThread) bool { return of(t.pid) })
+	maps.DeleteFunc(s.gs, func(key stackKey, _ *schedG) bool { return of(key.pid) })
+}
+
+func (s *scheduler) goroutine(now uint64, key stackKey) *schedG {
+	g := s.gs[key]
+	if g == nil {
+		g = &schedG{clocked: clocked{since: now, does: Waiting}}
+		s.gs[key] = g
+	}
+	return g
+}
+
+// Statuses of goroutines (runtime/runtime2.go, Go 1.17 to 1.26); some never show in
+// casgstatus.
+const (
+	statusRunnable  = 1
+	statusRunning   = 2
+	statusSyscall   = 3
+	statusWaiting   = 4
+	statusDead      = 6
+	statusCopystack = 8
+	statusPreempted = 9
+	statusLeaked    = 10
+	statusDeadExtra = 11
+	statusScan      = 0x1000
+)
+
+// status is a change of a goroutine's status, made on a thread that need not be its own.
+func (s *scheduler) status(now uint64, tid int, key stackKey, old, status uint64) {
+	t := s.hit(now, tid)
+	old, status = uint64(uint32(old))&^statusScan, uint64(uint32(status))&^statusScan
+	if status == statusDead || status == statusDeadExtra {
+		if g := s.gs[key]; g != nil {
+			g.leave(now, Waiting)
+			delete(s.gs, key)
+		}
+		return
+	}
+	g := s.goroutine(now, key)
+	before := g.before
+	g.before = nil
+	switch status {
+	case statusRunning, statusSyscall, statusCopystack:
+		if old == statusWaiting && before != nil && before.on == t && (t.runs == nil || t.runs == g) {
+			// It had only called itself waiting, to have its stack scanned while it is busy
+			// on the thread's: no goroutine that has waited goes on without having been
+			// runnable.
+			*g = *before
+			t.runs = g
+			return
+		}
+		g.mount(now, t)
+	case statusRunnable:
+		g.leave(now, Runnable)
+	case statusWaiting, statusPreempted, statusLeaked:
+		if g.on == t {
+			was := *g
+			was.before = nil
+			before = &was
+		}
+		g.leave(now, Waiting)
+		g.before = before
+	}
+}
+
+// park stops a goroutine for the garbage collector.
+func (s *scheduler) park(now uint64, tid int, key stackKey) {
+	s.hit(now, tid)
+	s.goroutine(now, key).leave(now, Waiting)
+}
+
+// swap makes a thread leave one coroutine for another.
+func (s *scheduler) swap(now uint64, tid int, key stackKey) {
+	t := s.hit(now, tid)
+	next := s.goroutine(now, key)
+	if t.runs != nil && t.runs != next {
+		t.runs.leave(now, Waiting)
+	}
+	next.before = nil
+	next.mount(now, t)
+}
+
+// change is what a thread does from now on, as the kernel tells.
+func (s *scheduler) change(now uint64, tid int, does Activity) {
+	if t := s.threads[tid]; t != nil {
+		t.advance(now)
+		t.does = does
+	}
+}
+
+// SchedEvents are the kernel events that tell of threads what Plan.Sched tells of goroutines.
+// Where a source has them not, threads are taken to have a CPU all the time.
+var SchedEvents = []string{"sched:sched_switch", "sched:sched_waking"}
+
+// asleep are the states of a thread that needs to be woken, S to P (TASK_REPORT of
+// include/linux/sched.h). Runnable is 0, and a bit above them that says preempted
+// (__trace_sched_switch_state in include/trace/events/sched.h, TASK_STATE_MAX before 4.14).
+const asleep = 0x7f
+
+// kernel takes an event of a SchedEvents' name. What the kernel describes otherwise tells nothing.
+func (s *scheduler) kernel(name string, ev *parse.KernelEvent) {
+	switch name {
+	case SchedEvents[0]:
+		prev, hasPrev := ev.Number("prev_pid")
+		state, hasState := ev.Number("prev_state")
+		next, hasNext := ev.Number("next_pid")
+		if hasPrev && hasState && hasNext {
+			s.off(ev.Time, int(prev), state&asleep != 0)
+			s.change(ev.Time, int(next), Running)
+		}
+	case SchedEvents[1]:
+		if woken, ok := ev.Number("pid"); ok {
+			s.wake(ev.Time, int(woken))
+		}
+	}
+}
+
+// off is a thread that loses its CPU, wake one that is to get it.
+func (s *scheduler) off(now uint64, tid int, asleep bool) {
+	does := Runnable
+	if asleep {
+		does = Waiting
+	}
+	s.change(now, tid, does)
+}
+
+func (s *scheduler) wake(now uint64, tid int) {
+	if t := s.threads[tid]; t != nil && t.does == Waiting {
+		s.change(now, tid, Runnable)
+	}
+}

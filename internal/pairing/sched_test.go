@@ -1,0 +1,180 @@
+package pairing
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// schedScript runs words through a scheduler, and returns what calls saw between
+// the first word "c:G:T" and each later one of the same G, as RUNNING/RUNNABLE/WAITING. A number is
+// time that goes by; the others are
+//
+//	c:G:T    a call begins or ends on goroutine G, or, for G 0, on thread T alone
+//	OLD>NEW:G:T  a change of status, made on thread T: r runnable, x running, y system call,
+//	         w waiting, c stack copied, d dead; in capitals with the bit _Gscan
+//	p:G:T, o:G:T  parked for the garbage collector; T goes on with coroutine G
+//	-:T, ~:T, +:T, !:T  thread T loses its CPU, falls asleep, gets a CPU, is woken
+func schedScript(t *testing.T, s *scheduler, text string) string {
+	t.Helper()
+	statuses := map[byte]uint64{'r': statusRunnable, 'x': statusRunning, 'y': statusSyscall, 'w': statusWaiting, 'c': statusCopystack, 'd': statusDead}
+	status := func(letter byte) uint64 {
+		if n, ok := statuses[letter]; ok {
+			return n | 7<<32 // the upper half of a register is anything
+		}
+		return statuses[letter+'a'-'A'] | statusScan
+	}
+	now, of, began := uint64(100), uint64(0), false
+	var first Split
+	var seen []string
+	for word := range strings.FieldsSeq(text) {
+		op, rest, ok := strings.Cut(word, ":")
+		if !ok {
+			var d uint64
+			fmt.Sscan(word, &d)
+			now += d
+			continue
+		}
+		var g uint64
+		var tid int
+		if _, err := fmt.Sscanf(rest, "%d:%d", &g, &tid); err != nil {
+			fmt.Sscan(rest, &tid)
+		}
+		key := stackKey{pid: 1, id: g}
+		switch op {
+		case "c":
+			sums := s.call(now, tid, key, g == 0)
+			if !began {
+				first, began, of = sums, true, g
+			} else if g == of {
+				var d Split
+				d.add(sums, first)
+				seen = append(seen, fmt.Sprintf("%d/%d/%d", d[Running], d[Runnable], d[Waiting]))
+			}
+		case "p":
+			s.park(now, tid, key)
+		case "o":
+			s.swap(now, tid, key)
+		case "-", "~":
+			s.off(now, tid, op == "~")
+		case "+":
+			s.change(now, tid, Running)
+		case "!":
+			s.wake(now, tid)
+		default:
+			s.status(now, tid, key, status(op[0]), status(op[2]))
+		}
+	}
+	return strings.Join(seen, " ")
+}
+
+func TestScheduler(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"runs", "c:1:1 5 c:1:1 7 c:1:1", "5/0/0 12/0/0"},
+		{"its thread loses the CPU", "c:1:1 5 -:1 10 +:1 2 c:1:1", "7/10/0"},
+		{"its thread sleeps, in a system call or for a page", "c:1:1 5 ~:1 10 +:1 2 c:1:1", "7/0/10"},
+		{"its thread is woken, and waits for a CPU", "c:1:1 5 ~:1 10 !:1 3 +:1 2 c:1:1", "7/3/10"},
+		{"a thread that is not asleep is woken", "c:1:1 5 !:1 1 -:1 10 !:1 3 +:1 2 c:1:1", "8/13/0"},
+		{"waits for a channel, goes on elsewhere", "c:1:1 5 x>w:1:1 10 w>r:1:2 3 r>x:1:2 2 c:1:2", "7/3/10"},
+		{"what its thread does without it", "c:1:1 5 x>w:1:1 ~:1 10 -:2 w>r:1:3 3 +:1 r>x:1:1 2 c:1:1", "7/3/10"},
+		{"gives way", "c:1:1 5 x>r:1:1 3 r>x:2:1 10 x>w:2:1 4 r>x:1:1 2 c:1:1", "7/17/0"},
+		{"a thread is never on two goroutines", "c:1:1 5 c:2:1 7 c:1:1", "5/0/7"},
+		{"system call on its thread", "c:1:1 1 x>y:1:1 2 ~:1 10 !:1 +:1 3 y>x:1:1 4 c:1:1", "10/0/10"},
+		{"system call, and the P is gone", "c:1:1 1 x>y:1:1 ~:1 10 +:1 y>r:1:1 5 r>x:1:2 4 c:1:2", "5/5/10"},
+		{"preempted", "c:1:1 5 X>r:1:1 10 r>x:1:2 1 c:1:2", "6/10/0"},
+		{"stopped for the garbage collector", "c:1:1 5 p:1:1 2 w>r:1:2 3 r>x:1:2 1 c:1:2", "6/3/2"},
+		{"busy on the thread's own stack", "c:1:1 5 x>w:1:1 10 w>x:1:1 2 c:1:1", "17/0/0"},
+		{"busy there, and its thread sleeps", "c:1:1 5 x>w:1:1 10 ~:1 20 +:1 3 w>x:1:1 2 c:1:1", "20/0/20"},
+		{"busy there, seen by another's status", "c:1:1 5 x>w:1:1 1 w>r:2:1 9 w>x:1:1 2 c:1:1", "17/0/0"},
+		{"does not wait after all", "c:1:1 5 x>w:1:1 1 w>r:1:1 1 r>x:1:1 2 c:1:1", "7/1/1"},
+		{"its stack is copied", "c:1:1 5 x>c:1:1 3 c>x:1:1 2 c:1:1", "10/0/0"},
+		{"coroutine", "c:1:1 5 o:2:1 10 o:1:1 2 c:1:1", "7/0/10"},
+		{"coroutine, by statuses", "c:1:1 5 x>w:1:1 w>r:2:1 r>x:2:1 o:2:1 10 x>w:2:1 w>r:1:1 r>x:1:1 o:1:1 2 c:1:1", "7/0/10"},
+		{"coroutine that ends", "c:1:1 5 o:2:1 10 x>d:2:1 o:1:1 2 c:1:1", "7/0/10"},
+		{"coroutines on two threads", "c:1:1 5 o:2:1 3 c:3:2 10 o:1:2 2 c:1:2", "7/0/13"},
+		{"threads without goroutines", "c:0:1 5 -:1 10 +:1 ~:1 20 !:1 3 +:1 1 c:0:1", "6/13/20"},
+		{"a goroutine's change on it", "c:0:1 5 x>w:1:1 10 r>x:2:1 3 c:0:1", "18/0/0"},
+		{"the end of its wait was lost", "c:1:1 5 x>w:1:1 10 c:1:2 2 c:1:2", "5/0/10 7/0/10"},
+		{"that its thread has a CPU again was lost", "c:1:1 5 ~:1 10 c:1:1 2 c:1:1", "5/0/10 7/0/10"},
+		{"events of unknown ones", "-:1 +:1 !:1 ~:7 c:1:1 ~:7 5 +:7 c:1:1", "5/0/0"},
+		{"a goroutine begins anew", "x>d:1:1 9 d>r:1:2 3 r>x:1:2 c:1:2 5 c:1:2", "5/0/0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := schedScript(t, newScheduler(), c.text); got != c.want {
+				t.Errorf("%s\n%s, want %s", c.text, got, c.want)
+			}
+		})
+	}
+}
+
+func TestSchedulerForgets(t *testing.T) {
+	s := newScheduler()
+	schedScript(t, s, "c:1:1 x>d:1:1 c:2:1 p:2:1 y>d:2:2")
+	if len(s.gs) != 0 || s.threads[1].runs != nil {
+		t.Errorf("%d goroutines, %v", len(s.gs), s.threads[1].runs)
+	}
+}
+
+func TestSplitOf(t *testing.T) {
+	for _, c := range []struct {
+		in    Split
+		total uint64
+		want  Split
+	}{
+		{Split{5, 3, 2}, 10, Split{5, 3, 2}},
+		{Split{5, 3, 2}, 11, Split{6, 3, 2}},
+		{Split{5, 3, 2}, 4, Split{0, 3, 1}},
+		{Split{5, 3, 2}, 0, Split{}},
+	} {
+		if got := c.in.of(c.total); got != c.want {
+			t.Errorf("%v of %d: %v, want %v", c.in, c.total, got, c.want)
+		}
+	}
+}
+
+// FuzzScheduler: whatever happens, in time order, a goroutine's and a thread's parts add up to
+// the time that has gone by since it was first seen.
+func FuzzScheduler(f *testing.F) {
+	f.Add([]byte("\x00\x11\x05\x21\x05\x11\x05\x00"))
+	f.Add([]byte("\x07\x0b\x05\x50\x05\x81\x05\xb0\x05\xc3"))
+	f.Fuzz(func(t *testing.T, script []byte) {
+		s := newScheduler()
+		seen := make(map[any]uint64) // when
+		statuses := []uint64{statusRunnable, statusRunning, statusSyscall, statusWaiting, statusCopystack, statusPreempted, statusDead, 0}
+		now := uint64(1)
+		for i := 0; i+1 < len(script); i += 2 {
+			now += uint64(script[i] >> 4)
+			tid, key := int(script[i]&3), stackKey{pid: 1, id: uint64(script[i]>>2) & 3}
+			arg := script[i+1]
+			switch arg & 7 {
+			case 0, 1:
+				system := key.id == 0
+				sums := s.call(now, tid, key, system)
+				who := any(key)
+				if system {
+					who = tid
+				}
+				total := sums[Running] + sums[Runnable] + sums[Waiting]
+				if at, ok := seen[who]; ok && at+total != now {
+					t.Fatalf("%v: %+v from %d to %d", who, sums, at, now)
+				}
+				seen[who] = now - total
+			case 2, 3:
+				status := statuses[arg>>3&7]
+				s.status(now, tid, key, statuses[arg>>6]|statusScan, status)
+				if status == statusDead {
+					delete(seen, key)
+				}
+			case 4:
+				s.park(now, tid, key)
+			case 5:
+				s.swap(now, tid, key)
+			case 6:
+				s.off(now, tid, arg&8 != 0)
+			default:
+				s.change(now, tid, Running)
+				s.wake(now, tid^1)
+			}
+		}
+	})
+}

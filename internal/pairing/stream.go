@@ -1,0 +1,229 @@
+// Package pairing makes calls of events: it pairs those where calls begin with those where they
+// end, splits their time by what the scheduler did, and counts what became of every hit. Events
+// come from lines or raw pages of the kernel, which package ftrace reads in order of time.
+package pairing
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/parse"
+)
+
+// Stream is the way from a trace to calls: events in order, calls.
+type Stream struct {
+	processes Processes
+	reader    *parse.Reader
+	pairer    *pairer
+	latest    uint64
+	// pending are events of processes whose bias is not known yet.
+	pending map[int][]parse.Event
+	marks   []mark // the earliest first
+	// names are those of kernel events, event is the one at hand.
+	names []string
+	event KernelEvent
+}
+
+// NewStream returns a Stream that reads what a plan has recorded and tells sink.
+func NewStream(plan *uprobe.Plan, src Source, processes Processes, sink Sink, opt Options) (*Stream, error) {
+	s := &Stream{processes: processes, pairer: newPairer(plan, sink), pending: make(map[int][]parse.Event)}
+	s.pairer.entries, s.pairer.inside, s.pairer.limit = opt.Entries, opt.Inside, opt.Limit
+	if opt.Kernel != nil {
+		s.names, s.pairer.threads = opt.Kernel.Names(), make(map[threadKey]*thread)
+	}
+	var err error
+	s.reader, err = parse.NewReader(uprobe.Formats(plan.Events), src, opt.Kernel, events{s})
+	return s, err
+}
+
+// events are a Stream as it takes them.
+type events struct{ *Stream }
+
+func (s events) Process(tid, printed int) int { return s.processes.Of(tid, printed) }
+
+func (s events) Hit(ev *parse.Event) {
+	if len(s.marks) > 0 {
+		s.pass(ev.Time)
+	}
+	s.latest = ev.Time
+	var wanted bool
+	if ev.PID, wanted = s.processes.Wanted(ev.TID, ev.PID); !wanted {
+		return
+	}
+	bias, ok := s.processes.Bias(ev.PID, ev.Addr)
+	if !ok {
+		cp := *ev
+		cp.Args = slices.Clone(ev.Args)
+		s.pending[ev.PID] = append(s.pending[ev.PID], cp)
+		return
+	}
+	if len(s.pending) > 0 {
+		s.release(ev.PID, bias)
+	}
+	s.pairer.event(ev, bias)
+}
+
+func (s events) Kernel(ev *parse.KernelEvent) {
+	if s.pairer.sched != nil {
+		s.pairer.sched.kernel(s.names[ev.Event], ev)
+	}
+	s.event = KernelEvent{*ev, s.pairer.where(ev.PID, ev.TID)}
+	s.pairer.sink.Kernel(&s.event)
+}
+
+// release pairs the events of a process that have waited for its bias.
+func (s *Stream) release(pid int, bias uint64) {
+	waiting := s.pending[pid]
+	delete(s.pending, pid)
+	for i := range waiting {
+		s.pairer.event(&waiting[i], bias)
+	}
+}
+
+// Read takes what the source has for the moment: n is 0 if that was nothing. Errors are the
+// source's.
+func (s *Stream) Read(ctx context.Context) (n int, err error) {
+	if n, err = s.reader.Read(ctx); n == 0 && err == nil && s.reader.Settled() {
+		s.pass(^uint64(0)) // nothing of before now is left to be read
+	}
+	return n, err
+}
+
+// Extend takes note of events that have joined the plan. It comes before they are armed.
+func (s *Stream) Extend() error {
+	s.pairer.extend()
+	return s.reader.Extend(uprobe.Formats(s.pairer.plan.Events))
+}
+
+// Finish ends the calls that are open.
+func (s *Stream) Finish() {
+	s.reader.Finish()
+	s.pass(^uint64(0))
+	for pid := range s.pending {
+		s.release(pid, 0) // nowhere: their addresses are unknown
+	}
+	s.pairer.finish()
+}
+
+// Processes are those that wanted events have come from and that were not forgotten since.
+func (s *Stream) Processes() []int { return slices.Collect(maps.Keys(s.pairer.processes)) }
+
+// Forget drops what is known of processes that have ended, all of whose events have been
+// read: another may get the number. Their calls that are open end so.
+func (s *Stream) Forget(ended map[int]bool) {
+	for pid := range ended {
+		s.release(pid, 0) // nowhere, as in Finish
+	}
+	s.pairer.forget(ended)
+}
+
+// Latest is the time of the last event that has come, in the units of the trace clock; 0
+// before the first.
+func (s *Stream) Latest() uint64 { return s.latest }
+
+// unparsed is the number of lines, or records, that were not understood, or are of addresses that
+// are none of the plan's sites.
+func (s *Stream) unparsed() uint64 { return s.reader.Unparsed() + s.pairer.account.unknown }
+
+// Source is where a trace comes from: a tracefs.Session, or a recording.
+type Source = parse.Source
+
+// Processes is what a [Stream] asks about the processes that events come from.
+type Processes interface {
+	// Of finds the process of a thread, of which the line names what the kernel remembers,
+	// or 0: see tracefs.Session.Process.
+	Of(tid, printed int) int
+	// Wanted tells whether events of a thread are wanted, and, in the order of time, which
+	// process it is of; Of has found pid.
+	Wanted(tid, pid int) (process int, wanted bool)
+	// Bias finds the distance between addresses in a process and in the file, or says that it
+	// takes more addresses to tell. It is 0 for programs that are not position-independent.
+	Bias(pid int, addr uint64) (bias uint64, ok bool)
+}
+
+// Sink takes what a [Stream] makes of events, in order. What it gets is valid until the method
+// returns.
+type Sink interface {
+	// Counted is told of each call when it begins, those that are only counted, too.
+	Counted(pid, fn int)
+	// Entry gets each call that is paired when it begins, if [Options].Entries asks for it, in
+	// the order in which they do on their goroutine: End and Outcome mean nothing yet.
+	Entry(c *Call)
+	// Return gets each call that is paired when it has ended, whatever its Outcome.
+	Return(c *Call)
+	// Kernel gets the events of [Options].Kernel.
+	Kernel(ev *KernelEvent)
+}
+
+// Options are what else a [Stream] is to do.
+type Options struct {
+	// Entries: the sink wants Entry to be called.
+	Entries bool
+	// Inside names functions, by their index in Plan.Funcs: what is called while they are open
+	// is marked.
+	Inside map[int]bool
+	// Limit ends the stream by itself with the event that ends the n-th call, or begins it if it
+	// is of a function whose calls are only counted. 0 is no limit.
+	Limit uint64
+	// Kernel adds the kernel's own events; nil is none.
+	Kernel parse.KernelSource
+}
+
+// window is the stretch of time whose events are paired, its ends included, in the units
+// of the trace clock. What was recorded outside of it is counted in accounting.outside alone.
+type window struct{ first, from, until uint64 }
+
+func (w *window) has(time uint64) bool {
+	return time <= w.until && (time >= w.from || time < w.first)
+}
+
+// mark is a moment among the events, and who is told when it has come.
+type mark struct {
+	at      uint64
+	reached func()
+}
+
+// Begin leaves out the events of before a time of the trace clock. None is older than
+// first, unless the clock has begun anew, as it may when a machine wakes up: those are in.
+func (s *Stream) Begin(first, from uint64) {
+	s.pairer.window.first, s.pairer.window.from = first, from
+}
+
+// End leaves out the events of after a time of the trace clock. Calls that are open then
+// stay open. A stream that has ended by itself, see [Options].Limit, has ended earlier.
+func (s *Stream) End(until uint64) { s.pairer.window.until = min(s.pairer.window.until, until) }
+
+// Ended is the time of the event that ended the stream by itself.
+func (s *Stream) Ended() (at uint64, ok bool) {
+	return s.pairer.window.until, s.pairer.full()
+}
+
+// Within tells whether a time is within the stream's window.
+func (s *Stream) Within(time uint64) bool { return s.pairer.window.has(time) }
+
+// Mark has reached called when all events of until a time of the trace clock, which is
+// now, have been paired, and none of later.
+func (s *Stream) Mark(at uint64, reached func()) {
+	s.marks = append(s.marks, mark{at, reached})
+}
+
+// pass calls the marks of before a time.
+func (s *Stream) pass(time uint64) {
+	for len(s.marks) > 0 && s.marks[0].at < time {
+		reached := s.marks[0].reached
+		s.marks = s.marks[1:]
+		reached()
+	}
+}
+
+// full tells whether as many calls have ended as are wanted.
+func (p *pairer) full() bool { return p.limit > 0 && p.done >= p.limit }
+
+// finished counts a call that has ended, or of which no more than its begin is seen.
+func (p *pairer) finished(at uint64) {
+	if p.done++; p.full() {
+		p.window.until = min(p.window.until, at)
+	}
+}

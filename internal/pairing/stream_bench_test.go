@@ -1,0 +1,167 @@
+package pairing
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/parse"
+)
+
+// benchPlan is testPlan with sites at the addresses of a real program, where calls are
+// paired or, like the first event alone, only counted.
+func benchPlan(paired bool) *uprobe.Plan {
+	plan := testPlan()
+	if !paired {
+		plan.Mode = uprobe.CountRecorded
+		plan.Events = plan.Events[:1]
+		plan.Events[0].Fields, plan.Events[0].Args = noFields, nil
+	}
+	for i := range plan.Events {
+		plan.Events[i].Sites = append(plan.Events[i].Sites, uprobe.Site{Kind: plan.Events[i].Sites[0].Kind, Addr: benchAddr(i), Func: 0})
+	}
+	return plan
+}
+
+func benchAddr(event int) uint64 { return 0x4a7100 + 0x10*uint64(event) }
+
+// benchWords are what benchPlan's events fetch.
+var benchWords = []uint64{824635817728, 824635826176, 824635817848, 824635801600, 1}
+
+// benchEvent is the event of the i-th hit: calls begin and end in turn.
+func benchEvent(plan *uprobe.Plan, i int) int { return 2 * (i % 2) % len(plan.Events) }
+
+const benchEvents = 300
+
+// benchSource gives a text, or pages, again and again.
+type benchSource struct {
+	text    []byte // no longer than what is read at once
+	given   bool
+	formats []string
+	pages   [][]byte
+}
+
+func (s *benchSource) Read(_ context.Context, buf []byte) (int, error) {
+	if s.given = !s.given; !s.given {
+		return 0, nil
+	}
+	if buf[0] == 0 { // else it has the text from the last time
+		copy(buf, s.text)
+	}
+	return len(s.text), nil
+}
+
+func (s *benchSource) Formats() ([]string, error) { return s.formats, nil }
+
+func (s *benchSource) ReadPages(_ context.Context, page func(int, []byte)) (n int, err error) {
+	for _, p := range s.pages {
+		page(0, p)
+	}
+	return len(s.pages), nil
+}
+
+// rawFormats describe raw records of a plan's events, all of whose arguments are words.
+func rawFormats(plan *uprobe.Plan) (formats []string) {
+	for i := range plan.Events {
+		var text strings.Builder
+		text.WriteString(fmt.Sprintf("ID: %d\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"+
+			"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n", 100+i))
+		for k, a := range plan.Events[i].Args {
+			text.WriteString(fmt.Sprintf("\tfield:s64 %s;\toffset:%d;\tsize:8;\tsigned:1;\n", a.Name, 16+8*k))
+		}
+		formats = append(formats, text.String())
+	}
+	return formats
+}
+
+// rawRecord is a record of an event on thread 9, the words being the address and the arguments.
+func rawRecord(event int, words ...uint64) []byte {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(2+2*len(words)))
+	b = append(b, byte(100+event), 0, 0, 0, 9, 0, 0, 0)
+	for _, w := range words {
+		b = binary.LittleEndian.AppendUint64(b, w)
+	}
+	return b
+}
+
+// rawPage joins records to a page.
+func rawPage(stamp uint64, records []byte) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, stamp)
+	b = binary.LittleEndian.AppendUint64(b, uint64(len(records)))
+	return append(b, records...)
+}
+
+// BenchmarkStream is all that happens to an event between the reader and the statistics:
+// text is parsed, raw pages are decoded and merged, and begins and ends are paired.
+func BenchmarkStream(b *testing.B) {
+	for _, paired := range []bool{false, true} {
+		name := map[bool]string{false: "count", true: "pair"}[paired]
+		plan := benchPlan(paired)
+		b.Run(name+"/text", func(b *testing.B) {
+			var src benchSource
+			for i := range benchEvents {
+				ev := benchEvent(plan, i)
+				src.text = fmt.Appendf(src.text, "             hot-14713   (  14713) [001] d....  %d: %s: (%#x)", 3459387221845+i*1741, plan.Events[ev].Name, benchAddr(ev))
+				for k, a := range plan.Events[ev].Args {
+					src.text = fmt.Appendf(src.text, " %s=%d", a.Name, benchWords[k])
+				}
+				src.text = append(src.text, '\n')
+			}
+			benchStream(b, plan, &src, 2)
+		})
+		b.Run(name+"/raw", func(b *testing.B) {
+			src := benchSource{formats: rawFormats(plan)}
+			var records []byte
+			for i := range benchEvents {
+				ev := benchEvent(plan, i)
+				record := rawRecord(ev, append([]uint64{benchAddr(ev)}, benchWords[:len(plan.Events[ev].Args)]...)...)
+				if 16+len(records)+len(record) > 4096 {
+					src.pages, records = append(src.pages, rawPage(1e9, records)), nil
+				}
+				records = append(records, record...)
+			}
+			src.pages = append(src.pages, rawPage(1e9, records))
+			benchStream(b, plan, &src, 1)
+		})
+	}
+}
+
+// benchProcesses are one that is wanted.
+type benchProcesses struct{}
+
+func (benchProcesses) Of(int, int) int                 { return 14713 }
+func (benchProcesses) Wanted(_, pid int) (int, bool)   { return pid, pid == 14713 }
+func (benchProcesses) Bias(int, uint64) (uint64, bool) { return 0, true }
+
+func benchStream(b *testing.B, plan *uprobe.Plan, src parse.Source, reads int) {
+	calls := 0
+	s, err := NewStream(plan, src, benchProcesses{}, returns(func(c *Call) {
+		if c.Outcome == Returned {
+			calls++
+		}
+	}), Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		for range reads {
+			if _, err := s.Read(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	var events uint64
+	for _, sites := range s.pairer.account.delivered {
+		for _, n := range sites {
+			events += n
+		}
+	}
+	if want := uint64(b.N * benchEvents); events != want || s.unparsed()+s.pairer.account.unmatched > 0 || len(plan.Events) > 1 && calls != int(events/2) {
+		b.Fatalf("%d events of %d, %d calls, %d unparsed, %+v", events, want, calls, s.unparsed(), s.pairer.account)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
+}

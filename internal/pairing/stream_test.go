@@ -1,0 +1,74 @@
+package pairing
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// line is a line of trace_pipe for an event of testPlan, on goroutine 1.
+func line(event, pid int, time, addr, depth uint64) string {
+	args := fmt.Sprintf("sp=%d g=49152 hi=1048576 lo=1015808", 1048576-depth)
+	if event == 0 {
+		args += " id=1"
+	}
+	return fmt.Sprintf("          prog-%d     (%7d) [000] d..ff %d: event%d_0123456789abcdef: (0x%x) %s\n", pid, pid, time, event, addr, args)
+}
+
+// named is a line for an event of a thread of that name.
+func named(name string) string {
+	return fmt.Sprintf("%16s-7       (      7) [000] d..ff 5: event0_0123456789abcdef: (0x1001) sp=5 g=49152 hi=1048576 lo=1015808 id=1\n", name)
+}
+
+func TestStream(t *testing.T) {
+	const bias = 0x550000000000
+	both := line(0, 7, 10, 0x1000, 100) + line(2, 7, 30, 0x3000, 100)
+	for _, c := range []struct {
+		name  string
+		of    testProcesses
+		text  string
+		calls string
+		check func(*Stream) bool
+	}{
+		{"one call", testProcesses{}, both, "f 10-30", nil},
+		{"late line in its place", testProcesses{}, line(0, 7, 10, 0x1000, 100) + line(2, 7, 30, 0x3000, 100) + line(0, 7, 20, 0x1001, 200) + line(2, 7, 40, 0x3001, 200), "g 20-30 f 10-30", nil},
+		{"what is no line of ours", testProcesses{}, "nonsense\\n" + both, "f 10-30", func(s *Stream) bool { return s.unparsed() == 1 }},
+		{"newlines in a thread's name", testProcesses{}, named("a\nb") + both + named("\n") + named("\n# x\n") + named("\r\n-7"), "g 5-5 g 5-5 g 5-5 f 10-30 g 5-0", func(s *Stream) bool { return s.unparsed() == 0 }},
+		{"short lines that are no pieces of a name", testProcesses{}, "a\n" + named("a\nb") + " b\n" + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.unparsed() == 3 }},
+		{"pieces that do not fill the column", testProcesses{}, named("a\nb")[1:] + both, "f 10-30 g 5-0", func(s *Stream) bool { return s.unparsed() == 1 }},
+		{"lost events", testProcesses{}, "CPU:1 [LOST 5 EVENTS]\n" + both, "f 10-30", func(s *Stream) bool { return s.unparsed() == 0 }},
+		{"a last line without its end", testProcesses{}, both + "     prog-7 [0", "f 10-30", func(s *Stream) bool { return s.unparsed() == 1 }},
+		{"processes that are not wanted", testProcesses{wanted: 8}, both, "", func(s *Stream) bool { return s.pairer.account.delivered[0][0] == 0 }},
+		{"bias", testProcesses{bias: func(int, uint64) (uint64, bool) { return bias, true }},
+			line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", nil},
+		{"bias that only the second address tells", testProcesses{bias: func(_ int, addr uint64) (uint64, bool) { return bias, addr == 0x3000+bias }},
+			line(0, 7, 10, 0x1000+bias, 100) + line(2, 7, 30, 0x3000+bias, 100), "f 10-30", func(s *Stream) bool { return s.unparsed() == 0 }},
+		{"bias that nothing tells", testProcesses{bias: func(int, uint64) (uint64, bool) { return 0, false }},
+			line(0, 7, 10, 0x1000+bias, 100), "", func(s *Stream) bool { return s.unparsed() == 1 }},
+		{"process found by the thread", testProcesses{of: func(tid, _ int) int { return tid + 1 }},
+			strings.ReplaceAll(both, "(      7)", "(-------)"), "f 10-30", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			plan := testPlan()
+			var calls []string
+			var src piecewise
+			for text := range slices.Chunk([]byte(strings.ReplaceAll(c.text, `\n`, "\n")), 50) {
+				src = append(src, string(text))
+			}
+			s, err := NewStream(plan, &src, &c.of, returns(func(c *Call) {
+				calls = append(calls, fmt.Sprintf("%s %d-%d", plan.Funcs[c.Func].Name, c.Start, c.End))
+			}), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			readAll(t, s)
+			if got := strings.Join(calls, " "); got != c.calls {
+				t.Errorf("calls %q, want %q", got, c.calls)
+			}
+			if c.check != nil && !c.check(s) {
+				t.Errorf("unparsed %d, %+v", s.unparsed(), s.pairer.account)
+			}
+		})
+	}
+}

@@ -1,0 +1,135 @@
+package pairing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+)
+
+// windowLines are a call from 10 to 30 that another, from 15 to 20, is nested in, and a third
+// one from 40 on.
+var windowLines = line(0, 7, 10, 0x1000, 100) + line(0, 7, 15, 0x1001, 200) + line(2, 7, 20, 0x3001, 200) +
+	line(2, 7, 30, 0x3000, 100) + line(0, 7, 40, 0x1001, 100)
+
+// piecewise is a source that gives a text in pieces, of which an empty one is a pause.
+type piecewise []string
+
+func (p *piecewise) Read(_ context.Context, buf []byte) (int, error) {
+	if len(*p) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(buf, (*p)[0])
+	*p = (*p)[1:]
+	return n, nil
+}
+
+// readAll reads a stream to its end.
+func readAll(t *testing.T, s *Stream) {
+	t.Helper()
+	for {
+		if _, err := s.Read(t.Context()); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Finish()
+}
+
+// TestWindow: what is outside of a window is counted, and not paired.
+func TestWindow(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		limit              uint64
+		setup              func(*Stream)
+		calls              string
+		delivered, outside uint64
+	}{
+		{"all", 0, func(*Stream) {}, "g 15-20 return, f 10-30 return, g 40-0 open", 5, 0},
+		{"its ends belong to it", 0, func(s *Stream) { s.Begin(1, 10); s.End(40) }, "g 15-20 return, f 10-30 return, g 40-0 open", 5, 0},
+		{"from later on", 0, func(s *Stream) { s.Begin(1, 12) }, "g 15-20 return, g 40-0 open", 4, 1},
+		{"a clock that has begun anew", 0, func(s *Stream) { s.Begin(1000, 2000) }, "g 15-20 return, f 10-30 return, g 40-0 open", 5, 0},
+		{"until earlier", 0, func(s *Stream) { s.End(29) }, "g 15-20 return, f 10-0 open", 3, 2},
+		{"ended twice", 0, func(s *Stream) { s.End(29); s.End(100) }, "g 15-20 return, f 10-0 open", 3, 2},
+		{"one call", 1, func(*Stream) {}, "g 15-20 return, f 10-0 open", 3, 2},
+		{"two calls", 2, func(*Stream) {}, "g 15-20 return, f 10-30 return", 4, 1},
+		{"more than there are", 3, func(*Stream) {}, "g 15-20 return, f 10-30 return, g 40-0 open", 5, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			plan := testPlan()
+			var calls []string
+			s, err := NewStream(plan, &piecewise{windowLines}, &testProcesses{}, returns(func(c *Call) {
+				calls = append(calls, fmt.Sprintf("%s %d-%d %v", plan.Funcs[c.Func].Name, c.Start, c.End, c.Outcome))
+			}), Options{Limit: c.limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.setup(s)
+			readAll(t, s)
+			delivered, outside := uint64(0), s.pairer.account.outside
+			for _, sites := range s.pairer.account.delivered {
+				for _, n := range sites {
+					delivered += n
+				}
+			}
+			if got := strings.Join(calls, ", "); got != c.calls || delivered != c.delivered || outside != c.outside {
+				t.Errorf("%s; %d delivered, %d outside\nwant %s; %d, %d", got, delivered, outside, c.calls, c.delivered, c.outside)
+			}
+		})
+	}
+}
+
+// TestLimitWithinUnwinding: of calls that end at once no more end than are wanted.
+func TestLimitWithinUnwinding(t *testing.T) {
+	var ended int
+	var text strings.Builder
+	for i := range 5 {
+		text.WriteString(line(0, 7, uint64(10+i), 0x1000, uint64(100+i)))
+	}
+	s, err := NewStream(testPlan(), &piecewise{text.String() + line(0, 7, 20, 0x1000, 100)}, &testProcesses{}, returns(func(c *Call) {
+		if c.Outcome == Unwound {
+			ended++
+		}
+	}), Options{Limit: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	readAll(t, s)
+	if at, full := s.Ended(); ended != 2 || !full || at != 20 {
+		t.Errorf("%d calls have ended, the stream at %d, %v", ended, at, full)
+	}
+}
+
+// TestMark: a mark comes behind the calls that ended before it, and ahead of those later,
+// whether an event tells that it has passed or that there is nothing more to read.
+func TestMark(t *testing.T) {
+	var got []string
+	half := len(windowLines) / 2
+	src := piecewise{windowLines[:half], "", windowLines[half:], ""}
+	s, err := NewStream(testPlan(), &src, &testProcesses{}, returns(func(c *Call) { got = append(got, fmt.Sprint(c.End)) }), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mark := func(at uint64) { s.Mark(at, func() { got = append(got, fmt.Sprint("mark ", at)) }) }
+	read := func() {
+		if _, err := s.Read(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mark(12)
+	mark(18)
+	read()
+	read() // there is nothing more
+	mark(22)
+	read()
+	read()
+	mark(50)
+	s.Finish()
+	want := "mark 12, mark 18, 20, mark 22, 30, mark 50, 0"
+	if text := strings.Join(got, ", "); text != want {
+		t.Errorf("%s\nwant %s", text, want)
+	}
+}

@@ -1,0 +1,150 @@
+package parse
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const traceDir = "../testdata/trace"
+
+// traceFormats are the events that occur in the traces of traceDir.
+var traceFormats = []Format{
+	{Event: "ftgo_entry_0_5f3a9c1d", Args: []string{"g", "id", "n", "sp", "w"}, Len: []int{0, 0, 0, 0, 2}},
+	{Event: "ftgo_entry_1_5f3a9c1d", Args: []string{"g", "id", "hi", "sp"}},
+	{Event: "ftgo_return_1_5f3a9c1d", Args: []string{"g", "hi", "sp"}},
+	{Event: "ftgo_entry_2_5f3a9c1d", Args: []string{"g", "sp"}},
+	{Event: "ftgo_entry_3_5f3a9c1d"},
+}
+
+func newTraceParser(tb testing.TB) *lineParser {
+	tb.Helper()
+	p, err := newLineParser(traceFormats)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+// readTrace is what the package makes of a whole trace, a line for a record.
+func readTrace(p *lineParser, text []byte) string {
+	var (
+		out   strings.Builder
+		lines splitter
+		ev    Event
+	)
+	lines.feed(text, func(line []byte) {
+		kind, _ := p.parse(line, &ev)
+		fmt.Fprintln(&out, describe(kind, &ev))
+	})
+	if rest := lines.rest(); len(rest) > 0 {
+		fmt.Fprintf(&out, "rest %q\n", rest)
+	}
+	return out.String()
+}
+
+func describe(kind lineKind, ev *Event) string {
+	if kind != eventLine {
+		return map[lineKind]string{unreadable: "unreadable", otherLine: "other"}[kind]
+	}
+	var s strings.Builder
+	s.WriteString(fmt.Sprintf("event %s time=%d cpu=%d tid=%d pid=%d addr=%#x", traceFormats[ev.Format].Event, ev.Time, ev.CPU, ev.TID, ev.PID, ev.Addr))
+	for _, v := range ev.Args {
+		s.WriteString(fmt.Sprintf(" %d", int64(v)))
+	}
+	return s.String()
+}
+
+func TestTraces(t *testing.T) {
+	p := newTraceParser(t)
+	traces := traceFiles(t, "*.trace")
+	if len(traces) == 0 {
+		t.Fatalf("no traces in %s", traceDir)
+	}
+	for _, path := range traces {
+		stem := strings.TrimSuffix(path, ".trace")
+		t.Run(filepath.Base(stem), func(t *testing.T) {
+			got := readTrace(p, readFile(t, path))
+			golden := stem + ".records"
+			if os.Getenv("FTGO_UPDATE") != "" {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := string(readFile(t, golden))
+			if got != want {
+				t.Errorf("%s:\n got:\n%s\nwant:\n%s", golden, got, want)
+			}
+		})
+	}
+}
+
+// TestTraceOrigins holds the table of README.md to the files that are there.
+func TestTraceOrigins(t *testing.T) {
+	readme := readFile(t, filepath.Join(traceDir, "README.md"))
+	var listed []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\| .").FindAllSubmatch(readme, -1) {
+		listed = append(listed, string(m[1]))
+	}
+	var present []string
+	for _, path := range traceFiles(t, "*") {
+		// What was made of a trace stands beside it and needs no row.
+		name := filepath.Base(path)
+		trace := strings.TrimSuffix(path, filepath.Ext(path)) + ".trace"
+		if _, err := os.Stat(trace); err != nil || trace == path {
+			present = append(present, name)
+		}
+	}
+	slices.Sort(listed)
+	slices.Sort(present)
+	if !slices.Equal(listed, present) {
+		t.Errorf("README.md lists\n%s\nthe directory has\n%s",
+			strings.Join(listed, "\n"), strings.Join(present, "\n"))
+	}
+}
+
+// TestTraceChunks feeds every trace in pieces.
+func TestTraceChunks(t *testing.T) {
+	for _, path := range traceFiles(t, "*.trace") {
+		text := readFile(t, path)
+		want := splitWhole(text)
+		for _, size := range []int{1, 7, 100} {
+			if got := splitChunks(text, size); !got.equal(want) {
+				t.Errorf("%s in chunks of %d: %v, whole %v", path, size, got, want)
+			}
+		}
+	}
+}
+
+func traceFiles(tb testing.TB, pattern string) []string {
+	tb.Helper()
+	paths, err := filepath.Glob(filepath.Join(traceDir, pattern))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return paths
+}
+
+func readFile(tb testing.TB, path string) []byte {
+	tb.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return text
+}
+
+// traceLines are the lines of all traces: seeds for fuzzing.
+func traceLines(tb testing.TB) [][]byte {
+	tb.Helper()
+	var lines [][]byte
+	for _, path := range traceFiles(tb, "*.trace") {
+		lines = append(lines, bytes.Split(readFile(tb, path), []byte("\n"))...)
+	}
+	return lines
+}

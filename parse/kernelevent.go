@@ -1,0 +1,150 @@
+package parse
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// KernelEvent is an event of the kernel itself.
+type KernelEvent struct {
+	// Event is its index in the list of names that the source has.
+	Event int
+	// Time is in the units of the trace clock.
+	Time uint64
+	// TID is the thread that ran when it happened, PID its process: 0 is the idle thread, or
+	// a process that is not known. Of an event that is about another thread, like
+	// sched:sched_waking, it is the one that did it.
+	CPU, TID, PID int
+	data          []byte
+	named         []kernelField
+}
+
+// Number is the value of a number by its name.
+func (e *KernelEvent) Number(name string) (n uint64, ok bool) {
+	for i := range e.named {
+		if f := &e.named[i]; f.value == nil && f.name == name {
+			return f.number.number(e.data, f.number.at), true
+		}
+	}
+	return 0, false
+}
+
+// KernelSource is where kernel events come from: see tracefs.StartKernel.
+type KernelSource interface {
+	pageSource // which never waits
+	// Names are the events.
+	Names() []string
+	// Process returns the process of a thread: printed is 0.
+	Process(tid, printed int) int
+}
+
+// kernelField is a field of an event.
+type kernelField struct {
+	name string
+	// number says where a number is; value makes a KernelField of what is none.
+	number rawField
+	value  func(record []byte) KernelField
+	// hex: addresses are better known by their hexadecimal digits.
+	hex bool
+}
+
+// newKernelFormats makes a decoder for events of the kernel itself, as newRawFormats does.
+func newKernelFormats(names, texts []string) (*rawFormats, error) {
+	return newFormats("kernel event", names, texts, func(i int, e *rawEvent) (int, error) {
+		id, common, err := parseFormat(texts[i], func(name, kind string, f rawField) {
+			if strings.HasPrefix(name, "common_") || name == "__syscall_nr" { // the event's name says it
+				return
+			}
+			e.named = append(e.named, newKernelField(name, kind, f))
+			e.size = max(e.size, f.at+f.size)
+		})
+		e.whole, e.pid = true, common["common_pid"]
+		e.size = max(e.size, e.pid.at+e.pid.size)
+		if err == nil && (e.pid.size != 4 || common["common_type"] != rawType) {
+			err = fmt.Errorf("common_pid is %+v, common_type %+v", e.pid, common["common_type"])
+		}
+		return id, err
+	})
+}
+
+// newKernelField is a field of one of the shapes that Documentation/trace/events.rst ("Event
+// formats") has.
+func newKernelField(name, kind string, f rawField) kernelField {
+	value := func(b []byte) KernelField { return KernelField{Name: name, Bytes: b} }
+	isChar := strings.Contains(kind, "char") && !strings.Contains(kind, "unsigned")
+	if isChar { // ended by a NUL
+		value = func(b []byte) KernelField {
+			text, _, _ := bytes.Cut(b, []byte{0})
+			return KernelField{Name: name, Text: text}
+		}
+	}
+	out := kernelField{name: name}
+	switch {
+	case strings.HasPrefix(kind, "__data_loc") && f.size == 4: // TRACE_EVENT's __string and __dynamic_array
+		out.value = func(record []byte) KernelField { return value(located(record, f.at, 0)) }
+	case strings.HasPrefix(kind, "__rel_loc") && f.size == 4: // since 5.16
+		out.value = func(record []byte) KernelField { return value(located(record, f.at, f.at+4)) }
+	case strings.HasSuffix(kind, "]"), f.size != 1 && f.size != 2 && f.size != 4 && f.size != 8:
+		out.value = func(record []byte) KernelField { return value(record[f.at : f.at+f.size]) }
+	default:
+		out.number, out.hex = f, strings.Contains(kind, "*")
+	}
+	return out
+}
+
+// KernelField is a value of a kernel event.
+type KernelField struct {
+	Name string
+	// Text is the value of a string, nil otherwise. It is the kernel's, or the traced
+	// program's, byte by byte: anything may be in it.
+	Text []byte
+	// Bytes is the value of what is neither a string nor a number.
+	Bytes []byte
+	// Num is a number, in two's complement if it is Signed; Hex says that it is an address.
+	Num         uint64
+	Signed, Hex bool
+}
+
+// String is the value's text: a number's digits, a string quoted as Go does, other bytes in
+// hexadecimal.
+func (f *KernelField) String() string {
+	switch {
+	case f.Text != nil:
+		return strconv.Quote(string(f.Text))
+	case f.Bytes != nil:
+		return fmt.Sprintf("%x", f.Bytes)
+	case f.Hex:
+		return fmt.Sprintf("%#x", f.Num)
+	case f.Signed:
+		return strconv.FormatInt(int64(f.Num), 10)
+	}
+	return strconv.FormatUint(f.Num, 10)
+}
+
+// AppendFields appends the event's values in the order in which the kernel describes them.
+// They are valid as long as the event.
+func (e *KernelEvent) AppendFields(out []KernelField) []KernelField {
+	for i := range e.named { // of which the record holds the fixed part at least
+		f := &e.named[i]
+		if f.value != nil {
+			out = append(out, f.value(e.data))
+			continue
+		}
+		out = append(out, KernelField{Name: f.name, Num: f.number.number(e.data, f.number.at), Signed: f.number.signed, Hex: f.hex})
+	}
+	return out
+}
+
+// located is what the word at an offset of a record points at: its length in the upper half, its
+// offset from base in the lower; nothing if that is outside of the record.
+func located(record []byte, at, base int) []byte {
+	word := binary.LittleEndian.Uint32(record[at:])
+	from, size := base+int(word&0xffff), int(word>>16)
+	if from+size > len(record) {
+		return []byte{}
+	}
+	return record[from : from+size]
+}

@@ -1,0 +1,296 @@
+package parse
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+)
+
+// minEvent is the shortest event name that a thread's name, at most 15 bytes
+// (TASK_COMM_LEN in include/linux/sched.h), can't hold.
+const minEvent = 16
+
+// maxArray is the kernel's limit of array elements (MAX_ARRAY_LEN in
+// kernel/trace/trace_probe.h).
+const maxArray = 64
+
+// lineParser reads the lines of the events it was made for. It isn't changed by
+// use: several goroutines may share it.
+type lineParser struct {
+	formats []lineFormat
+	byEvent map[string]int
+	// guesses are indices of formats plus 1, by guessOf of their events' names.
+	guesses [4096]uint32
+}
+
+// lineFormat is an event in the form its lines are compared with.
+type lineFormat struct {
+	event string
+	args  []lineArg
+}
+
+type lineArg struct {
+	label label // " name="
+	len   int
+}
+
+// newLineParser makes a parser for the lines of these events, whose names differ.
+func newLineParser(events []Format) (*lineParser, error) {
+	p := &lineParser{byEvent: make(map[string]int, len(events))}
+	for i := range events {
+		name := events[i].Event
+		lf, err := newLineFormat(&events[i])
+		if _, dup := p.byEvent[name]; dup && err == nil {
+			err = errors.New("duplicate event")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("parse format of event %q: %w", name, err)
+		}
+		p.formats = append(p.formats, lf)
+		p.byEvent[name] = i
+		p.guesses[guessOf([]byte(name))] = uint32(i + 1)
+	}
+	return p, nil
+}
+
+func newLineFormat(ev *Format) (f lineFormat, err error) {
+	switch {
+	case !isIdentifier(ev.Event):
+		return f, errors.New("name is no C identifier")
+	case len(ev.Event) < minEvent:
+		return f, fmt.Errorf("name is shorter than %d bytes: a thread's name could hold it", minEvent)
+	case ev.Len != nil && len(ev.Len) != len(ev.Args):
+		return f, fmt.Errorf("%d lengths for %d arguments", len(ev.Len), len(ev.Args))
+	}
+	f.event = ev.Event
+	for i, a := range ev.Args {
+		if !isIdentifier(a) {
+			return f, fmt.Errorf("argument name %q is no C identifier", a)
+		}
+		arg := lineArg{label: newLabel(" " + a + "=")}
+		if ev.Len != nil {
+			arg.len = ev.Len[i]
+		}
+		if arg.len < 0 || arg.len > maxArray {
+			return f, fmt.Errorf("argument %q has length %d, not 0 to %d", a, arg.len, maxArray)
+		}
+		f.args = append(f.args, arg)
+	}
+	return f, nil
+}
+
+// lineKind is what a line is.
+type lineKind uint8
+
+const (
+	unreadable lineKind = iota
+	// eventLine is a hit of one of our probes.
+	eventLine
+	// otherLine is one that the kernel prints beside: of the header, of a stack trace, or one that
+	// tells of events which were overwritten before they were read.
+	otherLine
+)
+
+// parse reads one line, without its newline, into ev, which is used again: its Args keep their
+// memory. A carriage return at the line's end, left by a copy that passed through a serial line,
+// is ignored. In the line of an event the time begins at byte time.
+func (p *lineParser) parse(line []byte, ev *Event) (kind lineKind, time int) {
+	*ev = Event{Args: ev.Args[:0]}
+	// Our events come before everything else: a newline in a thread's name lets
+	// their lines begin like a comment or a stack frame.
+	if colon, format := p.anchor(line); format >= 0 {
+		time = timeBefore(line, colon)
+		t, _, ok := clock(line, time)
+		if ok && beforeTime(line, time, ev) && p.event(line, colon+len(": "), t, format, ev) {
+			return eventLine, time
+		}
+	} else if isOther(bytes.TrimSuffix(line, []byte("\r"))) {
+		return otherLine, 0
+	}
+	return unreadable, 0
+}
+
+// addrMark follows an event's name in the line of every uprobe event.
+const addrMark = ": (0x"
+
+// anchor finds ": EVENT: (0x" with an event of ours; format is -1 if there is none.
+func (p *lineParser) anchor(line []byte) (colon, format int) {
+	for {
+		i := bytes.IndexByte(line[colon:], ':')
+		if i < 0 {
+			return 0, -1
+		}
+		colon += i
+		if next := colon + len(": "); next < len(line) && line[next-1] == ' ' {
+			if format = p.eventAt(line[next:]); format >= 0 {
+				return colon, format
+			}
+		}
+		colon++
+	}
+}
+
+// eventAt is the event of ours whose name a text begins with, followed by addrMark; -1 if
+// there is none.
+func (p *lineParser) eventAt(text []byte) (format int) {
+	if len(text) < minEvent+len(addrMark) {
+		return -1
+	}
+	if guess := p.guesses[guessOf(text)]; guess > 0 && isMarked(text, p.formats[guess-1].event) {
+		return int(guess - 1)
+	}
+	n := bytes.IndexByte(text, ':')
+	if format, ok := p.byEvent[string(text[:max(n, 0)])]; ok && isMarked(text, p.formats[format].event) {
+		return format
+	}
+	return -1
+}
+
+// isMarked tells whether a text begins with a name and addrMark.
+func isMarked(text []byte, name string) bool {
+	n := len(name)
+	return len(text) >= n+len(addrMark) && string(text[:n]) == name && string(text[n:n+len(addrMark)]) == addrMark
+}
+
+// guessOf is a number from 0 to 4095 for an event's name, made of its first minEvent bytes.
+func guessOf(name []byte) uint64 {
+	a, b := binary.LittleEndian.Uint64(name), binary.LittleEndian.Uint64(name[8:])
+	return (a*31 + b) * 0x9e3779b97f4a7c15 >> 52
+}
+
+// values reads "(0xADDR) NAME=VALUE ..." at line[i:] to the end of the line.
+func (f *lineFormat) values(line []byte, i int, ev *Event) (ok bool) {
+	ev.Addr, i, ok = hex(line, i+len("(0x"))
+	// A uretprobe prints "(0xADDR <- 0xADDR)": none of ours is one.
+	if !ok || i == len(line) || line[i] != ')' {
+		return false
+	}
+	i++
+	for k := range f.args {
+		arg := &f.args[k]
+		if !arg.label.at(line, i) {
+			return false
+		}
+		i += len(arg.label.text)
+		if arg.len > 0 {
+			if i, ok = array(line, i, arg.len, ev); !ok {
+				return false
+			}
+			continue
+		}
+		v, n := usual(line, i)
+		if i += n; n == 0 {
+			if v, i, ok = value(line, i); !ok {
+				return false
+			}
+		}
+		ev.Args = append(ev.Args, v)
+	}
+	return i == len(line)
+}
+
+// array reads "{VALUE,VALUE}" of n values, as trace_probe_print_args in
+// kernel/trace/trace_probe_tmpl.h prints them since 4.20.
+func array(line []byte, i, n int, ev *Event) (next int, ok bool) {
+	for k := range n {
+		opening := byte(',')
+		if k == 0 {
+			opening = '{'
+		}
+		if i == len(line) || line[i] != opening {
+			return i, false
+		}
+		var v uint64
+		if v, i, ok = value(line, i+1); !ok {
+			return i, false
+		}
+		ev.Args = append(ev.Args, v)
+	}
+	if i == len(line) || line[i] != '}' {
+		return i, false
+	}
+	return i + 1, true
+}
+
+// isIdentifier tells whether a text is a C identifier.
+var isIdentifier = regexp.MustCompile(`^[A-Za-z_][0-9A-Za-z_]*$`).MatchString
+
+// prefixes read lines as a lineParser does, but what stands left of the time – thread,
+// process, CPU and flags – only once for each text of it: the lines of a thread begin
+// alike, most of the time.
+//
+// That a line begins like one that has been read, and goes on with a time and one of our
+// events, makes it as good as that one. Nothing in the part that is alike can hold another
+// event: it would have been found there before; nor can one begin there and end in the
+// time, as names of events hold no blank and begin with no digit.
+type prefixes struct {
+	lines *lineParser
+	known [64]prefix // by the bytes where thread ids stand
+}
+
+// prefix is what the lines of a thread have in common.
+type prefix struct {
+	text          [64]byte
+	len           int // 0: none is known
+	cpu, tid, pid int
+}
+
+// tidColumn is where the kernel prints thread ids ("%16s-%-7d"); only the choice of a
+// prefix to compare with depends on it.
+const tidColumn = maxComm + 1
+
+// parse is lineParser.parse.
+func (p *prefixes) parse(line []byte, ev *Event) lineKind {
+	if len(line) < tidColumn+8 {
+		kind, _ := p.lines.parse(line, ev)
+		return kind
+	}
+	known := &p.known[binary.LittleEndian.Uint64(line[tidColumn:])*0x9e3779b97f4a7c15>>58]
+	if n := known.len; n > 0 && len(line) > n && string(line[:n]) == string(known.text[:n]) && p.lines.fromTime(line, n, ev) {
+		ev.CPU, ev.TID, ev.PID = known.cpu, known.tid, known.pid
+		return eventLine
+	}
+	kind, time := p.lines.parse(line, ev)
+	if kind == eventLine && time <= len(known.text) {
+		known.len = copy(known.text[:], line[:time])
+		known.cpu, known.tid, known.pid = ev.CPU, ev.TID, ev.PID
+	}
+	return kind
+}
+
+// fromTime reads an event's line from the time on, which begins at line[i]. It is false
+// for whatever is not as it should be; parse will tell what that is.
+func (p *lineParser) fromTime(line []byte, i int, ev *Event) bool {
+	t, i, ok := clock(line, i)
+	if !ok || len(line)-i < len(": ") || line[i] != ':' || line[i+1] != ' ' {
+		return false
+	}
+	i += len(": ")
+	format := p.eventAt(line[i:])
+	return format >= 0 && p.event(line, i, t, format, ev)
+}
+
+// clock reads the time at line[i:]: seconds and six digits of microseconds, as nanoseconds, or a
+// bare count.
+func clock(line []byte, i int) (t uint64, next int, ok bool) {
+	t, i, ok = decimal(line, i)
+	if ok && i < len(line) && line[i] == '.' {
+		us, end, ok := decimal(line, i+1)
+		return t*1e9 + us*1000, end, ok && end-i == len(".123456") && t <= (math.MaxUint64-us*1000)/1e9
+	}
+	return t, i, ok
+}
+
+// event reads the line of an event of some time from its name on.
+func (p *lineParser) event(line []byte, i int, time uint64, format int, ev *Event) bool {
+	if line[len(line)-1] == '\r' {
+		line = line[:len(line)-1]
+	}
+	f := &p.formats[format]
+	ev.Args = ev.Args[:0]
+	ev.Format, ev.Time = format, time
+	return f.values(line, i+len(f.event)+len(": "), ev)
+}

@@ -1,0 +1,222 @@
+package parse
+
+import "context"
+
+// merge puts events of all buffers in order of time: hits of probes, as text or from the pages of
+// each CPU, and events of the kernel itself, which have buffers of their own.
+//
+// Pages come in passes over all CPUs. An event that was recorded before a pass began is
+// found by it, unless there is more to read on its CPU than the pass takes. So after a
+// pass it is certain that nothing more will come of before
+//
+//   - the latest event that had been found anywhere when the pass began, from CPUs that were
+//     read until they were empty: it had been recorded by then;
+//   - the last event that was read, from a CPU that may have more.
+//
+// Text is as one more CPU: it comes in order, so what was read last is how far it is certain.
+// The least of these over all CPUs is how far events can be let go. What is held back is
+// what the fullest CPU is behind: no more than the ring buffers hold.
+type merge struct {
+	queues []*queue
+	ready  []*queue // a heap by the time of their next event, while letting go
+	free   [][]byte
+	// latest is the time of the latest event found, bound what it was when the present
+	// pass began.
+	latest, bound uint64
+}
+
+// side is what is read in one pass: hits, or events of the kernel itself. Of events of the same
+// time the hits come first.
+type side struct {
+	merge      *merge
+	source     pageSource                 // nil for text
+	take       func(cpu int, page []byte) // add, made once
+	formats    *rawFormats
+	cpus       []*queue // nil for one not heard of
+	hits       bool
+	emit       func(*Event)
+	unreadable uint64
+}
+
+// queue is what is waiting of one CPU, or of text.
+type queue struct {
+	*side
+	pages [][]byte // pages[head] is being read
+	list  []Event  // of text, from head on
+	head  int
+	page  rawPage
+	spare [][]uint64 // that text's events can use again
+	ev    Event      // the next of the queue
+	has   bool       // there is one
+	until uint64     // nothing more will come of before
+}
+
+// queue adds one.
+func (s *side) queue() *queue {
+	q := &queue{side: s}
+	s.merge.queues = append(s.merge.queues, q)
+	return q
+}
+
+// readFrom has passes read pages.
+func (s *side) readFrom(source pageSource) { s.source, s.take = source, s.add }
+
+// pass reads all CPUs.
+func (s *side) pass(ctx context.Context) (n int, err error) {
+	s.merge.begin()
+	return s.source.ReadPages(ctx, s.take)
+}
+
+// begin is called before a pass.
+func (m *merge) begin() { m.bound = m.latest }
+
+// add takes a page, of which it makes a copy; none says that the CPU's buffer is empty.
+func (s *side) add(cpu int, page []byte) {
+	for len(s.cpus) <= cpu {
+		s.cpus = append(s.cpus, nil)
+	}
+	q, m := s.cpus[cpu], s.merge
+	if q == nil {
+		q = s.queue()
+		s.cpus[cpu] = q
+	}
+	if len(page) == 0 {
+		q.empty()
+		return
+	}
+	var cp []byte
+	if last := len(m.free) - 1; last >= 0 {
+		cp, m.free = m.free[last][:0], m.free[:last]
+	}
+	cp = append(cp, page...)
+	q.found(s.formats.page(cpu, cp).last())
+	q.pages = append(q.pages, cp)
+	if len(q.pages) == 1 {
+		q.page = s.formats.page(cpu, cp)
+		q.next()
+	}
+}
+
+// push takes an event of text, of which it makes a copy.
+func (q *queue) push(ev *Event) {
+	q.found(ev.Time)
+	cp := *ev
+	var args []uint64
+	if last := len(q.spare) - 1; last >= 0 {
+		args, q.spare = q.spare[last][:0], q.spare[:last]
+	}
+	cp.Args = append(args, ev.Args...)
+	if 2*q.head >= len(q.list) {
+		q.list, q.head = q.list[:copy(q.list, q.list[q.head:])], 0
+	}
+	if q.list = append(q.list, cp); !q.has {
+		q.next()
+	}
+}
+
+// found notes the time of an event, empty that there is no more for the moment.
+func (q *queue) found(time uint64) {
+	q.until, q.merge.latest = max(q.until, time), max(q.merge.latest, time)
+}
+
+func (q *queue) empty() { q.until = max(q.until, q.merge.bound) }
+
+// certain is how far events can be let go.
+func (m *merge) certain() uint64 {
+	time := m.latest
+	for _, q := range m.queues {
+		time = min(time, q.until)
+	}
+	return time
+}
+
+// settled: no hit is held back.
+func (m *merge) settled() bool {
+	for _, q := range m.queues {
+		if q.has && q.hits {
+			return false
+		}
+	}
+	return true
+}
+
+// release lets go the events up to a time.
+func (m *merge) release(until uint64) {
+	m.ready = m.ready[:0]
+	for _, q := range m.queues {
+		if q.has {
+			m.ready = append(m.ready, q)
+		}
+	}
+	for i := len(m.ready)/2 - 1; i >= 0; i-- {
+		m.down(i)
+	}
+	for len(m.ready) > 0 {
+		q, next := m.ready[0], 1
+		if len(m.ready) > 2 && m.ready[2].before(m.ready[1]) {
+			next = 2
+		}
+		for q.has && q.ev.Time <= until && (next >= len(m.ready) || !m.ready[next].before(q)) {
+			q.emit(&q.ev)
+			q.next()
+		}
+		if !q.has || q.ev.Time > until {
+			last := len(m.ready) - 1
+			m.ready[0] = m.ready[last]
+			m.ready = m.ready[:last]
+		}
+		m.down(0)
+	}
+}
+
+// before tells whether the next event of a queue comes before that of another.
+func (q *queue) before(other *queue) bool {
+	return q.ev.Time < other.ev.Time || q.ev.Time == other.ev.Time && q.hits && !other.hits
+}
+
+// down moves an element of the heap to where it belongs below.
+func (m *merge) down(i int) {
+	for {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(m.ready); child++ {
+			if m.ready[child].before(m.ready[least]) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		m.ready[i], m.ready[least] = m.ready[least], m.ready[i]
+		i = least
+	}
+}
+
+// next goes to the next event of a queue.
+func (q *queue) next() {
+	if q.formats == nil { // text
+		q.spare, q.ev.Args = append(q.spare, q.ev.Args), nil
+		if q.has = q.head < len(q.list); q.has {
+			q.ev = q.list[q.head]
+			q.head++
+		}
+		return
+	}
+	for q.head < len(q.pages) {
+		for ok, more := q.page.next(&q.ev); more; ok, more = q.page.next(&q.ev) {
+			if ok {
+				q.has = true
+				return
+			}
+			q.unreadable++
+		}
+		q.merge.free = append(q.merge.free, q.pages[q.head])
+		if q.head++; q.head < len(q.pages) {
+			q.page = q.formats.page(q.page.cpu, q.pages[q.head])
+		}
+		if 2*q.head >= len(q.pages) {
+			q.pages = q.pages[:copy(q.pages, q.pages[q.head:])]
+			q.head = 0
+		}
+	}
+	q.has = false
+}

@@ -1,0 +1,183 @@
+package parse
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// merger is a side of hits, which emit gets.
+func merger(formats *rawFormats, emit func(*Event)) *side {
+	return &side{merge: &merge{}, formats: formats, hits: true, emit: emit}
+}
+
+// pass ends a pass over all CPUs, and begins the next.
+func (m *merge) pass() {
+	m.release(m.certain())
+	m.begin()
+}
+
+// TestRawMerge: each word is "CPU:TIME", an event read from there, "CPU:-", a buffer found
+// empty, "|", the end of a pass, or "$", the end of everything.
+func TestRawMerge(t *testing.T) {
+	for _, c := range []struct{ name, in, out string }{
+		{"nothing", "0:- 1:- |", "|"},
+		{"the next pass makes it certain", "0:5 0:- 1:- | 0:- 1:- |", "| 5 |"},
+		{"event of a CPU that was read before", "0:- 1:20 1:- | 0:10 0:- 1:- | 0:- 1:- |", "| 10 20 | |"},
+		{"events during the pass wait for the next", "0:10 0:- 1:- | 0:30 0:- 1:20 1:- | 0:- 1:- |", "| 10 20 | 30 |"},
+		{"a CPU that has more holds back the others", "0:10 1:20 1:- | 0:15 1:- | 0:30 0:- 1:- |", "10 | 15 | 20 |"},
+		{"both have more", "0:10 1:20 | 0:30 1:25 |", "10 | 20 25 |"},
+		{"the end", "0:10 0:- 1:5 1:- $", "5 10"},
+		{"same time", "0:10 0:- 1:10 1:- | 0:- 1:- |", "10 10 | |"},
+		{"the clock leaps", "0:10 0:- 1:12 1:- | 0:9000 0:- 1:9001 1:- | 0:- 1:- |", "10 | 12 9000 | 9001 |"},
+		{"the clock begins anew", "0:100 0:- 1:110 1:- | 0:5 0:- 1:6 1:- | 0:7 0:- 1:- |", "100 | 5 110 6 | 7 |"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []string
+			m := merger(tiny(t), func(ev *Event) { got = append(got, fmt.Sprint(ev.Time)) })
+			for w := range strings.FieldsSeq(c.in) {
+				var cpu int
+				var at uint64
+				switch {
+				case w == "|":
+					m.merge.pass()
+					got = append(got, w)
+				case w == "$":
+					m.merge.release(^uint64(0))
+				case strings.HasSuffix(w, ":-"):
+					fmt.Sscanf(w, "%d:", &cpu)
+					m.add(cpu, nil)
+				default:
+					fmt.Sscanf(w, "%d:%d", &cpu, &at)
+					m.add(cpu, page(at-1, 0, hit(7, 1, 9, at)))
+				}
+			}
+			if s := strings.Join(got, " "); s != c.out {
+				t.Errorf("came out as %s, want %s", s, c.out)
+			}
+		})
+	}
+}
+
+// simulated is a machine whose CPUs record events, each later than all before, while
+// somebody reads.
+type simulated struct {
+	rand *rand.Rand
+	now  uint64
+	cpus [][]uint64 // times not yet read
+	made int
+	busy int // the CPU that has most of them
+}
+
+func (s *simulated) record(n int) {
+	for range n {
+		s.now += 1 + s.rand.Uint64N(3)
+		cpu := s.busy
+		if s.rand.IntN(4) == 0 {
+			cpu = s.rand.IntN(len(s.cpus))
+		}
+		s.cpus[cpu] = append(s.cpus[cpu], s.now)
+		s.made++
+	}
+}
+
+// take is the next page of a CPU: at most a handful of events.
+func (s *simulated) take(cpu int) []byte {
+	waiting := s.cpus[cpu]
+	n := min(len(waiting), 5)
+	if n == 0 {
+		return nil
+	}
+	var records [][]byte
+	at := waiting[0]
+	for _, stamp := range waiting[:n] {
+		records = append(records, hit(7, uint32(stamp-at), 9, stamp))
+		at = stamp
+	}
+	s.cpus[cpu] = waiting[n:]
+	return page(waiting[0], 0, records...)
+}
+
+// TestRawMergeOrder reads machines while they record: all events must come out, in order
+// of time, and soon.
+func TestRawMergeOrder(t *testing.T) {
+	for seed := range uint64(200) {
+		s := &simulated{rand: rand.New(rand.NewPCG(seed, 1))}
+		s.cpus = make([][]uint64, 1+s.rand.IntN(9))
+		s.busy = s.rand.IntN(len(s.cpus))
+		var last uint64
+		seen := 0
+		m := merger(tiny(t), func(ev *Event) {
+			if ev.Time <= last || ev.Time != ev.Args[0] {
+				t.Fatalf("seed %d: event of %d with %d behind one of %d", seed, ev.Time, ev.Args[0], last)
+			}
+			last = ev.Time
+			seen++
+		})
+		pass := func(busy bool) {
+			for cpu := range s.cpus {
+				left := 3
+				for ; left > 0; left-- {
+					if busy {
+						s.record(s.rand.IntN(8))
+					}
+					page := s.take(cpu)
+					m.add(cpu, page)
+					if page == nil {
+						break
+					}
+				}
+			}
+			m.merge.pass()
+		}
+		for range 100 {
+			pass(s.rand.IntN(3) > 0)
+		}
+		for range s.made/15 + 2 {
+			pass(false)
+		}
+		if seen != s.made {
+			t.Errorf("seed %d: %d events of %d came out by themselves", seed, seen, s.made)
+		}
+		if m.merge.release(^uint64(0)); seen != s.made || m.unreadable != 0 {
+			t.Errorf("seed %d: %d events of %d came out, %d unreadable", seed, seen, s.made, m.unreadable)
+		}
+	}
+}
+
+func TestRawMergeDoesNotAllocate(t *testing.T) {
+	m := merger(tiny(t), func(*Event) {})
+	pages := [][]byte{page(0, 0, hit(7, 1, 9, 1), hit(7, 2, 9, 2)), page(0, 0, hit(7, 2, 9, 1), hit(7, 2, 9, 2))}
+	next := func() {
+		for range 3 {
+			for cpu := range pages {
+				m.add(cpu, pages[cpu])
+			}
+		}
+		m.merge.pass()
+		for cpu := range pages {
+			m.add(cpu, nil)
+		}
+		m.merge.pass()
+	}
+	next()
+	if n := testing.AllocsPerRun(100, next); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// BenchmarkRawMerge is all that happens to an event of a page before it is paired.
+func BenchmarkRawMerge(b *testing.B) {
+	formats, page := typicalPage(b)
+	events := 0
+	m := merger(formats, func(*Event) { events++ })
+	b.ReportAllocs()
+	for b.Loop() {
+		for cpu := range 2 {
+			m.add(cpu, page)
+		}
+		m.merge.pass()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
+}
