@@ -300,7 +300,6 @@ func BenchmarkEval(b *testing.B) {
 }
 
 type fixed struct {
-	nothing
 	n, key, path capture.Value
 }
 
