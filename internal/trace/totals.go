@@ -311,12 +311,23 @@ func (t *Totals) probing(r *Reading) *stats.Probing {
 	p := &stats.Probing{
 		Emulated: costs.Typical.Emulated, Stepped: costs.Typical.Stepped,
 		NS: costs.Typical.Of(counts.Ours), Low: costs.Least.Of(counts.Ours), High: costs.Most.Of(counts.Ours),
-		Others: costs.Typical.Of(counts.Others), CPU: float64(r.Used),
+		CPU: float64(r.Used),
 	}
+	p.Others = othersBeyond(costs.Typical.Of(counts.Others), p.NS, r.Pass.Seconds(), r.Seconds)
 	for i := range counts.Funcs {
 		p.Add(t.plan.Funcs[i].Name, costs.Typical.Of(counts.Funcs[i].Hits))
 	}
 	return p
+}
+
+// othersBeyond is what hits of other processes cost, beyond what may be the program's own: its
+// hits while the kernel's counters are read, which takes pass at either end of the window, are
+// counted but not delivered.
+func othersBeyond(others, own, pass, window float64) float64 {
+	if window <= 0 {
+		return 0
+	}
+	return max(0, others-own*2*pass/window)
 }
 
 // SteppedBack is the number of calls that have returned before they began, by the clock.
