@@ -85,7 +85,6 @@ func masked(text string) string {
 // TestKernelExamples runs every command of docs/examples and of the README, and
 // compares what it prints with what is shown.
 func TestKernelExamples(t *testing.T) {
-	t.Parallel()
 	tracetest.Kernel(t)
 	programs := map[string]string{
 		"ftgo": built(t), "greet": fixture.Build(t, "greet"), "lookup": fixture.Build(t, "lookup"), "httpd": fixture.Build(t, "httpd"), "nest": fixture.Build(t, "nest"), "asks": fixture.Build(t, "asks"), "sched": fixture.Build(t, "sched"), "chores": fixture.Build(t, "chores"), "inlined": fixture.Build(t, "inlined"),
@@ -118,7 +117,6 @@ func TestKernelExamples(t *testing.T) {
 			t.Errorf("%s: no command", page)
 		}
 		t.Run(filepath.Base(page), func(t *testing.T) {
-			t.Parallel()
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, "sudo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o755); err != nil {
 				t.Fatal(err)

@@ -126,7 +126,6 @@ func TestKernelFirstThreadEnds(t *testing.T) {
 
 // TestKernelForkAttached: with -p, those that the process has started before are followed, too.
 func TestKernelForkAttached(t *testing.T) {
-	t.Parallel()
 	tracetest.Kernel(t)
 	target := fixture.Own(t, fixture.Build(t, "family"))
 	for _, command := range []string{"probe", "count"} {
@@ -267,7 +266,6 @@ func TestKernelStopped(t *testing.T) {
 // TestKernelExec: calls that are open when the process executes a program stay open, and
 // nothing of the next program is taken for theirs, though it has the same addresses.
 func TestKernelExec(t *testing.T) {
-	t.Parallel()
 	tracetest.Kernel(t)
 	for _, flags := range [][]string{nil, {"-buildmode=pie"}} {
 		m := family(t, append([]string{fixture.Own(t, fixture.Build(t, "family", flags...))}, strings.Fields("stdin work=3 held work=5 exec work=7 held work=9 thread held held work=11")...)...)
@@ -300,7 +298,6 @@ func TestKernelExec(t *testing.T) {
 
 // TestKernelManyProcesses: hundreds of short programs in one run.
 func TestKernelManyProcesses(t *testing.T) {
-	t.Parallel()
 	tracetest.Kernel(t)
 	for _, args := range [][]string{{"probe"}, {"probe", "--reader", "raw"}, {"count"}} {
 		for _, flags := range [][]string{nil, {"-buildmode=pie"}} {
@@ -335,7 +332,6 @@ func TestKernelReplaced(t *testing.T) {
 
 // TestKernelPerPID: each process has rows of its own, which stay when it has ended.
 func TestKernelPerPID(t *testing.T) {
-	t.Parallel()
 	tracetest.Kernel(t)
 	target := fixture.Own(t, fixture.Build(t, "family"))
 	for _, command := range []string{"probe", "count"} {

@@ -216,7 +216,6 @@ func TestKernelAttach(t *testing.T) {
 
 // TestKernelAttachExact sees every call of a process from before its first.
 func TestKernelAttachExact(t *testing.T) {
-	t.Parallel()
 	tracetest.Kernel(t)
 	path := fixture.Own(t, fixture.Build(t, "exact"))
 	cmd := exec.Command(path, "-stdin")

@@ -15,7 +15,6 @@ import (
 )
 
 func TestKernelProbeIsExact(t *testing.T) {
-	t.Parallel()
 	tracetest.Kernel(t)
 	o, b, r := observeTarget(t, nil, "probe", fixture.Own(t, fixture.Build(t, "exact")), []string{"main.*"})
 	if r.code != 0 {
@@ -43,7 +42,6 @@ func TestKernelCountIsExact(t *testing.T) {
 // TestKernelJumpEntries makes the entry go to the stack check's jump, as on kernels
 // that do not emulate push: failed checks must be told from calls.
 func TestKernelJumpEntries(t *testing.T) {
-	t.Parallel()
 	tracetest.Kernel(t)
 	noPush := func(e *env) {
 		e.Adjust = func(f tracefs.Features) tracefs.Features { f.PushEmulated = false; return f }
@@ -247,7 +245,6 @@ func TestKernelOutputFormats(t *testing.T) {
 }
 
 func TestKernelInterval(t *testing.T) {
-	t.Parallel()
 	tracetest.Kernel(t)
 	target := fixture.Own(t, fixture.Build(t, "flood"))
 	r := ftgo(t, "count", "-i", "0.1", "-o", "json", target, "main.framed", "--", target, "-for", "5s", "-g", "1")

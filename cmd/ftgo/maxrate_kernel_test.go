@@ -97,7 +97,6 @@ func wronglyTimed(o observed) (wrong []string) {
 // TestKernelCountFirst: for so many functions it is what happens if nothing is said; one
 // that is named is timed from the start all the same.
 func TestKernelCountFirst(t *testing.T) {
-	t.Parallel()
 	tracetest.Kernel(t)
 	o, b, r := observeTarget(t, nil, "probe", fixture.Own(t, fixture.Build(t, "rates")), []string{"*", "main.late", "main.panics"}, "-for", "6s")
 	if r.code != 0 {
@@ -120,7 +119,6 @@ func TestKernelCountFirst(t *testing.T) {
 
 // TestKernelCountFirstExact: counts of everything that makes counting hard.
 func TestKernelCountFirstExact(t *testing.T) {
-	t.Parallel()
 	needsAppend(t)
 	o, b, r := observeTarget(t, nil, "probe", fixture.Own(t, fixture.Build(t, "exact")), []string{"*"})
 	if r.code != 0 {

@@ -43,7 +43,6 @@ func ftgoOn(t *testing.T, kernel func(*env), args ...string) result {
 // TestKernelFallbacks does without each thing that some kernel does not have, and without
 // all of them, with either reader.
 func TestKernelFallbacks(t *testing.T) {
-	t.Parallel()
 	tracetest.Kernel(t)
 	without := func(clear func(*tracefs.Features)) func(*env) {
 		return func(e *env) {
@@ -98,7 +97,6 @@ func TestKernelFallbacks(t *testing.T) {
 
 // TestKernelCountRecorded counts what is recorded, where the kernel's own count may be low.
 func TestKernelCountRecorded(t *testing.T) {
-	t.Parallel()
 	tracetest.Kernel(t)
 	for _, c := range []struct {
 		target, pattern string

@@ -122,7 +122,6 @@ func TestKernelRawPID(t *testing.T) {
 // reader: both see the same calls. Words of memory are compared where no other thread
 // writes to it: the sessions fetch one after the other.
 func TestKernelReadersAgree(t *testing.T) {
-	t.Parallel()
 	f := tracetest.Kernel(t)
 	for _, c := range []struct {
 		target, pattern string

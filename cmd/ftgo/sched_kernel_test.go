@@ -119,7 +119,6 @@ var schedFuncs = []string{"main.mixed", "main.receive", "main.lock", "main.read"
 // TestKernelSched: what goroutines were doing is what they have found out themselves, in all
 // versions of the scheduler that differ and with either reader.
 func TestKernelSched(t *testing.T) {
-	t.Parallel()
 	eventsOf(t, tracetest.Kernel(t), "--sched")
 	const n = 11
 	for i, version := range []string{"1.17.13", "1.21.13", "1.23.12", "1.25.0", fixture.Current} {
@@ -181,7 +180,6 @@ func TestKernelSched(t *testing.T) {
 // TestKernelSchedProbe: probe adds up what is left when the probes' cost has been taken off;
 // the events of --with are shown as without --sched.
 func TestKernelSchedProbe(t *testing.T) {
-	t.Parallel()
 	eventsOf(t, tracetest.Kernel(t), "--sched")
 	target := fixture.Own(t, fixture.Build(t, "sched"))
 	timesRight(t, func() (wrong []string) {
@@ -225,7 +223,6 @@ func TestKernelSchedProbe(t *testing.T) {
 // TestKernelSchedPID: a process that has run for a while; what it has found out is in the
 // results of its calls.
 func TestKernelSchedPID(t *testing.T) {
-	t.Parallel()
 	eventsOf(t, tracetest.Kernel(t), "--sched")
 	cmd := exec.Command(fixture.Own(t, fixture.Build(t, "sched")), "-n", "100000", os.DevNull)
 	if err := cmd.Start(); err != nil {
@@ -256,7 +253,6 @@ func TestKernelSchedPID(t *testing.T) {
 // TestKernelSchedThreads: goroutines that change places on several threads all the time; and
 // functions that run on the threads' own stacks.
 func TestKernelSchedThreads(t *testing.T) {
-	t.Parallel()
 	eventsOf(t, tracetest.Kernel(t), "--sched")
 	const n = 101
 	target := fixture.Own(t, fixture.Build(t, "asks"))

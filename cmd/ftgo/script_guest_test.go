@@ -14,7 +14,6 @@ import (
 // TestKernelScriptGuest: a script that was made here, run on Linux 5.10 with nothing but
 // busybox, gives a recording that shows here what trace shows of the same program.
 func TestKernelScriptGuest(t *testing.T) {
-	t.Parallel()
 	tracetest.Kernel(t)
 	if _, err := exec.LookPath("qemu-system-x86_64"); err != nil {
 		t.Skipf("no guest: %v", err)

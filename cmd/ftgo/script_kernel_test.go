@@ -78,7 +78,6 @@ func tracefsDir(t *testing.T) string {
 // TestKernelScriptIsExact: what a script has recorded is what the target has done, as it is
 // for probe.
 func TestKernelScriptIsExact(t *testing.T) {
-	t.Parallel()
 	tracetest.Kernel(t)
 	target := fixture.Own(t, fixture.Build(t, "exact"))
 	script := scriptFor(t, target, "main.*")
@@ -114,7 +113,6 @@ func valuesOf(t *testing.T, lines string) string {
 // TestKernelScriptValues: with the binary at hand a recording has the values that trace
 // shows, in every shell.
 func TestKernelScriptValues(t *testing.T) {
-	t.Parallel()
 	tracetest.Kernel(t)
 	target := fixture.Own(t, fixture.Build(t, "lookup"))
 	live := ftgo(t, "trace", target, "main.lookup", "--", target)
@@ -168,7 +166,6 @@ func scripted(t *testing.T, sh []string, script string, out io.Writer) *exec.Cmd
 // TestKernelScriptEnds: whatever ends a script, nothing of it is left, and what it has
 // recorded can be shown.
 func TestKernelScriptEnds(t *testing.T) {
-	t.Parallel()
 	f := tracetest.Kernel(t)
 	target := server(t, fixture.Own(t, fixture.Build(t, "server")))
 	script := scriptFor(t, target.Path, "main.*")
@@ -242,7 +239,6 @@ func ignored(t *testing.T, sig syscall.Signal) bool {
 
 // TestKernelScriptRefuses: another binary is not touched, not even one byte of another.
 func TestKernelScriptRefuses(t *testing.T) {
-	t.Parallel()
 	f := tracetest.Kernel(t)
 	target := fixture.Own(t, fixture.Build(t, "lookup"))
 	script := scriptFor(t, target, "main.lookup")
@@ -289,7 +285,6 @@ func TestKernelScriptRefuses(t *testing.T) {
 // TestKernelScriptFullDisk: a recording that can't be written is no success, be it that there is
 // no room for any of it, or not for all.
 func TestKernelScriptFullDisk(t *testing.T) {
-	t.Parallel()
 	f := tracetest.Kernel(t)
 	target := fixture.Own(t, fixture.Build(t, "lookup"))
 	script := scriptFor(t, target, "main.lookup")

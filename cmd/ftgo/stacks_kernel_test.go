@@ -75,7 +75,6 @@ func sameStack(got, want []stackFrame) bool {
 // TestKernelStacks compares the stack of each call with what the program's own
 // runtime.Callers says in it: ten deep by eight ways, a fourth of them inlined.
 func TestKernelStacks(t *testing.T) {
-	t.Parallel()
 	tracetest.Kernel(t)
 	stripped, pie := []string{"-ldflags", "-s -w"}, []string{"-buildmode=pie"}
 	for _, c := range []struct {
@@ -153,7 +152,6 @@ func TestKernelStacks(t *testing.T) {
 // TestKernelStackSums: what probe adds up by stack is what the program's own log adds up to,
 // in each format, to the call.
 func TestKernelStackSums(t *testing.T) {
-	t.Parallel()
 	tracetest.Kernel(t)
 	target := fixture.Own(t, fixture.Build(t, "stacks"))
 

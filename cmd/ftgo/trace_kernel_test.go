@@ -93,7 +93,6 @@ func TestKernelFormatLengths(t *testing.T) {
 
 // TestKernelTraceWithout shows what can be shown of a program without debug information.
 func TestKernelTraceWithout(t *testing.T) {
-	t.Parallel()
 	tracetest.Kernel(t)
 	target := fixture.Own(t, fixture.Build(t, "greet", "-ldflags", "-s -w"))
 	for _, c := range []struct{ name, function, want string }{

@@ -66,9 +66,8 @@ func TestKernelWindow(t *testing.T) {
 
 // TestKernelWindowScript: the same of recordings.
 func TestKernelWindowScript(t *testing.T) {
-	t.Parallel()
 	f := tracetest.Kernel(t)
-	target := fixture.Own(t, fixture.Build(t, "rounds"))
+	target := fixture.Build(t, "rounds")
 	m := family(t, target)
 	defer m.goOn(t)
 	recorded := [][]string{{"--as", "probe"}, {"--as", "count"}}
