@@ -40,6 +40,7 @@ func TestKernelFullDisk(t *testing.T) {
 	for _, command := range writing() {
 		t.Run(strings.Join(command, " "), func(t *testing.T) {
 			eventsOf(t, f, command...)
+			t.Parallel()
 			r := ftgo(t, onGreet(greet, append(slices.Clip(command), "-w", "/dev/full"))...)
 			if n := strings.Count(r.stderr, "no space left on device"); n != 1 || r.code != cli.ExitFailed {
 				t.Errorf("status %d, told %d times\n%s", r.code, n, r.stderr)
@@ -55,6 +56,7 @@ func TestKernelClosedPipe(t *testing.T) {
 	for _, command := range writing() {
 		t.Run(strings.Join(command, " "), func(t *testing.T) {
 			eventsOf(t, f, command...)
+			t.Parallel()
 			read, write, err := os.Pipe()
 			if err != nil {
 				t.Fatal(err)
