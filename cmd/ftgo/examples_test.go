@@ -86,9 +86,14 @@ func masked(text string) string {
 // compares what it prints with what is shown.
 func TestKernelExamples(t *testing.T) {
 	tracetest.Kernel(t)
-	programs := map[string]string{
+	dir := t.TempDir()
+	for name, from := range map[string]string{
 		"ftgo": built(t), "greet": fixture.Build(t, "greet"), "lookup": fixture.Build(t, "lookup"), "httpd": fixture.Build(t, "httpd"), "nest": fixture.Build(t, "nest"), "asks": fixture.Build(t, "asks"), "sched": fixture.Build(t, "sched"), "chores": fixture.Build(t, "chores"), "inlined": fixture.Build(t, "inlined"),
 		"stripped": fixture.Build(t, "lookup", "-ldflags", "-s -w"),
+	} {
+		if err := os.Symlink(from, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	pages, err := filepath.Glob(filepath.Join(fixture.Root(), "docs", "examples", "*.md"))
 	if err != nil || len(pages) == 0 {
@@ -111,49 +116,35 @@ func TestKernelExamples(t *testing.T) {
 		texts[page] = string(b)
 	}
 	texts["README.md"] = readme(t)
+	if err := os.WriteFile(filepath.Join(dir, "sudo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for page, text := range texts {
 		examples, _ := blocksIn(text)
 		if len(examples) == 0 {
 			t.Errorf("%s: no command", page)
 		}
-		t.Run(filepath.Base(page), func(t *testing.T) {
-			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "sudo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			for name, from := range programs {
-				if name != "ftgo" && !strings.Contains(text, name) {
-					continue
-				}
-				if err := os.Symlink(fixture.Own(t, from), filepath.Join(dir, name)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			for _, x := range examples {
-				t.Run(x.command, func(t *testing.T) { runExample(t, x, dir, "PATH="+dir+":"+recipes+":"+os.Getenv("PATH")) })
-			}
-		})
+		for _, x := range examples {
+			t.Run(x.command, func(t *testing.T) {
+				// What is fast in the page may be slow once.
+				tracetest.RightOnce(t, 3, t.Errorf, func() (wrong []string) {
+					cmd := exec.Command("sh", "-c", x.command)
+					cmd.Dir = dir
+					cmd.Env = append(os.Environ(), "PATH="+dir+":"+recipes+":"+os.Getenv("PATH"))
+					var errs bytes.Buffer
+					cmd.Stderr = &errs
+					out, err := cmd.Output()
+					if err != nil {
+						t.Errorf("%v\n%s", err, errs.String())
+					}
+					if got, want := masked(string(out)), masked(x.output); got != want {
+						return []string{fmt.Sprintf("prints\n%s\n%s\nthe page says\n%s", out, got, want)}
+					}
+					return nil
+				})
+			})
+		}
 	}
-}
-
-// runExample runs the command of an example in dir. It prints what the page says.
-func runExample(t *testing.T, x example, dir, path string) {
-	// What is fast in the page may be slow once.
-	tracetest.RightOnce(t, 3, t.Errorf, func() (wrong []string) {
-		cmd := exec.Command("sh", "-c", x.command)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), path)
-		var errs bytes.Buffer
-		cmd.Stderr = &errs
-		out, err := cmd.Output()
-		if err != nil {
-			t.Errorf("%v\n%s", err, errs.String())
-		}
-		if got, want := masked(string(out)), masked(x.output); got != want {
-			return []string{fmt.Sprintf("prints\n%s\n%s\nthe page says\n%s", out, got, want)}
-		}
-		return nil
-	})
 }
 
 // TestExamplePages: each command has a page of its own.

@@ -127,7 +127,7 @@ func TestKernelFirstThreadEnds(t *testing.T) {
 // TestKernelForkAttached: with -p, those that the process has started before are followed, too.
 func TestKernelForkAttached(t *testing.T) {
 	tracetest.Kernel(t)
-	target := fixture.Own(t, fixture.Build(t, "family"))
+	target := fixture.Build(t, "family")
 	for _, command := range []string{"probe", "count"} {
 		m := family(t, append([]string{target, "fork=stdin,work=23,orphan=29"}, familySteps...)...)
 		r := attached(t, m, command, "-o", "json", "--fork", "-p", m.pid(), "main.work")
@@ -268,7 +268,7 @@ func TestKernelStopped(t *testing.T) {
 func TestKernelExec(t *testing.T) {
 	tracetest.Kernel(t)
 	for _, flags := range [][]string{nil, {"-buildmode=pie"}} {
-		m := family(t, append([]string{fixture.Own(t, fixture.Build(t, "family", flags...))}, strings.Fields("stdin work=3 held work=5 exec work=7 held work=9 thread held held work=11")...)...)
+		m := family(t, append([]string{fixture.Build(t, "family", flags...)}, strings.Fields("stdin work=3 held work=5 exec work=7 held work=9 thread held held work=11")...)...)
 		r := attached(t, m, "probe", "-o", "json", "-p", m.pid(), "main.work", "main.held", "main.main")
 		workCalls(t, r, 3+5+7+9+11)
 		o := readObserved(t, r.stdout)
@@ -288,7 +288,7 @@ func TestKernelExec(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	m := family(t, fixture.Own(t, fixture.Build(t, "family")), "stdin", "work=3", "run="+sleep, "3")
+	m := family(t, fixture.Build(t, "family"), "stdin", "work=3", "run="+sleep, "3")
 	r := attached(t, m, "probe", "-o", "json", "-p", m.pid(), "main.work")
 	workCalls(t, r, 3)
 	if n := strings.Count(r.stderr, fmt.Sprintf("process %s runs another program now", m.pid())); n != 1 {
@@ -301,7 +301,7 @@ func TestKernelManyProcesses(t *testing.T) {
 	tracetest.Kernel(t)
 	for _, args := range [][]string{{"probe"}, {"probe", "--reader", "raw"}, {"count"}} {
 		for _, flags := range [][]string{nil, {"-buildmode=pie"}} {
-			target := fixture.Own(t, fixture.Build(t, "family", flags...))
+			target := fixture.Build(t, "family", flags...)
 			args := append(args, "-o", "json", target, "main.work", "--", target, "many=151:3")
 			workCalls(t, ftgo(t, args...), 151*3)
 		}
@@ -333,7 +333,7 @@ func TestKernelReplaced(t *testing.T) {
 // TestKernelPerPID: each process has rows of its own, which stay when it has ended.
 func TestKernelPerPID(t *testing.T) {
 	tracetest.Kernel(t)
-	target := fixture.Own(t, fixture.Build(t, "family"))
+	target := fixture.Build(t, "family")
 	for _, command := range []string{"probe", "count"} {
 		first := family(t, target, "stdin", "work=3", "held")
 		p := tracer(t, command, "-o", "json", "--per-pid", target, "main.work", "main.held")

@@ -217,7 +217,7 @@ func TestKernelAttach(t *testing.T) {
 // TestKernelAttachExact sees every call of a process from before its first.
 func TestKernelAttachExact(t *testing.T) {
 	tracetest.Kernel(t)
-	path := fixture.Own(t, fixture.Build(t, "exact"))
+	path := fixture.Build(t, "exact")
 	cmd := exec.Command(path, "-stdin")
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 func TestKernelProbeIsExact(t *testing.T) {
 	tracetest.Kernel(t)
-	o, b, r := observeTarget(t, nil, "probe", fixture.Own(t, fixture.Build(t, "exact")), []string{"main.*"})
+	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "exact"), []string{"main.*"})
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)
 	}
@@ -47,7 +47,7 @@ func TestKernelJumpEntries(t *testing.T) {
 		e.Adjust = func(f tracefs.Features) tracefs.Features { f.PushEmulated = false; return f }
 	}
 	for _, command := range []string{"probe", "count"} {
-		o, b, r := observeTarget(t, noPush, command, fixture.Own(t, fixture.Build(t, "exact")), []string{"main.*"})
+		o, b, r := observeTarget(t, noPush, command, fixture.Build(t, "exact"), []string{"main.*"})
 		if r.code != 0 {
 			t.Fatalf("status %d\n%s", r.code, r.stderr)
 		}
@@ -246,7 +246,7 @@ func TestKernelOutputFormats(t *testing.T) {
 
 func TestKernelInterval(t *testing.T) {
 	tracetest.Kernel(t)
-	target := fixture.Own(t, fixture.Build(t, "flood"))
+	target := fixture.Build(t, "flood")
 	r := ftgo(t, "count", "-i", "0.1", "-o", "json", target, "main.framed", "--", target, "-for", "5s", "-g", "1")
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)

@@ -98,7 +98,7 @@ func wronglyTimed(o observed) (wrong []string) {
 // that is named is timed from the start all the same.
 func TestKernelCountFirst(t *testing.T) {
 	tracetest.Kernel(t)
-	o, b, r := observeTarget(t, nil, "probe", fixture.Own(t, fixture.Build(t, "rates")), []string{"*", "main.late", "main.panics"}, "-for", "6s")
+	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "rates"), []string{"*", "main.late", "main.panics"}, "-for", "6s")
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)
 	}
@@ -120,7 +120,7 @@ func TestKernelCountFirst(t *testing.T) {
 // TestKernelCountFirstExact: counts of everything that makes counting hard.
 func TestKernelCountFirstExact(t *testing.T) {
 	needsAppend(t)
-	o, b, r := observeTarget(t, nil, "probe", fixture.Own(t, fixture.Build(t, "exact")), []string{"*"})
+	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "exact"), []string{"*"})
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)
 	}

@@ -77,7 +77,7 @@ func TestKernelFallbacks(t *testing.T) {
 				if c.few {
 					patterns = []string{"--reader", reader, "main.catch", "main.upper", "main.middle", "main.lower", "main.returns"}
 				}
-				o, b, r := observeTarget(t, c.kernel, "probe", fixture.Own(t, fixture.Build(t, "exact")), patterns)
+				o, b, r := observeTarget(t, c.kernel, "probe", fixture.Build(t, "exact"), patterns)
 				if r.code != 0 {
 					t.Fatalf("status %d\n%s", r.code, r.stderr)
 				}
@@ -102,7 +102,7 @@ func TestKernelCountRecorded(t *testing.T) {
 		target, pattern string
 		args            []string
 	}{{"exact", "main.*", nil}, {"flood", "main.framed", []string{"-n", "20011"}}} {
-		o, b, r := observeTarget(t, linux44, "count", fixture.Own(t, fixture.Build(t, c.target)), []string{c.pattern}, c.args...)
+		o, b, r := observeTarget(t, linux44, "count", fixture.Build(t, c.target), []string{c.pattern}, c.args...)
 		if r.code != 0 {
 			t.Fatalf("status %d\n%s", r.code, r.stderr)
 		}

@@ -133,7 +133,7 @@ func TestKernelReadersAgree(t *testing.T) {
 		{"flood", "main.leaf", []string{"-n", "1009"}, true},
 	} {
 		t.Run(c.target, func(t *testing.T) {
-			target := fixture.Own(t, fixture.Build(t, c.target))
+			target := fixture.Build(t, c.target)
 			text := sessionCalls{values: c.values}
 			text.start(t, f, target, c.pattern, false)
 			defer text.session.Close()

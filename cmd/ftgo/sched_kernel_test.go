@@ -131,7 +131,7 @@ func TestKernelSched(t *testing.T) {
 				if version != "1.17.13" && version != "1.21.13" {
 					funcs = append(slices.Clip(funcs), "main.pull")
 				}
-				target := fixture.Own(t, fixture.BuildWith(t, version, "sched"))
+				target := fixture.BuildWith(t, version, "sched")
 				timesRight(t, func() (wrong []string) {
 					file := filepath.Join(t.TempDir(), "truth")
 					args := append([]string{"trace", "--sched", "-o", "json", "--reader", reader, target}, funcs...)
@@ -181,7 +181,7 @@ func TestKernelSched(t *testing.T) {
 // the events of --with are shown as without --sched.
 func TestKernelSchedProbe(t *testing.T) {
 	eventsOf(t, tracetest.Kernel(t), "--sched")
-	target := fixture.Own(t, fixture.Build(t, "sched"))
+	target := fixture.Build(t, "sched")
 	timesRight(t, func() (wrong []string) {
 		file := filepath.Join(t.TempDir(), "truth")
 		r := ftgo(t, "probe", "--sched", "--with", "sched:sched_process_exit", "-o", "json", target, "main.mixed", "main.compute", "main.forever", "--", target, "-n", "7", file)
@@ -224,7 +224,7 @@ func TestKernelSchedProbe(t *testing.T) {
 // results of its calls.
 func TestKernelSchedPID(t *testing.T) {
 	eventsOf(t, tracetest.Kernel(t), "--sched")
-	cmd := exec.Command(fixture.Own(t, fixture.Build(t, "sched")), "-n", "100000", os.DevNull)
+	cmd := exec.Command(fixture.Build(t, "sched"), "-n", "100000", os.DevNull)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestKernelSchedPID(t *testing.T) {
 func TestKernelSchedThreads(t *testing.T) {
 	eventsOf(t, tracetest.Kernel(t), "--sched")
 	const n = 101
-	target := fixture.Own(t, fixture.Build(t, "asks"))
+	target := fixture.Build(t, "asks")
 	r := ftgo(t, "trace", "--sched", "-o", "json", target, "main.relay", "main.once", "main.other", "main.poke", "runtime.findRunnable", "runtime.park_m", "--", target, "-n", fmt.Sprint(n))
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)

@@ -29,7 +29,7 @@ func TestKernelScriptGuest(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(kernels, "5.10", "vmlinuz")); err != nil {
 		t.Skipf("no kernel for a guest: scripts/vm --fetch 5.10 fetches one: %v", err)
 	}
-	target := fixture.Own(t, fixture.Build(t, "lookup"))
+	target := fixture.Build(t, "lookup")
 	live := ftgo(t, "trace", target, "main.*", "--", target)
 	script := scriptFor(t, "--as", "trace", target, "main.*")
 	cmd := exec.CommandContext(t.Context(), filepath.Join(fixture.Root(), "scripts", "vm"),

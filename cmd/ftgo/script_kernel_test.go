@@ -79,7 +79,7 @@ func tracefsDir(t *testing.T) string {
 // for probe.
 func TestKernelScriptIsExact(t *testing.T) {
 	tracetest.Kernel(t)
-	target := fixture.Own(t, fixture.Build(t, "exact"))
+	target := fixture.Build(t, "exact")
 	script := scriptFor(t, target, "main.*")
 	sh := scriptShells(t)[0]
 	file, out := record(t, sh, script, target)
@@ -114,7 +114,7 @@ func valuesOf(t *testing.T, lines string) string {
 // shows, in every shell.
 func TestKernelScriptValues(t *testing.T) {
 	tracetest.Kernel(t)
-	target := fixture.Own(t, fixture.Build(t, "lookup"))
+	target := fixture.Build(t, "lookup")
 	live := ftgo(t, "trace", target, "main.lookup", "--", target)
 	want := valuesOf(t, live.stdout)
 	if live.code != 0 || strings.Count(want, "key=") < 1000 {
@@ -167,7 +167,7 @@ func scripted(t *testing.T, sh []string, script string, out io.Writer) *exec.Cmd
 // recorded can be shown.
 func TestKernelScriptEnds(t *testing.T) {
 	f := tracetest.Kernel(t)
-	target := server(t, fixture.Own(t, fixture.Build(t, "server")))
+	target := server(t, fixture.Build(t, "server"))
 	script := scriptFor(t, target.Path, "main.*")
 	for _, sh := range scriptShells(t) {
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGKILL} {
@@ -240,7 +240,7 @@ func ignored(t *testing.T, sig syscall.Signal) bool {
 // TestKernelScriptRefuses: another binary is not touched, not even one byte of another.
 func TestKernelScriptRefuses(t *testing.T) {
 	f := tracetest.Kernel(t)
-	target := fixture.Own(t, fixture.Build(t, "lookup"))
+	target := fixture.Build(t, "lookup")
 	script := scriptFor(t, target, "main.lookup")
 	b, err := os.ReadFile(target)
 	if err != nil {
@@ -263,7 +263,7 @@ func TestKernelScriptRefuses(t *testing.T) {
 			want string
 		}{
 			{[]string{"-b", almost}, 1, "not the binary"},
-			{[]string{"-b", fixture.Own(t, fixture.Build(t, "server"))}, 1, "another build"},
+			{[]string{"-b", fixture.Build(t, "server")}, 1, "another build"},
 			{[]string{"-b", "/no/such/file"}, 2, "no file /no/such/file"},
 			{[]string{"-d", "soon"}, 2, "not a number"},
 			{[]string{"--", "/no/such/program"}, 2, "no program"},
@@ -286,7 +286,7 @@ func TestKernelScriptRefuses(t *testing.T) {
 // no room for any of it, or not for all.
 func TestKernelScriptFullDisk(t *testing.T) {
 	f := tracetest.Kernel(t)
-	target := fixture.Own(t, fixture.Build(t, "lookup"))
+	target := fixture.Build(t, "lookup")
 	script := scriptFor(t, target, "main.lookup")
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=64k"); err != nil {

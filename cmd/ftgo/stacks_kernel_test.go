@@ -114,7 +114,7 @@ func TestKernelStacks(t *testing.T) {
 			continue
 		}
 		t.Run(fmt.Sprint(c.version, c.flags, c.args), func(t *testing.T) {
-			target := fixture.Own(t, fixture.BuildWith(t, c.version, "stacks", c.flags...))
+			target := fixture.BuildWith(t, c.version, "stacks", c.flags...)
 			data, truth := observeStacks(t, target, append([]string{"trace", "--stack", "-o", "json"}, c.args...)...)
 			traced := make(map[int][]stackFrame)
 			for line := range bytes.Lines(data) {
@@ -153,7 +153,7 @@ func TestKernelStacks(t *testing.T) {
 // in each format, to the call.
 func TestKernelStackSums(t *testing.T) {
 	tracetest.Kernel(t)
-	target := fixture.Own(t, fixture.Build(t, "stacks"))
+	target := fixture.Build(t, "stacks")
 
 	t.Run("json", func(t *testing.T) {
 		data, truth := observeStacks(t, target, "probe", "--stack", "-o", "json", "--reader", "raw")

@@ -94,7 +94,7 @@ func TestKernelFormatLengths(t *testing.T) {
 // TestKernelTraceWithout shows what can be shown of a program without debug information.
 func TestKernelTraceWithout(t *testing.T) {
 	tracetest.Kernel(t)
-	target := fixture.Own(t, fixture.Build(t, "greet", "-ldflags", "-s -w"))
+	target := fixture.Build(t, "greet", "-ldflags", "-s -w")
 	for _, c := range []struct{ name, function, want string }{
 		{"signature", "main.add(a, b int) int", "main.add(a=42, b=13) = 55"},
 		{"registers", "main.add(first=goarg1:int, goarg2, sum=goret1:int)", "main.add(first=42, goarg2=13) = 55"},

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,8 +18,8 @@ import (
 //
 // Without root, or without uprobes in the kernel, the test is skipped; under
 // FTGO_TEST_KERNEL=require it fails instead. When the test ends, no probe event,
-// synthetic event, instance or mount may be left by this process; among parallel tests the
-// last one looks. A kernel that records no uprobes in instances skips it: see AnyKernel.
+// synthetic event, instance or mount may be left by this process. A kernel that records no
+// uprobes in instances skips it: see AnyKernel.
 func Kernel(t testing.TB) *tracefs.FS {
 	t.Helper()
 	f := AnyKernel(t)
@@ -54,11 +53,7 @@ func AnyKernel(t testing.TB) *tracefs.FS {
 		cant("kernel test: %v", err)
 	}
 	mounts := tracingMounts(t)
-	tests.Add(1)
 	t.Cleanup(func() {
-		if tests.Add(-1) > 0 {
-			return // the last of those that run in parallel looks
-		}
 		// What pipes of tests beside this one have kept.
 		if err := f.RemoveHeld(); err != nil {
 			t.Log(err)
@@ -70,9 +65,6 @@ func AnyKernel(t testing.TB) *tracefs.FS {
 	})
 	return f
 }
-
-// tests is the number of tests of this process that have a tracefs now.
-var tests atomic.Int32
 
 // tracingMounts are the places where tracefs is mounted, except where the kernel does that by
 // itself, when somebody looks below debugfs.
