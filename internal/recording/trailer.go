@@ -86,35 +86,12 @@ func (l *lineReader) keys(where, end string, take func(line, key, value string) 
 	}
 }
 
-// skip passes over lines up to one, and tells where that begins; found is false if the file ends
-// before. What is longer than a line comes in parts.
-func (l *lineReader) skip(last string) (at int64, found bool, err error) {
-	for part := false; err == nil || part; {
-		var line []byte
-		at = l.offset
-		line, err = l.r.ReadSlice('\n')
-		l.offset += int64(len(line))
-		if !part && len(line) <= len(last)+2 && string(bytes.TrimRight(line, "\r\n")) == last {
-			return at, true, nil
-		}
-		part = errors.Is(err, bufio.ErrBufferFull)
-	}
-	if errors.Is(err, io.EOF) {
-		return l.offset, false, nil
-	}
-	return 0, false, err
-}
-
 // scan passes over the events: it finds where they end, and whose threads are whose, and
 // reads what comes behind them.
 func (r *Recording) scan(from io.ReaderAt, lines *lineReader) error {
 	first := lines.offset
-	end, ended, err := lines.skip("# ended " + r.nonce)
-	if err != nil {
-		return fmt.Errorf("read recording: %w", err)
-	}
-	r.events = io.NewSectionReader(from, first, end-first)
-	reader, err := parse.NewReader(uprobe.Formats(r.Plan.Events), r, nil, threads(r.pids))
+	events := &eventLines{lines: lines, end: "# ended " + r.nonce}
+	reader, err := parse.NewReader(uprobe.Formats(r.Plan.Events), events, nil, threads(r.pids))
 	if err == nil && len(r.nonce) < minNonce {
 		err = fmt.Errorf("%q is too short to tell its end by", r.nonce)
 	}
@@ -125,12 +102,54 @@ func (r *Recording) scan(from io.ReaderAt, lines *lineReader) error {
 		return fmt.Errorf("read recording: %w", err)
 	}
 	reader.Finish()
-	if err = nil; ended { // else it is cut off
+	r.events = io.NewSectionReader(from, first, events.at-first)
+	if err = nil; events.ended { // else it is cut off
 		err = r.trailer(lines)
 	}
 	r.correct()
 	r.single = onlyValue(r.pids)
 	return errors.Join(err, r.rewind())
+}
+
+// eventLines are the lines of events up to the one that ends them, as a source, so that they are
+// read once. What is longer than a line comes in parts.
+type eventLines struct {
+	lines *lineReader
+	end   string // the line behind them
+	at    int64  // where the last line begins
+	ended bool
+	part  bool   // the last line goes on
+	rest  []byte // of it
+	err   error  // why there are no more
+}
+
+func (e *eventLines) Read(_ context.Context, buf []byte) (n int, _ error) {
+	for n < len(buf) && e.err == nil {
+		if len(e.rest) == 0 {
+			e.err = e.next()
+			continue
+		}
+		size := copy(buf[n:], e.rest)
+		e.rest, n = e.rest[size:], n+size
+	}
+	if n > 0 {
+		return n, nil
+	}
+	return 0, e.err
+}
+
+func (e *eventLines) next() (err error) {
+	e.at = e.lines.offset
+	e.rest, err = e.lines.r.ReadSlice('\n')
+	e.lines.offset += int64(len(e.rest))
+	if !e.part && len(e.rest) <= len(e.end)+2 && string(bytes.TrimRight(e.rest, "\r\n")) == e.end {
+		e.ended, e.rest = true, nil
+		return io.EOF
+	}
+	if e.part = errors.Is(err, bufio.ErrBufferFull); e.part || len(e.rest) > 0 && errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
 // rewind has Read begin with the first event.
