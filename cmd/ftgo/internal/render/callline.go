@@ -13,15 +13,20 @@ import (
 	"github.com/ftgo/ftgo/internal/valuetext"
 )
 
-// CallLine is what a line tells of a traced call.
+// Thread is where something happened. Goid is the goroutine, 0 for code that runs on a thread's
+// own stack.
+type Thread struct {
+	Goid          uint64
+	PID, TID, CPU int
+}
+
+// CallLine is what a line tells of a traced call, and where it began.
 type CallLine struct {
 	// Time is when the call began, by the clock on the wall, Ended when it returned or
 	// was seen to be gone; the zero Time if that is not known.
 	Time, Ended time.Time
 	Function    string
-	// Goid is the goroutine, 0 for code that runs on a thread's own stack.
-	Goid          uint64
-	PID, TID, CPU int
+	Thread
 	// Depth is the number of traced calls that this one is inside of.
 	Depth int
 	// NS is how long a call took that has returned. Low and High bound what it would have taken
@@ -191,13 +196,12 @@ type EventLine struct {
 	Time time.Time
 	// Name is GROUP:EVENT.
 	Name string
-	// Known: it is known what the thread ran. Goid is its goroutine then, 0 if none, and
-	// Function the innermost traced call there, "" if none was open.
-	Known         bool
-	Goid          uint64
-	Function      string
-	PID, TID, CPU int
-	Fields        []pairing.KernelField
+	// Known: it is known what the thread ran. Goid is its goroutine then, and Function the
+	// innermost traced call there, "" if none was open.
+	Known    bool
+	Function string
+	Thread
+	Fields []pairing.KernelField
 }
 
 // Event writes a kernel event between the calls: text or JSON.

@@ -242,7 +242,7 @@ func TestHostileNames(t *testing.T) {
 		why.Name = s
 		f := capture.Value{Type: madeup.Typed(s, reflect.Func, 8), Num: 1, Dynamic: s}
 		c := CallLine{
-			Time: callStart, Function: s, Goid: 1, End: "return", ArgsNote: s,
+			Time: callStart, Function: s, Thread: Thread{Goid: 1}, End: "return", ArgsNote: s,
 			Args:    []capture.Value{i, why, madeup.Unfetched(s), bytesOf, f, madeup.Struct(s, madeup.Named(s, madeup.Num("int", 1)), madeup.Named(s, madeup.Num("int", 2)))},
 			Results: []capture.Value{why},
 		}

@@ -19,7 +19,7 @@ var callStart = time.Date(2024, 2, 29, 12, 0, 0, 123456789, time.UTC)
 // get is a call as most are.
 func get() CallLine {
 	return CallLine{
-		Time: callStart, Ended: callStart.Add(12300), Function: "main.get", Goid: 1, PID: 4711, TID: 4712, CPU: 1,
+		Time: callStart, Ended: callStart.Add(12300), Function: "main.get", Thread: Thread{Goid: 1, PID: 4711, TID: 4712, CPU: 1},
 		NS: 12300, End: "return",
 		Args:    []capture.Value{madeup.Named("key", madeup.Str("bob")), madeup.Named("n", madeup.Num("int", 3))},
 		Results: []capture.Value{madeup.Named("r0", madeup.Str("hi bob")), madeup.Named("r1", capture.Value{Type: madeup.Basic("error")})},
@@ -38,16 +38,16 @@ func ended(c CallLine, how string) CallLine {
 
 // calls are begins and ends of calls in which everything happens, as they would come.
 func calls() []CallLine {
-	serve := CallLine{Time: callStart, Ended: callStart.Add(4350 * time.Millisecond), Function: "main.(*Server).serve", Goid: 1, PID: 4711, TID: 4711, NS: 4_350_000_000, End: "return"}
+	serve := CallLine{Time: callStart, Ended: callStart.Add(4350 * time.Millisecond), Function: "main.(*Server).serve", Thread: Thread{Goid: 1, PID: 4711, TID: 4711}, NS: 4_350_000_000, End: "return"}
 	inner := get()
 	inner.Depth = 1
 	deep := CallLine{
-		Time: callStart.Add(time.Second), Ended: callStart.Add(2 * time.Second), Function: "main.parse", Goid: 18, PID: 4712, TID: 4713, CPU: 3, Depth: 2,
+		Time: callStart.Add(time.Second), Ended: callStart.Add(2 * time.Second), Function: "main.parse", Thread: Thread{Goid: 18, PID: 4712, TID: 4713, CPU: 3}, Depth: 2,
 		Args: []capture.Value{madeup.Named("b", madeup.ByteSlice("\x00\xff=", 90, 128)), madeup.Named("f", madeup.Unfetched("in a floating-point register")), madeup.Named("p", madeup.Unreadable("no valid pointer"))},
 		NS:   812, End: "return",
 		Results: []capture.Value{madeup.Named("n", madeup.Ints(100, 128, 1, 2)), madeup.Named("err", madeup.ErrorString(madeup.Str("not\nfound")))},
 	}
-	asm := CallLine{Time: callStart, Function: "runtime.memmove", TID: 99, PID: 4711, NS: 95, End: "return", ArgsNote: "no debug information"}
+	asm := CallLine{Time: callStart, Function: "runtime.memmove", Thread: Thread{TID: 99, PID: 4711}, NS: 95, End: "return", ArgsNote: "no debug information"}
 	half := get()
 	half.ArgsNote = "2 more do not fit"
 	single := get()

@@ -22,10 +22,10 @@ func (w *CallWriter) appendText(b []byte, c *CallLine) []byte {
 	case w.o.Line != nil:
 		return w.o.Line.append(b, c)
 	case c.End == "":
-		b = append(w.appendWho(append(b, "> "...), c), ' ')
+		b = append(w.appendWho(append(b, "> "...), &c.Thread), ' ')
 		return valuetext.AppendArgs(w.appendName(b, c), c.Args, c.ArgsNote)
 	case second:
-		b = append(w.appendWho(append(b, "< "...), c), ' ')
+		b = append(w.appendWho(append(b, "< "...), &c.Thread), ' ')
 		b = valuetext.AppendResults(w.appendName(b, c), c.End, c.Results)
 		if c.returned() {
 			b = w.appendSplit(append(append(b, ' '), units.Duration(c.NS)...), c)
@@ -37,7 +37,7 @@ func (w *CallWriter) appendText(b []byte, c *CallLine) []byte {
 		latency = units.Duration(c.NS)
 	}
 	b = append(w.appendSplit(appendRight(b, 8, latency), c), "  "...)
-	b = w.appendName(append(w.appendWho(b, c), "  "...), c)
+	b = w.appendName(append(w.appendWho(b, &c.Thread), "  "...), c)
 	return valuetext.AppendResults(valuetext.AppendArgs(b, c.Args, c.ArgsNote), c.End, c.Results)
 }
 
@@ -56,14 +56,14 @@ func (w *CallWriter) appendTime(b []byte, at *time.Time) []byte {
 }
 
 // appendWho writes the goroutine.
-func (w *CallWriter) appendWho(b []byte, c *CallLine) []byte {
+func (w *CallWriter) appendWho(b []byte, t *Thread) []byte {
 	if w.o.Processes {
-		b = append(strconv.AppendInt(append(b, "pid "...), int64(c.PID), 10), ' ')
+		b = append(strconv.AppendInt(append(b, "pid "...), int64(t.PID), 10), ' ')
 	}
-	if c.Goid == 0 {
-		return strconv.AppendInt(append(b, "thread "...), int64(c.TID), 10)
+	if t.Goid == 0 {
+		return strconv.AppendInt(append(b, "thread "...), int64(t.TID), 10)
 	}
-	return strconv.AppendUint(append(b, "goroutine "...), c.Goid, 10)
+	return strconv.AppendUint(append(b, "goroutine "...), t.Goid, 10)
 }
 
 // appendName writes the function, indented in a tree.
@@ -143,7 +143,7 @@ type TreeHead struct {
 // Callers of the root, where they were asked for, stand between its head and itself. The
 // share is that of the root's time; a call that has not returned has neither.
 func (w *CallWriter) Tree(head *TreeHead, lines []TreeLine) error {
-	b := w.appendWho(w.line[:0], &head.Call)
+	b := w.appendWho(w.line[:0], &head.Call.Thread)
 	b = head.Call.Time.AppendFormat(append(b, "  "...), "15:04:05.000000")
 	if head.Call.Goid != 0 {
 		b = fmt.Appendf(b, "  thread %d", head.Call.TID)

@@ -36,11 +36,11 @@ func NewChromeWriter(w io.Writer, origin time.Time) *ChromeWriter {
 // threadTracks is added to the ids of threads: their tracks are beside those of goroutines.
 const threadTracks = 2_000_000_000
 
-func chromeTrack(goid uint64, tid int) uint64 {
-	if goid == 0 {
-		return threadTracks + uint64(tid)
+func (t *Thread) chromeTrack() uint64 {
+	if t.Goid == 0 {
+		return threadTracks + uint64(t.TID)
 	}
-	return goid
+	return t.Goid
 }
 
 // chromeEvent is an event at its time.
@@ -52,17 +52,16 @@ type chromeEvent struct {
 
 // Tree writes the calls of a tree, or of a part of one.
 func (w *ChromeWriter) Tree(head *TreeHead, lines []TreeLine) error {
-	track := chromeTrack(head.Call.Goid, head.Call.TID)
 	var events []chromeEvent
 	add := func(phase, function string, at time.Time, ends int) *chromeEvent {
-		text := w.begin(phase, "call", function, at, head.Call.PID, track)
+		text := w.begin(phase, "call", function, at, &head.Call.Thread)
 		events = append(events, chromeEvent{at, ends, text})
 		return &events[len(events)-1]
 	}
 	for i := range lines {
 		switch l := &lines[i]; {
 		case l.Event != nil:
-			events = append(events, chromeEvent{at: l.Event.Time, text: w.instant(l.Event, track)})
+			events = append(events, chromeEvent{at: l.Event.Time, text: w.instant(l.Event)})
 		case l.Call == nil && l.Shown: // it goes on
 		case l.Call == nil:
 			ev := add("B", l.Function, l.Begun, 0)
@@ -78,7 +77,7 @@ func (w *ChromeWriter) Tree(head *TreeHead, lines []TreeLine) error {
 	}
 	// Ends of calls of earlier parts stand where the calls do.
 	slices.SortStableFunc(events, func(a, b chromeEvent) int { return cmp.Or(a.at.Compare(b.at), b.ends-a.ends) })
-	w.name(head.Call.PID, track, &head.Call)
+	w.name(&head.Call.Thread)
 	for _, ev := range events {
 		w.add(ev.text)
 	}
@@ -87,9 +86,8 @@ func (w *ChromeWriter) Tree(head *TreeHead, lines []TreeLine) error {
 
 // Event writes a kernel event that was in no call.
 func (w *ChromeWriter) Event(e *EventLine) error {
-	track := chromeTrack(e.Goid, e.TID)
-	w.name(e.PID, track, &CallLine{Goid: e.Goid, TID: e.TID})
-	w.add(w.instant(e, track))
+	w.name(&e.Thread)
+	w.add(w.instant(e))
 	return w.flush()
 }
 
@@ -103,15 +101,16 @@ func (w *ChromeWriter) Close(s stats.Summary) error {
 }
 
 // name names a process and a track, once.
-func (w *ChromeWriter) name(pid int, track uint64, c *CallLine) {
+func (w *ChromeWriter) name(t *Thread) {
+	track := t.chromeTrack()
 	name := func(of uint64, kind, name string) {
-		if key := [2]uint64{uint64(pid), of}; !w.named[key] {
+		if key := [2]uint64{uint64(t.PID), of}; !w.named[key] {
 			w.named[key] = true
-			w.add(fmt.Appendf(nil, `{"ph":"M","name":%q,"pid":%d,"tid":%d,"args":{"name":%q}}`, kind, pid, track, name))
+			w.add(fmt.Appendf(nil, `{"ph":"M","name":%q,"pid":%d,"tid":%d,"args":{"name":%q}}`, kind, t.PID, track, name))
 		}
 	}
-	name(0, "process_name", fmt.Sprintf("process %d", pid))
-	name(track, "thread_name", string((&CallWriter{}).appendWho(nil, c)))
+	name(0, "process_name", fmt.Sprintf("process %d", t.PID))
+	name(track, "thread_name", string((&CallWriter{}).appendWho(nil, t)))
 }
 
 func (w *ChromeWriter) add(event []byte) {
@@ -126,15 +125,15 @@ func (w *ChromeWriter) flush() error {
 }
 
 // begin is what all events begin with.
-func (w *ChromeWriter) begin(phase, category, name string, at time.Time, pid int, track uint64) []byte {
+func (w *ChromeWriter) begin(phase, category, name string, at time.Time, t *Thread) []byte {
 	b := fmt.Appendf(nil, `{"ph":"%s","cat":"%s","name":`, phase, category)
 	b = printable.AppendJSON(b, name)
 	b = appendMicros(append(b, `,"ts":`...), w.since(at))
-	return fmt.Appendf(b, `,"pid":%d,"tid":%d`, pid, track)
+	return fmt.Appendf(b, `,"pid":%d,"tid":%d`, t.PID, t.chromeTrack())
 }
 
-func (w *ChromeWriter) instant(e *EventLine, track uint64) []byte {
-	b := append(w.begin("i", "kernel", e.Name, e.Time, e.PID, track), `,"s":"t","args":`...)
+func (w *ChromeWriter) instant(e *EventLine) []byte {
+	b := append(w.begin("i", "kernel", e.Name, e.Time, &e.Thread), `,"s":"t","args":`...)
 	return append(appendFieldsJSON(b, e.Fields), '}')
 }
 

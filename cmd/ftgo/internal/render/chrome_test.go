@@ -17,9 +17,9 @@ func TestChrome(t *testing.T) {
 	at := func(us int) time.Time { return time.UnixMicro(1_700_000_000_000_000 + int64(us)).Add(7).UTC() }
 	word, _ := gotype.Basic("int")
 	call := func(name string, from, to int, end string) *CallLine {
-		return &CallLine{Function: name, Goid: 7, PID: 3, TID: 4, CPU: 1, Time: at(from), Ended: at(to), End: end, Args: []capture.Value{{Name: "n", Type: word, Num: 5}}}
+		return &CallLine{Function: name, Thread: Thread{Goid: 7, PID: 3, TID: 4, CPU: 1}, Time: at(from), Ended: at(to), End: end, Args: []capture.Value{{Name: "n", Type: word, Num: 5}}}
 	}
-	event := &EventLine{Time: at(12), Name: "sched:sched_switch", Goid: 7, PID: 3, TID: 4, Fields: []pairing.KernelField{{Name: "next_comm", Text: []byte("\"\n")}}}
+	event := &EventLine{Time: at(12), Name: "sched:sched_switch", Thread: Thread{Goid: 7, PID: 3, TID: 4}, Fields: []pairing.KernelField{{Name: "next_comm", Text: []byte("\"\n")}}}
 	var b bytes.Buffer
 	w := NewChromeWriter(&b, at(0).Add(-7))
 	head := &TreeHead{Call: *call("main.f", 10, 20, "return")}
@@ -27,7 +27,7 @@ func TestChrome(t *testing.T) {
 		w.Tree(head, []TreeLine{{Call: call("main.f", 10, 20, "return")}, {Event: event, Level: 1}, {Call: call("main.g", 13, 14, "unwound"), Level: 1}}),
 		w.Tree(head, []TreeLine{{Function: "main.loop", Begun: at(30)}, {Call: call("main.h", 31, 32, "return"), Level: 1}}),
 		w.Tree(head, []TreeLine{{Call: call("main.loop", 30, 40, "open"), Shown: true}, {Call: call("main.h", 33, 34, "return"), Level: 1}}),
-		w.Event(&EventLine{Time: at(50), Name: "a:b", PID: 3, TID: 4}),
+		w.Event(&EventLine{Time: at(50), Name: "a:b", Thread: Thread{PID: 3, TID: 4}}),
 		w.Close(stats.Summary{Hits: 9, Delivered: 8, Lost: 1}),
 	} {
 		if err != nil {

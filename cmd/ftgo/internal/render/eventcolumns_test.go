@@ -52,7 +52,7 @@ main.never,0,0,0,0,0,0.000,0,0,0,0,0,0,0
 // TestEventLine: whatever a program is called, an event is one line that is safe to show.
 func TestEventLine(t *testing.T) {
 	e := &EventLine{
-		Time: time.Unix(1, 2).UTC(), Name: "sched:sched_switch", Known: true, Goid: 7, Function: "main.f", PID: 3, TID: 4, CPU: 1,
+		Time: time.Unix(1, 2).UTC(), Name: "sched:sched_switch", Known: true, Function: "main.f", Thread: Thread{Goid: 7, PID: 3, TID: 4, CPU: 1},
 		Fields: []pairing.KernelField{
 			{Name: "prev_comm", Text: []byte("a b=\"\n\x1b[2J\xff")}, {Name: "prev_state", Num: ^uint64(0), Signed: true},
 			{Name: "buf", Num: 0xc000, Hex: true}, {Name: "addr", Bytes: []byte{127, 1}}, {Name: "none", Text: []byte{}},

@@ -30,7 +30,7 @@ func hostileStack(s string) []Stack {
 
 // hostileEvent is a kernel event of a process that has named itself.
 func hostileEvent(s string) *EventLine {
-	return &EventLine{Time: callStart, Name: "sched:sched_switch", Known: true, Goid: 7, Function: s, PID: 3, TID: 4,
+	return &EventLine{Time: callStart, Name: "sched:sched_switch", Known: true, Function: s, Thread: Thread{Goid: 7, PID: 3, TID: 4},
 		Fields: []pairing.KernelField{{Name: "prev_comm", Text: []byte(s)}, {Name: "prev_pid", Num: 5}}}
 }
 

@@ -36,8 +36,8 @@ func TestFunctionSplits(t *testing.T) {
 }
 
 func TestCallSplits(t *testing.T) {
-	returned := &CallLine{Function: "main.f", Goid: 7, NS: 10_000, Split: stats.Split{Running: 2000, Waiting: 8000}, End: "return"}
-	unwound := &CallLine{Function: "main.f", Goid: 7, End: "unwound"}
+	returned := &CallLine{Function: "main.f", Thread: Thread{Goid: 7}, NS: 10_000, Split: stats.Split{Running: 2000, Waiting: 8000}, End: "return"}
+	unwound := &CallLine{Function: "main.f", Thread: Thread{Goid: 7}, End: "unwound"}
 	for _, c := range []struct {
 		line *CallLine
 		o    CallOptions
@@ -72,7 +72,7 @@ func TestCallSplits(t *testing.T) {
 func TestTreeSplits(t *testing.T) {
 	var b bytes.Buffer
 	w := NewCallWriter(&b, CallOptions{Sched: true})
-	line := CallLine{Function: "main.f", Goid: 7, NS: 10_000, Split: stats.Split{Running: 2000, Waiting: 8000}, End: "return"}
+	line := CallLine{Function: "main.f", Thread: Thread{Goid: 7}, NS: 10_000, Split: stats.Split{Running: 2000, Waiting: 8000}, End: "return"}
 	if err := w.Tree(&TreeHead{Call: line}, []TreeLine{{Call: &line}, {Function: "main.g", Level: 1}}); err != nil {
 		t.Fatal(err)
 	}

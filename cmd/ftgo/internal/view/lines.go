@@ -163,7 +163,7 @@ func (v *Lines) Kernel(ev *pairing.KernelEvent) error {
 	}
 	line := &render.EventLine{
 		Time: v.Clock.Wall(ev.Time), Name: v.Events[ev.Event],
-		Known: w.Known, Goid: w.Goid, PID: ev.PID, TID: ev.TID, CPU: ev.CPU, Fields: ev.AppendFields(nil),
+		Known: w.Known, Thread: render.Thread{Goid: w.Goid, PID: ev.PID, TID: ev.TID, CPU: ev.CPU}, Fields: ev.AppendFields(nil),
 	}
 	if w.Func >= 0 {
 		line.Function = v.Plan.Funcs[w.Func].Name
@@ -198,8 +198,8 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.CallLine {
 		return nil
 	}
 	line := &render.CallLine{
-		Function: f.Name, Goid: c.Goid, PID: c.PID, TID: c.TID, CPU: c.CPU, Depth: c.Depth,
-		Time: v.Clock.Wall(c.Start),
+		Function: f.Name, Thread: render.Thread{Goid: c.Goid, PID: c.PID, TID: c.TID, CPU: c.CPU},
+		Depth: c.Depth, Time: v.Clock.Wall(c.Start),
 	}
 	if ended {
 		line.End = c.Outcome.String()

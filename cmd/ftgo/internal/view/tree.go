@@ -152,7 +152,7 @@ func (t *callTrees) show(tree *callTree) error {
 	head := render.TreeHead{Continued: tree.continued}
 	if len(tree.nodes) > 0 { // it has a call first
 		first := &tree.nodes[0].line
-		head.Call = render.CallLine{Function: first.Function, Time: first.Begun, Goid: tree.key.goid, PID: tree.key.pid, TID: tree.tid}
+		head.Call = render.CallLine{Function: first.Function, Time: first.Begun, Thread: render.Thread{Goid: tree.key.goid, PID: tree.key.pid, TID: tree.tid}}
 	}
 	var lines []render.TreeLine
 	var kept []*treeNode

@@ -24,7 +24,7 @@ func grow(t *testing.T, trees *callTrees, play string) {
 			goid, word = 2, rest
 		}
 		now++
-		shown := render.CallLine{Goid: goid, TID: int(9 + goid), Time: time.Unix(0, int64(now)*1000).UTC()}
+		shown := render.CallLine{Thread: render.Thread{Goid: goid, TID: int(9 + goid)}, Time: time.Unix(0, int64(now)*1000).UTC()}
 		stack := stacks[goid]
 		if strings.ContainsAny(word[:1], ".!-") {
 			c := stack[len(stack)-1]
