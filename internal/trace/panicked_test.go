@@ -7,18 +7,14 @@ import (
 
 // TestPanicsOfWork: what works beside the reading panics where it is waited for.
 func TestPanicsOfWork(t *testing.T) {
-	broken := func() error { panic("broken") }
-	for name, wait := range map[string]func(){
-		"step": func() {
-			m := &switcher{}
-			m.work(broken, nil)
-			for m.working != nil {
+	for name, wait := range map[string]func(*switcher){
+		"step": func(m *switcher) {
+			for {
 				m.step()
 			}
 		},
-		"end": func() {
-			m := &switcher{cancel: func() {}}
-			m.work(broken, nil)
+		"end": func(m *switcher) {
+			m.step()
 			m.end()
 		},
 	} {
@@ -29,7 +25,12 @@ func TestPanicsOfWork(t *testing.T) {
 					t.Errorf("panicked with %q", text)
 				}
 			}()
-			wait()
+			m := &switcher{cancel: func() {}}
+			m.start(func(yield func(error) bool) {
+				m.yield = yield
+				m.beside(func() error { panic("broken") })
+			})
+			wait(m)
 		})
 	}
 }

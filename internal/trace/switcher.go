@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -34,7 +35,8 @@ const (
 // switcher times functions whose calls were only counted at first, when they are called, and
 // leaves to counting those that are called too often.
 //
-// All but the work on probes happens between two reads of the stream, in step.
+// It is a coroutine of the reading: all but the work on probes happens between two reads of the
+// stream, in step.
 type switcher struct {
 	l      *Live
 	ctx    context.Context
@@ -45,26 +47,19 @@ type switcher struct {
 	looked time.Time
 	// next is when to look, grow when to time more functions.
 	next, grow time.Time
-	// batches are the functions that were timed at once.
-	batches []*batch
-	working *worked // nil if there is none
-	priced  bool    // what probes cost is known
-	// rates are those that functions are left to counting for.
-	rates []float64
+	batches    []*batch
+	rates      []float64 // that functions are left to counting for
+	// resume goes on until the next read, stop for the last time. yield lets the stream be read,
+	// and tells whether to go on; its error ends the reading.
+	resume func() (error, bool)
+	stop   func()
+	yield  func(error) bool
 }
 
-// batch is some functions that are timed, with the events that do.
+// batch is some functions that are timed at once, with the events that do.
 type batch struct {
 	funcs  []int
 	probes []tracefs.Event
-}
-
-// worked is work on probes that is under way, and what is to be done then.
-type worked struct {
-	done     chan struct{}
-	err      error
-	then     func(err error) error
-	panicked Panicked
 }
 
 // newSwitcher announces what is to be done. Without functions to be counted first it is nil,
@@ -76,85 +71,112 @@ func newSwitcher(ctx context.Context, l *Live) *switcher {
 	m := &switcher{l: l, rates: make([]float64, len(l.plan.Funcs))}
 	m.ctx, m.cancel = context.WithCancel(ctx)
 	m.choice = rate.Choice{Limit: l.opt.MaxRate, Funcs: make([]rate.Func, len(l.plan.Funcs))}
+	eligible := 0
 	for i := range l.plan.Funcs {
-		m.choice.Funcs[i].Eligible = l.plan.Funcs[i].CountFirst && l.plan.Funcs[i].Returns
-	}
-	m.announce()
-	m.busy = procfs.NewBusyTimes(l.opt.PIDs, l.plan.Binary.File().Path())
-	m.began = time.Now()
-	m.looked, m.next = m.began, m.began.Add(firstLook)
-	return m
-}
-
-// unknownCost is what the probes of a call are taken to cost where it can't be measured:
-// the entry and the RET single-stepped in a virtual machine.
-const unknownCost = 20 * time.Microsecond
-
-// cost is what the probes of a timed call cost the program, in seconds.
-func (m *switcher) cost(stepped bool) float64 {
-	call := pairing.Hits{Emulated: 1, Stepped: 1} // a RET is stepped
-	if stepped {
-		call = pairing.Hits{Stepped: 2}
-	}
-	if costs := m.l.opt.Costs.Take(); costs != nil && costs.Typical.Of(call) > 0 {
-		return costs.Typical.Of(call) / 1e9
-	}
-	return unknownCost.Seconds()
-}
-
-// announce says what is being done, and at which rate.
-func (m *switcher) announce() {
-	n := 0
-	for i := range m.choice.Funcs {
-		if m.choice.Funcs[i].Eligible {
-			n++
+		if l.plan.Funcs[i].CountFirst && l.plan.Funcs[i].Returns {
+			m.choice.Funcs[i].Eligible = true
+			eligible++
 		}
 	}
 	how := "; functions that are called are timed, as long as that takes at most half of the program's time (--max-rate sets a rate for each, 0 times all)"
 	if m.choice.Limit > 0 {
 		how = fmt.Sprintf(", and timed where a function is called up to %.0f times a second", m.choice.Limit)
 	}
-	m.l.opt.Say("calls of %s are counted at first%s", units.Plural(n, "function"), how)
+	l.opt.Say("calls of %s are counted at first%s", units.Plural(eligible, "function"), how)
+	m.busy = procfs.NewBusyTimes(l.opt.PIDs, l.plan.Binary.File().Path())
+	m.began = time.Now()
+	m.looked, m.next = m.began, m.began.Add(firstLook)
+	m.start(m.run)
+	return m
 }
 
-// price learns what probes cost, which is known a moment after they were armed, and says
-// which rate it makes.
-func (m *switcher) price() {
-	m.priced = true
-	for i := range m.choice.Funcs {
-		m.choice.Funcs[i].Cost = m.cost(m.l.plan.Funcs[i].Stepped)
-	}
-	if m.choice.Limit == 0 {
-		m.l.opt.Say("half of its time is %.0f timed calls a second on one CPU, of all functions together", 0.5/m.cost(false))
-	}
-}
+func (m *switcher) start(run iter.Seq[error]) { m.resume, m.stop = iter.Pull(run) }
 
 // step goes on with what there is to do.
 func (m *switcher) step() error {
 	if m == nil {
 		return nil
 	}
-	if w := m.working; w != nil {
-		select {
-		case <-w.done:
-			m.working = nil
-			w.panicked.Raise()
-			return w.then(w.err)
-		default:
-			return nil
+	err, _ := m.resume()
+	return err
+}
+
+// end waits for the work under way, which it cuts short.
+func (m *switcher) end() {
+	if m != nil {
+		m.cancel()
+		m.stop()
+	}
+}
+
+// run looks again and again.
+func (m *switcher) run(yield func(error) bool) {
+	m.yield = yield
+	for yield(nil) {
+		if time.Now().Before(m.next) {
+			continue
+		}
+		if m.choice.Funcs[0].Cost == 0 {
+			m.price()
+		}
+		if err := m.look(); err != nil {
+			yield(err)
 		}
 	}
-	if time.Now().Before(m.next) {
-		return nil
+}
+
+// errEnded: the window has ended before the work on probes.
+var errEnded = errors.New("the window has ended")
+
+// beside does something while the stream is read, and returns between two reads.
+func (m *switcher) beside(do func() error) (err error) {
+	done := make(chan struct{})
+	var panicked Panicked
+	go func() {
+		defer close(done)
+		defer panicked.Catch()
+		err = do()
+	}()
+	for m.yield(nil) {
+		select {
+		case <-done:
+			panicked.Raise()
+			return err
+		default:
+		}
 	}
-	return m.look()
+	<-done
+	panicked.Raise()
+	return errEnded
+}
+
+// unknownCost is what the probes of a call are taken to cost where it can't be measured:
+// the entry and the RET single-stepped in a virtual machine.
+const unknownCost = 20 * time.Microsecond
+
+// price learns what the probes of timed calls cost the program, in seconds, which is known a
+// moment after they were armed, and says which rate it makes.
+func (m *switcher) price() {
+	costs := m.l.opt.Costs.Take()
+	cost := func(hits pairing.Hits) float64 {
+		if costs != nil && costs.Typical.Of(hits) > 0 {
+			return costs.Typical.Of(hits) / 1e9
+		}
+		return unknownCost.Seconds()
+	}
+	emulated, stepped := cost(pairing.Hits{Emulated: 1, Stepped: 1}), cost(pairing.Hits{Stepped: 2}) // a RET is stepped
+	for i := range m.choice.Funcs {
+		if m.choice.Funcs[i].Cost = emulated; m.l.plan.Funcs[i].Stepped {
+			m.choice.Funcs[i].Cost = stepped
+		}
+	}
+	if m.choice.Limit == 0 {
+		m.l.opt.Say("half of its time is %.0f timed calls a second on one CPU, of all functions together", 0.5/emulated)
+	}
 }
 
 // look counts calls, and begins to time functions, or ceases to.
 func (m *switcher) look() error {
-	if !m.priced {
-		m.price()
-	}
 	if err := m.count(); err != nil {
 		return err
 	}
@@ -211,52 +233,35 @@ func (m *switcher) count() error {
 	return nil
 }
 
-// work does something beside the reading, and then the rest of it between two reads.
-func (m *switcher) work(do func() error, then func(err error) error) {
-	w := &worked{done: make(chan struct{}), then: then}
-	m.working = w
-	go func() {
-		defer close(w.done)
-		defer w.panicked.Catch()
-		w.err = do()
-	}()
-}
-
 // time begins to time functions.
 func (m *switcher) time(funcs []int) error {
-	events, err := m.l.plan.Timing(m.l.opt.Features, funcs)
+	l := m.l
+	events, err := l.plan.Timing(l.opt.Features, funcs)
 	if err != nil {
 		return err
 	}
 	b := &batch{funcs, uprobe.TraceEvents(events)}
-	m.work(func() error { return m.l.session.Extend(m.ctx, b.probes) }, func(err error) error {
-		if err != nil {
-			return m.cannot(err)
-		}
-		return m.arm(b, events)
-	})
-	return nil
-}
-
-// arm goes on when the events are defined.
-func (m *switcher) arm(b *batch, events []uprobe.Event) error {
-	m.l.plan.Events = slices.Concat(m.l.plan.Events, events)
-	m.l.session.Join(b.probes)
-	if err := m.l.stream.Extend(); err != nil {
+	if err := m.beside(func() error { return l.session.Extend(m.ctx, b.probes) }); err != nil {
+		return m.cannot(err)
+	}
+	l.plan.Events = slices.Concat(l.plan.Events, events)
+	l.session.Join(b.probes)
+	if err := l.stream.Extend(); err != nil {
 		return err
 	}
-	m.work(func() error { return m.l.session.Arm(m.ctx, b.probes) }, func(err error) error {
-		if err != nil {
-			return errors.Join(m.cannot(err), m.disarm(b))
-		}
-		m.batches = append(m.batches, b)
-		for _, i := range b.funcs {
-			m.choice.Funcs[i].Timed = true
-		}
-		// What came meanwhile came at other rates.
-		m.next = time.Now().Add(firstLook)
-		return nil
-	})
+	err = m.beside(func() error { return l.session.Arm(m.ctx, b.probes) })
+	switch {
+	case errors.Is(err, errEnded):
+		return err
+	case err != nil:
+		return errors.Join(m.cannot(err), m.disarm(b))
+	}
+	m.batches = append(m.batches, b)
+	for _, i := range funcs {
+		m.choice.Funcs[i].Timed = true
+	}
+	// What came meanwhile came at other rates.
+	m.next = time.Now().Add(firstLook)
 	return nil
 }
 
@@ -291,34 +296,18 @@ func (m *switcher) disarm(b *batch) error {
 		return err
 	}
 	m.l.stream.Retire(b.funcs, from.Ticks, math.MaxUint64)
-	m.work(func() error { return m.l.session.Disarm(b.probes) }, func(err error) error {
-		if err != nil {
-			return fmt.Errorf("leave functions to counting: %w", err)
-		}
-		until, err := m.l.session.Mark(false)
-		if err != nil {
-			return err
-		}
-		m.l.stream.Retire(b.funcs, from.Ticks, until.Ticks)
-		for _, i := range b.funcs {
-			m.choice.Funcs[i].Timed = false
-			m.rates[i] = m.choice.Funcs[i].TooOften
-		}
-		m.next, m.grow = time.Now(), time.Now()
-		return nil
-	})
+	if err := m.beside(func() error { return m.l.session.Disarm(b.probes) }); err != nil {
+		return fmt.Errorf("leave functions to counting: %w", err)
+	}
+	until, err := m.l.session.Mark(false)
+	if err != nil {
+		return err
+	}
+	m.l.stream.Retire(b.funcs, from.Ticks, until.Ticks)
+	for _, i := range b.funcs {
+		m.choice.Funcs[i].Timed = false
+		m.rates[i] = m.choice.Funcs[i].TooOften
+	}
+	m.next, m.grow = time.Now(), time.Now()
 	return nil
-}
-
-// end waits for the work under way, which it cuts short.
-func (m *switcher) end() {
-	if m == nil {
-		return
-	}
-	m.cancel()
-	if w := m.working; w != nil {
-		<-w.done
-		m.working = nil
-		w.panicked.Raise()
-	}
 }
