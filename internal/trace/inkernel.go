@@ -70,7 +70,7 @@ func (k *InKernel) Read(ctx context.Context) error {
 	switch {
 	case k.plan.Binary.File().Written():
 		return ErrWritten
-	case gone(&k.opt, nil):
+	case gone(&k.opt):
 		return ErrGone
 	}
 	return nil

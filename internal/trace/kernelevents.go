@@ -14,47 +14,21 @@ import (
 // kernelEvents are the events of --with, and the processes that they are wanted of: those of
 // -p, PROGRAM, and others from their first hit on.
 type kernelEvents struct {
-	opt     *Options
-	session *tracefs.Session
-	all     []string // that are recorded, as the session has them: first those of --with
-	// filter tells which processes are wanted; nil if that is known.
-	filter *processFilter
-	// told: events were lost on which filter relies; toldSched: some of [pairing.SchedEvents] were;
-	// toldMissing: those of a process are not recorded.
+	processFilter // whose wanted are the processes that events are shown of
+	opt           *Options
+	session       *tracefs.Session // nil if no kernel events are needed
+	all           []string         // that are recorded, as the session has them: first those of --with
+	// told: events were lost on which the filter relies; toldSched: some of [pairing.SchedEvents]
+	// were; toldMissing: those of a process are not recorded.
 	told, toldSched, toldMissing bool
-	// wanted are the processes whose events are shown, followed those that are recorded.
-	wanted, followed map[int]bool
-	// delivered is the number of those wanted.
-	delivered uint64
-}
-
-// newKernelEvents is nil if no kernel events are needed.
-func newKernelEvents(o *Options) *kernelEvents {
-	filter := newProcessFilter(o)
-	if len(o.With) == 0 && filter == nil && !o.Sched {
-		return nil
-	}
-	return &kernelEvents{opt: o, filter: filter, wanted: make(map[int]bool), followed: make(map[int]bool)}
-}
-
-// recorder is the session, nil if no kernel events are needed.
-func (k *kernelEvents) recorder() *tracefs.Session {
-	if k == nil {
-		return nil
-	}
-	return k.session
+	followed                     map[int]bool // processes that events are recorded of
+	delivered                    uint64       // those wanted
 }
 
 // start begins to record. It is done before the probes are armed: what is made last is
 // hit first.
 func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
-	if k == nil {
-		return nil
-	}
-	var hidden []string
-	if k.filter != nil {
-		hidden = k.filter.names
-	}
+	hidden := k.names
 	if k.opt.Sched {
 		hidden = slices.Concat(hidden, pairing.SchedEvents)
 	}
@@ -64,28 +38,34 @@ func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 			names = append(names, name)
 		}
 	}
-	k.session, err = tracefs.StartKernel(fs, names, k.opt.BufferKB, k.filter == nil)
+	if len(names) == 0 {
+		return nil
+	}
+	k.session, err = tracefs.StartKernel(fs, names, k.opt.BufferKB, !k.learns())
 	switch {
-	case err != nil && k.filter != nil:
+	case err != nil && k.learns():
 		return fmt.Errorf("follow processes: %w", err)
 	case err != nil:
 		return err
-	case k.filter != nil:
-		if err := k.filter.begin(k.opt.PIDs, func(tid int) int { return k.session.Process(tid, 0) }); err != nil {
+	case k.learns():
+		if err := k.begin(k.opt.PIDs, func(tid int) int { return k.session.Process(tid, 0) }); err != nil {
 			return err
 		}
 		now, err := k.session.Mark(false)
 		if err != nil {
 			return fmt.Errorf("follow processes: %w", err)
 		}
-		k.filter.looked = now.Ticks
+		k.looked = now.Ticks
 	}
 	k.all = k.session.Names()
 	for _, pid := range k.opt.PIDs {
 		if err := k.session.Follow(pid); err != nil {
 			return err
 		}
-		k.wanted[pid], k.followed[pid] = true, true
+		k.followed[pid] = true
+		if !k.learns() {
+			k.wanted[pid] = true
+		}
 	}
 	return nil
 }
@@ -93,15 +73,11 @@ func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 // take takes the next kernel event, and tells whether it is to be shown. What is outside of the
 // window only tells which processes are wanted.
 func (k *kernelEvents) take(ev *pairing.KernelEvent, within bool) (shown bool) {
-	if name := k.all[ev.Event]; k.filter != nil && slices.Contains(k.filter.names, name) {
-		k.filter.take(name, ev)
-	}
-	wanted := k.wanted[ev.PID]
-	if k.filter != nil {
-		wanted = k.filter.wants(ev.PID)
+	if name := k.all[ev.Event]; slices.Contains(k.names, name) {
+		k.learn(name, ev)
 	}
 	hidden := ev.Event >= len(k.opt.With)
-	if !within || !wanted || hidden && !k.opt.Sched {
+	if !within || !k.wants(ev.PID) || hidden && !k.opt.Sched {
 		return false
 	}
 	k.delivered++
@@ -110,7 +86,7 @@ func (k *kernelEvents) take(ev *pairing.KernelEvent, within bool) (shown bool) {
 
 // follow records the events of a process that a probe was hit in, where none was named.
 func (k *kernelEvents) follow(pid int) {
-	if k == nil || k.followed[pid] || pid == 0 || len(k.opt.PIDs) > 0 {
+	if k.session == nil || k.followed[pid] || pid == 0 || len(k.opt.PIDs) > 0 {
 		return
 	}
 	k.followed[pid] = true
@@ -123,36 +99,35 @@ func (k *kernelEvents) follow(pid int) {
 // forget drops what is known of a process that has ended: the number may be used again, and the
 // kernel has struck it off its list.
 func (k *kernelEvents) forget(pid int) {
-	if k != nil {
+	delete(k.followed, pid)
+	if !k.learns() {
 		delete(k.wanted, pid)
-		delete(k.followed, pid)
 	}
 }
 
 // spawn starts a program.
 func (k *kernelEvents) spawn(p *Command) error {
-	if k == nil {
+	if k.session == nil {
 		return p.Start()
 	}
 	if err := k.session.Spawn(p.Start); err != nil {
 		return err
 	}
-	pid := p.PID()
-	k.filter.started(pid)
-	k.wanted[pid], k.followed[pid] = true, true
+	k.started(p.PID())
+	k.followed[p.PID()] = true
 	return nil
 }
 
 // audit is what became of the events.
 func (k *kernelEvents) audit(unparsed uint64) (*stats.KernelEvents, error) {
-	if k == nil {
+	if k.session == nil {
 		return nil, nil
 	}
 	lost, err := k.session.Overruns()
 	if err != nil {
 		return nil, fmt.Errorf("count kernel events: %w", err)
 	}
-	if missed := lost + unparsed; k.filter != nil && missed > 0 && !k.told {
+	if missed := lost + unparsed; k.learns() && missed > 0 && !k.told {
 		k.told = true
 		k.opt.Say("the beginnings of up to %s were lost: calls of theirs may be missing, or of others be counted", units.Plural(int(missed), "thread"))
 	}

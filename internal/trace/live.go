@@ -65,8 +65,8 @@ type Live struct {
 	armed     context.Context // that of Arm
 	session   *tracefs.Session
 	processes processes
-	kernel    *kernelEvents // nil if none are needed
-	switcher  *switcher     // nil unless calls are counted first
+	kernel    kernelEvents
+	switcher  *switcher // nil unless calls are counted first
 	rests     rests
 	look      look
 	// waiting: nobody has run the binary yet. stopped: the window has ended.
@@ -80,7 +80,7 @@ func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
 	l := &Live{fs: fs}
 	l.window = window{plan: plan, opt: opt, vanished: newVanished(plan), inexact: !opt.Features.ExactHits && len(opt.With) == 0}
 	l.clock.pinned = opt.Steady
-	l.kernel = newKernelEvents(&l.opt)
+	l.kernel = kernelEvents{processFilter: newProcessFilter(&opt), opt: &l.opt, followed: make(map[int]bool)}
 	l.processes = processes{biases.New(plan, false), l}
 	busy := procfs.NewBusyTimes(opt.PIDs, plan.Binary.File().Path())
 	l.look = look{lives: make(map[int]life), busy: busy, waiting: procfs.NewWaiting(busy)}
@@ -100,7 +100,7 @@ func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
 		return err
 	}
 	l.counters = l.session
-	if err := l.newStream(l.session, l.processes, liveSink{sink, l}, l.kernel.recorder()); err != nil {
+	if err := l.newStream(l.session, l.processes, liveSink{sink, l}, l.kernel.session); err != nil {
 		return err
 	}
 	if l.from, err = l.mark(); err != nil {
@@ -240,7 +240,7 @@ func (l *Live) finish(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	if events := l.kernel.recorder(); events != nil {
+	if events := l.kernel.session; events != nil {
 		err = errors.Join(err, events.Disarm(nil))
 	}
 	l.stream.Finish()
@@ -258,7 +258,7 @@ func (l *Live) Close() error {
 		err = l.session.Close()
 	}
 	l.plan.Binary.File().Release()
-	if events := l.kernel.recorder(); events != nil {
+	if events := l.kernel.session; events != nil {
 		err = errors.Join(err, events.Close())
 	}
 	return err

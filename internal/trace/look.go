@@ -33,13 +33,13 @@ func (p processes) Of(tid, printed int) int {
 
 // Wanted tells the processes asked for from others.
 func (p processes) Wanted(tid, pid int) (process int, wanted bool) {
-	k, pids := p.live.kernel, p.live.opt.PIDs
-	if k != nil && k.filter != nil {
-		pid = k.filter.of(tid, pid)
-		return pid, k.filter.wants(pid)
+	k, pids := &p.live.kernel, p.live.opt.PIDs
+	if k.learns() {
+		pid = k.of(tid, pid)
+		return pid, k.wants(pid)
 	}
 	wanted = len(pids) == 0 || slices.Contains(pids, pid)
-	if wanted && k != nil {
+	if wanted && k.session != nil {
 		k.wanted[pid] = true
 	}
 	return pid, wanted
@@ -120,7 +120,7 @@ func (l *Live) lookAround() error {
 		l.noticeVanished(glance)
 	}
 	l.forgetEnded()
-	if gone(&l.opt, l.kernel) {
+	if !l.kernel.anyAlive() && gone(&l.opt) {
 		return ErrGone
 	}
 	return nil
@@ -132,9 +132,9 @@ func executed(path string) bool {
 	return err == nil && len(procfs.Running(file)) > 0
 }
 
-// gone tells whether all processes of -p have ended, and those that are followed.
-func gone(o *Options, k *kernelEvents) bool {
-	if len(o.PIDs) == 0 || slices.ContainsFunc(o.PIDs, procfs.Alive) || k.anyAlive() {
+// gone tells whether all processes of -p have ended.
+func gone(o *Options) bool {
+	if len(o.PIDs) == 0 || slices.ContainsFunc(o.PIDs, procfs.Alive) {
 		return false
 	}
 	if len(o.PIDs) == 1 {

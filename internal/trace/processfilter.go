@@ -2,6 +2,8 @@ package trace
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/procfs"
@@ -29,12 +31,12 @@ type processFilter struct {
 	process func(tid int) int
 	// looked is when begin had looked at what was there, by the trace clock.
 	looked uint64
-	names  []string
+	names  []string // events
 }
 
-// newProcessFilter is nil if the wanted processes are known from the start.
-func newProcessFilter(o *Options) *processFilter {
-	f := &processFilter{comm: o.Comm, fork: o.Fork, wanted: make(map[int]bool), tasks: make(map[int]int)}
+// newProcessFilter learns from no events if the wanted processes are known from the start.
+func newProcessFilter(o *Options) processFilter {
+	f := processFilter{comm: o.Comm, fork: o.Fork, wanted: make(map[int]bool), tasks: make(map[int]int)}
 	f.unnamed = !o.Features.RecordTGID && o.Features.Instances
 	// Kernel events of single processes are recorded apart, if at all.
 	learns := f.unnamed && len(o.With) == 0 && !o.Sched
@@ -47,11 +49,12 @@ func newProcessFilter(o *Options) *processFilter {
 	case learns:
 		f.names = []string{"task:task_newtask"}
 		f.all, f.everybody = true, true
-	default:
-		return nil
 	}
 	return f
 }
+
+// learns tells whether the wanted processes change.
+func (f *processFilter) learns() bool { return len(f.names) > 0 }
 
 // begin looks for what is there already; events have been recorded since before.
 func (f *processFilter) begin(pids []int, processOf func(tid int) int) error {
@@ -127,7 +130,7 @@ func (f *processFilter) add(pid int) error {
 
 // started adds PROGRAM's process, before anything of it has been read.
 func (f *processFilter) started(pid int) {
-	if f == nil || f.comm != "" {
+	if f.comm != "" {
 		return
 	}
 	f.wanted[pid], f.tasks[pid], f.program = true, pid, pid
@@ -136,8 +139,8 @@ func (f *processFilter) started(pid int) {
 // cloneThread says of a new thread that it is no process (include/uapi/linux/sched.h).
 const cloneThread = 0x10000
 
-// take gets the next event of those named.
-func (f *processFilter) take(name string, ev *pairing.KernelEvent) {
+// learn takes the next event of those named.
+func (f *processFilter) learn(name string, ev *pairing.KernelEvent) {
 	var comm string
 	var flags uint64
 	task := ev.TID // task:task_rename has no number of its own since Linux 6.14
@@ -194,15 +197,7 @@ func (f *processFilter) born(ev *pairing.KernelEvent, task int, thread bool) {
 	}
 }
 
-// anyAlive tells whether a process that is followed lives.
-func (k *kernelEvents) anyAlive() bool {
-	if k == nil || k.filter == nil {
-		return false
-	}
-	for pid := range k.filter.wanted {
-		if procfs.Alive(pid) {
-			return true
-		}
-	}
-	return false
+// anyAlive tells whether a process lives that was found to be wanted.
+func (f *processFilter) anyAlive() bool {
+	return f.learns() && slices.ContainsFunc(slices.Collect(maps.Keys(f.wanted)), procfs.Alive)
 }

@@ -24,8 +24,8 @@ func TestProcessFilterUnnamed(t *testing.T) {
 		{Options{Recorder: Recorder{Features: latest}, Filter: one}, false},
 		{Options{}, false}, // nor before Linux 3.14
 	} {
-		if got := newProcessFilter(&c.opt) != nil; got != c.want {
-			t.Errorf("%d: %v", i, got)
+		if f := newProcessFilter(&c.opt); f.learns() != c.want {
+			t.Errorf("%d: %v", i, f.names)
 		}
 	}
 }
