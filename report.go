@@ -92,7 +92,7 @@ func (j *job) report(t *trace.Table) *Report {
 		}
 		row := Row{Func: j.funcs[f.Func], Calls: f.Calls, Completed: f.Completed, Unwound: f.Unwound, Open: f.Open + f.Unfinished, Lost: f.Lost}
 		if f.Latency != nil {
-			row.Sum, row.Latency = time.Duration(f.Latency.Sum()), &Histogram{f.Latency.Clone()}
+			row.Sum, row.Latency = time.Duration(f.Latency.Sum()), &Histogram{f.Latency.Since(nil)}
 		}
 		r.Funcs = append(r.Funcs, row)
 	}

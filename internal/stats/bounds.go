@@ -36,13 +36,12 @@ func (f *Function) Time(t Timing, known bool) {
 	f.Bounds.High.Record(t.High)
 }
 
-func (b *Bounds) clone() *Bounds { return b.since(&Bounds{}) }
-
-// since returns what was recorded after earlier, a clone of b, or nil, was taken.
+// since is as [Histogram.Since].
 func (b *Bounds) since(earlier *Bounds) *Bounds {
-	if b == nil || earlier == nil {
-		return b
+	if b == nil {
+		return nil
 	}
+	earlier = cmp.Or(earlier, &Bounds{})
 	return &Bounds{*b.Raw.Since(&earlier.Raw), *b.Low.Since(&earlier.Low), *b.High.Since(&earlier.High), b.Waiting}
 }
 

@@ -78,7 +78,7 @@ func TestRowRaw(t *testing.T) {
 func TestBoundsSince(t *testing.T) {
 	f := Function{Latency: &Histogram{}}
 	f.Time(Timing{Raw: 900, Net: 500, Low: 300, High: 600}, true)
-	before := f.Snapshot()
+	before := f.Since(Function{})
 	f.Time(Timing{Raw: 90, Net: 50, Low: 30, High: 60}, true)
 	b := f.Since(before).Bounds
 	if b.Raw.Sum() != 90 || b.Low.Sum() != 30 || b.High.Sum() != 60 || before.Bounds.Raw.Sum() != 900 {

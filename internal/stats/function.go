@@ -156,22 +156,10 @@ func (r *Row) ShowRaw() {
 	}
 }
 
-// Snapshot returns a copy of f that no longer changes with f.Latency.
-func (f Function) Snapshot() Function {
-	if f.Latency != nil {
-		f.Latency = f.Latency.Clone()
-	}
-	if f.Bounds != nil {
-		f.Bounds = f.Bounds.clone()
-	}
-	f.Events = slices.Clone(f.Events)
-	return f
-}
-
-// Since returns what happened to f after earlier, a [Function.Snapshot] of it or
-// the zero Function, was taken. Open stays the number of calls open now, so that
-// the parts add up to Calls only over a whole run: a call may begin in one
-// interval and complete in the next.
+// Since returns what happened to f after earlier, a copy of it, was made: all of it where that is the
+// zero Function, which is how copies are made that no longer change with f.Latency. Open stays the
+// number of calls open now, so that the parts add up to Calls only over a whole run: a call may begin
+// in one interval and complete in the next.
 func (f Function) Since(earlier Function) Function {
 	f.Calls = grown(f.Calls, earlier.Calls)
 	f.Completed = grown(f.Completed, earlier.Completed)
@@ -185,14 +173,7 @@ func (f Function) Since(earlier Function) Function {
 	for i := range min(len(f.Events), len(earlier.Events)) {
 		f.Events[i] = grown(f.Events[i], earlier.Events[i])
 	}
-	f.Bounds = f.Bounds.since(earlier.Bounds)
-	switch {
-	case f.Latency == nil:
-	case earlier.Latency == nil:
-		f.Latency = f.Latency.Clone()
-	default:
-		f.Latency = f.Latency.Since(earlier.Latency)
-	}
+	f.Latency, f.Bounds = f.Latency.Since(earlier.Latency), f.Bounds.since(earlier.Bounds)
 	return f
 }
 

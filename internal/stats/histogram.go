@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 )
@@ -78,12 +79,11 @@ func middle(page, index int) int64 {
 	return int64(pageSize+index)<<shift + int64(1)<<(shift-1)
 }
 
-// each calls f for every bucket that is not empty, with the value that stands for it, in ascending
-// order, until f returns false.
-func (h *Histogram) each(f func(value int64, count uint64) bool) {
+// each yields every bucket that is not empty, by the value that stands for it, in ascending order.
+func (h *Histogram) each(yield func(value int64, count uint64) bool) {
 	if h.log2 != nil {
 		for k, n := range h.log2 {
-			if n != 0 && !f(nanoseconds(1<<k), n) {
+			if n != 0 && !yield(nanoseconds(1<<k), n) {
 				return
 			}
 		}
@@ -93,7 +93,7 @@ func (h *Histogram) each(f func(value int64, count uint64) bool) {
 			continue
 		}
 		for i, n := range counts {
-			if n != 0 && !f(middle(p, i), n) {
+			if n != 0 && !yield(middle(p, i), n) {
 				return
 			}
 		}
@@ -103,12 +103,11 @@ func (h *Histogram) each(f func(value int64, count uint64) bool) {
 // extremes are the values that stand for the first bucket and the last.
 func (h *Histogram) extremes() (least, most int64) {
 	least = -1
-	h.each(func(value int64, _ uint64) bool {
+	for value := range h.each {
 		if most = value; least < 0 {
 			least = value
 		}
-		return true
-	})
+	}
 	return max(least, 0), most
 }
 
@@ -148,14 +147,13 @@ func (h *Histogram) Quantile(q float64) int64 {
 	case !(exact > 1): // a NaN too
 		return h.min
 	}
-	rank := uint64(exact)
-	var seen uint64
-	value := h.max
-	h.each(func(v int64, count uint64) bool {
-		value, seen = v, seen+count
-		return seen < rank
-	})
-	return min(max(value, h.min), h.max)
+	rank, seen := uint64(exact), uint64(0)
+	for value, count := range h.each {
+		if seen += count; seen >= rank {
+			return min(max(value, h.min), h.max)
+		}
+	}
+	return h.max
 }
 
 // AtMost returns the number of latencies that are known not to exceed ns, give or take those within
@@ -164,22 +162,23 @@ func (h *Histogram) AtMost(ns int64) (n uint64) {
 	if ns >= h.max {
 		return h.count
 	}
-	h.each(func(value int64, count uint64) bool {
-		if value <= ns {
-			n += count
+	for value, count := range h.each {
+		if value > ns {
+			break
 		}
-		return value <= ns
-	})
+		n += count
+	}
 	return n
 }
 
-// Clone returns a copy that no longer changes with h.
-func (h *Histogram) Clone() *Histogram { return h.Since(&Histogram{}) }
-
-// Since returns what h recorded after earlier, a [Histogram.Clone] of it, was
-// taken. Count, Sum and Mean stay exact. Extremes are exact where they are
+// Since returns what h recorded after earlier, a copy of it, was made: all of it where that is nil,
+// which is how copies are made. Count, Sum and Mean stay exact. Extremes are exact where they are
 // extremes of h that earlier did not have, and within 1 % otherwise.
 func (h *Histogram) Since(earlier *Histogram) *Histogram {
+	if h == nil {
+		return nil
+	}
+	earlier = cmp.Or(earlier, &Histogram{})
 	d := &Histogram{count: grown(h.count, earlier.count)}
 	if d.count == 0 {
 		return d
@@ -189,21 +188,18 @@ func (h *Histogram) Since(earlier *Histogram) *Histogram {
 	d.sumHi, _ = bits.Sub64(h.sumHi, earlier.sumHi, borrow)
 	if h.log2 != nil {
 		d.log2 = new(*h.log2)
-		for k := range d.log2 {
-			if earlier.log2 != nil {
-				d.log2[k] = grown(d.log2[k], earlier.log2[k])
-			}
+		for k, n := range cmp.Or(earlier.log2, new([64]uint64)) {
+			d.log2[k] = grown(d.log2[k], n)
 		}
 	}
 	for p, counts := range &h.page {
-		if counts == nil || earlier.page[p] != nil && *counts == *earlier.page[p] {
+		before := cmp.Or(earlier.page[p], &noCounts)
+		if counts == nil || *counts == *before {
 			continue
 		}
 		d.page[p] = new(*counts)
-		if earlier.page[p] != nil {
-			for i, n := range earlier.page[p] {
-				d.page[p][i] -= n
-			}
+		for i, n := range before {
+			d.page[p][i] -= n
 		}
 	}
 	d.min, d.max = d.extremes()
@@ -216,6 +212,9 @@ func (h *Histogram) Since(earlier *Histogram) *Histogram {
 	}
 	return d
 }
+
+// noCounts is a page of nothing.
+var noCounts [pageSize]uint64
 
 // Bucket counts the latencies in [From, To), in ns.
 type Bucket struct {
@@ -234,11 +233,10 @@ func (h *Histogram) Buckets(unit int64) (buckets []Bucket) {
 	if h.log2 != nil {
 		counts = *h.log2
 	} else {
-		h.each(func(value int64, count uint64) bool {
+		for value, count := range h.each {
 			value = min(max(value, h.min), h.max)
 			counts[max(bits.Len64(uint64(value/unit)), 1)] += count
-			return true
-		})
+		}
 	}
 	filled := 0
 	for k, n := range counts {

@@ -127,7 +127,7 @@ func TestHistogramBucketsAreContiguous(t *testing.T) {
 
 func TestHistogramCloneIsIndependent(t *testing.T) {
 	h := recorded(1, 1000, 1e6)
-	c := h.Clone()
+	c := h.Since(nil)
 	h.Record(5)
 	h.Record(1000)
 	h.Record(1e9)
@@ -149,7 +149,7 @@ func TestHistogramSince(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			h := recorded(test.earlier...)
-			earlier := h.Clone()
+			earlier := h.Since(nil)
 			for _, v := range test.later {
 				h.Record(v)
 			}

@@ -26,7 +26,7 @@ func TestLog2(t *testing.T) {
 	if got := l.Buckets(1); !slices.Equal(got, want) {
 		t.Errorf("buckets %v", got)
 	}
-	since := NewLog2([64]uint64{0: 2, 3: 7, 6: 3}, 12, 215).Since(l.Clone())
+	since := NewLog2([64]uint64{0: 2, 3: 7, 6: 3}, 12, 215).Since(l.Since(nil))
 	if since.Count() != 2 || since.Mean() != 5 || since.Quantile(1) != 8 || since.Quantile(0) != 8 {
 		t.Errorf("since: %+v", since)
 	}

@@ -26,7 +26,7 @@ func TestNewRowRate(t *testing.T) {
 
 func TestFunctionSince(t *testing.T) {
 	total := Function{Name: "main.f", Calls: 10, Completed: 7, Unwound: 1, Open: 1, Lost: 1, Latency: recorded(1, 2, 3, 4, 5, 6, 7), Events: []uint64{3, 1}}
-	before := total.Snapshot()
+	before := total.Since(Function{})
 	total.Calls, total.Completed, total.Unwound, total.Open, total.Lost = 15, 12, 1, 2, 0
 	total.Events[1] = 5
 	for _, v := range []int64{50, 60, 70, 80, 90} {

@@ -262,7 +262,7 @@ func (t *Totals) since(funcs []stats.Function, r *Reading) []stats.Row {
 	}
 	t.last, t.lastAt = t.last[:0], r.At
 	for _, f := range funcs {
-		t.last = append(t.last, f.Snapshot())
+		t.last = append(t.last, f.Since(stats.Function{}))
 	}
 	return rows
 }
