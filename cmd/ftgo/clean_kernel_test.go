@@ -95,6 +95,7 @@ func tracingMounts(t *testing.T) string {
 // on. 12 of them are killed, or 200 with FTGO_TEST_LONG=all, which takes some minutes.
 func TestKernelKilledAnytime(t *testing.T) {
 	f := tracetest.Kernel(t)
+	fixture.NeedLong(t)
 	runs := 12
 	if fixture.All() {
 		runs = 200

@@ -82,8 +82,8 @@ func masked(text string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(text, "\n", " ; ")), " ")
 }
 
-// TestKernelExamples runs every command of docs/examples and of the README, and
-// compares what it prints with what is shown.
+// TestKernelExamples runs every command of docs/examples and of the README, or, unless long tests
+// are asked for, the first of each page, and compares what it prints with what is shown.
 func TestKernelExamples(t *testing.T) {
 	tracetest.Kernel(t)
 	dir := t.TempDir()
@@ -124,8 +124,11 @@ func TestKernelExamples(t *testing.T) {
 		if len(examples) == 0 {
 			t.Errorf("%s: no command", page)
 		}
-		for _, x := range examples {
+		for i, x := range examples {
 			t.Run(x.command, func(t *testing.T) {
+				if i > 0 {
+					fixture.NeedLong(t)
+				}
 				// What is fast in the page may be slow once.
 				tracetest.RightOnce(t, 3, t.Errorf, func() (wrong []string) {
 					cmd := exec.Command("sh", "-c", x.command)

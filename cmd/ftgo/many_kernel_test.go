@@ -18,6 +18,7 @@ import (
 // ended at once, count what they are to count.
 func TestKernelTwentyAtOnce(t *testing.T) {
 	f := tracetest.Kernel(t)
+	fixture.NeedLong(t)
 	path := fixture.Build(t, "exact")
 	type waiting struct {
 		*exec.Cmd

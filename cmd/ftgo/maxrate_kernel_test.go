@@ -46,7 +46,7 @@ func booked(t *testing.T, o observed, b books) {
 // ftgo does wrong it does each time.
 func TestKernelMaxRate(t *testing.T) {
 	tracetest.Kernel(t)
-	for _, reader := range []string{"pipe", "raw"} {
+	for _, reader := range readers() {
 		t.Run(reader, func(t *testing.T) {
 			tracetest.RightOnce(t, 3, t.Errorf, func() []string {
 				o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "rates"), []string{"main.*", "--max-rate", "1000", "--reader", reader}, "-for", "6s")

@@ -65,7 +65,7 @@ func TestKernelFallbacks(t *testing.T) {
 		{"exact hits", without(func(f *tracefs.Features) { f.ExactHits = false }), true, false},
 		{"anything, as Linux 4.4", linux44, false, false},
 	} {
-		for _, reader := range []string{"pipe", "raw"} {
+		for _, reader := range readers() {
 			if c.raw && reader == "pipe" {
 				continue
 			}
@@ -237,7 +237,7 @@ func TestKernelTopLevel(t *testing.T) {
 			t.Errorf("the top level was\n%sand is\n%s", before, after)
 		}
 	})
-	for _, reader := range []string{"pipe", "raw"} {
+	for _, reader := range readers() {
 		t.Run("entries "+reader, func(t *testing.T) {
 			r := whenIdle(func() result {
 				before = topLevel(t, f)

@@ -25,6 +25,15 @@ import (
 	"github.com/ftgo/ftgo/tracefs"
 )
 
+// readers are the ways to read events: one of them, unless long tests are asked for, because
+// TestKernelRaw runs what matters with the other.
+func readers() []string {
+	if fixture.Long() {
+		return []string{"pipe", "raw"}
+	}
+	return []string{"raw"}
+}
+
 // rawReader says that the tests' commands get --reader raw.
 var rawReader bool
 

@@ -15,6 +15,7 @@ import (
 // busybox, gives a recording that shows here what trace shows of the same program.
 func TestKernelScriptGuest(t *testing.T) {
 	tracetest.Kernel(t)
+	fixture.NeedLong(t)
 	if _, err := exec.LookPath("qemu-system-x86_64"); err != nil {
 		t.Skipf("no guest: %v", err)
 	}

@@ -19,7 +19,8 @@ import (
 	"github.com/ftgo/ftgo/tracefs"
 )
 
-// scriptShells are those of this machine that scripts are for.
+// scriptShells are those of this machine that scripts are for; one of them, unless long tests are
+// asked for.
 func scriptShells(t *testing.T) (list [][]string) {
 	t.Helper()
 	for _, sh := range [][]string{{"dash"}, {"busybox", "sh"}} {
@@ -29,6 +30,9 @@ func scriptShells(t *testing.T) (list [][]string) {
 	}
 	if len(list) == 0 {
 		t.Fatal("neither dash nor busybox is here")
+	}
+	if !fixture.Long() {
+		list = list[:1]
 	}
 	return list
 }

@@ -19,7 +19,7 @@ func TestKernelWithExec(t *testing.T) {
 	steps := strings.Fields("ask=101 thread ask=103 thread ask=107 exec ask=109 thread ask=113")
 	const asked = 101 + 103 + 107 + 109 + 113
 	for _, more := range [][]string{nil, {"--fork"}, {"--sched"}} {
-		for _, reader := range []string{"pipe", "raw"} {
+		for _, reader := range readers() {
 			args := append([]string{"trace", "-o", "json", "--reader", reader, "--with", "syscalls:sys_enter_getppid"}, more...)
 			check := func(how string, r result) {
 				t.Helper()
