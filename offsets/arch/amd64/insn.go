@@ -99,11 +99,11 @@ func decode(code []byte) (in inst, err error) {
 	}
 	prefix := p
 	f, p := operands(w, p, set, rex)
-	if f&isDefined == 0 {
-		if f == isCut {
-			return inst{}, tooShort
-		}
+	switch f {
+	case 0:
 		return inst{}, errUnknown
+	case isCut:
+		return inst{}, tooShort
 	}
 	end := p + f.immLen(set, rex)
 	if end > len(w) {
@@ -131,7 +131,7 @@ func decode(code []byte) (in inst, err error) {
 
 // operands goes from the opcode at w[p] to the immediate: it returns the form of the
 // instruction and the offset behind opcode, ModRM, SIB and displacement. The form
-// lacks isDefined for what is no instruction, and is isCut if w ends too early.
+// is isCut if w ends too early.
 func operands(w []byte, p int, set, rex uint8) (form, int) {
 	op := w[p:]
 	f, p := opcode(w, p, set, rex)
@@ -154,7 +154,7 @@ func operands(w []byte, p int, set, rex uint8) (form, int) {
 	switch op[0] {
 	case 0xf6, 0xf7:
 		if modrm&0x30 == 0 { // test takes an immediate, the rest of group 3 does not
-			f |= oneByte[op[0]&1|0xa8] & immBits
+			f |= opcodes[legacy][0][op[0]&1|0xa8] & immBits
 		}
 	case 0xc7:
 		if modrm == 0xf8 {
@@ -196,43 +196,70 @@ func opcode(w []byte, p int, set, rex uint8) (form, int) {
 	case 0xc4, 0xc5, 0x62:
 		return opcodeVector(w, p, set, rex)
 	}
-	return oneByte[op], p
+	return opcodes[legacy][0][op], p
 }
 
 // opcode0F is opcode behind 0f, in the maps 0f, 0f 38 and 0f 3a.
 func opcode0F(w []byte, p int, set uint8) (form, int) {
+	m := &opcodes[legacy][1]
+	if p < len(w) && (w[p] == 0x38 || w[p] == 0x3a) {
+		m = &opcodes[legacy][2+w[p]>>1&1]
+		p++
+	}
 	if p == len(w) {
 		return isCut, p
 	}
-	f, pp := twoByte[w[p]], twoBytePP[w[p]]
-	if escape := w[p]; escape == 0x38 || escape == 0x3a {
-		if p++; p == len(w) {
-			return isCut, p
-		}
-		f, pp = isDefined|hasModRM, map0F38[w[p]]
-		if escape == 0x3a {
-			f, pp = f|1, map0F3A[w[p]]
-		}
-	}
-	if pp&legacyPP(set) == 0 {
-		f = 0
-	}
-	return f, p + 1
+	return m[w[p]].behind(legacyPP(set)), p + 1
 }
 
-// legacyPP gives the mandatory prefix that the legacy prefixes amount to as a bit
-// of a ppMap: f3 and f2 win over 66 (66 f3 0f b8 is a popcnt of 16 bits). With both of
-// them the outcome is not documented, so only opcodes that accept everything pass.
+// opcodeVector is opcode for VEX (SDM vol. 2, 2.3), EVEX (2.7) and XOP (AMD APM
+// vol. 3, 1.2), behind their first byte.
+func opcodeVector(w []byte, p int, set, rex uint8) (form, int) {
+	if set&^(pAddr|pSegment) != 0 || rex != 0 {
+		return 0, p // #UD (SDM vol. 2, 2.3.2 to 2.3.4)
+	}
+	escape := w[p-1]
+	payload := 3 // bytes up to and including the opcode
+	switch escape {
+	case 0xc5:
+		payload = 2
+	case 0x62:
+		payload = 4
+	}
+	if p+payload > len(w) {
+		return isCut, p
+	}
+	head, pp := w[p], w[p+1]&3
+	m := &opcodes[vex][head&0x1f]
+	switch escape {
+	case 0xc5:
+		m, pp = &opcodes[vex][1], head&3
+	case 0x8f:
+		m = &opcodes[xop][head&0x1f]
+	case 0x62:
+		// These two bits are fixed, except in the extended EVEX of APX.
+		if head&0x08 != 0 || w[p+1]&0x04 == 0 {
+			return 0, p
+		}
+		m = &opcodes[evex][head&7]
+	}
+	p += payload
+	return m[w[p-1]].behind(pp), p
+}
+
+// legacyPP is the mandatory prefix that the legacy prefixes amount to: f3 and f2 win over 66 (66 f3
+// 0f b8 is a popcnt of 16 bits). With both of them the outcome is not documented, so only opcodes
+// that accept everything pass.
 func legacyPP(set uint8) uint8 {
 	switch set & (pRep | pRepne) {
 	case 0:
-		return ppNone << (set & pOpSize)
+		return set & pOpSize
 	case pRep:
-		return ppF3
+		return 2
 	case pRepne:
-		return ppF2
+		return 3
 	}
-	return ppAny
+	return 4
 }
 
 // signed reads a little-endian number of 1, 2 or 4 bytes.

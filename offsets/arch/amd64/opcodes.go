@@ -1,22 +1,24 @@
 package amd64
 
 import (
+	_ "embed"
+	"encoding/hex"
+	"strconv"
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/arch"
 )
 
-// form is what the length and the kind of an instruction need from its opcode.
+// form is what the length and the kind of an instruction need from its opcode, 0 if it is none.
 type form uint32
 
 const (
-	isDefined form = 8 << iota
-	hasModRM
-	modIgnored // ModRM names registers whatever its mod field says
-	immZ       // 4 bytes, 2 with 66
-	immV       // 4 bytes, 2 with 66, 8 with REX.W
-	isMoffs    // 8 bytes, 4 with 67
-	isDirect   // the immediate is a displacement
+	hasModRM   form = 8 << iota
+	modIgnored      // ModRM names registers whatever its mod field says
+	immZ            // 4 bytes, 2 with 66
+	immV            // 4 bytes, 2 with 66, 8 with REX.W
+	isMoffs         // 8 bytes, 4 with 67
+	isDirect        // the immediate is a displacement
 	isJcc
 	isTable
 	isCut // alone: code ends before the immediate
@@ -24,13 +26,24 @@ const (
 	fixedImm form = 7 // bytes of immediate that no prefix changes
 	immBits       = fixedImm | immZ | immV
 
-	kindShift  = 13 // a Kind in three bits
-	groupShift = 16 // an index into groups
+	kindShift  = 12            // a Kind in three bits
+	ppShift    = 15            // the mandatory prefixes that it is defined behind, as bits
+	anyPP      = 31 << ppShift // all four, and what legacyPP can't tell
+	groupShift = 20            // an index into groups
 )
 
 func kindForm(k arch.Kind) form { return form(k) << kindShift }
 
 func (f form) kind() arch.Kind { return arch.Kind(f >> kindShift & 7) }
+
+// behind is the form behind a mandatory prefix, 0 if there is none. It is numbered as in the field pp
+// of VEX and EVEX (SDM vol. 2, 2.3): none, 66, f3, f2.
+func (f form) behind(pp uint8) form {
+	if f>>(ppShift+pp)&1 == 0 {
+		return 0
+	}
+	return f
+}
 
 // immLen is the length of the immediate under these prefixes.
 func (f form) immLen(set, rex uint8) int {
@@ -45,94 +58,103 @@ func (f form) immLen(set, rex uint8) int {
 	return 4
 }
 
-// cells are the words the opcode maps below are written in. A cell of modrm and
-// immediate is the two letters together.
-var cells = map[string]form{
-	".":  0, // undefined in 64-bit mode, or not an opcode: prefixes and escapes
-	"-":  isDefined,
-	"m":  isDefined | hasModRM,
-	"mb": isDefined | hasModRM | 1,
-	"mz": isDefined | hasModRM | immZ,
-	"mi": isDefined | hasModRM | modIgnored,
-	"b":  isDefined | 1,
-	"w":  isDefined | 2,
-	"wb": isDefined | 3,
-	"z":  isDefined | immZ,
-	"v":  isDefined | immV,
-	"o":  isDefined | isMoffs,
-	// Branches, with the bytes of their displacement.
-	"c1": isDefined | isDirect | isJcc | 1 | kindForm(arch.CondJump),
-	"c4": isDefined | isDirect | isJcc | 4 | kindForm(arch.CondJump),
-	"l1": isDefined | isDirect | 1 | kindForm(arch.CondJump),
-	"j1": isDefined | isDirect | 1 | kindForm(arch.Jump),
-	"j4": isDefined | isDirect | 4 | kindForm(arch.Jump),
-	"k4": isDefined | isDirect | 4 | kindForm(arch.Call),
-	"r":  isDefined | kindForm(arch.Return),
-	"rw": isDefined | 2 | kindForm(arch.Return),
-	"t":  isDefined | kindForm(arch.Trap),
-	"tb": isDefined | 1 | kindForm(arch.Trap),
-	"tm": isDefined | hasModRM | kindForm(arch.Trap),
+// letters are what a cell of the opcode maps is written in.
+var letters = [128]form{
+	'm': hasModRM, 'i': modIgnored, 'b': 1, 'w': 2, 'd': 4, 'z': immZ, 'v': immV, 'o': isMoffs,
+	'j': isDirect | kindForm(arch.Jump), 'k': isDirect | kindForm(arch.Call),
+	'c': isDirect | isJcc | kindForm(arch.CondJump), 'l': isDirect | kindForm(arch.CondJump),
+	'r': kindForm(arch.Return), 't': kindForm(arch.Trap),
 }
 
-// oneByte is SDM vol. 2, table A-2, as far as it goes in 64-bit mode.
-var oneByte = parseMap(0, [16]string{
-	// 0   1   2   3   4   5   6   7   8   9   a   b   c   d   e   f
-	"  m   m   m   m   b   z   .   .   m   m   m   m   b   z   .   . ", // 00
-	"  m   m   m   m   b   z   .   .   m   m   m   m   b   z   .   . ", // 10
-	"  m   m   m   m   b   z   .   .   m   m   m   m   b   z   .   . ", // 20
-	"  m   m   m   m   b   z   .   .   m   m   m   m   b   z   .   . ", // 30
-	"  .   .   .   .   .   .   .   .   .   .   .   .   .   .   .   . ", // 40 REX
-	"  -   -   -   -   -   -   -   -   -   -   -   -   -   -   -   - ", // 50
-	"  .   .   .   m   .   .   .   .   z   mz  b   mb  -   -   -   - ", // 60
-	"  c1  c1  c1  c1  c1  c1  c1  c1  c1  c1  c1  c1  c1  c1  c1  c1", // 70
-	"  mb  mz  .   mb  m   m   m   m   m   m   m   m   m   m   m   m ", // 80
-	"  -   -   -   -   -   -   -   -   -   -   .   -   -   -   -   - ", // 90
-	"  o   o   o   o   -   -   -   -   b   z   -   -   -   -   -   - ", // a0
-	"  b   b   b   b   b   b   b   b   v   v   v   v   v   v   v   v ", // b0
-	"  mb  mb  rw  r   .   .   mb  mz  wb  -   rw  r   t   tb  .   - ", // c0
-	"  m   m   m   m   .   .   .   -   m   m   m   m   m   m   m   m ", // d0
-	"  l1  l1  l1  l1  b   b   b   b   k4  j4  .   j1  -   -   -   - ", // e0
-	"  .   t   .   .   t   -   m   m   -   -   -   -   -   -   m   m ", // f0
-})
+// opcodesText says what it holds.
+//
+//go:embed opcodes.txt
+var opcodesText string
 
-// twoByte is SDM vol. 2, table A-3: the map behind 0f. ud0 (ff) has a ModRM byte
-// in the SDM and in every assembler, though early processors had none: it traps
-// either way.
-var twoByte = parseMap(0x0f, [16]string{
-	// 0   1   2   3   4   5   6   7   8   9   a   b   c   d   e   f
-	"  m   m   m   m   .   -   -   -   -   -   .   t   .   m   -   mb", // 00, 0f is 3DNow!
-	"  m   m   m   m   m   m   m   m   m   m   m   m   m   m   m   m ", // 10
-	"  mi  mi  mi  mi  .   .   .   .   m   m   m   m   m   m   m   m ", // 20
-	"  -   -   -   -   -   -   .   -   .   .   .   .   .   .   .   . ", // 30, 38 and 3a are escapes
-	"  m   m   m   m   m   m   m   m   m   m   m   m   m   m   m   m ", // 40
-	"  m   m   m   m   m   m   m   m   m   m   m   m   m   m   m   m ", // 50
-	"  m   m   m   m   m   m   m   m   m   m   m   m   m   m   m   m ", // 60
-	"  mb  mb  mb  mb  m   m   m   -   m   m   .   .   m   m   m   m ", // 70
-	"  c4  c4  c4  c4  c4  c4  c4  c4  c4  c4  c4  c4  c4  c4  c4  c4", // 80
-	"  m   m   m   m   m   m   m   m   m   m   m   m   m   m   m   m ", // 90
-	"  -   -   -   m   mb  m   m   m   -   -   -   m   mb  m   m   m ", // a0
-	"  m   m   m   m   m   m   m   m   m   tm  mb  m   m   m   m   m ", // b0
-	"  m   m   mb  m   mb  mb  mb  m   -   -   -   -   -   -   -   - ", // c0
-	"  m   m   m   m   m   m   m   m   m   m   m   m   m   m   m   m ", // d0
-	"  m   m   m   m   m   m   m   m   m   m   m   m   m   m   m   m ", // e0
-	"  m   m   m   m   m   m   m   m   m   m   m   m   m   m   m   tm", // f0
-})
+// The kinds of opcode maps.
+const (
+	legacy = iota
+	vex
+	evex
+	xop
+)
 
-// parseMap turns 16 rows of cells into a table, and attaches the groups of that map.
-func parseMap(escape byte, rows [16]string) (t [256]form) {
-	for r, row := range rows {
-		for c, cell := range strings.Fields(row) {
-			t[r<<4|c] = cells[cell]
+var (
+	// opcodes are the maps of each kind by their numbers, of which VEX and XOP have five bits.
+	opcodes [4][32][256]form
+	groups  = []group{{mem: 0xff, reg: ^uint64(0)}}
+)
+
+func init() {
+	for line := range strings.Lines(opcodesText) {
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		m := &opcodes[strings.IndexByte("LVEX", words[0][0])][number(words[0][1:])]
+		if words[1] == "group" {
+			addGroup(m, words[2:])
+			continue
+		}
+		row := m[number(words[1])<<4:]
+		for i, cell := range words[2:] {
+			row[i] = readCell(cell)
 		}
 	}
-	for i, g := range groups {
-		if g.escape == escape {
-			for _, op := range []byte(g.opcodes) {
-				t[op] |= form(i) << groupShift
-			}
+}
+
+// number reads a hexadecimal one.
+func number(text string) int {
+	n, err := strconv.ParseUint(text, 16, 8)
+	if err != nil {
+		panic(err)
+	}
+	return int(n)
+}
+
+func readCell(cell string) (f form) {
+	if cell == "." {
+		return 0
+	}
+	for _, c := range []byte(cell) {
+		f |= letters[c] | form(max(0, strings.IndexByte("0123456789ABCDE", c)))<<ppShift
+	}
+	if f&anyPP == 0 {
+		f |= anyPP
+	}
+	return f
+}
+
+// addGroup reads opcodes, /reg values, and ModRM bytes or ranges of them: "c6c7 0 c0-c7 f8".
+func addGroup(m *[256]form, words []string) {
+	var g group
+	for _, digit := range strings.TrimPrefix(words[1], "-") {
+		g.mem |= 1 << (digit - '0')
+	}
+	for _, modrms := range words[2:] {
+		for modrm := number(modrms[:2]); modrm <= number(modrms[len(modrms)-2:]); modrm++ {
+			g.reg |= 1 << (modrm - 0xc0)
 		}
 	}
-	return t
+	ops, _ := hex.DecodeString(words[0])
+	for _, op := range ops {
+		m[op] |= form(len(groups)) << groupShift
+	}
+	groups = append(groups, g)
+}
+
+// group says which ModRM bytes an opcode is defined for.
+type group struct {
+	mem uint8  // /reg values with a memory operand, as bits
+	reg uint64 // ModRM-0xc0 values without one, as bits
+}
+
+func (g *group) defines(modrm byte) bool {
+	if modrm >= 0xc0 {
+		return g.reg>>(modrm-0xc0)&1 != 0
+	}
+	return g.mem>>(modrm>>3&7)&1 != 0
 }
 
 // modrmLen measures ModRM, SIB and displacement at the start of b (SDM vol. 2, table 2-2), 0 if b
@@ -174,83 +196,6 @@ func addressesTable(b []byte, rex uint8) bool {
 		return b[1]&7 == 5 && len(b) > 2 && b[2] == 0
 	}
 	return false
-}
-
-// group says which ModRM bytes an opcode is defined for.
-type group struct {
-	escape  byte   // 0x0f for the two-byte map, else 0
-	opcodes string // the opcodes it applies to, one a byte
-	mem     uint8  // /reg values with a memory operand, as bits
-	reg     uint64 // ModRM-0xc0 values without one, as bits
-}
-
-func (g *group) defines(modrm byte) bool {
-	if modrm >= 0xc0 {
-		return g.reg>>(modrm-0xc0)&1 != 0
-	}
-	return g.mem>>(modrm>>3&7)&1 != 0
-}
-
-// regs widens a set of /reg values to all their register forms.
-func regs(set uint8) (bits uint64) {
-	for r := range 8 {
-		if set>>r&1 != 0 {
-			bits |= 0xff << (8 * r)
-		}
-	}
-	return bits
-}
-
-// modrms is the set of the ModRM bytes from lo to hi in each pair.
-func modrms(pairs ...byte) (bits uint64) {
-	for i := 0; i < len(pairs); i += 2 {
-		for b := pairs[i]; ; b++ {
-			bits |= 1 << (b - 0xc0)
-			if b == pairs[i+1] {
-				break
-			}
-		}
-	}
-	return bits
-}
-
-const every = ^uint64(0)
-
-// groups restricts opcodes whose ModRM byte takes part in the encoding: SDM
-// vol. 2, tables A-6 (groups) and A-7 to A-22 (x87). An opcode goes without a
-// restriction when all of its forms are defined; that is group 0.
-//
-// Accepted although the SDM leaves them out, as processors execute them and
-// compilers or objdump know them: test as f6/1 and f7/1, sal as /6 of
-// group 2 (both in the AMD APM), and ffreep (df c0+i, in AMD's optimization guides).
-// Where a mandatory prefix decides, a form counts as defined if any prefix makes it so.
-var groups = [...]group{
-	{opcodes: "", mem: 0xff, reg: every},
-	{0, "\x8d", 0xff, 0},                                   // lea
-	{0, "\x8c", 0x3f, regs(0x3f)},                          // mov from a segment register
-	{0, "\x8e", 0x3d, regs(0x3d)},                          // mov to one, not to cs
-	{0, "\x8f", 0x01, regs(0x01)},                          // group 1A: pop
-	{0, "\xc6\xc7", 0x01, regs(0x01) | modrms(0xf8, 0xf8)}, // group 11: mov, xabort, xbegin
-	{0, "\xfe", 0x03, regs(0x03)},                          // group 4: inc, dec
-	{0, "\xff", 0x7f, regs(0x57)},                          // group 5: far call and jmp take memory
-	{0, "\xd9", 0xfd, modrms(0xc0, 0xd0, 0xe0, 0xe1, 0xe4, 0xe5, 0xe8, 0xee, 0xf0, 0xff)},
-	{0, "\xda", 0xff, modrms(0xc0, 0xdf, 0xe9, 0xe9)},
-	{0, "\xdb", 0xaf, modrms(0xc0, 0xdf, 0xe2, 0xe3, 0xe8, 0xf7)},
-	{0, "\xdc", 0xff, modrms(0xc0, 0xcf, 0xe0, 0xff)},
-	{0, "\xdd", 0xdf, modrms(0xc0, 0xc7, 0xd0, 0xef)},
-	{0, "\xde", 0xff, modrms(0xc0, 0xcf, 0xd9, 0xd9, 0xe0, 0xff)},
-	{0, "\xdf", 0xff, modrms(0xc0, 0xc7, 0xe0, 0xe0, 0xe8, 0xf7)},
-
-	{0x0f, "\x00", 0x3f, regs(0x3f)}, // group 6
-	{0x0f, "\x01", 0xff, modrms(0xc0, 0xc6, 0xc8, 0xd1, 0xd4, 0xe8, 0xe9, 0xea, 0xec, 0xff)},          // group 7
-	{0x0f, "\x13\x17\x2b\xb2\xb4\xb5\xc3\xe7\xf0", 0xff, 0},                                           // memory only
-	{0x0f, "\x50\xc5\xd7\xf7", 0, every},                                                              // registers only
-	{0x0f, "\x71\x72", 0, regs(0x54)},                                                                 // groups 12, 13: shifts
-	{0x0f, "\x73", 0, regs(0xcc)},                                                                     // group 14
-	{0x0f, "\xa6", 0, modrms(0xc0, 0xc0, 0xc8, 0xc8, 0xd0, 0xd0)},                                     // VIA PadLock: montmul, xsha
-	{0x0f, "\xa7", 0, modrms(0xc0, 0xc0, 0xc8, 0xc8, 0xd0, 0xd0, 0xd8, 0xd8, 0xe0, 0xe0, 0xe8, 0xe8)}, // VIA PadLock: xstore, xcrypt
-	{0x0f, "\xba", 0xf0, regs(0xf0)},                                                                  // group 8: bt and its kin
-	{0x0f, "\xc7", 0xfa, regs(0xc0)},                                                                  // group 9: cmpxchg16b, rdrand
 }
 
 // ops3DNow are the bytes behind the operands of 0f 0f that select an operation (AMD APM
