@@ -33,10 +33,9 @@ type Binary struct {
 	layout  func() (layout, error)
 	unwind  func() debug.Unwind
 	debug   func() (*debug.Info, error)
-	inlined func() (*inlineIndex, error)
-	lookups atomic.Int32 // few, or more than that
-	indexed sync.Once
-	byName  map[string]int // into funcs, for who asks for many
+	inlined func() (map[string][]Frame, error) // by the name of what was inlined
+	lookups atomic.Int64
+	byName  func() map[string]*Func // for who asks for many
 }
 
 // Open reads the headers and function symbols of an ELF file. Errors have the form
@@ -87,6 +86,7 @@ func read(f *os.File, path string) (*Binary, error) {
 	b.unwind = sync.OnceValue(func() debug.Unwind { return debug.ReadUnwind(m) })
 	b.debug = sync.OnceValues(func() (*debug.Info, error) { return debug.Open(m) })
 	b.inlined = sync.OnceValues(b.readInlined)
+	b.byName = sync.OnceValue(b.indexNames)
 	return b, nil
 }
 

@@ -3,6 +3,7 @@ package offsets
 import (
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/ftgo/ftgo/offsets/arch"
 )
@@ -23,7 +24,6 @@ type Code struct {
 	tails, condTails []int
 
 	landings []int // where direct jumps inside the function lead
-	restarts bool  // one of them to its start
 	switches bool  // others lead from one place in it to another, or may
 }
 
@@ -33,14 +33,14 @@ type part struct {
 	code         []byte
 	boundary     []bool // an instruction begins here
 	returns      []int  // all numbers are offsets from its start
-	inner        []jump // direct ones that stay inside
-	jumps        []jump // that leave it, or may: the indirect ones
+	jumps        []jump // all of them
 	last         arch.Inst
 }
 
-// jump is a jump out of a part; to is where a direct one leads.
+// jump is a jump of a part; to is where a direct one leads, inside if that is in the part.
 type jump struct {
 	at, to int
+	inside bool
 	in     arch.Inst
 }
 
@@ -67,6 +67,7 @@ func (c *Code) leave() error {
 	for _, j := range c.parts[0].jumps {
 		c.switches = c.switches || j.in.Kind.Indirect()
 		switch {
+		case j.inside:
 		case j.in.Kind == arch.CondJump:
 			return fmt.Errorf("leaves by a conditional jump at +%#x", j.at)
 		case j.in.Kind == arch.SwitchJump: // of the function's own: stays inside
@@ -107,9 +108,10 @@ func (c *Code) addPart(p part) error {
 		}
 	}
 	from := c.offset(p.addr)
-	for _, j := range p.inner {
-		c.landings = append(c.landings, from+j.to)
-		c.restarts = c.restarts || from+j.to == 0
+	for _, j := range p.jumps {
+		if j.inside {
+			c.landings = append(c.landings, from+j.to)
+		}
 	}
 	c.parts = append(c.parts, p)
 	return nil
@@ -136,27 +138,34 @@ func (p *part) decode(processor arch.Processor) error {
 		switch in.Kind {
 		case arch.Return:
 			p.returns = append(p.returns, at)
-		case arch.Jump, arch.CondJump:
-			j := jump{at, at + int(in.To), in}
-			if j.to >= 0 && j.to < len(p.code) {
-				p.inner = append(p.inner, j)
-			} else {
-				p.jumps = append(p.jumps, j)
-			}
-		case arch.IndirectJump, arch.SwitchJump:
-			p.jumps = append(p.jumps, jump{at, 0, in})
+		case arch.Jump, arch.CondJump, arch.IndirectJump, arch.SwitchJump:
+			to := at + int(in.To)
+			p.jumps = append(p.jumps, jump{at, to, !in.Kind.Indirect() && to >= 0 && to < len(p.code), in})
 		}
 		if in.Kind != arch.Nop { // padding
 			p.last = in
 		}
 		at += in.Len
 	}
-	for _, j := range p.inner {
-		if !p.boundary[j.to] {
+	for _, j := range p.jumps {
+		if j.inside && !p.boundary[j.to] {
 			return middle(j.at, j.to)
 		}
 	}
 	return nil
+}
+
+// instructions are those of code with their offsets, up to what is none.
+func instructions(processor arch.Processor, code []byte) iter.Seq2[int, arch.Inst] {
+	return func(yield func(at int, in arch.Inst) bool) {
+		for at := 0; at < len(code); {
+			in, err := processor.Decode(code[at:])
+			if err != nil || !yield(at, in) {
+				return
+			}
+			at += in.Len
+		}
+	}
 }
 
 func middle(from, to int) error {

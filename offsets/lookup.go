@@ -10,41 +10,37 @@ const fewLookups = 16
 // another one.
 func (b *Binary) Lookup(name string) (*Func, bool) {
 	if b.lookups.Add(1) > fewLookups {
-		b.lookups.Store(fewLookups)
-		b.indexed.Do(b.indexNames)
-		i, ok := b.byName[name]
-		if !ok {
-			return nil, false
-		}
-		return &b.funcs[i], true
+		f, ok := b.byName()[name]
+		return f, ok
 	}
-	for known, i := range b.names {
+	for known, f := range b.names {
 		if known == name {
-			return &b.funcs[i], true
+			return f, true
 		}
 	}
 	return nil, false
 }
 
-func (b *Binary) indexNames() {
-	b.byName = make(map[string]int, len(b.funcs))
-	for name, i := range b.names {
-		if _, taken := b.byName[name]; !taken {
-			b.byName[name] = i
+func (b *Binary) indexNames() map[string]*Func {
+	index := make(map[string]*Func, len(b.funcs))
+	for name, f := range b.names {
+		if index[name] == nil {
+			index[name] = f
 		}
 	}
+	return index
 }
 
 // names goes through the names of all functions, and then through their aliases.
-func (b *Binary) names(yield func(name string, i int) bool) {
+func (b *Binary) names(yield func(name string, f *Func) bool) {
 	for i := range b.funcs {
-		if !yield(b.funcs[i].Name, i) {
+		if !yield(b.funcs[i].Name, &b.funcs[i]) {
 			return
 		}
 	}
 	for i := range b.funcs {
 		for _, alias := range b.funcs[i].aliases {
-			if !yield(alias, i) {
+			if !yield(alias, &b.funcs[i]) {
 				return
 			}
 		}

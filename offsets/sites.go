@@ -84,11 +84,11 @@ func (b *Binary) Sites(f *Func) (*Sites, error) {
 func (c *Code) sites() (s *Sites, err error) {
 	whole, p := &c.parts[0], c.processor()
 	s = &Sites{}
-	entry := 0
+	entry, restarts := 0, slices.Contains(c.landings, 0)
 	if c.fn.ABI == SystemV {
-		s.Restarts, s.SplitStack = c.restarts, p.SplitsStack(whole.code)
+		s.Restarts, s.SplitStack = restarts, p.SplitsStack(whole.code)
 	} else if check, ok := p.StackCheck(whole.code); !ok {
-		s.Restarts = c.restarts
+		s.Restarts = restarts
 	} else {
 		if !whole.boundary[check.Jump] || !whole.boundary[check.Post] {
 			return nil, errors.New("stack check not on an instruction boundary")
@@ -144,6 +144,59 @@ func (c *Code) entry(at int) (s Site, late bool, err error) {
 	}
 }
 
+// branch finds what may stand for Entry in a function without a stack check: the first
+// branch or push, if every call executes it exactly once. That is so as execution comes
+// straight to it from the function's start, with nothing on the way that could raise a
+// signal (whose handler need not come back, as after a nil pointer) or that anything
+// jumps to. SP, the frame pointer and g are as they were at the start; intact tells
+// that all general registers and memory are.
+// (FirstBranch is for another purpose: SP may have changed there, and more may be written.)
+func (c *Code) branch() (branch *Site, intact bool) {
+	code, p := c.parts[0].code, c.processor()
+	if c.switches {
+		return nil, false // where to is not known
+	}
+	intact = true
+	for at, in := range instructions(p, code) {
+		if at > 0 && slices.Contains(c.landings, at) {
+			break
+		}
+		if !in.Kind.GoesOn() || p.Cost(code, at).Later != "" {
+			s, err := c.at(at)
+			if err != nil || in.Kind == arch.Call || s.cost.Stepped() {
+				break
+			}
+			return &s, intact
+		}
+		e := p.Effects(code[at:])
+		if !e.KeepsFrame {
+			break
+		}
+		intact = intact && e.KeepsRegisters && e.KeepsMemory
+	}
+	return nil, false
+}
+
+// FirstBranch returns the function's first conditional jump, if each call comes by it exactly
+// once, and with all registers but SP, the frame pointer and the flags as they were at the
+// call. The kernel emulates such an instruction, where a function without a stack check may
+// begin with one that it single-steps, which costs the program ten times as much.
+func (c *Code) FirstBranch() (Site, error) {
+	code := c.parts[0].code
+	for at, in := range instructions(c.processor(), code) {
+		if in.Kind != arch.CondJump && !c.processor().Effects(code[at:]).KeepsRegisters {
+			return Site{}, fmt.Errorf("%s: no conditional jump before +%#x, which may change a register", c.fn.Name, at)
+		}
+		if i := slices.IndexFunc(c.landings, func(to int) bool { return to <= at }); i >= 0 {
+			return Site{}, fmt.Errorf("%s: jump back to +%#x", c.fn.Name, c.landings[i])
+		}
+		if in.Kind == arch.CondJump {
+			return c.at(at)
+		}
+	}
+	return Site{}, fmt.Errorf("%s: no conditional jump", c.fn.Name)
+}
+
 // noInstruction says that no instruction begins at an offset, and which do near it.
 type noInstruction string
 
@@ -175,13 +228,8 @@ func (c *Code) SiteAt(offset uint64) (Site, error) {
 
 // CallsOf returns the instructions that call another function directly.
 func (c *Code) CallsOf(callee *Func) (calls []Site, err error) {
-	whole := &c.parts[0]
-	for at, begins := range whole.boundary {
-		if !begins {
-			continue
-		}
-		in, err := c.processor().Decode(whole.code[at:])
-		if err != nil || in.Kind != arch.Call || c.fn.Addr+uint64(at)+uint64(in.To) != callee.Addr {
+	for at, in := range instructions(c.processor(), c.parts[0].code) {
+		if in.Kind != arch.Call || c.fn.Addr+uint64(at)+uint64(in.To) != callee.Addr {
 			continue
 		}
 		call, err := c.at(at)

@@ -94,19 +94,11 @@ func (b *Binary) nameABI0(funcs []Func, same []int) {
 
 // reaches tells whether a function has a call of, or a jump to, an address.
 func (b *Binary) reaches(f *Func, addr uint64) bool {
-	code, err := b.code(f)
-	if err != nil {
-		return false
-	}
-	for at := 0; at < len(code); {
-		in, err := b.image.Processor.Decode(code[at:])
-		if err != nil {
-			return false
-		}
+	code, _ := b.code(f)
+	for at, in := range instructions(b.image.Processor, code) {
 		if (in.Kind == arch.Call || in.Kind == arch.Jump) && f.Addr+uint64(at)+uint64(in.To) == addr {
 			return true
 		}
-		at += in.Len
 	}
 	return false
 }
