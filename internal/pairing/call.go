@@ -70,6 +70,8 @@ type Call struct {
 
 // stack is a stack with its open calls, the innermost last.
 type stack struct {
+	pid    int
+	key    stackKey
 	goid   uint64
 	frames []frame
 	hits   Hits // so far
@@ -119,11 +121,10 @@ func (p *pairer) pop(s *stack) {
 	p.open--
 }
 
-// fill sets c to the call at depth n of a stack of a process, as far as it is known before it
-// has ended.
-func (p *pairer) fill(c *Call, s *stack, n, pid int) {
+// fill sets c to the call at depth n of a stack, as far as it is known before it has ended.
+func (p *pairer) fill(c *Call, s *stack, n int) {
 	f := &s.frames[n]
-	c.Func, c.PID, c.TID, c.CPU, c.Goid, c.Depth = f.fn, pid, f.tid, f.cpu, s.goid, n
+	c.Func, c.PID, c.TID, c.CPU, c.Goid, c.Depth = f.fn, s.pid, f.tid, f.cpu, s.goid, n
 	c.Start, c.End, c.Outcome, c.Split = f.start, 0, Returned, Split{}
 	c.Bias, c.SP, c.Hits, c.Inside = f.bias, f.sp, s.hits.since(f.hitsBefore), f.inside
 	words := min(p.plan.StackWords(), len(f.args))

@@ -8,8 +8,10 @@ import (
 
 // meet notes where an event is from, and tells whether none had come from there before.
 func (p *pairer) meet(pid int) (first bool) {
-	first = !p.processes[pid]
-	p.processes[pid], p.lastPID = true, pid
+	if p.processes[pid] == nil {
+		first, p.processes[pid] = true, newProcess(pid)
+	}
+	p.proc = p.processes[pid]
 	return first
 }
 
@@ -17,8 +19,7 @@ func (p *pairer) meet(pid int) (first bool) {
 // another may get the number. Their calls that are open stay so.
 func (p *pairer) forget(ended map[int]bool) {
 	p.leaveOpen(func(pid int) bool { return ended[pid] })
-	maps.DeleteFunc(p.processes, func(pid int, _ bool) bool { return ended[pid] })
-	p.lastPID = -1
+	maps.DeleteFunc(p.processes, func(pid int, _ *process) bool { return ended[pid] })
 }
 
 // finish ends the calls that are left: open, or unwound where the goroutine is known
@@ -28,39 +29,35 @@ func (p *pairer) finish() { p.leaveOpen(func(int) bool { return true }) }
 // openFrame is a call that is left, of a stack at depth n.
 type openFrame struct {
 	*stack
-	start  uint64
-	pid, n int
+	n int
 }
 
 // leaveOpen ends the calls of some processes, in the order in which they began, and drops
-// their stacks.
+// all else that is known of them.
 func (p *pairer) leaveOpen(of func(pid int) bool) {
 	var left []openFrame
-	for key, s := range p.stacks {
-		if !of(key.pid) {
+	for pid, proc := range p.processes {
+		if !of(pid) {
 			continue
 		}
-		for n := range s.frames {
-			left = append(left, openFrame{s, s.frames[n].start, key.pid, n})
+		for _, s := range proc.stacks {
+			for n := range s.frames {
+				left = append(left, openFrame{s, n})
+			}
 		}
-		delete(p.stacks, key)
+		p.processes[pid] = newProcess(pid)
 	}
-	p.last, p.open = nil, p.open-len(left)
-	maps.DeleteFunc(p.assembly, func(key, _ stackKey) bool { return of(key.pid) })
-	maps.DeleteFunc(p.bounds, func(pid int, _ *stackBounds) bool { return of(pid) })
-	maps.DeleteFunc(p.threads, func(key threadKey, _ *thread) bool { return of(key.pid) })
-	if p.sched != nil {
-		p.sched.forget(of)
-	}
+	p.proc, p.open = nowhere, p.open-len(left)
+	maps.DeleteFunc(p.sched, func(_ int, t *schedThread) bool { return of(t.pid) })
 	slices.SortFunc(left, func(a, b openFrame) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.n, b.n))
+		return cmp.Or(cmp.Compare(a.frames[a.n].start, b.frames[b.n].start), cmp.Compare(a.n, b.n))
 	})
 	for _, f := range left {
 		how := Open
 		if f.ended {
 			how = Unwound
 		}
-		p.fill(&p.call, f.stack, f.n, f.pid)
+		p.fill(&p.call, f.stack, f.n)
 		p.call.Outcome = p.trusted(&f.frames[f.n], how, ^uint64(0))
 		p.ended()
 	}

@@ -50,7 +50,7 @@ func TestForget(t *testing.T) {
 			t.Errorf("%s: %d unmatched returns, want 1", name, n)
 		}
 		p.forget(map[int]bool{1: true, 2: true})
-		if n := len(p.stacks) + len(p.assembly) + len(p.processes) + len(p.sched.gs) + len(p.sched.threads); n != 0 {
+		if n := len(p.processes) + len(p.sched); n != 0 {
 			t.Errorf("%s: %d things left", name, n)
 		}
 	}
@@ -71,7 +71,7 @@ func TestManyOpenCalls(t *testing.T) {
 		hit(0, goid+1, 0xf000)
 	}
 	hit(0, 3, 0xe000) // within the one on goroutine 3
-	if n := len(p.stacks); n != 3 {
+	if n := len(p.proc.stacks); n != 3 {
 		t.Errorf("%d stacks for 3 calls", n)
 	}
 	hit(2, 3, 0xe000)

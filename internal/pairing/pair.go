@@ -22,34 +22,22 @@ type pairer struct {
 	sink Sink
 	// open is the number of calls that are open, at most maxOpen.
 	open, maxOpen int
-	// stacks are the stacks that have, or had, open calls.
-	stacks map[stackKey]*stack
-	// assembly remembers, for a thread inside an assembly function, on which stack
-	// it was entered: such code may use the register of g for itself.
-	assembly map[stackKey]stackKey
-	// bounds are the stacks that SP is looked up in where nothing else tells the
-	// goroutine, by process; nil where something does.
-	bounds  map[int]*stackBounds
-	account accounting
-	call    Call // handed to the sink, again and again
+	// processes are those that events have come from, by PID; proc is that of the last one.
+	processes map[int]*process
+	proc      *process
+	account   accounting
+	call      Call // handed to the sink, again and again
 	// inside are the functions whose callees' calls are marked.
 	inside  map[int]bool
 	entries bool       // the sink wants calls when they begin, too
 	spare   [][]uint64 // frames' args that can be used again
-	// sites and last remember what was looked up, as it is often looked up again.
 	sites   siteIndex
-	lastKey stackKey
-	last    *stack // nil for none
-	// processes are those that events have come from, lastPID the last of them.
-	processes map[int]bool
-	lastPID   int
-	bias      uint64 // of the event's process
-	stepped   bool   // the event's instruction was
-	words     int    // of values that the event has
-	// threads tell what each thread runs; nil if nobody asks.
-	threads map[threadKey]*thread
-	sched   *scheduler // nil if the plan does not follow goroutines
-	at      Split      // sums of the stack that the event is on
+	bias    uint64    // of the event's process
+	stepped bool      // the event's instruction was
+	words   int       // of values that the event has
+	where   bool      // what each thread runs is asked for
+	sched   scheduler // nil if the plan does not follow goroutines
+	at      Split     // sums of the stack that the event is on
 	// retired are functions that were timed once, and are not any more, by index.
 	retired map[int]retirement
 	window  window
@@ -57,33 +45,15 @@ type pairer struct {
 	done, limit uint64
 }
 
-// stackKey names a stack: the one of g in a process, or, outside of Go, a thread's.
-type stackKey struct {
-	pid      int
-	id       uint64 // address of g, or thread id
-	isThread bool
-}
-
-// keyOf names the stack of the g that an event fetches.
-func keyOf(ev *parse.Event, f *uprobe.Fields) stackKey {
-	return stackKey{pid: ev.PID, id: ev.Args[f.G]}
-}
-
 // newPairer returns a pairer that makes calls of a plan's events for a sink.
 func newPairer(plan *uprobe.Plan, sink Sink) *pairer {
 	p := &pairer{
 		plan: plan, sink: sink, maxOpen: maxOpen,
-		stacks:   make(map[stackKey]*stack),
-		assembly: make(map[stackKey]stackKey),
-		// No event has come from a process -1.
-		processes: make(map[int]bool), lastPID: -1,
+		processes: make(map[int]*process), proc: nowhere,
 		window: window{until: ^uint64(0)},
 	}
 	if plan.Sched {
-		p.sched = newScheduler()
-	}
-	if plan.ByStack {
-		p.bounds = make(map[int]*stackBounds)
+		p.sched = make(scheduler)
 	}
 	p.extend()
 	p.account.funcs = make([]funcAccount, len(plan.Funcs))
@@ -93,7 +63,7 @@ func newPairer(plan *uprobe.Plan, sink Sink) *pairer {
 // event takes the next event, in order of time within each goroutine. bias is the
 // distance between addresses in the process and in the file.
 func (p *pairer) event(ev *parse.Event, bias uint64) {
-	first := ev.PID != p.lastPID && p.meet(ev.PID)
+	first := ev.PID != p.proc.pid && p.meet(ev.PID)
 	p.bias = bias
 	pe := &p.plan.Events[ev.Format]
 	i, ok := p.sites.find(ev.Format, ev.Addr-bias)
@@ -135,8 +105,8 @@ func (p *pairer) event(ev *parse.Event, bias uint64) {
 	case uprobe.CondTail:
 		if p.taken(pe, site, ev) {
 			p.leave(ev, &pe.Fields, fn)
-		} else if key, _ := p.locate(ev, &pe.Fields); p.stack(key) != nil {
-			p.stack(key).hits.add(1, p.stepped, p.words)
+		} else if key, _ := p.locate(ev, &pe.Fields); p.proc.stack(key) != nil {
+			p.proc.stack(key).hits.add(1, p.stepped, p.words)
 		}
 	case uprobe.GoroutineEnd:
 		if fn == uprobe.ProgramStart {
@@ -145,28 +115,31 @@ func (p *pairer) event(ev *parse.Event, bias uint64) {
 			}
 			return
 		}
-		key := keyOf(ev, &pe.Fields)
-		if s := p.stacks[key]; s != nil {
+		if s := p.proc.stacks[keyOf(ev, &pe.Fields)]; s != nil {
 			p.unwind(ev, s, 0)
 			s.ended = true
 		}
-		p.boundsOf(ev.PID).forget(key.id)
+		p.proc.bounds.forget(ev.Args[pe.Fields.G])
 	case uprobe.Recovery:
-		if s := p.stacks[keyOf(ev, &pe.Fields)]; s != nil {
+		if s := p.proc.stacks[keyOf(ev, &pe.Fields)]; s != nil {
 			p.unwind(ev, s, ev.Args[pe.Fields.Hi]-ev.Args[pe.Fields.SP]+1)
 		}
 	case uprobe.Resume:
-		p.resumed(ev, &pe.Fields)
+		if p.where {
+			s := p.proc.stackOf(keyOf(ev, &pe.Fields))
+			p.proc.threads[ev.TID] = thread{on: s}
+			p.is(ev, s, ev.Args[pe.Fields.Goid])
+		}
 	case uprobe.Yield:
-		p.yielded(ev)
+		delete(p.proc.threads, ev.TID)
 	case uprobe.Status:
-		p.sched.status(ev.Time, ev.TID, keyOf(ev, &pe.Fields), ev.Args[pe.Fields.Old], ev.Args[pe.Fields.New])
+		p.sched.status(ev.Time, ev.TID, p.proc.gs, ev.Args[pe.Fields.G], ev.Args[pe.Fields.Old], ev.Args[pe.Fields.New])
 	case uprobe.Park:
-		p.sched.park(ev.Time, ev.TID, keyOf(ev, &pe.Fields))
+		p.sched.park(ev.Time, ev.TID, p.proc.gs.of(ev.Time, ev.Args[pe.Fields.G]))
 	case uprobe.Switch:
-		p.sched.swap(ev.Time, ev.TID, keyOf(ev, &pe.Fields))
+		p.sched.swap(ev.Time, ev.TID, p.proc.gs.of(ev.Time, ev.Args[pe.Fields.G]))
 	case uprobe.StackMove:
-		p.boundsOf(ev.PID).move(ev.Args[pe.Fields.G], ev.Args[pe.Fields.Lo], ev.Args[pe.Fields.Hi])
+		p.proc.bounds.move(ev.Args[pe.Fields.G], ev.Args[pe.Fields.Lo], ev.Args[pe.Fields.Hi])
 	}
 }
 
@@ -184,7 +157,7 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, fn int) {
 		return
 	}
 	key, depth := p.locate(ev, f)
-	s := p.stackOf(key)
+	s := p.proc.stackOf(key)
 	if f.Goid >= 0 && !key.isThread {
 		p.is(ev, s, ev.Args[f.Goid])
 	}
@@ -198,12 +171,11 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, fn int) {
 	p.entriesOf(fn).calls++
 	p.sink.Counted(ev.PID, fn)
 	p.unwind(ev, s, depth)
-	p.ran(ev, fn, key, s.goid)
+	p.ran(ev, fn, s)
 	if p.open >= p.maxOpen {
 		p.account.unfollowed++
 		if len(s.frames) == 0 { // else each goroutine would leave one
-			delete(p.stacks, key)
-			p.last = nil
+			p.proc.drop(key)
 		}
 		return
 	}
@@ -228,25 +200,26 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, fn int) {
 		fr.args = append(fr.args, ev.Args[first:]...)
 	}
 	if p.entries {
-		p.fill(&p.call, s, len(s.frames)-1, key.pid)
+		p.fill(&p.call, s, len(s.frames)-1)
 		p.sink.Entry(&p.call)
 	}
 	if p.plan.Mode == uprobe.Entries {
 		p.pop(s)
 		return
 	}
-	if target.ABI == offsets.ABI0 && !key.isThread && p.bounds == nil {
-		p.assembly[threadStack(ev)] = key
+	if target.ABI == offsets.ABI0 && !key.isThread && !p.plan.ByStack {
+		p.proc.assembly[ev.TID] = s
 	}
 }
 
 func (p *pairer) leave(ev *parse.Event, f *uprobe.Fields, fn int) {
 	key, depth := p.locate(ev, f)
-	s := p.stack(key)
+	s := p.proc.stack(key)
 	if key.isThread && p.plan.Funcs[fn].ABI == offsets.ABI0 {
-		if real, ok := p.assembly[key]; ok && p.inAssembly(real, fn, ev.Args[f.SP]) {
-			key, s = real, p.stacks[real]
-			depth = s.frames[len(s.frames)-1].depth
+		if real := p.proc.assembly[ev.TID]; real != nil && len(real.frames) > 0 {
+			if top := &real.frames[len(real.frames)-1]; top.fn == fn && top.sp == ev.Args[f.SP] {
+				s, depth = real, top.depth
+			}
 		}
 	}
 	if s == nil {
@@ -254,34 +227,23 @@ func (p *pairer) leave(ev *parse.Event, f *uprobe.Fields, fn int) {
 		return
 	}
 	p.unwind(ev, s, depth+1)
-	p.ran(ev, fn, key, s.goid)
+	p.ran(ev, fn, s)
 	defer s.hits.add(1, p.stepped, p.words)
 	last := len(s.frames) - 1
 	if last < 0 || s.frames[last].depth != depth || s.frames[last].fn != fn {
 		p.account.unmatched++
 		return
 	}
-	p.end(ev, key.pid, s, Returned, f)
-	if last == 0 && key.isThread {
-		delete(p.stacks, key)
-		p.last = nil
+	p.end(ev, s, Returned, f)
+	if last == 0 && s.key.isThread {
+		p.proc.drop(s.key)
 	}
-}
-
-// inAssembly tells whether a stack's innermost call is of fn and began at sp.
-func (p *pairer) inAssembly(key stackKey, fn int, sp uint64) bool {
-	s := p.stacks[key]
-	if s == nil || len(s.frames) == 0 {
-		return false
-	}
-	top := s.frames[len(s.frames)-1]
-	return top.fn == fn && top.sp == sp
 }
 
 // unwind ends all calls entered at depth or deeper.
 func (p *pairer) unwind(ev *parse.Event, s *stack, depth uint64) {
 	for n := len(s.frames); n > 0 && s.frames[n-1].depth >= depth; n-- {
-		p.end(ev, ev.PID, s, Unwound, nil)
+		p.end(ev, s, Unwound, nil)
 	}
 }
 
@@ -294,14 +256,14 @@ func (p *pairer) ended() {
 }
 
 // end takes the innermost call off a stack. fields are those of the event if it returned.
-func (p *pairer) end(ev *parse.Event, pid int, s *stack, how Outcome, fields *uprobe.Fields) {
+func (p *pairer) end(ev *parse.Event, s *stack, how Outcome, fields *uprobe.Fields) {
 	if p.full() {
 		return // open: an event can end several
 	}
 	n := len(s.frames) - 1
 	f := &s.frames[n]
 	how = p.trusted(f, how, ev.Time)
-	p.fill(&p.call, s, n, pid)
+	p.fill(&p.call, s, n)
 	p.call.End, p.call.Outcome = ev.Time, how
 	if how == Returned {
 		if p.sched != nil && ev.Time >= f.start {

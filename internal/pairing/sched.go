@@ -1,10 +1,6 @@
 package pairing
 
-import (
-	"maps"
-
-	"github.com/ftgo/ftgo/parse"
-)
+import "github.com/ftgo/ftgo/parse"
 
 // Split divides a stretch of time by what a goroutine, or a thread without one, was doing.
 // It is in units of the trace clock.
@@ -103,25 +99,31 @@ func (g *schedG) mount(now uint64, t *schedThread) {
 	g.on, g.at, t.runs = t, t.sums, g
 }
 
-// scheduler follows goroutines and threads, as events in order of time tell of them.
+// scheduler follows goroutines and the threads that a probe was hit on, by number, as events in
+// order of time tell of them.
 //
 // What is missing, or was before the first event, is mended by the next hit of a probe: it
 // shows that its goroutine is on its thread, and that this has a CPU.
-type scheduler struct {
-	threads map[int]*schedThread // by number; those that a probe was hit on
-	gs      map[stackKey]*schedG // those that are on a thread, or have been
-}
+type scheduler map[int]*schedThread
 
-func newScheduler() *scheduler {
-	return &scheduler{threads: make(map[int]*schedThread), gs: make(map[stackKey]*schedG)}
+// goroutines are those of a process that are on a thread, or have been, by the address of g.
+type goroutines map[uint64]*schedG
+
+func (gs goroutines) of(now, id uint64) *schedG {
+	g := gs[id]
+	if g == nil {
+		g = &schedG{clocked: clocked{since: now, does: Waiting}}
+		gs[id] = g
+	}
+	return g
 }
 
 // hit is a hit of any probe: the thread has a CPU.
-func (s *scheduler) hit(now uint64, tid int) *schedThread {
-	t := s.threads[tid]
+func (s scheduler) hit(now uint64, tid int) *schedThread {
+	t := s[tid]
 	if t == nil {
 		t = &schedThread{clocked: clocked{since: now}}
-		s.threads[tid] = t
+		s[tid] = t
 	}
 	if t.does != Running {
 		t.advance(now)
@@ -130,34 +132,18 @@ func (s *scheduler) hit(now uint64, tid int) *schedThread {
 	return t
 }
 
-// call is where a call begins or ends, on a goroutine or, if that has none, on a thread. It
-// returns the sums up to then.
-func (s *scheduler) call(now uint64, tid int, key stackKey, system bool) Split {
+// call is where a call of a process begins or ends, on a goroutine or, if that is nil, on a thread.
+// It returns the sums up to then.
+func (s scheduler) call(now uint64, pid, tid int, g *schedG) Split {
 	t := s.hit(now, tid)
-	t.pid = key.pid
-	if system {
+	t.pid = pid
+	if g == nil {
 		t.advance(now)
 		return t.sums
 	}
-	g := s.goroutine(now, key)
 	g.mount(now, t)
 	g.advance(now)
 	return g.sums
-}
-
-// forget drops what is known of some processes.
-func (s *scheduler) forget(of func(pid int) bool) {
-	maps.DeleteFunc(s.threads, func(_ int, t *schedThread) bool { return of(t.pid) })
-	maps.DeleteFunc(s.gs, func(key stackKey, _ *schedG) bool { return of(key.pid) })
-}
-
-func (s *scheduler) goroutine(now uint64, key stackKey) *schedG {
-	g := s.gs[key]
-	if g == nil {
-		g = &schedG{clocked: clocked{since: now, does: Waiting}}
-		s.gs[key] = g
-	}
-	return g
 }
 
 // Statuses of goroutines (runtime/runtime2.go, Go 1.17 to 1.26); some never show in
@@ -176,20 +162,16 @@ const (
 )
 
 // status is a change of a goroutine's status, made on a thread that need not be its own.
-func (s *scheduler) status(now uint64, tid int, key stackKey, old, status uint64) {
+func (s scheduler) status(now uint64, tid int, gs goroutines, id, old, status uint64) {
 	t := s.hit(now, tid)
 	old, status = uint64(uint32(old))&^statusScan, uint64(uint32(status))&^statusScan
-	if status == statusDead || status == statusDeadExtra {
-		if g := s.gs[key]; g != nil {
-			g.leave(now, Waiting)
-			delete(s.gs, key)
-		}
-		return
-	}
-	g := s.goroutine(now, key)
+	g := gs.of(now, id)
 	before := g.before
 	g.before = nil
 	switch status {
+	case statusDead, statusDeadExtra:
+		g.leave(now, Waiting)
+		delete(gs, id)
 	case statusRunning, statusSyscall, statusCopystack:
 		if old == statusWaiting && before != nil && before.on == t && (t.runs == nil || t.runs == g) {
 			// It had only called itself waiting, to have its stack scanned while it is busy
@@ -214,15 +196,14 @@ func (s *scheduler) status(now uint64, tid int, key stackKey, old, status uint64
 }
 
 // park stops a goroutine for the garbage collector.
-func (s *scheduler) park(now uint64, tid int, key stackKey) {
+func (s scheduler) park(now uint64, tid int, g *schedG) {
 	s.hit(now, tid)
-	s.goroutine(now, key).leave(now, Waiting)
+	g.leave(now, Waiting)
 }
 
 // swap makes a thread leave one coroutine for another.
-func (s *scheduler) swap(now uint64, tid int, key stackKey) {
+func (s scheduler) swap(now uint64, tid int, next *schedG) {
 	t := s.hit(now, tid)
-	next := s.goroutine(now, key)
 	if t.runs != nil && t.runs != next {
 		t.runs.leave(now, Waiting)
 	}
@@ -231,8 +212,8 @@ func (s *scheduler) swap(now uint64, tid int, key stackKey) {
 }
 
 // change is what a thread does from now on, as the kernel tells.
-func (s *scheduler) change(now uint64, tid int, does Activity) {
-	if t := s.threads[tid]; t != nil {
+func (s scheduler) change(now uint64, tid int, does Activity) {
+	if t := s[tid]; t != nil {
 		t.advance(now)
 		t.does = does
 	}
@@ -248,7 +229,7 @@ var SchedEvents = []string{"sched:sched_switch", "sched:sched_waking"}
 const asleep = 0x7f
 
 // kernel takes an event of a SchedEvents' name. What the kernel describes otherwise tells nothing.
-func (s *scheduler) kernel(name string, ev *parse.KernelEvent) {
+func (s scheduler) kernel(name string, ev *parse.KernelEvent) {
 	switch name {
 	case SchedEvents[0]:
 		prev, hasPrev := ev.Number("prev_pid")
@@ -266,7 +247,7 @@ func (s *scheduler) kernel(name string, ev *parse.KernelEvent) {
 }
 
 // off is a thread that loses its CPU, wake one that is to get it.
-func (s *scheduler) off(now uint64, tid int, asleep bool) {
+func (s scheduler) off(now uint64, tid int, asleep bool) {
 	does := Runnable
 	if asleep {
 		does = Waiting
@@ -274,8 +255,8 @@ func (s *scheduler) off(now uint64, tid int, asleep bool) {
 	s.change(now, tid, does)
 }
 
-func (s *scheduler) wake(now uint64, tid int) {
-	if t := s.threads[tid]; t != nil && t.does == Waiting {
+func (s scheduler) wake(now uint64, tid int) {
+	if t := s[tid]; t != nil && t.does == Waiting {
 		s.change(now, tid, Runnable)
 	}
 }

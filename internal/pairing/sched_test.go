@@ -15,7 +15,7 @@ import (
 //	         w waiting, c stack copied, d dead; in capitals with the bit _Gscan
 //	p:G:T, o:G:T  parked for the garbage collector; T goes on with coroutine G
 //	-:T, ~:T, +:T, !:T  thread T loses its CPU, falls asleep, gets a CPU, is woken
-func schedScript(t *testing.T, s *scheduler, text string) string {
+func schedScript(t *testing.T, s scheduler, gs goroutines, text string) string {
 	t.Helper()
 	statuses := map[byte]uint64{'r': statusRunnable, 'x': statusRunning, 'y': statusSyscall, 'w': statusWaiting, 'c': statusCopystack, 'd': statusDead}
 	status := func(letter byte) uint64 {
@@ -40,10 +40,13 @@ func schedScript(t *testing.T, s *scheduler, text string) string {
 		if _, err := fmt.Sscanf(rest, "%d:%d", &g, &tid); err != nil {
 			fmt.Sscan(rest, &tid)
 		}
-		key := stackKey{pid: 1, id: g}
 		switch op {
 		case "c":
-			sums := s.call(now, tid, key, g == 0)
+			var on *schedG
+			if g != 0 {
+				on = gs.of(now, g)
+			}
+			sums := s.call(now, 1, tid, on)
 			if !began {
 				first, began, of = sums, true, g
 			} else if g == of {
@@ -52,9 +55,9 @@ func schedScript(t *testing.T, s *scheduler, text string) string {
 				seen = append(seen, fmt.Sprintf("%d/%d/%d", d[Running], d[Runnable], d[Waiting]))
 			}
 		case "p":
-			s.park(now, tid, key)
+			s.park(now, tid, gs.of(now, g))
 		case "o":
-			s.swap(now, tid, key)
+			s.swap(now, tid, gs.of(now, g))
 		case "-", "~":
 			s.off(now, tid, op == "~")
 		case "+":
@@ -62,7 +65,7 @@ func schedScript(t *testing.T, s *scheduler, text string) string {
 		case "!":
 			s.wake(now, tid)
 		default:
-			s.status(now, tid, key, status(op[0]), status(op[2]))
+			s.status(now, tid, gs, g, status(op[0]), status(op[2]))
 		}
 	}
 	return strings.Join(seen, " ")
@@ -100,7 +103,7 @@ func TestScheduler(t *testing.T) {
 		{"a goroutine begins anew", "x>d:1:1 9 d>r:1:2 3 r>x:1:2 c:1:2 5 c:1:2", "5/0/0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := schedScript(t, newScheduler(), c.text); got != c.want {
+			if got := schedScript(t, scheduler{}, goroutines{}, c.text); got != c.want {
 				t.Errorf("%s\n%s, want %s", c.text, got, c.want)
 			}
 		})
@@ -108,10 +111,10 @@ func TestScheduler(t *testing.T) {
 }
 
 func TestSchedulerForgets(t *testing.T) {
-	s := newScheduler()
-	schedScript(t, s, "c:1:1 x>d:1:1 c:2:1 p:2:1 y>d:2:2")
-	if len(s.gs) != 0 || s.threads[1].runs != nil {
-		t.Errorf("%d goroutines, %v", len(s.gs), s.threads[1].runs)
+	s, gs := scheduler{}, goroutines{}
+	schedScript(t, s, gs, "c:1:1 x>d:1:1 c:2:1 p:2:1 y>d:2:2")
+	if len(gs) != 0 || s[1].runs != nil {
+		t.Errorf("%d goroutines, %v", len(gs), s[1].runs)
 	}
 }
 
@@ -138,22 +141,21 @@ func FuzzScheduler(f *testing.F) {
 	f.Add([]byte("\x00\x11\x05\x21\x05\x11\x05\x00"))
 	f.Add([]byte("\x07\x0b\x05\x50\x05\x81\x05\xb0\x05\xc3"))
 	f.Fuzz(func(t *testing.T, script []byte) {
-		s := newScheduler()
+		s, gs := scheduler{}, goroutines{}
 		seen := make(map[any]uint64) // when
 		statuses := []uint64{statusRunnable, statusRunning, statusSyscall, statusWaiting, statusCopystack, statusPreempted, statusDead, 0}
 		now := uint64(1)
 		for i := 0; i+1 < len(script); i += 2 {
 			now += uint64(script[i] >> 4)
-			tid, key := int(script[i]&3), stackKey{pid: 1, id: uint64(script[i]>>2) & 3}
+			tid, id := int(script[i]&3), uint64(script[i]>>2)&3
 			arg := script[i+1]
 			switch arg & 7 {
 			case 0, 1:
-				system := key.id == 0
-				sums := s.call(now, tid, key, system)
-				who := any(key)
-				if system {
-					who = tid
+				who, g := any(tid), (*schedG)(nil)
+				if id != 0 {
+					who, g = id, gs.of(now, id)
 				}
+				sums := s.call(now, 1, tid, g)
 				total := sums[Running] + sums[Runnable] + sums[Waiting]
 				if at, ok := seen[who]; ok && at+total != now {
 					t.Fatalf("%v: %+v from %d to %d", who, sums, at, now)
@@ -161,14 +163,14 @@ func FuzzScheduler(f *testing.F) {
 				seen[who] = now - total
 			case 2, 3:
 				status := statuses[arg>>3&7]
-				s.status(now, tid, key, statuses[arg>>6]|statusScan, status)
+				s.status(now, tid, gs, id, statuses[arg>>6]|statusScan, status)
 				if status == statusDead {
-					delete(seen, key)
+					delete(seen, id)
 				}
 			case 4:
-				s.park(now, tid, key)
+				s.park(now, tid, gs.of(now, id))
 			case 5:
-				s.swap(now, tid, key)
+				s.swap(now, tid, gs.of(now, id))
 			case 6:
 				s.off(now, tid, arg&8 != 0)
 			default:

@@ -8,11 +8,11 @@ import (
 func TestStackBounds(t *testing.T) {
 	var b stackBounds
 	owner := func(sp uint64) uint64 {
-		g, _, ok := b.find(sp)
+		x, ok := b.find(sp)
 		if !ok {
 			return 0
 		}
-		return g
+		return x.g
 	}
 	check := func(what string, sps map[uint64]uint64) {
 		t.Helper()
@@ -61,12 +61,12 @@ func TestStackBoundsAgainstList(t *testing.T) {
 				want = y.g
 			}
 		}
-		got, _, ok := b.find(sp)
-		if ok != (want != 0) || ok && got != want {
-			t.Fatalf("SP %d is on the stack of %d, want %d", sp, got, want)
+		got, ok := b.find(sp)
+		if ok != (want != 0) || ok && got.g != want {
+			t.Fatalf("SP %d is on the stack of %d, want %d", sp, got.g, want)
 		}
-		if len(b.of) != len(b.byLo) || len(b.of) != len(list) {
-			t.Fatalf("%d and %d stacks, want %d", len(b.of), len(b.byLo), len(list))
+		if len(b) != len(list) {
+			t.Fatalf("%d stacks, want %d", len(b), len(list))
 		}
 	}
 }

@@ -31,7 +31,7 @@ func NewStream(plan *uprobe.Plan, src Source, processes Processes, sink Sink, op
 	s := &Stream{processes: processes, pairer: newPairer(plan, sink), pending: make(map[int][]parse.Event)}
 	s.pairer.entries, s.pairer.inside, s.pairer.limit = opt.Entries, opt.Inside, opt.Limit
 	if opt.Kernel != nil {
-		s.names, s.pairer.threads = opt.Kernel.Names(), make(map[threadKey]*thread)
+		s.names, s.pairer.where = opt.Kernel.Names(), true
 	}
 	var err error
 	s.reader, err = parse.NewReader(uprobe.Formats(plan.Events), src, opt.Kernel, events{s})
@@ -69,7 +69,7 @@ func (s events) Kernel(ev *parse.KernelEvent) {
 	if s.pairer.sched != nil {
 		s.pairer.sched.kernel(s.names[ev.Event], ev)
 	}
-	s.event = KernelEvent{*ev, s.pairer.where(ev.PID, ev.TID)}
+	s.event = KernelEvent{*ev, s.pairer.whereIs(ev.PID, ev.TID)}
 	s.pairer.sink.Kernel(&s.event)
 }
 

@@ -1,7 +1,6 @@
 package pairing
 
 import (
-	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
 )
@@ -30,10 +29,7 @@ type Where struct {
 	Inside bool
 }
 
-// threadKey names a thread, by process too: numbers are used again.
-type threadKey struct{ pid, tid int }
-
-// thread is what a thread is known to be running.
+// thread is what a thread is known to be running: nothing, or the stack that it is on.
 //
 // A thread goes on with another goroutine only in runtime.execute, and leaves one only for
 // runtime.schedule (or, for a coroutine, in coroswitch_m): where these have runtime probes in
@@ -41,85 +37,58 @@ type threadKey struct{ pid, tid int }
 // it. Runtime code that runs on the thread's own stack meanwhile, as in a system call of
 // the goroutine, is the goroutine's.
 type thread struct {
-	// on is the stack of the goroutine, or of the thread where there are none.
-	on    stackKey
-	known bool
+	// on is the stack of the goroutine, or of the thread where there are none; nil if unknown.
+	on *stack
 	// system is the thread's own stack in a Go program, if a call on it was seen since the
 	// goroutine began to run: it lies on top of the goroutine's.
-	system    stackKey
-	hasSystem bool
+	system *stack
 }
 
 // ran notes that a hit of a function on a thread was on a stack.
-func (p *pairer) ran(ev *parse.Event, fn int, key stackKey, goid uint64) {
+func (p *pairer) ran(ev *parse.Event, fn int, s *stack) {
+	system := s.key.isThread || s.goid == 0
 	if p.sched != nil {
-		p.at = p.sched.call(ev.Time, ev.TID, key, key.isThread || goid == 0)
+		var g *schedG
+		if !system {
+			g = p.proc.gs.of(ev.Time, s.key.id)
+		}
+		p.at = p.sched.call(ev.Time, ev.PID, ev.TID, g)
 	}
-	switch {
-	case p.threads == nil:
+	switch threads := p.proc.threads; {
+	case !p.where:
 	case !p.plan.Threads:
 		// Without goroutines the thread's stack is the only one it has.
-		if key.isThread && !p.plan.BySP && p.plan.Funcs[fn].ABI == offsets.SystemV {
-			*p.thread(ev) = thread{on: key, known: true}
+		if s.key.isThread && !p.plan.BySP && p.plan.Funcs[fn].ABI == offsets.SystemV {
+			threads[ev.TID] = thread{on: s}
 		}
-	case key.isThread || goid == 0:
-		t := p.thread(ev)
-		t.system, t.hasSystem = key, true
+	case system:
+		threads[ev.TID] = thread{threads[ev.TID].on, s}
 	default:
-		*p.thread(ev) = thread{on: key, known: true}
+		threads[ev.TID] = thread{on: s}
 	}
 }
 
-func (p *pairer) thread(ev *parse.Event) *thread {
-	key := threadKey{ev.PID, ev.TID}
-	t := p.threads[key]
-	if t == nil {
-		t = &thread{}
-		p.threads[key] = t
-	}
-	return t
-}
-
-// resumed is a hit where a thread goes on with a goroutine, yielded one where it leaves it.
-func (p *pairer) resumed(ev *parse.Event, f *uprobe.Fields) {
-	if p.threads == nil {
-		return
-	}
-	key := keyOf(ev, f)
-	*p.thread(ev) = thread{on: key, known: true}
-	p.is(ev, p.stackOf(key), ev.Args[f.Goid])
-}
-
-func (p *pairer) yielded(ev *parse.Event) {
-	if p.threads != nil {
-		*p.thread(ev) = thread{}
-	}
-}
-
-// where tells what a thread is doing.
-func (p *pairer) where(pid, tid int) Where {
+// whereIs tells what a thread is doing.
+func (p *pairer) whereIs(pid, tid int) Where {
 	w := Where{Func: -1}
-	t := p.threads[threadKey{pid, tid}]
-	if t == nil {
+	proc := p.processes[pid]
+	if proc == nil {
 		return w
 	}
-	if t.known {
+	t := proc.threads[tid]
+	if t.on != nil {
 		w.Known = true
-		if s := p.stacks[t.on]; s != nil {
-			w.take(s)
-		}
+		w.Goid = t.on.goid
+		w.take(t.on)
 	}
-	if s := p.stacks[t.system]; t.hasSystem && s != nil && len(s.frames) > 0 {
-		goid := w.Goid
+	if t.system != nil && len(t.system.frames) > 0 {
 		w.Known = true
-		w.take(s)
-		w.Goid = goid
+		w.take(t.system)
 	}
 	return w
 }
 
 func (w *Where) take(s *stack) {
-	w.Goid = s.goid
 	if n := len(s.frames); n > 0 {
 		f := &s.frames[n-1]
 		w.Func, w.Depth, w.Start, w.Inside = f.fn, n-1, f.start, f.inside
