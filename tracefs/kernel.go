@@ -186,11 +186,7 @@ func (f *FS) dynamicEvents() map[string]bool {
 	for _, file := range []string{"uprobe_events", "kprobe_events", "dynamic_events"} {
 		b, _ := f.tree.Read(f.tree.Path(file)) // without, the kernel has no such events
 		for line := range strings.Lines(string(b)) {
-			// "p:GROUP/EVENT PLACE ...", "r4:GROUP/EVENT ...", "s:synthetic/EVENT ..."
-			if _, rest, ok := strings.Cut(line, ":"); ok {
-				name, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-				names[name] = true
-			}
+			names[eventOf(line)] = true
 		}
 	}
 	return names

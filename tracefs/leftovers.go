@@ -27,43 +27,33 @@ func (f *FS) Leftovers() ([]Leftover, error) {
 	// Each name is looked at once: an owner that dies in between would seem to have left its probes
 	// and no instance. It has nil if that lives.
 	found := make(map[string]*Leftover)
-	each := func(names []string, visit func(*Leftover) error) error {
+	for _, kind := range []string{"instances", "events", "synthetic_events"} {
+		list := func() ([]string, error) { return f.tree.List(f.tree.Path(kind)) }
+		if kind == "synthetic_events" {
+			list = f.tree.Synthetics
+		}
+		names, err := list()
+		if err != nil && !tree.IsNotExist(err) {
+			return nil, err
+		}
 		for _, name := range names {
 			l, known := found[name]
 			if o, ok := owner.Parse(name); !known && ok && !o.Alive() {
 				l = &Leftover{Name: name, PID: o.PID}
 			}
-			if found[name] = l; l == nil {
-				continue
-			}
-			if err := visit(l); err != nil {
-				return err
+			switch found[name] = l; {
+			case l == nil:
+			case kind == "instances":
+				l.instance = true
+			case kind == "events":
+				events, err := f.tree.Events(name)
+				if err != nil {
+					return nil, err
+				}
+				l.Events = len(events)
 			}
 		}
-		return nil
 	}
-	names, err := f.tree.List(f.tree.Path("instances"))
-	if err != nil && !tree.IsNotExist(err) {
-		return nil, err
-	}
-	_ = each(names, func(l *Leftover) error { l.instance = true; return nil })
-	groups, err := f.tree.List(f.tree.Path("events"))
-	if err != nil && !tree.IsNotExist(err) {
-		return nil, err
-	}
-	err = each(groups, func(l *Leftover) error {
-		events, err := f.tree.Events(l.Name)
-		l.Events = len(events)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	synthetics, err := f.tree.Synthetics()
-	if err != nil {
-		return nil, err
-	}
-	_ = each(synthetics, func(*Leftover) error { return nil })
 	var all []Leftover
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		if l := found[name]; l != nil {

@@ -50,7 +50,7 @@ func (s *Session) ReadPages(ctx context.Context, page func(cpu int, page []byte)
 		return 0, err
 	}
 	stopped := s.hasStopped()
-	if s.raw.Rest() && !stopped && !s.kernel {
+	if s.raw.Rest && !stopped && !s.kernel {
 		s.pipe.Sleep(ctx, ring.Interval)
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -183,10 +183,9 @@ func (s *Session) Overruns() (sum uint64, err error) {
 			return 0, err
 		}
 		n, err := parseOverruns(string(b))
-		if err != nil {
+		if sum += n; err != nil {
 			return 0, fmt.Errorf("parse stats of %s: %w", cpu, err)
 		}
-		sum += n
 	}
 	return sum, nil
 }

@@ -123,7 +123,7 @@ func (f *FS) returnTopLevel(borrowed []setting) error {
 // of instances, and puts the settings back that it has noted. Elsewhere nothing of ours is ever
 // enabled there.
 func (f *FS) sweepTopLevel(group string) error {
-	// What can't be read now, removeGroup looks at again, and tells.
+	// What can't be read now, RemoveGroup looks at again, and tells.
 	if now, err := f.tree.ReadTrimmed("events", group, "enable"); err == nil && now != "0" {
 		if err := f.tree.Write(f.tree.Path("events", group, "enable"), "0"); err != nil {
 			return err

@@ -33,7 +33,7 @@ func TestPassShares(t *testing.T) {
 			emptied = emptied || cpu == 0 && len(page) == 0
 			others += cpu
 		})
-		if n != want.pages || emptied != want.emptied || others != 1 || err != nil || r.Rest() != want.emptied {
+		if n != want.pages || emptied != want.emptied || others != 1 || err != nil || r.Rest != want.emptied {
 			t.Errorf("%d pages, %v; emptied %v, the other CPU read %d times; want %+v", n, err, emptied, others, want)
 		}
 	}
