@@ -48,13 +48,6 @@ type Arg struct {
 	Type string
 }
 
-// Len is the length of an array, 0 for a value that is none.
-func (a Arg) Len() int {
-	_, length, _ := strings.Cut(a.Type, "[")
-	n, _ := strconv.Atoi(strings.TrimSuffix(length, "]"))
-	return n
-}
-
 // Limits of kernel/trace/trace_probe.h: MAX_EVENT_NAME_LEN, MAX_ARG_NAME_LEN,
 // MAX_ARGSTR_LEN (with :TYPE, without NAME=), MAX_TRACE_ARGS.
 const (
@@ -146,7 +139,9 @@ func (e Event) longText() bool {
 	const page, word, maxHead = 4096, len(",-9223372036854775808"), 256
 	length := maxHead
 	for _, a := range e.Args {
-		length += len(" =") + len(a.Name) + max(a.Len(), 1)*word
+		_, words, _ := strings.Cut(a.Type, "[")
+		n, _ := strconv.Atoi(strings.TrimSuffix(words, "]"))
+		length += len(" =") + len(a.Name) + max(n, 1)*word
 	}
 	return length >= page
 }

@@ -1,7 +1,9 @@
 package capture
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/ftgo/ftgo/offsets"
@@ -50,22 +52,13 @@ const (
 type Capture struct {
 	// Args are to be fetched, in this order.
 	Args []tracefs.Arg
-	// Counts[i] is the number of words that Args[i] yields: 0 is one, not an array.
-	Counts []int
+	// Words is the number of words that all of them yield together.
+	Words int
 
 	roots []*node
 	strs  int
 	// at[i] is where the fetched words have the Builder's word i; nil is at i.
 	at []int
-}
-
-// Words is the number of words that all arguments yield together.
-func (c *Capture) Words() int {
-	n := 0
-	for _, k := range c.Counts {
-		n += max(k, 1)
-	}
-	return n
 }
 
 // New decides what to fetch for variables, as far as there is room; what there is none for
@@ -137,7 +130,7 @@ func (b *Builder) Capture(paths, more []string) (*Capture, error) {
 
 // fetch adds an argument, and returns its first word. why is "" unless there is no room.
 func (b *Builder) fetch(text, typ string, count, bytes int) (at int, why string) {
-	key := text + ":" + typ + ":" + strconv.Itoa(count)
+	key := text + ":" + typ
 	if at, ok := b.index[key]; ok {
 		return at, ""
 	}
@@ -210,7 +203,7 @@ func (b *Builder) array(s source, n int) (at int, why string) {
 	case why != "":
 		return 0, why
 	case b.opt.Arrays:
-		return b.fetch(text, "x64", n, 8*n)
+		return b.fetch(text, fmt.Sprintf("x64[%d]", n), n, 8*n)
 	case len(b.args)+n > min(b.max, b.share):
 		return 0, noRoom
 	}
@@ -232,4 +225,48 @@ func (b *Builder) array(s source, n int) (at int, why string) {
 		}
 	}
 	return at, ""
+}
+
+// arrange writes the arguments into a Capture, in an order that many functions share:
+// sites whose arguments agree in types can be of one event, and each event more makes it
+// take longer to remove the probes. So words come first, arrays last, and there are some
+// more words than needed, from a register, which costs next to nothing.
+func (b *Builder) arrange(c *Capture) {
+	args := slices.Clone(b.args)
+	if !b.named {
+		words := 0
+		for _, a := range args {
+			if a.typ == "s64" {
+				words++
+			}
+		}
+		if b.opt.Machine != nil {
+			for range padded(words) - words {
+				args = append(args, arg{fetch: b.opt.Machine.Filler.Fetch(), typ: "s64", at: -1})
+			}
+		}
+		slices.SortStableFunc(args, func(x, y arg) int {
+			return cmp.Or(cmp.Compare(x.count, y.count), cmp.Compare(len(y.typ), len(x.typ)), cmp.Compare(y.typ, x.typ))
+		})
+		c.at = make([]int, b.words)
+	}
+	for i, a := range args {
+		c.Args = append(c.Args, tracefs.Arg{Name: "v" + strconv.Itoa(i), Fetch: a.fetch, Type: a.typ})
+		for k := range max(a.count, 1) {
+			if c.at != nil && a.at >= 0 {
+				c.at[a.at+k] = c.Words
+			}
+			c.Words++
+		}
+	}
+}
+
+// padded is the number of words that n are filled up to. More than maxArgs there never are.
+func padded(n int) int {
+	for _, enough := range []int{0, 2, 4, 8, 12, 16, 24, 32, 48, 64} {
+		if n <= enough {
+			return enough
+		}
+	}
+	return n
 }

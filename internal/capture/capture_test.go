@@ -109,8 +109,8 @@ func TestWithoutArrays(t *testing.T) {
 	if got, want := fetched(c), "%ax:s64 %bx:s64 +0(%ax):u64 +8(%ax):u64"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if c.Words() != 4 {
-		t.Errorf("%d words", c.Words())
+	if c.Words != 4 {
+		t.Errorf("%d words", c.Words)
 	}
 }
 
@@ -126,15 +126,15 @@ func TestRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Args) > maxArgs || 8*c.Words() > 2*maxBytes {
-		t.Errorf("%d arguments, %d words", len(c.Args), c.Words())
+	if len(c.Args) > maxArgs || 8*c.Words > 2*maxBytes {
+		t.Errorf("%d arguments, %d words", len(c.Args), c.Words)
 	}
 	for _, a := range c.Args {
 		if n := len(a.Name + "=" + a.Fetch + ":" + a.Type); n > 63 {
 			t.Errorf("%s: %d bytes", a, n)
 		}
 	}
-	last := c.Decode(make([]uint64, c.Words()), nowhere{})[199]
+	last := c.Decode(make([]uint64, c.Words), nowhere{})[199]
 	if last.State != Unfetched || !strings.Contains(last.Why, "no room") {
 		t.Errorf("the last variable: %+v", last)
 	}
@@ -161,7 +161,7 @@ func TestPathErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Decode(make([]uint64, c.Words()), nowhere{}); got[0].Why != "lost" || got[1].Why != nilPointer {
+	if got := c.Decode(make([]uint64, c.Words), nowhere{}); got[0].Why != "lost" || got[1].Why != nilPointer {
 		t.Errorf("%+v", got)
 	}
 }

@@ -243,8 +243,8 @@ func TestDecode(t *testing.T) {
 				t.Fatal(err)
 			}
 			words := m.fetch(t, capture.Args)
-			if len(words) != capture.Words() {
-				t.Fatalf("%d words, want %d", len(words), capture.Words())
+			if len(words) != capture.Words {
+				t.Fatalf("%d words, want %d", len(words), capture.Words)
 			}
 			values := capture.Decode(words, m)
 			if got := describe(&values[0]); got != c.want {

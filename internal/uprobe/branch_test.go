@@ -12,7 +12,7 @@ import (
 // TestBranchForEntry: calls are seen at a function's first branch if that is cheaper,
 // and not where it would change what is fetched.
 func TestBranchForEntry(t *testing.T) {
-	values := Values{Entry: &capture.Capture{Args: []tracefs.Arg{{Name: "p0", Fetch: "%ax", Type: "x64"}}, Counts: []int{0}}}
+	values := Values{Entry: &capture.Capture{Args: []tracefs.Arg{{Name: "p0", Fetch: "%ax", Type: "x64"}}, Words: 1}}
 	old := modern
 	old.PushEmulated = false
 	c := fixture.Compile(t, "gcc", "c/flow.c", "-O2", "-fcf-protection=full")

@@ -309,7 +309,7 @@ func (p *Plan) Timing(on tracefs.Features, funcs []int) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.later, c.made = true, len(p.Events)
+	c.made = len(p.Events)
 	for _, i := range funcs {
 		if p.Funcs[i].Returns {
 			c.addEntry(i)

@@ -29,10 +29,8 @@ type planner struct {
 	limit    int // of the sites of an event
 	events   []Event
 	open     map[shape]int // the event that takes the next site of a shape
-	// made is the number of events made before; later: these join them in a running
-	// session.
-	made  int
-	later bool
+	// made is the number of events made before, which these join in a running session.
+	made int
 	// taken are the addresses of each event's sites.
 	taken map[takenSite]bool
 }
@@ -120,16 +118,17 @@ func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 	ev.Args, ev.Filter = c.fetcher.fetch(sh.kind, sh.id), sh.filter
 	ev.Fields = fieldsOf(ev.Args)
 	n := len(ev.Args)
-	ev.Counts = make([]int, n)
 	if sh.kind <= EntryJump && c.plan.Stack > 0 {
-		args, counts := stackArgs(framesOf(c.plan.Binary), c.plan.Stack, c.features.Arrays)
-		ev.Args, ev.Counts = append(ev.Args, args...), append(ev.Counts, counts...)
+		ev.Args = append(ev.Args, StackArgs(c.plan.Binary, c.plan.Stack, c.features.Arrays)...)
 		ev.Fields.Stack = n
 		n += c.plan.StackWords()
 	}
 	if values != nil {
-		ev.Fields.Values, ev.Words = n, values.Words()
-		ev.Args, ev.Counts = append(ev.Args, values.Args...), append(ev.Counts, values.Counts...)
+		ev.Fields.Values, ev.Words = n, values.Words
+		ev.Args = append(ev.Args, values.Args...)
+	}
+	for _, a := range ev.Args {
+		ev.Counts = append(ev.Counts, arrayLen(a.Type))
 	}
 	return ev
 }
@@ -194,18 +193,26 @@ func (c *planner) emulated(s offsets.Site) bool {
 	return s.Cost().Emulated || s.Cost().Later != "" && c.features.PushEmulated
 }
 
+// identity says how calls of a function are told apart, where they begin and where they end.
+//
+// In Go code a register is g, and SP is on g's stack. The exceptions: assembly (ABI0) may
+// be entered from C or use the register for itself; and in package runtime a signal handler
+// runs on a stack of its own before it switches g.
 func (c *planner) identity(f *Function) (begin, end identity) {
+	switch {
 	// Without fetching all functions share a shape; without memory neither the goroutine's id nor
 	// its stack is to be had.
-	if !c.plan.identifies() || !c.features.Memory {
+	case !c.plan.identifies() || !c.features.Memory || f.ABI == offsets.SystemV:
 		return byThread, byThread
+	case c.plan.ByStack && f.Sites.Check != nil:
+		return byCheckG, byStack
+	case c.plan.ByStack:
+		return byStack, byStack
+	// The events of a running session are half as many: byCheckedG fetches all that byG does.
+	case c.made > 0 || f.ABI == offsets.ABI0 || inRuntime(f.Func):
+		return byCheckedG, byCheckedG
 	}
-	begin, end = identityOf(f, c.plan.ByStack)
-	if c.later && begin == byG {
-		// Which fetches all that byG does: so there are half as many events.
-		begin, end = byCheckedG, byCheckedG
-	}
-	return begin, end
+	return byG, byG
 }
 
 func (c *planner) addEnds(i int) {
@@ -254,4 +261,39 @@ func decodeAll(b *offsets.Binary, funcs []*offsets.Func, done *atomic.Int64) []d
 	}
 	wg.Wait()
 	return out
+}
+
+// What sites and events cost, in nanoseconds: measured on Linux 6.18 in a virtual machine
+// with 2 MB of second-level cache, 1 to 15,000 sites (scripts/bench -only split does it
+// again). Only their ratio matters, and only by its root.
+const (
+	// compareCost is of one comparison with an earlier site of the same event: each
+	// definition makes one with every one of them (kernel/trace/trace_uprobe.c,
+	// trace_uprobe_has_same_uprobe).
+	compareCost = 6.5
+	// graceCost is of the grace period which each event takes when it is disarmed,
+	// whatever it holds (trace_uprobe.c, __probe_event_disable). They come one after
+	// the other: the kernel holds event_mutex meanwhile, so disabling the whole group,
+	// removing the instance, or several threads don't make it one.
+	graceCost = 55e6
+)
+
+// SitesPerEvent is how many sites to give each event at most for n of them to be armed and
+// disarmed in the shortest time.
+//
+// In k events of n/k sites they cost n²/2k comparisons and k grace periods. That is least
+// where one more event would save less in comparisons than it takes:
+//
+//	n²/2k·compareCost − n²/2(k+1)·compareCost ≤ graceCost
+//
+// The other costs don't depend on k, first of all that each definition is also compared
+// with all others in the kernel (validate_ref_ctr_offset), the larger part from 15,000
+// sites on.
+func SitesPerEvent(n int) int {
+	comparisons := float64(n) * float64(n) / 2
+	k := 1
+	for comparisons/float64(k*(k+1))*compareCost > graceCost {
+		k++
+	}
+	return max(1, (n+k-1)/k)
 }

@@ -29,30 +29,20 @@ func stackWords(depth int) int {
 //
 // Where calls are seen to begin, SP is what it was at the function's first instruction, and
 // no frame has been made: the frame pointer is still the caller's.
-func stackArgs(frames *arch.Frames, depth int, arrays bool) (args []tracefs.Arg, counts []int) {
-	add := func(name, from, typ string, count int) {
-		args = append(args, tracefs.Arg{Name: name, Fetch: from, Type: typ})
-		counts = append(counts, count)
-	}
-	if depth > 0 {
-		add("c", frames.Return, "s64", 0)
-	}
-	if depth > 1 {
-		add("b", frames.Pointer.Fetch(), "s64", 0)
-	}
+func stackArgs(frames *arch.Frames, depth int, arrays bool) []tracefs.Arg {
+	args := words("c", frames.Return, "b", frames.Pointer.Fetch())[:min(depth, 2)]
 	// A fetcharg has at most 63 bytes with its type.
 	const arrayNesting = 13
 	for i := 1; i < depth; i++ {
 		bp := strings.Repeat("+0(", i-1) + frames.Pointer.Fetch() + strings.Repeat(")", i-1)
 		letter := string(rune('a' + i - 1))
 		if arrays && i <= arrayNesting {
-			add("s"+letter, "+0("+bp+")", "x64[2]", 2)
-			continue
+			args = append(args, tracefs.Arg{Name: "s" + letter, Fetch: at(0, bp), Type: "x64[2]"})
+		} else {
+			args = append(args, words("b"+letter, at(0, bp), "c"+letter, at(8, bp))...)
 		}
-		add("b"+letter, "+0("+bp+")", "s64", 0)
-		add("c"+letter, "+8("+bp+")", "s64", 0)
 	}
-	return args, counts
+	return args
 }
 
 // framesOf is how frames of a binary lie on the stack.
@@ -64,8 +54,7 @@ func framesOf(b *offsets.Binary) *arch.Frames {
 // StackArgs is what an event fetches for so many callers, for who wants to know how much
 // room that takes. The kernel fetches arrays since 4.20.
 func StackArgs(b *offsets.Binary, depth int, arrays bool) []tracefs.Arg {
-	args, _ := stackArgs(framesOf(b), depth, arrays)
-	return args
+	return stackArgs(framesOf(b), depth, arrays)
 }
 
 // Callers makes return addresses of the words that were fetched for a call's stack. It is

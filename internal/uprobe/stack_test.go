@@ -90,15 +90,14 @@ func FuzzCallers(f *testing.F) {
 func TestStackArgs(t *testing.T) {
 	for _, arrays := range []bool{false, true} {
 		for depth := range MaxStack + 1 {
-			args, counts := stackArgs(amd64.Processor.Frames(26), depth, arrays)
 			words := 0
-			for i, a := range args {
-				words += max(counts[i], 1)
+			for _, a := range stackArgs(amd64.Processor.Frames(26), depth, arrays) {
+				words += max(arrayLen(a.Type), 1)
 				if n := len(a.Fetch) + 1 + len(a.Type); n > 63 {
 					t.Errorf("%s: %d bytes", a, n)
 				}
 				nested := strings.Count(a.Fetch, "(")
-				if counts[i] > 0 {
+				if arrayLen(a.Type) > 0 {
 					nested++ // an array takes another instruction
 				}
 				if nested > 14 {

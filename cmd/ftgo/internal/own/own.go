@@ -88,7 +88,7 @@ func (f *Functions) probe(ctx context.Context, fsys *tracefs.FS, opt uprobe.Opti
 	if recordsValues(opt.Mode) {
 		opt.Values = func(fn *offsets.Func, _ *offsets.Sites) (v uprobe.Values, err error) {
 			if fn.Name == f.Fetched.Name {
-				v.Entry = &capture.Capture{Args: fetchedArgs(b), Counts: make([]int, fetchedWords)}
+				v.Entry = &capture.Capture{Args: fetchedArgs(b), Words: fetchedWords}
 			}
 			return v, nil
 		}
