@@ -1,10 +1,12 @@
 package image
 
 import (
+	"bufio"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -33,41 +35,33 @@ func (m *Image) EachSymbol(table elf.SectionType, found func(Symbol)) error {
 	if err != nil {
 		return fmt.Errorf("read symbol names: %w", err)
 	}
-	// Names may share their ends, so all of them can be longer than the table.
-	budget := 8*len(names) + MaxName
-	err = m.eachChunk(s, func(data []byte) error {
-		for ; len(data) > 0; data = data[elf.Sym64Size:] {
-			sym, end := readSymbol(data, names)
-			if end == 0 {
-				continue
-			}
-			if budget -= end; budget < 0 {
-				return errors.New("names overlap")
-			}
-			found(sym)
-		}
-		return nil
-	})
-	if err != nil {
+	if err := m.checkPlain(s); err != nil {
 		return fmt.Errorf("read symbols: %w", err)
 	}
+	// Names may share their ends, so all of them can be longer than the table.
+	budget := 8*len(names) + MaxName
+	r, le := bufio.NewReaderSize(s.Open(), 1<<16), binary.LittleEndian
+	for range s.Size / elf.Sym64Size {
+		data, err := r.Peek(elf.Sym64Size) // an Elf64_Sym
+		if err != nil {
+			return fmt.Errorf("read symbols: section %q: %w", s.Name, err)
+		}
+		r.Discard(elf.Sym64Size)
+		at, info := uint64(le.Uint32(data)), data[4]
+		if le.Uint16(data[6:]) == uint16(elf.SHN_UNDEF) || at >= uint64(len(names)) {
+			continue
+		}
+		name := names[at:min(at+MaxName, uint64(len(names)))]
+		end := strings.IndexByte(name, 0)
+		if end <= 0 {
+			continue
+		}
+		if budget -= end; budget < 0 {
+			return errors.New("read symbols: names overlap")
+		}
+		found(Symbol{name[:end], le.Uint64(data[8:]), le.Uint64(data[16:]), elf.ST_TYPE(info), elf.ST_BIND(info)})
+	}
 	return nil
-}
-
-// readSymbol decodes an Elf64_Sym and returns it with the length of its name, 0 for one
-// that is not defined or has none.
-func readSymbol(data []byte, names string) (Symbol, int) {
-	le := binary.LittleEndian
-	at, info := uint64(le.Uint32(data)), data[4]
-	if le.Uint16(data[6:]) == uint16(elf.SHN_UNDEF) || at >= uint64(len(names)) {
-		return Symbol{}, 0
-	}
-	name := names[at:min(at+MaxName, uint64(len(names)))]
-	end := strings.IndexByte(name, 0)
-	if end <= 0 {
-		return Symbol{}, 0
-	}
-	return Symbol{name[:end], le.Uint64(data[8:]), le.Uint64(data[16:]), elf.ST_TYPE(info), elf.ST_BIND(info)}, end
 }
 
 // MaxName is more than the name of any function is long, in bytes.
@@ -106,27 +100,8 @@ func (m *Image) sectionText(s *elf.Section) (string, error) {
 		return "", err
 	}
 	text.Grow(int(s.Size))
-	err := m.eachChunk(s, func(data []byte) error {
-		text.Write(data)
-		return nil
-	})
-	return text.String(), err
-}
-
-// eachChunk is sectionText piece by piece: of whole symbols, if it is of symbols.
-func (m *Image) eachChunk(s *elf.Section, each func(data []byte) error) error {
-	if err := m.checkPlain(s); err != nil {
-		return err
+	if _, err := io.CopyN(&text, s.Open(), int64(s.Size)); err != nil {
+		return "", fmt.Errorf("section %q: %w", s.Name, err)
 	}
-	buf := make([]byte, min(s.Size, 1<<13*elf.Sym64Size))
-	for at := uint64(0); at < s.Size; at += uint64(len(buf)) {
-		buf = buf[:min(uint64(len(buf)), s.Size-at)]
-		if _, err := s.ReadAt(buf, int64(at)); err != nil {
-			return fmt.Errorf("section %q: %w", s.Name, err)
-		}
-		if err := each(buf); err != nil {
-			return err
-		}
-	}
-	return nil
+	return text.String(), nil
 }
