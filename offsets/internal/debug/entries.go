@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"sync"
 
@@ -19,30 +20,37 @@ var errTooLong = errors.New("read debug information: it leads in circles, or say
 // entryReader reads entries of debug information as long as there is fuel: entries may refer to
 // each other, and share what is long, so that a small file is endless.
 type entryReader struct {
-	r    *dwarf.Reader
+	data *dwarf.Data
 	fuel int
 }
 
 // newEntryReader has enough for twice of what takes no more than its own bytes.
 func newEntryReader(data *dwarf.Data, info []byte) entryReader {
-	return entryReader{data.Reader(), 2*len(info) + 1<<16}
+	return entryReader{data, 2*len(info) + 1<<16}
 }
 
-// at reads the entry at an offset; next reads the one behind.
+// from is a place to read on from.
+func (r *entryReader) from(offset dwarf.Offset) *dwarf.Reader {
+	place := r.data.Reader()
+	place.Seek(offset)
+	return place
+}
+
+// at reads the entry at an offset.
 func (r *entryReader) at(offset dwarf.Offset) (*dwarf.Entry, error) {
-	r.r.Seek(offset)
-	e, err := r.next()
+	e, err := r.next(r.from(offset))
 	if err == nil && e == nil {
 		err = errors.New("reference beyond the end")
 	}
 	return e, err
 }
 
-func (r *entryReader) next() (*dwarf.Entry, error) {
+// next reads the entry at a place, which moves on.
+func (r *entryReader) next(place *dwarf.Reader) (*dwarf.Entry, error) {
 	if r.fuel < 0 {
 		return nil, errTooLong
 	}
-	e, err := r.r.Next()
+	e, err := place.Next()
 	if err != nil || e == nil {
 		return nil, err
 	}
@@ -74,9 +82,9 @@ func (r *entryReader) use(n int) error {
 
 // skip goes behind the children of an entry that was just read. [dwarf.Reader.SkipChildren]
 // calls itself for each that has some.
-func (r *entryReader) skip(e *dwarf.Entry) error {
+func (r *entryReader) skip(place *dwarf.Reader, e *dwarf.Entry) error {
 	if sibling := ref(e, dwarf.AttrSibling); sibling > e.Offset {
-		r.r.Seek(sibling)
+		place.Seek(sibling)
 		return nil
 	}
 	for depth := 0; ; {
@@ -89,23 +97,23 @@ func (r *entryReader) skip(e *dwarf.Entry) error {
 			return nil
 		}
 		var err error
-		if e, err = r.next(); err != nil || e == nil {
+		if e, err = r.next(place); err != nil || e == nil {
 			return err
 		}
 	}
 }
 
-// walk calls found with each entry from one offset on and before another, but for those below an
-// entry that found does not want to see inside of.
-func (r *entryReader) walk(from, end dwarf.Offset, found func(e *dwarf.Entry) (inside bool, err error)) error {
-	for r.r.Seek(from); ; {
-		e, err := r.next()
-		if err != nil || e == nil || e.Offset >= end {
+// walk calls found with each entry of a unit, but for those below an entry that found does not
+// want to see inside of.
+func (r *entryReader) walk(u *unit, found func(e *dwarf.Entry) (inside bool, err error)) error {
+	for place := r.from(u.entry.Offset); ; {
+		e, err := r.next(place)
+		if err != nil || e == nil || e.Offset >= u.end {
 			return err
 		}
 		inside, err := found(e)
 		if err == nil && !inside {
-			err = r.skip(e)
+			err = r.skip(place, e)
 		}
 		if err != nil {
 			return err
@@ -113,25 +121,24 @@ func (r *entryReader) walk(from, end dwarf.Offset, found func(e *dwarf.Entry) (i
 	}
 }
 
-// below calls found with the entries right below one.
-func (r *entryReader) below(e *dwarf.Entry, found func(e *dwarf.Entry) error) error {
-	if !e.Children {
-		return nil
-	}
-	if _, err := r.at(e.Offset); err != nil { // what was read since may have led away from there
-		return err
-	}
-	for {
-		c, err := r.next()
-		if err != nil || c == nil || c.Tag == 0 {
-			return err
+// below has the entries right below one, and an error at most, at the end.
+func (r *entryReader) below(e *dwarf.Entry) iter.Seq2[*dwarf.Entry, error] {
+	return func(yield func(*dwarf.Entry, error) bool) {
+		if !e.Children {
+			return
 		}
-		if err := found(c); err != nil {
-			return err
+		place := r.from(e.Offset)
+		_, err := r.next(place)
+		for err == nil {
+			var c *dwarf.Entry
+			if c, err = r.next(place); err == nil && (c == nil || c.Tag == 0 || !yield(c, nil)) {
+				return
+			}
+			if err == nil {
+				err = r.skip(place, c)
+			}
 		}
-		if err := r.skip(c); err != nil {
-			return err
-		}
+		yield(nil, err)
 	}
 }
 

@@ -22,14 +22,14 @@ type Function struct {
 }
 
 // Producer is the compiler, with its flags.
-func (fn *Function) Producer() string { return fn.unit.producer }
+func (fn *Function) Producer() string { return fn.unit.producer() }
 
 // IsGo tells whether the source is Go.
-func (fn *Function) IsGo() bool { return fn.unit.language == langGo }
+func (fn *Function) IsGo() bool { return fn.unit.language() == langGo }
 
 // IsCPlusPlus tells whether it is C++.
 func (fn *Function) IsCPlusPlus() bool {
-	return slices.Contains([]int64{langCPlusPlus, langCPlusPlus03, langCPlusPlus11, langCPlusPlus14}, fn.unit.language)
+	return slices.Contains([]int64{langCPlusPlus, langCPlusPlus03, langCPlusPlus11, langCPlusPlus14}, fn.unit.language())
 }
 
 // Formal is a parameter, a result, or a variable that a closure refers to.
@@ -44,55 +44,52 @@ type Formal struct {
 func (d *Info) Function(addr uint64) (*Function, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	fn, err := d.subprogram(addr)
-	if err != nil {
-		return nil, fmt.Errorf("read debug information: %w", err)
-	}
-	if fn == nil {
+	u := d.unitAt(addr)
+	if u == nil {
 		return nil, ErrNone
+	}
+	fn := &Function{unit: u}
+	if err := d.readFunction(fn, addr); err == ErrNone {
+		return nil, err
+	} else if err != nil {
+		return nil, fmt.Errorf("read debug information: %w", err)
 	}
 	return fn, nil
 }
 
-// subprogram finds the entry of the function at an address. A nil one is no error:
-// there is none.
-func (d *Info) subprogram(addr uint64) (*Function, error) {
-	u := d.unitAt(addr)
-	if u == nil {
-		return nil, nil
-	}
-	if u.funcs == nil {
-		if err := d.listFuncs(u); err != nil {
-			return nil, err
+// readFunction finds the entry of the function at an address, and reads it.
+func (d *Info) readFunction(fn *Function, addr uint64) error {
+	if fn.unit.funcs == nil {
+		if err := d.listFuncs(fn.unit); err != nil {
+			return err
 		}
 	}
-	at, ok := u.funcs[addr]
+	at, ok := fn.unit.funcs[addr]
 	if !ok {
-		return nil, nil
+		return ErrNone
 	}
 	e, err := d.at(at)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	fn := &Function{unit: u}
-	result, returns := d.attr(e, dwarf.AttrType).(dwarf.Offset)
-	children, err := d.children(e)
-	if err != nil {
-		return nil, err
-	}
-	if returns {
+	if result, ok := d.attr(e, dwarf.AttrType).(dwarf.Offset); ok {
 		fn.Returns = d.typeAt(result, 0)
 	}
-	for _, c := range children {
-		d.addChild(fn, c)
+	for c, err := range d.below(e) {
+		if err != nil {
+			return err
+		}
+		if c.Tag == dwarf.TagFormalParameter || c.Tag == dwarf.TagVariable {
+			d.addChild(fn, c)
+		}
 	}
-	return fn, nil
+	return nil
 }
 
 // listFuncs notes where the subprograms of a unit are.
 func (d *Info) listFuncs(u *unit) error {
 	u.funcs = make(map[uint64]dwarf.Offset)
-	return d.walk(u.start, u.end, func(e *dwarf.Entry) (inside bool, err error) {
+	return d.walk(u, func(e *dwarf.Entry) (inside bool, err error) {
 		if low, ok := e.Val(dwarf.AttrLowpc).(uint64); ok && e.Tag == dwarf.TagSubprogram {
 			if _, twice := u.funcs[low]; !twice {
 				u.funcs[low] = e.Offset
@@ -100,17 +97,6 @@ func (d *Info) listFuncs(u *unit) error {
 		}
 		return e.Tag == dwarf.TagCompileUnit || e.Tag == dwarf.TagNamespace, nil
 	})
-}
-
-// children reads the parameters and variables right below an entry.
-func (d *Info) children(e *dwarf.Entry) (found []*dwarf.Entry, err error) {
-	err = d.below(e, func(c *dwarf.Entry) error {
-		if c.Tag == dwarf.TagFormalParameter || c.Tag == dwarf.TagVariable {
-			found = append(found, c)
-		}
-		return nil
-	})
-	return found, err
 }
 
 // attr is an attribute of an entry, or of the one that describes what its copies have

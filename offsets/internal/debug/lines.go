@@ -6,21 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"sort"
-	"sync"
 )
-
-// lineTable is that of a unit, read when first needed.
-type lineTable struct {
-	header sync.Once
-	files  []string // by number; "" where there is none
-
-	body sync.Once
-	rows []lineRow // by address, one each
-	err  error
-}
 
 // lineRow says what the instructions from an address to that of the next row are of.
 type lineRow struct {
@@ -57,37 +45,27 @@ func (d *Info) lineReader(u *unit) (*dwarf.LineReader, error) {
 	return data.LineReader(u.entry)
 }
 
-// files are the names of a unit's files by their numbers.
-func (d *Info) files(u *unit) []string {
-	t := &u.lines
-	t.header.Do(func() {
-		r, err := d.lineReader(u)
-		if err != nil || r == nil {
-			return
+// readFiles reads the names of a unit's files.
+func (d *Info) readFiles(u *unit) []string {
+	r, err := d.lineReader(u)
+	if err != nil || r == nil {
+		return nil
+	}
+	files := make([]string, len(r.Files()))
+	for i, f := range r.Files() {
+		if f != nil {
+			files[i] = f.Name
 		}
-		t.files = make([]string, len(r.Files()))
-		for i, f := range r.Files() {
-			if f != nil {
-				t.files[i] = f.Name
-			}
-		}
-	})
-	return t.files
+	}
+	return files
 }
 
 // file is the name of a file by its number in the unit, "" if there is none.
-func (d *Info) file(u *unit, number int64) string {
-	if files := d.files(u); number >= 0 && number < int64(len(files)) {
+func (u *unit) file(number int64) string {
+	if files := u.files(); number >= 0 && number < int64(len(files)) {
 		return files[number]
 	}
 	return ""
-}
-
-// rows reads the line table.
-func (d *Info) rows(u *unit) ([]lineRow, error) {
-	t := &u.lines
-	t.body.Do(func() { t.rows, t.err = d.readRows(u) })
-	return t.rows, t.err
 }
 
 // readRows recovers from debug/dwarf: it takes a file number that a damaged table has made
@@ -101,7 +79,7 @@ func (d *Info) readRows(u *unit) (rows []lineRow, err error) {
 			rows, err = nil, fmt.Errorf("read line table: %w", err)
 		}
 	}()
-	files := d.files(u)
+	files := u.files()
 	r, err := d.lineReader(u)
 	if err != nil || r == nil {
 		return nil, err
@@ -151,22 +129,19 @@ func (d *Info) Position(addr uint64) (file string, line int, ok bool) {
 	if u == nil {
 		return "", 0, false
 	}
-	rows, err := d.rows(u)
-	if err != nil {
-		return "", 0, false
-	}
+	rows, _ := u.rows()
 	i := sort.Search(len(rows), func(i int) bool { return rows[i].addr > addr }) - 1
 	if i < 0 || rows[i].file < 0 || rows[i].line <= 0 {
 		return "", 0, false
 	}
-	return u.lines.files[rows[i].file], int(rows[i].line), true
+	return u.files()[rows[i].file], int(rows[i].line), true
 }
 
 // CodeLines calls found with the address where each run of instructions begins that is of one
 // line of a file that matches, and whether a statement begins there.
 func (d *Info) CodeLines(match func(file string) bool, found func(addr uint64, file string, line int, stmt bool)) error {
 	for _, u := range d.units {
-		files := d.files(u)
+		files := u.files()
 		matches := make([]bool, len(files))
 		for i, name := range files {
 			matches[i] = name != "" && match(name)
@@ -174,7 +149,7 @@ func (d *Info) CodeLines(match func(file string) bool, found func(addr uint64, f
 		if !slices.Contains(matches, true) {
 			continue
 		}
-		rows, err := d.rows(u)
+		rows, err := u.rows()
 		if err != nil {
 			return err
 		}
@@ -207,7 +182,7 @@ func (d *Info) Copies(addrs []uint64) ([]uint64, error) {
 
 func (d *Info) copiesIn(u *unit, addrs, numbers []uint64) error {
 	r := newEntryReader(d.data, d.info)
-	return r.walk(u.start, u.end, func(e *dwarf.Entry) (inside bool, err error) {
+	return r.walk(u, func(e *dwarf.Entry) (inside bool, err error) {
 		switch e.Tag {
 		case dwarf.TagCompileUnit, dwarf.TagLexDwarfBlock, dwarf.TagNamespace:
 			return true, nil
@@ -234,8 +209,6 @@ func (d *Info) copiesIn(u *unit, addrs, numbers []uint64) error {
 // inlineScan collects inlined calls. Entries refer to each other by offset, forwards
 // too, so that names are put in at the end.
 type inlineScan struct {
-	*Info
-	unit   *unit
 	caller dwarf.Offset
 	// budget of the bytes that names may take: entries of a few bytes may all have
 	// the same long one.
@@ -259,12 +232,15 @@ const maxInlined = 1 << 22
 // where the source has it.
 func (d *Info) Calls(found func(callee, caller, file string, line int)) error {
 	s := &inlineScan{
-		Info: d, budget: int64(d.image.MaxDebug()),
+		budget:  int64(d.image.MaxDebug()),
 		named:   make(map[dwarf.Offset]string),
 		origins: make(map[dwarf.Offset]dwarf.Offset),
 	}
-	if err := s.scan(); err != nil {
-		return fmt.Errorf("read debug information: %w", err)
+	r := newEntryReader(d.data, d.info)
+	for _, u := range d.units {
+		if err := s.scan(&r, u); err != nil {
+			return fmt.Errorf("read debug information: %w", err)
+		}
 	}
 	for _, c := range s.found {
 		if name := s.name(c.callee); name != "" {
@@ -274,27 +250,21 @@ func (d *Info) Calls(found func(callee, caller, file string, line int)) error {
 	return nil
 }
 
-// scan goes through all entries once. What can't hold an inlined call, types and
+// scan goes through the entries of a unit once. What can't hold an inlined call, types and
 // variables, is skipped.
-func (s *inlineScan) scan() error {
-	r, next := newEntryReader(s.data, s.info), 0
-	return r.walk(0, math.MaxUint32, func(e *dwarf.Entry) (inside bool, err error) {
+func (s *inlineScan) scan(r *entryReader, u *unit) error {
+	s.caller = 0
+	return r.walk(u, func(e *dwarf.Entry) (inside bool, err error) {
 		switch e.Tag {
-		case dwarf.TagCompileUnit:
-			for next < len(s.units) && s.units[next].start < e.Offset {
-				next++
-			}
-			if s.unit, s.caller = nil, 0; next < len(s.units) && s.units[next].start == e.Offset {
-				s.unit = s.units[next]
-			}
-			return true, nil
 		case dwarf.TagSubprogram:
 			abstract, err := s.function(e)
 			return !abstract, err
 		case dwarf.TagInlinedSubroutine:
-			return true, s.call(e)
+			return true, s.call(u, e)
+		case dwarf.TagCompileUnit, dwarf.TagLexDwarfBlock, dwarf.TagNamespace:
+			return true, nil
 		}
-		return e.Tag == dwarf.TagLexDwarfBlock || e.Tag == dwarf.TagNamespace, nil
+		return false, nil
 	})
 }
 
@@ -319,9 +289,9 @@ func (s *inlineScan) function(e *dwarf.Entry) (abstract bool, err error) {
 }
 
 // call notes an inlined copy.
-func (s *inlineScan) call(e *dwarf.Entry) error {
+func (s *inlineScan) call(u *unit, e *dwarf.Entry) error {
 	origin := ref(e, dwarf.AttrAbstractOrigin)
-	if origin == 0 || s.unit == nil {
+	if origin == 0 {
 		return nil
 	}
 	if len(s.found) == maxInlined {
@@ -332,7 +302,7 @@ func (s *inlineScan) call(e *dwarf.Entry) error {
 		c.line = int(line)
 	}
 	if file, ok := e.Val(dwarf.AttrCallFile).(int64); ok {
-		c.file = s.file(s.unit, file)
+		c.file = u.file(file)
 	}
 	s.found = append(s.found, c)
 	return nil

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"debug/dwarf"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -31,8 +29,8 @@ func (d *Info) structType(name string, size int64, e *dwarf.Entry, depth int) *g
 	if size < 0 { // declared only
 		return Unknown(t.Name, -1)
 	}
-	found, err := d.readMembers(e)
-	if err != nil {
+	found, ok := d.readMembers(e)
+	if !ok {
 		return Unknown(t.Name, size)
 	}
 	if special := d.gccgoType(name, found); special != nil {
@@ -40,15 +38,14 @@ func (d *Info) structType(name string, size int64, e *dwarf.Entry, depth int) *g
 	}
 	end := int64(0)
 	for _, m := range found {
-		field := gotype.Field{Name: strings.TrimPrefix(m.name, "."), Offset: m.offset, Type: d.typeAt(m.typ, depth+1), Embedded: m.embedded}
-		ft := field.Type
+		m.Type = d.typeAt(m.typ, depth+1)
 		// Members that overlap are a union's, or those of bit fields.
-		if ft.Size < 0 || m.offset < end || m.offset > size || ft.Size > size-m.offset {
+		if m.Type.Size < 0 || m.Offset < end || m.Offset > size || m.Type.Size > size-m.Offset {
 			return &gotype.Type{Name: t.Name, Size: size, Align: 8}
 		}
-		end = m.offset + ft.Size
-		t.Align = max(t.Align, ft.Align)
-		t.Fields = append(t.Fields, field)
+		end = m.Offset + m.Type.Size
+		t.Align = max(t.Align, m.Type.Align)
+		t.Fields = append(t.Fields, m.Field)
 	}
 	if size == 0 {
 		// Structs of nothing may contain each other by thousands.
@@ -57,39 +54,35 @@ func (d *Info) structType(name string, size int64, e *dwarf.Entry, depth int) *g
 	return t
 }
 
+// structMember is a field but for its type, which is at an offset.
 type structMember struct {
-	name     string
-	offset   int64 // bytes from the start of the struct
-	typ      dwarf.Offset
-	embedded bool
+	gotype.Field
+	typ dwarf.Offset
 }
 
-// errMember says that a struct has what can't be told, a base class or a bit field.
-var errMember = errors.New("members not understood")
-
-// readMembers reads the fields of a struct, in order.
-func (d *Info) readMembers(of *dwarf.Entry) (found []structMember, err error) {
-	err = d.below(of, func(e *dwarf.Entry) error {
-		if e.Tag == dwarf.TagInheritance {
-			return errMember
+// readMembers reads the fields of a struct, in order; ok is false if it has what can't be told, a
+// base class or a bit field.
+func (d *Info) readMembers(of *dwarf.Entry) (found []structMember, ok bool) {
+	for e, err := range d.below(of) {
+		if err != nil || e.Tag == dwarf.TagInheritance {
+			return nil, false
 		}
 		if e.Tag != dwarf.TagMember {
-			return nil
+			continue
 		}
-		m := structMember{name: val[string](e, dwarf.AttrName), embedded: val[bool](e, attrGoEmbedded), typ: ref(e, dwarf.AttrType)}
-		offset, ok := memberOffset(e.Val(dwarf.AttrDataMemberLoc))
-		if m.offset = offset; m.typ == 0 || e.Val(dwarf.AttrBitSize) != nil {
-			return errMember
+		m := structMember{typ: ref(e, dwarf.AttrType)}
+		m.Name, m.Embedded = strings.TrimPrefix(val[string](e, dwarf.AttrName), "."), val[bool](e, attrGoEmbedded)
+		at := e.Val(dwarf.AttrDataMemberLoc)
+		m.Offset, ok = memberOffset(at)
+		static := at == nil && val[bool](e, dwarf.AttrDeclaration) // of C++
+		if m.typ == 0 || e.Val(dwarf.AttrBitSize) != nil || !ok && !static {
+			return nil, false
 		}
-		switch {
-		case ok:
+		if ok {
 			found = append(found, m)
-		case e.Val(dwarf.AttrDataMemberLoc) != nil || !val[bool](e, dwarf.AttrDeclaration): // else static, of C++
-			return errMember
 		}
-		return nil
-	})
-	return found, err
+	}
+	return found, true
 }
 
 // memberOffset decodes DW_AT_data_member_location: a number, or, as linkers of Go up to
@@ -115,8 +108,8 @@ func (d *Info) gccgoType(name string, found []structMember) *gotype.Type {
 	if len(found) < 2 || len(found) > 3 {
 		return nil
 	}
-	name = cmp.Or(name, gccgoName(found[0].name))
-	switch found[0].name + " " + found[1].name {
+	name = cmp.Or(name, gccgoName(found[0].Name))
+	switch found[0].Name + " " + found[1].Name {
 	case "__data __length":
 		return words(name, reflect.String, 2)
 	case "__methods __object":
@@ -163,27 +156,27 @@ func (d *Info) typedef(name string, e *dwarf.Entry, depth int) *gotype.Type {
 func (d *Info) Struct(name, in string) (*gotype.Type, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	from := dwarf.Offset(0)
-	if i := slices.IndexFunc(d.units, func(u *unit) bool { return u.name == in }); i >= 0 {
-		from = d.units[i].start
+	units := d.units
+	likely := func(u *unit) bool { return val[string](u.entry, dwarf.AttrName) == in }
+	if i := slices.IndexFunc(units, likely); i > 0 {
+		units = slices.Concat(units[i:], units)
 	}
-	for {
+	var failed error
+	for _, u := range units {
 		var at dwarf.Offset
-		err := d.walk(from, math.MaxUint32, func(e *dwarf.Entry) (inside bool, err error) {
+		err := d.walk(u, func(e *dwarf.Entry) (inside bool, err error) {
 			if e.Tag == dwarf.TagStructType && e.Children && e.Val(dwarf.AttrName) == name {
 				at, err = e.Offset, io.EOF
 			}
 			return true, err
 		})
-		switch {
-		case at != 0:
+		if at != 0 {
 			return d.typeAt(at, 0), nil
-		case from != 0:
-			from = 0
-		case err != nil:
-			return nil, fmt.Errorf("read debug information: %w", err)
-		default:
-			return nil, fmt.Errorf("find type %s: not in debug information", name)
 		}
+		failed = cmp.Or(failed, err)
 	}
+	if failed != nil {
+		return nil, fmt.Errorf("read debug information: %w", failed)
+	}
+	return nil, fmt.Errorf("find type %s: not in debug information", name)
 }

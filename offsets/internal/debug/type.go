@@ -194,11 +194,12 @@ func (d *Info) nameOf(at dwarf.Offset) string {
 		case dwarf.TagSubroutineType:
 			return prefix + "func()"
 		case dwarf.TagStructType:
-			first, err := d.next()
-			if err != nil || first == nil {
-				return prefix + "struct"
+			for first, err := range d.below(e) {
+				if err == nil {
+					return prefix + cmp.Or(gccgoName(val[string](first, dwarf.AttrName)), "struct")
+				}
 			}
-			return prefix + cmp.Or(gccgoName(val[string](first, dwarf.AttrName)), "struct")
+			return prefix + "struct"
 		case dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagRestrictType:
 			if to == 0 {
 				return prefix + "void"
@@ -215,18 +216,17 @@ func (d *Info) arrayType(name string, size int64, e *dwarf.Entry, depth int) *go
 	unknown := Unknown(cmp.Or(name, "[]?"), size)
 	to := ref(e, dwarf.AttrType)
 	count := int64(-1)
-	err := d.below(e, func(sub *dwarf.Entry) error {
-		if sub.Tag != dwarf.TagSubrangeType || count >= 0 {
-			return errMember // C's arrays of arrays
+	for sub, err := range d.below(e) {
+		if err != nil || sub.Tag != dwarf.TagSubrangeType || count >= 0 {
+			return unknown // C's arrays of arrays
 		}
 		if n, ok := sub.Val(dwarf.AttrCount).(int64); ok {
 			count = n
 		} else if last, ok := sub.Val(dwarf.AttrUpperBound).(int64); ok {
 			count = last + 1
 		}
-		return nil
-	})
-	if err != nil || to == 0 {
+	}
+	if to == 0 {
 		return unknown
 	}
 	elem := d.typeAt(to, depth+1)

@@ -41,21 +41,26 @@ type Info struct {
 	mu sync.Mutex // for all below
 	entryReader
 	types map[dwarf.Offset]*gotype.Type
-	names *entryNames
+	// Types and package variables by name; nil before they are needed.
+	named map[string]dwarf.Offset
+	vars  map[string]staticEntry
 }
 
 // unit is a compilation unit.
 type unit struct {
-	entry      *dwarf.Entry
-	start, end dwarf.Offset // of the entries
-	base       uint64       // address that location lists count from
-	addrBase   int64        // of its part of .debug_addr
-	name       string
-	language   int64
-	producer   string
-	funcs      map[uint64]dwarf.Offset // entries of subprograms by address; nil before they are needed
-	lines      lineTable
+	entry    *dwarf.Entry
+	end      dwarf.Offset            // of the entries
+	base     uint64                  // address that location lists count from
+	addrBase int64                   // of its part of .debug_addr
+	funcs    map[uint64]dwarf.Offset // entries of subprograms by address; nil before they are needed
+	// files are the names of its files by number, "" where there is none, rows its lines.
+	files func() []string
+	rows  func() ([]lineRow, error)
 }
+
+func (u *unit) language() int64 { return val[int64](u.entry, dwarf.AttrLanguage) }
+
+func (u *unit) producer() string { return val[string](u.entry, dwarf.AttrProducer) }
 
 // unitRange is a run of addresses that a compilation unit describes.
 type unitRange struct {
@@ -104,11 +109,9 @@ func (d *Info) addUnit(first, end dwarf.Offset) error {
 	if err != nil || e.Tag != dwarf.TagCompileUnit {
 		return nil
 	}
-	u := &unit{
-		entry: e, start: first, end: end, name: val[string](e, dwarf.AttrName),
-		language: val[int64](e, dwarf.AttrLanguage), producer: val[string](e, dwarf.AttrProducer),
-		base: val[uint64](e, dwarf.AttrLowpc), addrBase: val[int64](e, dwarf.AttrAddrBase),
-	}
+	u := &unit{entry: e, end: end, base: val[uint64](e, dwarf.AttrLowpc), addrBase: val[int64](e, dwarf.AttrAddrBase)}
+	u.files = sync.OnceValue(func() []string { return d.readFiles(u) })
+	u.rows = sync.OnceValues(func() ([]lineRow, error) { return d.readRows(u) })
 	d.units = append(d.units, u)
 	ranges, err := d.data.Ranges(e)
 	if err != nil {
@@ -136,13 +139,7 @@ func (d *Info) unitAt(addr uint64) *unit {
 
 // HasGo tells whether some of it is of Go's own compiler.
 func (d *Info) HasGo() bool {
-	return slices.ContainsFunc(d.units, func(u *unit) bool { return strings.HasPrefix(u.producer, "Go cmd/compile") })
-}
-
-// entryNames are the types and package variables of a file by name.
-type entryNames struct {
-	types map[string]dwarf.Offset
-	vars  map[string]staticEntry
+	return slices.ContainsFunc(d.units, func(u *unit) bool { return strings.HasPrefix(u.producer(), "Go cmd/compile") })
 }
 
 // staticEntry is a variable at an address.
@@ -158,7 +155,7 @@ func (d *Info) TypeNamed(name string) (*gotype.Type, bool) {
 	if d.readNames() != nil {
 		return nil, false
 	}
-	at := cmp.Or(d.names.types[name], d.names.types[EscapedPath(name)])
+	at := cmp.Or(d.named[name], d.named[EscapedPath(name)])
 	if at == 0 {
 		return nil, false
 	}
@@ -178,20 +175,20 @@ func EscapedPath(name string) string {
 
 // readNames goes through all entries, once, for what has a name and is no function.
 func (d *Info) readNames() error {
-	if d.names != nil {
+	if d.named != nil {
 		return nil
 	}
-	names := &entryNames{types: make(map[string]dwarf.Offset), vars: make(map[string]staticEntry)}
+	named, vars := make(map[string]dwarf.Offset), make(map[string]staticEntry)
 	for _, u := range d.units {
-		err := d.walk(u.start, u.end, func(e *dwarf.Entry) (inside bool, err error) {
-			d.addName(names, u, e)
+		err := d.walk(u, func(e *dwarf.Entry) (inside bool, err error) {
+			d.addName(named, vars, u, e)
 			return e.Tag == dwarf.TagCompileUnit || e.Tag == dwarf.TagNamespace, nil
 		})
 		if err != nil {
 			return err
 		}
 	}
-	d.names = names
+	d.named, d.vars = named, vars
 	return nil
 }
 
@@ -203,7 +200,7 @@ func (d *Info) Variable(name string) (t *gotype.Type, addr uint64, ok bool, err 
 		return nil, 0, false, fmt.Errorf("read debug information: %w", err)
 	}
 	for _, spelled := range []string{name, EscapedPath(name)} {
-		if e, ok := d.names.vars[spelled]; ok {
+		if e, ok := d.vars[spelled]; ok {
 			return d.typeAt(e.typ, 0), e.addr, true, nil
 		}
 	}
@@ -217,17 +214,17 @@ func (d *Info) Variables() []string {
 	if d.readNames() != nil {
 		return nil
 	}
-	return slices.Collect(maps.Keys(d.names.vars))
+	return slices.Collect(maps.Keys(d.vars))
 }
 
-func (d *Info) addName(names *entryNames, u *unit, e *dwarf.Entry) {
+func (d *Info) addName(named map[string]dwarf.Offset, vars map[string]staticEntry, u *unit, e *dwarf.Entry) {
 	switch e.Tag {
 	case dwarf.TagVariable:
-		name, _ := d.attrHere(e, dwarf.AttrName).(string)
-		typ, _ := d.attrHere(e, dwarf.AttrType).(dwarf.Offset)
+		name, _ := d.attr(e, dwarf.AttrName).(string)
+		typ, _ := d.attr(e, dwarf.AttrType).(dwarf.Offset)
 		addr, ok := d.staticAddr(u, val[[]byte](e, dwarf.AttrLocation))
-		if _, twice := names.vars[name]; ok && !twice {
-			names.vars[strings.Clone(name)] = staticEntry{addr, typ}
+		if _, twice := vars[name]; ok && !twice {
+			vars[strings.Clone(name)] = staticEntry{addr, typ}
 		}
 	case dwarf.TagBaseType, dwarf.TagPointerType, dwarf.TagStructType, dwarf.TagTypedef, dwarf.TagArrayType,
 		dwarf.TagSubroutineType, dwarf.TagEnumerationType, dwarf.TagClassType:
@@ -237,20 +234,10 @@ func (d *Info) addName(names *entryNames, u *unit, e *dwarf.Entry) {
 		}
 		// What a typedef stands for has its name too, in Go: that would do, were it not
 		// for interfaces.
-		if _, twice := names.types[name]; !twice || e.Tag == dwarf.TagTypedef {
-			names.types[name] = e.Offset
+		if _, twice := named[name]; !twice || e.Tag == dwarf.TagTypedef {
+			named[name] = e.Offset
 		}
 	}
-}
-
-// attrHere is attr for entries that are gone through one after the other.
-func (d *Info) attrHere(e *dwarf.Entry, a dwarf.Attr) any {
-	if v := e.Val(a); v != nil || original(e) == 0 {
-		return v
-	}
-	v := d.attr(e, a)
-	d.at(e.Offset)
-	return v
 }
 
 // staticAddr evaluates the location of a variable: DW_OP_addr and the address, or, in
