@@ -73,15 +73,10 @@ func (b *Bounds) Of(s Statistic) (low, high int64) {
 
 // Probing is what probes cost the program, in nanoseconds of its time.
 type Probing struct {
-	// Emulated and Stepped are what a hit costs, by what the kernel does with the
-	// instruction.
-	Emulated, Stepped float64
-	// NS is what all hits cost, at least Low and at most High.
-	NS, Low, High float64
-	// Others is what hits of other processes cost these: the file is probed for all.
-	Others float64
-	// CPU is the CPU time that the program used meanwhile, 0 if that is not known.
-	CPU float64
+	Emulated, Stepped float64 // what a hit costs, by what the kernel does with the instruction
+	NS, Low, High     float64 // what all hits cost, at least Low and at most High
+	Others            float64 // what hits of other processes cost these: the file is probed for all
+	CPU               float64 // the time that the program used meanwhile, 0 if that is not known
 	// Functions are those whose probes took a large part of it, the largest first.
 	Functions []FunctionShare
 }

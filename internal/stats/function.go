@@ -12,27 +12,19 @@ import (
 // Function is one row: what is known of the calls of one function.
 // Calls = Completed + Unwound + Open + Unfinished + Lost + CountedOnly.
 type Function struct {
-	Name string
-	// Func is the function's index in Plan.Funcs.
-	Func int
-	// PID is the process, where each has rows of its own; 0 are others, or ones unknown.
-	PID int
-	// Calls is the number of calls begun while traced, by the kernel's own count.
-	Calls uint64
-	// Completed calls returned; their latencies are in Latency.
-	Completed uint64
-	// Unwound calls were left by panic, Goexit or the end of their goroutine.
-	Unwound uint64
-	// Open calls had not ended when tracing did.
-	Open uint64
-	// Lost is the number of calls whose end, or which altogether, the stream lost.
-	Lost uint64
+	Name        string
+	Func        int    // the function's index in Plan.Funcs
+	PID         int    // the process, where each has rows of its own; 0 are others, or ones unknown
+	Calls       uint64 // begun while traced, by the kernel's own count
+	Completed   uint64 // have returned, their latencies are in Latency
+	Unwound     uint64 // were left by panic, Goexit or the end of their goroutine
+	Open        uint64 // had not ended when tracing did
+	Unfinished  uint64 // are Unwound or Open where the kernel keeps latencies and does not tell these apart
+	Lost        uint64 // are calls whose end, or which altogether, the stream lost
+	CountedOnly uint64 // were counted and not timed, before and after the function was, or all along
 	// Unsure is how many of the calls may be none: lost hits at a stack check, which may have
 	// failed. It is 0 unless calls are seen to begin there.
 	Unsure uint64
-	// CountedOnly is the number of calls that were counted and not timed, before and
-	// after the function was, or all along.
-	CountedOnly uint64
 	// TooOften is the rate, in calls per second, for which the function was left to
 	// counting in the end; 0 if it was not.
 	TooOften float64
@@ -40,70 +32,48 @@ type Function struct {
 	// that it was looked at: the last result is an error.
 	Errors        uint64
 	ReturnsErrors bool
-	// Unfinished calls are Unwound or Open where the kernel keeps latencies and does not tell
-	// these apart.
-	Unfinished uint64
-	// Latency holds the completed calls' durations in nanoseconds, net of what probes cost
-	// if that is known; nil when latency was not measured (count mode).
+	// Latency holds the completed calls' durations in nanoseconds, net of what probes cost if that
+	// is known; nil when latency was not measured (count mode). Bounds say how far they may be
+	// off; nil where it is not known what probes cost. Split is what they were divided into; zero
+	// if nobody asked for it.
 	Latency *Histogram
-	// Bounds say how far they may be off; nil where it is not known what probes cost.
-	Bounds *Bounds
-	// Split are the completed calls' durations, divided; zero if nobody asked for it.
-	Split Split
+	Bounds  *Bounds
+	Split   Split
 	// Events counts the kernel events of --with that happened in its calls and in nothing
 	// traced within them, in the order of KernelEvents.Names; nil without any.
 	Events []uint64
-	// Note marks what the row can't promise ("entry only: no return site").
-	Note string
+	Note   string // what the row can't promise ("entry only: no return site")
 }
 
 // Summary is what holds for a whole run: the footer of tables, the last JSON line.
 type Summary struct {
-	// Hits is the kernel's count of probe hits (uprobe_profile);
-	// Delivered + Lost = Hits.
-	Hits, Delivered, Lost uint64
-	// Filtered is how many hits the kernel's filter has dropped: then
-	// Delivered + Lost + Filtered = Hits.
-	Filtered uint64
+	// Hits is the kernel's count of probe hits (uprobe_profile). Filtered are those that the kernel's
+	// filter has dropped: Delivered + Lost + Filtered = Hits. Counted only counted calls: they
+	// have no other purpose, and are delivered by the kernel's counter.
+	Hits, Delivered, Lost, Filtered, Counted uint64
 	// Before and After are hits outside of the window that everything else is of: while the
 	// probes were being put into place and removed. Before + Hits + After is uprobe_profile.
 	Before, After uint64
+	Unparsed      uint64 // trace lines that were not understood
 	// Pass is how long reading all of the kernel's counters took: those of two functions may
 	// be of moments so far apart.
-	Pass time.Duration
-	// Vanished are processes that have lost some of their probes: not all of their calls were
-	// counted.
-	Vanished []int
-	// Unparsed is the number of trace lines that were not understood.
-	Unparsed uint64
-	// Probes is the number of sites armed, Functions that of functions selected.
-	Probes, Functions int
-	// Skipped names the functions that were selected but not (fully) probed.
-	Skipped []Skipped
-	// Seconds is the length of the window: all probes were armed.
-	Seconds float64
-	// Bucketed: the kernel kept latencies, of which bounds are known.
-	Bucketed bool
-	// AsSeen: latencies have in them what probes cost, all of them.
-	AsSeen bool
-	// Probing is what the probes cost the program; nil if that is not known.
-	Probing *Probing
-	// Clock names the trace clock used ("x86-tsc").
-	Clock string
-	// Kernel is about kernel events; nil if none were asked for.
-	Kernel *KernelEvents
-	// Counted is how many of the hits only counted calls: they have no other purpose, and
-	// are delivered by the kernel's counter.
-	Counted uint64
-	// CountFirst: calls were counted first, and functions timed as the target could bear.
+	Pass              time.Duration
+	Seconds           float64       // the length of the window: all probes were armed
+	Vanished          []int         // processes that have lost probes: not all of their calls were counted
+	Probes, Functions int           // sites armed, and functions selected
+	Skipped           []Skipped     // functions that were selected but not (fully) probed
+	Probing           *Probing      // what the probes cost the program; nil if that is not known
+	Clock             string        // the name of the trace clock used ("x86-tsc")
+	Kernel            *KernelEvents // nil if none were asked for
+	Bucketed          bool          // the kernel kept latencies, of which bounds are known
+	AsSeen            bool          // latencies have in them what probes cost, all of them
+	LatencyMeasured   bool          // tells probe (true) from count (false)
+	Streamed          bool          // hits were recorded, and so may be lost; else they were only counted
+	// CountFirst: calls were counted first, and functions timed as the target could bear. MaxRate
+	// is the rate, in calls per second, above which functions were left to counting; 0 if they
+	// were for what the probes of all together cost the target.
 	CountFirst bool
-	// MaxRate is the rate, in calls per second, above which functions were left to
-	// counting; 0 if they were for what the probes of all together cost the target.
-	MaxRate float64
-	// LatencyMeasured tells probe (true) from count (false).
-	LatencyMeasured bool
-	// Streamed: hits were recorded, and so may be lost; else the kernel has but counted them.
-	Streamed bool
+	MaxRate    float64
 }
 
 // Skipped is a function that was selected but could not be probed, and why.
@@ -115,8 +85,7 @@ type Skipped struct {
 // KernelEvents says what became of the kernel events of a run. They have a ring buffer of
 // their own and take no part in the books of hits.
 type KernelEvents struct {
-	// Names are GROUP:EVENT each.
-	Names []string
+	Names []string // GROUP:EVENT each
 	// Delivered happened in the traced processes; Lost is what the buffer had no room for,
 	// of these and of those they started; Unparsed could not be read.
 	Delivered, Lost, Unparsed uint64
@@ -126,10 +95,8 @@ type KernelEvents struct {
 // of time, which is the whole run or one interval of it.
 type Row struct {
 	Function
-	// Rate is calls per second of that stretch, 0 if it had no length.
-	Rate float64
-	// Raw: Latency has in it what probes cost, since that may be all of it.
-	Raw bool
+	Rate float64 // calls per second of that stretch, 0 if it had no length
+	Raw  bool    // Latency has in it what probes cost, since that may be all of it
 }
 
 // NewRow returns the row of f over the given seconds. Its latencies are raw if of what was

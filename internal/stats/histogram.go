@@ -271,12 +271,10 @@ func edge(exponent int, unit int64) int64 {
 
 // Statistic is a number that sums up latencies.
 type Statistic struct {
-	Name string
-	Of   func(*Histogram) int64
-	// Bucketed is what a [NewLog2] knows of it.
-	Bucketed Knowledge
-	// rough: of others it is within 1 %, by which bounds are wider.
-	rough bool
+	Name     string
+	Of       func(*Histogram) int64
+	Bucketed Knowledge // what a [NewLog2] knows of it
+	rough    bool      // of others it is within 1 %, by which bounds are wider
 }
 
 // Knowledge is how well a number is known.
