@@ -18,16 +18,16 @@ var errBroken = errors.New("the loop has ended")
 
 // job is one trace, from its first probe to its last. It is the sink of its source.
 type job struct {
+	*trace.Totals
 	tracer   *Tracer
 	target   *target.Target
 	plan     *uprobe.Plan
 	funcs    []*Func // as plan.Funcs
 	source   trace.Source
-	program  *trace.Command // nil if none is started
-	fs       *tracefs.FS    // nil for a recording
-	file     io.Closer      // the recording, nil if there is none
-	cutOff   error          // the recording's end is missing
-	totals   *trace.Totals
+	program  *trace.Command  // nil if none is started
+	fs       *tracefs.FS     // nil for a recording
+	file     io.Closer       // the recording, nil if there is none
+	cutOff   error           // the recording's end is missing
 	stacks   *trace.Stacks   // nil if they are not wanted
 	memories *trace.Memories // nil if no values are wanted
 	// each: single calls are wanted, and not their totals.
@@ -36,14 +36,13 @@ type job struct {
 	calls   []*Call
 	reports []*Report
 	last    *trace.Table
-	failed  error // why some counters could not be read in the end
 }
 
 // run arms the source, and removes the probes whatever happens. give hands out what has come; its
 // error ends the trace at once.
 func (j *job) run(ctx context.Context, every time.Duration, give func() error) (err error) {
 	defer func() { err = errors.Join(err, j.close()) }()
-	j.totals = trace.NewTotals(j.plan, trace.TotalsOptions{Clock: j.source.Clock(), Costs: trace.NoCosts{}})
+	j.Totals = trace.NewTotals(j.plan, trace.TotalsOptions{Clock: j.source.Clock(), Costs: trace.NoCosts{}})
 	if err := j.source.Arm(ctx, j); err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			return nil
@@ -62,8 +61,7 @@ func (j *job) run(ctx context.Context, every time.Duration, give func() error) (
 	case errors.Is(err, trace.ErrWritten):
 		err = j.target.WrittenTo()
 	}
-	err = errors.Join(err, trace.Drain(j.source, give))
-	return errors.Join(err, j.failed)
+	return errors.Join(err, trace.Drain(j.source, give))
 }
 
 // close removes what is left of the trace.
@@ -85,11 +83,7 @@ func (j *job) close() error {
 	return err
 }
 
-// The methods of a [trace.Sink].
-
-func (j *job) Counted(pid, fn int)         { j.totals.Counted(pid, fn) }
-func (j *job) Kernel(*pairing.KernelEvent) {}
-
+// Entry and those that follow, with Counted and Kernel of its Totals, make it a [trace.Sink].
 func (j *job) Entry(c *pairing.Call) {
 	if j.each {
 		j.calls = append(j.calls, j.call(c, Open))
@@ -97,14 +91,14 @@ func (j *job) Entry(c *pairing.Call) {
 }
 
 func (j *job) Return(c *pairing.Call) {
-	j.totals.Return(c)
+	j.Totals.Return(c)
 	if j.each {
 		j.calls = append(j.calls, j.call(c, Outcome(c.Outcome)))
 	}
 }
 
 func (j *job) ProcessEnded(pid int) {
-	j.totals.ProcessEnded(pid)
+	j.Totals.ProcessEnded(pid)
 	if j.memories != nil {
 		j.memories.Forget(pid)
 	}
@@ -114,10 +108,7 @@ func (j *job) Reading(r *trace.Reading) {
 	if r.First {
 		return
 	}
-	if r.Last {
-		j.failed = r.Err
-	}
-	if j.last = j.totals.At(r); !j.each {
+	if j.last = j.At(r); !j.each {
 		j.reports = append(j.reports, j.report(j.last))
 	}
 }

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -200,7 +201,7 @@ func (l *Live) Mark() error {
 	}
 	l.stream.Mark(now.Ticks, func() {
 		r := l.complete(l.reading(now))
-		if l.failed = errors.Join(r.Err, l.resume()); l.failed == nil {
+		if l.failed = errors.Join(r.err, l.resume()); l.failed == nil {
 			l.sink.Reading(r)
 		}
 	})
@@ -245,9 +246,8 @@ func (l *Live) finish(err error) error {
 	}
 	l.stream.Finish()
 	r := l.complete(l.last())
-	r.Err = errors.Join(err, r.Err)
 	l.sink.Reading(r)
-	return io.EOF
+	return cmp.Or(errors.Join(err, r.err), io.EOF)
 }
 
 func (l *Live) Close() error {
@@ -273,7 +273,7 @@ func (l *Live) complete(r *Reading) *Reading {
 	r.Used, r.Waited = l.look.used, l.look.waited
 	var err error
 	r.Kernel, err = l.kernel.audit(r.Counts.KernelUnparsed)
-	r.Err = errors.Join(r.Err, err)
+	r.err = errors.Join(r.err, err)
 	return r
 }
 

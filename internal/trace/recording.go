@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -76,7 +77,7 @@ func (r *Recording) Read(ctx context.Context) error {
 	last := r.last()
 	last.AsSeen = last.LatencyMeasured
 	r.sink.Reading(last)
-	return io.EOF
+	return cmp.Or(last.err, io.EOF)
 }
 
 func (r *Recording) Stop() error {

@@ -25,7 +25,7 @@ type Source interface {
 	// Spawn starts a program whose first hit is not missed.
 	Spawn(p *Command) error
 	// Read tells what has happened. It returns after some 20 ms at the latest; its error is why
-	// there is no more to come.
+	// there is no more to come: io.EOF once the last Reading was told, and all could be read.
 	Read(ctx context.Context) error
 	// Mark ends an interval now: the sink gets a Reading at its place among the calls.
 	Mark() error
@@ -84,8 +84,6 @@ type Reading struct {
 	First bool
 	// Last: there is nothing more to come.
 	Last bool
-	// Err is why some counters could not be read: what was told counts all the same.
-	Err error
 	// Kept are the functions as the kernel has counted them; nil where calls are told.
 	Kept []stats.Function
 
@@ -100,6 +98,8 @@ type Reading struct {
 	// a CPU.
 	Used   time.Duration
 	Waited float64
+
+	err error // why some counters could not be read: what was told counts all the same
 }
 
 // Watch reads an armed source until there is a reason to end, be it that the program which it has
@@ -216,7 +216,7 @@ func (w *window) reading(at tracefs.Mark) *Reading {
 	own := w.opt.All()
 	c := w.stream.Counts(pairing.Counters{From: w.from.Hits, At: at.Hits, Overruns: overruns, Own: own, Inexact: w.inexact})
 	r := w.blank(at)
-	r.Err, r.Counts, r.Unfollowed, r.Streamed = err, c, c.Unfollowed, w.plan.Mode != uprobe.Count
+	r.err, r.Counts, r.Unfollowed, r.Streamed = err, c, c.Unfollowed, w.plan.Mode != uprobe.Count
 	r.Hits, r.Delivered, r.Filtered, r.Lost, r.Counted, r.Unparsed = c.Hits, c.Delivered, c.Filtered, c.Lost, c.CountedOnly, c.Unparsed
 	if own && !w.plan.Filtered() {
 		r.Before = sumCounts(w.from.Hits)
@@ -231,7 +231,7 @@ func (w *window) last() *Reading {
 		w.until.Hits = profile
 	}
 	r := w.reading(w.until)
-	r.Err = errors.Join(err, r.Err)
+	r.err = errors.Join(err, r.err)
 	if r.Last = true; w.opt.All() {
 		all := sumCounts(profile)
 		r.After = all - min(all, r.Before+r.Hits)

@@ -215,9 +215,7 @@ func (t *Totals) boundsBy(costs *HitCosts, c *pairing.Call, ns int64) (low, high
 
 // Table is what has happened up to a reading.
 type Table struct {
-	stats.Summary
-	// From and At are the ends of the window.
-	From, At time.Time
+	*Reading
 	// Whole are rows of all of it, Since those of what has happened since the table before.
 	Whole, Since []stats.Row
 }
@@ -234,7 +232,7 @@ func (t *Totals) At(r *Reading) *Table {
 			funcs[i].Lost, funcs[i].Open, funcs[i].Unfinished = 0, 0, 0
 		}
 	}
-	table := &Table{Summary: r.Summary, From: r.From, At: r.At, Whole: make([]stats.Row, len(funcs))}
+	table := &Table{Reading: r, Whole: make([]stats.Row, len(funcs))}
 	for i, f := range funcs {
 		table.Whole[i] = stats.NewRow(f, r.Seconds)
 	}
@@ -242,7 +240,7 @@ func (t *Totals) At(r *Reading) *Table {
 		table.Since = t.since(funcs, r)
 	}
 	if r.Last && r.Counts != nil {
-		table.Probing = t.probing(r)
+		r.Probing = t.probing(r)
 	}
 	return table
 }

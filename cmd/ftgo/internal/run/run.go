@@ -45,9 +45,8 @@ type Job struct {
 type state struct {
 	// expired comes when the time is up, which is counted from the window's beginning on.
 	expired <-chan time.Time
-	failed  error // the view's first error
-	written bool  // somebody writes to the binary
-	last    *trace.Reading
+	failed  error        // the view's first error
+	written bool         // somebody writes to the binary
 	table   *trace.Table // the last
 }
 
@@ -173,11 +172,7 @@ func (j *Job) stop() error {
 			return fmt.Sprintf("removing the probes, a moment for each of %s", units.Plural(j.Slow, "event"))
 		})()
 	}
-	err := trace.Drain(j.Source, func() error { return nil })
-	if j.last != nil {
-		err = errors.Join(err, j.last.Err)
-	}
-	return err
+	return trace.Drain(j.Source, func() error { return nil })
 }
 
 // close removes the probes and ends the program.
@@ -221,7 +216,7 @@ func (j *Job) Reading(at *trace.Reading) {
 			j.expired = time.After(j.For - time.Since(at.From))
 		}
 	case at.Last:
-		j.last, j.table = at, j.Totals.At(at)
+		j.table = j.Totals.At(at)
 	case j.failed == nil:
 		j.failed = j.View.Interval(j.Totals.At(at))
 	}
@@ -229,7 +224,7 @@ func (j *Job) Reading(at *trace.Reading) {
 
 // sayDoubts tells of calls whose latencies are none.
 func (j *Job) sayDoubts() {
-	if n := j.last.Unfollowed; n > 0 {
+	if n := j.table.Unfollowed; n > 0 {
 		j.Env.Warn(fmt.Sprintf("%s not followed to the end, and counted as lost: too many others were open when they began", units.Plural(n, "call")))
 	}
 	if n := j.Totals.SteppedBack(); n > 0 {

@@ -51,10 +51,10 @@ func (s *fakeSource) Arm(_ context.Context, sink trace.Sink) error {
 func (s *fakeSource) Read(context.Context) error {
 	if s.stopped {
 		last := &trace.Reading{Last: true, Counts: &pairing.Counts{Funcs: []pairing.Count{{Calls: 3, Timed: 3}}}}
-		if s.fails == "counters" {
-			last.Err = errFake
-		}
 		s.sink.Reading(last)
+		if s.fails == "counters" {
+			return errFake
+		}
 		return io.EOF
 	}
 	if s.calls == 0 {
