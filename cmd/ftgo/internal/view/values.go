@@ -145,8 +145,8 @@ func (v *Lines) filter(fl *funcLines, f *offsets.Func, sig *offsets.Signature, e
 	var texts []string
 	for _, p := range pushes {
 		room := true
-		text := p.Filter(func(r where.Ref, piece where.Piece) string {
-			name, ok := entry.Piece(r.Path, piece.Offset, piece.Size)
+		text := p.Filter(func(piece where.Piece) string {
+			name, ok := entry.Piece(piece.Ref.Path, piece.Offset, piece.Size)
 			room = room && ok
 			return name
 		})

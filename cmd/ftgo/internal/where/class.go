@@ -65,16 +65,16 @@ type checker struct {
 }
 
 // condition checks a whole filter.
-func (c checker) condition(root *node) error {
-	class, err := c.node(root)
-	if err == nil && class&truthClass == 0 {
-		err = &problem{"condition expected, not " + class.String() + ",", root.first()}
+func (c checker) condition(root *node) *problem {
+	class, wrong := c.node(root)
+	if wrong == nil && class&truthClass == 0 {
+		wrong = &problem{"condition expected, not " + class.String() + ",", root.first()}
 	}
-	return err
+	return wrong
 }
 
 // node is the class of a node's value.
-func (c checker) node(n *node) (class, error) {
+func (c checker) node(n *node) (class, *problem) {
 	switch n.op {
 	case opConstant:
 		return n.value.class, nil
@@ -106,7 +106,7 @@ func (c checker) node(n *node) (class, error) {
 }
 
 // suits tells whether a comparison suits what it compares.
-func suits(n *node, x, y class) error {
+func suits(n *node, x, y class) *problem {
 	common := x & y & (truthClass | textClass)
 	if x&numberClass != 0 && y&numberClass != 0 {
 		common |= numberClass
@@ -126,7 +126,7 @@ func suits(n *node, x, y class) error {
 	return &problem{fmt.Sprintf("%s can't be compared with %s", x, y), n.at}
 }
 
-func (c checker) ref(n *node) (result class, err error) {
+func (c checker) ref(n *node) (result class, wrong *problem) {
 	whole := n.ref.Part == capture.Whole
 	if result = anyClass; !whole {
 		result = wholeClass

@@ -1,13 +1,55 @@
+// Package where is the language of filters: which calls to show, by their arguments,
+// results and latency.
+//
+//	n > 100 && key == "bob"
+//	req.URL.Path =~ "^/api/" || latency >= 5ms
+//	!(s.items[0].name == "" || len(buf) % 4096 != 0)
+//	flags & 0x10 && err != nil
+//
+// Operators are those of Go, and bind as in Go: || && == != < <= > >= + - * / % & and
+// unary ! -; =~ searches for a regular expression (RE2), and binds as == does. An & where
+// a condition is expected means that a bit is set.
+//
+// Operands are literals of Go (42, 0x2a, 1_000, 1.5, "text", `text`, true, false, nil),
+// durations (10ms, 1.5us: numbers of nanoseconds), variables and parts of them (n,
+// req.URL.Path, s.items[0].name, *p), len(x) and cap(x), and what the caller
+// knows of a call beside these.
+//
+// Numbers are compared by their value, whatever their size and sign, and nothing wraps
+// around. An error is compared with a string by its message, any other interface by the
+// value it holds.
+//
+// What can't be known, since a value was not readable, not fetched or cut, makes a
+// condition unknown, unless the rest decides: "unknown || true" is true. A cut string is
+// known by its length and its first bytes.
+//
+// The package reads filters, evaluates them and finds the part that the kernel can
+// evaluate. Fetching values, and counting what is unknown, is left to its caller.
 package where
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"unicode/utf8"
 
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
+
+// Ref is a variable, or a part of one, that a filter asks for.
+type Ref struct {
+	// Path is as in Go, without blanks: "n", "req.URL.Path", "s.items[0].name", "*p".
+	Path string
+	Part capture.Part
+}
+
+// String writes it as filters do.
+func (r Ref) String() string {
+	if r.Part == capture.Whole {
+		return r.Path
+	}
+	return string(r.Part) + "(" + r.Path + ")"
+}
 
 // Expr is a filter. The zero Expr lets everything through.
 type Expr struct {
@@ -19,15 +61,14 @@ type Expr struct {
 //
 //	parse filter: "n >": operand expected at 4
 func Parse(text string) (Expr, error) {
-	e := Expr{text: text}
-	var err error
-	if e.root, err = parse(text); err == nil {
-		err = checker{}.condition(e.root)
+	root, wrong := parse(text)
+	if wrong == nil {
+		wrong = checker{}.condition(root)
 	}
-	if err != nil {
-		return Expr{}, locate("parse", text, err)
+	if wrong != nil {
+		return Expr{}, wrong.in("parse", text)
 	}
-	return e, nil
+	return Expr{text, root}, nil
 }
 
 // problem is what is wrong with a filter, and at which byte of it.
@@ -36,14 +77,9 @@ type problem struct {
 	at   int
 }
 
-func (p *problem) Error() string { return p.what }
-
-// locate makes a one-line error of a problem: characters are counted from 1.
-func locate(verb, text string, err error) error {
-	if p := (*problem)(nil); errors.As(err, &p) {
-		return fmt.Errorf("%s filter: %q: %w at %d", verb, text, err, utf8.RuneCountInString(text[:p.at])+1)
-	}
-	return fmt.Errorf("%s filter: %q: %w", verb, text, err)
+// in makes a one-line error of what is wrong with a text: characters are counted from 1.
+func (p *problem) in(verb, text string) error {
+	return fmt.Errorf("%s filter: %q: %s at %d", verb, text, p.what, utf8.RuneCountInString(text[:p.at])+1)
 }
 
 // String writes the filter in one way only, whatever the blanks and parentheses it was
@@ -80,9 +116,8 @@ func (e Expr) Refs() []Ref {
 func (e Expr) Check(types func(path string) (*gotype.Type, error)) error {
 	if e.root == nil {
 		return nil
-	}
-	if err := (checker{types}).condition(e.root); err != nil {
-		return locate("check", e.text, err)
+	} else if wrong := (checker{types}).condition(e.root); wrong != nil {
+		return wrong.in("check", e.text)
 	}
 	return nil
 }

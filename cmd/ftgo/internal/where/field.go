@@ -2,11 +2,11 @@ package where
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
+	"math/bits"
 	"reflect"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/ftgo/ftgo/internal/capture"
 )
@@ -16,54 +16,12 @@ type field struct{ capture.Field }
 
 // Piece is a part of a constant string that the kernel can compare at once.
 type Piece struct {
+	// Ref is what is compared with the string.
+	Ref Ref
 	// Offset is the part's place in the string, Size its bytes: 8, 4, 2 or 1.
 	Offset, Size int64
 	// Value is the signed number that those bytes are on x86.
 	Value int64
-}
-
-// cond is a condition in the terms of the kernel, of an event's fields, as filters are written
-// (Documentation/trace/events.rst, "Event filtering"): "field op number", "field & number",
-// joined by && and ||, !( ).
-type cond struct {
-	text string
-	// Each placeholder in text stands for the field that holds a piece of a string.
-	pieces []piece
-	exact  bool
-}
-
-type piece struct {
-	ref Ref
-	Piece
-}
-
-const placeholder = "\x00"
-
-func exactly(text string) cond { return cond{text: text, exact: true} }
-
-// size is the longest that the text can become: names have at most 31 bytes (MAX_ARG_NAME_LEN in
-// kernel/trace/trace_probe.h).
-func (c cond) size() int { return len(c.text) + 30*len(c.pieces) }
-
-// join is "(c op d)", or one of both that is too long already.
-func (c cond) join(op string, d cond) cond {
-	switch {
-	case c.size() > MaxFilter:
-		return c
-	case d.size() > MaxFilter:
-		return d
-	}
-	return cond{"(" + c.text + op + d.text + ")", slices.Concat(c.pieces, d.pieces), c.exact && d.exact}
-}
-
-// Filter writes the condition for an event's filter, in parentheses where they matter
-// for joining it to others. name names the fields that hold the pieces of strings.
-func (p Push) Filter(name func(Ref, Piece) string) string {
-	text := p.cond.text
-	for _, part := range p.cond.pieces {
-		text = strings.Replace(text, placeholder, name(part.ref, part.Piece), 1)
-	}
-	return text
 }
 
 // is compares the field with a number.
@@ -130,18 +88,15 @@ const maxCompared = 64
 
 // pieces cuts a string, or the first of its bytes, into as few pieces as can be without
 // reading beyond its end.
-func pieces(constant []byte) []Piece {
-	var out []Piece
+func pieces(r Ref, constant []byte) (out []Piece) {
 	length := min(len(constant), maxCompared)
-	b := constant[:length]
-	for _, size := range []int64{8, 4, 2, 1} {
-		for int64(len(b)) >= size {
-			var word [8]byte
-			copy(word[8-size:], b)
-			value := int64(binary.LittleEndian.Uint64(word[:])) >> (64 - 8*size)
-			out = append(out, Piece{int64(length - len(b)), size, value})
-			b = b[size:]
-		}
+	for b := constant[:length]; len(b) > 0; {
+		size := int64(1) << min(bits.Len(uint(len(b)))-1, 3)
+		var word [8]byte
+		copy(word[8-size:], b)
+		value := int64(binary.LittleEndian.Uint64(word[:])) >> (64 - 8*size)
+		out = append(out, Piece{r, int64(length - len(b)), size, value})
+		b = b[size:]
 	}
 	return out
 }
@@ -149,23 +104,25 @@ func pieces(constant []byte) []Piece {
 // textCompare compares a string with a constant: its length first. It is exact only for "": a
 // piece that the kernel could not read is 0, and then the call must pass, since the comparison
 // is unknown.
-func (f field) textCompare(ref Ref, o op, constant []byte) (c cond, ok bool) {
-	c = exactly(f.is(o, strconv.Itoa(len(constant))))
+func (f field) textCompare(ref Ref, o op, constant []byte) (p Push, ok bool) {
+	p = exactly(f.is(o, strconv.Itoa(len(constant))))
 	if len(constant) == 0 {
-		return c, true
+		return p, true
 	} else if o == opNotEqual && len(constant) > maxCompared {
-		return c, false
+		return p, false
 	}
-	for _, p := range pieces(constant) {
-		one := cond{field{capture.Field{Name: placeholder}}.is(o, strconv.FormatInt(p.Value, 10)), []piece{{ref, p}}, false}
-		switch unread := (cond{placeholder + " == 0", one.pieces, false}); {
-		case o == opNotEqual && p.Value == 0:
-			return c, false
-		case p.Value != 0 && o == opEqual:
+	p.Exact = false
+	for _, piece := range pieces(ref, constant) {
+		one := Push{text: fmt.Sprintf("%s %s %d", placeholder, o, piece.Value), pieces: []Piece{piece}}
+		switch unread := (Push{text: placeholder + " == 0", pieces: one.pieces}); {
+		case o == opNotEqual && piece.Value == 0:
+			return p, false
+		case piece.Value != 0 && o == opEqual:
 			one = one.join(" || ", unread)
 		}
-		c.text += either(o == opEqual, " && ", " || ") + one.text
-		c.pieces = append(c.pieces, one.pieces...)
+		p.text += either(o == opEqual, " && ", " || ") + one.text
+		p.pieces = append(p.pieces, one.pieces...)
 	}
-	return cond{"(" + c.text + ")", c.pieces, false}, true
+	p.text = "(" + p.text + ")"
+	return p, true
 }

@@ -263,7 +263,7 @@ func TestPieces(t *testing.T) {
 	text := []byte("0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz")
 	for n := range len(text) + 1 {
 		at := int64(0)
-		for _, p := range pieces(text[:n]) {
+		for _, p := range pieces(Ref{}, text[:n]) {
 			var b []byte
 			for i := range p.Size {
 				b = append(b, byte(p.Value>>(8*i)))
@@ -277,7 +277,7 @@ func TestPieces(t *testing.T) {
 			t.Errorf("%d of %d bytes are compared", at, n)
 		}
 	}
-	if p := pieces([]byte("\xff")); len(p) != 1 || p[0].Value != -1 {
+	if p := pieces(Ref{}, []byte("\xff")); len(p) != 1 || p[0].Value != -1 {
 		t.Errorf("a byte 0xff is %+v", p)
 	}
 }

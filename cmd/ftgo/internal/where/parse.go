@@ -3,13 +3,62 @@ package where
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/valuepath"
 )
+
+// tokenKind tells tokens apart.
+type tokenKind uint8
+
+const (
+	nameToken tokenKind = iota
+	numberToken
+	operatorToken
+	stringToken
+	badToken
+	endToken
+)
+
+// tokens are the kinds that a regular expression tells. What begins like a number or a duration is
+// read as one: 0x1F, 1e-9, 1m30s.
+var tokens = [...]*regexp.Regexp{
+	nameToken:     regexp.MustCompile(`^[\p{L}_][\p{L}\p{Nd}_]*`),
+	numberToken:   regexp.MustCompile(`^(0[xX][.\p{L}\p{Nd}_]*|[0-9]([eE][-+]|[.\p{L}\p{Nd}_])*)`),
+	operatorToken: regexp.MustCompile(`^(\|\||&&|[=!<>]=|=~|[][<>!+*/%&().-])`),
+}
+
+// token is a word of a filter. Its text is as written; at is the byte it begins at.
+type token struct {
+	kind tokenKind
+	text string
+	at   int
+}
+
+// nextToken reads the token at or after a byte of text.
+func nextToken(text string, at int) token {
+	rest := strings.TrimLeft(text[at:], " \t\r\n")
+	at = len(text) - len(rest)
+	for kind, pattern := range tokens {
+		if word := pattern.FindString(rest); word != "" {
+			return token{tokenKind(kind), word, at}
+		}
+	}
+	quoted, err := strconv.QuotedPrefix(rest)
+	switch {
+	case rest == "":
+		return token{endToken, "", at}
+	case err == nil && rest[0] != '\'':
+		return token{stringToken, quoted, at}
+	}
+	_, size := utf8.DecodeRuneInString(rest)
+	return token{badToken, rest[:size], at}
+}
 
 // maxNesting bounds parentheses and unary operators within each other.
 const maxNesting = 100
@@ -19,11 +68,11 @@ type parser struct {
 	text    string
 	token   token // the one that comes next
 	nesting int
-	err     error
+	err     *problem
 }
 
 // parse reads all of a text.
-func parse(text string) (*node, error) {
+func parse(text string) (*node, *problem) {
 	p := &parser{text: text}
 	p.next()
 	root := p.binary(bindOr)
@@ -40,7 +89,7 @@ func (p *parser) fail(what string, at int) {
 	if p.err == nil {
 		p.err = &problem{what, at}
 	}
-	p.token = token{at: len(p.text)}
+	p.token = token{endToken, "", len(p.text)}
 }
 
 // unexpected complains of the next token.
@@ -48,8 +97,8 @@ func (p *parser) unexpected(want string) {
 	t := p.token
 	switch {
 	case t.kind == endToken:
-	case t.kind == badToken && (t.text == "=" || t.text == "|"):
-		want += fmt.Sprintf(", not %q (%s?),", t.text, map[string]string{"=": "==", "|": "||"}[t.text])
+	case t.text == "=" || t.text == "|":
+		want += fmt.Sprintf(", not %q (%[1]s%[1]s?),", t.text)
 	case t.kind == badToken && strings.Contains("\"`", t.text):
 		want = "string does not end or has a bad escape"
 	default:

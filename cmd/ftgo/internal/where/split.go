@@ -3,6 +3,8 @@ package where
 import (
 	"math"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/ftgo/ftgo/internal/capture"
 )
@@ -19,10 +21,43 @@ type Push struct {
 	// Exact: it is as strict as Expr, which need not be evaluated again.
 	Exact bool
 
-	cond cond
+	// text is in the terms of the kernel, of an event's fields, as filters are written
+	// (Documentation/trace/events.rst, "Event filtering"): "field op number", "field & number",
+	// joined by && and ||, !( ). Each placeholder stands for the field that holds a piece.
+	text   string
+	pieces []Piece
 }
 
-// Split finds what the kernel can evaluate where a call begins. field tells how it knows a
+const placeholder = "\x00"
+
+func exactly(text string) Push { return Push{Exact: true, text: text} }
+
+// size is the longest that the text can become: names have at most 31 bytes (MAX_ARG_NAME_LEN in
+// kernel/trace/trace_probe.h).
+func (p Push) size() int { return len(p.text) + 30*len(p.pieces) }
+
+// join is "(p op q)", or one of both that is too long already.
+func (p Push) join(op string, q Push) Push {
+	switch {
+	case p.size() > MaxFilter:
+		return p
+	case q.size() > MaxFilter:
+		return q
+	}
+	return Push{Exact: p.Exact && q.Exact, text: "(" + p.text + op + q.text + ")", pieces: slices.Concat(p.pieces, q.pieces)}
+}
+
+// Filter writes the condition for an event's filter, in parentheses where they matter
+// for joining it to others. name names the fields that hold the pieces of strings.
+func (p Push) Filter(name func(Piece) string) string {
+	text := p.text
+	for _, piece := range p.pieces {
+		text = strings.Replace(text, placeholder, name(piece), 1)
+	}
+	return text
+}
+
+// Split finds what the kernel can evaluate where a call begins. known tells how it knows a
 // variable, or that it doesn't: results and the latency, to begin with. A call that fails
 // one of the conditions is one that the filter does not let through; of the others rest
 // decides.
@@ -31,9 +66,13 @@ type Push struct {
 // strings that are equal to a constant, joined by && || and !. Where one side of an && is
 // none of these, the other side is pushed, and the whole stays in rest, as comparisons of
 // strings do: the kernel reads zeros where memory can't be read.
-func (e Expr) Split(field func(Ref) (capture.Field, bool)) (kernel []Push, rest Expr) {
+func (e Expr) Split(known func(Ref) (capture.Field, bool)) (kernel []Push, rest Expr) {
 	rest.text = e.text
 	size := 0
+	s := splitter(func(r Ref) (field, bool) {
+		f, ok := known(r)
+		return field{f}, ok
+	})
 	var visit func(n *node)
 	visit = func(n *node) {
 		if n == nil {
@@ -43,11 +82,12 @@ func (e Expr) Split(field func(Ref) (capture.Field, bool)) (kernel []Push, rest 
 			visit(n.y)
 			return
 		}
-		c, ok := splitter{field}.condition(n, false)
-		if length := len(" && ") + c.size(); ok && size+length <= MaxFilter {
+		p, ok := s.condition(n, false)
+		if length := len(" && ") + p.size(); ok && size+length <= MaxFilter {
 			size += length
-			kernel = append(kernel, Push{Expr{e.text, n}, c.exact, c})
-			if c.exact {
+			p.Expr = Expr{e.text, n}
+			kernel = append(kernel, p)
+			if p.Exact {
 				return
 			}
 		}
@@ -60,13 +100,12 @@ func (e Expr) Split(field func(Ref) (capture.Field, bool)) (kernel []Push, rest 
 	return kernel, rest
 }
 
-type splitter struct {
-	field func(Ref) (capture.Field, bool)
-}
+// splitter tells which field holds a variable.
+type splitter func(Ref) (field, bool)
 
 // condition is what the kernel can tell of a condition, or of its contrary: something that
-// is true unless that is known to be false. exact: it is false just then.
-func (s splitter) condition(n *node, not bool) (c cond, ok bool) {
+// is true unless that is known to be false. Exact: it is false just then.
+func (s splitter) condition(n *node, not bool) (p Push, ok bool) {
 	switch o, x, y := n.op, n.x, n.y; {
 	case o == opNot:
 		return s.condition(x, !not)
@@ -85,10 +124,10 @@ func (s splitter) condition(n *node, not bool) (c cond, ok bool) {
 			return s.comparison(o, x, y.operand(nil))
 		}
 	}
-	return cond{}, false
+	return Push{}, false
 }
 
-func (s splitter) junction(n *node, not bool) (c cond, ok bool) {
+func (s splitter) junction(n *node, not bool) (p Push, ok bool) {
 	x, okX := s.condition(n.x, not)
 	y, okY := s.condition(n.y, not)
 	and := (n.op == opAnd) != not
@@ -98,7 +137,7 @@ func (s splitter) junction(n *node, not bool) (c cond, ok bool) {
 	case okY:
 		x = y
 	}
-	x.exact = false
+	x.Exact = false
 	return x, and && (okX || okY)
 }
 
@@ -110,17 +149,16 @@ func either[T any](first bool, a, b T) T {
 }
 
 // comparison is that of a variable, or of some bits of one, with a constant.
-func (s splitter) comparison(o op, x *node, constant operand) (c cond, ok bool) {
+func (s splitter) comparison(o op, x *node, constant operand) (p Push, ok bool) {
 	if x.op == opBits {
 		return s.bits(o, x, constant)
 	}
 	if x.op != opRef {
-		return cond{}, false
+		return Push{}, false
 	}
-	known, ok := s.field(x.ref)
-	f := field{known}
+	f, ok := s(x.ref)
 	if !ok {
-		return cond{}, false
+		return Push{}, false
 	}
 	switch class := classOf(f.Type); {
 	case class == anyClass:
@@ -134,27 +172,26 @@ func (s splitter) comparison(o op, x *node, constant operand) (c cond, ok bool) 
 		text, ok := f.compare(o, constant)
 		return exactly(text), ok
 	}
-	return cond{}, false
+	return Push{}, false
 }
 
 // bits is "x & 4 != 0" or "x & 4 == 0".
-func (s splitter) bits(o op, n *node, constant operand) (c cond, ok bool) {
+func (s splitter) bits(o op, n *node, constant operand) (p Push, ok bool) {
 	x, mask := n.x, n.y
 	if x.constant() {
 		x, mask = mask, x
 	}
 	zero := constant.class == wholeClass && constant.whole == integer{}
 	if !o.equality() || !zero || x.op != opRef || !mask.constant() {
-		return cond{}, false
+		return Push{}, false
 	}
-	known, ok := s.field(x.ref)
-	f := field{known}
+	f, ok := s(x.ref)
 	m := mask.operand(nil)
 	// Kernels before 4.17 keep only 32 bits of what & leaves (filter_pred_u64 and the like
 	// in kernel/trace/trace_events_filter.c).
 	narrow := m.class == wholeClass && m.whole.high == 0 && m.whole.low <= math.MaxUint32
 	if !ok || !narrow || f.Type.Kind != reflect.Int && f.Type.Kind != reflect.Uint {
-		return cond{}, false
+		return Push{}, false
 	}
 	value, ok := f.value(m.whole)
 	// A ! there is since Linux 4.0.

@@ -29,9 +29,9 @@ func fields(r Ref) (capture.Field, bool) {
 }
 
 // longestName is as long as a field's name can be.
-func longestName(Ref, Piece) string { return strings.Repeat("x", 31) }
+func longestName(Piece) string { return strings.Repeat("x", 31) }
 
-func pieceName(r Ref, p Piece) string { return fmt.Sprintf("%s_%d_%d", r.Path, p.Offset, p.Size) }
+func pieceName(p Piece) string { return fmt.Sprintf("%s_%d_%d", p.Ref.Path, p.Offset, p.Size) }
 
 func TestSplit(t *testing.T) {
 	tests := []struct{ text, kernel, rest string }{

@@ -46,20 +46,14 @@ type pattern struct {
 
 func newPattern(expr string) (*pattern, error) {
 	re, err := regexp.Compile(expr)
-	if bad := (*syntax.Error)(nil); errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*syntax.Error](err); ok {
 		// Its own text quotes the expression raw, control characters and all.
 		return nil, fmt.Errorf("%s: %q", bad.Code, bad.Expr)
 	} else if err != nil {
 		return nil, err
 	}
-	parsed, err := syntax.Parse(expr, syntax.Perl)
-	if err != nil {
-		return nil, err
-	}
-	program, err := syntax.Compile(parsed.Simplify())
-	if err != nil {
-		return nil, err
-	}
+	parsed, _ := syntax.Parse(expr, syntax.Perl) // regexp.Compile has done both without an error
+	program, _ := syntax.Compile(parsed.Simplify())
 	p := &pattern{Regexp: re, open: !slices.ContainsFunc(program.Inst, looksAhead)}
 	if program.StartCond()&syntax.EmptyBeginText != 0 {
 		p.start, _ = re.LiteralPrefix()
