@@ -25,15 +25,8 @@ import (
 // what explains it.
 const CompleteArg = "complete-words"
 
-// candidates are what may stand at a place.
-type candidates struct {
-	kind  string // words, parts or files
-	lines []string
-}
-
-var files, nothing = candidates{kind: "files"}, candidates{kind: "words"}
-
-func oneOf(lines []string) candidates { return candidates{"words", slices.Clone(lines)} }
+// What may stand at a place is a list, which begins with what its lines are: words, parts or files.
+var files, nothing = []string{"files"}, []string{"words"}
 
 // Complete writes what may stand as the last of the words that were typed.
 func Complete(e *Env, commands []*Command, args []string) error {
@@ -45,123 +38,105 @@ func Complete(e *Env, commands []*Command, args []string) error {
 	}
 	args = joinEquals(args)
 	last := args[len(args)-1]
-	c := candidatesFor(commands, args)
-	var b strings.Builder
-	b.WriteString(c.kind + "\n")
-	for _, l := range c.lines {
+	list := candidates(commands, args[:len(args)-1], last)
+	offered := list[:1]
+	for _, l := range list[1:] {
 		if strings.HasPrefix(l, last) {
-			b.WriteString(l + "\n")
+			offered = append(offered, l)
 		}
 	}
-	_, err := io.WriteString(e.Stdout, b.String())
+	_, err := io.WriteString(e.Stdout, strings.Join(offered, "\n")+"\n")
 	return err
 }
 
 // joinEquals puts together what bash has split: --output = json.
-func joinEquals(args []string) []string {
-	var out []string
-	for i := 0; i < len(args); i++ {
-		if args[i] == "=" && len(out) > 0 && strings.HasPrefix(out[len(out)-1], "--") {
-			out[len(out)-1] += "="
-			if i+1 < len(args) {
-				i++
-				out[len(out)-1] += args[i]
-			}
-			continue
+func joinEquals(args []string) (out []string) {
+	joined := false // the word before is an = that was joined
+	for _, arg := range args {
+		at := len(out) - 1
+		if joined || arg == "=" && at >= 0 && strings.HasPrefix(out[at], "--") {
+			out[at] += arg
+			joined = !joined
+		} else {
+			out = append(out, arg)
 		}
-		out = append(out, args[i])
 	}
 	return out
 }
 
-func candidatesFor(commands []*Command, args []string) candidates {
-	if len(args) == 1 || args[0] == "help" {
-		c := nothing
+// candidates are what may stand behind the words of a command line.
+func candidates(commands []*Command, before []string, last string) []string {
+	switch {
+	case len(before) == 0 || before[0] == "help":
+		list := nothing
 		for _, known := range commands {
-			c.lines = append(c.lines, known.Name+"\t"+known.Summary)
+			list = append(list, known.Name+"\t"+known.Summary)
 		}
-		return c
+		return list
+	case before[0] == "completion":
+		return append(nothing, shells...)
 	}
-	if args[0] == "completion" {
-		return oneOf(shells)
-	}
-	command := Find(commands, args[0])
+	command := Find(commands, before[0])
 	if command == nil || command.Plain != nil {
 		return nothing
 	}
-	t := typed{flags: command.Flags()}
-	t.read(args[1 : len(args)-1])
-	return t.next(args[0], args[len(args)-1])
-}
-
-// typed is a command line as far as it is there.
-type typed struct {
-	flags   *Flags
-	value   *Flag    // whose value comes next
-	program bool     // behind --
-	pid     int      // of -p
-	words   []string // that are no flags
-}
-
-func (t *typed) read(args []string) {
+	t := typed{command: command.Name, flags: command.Flags()}
 	t.flags.ParseErrorsAllowlist.UnknownFlags = true
-	err := t.flags.ParseAll(t.flags.Join(args), func(f *Flag, value string) error {
+	err := t.flags.ParseAll(t.flags.Join(before[1:]), func(f *Flag, value string) error {
 		if f.Name == "pid" {
 			t.pid, _ = strconv.Atoi(value)
 		}
 		return nil
 	})
 	if lacking, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		t.value = lacking.GetFlag()
+		return t.values(lacking.GetFlag(), last)
 	}
-	t.words, t.program = t.flags.Args(), t.flags.ArgsLenAtDash() >= 0
+	return t.next(last)
 }
 
-// next is what may stand behind what is there.
-func (t *typed) next(command, last string) candidates {
-	switch name, _, whole := strings.Cut(last, "="); {
-	case t.value != nil:
-		return t.valuesOf(command, t.value, last)
-	case t.program:
+// typed is a command line as far as it is there.
+type typed struct {
+	command string
+	flags   *Flags
+	pid     int // of -p
+}
+
+// next is what may stand behind what is there, where that is no flag's value.
+func (t *typed) next(last string) []string {
+	name, value, whole := strings.Cut(last, "=")
+	f := t.flags.Lookup(strings.TrimPrefix(name, "--"))
+	switch {
+	case t.flags.ArgsLenAtDash() >= 0:
 		return files
-	case strings.HasPrefix(last, "--") && whole:
-		f := t.flags.Lookup(name[2:])
-		if f == nil {
-			return nothing
-		}
-		c := t.valuesOf(command, f, last[len(name)+1:])
-		for i := range c.lines {
-			c.lines[i] = name + "=" + c.lines[i]
-		}
-		return c
-	case strings.HasPrefix(last, "-"):
-		return t.flagNames()
-	case command == "doctor" || command == "clean":
+	case strings.HasPrefix(last, "--") && whole && f == nil:
 		return nothing
-	case t.pid == 0 && len(t.words) == 0:
+	case strings.HasPrefix(last, "--") && whole:
+		list := t.values(f, value)
+		for i := range list[1:] {
+			list[i+1] = name + "=" + list[i+1]
+		}
+		return list
+	case strings.HasPrefix(last, "-"):
+		list := nothing
+		t.flags.VisitAll(func(f *Flag) {
+			if !f.Hidden {
+				_, about := pflag.UnquoteUsage(f)
+				list = append(list, "--"+f.Name+"\t"+about)
+			}
+		})
+		return list
+	case t.command == "doctor" || t.command == "clean":
+		return nothing
+	case t.pid == 0 && t.flags.NArg() == 0:
 		return files
-	}
-	if command == "watch" {
+	case t.command == "watch":
 		return nothing // variables, whose names take a pass over all symbols
 	}
 	return t.functions(last)
 }
 
-func (t *typed) flagNames() candidates {
-	c := nothing
-	t.flags.VisitAll(func(f *Flag) {
-		if !f.Hidden {
-			_, about := pflag.UnquoteUsage(f)
-			c.lines = append(c.lines, "--"+f.Name+"\t"+about)
-		}
-	})
-	return c
-}
-
-func (t *typed) valuesOf(command string, f *Flag, last string) candidates {
-	if choices := Choices(f); choices != nil {
-		return oneOf(choices)
-	}
+// values are those that a flag may have.
+func (t *typed) values(f *Flag, last string) []string {
 	switch f.Name {
 	case "pid":
 		return processIDs()
@@ -170,19 +145,19 @@ func (t *typed) valuesOf(command string, f *Flag, last string) candidates {
 	case "exclude", "inside", "at":
 		return t.functions(last)
 	}
-	return nothing
+	return append(nothing, Choices(f)...)
 }
 
 // processIDs are the processes that have an executable file, with its name.
-func processIDs() candidates {
-	c := nothing
+func processIDs() []string {
+	list := nothing
 	pids, _ := procfs.All() // what was read will do
 	for _, pid := range pids {
 		if exe, err := os.Readlink(procfs.Exe(pid)); err == nil && printable.Text(exe) == exe {
-			c.lines = append(c.lines, fmt.Sprintf("%d\t%s", pid, exe))
+			list = append(list, fmt.Sprintf("%d\t%s", pid, exe))
 		}
 	}
-	return c
+	return list
 }
 
 // manyNames are more than people read: names that go on alike are then shown as one, as
@@ -190,12 +165,9 @@ func processIDs() candidates {
 const manyNames = 100
 
 // functions are those of the binary typed before, in the spelling that needs no quotes.
-func (t *typed) functions(last string) candidates {
-	var path string
-	switch {
-	case len(t.words) > 0 && (t.pid == 0 || IsFile(t.words[0])):
-		path = t.words[0]
-	case t.pid > 0:
+func (t *typed) functions(last string) []string {
+	path := t.flags.Arg(0)
+	if t.pid > 0 && !IsFile(path) {
 		path = procfs.Exe(t.pid)
 	}
 	b, err := target.Open(path, procfs.Executing(t.pid))
@@ -204,34 +176,31 @@ func (t *typed) functions(last string) candidates {
 	}
 	defer b.Close()
 	names := shellSafeNames(b, last)
-	if len(names) <= manyNames {
-		return oneOf(names)
+	if len(names) > manyNames {
+		parts := slices.Clone(names)
+		for i, name := range names {
+			parts[i] = nextPart(name, len(last))
+		}
+		if parts = slices.Compact(parts); !slices.Equal(parts, names) {
+			return append([]string{"parts"}, parts...)
+		}
 	}
-	parts := slices.Clone(names)
-	for i, name := range names {
-		parts[i] = nextPart(name, len(last))
-	}
-	if parts = slices.Compact(parts); slices.Equal(parts, names) {
-		return oneOf(names)
-	}
-	return candidates{"parts", parts}
+	return append(nothing, names...)
 }
 
 // shellSafeNames are the functions whose names begin with a prefix and need no quotes, in
 // order.
 func shellSafeNames(b *offsets.Binary, prefix string) []string {
 	var names []string
-	funcs := b.Funcs()
-	for i := range funcs {
-		name := symname.Plain(funcs[i].Name)
+	for _, f := range b.Funcs() {
+		name := symname.Plain(f.Name)
 		if !strings.HasPrefix(name, prefix) || strings.ContainsFunc(name, shellMinds) {
 			continue
 		}
 		// Closures are offered when the function around them is there.
-		if made := symname.Split(funcs[i].Name).Suffix; made != "" && len(prefix) <= len(strings.TrimSuffix(name, made)) {
-			continue
+		if made := symname.Split(f.Name).Suffix; made == "" || len(prefix) > len(strings.TrimSuffix(name, made)) {
+			names = append(names, name)
 		}
-		names = append(names, name)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -1,3 +1,4 @@
+// Package cli is what all commands have in common: what they say, how they end, and their flags.
 package cli
 
 import (
@@ -13,14 +14,64 @@ import (
 	"runtime/pprof"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"github.com/spf13/pflag"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/tracefs"
 )
+
+// Env is where a command writes: data to Stdout, everything else to Stderr.
+type Env struct {
+	Stdout, Stderr io.Writer
+	Quiet          bool
+}
+
+// Say writes a line to stderr, but not under --quiet.
+func (e *Env) Say(format string, args ...any) {
+	if !e.Quiet {
+		e.Warn(fmt.Sprintf(format, args...))
+	}
+}
+
+// Warn writes a line to stderr, even under --quiet. It escapes the text, because names in it may
+// come from a binary or a file system that wants to control the terminal, or to say something
+// itself.
+func (e *Env) Warn(text string) {
+	fmt.Fprintf(e.Stderr, "ftgo: %s\n", printable.Text(strings.ReplaceAll(text, "\n", "; ")))
+}
+
+// Progress says what is being done, each second that there is news, until stop is called, because
+// who waits for more than a second wants to know for what.
+func (e *Env) Progress(what func() string) (stop func()) {
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		said := ""
+		for {
+			select {
+			case <-done:
+				return
+			case <-ticker.C:
+				if now := what(); now != said {
+					e.Say("%s", now)
+					said = now
+				}
+			}
+		}
+	})
+	return func() {
+		close(done)
+		wg.Wait()
+	}
+}
 
 // Exit statuses, as documented in the README.
 const (
@@ -35,15 +86,14 @@ const (
 
 // statusError is an error with an exit status of its own.
 type statusError struct {
+	error
 	code int
-	err  error
 }
 
-func (e *statusError) Error() string { return e.err.Error() }
-func (e *statusError) Unwrap() error { return e.err }
+func (e *statusError) Unwrap() error { return e.error }
 
 // WithStatus has ftgo end with a status, because of err.
-func WithStatus(code int, err error) error { return &statusError{code, err} }
+func WithStatus(code int, err error) error { return &statusError{err, code} }
 
 // Usage is an error of who typed the command.
 func Usage(format string, args ...any) error {
@@ -99,9 +149,8 @@ func oneLine(err error) string {
 	var kept []string
 	lines := strings.Split(err.Error(), "\n")
 	for i, line := range lines {
-		told := slices.ContainsFunc(lines[i+1:], func(other string) bool { return strings.HasSuffix(other, line) }) ||
-			slices.ContainsFunc(kept, func(other string) bool { return strings.HasSuffix(other, line) })
-		if !told {
+		others := slices.Concat(kept, lines[i+1:])
+		if !slices.ContainsFunc(others, func(other string) bool { return strings.HasSuffix(other, line) }) {
 			kept = append(kept, line)
 		}
 	}

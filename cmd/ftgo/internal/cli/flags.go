@@ -72,28 +72,24 @@ func (v *value[T]) Set(text string) (err error) {
 	return err
 }
 
-func (v *value[T]) words() words { return words{v.form.Choices, v.form.Takes, v.form.More} }
+func (v *value[T]) choices() []string { return v.form.Choices }
 
-// words are the parts of a Form that say which words a value may be.
-type words struct {
-	choices     []string
-	takes, more func(word string) bool
-}
+func (v *value[T]) takes(word string) bool { return v.form.Takes != nil && v.form.Takes(word) }
 
-func wordsOf(f *Flag) (w words) {
-	if v, ok := f.Value.(interface{ words() words }); ok {
-		w = v.words()
-	}
-	return w
-}
+func (v *value[T]) more(text string) bool { return v.form.More != nil && v.form.More(text) }
 
 // Choices are the values of a flag, nil if there are too many.
-func Choices(f *Flag) []string { return wordsOf(f).choices }
+func Choices(f *Flag) (choices []string) {
+	if v, ok := f.Value.(interface{ choices() []string }); ok {
+		choices = v.choices()
+	}
+	return choices
+}
 
 // takes tells whether a word behind a flag is meant for it that may go without.
 func takes(f *Flag, word string) bool {
-	of := wordsOf(f).takes
-	return of != nil && of(word)
+	v, ok := f.Value.(interface{ takes(string) bool })
+	return ok && v.takes(word)
 }
 
 // Given tells whether a term of a [Rule] is true of the command line. A flag with its default,
@@ -121,33 +117,27 @@ func (fs *Flags) Given(term string) bool {
 // one word of values that are two.
 func (fs *Flags) Join(args []string) []string {
 	var out []string
-	for i := 0; i < len(args); i++ {
-		if args[i] == "--" {
-			return append(out, args[i:]...)
-		}
-		word, last := fs.joinShorthand(args[i])
+	for len(args) > 0 && args[0] != "--" {
+		word, last := fs.joinShorthand(args[0])
+		args = args[1:]
 		name, value, whole := strings.Cut(strings.TrimPrefix(word, "--"), "=")
 		if strings.HasPrefix(word, "--") {
 			last = fs.Lookup(name)
 		}
-		switch next := i + 1; {
-		case last == nil || next == len(args):
-		case whole:
-			if more(last, value, args[next:]) {
-				i, word = next, word+"\x00"+args[next]
-			}
+		switch {
+		case last == nil || whole || len(args) == 0:
 		case last.NoOptDefVal == "": // it takes any word
 			out = append(out, word)
-			i, word = next, args[next]
-			if more(last, word, args[next+1:]) {
-				i, word = next+1, word+"\x00"+args[next+1]
-			}
-		case takes(last, args[next]):
-			i, word = next, word+"="+args[next]
+			word, value, whole, args = args[0], args[0], true, args[1:]
+		case takes(last, args[0]):
+			word, args = word+"="+args[0], args[1:]
+		}
+		if last != nil && whole && more(last, value, args) {
+			word, args = word+"\x00"+args[0], args[1:]
 		}
 		out = append(out, word)
 	}
-	return out
+	return append(out, args...)
 }
 
 // joinShorthand does so for a value that is in one word with its flag. last is the flag
@@ -172,8 +162,8 @@ func (fs *Flags) joinShorthand(word string) (joined string, last *Flag) {
 
 // more tells whether a flag's value goes on with the first of the words behind it.
 func more(f *Flag, value string, behind []string) bool {
-	of := wordsOf(f).more
-	return of != nil && len(behind) > 0 && behind[0] != "--" && of(value)
+	v, ok := f.Value.(interface{ more(string) bool })
+	return ok && len(behind) > 0 && behind[0] != "--" && v.more(value)
 }
 
 // Seconds is the form of times like 5, 0.5 or 100ms.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	_ "embed"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -25,26 +26,21 @@ var rulesText string
 // Rules are those of all commands. Errors are made of them.
 var Rules = parseRules(rulesText)
 
-// parseRules reads lines like "probe,demo: stack excludes output=csv|tsv: REASON", where the commands
-// may be missing, and "needs" or just "no" may stand for what excludes.
+// ruleLine is like "probe,demo: stack excludes output=csv|tsv: REASON", where the commands may be
+// missing, and "needs" or just "no" may stand for what excludes.
+var ruleLine = regexp.MustCompile(`(?m)^(?:(\S+): )?(?:(\S+) (excludes|needs)|no) (.+?): (.+)$`)
+
 func parseRules(text string) (rules []Rule) {
-	for line := range strings.Lines(text) {
-		var r Rule
-		parts := strings.Split(strings.TrimSpace(line), ": ")
-		if len(parts) > 2 {
-			r.On, parts = strings.Split(parts[0], ","), parts[1:]
+	for _, m := range ruleLine.FindAllStringSubmatch(text, -1) {
+		r := Rule{If: m[2], Because: m[5]}
+		if m[1] != "" {
+			r.On = strings.Split(m[1], ",")
 		}
-		switch words := strings.Fields(parts[0]); {
-		case len(words) == 0:
-			continue
-		case words[0] == "no":
-			r.Not = words[1:]
-		case words[1] == "needs":
-			r.If, r.Needs = words[0], words[2:]
-		default:
-			r.If, r.Not = words[0], words[2:]
+		if terms := strings.Fields(m[4]); m[3] == "needs" {
+			r.Needs = terms
+		} else {
+			r.Not = terms
 		}
-		r.Because = parts[1]
 		rules = append(rules, r)
 	}
 	return rules
@@ -101,10 +97,7 @@ func alternatives(term string) []string {
 // orList lists words: a, b or c.
 func orList(words []string) string {
 	last := len(words) - 1
-	if last == 0 {
-		return words[0]
-	}
-	return strings.Join(words[:last], ", ") + " or " + words[last]
+	return strings.TrimPrefix(strings.Join(words[:last], ", ")+" or "+words[last], " or ")
 }
 
 // spell is a term as people type it.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -35,6 +36,18 @@ func TestCheckRules(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s with %q: %q, want %q", c.command, c.given, got, c.want)
+		}
+	}
+}
+
+// TestParseRules: every line is a rule.
+func TestParseRules(t *testing.T) {
+	if lines := strings.Fields(strings.ReplaceAll(rulesText, " ", "_")); len(Rules) != len(lines) {
+		t.Errorf("%d rules in %d lines", len(Rules), len(lines))
+	}
+	for _, r := range Rules {
+		if len(r.Not)+len(r.Needs) == 0 || r.Because == "" {
+			t.Errorf("%+v", r)
 		}
 	}
 }
