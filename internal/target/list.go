@@ -68,7 +68,7 @@ func (q *Query) List(say Say) ([]Row, error) {
 	}
 	for _, p := range unmatched {
 		if slices.ContainsFunc(elsewhere, func(other symname.Pattern) bool { return other.String() == p.String() }) {
-			return nil, nothingf("%s", noMatch(b, p.String(), q.Regexp))
+			return nil, noMatch(b, p.String(), q.Regexp)
 		}
 	}
 	for _, s := range w.sites {
@@ -143,7 +143,7 @@ func (l *listing) function(f *offsets.Func) error {
 	if n := l.named[f.Name]; n > 1 {
 		notes = append(notes, fmt.Sprintf("one of %d functions of this name", n))
 	}
-	if row.Inlined = l.inlinedAt(f.Name); len(row.Inlined) > 0 {
+	if row.Inlined, _ = l.binary.InlinedAt(f.Name); len(row.Inlined) > 0 { // List tells the error, once
 		notes = append(notes, "calls not seen: also "+inlinedNote(row.Inlined))
 	}
 	row.Note = strings.Join(notes, "; ")
@@ -170,7 +170,8 @@ func strategy(s *offsets.Sites) string {
 
 // inlined adds a function that has none.
 func (l *listing) inlined(name string) {
-	row := Row{Name: name, Entry: "none", Inlined: l.inlinedAt(name)}
+	row := Row{Name: name, Entry: "none"}
+	row.Inlined, _ = l.binary.InlinedAt(name) // List tells the error, once
 	row.Note = "no code of its own: " + inlinedNote(row.Inlined)
 	row.Unprobed = errors.New(row.Note)
 	l.rows = append(l.rows, row)
@@ -199,11 +200,6 @@ func (l *listing) site(say Say, s site) error {
 	return nil
 }
 
-func (l *listing) inlinedAt(name string) []offsets.Frame {
-	sites, _ := l.binary.InlinedAt(name) // the error is said once, by newListing's caller
-	return sites
-}
-
 // inlinedNote names the first few places.
 func inlinedNote(calls []offsets.Frame) string {
 	const shown = 3
@@ -220,19 +216,14 @@ func inlinedNote(calls []offsets.Frame) string {
 // SignatureText writes a function as trace takes it for FUNC:
 // main.get(key string, n int) (string, error).
 func SignatureText(name string, s *offsets.Signature) string {
-	var b strings.Builder
-	b.WriteString(name)
-	b.WriteByte('(')
-	b.WriteString(variablesText(s.Params))
-	b.WriteByte(')')
-	switch text := variablesText(s.Results); {
+	call, results := name+"("+variablesText(s.Params)+")", variablesText(s.Results)
+	switch {
 	case len(s.Results) == 0:
-	case len(s.Results) == 1 && !strings.Contains(text, " "):
-		b.WriteString(" " + text)
-	default:
-		b.WriteString(" (" + text + ")")
+		return call
+	case len(s.Results) == 1 && !strings.Contains(results, " "):
+		return call + " " + results
 	}
-	return b.String()
+	return call + " (" + results + ")"
 }
 
 // variablesText leaves out the names that the source has not: r0, r1 ….

@@ -93,11 +93,11 @@ func (t *Target) find(say Say, q *Query, w *wanted) error {
 	}
 	empty := len(t.Funcs)+len(t.Sites) == 0
 	for i, p := range unmatched {
-		text := noMatch(t.Binary, p.String(), q.Regexp)
+		err := noMatch(t.Binary, p.String(), q.Regexp)
 		if !q.Missing || empty && i == len(unmatched)-1 {
-			return nothingf("%s", text)
+			return err
 		}
-		say("%s", text)
+		say("%v", err)
 	}
 	if empty {
 		return nothingf("%s: all functions that match are excluded", q.Binary)
@@ -108,21 +108,17 @@ func (t *Target) find(say Say, q *Query, w *wanted) error {
 // findWrappers tells wrappers from what they call, by the functions of each pattern. Where a
 // pattern selects wrappers alone, they are what was meant.
 func (t *Target) findWrappers(of [][]*offsets.Func) {
-	made := make(map[*offsets.Func]bool)
 	for _, f := range t.Funcs {
-		made[f] = isWrapper(t.Binary, f)
+		t.mark(f, func(r *Role) { r.Wrapper = isWrapper(t.Binary, f) })
 	}
-	meant := make(map[*offsets.Func]bool)
+	var meant []*offsets.Func
 	for _, funcs := range of {
-		if slices.ContainsFunc(funcs, func(f *offsets.Func) bool { return !made[f] }) {
-			continue
-		}
-		for _, f := range funcs {
-			meant[f] = true
+		if !slices.ContainsFunc(funcs, func(f *offsets.Func) bool { return !t.Roles[f].Wrapper }) {
+			meant = append(meant, funcs...)
 		}
 	}
-	for _, f := range t.Funcs {
-		t.mark(f, func(r *Role) { r.Wrapper = made[f] && !meant[f] })
+	for _, f := range meant {
+		t.mark(f, func(r *Role) { r.Wrapper = false })
 	}
 }
 
@@ -138,15 +134,11 @@ func (t *Target) findInside(pattern string) error {
 	if pattern == "" {
 		return nil
 	}
-	p, err := compile(pattern, false)
+	funcs, err := matching(t.Binary, pattern)
 	if err != nil {
 		return err
 	}
-	matching, _, unmatched := choose(t.Binary.Funcs(), []symname.Pattern{p}, nil)
-	if len(unmatched) > 0 {
-		return nothingf("%s", noMatch(t.Binary, pattern, false))
-	}
-	for _, f := range matching {
+	for _, f := range funcs {
 		_, selected := t.Roles[f]
 		if !selected {
 			t.Funcs = append(t.Funcs, f)
@@ -193,7 +185,7 @@ func (w *wanted) parse(text string, regexp, signatures bool) error {
 	if !regexp {
 		s, isSite, err := parseSite(text)
 		if err != nil {
-			return usage(err)
+			return usagef("%w", err)
 		}
 		if isSite {
 			w.sites = append(w.sites, s)
@@ -202,7 +194,7 @@ func (w *wanted) parse(text string, regexp, signatures bool) error {
 		g, ok, err := given.Parse(text)
 		switch {
 		case err != nil && signatures:
-			return usage(err)
+			return usagef("%w", err)
 		case ok && !signatures:
 			return usagef("%q: only trace shows values", text)
 		case ok:
@@ -217,7 +209,7 @@ func (w *wanted) parse(text string, regexp, signatures bool) error {
 func compile(text string, regexp bool) (symname.Pattern, error) {
 	p, err := symname.Compile(text, regexp)
 	if err != nil {
-		err = usage(err)
+		err = usagef("%w", err)
 	}
 	return p, err
 }
@@ -257,21 +249,34 @@ func (q *Query) findBinary() (mapped *os.File, err error) {
 	return mapped, err
 }
 
+// matching are the functions that a pattern selects.
+func matching(b *offsets.Binary, pattern string) ([]*offsets.Func, error) {
+	p, err := compile(pattern, false)
+	if err != nil {
+		return nil, err
+	}
+	found, _, _ := choose(b.Funcs(), []symname.Pattern{p}, nil)
+	if len(found) == 0 {
+		err = noMatch(b, pattern, false)
+	}
+	return found, err
+}
+
 // noMatch explains why a pattern selects nothing: no such name, or a function that
 // the compiler has put into its callers.
-func noMatch(b *offsets.Binary, pattern string, regexp bool) string {
-	text := fmt.Sprintf("%s: no function matches %q", b.File().Path(), pattern)
+func noMatch(b *offsets.Binary, pattern string, regexp bool) error {
+	err := nothingf("%s: no function matches %q", b.File().Path(), pattern)
 	if regexp {
-		return text
+		return err
 	}
 	if at, err := b.InlinedAt(pattern); err == nil && len(at) > 0 {
-		return fmt.Sprintf("%s: %s was inlined into its callers (%s, see ftgo list) and has no code of its own: nothing to probe", b.File().Path(), pattern, units.Plural(len(at), "place"))
+		return nothingf("%s: %s was inlined into its callers (%s, see ftgo list) and has no code of its own: nothing to probe",
+			b.File().Path(), pattern, units.Plural(len(at), "place"))
 	}
-	near := symname.Nearest(pattern, namesOf(b.Funcs()), 3)
-	if len(near) == 0 {
-		return text
+	if near := symname.Nearest(pattern, namesOf(b.Funcs()), 3); len(near) > 0 {
+		err = nothingf("%w; nearest: %s", err, strings.Join(near, ", "))
 	}
-	return text + "; nearest: " + strings.Join(near, ", ")
+	return err
 }
 
 // CheckProcesses refuses processes that are not there, or that run another file than

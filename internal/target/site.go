@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +12,6 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/symname"
 )
 
 // site is a FUNC that means single instructions: main.f+0x1a or main.f+26, so many
@@ -26,31 +26,28 @@ type site struct {
 	line int
 }
 
-// parseSite reads a site; ok is false for what is a pattern. Import paths may have a
-// plus sign, but what follows that can't look like a number to the end; and no symbol
-// has ".go:" in it.
+// Import paths may have a plus sign, but what follows that can't look like a number to the end; and
+// no symbol has ".go:" in it.
+var (
+	offsetSite = regexp.MustCompile(`(?s)^(.+)\+(?:0x([^+./]*)|([0-9]+))$`)
+	lineSite   = regexp.MustCompile(`(?s)^(?:(.+\.go)|(.+\.s)):(.*)$`)
+)
+
+// parseSite reads a site; ok is false for what is a pattern.
 func parseSite(text string) (s site, ok bool, err error) {
-	if plus := strings.LastIndexByte(text, '+'); plus > 0 {
-		number := text[plus+1:]
-		digits, isHex := strings.CutPrefix(number, "0x")
-		base := 10 // 010 is ten
-		if isHex {
-			base = 16
+	if m := offsetSite.FindStringSubmatch(text); m != nil {
+		base := 16
+		if m[3] != "" {
+			base = 10 // 010 is ten
 		}
-		if isHex && !strings.ContainsAny(digits, "./") || number != "" && strings.Trim(number, "0123456789") == "" {
-			offset, err := strconv.ParseUint(digits, base, 64)
-			if err != nil {
-				return s, false, fmt.Errorf("parse %q: %q is no offset like 0x1a or 26", text, number)
-			}
-			return site{text: text, function: text[:plus], offset: offset}, true, nil
+		offset, err := strconv.ParseUint(m[2]+m[3], base, 64)
+		if err != nil {
+			return s, false, fmt.Errorf("parse %q: %q is no offset like 0x1a or 26", text, text[len(m[1])+1:])
 		}
+		return site{text: text, function: m[1], offset: offset}, true, nil
 	}
-	for _, suffix := range []string{".go:", ".s:"} {
-		dot := strings.LastIndex(text, suffix)
-		if dot <= 0 {
-			continue
-		}
-		file, number := text[:dot+len(suffix)-1], text[dot+len(suffix):]
+	if m := lineSite.FindStringSubmatch(text); m != nil {
+		file, number := m[1]+m[2], m[3]
 		line, err := strconv.ParseUint(number, 10, 31)
 		switch {
 		case err != nil || line == 0:
@@ -73,7 +70,7 @@ func (s site) resolve(b *offsets.Binary) (found []uprobe.Instruction, skipped []
 	}
 	addrs, err := b.LineAddrs(s.file, s.line)
 	if errors.Is(err, offsets.ErrNoCode) {
-		return nil, nil, nothing(err)
+		return nil, nil, nothingf("%w", err)
 	} else if err != nil {
 		return nil, nil, err
 	}
@@ -106,7 +103,7 @@ func (s site) byOffset(b *offsets.Binary) (in uprobe.Instruction, err error) {
 	if err != nil {
 		err = fmt.Errorf("%s: %w", in.Name, err)
 		if errors.Is(err, offsets.ErrNoCode) {
-			err = nothing(err)
+			err = nothingf("%w", err)
 		}
 		return in, err
 	}
@@ -116,19 +113,15 @@ func (s site) byOffset(b *offsets.Binary) (in uprobe.Instruction, err error) {
 
 // in finds the one function that the site is in.
 func (s site) in(b *offsets.Binary) (*offsets.Func, error) {
-	exact := func(f *offsets.Func) bool { return f.Name == s.function }
-	p, err := compile(s.function, false)
+	named, err := matching(b, s.function)
 	if err != nil {
 		return nil, err
 	}
-	named, _, _ := choose(b.Funcs(), []symname.Pattern{p}, nil)
-	if slices.ContainsFunc(named, exact) {
-		named = slices.DeleteFunc(named, func(f *offsets.Func) bool { return !exact(f) })
+	other := func(f *offsets.Func) bool { return f.Name != s.function }
+	if exact := slices.DeleteFunc(slices.Clone(named), other); len(exact) > 0 {
+		named = exact
 	}
-	switch len(named) {
-	case 0:
-		return nil, nothingf("%s", noMatch(b, s.function, false))
-	case 1:
+	if len(named) == 1 {
 		return named[0], nil
 	}
 	var list []string
