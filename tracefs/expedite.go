@@ -45,14 +45,11 @@ func (f *FS) CanExpedite() bool {
 
 func (f *FS) rcu(name string) string { return f.rcuDir + "/" + name }
 
-// errNormal: the machine's owner wants no expedited grace periods.
-var errNormal = errors.New("rcu_normal is set")
-
 // expedited reads the switch.
 func (f *FS) expedited() (string, error) {
 	// rcu_normal came with Linux 4.4, and the other one with 3.6.
 	if b, err := f.tree.Read(f.rcu("rcu_normal")); err == nil && strings.TrimSpace(string(b)) != "0" {
-		return "", errNormal
+		return "", errors.New("rcu_normal is set") // the machine's owner wants no expedited ones
 	}
 	b, err := f.tree.Read(f.rcu(hurryMark))
 	return strings.TrimSpace(string(b)), err

@@ -42,11 +42,7 @@ func StartHistograms(ctx context.Context, f *FS, target Target, calls CallEvents
 		return nil, err
 	}
 	s.calls = &calls
-	return s.begin(func() error { return s.startHistograms(ctx, lines) })
-}
-
-func (s *Session) startHistograms(ctx context.Context, lines []string) error {
-	return inTurn(
+	return s.begin(
 		s.makeInstance,
 		// Nothing comes out of it, but an open pipe says that the instance is in use.
 		s.openPipe,

@@ -37,21 +37,12 @@ func StartKernel(f *FS, names []string, bufferKB int, listed bool) (*Session, er
 		group, event, _ := strings.Cut(name, ":")
 		s.events = append(s.events, Event{group: group, Name: event})
 	}
-	return s.begin(func() error {
-		if err := s.prepare(Options{Raw: true, BufferKB: bufferKB}); err != nil {
-			return err
-		}
-		if listed {
-			if err := s.beginFollowing(); err != nil {
-				return err
-			}
-			// No list would mean all processes. One whose only thread has ended is still a list.
-			if err := s.Spawn(func() error { return nil }); err != nil {
-				return err
-			}
-		}
-		return s.enableAll(context.Background(), s.events)
-	})
+	steps := []func() error{func() error { return s.prepare(Options{Raw: true, BufferKB: bufferKB}) }}
+	if listed {
+		// No list would mean all processes. One whose only thread has ended is still a list.
+		steps = append(steps, s.beginFollowing, func() error { return s.Spawn(func() error { return nil }) })
+	}
+	return s.begin(append(steps, func() error { return s.enableAll(context.Background(), s.events) })...)
 }
 
 // beginFollowing makes it possible to follow processes.

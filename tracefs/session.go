@@ -95,7 +95,13 @@ func Start(ctx context.Context, f *FS, target Target, events []Event, opt Option
 	if err != nil {
 		return nil, err
 	}
-	return s.begin(func() error { return s.start(ctx, lines, opt) })
+	return s.begin(
+		func() error { return s.prepare(opt) },
+		func() (err error) { s.Began, err = s.clocks.Begin(); return err },
+		func() error { return checkFileSystem(s.target.Path, machine.This().Older) },
+		func() error { return s.define(ctx, lines) },
+		func() error { return s.enableAll(ctx, s.events) },
+	)
 }
 
 // newSession checks what can be checked without the kernel. lines define the events.
@@ -123,28 +129,18 @@ func newSession(f *FS, target Target, events []Event, features *Features) (s *Se
 }
 
 // begin makes everything; what was made when that fails, or panics, it removes.
-func (s *Session) begin(start func() error) (*Session, error) {
+func (s *Session) begin(steps ...func() error) (*Session, error) {
 	panicked := true
 	defer func() {
 		if panicked {
 			_ = s.Close()
 		}
 	}()
-	err := start()
+	err := inTurn(steps...)
 	if panicked = false; err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
-}
-
-func (s *Session) start(ctx context.Context, lines []string, opt Options) error {
-	return inTurn(
-		func() error { return s.prepare(opt) },
-		func() (err error) { s.Began, err = s.clocks.Begin(); return err },
-		func() error { return checkFileSystem(s.target.Path, machine.This().Older) },
-		func() error { return s.define(ctx, lines) },
-		func() error { return s.enableAll(ctx, s.events) },
-	)
 }
 
 // inTurn takes steps until one fails.
