@@ -48,7 +48,7 @@ func (c *Comparison) Begin() (ticks uint64, err error) {
 func (c *Comparison) Timebase() (Timebase, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.base.wall.IsZero() {
+	if c.base.read.At.IsZero() {
 		if c.base.Clock == Counter {
 			time.Sleep(calibrateFor - time.Since(c.first.At))
 		}
@@ -68,7 +68,7 @@ func (c *Comparison) Timebase() (Timebase, error) {
 }
 
 func (c *Comparison) due(now time.Time) bool {
-	last := c.base.wall
+	last := c.base.read.At
 	return last.IsZero() || now.Sub(last) >= min(max(last.Sub(c.first.At), calibrateFor), driftFor)
 }
 
@@ -76,9 +76,9 @@ func (c *Comparison) due(now time.Time) bool {
 // the last time (with the machine asleep) or was set, it begins anew at the rate that was known,
 // or at another one if that is seen twice running.
 func (c *Comparison) compare(now Reading) error {
-	last, known := Reading{c.base.ticks, c.base.wall}, !c.base.wall.IsZero()
+	last, known := c.base.read, !c.base.read.At.IsZero()
 	if known && c.jumped(last, now) {
-		c.base.ticks, c.base.wall, c.first = now.Ticks, now.At, now
+		c.base.read, c.first = now, now
 		recent, err := New(c.base.Clock, last, now)
 		if err == nil && math.Abs(recent.nsPerTick-c.doubt) < recent.nsPerTick*maxDrift {
 			c.base.nsPerTick = recent.nsPerTick
@@ -99,12 +99,13 @@ func (c *Comparison) jumped(last, now Reading) bool {
 	return off.Abs() > readingError+time.Duration(maxDrift*float64(took))
 }
 
-// Counter is the trace clock that text prints in full: raw cycles, where the others are cut to
-// microseconds.
-const Counter = "x86-tsc"
-
-// Monotonic is the trace clock that counts nanoseconds, is ordered between CPUs, and never goes back.
-const Monotonic = "mono"
+const (
+	// Counter is the trace clock that text prints in full: raw cycles, where the others are cut to
+	// microseconds.
+	Counter = "x86-tsc"
+	// Monotonic is the trace clock that counts nanoseconds, is ordered between CPUs, and never goes back.
+	Monotonic = "mono"
+)
 
 // Timebase converts time stamps of the trace clock.
 type Timebase struct {
@@ -116,8 +117,8 @@ type Timebase struct {
 	Step time.Duration
 	// nsPerTick is the length of a unit of Event.Time.
 	nsPerTick float64
-	ticks     uint64
-	wall      time.Time
+	// read is the last reading of both clocks.
+	read Reading
 }
 
 // Duration is the time between two stamps, from earlier to later. It is the difference of what
@@ -128,19 +129,19 @@ func (b Timebase) Duration(from, to uint64) time.Duration {
 
 // Wall is when a stamp was taken.
 func (b Timebase) Wall(stamp uint64) time.Time {
-	return b.wall.Add(b.sinceRead(stamp))
+	return b.read.At.Add(b.sinceRead(stamp))
 }
 
 // sinceRead is the time from the reading of both clocks to a stamp. It never decreases as stamps
 // grow, and is the only place where a time is rounded.
 func (b Timebase) sinceRead(stamp uint64) time.Duration {
-	return time.Duration(float64(int64(stamp-b.ticks)) * b.nsPerTick)
+	return time.Duration(float64(int64(stamp-b.read.Ticks)) * b.nsPerTick)
 }
 
 // New relates a trace clock, by the kernel's name for it, to the system's from two readings,
 // taken some time apart.
 func New(clock string, a, b Reading) (Timebase, error) {
-	base := Timebase{Clock: clock, nsPerTick: 1, ticks: b.Ticks, wall: b.At}
+	base := Timebase{Clock: clock, nsPerTick: 1, read: b}
 	if clock == Counter {
 		if b.Ticks <= a.Ticks {
 			return base, fmt.Errorf("calibrate clock %s: it stands at %d", clock, b.Ticks)

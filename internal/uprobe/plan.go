@@ -98,7 +98,12 @@ type Plan struct {
 }
 
 // StackWords is the number of words that are fetched for the callers of a call.
-func (p *Plan) StackWords() int { return stackWords(p.Stack) }
+func (p *Plan) StackWords() int {
+	if p.Stack <= 1 {
+		return p.Stack
+	}
+	return 2 * p.Stack
+}
 
 // Options of a plan.
 type Options struct {
@@ -147,6 +152,7 @@ type Instruction struct {
 // what begins calls, what ends them, and the runtime probes of goroutines' ends.
 func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	p := &Plan{Binary: b, Processor: b.Processor(), Mode: opt.Mode, Relocatable: b.File().Relocatable(), Recorded: opt.Recorded}
+	_, p.BySP = b.Lookup("__morestack")
 	for _, r := range decodeAll(b, funcs, opt.Decoded) {
 		if r.err != nil {
 			p.Skipped = append(p.Skipped, Skipped{r.fn, r.err})
@@ -161,23 +167,12 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 		fn := &offsets.Func{Name: i.Name, Addr: i.Site.Addr(), Size: 1, ABI: i.Func.ABI}
 		p.Funcs = append(p.Funcs, Function{Func: fn, Sites: &offsets.Sites{Entry: i.Site, Restarts: i.Again}, Point: true})
 	}
-	if len(p.Funcs) == 0 {
-		return p, nil
-	}
-	if _, splits := b.Lookup("__morestack"); splits {
-		p.BySP = true
+	if err := p.addValues(opt.Values); err != nil || len(p.Funcs) == 0 {
+		return p, err
 	}
 	nonce, err := newNonce()
 	if err != nil {
 		return nil, err
-	}
-	if opt.Values != nil {
-		if err := p.addValues(opt.Values); err != nil {
-			return nil, err
-		}
-		if len(p.Funcs) == 0 {
-			return p, nil
-		}
 	}
 	if p.identifies() {
 		p.Stack = opt.Stack
@@ -192,11 +187,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	minor, _ := b.GoVersion()
 	p.ByStack = minor > 0 && p.identifies() && c.fetcher.conv.G == ""
 	for i := range p.Funcs {
-		if p.Funcs[i].CountFirst {
-			c.addCounter(i)
-		} else {
-			c.addEntry(i)
-		}
+		c.addEntry(i, p.Funcs[i].CountFirst)
 	}
 	if opt.Mode == Latency {
 		for i := range p.Funcs {
@@ -227,18 +218,18 @@ type leaveOut struct{ error }
 func (p *Plan) addValues(values func(*offsets.Func, *offsets.Sites) (Values, error)) error {
 	kept := p.Funcs[:0]
 	for _, f := range p.Funcs {
-		if !f.Point {
-			var err error
-			var out leaveOut
-			switch f.Values, err = values(f.Func, f.Sites); {
-			case errors.As(err, &out):
-				p.Skipped = append(p.Skipped, Skipped{f.Func, out.error})
-				continue
-			case err != nil:
-				return err
-			}
+		var err error
+		if values != nil && !f.Point {
+			f.Values, err = values(f.Func, f.Sites)
 		}
-		kept = append(kept, f)
+		switch out, ok := errors.AsType[leaveOut](err); {
+		case ok:
+			p.Skipped = append(p.Skipped, Skipped{f.Func, out.error})
+		case err != nil:
+			return err
+		default:
+			kept = append(kept, f)
+		}
 	}
 	p.Funcs = kept
 	return nil
@@ -272,13 +263,13 @@ func (p *Plan) Filtered() bool {
 // It is read from a file, since getrandom(2) waits, for minutes at worst, where little has
 // happened since the machine was started (Linux before 5.6).
 func newNonce() (string, error) {
-	f, err := os.Open("/dev/urandom")
-	if err != nil {
-		return "", fmt.Errorf("name events: %w", err)
-	}
-	defer f.Close()
 	var b [7]byte
-	if _, err := io.ReadFull(f, b[:]); err != nil {
+	f, err := os.Open("/dev/urandom")
+	if err == nil {
+		_, err = io.ReadFull(f, b[:])
+		f.Close()
+	}
+	if err != nil {
 		return "", fmt.Errorf("name events: %w", err)
 	}
 	return hex.EncodeToString(b[:]), nil
@@ -312,7 +303,7 @@ func (p *Plan) Timing(on tracefs.Features, funcs []int) ([]Event, error) {
 	c.made = len(p.Events)
 	for _, i := range funcs {
 		if p.Funcs[i].Returns {
-			c.addEntry(i)
+			c.addEntry(i, false)
 		}
 	}
 	for _, i := range funcs {

@@ -106,12 +106,15 @@ var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r
 func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 	ev := Event{Name: fmt.Sprintf("%s%d_%s", letters[sh.kind], c.made+i, c.nonce)}
 	if !c.plan.identifies() || sh.kind.Counts() {
+		// Only hits that are no calls are recorded: none of most kinds, as no thread has two ids.
+		filter := "common_pid == 1 && common_pid == 2"
 		if sh.kind == EntryJump || sh.kind == CounterJump {
 			ev.Args = c.fetcher.flags()
+			filter = c.plan.Processor.Failed("fl")
 		}
 		ev.Fields = fieldsOf(ev.Args)
 		if c.plan.Mode == Count || sh.kind.Counts() && !c.plan.Recorded {
-			ev.Filter = c.countFilter(sh.kind)
+			ev.Filter = filter
 		}
 		return ev
 	}
@@ -133,17 +136,8 @@ func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 	return ev
 }
 
-// countFilter records nothing but the hits that are no calls.
-func (c *planner) countFilter(k Kind) string {
-	if k == EntryJump || k == CounterJump {
-		return c.plan.Processor.Failed("fl")
-	}
-	// No thread has two ids.
-	return "common_pid == 1 && common_pid == 2"
-}
-
-// addEntry chooses the site where calls of a function begin.
-func (c *planner) addEntry(i int) {
+// addEntry chooses the site where calls of a function begin, to time them or only to count them.
+func (c *planner) addEntry(i int, counts bool) {
 	f := &c.plan.Funcs[i]
 	if f.Point {
 		f.Stepped = !c.emulated(f.Sites.Entry)
@@ -151,14 +145,12 @@ func (c *planner) addEntry(i int) {
 		return
 	}
 	kind, site := c.entry(f)
+	if counts {
+		c.add(shape{kind: kind + Counter, id: byThread}, i, site, nil)
+		return
+	}
 	id, _ := c.identity(f)
 	c.add(shape{kind: kind, id: id, filter: f.Values.Filter}, i, site, f.Values.Entry)
-}
-
-// addCounter counts calls where they begin.
-func (c *planner) addCounter(i int) {
-	kind, site := c.entry(&c.plan.Funcs[i])
-	c.add(shape{kind: kind + Counter, id: byThread}, i, site, nil)
 }
 
 // entry is the site where calls of a function are seen to begin.

@@ -60,11 +60,10 @@ func (c *planner) has(name string) bool {
 // atSites is where calls begin and end, as far as pick takes it.
 func atSites(pick func(*offsets.Sites) []offsets.Site) func(*offsets.Code) ([]offsets.Site, error) {
 	return func(code *offsets.Code) ([]offsets.Site, error) {
-		s, err := code.Sites, code.Unprobed
-		if err != nil {
-			return nil, err
+		if code.Unprobed != nil {
+			return nil, code.Unprobed
 		}
-		if picked := pick(s); len(picked) > 0 {
+		if picked := pick(code.Sites); len(picked) > 0 {
 			return picked, nil
 		}
 		return nil, errors.New("no such site")

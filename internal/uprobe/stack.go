@@ -13,14 +13,6 @@ import (
 // kernel/trace/trace_probe.h, and MAX_ARGSTR_LEN, which a deeper one would not keep).
 const MaxStack = 15
 
-// stackWords is the number of words fetched for so many callers.
-func stackWords(depth int) int {
-	if depth <= 1 {
-		return depth
-	}
-	return 2 * depth
-}
-
 // stackArgs fetches callers: the return address of the call that begins, the caller's frame
 // pointer, and then for each frame what it has there: the frame pointer of the next and the
 // return address into that. All frame pointers are fetched, since the kernel leaves in a
