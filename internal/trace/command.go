@@ -14,7 +14,7 @@ import (
 // Command is a program that does not outlive who has started it. A nil one, which is none, never
 // ends.
 type Command struct {
-	cmd   *exec.Cmd
+	*exec.Cmd
 	ended context.Context // done when it has ended
 	end   context.CancelFunc
 	err   error
@@ -23,29 +23,22 @@ type Command struct {
 
 // NewCommand returns a program that is not started.
 func NewCommand(cmd *exec.Cmd) *Command {
-	c := &Command{cmd: cmd}
+	c := &Command{Cmd: cmd}
 	c.ended, c.end = context.WithCancel(context.Background())
 	return c
 }
 
 // Start starts it.
 func (c *Command) Start() error {
-	if err := c.cmd.Start(); err != nil {
-		return fmt.Errorf("run %s: %w", c.cmd.Path, cmp.Or(errors.Unwrap(err), err)) // without what names the file
+	if err := c.Cmd.Start(); err != nil {
+		return fmt.Errorf("run %s: %w", c.Path, cmp.Or(errors.Unwrap(err), err)) // without what names the file
 	}
 	go func() {
-		c.err = c.cmd.Wait()
+		c.err = c.Wait()
 		c.end()
 	}()
 	return nil
 }
-
-// Name is what it is called by, Path that of its file.
-func (c *Command) Name() string { return c.cmd.Args[0] }
-func (c *Command) Path() string { return c.cmd.Path }
-
-// PID is its number, once it was started.
-func (c *Command) PID() int { return c.cmd.Process.Pid }
 
 // Err is why it has ended, nil if that was well, or by us.
 func (c *Command) Err() error {
@@ -60,7 +53,7 @@ func (c *Command) Used() (cpu time.Duration, ended bool) {
 	if c.ended.Err() == nil {
 		return 0, false
 	}
-	if state := c.cmd.ProcessState; state != nil {
+	if state := c.ProcessState; state != nil {
 		cpu = state.UserTime() + state.SystemTime()
 	}
 	return cpu, true
@@ -68,15 +61,15 @@ func (c *Command) Used() (cpu time.Duration, ended bool) {
 
 // End tells the program to end, if it was started and has not, and waits until it has.
 func (c *Command) End() {
-	if c == nil || c.cmd.Process == nil || c.ended.Err() != nil {
+	if c == nil || c.Process == nil || c.ended.Err() != nil {
 		return
 	}
 	c.told = true
-	_ = c.cmd.Process.Signal(syscall.SIGTERM)
+	_ = c.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-c.ended.Done():
 	case <-time.After(3 * time.Second):
-		_ = c.cmd.Process.Kill()
+		_ = c.Process.Kill()
 		<-c.ended.Done()
 	}
 }

@@ -15,15 +15,12 @@ import (
 // InKernel has the kernel keep histograms: it tells no call, only readings.
 type InKernel struct {
 	window
-	fs      *tracefs.FS
-	session *tracefs.Session
-	looked  time.Time
+	looked time.Time
 }
 
 // NewInKernel returns a source of what happens in the functions of a plan. The kernel is untouched.
 func NewInKernel(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *InKernel {
-	k := &InKernel{fs: fs}
-	k.window = window{plan: plan, opt: opt, vanished: newVanished(plan)}
+	k := &InKernel{window: window{plan: plan, opt: opt, fs: fs, vanished: newVanished(plan)}}
 	k.clock.Clock = clocks.Monotonic
 	return k
 }
@@ -97,7 +94,7 @@ func (k *InKernel) read(last bool) error {
 		at.At = time.Now()
 	}
 	r := k.blank(at)
-	r.Last, r.Kept, r.Bucketed, r.Vanished = last, make([]stats.Function, len(h.Funcs)), true, k.vanished.processes()
+	r.Last, r.Kept, r.Bucketed = last, make([]stats.Function, len(h.Funcs)), true
 	r.Hits, r.Delivered, r.Lost = h.Hits, h.Hits-h.Lost, h.Lost
 	for i, f := range h.Funcs {
 		row := &r.Kept[i]
@@ -114,13 +111,4 @@ func (k *InKernel) read(last bool) error {
 	}
 	k.sink.Reading(r)
 	return nil
-}
-
-func (k *InKernel) Close() error {
-	var err error
-	if k.session != nil {
-		err = k.session.Close()
-	}
-	k.plan.Binary.File().Release()
-	return err
 }

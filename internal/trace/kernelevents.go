@@ -113,8 +113,8 @@ func (k *kernelEvents) spawn(p *Command) error {
 	if err := k.session.Spawn(p.Start); err != nil {
 		return err
 	}
-	k.started(p.PID())
-	k.followed[p.PID()] = true
+	k.started(p.Process.Pid)
+	k.followed[p.Process.Pid] = true
 	return nil
 }
 

@@ -62,9 +62,7 @@ type Recorder struct {
 // what a [Sink] need not.
 type Live struct {
 	window
-	fs        *tracefs.FS
 	armed     context.Context // that of Arm
-	session   *tracefs.Session
 	processes processes
 	kernel    kernelEvents
 	switcher  *switcher // nil unless calls are counted first
@@ -78,8 +76,7 @@ type Live struct {
 
 // NewLive returns a source of what happens in the functions of a plan. The kernel is untouched.
 func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
-	l := &Live{fs: fs}
-	l.window = window{plan: plan, opt: opt, vanished: newVanished(plan), inexact: !opt.Features.ExactHits && len(opt.With) == 0}
+	l := &Live{window: window{plan: plan, opt: opt, fs: fs, vanished: newVanished(plan)}}
 	l.clock.pinned = opt.Steady
 	l.kernel = kernelEvents{processFilter: newProcessFilter(&opt), opt: &l.opt, followed: make(map[int]bool)}
 	l.processes = processes{biases.New(plan, false), l}
@@ -121,7 +118,7 @@ func (l *Live) Spawn(p *Command) error {
 		return err
 	}
 	l.program = p
-	l.processes.Learn(p.PID())
+	l.processes.Learn(p.Process.Pid)
 	return nil
 }
 
@@ -253,11 +250,7 @@ func (l *Live) finish(err error) error {
 func (l *Live) Close() error {
 	// First: where few files may be open, two who remove probes take them from each other.
 	l.opt.Costs.End()
-	var err error
-	if l.session != nil {
-		err = l.session.Close()
-	}
-	l.plan.Binary.File().Release()
+	err := l.window.Close()
 	if events := l.kernel.session; events != nil {
 		err = errors.Join(err, events.Close())
 	}
@@ -266,11 +259,10 @@ func (l *Live) Close() error {
 
 // complete adds what only a live source knows.
 func (l *Live) complete(r *Reading) *Reading {
-	r.MaxRate, r.Vanished = l.opt.MaxRate, l.vanished.processes()
+	r.MaxRate, r.Used, r.Waited = l.opt.MaxRate, l.look.used, l.look.waited
 	if l.switcher != nil {
 		r.TooOften = l.switcher.rates
 	}
-	r.Used, r.Waited = l.look.used, l.look.waited
 	var err error
 	r.Kernel, err = l.kernel.audit(r.Counts.KernelUnparsed)
 	r.err = errors.Join(r.err, err)

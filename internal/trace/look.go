@@ -2,7 +2,6 @@ package trace
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"time"
@@ -216,20 +215,10 @@ func (k *look) runsAnother(path string) bool {
 	return err == nil && !os.SameFile(now, k.file)
 }
 
-// noticeVanished looks at so many sites of the processes that are known.
-func (w *window) noticeVanished(sites int) {
-	pids := w.opt.PIDs
-	if len(pids) == 0 && w.stream != nil {
-		pids = w.stream.Processes()
-	}
-	w.vanished.notice(w.opt, pids, w.program, sites)
-}
-
-// vanished checks whether the processes still have the probes in their memory, a few probes at a
-// time, because the kernel does not tell when a process has lost them, and then counts no calls.
+// vanished is what checks whether the processes still have the probes in their memory, a few probes
+// at a time, because the kernel does not tell when a process has lost them, and then counts no calls.
 type vanished struct {
-	sites []uint64 // of the probes that are there from the first to the last moment
-	inode uint64
+	sites []uint64     // of the probes that are there from the first to the last moment
 	next  int          // of the sites, to be looked at
 	told  map[int]bool // the processes that it was said of
 }
@@ -242,8 +231,8 @@ const (
 	maxGlanced = 16
 )
 
-func newVanished(plan *uprobe.Plan) *vanished {
-	v := &vanished{inode: plan.Binary.File().Inode(), told: make(map[int]bool)}
+func newVanished(plan *uprobe.Plan) vanished {
+	v := vanished{told: make(map[int]bool)}
 	for _, event := range plan.Events {
 		for _, site := range event.Sites {
 			v.sites = append(v.sites, site.Offset)
@@ -252,13 +241,18 @@ func newVanished(plan *uprobe.Plan) *vanished {
 	return v
 }
 
-// notice warns of each process, PROGRAM included, that has lost its probes, once.
-func (v *vanished) notice(talk Talk, pids []int, p *Command, sites int) {
-	if p != nil {
-		pids = append([]int{p.PID()}, pids...)
-	}
+// noticeVanished warns of each process that is known, PROGRAM included, and that has lost its probes,
+// once. It looks at so many of their sites.
+func (w *window) noticeVanished(sites int) {
+	v, pids := &w.vanished, w.opt.PIDs
 	if len(v.sites) == 0 || procfs.ForeignNumbers() {
 		return
+	}
+	if len(pids) == 0 && w.stream != nil {
+		pids = w.stream.Processes()
+	}
+	if w.program != nil {
+		pids = append([]int{w.program.Process.Pid}, pids...)
 	}
 	some := make([]uint64, min(sites, len(v.sites)))
 	for i := range some {
@@ -266,14 +260,11 @@ func (v *vanished) notice(talk Talk, pids []int, p *Command, sites int) {
 	}
 	v.next += len(some)
 	for _, pid := range pids[:min(len(pids), maxGlanced)] {
-		missing := func() bool { return breakpoints.Missing(pid, v.inode, some) > 0 }
+		missing := func() bool { return breakpoints.Missing(pid, w.plan.Binary.File().Inode(), some) > 0 }
 		// Twice: the process may change its mappings between a look at them and one there.
 		if !v.told[pid] && missing() && missing() {
 			v.told[pid] = true
-			talk.Warn(fmt.Sprintf("probes have vanished from process %d, which has changed its code or dropped it: its calls are not all counted", pid))
+			w.opt.Warn(fmt.Sprintf("probes have vanished from process %d, which has changed its code or dropped it: its calls are not all counted", pid))
 		}
 	}
 }
-
-// processes are those whose probes were found to be gone.
-func (v *vanished) processes() []int { return slices.Sorted(maps.Keys(v.told)) }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -163,15 +164,17 @@ func Drain(s Source, told func() error) error {
 type window struct {
 	plan     *uprobe.Plan
 	opt      Options
-	inexact  bool // see pairing.Counters
 	clock    Clock
 	sink     Sink
 	stream   *pairing.Stream
 	counters counters
 	// from and until are the ends of the window.
 	from, until tracefs.Mark
-	vanished    *vanished // nil of a recording
-	program     *Command  // nil if none was started
+	vanished    vanished // nothing of a recording
+	program     *Command // nil if none was started
+	// fs and session are what is live.
+	fs      *tracefs.FS
+	session *tracefs.Session // nil before Arm
 }
 
 // counters are the kernel's: see [tracefs.Session].
@@ -203,6 +206,7 @@ func (w *window) blank(at tracefs.Mark) *Reading {
 	r.Summary = stats.Summary{
 		Probes: w.plan.Probes(), Functions: len(w.plan.Funcs), Skipped: slices.Clone(w.opt.Skipped), Seconds: at.At.Sub(w.from.At).Seconds(),
 		Pass: max(w.from.Width, at.Width), LatencyMeasured: w.plan.Mode == uprobe.Latency, CountFirst: w.plan.CountsFirst(), Clock: w.clock.Clock,
+		Vanished: slices.Sorted(maps.Keys(w.vanished.told)),
 	}
 	for _, s := range w.plan.Skipped {
 		r.Skipped = append(r.Skipped, stats.Skipped{Function: s.Func.Name, Reason: s.Reason.Error()})
@@ -213,8 +217,8 @@ func (w *window) blank(at tracefs.Mark) *Reading {
 // reading is what was counted up to a moment that the stream has come to.
 func (w *window) reading(at tracefs.Mark) *Reading {
 	overruns, err := w.counters.Overruns()
-	own := w.opt.All()
-	c := w.stream.Counts(pairing.Counters{From: w.from.Hits, At: at.Hits, Overruns: overruns, Own: own, Inexact: w.inexact})
+	own, inexact := w.opt.All(), !w.opt.Features.ExactHits && len(w.opt.With) == 0
+	c := w.stream.Counts(pairing.Counters{From: w.from.Hits, At: at.Hits, Overruns: overruns, Own: own, Inexact: inexact})
 	r := w.blank(at)
 	r.err, r.Counts, r.Unfollowed, r.Streamed = err, c, c.Unfollowed, w.plan.Mode != uprobe.Count
 	r.Hits, r.Delivered, r.Filtered, r.Lost, r.Counted, r.Unparsed = c.Hits, c.Delivered, c.Filtered, c.Lost, c.CountedOnly, c.Unparsed
@@ -237,6 +241,16 @@ func (w *window) last() *Reading {
 		r.After = all - min(all, r.Before+r.Hits)
 	}
 	return r
+}
+
+// Close removes what is live.
+func (w *window) Close() error {
+	var err error
+	if w.session != nil {
+		err = w.session.Close()
+	}
+	w.plan.Binary.File().Release()
+	return err
 }
 
 func sumCounts(profile [][]uint64) (n uint64) {

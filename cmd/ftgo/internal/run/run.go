@@ -112,7 +112,7 @@ func (j *Job) verdict() error {
 func (j *Job) until() string {
 	switch {
 	case j.Program != nil:
-		return "until " + j.Program.Name() + " ends"
+		return "until " + j.Program.Args[0] + " ends"
 	case j.For > 0:
 		return fmt.Sprintf("for %v", j.For)
 	}
@@ -259,7 +259,7 @@ func status(p *trace.Command) error {
 	case p.Err() == nil:
 		return nil
 	case !errors.As(p.Err(), &exit):
-		return fmt.Errorf("run %s: %w", p.Path(), p.Err())
+		return fmt.Errorf("run %s: %w", p.Path, p.Err())
 	}
 	if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return cli.ProgramStatus(128 + int(ws.Signal()))

@@ -68,7 +68,7 @@ func (o *Options) Observe(ctx context.Context, mode uprobe.Mode, v run.View) (er
 // do runs a job whose source is there, unless only what it defines is wanted. Files are in use.
 func (p *planned) do(ctx context.Context, j *run.Job, inUse ...string) (err error) {
 	if j.Program != nil {
-		inUse = append(inUse, j.Program.Path())
+		inUse = append(inUse, j.Program.Path)
 	}
 	out, done, err := p.Open(&p.Env.Env, inUse...)
 	if err != nil {
