@@ -22,40 +22,30 @@ type Options struct {
 	Filter
 	Recorder
 	Talk
-	// With names the kernel events that are told. Sched: latencies are split by what the
-	// scheduler did.
-	With  []string
-	Sched bool
-	// Skipped are functions that there is no plan for.
-	Skipped []stats.Skipped
-	// Entries: calls are told when they begin. Steady: times of a call's lines are to agree.
-	Entries, Steady bool
+	With    []string        // names of the kernel events that are told
+	Sched   bool            // latencies are split by what the scheduler did
+	Skipped []stats.Skipped // functions that there is no plan for
+	Entries bool            // calls are told when they begin
+	Steady  bool            // times of a call's lines are to agree
 	// Once: the first call of each process in an interval is enough; the probes are out for the
 	// rest of it. Alone: there is one process.
 	Once, Alone bool
-	// Inside names functions, by their index in the plan: what they call is marked.
-	Inside map[int]bool
-	// Limit is how many calls are enough; 0 is no limit.
-	Limit uint64
-	// Wait: the window begins when a process runs the binary.
-	Wait bool
+	Inside      map[int]bool // functions, by their index in the plan: what they call is marked
+	Limit       uint64       // how many calls are enough; 0 is no limit
+	Wait        bool         // the window begins when a process runs the binary
 	// MaxRate is how many calls a second a function may make to be timed, if calls are counted
 	// first; 0 if all of them together may cost half of the program's time.
-	MaxRate float64
-	// OpenCalls is how many open calls the kernel's histograms tell apart, 0 as many as is usual.
-	OpenCalls int
+	MaxRate   float64
+	OpenCalls int // the kernel's histograms tell so many open calls apart, or, if 0, as many as is usual
 	Costs     Costs
 }
 
 // Recorder says how hits are recorded.
 type Recorder struct {
 	Features tracefs.Features
-	// BufferKB is the size of the ring buffer of each CPU, 0 for what suits the machine.
-	BufferKB int
-	// Raw is [tracefs.Options].Raw.
-	Raw bool
-	// Shared: the top level of tracefs may be used, where instances stay empty.
-	Shared bool
+	BufferKB int  // of the ring buffer of each CPU, 0 for what suits the machine
+	Raw      bool // that of [tracefs.Options]
+	Shared   bool // the top level of tracefs may be used, where instances stay empty
 }
 
 // Live tells what happens in processes that run a binary. It knows of them and of the kernel
@@ -68,10 +58,9 @@ type Live struct {
 	switcher  *switcher // nil unless calls are counted first
 	rests     rests
 	look      look
-	// waiting: nobody has run the binary yet. stopped: the window has ended.
-	waiting, stopped bool
-	// failed is why a reading failed.
-	failed error
+	waiting   bool  // nobody has run the binary yet
+	stopped   bool  // the window has ended
+	failed    error // why a reading failed
 }
 
 // NewLive returns a source of what happens in the functions of a plan. The kernel is untouched.

@@ -46,9 +46,8 @@ func (p processes) Wanted(tid, pid int) (process int, wanted bool) {
 
 // look is what is looked at five times a second, beside the calls.
 type look struct {
-	at time.Time
-	// idle is when there was nothing to be read.
-	idle time.Time
+	at   time.Time
+	idle time.Time // when there was nothing to be read
 	// lives are those of processes that events have come from. One is forgotten once all of its
 	// events have been read, because many short programs are to take no more memory than few.
 	lives map[int]life
@@ -56,12 +55,10 @@ type look struct {
 	// was said that they run another.
 	file     os.FileInfo
 	replaced map[int]bool
-	// busy and waiting follow the CPU time of what is traced; used is what it was while probes were
-	// armed, waited the share of its time that it waited for a CPU.
-	busy    *procfs.BusyTimes
-	waiting *procfs.Waiting
-	used    time.Duration
-	waited  float64
+	busy     *procfs.BusyTimes
+	waiting  *procfs.Waiting
+	used     time.Duration // the CPU time of what is traced while probes were armed
+	waited   float64       // the share of its time that it waited for a CPU
 }
 
 // life is that of a process: when it was started, and when it was found to have ended, or its number

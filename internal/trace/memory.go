@@ -13,24 +13,20 @@ import (
 
 // Memories tells what words mean that were read in processes.
 type Memories struct {
-	binary *offsets.Binary
-	of     map[int]*memory
-	mapped *procfs.Memory
-	// elsewhere: the processes were of another time or machine, or have other numbers here.
-	elsewhere bool
-	// types are by their address in the file.
-	types map[uint64]*gotype.Type
+	binary    *offsets.Binary
+	of        map[int]*memory
+	mapped    *procfs.Memory
+	elsewhere bool                    // the processes were of another time or machine, or have other numbers here
+	types     map[uint64]*gotype.Type // by their address in the file
 }
 
 // memory is one process, as a [capture.Process].
 type memory struct {
 	*Memories
-	pid  int
-	bias uint64
-	// gone: it had ended before it was looked at, executes another file, or is elsewhere.
-	gone bool
-	// arenas are the parts of the address space that stacks were seen in.
-	arenas map[uint64]bool
+	pid    int
+	bias   uint64
+	gone   bool            // it had ended before it was looked at, executes another file, or is elsewhere
+	arenas map[uint64]bool // the parts of the address space that stacks were seen in
 }
 
 // NewMemories returns those of processes that run a binary. elsewhere: they were of another time or

@@ -14,13 +14,9 @@ const maxProcesses = 1000
 type perProcess struct {
 	blank []stats.Function // as in plan.Funcs, before any call
 	rows  []stats.Function // in the order in which they came to be
-	of    map[int]map[int]int
-	// processes is how many have rows.
-	processes int
-}
-
-func newPerProcess(funcs []stats.Function) *perProcess {
-	return &perProcess{blank: slices.Clone(funcs), of: make(map[int]map[int]int)}
+	// of are the indexes of rows, by process, until that has ended, and function.
+	of        map[int]map[int]int
+	processes int // that have rows
 }
 
 // row is that of a function in a process; it is valid until the next one is asked for.
@@ -48,13 +44,6 @@ func (p *perProcess) row(pid, fn int) *stats.Function {
 		p.rows = append(p.rows, row)
 	}
 	return &p.rows[i]
-}
-
-// forget gives a process that has ended its rows for good.
-func (p *perProcess) forget(pid int) {
-	if p != nil && pid != 0 {
-		delete(p.of, pid)
-	}
 }
 
 // reconcile squares the rows with what all processes together have. Whose calls the stream

@@ -17,7 +17,7 @@ func rowsText(rows []stats.Function) (out []string) {
 }
 
 func TestPerProcess(t *testing.T) {
-	p := newPerProcess([]stats.Function{{Name: "f", Latency: &stats.Histogram{}}, {Name: "g", Func: 1, Latency: &stats.Histogram{}}})
+	p := &perProcess{blank: []stats.Function{{Name: "f", Latency: &stats.Histogram{}}, {Name: "g", Func: 1, Latency: &stats.Histogram{}}}, of: make(map[int]map[int]int)}
 	call := func(pid, fn int, how pairing.Outcome) {
 		p.row(pid, fn).Calls++
 		addOutcome(p.row(pid, fn), &pairing.Call{Outcome: how})
@@ -26,7 +26,7 @@ func TestPerProcess(t *testing.T) {
 	call(7, 0, pairing.Returned)
 	call(8, 1, pairing.Open)
 	call(7, 1, pairing.Unwound)
-	p.forget(7)
+	delete(p.of, 7)
 	call(7, 1, pairing.Returned) // another process of its number
 	// The kernel has counted one more call of g, and knows all ends.
 	all := []stats.Function{{Calls: 1, Completed: 1}, {Calls: 5, Completed: 2, Unwound: 1, Open: 1}}
@@ -46,11 +46,11 @@ func TestPerProcess(t *testing.T) {
 
 // TestPerProcessBounded: thousands of short processes make no more rows than a thousand.
 func TestPerProcessBounded(t *testing.T) {
-	p := newPerProcess([]stats.Function{{Name: "f"}})
+	p := &perProcess{blank: []stats.Function{{Name: "f"}}, of: make(map[int]map[int]int)}
 	const n = maxProcesses + 700
 	for pid := 1; pid <= n; pid++ {
 		p.row(pid, 0).Calls += 2
-		p.forget(pid)
+		delete(p.of, pid)
 	}
 	rows := p.reconcile([]stats.Function{{Calls: 2 * n}})
 	if len(rows) != maxProcesses+1 || len(p.of) != 1 {

@@ -16,22 +16,19 @@ import (
 // of all processes: before Linux 5.8 the kernel's own filter loses a process which another thread than its
 // first executes a program in (see tracefs.StartKernel).
 type processFilter struct {
-	comm   string
-	fork   bool
-	wanted map[int]bool
-	// unnamed: lines do not name the process. everybody: all processes are wanted.
-	unnamed, everybody bool
+	comm      string
+	fork      bool
+	wanted    map[int]bool
+	unnamed   bool // lines do not name the process
+	everybody bool // all processes are wanted
 	// tasks are the threads of wanted processes, or, if all, of all that there are; a number
 	// whose thread has ended stays until it is used again.
-	tasks map[int]int
-	all   bool
-	// program is the number of PROGRAM's process until the event comes that it was started.
-	program int
-	// process finds a thread's process.
-	process func(tid int) int
-	// looked is when begin had looked at what was there, by the trace clock.
-	looked uint64
-	names  []string // events
+	tasks   map[int]int
+	all     bool
+	program int               // the number of PROGRAM's process until the event comes that it was started
+	process func(tid int) int // finds a thread's process
+	looked  uint64            // when begin had looked at what was there, by the trace clock
+	names   []string          // events
 }
 
 // newProcessFilter learns from no events if the wanted processes are known from the start.

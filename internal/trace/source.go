@@ -66,10 +66,8 @@ type Talk interface {
 // Filter says which processes are wanted. The zero Filter wants all that run the binary.
 type Filter struct {
 	PIDs []int
-	// Fork: those that they start, too.
-	Fork bool
-	// Comm is the name of the processes.
-	Comm string
+	Fork bool   // those that they start, too
+	Comm string // the name of the processes
 }
 
 // All tells whether every process is wanted.
@@ -79,26 +77,15 @@ func (f *Filter) All() bool { return len(f.PIDs) == 0 && !f.Fork && f.Comm == ""
 type Reading struct {
 	// Summary has the audit: what the kernel counted, and what of it was delivered.
 	stats.Summary
-	// From and At are the window's ends.
-	From, At time.Time
-	// First: the window begins, and nothing has been counted.
-	First bool
-	// Last: there is nothing more to come.
-	Last bool
-	// Kept are the functions as the kernel has counted them; nil where calls are told.
-	Kept []stats.Function
-
-	// Counts are the calls and hits as far as the source has got.
-	Counts *pairing.Counts
-	// TooOften are the rates that functions are left to counting for, 0 if they are not; nil
-	// if no function is.
-	TooOften []float64
-	// Unfollowed is the number of calls that were not paired, as too many others were open.
-	Unfollowed uint64
-	// Used is the CPU time that the program has used, Waited the share of time that it waited for
-	// a CPU.
-	Used   time.Duration
-	Waited float64
+	From, At   time.Time        // the window's ends
+	First      bool             // the window begins, and nothing has been counted
+	Last       bool             // there is nothing more to come
+	Kept       []stats.Function // as the kernel has counted them; nil where calls are told
+	Counts     *pairing.Counts  // of calls and hits, as far as the source has got
+	TooOften   []float64        // the rates that functions are left to counting for, 0 if they are not, or nil
+	Unfollowed uint64           // calls that were not paired, as too many others were open
+	Used       time.Duration    // the CPU time that the program has used
+	Waited     float64          // the share of time that it waited for a CPU
 
 	err error // why some counters could not be read: what was told counts all the same
 }
@@ -168,13 +155,13 @@ type window struct {
 	sink     Sink
 	stream   *pairing.Stream
 	counters counters
-	// from and until are the ends of the window.
-	from, until tracefs.Mark
-	vanished    vanished // nothing of a recording
-	program     *Command // nil if none was started
-	// fs and session are what is live.
-	fs      *tracefs.FS
-	session *tracefs.Session // nil before Arm
+	from     tracefs.Mark // where the window begins
+	until    tracefs.Mark // and ends
+	// What is live has these.
+	vanished vanished
+	program  *Command // nil if none was started
+	fs       *tracefs.FS
+	session  *tracefs.Session // nil before Arm
 }
 
 // counters are the kernel's: see [tracefs.Session].

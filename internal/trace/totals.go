@@ -11,36 +11,26 @@ import (
 
 // Totals adds up the calls of each function and reconciles them with the readings of the source.
 type Totals struct {
-	plan  *uprobe.Plan
-	opt   TotalsOptions
-	funcs []stats.Function // as in plan.Funcs
-	// pending are calls that have ended before it was known what probes cost.
-	pending []pairing.Call
-	per     *perProcess // rows of each process, nil if there is one of each function
-	// within are the latencies of calls, for those that they were nested in.
-	within stats.NestedSums
-	// steppedBack is the number of calls that have returned before they began, by the clock.
-	steppedBack int
-	// last and lastAt are the end of the last interval.
-	last   []stats.Function
-	lastAt time.Time
+	plan        *uprobe.Plan
+	opt         TotalsOptions
+	funcs       []stats.Function // as in plan.Funcs
+	pending     []pairing.Call   // that have ended before it was known what probes cost
+	per         *perProcess      // rows of each process, nil if there is one of each function
+	within      stats.NestedSums // of calls, for those that they were nested in
+	steppedBack int              // the number of calls that have returned before they began, by the clock
+	last        []stats.Function // at the end of the last interval
+	lastAt      time.Time
 }
 
 // TotalsOptions are what else is to be added up.
 type TotalsOptions struct {
-	Clock *Clock
-	// Costs of probes are taken off latencies.
-	Costs Costs
-	// Errors: what is fetched where calls return is whether that is an error.
-	Errors bool
-	// PerProcess: each process has rows of its own.
-	PerProcess bool
-	// Stacks, if not nil, adds up calls by their callers.
-	Stacks *Stacks
-	// Intervals: what has happened since the table before is wanted, too.
-	Intervals bool
-	// Ended: only calls that have ended are wanted.
-	Ended bool
+	Clock      *Clock
+	Costs      Costs   // of probes are taken off latencies
+	Errors     bool    // what is fetched where calls return is whether that is an error
+	PerProcess bool    // each process has rows of its own
+	Stacks     *Stacks // if not nil, adds up calls by their callers
+	Intervals  bool    // what has happened since the table before is wanted, too
+	Ended      bool    // only calls that have ended are wanted
 }
 
 // NewTotals returns those of a plan, of nothing.
@@ -66,7 +56,7 @@ func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
 		}
 	}
 	if opt.PerProcess {
-		t.per = newPerProcess(t.funcs)
+		t.per = &perProcess{blank: slices.Clone(t.funcs), of: make(map[int]map[int]int)}
 	}
 	return t
 }
@@ -105,7 +95,9 @@ func addOutcome(f *stats.Function, c *pairing.Call) {
 func (t *Totals) ProcessEnded(pid int) {
 	t.release()
 	t.within.Forget(pid)
-	t.per.forget(pid)
+	if t.per != nil && pid != 0 {
+		delete(t.per.of, pid)
+	}
 }
 
 // Kernel takes a kernel event.
