@@ -3,14 +3,12 @@ package render
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/valuetext"
 )
 
 // Thread is where something happened. Goid is the goroutine, 0 for code that runs on a thread's
@@ -90,19 +88,19 @@ type CallOptions struct {
 // Callers follow, a line each. JSON is an object a call, CSV and TSV have a row each, with args
 // and results as JSON. A latency is that of a call that has returned; others have none.
 type CallWriter struct {
-	w       io.Writer
-	o       CallOptions
-	columns []column[*CallLine] // of CSV and TSV
-	line    []byte
+	w    io.Writer
+	o    CallOptions
+	row  object
+	line []byte
 }
 
 // NewCallWriter returns a CallWriter that writes to w.
 func NewCallWriter(w io.Writer, o CallOptions) *CallWriter {
-	return &CallWriter{w: w, o: o, columns: callColumns(o)}
+	return &CallWriter{w: w, o: o}
 }
 
 // Header writes what stands above the first call: the column names of CSV and TSV.
-func (w *CallWriter) Header() error { return writeHeader(w.w, w.o.Format, w.columns) }
+func (w *CallWriter) Header() error { return writeHeader(w.w, w.o.Format, w.members(&CallLine{})) }
 
 // Call writes a line. Lines of begins are left out, unless there are two lines a call
 // or no others.
@@ -110,86 +108,44 @@ func (w *CallWriter) Call(c *CallLine) error {
 	if c.End == "" && !w.o.Entries && (w.o.Format != Table || !w.o.Begins || w.o.Line != nil) {
 		return nil
 	}
-	switch w.o.Format {
-	case JSON:
-		w.line = w.appendCallJSON(w.line[:0], c)
+	what := "call"
+	switch f := w.o.Format; f {
 	case CSV, TSV:
-		return writeData(w.w, w.o.Format, false, w.columns, c)
+		what = f.String()
+		fallthrough
+	case JSON:
+		w.line = w.members(c).append(w.line[:0], f)
 	default:
-		w.line = appendStack(w.appendText(w.line[:0], c), "            ", c.Stack)
+		w.line = append(appendStack(w.appendText(w.line[:0], c), "            ", c.Stack), '\n')
 	}
-	w.line = append(w.line, '\n')
-	return write(w.w, "call", w.line)
+	return write(w.w, what, w.line)
 }
 
-// jsonTime is RFC 3339 with all nine digits: times of one stream are aligned, and sort
-// as text.
-const jsonTime = "2006-01-02T15:04:05.000000000Z"
-
-func (w *CallWriter) appendCallJSON(b []byte, c *CallLine) []byte {
-	b = append(c.Time.UTC().AppendFormat(append(b, `{"type":"call","time":"`...), jsonTime), '"')
-	b = printable.AppendJSON(append(b, `,"function":`...), c.Function)
-	b = fmt.Appendf(b, `,"goid":%d,"pid":%d,"tid":%d,"cpu":%d,"depth":%d`, c.Goid, c.PID, c.TID, c.CPU, c.Depth)
-	if c.returned() {
-		b = strconv.AppendInt(append(b, `,"ns":`...), c.NS, 10)
-		if c.High > 0 {
-			b = strconv.AppendInt(append(b, `,"ns_low":`...), c.Low, 10)
-			b = strconv.AppendInt(append(b, `,"ns_high":`...), c.High, 10)
-		}
-		if w.o.Sched {
-			s := c.Split
-			b = fmt.Appendf(b, `,"sched":{"running":%d,"runnable":%d,"waiting":%d}`, s.Running, s.Runnable, s.Waiting)
-		}
-	}
-	if c.End != "" {
-		b = printable.AppendJSON(append(b, `,"end":`...), c.End)
-	}
-	b = valuetext.AppendObject(append(b, `,"args":`...), c.Args)
-	if c.ArgsNote != "" {
-		b = printable.AppendJSON(append(b, `,"args_note":`...), c.ArgsNote)
-	}
-	if c.returned() {
-		b = valuetext.AppendObject(append(b, `,"results":`...), c.Results)
-	}
-	if c.Stack != nil {
-		b = appendStackJSON(append(b, `,"stack":`...), c.Stack)
-	}
-	return append(b, '}')
-}
-
-func callColumns(o CallOptions) []column[*CallLine] {
-	columns := []column[*CallLine]{
-		{"time", true, func(c *CallLine) any { return c.Time.UTC().Format(jsonTime) }},
-		{"function", true, func(c *CallLine) any { return c.Function }},
-		{"goid", true, func(c *CallLine) any { return c.Goid }},
-		{"pid", true, func(c *CallLine) any { return c.PID }},
-		{"tid", true, func(c *CallLine) any { return c.TID }},
-		{"cpu", true, func(c *CallLine) any { return c.CPU }},
-		{"depth", true, func(c *CallLine) any { return c.Depth }},
-		{"ns", true, func(c *CallLine) any { return known(c.returned(), c.NS) }},
-		{"end", true, func(c *CallLine) any { return c.End }},
-		{"args", true, func(c *CallLine) any { return c.object(c.Args) }},
-		{"results", true, func(c *CallLine) any { return known(c.returned(), c.object(c.Results)) }},
-	}
-	for _, p := range splitParts {
-		columns = append(columns, column[*CallLine]{p.name + "_ns", o.Sched, func(c *CallLine) any {
-			return known(c.returned(), p.of(c.Split))
-		}})
-	}
-	return append(columns, column[*CallLine]{"stack", o.Stacks, func(c *CallLine) any {
-		return known(c.Stack != nil, string(appendStackJSON(nil, c.Stack)))
-	}})
+// members are what JSON, CSV and TSV have of a call.
+func (w *CallWriter) members(c *CallLine) object {
+	json, sched, returned := w.o.Format == JSON, w.o.Sched, c.returned()
+	// Cells are empty where the arguments are not known at all.
+	args := json || len(c.Args) > 0 || c.ArgsNote == ""
+	w.row = append(w.row[:0], object{
+		{"type", shown(json, verbatim(`"call"`))}, {"time", &c.Time}, {"function", &c.Function},
+		{"goid", &c.Goid}, {"pid", &c.PID}, {"tid", &c.TID}, {"cpu", &c.CPU}, {"depth", &c.Depth},
+		{"ns", known(returned, &c.NS)},
+		{"ns_low", shown(json, known(returned && c.High > 0, &c.Low))},
+		{"ns_high", shown(json, known(returned && c.High > 0, &c.High))},
+		{"sched", shown(json && sched && returned, &c.Split)},
+		{"end", known(c.End != "", &c.End)},
+		{"args", known(args, &c.Args)},
+		{"args_note", shown(json && c.ArgsNote != "", &c.ArgsNote)},
+		{"results", known(returned && (args || len(c.Results) > 0), &c.Results)},
+		{"running_ns", shown(!json && sched, known(returned, &c.Split.Running))},
+		{"runnable_ns", shown(!json && sched, known(returned, &c.Split.Runnable))},
+		{"waiting_ns", shown(!json && sched, known(returned, &c.Split.Waiting))},
+		{"stack", shown(json || w.o.Stacks, known(c.Stack != nil, &c.Stack))},
+	}...)
+	return w.row
 }
 
 func (c *CallLine) returned() bool { return c.End == "return" }
-
-// object is values as JSON, nothing if they are not known. No formula begins with a brace.
-func (c *CallLine) object(values []capture.Value) any {
-	if len(values) == 0 && len(c.Args) == 0 && c.ArgsNote != "" {
-		return nil
-	}
-	return string(valuetext.AppendObject(nil, values))
-}
 
 // EventLine is what a line tells of a kernel event.
 type EventLine struct {
@@ -211,7 +167,11 @@ type EventLine struct {
 // A goroutine is named if it is certain.
 func (w *CallWriter) Event(e *EventLine) error {
 	if w.o.Format == JSON {
-		w.line = append(appendEventJSON(w.line[:0], e), '\n')
+		w.line = object{
+			{"type", verbatim(`"event"`)}, {"time", &e.Time}, {"name", &e.Name}, {"pid", &e.PID}, {"tid", &e.TID}, {"cpu", &e.CPU},
+			{"goid", known(e.Known, &e.Goid)}, {"function", known(e.Function != "", &e.Function)},
+			{"fields", fieldObject(e.Fields)},
+		}.append(w.line[:0], JSON)
 		return write(w.w, "kernel event", w.line)
 	}
 	b := append(w.appendTime(w.line[:0], &e.Time), "   event  "...)
@@ -239,37 +199,21 @@ func appendEventText(b []byte, e *EventLine) []byte {
 	return b
 }
 
-func appendEventJSON(b []byte, e *EventLine) []byte {
-	b = append(e.Time.UTC().AppendFormat(append(b, `{"type":"event","time":"`...), jsonTime), '"')
-	b = printable.AppendJSON(append(b, `,"name":`...), e.Name)
-	b = fmt.Appendf(b, `,"pid":%d,"tid":%d,"cpu":%d`, e.PID, e.TID, e.CPU)
-	if e.Known {
-		b = strconv.AppendUint(append(b, `,"goid":`...), e.Goid, 10)
-	}
-	if e.Function != "" {
-		b = printable.AppendJSON(append(b, `,"function":`...), e.Function)
-	}
-	return append(appendFieldsJSON(append(b, `,"fields":`...), e.Fields), '}')
-}
-
-// appendFieldsJSON writes an object: strings as such, with bytes that are no UTF-8 replaced,
-// addresses and other bytes in hexadecimal.
-func appendFieldsJSON(b []byte, fields []pairing.KernelField) []byte {
-	b = append(b, '{')
+// fieldObject has strings as such, with bytes that are no UTF-8 replaced, addresses and other
+// bytes in hexadecimal.
+func fieldObject(fields []pairing.KernelField) object {
+	o := make(object, len(fields))
 	for i := range fields {
 		f := &fields[i]
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(printable.AppendJSON(b, f.Name), ':')
+		o[i].key = f.Name
 		switch {
 		case f.Text != nil:
-			b = printable.AppendJSON(b, string(f.Text))
+			o[i].value = new(string(f.Text))
 		case f.Bytes != nil, f.Hex:
-			b = printable.AppendJSON(b, f.String())
+			o[i].value = new(f.String())
 		default:
-			b = append(b, f.String()...)
+			o[i].value = verbatim(f.String())
 		}
 	}
-	return append(b, '}')
+	return o
 }

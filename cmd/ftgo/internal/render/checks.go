@@ -12,16 +12,13 @@ import (
 // Checks writes a line for each finding, in the order given; a table has the fix on a line
 // of its own. cost, if not nil, is what JSON has of the check "cost".
 func Checks(w io.Writer, f Format, checks []doctor.Finding, cost any) error {
-	columns := []column[doctor.Finding]{
-		{"type", f == JSON, func(doctor.Finding) any { return "check" }},
-		{"check", true, func(c doctor.Finding) any { return c.Check }},
-		{"state", true, func(c doctor.Finding) any { return c.State }},
-		{"text", true, func(c doctor.Finding) any { return c.Text }},
-		{"fix", true, func(c doctor.Finding) any { return nonzero(c.Fix) }},
-		{"ns", f == JSON, func(c doctor.Finding) any { return known(c.Check == "cost", cost) }},
-	}
 	if f != Table {
-		return writeData(w, f, true, columns, checks...)
+		return writeData(w, f, true, func(c doctor.Finding) object {
+			return object{
+				{"type", shown(f == JSON, "check")}, {"check", c.Check}, {"state", c.State}, {"text", c.Text},
+				{"fix", nonzero(c.Fix)}, {"ns", shown(f == JSON && c.Check == "cost", cost)},
+			}
+		}, checks...)
 	}
 	widest := 0
 	for _, c := range checks {

@@ -134,7 +134,7 @@ func (w *ChromeWriter) begin(phase, category, name string, at time.Time, t *Thre
 
 func (w *ChromeWriter) instant(e *EventLine) []byte {
 	b := append(w.begin("i", "kernel", e.Name, e.Time, &e.Thread), `,"s":"t","args":`...)
-	return append(appendFieldsJSON(b, e.Fields), '}')
+	return append(fieldObject(e.Fields).appendJSON(b), '}')
 }
 
 // since is the time from the origin on. Begins and ends are cut at the origin alike, so that
@@ -164,7 +164,7 @@ func appendChromeArgs(b []byte, c *CallLine) []byte {
 		b = printable.AppendJSON(append(b, `,"end":`...), c.End)
 	}
 	if c.Stack != nil {
-		b = appendStackJSON(append(b, `,"stack":`...), c.Stack)
+		b = appendJSON(append(b, `,"stack":`...), &c.Stack)
 	}
 	return fmt.Appendf(b, `,"thread":%d,"cpu":%d}}`, c.TID, c.CPU)
 }

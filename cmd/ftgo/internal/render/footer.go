@@ -72,12 +72,7 @@ func some(n uint64, format string) string {
 
 // whatCallsBecame tells of those without a latency, and how exact counts are.
 func (f *footer) whatCallsBecame(rows []stats.Row, s stats.Summary) {
-	var sum stats.Function
-	for _, row := range rows {
-		sum.Unsure, sum.Unfinished = sum.Unsure+row.Unsure, sum.Unfinished+row.Unfinished
-		sum.Calls, sum.Completed = sum.Calls+row.Calls, sum.Completed+row.Completed
-		sum.Unwound, sum.Open = sum.Unwound+row.Unwound, sum.Open+row.Open
-	}
+	sum := sum(rows)
 	calls := units.Plural(sum.Calls, "call")
 	f.line(sum.Unfinished > 0, "unfinished: %s left by panic or Goexit, or still open, which the kernel does not tell apart",
 		units.Plural(sum.Unfinished, "call"))
@@ -249,3 +244,31 @@ func nanoseconds(ns float64) string { return units.Duration(int64(math.Round(ns)
 
 // share writes a share of 1.
 func share(of float64) string { return units.Percent(uint64(math.Round(of*1e6)), 1e6) }
+
+// SummaryJSON writes the object that ends a stream of JSON lines. The other
+// formats have no summary among the data; for them there is [Footer].
+func SummaryJSON(w io.Writer, s stats.Summary) error {
+	summary := object{
+		{"type", "summary"}, {"hits", s.Hits}, {"delivered", s.Delivered}, {"lost", s.Lost},
+		{"filtered", nonzero(s.Filtered)}, {"before", nonzero(s.Before)}, {"after", nonzero(s.After)},
+		{"pass_ns", nonzero(s.Pass.Nanoseconds())}, {"vanished", known(len(s.Vanished) > 0, s.Vanished)},
+		{"counted", nonzero(s.Counted)}, {"max_rate", nonzero(s.MaxRate)},
+		{"unparsed", s.Unparsed}, {"probes", s.Probes}, {"functions", s.Functions},
+		{"skipped", append([]stats.Skipped{}, s.Skipped...)}, // without elements it is [], not null
+		{"seconds", s.Seconds},
+	}
+	if k := s.Kernel; k != nil { // they are no part of hits
+		events := object{{"delivered", k.Delivered}, {"lost", k.Lost}, {"unparsed", k.Unparsed}}
+		summary = append(summary, member{"events", events})
+	}
+	if p := s.Probing; p != nil {
+		round := func(ns float64) int64 { return int64(math.Round(ns)) }
+		summary = append(summary, member{"probing", object{
+			{"ns", round(p.NS)}, {"ns_low", round(p.Low)}, {"ns_high", round(p.High)},
+			{"cpu_ns", nonzero(round(p.CPU))}, {"share", nonzero(p.Share(p.NS))},
+			{"functions", known(len(p.Functions) > 0, p.Functions)}, {"others_ns", nonzero(round(p.Others))},
+			{"emulated_hit_ns", round(p.Emulated)}, {"stepped_hit_ns", round(p.Stepped)},
+		}})
+	}
+	return write(w, "json", summary.append(nil, JSON))
+}

@@ -8,9 +8,19 @@
 package render
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/valuetext"
 )
 
 // Format is how rows are written.
@@ -44,29 +54,200 @@ func ParseFormat(name string) (Format, error) {
 	return Table, fmt.Errorf("parse output format %q: known are %s", name, strings.Join(formatNames[:], ", "))
 }
 
-// Options say what [Functions] writes besides the rows.
-type Options struct {
-	// Width is the number of columns a table may take; 0 means no limit.
-	Width int
-	// Latency adds latencies (probe); without it there are only counts (count).
-	Latency bool
-	// Bucketed says that the kernel kept latencies: of percentiles, bounds are known.
-	Bucketed bool
-	// Errors adds the number of errors returned to CSV and TSV; the other formats have it
-	// where a row does.
-	Errors bool
-	// Sched adds what latencies were spent with.
-	Sched bool
-	// Events names the kernel events that Function.Events counts, GROUP:EVENT each.
-	Events []string
-	// CountFirst adds the number of calls that were counted and not timed to JSON, CSV and
-	// TSV; the table has it where a row does.
-	CountFirst bool
-	// Trends are the rates of the last intervals, by function, oldest first, for the last
-	// column of tables; without it there is none.
-	Trends map[string][]float64
-	// Processes adds the process.
-	Processes bool
-	// NoHeader leaves out the line with the columns' names.
-	NoHeader bool
+// object is a row of a table, a record of CSV or TSV, or a JSON object, in this order.
+type object []member
+
+// member is a cell, or a member of a JSON object. A value of nil leaves the cell empty and the
+// member out. Strings and numbers of calls are behind pointers, since an interface holds these
+// without allocating.
+type member struct {
+	key   string
+	value any
+}
+
+// hidden is the value of a column that is not shown, whatever a row has there.
+type hidden struct{}
+
+// shown is hidden unless ok.
+func shown(ok bool, v any) any {
+	if ok {
+		return v
+	}
+	return hidden{}
+}
+
+// known is nothing unless ok.
+func known(ok bool, v any) any {
+	if ok {
+		return v
+	}
+	return nil
+}
+
+// nonzero is nothing for 0 or "".
+func nonzero[T comparable](v T) any {
+	var zero T
+	return known(v != zero, v)
+}
+
+// verbatim is text as JSON has it: a number with as many digits as are to be written, or a word in quotes.
+type verbatim string
+
+// objects are written as a list; CSV has their number.
+type objects []object
+
+func (o objects) String() string { return strconv.Itoa(len(o)) }
+
+// jsonTime is RFC 3339 with all nine digits: times of one stream are aligned, and sort
+// as text.
+const jsonTime = "2006-01-02T15:04:05.000000000Z"
+
+// header is a row of the columns' names.
+func (o object) header() object {
+	for i, m := range o {
+		o[i].value = shown(m.value != hidden{}, m.key)
+	}
+	return o
+}
+
+// writeHeader writes what stands above the first record, which other formats have not.
+func writeHeader(w io.Writer, f Format, columns object) error {
+	if f != CSV && f != TSV {
+		return nil
+	}
+	return write(w, f.String(), columns.header().append(nil, f))
+}
+
+// writeData writes rows for programs: CSV and TSV with a header, if wanted, or JSON.
+func writeData[R any](w io.Writer, f Format, header bool, of func(R) object, rows ...R) error {
+	var text []byte
+	if header && f != JSON {
+		var none R
+		text = of(none).header().append(text, f)
+	}
+	for _, row := range rows {
+		text = of(row).append(text, f)
+	}
+	return write(w, f.String(), text)
+}
+
+// append writes a line of CSV, TSV or JSON.
+func (o object) append(b []byte, f Format) []byte {
+	if f == JSON {
+		return append(o.appendJSON(b), '\n')
+	}
+	separator := byte(',')
+	if f == TSV {
+		separator = '\t'
+	}
+	for _, m := range o {
+		if m.value != (hidden{}) {
+			b = append(appendCell(b, f, m.value), separator)
+		}
+	}
+	b[len(b)-1] = '\n'
+	return b
+}
+
+// appendCell escapes text and keeps spreadsheets from running it: they take a cell
+// that begins with = + - or @ for a formula, and one with ' before it for text. (A
+// leading tab or carriage return, which they skip, is escaped already.) It quotes what package
+// encoding/csv does, whose writer takes a buffer of 4 KB for each line of a call. No cell holds
+// a newline.
+func appendCell(b []byte, f Format, v any) []byte {
+	var text string
+	switch v := v.(type) {
+	case nil:
+		return b
+	case string:
+		text = v
+	case *string:
+		text = *v
+	case *time.Time:
+		text = v.UTC().Format(jsonTime)
+	case *int, *int64, *uint64:
+		return appendJSON(b, v)
+	case *capture.Value, *[]capture.Value, *[]stats.Location:
+		text = string(appendJSON(nil, v))
+	default:
+		return fmt.Append(b, v)
+	}
+	if text != "" && strings.IndexByte("=+-@", text[0]) >= 0 {
+		text = "'" + text
+	}
+	text = printable.Text(text)
+	if f == CSV && (strings.ContainsAny(text, `",`) || strings.HasPrefix(text, " ") || text == `\.`) {
+		text = `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
+	}
+	return append(b, text...)
+}
+
+func (o object) appendJSON(b []byte) []byte {
+	b = append(b, '{')
+	first := len(b)
+	for _, m := range o {
+		if m.value == nil || m.value == (hidden{}) {
+			continue
+		}
+		if len(b) > first {
+			b = append(b, ',')
+		}
+		b = appendJSON(append(printable.AppendJSON(b, m.key), ':'), m.value)
+	}
+	return append(b, '}')
+}
+
+func appendJSON(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case *string:
+		return printable.AppendJSON(b, *v)
+	case *int:
+		return strconv.AppendInt(b, int64(*v), 10)
+	case *int64:
+		return strconv.AppendInt(b, *v, 10)
+	case *uint64:
+		return strconv.AppendUint(b, *v, 10)
+	case verbatim:
+		return append(b, v...)
+	case *time.Time:
+		return append(v.UTC().AppendFormat(append(b, '"'), jsonTime), '"')
+	case *capture.Value:
+		return append(b, valuetext.JSON(v)...)
+	case *[]capture.Value:
+		return valuetext.AppendObject(b, *v)
+	case *stats.Split:
+		return object{{"running", &v.Running}, {"runnable", &v.Runnable}, {"waiting", &v.Waiting}}.appendJSON(b)
+	case *[]stats.Location:
+		return frameObjects(*v).appendJSON(b)
+	case object:
+		return v.appendJSON(b)
+	case objects:
+		return v.appendJSON(b)
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // leave < and > as they are
+	_ = encoder.Encode(v)        // no number is infinite
+	// encoding/json makes strings valid UTF-8 and escapes C0 controls, but passes DEL, C1
+	// controls and bidirectional overrides on to the reader's terminal.
+	return append(b, printable.JSON(bytes.TrimSuffix(text.Bytes(), []byte("\n")))...)
+}
+
+func (o objects) appendJSON(b []byte) []byte {
+	b = append(b, '[')
+	for i, one := range o {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = one.appendJSON(b)
+	}
+	return append(b, ']')
+}
+
+// write writes all of a text at once.
+func write(w io.Writer, what string, text []byte) error {
+	if _, err := w.Write(text); err != nil {
+		return fmt.Errorf("write %s: %w", what, err)
+	}
+	return nil
 }

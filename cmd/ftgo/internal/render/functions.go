@@ -12,82 +12,122 @@ import (
 	"github.com/ftgo/ftgo/internal/units"
 )
 
-// rowColumn is a column of functions.
-type rowColumn = column[stats.Row]
-
-type rowColumns []rowColumn
-
-func (c *rowColumns) add(name string, show bool, of func(stats.Row) any) {
-	*c = append(*c, rowColumn{name, show, of})
+// Options say what [Functions] writes besides the rows.
+type Options struct {
+	// Width is the number of columns a table may take; 0 means no limit.
+	Width int
+	// Latency adds latencies (probe); without it there are only counts (count).
+	Latency bool
+	// Bucketed says that the kernel kept latencies: of percentiles, bounds are known.
+	Bucketed bool
+	// Errors adds the number of errors returned to CSV and TSV; the other formats have it
+	// where a row does.
+	Errors bool
+	// Sched adds what latencies were spent with.
+	Sched bool
+	// Events names the kernel events that Function.Events counts, GROUP:EVENT each.
+	Events []string
+	// CountFirst adds the number of calls that were counted and not timed to JSON, CSV and
+	// TSV; the table has it where a row does.
+	CountFirst bool
+	// Trends are the rates of the last intervals, by function, oldest first, for the last
+	// column of tables; without it there is none.
+	Trends map[string][]float64
+	// Processes adds the process.
+	Processes bool
+	// NoHeader leaves out the line with the columns' names.
+	NoHeader bool
 }
 
 // Functions writes a row for each function, in the order given.
 func Functions(w io.Writer, f Format, rows []stats.Row, o Options) error {
 	switch f {
 	case JSON:
-		return writeData(w, f, false, functionMembers(o), rows...)
+		return writeData(w, f, false, o.members, rows...)
 	case CSV, TSV:
-		return writeData(w, f, !o.NoHeader, functionRecords(o), rows...)
+		return writeData(w, f, !o.NoHeader, o.record, rows...)
 	}
-	return writeTable(w, o.Width, o.NoHeader, rows, func(compact bool) []rowColumn {
-		return functionTable(rows, o, compact)
-	})
+	return writeTable(w, o.Width, o.NoHeader, rows, o.columns(rows))
 }
 
-// functionTable has columns of errors, and of calls that have no latency, where any function has
+// columns has columns of errors, and of calls that have no latency, where any function has
 // such calls. A latency is marked with ~ if calls of its function were lost: it speaks for the
 // others only; with * if its function was left to counting for its rate; with ≈ if probes took
 // more than it is, and with < if it has in it what probes cost, which may be all of it. With
 // o.Bucketed there is MEAN, which is exact, and the others have ≤.
-func functionTable(rows []stats.Row, o Options, compact bool) rowColumns {
-	columns := rowColumns{
-		{"FUNCTION", true, func(r stats.Row) any { return r.Name }},
-		{"PID", o.Processes, func(r stats.Row) any { return cmp.Or(nonzero(r.PID), any("others")) }},
-		{"CALLS", true, func(r stats.Row) any {
-			if compact {
-				return units.Compact(float64(r.Calls))
-			}
-			return r.Calls
-		}},
-		{"RATE/s", true, func(r stats.Row) any { return units.Rate(r.Rate) }},
-	}
+func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) object {
+	all := sum(rows)
+	events := eventsShown(rows, o.Events)
+	var names []string
 	for _, s := range stats.Statistics {
-		// There is no room for a mean where percentiles are more than bounds.
-		show := o.Latency && s.Name != "min" && s.Name != "sum" && (s.Name != "mean" || o.Bucketed)
-		columns.add(strings.ToUpper(s.Name), show, func(r stats.Row) any { return latency(r, s, o) })
+		names = append(names, strings.ToUpper(s.Name))
 	}
-	for _, p := range splitParts {
-		columns.add(strings.ToUpper(p.short)+"%", o.Sched, func(r stats.Row) any {
-			sum := r.Split.Sum()
-			return known(sum > 0, units.Percent(uint64(max(p.of(r.Split), 0)), uint64(sum)))
-		})
+	var row object // of one row after the other
+	return func(r stats.Row, compact bool) object {
+		calls := any(r.Calls)
+		if compact {
+			calls = units.Compact(float64(r.Calls))
+		}
+		row = append(row[:0], object{
+			{"FUNCTION", r.Name}, {"PID", shown(o.Processes, cmp.Or(nonzero(r.PID), any("others")))},
+			{"CALLS", calls}, {"RATE/s", units.Rate(r.Rate)},
+		}...)
+		for i, s := range stats.Statistics {
+			// There is no room for a mean where percentiles are more than bounds.
+			if o.Latency && s.Name != "min" && s.Name != "sum" && (s.Name != "mean" || o.Bucketed) {
+				row = append(row, member{names[i], latency(r, s, o)})
+			}
+		}
+		for i := 0; i < len(splitParts) && o.Sched; i++ {
+			p, sum := splitParts[i], r.Split.Sum()
+			share := units.Percent(uint64(max(p.of(r.Split), 0)), uint64(sum))
+			row = append(row, member{strings.ToUpper(p.short) + "%", known(sum > 0, share)})
+		}
+		if ends := r.ReturnsErrors && r.Completed > 0; all.ReturnsErrors {
+			row = append(row, member{"ERRORS", known(ends, units.Compact(float64(r.Errors)))})
+			row = append(row, member{"ERR%", known(ends, units.Percent(r.Errors, r.Completed))})
+		}
+		// Calls that have no latency are told with large counts as 1.25M, to leave room for names;
+		// [Footer] and JSON have the exact ones.
+		for _, c := range [...]struct {
+			name   string
+			n, all uint64
+		}{
+			{"UNWOUND", r.Unwound, all.Unwound}, {"OPEN", r.Open, all.Open}, {"UNFINISHED", r.Unfinished, all.Unfinished},
+			{"LOST", r.Lost, all.Lost}, {"COUNTED", r.CountedOnly, all.CountedOnly},
+		} {
+			if c.all > 0 {
+				row = append(row, member{c.name, units.Compact(float64(c.n))})
+			}
+		}
+		for _, i := range events {
+			_, name, _ := strings.Cut(o.Events[i], ":")
+			perCall := units.Rate(float64(eventCount(r, i)) / float64(r.Calls))
+			row = append(row, member{name + "/call", known(r.Calls > 0, perCall)})
+		}
+		row = append(row, member{"TREND", shown(o.Trends != nil, spark(o.Trends[r.Name]))})
+		return row
 	}
-	errors := slices.ContainsFunc(rows, func(r stats.Row) bool { return r.ReturnsErrors })
-	ends := func(r stats.Row) bool { return r.ReturnsErrors && r.Completed > 0 }
-	columns.add("ERRORS", errors, func(r stats.Row) any { return known(ends(r), units.Compact(float64(r.Errors))) })
-	columns.add("ERR%", errors, func(r stats.Row) any { return known(ends(r), units.Percent(r.Errors, r.Completed)) })
-	// Calls that have no latency are told with large counts as 1.25M, to leave room for names;
-	// [Footer] and JSON have the exact ones.
-	rest := func(name string, count func(stats.Row) uint64) {
-		show := slices.ContainsFunc(rows, func(r stats.Row) bool { return count(r) > 0 })
-		columns.add(name, show, func(r stats.Row) any { return units.Compact(float64(count(r))) })
+}
+
+// sum adds up the calls of functions, and tells whether any returns errors.
+func sum(rows []stats.Row) (all stats.Function) {
+	for _, r := range rows {
+		all.Calls, all.Completed = all.Calls+r.Calls, all.Completed+r.Completed
+		all.Unwound, all.Open = all.Unwound+r.Unwound, all.Open+r.Open
+		all.Unfinished, all.Unsure = all.Unfinished+r.Unfinished, all.Unsure+r.Unsure
+		all.Lost, all.CountedOnly = all.Lost+r.Lost, all.CountedOnly+r.CountedOnly
+		all.ReturnsErrors = all.ReturnsErrors || r.ReturnsErrors
 	}
-	rest("UNWOUND", func(r stats.Row) uint64 { return r.Unwound })
-	rest("OPEN", func(r stats.Row) uint64 { return r.Open })
-	rest("UNFINISHED", func(r stats.Row) uint64 { return r.Unfinished })
-	rest("LOST", func(r stats.Row) uint64 { return r.Lost })
-	rest("COUNTED", func(r stats.Row) uint64 { return r.CountedOnly })
-	columns = append(columns, eventColumns(rows, o.Events)...)
-	columns.add("TREND", o.Trends != nil, func(r stats.Row) any { return spark(o.Trends[r.Name]) })
-	return columns
+	return all
 }
 
 // maxEvents is how many kinds of kernel events a table has columns for: those that most
 // happened of. JSON and CSV have all.
 const maxEvents = 5
 
-// eventColumns tell how many kernel events happened per call.
-func eventColumns(rows []stats.Row, names []string) (columns rowColumns) {
+// eventsShown are the indexes of the kernel events that a table tells of.
+func eventsShown(rows []stats.Row, names []string) []int {
 	order := make([]int, len(names))
 	totals := make([]uint64, len(names))
 	for i := range names {
@@ -99,13 +139,7 @@ func eventColumns(rows []stats.Row, names []string) (columns rowColumns) {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(totals[b], totals[a]) })
 	order = order[:min(len(order), maxEvents)]
 	slices.Sort(order)
-	for _, i := range order {
-		_, name, _ := strings.Cut(names[i], ":")
-		columns.add(name+"/call", true, func(r stats.Row) any {
-			return known(r.Calls > 0, units.Rate(float64(eventCount(r, i))/float64(r.Calls)))
-		})
-	}
-	return columns
+	return order
 }
 
 func eventCount(row stats.Row, i int) uint64 {
@@ -115,136 +149,94 @@ func eventCount(row stats.Row, i int) uint64 {
 	return row.Events[i]
 }
 
-// functionCounts are what records and JSON begin with.
-func functionCounts(o Options) rowColumns {
-	return rowColumns{
-		{"function", true, func(r stats.Row) any { return r.Name }},
-		{"pid", o.Processes, func(r stats.Row) any { return r.PID }},
-		{"calls", true, func(r stats.Row) any { return r.Calls }},
-		{"completed", true, func(r stats.Row) any { return r.Completed }},
-		{"unwound", !o.Bucketed, func(r stats.Row) any { return r.Unwound }},
-		{"open", !o.Bucketed, func(r stats.Row) any { return r.Open }},
-		{"unfinished", o.Bucketed, func(r stats.Row) any { return r.Unfinished }},
-		{"lost", true, func(r stats.Row) any { return r.Lost }},
+// counts are what records and JSON begin with.
+func (o Options) counts(kind any, r stats.Row) object {
+	return object{
+		{"type", kind}, {"function", r.Name}, {"pid", shown(o.Processes, r.PID)},
+		{"calls", r.Calls}, {"completed", r.Completed},
+		{"unwound", shown(!o.Bucketed, r.Unwound)}, {"open", shown(!o.Bucketed, r.Open)},
+		{"unfinished", shown(o.Bucketed, r.Unfinished)}, {"lost", r.Lost},
 	}
 }
 
 // timed tells whether a function has latencies. Without them its cells are empty, not 0.
 func timed(r stats.Row) bool { return r.Latency != nil && r.Latency.Count() > 0 }
 
-// functionRecords are the columns of CSV and TSV.
-func functionRecords(o Options) rowColumns {
-	columns := functionCounts(o)
-	columns.add("rate", true, func(r stats.Row) any { return number(strconv.FormatFloat(r.Rate, 'f', 3, 64)) })
+var noLatencies, noBounds = &stats.Histogram{}, &stats.Bounds{}
+
+// thousandths writes a rate.
+func thousandths(rate float64) verbatim { return verbatim(strconv.FormatFloat(rate, 'f', 3, 64)) }
+
+// record is what CSV and TSV have of a function.
+func (o Options) record(r stats.Row) object {
+	latencies, bounds := cmp.Or(r.Latency, noLatencies), cmp.Or(r.Bounds, noBounds)
+	bounded := timed(r) && r.Bounds != nil // else it is not known what probes cost
+	net := o.Latency && !o.Bucketed
+	row := append(o.counts(hidden{}, r), member{"rate", thousandths(r.Rate)})
 	for _, s := range stats.Statistics {
 		name := s.Name + "_ns"
 		if o.Bucketed && s.Bucketed == stats.AtMost {
 			name += "_at_most"
 		}
-		columns.add(name, o.Latency && !(o.Bucketed && s.Bucketed == stats.Unknown), func(r stats.Row) any {
-			if !timed(r) {
-				return nil
-			}
-			return s.Of(r.Latency)
-		})
+		show := o.Latency && !(o.Bucketed && s.Bucketed == stats.Unknown)
+		row = append(row, member{name, shown(show, known(timed(r), s.Of(latencies)))})
 	}
 	for _, p := range splitParts {
-		columns.add(p.name+"_ns", o.Sched, func(r stats.Row) any { return known(r.Completed > 0, p.of(r.Split)) })
+		row = append(row, member{p.name + "_ns", shown(o.Sched, known(r.Completed > 0, p.of(r.Split)))})
 	}
-	columns.add("errors", o.Errors, func(r stats.Row) any { return known(r.ReturnsErrors, r.Errors) })
+	row = append(row, member{"errors", shown(o.Errors, known(r.ReturnsErrors, r.Errors))})
 	for i, name := range o.Events {
-		columns.add(name, true, func(r stats.Row) any { return eventCount(r, i) })
+		row = append(row, member{name, eventCount(r, i)})
 	}
 	for _, s := range stats.Statistics {
-		for i, end := range [...]string{"_low_ns", "_high_ns"} {
-			columns.add(s.Name+end, o.Latency && !o.Bucketed, func(r stats.Row) any {
-				if !timed(r) || r.Bounds == nil {
-					return nil // it is not known what probes cost
-				}
-				low, high := r.Bounds.Of(s)
-				return [...]int64{low, high}[i]
-			})
-		}
+		low, high := bounds.Of(s)
+		row = append(row, member{s.Name + "_low_ns", shown(net, known(bounded, low))})
+		row = append(row, member{s.Name + "_high_ns", shown(net, known(bounded, high))})
 	}
-	columns.add("raw", o.Latency && !o.Bucketed, func(r stats.Row) any { return known(timed(r), r.Raw || r.Bounds == nil) })
-	columns.add("counted_only", o.CountFirst, func(r stats.Row) any { return r.CountedOnly })
-	columns.add("too_often", o.CountFirst, func(r stats.Row) any {
-		return known(r.TooOften > 0, number(strconv.FormatFloat(r.TooOften, 'f', 3, 64)))
-	})
-	return columns
+	return append(row, object{
+		{"raw", shown(net, known(timed(r), r.Raw || r.Bounds == nil))},
+		{"counted_only", shown(o.CountFirst, r.CountedOnly)},
+		{"too_often", shown(o.CountFirst, known(r.TooOften > 0, thousandths(r.TooOften)))},
+	}...)
 }
 
-// functionMembers are those of JSON.
-func functionMembers(o Options) rowColumns {
-	columns := append(rowColumns{{"type", true, func(stats.Row) any { return "function" }}}, functionCounts(o)...)
-	// latencies adds what is known of a row that has latencies.
-	latencies := func(name string, show bool, of func(stats.Row) any) {
-		columns.add(name, show && o.Latency, func(r stats.Row) any {
-			if !timed(r) {
-				return nil
-			}
-			return of(r)
-		})
+// members are what JSON has of a function.
+func (o Options) members(r stats.Row) object {
+	latencies, bounds := cmp.Or(r.Latency, noLatencies), cmp.Or(r.Bounds, noBounds)
+	timed := o.Latency && timed(r)
+	bounded := timed && r.Bounds != nil
+	var buckets objects
+	for _, b := range latencies.Buckets(1) {
+		buckets = append(buckets, object{{"from", b.From}, {"to", b.To}, {"count", b.Count}})
 	}
-	bounds := func(name string, of func(*stats.Bounds, stats.Statistic) int64) {
-		latencies(name, true, func(r stats.Row) any {
-			if r.Bounds == nil {
-				return nil
-			}
-			return statistics(func(s stats.Statistic) any { return of(r.Bounds, s) })
-		})
+	events := make(map[string]uint64) // without an entry for what never happened
+	for i, name := range o.Events {
+		if n := eventCount(r, i); n > 0 {
+			events[name] = n
+		}
 	}
-	columns.add("unsure", true, func(r stats.Row) any { return nonzero(r.Unsure) })
-	columns.add("errors", true, func(r stats.Row) any { return known(r.ReturnsErrors, r.Errors) })
-	columns.add("counted_only", o.CountFirst, func(r stats.Row) any { return r.CountedOnly })
-	columns.add("too_often", o.CountFirst, func(r stats.Row) any { return nonzero(r.TooOften) })
-	columns.add("rate", true, func(r stats.Row) any { return r.Rate })
-	latencies("ns", true, func(r stats.Row) any {
-		return statistics(func(s stats.Statistic) any {
-			return known(!o.Bucketed || s.Bucketed == stats.Exact, s.Of(r.Latency))
-		})
-	})
-	// Between low and high is what the calls took without probes; raw is with them, and so is
-	// ns if it says raw.
-	bounds("ns_low", func(b *stats.Bounds, s stats.Statistic) int64 { low, _ := b.Of(s); return low })
-	bounds("ns_high", func(b *stats.Bounds, s stats.Statistic) int64 { _, high := b.Of(s); return high })
-	bounds("ns_raw", func(b *stats.Bounds, s stats.Statistic) int64 { return s.Of(&b.Raw) })
-	latencies("raw", true, func(r stats.Row) any { return nonzero(r.Raw && r.Bounds != nil) })
-	latencies("sched", o.Sched, func(r stats.Row) any {
-		var parts object
-		for _, p := range splitParts {
-			parts = append(parts, member{p.name, p.of(r.Split)})
-		}
-		return parts
-	})
-	latencies("ns_at_most", o.Bucketed, func(r stats.Row) any {
-		return statistics(func(s stats.Statistic) any { return known(s.Bucketed == stats.AtMost, s.Of(r.Latency)) })
-	})
-	latencies("histogram", true, func(r stats.Row) any {
-		var buckets []object
-		for _, b := range r.Latency.Buckets(1) {
-			buckets = append(buckets, object{{"from", b.From}, {"to", b.To}, {"count", b.Count}})
-		}
-		return known(buckets != nil, buckets)
-	})
-	// Events have no entry for what never happened.
-	columns.add("events", len(o.Events) > 0, func(r stats.Row) any {
-		counts := make(map[string]uint64)
-		for i, name := range o.Events {
-			if n := eventCount(r, i); n > 0 {
-				counts[name] = n
-			}
-		}
-		return counts
-	})
-	return columns
-}
-
-func statistics(of func(stats.Statistic) any) (o object) {
+	var exact, atMost, low, high, raw object
 	for _, s := range stats.Statistics {
-		o = append(o, member{s.Name, of(s)})
+		ns := s.Of(latencies)
+		exact = append(exact, member{s.Name, known(!o.Bucketed || s.Bucketed == stats.Exact, ns)})
+		atMost = append(atMost, member{s.Name, known(s.Bucketed == stats.AtMost, ns)})
+		from, to := bounds.Of(s)
+		low, high = append(low, member{s.Name, from}), append(high, member{s.Name, to})
+		raw = append(raw, member{s.Name, s.Of(&bounds.Raw)})
 	}
-	return o
+	return append(o.counts("function", r), object{
+		{"unsure", nonzero(r.Unsure)}, {"errors", known(r.ReturnsErrors, r.Errors)},
+		{"counted_only", shown(o.CountFirst, r.CountedOnly)}, {"too_often", shown(o.CountFirst, nonzero(r.TooOften))},
+		{"rate", r.Rate}, {"ns", known(timed, exact)},
+		// Between low and high is what the calls took without probes; raw is with them, and so is
+		// ns if it says raw.
+		{"ns_low", known(bounded, low)}, {"ns_high", known(bounded, high)}, {"ns_raw", known(bounded, raw)},
+		{"raw", known(bounded, nonzero(r.Raw))},
+		{"sched", known(timed && o.Sched, &r.Split)},
+		{"ns_at_most", known(timed && o.Bucketed, atMost)},
+		{"histogram", known(timed && buckets != nil, buckets)},
+		{"events", known(len(o.Events) > 0, events)},
+	}...)
 }
 
 // latency returns the cell of a statistic.

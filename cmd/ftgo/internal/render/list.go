@@ -37,14 +37,9 @@ func listNote(r target.Row) string {
 	return strings.TrimSuffix(units.Plural(r.TailJumps, "tail jump")+"; "+r.Note, "; ")
 }
 
-// inlined are the places where a function is inlined: JSON has them, and CSV their number.
-type inlined []object
-
-func (i inlined) String() string { return strconv.Itoa(len(i)) }
-
 // inlinedAt is [] if there are none, not null.
-func inlinedAt(sites []offsets.Frame) inlined {
-	calls := make(inlined, len(sites))
+func inlinedAt(sites []offsets.Frame) objects {
+	calls := make(objects, len(sites))
 	for i, s := range sites {
 		calls[i] = object{{"function", s.Function}, {"file", s.File}, {"line", s.Line}}
 	}
@@ -55,45 +50,29 @@ func inlinedAt(sites []offsets.Frame) inlined {
 // A table has no NOTE column where there is nothing to note, and POSITION, without
 // folders, only where there is room for it.
 func List(w io.Writer, f Format, rows []target.Row, width int) error {
-	columns := []column[target.Row]{
-		{"type", f == JSON, func(target.Row) any { return "listing" }},
-		{"function", true, func(r target.Row) any { return r.Name }},
-		{"address", true, func(r target.Row) any { return hex(r, r.Addr) }},
-		{"offset", true, func(r target.Row) any { return hex(r, r.Offset) }},
-		{"size", true, func(r target.Row) any { return r.Size }},
-		{"abi", true, func(r target.Row) any { return r.ABI }},
-		{"entry", true, func(r target.Row) any { return r.Entry }},
-		{"returns", true, func(r target.Row) any { return r.Returns }},
-		{"position", true, func(r target.Row) any { return position(r) }},
-		{"signature", true, func(r target.Row) any { return r.Signature }},
-		{"inlined", true, func(r target.Row) any { return inlinedAt(r.Inlined) }},
-		{"note", true, func(r target.Row) any { return listNote(r) }},
-	}
 	if f != Table {
-		return writeData(w, f, true, columns, rows...)
+		return writeData(w, f, true, func(r target.Row) object {
+			return object{
+				{"type", shown(f == JSON, "listing")}, {"function", r.Name},
+				{"address", hex(r, r.Addr)}, {"offset", hex(r, r.Offset)}, {"size", r.Size}, {"abi", r.ABI},
+				{"entry", r.Entry}, {"returns", r.Returns}, {"position", position(r)}, {"signature", r.Signature}, {"inlined", inlinedAt(r.Inlined)}, {"note", listNote(r)},
+			}
+		}, rows...)
 	}
+	notes := slices.ContainsFunc(rows, func(r target.Row) bool { return listNote(r) != "" })
 	positions := slices.ContainsFunc(rows, func(r target.Row) bool { return r.File != "" })
+	columns := func(r target.Row, _ bool) object {
+		at := position(r)
+		return object{
+			{"FUNCTION", r.Name}, {"POSITION", shown(positions, nonzero(at[strings.LastIndexByte(at, '/')+1:]))},
+			{"ADDRESS", nonzero(hex(r, r.Addr))}, {"OFFSET", nonzero(hex(r, r.Offset))}, {"SIZE", nonzero(r.Size)},
+			{"ABI", nonzero(r.ABI)}, {"ENTRY", r.Entry},
+			{"RETURNS", known(r.Size > 0, r.Returns)}, {"NOTE", shown(notes, listNote(r))},
+		}
+	}
 	if positions && width > 0 {
-		roomy := newTable(listTable(rows, true), rows)
+		roomy := newTable(rows, false, columns)
 		positions = roomy.fit(width, fit{gap: 2, name: math.MaxInt})
 	}
-	return writeTable(w, width, false, rows, func(bool) []column[target.Row] { return listTable(rows, positions) })
-}
-
-func listTable(rows []target.Row, positions bool) []column[target.Row] {
-	notes := slices.ContainsFunc(rows, func(r target.Row) bool { return listNote(r) != "" })
-	return []column[target.Row]{
-		{"FUNCTION", true, func(r target.Row) any { return r.Name }},
-		{"POSITION", positions, func(r target.Row) any {
-			text := position(r)
-			return nonzero(text[strings.LastIndexByte(text, '/')+1:])
-		}},
-		{"ADDRESS", true, func(r target.Row) any { return nonzero(hex(r, r.Addr)) }},
-		{"OFFSET", true, func(r target.Row) any { return nonzero(hex(r, r.Offset)) }},
-		{"SIZE", true, func(r target.Row) any { return nonzero(r.Size) }},
-		{"ABI", true, func(r target.Row) any { return nonzero(r.ABI) }},
-		{"ENTRY", true, func(r target.Row) any { return r.Entry }},
-		{"RETURNS", true, func(r target.Row) any { return known(r.Size > 0, r.Returns) }},
-		{"NOTE", notes, func(r target.Row) any { return listNote(r) }},
-	}
+	return writeTable(w, width, false, rows, columns)
 }

@@ -53,21 +53,14 @@ func appendStack(b []byte, indent string, stack []stats.Location) []byte {
 	return b
 }
 
-// appendStackJSON writes the functions of a stack as a list of objects.
-func appendStackJSON(b []byte, stack []stats.Location) []byte {
-	b = append(b, '[')
-	for i, f := range framesOf(stack) {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = printable.AppendJSON(append(b, `{"function":`...), f.Function)
-		if f.File != "" {
-			b = printable.AppendJSON(append(b, `,"file":`...), f.File)
-			b = strconv.AppendInt(append(b, `,"line":`...), int64(f.Line), 10)
-		}
-		b = append(b, '}')
+// frameObjects are the functions of a stack.
+func frameObjects(stack []stats.Location) (o objects) {
+	frames := framesOf(stack)
+	for i := range frames {
+		f, known := &frames[i], frames[i].File != ""
+		o = append(o, object{{"function", &f.Function}, {"file", shown(known, &f.File)}, {"line", shown(known, &f.Line)}})
 	}
-	return append(b, ']')
+	return o
 }
 
 // StackText writes, for people, each function's stacks under its name, in the order given:
@@ -102,16 +95,16 @@ func StackText(w io.Writer, stacks []Stack) error {
 func StackJSON(w io.Writer, stacks []Stack) error {
 	var b []byte
 	for _, s := range stacks {
-		b = printable.AppendJSON(append(b, `{"type":"stack","function":`...), s.Function)
-		b = fmt.Appendf(b, `,"calls":%d,"completed":%d,"unwound":%d,"open":%d`, s.Calls, s.Completed, s.Unwound, s.Open)
-		if s.Completed > 0 {
-			b = fmt.Appendf(b, `,"ns":{"min":%d,"mean":%d,"max":%d,"sum":%d,"self":%d`, s.Min, s.Sum/int64(s.Completed), s.Max, s.Sum, s.Self)
-			if s.Raw > s.Low {
-				b = fmt.Appendf(b, `,"sum_low":%d,"sum_high":%d,"sum_raw":%d`, s.Low, s.High, s.Raw)
-			}
-			b = append(b, '}')
-		}
-		b = append(appendStackJSON(append(b, `,"stack":`...), s.Callers), "}\n"...)
+		bounded := s.Raw > s.Low
+		b = object{
+			{"type", verbatim(`"stack"`)}, {"function", &s.Function},
+			{"calls", s.Calls}, {"completed", s.Completed}, {"unwound", s.Unwound}, {"open", s.Open},
+			{"ns", known(s.Completed > 0, object{
+				{"min", s.Min}, {"mean", s.Sum / int64(max(s.Completed, 1))}, {"max", s.Max}, {"sum", s.Sum}, {"self", s.Self},
+				{"sum_low", known(bounded, s.Low)}, {"sum_high", known(bounded, s.High)}, {"sum_raw", known(bounded, s.Raw)},
+			})},
+			{"stack", &s.Callers},
+		}.append(b, JSON)
 	}
 	return write(w, "stacks", b)
 }

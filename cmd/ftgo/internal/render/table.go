@@ -33,11 +33,11 @@ var textColumns = []string{"POSITION", "ABI", "ENTRY", "NOTE", "TREND"}
 // writeTable lays out a table within width columns (0 = no limit) and writes it, without its
 // header if bare. A width that even the tightest layout exceeds is exceeded: numbers are never
 // cut, and cells never wrapped.
-func writeTable[R any](w io.Writer, width int, bare bool, rows []R, columns func(compact bool) []column[R]) error {
+func writeTable[R any](w io.Writer, width int, bare bool, rows []R, columns func(row R, compact bool) object) error {
 	var t table
 	var chosen fit
 	for _, chosen = range fits {
-		if t = newTable(columns(chosen.compact), rows); width <= 0 || t.fit(width, chosen) {
+		if t = newTable(rows, chosen.compact, columns); width <= 0 || t.fit(width, chosen) {
 			break
 		}
 	}
@@ -51,13 +51,25 @@ type table struct {
 	left  []bool // the columns of text
 }
 
-func newTable[R any](columns []column[R], rows []R) (t table) {
-	t.lines = grid(true, columns, rows, func(v any) string {
-		if v == nil { // an empty cell would look like a mistake
-			return "-"
+func newTable[R any](rows []R, compact bool, columns func(row R, compact bool) object) (t table) {
+	add := func(o object) {
+		line := make([]string, 0, len(o))
+		for _, m := range o {
+			switch m.value {
+			case hidden{}:
+			case nil: // an empty cell would look like a mistake
+				line = append(line, "-")
+			default:
+				line = append(line, printable.Text(fmt.Sprint(m.value)))
+			}
 		}
-		return printable.Text(fmt.Sprint(v))
-	})
+		t.lines = append(t.lines, line)
+	}
+	var none R
+	add(columns(none, compact).header())
+	for _, row := range rows {
+		add(columns(row, compact))
+	}
 	for i, name := range t.lines[0] {
 		t.left = append(t.left, i == 0 || slices.Contains(textColumns, name))
 	}

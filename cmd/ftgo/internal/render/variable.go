@@ -22,48 +22,43 @@ type VariableLine struct {
 	PerSecond *float64
 }
 
-var variableColumns = []column[*VariableLine]{
-	{"time", true, func(l *VariableLine) any { return l.Time.UTC().Format(jsonTime) }},
-	{"pid", true, func(l *VariableLine) any { return l.PID }},
-	{"name", true, func(l *VariableLine) any { return l.Name }},
-	{"value", true, func(l *VariableLine) any { return string(valuetext.JSON(&l.Value)) }},
-	{"per_second", true, func(l *VariableLine) any {
-		if l.PerSecond == nil {
-			return nil
+// members are what JSON, CSV and TSV have of it. Change has more digits in JSON.
+func (l *VariableLine) members(f Format) object {
+	var perSecond any
+	if l.PerSecond != nil {
+		perSecond = verbatim(strconv.FormatFloat(*l.PerSecond, 'g', 6, 64))
+		if f == JSON {
+			perSecond = verbatim(strconv.FormatFloat(*l.PerSecond, 'f', 3, 64))
 		}
-		return number(strconv.FormatFloat(*l.PerSecond, 'g', 6, 64))
-	}},
+	}
+	return object{
+		{"type", shown(f == JSON, verbatim(`"variable"`))}, {"time", &l.Time}, {"pid", &l.PID}, {"name", &l.Name},
+		{"value", &l.Value}, {"per_second", perSecond},
+	}
 }
 
 // VariableHeader writes what stands above the first line: the column names of CSV and TSV.
-func VariableHeader(w io.Writer, f Format) error { return writeHeader(w, f, variableColumns) }
+func VariableHeader(w io.Writer, f Format) error {
+	return writeHeader(w, f, new(VariableLine).members(f))
+}
 
 // Variable writes the value of a package variable in a line, of text with the process if named:
 //
 //	12:00:01.000123  main.counter = 1234  +1000/s
 func Variable(w io.Writer, f Format, named bool, l *VariableLine) error {
-	var b []byte
 	switch f {
 	case CSV, TSV:
-		return writeData(w, f, false, variableColumns, l)
+		return write(w, f.String(), l.members(f).append(nil, f))
 	case JSON:
-		b = append(l.Time.UTC().AppendFormat([]byte(`{"type":"variable","time":"`), jsonTime), '"')
-		b = strconv.AppendInt(append(b, `,"pid":`...), int64(l.PID), 10)
-		b = printable.AppendJSON(append(b, `,"name":`...), l.Name)
-		b = append(append(b, `,"value":`...), valuetext.JSON(&l.Value)...)
-		if l.PerSecond != nil {
-			b = strconv.AppendFloat(append(b, `,"per_second":`...), *l.PerSecond, 'f', 3, 64)
-		}
-		b = append(b, '}')
-	default:
-		b = l.Time.AppendFormat(b, "15:04:05.000000  ")
-		if named {
-			b = fmt.Appendf(b, "pid %d  ", l.PID)
-		}
-		b = fmt.Appendf(b, "%s = %s", printable.Text(l.Name), valuetext.Text(&l.Value))
-		if l.PerSecond != nil {
-			b = fmt.Appendf(b, "  %+.6g/s", *l.PerSecond)
-		}
+		return write(w, "variable", l.members(f).append(nil, f))
+	}
+	b := l.Time.AppendFormat(nil, "15:04:05.000000  ")
+	if named {
+		b = fmt.Appendf(b, "pid %d  ", l.PID)
+	}
+	b = fmt.Appendf(b, "%s = %s", printable.Text(l.Name), valuetext.Text(&l.Value))
+	if l.PerSecond != nil {
+		b = fmt.Appendf(b, "  %+.6g/s", *l.PerSecond)
 	}
 	return write(w, "variable", append(b, '\n'))
 }
