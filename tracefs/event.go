@@ -17,10 +17,8 @@ import (
 // Event is one event of uprobe_events: a name, the values it fetches, and the
 // places where it fires. It has no kind, because there is only one: a plain probe.
 type Event struct {
-	// Name is a C identifier of at most 63 bytes, unique in its group.
-	Name string
-	// Args are fetched at every site.
-	Args []Arg
+	Name string // a C identifier of at most 63 bytes, unique in its group
+	Args []Arg  // fetched at every site
 	// Fetch[i], if there is one and it is not nil, is what Sites[i] fetches instead of the
 	// Fetch of each of Args: names and types must be the same at all sites, but nothing else.
 	Fetch [][]string
@@ -31,18 +29,15 @@ type Event struct {
 	// not recorded. Empty records everything.
 	Filter string
 
-	// group is that of an event of the kernel itself, which has a name and nothing else.
-	group string
+	group string // that of an event of the kernel itself, which has a name and nothing else
 }
 
 // Arg is one fetched value, in the grammar of Documentation/trace/uprobetracer.rst:
 //
 //	NAME=FETCHARG:TYPE
 type Arg struct {
-	// Name is a C identifier of at most 32 bytes.
-	Name string
-	// Fetch is what is read: "%REGISTER", or memory, as in "+8(%REGISTER)", "+0(+8(%REGISTER))".
-	Fetch string
+	Name  string // a C identifier of at most 32 bytes
+	Fetch string // what is read: "%REGISTER", or memory, as in "+8(%REGISTER)", "+0(+8(%REGISTER))"
 	// Type is how it is printed: "s64" is decimal on every kernel since 3.10,
 	// while u64 is hexadecimal before 4.9.
 	Type string

@@ -14,15 +14,12 @@ import (
 // CallEvents are two events that the kernel pairs into calls by itself, with hist
 // triggers (Documentation/trace/histogram.rst).
 type CallEvents struct {
-	// Entry is hit where calls begin, Return where they end.
-	Entry, Return Event
-	// Func is the argument, of type u64 in both events, that numbers the function.
-	Func string
+	Entry, Return Event  // Entry is hit where calls begin, Return where they end
+	Func          string // the argument, of type u64 in both events, that numbers the function
 	// Key are the arguments, or differences of two, that are the same at both ends of a
 	// call and tell it from all others of the function that are open: at most two.
-	Key []string
-	// Funcs is how many functions there are: Func is below it.
-	Funcs int
+	Key   []string
+	Funcs int // how many functions there are: Func is below it
 	// PID is the process whose calls are recorded; 0 is whatever the calling process
 	// starts from now on. Either way, with the processes that those start.
 	PID int

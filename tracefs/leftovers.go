@@ -12,13 +12,10 @@ import (
 
 // Leftover is what a session of a process that is no more has left in the kernel.
 type Leftover struct {
-	// Name is the session's group and instance.
-	Name string
-	// PID is the process that made it.
-	PID int
-	// Events are its probe events.
-	Events   int
-	instance bool // its instance is there
+	Name     string // the session's group and instance
+	PID      int    // the process that made it
+	Events   int    // its probe events
+	instance bool   // its instance is there
 }
 
 // Leftovers finds what killed runs have left. Sessions of processes that live, and

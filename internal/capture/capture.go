@@ -16,16 +16,12 @@ type Options struct {
 	// StrLen is the number of bytes fetched of a string or byte slice, Items that of the
 	// elements of other slices.
 	StrLen, Items int
-	// Arrays: the kernel fetches arrays (since 4.20); else it is asked for each word.
-	Arrays bool
-	// Memory: the kernel fetches from memory (since 3.14); else from registers alone.
-	Memory bool
+	Arrays        bool // the kernel fetches arrays (since 4.20); else it is asked for each word
+	Memory        bool // the kernel fetches from memory (since 3.14); else from registers alone
 	// Static is the fetcharg for a virtual address of the file, load bias not counted.
-	Static func(va uint64) string
-	// Machine is the processor that the binary is for. Without it more events are needed.
-	Machine *arch.Machine
-	// Beside are arguments that the event has besides those that tell whose call it is.
-	Beside []tracefs.Arg
+	Static  func(va uint64) string
+	Machine *arch.Machine // the processor that the binary is for. Without it more events are needed
+	Beside  []tracefs.Arg // arguments that the event has besides those that tell whose call it is
 }
 
 // What an event can hold: MAX_TRACE_ARGS (128) arguments, MAX_PROBE_EVENT_SIZE (3,072)
@@ -50,15 +46,12 @@ const (
 
 // Capture is what is fetched for some variables at one site.
 type Capture struct {
-	// Args are to be fetched, in this order.
-	Args []tracefs.Arg
-	// Words is the number of words that all of them yield together.
-	Words int
+	Args  []tracefs.Arg // to be fetched, in this order
+	Words int           // the number of words that all of them yield together
 
 	roots []*node
 	strs  int
-	// at[i] is where the fetched words have the Builder's word i; nil is at i.
-	at []int
+	at    []int // at[i] is where the fetched words have the Builder's word i; nil is at i
 }
 
 // New decides what to fetch for variables, as far as there is room; what there is none for
@@ -88,11 +81,10 @@ type Builder struct {
 	index map[string]int
 	words int
 	bytes int
-	line  int // bytes of text
-	max   int // the arguments there may be
-	share int // those that the variable at hand may have, and the ones before
-	// named: somebody knows arguments by their names, which go by their order.
-	named bool
+	line  int  // bytes of text
+	max   int  // the arguments there may be
+	share int  // those that the variable at hand may have, and the ones before
+	named bool // somebody knows arguments by their names, which go by their order
 }
 
 // NewBuilder returns a Builder for variables.

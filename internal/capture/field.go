@@ -20,8 +20,7 @@ type Field struct {
 	// of a string or slice. It must come from a register or the stack: what lies behind a
 	// pointer reads as 0 where it can't be read, which is no reason to drop a call.
 	Name string
-	// Type is the variable's; int for a length or a capacity.
-	Type *gotype.Type
+	Type *gotype.Type // the variable's; int for a length or a capacity
 	// Signed: the kernel takes the field for a signed number. It is as wide as Type, 8
 	// bytes for a length.
 	Signed bool

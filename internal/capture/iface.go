@@ -20,8 +20,7 @@ type payload struct {
 	// errnos are what the fourth and the sixth word point to: the numbers in the Err of a
 	// *os.SyscallError and of a *fs.PathError.
 	errnos [2]leaf
-	// nodes are the values that it has been, by their types.
-	nodes sync.Map
+	nodes  sync.Map // the values that it has been, by their types
 	// within: it is in the value of another interface, and nothing more of it is fetched but
 	// the number in errnos[0].
 	within bool

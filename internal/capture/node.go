@@ -16,11 +16,10 @@ type node struct {
 	guards []guard
 
 	num, imag, len, cap leaf
-	// data is the first of words words of a string's or byte slice's bytes.
-	data, words int
-	kids        []*node
-	elem        *node
-	iface       *payload
+	data, words         int // data is the first of words words of a string's or byte slice's bytes
+	kids                []*node
+	elem                *node
+	iface               *payload
 }
 
 func newNode(name string, t *gotype.Type, s source) *node {

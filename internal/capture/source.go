@@ -23,9 +23,8 @@ type source struct {
 // guard is a condition under which what was fetched means anything.
 type guard struct {
 	pointer leaf // must point somewhere
-	// length must be more than item, if item >= 0, and pointer is not looked at.
-	length leaf
-	item   int64
+	length  leaf // length must be more than item, if item >= 0, and pointer is not looked at
+	item    int64
 }
 
 // root is the type and the source of a variable.

@@ -13,8 +13,7 @@ import (
 type State uint8
 
 const (
-	// Known: as far as its kind is shown at all.
-	Known State = iota
+	Known State = iota // as far as its kind is shown at all
 	// Unreadable: the kernel could not read it, or was not asked to because a pointer on
 	// the way is nil or none.
 	Unreadable
@@ -34,21 +33,15 @@ type Value struct {
 	// a float (float32: the low 32), or the address in a pointer, slice, map, chan, func;
 	// an interface's data word. Imag is the second part of a complex number.
 	Num, Imag uint64
-	// Bytes are a string's or a byte slice's, Len of them; fewer if it was cut.
-	Bytes []byte
-	// Len and Cap are those of strings, slices, maps (Len), channels.
-	Len, Cap int64
-	// Items are the first elements of a slice, or those of an array.
-	Items []Value
-	// Fields are a struct's.
-	Fields []Value
-	// Elem is what a pointer points to or an interface holds, where it was fetched.
-	Elem *Value
+	Bytes     []byte  // a string's or a byte slice's, Len of them; fewer if it was cut
+	Len, Cap  int64   // those of strings, slices, maps (Len), channels
+	Items     []Value // the first elements of a slice, or those of an array
+	Fields    []Value // a struct's
+	Elem      *Value  // what a pointer points to or an interface holds, where it was fetched
 	// Dynamic is the name of the type in an interface, or of the function in a func value.
 	// "" with Num and TypeWord 0 is nil.
-	Dynamic string
-	// TypeWord is an interface's type or itab address; 0 is the nil interface.
-	TypeWord uint64
+	Dynamic  string
+	TypeWord uint64 // an interface's type or itab address; 0 is the nil interface
 }
 
 // Nil tells whether the value is nil.

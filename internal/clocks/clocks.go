@@ -30,8 +30,7 @@ type Comparison struct {
 	mu    sync.Mutex
 	first Reading  // since when they are compared
 	base  Timebase // by the last comparison; until there is one, the clock's name
-	// doubt is a rate that was seen once, and is not that of base.
-	doubt float64
+	doubt float64  // a rate that was seen once, and is not that of base
 }
 
 // Choose names the trace clock.
@@ -109,16 +108,13 @@ const (
 
 // Timebase converts time stamps of the trace clock.
 type Timebase struct {
-	// Clock is the kernel's name of the clock.
-	Clock string
+	Clock string // the kernel's name of the clock
 	// Step is how far the clock goes at a time, where that is a millisecond or more: some machines
 	// have nothing but the timer's interrupts to tell the time by, and then no latency is known any
 	// better. It is 0 for all others.
-	Step time.Duration
-	// nsPerTick is the length of a unit of Event.Time.
-	nsPerTick float64
-	// read is the last reading of both clocks.
-	read Reading
+	Step      time.Duration
+	nsPerTick float64 // the length of a unit of Event.Time
+	read      Reading // the last reading of both clocks
 }
 
 // Duration is the time between two stamps, from earlier to later. It is the difference of what

@@ -354,13 +354,10 @@ const (
 
 // Finding is one thing that probing needs, or that gets in its way.
 type Finding struct {
-	// Check names what was looked at, in one or two words that do not change.
-	Check string
+	Check string // what was looked at, in one or two words that do not change
 	State State
-	// Text is what was found, in a line.
-	Text string
-	// Fix is a command to type that mends it, "" where there is none.
-	Fix string
+	Text  string // what was found, in a line
+	Fix   string // a command to type that mends it, "" where there is none
 }
 
 // of is a finding, whose check [Diagnose] names.

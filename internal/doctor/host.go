@@ -54,8 +54,7 @@ func (h *host) exists(path string) bool {
 // mount is a line of /proc/self/mountinfo (proc_pid_mountinfo(5)).
 type mount struct {
 	point, kind string
-	// options are the mount's own and then its file system's.
-	options []string
+	options     []string // the mount's own and then its file system's
 }
 
 func (h *host) mounts() (all []mount) {

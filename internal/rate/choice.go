@@ -17,22 +17,18 @@ type Choice struct {
 	// Seconds is the time since the last look, CPUs the CPU time that the program used
 	// each second of it.
 	Seconds, CPUs float64
-	// Full: no more functions can be timed.
-	Full bool
+	Full          bool // no more functions can be timed
 }
 
 // Func is how often a function is called, and what became of it.
 type Func struct {
 	Eligible bool // it can be timed
 	Timed    bool
-	// strikes is how often it was timed, and called too often then.
-	strikes int
-	calls   uint64 // so far
-	fresh   uint64 // since the last look
-	// Cost is what the probes of a call cost if it is timed, in seconds.
-	Cost float64
-	// TooOften is the rate for which it was left to counting last; 0 if it was not.
-	TooOften float64
+	strikes  int     // how often it was timed, and called too often then
+	calls    uint64  // so far
+	fresh    uint64  // since the last look
+	Cost     float64 // what the probes of a call cost if it is timed, in seconds
+	TooOften float64 // the rate for which it was left to counting last; 0 if it was not
 }
 
 // Saw takes the number of calls so far.

@@ -18,28 +18,22 @@ import (
 
 // Event is one event of a plan. Its text is part of recordings.
 type Event struct {
-	// Name is a C identifier, longer than a thread's name.
-	Name string `json:"name"`
-	// Args are what each site fetches, unless it says otherwise.
-	Args []tracefs.Arg `json:"args,omitempty"`
+	Name string        `json:"name"`           // a C identifier, longer than a thread's name
+	Args []tracefs.Arg `json:"args,omitempty"` // what each site fetches, unless it says otherwise
 	// Counts is the number of words that each of Args yields, 0 for one that is no array; nil
 	// if none is.
-	Counts []int `json:"counts,omitempty"`
-	// Filter is what the kernel records hits by: see [tracefs.Event].
-	Filter string `json:"filter,omitempty"`
+	Counts []int  `json:"counts,omitempty"`
+	Filter string `json:"filter,omitempty"` // what the kernel records hits by: see [tracefs.Event]
 	// Fields tells which word holds what, Words how many words of values there are.
 	Fields Fields `json:"fields"`
 	Words  int    `json:"-"`
-	// Sites are where it is hit, at different addresses.
-	Sites []Site `json:"-"`
+	Sites  []Site `json:"-"` // where it is hit, at different addresses
 }
 
 // Site is an instruction that is probed, and what a hit of it means.
 type Site struct {
-	// Kind is what a hit means. Either all sites of an event count, see Kind.Counts, or none.
-	Kind Kind
-	// Addr is the virtual address in the file, Offset the place in the file.
-	Addr, Offset uint64
+	Kind         Kind   // what a hit means. Either all sites of an event count, see Kind.Counts, or none
+	Addr, Offset uint64 // Addr is the virtual address in the file, Offset the place in the file
 	// Func is the index in Plan.Funcs of the function that it is in; -1 for a runtime probe, which
 	// belongs to no function that was asked for, or ProgramStart.
 	Func int
@@ -49,8 +43,7 @@ type Site struct {
 	// Stepped: the kernel single-steps the instruction, which costs the program many times more
 	// than one that it emulates.
 	Stepped bool
-	// Fetch is what it fetches instead of the Fetch of each of the event's Args, if not nil.
-	Fetch []string
+	Fetch   []string // what it fetches instead of the Fetch of each of the event's Args, if not nil
 }
 
 // fetches adds args to what the site fetches instead of the event's.
@@ -103,41 +96,22 @@ func Fetches(sites []Site) (all [][]string) {
 type Kind uint8
 
 const (
-	// Entry: a call begins.
-	Entry Kind = iota
-	// EntryJump: a call begins if the stack check has passed, as the flags tell;
-	// else the function is about to start again on a larger stack.
-	EntryJump
-	// Point: an instruction that was asked for by its place is executed. It is counted
-	// as a call that nothing more is known of.
-	Point
-	// Return: a call ends by a RET.
-	Return
-	// TailJump: a call ends by a jump into another function, which returns for both.
-	TailJump
-	// CondTail: the same by a conditional jump, if the flags say that it is taken.
-	CondTail
-	// GoroutineEnd: the goroutine will not return into any of its calls.
-	GoroutineEnd
-	// Recovery: a panic was recovered, and all calls deeper than the one that
-	// recovered it are gone.
-	Recovery
-	// StackMove: the stack of a goroutine has got new bounds.
-	StackMove
-	// Resume: the thread is about to go on with a goroutine.
-	Resume
-	// Yield: the thread has left its goroutine, or will for one that is not known.
-	Yield
-	// Status: a goroutine gets another status.
-	Status
-	// Park: a goroutine stops for the garbage collector.
-	Park
-	// Switch: the thread goes on with another goroutine, in whose favour its own waits.
-	Switch
-	// Counter: a call begins. It is counted, whether others time it or not.
-	Counter
-	// CounterJump is a Counter at a stack check's jump, as EntryJump is.
-	CounterJump
+	Entry        Kind = iota // a call begins
+	EntryJump                // a call begins if the stack check passed, as flags tell; else the stack is to grow
+	Point                    // an instruction asked for by its place, as a call that nothing more is known of
+	Return                   // a call ends by a RET
+	TailJump                 // a call ends by a jump into another function, which returns for both
+	CondTail                 // the same by a conditional jump, if the flags say that it is taken
+	GoroutineEnd             // the goroutine will not return into any of its calls
+	Recovery                 // a panic was recovered: calls deeper than the one that recovered it are gone
+	StackMove                // the stack of a goroutine has got new bounds
+	Resume                   // the thread is about to go on with a goroutine
+	Yield                    // the thread has left its goroutine, or will for one that is not known
+	Status                   // a goroutine gets another status
+	Park                     // a goroutine stops for the garbage collector
+	Switch                   // the thread goes on with another goroutine, in whose favour its own waits
+	Counter                  // a call begins. It is counted, whether others time it or not
+	CounterJump              // a Counter at a stack check's jump, as EntryJump is
 )
 
 // IsEntry tells whether a hit may begin a call.
@@ -149,18 +123,15 @@ func (k Kind) Counts() bool { return k >= Counter }
 // Fields is the position of each value among the words that an event's arguments yield, -1
 // where it is not fetched.
 type Fields struct {
-	SP    int // stack pointer; for Recovery the one that execution resumes with
-	G     int // address of runtime.g
-	Goid  int // goroutine id, 0 on a thread's system stack
-	Hi    int // end of g's stack
-	Lo    int // beginning of g's stack, where SP may lie on another
-	Flags int // what conditional jumps look at
-	// Old and New are statuses of a goroutine, in the lower 32 bits.
-	Old, New int
-	// Stack is the first of Plan.StackWords words for [Callers].
-	Stack int
-	// Values is the first word of what was asked for by Options.Values; the rest follow.
-	Values int
+	SP       int // stack pointer; for Recovery the one that execution resumes with
+	G        int // address of runtime.g
+	Goid     int // goroutine id, 0 on a thread's system stack
+	Hi       int // end of g's stack
+	Lo       int // beginning of g's stack, where SP may lie on another
+	Flags    int // what conditional jumps look at
+	Old, New int // statuses of a goroutine, in the lower 32 bits
+	Stack    int // the first of Plan.StackWords words for [Callers]
+	Values   int // the first word of what was asked for by Options.Values; the rest follow
 }
 
 // noFields is an event that fetches nothing.
@@ -170,17 +141,13 @@ var noFields = Fields{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
 type identity uint8
 
 const (
-	// byG: a register holds g, and SP is on its stack.
-	byG identity = iota
-	// byCheckedG: it may hold g and SP be on its stack; the bounds tell.
-	byCheckedG
+	byG        identity = iota // a register holds g, and SP is on its stack
+	byCheckedG                 // it may hold g and SP be on its stack; the bounds tell
 	// byCheckG: a register holds g, since the stack check has just looked at it (where
 	// Go keeps g in thread-local storage, out of reach).
 	byCheckG
-	// byStack: no register holds g; whose stack SP is on tells.
-	byStack
-	// byThread: there is no g.
-	byThread
+	byStack  // no register holds g; whose stack SP is on tells
+	byThread // there is no g
 )
 
 // inRuntime tells whether a function is of package runtime.
@@ -188,11 +155,9 @@ func inRuntime(f *offsets.Func) bool { return strings.HasPrefix(f.Name, "runtime
 
 // fetcher knows where a binary keeps what events fetch.
 type fetcher struct {
-	machine *arch.Machine
-	// conv is how functions of Go pass values, abi0 how assembly does.
-	conv, abi0 *arch.CallConv
-	// goid, stackLo and stackHi are where runtime.g has them.
-	goid, stackLo, stackHi int64
+	machine                *arch.Machine
+	conv, abi0             *arch.CallConv // conv is how functions of Go pass values, abi0 how assembly does
+	goid, stackLo, stackHi int64          // goid, stackLo and stackHi are where runtime.g has them
 }
 
 func newFetcher(b *offsets.Binary) fetcher {

@@ -20,13 +20,11 @@ import (
 type Mode uint8
 
 const (
-	// Latency observes begin and end of each call.
-	Latency Mode = iota
+	Latency Mode = iota // Latency observes begin and end of each call
 	// Count only counts the beginnings: the kernel's hit counter is read, and
 	// nothing is recorded, but for hits that are no calls.
 	Count
-	// Entries observes beginnings only: who calls, and with what.
-	Entries
+	Entries // Entries observes beginnings only: who calls, and with what
 	// CountRecorded counts recorded beginnings, for when the kernel's counter,
 	// which knows no processes, counts too much.
 	CountRecorded
@@ -35,19 +33,14 @@ const (
 // Function is one function of a plan.
 type Function struct {
 	*offsets.Func
-	// Sites is where its calls begin and end.
-	Sites *offsets.Sites
-	// Returns: its calls are seen to end.
-	Returns bool
-	// Point: it is one instruction, Sites.Entry, rather than a function.
-	Point bool
-	// Stepped: so is the instruction where its calls are seen to begin ([Site].Stepped).
-	Stepped bool
+	Sites   *offsets.Sites // where its calls begin and end
+	Returns bool           // its calls are seen to end
+	Point   bool           // it is one instruction, Sites.Entry, rather than a function
+	Stepped bool           // so is the instruction where its calls are seen to begin ([Site].Stepped)
 	// CountFirst: its calls are counted by a Counter, and not timed unless events of
 	// [Plan.Timing] are armed.
 	CountFirst bool
-	// Values are those fetched with its calls.
-	Values Values
+	Values     Values // those fetched with its calls
 }
 
 // Values is what to fetch of a function's calls.
@@ -67,9 +60,8 @@ type Skipped struct {
 
 // Plan is what to probe, and what a hit of it means.
 type Plan struct {
-	Binary *offsets.Binary
-	// Processor is the one that the binary is for.
-	Processor arch.Processor
+	Binary    *offsets.Binary
+	Processor arch.Processor // the one that the binary is for
 	Mode      Mode
 	Funcs     []Function
 	Skipped   []Skipped
@@ -83,18 +75,11 @@ type Plan struct {
 	BySP bool
 	// ByStack: where calls end, and where some begin, nothing tells the goroutine but
 	// whose stack they are on (where no register holds it).
-	ByStack bool
-	// Threads: runtime probes tell which goroutine each thread runs, as Options.Threads asked for.
-	Threads bool
-	// Sched: runtime probes tell what the scheduler does to goroutines, as Options.Sched asked for.
-	Sched bool
-	// Stack is how many callers are fetched where calls begin.
-	Stack int
-	// Relocatable: addresses in a process are not those in the file.
-	Relocatable bool
-
-	// Recorded: Counters are counted by recorded hits, as Options.Recorded asked for.
-	Recorded bool
+	ByStack     bool
+	Stack       int  // how many callers are fetched where calls begin
+	Relocatable bool // addresses in a process are not those in the file
+	// Threads, Sched and Recorded: Options has asked for them, and the binary has what they take.
+	Threads, Sched, Recorded bool
 }
 
 // StackWords is the number of words that are fetched for the callers of a call.
@@ -107,11 +92,9 @@ func (p *Plan) StackWords() int {
 
 // Options of a plan.
 type Options struct {
-	Mode Mode
-	// Features is what the kernel can do.
-	Features tracefs.Features
-	// Points are single instructions to probe.
-	Points []Instruction
+	Mode     Mode
+	Features tracefs.Features // what the kernel can do
+	Points   []Instruction    // single instructions to probe
 	// Stack is how many callers to fetch where calls begin, at most MaxStack. It is no more
 	// than one of Go before 1.7, which keeps no frame pointers. Not for counting.
 	Stack int
@@ -120,9 +103,8 @@ type Options struct {
 	Values func(*offsets.Func, *offsets.Sites) (Values, error)
 	// Threads adds runtime probes of which goroutine a thread runs, which are hit each time that
 	// it changes.
-	Threads bool
-	// Returning: calls end by returning, and no other way; no others are looked for.
-	Returning bool
+	Threads   bool
+	Returning bool // calls end by returning, and no other way; no others are looked for
 	// Sched adds runtime probes of what the scheduler does to goroutines, which are hit each time
 	// that one begins to wait, can go on, or goes on. It is for Latency. New fails where that
 	// is not known.
@@ -140,11 +122,10 @@ type Options struct {
 
 // Instruction is an instruction to probe, and what to call it: "main.get+0x1a".
 type Instruction struct {
-	Name string
-	Func *offsets.Func
-	Site offsets.Site
-	// Again: it comes before the stack check and is executed again when that fails.
-	Again bool
+	Name  string
+	Func  *offsets.Func
+	Site  offsets.Site
+	Again bool // it comes before the stack check and is executed again when that fails
 }
 
 // New plans the probing of functions of a binary. Functions that can't be probed

@@ -14,10 +14,9 @@ import (
 
 // shape is what sites must agree in to share an event.
 type shape struct {
-	kind Kind
-	id   identity
-	// types are those of the values, filter what the kernel records hits by.
-	types, filter string
+	kind          Kind
+	id            identity
+	types, filter string // types are those of the values, filter what the kernel records hits by
 }
 
 // planner gathers sites into the events of a plan.
@@ -28,11 +27,9 @@ type planner struct {
 	nonce    string
 	limit    int // of the sites of an event
 	events   []Event
-	open     map[shape]int // the event that takes the next site of a shape
-	// made is the number of events made before, which these join in a running session.
-	made int
-	// taken are the addresses of each event's sites.
-	taken map[takenSite]bool
+	open     map[shape]int      // the event that takes the next site of a shape
+	made     int                // the number of events made before, which these join in a running session
+	taken    map[takenSite]bool // the addresses of each event's sites
 }
 
 type takenSite struct {

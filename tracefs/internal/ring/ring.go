@@ -100,12 +100,10 @@ func (p *Pipe) Close() error { return unix.Close(p.fd) }
 
 // Pages are the open trace_pipe_raw of all CPUs.
 type Pages struct {
-	cpus []pagesOfCPU
-	buf  []byte
-	// Rest: a pass was made before, and the last one has left nothing on any CPU.
-	Rest bool
-	// Owners are whose the threads of the records are.
-	Owners *Owners
+	cpus   []pagesOfCPU
+	buf    []byte
+	Rest   bool    // a pass was made before, and the last one has left nothing on any CPU
+	Owners *Owners // whose the threads of the records are
 }
 
 type pagesOfCPU struct{ cpu, fd int }
