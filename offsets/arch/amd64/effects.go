@@ -27,14 +27,16 @@ func wide(r x86asm.Reg) x86asm.Reg {
 func isVector(r x86asm.Reg) bool { return x86asm.X0 <= r && r <= x86asm.X15 }
 
 // trait is what is known of all instructions of a name.
-type trait uint8
+type trait struct {
+	facts  fact
+	writes []x86asm.Reg // besides its operands
+}
+
+type fact uint8
 
 const (
-	writesNothing trait = 1 << iota // no register
-	writesFirst                     // the first operand, if that is a register, and no other
-	writesAX                        // and nothing else
-	writesDX                        // and nothing else
-	multiplies                      // writes AX and DX
+	listed      fact = 1 << iota // all registers that it writes are known
+	writesFirst                  // among them the first operand, if that is a register
 	// neverFaults: it raises no exception but for memory that it can't access: moves, logic, and
 	// arithmetic of integers but divisions. (That of floating point does where a program asks for it.)
 	neverFaults
@@ -50,28 +52,34 @@ const (
 
 var traits = func() map[x86asm.Op]trait {
 	named := make(map[string]trait)
-	add := func(t trait, prefix, names string) {
+	add := func(facts fact, prefix, names string, writes ...x86asm.Reg) {
 		for _, name := range strings.Fields(names) {
-			named[prefix+name] |= t
+			t := named[prefix+name]
+			named[prefix+name] = trait{t.facts | facts, append(t.writes, writes...)}
 		}
 	}
-	add(writesNothing, "", "CMP TEST NOP JMP BT UCOMISD UCOMISS COMISD COMISS PREFETCHT0 PREFETCHNTA PREFETCHW")
-	add(writesNothing, "J", conditionCodes)
-	add(writesDX, "", "CWD CDQ CQO")
-	add(writesAX, "", "CBW CWDE CDQE")
-	add(multiplies, "", "MUL DIV IDIV")
-	add(writesFirst|neverFaults, "", integer)
-	add(writesFirst|neverFaults, "CMOV", conditionCodes)
-	add(writesFirst|neverFaults, "SET", conditionCodes)
-	add(writesFirst|neverFaults, "", moves)
-	add(writesFirst, "", "XCHG XADD TZCNT LZCNT POPCNT BTS BTR BTC SHLD SHRD MOVAPS MOVAPD MOVDQA MOVLPS MOVHPS MOVLPD MOVHPD")
-	add(writesFirst, "", "CVTTSD2SI CVTTSS2SI CVTSD2SI CVTSS2SI MOVMSKPD MOVMSKPS PMOVMSKB")
+	add(listed, "", "CMP TEST NOP JMP BT UCOMISD UCOMISS COMISD COMISS PREFETCHT0 PREFETCHNTA PREFETCHW")
+	add(listed, "J", conditionCodes)
+	add(listed, "", "CWD CDQ CQO", x86asm.RDX)
+	add(listed, "", "CBW CWDE CDQE", x86asm.RAX)
+	add(listed, "", "MUL DIV IDIV", x86asm.RAX, x86asm.RDX)
+	add(listed, "", "PUSH", x86asm.RSP)
+	add(listed, "", "LEAVE", x86asm.RSP, x86asm.RBP)
+	add(listed, "", "CALL", x86asm.RAX, x86asm.RCX, x86asm.RDX, x86asm.RSI, x86asm.RDI,
+		x86asm.R8, x86asm.R9, x86asm.R10, x86asm.R11) // System V ABI, figure 3.4
+	add(listed|writesFirst, "", "POP", x86asm.RSP)
+	add(listed|writesFirst|neverFaults, "", integer)
+	add(listed|writesFirst|neverFaults, "CMOV", conditionCodes)
+	add(listed|writesFirst|neverFaults, "SET", conditionCodes)
+	add(listed|writesFirst|neverFaults, "", moves)
+	add(listed|writesFirst, "", "XCHG XADD TZCNT LZCNT POPCNT BTS BTR BTC SHLD SHRD MOVAPS MOVAPD MOVDQA MOVLPS MOVHPS MOVLPD MOVHPD")
+	add(listed|writesFirst, "", "CVTTSD2SI CVTTSS2SI CVTSD2SI CVTSS2SI MOVMSKPD MOVMSKPS PMOVMSKB")
 	add(neverFaults, "", "NOP CMP TEST BT MUL CWD CDQ CQO CBW CWDE CDQE")
 	add(shuffles, "", "MOVAPS MOVDQA XORPS XORPD PXOR POR PAND PCMPEQB PUNPCKLBW PSHUFD PSHUFHW PSHUFLW PSHUFB PINSRW")
 	add(reads, "", "CMP TEST BT NOP")
 	all := make(map[x86asm.Op]trait, len(named))
 	for op := range x86asm.XTEST + 1 { // the last but for AVX's
-		if t := named[op.String()]; t != 0 {
+		if t, ok := named[op.String()]; ok {
 			all[op] = t
 		}
 	}
@@ -82,33 +90,17 @@ var traits = func() map[x86asm.Op]trait {
 // instructions whose results are not all among their operands.
 func sets(in x86asm.Inst, r x86asm.Reg) (writes, known bool) {
 	has := traits[in.Op]
+	if in.Op == x86asm.IMUL && in.Args[1] == nil {
+		has = traits[x86asm.MUL]
+	}
 	dst, isRegister := in.Args[0].(x86asm.Reg)
-	switch {
-	case has&writesNothing != 0:
-		return false, true
-	case in.Op == x86asm.PUSH:
-		return r == x86asm.RSP, true
-	case in.Op == x86asm.POP:
-		return in.Args[0] == r || r == x86asm.RSP, true
-	case in.Op == x86asm.LEAVE:
-		return r == x86asm.RSP || r == x86asm.RBP, true
-	case in.Op == x86asm.CALL:
-		// What a call may change (System V ABI, figure 3.4).
-		return r <= x86asm.RDX || r == x86asm.RSI || r == x86asm.RDI || r >= x86asm.R8 && r <= x86asm.R11, true
-	case has&writesDX != 0:
-		return r == x86asm.RDX, true
-	case has&writesAX != 0:
-		return r == x86asm.RAX, true
-	case has&multiplies != 0, in.Op == x86asm.IMUL && in.Args[1] == nil:
-		return r == x86asm.RAX || r == x86asm.RDX, true
-	case in.Op == x86asm.XCHG, in.Op == x86asm.XADD:
-		if src, ok := in.Args[1].(x86asm.Reg); ok && wide(src) == r {
-			return true, true
-		}
-	case has&writesFirst == 0:
+	if has.facts&listed == 0 {
 		return false, isRegister && isVector(dst)
 	}
-	return isRegister && wide(dst) == r, true
+	src, swaps := in.Args[1].(x86asm.Reg)
+	swaps = swaps && (in.Op == x86asm.XCHG || in.Op == x86asm.XADD)
+	first := has.facts&writesFirst != 0 && isRegister && wide(dst) == r
+	return first || swaps && wide(src) == r || slices.Contains(has.writes, r), true
 }
 
 func (processor) Effects(code []byte) (e arch.Effects) {
@@ -140,7 +132,7 @@ func passes(prefixes []byte, x x86asm.Inst) (harmless, writes bool) {
 	has := traits[x.Op]
 	memory := slices.ContainsFunc(x.Args[:], func(a x86asm.Arg) bool { _, is := a.(x86asm.Mem); return is })
 	if bytes.ContainsAny(prefixes, "\x64\x65\x67\xf0") || // fs, gs, short addresses, lock
-		has&neverFaults == 0 && (has&shuffles == 0 || memory) {
+		has.facts&neverFaults == 0 && (has.facts&shuffles == 0 || memory) {
 		return false, false
 	}
 	for _, r := range []x86asm.Reg{x86asm.RSP, x86asm.RBP, x86asm.R14} {
@@ -149,7 +141,7 @@ func passes(prefixes []byte, x x86asm.Inst) (harmless, writes bool) {
 		}
 	}
 	for i, arg := range x.Args {
-		stores := i == 0 && has&reads == 0
+		stores := i == 0 && has.facts&reads == 0
 		switch a := arg.(type) {
 		case x86asm.Reg:
 			if !isVector(a) && (wide(a) < x86asm.RAX || wide(a) > x86asm.R15) {
@@ -167,7 +159,7 @@ func passes(prefixes []byte, x x86asm.Inst) (harmless, writes bool) {
 			writes = writes || stores
 		}
 	}
-	return true, writes || has&(writesAX|writesDX|multiplies) != 0
+	return true, writes || len(has.writes) > 0
 }
 
 // mapped holds for memory that is there: a variable of the file, and the top of the

@@ -190,7 +190,7 @@ func (w way) origins(r x86asm.Reg, at uint64) (from []origin, ok bool) {
 			if err != nil {
 				return nil, false
 			}
-			switch writes, known := sets(in, r); {
+			switch writes, known := sets(in, wide(r)); {
 			case !known:
 				return nil, false
 			case writes:
