@@ -1,7 +1,6 @@
 package amd64
 
 import (
-	"bytes"
 	"errors"
 	"sync/atomic"
 
@@ -27,33 +26,7 @@ func (processor) Decode(code []byte) (arch.Inst, error) {
 	if !agrees(code, &in) {
 		return arch.Inst{}, errDisagree
 	}
-	kind, to := in.Kind, int64(0)
-	switch kind {
-	case arch.Jump, arch.CondJump, arch.Call:
-		to = int64(in.Len) + in.Rel
-	case arch.IndirectJump:
-		if in.Table {
-			kind = arch.SwitchJump
-		}
-	case arch.Other:
-		if op := code[in.Prefix]; op == 0x90 || op == 0x0f && code[in.Prefix+1] == 0x1f {
-			kind = arch.Nop
-		}
-	}
-	return arch.Inst{Len: in.Len, Kind: kind, Cond: in.Cond, To: to}, nil
-}
-
-func (processor) Cost(function []byte, at int) arch.Cost {
-	code := function[at:]
-	in, err := decode(code)
-	if err != nil {
-		return arch.Cost{Refused: err.Error()}
-	}
-	cost := probe(code, in)
-	// Instructions with a LOCK prefix, and those in VEX and EVEX leave SP alone.
-	keepsSP := bytes.IndexByte([]byte{0xc4, 0xc5, 0x62}, code[in.Prefix]) >= 0 || bytes.IndexByte(code[:in.Prefix], 0xf0) >= 0
-	cost.Passable = cost.Refused != "" && in.Kind == arch.Other && keepsSP
-	return cost
+	return in.Inst, nil
 }
 
 // agrees compares the length of an instruction with what x86asm finds, where that

@@ -33,14 +33,11 @@ func FuzzDecode(f *testing.F) {
 		if in.Len < 1 || in.Len > maxLen || in.Len > len(code) || in.Prefix < 0 || in.Prefix >= in.Len {
 			t.Fatalf("%+v of %d bytes", in, len(code))
 		}
-		if direct := in.Kind == arch.Jump || in.Kind == arch.CondJump || in.Kind == arch.Call; !direct && in.Rel != 0 {
-			t.Errorf("%v with displacement %d", in.Kind, in.Rel)
+		if direct := in.Kind == arch.Jump || in.Kind == arch.CondJump || in.Kind == arch.Call; !direct && in.To != 0 {
+			t.Errorf("%v to %d", in.Kind, in.To)
 		}
 		if in.Cond != arch.NoCond && (in.Kind != arch.CondJump || in.Cond > 15) {
 			t.Errorf("%v with condition %d", in.Kind, in.Cond)
-		}
-		if in.Table && in.Kind != arch.IndirectJump {
-			t.Errorf("%v with a table", in.Kind)
 		}
 		if alone, err := decode(code[:in.Len]); err != nil || alone != in {
 			t.Errorf("alone %+v, %v; with more behind %+v", alone, err, in)
@@ -58,7 +55,7 @@ func FuzzDecode(f *testing.F) {
 		if n, ok := x86asmLen(code, in); ok && n != in.Len {
 			t.Errorf("length %d, x86asm %d", in.Len, n)
 		}
-		cost := probe(code, in)
+		cost := Processor.Cost(code, 0)
 		if cost.Emulated && (cost.Later != "" || cost.Refused != "") || cost.Later != "" && cost.Refused != "" {
 			t.Errorf("cost %+v", cost)
 		}
@@ -83,7 +80,7 @@ func FuzzStackCheck(f *testing.F) {
 		}
 		next := c.Jump + in.Len
 		if in.Cond == condA {
-			next += int(in.Rel)
+			next = c.Jump + int(in.To)
 		}
 		if c.Post != next || c.Post > len(code) {
 			t.Errorf("%+v: the jump passes to %#x of %#x", c, next, len(code))

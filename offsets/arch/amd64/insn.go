@@ -32,23 +32,13 @@ var errTruncated = errors.New("decode instruction: code ends inside it")
 // errUnknown says that the bytes are no instruction this package knows.
 var errUnknown = errors.New("decode instruction: undefined or unknown encoding")
 
-// inst is one decoded instruction.
+// inst is one decoded instruction, and how many of its bytes come before the opcode. REX counts
+// as a prefix, VEX, EVEX and XOP do not. Its Cond is the condition nibble of a jcc (SDM vol. 1,
+// appendix B: 6 is "below or equal", 7 "above"): jrcxz, loop, loope, loopne, and xbegin with its
+// fallback address are conditional jumps without it.
 type inst struct {
-	// Len is the number of bytes, 1 to maxLen; Prefix how many of them come
-	// before the opcode. REX counts as a prefix, VEX, EVEX and XOP do not.
-	Len, Prefix int
-	Kind        arch.Kind
-	// Cond is the condition nibble of a jcc (SDM vol. 1, appendix B: 6 is
-	// "below or equal", 7 "above"), arch.NoCond for everything else: jrcxz, loop, loope,
-	// loopne, and xbegin with its fallback address are conditional jumps without it.
-	Cond arch.Cond
-	// Table marks an indirect jump through memory at base+index*8 without a
-	// displacement. The gc compiler (1.19 and later) makes these for switch
-	// statements and nothing else; in C it can be a tail call through an array.
-	Table bool
-	// Rel is the displacement of a direct branch, counted from the end of the
-	// instruction; 0 for everything else.
-	Rel int64
+	arch.Inst
+	Prefix int
 }
 
 // Legacy prefixes as a set.
@@ -109,11 +99,7 @@ func decode(code []byte) (in inst, err error) {
 	if end > len(w) {
 		return inst{}, tooShort
 	}
-	in.Len = end
-	in.Prefix = prefix
-	in.Kind = f.kind()
-	in.Cond = arch.NoCond
-	in.Table = f&isTable != 0
+	in = inst{arch.Inst{Len: end, Kind: f.kind(), Cond: arch.NoCond}, prefix}
 	if f&isDirect != 0 {
 		// AMD processors make these 16-bit branches, Intel's ignore the prefix
 		// (SDM vol. 2 on JMP: near branches are forced to 64 bits), so even the
@@ -121,7 +107,7 @@ func decode(code []byte) (in inst, err error) {
 		if set&pOpSize != 0 && rex&rexW == 0 && f&immZ == 0 {
 			return inst{}, errUnknown
 		}
-		in.Rel = signed(w[p:end])
+		in.To = int64(end) + signed(w[p:end])
 		if f&isJcc != 0 {
 			in.Cond = arch.Cond(w[p-1] & 15)
 		}
@@ -165,10 +151,11 @@ func operands(w []byte, p int, set, rex uint8) (form, int) {
 		case 2, 3:
 			f |= kindForm(arch.IndirectCall)
 		case 4, 5:
-			f |= kindForm(arch.IndirectJump)
+			kind := arch.IndirectJump
 			if addressesTable(w[p:p+n], rex) {
-				f |= isTable
+				kind = arch.SwitchJump
 			}
+			f |= kindForm(kind)
 		}
 	case 0x0f:
 		switch {

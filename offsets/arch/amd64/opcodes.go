@@ -20,13 +20,12 @@ const (
 	isMoffs         // 8 bytes, 4 with 67
 	isDirect        // the immediate is a displacement
 	isJcc
-	isTable
 	isCut // alone: code ends before the immediate
 
 	fixedImm form = 7 // bytes of immediate that no prefix changes
 	immBits       = fixedImm | immZ | immV
 
-	kindShift  = 12            // a Kind in three bits
+	kindShift  = 11            // a Kind in four bits
 	ppShift    = 15            // the mandatory prefixes that it is defined behind, as bits
 	anyPP      = 31 << ppShift // all four, and what legacyPP can't tell
 	groupShift = 20            // an index into groups
@@ -34,7 +33,7 @@ const (
 
 func kindForm(k arch.Kind) form { return form(k) << kindShift }
 
-func (f form) kind() arch.Kind { return arch.Kind(f >> kindShift & 7) }
+func (f form) kind() arch.Kind { return arch.Kind(f >> kindShift & 15) }
 
 // behind is the form behind a mandatory prefix, 0 if there is none. It is numbered as in the field pp
 // of VEX and EVEX (SDM vol. 2, 2.3): none, 66, f3, f2.
@@ -63,7 +62,7 @@ var letters = [128]form{
 	'm': hasModRM, 'i': modIgnored, 'b': 1, 'w': 2, 'd': 4, 'z': immZ, 'v': immV, 'o': isMoffs,
 	'j': isDirect | kindForm(arch.Jump), 'k': isDirect | kindForm(arch.Call),
 	'c': isDirect | isJcc | kindForm(arch.CondJump), 'l': isDirect | kindForm(arch.CondJump),
-	'r': kindForm(arch.Return), 't': kindForm(arch.Trap),
+	'r': kindForm(arch.Return), 't': kindForm(arch.Trap), 'n': kindForm(arch.Nop),
 }
 
 // opcodesText says what it holds.
@@ -182,8 +181,9 @@ func modrmLen(b []byte) int {
 	return n
 }
 
-// addressesTable reports whether ModRM at b[0] addresses base+index*8 and nothing more. A
-// base of rbp or r13 can only be written with a displacement, which is then 0.
+// addressesTable reports whether ModRM at b[0] addresses base+index*8 and nothing more: the gc
+// compiler (1.19 and later) makes jumps through that for switch statements and nothing else; in C it
+// can be a tail call through an array. A base of rbp or r13 can only be written with a displacement, which is then 0.
 func addressesTable(b []byte, rex uint8) bool {
 	const rexX = 2
 	if len(b) < 2 || b[0]&7 != 4 || b[1]>>6 != 3 || b[1]>>3&7 == 4 && rex&rexX == 0 {

@@ -7,22 +7,24 @@ import (
 	"github.com/ftgo/ftgo/offsets/arch"
 )
 
-// probe says what a uprobe on in, decoded from the start of code, costs. The answer
-// holds for every x86-64 kernel from 3.16 (and the 3.10 of RHEL 7) to 6.18:
-// refused is what any of them refuses, emulated what all of them emulate. Source:
+// Cost holds for every x86-64 kernel from 3.16 (and the 3.10 of RHEL 7) to 6.18: Refused is what any
+// of them refuses, Emulated what all of them emulate. Source:
 // arch/x86/kernel/uprobes.c of RHEL 7, 3.18, 4.19 and 6.18 (functions are named
 // from the last one), arch/x86/lib/insn.c of 5.10.
 //
 // Not considered: user shadow stacks (6.6 and later, opt-in), on which a probed
 // call leaves no or a wrong return address.
-func probe(code []byte, in inst) arch.Cost {
-	if in.Prefix < 0 || in.Prefix >= in.Len || in.Len > len(code) {
-		return arch.Cost{Refused: "not decoded from these bytes"}
+func (processor) Cost(function []byte, at int) arch.Cost {
+	in, err := decode(function[at:])
+	if err != nil {
+		return arch.Cost{Refused: err.Error()}
 	}
-	code = code[:in.Len]
+	code := function[at : at+in.Len]
 	prefixes, op := code[:in.Prefix], code[in.Prefix]
 	if reason := cmp.Or(badPrefix(prefixes), badOpcode(code, in)); reason != "" {
-		return arch.Cost{Refused: reason}
+		// Instructions with a LOCK prefix, and those in VEX and EVEX leave SP alone.
+		keepsSP := op == 0xc4 || op == 0xc5 || op == 0x62 || bytes.IndexByte(prefixes, 0xf0) >= 0
+		return arch.Cost{Refused: reason, Passable: in.Kind.GoesOn() && keepsSP}
 	}
 	// branch_setup_xol_ops and push_setup_xol_ops.
 	switch {

@@ -101,10 +101,10 @@ func TestProbe(t *testing.T) {
 			if err != nil || in.Len != len(code) {
 				t.Fatalf("decode(% x) = %+v, %v", code, in, err)
 			}
-			got := probe(append(code, 0xff, 0xff), in)
+			got := Processor.Cost(append(code, 0xff, 0xff), 0)
 			reason := got.Later + got.Refused
 			if classOf(got) != tt.class || !strings.Contains(reason, tt.reason) || reason != "" && tt.reason == "" {
-				t.Errorf("probe(% x) = %+v, want %v, %q", code, got, tt.class, tt.reason)
+				t.Errorf("Cost(% x) = %+v, want %v, %q", code, got, tt.class, tt.reason)
 			}
 		})
 	}
@@ -122,30 +122,6 @@ func classOf(c arch.Cost) string {
 	return "stepped"
 }
 
-func TestProbeOfOtherBytes(t *testing.T) {
-	in, err := decode(unhex(t, "48 8d 05 11 22 33 44"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct {
-		name string
-		code []byte
-		in   inst
-	}{
-		{"fewer bytes than the instruction", unhex(t, "48 8d"), in},
-		{"no bytes", nil, in},
-		{"zero Inst", unhex(t, "c3"), inst{}},
-		{"negative prefix", unhex(t, "c3"), inst{Len: 1, Prefix: -1}},
-		{"nothing but prefixes", unhex(t, "66 c3"), inst{Len: 1, Prefix: 1}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := probe(tt.code, tt.in); got.Refused == "" {
-				t.Errorf("probe(% x, %+v) = %+v", tt.code, tt.in, got)
-			}
-		})
-	}
-}
-
 // TestProbeSitesOfGo asks for the places that tracing needs, in the go command: the
 // jump and the post instruction of every check, and every return.
 func TestProbeSitesOfGo(t *testing.T) {
@@ -153,11 +129,7 @@ func TestProbeSitesOfGo(t *testing.T) {
 	classes := map[string]int{}
 	for _, fn := range functions(t, tool) {
 		site := func(what string, at int) {
-			in, err := decode(fn.code[at:])
-			if err != nil {
-				t.Fatalf("%s+%#x: %v", fn.name, at, err)
-			}
-			cost := probe(fn.code[at:], in)
+			cost := Processor.Cost(fn.code, at)
 			classes[what+" "+classOf(cost)]++
 			if cost.Refused != "" {
 				t.Errorf("%s+%#x: %s: %s", fn.name, at, what, cost.Refused)

@@ -42,14 +42,11 @@ func (processor) StackCheck(code []byte) (arch.Check, bool) {
 		if err != nil {
 			return arch.Check{}, false
 		}
-		own := p <= c.Jump
-		p += in.Len
-		if own || in.Kind != arch.Jump && in.Kind != arch.CondJump {
-			continue
-		}
-		if target := p + int(in.Rel); 0 < target && target <= c.Post {
+		target := p + int(in.To)
+		if p > c.Jump && (in.Kind == arch.Jump || in.Kind == arch.CondJump) && 0 < target && target <= c.Post {
 			return arch.Check{}, false
 		}
+		p += in.Len
 	}
 	return c, true
 }
@@ -71,7 +68,7 @@ func findCheck(code []byte) (arch.Check, bool) {
 			}
 			guard = guard || reads
 		case arch.CondJump:
-			target := next + int(in.Rel)
+			target := p + int(in.To)
 			switch {
 			case !guard && in.Cond != condB: // jb: the large frame of 1.17, before the guard is read
 				return arch.Check{}, false
@@ -134,19 +131,19 @@ func callsMorestack(code []byte, p int) bool {
 		if err != nil {
 			return false
 		}
-		p += in.Len
 		switch in.Kind {
-		case arch.Other:
+		case arch.Other, arch.Nop:
 		case arch.Call:
 			if called {
 				return false
 			}
 			called = true
 		case arch.Jump:
-			return called && p+int(in.Rel) == 0
+			return called && p+int(in.To) == 0
 		default:
 			return false
 		}
+		p += in.Len
 	}
 	return false
 }

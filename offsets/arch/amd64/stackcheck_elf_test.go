@@ -82,7 +82,7 @@ func agreeWithSymbols(t *testing.T, path string) {
 				break
 			}
 			p += in.Len
-			if in.Kind == arch.Call && morestack[fn.addr+uint64(int64(p)+in.Rel)] {
+			if in.Kind == arch.Call && morestack[fn.addr+uint64(int64(p-in.Len)+in.To)] {
 				calls = true
 			}
 		}
