@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 
 	"github.com/ftgo/ftgo/offsets/arch"
@@ -29,11 +28,10 @@ var machine = arch.Machine{
 	LastPadded: 6, FirstRegisters: firstRegisters,
 }
 
-// fetchable are the registers that regs_query_register_offset in arch/x86/kernel/ptrace.c knows,
-// but for segments.
-var fetchable = regexp.MustCompile(`^([abcd]x|[ds]i|[bs]p|ip|flags|r8|r9|r1[0-5])$`)
-
-func (processor) Fetches(r arch.Reg) bool { return fetchable.MatchString(string(r)) }
+// Fetches goes by what regs_query_register_offset in arch/x86/kernel/ptrace.c knows, but for segments.
+func (processor) Fetches(r arch.Reg) bool {
+	return r == "ip" || r == machine.Flags || slices.Contains(dwarfRegisters, r)
+}
 
 func (processor) Machine() *arch.Machine { return &machine }
 
@@ -85,7 +83,7 @@ func (processor) Frames(minor int) *arch.Frames {
 
 // dwarfRegisters are those of integers by their numbers in DWARF (System V ABI for x86-64,
 // figure 3.36).
-var dwarfRegisters = [...]arch.Reg{
+var dwarfRegisters = []arch.Reg{
 	"ax", "dx", "cx", "bx", "si", "di", "bp", "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
 }
 

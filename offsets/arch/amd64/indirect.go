@@ -182,7 +182,7 @@ func (w way) origins(r x86asm.Reg, at uint64) (from []origin, ok bool) {
 			if seen[b] = true; len(seen) > maxSearch {
 				return nil, false
 			}
-			if isENDBR64(w.Code(b)) {
+			if bytes.HasPrefix(w.Code(b), endbr64) {
 				todo = append(todo, b)
 				continue
 			}
@@ -212,10 +212,4 @@ func (w way) popsBefore(at uint64) bool {
 	}
 	in, err := w.instruction(b)
 	return err == nil && (in.Op == x86asm.POP || in.Op == x86asm.LEAVE || in.Op == x86asm.ADD && in.Args[0] == x86asm.RSP)
-}
-
-// isENDBR64: x86asm does not know the instruction.
-func isENDBR64(code []byte) bool {
-	in, err := decode(code)
-	return err == nil && bytes.Equal(code[in.Prefix:in.Len], endbr64[1:])
 }
