@@ -69,8 +69,11 @@ func splitClone(name string) (base, suffix string) {
 	return name, ""
 }
 
-// gccgoDigits are the characters that _0 to _9 and _a to _c stand for.
-const gccgoDigits = "./*,{}[]()\" ;"
+// gccgoCode is what gccgo writes for a character, or a wrong underscore; gccgoDigits are the
+// characters that _0 to _9, _a to _c and __ stand for.
+var gccgoCode = regexp.MustCompile(`_(x.{2}|u.{4}|U.{8}|.)?`)
+
+const gccgoDigits = "./*,{}[]()\" ;_"
 
 // demangleGccgo spells a name of gccgo as gc does: "net_1http.Client.Do" is
 // net/http.Client.Do, "main.f..func1" main.f.func1. Names do not tell whether a method
@@ -82,40 +85,23 @@ func demangleGccgo(name string) (text string, ok bool) {
 	if name[0] == '.' || name[0] == '_' {
 		return "", false
 	}
-	var b strings.Builder
-	for i := 0; i < len(name); i++ {
-		c := name[i]
-		switch {
-		case c >= 0x80:
-			return "", false
-		case c != '_':
-			b.WriteByte(c)
-			continue
-		case i+1 == len(name):
-			return "", false
+	ok = !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf })
+	text = gccgoCode.ReplaceAllStringFunc(name, func(code string) string {
+		switch digit := strings.Index("0123456789abc_", code[1:]); {
+		case len(code) == 2 && digit >= 0:
+			return gccgoDigits[digit : digit+1]
+		case len(code) > 2:
+			r, err := strconv.ParseUint(code[2:], 16, 32)
+			ok = ok && err == nil && utf8.ValidRune(rune(r))
+			return string(rune(r))
 		}
-		i++
-		switch c = name[i]; {
-		case c == '_':
-			b.WriteByte('_')
-		case strings.IndexByte("0123456789abc", c) >= 0:
-			b.WriteByte(gccgoDigits[strings.IndexByte("0123456789abc", c)])
-		case c == 'x', c == 'u', c == 'U':
-			digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
-			if len(name)-i <= digits {
-				return "", false
-			}
-			r, err := strconv.ParseUint(name[i+1:i+1+digits], 16, 32)
-			if err != nil || r > utf8.MaxRune || !utf8.ValidRune(rune(r)) {
-				return "", false
-			}
-			b.WriteRune(rune(r))
-			i += digits
-		default:
-			return "", false
-		}
+		ok = false
+		return ""
+	})
+	if !ok {
+		return "", false
 	}
-	text = initFunc.ReplaceAllString(b.String(), ".init.$1$2")
+	text = initFunc.ReplaceAllString(text, ".init.$1$2")
 	return literalFunc.ReplaceAllString(text, ".func$1"), true
 }
 
@@ -133,32 +119,32 @@ func Demangle(names ...string) []string {
 		return []string{demangled(names[0])}
 	}
 	spelled := slices.Clone(names)
-	todo := make([]int, len(names))
-	for i := range todo {
-		todo[i] = i
+	type symbol struct {
+		at           int
+		base, suffix string
+	}
+	var todo []symbol
+	for i, name := range names {
+		base, suffix := splitClone(name)
+		todo = append(todo, symbol{i, base, suffix})
 	}
 	for _, spell := range []func(string) string{demangled, demangleFull, demangleVariant} {
-		// A function and its cold part must go by the same name.
-		bases := make(map[string]string, len(todo))
-		ambiguous := make(map[string]bool)
-		for _, i := range todo {
-			base, _ := splitClone(names[i])
-			short := spell(base)
-			if other, ok := bases[short]; ok && other != base {
-				ambiguous[short] = true
-			}
-			bases[short] = base
+		bySpelling := make(map[string][]symbol)
+		for _, s := range todo {
+			short := spell(s.base)
+			bySpelling[short] = append(bySpelling[short], s)
 		}
-		var left []int
-		for _, i := range todo {
-			base, suffix := splitClone(names[i])
-			if short := spell(base); ambiguous[short] {
-				left = append(left, i)
-			} else {
-				spelled[i] = short + suffix
+		todo = nil
+		for short, same := range bySpelling {
+			// A function and its cold part must go by the same name.
+			if slices.ContainsFunc(same, func(s symbol) bool { return s.base != same[0].base }) {
+				todo = append(todo, same...)
+				continue
+			}
+			for _, s := range same {
+				spelled[s.at] = short + s.suffix
 			}
 		}
-		todo = left
 	}
 	return spelled
 }

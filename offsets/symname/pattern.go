@@ -32,6 +32,7 @@ import (
 // arguments: main.(*Store).Get, main.Store.Get.
 type Pattern struct {
 	text  string
+	meant string // text without escapes
 	re    *regexp.Regexp
 	glob  glob
 	start string // literal text that the glob begins with
@@ -47,7 +48,7 @@ func Compile(text string, regular bool) (Pattern, error) {
 	if strings.TrimSpace(text) == "" {
 		return Pattern{}, fmt.Errorf("pattern %q: empty", text)
 	}
-	p := Pattern{text: text}
+	p := Pattern{text: text, meant: unescape(text)}
 	if !regular {
 		spelled := strings.ReplaceAll(text, "[...]", "")
 		p.typed = strings.Contains(spelled, "[")
@@ -229,8 +230,8 @@ func (p *Pattern) selects(s *spellings, exact map[string]bool) bool {
 	if p.re == nil && !p.mayMatch(s.symbol) {
 		return false
 	}
-	if p.re == nil && exact[p.text] {
-		return unescape(s.symbol) == unescape(p.text) || s.pointed() != s.plain() && s.plain() == unescape(p.text)
+	if p.re == nil && exact[p.meant] {
+		return unescape(s.symbol) == p.meant || s.pointed() != s.plain() && s.plain() == p.meant
 	}
 	return p.match(s)
 }
@@ -254,25 +255,20 @@ func (p *Pattern) mayMatch(symbol string) bool {
 	return true
 }
 
-// exactNames tells which pattern texts are one of the names.
+// exactNames tells which of the names that patterns mean are there.
 func exactNames(names iter.Seq[string], lists ...[]Pattern) map[string]bool {
-	texts := make(map[string][]string) // the name meant → the texts that mean it
-	for _, p := range slices.Concat(lists...) {
-		meant := unescape(p.text)
-		texts[meant] = append(texts[meant], p.text)
-	}
 	exact := make(map[string]bool)
 	var lengths uint64 // of names that are meant, modulo 64: most others need no more
-	for meant := range texts {
-		lengths |= 1 << (len(meant) % 64)
+	for _, p := range slices.Concat(lists...) {
+		exact[p.meant] = false
+		lengths |= 1 << (len(p.meant) % 64)
 	}
 	for name := range names {
-		name = unescape(name)
-		if lengths&(1<<(len(name)%64)) == 0 {
+		if name = unescape(name); lengths>>(len(name)%64)&1 == 0 {
 			continue
 		}
-		for _, text := range texts[name] {
-			exact[text] = true
+		if _, meant := exact[name]; meant {
+			exact[name] = true
 		}
 	}
 	return exact
