@@ -2,7 +2,6 @@ package offsets
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 
 	"github.com/ftgo/ftgo/offsets/arch"
@@ -88,7 +87,7 @@ func (a *assignment) parts(t *gotype.Type) (parts []arch.Part, byRef bool, err e
 		passed, err := a.processor.PassC(t)
 		return passed.Parts, passed.ByRef, err
 	case t.Size < 0:
-		return nil, false, fmt.Errorf("type %s is not known", t.Name)
+		return nil, false, unknownType(t)
 	case !a.registers():
 		return nil, false, nil
 	}
@@ -182,7 +181,7 @@ func flatten(t *gotype.Type) (parts []arch.Part, single bool, err error) {
 			}
 			single = false
 		case reflect.Invalid:
-			return fmt.Errorf("type %s is not known", t.Name)
+			return unknownType(t)
 		}
 		for i := range count {
 			parts = append(parts, arch.Part{Offset: at + size*i, Size: size, Float: float})

@@ -1,13 +1,11 @@
 package offsets
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -125,21 +123,21 @@ func oneFile(files map[string][]codeLine, name string) ([]codeLine, error) {
 // nearestLines is the end of an error: the lines with code before and after one
 // without.
 func nearestLines(of []codeLine, line int) string {
-	var near []string
-	slices.SortFunc(of, func(a, b codeLine) int { return cmp.Compare(a.line, b.line) })
-	after := slices.IndexFunc(of, func(c codeLine) bool { return c.line > line })
-	if after < 0 {
-		after = len(of)
-	}
-	for _, c := range of[max(0, after-1):min(len(of), after+1)] {
-		if c.line > 0 {
-			near = append(near, strconv.Itoa(c.line))
+	var before, after int // 0 for none
+	for _, c := range of {
+		if c.line < line {
+			before = max(before, c.line)
+		} else if after == 0 || c.line < after {
+			after = c.line
 		}
 	}
-	if near == nil {
-		return ""
+	switch {
+	case before > 0 && after > 0:
+		return fmt.Sprintf("; nearest: %d, %d", before, after)
+	case before+after > 0:
+		return fmt.Sprintf("; nearest: %d", before+after)
 	}
-	return "; nearest: " + strings.Join(near, ", ")
+	return ""
 }
 
 // beginnings returns where a line begins in each function and copy.

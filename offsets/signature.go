@@ -105,8 +105,7 @@ func (b *Binary) LayOut(f *Func, s *Signature) {
 		b.layOutC(s)
 		return
 	}
-	l := goLayout{binary: b, f: f, sig: s}
-	l.byTypes()
+	(&goLayout{binary: b, f: f, sig: s}).byTypes()
 }
 
 // distinct leaves out what Go 1.18 describes twice.
@@ -120,15 +119,32 @@ func distinct(formals []debug.Formal) []debug.Formal {
 	return kept
 }
 
-// variableOf gives a formal parameter its name. Those of blank ones, "~p1", in wrappers
+// variablesOf gives formal parameters their names. Those of blank ones, "~p1", in wrappers
 // ".anon1", of gccgo "p.1", and of results without a name, "~r1", are the compiler's.
-func variableOf(v *debug.Formal, prefix string, number int) Variable {
-	name := strings.TrimPrefix(v.Name, ".") // the receiver of wrappers: .this
-	if name == "" || name == "_" || name == "UNNAMED" || name[0] == '~' || strings.HasPrefix(v.Name, ".anon") || strings.Contains(name, ".") || strings.HasPrefix(name, "$ret") {
-		name = fmt.Sprintf("%s%d", prefix, number)
+func variablesOf(formals []debug.Formal, prefix string) (vars []Variable) {
+	for i, v := range formals {
+		name := strings.TrimPrefix(v.Name, ".") // the receiver of wrappers: .this
+		if name == "" || name == "_" || name == "UNNAMED" || name[0] == '~' || strings.HasPrefix(v.Name, ".anon") ||
+			strings.Contains(name, ".") || strings.HasPrefix(name, "$ret") {
+			name = fmt.Sprintf("%s%d", prefix, i)
+		}
+		vars = append(vars, Variable{Name: name, Type: v.Type})
 	}
-	return Variable{Name: name, Type: v.Type}
+	return vars
 }
+
+// in is the variable where all of it is in one piece, if its size is known.
+func (v Variable) in(whole Piece) Variable {
+	switch whole.Size = v.Type.Size; {
+	case whole.Size < 0:
+		v.Err = unknownType(v.Type)
+	case whole.Size > 0:
+		v.Pieces = []Piece{whole}
+	}
+	return v
+}
+
+func unknownType(t *gotype.Type) error { return fmt.Errorf("type %s is not known", t.Name) }
 
 // lose notes why it is not known where values lie.
 func lose(vars []Variable, err error) {

@@ -18,12 +18,9 @@ var errReturnedWhere = errors.New("nothing tells where the function has put it")
 
 // cSignature lays out what a function of C, or of gccgo, takes and gives.
 func (b *Binary) cSignature(f *Func, fn *debug.Function) *Signature {
-	s := &Signature{}
-	for i := range fn.Params {
-		s.Params = append(s.Params, variableOf(&fn.Params[i], "p", i))
-	}
+	s := &Signature{Params: variablesOf(fn.Params, "p")}
 	a := b.newAssignment(SystemV)
-	results := a.cResults(fn.Returns, fn.IsGo())
+	s.Results = a.cResults(fn.Returns, fn.IsGo())
 	object := func(v Variable) bool { return fn.IsCPlusPlus() && v.Type.Kind == reflect.Struct }
 	first := slices.IndexFunc(s.Params, object)
 	if first < 0 {
@@ -34,11 +31,10 @@ func (b *Binary) cSignature(f *Func, fn *debug.Function) *Signature {
 	if changed(f.Name) {
 		lose(s.Params, errClone)
 	}
-	if len(results) > 0 && object(results[0]) {
+	if len(s.Results) > 0 && object(s.Results[0]) {
 		lose(s.Params, errObject)
-		lose(results[:1], errObject)
+		lose(s.Results[:1], errObject)
 	}
-	s.Results = results
 	return s
 }
 
@@ -71,11 +67,13 @@ func (a *assignment) cResults(t *gotype.Type, isGo bool) []Variable {
 	if !isGo || t.Kind != reflect.Struct || t.Name != "struct" || err != nil {
 		return []Variable{whole}
 	}
-	var all []Variable
+	var formals []debug.Formal
+	for _, field := range t.Fields {
+		formals = append(formals, debug.Formal{Name: field.Name, Type: field.Type})
+	}
+	all := variablesOf(formals, "r")
 	for i, field := range t.Fields {
-		v := variableOf(&debug.Formal{Name: field.Name, Type: field.Type}, "r", i)
-		v.Pieces, v.Err = cut(whole.Pieces, field.Offset, field.Type.Size)
-		all = append(all, v)
+		all[i].Pieces, all[i].Err = cut(whole.Pieces, field.Offset, field.Type.Size)
 	}
 	return all
 }

@@ -29,12 +29,15 @@ func (b *Binary) StaticVariable(name string) (Variable, error) {
 }
 
 func (b *Binary) staticVariable(name string) (v Variable, err error) {
+	at := func(t *gotype.Type, addr uint64) Variable {
+		return Variable{Name: name, Type: t}.in(Piece{Static: true, Disp: int64(addr)})
+	}
 	d, err := b.debug()
 	if err == nil {
 		if t, addr, ok, err := d.Variable(name); err != nil {
 			return v, err
 		} else if ok {
-			return staticAt(name, t, addr), nil
+			return at(t, addr), nil
 		}
 	} else if !errors.Is(err, ErrNoDebugInfo) {
 		return v, err
@@ -47,7 +50,7 @@ func (b *Binary) staticVariable(name string) (v Variable, err error) {
 		}
 		known = append(known, s.Name)
 		if v.Type == nil && (s.Name == name || s.Name == debug.EscapedPath(name)) {
-			v = staticAt(name, debug.Unknown("?", int64(s.Size)), s.Addr)
+			v = at(debug.Unknown("?", int64(s.Size)), s.Addr)
 		}
 	})
 	if err != nil || v.Type != nil {
@@ -66,15 +69,4 @@ func (b *Binary) staticVariable(name string) (v Variable, err error) {
 		err = fmt.Errorf("%w: did you mean %s?", errNoVariable, strings.Join(near, ", "))
 	}
 	return v, err
-}
-
-func staticAt(name string, t *gotype.Type, addr uint64) Variable {
-	v := Variable{Name: name, Type: t}
-	switch {
-	case t.Size < 0:
-		v.Err = fmt.Errorf("type %s is not known", t.Name)
-	case t.Size > 0:
-		v.Pieces = []Piece{{Size: t.Size, Static: true, Disp: int64(addr)}}
-	}
-	return v
 }

@@ -27,9 +27,7 @@ type Type struct {
 	// just one; else it points to the value. Only types that the runtime has tell.
 	Direct bool
 
-	elem func() *Type
-	once sync.Once
-	to   *Type
+	elem func() *Type // finds Elem, and keeps it
 }
 
 // Field is a field of a struct.
@@ -43,16 +41,14 @@ type Field struct {
 // Elem is what a pointer points to, and what a slice, array or channel holds; nil if it
 // is not known.
 func (t *Type) Elem() *Type {
-	t.once.Do(func() {
-		if t.elem != nil {
-			t.to = t.elem()
-		}
-	})
-	return t.to
+	if t.elem == nil {
+		return nil
+	}
+	return t.elem()
 }
 
 // SetElem tells how to find Elem, which is done when it is first asked for.
-func (t *Type) SetElem(find func() *Type) { t.elem = find }
+func (t *Type) SetElem(find func() *Type) { t.elem = sync.OnceValue(find) }
 
 // PointerTo returns the type *elem.
 func PointerTo(elem *Type) *Type {
@@ -95,8 +91,7 @@ func align(k reflect.Kind, size int64) int64 {
 
 // Named returns the type under another name.
 func (t *Type) Named(name string) *Type {
-	return &Type{
-		Name: name, Kind: t.Kind, Size: t.Size, Align: t.Align, Len: t.Len,
-		Fields: t.Fields, Methods: t.Methods, Direct: t.Direct, elem: t.Elem,
-	}
+	named := *t
+	named.Name = name
+	return &named
 }
