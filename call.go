@@ -18,16 +18,13 @@ import (
 // Func is a function of the program.
 type Func struct {
 	Name string
-	// Addr is its address as it was linked, 0 if it has no code of its own.
-	Addr uint64
-	// File and Line are where the source has it; "" and 0 if that is not known.
-	File string
-	Line int
+	Addr uint64 // as it was linked, 0 if it has no code of its own
+	File string // where the source has it; "" if that is not known
+	Line int    // 0 if that is not known
 	// Signature is its name with parameters and results, "" if they are not known or were not
 	// asked for.
 	Signature string
-	// Unprobed is why it can't be probed, nil if it can.
-	Unprobed error
+	Unprobed  error // why it can't be probed, nil if it can
 
 	note string // why values of it are not known
 }
@@ -36,12 +33,10 @@ type Func struct {
 type Call struct {
 	Func *Func
 	// PID is the process, 0 where the kernel did not tell; TID is the thread that it began on.
-	PID, TID int
-	// Goroutine is 0 on a thread's own stack, and outside of Go.
-	Goroutine uint64
-	// Depth is the number of traced calls that it is nested in.
-	Depth int
-	Began time.Time
+	PID, TID  int
+	Goroutine uint64 // 0 on a thread's own stack, and outside of Go
+	Depth     int    // the number of traced calls that it is nested in
+	Began     time.Time
 	// Took is how long it took, with what probes of traced calls within it took; 0 unless it
 	// Returned.
 	Took    time.Duration

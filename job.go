@@ -30,12 +30,10 @@ type job struct {
 	cutOff   error           // the recording's end is missing
 	stacks   *trace.Stacks   // nil if they are not wanted
 	memories *trace.Memories // nil if no values are wanted
-	// each: single calls are wanted, and not their totals.
-	each bool
-	// calls and reports are what the loop has not got yet.
-	calls   []*Call
-	reports []*Report
-	last    *trace.Table
+	each     bool            // single calls are wanted, and not their totals
+	calls    []*Call         // that the loop has not got yet
+	reports  []*Report       // nor these
+	last     *trace.Table
 }
 
 // run arms the source, and removes the probes whatever happens. give hands out what has come; its

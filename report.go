@@ -36,12 +36,9 @@ type Row struct {
 	// Completed calls have returned. Unwound ones were left by a panic or by runtime.Goexit. With
 	// InKernel these are among the Open ones, which had not ended.
 	Calls, Completed, Unwound, Open uint64
-	// Lost is how many of the calls were not seen, or not to their end.
-	Lost uint64
-	// Sum is what the Completed calls took together, with what probes took.
-	Sum time.Duration
-	// Latency is what each took.
-	Latency *Histogram
+	Lost                            uint64        // calls that were not seen, or not to their end
+	Sum                             time.Duration // what the Completed calls took together, with what probes took
+	Latency                         *Histogram    // what each of them took
 }
 
 // Histogram is how long calls took. A nil one is empty.

@@ -25,29 +25,22 @@ type Job struct {
 	Source  trace.Source
 	Costs   trace.Costs
 	Program *trace.Command // nil if none is started
-	// For is how long to go on, 0 for as long as it takes; Every how long an interval is, 0 for
-	// none.
-	For, Every time.Duration
-	// Ready is called when the probes are armed.
-	Ready func() error
-	// Placed says what was placed where; of a recording there is nothing to say.
-	Placed string
-	// Slow is how many events take their time to remove.
-	Slow int
-	// CutOff is said of a result that is not all there is.
-	CutOff error
-	// MaxLost is how many events may be lost; nil is any number.
-	MaxLost *uint64
+	For     time.Duration  // how long to go on, 0 for as long as it takes
+	Every   time.Duration  // how long an interval is, 0 for none
+	Ready   func() error   // called when the probes are armed
+	Placed  string         // what was placed where; of a recording there is nothing to say
+	Slow    int            // how many events take their time to remove
+	CutOff  error          // said of a result that is not all there is
+	MaxLost *uint64        // how many events may be lost; nil is any number
 	state
 }
 
 // state is how far a run is.
 type state struct {
-	// expired comes when the time is up, which is counted from the window's beginning on.
-	expired <-chan time.Time
-	failed  error        // the view's first error
-	written bool         // somebody writes to the binary
-	table   *trace.Table // the last
+	expired <-chan time.Time // comes when the time is up, counted from the window's beginning on
+	failed  error            // the view's first error
+	written bool             // somebody writes to the binary
+	table   *trace.Table     // the last
 }
 
 // Do runs a job from the arming of its source to the last line, and removes the probes whatever

@@ -37,19 +37,13 @@ type View interface {
 
 // Needs are what a view wants of a source.
 type Needs struct {
-	// Entries, Steady and Once are those of [trace.Options], and so is Limit.
-	Entries, Steady, Once bool
-	Limit                 uint64
-	// Memory: it is nothing without what is fetched from memory.
-	Memory bool
-	// Stacks: the table adds up calls by their callers.
-	Stacks bool
-	// Inside: calls are marked that functions with that role make.
-	Inside bool
-	// Errors and PerPID are those of [trace.TotalsOptions].
-	Errors, PerPID bool
-	// Intervals: tables are of what has happened since the one before, too.
-	Intervals bool
+	Entries, Steady, Once bool   // those of [trace.Options]
+	Limit                 uint64 // and this, too
+	Errors, PerPID        bool   // those of [trace.TotalsOptions]
+	Intervals             bool   // tables are of what has happened since the one before, too
+	Stacks                bool   // the table adds up calls by their callers
+	Inside                bool   // calls are marked that functions with that role make
+	Memory                bool   // the view is nothing without what is fetched from memory
 }
 
 // Values is [uprobe.Options].Values.
@@ -57,19 +51,15 @@ type Values func(*offsets.Func, *offsets.Sites) (uprobe.Values, error)
 
 // Scene is what a view sees of a run before it begins.
 type Scene struct {
-	Env    *cli.Env
-	Target *target.Target
-	Plan   *uprobe.Plan
-	// Out gets data.
-	Out    io.Writer
-	Clock  *trace.Clock
-	Totals *trace.Totals
-	// Stacks are those of Needs.Stacks.
-	Stacks *trace.Stacks
-	// Events are the names of the kernel's that are told.
-	Events []string
-	// Recorded is when the window of a recording began; it is zero for what is live.
-	Recorded time.Time
+	Env      *cli.Env
+	Target   *target.Target
+	Plan     *uprobe.Plan
+	Out      io.Writer // gets data
+	Clock    *trace.Clock
+	Totals   *trace.Totals
+	Stacks   *trace.Stacks // those of Needs.Stacks
+	Events   []string      // the names of the kernel's that are told
+	Recorded time.Time     // when the window of a recording began; it is zero for what is live
 }
 
 // Ignore is a view that does nothing with what it does not need.

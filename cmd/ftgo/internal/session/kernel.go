@@ -91,31 +91,23 @@ func (o *Options) numbered() string {
 	return ""
 }
 
-// errNoMemory is for what old kernels can't do at all.
-var errNoMemory = errors.New("this kernel fetches registers alone, no memory (Linux before 3.14): calls can be counted (ftgo count), and shown as they begin (ftgo trace --entries)")
-
-// What takes consent.
-const (
-	riskHang   = "uprobes of kernels before 4.0 can hang the traced program"
-	riskShared = "this kernel records uprobes at the top level of tracefs alone (Linux before 3.14), which everybody shares, and whose buffer is emptied and settings are changed for the time"
-)
-
 // kernelAllows refuses what the kernel can't do at all, and then, at once, all that takes
 // consent. before40: it is older than 4.0.
 func (p *planned) kernelAllows(mode uprobe.Mode, before40 bool) error {
 	byGoroutine := func(f *offsets.Func) bool { return f.ABI != offsets.SystemV } // else calls are told apart by thread
 	if !p.features.Memory && (p.view.Needs().Memory || p.Stack != 0 || mode == uprobe.Latency && slices.ContainsFunc(p.target.Funcs, byGoroutine)) {
-		return cli.WithStatus(cli.ExitKernel, errNoMemory)
+		return cli.WithStatus(cli.ExitKernel, errors.New(
+			"this kernel fetches registers alone, no memory (Linux before 3.14): calls can be counted (ftgo count), and shown as they begin (ftgo trace --entries)"))
 	}
 	if !p.features.Instances && len(p.With) > 0 {
 		return cli.WithStatus(cli.ExitKernel, errors.New("--with: kernel events are recorded in instances alone, which this kernel leaves empty (Linux before 3.14)"))
 	}
 	var risks []string
 	if before40 {
-		risks = append(risks, riskHang)
+		risks = append(risks, "uprobes of kernels before 4.0 can hang the traced program")
 	}
 	if !p.features.Instances {
-		risks = append(risks, riskShared)
+		risks = append(risks, "this kernel records uprobes at the top level of tracefs alone (Linux before 3.14), which everybody shares, and whose buffer is emptied and settings are changed for the time")
 	}
 	if len(risks) > 0 && !p.Force {
 		return cli.WithStatus(cli.ExitKernel, fmt.Errorf("%s; --force goes on", strings.Join(risks, ", and ")))

@@ -27,8 +27,7 @@ type planned struct {
 	view   run.View
 	target *target.Target
 	plan   *uprobe.Plan
-	// fs is nil where nothing is to be done.
-	fs *tracefs.FS
+	fs     *tracefs.FS // nil where nothing is to be done
 	// features are what the kernel can do, or what it is to be used for.
 	features tracefs.Features
 }

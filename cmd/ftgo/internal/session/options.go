@@ -25,17 +25,12 @@ type Env struct {
 	cli.Env
 	// BufferKB is the ring buffer's size per CPU, 0 for what suits the machine, Adjust what
 	// the kernel's features are taken to be: tests make them small and few.
-	BufferKB int
-	Adjust   func(tracefs.Features) tracefs.Features
-	// OpenCalls is how many open calls the kernel's own histograms tell apart, 0 as many as
-	// is usual.
-	OpenCalls int
-	// FS is the tracefs that was used, nil if none was.
-	FS *tracefs.FS
-	// Own are functions of ftgo's, for what probes cost.
-	Own own.Functions
-	// Release names this ftgo.
-	Release string
+	BufferKB  int
+	Adjust    func(tracefs.Features) tracefs.Features
+	OpenCalls int           // the kernel's histograms tell so many open calls apart, or, if 0, as many as is usual
+	FS        *tracefs.FS   // that was used, nil if none was
+	Own       own.Functions // of ftgo's, for what probes cost
+	Release   string        // names this ftgo
 }
 
 // Options are what a command is told that looks at a binary, by groups of flags.
@@ -73,14 +68,11 @@ type Ends struct {
 // Recorder is how events are recorded and read, and what ftgo may do for that.
 type Recorder struct {
 	Verbose, DryRun bool
-	// MaxLost is how many events may be lost; nil is any number.
-	MaxLost   *uint64
-	Reader    string // pipe or raw
-	MaxProbes int
-	// Force goes on in spite of much.
-	Force bool
-	// NoExpedite leaves the kernel's grace periods as long as they are.
-	NoExpedite bool
+	MaxLost         *uint64 // how many events may be lost; nil is any number
+	Reader          string  // pipe or raw
+	MaxProbes       int
+	Force           bool // goes on in spite of much
+	NoExpedite      bool // leaves the kernel's grace periods as long as they are
 }
 
 // Extras are what is traced beside calls.

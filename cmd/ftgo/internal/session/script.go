@@ -20,11 +20,11 @@ import (
 
 // RecordedFlags are the flags of script and report alone.
 type RecordedFlags struct {
-	As     string
-	kernel string
-	binary string
-	// replays: it is report. filters: of --where the kernel has done nothing.
-	replays, filters bool
+	As      string
+	kernel  string
+	binary  string
+	replays bool // it is report
+	filters bool // the kernel has done nothing of --where
 	// Given tells what terms of rules are true of the command line of report.
 	Given func(term string) bool
 }
