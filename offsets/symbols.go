@@ -25,7 +25,6 @@ const (
 // readFuncs lists the functions that the symbol tables and Go's own table name, each
 // address once.
 func (b *Binary) readFuncs() ([]Func, error) {
-	defer b.tables.Listed()
 	tables := make(chan *gotab.Funcs, 1)
 	go func() { tables <- b.tables.Funcs() }() // of many megabytes, as .symtab is
 	named, symErr := b.symbolFuncs(nil, elf.SHT_SYMTAB, fromSymtab)

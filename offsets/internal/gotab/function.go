@@ -243,9 +243,16 @@ func (fs *Funcs) At(addr uint64) int {
 // names are read only if .symtab does not have them, and what is not needed of a large
 // table is not read at all.
 func (g *Tables) Funcs() *Funcs {
-	t := g.opened
-	if t == nil || g.Version.Minor == 0 ||
-		(t.form.oldest < 18 || g.image.ELF.SectionByType(elf.SHT_SYMTAB) == nil) && !t.load() {
+	if g.head == nil || g.head.form.oldest < 18 || g.image.ELF.SectionByType(elf.SHT_SYMTAB) == nil {
+		return g.list(0)
+	}
+	return g.list(g.head.functab)
+}
+
+// list lists the functions by what the table has from an offset on.
+func (g *Tables) list(from uint64) *Funcs {
+	t, ok := g.head.from(from)
+	if !ok {
 		return &Funcs{}
 	}
 	funcs, err := t.list()
@@ -265,10 +272,10 @@ func (g *Tables) WithNames(fs *Funcs) (named *Funcs, ok bool) {
 	if fs.Names != nil {
 		return fs, true
 	}
-	if !g.opened.load() {
+	named = g.list(0)
+	if len(named.List) != len(fs.List) {
 		return nil, false
 	}
-	named = g.Funcs()
 	for i := range named.List {
 		named.List[i].InSymtab = fs.List[i].InSymtab
 	}
@@ -276,15 +283,15 @@ func (g *Tables) WithNames(fs *Funcs) (named *Funcs, ok bool) {
 }
 
 // list lists the functions by ascending address, names as they are spelled there. Of a table
-// that is read in pieces there are neither names nor sizes.
+// of which only the end was read there are neither names nor sizes.
 func (t *table) list() (*Funcs, error) {
-	fs := &Funcs{List: make([]Func, 0, t.count)}
+	fs, all := &Funcs{List: make([]Func, 0, t.count)}, t.start == 0
 	// Names don't overlap, so that all of them are no longer than the table, but
 	// functions of one name may share it.
 	left := 2 * len(t.data)
 	var names strings.Builder // one text that all names are parts of
 	var ends []int
-	if t.data != nil {
+	if all {
 		ends, fs.Names = make([]int, 0, t.count), make([]string, 0, t.count)
 		names.Grow(min(32*int(t.count), len(t.data))) // as most are that long
 	}
@@ -293,18 +300,18 @@ func (t *table) list() (*Funcs, error) {
 		f := t.functionFrom(fs.end, i)
 		fs.end = f.end
 		var name []byte
-		if t.data != nil {
+		if all {
 			name = f.name()
 			left -= len(name)
 		}
-		if t.damaged || f.end < f.addr || left < 0 || t.data != nil && len(name) == 0 {
+		if t.damaged || f.end < f.addr || left < 0 || all && len(name) == 0 {
 			return nil, fmt.Errorf("%w: function %d of %d", errTable, i, t.count)
 		}
 		if f.end == f.addr {
 			continue
 		}
 		known := Func{Addr: f.addr, Asm: f.assembly()}
-		if t.data != nil {
+		if all {
 			names.Write(name)
 			ends = append(ends, names.Len())
 			known.Size = f.codeSize()

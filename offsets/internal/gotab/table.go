@@ -1,3 +1,6 @@
+// Package gotab reads what Go's toolchain puts into a program for its own runtime: the table
+// of functions, where their source lines, inlined calls and arguments are, the types of values
+// in interfaces, and the version of Go. No stripping removes any of it.
 package gotab
 
 import (
@@ -9,9 +12,65 @@ import (
 	"io"
 	"slices"
 	"sort"
+	"sync"
 
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
+
+// Tables are those of one program.
+type Tables struct {
+	image *image.Image
+	// Version is that of the Go that built the program; its Minor is 0 if none did.
+	Version Version
+
+	head   *table       // without what follows its header; nil if there is none, or no version
+	whole  func() table // an empty one if it is damaged; whoever reads it has a copy to mark damage in
+	module func() module
+	types  func() (*types, error)
+}
+
+// Open finds the function table and the version of Go; without either there is nothing to
+// read.
+func Open(m *image.Image) (g *Tables, err error) {
+	g = &Tables{image: m, head: findTable(m)}
+	if g.Version, err = readVersion(m, g.head); err != nil {
+		return nil, err
+	}
+	if g.Version.Minor == 0 {
+		g.head = nil
+	}
+	g.whole = sync.OnceValue(func() table {
+		if t, ok := g.head.from(0); ok && t.sorted() {
+			return t
+		}
+		return table{}
+	})
+	g.module = sync.OnceValue(func() (found module) {
+		if g.head != nil {
+			found, _ = g.head.findModule(m)
+		}
+		return found
+	})
+	g.types = sync.OnceValues(g.findTypes)
+	return g, nil
+}
+
+// Any tells whether there is a function table.
+func (g *Tables) Any() bool { return g.whole().count > 0 }
+
+// at is the function whose code is at an address.
+func (g *Tables) at(addr uint64) (f function, ok bool) {
+	t := g.whole()
+	return t.at(addr)
+}
+
+// each calls found with each function.
+func (g *Tables) each(found func(f function)) {
+	t := g.whole()
+	for i := range t.count {
+		found(t.function(i))
+	}
+}
 
 // table is the one in which Go's runtime looks up the function, file and line of
 // an address: the list of functions that no stripping removes (golang.org/s/go12symtab;
@@ -21,20 +80,23 @@ import (
 // every name: a table of a few megabytes whose names begin at successive bytes of one
 // long text would fill any memory.
 type table struct {
-	addr   uint64  // where the header is in memory
-	data   []byte  // from the header to the end of the section or segment; nil if only pieces are read
-	pieces *pieces // nil if all of it was read
+	addr, size uint64 // of the header in memory, and to the end of the section or segment
+	r          io.ReaderAt
 	// text is the address of runtime.text, which entries count from since Go 1.18;
 	// before, they are addresses and text is 0.
 	text uint64
 
-	form    *form
-	quantum uint64 // what distances between instructions are counted in
-	count   uint64 // functions
-	functab uint64 // offset of the pairs (entry, offset of _func)
+	form      *form
+	quantum   uint64 // what distances between instructions are counted in
+	count     uint64 // functions
+	functab   uint64 // offset of the pairs (entry, offset of _func)
+	low, high uint64 // where the first function begins and the last one ends, without text
 	// Offsets that those of _func, names, units, files and values by address count from.
 	funcs, names, units, files, values uint64
-	damaged                            bool // something lay outside of data
+
+	data    []byte // what was read, from start on
+	start   uint64
+	damaged bool // something lay outside of data
 }
 
 // form is what differs between the tables, told apart by the first byte; those
@@ -62,51 +124,52 @@ func magic(quantum byte) []byte { return []byte{0xff, 0xff, 0xff, 0, 0, quantum,
 
 var errTable = errors.New("damaged function table")
 
-// openTable reads the header of a table, and leaves the rest for when it is asked for. Entries are
-// left as they are, without text.
+// openTable reads the header of a table, and leaves the rest for when it is asked for.
 func openTable(r io.ReaderAt, size, addr uint64) (*table, error) {
-	t := &table{addr: addr, pieces: newPieces(r, size)}
-	first := make([]byte, 8)
-	r.ReadAt(first, 0) // zeros are no header
-	return t, t.readHeader(first)
-}
-
-// readHeader reads what is behind the first bytes.
-func (t *table) readHeader(first []byte) error {
-	if len(first) < 8 || forms[first[0]] == nil || !slices.Contains([]byte{1, 2, 4}, first[6]) || !bytes.HasPrefix(first[1:], magic(first[6])) {
-		return fmt.Errorf("%w: no header", errTable)
+	t := &table{addr: addr, size: size, r: r}
+	t.read(0, min(size, 72))
+	head := t.data
+	if len(head) < 8 || forms[head[0]] == nil || !slices.Contains([]byte{1, 2, 4}, head[6]) || !bytes.HasPrefix(head[1:], magic(head[6])) {
+		return nil, fmt.Errorf("%w: no header", errTable)
 	}
-	t.form, t.quantum = forms[first[0]], uint64(first[6])
+	t.form, t.quantum = forms[head[0]], uint64(head[6])
 	t.count, t.functab = t.word(0), 16
 	if n := t.form.first; n != 0 {
 		t.names, t.units, t.files, t.values, t.funcs = t.word(n), t.word(n+1), t.word(n+2), t.word(n+3), t.word(n+4)
 		t.functab = t.funcs
 	}
-	size := t.size()
-	if t.damaged || t.count == 0 || t.count > size || t.functab > size ||
-		(2*t.count+1)*t.form.field > size-t.functab {
-		return fmt.Errorf("%w: %d functions in %d bytes", errTable, t.count, size)
+	pairs := 2 * t.count * t.form.field
+	if t.damaged || t.count == 0 || t.count > size || t.functab > size || pairs+t.form.field > size-t.functab {
+		return nil, fmt.Errorf("%w: %d functions in %d bytes", errTable, t.count, size)
 	}
-	return nil
+	if t.form.oldest >= 18 {
+		t.text = t.word(2)
+	}
+	t.read(t.functab, t.form.field)
+	t.low = t.entry(0) - t.text
+	t.read(t.functab+pairs, t.form.field)
+	t.high = t.entry(t.count) - t.text
+	if t.damaged {
+		return nil, fmt.Errorf("%w: its functions can't be read", errTable)
+	}
+	return t, nil
 }
 
-func (t *table) size() uint64 {
-	if t.data == nil && t.pieces != nil {
-		return t.pieces.size
-	}
-	return uint64(len(t.data))
+// read reads some bytes of the table in the place of those read before.
+func (t *table) read(from, size uint64) bool {
+	t.start, t.data = from, make([]byte, size)
+	n, err := t.r.ReadAt(t.data, int64(from))
+	t.data = t.data[:n]
+	return n == int(size) || err == nil
 }
 
-// load reads all of a table.
-func (t *table) load() bool {
-	if t.data == nil {
-		data := make([]byte, t.pieces.size)
-		if _, err := t.pieces.r.ReadAt(data, 0); err != nil {
-			return false
-		}
-		t.data = data
+// from is the table with all that it has from an offset on; not ok if there is none.
+func (t *table) from(offset uint64) (all table, ok bool) {
+	if t == nil {
+		return all, false
 	}
-	return true
+	all = *t
+	return all, all.read(offset, t.size-offset)
 }
 
 // word is a word of the header behind the magic number.
@@ -114,22 +177,15 @@ func (t *table) word(n uint64) uint64 { return t.number(8+8*n, 8) }
 
 // number reads 4 or 8 bytes at an offset.
 func (t *table) number(at, size uint64) uint64 {
-	var data []byte
-	switch all := t.size(); {
+	at -= t.start // what is before is beyond all
+	switch all := uint64(len(t.data)); {
 	case at > all || all-at < size:
-	case t.data != nil:
-		data = t.data[at:]
-	default:
-		data = t.pieces.at(at, size, at < t.functab+2*t.count*t.form.field)
-	}
-	switch {
-	case data == nil:
 		t.damaged = true
 		return 0
 	case size == 4:
-		return uint64(binary.LittleEndian.Uint32(data))
+		return uint64(binary.LittleEndian.Uint32(t.data[at:]))
 	}
-	return binary.LittleEndian.Uint64(data)
+	return binary.LittleEndian.Uint64(t.data[at:])
 }
 
 // text0 is the NUL-terminated text at an offset.
@@ -171,8 +227,7 @@ func (t *table) at(addr uint64) (function, bool) {
 	return t.function(i), true
 }
 
-// findTable finds Go's function table; nil if the file has none. It is for one
-// goroutine, and may be read in pieces.
+// findTable finds Go's function table; nil if the file has none.
 //
 // It is in a section of its own in most files. Position-independent ones linked by C's
 // linker have it in the middle of .data.rel.ro up to Go 1.25, and section headers can
@@ -212,18 +267,14 @@ func findTable(m *image.Image) *table {
 // only place left is runtime.firstmoduledata. The start of .text is another address wherever C
 // was linked in.
 func (t *table) place(m *image.Image) bool {
-	if t.form.oldest >= 18 {
-		text := t.word(2)
-		if text == 0 || !m.IsCode(text+t.entry(0), text+t.entry(t.count)) {
-			module, ok := t.findModule(m)
-			if !ok {
-				return false
-			}
-			text = module.text
+	if t.form.oldest >= 18 && (t.text == 0 || !m.IsCode(t.text+t.low, t.text+t.high)) {
+		module, ok := t.findModule(m)
+		if !ok {
+			return false
 		}
-		t.text = text
+		t.text = module.text
 	}
-	return m.IsCode(t.entry(0), t.entry(t.count))
+	return m.IsCode(t.text+t.low, t.text+t.high)
 }
 
 // module is what is read of runtime.moduledata (runtime/symtab.go), which begins with the
@@ -240,7 +291,6 @@ type module struct {
 
 // findModule finds the one that the table belongs to: minpc and maxpc are what the table says.
 func (t *table) findModule(m *image.Image) (found module, ok bool) {
-	first, last := t.entry(0)-t.text, t.entry(t.count)-t.text
 	m.ScanPointers(t.addr, func(addr uint64) bool {
 		word := func(at uint64) uint64 {
 			v, _ := m.Pointer(addr + at)
@@ -250,7 +300,7 @@ func (t *table) findModule(m *image.Image) (found module, ok bool) {
 		if t.form.oldest >= 18 {
 			base = text
 		}
-		if minpc, maxpc := word(t.form.minpc), word(t.form.minpc+8); minpc != base+first || maxpc != base+last || !m.IsCode(minpc, maxpc) {
+		if minpc, maxpc := word(t.form.minpc), word(t.form.minpc+8); minpc != base+t.low || maxpc != base+t.high || !m.IsCode(minpc, maxpc) {
 			return true
 		}
 		found = module{text: text, types: word(t.form.types), etypes: word(t.form.types + 8)}
@@ -261,50 +311,4 @@ func (t *table) findModule(m *image.Image) (found module, ok bool) {
 		return false
 	})
 	return found, ok
-}
-
-// pieces reads a function table of many megabytes in two places at a time: from
-// front to back, since functions and what is told of each are in one order.
-type pieces struct {
-	r    io.ReaderAt
-	size uint64
-	// functab is for the pairs and what is before them, infos for what they lead to.
-	functab, infos piece
-	// budget is how many bytes may still be read: a damaged table may lead to and fro.
-	budget uint64
-}
-
-// piece is some of the bytes of a table.
-type piece struct {
-	start uint64
-	data  []byte
-}
-
-const pieceSize = 1 << 16
-
-func newPieces(r io.ReaderAt, size uint64) *pieces {
-	return &pieces{r: r, size: size, budget: 4*size + 4*pieceSize}
-}
-
-// at returns the bytes from an offset on, at least n; nil if they can't be read. Offset
-// and n are within size.
-func (p *pieces) at(offset, n uint64, functab bool) []byte {
-	w := &p.infos
-	if functab {
-		w = &p.functab
-	}
-	if offset < w.start || offset-w.start+n > uint64(len(w.data)) {
-		if w.data == nil {
-			w.data = make([]byte, pieceSize)
-		}
-		size := min(pieceSize, p.size-offset)
-		w.start, w.data = offset, w.data[:size]
-		_, err := p.r.ReadAt(w.data, int64(offset))
-		if err != nil || p.budget < size {
-			w.data = w.data[:0]
-			return nil
-		}
-		p.budget -= size
-	}
-	return w.data[offset-w.start:]
 }

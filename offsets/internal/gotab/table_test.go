@@ -1,6 +1,8 @@
 package gotab
 
 import (
+	"bytes"
+	"debug/elf"
 	"debug/gosym"
 	"encoding/binary"
 	"errors"
@@ -8,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/offsets/internal/image"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -16,7 +19,7 @@ func TestTableAgainstGosym(t *testing.T) {
 	for _, version := range fixture.Releases() {
 		t.Run(version, func(t *testing.T) {
 			table := openPath(t, fixture.BuildWith(t, version, "exact")).whole()
-			if table == nil {
+			if table.count == 0 {
 				t.Fatal("no function table")
 			}
 			got, err := table.list()
@@ -102,7 +105,7 @@ func TestTableDamaged(t *testing.T) {
 			if err == nil {
 				funcs, err = table.list()
 			}
-			if c.ok && (err != nil || !slices.Equal(funcs.Names, []string{"f", "g"}) || len(funcs.List) != 2 || funcs.end != 48) {
+			if c.ok && (err != nil || !slices.Equal(funcs.Names, []string{"f", "g"}) || len(funcs.List) != 2 || funcs.end != 0x1000+48) {
 				t.Errorf("%+v, %v", funcs, err)
 			}
 			if !c.ok && !errors.Is(err, errTable) {
@@ -170,7 +173,75 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-func newTable(data []byte) (*table, error) {
-	t := &table{data: data}
-	return t, t.readHeader(data)
+func newTable(data []byte) (table, error) {
+	head, err := openTable(bytes.NewReader(data), uint64(len(data)), 0)
+	all, _ := head.from(0)
+	return all, err
+}
+
+// TestTableFrom: a table of which only the end is read has the functions of the whole one, but for
+// what is before them.
+func TestTableFrom(t *testing.T) {
+	for _, version := range []string{"1.18.10", "1.20.14", fixture.Current} {
+		t.Run(version, func(t *testing.T) {
+			b := openPath(t, fixture.BuildWith(t, version, "exact"))
+			table, ok := b.head.from(b.head.functab)
+			if !ok || uint64(len(table.data)) > table.size/2 {
+				t.Fatalf("%d bytes of %d read: %v", len(table.data), table.size, ok)
+			}
+			got, err := table.list()
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole := b.whole()
+			want, err := whole.list()
+			if err != nil || len(got.List) != len(want.List) || len(got.List) < 1000 || got.end != want.end || got.Names != nil {
+				t.Fatalf("%d functions with %d names of the end, %d of the whole, %v", len(got.List), len(got.Names), len(want.List), err)
+			}
+			for i, f := range want.List {
+				if f.Size = 0; got.List[i] != f {
+					t.Errorf("%+v in the end, %+v in the whole", got.List[i], f)
+				}
+			}
+		})
+	}
+}
+
+// TestTableCodeSize: the table has the sizes that .symtab has.
+func TestTableCodeSize(t *testing.T) {
+	for _, version := range fixture.Releases() {
+		t.Run(version, func(t *testing.T) {
+			b := openPath(t, fixture.BuildWith(t, version, "exact"))
+			if b.Version.Minor <= b.image.Processor.Machine().LastPadded {
+				t.Skip("its .symtab has the padding, too")
+			}
+			table := b.whole()
+			funcs, err := table.list()
+			if err != nil {
+				t.Fatal(err)
+			}
+			sizes := make(map[uint64]uint64)
+			err = b.image.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
+				if s.Kind == elf.STT_FUNC {
+					sizes[s.Addr] = s.Size
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			compared := 0
+			for i, f := range funcs.List {
+				size, ok := sizes[f.Addr]
+				if !ok || f.Size == 0 {
+					continue
+				}
+				if compared++; uint64(f.Size) != size {
+					t.Errorf("%s: %d bytes, .symtab has %d", funcs.Names[i], f.Size, size)
+				}
+			}
+			if compared < 1000 || compared < len(funcs.List)*9/10 {
+				t.Errorf("only %d of %d functions compared", compared, len(funcs.List))
+			}
+		})
+	}
 }
