@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
-	"github.com/ftgo/ftgo/internal/valuetext"
 )
 
 // ChromeWriter writes calls as trace events in the JSON object format that Perfetto and
@@ -47,39 +44,35 @@ func (t *Thread) chromeTrack() uint64 {
 type chromeEvent struct {
 	at   time.Time
 	ends int // 1 for an end
-	text []byte
+	object
 }
 
 // Tree writes the calls of a tree, or of a part of one.
 func (w *ChromeWriter) Tree(head *TreeHead, lines []TreeLine) error {
 	var events []chromeEvent
-	add := func(phase, function string, at time.Time, ends int) *chromeEvent {
-		text := w.begin(phase, "call", function, at, &head.Call.Thread)
-		events = append(events, chromeEvent{at, ends, text})
-		return &events[len(events)-1]
+	add := func(phase verbatim, function *string, at time.Time, ends int, more ...member) {
+		o := append(w.begin(phase, `"call"`, function, at, &head.Call.Thread), more...)
+		events = append(events, chromeEvent{at, ends, o})
 	}
 	for i := range lines {
-		switch l := &lines[i]; {
+		switch l, c := &lines[i], lines[i].Call; {
 		case l.Event != nil:
-			events = append(events, chromeEvent{at: l.Event.Time, text: w.instant(l.Event)})
-		case l.Call == nil && l.Shown: // it goes on
-		case l.Call == nil:
-			ev := add("B", l.Function, l.Begun, 0)
-			ev.text = append(ev.text, '}')
+			events = append(events, chromeEvent{l.Event.Time, 0, w.instant(l.Event)})
+		case c == nil && l.Shown: // it goes on
+		case c == nil:
+			add(`"B"`, &l.Function, l.Begun, 0)
 		case l.Shown:
-			ev := add("E", l.Call.Function, l.Call.Ended, 1)
-			ev.text = appendChromeArgs(ev.text, l.Call)
+			add(`"E"`, &c.Function, c.Ended, 1, chromeArgs(c)...)
 		default:
-			ev := add("X", l.Call.Function, l.Call.Time, 0)
-			ev.text = appendMicros(append(ev.text, `,"dur":`...), w.since(l.Call.Ended)-w.since(l.Call.Time))
-			ev.text = appendChromeArgs(ev.text, l.Call)
+			took := member{"dur", micros(w.since(c.Ended) - w.since(c.Time))}
+			add(`"X"`, &c.Function, c.Time, 0, append(object{took}, chromeArgs(c)...)...)
 		}
 	}
 	// Ends of calls of earlier parts stand where the calls do.
 	slices.SortStableFunc(events, func(a, b chromeEvent) int { return cmp.Or(a.at.Compare(b.at), b.ends-a.ends) })
 	w.name(&head.Call.Thread)
 	for _, ev := range events {
-		w.add(ev.text)
+		w.add(ev.object)
 	}
 	return w.flush()
 }
@@ -106,15 +99,15 @@ func (w *ChromeWriter) name(t *Thread) {
 	name := func(of uint64, kind, name string) {
 		if key := [2]uint64{uint64(t.PID), of}; !w.named[key] {
 			w.named[key] = true
-			w.add(fmt.Appendf(nil, `{"ph":"M","name":%q,"pid":%d,"tid":%d,"args":{"name":%q}}`, kind, t.PID, track, name))
+			w.add(object{{"ph", "M"}, {"name", kind}, {"pid", t.PID}, {"tid", track}, {"args", object{{"name", name}}}})
 		}
 	}
 	name(0, "process_name", fmt.Sprintf("process %d", t.PID))
 	name(track, "thread_name", string((&CallWriter{}).appendWho(nil, t)))
 }
 
-func (w *ChromeWriter) add(event []byte) {
-	w.line = append(append(append(w.line, w.before...), '\n'), event...)
+func (w *ChromeWriter) add(event object) {
+	w.line = event.appendJSON(append(append(w.line, w.before...), '\n'))
 	w.before = ","
 }
 
@@ -125,46 +118,37 @@ func (w *ChromeWriter) flush() error {
 }
 
 // begin is what all events begin with.
-func (w *ChromeWriter) begin(phase, category, name string, at time.Time, t *Thread) []byte {
-	b := fmt.Appendf(nil, `{"ph":"%s","cat":"%s","name":`, phase, category)
-	b = printable.AppendJSON(b, name)
-	b = appendMicros(append(b, `,"ts":`...), w.since(at))
-	return fmt.Appendf(b, `,"pid":%d,"tid":%d`, t.PID, t.chromeTrack())
+func (w *ChromeWriter) begin(phase, category verbatim, name *string, at time.Time, t *Thread) object {
+	return object{
+		{"ph", phase}, {"cat", category}, {"name", name}, {"ts", micros(w.since(at))},
+		{"pid", &t.PID}, {"tid", t.chromeTrack()},
+	}
 }
 
-func (w *ChromeWriter) instant(e *EventLine) []byte {
-	b := append(w.begin("i", "kernel", e.Name, e.Time, &e.Thread), `,"s":"t","args":`...)
-	return append(fieldObject(e.Fields).appendJSON(b), '}')
+func (w *ChromeWriter) instant(e *EventLine) object {
+	o := w.begin(`"i"`, `"kernel"`, &e.Name, e.Time, &e.Thread)
+	return append(o, member{"s", verbatim(`"t"`)}, member{"args", fieldObject(e.Fields)})
 }
 
 // since is the time from the origin on. Begins and ends are cut at the origin alike, so that
 // what lies within another call stays in it.
 func (w *ChromeWriter) since(at time.Time) time.Duration { return max(at.Sub(w.origin), 0) }
 
-// appendMicros writes a time in µs, to the nanosecond.
-func appendMicros(b []byte, d time.Duration) []byte {
+// micros writes a time in µs, to the nanosecond.
+func micros(d time.Duration) verbatim {
 	ns := max(d.Nanoseconds(), 0)
-	return fmt.Appendf(strconv.AppendInt(b, ns/1000, 10), ".%03d", ns%1000)
+	return verbatim(fmt.Sprintf("%d.%03d", ns/1000, ns%1000))
 }
 
-// appendChromeArgs ends an event with a call's values, and how it ended if it did not return: such a
+// chromeArgs end an event with a call's values, and how it ended if it did not return: such a
 // call is red, or grey while it is open.
-func appendChromeArgs(b []byte, c *CallLine) []byte {
-	switch c.End {
-	case "return":
-	case "open":
-		b = append(b, `,"cname":"grey"`...)
-	default:
-		b = append(b, `,"cname":"terrible"`...)
+func chromeArgs(c *CallLine) object {
+	color := verbatim(`"terrible"`)
+	if c.End == "open" {
+		color = `"grey"`
 	}
-	b = valuetext.AppendObject(append(b, `,"args":{"arguments":`...), c.Args)
-	if c.returned() {
-		b = valuetext.AppendObject(append(b, `,"results":`...), c.Results)
-	} else {
-		b = printable.AppendJSON(append(b, `,"end":`...), c.End)
-	}
-	if c.Stack != nil {
-		b = appendJSON(append(b, `,"stack":`...), &c.Stack)
-	}
-	return fmt.Appendf(b, `,"thread":%d,"cpu":%d}}`, c.TID, c.CPU)
+	return object{{"cname", known(!c.returned(), color)}, {"args", object{
+		{"arguments", &c.Args}, {"results", known(c.returned(), &c.Results)}, {"end", known(!c.returned(), &c.End)},
+		{"stack", known(c.Stack != nil, &c.Stack)}, {"thread", &c.TID}, {"cpu", &c.CPU},
+	}}}
 }

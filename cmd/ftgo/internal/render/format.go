@@ -209,6 +209,8 @@ func appendJSON(b []byte, v any) []byte {
 		return strconv.AppendUint(b, *v, 10)
 	case verbatim:
 		return append(b, v...)
+	case int, int64, uint64:
+		return fmt.Append(b, v)
 	case *time.Time:
 		return append(v.UTC().AppendFormat(append(b, '"'), jsonTime), '"')
 	case *capture.Value:
