@@ -34,15 +34,15 @@ func newTraceParser(tb testing.TB) *lineParser {
 // readTrace is what the package makes of a whole trace, a line for a record.
 func readTrace(p *lineParser, text []byte) string {
 	var (
-		out   strings.Builder
-		lines splitter
-		ev    Event
+		out strings.Builder
+		ev  Event
 	)
-	lines.feed(text, func(line []byte) {
-		kind, _ := p.parse(line, &ev)
+	lines := splitWhole(text)
+	for _, line := range lines.Lines {
+		kind, _ := p.parse([]byte(line), &ev)
 		fmt.Fprintln(&out, describe(kind, &ev))
-	})
-	if rest := lines.rest(); len(rest) > 0 {
+	}
+	if rest := lines.Rest; len(rest) > 0 {
 		fmt.Fprintf(&out, "rest %q\n", rest)
 	}
 	return out.String()

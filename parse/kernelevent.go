@@ -26,7 +26,7 @@ type KernelEvent struct {
 func (e *KernelEvent) Number(name string) (n uint64, ok bool) {
 	for i := range e.named {
 		if f := &e.named[i]; f.value == nil && f.name == name {
-			return f.number.number(e.data, f.number.at), true
+			return f.number(e.data, f.at), true
 		}
 	}
 	return 0, false
@@ -43,54 +43,48 @@ type KernelSource interface {
 
 // kernelField is a field of an event.
 type kernelField struct {
-	name string
-	// number says where a number is; value makes a KernelField of what is none.
-	number rawField
-	value  func(record []byte) KernelField
-	// hex: addresses are better known by their hexadecimal digits.
-	hex bool
+	formatField
+	// value makes a KernelField of what is no number.
+	value func(record []byte) KernelField
 }
 
 // newKernelFormats makes a decoder for events of the kernel itself, as newRawFormats does.
 func newKernelFormats(names, texts []string) (*rawFormats, error) {
-	return newFormats("kernel event", names, texts, func(i int, e *rawEvent) (int, error) {
-		id, common, err := parseFormat(texts[i], func(name, kind string, f rawField) {
-			if strings.HasPrefix(name, "common_") || name == "__syscall_nr" { // the event's name says it
-				return
+	events := make([]Format, len(names))
+	for i := range names {
+		events[i].Event = names[i]
+	}
+	return newFormats("kernel event", events, texts, func(e *rawEvent, _ *Format, fields []formatField) error {
+		for _, f := range fields {
+			if strings.HasPrefix(f.name, "common_") || f.name == "__syscall_nr" { // the event's name says it
+				continue
 			}
-			e.named = append(e.named, newKernelField(name, kind, f))
+			e.named = append(e.named, newKernelField(f))
 			e.size = max(e.size, f.at+f.size)
-		})
-		e.whole, e.pid = true, common["common_pid"]
-		e.size = max(e.size, e.pid.at+e.pid.size)
-		if err == nil && (e.pid.size != 4 || common["common_type"] != rawType) {
-			err = fmt.Errorf("common_pid is %+v, common_type %+v", e.pid, common["common_type"])
 		}
-		return id, err
+		e.whole = true
+		return nil
 	})
 }
 
 // newKernelField is a field of one of the shapes that Documentation/trace/events.rst ("Event
 // formats") has.
-func newKernelField(name, kind string, f rawField) kernelField {
-	value := func(b []byte) KernelField { return KernelField{Name: name, Bytes: b} }
-	isChar := strings.Contains(kind, "char") && !strings.Contains(kind, "unsigned")
-	if isChar { // ended by a NUL
+func newKernelField(f formatField) kernelField {
+	value := func(b []byte) KernelField { return KernelField{Name: f.name, Bytes: b} }
+	if strings.Contains(f.kind, "char") && !strings.Contains(f.kind, "unsigned") { // ended by a NUL
 		value = func(b []byte) KernelField {
 			text, _, _ := bytes.Cut(b, []byte{0})
-			return KernelField{Name: name, Text: text}
+			return KernelField{Name: f.name, Text: text}
 		}
 	}
-	out := kernelField{name: name}
+	out := kernelField{formatField: f}
 	switch {
-	case strings.HasPrefix(kind, "__data_loc") && f.size == 4: // TRACE_EVENT's __string and __dynamic_array
+	case strings.HasPrefix(f.kind, "__data_loc") && f.size == 4: // TRACE_EVENT's __string and __dynamic_array
 		out.value = func(record []byte) KernelField { return value(located(record, f.at, 0)) }
-	case strings.HasPrefix(kind, "__rel_loc") && f.size == 4: // since 5.16
+	case strings.HasPrefix(f.kind, "__rel_loc") && f.size == 4: // since 5.16
 		out.value = func(record []byte) KernelField { return value(located(record, f.at, f.at+4)) }
-	case strings.HasSuffix(kind, "]"), f.size != 1 && f.size != 2 && f.size != 4 && f.size != 8:
+	case strings.HasSuffix(f.kind, "]"), !isWord(f.size):
 		out.value = func(record []byte) KernelField { return value(record[f.at : f.at+f.size]) }
-	default:
-		out.number, out.hex = f, strings.Contains(kind, "*")
 	}
 	return out
 }
@@ -133,7 +127,8 @@ func (e *KernelEvent) AppendFields(out []KernelField) []KernelField {
 			out = append(out, f.value(e.data))
 			continue
 		}
-		out = append(out, KernelField{Name: f.name, Num: f.number.number(e.data, f.number.at), Signed: f.number.signed, Hex: f.hex})
+		// Addresses are better known by their hexadecimal digits.
+		out = append(out, KernelField{Name: f.name, Num: f.number(e.data, f.at), Signed: f.signed, Hex: strings.Contains(f.kind, "*")})
 	}
 	return out
 }

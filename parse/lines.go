@@ -11,59 +11,54 @@ import (
 // include/linux/trace_seq.h).
 const maxLine = 64 << 10
 
-// splitter cuts a stream that arrives in chunks into lines. Its zero value is at
-// the beginning of a stream.
+// splitter cuts a stream that arrives in chunks into lines.
 type splitter struct {
-	tail    []byte // of the last chunk, without its newline yet
-	skip    bool   // the line at hand is too long: wait for its end
-	dropped int    // lines that were longer than maxLine
+	buf     []byte
+	held    int  // bytes at the start of buf: a line without its newline yet
+	skip    bool // the line at hand is too long: wait for its end
+	dropped int  // lines that were longer than maxLine
 }
 
-// feed calls yield with every line that chunk completes, without its newline.
-// The bytes are the chunk's or the splitter's own and valid until yield returns;
-// the chunk may be used again when feed has returned.
-func (s *splitter) feed(chunk []byte, yield func(line []byte)) {
-	for {
-		i := bytes.IndexByte(chunk, '\n')
-		if i < 0 {
-			s.hold(chunk)
-			return
-		}
-		line := chunk[:i]
-		chunk = chunk[i+1:]
-		switch {
-		case s.skip:
-			s.skip = false
-		case len(s.tail)+len(line) > maxLine:
-			s.dropped++
-			s.tail = s.tail[:0]
-		case len(s.tail) > 0:
-			line = append(s.tail, line...)
-			s.tail = line[:0]
-			yield(line)
-		default:
-			yield(line)
-		}
+// room is where the next chunk goes.
+func (s *splitter) room() []byte {
+	if s.buf == nil {
+		s.buf = make([]byte, 2*maxLine)
 	}
+	return s.buf[s.held:][:maxLine]
 }
 
-// hold keeps the start of a line until the rest of it comes.
-func (s *splitter) hold(part []byte) {
-	switch {
-	case s.skip:
-	case len(s.tail)+len(part) > maxLine:
+// feed calls yield with every line that the n bytes in room complete, without its newline. It is
+// valid until yield returns.
+func (s *splitter) feed(n int, yield func(line []byte)) {
+	text, searched := s.buf[:s.held+n], s.held
+	for {
+		i := bytes.IndexByte(text[searched:], '\n')
+		if i < 0 {
+			break
+		}
+		line := text[:searched+i]
+		text, searched = text[len(line)+1:], 0
+		if !s.skip && len(line) <= maxLine {
+			yield(line)
+		} else if !s.skip {
+			s.dropped++
+		}
+		s.skip = false
+	}
+	if !s.skip && len(text) > maxLine {
 		s.dropped++
 		s.skip = true
-		s.tail = s.tail[:0]
-	default:
-		s.tail = append(s.tail, part...)
 	}
+	if s.skip {
+		text = nil
+	}
+	s.held = copy(s.buf[:], text)
 }
 
 // rest is the line that has no newline yet, valid until the next feed. At the
 // end of a stream it is one that was cut off, perhaps in the middle of a number:
 // count it, but don't parse it.
-func (s *splitter) rest() []byte { return s.tail }
+func (s *splitter) rest() []byte { return s.buf[:s.held] }
 
 // order puts events of one goroutine in order of time.
 //

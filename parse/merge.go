@@ -1,6 +1,10 @@
 package parse
 
-import "context"
+import (
+	"context"
+	"slices"
+	"sort"
+)
 
 // merge puts events of all buffers in order of time: hits of probes, as text or from the pages of
 // each CPU, and events of the kernel itself, which have buffers of their own.
@@ -18,7 +22,7 @@ import "context"
 // what the fullest CPU is behind: no more than the ring buffers hold.
 type merge struct {
 	queues []*queue
-	ready  []*queue // a heap by the time of their next event, while letting go
+	ready  []*queue // in order of their next events, while letting go
 	free   [][]byte
 	// latest is the time of the latest event found, bound what it was when the present
 	// pass began.
@@ -63,12 +67,9 @@ func (s *side) readFrom(source pageSource) { s.source, s.take = source, s.add }
 
 // pass reads all CPUs.
 func (s *side) pass(ctx context.Context) (n int, err error) {
-	s.merge.begin()
+	s.merge.bound = s.merge.latest
 	return s.source.ReadPages(ctx, s.take)
 }
-
-// begin is called before a pass.
-func (m *merge) begin() { m.bound = m.latest }
 
 // add takes a page, of which it makes a copy; none says that the CPU's buffer is empty.
 func (s *side) add(cpu int, page []byte) {
@@ -132,12 +133,7 @@ func (m *merge) certain() uint64 {
 
 // settled: no hit is held back.
 func (m *merge) settled() bool {
-	for _, q := range m.queues {
-		if q.has && q.hits {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(m.queues, func(q *queue) bool { return q.has && q.hits })
 }
 
 // release lets go the events up to a time.
@@ -148,47 +144,31 @@ func (m *merge) release(until uint64) {
 			m.ready = append(m.ready, q)
 		}
 	}
-	for i := len(m.ready)/2 - 1; i >= 0; i-- {
-		m.down(i)
-	}
-	for len(m.ready) > 0 {
-		q, next := m.ready[0], 1
-		if len(m.ready) > 2 && m.ready[2].before(m.ready[1]) {
-			next = 2
+	slices.SortFunc(m.ready, func(a, b *queue) int {
+		if a.before(b) {
+			return -1
 		}
-		for q.has && q.ev.Time <= until && (next >= len(m.ready) || !m.ready[next].before(q)) {
+		return 1
+	})
+	for ready := m.ready; len(ready) > 0; {
+		q, others := ready[0], ready[1:]
+		for q.has && q.ev.Time <= until && (len(others) == 0 || !others[0].before(q)) {
 			q.emit(&q.ev)
 			q.next()
 		}
 		if !q.has || q.ev.Time > until {
-			last := len(m.ready) - 1
-			m.ready[0] = m.ready[last]
-			m.ready = m.ready[:last]
+			ready = others
+			continue
 		}
-		m.down(0)
+		place := sort.Search(len(others), func(i int) bool { return !others[i].before(q) })
+		copy(ready, others[:place])
+		ready[place] = q
 	}
 }
 
 // before tells whether the next event of a queue comes before that of another.
 func (q *queue) before(other *queue) bool {
 	return q.ev.Time < other.ev.Time || q.ev.Time == other.ev.Time && q.hits && !other.hits
-}
-
-// down moves an element of the heap to where it belongs below.
-func (m *merge) down(i int) {
-	for {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(m.ready); child++ {
-			if m.ready[child].before(m.ready[least]) {
-				least = child
-			}
-		}
-		if least == i {
-			return
-		}
-		m.ready[i], m.ready[least] = m.ready[least], m.ready[i]
-		i = least
-	}
 }
 
 // next goes to the next event of a queue.

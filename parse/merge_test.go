@@ -15,7 +15,7 @@ func merger(formats *rawFormats, emit func(*Event)) *side {
 // pass ends a pass over all CPUs, and begins the next.
 func (m *merge) pass() {
 	m.release(m.certain())
-	m.begin()
+	m.bound = m.latest
 }
 
 // TestRawMerge: each word is "CPU:TIME", an event read from there, "CPU:-", a buffer found

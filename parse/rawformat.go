@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -38,46 +39,62 @@ type rawField struct {
 // newRawFormats makes a decoder for these events from what the kernel says of each in
 // its file events/GROUP/EVENT/format (kernel/trace/trace_events.c, f_show).
 func newRawFormats(events []Format, texts []string) (*rawFormats, error) {
-	names := make([]string, len(events))
-	for i := range events {
-		names[i] = events[i].Event
-	}
-	return newFormats("event", names, texts, func(i int, e *rawEvent) (int, error) { return e.parse(&events[i], texts[i]) })
+	return newFormats("event", events, texts, (*rawEvent).lay)
 }
 
-// newFormats reads the format files of events of a kind. parse makes a layout of one, and returns
-// its ID.
-func newFormats(kind string, names, texts []string, parse func(i int, e *rawEvent) (id int, err error)) (*rawFormats, error) {
-	if len(names) != len(texts) {
-		return nil, fmt.Errorf("parse formats: %d texts for %d %ss", len(texts), len(names), kind)
+// newFormats reads the format files of events of a kind. lay adds an event's own fields to its
+// layout.
+func newFormats(kind string, events []Format, texts []string, lay func(*rawEvent, *Format, []formatField) error) (*rawFormats, error) {
+	if len(events) != len(texts) {
+		return nil, fmt.Errorf("parse formats: %d texts for %d %ss", len(texts), len(events), kind)
 	}
-	r := &rawFormats{events: make([]rawEvent, len(names))}
-	for i := range names {
-		id, err := parse(i, &r.events[i])
+	r := &rawFormats{events: make([]rawEvent, len(events))}
+	for i := range events {
+		fields, err := r.read(i, texts[i])
 		if err == nil {
-			for len(r.byID) <= id {
-				r.byID = append(r.byID, 0)
-			}
-			if other := r.byID[id]; other != 0 {
-				err = fmt.Errorf("ID %d is that of event %d, too", id, other-1)
-			}
-			r.byID[id] = int32(i + 1)
+			err = lay(&r.events[i], &events[i], fields)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("parse format of %s %q: %w", kind, names[i], err)
+			return nil, fmt.Errorf("parse format of %s %q: %w", kind, events[i].Event, err)
 		}
 	}
 	return r, nil
 }
 
+// read takes from a format file what records of all events have, and returns their fields.
+func (r *rawFormats) read(i int, text string) ([]formatField, error) {
+	id, fields, err := parseFormat(text)
+	if err != nil {
+		return nil, err
+	}
+	for len(r.byID) <= id {
+		r.byID = append(r.byID, 0)
+	}
+	if other := r.byID[id]; other != 0 {
+		return nil, fmt.Errorf("ID %d is that of event %d, too", id, other-1)
+	}
+	r.byID[id] = int32(i + 1)
+	e := &r.events[i]
+	if kind, err := e.take(fields, "common_type", 0); err != nil || kind != rawType {
+		return nil, fmt.Errorf("common_type is %+v", kind)
+	}
+	e.pid, err = e.take(fields, "common_pid", 0)
+	return fields, err
+}
+
 // rawType is where every record has its type (struct trace_entry in
 // include/linux/trace_events.h), which has to be read before anything of the event is known.
-var rawType = rawField{at: 0, size: 2}
+var rawType = rawField{at: 0, size: 2, count: 1}
 
-// parseFormat reads a format file: the ID, and the fields, which field gets in order. Those
-// that it returns are by name.
-func parseFormat(text string, field func(name, kind string, f rawField)) (id int, fields map[string]rawField, err error) {
-	fields = make(map[string]rawField)
+// formatField is a field as a format file has it. kind is its type, with "[LEN]" behind it, as far
+// as there is any.
+type formatField struct {
+	name, kind string
+	rawField
+}
+
+// parseFormat reads a format file: the ID, and the fields in order.
+func parseFormat(text string) (id int, fields []formatField, err error) {
 	id = -1
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
@@ -91,14 +108,11 @@ func parseFormat(text string, field func(name, kind string, f rawField)) (id int
 		if !strings.HasPrefix(line, "field:") {
 			continue
 		}
-		name, kind, f, err := parseRawField(line)
+		f, err := parseRawField(line)
 		if err != nil {
 			return 0, nil, fmt.Errorf("line %q: %w", line, err)
 		}
-		fields[name] = f
-		if field != nil {
-			field(name, kind, f)
-		}
+		fields = append(fields, f)
 	}
 	if id < 0 {
 		return 0, nil, errors.New("no ID")
@@ -106,48 +120,41 @@ func parseFormat(text string, field func(name, kind string, f rawField)) (id int
 	return id, fields, nil
 }
 
-func (e *rawEvent) parse(ev *Format, text string) (id int, err error) {
-	strung := make(map[string]bool)
-	id, fields, err := parseFormat(text, func(name, kind string, _ rawField) {
-		strung[name] = strings.HasPrefix(kind, "__data_loc")
-	})
-	if err != nil {
-		return 0, err
+// take is a field of count numbers, or of one if count is 0, that the record must hold.
+func (e *rawEvent) take(fields []formatField, name string, count int) (rawField, error) {
+	i := slices.IndexFunc(fields, func(f formatField) bool { return f.name == name })
+	if i < 0 {
+		return rawField{}, fmt.Errorf("no field %q", name)
 	}
-	if fields["common_type"] != rawType {
-		return 0, fmt.Errorf("common_type is %+v", fields["common_type"])
+	field := fields[i].rawField
+	if strings.HasPrefix(fields[i].kind, "__data_loc") {
+		return field, fmt.Errorf("field %q: a string is no number", name)
 	}
-	take := func(name string, count int) (rawField, error) {
-		field, ok := fields[name]
-		if !ok {
-			return field, fmt.Errorf("no field %q", name)
-		}
-		if strung[name] {
-			return field, fmt.Errorf("field %q: a string is no number", name)
-		}
-		field.count = max(1, count)
-		field.size /= field.count
-		switch whole := fields[name].size; {
-		case field.size*field.count != whole || field.size != 1 && field.size != 2 && field.size != 4 && field.size != 8:
-			return field, fmt.Errorf("field %q: %d bytes are not %d numbers", name, whole, field.count)
-		}
-		e.size = max(e.size, field.at+field.size*field.count)
-		return field, nil
+	field.count = max(1, count)
+	field.size /= field.count
+	if whole := fields[i].size; field.size*field.count != whole || !isWord(field.size) {
+		return field, fmt.Errorf("field %q: %d bytes are not %d numbers", name, whole, field.count)
 	}
-	if e.pid, err = take("common_pid", 0); err != nil {
-		return 0, err
-	}
-	if e.ip, err = take("__probe_ip", 0); err != nil {
-		return 0, err
+	e.size = max(e.size, field.at+field.size*field.count)
+	return field, nil
+}
+
+// isWord tells whether numbers have so many bytes.
+func isWord(size int) bool { return size == 1 || size == 2 || size == 4 || size == 8 }
+
+// lay adds the fields of an event of ours.
+func (e *rawEvent) lay(ev *Format, fields []formatField) (err error) {
+	if e.ip, err = e.take(fields, "__probe_ip", 0); err != nil {
+		return err
 	}
 	for i, a := range ev.Args {
 		count := 0
 		if ev.Len != nil {
 			count = ev.Len[i]
 		}
-		field, err := take(a, count)
+		field, err := e.take(fields, a, count)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if last := len(e.fields) - 1; last >= 0 && field.size == 8 && e.fields[last].size == 8 && e.fields[last].at+8*e.fields[last].count == field.at {
 			e.fields[last].count += field.count // one run of words; most records are nothing else
@@ -155,7 +162,7 @@ func (e *rawEvent) parse(ev *Format, text string) (id int, err error) {
 		}
 		e.fields = append(e.fields, field)
 	}
-	return id, nil
+	return nil
 }
 
 // maxRawField bounds offsets and sizes: records are no longer than a page, of which the
@@ -163,9 +170,8 @@ func (e *rawEvent) parse(ev *Format, text string) (id int, err error) {
 // kernel/trace/ring_buffer.c).
 const maxRawField = 1 << 19
 
-// parseRawField reads "field:TYPE NAME[LEN]; offset:N; size:N; signed:N;". kind is TYPE
-// with "[LEN]" behind it, as far as there is any.
-func parseRawField(line string) (name, kind string, f rawField, err error) {
+// parseRawField reads "field:TYPE NAME[LEN]; offset:N; size:N; signed:N;".
+func parseRawField(line string) (f formatField, err error) {
 	for part := range strings.SplitSeq(line, ";") {
 		key, value, ok := strings.Cut(strings.TrimSpace(part), ":")
 		if !ok {
@@ -174,18 +180,18 @@ func parseRawField(line string) (name, kind string, f rawField, err error) {
 		if key == "field" {
 			at := strings.LastIndexByte(value, ' ') + 1
 			var length string
-			name, length, _ = strings.Cut(value[at:], "[")
-			if kind = strings.TrimSpace(value[:at]); length != "" {
-				kind += "[" + length
+			f.name, length, _ = strings.Cut(value[at:], "[")
+			if f.kind = strings.TrimSpace(value[:at]); length != "" {
+				f.kind += "[" + length
 			}
 			continue
 		}
 		n, err := strconv.ParseUint(value, 10, 32)
 		if err != nil {
-			return name, kind, f, err
+			return f, err
 		}
 		if n > maxRawField {
-			return name, kind, f, fmt.Errorf("%s %d is beyond any page", key, n)
+			return f, fmt.Errorf("%s %d is beyond any page", key, n)
 		}
 		switch key {
 		case "offset":
@@ -196,10 +202,10 @@ func parseRawField(line string) (name, kind string, f rawField, err error) {
 			f.signed = n != 0
 		}
 	}
-	if !isIdentifier(name) {
-		return name, kind, f, fmt.Errorf("name %q is no C identifier", name)
+	if !isIdentifier(f.name) {
+		return f, fmt.Errorf("name %q is no C identifier", f.name)
 	}
-	return name, kind, f, nil
+	return f, nil
 }
 
 // decode reads one record. It is false for what is no record of ours.

@@ -55,7 +55,6 @@ type Reader struct {
 	hits, events side
 	text         *queue
 	kernelEvent  KernelEvent
-	buf          []byte
 	splitter     splitter
 	order        order
 	ev           *Event // to be filled
@@ -69,24 +68,18 @@ type Reader struct {
 func NewReader(events []Format, src Source, kernel KernelSource, sink Sink) (*Reader, error) {
 	r := &Reader{src: src, sink: sink, ev: new(Event), kernel: kernel}
 	r.hits = side{merge: &r.merge, hits: true, emit: r.rawHit}
-	var texts []string
-	var err error
 	if pages, ok := src.(pageSource); ok {
-		if texts, err = pages.Formats(); err != nil {
-			return nil, err
-		}
-		if texts != nil {
-			r.hits.readFrom(pages)
-		}
+		r.hits.readFrom(pages)
 	}
-	if err := r.extend(events, texts); err != nil || kernel == nil {
+	if err := r.Extend(events); err != nil || kernel == nil {
 		return r, err
 	}
 	if r.hits.source == nil {
 		r.hits.emit = sink.Hit
 		r.text = r.hits.queue()
 	}
-	if texts, err = kernel.Formats(); err != nil {
+	texts, err := kernel.Formats()
+	if err != nil {
 		return nil, err
 	}
 	r.events = side{merge: &r.merge, emit: r.tell}
@@ -97,26 +90,21 @@ func NewReader(events []Format, src Source, kernel KernelSource, sink Sink) (*Re
 
 // Extend takes note of events that have joined the others. It comes before they are armed.
 func (r *Reader) Extend(events []Format) (err error) {
-	var texts []string
-	if r.hits.source != nil {
-		texts, err = r.hits.source.Formats()
-	}
-	if err != nil {
-		return err
-	}
-	return r.extend(events, texts)
-}
-
-func (r *Reader) extend(events []Format, texts []string) error {
 	lines, err := newLineParser(events)
 	if err != nil {
 		return err
 	}
 	r.lines.lines = lines // what it knows of threads still holds
-	if r.hits.source != nil {
-		// Pages that are waiting hold none of the new events, and keep the old formats.
-		r.hits.formats, err = newRawFormats(events, texts)
+	if r.hits.source == nil {
+		return nil
 	}
+	texts, err := r.hits.source.Formats()
+	if err != nil || texts == nil {
+		r.hits.source = nil // it gives text
+		return err
+	}
+	// Pages that are waiting hold none of the new events, and keep the old formats.
+	r.hits.formats, err = newRawFormats(events, texts)
 	return err
 }
 
@@ -139,12 +127,9 @@ func (r *Reader) Read(ctx context.Context) (n int, err error) {
 }
 
 func (r *Reader) readText(ctx context.Context) (n int, err error) {
-	if r.buf == nil {
-		r.buf = make([]byte, maxLine)
-	}
-	r.merge.begin()
-	n, err = r.src.Read(ctx, r.buf)
-	r.splitter.feed(r.buf[:n], r.line)
+	r.merge.bound = r.merge.latest
+	n, err = r.src.Read(ctx, r.splitter.room())
+	r.splitter.feed(n, r.line)
 	if n == 0 {
 		r.order.flush(r.hit) // the buffers were found empty
 		if r.text != nil {

@@ -28,18 +28,18 @@ func splitChunks(text []byte, size int) pieces {
 	return splitAll(slices.Collect(slices.Chunk(text, size)))
 }
 
-// splitAll spoils each chunk after use, as the next read into it does.
+// splitAll spoils the room after use, as the next read into it does.
 func splitAll(chunks [][]byte) pieces {
 	var (
-		s   splitter
-		p   pieces
-		buf []byte
+		s splitter
+		p pieces
 	)
 	for _, chunk := range chunks {
-		buf = append(buf[:0], chunk...)
-		s.feed(buf, func(line []byte) { p.Lines = append(p.Lines, string(line)) })
-		for i := range buf {
-			buf[i] = '!'
+		for part := range slices.Chunk(chunk, maxLine) {
+			s.feed(copy(s.room(), part), func(line []byte) { p.Lines = append(p.Lines, string(line)) })
+			for i := range s.room() {
+				s.room()[i] = '!'
+			}
 		}
 	}
 	p.Rest, p.Dropped = string(s.rest()), s.dropped
@@ -84,7 +84,7 @@ func TestSplitterAllocatesNothing(t *testing.T) {
 	chunk := []byte("of a line\nwhole line\nbeginning ")
 	lines := 0
 	n := testing.AllocsPerRun(100, func() {
-		s.feed(chunk, func([]byte) { lines++ })
+		s.feed(copy(s.room(), chunk), func([]byte) { lines++ })
 	})
 	if n != 0 || lines == 0 {
 		t.Errorf("%v allocations a chunk, %d lines", n, lines)
@@ -98,7 +98,7 @@ func BenchmarkSplitter(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(chunk)))
 	for b.Loop() {
-		s.feed(chunk, func([]byte) { lines++ })
+		s.feed(copy(s.room(), chunk), func([]byte) { lines++ })
 	}
 	b.ReportMetric(float64(lines)/float64(b.N), "lines/op")
 }
