@@ -21,19 +21,15 @@ func doctorCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Summary: "check whether probing works here, and what it costs", Changes: true,
 		Groups: []cli.Group{cli.Some("", out.Define, "output")},
-		Run:    func(ctx context.Context) error { return diagnose(ctx, e, out.Format) },
+		Run: func(ctx context.Context) error {
+			checks, cost, works := examine(ctx, e)
+			err := render.Checks(e.Stdout, out.Format, checks, cost)
+			if err == nil && !works {
+				err = cli.WithStatus(cli.ExitKernel, errDoctor)
+			}
+			return err
+		},
 	}
-}
-
-func diagnose(ctx context.Context, e *env, format render.Format) error {
-	checks, cost, works := examine(ctx, e)
-	if err := render.Checks(e.Stdout, format, checks, cost); err != nil {
-		return err
-	}
-	if !works {
-		return cli.WithStatus(cli.ExitKernel, errDoctor)
-	}
-	return nil
 }
 
 // errDoctor: the checks have said why.
@@ -56,15 +52,8 @@ func remedy(findings []doctor.Finding) string {
 	return text
 }
 
-// hitNS is what hits cost, in nanoseconds.
-type hitNS struct {
-	Entry  float64 `json:"entry"`
-	Return float64 `json:"return"`
-	Word   float64 `json:"word"`
-}
-
-// examine makes all checks, a trial of probes the last. ns is what they cost, nil if that is not
-// known.
+// examine makes all checks, a trial of probes the last. ns is what hits cost in nanoseconds, nil if
+// that is not known.
 func examine(ctx context.Context, e *env) (findings []doctor.Finding, ns any, works bool) {
 	findings = doctor.Diagnose(e.BufferKB)
 	_, isMissing := doctor.FirstMissing(findings)
@@ -81,7 +70,7 @@ func examine(ctx context.Context, e *env) (findings []doctor.Finding, ns any, wo
 	text := func(ns float64) string { return units.Duration(int64(math.Round(ns))) }
 	switch {
 	case works:
-		ns = hitNS{result.Emulated, result.Stepped, result.Word}
+		ns = map[string]float64{"entry": result.Emulated, "return": result.Stepped, "word": result.Word}
 		cost.Text = fmt.Sprintf("a hit costs the program %s where a call begins, %s where it ends, %s more for each word fetched",
 			text(result.Emulated), text(result.Stepped), text(result.Word))
 	case errors.Is(err, own.ErrNotTried) && f != nil && !isMissing:

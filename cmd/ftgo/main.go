@@ -4,18 +4,26 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/doctor"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -84,4 +92,259 @@ func (e *env) dispatch(ctx context.Context, args []string) error {
 		return c.Main(ctx, &e.Env.Env, args[1:])
 	}
 	return cli.Usage("unknown command %q (see ftgo help)", args[0])
+}
+
+// helpTexts has what stands above the flags in the help of each command, and ftgo.txt for all of them.
+//
+//go:embed help
+var helpTexts embed.FS
+
+// commands in the order of the help text.
+func commands(e *env) []*cli.Command {
+	all := []*cli.Command{
+		probeCommand(e), countCommand(e), traceCommand(e), watchCommand(e), listCommand(e),
+		scriptCommand(e), reportCommand(e), demoCommand(e), doctorCommand(e), cleanCommand(e), cli.Completion(&e.Env.Env),
+		{Name: "version", Summary: "print the version", Plain: func(args []string) error { return version(e, args) }},
+		{Name: "help", Summary: "show this text, or that of a command", Plain: func(args []string) error { return helpCommand(e, args) }},
+	}
+	for _, c := range all {
+		about, _ := helpTexts.ReadFile("help/" + c.Name + ".txt") // help has none
+		c.About = string(about)
+	}
+	return all
+}
+
+func help(w io.Writer, commands []*cli.Command) error {
+	var list strings.Builder
+	for _, c := range commands {
+		fmt.Fprintf(&list, "  %-10s %s\n", c.Name, c.Summary)
+	}
+	text, _ := helpTexts.ReadFile("help/ftgo.txt")
+	_, err := fmt.Fprintf(w, string(text), list.String())
+	return err
+}
+
+func helpCommand(e *env, args []string) error {
+	if len(args) == 0 {
+		return help(e.Stdout, commands(e))
+	}
+	if c := cli.Find(commands(e), args[0]); c != nil && c.Name != "help" {
+		return c.Main(context.Background(), &e.Env.Env, []string{"-h"})
+	}
+	return cli.Usage("unknown command %q (see ftgo help)", args[0])
+}
+
+func probeCommand(e *env) *cli.Command {
+	o := session.NewOptions(&e.Env, render.Folded, render.Pprof)
+	o.TimesCalls = true
+	return &cli.Command{
+		Name: "probe", Summary: "count calls, and measure their rates and latencies", Changes: true,
+		Groups: o.Groups(o.Target.Define, o.DefineExtras, o.TableFlags.Define, o.CallerFlags.Group("group calls by stack")),
+		Words:  o.Words("probe"),
+		Run: func(ctx context.Context) error {
+			if o.Stack == 0 && (o.Format == render.Folded || o.Format == render.Pprof) {
+				o.Stack = uprobe.MaxStack
+			}
+			if err := o.FailIf.CheckKnown(true, o.Errors, "--errors"); err != nil && !o.InKernel {
+				return err
+			}
+			return o.Observe(ctx, uprobe.Latency, view.NewTable(o.View(), uprobe.Latency))
+		},
+	}
+}
+
+func countCommand(e *env) *cli.Command {
+	o := session.NewOptions(&e.Env)
+	return &cli.Command{
+		Name: "count", Summary: "only count calls, the cheapest way", Changes: true,
+		Groups: o.Groups(o.Target.Define, o.TableFlags.DefineCount),
+		Words:  o.Words("count"),
+		Run: func(ctx context.Context) error {
+			if err := o.FailIf.CheckKnown(false, false, ""); err != nil {
+				return err
+			}
+			mode := uprobe.Count
+			if filter := o.Filter(); !filter.All() || o.PerPID || o.Calls > 0 {
+				mode = uprobe.CountRecorded
+			}
+			return o.Observe(ctx, mode, view.NewTable(o.View(), mode))
+		},
+	}
+}
+
+func traceCommand(e *env) *cli.Command {
+	o := session.NewOptions(&e.Env, render.Chrome)
+	o.Signatures = true
+	return &cli.Command{
+		Name: "trace", Summary: "write a line for each call: arguments, results, latency", Changes: true,
+		Groups: o.Groups(o.Target.Define, o.DefineExtras, o.CallerFlags.Group("show who called"), o.Lines.Define, o.DefineInside, o.Fetch.Define,
+			// They are known to who knows probe, and refused with a word.
+			cli.Some("", o.TableFlags.Define, "top"), cli.Hides("interval", "top")),
+		Words: o.Words("trace"),
+		Run: func(ctx context.Context) error {
+			v, err := view.NewLines(o.View())
+			if err != nil {
+				return err
+			}
+			return o.Observe(ctx, o.LineMode(), v)
+		},
+	}
+}
+
+// defaultAt are functions of the runtime that every program calls again and again as long
+// as it does anything: the monitor's sleep, and the scheduler.
+var defaultAt = []string{"runtime.usleep", "runtime.schedule"}
+
+func watchCommand(e *env) *cli.Command {
+	o := session.NewOptions(&e.Env)
+	var at []string
+	return &cli.Command{
+		Name: "watch", Summary: "write package variables as they change", Changes: true,
+		Groups: o.Groups(func(fs *cli.Flags) {
+			fs.StringArrayVar(&at, "at", nil, "read the variables when `FUNC` is called (default runtime.usleep)")
+			fs.Lookup("interval").Usage = "read the variables every `SECONDS` (default 1 without --at)"
+		}, o.Fetch.Define, cli.Some("", o.TableFlags.Define, "top"), cli.Hides("top")),
+		Words: o.Words("watch"),
+		Run: func(ctx context.Context) error {
+			wanted := o.Funcs
+			if o.Funcs = at; len(at) == 0 {
+				o.Funcs, o.Missing = defaultAt, true
+				o.Interval = cmp.Or(o.Interval, time.Second)
+			}
+			return o.Observe(ctx, uprobe.Entries, view.NewVariables(o.View(), wanted, o.Funcs))
+		},
+	}
+}
+
+func listCommand(e *env) *cli.Command {
+	o := session.NewOptions(&e.Env)
+	return &cli.Command{
+		Name: "list", Summary: "list the functions that can be probed, and where",
+		Groups: []cli.Group{o.Target.Define, o.Output.Define, func(fs *cli.Flags) {
+			fs.BoolVarP(&o.Signatures, "signatures", "s", false, "show the parameters and results of functions")
+		}},
+		Words: o.Words("list"),
+		Run:   func(context.Context) error { return list(e, o) },
+	}
+}
+
+func list(e *env, o *session.Options) (err error) {
+	rows, err := o.List(e.Say)
+	if err != nil {
+		return err
+	}
+	out, done, err := o.Open(&e.Env.Env, o.Binary)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	if o.Signatures && o.Format == render.Table {
+		for i := range rows {
+			rows[i].Name = cmp.Or(rows[i].Signature, rows[i].Name)
+		}
+	}
+	width, _ := terminal.Size(out)
+	return render.List(out, o.Format, rows, width)
+}
+
+func scriptCommand(e *env) *cli.Command {
+	o := session.NewOptions(&e.Env)
+	o.Signatures = true
+	return &cli.Command{
+		Name: "script", Summary: "write a shell script that records calls where there is no ftgo",
+		Groups: []cli.Group{
+			o.DefineScript, o.Target.Define, cli.Some("", o.DefineRecorder, "buffer", "max-probes"), o.CallerFlags.Group("record who called"), o.Fetch.Define,
+		},
+		Words: o.Words("script"),
+		Run:   func(context.Context) error { return o.Script() },
+	}
+}
+
+func reportCommand(e *env) *cli.Command {
+	o := session.NewOptions(&e.Env, render.Folded, render.Pprof, render.Chrome)
+	o.RawLatency, o.Signatures = true, true
+	table, lines := o.TableFlags.Define, o.Lines.Define
+	return &cli.Command{
+		Name: "report", Summary: "show a recording as probe, count or trace would have",
+		Groups: []cli.Group{
+			o.DefineReport, o.Output.Define, o.Talk.Define, cli.Some("", o.DefineRecorder, "max-lost"),
+			cli.Some("probe, count: ", table, "top"), cli.Some("probe: ", table, "hist"), cli.Some("", table, "fail-if"),
+			cli.Some("trace: ", o.DefineRun, "calls"),
+			cli.Some("trace: ", lines, "where", "errors", "min", "goid", "tree", "depth", "begins", "start-order", "timestamp", "format"),
+		},
+		Words: o.RecordingFile,
+		Given: func(given func(term string) bool) { o.Recorded.Given = given },
+		Run:   o.Report,
+	}
+}
+
+// workloadArg makes ftgo be the demo's program.
+const workloadArg = "run-the-workload-of-the-demo"
+
+func demoCommand(e *env) *cli.Command {
+	c := probeCommand(e)
+	self, err := os.Executable()
+	words := c.Words
+	c.Name, c.Summary = "demo", "probe a workload built into ftgo itself"
+	c.Prepare = func(args []string) []string {
+		args = append(append([]string{"--hist"}, args...), self)
+		return append(append(args, workloadFuncs...), "--", self, "demo", workloadArg)
+	}
+	c.Words = func(args, program []string) error {
+		if err := cmp.Or(err, words(args, program)); err != nil {
+			return err
+		}
+		if args[0] != self {
+			return cli.Usage("demo: %s: BINARY, FUNC and PROGRAM are its own (see ftgo demo -h)", args[0])
+		}
+		return nil
+	}
+	return c
+}
+
+func cleanCommand(e *env) *cli.Command {
+	o := session.NewOptions(&e.Env)
+	return &cli.Command{
+		Name: "clean", Summary: "remove what killed runs left in the kernel", Changes: true,
+		Groups: []cli.Group{cli.Some("", o.DefineRecorder, "no-expedite")},
+		Run:    func(context.Context) error { return clean(e, o) },
+	}
+}
+
+// clean removes what killed runs have left, and only that.
+func clean(e *env, o *session.Options) error {
+	f, err := tracefs.Find()
+	if errors.Is(err, tracefs.ErrNotMounted) {
+		return nil // nothing can be left where nothing could be made
+	} else if err != nil {
+		return cli.WithStatus(cli.ExitKernel, err)
+	}
+	o.Use(f)
+	gone, err := f.Sweep()
+	for _, l := range gone {
+		if _, werr := fmt.Fprintf(e.Stdout, "%s\tprocess %d\t%d probe events\n", l.Name, l.PID, l.Events); werr != nil {
+			return werr
+		}
+	}
+	return err
+}
+
+// release is the version of what scripts/release has built.
+var release string
+
+func version(e *env, args []string) error {
+	if len(args) > 0 {
+		return cli.Usage("version takes no arguments")
+	}
+	_, err := fmt.Fprintf(e.Stdout, "ftgo %s (%s)\n", releaseName(), runtime.Version())
+	return err
+}
+
+// releaseName is the version of this ftgo.
+func releaseName() string {
+	v := release
+	if info, ok := debug.ReadBuildInfo(); ok {
+		v = cmp.Or(v, info.Main.Version)
+	}
+	return cmp.Or(v, "unknown")
 }

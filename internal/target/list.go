@@ -64,7 +64,11 @@ func (q *Query) List(say Say) ([]Row, error) {
 	}
 	bodiless, _, elsewhere := choose(l.bodiless, w.include, w.exclude)
 	for _, f := range bodiless {
-		l.inlined(f.Name)
+		row := Row{Name: f.Name, Entry: "none"}
+		row.Inlined, _ = b.InlinedAt(f.Name) // its error was said
+		row.Note = "no code of its own: " + inlinedNote(row.Inlined)
+		row.Unprobed = errors.New(row.Note)
+		l.rows = append(l.rows, row)
 	}
 	for _, p := range unmatched {
 		if slices.ContainsFunc(elsewhere, func(other symname.Pattern) bool { return other.String() == p.String() }) {
@@ -143,7 +147,7 @@ func (l *listing) function(f *offsets.Func) error {
 	if n := l.named[f.Name]; n > 1 {
 		notes = append(notes, fmt.Sprintf("one of %d functions of this name", n))
 	}
-	if row.Inlined, _ = l.binary.InlinedAt(f.Name); len(row.Inlined) > 0 { // List tells the error, once
+	if row.Inlined, _ = l.binary.InlinedAt(f.Name); len(row.Inlined) > 0 { // its error was said
 		notes = append(notes, "calls not seen: also "+inlinedNote(row.Inlined))
 	}
 	row.Note = strings.Join(notes, "; ")
@@ -166,15 +170,6 @@ func strategy(s *offsets.Sites) string {
 		return "near start"
 	}
 	return "start"
-}
-
-// inlined adds a function that has none.
-func (l *listing) inlined(name string) {
-	row := Row{Name: name, Entry: "none"}
-	row.Inlined, _ = l.binary.InlinedAt(name) // List tells the error, once
-	row.Note = "no code of its own: " + inlinedNote(row.Inlined)
-	row.Unprobed = errors.New(row.Note)
-	l.rows = append(l.rows, row)
 }
 
 // site adds single instructions.

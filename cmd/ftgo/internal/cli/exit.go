@@ -52,14 +52,12 @@ func (e *Env) Progress(what func() string) (stop func()) {
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		ticker := time.NewTicker(time.Second)
-		defer ticker.Stop()
 		said := ""
-		for {
+		for second := time.Tick(time.Second); ; {
 			select {
 			case <-done:
 				return
-			case <-ticker.C:
+			case <-second:
 				if now := what(); now != said {
 					e.Say("%s", now)
 					said = now
@@ -160,12 +158,10 @@ func oneLine(err error) string {
 // KernelRefused tells whether the kernel is the reason: a file of tracefs was not ours to use,
 // a definition was refused, or there is no memory for what was asked of it.
 func KernelRefused(err error) bool {
-	var path *fs.PathError
-	denied := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOMEM)
-	if errors.As(err, &path) && path.Op == "mkdir" {
-		denied = true // a kernel that is locked down says EINVAL
-	}
-	return errors.Is(err, tracefs.ErrRefused) || denied && errors.As(err, &path) && strings.HasPrefix(path.Path, "/sys/kernel/")
+	path, ok := errors.AsType[*fs.PathError](err)
+	denied := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOMEM) ||
+		ok && path.Op == "mkdir" // a kernel that is locked down says EINVAL
+	return errors.Is(err, tracefs.ErrRefused) || denied && ok && strings.HasPrefix(path.Path, "/sys/kernel/")
 }
 
 // Endings are the signals that ask a process to end.
@@ -240,10 +236,9 @@ func (e *EndedBy) Error() string { return "told to end by signal: " + e.Signal.S
 // BeforeItBegan is the error of a run that was told to end while its probes were being placed.
 // The same signal ends a run well later on; but here nothing was traced.
 func BeforeItBegan(ctx context.Context) error {
-	code := 128 + int(syscall.SIGINT)
-	var by *EndedBy
-	if errors.As(context.Cause(ctx), &by) {
-		code = 128 + int(by.Signal.(syscall.Signal))
+	by, ok := errors.AsType[*EndedBy](context.Cause(ctx))
+	if !ok {
+		by = &EndedBy{syscall.SIGINT}
 	}
-	return WithStatus(code, fmt.Errorf("place probes: %w; nothing was traced", context.Cause(ctx)))
+	return WithStatus(128+int(by.Signal.(syscall.Signal)), fmt.Errorf("place probes: %w; nothing was traced", context.Cause(ctx)))
 }

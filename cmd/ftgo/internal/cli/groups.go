@@ -59,11 +59,8 @@ func (q *Target) Words(command string, words []string) error {
 
 // IsFile tells whether a word is the path of a file, and no pattern.
 func IsFile(word string) bool {
-	if !strings.Contains(word, "/") {
-		return false
-	}
 	info, err := os.Stat(word)
-	return err == nil && info.Mode().IsRegular()
+	return strings.Contains(word, "/") && err == nil && info.Mode().IsRegular()
 }
 
 // Talk is the flags that say what is written beside the data.
@@ -114,8 +111,9 @@ func (o *Output) check(command string) error {
 	return Usage("%s: -o %s is for probe", command, o.Format)
 }
 
-// Open opens where data goes, which is none of the files that are in use: read or run. Only its owner may read a file that is made, because arguments of
-// the program's calls may be in it.
+// Open opens where data goes, which is none of the files that are in use: read or run, whatever links
+// lead there. Only its owner may read a file that is made, because arguments of the program's calls
+// may be in it.
 func (o *Output) Open(e *Env, inUse ...string) (w io.Writer, done func() error, err error) {
 	if o.File == "" {
 		w := e.Stdout
@@ -126,8 +124,10 @@ func (o *Output) Open(e *Env, inUse ...string) (w io.Writer, done func() error, 
 	}
 	// Opening it for writing would empty it, and wait for the lease on a binary (see
 	// offsets.Binary.Hold) to be broken.
+	there, err := os.Stat(o.File)
 	for _, name := range inUse {
-		if sameFile(name, o.File) {
+		used, uerr := os.Stat(name)
+		if err == nil && uerr == nil && used.Mode().IsRegular() && os.SameFile(used, there) {
 			return nil, nil, Usage("-w %s: is %s, which is in use", o.File, name)
 		}
 	}
@@ -136,11 +136,4 @@ func (o *Output) Open(e *Env, inUse ...string) (w io.Writer, done func() error, 
 		return nil, nil, err
 	}
 	return f, f.Close, nil
-}
-
-// sameFile tells whether two names are of one regular file, whatever links lead there.
-func sameFile(a, b string) bool {
-	first, err := os.Stat(a)
-	second, errB := os.Stat(b)
-	return err == nil && errB == nil && first.Mode().IsRegular() && os.SameFile(first, second)
 }

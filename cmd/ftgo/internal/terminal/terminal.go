@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -24,8 +25,7 @@ func Is(w io.Writer) bool {
 // Legible makes what is written to w legible, if that is a terminal without UTF-8.
 func Legible(w io.Writer) io.Writer {
 	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
-	_, ok := w.(*os.File)
-	if !ok || !Is(w) || strings.Contains(strings.ToUpper(strings.ReplaceAll(locale, "-", "")), "UTF8") {
+	if !Is(w) || strings.Contains(strings.ToUpper(strings.ReplaceAll(locale, "-", "")), "UTF8") {
 		return w
 	}
 	return asciiWriter{w}
@@ -87,10 +87,7 @@ func NewScreen(w io.Writer) *Screen { return &Screen{w: w} }
 // block to height-1 lines, the bottom line being the cursor's: what has scrolled off or
 // wrapped can't be drawn over. 0 means no limit.
 func (s *Screen) Draw(text, status string, width, height int) error {
-	var lines []string
-	for line := range strings.Lines(text) {
-		lines = append(lines, strings.TrimSuffix(line, "\n"))
-	}
+	lines := slices.Collect(strings.Lines(text))
 	last := -1
 	if status != "" {
 		height--
@@ -107,6 +104,7 @@ func (s *Screen) Draw(text, status string, width, height int) error {
 		fmt.Fprintf(&b, "\x1b[%dA\r", s.lines) // CUU: to the first line
 	}
 	for i, line := range lines {
+		line = strings.TrimSuffix(line, "\n")
 		if width > 0 {
 			line = printable.Cut(line, width)
 		}

@@ -58,11 +58,9 @@ func classOf(t *gotype.Type) class {
 	return classes[t.Kind]
 }
 
-// checker tells whether operators suit their operands.
-type checker struct {
-	// types are those of variables; without it they may be anything.
-	types func(path string) (*gotype.Type, error)
-}
+// checker tells whether operators suit their operands. It knows the types of variables; without
+// it they may be anything.
+type checker func(path string) (*gotype.Type, error)
 
 // condition checks a whole filter.
 func (c checker) condition(root *node) *problem {
@@ -128,13 +126,11 @@ func suits(n *node, x, y class) *problem {
 
 func (c checker) ref(n *node) (result class, wrong *problem) {
 	whole := n.ref.Part == capture.Whole
-	if result = anyClass; !whole {
-		result = wholeClass
-	}
-	if c.types == nil {
+	result = either(whole, anyClass, wholeClass)
+	if c == nil {
 		return result, nil
 	}
-	t, err := c.types(n.ref.Path)
+	t, err := c(n.ref.Path)
 	switch {
 	case err != nil:
 		return 0, &problem{err.Error(), n.at}

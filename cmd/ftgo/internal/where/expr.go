@@ -63,7 +63,7 @@ type Expr struct {
 func Parse(text string) (Expr, error) {
 	root, wrong := parse(text)
 	if wrong == nil {
-		wrong = checker{}.condition(root)
+		wrong = checker(nil).condition(root)
 	}
 	if wrong != nil {
 		return Expr{}, wrong.in("parse", text)
@@ -116,7 +116,7 @@ func (e Expr) Refs() []Ref {
 func (e Expr) Check(types func(path string) (*gotype.Type, error)) error {
 	if e.root == nil {
 		return nil
-	} else if wrong := (checker{types}).condition(e.root); wrong != nil {
+	} else if wrong := checker(types).condition(e.root); wrong != nil {
 		return wrong.in("check", e.text)
 	}
 	return nil

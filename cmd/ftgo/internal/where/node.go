@@ -39,7 +39,6 @@ const (
 	bindAdd
 	bindMul
 	bindUnary
-	bindOperand
 )
 
 // operators are what is known of each: want is what its operands must be, where that is the
@@ -56,7 +55,6 @@ var operators = [...]struct {
 	opAdd: {"+", bindAdd, numberClass}, opSub: {"-", bindAdd, numberClass}, opNeg: {"-", bindUnary, numberClass},
 	opMul: {"*", bindMul, numberClass}, opDiv: {"/", bindMul, numberClass},
 	opRem: {"%", bindMul, wholeClass}, opBits: {"&", bindMul, wholeClass},
-	opConstant: {"", bindOperand, 0}, opRef: {"", bindOperand, 0},
 }
 
 func (o op) String() string { return operators[o].text }
@@ -87,12 +85,13 @@ type node struct {
 // append writes the node so that it reads as the same, in parentheses only where it binds
 // less than that.
 func (n *node) append(b []byte, bind int) []byte {
+	if n.x == nil {
+		return append(b, n.text...)
+	}
 	o := operators[n.op]
 	switch {
 	case o.bind < bind:
 		return append(n.append(append(b, '('), 0), ')')
-	case n.x == nil:
-		return append(b, n.text...)
 	case n.y == nil:
 		return n.x.append(append(b, o.text...), o.bind)
 	}
