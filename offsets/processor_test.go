@@ -254,8 +254,8 @@ func TestSecondProcessor(t *testing.T) {
 			return v, nil
 		}
 		options := capture.Options{StrLen: 8, Memory: true, Arrays: true, Machine: b.Processor().Machine()}
-		if v.Entry, err = capture.New(sig.Params, nil, options); err == nil {
-			v.Return, err = capture.New(sig.Results, nil, options)
+		if v.Entry, err = capture.NewBuilder(sig.Params, options).Capture(nil, nil); err == nil {
+			v.Return, err = capture.NewBuilder(sig.Results, options).Capture(nil, nil)
 		}
 		return v, err
 	}})

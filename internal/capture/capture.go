@@ -54,13 +54,6 @@ type Capture struct {
 	at    []int // at[i] is where the fetched words have the Builder's word i; nil is at i
 }
 
-// New decides what to fetch for variables, as far as there is room; what there is none for
-// is known as unfetched. paths select parts: "req.URL.Path", "s.items[0].name", "*p"; none
-// select all variables whole.
-func New(vars []offsets.Variable, paths []string, opt Options) (*Capture, error) {
-	return NewBuilder(vars, opt).Capture(paths, nil)
-}
-
 // argFrame is what a definition has around a fetcharg: " v100=" and ":x64[64]".
 const argFrame = 14
 
@@ -97,8 +90,9 @@ func NewBuilder(vars []offsets.Variable, opt Options) *Builder {
 	return b
 }
 
-// Capture is what has been asked for. Decode yields the values of paths, then those of
-// more, which have precedence where there is little room; no paths are all variables whole.
+// Capture is what has been asked for, as far as there is room; what there is none for is known as
+// unfetched. paths select parts: "req.URL.Path", "s.items[0].name", "*p"; nil are all variables
+// whole. Decode yields their values, then those of more, which have precedence in the room.
 func (b *Builder) Capture(paths, more []string) (*Capture, error) {
 	last, err := b.paths(more)
 	if err != nil {

@@ -122,7 +122,7 @@ func TestRoom(t *testing.T) {
 	}
 	opt := options
 	opt.StrLen, opt.Items = 512, 64
-	c, err := New(vars, nil, opt)
+	c, err := NewBuilder(vars, opt).Capture(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,11 +153,11 @@ func TestPathErrors(t *testing.T) {
 		"*n":          "int is no pointer",
 		"p.items[0]x": `[ or . expected`,
 	} {
-		if _, err := New(vars, []string{path}, options); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewBuilder(vars, options).Capture([]string{path}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", path, err, want)
 		}
 	}
-	c, err := New(vars, []string{"x", "p.n", "*p"}, options)
+	c, err := NewBuilder(vars, options).Capture([]string{"x", "p.n", "*p"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -221,13 +221,8 @@ func (d *decoder) header(v *Value) {
 	switch {
 	case v.Num == 0:
 		v.Len, v.Cap = 0, 0
-		return
-	case v.unreadable(implausible(v.Num)):
-		return
-	case v.Len == 0 && v.unreadable(d.zeros(v.Num)):
-		return
-	}
-	if v.Type.Kind == reflect.Func {
+	case v.unreadable(implausible(v.Num)) || v.Len == 0 && v.unreadable(d.zeros(v.Num)):
+	case v.Type.Kind == reflect.Func:
 		v.Dynamic = d.process.FuncName(uint64(v.Len))
 		v.Len = 0
 	}

@@ -238,7 +238,7 @@ func TestDecode(t *testing.T) {
 			if c.path != "" {
 				paths = []string{c.path}
 			}
-			capture, err := New([]offsets.Variable{inRegisters("v", c.typ, []arch.Reg{"ax", "bx", "cx"}[:max(1, c.typ.Size/8)]...)}, paths, options)
+			capture, err := NewBuilder([]offsets.Variable{inRegisters("v", c.typ, []arch.Reg{"ax", "bx", "cx"}[:max(1, c.typ.Size/8)]...)}, options).Capture(paths, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

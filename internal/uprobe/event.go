@@ -97,8 +97,8 @@ type Kind uint8
 
 const (
 	Entry        Kind = iota // a call begins
-	EntryJump                // a call begins if the stack check passed, as flags tell; else the stack is to grow
-	Point                    // an instruction asked for by its place, as a call that nothing more is known of
+	EntryJump                // a call begins if the stack check passed, as flags tell; else it begins anew
+	Point                    // an instruction asked for by its place: a call of which no more is known
 	Return                   // a call ends by a RET
 	TailJump                 // a call ends by a jump into another function, which returns for both
 	CondTail                 // the same by a conditional jump, if the flags say that it is taken

@@ -20,11 +20,11 @@ import (
 type Mode uint8
 
 const (
-	Latency Mode = iota // Latency observes begin and end of each call
+	Latency Mode = iota // observes begin and end of each call
 	// Count only counts the beginnings: the kernel's hit counter is read, and
 	// nothing is recorded, but for hits that are no calls.
 	Count
-	Entries // Entries observes beginnings only: who calls, and with what
+	Entries // observes beginnings only: who calls, and with what
 	// CountRecorded counts recorded beginnings, for when the kernel's counter,
 	// which knows no processes, counts too much.
 	CountRecorded
@@ -112,9 +112,7 @@ type Options struct {
 	// CountFirst tells, in Mode Latency, of which functions calls are only counted until
 	// [Plan.Timing] makes events that time them; nil is none.
 	CountFirst func(*offsets.Func) bool
-	// Recorded: they are counted by recorded hits, for when the kernel's counter, which
-	// knows no processes, counts too much.
-	Recorded bool
+	Recorded   bool // they are counted by recorded hits, for the same reason as in CountRecorded
 	// Decoded, if not nil, counts the functions that were decoded, for who wants to show
 	// that New is at work: 100,000 take a second or more.
 	Decoded *atomic.Int64

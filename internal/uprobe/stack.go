@@ -113,12 +113,12 @@ func (c *Callers) Append(pcs, words []uint64, sp, hi, bias uint64) []uint64 {
 	}
 }
 
-// leastFrame is a frame that has nothing but what its function returns by.
-const leastFrame = 8
-
-// maxFrame is the distance in bytes between frames that is believed: stacks grow to 1 GB
-// (runtime.maxstacksize).
-const maxFrame = 1 << 30
+const (
+	leastFrame = 8 // has nothing but what its function returns by
+	// maxFrame is the distance in bytes between frames that is believed: stacks grow to 1 GB
+	// (runtime.maxstacksize).
+	maxFrame = 1 << 30
+)
 
 // site tells what is known of the call that returns to pc.
 func (c *Callers) site(pc uint64) callSite {

@@ -35,7 +35,9 @@ type Pipe struct {
 }
 
 // NewPipe has a descriptor that was opened for reading without blocking.
-func NewPipe(fd int) *Pipe { return &Pipe{fd: fd, wake: make(chan struct{}, 1)} }
+func NewPipe(fd int) *Pipe {
+	return &Pipe{fd: fd, wake: make(chan struct{}, 1), timer: time.NewTimer(0)}
+}
 
 // Read fills buf with whole lines. It returns 0, nil when there are none, after
 // waiting for at most wait, less if the pipe is woken or ctx is done.
@@ -73,17 +75,11 @@ func readNow(fd int, buf []byte) (int, error) {
 // Go's scheduler: a thread that blocks in a system call is noticed, and another put in its
 // place, each time.
 func (p *Pipe) Sleep(ctx context.Context, wait time.Duration) {
-	if p.timer == nil {
-		p.timer = time.NewTimer(wait)
-	} else {
-		p.timer.Reset(wait)
-	}
+	p.timer.Reset(wait)
 	select {
 	case <-p.timer.C:
 	case <-p.wake:
-		p.timer.Stop()
 	case <-ctx.Done():
-		p.timer.Stop()
 	}
 }
 

@@ -58,7 +58,8 @@ func (r *Table) Values(s *target.Target, features tracefs.Features) (run.Values,
 			return out, nil
 		}
 		last.Type, _ = gotype.Basic("uintptr")
-		out.Return, err = capture.New([]offsets.Variable{last}, nil, capture.Options{Memory: features.Memory, Machine: s.Binary.Processor().Machine()})
+		opt := capture.Options{Memory: features.Memory, Machine: s.Binary.Processor().Machine()}
+		out.Return, err = capture.NewBuilder([]offsets.Variable{last}, opt).Capture(nil, nil)
 		return out, err
 	}, nil
 }

@@ -66,7 +66,7 @@ func (v *Variables) Values(s *target.Target, features tracefs.Features) (run.Val
 		vars, paths = append(vars, variable), append(paths, strings.TrimSuffix(text, path)+variable.Name+rest)
 	}
 	return func(f *offsets.Func, _ *offsets.Sites) (out uprobe.Values, err error) {
-		out.Entry, err = capture.New(vars, paths, target.Fetch(v.opt.Fetch).Options(s.Binary, f, features))
+		out.Entry, err = capture.NewBuilder(vars, target.Fetch(v.opt.Fetch).Options(s.Binary, f, features)).Capture(paths, nil)
 		if err != nil {
 			text := err.Error()
 			for i, name := range names {
