@@ -11,10 +11,9 @@ import (
 	"github.com/ftgo/ftgo/tracefs/internal/tree"
 )
 
-// Extend defines more events in a running session, and leaves them off. It may be called
-// beside Read, and takes its time: the kernel compares each new site with all that are
-// there. If it fails, some of the events may be defined; Close removes them with the
-// others.
+// Extend defines more events in a running session, and leaves them off. It may be called beside
+// Read, and takes its time: the kernel compares each new site with all others. If it fails, some of
+// the events may be defined; Close removes them with the others.
 //
 // They are events of their own: a site that is appended to an enabled event never fires.
 func (s *Session) Extend(ctx context.Context, events []Event) error {
@@ -164,9 +163,8 @@ func (s *Session) Close() error {
 	}
 	switch {
 	case s.taken != nil:
-		// An event is either tracefs's or perf's (kernel/trace/trace_uprobe.c,
-		// probe_event_enable). Deleting perf's crashes the kernel as in mustBeOff, which
-		// can't see it.
+		// An event is either tracefs's or perf's (kernel/trace/trace_uprobe.c, probe_event_enable).
+		// Deleting perf's crashes the kernel as in mustBeOff, which can't see it.
 		failed = append(failed, s.taken)
 	case s.defined:
 		failed = append(failed, s.fs.tree.RemoveGroup(s.Name))

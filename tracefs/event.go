@@ -25,8 +25,7 @@ type Event struct {
 	// Sites are file offsets of instructions. More than one needs a kernel that
 	// appends probes to an event ([Features].Append).
 	Sites []uint64
-	// Filter is evaluated by the kernel for each hit; what fails it is counted but
-	// not recorded. Empty records everything.
+	// Filter is the kernel's for each hit; what fails it is counted but not recorded. Empty records all.
 	Filter string
 
 	group string // that of an event of the kernel itself, which has a name and nothing else
@@ -38,8 +37,7 @@ type Event struct {
 type Arg struct {
 	Name  string // a C identifier of at most 32 bytes
 	Fetch string // what is read: "%REGISTER", or memory, as in "+8(%REGISTER)", "+0(+8(%REGISTER))"
-	// Type is how it is printed: "s64" is decimal on every kernel since 3.10,
-	// while u64 is hexadecimal before 4.9.
+	// Type is how it is printed: "s64" is decimal since Linux 3.10, u64 hexadecimal before 4.9.
 	Type string
 }
 
@@ -141,8 +139,7 @@ func (e Event) longText() bool {
 	return length >= page
 }
 
-// fromSite says "@+OFFSET", what is so far behind where the file is mapped, by its distance
-// from the probe: "+N(%ip)".
+// fromSite says "@+OFFSET", so far into the mapped file, by its distance from the probe: "+N(%ip)".
 //
 // From 4.20 to 2026 kernels add the offset twice, and fetch from somewhere else (commit
 // 533059281ee5, "tracing: probeevent: Introduce new argument fetching code", which leaves
@@ -225,8 +222,7 @@ func (f *FS) define(ctx context.Context, lines []string) error {
 type probeError struct {
 	line string
 	err  error // of the write
-	// msg is the kernel's own explanation from error_log (since 5.4), and at the part of the line
-	// that it points at; "" where there is none.
+	// msg is the kernel's explanation (error_log, since 5.4), at the part that it points at, or "".
 	msg, at string
 }
 
@@ -248,8 +244,7 @@ func (e *probeError) Error() string {
 
 func (e *probeError) Unwrap() []error { return []error{e.err, ErrRefused} }
 
-// explain finds which of the lines of one write was refused, and why, if it was a line: the file
-// may not be there, or not be opened.
+// explain finds which line of a write was refused, and why, if the file is there and can be opened.
 func (f *FS) explain(lines []string, err error) error {
 	at, ok := errors.AsType[*fs.PathError](err)
 	switch {
@@ -292,9 +287,8 @@ func eventOf(line string) string {
 	return name
 }
 
-// lastRefusal reads error_log backwards for the newest entry about one of our
-// lines; others write into the same log. An entry is (kernel/trace/trace.c,
-// tracing_log_err):
+// lastRefusal reads error_log, which others write to, too, backwards for the newest entry about one
+// of our lines. An entry is (kernel/trace/trace.c, tracing_log_err):
 //
 //	[  447.809285] trace_uprobe: error: Invalid unsigned integer string
 //	  Command: p:g/e /bin/true:zz
@@ -322,10 +316,9 @@ func lastRefusal(log string, lines []string) *probeError {
 	return nil
 }
 
-// checkFileSystem refuses a file whose probes would never be hit: the kernel reads
-// instructions from tmpfs since Linux 3.16 (commit 40814f6805a5, "uprobes: Teach copy_insn()
-// to support tmpfs"); before, whoever maps the file later goes without breakpoints, and
-// nobody is told.
+// checkFileSystem refuses a file whose probes would never be hit: the kernel reads instructions from
+// tmpfs since Linux 3.16 (commit 40814f6805a5, "uprobes: Teach copy_insn() to support tmpfs");
+// before, whoever maps the file later goes without breakpoints, and nobody is told.
 func checkFileSystem(path string, older func(major, minor int) bool) error {
 	var at unix.Statfs_t
 	if unix.Statfs(path, &at) != nil || at.Type != unix.TMPFS_MAGIC || !older(3, 16) {

@@ -111,8 +111,7 @@ func (f *FS) setExpedited() error {
 	return nil
 }
 
-// unsetExpedited puts the switch back, unless others who live have marked that they use it, and
-// removes a mark.
+// unsetExpedited puts the switch back, unless marks of others who live are there, and removes a mark.
 func (f *FS) unsetExpedited(mark string) error {
 	defer tree.Lock(f.tree.Dir)()
 	marks, err := f.hurryMarks()

@@ -22,8 +22,7 @@ var (
 	ErrNotSupported = errors.New("not supported by this kernel")
 	// ErrRefused: the kernel refused a definition.
 	ErrRefused = errors.New("definition refused")
-	// ErrRemains: a session could not be removed whole. It is a [Leftover] when the process has
-	// ended, for [FS.Sweep] to try again.
+	// ErrRemains: a session was not removed whole. [FS.Sweep] tries again when the process has ended.
 	ErrRemains = errors.New("remains in the kernel")
 )
 
@@ -58,8 +57,7 @@ func Find() (*FS, error) { return find(machine.MountPoints) }
 func find(dirs []string) (*FS, error) {
 	var denied error
 	for _, dir := range dirs {
-		// The directory exists, empty, where tracefs could be mounted: only a file
-		// in it tells.
+		// The directory is there, empty, where tracefs could be mounted: only a file in it tells.
 		_, err := os.Stat(dir + "/trace_clock")
 		if err == nil {
 			return At(dir), nil
@@ -137,8 +135,7 @@ func (f *FS) fetchesMemory(likely bool) bool {
 	return f.memory.fetched || !f.memory.known && likely
 }
 
-// takes tells whether the kernel takes an event that fetches this. It is taken back, and never
-// enabled.
+// takes tells whether the kernel takes an event that fetches this, which is removed, and never enabled.
 func (f *FS) takes(fetch string) bool {
 	who, err := owner.Momentary()
 	if err != nil {

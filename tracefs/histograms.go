@@ -58,8 +58,7 @@ func StartHistograms(ctx context.Context, f *FS, target Target, calls CallEvents
 	)
 }
 
-// histogramFiles are the files of a name of what keeps histograms: of the synthetic event, of calls
-// that end, and of those that begin.
+// histogramFiles are files of a name: of the synthetic event, of calls that end, and that begin.
 func (s *Session) histogramFiles(name string) (latency, ends, begins string) {
 	return s.file("events", "synthetic", s.Name, name), s.eventFile(&s.calls.Return, name), s.eventFile(&s.calls.Entry, name)
 }
@@ -113,10 +112,9 @@ func (s *Session) Histograms() (histtext.Reading, error) {
 	return r, nil
 }
 
-// CheckHistograms is an [ErrNotSupported] that explains why the kernel can't keep histograms of
-// latencies by itself. It takes CONFIG_HIST_TRIGGERS, which its README tells of
-// (kernel/trace/trace.c, readme_msg), and CONFIG_SYNTH_EVENTS, which makes a file. Sites must share an
-// event, too ([Features].Append).
+// CheckHistograms is an [ErrNotSupported] that explains why the kernel can't keep histograms. It takes
+// CONFIG_HIST_TRIGGERS, which its README tells of (kernel/trace/trace.c, readme_msg), and
+// CONFIG_SYNTH_EVENTS, which makes a file. Sites must share an event, too ([Features].Append).
 func (f *FS) CheckHistograms() error {
 	var missing []string
 	if readme, _ := f.tree.Read(f.tree.Path("README")); !strings.Contains(string(readme), "hist:keys=") {
@@ -132,9 +130,8 @@ func (f *FS) CheckHistograms() error {
 	case !f.Features().Append:
 		reason = "it takes Linux 5.4"
 	case machine.This().Older(5, 17):
-		// Before, set_event_pid does not keep probes from triggers: those of all processes would be
-		// counted, and paired with each other (kernel commit b7d5eb267f8c, "tracing/uprobes: Use
-		// trace_event_buffer_reserve() helper").
+		// Before, set_event_pid does not keep probes from triggers: hits of all processes would be paired
+		// (kernel commit b7d5eb267f8c, "tracing/uprobes: Use trace_event_buffer_reserve() helper").
 		reason = "before Linux 5.17 they don't tell processes apart"
 	default:
 		return nil

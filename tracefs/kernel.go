@@ -47,8 +47,7 @@ func StartKernel(f *FS, names []string, bufferKB int, listed bool) (*Session, er
 
 // beginFollowing makes it possible to follow processes.
 func (s *Session) beginFollowing() error {
-	// Where set_event_pid is but event-fork is not, threads started from now on would be
-	// missed in silence.
+	// With set_event_pid, but without event-fork, threads started later would be missed in silence.
 	if !s.features.EventPID || !s.features.EventFork || !s.features.Instances {
 		return fmt.Errorf("record events of single processes: %w (it takes event-fork, since Linux 4.9)", ErrNotSupported)
 	}
@@ -56,12 +55,10 @@ func (s *Session) beginFollowing() error {
 	return s.write("1", "options", "event-fork")
 }
 
-// Follow records events of a process, and of the threads and processes that it starts, too, unless
-// they are recorded of all.
+// Follow records events of a process and of what it starts, unless those of all are recorded.
 //
-// set_event_pid takes thread ids. event-fork adds the threads that they
-// start from now on; the list is read until it holds no new one, so that no thread
-// slips through.
+// set_event_pid takes thread ids. event-fork adds the threads that they start from now on; the list
+// is read until it holds no new one, so that no thread slips through.
 //
 // It is not for probes: before Linux 5.8, what a process hits after another of its threads
 // than the first has executed a program is missing. That thread takes over the first one's
@@ -98,16 +95,14 @@ func (s *Session) list(tids ...int) error {
 	return s.fs.tree.Append(s.file("set_event_pid"), strings.Trim(fmt.Sprint(tids), "[]")+"\n")
 }
 
-// Spawn calls start on a thread whose events are recorded, as will be those of the process
-// that it starts, from its first.
+// Spawn calls start on a thread whose events are recorded, as are its process's from the first on.
 func (s *Session) Spawn(start func() error) error {
 	if !s.listed {
 		return start()
 	}
 	done := make(chan error)
 	go func() {
-		// The thread ends with this goroutine, because it stays locked to it, and with it
-		// its place on the list.
+		// The thread, locked to this goroutine, ends with it, and so does its place on the list.
 		runtime.LockOSThread()
 		err := s.list(unix.Gettid())
 		if err == nil {
@@ -161,8 +156,7 @@ func (f *FS) KernelEvents(patterns []string) ([]string, error) {
 	return found, nil
 }
 
-// unknownEvent is the error of a pattern that matches no event; near are alike, the most alike
-// first.
+// unknownEvent is the error of a pattern that matches no event; near are those most like it.
 func unknownEvent(pattern string, near []string) error {
 	text := fmt.Sprintf("find kernel event %q: this kernel has none of that name", pattern)
 	if len(near) > 0 {

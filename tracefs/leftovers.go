@@ -60,10 +60,9 @@ func (f *FS) Leftovers() ([]Leftover, error) {
 	return all, nil
 }
 
-// Sweep removes leftovers and returns those that are gone. One that is in use, be it
-// that its owner lives in another pid namespace and holds its pipe open, stays
-// whole. Of one that a pipe of others holds the probes go, and the instance is left empty for
-// [FS.RemoveHeld].
+// Sweep removes leftovers and returns those that are gone. One in use, as where its owner lives in
+// another pid namespace and holds its pipe open, stays whole. Of one that a pipe of others holds the
+// probes go, and the instance is left empty for [FS.RemoveHeld].
 func (f *FS) Sweep() (gone []Leftover, err error) {
 	all, err := f.Leftovers()
 	if err != nil {
@@ -113,8 +112,7 @@ func (f *FS) sweep(l Leftover) (held bool, err error) {
 	return held, f.tree.RemoveGroup(l.Name)
 }
 
-// RemoveHeld removes the instances that Close and Sweep had to leave since somebody's trace_pipe
-// was open, be it that of another session of this process, after which it is to be called again.
-// It is an error that others keep some, which are for [FS.Sweep] when this process has
-// ended.
+// RemoveHeld removes the instances that Close and Sweep had to leave for an open trace_pipe. Where it
+// is another session's of this process, call it again after that. It is an error that others keep
+// some, which are for [FS.Sweep] when this process has ended.
 func (f *FS) RemoveHeld() error { return f.tree.RemoveHeld() }

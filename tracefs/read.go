@@ -13,10 +13,9 @@ import (
 	"github.com/ftgo/ftgo/tracefs/internal/ring"
 )
 
-// Read fills buf, of 64 KB or more for speed, with lines of trace_pipe. 0, nil means
-// that there was nothing for a moment; io.EOF comes when the session has been
-// stopped and everything recorded has been read. It returns ctx.Err() as soon as
-// ctx is done.
+// Read fills buf, of 64 KB or more for speed, with lines of trace_pipe. 0, nil means that there was
+// nothing for a moment; io.EOF comes when the session has been stopped and everything recorded has
+// been read. It returns ctx.Err() as soon as ctx is done.
 func (s *Session) Read(ctx context.Context, buf []byte) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -133,8 +132,7 @@ const profileTries = 50
 
 var errIncomplete = errors.New("incomplete")
 
-// parseProfile reads lines of the form (kernel/trace/trace_uprobe.c,
-// probes_profile_seq_show):
+// parseProfile reads lines (kernel/trace/trace_uprobe.c, probes_profile_seq_show):
 //
 //	"  %s %-44s %15lu\n"   PATH EVENT HITS
 //
@@ -190,8 +188,7 @@ func (s *Session) Overruns() (sum uint64, err error) {
 	return sum, nil
 }
 
-// parseOverruns adds up the lines of a per-CPU stats file that count losses
-// (kernel/trace/trace.c, tracing_stats_read).
+// parseOverruns adds up the losses in per-CPU stats (kernel/trace/trace.c, tracing_stats_read).
 func parseOverruns(stats string) (sum uint64, err error) {
 	for line := range strings.Lines(stats) {
 		switch name, text, _ := strings.Cut(line, ":"); name {
@@ -215,14 +212,12 @@ func (s *Session) Timebase() (clocks.Timebase, error) { return s.clocks.Timebase
 
 // Mark is a moment of a session: what the clocks showed, and what the kernel had counted.
 type Mark struct {
-	// Ticks is the moment by the trace clock, in units of the events' time stamps; At by
-	// the system's.
+	// Ticks is the moment by the trace clock, in units of time stamps; At by the system's.
 	Ticks uint64
 	At    time.Time
 	// Hits[i][j] is how often site j of event i had been hit, as [Session.Profile] has it.
 	Hits [][]uint64
-	// Width is how long reading the counters took, from Ticks on: those of two sites may be
-	// of moments so far apart.
+	// Width is how long it took to read the counters from Ticks on: two may be so far apart.
 	Width time.Duration
 }
 
@@ -236,8 +231,7 @@ const (
 	markTries = 4
 )
 
-// Mark reads the clocks, and then, if hits are asked for, all counters in one pass: the shortest
-// of a few.
+// Mark reads the clocks, and then, if hits are asked for, all counters: the shortest of a few passes.
 func (s *Session) Mark(hits bool) (best Mark, err error) {
 	for try := range markTries {
 		now, _, err := s.clocks.Now()

@@ -24,8 +24,7 @@ type Options struct {
 	BufferKB int
 	// Features replaces what the kernel is found to do, for doing without some.
 	Features *Features
-	// Quiet arms the probes for counting only: hits are counted, nothing is
-	// recorded but events with a Filter.
+	// Quiet arms the probes for counting only: nothing is recorded but events with a Filter.
 	Quiet bool
 	// Raw reads the pages of the ring buffer as they are, CPU by CPU, with [Session.ReadPages],
 	// instead of trace_pipe, which the kernel formats as text, with [Session.Read]. It costs a
@@ -42,16 +41,14 @@ type Target struct {
 	// Path is how the kernel finds the file. "/proc/self/fd/N" names the very file
 	// this process has open, whatever happens to its name.
 	Path string
-	// Unchanged, if set, is asked between the definition of the probes and their
-	// arming, and vetoes it: a breakpoint in a file that has changed lands
-	// in the middle of an instruction.
+	// Unchanged, if set, is asked between the definition of the probes and their arming, and vetoes it:
+	// in a file that has changed a breakpoint lands in the middle of an instruction.
 	Unchanged func() error
 }
 
-// Session is a set of events in an instance of their own, from their definition to
-// their removal: probes ([Start]), events of the kernel itself ([StartKernel]), or calls that the
-// kernel counts ([StartHistograms]). Its methods but those that read may be called once; Close
-// always must be.
+// Session is a set of events in an instance of their own, from definition to removal: probes
+// ([Start]), events of the kernel itself ([StartKernel]), or calls that the kernel counts
+// ([StartHistograms]). Close must always be called, methods that don't read only once.
 type Session struct {
 	// Name is the session's group in uprobe_events and its instance.
 	Name string
@@ -87,8 +84,7 @@ type Session struct {
 // last, so that a caller who puts the entries of functions first and their returns
 // last never sees an entry whose return was not yet, or no longer, armed.
 //
-// On error nothing remains in the kernel. Cancelling ctx makes it give up between
-// two steps.
+// On error nothing remains in the kernel. Cancelling ctx makes it give up between two steps.
 func Start(ctx context.Context, f *FS, target Target, events []Event, opt Options) (*Session, error) {
 	opt.Raw = opt.Raw || slices.ContainsFunc(events, Event.longText)
 	s, lines, err := newSession(f, target, events, opt.Features)

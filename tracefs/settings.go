@@ -73,8 +73,7 @@ func (s *Session) borrowTopLevel(opt Options) error {
 // borrowedFiles are the settings of the top level that a session changes.
 var borrowedFiles = []string{"trace_clock", "buffer_size_kb", "tracing_on"}
 
-// notePrefix begins the name of an event that is never enabled, which notes what they were, for
-// who sweeps what a killed run has left.
+// notePrefix begins the name of a note of them for sweepers: an event that is never enabled.
 const notePrefix = "before_"
 
 func noteOf(borrowed []setting) string {
@@ -119,9 +118,8 @@ func (f *FS) returnTopLevel(borrowed []setting) error {
 	return errors.Join(errs...)
 }
 
-// sweepTopLevel disables what a run that was killed has left enabled at the top level, for want
-// of instances, and puts the settings back that it has noted. Elsewhere nothing of ours is ever
-// enabled there.
+// sweepTopLevel disables what a killed run has left enabled at the top level, for want of instances,
+// and puts the settings back that it has noted. Elsewhere nothing of ours is ever enabled there.
 func (f *FS) sweepTopLevel(group string) error {
 	// What can't be read now, RemoveGroup looks at again, and tells.
 	if now, err := f.tree.ReadTrimmed("events", group, "enable"); err == nil && now != "0" {

@@ -13,8 +13,7 @@ import (
 
 // Options bound what is fetched for one event.
 type Options struct {
-	// StrLen is the number of bytes fetched of a string or byte slice, Items that of the
-	// elements of other slices.
+	// StrLen is how many bytes of a string or byte slice are fetched, Items how many other elements.
 	StrLen, Items int
 	Arrays        bool // the kernel fetches arrays (since 4.20); else it is asked for each word
 	Memory        bool // the kernel fetches from memory (since 3.14); else from registers alone
@@ -24,9 +23,8 @@ type Options struct {
 	Beside  []tracefs.Arg // arguments that the event has besides those that tell whose call it is
 }
 
-// What an event can hold: MAX_TRACE_ARGS (128) arguments, MAX_PROBE_EVENT_SIZE (3,072)
-// bytes (kernel/trace/trace_probe.h); the caller's own arguments, and those that arrange
-// adds, need some of it.
+// What an event can hold, MAX_TRACE_ARGS (128) and MAX_PROBE_EVENT_SIZE (3,072 bytes) of
+// kernel/trace/trace_probe.h, less what the caller's arguments and those that arrange adds need.
 const (
 	maxArgs  = 102
 	maxBytes = 2800

@@ -15,8 +15,7 @@ type Process interface {
 	ItabType(itab uint64) (addr uint64, ok bool)
 	// FuncName is the function at an address, "" if there is none.
 	FuncName(pc uint64) string
-	// Readable tells whether memory is there: the kernel reads zeros where it isn't. known
-	// is false if nobody can tell any more.
+	// Readable tells whether memory is there: the kernel reads zeros elsewhere. known: it can be told.
 	Readable(addr uint64, n int) (readable, known bool)
 }
 
@@ -53,9 +52,8 @@ func (v *Value) unreadable(why string) bool {
 	return why != ""
 }
 
-// implausible tells why an address can't be one, "" if it can: user space begins above
-// mmap_min_addr and ends at 47 bits (57 with five levels of page tables, which Go does not ask
-// for).
+// implausible tells why an address can't be one, "" if it can: user space begins above mmap_min_addr
+// and ends at 47 bits (57 with five levels of page tables, which Go does not ask for).
 func implausible(p uint64) string {
 	switch {
 	case p == 0:
@@ -79,8 +77,7 @@ func (d *decoder) check(guards []guard) string {
 		if why := implausible(p); why != "" {
 			return why
 		}
-		// Where a pointer can't be followed to the next one, what an earlier event left
-		// is taken for that.
+		// Where a pointer can't be followed to the next, what an earlier event left stands for that.
 		if i+1 < len(guards) && guards[i+1].item < 0 {
 			if readable, known := d.process.Readable(p, 1); known && !readable {
 				return badPointer
@@ -173,8 +170,7 @@ func (d *decoder) all(nodes []*node) []Value {
 	return out
 }
 
-// bytes takes those of a string or byte slice from words, unless it can't be. Less than no
-// words are out of reach.
+// bytes takes those of a string or byte slice from words, if it can: -1 words are out of reach.
 func (d *decoder) bytes(v *Value, at, words int) {
 	switch {
 	case v.Len == 0 || words == 0 && v.Len > 0:

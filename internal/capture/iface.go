@@ -17,12 +17,10 @@ type payload struct {
 	at, words int
 	texts     [3]int // first word each, -1 for none
 	textWords int
-	// errnos are what the fourth and the sixth word point to: the numbers in the Err of a
-	// *os.SyscallError and of a *fs.PathError.
+	// errnos are what words 4 and 6 point to: numbers in Err of *os.SyscallError and *fs.PathError.
 	errnos [2]leaf
 	nodes  sync.Map // the values that it has been, by their types
-	// within: it is in the value of another interface, and nothing more of it is fetched but
-	// the number in errnos[0].
+	// within: it is in another interface's value, and errnos[0] is all that is fetched of it.
 	within bool
 }
 
@@ -32,8 +30,7 @@ var errnoWords = [2]int64{3, 5}
 // A *fs.PathError, Op and Path string and Err error, has six words.
 const payloadWords = 6
 
-// dynamic plans an interface. Of an error, and of an empty interface, the value is fetched;
-// of others its type only.
+// dynamic plans an interface: the value of errors and empty interfaces, of others the type alone.
 func (n *node) dynamic(b *Builder, s source) {
 	types := n.follow(b, s, nil)
 	p := &payload{typ: none, texts: [3]int{-1, -1, -1}, errnos: [2]leaf{none, none}}
@@ -62,9 +59,8 @@ func (n *node) dynamic(b *Builder, s source) {
 		return to
 	}
 	for i := range p.texts {
-		// An error may be &MyError{Code, Message}. What else an interface holds is mostly
-		// a string or a number, and then what follows is no pointer: each word that is
-		// tried costs a fault.
+		// An error may be &MyError{Code, Message}. What else an interface holds is mostly a string or a
+		// number, with no pointer behind it: each word that is tried costs a fault.
 		if i > 0 && !isError {
 			return
 		}

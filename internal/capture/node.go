@@ -56,9 +56,8 @@ func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *no
 	case reflect.Interface:
 		n.dynamic(b, s)
 	case reflect.Map, reflect.Chan, reflect.Func:
-		// Maps (runtime.hmap and internal/runtime/maps.Map) begin with the number of elements,
-		// channels (runtime.hchan) with that of elements, and the room for them; of func values
-		// the first word is the address of the code.
+		// First in maps (runtime.hmap, internal/runtime/maps.Map) is the number of elements, in channels
+		// (runtime.hchan) that and the room for them, in func values the address of the code.
 		to := n.follow(b, s, nil)
 		n.len = n.scalar(b, to, 8, true)
 		if t.Kind == reflect.Chan {
@@ -91,8 +90,7 @@ func (n *node) follow(b *Builder, s source, elem *gotype.Type) source {
 	return to
 }
 
-// bytes plans the first of a string's or byte slice's bytes. Without them its length is worth
-// something.
+// bytes plans the first of a string's or byte slice's bytes. Without, its length is worth something.
 func (n *node) bytes(b *Builder, s source) {
 	if n.why != "" {
 		return

@@ -147,13 +147,11 @@ type Field struct {
 	// pointer reads as 0 where it can't be read, which is no reason to drop a call.
 	Name string
 	Type *gotype.Type // the variable's; int for a length or a capacity
-	// Signed: the kernel takes the field for a signed number. It is as wide as Type, 8
-	// bytes for a length.
+	// Signed: the kernel takes the field for a signed number, as wide as Type, 8 bytes for a length.
 	Signed bool
 }
 
-// Field fetches a number for the kernel to filter by: what a path leads to, or the part of that,
-// if there is one.
+// Field fetches a number for the kernel to filter by: what a path leads to, or a part of that.
 func (b *Builder) Field(path string, part Part) (f Field, ok bool) {
 	t, s, err := b.walk(path)
 	if err != nil || s.why != "" || s.inner != "" || len(s.guards) > 0 {
@@ -181,8 +179,7 @@ func (b *Builder) Field(path string, part Part) (f Field, ok bool) {
 	if !f.Signed {
 		typ = "u"
 	}
-	// Kernels that fetch from registers alone print unsigned numbers in a way of their own: 10
-	// for 16.
+	// Kernels that fetch from registers alone print unsigned numbers in their own way: 10 for 16.
 	if why != "" || shift != 0 || !f.Signed && !b.opt.Memory {
 		return f, false
 	}
@@ -190,8 +187,7 @@ func (b *Builder) Field(path string, part Part) (f Field, ok bool) {
 	return f, ok
 }
 
-// Piece fetches size bytes of a string or byte slice, from an offset in it on, as a signed
-// number.
+// Piece fetches size bytes at an offset in a string or byte slice, as a signed number.
 func (b *Builder) Piece(path string, off, size int64) (name string, ok bool) {
 	_, s, err := b.walk(path)
 	inner, shift, why := s.text(b, 8)

@@ -9,8 +9,7 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// source is where the bytes of a value come from: the pieces of a variable, or memory at an
-// address that a fetcharg yields.
+// source is where a value's bytes are: a variable's pieces, or memory at a fetcharg's address.
 type source struct {
 	pieces []offsets.Piece
 	inner  string // the fetcharg that yields the address; "" for pieces
@@ -96,9 +95,8 @@ func (s source) text(b *Builder, size int64) (text string, shift uint, why strin
 	return p.Register.Fetch(), uint(8 * in), ""
 }
 
-// aligned tells whether the address of the value, rounded down to a word, is that of a word
-// which is in memory as a whole: those on the stack are, and those of what is aligned to
-// words itself.
+// aligned tells whether the word that the value is in, by its address, is in memory as a whole: those
+// on the stack are, and those of what is aligned to words itself.
 func (s source) aligned(b *Builder, size int64) bool {
 	if s.inner != "" {
 		return s.align == 8
@@ -107,9 +105,8 @@ func (s source) aligned(b *Builder, size int64) bool {
 	return ok && p.InMemory && b.opt.Machine != nil && p.Register == b.opt.Machine.SP
 }
 
-// word is text for the word that holds a number, where the whole of it can be fetched:
-// the less events differ in their types, the fewer there are, and the sooner they are
-// removed.
+// word is text for the word that holds a number, where it can be fetched whole: the less events
+// differ in their types, the fewer there are, and the sooner they are removed.
 func (s source) word(b *Builder, size int64) (text string, shift uint, why string) {
 	if size == 8 || !s.aligned(b, size) {
 		return s.text(b, size)

@@ -1,5 +1,4 @@
-// Package capture decides what to fetch for the values of variables, and makes values of
-// what was fetched.
+// Package capture decides what to fetch for variables, and makes values of what was fetched.
 package capture
 
 import (
@@ -14,11 +13,9 @@ type State uint8
 
 const (
 	Known State = iota // as far as its kind is shown at all
-	// Unreadable: the kernel could not read it, or was not asked to because a pointer on
-	// the way is nil or none.
+	// Unreadable: the kernel could not read it, or was not asked to: a pointer on the way is nil or bad.
 	Unreadable
-	// Unfetched: it is not within reach: in a floating-point register, too deep, of a
-	// type that is not known. Why says which.
+	// Unfetched: it is out of reach, as Why says: in a float register, too deep, of an unknown type.
 	Unfetched
 )
 

@@ -99,8 +99,7 @@ func (c *Comparison) jumped(last, now Reading) bool {
 }
 
 const (
-	// Counter is the trace clock that text prints in full: raw cycles, where the others are cut to
-	// microseconds.
+	// Counter is the trace clock of raw cycles, in full; text cuts all others to microseconds.
 	Counter = "x86-tsc"
 	// Monotonic is the trace clock that counts nanoseconds, is ordered between CPUs, and never goes back.
 	Monotonic = "mono"
@@ -109,9 +108,8 @@ const (
 // Timebase converts time stamps of the trace clock.
 type Timebase struct {
 	Clock string // the kernel's name of the clock
-	// Step is how far the clock goes at a time, where that is a millisecond or more: some machines
-	// have nothing but the timer's interrupts to tell the time by, and then no latency is known any
-	// better. It is 0 for all others.
+	// Step is how far the clock goes at a time, where that is a millisecond or more, 0 elsewhere: some
+	// machines tell the time by the timer's interrupts alone, and know no latency any better.
 	Step      time.Duration
 	nsPerTick float64 // the length of a unit of Event.Time
 	read      Reading // the last reading of both clocks
@@ -134,8 +132,7 @@ func (b Timebase) sinceRead(stamp uint64) time.Duration {
 	return time.Duration(float64(int64(stamp-b.read.Ticks)) * b.nsPerTick)
 }
 
-// New relates a trace clock, by the kernel's name for it, to the system's from two readings,
-// taken some time apart.
+// New relates a trace clock, by the kernel's name, to the system's by two readings some time apart.
 func New(clock string, a, b Reading) (Timebase, error) {
 	base := Timebase{Clock: clock, nsPerTick: 1, read: b}
 	if clock == Counter {
@@ -179,8 +176,7 @@ func present(stats string) (uint64, error) {
 	return Ticks(strings.TrimSpace(line))
 }
 
-// Ticks reads a time of the trace clock as per-CPU stats print it: a count, or
-// seconds with six digits behind the point.
+// Ticks reads a time as per-CPU stats print it: a count, or seconds with six digits after the point.
 func Ticks(text string) (uint64, error) {
 	whole, micro, isTime := strings.Cut(text, ".")
 	n, err := strconv.ParseUint(whole, 10, 64)
@@ -194,8 +190,7 @@ func Ticks(text string) (uint64, error) {
 	return n*1e9 + us*1e3, err
 }
 
-// closest reads both clocks several times and returns the closest reading: one may be
-// interrupted between the two.
+// closest is the closest of several readings of both clocks: one may be interrupted in between.
 func (c *Comparison) closest() (best Reading, err error) {
 	narrowest := time.Duration(math.MaxInt64)
 	for range 9 {
@@ -215,8 +210,7 @@ func (c *Comparison) closest() (best Reading, err error) {
 // coarseStep is what a clock that follows the timer's interrupts goes by at least.
 const coarseStep = time.Millisecond
 
-// step is how far the trace clock goes at a time, where that is coarseStep or more: see
-// [Timebase].Step.
+// step is [Timebase].Step.
 func (c *Comparison) step() (least time.Duration, err error) {
 	if c.base.Clock == Counter {
 		return 0, nil

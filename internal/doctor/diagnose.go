@@ -17,9 +17,8 @@ import (
 	"github.com/ftgo/ftgo/tracefs"
 )
 
-// Diagnose looks at everything that probing on this machine depends on, without
-// changing any of it. Sessions are taken to have ring buffers of
-// bufferKB per CPU, as in [tracefs.Options].
+// Diagnose looks at everything that probing on this machine depends on, and changes none of it.
+// Sessions are taken to have ring buffers of bufferKB per CPU, as in [tracefs.Options].
 //
 // It tells as much as it can without privileges; what it can't is [Unknown].
 func Diagnose(bufferKB int) []Finding { return thisHost().diagnose(bufferKB) }
@@ -144,8 +143,7 @@ func (h *host) lockdown() Finding {
 	return OK.of("none")
 }
 
-// permission is whether this user can write definitions and make instances; denied is
-// what the kernel said to the attempt.
+// permission is whether this user can use tracefs; denied is what the kernel said to the attempt.
 func (h *host) permission(f *tracefs.FS, denied error) Finding {
 	path := machine.Tracing
 	if at, ok := errors.AsType[*fs.PathError](denied); ok {
@@ -255,8 +253,7 @@ func (h *host) memory(bufferKB int) Finding {
 	return OK.of(text)
 }
 
-// threads compares how many there are with how many there can be: a run starts some,
-// and so does the program that it probes.
+// threads compares how many there are with how many there can be: runs start some, as programs do.
 func (h *host) threads() Finding {
 	pidMax, err1 := strconv.Atoi(h.Read("/proc/sys/kernel/pid_max"))
 	most, err2 := strconv.Atoi(h.Read("/proc/sys/kernel/threads-max"))

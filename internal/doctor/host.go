@@ -17,8 +17,7 @@ import (
 	"github.com/ftgo/ftgo/tracefs"
 )
 
-// host is what [Diagnose] looks at: the machine it runs on, or for tests a directory that
-// holds some of another's files.
+// host is what [Diagnose] looks at: this machine, or in tests a directory with files of another.
 type host struct {
 	machine.Machine
 	find func() (*tracefs.FS, error)
@@ -71,8 +70,7 @@ func (h *host) mounts() (all []mount) {
 	return all
 }
 
-// config returns how the kernel was built, as its .config has it, and where that was
-// found; ok is false if it keeps no copy.
+// config is the kernel's .config, and where it was found; ok is false if the kernel keeps no copy.
 func (h *host) config() (text, from string, ok bool) {
 	for _, path := range []string{"/proc/config.gz", "/boot/config-" + h.Release, "/lib/modules/" + h.Release + "/config"} {
 		b, err := os.ReadFile(h.Root + path)

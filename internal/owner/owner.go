@@ -24,8 +24,7 @@ type Owner struct {
 	PID     int
 	Started uint64 // clock ticks after boot, field 22 of /proc/PID/stat, as the owner sees it
 	Session uint64
-	// Space is the pid namespace that PID is a number in, 0 for the initial one: what runs
-	// in a container has numbers of its own there.
+	// Space is the pid namespace, a container's, that PID is a number in, 0 for the initial one.
 	Space uint64
 }
 
@@ -93,8 +92,7 @@ func (o Owner) runs() bool {
 	return true // it can't be told
 }
 
-// runsInside tells it of an owner in a namespace below the initial one, which is ours:
-// its process is here by another number.
+// runsInside tells it of an owner in a namespace below ours, where it has another number here.
 func (o Owner) runsInside() bool {
 	pids, err := procfs.All()
 	if err != nil {
@@ -118,8 +116,7 @@ func (o Owner) runsInside() bool {
 	return false
 }
 
-// mayBe tells whether the process that has the owner's number, pid here, may be the owner
-// and do something yet.
+// mayBe tells whether the process with the owner's number, pid here, may be it and do something yet.
 func (o Owner) mayBe(pid int, stat procfs.Stat) bool {
 	if !stat.Alive() {
 		return false // it has closed its files
@@ -130,6 +127,5 @@ func (o Owner) mayBe(pid int, stat procfs.Stat) bool {
 	return stat.Started == o.Started || procfs.Namespace(pid, "time") != procfs.Namespace(procfs.Self, "time")
 }
 
-// OwnPrefix begins the names of this process's groups and instances, and of no other
-// living process's.
+// OwnPrefix begins the names of this process's groups and instances, and no other living one's.
 func OwnPrefix() string { return fmt.Sprintf("%s%d_", Prefix, os.Getpid()) }

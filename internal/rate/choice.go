@@ -14,8 +14,7 @@ import (
 type Choice struct {
 	Funcs []Func
 	Limit float64 // in calls per second; 0 if there is none
-	// Seconds is the time since the last look, CPUs the CPU time that the program used
-	// each second of it.
+	// Seconds is the time since the last look, CPUs the program's CPU time in each second of it.
 	Seconds, CPUs float64
 	Full          bool // no more functions can be timed
 }
@@ -37,8 +36,7 @@ func (f *Func) Saw(calls uint64) {
 	f.calls = calls
 }
 
-// slack is how much more often than allowed functions that are timed may be called, before
-// they are left to counting again: rates vary.
+// slack is how much more often than allowed timed functions may be called: rates vary.
 const slack = 1.5
 
 // maxStrikes is how often a function may turn out to be called too often: to time it again
@@ -116,9 +114,8 @@ func (c *Choice) Leave(i int) {
 // too hot: it gets events of its own with its like, since others go with it then.
 const warmShare = 0.02
 
-// Pick chooses functions to be timed that are not and that were called since the last
-// look, at most so many; more says that there are others. The functions that are called
-// too often are noted.
+// Pick chooses at most so many functions to be timed, of those called since the last look that are
+// not; more says that there are others. It notes which are called too often.
 func (c *Choice) Pick(most int) (funcs []int, more bool) {
 	fits, _ := c.fit()
 	var warm, cold []int

@@ -20,8 +20,7 @@ import (
 type Event struct {
 	Name string        `json:"name"`           // a C identifier, longer than a thread's name
 	Args []tracefs.Arg `json:"args,omitempty"` // what each site fetches, unless it says otherwise
-	// Counts is the number of words that each of Args yields, 0 for one that is no array; nil
-	// if none is.
+	// Counts has the number of words that each of Args yields, 0 for no array; nil if none is one.
 	Counts []int  `json:"counts,omitempty"`
 	Filter string `json:"filter,omitempty"` // what the kernel records hits by: see [tracefs.Event]
 	// Fields tells which word holds what, Words how many words of values there are.
@@ -37,11 +36,9 @@ type Site struct {
 	// Func is the index in Plan.Funcs of the function that it is in; -1 for a runtime probe, which
 	// belongs to no function that was asked for, or ProgramStart.
 	Func int
-	// Cond is the condition of a conditional jump, for [Plan].Processor: a call begins, or ends,
-	// if the jump's flags say so.
+	// Cond is that of a conditional jump, for [Plan].Processor: a call begins or ends if flags meet it.
 	Cond arch.Cond
-	// Stepped: the kernel single-steps the instruction, which costs the program many times more
-	// than one that it emulates.
+	// Stepped: the kernel single-steps it, which costs the program many times what emulation does.
 	Stepped bool
 	Fetch   []string // what it fetches instead of the Fetch of each of the event's Args, if not nil
 }
@@ -120,8 +117,7 @@ func (k Kind) IsEntry() bool { return k <= Point }
 // Counts tells whether hits are counted, rather than paired.
 func (k Kind) Counts() bool { return k >= Counter }
 
-// Fields is the position of each value among the words that an event's arguments yield, -1
-// where it is not fetched.
+// Fields is where each value is among the words of an event's arguments, -1 where it is not fetched.
 type Fields struct {
 	SP       int // stack pointer; for Recovery the one that execution resumes with
 	G        int // address of runtime.g
@@ -205,8 +201,7 @@ func (x *fetcher) fetch(kind Kind, id identity) []tracefs.Arg {
 		register = x.conv.CheckG
 	}
 	g := register.Fetch()
-	// At a call of gogo(buf *gobuf): gobuf begins with sp, pc, g (runtime/runtime2.go), and
-	// execution resumes at sp.
+	// At a call of gogo(buf *gobuf): gobuf is sp, pc, g (runtime/runtime2.go), and resumes at sp.
 	buf := sp.At(x.abi0.Outgoing)
 	switch kind {
 	case Point, Yield:

@@ -25,8 +25,7 @@ const (
 	// nothing is recorded, but for hits that are no calls.
 	Count
 	Entries // observes beginnings only: who calls, and with what
-	// CountRecorded counts recorded beginnings, for when the kernel's counter,
-	// which knows no processes, counts too much.
+	// CountRecorded counts recorded beginnings, since the kernel's counter knows no processes.
 	CountRecorded
 )
 
@@ -37,8 +36,7 @@ type Function struct {
 	Returns bool           // its calls are seen to end
 	Point   bool           // it is one instruction, Sites.Entry, rather than a function
 	Stepped bool           // so is the instruction where its calls are seen to begin ([Site].Stepped)
-	// CountFirst: its calls are counted by a Counter, and not timed unless events of
-	// [Plan.Timing] are armed.
+	// CountFirst: a Counter counts its calls, which only armed events of [Plan.Timing] time.
 	CountFirst bool
 	Values     Values // those fetched with its calls
 }
@@ -69,9 +67,8 @@ type Plan struct {
 	// Calls are the Events again, for the kernel to keep histograms of latencies itself; they
 	// number functions by their index in Funcs. It is set by NewHistograms alone.
 	Calls tracefs.CallEvents
-	// BySP: calls are told apart by the stack pointer alone, since neither a thread nor
-	// anything else that could be fetched stands for a goroutine (gccgo, whose stacks
-	// never move).
+	// BySP: calls are told apart by the stack pointer alone, since nothing that can be fetched stands
+	// for a goroutine, not even a thread (gccgo, whose stacks never move).
 	BySP bool
 	// ByStack: where calls end, and where some begin, nothing tells the goroutine but
 	// whose stack they are on (where no register holds it).
@@ -98,16 +95,13 @@ type Options struct {
 	// Stack is how many callers to fetch where calls begin, at most MaxStack. It is no more
 	// than one of Go before 1.7, which keeps no frame pointers. Not for counting.
 	Stack int
-	// Values tells what to fetch of a function's calls; nil is nothing. An error ends the
-	// planning, unless it is one of LeaveOut.
+	// Values tells what to fetch of calls; nil is nothing. Errors end the planning, but for LeaveOut's.
 	Values func(*offsets.Func, *offsets.Sites) (Values, error)
-	// Threads adds runtime probes of which goroutine a thread runs, which are hit each time that
-	// it changes.
+	// Threads adds runtime probes, hit each time that a thread changes to another goroutine.
 	Threads   bool
 	Returning bool // calls end by returning, and no other way; no others are looked for
-	// Sched adds runtime probes of what the scheduler does to goroutines, which are hit each time
-	// that one begins to wait, can go on, or goes on. It is for Latency. New fails where that
-	// is not known.
+	// Sched adds runtime probes of the scheduler, hit each time that a goroutine begins to wait, can go
+	// on, or goes on. It is for Latency. New fails where the scheduler is not known.
 	Sched bool
 	// CountFirst tells, in Mode Latency, of which functions calls are only counted until
 	// [Plan.Timing] makes events that time them; nil is none.
@@ -229,8 +223,7 @@ func (p *Plan) sites() int {
 // identifies tells whether events say whose call they are of.
 func (p *Plan) identifies() bool { return p.Mode == Latency || p.Mode == Entries }
 
-// Filtered tells whether the kernel drops hits: its counts are then no measure of what
-// should have been delivered.
+// Filtered tells whether the kernel drops hits: its counts don't say what should be delivered then.
 func (p *Plan) Filtered() bool {
 	return p.identifies() && slices.ContainsFunc(p.Events, func(e Event) bool { return e.Filter != "" && !e.counts() })
 }

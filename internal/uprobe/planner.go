@@ -189,8 +189,7 @@ func (c *planner) emulated(s offsets.Site) bool {
 // runs on a stack of its own before it switches g.
 func (c *planner) identity(f *Function) (begin, end identity) {
 	switch {
-	// Without fetching all functions share a shape; without memory neither the goroutine's id nor
-	// its stack is to be had.
+	// Nothing is fetched, or from registers alone: then neither goroutines nor their stacks are known.
 	case !c.plan.identifies() || !c.features.Memory || f.ABI == offsets.SystemV:
 		return byThread, byThread
 	case c.plan.ByStack && f.Sites.Check != nil:
@@ -231,8 +230,7 @@ type decoded struct {
 	err   error
 }
 
-// decodeAll decodes functions on all CPUs, and keeps their order. It counts them in done,
-// if that is not nil.
+// decodeAll decodes functions on all CPUs, in their order, and counts them in done, if it is not nil.
 func decodeAll(b *offsets.Binary, funcs []*offsets.Func, done *atomic.Int64) []decoded {
 	out := make([]decoded, len(funcs))
 	var next atomic.Int64
@@ -256,9 +254,8 @@ func decodeAll(b *offsets.Binary, funcs []*offsets.Func, done *atomic.Int64) []d
 // with 2 MB of second-level cache, 1 to 15,000 sites (scripts/bench -only split does it
 // again). Only their ratio matters, and only by its root.
 const (
-	// compareCost is of one comparison with an earlier site of the same event: each
-	// definition makes one with every one of them (kernel/trace/trace_uprobe.c,
-	// trace_uprobe_has_same_uprobe).
+	// compareCost is of one comparison with an earlier site of the same event: each definition makes
+	// one with each of them (kernel/trace/trace_uprobe.c, trace_uprobe_has_same_uprobe).
 	compareCost = 6.5
 	// graceCost is of the grace period which each event takes when it is disarmed,
 	// whatever it holds (trace_uprobe.c, __probe_event_disable). They come one after
@@ -267,17 +264,15 @@ const (
 	graceCost = 55e6
 )
 
-// SitesPerEvent is how many sites to give each event at most for n of them to be armed and
-// disarmed in the shortest time.
+// SitesPerEvent is the most sites an event is to have for n of them to be armed and disarmed soonest.
 //
 // In k events of n/k sites they cost n²/2k comparisons and k grace periods. That is least
 // where one more event would save less in comparisons than it takes:
 //
 //	n²/2k·compareCost − n²/2(k+1)·compareCost ≤ graceCost
 //
-// The other costs don't depend on k, first of all that each definition is also compared
-// with all others in the kernel (validate_ref_ctr_offset), the larger part from 15,000
-// sites on.
+// The other costs don't depend on k. The larger part from 15,000 sites on is that the kernel compares
+// each definition with all others in it (validate_ref_ctr_offset).
 func SitesPerEvent(n int) int {
 	comparisons := float64(n) * float64(n) / 2
 	k := 1

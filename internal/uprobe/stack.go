@@ -49,8 +49,7 @@ func StackArgs(b *offsets.Binary, depth int, arrays bool) []tracefs.Arg {
 	return stackArgs(framesOf(b), depth, arrays)
 }
 
-// Callers makes return addresses of the words that were fetched for a call's stack. It is
-// for one goroutine.
+// Callers makes return addresses of the words of a call's stack. It is for one goroutine.
 type Callers struct {
 	binary *offsets.Binary
 	frames *arch.Frames
@@ -115,8 +114,7 @@ func (c *Callers) Append(pcs, words []uint64, sp, hi, bias uint64) []uint64 {
 
 const (
 	leastFrame = 8 // has nothing but what its function returns by
-	// maxFrame is the distance in bytes between frames that is believed: stacks grow to 1 GB
-	// (runtime.maxstacksize).
+	// maxFrame is how far apart frames may be: stacks grow to 1 GB (runtime.maxstacksize).
 	maxFrame = 1 << 30
 )
 

@@ -1,5 +1,4 @@
-// Package ring reads the ring buffer: as text, and page by page. It tells whose the threads are that
-// have written it.
+// Package ring reads the ring buffer as text or by the page, and tells whose threads have written it.
 package ring
 
 import (
@@ -71,9 +70,8 @@ func readNow(fd int, buf []byte) (int, error) {
 	}
 }
 
-// Sleep waits until the time is over, the pipe is woken or ctx is done. It leaves that to
-// Go's scheduler: a thread that blocks in a system call is noticed, and another put in its
-// place, each time.
+// Sleep waits until the time is over, the pipe is woken or ctx is done. It leaves that to Go's
+// scheduler, which would put another thread in the place of one that blocks in a system call.
 func (p *Pipe) Sleep(ctx context.Context, wait time.Duration) {
 	p.timer.Reset(wait)
 	select {
@@ -109,8 +107,7 @@ const (
 	// changed buffer_subbuf_size_kb (since Linux 6.8). A read returns one page at most
 	// (kernel/trace/trace.c, tracing_buffers_read).
 	bufferSize = 64 << 10
-	// passPages is how many pages of a CPU a pass takes: a CPU that is never found empty
-	// must not keep the others waiting.
+	// passPages is how many pages of a CPU a pass takes: one that is never empty must not delay others.
 	passPages = 128
 )
 
@@ -155,9 +152,8 @@ func (r *Pages) Close() error {
 	return errors.Join(errs...)
 }
 
-// Pass reads every CPU until it is empty, or has given its share. A page is a whole one, or, of the
-// page that is being written to, what is committed (kernel/trace/ring_buffer.c,
-// ring_buffer_read_page).
+// Pass reads every CPU until it is empty, or has given its share. A page is whole, or, while it is
+// being written to, what is committed (kernel/trace/ring_buffer.c, ring_buffer_read_page).
 func (r *Pages) Pass(page func(cpu int, page []byte)) (pages int, err error) {
 	r.Rest = true
 	r.Owners.Begin(time.Now())
@@ -180,9 +176,8 @@ func (r *Pages) Pass(page func(cpu int, page []byte)) (pages int, err error) {
 	return pages, nil
 }
 
-// Owners knows the processes of threads that hits name. /proc tells while a thread is there; for
-// one that has ended the kernel's notes do, because the last switch away from a thread is always
-// noted.
+// Owners knows the processes of threads that hits name. /proc tells while a thread is there; for one
+// that has ended the kernel's notes do, which always have the last switch away from a thread.
 //
 // They are what the kernel noted when the thread was last switched to while something recorded
 // TGIDs (tracing_record_taskinfo_sched_switch in kernel/trace/trace_sched_switch.c, since 4.13).
@@ -191,8 +186,7 @@ func (r *Pages) Pass(page func(cpu int, page []byte)) (pages int, err error) {
 // number. So /proc is asked first.
 type Owners struct {
 	known map[int]ownedThread
-	// recent are some of known, by the lowest bits of the thread's number; of pages, those that
-	// the present pass has asked for.
+	// recent are some of known, by the lowest bits of a thread's number; of pages, the present pass's.
 	recent [64]struct{ tid, printed, process int }
 	// Of pages alone: notes reads the kernel's notes, thread → process; now is the present pass
 	// over the CPUs, asked the one in which noted was read.

@@ -14,9 +14,8 @@ import (
 	"github.com/ftgo/ftgo/internal/histtext"
 )
 
-// Instances are busy while somebody has a file of theirs open. Those of others may be
-// in use by a process that can't be seen; our own is not but for a moment, which is long
-// where a hundred processes want the CPU.
+// Instances are busy while somebody has a file of theirs open. Those of others may be in use by a
+// process that can't be seen; our own are for a moment, which is long where 100 processes want the CPU.
 const (
 	PatienceWithOwn    = 5 * time.Second
 	PatienceWithOthers = time.Second
@@ -58,8 +57,7 @@ func (t *Tree) RemoveGroup(group string) error {
 	return err
 }
 
-// mustBeOff fails unless the group is disabled at the top level and in every
-// instance.
+// mustBeOff fails unless the group is disabled at the top level and in every instance.
 //
 // Deleting an event of several sites while it is enabled anywhere frees the sites
 // but leaves their breakpoints in place, and the next hit of one crashes the
@@ -93,8 +91,7 @@ func (t *Tree) isOff(group string) (passing bool, err error) {
 		now, err := t.ReadTrimmed(dir, "events", group, "enable")
 		switch {
 		case IsNotExist(err):
-			// An instance may have gone since the listing, and a group without an
-			// event has no directory.
+			// An instance may have gone since the listing, and groups without events have no directory.
 		case err != nil:
 			return IsGone(err), fmt.Errorf("read %s: %w", file, err)
 		case now != "0":
@@ -105,14 +102,12 @@ func (t *Tree) isOff(group string) (passing bool, err error) {
 	return false, nil
 }
 
-// Events lists the events of a group, "GROUP/EVENT" each. The directory is asked:
-// of uprobe_events, which is read page by page, a part goes unseen when somebody removes a
-// probe in between.
+// Events lists the events of a group, "GROUP/EVENT" each, by its directory: uprobe_events, which is
+// read page by page, leaves a part out when somebody removes a probe in between.
 func (t *Tree) Events(group string) (events []string, err error) {
 	names, err := t.List(t.Path("events", group))
-	// A directory of events that is removed while it is read is an invalid argument
-	// (fs/tracefs/event_inode.c, eventfs_iterate, since Linux 6.6). One that stays is not
-	// to be taken for it.
+	// A directory of events that is removed while it is read is an invalid argument, which one that
+	// stays must not be taken for (fs/tracefs/event_inode.c, eventfs_iterate, since Linux 6.6).
 	for try := 0; errors.Is(err, unix.EINVAL) && t.Exists("events", group) && try < 20; try++ {
 		time.Sleep(time.Millisecond)
 		names, err = t.List(t.Path("events", group))
@@ -229,9 +224,8 @@ func (t *Tree) sessionTriggers(session string) (set []triggered, err error) {
 // RemoveTriggers removes the triggers of a session's events in its instance. While one is
 // set, its event is armed: nothing may be deleted.
 //
-// A trigger whose variables another one uses can't go before that one (EBUSY), and another
-// process may remove the same (ENOENT): what is refused is tried again as long as there
-// are fewer each time.
+// A trigger can't go before another one that uses its variables (EBUSY), and another process may
+// remove the same (ENOENT): what is refused is tried again as long as there are fewer each time.
 func (t *Tree) RemoveTriggers(session string) error {
 	set, err := t.sessionTriggers(session)
 	for err == nil && len(set) > 0 {

@@ -50,14 +50,14 @@ type Ops interface {
 	Read(path string) ([]byte, error)
 	// Write writes text in one write(2), without creating or truncating.
 	Write(path, text string) error
-	// Append is Write with O_APPEND, which uprobe_events demands: opening it for
-	// writing with O_TRUNC removes everybody's probes
-	// (kernel/trace/trace_uprobe.c, probes_open).
+	// Append is Write with O_APPEND, which uprobe_events demands: opening it for writing with O_TRUNC
+	// removes everybody's probes (kernel/trace/trace_uprobe.c, probes_open).
 	Append(path, text string) error
 	Mkdir(path string) error
 	Rmdir(path string) error
+	// List returns the names in a directory.
 	List(path string) ([]string, error)
-	// Pipe opens a file for non-blocking reading.
+	// Pipe opens a file for reads that return EAGAIN when it is empty.
 	Pipe(path string) (int, error)
 	// PipeReaders are the processes that have a trace_pipe open, as far as can be seen.
 	PipeReaders() []PipeReader
@@ -66,14 +66,10 @@ type Ops interface {
 // OS is the running kernel's files.
 type OS struct{}
 
-// Read is [os.ReadFile].
 func (OS) Read(path string) ([]byte, error) { return os.ReadFile(path) }
-
-// Write writes at the file's beginning.
-func (OS) Write(path, text string) error { return WriteOnce(path, os.O_WRONLY, text) }
-
-// Append writes at the file's end.
-func (OS) Append(path, text string) error { return WriteOnce(path, os.O_WRONLY|os.O_APPEND, text) }
+func (OS) Mkdir(path string) error          { return os.Mkdir(path, 0o700) }
+func (OS) Write(path, text string) error    { return WriteOnce(path, os.O_WRONLY, text) }
+func (OS) Append(path, text string) error   { return WriteOnce(path, os.O_WRONLY|os.O_APPEND, text) }
 
 // WriteOnce opens a file with these flags and writes text.
 func WriteOnce(path string, flag int, text string) error {
@@ -102,9 +98,6 @@ func WriteOnce(path string, flag int, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Mkdir makes an instance.
-func (OS) Mkdir(path string) error { return os.Mkdir(path, 0o700) }
-
 // Rmdir is rmdir(2): [os.Remove] tries unlink first and would report its error on old kernels.
 func (OS) Rmdir(path string) error {
 	if err := unix.Rmdir(path); err != nil {
@@ -113,7 +106,6 @@ func (OS) Rmdir(path string) error {
 	return nil
 }
 
-// List returns the names in a directory.
 func (OS) List(path string) (names []string, err error) {
 	entries, err := os.ReadDir(path)
 	for _, e := range entries {
@@ -122,7 +114,6 @@ func (OS) List(path string) (names []string, err error) {
 	return names, err
 }
 
-// Pipe opens a file for reads that return EAGAIN when it is empty.
 func (OS) Pipe(path string) (int, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -158,9 +149,8 @@ func (r PipeReader) String() string {
 // IsNotExist: the file is not there.
 func IsNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// IsGone: the file is not there, or has just ceased to stand for anything, since somebody
-// has removed its instance or its events (kernel/trace/trace.c, trace_array_get, and
-// trace_events.c, subsystem_open).
+// IsGone: the file is not there, or stands for nothing any more, since its instance or events were
+// removed (kernel/trace/trace.c, trace_array_get, and trace_events.c, subsystem_open).
 func IsGone(err error) bool { return IsNotExist(err) || errors.Is(err, unix.ENODEV) }
 
 // IsBusy: somebody uses what is to be removed.
@@ -225,8 +215,7 @@ func (t turns) Rmdir(path string) error {
 	return t.Ops.Rmdir(path)
 }
 
-// Lock keeps others out of what a directory stands for, but waits no more than a second: one who
-// holds it may be stopped.
+// Lock keeps others out of what a directory stands for. It waits a second at most: one may be stopped.
 func Lock(dir string) (unlock func()) {
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
