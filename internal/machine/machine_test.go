@@ -2,7 +2,7 @@ package machine
 
 import (
 	"os"
-	"strings"
+	"path/filepath"
 	"testing"
 )
 
@@ -28,9 +28,22 @@ func TestChooseClock(t *testing.T) {
 		{"local [global] counter", true, "global"},
 		{"[local]", true, "local"},
 	} {
-		if got := chooseClock(c.offered, c.trusted); got != c.want {
-			t.Errorf("chooseClock(%q, %v) = %q, want %q", c.offered, c.trusted, got, c.want)
+		m := Machine{Root: t.TempDir()}
+		sources := map[bool]string{true: "tsc hpet acpi_pm\n", false: "hpet acpi_pm\n"}[c.trusted]
+		write(t, m.Root+clockSources, sources)
+		if got, trusted := m.ChooseClock(c.offered); got != c.want || trusted != c.trusted {
+			t.Errorf("of %q, with %q: %q, trusted %v; want %q", c.offered, sources, got, trusted, c.want)
 		}
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -50,14 +63,8 @@ func TestBufferKB(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m := Machine{Root: t.TempDir()}
 			for file, text := range map[string]string{"/proc/meminfo": c.meminfo, "/sys/devices/system/cpu/online": c.online} {
-				if text == "" {
-					continue
-				}
-				if err := os.MkdirAll(m.Root+file[:strings.LastIndexByte(file, '/')], 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(m.Root+file, []byte(text), 0o644); err != nil {
-					t.Fatal(err)
+				if text != "" {
+					write(t, m.Root+file, text)
 				}
 			}
 			if got := m.BufferKB(); got != c.want {
