@@ -17,15 +17,7 @@ const (
 )
 
 func (o Outcome) String() string {
-	switch o {
-	case Returned:
-		return "return"
-	case Unwound:
-		return "unwound"
-	case Abandoned:
-		return "abandoned"
-	}
-	return "open"
+	return [...]string{"return", "unwound", "open", "abandoned"}[o]
 }
 
 // Call is one call of a function.

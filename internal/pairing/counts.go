@@ -1,8 +1,6 @@
 package pairing
 
-import (
-	"github.com/ftgo/ftgo/internal/uprobe"
-)
+import "github.com/ftgo/ftgo/internal/uprobe"
 
 // accounting is what a pairer has seen so far.
 type accounting struct {
@@ -38,7 +36,9 @@ type entries struct{ calls, noCalls uint64 }
 func (p *pairer) extend() {
 	for i := len(p.account.delivered); i < len(p.plan.Events); i++ {
 		p.account.delivered = append(p.account.delivered, make([]uint64, len(p.plan.Events[i].Sites)))
-		p.sites.add(&p.plan.Events[i])
+		for k := range p.plan.Events[i].Sites {
+			p.sites.sites[eventAddr{i, p.plan.Events[i].Sites[k].Addr}] = k
+		}
 	}
 }
 
@@ -143,11 +143,10 @@ func (s *Stream) Counts(c Counters) *Counts {
 			switch {
 			case kind.Counts():
 				sites[fn].counters += count
-				if !c.Own {
-					out.CountedOnly += seen
-				} else {
-					out.CountedOnly += count
+				if c.Own {
+					seen = count
 				}
+				out.CountedOnly += seen
 			case fn < 0:
 			case kind.IsEntry():
 				sites[fn].entries += count
@@ -214,4 +213,33 @@ func countAt(hits [][]uint64, event, site int) uint64 {
 		return hits[event][site]
 	}
 	return 0
+}
+
+// siteIndex finds the sites of addresses.
+type siteIndex struct {
+	sites map[eventAddr]int
+	// recent are answers: most hits are at a few addresses.
+	recent [256]struct {
+		eventAddr
+		site int // plus 1: 0 is none
+	}
+}
+
+// eventAddr is an address of the file where an event is hit.
+type eventAddr struct {
+	format int
+	addr   uint64
+}
+
+// find is the site of an event at an address of the file, load bias taken off.
+func (c *siteIndex) find(format int, addr uint64) (site int, ok bool) {
+	at := eventAddr{format, addr}
+	known := &c.recent[(addr+uint64(format))*0x9e3779b97f4a7c15>>56]
+	if known.site != 0 && known.eventAddr == at {
+		return known.site - 1, true
+	}
+	if site, ok = c.sites[at]; ok {
+		known.eventAddr, known.site = at, site+1
+	}
+	return site, ok
 }

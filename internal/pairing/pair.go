@@ -50,6 +50,7 @@ func newPairer(plan *uprobe.Plan, sink Sink) *pairer {
 	p := &pairer{
 		plan: plan, sink: sink, maxOpen: maxOpen,
 		processes: make(map[int]*process), proc: nowhere,
+		sites:  siteIndex{sites: make(map[eventAddr]int)},
 		window: window{until: ^uint64(0)},
 	}
 	if plan.Sched {
@@ -83,23 +84,21 @@ func (p *pairer) event(ev *parse.Event, bias uint64) {
 	case uprobe.Entry:
 		p.enter(ev, &pe.Fields, fn)
 	case uprobe.EntryJump:
-		if !p.taken(pe, site, ev) {
+		if p.taken(pe, site, ev) {
+			p.enter(ev, &pe.Fields, fn)
+		} else {
 			p.entriesOf(fn).noCalls++
-			return
 		}
-		p.enter(ev, &pe.Fields, fn)
 	case uprobe.Point:
-		p.account.funcs[fn].all.calls++
-		p.sink.Counted(ev.PID, fn)
-		p.finished(ev.Time)
+		p.count(ev, fn, &p.account.funcs[fn].all)
 	case uprobe.Counter:
 		p.account.funcs[fn].all.calls++
 	case uprobe.CounterJump:
-		if !p.taken(pe, site, ev) {
+		if p.taken(pe, site, ev) {
+			p.account.funcs[fn].all.calls++
+		} else {
 			p.account.funcs[fn].all.noCalls++
-			return
 		}
-		p.account.funcs[fn].all.calls++
 	case uprobe.Return, uprobe.TailJump:
 		p.leave(ev, &pe.Fields, fn)
 	case uprobe.CondTail:
@@ -149,11 +148,16 @@ func (p *pairer) taken(e *uprobe.Event, site *uprobe.Site, ev *parse.Event) bool
 	return p.plan.Processor.Taken(site.Cond, ev.Args[e.Fields.Flags])
 }
 
+// count takes a call that is counted, not paired.
+func (p *pairer) count(ev *parse.Event, fn int, as *entries) {
+	as.calls++
+	p.sink.Counted(ev.PID, fn)
+	p.finished(ev.Time)
+}
+
 func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, fn int) {
-	if f.SP < 0 { // counted, not paired
-		p.entriesOf(fn).calls++
-		p.sink.Counted(ev.PID, fn)
-		p.finished(ev.Time)
+	if f.SP < 0 {
+		p.count(ev, fn, p.entriesOf(fn))
 		return
 	}
 	key, depth := p.locate(ev, f)

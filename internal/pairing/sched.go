@@ -236,7 +236,11 @@ func (s scheduler) kernel(name string, ev *parse.KernelEvent) {
 		state, hasState := ev.Number("prev_state")
 		next, hasNext := ev.Number("next_pid")
 		if hasPrev && hasState && hasNext {
-			s.off(ev.Time, int(prev), state&asleep != 0)
+			does := Runnable
+			if state&asleep != 0 {
+				does = Waiting
+			}
+			s.change(ev.Time, int(prev), does)
 			s.change(ev.Time, int(next), Running)
 		}
 	case SchedEvents[1]:
@@ -246,15 +250,7 @@ func (s scheduler) kernel(name string, ev *parse.KernelEvent) {
 	}
 }
 
-// off is a thread that loses its CPU, wake one that is to get it.
-func (s scheduler) off(now uint64, tid int, asleep bool) {
-	does := Runnable
-	if asleep {
-		does = Waiting
-	}
-	s.change(now, tid, does)
-}
-
+// wake is a thread that is to get a CPU.
 func (s scheduler) wake(now uint64, tid int) {
 	if t := s[tid]; t != nil && t.does == Waiting {
 		s.change(now, tid, Runnable)

@@ -58,8 +58,10 @@ func schedScript(t *testing.T, s scheduler, gs goroutines, text string) string {
 			s.park(now, tid, gs.of(now, g))
 		case "o":
 			s.swap(now, tid, gs.of(now, g))
-		case "-", "~":
-			s.off(now, tid, op == "~")
+		case "-":
+			s.change(now, tid, Runnable)
+		case "~":
+			s.change(now, tid, Waiting)
 		case "+":
 			s.change(now, tid, Running)
 		case "!":
@@ -172,7 +174,7 @@ func FuzzScheduler(f *testing.F) {
 			case 5:
 				s.swap(now, tid, gs.of(now, id))
 			case 6:
-				s.off(now, tid, arg&8 != 0)
+				s.change(now, tid, Runnable+Activity(arg>>3&1))
 			default:
 				s.change(now, tid, Running)
 				s.wake(now, tid^1)
