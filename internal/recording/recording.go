@@ -6,6 +6,7 @@
 package recording
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -89,32 +90,34 @@ type Recording struct {
 	// Complete: it has the end that a recording should have.
 	Complete bool
 
-	// first, armed and ended are readings of the clocks; of several at a time the closest.
-	first, armed, ended clockReading
-	// from and until are the ends of the window that its numbers are of; their hits are nil
+	// moments are by their labels: readings of the clocks, of several at a time the closest. "from"
+	// and "until" are the ends of the window that its numbers are of; their hits are nil
 	// in a recording of version 2, or one that was cut off.
-	from, until moment
-	nonce       string
-	events      *io.SectionReader
-	profile     [][]uint64
-	lost        uint64
+	moments map[string]*moment
+	nonce   string
+	events  *io.SectionReader
+	profile [][]uint64
+	lost    uint64
 	// newest is the latest reading of the trace clock.
 	newest uint64
 	// pids are the processes of threads, 0 where unknown; single is the only one there was,
 	// 0 if there was none or more.
 	pids   map[int]int
 	single int
-	// noted are threads whose process the kernel has noted anew meanwhile, see
-	// [Recording.correct].
-	noted map[int]struct{ first, ended int }
+	// noted are, "first" and when it "ended", the processes of threads that the kernel has noted anew
+	// meanwhile, see [Recording.correct].
+	noted map[string]map[int]int
 }
 
 var facts = []string{"kernel", "path", "program", "trace-clock", "buffer-kb", "wall"}
 
 // Open reads all of a recording but its events, which [Recording.Read] gives.
 func Open(from io.ReaderAt, size int64) (*Recording, error) {
-	r := &Recording{Facts: make(map[string]string), pids: make(map[int]int), noted: make(map[int]struct{ first, ended int })}
-	lines := newLineReader(io.NewSectionReader(from, 0, size))
+	r := &Recording{
+		Facts: make(map[string]string), pids: make(map[int]int), noted: map[string]map[int]int{"first": {}, "ended": {}},
+		moments: map[string]*moment{"first": {}, "armed": {}, "ended": {}, "from": {}, "until": {}},
+	}
+	lines := &lineReader{r: bufio.NewReaderSize(io.NewSectionReader(from, 0, size), maxLine)}
 	if err := r.header(lines); err != nil {
 		return nil, err
 	}

@@ -18,8 +18,8 @@ type clockReading struct {
 	back  bool          // it is less than one before
 }
 
-// moment is when the kernel's counters were read: hits as [Recording.Profile] has them, in
-// a pass that took width from clock on.
+// moment is a reading of the clocks. The kernel's counters may have been read then: hits as
+// [Recording.Profile] has them, in a pass that took width from clock on.
 type moment struct {
 	clock clockReading
 	hits  [][]uint64
@@ -37,16 +37,16 @@ func (r *Recording) clock(text string) error {
 	if err != nil {
 		return fmt.Errorf("read recording: clock %q: %w", shorten(text), err)
 	}
-	at := map[string]*clockReading{"first": &r.first, "armed": &r.armed, "ended": &r.ended, "from": &r.from.clock, "until": &r.until.clock}[label]
-	if at == nil {
+	moment := r.moments[label]
+	if moment == nil {
 		return fmt.Errorf("read recording: clock %q", shorten(text))
 	}
 	// Shells read digit by digit, while the clock goes on: between the digits of 1999 and of
 	// 2003 that gives 1003, never too much. If all of a time went back, the clock did.
 	r.newest = max(r.newest, t)
 	now := clockReading{before + (after-before)/2, t, time.Duration(after - before), t < r.newest}
-	if *at == (clockReading{}) || at.back && !now.back || at.back == now.back && now.width < at.width {
-		*at = now
+	if at := moment.clock; at == (clockReading{}) || at.back && !now.back || at.back == now.back && now.width < at.width {
+		moment.clock = now
 	}
 	return nil
 }
@@ -71,10 +71,10 @@ func (r *Recording) Times() (*Times, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Times{Base: base, Jumped: jumped, First: r.first.ticks, Windowed: r.until.hits != nil}
-	from, until := moment{clock: r.armed}, moment{clock: r.ended}
-	if t.Windowed {
-		from, until = r.from, r.until
+	from, until := r.moments["from"], r.moments["until"]
+	t := &Times{Base: base, Jumped: jumped, First: r.moments["first"].clock.ticks, Windowed: until.hits != nil}
+	if !t.Windowed {
+		from, until = r.moments["armed"], r.moments["ended"]
 	}
 	t.From = tracefs.Mark{Ticks: from.clock.ticks, At: base.Wall(from.clock.ticks), Hits: from.hits, Width: from.width}
 	length := time.Duration(max(until.clock.ns-from.clock.ns, 0))
@@ -89,23 +89,24 @@ func (r *Recording) Times() (*Times, error) {
 // reading in the middle tells; it is close to the first, and so less exact.
 func (r *Recording) timebase() (base clocks.Timebase, jumped bool, err error) {
 	wall, _ := strconv.ParseInt(r.Facts["wall"], 10, 64)
-	reading := func(c clockReading) clocks.Reading {
+	reading := func(label string) clocks.Reading {
+		c := r.moments[label].clock
 		return clocks.Reading{Ticks: c.ticks, At: time.Unix(0, c.ns+wall)}
 	}
 	clock := r.Facts["trace-clock"]
-	first, armed := reading(r.first), reading(r.armed)
+	first, armed := reading("first"), reading("armed")
 	early, err := clocks.New(clock, first, armed)
-	if r.ended == (clockReading{}) {
+	if r.moments["ended"].clock == (clockReading{}) {
 		return early, false, err
 	}
-	whole, wholeErr := clocks.New(clock, first, reading(r.ended))
+	whole, wholeErr := clocks.New(clock, first, reading("ended"))
 	if err != nil {
 		return whole, false, wholeErr // armed at once: nothing to compare with
 	}
 	between := armed.At.Sub(first.At)
 	off := whole.Duration(first.Ticks, armed.Ticks) - between
 	// Clocks that are slewed differ by up to 500 parts in a million.
-	if wholeErr != nil || off.Abs() > r.first.width+r.armed.width+between/1000 {
+	if wholeErr != nil || off.Abs() > r.moments["first"].clock.width+r.moments["armed"].clock.width+between/1000 {
 		return early, true, nil
 	}
 	return whole, false, nil

@@ -37,8 +37,6 @@ type lineReader struct {
 	offset int64
 }
 
-func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, maxLine)} }
-
 // next is a line of the header or behind the events, without its end.
 func (l *lineReader) next() (string, error) {
 	var b []byte
@@ -90,7 +88,7 @@ func (l *lineReader) keys(where, end string, take func(line, key, value string) 
 // reads what comes behind them.
 func (r *Recording) scan(from io.ReaderAt, lines *lineReader) error {
 	first := lines.offset
-	events := &eventLines{lines: lines, end: "# ended " + r.nonce}
+	events := &eventLines{lineReader: lines, end: "# ended " + r.nonce}
 	reader, err := parse.NewReader(uprobe.Formats(r.Plan.Events), events, nil, threads(r.pids))
 	if err == nil && len(r.nonce) < minNonce {
 		err = fmt.Errorf("%q is too short to tell its end by", r.nonce)
@@ -108,54 +106,32 @@ func (r *Recording) scan(from io.ReaderAt, lines *lineReader) error {
 	}
 	r.correct()
 	r.single = onlyValue(r.pids)
-	return errors.Join(err, r.rewind())
+	return err
 }
 
 // eventLines are the lines of events up to the one that ends them, as a source, so that they are
 // read once. What is longer than a line comes in parts.
 type eventLines struct {
-	lines *lineReader
+	*lineReader
 	end   string // the line behind them
 	at    int64  // where the last line begins
 	ended bool
-	part  bool   // the last line goes on
-	rest  []byte // of it
-	err   error  // why there are no more
+	part  bool // the last line goes on
 }
 
-func (e *eventLines) Read(_ context.Context, buf []byte) (n int, _ error) {
-	for n < len(buf) && e.err == nil {
-		if len(e.rest) == 0 {
-			e.err = e.next()
-			continue
-		}
-		size := copy(buf[n:], e.rest)
-		e.rest, n = e.rest[size:], n+size
+// Read gives the next line, for which buf has room.
+func (e *eventLines) Read(_ context.Context, buf []byte) (int, error) {
+	e.at = e.offset
+	line, err := e.r.ReadSlice('\n')
+	e.offset += int64(len(line))
+	if !e.part && len(line) <= len(e.end)+2 && string(bytes.TrimRight(line, "\r\n")) == e.end {
+		e.ended = true
+		return 0, io.EOF
 	}
-	if n > 0 {
-		return n, nil
+	if e.part = errors.Is(err, bufio.ErrBufferFull); e.part || len(line) > 0 && errors.Is(err, io.EOF) {
+		err = nil
 	}
-	return 0, e.err
-}
-
-func (e *eventLines) next() (err error) {
-	e.at = e.lines.offset
-	e.rest, err = e.lines.r.ReadSlice('\n')
-	e.lines.offset += int64(len(e.rest))
-	if !e.part && len(e.rest) <= len(e.end)+2 && string(bytes.TrimRight(e.rest, "\r\n")) == e.end {
-		e.ended, e.rest = true, nil
-		return io.EOF
-	}
-	if e.part = errors.Is(err, bufio.ErrBufferFull); e.part || len(e.rest) > 0 && errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
-}
-
-// rewind has Read begin with the first event.
-func (r *Recording) rewind() error {
-	_, err := r.events.Seek(0, io.SeekStart)
-	return err
+	return copy(buf, line), err
 }
 
 // threads notes the processes of threads that events tell.
@@ -172,9 +148,9 @@ func (t threads) Kernel(*parse.KernelEvent) {}
 // correct gives threads the processes that the kernel noted when it first switched away from
 // them, where the lines have those it had noted before they were there.
 func (r *Recording) correct() {
-	for tid, pid := range r.pids {
-		if noted := r.noted[tid]; noted.ended != 0 && pid == noted.first {
-			r.pids[tid] = noted.ended
+	for tid, pid := range r.noted["ended"] {
+		if printed, seen := r.pids[tid]; seen && printed == r.noted["first"][tid] {
+			r.pids[tid] = pid
 		}
 	}
 }
@@ -237,7 +213,7 @@ func (r *Recording) trailer(lines *lineReader) error {
 	}
 	r.profile, r.Complete = hits["profile"], true
 	if r.whole(hits["from"]) && r.whole(hits["until"]) {
-		r.from.hits, r.until.hits = hits["from"], hits["until"]
+		r.moments["from"].hits, r.moments["until"].hits = hits["from"], hits["until"]
 	}
 	return nil
 }
@@ -256,8 +232,8 @@ func (r *Recording) whole(hits [][]uint64) bool {
 func (r *Recording) pass(text string) error {
 	label, took, _ := strings.Cut(text, " ")
 	ns, err := strconv.ParseUint(took, 10, 62)
-	at := map[string]*moment{"from": &r.from, "until": &r.until}[label]
-	if at == nil {
+	at := r.moments[label]
+	if label != "from" && label != "until" {
 		return errors.New("it is of neither end")
 	}
 	at.width = time.Duration(ns)
@@ -269,12 +245,10 @@ func (r *Recording) note(text string) error {
 	var label string
 	var tid, pid int
 	n, _ := fmt.Sscanf(text, "%s %d %d", &label, &tid, &pid)
-	noted := r.noted[tid]
-	at := map[string]*int{"first": &noted.first, "ended": &noted.ended}[label]
-	if n != 3 || at == nil || tid <= 0 || pid <= 0 {
+	noted := r.noted[label]
+	if n != 3 || noted == nil || tid <= 0 || pid <= 0 {
 		return errors.New("it does not tell a thread's process")
 	}
-	*at = pid
-	r.noted[tid] = noted
+	noted[tid] = pid
 	return nil
 }
