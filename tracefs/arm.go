@@ -124,11 +124,10 @@ func (s *Session) disableAll(events []Event) error {
 }
 
 // Close removes everything that the session made, in the one order that is safe: the triggers,
-// which keep events and the instance in use, the latest first; the synthetic event; then
-// disarm, close the pipe, remove the instance, see that nothing is enabled
-// anywhere, delete the definitions. It may be called at any time, and again. What can't be
-// removed is told by an [ErrRemains], but for an instance that somebody's pipe holds, which
-// is left empty for [FS.RemoveHeld].
+// which keep events and the instance in use, the latest first; the synthetic event; then disarm,
+// close the pipe, remove the instance, see that nothing is enabled anywhere, delete the definitions.
+// It may be called at any time, and again. What can't be removed is told by an [ErrRemains], but for
+// an instance that somebody's pipe holds, which is left empty for [FS.RemoveHeld].
 func (s *Session) Close() error {
 	if s.closed {
 		return nil

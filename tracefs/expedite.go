@@ -23,11 +23,10 @@ import (
 // leaves. While a mark of a living run is there the switch stays on; the last puts it back. What
 // several do at once is kept apart by a lock on the directory of tracefs.
 
-// hurryMark is the name of the event.
-const hurryMark = "rcu_expedited"
-
-// leastHurry is how many grace periods are worth it: a quarter of a second.
-const leastHurry = 8
+const (
+	hurryMark  = "rcu_expedited" // the name of the event
+	leastHurry = 8               // how many grace periods are worth it: a quarter of a second
+)
 
 // hurrying is what this process does about it.
 type hurrying struct {

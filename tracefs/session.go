@@ -108,8 +108,7 @@ func newSession(f *FS, target Target, events []Event, features *Features) (s *Se
 	}
 	s = &Session{Name: who.String(), fs: f, target: target, events: events, stopped: make(chan struct{}), owners: ring.NewOwners(nil)}
 	if features == nil {
-		found := f.Features()
-		features = &found
+		features = new(f.Features())
 	}
 	s.features = *features
 	s.clocks.Stats = func() ([]byte, error) { return f.tree.Read(s.file("per_cpu", "cpu0", "stats")) }
@@ -218,11 +217,10 @@ func (s *Session) setClock(opt Options) error {
 	return s.write(clock, "trace_clock")
 }
 
-// growTopLevel has the buffer of the top level grow as it does when anybody's first event is
-// switched on: nothing is, but the kernel does it all the same when told that nothing shall be.
-// Before Linux 6.7 it would stay as small as it is, a page, for good, once any buffer was given
-// a size (ring_buffer_expanded in kernel/trace/trace.c), and who traces there next would lose
-// almost everything.
+// growTopLevel has the buffer of the top level grow as it does when anybody's first event is switched
+// on: nothing is, but the kernel does it all the same when told that nothing shall be. Before Linux
+// 6.7 it would stay a page for good, once any buffer was given a size (ring_buffer_expanded in
+// kernel/trace/trace.c), and who traces there next would lose almost everything.
 func (s *Session) growTopLevel() error {
 	if !s.features.Instances {
 		return nil

@@ -136,11 +136,6 @@ func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 // addEntry chooses the site where calls of a function begin, to time them or only to count them.
 func (c *planner) addEntry(i int, counts bool) {
 	f := &c.plan.Funcs[i]
-	if f.Point {
-		f.Stepped = !c.emulated(f.Sites.Entry)
-		c.add(shape{kind: Point, id: byThread}, i, f.Sites.Entry, nil)
-		return
-	}
 	kind, site := c.entry(f)
 	if counts {
 		c.add(shape{kind: kind + Counter, id: byThread}, i, site, nil)
@@ -154,6 +149,8 @@ func (c *planner) addEntry(i int, counts bool) {
 func (c *planner) entry(f *Function) (Kind, offsets.Site) {
 	kind, site := Entry, f.Sites.Entry
 	switch s := f.Sites; {
+	case f.Point:
+		kind = Point
 	case s.CheckOnly:
 		kind, site = EntryJump, *s.Check
 	case c.emulated(site):
@@ -190,7 +187,7 @@ func (c *planner) emulated(s offsets.Site) bool {
 func (c *planner) identity(f *Function) (begin, end identity) {
 	switch {
 	// Nothing is fetched, or from registers alone: then neither goroutines nor their stacks are known.
-	case !c.plan.identifies() || !c.features.Memory || f.ABI == offsets.SystemV:
+	case !c.plan.identifies() || !c.features.Memory || f.Point || f.ABI == offsets.SystemV:
 		return byThread, byThread
 	case c.plan.ByStack && f.Sites.Check != nil:
 		return byCheckG, byStack

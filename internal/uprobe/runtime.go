@@ -112,13 +112,11 @@ func (c *planner) atStatus(code *offsets.Code) ([]offsets.Site, error) {
 	return sites, err
 }
 
-// addEndProbes probes the places of Go's runtime that tell of calls which end
-// without a return: where goroutines end, Goexit included, and where execution
-// resumes after a recovered panic. A binary without them (not Go, stripped of the
-// names) does without: such calls are then found unwound by the next event on
-// their goroutine. Where goroutines are known by their stacks, a third one tells
-// when a stack moves. Neither is gccgo's runtime, which has functions of the same names and
-// no g in a register.
+// addEndProbes probes the places of Go's runtime that tell of calls which end without a return:
+// where goroutines end, Goexit included, and where execution resumes after a recovered panic. A
+// binary without them (not Go, stripped of the names) does without: such calls are then found
+// unwound by the next event on their goroutine. Where goroutines are known by their stacks, a third
+// one tells when a stack moves. gccgo's, with these names and no g in a register, is left out.
 func (c *planner) addEndProbes() {
 	if c.fetcher.conv.G == "" && !c.plan.ByStack {
 		return

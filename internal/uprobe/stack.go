@@ -13,11 +13,10 @@ import (
 // kernel/trace/trace_probe.h, and MAX_ARGSTR_LEN, which a deeper one would not keep).
 const MaxStack = 15
 
-// stackArgs fetches callers: the return address of the call that begins, the caller's frame
-// pointer, and then for each frame what it has there: the frame pointer of the next and the
-// return address into that. All frame pointers are fetched, since the kernel leaves in a
-// field what an earlier event had there if it can't follow the pointers to it: what hangs
-// on a bad one means nothing.
+// stackArgs fetches callers: the return address of the call that begins, the caller's frame pointer,
+// and then for each frame the frame pointer of the next and the return address into that. All frame
+// pointers are fetched, since the kernel leaves in a field what an earlier event had there if it
+// can't follow the pointers to it: what hangs on a bad one means nothing.
 //
 // Where calls are seen to begin, SP is what it was at the function's first instruction, and
 // no frame has been made: the frame pointer is still the caller's.
@@ -70,12 +69,11 @@ func NewCallers(b *offsets.Binary) *Callers {
 // Cut stands, among return addresses, for callers that are not known.
 const Cut = 0
 
-// Append appends the return addresses of a call to pcs, the innermost first, as addresses in
-// the file: bias is taken off. Cut is where callers are missing: a function that keeps no
-// frame pointer does not tell its own caller; at the end there are more than were fetched,
-// or they are in another file or on another stack. words are those that were fetched, sp is
-// the stack pointer where the call began, and hi the end of the stack, 0 if that is not
-// known.
+// Append appends the return addresses of a call to pcs, the innermost first, as addresses in the
+// file: bias is taken off. Cut is where callers are missing: a function that keeps no frame pointer
+// does not tell its own caller; at the end there are more than were fetched, or they are in another
+// file or on another stack. words are those that were fetched, sp is the stack pointer where the
+// call began, and hi the end of the stack, 0 if that is not known.
 //
 // Go's function table has how large each frame is, so that a frame pointer is believed where
 // it points to the end of the frame that must have kept it; one that points further skips

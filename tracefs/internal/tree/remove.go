@@ -128,9 +128,8 @@ func (t *Tree) Events(group string) (events []string, err error) {
 
 // Up to Linux 5.4.0 one open trace_pipe, be it of the top level or of an instance, keeps every
 // instance from being removed: the kernel counts it on the tracer, which instances share
-// (kernel/trace/trace.c: tracing_open_pipe adds to current_trace->ref, instance_rmdir asks for
-// it). So nothing may depend on an instance being removed: one that is held is emptied, and
-// removed when the pipe is closed.
+// (kernel/trace/trace.c: tracing_open_pipe adds to current_trace->ref, instance_rmdir asks for it).
+// So nothing may depend on that: an instance that is held is emptied, and removed later.
 
 // heldFromElsewhere tells whether an instance that is busy is so for a pipe that is not its own.
 func (t *Tree) heldFromElsewhere(instance string) bool {
