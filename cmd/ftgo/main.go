@@ -148,7 +148,7 @@ func probeCommand(e *env) *cli.Command {
 			if err := o.FailIf.CheckKnown(true, o.Errors, "--errors"); err != nil && !o.InKernel {
 				return err
 			}
-			return o.Observe(ctx, uprobe.Latency, view.NewTable(o.View(), uprobe.Latency))
+			return o.Observe(ctx, view.NewTable(o.View(), uprobe.Latency))
 		},
 	}
 }
@@ -167,7 +167,7 @@ func countCommand(e *env) *cli.Command {
 			if filter := o.Filter(); !filter.All() || o.PerPID || o.Calls > 0 {
 				mode = uprobe.CountRecorded
 			}
-			return o.Observe(ctx, mode, view.NewTable(o.View(), mode))
+			return o.Observe(ctx, view.NewTable(o.View(), mode))
 		},
 	}
 }
@@ -186,7 +186,7 @@ func traceCommand(e *env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return o.Observe(ctx, o.LineMode(), v)
+			return o.Observe(ctx, v)
 		},
 	}
 }
@@ -211,7 +211,7 @@ func watchCommand(e *env) *cli.Command {
 				o.Funcs, o.Missing = defaultAt, true
 				o.Interval = cmp.Or(o.Interval, time.Second)
 			}
-			return o.Observe(ctx, uprobe.Entries, view.NewVariables(o.View(), wanted, o.Funcs))
+			return o.Observe(ctx, view.NewVariables(o.View(), wanted, o.Funcs))
 		},
 	}
 }

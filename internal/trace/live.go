@@ -265,9 +265,18 @@ type liveSink struct {
 }
 
 func (s liveSink) Entry(c *pairing.Call) {
-	if s.live.wants(c) {
-		s.Sink.Entry(c)
+	l, r := s.live, &s.live.rests
+	if l.opt.Once {
+		// What was hit while the probe was being taken out is of the last interval.
+		if r.seen[c.PID] || l.clock.present.Wall(c.Start).Before(r.began) {
+			return
+		}
+		if len(r.seen) == 0 {
+			r.seen, r.first = make(map[int]bool), time.Now()
+		}
+		r.seen[c.PID] = true
 	}
+	s.Sink.Entry(c)
 }
 
 func (s liveSink) Kernel(ev *pairing.KernelEvent) {
@@ -287,23 +296,6 @@ type rests struct {
 
 // gather is how long other processes have after the first to come by the probe.
 const gather = 100 * time.Millisecond
-
-// wants tells whether a call is wanted.
-func (l *Live) wants(c *pairing.Call) bool {
-	r := &l.rests
-	// What was hit while the probe was being taken out is of the last interval.
-	if !l.opt.Once {
-		return true
-	}
-	if r.seen[c.PID] || l.clock.present.Wall(c.Start).Before(r.began) {
-		return false
-	}
-	if len(r.seen) == 0 {
-		r.seen, r.first = make(map[int]bool), time.Now()
-	}
-	r.seen[c.PID] = true
-	return true
-}
 
 // rest takes the probes out for what is left of the interval once all that is wanted is there.
 func (l *Live) rest() error {

@@ -69,12 +69,9 @@ type life struct {
 }
 
 const (
-	// looksEvery is the time between two looks at the processes.
-	looksEvery = 200 * time.Millisecond
-	// maxChecked is the number of processes checked per look, for whether they have ended.
-	maxChecked = 500
-	// drained is the time after which the stream has put in order what was recorded.
-	drained = time.Second
+	looksEvery = 200 * time.Millisecond // between two looks at the processes
+	maxChecked = 500                    // the number of processes checked per look, for whether they have ended
+	drained    = time.Second            // after which the stream has put in order what was recorded
 )
 
 // wait learns what is gone when processes are.
@@ -221,11 +218,9 @@ type vanished struct {
 }
 
 const (
-	// glance is the number of sites checked per look, inspection that of the check at the end. A
-	// site takes a microsecond or two.
-	glance, inspection = 16, 512
-	// maxGlanced is the number of processes checked per look.
-	maxGlanced = 16
+	glance     = 16  // the number of sites checked per look: each takes a microsecond or two
+	inspection = 512 // that of the check at the end
+	maxGlanced = 16  // the number of processes checked per look
 )
 
 func newVanished(plan *uprobe.Plan) vanished {

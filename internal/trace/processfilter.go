@@ -16,11 +16,10 @@ import (
 // of all processes: before Linux 5.8 the kernel's own filter loses a process which another thread than its
 // first executes a program in (see tracefs.StartKernel).
 type processFilter struct {
-	comm      string
-	fork      bool
-	wanted    map[int]bool
-	unnamed   bool // lines do not name the process
-	everybody bool // all processes are wanted
+	comm    string
+	fork    bool
+	wanted  map[int]bool
+	unnamed bool // lines do not name the process
 	// tasks are the threads of wanted processes, or, if all, of all that there are; a number
 	// whose thread has ended stays until it is used again.
 	tasks   map[int]int
@@ -45,7 +44,7 @@ func newProcessFilter(o *Options) processFilter {
 		f.all = f.unnamed
 	case learns:
 		f.names = []string{"task:task_newtask"}
-		f.all, f.everybody = true, true
+		f.all = true
 	}
 	return f
 }
@@ -78,8 +77,8 @@ func (f *processFilter) begin(pids []int, processOf func(tid int) int) error {
 	return err
 }
 
-// wants tells whether a process is wanted.
-func (f *processFilter) wants(pid int) bool { return f.everybody || f.wanted[pid] }
+// wants tells whether a process is wanted: of a filter for all threads that is for no name, each is.
+func (f *processFilter) wants(pid int) bool { return f.all && f.comm == "" || f.wanted[pid] }
 
 // of is the process of a thread by now, of which found is what lines or /proc tell.
 func (f *processFilter) of(tid, found int) int {

@@ -23,13 +23,11 @@ const (
 	// hurts the program for as long.
 	firstLook = 100 * time.Millisecond
 	slowLook  = time.Second
-	// slowBatch is the most between two batches of functions that are timed.
-	slowBatch = 5 * time.Second
+	slowBatch = 5 * time.Second // the most between two batches of functions that are timed
 	// batchFuncs is how many functions are timed at once: to define their probes takes
 	// about a second where there are 15,000 others.
 	batchFuncs = 1000
-	// manyEvents ends it: at the end each event takes 45 ms to remove.
-	manyEvents = 150
+	manyEvents = 150 // end it: at the end each event takes 45 ms to remove
 )
 
 // switcher times functions whose calls were only counted at first, when they are called, and

@@ -37,13 +37,14 @@ type View interface {
 
 // Needs are what a view wants of a source.
 type Needs struct {
-	Entries, Steady, Once bool   // those of [trace.Options]
-	Limit                 uint64 // and this, too
-	Errors, PerPID        bool   // those of [trace.TotalsOptions]
-	Intervals             bool   // tables are of what has happened since the one before, too
-	Stacks                bool   // the table adds up calls by their callers
-	Inside                bool   // calls are marked that functions with that role make
-	Memory                bool   // the view is nothing without what is fetched from memory
+	Mode                  uprobe.Mode // how calls are seen
+	Entries, Steady, Once bool        // those of [trace.Options]
+	Limit                 uint64      // and this, too
+	Errors, PerPID        bool        // those of [trace.TotalsOptions]
+	Intervals             bool        // tables are of what has happened since the one before, too
+	Stacks                bool        // the table adds up calls by their callers
+	Inside                bool        // calls are marked that functions with that role make
+	Memory                bool        // the view is nothing without what is fetched from memory
 }
 
 // Values is [uprobe.Options].Values.

@@ -33,7 +33,7 @@ type planned struct {
 }
 
 // Observe is probe, count, trace and watch: everything from the arguments to the last line.
-func (o *Options) Observe(ctx context.Context, mode uprobe.Mode, v run.View) (err error) {
+func (o *Options) Observe(ctx context.Context, v run.View) (err error) {
 	if err := o.checkProcesses(); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (o *Options) Observe(ctx context.Context, mode uprobe.Mode, v run.View) (er
 	if o.InKernel {
 		plan = p.inKernel
 	}
-	if err := plan(j, mode); err != nil {
+	if err := plan(j); err != nil {
 		return err
 	}
 	return p.do(ctx, j, o.Binary)
@@ -105,7 +105,8 @@ func (p *planned) place(j *run.Job, where string, each time.Duration) error {
 }
 
 // live plans what hits are recorded, or counted, of.
-func (p *planned) live(j *run.Job, mode uprobe.Mode) (err error) {
+func (p *planned) live(j *run.Job) (err error) {
+	want, mode := p.view.Needs(), p.view.Needs().Mode
 	p.features = machine.Machine{}.Features()
 	if p.fs != nil {
 		p.features = p.Adjust(p.fs.Features())
@@ -138,7 +139,6 @@ func (p *planned) live(j *run.Job, mode uprobe.Mode) (err error) {
 		p.Say("%s keeps no frame pointers: of each stack only the caller is known", version)
 	}
 	j.Costs = own.New(p.fs, p.Own, mode, p.Stack)
-	want := p.view.Needs()
 	j.Source = trace.NewLive(p.fs, p.plan, trace.Options{
 		Filter:   filter,
 		Recorder: trace.Recorder{Features: p.features, BufferKB: p.BufferKB, Raw: p.Reader == "raw", Shared: p.Force},
@@ -150,7 +150,7 @@ func (p *planned) live(j *run.Job, mode uprobe.Mode) (err error) {
 }
 
 // inKernel plans what the kernel keeps histograms of.
-func (p *planned) inKernel(j *run.Job, _ uprobe.Mode) error {
+func (p *planned) inKernel(j *run.Job) error {
 	t := p.target
 	if len(t.Sites) > 0 {
 		return cli.Usage("--in-kernel takes functions, not instructions like %s", t.Sites[0].Name)

@@ -16,7 +16,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
-	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -39,8 +38,7 @@ type Options struct {
 	cli.Target
 	cli.Output
 	cli.Talk
-	ProcessFilter
-	Ends
+	Span
 	Recorder
 	Extras
 	view.TableFlags
@@ -51,14 +49,10 @@ type Options struct {
 	Program  []string
 }
 
-// ProcessFilter is which processes are traced, -p aside.
-type ProcessFilter struct {
-	Fork bool   // processes that those of -p or PROGRAM start, too
-	Comm string // name of the processes
-}
-
-// Ends is when a run begins and ends.
-type Ends struct {
+// Span is which processes a run is of, -p aside, and when it begins and ends.
+type Span struct {
+	Fork               bool   // processes that those of -p or PROGRAM start, too
+	Comm               string // name of the processes
 	Duration, Interval time.Duration
 	Calls              uint64
 	Wait               bool
@@ -186,14 +180,6 @@ func (o *Options) mixed() bool {
 // Filter says which processes are wanted.
 func (o *Options) Filter() trace.Filter {
 	return trace.Filter{PIDs: o.PIDs, Fork: o.Fork, Comm: o.Comm[:min(len(o.Comm), maxComm)]}
-}
-
-// LineMode is what lines of calls are made of.
-func (o *Options) LineMode() uprobe.Mode {
-	if o.Lines.Entries {
-		return uprobe.Entries
-	}
-	return uprobe.Latency
 }
 
 // View are the options of views, as far as flags say.

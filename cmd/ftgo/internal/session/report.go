@@ -119,7 +119,7 @@ func (o *Options) replayed(rec *recording.Recording) (p *planned, err error) {
 	if program := rec.Facts["program"]; program != "" {
 		o.Program = []string{program}
 	}
-	_, v, err := o.recordView()
+	v, err := o.recordView()
 	if err != nil {
 		return nil, err
 	}

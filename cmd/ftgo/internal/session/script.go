@@ -94,15 +94,14 @@ func (o *Options) wholeFilter(inside bool) bool {
 }
 
 // recordView is a view as far as planning needs one.
-func (o *Options) recordView() (uprobe.Mode, run.View, error) {
+func (o *Options) recordView() (run.View, error) {
 	switch o.Recorded.As {
 	case "count":
-		return uprobe.CountRecorded, view.NewTable(o.View(), uprobe.CountRecorded), nil
+		return view.NewTable(o.View(), uprobe.CountRecorded), nil
 	case "trace":
-		v, err := view.NewLines(o.View())
-		return o.LineMode(), v, err
+		return view.NewLines(o.View())
 	}
-	return uprobe.Latency, view.NewTable(o.View(), uprobe.Latency), nil
+	return view.NewTable(o.View(), uprobe.Latency), nil
 }
 
 // Script writes the script that records what flags say.
@@ -120,14 +119,13 @@ func (o *Options) Script() (err error) {
 			return cli.Usage("script: --kernel %s: scripts record in instances, which uprobes are in since Linux 3.14", o.Recorded.kernel)
 		}
 	}
-	mode, v, err := o.recordView()
-	if err != nil {
+	if p.view, err = o.recordView(); err != nil {
 		return err
 	}
+	mode := p.view.Needs().Mode
 	if mode == uprobe.CountRecorded && p.features.ExactHits {
 		mode = uprobe.Count
 	}
-	p.view = v
 	if p.target, err = o.resolve(); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/units"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -61,7 +62,11 @@ func NewLines(o *Options) (v *Lines, err error) {
 func (v *Lines) Needs() run.Needs {
 	o := &v.opt.Lines
 	entries := o.Begins || o.Entries || o.StartOrder || o.Tree || v.opt.Format == render.Chrome
-	return run.Needs{Entries: entries, Steady: entries, Inside: v.opt.Inside}
+	mode := uprobe.Latency
+	if o.Entries {
+		mode = uprobe.Entries
+	}
+	return run.Needs{Mode: mode, Entries: entries, Steady: entries, Inside: v.opt.Inside}
 }
 
 func (v *Lines) Begin(s *run.Scene) error {

@@ -40,7 +40,7 @@ func NewTable(o *Options, mode uprobe.Mode) *Table {
 }
 
 func (r *Table) Needs() run.Needs {
-	return run.Needs{Limit: r.opt.Calls, Stacks: r.opt.Stack > 0, Intervals: r.opt.Every > 0, Errors: r.opt.Tables.Errors, PerPID: r.opt.Tables.PerPID}
+	return run.Needs{Mode: r.mode, Limit: r.opt.Calls, Stacks: r.opt.Stack > 0, Intervals: r.opt.Every > 0, Errors: r.opt.Tables.Errors, PerPID: r.opt.Tables.PerPID}
 }
 
 // Values fetches the type of the last result, for --errors: 0 is no error.

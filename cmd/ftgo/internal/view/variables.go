@@ -49,7 +49,7 @@ func NewVariables(o *Options, wanted, at []string) *Variables {
 
 // Needs asks for one call of each process in an interval: the probe then rests.
 func (v *Variables) Needs() run.Needs {
-	return run.Needs{Entries: true, Once: v.opt.Every > 0, Memory: true}
+	return run.Needs{Mode: uprobe.Entries, Entries: true, Once: v.opt.Every > 0, Memory: true}
 }
 
 func (v *Variables) Values(s *target.Target, features tracefs.Features) (run.Values, error) {
