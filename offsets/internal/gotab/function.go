@@ -99,23 +99,6 @@ func (f function) pcdata(n uint64) uint64 {
 	return 0
 }
 
-// funcdata is the address of datum n of the function, 0 if there is none. Since Go 1.18 it is an
-// offset from base.
-func (f function) funcdata(n, base uint64) uint64 {
-	if f.kinds()>>24 <= n {
-		return 0
-	}
-	at := f.at + f.t.form.head + 4*f.word(wordPCData)
-	if f.t.form.oldest < 18 {
-		return f.t.number((at+7)&^7+8*n, 8)
-	}
-	offset := f.t.number(at+4*n, 4)
-	if base == 0 || offset == none || f.t.damaged {
-		return 0
-	}
-	return base + offset
-}
-
 // step reads the pair at an offset of a table of values by address: the difference to the value
 // before (zigzag, the first from -1 on), and to the address, up to a 0 (runtime/symtab.go, step).
 // size is 0 at the end, next if the table is damaged.
