@@ -239,45 +239,30 @@ func (d *Info) locations(u *unit, v *Formal, whole bool) iter.Seq[located] {
 // pieces (DW_OP_piece) is in one or the other; padding is left out, and Go 1.18 to 1.21
 // repeat registers, so that sizes mean nothing.
 func readExpression(p arch.Processor, expression []byte) (at Location, ok bool) {
-	const (
-		opConsts     = 0x11
-		opPlus       = 0x22
-		opPlusUconst = 0x23
-		opReg0       = 0x50
-		opReg31      = 0x6f
-		opRegx       = 0x90
-		opFbreg      = 0x91
-		opPiece      = 0x93
-		opFrame      = 0x9c // DW_OP_call_frame_cfa
-	)
 	r := reader{data: expression}
 	for r.at < len(expression) && !r.bad {
-		register, disp, inMemory := uint64(0), p.Machine().CFA, false
+		register, disp, inMemory := uint64(0), p.Machine().CFA, true
 		switch op := r.u8(); {
-		case op >= opReg0 && op <= opReg31:
-			register = uint64(op - opReg0)
-		case op == opRegx:
-			register = r.uleb()
-		case op == opFbreg:
-			disp, inMemory = disp+r.sleb(), true
-		case op == opFrame:
-			inMemory = true
-			switch {
-			case r.at == len(expression):
-			case expression[r.at] == opConsts:
-				r.u8()
-				disp += r.sleb()
-				r.bad = r.bad || r.u8() != opPlus
-			case expression[r.at] == opPlusUconst:
-				r.u8()
-				disp += int64(r.uleb())
-			}
-		default:
+		case op >= 0x50 && op <= 0x6f: // DW_OP_reg0 to DW_OP_reg31
+			register, inMemory = uint64(op-0x50), false
+		case op == 0x90: // DW_OP_regx
+			register, inMemory = r.uleb(), false
+		case op == 0x91: // DW_OP_fbreg
+			disp += r.sleb()
+		case op != 0x9c: // DW_OP_call_frame_cfa
 			return at, false // among them a piece that is nowhere
+		case r.at == len(expression):
+		case expression[r.at] == 0x11: // DW_OP_consts, then DW_OP_plus
+			r.u8()
+			disp += r.sleb()
+			r.bad = r.bad || r.u8() != 0x22
+		case expression[r.at] == 0x23: // DW_OP_plus_uconst
+			r.u8()
+			disp += int64(r.uleb())
 		}
-		size, last := int64(0), r.at == len(expression)
-		if !last {
-			if r.u8() != opPiece {
+		size := int64(0)
+		if r.at < len(expression) {
+			if r.u8() != 0x93 { // DW_OP_piece
 				return at, false
 			}
 			size = int64(r.uleb())

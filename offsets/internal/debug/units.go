@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"reflect"
 	"slices"
@@ -161,6 +162,36 @@ func (d *Info) TypeNamed(name string) (*gotype.Type, bool) {
 	}
 	t := d.typeAt(at, 0)
 	return t, t.Kind != reflect.Invalid
+}
+
+// Struct finds the struct type of a name, which is looked for in a unit, where it is most
+// likely, and then everywhere: a package of Go is a unit.
+func (d *Info) Struct(name, in string) (*gotype.Type, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	units := d.units
+	likely := func(u *unit) bool { return val[string](u.entry, dwarf.AttrName) == in }
+	if i := slices.IndexFunc(units, likely); i > 0 {
+		units = slices.Concat(units[i:], units)
+	}
+	var failed error
+	for _, u := range units {
+		var at dwarf.Offset
+		err := d.walk(u, func(e *dwarf.Entry) (inside bool, err error) {
+			if e.Tag == dwarf.TagStructType && e.Children && e.Val(dwarf.AttrName) == name {
+				at, err = e.Offset, io.EOF
+			}
+			return true, err
+		})
+		if at != 0 {
+			return d.typeAt(at, 0), nil
+		}
+		failed = cmp.Or(failed, err)
+	}
+	if failed != nil {
+		return nil, fmt.Errorf("read debug information: %w", failed)
+	}
+	return nil, fmt.Errorf("find type %s: not in debug information", name)
 }
 
 // EscapedPath is the name with the import path as symbols have it: with dots in its

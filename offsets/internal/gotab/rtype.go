@@ -6,9 +6,134 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/internal/image"
 )
+
+// rtypeForm is how a version of Go lays out a runtime._type (runtime/type.go, reflect/type.go,
+// internal/abi/type.go).
+type rtypeForm struct {
+	kind uint64 // offset of the kind; two bytes before it is the alignment
+	// size is that of the _type, behind which the words follow that depend on the kind;
+	// 0 if not known.
+	size uint64
+	// interned: name and the names of fields are in runtime.types, where a byte of flags
+	// and the length precede the text; before, they are addresses of strings.
+	interned bool
+	// varint: that length is a varint, else 2 bytes, big-endian.
+	varint bool
+	// shifted: the lowest bit of a field's offset tells an embedded field, the others are
+	// the number. flagged: a bit in its name does. Without either it is one without a
+	// name.
+	shifted, flagged bool
+	// directFlag: that a value is its interface's data word is said in tflag, not kind.
+	directFlag bool
+}
+
+// rtypeFormOf is that of a minor version of Go. Of 1.6 the names and kinds alone are known.
+func rtypeFormOf(minor int) rtypeForm {
+	form := rtypeForm{
+		kind: 23, size: 48,
+		interned: minor >= 7, shifted: minor >= 9 && minor < 19, varint: minor >= 17,
+		flagged: minor >= 19, directFlag: minor >= 26,
+	}
+	switch minor {
+	case 4:
+		form.kind, form.size = 15, 72
+	case 5:
+		form.size = 72
+	case 6:
+		form.size = 0
+	}
+	return form
+}
+
+// Bits of a _type's tflag, which is a byte at offset 20 since Go 1.7, of its kind, and
+// of the flags that precede a name, which is at offset 40 of a _type.
+const (
+	rtypeName = 40
+
+	tflagAt        = 20
+	tflagExtraStar = 1 << 1
+	tflagNamed     = 1 << 2
+	tflagDirect    = 1 << 5
+
+	kindMask   = 1<<5 - 1
+	kindDirect = 1 << 5
+
+	nameEmbedded = 1 << 3
+)
+
+// kindSizes are the sizes of all types of a kind, as the runtime numbers it (reflect.Kind); 0: they
+// differ.
+var kindSizes = [...]uint64{
+	reflect.Bool: 1, reflect.Int: 8, 1, 2, 4, 8, reflect.Uint: 8, 1, 2, 4, 8, reflect.Uintptr: 8,
+	reflect.Float32: 4, 8, reflect.Complex64: 8, 16, reflect.Array: 0, reflect.Chan: 8, reflect.Func: 8,
+	reflect.Interface: 16, reflect.Map: 8, reflect.Pointer: 8, reflect.Slice: 24, reflect.String: 16,
+	reflect.Struct: 0, reflect.UnsafePointer: 8,
+}
+
+// plainKind is the kind without the size of its numbers.
+func plainKind(k reflect.Kind) reflect.Kind {
+	switch {
+	case reflect.Int <= k && k <= reflect.Int64:
+		return reflect.Int
+	case reflect.Uint <= k && k <= reflect.Uintptr:
+		return reflect.Uint
+	case k == reflect.Float32:
+		return reflect.Float64
+	case k == reflect.Complex64:
+		return reflect.Complex128
+	}
+	return k
+}
+
+// literals are what the names of types that were not declared begin with.
+var literals = map[reflect.Kind]string{
+	reflect.Array: "[", reflect.Func: "func(", reflect.Interface: "interface {", reflect.Map: "map[",
+	reflect.Pointer: "*", reflect.Slice: "[]", reflect.Struct: "struct {",
+}
+
+// nameAt reads a name of runtime.types: flags, length, text.
+func (r *rtypeReader) nameAt(addr uint64) (name string, flags byte, ok bool) {
+	var head [4]byte // a length below image.MaxName has at most three
+	if !r.image.Read(addr, head[:]) {
+		return "", 0, false
+	}
+	size, digits := uint64(binary.BigEndian.Uint16(head[1:])), 2
+	if r.form.varint {
+		size, digits = binary.Uvarint(head[1:])
+	}
+	if digits <= 0 {
+		return "", 0, false
+	}
+	name, ok = textAt(r.image, addr+1+uint64(digits), size)
+	return name, head[0], ok
+}
+
+// textAt reads a text of some bytes.
+func textAt(m *image.Image, addr, size uint64) (string, bool) {
+	if size >= image.MaxName {
+		return "", false
+	}
+	text := make([]byte, size)
+	if size > 0 && !m.Read(addr, text) || !utf8.Valid(text) {
+		return "", false
+	}
+	return string(text), true
+}
+
+// stringVariable reads the string whose header is at an address.
+func stringVariable(m *image.Image, addr uint64) (string, bool) {
+	var size [8]byte
+	start, ok := m.Pointer(addr)
+	if !ok || !m.Read(addr+8, size[:]) {
+		return "", false
+	}
+	return textAt(m, start, binary.LittleEndian.Uint64(size[:]))
+}
 
 // RuntimeType decodes the runtime._type at a virtual address of the file, load bias not
 // counted: the first word of an interface without methods, or what ItabType returns. It
@@ -22,7 +147,7 @@ func (g *Tables) RuntimeType(addr uint64) (*gotype.Type, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r := rtypeReader{tables: g, table: t, open: make(map[uint64]bool), budget: maxHeldBytes}
+	r := rtypeReader{Tables: g, types: t, open: make(map[uint64]bool), budget: maxHeldBytes}
 	typ, err := r.read(addr)
 	if err != nil {
 		return nil, fmt.Errorf("read type at %#x: %w", addr, err)
@@ -42,25 +167,24 @@ const (
 
 // rtypeReader reads one type with all that it holds by value.
 type rtypeReader struct {
-	tables *Tables
-	table  *types
+	*Tables
+	*types
 	open   map[uint64]bool // structs and arrays that are being read: none holds itself
 	budget int
 }
 
 func (r *rtypeReader) read(addr uint64) (*gotype.Type, error) {
-	form := r.table.form
-	if known, ok := r.table.known[addr]; ok {
+	if known, ok := r.known[addr]; ok {
 		return known, nil
 	}
-	if addr%8 != 0 || addr < r.table.start || addr >= r.table.end {
+	if addr%8 != 0 || addr < r.start || addr >= r.end {
 		return nil, errors.New("no type is there")
 	}
 	var head [48]byte // the fields that are read lie in it, in all forms
-	if !r.tables.image.Read(addr, head[:]) {
+	if !r.image.Read(addr, head[:]) {
 		return nil, errors.New("not in the file")
 	}
-	size, align, number := binary.LittleEndian.Uint64(head[:]), head[form.align], head[form.kind]
+	size, align, number := binary.LittleEndian.Uint64(head[:]), head[r.form.kind-2], head[r.form.kind]
 	n := number & kindMask
 	if n == 0 || int(n) >= len(kindSizes) {
 		return nil, fmt.Errorf("kind %d is none", n)
@@ -74,33 +198,32 @@ func (r *rtypeReader) read(addr uint64) (*gotype.Type, error) {
 		return nil, err
 	}
 	known := &gotype.Type{Name: name, Kind: kind, Size: int64(size), Align: int64(align), Direct: number&kindDirect != 0}
-	if form.directFlag {
+	if r.form.directFlag {
 		known.Direct = head[tflagAt]&tflagDirect != 0
 	}
 	r.budget -= 256 + len(name)
 	r.open[addr] = true
 	r.detail(known, addr)
 	delete(r.open, addr)
-	r.table.known[addr] = known
+	r.known[addr] = known
 	return known, nil
 }
 
 // name is that of the type whose _type begins with head.
 func (r *rtypeReader) name(addr uint64, head []byte, kind reflect.Kind) (string, error) {
-	form := r.table.form
-	if !form.interned {
-		at, ok := r.tables.image.Pointer(addr + form.name)
-		name, known := stringVariable(r.tables.image, at)
+	if !r.form.interned {
+		at, ok := r.image.Pointer(addr + rtypeName)
+		name, known := stringVariable(r.image, at)
 		if !ok || !known || name == "" {
 			return "", errors.New("no name")
 		}
 		return name, nil
 	}
-	offset := binary.LittleEndian.Uint32(head[form.name:])
-	if offset == 0 || uint64(offset) >= r.table.end-r.table.start {
+	offset := binary.LittleEndian.Uint32(head[rtypeName:])
+	if offset == 0 || uint64(offset) >= r.end-r.start {
 		return "", errors.New("no name")
 	}
-	name, _, ok := r.tables.nameAt(r.table.start+uint64(offset), form)
+	name, _, ok := r.nameAt(r.start + uint64(offset))
 	if ok && head[tflagAt]&tflagExtraStar != 0 {
 		name, ok = strings.CutPrefix(name, "*")
 	}
@@ -113,17 +236,16 @@ func (r *rtypeReader) name(addr uint64, head []byte, kind reflect.Kind) (string,
 
 // detail reads what follows the _type at an address.
 func (r *rtypeReader) detail(t *gotype.Type, addr uint64) {
-	form := r.table.form
-	first := addr + form.size
+	first := addr + r.form.size
 	var ok bool
 	switch t.Kind {
 	case reflect.Pointer, reflect.Slice, reflect.Chan:
-		elem, found := r.tables.image.Pointer(first)
-		if form.size == 0 || !found {
+		elem, found := r.image.Pointer(first)
+		if r.form.size == 0 || !found {
 			return
 		}
 		t.SetElem(func() *gotype.Type {
-			typ, _ := r.tables.RuntimeType(elem)
+			typ, _ := r.RuntimeType(elem)
 			return typ
 		})
 		return
@@ -144,7 +266,7 @@ func (r *rtypeReader) detail(t *gotype.Type, addr uint64) {
 // array reads runtime.arraytype: element, slice of it, length.
 func (r *rtypeReader) array(t *gotype.Type, at uint64) bool {
 	elem, ok1 := r.heldAt(at)
-	length, ok2 := r.tables.image.Pointer(at + 16)
+	length, ok2 := r.image.Pointer(at + 16)
 	if !ok1 || !ok2 || length >= maxTypeSize {
 		return false
 	}
@@ -159,10 +281,10 @@ func (r *rtypeReader) array(t *gotype.Type, at uint64) bool {
 // methods reads how many an interface type has, runtime.interfacetype: a slice, behind
 // the package since Go 1.7.
 func (r *rtypeReader) methods(t *gotype.Type, at uint64) bool {
-	if r.table.form.interned {
+	if r.form.interned {
 		at += 8
 	}
-	n, ok := r.tables.image.Pointer(at + 8)
+	n, ok := r.image.Pointer(at + 8)
 	t.Methods = n > 0
 	return ok && n < 1<<16
 }
@@ -170,8 +292,8 @@ func (r *rtypeReader) methods(t *gotype.Type, at uint64) bool {
 // heldAt reads the type whose address is at an address, and of which a value is a part
 // of another.
 func (r *rtypeReader) heldAt(at uint64) (*gotype.Type, bool) {
-	addr, ok := r.tables.image.Pointer(at)
-	if !ok || r.table.form.size == 0 || r.open[addr] || len(r.open) > maxNesting || r.budget < 0 {
+	addr, ok := r.image.Pointer(at)
+	if !ok || r.form.size == 0 || r.open[addr] || len(r.open) > maxNesting || r.budget < 0 {
 		return nil, false
 	}
 	held, err := r.read(addr)
@@ -183,24 +305,24 @@ func (r *rtypeReader) heldAt(at uint64) (*gotype.Type, bool) {
 // and offset (reflect.structField).
 func (r *rtypeReader) fields(t *gotype.Type, at uint64) bool {
 	size, typeAt, offsetAt := uint64(40), uint64(16), uint64(32)
-	if r.table.form.interned {
+	if r.form.interned {
 		at += 8
 		size, typeAt, offsetAt = 24, 8, 16
 	}
-	start, ok1 := r.tables.image.Pointer(at)
-	count, ok2 := r.tables.image.Pointer(at + 8)
-	if !ok1 || !ok2 || r.table.form.size == 0 || count > maxHeldBytes/size {
+	start, ok1 := r.image.Pointer(at)
+	count, ok2 := r.image.Pointer(at + 8)
+	if !ok1 || !ok2 || r.form.size == 0 || count > maxHeldBytes/size {
 		return false
 	}
 	end := int64(0)
 	for ; count > 0; count, start = count-1, start+size {
 		typ, ok1 := r.heldAt(start + typeAt)
-		offset, ok2 := r.tables.image.Pointer(start + offsetAt)
+		offset, ok2 := r.image.Pointer(start + offsetAt)
 		if !ok1 || !ok2 {
 			return false
 		}
 		f := gotype.Field{Type: typ}
-		if r.table.form.shifted {
+		if r.form.shifted {
 			f.Embedded, offset = offset&1 != 0, offset>>1
 		}
 		f.Offset = int64(offset)
@@ -222,14 +344,13 @@ func (r *rtypeReader) fields(t *gotype.Type, at uint64) bool {
 
 // fieldName reads the name whose address is at an address.
 func (r *rtypeReader) fieldName(f *gotype.Field, at uint64) bool {
-	form := r.table.form
-	addr, ok := r.tables.image.Pointer(at)
-	if ok && addr != 0 && form.interned {
+	addr, ok := r.image.Pointer(at)
+	if ok && addr != 0 && r.form.interned {
 		var flags byte
-		f.Name, flags, ok = r.tables.nameAt(addr, form)
-		f.Embedded = f.Embedded || form.flagged && flags&nameEmbedded != 0
+		f.Name, flags, ok = r.nameAt(addr)
+		f.Embedded = f.Embedded || r.form.flagged && flags&nameEmbedded != 0
 	} else if ok && addr != 0 {
-		f.Name, ok = stringVariable(r.tables.image, addr)
+		f.Name, ok = stringVariable(r.image, addr)
 	}
 	if !ok {
 		return false

@@ -14,6 +14,7 @@ import (
 	"sort"
 	"sync"
 
+	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
@@ -311,4 +312,36 @@ func (t *table) findModule(m *image.Image) (found module, ok bool) {
 		return false
 	})
 	return found, ok
+}
+
+// types is where a program's types are, and those that were asked for.
+type types struct {
+	form rtypeForm
+	// start is runtime.types, which names count from; end is runtime.etypes. Before Go
+	// 1.7 types have no place of their own.
+	start, end uint64
+
+	mu    sync.Mutex
+	known map[uint64]*gotype.Type
+}
+
+// findTypes goes by runtime.firstmoduledata.
+func (g *Tables) findTypes() (*types, error) {
+	v := g.Version
+	if v.Minor == 0 {
+		return nil, errors.New("find runtime types: not a Go program")
+	}
+	if v.Minor < 4 {
+		return nil, fmt.Errorf("find runtime types of %s: version not known", v)
+	}
+	t := &types{form: rtypeFormOf(v.Minor), known: make(map[uint64]*gotype.Type)}
+	if !t.form.interned {
+		t.end = 1<<64 - 1
+		return t, nil
+	}
+	module := g.module()
+	if t.start, t.end = module.types, module.etypes; t.start == 0 || t.start >= t.end || !g.image.Read(t.start, make([]byte, 8)) {
+		return nil, fmt.Errorf("find runtime types of %s: no module data", v)
+	}
+	return t, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -95,29 +96,27 @@ func readVersion(m *image.Image, t *table) (Version, error) {
 // buildVersion finds what Go before 1.13 says of its version: runtime.buildVersion, a
 // string variable, by its symbol; by its value in a stripped file. Only versions that
 // write the file's form of function table count, and two that differ are none.
-func buildVersion(m *image.Image, form *form) (said Version) {
-	add := func(to map[Version]bool, text string) bool {
+func buildVersion(m *image.Image, form *form) Version {
+	parse := func(text string) []Version {
 		v, err := ParseVersion(text)
-		fits := err == nil && form.oldest <= v.Minor && v.Minor <= form.newest
-		if fits {
-			to[v] = true
-			said = v
+		if err != nil || v.Minor < form.oldest || v.Minor > form.newest {
+			return nil
 		}
-		return fits
+		return []Version{v}
 	}
-	symbols := make(map[Version]bool)
+	var symbols []Version
 	m.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) { // damaged ones are as good as none
-		if s.Name == "runtime.buildVersion" && s.Kind == elf.STT_OBJECT && len(symbols) == 0 {
+		if s.Name == "runtime.buildVersion" && s.Kind == elf.STT_OBJECT && symbols == nil {
 			text, _ := stringVariable(m, s.Addr)
-			add(symbols, text)
+			symbols = parse(text)
 		}
 	})
-	if len(symbols) > 0 {
-		return said
+	if symbols != nil {
+		return symbols[0]
 	}
 	// Texts that a string variable has for its value are surer than others, which
 	// may be of messages and the like.
-	variables, texts := make(map[Version]bool), make(map[Version]bool)
+	var variables, texts []Version
 	tries := 64
 	m.Scan([]byte("go1."), func(p *elf.Prog, addr uint64) bool {
 		tries--
@@ -126,17 +125,16 @@ func buildVersion(m *image.Image, form *form) (said Version) {
 		if err != nil && err != io.EOF {
 			return true
 		}
-		text := release.Find(buf[:n])
-		if add(texts, string(text)) {
-			add(variables, string(text[:variableOf(m, addr, len(text))]))
+		text := string(release.Find(buf[:n]))
+		if found := parse(text); found != nil {
+			texts = append(texts, found...)
+			variables = append(variables, parse(text[:variableOf(m, addr, len(text))])...)
 		}
 		return tries > 0
 	})
-	for _, found := range []map[Version]bool{variables, texts} {
-		if len(found) == 1 {
-			for v := range found {
-				return v
-			}
+	for _, found := range [][]Version{variables, texts} {
+		if len(found) > 0 && !slices.ContainsFunc(found, func(v Version) bool { return v != found[0] }) {
+			return found[0]
 		}
 	}
 	return Version{}
