@@ -30,16 +30,12 @@ func (b *Binary) newAssignment(abi ABI) *assignment {
 	return &assignment{processor: p, conv: conv, c: abi == SystemV, stack: conv.StackArgs}
 }
 
-func (a *assignment) registers() bool { return len(a.conv.Ints) > 0 }
-
 // goResults goes on with the results of Go: they begin at the first register again, and behind
 // the parameters on the stack.
 func (a *assignment) goResults() {
 	a.ints, a.floats = 0, 0
 	a.stack = alignUp(a.stack, 8)
 }
-
-var errBehind = errors.New("behind a value of a type that is not known")
 
 // place is where the next parameter or result of a type is.
 func (a *assignment) place(t *gotype.Type) ([]Piece, error) {
@@ -52,7 +48,7 @@ func (a *assignment) place(t *gotype.Type) ([]Piece, error) {
 	parts, byRef, err := a.parts(t)
 	switch {
 	case err != nil:
-		a.lost = errBehind
+		a.lost = errors.New("behind a value of a type that is not known")
 		return nil, err
 	case byRef:
 		return a.referred(t)
@@ -60,15 +56,11 @@ func (a *assignment) place(t *gotype.Type) ([]Piece, error) {
 	if pieces, ok := a.inRegisters(parts, a.conv.Ints); ok {
 		return pieces, nil
 	}
-	if align := t.Align; a.c {
-		a.stack = alignUp(a.stack-a.conv.StackArgs, max(8, align)) + a.conv.StackArgs
-	} else {
-		a.stack = alignUp(a.stack, align)
+	at, size := alignUp(a.stack, t.Align), t.Size
+	if a.c {
+		at, size = alignUp(a.stack-a.conv.StackArgs, max(8, t.Align))+a.conv.StackArgs, alignUp(t.Size, 8)
 	}
-	at := a.stack
-	if a.stack += t.Size; a.c {
-		a.stack = at + alignUp(t.Size, 8)
-	}
+	a.stack = at + size
 	return onStack(a.processor.Machine().SP, t.Size, at), nil
 }
 
@@ -88,7 +80,7 @@ func (a *assignment) parts(t *gotype.Type) (parts []arch.Part, byRef bool, err e
 		return passed.Parts, passed.ByRef, err
 	case t.Size < 0:
 		return nil, false, unknownType(t)
-	case !a.registers():
+	case len(a.conv.Ints) == 0:
 		return nil, false, nil
 	}
 	parts, single, err := flatten(t)

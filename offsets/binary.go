@@ -23,9 +23,6 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// errNoSymbols means that the file names no functions.
-var errNoSymbols = errors.New("no function symbols")
-
 // ErrNoDebugInfo: the file has no DWARF (built with -ldflags=-w, or stripped).
 var ErrNoDebugInfo = debug.ErrNone
 
@@ -69,9 +66,8 @@ func OpenFile(f *os.File, path string) (*Binary, error) {
 
 func openError(path string, err error) error {
 	// os names the path itself; one is enough.
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
+	if named, ok := errors.AsType[*os.PathError](err); ok {
+		err = named.Err
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }

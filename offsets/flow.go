@@ -103,19 +103,15 @@ func (w *flow) leave(i int, indirect bool) error {
 	return nil
 }
 
-// errSwitchOrTail: a breakpoint that ends calls must not be put on a jump which
-// may stay inside the function.
-var errSwitchOrTail = errors.New("goes through a register, and may be a switch or a tail call")
-
 // indirect tells whether an indirect jump stays inside. With the stack in use it can only be a
-// switch.
+// switch. A breakpoint that ends calls must not be put on a jump which may stay inside.
 func (w *flow) indirect(at uint64) (inside bool, err error) {
 	if !w.mayHaveLeft(at) {
 		return true, nil
 	}
 	inside, ok := w.fn.processor().Leads(at, w)
 	if !ok {
-		return false, errSwitchOrTail
+		return false, errors.New("goes through a register, and may be a switch or a tail call")
 	}
 	return inside, nil
 }

@@ -10,11 +10,7 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 
-var errClone = errors.New("the compiler made a copy of the function that takes other parameters")
-
 var errObject = errors.New("how C++ passes objects depends on more than debug information tells")
-
-var errReturnedWhere = errors.New("nothing tells where the function has put it")
 
 // cSignature lays out what a function of C, or of gccgo, takes and gives.
 func (b *Binary) cSignature(f *Func, fn *debug.Function) *Signature {
@@ -29,7 +25,7 @@ func (b *Binary) cSignature(f *Func, fn *debug.Function) *Signature {
 	a.placeAll(s.Params[:first])
 	lose(s.Params[first:], errObject) // where all the others are depends on it
 	if changed(f.Name) {
-		lose(s.Params, errClone)
+		lose(s.Params, errors.New("the compiler made a copy of the function that takes other parameters"))
 	}
 	if len(s.Results) > 0 && object(s.Results[0]) {
 		lose(s.Params, errObject)
@@ -56,7 +52,7 @@ func (a *assignment) cResults(t *gotype.Type, isGo bool) []Variable {
 			a.ints++
 		}
 		if a.conv.Returned == "" {
-			whole.Err = errReturnedWhere
+			whole.Err = errors.New("nothing tells where the function has put it")
 			break
 		}
 		whole.Pieces = []Piece{{Size: t.Size, Register: a.conv.Returned, InMemory: true}}

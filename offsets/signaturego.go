@@ -229,8 +229,6 @@ func piecesAt(at debug.Location, t *gotype.Type) (pieces []Piece, ok bool) {
 	return pieces, true
 }
 
-var errNoSlot = errors.New("debug information does not tell where on the stack it is")
-
 // byTypesOrSlots is for versions that pass everything on the stack and leave out
 // parameters without names: the function table has the size of them all. ordered: parameters are in
 // the order of the source, so that their types may do.
@@ -277,7 +275,7 @@ func (l *goLayout) toSlots() {
 			if disp, ok := l.entries.Slot(l.fn, &formals[i], isWhole(v.Type)); ok && v.Type.Size > 0 {
 				v.Pieces = onStack(l.binary.image.Processor.Machine().SP, v.Type.Size, disp)
 			} else if v.Type.Size != 0 {
-				v.Err = errNoSlot
+				v.Err = errors.New("debug information does not tell where on the stack it is")
 			}
 		}
 	}

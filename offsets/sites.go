@@ -208,22 +208,22 @@ func (noInstruction) Is(target error) bool { return target == ErrNoCode }
 // why there must be no probe: there is no instruction (ErrNoCode, with the offsets of its
 // neighbours), or the kernel takes none there.
 func (c *Code) SiteAt(offset uint64) (Site, error) {
-	boundary := c.parts[0].boundary
-	before := int(min(offset, uint64(len(boundary)-1)))
-	for before > 0 && !boundary[before] {
-		before--
+	before, after := 0, ""
+	for at, begins := range c.parts[0].boundary {
+		if begins && uint64(at) > offset {
+			after = fmt.Sprintf(", +%#x", at)
+			break
+		} else if begins {
+			before = at
+		}
 	}
 	switch {
 	case offset == uint64(before):
 		return c.at(before)
-	case offset >= uint64(len(boundary)):
+	case offset >= uint64(len(c.parts[0].boundary)):
 		return Site{}, noInstruction(fmt.Sprintf(": beyond the function's %d bytes; last instruction: +%#x", c.fn.Size, before))
 	}
-	nearest := fmt.Sprintf("+%#x", before)
-	if after := slices.Index(boundary[offset:], true); after > 0 {
-		nearest += fmt.Sprintf(", +%#x", int(offset)+after)
-	}
-	return Site{}, noInstruction("; nearest: " + nearest)
+	return Site{}, noInstruction(fmt.Sprintf("; nearest: +%#x%s", before, after))
 }
 
 // CallsOf returns the instructions that call another function directly.

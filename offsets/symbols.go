@@ -3,7 +3,7 @@ package offsets
 import (
 	"cmp"
 	"debug/elf"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 
@@ -38,7 +38,7 @@ func (b *Binary) readFuncs() ([]Func, error) {
 		b.complete(named[all:], table)
 	} // else the other tables may still be sound
 	if len(named) == 0 {
-		return nil, cmp.Or(symErr, fmt.Errorf("%w (stripped?)", errNoSymbols))
+		return nil, cmp.Or(symErr, errors.New("no function symbols (stripped?)"))
 	}
 	funcs := withoutABI(tidy(named))
 	if b.goVer.Minor == 0 {

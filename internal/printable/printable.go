@@ -17,7 +17,7 @@ import (
 // \xNN, and what else is not printable (C1 controls, bidirectional overrides and
 // other format characters, line separators, private use) \u{…}.
 func Text(s string) string {
-	if isPrintable(s) {
+	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return s
 	}
 	var b strings.Builder
@@ -34,10 +34,6 @@ func Text(s string) string {
 		i += size
 	}
 	return b.String()
-}
-
-func isPrintable(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // AppendJSON writes a JSON string. Bytes that are not UTF-8, which only names can

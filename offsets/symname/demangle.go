@@ -33,8 +33,7 @@ var variant = regexp.MustCompile(`[CD][0-5]E`)
 // demangleVariant is demangleFull with the variant: "Store::~Store() [D0]", which also
 // deletes.
 func demangleVariant(name string) string {
-	found := variant.FindAllString(name, -1)
-	full := demangleFull(name)
+	found, full := variant.FindAllString(name, -1), demangleFull(name)
 	if len(found) == 0 || full == name {
 		return full
 	}

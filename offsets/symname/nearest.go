@@ -39,7 +39,13 @@ func Nearest(text string, names iter.Seq[string], n int) []string {
 			near = append(near, s)
 		}
 	}
-	slices.SortFunc(near, suggestion.compare)
+	// What is nearer, the program's own functions before the libraries', short names before long.
+	slices.SortFunc(near, func(s, o suggestion) int {
+		return cmp.Or(
+			cmp.Compare(s.cost, o.cost), cmp.Compare(s.foreign, o.foreign),
+			cmp.Compare(len(s.name), len(o.name)), cmp.Compare(s.name, o.name),
+		)
+	})
 	near = slices.Compact(near)
 	var nearest []string
 	for _, s := range near[:min(n, len(near))] {
@@ -53,15 +59,6 @@ type suggestion struct {
 	name    string
 	cost    int
 	foreign int // 1 if it is not of package main
-}
-
-// compare puts the likelier first: what is nearer, the program's own functions
-// before the libraries', short names before long.
-func (s suggestion) compare(o suggestion) int {
-	return cmp.Or(
-		cmp.Compare(s.cost, o.cost), cmp.Compare(s.foreign, o.foreign),
-		cmp.Compare(len(s.name), len(o.name)), cmp.Compare(s.name, o.name),
-	)
 }
 
 // typed is what the user wrote, in lower case and the plain spelling without
@@ -125,11 +122,11 @@ func (t typed) in(pkg string) []meaning {
 
 // word is one thing typed, prepared for being compared with many names.
 type word struct {
-	text, afterDot string
-	letters        uint64
+	text    string
+	letters uint64
 }
 
-func newWord(text string) word { return word{text, "." + text, letters(text)} }
+func newWord(text string) word { return word{text, letters(text)} }
 
 func (w word) cost(name string, made bool) int {
 	if w.text == "" {
@@ -138,7 +135,7 @@ func (w word) cost(name string, made bool) int {
 	if w.text == name {
 		return 0
 	}
-	if strings.HasSuffix(name, w.afterDot) {
+	if receiver, ok := strings.CutSuffix(name, w.text); ok && strings.HasSuffix(receiver, ".") {
 		return noReceiver
 	}
 	cost := unlike

@@ -76,17 +76,15 @@ func (p Pattern) match(s *spellings) bool {
 	switch {
 	case p.re != nil:
 		return p.re.MatchString(s.symbol) ||
-			s.pointed() != s.symbol && p.re.MatchString(s.pointed()) ||
-			s.plain() != s.pointed() && p.re.MatchString(s.plain()) ||
+			s.as(keepPointer) != s.symbol && p.re.MatchString(s.as(keepPointer)) ||
+			s.as(0) != s.as(keepPointer) && p.re.MatchString(s.as(0)) ||
 			strings.Contains(s.symbol, "%") && p.re.MatchString(unescape(s.symbol))
 	case len(p.glob) == 0:
 		return false
 	case p.typed:
-		return p.glob.match(respell(s.symbol, keepPointer|keepArgs)) ||
-			p.glob.match(respell(s.symbol, keepArgs)) ||
-			p.glob.match(s.symbol)
+		return p.glob.match(s.as(keepPointer|keepArgs)) || p.glob.match(s.as(keepArgs)) || p.glob.match(s.symbol)
 	}
-	return p.glob.match(s.plain()) || s.pointed() != s.plain() && p.glob.match(s.pointed())
+	return p.glob.match(s.as(0)) || s.as(keepPointer) != s.as(0) && p.glob.match(s.as(keepPointer))
 }
 
 // glob is a pattern cut at its wildcard stars: pieces of literal text and "?".
@@ -114,33 +112,29 @@ func compileGlob(text string) glob {
 
 func (g glob) match(s string) bool {
 	s, ok := cutPiece(s, g[0])
-	if !ok || len(g) == 1 {
-		return ok && s == ""
+	for i := 1; ok && i < len(g); i++ {
+		s, ok = cutLeftmost(s, g[i], i+1 == len(g))
 	}
-	last := len(g) - 1
-	for i, piece := range g[1:] {
-		literal, _, wild := strings.Cut(piece, "?")
-		if i+1 == last && !wild {
-			return strings.HasSuffix(s, piece)
-		}
-		// The leftmost place leaves the most room for what follows.
-		for {
-			at := strings.Index(s, literal)
-			if at < 0 {
-				return false
-			}
-			s = s[at:]
-			if rest, ok := cutPiece(s, piece); ok && (i+1 < last || rest == "") {
-				s = rest
-				break
-			}
-			if s == "" {
-				return false
-			}
-			s = afterRune(s)
-		}
+	return ok && s == ""
+}
+
+// cutLeftmost is what is behind the leftmost place of a piece in s, which leaves the most room for
+// what follows; the last piece ends where s does.
+func cutLeftmost(s, piece string, last bool) (rest string, ok bool) {
+	literal, _, wild := strings.Cut(piece, "?")
+	if last && !wild {
+		return "", strings.HasSuffix(s, piece)
 	}
-	return true
+	for at := strings.Index(s, literal); at >= 0; at = strings.Index(s, literal) {
+		if rest, ok := cutPiece(s[at:], piece); ok && (!last || rest == "") {
+			return rest, true
+		}
+		if at == len(s) {
+			break
+		}
+		s = afterRune(s[at:])
+	}
+	return "", false
 }
 
 // cutPiece is s without the piece that it begins with.
@@ -164,24 +158,16 @@ func afterRune(s string) string {
 
 // spellings are the ways to write one symbol, made when first asked for.
 type spellings struct {
-	symbol                 string
-	pointedForm, plainForm string
+	symbol string
+	forms  [4]string // by what is kept
 }
 
-// pointed is main.(*Store).Get: no type arguments.
-func (s *spellings) pointed() string {
-	if s.pointedForm == "" {
-		s.pointedForm = respell(s.symbol, keepPointer)
+// as is the symbol respelled: main.(*Store).Get with keepPointer, main.Store.Get with 0.
+func (s *spellings) as(parts keep) string {
+	if s.forms[parts] == "" {
+		s.forms[parts] = respell(s.symbol, parts)
 	}
-	return s.pointedForm
-}
-
-// plain is main.Store.Get: no type arguments, no parentheses.
-func (s *spellings) plain() string {
-	if s.plainForm == "" {
-		s.plainForm = Plain(s.symbol)
-	}
-	return s.plainForm
+	return s.forms[parts]
 }
 
 // Select returns, for each include pattern, the indexes of the names that it matches and
@@ -231,7 +217,7 @@ func (p *Pattern) selects(s *spellings, exact map[string]bool) bool {
 		return false
 	}
 	if p.re == nil && exact[p.meant] {
-		return unescape(s.symbol) == p.meant || s.pointed() != s.plain() && s.plain() == p.meant
+		return unescape(s.symbol) == p.meant || s.as(keepPointer) != s.as(0) && s.as(0) == p.meant
 	}
 	return p.match(s)
 }
