@@ -3,7 +3,6 @@
 package biases
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/procfs"
@@ -37,12 +36,10 @@ type answer struct {
 func New(plan *uprobe.Plan, recorded bool) *Biases {
 	b := &Biases{plan: plan, mappings: procfs.Mappings, known: make(map[int]uint64), guesses: make(map[int][]uint64), sites: make(map[uint64]bool)}
 	if recorded {
-		b.mappings = func(int) ([]procfs.Mapping, error) { return nil, errRecorded }
+		b.mappings = func(int) ([]procfs.Mapping, error) { return nil, nil }
 	}
 	return b
 }
-
-var errRecorded = errors.New("the process was of another time or machine")
 
 // Processes are those of a stream: all that run a file, or some of them.
 type Processes struct {
@@ -102,10 +99,7 @@ func (b *Biases) Learn(pid int) {
 	if !b.plan.Relocatable {
 		return
 	}
-	maps, err := b.mappings(pid)
-	if err != nil {
-		return
-	}
+	maps, _ := b.mappings(pid) // none is as good as an error
 	for _, m := range maps {
 		va, err := b.plan.Binary.File().AddrOf(m.Offset)
 		if err == nil && m.Inode == b.plan.Binary.File().Inode() {
@@ -116,10 +110,7 @@ func (b *Biases) Learn(pid int) {
 }
 
 func (b *Biases) fromMappings(pid int, addr uint64) (uint64, bool) {
-	maps, err := b.mappings(pid)
-	if err != nil {
-		return 0, false
-	}
+	maps, _ := b.mappings(pid) // none is as good as an error
 	for _, m := range maps {
 		if addr < m.Start || addr >= m.End {
 			continue

@@ -168,10 +168,10 @@ func (r *Reading) entry(keys int, line string) error {
 	if !ok {
 		return fmt.Errorf("no } in it")
 	}
-	var key []string
-	for cell := range strings.SplitSeq(text, ",") {
+	key := strings.Split(text, ",")
+	for i, cell := range key {
 		_, value, _ := strings.Cut(cell, ":")
-		key = append(key, strings.TrimSpace(value))
+		key[i] = strings.TrimSpace(value)
 	}
 	if len(key) != keys {
 		return fmt.Errorf("%d keys, not %d", len(key), keys)

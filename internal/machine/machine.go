@@ -55,10 +55,7 @@ func version(release string) (major, minor int, ok bool) {
 
 // Read returns a file without the white space around it, "" if it can't be read.
 func (m Machine) Read(path string) string {
-	b, err := os.ReadFile(m.Root + path)
-	if err != nil {
-		return ""
-	}
+	b, _ := os.ReadFile(m.Root + path)
 	return strings.TrimSpace(string(b))
 }
 

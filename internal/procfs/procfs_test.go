@@ -107,17 +107,17 @@ func TestBusyTimes(t *testing.T) {
 // wait have done so for a part of the time.
 func TestWaiting(t *testing.T) {
 	for name, b := range map[string]*BusyTimes{"by number": NewBusyTimes([]int{os.Getpid()}, ""), "of no file": NewBusyTimes(nil, "/none")} {
-		if share := NewWaiting(b).Share(); share < 0 || share >= 1 || name == "of no file" && share != 0 {
+		if share := b.Waited(); share < 0 || share >= 1 || name == "of no file" && share != 0 {
 			t.Errorf("%s: %v", name, share)
 		}
 	}
 	b := NewBusyTimes([]int{os.Getpid()}, "")
-	w := &Waiting{busy: b, first: map[string]waited{}}
+	b.first = nil
 	var sum waited
 	for _, thread := range b.threads() {
 		sum.ran += thread.ran
 	}
-	if sum.ran == 0 || len(b.threads()) == 0 || w.Share() >= 1 {
-		t.Errorf("threads %v, of which a share of %v waited", b.threads(), w.Share())
+	if sum.ran == 0 || len(b.threads()) == 0 || b.Waited() >= 1 {
+		t.Errorf("threads %v, of which a share of %v waited", b.threads(), b.Waited())
 	}
 }

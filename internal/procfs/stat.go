@@ -116,18 +116,16 @@ func status(pid int, key string) (string, error) {
 
 // statusLine is the value of a line "KEY:	VALUE" of /proc/PID/status, "" if there is none.
 func statusLine(status, key string) string {
-	for line := range strings.SplitSeq(status, "\n") {
-		if value, ok := strings.CutPrefix(line, key+":"); ok {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
+	_, after, _ := strings.Cut("\n"+status, "\n"+key+":")
+	value, _, _ := strings.Cut(after, "\n")
+	return strings.TrimSpace(value)
 }
 
-// BusyTimes follow the CPU time of processes.
+// BusyTimes follow the CPU time of processes, and how long their threads wait for a CPU.
 type BusyTimes struct {
 	processes func() []int
 	last      map[int]time.Duration
+	first     map[string]waited // by the thread's directory
 }
 
 // NewBusyTimes follows some processes, or all that execute a file.
@@ -137,6 +135,7 @@ func NewBusyTimes(pids []int, binary string) *BusyTimes {
 		b.processes = func() []int { return Running(file) }
 	}
 	b.Since()
+	b.first = b.threads()
 	return b
 }
 
@@ -157,24 +156,13 @@ func (b *BusyTimes) Since() (used time.Duration, processes int) {
 // waited is how long a thread has run, and how long it could have, but had no CPU.
 type waited struct{ ran, waited uint64 }
 
-// Waiting follows how long the threads of processes wait for a CPU.
-type Waiting struct {
-	busy  *BusyTimes
-	first map[string]waited // by the thread's directory
-}
-
-// NewWaiting follows the processes that busy does.
-func NewWaiting(busy *BusyTimes) *Waiting {
-	return &Waiting{busy: busy, first: busy.threads()}
-}
-
-// Share is the share of the time since the beginning that threads could have run in and
+// Waited is the share of the time since the beginning that threads could have run in and
 // waited for a CPU, 0 if that is not known.
-func (w *Waiting) Share() float64 {
+func (b *BusyTimes) Waited() float64 {
 	var sum waited
-	for thread, now := range w.busy.threads() {
-		sum.ran += now.ran - w.first[thread].ran
-		sum.waited += now.waited - w.first[thread].waited
+	for thread, now := range b.threads() {
+		sum.ran += now.ran - b.first[thread].ran
+		sum.waited += now.waited - b.first[thread].waited
 	}
 	return float64(sum.waited) / float64(max(sum.ran+sum.waited, 1))
 }

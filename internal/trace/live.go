@@ -69,8 +69,7 @@ func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
 	l.clock.pinned = opt.Steady
 	l.kernel = kernelEvents{processFilter: newProcessFilter(&opt), opt: &l.opt, followed: make(map[int]bool)}
 	l.processes = processes{biases.New(plan, false), l}
-	busy := procfs.NewBusyTimes(opt.PIDs, plan.Binary.File().Path())
-	l.look = look{lives: make(map[int]life), busy: busy, waiting: procfs.NewWaiting(busy)}
+	l.look = look{lives: make(map[int]life), busy: procfs.NewBusyTimes(opt.PIDs, plan.Binary.File().Path())}
 	return l
 }
 

@@ -56,7 +56,6 @@ type look struct {
 	file     os.FileInfo
 	replaced map[int]bool
 	busy     *procfs.BusyTimes
-	waiting  *procfs.Waiting
 	used     time.Duration // the CPU time of what is traced while probes were armed
 	waited   float64       // the share of its time that it waited for a CPU
 }
@@ -76,7 +75,7 @@ const (
 
 // wait learns what is gone when processes are.
 func (k *look) wait() {
-	if share := k.waiting.Share(); share > 0 {
+	if share := k.busy.Waited(); share > 0 {
 		k.waited = share
 	}
 }

@@ -41,7 +41,7 @@ func AppendText(b []byte, v *capture.Value) []byte {
 		return append(b, "<not fetched>"...)
 	case v.State == capture.Unfetched:
 		return append(append(append(b, '<'), printable.Text(v.Why)...), '>')
-	case v.Type == nil:
+	case v.Type == nil || v.Type.Kind == reflect.Invalid:
 		return append(b, "<"+typeNotKnown+">"...)
 	case v.Nil():
 		return append(b, "nil"...)
@@ -89,13 +89,12 @@ func AppendText(b []byte, v *capture.Value) []byte {
 		return fmt.Appendf(b, "map[len %d]", v.Len)
 	case reflect.Chan:
 		return fmt.Appendf(b, "chan[%d/%d]", v.Len, v.Cap)
-	case reflect.Func:
+	default: // reflect.Func
 		if v.Dynamic != "" {
 			return append(b, printable.Text(v.Dynamic)...)
 		}
 		return appendHex(b, v.Num)
 	}
-	return append(b, "<"+typeNotKnown+">"...)
 }
 
 func appendHex(b []byte, n uint64) []byte { return strconv.AppendUint(append(b, "0x"...), n, 16) }

@@ -11,10 +11,6 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// firstRegisters is the first minor version of Go that passes arguments in registers and
-// keeps g in R14 (go.dev/doc/go1.17).
-const firstRegisters = 17
-
 var machine = arch.Machine{
 	Name: "x86-64", GOARCH: "amd64", Quantum: 1, SP: "sp", Flags: "flags", Filler: "ax",
 	// System V ABI for x86-64, figure 3.36; a call pushes the return address.
@@ -22,10 +18,10 @@ var machine = arch.Machine{
 	SteppedReturn: true,
 	// Debian's, and the rest's; FLAG_X8664_LIB64 | FLAG_ELF_LIBC6 of glibc (sysdeps/generic/ldconfig.h).
 	Libraries: []string{"lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "lib64", "usr/lib64"}, LibraryFlags: 0x0303,
-	// 1.5 counts the padding, 1.7 does not.
 	// R_X86_64_RELATIVE and R_X86_64_64 (System V ABI, x86-64, 4.4).
 	Relative: uint32(elf.R_X86_64_RELATIVE), Absolute: uint32(elf.R_X86_64_64),
-	LastPadded: 6, FirstRegisters: firstRegisters,
+	LastPadded:     6,  // 1.5 counts the padding, 1.7 does not
+	FirstRegisters: 17, // which also keeps g in R14 (go.dev/doc/go1.17)
 }
 
 // Fetches goes by what regs_query_register_offset in arch/x86/kernel/ptrace.c knows, but for segments.
@@ -55,7 +51,7 @@ var (
 
 func (processor) Go(minor int, assembly bool) *arch.CallConv {
 	switch {
-	case minor < firstRegisters:
+	case minor < machine.FirstRegisters:
 		return &oldABI0
 	case assembly:
 		return &abi0
@@ -65,17 +61,14 @@ func (processor) Go(minor int, assembly bool) *arch.CallConv {
 
 func (processor) C() *arch.CallConv { return &sysv }
 
-// firstFramePointers is the minor version of Go since which functions keep frame pointers.
-const firstFramePointers = 7
-
 var (
 	frames    = arch.Frames{Return: "+0(%sp)", Pointer: "bp", Pushed: 8, AtTop: true, Kept: true}
 	oldFrames = arch.Frames{Return: "+0(%sp)", Pointer: "bp", Pushed: 8, AtTop: true}
 )
 
-// Frames of C are as those of minor version 0.
+// Frames have had frame pointers since Go 1.7. Those of C are as those of minor version 0.
 func (processor) Frames(minor int) *arch.Frames {
-	if 0 < minor && minor < firstFramePointers {
+	if 0 < minor && minor < 7 {
 		return &oldFrames
 	}
 	return &frames
