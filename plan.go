@@ -87,11 +87,8 @@ func (j *job) live(mode uprobe.Mode) error {
 	if t.InKernel && mode == uprobe.Latency {
 		return j.inKernel()
 	}
-	raw := false
-	switch {
-	case mode == uprobe.Count && !features.ExactHits:
-		mode, raw = uprobe.CountRecorded, true
-	case mode == uprobe.Count && len(t.PIDs) > 0:
+	raw := mode == uprobe.Count && !features.ExactHits
+	if raw || mode == uprobe.Count && len(t.PIDs) > 0 {
 		mode = uprobe.CountRecorded
 	}
 	if err := j.planFuncs(uprobe.Options{Mode: mode, Features: features, Stack: t.Stack, Recorded: len(t.PIDs) > 0}, target.Usual); err != nil {

@@ -196,8 +196,17 @@ func (l *Live) Mark() error {
 // Stop ends the window, while all probes are still in place: what is hit as they go one after
 // the other, and the program gains speed, is of no window.
 func (l *Live) Stop() error {
-	err := l.end()
 	l.stopped = true
+	until, err := l.mark()
+	if err == nil {
+		if at, ok := l.stream.Ended(); ok {
+			until.Ticks, until.At = at, l.clock.present.Wall(at)
+		}
+		l.stream.End(until.Ticks)
+	} else {
+		until.At = time.Now()
+	}
+	l.until = until
 	l.look.stop(l.program)
 	l.opt.Costs.Stop()
 	l.switcher.end()
@@ -206,19 +215,6 @@ func (l *Live) Stop() error {
 	}
 	l.session.Stop()
 	return err
-}
-
-func (l *Live) end() (err error) {
-	until := &l.until
-	if *until, err = l.mark(); err != nil {
-		until.At = time.Now()
-		return err
-	}
-	if at, ok := l.stream.Ended(); ok {
-		until.Ticks, until.At = at, l.clock.present.Wall(at)
-	}
-	l.stream.End(until.Ticks)
-	return nil
 }
 
 // finish comes when all was read that could be, until an error.

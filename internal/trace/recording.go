@@ -12,9 +12,6 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
-// ErrNoSpawn: a recording starts nothing.
-var ErrNoSpawn = errors.New("a recording starts no program")
-
 // Recording tells what has happened when it was made.
 type Recording struct {
 	window
@@ -56,7 +53,7 @@ func (r *Recording) Arm(_ context.Context, sink Sink) error {
 	return nil
 }
 
-func (r *Recording) Spawn(*Command) error { return ErrNoSpawn }
+func (r *Recording) Spawn(*Command) error { return errors.New("a recording starts no program") }
 
 // Mark does nothing: the intervals of a recording are over.
 func (r *Recording) Mark() error { return nil }

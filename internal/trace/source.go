@@ -95,11 +95,9 @@ type Reading struct {
 // that is 0, an interval ends. told comes when all that was read was told, and its error is an end,
 // too.
 func Watch(ctx context.Context, s Source, program *Command, every time.Duration, told func() error) error {
-	tick := make(<-chan time.Time)
+	var tick <-chan time.Time
 	if every > 0 {
-		ticker := time.NewTicker(every)
-		defer ticker.Stop()
-		tick = ticker.C
+		tick = time.Tick(every)
 	}
 	// Nothing that is read is waited for when the program has ended.
 	reading, cancel := context.WithCancel(ctx)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"syscall"
@@ -14,8 +15,12 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/units"
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 // Job is a run that is to be done.
@@ -139,7 +144,12 @@ func (j *Job) follow(ctx context.Context) error {
 	case j.written, errors.Is(err, ErrEnough):
 		err = nil
 	}
-	return errors.Join(err, j.stop())
+	if j.Slow > 0 {
+		defer j.Env.Progress(func() string {
+			return fmt.Sprintf("removing the probes, a moment for each of %s", units.Plural(j.Slow, "event"))
+		})()
+	}
+	return errors.Join(err, trace.Drain(j.Source, func() error { return nil }))
 }
 
 // told lets the view write what was told, and tells whether to go on.
@@ -156,16 +166,6 @@ func (j *Job) told() error {
 	default:
 		return nil
 	}
-}
-
-// stop ends the window, and reads what is left.
-func (j *Job) stop() error {
-	if j.Slow > 0 {
-		defer j.Env.Progress(func() string {
-			return fmt.Sprintf("removing the probes, a moment for each of %s", units.Plural(j.Slow, "event"))
-		})()
-	}
-	return trace.Drain(j.Source, func() error { return nil })
 }
 
 // close removes the probes and ends the program.
@@ -259,3 +259,67 @@ func status(p *trace.Command) error {
 	}
 	return cli.ProgramStatus(exit.ExitCode())
 }
+
+// View is what a command makes of what a source tells: tables, or lines. An error ends the run,
+// ErrEnough ends it well.
+type View interface {
+	// Needs depends on flags alone.
+	Needs() Needs
+	// Values tells what to fetch of calls; nil is nothing.
+	Values(*target.Target, tracefs.Features) (Values, error)
+	// Begin comes when all is ready to start.
+	Begin(*Scene) error
+	Entry(*pairing.Call) error
+	Return(*pairing.Call) error
+	Kernel(*pairing.KernelEvent) error
+	ProcessEnded(pid int)
+	// Flush comes when all that was read was told, 50 times a second: to write, and to obey keys.
+	Flush() error
+	// Interval comes at its place among the calls.
+	Interval(*trace.Table) error
+	// End comes last, once Begin has come: with nil if nothing was measured.
+	End(*trace.Table) error
+}
+
+// Needs are what a view wants of a source.
+type Needs struct {
+	Mode                  uprobe.Mode // how calls are seen
+	Entries, Steady, Once bool        // those of [trace.Options]
+	Limit                 uint64      // and this, too
+	Errors, PerPID        bool        // those of [trace.TotalsOptions]
+	Intervals             bool        // tables are of what has happened since the one before, too
+	Stacks                bool        // the table adds up calls by their callers
+	Inside                bool        // calls are marked that functions with that role make
+	Memory                bool        // the view is nothing without what is fetched from memory
+}
+
+// Values is [uprobe.Options].Values.
+type Values func(*offsets.Func, *offsets.Sites) (uprobe.Values, error)
+
+// Scene is what a view sees of a run before it begins.
+type Scene struct {
+	Env      *cli.Env
+	Target   *target.Target
+	Plan     *uprobe.Plan
+	Out      io.Writer // gets data
+	Clock    *trace.Clock
+	Totals   *trace.Totals
+	Stacks   *trace.Stacks // those of Needs.Stacks
+	Events   []string      // the names of the kernel's that are told
+	Recorded time.Time     // when the window of a recording began; it is zero for what is live
+}
+
+// Ignore is a view that does nothing with what it does not need.
+type Ignore struct{}
+
+func (Ignore) Entry(*pairing.Call) error         { return nil }
+func (Ignore) Return(*pairing.Call) error        { return nil }
+func (Ignore) Kernel(*pairing.KernelEvent) error { return nil }
+func (Ignore) ProcessEnded(int)                  {}
+func (Ignore) Flush() error                      { return nil }
+func (Ignore) Interval(*trace.Table) error       { return nil }
+
+func (Ignore) Values(*target.Target, tracefs.Features) (Values, error) { return nil, nil }
+
+// ErrEnough ends a run for a good reason.
+var ErrEnough = errors.New("enough")
