@@ -57,7 +57,7 @@ func remedy(findings []doctor.Finding) string {
 func examine(ctx context.Context, e *env) (findings []doctor.Finding, ns any, works bool) {
 	findings = doctor.Diagnose(e.BufferKB)
 	_, isMissing := doctor.FirstMissing(findings)
-	f, result, err := tryWhereItCan(ctx, e)
+	result, err := tryWhereItCan(ctx, e)
 	works = err == nil
 	for i := range findings {
 		if f := &findings[i]; works && f.Check == "tracefs" && f.State == doctor.Missing {
@@ -73,7 +73,7 @@ func examine(ctx context.Context, e *env) (findings []doctor.Finding, ns any, wo
 		ns = map[string]float64{"entry": result.Emulated, "return": result.Stepped, "word": result.Word}
 		cost.Text = fmt.Sprintf("a hit costs the program %s where a call begins, %s where it ends, %s more for each word fetched",
 			text(result.Emulated), text(result.Stepped), text(result.Word))
-	case errors.Is(err, own.ErrNotTried) && f != nil && !isMissing:
+	case errors.Is(err, own.ErrNotTried) && !isMissing:
 		works = true
 		cost.State, cost.Text = doctor.Unknown, err.Error()
 	case isMissing:
@@ -86,15 +86,14 @@ func examine(ctx context.Context, e *env) (findings []doctor.Finding, ns any, wo
 
 // tryWhereItCan tries probes on the tracefs that is mounted, or on one that it mounts
 // for the time.
-func tryWhereItCan(ctx context.Context, e *env) (f *tracefs.FS, result trace.HitCost, err error) {
+func tryWhereItCan(ctx context.Context, e *env) (result trace.HitCost, err error) {
 	f, unmount, err := tracefs.Mount()
 	if unmount != nil {
 		defer func() { err = errors.Join(err, unmount()) }()
 	}
 	if err != nil {
-		return nil, result, err
+		return result, err
 	}
 	e.FS = f
-	result, err = own.Try(ctx, f, ownFunctions, e.Adjust(f.Features()))
-	return f, result, err
+	return own.Try(ctx, f, ownFunctions, e.Adjust(f.Features()))
 }

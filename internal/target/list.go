@@ -62,10 +62,12 @@ func (q *Query) List(say Say) ([]Row, error) {
 			return nil, err
 		}
 	}
-	bodiless, _, elsewhere := choose(l.bodiless, w.include, w.exclude)
-	for _, f := range bodiless {
-		row := Row{Name: f.Name, Entry: "none"}
-		row.Inlined, _ = b.InlinedAt(f.Name) // its error was said
+	bodiless, elsewhere := symname.Select(slices.Values(l.bodiless), w.include, w.exclude)
+	all := slices.Concat(bodiless...)
+	slices.Sort(all)
+	for _, i := range slices.Compact(all) {
+		row := Row{Name: l.bodiless[i], Entry: "none"}
+		row.Inlined, _ = b.InlinedAt(row.Name) // its error was said
 		row.Note = "no code of its own: " + inlinedNote(row.Inlined)
 		row.Unprobed = errors.New(row.Note)
 		l.rows = append(l.rows, row)
@@ -91,9 +93,8 @@ type listing struct {
 	binary *offsets.Binary
 	rows   []Row
 	named  map[string]int // how many functions have a name
-	// bodiless are functions without code: inlined wherever they are called. The
-	// addresses serve to tell them apart, nothing else.
-	bodiless   []offsets.Func
+	// bodiless are functions without code: inlined wherever they are called.
+	bodiless   []string
 	inlinedErr error
 }
 
@@ -102,13 +103,11 @@ func newListing(b *offsets.Binary) *listing {
 	for _, f := range b.Funcs() {
 		l.named[f.Name]++
 	}
-	names, err := b.Inlined()
-	l.inlinedErr = err
-	for i, name := range names {
-		if _, ok := b.Lookup(name); !ok {
-			l.bodiless = append(l.bodiless, offsets.Func{Name: name, Addr: uint64(i), Size: 1})
-		}
-	}
+	l.bodiless, l.inlinedErr = b.Inlined()
+	l.bodiless = slices.DeleteFunc(l.bodiless, func(name string) bool {
+		_, ok := b.Lookup(name)
+		return ok
+	})
 	return l
 }
 

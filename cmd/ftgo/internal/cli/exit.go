@@ -14,7 +14,6 @@ import (
 	"runtime/pprof"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 	"unsafe"
@@ -50,8 +49,7 @@ func (e *Env) Warn(text string) {
 // who waits for more than a second wants to know for what.
 func (e *Env) Progress(what func() string) (stop func()) {
 	done := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
+	go func() {
 		said := ""
 		for second := time.Tick(time.Second); ; {
 			select {
@@ -64,11 +62,8 @@ func (e *Env) Progress(what func() string) (stop func()) {
 				}
 			}
 		}
-	})
-	return func() {
-		close(done)
-		wg.Wait()
-	}
+	}()
+	return func() { done <- struct{}{} }
 }
 
 // Exit statuses, as documented in the README.
@@ -185,7 +180,7 @@ func Interrupted(stderr io.Writer) (ctx context.Context, stop func() syscall.Sig
 	}
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
-	done, last := make(chan struct{}), make(chan syscall.Signal)
+	last := make(chan syscall.Signal)
 	go func() {
 		var deadly syscall.Signal
 		for {
@@ -204,15 +199,13 @@ func Interrupted(stderr io.Writer) (ctx context.Context, stop func() syscall.Sig
 				}
 				cancel(&EndedBy{s})
 				_, _ = stacks.WriteTo(stderr) // which may take its time
-			case <-done:
-				last <- deadly
+			case last <- deadly:
 				return
 			}
 		}
 	}()
 	return ctx, func() syscall.Signal {
-		close(done)
-		cancel(nil)
+		defer cancel(nil)
 		return <-last
 	}
 }

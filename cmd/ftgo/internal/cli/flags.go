@@ -269,14 +269,11 @@ func (fs *Flags) Help(width int) string {
 	fs.VisitHeadings(func(title string, flags []*Flag) {
 		fmt.Fprintf(&b, "\n%s:\n", title)
 		for _, f := range flags {
-			short := "    "
+			short := ""
 			if f.Shorthand != "" {
 				short = "-" + f.Shorthand + ", "
 			}
-			left := "  " + short + "--" + f.Name
-			if v := ValueName(f); v != "" {
-				left += " " + v
-			}
+			left := strings.TrimSuffix(fmt.Sprintf("  %4s--%s %s", short, f.Name, ValueName(f)), " ")
 			if len(left) > HelpColumn-2 {
 				b.WriteString(left + "\n")
 				left = ""

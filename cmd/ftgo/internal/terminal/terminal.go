@@ -149,16 +149,14 @@ func ReadKeys(f *os.File) *Keys {
 	}
 	k := &Keys{Typed: make(chan byte, 16)}
 	k.Restore = sync.OnceFunc(func() { _ = unix.IoctlSetTermios(fd, unix.TCSETS, before) })
-	go k.read(fd) // for as long as the process lives: a read of a terminal can't be called off
-	return k
-}
-
-func (k *Keys) read(fd int) {
-	var b [1]byte
-	for {
-		if n, err := unix.Read(fd, b[:]); n != 1 || err != nil && err != unix.EINTR {
-			return
+	go func() { // for as long as the process lives: a read of a terminal can't be called off
+		var b [1]byte
+		for {
+			if n, err := unix.Read(fd, b[:]); n != 1 || err != nil && err != unix.EINTR {
+				return
+			}
+			k.Typed <- b[0]
 		}
-		k.Typed <- b[0]
-	}
+	}()
+	return k
 }

@@ -23,12 +23,7 @@ const (
 	True
 )
 
-func truth(b bool) Truth {
-	if b {
-		return True
-	}
-	return False
-}
+func truth(b bool) Truth { return either(b, True, False) }
 
 // decide evaluates a condition.
 func (n *node) decide(c Call) Truth {
@@ -81,10 +76,8 @@ func calculate(o op, x, y operand) operand {
 	case !x.number() || !y.number():
 		return operand{}
 	case x.class == wholeClass && y.class == wholeClass:
-		if result, ok := x.whole.calculate(o, y.whole); ok {
-			return wholeOperand(result)
-		}
-		return operand{}
+		result, ok := x.whole.calculate(o, y.whole)
+		return either(ok, wholeOperand(result), operand{})
 	}
 	switch a, b := x.float(), y.float(); o {
 	case opAdd:

@@ -45,10 +45,7 @@ type Ref struct {
 
 // String writes it as filters do.
 func (r Ref) String() string {
-	if r.Part == capture.Whole {
-		return r.Path
-	}
-	return string(r.Part) + "(" + r.Path + ")"
+	return either(r.Part == capture.Whole, r.Path, string(r.Part)+"("+r.Path+")")
 }
 
 // Expr is a filter. The zero Expr lets everything through.

@@ -1,10 +1,17 @@
 package where
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
+	"fmt"
 	"math"
 	"math/bits"
 	"reflect"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/valuetext"
@@ -35,18 +42,12 @@ func (o operand) number() bool           { return o.class&numberClass != 0 }
 func (o operand) withNil(b bool) operand { o.isNil = truth(b); return o }
 
 func truthOperand(t Truth) operand {
-	if t == Unknown {
-		return operand{}
-	}
-	return operand{class: truthClass, truth: t}
+	return operand{class: either(t == Unknown, 0, truthClass), truth: t}
 }
 
 // float is the operand as a number with fraction.
 func (o operand) float() float64 {
-	if o.class == wholeClass {
-		return o.whole.float()
-	}
-	return o.real
+	return either(o.class == wholeClass, o.whole.float(), o.real)
 }
 
 // readRef is what of a value is asked for.
@@ -122,24 +123,15 @@ func (i integer) neg() integer {
 	return integer{-i.high - int64(borrow), low}
 }
 
-func (i integer) abs() uint64 {
-	if i.high < 0 {
-		return -i.low
-	}
-	return i.low
-}
+func (i integer) abs() uint64 { return either(i.high < 0, -i.low, i.low) }
 
 // withSign is a number of that absolute value.
 func withSign(abs uint64, negative bool) integer {
-	if negative {
-		return integer{0, abs}.neg()
-	}
-	return integer{0, abs}
+	i := integer{0, abs}
+	return either(negative, i.neg(), i)
 }
 
-func (i integer) float() float64 {
-	return math.Copysign(float64(i.abs()), float64(i.high))
-}
+func (i integer) float() float64 { return math.Copysign(float64(i.abs()), float64(i.high)) }
 
 // calculate is i o j; not ok if the result has more than 64 bits, or there is none.
 // Division truncates, and the remainder has the sign of i, as in Go; & is as if negative
@@ -179,4 +171,76 @@ func (i integer) compareFloat(f float64) (order int, ok bool) {
 		return 1, true
 	}
 	return cmp.Or(i.compare(withSign(uint64(math.Abs(whole)), whole < 0)), cmp.Compare(0, fraction)), true
+}
+
+// text is a string of which the first bytes are known, or all.
+type text struct {
+	bytes  []byte
+	length int64
+}
+
+// cut tells whether not all is known; of a length that makes no sense nothing is.
+func (t text) cut() bool { return int64(len(t.bytes)) != t.length }
+
+// compare orders two strings, as far as the order is known, or with equality whether they
+// are the same.
+func (t text) compare(u text, equality bool) (order int, known bool) {
+	n := min(len(t.bytes), len(u.bytes))
+	if order = bytes.Compare(t.bytes[:n], u.bytes[:n]); order != 0 {
+		return order, true
+	}
+	// One begins with what is known of the other.
+	order = cmp.Compare(t.length, u.length)
+	known = n == len(t.bytes) && !t.cut() || n == len(u.bytes) && !u.cut()
+	return order, known || equality && order != 0
+}
+
+// pattern is a regular expression.
+type pattern struct {
+	*regexp.Regexp
+	// open: text behind a match can't undo it.
+	open bool
+	// start is what all that match begins with; "" if there is nothing.
+	start string
+}
+
+func newPattern(expr string) (*pattern, error) {
+	re, err := regexp.Compile(expr)
+	if bad, ok := errors.AsType[*syntax.Error](err); ok {
+		// Its own text quotes the expression raw, control characters and all.
+		return nil, fmt.Errorf("%s: %q", bad.Code, bad.Expr)
+	} else if err != nil {
+		return nil, err
+	}
+	parsed, _ := syntax.Parse(expr, syntax.Perl) // regexp.Compile has done both without an error
+	program, _ := syntax.Compile(parsed.Simplify())
+	p := &pattern{Regexp: re, open: !slices.ContainsFunc(program.Inst, looksAhead)}
+	if program.StartCond()&syntax.EmptyBeginText != 0 {
+		p.start, _ = re.LiteralPrefix()
+	}
+	return p, nil
+}
+
+// looksAhead tells whether a match depends on what follows it.
+func looksAhead(i syntax.Inst) bool {
+	const behind = syntax.EmptyBeginLine | syntax.EmptyBeginText
+	return i.Op == syntax.InstEmptyWidth && syntax.EmptyOp(i.Arg)&^behind != 0
+}
+
+// search tells whether a string matches, as far as that is known.
+func (p *pattern) search(t text) Truth {
+	switch {
+	case !t.cut():
+		return truth(p.Match(t.bytes))
+	case t.length < 0:
+		return Unknown
+	}
+	if p.open && p.Match(capture.WholeRunes(t.bytes)) { // half a rune matches as something else
+		return True
+	}
+	n := min(len(p.start), len(t.bytes))
+	if !strings.HasPrefix(p.start, string(t.bytes[:n])) || int64(len(p.start)) > t.length {
+		return False
+	}
+	return Unknown
 }

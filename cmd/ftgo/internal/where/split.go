@@ -221,10 +221,7 @@ func (f field) is(o op, number string) string { return f.Name + " " + o.String()
 // number writes a number for the field: kstrtoll reads it if the field is signed, else
 // kstrtoull (parse_pred in kernel/trace/trace_events_filter.c).
 func (f field) number(pattern uint64) string {
-	if f.Signed {
-		return strconv.FormatInt(int64(pattern), 10)
-	}
-	return strconv.FormatUint(pattern, 10)
+	return either(f.Signed, strconv.FormatInt(int64(pattern), 10), strconv.FormatUint(pattern, 10))
 }
 
 // value is a number as the kernel knows it in the field, if the variable can be that
@@ -238,11 +235,8 @@ func (f field) value(i integer) (pattern uint64, ok bool) {
 	if f.Type.Kind == reflect.Int {
 		least, most = signed(math.MinInt64>>unused), signed(math.MaxInt64>>unused)
 	}
-	if pattern = i.low << unused; f.Signed {
-		pattern = uint64(int64(pattern) >> unused)
-	} else {
-		pattern >>= unused
-	}
+	pattern = i.low << unused
+	pattern = either(f.Signed, uint64(int64(pattern)>>unused), pattern>>unused)
 	return pattern, i.compare(least) >= 0 && i.compare(most) <= 0
 }
 
