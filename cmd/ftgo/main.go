@@ -311,7 +311,6 @@ func cleanCommand(e *env) *cli.Command {
 	}
 }
 
-// clean removes what killed runs have left, and only that.
 func clean(e *env, o *session.Options) error {
 	f, err := tracefs.Find()
 	if errors.Is(err, tracefs.ErrNotMounted) {
@@ -340,7 +339,6 @@ func version(e *env, args []string) error {
 	return err
 }
 
-// releaseName is the version of this ftgo.
 func releaseName() string {
 	v := release
 	if info, ok := debug.ReadBuildInfo(); ok {

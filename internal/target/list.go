@@ -111,10 +111,8 @@ func newListing(b *offsets.Binary) *listing {
 	return l
 }
 
-// conventions are the names of calling conventions.
 var conventions = [...]string{offsets.ABIInternal: "ABIInternal", offsets.ABI0: "ABI0", offsets.SystemV: "System V"}
 
-// function adds a function that has code.
 func (l *listing) function(f *offsets.Func) error {
 	row := Row{Name: f.Name, Addr: f.Addr, Size: f.Size, ABI: conventions[f.ABI]}
 	var err error
@@ -171,7 +169,6 @@ func strategy(s *offsets.Sites) string {
 	return "start"
 }
 
-// site adds single instructions.
 func (l *listing) site(say Say, s site) error {
 	found, skipped, err := s.resolve(l.binary)
 	if err != nil {

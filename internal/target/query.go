@@ -346,7 +346,6 @@ func choose(funcs []offsets.Func, include, exclude []symname.Pattern) (all []*of
 	return pick(slices.Concat(indexes...)), of, unmatched
 }
 
-// namesOf are the functions' names, in their order.
 func namesOf(funcs []offsets.Func) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range funcs {

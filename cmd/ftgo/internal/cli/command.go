@@ -119,7 +119,6 @@ func (c *Command) Main(ctx context.Context, e *Env, args []string) error {
 	return c.Run(ctx)
 }
 
-// read reads what is no flag.
 func (c *Command) read(fs *Flags) error {
 	words, program := fs.Args(), []string(nil)
 	if n := fs.ArgsLenAtDash(); n >= 0 {

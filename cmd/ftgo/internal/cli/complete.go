@@ -135,7 +135,6 @@ func (t *typed) next(last string) []string {
 	return t.functions(last)
 }
 
-// values are those that a flag may have.
 func (t *typed) values(f *Flag, last string) []string {
 	switch f.Name {
 	case "pid":

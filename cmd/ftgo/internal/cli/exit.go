@@ -127,8 +127,7 @@ func ExitStatus(err error) (code int, text string) {
 		code = ExitUsage
 	case errors.Is(err, target.ErrNothing):
 		code = ExitNothing
-	case errors.Is(err, tracefs.ErrNotMounted), errors.Is(err, tracefs.ErrNotSupported),
-		KernelRefused(err):
+	case errors.Is(err, tracefs.ErrNotMounted), errors.Is(err, tracefs.ErrNotSupported), KernelRefused(err):
 		code = ExitKernel
 	default:
 		code = ExitFailed
@@ -178,8 +177,7 @@ func Interrupted(stderr io.Writer) (ctx context.Context, stop func() syscall.Sig
 			signal.Notify(signals, s)
 		}
 	}
-	broken := make(chan os.Signal, 1)
-	signal.Notify(broken, syscall.SIGPIPE)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	last := make(chan syscall.Signal)
 	go func() {
 		var deadly syscall.Signal

@@ -27,16 +27,14 @@ const (
 
 // String names the class for messages.
 func (c class) String() string {
-	switch {
+	switch several := bits.OnesCount8(uint8(c)) > 2; {
 	case c == nilClass:
 		return "nil"
-	case bits.OnesCount8(uint8(c)) > 2:
-		return "a value"
-	case c&numberClass != 0:
+	case c&numberClass != 0 && !several:
 		return "a number"
-	case c&textClass != 0:
+	case c&textClass != 0 && !several:
 		return "a string"
-	case c&truthClass != 0:
+	case c&truthClass != 0 && !several:
 		return "true or false"
 	}
 	return "a value"
@@ -50,7 +48,6 @@ var classes = map[reflect.Kind]class{
 	reflect.Slice: nilableClass, reflect.Map: nilableClass, reflect.Chan: nilableClass,
 }
 
-// classOf is the class of a type's values.
 func classOf(t *gotype.Type) class {
 	if capture.OfBytes(t) {
 		return nilableClass | textClass
@@ -62,7 +59,6 @@ func classOf(t *gotype.Type) class {
 // it they may be anything.
 type checker func(path string) (*gotype.Type, error)
 
-// condition checks a whole filter.
 func (c checker) condition(root *node) *problem {
 	class, wrong := c.node(root)
 	if wrong == nil && class&truthClass == 0 {
@@ -71,7 +67,6 @@ func (c checker) condition(root *node) *problem {
 	return wrong
 }
 
-// node is the class of a node's value.
 func (c checker) node(n *node) (class, *problem) {
 	switch n.op {
 	case opConstant:
@@ -103,7 +98,6 @@ func (c checker) node(n *node) (class, *problem) {
 	return (x | y) & want, nil
 }
 
-// suits tells whether a comparison suits what it compares.
 func suits(n *node, x, y class) *problem {
 	common := x & y & (truthClass | textClass)
 	if x&numberClass != 0 && y&numberClass != 0 {

@@ -102,7 +102,6 @@ func match(x operand, p *pattern) Truth {
 	return Unknown
 }
 
-// compare is x o y.
 func compare(o op, x, y operand) Truth {
 	if x.class == nilClass {
 		return compareNil(o, y)

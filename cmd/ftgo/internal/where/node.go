@@ -68,7 +68,6 @@ func (o op) inverse() op { return o ^ anyOrder }
 // flipped is the comparison with its operands exchanged.
 func (o op) flipped() op { return o&opEqual | o&opLess<<2 | o&opGreater>>2 }
 
-// equality tells whether the operator is == or !=.
 func (o op) equality() bool { return o == opEqual || o == opNotEqual }
 
 // node is an operator with its operands, or an operand.

@@ -45,7 +45,6 @@ func truthOperand(t Truth) operand {
 	return operand{class: either(t == Unknown, 0, truthClass), truth: t}
 }
 
-// float is the operand as a number with fraction.
 func (o operand) float() float64 {
 	return either(o.class == wholeClass, o.whole.float(), o.real)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/ftgo/ftgo/internal/valuepath"
 )
 
-// tokenKind tells tokens apart.
 type tokenKind uint8
 
 const (
@@ -71,7 +70,6 @@ type parser struct {
 	err     *problem
 }
 
-// parse reads all of a text.
 func parse(text string) (*node, *problem) {
 	p := &parser{text: text}
 	p.next()
@@ -92,7 +90,6 @@ func (p *parser) fail(what string, at int) {
 	p.token = token{endToken, "", len(p.text)}
 }
 
-// unexpected complains of the next token.
 func (p *parser) unexpected(want string) {
 	t := p.token
 	switch {

@@ -240,7 +240,6 @@ func (f field) value(i integer) (pattern uint64, ok bool) {
 	return pattern, i.compare(least) >= 0 && i.compare(most) <= 0
 }
 
-// compare is the comparison of the variable with a constant.
 func (f field) compare(o op, constant operand) (text string, ok bool) {
 	i := constant.whole
 	if constant.class == realClass { // without a fraction: 1e6
