@@ -27,8 +27,7 @@ type CallLine struct {
 	Time, Ended time.Time
 	Function    string
 	Thread
-	// Depth is the number of traced calls that this one is inside of.
-	Depth int
+	Depth int // the number of traced calls that this one is inside of
 	// NS is how long a call took that has returned. Low and High bound what it would have taken
 	// without probes; High is 0 where that is not known. Split divides NS, where that was asked for.
 	NS, Low, High int64
@@ -59,20 +58,13 @@ type CallOptions struct {
 	Format Format
 	// Begins has a line when a call begins and one when it ends, rather than one line
 	// for both at its end. It is for text, as are Times and what follows.
-	Begins bool
-	// Entries has only lines of begins: calls are not seen to end.
-	Entries bool
-	// Times begins lines with the time: of the call's begin, in a second line of its end.
-	Times bool
-	// Tree indents calls by their depth.
-	Tree bool
-	// Processes names the process too: goroutines of several ones are mixed.
-	Processes bool
-	// Stacks adds a column of callers to CSV and TSV; the other formats have them where a
-	// call does.
-	Stacks bool
-	// Sched adds what latencies were spent with.
-	Sched bool
+	Begins    bool
+	Entries   bool // has only lines of begins: calls are not seen to end
+	Times     bool // begins lines with the time: of the call's begin, in a second line of its end
+	Tree      bool // indents calls by their depth
+	Processes bool // names the process too: goroutines of several ones are mixed
+	Stacks    bool // adds callers to CSV and TSV; the other formats have them where a call does
+	Sched     bool // adds what latencies were spent with
 	// Line, if not nil, is what a line has rather than the call as Go would spell it.
 	// There is one line a call: when it ends or, with Entries, when it begins.
 	Line *CallFormat
@@ -104,8 +96,7 @@ func NewCallWriter(w io.Writer, o CallOptions) *CallWriter {
 // Header writes what stands above the first call: the column names of CSV and TSV.
 func (w *CallWriter) Header() error { return writeHeader(w.w, w.o.Format, w.members(&CallLine{})) }
 
-// Call writes a line. Lines of begins are left out, unless there are two lines a call
-// or no others.
+// Call writes a line. Lines of begins are left out, unless there are two lines a call or no others.
 func (w *CallWriter) Call(c *CallLine) error {
 	if c.End == "" && !w.o.Entries && (w.o.Format != Table || !w.o.Begins || w.o.Line != nil) {
 		return nil
@@ -152,8 +143,7 @@ func (c *CallLine) returned() bool { return c.End == "return" }
 // EventLine is what a line tells of a kernel event.
 type EventLine struct {
 	Time time.Time
-	// Name is GROUP:EVENT.
-	Name string
+	Name string // GROUP:EVENT
 	// Known: it is known what the thread ran. Goid is its goroutine then, and Function the
 	// innermost traced call there, "" if none was open.
 	Known    bool

@@ -74,8 +74,7 @@ func (w *CallWriter) appendName(b []byte, c *CallLine) []byte {
 	return append(b, printable.Text(c.Function)...)
 }
 
-// maxIndent is the depth up to which calls are indented. A recursion may be a million
-// deep.
+// maxIndent is the depth up to which calls are indented. A recursion may be a million deep.
 const maxIndent = 40
 
 func appendIndent(b []byte, depth int) []byte {
@@ -111,25 +110,18 @@ func (w *CallWriter) appendSplit(b []byte, c *CallLine) []byte {
 
 // TreeLine is a line of a tree of calls.
 type TreeLine struct {
-	// Call is the call as it ended; nil if it is still open, or if this is an event.
-	Call *CallLine
-	// Event is a kernel event that happened in the call above.
-	Event *EventLine
-	// Function names a call that is still open, Begun is when it began.
-	Function string
-	Begun    time.Time
-	// Shown: an earlier part of the tree had this call, then open.
-	Shown bool
-	// Level is the number of lines' levels above, 0 for the root.
-	Level int
+	Call     *CallLine  // as it ended; nil if it is still open, or if this is an event
+	Event    *EventLine // a kernel event that happened in the call above
+	Function string     // of a call that is still open
+	Begun    time.Time  // when that began
+	Shown    bool       // an earlier part of the tree had this call, then open
+	Level    int        // the number of lines' levels above, 0 for the root
 }
 
 // TreeHead is what stands above a tree.
 type TreeHead struct {
-	// Call is the first call of the tree.
-	Call CallLine
-	// Continued: the calls that are still open were shown above already, in a part of the
-	// same tree.
+	Call CallLine // the first of the tree
+	// Continued: the calls that are still open were shown above already, in a part of the same tree.
 	Continued bool
 }
 

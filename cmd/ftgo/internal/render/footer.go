@@ -28,9 +28,8 @@ func (f *footer) line(tell bool, format string, args ...any) {
 	}
 }
 
-// Footer writes, in a few lines meant for stderr, how far the rows of a whole run
-// can be trusted: hits and losses, calls without a latency, functions not fully
-// probed, and what the probes cost.
+// Footer writes, in a few lines meant for stderr, how far the rows of a whole run can be trusted:
+// hits and losses, calls without a latency, functions not fully probed, and what the probes cost.
 func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 	var f footer
 	f.line(true, "%s", hits(s))

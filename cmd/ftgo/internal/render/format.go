@@ -1,10 +1,9 @@
-// Package render knows how results look: tables, histograms and footnotes for
-// people, JSON lines, CSV and TSV for programs, and redrawing a block of lines on
-// a terminal. All of it is written to an io.Writer; what counts mean, the order of
+// Package render knows how results look: tables, histograms and footnotes for people, JSON lines,
+// CSV and TSV for programs. All of it is written to an io.Writer; what counts mean, the order of
 // rows, and where output goes is left to others.
 //
-// Text that comes from the traced program (names, above all) never reaches a
-// writer as it is: see [printable.Text].
+// Text that comes from the traced program (names, above all) never reaches a writer as it is: see
+// [printable.Text].
 package render
 
 import (
@@ -27,19 +26,13 @@ import (
 type Format uint8
 
 const (
-	// Table is for people: aligned columns, adaptive units, shortened names.
-	Table Format = iota
-	// JSON is one object a line.
-	JSON
-	// CSV has a header row, full names and raw numbers (RFC 4180, lines end in \n).
-	CSV
-	// TSV is CSV with tabs between cells and no quoting: no cell holds a tab or newline.
-	TSV
-	// Folded and Pprof are of stacks: see FoldedStacks and PprofStacks.
-	Folded
-	Pprof
-	// Chrome is of calls: see ChromeWriter.
-	Chrome
+	Table  Format = iota // for people: aligned columns, adaptive units, shortened names
+	JSON                 // one object a line
+	CSV                  // a header row, full names and raw numbers (RFC 4180, lines end in \n)
+	TSV                  // CSV with tabs between cells and no quoting: no cell holds a tab or newline
+	Folded               // of stacks: see FoldedStacks
+	Pprof                // of stacks: see PprofStacks
+	Chrome               // of calls: see ChromeWriter
 )
 
 var formatNames = [...]string{Table: "table", JSON: "json", CSV: "csv", TSV: "tsv", Folded: "folded", Pprof: "pprof", Chrome: "chrome"}
@@ -98,8 +91,7 @@ type objects []object
 
 func (o objects) String() string { return strconv.Itoa(len(o)) }
 
-// jsonTime is RFC 3339 with all nine digits: times of one stream are aligned, and sort
-// as text.
+// jsonTime is RFC 3339 with all nine digits: times of one stream are aligned, and sort as text.
 const jsonTime = "2006-01-02T15:04:05.000000000Z"
 
 // header is a row of the columns' names.
@@ -149,11 +141,10 @@ func (o object) append(b []byte, f Format) []byte {
 	return b
 }
 
-// appendCell escapes text and keeps spreadsheets from running it: they take a cell
-// that begins with = + - or @ for a formula, and one with ' before it for text. (A
-// leading tab or carriage return, which they skip, is escaped already.) It quotes what package
-// encoding/csv does, whose writer takes a buffer of 4 KB for each line of a call. No cell holds
-// a newline.
+// appendCell escapes text and keeps spreadsheets from running it: they take a cell that begins with
+// = + - or @ for a formula, and one with ' before it for text. (A leading tab or carriage return,
+// which they skip, is escaped already.) It quotes what package encoding/csv does, whose writer
+// takes a buffer of 4 KB for each line of a call. No cell holds a newline.
 func appendCell(b []byte, f Format, v any) []byte {
 	var text string
 	switch v := v.(type) {

@@ -14,29 +14,19 @@ import (
 
 // Options say what [Functions] writes besides the rows.
 type Options struct {
-	// Width is the number of columns a table may take; 0 means no limit.
-	Width int
-	// Latency adds latencies (probe); without it there are only counts (count).
-	Latency bool
-	// Bucketed says that the kernel kept latencies: of percentiles, bounds are known.
-	Bucketed bool
-	// Errors adds the number of errors returned to CSV and TSV; the other formats have it
-	// where a row does.
-	Errors bool
-	// Sched adds what latencies were spent with.
-	Sched bool
-	// Events names the kernel events that Function.Events counts, GROUP:EVENT each.
-	Events []string
-	// CountFirst adds the number of calls that were counted and not timed to JSON, CSV and
-	// TSV; the table has it where a row does.
-	CountFirst bool
+	Width    int  // the number of columns a table may take; 0 means no limit
+	Latency  bool // latencies (probe); without them there are only counts (count)
+	Bucketed bool // the kernel kept latencies: of percentiles, bounds are known
+	// Errors adds the number of errors returned to CSV and TSV, CountFirst that of calls that were
+	// counted and not timed to JSON, CSV and TSV; the other formats have them where a row does.
+	Errors, CountFirst bool
+	Sched              bool     // what latencies were spent with
+	Processes          bool     // the process
+	NoHeader           bool     // leave out the line with the columns' names
+	Events             []string // the kernel events that Function.Events counts, GROUP:EVENT each
 	// Trends are the rates of the last intervals, by function, oldest first, for the last
 	// column of tables; without it there is none.
 	Trends map[string][]float64
-	// Processes adds the process.
-	Processes bool
-	// NoHeader leaves out the line with the columns' names.
-	NoHeader bool
 }
 
 // Functions writes a row for each function, in the order given.

@@ -17,12 +17,9 @@ import (
 var fits = [...]fit{{gap: 2, name: 24}, {gap: 1, name: 24}, {gap: 1, name: 12}, {gap: 1, name: 12, compact: true}}
 
 type fit struct {
-	// gap is the number of blanks between columns, 1 or 2.
-	gap int
-	// name is how far the names in the first column may be shortened.
-	name int
-	// compact writes large numbers of calls as 1.25M.
-	compact bool
+	gap     int  // the number of blanks between columns, 1 or 2
+	name    int  // how far the names in the first column may be shortened
+	compact bool // large numbers of calls are written as 1.25M
 }
 
 // minNote is how far the last column is shortened if it holds text.

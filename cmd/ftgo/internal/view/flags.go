@@ -21,19 +21,15 @@ type Options struct {
 	Tables TableFlags
 	Lines  LineFlags
 	Fetch  FetchFlags
-	// Stack is how many callers are shown.
-	Stack int
-	// Every is how long an interval is, 0 for none; Calls how many calls are enough, 0 for all.
-	Every time.Duration
-	Calls uint64
-	// Sched: latencies are split by what the scheduler did.
-	Sched bool
-	// Inside: only calls are wanted that functions with that role make.
-	Inside bool
-	// Mixed: several processes may be seen, so that lines must name them.
-	Mixed bool
-	// Keys: what is typed is for the view.
-	Keys    bool
+
+	Stack  int           // how many callers are shown
+	Every  time.Duration // how long an interval is, 0 for none
+	Calls  uint64        // how many are enough, 0 for all
+	Sched  bool          // latencies are split by what the scheduler did
+	Inside bool          // only calls are wanted that functions with that role make
+	Mixed  bool          // several processes may be seen, so that lines must name them
+	Keys   bool          // what is typed is for the view
+
 	Verbose bool
 	// Whole tells whether nothing of --where is for the kernel: what that drops is not there for
 	// others to be inside of.
@@ -54,9 +50,8 @@ type LineFlags struct {
 
 // Template is what --format makes lines of.
 type Template struct {
-	Text string
-	// names are those of values, with commas: there are none without verbs.
-	names string
+	Text  string
+	Names []string // of values: there are none without verbs
 }
 
 var templateForm = cli.Form[Template]{
@@ -64,17 +59,12 @@ var templateForm = cli.Form[Template]{
 	More:  func(text string) bool { return strings.Contains(strings.ReplaceAll(text, "%%", ""), "%") },
 	Write: func(t Template) string { return t.Text },
 	Read: func(text string) (t Template, err error) {
-		t.Text, t.names, _ = strings.Cut(text, "\x00")
+		text, names, _ := strings.Cut(text, "\x00")
+		if t.Text = text; names != "" {
+			t.Names = strings.Split(names, ",")
+		}
 		return t, nil
 	},
-}
-
-// Names are those of values.
-func (t Template) Names() []string {
-	if t.names == "" {
-		return nil
-	}
-	return strings.Split(t.names, ",")
 }
 
 func (l *LineFlags) Define(fs *cli.Flags) {
@@ -93,11 +83,11 @@ func (l *LineFlags) Define(fs *cli.Flags) {
 }
 
 func (l *LineFlags) check(command string) error {
-	switch {
+	switch names := strings.Join(l.Template.Names, ","); {
 	case l.Depth < 0:
 		return cli.Usage("%s: --depth %d: negative", command, l.Depth)
-	case cli.IsFile(l.Template.names):
-		return cli.Usage("%s: --format %q takes the names of its values: %s is a file", command, l.Template.Text, l.Template.names)
+	case cli.IsFile(names):
+		return cli.Usage("%s: --format %q takes the names of its values: %s is a file", command, l.Template.Text, names)
 	}
 	return nil
 }

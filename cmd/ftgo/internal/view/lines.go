@@ -76,7 +76,7 @@ func (v *Lines) Begin(s *run.Scene) error {
 	opt.Format, opt.Processes, opt.Stacks, opt.Sched = v.opt.Format, v.opt.Mixed, v.opt.Stack > 0, v.opt.Sched
 	if o.Template.Text != "" {
 		var err error
-		if opt.Line, err = render.ParseCallFormat(o.Template.Text, o.Template.Names()); err != nil {
+		if opt.Line, err = render.ParseCallFormat(o.Template.Text, o.Template.Names); err != nil {
 			return cli.WithStatus(cli.ExitUsage, err)
 		}
 	}
@@ -95,7 +95,7 @@ func (v *Lines) Begin(s *run.Scene) error {
 	if v.opt.Format == render.Chrome {
 		v.chrome = render.NewChromeWriter(v.out, cmp.Or(s.Recorded, time.Now()))
 	}
-	v.order.write = v.write
+	v.order = startOrder{write: v.write, open: make(map[callKey]*started)}
 	if o.Tree && !o.Begins || v.chrome != nil {
 		v.trees = newCallTrees(o.Depth, v.writeTree)
 	}
@@ -198,6 +198,10 @@ func (v *Lines) concerns(c *pairing.Call) bool {
 	return !v.Target.Roles[v.Plan.Funcs[c.Func].Func].Hidden && (o.Goid == 0 || c.Goid == o.Goid) && (!v.opt.Inside || c.Inside)
 }
 
+func threadOf(c *pairing.Call) render.Thread {
+	return render.Thread{Goid: c.Goid, PID: c.PID, TID: c.TID, CPU: c.CPU}
+}
+
 // line makes the line of a call; nil if it is not wanted.
 func (v *Lines) line(c *pairing.Call, ended bool) *render.CallLine {
 	o := &v.opt.Lines
@@ -206,7 +210,7 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.CallLine {
 		return nil
 	}
 	line := &render.CallLine{
-		Function: f.Name, Thread: render.Thread{Goid: c.Goid, PID: c.PID, TID: c.TID, CPU: c.CPU},
+		Function: f.Name, Thread: threadOf(c),
 		Depth: c.Depth, Time: v.Clock.Wall(c.Start),
 	}
 	if ended {

@@ -23,10 +23,9 @@ const (
 // callTrees gathers the calls of each goroutine until none of them is open any more, since
 // callers come before what they call, and end after it.
 type callTrees struct {
-	// depth is the number of levels shown; 0 is all.
-	depth int
+	depth int // the number of levels shown; 0 is all
 	write func(*render.TreeHead, []render.TreeLine) error
-	trees map[treeKey]*callTree
+	trees map[render.Thread]*callTree
 	open  map[callKey]*treeNode
 	lines int // of all trees
 	// limit is maxTree, branches maxBranches, or less in tests.
@@ -34,30 +33,23 @@ type callTrees struct {
 	leftOut         int // calls
 }
 
-// treeKey is a goroutine, or a thread where there is none.
-type treeKey struct {
-	pid, tid int
-	goid     uint64
-}
-
-func treeOf(pid, tid int, goid uint64) treeKey {
-	if goid != 0 {
-		tid = 0
+// treeOf is the thread without what goroutines change.
+func treeOf(t render.Thread) render.Thread {
+	if t.CPU = 0; t.Goid != 0 {
+		t.TID = 0
 	}
-	return treeKey{pid, tid, goid}
+	return t
 }
 
 // callTree is what waits of a goroutine, in the order in which it began.
 type callTree struct {
-	key   treeKey
-	nodes []*treeNode
+	thread render.Thread // that the first call began on, for the header
+	nodes  []*treeNode
 	// stack are the calls that are open, the innermost last, and perhaps others that have
 	// ended: when tracing does, calls end in the order in which they began.
 	stack     []*treeNode
 	open      int
 	continued bool
-	// tid is the thread that the first call began on, for the header.
-	tid int
 }
 
 type treeNode struct {
@@ -65,16 +57,14 @@ type treeNode struct {
 	tree   *callTree
 	parent *treeNode
 	ended  bool
-	// listed: it is among the nodes of its tree, not too deep for that.
-	listed bool
-	// hidden: it has turned out not to be wanted, but what it calls may be.
-	hidden bool
+	listed bool // among the nodes of its tree, not too deep for that
+	hidden bool // it has turned out not to be wanted, but what it calls may be
 }
 
 func newCallTrees(depth int, write func(*render.TreeHead, []render.TreeLine) error) *callTrees {
 	return &callTrees{
 		depth: depth, write: write, limit: maxTree, branches: maxBranches,
-		trees: make(map[treeKey]*callTree), open: make(map[callKey]*treeNode),
+		trees: make(map[render.Thread]*callTree), open: make(map[callKey]*treeNode),
 	}
 }
 
@@ -84,11 +74,11 @@ func (t *callTrees) begin(c *pairing.Call, function string, at time.Time) error 
 		t.leftOut++
 		return nil
 	}
-	key := treeOf(c.PID, c.TID, c.Goid)
-	tree := t.trees[key]
+	thread := threadOf(c)
+	tree := t.trees[treeOf(thread)]
 	if tree == nil {
-		tree = &callTree{key: key, tid: c.TID}
-		t.trees[key] = tree
+		tree = &callTree{thread: thread}
+		t.trees[treeOf(thread)] = tree
 	}
 	node := &treeNode{tree: tree, line: render.TreeLine{Function: function, Begun: at}}
 	if n := len(tree.stack); n > 0 {
@@ -129,13 +119,13 @@ func (t *callTrees) end(c *pairing.Call, line *render.CallLine) error {
 	if tree.open > 0 {
 		return nil
 	}
-	delete(t.trees, tree.key)
+	delete(t.trees, treeOf(tree.thread))
 	return t.show(tree)
 }
 
 // happened takes a kernel event, if it was in a call that waits.
 func (t *callTrees) happened(ev *pairing.KernelEvent, line *render.EventLine) (taken bool, err error) {
-	tree := t.trees[treeOf(ev.PID, ev.TID, ev.Where.Goid)]
+	tree := t.trees[treeOf(line.Thread)]
 	if tree == nil || len(tree.stack) == 0 || ev.Where.Func < 0 {
 		return false, nil
 	}
@@ -146,13 +136,12 @@ func (t *callTrees) happened(ev *pairing.KernelEvent, line *render.EventLine) (t
 	return true, t.add(tree, &treeNode{line: render.TreeLine{Event: line}, ended: true, parent: inner})
 }
 
-// show writes what waits of a tree. Calls that are open stay, to be shown again above what
-// follows.
+// show writes what waits of a tree. Calls that are open stay, to be shown again above what follows.
 func (t *callTrees) show(tree *callTree) error {
 	head := render.TreeHead{Continued: tree.continued}
 	if len(tree.nodes) > 0 { // it has a call first
 		first := &tree.nodes[0].line
-		head.Call = render.CallLine{Function: first.Function, Time: first.Begun, Thread: render.Thread{Goid: tree.key.goid, PID: tree.key.pid, TID: tree.tid}}
+		head.Call = render.CallLine{Function: first.Function, Time: first.Begun, Thread: tree.thread}
 	}
 	var lines []render.TreeLine
 	var kept []*treeNode
@@ -200,10 +189,9 @@ type callKey struct {
 }
 
 type started struct {
-	line  *render.CallLine // nil if it is not wanted
-	ended bool
-	// passed: others did not wait for it any longer.
-	passed bool
+	line   *render.CallLine // nil if it is not wanted
+	ended  bool
+	passed bool // others did not wait for it any longer
 }
 
 // maxHeld bounds the calls that wait for one that does not end.
@@ -213,9 +201,6 @@ func keyOf(c *pairing.Call) callKey { return callKey{c.PID, c.TID, c.Func, c.Dep
 
 func (o *startOrder) begin(c *pairing.Call) {
 	s := &started{}
-	if o.open == nil {
-		o.open = make(map[callKey]*started)
-	}
 	o.open[keyOf(c)] = s
 	o.queue = append(o.queue, s)
 }

@@ -55,7 +55,7 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 		}
 		shownArgs, shownResults := s.Shown(f, sig)
 		if v.opt.Lines.Template.Text != "" {
-			shownArgs, shownResults = templatePaths(v.opt.Lines.Template.Names(), sig)
+			shownArgs, shownResults = templatePaths(v.opt.Lines.Template.Names, sig)
 		}
 		if out.Entry, err = entry.Capture(shownArgs, fl.atEntry); err != nil {
 			return out, cli.WithStatus(cli.ExitUsage, err)
