@@ -27,14 +27,11 @@ type Stack struct {
 	Callers  []stats.Location
 }
 
-// unknownCallers is how callers look that are not known.
-const unknownCallers = "…"
-
 // framesOf are the functions of a stack, innermost first.
 func framesOf(stack []stats.Location) (frames []stats.Frame) {
 	for _, l := range stack {
 		if l.Addr == 0 {
-			frames = append(frames, stats.Frame{Function: unknownCallers})
+			frames = append(frames, stats.Frame{Function: "…"}) // callers that are not known
 		}
 		frames = append(frames, l.Frames...)
 	}
@@ -137,13 +134,10 @@ func foldedName(name string) string { return strings.ReplaceAll(printable.Text(n
 
 // Profiled is what a profile says of the program and the run.
 type Profiled struct {
-	// Path and BuildID are of the file; its code is at Start up to Limit, from Offset of
-	// the file on.
-	Path, BuildID        string
-	Start, Limit, Offset uint64
-	// Began is when the probes were armed, Duration for how long.
-	Began    time.Time
-	Duration time.Duration
+	Path, BuildID        string        // of the file
+	Start, Limit, Offset uint64        // its code is at Start up to Limit, from Offset of the file on
+	Began                time.Time     // when the probes were armed
+	Duration             time.Duration // for how long
 }
 
 // PprofStacks writes stacks as a gzip-compressed profile.proto (github.com/google/pprof): a

@@ -140,8 +140,7 @@ func (t *callTrees) happened(ev *pairing.KernelEvent, line *render.EventLine) (t
 func (t *callTrees) show(tree *callTree) error {
 	head := render.TreeHead{Continued: tree.continued}
 	if len(tree.nodes) > 0 { // it has a call first
-		first := &tree.nodes[0].line
-		head.Call = render.CallLine{Function: first.Function, Time: first.Begun, Thread: tree.thread}
+		head.Call = render.CallLine{Time: tree.nodes[0].line.Begun, Thread: tree.thread}
 	}
 	var lines []render.TreeLine
 	var kept []*treeNode

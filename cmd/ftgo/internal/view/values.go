@@ -1,7 +1,9 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -150,12 +152,10 @@ func (v *Lines) filter(fl *funcLines, f *offsets.Func, sig *offsets.Signature, e
 			room = room && ok
 			return name
 		})
-		if !room {
-			// What needs pieces is in rest, too.
-			continue
+		if room { // else it is in rest, too
+			texts = append(texts, text)
+			v.explain("%s: in the kernel: %s", f.Name, p.Expr.String())
 		}
-		texts = append(texts, text)
-		v.explain("%s: in the kernel: %s", f.Name, p.Expr.String())
 	}
 	if text := rest.String(); text != "" {
 		v.explain("%s: in user space: %s", f.Name, text)
@@ -167,11 +167,10 @@ func (v *Lines) filter(fl *funcLines, f *offsets.Func, sig *offsets.Signature, e
 		if b == nil && path == "err" && fl.err != "" {
 			path, b = fl.err, ret
 		}
-		switch {
-		case b == nil:
-		case b == entry:
+		switch b {
+		case entry:
 			fl.atEntry = append(fl.atEntry, path)
-		default:
+		case ret:
 			fl.atReturn = append(fl.atReturn, path)
 		}
 	}
@@ -195,10 +194,7 @@ type filteredCall struct {
 
 // Value is what a path leads to.
 func (c *filteredCall) Value(path string) *capture.Value {
-	if v := pick(c.atEntry, c.entry, path); v != nil {
-		return v
-	}
-	if v := pick(c.atReturn, c.ret, path); v != nil {
+	if v := cmp.Or(pick(c.atEntry, c.entry, path), pick(c.atReturn, c.ret, path)); v != nil {
 		return v
 	}
 	t := builtins[path]
@@ -240,10 +236,8 @@ var callNumbers = map[string]func(*render.CallLine) uint64{
 }
 
 func pick(paths []string, values []capture.Value, path string) *capture.Value {
-	for i, p := range paths {
-		if p == path && i < len(values) {
-			return &values[i]
-		}
+	if i := slices.Index(paths, path); i >= 0 && i < len(values) {
+		return &values[i]
 	}
 	return nil
 }

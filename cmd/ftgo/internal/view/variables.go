@@ -7,7 +7,6 @@ import (
 	"math"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
@@ -27,7 +26,7 @@ type Variables struct {
 	stream
 	wanted []string
 	at     []string // functions
-	last   map[watchKey]watched
+	last   map[watchKey]*render.VariableLine
 }
 
 type watchKey struct {
@@ -35,16 +34,10 @@ type watchKey struct {
 	name string
 }
 
-// watched is a number as it was last time.
-type watched struct {
-	at     time.Time
-	number float64
-}
-
 // NewVariables returns the view of variables, and parts of them, as they are when functions are
 // called.
 func NewVariables(o *Options, wanted, at []string) *Variables {
-	return &Variables{stream: stream{opt: o}, wanted: wanted, at: at, last: make(map[watchKey]watched)}
+	return &Variables{stream: stream{opt: o}, wanted: wanted, at: at, last: make(map[watchKey]*render.VariableLine)}
 }
 
 // Needs asks for one call of each process in an interval: the probe then rests.
@@ -121,11 +114,15 @@ func (v *Variables) change(l *render.VariableLine) *float64 {
 		return nil
 	}
 	key := watchKey{l.PID, l.Name}
-	before := v.last[key]
-	v.last[key] = watched{l.Time, number}
-	elapsed := l.Time.Sub(before.at).Seconds()
-	perSecond := (number - before.number) / elapsed
-	if before.at.IsZero() || elapsed <= 0 || math.IsNaN(perSecond) || math.IsInf(perSecond, 0) {
+	before, ok := v.last[key]
+	v.last[key] = l
+	if !ok {
+		return nil
+	}
+	was, _ := numberOf(&before.Value)
+	elapsed := l.Time.Sub(before.Time).Seconds()
+	perSecond := (number - was) / elapsed
+	if elapsed <= 0 || math.IsNaN(perSecond) || math.IsInf(perSecond, 0) {
 		return nil
 	}
 	return &perSecond
@@ -151,7 +148,7 @@ func numberOf(v *capture.Value) (float64, bool) {
 
 func (v *Variables) ProcessEnded(pid int) {
 	v.stream.ProcessEnded(pid)
-	maps.DeleteFunc(v.last, func(key watchKey, _ watched) bool { return key.pid == pid })
+	maps.DeleteFunc(v.last, func(key watchKey, _ *render.VariableLine) bool { return key.pid == pid })
 }
 
 func (v *Variables) End(t *trace.Table) error {
