@@ -125,9 +125,6 @@ func (l *label) at(line []byte, i int) bool {
 	return len(line)-i >= len(l.text) && string(line[i:i+len(l.text)]) == l.text
 }
 
-// maxDigits is how many digits a decimal number has that can't overflow 64 bits.
-const maxDigits = 19
-
 // decimal reads the digits at line[i:]; next is the byte behind them. It is not ok if there are
 // none, or too many.
 func decimal(line []byte, i int) (v uint64, next int, ok bool) {
@@ -140,7 +137,7 @@ func decimal(line []byte, i int) (v uint64, next int, ok bool) {
 		if d > 9 {
 			break
 		}
-		if i-start >= maxDigits && v > (math.MaxUint64-uint64(d))/10 {
+		if v >= math.MaxUint64/10 && (v > math.MaxUint64/10 || d > math.MaxUint64%10) {
 			return 0, start, false
 		}
 		v = v*10 + uint64(d)

@@ -250,25 +250,20 @@ func (r *rawFormats) decode(data []byte, ev *Event) bool {
 }
 
 // number is the one at an offset, in two's complement if it has a sign.
-func (f *rawField) number(data []byte, at int) uint64 {
+func (f *rawField) number(data []byte, at int) (v uint64) {
 	switch f.size {
 	case 8:
 		return binary.LittleEndian.Uint64(data[at:])
 	case 4:
-		v := binary.LittleEndian.Uint32(data[at:])
-		if f.signed {
-			return uint64(int64(int32(v)))
-		}
-		return uint64(v)
+		v = uint64(binary.LittleEndian.Uint32(data[at:]))
 	case 2:
-		v := binary.LittleEndian.Uint16(data[at:])
-		if f.signed {
-			return uint64(int64(int16(v)))
-		}
-		return uint64(v)
+		v = uint64(binary.LittleEndian.Uint16(data[at:]))
+	default:
+		v = uint64(data[at])
 	}
 	if f.signed {
-		return uint64(int64(int8(data[at])))
+		above := 64 - 8*f.size
+		v = uint64(int64(v<<above) >> above)
 	}
-	return uint64(data[at])
+	return v
 }

@@ -118,7 +118,7 @@ func (s *Stream) Counts(c Counters) *Counts {
 			site := &ev.Sites[k]
 			fn, kind := site.Func, site.Kind
 			seen := account.delivered[i][k]
-			count := countSince(c.From, c.At, i, k, seen)
+			count := max(c.gained(i, k), seen) // see tracefs.Features.ExactHits
 			gained += count
 			// At the entry of a function that is CountFirst its Counter has counted the hit.
 			if fn < 0 || !plan.Funcs[fn].CountFirst || !kind.IsEntry() {
@@ -201,18 +201,15 @@ func (c *Count) take(hits *siteHits, seen *funcAccount, own, countFirst bool) {
 // less is a-b, or 0.
 func less(a, b uint64) uint64 { return a - min(a, b) }
 
-// countSince is what a counter has gained between two moments: at least what was seen of it,
-// see tracefs.Features.ExactHits.
-func countSince(from, at [][]uint64, event, site int, seen uint64) uint64 {
-	return max(less(countAt(at, event, site), countAt(from, event, site)), seen)
-}
-
-// countAt is a counter as it was at a moment, 0 where it was not there yet.
-func countAt(hits [][]uint64, event, site int) uint64 {
-	if event < len(hits) {
-		return hits[event][site]
+// gained is what a counter has gained since the window began.
+func (c *Counters) gained(event, site int) uint64 {
+	count := func(hits [][]uint64) uint64 {
+		if event < len(hits) {
+			return hits[event][site]
+		}
+		return 0 // it was not there yet
 	}
-	return 0
+	return less(count(c.At), count(c.From))
 }
 
 // siteIndex finds the sites of addresses.
@@ -220,8 +217,8 @@ type siteIndex struct {
 	sites map[eventAddr]int
 	// recent are answers: most hits are at a few addresses.
 	recent [256]struct {
-		eventAddr
-		site int // plus 1: 0 is none
+		addr         uint64
+		format, site int32 // site plus 1: 0 is none
 	}
 }
 
@@ -233,13 +230,12 @@ type eventAddr struct {
 
 // find is the site of an event at an address of the file, load bias taken off.
 func (c *siteIndex) find(format int, addr uint64) (site int, ok bool) {
-	at := eventAddr{format, addr}
 	known := &c.recent[(addr+uint64(format))*0x9e3779b97f4a7c15>>56]
-	if known.site != 0 && known.eventAddr == at {
-		return known.site - 1, true
+	if known.site != 0 && known.addr == addr && known.format == int32(format) {
+		return int(known.site) - 1, true
 	}
-	if site, ok = c.sites[at]; ok {
-		known.eventAddr, known.site = at, site+1
+	if site, ok = c.sites[eventAddr{format, addr}]; ok {
+		known.addr, known.format, known.site = addr, int32(format), int32(site)+1
 	}
 	return site, ok
 }

@@ -27,22 +27,18 @@ type pairer struct {
 	proc      *process
 	account   accounting
 	call      Call // handed to the sink, again and again
-	// inside are the functions whose callees' calls are marked.
-	inside  map[int]bool
-	entries bool       // the sink wants calls when they begin, too
-	spare   [][]uint64 // frames' args that can be used again
-	sites   siteIndex
-	bias    uint64    // of the event's process
-	stepped bool      // the event's instruction was
-	words   int       // of values that the event has
-	where   bool      // what each thread runs is asked for
-	sched   scheduler // nil if the plan does not follow goroutines
-	at      Split     // sums of the stack that the event is on
+	opt       Options
+	spare     [][]uint64 // frames' args that can be used again
+	sites     siteIndex
+	bias      uint64    // of the event's process
+	stepped   bool      // the event's instruction was
+	words     int       // of values that the event has
+	sched     scheduler // nil if the plan does not follow goroutines
+	at        Split     // sums of the stack that the event is on
 	// retired are functions that were timed once, and are not any more, by index.
 	retired map[int]retirement
 	window  window
-	// done calls have ended, of limit that are wanted; 0 wants all.
-	done, limit uint64
+	done    uint64 // calls that have ended
 }
 
 // newPairer returns a pairer that makes calls of a plan's events for a sink.
@@ -124,7 +120,7 @@ func (p *pairer) event(ev *parse.Event, bias uint64) {
 			p.unwind(ev, s, ev.Args[pe.Fields.Hi]-ev.Args[pe.Fields.SP]+1)
 		}
 	case uprobe.Resume:
-		if p.where {
+		if p.opt.Kernel != nil {
 			s := p.proc.stackOf(keyOf(ev, &pe.Fields))
 			p.proc.threads[ev.TID] = thread{on: s}
 			p.is(ev, s, ev.Args[pe.Fields.Goid])
@@ -187,8 +183,8 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, fn int) {
 	fr.fn, fr.depth, fr.sp, fr.start, fr.tid, fr.cpu = fn, depth, ev.Args[f.SP], ev.Time, ev.TID, ev.CPU
 	fr.atEntry, fr.hitsBefore, fr.inside, fr.hi, fr.bias = p.at, s.hits, false, 0, p.bias
 	s.hits.add(1, p.stepped, p.words)
-	if n := len(s.frames) - 1; n > 0 && p.inside != nil {
-		fr.inside = s.frames[n-1].inside || p.inside[s.frames[n-1].fn]
+	if n := len(s.frames) - 1; n > 0 && p.opt.Inside != nil {
+		fr.inside = s.frames[n-1].inside || p.opt.Inside[s.frames[n-1].fn]
 	}
 	if !key.isThread {
 		fr.hi = fr.sp + depth
@@ -203,7 +199,7 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, fn int) {
 		}
 		fr.args = append(fr.args, ev.Args[first:]...)
 	}
-	if p.entries {
+	if p.opt.Entries {
 		p.fill(&p.call, s, len(s.frames)-1)
 		p.sink.Entry(&p.call)
 	}

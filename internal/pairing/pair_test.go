@@ -313,7 +313,7 @@ func TestEntriesAlone(t *testing.T) {
 		returns: func(c *Call) { t.Errorf("call %+v has ended", c) },
 		entry:   func(c *Call) { calls = append(calls, fmt.Sprint(c.Start, c.Depth, c.Args)) },
 	})
-	p.entries = true
+	p.opt.Entries = true
 	for time := uint64(1); time <= 3; time++ {
 		p.event(&parse.Event{Addr: 0x1000, Time: time, Args: []uint64{0x1000 - time, 1, 0x2000, 0, 1, time}}, 0)
 	}

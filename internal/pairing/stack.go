@@ -161,18 +161,15 @@ func (p *pairer) adopt(thread, g stackKey, lo, hi uint64) {
 	if from == nil || to != nil && len(to.frames) > 0 {
 		return
 	}
-	kept := from.frames[:0]
 	var moved []frame
-	for _, f := range from.frames {
-		if lo < f.sp && f.sp <= hi {
+	from.frames = slices.DeleteFunc(from.frames, func(f frame) bool {
+		ours := lo < f.sp && f.sp <= hi
+		if ours {
 			f.depth = hi - f.sp
 			moved = append(moved, f)
-		} else {
-			kept = append(kept, f)
 		}
-	}
-	clear(from.frames[len(kept):]) // their args have moved
-	from.frames = kept
+		return ours
+	})
 	if len(moved) > 0 {
 		s := p.proc.stackOf(g)
 		for i := range moved {

@@ -29,9 +29,9 @@ type Stream struct {
 // NewStream returns a Stream that reads what a plan has recorded and tells sink.
 func NewStream(plan *uprobe.Plan, src Source, processes Processes, sink Sink, opt Options) (*Stream, error) {
 	s := &Stream{processes: processes, pairer: newPairer(plan, sink), pending: make(map[int][]parse.Event)}
-	s.pairer.entries, s.pairer.inside, s.pairer.limit = opt.Entries, opt.Inside, opt.Limit
+	s.pairer.opt = opt
 	if opt.Kernel != nil {
-		s.names, s.pairer.where = opt.Kernel.Names(), true
+		s.names = opt.Kernel.Names()
 	}
 	var err error
 	s.reader, err = parse.NewReader(uprobe.Formats(plan.Events), src, opt.Kernel, events{s})
@@ -219,7 +219,7 @@ func (s *Stream) pass(time uint64) {
 }
 
 // full tells whether as many calls have ended as are wanted.
-func (p *pairer) full() bool { return p.limit > 0 && p.done >= p.limit }
+func (p *pairer) full() bool { return p.opt.Limit > 0 && p.done >= p.opt.Limit }
 
 // finished counts a call that has ended, or of which no more than its begin is seen.
 func (p *pairer) finished(at uint64) {

@@ -55,7 +55,7 @@ func (p *pairer) ran(ev *parse.Event, fn int, s *stack) {
 		p.at = p.sched.call(ev.Time, ev.PID, ev.TID, g)
 	}
 	switch threads := p.proc.threads; {
-	case !p.where:
+	case p.opt.Kernel == nil:
 	case !p.plan.Threads:
 		// Without goroutines the thread's stack is the only one it has.
 		if s.key.isThread && !p.plan.BySP && p.plan.Funcs[fn].ABI == offsets.SystemV {
