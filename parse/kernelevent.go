@@ -19,13 +19,13 @@ type KernelEvent struct {
 	// sched:sched_waking, it is the one that did it.
 	CPU, TID, PID int
 	data          []byte
-	named         []kernelField
+	named         []formatField
 }
 
 // Number is the value of a number by its name.
 func (e *KernelEvent) Number(name string) (n uint64, ok bool) {
 	for i := range e.named {
-		if f := &e.named[i]; f.value == nil && f.name == name {
+		if f := &e.named[i]; f.name == name && f.isNumber() {
 			return f.number(e.data, f.at), true
 		}
 	}
@@ -41,13 +41,6 @@ type KernelSource interface {
 	Process(tid, printed int) int
 }
 
-// kernelField is a field of an event.
-type kernelField struct {
-	formatField
-	// value makes a KernelField of what is no number.
-	value func(record []byte) KernelField
-}
-
 // newKernelFormats makes a decoder for events of the kernel itself, as newRawFormats does.
 func newKernelFormats(names, texts []string) (*rawFormats, error) {
 	events := make([]Format, len(names))
@@ -59,34 +52,12 @@ func newKernelFormats(names, texts []string) (*rawFormats, error) {
 			if strings.HasPrefix(f.name, "common_") || f.name == "__syscall_nr" { // the event's name says it
 				continue
 			}
-			e.named = append(e.named, newKernelField(f))
+			e.named = append(e.named, f)
 			e.size = max(e.size, f.at+f.size)
 		}
 		e.whole = true
 		return nil
 	})
-}
-
-// newKernelField is a field of one of the shapes that Documentation/trace/events.rst ("Event
-// formats") has.
-func newKernelField(f formatField) kernelField {
-	value := func(b []byte) KernelField { return KernelField{Name: f.name, Bytes: b} }
-	if strings.Contains(f.kind, "char") && !strings.Contains(f.kind, "unsigned") { // ended by a NUL
-		value = func(b []byte) KernelField {
-			text, _, _ := bytes.Cut(b, []byte{0})
-			return KernelField{Name: f.name, Text: text}
-		}
-	}
-	out := kernelField{formatField: f}
-	switch {
-	case strings.HasPrefix(f.kind, "__data_loc") && f.size == 4: // TRACE_EVENT's __string and __dynamic_array
-		out.value = func(record []byte) KernelField { return value(located(record, f.at, 0)) }
-	case strings.HasPrefix(f.kind, "__rel_loc") && f.size == 4: // since 5.16
-		out.value = func(record []byte) KernelField { return value(located(record, f.at, f.at+4)) }
-	case strings.HasSuffix(f.kind, "]"), !isWord(f.size):
-		out.value = func(record []byte) KernelField { return value(record[f.at : f.at+f.size]) }
-	}
-	return out
 }
 
 // KernelField is a value of a kernel event.
@@ -121,14 +92,37 @@ func (f *KernelField) String() string {
 // AppendFields appends the event's values in the order in which the kernel describes them.
 // They are valid as long as the event.
 func (e *KernelEvent) AppendFields(out []KernelField) []KernelField {
-	for i := range e.named { // of which the record holds the fixed part at least
-		f := &e.named[i]
-		if f.value != nil {
-			out = append(out, f.value(e.data))
-			continue
-		}
-		// Addresses are better known by their hexadecimal digits.
-		out = append(out, KernelField{Name: f.name, Num: f.number(e.data, f.at), Signed: f.signed, Hex: strings.Contains(f.kind, "*")})
+	for i := range e.named {
+		out = append(out, e.named[i].value(e.data))
+	}
+	return out
+}
+
+// isNumber tells whether the field is none of the other shapes that value knows.
+func (f *formatField) isNumber() bool {
+	return isWord(f.size) && !strings.HasSuffix(f.kind, "]") && !f.isLocation("__data_loc") && !f.isLocation("__rel_loc")
+}
+
+func (f *formatField) isLocation(of string) bool { return f.size == 4 && strings.HasPrefix(f.kind, of) }
+
+// value is the field of a record that holds its fixed part at least. The field has one of the shapes
+// that Documentation/trace/events.rst ("Event formats") has.
+func (f *formatField) value(record []byte) KernelField {
+	out := KernelField{Name: f.name}
+	switch {
+	case f.isLocation("__data_loc"): // TRACE_EVENT's __string and __dynamic_array
+		out.Bytes = located(record, f.at, 0)
+	case f.isLocation("__rel_loc"): // since 5.16
+		out.Bytes = located(record, f.at, f.at+4)
+	case f.isNumber(): // addresses are better known by their hexadecimal digits
+		out.Num, out.Signed, out.Hex = f.number(record, f.at), f.signed, strings.Contains(f.kind, "*")
+		return out
+	default:
+		out.Bytes = record[f.at : f.at+f.size]
+	}
+	if strings.Contains(f.kind, "char") && !strings.Contains(f.kind, "unsigned") { // ended by a NUL
+		out.Text, _, _ = bytes.Cut(out.Bytes, []byte{0})
+		out.Bytes = nil
 	}
 	return out
 }

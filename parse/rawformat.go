@@ -24,7 +24,7 @@ type rawEvent struct {
 	ip     rawField
 	pid    rawField
 	// named are the fields of an event of the kernel itself, whose record is kept as it is.
-	named []kernelField
+	named []formatField
 	whole bool
 }
 

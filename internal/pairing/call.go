@@ -1,5 +1,7 @@
 package pairing
 
+import "slices"
+
 // Outcome is how a call ended, as far as it was seen.
 type Outcome uint8
 
@@ -95,11 +97,7 @@ const maxOpen = 1 << 20
 func (p *pairer) push(s *stack) *frame {
 	p.open++
 	n := len(s.frames)
-	if n < cap(s.frames) {
-		s.frames = s.frames[:n+1]
-	} else {
-		s.frames = append(s.frames, frame{})
-	}
+	s.frames = slices.Grow(s.frames, 1)[:n+1]
 	return &s.frames[n]
 }
 

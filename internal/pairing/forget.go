@@ -71,9 +71,6 @@ type retirement struct{ from, until uint64 }
 // until another, which is ^0 as long as that is under way. Of calls that were open meanwhile
 // nothing tells the end: they are Abandoned. The functions may be timed again later.
 func (s *Stream) Retire(funcs []int, from, until uint64) {
-	if s.pairer.retired == nil {
-		s.pairer.retired = make(map[int]retirement)
-	}
 	for _, fn := range funcs {
 		s.pairer.retired[fn] = retirement{from, until}
 	}

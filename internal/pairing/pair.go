@@ -46,7 +46,7 @@ func newPairer(plan *uprobe.Plan, sink Sink) *pairer {
 	p := &pairer{
 		plan: plan, sink: sink, maxOpen: maxOpen,
 		processes: make(map[int]*process), proc: nowhere,
-		sites:  siteIndex{sites: make(map[eventAddr]int)},
+		sites: siteIndex{sites: make(map[eventAddr]int)}, retired: make(map[int]retirement),
 		window: window{until: ^uint64(0)},
 	}
 	if plan.Sched {
