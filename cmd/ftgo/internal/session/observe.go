@@ -106,7 +106,7 @@ func (p *planned) place(j *run.Job, where string, each time.Duration) error {
 
 // live plans what hits are recorded, or counted, of.
 func (p *planned) live(j *run.Job) (err error) {
-	want, mode := p.view.Needs(), p.view.Needs().Mode
+	mode := p.view.Needs().Mode
 	p.features = machine.Machine{}.Features()
 	if p.fs != nil {
 		p.features = p.Adjust(p.fs.Features())
@@ -139,14 +139,30 @@ func (p *planned) live(j *run.Job) (err error) {
 		p.Say("%s keeps no frame pointers: of each stack only the caller is known", version)
 	}
 	j.Costs = own.New(p.fs, p.Own, mode, p.Stack)
-	j.Source = trace.NewLive(p.fs, p.plan, trace.Options{
-		Filter:   filter,
-		Recorder: trace.Recorder{Features: p.features, BufferKB: p.BufferKB, Raw: p.Reader == "raw", Shared: p.Force},
-		Talk:     &p.Env.Env, With: j.Events, Sched: p.Sched, Skipped: p.target.Skipped,
-		Entries: want.Entries, Steady: want.Steady, Once: want.Once, Alone: !p.mixed(), Inside: p.inside(want),
-		Limit: want.Limit, Wait: p.Wait, MaxRate: p.RateLimit(), Costs: j.Costs,
-	})
+	opt := p.source()
+	opt.With, opt.Costs = j.Events, j.Costs
+	j.Source = trace.NewLive(p.fs, p.plan, opt)
 	return nil
+}
+
+// source is what a source is to do, as far as flags and the view say.
+func (p *planned) source() trace.Options {
+	want := p.view.Needs()
+	opt := trace.Options{
+		Filter: p.Filter(), Talk: &p.Env.Env, Skipped: p.target.Skipped, Sched: p.Sched,
+		Recorder: trace.Recorder{Features: p.features, BufferKB: p.BufferKB, Raw: p.Reader == "raw", Shared: p.Force},
+		Entries:  want.Entries, Steady: want.Steady, Once: want.Once, Limit: want.Limit,
+		Alone: !p.mixed(), Wait: p.Wait, MaxRate: p.RateLimit(), OpenCalls: p.OpenCalls,
+	}
+	if want.Inside {
+		opt.Inside = make(map[int]bool)
+		for i := range p.plan.Funcs {
+			if p.target.Roles[p.plan.Funcs[i].Func].Inside {
+				opt.Inside[i] = true
+			}
+		}
+	}
+	return opt
 }
 
 // inKernel plans what the kernel keeps histograms of.
@@ -168,7 +184,7 @@ func (p *planned) inKernel(j *run.Job) error {
 	}); err != nil {
 		return err
 	}
-	j.Source = trace.NewInKernel(p.fs, p.plan, trace.Options{Filter: p.Filter(), Talk: &p.Env.Env, Skipped: t.Skipped, OpenCalls: p.OpenCalls})
+	j.Source = trace.NewInKernel(p.fs, p.plan, p.source())
 	return p.place(j, ", in the kernel", 0)
 }
 
@@ -201,18 +217,4 @@ func (p *planned) decode(where string, plan func(decoded *atomic.Int64) (*uprobe
 		more = fmt.Sprintf("; nor can %d more", n)
 	}
 	return cli.Nothing("%s: can't be probed%s: %v%s", first.Func.Name, where, first.Reason, more)
-}
-
-// inside are the functions, by their index in the plan, that calls are wanted of.
-func (p *planned) inside(want run.Needs) map[int]bool {
-	if !want.Inside {
-		return nil
-	}
-	inside := make(map[int]bool)
-	for i := range p.plan.Funcs {
-		if p.target.Roles[p.plan.Funcs[i].Func].Inside {
-			inside[i] = true
-		}
-	}
-	return inside
 }

@@ -55,11 +55,7 @@ func (o *Options) Report(ctx context.Context) error {
 	if p.target.Binary != nil {
 		defer p.target.Binary.Close()
 	}
-	want := p.view.Needs()
-	source, err := trace.NewRecording(rec, p.plan, trace.Options{
-		Filter: p.Filter(), Talk: &o.Env.Env, Skipped: p.target.Skipped, Recorder: trace.Recorder{Features: p.features},
-		Entries: want.Entries, Inside: p.inside(want), Limit: want.Limit,
-	})
+	source, err := trace.NewRecording(rec, p.plan, p.source())
 	if err != nil {
 		return err
 	}
