@@ -21,17 +21,11 @@ type Mapping struct {
 	Path string
 }
 
-// The permissions that mappings are chosen by.
-const (
-	mayRead    = "r"
-	mayExecute = "x"
-)
-
 // Mappings are the executable mappings of a process.
-func Mappings(pid int) ([]Mapping, error) { return readMappings(pid, mayExecute) }
+func Mappings(pid int) ([]Mapping, error) { return readMappings(pid, "x") }
 
-// readMappings reads the mappings that have a permission. A first thread that has ended has
-// none, while other threads of its process still live.
+// readMappings reads the mappings that have a permission: "r" or "x". A first thread that has ended
+// has none, while other threads of its process still live.
 func readMappings(pid int, permission string) ([]Mapping, error) {
 	b, err := os.ReadFile(folder(pid) + "/maps")
 	if len(b) == 0 { // which Linux 6.16 makes an error
@@ -52,7 +46,7 @@ func MappedFiles(folder string) ([]Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := parseMappings(string(b), mayExecute)
+	all, err := parseMappings(string(b), "x")
 	return slices.DeleteFunc(all, func(m Mapping) bool { return m.Path == "" }), err
 }
 
@@ -109,7 +103,7 @@ func (m *Memory) Readable(pid int, addr uint64, n int, still func() bool) (reada
 	if holds(m.of[pid], addr, n) {
 		return true, true
 	}
-	mapped, err := m.read(pid, mayRead)
+	mapped, err := m.read(pid, "r")
 	if err != nil || len(mapped) == 0 || !still() { // ending processes have none
 		return false, false
 	}
