@@ -73,8 +73,8 @@ func (w way) origin(o origin, copies int) (inside, ok bool) {
 			return true, true
 		}
 	case x86asm.LEA:
-		if m, ok := o.in.Args[1].(x86asm.Mem); ok && m.Base == x86asm.RIP {
-			return w.Inside(w.relative(o, m))
+		if addr, ok := o.address(); ok {
+			return w.Inside(addr)
 		}
 	case x86asm.MOV:
 		switch src := o.in.Args[1].(type) {
@@ -97,12 +97,6 @@ func (w way) origin(o origin, copies int) (inside, ok bool) {
 		}
 	}
 	return false, false
-}
-
-// relative returns the address that an operand relative to RIP means. x86asm does not
-// extend the sign of the distance.
-func (w way) relative(o origin, m x86asm.Mem) uint64 {
-	return o.at + uint64(o.in.Len) + uint64(int32(m.Disp))
 }
 
 // fromTable reports whether a register holds an entry of a table of 32-bit
@@ -133,15 +127,14 @@ func (w way) through(m x86asm.Mem, at uint64) (inside, ok bool) {
 	table := uint64(int32(m.Disp))
 	if m.Base != 0 {
 		from, ok := w.origins(m.Base, at)
-		if !ok || len(from) != 1 || from[0].in.Op != x86asm.LEA {
+		if !ok || len(from) != 1 {
 			return false, false
 		}
-		lea := from[0]
-		src, ok := lea.in.Args[1].(x86asm.Mem)
-		if !ok || src.Base != x86asm.RIP {
+		base, ok := from[0].address()
+		if !ok {
 			return false, false
 		}
-		table += w.relative(lea, src)
+		table += base
 	}
 	first, ok := w.Pointer(table)
 	if !ok {
@@ -155,6 +148,12 @@ type origin struct {
 	argument bool
 	at       uint64
 	in       x86asm.Inst
+}
+
+// address is the one relative to RIP that a LEA loads. x86asm does not extend the sign of the distance.
+func (o origin) address() (addr uint64, ok bool) {
+	m, ok := o.in.Args[1].(x86asm.Mem)
+	return o.at + uint64(o.in.Len) + uint64(int32(m.Disp)), ok && o.in.Op == x86asm.LEA && m.Base == x86asm.RIP
 }
 
 // maxSearch bounds the instructions gone back over; compilers keep the parts of a
