@@ -31,9 +31,9 @@ func (b *Binary) Frames(addr uint64) []Frame {
 		return nil
 	}
 	var frames []Frame
-	for _, of := range b.tables.Frames(addr) {
-		frames = append(frames, Frame(of))
-	}
+	b.tables.Frames(addr, func(function, file string, line int, wrapper bool) {
+		frames = append(frames, Frame{function, file, line, wrapper})
+	})
 	if len(frames) > 0 {
 		// .symtab has the type arguments of Go 1.18 to 1.20, and ABIs.
 		frames[len(frames)-1].Function = f.Name

@@ -24,12 +24,12 @@ type Function struct {
 // Producer is the compiler, with its flags.
 func (fn *Function) Producer() string { return fn.unit.producer() }
 
-// IsGo tells whether the source is Go.
-func (fn *Function) IsGo() bool { return fn.unit.language() == langGo }
+// IsGo tells whether the source is Go (DW_LANG_…: DWARF 5, 7.12).
+func (fn *Function) IsGo() bool { return fn.unit.language() == 0x16 }
 
-// IsCPlusPlus tells whether it is C++.
+// IsCPlusPlus tells whether it is C++: of any standard, of 2003, 2011 or 2014.
 func (fn *Function) IsCPlusPlus() bool {
-	return slices.Contains([]int64{langCPlusPlus, langCPlusPlus03, langCPlusPlus11, langCPlusPlus14}, fn.unit.language())
+	return slices.Contains([]int64{0x04, 0x19, 0x1a, 0x21}, fn.unit.language())
 }
 
 // Formal is a parameter, a result, or a variable that a closure refers to.
@@ -212,7 +212,7 @@ func (d *Info) locations(u *unit, v *Formal, whole bool) iter.Seq[located] {
 		if !ok || offset < 0 || offset > int64(len(loc)) {
 			return
 		}
-		base := u.base
+		base := val[uint64](u.entry, dwarf.AttrLowpc)
 		for r := (reader{data: loc[offset:]}); d.fuel >= 0; d.fuel-- {
 			low, high := r.number(8), r.number(8)
 			if r.bad || low == 0 && high == 0 {

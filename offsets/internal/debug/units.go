@@ -51,7 +51,6 @@ type Info struct {
 type unit struct {
 	entry    *dwarf.Entry
 	end      dwarf.Offset            // of the entries
-	base     uint64                  // address that location lists count from
 	addrBase int64                   // of its part of .debug_addr
 	funcs    map[uint64]dwarf.Offset // entries of subprograms by address; nil before they are needed
 	// files are the names of its files by number, "" where there is none, rows its lines.
@@ -68,15 +67,6 @@ type unitRange struct {
 	low, high uint64
 	unit      *unit
 }
-
-// DW_LANG_… (DWARF 5, 7.12).
-const (
-	langGo          = 0x16
-	langCPlusPlus   = 0x04
-	langCPlusPlus03 = 0x19
-	langCPlusPlus11 = 0x1a
-	langCPlusPlus14 = 0x21
-)
 
 // Open lists the compilation units.
 func Open(m *image.Image) (*Info, error) {
@@ -110,7 +100,7 @@ func (d *Info) addUnit(first, end dwarf.Offset) error {
 	if err != nil || e.Tag != dwarf.TagCompileUnit {
 		return nil
 	}
-	u := &unit{entry: e, end: end, base: val[uint64](e, dwarf.AttrLowpc), addrBase: val[int64](e, dwarf.AttrAddrBase)}
+	u := &unit{entry: e, end: end, addrBase: val[int64](e, dwarf.AttrAddrBase)}
 	u.files = sync.OnceValue(func() []string { return d.readFiles(u) })
 	u.rows = sync.OnceValues(func() ([]lineRow, error) { return d.readRows(u) })
 	d.units = append(d.units, u)

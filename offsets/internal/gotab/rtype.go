@@ -96,8 +96,12 @@ var literals = map[reflect.Kind]string{
 	reflect.Pointer: "*", reflect.Slice: "[]", reflect.Struct: "struct {",
 }
 
-// nameAt reads a name of runtime.types: flags, length, text.
+// nameAt reads a name: of runtime.types, flags, length, text; before, a string.
 func (r *rtypeReader) nameAt(addr uint64) (name string, flags byte, ok bool) {
+	if !r.form.interned {
+		name, ok = stringVariable(r.image, addr)
+		return name, 0, ok
+	}
 	var head [4]byte // a length below image.MaxName has at most three
 	if !r.image.Read(addr, head[:]) {
 		return "", 0, false
@@ -213,7 +217,7 @@ func (r *rtypeReader) read(addr uint64) (*gotype.Type, error) {
 func (r *rtypeReader) name(addr uint64, head []byte, kind reflect.Kind) (string, error) {
 	if !r.form.interned {
 		at, ok := r.image.Pointer(addr + rtypeName)
-		name, known := stringVariable(r.image, at)
+		name, _, known := r.nameAt(at)
 		if !ok || !known || name == "" {
 			return "", errors.New("no name")
 		}
@@ -345,12 +349,10 @@ func (r *rtypeReader) fields(t *gotype.Type, at uint64) bool {
 // fieldName reads the name whose address is at an address.
 func (r *rtypeReader) fieldName(f *gotype.Field, at uint64) bool {
 	addr, ok := r.image.Pointer(at)
-	if ok && addr != 0 && r.form.interned {
+	if ok && addr != 0 {
 		var flags byte
 		f.Name, flags, ok = r.nameAt(addr)
 		f.Embedded = f.Embedded || r.form.flagged && flags&nameEmbedded != 0
-	} else if ok && addr != 0 {
-		f.Name, ok = stringVariable(r.image, addr)
 	}
 	if !ok {
 		return false

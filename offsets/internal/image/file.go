@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// status reads that of the file, which must be a regular one.
+// status reads that of the file, which must be a regular one, and finds out how much there may be
+// of anything in it.
 func (m *Image) status() error {
 	err := unix.Fstat(int(m.file.Fd()), &m.stat)
 	switch kind := m.stat.Mode & unix.S_IFMT; {
@@ -20,6 +21,13 @@ func (m *Image) status() error {
 		return errors.New("is a directory")
 	case kind != unix.S_IFREG:
 		return errors.New("not a regular file")
+	}
+	size := m.stat.Size
+	held := holding(m.file, size)
+	m.sparse = held < size
+	m.most = uint64(held)
+	if held < size/2 {
+		m.most = min(m.most, maxSparse)
 	}
 	return nil
 }
@@ -132,17 +140,6 @@ func holding(f *os.File, size int64) (held int64) {
 
 // maxSparse is how many bytes are read at once of a file that is mostly holes.
 const maxSparse = 256 << 20
-
-// measure finds out how much there may be of anything in the file.
-func (m *Image) measure() {
-	size := m.stat.Size
-	held := holding(m.file, size)
-	m.sparse = held < size
-	m.most = uint64(held)
-	if held < size/2 {
-		m.most = min(m.most, maxSparse)
-	}
-}
 
 // dataFrom is where the file's data go on, from an offset on; ok is false if nothing but a hole
 // follows.

@@ -44,11 +44,6 @@ type segment struct {
 	addr, off, size uint64 // size in the file
 }
 
-// has tells whether the bytes from an address up to another are the segment's.
-func (s segment) has(start, end uint64) bool {
-	return start >= s.addr && start < end && end-s.addr <= s.size
-}
-
 // Open reads the headers of an open file.
 func Open(f *os.File, path string) (*Image, error) {
 	m := &Image{path: path, file: f}
@@ -56,12 +51,16 @@ func Open(f *os.File, path string) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.measure()
 	if m.ELF, err = parseELF(f, m.most); err != nil {
 		return nil, err
 	}
 	m.Processor = processors.All[m.ELF.Machine]
-	m.code = codeSegments(m.ELF, uint64(m.stat.Size))
+	size := uint64(m.stat.Size)
+	for _, p := range m.ELF.Progs { // as far as the file has their bytes
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off < size && p.Vaddr+p.Filesz >= p.Vaddr {
+			m.code = append(m.code, segment{p.Vaddr, p.Off, min(p.Filesz, size-p.Off)})
+		}
+	}
 	if len(m.code) == 0 {
 		return nil, errors.New("ELF file without an executable segment")
 	}
@@ -105,23 +104,11 @@ func parseELF(r io.ReaderAt, most uint64) (*elf.File, error) {
 	return ef, nil
 }
 
-// codeSegments lists the executable segments, as far as the file has their bytes.
-func codeSegments(ef *elf.File, fileSize uint64) []segment {
-	var code []segment
-	for _, p := range ef.Progs {
-		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 || p.Off >= fileSize || p.Vaddr+p.Filesz < p.Vaddr {
-			continue
-		}
-		code = append(code, segment{p.Vaddr, p.Off, min(p.Filesz, fileSize-p.Off)})
-	}
-	return code
-}
-
 // Segment returns where the executable segment around an address begins and ends, and its
 // place in the file; zeros if there is none.
 func (m *Image) Segment(addr uint64) (start, end, offset uint64) {
 	for _, s := range m.code {
-		if s.has(addr, addr+1) {
+		if addr-s.addr < s.size {
 			return s.addr, s.addr + s.size, s.off
 		}
 	}
@@ -152,7 +139,8 @@ func (m *Image) AddrOf(offset uint64) (uint64, error) {
 // IsCode tells whether the bytes from an address up to another are of one executable
 // segment.
 func (m *Image) IsCode(start, end uint64) bool {
-	return slices.ContainsFunc(m.code, func(s segment) bool { return s.has(start, end) })
+	_, last, _ := m.Segment(start)
+	return start < end && end <= last
 }
 
 // Loaded tells whether an address is in memory whenever the file is: code or data.
