@@ -2,6 +2,7 @@ package offsets
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
@@ -21,8 +22,7 @@ const (
 // function table has of them. If only the receiver is left out, as blank ones and those
 // of wrappers are, it is put in.
 func (l *goLayout) checked() check {
-	result := l.check()
-	if result != differ {
+	if result := l.check(); result != differ {
 		return result
 	}
 	t, ok := l.receiver()
@@ -109,9 +109,6 @@ func (l *goLayout) compare() check {
 
 // aggregate tells the types that are printed in braces.
 func aggregate(t *gotype.Type) bool {
-	switch t.Kind {
-	case reflect.Struct, reflect.Array, reflect.Complex128, reflect.Interface, reflect.String, reflect.Slice:
-		return true
-	}
-	return false
+	braced := []reflect.Kind{reflect.Struct, reflect.Array, reflect.Complex128, reflect.Interface, reflect.String, reflect.Slice}
+	return slices.Contains(braced, t.Kind)
 }

@@ -110,32 +110,29 @@ func (b *Binary) unpadded(f *Func) uint64 {
 // whatever its symbol says: no compiler writes two that overlap.
 func tidy(named []Func) []Func {
 	sortNamed(named)
-	last := -1
-	var aliases map[string]bool // of the last
-	for i := range named {
-		n := &named[i]
-		n.rank = 0
-		if last >= 0 && named[last].Addr == n.Addr {
-			if f := &named[last]; f.Name != n.Name && !aliases[n.Name] {
-				if aliases == nil {
-					aliases = make(map[string]bool)
-				}
-				aliases[n.Name] = true
-				f.aliases = append(f.aliases, n.Name)
+	kept := 0
+	for next := 0; next < len(named); kept++ {
+		f := &named[next]
+		f.rank = 0
+		var aliases map[string]bool
+		for next++; next < len(named) && named[next].Addr == f.Addr; next++ {
+			name := named[next].Name
+			if name == f.Name || aliases[name] {
+				continue
 			}
-			continue
+			if aliases == nil {
+				aliases = make(map[string]bool)
+			}
+			aliases[name] = true
+			f.aliases = append(f.aliases, name)
 		}
-		if last >= 0 {
-			f := &named[last]
-			f.Size = min(f.Size, n.Addr-f.Addr)
+		if next < len(named) {
+			f.Size = min(f.Size, named[next].Addr-f.Addr)
 		}
-		if last++; last != i {
-			named[last] = *n
-		}
-		aliases = nil
+		named[kept] = *f
 	}
-	clear(named[last+1:])
-	return named[:last+1]
+	clear(named[kept:])
+	return named[:kept]
 }
 
 // withoutABI gives the plain name that people know to functions of which only the ABI0
