@@ -1,6 +1,5 @@
-// Package offsets knows ELF files and Go's code: which functions a binary has,
-// where in the file their bytes are, and at which instructions a call of one
-// begins and ends.
+// Package offsets knows ELF files and Go's code: which functions a binary has, where in the file
+// their bytes are, and at which instructions a call of one begins and ends.
 //
 // A [Site] is only ever made by decoding a function from its first byte to its
 // last without a doubt; a function that leaves one is refused with the reason.
@@ -42,8 +41,7 @@ type Binary struct {
 	byName  func() map[string]*Func // for who asks for many
 }
 
-// Open reads the headers and function symbols of an ELF file. Errors have the form
-// "PATH: cause".
+// Open reads the headers and function symbols of an ELF file. Errors have the form "PATH: cause".
 func Open(path string) (*Binary, error) {
 	// O_NONBLOCK: a named pipe must not keep us waiting for a writer.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -107,8 +105,7 @@ func (b *Binary) GoVersion() (minor int, version string) { return b.goVer.Minor,
 // no promise to others.
 func (b *Binary) File() *image.Image { return b.image }
 
-// Funcs are the functions that have bytes in the file, by address. The slice is the
-// binary's own.
+// Funcs are the functions that have bytes in the file, by address. The slice is the binary's own.
 func (b *Binary) Funcs() []Func { return b.funcs }
 
 // FuncAt returns the function that the address lies in.

@@ -136,8 +136,7 @@ func (w *flow) direct(from, to uint64) (inside bool, err error) {
 		}
 		return false, nil
 	}
-	// No symbol: a function that is not exported, or a part of this one, in a
-	// stripped file.
+	// No symbol: a function that is not exported, or a part of this one, in a stripped file.
 	if b.image.InPLT(to) {
 		return false, nil
 	}

@@ -108,8 +108,7 @@ func oneFile(files map[string][]codeLine, name string) ([]codeLine, error) {
 	return nil, fmt.Errorf("%d files of that name: %s", len(names), list)
 }
 
-// nearestLines is the end of an error: the lines with code before and after one
-// without.
+// nearestLines is the end of an error: the lines with code before and after one without.
 func nearestLines(of []codeLine, line int) string {
 	var before, after int // 0 for none
 	for _, c := range of {

@@ -4,9 +4,8 @@ import "github.com/ftgo/ftgo/offsets/symname"
 
 // Func is one function of a binary: a name and the bytes that belong to it.
 type Func struct {
-	// Name is the symbol as Go spells it: "main.(*Store).Get",
-	// "main.Map[go.shape.int]". The ABI0 version of a function that has another one
-	// too goes by "NAME.abi0".
+	// Name is the symbol as Go spells it: "main.(*Store).Get", "main.Map[go.shape.int]". The ABI0
+	// version of a function that has another one too goes by "NAME.abi0".
 	Name string
 	// aliases are other names of the same bytes: __libc_malloc of malloc.
 	aliases []string
@@ -37,8 +36,7 @@ const (
 // millisecond, a map of them some 50.
 const fewLookups = 16
 
-// Lookup finds a function by its exact name, or by an alias that is not the name of
-// another one.
+// Lookup finds a function by its exact name, or by an alias that is not the name of another one.
 func (b *Binary) Lookup(name string) (*Func, bool) {
 	if b.lookups.Add(1) > fewLookups {
 		f, ok := b.byName()[name]

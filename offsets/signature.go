@@ -10,9 +10,8 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 )
 
-// Signature is what a function takes and gives, and where it lies: parameters at entry
-// (at the function's first instruction, and after its stack check as well), results at
-// every RET.
+// Signature is what a function takes and gives, and where it lies: parameters at entry (at the
+// function's first instruction, and after its stack check as well), results at every RET.
 type Signature struct {
 	// Params are the receiver first, then the parameters. Captured are the variables
 	// that a closure refers to, readable at entry only.
@@ -37,9 +36,8 @@ type Variable struct {
 type Piece struct {
 	// Offset is the part's place in the value, Size its bytes.
 	Offset, Size int64
-	// Register is the one that holds the part, or, if InMemory is set, the one that Disp
-	// is added to for its address.
-	// "" is a floating-point register, which can't be fetched.
+	// Register is the one that holds the part, or, if InMemory is set, the one that Disp is added
+	// to for its address. "" is a floating-point register, which can't be fetched.
 	Register arch.Reg
 	InMemory bool
 	Disp     int64
@@ -53,10 +51,9 @@ type Piece struct {
 	Static bool
 }
 
-// Signature finds out what a function takes and gives, by debug information of Go, gccgo
-// and C. What that leaves out has no place but an Err, or is told in Note: nothing is
-// assumed. The error wraps ErrNoDebugInfo if there is none of the file, or of the
-// function.
+// Signature finds out what a function takes and gives, by debug information of Go, gccgo and C.
+// What that leaves out has no place but an Err, or is told in Note: nothing is assumed. The error
+// wraps ErrNoDebugInfo if there is none of the file, or of the function.
 func (b *Binary) Signature(f *Func) (*Signature, error) {
 	s, err := b.signature(f)
 	if err != nil {

@@ -93,8 +93,7 @@ func cut(pieces []Piece, offset, size int64) (part []Piece, err error) {
 	return part, nil
 }
 
-// changed tells the copies of functions that GCC makes with fewer parameters, or
-// others.
+// changed tells the copies of functions that GCC makes with fewer parameters, or others.
 func changed(name string) bool {
 	return slices.ContainsFunc([]string{".isra.", ".constprop.", ".part."}, func(mark string) bool { return strings.Contains(name, mark) })
 }

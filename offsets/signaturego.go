@@ -92,8 +92,7 @@ func (l *goLayout) note(format string, args ...any) {
 	l.sig.Note += fmt.Sprintf(format, args...)
 }
 
-// byTypes computes where values are from their types, and returns where they end on
-// the stack.
+// byTypes computes where values are from their types, and returns where they end on the stack.
 func (l *goLayout) byTypes() (end int64) {
 	a := l.binary.newAssignment(l.f.ABI)
 	dictionary := l.dictionary()
@@ -109,11 +108,10 @@ func (l *goLayout) byTypes() (end int64) {
 	return a.stack
 }
 
-// dictionary is the number of the parameter before which a generic function takes its
-// dictionary, a pointer that source files don't have; -1 if it takes none. Go 1.18 and
-// 1.19 pass it first, later versions behind the receiver
-// (cmd/compile/internal/noder/reader.go, funcBody). Closures have it among what they
-// capture.
+// dictionary is the number of the parameter before which a generic function takes its dictionary,
+// a pointer that source files don't have; -1 if it takes none. Go 1.18 and 1.19 pass it first,
+// later versions behind the receiver (cmd/compile/internal/noder/reader.go, funcBody). Closures
+// have it among what they capture.
 func (l *goLayout) dictionary() int {
 	name := symname.Split(l.f.Name)
 	switch {
@@ -207,8 +205,7 @@ func (b *Binary) captured(fn *debug.Function) []Variable {
 	return found
 }
 
-// piecesAt spreads a value over what debug information says of it; not ok if the two
-// don't fit.
+// piecesAt spreads a value over what debug information says of it; not ok if the two don't fit.
 func piecesAt(at debug.Location, t *gotype.Type) (pieces []Piece, ok bool) {
 	if t.Size <= 0 {
 		return nil, false

@@ -33,10 +33,9 @@ func (s Site) Cond() arch.Cond { return s.cond }
 
 // Sites is where calls of a function begin and end.
 type Sites struct {
-	// Entry is executed exactly once per call, with SP and the argument registers
-	// as the caller left them, unless Restarts. It is the first instruction after
-	// the stack check, where there is one: when the check fails, the function is
-	// started again on a larger stack.
+	// Entry is executed exactly once per call, with SP and the argument registers as the caller
+	// left them, unless Restarts. It is the first instruction after the stack check, where there
+	// is one: when the check fails, the function is started again on a larger stack.
 	Entry Site
 	// Late: instructions that take no probe come before Entry, which may have changed
 	// registers, arguments among them, but neither SP nor the flow of control.
@@ -47,11 +46,10 @@ type Sites struct {
 	// CheckOnly: Entry may be executed again where a goroutine is preempted, so that Check
 	// alone tells of calls.
 	CheckOnly bool
-	// Branch is an instruction that may stand for Entry if the kernel emulates it, and not
-	// Entry: a branch, or a push, that is executed exactly once per call as well (unless
-	// Restarts), with SP, the frame pointer and g as they are at Entry. It is nil if
-	// there is none; only functions without a stack check have one. It may be one of
-	// Tails or CondTails, too.
+	// Branch is an instruction that may stand for Entry if the kernel emulates it, and not Entry:
+	// a branch, or a push, that is executed exactly once per call as well (unless Restarts), with
+	// SP, the frame pointer and g as they are at Entry. It is nil if there is none; only
+	// functions without a stack check have one. It may be one of Tails or CondTails, too.
 	Branch *Site
 	// Intact: nothing that comes before Branch writes a general register or memory, so that
 	// arguments are there what they are at Entry.
@@ -144,13 +142,12 @@ func (c *Code) entry(at int) (s Site, late bool, err error) {
 	}
 }
 
-// branch finds what may stand for Entry in a function without a stack check: the first
-// branch or push, if every call executes it exactly once. That is so as execution comes
-// straight to it from the function's start, with nothing on the way that could raise a
-// signal (whose handler need not come back, as after a nil pointer) or that anything
-// jumps to. SP, the frame pointer and g are as they were at the start; intact tells
-// that all general registers and memory are.
-// (FirstBranch is for another purpose: SP may have changed there, and more may be written.)
+// branch finds what may stand for Entry in a function without a stack check: the first branch or
+// push, if every call executes it exactly once. That is so as execution comes straight to it from
+// the function's start, with nothing on the way that could raise a signal (whose handler need not
+// come back, as after a nil pointer) or that anything jumps to. SP, the frame pointer and g are
+// as they were at the start; intact tells that all general registers and memory are. (FirstBranch
+// is for another purpose: SP may have changed there, and more may be written.)
 func (c *Code) branch() (branch *Site, intact bool) {
 	code, p := c.parts[0].code, c.processor()
 	if c.switches {

@@ -16,10 +16,9 @@ import (
 // errNoVariable means that there is no such package variable.
 var errNoVariable = errors.New("no such variable")
 
-// StaticVariable finds a package variable of Go, "main.counter", or a global or static
-// one of C: its piece is Static. Of a file without debug information only the size is
-// known. The error for a name that is not there gives the names that are most like
-// it.
+// StaticVariable finds a package variable of Go, "main.counter", or a global or static one of C:
+// its piece is Static. Of a file without debug information only the size is known. The error for
+// a name that is not there gives the names that are most like it.
 func (b *Binary) StaticVariable(name string) (Variable, error) {
 	v, err := b.staticVariable(name)
 	if err != nil {

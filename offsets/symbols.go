@@ -162,8 +162,7 @@ func withoutABI(funcs []Func) []Func {
 	return funcs
 }
 
-// byAddress orders names by address, and those of one address by how well they tell the
-// function.
+// byAddress orders names by address, and those of one address by how well they tell the function.
 func byAddress(x, y Func) int {
 	return cmp.Or(
 		cmp.Compare(x.Addr, y.Addr),

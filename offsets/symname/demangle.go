@@ -17,10 +17,9 @@ const (
 	maxDemangled = 12 // a power of 2
 )
 
-// demangled spells a linker's symbol as its language does: C++ and Rust without
-// parameters ("std::vector<int>::push_back"), gccgo ("net/http.Client.Do"). What a
-// compiler has appended for a copy or a part of a function (".cold", ".isra.0")
-// stays. Any other name is returned as it is.
+// demangled spells a linker's symbol as its language does: C++ and Rust without parameters
+// ("std::vector<int>::push_back"), gccgo ("net/http.Client.Do"). What a compiler has appended for
+// a copy or a part of a function (".cold", ".isra.0") stays. Any other name is returned as it is.
 func demangled(name string) string { return demangleAs(name, demangle.NoParams) }
 
 // demangleFull is demangled with the parameters of C++.
@@ -30,8 +29,7 @@ func demangleFull(name string) string { return demangleAs(name) }
 // destructor a name stands for (Itanium C++ ABI, 5.1.4.3).
 var variant = regexp.MustCompile(`[CD][0-5]E`)
 
-// demangleVariant is demangleFull with the variant: "Store::~Store() [D0]", which also
-// deletes.
+// demangleVariant is demangleFull with the variant: "Store::~Store() [D0]", which also deletes.
 func demangleVariant(name string) string {
 	found, full := variant.FindAllString(name, -1), demangleFull(name)
 	if len(found) == 0 || full == name {

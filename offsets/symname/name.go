@@ -15,11 +15,10 @@ import (
 //	package gopkg.in/yaml.v3, receiver Map, pointer, type arguments
 //	[go.shape.int], function Get, suffix .func1
 //
-// Symbols are ambiguous in places. What follows the package is read as
-// "Type.Method", unless the second part is one of the compiler's own (func1,
-// gowrap2, 0, a number, …) or can't be a method's name; so the closure of an
-// inlined function (main.f.g.func1, go.dev/issue/60324) looks like method g of
-// a type f. A C function is a name without package, receiver and suffix, unless
+// Symbols are ambiguous in places. What follows the package is read as "Type.Method", unless the
+// second part is one of the compiler's own (func1, gowrap2, 0, a number, …) or can't be a
+// method's name; so the closure of an inlined function (main.f.g.func1, go.dev/issue/60324) looks
+// like method g of a type f. A C function is a name without package, receiver and suffix, unless
 // it has dots.
 type Name struct {
 	// Package is the import path as source files spell it, "" for C functions
@@ -33,17 +32,15 @@ type Name struct {
 	Pointer  bool
 	// Func is the name of the function or method.
 	Func string
-	// TypeArgs are the type arguments of the receiver or else of the function,
-	// with the brackets: "[go.shape.int,go.shape.string]"; "[...]" in the
-	// pclntab of Go 1.18 to 1.20.
+	// TypeArgs are the type arguments of the receiver or else of the function, with the brackets:
+	// "[go.shape.int,go.shape.string]"; "[...]" in the pclntab of Go 1.18 to 1.20.
 	TypeArgs string
 	// Suffix is what the compiler added, with its separator: ".func1.2",
 	// "-range1", "-fm", ".0" (of init.0), "..func1" (of glob..func1).
 	Suffix string
 }
 
-// Split takes a symbol apart. It accepts any text; what it can't make sense
-// of is Func.
+// Split takes a symbol apart. It accepts any text; what it can't make sense of is Func.
 func Split(sym string) Name {
 	if strings.HasPrefix(sym, "type:") || strings.HasPrefix(sym, "type..") {
 		return Name{Func: sym}

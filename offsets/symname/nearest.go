@@ -10,11 +10,10 @@ import (
 	"github.com/ftgo/ftgo/internal/edit"
 )
 
-// Nearest returns up to n names that someone who typed text, which matches
-// nothing, may have meant: other case, a slip of the fingers, a name begun, a
-// package or receiver left out. The likeliest come first; there may be none.
-// Names are spelled as a glob takes them, all instances of a generic function
-// under one: main.(*Map).Get.
+// Nearest returns up to n names that someone who typed text, which matches nothing, may have
+// meant: other case, a slip of the fingers, a name begun, a package or receiver left out. The
+// likeliest come first; there may be none. Names are spelled as a glob takes them, all instances
+// of a generic function under one: main.(*Map).Get.
 func Nearest(text string, names iter.Seq[string], n int) []string {
 	t := readTyped(text)
 	if t.whole.text == "" || n <= 0 {

@@ -25,11 +25,10 @@ import (
 //	                    to 1.20 put behind a shape
 //	gopkg.in/yaml.v3.F  gopkg.in/yaml%2ev3.F
 //
-// Type arguments take part in a glob only if it has a bracket, so *Store* finds
-// no main.Map[go.shape.*main.Store]; those that pclntab leaves out ("[...]",
-// Go 1.18 to 1.20) can't be told apart. A regular expression is tried on the
-// symbol, on the symbol without escapes, and on both spellings without type
-// arguments: main.(*Store).Get, main.Store.Get.
+// Type arguments take part in a glob only if it has a bracket, so *Store* finds no
+// main.Map[go.shape.*main.Store]; those that pclntab leaves out ("[...]", Go 1.18 to 1.20) can't
+// be told apart. A regular expression is tried on the symbol, on the symbol without escapes, and
+// on both spellings without type arguments: main.(*Store).Get, main.Store.Get.
 type Pattern struct {
 	text  string
 	meant string // text without escapes
@@ -174,10 +173,9 @@ func (s *spellings) as(parts keep) string {
 // no exclude pattern does, and the include patterns that matched nothing, excluded or
 // not. It goes through the names twice.
 //
-// A glob that is the name of a function, letter for letter, matches just the
-// functions of that name; that of a value method, main.Store.Get, also the pointer
-// method of that name, which the compiler makes of it: calls through an interface
-// that holds a pointer may go no further.
+// A glob that is the name of a function, letter for letter, matches just the functions of that
+// name; that of a value method, main.Store.Get, also the pointer method of that name, which the
+// compiler makes of it: calls through an interface that holds a pointer may go no further.
 func Select(names iter.Seq[string], include, exclude []Pattern) (selected [][]int, unmatched []Pattern) {
 	exact := exactNames(names, include, exclude)
 	selected = make([][]int, len(include))
