@@ -100,12 +100,10 @@ func (s site) byOffset(b *offsets.Binary) (in uprobe.Instruction, err error) {
 	if err == nil {
 		in.Site, err = code.SiteAt(s.offset)
 	}
-	if err != nil {
-		err = fmt.Errorf("%s: %w", in.Name, err)
-		if errors.Is(err, offsets.ErrNoCode) {
-			err = nothingf("%w", err)
-		}
-		return in, err
+	if errors.Is(err, offsets.ErrNoCode) {
+		return in, nothingf("%s: %w", in.Name, err)
+	} else if err != nil {
+		return in, fmt.Errorf("%s: %w", in.Name, err)
 	}
 	in.Again = code.Unprobed == nil && in.Site.Addr() < code.Sites.Entry.Addr()
 	return in, nil

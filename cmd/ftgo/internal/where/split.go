@@ -156,13 +156,12 @@ func either[T any](first bool, a, b T) T {
 func (s splitter) comparison(o op, x *node, constant operand) (p Push, ok bool) {
 	if x.op == opBits {
 		return s.bits(o, x, constant)
-	}
-	if x.op != opRef {
-		return Push{}, false
+	} else if x.op != opRef {
+		return p, false
 	}
 	f, ok := s(x.ref)
 	if !ok {
-		return Push{}, false
+		return p, false
 	}
 	switch class := classOf(f.Type); {
 	case class == anyClass:
