@@ -54,6 +54,7 @@ type Reader struct {
 	// merge them with.
 	hits, events side
 	text         *queue
+	hit          func(*Event) // takes those of text in order
 	kernelEvent  KernelEvent
 	splitter     splitter
 	order        order
@@ -66,7 +67,7 @@ type Reader struct {
 // tracefs.Session for them and Formats returns any, text otherwise. It adds the events of kernel,
 // unless that is nil.
 func NewReader(events []Format, src Source, kernel KernelSource, sink Sink) (*Reader, error) {
-	r := &Reader{src: src, sink: sink, ev: new(Event), kernel: kernel}
+	r := &Reader{src: src, sink: sink, hit: sink.Hit, ev: new(Event), kernel: kernel}
 	r.hits = side{merge: &r.merge, hits: true, emit: r.rawHit}
 	if pages, ok := src.(pageSource); ok {
 		r.hits.readFrom(pages)
@@ -77,6 +78,7 @@ func NewReader(events []Format, src Source, kernel KernelSource, sink Sink) (*Re
 	if r.hits.source == nil {
 		r.hits.emit = sink.Hit
 		r.text = r.hits.queue()
+		r.hit = r.text.push
 	}
 	texts, err := kernel.Formats()
 	if err != nil {
@@ -155,17 +157,9 @@ func (r *Reader) line(line []byte) {
 	r.ev = r.order.add(r.ev, r.hit)
 }
 
-// rawHit takes the next hit of raw pages in order of time, hit that of text.
+// rawHit takes the next hit of raw pages in order of time.
 func (r *Reader) rawHit(ev *Event) {
 	ev.PID = r.sink.Process(ev.TID, ev.PID)
-	r.sink.Hit(ev)
-}
-
-func (r *Reader) hit(ev *Event) {
-	if r.text != nil {
-		r.text.push(ev)
-		return
-	}
 	r.sink.Hit(ev)
 }
 

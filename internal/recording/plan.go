@@ -130,13 +130,13 @@ func readEvent(p *uprobe.Plan, in *portableEvent) (ev uprobe.Event, err error) {
 	if len(in.Fetch) != 0 && len(in.Fetch) != len(in.Sites) {
 		return ev, fmt.Errorf("%d lists of what to fetch for %d sites", len(in.Fetch), len(in.Sites))
 	}
-	taken := make(map[uint64]bool)
+	taken, needed := make(map[uint64]bool), needs(&ev.Fields)
 	for i, s := range in.Sites {
 		if s[0] < 0 || s[0] > math.MaxUint8 {
 			return ev, fmt.Errorf("site %d is of kind %d", i, s[0])
 		}
 		kind, fn := uprobe.Kind(s[0]), s[3]
-		if err := checkKind(p, kind, &ev.Fields); err != nil {
+		if err := checkKind(p, kind, &ev.Fields, needed); err != nil {
 			return ev, fmt.Errorf("site %d: %w", i, err)
 		}
 		belongs := kind <= uprobe.CondTail
@@ -179,35 +179,26 @@ func checkFields(p *uprobe.Plan, f *uprobe.Fields, words int) error {
 	return nil
 }
 
+// needs are, for each kind of hit that travels, the least of the words that it is paired by: -1 if
+// one is not fetched. Kinds of CountFirst travel with nobody.
+func needs(f *uprobe.Fields) map[uprobe.Kind]int {
+	return map[uprobe.Kind]int{
+		uprobe.Entry: 0, uprobe.EntryJump: f.Flags, uprobe.Point: 0,
+		uprobe.Return: f.SP, uprobe.TailJump: f.SP, uprobe.CondTail: min(f.SP, f.Flags),
+		uprobe.GoroutineEnd: f.G, uprobe.Recovery: min(f.SP, f.G, f.Hi), uprobe.StackMove: min(f.G, f.Lo, f.Hi),
+		uprobe.Resume: min(f.G, f.Goid), uprobe.Yield: 0,
+	}
+}
+
 // checkKind sees that what a hit of a kind is paired by is fetched.
-func checkKind(p *uprobe.Plan, kind uprobe.Kind, f *uprobe.Fields) error {
-	least := 0 // of the words that are needed, -1 if one is not fetched
-	switch kind {
-	case uprobe.Entry, uprobe.Point, uprobe.Yield:
-	case uprobe.EntryJump:
-		least = f.Flags
-	case uprobe.Return, uprobe.TailJump:
-		least = f.SP
-	case uprobe.CondTail:
-		least = min(f.SP, f.Flags)
-	case uprobe.GoroutineEnd:
-		least = f.G
-	case uprobe.Recovery:
-		least = min(f.SP, f.G, f.Hi)
-	case uprobe.StackMove:
-		least = min(f.G, f.Lo, f.Hi)
-	case uprobe.Resume:
-		least = min(f.G, f.Goid)
-	default: // those of CountFirst travel with nobody
+func checkKind(p *uprobe.Plan, kind uprobe.Kind, f *uprobe.Fields, needs map[uprobe.Kind]int) error {
+	least, known := needs[kind]
+	switch {
+	case !known:
 		return fmt.Errorf("kind %d is not known", kind)
-	}
-	if kind == uprobe.StackMove && !p.ByStack {
+	case kind == uprobe.StackMove && !p.ByStack:
 		return errors.New("stacks are not what goroutines are known by")
-	}
-	if f.SP >= 0 && f.G >= 0 && kind <= uprobe.CondTail {
-		least = min(least, f.Hi)
-	}
-	if least < 0 {
+	case least < 0, f.SP >= 0 && f.G >= 0 && kind <= uprobe.CondTail && f.Hi < 0:
 		return fmt.Errorf("kind %d lacks a field", kind)
 	}
 	return nil

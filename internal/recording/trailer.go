@@ -167,13 +167,11 @@ func onlyValue(of map[int]int) (only int) {
 }
 
 func (r *Recording) trailer(lines *lineReader) error {
-	index := make(map[string]int, len(r.Plan.Events))
-	hits := map[string][][]uint64{"profile": nil, "from": nil, "until": nil}
-	for label := range hits {
-		hits[label] = make([][]uint64, len(r.Plan.Events))
-	}
-	for i := range r.Plan.Events {
-		index[r.Plan.Events[i].Name] = i
+	hits := map[string]map[string][]uint64{"profile": {}, "from": {}, "until": {}} // by label and event
+	for _, of := range hits {
+		for i := range r.Plan.Events {
+			of[r.Plan.Events[i].Name] = nil
+		}
 	}
 	err := lines.keys("behind its events is", "complete "+r.nonce, func(line, key, value string) (err error) {
 		switch {
@@ -187,13 +185,13 @@ func (r *Recording) trailer(lines *lineReader) error {
 			err = r.pass(value)
 		case hits[key] != nil:
 			event, count, _ := strings.Cut(value, " ")
-			i, ok := index[event]
+			counts, ok := hits[key][event]
 			if !ok {
 				return fmt.Errorf("read recording: it has hits of an event %q that it has not defined", shorten(event))
 			}
 			var n uint64
 			n, err = strconv.ParseUint(count, 10, 63)
-			hits[key][i] = append(hits[key][i], n)
+			hits[key][event] = append(counts, n)
 		}
 		if err != nil {
 			return fmt.Errorf("read recording: line %q: %w", shorten(line), err)
@@ -206,26 +204,28 @@ func (r *Recording) trailer(lines *lineReader) error {
 	if err != nil {
 		return err
 	}
-	for i, counts := range hits["profile"] {
-		if n := len(r.Plan.Events[i].Sites); len(counts) != n {
-			return fmt.Errorf("read recording: it has the hits of %d sites of event %s, not of %d", len(counts), r.Plan.Events[i].Name, n)
-		}
+	if r.profile, err = r.counters(hits["profile"]); err != nil {
+		return err
 	}
-	r.profile, r.Complete = hits["profile"], true
-	if r.whole(hits["from"]) && r.whole(hits["until"]) {
-		r.moments["from"].hits, r.moments["until"].hits = hits["from"], hits["until"]
+	r.Complete = true
+	from, fromErr := r.counters(hits["from"])
+	until, untilErr := r.counters(hits["until"])
+	if fromErr == nil && untilErr == nil {
+		r.moments["from"].hits, r.moments["until"].hits = from, until
 	}
 	return nil
 }
 
-// whole tells whether the counters of all sites were read.
-func (r *Recording) whole(hits [][]uint64) bool {
-	for i := range hits {
-		if len(hits[i]) != len(r.Plan.Events[i].Sites) {
-			return false
+// counters are those of all sites, in the order of the plan; it is an error if they were not all read.
+func (r *Recording) counters(hits map[string][]uint64) ([][]uint64, error) {
+	all := make([][]uint64, len(r.Plan.Events))
+	for i := range all {
+		ev := &r.Plan.Events[i]
+		if all[i] = hits[ev.Name]; len(all[i]) != len(ev.Sites) {
+			return nil, fmt.Errorf("read recording: it has the hits of %d sites of event %s, not of %d", len(all[i]), ev.Name, len(ev.Sites))
 		}
 	}
-	return true
+	return all, nil
 }
 
 // pass reads "LABEL NS".
