@@ -18,17 +18,17 @@ import (
 
 // openTracefs finds tracefs, mounts it where it is not, and removes what killed runs
 // of ftgo have left.
-func (o *Options) openTracefs() (*tracefs.FS, error) {
+func (o *Options) openTracefs() error {
 	f, unmount, err := tracefs.Mount()
 	if err != nil {
-		return nil, cli.WithStatus(cli.ExitKernel, err)
+		return cli.WithStatus(cli.ExitKernel, err)
 	}
 	if unmount != nil {
 		o.Say("mounted tracefs at %s", f.Dir())
 	}
 	o.Use(f)
 	if os.Geteuid() != 0 {
-		return f, nil
+		return nil
 	}
 	// Leftovers of dead runs. That they can't be removed is no reason not to trace.
 	gone, err := f.Sweep()
@@ -38,7 +38,7 @@ func (o *Options) openTracefs() (*tracefs.FS, error) {
 	if err != nil {
 		o.Say("%v", err)
 	}
-	return f, nil
+	return nil
 }
 
 // Use notes which tracefs is used, and allows what the flags do not forbid.
@@ -123,7 +123,7 @@ func (p *planned) kernelEvents() ([]string, error) {
 	if len(p.With) == 0 {
 		return nil, nil
 	}
-	names, err := p.fs.KernelEvents(p.With)
+	names, err := p.FS.KernelEvents(p.With)
 	if err != nil && !errors.Is(err, tracefs.ErrNotSupported) && !cli.KernelRefused(err) {
 		return nil, cli.WithStatus(cli.ExitUsage, err)
 	}

@@ -27,7 +27,6 @@ type planned struct {
 	view   run.View
 	target *target.Target
 	plan   *uprobe.Plan
-	fs     *tracefs.FS // nil where nothing is to be done
 	// features are what the kernel can do, or what it is to be used for.
 	features tracefs.Features
 }
@@ -50,7 +49,7 @@ func (o *Options) Observe(ctx context.Context, v run.View) (err error) {
 	}
 	defer p.target.Binary.Close()
 	if !o.DryRun {
-		if p.fs, err = o.openTracefs(); err != nil {
+		if err := o.openTracefs(); err != nil {
 			return err
 		}
 	}
@@ -108,8 +107,8 @@ func (p *planned) place(j *run.Job, where string, each time.Duration) error {
 func (p *planned) live(j *run.Job) (err error) {
 	mode := p.view.Needs().Mode
 	p.features = machine.Machine{}.Features()
-	if p.fs != nil {
-		p.features = p.Adjust(p.fs.Features())
+	if p.FS != nil {
+		p.features = p.Adjust(p.FS.Features())
 		if err := p.kernelAllows(mode, machine.This().Older(4, 0)); err != nil {
 			return err
 		}
@@ -132,16 +131,16 @@ func (p *planned) live(j *run.Job) (err error) {
 		return err
 	}
 	j.Slow = len(p.plan.Events)
-	if err := p.place(j, "", pace(p.features, p.fs)); err != nil {
+	if err := p.place(j, "", pace(p.features, p.FS)); err != nil {
 		return err
 	}
 	if minor, version := p.plan.Binary.GoVersion(); minor > 0 && p.plan.Stack < p.Stack {
 		p.Say("%s keeps no frame pointers: of each stack only the caller is known", version)
 	}
-	j.Costs = own.New(p.fs, p.Own, mode, p.Stack)
+	j.Costs = own.New(p.FS, p.Own, mode, p.Stack)
 	opt := p.source()
 	opt.With, opt.Costs = j.Events, j.Costs
-	j.Source = trace.NewLive(p.fs, p.plan, opt)
+	j.Source = trace.NewLive(p.FS, p.plan, opt)
 	return nil
 }
 
@@ -171,8 +170,8 @@ func (p *planned) inKernel(j *run.Job) error {
 	if len(t.Sites) > 0 {
 		return cli.Usage("--in-kernel takes functions, not instructions like %s", t.Sites[0].Name)
 	}
-	if p.fs != nil {
-		if err := p.fs.CheckHistograms(); err != nil {
+	if p.FS != nil {
+		if err := p.FS.CheckHistograms(); err != nil {
 			return err
 		}
 		if err := t.Hold(p.Force); err != nil {
@@ -184,7 +183,7 @@ func (p *planned) inKernel(j *run.Job) error {
 	}); err != nil {
 		return err
 	}
-	j.Source = trace.NewInKernel(p.fs, p.plan, p.source())
+	j.Source = trace.NewInKernel(p.FS, p.plan, p.source())
 	return p.place(j, ", in the kernel", 0)
 }
 

@@ -27,7 +27,7 @@ type Env struct {
 	BufferKB  int
 	Adjust    func(tracefs.Features) tracefs.Features
 	OpenCalls int           // the kernel's histograms tell so many open calls apart, or, if 0, as many as is usual
-	FS        *tracefs.FS   // that was used, nil if none was
+	FS        *tracefs.FS   // that is used, nil if nothing is to be done
 	Own       own.Functions // of ftgo's, for what probes cost
 	Release   string        // names this ftgo
 }
