@@ -10,6 +10,7 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/valuetext"
 )
 
@@ -138,7 +139,15 @@ func (w *CallWriter) members(c *CallLine) object {
 	return w.row
 }
 
-func (c *CallLine) returned() bool { return c.End == "return" }
+func (c *CallLine) returned() bool { return c != nil && c.End == "return" }
+
+// latency is - for a call that has not returned.
+func (c *CallLine) latency() string {
+	if !c.returned() {
+		return "-"
+	}
+	return units.Duration(c.NS)
+}
 
 // EventLine is what a line tells of a kernel event.
 type EventLine struct {

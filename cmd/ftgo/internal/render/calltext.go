@@ -36,11 +36,7 @@ func (w *CallWriter) appendText(b []byte, c *CallLine) []byte {
 		}
 		return b
 	}
-	latency := "-"
-	if c.returned() {
-		latency = units.Duration(c.NS)
-	}
-	b = append(w.appendSplit(appendRight(b, 8, latency), c), "  "...)
+	b = append(w.appendSplit(appendRight(b, 8, c.latency()), c), "  "...)
 	b = w.appendName(append(w.appendWho(b, &c.Thread), "  "...), c)
 	return valuetext.AppendResults(valuetext.AppendArgs(b, c.Args, c.ArgsNote), c.End, c.Results)
 }
@@ -104,7 +100,7 @@ func (w *CallWriter) appendSplit(b []byte, c *CallLine) []byte {
 	}
 	for _, part := range splitParts {
 		text := "-"
-		if c != nil && c.returned() {
+		if c.returned() {
 			text = units.Duration(part.of(c.Split))
 		}
 		b = append(append(appendRight(append(b, ' '), 7, text), ' '), part.short...)
@@ -151,7 +147,7 @@ func (w *CallWriter) Tree(head *TreeHead, lines []TreeLine) error {
 	root := int64(0) // how long the outermost call took; 0 if that is not known
 	for i := range lines {
 		if l := &lines[i]; l.Level == 0 && l.Event == nil {
-			if root = 0; l.Call != nil && l.Call.returned() {
+			if root = 0; l.Call.returned() {
 				root = l.Call.NS
 			}
 		}
@@ -176,12 +172,9 @@ func (w *CallWriter) appendTreeLine(b []byte, l *TreeLine, root int64) []byte {
 	case l.Call == nil:
 		latency = "…"
 	default:
-		at = &l.Call.Time
-		if l.Call.returned() {
-			latency = units.Duration(l.Call.NS)
-			if root > 0 {
-				share = units.Percent(uint64(max(l.Call.NS, 0)), uint64(root))
-			}
+		latency, at = l.Call.latency(), &l.Call.Time
+		if l.Call.returned() && root > 0 {
+			share = units.Percent(uint64(max(l.Call.NS, 0)), uint64(root))
 		}
 	}
 	b = appendRight(w.appendTime(b, at), 8, latency)

@@ -175,12 +175,9 @@ func writeHistogram(text *bytes.Buffer, row stats.Row, o Options) {
 	}
 	text.WriteByte('\n')
 
-	unit := histogramUnits[0]
+	unit := histogramUnits[0] // in which the kernel's ranges are
 	for _, coarser := range histogramUnits[1:] {
-		if o.Bucketed {
-			break // the kernel's ranges are of nanoseconds
-		}
-		if row.Latency.Quantile(0) >= coarser.ns || row.Latency.Quantile(1)/unit.ns >= maxEdge {
+		if !o.Bucketed && (row.Latency.Quantile(0) >= coarser.ns || row.Latency.Quantile(1)/unit.ns >= maxEdge) {
 			unit = coarser
 		}
 	}

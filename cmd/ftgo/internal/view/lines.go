@@ -278,7 +278,7 @@ func (v *Lines) End(t *trace.Table) error {
 		return nil
 	}
 	if !v.enough() {
-		if err := v.order.flush(); err != nil && !errors.Is(err, run.ErrEnough) {
+		if err := v.order.pass(true); err != nil && !errors.Is(err, run.ErrEnough) {
 			return err
 		}
 	}

@@ -217,25 +217,15 @@ func (o *startOrder) end(c *pairing.Call, line *render.CallLine) error {
 		return o.write(line)
 	}
 	s.line, s.ended = line, true
-	for len(o.queue) > 0 && (o.queue[0].ended || len(o.queue) > maxHeld) {
-		if err := o.pass(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return o.pass(false)
 }
 
-// pass writes the first.
-func (o *startOrder) pass() error {
-	s := o.queue[0]
-	o.queue, s.passed = o.queue[1:], true
-	return o.write(s.line)
-}
-
-// flush writes what is left.
-func (o *startOrder) flush() error {
-	for len(o.queue) > 0 {
-		if err := o.pass(); err != nil {
+// pass writes those whose turn has come, or all.
+func (o *startOrder) pass(all bool) error {
+	for len(o.queue) > 0 && (all || o.queue[0].ended || len(o.queue) > maxHeld) {
+		s := o.queue[0]
+		o.queue, s.passed = o.queue[1:], true
+		if err := o.write(s.line); err != nil {
 			return err
 		}
 	}
