@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -118,13 +119,6 @@ type TreeLine struct {
 	Level    int        // the number of lines' levels above, 0 for the root
 }
 
-// TreeHead is what stands above a tree.
-type TreeHead struct {
-	Call CallLine // the first of the tree
-	// Continued: the calls that are still open were shown above already, in a part of the same tree.
-	Continued bool
-}
-
 // Tree writes the calls of a goroutine, callers before what they call:
 //
 //	goroutine 7  15:04:05.000000  thread 4711
@@ -133,17 +127,18 @@ type TreeHead struct {
 //	       -     -      main.parse(s="x") = unwound
 //
 // Callers of the root, where they were asked for, stand between its head and itself. The
-// share is that of the root's time; a call that has not returned has neither.
-func (w *CallWriter) Tree(head *TreeHead, lines []TreeLine) error {
-	b := w.appendWho(w.line[:0], &head.Call.Thread)
-	b = head.Call.Time.AppendFormat(append(b, "  "...), "15:04:05.000000")
-	if head.Call.Goid != 0 {
-		b = fmt.Appendf(b, "  thread %d", head.Call.TID)
+// share is that of the root's time; a call that has not returned has neither. Continued: the calls
+// that are still open were shown above already, in a part of the same tree.
+func (w *CallWriter) Tree(first *CallLine, continued bool, lines []TreeLine) error {
+	b := w.appendWho(w.line[:0], &first.Thread)
+	b = first.Time.AppendFormat(append(b, "  "...), "15:04:05.000000")
+	if first.Goid != 0 {
+		b = fmt.Appendf(b, "  thread %d", first.TID)
 	}
-	if head.Continued {
+	if continued {
 		b = append(b, "  continued"...)
 	}
-	b = append(appendStack(b, "                 ", head.Call.Stack), '\n')
+	b = append(appendStack(b, "                 ", first.Stack), '\n')
 	root := int64(0) // how long the outermost call took; 0 if that is not known
 	for i := range lines {
 		if l := &lines[i]; l.Level == 0 && l.Event == nil {
@@ -290,10 +285,7 @@ func (f *CallFormat) append(b []byte, c *CallLine) []byte {
 		p := &f.pieces[i]
 		b = append(b, p.text...)
 		var text string
-		v := p.path.Find(c.Args)
-		if v == nil {
-			v = p.path.Find(c.Results)
-		}
+		v := cmp.Or(p.path.Find(c.Args), p.path.Find(c.Results))
 		if v == nil {
 			v, text = builtIn(c, p.path.Text())
 		}

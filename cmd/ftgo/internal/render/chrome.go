@@ -48,10 +48,10 @@ type chromeEvent struct {
 }
 
 // Tree writes the calls of a tree, or of a part of one.
-func (w *ChromeWriter) Tree(head *TreeHead, lines []TreeLine) error {
+func (w *ChromeWriter) Tree(first *CallLine, _ bool, lines []TreeLine) error {
 	var events []chromeEvent
 	add := func(phase verbatim, function *string, at time.Time, ends int, more ...member) {
-		o := append(w.begin(phase, `"call"`, function, at, &head.Call.Thread), more...)
+		o := append(w.begin(phase, `"call"`, function, at, &first.Thread), more...)
 		events = append(events, chromeEvent{at, ends, o})
 	}
 	for i := range lines {
@@ -70,7 +70,7 @@ func (w *ChromeWriter) Tree(head *TreeHead, lines []TreeLine) error {
 	}
 	// Ends of calls of earlier parts stand where the calls do.
 	slices.SortStableFunc(events, func(a, b chromeEvent) int { return cmp.Or(a.at.Compare(b.at), b.ends-a.ends) })
-	w.name(&head.Call.Thread)
+	w.name(&first.Thread)
 	for _, ev := range events {
 		w.add(ev.object)
 	}

@@ -22,11 +22,11 @@ func TestChrome(t *testing.T) {
 	event := &EventLine{Time: at(12), Name: "sched:sched_switch", Thread: Thread{Goid: 7, PID: 3, TID: 4}, Fields: []pairing.KernelField{{Name: "next_comm", Text: []byte("\"\n")}}}
 	var b bytes.Buffer
 	w := NewChromeWriter(&b, at(0).Add(-7))
-	head := &TreeHead{Call: *call("main.f", 10, 20, "return")}
+	head := call("main.f", 10, 20, "return")
 	for _, err := range []error{
-		w.Tree(head, []TreeLine{{Call: call("main.f", 10, 20, "return")}, {Event: event, Level: 1}, {Call: call("main.g", 13, 14, "unwound"), Level: 1}}),
-		w.Tree(head, []TreeLine{{Function: "main.loop", Begun: at(30)}, {Call: call("main.h", 31, 32, "return"), Level: 1}}),
-		w.Tree(head, []TreeLine{{Call: call("main.loop", 30, 40, "open"), Shown: true}, {Call: call("main.h", 33, 34, "return"), Level: 1}}),
+		w.Tree(head, false, []TreeLine{{Call: call("main.f", 10, 20, "return")}, {Event: event, Level: 1}, {Call: call("main.g", 13, 14, "unwound"), Level: 1}}),
+		w.Tree(head, false, []TreeLine{{Function: "main.loop", Begun: at(30)}, {Call: call("main.h", 31, 32, "return"), Level: 1}}),
+		w.Tree(head, false, []TreeLine{{Call: call("main.loop", 30, 40, "open"), Shown: true}, {Call: call("main.h", 33, 34, "return"), Level: 1}}),
 		w.Event(&EventLine{Time: at(50), Name: "a:b", Thread: Thread{PID: 3, TID: 4}}),
 		w.Close(stats.Summary{Hits: 9, Delivered: 8, Lost: 1}),
 	} {
@@ -60,7 +60,7 @@ func TestChromeOfNothing(t *testing.T) {
 	}
 	w := NewChromeWriter(brokenWriter{}, time.Unix(0, 0))
 	for what, err := range map[string]error{
-		"event": w.Event(&EventLine{}), "tree": w.Tree(&TreeHead{}, nil), "end": w.Close(stats.Summary{}),
+		"event": w.Event(&EventLine{}), "tree": w.Tree(&CallLine{}, false, nil), "end": w.Close(stats.Summary{}),
 	} {
 		if !errors.Is(err, errBroken) {
 			t.Errorf("%s: error of a broken writer = %v", what, err)

@@ -106,12 +106,11 @@ func TestHostileEvents(t *testing.T) {
 		call := around(s)
 		call.Function, call.Stack = s, hostileStack(s)[0].Callers
 		lines := []TreeLine{{Call: &call}, {Event: e, Level: 1}, {Function: s, Begun: callStart, Level: 1}}
-		head := &TreeHead{Call: call}
-		written(t, 1+3+3, func(w io.Writer) error { return NewCallWriter(w, CallOptions{Tree: true}).Tree(head, lines) })
+		written(t, 1+3+3, func(w io.Writer) error { return NewCallWriter(w, CallOptions{Tree: true}).Tree(&call, false, lines) })
 		// A head, two names of tracks, a call, an event, an open call, the end.
 		validJSON(t, written(t, 7, func(w io.Writer) error {
 			c := NewChromeWriter(w, callStart)
-			if err := c.Tree(head, lines); err != nil {
+			if err := c.Tree(&call, false, lines); err != nil {
 				return err
 			}
 			return c.Close(stats.Summary{})

@@ -2,6 +2,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -179,7 +180,12 @@ func (t *TableFlags) DefineCount(fs *cli.Flags) {
 func (t *TableFlags) defineRows(fs *cli.Flags) {
 	fs.IntVarP(&t.Top, "top", "t", 0, "show only the `N` functions with the most calls")
 	fs.BoolVar(&t.PerPID, "per-pid", false, "show a row for each function of each process")
-	fs.Check(t.check)
+	fs.Check(func(command string) error {
+		if t.Top < 0 {
+			return cli.Usage("%s: --top %d: negative", command, t.Top)
+		}
+		return nil
+	})
 }
 
 func (t *TableFlags) defineFailIf(fs *cli.Flags, example string) {
@@ -204,21 +210,8 @@ var perSecond = cli.Form[*float64]{
 	},
 }
 
-// check refuses less than no rows.
-func (t *TableFlags) check(command string) error {
-	if t.Top < 0 {
-		return cli.Usage("%s: --top %d: negative", command, t.Top)
-	}
-	return nil
-}
-
 // RateLimit is how often functions may be called to be timed, 0 if that is left to ftgo.
-func (t *TableFlags) RateLimit() float64 {
-	if t.MaxRate == nil {
-		return 0
-	}
-	return *t.MaxRate
-}
+func (t *TableFlags) RateLimit() float64 { return *cmp.Or(t.MaxRate, new(float64)) }
 
 // FailIf is the value of --fail-if: a condition on the numbers of a function. What
 // is not known, such as latencies of a function that never returned, fails nothing; what a

@@ -144,7 +144,7 @@ func (v *Lines) write(line *render.CallLine) error {
 }
 
 // writeTree writes a tree, or a part of it. -n ends with the tree that has the last call.
-func (v *Lines) writeTree(head *render.TreeHead, lines []render.TreeLine) error {
+func (v *Lines) writeTree(first *render.CallLine, continued bool, lines []render.TreeLine) error {
 	write := v.calls.Tree
 	if v.chrome != nil {
 		write = v.chrome.Tree
@@ -158,7 +158,7 @@ func (v *Lines) writeTree(head *render.TreeHead, lines []render.TreeLine) error 
 			}
 		}
 	}
-	if err := write(head, lines); err != nil {
+	if err := write(first, continued, lines); err != nil {
 		return err
 	}
 	return v.wrote(calls)

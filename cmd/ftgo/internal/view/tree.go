@@ -24,7 +24,7 @@ const (
 // callers come before what they call, and end after it.
 type callTrees struct {
 	depth int // the number of levels shown; 0 is all
-	write func(*render.TreeHead, []render.TreeLine) error
+	write func(first *render.CallLine, continued bool, lines []render.TreeLine) error
 	trees map[render.Thread]*callTree
 	open  map[callKey]*treeNode
 	lines int // of all trees
@@ -61,7 +61,7 @@ type treeNode struct {
 	hidden bool // it has turned out not to be wanted, but what it calls may be
 }
 
-func newCallTrees(depth int, write func(*render.TreeHead, []render.TreeLine) error) *callTrees {
+func newCallTrees(depth int, write func(first *render.CallLine, continued bool, lines []render.TreeLine) error) *callTrees {
 	return &callTrees{
 		depth: depth, write: write, limit: maxTree, branches: maxBranches,
 		trees: make(map[render.Thread]*callTree), open: make(map[callKey]*treeNode),
@@ -138,9 +138,9 @@ func (t *callTrees) happened(ev *pairing.KernelEvent, line *render.EventLine) (t
 
 // show writes what waits of a tree. Calls that are open stay, to be shown again above what follows.
 func (t *callTrees) show(tree *callTree) error {
-	head := render.TreeHead{Continued: tree.continued}
+	first := &render.CallLine{Thread: tree.thread}
 	if len(tree.nodes) > 0 { // it has a call first
-		head.Call = render.CallLine{Time: tree.nodes[0].line.Begun, Thread: tree.thread}
+		first.Time = tree.nodes[0].line.Begun
 	}
 	var lines []render.TreeLine
 	var kept []*treeNode
@@ -158,7 +158,7 @@ func (t *callTrees) show(tree *callTree) error {
 			continue
 		}
 		if news = news || n.ended; len(lines) == 0 && n.line.Call != nil {
-			head.Call = *n.line.Call
+			first = n.line.Call
 		}
 		lines = append(lines, n.line)
 	}
@@ -167,11 +167,12 @@ func (t *callTrees) show(tree *callTree) error {
 	if !news {
 		return nil
 	}
-	tree.continued = true
 	for _, n := range kept {
 		n.line.Shown = true
 	}
-	return t.write(&head, lines)
+	err := t.write(first, tree.continued, lines)
+	tree.continued = true
+	return err
 }
 
 // startOrder holds calls back until all that began before them have ended.

@@ -134,7 +134,7 @@ goroutine 1  00:00:00.000001  thread 10
 func TestCallTreesAreBounded(t *testing.T) {
 	most, parts := 0, 0
 	trees := newCallTrees(0, nil)
-	trees.write = func(_ *render.TreeHead, lines []render.TreeLine) error {
+	trees.write = func(_ *render.CallLine, _ bool, lines []render.TreeLine) error {
 		most, parts = max(most, len(lines)), parts+1
 		return nil
 	}
