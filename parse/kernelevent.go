@@ -100,19 +100,19 @@ func (e *KernelEvent) AppendFields(out []KernelField) []KernelField {
 
 // isNumber tells whether the field is none of the other shapes that value knows.
 func (f *formatField) isNumber() bool {
-	return isWord(f.size) && !strings.HasSuffix(f.kind, "]") && !f.isLocation("__data_loc") && !f.isLocation("__rel_loc")
+	return isWord(f.size) && !strings.HasSuffix(f.kind, "]") && !f.locates("__data_loc") && !f.locates("__rel_loc")
 }
 
-func (f *formatField) isLocation(of string) bool { return f.size == 4 && strings.HasPrefix(f.kind, of) }
+func (f *formatField) locates(by string) bool { return f.size == 4 && strings.HasPrefix(f.kind, by) }
 
 // value is the field of a record that holds its fixed part at least. The field has one of the shapes
 // that Documentation/trace/events.rst ("Event formats") has.
 func (f *formatField) value(record []byte) KernelField {
 	out := KernelField{Name: f.name}
 	switch {
-	case f.isLocation("__data_loc"): // TRACE_EVENT's __string and __dynamic_array
+	case f.locates("__data_loc"): // TRACE_EVENT's __string and __dynamic_array
 		out.Bytes = located(record, f.at, 0)
-	case f.isLocation("__rel_loc"): // since 5.16
+	case f.locates("__rel_loc"): // since 5.16
 		out.Bytes = located(record, f.at, f.at+4)
 	case f.isNumber(): // addresses are better known by their hexadecimal digits
 		out.Num, out.Signed, out.Hex = f.number(record, f.at), f.signed, strings.Contains(f.kind, "*")

@@ -42,9 +42,11 @@ func newRawFormats(events []Format, texts []string) (*rawFormats, error) {
 	return newFormats("event", events, texts, (*rawEvent).lay)
 }
 
-// newFormats reads the format files of events of a kind. lay adds an event's own fields to its
-// layout.
-func newFormats(kind string, events []Format, texts []string, lay func(*rawEvent, *Format, []formatField) error) (*rawFormats, error) {
+// layer adds an event's own fields to its layout.
+type layer func(*rawEvent, *Format, []formatField) error
+
+// newFormats reads the format files of events of a kind.
+func newFormats(kind string, events []Format, texts []string, lay layer) (*rawFormats, error) {
 	if len(events) != len(texts) {
 		return nil, fmt.Errorf("parse formats: %d texts for %d %ss", len(texts), len(events), kind)
 	}

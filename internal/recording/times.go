@@ -30,16 +30,14 @@ type moment struct {
 func (r *Recording) clock(text string) error {
 	var label, ticks string
 	var before, after int64
-	if n, _ := fmt.Sscanf(text, "%s %d %s %d", &label, &before, &ticks, &after); n != 4 || after < before {
+	n, _ := fmt.Sscanf(text, "%s %d %s %d", &label, &before, &ticks, &after)
+	moment := r.moments[label]
+	if n != 4 || after < before || moment == nil {
 		return fmt.Errorf("read recording: clock %q", shorten(text))
 	}
 	t, err := clocks.Ticks(ticks)
 	if err != nil {
 		return fmt.Errorf("read recording: clock %q: %w", shorten(text), err)
-	}
-	moment := r.moments[label]
-	if moment == nil {
-		return fmt.Errorf("read recording: clock %q", shorten(text))
 	}
 	// Shells read digit by digit, while the clock goes on: between the digits of 1999 and of
 	// 2003 that gives 1003, never too much. If all of a time went back, the clock did.
@@ -106,7 +104,8 @@ func (r *Recording) timebase() (base clocks.Timebase, jumped bool, err error) {
 	between := armed.At.Sub(first.At)
 	off := whole.Duration(first.Ticks, armed.Ticks) - between
 	// Clocks that are slewed differ by up to 500 parts in a million.
-	if wholeErr != nil || off.Abs() > r.moments["first"].clock.width+r.moments["armed"].clock.width+between/1000 {
+	width := r.moments["first"].clock.width + r.moments["armed"].clock.width
+	if wholeErr != nil || off.Abs() > width+between/1000 {
 		return early, true, nil
 	}
 	return whole, false, nil
