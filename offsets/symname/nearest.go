@@ -108,13 +108,10 @@ func (t typed) in(pkg string) []meaning {
 	if rest, ok := strings.CutPrefix(t.whole.text, last+"."); ok {
 		return append(all, meaning{newWord(rest), 1})
 	}
-	w := newWord(t.pkg)
-	slips, ok := w.slips(pkg)
-	if !ok {
-		slips, ok = w.slips(last)
-	}
-	if ok {
-		all = append(all, meaning{t.rest, slips + 1})
+	for _, name := range []string{pkg, last} {
+		if slips, ok := newWord(t.pkg).slips(name); ok {
+			return append(all, meaning{t.rest, slips + 1})
+		}
 	}
 	return all
 }
