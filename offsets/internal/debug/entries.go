@@ -161,8 +161,7 @@ func eachUnit(info []byte, found func(unitHeader) error) error {
 			return errors.New("a unit is longer than the section")
 		}
 		u := unitHeader{end: at + head + int(size)}
-		// version, then address size and offset of the abbreviations in one order or
-		// the other.
+		// version, then address size and offset of the abbreviations in one order or the other.
 		version, abbrevs := le.Uint16(info[at+head:]), at+head+2
 		if u.first = abbrevs + word + 1; version >= 5 {
 			const compile, partial = 1, 3

@@ -99,8 +99,7 @@ func (d *Info) listFuncs(u *unit) error {
 	})
 }
 
-// attr is an attribute of an entry, or of the one that describes what its copies have
-// in common.
+// attr is an attribute of an entry, or of the one that describes what its copies have in common.
 func (d *Info) attr(e *dwarf.Entry, a dwarf.Attr) any {
 	for range 4 {
 		if v := e.Val(a); v != nil {

@@ -165,45 +165,38 @@ func (d *Info) CodeLines(match func(file string) bool, found func(addr uint64, f
 // Copies tells for each of addrs, by the offset of its entry, which inlined copy of a function it
 // is in; 0 for none. It looks at the functions around addrs only. Copies further in come later.
 func (d *Info) Copies(addrs []uint64) ([]uint64, error) {
-	numbers := make([]uint64, len(addrs))
-	seen := map[*unit]bool{nil: true}
+	numbers, seen := make([]uint64, len(addrs)), map[*unit]bool{nil: true}
 	for _, addr := range addrs {
 		u := d.unitAt(addr)
 		if seen[u] {
 			continue
 		}
 		seen[u] = true
-		if err := d.copiesIn(u, addrs, numbers); err != nil {
+		r := newEntryReader(d.data, d.info)
+		err := r.walk(u, func(e *dwarf.Entry) (inside bool, err error) {
+			switch e.Tag {
+			case dwarf.TagCompileUnit, dwarf.TagLexDwarfBlock, dwarf.TagNamespace:
+				return true, nil
+			case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine:
+			default:
+				return false, nil
+			}
+			ranges, err := d.data.Ranges(e)
+			for i, addr := range addrs {
+				if !slices.ContainsFunc(ranges, func(r [2]uint64) bool { return r[0] <= addr && addr < r[1] }) {
+					continue
+				}
+				if inside = true; e.Tag == dwarf.TagInlinedSubroutine {
+					numbers[i] = uint64(e.Offset)
+				}
+			}
+			return inside, err
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
 	return numbers, nil
-}
-
-func (d *Info) copiesIn(u *unit, addrs, numbers []uint64) error {
-	r := newEntryReader(d.data, d.info)
-	return r.walk(u, func(e *dwarf.Entry) (inside bool, err error) {
-		switch e.Tag {
-		case dwarf.TagCompileUnit, dwarf.TagLexDwarfBlock, dwarf.TagNamespace:
-			return true, nil
-		case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine:
-		default:
-			return false, nil
-		}
-		ranges, err := d.data.Ranges(e)
-		if err != nil {
-			return false, err
-		}
-		for i, addr := range addrs {
-			if !slices.ContainsFunc(ranges, func(r [2]uint64) bool { return r[0] <= addr && addr < r[1] }) {
-				continue
-			}
-			if inside = true; e.Tag == dwarf.TagInlinedSubroutine {
-				numbers[i] = uint64(e.Offset)
-			}
-		}
-		return inside, nil
-	})
 }
 
 // inlineScan collects inlined calls. Entries refer to each other by offset, forwards
@@ -260,7 +253,21 @@ func (s *inlineScan) scan(r *entryReader, u *unit) error {
 			abstract, err := s.function(e)
 			return !abstract, err
 		case dwarf.TagInlinedSubroutine:
-			return true, s.call(u, e)
+			c := scannedCall{callee: ref(e, dwarf.AttrAbstractOrigin), caller: s.caller}
+			if c.callee == 0 {
+				return true, nil
+			}
+			if len(s.found) == maxInlined {
+				return false, errors.New("too many inlined calls")
+			}
+			if line := val[int64](e, dwarf.AttrCallLine); line > 0 && line < 1<<31 {
+				c.line = int(line)
+			}
+			if file, ok := e.Val(dwarf.AttrCallFile).(int64); ok {
+				c.file = u.file(file)
+			}
+			s.found = append(s.found, c)
+			return true, nil
 		case dwarf.TagCompileUnit, dwarf.TagLexDwarfBlock, dwarf.TagNamespace:
 			return true, nil
 		}
@@ -286,26 +293,6 @@ func (s *inlineScan) function(e *dwarf.Entry) (abstract bool, err error) {
 	}
 	s.caller = e.Offset
 	return false, nil
-}
-
-// call notes an inlined copy.
-func (s *inlineScan) call(u *unit, e *dwarf.Entry) error {
-	origin := ref(e, dwarf.AttrAbstractOrigin)
-	if origin == 0 {
-		return nil
-	}
-	if len(s.found) == maxInlined {
-		return errors.New("too many inlined calls")
-	}
-	c := scannedCall{callee: origin, caller: s.caller}
-	if line := val[int64](e, dwarf.AttrCallLine); line > 0 && line < 1<<31 {
-		c.line = int(line)
-	}
-	if file, ok := e.Val(dwarf.AttrCallFile).(int64); ok {
-		c.file = u.file(file)
-	}
-	s.found = append(s.found, c)
-	return nil
 }
 
 // name is that of the function at an offset.

@@ -11,10 +11,9 @@ import (
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
-// Unwind is what .eh_frame says of a file's code, by address. It names no
-// functions, but it outlives stripping, and knows two things that symbols don't:
-// where a piece of code begins and ends, and how far SP is from the return
-// address at each of its instructions.
+// Unwind is what .eh_frame says of a file's code, by address. It names no functions, but it
+// outlives stripping, and knows two things that symbols don't: where a piece of code begins and
+// ends, and how far SP is from the return address at each of its instructions.
 //
 // The format: Linux Standard Base Core 5.0, chapter 10.6, and DWARF 5, section 6.4.
 type Unwind []UnwindEntry
@@ -181,8 +180,7 @@ func (t Unwind) FrameAt(addr uint64) (f FrameRule, ok bool) {
 	return m.rule, true
 }
 
-// frameMachine executes the programs of an entry, as far as they tell the frame
-// address.
+// frameMachine executes the programs of an entry, as far as they tell the frame address.
 type frameMachine struct {
 	entry *UnwindEntry
 	at    uint64 // behind the entry's start

@@ -81,22 +81,21 @@ func (f function) assembly() bool {
 }
 
 // table is where the table of values is that a word tells, 0 for none.
-func (f function) table(word uint64) uint64 {
-	if n := f.word(word); n != 0 {
-		return f.t.values + n
-	}
-	return 0
-}
+func (f function) table(word uint64) uint64 { return f.t.valuesAt(f.word(word)) }
 
 // pcdata is where table n of those is that are counted by wordPCData.
 func (f function) pcdata(n uint64) uint64 {
 	if f.word(wordPCData) <= n {
 		return 0
 	}
-	if at := f.t.number(f.at+f.t.form.head+4*n, 4); at != 0 {
-		return f.t.values + at
+	return f.t.valuesAt(f.t.number(f.at+f.t.form.head+4*n, 4))
+}
+
+func (t *table) valuesAt(offset uint64) uint64 {
+	if offset == 0 {
+		return 0
 	}
-	return 0
+	return t.values + offset
 }
 
 // step reads the pair at an offset of a table of values by address: the difference to the value
@@ -135,8 +134,7 @@ func (t *table) longVarint(at uint64) (v, next uint64) {
 	return 0, 0
 }
 
-// run is the instructions from an address up to another, for which a table has one
-// value.
+// run is the instructions from an address up to another, for which a table has one value.
 type run struct {
 	addr, end uint64
 	value     int32
@@ -239,13 +237,13 @@ func (g *Tables) list(from uint64) *Funcs {
 		return &Funcs{}
 	}
 	funcs, err := t.list()
+	for i := 0; err == nil && i < len(funcs.List); i++ {
+		if !g.image.IsCode(funcs.List[i].Addr, funcs.End(i)) {
+			err = errTable
+		}
+	}
 	if err != nil {
 		return &Funcs{}
-	}
-	for i := range funcs.List {
-		if !g.image.IsCode(funcs.List[i].Addr, funcs.End(i)) {
-			return &Funcs{}
-		}
 	}
 	return funcs
 }

@@ -24,9 +24,8 @@ type rtypeForm struct {
 	interned bool
 	// varint: that length is a varint, else 2 bytes, big-endian.
 	varint bool
-	// shifted: the lowest bit of a field's offset tells an embedded field, the others are
-	// the number. flagged: a bit in its name does. Without either it is one without a
-	// name.
+	// shifted: the lowest bit of a field's offset tells an embedded field, the others are the
+	// number. flagged: a bit in its name does. Without either it is one without a name.
 	shifted, flagged bool
 	// directFlag: that a value is its interface's data word is said in tflag, not kind.
 	directFlag bool
@@ -131,12 +130,12 @@ func textAt(m *image.Image, addr, size uint64) (string, bool) {
 
 // stringVariable reads the string whose header is at an address.
 func stringVariable(m *image.Image, addr uint64) (string, bool) {
-	var size [8]byte
-	start, ok := m.Pointer(addr)
-	if !ok || !m.Read(addr+8, size[:]) {
+	start, ok1 := m.Pointer(addr)
+	size, ok2 := m.Pointer(addr + 8)
+	if !ok1 || !ok2 {
 		return "", false
 	}
-	return textAt(m, start, binary.LittleEndian.Uint64(size[:]))
+	return textAt(m, start, size)
 }
 
 // RuntimeType decodes the runtime._type at a virtual address of the file, load bias not
@@ -160,8 +159,7 @@ func (g *Tables) RuntimeType(addr uint64) (*gotype.Type, error) {
 }
 
 const (
-	// maxHeldBytes is about how much memory a type may take with all that it holds by
-	// value.
+	// maxHeldBytes is about how much memory a type may take with all that it holds by value.
 	maxHeldBytes = 1 << 20
 	// maxNesting is how deep structs and arrays are followed into each other.
 	maxNesting = 100
@@ -293,8 +291,7 @@ func (r *rtypeReader) methods(t *gotype.Type, at uint64) bool {
 	return ok && n < 1<<16
 }
 
-// heldAt reads the type whose address is at an address, and of which a value is a part
-// of another.
+// heldAt reads the type whose address is at an address, and of which a value is a part of another.
 func (r *rtypeReader) heldAt(at uint64) (*gotype.Type, bool) {
 	addr, ok := r.image.Pointer(at)
 	if !ok || r.form.size == 0 || r.open[addr] || len(r.open) > maxNesting || r.budget < 0 {

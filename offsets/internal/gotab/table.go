@@ -30,8 +30,7 @@ type Tables struct {
 	types  func() (*types, error)
 }
 
-// Open finds the function table and the version of Go; without either there is nothing to
-// read.
+// Open finds the function table and the version of Go; without either there is nothing to read.
 func Open(m *image.Image) (g *Tables, err error) {
 	g = &Tables{image: m, head: findTable(m)}
 	if g.Version, err = readVersion(m, g.head); err != nil {

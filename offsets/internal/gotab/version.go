@@ -3,7 +3,6 @@ package gotab
 import (
 	"debug/buildinfo"
 	"debug/elf"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"regexp"
@@ -144,11 +143,7 @@ func buildVersion(m *image.Image, form *form) Version {
 // bytes; it returns their number, 0 if there is none.
 func variableOf(m *image.Image, addr uint64, limit int) (size int) {
 	m.ScanPointers(addr, func(at uint64) bool {
-		var n [8]byte
-		if !m.Read(at+8, n[:]) {
-			return true
-		}
-		if got := binary.LittleEndian.Uint64(n[:]); got <= uint64(limit) {
+		if got, ok := m.Pointer(at + 8); ok && got <= uint64(limit) {
 			size = int(got)
 		}
 		return size == 0

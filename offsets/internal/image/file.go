@@ -97,8 +97,7 @@ func (m *Image) Release() {
 	}
 }
 
-// Written tells whether somebody waits to write to the file, or, without a lease, has
-// done so.
+// Written tells whether somebody waits to write to the file, or, without a lease, has done so.
 func (m *Image) Written() bool {
 	if !m.held {
 		return m.Unchanged() != nil

@@ -136,8 +136,7 @@ func (m *Image) AddrOf(offset uint64) (uint64, error) {
 	return 0, fmt.Errorf("file offset %#x: in no executable segment", offset)
 }
 
-// IsCode tells whether the bytes from an address up to another are of one executable
-// segment.
+// IsCode tells whether the bytes from an address up to another are of one executable segment.
 func (m *Image) IsCode(start, end uint64) bool {
 	_, last, _ := m.Segment(start)
 	return start < end && end <= last
@@ -162,8 +161,7 @@ func (m *Image) InPLT(addr uint64) bool {
 	})
 }
 
-// MaxCode is more than any compiler makes of one function; what claims more is
-// damaged.
+// MaxCode is more than any compiler makes of one function; what claims more is damaged.
 const MaxCode = 16 << 20
 
 // Code returns the bytes of a function, which errors name.

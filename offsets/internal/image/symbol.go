@@ -92,8 +92,7 @@ func (m *Image) checkPlain(s *elf.Section) error {
 	return nil
 }
 
-// sectionText reads a section that lies in the file as it is, without a second copy on
-// the way.
+// sectionText reads a section that lies in the file as it is, without a second copy on the way.
 func (m *Image) sectionText(s *elf.Section) (string, error) {
 	var text strings.Builder
 	if err := m.checkPlain(s); err != nil {
