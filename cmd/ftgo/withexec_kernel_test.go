@@ -13,7 +13,7 @@ import (
 func TestKernelWithExec(t *testing.T) {
 	withSyscalls(t)
 	if machine.This().Older(5, 8) {
-		t.Skip("the kernel strikes the process's number off its list: see tracefs/follow.go")
+		t.Skip("the kernel strikes the process's number off its list: see tracefs/kernel.go")
 	}
 	target := fixture.Build(t, "family")
 	steps := strings.Fields("ask=101 thread ask=103 thread ask=107 exec ask=109 thread ask=113")
