@@ -181,6 +181,7 @@ func TestKernelPIDNamespace(t *testing.T) {
 // it, and none has ended for that.
 func TestKernelPIDNamespaceLongCall(t *testing.T) {
 	tracetest.Kernel(t)
+	fixture.NeedLong(t)
 	target := fixture.Build(t, "exact")
 	cmd := exec.Command("unshare", "--pid", "--fork", "--mount-proc", built(t), "probe", "-o", "json", target, "main.main", "--", target, "-wait", "3000")
 	var out, stderr bytes.Buffer

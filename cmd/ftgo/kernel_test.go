@@ -190,6 +190,7 @@ func needsAppend(t *testing.T) *tracefs.FS {
 }
 
 func TestKernelWholeGoTool(t *testing.T) {
+	fixture.NeedLong(t)
 	needsAppend(t)
 	// A copy: others may be running the original. It only wants to see a GOROOT.
 	goTool := fixture.GoCommand(t)

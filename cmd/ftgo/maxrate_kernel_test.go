@@ -98,6 +98,7 @@ func wronglyTimed(o observed) (wrong []string) {
 // that is named is timed from the start all the same.
 func TestKernelCountFirst(t *testing.T) {
 	tracetest.Kernel(t)
+	fixture.NeedLong(t)
 	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "rates"), []string{"*", "main.late", "main.panics"}, "-for", "6s")
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)
@@ -133,6 +134,7 @@ func TestKernelCountFirstExact(t *testing.T) {
 // TestKernelMaxRateInterval: intervals add up to the whole.
 func TestKernelMaxRateInterval(t *testing.T) {
 	tracetest.Kernel(t)
+	fixture.NeedLong(t)
 	target := fixture.Build(t, "rates")
 	r := ftgo(t, "probe", "-i", "0.2", "--max-rate", "1000", "-o", "tsv", target, "main.*", "--", target, "-for", "3s")
 	if r.code != 0 {
@@ -160,6 +162,7 @@ func TestKernelMaxRateInterval(t *testing.T) {
 // TestKernelMaxRateAttach: with -p calls of others are not counted.
 func TestKernelMaxRateAttach(t *testing.T) {
 	tracetest.Kernel(t)
+	fixture.NeedLong(t)
 	path := fixture.Build(t, "server")
 	target, _ := server(t, path), server(t, path)
 	p := tracer(t, "probe", "-o", "json", "--max-rate", "1000", "-p", fmt.Sprint(target.Process.Pid), "main.tick")
@@ -179,6 +182,7 @@ func TestKernelMaxRateAttach(t *testing.T) {
 // TestKernelTimingEnded ends runs at odd moments while probes are added, one way and the
 // other.
 func TestKernelTimingEnded(t *testing.T) {
+	fixture.NeedLong(t)
 	f := needsAppend(t)
 	target := server(t, fixture.Build(t, "server"))
 	for _, after := range []time.Duration{0, 90, 130, 170, 210, 300} {

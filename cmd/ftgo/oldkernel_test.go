@@ -214,6 +214,7 @@ func TestKernelTopLevel(t *testing.T) {
 	}
 	before := ""
 	t.Run("count", func(t *testing.T) {
+		fixture.NeedLong(t)
 		var o observed
 		var b books
 		r := whenIdle(func() (r result) {

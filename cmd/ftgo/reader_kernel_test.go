@@ -132,6 +132,7 @@ func TestKernelRawPID(t *testing.T) {
 // writes to it: the sessions fetch one after the other.
 func TestKernelReadersAgree(t *testing.T) {
 	f := tracetest.Kernel(t)
+	fixture.NeedLong(t)
 	for _, c := range []struct {
 		target, pattern string
 		args            []string

@@ -67,6 +67,7 @@ func TestKernelWindow(t *testing.T) {
 // TestKernelWindowScript: the same of recordings.
 func TestKernelWindowScript(t *testing.T) {
 	f := tracetest.Kernel(t)
+	fixture.NeedLong(t)
 	target := fixture.Build(t, "rounds")
 	m := family(t, target)
 	defer m.goOn(t)
