@@ -15,6 +15,7 @@ func TestFailIf(t *testing.T) {
 	for _, c := range []struct{ expr, want string }{
 		{"p99 > 10ms", "p99 > 10ms: true of main.slow (p99 12.0ms)"},
 		{"p99 > 20ms", ""},
+		{"p95 > 10ms && p999 > 10ms", "p95 > 10ms && p999 > 10ms: true of main.slow (p95 12.0ms, p999 12.0ms)"},
 		{"calls == 0", "calls == 0: true of main.never (calls 0)"},
 		{"calls >= 0", "calls >= 0: true of main.slow (calls 3), and of 1 more"},
 		{"calls == 3 && max < 1s", "calls == 3 && max < 1s: true of main.slow (calls 3, max 12.0ms)"},
@@ -34,7 +35,7 @@ func TestFailIf(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.expr, got, c.want)
 		}
 	}
-	for _, expr := range []string{"", "p99", "p98 > 1ms", "p99 > ", `p99 > "x"`} {
+	for _, expr := range []string{"", "p99", "p9 > 1ms", "p1234567 > 1ms", "pxy > 1", "p99 > ", `p99 > "x"`} {
 		if _, err := parseFailIf(expr); err == nil {
 			t.Errorf("%q is taken", expr)
 		}

@@ -148,6 +148,7 @@ func (c *CallerFlags) Group(verb string) cli.Group {
 // TableFlags are what tables show.
 type TableFlags struct {
 	Top        int
+	Sort       string // what the first rows have most of, one of Orders
 	PerPID     bool // rows of each process
 	Hist       bool
 	Errors     bool
@@ -162,7 +163,7 @@ type TableFlags struct {
 
 // Define defines the flags of probe.
 func (t *TableFlags) Define(fs *cli.Flags) {
-	t.defineRows(fs)
+	t.defineRows(fs, Orders...)
 	fs.BoolVar(&t.Errors, "errors", false, "also count the calls whose last result was an error")
 	fs.BoolVar(&t.RawLatency, "raw-latency", false, "do not take the cost of probes off latencies")
 	cli.Define(fs, &t.MaxRate, "max-rate", "", "only count functions called over `N` times a second; 0 times all", perSecond)
@@ -173,12 +174,19 @@ func (t *TableFlags) Define(fs *cli.Flags) {
 
 // DefineCount defines those of them that count has.
 func (t *TableFlags) DefineCount(fs *cli.Flags) {
-	t.defineRows(fs)
+	t.defineRows(fs, "calls", "rate", "name")
 	t.defineFailIf(fs, "'calls == 0 || rate > 1000'")
 }
 
-func (t *TableFlags) defineRows(fs *cli.Flags) {
-	fs.IntVarP(&t.Top, "top", "t", 0, "show only the `N` functions with the most calls")
+// Orders are what rows of functions can be sorted by. Total is the time of all completed calls
+// together, wait what --sched says of it.
+var Orders = []string{"calls", "rate", "total", "mean", "p50", "p90", "p99", "max", "errors", "wait", "name"}
+
+func (t *TableFlags) defineRows(fs *cli.Flags, orders ...string) {
+	t.Sort = orders[0]
+	fs.IntVarP(&t.Top, "top", "t", 0, "show only the first `N` functions")
+	cli.Define(fs, &t.Sort, "sort", "", "sort functions by `KEY`: "+strings.Join(orders, ", "),
+		cli.OneOf("KEY", "order", "not "+strings.Join(orders, ", "), orders...))
 	fs.BoolVar(&t.PerPID, "per-pid", false, "show a row for each function of each process")
 	fs.Check(func(command string) error {
 		if t.Top < 0 {
@@ -227,9 +235,9 @@ func parseFailIf(text string) (f FailIf, err error) {
 		return f, err
 	}
 	return f, f.expr.Check(func(path string) (*gotype.Type, error) {
-		number, ok := rowNumbers[path]
+		number, ok := rowNumberOf(path)
 		if !ok {
-			return nil, fmt.Errorf("unknown number %q: there are %s", path, strings.Join(slices.Sorted(maps.Keys(rowNumbers)), ", "))
+			return nil, fmt.Errorf("unknown number %q: there are %s, and percentiles like p95", path, strings.Join(slices.Sorted(maps.Keys(rowNumbers)), ", "))
 		}
 		return number.typ, nil
 	})
@@ -263,15 +271,47 @@ func init() {
 	}
 }
 
+// rowNumberOf is a number by its name: one of rowNumbers, or another percentile, p95 or p999.
+func rowNumberOf(path string) (n rowNumber, ok bool) {
+	digits, isPercentile := strings.CutPrefix(path, "p")
+	if n, ok = rowNumbers[path]; ok || !isPercentile || len(digits) < 2 || len(digits) > 6 || strings.Trim(digits, "0123456789") != "" {
+		return n, ok
+	}
+	q, err := strconv.ParseFloat("0."+digits, 64)
+	return rowNumber{nsType, func(r stats.Row) uint64 { return uint64(r.Latency.Quantile(q)) }}, err == nil
+}
+
 // rowCall makes a row what conditions ask.
 type rowCall stats.Row
 
 func (c rowCall) Value(path string) *capture.Value {
-	n := rowNumbers[path]
+	n, _ := rowNumberOf(path)
 	if n.typ == nsType && (c.Latency == nil || c.Latency.Count() == 0) || path == "errors" && !c.ReturnsErrors {
 		return nil
 	}
 	return &capture.Value{Name: path, Type: n.typ, Num: n.of(stats.Row(c))}
+}
+
+// sortRows puts the rows first that have most of what an order is by, and then those with most calls.
+// Rows of which that is not known come last.
+func sortRows(rows []stats.Row, order string) {
+	less := func(a, b stats.Row) int { return cmp.Or(strings.Compare(a.Name, b.Name), a.PID-b.PID) }
+	if order == "name" {
+		slices.SortStableFunc(rows, less)
+		return
+	}
+	key := func(r stats.Row) int64 {
+		if order == "wait" {
+			return r.Split.Waiting
+		}
+		if n := rowCall(r).Value(strings.Replace(order, "total", "sum", 1)); n != nil {
+			return int64(n.Num)
+		}
+		return -1
+	}
+	slices.SortStableFunc(rows, func(a, b stats.Row) int {
+		return cmp.Or(cmp.Compare(key(b), key(a)), cmp.Compare(b.Calls, a.Calls), less(a, b))
+	})
 }
 
 // CheckKnown refuses a condition on numbers that are not there, since it would never be true:

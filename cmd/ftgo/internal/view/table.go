@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -103,16 +102,14 @@ func (r *Table) asAsked(rows []stats.Row) []stats.Row {
 	return rows
 }
 
-// arrange sorts rows by calls, leaves out functions that only a wildcard named and
+// arrange sorts rows, leaves out functions that only a wildcard named and
 // nobody called, and keeps the top ones.
 func (r *Table) arrange(rows []stats.Row, top int) []stats.Row {
 	rows = slices.DeleteFunc(rows, func(row stats.Row) bool {
 		point, role := r.role(row)
 		return row.Calls == 0 && row.Completed == 0 && !point && !role.Named
 	})
-	slices.SortStableFunc(rows, func(a, b stats.Row) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Name, b.Name), a.PID-b.PID)
-	})
+	sortRows(rows, r.opt.Tables.Sort)
 	if top > 0 && len(rows) > top {
 		rows = rows[:top]
 	}
@@ -242,32 +239,10 @@ type live struct {
 	screen  *terminal.Screen
 	options render.Options
 	keys    *terminal.Keys // nil without
-	order   int            // in liveOrders
+	orders  []string       // what the key s goes through; the first is what rows are sorted by
 	paused  bool
 	rows    []stats.Row
 	top     int
-}
-
-// liveOrders are what rows may be sorted by: the largest first, or by name.
-var liveOrders = []struct {
-	name    string
-	latency bool // only where there are latencies
-	key     func(stats.Row) int64
-}{
-	{"calls", false, func(r stats.Row) int64 { return int64(r.Calls) }},
-	{"p99", true, func(r stats.Row) int64 {
-		if r.Latency == nil || r.Latency.Count() == 0 {
-			return -1
-		}
-		return r.Latency.Quantile(0.99)
-	}},
-	{"total time", true, func(r stats.Row) int64 {
-		if r.Latency == nil {
-			return 0
-		}
-		return r.Latency.Sum()
-	}},
-	{"name", false, func(stats.Row) int64 { return 0 }},
 }
 
 // trendLength is how many intervals the last column shows.
@@ -275,7 +250,12 @@ const trendLength = 12
 
 // newLive draws on a terminal. Keys are read unless they are meant for PROGRAM.
 func newLive(out io.Writer, o *Options, options render.Options) *live {
-	l := &live{out: out, screen: terminal.NewScreen(out), options: options, top: o.Tables.Top}
+	l := &live{out: out, screen: terminal.NewScreen(out), options: options, top: o.Tables.Top, orders: []string{o.Tables.Sort}}
+	for _, order := range []string{"calls", "p99", "total", "name"} {
+		if hasLatency := order == "p99" || order == "total"; order != o.Tables.Sort && (options.Latency || !hasLatency) {
+			l.orders = append(l.orders, order)
+		}
+	}
 	l.screen.Plain = os.Getenv("NO_COLOR") != ""
 	if !o.Tables.PerPID { // trends are of functions
 		l.options.Trends = make(map[string][]float64)
@@ -309,10 +289,7 @@ func (l *live) show(rows []stats.Row) error {
 }
 
 func (l *live) draw() error {
-	key := liveOrders[l.order].key
-	slices.SortStableFunc(l.rows, func(a, b stats.Row) int {
-		return cmp.Or(cmp.Compare(key(b), key(a)), strings.Compare(a.Name, b.Name))
-	})
+	sortRows(l.rows, l.orders[0])
 	shown := l.rows
 	if l.top > 0 {
 		shown = shown[:min(l.top, len(shown))]
@@ -335,7 +312,7 @@ func (l *live) status() string {
 	if l.paused {
 		pause = "paused, p goes on"
 	}
-	return "by " + liveOrders[l.order].name + "; s sorts, " + pause + ", q quits"
+	return "by " + l.orders[0] + "; s sorts, " + pause + ", q quits"
 }
 
 // obey does what the keys that were typed say.
@@ -347,10 +324,7 @@ func (l *live) obey() error {
 			case 'q':
 				return run.ErrEnough
 			case 's':
-				l.order = (l.order + 1) % len(liveOrders)
-				for liveOrders[l.order].latency && !l.options.Latency {
-					l.order++
-				}
+				l.orders = append(l.orders[1:], l.orders[0])
 			case 'p':
 				l.paused = !l.paused
 			default:

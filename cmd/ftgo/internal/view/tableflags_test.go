@@ -1,11 +1,47 @@
 package view
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ftgo/ftgo/internal/stats"
+)
 
 func TestMaxRateFlag(t *testing.T) {
 	for text, ok := range map[string]bool{"0": true, "1000": true, "0.5": true, "1e6": true, "-1": false, "NaN": false, "inf": false, "": false, "1k": false} {
 		if n, err := perSecond.Read(text); (err == nil) != ok || (n != nil) != ok {
 			t.Errorf("%q: %v, %v", text, n, err)
+		}
+	}
+}
+
+func TestSortRows(t *testing.T) {
+	row := func(name string, calls int, ns int64, f stats.Function) stats.Row {
+		f.Name, f.Calls = name, uint64(calls)
+		if ns > 0 {
+			f.Latency = new(stats.Histogram)
+			for range calls {
+				f.Latency.Record(ns)
+			}
+		}
+		return stats.Row{Function: f, Rate: float64(calls)}
+	}
+	rows := []stats.Row{
+		row("a", 9, 0, stats.Function{}),
+		row("b", 5, 1e3, stats.Function{Split: stats.Split{Waiting: 7}}),
+		row("c", 5, 5e6, stats.Function{Errors: 1, ReturnsErrors: true}),
+		row("d", 1, 9e6, stats.Function{Errors: 2, ReturnsErrors: true}),
+		row("e", 5, 1e3, stats.Function{Split: stats.Split{Waiting: 8}}),
+	}
+	for order, want := range map[string]string{
+		"calls": "abced", "rate": "abced", "total": "cdbea", "p99": "dcbea", "max": "dcbea", "errors": "dcabe", "wait": "ebacd", "name": "abcde",
+	} {
+		sortRows(rows, order)
+		got := ""
+		for _, r := range rows {
+			got += r.Name
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", order, got, want)
 		}
 	}
 }
