@@ -23,6 +23,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/doctor"
+	"github.com/ftgo/ftgo/internal/edit"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/tracefs"
 )
@@ -91,7 +92,18 @@ func (e *env) dispatch(ctx context.Context, args []string) error {
 		}
 		return c.Main(ctx, &e.Env.Env, args[1:])
 	}
-	return cli.Usage("unknown command %q (see ftgo help)", args[0])
+	return unknownCommand(e, args[0])
+}
+
+func unknownCommand(e *env, name string) error {
+	names := func(yield func(string) bool) {
+		for _, c := range commands(e) {
+			if !yield(c.Name) {
+				return
+			}
+		}
+	}
+	return cli.Usage("unknown command %q%s (see ftgo help)", name, edit.DidYouMean(name, names))
 }
 
 // helpTexts has what stands above the flags in the help of each command, and ftgo.txt for all of them.
@@ -131,7 +143,7 @@ func helpCommand(e *env, args []string) error {
 	if c := cli.Find(commands(e), args[0]); c != nil && c.Name != "help" {
 		return c.Main(context.Background(), &e.Env.Env, []string{"-h"})
 	}
-	return cli.Usage("unknown command %q (see ftgo help)", args[0])
+	return unknownCommand(e, args[0])
 }
 
 func probeCommand(e *env) *cli.Command {
@@ -268,7 +280,7 @@ func reportCommand(e *env) *cli.Command {
 		Name: "report", Summary: "show a recording as probe, count or trace would have",
 		Groups: []cli.Group{
 			o.DefineReport, o.Output.Define, o.Talk.Define, cli.Some("", o.DefineRecorder, "max-lost"),
-			cli.Some("probe, count: ", table, "top"), cli.Some("probe: ", table, "hist"), cli.Some("", table, "fail-if"),
+			cli.Some("probe, count: ", table, "top", "sort"), cli.Some("probe: ", table, "hist"), cli.Some("", table, "fail-if"),
 			cli.Some("trace: ", o.DefineRun, "calls"),
 			cli.Some("trace: ", lines, "where", "errors", "min", "goid", "tree", "depth", "begins", "start-order", "timestamp", "format"),
 		},

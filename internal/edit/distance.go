@@ -1,6 +1,30 @@
 // Package edit knows how far apart two spellings are.
 package edit
 
+import (
+	"iter"
+	"strings"
+)
+
+// DidYouMean asks for the word that someone who typed text, which is none of them, may have meant:
+// one that it begins, or that a third of its letters makes of it. It is "" if there is none.
+func DidYouMean(text string, words iter.Seq[string]) string {
+	nearest, least := "", len(strings.TrimLeft(text, "-"))/3+1
+	for word := range words {
+		distance := Distance(text, word)
+		if len(text) > 1 && strings.HasPrefix(word, text) {
+			distance = 0
+		}
+		if distance < least {
+			nearest, least = word, distance
+		}
+	}
+	if nearest == "" {
+		return ""
+	}
+	return ": did you mean " + nearest + "?"
+}
+
 // maxCompared is the length in bytes of the longest text that is compared letter by letter.
 const maxCompared = 128
 

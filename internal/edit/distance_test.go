@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -35,5 +36,19 @@ func TestDistance(t *testing.T) {
 				t.Errorf("Distance(%q, %q) = %d, want %d", tt.b, tt.a, got, tt.want)
 			}
 		})
+	}
+}
+
+func TestDidYouMean(t *testing.T) {
+	words := []string{"probe", "count", "trace", "watch", "--sort", "--stack"}
+	for text, want := range map[string]string{
+		"prob": "probe", "p": "", "prbe": "probe", "cuont": "count", "--sot": "--sort", "--st": "--stack", "frob": "", "": "",
+	} {
+		if want != "" {
+			want = ": did you mean " + want + "?"
+		}
+		if got := DidYouMean(text, slices.Values(words)); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 }

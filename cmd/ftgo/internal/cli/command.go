@@ -94,7 +94,7 @@ func (c *Command) Main(ctx context.Context, e *Env, args []string) error {
 	}
 	fs := c.Flags()
 	if err := fs.Parse(fs.Join(args)); err != nil {
-		return Usage("%s: %w (see ftgo %s -h)", c.Name, err, c.Name)
+		return Usage("%s: %w%s (see ftgo %s -h)", c.Name, err, fs.didYouMean(err), c.Name)
 	}
 	if help, _ := fs.GetBool("help"); help {
 		width, _ := terminal.Size(e.Stdout)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/ftgo/ftgo/internal/edit"
 )
 
 // Flags are the flags of a command.
@@ -21,6 +24,18 @@ func newFlags(command string) *Flags {
 	fs := &Flags{FlagSet: pflag.NewFlagSet(command, pflag.ContinueOnError)}
 	fs.SortFlags, fs.Usage = false, func() {}
 	return fs
+}
+
+// didYouMean asks for the flag that may have been meant, if err is that there is none of the name.
+func (fs *Flags) didYouMean(err error) string {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok || unknown.GetSpecifiedShortnames() != "" {
+		return ""
+	}
+	return edit.DidYouMean("--"+unknown.GetSpecifiedName(), func(yield func(string) bool) {
+		more := true
+		fs.VisitAll(func(f *Flag) { more = more && (f.Hidden || yield("--"+f.Name)) })
+	})
 }
 
 // Check has values checked once all flags were read.
