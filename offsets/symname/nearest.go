@@ -153,6 +153,9 @@ func (w word) cost(name string, made bool) int {
 // not ok means too many for a word of this length.
 func (w word) slips(name string) (n int, ok bool) {
 	limit := min((len(w.text)+2)/5, 3)
+	if len(w.text) == 2 { // main.ad is main.add, and one letter is anything
+		limit = 1
+	}
 	if max(len(w.text)-len(name), len(name)-len(w.text)) > limit ||
 		bits.OnesCount64(w.letters^letters(name)) > 2*limit { // one slip makes two letters differ
 		return 0, false

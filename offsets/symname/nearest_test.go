@@ -21,6 +21,7 @@ func TestNearest(t *testing.T) {
 		want           []string
 	}{
 		{"letter missing", "main.handleRequst", 1, []string{"main.handleRequest"}},
+		{"two letters", "main.rn", 1, []string{"main.run"}},
 		{"letter too many", "main.runn", 3, []string{"main.run"}},
 		{"wrong letter", "main.(*Store).Pot", 3, []string{"main.(*Store).Put", "main.(*Store).Get"}},
 		{"letters swapped", "main.Stroe.Put", 1, []string{"main.(*Store).Put"}},
