@@ -1,11 +1,14 @@
 package target
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/symname"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 func TestChoose(t *testing.T) {
@@ -42,5 +45,31 @@ func TestChoose(t *testing.T) {
 				t.Errorf("unmatched %v", unmatched)
 			}
 		})
+	}
+}
+
+func TestSpellOut(t *testing.T) {
+	b, err := offsets.Open(fixture.Build(t, "lines"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	for text, want := range map[string]string{
+		"store.put": "main.store.put", "mallocgc": "runtime.mallocgc", "(*store).put": "main.store.put", "store.nosuch": "store.nosuch",
+		"atomic.Int32.Store": "internal/runtime/atomic.Int32.Store", "godebug.(*Setting).*Val*": "internal/godebug.(*Setting).*Val*",
+		"main.*nosuch*": "main.*nosuch*", "fmt.Nosuch": "fmt.Nosuch",
+	} {
+		p, err := symname.Compile(text, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		full, err := spellOut(b, p)
+		if err != nil || full.String() != want {
+			t.Errorf("%s: %s, %v, want %s", text, full, err, want)
+		}
+	}
+	p, _ := symname.Compile("put", false)
+	if _, err := spellOut(b, p); !errors.Is(err, ErrNothing) || !strings.Contains(err.Error(), `"put" is the end of `) || !strings.Contains(err.Error(), " more") {
+		t.Errorf("%v", err)
 	}
 }

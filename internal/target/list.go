@@ -56,7 +56,10 @@ func (q *Query) List(say Say) ([]Row, error) {
 	if l.inlinedErr != nil {
 		say("%s: which calls are inlined is not known: %v", b.File().Path(), l.inlinedErr)
 	}
-	funcs, _, unmatched := choose(b.Funcs(), w.include, w.exclude)
+	funcs, _, unmatched, err := w.choose(say, q)
+	if err != nil {
+		return nil, err
+	}
 	for _, f := range funcs {
 		if err := l.function(f); err != nil {
 			return nil, err

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -16,7 +15,6 @@ import (
 	"github.com/ftgo/ftgo/internal/given"
 	"github.com/ftgo/ftgo/internal/loader"
 	"github.com/ftgo/ftgo/internal/procfs"
-	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/symname"
 )
@@ -72,7 +70,10 @@ func (t *Target) find(say Say, q *Query, w *wanted) error {
 		t.Sites = append(t.Sites, found...)
 		t.Skipped = append(t.Skipped, skipped...)
 	}
-	all, of, unmatched := choose(t.Binary.Funcs(), w.include, w.exclude)
+	all, of, unmatched, err := w.choose(say, q)
+	if err != nil {
+		return err
+	}
 	t.Funcs = all
 	for i, p := range w.include {
 		// A star is no wildcard in the name of a function.
@@ -245,36 +246,6 @@ func (q *Query) findBinary() (mapped *os.File, err error) {
 	return mapped, err
 }
 
-// matching are the functions that a pattern selects.
-func matching(b *offsets.Binary, pattern string) ([]*offsets.Func, error) {
-	p, err := compile(pattern, false)
-	if err != nil {
-		return nil, err
-	}
-	found, _, _ := choose(b.Funcs(), []symname.Pattern{p}, nil)
-	if len(found) == 0 {
-		err = noMatch(b, pattern, false)
-	}
-	return found, err
-}
-
-// noMatch explains why a pattern selects nothing: no such name, or a function that
-// the compiler has put into its callers.
-func noMatch(b *offsets.Binary, pattern string, regexp bool) error {
-	err := nothingf("%s: no function matches %q", b.File().Path(), pattern)
-	if regexp {
-		return err
-	}
-	if at, err := b.InlinedAt(pattern); err == nil && len(at) > 0 {
-		return nothingf("%s: %s was inlined into its callers (%s, see ftgo list) and has no code of its own: nothing to probe",
-			b.File().Path(), pattern, units.Plural(len(at), "place"))
-	}
-	if near := symname.Nearest(pattern, namesOf(b.Funcs()), 3); len(near) > 0 {
-		err = nothingf("%w; nearest: %s", err, strings.Join(near, ", "))
-	}
-	return err
-}
-
 // CheckProcesses refuses processes that are not there, or that run another file than
 // the first: they would be waited for, and never be seen.
 func (q *Query) CheckProcesses() error {
@@ -322,36 +293,6 @@ func (q *Query) Await(ctx context.Context, say Say) bool {
 		case <-ctx.Done():
 			return false
 		case <-time.After(100 * time.Millisecond):
-		}
-	}
-}
-
-// choose returns the functions that [symname.Select] takes for their names, all and those of
-// each include pattern, by ascending address and each address once. It also returns the include
-// patterns that matched nothing, excluded or not.
-func choose(funcs []offsets.Func, include, exclude []symname.Pattern) (all []*offsets.Func, of [][]*offsets.Func, unmatched []symname.Pattern) {
-	indexes, unmatched := symname.Select(namesOf(funcs), include, exclude)
-	pick := func(indexes []int) (picked []*offsets.Func) {
-		for _, i := range indexes {
-			picked = append(picked, &funcs[i])
-		}
-		slices.SortStableFunc(picked, func(a, b *offsets.Func) int {
-			return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Name, b.Name))
-		})
-		return slices.CompactFunc(picked, func(a, b *offsets.Func) bool { return a.Addr == b.Addr })
-	}
-	for _, selected := range indexes {
-		of = append(of, pick(selected))
-	}
-	return pick(slices.Concat(indexes...)), of, unmatched
-}
-
-func namesOf(funcs []offsets.Func) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for i := range funcs {
-			if !yield(funcs[i].Name) {
-				return
-			}
 		}
 	}
 }
