@@ -20,7 +20,8 @@ const (
 // manualTexts are what manual pages say of flags, where that is more than the help text:
 // of "COMMAND FLAG", or of a flag in all commands that have no text of their own.
 var manualTexts = map[string]string{
-	"pid":       "Trace process PID, whose executable BINARY is, unless BINARY is named. May be given several times.",
+	"pid":       "Trace process PID, whose executable BINARY is, unless BINARY is named. May be given several times. A name is that of a process, by its file or as ps -o comm shows it.",
+	"all":       "With -p NAME, trace all processes of that name, which must run one file.",
 	"fork":      "With -p or -- PROGRAM, also trace the processes that these start, and those that their children start.",
 	"comm":      "Trace only processes of this NAME, as ps -o comm shows it, for as long as they have it.",
 	"exclude":   "Leave out functions that match PATTERN. May be given several times.",

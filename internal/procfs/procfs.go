@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -50,6 +51,28 @@ func Name(pid int) (string, error) {
 
 // Exe is where the file of a process is.
 func Exe(pid int) string { return folder(Executing(pid)) + "/exe" }
+
+// Named are the processes, this one aside, whose file has a name, or, if there are none, whose own
+// name that is: a shell that runs a script of the name is not what was meant.
+func Named(name string) (found []int) {
+	var alike []int
+	pids, _ := All() // what was read will do
+	for _, pid := range pids {
+		exe, err := os.Readlink(Exe(pid))
+		if err != nil || pid == os.Getpid() {
+			continue // a thread of the kernel, or somebody else's
+		}
+		if filepath.Base(strings.TrimSuffix(exe, " (deleted)")) == name {
+			found = append(found, pid)
+		} else if own, err := Name(pid); err == nil && own == name {
+			alike = append(alike, pid)
+		}
+	}
+	if len(found) == 0 {
+		return alike
+	}
+	return found
+}
 
 // Executing is a thread of a process that has its memory and its file: the first, which the
 // process is named by, but for where that has ended before others. /proc/TID is like /proc/PID,

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -244,6 +245,37 @@ func (q *Query) findBinary() (mapped *os.File, err error) {
 	}
 	q.Binary, mapped, err = loader.Find(q.Binary, pid)
 	return mapped, err
+}
+
+// maxListed is how many processes an error lists.
+const maxListed = 10
+
+// Processes are those that a word of -p means: a number, or the name of a process, which all allows to
+// be that of several.
+func Processes(say Say, word string, all bool) ([]int, error) {
+	pid, err := strconv.Atoi(word)
+	switch {
+	case err == nil && pid <= 0:
+		return nil, usagef("-p %s: not a process id", word)
+	case err == nil:
+		return []int{pid}, nil
+	}
+	pids := procfs.Named(word)
+	list := strings.Trim(strings.ReplaceAll(fmt.Sprint(pids[:min(len(pids), maxListed)]), " ", ", "), "[]")
+	if len(pids) > maxListed {
+		list += ", …"
+	}
+	switch {
+	case len(pids) == 0:
+		return nil, fmt.Errorf("-p %q: no such process", word)
+	case len(pids) > 1 && !all:
+		return nil, usagef("-p %q: %d processes: %s; choose one, or --all", word, len(pids), list)
+	case len(pids) > 1:
+		say("%s is processes %s", word, list)
+	default:
+		say("%s is process %s", word, list)
+	}
+	return pids, nil
 }
 
 // CheckProcesses refuses processes that are not there, or that run another file than

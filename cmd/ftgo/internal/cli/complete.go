@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -84,7 +83,8 @@ func candidates(commands []*Command, before []string, last string) []string {
 	t.flags.ParseErrorsAllowlist.UnknownFlags = true
 	err := t.flags.ParseAll(t.flags.Join(before[1:]), func(f *Flag, value string) error {
 		if f.Name == "pid" {
-			t.pid, _ = strconv.Atoi(value)
+			pids, _ := target.Processes(func(string, ...any) {}, value, true)
+			t.pid = slices.Max(append(pids, 0))
 		}
 		return nil
 	})

@@ -21,13 +21,21 @@ func (q *Target) Define(fs *Flags) {
 	fs.StringArrayVarP(&q.Exclude, "exclude", "x", nil, "leave out functions that match `PATTERN`")
 }
 
-// DefineProcesses defines -p.
-func (q *Target) DefineProcesses(about string) Group {
+// DefineProcesses defines -p and --all.
+func (q *Target) DefineProcesses(e *Env) Group {
+	var words []string
+	var all bool
 	return func(fs *Flags) {
-		fs.IntSliceVarP(&q.PIDs, "pid", "p", nil, about)
-		fs.Check(func(command string) error {
-			if i := slices.IndexFunc(q.PIDs, func(pid int) bool { return pid <= 0 }); i >= 0 {
-				return Usage("%s: -p %d: not a process id", command, q.PIDs[i])
+		fs.StringSliceVarP(&words, "pid", "p", nil, "trace process `PID`, or the one named so; BINARY defaults to its executable")
+		fs.BoolVar(&all, "all", false, "trace all processes that the name of -p is of")
+		fs.Check(func(string) error {
+			q.PIDs = nil
+			for _, word := range words {
+				pids, err := target.Processes(e.Say, word, all)
+				if err != nil {
+					return err
+				}
+				q.PIDs = append(q.PIDs, pids...)
 			}
 			return nil
 		})

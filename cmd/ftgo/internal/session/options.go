@@ -87,7 +87,7 @@ func NewOptions(e *Env, formats ...render.Format) *Options {
 // that say what patterns mean.
 func (o *Options) Groups(matching cli.Group, more ...cli.Group) []cli.Group {
 	return append([]cli.Group{
-		o.DefineProcesses("trace process `PID`; BINARY defaults to its executable"), o.DefineRun, matching,
+		o.DefineProcesses(&o.Env.Env), o.DefineRun, matching,
 		o.Output.Define, o.Talk.Define, o.DefineRecorder,
 	}, more...)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -53,7 +54,13 @@ func (o *Options) DefineScript(fs *cli.Flags) {
 func (o *Options) DefineReport(fs *cli.Flags) {
 	cli.Define(fs, &o.Recorded.As, "as", "", "show what `COMMAND` would: probe, count or trace (default what it was recorded for)", recordFor)
 	fs.StringVarP(&o.Recorded.binary, "binary", "b", "", "read the traced binary at `PATH` (default where ftgo script read it)")
-	o.DefineProcesses("show only process `PID`")(fs)
+	fs.IntSliceVarP(&o.PIDs, "pid", "p", nil, "show only process `PID`")
+	fs.Check(func(command string) error {
+		if i := slices.IndexFunc(o.PIDs, func(pid int) bool { return pid <= 0 }); i >= 0 {
+			return cli.Usage("%s: -p %d: not a process id", command, o.PIDs[i])
+		}
+		return nil
+	})
 }
 
 // take makes options what they were; what a recording says chooses functions and values,

@@ -1,0 +1,74 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestProcesses: numbers are taken as they are, names if they are of one process, or of all.
+func TestProcesses(t *testing.T) {
+	cat, err := exec.LookPath("cat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := os.ReadFile(cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("ftgo-named-%d", os.Getpid()) // longer than what ps shows of it
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, code, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	start := func() int {
+		cmd := exec.Command(path)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { in.Close(); cmd.Wait() })
+		io.WriteString(in, "x") // what it answers is itself, not this process before it
+		if _, err := out.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		return cmd.Process.Pid
+	}
+	var said strings.Builder
+	check := func(word string, all bool, want []int, says string) {
+		t.Helper()
+		said.Reset()
+		got, err := Processes(func(format string, args ...any) { fmt.Fprintf(&said, format, args...) }, word, all)
+		if err != nil {
+			said.WriteString(err.Error())
+		}
+		if !slices.Equal(got, want) || !strings.Contains(said.String(), says) {
+			t.Errorf("%s: %v, %q; want %v, %q", word, got, said.String(), want, says)
+		}
+	}
+	check("12", false, []int{12}, "")
+	check("0", false, nil, "-p 0: not a process id")
+	check(name, false, nil, fmt.Sprintf("-p %q: no such process", name))
+	one := start()
+	check(name, false, []int{one}, fmt.Sprintf("%s is process %d", name, one))
+	both := []int{one, start()}
+	slices.Sort(both)
+	check(name, false, nil, fmt.Sprintf("2 processes: %d, %d; choose one, or --all", both[0], both[1]))
+	check(name, true, both, fmt.Sprintf("%s is processes %d, %d", name, both[0], both[1]))
+	if _, err := Processes(nil, name, false); !errors.Is(err, ErrUsage) {
+		t.Errorf("%v is no usage error", err)
+	}
+}
