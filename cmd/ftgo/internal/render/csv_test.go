@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ftgo/ftgo/internal/stats"
 )
@@ -43,6 +44,27 @@ func TestCSVNames(t *testing.T) {
 				t.Errorf("TSV cells %q, want %q and 7 first", cells, test.want)
 			}
 		})
+	}
+}
+
+// TestIntervalRows: rows of intervals have the number and the time, those of the whole run say so.
+func TestIntervalRows(t *testing.T) {
+	rows := []stats.Row{{Function: stats.Function{Name: "f", Calls: 7}}}
+	end := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	for _, test := range []struct {
+		format Format
+		of     *Interval
+		want   string
+	}{
+		{CSV, &Interval{3, end}, "function,calls,completed,unwound,open,lost,rate,interval,time\nf,7,0,0,0,0,0.000,3,2026-01-02T03:04:05.000000006Z\n"},
+		{JSON, &Interval{3, end}, `"rate":0,"interval":3,"time":"2026-01-02T03:04:05.000000006Z"}` + "\n"},
+		{JSON, &Interval{}, `"rate":0,"total":true}` + "\n"},
+		{JSON, nil, `"rate":0}` + "\n"},
+	} {
+		var out bytes.Buffer
+		if err := Functions(&out, test.format, rows, Options{Interval: test.of}); err != nil || !strings.HasSuffix(out.String(), test.want) {
+			t.Errorf("%v: %v, %q, want %q", test.of, err, out.String(), test.want)
+		}
 	}
 }
 

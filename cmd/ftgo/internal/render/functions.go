@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/units"
@@ -24,9 +25,28 @@ type Options struct {
 	Processes          bool     // the process
 	NoHeader           bool     // leave out the line with the columns' names
 	Events             []string // the kernel events that Function.Events counts, GROUP:EVENT each
+	// Interval is the interval that rows are of, nil where there are none.
+	Interval *Interval
 	// Trends are the rates of the last intervals, by function, oldest first, for the last
 	// column of tables; without it there is none.
 	Trends map[string][]float64
+}
+
+// Interval is a part of a run: the first is 1, and 0 stands for all of the run.
+type Interval struct {
+	Number int
+	End    time.Time
+}
+
+// members are what tells an interval from others, and from the run.
+func (i *Interval) members() object {
+	switch {
+	case i == nil:
+		return nil
+	case i.Number == 0:
+		return object{{"total", true}}
+	}
+	return object{{"interval", &i.Number}, {"time", &i.End}}
 }
 
 // Functions writes a row for each function, in the order given.
@@ -183,11 +203,11 @@ func (o Options) record(r stats.Row) object {
 		row = append(row, member{s.Name + "_low_ns", shown(net, known(bounded, low))})
 		row = append(row, member{s.Name + "_high_ns", shown(net, known(bounded, high))})
 	}
-	return append(row, object{
+	return append(append(row, object{
 		{"raw", shown(net, known(timed(r), r.Raw || r.Bounds == nil))},
 		{"counted_only", shown(o.CountFirst, r.CountedOnly)},
 		{"too_often", shown(o.CountFirst, known(r.TooOften > 0, thousandths(r.TooOften)))},
-	}...)
+	}...), o.Interval.members()...)
 }
 
 // members are what JSON has of a function.
@@ -214,7 +234,7 @@ func (o Options) members(r stats.Row) object {
 		low, high = append(low, member{s.Name, from}), append(high, member{s.Name, to})
 		raw = append(raw, member{s.Name, s.Of(&bounds.Raw)})
 	}
-	return append(o.counts("function", r), object{
+	return append(append(o.counts("function", r), object{
 		{"unsure", nonzero(r.Unsure)}, {"errors", known(r.ReturnsErrors, r.Errors)},
 		{"counted_only", shown(o.CountFirst, r.CountedOnly)}, {"too_often", shown(o.CountFirst, nonzero(r.TooOften))},
 		{"rate", r.Rate}, {"ns", known(timed, exact)},
@@ -226,7 +246,7 @@ func (o Options) members(r stats.Row) object {
 		{"ns_at_most", known(timed && o.Bucketed, atMost)},
 		{"histogram", known(timed && buckets != nil, buckets)},
 		{"events", known(len(o.Events) > 0, events)},
-	}...)
+	}...), o.Interval.members()...)
 }
 
 // latency returns the cell of a statistic.

@@ -31,6 +31,7 @@ type Table struct {
 	mode  uprobe.Mode
 	live  *live // nil but for -i on a terminal
 	began bool  // a header has been written
+	ended int   // intervals
 }
 
 // NewTable returns the view of calls that are seen as mode says.
@@ -91,7 +92,8 @@ func (r *Table) Interval(t *trace.Table) error {
 			return err
 		}
 	}
-	return r.write(r.arrange(rows, r.opt.Tables.Top))
+	r.ended++
+	return r.write(r.arrange(rows, r.opt.Tables.Top), &render.Interval{Number: r.ended, End: t.At})
 }
 
 // asAsked are rows with what probes cost left in latencies, if that was asked for.
@@ -148,8 +150,9 @@ func (r *Table) options() render.Options {
 	}
 }
 
-func (r *Table) write(rows []stats.Row) error {
+func (r *Table) write(rows []stats.Row, of *render.Interval) error {
 	o := r.options()
+	o.Interval = of
 	o.Width, _ = terminal.Size(r.Out)
 	o.NoHeader = !bool(r.opt.Header) || r.began && r.opt.Format != render.Table
 	err := render.Functions(r.Out, r.opt.Format, rows, o)
@@ -190,7 +193,11 @@ func (r *Table) writeTotals(t *trace.Table, rows []stats.Row) error {
 	case r.opt.Format != render.JSON && r.opt.Every > 0:
 		return nil // rows of totals among those of intervals would be counted twice
 	}
-	if err := r.write(rows); err != nil {
+	var whole *render.Interval
+	if r.opt.Every > 0 {
+		whole = &render.Interval{}
+	}
+	if err := r.write(rows, whole); err != nil {
 		return err
 	}
 	if err := r.writeStacks(t); err != nil || !r.opt.Tables.Hist || r.opt.Format != render.Table {
