@@ -52,6 +52,20 @@ func Name(pid int) (string, error) {
 // Exe is where the file of a process is.
 func Exe(pid int) string { return folder(Executing(pid)) + "/exe" }
 
+// Replaced are the processes that run a file which had this absolute path, and has it no more.
+func Replaced(path string) (running []int) {
+	pids, _ := All() // what was read will do
+	for _, pid := range pids {
+		if exe, err := os.Readlink(Exe(pid)); err == nil && exe == path+deleted {
+			running = append(running, pid)
+		}
+	}
+	return running
+}
+
+// deleted ends the path of a file that was removed or replaced (d_path in fs/d_path.c, Linux 6.12).
+const deleted = " (deleted)"
+
 // Named are the processes, this one aside, whose file has a name, or, if there are none, whose own
 // name that is: a shell that runs a script of the name is not what was meant.
 func Named(name string) (found []int) {
@@ -62,7 +76,7 @@ func Named(name string) (found []int) {
 		if err != nil || pid == os.Getpid() {
 			continue // a thread of the kernel, or somebody else's
 		}
-		if filepath.Base(strings.TrimSuffix(exe, " (deleted)")) == name {
+		if filepath.Base(strings.TrimSuffix(exe, deleted)) == name {
 			found = append(found, pid)
 		} else if own, err := Name(pid); err == nil && own == name {
 			alike = append(alike, pid)

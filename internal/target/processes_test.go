@@ -66,9 +66,27 @@ func TestProcesses(t *testing.T) {
 	check(name, false, []int{one}, fmt.Sprintf("%s is process %d", name, one))
 	both := []int{one, start()}
 	slices.Sort(both)
-	check(name, false, nil, fmt.Sprintf("2 processes: %d, %d; choose one, or --all", both[0], both[1]))
-	check(name, true, both, fmt.Sprintf("%s is processes %d, %d", name, both[0], both[1]))
-	if _, err := Processes(nil, name, false); !errors.Is(err, ErrUsage) {
+	check(name, false, nil, fmt.Sprintf("means 2 processes (%d, %d): choose one, or --all", both[0], both[1]))
+	check(name, true, both, fmt.Sprintf("%s is 2 processes (%d, %d)", name, both[0], both[1]))
+	said.Reset()
+	if err := os.Rename(path, path+"x"); err != nil {
+		t.Fatal(err)
+	}
+	q := Query{Binary: path + "x"}
+	say := func(format string, args ...any) { fmt.Fprintf(&said, format, args...) }
+	if q.SayReplaced(say); said.String() != "" {
+		t.Errorf("said %q", said.String())
+	}
+	if err := os.Remove(path + "x"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+"x", code, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if q.SayReplaced(say); !strings.HasPrefix(said.String(), fmt.Sprintf("2 processes (%d, %d) run an older %sx,", both[0], both[1], path)) {
+		t.Errorf("said %q", said.String())
+	}
+	if _, err := Processes(nil, name+"x", false); !errors.Is(err, ErrUsage) {
 		t.Errorf("%v is no usage error", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -247,8 +248,20 @@ func (q *Query) findBinary() (mapped *os.File, err error) {
 	return mapped, err
 }
 
-// maxListed is how many processes an error lists.
+// maxListed is how many processes are listed.
 const maxListed = 10
+
+// listed is a list of processes, which are several or one.
+func listed(pids []int) string {
+	list := strings.Trim(strings.ReplaceAll(fmt.Sprint(pids[:min(len(pids), maxListed)]), " ", ", "), "[]")
+	switch {
+	case len(pids) == 1:
+		return "process " + list
+	case len(pids) > maxListed:
+		list += ", …"
+	}
+	return fmt.Sprintf("%d processes (%s)", len(pids), list)
+}
 
 // Processes are those that a word of -p means: a number, or the name of a process, which all allows to
 // be that of several.
@@ -260,22 +273,28 @@ func Processes(say Say, word string, all bool) ([]int, error) {
 	case err == nil:
 		return []int{pid}, nil
 	}
-	pids := procfs.Named(word)
-	list := strings.Trim(strings.ReplaceAll(fmt.Sprint(pids[:min(len(pids), maxListed)]), " ", ", "), "[]")
-	if len(pids) > maxListed {
-		list += ", …"
-	}
-	switch {
+	switch pids := procfs.Named(word); {
 	case len(pids) == 0:
 		return nil, fmt.Errorf("-p %q: no such process", word)
 	case len(pids) > 1 && !all:
-		return nil, usagef("-p %q: %d processes: %s; choose one, or --all", word, len(pids), list)
-	case len(pids) > 1:
-		say("%s is processes %s", word, list)
+		return nil, usagef("-p %q means %s: choose one, or --all", word, listed(pids))
 	default:
-		say("%s is process %s", word, list)
+		say("%s is %s", word, listed(pids))
+		return pids, nil
 	}
-	return pids, nil
+}
+
+// SayReplaced says which processes run an older file that BINARY has replaced, since none of their calls
+// is seen.
+func (q *Query) SayReplaced(say Say) {
+	path, err := filepath.Abs(q.Binary)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if pids := procfs.Replaced(path); err == nil && len(pids) > 0 {
+		runs := map[bool]string{true: "runs", false: "run"}[len(pids) == 1]
+		say("%s %s an older %s, which was replaced: -p %d shows that", listed(pids), runs, path, pids[0])
+	}
 }
 
 // CheckProcesses refuses processes that are not there, or that run another file than
