@@ -79,8 +79,8 @@ func (c *Call) String() string {
 		b = fmt.Appendf(b, "goroutine %d  ", c.Goroutine)
 	}
 	b = append(b, printable.Text(c.Func.Name)...)
-	b = valuetext.AppendArgs(b, captured(c.Args), c.Func.note)
-	return string(valuetext.AppendResults(b, end, captured(c.Results)))
+	b = valuetext.AppendArgs(b, captured(c.Args), c.Func.note, 0)
+	return string(valuetext.AppendResults(b, end, captured(c.Results), 0))
 }
 
 // Outcome is how a call ended.

@@ -194,6 +194,7 @@ func traceCommand(e *env) *cli.Command {
 			cli.Some("", o.TableFlags.Define, "top"), cli.Hides("interval", "top")),
 		Words: o.Words("trace"),
 		Run: func(ctx context.Context) error {
+			o.Lines.Live = true
 			v, err := view.NewLines(o.View())
 			if err != nil {
 				return err

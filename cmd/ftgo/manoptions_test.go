@@ -43,6 +43,7 @@ var manualTexts = map[string]string{
 	"with":      "Also show kernel events of the traced process. GROUP:EVENT,... is a list like sched:sched_switch or 'block:*'.",
 	"tree":      "Show the calls of each goroutine as a tree, once the outermost call has ended.",
 	"format":    "Write lines by TEMPLATE; NAMES are the values of its verbs, as in --format 'key=%q n=%d' key,n.",
+	"values":    "Show values short or full (default short). Short ones are cut where a line would be wider than the terminal, or 200 columns; of a struct they have six fields, and of what a pointer leads to nothing if it has more. Parts that FUNC names are not left out. All formats but the table are full.",
 	"strlen":    "Fetch so many BYTES of a string, at most 512 (default 64).",
 	"items":     "Fetch the first N elements of a slice, at most 64 (default 8).",
 	"verbose":   "Also show the probe definitions, and when grace periods are expedited.",

@@ -15,8 +15,11 @@ import (
 type Options struct {
 	// StrLen is how many bytes of a string or byte slice are fetched, Items how many other elements.
 	StrLen, Items int
-	Arrays        bool // the kernel fetches arrays (since 4.20); else it is asked for each word
-	Memory        bool // the kernel fetches from memory (since 3.14); else from registers alone
+	// Fields is how many fields are fetched of a struct that nobody asked for by path; those that
+	// pointers lead to are fetched only if they have no more. 0 is all.
+	Fields int
+	Arrays bool // the kernel fetches arrays (since 4.20); else it is asked for each word
+	Memory bool // the kernel fetches from memory (since 3.14); else from registers alone
 	// Static is the fetcharg for a virtual address of the file, load bias not counted.
 	Static  func(va uint64) string
 	Machine *arch.Machine // the processor that the binary is for. Without it more events are needed
@@ -47,9 +50,19 @@ type Capture struct {
 	Args  []tracefs.Arg // to be fetched, in this order
 	Words int           // the number of words that all of them yield together
 
+	// Large are the variables that were not fetched whole, for Options.Fields.
+	Large []Large
+
 	roots []*node
 	strs  int
 	at    []int // at[i] is where the fetched words have the Builder's word i; nil is at i
+}
+
+// Large is a variable that holds, or points to, a struct of many fields.
+type Large struct {
+	Name   string
+	Fields int
+	Part   string // the path of one of them, c.cid
 }
 
 // argFrame is what a definition has around a fetcharg: " v100=" and ":x64[64]".
@@ -72,9 +85,11 @@ type Builder struct {
 	index map[string]int
 	words int
 	bytes int
-	line  int  // bytes of text
-	max   int  // the arguments there may be
-	share int  // those that the variable at hand may have, and the ones before
+	line  int // bytes of text
+	max   int // the arguments there may be
+	share int // those that the variable at hand may have, and the ones before
+	short int // Options.Fields, where that is to be kept to
+	large *Large
 	named bool // somebody knows arguments by their names, which go by their order
 }
 
@@ -103,8 +118,12 @@ func (b *Builder) Capture(paths, more []string) (*Capture, error) {
 	if paths == nil {
 		for i := range b.vars {
 			b.share = len(b.args) + maxShare
+			b.short, b.large = b.opt.Fields, nil
 			t, s := b.root(&b.vars[i])
 			c.roots = append(c.roots, b.value(b.vars[i].Name, t, s, 1))
+			if b.short = 0; b.large != nil {
+				c.Large = append(c.Large, Large{b.vars[i].Name, b.large.Fields, b.vars[i].Name + "." + b.large.Part})
+			}
 		}
 	}
 	c.roots = append(c.roots, last...)

@@ -140,6 +140,34 @@ func TestRoom(t *testing.T) {
 	}
 }
 
+// TestFields: of a large struct some fields are fetched, and nothing behind a pointer, unless it is
+// asked for.
+func TestFields(t *testing.T) {
+	opt := options
+	opt.Fields = 1
+	vars := []offsets.Variable{inRegisters("p", gotype.PointerTo(outer), "ax"), inRegisters("n", basic("int"), "bx")}
+	c, err := NewBuilder(vars, opt).Capture(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fetched(c); strings.Contains(got, "+") {
+		t.Errorf("got %s", got)
+	}
+	if len(c.Large) != 1 || c.Large[0].Name != "p" || c.Large[0].Fields != len(outer.Fields) || !strings.HasPrefix(c.Large[0].Part, "p.") {
+		t.Errorf("%+v", c.Large)
+	}
+	words := make([]uint64, c.Words)
+	for i := range words {
+		words[i] = 0xc000012340
+	}
+	if v := c.Decode(words, nowhere{})[0]; v.Dynamic != "*main.outer" || v.Elem != nil {
+		t.Errorf("%+v", v)
+	}
+	if c, err = NewBuilder(vars, opt).Capture([]string{"*p"}, nil); err != nil || len(c.Large) != 0 || !strings.Contains(fetched(c), "+") {
+		t.Errorf("%v, %s", err, fetched(c))
+	}
+}
+
 func TestPathErrors(t *testing.T) {
 	vars := []offsets.Variable{inRegisters("p", gotype.PointerTo(outer), "ax"), inRegisters("n", basic("int"), "bx"), {Name: "x", Type: basic("int"), Err: errors.New("lost")}}
 	for path, want := range map[string]string{

@@ -136,6 +136,9 @@ func (d *decoder) value(n *node) Value {
 	case reflect.Struct:
 		v.Fields = d.all(n.kids)
 	case reflect.Pointer:
+		if n.short {
+			v.Dynamic = n.typ.Name
+		}
 		if v.Num != 0 && n.elem != nil {
 			e := d.value(n.elem)
 			e.collapse()

@@ -3,6 +3,7 @@ package capture
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -20,6 +21,7 @@ type node struct {
 	kids                []*node
 	elem                *node
 	iface               *payload
+	short               bool // what it points to is left out, because it is large
 }
 
 func newNode(name string, t *gotype.Type, s source) *node {
@@ -49,8 +51,12 @@ func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *no
 	case reflect.Array:
 		n.array(b, s, pointers)
 	case reflect.Struct:
-		for i := range t.Fields {
-			f := &t.Fields[i]
+		fields := t.Fields
+		if b.tooLarge(t) {
+			fields = fields[:b.short]
+		}
+		for i := range fields {
+			f := &fields[i]
 			n.kids = append(n.kids, b.value(f.Name, f.Type, s.at(f.Offset), pointers))
 		}
 	case reflect.Interface:
@@ -72,6 +78,20 @@ func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *no
 		}
 	}
 	return n
+}
+
+// tooLarge tells of structs that have more fields than are wanted. The first of a variable is noted.
+func (b *Builder) tooLarge(t *gotype.Type) bool {
+	if t.Kind != reflect.Struct || b.short == 0 || len(t.Fields) <= b.short {
+		return false
+	}
+	if b.large == nil {
+		part := slices.IndexFunc(t.Fields, func(f gotype.Field) bool {
+			return slices.Contains([]reflect.Kind{reflect.Int, reflect.Uint, reflect.String, reflect.Bool}, f.Type.Kind)
+		})
+		b.large = &Large{Fields: len(t.Fields), Part: t.Fields[max(part, 0)].Name}
+	}
+	return true
 }
 
 // scalar plans a number of the node's: nothing if something of the node is out of reach.
@@ -106,6 +126,9 @@ func (n *node) pointer(b *Builder, s source, pointers int) {
 	to := n.follow(b, s, elem)
 	// What a pointer in generic code points to is not told: all pointers have one shape.
 	shape := strings.HasPrefix(strings.TrimPrefix(n.typ.Name, "*"), "go.shape.")
+	if n.short = elem != nil && b.tooLarge(elem); n.short {
+		return
+	}
 	if n.why == "" && pointers > 0 && elem != nil && elem.Kind != reflect.Invalid && !shape {
 		n.elem = b.value("", elem, to, pointers-1)
 	}

@@ -35,7 +35,8 @@ type Value struct {
 	Items     []Value // the first elements of a slice, or those of an array
 	Fields    []Value // a struct's
 	Elem      *Value  // what a pointer points to or an interface holds, where it was fetched
-	// Dynamic is the name of the type in an interface, or of the function in a func value.
+	// Dynamic is the name of the type in an interface, or of a pointer to what was left out for its
+	// size, or of the function in a func value.
 	// "" with Num and TypeWord 0 is nil.
 	Dynamic  string
 	TypeWord uint64 // an interface's type or itab address; 0 is the nil interface

@@ -122,8 +122,9 @@ func HasRoot(vars []offsets.Variable, path string) bool {
 	return slices.ContainsFunc(vars, func(v offsets.Variable) bool { return v.Name == name })
 }
 
-// Fetch is how much of values is fetched: of strings so many bytes, of slices so many items.
-type Fetch struct{ StrLen, Items int }
+// Fetch is how much of values is fetched: of strings so many bytes, of slices so many items, of
+// structs so many fields, or all if that is 0.
+type Fetch struct{ StrLen, Items, Fields int }
 
 // Usual is what suits most.
 var Usual = Fetch{StrLen: 64, Items: 8}
@@ -134,7 +135,7 @@ var errLate = errors.New("its register may be in use for something else where th
 // Options are what the kernel allows to be fetched of a function's calls.
 func (l Fetch) Options(b *offsets.Binary, f *offsets.Func, features tracefs.Features) capture.Options {
 	return capture.Options{
-		StrLen: l.StrLen, Items: l.Items, Arrays: features.Arrays, Memory: features.Memory, Machine: b.Processor().Machine(), Static: staticFetch(b, f),
+		StrLen: l.StrLen, Items: l.Items, Fields: l.Fields, Arrays: features.Arrays, Memory: features.Memory, Machine: b.Processor().Machine(), Static: staticFetch(b, f),
 	}
 }
 

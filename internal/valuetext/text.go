@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -20,12 +21,12 @@ const typeNotKnown = "type not known"
 //
 //	-42  true  3.5  (1+2i)  1.5ms  2024-02-29T12:00:00.5Z  127.0.0.1
 //	"hi bob"  "abc"…+4093  []byte("\x00\x01")  [1 2 3 …+97]
-//	{Name:"x" Age:3}  &{Name:"x" Age:3}  0xc000012345  nil
+//	{Name:"x" Age:3}  &{Name:"x" Age:3}  {Name:"x" Age:3 …+7}  0xc000012345  nil
 //	int(3)  *errors.errorString("not found")  *main.T(0xc000012345)
 //	map[len 3]  chan[1/8]  main.main.func1
 //	<unreadable: page not in memory>  <in a floating-point register>
 //
-// After … stands the number of bytes or elements that are missing. Nothing in it is
+// After … stands the number of bytes, elements or fields that are missing. Nothing in it is
 // not printable, whatever the value and the names of its types hold.
 func Text(v *capture.Value) string { return string(AppendText(nil, v)) }
 
@@ -66,6 +67,9 @@ func AppendText(b []byte, v *capture.Value) []byte {
 		if v.Elem != nil {
 			return AppendText(append(b, '&'), v.Elem)
 		}
+		if v.Dynamic != "" {
+			return append(appendHex(append(append(b, printable.Text(v.Dynamic)...), '('), v.Num), ')')
+		}
 		return appendHex(b, v.Num)
 	case reflect.String:
 		return appendQuoted(b, v)
@@ -82,7 +86,11 @@ func AppendText(b []byte, v *capture.Value) []byte {
 		if t, ok := timeOf(v); ok {
 			return t.AppendFormat(b, time.RFC3339Nano)
 		}
-		return append(appendAll(append(b, '{'), v.Fields, " ", ":"), '}')
+		b = appendAll(append(b, '{'), v.Fields, " ", ":", 0)
+		if missing := len(v.Type.Fields) - len(v.Fields); missing > 0 && len(v.Fields) > 0 {
+			b = appendMissing(append(b, ' '), int64(missing))
+		}
+		return append(b, '}')
 	case reflect.Interface:
 		return appendInterface(b, v)
 	case reflect.Map:
@@ -148,7 +156,7 @@ func appendBytesText(b []byte, v *capture.Value) []byte {
 
 // appendItems writes the first elements of length.
 func appendItems(b []byte, items []capture.Value, length int64) []byte {
-	b = appendAll(append(b, '['), items, " ", "")
+	b = appendAll(append(b, '['), items, " ", "", 0)
 	missing := length - int64(len(items))
 	if missing > 0 && len(items) > 0 {
 		b = append(b, ' ')
@@ -181,9 +189,10 @@ func appendInterface(b []byte, v *capture.Value) []byte {
 	return append(b, ')')
 }
 
-// AppendArgs writes the arguments of a call; note says why there are none, or more than these.
-func AppendArgs(b []byte, args []capture.Value, note string) []byte {
-	b = appendAll(append(b, '('), args, ", ", "=")
+// AppendArgs writes the arguments of a call; note says why there are none, or more than these. Values
+// that do not fit into room columns are cut; 0 is room for all.
+func AppendArgs(b []byte, args []capture.Value, note string, room int) []byte {
+	b = appendAll(append(b, '('), args, ", ", "=", room)
 	if note != "" {
 		if len(args) > 0 {
 			b = append(b, ", "...)
@@ -193,29 +202,64 @@ func AppendArgs(b []byte, args []capture.Value, note string) []byte {
 	return append(b, ')')
 }
 
-// AppendResults writes how a call ended, "return" or otherwise: one result alone, several in parentheses.
-func AppendResults(b []byte, end string, results []capture.Value) []byte {
+// AppendResults writes how a call ended, "return" or otherwise, in room columns: one result alone,
+// several in parentheses.
+func AppendResults(b []byte, end string, results []capture.Value, room int) []byte {
 	switch {
 	case end != "return":
 		return append(append(b, " = "...), end...)
 	case len(results) == 0:
 		return b
 	case len(results) == 1:
-		return AppendText(append(b, " = "...), &results[0])
+		return appendAll(append(b, " = "...), results, "", "", room)
 	}
-	return append(appendAll(append(b, " = ("...), results, ", ", ""), ')')
+	return append(appendAll(append(b, " = ("...), results, ", ", "", room), ')')
 }
 
 // appendAll writes values, each behind its name and what joins it to that, or without.
-func appendAll(b []byte, values []capture.Value, between, name string) []byte {
+func appendAll(b []byte, values []capture.Value, between, name string, room int) []byte {
+	start, texts := len(b), 0
 	for i := range values {
-		if i > 0 {
-			b = append(b, between...)
-		}
-		if name != "" {
-			b = append(append(b, printable.Text(values[i].Name)...), name...)
-		}
+		b = appendLabel(b, &values[i], i, between, name)
+		before := len(b)
 		b = AppendText(b, &values[i])
+		texts += len(b) - before
+	}
+	if over := len(b) - start - room; room == 0 || over <= 0 {
+		return b
+	}
+	return appendCut(b[:start], values, between, name, max(room-(len(b)-start-texts), leastText*len(values)))
+}
+
+// leastText is what is left at least of a value's text that is cut.
+const leastText = 8
+
+// appendCut writes values in room columns, names aside. What short ones leave of their part is the
+// others', which are cut.
+func appendCut(b []byte, values []capture.Value, between, name string, room int) []byte {
+	texts := make([]string, len(values))
+	var order []int // the shortest first
+	for i := range values {
+		texts[i], order = Text(&values[i]), append(order, i)
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return len(texts[i]) - len(texts[j]) })
+	for k, i := range order {
+		texts[i] = printable.Cut(texts[i], room/(len(order)-k))
+		room -= printable.Columns(texts[i])
+	}
+	for i := range values {
+		b = append(appendLabel(b, &values[i], i, between, name), texts[i]...)
+	}
+	return b
+}
+
+// appendLabel writes what stands before the value with the number i.
+func appendLabel(b []byte, v *capture.Value, i int, between, name string) []byte {
+	if i > 0 {
+		b = append(b, between...)
+	}
+	if name != "" {
+		b = append(append(b, printable.Text(v.Name)...), name...)
 	}
 	return b
 }

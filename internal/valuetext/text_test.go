@@ -11,6 +11,32 @@ import (
 	"github.com/ftgo/ftgo/testdata/madeup"
 )
 
+// TestRoom: values are cut to the room there is, the long before the short.
+func TestRoom(t *testing.T) {
+	many := madeup.Struct("main.Many", madeup.Named("A", madeup.Num("int", 1)), madeup.Named("B", madeup.Num("int", 2)), madeup.Named("C", madeup.Num("int", 3)))
+	many.Fields = many.Fields[:2]
+	far := capture.Value{Name: "p", Type: gotype.PointerTo(many.Type), Num: 0xc000012345, Dynamic: "*main.Many"}
+	if got := Text(&many) + Text(&far); got != `{A:1 B:2 …+1}*main.Many(0xc000012345)` {
+		t.Errorf("%s", got)
+	}
+	args := []capture.Value{madeup.Named("n", madeup.Num("int", 7)), madeup.Named("key", madeup.Str("a long key that goes on and on")), madeup.Named("m", many)}
+	for room, want := range map[int]string{
+		0:  `(n=7, key="a long key that goes on and on", m={A:1 B:2 …+1})`,
+		90: `(n=7, key="a long key that goes on and on", m={A:1 B:2 …+1})`,
+		48: `(n=7, key="a long key that goes…, m={A:1 B:2 …+1})`,
+		3:  `(n=7, key="a long key…, m={A:1 B:2 ……)`,
+	} {
+		if got := string(AppendArgs(nil, args, "", room)); got != want {
+			t.Errorf("%d: %s, want %s", room, got, want)
+		}
+	}
+	for room, want := range map[int]string{0: ` = "a long key that goes on and on"`, 10: ` = "a long k…`} {
+		if got := string(AppendResults(nil, "return", args[1:2], room)); got != want {
+			t.Errorf("%d: %s, want %s", room, got, want)
+		}
+	}
+}
+
 func TestValue(t *testing.T) {
 	person := madeup.Struct("main.Person", madeup.Named("Name", madeup.Str("x")), madeup.Named("Age", madeup.Num("int", 3)))
 	duration := capture.Value{Type: madeup.Typed("time.Duration", reflect.Int, 8), Num: 1500000}

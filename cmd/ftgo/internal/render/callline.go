@@ -66,6 +66,8 @@ type CallOptions struct {
 	Processes bool // names the process too: goroutines of several ones are mixed
 	Stacks    bool // adds callers to CSV and TSV; the other formats have them where a call does
 	Sched     bool // adds what latencies were spent with
+	// Width is the columns that a line may take, as far as values can be cut for it; 0 is any number.
+	Width int
 	// Line, if not nil, is what a line has rather than the call as Go would spell it.
 	// There is one line a call: when it ends or, with Entries, when it begins.
 	Line *CallFormat

@@ -28,10 +28,10 @@ func (w *CallWriter) appendText(b []byte, c *CallLine) []byte {
 		return w.o.Line.append(b, c)
 	case c.End == "":
 		b = append(w.appendWho(append(b, "> "...), &c.Thread), ' ')
-		return valuetext.AppendArgs(w.appendName(b, c), c.Args, c.ArgsNote)
+		return w.appendCall(w.appendName(b, c), c, true, false)
 	case second:
 		b = append(w.appendWho(append(b, "< "...), &c.Thread), ' ')
-		b = valuetext.AppendResults(w.appendName(b, c), c.End, c.Results)
+		b = w.appendCall(w.appendName(b, c), c, false, true)
 		if c.returned() {
 			b = w.appendSplit(append(append(b, ' '), units.Duration(c.NS)...), c)
 		}
@@ -39,7 +39,26 @@ func (w *CallWriter) appendText(b []byte, c *CallLine) []byte {
 	}
 	b = append(w.appendSplit(appendRight(b, 8, c.latency()), c), "  "...)
 	b = w.appendName(append(w.appendWho(b, &c.Thread), "  "...), c)
-	return valuetext.AppendResults(valuetext.AppendArgs(b, c.Args, c.ArgsNote), c.End, c.Results)
+	return w.appendCall(b, c, true, true)
+}
+
+// appendCall writes arguments and results behind the function, within CallOptions.Width if that can be.
+func (w *CallWriter) appendCall(b []byte, c *CallLine, args, results bool) []byte {
+	room := func(part int) int {
+		if w.o.Width == 0 {
+			return 0
+		}
+		return max((w.o.Width-len(b))*part/3, 1)
+	}
+	if args && results && len(c.Results) > 0 {
+		b = valuetext.AppendArgs(b, c.Args, c.ArgsNote, room(2))
+	} else if args {
+		b = valuetext.AppendArgs(b, c.Args, c.ArgsNote, room(3))
+	}
+	if results {
+		b = valuetext.AppendResults(b, c.End, c.Results, room(3))
+	}
+	return b
 }
 
 // appendTime writes what lines begin with, where that was asked for: blanks for nil.
@@ -181,8 +200,7 @@ func (w *CallWriter) appendTreeLine(b []byte, l *TreeLine, root int64) []byte {
 	case l.Call == nil:
 		return append(append(b, printable.Text(l.Function)...), "(…)"...)
 	}
-	b = valuetext.AppendArgs(append(b, printable.Text(l.Call.Function)...), l.Call.Args, l.Call.ArgsNote)
-	return valuetext.AppendResults(b, l.Call.End, l.Call.Results)
+	return w.appendCall(append(b, printable.Text(l.Call.Function)...), l.Call, true, true)
 }
 
 // CallFormat writes calls by a template in the manner of printf.

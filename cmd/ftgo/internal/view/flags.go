@@ -55,6 +55,13 @@ type LineFlags struct {
 	Depth      int
 	StartOrder bool
 	Template   Template
+	Values     string // short or full
+	Live       bool   // calls are traced now; recordings have all of their values
+}
+
+// short tells whether values are for people to read at a glance.
+func (o *Options) short() bool {
+	return o.Format == render.Table && o.Lines.Values == "short" && o.Lines.Template.Text == ""
 }
 
 // Template is what --format makes lines of.
@@ -86,6 +93,8 @@ func (l *LineFlags) Define(fs *cli.Flags) {
 	fs.BoolVar(&l.Begins, "begins", false, "write one line when a call begins and one when it ends")
 	fs.BoolVar(&l.Entries, "entries", false, "show only how calls begin, which is much cheaper")
 	fs.BoolVar(&l.StartOrder, "start-order", false, "write calls in the order in which they began")
+	l.Values = "short"
+	cli.Define(fs, &l.Values, "values", "", "show values short, a line a call, or full", cli.OneOf("HOW", "how values are shown", "neither short nor full", "short", "full"))
 	fs.BoolVarP(&l.Times, "timestamp", "T", false, "begin lines with the time")
 	cli.Define(fs, &l.Template, "format", "", "write lines by `TEMPLATE NAMES`: 'key=%q n=%d' key,n", templateForm)
 	fs.Check(l.check)
@@ -149,7 +158,7 @@ func (c *CallerFlags) Group(verb string) cli.Group {
 type TableFlags struct {
 	Top        int
 	Sort       string // what the first rows have most of, one of Orders
-	PerPID     bool // rows of each process
+	PerPID     bool   // rows of each process
 	Hist       bool
 	Errors     bool
 	RawLatency bool // latencies have in them what probes cost

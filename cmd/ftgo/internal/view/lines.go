@@ -10,6 +10,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
@@ -34,6 +35,7 @@ type Lines struct {
 	unknown map[string]int
 	// undecided is the number of calls of which the filter could not tell.
 	undecided uint64
+	suggested int // functions
 }
 
 // funcLines is what makes lines of the calls of one function.
@@ -47,6 +49,9 @@ type funcLines struct {
 	// errorBeside: the last result is fetched for --errors, and not shown.
 	errorBeside bool
 }
+
+// A line of a call is as wide as the terminal, within limits.
+const leastLine, longestLine = 100, 200
 
 // NewLines returns the view; an error is of --where.
 func NewLines(o *Options) (v *Lines, err error) {
@@ -79,6 +84,10 @@ func (v *Lines) Begin(s *run.Scene) error {
 		if opt.Line, err = render.ParseCallFormat(o.Template.Text, o.Template.Names); err != nil {
 			return cli.WithStatus(cli.ExitUsage, err)
 		}
+	}
+	if v.opt.short() {
+		width, _ := terminal.Size(s.Out)
+		opt.Width = min(cmp.Or(max(width, leastLine), longestLine), longestLine)
 	}
 	for reason, n := range v.unknown {
 		v.Env.Say("arguments of %s %s; types can be given: 'main.get(key string, n int) (v string, err error)'", units.Plural(n, "function"), reason)

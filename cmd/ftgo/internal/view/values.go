@@ -17,6 +17,7 @@ import (
 	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/symname"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -51,6 +52,9 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 		fetch := target.Fetch(v.opt.Fetch)
 		// A string can only be told from the constant if as much of it is fetched.
 		fetch.StrLen = min(max(fetch.StrLen, v.where.Longest()), maxStrLen)
+		if v.opt.short() && v.opt.Lines.Live {
+			fetch.Fields = shortFields
+		}
 		entry, ret := fetch.Builders(s.Binary, f, sites, sig, v.opt.Stack, features)
 		if out.Filter, err = v.filter(fl, f, sig, entry, ret, v.opt.Whole(s.Roles[f].Inside)); err != nil {
 			return out, without(s, f, err)
@@ -62,6 +66,7 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 		if out.Entry, err = entry.Capture(shownArgs, fl.atEntry); err != nil {
 			return out, cli.WithStatus(cli.ExitUsage, err)
 		}
+		v.suggestParts(s, f, sig, out.Entry.Large)
 		if v.opt.Lines.Entries {
 			return out, nil
 		}
@@ -75,6 +80,30 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 		return out, nil
 	}, nil
 }
+
+// shortFields is how many fields are shown of a struct.
+const shortFields = 6
+
+// suggestParts says what to type for parts of arguments that are too large to be shown.
+func (v *Lines) suggestParts(s *target.Target, f *offsets.Func, sig *offsets.Signature, large []capture.Large) {
+	if len(large) == 0 || !s.Roles[f].Named || v.suggested >= maxSuggestions {
+		return
+	}
+	v.suggested++
+	var parts, fields []string
+	for _, p := range sig.Params {
+		part := p.Name
+		if i := slices.IndexFunc(large, func(l capture.Large) bool { return l.Name == p.Name }); i >= 0 {
+			part = large[i].Part
+			fields = append(fields, fmt.Sprintf("%s has %d fields", p.Name, large[i].Fields))
+		}
+		parts = append(parts, part)
+	}
+	v.opt.Env.Say("%s: ask for parts, '%s(%s)', or --values full", strings.Join(fields, ", "), symname.Plain(f.Name), strings.Join(parts, ", "))
+}
+
+// maxSuggestions is for how many functions that is said.
+const maxSuggestions = 3
 
 // without says what becomes of a function that --where can't be applied to: it is left out,
 // unless it was asked for by name.
