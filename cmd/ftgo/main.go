@@ -76,6 +76,8 @@ func (e *env) dispatch(ctx context.Context, args []string) error {
 	switch args[0] {
 	case "-h", "--help":
 		args = append([]string{"help"}, args[1:]...)
+	case "recipes":
+		args[0] = "recipe"
 	case "--version":
 		args = []string{"version"}
 	case cli.CompleteArg: // no command for people
@@ -115,9 +117,9 @@ var helpTexts embed.FS
 func commands(e *env) []*cli.Command {
 	all := []*cli.Command{
 		probeCommand(e), countCommand(e), traceCommand(e), watchCommand(e), listCommand(e),
-		scriptCommand(e), reportCommand(e), demoCommand(e), doctorCommand(e), cleanCommand(e), cli.Completion(&e.Env.Env),
-		{Name: "version", Summary: "print the version", Plain: func(args []string) error { return version(e, args) }},
-		{Name: "help", Summary: "show this text, or that of a command", Plain: func(args []string) error { return helpCommand(e, args) }},
+		scriptCommand(e), reportCommand(e), recipeCommand(e), demoCommand(e), doctorCommand(e), cleanCommand(e), cli.Completion(&e.Env.Env),
+		{Name: "version", Summary: "print the version", Plain: func(_ context.Context, args []string) error { return version(e, args) }},
+		{Name: "help", Summary: "show this text, or that of a command", Plain: func(_ context.Context, args []string) error { return helpCommand(e, args) }},
 	}
 	for _, c := range all {
 		about, _ := helpTexts.ReadFile("help/" + c.Name + ".txt") // help has none

@@ -49,6 +49,7 @@ func TestBadInput(t *testing.T) {
 		{"unknown command", []string{"prob"}, cli.ExitUsage, `unknown command "prob": did you mean probe? (see ftgo help)`},
 		{"no binary", []string{"probe"}, cli.ExitUsage, "no BINARY"},
 		{"no function", []string{"probe", target}, cli.ExitUsage, "no FUNC"},
+		{"unknown recipe", []string{"recipe", "gohtpd"}, cli.ExitUsage, `unknown recipe "gohtpd": did you mean gohttpd? (see ftgo recipe)`},
 		{"unknown flag", []string{"probe", "--frob", target, "f"}, cli.ExitUsage, "unknown flag: --frob (see ftgo probe -h)"},
 		{"flag with a slip", []string{"probe", "--sot", target, "f"}, cli.ExitUsage, "unknown flag: --sot: did you mean --sort? (see ftgo probe -h)"},
 		{"bad format", []string{"probe", "-o", "xml", target, "f"}, cli.ExitUsage, `"xml"`},

@@ -56,7 +56,7 @@ type Command struct {
 	Given func(given func(term string) bool)
 	Run   func(ctx context.Context) error
 	// Plain, if set, is the whole command, which has no flags but -h, and that only if it has About.
-	Plain func(args []string) error
+	Plain func(ctx context.Context, args []string) error
 }
 
 // Find finds a command by its name; nil is none.
@@ -87,7 +87,7 @@ func (c *Command) Main(ctx context.Context, e *Env, args []string) error {
 		_, err := io.WriteString(e.Stdout, c.About)
 		return err
 	case c.Plain != nil:
-		return c.Plain(args)
+		return c.Plain(ctx, args)
 	}
 	if c.Prepare != nil {
 		args = c.Prepare(args)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"embed"
 	"errors"
 	"fmt"
@@ -229,7 +230,7 @@ var shells = []string{"bash", "zsh", "fish"}
 
 // Completion is the command that prints the shells' scripts.
 func Completion(e *Env) *Command {
-	return &Command{Name: "completion", Summary: "print a script for bash, zsh or fish to complete words", Plain: func(args []string) error {
+	return &Command{Name: "completion", Summary: "print a script for bash, zsh or fish to complete words", Plain: func(_ context.Context, args []string) error {
 		if len(args) != 1 {
 			return Usage("completion: not one of bash, zsh, fish (see ftgo completion -h)")
 		}
