@@ -41,6 +41,8 @@ func TestCompleteWords(t *testing.T) {
 		{[]string{"list", exact, "runtime."}, "parts", "runtime.mheap."},
 		{[]string{"list", exact, "main.circle."}, "words", "main.circle.area"},
 		{[]string{"list", exact, "main.catch."}, "words", "main.catch.func1"},
+		{[]string{"list", exact, "circle."}, "words", "circle.area"},
+		{[]string{"list", exact, "nosuch"}, "words", ""},
 		{[]string{"probe", "/nope", "main."}, "words", ""},
 		{[]string{"probe", "-p", "1x", "main."}, "files", ""},
 		{[]string{"nope", ""}, "words", ""},

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"debug/elf"
 	"embed"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -139,7 +141,7 @@ func (t *typed) next(last string) []string {
 func (t *typed) values(f *Flag, last string) []string {
 	switch f.Name {
 	case "pid":
-		return processIDs()
+		return processes()
 	case "output-file":
 		return files
 	case "exclude", "inside", "at":
@@ -148,16 +150,31 @@ func (t *typed) values(f *Flag, last string) []string {
 	return append(nothing, Choices(f)...)
 }
 
-// processIDs are the processes that have an executable file, with its name.
-func processIDs() []string {
-	list := nothing
+// processes are those of Go programs: their numbers, with the file, and then the files' names.
+func processes() []string {
+	list, names := nothing, []string(nil)
 	pids, _ := procfs.All() // what was read will do
 	for _, pid := range pids {
-		if exe, err := os.Readlink(procfs.Exe(pid)); err == nil && printable.Text(exe) == exe {
+		exe, err := os.Readlink(procfs.Exe(pid))
+		if err == nil && pid != os.Getpid() && printable.Text(exe) == exe && isGo(procfs.Exe(pid)) {
 			list = append(list, fmt.Sprintf("%d\t%s", pid, exe))
+			if name := filepath.Base(exe); !strings.ContainsFunc(name, shellMinds) {
+				names = append(names, name+"\t"+exe)
+			}
 		}
 	}
-	return list
+	slices.Sort(names)
+	return append(list, slices.Compact(names)...)
+}
+
+// isGo tells by the names of its sections whether a file is of Go's linker.
+func isGo(path string) bool {
+	f, err := elf.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return slices.ContainsFunc(f.Sections, func(s *elf.Section) bool { return strings.HasSuffix(s.Name, ".gopclntab") })
 }
 
 // manyNames are more than people read: names that go on alike are then shown as one, as
@@ -188,19 +205,32 @@ func (t *typed) functions(last string) []string {
 	return append(nothing, names...)
 }
 
-// shellSafeNames are the functions whose names begin with a prefix and need no quotes, in
-// order.
+// shellSafeNames are the functions whose names begin with a prefix and need no quotes, in order. If
+// there are none, they are ends of names that do: Store.Get.
 func shellSafeNames(b *offsets.Binary, prefix string) []string {
-	var names []string
+	var names, ends []string
 	for _, f := range b.Funcs() {
 		name := symname.Plain(f.Name)
-		if !strings.HasPrefix(name, prefix) || strings.ContainsFunc(name, shellMinds) {
+		if strings.ContainsFunc(name, shellMinds) {
 			continue
 		}
-		// Closures are offered when the function around them is there.
-		if made := symname.Split(f.Name).Suffix; made == "" || len(prefix) > len(strings.TrimSuffix(name, made)) {
-			names = append(names, name)
+		end, from := name, 0
+		for from >= 0 && !strings.HasPrefix(end, prefix) {
+			from = strings.IndexAny(end, "/.")
+			end = end[from+1:]
 		}
+		// Closures are offered when the function around them is there.
+		made := symname.Split(f.Name).Suffix
+		switch {
+		case from < 0 || made != "" && len(prefix) <= len(strings.TrimSuffix(end, made)):
+		case end == name:
+			names = append(names, name)
+		default:
+			ends = append(ends, end)
+		}
+	}
+	if len(names) == 0 {
+		names = ends
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
