@@ -97,14 +97,15 @@ type KernelEvents struct {
 // of time, which is the whole run or one interval of it.
 type Row struct {
 	Function
-	Rate float64 // calls per second of that stretch, 0 if it had no length
-	Raw  bool    // Latency has in it what probes cost, since that may be all of it
+	Seconds float64 // the length of that stretch
+	Rate    float64 // calls per second of it, 0 if it had no length
+	Raw     bool    // Latency has in it what probes cost, since that may be all of it
 }
 
 // NewRow returns the row of f over the given seconds. Its latencies are raw if of what was
 // seen of a typical call all may be probes'.
 func NewRow(f Function, seconds float64) Row {
-	row := Row{Function: f}
+	row := Row{Function: f, Seconds: seconds}
 	if b := f.Bounds; b != nil && f.Latency.Count() > 0 && b.typicalShare() == 0 {
 		row.ShowRaw()
 	}

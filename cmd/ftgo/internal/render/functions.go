@@ -88,6 +88,13 @@ func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) objec
 				row = append(row, member{names[i], latency(r, s, o)})
 			}
 		}
+		if o.Latency {
+			share := any(nil) // of the time that the row is of: that of several goroutines may be more than all
+			if timed(r) && r.Seconds > 0 {
+				share = units.Percent(uint64(max(r.Latency.Sum(), 0)), uint64(r.Seconds*1e9))
+			}
+			row = append(row, member{"TOTAL", latency(r, sumOf, o)}, member{"SHARE", share})
+		}
 		for i := 0; i < len(splitParts) && o.Sched; i++ {
 			p, sum := splitParts[i], r.Split.Sum()
 			share := units.Percent(uint64(max(p.of(r.Split), 0)), uint64(sum))
@@ -131,6 +138,9 @@ func sum(rows []stats.Row) (all stats.Function) {
 	}
 	return all
 }
+
+// sumOf is the statistic that TOTAL shows.
+var sumOf = stats.Statistics[len(stats.Statistics)-1]
 
 // maxEvents is how many kinds of kernel events a table has columns for: those that most
 // happened of. JSON and CSV have all.

@@ -74,7 +74,7 @@ func List(w io.Writer, f Format, rows []target.Row, width int) error {
 		}
 	}
 	if positions && width > 0 {
-		roomy := newTable(rows, false, columns)
+		roomy := newTable(rows, fit{}, columns)
 		positions = roomy.fit(width, fit{gap: 2, name: math.MaxInt})
 	}
 	return writeTable(w, width, false, rows, columns)

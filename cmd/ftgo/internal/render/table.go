@@ -14,13 +14,21 @@ import (
 
 // fits are the ways to lay out a table, from roomy to tight; the first that keeps
 // to the width is taken.
-var fits = [...]fit{{gap: 2, name: 24}, {gap: 1, name: 24}, {gap: 1, name: 12}, {gap: 1, name: 12, compact: true}}
+var fits = [...]fit{
+	{gap: 2, name: 24}, {gap: 1, name: 24}, {gap: 1, name: 24, without: 1}, {gap: 1, name: 24, without: 2},
+	{gap: 1, name: 16, without: 2}, {gap: 1, name: 16, compact: true, without: 3},
+	{gap: 1, name: 12, compact: true, without: 3}, {gap: 1, name: 12, compact: true, without: 4},
+}
 
 type fit struct {
 	gap     int  // the number of blanks between columns, 1 or 2
 	name    int  // how far the names in the first column may be shortened
 	compact bool // large numbers of calls are written as 1.25M
+	without int  // of the expendable columns
 }
+
+// expendable are the columns that tables go without where there is no room, the first first.
+var expendable = []string{"TREND", "P90", "MAX", "SHARE"}
 
 // minNote is how far the last column is shortened if it holds text.
 const minNote = 16
@@ -36,7 +44,7 @@ func writeTable[R any](w io.Writer, width int, bare bool, rows []R, columns func
 	var t table
 	var chosen fit
 	for _, chosen = range fits {
-		if t = newTable(rows, chosen.compact, columns); width <= 0 || t.fit(width, chosen) {
+		if t = newTable(rows, chosen, columns); width <= 0 || t.fit(width, chosen) {
 			break
 		}
 	}
@@ -50,13 +58,13 @@ type table struct {
 	left  []bool // the columns of text
 }
 
-func newTable[R any](rows []R, compact bool, columns func(row R, compact bool) object) (t table) {
+func newTable[R any](rows []R, f fit, columns func(row R, compact bool) object) (t table) {
 	add := func(o object) {
 		line := make([]string, 0, len(o))
 		for _, m := range o {
-			switch m.value {
-			case hidden{}:
-			case nil: // an empty cell would look like a mistake
+			switch {
+			case m.value == hidden{} || slices.Contains(expendable[:f.without], m.key):
+			case m.value == nil: // an empty cell would look like a mistake
 				line = append(line, "-")
 			default:
 				line = append(line, printable.Text(fmt.Sprint(m.value)))
@@ -65,9 +73,9 @@ func newTable[R any](rows []R, compact bool, columns func(row R, compact bool) o
 		t.lines = append(t.lines, line)
 	}
 	var none R
-	add(columns(none, compact).header())
+	add(columns(none, f.compact).header())
 	for _, row := range rows {
-		add(columns(row, compact))
+		add(columns(row, f.compact))
 	}
 	for i, name := range t.lines[0] {
 		t.left = append(t.left, i == 0 || slices.Contains(textColumns, name))
