@@ -2,6 +2,7 @@ package own
 
 import (
 	"context"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -61,6 +62,9 @@ func (m *Measuring) Begin(ctx context.Context) {
 		defer m.panicked.Catch()
 		measured := sync.OnceFunc(func() { close(m.measured) })
 		defer measured()
+		if !canOpen(descriptors) {
+			return
+		}
 		opt := uprobe.Options{Mode: m.mode, Features: m.fs.Features(), Stack: m.stack, Returning: true}
 		session, plan, err := m.funcs.probe(ctx, m.fs, opt, tracefs.Options{BufferKB: 1024, Quiet: m.mode == uprobe.Count},
 			func(p *uprobe.Plan) []tracefs.Event { return uprobe.TraceEvents(p.Events) })
@@ -86,6 +90,22 @@ func (m *Measuring) Begin(ctx context.Context) {
 			}
 		}
 	})
+}
+
+// descriptors are more than a measurement and a run have open at a time.
+const descriptors = 24
+
+// canOpen tells whether so many files more may be open: what a measurement takes, the run lacks, which
+// reads its counters at the end.
+func canOpen(files int) bool {
+	for range files {
+		file, err := os.Open(os.DevNull)
+		if err != nil {
+			return false
+		}
+		defer file.Close()
+	}
+	return true
 }
 
 // Take waits for the costs, as they are by now; they are nil if they could not be measured. It
