@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/capture"
@@ -68,7 +69,9 @@ func AppendText(b []byte, v *capture.Value) []byte {
 			return AppendText(append(b, '&'), v.Elem)
 		}
 		if v.Dynamic != "" {
-			return append(appendHex(append(append(b, printable.Text(v.Dynamic)...), '('), v.Num), ')')
+			path, _, _ := strings.Cut(v.Dynamic, "[")
+			name := v.Dynamic[strings.LastIndexByte(path, '/')+1:] // without the directories of its package
+			return append(appendHex(fmt.Appendf(b, "*%s(", printable.Text(strings.TrimPrefix(name, "*"))), v.Num), ')')
 		}
 		return appendHex(b, v.Num)
 	case reflect.String:

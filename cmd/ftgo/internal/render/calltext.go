@@ -91,7 +91,18 @@ func (w *CallWriter) appendName(b []byte, c *CallLine) []byte {
 	if w.o.Tree {
 		b = appendIndent(b, c.Depth)
 	}
-	return append(b, printable.Text(c.Function)...)
+	return append(b, w.function(c.Function)...)
+}
+
+// leastName is how many columns the name of a function may have at least.
+const leastName = 32
+
+// function is the name of a function, shortened where lines are to keep to a width.
+func (w *CallWriter) function(name string) string {
+	if name = printable.Text(name); w.o.Width > 0 {
+		return printable.Shorten(name, max(leastName, w.o.Width/4))
+	}
+	return name
 }
 
 // maxIndent is the depth up to which calls are indented. A recursion may be a million deep.
@@ -198,9 +209,9 @@ func (w *CallWriter) appendTreeLine(b []byte, l *TreeLine, root int64) []byte {
 	case l.Event != nil:
 		return appendEventText(b, l.Event)
 	case l.Call == nil:
-		return append(append(b, printable.Text(l.Function)...), "(…)"...)
+		return append(append(b, w.function(l.Function)...), "(…)"...)
 	}
-	return w.appendCall(append(b, printable.Text(l.Call.Function)...), l.Call, true, true)
+	return w.appendCall(append(b, w.function(l.Call.Function)...), l.Call, true, true)
 }
 
 // CallFormat writes calls by a template in the manner of printf.

@@ -87,7 +87,7 @@ func (v *Lines) Begin(s *run.Scene) error {
 	}
 	if v.opt.short() {
 		width, _ := terminal.Size(s.Out)
-		opt.Width = min(cmp.Or(max(width, leastLine), longestLine), longestLine)
+		opt.Width = max(leastLine, min(cmp.Or(width, longestLine), longestLine))
 	}
 	for reason, n := range v.unknown {
 		v.Env.Say("arguments of %s %s; types can be given: 'main.get(key string, n int) (v string, err error)'", units.Plural(n, "function"), reason)

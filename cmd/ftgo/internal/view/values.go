@@ -99,7 +99,8 @@ func (v *Lines) suggestParts(s *target.Target, f *offsets.Func, sig *offsets.Sig
 		}
 		parts = append(parts, part)
 	}
-	v.opt.Env.Say("%s: ask for parts, '%s(%s)', or --values full", strings.Join(fields, ", "), symname.Plain(f.Name), strings.Join(parts, ", "))
+	name := symname.Plain(f.Name) // its end will do
+	v.opt.Env.Say("%s: ask for parts, '%s(%s)', or --values full", strings.Join(fields, ", "), name[strings.LastIndexByte(name, '/')+1:], strings.Join(parts, ", "))
 }
 
 // maxSuggestions is for how many functions that is said.
