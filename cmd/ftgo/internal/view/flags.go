@@ -194,7 +194,7 @@ var Orders = []string{"calls", "rate", "total", "mean", "p50", "p90", "p99", "ma
 func (t *TableFlags) defineRows(fs *cli.Flags, orders ...string) {
 	t.Sort = orders[0]
 	fs.IntVarP(&t.Top, "top", "t", 0, "show only the first `N` functions")
-	cli.Define(fs, &t.Sort, "sort", "", "sort functions by `KEY`: "+strings.Join(orders, ", "),
+	cli.Define(fs, &t.Sort, "sort", "", "sort functions by `KEY`, like "+orders[min(2, len(orders)-1)],
 		cli.OneOf("KEY", "order", "not "+strings.Join(orders, ", "), orders...))
 	fs.BoolVar(&t.PerPID, "per-pid", false, "show a row for each function of each process")
 	fs.Check(func(command string) error {
