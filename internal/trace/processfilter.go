@@ -41,7 +41,7 @@ func newProcessFilter(o *Options) processFilter {
 		f.names = []string{"task:task_newtask"}
 	case o.Comm != "":
 		f.names = []string{"task:task_newtask", "task:task_rename"}
-		f.all = f.unnamed
+		f.all = true
 	case learns:
 		f.names = []string{"task:task_newtask"}
 		f.all = true
@@ -60,12 +60,12 @@ func (f *processFilter) begin(pids []int, processOf func(tid int) int) error {
 			return err
 		}
 	}
-	if f.comm == "" && !f.all {
+	if !f.all {
 		return nil
 	}
 	all, err := procfs.All()
 	for _, pid := range all {
-		if f.all && f.add(pid) != nil {
+		if f.add(pid) != nil {
 			continue // it has just ended
 		}
 		if name, err := procfs.Name(pid); err == nil && name == f.comm {
@@ -150,26 +150,37 @@ func (f *processFilter) learn(name string, ev *pairing.KernelEvent) {
 			comm = string(field.Text)
 		}
 	}
-	thread := flags&cloneThread != 0
-	if name == "task:task_rename" {
-		process := f.of(task, f.process(task))
-		thread = process != 0 && process != task
-	}
-	switch {
-	case f.comm == "" && !f.all:
+	switch thread := flags&cloneThread != 0; {
+	case !f.all:
 		f.born(ev, task, thread)
-	case thread:
-		if pid := f.tasks[ev.TID]; pid != 0 && name == "task:task_newtask" {
-			f.tasks[task] = pid
-		}
-		return
-	case comm == f.comm:
-		f.wanted[task] = true
+	case name == "task:task_rename":
+		f.renamed(task, comm)
 	default:
-		delete(f.wanted, task)
+		f.created(ev.TID, task, thread, comm)
 	}
-	if f.all {
-		f.tasks[task] = task
+}
+
+// created notes a new thread, of whichever process, and its name.
+func (f *processFilter) created(parent, task int, thread bool, comm string) {
+	if thread {
+		f.tasks[task] = f.tasks[parent]
+		delete(f.wanted, task)
+		return
+	}
+	f.tasks[task] = task
+	f.renamed(task, comm)
+}
+
+// renamed notes the name of a thread, because the first one's is that of the process. Events alone tell
+// which one that is: of a thread that has ended, the kernel may remember an earlier one of its number.
+func (f *processFilter) renamed(task int, comm string) {
+	if process, known := f.tasks[task]; known && process != task {
+		return
+	}
+	if f.tasks[task] = task; comm == f.comm {
+		f.wanted[task] = true
+	} else {
+		delete(f.wanted, task)
 	}
 }
 
