@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"github.com/ftgo/ftgo/internal/procfs"
@@ -101,7 +100,7 @@ func (m memory) executed() (all []mapping, err error) {
 		if path, err := os.Readlink(m.link(at)); err == nil {
 			at.path = path
 		}
-		at.path, at.deleted = strings.CutSuffix(at.path, " (deleted)")
+		at.path, at.deleted = procfs.CutDeleted(at.path)
 		all = append(all, at)
 	}
 	return all, err
@@ -120,8 +119,10 @@ func (m memory) open(at mapping) (*os.File, error) {
 	file, err := os.OpenFile(m.link(at), flags, 0)
 	if err == nil {
 		// Other memory may have come to be there.
-		if name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", file.Fd())); err == nil && strings.TrimSuffix(name, " (deleted)") == at.path {
-			return file, nil
+		if name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", file.Fd())); err == nil {
+			if path, _ := procfs.CutDeleted(name); path == at.path {
+				return file, nil
+			}
 		}
 		file.Close()
 		return nil, fmt.Errorf("%q was mapped, and is no more", at.path)

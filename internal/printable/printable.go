@@ -89,16 +89,22 @@ func Shorten(name string, width int) string {
 	if Columns(name) <= width {
 		return name
 	}
-	// Slashes in brackets belong to type arguments, which may follow a short name.
-	path, _, _ := strings.Cut(name, "[")
-	if slash := strings.LastIndexByte(path, '/'); slash > 0 {
-		name = ellipsis + name[slash:]
+	if short := Short(name); short != name {
+		name = ellipsis + "/" + short
 	}
 	if Columns(name) <= width {
 		return name
 	}
 	room := max(width-1, 0)
 	return head(name, room-room/2) + ellipsis + tail(name, room/2)
+}
+
+// Short is a name without the directories of its package: github.com/a/b/pkg.(*T).Method is
+// pkg.(*T).Method.
+func Short(name string) string {
+	// Slashes in brackets belong to type arguments, which may follow a short name.
+	path, _, _ := strings.Cut(name, "[")
+	return name[strings.LastIndexByte(path, '/')+1:]
 }
 
 // Cut makes text fit into width columns and marks that some is missing.

@@ -52,31 +52,42 @@ func Name(pid int) (string, error) {
 // Exe is where the file of a process is.
 func Exe(pid int) string { return folder(Executing(pid)) + "/exe" }
 
-// Replaced are the processes that run a file which had this absolute path, and has it no more.
-func Replaced(path string) (running []int) {
+// Executables visits the processes and the paths of the files that they run. A thread of the kernel has
+// none, and somebody else's is shown to root alone.
+func Executables(yield func(pid int, path string) bool) {
 	pids, _ := All() // what was read will do
 	for _, pid := range pids {
-		if exe, err := os.Readlink(Exe(pid)); err == nil && exe == path+deleted {
+		if path, err := os.Readlink(Exe(pid)); err == nil && !yield(pid, path) {
+			return
+		}
+	}
+}
+
+// Replaced are the processes that run a file which had this absolute path, and has it no more.
+func Replaced(path string) (running []int) {
+	for pid, exe := range Executables {
+		if former, deleted := CutDeleted(exe); deleted && former == path {
 			running = append(running, pid)
 		}
 	}
 	return running
 }
 
-// deleted ends the path of a file that was removed or replaced (d_path in fs/d_path.c, Linux 6.12).
-const deleted = " (deleted)"
+// CutDeleted is the path that a file had, and whether it was removed or replaced (d_path in
+// fs/d_path.c, Linux 6.12).
+func CutDeleted(path string) (former string, deleted bool) {
+	return strings.CutSuffix(path, " (deleted)")
+}
 
 // Named are the processes, this one aside, whose file has a name, or, if there are none, whose own
 // name that is: a shell that runs a script of the name is not what was meant.
 func Named(name string) (found []int) {
 	var alike []int
-	pids, _ := All() // what was read will do
-	for _, pid := range pids {
-		exe, err := os.Readlink(Exe(pid))
-		if err != nil || pid == os.Getpid() {
-			continue // a thread of the kernel, or somebody else's
-		}
-		if filepath.Base(strings.TrimSuffix(exe, deleted)) == name {
+	for pid, exe := range Executables {
+		former, _ := CutDeleted(exe)
+		if pid == os.Getpid() {
+			continue
+		} else if filepath.Base(former) == name {
 			found = append(found, pid)
 		} else if own, err := Name(pid); err == nil && own == name {
 			alike = append(alike, pid)
@@ -106,8 +117,7 @@ func Executing(pid int) (tid int) {
 
 // Running are the processes that run a file.
 func Running(file os.FileInfo) (running []int) {
-	pids, _ := All() // what was read will do
-	for _, pid := range pids {
+	for pid := range Executables {
 		if exe, err := os.Stat(Exe(pid)); err == nil && os.SameFile(exe, file) {
 			running = append(running, pid)
 		}

@@ -69,9 +69,8 @@ func AppendText(b []byte, v *capture.Value) []byte {
 			return AppendText(append(b, '&'), v.Elem)
 		}
 		if v.Dynamic != "" {
-			path, _, _ := strings.Cut(v.Dynamic, "[")
-			name := v.Dynamic[strings.LastIndexByte(path, '/')+1:] // without the directories of its package
-			return append(appendHex(fmt.Appendf(b, "*%s(", printable.Text(strings.TrimPrefix(name, "*"))), v.Num), ')')
+			name := strings.TrimPrefix(printable.Short(v.Dynamic), "*")
+			return append(appendHex(fmt.Appendf(b, "*%s(", printable.Text(name)), v.Num), ')')
 		}
 		return appendHex(b, v.Num)
 	case reflect.String:

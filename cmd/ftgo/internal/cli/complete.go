@@ -153,10 +153,8 @@ func (t *typed) values(f *Flag, last string) []string {
 // processes are those of Go programs: their numbers, with the file, and then the files' names.
 func processes() []string {
 	list, names := nothing, []string(nil)
-	pids, _ := procfs.All() // what was read will do
-	for _, pid := range pids {
-		exe, err := os.Readlink(procfs.Exe(pid))
-		if err == nil && pid != os.Getpid() && printable.Text(exe) == exe && isGo(procfs.Exe(pid)) {
+	for pid, exe := range procfs.Executables {
+		if pid != os.Getpid() && printable.Text(exe) == exe && isGo(procfs.Exe(pid)) {
 			list = append(list, fmt.Sprintf("%d\t%s", pid, exe))
 			if name := filepath.Base(exe); !strings.ContainsFunc(name, shellMinds) {
 				names = append(names, name+"\t"+exe)

@@ -11,6 +11,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/internal/valuepath"
@@ -99,8 +100,8 @@ func (v *Lines) suggestParts(s *target.Target, f *offsets.Func, sig *offsets.Sig
 		}
 		parts = append(parts, part)
 	}
-	name := symname.Plain(f.Name) // its end will do
-	v.opt.Env.Say("%s: ask for parts, '%s(%s)', or --values full", strings.Join(fields, ", "), name[strings.LastIndexByte(name, '/')+1:], strings.Join(parts, ", "))
+	name := printable.Short(symname.Plain(f.Name)) // its end will do
+	v.opt.Env.Say("%s: ask for parts, '%s(%s)', or --values full", strings.Join(fields, ", "), name, strings.Join(parts, ", "))
 }
 
 // maxSuggestions is for how many functions that is said.
