@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/offsets/arch/amd64"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // fakeRoot is a file system with a process 7 and a cache of the loader.
@@ -27,12 +28,12 @@ func fakeRoot(t *testing.T) string {
 		if strings.Contains(name, "script") {
 			text = "/* GNU ld script */"
 		}
-		write(t, filepath.Join(root, name), text)
+		fixture.Write(t, filepath.Join(root, name), text)
 	}
 	if err := os.Symlink("libgo.so.21.0.0", filepath.Join(root, "usr/lib/x86_64-linux-gnu/libgo.so.21")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(root, "etc/ld.so.cache"), string(loaderCache(
+	fixture.Write(t, filepath.Join(root, "etc/ld.so.cache"), string(loaderCache(
 		"/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/x86_64-linux-gnu/libgo.so.21", "/srv/libssl.so.1.1", "/srv/libssl.so.3",
 		"/srv/hwcaps/libhw.so.1", "/srv/libhw.so.1")))
 	lib := filepath.Join(root, "proc/7/root/usr/lib/x86_64-linux-gnu")
@@ -54,7 +55,7 @@ func fakeRoot(t *testing.T) string {
 	mapped.line("7f50-7f51 r--p 00022000 fe:00 17 /b/libdata.so.2")
 	mapped.line("7ffe-7fff r-xp 00000000 00:00 0 [vdso]")
 	// What the kernel's spelling of the newline names.
-	write(t, filepath.Join(root, `proc/7/root/evil/libline.so.\0121`), "another file")
+	fixture.Write(t, filepath.Join(root, `proc/7/root/evil/libline.so.\0121`), "another file")
 	return root
 }
 
@@ -68,7 +69,7 @@ type processes struct {
 func (p processes) executes(span, inode, path string) {
 	p.t.Helper()
 	file := filepath.Join(p.root, "proc/7/root", path)
-	write(p.t, file, path)
+	fixture.Write(p.t, file, path)
 	link := filepath.Join(p.root, "proc/7/map_files", strings.ReplaceAll(strings.TrimLeft(span, "0"), "-00", "-"))
 	if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o755), os.Symlink(file, link)); err != nil {
 		p.t.Fatal(err)
@@ -85,16 +86,6 @@ func (p processes) line(text string) {
 	defer maps.Close()
 	if _, err := fmt.Fprintln(maps, text); err != nil {
 		p.t.Fatal(err)
-	}
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -124,8 +115,8 @@ func loaderCache(paths ...string) []byte {
 func TestFind(t *testing.T) {
 	root := fakeRoot(t)
 	t.Chdir(t.TempDir())
-	write(t, "here", "\x7fELF")
-	write(t, "bin/program", "#!/bin/sh\n")
+	fixture.Write(t, "here", "\x7fELF")
+	fixture.Write(t, "bin/program", "#!/bin/sh\n")
 	if err := os.Chmod("bin/program", 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -211,8 +202,8 @@ func TestMappedWithoutLink(t *testing.T) {
 	root := t.TempDir()
 	p := processes{t, root}
 	inside := filepath.Join(root, "proc/7/root")
-	write(t, filepath.Join(inside, "lib/libreal.so"), "the mapped one")
-	write(t, filepath.Join(inside, "lib/libother.so"), "another one")
+	fixture.Write(t, filepath.Join(inside, "lib/libreal.so"), "the mapped one")
+	fixture.Write(t, filepath.Join(inside, "lib/libother.so"), "another one")
 	// A container's absolute link, which from here leads to nothing.
 	if err := os.Symlink("/lib", filepath.Join(inside, "usr")); err != nil {
 		t.Fatal(err)

@@ -1,9 +1,9 @@
 package machine
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 func TestOlder(t *testing.T) {
@@ -30,20 +30,10 @@ func TestChooseClock(t *testing.T) {
 	} {
 		m := Machine{Root: t.TempDir()}
 		sources := map[bool]string{true: "tsc hpet acpi_pm\n", false: "hpet acpi_pm\n"}[c.trusted]
-		write(t, m.Root+clockSources, sources)
+		fixture.Write(t, m.Root+clockSources, sources)
 		if got, trusted := m.ChooseClock(c.offered); got != c.want || trusted != c.trusted {
 			t.Errorf("of %q, with %q: %q, trusted %v; want %q", c.offered, sources, got, trusted, c.want)
 		}
-	}
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -64,7 +54,7 @@ func TestBufferKB(t *testing.T) {
 			m := Machine{Root: t.TempDir()}
 			for file, text := range map[string]string{"/proc/meminfo": c.meminfo, "/sys/devices/system/cpu/online": c.online} {
 				if text != "" {
-					write(t, m.Root+file, text)
+					fixture.Write(t, m.Root+file, text)
 				}
 			}
 			if got := m.BufferKB(); got != c.want {

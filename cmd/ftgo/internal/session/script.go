@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -15,6 +14,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/recording"
+	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
@@ -56,8 +56,10 @@ func (o *Options) DefineReport(fs *cli.Flags) {
 	fs.StringVarP(&o.Recorded.binary, "binary", "b", "", "read the traced binary at `PATH` (default where ftgo script read it)")
 	fs.IntSliceVarP(&o.PIDs, "pid", "p", nil, "show only process `PID`")
 	fs.Check(func(command string) error {
-		if i := slices.IndexFunc(o.PIDs, func(pid int) bool { return pid <= 0 }); i >= 0 {
-			return cli.Usage("%s: -p %d: not a process id", command, o.PIDs[i])
+		for _, pid := range o.PIDs {
+			if _, err := target.Processes(o.Talk.Env.Say, strconv.Itoa(pid), false); err != nil {
+				return cli.Usage("%s: %v", command, err)
+			}
 		}
 		return nil
 	})
