@@ -166,10 +166,15 @@ func TestKernelFollowingUnnamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer ready.Close()
+		defer w.Close()
+		told, err := syscall.Dup(int(w.Fd())) // that the command closes
+		if err != nil {
+			t.Fatal(err)
+		}
 		done := make(chan result, 1)
 		go func() {
-			done <- ftgoOn(t, linux44, command, "-o", "json", "--ready-fd", fmt.Sprint(w.Fd()), "-p", m.pid(), "main.work")
-			w.Close()
+			done <- ftgoOn(t, linux44, command, "-o", "json", "--ready-fd", fmt.Sprint(told), "-p", m.pid(), "main.work")
+			io.WriteString(w, "it has ended, ready or not")
 		}()
 		if _, err := ready.Read(make([]byte, 1)); err != nil {
 			t.Error(err)

@@ -71,6 +71,7 @@ func TestBadInput(t *testing.T) {
 		{"order without its number", []string{"probe", "--sort", "errors", target, "f"}, cli.ExitUsage, "--sort errors needs --errors: without it results are not looked at"},
 		{"bad yes or no", []string{"probe", "--header=perhaps", target, "f"}, cli.ExitUsage, `"perhaps": neither`},
 		{"bad descriptor", []string{"probe", "--ready-fd", "x", target, "f"}, cli.ExitUsage, `"x"`},
+		{"descriptor not open", []string{"probe", "--ready-fd", "1234567", target, "f"}, cli.ExitUsage, `"1234567": not open`},
 		{"negative top", []string{"probe", "-t", "-1", target, "f"}, cli.ExitUsage, "negative"},
 		{"pid zero", []string{"probe", "-p", "0", "f"}, cli.ExitUsage, "-p 0"},
 		{"pid and program", []string{"probe", "-p", "1", "f", "--", "true"}, cli.ExitUsage, "exclude each other"},

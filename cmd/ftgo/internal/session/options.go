@@ -108,6 +108,10 @@ func (o *Options) DefineRun(fs *cli.Flags) {
 		if err != nil || n < 1 {
 			return 0, fmt.Errorf("parse file descriptor %q: not a number from 1 on", text)
 		}
+		// Later it may be a file of ftgo's own.
+		if _, err := os.Lstat(fmt.Sprintf("/proc/self/fd/%d", n)); err != nil {
+			return 0, fmt.Errorf("use file descriptor %q: not open", text)
+		}
 		return readyFD(n), nil
 	}})
 }
