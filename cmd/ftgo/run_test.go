@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,7 +19,13 @@ import (
 	"github.com/ftgo/ftgo/testdata/schema"
 )
 
-func TestMain(m *testing.M) { fixture.Main(m) }
+func TestMain(m *testing.M) {
+	if signal.Ignored(syscall.SIGHUP) {
+		// Under nohup, which what tests start must not inherit. Caught is not ignored.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
+	fixture.Main(m)
+}
 
 // result is what a run of the command has left.
 type result struct {
