@@ -2,10 +2,12 @@ package main
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -81,6 +83,14 @@ func TestKernelReadyFD(t *testing.T) {
 	}
 	if err := cmd.Wait(); err != nil || !strings.HasPrefix(out.String(), "main.framed,7,") {
 		t.Errorf("%v, stdout %q", err, out.String())
+	}
+	unwritable, err := syscall.Open(os.DevNull, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) // that the command closes
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := fmt.Sprint(unwritable)
+	if r := ftgo(t, "count", "--ready-fd", number, "-d", "1ms", target, "main.framed"); r.code != cli.ExitFailed || !strings.Contains(r.stderr, "--ready-fd "+number) {
+		t.Errorf("a descriptor that is not open for writing: status %d, %q", r.code, r.stderr)
 	}
 }
 
