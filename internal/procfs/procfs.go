@@ -57,7 +57,7 @@ func Exe(pid int) string { return folder(Executing(pid)) + "/exe" }
 func Executables(yield func(pid int, path string) bool) {
 	pids, _ := All() // what was read will do
 	for _, pid := range pids {
-		if path, err := os.Readlink(Exe(pid)); err == nil && !yield(pid, path) {
+		if _, path := executing(pid); path != "" && !yield(pid, path) {
 			return
 		}
 	}
@@ -103,21 +103,29 @@ func Named(name string) (found []int) {
 // process is named by, but for where that has ended before others. /proc/TID is like /proc/PID,
 // though not listed (proc(5)).
 func Executing(pid int) (tid int) {
-	if _, err := os.Readlink(folder(pid) + "/exe"); !errors.Is(err, fs.ErrNotExist) {
-		return pid
+	tid, _ = executing(pid)
+	return tid
+}
+
+// executing is Executing with the path of the file, "" where there is none, or none to be seen.
+func executing(pid int) (tid int, path string) {
+	path, err := os.Readlink(folder(pid) + "/exe")
+	if !errors.Is(err, fs.ErrNotExist) {
+		return pid, path
 	}
 	tids, _ := Threads(pid) // what was read will do
 	for _, tid := range tids {
-		if _, err := os.Readlink(folder(tid) + "/exe"); err == nil {
-			return tid
+		if path, err := os.Readlink(folder(tid) + "/exe"); err == nil {
+			return tid, path
 		}
 	}
-	return pid
+	return pid, ""
 }
 
 // Running are the processes that run a file.
 func Running(file os.FileInfo) (running []int) {
-	for pid := range Executables {
+	pids, _ := All() // what was read will do
+	for _, pid := range pids {
 		if exe, err := os.Stat(Exe(pid)); err == nil && os.SameFile(exe, file) {
 			running = append(running, pid)
 		}
