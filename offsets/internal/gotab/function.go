@@ -225,14 +225,14 @@ func (fs *Funcs) At(addr uint64) int {
 // table is not read at all.
 func (g *Tables) Funcs() *Funcs {
 	if g.head == nil || g.head.form.oldest < 18 || g.image.ELF.SectionByType(elf.SHT_SYMTAB) == nil {
-		return g.list(0)
+		return g.list((*table).all)
 	}
-	return g.list(g.head.functab)
+	return g.list((*table).pairs)
 }
 
-// list lists the functions by what the table has from an offset on.
-func (g *Tables) list(from uint64) *Funcs {
-	t, ok := g.head.from(from)
+// list lists the functions of the table, of which some is read.
+func (g *Tables) list(read func(*table) (table, bool)) *Funcs {
+	t, ok := read(g.head)
 	if !ok {
 		return &Funcs{}
 	}
@@ -253,7 +253,7 @@ func (g *Tables) WithNames(fs *Funcs) (named *Funcs, ok bool) {
 	if fs.Names != nil {
 		return fs, true
 	}
-	named = g.list(0)
+	named = g.list((*table).all)
 	if len(named.List) != len(fs.List) {
 		return nil, false
 	}
@@ -264,12 +264,15 @@ func (g *Tables) WithNames(fs *Funcs) (named *Funcs, ok bool) {
 }
 
 // list lists the functions by ascending address, names as they are spelled there. Of a table
-// of which only the end was read there are neither names nor sizes.
+// of which only the pairs were read there are neither names nor sizes, and what they lead to is read
+// from front to back, since it is in one order with them.
 func (t *table) list() (*Funcs, error) {
 	fs, all := &Funcs{List: make([]Func, 0, t.count)}, t.start == 0
 	// Names don't overlap, so that all of them are no longer than the table, but
-	// functions of one name may share it.
-	left := 2 * len(t.data)
+	// functions of one name may share it. What pairs lead to is read once.
+	left := 2 * int(t.size)
+	infos := *t
+	infos.data = nil
 	var names strings.Builder // one text that all names are parts of
 	var ends []int
 	if all {
@@ -284,14 +287,17 @@ func (t *table) list() (*Funcs, error) {
 		if all {
 			name = f.name()
 			left -= len(name)
+		} else {
+			left -= infos.hold(f.at, f.t.form.head)
+			f.t = &infos
 		}
-		if t.damaged || f.end < f.addr || left < 0 || all && len(name) == 0 {
+		known := Func{Addr: f.addr, Asm: f.assembly()}
+		if t.damaged || f.t.damaged || f.end < f.addr || left < 0 || all && len(name) == 0 {
 			return nil, fmt.Errorf("%w: function %d of %d", errTable, i, t.count)
 		}
 		if f.end == f.addr {
 			continue
 		}
-		known := Func{Addr: f.addr, Asm: f.assembly()}
 		if all {
 			names.Write(name)
 			ends = append(ends, names.Len())

@@ -40,7 +40,7 @@ func Open(m *image.Image) (g *Tables, err error) {
 		g.head = nil
 	}
 	g.whole = sync.OnceValue(func() table {
-		if t, ok := g.head.from(0); ok && t.sorted() {
+		if t, ok := g.head.all(); ok && t.sorted() {
 			return t
 		}
 		return table{}
@@ -157,19 +157,40 @@ func openTable(r io.ReaderAt, size, addr uint64) (*table, error) {
 
 // read reads some bytes of the table in the place of those read before.
 func (t *table) read(from, size uint64) bool {
-	t.start, t.data = from, make([]byte, size)
+	t.start, t.data = from, slices.Grow(t.data[:0], int(size))[:size]
 	n, err := t.r.ReadAt(t.data, int64(from))
 	t.data = t.data[:n]
 	return n == int(size) || err == nil
 }
 
-// from is the table with all that it has from an offset on; not ok if there is none.
-func (t *table) from(offset uint64) (all table, ok bool) {
+// from is the table with so many bytes from an offset on; not ok if there is none.
+func (t *table) from(offset, size uint64) (part table, ok bool) {
+	if t == nil {
+		return part, false
+	}
+	part = *t
+	part.data = nil
+	return part, part.read(offset, size)
+}
+
+// all is the table with all that it has.
+func (t *table) all() (all table, ok bool) {
 	if t == nil {
 		return all, false
 	}
-	all = *t
-	return all, all.read(offset, t.size-offset)
+	return t.from(0, t.size)
+}
+
+// pairs is the table without what is before and behind the pairs.
+func (t *table) pairs() (pairs table, ok bool) { return t.from(t.functab, (2*t.count+1)*t.form.field) }
+
+// hold reads on to some bytes, and what is behind them, unless they are there. It returns how many it read.
+func (t *table) hold(at, size uint64) int {
+	if at >= t.size || at >= t.start && at+size <= t.start+uint64(len(t.data)) {
+		return 0
+	}
+	t.read(at, min(1<<16, t.size-at))
+	return len(t.data)
 }
 
 // word is a word of the header behind the magic number.

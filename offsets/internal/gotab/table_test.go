@@ -175,18 +175,18 @@ func FuzzTable(f *testing.F) {
 
 func newTable(data []byte) (table, error) {
 	head, err := openTable(bytes.NewReader(data), uint64(len(data)), 0)
-	all, _ := head.from(0)
+	all, _ := head.all()
 	return all, err
 }
 
-// TestTableFrom: a table of which only the end is read has the functions of the whole one, but for
-// what is before them.
-func TestTableFrom(t *testing.T) {
+// TestTablePairs: a table of which only the pairs are read has the functions of the whole one, but for
+// their names and sizes.
+func TestTablePairs(t *testing.T) {
 	for _, version := range []string{"1.18.10", "1.20.14", fixture.Current} {
 		t.Run(version, func(t *testing.T) {
 			b := openPath(t, fixture.BuildWith(t, version, "exact"))
-			table, ok := b.head.from(b.head.functab)
-			if !ok || uint64(len(table.data)) > table.size/2 {
+			table, ok := b.head.pairs()
+			if !ok || uint64(len(table.data)) > table.size/10 {
 				t.Fatalf("%d bytes of %d read: %v", len(table.data), table.size, ok)
 			}
 			got, err := table.list()
@@ -196,11 +196,11 @@ func TestTableFrom(t *testing.T) {
 			whole := b.whole()
 			want, err := whole.list()
 			if err != nil || len(got.List) != len(want.List) || len(got.List) < 1000 || got.end != want.end || got.Names != nil {
-				t.Fatalf("%d functions with %d names of the end, %d of the whole, %v", len(got.List), len(got.Names), len(want.List), err)
+				t.Fatalf("%d functions with %d names of the pairs, %d of the whole, %v", len(got.List), len(got.Names), len(want.List), err)
 			}
 			for i, f := range want.List {
 				if f.Size = 0; got.List[i] != f {
-					t.Errorf("%+v in the end, %+v in the whole", got.List[i], f)
+					t.Errorf("%+v by the pairs, %+v in the whole", got.List[i], f)
 				}
 			}
 		})
