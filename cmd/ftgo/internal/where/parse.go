@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -25,12 +26,14 @@ const (
 )
 
 // tokens are the kinds that a regular expression tells. What begins like a number or a duration is
-// read as one: 0x1F, 1e-9, 1m30s.
-var tokens = [...]*regexp.Regexp{
-	nameToken:     regexp.MustCompile(`^[\p{L}_][\p{L}\p{Nd}_]*`),
-	numberToken:   regexp.MustCompile(`^(0[xX][.\p{L}\p{Nd}_]*|[0-9]([eE][-+]|[.\p{L}\p{Nd}_])*)`),
-	operatorToken: regexp.MustCompile(`^(\|\||&&|[=!<>]=|=~|[][<>!+*/%&().-])`),
-}
+// read as one: 0x1F, 1e-9, 1m30s. They are made when first asked for, because most commands have no filter.
+var tokens = sync.OnceValue(func() []*regexp.Regexp {
+	return []*regexp.Regexp{
+		nameToken:     regexp.MustCompile(`^[\p{L}_][\p{L}\p{Nd}_]*`),
+		numberToken:   regexp.MustCompile(`^(0[xX][.\p{L}\p{Nd}_]*|[0-9]([eE][-+]|[.\p{L}\p{Nd}_])*)`),
+		operatorToken: regexp.MustCompile(`^(\|\||&&|[=!<>]=|=~|[][<>!+*/%&().-])`),
+	}
+})
 
 // token is a word of a filter. Its text is as written; at is the byte it begins at.
 type token struct {
@@ -43,7 +46,7 @@ type token struct {
 func nextToken(text string, at int) token {
 	rest := strings.TrimLeft(text[at:], " \t\r\n")
 	at = len(text) - len(rest)
-	for kind, pattern := range tokens {
+	for kind, pattern := range tokens() {
 		if word := pattern.FindString(rest); word != "" {
 			return token{tokenKind(kind), word, at}
 		}
