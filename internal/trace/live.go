@@ -69,12 +69,13 @@ func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
 	l.clock.pinned = opt.Steady
 	l.kernel = kernelEvents{processFilter: newProcessFilter(&opt), opt: &l.opt, followed: make(map[int]bool)}
 	l.processes = processes{biases.New(plan, false), l}
-	l.look = look{lives: make(map[int]life), busy: procfs.NewBusyTimes(opt.PIDs, plan.Binary.File().Path())}
+	l.look = look{lives: make(map[int]life)}
 	return l
 }
 
 func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
 	l.armed, l.sink = ctx, sink
+	l.look.busy = procfs.NewBusyTimes(l.opt.PIDs, l.plan.Binary.File().Path())
 	// What is made last is hit first.
 	if err := l.kernel.start(l.fs); err != nil {
 		return err

@@ -48,10 +48,10 @@ func (o *Options) Observe(ctx context.Context, v run.View) (err error) {
 		return err
 	}
 	defer p.target.Binary.Close()
-	if len(o.PIDs)+len(o.Program) == 0 {
-		o.SayReplaced(o.Say)
-	}
 	if !o.DryRun {
+		if len(o.PIDs)+len(o.Program) == 0 {
+			o.SayReplaced(o.Say)
+		}
 		if err := o.openTracefs(); err != nil {
 			return err
 		}
