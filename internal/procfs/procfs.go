@@ -122,11 +122,11 @@ func executing(pid int) (tid int, path string) {
 	return pid, ""
 }
 
-// Running are the processes that run a file.
-func Running(file os.FileInfo) (running []int) {
+// Running are the processes that run the file at a path.
+func Running(path string) (running []int) {
 	pids, _ := All() // what was read will do
 	for _, pid := range pids {
-		if exe, err := os.Stat(Exe(pid)); err == nil && os.SameFile(exe, file) {
+		if SameFile(path, Exe(pid)) {
 			running = append(running, pid)
 		}
 	}

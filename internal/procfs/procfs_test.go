@@ -53,11 +53,7 @@ func TestEnded(t *testing.T) {
 }
 
 func TestRunning(t *testing.T) {
-	exe, err := os.Stat(Exe(os.Getpid()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if pids := Running(exe); !slices.Contains(pids, os.Getpid()) {
+	if pids := Running(Exe(os.Getpid())); !slices.Contains(pids, os.Getpid()) {
 		t.Errorf("processes %v, without %d", pids, os.Getpid())
 	}
 	all, err := All()

@@ -131,8 +131,8 @@ type BusyTimes struct {
 // NewBusyTimes follows some processes, or all that execute a file.
 func NewBusyTimes(pids []int, binary string) *BusyTimes {
 	b := &BusyTimes{processes: func() []int { return pids }}
-	if file, err := os.Stat(binary); err == nil && len(pids) == 0 {
-		b.processes = func() []int { return Running(file) }
+	if len(pids) == 0 {
+		b.processes = func() []int { return Running(binary) }
 	}
 	b.Since()
 	b.first = b.threads()

@@ -310,15 +310,13 @@ func (q *Query) CheckProcesses() error {
 		if !q.Own {
 			continue // it may be a library
 		}
-		first, err := os.Stat(q.Binary)
-		if err != nil {
+		if _, err := os.Stat(q.Binary); err != nil {
 			return fmt.Errorf("process %d: %w", q.PIDs[0], err)
 		}
-		exe, err := os.Stat(procfs.Exe(pid))
-		if err != nil {
+		if _, err := os.Stat(procfs.Exe(pid)); err != nil {
 			return fmt.Errorf("process %d: %w", pid, err)
 		}
-		if !os.SameFile(first, exe) {
+		if !procfs.SameFile(q.Binary, procfs.Exe(pid)) {
 			return usagef("process %d runs another file than process %d", pid, q.PIDs[0])
 		}
 	}

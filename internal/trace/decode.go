@@ -1,9 +1,6 @@
 package trace
 
 import (
-	"fmt"
-	"os"
-
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/procfs"
@@ -74,9 +71,7 @@ func (m *memory) executes() bool {
 			return err != nil || of.Start-va == m.bias
 		}
 	}
-	exe, err := os.Stat(procfs.Exe(m.pid))
-	file, ferr := os.Stat(fmt.Sprintf("/proc/self/fd/%d", m.binary.File().Fd()))
-	return err == nil && ferr == nil && len(mapped) > 0 && os.SameFile(exe, file)
+	return len(mapped) > 0 && procfs.SameFile(procfs.Exe(m.pid), m.binary.File().Link())
 }
 
 func (m *memory) DynamicType(addr uint64) *gotype.Type {

@@ -75,7 +75,7 @@ func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
 
 func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
 	l.armed, l.sink = ctx, sink
-	l.look.busy = procfs.NewBusyTimes(l.opt.PIDs, l.plan.Binary.File().Path())
+	l.look.busy = procfs.NewBusyTimes(l.opt.PIDs, l.plan.Binary.File().Link())
 	// What is made last is hit first.
 	if err := l.kernel.start(l.fs); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
 	}
 	l.stream.Begin(l.session.Began, l.from.Ticks)
 	l.noticeReplaced()
-	if l.waiting = l.opt.Wait && !executed(l.plan.Binary.File().Path()); !l.waiting {
+	if l.waiting = l.opt.Wait && len(procfs.Running(l.plan.Binary.File().Path())) == 0; !l.waiting {
 		l.begin()
 	}
 	return nil

@@ -51,9 +51,8 @@ type look struct {
 	// lives are those of processes that events have come from. One is forgotten once all of its
 	// events have been read, because many short programs are to take no more memory than few.
 	lives map[int]life
-	// file is the one that is probed, and replaced are the processes, and 0 for the file, of which it
-	// was said that they run another.
-	file     os.FileInfo
+	// replaced are the processes, and 0 for BINARY, of which it was said that they run, or are, another
+	// file than the one that is probed.
 	replaced map[int]bool
 	busy     *procfs.BusyTimes
 	used     time.Duration // the CPU time of what is traced while probes were armed
@@ -97,7 +96,7 @@ func (l *Live) lookAround() error {
 	l.look.at = time.Now()
 	if l.waiting {
 		// It may have come and gone.
-		if l.waiting = !executed(l.plan.Binary.File().Path()) && !l.hit(); l.waiting {
+		if l.waiting = len(procfs.Running(l.plan.Binary.File().Path())) == 0 && !l.hit(); l.waiting {
 			l.from.At = l.look.at // nobody ran it until now
 		} else {
 			l.begin()
@@ -116,12 +115,6 @@ func (l *Live) lookAround() error {
 		return ErrGone
 	}
 	return nil
-}
-
-// executed tells whether a process runs the file.
-func executed(path string) bool {
-	file, err := os.Stat(path)
-	return err == nil && len(procfs.Running(file)) > 0
 }
 
 // gone tells whether all processes of -p have ended.
@@ -184,17 +177,16 @@ func (l *Live) noticeReplaced() {
 	k, pids, path := &l.look, l.opt.PIDs, l.plan.Binary.File().Path()
 	if k.replaced == nil {
 		k.replaced = make(map[int]bool)
-		k.file, _ = os.Stat(fmt.Sprintf("/proc/self/fd/%d", l.plan.Binary.File().Fd()))
 		for _, pid := range pids {
-			k.replaced[pid] = k.runsAnother(procfs.Exe(pid)) // what is probed is a library
+			k.replaced[pid] = l.runsAnother(procfs.Exe(pid)) // what is probed is a library
 		}
 	}
-	if len(pids) == 0 && !k.replaced[0] && k.runsAnother(path) {
+	if len(pids) == 0 && !k.replaced[0] && l.runsAnother(path) {
 		k.replaced[0] = true
 		l.opt.Say("%s was replaced on disk: processes started from now on run another file, which is not probed", path)
 	}
 	for _, pid := range pids {
-		if !k.replaced[pid] && k.runsAnother(procfs.Exe(pid)) {
+		if !k.replaced[pid] && l.runsAnother(procfs.Exe(pid)) {
 			k.replaced[pid] = true
 			name, _ := os.Readlink(procfs.Exe(pid))
 			l.opt.Say("process %d runs another program now, %s, which is not probed", pid, printable.Text(name))
@@ -203,9 +195,9 @@ func (l *Live) noticeReplaced() {
 }
 
 // runsAnother tells whether a path is of a file that is not the one that is probed.
-func (k *look) runsAnother(path string) bool {
-	now, err := os.Stat(path)
-	return err == nil && !os.SameFile(now, k.file)
+func (l *Live) runsAnother(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil && !procfs.SameFile(path, l.plan.Binary.File().Link())
 }
 
 // vanished is what checks whether the processes still have the probes in their memory, a few probes

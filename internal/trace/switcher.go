@@ -81,7 +81,7 @@ func newSwitcher(ctx context.Context, l *Live) *switcher {
 		how = fmt.Sprintf(", and timed where a function is called up to %.0f times a second", m.choice.Limit)
 	}
 	l.opt.Say("calls of %s are counted at first%s", units.Plural(eligible, "function"), how)
-	m.busy = procfs.NewBusyTimes(l.opt.PIDs, l.plan.Binary.File().Path())
+	m.busy = procfs.NewBusyTimes(l.opt.PIDs, l.plan.Binary.File().Link())
 	m.began = time.Now()
 	m.looked, m.next = m.began, m.began.Add(firstLook)
 	m.start(m.run)

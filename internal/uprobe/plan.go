@@ -249,7 +249,7 @@ func newNonce() (string, error) {
 
 // Target is the file to probe: the one that was decoded, under whatever name.
 func (p *Plan) Target() tracefs.Target {
-	return tracefs.Target{Path: fmt.Sprintf("/proc/self/fd/%d", p.Binary.File().Fd()), Unchanged: p.Binary.File().Unchanged}
+	return tracefs.Target{Path: p.Binary.File().Link(), Unchanged: p.Binary.File().Unchanged}
 }
 
 // Probes is the number of sites.

@@ -41,9 +41,8 @@ func (m *Image) Reader() io.ReaderAt { return m.file }
 // Path is the path given to Open.
 func (m *Image) Path() string { return m.path }
 
-// Fd is the open file's descriptor: /proc/self/fd/Fd names the very file that was
-// read, whatever its name has come to mean since.
-func (m *Image) Fd() uintptr { return m.file.Fd() }
+// Link names the very file that was read, which is open, whatever its path has come to mean since.
+func (m *Image) Link() string { return fmt.Sprintf("/proc/self/fd/%d", m.file.Fd()) }
 
 // Inode is the file's number in its file system.
 func (m *Image) Inode() uint64 { return m.stat.Ino }

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
+)
+
+// TestKernelOverlays: processes of one image that run its file through a mount of overlayfs each are
+// taken for what they are to the kernel, processes of one file.
+func TestKernelOverlays(t *testing.T) {
+	tracetest.Kernel(t)
+	layer, empty := t.TempDir(), t.TempDir()
+	copyFile(t, fixture.Build(t, "family"), layer+"/family")
+	var members []*member
+	for range 2 {
+		root := t.TempDir()
+		if err := syscall.Mount("overlay", root, "overlay", 0, "lowerdir="+layer+":"+empty); err != nil {
+			t.Skipf("mount an overlay: %v", err)
+		}
+		t.Cleanup(func() { syscall.Unmount(root, syscall.MNT_DETACH) })
+		members = append(members, family(t, root+"/family", "stdin", "work=3"))
+	}
+	for _, path := range []string{members[0].Path, layer + "/family"} {
+		if !procfs.SameFile(path, procfs.Exe(members[1].Process.Pid)) {
+			t.Errorf("%s and %s are two files", path, members[1].Path)
+		}
+	}
+	copied := t.TempDir() + "/family"
+	copyFile(t, layer+"/family", copied)
+	info, err := os.Stat(layer + "/family")
+	if err == nil {
+		err = os.Chtimes(copied, info.ModTime(), info.ModTime())
+	}
+	if err != nil || procfs.SameFile(copied, layer+"/family") {
+		t.Errorf("a copy is the same file, %v", err)
+	}
+	p := tracer(t, "probe", "-o", "json", "-p", members[0].pid(), "-p", members[1].pid(), "main.work")
+	for _, m := range members {
+		m.goOn(t)
+	}
+	workCalls(t, p.result(t), 2*3)
+}
