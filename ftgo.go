@@ -58,7 +58,8 @@ type Tracer struct {
 	// program that was traced, gives values and callers.
 	Recording string
 
-	// Funcs are names and globs, as on ftgo's command line: "net/http.*", "main.(*Store).Get".
+	// Funcs are names and globs, as on ftgo's command line: "net/http.*", "main.(*Store).Get". Globs leave
+	// out wrappers that the compiler made.
 	// "main.get(key, req.URL.Path)" chooses values, as does a whole signature.
 	Funcs []string
 	// Exclude are names and globs of functions to leave out.

@@ -34,7 +34,7 @@ var arrows = []arrow{
 	{from: "internal/breakpoints", to: []string{module + "/internal/procfs"}},
 	{from: "internal/clocks", to: nil},
 	{from: "internal/edit", to: nil},
-	{from: "internal/printable", to: []string{"github.com/olekukonko/tablewriter/..."}},
+	{from: "internal/printable", to: []string{module + "/internal/brackets", "github.com/olekukonko/tablewriter/..."}},
 	{from: "internal/processors", to: []string{module + "/offsets/arch", module + "/offsets/arch/amd64"}},
 	{from: "internal/given", to: []string{module + "/internal/brackets", module + "/internal/processors", module + "/internal/valuepath", module + "/offsets", module + "/offsets/arch", module + "/offsets/gotype"}},
 	{from: "internal/procfs", to: nil},

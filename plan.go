@@ -236,7 +236,7 @@ func (j *job) traced(rec *recording.Recording) (err error) {
 	case was.Where != "":
 		return fmt.Errorf("values of a recording that was made with --where: %w", ErrUnsupported)
 	}
-	q := &target.Query{Binary: j.tracer.Binary, Funcs: was.Patterns, Exclude: was.Exclude, Regexp: was.Regexp, Signatures: true, Missing: true}
+	q := &target.Query{Binary: j.tracer.Binary, Funcs: was.Patterns, Exclude: was.Exclude, Regexp: was.Regexp, Wrappers: !was.NoWrappers, Signatures: true, Missing: true}
 	again, err := q.Resolve(quiet{}.Say)
 	if err != nil {
 		return err

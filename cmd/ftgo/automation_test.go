@@ -172,12 +172,12 @@ func TestKernelFailIfWrappers(t *testing.T) {
 		{"calls == 307", "main.circle.area", cli.ExitFailIf},
 		{"calls == 307", "main.(*circle).area", cli.ExitFailIf},
 	} {
-		r := ftgo(t, "count", "-q", "--fail-if", c.expr, target, c.pattern, "--", target)
+		r := ftgo(t, "count", "-q", "--wrappers", "--fail-if", c.expr, target, c.pattern, "--", target)
 		if r.code != c.code || strings.Contains(r.stderr, "of 1 more") {
 			t.Errorf("%s --fail-if %q: status %d, want %d\n%s%s", c.pattern, c.expr, r.code, c.code, r.stdout, r.stderr)
 		}
 	}
-	file, _ := record(t, scriptShells(t)[0], scriptFor(t, "--as", "count", target, "main.*climb"), target)
+	file, _ := record(t, scriptShells(t)[0], scriptFor(t, "--as", "count", "--wrappers", target, "main.*climb"), target)
 	if r := ftgo(t, "report", "--fail-if", "calls < 1228", file); r.code != 0 || !strings.Contains(r.stdout, " 307 ") {
 		t.Errorf("report: status %d\n%s%s", r.code, r.stdout, r.stderr)
 	}

@@ -27,7 +27,7 @@ func TestKernelBelowDebugfs(t *testing.T) {
 	target := fixture.Build(t, "exact")
 	for _, command := range []string{"probe", "count"} {
 		data := filepath.Join(t.TempDir(), "data")
-		stdout, stderr, code := doctored(t, script, false, command, "-o", "json", "-w", data, target, "main.*", "--", target)
+		stdout, stderr, code := doctored(t, script, false, command, "--wrappers", "-o", "json", "-w", data, target, "main.*", "--", target)
 		text, err := os.ReadFile(data)
 		if code != 0 || err != nil || strings.Contains(stderr, "mounted") {
 			t.Fatalf("%s: status %d, %v\n%s", command, code, err, stderr)

@@ -48,6 +48,41 @@ func names(lines []listLine) []string {
 	return all
 }
 
+// TestListWrappers: wildcards and ends of names leave out wrappers, unless they select nothing else.
+func TestListWrappers(t *testing.T) {
+	bin := fixture.Build(t, "exact")
+	wrappers := []string{"main.(*labelled).climb", "main.borrowed.climb", "main.(*borrowed).climb"}
+	for _, c := range []struct {
+		args string
+		want []string
+	}{
+		{"main.*climb", []string{"main.(*gauge).climb"}},
+		{"-r ^main.*climb$", []string{"main.(*gauge).climb"}},
+		{"--wrappers main.*climb", append([]string{"main.(*gauge).climb"}, wrappers...)},
+		{"main.*ed*climb", wrappers},
+		{"main.borrowed.climb", wrappers[1:]},
+		{"main.(*borrowed).climb", wrappers[2:]},
+		{"circle.area", []string{"main.circle.area"}},
+		{"--wrappers circle.area", []string{"main.circle.area", "main.(*circle).area"}},
+		{"main.circle.area", []string{"main.circle.area", "main.(*circle).area"}},
+	} {
+		args := strings.Fields(c.args)
+		if got := names(listed(t, append(args[:len(args)-1:len(args)-1], bin, args[len(args)-1])...)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.args, got, c.want)
+		}
+	}
+}
+
+// TestListNames: a table has short names, unless full ones are asked for.
+func TestListNames(t *testing.T) {
+	bin := fixture.Build(t, "httpd")
+	for want, args := range map[string][]string{"http.(*Client).do ": nil, "net/http.(*Client).do ": {"--full-names"}} {
+		if r := ftgo(t, append([]string{"list", bin, "net/http.(*Client).do"}, args...)...); !strings.Contains(r.stdout, "\n"+want) {
+			t.Errorf("%q: %s%s", args, r.stdout, r.stderr)
+		}
+	}
+}
+
 func TestListInlined(t *testing.T) {
 	store := filepath.Join(fixture.Root(), "testdata", "lines", "store.go")
 	for _, flags := range [][]string{nil, {"-ldflags=-s -w"}} {

@@ -153,7 +153,7 @@ func probeCommand(e *env) *cli.Command {
 	o.TimesCalls = true
 	return &cli.Command{
 		Name: "probe", Summary: "count calls, and measure their rates and latencies", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineExtras, o.TableFlags.Define, o.CallerFlags.Group("group calls by stack")),
+		Groups: o.Groups(o.Target.Define, o.DefineExtras, o.TableFlags.Define, o.CallerFlags.Group("group calls by stack"), o.DefineNames),
 		Words:  o.Words("probe"),
 		Run: func(ctx context.Context) error {
 			if o.Stack == 0 && (o.Format == render.Folded || o.Format == render.Pprof) {
@@ -171,7 +171,7 @@ func countCommand(e *env) *cli.Command {
 	o := session.NewOptions(&e.Env)
 	return &cli.Command{
 		Name: "count", Summary: "only count calls, the cheapest way", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.TableFlags.DefineCount),
+		Groups: o.Groups(o.Target.Define, o.TableFlags.DefineCount, o.DefineNames),
 		Words:  o.Words("count"),
 		Run: func(ctx context.Context) error {
 			if err := o.FailIf.CheckKnown(false, false, ""); err != nil {
@@ -191,7 +191,7 @@ func traceCommand(e *env) *cli.Command {
 	o.Signatures = true
 	return &cli.Command{
 		Name: "trace", Summary: "write a line for each call: arguments, results, latency", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineExtras, o.CallerFlags.Group("show who called"), o.Lines.Define, o.DefineInside, o.Fetch.Define,
+		Groups: o.Groups(o.Target.Define, o.DefineExtras, o.CallerFlags.Group("show who called"), o.Lines.Define, o.DefineInside, o.Fetch.Define, o.DefineNames,
 			// They are known to who knows probe, and refused with a word.
 			cli.Some("", o.TableFlags.Define, "top"), cli.Hides("interval", "top")),
 		Words: o.Words("trace"),
@@ -235,7 +235,7 @@ func listCommand(e *env) *cli.Command {
 	o := session.NewOptions(&e.Env)
 	return &cli.Command{
 		Name: "list", Summary: "list the functions that can be probed, and where",
-		Groups: []cli.Group{o.Target.Define, o.Output.Define, func(fs *cli.Flags) {
+		Groups: []cli.Group{o.Target.Define, o.Output.Define, o.DefineNames, func(fs *cli.Flags) {
 			fs.BoolVarP(&o.Signatures, "signatures", "s", false, "show the parameters and results of functions")
 		}},
 		Words: o.Words("list"),
@@ -259,7 +259,7 @@ func list(e *env, o *session.Options) (err error) {
 		}
 	}
 	width, _ := terminal.Size(out)
-	return render.List(out, o.Format, rows, width)
+	return render.List(out, o.Format, rows, render.Options{Width: width, FullNames: o.FullNames})
 }
 
 func scriptCommand(e *env) *cli.Command {
@@ -282,7 +282,7 @@ func reportCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "report", Summary: "show a recording as probe, count or trace would have",
 		Groups: []cli.Group{
-			o.DefineReport, o.Output.Define, o.Talk.Define, cli.Some("", o.DefineRecorder, "max-lost"),
+			o.DefineReport, o.Output.Define, o.DefineNames, o.Talk.Define, cli.Some("", o.DefineRecorder, "max-lost"),
 			cli.Some("probe, count: ", table, "top", "sort"), cli.Some("probe: ", table, "hist"), cli.Some("", table, "fail-if"),
 			cli.Some("trace: ", o.DefineRun, "calls"),
 			cli.Some("trace: ", lines, "where", "errors", "min", "goid", "tree", "depth", "begins", "start-order", "timestamp", "format", "values"),

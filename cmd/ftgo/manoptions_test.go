@@ -25,6 +25,8 @@ var manualTexts = map[string]string{
 	"fork":       "With -p or -- PROGRAM, also trace the processes that these start, and those that their children start.",
 	"comm":       "Trace only processes of this NAME, as ps -o comm shows it, for as long as they have it.",
 	"exclude":    "Leave out functions that match PATTERN. May be given several times.",
+	"wrappers":   "Also select wrappers, which the compiler makes to call methods. Without it wildcards and ends of names leave them out, unless they select nothing else. A name in full selects them, too. A wrapper may have the method inlined: those calls are seen in the wrapper alone.",
+	"full-names": "Show functions with the whole paths of their packages. Without it tables and lines have the last element, or as many as tell them apart; all other formats have the whole paths.",
 	"at":         "Read the variables when FUNC is called (default runtime.usleep). May be given several times.",
 	"where":      "Show only calls for which EXPR is true, like 'n > 100 && key == \"bob\"'.",
 	"errors":     "Add the calls whose last result was an error, and their share.",

@@ -220,7 +220,7 @@ func TestKernelTopLevel(t *testing.T) {
 		r := whenIdle(func() (r result) {
 			before = topLevel(t, f)
 			data := filepath.Join(t.TempDir(), "data")
-			r = ftgoOn(t, linux310, "count", "--force", "-o", "json", "-w", data, target, "main.*", "--", target)
+			r = ftgoOn(t, linux310, "count", "--force", "--wrappers", "-o", "json", "-w", data, target, "main.*", "--", target)
 			if text, err := os.ReadFile(data); err == nil && r.code == 0 {
 				o, b = readObserved(t, string(text)), readBooks(t, r.stdout)
 			}

@@ -153,12 +153,12 @@ func readObserved(t *testing.T, text string) observed {
 	return o
 }
 
-// observe runs a command on a target, which it starts, and returns both views of
-// what happened.
+// observeTarget runs a command on a target, which it starts, and returns both views of
+// what happened. Targets count calls of wrappers, too.
 func observeTarget(t *testing.T, e func(*env), command, target string, patterns []string, program ...string) (observed, books, result) {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
-	args := append([]string{command, "-o", "json", "-w", data, target}, patterns...)
+	args := append([]string{command, "--wrappers", "-o", "json", "-w", data, target}, patterns...)
 	args = append(append(args, "--", target), program...)
 	var out, errs written
 	en := newEnv(&out, &errs)

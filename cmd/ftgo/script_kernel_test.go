@@ -84,7 +84,7 @@ func tracefsDir(t *testing.T) string {
 func TestKernelScriptIsExact(t *testing.T) {
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "exact")
-	script := scriptFor(t, target, "main.*")
+	script := scriptFor(t, "--wrappers", target, "main.*")
 	sh := scriptShells(t)[0]
 	file, out := record(t, sh, script, target)
 	if info, err := os.Stat(file); err != nil || info.Mode() != 0o600 {

@@ -4,12 +4,15 @@ package printable
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
+
+	"github.com/ftgo/ftgo/internal/brackets"
 )
 
 // Text makes text of unknown origin safe for a terminal. Printable runes and
@@ -82,29 +85,100 @@ func Columns(s string) int { return twwidth.WidthWithOptions(s, twwidth.Options{
 
 const ellipsis = "…"
 
-// Shorten makes a function name fit into width columns: first the import path goes
-// (github.com/a/b/pkg.(*T).Method → …/pkg.(*T).Method), then the middle of what is
-// left, which keeps the package and the end of the method.
+// leastMethod is how many columns the name of a method keeps as long as its type is whole.
+const leastMethod = 8
+
+// Shorten makes a function's name fit into width columns. First the path of its package goes, then the
+// package, then the middle of the method's name, and last the type's:
+//
+//	github.com/a/b/pkg.(*Type).VeryLongMethod
+//	…/pkg.(*Type).VeryLongMethod
+//	….(*Type).VeryLongMethod
+//	….(*Type).Very…thod
+//	(*Ty…gMethod
 func Shorten(name string, width int) string {
 	if Columns(name) <= width {
 		return name
 	}
 	if short := Short(name); short != name {
-		name = ellipsis + "/" + short
+		if name = short; Columns(name)+2 <= width {
+			return ellipsis + "/" + name
+		}
 	}
-	if Columns(name) <= width {
-		return name
+	inside := name
+	if pkg, rest, ok := strings.Cut(name, "."); ok && !strings.ContainsAny(pkg, "[({\" ") {
+		inside = rest
+		switch room := width - Columns(inside); {
+		case room >= 2:
+			return ellipsis + "." + inside
+		case room == 1:
+			return ellipsis + inside
+		}
+		typ, method := brackets.Cut(inside, ".")
+		if room := width - Columns(typ) - 3; method != "" && room >= leastMethod {
+			return ellipsis + "." + typ + "." + CutMiddle(method[1:], room)
+		}
 	}
+	return CutMiddle(inside, width)
+}
+
+// CutMiddle makes text fit into width columns that is too wide.
+func CutMiddle(s string, width int) string {
 	room := max(width-1, 0)
-	return head(name, room-room/2) + ellipsis + tail(name, room/2)
+	return head(s, room-room/2) + ellipsis + tail(s, room/2)
 }
 
 // Short is a name without the directories of its package: github.com/a/b/pkg.(*T).Method is
-// pkg.(*T).Method.
-func Short(name string) string {
-	// Slashes in brackets belong to type arguments, which may follow a short name.
-	path, _, _ := strings.Cut(name, "[")
-	return name[strings.LastIndexByte(path, '/')+1:]
+// pkg.(*T).Method, and github.com/a/pkg/v2.F is pkg/v2.F.
+func Short(name string) string { return ending(name, 1) }
+
+// ending is a name without the directories of its package but so many elements of its path.
+func ending(name string, elements int) string {
+	path := name
+	if i := strings.IndexAny(name, "[({\" "); i >= 0 {
+		path = name[:i] // there may be slashes in type arguments
+	}
+	for {
+		i := strings.LastIndexByte(path, '/')
+		if i < 0 {
+			return name
+		}
+		if element, _, _ := strings.Cut(name[i+1:len(path)], "."); !majorVersion(element) {
+			elements--
+		}
+		if path = name[:i]; elements == 0 {
+			return name[i+1:]
+		}
+	}
+}
+
+// majorVersion tells whether an element of a path is v2, or later, of the one before.
+func majorVersion(element string) bool {
+	return len(element) > 1 && element[0] == 'v' && strings.Trim(element[1:], "0123456789") == ""
+}
+
+// ShortNames are short names by the names that they are of. Those that would read the same keep as many
+// elements of their paths as tell them apart.
+func ShortNames(names []string) map[string]string {
+	short := make(map[string]string, len(names))
+	for alike, elements := names, 1; len(alike) > 0; elements++ {
+		of := make(map[string][]string) // names by what is short for them
+		for _, name := range alike {
+			if end := ending(name, elements); !slices.Contains(of[end], name) {
+				of[end] = append(of[end], name)
+			}
+		}
+		alike = nil
+		for end, names := range of {
+			for _, name := range names {
+				short[name] = end
+			}
+			if len(names) > 1 {
+				alike = append(alike, names...)
+			}
+		}
+	}
+	return short
 }
 
 // Cut makes text fit into width columns and marks that some is missing.

@@ -1,6 +1,7 @@
 package printable
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -13,9 +14,11 @@ func TestShorten(t *testing.T) {
 	}{
 		{"fits", "github.com/a/b/pkg.(*T).Method", 30, "github.com/a/b/pkg.(*T).Method"},
 		{"path goes first", "github.com/a/b/pkg.(*T).Method", 29, "…/pkg.(*T).Method"},
-		{"then the middle", "github.com/a/b/pkg.(*T).Method", 16, "…/pkg.(*….Method"},
-		{"no path", "main.(*LongTypeName).LongMethod", 21, "main.(*Lon…LongMethod"},
-		{"slashes of type arguments stay", "main.Map[github.com/x/y.T]", 20, "main.Map[g…om/x/y.T]"},
+		{"then the package", "github.com/a/b/pkg.(*T).Method", 16, "….(*T).Method"},
+		{"its mark is shorter", "github.com/a/b/pkg.(*T).Method", 12, "…(*T).Method"},
+		{"then the middle of the method", "pkg.(*T).VeryLongMethod", 16, "….(*T).Very…thod"},
+		{"the type last", "pkg.(*LongTypeName).LongMethod", 21, "(*LongType…LongMethod"},
+		{"slashes of type arguments stay", "main.Map[github.com/x/y.T]", 20, "Map[github…om/x/y.T]"},
 		{"path before type arguments", "example.org/m/pkg.Map[example.org/x.T]", 30, "…/pkg.Map[example.org/x.T]"},
 		{"wide letters are two columns", "世界世界世界", 7, "世…界"},
 		{"nothing left", "main.f", 1, "…"},
@@ -26,6 +29,27 @@ func TestShorten(t *testing.T) {
 				t.Errorf("Shorten(%q, %d) = %q, want %q", test.in, test.width, got, test.want)
 			}
 		})
+	}
+}
+
+func TestShortNames(t *testing.T) {
+	for _, test := range []struct{ names, want string }{
+		{"github.com/a/http.(*Server).Serve net/http.(*conn).serve main.f", "http.(*Server).Serve http.(*conn).serve main.f"},
+		{"main.f main.f", "main.f main.f"},
+		{"a/x/p.F b/x/p.F b/x/p.G", "a/x/p.F b/x/p.F p.G"},
+		{"p.F x/p.F y/x/p.F z/x/p.F", "p.F x/p.F y/x/p.F z/x/p.F"},
+		{"github.com/a/b/v2.F github.com/a/b/v2/c.F example.org/v2x.F", "b/v2.F c.F v2x.F"},
+		{"a/p.Map[go.shape.*b/q.T] c/p.(*G[b/q.T]).Get(x/y.Z)", "p.Map[go.shape.*b/q.T] p.(*G[b/q.T]).Get(x/y.Z)"},
+	} {
+		names := strings.Fields(test.names)
+		short := ShortNames(names)
+		var got []string
+		for _, name := range names {
+			got = append(got, short[name])
+		}
+		if got := strings.Join(got, " "); got != test.want {
+			t.Errorf("%s: %s, want %s", test.names, got, test.want)
+		}
 	}
 }
 

@@ -31,6 +31,8 @@ type Options struct {
 	Inside   string           `json:"inside,omitempty"`
 	Entries  bool             `json:"entries,omitempty"`
 	Features tracefs.Features `json:"features"`
+	// NoWrappers: wildcards left out wrappers, which those of older recordings did not.
+	NoWrappers bool `json:"no_wrappers,omitempty"`
 	// Named and InsideFuncs are indices of the plan's functions; OnlyInside are those of the
 	// latter that were not asked for otherwise.
 	Named       []int `json:"named,omitempty"`

@@ -19,6 +19,7 @@ type Target struct{ target.Query }
 func (q *Target) Define(fs *Flags) {
 	fs.BoolVarP(&q.Regexp, "regexp", "r", false, "take patterns as regular expressions (RE2, unanchored)")
 	fs.StringArrayVarP(&q.Exclude, "exclude", "x", nil, "leave out functions that match `PATTERN`")
+	fs.BoolVar(&q.Wrappers, "wrappers", false, "also select wrappers that the compiler made of methods")
 }
 
 // DefineProcesses defines -p and --all.
@@ -92,6 +93,8 @@ var Rows = []render.Format{render.Table, render.JSON, render.CSV, render.TSV}
 type Output struct {
 	Format render.Format
 	File   string // "" is standard output
+	// FullNames: tables and lines have the whole paths of packages.
+	FullNames bool
 	// Formats are those that the command has.
 	Formats []render.Format
 }
@@ -106,6 +109,11 @@ func (o *Output) Define(fs *Flags) {
 		Form[render.Format]{Name: "FORMAT", Read: render.ParseFormat, Write: render.Format.String, Choices: names})
 	fs.StringVarP(&o.File, "output-file", "w", "", "write data to `FILE` instead of standard output")
 	fs.Check(o.check)
+}
+
+// DefineNames defines --full-names.
+func (o *Output) DefineNames(fs *Flags) {
+	fs.BoolVar(&o.FullNames, "full-names", false, "show functions with the whole paths of their packages")
 }
 
 // check refuses formats of other commands.

@@ -68,6 +68,8 @@ type CallOptions struct {
 	Sched     bool // adds what latencies were spent with
 	// Width is the columns that a line may take, as far as values can be cut for it; 0 is any number.
 	Width int
+	// Short are the short names of functions by their names.
+	Short map[string]string
 	// Line, if not nil, is what a line has rather than the call as Go would spell it.
 	// There is one line a call: when it ends or, with Entries, when it begins.
 	Line *CallFormat
@@ -185,7 +187,7 @@ func (w *CallWriter) Event(e *EventLine) error {
 		b = fmt.Appendf(b, "goroutine %d  ", e.Goid)
 	}
 	if e.Function != "" {
-		b = append(append(b, printable.Text(e.Function)...), "  "...)
+		b = append(append(b, w.function(e.Function)...), "  "...)
 	}
 	b = appendEventText(fmt.Appendf(b, "thread %d cpu %d  ", e.TID, e.CPU), e)
 	w.line = append(b, '\n')

@@ -99,7 +99,7 @@ const leastName = 32
 
 // function is the name of a function, shortened where lines are to keep to a width.
 func (w *CallWriter) function(name string) string {
-	if name = printable.Text(name); w.o.Width > 0 {
+	if name = printable.Text(cmp.Or(w.o.Short[name], name)); w.o.Width > 0 && w.o.Short != nil {
 		return printable.Shorten(name, max(leastName, w.o.Width/4))
 	}
 	return name

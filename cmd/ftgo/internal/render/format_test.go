@@ -88,7 +88,7 @@ func all(t *testing.T, names []string, f func(what, text string)) {
 		run("functions "+format.String(), func(w io.Writer) error {
 			return Functions(w, format, rows, Options{Latency: true, Width: 80})
 		})
-		run("list "+format.String(), func(w io.Writer) error { return List(w, format, list, 80) })
+		run("list "+format.String(), func(w io.Writer) error { return List(w, format, list, Options{Width: 80}) })
 	}
 	run("summary", func(w io.Writer) error { return SummaryJSON(w, stats.Summary{Skipped: skipped}) })
 	run("histograms", func(w io.Writer) error { return Histograms(w, rows, Options{}) })

@@ -24,6 +24,7 @@ type Options struct {
 	Sched              bool     // what latencies were spent with
 	Processes          bool     // the process
 	NoHeader           bool     // leave out the line with the columns' names
+	FullNames          bool     // tables have the whole paths of packages
 	Events             []string // the kernel events that Function.Events counts, GROUP:EVENT each
 	// Interval is the interval that rows are of, nil where there are none.
 	Interval *Interval
@@ -68,6 +69,7 @@ func Functions(w io.Writer, f Format, rows []stats.Row, o Options) error {
 func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) object {
 	all := sum(rows)
 	events := eventsShown(rows, o.Events)
+	short := shortNames(o.FullNames, rows, func(r stats.Row) string { return r.Name })
 	var names []string
 	for _, s := range stats.Statistics {
 		names = append(names, strings.ToUpper(s.Name))
@@ -79,7 +81,7 @@ func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) objec
 			calls = units.Compact(float64(r.Calls))
 		}
 		row = append(row[:0], object{
-			{"FUNCTION", r.Name}, {"PID", shown(o.Processes, cmp.Or(nonzero(r.PID), any("others")))},
+			{"FUNCTION", cmp.Or(short[r.Name], r.Name)}, {"PID", shown(o.Processes, cmp.Or(nonzero(r.PID), any("others")))},
 			{"CALLS", calls}, {"RATE/s", units.Rate(r.Rate)},
 		}...)
 		for i, s := range stats.Statistics {

@@ -101,7 +101,7 @@ func TestJSONKeyOrder(t *testing.T) {
 	if err := Functions(&b, JSON, ordinary()[:1], Options{Latency: true}); err != nil {
 		t.Fatal(err)
 	}
-	if err := List(&b, JSON, []target.Row{{}}, 0); err != nil {
+	if err := List(&b, JSON, []target.Row{{}}, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	want := [][]string{

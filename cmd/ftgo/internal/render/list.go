@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -49,10 +50,10 @@ func inlinedAt(sites []offsets.Frame) objects {
 	return calls
 }
 
-// List writes the functions in the order given; width limits tables as in [Options].
+// List writes the functions in the order given; of o, tables heed Width and FullNames.
 // A table has no NOTE column where there is nothing to note, and POSITION, without
 // folders, only where there is room for it.
-func List(w io.Writer, f Format, rows []target.Row, width int) error {
+func List(w io.Writer, f Format, rows []target.Row, o Options) error {
 	if f != Table {
 		return writeData(w, f, true, func(r target.Row) object {
 			return object{
@@ -64,20 +65,21 @@ func List(w io.Writer, f Format, rows []target.Row, width int) error {
 	}
 	notes := slices.ContainsFunc(rows, func(r target.Row) bool { return listNote(r) != "" })
 	positions := slices.ContainsFunc(rows, func(r target.Row) bool { return r.File != "" })
+	short := shortNames(o.FullNames, rows, func(r target.Row) string { return r.Name })
 	columns := func(r target.Row, _ bool) object {
 		at := position(r)
 		return object{
-			{"FUNCTION", r.Name}, {"POSITION", shown(positions, nonzero(at[strings.LastIndexByte(at, '/')+1:]))},
+			{"FUNCTION", cmp.Or(short[r.Name], r.Name)}, {"POSITION", shown(positions, nonzero(at[strings.LastIndexByte(at, '/')+1:]))},
 			{"ADDRESS", nonzero(hex(r, r.Addr))}, {"OFFSET", nonzero(hex(r, r.Offset))}, {"SIZE", nonzero(r.Size)},
 			{"ABI", nonzero(r.ABI)}, {"ENTRY", r.Entry},
 			{"RETURNS", known(r.Size > 0, r.Returns)}, {"NOTE", shown(notes, listNote(r))},
 		}
 	}
-	if positions && width > 0 {
+	if positions && o.Width > 0 {
 		roomy := newTable(rows, fit{}, columns)
-		positions = roomy.fit(width, fit{gap: 2, name: math.MaxInt})
+		positions = roomy.fit(o.Width, fit{gap: 2, name: math.MaxInt})
 	}
-	return writeTable(w, width, false, rows, columns)
+	return writeTable(w, o.Width, false, rows, columns)
 }
 
 // Checks writes a line for each finding, in the order given; a table has the fix on a line

@@ -48,15 +48,15 @@ func TestListGolden(t *testing.T) {
 		{"list.tsv", TSV, listed(), 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			golden(t, test.name, func(w *bytes.Buffer) error { return List(w, test.format, test.rows, test.width) })
+			golden(t, test.name, func(w *bytes.Buffer) error { return List(w, test.format, test.rows, Options{Width: test.width}) })
 		})
 	}
 }
 
 func TestListTableWidth(t *testing.T) {
-	for _, width := range []int{90, 100, 115, 132, 160, 200} {
+	for _, width := range []int{60, 70, 80, 90, 100, 115, 132, 160, 200} {
 		var b bytes.Buffer
-		if err := List(&b, Table, append(listed(), inlinedRows()...), width); err != nil {
+		if err := List(&b, Table, append(listed(), inlinedRows()...), Options{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {

@@ -25,10 +25,14 @@ type fit struct {
 	name    int  // how far the names in the first column may be shortened
 	compact bool // large numbers of calls are written as 1.25M
 	without int  // of the expendable columns
+	cut     int  // how many columns from the last on are left out
 }
 
 // expendable are the columns that tables go without where there is no room, the first first.
-var expendable = []string{"TREND", "P90", "MAX", "SHARE"}
+var expendable = []string{"TREND ABI", "P90 OFFSET", "MAX SIZE", "SHARE"}
+
+// leastColumns are those that the narrowest table has.
+const leastColumns = 2
 
 // minNote is how far the last column is shortened if it holds text.
 const minNote = 16
@@ -38,17 +42,31 @@ const minNote = 16
 var textColumns = []string{"POSITION", "ABI", "ENTRY", "NOTE", "TREND"}
 
 // writeTable lays out a table within width columns (0 = no limit) and writes it, without its
-// header if bare. A width that even the tightest layout exceeds is exceeded: numbers are never
-// cut, and cells never wrapped.
+// header if bare. Where even the tightest layout is too wide, the last columns are left out: numbers are
+// never cut, and cells never wrapped.
 func writeTable[R any](w io.Writer, width int, bare bool, rows []R, columns func(row R, compact bool) object) error {
 	var t table
 	var chosen fit
-	for _, chosen = range fits {
-		if t = newTable(rows, chosen, columns); width <= 0 || t.fit(width, chosen) {
+	for i := 0; ; i++ {
+		chosen = fits[min(i, len(fits)-1)]
+		chosen.cut = max(i+1-len(fits), 0)
+		if t = newTable(rows, chosen, columns); width <= 0 || t.fit(width, chosen) || chosen.cut > 0 && len(t.left) == leastColumns {
 			break
 		}
 	}
 	return write(w, "table", t.text(chosen.gap, bare))
+}
+
+// shortNames are the short names of rows by their names, none if these are wanted in full.
+func shortNames[R any](full bool, rows []R, name func(R) string) map[string]string {
+	if full {
+		return nil
+	}
+	names := make([]string, len(rows))
+	for i, row := range rows {
+		names[i] = name(row)
+	}
+	return printable.ShortNames(names)
 }
 
 // table is the text of a table, its header first. All cells are safe for a terminal and one line
@@ -59,18 +77,19 @@ type table struct {
 }
 
 func newTable[R any](rows []R, f fit, columns func(row R, compact bool) object) (t table) {
+	without := strings.Fields(strings.Join(expendable[:f.without], " "))
 	add := func(o object) {
 		line := make([]string, 0, len(o))
 		for _, m := range o {
 			switch {
-			case m.value == hidden{} || slices.Contains(expendable[:f.without], m.key):
+			case m.value == hidden{} || slices.Contains(without, m.key):
 			case m.value == nil: // an empty cell would look like a mistake
 				line = append(line, "-")
 			default:
 				line = append(line, printable.Text(fmt.Sprint(m.value)))
 			}
 		}
-		t.lines = append(t.lines, line)
+		t.lines = append(t.lines, line[:max(len(line)-f.cut, min(len(line), leastColumns))])
 	}
 	var none R
 	add(columns(none, f.compact).header())
@@ -110,8 +129,21 @@ func (t *table) fit(width int, f fit) bool {
 	room := width - numbers - note
 	name := min(widths[0], max(room, f.name))
 	note = max(note, width-numbers-name)
+	of := make(map[string]string) // the name that a shortened one is of; "" of several
 	for _, line := range t.lines {
-		line[0] = printable.Shorten(line[0], name)
+		short := printable.Shorten(line[0], name)
+		if other, ok := of[short]; ok && other != line[0] {
+			of[short] = ""
+		} else {
+			of[short] = line[0]
+		}
+	}
+	for _, line := range t.lines {
+		short := printable.Shorten(line[0], name)
+		if of[short] == "" && short != line[0] { // its beginning may tell it from others
+			short = printable.CutMiddle(line[0], name)
+		}
+		line[0] = short
 		if t.left[last] {
 			line[last] = printable.Cut(line[last], note)
 		}
@@ -153,9 +185,11 @@ var histogramUnits = [...]struct {
 	ns    int64
 }{{"nsecs", 1}, {"usecs", 1e3}, {"msecs", 1e6}, {"secs", 1e9}}
 
-// A histogram's line is 38 columns, the counts eight of them, and the bar.
+// A histogram's line is 39 columns, the counts eight of them, and the bar.
 const (
+	lineWidth  = 39
 	barWidth   = 40
+	leastBar   = 8
 	countWidth = 8
 	// maxEdge is the largest label that fits into its ten columns.
 	maxEdge = 1 << 33
@@ -195,7 +229,11 @@ func writeHistogram(text *bytes.Buffer, row stats.Row, o Options) {
 		most = max(most, b.Count)
 	}
 	counts := max(len(strconv.FormatUint(most, 10)), countWidth)
-	bar := barWidth - (counts - countWidth)
+	bar := barWidth
+	if o.Width > 0 {
+		bar = max(min(bar, o.Width-lineWidth), leastBar)
+	}
+	bar -= counts - countWidth
 
 	fmt.Fprintf(text, "     %-19s : %-*s  distribution\n", unit.label, counts, "count")
 	for _, b := range buckets {

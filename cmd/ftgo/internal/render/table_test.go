@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -104,22 +105,69 @@ func TestTableMarksLatenciesOfLossyFunctionsOnly(t *testing.T) {
 
 func TestTableKeepsFullNamesWithoutLimit(t *testing.T) {
 	rows := extreme()
-	for i, line := range tableLines(t, rows, Options{Latency: true})[1:] {
+	for i, line := range tableLines(t, rows, Options{Latency: true, FullNames: true})[1:] {
 		if !strings.HasPrefix(line, rows[i].Name+" ") {
 			t.Errorf("line %q does not begin with %q", line, rows[i].Name)
 		}
 	}
 }
 
+// In a narrow terminal there are fewer numbers, and none is cut.
 func TestTableKeepsNumbersInANarrowTerminal(t *testing.T) {
-	for _, width := range []int{1, 20, 40} {
+	cells := []string{"15501", "1550", units.Duration(ordinary()[0].Latency.Quantile(0.5)), units.Duration(ordinary()[0].Latency.Quantile(0.99))}
+	for width, numbers := range map[int]int{1: 1, 20: 1, 26: 2, 40: 4} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			line := tableLines(t, ordinary(), Options{Latency: true, Width: width})[1]
-			for _, cell := range []string{"15501", "1550", units.Duration(ordinary()[0].Latency.Quantile(1))} {
-				if !strings.Contains(line, " "+cell) {
-					t.Errorf("%q lacks %s", line, cell)
-				}
+			if got := strings.Fields(line)[1:]; !slices.Equal(got, cells[:numbers]) {
+				t.Errorf("%d columns: %q, want %q", width, line, cells[:numbers])
 			}
+		})
+	}
+}
+
+// TestWidths: each table at the widths of terminals.
+func TestWidths(t *testing.T) {
+	crowded := append(eventful(), extreme()...)
+	for i := range crowded {
+		crowded[i].ReturnsErrors, crowded[i].Errors, crowded[i].Events = true, uint64(i), []uint64{3, 2, 1}
+		crowded[i].Split = stats.Split{Running: 2, Runnable: 1, Waiting: 97}
+	}
+	alike := ordinary()
+	for i, name := range []string{"github.com/a/b/store.(*Store).Get", "example.org/store.(*Store).Get", "github.com/c/queue/v2.(*VeryLongTypeName).VeryLongMethodName", "gopkg.in/yaml%2ev3.Marshal", "example.org/a/b/store.(*Store).Get"} {
+		alike[i].Name = name
+	}
+	for name, write := range map[string]func(w *bytes.Buffer, width int) error{
+		"count": func(w *bytes.Buffer, width int) error { return Functions(w, Table, alike, Options{Width: width}) },
+		"probe": func(w *bytes.Buffer, width int) error {
+			return Functions(w, Table, alike, Options{Width: width, Latency: true, Trends: map[string][]float64{"main.fib": {1, 2, 3}}})
+		},
+		"full-names": func(w *bytes.Buffer, width int) error {
+			return Functions(w, Table, alike, Options{Width: width, Latency: true, FullNames: true})
+		},
+		"crowded": func(w *bytes.Buffer, width int) error {
+			return Functions(w, Table, crowded, Options{Width: width, Latency: true, Sched: true, Processes: true, Events: []string{"sched:sched_switch", "syscalls:sys_enter_write", "block:block_rq_issue"}})
+		},
+		"list": func(w *bytes.Buffer, width int) error {
+			return List(w, Table, append(listed(), inlinedRows()...), Options{Width: width})
+		},
+		"histograms": func(w *bytes.Buffer, width int) error {
+			return Histograms(w, ordinary()[:1], Options{Width: width})
+		},
+	} {
+		golden(t, "widths-"+name, func(all *bytes.Buffer) error {
+			for _, width := range []int{60, 80, 120, 200} {
+				var w bytes.Buffer
+				if err := write(&w, width); err != nil {
+					return err
+				}
+				for line := range strings.Lines(w.String()) {
+					if n := printable.Columns(strings.TrimSuffix(line, "\n")); n > width {
+						t.Errorf("%d columns, not %d: %q", n, width, line)
+					}
+				}
+				fmt.Fprintf(all, "%d columns\n%s\n", width, w.String())
+			}
+			return nil
 		})
 	}
 }

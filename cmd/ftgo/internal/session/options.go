@@ -170,9 +170,7 @@ func (o *Options) Words(command string) func(words, program []string) error {
 
 // resolve finds the target.
 func (o *Options) resolve() (*target.Target, error) {
-	// --fail-if is there, or may be given to report.
 	o.Missing = o.Missing || o.Force
-	o.Wrappers = o.FailIf.Text != "" || o.Recorded.As != ""
 	return o.Query.Resolve(o.Say)
 }
 
@@ -189,7 +187,7 @@ func (o *Options) Filter() trace.Filter {
 // View are the options of views, as far as flags say.
 func (o *Options) View() *view.Options {
 	return &view.Options{
-		Env: o.Talk.Env, Format: o.Format, Header: o.Header, Tables: o.TableFlags, Lines: o.Lines, Fetch: o.Fetch,
+		Env: o.Talk.Env, Format: o.Format, Header: o.Header, FullNames: o.FullNames, Tables: o.TableFlags, Lines: o.Lines, Fetch: o.Fetch,
 		Stack: o.Stack, Every: o.Interval, Calls: o.Calls, Sched: o.Sched, Inside: o.Inside != "", Mixed: o.mixed(), Keys: len(o.Program) == 0,
 		Verbose: o.Verbose, Whole: o.wholeFilter,
 	}

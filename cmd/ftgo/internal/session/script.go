@@ -72,7 +72,7 @@ func (o *Options) take(a *recording.Options) error {
 		return cli.Usage("report: --where: it was recorded with one already: %s", a.Where)
 	}
 	o.Recorded.replays, o.Recorded.filters = true, a.Where == ""
-	o.Funcs, o.Regexp, o.Exclude, o.Errors, o.Stack, o.Force = a.Patterns, a.Regexp, a.Exclude, a.Errors, a.Stack, true
+	o.Funcs, o.Regexp, o.Exclude, o.Wrappers, o.Errors, o.Stack, o.Force = a.Patterns, a.Regexp, a.Exclude, !a.NoWrappers, a.Errors, a.Stack, true
 	o.Fetch.StrLen, o.Fetch.Items, o.Inside, o.Lines.Entries = cmp.Or(a.StrLen, 1), cmp.Or(a.Items, 1), a.Inside, a.Entries
 	if a.Where != "" {
 		o.Lines.Where = a.Where
@@ -185,7 +185,7 @@ func (p *planned) script() (string, error) {
 // recorded are the options of the plan of a script.
 func (p *planned) recorded() recording.Options {
 	a := recording.Options{
-		Patterns: p.Funcs, Regexp: p.Regexp, Exclude: p.Exclude, Errors: p.Errors, Stack: p.Stack,
+		Patterns: p.Funcs, Regexp: p.Regexp, Exclude: p.Exclude, NoWrappers: !p.Query.Wrappers, Errors: p.Errors, Stack: p.Stack,
 		StrLen: p.Fetch.StrLen, Items: p.Fetch.Items, Where: p.Lines.Where, Inside: p.Inside, Entries: p.Lines.Entries, Features: p.features,
 	}
 	for i := range p.plan.Funcs {

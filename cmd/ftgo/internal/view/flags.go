@@ -24,12 +24,13 @@ import (
 
 // Options are what views are told by flags.
 type Options struct {
-	Env    *cli.Env
-	Format render.Format
-	Header bool
-	Tables TableFlags
-	Lines  LineFlags
-	Fetch  FetchFlags
+	Env       *cli.Env
+	Format    render.Format
+	Header    bool
+	FullNames bool // of functions, in tables and lines
+	Tables    TableFlags
+	Lines     LineFlags
+	Fetch     FetchFlags
 
 	Stack  int           // how many callers are shown
 	Every  time.Duration // how long an interval is, 0 for none

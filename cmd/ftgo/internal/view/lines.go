@@ -13,6 +13,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/units"
@@ -88,6 +89,13 @@ func (v *Lines) Begin(s *run.Scene) error {
 	if v.opt.short() {
 		width, _ := terminal.Size(s.Out)
 		opt.Width = max(leastLine, min(cmp.Or(width, longestLine), longestLine))
+	}
+	if !v.opt.FullNames {
+		names := make([]string, len(s.Plan.Funcs))
+		for i := range names {
+			names[i] = s.Plan.Funcs[i].Name
+		}
+		opt.Short = printable.ShortNames(names)
 	}
 	for reason, n := range v.unknown {
 		v.Env.Say("arguments of %s %s; types can be given: 'main.get(key string, n int) (v string, err error)'", units.Plural(n, "function"), reason)

@@ -146,7 +146,7 @@ func (r *Table) options() render.Options {
 	o := &r.opt.Tables
 	return render.Options{
 		Latency: r.mode == uprobe.Latency, Bucketed: o.InKernel, Errors: o.Errors, Sched: r.opt.Sched, Events: r.Events,
-		CountFirst: r.Plan.CountsFirst(), Processes: o.PerPID,
+		CountFirst: r.Plan.CountsFirst(), Processes: o.PerPID, FullNames: r.opt.FullNames,
 	}
 }
 
@@ -203,7 +203,9 @@ func (r *Table) writeTotals(t *trace.Table, rows []stats.Row) error {
 	if err := r.writeStacks(t); err != nil || !r.opt.Tables.Hist || r.opt.Format != render.Table {
 		return err
 	}
-	return render.Histograms(r.Out, rows, r.options())
+	o := r.options()
+	o.Width, _ = terminal.Size(r.Out)
+	return render.Histograms(r.Out, rows, o)
 }
 
 // writeStacks writes the stacks of probe behind the functions.
