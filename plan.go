@@ -136,7 +136,10 @@ func (j *job) values(f *offsets.Func, sites *offsets.Sites, opt uprobe.Options, 
 	case err != nil || !told && !j.wantsValues():
 		return out, nil // the note says why
 	}
-	args, results := j.target.Shown(f, sig)
+	args, results, err := j.target.Shown(f, sig)
+	if err != nil {
+		return out, err
+	}
 	entry, ret := fetch.Builders(j.target.Binary, f, sites, sig, opt.Stack, opt.Features)
 	if out.Entry, err = entry.Capture(args, nil); err != nil || opt.Mode == uprobe.Entries {
 		return out, err

@@ -81,6 +81,22 @@ func TestKernelTraceServer(t *testing.T) {
 	}
 }
 
+// TestKernelTraceResults shows those that are named, or none.
+func TestKernelTraceResults(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "lookup")
+	for pattern, want := range map[string]string{
+		"main.lookup(n) value":        `main.lookup(n=500) = "value-500"` + "\n",
+		"main.lookup() (err, found)":  `main.lookup() = (nil, true)` + "\n",
+		"main.lookup(n) -":            "main.lookup(n=500)\n",
+		"main.lookup(k=goarg1:ptr) -": "main.lookup(k=0x",
+	} {
+		if r := ftgo(t, "trace", target, pattern, "--", target, "-n", "0"); r.code != 0 || !strings.Contains(r.stdout, want) {
+			t.Errorf("%s: status %d\n%s%s", pattern, r.code, r.stdout, r.stderr)
+		}
+	}
+}
+
 // TestKernelFormatLengths writes lengths by a template, and the caller below.
 func TestKernelFormatLengths(t *testing.T) {
 	tracetest.Kernel(t)

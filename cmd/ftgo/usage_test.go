@@ -91,6 +91,8 @@ func TestBadInput(t *testing.T) {
 		{"bad regular expression", []string{"probe", "-r", target, "a(("}, cli.ExitUsage, `"a(("`},
 		{"nothing matches", []string{"probe", target, "main.framd"}, cli.ExitNothing, "nearest: main.framed"},
 		{"everything excluded", []string{"probe", "-x", "main.*", target, "main.framed"}, cli.ExitNothing, "excluded"},
+		{"no such argument", []string{"trace", "--dry-run", fixture.Build(t, "lookup"), "main.lookup(n) valu"}, cli.ExitUsage, `main.lookup has no variable "valu": there are key, n; results value, found, err`},
+		{"no such variable", []string{"trace", "--dry-run", "--where", "k > 1", fixture.Build(t, "lookup"), "main.lookup"}, cli.ExitUsage, `main.lookup has no variable "k": there are key, n; results value, found, err; of each call cpu, `},
 		{"inlined away", []string{"probe", fixture.Build(t, "inlined"), "main.grow"}, cli.ExitNothing, "was inlined into its callers (2 places"},
 		{"program not executable", []string{"probe", target, "main.framed", "--", "/etc/passwd"}, cli.ExitFailed, "run /etc/passwd: permission denied"},
 		{"program not found", []string{"probe", target, "main.framed", "--", "no-such-program"}, cli.ExitFailed, "run no-such-program: executable file not found"},

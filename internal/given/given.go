@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"go/token"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/brackets"
+	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
 // Functions are those of a pattern, with what the user says of them.
@@ -20,6 +23,8 @@ type Functions struct {
 	params, results []variable
 	// Select is what to show, if HasSignature is not set. There may be nothing.
 	Select []Selection
+	// NoResults: no results are to be shown.
+	NoResults bool
 }
 
 // variable is a parameter or a result, with its type as in a source file.
@@ -31,11 +36,13 @@ type variable struct{ name, typ string }
 //	main.get                              not ok
 //	main.(*T).Get(key, req.URL.Path)      these parameters, or parts of them
 //	main.get(goarg1, key=goarg2:string)   these registers, of type int if none is given
+//	main.get(key) (n, err)                this parameter and these results
+//	main.get(key) -                       no results
 //	main.get(v=goret1:int)                when the call ends
 //	main.get(k=+0(%ax):x64)               what a fetcharg of the kernel fetches
 //	main.(*T).Get(t ptr, n int) (v string, err error)
 //
-// The last is a signature as in a source file, but for the receiver, which is the first
+// Names of types make it a signature. The last is one as in a source file, but for the receiver, which is the first
 // parameter. Results without a name are r0, r1 …, parameters p0, p1 ….
 func Parse(text string) (g Functions, ok bool, err error) {
 	at, end, err := argumentList(text)
@@ -85,21 +92,43 @@ func (g *Functions) read(params, results string) (err error) {
 			g.HasSignature = true
 		}
 	}
-	if !g.HasSignature && results == "" {
-		return g.readSelection(items)
+	if strings.HasPrefix(results, "(") && brackets.End(results, 0) == len(results) {
+		results = results[1 : len(results)-1]
+	}
+	if g.NoResults = results == "-"; g.NoResults {
+		results = ""
+	}
+	ends, err := list(results)
+	switch {
+	case err != nil:
+		return err
+	case !g.HasSignature && (len(ends) == 0 || areNames(slices.Concat(items, ends))):
+		return g.readSelection(slices.Concat(items, ends))
+	case g.NoResults:
+		return errors.New("- leaves out results where parameters are names, without types")
 	}
 	g.HasSignature = true
 	if g.params, err = variables(items, "p"); err != nil {
 		return err
 	}
-	if strings.HasPrefix(results, "(") && brackets.End(results, 0) == len(results) {
-		results = results[1 : len(results)-1]
-	}
-	if items, err = list(results); err != nil {
-		return err
-	}
-	g.results, err = variables(items, "r")
+	g.results, err = variables(ends, "r")
 	return err
+}
+
+// mayBeType is what may be the name of a type, as well as a part of a variable.
+var mayBeType = regexp.MustCompile(`^(\*.*|[^.\[]+\.[^.\[]+)$`)
+
+// areNames tells whether items select values: all of them may, and one is no type.
+func areNames(items []string) (some bool) {
+	for _, item := range items {
+		if _, isType := gotype.Basic(item); isType || item == "ptr" {
+			return false
+		} else if _, err := parseSelection(item); err != nil {
+			return false
+		}
+		some = some || !mayBeType.MatchString(item)
+	}
+	return some
 }
 
 // list splits at commas.

@@ -25,6 +25,9 @@ func (g Functions) spell() string {
 			fmt.Fprintf(&b, " arg %d result %d %s as %s", arg, result, s.Type, s.Name)
 		}
 	}
+	if g.NoResults {
+		b.WriteString(" no results")
+	}
 	if g.HasSignature {
 		fmt.Fprintf(&b, " takes %v gives %v", g.params, g.results)
 	}
@@ -69,6 +72,16 @@ func TestParse(t *testing.T) {
 		{`main.get() error`, `main.get takes [] gives [{r0 error}]`},
 		{`main.get() (int, chan int, func(a int) (int, error))`, `main.get takes [] gives [{r0 int} {r1 chan int} {r2 func(a int) (int, error)}]`},
 		{`main.get(a, b int, c string)`, `main.get takes [{a int} {b int} {c string}] gives []`},
+		{`main.get(key) n`, `main.get path key as key path n as n`},
+		{`main.get(key) (n, err)`, `main.get path key as key path n as n path err as err`},
+		{`main.get() res.Status.Code`, `main.get path res.Status.Code as res.Status.Code`},
+		{`main.get(key) res.Status`, `main.get path key as key path res.Status as res.Status`},
+		{`main.get(main.T) main.U`, `main.get takes [{p0 main.T}] gives [{r0 main.U}]`},
+		{`main.get(main.T) *main.U`, `main.get takes [{p0 main.T}] gives [{r0 *main.U}]`},
+		{`malloc(size_t) ptr`, `malloc takes [{p0 size_t}] gives [{r0 ptr}]`},
+		{`main.get(key) -`, `main.get path key as key no results`},
+		{`main.get() -`, `main.get no results`},
+		{`main.get(k=goarg1) -`, `main.get arg 1 result 0 int as k no results`},
 		{`main.get(string, int) bool`, `main.get takes [{p0 string} {p1 int}] gives [{r0 bool}]`},
 		{`main.get(chan int)`, `main.get takes [{p0 chan int}] gives []`},
 		{`main.get(_ int, _ string) (_ int, err error)`, `main.get takes [{p0 int} {p1 string}] gives [{r0 int} {err error}]`},
@@ -96,6 +109,7 @@ func TestParseErrors(t *testing.T) {
 		{`main.get(key`, `parse function "main.get(key": ( without )`},
 		{`main.get(key,)`, `parse function "main.get(key,)": nothing between commas in "key,"`},
 		{`main.get(,key)`, `nothing between commas in ",key"`},
+		{`main.get(key string) -`, `parse function "main.get(key string) -": - leaves out results where parameters are names, without types`},
 		{`main.get(key, key)`, `two are called "key"`},
 		{`main.get(key int, key string)`, `two are called "key"`},
 		{`main.get(_ int, p0 int)`, `two are called "p0"`},

@@ -1,9 +1,11 @@
 package target
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/given"
@@ -95,12 +97,15 @@ func Note(err error) string {
 }
 
 // Shown are the paths to show of a function's arguments and results; nil is all.
-func (t *Target) Shown(f *offsets.Func, sig *offsets.Signature) (args, results []string) {
+func (t *Target) Shown(f *offsets.Func, sig *offsets.Signature) (args, results []string, err error) {
 	g, ok := t.given[f]
 	if !ok || g.HasSignature {
-		return nil, nil
+		return nil, nil, nil
 	}
 	args = []string{}
+	if g.NoResults {
+		results = []string{}
+	}
 	for _, sel := range g.Select {
 		switch {
 		case sel.Path == "" && !sel.Result:
@@ -109,11 +114,35 @@ func (t *Target) Shown(f *offsets.Func, sig *offsets.Signature) (args, results [
 			results = append(results, sel.Name)
 		case HasRoot(sig.Results, sel.Path):
 			results = append(results, sel.Path)
-		default:
+		case HasRoot(sig.Params, sel.Path), HasRoot(sig.Captured, sel.Path):
 			args = append(args, sel.Path)
+		default:
+			return nil, nil, NoVariable(f, sig, sel.Path)
 		}
 	}
-	return args, results
+	return args, results, nil
+}
+
+// NoVariable is the error of a path that begins with no variable of a function, nor with any of others.
+func NoVariable(f *offsets.Func, sig *offsets.Signature, path string, others ...string) error {
+	var lists []string
+	for _, list := range []struct {
+		kind string
+		vars []offsets.Variable
+	}{{"", slices.Concat(sig.Params, sig.Captured)}, {"results ", sig.Results}} {
+		var names []string
+		for _, v := range list.vars {
+			names = append(names, v.Name)
+		}
+		if names != nil {
+			lists = append(lists, list.kind+strings.Join(names, ", "))
+		}
+	}
+	if others != nil {
+		lists = append(lists, "of each call "+strings.Join(others, ", "))
+	}
+	there := strings.Join(lists, "; ")
+	return usagef("%s has no variable %q: there are %s", f.Name, valuepath.Root(path), cmp.Or(there, "none"))
 }
 
 // HasRoot tells whether a path begins with one of the variables.

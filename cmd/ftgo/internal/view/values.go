@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,7 +15,6 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/uprobe"
-	"github.com/ftgo/ftgo/internal/valuepath"
 	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -60,7 +60,10 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 		if out.Filter, err = v.filter(fl, f, sig, entry, ret, v.opt.Whole(s.Roles[f].Inside)); err != nil {
 			return out, without(s, f, err)
 		}
-		shownArgs, shownResults := s.Shown(f, sig)
+		shownArgs, shownResults, err := s.Shown(f, sig)
+		if err != nil {
+			return out, err
+		}
 		if v.opt.Lines.Template.Text != "" {
 			shownArgs, shownResults = templatePaths(v.opt.Lines.Template.Names, sig)
 		}
@@ -154,7 +157,7 @@ func (v *Lines) filter(fl *funcLines, f *offsets.Func, sig *offsets.Signature, e
 		t, ok := builtins[path]
 		switch {
 		case b == nil && !ok:
-			return nil, fmt.Errorf("%s has no variable %q", f.Name, valuepath.Root(path))
+			return nil, target.NoVariable(f, sig, path, slices.Sorted(maps.Keys(builtins))...)
 		case b == nil && entriesOnly && path == "depth":
 			return nil, fmt.Errorf("--entries does not see calls end: %q", path)
 		case b == nil:
