@@ -22,6 +22,18 @@ func (b *Binary) Layout() (goid, stackLo, stackHi int64, err error) {
 	return l.goid, l.lo, l.hi, err
 }
 
+// WaitReason is where runtime.g has the number of the reason why the goroutine waits (uint8), in bytes
+// from g, and names are those of reasons by their numbers, as stack dumps have them: "chan receive",
+// "sleep". Before Go 1.11 there are no such numbers, and known is false.
+func (b *Binary) WaitReason() (offset int64, names []string, known bool) {
+	behind, known := b.goVer.WaitReason()
+	l, err := b.layout()
+	if !known || err != nil {
+		return 0, nil, false
+	}
+	return l.goid + behind, b.tables.WaitReasons(), true
+}
+
 func (b *Binary) readLayout() (layout, error) {
 	v := b.goVer
 	off, known := v.Goid()

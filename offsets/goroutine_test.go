@@ -25,6 +25,19 @@ func TestLayout(t *testing.T) {
 			if got != want {
 				t.Errorf("%+v by version, %+v from debug information", got, want)
 			}
+			if at, _, known := without.WaitReason(); known {
+				d, err := with.debug()
+				if err != nil {
+					t.Fatal(err)
+				}
+				g, err := d.Struct("runtime.g", "runtime")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if off, ok := field(g, "waitreason"); !ok || off != at {
+					t.Errorf("waitreason at %d, %d by debug information", at, off)
+				}
+			}
 			if l, err := without.layoutFromDWARF(); err == nil {
 				t.Errorf("-w left debug information: %+v", l)
 			}
