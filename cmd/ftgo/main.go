@@ -153,7 +153,7 @@ func probeCommand(e *env) *cli.Command {
 	o.TimesCalls = true
 	return &cli.Command{
 		Name: "probe", Summary: "count calls, and measure their rates and latencies", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineExtras, o.TableFlags.Define, o.CallerFlags.Group("group calls by stack"), o.DefineNames),
+		Groups: o.Groups(o.Target.Define, o.DefineExtras, o.DefineWaits, o.TableFlags.Define, o.CallerFlags.Group("group calls by stack"), o.DefineNames),
 		Words:  o.Words("probe"),
 		Run: func(ctx context.Context) error {
 			if o.Stack == 0 && (o.Format == render.Folded || o.Format == render.Pprof) {

@@ -44,6 +44,8 @@ type Call struct {
 	// Split is what the time from Start to End was spent with, if the call has Returned and
 	// the plan follows the scheduler ([uprobe.Options].Sched): its parts add up to it.
 	Split Split
+	// Waits are what its goroutine has waited for meanwhile, if the plan follows the scheduler.
+	Waits Waits
 	// SP is the stack pointer when the call began.
 	SP uint64
 	// Hits are those of probes on its stack from Start on, its own where it began included,
@@ -85,6 +87,7 @@ type frame struct {
 	atEntry    Split    // sums of its stack at entry
 	hitsBefore Hits     // those of its stack before the entry
 	hi         uint64   // see Call.StackHi
+	waits      Waits    // of its own, and of calls nested in it that have ended
 	args       []uint64 // of the stack and of values
 }
 
@@ -118,7 +121,7 @@ func (p *pairer) fill(c *Call, s *stack, n int) {
 	c.Start, c.End, c.Outcome, c.Split = f.start, 0, Returned, Split{}
 	c.Bias, c.SP, c.Hits, c.Inside = f.bias, f.sp, s.hits.since(f.hitsBefore), f.inside
 	words := min(p.plan.StackWords(), len(f.args))
-	c.StackHi, c.Stack, c.Args, c.Results = f.hi, f.args[:words], f.args[words:], nil
+	c.StackHi, c.Stack, c.Args, c.Results, c.Waits = f.hi, f.args[:words], f.args[words:], nil, f.waits
 }
 
 // Hits count hits of probes by what they cost the program.

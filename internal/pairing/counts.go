@@ -160,7 +160,7 @@ func (s *Stream) Counts(c Counters) *Counts {
 	}
 	own := c.Own && !plan.Filtered()
 	for i := range out.Funcs {
-		out.Funcs[i].take(&sites[i], &account.funcs[i], own, plan.Funcs[i].CountFirst)
+		out.Funcs[i].take(&sites[i], &account.funcs[i], own && i < plan.Asked(), plan.Funcs[i].CountFirst)
 	}
 	switch {
 	case own && c.Inexact:

@@ -40,6 +40,7 @@ func (p *pairer) leaveOpen(of func(pid int) bool) {
 		if !of(pid) {
 			continue
 		}
+		p.leaveWaiting(proc)
 		for _, s := range proc.stacks {
 			for n := range s.frames {
 				left = append(left, openFrame{s, n})

@@ -127,12 +127,8 @@ func (p *pairer) event(ev *parse.Event, bias uint64) {
 		}
 	case uprobe.Yield:
 		delete(p.proc.threads, ev.TID)
-	case uprobe.Status:
-		p.sched.status(ev.Time, ev.TID, p.proc.gs, ev.Args[pe.Fields.G], ev.Args[pe.Fields.Old], ev.Args[pe.Fields.New])
-	case uprobe.Park:
-		p.sched.park(ev.Time, ev.TID, p.proc.gs.of(ev.Time, ev.Args[pe.Fields.G]))
-	case uprobe.Switch:
-		p.sched.swap(ev.Time, ev.TID, p.proc.gs.of(ev.Time, ev.Args[pe.Fields.G]))
+	case uprobe.Status, uprobe.Park, uprobe.Switch, uprobe.Waiter, uprobe.WaitOver:
+		p.goroutine(ev, &pe.Fields, site.Kind)
 	case uprobe.StackMove:
 		p.proc.bounds.move(ev.Args[pe.Fields.G], ev.Args[pe.Fields.Lo], ev.Args[pe.Fields.Hi])
 	}
@@ -182,6 +178,7 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, fn int) {
 	fr := p.push(s)
 	fr.fn, fr.depth, fr.sp, fr.start, fr.tid, fr.cpu = fn, depth, ev.Args[f.SP], ev.Time, ev.TID, ev.CPU
 	fr.atEntry, fr.hitsBefore, fr.inside, fr.hi, fr.bias = p.at, s.hits, false, 0, p.bias
+	fr.waits = fr.waits[:0]
 	s.hits.add(1, p.stepped, p.words)
 	if n := len(s.frames) - 1; n > 0 && p.opt.Inside != nil {
 		fr.inside = s.frames[n-1].inside || p.opt.Inside[s.frames[n-1].fn]
@@ -272,6 +269,11 @@ func (p *pairer) end(ev *parse.Event, s *stack, how Outcome, fields *uprobe.Fiel
 		}
 		if fields.Values >= 0 {
 			p.call.Results = ev.Args[fields.Values:]
+		}
+	}
+	if n > 0 {
+		for _, w := range f.waits {
+			s.frames[n-1].waits.add(w.Reason, w.Ticks)
 		}
 	}
 	p.ended()

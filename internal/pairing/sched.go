@@ -38,6 +38,14 @@ type clocked struct {
 	sums  Split
 	since uint64 // up to when there are sums
 	does  Activity
+	began uint64 // when it began to do that, 0 if that was not seen
+}
+
+// turn is what it does from now on.
+func (c *clocked) turn(now uint64, does Activity) {
+	if c.does != does {
+		c.does, c.began = does, now
+	}
 }
 
 // advance adds up to a time. What comes late, by less than it takes two CPUs to notice each
@@ -60,7 +68,11 @@ type schedThread struct {
 // schedG is a goroutine. As long as it is on a thread, the thread's time is its own.
 type schedG struct {
 	clocked
-	on *schedThread // nil if it is on none
+	of       *process
+	id, goid uint64 // id is the address of g, goid is 0 as long as it is not known
+	reason   int    // why it waits, if it does and is on no thread
+	stack    waitStack
+	on       *schedThread // nil if it is on none
 	// at are the thread's sums up to which they are in the goroutine's.
 	at Split
 	// before is what it was when it began to wait, on a thread: see scheduler.status.
@@ -83,7 +95,8 @@ func (g *schedG) leave(now uint64, does Activity) {
 	if g.on != nil && g.on.runs == g {
 		g.on.runs = nil
 	}
-	g.on, g.does = nil, does
+	g.on = nil
+	g.turn(now, does)
 }
 
 // mount puts it on a thread that has a CPU.
@@ -106,14 +119,12 @@ func (g *schedG) mount(now uint64, t *schedThread) {
 // shows that its goroutine is on its thread, and that this has a CPU.
 type scheduler map[int]*schedThread
 
-// goroutines are those of a process that are on a thread, or have been, by the address of g.
-type goroutines map[uint64]*schedG
-
-func (gs goroutines) of(now, id uint64) *schedG {
-	g := gs[id]
+// goroutine is one that is on a thread, or may have been, by the address of g.
+func (p *process) goroutine(now, id uint64) *schedG {
+	g := p.gs[id]
 	if g == nil {
-		g = &schedG{clocked: clocked{since: now, does: Waiting}}
-		gs[id] = g
+		g = &schedG{clocked: clocked{since: now, does: Waiting}, of: p, id: id}
+		p.gs[id] = g
 	}
 	return g
 }
@@ -127,7 +138,7 @@ func (s scheduler) hit(now uint64, tid int) *schedThread {
 	}
 	if t.does != Running {
 		t.advance(now)
-		t.does = Running
+		t.turn(now, Running)
 	}
 	return t
 }
@@ -161,17 +172,18 @@ const (
 	statusScan      = 0x1000
 )
 
-// status is a change of a goroutine's status, made on a thread that need not be its own.
-func (s scheduler) status(now uint64, tid int, gs goroutines, id, old, status uint64) {
+// status is a change of a goroutine's status, made on a thread that need not be its own. It
+// returns the wait that it ends, which was for the reason given.
+func (s scheduler) status(now uint64, tid int, g *schedG, old, status uint64, reason int) (ended wait) {
 	t := s.hit(now, tid)
+	t.pid = g.of.pid
 	old, status = uint64(uint32(old))&^statusScan, uint64(uint32(status))&^statusScan
-	g := gs.of(now, id)
 	before := g.before
 	g.before = nil
 	switch status {
 	case statusDead, statusDeadExtra:
 		g.leave(now, Waiting)
-		delete(gs, id)
+		delete(g.of.gs, g.id)
 	case statusRunning, statusSyscall, statusCopystack:
 		if old == statusWaiting && before != nil && before.on == t && (t.runs == nil || t.runs == g) {
 			// It had only called itself waiting, to have its stack scanned while it is busy
@@ -179,12 +191,15 @@ func (s scheduler) status(now uint64, tid int, gs goroutines, id, old, status ui
 			// runnable.
 			*g = *before
 			t.runs = g
-			return
+			return ended
 		}
+		ended = g.waited(now, reason)
 		g.mount(now, t)
 	case statusRunnable:
+		ended = g.waited(now, reason)
 		g.leave(now, Runnable)
 	case statusWaiting, statusPreempted, statusLeaked:
+		g.reason = reason
 		if g.on == t {
 			was := *g
 			was.before = nil
@@ -193,6 +208,7 @@ func (s scheduler) status(now uint64, tid int, gs goroutines, id, old, status ui
 		g.leave(now, Waiting)
 		g.before = before
 	}
+	return ended
 }
 
 // park stops a goroutine for the garbage collector.
@@ -201,22 +217,29 @@ func (s scheduler) park(now uint64, tid int, g *schedG) {
 	g.leave(now, Waiting)
 }
 
-// swap makes a thread leave one coroutine for another.
-func (s scheduler) swap(now uint64, tid int, next *schedG) {
+// swap makes a thread leave one coroutine for another. It returns the wait that this ends.
+func (s scheduler) swap(now uint64, tid int, next *schedG, reason int) (ended wait) {
 	t := s.hit(now, tid)
 	if t.runs != nil && t.runs != next {
 		t.runs.leave(now, Waiting)
 	}
 	next.before = nil
+	ended = next.waited(now, reason)
 	next.mount(now, t)
+	return ended
 }
 
-// change is what a thread does from now on, as the kernel tells.
-func (s scheduler) change(now uint64, tid int, does Activity) {
+// change is what a thread does from now on, as the kernel tells. It returns the wait of its
+// goroutine that this ends.
+func (s scheduler) change(now uint64, tid int, does Activity) (ended wait) {
 	if t := s[tid]; t != nil {
+		if t.does == Waiting && does != Waiting && t.runs != nil {
+			ended = wait{g: t.runs, from: t.began, until: now}
+		}
 		t.advance(now)
-		t.does = does
+		t.turn(now, does)
 	}
+	return ended
 }
 
 // SchedEvents are the kernel events that tell of threads what Plan.Sched tells of goroutines.
@@ -228,8 +251,9 @@ var SchedEvents = []string{"sched:sched_switch", "sched:sched_waking"}
 // (__trace_sched_switch_state in include/trace/events/sched.h, TASK_STATE_MAX before 4.14).
 const asleep = 0x7f
 
-// kernel takes an event of a SchedEvents' name. What the kernel describes otherwise tells nothing.
-func (s scheduler) kernel(name string, ev *parse.KernelEvent) {
+// kernel takes an event of a SchedEvents' name, and returns the wait that it ends. What the kernel
+// describes otherwise tells nothing.
+func (s scheduler) kernel(name string, ev *parse.KernelEvent) (ended wait) {
 	switch name {
 	case SchedEvents[0]:
 		prev, hasPrev := ev.Number("prev_pid")
@@ -241,18 +265,20 @@ func (s scheduler) kernel(name string, ev *parse.KernelEvent) {
 				does = Waiting
 			}
 			s.change(ev.Time, int(prev), does)
-			s.change(ev.Time, int(next), Running)
+			ended = s.change(ev.Time, int(next), Running)
 		}
 	case SchedEvents[1]:
 		if woken, ok := ev.Number("pid"); ok {
-			s.wake(ev.Time, int(woken))
+			ended = s.wake(ev.Time, int(woken))
 		}
 	}
+	return ended
 }
 
 // wake is a thread that is to get a CPU.
-func (s scheduler) wake(now uint64, tid int) {
+func (s scheduler) wake(now uint64, tid int) (ended wait) {
 	if t := s[tid]; t != nil && t.does == Waiting {
-		s.change(now, tid, Runnable)
+		ended = s.change(now, tid, Runnable)
 	}
+	return ended
 }

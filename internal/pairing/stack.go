@@ -22,8 +22,8 @@ type process struct {
 	assembly map[int]*stack
 	// bounds are the stacks that SP is looked up in where nothing else tells the goroutine.
 	bounds  stackBounds
-	threads map[int]thread // by thread id
-	gs      goroutines
+	threads map[int]thread     // by thread id
+	gs      map[uint64]*schedG // by the address of g
 }
 
 // nowhere is where no event comes from.
@@ -32,7 +32,7 @@ var nowhere = &process{pid: -1}
 func newProcess(pid int) *process {
 	return &process{
 		pid: pid, stacks: make(map[stackKey]*stack), assembly: make(map[int]*stack),
-		threads: make(map[int]thread), gs: make(goroutines),
+		threads: make(map[int]thread), gs: make(map[uint64]*schedG),
 	}
 }
 
@@ -221,11 +221,11 @@ type thread struct {
 
 // ran notes that a hit of a function on a thread was on a stack.
 func (p *pairer) ran(ev *parse.Event, fn int, s *stack) {
-	system := s.key.isThread || s.goid == 0
+	system := s.key.isThread || s.goid == 0 && !s.unnamed
 	if p.sched != nil {
 		var g *schedG
 		if !system {
-			g = p.proc.gs.of(ev.Time, s.key.id)
+			g = p.proc.goroutine(ev.Time, s.key.id)
 		}
 		p.at = p.sched.call(ev.Time, ev.PID, ev.TID, g)
 	}

@@ -67,7 +67,9 @@ func (s events) Hit(ev *parse.Event) {
 
 func (s events) Kernel(ev *parse.KernelEvent) {
 	if s.pairer.sched != nil {
-		s.pairer.sched.kernel(s.names[ev.Event], ev)
+		w := s.pairer.sched.kernel(s.names[ev.Event], ev)
+		w.reason = s.pairer.plan.InKernel()
+		s.pairer.waited(w)
 	}
 	s.event = KernelEvent{*ev, s.pairer.whereIs(ev.PID, ev.TID)}
 	s.pairer.sink.Kernel(&s.event)

@@ -6,6 +6,7 @@ package stats
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -41,6 +42,7 @@ type Function struct {
 	Latency *Histogram
 	Bounds  *Bounds
 	Split   Split
+	Waits   Waits // what Split.Waiting is of, as far as that is known
 	// Events counts the kernel events of --with that happened in its calls and in nothing
 	// traced within them, in the order of KernelEvents.Names; nil without any.
 	Events []uint64
@@ -138,7 +140,7 @@ func (f Function) Since(earlier Function) Function {
 	f.Unsure = grown(f.Unsure, earlier.Unsure)
 	f.CountedOnly = grown(f.CountedOnly, earlier.CountedOnly)
 	f.Errors = grown(f.Errors, earlier.Errors)
-	f.Split = f.Split.since(earlier.Split)
+	f.Split, f.Waits = f.Split.since(earlier.Split), f.Waits.since(earlier.Waits)
 	f.Events = slices.Clone(f.Events)
 	for i := range min(len(f.Events), len(earlier.Events)) {
 		f.Events[i] = grown(f.Events[i], earlier.Events[i])
@@ -174,6 +176,25 @@ func (s *Split) Add(t Split) {
 
 func (s Split) since(earlier Split) Split {
 	return Split{s.Running - earlier.Running, s.Runnable - earlier.Runnable, s.Waiting - earlier.Waiting}
+}
+
+// Waits are times that were waited, in nanoseconds, by reason.
+type Waits map[string]int64
+
+func (w Waits) since(earlier Waits) Waits {
+	w = maps.Clone(w)
+	for reason, ns := range earlier {
+		w[reason] -= ns
+	}
+	return w
+}
+
+// Reasons are those that anything was waited for, the longest first.
+func (w Waits) Reasons() []string {
+	reasons := slices.SortedFunc(maps.Keys(w), func(a, b string) int {
+		return cmp.Or(cmp.Compare(w[b], w[a]), strings.Compare(a, b))
+	})
+	return slices.DeleteFunc(reasons, func(reason string) bool { return w[reason] <= 0 })
 }
 
 // Of makes the parts add up to ns, which is what is left when the cost of probes has been

@@ -151,7 +151,7 @@ func (n *NestedSums) Add(c *pairing.Call, ns int64) {
 // Take returns the sum of the calls that were nested in one that has ended, and forgets
 // them.
 func (n *NestedSums) Take(c *pairing.Call) (sum int64) {
-	if c.Hits.Emulated+c.Hits.Stepped <= 1 {
+	if c.Hits.Emulated+c.Hits.Stepped <= 1 && len(c.Waits) == 0 {
 		return 0
 	}
 	key := keyOfGoroutine(c)

@@ -100,7 +100,7 @@ func (t *Target) find(say Say, q *Query, w *wanted) error {
 		}
 		say("%v", err)
 	}
-	if empty {
+	if empty && len(q.Funcs) > 0 {
 		return nothingf("%s: all functions that match are excluded", q.Binary)
 	}
 	return nil

@@ -40,6 +40,18 @@ func (c *Clock) Split(call *pairing.Call, ns int64) stats.Split {
 	return stats.Split{Running: in(pairing.Running), Runnable: in(pairing.Runnable), Waiting: in(pairing.Waiting)}.Of(ns)
 }
 
+// AddWaits adds what the goroutine of a call has waited for, of these reasons, to waits, which may be
+// nil.
+func (c *Clock) AddWaits(waits stats.Waits, call *pairing.Call, reasons []string) stats.Waits {
+	for _, w := range call.Waits {
+		if waits == nil {
+			waits = make(stats.Waits)
+		}
+		waits[reasons[w.Reason]] += c.Duration(call.Start, call.Start+w.Ticks).Nanoseconds()
+	}
+	return waits
+}
+
 // Costs tell what hits of probes cost, as far as that is known by now.
 type Costs interface {
 	// Begin begins to measure, when the probes that were asked for are armed.

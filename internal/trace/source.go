@@ -189,7 +189,7 @@ func (w *window) begin() {
 func (w *window) blank(at tracefs.Mark) *Reading {
 	r := &Reading{From: w.from.At, At: at.At}
 	r.Summary = stats.Summary{
-		Probes: w.plan.Probes(), Functions: len(w.plan.Funcs), Skipped: slices.Clone(w.opt.Skipped), Seconds: at.At.Sub(w.from.At).Seconds(),
+		Probes: w.plan.Probes(), Functions: w.plan.Asked(), Skipped: slices.Clone(w.opt.Skipped), Seconds: at.At.Sub(w.from.At).Seconds(),
 		Pass: max(w.from.Width, at.Width), LatencyMeasured: w.plan.Mode == uprobe.Latency, CountFirst: w.plan.CountsFirst(), Clock: w.clock.Clock,
 		Vanished: slices.Sorted(maps.Keys(w.vanished.told)),
 	}

@@ -127,7 +127,9 @@ const maxPending = 1 << 15
 // long as the process is there.)
 func (t *Totals) time(c *pairing.Call) {
 	if t.opt.Stacks == nil && len(t.pending) < maxPending && !t.opt.Costs.Ready() {
-		t.pending = append(t.pending, *c)
+		kept := *c
+		kept.Waits = slices.Clone(c.Waits)
+		t.pending = append(t.pending, kept)
 		return
 	}
 	t.release()
@@ -154,7 +156,9 @@ func (t *Totals) timeNow(c *pairing.Call) {
 		timing, self, known = t.latency(c, t.opt.Clock.Took(c).Nanoseconds())
 		t.funcs[c.Func].Time(timing, known)
 		if t.plan.Sched {
-			t.funcs[c.Func].Split.Add(t.opt.Clock.Split(c, timing.Net))
+			f := &t.funcs[c.Func]
+			f.Split.Add(t.opt.Clock.Split(c, timing.Net))
+			f.Waits = t.opt.Clock.AddWaits(f.Waits, c, t.plan.Reasons)
 		}
 		if t.per != nil {
 			t.per.row(c.PID, c.Func).Time(timing, known)
@@ -230,6 +234,10 @@ func (t *Totals) At(r *Reading) *Table {
 	}
 	if t.opt.Intervals {
 		table.Since = t.since(funcs, r)
+	}
+	if t.plan.Waits > 0 { // what nobody waited for is no function that nobody called
+		none := func(row stats.Row) bool { return row.Func >= t.plan.Asked() && row.Calls == 0 }
+		table.Whole, table.Since = slices.DeleteFunc(table.Whole, none), slices.DeleteFunc(table.Since, none)
 	}
 	if r.Last && r.Counts != nil {
 		r.Probing = t.probing(r)

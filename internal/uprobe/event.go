@@ -107,6 +107,8 @@ const (
 	Status                   // a goroutine gets another status
 	Park                     // a goroutine stops for the garbage collector
 	Switch                   // the thread goes on with another goroutine, in whose favour its own waits
+	Waiter                   // a goroutine may be about to wait: the stack tells where
+	WaitOver                 // it is not any more
 	Counter                  // a call begins. It is counted, whether others time it or not
 	CounterJump              // a Counter at a stack check's jump, as EntryJump is
 )
@@ -126,12 +128,13 @@ type Fields struct {
 	Lo       int // beginning of g's stack, where SP may lie on another
 	Flags    int // what conditional jumps look at
 	Old, New int // statuses of a goroutine, in the lower 32 bits
+	Why      int `json:"-"` // the number of the reason why it waits, in the lower 8 bits
 	Stack    int // the first of Plan.StackWords words for [Callers]
 	Values   int // the first word of what was asked for by Options.Values; the rest follow
 }
 
 // noFields is an event that fetches nothing.
-var noFields = Fields{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
+var noFields = Fields{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
 
 // identity is how an event tells whose call it is.
 type identity uint8
@@ -154,6 +157,7 @@ type fetcher struct {
 	machine                *arch.Machine
 	conv, abi0             *arch.CallConv // conv is how functions of Go pass values, abi0 how assembly does
 	goid, stackLo, stackHi int64          // goid, stackLo and stackHi are where runtime.g has them
+	waitReason             int64          // likewise
 }
 
 func newFetcher(b *offsets.Binary) fetcher {
@@ -186,7 +190,7 @@ func arrayLen(typ string) int {
 // fieldsOf finds fields among words by their names.
 func fieldsOf(args []tracefs.Arg) Fields {
 	f := noFields
-	at := map[string]*int{"sp": &f.SP, "g": &f.G, "id": &f.Goid, "hi": &f.Hi, "lo": &f.Lo, "fl": &f.Flags, "old": &f.Old, "new": &f.New}
+	at := map[string]*int{"sp": &f.SP, "g": &f.G, "id": &f.Goid, "hi": &f.Hi, "lo": &f.Lo, "fl": &f.Flags, "old": &f.Old, "new": &f.New, "why": &f.Why}
 	for i, a := range args {
 		*at[a.Name] = i
 	}
@@ -209,11 +213,17 @@ func (x *fetcher) fetch(kind Kind, id identity) []tracefs.Arg {
 	case Recovery:
 		return words("sp", at(0, buf), "g", at(16, buf), "hi", at(x.stackHi, at(16, buf)))
 	case Switch:
-		return words("g", at(16, buf))
+		return words("g", at(16, buf), "why", at(x.waitReason, at(16, buf)))
 	case Resume: // at the beginning of execute(gp *g, inheritTime bool)
 		return words("g", x.arg(0), "id", at(x.goid, x.arg(0)))
 	case Status: // at casgstatus(gp *g, oldval, newval uint32)
-		return words("g", x.arg(0), "old", x.arg(1), "new", x.arg(2))
+		gp := x.arg(0)
+		args := words("g", gp, "old", x.arg(1), "new", x.arg(2), "why", at(x.waitReason, gp), "id", at(x.goid, gp))
+		if id == byStack { // two arguments share a word, and nothing else tells as soon whose stack is whose
+			args[2].Fetch = sp.At(x.conv.StackArgs + 12)
+			args = append(args, words("lo", at(x.stackLo, gp), "hi", at(x.stackHi, gp))...)
+		}
+		return args
 	case Park: // at preemptPark(gp *g)
 		return words("g", x.arg(0))
 	case StackMove:
@@ -221,7 +231,9 @@ func (x *fetcher) fetch(kind Kind, id identity) []tracefs.Arg {
 		// address and the new bounds in place (runtime/stack.go).
 		gp := sp.At(x.conv.StackArgs)
 		return words("g", gp, "lo", at(x.stackLo, gp), "hi", at(x.stackHi, gp))
-	case GoroutineEnd:
+	case Waiter:
+		return words("sp", sp.Fetch(), "g", g, "hi", at(x.stackHi, g))
+	case GoroutineEnd, WaitOver:
 		return words("g", g)
 	}
 	args := words("sp", sp.Fetch())

@@ -77,7 +77,26 @@ type Plan struct {
 	Relocatable bool // addresses in a process are not those in the file
 	// Threads, Sched and Recorded: Options has asked for them, and the binary has what they take.
 	Threads, Sched, Recorded bool
+	// Reasons are names of the reasons why goroutines wait, by their numbers, where Sched is set: the
+	// last, which is none of the runtime's, is that the goroutine's thread waits in the kernel.
+	Reasons []string
+	// Waits is how many of Funcs, the last, stand for the Reasons: waits are taken for their calls.
+	Waits int
 }
+
+// Asked is how many of Funcs were asked for: the first ones.
+func (p *Plan) Asked() int { return len(p.Funcs) - p.Waits }
+
+// Reason is the index of a reason that the runtime has given.
+func (p *Plan) Reason(why uint64) int {
+	if why &= 0xff; why < uint64(p.InKernel()) {
+		return int(why)
+	}
+	return 0
+}
+
+// InKernel is the index of the last of Reasons.
+func (p *Plan) InKernel() int { return len(p.Reasons) - 1 }
 
 // StackWords is the number of words that are fetched for the callers of a call.
 func (p *Plan) StackWords() int {
@@ -103,6 +122,9 @@ type Options struct {
 	// Sched adds runtime probes of the scheduler, hit each time that a goroutine begins to wait, can go
 	// on, or goes on. It is for Latency. New fails where the scheduler is not known.
 	Sched bool
+	// Waits, which implies Sched, has waits of goroutines told as if they were calls: those in calls
+	// of the functions, or, if these are none, all.
+	Waits bool
 	// CountFirst tells, in Mode Latency, of which functions calls are only counted until
 	// [Plan.Timing] makes events that time them; nil is none.
 	CountFirst func(*offsets.Func) bool
@@ -140,7 +162,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 		fn := &offsets.Func{Name: i.Name, Addr: i.Site.Addr(), Size: 1, ABI: i.Func.ABI}
 		p.Funcs = append(p.Funcs, Function{Func: fn, Sites: &offsets.Sites{Entry: i.Site, Restarts: i.Again}, Point: true})
 	}
-	if err := p.addValues(opt.Values); err != nil || len(p.Funcs) == 0 {
+	if err := p.addValues(opt.Values); err != nil || len(p.Funcs) == 0 && (!opt.Waits || len(funcs)+len(opt.Points) > 0) {
 		return p, err
 	}
 	nonce, err := newNonce()
@@ -173,10 +195,13 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 			c.addEndProbes()
 		}
 		p.Threads = opt.Threads && c.addThreadProbes()
-		if p.Sched = opt.Sched; p.Sched {
+		if p.Sched = opt.Sched || opt.Waits; p.Sched {
 			if err := c.addSchedProbes(); err != nil {
 				return nil, err
 			}
+		}
+		if opt.Waits {
+			c.addWaits()
 		}
 	}
 	p.Events = c.sorted()

@@ -98,7 +98,7 @@ func (c *planner) joins(sh shape) bool {
 }
 
 // letters begin an event's name.
-var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r", CondTail: "c", GoroutineEnd: "x", Recovery: "p", StackMove: "m", Resume: "g", Yield: "y", Status: "s", Park: "w", Switch: "o", Counter: "n", CounterJump: "f"}
+var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r", CondTail: "c", GoroutineEnd: "x", Recovery: "p", StackMove: "m", Resume: "g", Yield: "y", Status: "s", Park: "w", Switch: "o", Waiter: "b", WaitOver: "a", Counter: "n", CounterJump: "f"}
 
 func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 	ev := Event{Name: fmt.Sprintf("%s%d_%s", letters[sh.kind], c.made+i, c.nonce)}
@@ -118,7 +118,7 @@ func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 	ev.Args, ev.Filter = c.fetcher.fetch(sh.kind, sh.id), sh.filter
 	ev.Fields = fieldsOf(ev.Args)
 	n := len(ev.Args)
-	if sh.kind <= EntryJump && c.plan.Stack > 0 {
+	if (sh.kind <= EntryJump || sh.kind == Waiter) && c.plan.Stack > 0 {
 		ev.Args = append(ev.Args, StackArgs(c.plan.Binary, c.plan.Stack, c.features.Arrays)...)
 		ev.Fields.Stack = n
 		n += c.plan.StackWords()

@@ -3,6 +3,7 @@ package uprobe
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ftgo/ftgo/offsets"
 )
@@ -14,7 +15,10 @@ import (
 const ProgramStart = -2
 
 // firstSched is the minor version of the first Go whose scheduler addSchedProbes knows.
-const firstSched = 17
+const firstSched = 11
+
+// firstPark is that of the first Go that stops goroutines at any instruction.
+const firstPark = 14
 
 // ErrNoSched: it is not known, or not to be seen, what the scheduler of a binary does.
 var ErrNoSched = errors.New("can't follow goroutines")
@@ -151,11 +155,11 @@ func (c *planner) addThreadProbes() bool {
 	return c.addRuntime(-1, probes...) == nil
 }
 
-// addSchedProbes probes where goroutines change their status (runtime/proc.go, Go 1.17
+// addSchedProbes probes where goroutines change their status (runtime/proc.go, Go 1.11
 // to 1.26). casgstatus(gp, oldval, newval) is the one way to do it, with these exceptions:
 //
-//   - preemptPark, for a goroutine that is to stop for the garbage collector; the way on
-//     leads through ready, and so through casgstatus;
+//   - preemptPark (since 1.14), for a goroutine that is to stop for the garbage collector; the
+//     way on leads through ready, and so through casgstatus;
 //   - coroswitch_m (since 1.23), which makes a thread change between two goroutines, and
 //     goes on with the next by its call of gogo;
 //   - entersyscall and exitsyscall (since 1.26), which is no loss: a goroutine in a system
@@ -163,7 +167,13 @@ func (c *planner) addThreadProbes() bool {
 //   - the bit _Gscan, and _Gcopystack, in which a goroutine stays where it is.
 func (c *planner) addSchedProbes() error {
 	minor, version := c.plan.Binary.GoVersion()
-	probes := []runtimeProbe{{Status, byG, "runtime.casgstatus", c.atStatus}, {Park, byG, "runtime.preemptPark", atEntry}}
+	probes := []runtimeProbe{{Status, byG, "runtime.casgstatus", c.atStatus}}
+	if c.plan.ByStack { // a jump comes when SP has moved, from which arguments are counted
+		probes[0].id, probes[0].at = byStack, atEntry
+	}
+	if minor >= firstPark {
+		probes = append(probes, runtimeProbe{Park, byG, "runtime.preemptPark", atEntry})
+	}
 	if c.has("runtime.coroswitch_m") { // else the program has no coroutines
 		probes = append(probes, runtimeProbe{Switch, byG, "runtime.coroswitch_m", c.atGogo})
 	}
@@ -173,13 +183,39 @@ func (c *planner) addSchedProbes() error {
 		return fmt.Errorf("%w: not a Go program", ErrNoSched)
 	case minor < firstSched:
 		return fmt.Errorf("%w of %s: the scheduler is known from Go 1.%d on", ErrNoSched, version, firstSched)
-	case !c.has("runtime.casgstatus") || !c.has("runtime.preemptPark"):
+	case !c.has("runtime.casgstatus") || minor >= firstPark && !c.has("runtime.preemptPark"):
 		return fmt.Errorf("%w of %s: no runtime.casgstatus or no runtime.preemptPark", ErrNoSched, version)
 	case len(probes) > 2 && !hasGogo:
 		return fmt.Errorf("%w of %s: no runtime.gogo", ErrNoSched, version)
 	}
+	offset, names, known := c.plan.Binary.WaitReason()
+	if !known {
+		return fmt.Errorf("%w of %s: where it has the reasons why goroutines wait is not known", ErrNoSched, version)
+	}
+	c.fetcher.waitReason = offset
+	c.plan.Reasons = slices.Concat([]string{"waiting"}, names[min(1, len(names)):], []string{"syscall"})
 	if err := c.addRuntime(-1, probes...); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoSched, err)
 	}
 	return nil
+}
+
+// addWaits adds the functions that stand for reasons, named as in stack dumps, and, if stacks are
+// wanted, probes what goroutines go through that are about to wait (runtime/proc.go): gopark, and
+// entersyscall for all that blocks a thread. What they did not come through, such as coroutines, has
+// no stack.
+func (c *planner) addWaits() {
+	for _, name := range c.plan.Reasons {
+		c.plan.Funcs = append(c.plan.Funcs, Function{
+			Func: &offsets.Func{Name: "[" + name + "]"}, Sites: &offsets.Sites{}, Returns: true,
+		})
+	}
+	c.plan.Waits = len(c.plan.Reasons)
+	switch {
+	case c.plan.Stack == 0:
+	case c.plan.ByStack: // where there is no stack check, nothing tells g
+		_ = c.addRuntime(-1, runtimeProbe{Waiter, byCheckG, "runtime.gopark", atCheck})
+	case c.addRuntime(-1, runtimeProbe{Waiter, byG, "runtime.gopark", atEntry}) == nil:
+		_ = c.addRuntime(-1, runtimeProbe{Waiter, byG, "runtime.entersyscall", atEntry}, runtimeProbe{WaitOver, byG, "runtime.exitsyscall", atEntry})
+	}
 }

@@ -73,7 +73,7 @@ func TestSched(t *testing.T) {
 
 func TestSchedRefusals(t *testing.T) {
 	for _, c := range []struct{ target, function, want string }{
-		{fixture.BuildWith(t, "1.16.15", "exact"), "main.main", "can't follow goroutines of go1.16.15: the scheduler is known from Go 1.17 on"},
+		{fixture.BuildWith(t, "1.9.7", "exact"), "main.main", "can't follow goroutines of go1.9.7: the scheduler is known from Go 1.11 on"},
 		{fixture.Compile(t, "gcc", "c/asks.c", "-O1"), "ask", "can't follow goroutines: not a Go program"},
 	} {
 		if _, err := schedPlan(t, c.target, c.function); !errors.Is(err, ErrNoSched) || !strings.Contains(err.Error(), c.want) {

@@ -1,4 +1,5 @@
 //go:build go1.23
+// +build go1.23
 
 package main
 

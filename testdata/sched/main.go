@@ -1,5 +1,5 @@
 // Command sched makes calls that compute, wait and are kept from running for times that it
-// takes itself, on one P. It builds with Go 1.17.
+// takes itself, on one P. It builds with Go 1.11.
 //
 // Usage: sched [-n N] FILE
 //
@@ -7,8 +7,9 @@
 // nanoseconds it was running, runnable and waiting.
 //
 // N times each, one after the other: main.mixed computes 2 ms, sleeps 5 ms and gives way to a
-// goroutine that spins 3 ms; main.receive waits for a channel, main.lock for a mutex,
-// main.read for a pipe, 2 ms each; main.pull waits for a coroutine that computes 1 ms, since Go
+// goroutine that spins 3 ms; main.receive, main.send and main.choose wait for a channel, main.lock
+// for a mutex, main.condition for a condition, main.poll for a pipe in Go's runtime and main.read
+// for one in the kernel, 2 ms each; main.pull waits for a coroutine that computes 1 ms, since Go
 // 1.23; main.panics sleeps 1 ms and panics. Three times, main.loop computes 40 ms beside another
 // goroutine that does, so that they take turns. A call of main.forever is open at the end.
 package main
@@ -127,6 +128,49 @@ func read(fd int) (s split) {
 }
 
 //go:noinline
+func send(c chan<- bool) (s split) {
+	start := time.Now()
+	c <- true
+	s.waiting = time.Since(start)
+	return s
+}
+
+//go:noinline
+func choose(a, b <-chan bool) (s split) {
+	start := time.Now()
+	select {
+	case <-a:
+	case <-b:
+	}
+	s.waiting = time.Since(start)
+	return s
+}
+
+//go:noinline
+func condition(c *sync.Cond, done *bool) (s split) {
+	c.L.Lock()
+	start := time.Now()
+	for !*done {
+		c.Wait()
+	}
+	s.waiting = time.Since(start)
+	*done = false
+	c.L.Unlock()
+	return s
+}
+
+//go:noinline
+func poll(f *os.File) (s split) {
+	var b [1]byte
+	start := time.Now()
+	if n, err := f.Read(b[:]); n != 1 {
+		panic(err)
+	}
+	s.waiting = time.Since(start)
+	return s
+}
+
+//go:noinline
 func loop(d time.Duration) split { return spin(1, d) }
 
 //go:noinline
@@ -163,6 +207,11 @@ func main() {
 	if err := syscall.Pipe(pipe[:]); err != nil {
 		panic(err)
 	}
+	polled, feed, err := os.Pipe()
+	if err != nil {
+		panic(err)
+	}
+	cond, done := sync.NewCond(new(sync.Mutex)), false
 	coroutine := newPull()
 	for i := 0; i < *n; i++ {
 		note("main.mixed", mixed(busy))
@@ -173,6 +222,14 @@ func main() {
 		note("main.lock", lock(m))
 		go func() { time.Sleep(while); syscall.Write(pipe[1], []byte{1}) }()
 		note("main.read", read(pipe[0]))
+		go func() { time.Sleep(while); <-c }()
+		note("main.send", send(c))
+		go func() { time.Sleep(while); c <- true }()
+		note("main.choose", choose(c, nil))
+		go func() { time.Sleep(while); cond.L.Lock(); done = true; cond.L.Unlock(); cond.Signal() }()
+		note("main.condition", condition(cond, &done))
+		go func() { time.Sleep(while); feed.Write([]byte{1}) }()
+		note("main.poll", poll(polled))
 		if coroutine != nil {
 			note("main.pull", pull(coroutine))
 		}

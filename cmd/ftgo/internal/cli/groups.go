@@ -48,8 +48,8 @@ func (q *Target) DefineInside(fs *Flags) {
 	fs.StringVar(&q.Inside, "inside", "", "show only calls that `FUNC` makes, directly or not")
 }
 
-// Words reads BINARY FUNC...
-func (q *Target) Words(command string, words []string) error {
+// Words reads BINARY FUNC..., of which there must be some FUNC unless they are not needed.
+func (q *Target) Words(command string, words []string, needed bool) error {
 	// With -p the binary is known, but people name it all the same.
 	if len(words) > 0 && (len(q.PIDs) == 0 || IsFile(words[0])) {
 		q.Binary, words = words[0], words[1:]
@@ -60,7 +60,7 @@ func (q *Target) Words(command string, words []string) error {
 	switch {
 	case q.Binary == "":
 		return Usage("%s: no BINARY (see ftgo %s -h)", command, command)
-	case len(q.Funcs) == 0:
+	case len(q.Funcs) == 0 && needed:
 		return Usage("%s: no FUNC (see ftgo %s -h; '*' is all)", command, command)
 	}
 	return nil

@@ -30,9 +30,11 @@ type CallLine struct {
 	Thread
 	Depth int // the number of traced calls that this one is inside of
 	// NS is how long a call took that has returned. Low and High bound what it would have taken
-	// without probes; High is 0 where that is not known. Split divides NS, where that was asked for.
+	// without probes; High is 0 where that is not known. Split divides NS, where that was asked for,
+	// and Waits its time of waiting.
 	NS, Low, High int64
 	Split         stats.Split
+	Waits         stats.Waits
 	// End is how the call ended: "return", "unwound" (by a panic or Goexit), "open" (it
 	// has not), "lost" (the event of it was). It is "" in a line of the call's begin.
 	End string
@@ -130,7 +132,7 @@ func (w *CallWriter) members(c *CallLine) object {
 		{"ns", known(returned, &c.NS)},
 		{"ns_low", shown(json, known(returned && c.High > 0, &c.Low))},
 		{"ns_high", shown(json, known(returned && c.High > 0, &c.High))},
-		{"sched", shown(json && sched && returned, &c.Split)},
+		{"sched", shown(json && sched && returned, splitOf{&c.Split, c.Waits})},
 		{"end", known(c.End != "", &c.End)},
 		{"args", known(args, &c.Args)},
 		{"args_note", shown(json && c.ArgsNote != "", &c.ArgsNote)},

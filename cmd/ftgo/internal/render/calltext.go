@@ -10,6 +10,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -136,7 +137,25 @@ func (w *CallWriter) appendSplit(b []byte, c *CallLine) []byte {
 		}
 		b = append(append(appendRight(append(b, ' '), 7, text), ' '), part.short...)
 	}
+	if c.returned() && len(c.Waits) > 0 {
+		b = append(append(append(b, " ("...), reasons(c.Waits)...), ')')
+	}
 	return b
+}
+
+// splitOf is what JSON has of a latency with --sched.
+type splitOf struct {
+	*stats.Split
+	waits stats.Waits
+}
+
+// reasons are the names of those that most was waited for.
+func reasons(w stats.Waits) string {
+	names := w.Reasons()
+	if len(names) > 2 {
+		names = append(names[:2], "…")
+	}
+	return printable.Text(strings.Join(names, ", "))
 }
 
 // TreeLine is a line of a tree of calls.

@@ -208,8 +208,12 @@ func appendJSON(b []byte, v any) []byte {
 		return append(b, valuetext.JSON(v)...)
 	case *[]capture.Value:
 		return valuetext.AppendObject(b, *v)
-	case *stats.Split:
-		return object{{"running", &v.Running}, {"runnable", &v.Runnable}, {"waiting", &v.Waiting}}.appendJSON(b)
+	case splitOf:
+		var waits object
+		for _, reason := range v.waits.Reasons() {
+			waits = append(waits, member{reason, v.waits[reason]})
+		}
+		return object{{"running", &v.Running}, {"runnable", &v.Runnable}, {"waiting", &v.Waiting}, {"waits", known(waits != nil, waits)}}.appendJSON(b)
 	case *[]stats.Location:
 		return frameObjects(*v).appendJSON(b)
 	case object:

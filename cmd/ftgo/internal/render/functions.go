@@ -125,6 +125,7 @@ func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) objec
 			row = append(row, member{name + "/call", known(r.Calls > 0, perCall)})
 		}
 		row = append(row, member{"TREND", shown(o.Trends != nil, spark(o.Trends[r.Name]))})
+		row = append(row, member{"WAITS FOR", shown(o.Sched, nonzero(reasons(r.Waits)))})
 		return row
 	}
 }
@@ -254,7 +255,7 @@ func (o Options) members(r stats.Row) object {
 		// ns if it says raw.
 		{"ns_low", known(bounded, low)}, {"ns_high", known(bounded, high)}, {"ns_raw", known(bounded, raw)},
 		{"raw", known(bounded, nonzero(r.Raw))},
-		{"sched", known(timed && o.Sched, &r.Split)},
+		{"sched", known(timed && o.Sched, splitOf{&r.Split, r.Waits})},
 		{"ns_at_most", known(timed && o.Bucketed, atMost)},
 		{"histogram", known(timed && buckets != nil, buckets)},
 		{"events", known(len(o.Events) > 0, events)},

@@ -15,13 +15,13 @@ func TestFunctionSplits(t *testing.T) {
 	h.Record(6e6)
 	h.Record(4e6)
 	rows := []stats.Row{
-		{Function: stats.Function{Name: "main.mixed", Calls: 2, Completed: 2, Latency: h, Split: stats.Split{Running: 2e6, Runnable: 3e6, Waiting: 5e6}}, Rate: 2},
+		{Function: stats.Function{Name: "main.mixed", Calls: 2, Completed: 2, Latency: h, Split: stats.Split{Running: 2e6, Runnable: 3e6, Waiting: 5e6}, Waits: stats.Waits{"sleep": 4e6, "select": 1e6}}, Rate: 2},
 		{Function: stats.Function{Name: "main.open", Calls: 1, Open: 1, Latency: &stats.Histogram{}}, Rate: 1},
 	}
 	for format, want := range map[Format][]string{
-		Table: {"  RUN%  RUNNABLE%  WAIT%  OPEN\n", "   20%        30%    50%     0\n", "     -          -      -     1\n"},
+		Table: {"  RUN%  RUNNABLE%  WAIT%  OPEN  WAITS FOR\n", "   20%        30%    50%     0  sleep, select\n", "     -          -      -     1  -\n"},
 		CSV:   {",sum_ns,running_ns,runnable_ns,waiting_ns,", ",10000000,2000000,3000000,5000000,", "main.open,1,0,0,1,0,1.000,,,,,,,,,,,"},
-		JSON:  {`"sum":10000000},"sched":{"running":2000000,"runnable":3000000,"waiting":5000000},`, `"open":1,"lost":0,"rate":1}`},
+		JSON:  {`"sum":10000000},"sched":{"running":2000000,"runnable":3000000,"waiting":5000000,"waits":{"sleep":4000000,"select":1000000}},`, `"open":1,"lost":0,"rate":1}`},
 	} {
 		var b bytes.Buffer
 		if err := Functions(&b, format, rows, Options{Latency: true, Sched: true}); err != nil {
@@ -36,17 +36,17 @@ func TestFunctionSplits(t *testing.T) {
 }
 
 func TestCallSplits(t *testing.T) {
-	returned := &CallLine{Function: "main.f", Thread: Thread{Goid: 7}, NS: 10_000, Split: stats.Split{Running: 2000, Waiting: 8000}, End: "return"}
+	returned := &CallLine{Function: "main.f", Thread: Thread{Goid: 7}, NS: 10_000, Split: stats.Split{Running: 2000, Waiting: 8000}, Waits: stats.Waits{"chan receive": 8000}, End: "return"}
 	unwound := &CallLine{Function: "main.f", Thread: Thread{Goid: 7}, End: "unwound"}
 	for _, c := range []struct {
 		line *CallLine
 		o    CallOptions
 		want string
 	}{
-		{returned, CallOptions{}, "  10.0µs  2.00µs run     0ns runnable  8.00µs wait  goroutine 7  main.f()\n"},
+		{returned, CallOptions{}, "  10.0µs  2.00µs run     0ns runnable  8.00µs wait (chan receive)  goroutine 7  main.f()\n"},
 		{unwound, CallOptions{}, "       -       - run       - runnable       - wait  goroutine 7  main.f() = unwound\n"},
-		{returned, CallOptions{Begins: true}, "< goroutine 7 main.f 10.0µs  2.00µs run     0ns runnable  8.00µs wait\n"},
-		{returned, CallOptions{Format: JSON}, `"ns":10000,"sched":{"running":2000,"runnable":0,"waiting":8000},"end":"return"`},
+		{returned, CallOptions{Begins: true}, "< goroutine 7 main.f 10.0µs  2.00µs run     0ns runnable  8.00µs wait (chan receive)\n"},
+		{returned, CallOptions{Format: JSON}, `"ns":10000,"sched":{"running":2000,"runnable":0,"waiting":8000,"waits":{"chan receive":8000}},"end":"return"`},
 		{unwound, CallOptions{Format: JSON}, `"depth":0,"end":"unwound"`},
 		{returned, CallOptions{Format: TSV}, "\t10000\treturn\t{}\t{}\t2000\t0\t8000\n"},
 		{unwound, CallOptions{Format: TSV}, "\t\tunwound\t{}\t\t\t\t\n"},

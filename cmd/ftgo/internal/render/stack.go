@@ -30,7 +30,7 @@ type Stack struct {
 // framesOf are the functions of a stack, innermost first.
 func framesOf(stack []stats.Location) (frames []stats.Frame) {
 	for _, l := range stack {
-		if l.Addr == 0 {
+		if l.Addr == 0 && len(l.Frames) == 0 {
 			frames = append(frames, stats.Frame{Function: "…"}) // callers that are not known
 		}
 		frames = append(frames, l.Frames...)

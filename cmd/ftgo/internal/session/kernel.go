@@ -83,7 +83,7 @@ func (o *Options) numbered() string {
 	for _, flag := range []struct {
 		given bool
 		name  string
-	}{{o.Fork, "--fork"}, {o.Comm != "", "--comm"}, {len(o.With) > 0, "--with"}, {o.Sched, "--sched"}, {o.InKernel, "--in-kernel"}} {
+	}{{o.Fork, "--fork"}, {o.Comm != "", "--comm"}, {len(o.With) > 0, "--with"}, {o.Sched, "--sched"}, {o.Waits, "--waits"}, {o.InKernel, "--in-kernel"}} {
 		if flag.given && !o.DryRun {
 			return flag.name
 		}
@@ -175,11 +175,11 @@ func (o *Options) checkProbes(probes int, each time.Duration) error {
 const manyFuncs = 500
 
 // countFirst tells of which functions calls are to be counted before any is timed; nil
-// is none. Calls that are only counted have no stack, no kernel events and nothing to split, and are
-// of no process, so with --stack, --with, --sched and --per-pid it is none.
+// is none. Calls that are only counted have no stack, no kernel events, nothing to split and no waits,
+// and are of no process, so with --stack, --with, --sched, --waits and --per-pid it is none.
 func (p *planned) countFirst(mode uprobe.Mode) func(*offsets.Func) bool {
 	switch {
-	case mode != uprobe.Latency || !p.TimesCalls || p.Stack > 0 || len(p.With) > 0 || p.Sched || p.PerPID:
+	case mode != uprobe.Latency || !p.TimesCalls || p.Stack > 0 || len(p.With) > 0 || p.Sched || p.Waits || p.PerPID:
 		return nil
 	case p.MaxRate != nil:
 		if *p.MaxRate == 0 {

@@ -101,8 +101,11 @@ func (o *planned) job() *run.Job {
 
 // place says what is placed, unless that is too much; each probe takes so long to go.
 func (p *planned) place(j *run.Job, where string, each time.Duration) error {
-	n := p.plan.Probes()
-	j.Placed = fmt.Sprintf("probing %s in %s at %s%s", units.Plural(len(p.plan.Funcs), "function"), p.Binary, units.Plural(n, "place"), where)
+	n, what := p.plan.Probes(), units.Plural(p.plan.Asked(), "function")
+	if p.plan.Asked() == 0 {
+		what = "all waits"
+	}
+	j.Placed = fmt.Sprintf("probing %s in %s at %s%s", what, p.Binary, units.Plural(n, "place"), where)
 	return p.checkProbes(n, each)
 }
 
@@ -128,7 +131,7 @@ func (p *planned) live(j *run.Job) (err error) {
 	}
 	filter := p.Filter()
 	if err := p.planFor(uprobe.Options{
-		Mode: mode, Features: p.features, Threads: len(p.With) > 0, Sched: p.Sched, Stack: p.Stack,
+		Mode: mode, Features: p.features, Threads: len(p.With) > 0, Sched: p.Sched, Waits: p.Waits, Stack: p.Stack,
 		CountFirst: p.countFirst(mode), Recorded: !filter.All() || p.PerPID,
 	}); err != nil {
 		return err
@@ -151,7 +154,7 @@ func (p *planned) live(j *run.Job) (err error) {
 func (p *planned) source() trace.Options {
 	want := p.view.Needs()
 	opt := trace.Options{
-		Filter: p.Filter(), Talk: &p.Env.Env, Skipped: p.target.Skipped, Sched: p.Sched,
+		Filter: p.Filter(), Talk: &p.Env.Env, Skipped: p.target.Skipped, Sched: p.Sched || p.Waits,
 		Recorder: trace.Recorder{Features: p.features, BufferKB: p.BufferKB, Raw: p.Reader == "raw", Shared: p.Force},
 		Entries:  want.Entries, Steady: want.Steady, Once: want.Once, Limit: want.Limit,
 		Alone: !p.mixed(), Wait: p.Wait, MaxRate: p.RateLimit(), OpenCalls: p.OpenCalls,
@@ -211,7 +214,7 @@ func (p *planned) decode(where string, plan func(decoded *atomic.Int64) (*uprobe
 	switch {
 	case errors.Is(err, uprobe.ErrNoSched):
 		return cli.WithStatus(cli.ExitNothing, err)
-	case err != nil || len(p.plan.Funcs) > 0:
+	case err != nil || len(p.plan.Events) > 0:
 		return err
 	}
 	first, more := p.plan.Skipped[0], ""

@@ -73,6 +73,7 @@ type Recorder struct {
 type Extras struct {
 	With  []string // patterns of kernel events
 	Sched bool     // latencies are split by what the goroutine was doing
+	Waits bool     // what goroutines wait for is told beside calls
 }
 
 // NewOptions are without any flag, for a command that has more formats than others.
@@ -138,6 +139,11 @@ func (o *Options) DefineExtras(fs *cli.Flags) {
 	fs.BoolVar(&o.Sched, "sched", false, "split latencies into running, runnable and waiting; each state change costs a hit")
 }
 
+// DefineWaits defines --waits.
+func (o *Options) DefineWaits(fs *cli.Flags) {
+	fs.BoolVar(&o.Waits, "waits", false, "add rows of what calls wait for, or, without FUNC, of all that is waited for")
+}
+
 // readyFD is a file descriptor that the caller has opened; 0 is none, since standard input
 // is none to write to.
 type readyFD int
@@ -164,7 +170,7 @@ func (v readyFD) tell() error {
 func (o *Options) Words(command string) func(words, program []string) error {
 	return func(words, program []string) error {
 		o.Program = program
-		return o.Target.Words(command, words)
+		return o.Target.Words(command, words, !o.Waits)
 	}
 }
 

@@ -240,6 +240,7 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.CallLine {
 			line.Low, line.High = v.Totals.Bounds(c, line.NS)
 			if v.opt.Sched {
 				line.Split = v.Clock.Split(c, line.NS)
+				line.Waits = v.Clock.AddWaits(nil, c, v.Plan.Reasons)
 			}
 		}
 		if o.Min > 0 && (c.Outcome != pairing.Returned || time.Duration(line.NS) < o.Min) {

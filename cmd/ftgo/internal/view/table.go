@@ -236,7 +236,7 @@ func (r *Table) writeStacks(t *trace.Table) error {
 		return render.FoldedStacks(r.Out, rows)
 	case render.Pprof:
 		run := render.Profiled{Path: b.File().Path(), BuildID: b.File().BuildID(), Began: t.From, Duration: t.At.Sub(t.From)}
-		run.Start, run.Limit, run.Offset = b.File().Segment(r.Plan.Funcs[0].Addr)
+		run.Start, run.Limit, run.Offset = b.File().Segment(r.Plan.Events[0].Sites[0].Addr)
 		return render.PprofStacks(r.Out, rows, run)
 	}
 	return nil

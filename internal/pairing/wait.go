@@ -1,0 +1,138 @@
+package pairing
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/parse"
+)
+
+// Waits are times that were waited, in units of the trace clock, by the index of the reason in
+// Plan.Reasons. There are few that a goroutine ever has.
+type Waits []Waited
+
+// Waited is what was waited for one reason.
+type Waited struct {
+	Reason int
+	Ticks  uint64
+}
+
+func (w *Waits) add(reason int, ticks uint64) {
+	for i := range *w {
+		if (*w)[i].Reason == reason {
+			(*w)[i].Ticks += ticks
+			return
+		}
+	}
+	*w = append(*w, Waited{reason, ticks})
+}
+
+// waitStack is the stack of a goroutine that may be about to wait: see Call.
+type waitStack struct {
+	sp, hi, bias uint64
+	words        []uint64
+}
+
+// wait is a wait that has ended, unless g is nil.
+type wait struct {
+	g           *schedG
+	reason      int
+	from, until uint64
+}
+
+// waited is the wait that ends now, if g waits off its thread and was seen to begin.
+func (g *schedG) waited(now uint64, reason int) (w wait) {
+	if g.on == nil && g.does == Waiting && g.began > 0 {
+		w = wait{g, reason, g.began, now}
+	}
+	return w
+}
+
+// goroutine takes a hit in the runtime that tells what becomes of a goroutine.
+func (p *pairer) goroutine(ev *parse.Event, f *uprobe.Fields, kind uprobe.Kind) {
+	g := p.proc.goroutine(ev.Time, ev.Args[f.G])
+	if s := p.proc.stacks[stackKey{id: g.id}]; s != nil && len(s.frames) > 0 {
+		s.hits.add(1, p.stepped, 0) // it takes its time, whoever makes it
+	}
+	reason := 0
+	if f.Why >= 0 {
+		reason = p.plan.Reason(ev.Args[f.Why])
+	}
+	switch kind {
+	case uprobe.Status:
+		status := ev.Args[f.New]
+		if g.goid = ev.Args[f.Goid]; f.Lo >= 0 && uint32(status) == statusRunning {
+			p.proc.bounds.learn(g.id, ev.Args[f.Lo], ev.Args[f.Hi])
+		}
+		p.waited(p.sched.status(ev.Time, ev.TID, g, ev.Args[f.Old], status, reason))
+	case uprobe.Park:
+		p.sched.park(ev.Time, ev.TID, g)
+	case uprobe.Switch:
+		p.waited(p.sched.swap(ev.Time, ev.TID, g, reason))
+	case uprobe.Waiter:
+		words := append(g.stack.words[:0], ev.Args[f.Stack:]...)
+		g.stack = waitStack{ev.Args[f.SP], ev.Args[f.Hi], p.bias, words}
+	case uprobe.WaitOver:
+		g.stack.words = g.stack.words[:0]
+	}
+}
+
+// noStack is the stack of a wait that did not come by a Waiter: nobody knows the caller.
+var noStack = []uint64{0}
+
+// waited takes a wait that has ended: it is the innermost call's, and, if these are told, a
+// call of its reason.
+func (p *pairer) waited(w wait) {
+	if w.g == nil || !p.window.has(w.until) || p.full() {
+		return
+	}
+	g, depth := w.g, 0
+	if s := g.of.stacks[stackKey{id: g.id}]; s != nil {
+		if depth = len(s.frames); depth > 0 {
+			s.frames[depth-1].waits.add(w.reason, w.until-min(w.from, w.until))
+		}
+	}
+	p.tell(w, depth, Returned)
+	if w.reason != p.plan.InKernel() {
+		g.stack.words = g.stack.words[:0]
+	}
+}
+
+// tell makes a call of a wait, if waits are told, that is inside of so many calls.
+func (p *pairer) tell(w wait, depth int, how Outcome) {
+	if p.plan.Waits == 0 || depth == 0 && p.plan.Asked() > 0 {
+		return
+	}
+	g := w.g
+	p.call = Call{
+		Func: p.plan.Asked() + w.reason, PID: g.of.pid, Goid: g.goid, Depth: depth,
+		Start: w.from, End: w.until, Outcome: how, Split: Split{Waiting: w.until - min(w.from, w.until)},
+		SP: g.stack.sp, StackHi: g.stack.hi, Bias: g.stack.bias, Stack: g.stack.words,
+	}
+	if len(p.call.Stack) == 0 {
+		p.call.Stack = noStack
+	}
+	p.account.funcs[p.call.Func].all.calls++
+	p.sink.Counted(p.call.PID, p.call.Func)
+	p.ended()
+}
+
+// leaveWaiting tells of the waits of a process that have not ended, in the order in which they
+// began.
+func (p *pairer) leaveWaiting(proc *process) {
+	var left []wait
+	for _, g := range proc.gs {
+		if w := g.waited(0, g.reason); w.g != nil {
+			left = append(left, w)
+		}
+	}
+	slices.SortFunc(left, func(a, b wait) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.g.id, b.g.id)) })
+	for _, w := range left {
+		depth := 0
+		if s := proc.stacks[stackKey{id: w.g.id}]; s != nil {
+			depth = len(s.frames)
+		}
+		p.tell(w, depth, Open)
+	}
+}
