@@ -125,12 +125,12 @@ func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) objec
 			row = append(row, member{name + "/call", known(r.Calls > 0, perCall)})
 		}
 		row = append(row, member{"TREND", shown(o.Trends != nil, spark(o.Trends[r.Name]))})
-		row = append(row, member{"WAITS FOR", shown(o.Sched, nonzero(reasons(r.Waits)))})
+		row = append(row, member{"WAITS FOR", shown(all.Waits != nil, nonzero(reasons(r.Waits)))})
 		return row
 	}
 }
 
-// sum adds up the calls of functions, and tells whether any returns errors.
+// sum adds up the calls of functions, and tells whether any returns errors, or has waited.
 func sum(rows []stats.Row) (all stats.Function) {
 	for _, r := range rows {
 		all.Calls, all.Completed = all.Calls+r.Calls, all.Completed+r.Completed
@@ -138,6 +138,9 @@ func sum(rows []stats.Row) (all stats.Function) {
 		all.Unfinished, all.Unsure = all.Unfinished+r.Unfinished, all.Unsure+r.Unsure
 		all.Lost, all.CountedOnly = all.Lost+r.Lost, all.CountedOnly+r.CountedOnly
 		all.ReturnsErrors = all.ReturnsErrors || r.ReturnsErrors
+		if len(r.Waits) > 0 {
+			all.Waits = r.Waits
+		}
 	}
 	return all
 }
