@@ -79,6 +79,8 @@ type Counts struct {
 	Unfollowed uint64
 	// Ours are the hits of wanted processes by what they cost, Others those of others.
 	Ours, Others Hits
+	// Elsewhere are the hits of others where calls begin.
+	Elsewhere uint64
 }
 
 // Count is what became of the calls of one function.
@@ -130,6 +132,9 @@ func (s *Stream) Counts(c Counters) *Counts {
 				out.Others.add(count-ours, site.Stepped, ev.Words)
 				if fn >= 0 {
 					out.Funcs[fn].Hits.add(ours, site.Stepped, ev.Words)
+				}
+				if fn >= 0 && kind.IsEntry() {
+					out.Elsewhere += count - ours
 				}
 			}
 			switch {

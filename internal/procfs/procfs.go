@@ -8,9 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 // Self stands for this process, which has no number where /proc is that of another pid
@@ -131,6 +133,20 @@ func Running(path string) (running []int) {
 		}
 	}
 	return running
+}
+
+// Executes tells whether a process runs the file at a path, or has it mapped as a library.
+func Executes(pid int, path string) bool {
+	if SameFile(path, Exe(pid)) {
+		return true
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	mapped, _ := Mappings(pid) // none of a process that has just ended
+	return ok && slices.ContainsFunc(mapped, func(m Mapping) bool { return m.Inode == stat.Ino })
 }
 
 // OpenFiles visits the files that processes have open, by the paths that they have now. Other

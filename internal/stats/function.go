@@ -58,7 +58,10 @@ type Summary struct {
 	// Before and After are hits outside of the window that everything else is of: while the
 	// probes were being put into place and removed. Before + Hits + After is uprobe_profile.
 	Before, After uint64
-	Unparsed      uint64 // trace lines that were not understood
+	// Elsewhere are calls in processes that were not wanted. Unseen says why there may be no others.
+	Elsewhere uint64
+	Unseen    string
+	Unparsed  uint64 // trace lines that were not understood
 	// Pass is how long reading all of the kernel's counters took: those of two functions may
 	// be of moments so far apart.
 	Pass              time.Duration

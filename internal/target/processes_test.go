@@ -73,19 +73,35 @@ func TestProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := Query{Binary: path + "x"}
-	say := func(format string, args ...any) { fmt.Fprintf(&said, format, args...) }
-	if q.SayReplaced(say); said.String() != "" {
-		t.Errorf("said %q", said.String())
+	if got := q.Replaced(); got != "" {
+		t.Errorf("replaced: %q", got)
 	}
+	unseen := func(want string) {
+		t.Helper()
+		if got := q.WhyUnseen(""); got != want {
+			t.Errorf("unseen since %q, want %q", got, want)
+		}
+	}
+	unseen(fmt.Sprintf("2 processes (%d, %d) run it, and called none of these functions", both[0], both[1]))
+	q.PIDs = both[:1]
+	unseen(fmt.Sprintf("process %d called none of these functions", both[0]))
+	q.Binary = "/bin/sh"
+	unseen(fmt.Sprintf("process %d runs %sx, not /bin/sh", both[0], path))
+	if got := q.WhyUnseen(path + "x"); got != path+"x is another file than /bin/sh (--fork takes what it starts, too)" {
+		t.Errorf("of a program: %q", got)
+	}
+	q = Query{Binary: path + "x"}
 	if err := os.Remove(path + "x"); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(path+"x", code, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if q.SayReplaced(say); !strings.HasPrefix(said.String(), fmt.Sprintf("2 processes (%d, %d) run an older %sx,", both[0], both[1], path)) {
-		t.Errorf("said %q", said.String())
+	want := fmt.Sprintf("2 processes (%d, %d) run an older %sx, which was replaced: -p %d shows that", both[0], both[1], path, both[0])
+	if got := q.Replaced(); got != want {
+		t.Errorf("replaced: %q, want %q", got, want)
 	}
+	unseen(want)
 	if _, err := Processes(nil, name+"x", false); !errors.Is(err, ErrUsage) {
 		t.Errorf("%v is no usage error", err)
 	}

@@ -281,17 +281,46 @@ func Processes(say Say, word string, all bool) ([]int, error) {
 	}
 }
 
-// SayReplaced says which processes run an older file that BINARY has replaced, since none of their calls
-// is seen.
-func (q *Query) SayReplaced(say Say) {
+// Replaced says which processes run an older file that BINARY has replaced, since none of their calls
+// is seen, and "" if there are none.
+func (q *Query) Replaced() string {
 	path, err := filepath.Abs(q.Binary)
 	if err == nil {
 		path, err = filepath.EvalSymlinks(path)
 	}
-	if pids := procfs.Replaced(path); err == nil && len(pids) > 0 {
-		runs := map[bool]string{true: "runs", false: "run"}[len(pids) == 1]
-		say("%s %s an older %s, which was replaced: -p %d shows that", listed(pids), runs, path, pids[0])
+	pids := procfs.Replaced(path)
+	if err != nil || len(pids) == 0 {
+		return ""
 	}
+	return fmt.Sprintf("%s %s an older %s, which was replaced: -p %d shows that", listed(pids), run(pids), path, pids[0])
+}
+
+func run(pids []int) string { return map[bool]string{true: "runs", false: "run"}[len(pids) == 1] }
+
+// WhyUnseen says why no call may have been seen of the processes that were looked at: those of PIDs, of the
+// program that was started, unless that is "", or else all.
+func (q *Query) WhyUnseen(program string) string {
+	const uncalled = "called none of these functions"
+	switch {
+	case program != "" && procfs.SameFile(program, q.Binary):
+		return program + " " + uncalled
+	case program != "":
+		return fmt.Sprintf("%s is another file than %s (--fork takes what it starts, too)", program, q.Binary)
+	}
+	for _, pid := range q.PIDs {
+		if path, err := os.Readlink(procfs.Exe(pid)); err == nil && !procfs.Executes(pid, q.Binary) {
+			return fmt.Sprintf("process %d runs %s, not %s", pid, path, q.Binary)
+		}
+	}
+	if len(q.PIDs) > 0 {
+		return listed(q.PIDs) + " " + uncalled
+	}
+	pids, _ := procfs.All() // what was read will do
+	pids = slices.DeleteFunc(pids, func(pid int) bool { return !procfs.Executes(pid, q.Binary) })
+	if len(pids) == 0 {
+		return cmp.Or(q.Replaced(), "no process runs "+q.Binary)
+	}
+	return fmt.Sprintf("%s %s it, and %s", listed(pids), run(pids), uncalled)
 }
 
 // CheckProcesses refuses processes that are not there, or that run another file than

@@ -207,6 +207,7 @@ func (w *window) reading(at tracefs.Mark) *Reading {
 	r := w.blank(at)
 	r.err, r.Counts, r.Unfollowed, r.Streamed = err, c, c.Unfollowed, w.plan.Mode != uprobe.Count
 	r.Hits, r.Delivered, r.Filtered, r.Lost, r.Counted, r.Unparsed = c.Hits, c.Delivered, c.Filtered, c.Lost, c.CountedOnly, c.Unparsed
+	r.Elsewhere = c.Elsewhere
 	if own && !w.plan.Filtered() {
 		r.Before = sumCounts(w.from.Hits)
 	}

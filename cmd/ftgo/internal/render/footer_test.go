@@ -42,6 +42,8 @@ func TestFooterGolden(t *testing.T) {
 		{"not hit", nil, stats.Summary{Seconds: 2, LatencyMeasured: true, Probing: &stats.Probing{Emulated: 640, Stepped: 4900, CPU: 1e9}}},
 		{"corrected", corrected(), stats.Summary{Hits: 14, Delivered: 14, Seconds: 2, LatencyMeasured: true}},
 		{"as seen", corrected(), stats.Summary{Hits: 14, Delivered: 14, Seconds: 2, LatencyMeasured: true, AsSeen: true}},
+		{"not hit since", nil, stats.Summary{Seconds: 2, LatencyMeasured: true, Unseen: "no process runs /bin/\x1bserver"}},
+		{"no call", nil, stats.Summary{Seconds: 2, Hits: 3, Delivered: 3, LatencyMeasured: true, Unseen: "process 7 called none of these functions"}},
 		{"never hit", nil, stats.Summary{Seconds: 0.5, LatencyMeasured: true, Clock: "x86-tsc"}},
 		{"count", ordinary(), stats.Summary{Hits: 900000007, Seconds: 10, Probing: &stats.Probing{Emulated: 612, Stepped: 8120, NS: 5.5e8}}},
 		{"one hit", ordinary()[3:4], stats.Summary{Hits: 1, Delivered: 1, Seconds: 3, LatencyMeasured: true}},

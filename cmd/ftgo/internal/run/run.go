@@ -36,6 +36,7 @@ type Job struct {
 	Placed  string         // what was placed where; of a recording there is nothing to say
 	Slow    int            // how many events take their time to remove
 	CutOff  error          // said of a result that is not all there is
+	Unseen  func() string  // says why no probe may have been hit; nil if nobody knows
 	MaxLost *uint64        // how many events may be lost; nil is any number
 	state
 }
@@ -83,6 +84,7 @@ func (j *Job) Do(ctx context.Context) (err error) {
 	j.sayDoubts()
 	// The table can wait for the probes to be gone, since who reads it may be slow, but does
 	// not depend on it, nor on anything else that has failed after measuring.
+	j.sayUnseen()
 	closed := j.close()
 	if err := errors.Join(j.View.End(j.table), followed, closed); err != nil {
 		return err
@@ -212,6 +214,21 @@ func (j *Job) Reading(at *trace.Reading) {
 		j.table = j.Totals.At(at)
 	case j.failed == nil:
 		j.failed = j.View.Interval(j.Totals.At(at))
+	}
+}
+
+// sayUnseen has the summary say why there are no calls, if there are none.
+func (j *Job) sayUnseen() {
+	calls := j.table.Lost + j.table.Filtered
+	for i := range j.table.Whole {
+		calls += j.table.Whole[i].Calls
+	}
+	switch {
+	case calls > 0 || j.Unseen == nil:
+	case j.table.Elsewhere > 0:
+		j.table.Unseen = "other processes had " + units.Plural(j.table.Elsewhere, "call")
+	default:
+		j.table.Unseen = j.Unseen()
 	}
 }
 

@@ -50,11 +50,20 @@ func (o *Options) Observe(ctx context.Context, v run.View) (err error) {
 	defer p.target.Binary.Close()
 	if !o.DryRun {
 		if len(o.PIDs)+len(o.Program) == 0 {
-			o.SayReplaced(o.Say)
+			if text := o.Replaced(); text != "" {
+				o.Say("%s", text)
+			}
 		}
 		if err := o.openTracefs(); err != nil {
 			return err
 		}
+	}
+	j.Unseen = func() string {
+		program := ""
+		if j.Program != nil {
+			program = j.Program.Path
+		}
+		return o.WhyUnseen(program)
 	}
 	plan := p.live
 	if o.InKernel {

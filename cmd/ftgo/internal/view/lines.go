@@ -36,7 +36,8 @@ type Lines struct {
 	unknown map[string]int
 	// undecided is the number of calls of which the filter could not tell.
 	undecided uint64
-	suggested int // functions
+	suggested int    // functions
+	seen      uint64 // calls, of which some may be left out
 }
 
 // funcLines is what makes lines of the calls of one function.
@@ -121,6 +122,9 @@ func (v *Lines) Begin(s *run.Scene) error {
 
 func (v *Lines) Entry(c *pairing.Call) error {
 	v.latest = max(v.latest, c.Start)
+	if v.opt.Lines.Entries {
+		v.see(c)
+	}
 	switch {
 	case v.trees != nil && v.concerns(c):
 		return v.trees.begin(c, v.Plan.Funcs[c.Func].Name, v.Clock.Wall(c.Start))
@@ -135,6 +139,7 @@ func (v *Lines) Entry(c *pairing.Call) error {
 
 func (v *Lines) Return(c *pairing.Call) error {
 	v.latest = max(v.latest, c.End)
+	v.see(c)
 	line := v.line(c, true)
 	switch {
 	case v.trees != nil:
@@ -143,6 +148,13 @@ func (v *Lines) Return(c *pairing.Call) error {
 		return v.order.end(c, line)
 	}
 	return v.write(line)
+}
+
+// see counts a call of those that were asked for.
+func (v *Lines) see(c *pairing.Call) {
+	if !v.Target.Roles[v.Plan.Funcs[c.Func].Func].Hidden {
+		v.seen++
+	}
 }
 
 // write writes a line, unless it is nil.
@@ -313,6 +325,9 @@ func (v *Lines) End(t *trace.Table) error {
 	}
 	if v.undecided > 0 {
 		v.Env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", units.Plural(v.undecided, "call"))
+	}
+	if n := v.seen + t.Filtered; v.count == 0 && n > 0 && v.filters() != "" {
+		v.Env.Say("no line: %s left out all of %s", v.filters(), units.Plural(n, "call"))
 	}
 	t.AsSeen = !v.opt.Lines.Entries
 	return conclude(v.Env, v.opt.Format, v.Out, t.Whole, t.Summary)

@@ -135,6 +135,21 @@ func templatePaths(names []string, sig *offsets.Signature) (args, results []stri
 	return args, results
 }
 
+// filters are the flags that leave out calls.
+func (v *Lines) filters() string {
+	var given []string
+	o := &v.opt.Lines
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{{"--where", o.Where != ""}, {"--errors", o.Errors}, {"--min", o.Min > 0}, {"--goid", o.Goid != 0}, {"--depth", o.Depth > 0}, {"--inside", v.opt.Inside}} {
+		if f.given {
+			given = append(given, f.name)
+		}
+	}
+	return strings.Join(given, ", ")
+}
+
 // filter splits --where for a function, and returns the part that the kernel evaluates. The
 // builders are asked for what it needs. whole: nothing of it is for the kernel.
 func (v *Lines) filter(fl *funcLines, f *offsets.Func, sig *offsets.Signature, entry, ret *capture.Builder, whole bool) (kernel string, err error) {
