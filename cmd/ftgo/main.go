@@ -193,7 +193,7 @@ func traceCommand(e *env) *cli.Command {
 		Name: "trace", Summary: "write a line for each call: arguments, results, latency", Changes: true,
 		Groups: o.Groups(o.Target.Define, o.DefineExtras, o.CallerFlags.Group("show who called"), o.Lines.Define, o.DefineInside, o.Fetch.Define, o.DefineNames,
 			// They are known to who knows probe, and refused with a word.
-			cli.Some("", o.TableFlags.Define, "top"), cli.Hides("interval", "top")),
+			cli.Some("", o.TableFlags.Define, "top"), o.DefineWaits, cli.Hides("interval", "top", "waits")),
 		Words: o.Words("trace"),
 		Run: func(ctx context.Context) error {
 			o.Lines.Live = true

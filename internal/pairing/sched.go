@@ -206,7 +206,9 @@ func (s scheduler) status(now uint64, tid int, g *schedG, old, status uint64, re
 			before = &was
 		}
 		g.leave(now, Waiting)
-		g.before = before
+		if g.before = before; old == statusRunning {
+			g.began = now // that it had gone on since it waited before may be lost
+		}
 	}
 	return ended
 }

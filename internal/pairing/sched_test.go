@@ -104,6 +104,7 @@ func TestScheduler(t *testing.T) {
 		{"threads without goroutines", "c:0:1 5 -:1 10 +:1 ~:1 20 !:1 3 +:1 1 c:0:1", "6/13/20"},
 		{"a goroutine's change on it", "c:0:1 5 x>w:1:1 10 r>x:2:1 3 c:0:1", "18/0/0"},
 		{"the end of its wait was lost", "c:1:1 5 x>w:1:1 10 c:1:2 2 c:1:2", "5/0/10 7/0/10"},
+		{"it had gone on, which was lost", "c:1:1 5 x>w:1:1 10 x>w:1:1 3 w>r:1:2 r>x:1:2 2 c:1:2", "(3) 7/0/13"},
 		{"that its thread has a CPU again was lost", "c:1:1 5 ~:1 10 c:1:1 2 c:1:1", "5/0/10 7/0/10"},
 		{"events of unknown ones", "-:1 +:1 !:1 ~:7 c:1:1 ~:7 5 +:7 c:1:1", "5/0/0"},
 		{"a goroutine begins anew", "x>d:1:1 9 d>r:1:2 3 r>x:1:2 c:1:2 5 c:1:2", "5/0/0"},
@@ -142,19 +143,21 @@ func TestSplitOf(t *testing.T) {
 }
 
 // FuzzScheduler: whatever happens, in time order, a goroutine's and a thread's parts add up to
-// the time that has gone by since it was first seen.
+// the time that has gone by since it was first seen, and waits to no more than what was waited.
 func FuzzScheduler(f *testing.F) {
 	f.Add([]byte("\x00\x11\x05\x21\x05\x11\x05\x00"))
 	f.Add([]byte("\x07\x0b\x05\x50\x05\x81\x05\xb0\x05\xc3"))
 	f.Fuzz(func(t *testing.T, script []byte) {
 		s, p := scheduler{}, newProcess(1)
 		seen := make(map[any]uint64) // when
+		waited := make(map[uint64]uint64)
 		statuses := []uint64{statusRunnable, statusRunning, statusSyscall, statusWaiting, statusCopystack, statusPreempted, statusDead, 0}
 		now := uint64(1)
 		for i := 0; i+1 < len(script); i += 2 {
 			now += uint64(script[i] >> 4)
 			tid, id := int(script[i]&3), uint64(script[i]>>2)&3
 			arg := script[i+1]
+			var ended wait
 			switch arg & 7 {
 			case 0, 1:
 				who, g := any(tid), (*schedG)(nil)
@@ -166,22 +169,28 @@ func FuzzScheduler(f *testing.F) {
 				if at, ok := seen[who]; ok && at+total != now {
 					t.Fatalf("%v: %+v from %d to %d", who, sums, at, now)
 				}
-				seen[who] = now - total
+				if seen[who] = now - total; id != 0 && sums[Waiting] < waited[id] {
+					t.Fatalf("%v: %+v, and waits of %d", who, sums, waited[id])
+				}
 			case 2, 3:
 				status := statuses[arg>>3&7]
-				s.status(now, tid, p.goroutine(now, id), statuses[arg>>6]|statusScan, status, 0)
+				ended = s.status(now, tid, p.goroutine(now, id), statuses[arg>>6]|statusScan, status, 0)
 				if status == statusDead {
 					delete(seen, id)
+					delete(waited, id)
 				}
 			case 4:
 				s.park(now, tid, p.goroutine(now, id))
 			case 5:
-				s.swap(now, tid, p.goroutine(now, id), 0)
+				ended = s.swap(now, tid, p.goroutine(now, id), 0)
 			case 6:
-				s.change(now, tid, Runnable+Activity(arg>>3&1))
+				ended = s.change(now, tid, Runnable+Activity(arg>>3&1))
 			default:
-				s.change(now, tid, Running)
+				ended = s.change(now, tid, Running)
 				s.wake(now, tid^1)
+			}
+			if ended.g != nil {
+				waited[ended.g.id] += ended.until - ended.from
 			}
 		}
 	})

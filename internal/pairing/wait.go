@@ -116,6 +116,9 @@ func (p *pairer) tell(w wait, depth int, how Outcome) {
 	p.account.funcs[p.call.Func].all.calls++
 	p.sink.Counted(p.call.PID, p.call.Func)
 	p.ended()
+	if p.plan.Asked() == 0 && how == Returned {
+		p.finished(w.until)
+	}
 }
 
 // leaveWaiting tells of the waits of a process that have not ended, in the order in which they

@@ -211,11 +211,13 @@ func (c *planner) addWaits() {
 		})
 	}
 	c.plan.Waits = len(c.plan.Reasons)
-	switch {
-	case c.plan.Stack == 0:
-	case c.plan.ByStack: // where there is no stack check, nothing tells g
-		_ = c.addRuntime(-1, runtimeProbe{Waiter, byCheckG, "runtime.gopark", atCheck})
-	case c.addRuntime(-1, runtimeProbe{Waiter, byG, "runtime.gopark", atEntry}) == nil:
-		_ = c.addRuntime(-1, runtimeProbe{Waiter, byG, "runtime.entersyscall", atEntry}, runtimeProbe{WaitOver, byG, "runtime.exitsyscall", atEntry})
+	if c.plan.Stack == 0 {
+		return
 	}
+	id := byCheckG
+	if !c.plan.ByStack { // else nothing tells g where there is no stack check
+		id = byG
+		_ = c.addRuntime(-1, runtimeProbe{Waiter, id, "runtime.entersyscall", atEntry}, runtimeProbe{WaitOver, id, "runtime.exitsyscall", atEntry})
+	}
+	_ = c.addRuntime(-1, runtimeProbe{Waiter, id, "runtime.gopark", atCheck})
 }
