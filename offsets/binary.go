@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"sort"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -126,6 +127,26 @@ func (b *Binary) code(f *Func) ([]byte, error) { return b.image.Code(f.Name, f.A
 // with package reflect, are not in the file. The type is named as %T prints it. What is not in the
 // file, or damaged, is of kind Invalid. Elem reads the file when it is first asked for.
 func (b *Binary) RuntimeType(addr uint64) (*gotype.Type, error) { return b.tables.RuntimeType(addr) }
+
+// RuntimeTypeNamed finds a type that the program knows as it runs, by the name that %T prints, which
+// may have the whole import path: "*http.response", "*net/http.response". It works without symbols
+// and debug information.
+func (b *Binary) RuntimeTypeNamed(name string) (*gotype.Type, error) {
+	return b.tables.RuntimeTypeNamed(name)
+}
+
+// Constant finds an integer constant of Go in debug information: "http.StatusOK", or, of the package that
+// is given, "StatusOK".
+func (b *Binary) Constant(name, pkg string) (t *gotype.Type, value uint64, ok bool) {
+	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
+		pkg, name = name[:dot], name[dot+1:]
+	}
+	d, err := b.debug()
+	if err != nil {
+		return nil, 0, false
+	}
+	return d.Constant(pkg, name)
+}
 
 // ItabType returns the address of the concrete type in the itab at an address, which is
 // the first word of an interface that has methods. It knows those that the compiler made; ok

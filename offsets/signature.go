@@ -28,6 +28,9 @@ type Variable struct {
 	// Pieces are where the bytes of the value are: each in a register or in memory. A
 	// value of size 0 has none.
 	Pieces []Piece
+	// Through: the pieces are a pointer instead, and so many bytes on from where it points to is the next
+	// pointer, or at last the value.
+	Through []int64
 	// Err says why the value as a whole can't be read, else nil.
 	Err error
 }

@@ -27,7 +27,9 @@ type Type struct {
 	// just one; else it points to the value. Only types that the runtime has tell.
 	Direct bool
 
-	elem func() *Type // finds Elem, and keeps it
+	// These find Elem, Group and what Constant knows, and keep it.
+	elem, group func() *Type
+	constants   func() map[uint64]string
 }
 
 // Field is a field of a struct.
@@ -38,17 +40,33 @@ type Field struct {
 	Embedded bool
 }
 
-// Elem is what a pointer points to, and what a slice, array or channel holds; nil if it
+// Elem is what a pointer points to, and what a slice, array, map or channel holds; nil if it
 // is not known.
-func (t *Type) Elem() *Type {
-	if t.elem == nil {
-		return nil
-	}
-	return t.elem()
-}
+func (t *Type) Elem() *Type { return found(t.elem) }
 
 // SetElem tells how to find Elem, which is done when it is first asked for.
 func (t *Type) SetElem(find func() *Type) { t.elem = sync.OnceValue(find) }
+
+// Group is the struct in which a map keeps eight of its keys and elements; nil if it is not known.
+func (t *Type) Group() *Type { return found(t.group) }
+
+// SetGroup tells how to find Group, which is done when it is first asked for.
+func (t *Type) SetGroup(find func() *Type) { t.group = sync.OnceValue(find) }
+
+// Constant is the name of the constant of a type that has a value, as source files spell it, "" if
+// there is none.
+func (t *Type) Constant(value uint64) string { return found(t.constants)[value] }
+
+// SetConstants tells how to find the names of constants by their values, which is done when one is
+// first asked for.
+func (t *Type) SetConstants(find func() map[uint64]string) { t.constants = sync.OnceValue(find) }
+
+func found[T any](find func() T) (none T) {
+	if find == nil {
+		return none
+	}
+	return find()
+}
 
 // PointerTo returns the type *elem.
 func PointerTo(elem *Type) *Type {

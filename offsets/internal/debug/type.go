@@ -65,7 +65,7 @@ func (d *Info) readType(at dwarf.Offset, depth int) *gotype.Type {
 	}
 	switch e.Tag {
 	case dwarf.TagBaseType:
-		return baseType(name, size, e)
+		return d.withConstants(baseType(name, size, e), at)
 	case dwarf.TagPointerType:
 		return d.pointerType(name, e)
 	case dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
@@ -74,7 +74,7 @@ func (d *Info) readType(at dwarf.Offset, depth int) *gotype.Type {
 		// Of a value in Go; C has values of pointers to functions only.
 		return words(cmp.Or(name, "func()"), reflect.Func, 1)
 	case dwarf.TagEnumerationType:
-		return &gotype.Type{Name: cmp.Or(name, "enum"), Kind: reflect.Int, Size: size, Align: numberAlign(size)}
+		return d.enumeration(&gotype.Type{Name: cmp.Or(name, "enum"), Kind: reflect.Int, Size: size, Align: numberAlign(size)}, e)
 	case dwarf.TagStructType, dwarf.TagClassType:
 		return d.structType(name, size, e, depth)
 	case dwarf.TagArrayType:
@@ -366,7 +366,11 @@ func gccgoName(field string) string {
 // typedef is a map, a channel, an interface or, if it has no kind, another name.
 func (d *Info) typedef(name string, e *dwarf.Entry, depth int) *gotype.Type {
 	if kind := goKind(e); kind == reflect.Map || kind == reflect.Chan {
-		return d.leading(words(name, kind, 1), ref(e, attrGoElem))
+		t := d.leading(words(name, kind, 1), ref(e, attrGoElem))
+		if header := ref(e, dwarf.AttrType); header != 0 && kind == reflect.Map {
+			t.SetGroup(d.mapGroup(header))
+		}
+		return t
 	}
 	to := ref(e, dwarf.AttrType)
 	if to == 0 {

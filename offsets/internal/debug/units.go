@@ -53,6 +53,8 @@ type unit struct {
 	end      dwarf.Offset            // of the entries
 	addrBase int64                   // of its part of .debug_addr
 	funcs    map[uint64]dwarf.Offset // entries of subprograms by address; nil before they are needed
+	// constants of its package; nil before they are needed.
+	constants []constant
 	// files are the names of its files by number, "" where there is none, rows its lines.
 	files func() []string
 	rows  func() ([]lineRow, error)

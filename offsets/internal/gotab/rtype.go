@@ -55,6 +55,7 @@ const (
 	rtypeName = 40
 
 	tflagAt        = 20
+	tflagUncommon  = 1 << 0
 	tflagExtraStar = 1 << 1
 	tflagNamed     = 1 << 2
 	tflagDirect    = 1 << 5
@@ -242,14 +243,11 @@ func (r *rtypeReader) detail(t *gotype.Type, addr uint64) {
 	var ok bool
 	switch t.Kind {
 	case reflect.Pointer, reflect.Slice, reflect.Chan:
-		elem, found := r.image.Pointer(first)
-		if r.form.size == 0 || !found {
-			return
-		}
-		t.SetElem(func() *gotype.Type {
-			typ, _ := r.RuntimeType(elem)
-			return typ
-		})
+		t.SetElem(r.typeAt(first))
+		return
+	case reflect.Map: // key, element, and what holds eight of both
+		t.SetElem(r.typeAt(first + 8))
+		t.SetGroup(r.typeAt(first + 16))
 		return
 	case reflect.Array:
 		ok = r.array(t, first)
@@ -262,6 +260,19 @@ func (r *rtypeReader) detail(t *gotype.Type, addr uint64) {
 	}
 	if !ok {
 		t.Kind, t.Fields = reflect.Invalid, nil
+	}
+}
+
+// typeAt finds the type whose address is at an address.
+func (r *rtypeReader) typeAt(at uint64) func() *gotype.Type {
+	tables, known := r.Tables, r.form.size != 0
+	return func() *gotype.Type {
+		addr, ok := tables.image.Pointer(at)
+		if !ok || !known {
+			return nil
+		}
+		typ, _ := tables.RuntimeType(addr)
+		return typ
 	}
 }
 

@@ -307,6 +307,7 @@ func (t *table) place(m *image.Image) bool {
 type module struct {
 	text          uint64
 	types, etypes uint64
+	behind        uint64 // the address of what follows these two
 	gofunc        uint64 // what offsets of a function's data count from
 }
 
@@ -324,7 +325,7 @@ func (t *table) findModule(m *image.Image) (found module, ok bool) {
 		if minpc, maxpc := word(t.form.minpc), word(t.form.minpc+8); minpc != base+t.low || maxpc != base+t.high || !m.IsCode(minpc, maxpc) {
 			return true
 		}
-		found = module{text: text, types: word(t.form.types), etypes: word(t.form.types + 8)}
+		found = module{text: text, types: word(t.form.types), etypes: word(t.form.types + 8), behind: addr + t.form.types + 16}
 		if t.form.oldest >= 18 {
 			found.gofunc = word(t.form.types + 24)
 		}
@@ -343,6 +344,7 @@ type types struct {
 
 	mu    sync.Mutex
 	known map[uint64]*gotype.Type
+	named map[string][]uint64 // addresses by name; nil before one is asked for
 }
 
 // findTypes goes by runtime.firstmoduledata.

@@ -1,0 +1,153 @@
+package gotab
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+// RuntimeTypeNamed finds a type by the name that %T prints, which may have the whole import path:
+// "*http.response", "*net/http.response", "[]uint8".
+func (g *Tables) RuntimeTypeNamed(name string) (*gotype.Type, error) {
+	t, err := g.types()
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	if t.named == nil {
+		t.named, err = g.linkedTypes(t)
+	}
+	t.mu.Unlock()
+	if err != nil {
+		return nil, fmt.Errorf("find type %s: %w", name, err)
+	}
+	short, pkg := shortName(predeclared.ReplaceAllStringFunc(name, func(s string) string { return aliases[s] }))
+	var found []uint64
+	for _, addr := range t.named[short] {
+		if path := g.packagePath(t, addr); pkg == "" || path == "" || path == pkg {
+			found = append(found, addr)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, fmt.Errorf("find type %s: the program has none, or never in an interface", name)
+	case 1:
+		return g.RuntimeType(found[0])
+	}
+	var paths []string
+	for _, addr := range found {
+		paths = append(paths, g.packagePath(t, addr))
+	}
+	return nil, fmt.Errorf("find type %s: it may be of %s", name, strings.Join(paths, " or "))
+}
+
+// aliases are what types are called that have two names.
+var aliases = map[string]string{"byte": "uint8", "rune": "int32", "any": "interface {}"}
+
+var predeclared = regexp.MustCompile(`\b(byte|rune|any)\b`)
+
+// shortName cuts the import path of a declared type, or of a pointer to one, down to its last element.
+func shortName(name string) (short, pkg string) {
+	base := strings.TrimLeft(name, "*")
+	path, _, _ := strings.Cut(base, "[")
+	slash := strings.LastIndexByte(path, '/')
+	if slash < 0 || strings.ContainsAny(path, "({ ") {
+		return name, ""
+	}
+	if dot := strings.IndexByte(path[slash:], '.'); dot > 0 {
+		pkg = path[:slash+dot]
+	}
+	return name[:len(name)-len(base)] + base[slash+1:], pkg
+}
+
+// linkedTypes are the addresses of types by their names: those without a name of their own that the
+// linker lists, pointers among them, and what these point to.
+func (g *Tables) linkedTypes(t *types) (map[string][]uint64, error) {
+	// types, etypes, then rodata and gofunc since Go 1.18, epclntab since 1.26, and the slice
+	// textsectmap since 1.8 (runtime/symtab.go).
+	at := g.module().behind
+	switch v := g.Version.Minor; {
+	case v < 7:
+		return nil, fmt.Errorf("not known of %s", g.Version)
+	case v >= 26:
+		at += 48
+	case v >= 18:
+		at += 40
+	case v >= 8:
+		at += 24
+	}
+	start, ok1 := g.image.Pointer(at)
+	count, ok2 := g.image.Pointer(at + 8)
+	if !ok1 || !ok2 || count > (t.end-t.start)/rtypeName {
+		return nil, errors.New("no list of types")
+	}
+	list := make([]byte, 4*count)
+	if !g.image.Read(start, list) {
+		return nil, errors.New("no list of types")
+	}
+	r := rtypeReader{Tables: g, types: t}
+	named := make(map[string][]uint64)
+	add := func(addr uint64) (kind reflect.Kind) {
+		var head [48]byte
+		if addr%8 != 0 || addr < t.start || addr >= t.end || !g.image.Read(addr, head[:]) {
+			return reflect.Invalid
+		}
+		kind = plainKind(reflect.Kind(head[t.form.kind] & kindMask))
+		if name, err := r.name(addr, head[:], kind); err == nil && !slices.Contains(named[name], addr) {
+			named[name] = append(named[name], addr)
+		}
+		return kind
+	}
+	for ; len(list) > 0; list = list[4:] {
+		addr := t.start + uint64(binary.LittleEndian.Uint32(list))
+		if add(addr) == reflect.Pointer {
+			if elem, ok := g.image.Pointer(addr + t.form.size); ok {
+				add(elem)
+			}
+		}
+	}
+	return named, nil
+}
+
+// detailSizes are those of what follows the _type of a kind (internal/abi/type.go); 0 if there is nothing.
+var detailSizes = map[reflect.Kind]uint64{
+	reflect.Pointer: 8, reflect.Func: 8, reflect.Slice: 8, reflect.Array: 24, reflect.Chan: 16,
+	reflect.Struct: 32, reflect.Interface: 32,
+}
+
+// packagePath is the import path of a declared type, or of what a pointer leads to, "" if it is not known:
+// uncommontype begins with it (internal/abi/type.go; runtime/type.go).
+func (g *Tables) packagePath(t *types, addr uint64) string {
+	var head [48]byte
+	for range maxNesting {
+		if !g.image.Read(addr, head[:]) {
+			return ""
+		}
+		kind := plainKind(reflect.Kind(head[t.form.kind] & kindMask))
+		if kind == reflect.Pointer && head[tflagAt]&tflagNamed == 0 {
+			to, ok := g.image.Pointer(addr + t.form.size)
+			if !ok || to == addr {
+				return ""
+			}
+			addr = to
+			continue
+		}
+		if head[tflagAt]&tflagUncommon == 0 || kind == reflect.Map { // whose size depends on the version
+			return ""
+		}
+		var offset [4]byte
+		if !g.image.Read(addr+t.form.size+detailSizes[kind], offset[:]) {
+			return ""
+		}
+		r := rtypeReader{Tables: g, types: t}
+		path, _, _ := r.nameAt(t.start + uint64(binary.LittleEndian.Uint32(offset[:])))
+		return path
+	}
+	return ""
+}
