@@ -39,7 +39,7 @@ var arrows = []arrow{
 	{from: "internal/given", to: []string{module + "/internal/brackets", module + "/internal/processors", module + "/internal/valuepath", module + "/offsets", module + "/offsets/arch", module + "/offsets/gotype"}},
 	{from: "internal/procfs", to: nil},
 	{from: "internal/units", to: nil},
-	{from: "internal/valuepath", to: nil},
+	{from: "internal/valuepath", to: []string{module + "/internal/brackets"}},
 	{from: "offsets/arch/amd64", to: []string{module + "/offsets/arch", module + "/offsets/gotype", "golang.org/x/arch/x86/x86asm"}},
 	{from: "offsets/arch", to: []string{module + "/offsets/gotype"}},
 	{from: "offsets/symname", to: []string{module + "/internal/brackets", module + "/internal/edit", "github.com/ianlancetaylor/demangle"}},
@@ -84,7 +84,7 @@ var arrows = []arrow{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/target", module + "/internal/trace", module + "/internal/units",
 		module + "/offsets", module + "/internal/pairing", module + "/tracefs", module + "/internal/uprobe"}},
 	{from: "cmd/ftgo/internal/view", to: []string{
-		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/where", module + "/internal/printable", module + "/internal/stats", module + "/internal/target",
+		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/where", module + "/internal/brackets", module + "/internal/printable", module + "/internal/stats", module + "/internal/target",
 		module + "/internal/trace", module + "/internal/units", module + "/internal/valuepath", module + "/internal/valuetext", module + "/offsets", module + "/offsets/symname", module + "/offsets/gotype", module + "/internal/pairing", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/own", to: []string{
 		module + "/internal/biases", module + "/internal/clocks", module + "/internal/trace", module + "/offsets", module + "/internal/pairing", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},

@@ -30,6 +30,18 @@ func End(s string, i int) int {
 	return -1
 }
 
+// Split cuts s at the separators that are outside of brackets.
+func Split(s, separators string) (parts []string) {
+	for {
+		part, rest := Cut(s, separators)
+		if parts = append(parts, part); rest == "" {
+			return parts
+		}
+		_, size := utf8.DecodeRuneInString(rest)
+		s = rest[size:]
+	}
+}
+
 // Cut cuts s before the first of the separators that is outside of brackets. The tail begins
 // with the separator; it is empty if there is none, or a bracket before it does not close.
 func Cut(s, separators string) (part, tail string) {

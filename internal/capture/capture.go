@@ -8,6 +8,7 @@ import (
 
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -21,9 +22,13 @@ type Options struct {
 	Arrays bool // the kernel fetches arrays (since 4.20); else it is asked for each word
 	Memory bool // the kernel fetches from memory (since 3.14); else from registers alone
 	// Static is the fetcharg for a virtual address of the file, load bias not counted.
-	Static  func(va uint64) string
-	Machine *arch.Machine // the processor that the binary is for. Without it more events are needed
-	Beside  []tracefs.Arg // arguments that the event has besides those that tell whose call it is
+	Static func(va uint64) string
+	// Variable finds what a path begins with and no variable is called: "goarg2", "+8(goarg2):string".
+	// Type finds what an interface holds by its name. Both may be nil.
+	Variable func(root string) (offsets.Variable, error)
+	Type     func(name string) (*gotype.Type, error)
+	Machine  *arch.Machine // the processor that the binary is for. Without it more events are needed
+	Beside   []tracefs.Arg // arguments that the event has besides those that tell whose call it is
 }
 
 // What an event can hold, MAX_TRACE_ARGS (128) and MAX_PROBE_EVENT_SIZE (3,072 bytes) of
@@ -91,6 +96,16 @@ type Builder struct {
 	short int // Options.Fields, where that is to be kept to
 	large *Large
 	named bool // somebody knows arguments by their names, which go by their order
+	slot  int  // which element of a map a path with a key leads to
+	// arrays are those that are fetched, which what lies in them need not be again.
+	arrays []region
+}
+
+// region is an array of words in memory, as in source.
+type region struct {
+	inner      string
+	off, words int64
+	at         int // its first word
 }
 
 // NewBuilder returns a Builder for variables.
@@ -183,6 +198,11 @@ func (b *Builder) scalar(s source, size int64, signed bool) (leaf, string) {
 	if why != "" {
 		return none, why
 	}
+	for _, a := range b.arrays {
+		if in := s.off - a.off; a.inner == s.inner && in >= 0 && in+size <= 8*a.words && in%8+size <= 8 {
+			return leaf{a.at + int(in/8), uint(8 * (in % 8)), size, signed}, ""
+		}
+	}
 	width := size
 	switch {
 	case shift > 0, text[0] == '%', text[0] == '+' && s.aligned(b, size):
@@ -206,7 +226,10 @@ func (b *Builder) array(s source, n int) (at int, why string) {
 	case why != "":
 		return 0, why
 	case b.opt.Arrays:
-		return b.fetch(text, fmt.Sprintf("x64[%d]", n), n, 8*n)
+		if at, why = b.fetch(text, fmt.Sprintf("x64[%d]", n), n, 8*n); why == "" && s.inner != "" {
+			b.arrays = append(b.arrays, region{s.inner, s.off, int64(n), at})
+		}
+		return at, why
 	case len(b.args)+n > min(b.max, b.share):
 		return 0, noRoom
 	}

@@ -74,6 +74,12 @@ func (d *decoder) check(guards []guard) string {
 			continue
 		}
 		p := g.pointer.read(d.words)
+		if g.held != nil {
+			if why := d.holds(p, g.held); why != "" {
+				return why
+			}
+			continue
+		}
 		if why := implausible(p); why != "" {
 			return why
 		}
@@ -101,7 +107,7 @@ func (d *decoder) zeros(addr uint64) string {
 // behind is the pointer that a node's words were read through, 0 if there is none.
 func (d *decoder) behind(n *node) uint64 {
 	for i := len(n.guards) - 1; i >= 0; i-- {
-		if n.guards[i].item < 0 {
+		if n.guards[i].item < 0 && n.guards[i].held == nil {
 			return n.guards[i].pointer.read(d.words)
 		}
 	}
@@ -110,6 +116,9 @@ func (d *decoder) behind(n *node) uint64 {
 
 func (d *decoder) value(n *node) Value {
 	v := Value{Name: n.name, Type: n.typ}
+	if n.slots != nil {
+		return d.search(n)
+	}
 	if n.why != "" {
 		v.State, v.Why = Unfetched, n.why
 		return v
@@ -184,12 +193,18 @@ func (d *decoder) bytes(v *Value, at, words int) {
 	case words < 0:
 		v.State, v.Why = Unfetched, tooFar
 	default:
-		b := make([]byte, 0, 8*words)
-		for _, w := range d.words[at : at+words] {
-			b = binary.LittleEndian.AppendUint64(b, w)
-		}
+		b := d.raw(at, words)
 		v.Bytes = b[:min(int64(len(b)), v.Len, int64(max(d.strLen, 1)))]
 	}
+}
+
+// raw are the bytes of some words.
+func (d *decoder) raw(at, words int) []byte {
+	b := make([]byte, 0, 8*words)
+	for _, w := range d.words[at : at+words] {
+		b = binary.LittleEndian.AppendUint64(b, w)
+	}
+	return b
 }
 
 // unread tells why memory at an address was not fetched into words, "" if it was.

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -178,8 +179,47 @@ func newMachine() *machine {
 	m.itabs[0x5400], m.itabs[0x5500] = 0x6400, 0x6500
 	m.put(0x18000, 0, 0x6400) // an itab made at run time
 	m.put(0x18020, 0, 0x6300)
+	// Maps of Go 1.24: {used, seed, dirPtr, dirLen}, and slots of a byte each and a string and a number.
+	m.put(0x1a000, 3, 0, 0x1a100, 0)
+	m.put(0x1a100, 0x80_80_80_80_01_80_fe_02, 0x10000, 5, 7, 0x10000, 4, 8, 0x1, 4, 9, 0x10000, 4, 10)
+	m.put(0x1a300, 9, 0, 0x1a400, 1)
+	m.put(0x1a500, 0, 0, 0, 0)
+	// Before: {count, flags and B, buckets}, and hashes, keys, elements.
+	m.put(0x1b000, 2, 0, 0x1b100)
+	m.put(0x1b100, 0x09_05_00, 1, 7, ^uint64(2), 0, 0, 0, 0, 0, 0x44, 0x55, 0x66)
+	m.put(0x1b200, 20, 0x2_00, 0x1b100)
+	m.put(0x1b300, 0)
 	return m
 }
+
+func (m *machine) typeNamed(name string) (*gotype.Type, error) {
+	for _, t := range m.types {
+		if t.Name == name {
+			return t, nil
+		}
+	}
+	return nil, errors.New("no such type")
+}
+
+// mapOf is a map type with what holds eight of its elements.
+func mapOf(group *gotype.Type) *gotype.Type {
+	t := &gotype.Type{Name: "map", Kind: reflect.Map, Size: 8}
+	t.SetGroup(func() *gotype.Type { return group })
+	return t
+}
+
+func arrayOf(n int64, elem *gotype.Type) *gotype.Type {
+	t := &gotype.Type{Kind: reflect.Array, Size: n * elem.Size, Align: 8, Len: n}
+	t.SetElem(func() *gotype.Type { return elem })
+	return t
+}
+
+var (
+	swissMap = mapOf(structOf("group", 200, gotype.Field{Name: "ctrl", Type: basic("uint64")},
+		gotype.Field{Name: "slots", Offset: 8, Type: arrayOf(8, structOf("slot", 24, gotype.Field{Name: "key", Type: basic("string")}, gotype.Field{Name: "elem", Offset: 16, Type: basic("int")}))}))
+	oldMap = mapOf(structOf("bucket", 144, gotype.Field{Name: "tophash", Type: arrayOf(8, basic("uint8"))},
+		gotype.Field{Name: "keys", Offset: 8, Type: arrayOf(8, basic("int"))}, gotype.Field{Name: "values", Offset: 72, Type: arrayOf(8, basic("int"))}))
+)
 
 func TestDecode(t *testing.T) {
 	m := newMachine()
@@ -224,6 +264,25 @@ func TestDecode(t *testing.T) {
 		{"map", &gotype.Type{Name: "map[int]int", Kind: reflect.Map, Size: 8}, []uint64{0x16000}, "", "len5 cap0"},
 		{"chan", &gotype.Type{Name: "chan int", Kind: reflect.Chan, Size: 8}, []uint64{0x16000}, "", "len5 cap9"},
 		{"nil map", &gotype.Type{Name: "map[int]int", Kind: reflect.Map, Size: 8}, []uint64{0}, "", "len0 cap0"},
+		{"key of a map", swissMap, []uint64{0x1a000}, `v["hello"]`, "7"},
+		{"key of a map, behind others", swissMap, []uint64{0x1a000}, `v["hell"]`, "10"},
+		{"key that begins as one does", swissMap, []uint64{0x1a000}, `v["help"]`, "<no such key>"},
+		{"key of an empty map", swissMap, []uint64{0x1a500}, `v["hello"]`, "<no such key>"},
+		{"key of a nil map", swissMap, []uint64{0}, `v["hello"]`, "<no such key>"},
+		{"key of no map", swissMap, []uint64{0x99000}, `v["hello"]`, "<no valid pointer>"},
+		{"key of a large map", swissMap, []uint64{0x1a300}, `v["hello"]`, "<not searched: map of 9 elements, made for more than 8>"},
+		{"number as a key", oldMap, []uint64{0x1b000}, `v[7]`, "85"},
+		{"negative number as a key", oldMap, []uint64{0x1b000}, `v[-3]`, "102"},
+		{"key in an empty slot", oldMap, []uint64{0x1b000}, `v[1]`, "<no such key>"},
+		{"key in the first bucket", oldMap, []uint64{0x1b200}, `v[7]`, "85"},
+		{"key in another bucket", oldMap, []uint64{0x1b200}, `v[8]`, "<not among the first 8 of 20 elements>"},
+		{"what an interface holds", basic("any"), []uint64{0x6300, 0x11000}, "v.(*main.inner).name", `"hello"/5`},
+		{"what an interface holds by value", basic("any"), []uint64{0x6100, 0x14000}, "v.(string)", `"hello"/5`},
+		{"what an error is", basic("error"), []uint64{0x5400, 0x15000}, "v.(*fs.PathError).Err.(syscall.Errno)", "2"},
+		{"what an error with a new itab is", basic("error"), []uint64{0x18000, 0x15000}, "v.(*fs.PathError).Path", `"wide"/4`},
+		{"what an interface does not hold", basic("any"), []uint64{0x6100, 0x14000}, "v.(*main.inner).name", "<it is string>"},
+		{"what nil holds", basic("error"), []uint64{0, 0}, "v.(*fs.PathError).Path", "<nil pointer>"},
+		{"what an address is", basic("uintptr"), []uint64{0x11000}, "v.(*main.inner).name", `"hello"/5`},
 		{"func", &gotype.Type{Name: "func()", Kind: reflect.Func, Size: 8}, []uint64{0x16000}, "", "main.at5"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -238,7 +297,9 @@ func TestDecode(t *testing.T) {
 			if c.path != "" {
 				paths = []string{c.path}
 			}
-			capture, err := NewBuilder([]offsets.Variable{inRegisters("v", c.typ, []arch.Reg{"ax", "bx", "cx"}[:max(1, c.typ.Size/8)]...)}, options).Capture(paths, nil)
+			opt := options
+			opt.Type = m.typeNamed
+			capture, err := NewBuilder([]offsets.Variable{inRegisters("v", c.typ, []arch.Reg{"ax", "bx", "cx"}[:max(1, c.typ.Size/8)]...)}, opt).Capture(paths, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

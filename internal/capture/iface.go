@@ -97,23 +97,12 @@ func (d *decoder) dynamic(n *node, v *Value) {
 		return
 	}
 	p := n.iface
-	at := v.TypeWord
-	if n.typ.Methods {
-		var ok bool
-		if at, ok = d.process.ItabType(v.TypeWord); !ok {
-			at = p.typ.read(d.words)
-			if p.within {
-				v.State, v.Why = Unfetched, tooFar
-				return
-			} else if implausible(v.TypeWord) != "" || at == 0 {
-				v.unreadable(badPointer)
-				return
-			}
-		}
-	}
-	t := d.process.DynamicType(at)
-	if t == nil {
-		v.unreadable(typeNotTold)
+	t, why := d.typeOf(v.TypeWord, n.typ.Methods, p.typ)
+	switch {
+	case p.within && why == badPointer:
+		v.State, v.Why = Unfetched, tooFar
+		return
+	case v.unreadable(why):
 		return
 	}
 	v.Dynamic = t.Name
@@ -138,6 +127,36 @@ func (d *decoder) dynamic(n *node, v *Value) {
 	if p.words > 0 && (t.Kind == reflect.Map || t.Kind == reflect.Chan) {
 		e.Len = int64(d.words[p.at])
 	}
+}
+
+// typeOf is the type in an interface by its first word, that of an itab where the interface has methods.
+// at is the type in the itab, as it was fetched: of those that are in the file it is known.
+func (d *decoder) typeOf(word uint64, methods bool, at leaf) (t *gotype.Type, why string) {
+	addr := word
+	if methods {
+		var ok bool
+		if addr, ok = d.process.ItabType(word); !ok {
+			if addr = at.read(d.words); implausible(word) != "" || addr == 0 {
+				return nil, badPointer
+			}
+		}
+	}
+	if t = d.process.DynamicType(addr); t == nil {
+		why = typeNotTold
+	}
+	return t, why
+}
+
+// holds tells why an interface, by its first word, does not hold what is wanted, "" if it does.
+func (d *decoder) holds(word uint64, want *held) string {
+	if word == 0 {
+		return nilPointer
+	}
+	t, why := d.typeOf(word, want.methods, want.at)
+	if why == "" && t != want.typ {
+		why = "it is " + t.Name
+	}
+	return why
 }
 
 // memory is a value in the fetched memory that an interface's data word points to.

@@ -22,6 +22,7 @@ type node struct {
 	elem                *node
 	iface               *payload
 	short               bool // what it points to is left out, because it is large
+	slots               []slot
 }
 
 func newNode(name string, t *gotype.Type, s source) *node {

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/valuepath"
+	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
@@ -19,34 +21,28 @@ func (b *Builder) paths(paths []string) ([]*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		nodes = append(nodes, b.value(path, t, s, 1))
+		if s.search != nil {
+			nodes = append(nodes, b.found(path, t, s))
+		} else {
+			nodes = append(nodes, b.value(path, t, s, 1))
+		}
 	}
 	return nodes, nil
 }
 
-// walk goes where a path leads to, or as far as anything can be fetched.
+// walk goes where a path leads to. Behind what can't be fetched it knows the types still.
 func (b *Builder) walk(path string) (t *gotype.Type, s source, err error) {
 	parsed, err := valuepath.Parse(path)
 	if err != nil {
 		return nil, s, fmt.Errorf("read path %q: %w", path, err)
 	}
-	name := parsed.Steps[0]
-	v := -1
-	names := make([]string, len(b.vars))
-	for i := range b.vars {
-		if names[i] = b.vars[i].Name; names[i] == name {
-			v = i
-		}
+	v, err := b.variable(parsed.Steps[0])
+	if err != nil {
+		return nil, s, fmt.Errorf("read path %q: %w", path, err)
 	}
-	switch {
-	case v < 0 && len(names) == 0:
-		return nil, s, fmt.Errorf("read path %q: no variable %q; none is known", path, name)
-	case v < 0:
-		return nil, s, fmt.Errorf("read path %q: no variable %q; there are %s", path, name, strings.Join(names, ", "))
-	}
-	t, s = b.root(&b.vars[v])
+	t, s = b.root(&v)
 	for _, step := range append(parsed.Steps[1:], slices.Repeat([]string{"*"}, parsed.Stars)...) {
-		if s.why != "" {
+		if s.why != "" && t.Kind == reflect.Invalid {
 			break
 		}
 		if t, s, err = b.step(t, s, step); err != nil {
@@ -56,15 +52,35 @@ func (b *Builder) walk(path string) (t *gotype.Type, s source, err error) {
 	return t, s, nil
 }
 
-// step goes into a field, an element, or through a pointer ("*").
+// variable is the one that a path begins with.
+func (b *Builder) variable(name string) (offsets.Variable, error) {
+	names := make([]string, len(b.vars))
+	for i := range b.vars {
+		if names[i] = b.vars[i].Name; names[i] == name {
+			return b.vars[i], nil
+		}
+	}
+	switch {
+	case valuepath.Register(name) > 0 && b.opt.Variable != nil:
+		return b.opt.Variable(name)
+	case len(names) == 0:
+		return offsets.Variable{}, fmt.Errorf("no variable %q; none is known", name)
+	}
+	return offsets.Variable{}, fmt.Errorf("no variable %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// step goes into a field, an element, what an interface holds, or through a pointer ("*").
 func (b *Builder) step(t *gotype.Type, s source, step string) (*gotype.Type, source, error) {
+	if step[0] == '(' {
+		return b.assert(t, s, step[1:len(step)-1])
+	}
 	if t.Kind == reflect.Pointer {
 		elem := t.Elem()
 		if elem == nil {
 			return t, s, fmt.Errorf("what %s points to is not known", t.Name)
 		}
 		to, _ := b.follow(s, elem)
-		if step == "*" || to.why != "" {
+		if step == "*" {
 			return elem, to, nil
 		}
 		t, s = elem, to
@@ -72,8 +88,12 @@ func (b *Builder) step(t *gotype.Type, s source, step string) (*gotype.Type, sou
 	switch {
 	case step == "*":
 		return t, s, fmt.Errorf("%s is no pointer", t.Name)
+	case step[0] == '[' && t.Kind == reflect.Map:
+		return b.lookup(t, s, step[1:len(step)-1])
 	case step[0] == '[':
 		return b.element(t, s, step)
+	case t.Kind == reflect.Interface:
+		return t, s, fmt.Errorf("%s has no fields (%q): say what it holds, as in x.(*T).%[2]s", t.Name, step)
 	case t.Kind != reflect.Struct:
 		return t, s, fmt.Errorf("%s has no fields (%q)", t.Name, step)
 	}
@@ -83,9 +103,7 @@ func (b *Builder) step(t *gotype.Type, s source, step string) (*gotype.Type, sou
 	}
 	for i, f := range chain {
 		if i > 0 && t.Kind == reflect.Pointer {
-			if s, _ = b.follow(s, t.Elem()); s.why != "" {
-				break
-			}
+			s, _ = b.follow(s, t.Elem())
 		}
 		t, s = f.Type, s.at(f.Offset)
 	}
@@ -93,22 +111,58 @@ func (b *Builder) step(t *gotype.Type, s source, step string) (*gotype.Type, sou
 }
 
 func (b *Builder) element(t *gotype.Type, s source, step string) (*gotype.Type, source, error) {
-	i, _ := strconv.ParseInt(step[1:len(step)-1], 10, 64)
+	index, err := strconv.ParseUint(step[1:len(step)-1], 10, 31)
+	i := int64(index)
 	elem := t.Elem()
 	switch {
 	case elem == nil || t.Kind != reflect.Slice && t.Kind != reflect.Array:
 		return t, s, fmt.Errorf("%s has no elements (%s)", t.Name, step)
-	case t.Kind == reflect.Array && i >= t.Len:
+	case err != nil || t.Kind == reflect.Array && i >= t.Len:
 		return t, s, fmt.Errorf("%s has no element %s", t.Name, step)
 	case t.Kind == reflect.Array:
 		return elem, s.at(i * elem.Size), nil
 	}
 	length, why := b.scalar(s.at(8), 8, true)
-	if why != "" {
-		return t, source{why: why}, nil
-	}
 	to, _ := b.follow(s, elem)
+	to.why = cmp.Or(why, to.why)
 	return elem, to.behind(guard{length: length, item: i}).at(i * elem.Size), nil
+}
+
+// held is what an interface must hold.
+type held struct {
+	typ     *gotype.Type
+	methods bool // the interface's first word is an itab
+	at      leaf // the type in that
+}
+
+// assert goes to what an interface holds, of a type by name. What is only known to be a word may be
+// a pointer.
+func (b *Builder) assert(t *gotype.Type, s source, name string) (*gotype.Type, source, error) {
+	if b.opt.Type == nil {
+		return t, s, fmt.Errorf("no type is known: .(%s)", name)
+	}
+	as, err := b.opt.Type(name)
+	switch {
+	case err != nil:
+		return t, s, err
+	case as.Kind == reflect.Interface:
+		return t, s, fmt.Errorf("%s is an interface: .(TYPE) takes the type of what one holds", name)
+	case t.Kind != reflect.Interface && t.Size == 8 && as.Kind == reflect.Pointer:
+		return as, s, nil
+	case t.Kind != reflect.Interface:
+		return t, s, fmt.Errorf("%s is no interface: .(%s)", t.Name, name)
+	}
+	g := guard{item: -1, held: &held{typ: as, methods: t.Methods, at: none}}
+	types, pointer := b.follow(s, nil)
+	if g.pointer = pointer; t.Methods {
+		g.held.at, types.why = b.scalar(types.at(8), 8, false)
+	}
+	s.why = cmp.Or(s.why, types.why)
+	data := s.at(8).behind(g)
+	if !as.Direct {
+		data, _ = b.follow(data, as)
+	}
+	return as, data, nil
 }
 
 // field finds a field by name, and through embedded ones: the way there.

@@ -16,7 +16,8 @@ type source struct {
 	off    int64  // of the value from that address, or in the variable
 	align  int64  // of that address
 	guards []guard
-	why    string // it is out of reach
+	why    string  // it is out of reach
+	search *search // it is the element of a map that Builder.slot has
 }
 
 // guard is a condition under which what was fetched means anything.
@@ -24,6 +25,7 @@ type guard struct {
 	pointer leaf // must point somewhere
 	length  leaf // length must be more than item, if item >= 0, and pointer is not looked at
 	item    int64
+	held    *held // if set, what pointer is the first word of must hold a type
 }
 
 // root is the type and the source of a variable.
@@ -41,6 +43,10 @@ func (b *Builder) root(v *offsets.Variable) (t *gotype.Type, s source) {
 		s = s.behind(guard{pointer: pointer, item: -1})
 	default:
 		s.pieces = v.Pieces
+	}
+	for _, off := range v.Through {
+		s, _ = b.follow(s, nil)
+		s.off += off
 	}
 	return t, s
 }
@@ -123,6 +129,7 @@ func (s source) word(b *Builder, size int64) (text string, shift uint, why strin
 
 // follow is the memory that the pointer there points to, of type elem if that is known.
 func (b *Builder) follow(s source, elem *gotype.Type) (to source, pointer leaf) {
+	to.search = s.search
 	if pointer, to.why = b.scalar(s, 8, false); to.why != "" {
 		return to, none
 	}

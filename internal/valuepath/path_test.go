@@ -25,9 +25,29 @@ func TestParse(t *testing.T) {
 		{"p..n", 0, nil, "name expected at 3"},
 		{"3", 0, nil, "name expected at 1"},
 		{"&s", 0, nil, "name expected at 1"},
-		{"s[i]", 0, nil, "index expected at 3"},
-		{"s[-1]", 0, nil, "index expected at 3"},
-		{"s[99999999999]", 0, nil, "index expected at 3"},
+		{"s[i]", 0, nil, "index or key expected at 3"},
+		{"s['a']", 0, nil, "index or key expected at 3"},
+		{"s[1-]", 0, nil, "] expected at 4"},
+		{"s[--1]", 0, nil, "index or key expected at 3"},
+		{"s[99999999999999999999]", 0, nil, "index or key expected at 3"},
+		{"m[-1]", 0, []string{"m", "[-1]"}, ""},
+		{"m[18446744073709551615]", 0, []string{"m", "[18446744073709551615]"}, ""},
+		{`req.Header["X-Request-Id"][0]`, 0, []string{"req", "Header", `["X-Request-Id"]`, "[0]"}, ""},
+		{"m[`a]\" .[b`]", 0, []string{"m", `["a]\" .[b"]`}, ""},
+		{`m["a]`, 0, nil, "index or key expected at 3"},
+		{"rw.(*http.response).status", 0, []string{"rw", "(*http.response)", "status"}, ""},
+		{"*x.(map[string]func(int) (a, b))", 1, []string{"x", "(map[string]func(int) (a, b))"}, ""},
+		{"x.(int", 0, nil, "name expected at 3"},
+		{"(x).y", 0, nil, "name expected at 1"},
+		{"goarg2", 0, []string{"goarg2"}, ""},
+		{"goarg2x.y", 0, []string{"goarg2x", "y"}, ""},
+		{"goarg2:string", 0, []string{"goarg2:string"}, ""},
+		{"goarg2:[]*net/http.Request[0]", 0, []string{"goarg2:[]*net/http.Request", "[0]"}, ""},
+		{"+56(+0x10(goarg4)):map[string][]byte", 0, []string{"+56(+0x10(goarg4)):map[string][]byte"}, ""},
+		{"-8(goret1).(*T).x", 0, []string{"-8(goret1)", "(*T)", "x"}, ""},
+		{"+8(n)", 0, nil, "name expected at 1"},
+		{"+8(goarg1", 0, nil, "name expected at 1"},
+		{"goarg1:", 0, nil, "[ or . expected at 7"},
 		{"s[1", 0, nil, "] expected at 4"},
 		{"s[1]x", 0, nil, "[ or . expected at 5"},
 		{"s .x", 0, nil, "[ or . expected at 5"},
@@ -48,7 +68,7 @@ func TestParse(t *testing.T) {
 }
 
 func FuzzScan(f *testing.F) {
-	for _, text := range []string{"n", "s.items[0].name == 3", "* p . x [ 1 ]", "a[", "9", "größe.Ⅻ"} {
+	for _, text := range []string{"n", "s.items[0].name == 3", "* p . x [ 1 ]", "a[", "9", `m["k"].(*T).x`, "+8(goarg1):*int", "größe.Ⅻ"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -1,0 +1,221 @@
+package capture
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strconv"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+// A map's hash function has a seed that nobody can tell, so that the kernel can't look for a key. But a
+// map of up to eight elements has them all in one place, where each is compared with the key.
+const mapSlots = 8
+
+// search is the look for a key in one slot of a map.
+type search struct {
+	text   []byte // the key, or its number
+	number uint64
+
+	way                 []guard // to the map
+	header, count, more leaf    // where the map is; its elements; whether there may be others than in the slots
+	opaque              bool    // with more, the slots are elsewhere
+	guards              []guard // to the slots
+	full                leaf
+	hash                *hashForm
+	key                 *node
+}
+
+// slot is one that the element may be in.
+type slot struct {
+	*search
+	value *node
+}
+
+// hashForm is how a kind of map lies in memory.
+type hashForm struct {
+	slots int64 // where the header has the address of the slots
+	// more is a number of the header of moreSize bytes that is 0 if all elements are in those slots.
+	more, moreSize int64
+	opaque         bool
+	full           func(control uint64) bool
+}
+
+var (
+	// swiss maps: internal/runtime/maps.Map has used, seed, dirPtr, dirLen (Go 1.24).
+	swiss = &hashForm{slots: 16, more: 24, moreSize: 8, opaque: true, full: func(control uint64) bool { return control < 1<<7 }}
+	// buckets: runtime.hmap has count, flags, B, noverflow, hash0, buckets. Lower values than
+	// minTopHash, which was 4 before Go 1.12, are no hashes (runtime/map.go).
+	buckets = &hashForm{slots: 16, more: 9, moreSize: 1, full: func(control uint64) bool { return control >= 4 }}
+)
+
+// mapForm is where a kind of map has keys and elements, which lie so many bytes apart.
+type mapForm struct {
+	*hashForm
+	key, elem                                *gotype.Type
+	keys, keyStride, elems, elemStride, size int64
+	indirect                                 bool // there is a pointer to the element instead
+}
+
+// mapFormOf goes by the type of the slots: {ctrl uint64; slots [8]struct{key; elem}}, or
+// {tophash [8]uint8; keys [8]K; elems [8]V; overflow}.
+func mapFormOf(t *gotype.Type) (m mapForm, ok bool) {
+	g := t.Group()
+	if g == nil || len(g.Fields) < 2 {
+		return m, false
+	}
+	first := &g.Fields[1]
+	in := first.Type.Elem()
+	if m.size = g.Size; in == nil {
+		return m, false
+	}
+	if g.Fields[0].Type.Kind == reflect.Uint {
+		if len(in.Fields) != 2 {
+			return m, false
+		}
+		key, elem := &in.Fields[0], &in.Fields[1]
+		m.hashForm, m.key, m.elem = swiss, key.Type, elem.Type
+		m.keys, m.elems = first.Offset+key.Offset, first.Offset+elem.Offset
+		m.keyStride, m.elemStride = in.Size, in.Size
+	} else {
+		if len(g.Fields) < 3 || g.Fields[2].Type.Elem() == nil {
+			return m, false
+		}
+		m.hashForm, m.key, m.elem = buckets, in, g.Fields[2].Type.Elem()
+		m.keys, m.elems = first.Offset, g.Fields[2].Offset
+		m.keyStride, m.elemStride = m.key.Size, m.elem.Size
+	}
+	// Larger keys and elements than of 128 bytes are elsewhere (internal/abi/map.go).
+	if elem := t.Elem(); elem != nil && elem.Size > 128 {
+		m.elem, m.indirect = elem, true
+	}
+	return m, true
+}
+
+// lookup goes to the element of a map in the slot at hand.
+func (b *Builder) lookup(t *gotype.Type, s source, key string) (*gotype.Type, source, error) {
+	m, ok := mapFormOf(t)
+	wanted := &search{way: s.guards, hash: m.hashForm}
+	var err error
+	switch kind := reflect.Invalid; {
+	case !ok:
+		return t, s, fmt.Errorf("how %s has its elements is not known", t.Name)
+	case s.search != nil:
+		return t, s, fmt.Errorf("[%s]: an element of a map that is in another map is not looked for", key)
+	default:
+		var text string
+		switch kind = m.key.Kind; kind {
+		case reflect.String:
+			text, err = strconv.Unquote(key)
+			wanted.text = []byte(text)
+		case reflect.Int:
+			var number int64
+			number, err = strconv.ParseInt(key, 10, 64)
+			wanted.number = uint64(number)
+		case reflect.Uint:
+			wanted.number, err = strconv.ParseUint(key, 10, 64)
+		default:
+			return t, s, fmt.Errorf("keys of %s can't be compared: neither strings nor integers", t.Name)
+		}
+	}
+	if err != nil || len(wanted.text) > 8*maxArray {
+		return t, s, fmt.Errorf("%s is no key of %s", key, t.Name)
+	}
+	header, at := b.follow(s, nil)
+	b.whole(header, 32)
+	wanted.header = at
+	wanted.count, header.why = b.scalar(header, 8, true)
+	wanted.more, _ = b.scalar(header.at(m.more), m.moreSize, false)
+	slots, _ := b.follow(header.at(m.slots), nil)
+	b.whole(slots, m.size)
+	wanted.guards = slots.guards
+	wanted.full, slots.why = b.scalar(slots.at(int64(b.slot)), 1, false)
+	opt := b.opt
+	b.opt.StrLen = max(1, len(wanted.text))
+	wanted.key = b.value("", m.key, slots.at(m.keys+int64(b.slot)*m.keyStride), 0)
+	b.opt = opt
+	elem := slots.at(m.elems + int64(b.slot)*m.elemStride)
+	if m.indirect {
+		elem, _ = b.follow(elem, m.elem)
+	}
+	elem.search = wanted
+	return m.elem, elem, nil
+}
+
+// whole fetches memory in few arrays, so that its parts need not be fetched.
+func (b *Builder) whole(s source, size int64) {
+	const most = 1024
+	if !b.opt.Arrays || size > most || s.why != "" {
+		return
+	}
+	for words := int((size + 7) / 8); words > 0; words -= maxArray {
+		if _, why := b.array(s, words); why != "" {
+			return
+		}
+		s = s.at(8 * maxArray)
+	}
+}
+
+// found plans the fetching of what a path with a key leads to, in each slot.
+func (b *Builder) found(path string, t *gotype.Type, s source) *node {
+	n := newNode(path, t, s)
+	opt := b.opt
+	defer func() { b.opt, b.slot = opt, 0 }()
+	b.opt.Items = min(opt.Items, 1)
+	var sources []source
+	for b.slot = range mapSlots {
+		_, s, _ := b.walk(path)
+		sources = append(sources, s)
+	}
+	for _, s := range sources { // all keys go first
+		n.slots = append(n.slots, slot{s.search, b.value(path, t, s, 1)})
+	}
+	return n
+}
+
+// search finds the slot whose key is the one that is wanted.
+func (d *decoder) search(n *node) Value {
+	v, s := Value{Name: n.name, Type: n.typ}, n.slots[0].search
+	const absent = "no such key"
+	count, header := int64(s.count.read(d.words)), s.header.read(d.words)
+	more := s.more.read(d.words) != 0
+	switch {
+	case s.header.at < 0 || s.count.at < 0 || s.more.at < 0:
+		v.State, v.Why = Unfetched, n.why
+		return v
+	case v.unreadable(d.check(s.way)):
+		return v
+	case header == 0 || count == 0 && !v.unreadable(implausible(header)) && !v.unreadable(d.zeros(header)):
+		v.unreadable(absent)
+		return v
+	case v.State != Known:
+		return v
+	case more && s.hash.opaque:
+		v.State, v.Why = Unfetched, fmt.Sprintf("not searched: map of %d elements, made for more than %d", count, mapSlots)
+		return v
+	case v.unreadable(d.check(s.guards)):
+		return v
+	}
+	for _, s := range n.slots {
+		if s.full.at >= 0 && !s.hash.full(s.full.read(d.words)) {
+			continue
+		}
+		key := d.value(s.key)
+		isText := s.key.typ.Kind == reflect.String
+		switch {
+		case key.State != Known:
+			v.State, v.Why = key.State, key.Why
+		case isText && key.Len == int64(len(s.text)) && (key.Len == 0 || bytes.HasPrefix(d.raw(s.key.data, s.key.words), s.text)), !isText && key.Num == s.number:
+			return d.value(s.value)
+		}
+	}
+	switch {
+	case v.State != Known:
+	case more:
+		v.State, v.Why = Unfetched, fmt.Sprintf("not among the first %d of %d elements", mapSlots, count)
+	default:
+		v.unreadable(absent)
+	}
+	return v
+}
