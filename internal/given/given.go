@@ -88,7 +88,7 @@ func (g *Functions) read(params, results string) (err error) {
 		return err
 	}
 	for _, item := range items {
-		if name, _, _ := cutType(item); name != item && !strings.Contains(item, "=") {
+		if name, _, _ := cutType(item); name != item && !strings.Contains(item, "=") && !isPath(item) {
 			g.HasSignature = true
 		}
 	}
@@ -136,17 +136,13 @@ func list(text string) (items []string, err error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
-	for rest := text; ; rest = rest[1:] {
-		var item string
-		item, rest = brackets.Cut(rest, ",")
+	for _, item := range brackets.Split(text, ",") {
 		if item = strings.TrimSpace(item); item == "" {
 			return nil, fmt.Errorf("nothing between commas in %q", text)
 		}
 		items = append(items, item)
-		if rest == "" {
-			return items, nil
-		}
 	}
+	return items, nil
 }
 
 // cutType cuts "name type". An item without a name is a type that may have blanks, too:

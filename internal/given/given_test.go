@@ -22,7 +22,11 @@ func (g Functions) spell() string {
 			if s.Result {
 				arg, result = 0, s.register
 			}
-			fmt.Fprintf(&b, " arg %d result %d %s as %s", arg, result, s.Type, s.Name)
+			fmt.Fprintf(&b, " arg %d result %d %s", arg, result, s.Type)
+			if s.through != nil {
+				fmt.Fprintf(&b, " through %v", s.through)
+			}
+			fmt.Fprintf(&b, " as %s", s.Name)
 		}
 	}
 	if g.NoResults {
@@ -65,6 +69,9 @@ func TestParse(t *testing.T) {
 		{`main.get(key=goarg1:string, n = goarg3)`, `main.get arg 1 result 0 string as key arg 3 result 0 int as n`},
 		{`main.get(key, m=goarg3:map[string]int)`, `main.get path key as key arg 3 result 0 map[string]int as m`},
 		{`main.get(x=goret1:[]byte)`, `main.get arg 0 result 1 []byte as x`},
+		{`main.get(+56(+0x10(goarg4)):string, k=-8(goret1))`, `main.get arg 4 result 0 string through [16 56] as +56(+0x10(goarg4)) arg 0 result 1 int through [-8] as k`},
+		{`main.get(req.Header["X, Id"][0], m["a=b:c (d"], rw.(*http.response).status)`, `main.get path req.Header["X, Id"][0] as req.Header["X, Id"][0] path m["a=b:c (d"] as m["a=b:c (d"] path rw.(*http.response).status as rw.(*http.response).status`},
+		{`main.get(goarg4.(*http.Request).URL, *goarg1:*int)`, `main.get path goarg4.(*http.Request).URL as goarg4.(*http.Request).URL path *goarg1:*int as *goarg1:*int`},
 		{`main.get(k=+0(%ax):x64)`, `main.get fetch +0(%ax):x64 as k`},
 		{`main.get(k=%r15:u8, j=-0x10(+8(%sp)):s32, i=@0x4a0000:u16, h=@+4096)`, `main.get fetch %r15:u8 as k fetch -0x10(+8(%sp)):s32 as j fetch @0x4a0000:u16 as i fetch @+4096:x64 as h`},
 		{`main.(*T).Get(t ptr, key string, n int) (v string, err error)`, `main.(*T).Get takes [{t ptr} {key string} {n int}] gives [{v string} {err error}]`},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/token"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +25,8 @@ type Selection struct {
 	// the first of several; with Result that of goretN, when it ends. It counts from 1.
 	register int
 	Result   bool
+	// through is where in memory the value is that the register leads to, as in [offsets.Variable].
+	through []int64
 	// Fetch is a fetcharg of the kernel: "+0(%ax)".
 	Fetch string
 	// Type is that of a register's value, as in a source file, or of Fetch: "x64".
@@ -48,7 +51,16 @@ func (g *Functions) readSelection(items []string) error {
 
 var goRegister = regexp.MustCompile(`^go(arg|ret)([0-9]+)$`)
 
+// isPath tells whether an item leads from a variable, or a register, to a part of it.
+func isPath(item string) bool {
+	p, err := valuepath.Parse(item)
+	return err == nil && (p.Stars > 0 || len(p.Steps) > 1 || valuepath.Register(item) == 0)
+}
+
 func parseSelection(item string) (s Selection, err error) {
+	if isPath(item) {
+		return Selection{Name: item, Path: item}, nil
+	}
 	name, source, renamed := strings.Cut(item, "=")
 	name, source = strings.TrimSpace(name), strings.TrimSpace(source)
 	if !renamed {
@@ -62,11 +74,13 @@ func parseSelection(item string) (s Selection, err error) {
 		return s, fmt.Errorf("type expected behind %q", source)
 	}
 	s = Selection{Name: name, Type: typ}
-	if m := goRegister.FindStringSubmatch(from); m != nil {
+	base, through := fetchBase(from)
+	if m := goRegister.FindStringSubmatch(base); m != nil {
 		// More than any function takes in registers or has words of parameters.
 		if s.register, err = strconv.Atoi(m[2]); err != nil || s.register == 0 || s.register > 512 {
-			return s, fmt.Errorf("%s: registers are numbered from 1", from)
+			return s, fmt.Errorf("%s: registers are numbered from 1", base)
 		}
+		s.through = through
 		if s.Result = m[1] == "ret"; !typed {
 			s.Type = "int"
 		}
@@ -84,11 +98,7 @@ func parseSelection(item string) (s Selection, err error) {
 	case renamed:
 		return s, fmt.Errorf("%q is neither goargN, goretN nor a fetcharg such as +0(%s)", source, processors.Example)
 	}
-	if _, err := valuepath.Parse(item); err != nil {
-		return s, fmt.Errorf("%q is no variable or part of one", item)
-	}
-	s.Path = item
-	return s, nil
+	return s, fmt.Errorf("%q is no variable or part of one", item)
 }
 
 const (
@@ -107,15 +117,17 @@ var (
 	fetchFrom = regexp.MustCompile(`^[+-](0[xX][0-9a-fA-F]{1,8}|[0-9]{1,9})\(`)
 )
 
-// fetchBase is what is not in parentheses, a register or an address, and in how many of them
-// the rest is.
-func fetchBase(fetch string) (base string, depth int) {
-	for base = fetch; ; depth++ {
+// fetchBase is what is in no parentheses any more, a register or an address, and what is added to it,
+// and then to what is read there.
+func fetchBase(fetch string) (base string, offsets []int64) {
+	for base = fetch; ; {
 		from := fetchFrom.FindString(base)
 		if from == "" || !strings.HasSuffix(base, ")") {
-			return base, depth
+			slices.Reverse(offsets)
+			return base, offsets
 		}
-		base = base[len(from) : len(base)-1]
+		offset, _ := strconv.ParseInt(strings.TrimSuffix(from, "("), 0, 64) // as it matched
+		offsets, base = append(offsets, offset), base[len(from):len(base)-1]
 	}
 }
 
@@ -127,12 +139,12 @@ func fetched(r arch.Reg) bool {
 // checkFetch tells whether a fetcharg is one, so that it can stand in a definition
 // (Documentation/trace/uprobetracer.rst): "%REG", "@ADDR", "@+OFFSET", "+|-N(FETCHARG)".
 func checkFetch(fetch, typ string) error {
-	base, depth := fetchBase(fetch)
+	base, through := fetchBase(fetch)
 	register, isRegister := strings.CutPrefix(base, "%")
 	switch {
 	case !fetchAddr.MatchString(base) && !(isRegister && fetched(arch.Reg(register))):
 		return fmt.Errorf("%q is no fetcharg: %q is neither a register such as %s nor an address", fetch, base, processors.Example)
-	case depth > maxFetches:
+	case len(through) > maxFetches:
 		return fmt.Errorf("fetcharg %q reads through more than %d pointers", fetch, maxFetches)
 	case !fetchType.MatchString(typ):
 		return fmt.Errorf("type %q of fetcharg %q is none of u8, s16, x64 …", typ, fetch)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/valuepath"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -20,7 +21,7 @@ func (g *Functions) Signature(b *offsets.Binary, f *offsets.Func) (*offsets.Sign
 	if !g.HasSignature {
 		if known, err := b.Signature(f); err == nil {
 			s = known
-		} else if slices.ContainsFunc(g.Select, func(sel Selection) bool { return sel.Path != "" }) {
+		} else if slices.ContainsFunc(g.Select, func(sel Selection) bool { return sel.Path != "" && valuepath.Register(valuepath.Root(sel.Path)) == 0 }) {
 			return nil, err
 		}
 		s.Note = ""
@@ -50,9 +51,30 @@ func (g *Functions) layOut(b *offsets.Binary, f *offsets.Func, s *offsets.Signat
 	return nil
 }
 
+// types finds types of the program in debug information, or else as the program itself knows them.
+func types(b *offsets.Binary) named {
+	return func(name string) (*gotype.Type, bool) {
+		if t, ok := b.TypeNamed(name); ok {
+			return t, true
+		}
+		t, err := b.RuntimeTypeNamed(name)
+		return t, err == nil
+	}
+}
+
+// Variable is what a register holds or leads to when a call of a function begins, or ends:
+// "goarg2", "+56(+16(goarg4)):string".
+func Variable(b *offsets.Binary, f *offsets.Func, text string) (offsets.Variable, error) {
+	sel, err := parseSelection(text)
+	if err != nil {
+		return offsets.Variable{}, err
+	}
+	return sel.inRegister(b, f)
+}
+
 func typed(b *offsets.Binary, variables []variable) (out []offsets.Variable, err error) {
 	for _, v := range variables {
-		t, err := named(b.TypeNamed).parse(v.typ)
+		t, err := types(b).parse(v.typ)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", v.name, err)
 		}
@@ -104,8 +126,12 @@ func (sel *Selection) fetched() offsets.Variable {
 // inRegister is the value that begins in the Nth integer register, or, for functions that take
 // everything on the stack, in the Nth word there: where it would be behind so many words.
 func (sel *Selection) inRegister(b *offsets.Binary, f *offsets.Func) (v offsets.Variable, err error) {
-	if v.Type, err = named(b.TypeNamed).parse(sel.Type); err != nil {
+	if v.Type, err = types(b).parse(sel.Type); err != nil {
 		return v, err
+	}
+	of := v.Type
+	if v.Through = sel.through; v.Through != nil {
+		v.Type, _ = gotype.Basic("uintptr")
 	}
 	minor, _ := b.GoVersion()
 	registers := len(b.Processor().Go(minor, f.ABI == offsets.ABI0).Ints)
@@ -121,7 +147,7 @@ func (sel *Selection) inRegister(b *offsets.Binary, f *offsets.Func) (v offsets.
 	s := offsets.Signature{Params: slices.Repeat([]offsets.Variable{{Type: word}}, sel.register-1)}
 	s.Params = append(s.Params, v)
 	b.LayOut(&offsets.Func{ABI: f.ABI}, &s) // without a name it has no dictionary
-	v.Name, v.Pieces, err = sel.Name, s.Params[sel.register-1].Pieces, s.Params[sel.register-1].Err
+	v.Name, v.Type, v.Pieces, err = sel.Name, of, s.Params[sel.register-1].Pieces, s.Params[sel.register-1].Err
 	if err != nil {
 		return v, err
 	}

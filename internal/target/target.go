@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"go/token"
 	"slices"
 	"strings"
 
@@ -15,6 +16,8 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/internal/valuepath"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/symname"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -112,9 +115,9 @@ func (t *Target) Shown(f *offsets.Func, sig *offsets.Signature) (args, results [
 			args = append(args, sel.Name)
 		case sel.Path == "":
 			results = append(results, sel.Name)
-		case HasRoot(sig.Results, sel.Path):
+		case AtReturn(sig, sel.Path):
 			results = append(results, sel.Path)
-		case HasRoot(sig.Params, sel.Path), HasRoot(sig.Captured, sel.Path):
+		case AtEntry(sig, sel.Path):
 			args = append(args, sel.Path)
 		default:
 			return nil, nil, NoVariable(f, sig, sel.Path)
@@ -145,10 +148,18 @@ func NoVariable(f *offsets.Func, sig *offsets.Signature, path string, others ...
 	return usagef("%s has no variable %q: there are %s", f.Name, valuepath.Root(path), cmp.Or(there, "none"))
 }
 
-// HasRoot tells whether a path begins with one of the variables.
-func HasRoot(vars []offsets.Variable, path string) bool {
+// AtEntry tells whether a path begins with what is known when a call begins.
+func AtEntry(sig *offsets.Signature, path string) bool {
+	return hasRoot(path, "goarg", sig.Params) || hasRoot(path, "goarg", sig.Captured)
+}
+
+// AtReturn tells whether a path begins with what is known when a call ends.
+func AtReturn(sig *offsets.Signature, path string) bool { return hasRoot(path, "goret", sig.Results) }
+
+func hasRoot(path, register string, vars []offsets.Variable) bool {
 	name := valuepath.Root(path)
-	return slices.ContainsFunc(vars, func(v offsets.Variable) bool { return v.Name == name })
+	return valuepath.Register(name) > 0 && strings.Contains(name, register) ||
+		slices.ContainsFunc(vars, func(v offsets.Variable) bool { return v.Name == name })
 }
 
 // Fetch is how much of values is fetched: of strings so many bytes, of slices so many items, of
@@ -164,8 +175,26 @@ var errLate = errors.New("its register may be in use for something else where th
 // Options are what the kernel allows to be fetched of a function's calls.
 func (l Fetch) Options(b *offsets.Binary, f *offsets.Func, features tracefs.Features) capture.Options {
 	return capture.Options{
-		StrLen: l.StrLen, Items: l.Items, Fields: l.Fields, Arrays: features.Arrays, Memory: features.Memory, Machine: b.Processor().Machine(), Static: staticFetch(b, f),
+		Variable: func(root string) (offsets.Variable, error) { return given.Variable(b, f, root) },
+		Type:     func(name string) (*gotype.Type, error) { return typeNamed(b, f, name) },
+		StrLen:   l.StrLen, Items: l.Items, Fields: l.Fields, Arrays: features.Arrays, Memory: features.Memory, Machine: b.Processor().Machine(), Static: staticFetch(b, f),
 	}
+}
+
+// typeNamed finds a type as a source file of the function's package spells it.
+func typeNamed(b *offsets.Binary, f *offsets.Func, name string) (*gotype.Type, error) {
+	if base := strings.TrimLeft(name, "*"); token.IsIdentifier(base) {
+		if _, ok := gotype.Basic(base); !ok {
+			name = strings.TrimSuffix(name, base) + symname.Split(f.Name).Package + "." + base
+		}
+	}
+	t, err := b.RuntimeTypeNamed(name)
+	if err != nil {
+		if known, ok := b.TypeNamed(name); ok {
+			return known, nil
+		}
+	}
+	return t, err
 }
 
 // Builders are for what is fetched where calls of a function begin, beside so many callers, and
@@ -180,6 +209,9 @@ func (l Fetch) Builders(b *offsets.Binary, f *offsets.Func, sites *offsets.Sites
 	opt := l.Options(b, f, features)
 	ret = capture.NewBuilder(sig.Results, opt)
 	opt.Beside = uprobe.StackArgs(b, stack, features.Arrays)
+	if sites.Late {
+		opt.Variable = func(string) (offsets.Variable, error) { return offsets.Variable{}, errLate }
+	}
 	return capture.NewBuilder(atEntry, opt), ret
 }
 

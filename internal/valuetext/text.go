@@ -20,7 +20,7 @@ const typeNotKnown = "type not known"
 
 // Text writes a value on one line, for people, much as Go would spell it:
 //
-//	-42  true  3.5  (1+2i)  1.5ms  2024-02-29T12:00:00.5Z  127.0.0.1
+//	-42  http.StateActive  true  3.5  (1+2i)  1.5ms  2024-02-29T12:00:00.5Z  127.0.0.1
 //	"hi bob"  "abc"…+4093  []byte("\x00\x01")  [1 2 3 …+97]
 //	{Name:"x" Age:3}  &{Name:"x" Age:3}  {Name:"x" Age:3 …+7}  0xc000012345  nil
 //	int(3)  *errors.errorString("not found")  *main.T(0xc000012345)
@@ -54,9 +54,14 @@ func AppendText(b []byte, v *capture.Value) []byte {
 	case reflect.Int:
 		if v.Type.Name == "time.Duration" {
 			return append(b, time.Duration(v.Num).String()...)
+		} else if name := v.Type.Constant(v.Num); name != "" {
+			return append(b, printable.Text(name)...)
 		}
 		return strconv.AppendInt(b, int64(v.Num), 10)
 	case reflect.Uint:
+		if name := v.Type.Constant(v.Num); name != "" {
+			return append(b, printable.Text(name)...)
+		}
 		return strconv.AppendUint(b, v.Num, 10)
 	case reflect.Float64:
 		return strconv.AppendFloat(b, Float(v.Num, v.Type.Size), 'g', -1, int(8*v.Type.Size))

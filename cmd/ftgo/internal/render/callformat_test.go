@@ -114,7 +114,6 @@ func TestParseCallFormatErrors(t *testing.T) {
 		{"empty name", "%d %d", "x,", `name ""`},
 		{"empty field", "%d", "x..y", `name "x..y"`},
 		{"open index", "%d", "x[3", `name "x[3": ] expected`},
-		{"negative index", "%d", "x[-3]", `name "x[-3]": index expected`},
 		{"text behind an index", "%d", "x[3]y", `name "x[3]y": [ or . expected`},
 		{"length of nothing", "%d", "len()", `name "len()"`},
 		{"length that does not end", "%d", "len(x", `name "len(x"`},

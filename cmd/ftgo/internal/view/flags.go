@@ -13,6 +13,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
+	"github.com/ftgo/ftgo/internal/brackets"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
@@ -78,7 +79,7 @@ var templateForm = cli.Form[Template]{
 	Read: func(text string) (t Template, err error) {
 		text, names, _ := strings.Cut(text, "\x00")
 		if t.Text = text; names != "" {
-			t.Names = strings.Split(names, ",")
+			t.Names = brackets.Split(names, ",")
 		}
 		return t, nil
 	},

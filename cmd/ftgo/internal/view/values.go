@@ -57,7 +57,7 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 			fetch.Fields = shortFields
 		}
 		entry, ret := fetch.Builders(s.Binary, f, sites, sig, v.opt.Stack, features)
-		if out.Filter, err = v.filter(fl, f, sig, entry, ret, v.opt.Whole(s.Roles[f].Inside)); err != nil {
+		if out.Filter, err = v.filter(s.Binary, fl, f, sig, entry, ret, v.opt.Whole(s.Roles[f].Inside)); err != nil {
 			return out, without(s, f, err)
 		}
 		shownArgs, shownResults, err := s.Shown(f, sig)
@@ -126,9 +126,9 @@ func templatePaths(names []string, sig *offsets.Signature) (args, results []stri
 	for _, path := range names {
 		_, path = valuetext.CutPart(path) // it comes with the value
 		switch {
-		case target.HasRoot(sig.Params, path) || target.HasRoot(sig.Captured, path):
+		case target.AtEntry(sig, path):
 			args = append(args, path)
-		case target.HasRoot(sig.Results, path):
+		case target.AtReturn(sig, path):
 			results = append(results, path)
 		}
 	}
@@ -152,7 +152,7 @@ func (v *Lines) filters() string {
 
 // filter splits --where for a function, and returns the part that the kernel evaluates. The
 // builders are asked for what it needs. whole: nothing of it is for the kernel.
-func (v *Lines) filter(fl *funcLines, f *offsets.Func, sig *offsets.Signature, entry, ret *capture.Builder, whole bool) (kernel string, err error) {
+func (v *Lines) filter(binary *offsets.Binary, fl *funcLines, f *offsets.Func, sig *offsets.Signature, entry, ret *capture.Builder, whole bool) (kernel string, err error) {
 	entriesOnly := v.opt.Lines.Entries
 	if last, ok := lastError(sig); ok {
 		fl.err = last.Name
@@ -160,14 +160,21 @@ func (v *Lines) filter(fl *funcLines, f *offsets.Func, sig *offsets.Signature, e
 	// side tells where a path's variable is known.
 	side := func(path string) *capture.Builder {
 		switch {
-		case target.HasRoot(sig.Params, path), target.HasRoot(sig.Captured, path):
+		case target.AtEntry(sig, path):
 			return entry
-		case target.HasRoot(sig.Results, path):
+		case target.AtReturn(sig, path):
 			return ret
 		}
 		return nil
 	}
-	err = v.where.Check(func(path string) (*gotype.Type, error) {
+	filter := v.where.WithConstants(func(path string) (c capture.Value, ok bool) {
+		if side(path) != nil || builtins[path] != nil {
+			return c, false
+		}
+		c.Type, c.Num, ok = binary.Constant(path, symname.Split(f.Name).Package)
+		return c, ok
+	})
+	err = filter.Check(func(path string) (*gotype.Type, error) {
 		b := side(path)
 		t, ok := builtins[path]
 		switch {
@@ -187,7 +194,7 @@ func (v *Lines) filter(fl *funcLines, f *offsets.Func, sig *offsets.Signature, e
 	if err != nil {
 		return "", cli.WithStatus(cli.ExitUsage, err)
 	}
-	pushes, rest := v.where.Split(func(r where.Ref) (capture.Field, bool) {
+	pushes, rest := filter.Split(func(r where.Ref) (capture.Field, bool) {
 		if whole || side(r.Path) != entry {
 			return capture.Field{}, false
 		}

@@ -12,7 +12,8 @@
 //
 // Operands are literals of Go (42, 0x2a, 1_000, 1.5, "text", `text`, true, false, nil),
 // durations (10ms, 1.5us: numbers of nanoseconds), variables and parts of them (n,
-// req.URL.Path, s.items[0].name, *p), len(x) and cap(x), and what the caller
+// req.URL.Path, s.items[0].name, *p, m["key"], x.(*T).y), registers and what they lead to
+// (goarg2, +8(goarg2):string), constants by name, len(x) and cap(x), and what the caller
 // knows of a call beside these.
 //
 // Numbers are compared by their value, whatever their size and sign, and nothing wraps
@@ -104,6 +105,11 @@ func (e Expr) Refs() []Ref {
 		}
 	})
 	return refs
+}
+
+// WithConstants is the filter with constants in the place of what value knows as names of such.
+func (e Expr) WithConstants(value func(path string) (v capture.Value, ok bool)) Expr {
+	return Expr{e.text, e.root.withConstants(value)}
 }
 
 // Check tells whether the operators suit the variables' types, so that a filter which

@@ -1,5 +1,7 @@
 package where
 
+import "github.com/ftgo/ftgo/internal/capture"
+
 // op is what a node does with its operands, or which operand it is.
 type op uint8
 
@@ -108,6 +110,21 @@ func (n *node) operands(visit func(*node)) {
 		visit(n)
 	}
 	n.y.operands(visit)
+}
+
+// withConstants is a copy of the node with constants where value knows them.
+func (n *node) withConstants(value func(path string) (capture.Value, bool)) *node {
+	if n == nil {
+		return nil
+	}
+	c := *n
+	c.x, c.y = n.x.withConstants(value), n.y.withConstants(value)
+	if n.op == opRef && n.ref.Part == capture.Whole {
+		if v, ok := value(n.ref.Path); ok {
+			c.op, c.value = opConstant, read(&v)
+		}
+	}
+	return &c
 }
 
 // constant tells whether no variable takes part.

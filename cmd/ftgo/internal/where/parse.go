@@ -185,6 +185,9 @@ func (p *parser) unary() *node {
 		p.fail("nested too deeply", p.token.at)
 	}
 	defer func() { p.nesting-- }()
+	if p.token.kind == operatorToken && p.registers() {
+		return p.operand()
+	}
 	n, ok := p.operator(bindUnary)
 	switch {
 	case ok:
@@ -199,6 +202,9 @@ func (p *parser) unary() *node {
 	}
 	return p.operand()
 }
+
+// registers tells whether what a register holds, or leads to, comes next: "-8(goarg1)".
+func (p *parser) registers() bool { return valuepath.Register(p.text[p.token.at:]) > 0 }
 
 func (p *parser) operand() *node {
 	t := p.token
@@ -216,7 +222,7 @@ func (p *parser) operand() *node {
 		n.value = truthOperand(truth(t.text == "true"))
 	case t.text == "nil":
 		n.value = nilOperand
-	case t.kind == nameToken || t.text == "*":
+	case t.kind == nameToken || t.text == "*" || p.registers():
 		n.op, n.ref = opRef, p.ref()
 		n.text = n.ref.String()
 		return n
