@@ -107,3 +107,20 @@ func TestKernelAskedWhere(t *testing.T) {
 		}
 	}
 }
+
+// TestKernelAskedParts: package variables have the same parts, and what to type for parts is said where
+// FUNC has the types.
+func TestKernelAskedParts(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "asked")
+	r := ftgo(t, "watch", "--at", "main.held", "-n", "3", target, `main.boxes["a"].status`, "main.thing.(*box).label", `main.boxes["b"]`, "--", target)
+	for _, want := range []string{`main.boxes["a"].status = 3`, `main.thing.(*box).label = "kept"`, `main.boxes["b"] = <unreadable: no such key>`} {
+		if r.code != 0 || !strings.Contains(r.stdout, want+"\n") {
+			t.Errorf("status %d, without %s:\n%s%s", r.code, want, r.stdout, r.stderr)
+		}
+	}
+	r = ftgo(t, "trace", "-n", "1", target, "main.fourth(n, b, c int, d *fmt.pp)", "--", target)
+	if want := "fields: ask for parts, --format '%v %v %v %v' n,b,c,d."; r.code != 0 || !strings.Contains(r.stderr, want) {
+		t.Errorf("status %d, without %s:\n%s", r.code, want, r.stderr)
+	}
+}

@@ -79,7 +79,11 @@ func fourth(n, b, c int, d *deep) string {
 	return fmt.Sprint("result ", n)
 }
 
-var used int
+var (
+	used  int
+	boxes             = map[string]*box{"a": {status: 3}}
+	thing interface{} = &box{label: "kept"}
+)
 
 // failed takes an error that wraps another for even numbers.
 //
@@ -93,6 +97,7 @@ func main() {
 		in.ReadString('\n')
 		defer in.ReadString(0)
 	}
+	used += len(boxes) + len(fmt.Sprint(thing))
 	for n := 0; n < 20; n++ {
 		var even, odd named = &box{status: n, label: fmt.Sprint("box ", n)}, tag(fmt.Sprint("tag ", n))
 		if n%2 == 1 {

@@ -70,7 +70,7 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 		if out.Entry, err = entry.Capture(shownArgs, fl.atEntry); err != nil {
 			return out, cli.WithStatus(cli.ExitUsage, err)
 		}
-		v.suggestParts(s, f, sig, out.Entry.Large)
+		v.suggestParts(s, f, sig, told, out.Entry.Large)
 		if v.opt.Lines.Entries {
 			return out, nil
 		}
@@ -88,8 +88,9 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 // shortFields is how many fields are shown of a struct.
 const shortFields = 6
 
-// suggestParts says what to type for parts of arguments that are too large to be shown.
-func (v *Lines) suggestParts(s *target.Target, f *offsets.Func, sig *offsets.Signature, large []capture.Large) {
+// suggestParts says what to type for parts of arguments that are too large to be shown. told: FUNC has
+// the types, where it can't have parts.
+func (v *Lines) suggestParts(s *target.Target, f *offsets.Func, sig *offsets.Signature, told bool, large []capture.Large) {
 	if len(large) == 0 || !s.Roles[f].Named || v.suggested >= maxSuggestions {
 		return
 	}
@@ -104,7 +105,11 @@ func (v *Lines) suggestParts(s *target.Target, f *offsets.Func, sig *offsets.Sig
 		parts = append(parts, part)
 	}
 	name := printable.Short(symname.Plain(f.Name)) // its end will do
-	v.opt.Env.Say("%s: ask for parts, '%s(%s)', or --values full", strings.Join(fields, ", "), name, strings.Join(parts, ", "))
+	ask := fmt.Sprintf("'%s(%s)'", name, strings.Join(parts, ", "))
+	if told {
+		ask = fmt.Sprintf("--format '%s' %s", strings.TrimSpace(strings.Repeat("%v ", len(parts))), strings.Join(parts, ","))
+	}
+	v.opt.Env.Say("%s: ask for parts, %s, or --values full", strings.Join(fields, ", "), ask)
 }
 
 // maxSuggestions is for how many functions that is said.

@@ -71,9 +71,14 @@ func (v *Variables) Values(s *target.Target, features tracefs.Features) (run.Val
 	}, nil
 }
 
-// findVariable finds the variable that a path begins with: the longest name that is one.
+// findVariable finds the variable that a path begins with: the longest name that is one, before any key
+// or type.
 func findVariable(b *offsets.Binary, text string) (v offsets.Variable, rest string, err error) {
-	for name := text; ; {
+	name := text
+	if at := strings.IndexAny(name, "\"`("); at > 0 {
+		name = name[:at-1]
+	}
+	for {
 		found, ferr := b.StaticVariable(name)
 		if ferr == nil {
 			return found, text[len(name):], nil
