@@ -65,9 +65,9 @@ func TestKernelLive(t *testing.T) {
 	target := fixture.Build(t, "server")
 	p := server(t, target)
 	defer p.Process.Kill()
-	got := onTerminal(t, []string{"LC_ALL=C.UTF-8", "TERM=xterm"}, "s sorts", "sssspq", "probe", "-i", "0.2", target, "'main.*'", ";", "stty", "-a")
+	got := onTerminal(t, []string{"LC_ALL=C.UTF-8", "TERM=xterm"}, "s sorts", "ssss\x1b[B?x/main.h\npq", "probe", "-i", "0.2", target, "'main.*'", ";", "stty", "-a")
 	for _, want := range []string{
-		"TREND", "\x1b[1mFUNCTION", "by calls; s sorts, p pauses, q quits", "by p99; ", "by total; ", "by name; ", "paused, p goes on", "total\r\n", " icanon", " echo ",
+		"TREND", "\x1b[1mFUNCTION", "by calls; s sorts, / filters, p pauses, ? helps, q quits", "by p99; ", "by total; ", "by name; ", "\x1b[1mKEYS", "/main_", "by calls, with main.h; ", "paused, p goes on", "total\r\n", " icanon", " echo ",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%q", want, got)

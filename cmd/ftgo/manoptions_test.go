@@ -36,7 +36,7 @@ var manualTexts = map[string]string{
 	"entries":    "Show only how calls begin: no results, no latency, and much cheaper.",
 	"max-rate":   "Time functions called at most N times a second, and only count the calls of others; 0 times all functions. By default, where wildcards select more than 500 functions, those that are called are timed, as long as that takes at most half of the program's time.",
 	"duration":   "Stop after so many SECONDS, or after a time like 100ms or 2m.",
-	"interval":   "Print a table every so many SECONDS. On a terminal it is redrawn; the key s sorts it, p pauses, q quits.",
+	"interval":   "Print a table every so many SECONDS. On a terminal it is redrawn, and obeys keys: s sorts, / filters, p pauses, q quits, and ? lists all of them.",
 	"wait":       "Wait until BINARY is there, and count the time of -d from the first process that runs it.",
 	"ready-fd":   "Write \"ready\" to file descriptor N when the probes are armed, and close it.",
 	"per-pid":    "Show a row for each function of each process. The processes after the first 1000 share their rows.",

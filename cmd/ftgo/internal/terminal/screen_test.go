@@ -28,6 +28,9 @@ func (m *terminal) Write(p []byte) (int, error) {
 			text = text[4:]
 		case strings.HasPrefix(text, "\x1b[m"):
 			text = text[3:]
+		case strings.HasPrefix(text, "\x1b[H"):
+			m.y, m.x = m.top, 0
+			text = text[3:]
 		case strings.HasPrefix(text, "\x1b[J"):
 			m.rows = m.rows[:min(m.y, len(m.rows))]
 			text = text[3:]
@@ -71,6 +74,24 @@ func (m *terminal) row(y int, text []rune) {
 		m.rows = append(m.rows, nil)
 	}
 	m.rows[y] = text
+}
+
+// resize folds lines that are too long, as many terminals do.
+func (m *terminal) resize(width, height int) {
+	var rows [][]rune
+	for _, row := range m.rows {
+		for len(row) > width {
+			rows, row = append(rows, row[:width]), row[width:]
+		}
+		rows = append(rows, row)
+	}
+	m.rows, m.width, m.height, m.y, m.x = rows, width, height, len(rows), 0
+	m.top = max(m.y-height+1, 0)
+}
+
+// seen is what has not scrolled off.
+func (m *terminal) seen() string {
+	return (&terminal{rows: m.rows[min(m.top, len(m.rows)):]}).String()
 }
 
 func (m *terminal) String() string {
@@ -126,6 +147,42 @@ func TestScreenBelowOtherOutput(t *testing.T) {
 	}
 	if got, want := m.String(), "1\n2\n3\n4\n5\n6\n7\ng\nh\ni"; got != want {
 		t.Errorf("screen shows\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestScreenResized: nothing is left of a frame for a terminal of another size.
+func TestScreenResized(t *testing.T) {
+	m := &terminal{width: 20, height: 6}
+	fmt.Fprint(m, "1\n2\n")
+	screen := NewScreen(m)
+	wide := strings.Repeat("x", 20)
+	for _, size := range [][2]int{{20, 6}, {8, 6}, {30, 12}, {30, 4}} {
+		m.resize(size[0], size[1])
+		for range 2 {
+			if err := screen.Draw(wide+"\nb\nc\n", "", m.width, m.height); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := strings.TrimPrefix(m.seen(), "1\n2\n") // before anything was resized
+		want := wide + "\nb\nc"
+		if size[0] < 20 {
+			want = wide[:7] + "…\nb\nc"
+		}
+		if got != want {
+			t.Errorf("%v: screen shows\n%s\nwant\n%s", size, got, want)
+		}
+	}
+}
+
+// TestSingle: keys without a letter are one byte each.
+func TestSingle(t *testing.T) {
+	for typed, want := range map[string]string{
+		"jk": "jk", "\x1b[A\x1b[Bq": "\x10\x0eq", "\x1bOA": "\x10", "\x1b[5~\x1b[6~": "\x02\x06", "\x1b[1~\x1b[F": "\x01\x05",
+		"\x1b": "\x1b", "\x1b[15~s\x1bOP": "s", "/ö\x1b[1;5A": "/ö",
+	} {
+		if got := single(typed); got != want {
+			t.Errorf("%q: %q, want %q", typed, got, want)
+		}
 	}
 }
 

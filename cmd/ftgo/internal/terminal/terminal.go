@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -72,8 +73,9 @@ func (a asciiWriter) Write(b []byte) (int, error) {
 // Screen redraws a block of lines in place on a terminal: each Draw takes the
 // place of the one before. Nothing else may write to the terminal in between.
 type Screen struct {
-	w     io.Writer
-	lines int
+	w             io.Writer
+	lines         int
+	width, height int // of the terminal when it was drawn on
 	// Plain leaves out colours: https://no-color.org.
 	Plain bool
 }
@@ -85,10 +87,11 @@ func NewScreen(w io.Writer) *Screen { return &Screen{w: w} }
 // Draw shows text, which may hold no control characters but newlines, its first line in
 // bold, and below it the status, if that is not "". Lines are cut to width columns, and the
 // block to height-1 lines, the bottom line being the cursor's: what has scrolled off or
-// wrapped can't be drawn over. 0 means no limit.
+// wrapped can't be drawn over. 0 means no limit. Where the terminal's size has changed, the block is at its
+// top from then on.
 func (s *Screen) Draw(text, status string, width, height int) error {
 	lines := slices.Collect(strings.Lines(text))
-	last := -1
+	last, full := -1, height
 	if status != "" {
 		height--
 	}
@@ -100,9 +103,13 @@ func (s *Screen) Draw(text, status string, width, height int) error {
 	}
 	// One write, and each line erased right before it is drawn: no flicker.
 	var b bytes.Buffer
-	if s.lines > 0 {
+	switch {
+	case s.lines > 0 && (width != s.width || full != s.height):
+		b.WriteString("\x1b[H") // CUP: nobody knows where the terminal has moved the lines to
+	case s.lines > 0:
 		fmt.Fprintf(&b, "\x1b[%dA\r", s.lines) // CUU: to the first line
 	}
+	s.width, s.height = width, full
 	for i, line := range lines {
 		line = strings.TrimSuffix(line, "\n")
 		if width > 0 {
@@ -121,6 +128,32 @@ func (s *Screen) Draw(text, status string, width, height int) error {
 		return fmt.Errorf("draw screen: %w", err)
 	}
 	return nil
+}
+
+// Keys without a letter, as what terminals send for them is told.
+const (
+	Home, End        = 0x01, 0x05
+	PageUp, PageDown = 0x02, 0x06
+	Up, Down         = 0x10, 0x0e
+	Backspace, Erase = 0x08, 0x7f
+	Escape           = 0x1b
+)
+
+// sequence is what a terminal sends for such a key (ECMA-48, and VT220's for keys of an editor).
+var sequence = regexp.MustCompile(`\x1b(\[[0-9;]*[A-Za-z~]|O[A-Za-z])`)
+
+var sequences = map[string]byte{
+	"A": Up, "B": Down, "H": Home, "F": End, "1~": Home, "4~": End, "7~": Home, "8~": End, "5~": PageUp, "6~": PageDown,
+}
+
+// single makes a byte of each key; those that nobody knows are left out.
+func single(typed string) string {
+	return sequence.ReplaceAllStringFunc(typed, func(s string) string {
+		if key, ok := sequences[s[2:]]; ok {
+			return string(rune(key))
+		}
+		return ""
+	})
 }
 
 // Keys are those typed on a terminal, one by one and unseen, until Restore is called.
@@ -150,12 +183,15 @@ func ReadKeys(f *os.File) *Keys {
 	k := &Keys{Typed: make(chan byte, 16)}
 	k.Restore = sync.OnceFunc(func() { _ = unix.IoctlSetTermios(fd, unix.TCSETS, before) })
 	go func() { // for as long as the process lives: a read of a terminal can't be called off
-		var b [1]byte
+		var b [64]byte // all that a key sends comes at once
 		for {
-			if n, err := unix.Read(fd, b[:]); n != 1 || err != nil && err != unix.EINTR {
+			n, err := unix.Read(fd, b[:])
+			if n < 1 && err != unix.EINTR {
 				return
 			}
-			k.Typed <- b[0]
+			for _, key := range []byte(single(string(b[:max(n, 0)]))) {
+				k.Typed <- key
+			}
 		}
 	}()
 	return k

@@ -1,11 +1,9 @@
 package view
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
@@ -238,113 +236,6 @@ func (r *Table) writeStacks(t *trace.Table) error {
 		run := render.Profiled{Path: b.File().Path(), BuildID: b.File().BuildID(), Began: t.From, Duration: t.At.Sub(t.From)}
 		run.Start, run.Limit, run.Offset = b.File().Segment(r.Plan.Events[0].Sites[0].Addr)
 		return render.PprofStacks(r.Out, rows, run)
-	}
-	return nil
-}
-
-// live is the table of -i on a terminal: drawn over the one before, and led by keys.
-type live struct {
-	out     io.Writer
-	screen  *terminal.Screen
-	options render.Options
-	keys    *terminal.Keys // nil without
-	orders  []string       // what the key s goes through; the first is what rows are sorted by
-	paused  bool
-	rows    []stats.Row
-	top     int
-}
-
-// trendLength is how many intervals the last column shows.
-const trendLength = 12
-
-// newLive draws on a terminal. Keys are read unless they are meant for PROGRAM.
-func newLive(out io.Writer, o *Options, options render.Options) *live {
-	l := &live{out: out, screen: terminal.NewScreen(out), options: options, top: o.Tables.Top, orders: []string{o.Tables.Sort}}
-	for _, order := range []string{"calls", "p99", "total", "name"} {
-		if hasLatency := order == "p99" || order == "total"; order != o.Tables.Sort && (options.Latency || !hasLatency) {
-			l.orders = append(l.orders, order)
-		}
-	}
-	l.screen.Plain = os.Getenv("NO_COLOR") != ""
-	if !o.Tables.PerPID { // trends are of functions
-		l.options.Trends = make(map[string][]float64)
-	}
-	if o.Keys {
-		l.keys = terminal.ReadKeys(os.Stdin)
-	}
-	return l
-}
-
-// close gives the keys back.
-func (l *live) close() {
-	if l != nil && l.keys != nil {
-		l.keys.Restore()
-	}
-}
-
-// show draws the rows of an interval, unless the user wants to read the last ones.
-func (l *live) show(rows []stats.Row) error {
-	if trends := l.options.Trends; trends != nil {
-		for _, row := range rows {
-			trend := append(trends[row.Name], row.Rate)
-			trends[row.Name] = trend[max(0, len(trend)-trendLength):]
-		}
-	}
-	if l.paused {
-		return nil
-	}
-	l.rows = slices.Clone(rows)
-	return l.draw()
-}
-
-func (l *live) draw() error {
-	sortRows(l.rows, l.orders[0])
-	shown := l.rows
-	if l.top > 0 {
-		shown = shown[:min(l.top, len(shown))]
-	}
-	width, height := terminal.Size(l.out)
-	l.options.Width = width
-	var b bytes.Buffer
-	if err := render.Functions(&b, render.Table, shown, l.options); err != nil {
-		return err
-	}
-	return l.screen.Draw(b.String(), l.status(), width, height)
-}
-
-// status tells what keys do.
-func (l *live) status() string {
-	if l.keys == nil {
-		return ""
-	}
-	pause := "p pauses"
-	if l.paused {
-		pause = "paused, p goes on"
-	}
-	return "by " + l.orders[0] + "; s sorts, " + pause + ", q quits"
-}
-
-// obey does what the keys that were typed say.
-func (l *live) obey() error {
-	for l.keys != nil {
-		select {
-		case key := <-l.keys.Typed:
-			switch key {
-			case 'q':
-				return run.ErrEnough
-			case 's':
-				l.orders = append(l.orders[1:], l.orders[0])
-			case 'p':
-				l.paused = !l.paused
-			default:
-				continue
-			}
-			if err := l.draw(); err != nil {
-				return err
-			}
-		default:
-			return nil
-		}
 	}
 	return nil
 }
