@@ -189,6 +189,8 @@ func readHostile(path string, data []byte) error {
 	b.InlinedAt("main.grow")
 	b.LineAddrs("main.go", 10)
 	b.TypeNamed("time.Time")
+	b.RuntimeTypeNamed("*time.Time")
+	b.Constant("time.Second", "")
 	b.StaticVariable("main.none")
 	funcs := b.Funcs()
 	for i := 0; i < len(funcs); i += 1 + len(funcs)/200 {

@@ -47,5 +47,11 @@ func TestSystemVSignature(t *testing.T) {
 		if params, results := spell(s.Params), spell(s.Results); params != want.params || results != want.results {
 			t.Errorf("%s: %s -> %s\nwant %s -> %s", want.name, params, results, want.params, want.results)
 		}
+		if want.name != "name" {
+			continue
+		}
+		if color := s.Params[0].Type; color.Constant(0) != "RED" || color.Constant(1) != "GREEN" || color.Constant(2) != "" {
+			t.Errorf("constants of %s: %q, %q, %q", color.Name, color.Constant(0), color.Constant(1), color.Constant(2))
+		}
 	}
 }

@@ -41,6 +41,8 @@ func TestValue(t *testing.T) {
 	person := madeup.Struct("main.Person", madeup.Named("Name", madeup.Str("x")), madeup.Named("Age", madeup.Num("int", 3)))
 	duration := capture.Value{Type: madeup.Typed("time.Duration", reflect.Int, 8), Num: 1500000}
 	noTime := madeup.Time(1_000_000_000, 0)
+	color := madeup.Typed("main.Color", reflect.Int, 8)
+	color.SetConstants(func() map[uint64]string { return map[uint64]string{7: "main.Red\n", 1<<64 - 1: "main.None"} })
 	for _, test := range []struct {
 		name       string
 		v          capture.Value
@@ -55,6 +57,9 @@ func TestValue(t *testing.T) {
 		{"bool", madeup.Num("bool", 1), "true", "true"},
 		{"bool false", madeup.Num("bool", 0), "false", "false"},
 		{"named int", capture.Value{Type: madeup.Typed("main.Color", reflect.Int, 8), Num: 7}, "7", "7"},
+		{"constant", capture.Value{Type: color, Num: 7}, `main.Red\x0a`, "7"},
+		{"negative constant", capture.Value{Type: color, Num: 1<<64 - 1}, "main.None", "-1"},
+		{"no constant", capture.Value{Type: color, Num: 8}, "8", "8"},
 		{"Duration", duration, "1.5ms", "1500000"},
 		{"float64", madeup.Float64(3.25), "3.25", "3.25"},
 		{"whole float", madeup.Float64(3), "3", "3"},
