@@ -108,7 +108,7 @@ func (s *scanner) path() (p Path, err error) {
 			return p, &Error{"name expected", s.at}
 		}
 		p.Steps = append(p.Steps, step)
-		for s.accept('[') {
+		for !sliced.MatchString(s.text[s.at:]) && s.accept('[') {
 			key, ok := s.key()
 			if !ok {
 				return p, &Error{"index or key expected", s.at}
@@ -165,6 +165,8 @@ func inParentheses(text string) int {
 }
 
 var (
+	// A part of what a path leads to follows, [:4].
+	sliced   = regexp.MustCompile(`^\s*\[\s*:`)
 	register = regexp.MustCompile(`^go(arg|ret)[0-9]+`)
 	offset   = regexp.MustCompile(`^[+-](0[xX][0-9a-fA-F]{1,8}|[0-9]{1,9})\(`)
 	// A type's name may have an import path; what leads to it are pointers, slices, arrays and maps.

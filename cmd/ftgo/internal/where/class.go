@@ -121,6 +121,9 @@ func suits(n *node, x, y class) *problem {
 func (c checker) ref(n *node) (result class, wrong *problem) {
 	whole := n.ref.Part == capture.Whole
 	result = either(whole, anyClass, wholeClass)
+	if n.ref.First > 0 {
+		result = textClass
+	}
 	if c == nil {
 		return result, nil
 	}
@@ -130,6 +133,9 @@ func (c checker) ref(n *node) (result class, wrong *problem) {
 		return 0, &problem{err.Error(), n.at}
 	case whole && classOf(t) == 0:
 		return 0, &problem{fmt.Sprintf("%s is %s, which filters can't compare,", n.ref, t.Name), n.at}
+	case n.ref.First > 0 && classOf(t)&textClass == 0:
+		return 0, &problem{fmt.Sprintf("%s: %s is %s", n.ref, n.ref.Path, t.Name), n.at}
+	case n.ref.First > 0:
 	case whole:
 		return classOf(t), nil
 	case t.Kind != reflect.Invalid && !n.ref.Part.Of(t.Kind):

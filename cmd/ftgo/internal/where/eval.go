@@ -54,7 +54,7 @@ func (n *node) operand(c Call) operand {
 	case opConstant:
 		return n.value
 	case opRef:
-		return readRef(c.Value(n.ref.Path), n.ref.Part)
+		return readRef(c.Value(n.ref.Path), n.ref)
 	case opNeg:
 		return calculate(opMul, held(n.x.operand(c)), wholeOperand(signed(-1)))
 	case opAdd, opSub, opMul, opDiv, opRem, opBits:

@@ -132,6 +132,7 @@ func TestEval(t *testing.T) {
 			long =~ "abc" && long =~ "^abc" && !(long =~ "^b")
 			!(long =~ "^abd$")
 			lost != "alice" && len(lost) == 3
+			key[:2] == "bo" && key[:9] == "bob" && key[:2] < "c" && long[:3] == "abc" && buf [ : 3 ] =~ "^GET$" && err[:3] == "not"
 			p != nil && np == nil && p == 0xc000 && np == 0
 			buf == "GET /" && buf =~ "^GET" && len(buf) == 5 && cap(buf) == 8 && buf != nil
 			nbuf == nil && nbuf == "" && len(nbuf) == 0
@@ -199,6 +200,8 @@ func TestEval(t *testing.T) {
 			long =~ "^abcdefghi"
 			long =~ "h\\b"
 			long < "abcdefghi"
+			long[:8] =~ "h" && long[:12] == "abcdefghijkl"
+			ai[:2] == "42"
 			rune =~ "b[^é]"
 			n / zero == 0
 			n % zero == 0
@@ -232,6 +235,48 @@ func TestEval(t *testing.T) {
 					t.Errorf("the contrary is %v, want %v", got, -tt.want)
 				}
 			})
+		}
+	}
+}
+
+func TestParseValue(t *testing.T) {
+	for _, tt := range []struct{ text, want, number string }{
+		{"n", "150", "150"}, {"neg", "-5", "-5"}, {"max", "18446744073709551615", ""}, {"min", "-9223372036854775808", "-9223372036854775808"},
+		{"key", "bob", ""}, {"key[:2]", "bo", ""}, {"key[:9]", "bob", ""}, {"long", "abcdefgh…", ""}, {"long[:8]", "abcdefgh", ""}, {"rune", "ab…", ""},
+		{"len(buf) / 2", "2", "2"}, {"flags & 4", "", ""}, {"n & 3", "2", "2"}, {"n > 100", "true", "1"}, {"no", "false", "0"}, {"f", "1.5", ""},
+		{"p", "0xc000", "49152"}, {"np", "nil", "0"}, {"fn", "main.f", ""}, {"buf[:3]", "GET", ""},
+		{"err", "not found", "0"}, {"nerr", "nil", ""}, {"uerr", "", ""}, {"serr", "main.E", ""}, {"ai", "42", "42"}, {"as", "x", ""}, {"ap", "49152", "49152"},
+		{"gone", "", ""}, {"lost", "…", ""}, {"missing", "", ""}, {"gone + 1", "", ""},
+	} {
+		t.Run(tt.text, func(t *testing.T) {
+			e, err := ParseValue(tt.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, known := e.Text(sample)
+			if text != tt.want || known != (tt.want != "") {
+				t.Errorf("%q, %v, want %q", text, known, tt.want)
+			}
+			number := ""
+			if n, ok := e.Number(sample); ok {
+				number = fmt.Sprint(n)
+			}
+			if number != tt.number {
+				t.Errorf("as a number %s, want %s", number, tt.number)
+			}
+		})
+	}
+	for text, want := range map[string]string{
+		"key[:0]": `parse value: "key[:0]": number from 1 to 512 expected, not "0", at 6`, "key[:]": `parse value: "key[:]": number from 1 to 512 expected, not "]", at 6`,
+		"key[1:2]": `parse value: "key[1:2]": ] expected, not ":", at 6`, "key + 1": `parse value: "key + 1": a number expected for +, not a string, at 1`,
+	} {
+		e, err := ParseValue(text)
+		if err == nil {
+			err = e.Check(func(path string) (*gotype.Type, error) { v := sample[path]; return v.Type, nil })
+			want = strings.Replace(want, "parse", "check", 1)
+		}
+		if fmt.Sprint(err) != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 }
@@ -275,6 +320,8 @@ func TestCheck(t *testing.T) {
 		{`len(n) == 3`, `len(n): n is int at 1`},
 		{`cap(key) == 3`, `cap(key): key is string at 1`},
 		{`n > 3 && zz == 3`, `no variable zz at 10`},
+		{`key[:2] == "bo" && fn[:4] == "main" && ai[:2] == "42"`, ""},
+		{`n[:2] == "42"`, `n[:2]: n is int at 1`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {

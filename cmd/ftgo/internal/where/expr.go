@@ -13,8 +13,8 @@
 // Operands are literals of Go (42, 0x2a, 1_000, 1.5, "text", `text`, true, false, nil),
 // durations (10ms, 1.5us: numbers of nanoseconds), variables and parts of them (n,
 // req.URL.Path, s.items[0].name, *p, m["key"], x.(*T).y), registers and what they lead to
-// (goarg2, +8(goarg2):string), constants by name, len(x) and cap(x), and what the caller
-// knows of a call beside these.
+// (goarg2, +8(goarg2):string), constants by name, the first bytes of a string (key[:4], of which a
+// shorter one has all), len(x) and cap(x), and what the caller knows of a call beside these.
 //
 // Numbers are compared by their value, whatever their size and sign, and nothing wraps
 // around. An error is compared with a string by its message, any other interface by the
@@ -30,10 +30,12 @@ package where
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
@@ -42,17 +44,26 @@ type Ref struct {
 	// Path is as in Go, without blanks: "n", "req.URL.Path", "s.items[0].name", "*p".
 	Path string
 	Part capture.Part
+	// First is how many bytes of a string are meant, 0 for all.
+	First int
 }
 
 // String writes it as filters do.
 func (r Ref) String() string {
-	return either(r.Part == capture.Whole, r.Path, string(r.Part)+"("+r.Path+")")
+	switch {
+	case r.First > 0:
+		return fmt.Sprintf("%s[:%d]", r.Path, r.First)
+	case r.Part != capture.Whole:
+		return string(r.Part) + "(" + r.Path + ")"
+	}
+	return r.Path
 }
 
 // Expr is a filter. The zero Expr lets everything through.
 type Expr struct {
-	text string
-	root *node
+	text  string
+	root  *node
+	value bool // it need not be true or false
 }
 
 // Parse reads a filter. Errors are of one line and count characters from 1:
@@ -60,13 +71,27 @@ type Expr struct {
 //	parse filter: "n >": operand expected at 4
 func Parse(text string) (Expr, error) {
 	root, wrong := parse(text)
+	e := Expr{text: text, root: bitSet(root)}
 	if wrong == nil {
-		wrong = checker(nil).condition(root)
+		wrong = e.check(nil)
 	}
 	if wrong != nil {
-		return Expr{}, wrong.in("parse", text)
+		return Expr{}, wrong.in("parse filter", text)
 	}
-	return Expr{text, root}, nil
+	return e, nil
+}
+
+// ParseValue reads what need not be true or false: key[:4], len(buf) / 4096.
+func ParseValue(text string) (Expr, error) {
+	root, wrong := parse(text)
+	e := Expr{text, root, true}
+	if wrong == nil {
+		wrong = e.check(nil)
+	}
+	if wrong != nil {
+		return Expr{}, wrong.in("parse value", text)
+	}
+	return e, nil
 }
 
 // problem is what is wrong with a filter, and at which byte of it.
@@ -76,8 +101,8 @@ type problem struct {
 }
 
 // in makes a one-line error of what is wrong with a text: characters are counted from 1.
-func (p *problem) in(verb, text string) error {
-	return fmt.Errorf("%s filter: %q: %s at %d", verb, text, p.what, utf8.RuneCountInString(text[:p.at])+1)
+func (p *problem) in(doing, text string) error {
+	return fmt.Errorf("%s: %q: %s at %d", doing, text, p.what, utf8.RuneCountInString(text[:p.at])+1)
 }
 
 // String writes the filter in one way only, whatever the blanks and parentheses it was
@@ -89,10 +114,11 @@ func (e Expr) String() string {
 	return string(e.root.append(nil, 0))
 }
 
-// Longest is the length of the longest string that something is compared with.
+// Longest is how much of strings decides: the length of the longest that something is compared with,
+// or of which the first bytes are meant.
 func (e Expr) Longest() int {
 	longest := 0
-	e.root.operands(func(n *node) { longest = max(longest, len(n.value.text.bytes)) })
+	e.root.operands(func(n *node) { longest = max(longest, len(n.value.text.bytes), n.ref.First) })
 	return longest
 }
 
@@ -109,7 +135,8 @@ func (e Expr) Refs() []Ref {
 
 // WithConstants is the filter with constants in the place of what value knows as names of such.
 func (e Expr) WithConstants(value func(path string) (v capture.Value, ok bool)) Expr {
-	return Expr{e.text, e.root.withConstants(value)}
+	e.root = e.root.withConstants(value)
+	return e
 }
 
 // Check tells whether the operators suit the variables' types, so that a filter which
@@ -119,10 +146,18 @@ func (e Expr) WithConstants(value func(path string) (v capture.Value, ok bool)) 
 func (e Expr) Check(types func(path string) (*gotype.Type, error)) error {
 	if e.root == nil {
 		return nil
-	} else if wrong := checker(types).condition(e.root); wrong != nil {
-		return wrong.in("check", e.text)
+	} else if wrong := e.check(types); wrong != nil {
+		return wrong.in(either(e.value, "check value", "check filter"), e.text)
 	}
 	return nil
+}
+
+func (e Expr) check(types checker) (wrong *problem) {
+	if e.value {
+		_, wrong = types.node(e.root)
+		return wrong
+	}
+	return types.condition(e.root)
 }
 
 // Eval tells whether a call is let through.
@@ -131,4 +166,30 @@ func (e Expr) Eval(c Call) Truth {
 		return True
 	}
 	return e.root.decide(c)
+}
+
+// Text is what the expression yields, as text: strings as they are, and cut ones with … behind. It is
+// not known if a value that it takes is not.
+func (e Expr) Text(c Call) (text string, known bool) {
+	if n := e.root; n.op == opRef && n.ref.Part == capture.Whole {
+		if v := c.Value(n.ref.Path); v != nil && v.Type != nil && v.State == capture.Known && !v.Nil() {
+			switch v.Type.Kind {
+			case reflect.Pointer, reflect.UnsafePointer:
+				return fmt.Sprintf("%#x", v.Num), true
+			case reflect.Int: // a duration may be one
+				return valuetext.Text(v), true
+			}
+		}
+	}
+	return e.root.operand(c).spell()
+}
+
+// Number is what it yields if that is whole and fits into 64 bits; true is 1.
+func (e Expr) Number(c Call) (n int64, ok bool) {
+	o := held(e.root.operand(c))
+	if o.class == truthClass {
+		return int64(max(o.truth, 0)), true
+	}
+	n = int64(o.whole.low)
+	return n, o.class == wholeClass && signed(n) == o.whole
 }

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ftgo/ftgo/internal/capture"
@@ -50,13 +51,48 @@ func (o operand) float() float64 {
 }
 
 // readRef is what of a value is asked for.
-func readRef(v *capture.Value, part capture.Part) operand {
-	if part == capture.Whole || v == nil {
+func readRef(v *capture.Value, r Ref) operand {
+	switch {
+	case r.First > 0:
+		return spoken(read(v)).first(int64(r.First))
+	case r.Part == capture.Whole || v == nil:
 		return read(v)
-	} else if n, ok := v.Measure(part); ok {
+	}
+	if n, ok := v.Measure(r.Part); ok {
 		return wholeOperand(signed(n))
 	}
 	return operand{}
+}
+
+// first is the beginning of a string.
+func (o operand) first(n int64) operand {
+	if t := &o.text; o.class == textClass && t.length > n {
+		t.bytes, t.length = t.bytes[:min(n, int64(len(t.bytes)))], n
+	}
+	return o
+}
+
+// spell writes the value, unless it is not known.
+func (o operand) spell() (text string, ok bool) {
+	dynamic := o.iface
+	switch o = spoken(o); {
+	case o.class == textClass && o.text.length < 0:
+	case o.class == textClass && o.text.cut():
+		return string(capture.WholeRunes(o.text.bytes)) + "…", true
+	case o.class == textClass:
+		return string(o.text.bytes), true
+	case o.class == truthClass:
+		return strconv.FormatBool(o.truth == True), true
+	case o.class == realClass:
+		return strconv.FormatFloat(o.real, 'g', -1, 64), true
+	case o.isNil == True:
+		return "nil", true
+	case o.class == wholeClass:
+		return either(o.whole.high < 0, "-", "") + strconv.FormatUint(o.whole.abs(), 10), true
+	case dynamic != nil && dynamic.Dynamic != "":
+		return dynamic.Dynamic, true // the type, where the value is not for people
+	}
+	return "", false
 }
 
 // read makes an operand of a value.

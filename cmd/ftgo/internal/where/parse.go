@@ -31,7 +31,7 @@ var tokens = sync.OnceValue(func() []*regexp.Regexp {
 	return []*regexp.Regexp{
 		nameToken:     regexp.MustCompile(`^[\p{L}_][\p{L}\p{Nd}_]*`),
 		numberToken:   regexp.MustCompile(`^(0[xX][.\p{L}\p{Nd}_]*|[0-9]([eE][-+]|[.\p{L}\p{Nd}_])*)`),
-		operatorToken: regexp.MustCompile(`^(\|\||&&|[=!<>]=|=~|[][<>!+*/%&().-])`),
+		operatorToken: regexp.MustCompile(`^(\|\||&&|[=!<>]=|=~|[][<>!+*/%&():.-])`),
 	}
 })
 
@@ -80,7 +80,7 @@ func parse(text string) (*node, *problem) {
 	if p.token.kind != endToken {
 		p.unexpected("operator expected")
 	}
-	return bitSet(root), p.err
+	return root, p.err
 }
 
 func (p *parser) next() { p.token = nextToken(p.text, p.token.at+len(p.token.text)) }
@@ -260,7 +260,9 @@ func readNumber(s string) (value operand, written string, err error) {
 func (p *parser) ref() (r Ref) {
 	name := p.token
 	if name.kind != nameToken || nextToken(p.text, name.at+len(name.text)).text != "(" {
-		r.Path = p.path()
+		if r.Path = p.path(); p.accept("[") {
+			r.First = p.first()
+		}
 		return r
 	}
 	if r.Part = capture.Part(name.text); r.Part != capture.Len && r.Part != capture.Cap {
@@ -272,6 +274,21 @@ func (p *parser) ref() (r Ref) {
 	r.Path = p.path()
 	p.expect(")")
 	return r
+}
+
+// maxFirst is how many bytes of a string can be fetched.
+const maxFirst = 512
+
+// first reads how many of the first bytes of a string are meant, behind a bracket: ":4]".
+func (p *parser) first() int {
+	p.expect(":")
+	n, err := strconv.Atoi(p.token.text)
+	if err != nil || n < 1 || n > maxFirst {
+		p.unexpected(fmt.Sprintf("number from 1 to %d expected", maxFirst))
+	}
+	p.next()
+	p.expect("]")
+	return n
 }
 
 // path reads "s.items[0].name".

@@ -89,7 +89,7 @@ func (e Expr) Split(known func(Ref) (capture.Field, bool)) (kernel []Push, rest 
 		p, ok := s.condition(n, false)
 		if length := len(" && ") + p.size(); ok && size+length <= MaxFilter {
 			size += length
-			p.Expr = Expr{e.text, n}
+			p.Expr = Expr{text: e.text, root: n}
 			kernel = append(kernel, p)
 			if p.Exact {
 				return
@@ -156,7 +156,7 @@ func either[T any](first bool, a, b T) T {
 func (s splitter) comparison(o op, x *node, constant operand) (p Push, ok bool) {
 	if x.op == opBits {
 		return s.bits(o, x, constant)
-	} else if x.op != opRef {
+	} else if x.op != opRef || x.ref.First > 0 {
 		return p, false
 	}
 	f, ok := s(x.ref)
