@@ -17,7 +17,12 @@ const maxLines = 400
 
 // The exceptions, each with its reason. One that is no longer needed fails the test.
 var (
-	longFiles   = map[string]string{"testdata/rounds/functions.go": "300 functions of three lines"}
+	longFiles = map[string]string{
+		"testdata/rounds/functions.go": "300 functions of three lines",
+		"docs/formats.md":              "a line for each key",
+		"docs/man/ftgo-probe.1":        "has all that count, demo and report have, too",
+		"docs/schema/function.json":    "five lines for each key",
+	}
 	unformatted = map[string]string{} // sources for toolchains older than today's gofmt
 )
 

@@ -63,7 +63,7 @@ var changing = []*regexp.Regexp{
 var blankLines = regexp.MustCompile(`\n\s*\n`)
 
 // ratedRow is a row of a table up to the rate.
-var ratedRow = regexp.MustCompile(`(?m)^((?:(?:main|http)\.\S+|\[[^]]+\]) +\d+) +[0-9.]+k?\b`)
+var ratedRow = regexp.MustCompile(`(?m)^((?:(?:main|http)\.\S+|\[[^]]+\]|key-|twic|nil|no such key) +\d+) +[0-9.]+k?\b`)
 
 // placedAt are an address, an offset and a size, or what remains of them.
 var placedAt = regexp.MustCompile(`0x[0-9a-f]+( +0x[0-9a-f]+ +\d+)?`)

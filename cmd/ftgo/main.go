@@ -153,11 +153,11 @@ func probeCommand(e *env) *cli.Command {
 	o.TimesCalls = true
 	return &cli.Command{
 		Name: "probe", Summary: "count calls, and measure their rates and latencies", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineExtras, o.DefineWaits, o.TableFlags.Define, o.CallerFlags.Group("group calls by stack"), o.DefineNames),
+		Groups: o.Groups(o.Target.Define, o.DefineExtras, o.DefineWaits, o.TableFlags.Define, o.CallerFlags.Group("group calls by stack"), o.DefineNames, cli.Some("", o.Fetch.Define, "strlen")),
 		Words:  o.Words("probe"),
 		Run: func(ctx context.Context) error {
-			if o.Stack == 0 && (o.Format == render.Folded || o.Format == render.Pprof) {
-				o.Stack = uprobe.MaxStack
+			if o.Format == render.Folded || o.Format == render.Pprof {
+				o.Stack = cmp.Or(o.Stack, uprobe.MaxStack)
 			}
 			if err := o.FailIf.CheckKnown(true, o.Errors, "--errors"); err != nil && !o.InKernel {
 				return err
@@ -171,14 +171,17 @@ func countCommand(e *env) *cli.Command {
 	o := session.NewOptions(&e.Env)
 	return &cli.Command{
 		Name: "count", Summary: "only count calls, the cheapest way", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.TableFlags.DefineCount, o.DefineNames),
+		Groups: o.Groups(o.Target.Define, o.TableFlags.DefineCount, o.DefineNames, cli.Some("", o.Fetch.Define, "strlen")),
 		Words:  o.Words("count"),
 		Run: func(ctx context.Context) error {
 			if err := o.FailIf.CheckKnown(false, false, ""); err != nil {
 				return err
 			}
 			mode := uprobe.Count
-			if filter := o.Filter(); !filter.All() || o.PerPID || o.Calls > 0 {
+			switch filter := o.Filter(); {
+			case o.Values.Any():
+				mode = uprobe.Entries
+			case !filter.All() || o.PerPID || o.Calls > 0:
 				mode = uprobe.CountRecorded
 			}
 			return o.Observe(ctx, view.NewTable(o.View(), mode))
@@ -283,7 +286,7 @@ func reportCommand(e *env) *cli.Command {
 		Name: "report", Summary: "show a recording as probe, count or trace would have",
 		Groups: []cli.Group{
 			o.DefineReport, o.Output.Define, o.DefineNames, o.Talk.Define, cli.Some("", o.DefineRecorder, "max-lost"),
-			cli.Some("probe, count: ", table, "top", "sort"), cli.Some("probe: ", table, "hist"), cli.Some("", table, "fail-if"),
+			cli.Some("probe, count: ", table, "top", "sort", "by", "sum", "hist-of"), cli.Some("probe: ", table, "hist"), cli.Some("", table, "fail-if"),
 			cli.Some("trace: ", o.DefineRun, "calls"),
 			cli.Some("trace: ", lines, "where", "errors", "min", "goid", "tree", "depth", "begins", "start-order", "timestamp", "format", "values"),
 		},

@@ -202,6 +202,7 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, fn int) {
 	}
 	if p.plan.Mode == uprobe.Entries {
 		p.pop(s)
+		p.finished(ev.Time)
 		return
 	}
 	if target.ABI == offsets.ABI0 && !key.isThread && !p.plan.ByStack {

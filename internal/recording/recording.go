@@ -30,6 +30,9 @@ type Options struct {
 	Where    string           `json:"where,omitempty"`
 	Inside   string           `json:"inside,omitempty"`
 	Entries  bool             `json:"entries,omitempty"`
+	By       string           `json:"by,omitempty"`
+	Sum      string           `json:"sum,omitempty"`
+	HistOf   string           `json:"hist_of,omitempty"`
 	Features tracefs.Features `json:"features"`
 	// NoWrappers: wildcards left out wrappers, which those of older recordings did not.
 	NoWrappers bool `json:"no_wrappers,omitempty"`

@@ -15,9 +15,17 @@ import (
 // Function is one row: what is known of the calls of one function.
 // Calls = Completed + Unwound + Open + Unfinished + Lost + CountedOnly.
 type Function struct {
-	Name        string
-	Func        int    // the function's index in Plan.Funcs
-	PID         int    // the process, where each has rows of its own; 0 are others, or ones unknown
+	Name   string
+	Func   int    // the function's index in Plan.Funcs
+	Serial uint64 // tells rows apart, be it those of two tables
+	PID    int    // the process, where each has rows of its own; 0 are others, or ones unknown
+	// Value is what the calls have in common, where values have rows of their own, and Rest tells
+	// whether it is one. Among the others' calls are at most so many of the value as Missed, or calls
+	// that weigh so much, by what rows are kept for.
+	Value  string
+	Rest   Rest
+	Missed uint64
+
 	Calls       uint64 // begun while traced, by the kernel's own count
 	Completed   uint64 // have returned, their latencies are in Latency
 	Unwound     uint64 // were left by panic, Goexit or the end of their goroutine
@@ -42,7 +50,8 @@ type Function struct {
 	Latency *Histogram
 	Bounds  *Bounds
 	Split   Split
-	Waits   Waits // what Split.Waiting is of, as far as that is known
+	Waits   Waits    // what Split.Waiting is of, as far as that is known
+	Amounts *Amounts // nil if nobody asked for any
 	// Events counts the kernel events of --with that happened in its calls and in nothing
 	// traced within them, in the order of KernelEvents.Names; nil without any.
 	Events []uint64
@@ -76,11 +85,20 @@ type Summary struct {
 	AsSeen            bool          // latencies have in them what probes cost, all of them
 	LatencyMeasured   bool          // tells probe (true) from count (false)
 	Streamed          bool          // hits were recorded, and so may be lost; else they were only counted
+	Values            *Kept         // what became of the rows of values; nil if there are none
 	// CountFirst: calls were counted first, and functions timed as the target could bear. MaxRate
 	// is the rate, in calls per second, above which functions were left to counting; 0 if they
 	// were for what the probes of all together cost the target.
 	CountFirst bool
 	MaxRate    float64
+}
+
+// Kept tells which values have rows: those with most of By, as far as Most goes.
+type Kept struct {
+	By   string // calls, time or sum
+	Most int
+	// Fell is how often a value has lost its row to another; one without weighs at most AtMost.
+	Fell, AtMost uint64
 }
 
 // Skipped is a function that was selected but could not be probed, and why.
@@ -149,7 +167,64 @@ func (f Function) Since(earlier Function) Function {
 		f.Events[i] = grown(f.Events[i], earlier.Events[i])
 	}
 	f.Latency, f.Bounds = f.Latency.Since(earlier.Latency), f.Bounds.since(earlier.Bounds)
+	f.Amounts = f.Amounts.since(earlier.Amounts)
 	return f
+}
+
+// Add adds the calls of another row.
+func (f *Function) Add(g *Function) {
+	f.Calls += g.Calls
+	f.Completed += g.Completed
+	f.Unwound += g.Unwound
+	f.Open += g.Open
+	f.Lost += g.Lost
+	f.Errors += g.Errors
+	f.Split.Add(g.Split)
+	for reason, ns := range g.Waits {
+		if f.Waits == nil {
+			f.Waits = make(Waits)
+		}
+		f.Waits[reason] += ns
+	}
+	if g.Latency != nil {
+		f.Latency = cmp.Or(f.Latency, &Histogram{})
+		f.Latency.Add(g.Latency)
+	}
+	if g.Bounds != nil {
+		f.Bounds = cmp.Or(f.Bounds, &Bounds{})
+		f.Bounds.Raw.Add(&g.Bounds.Raw)
+		f.Bounds.Low.Add(&g.Bounds.Low)
+		f.Bounds.High.Add(&g.Bounds.High)
+	}
+	if g.Amounts != nil {
+		f.Amounts = cmp.Or(f.Amounts, &Amounts{})
+		f.Amounts.Add(&g.Amounts.Histogram)
+		f.Amounts.Left += g.Amounts.Left
+	}
+}
+
+// Rest tells whether a row is of a value.
+type Rest uint8
+
+const (
+	Valued   Rest = iota
+	Unvalued      // of calls whose value is not known: Function.Value is why
+	Others        // of the calls of all values that have no row
+)
+
+// Amounts add up a number that each call has, like a size, as [Histogram] does latencies. Left are
+// calls without: it could not be read, or is negative.
+type Amounts struct {
+	Histogram
+	Left uint64
+}
+
+func (a *Amounts) since(earlier *Amounts) *Amounts {
+	if a == nil {
+		return nil
+	}
+	earlier = cmp.Or(earlier, &Amounts{})
+	return &Amounts{*a.Histogram.Since(&earlier.Histogram), grown(a.Left, earlier.Left)}
 }
 
 // grown never goes below zero: Lost shrinks when a late line arrives after all.

@@ -171,6 +171,32 @@ func (h *Histogram) AtMost(ns int64) (n uint64) {
 	return n
 }
 
+// Add takes in what another has recorded.
+func (h *Histogram) Add(other *Histogram) {
+	if other.count == 0 {
+		return
+	}
+	if h.count == 0 || other.min < h.min {
+		h.min = other.min
+	}
+	h.max = max(h.max, other.max)
+	h.count += other.count
+	var carry uint64
+	h.sumLo, carry = bits.Add64(h.sumLo, other.sumLo, 0)
+	h.sumHi += other.sumHi + carry
+	for p, counts := range &other.page {
+		if counts == nil {
+			continue
+		}
+		if h.page[p] == nil {
+			h.page[p] = new([pageSize]uint64)
+		}
+		for i, n := range counts {
+			h.page[p][i] += n
+		}
+	}
+}
+
 // Since returns what h recorded after earlier, a copy of it, was made: all of it where that is nil,
 // which is how copies are made. Count, Sum and Mean stay exact. Extremes are exact where they are
 // extremes of h that earlier did not have, and within 1 % otherwise.

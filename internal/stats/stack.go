@@ -24,6 +24,9 @@ type Frame struct {
 	Line           int
 }
 
+// Calls stands between the functions of a stack that is a value, the innermost first.
+const Calls = " < "
+
 // StackRow is what is known of the calls of one function from one stack.
 type StackRow struct {
 	// Func is the function's index in Plan.Funcs, PCs are the return addresses, the
@@ -36,6 +39,7 @@ type StackRow struct {
 	// without what traced calls nested in them took; Sum is net, from Low to High, and Raw as
 	// seen. Sums are at most math.MaxInt64.
 	Min, Max, Sum, Self, Low, High, Raw int64
+	Amount                              int64 // the sum of what [Amounts] has, likewise
 }
 
 // Stacks adds up calls by function and stack. The zero value is empty and ready to use.
@@ -46,7 +50,7 @@ type Stacks struct {
 
 // Add takes a call that has ended, from where pcs tells. If it has returned, it took so long,
 // and self without traced calls nested in it.
-func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, self int64) {
+func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, self, amount int64) {
 	s.key = binary.AppendUvarint(s.key[:0], uint64(c.Func))
 	for _, pc := range pcs {
 		s.key = binary.LittleEndian.AppendUint64(s.key, pc)
@@ -60,6 +64,7 @@ func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, self int64) {
 		s.rows[string(s.key)] = row
 	}
 	row.Calls++
+	row.Amount = sum(row.Amount, amount)
 	switch c.Outcome {
 	case pairing.Returned:
 		row.Completed++

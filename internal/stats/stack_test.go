@@ -11,10 +11,10 @@ import (
 func TestStacks(t *testing.T) {
 	var s Stacks
 	add := func(fn int, how pairing.Outcome, ns, self int64, pcs ...uint64) {
-		s.Add(&pairing.Call{Func: fn, Outcome: how}, pcs, Timing{Net: ns}, self)
+		s.Add(&pairing.Call{Func: fn, Outcome: how}, pcs, Timing{Net: ns}, self, 2)
 	}
 	pcs := []uint64{1, 2}
-	s.Add(&pairing.Call{Func: 1}, pcs, Timing{Net: 10}, 4)
+	s.Add(&pairing.Call{Func: 1}, pcs, Timing{Net: 10}, 4, 2)
 	pcs[0] = 99 // the caller's own, used again
 	add(1, pairing.Returned, 30, 30, 1, 2)
 	add(1, pairing.Unwound, 0, 0, 1, 2)
@@ -38,7 +38,7 @@ func TestStacks(t *testing.T) {
 		same := slices.Equal(g.PCs, w.PCs)
 		g.PCs, w.PCs = nil, nil
 		if !same || g.Func != w.Func || g.Calls != w.Calls || g.Completed != w.Completed || g.Unwound != w.Unwound || g.Open != w.Open ||
-			g.Min != w.Min || g.Max != w.Max || g.Sum != w.Sum || g.Self != w.Self {
+			g.Min != w.Min || g.Max != w.Max || g.Sum != w.Sum || g.Self != w.Self || g.Amount != 2*int64(g.Calls) {
 			t.Errorf("row %d: %+v, want %+v", i, got[i], want[i])
 		}
 	}

@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"encoding/binary"
+
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/procfs"
@@ -155,10 +157,19 @@ func (s *Stacks) of(c *pairing.Call) []uint64 {
 	return s.pcs
 }
 
+// AppendKey appends what is the same of two calls whose callers are the same.
+func (s *Stacks) AppendKey(key []byte, c *pairing.Call) []byte {
+	key = binary.LittleEndian.AppendUint64(key, uint64(c.Func))
+	for _, pc := range s.of(c) {
+		key = binary.LittleEndian.AppendUint64(key, pc)
+	}
+	return key
+}
+
 // add sums up a call that has ended.
-func (s *Stacks) add(c *pairing.Call, timing stats.Timing, self int64) {
+func (s *Stacks) add(c *pairing.Call, timing stats.Timing, self, amount int64) {
 	if len(c.Stack) > 0 {
-		s.Add(c, s.of(c), timing, self)
+		s.Add(c, s.of(c), timing, self, amount)
 	}
 }
 

@@ -14,8 +14,8 @@ type Totals struct {
 	plan        *uprobe.Plan
 	opt         TotalsOptions
 	funcs       []stats.Function // as in plan.Funcs
-	pending     []pairing.Call   // that have ended before it was known what probes cost
-	per         *perProcess      // rows of each process, nil if there is one of each function
+	pending     []observedCall   // that have ended before it was known what probes cost
+	parts       *parts           // nil if each function has one row
 	within      stats.NestedSums // of calls, for those that they were nested in
 	steppedBack int              // the number of calls that have returned before they began, by the clock
 	last        []stats.Function // at the end of the last interval
@@ -25,12 +25,39 @@ type Totals struct {
 // TotalsOptions are what else is to be added up.
 type TotalsOptions struct {
 	Clock      *Clock
-	Costs      Costs   // of probes are taken off latencies
-	Errors     bool    // what is fetched where calls return is whether that is an error
-	PerProcess bool    // each process has rows of its own
-	Stacks     *Stacks // if not nil, adds up calls by their callers
-	Intervals  bool    // what has happened since the table before is wanted, too
-	Ended      bool    // only calls that have ended are wanted
+	Costs      Costs // of probes are taken off latencies
+	Errors     bool  // what is fetched where calls return is whether that is an error
+	PerProcess bool  // each process has rows of its own
+	ByValue    bool  // each value has
+	Amounts    bool  // are added up
+	// Observe tells the values and the amounts, and whether calls that have returned have failed, which
+	// else the first of what is fetched there tells. Rows are kept for what is KeptBy.
+	Observe   func(*pairing.Call) Observed
+	KeptBy    string
+	Stacks    *Stacks // if not nil, adds up calls by their callers
+	Intervals bool    // what has happened since the table before is wanted, too
+	Ended     bool    // only calls that have ended are wanted
+}
+
+// Observed is what a call has beside its function.
+type Observed struct {
+	Value  string // as in [stats.Function]
+	Rest   stats.Rest
+	Amount int64
+	Counts bool // Amount is known
+	Failed bool
+}
+
+// What rows of values are kept for.
+const (
+	ByCalls = "calls"
+	ByTime  = "time"
+	BySum   = "sum"
+)
+
+type observedCall struct {
+	pairing.Call
+	Observed
 }
 
 // NewTotals returns those of a plan, of nothing.
@@ -38,12 +65,12 @@ func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
 	t := &Totals{plan: plan, opt: opt, within: stats.NewNestedSums(), funcs: make([]stats.Function, len(plan.Funcs))}
 	for i := range plan.Funcs {
 		f, planned := &t.funcs[i], &plan.Funcs[i]
-		f.Name, f.Func = planned.Name, i
+		f.Name, f.Func, f.Serial = planned.Name, i, uint64(i)
 		if plan.Mode != uprobe.Latency {
 			continue
 		}
 		f.Latency = &stats.Histogram{}
-		f.ReturnsErrors = opt.Errors && planned.Values.Return != nil
+		f.ReturnsErrors = opt.Errors && planned.Values.Fails
 		switch {
 		case planned.Point && planned.Sites.Restarts:
 			f.Note = "is one instruction, before the stack check: it is executed again when the stack grows"
@@ -55,33 +82,97 @@ func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
 			f.Note = "has no return: only its calls are counted"
 		}
 	}
-	if opt.PerProcess {
-		t.per = &perProcess{blank: slices.Clone(t.funcs), of: make(map[int]map[int]int)}
+	if opt.PerProcess || opt.ByValue {
+		t.parts = newParts(t.funcs, opt.ByValue)
 	}
 	return t
 }
 
 // Counted takes the beginning of a call.
 func (t *Totals) Counted(pid, fn int) {
-	if t.per != nil {
-		t.per.row(pid, fn).Calls++
+	if t.parts != nil && !t.opt.ByValue {
+		t.parts.row(partKey{fn: fn, pid: pid}).Calls++
+	}
+}
+
+// Entry takes a call that has begun, where nothing more is seen of it.
+func (t *Totals) Entry(c *pairing.Call) {
+	if t.plan.Mode != uprobe.Entries || t.opt.Observe == nil {
+		return
+	}
+	o := t.opt.Observe(c)
+	t.addAmount(&t.funcs[c.Func], &o)
+	if t.opt.ByValue {
+		row := t.parts.row(t.keyOf(c, &o))
+		t.addAmount(&row.Function, &o)
+		t.count(row, &o, 0)
+	}
+}
+
+// keyOf is that of the row that a call counts for.
+func (t *Totals) keyOf(c *pairing.Call, o *Observed) partKey {
+	key := partKey{fn: c.Func, value: o.Value, rest: o.Rest}
+	if t.opt.PerProcess {
+		key.pid = c.PID
+	}
+	return key
+}
+
+// count counts a call for the row of its value.
+func (t *Totals) count(row *part, o *Observed, ns int64) {
+	row.Calls++
+	weight := int64(1)
+	switch t.opt.KeptBy {
+	case ByTime:
+		weight = ns
+	case BySum:
+		weight = o.Amount
+	}
+	t.parts.weigh(row, uint64(max(weight, 0)))
+}
+
+// addAmount adds that of a call.
+func (t *Totals) addAmount(f *stats.Function, o *Observed) {
+	switch {
+	case !t.opt.Amounts:
+		return
+	case f.Amounts == nil:
+		f.Amounts = &stats.Amounts{}
+	}
+	if o.Counts {
+		f.Amounts.Record(o.Amount)
+	} else {
+		f.Amounts.Left++
 	}
 }
 
 // Return takes a call that has ended.
 func (t *Totals) Return(c *pairing.Call) {
-	addOutcome(&t.funcs[c.Func], c)
-	if t.per != nil {
-		addOutcome(t.per.row(c.PID, c.Func), c)
+	var o Observed
+	if t.opt.Observe != nil {
+		o = t.opt.Observe(c)
+	} else {
+		o.Failed = len(c.Results) > 0 && c.Results[0] != 0
 	}
-	t.time(c)
+	t.addOutcome(&t.funcs[c.Func], c, &o)
+	// It does not wait for the costs to be measured as long as it can do without: the ring buffer fills
+	// meanwhile. (Stacks are looked up at once, as long as the process is there.)
+	if t.opt.Stacks == nil && len(t.pending) < maxPending && !t.opt.Costs.Ready() {
+		kept := observedCall{*c, o}
+		kept.Waits = slices.Clone(c.Waits)
+		t.pending = append(t.pending, kept)
+		return
+	}
+	t.release()
+	t.time(c, &o)
 }
 
-func addOutcome(f *stats.Function, c *pairing.Call) {
+func (t *Totals) addOutcome(f *stats.Function, c *pairing.Call, o *Observed) {
+	t.addAmount(f, o)
 	switch c.Outcome {
 	case pairing.Returned:
 		f.Completed++
-		if f.ReturnsErrors && len(c.Results) > 0 && c.Results[0] != 0 {
+		if f.ReturnsErrors && o.Failed {
 			f.Errors++
 		}
 	case pairing.Unwound:
@@ -95,8 +186,8 @@ func addOutcome(f *stats.Function, c *pairing.Call) {
 func (t *Totals) ProcessEnded(pid int) {
 	t.release()
 	t.within.Forget(pid)
-	if t.per != nil && pid != 0 {
-		delete(t.per.of, pid)
+	if t.parts != nil {
+		t.parts.forget(pid)
 	}
 }
 
@@ -106,8 +197,8 @@ func (t *Totals) Kernel(ev *pairing.KernelEvent) {
 		return
 	}
 	addEvent(&t.funcs[ev.Where.Func], ev)
-	if t.per != nil {
-		addEvent(t.per.row(ev.PID, ev.Where.Func), ev)
+	if t.parts != nil && !t.opt.ByValue {
+		addEvent(&t.parts.row(partKey{fn: ev.Where.Func, pid: ev.PID}).Function, ev)
 	}
 }
 
@@ -122,29 +213,21 @@ func addEvent(f *stats.Function, ev *pairing.KernelEvent) {
 // costs are measured.
 const maxPending = 1 << 15
 
-// time records how long a call took. It does not wait for the costs to be measured as long
-// as it can do without: the ring buffer fills meanwhile. (Stacks are looked up at once, as
-// long as the process is there.)
-func (t *Totals) time(c *pairing.Call) {
-	if t.opt.Stacks == nil && len(t.pending) < maxPending && !t.opt.Costs.Ready() {
-		kept := *c
-		kept.Waits = slices.Clone(c.Waits)
-		t.pending = append(t.pending, kept)
-		return
-	}
-	t.release()
-	t.timeNow(c)
-}
-
 // release records the pending calls, and waits for the costs if there are any.
 func (t *Totals) release() {
 	for i := range t.pending {
-		t.timeNow(&t.pending[i])
+		t.time(&t.pending[i].Call, &t.pending[i].Observed)
 	}
 	t.pending = nil
 }
 
-func (t *Totals) timeNow(c *pairing.Call) {
+// time records how long a call took, and all of it for its part.
+func (t *Totals) time(c *pairing.Call, o *Observed) {
+	var row *part
+	if t.parts != nil {
+		row = t.parts.row(t.keyOf(c, o))
+		t.addOutcome(&row.Function, c, o)
+	}
 	var timing stats.Timing
 	var self int64
 	switch c.Outcome {
@@ -154,20 +237,30 @@ func (t *Totals) timeNow(c *pairing.Call) {
 		}
 		var known bool
 		timing, self, known = t.latency(c, t.opt.Clock.Took(c).Nanoseconds())
-		t.funcs[c.Func].Time(timing, known)
+		var split stats.Split
 		if t.plan.Sched {
-			f := &t.funcs[c.Func]
-			f.Split.Add(t.opt.Clock.Split(c, timing.Net))
-			f.Waits = t.opt.Clock.AddWaits(f.Waits, c, t.plan.Reasons)
+			split = t.opt.Clock.Split(c, timing.Net)
 		}
-		if t.per != nil {
-			t.per.row(c.PID, c.Func).Time(timing, known)
+		add := func(f *stats.Function) {
+			if f.Split.Add(split); t.plan.Sched {
+				f.Waits = t.opt.Clock.AddWaits(f.Waits, c, t.plan.Reasons)
+			}
+		}
+		f := &t.funcs[c.Func]
+		f.Time(timing, known)
+		add(f)
+		if row != nil {
+			row.time(timing, known)
+			add(&row.Function)
 		}
 	case pairing.Unwound, pairing.Abandoned, pairing.Open: // a process that executes its file anew leaves calls open
 		t.within.Take(c)
 	}
+	if t.opt.ByValue {
+		t.count(row, o, timing.Net)
+	}
 	if t.opt.Stacks != nil {
-		t.opt.Stacks.add(c, timing, self)
+		t.opt.Stacks.add(c, timing, self, o.Amount)
 	}
 }
 
@@ -207,125 +300,6 @@ func (t *Totals) boundsBy(costs *HitCosts, c *pairing.Call, ns int64) (low, high
 		low = 0 // it is not known what was nested in it
 	}
 	return low, costs.Least.left(c, ns)
-}
-
-// Table is what has happened up to a reading.
-type Table struct {
-	*Reading
-	// Whole are rows of all of it, Since those of what has happened since the table before.
-	Whole, Since []stats.Row
-}
-
-// At are the totals up to a reading.
-func (t *Totals) At(r *Reading) *Table {
-	funcs := r.Kept
-	if funcs == nil {
-		funcs = t.reconcile(r)
-	}
-	if !r.Last {
-		for i := range funcs {
-			// What is under way now is not lost, only not yet read.
-			funcs[i].Lost, funcs[i].Open, funcs[i].Unfinished = 0, 0, 0
-		}
-	}
-	table := &Table{Reading: r, Whole: make([]stats.Row, len(funcs))}
-	for i, f := range funcs {
-		table.Whole[i] = stats.NewRow(f, r.Seconds)
-	}
-	if t.opt.Intervals {
-		table.Since = t.since(funcs, r)
-	}
-	if t.plan.Waits > 0 { // what nobody waited for is no function that nobody called
-		none := func(row stats.Row) bool { return row.Func >= t.plan.Asked() && row.Calls == 0 }
-		table.Whole, table.Since = slices.DeleteFunc(table.Whole, none), slices.DeleteFunc(table.Since, none)
-	}
-	if r.Last && r.Counts != nil {
-		r.Probing = t.probing(r)
-	}
-	return table
-}
-
-// since are rows of what has happened since the reading before.
-func (t *Totals) since(funcs []stats.Function, r *Reading) []stats.Row {
-	if t.lastAt.IsZero() {
-		t.lastAt = r.From
-	}
-	rows := make([]stats.Row, len(funcs))
-	for i, f := range funcs {
-		var before stats.Function
-		if i < len(t.last) {
-			before = t.last[i]
-		}
-		rows[i] = stats.NewRow(f.Since(before), r.At.Sub(t.lastAt).Seconds())
-	}
-	t.last, t.lastAt = t.last[:0], r.At
-	for _, f := range funcs {
-		t.last = append(t.last, f.Since(stats.Function{}))
-	}
-	return rows
-}
-
-// reconcile completes the functions' numbers from the counts of the stream: calls taken for
-// unwound or open may only lack a return that was lost.
-func (t *Totals) reconcile(r *Reading) []stats.Function {
-	t.release()
-	out := slices.Clone(t.funcs)
-	for i := range out {
-		f, c := &out[i], &r.Counts.Funcs[i]
-		f.Calls, f.Unsure, f.CountedOnly = c.Calls, c.Unsure, c.Calls-c.Timed
-		if r.TooOften != nil {
-			f.TooOften = r.TooOften[i]
-		}
-		unwound := min(c.Missing, f.Unwound)
-		f.Unwound -= unwound
-		f.Open -= min(c.Missing-unwound, f.Open)
-		if t.plan.Mode == uprobe.Latency && !t.plan.Funcs[i].Point {
-			seen := f.Completed + f.Unwound + f.Open
-			f.Lost = c.Timed - min(seen, c.Timed)
-		}
-	}
-	if t.per != nil {
-		out = t.per.reconcile(out)
-	}
-	for i := range out {
-		f := &out[i]
-		if f.Bounds != nil {
-			f.Bounds.Waiting = r.Waited
-		}
-		if r.Last && t.opt.Ended && f.Latency != nil && !t.plan.Funcs[f.Func].Point { // else a call is all of its entry
-			f.Calls, f.Open, f.Lost, f.CountedOnly = f.Completed+f.Unwound, 0, 0, 0
-		}
-	}
-	return out
-}
-
-// probing is what probes have cost what is traced while the window was open, by the kernel's
-// count of hits; nil if nothing is known of it.
-func (t *Totals) probing(r *Reading) *stats.Probing {
-	costs, counts := t.opt.Costs.Take(), r.Counts
-	if costs == nil {
-		return nil
-	}
-	p := &stats.Probing{
-		Emulated: costs.Typical.Emulated, Stepped: costs.Typical.Stepped,
-		NS: costs.Typical.Of(counts.Ours), Low: costs.Least.Of(counts.Ours), High: costs.Most.Of(counts.Ours),
-		CPU: float64(r.Used),
-	}
-	p.Others = othersBeyond(costs.Typical.Of(counts.Others), p.NS, r.Pass.Seconds(), r.Seconds)
-	for i := range counts.Funcs {
-		p.Add(t.plan.Funcs[i].Name, costs.Typical.Of(counts.Funcs[i].Hits))
-	}
-	return p
-}
-
-// othersBeyond is what hits of other processes cost, beyond what may be the program's own: its
-// hits while the kernel's counters are read, which takes pass at either end of the window, are
-// counted but not delivered.
-func othersBeyond(others, own, pass, window float64) float64 {
-	if window <= 0 {
-		return 0
-	}
-	return max(0, others-own*2*pass/window)
 }
 
 // SteppedBack is the number of calls that have returned before they began, by the clock.

@@ -48,6 +48,8 @@ type Values struct {
 	// Filter is evaluated by the kernel where calls begin, in the names of Entry.Args;
 	// of calls that fail it nothing but returns is recorded. Empty records all.
 	Filter string
+	// Fails: what is fetched where calls return tells whether they have failed.
+	Fails bool
 }
 
 // Skipped is a function that was asked for and left out.

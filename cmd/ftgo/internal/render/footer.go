@@ -39,6 +39,7 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 	f.line(s.Pass > toldPass, "the kernel's counters were read within %s: calls of two functions may be of moments so far apart",
 		units.Duration(s.Pass.Nanoseconds()))
 	f.whatCallsBecame(rows, s)
+	f.whatRowsMiss(rows, s.Values)
 	if s.CountFirst {
 		f.leftToCounting(rows, s)
 	}
@@ -92,6 +93,28 @@ func (f *footer) whatCallsBecame(rows []stats.Row, s stats.Summary) {
 	ends := []string{some(sum.Unwound, "%d left by panic or Goexit"), some(sum.Open, "%d still open at the end")}
 	ends = slices.DeleteFunc(ends, func(text string) bool { return text == "" })
 	f.line(s.LatencyMeasured && len(ends) > 0, "calls without a latency: %s", strings.Join(ends, ", "))
+}
+
+// whatRowsMiss tells of values that have no row, and of calls that have none.
+func (f *footer) whatRowsMiss(rows []stats.Row, kept *stats.Kept) {
+	var left uint64
+	for _, row := range rows {
+		if row.Amounts != nil {
+			left += row.Amounts.Left
+		}
+	}
+	f.line(left > 0, "not added up: the value of %s, which could not be read or is negative", units.Plural(left, "call"))
+	if kept == nil || kept.Fell == 0 {
+		return
+	}
+	most := units.Plural(kept.AtMost, "call")
+	switch kept.By {
+	case "time":
+		most = units.Duration(int64(min(kept.AtMost, math.MaxInt64)))
+	case "sum":
+		most = units.Compact(float64(kept.AtMost))
+	}
+	f.line(true, "(others): only the %d values with most %s have rows; any other has at most %s, and rows with + may lack as much", kept.Most, kept.By, most)
 }
 
 // hits tells how often the probes were hit and what became of it. Counting alone
@@ -178,6 +201,7 @@ func (f *footer) limits(rows []stats.Row, skipped []stats.Skipped) {
 	for _, row := range rows {
 		if row.Note != "" && !named[row.Name] {
 			all = append(all, stats.Skipped{Function: row.Name, Reason: row.Note})
+			named[row.Name] = true
 		}
 	}
 	f.line(len(all) > 0, "%s skipped or limited:", units.Plural(len(all), "function"))
@@ -259,6 +283,9 @@ func SummaryJSON(w io.Writer, s stats.Summary) error {
 		{"unparsed", s.Unparsed}, {"probes", s.Probes}, {"functions", s.Functions},
 		{"skipped", append([]stats.Skipped{}, s.Skipped...)}, // without elements it is [], not null
 		{"seconds", s.Seconds},
+	}
+	if k := s.Values; k != nil {
+		summary = append(summary, member{"values", object{{"kept_by", k.By}, {"rows", k.Most}, {"fell_out", k.Fell}, {"missed_at_most", k.AtMost}}})
 	}
 	if k := s.Kernel; k != nil { // they are no part of hits
 		events := object{{"delivered", k.Delivered}, {"lost", k.Lost}, {"unparsed", k.Unparsed}}

@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/units"
 )
@@ -23,6 +25,9 @@ type Options struct {
 	Errors, CountFirst bool
 	Sched              bool     // what latencies were spent with
 	Processes          bool     // the process
+	By, ByStack        bool     // the value, which is who called
+	Amount             string   // what is added up, "" if nothing is
+	AmountHist         bool     // histograms are of it
 	NoHeader           bool     // leave out the line with the columns' names
 	FullNames          bool     // tables have the whole paths of packages
 	Events             []string // the kernel events that Function.Events counts, GROUP:EVENT each
@@ -68,6 +73,7 @@ func Functions(w io.Writer, f Format, rows []stats.Row, o Options) error {
 // o.Bucketed there is MEAN, which is exact, and the others have ≤.
 func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) object {
 	all := sum(rows)
+	single := o.By && len(rows) > 0 && !slices.ContainsFunc(rows, func(r stats.Row) bool { return r.Func != rows[0].Func })
 	events := eventsShown(rows, o.Events)
 	short := shortNames(o.FullNames, rows, func(r stats.Row) string { return r.Name })
 	var names []string
@@ -80,9 +86,13 @@ func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) objec
 		if compact {
 			calls = units.Compact(float64(r.Calls))
 		}
+		if r.Missed > 0 {
+			calls = fmt.Sprint(calls, "+")
+		}
 		row = append(row[:0], object{
-			{"FUNCTION", cmp.Or(short[r.Name], r.Name)}, {"PID", shown(o.Processes, cmp.Or(nonzero(r.PID), any("others")))},
+			{"FUNCTION", shown(!single, cmp.Or(short[r.Name], r.Name))}, {"VALUE", shown(o.By, o.valueCell(r, single))}, {"PID", shown(o.Processes, cmp.Or(nonzero(r.PID), any("others")))},
 			{"CALLS", calls}, {"RATE/s", units.Rate(r.Rate)},
+			{"SUM", shown(o.Amount != "", amountCell(r, (*stats.Histogram).Sum))}, {"AVG", shown(o.Amount != "", amountCell(r, (*stats.Histogram).Mean))},
 		}...)
 		for i, s := range stats.Statistics {
 			// There is no room for a mean where percentiles are more than bounds.
@@ -145,6 +155,38 @@ func sum(rows []stats.Row) (all stats.Function) {
 	return all
 }
 
+// How many columns of a value are shown: without functions, and beside them.
+const aloneColumns, besideColumns = 100, 32
+
+// valueCell is what a row is of.
+func (o Options) valueCell(r stats.Row, alone bool) string {
+	text := printable.Text(r.Value)
+	if names := strings.Split(text, stats.Calls); o.ByStack {
+		for i, name := range names {
+			names[i] = printable.Short(name)
+		}
+		text = strings.Join(names, stats.Calls)
+	}
+	switch r.Rest {
+	case stats.Unvalued:
+		text = "(not known: " + text + ")"
+	case stats.Others:
+		text = "(others)"
+	}
+	if alone {
+		return printable.Cut(text, aloneColumns)
+	}
+	return printable.Cut(text, besideColumns)
+}
+
+// amountCell is a statistic of what is added up.
+func amountCell(r stats.Row, of func(*stats.Histogram) int64) any {
+	if r.Amounts == nil || r.Amounts.Count() == 0 {
+		return nil
+	}
+	return units.Compact(float64(of(&r.Amounts.Histogram)))
+}
+
 // sumOf is the statistic that TOTAL shows.
 var sumOf = stats.Statistics[len(stats.Statistics)-1]
 
@@ -175,10 +217,15 @@ func eventCount(row stats.Row, i int) uint64 {
 	return row.Events[i]
 }
 
+// restNames say of what a row is that is of no value.
+var restNames = [...]string{stats.Unvalued: "unknown", stats.Others: "others"}
+
 // counts are what records and JSON begin with.
 func (o Options) counts(kind any, r stats.Row) object {
 	return object{
-		{"type", kind}, {"function", r.Name}, {"pid", shown(o.Processes, r.PID)},
+		{"type", kind}, {"function", r.Name}, {"value", shown(o.By, known(r.Rest == stats.Valued, &r.Value))},
+		{"rest", shown(o.By, nonzero(restNames[r.Rest]))}, {"missed_at_most", shown(o.By, nonzero(r.Missed))},
+		{"pid", shown(o.Processes, r.PID)},
 		{"calls", r.Calls}, {"completed", r.Completed},
 		{"unwound", shown(!o.Bucketed, r.Unwound)}, {"open", shown(!o.Bucketed, r.Open)},
 		{"unfinished", shown(o.Bucketed, r.Unfinished)}, {"lost", r.Lost},
@@ -188,7 +235,7 @@ func (o Options) counts(kind any, r stats.Row) object {
 // timed tells whether a function has latencies. Without them its cells are empty, not 0.
 func timed(r stats.Row) bool { return r.Latency != nil && r.Latency.Count() > 0 }
 
-var noLatencies, noBounds = &stats.Histogram{}, &stats.Bounds{}
+var noLatencies, noBounds, noAmounts = &stats.Histogram{}, &stats.Bounds{}, &stats.Amounts{}
 
 // thousandths writes a rate.
 func thousandths(rate float64) verbatim { return verbatim(strconv.FormatFloat(rate, 'f', 3, 64)) }
@@ -198,7 +245,10 @@ func (o Options) record(r stats.Row) object {
 	latencies, bounds := cmp.Or(r.Latency, noLatencies), cmp.Or(r.Bounds, noBounds)
 	bounded := timed(r) && r.Bounds != nil // else it is not known what probes cost
 	net := o.Latency && !o.Bucketed
-	row := append(o.counts(hidden{}, r), member{"rate", thousandths(r.Rate)})
+	amounts := cmp.Or(r.Amounts, noAmounts)
+	row := append(o.counts(hidden{}, r), object{
+		{"rate", thousandths(r.Rate)}, {"sum_of", shown(o.Amount != "", amounts.Sum())}, {"left_out", shown(o.Amount != "", amounts.Left)},
+	}...)
 	for _, s := range stats.Statistics {
 		name := s.Name + "_ns"
 		if o.Bucketed && s.Bucketed == stats.AtMost {
@@ -231,9 +281,11 @@ func (o Options) members(r stats.Row) object {
 	latencies, bounds := cmp.Or(r.Latency, noLatencies), cmp.Or(r.Bounds, noBounds)
 	timed := o.Latency && timed(r)
 	bounded := timed && r.Bounds != nil
-	var buckets objects
-	for _, b := range latencies.Buckets(1) {
-		buckets = append(buckets, object{{"from", b.From}, {"to", b.To}, {"count", b.Count}})
+	buckets := bucketsOf(latencies)
+	amounts := cmp.Or(r.Amounts, noAmounts)
+	added := object{{"calls", amounts.Count()}, {"left_out", amounts.Left}}
+	for _, s := range stats.Statistics {
+		added = append(added, member{s.Name, known(amounts.Count() > 0, s.Of(&amounts.Histogram))})
 	}
 	events := make(map[string]uint64) // without an entry for what never happened
 	for i, name := range o.Events {
@@ -253,6 +305,8 @@ func (o Options) members(r stats.Row) object {
 	return append(append(o.counts("function", r), object{
 		{"unsure", nonzero(r.Unsure)}, {"errors", known(r.ReturnsErrors, r.Errors)},
 		{"counted_only", shown(o.CountFirst, r.CountedOnly)}, {"too_often", shown(o.CountFirst, nonzero(r.TooOften))},
+		{"why", known(r.Rest == stats.Unvalued, &r.Value)},
+		{"sum_of", known(o.Amount != "", added)}, {"histogram_of", known(o.AmountHist && amounts.Count() > 0, bucketsOf(&amounts.Histogram))},
 		{"rate", r.Rate}, {"ns", known(timed, exact)},
 		// Between low and high is what the calls took without probes; raw is with them, and so is
 		// ns if it says raw.
@@ -263,6 +317,13 @@ func (o Options) members(r stats.Row) object {
 		{"histogram", known(timed && buckets != nil, buckets)},
 		{"events", known(len(o.Events) > 0, events)},
 	}...), o.Interval.members()...)
+}
+
+func bucketsOf(h *stats.Histogram) (buckets objects) {
+	for _, b := range h.Buckets(1) {
+		buckets = append(buckets, object{{"from", b.From}, {"to", b.To}, {"count", b.Count}})
+	}
+	return buckets
 }
 
 // latency returns the cell of a statistic.

@@ -11,7 +11,7 @@ import (
 
 func TestHistogramsGolden(t *testing.T) {
 	rows := append(ordinary(), eventful()...)
-	golden(t, "histograms", func(w *bytes.Buffer) error { return Histograms(w, rows, Options{}) })
+	golden(t, "histograms", func(w *bytes.Buffer) error { return Histograms(w, rows, true, Options{}) })
 }
 
 func TestHistogramUnit(t *testing.T) {
@@ -30,7 +30,7 @@ func TestHistogramUnit(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := Histograms(&b, []stats.Row{{Function: stats.Function{Latency: histogram(test.min, test.max)}}}, Options{}); err != nil {
+			if err := Histograms(&b, []stats.Row{{Function: stats.Function{Latency: histogram(test.min, test.max)}}}, true, Options{}); err != nil {
 				t.Fatal(err)
 			}
 			if header := strings.Split(b.String(), "\n")[2]; strings.Fields(header)[0] != test.want {
@@ -43,7 +43,7 @@ func TestHistogramUnit(t *testing.T) {
 func TestHistogramStaysWithin80Columns(t *testing.T) {
 	many := stats.NewLog2([64]uint64{0: 1 << 45, 10: 1, 13: 1, 24: 1, 42: 1, 63: 1}, 1<<45+5, math.MaxInt64)
 	var b bytes.Buffer
-	if err := Histograms(&b, append(extreme(), stats.Row{Function: stats.Function{Name: "main.f", Latency: many}}), Options{}); err != nil {
+	if err := Histograms(&b, append(extreme(), stats.Row{Function: stats.Function{Name: "main.f", Latency: many}}), true, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {

@@ -66,7 +66,7 @@ func frameObjects(stack []stats.Location) (o objects) {
 //	      600 calls  total 1.2ms  mean 2.0µs  max 10µs
 //	        main.handle server.go:42
 //	        main.main main.go:7
-func StackText(w io.Writer, stacks []Stack) error {
+func StackText(w io.Writer, stacks []Stack, amount string) error {
 	var b []byte
 	for i, s := range stacks {
 		if i == 0 || stacks[i-1].Func != s.Func {
@@ -83,19 +83,23 @@ func StackText(w io.Writer, stacks []Stack) error {
 		if s.Completed > 0 {
 			b = fmt.Appendf(b, "  total %s  mean %s  max %s", units.Duration(s.Sum), units.Duration(s.Sum/int64(s.Completed)), units.Duration(s.Max))
 		}
+		if amount != "" {
+			b = fmt.Appendf(b, "  sum %s", units.Compact(float64(s.Amount)))
+		}
 		b = append(appendStack(b, "        ", s.Callers), '\n')
 	}
 	return write(w, "stacks", b)
 }
 
 // StackJSON writes an object for each stack.
-func StackJSON(w io.Writer, stacks []Stack) error {
+func StackJSON(w io.Writer, stacks []Stack, amount string) error {
 	var b []byte
 	for _, s := range stacks {
 		bounded := s.Raw > s.Low
 		b = object{
 			{"type", verbatim(`"stack"`)}, {"function", &s.Function},
 			{"calls", s.Calls}, {"completed", s.Completed}, {"unwound", s.Unwound}, {"open", s.Open},
+			{"sum_of", known(amount != "", s.Amount)},
 			{"ns", known(s.Completed > 0, object{
 				{"min", s.Min}, {"mean", s.Sum / int64(max(s.Completed, 1))}, {"max", s.Max}, {"sum", s.Sum}, {"self", s.Self},
 				{"sum_low", known(bounded, s.Low)}, {"sum_high", known(bounded, s.High)}, {"sum_raw", known(bounded, s.Raw)},
@@ -108,22 +112,26 @@ func StackJSON(w io.Writer, stacks []Stack) error {
 
 // FoldedStacks writes a line for each stack as flamegraph.pl and its kin take them: the
 // functions from the outermost to the one called, between semicolons, and the number of
-// calls. Stacks that differ in nothing but source lines are one.
-func FoldedStacks(w io.Writer, stacks []Stack) error {
-	calls := make(map[string]uint64)
+// calls, or their sum of an amount. Stacks that differ in nothing but source lines are one.
+func FoldedStacks(w io.Writer, stacks []Stack, amount string) error {
+	weights := make(map[string]uint64)
 	for _, s := range stacks {
 		var line string
 		for _, f := range slices.Backward(framesOf(s.Callers)) {
 			line += foldedName(f.Function) + ";"
 		}
-		calls[line+foldedName(s.Function)] += s.Calls
+		weight := s.Calls
+		if amount != "" {
+			weight = uint64(s.Amount)
+		}
+		weights[line+foldedName(s.Function)] += weight
 	}
-	lines := slices.SortedFunc(maps.Keys(calls), func(a, b string) int {
-		return cmp.Or(cmp.Compare(calls[b], calls[a]), strings.Compare(a, b))
+	lines := slices.SortedFunc(maps.Keys(weights), func(a, b string) int {
+		return cmp.Or(cmp.Compare(weights[b], weights[a]), strings.Compare(a, b))
 	})
 	var b []byte
 	for _, line := range lines {
-		b = fmt.Appendf(b, "%s %d\n", line, calls[line])
+		b = fmt.Appendf(b, "%s %d\n", line, weights[line])
 	}
 	return write(w, "stacks", b)
 }
@@ -134,6 +142,7 @@ func foldedName(name string) string { return strings.ReplaceAll(printable.Text(n
 
 // Profiled is what a profile says of the program and the run.
 type Profiled struct {
+	Amount               string        // what is added up beside calls, "" if nothing is
 	Path, BuildID        string        // of the file
 	Start, Limit, Offset uint64        // its code is at Start up to Limit, from Offset of the file on
 	Began                time.Time     // when the probes were armed
@@ -158,8 +167,12 @@ func PprofStacks(w io.Writer, stacks []Stack, run Profiled) error {
 		TimeNanos:     run.Began.UnixNano(),
 		DurationNanos: int64(run.Duration),
 	}
+	if run.Amount != "" {
+		p.SampleType = append(p.SampleType, &profile.ValueType{Type: run.Amount, Unit: "count"})
+		p.DefaultSampleType = run.Amount
+	}
 	for _, s := range stacks {
-		sample := &profile.Sample{Value: []int64{int64(s.Calls), s.Self}}
+		sample := &profile.Sample{Value: []int64{int64(s.Calls), s.Self, s.Amount}[:len(p.SampleType)]}
 		for _, l := range append([]stats.Location{s.At}, s.Callers...) {
 			loc := &profile.Location{ID: uint64(len(p.Location) + 1), Address: l.Addr, Mapping: m}
 			if l.Addr == 0 {

@@ -34,9 +34,9 @@ func stacks() []Stack {
 }
 
 func TestStackGoldens(t *testing.T) {
-	golden(t, "stacks", func(b *bytes.Buffer) error { return StackText(b, stacks()) })
-	golden(t, "stacks.json", func(b *bytes.Buffer) error { return StackJSON(b, stacks()) })
-	golden(t, "stacks.folded", func(b *bytes.Buffer) error { return FoldedStacks(b, stacks()) })
+	golden(t, "stacks", func(b *bytes.Buffer) error { return StackText(b, stacks(), "") })
+	golden(t, "stacks.json", func(b *bytes.Buffer) error { return StackJSON(b, stacks(), "") })
+	golden(t, "stacks.folded", func(b *bytes.Buffer) error { return FoldedStacks(b, stacks(), "") })
 	for _, f := range []Format{Table, JSON, CSV, TSV} {
 		golden(t, "calls-stack."+f.String(), func(b *bytes.Buffer) error {
 			w := NewCallWriter(b, CallOptions{Format: f, Stacks: true})

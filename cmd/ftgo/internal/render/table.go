@@ -39,7 +39,7 @@ const minNote = 16
 
 // textColumns hold text, as the first column does, and are aligned to the left; the others
 // hold numbers.
-var textColumns = []string{"POSITION", "ABI", "ENTRY", "NOTE", "TREND", "WAITS FOR"}
+var textColumns = []string{"VALUE", "POSITION", "ABI", "ENTRY", "NOTE", "TREND", "WAITS FOR"}
 
 // writeTable lays out a table within width columns (0 = no limit) and writes it, without its
 // header if bare. Where even the tightest layout is too wide, the last columns are left out: numbers are
@@ -128,10 +128,14 @@ func (t *table) fit(width int, f fit) bool {
 	}
 	room := width - numbers - note
 	name := min(widths[0], max(room, f.name))
+	shorten := printable.Shorten
+	if t.lines[0][0] == "VALUE" {
+		shorten = printable.Cut // names lose their beginnings
+	}
 	note = max(note, width-numbers-name)
 	of := make(map[string]string) // the name that a shortened one is of; "" of several
 	for _, line := range t.lines {
-		short := printable.Shorten(line[0], name)
+		short := shorten(line[0], name)
 		if other, ok := of[short]; ok && other != line[0] {
 			of[short] = ""
 		} else {
@@ -139,7 +143,7 @@ func (t *table) fit(width int, f fit) bool {
 		}
 	}
 	for _, line := range t.lines {
-		short := printable.Shorten(line[0], name)
+		short := shorten(line[0], name)
 		if of[short] == "" && short != line[0] { // its beginning may tell it from others
 			short = printable.CutMiddle(line[0], name)
 		}
@@ -185,6 +189,9 @@ var histogramUnits = [...]struct {
 	ns    int64
 }{{"nsecs", 1}, {"usecs", 1e3}, {"msecs", 1e6}, {"secs", 1e9}}
 
+// amountUnits are those of other numbers.
+var amountUnits = map[int64]string{1e3: "/1k", 1e6: "/1M", 1e9: "/1G"}
+
 // A histogram's line is 39 columns, the counts eight of them, and the bar.
 const (
 	lineWidth  = 39
@@ -200,30 +207,39 @@ const (
 // (print_log2_hist in src/python/bcc/table.py), without its leading empty ranges.
 // The unit is the largest that the fastest call has at least one of, or a larger
 // one where the slowest call would need more than ten digits.
-func Histograms(w io.Writer, rows []stats.Row, o Options) error {
+func Histograms(w io.Writer, rows []stats.Row, latencies bool, o Options) error {
 	var text bytes.Buffer
 	for _, row := range rows {
-		if timed(row) {
-			writeHistogram(&text, row, o)
+		if latencies && timed(row) {
+			writeHistogram(&text, row, row.Latency, "", o)
+		}
+		if o.AmountHist && row.Amounts != nil && row.Amounts.Count() > 0 {
+			writeHistogram(&text, row, &row.Amounts.Histogram, o.Amount, o)
 		}
 	}
 	return write(w, "histogram", text.Bytes())
 }
 
-func writeHistogram(text *bytes.Buffer, row stats.Row, o Options) {
+func writeHistogram(text *bytes.Buffer, row stats.Row, h *stats.Histogram, amount string, o Options) {
 	fmt.Fprintf(text, "\nFunction = %s", printable.Text(row.Name))
-	if row.Lost > 0 {
+	if o.By {
+		fmt.Fprintf(text, ", %s", o.valueCell(row, true))
+	}
+	if row.Lost > 0 && amount == "" {
 		fmt.Fprintf(text, " (%d of %d calls, the others' latencies were lost)", row.Latency.Count(), row.Calls)
 	}
 	text.WriteByte('\n')
 
 	unit := histogramUnits[0] // in which the kernel's ranges are
 	for _, coarser := range histogramUnits[1:] {
-		if !o.Bucketed && (row.Latency.Quantile(0) >= coarser.ns || row.Latency.Quantile(1)/unit.ns >= maxEdge) {
+		if !o.Bucketed && (amount == "" && h.Quantile(0) >= coarser.ns || h.Quantile(1)/unit.ns >= maxEdge) {
 			unit = coarser
 		}
 	}
-	buckets := row.Latency.Buckets(unit.ns)
+	if amount != "" {
+		unit.label = printable.Cut(printable.Text(amount), 16) + amountUnits[unit.ns]
+	}
+	buckets := h.Buckets(unit.ns)
 	var most uint64
 	for _, b := range buckets {
 		most = max(most, b.Count)

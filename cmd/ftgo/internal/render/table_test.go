@@ -151,7 +151,7 @@ func TestWidths(t *testing.T) {
 			return List(w, Table, append(listed(), inlinedRows()...), Options{Width: width})
 		},
 		"histograms": func(w *bytes.Buffer, width int) error {
-			return Histograms(w, ordinary()[:1], Options{Width: width})
+			return Histograms(w, ordinary()[:1], true, Options{Width: width})
 		},
 	} {
 		golden(t, "widths-"+name, func(all *bytes.Buffer) error {

@@ -57,10 +57,8 @@ func (j *Job) Do(ctx context.Context) (err error) {
 	if want.Stacks {
 		j.Stacks = trace.NewStacks(j.Target.Binary)
 	}
-	j.Totals = trace.NewTotals(j.Plan, trace.TotalsOptions{
-		Clock: j.Clock, Costs: j.Costs, Errors: want.Errors, PerProcess: want.PerPID, Stacks: j.Stacks,
-		Intervals: want.Intervals, Ended: want.Limit > 0,
-	})
+	want.Totals.Clock, want.Totals.Costs, want.Totals.Stacks = j.Clock, j.Costs, j.Stacks
+	j.Totals = trace.NewTotals(j.Plan, want.Totals)
 	if err := j.View.Begin(&j.Scene); err != nil {
 		return err
 	}
@@ -182,7 +180,7 @@ func (j *Job) close() error {
 func (j *Job) Counted(pid, fn int) { j.Totals.Counted(pid, fn) }
 
 func (j *Job) Entry(c *pairing.Call) {
-	if j.failed == nil {
+	if j.Totals.Entry(c); j.failed == nil {
 		j.failed = j.View.Entry(c)
 	}
 }
@@ -303,11 +301,10 @@ type Needs struct {
 	Mode                  uprobe.Mode // how calls are seen
 	Entries, Steady, Once bool        // those of [trace.Options]
 	Limit                 uint64      // and this, too
-	Errors, PerPID        bool        // those of [trace.TotalsOptions]
-	Intervals             bool        // tables are of what has happened since the one before, too
-	Stacks                bool        // the table adds up calls by their callers
-	Inside                bool        // calls are marked that functions with that role make
-	Memory                bool        // the view is nothing without what is fetched from memory
+	Totals                trace.TotalsOptions
+	Stacks                bool // the table adds up calls by their callers
+	Inside                bool // calls are marked that functions with that role make
+	Memory                bool // the view is nothing without what is fetched from memory
 }
 
 // Values is [uprobe.Options].Values.

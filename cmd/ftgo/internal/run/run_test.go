@@ -93,7 +93,7 @@ func (v *fakeView) note(what string) error {
 	return nil
 }
 
-func (v *fakeView) Needs() Needs                { return Needs{Intervals: true} }
+func (v *fakeView) Needs() Needs                { return Needs{Totals: trace.TotalsOptions{Intervals: true}} }
 func (v *fakeView) Begin(*Scene) error          { return v.note("begin") }
 func (v *fakeView) Return(*pairing.Call) error  { return v.note("return") }
 func (v *fakeView) Interval(*trace.Table) error { return v.note("interval") }

@@ -176,10 +176,10 @@ const manyFuncs = 500
 
 // countFirst tells of which functions calls are to be counted before any is timed; nil
 // is none. Calls that are only counted have no stack, no kernel events, nothing to split and no waits,
-// and are of no process, so with --stack, --with, --sched, --waits and --per-pid it is none.
+// and are of no process and no value, so with --stack, --with, --sched, --waits, --per-pid, --by and --sum it is none.
 func (p *planned) countFirst(mode uprobe.Mode) func(*offsets.Func) bool {
 	switch {
-	case mode != uprobe.Latency || !p.TimesCalls || p.Stack > 0 || len(p.With) > 0 || p.Sched || p.Waits || p.PerPID:
+	case mode != uprobe.Latency || !p.TimesCalls || p.Stack > 0 || len(p.With) > 0 || p.Sched || p.Waits || p.PerPID || p.Values.Any():
 		return nil
 	case p.MaxRate != nil:
 		if *p.MaxRate == 0 {

@@ -3,6 +3,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -176,6 +178,7 @@ func (o *Options) Words(command string) func(words, program []string) error {
 
 // resolve finds the target.
 func (o *Options) resolve() (*target.Target, error) {
+	o.Signatures = o.Signatures || o.Values.Any()
 	o.Missing = o.Missing || o.Force
 	return o.Query.Resolve(o.Say)
 }
@@ -192,6 +195,9 @@ func (o *Options) Filter() trace.Filter {
 
 // View are the options of views, as far as flags say.
 func (o *Options) View() *view.Options {
+	if o.Values.By.AsksStack() {
+		o.Stack = cmp.Or(o.Stack, uprobe.MaxStack)
+	}
 	return &view.Options{
 		Env: o.Talk.Env, Format: o.Format, Header: o.Header, FullNames: o.FullNames, Tables: o.TableFlags, Lines: o.Lines, Fetch: o.Fetch,
 		Stack: o.Stack, Every: o.Interval, Calls: o.Calls, Sched: o.Sched, Inside: o.Inside != "", Mixed: o.mixed(), Keys: len(o.Program) == 0,

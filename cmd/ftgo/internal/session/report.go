@@ -103,7 +103,7 @@ func (o *Options) replayed(rec *recording.Recording) (p *planned, err error) {
 	if o.Recorded.As == "" {
 		o.Recorded.As = rec.About.Command
 	}
-	if err := o.take(was); err != nil {
+	if err := o.take(was, rec.About.Command); err != nil {
 		return nil, err
 	}
 	if err := o.showable(rec); err != nil {
@@ -133,10 +133,12 @@ func (o *Options) replayed(rec *recording.Recording) (p *planned, err error) {
 		o.Say("values are not shown: they take the binary, %s, which is not here as it was (--binary PATH)", o.Binary)
 	case p.target.Binary == nil && needs != "":
 		return nil, fmt.Errorf("%s: the binary is needed, %s, which is not here as it was (--binary PATH)", needs, o.Binary)
-	case needs != "" && o.Recorded.As == rec.About.Command:
+	case needs != "" && (o.Recorded.As == rec.About.Command || needs == "--by" && o.Values.Shown):
 		if err := p.planAgain(rec, needs); err != nil {
 			return nil, err
 		}
+	case needs == "--by":
+		return nil, fmt.Errorf("--by, --sum, --hist-of of what was recorded for %s: %w: script --by and script --as trace have values", rec.About.Command, errNotRecorded)
 	case needs != "" && o.Lines.Where != "":
 		return nil, fmt.Errorf("--where of what was recorded for %s: %w: script --as trace has values", rec.About.Command, errNotRecorded)
 	}
@@ -189,6 +191,8 @@ func (o *Options) given(term string) bool {
 // needsBinary names what can't be shown without the binary, if anything.
 func (o *Options) needsBinary(rec *recording.Recording) string {
 	switch as := o.Recorded.As; {
+	case o.Values.TakesVariables():
+		return "--by"
 	case as == "count":
 		return ""
 	case o.Lines.Where != "" && as == "trace":

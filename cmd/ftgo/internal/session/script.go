@@ -48,6 +48,7 @@ func (o *Options) DefineScript(fs *cli.Flags) {
 	fs.StringVar(&o.Lines.Where, "where", "", "trace: record only calls for which `EXPR` is true")
 	fs.StringVar(&o.Inside, "inside", "", "trace: record only calls that `FUNC` makes, directly or not")
 	fs.BoolVar(&o.Lines.Entries, "entries", false, "trace: record only how calls begin")
+	cli.Some("probe, count: ", o.TableFlags.Define, "by", "sum", "hist-of")(fs)
 }
 
 // DefineReport defines the flags that decide how it is shown.
@@ -65,9 +66,9 @@ func (o *Options) DefineReport(fs *cli.Flags) {
 	})
 }
 
-// take makes options what they were; what a recording says chooses functions and values,
+// take makes options what they were, for the command recorded; what a recording says chooses functions and values,
 // and nothing else.
-func (o *Options) take(a *recording.Options) error {
+func (o *Options) take(a *recording.Options, recorded string) error {
 	if o.Lines.Where != "" && a.Where != "" {
 		return cli.Usage("report: --where: it was recorded with one already: %s", a.Where)
 	}
@@ -77,7 +78,17 @@ func (o *Options) take(a *recording.Options) error {
 	if a.Where != "" {
 		o.Lines.Where = a.Where
 	}
-	return nil
+	v := &o.Values
+	if v.Shown = a.By+a.Sum+a.HistOf == "" && o.Recorded.As != "trace" && recorded == "trace"; a.By+a.Sum+a.HistOf == "" {
+		return nil
+	}
+	switch {
+	case v.Any():
+		return cli.Usage("report: it was recorded with --by, --sum or --hist-of already: %s", cmp.Or(a.By, a.Sum, a.HistOf))
+	case o.Recorded.As != recorded: // it is told as if nothing was
+		return nil
+	}
+	return v.Take(a.By, a.Sum, a.HistOf)
 }
 
 // checkRecorded refuses options that no script records. They are no wrong usage of report.
@@ -86,6 +97,9 @@ func checkRecorded(a *recording.Options) error {
 	err := fetch.Check("what was asked for")
 	if err == nil && a.Where != "" {
 		_, err = where.Parse(a.Where)
+	}
+	if err == nil {
+		err = new(view.ValueFlags).Take(a.By, a.Sum, a.HistOf)
 	}
 	if err != nil {
 		return fmt.Errorf("read recording: %v", err)
@@ -106,6 +120,9 @@ func (o *Options) wholeFilter(inside bool) bool {
 func (o *Options) recordView() (run.View, error) {
 	switch o.Recorded.As {
 	case "count":
+		if o.Values.Any() {
+			return view.NewTable(o.View(), uprobe.Entries), nil
+		}
 		return view.NewTable(o.View(), uprobe.CountRecorded), nil
 	case "trace":
 		return view.NewLines(o.View())
@@ -187,6 +204,7 @@ func (p *planned) recorded() recording.Options {
 	a := recording.Options{
 		Patterns: p.Funcs, Regexp: p.Regexp, Exclude: p.Exclude, NoWrappers: !p.Query.Wrappers, Errors: p.Errors, Stack: p.Stack,
 		StrLen: p.Fetch.StrLen, Items: p.Fetch.Items, Where: p.Lines.Where, Inside: p.Inside, Entries: p.Lines.Entries, Features: p.features,
+		By: p.Values.By.Text, Sum: p.Values.Sum.Text, HistOf: p.Values.HistOf.Text,
 	}
 	for i := range p.plan.Funcs {
 		role := p.target.Roles[p.plan.Funcs[i].Func]

@@ -159,8 +159,9 @@ func (c *CallerFlags) Group(verb string) cli.Group {
 // TableFlags are what tables show.
 type TableFlags struct {
 	Top        int
-	Sort       string // what the first rows have most of, one of Orders
-	PerPID     bool   // rows of each process
+	Sort       string // what the first rows have most of, one of Orders, or "" for calls or the sum
+	Values     ValueFlags
+	PerPID     bool // rows of each process
 	Hist       bool
 	Errors     bool
 	RawLatency bool // latencies have in them what probes cost
@@ -175,6 +176,7 @@ type TableFlags struct {
 // Define defines the flags of probe.
 func (t *TableFlags) Define(fs *cli.Flags) {
 	t.defineRows(fs, Orders...)
+	t.Values.Define(fs)
 	fs.BoolVar(&t.Errors, "errors", false, "also count the calls whose last result was an error")
 	fs.BoolVar(&t.RawLatency, "raw-latency", false, "do not take the cost of probes off latencies")
 	cli.Define(fs, &t.MaxRate, "max-rate", "", "only count functions called over `N` times a second; 0 times all", perSecond)
@@ -185,16 +187,16 @@ func (t *TableFlags) Define(fs *cli.Flags) {
 
 // DefineCount defines those of them that count has.
 func (t *TableFlags) DefineCount(fs *cli.Flags) {
-	t.defineRows(fs, "calls", "rate", "name")
+	t.defineRows(fs, "calls", "rate", "sum", "name")
+	t.Values.Define(fs)
 	t.defineFailIf(fs, "'calls == 0 || rate > 1000'")
 }
 
 // Orders are what rows of functions can be sorted by. Total is the time of all completed calls
-// together, wait what --sched says of it.
-var Orders = []string{"calls", "rate", "total", "mean", "p50", "p90", "p99", "max", "errors", "wait", "name"}
+// together, wait what --sched says of it, sum what --sum adds up.
+var Orders = []string{"calls", "rate", "total", "mean", "p50", "p90", "p99", "max", "errors", "wait", "sum", "name"}
 
 func (t *TableFlags) defineRows(fs *cli.Flags, orders ...string) {
-	t.Sort = orders[0]
 	fs.IntVarP(&t.Top, "top", "t", 0, "show only the first `N` functions")
 	cli.Define(fs, &t.Sort, "sort", "", "sort functions by `KEY`, like "+orders[min(2, len(orders)-1)],
 		cli.OneOf("KEY", "order", "not "+strings.Join(orders, ", "), orders...))
@@ -304,16 +306,23 @@ func (c rowCall) Value(path string) *capture.Value {
 }
 
 // sortRows puts the rows first that have most of what an order is by, and then those with most calls.
-// Rows of which that is not known come last.
+// Rows of which that is not known come last, and behind them those of no value.
 func sortRows(rows []stats.Row, order string) {
-	less := func(a, b stats.Row) int { return cmp.Or(strings.Compare(a.Name, b.Name), a.PID-b.PID) }
+	less := func(a, b stats.Row) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), a.PID-b.PID, strings.Compare(a.Value, b.Value))
+	}
 	if order == "name" {
-		slices.SortStableFunc(rows, less)
+		slices.SortStableFunc(rows, func(a, b stats.Row) int { return cmp.Or(cmp.Compare(a.Rest, b.Rest), less(a, b)) })
 		return
 	}
 	key := func(r stats.Row) int64 {
-		if order == "wait" {
+		switch {
+		case order == "wait":
 			return r.Split.Waiting
+		case order == "sum" && r.Amounts != nil:
+			return r.Amounts.Sum()
+		case order == "sum":
+			return 0
 		}
 		if n := rowCall(r).Value(strings.Replace(order, "total", "sum", 1)); n != nil {
 			return int64(n.Num)
@@ -321,7 +330,7 @@ func sortRows(rows []stats.Row, order string) {
 		return -1
 	}
 	slices.SortStableFunc(rows, func(a, b stats.Row) int {
-		return cmp.Or(cmp.Compare(key(b), key(a)), cmp.Compare(b.Calls, a.Calls), less(a, b))
+		return cmp.Or(cmp.Compare(a.Rest, b.Rest), cmp.Compare(key(b), key(a)), cmp.Compare(b.Calls, a.Calls), less(a, b))
 	})
 }
 
@@ -373,5 +382,5 @@ func (v *FailIf) explain(row stats.Row) string {
 		}
 		numbers = append(numbers, ref.Path+" "+text)
 	}
-	return fmt.Sprintf("%s (%s)", printable.Text(row.Name), strings.Join(numbers, ", "))
+	return fmt.Sprintf("%s (%s)", printable.Text(strings.TrimSpace(row.Name+" "+row.Value)), strings.Join(numbers, ", "))
 }

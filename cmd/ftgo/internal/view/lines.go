@@ -43,11 +43,8 @@ type Lines struct {
 // funcLines is what makes lines of the calls of one function.
 type funcLines struct {
 	note string
-	// rest is what is left of --where for us, atEntry and atReturn are paths that it needs.
-	rest              where.Expr
-	atEntry, atReturn []string
-	// err is the name of the last result if that is an error, else "".
-	err string
+	rest where.Expr // what is left of --where for us
+	fetched
 	// errorBeside: the last result is fetched for --errors, and not shown.
 	errorBeside bool
 }
@@ -264,7 +261,7 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.CallLine {
 		return v.withStack(line, c) // a single instruction has no arguments
 	}
 	line.ArgsNote = fl.note
-	seen := filteredCall{funcLines: fl, line: line}
+	seen := filteredCall{fetched: &fl.fetched, line: line}
 	p := v.memory.Process(c)
 	if f.Values.Entry != nil && c.Args != nil {
 		values := f.Values.Entry.Decode(c.Args, p)

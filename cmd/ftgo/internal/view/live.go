@@ -41,14 +41,14 @@ const trendLength = 12
 
 // newLive draws on a terminal. Keys are read unless they are meant for PROGRAM.
 func newLive(out io.Writer, o *Options, options render.Options) *live {
-	l := &live{size: func() (int, int) { return terminal.Size(out) }, screen: terminal.NewScreen(out), options: options, top: o.Tables.Top, orders: []string{o.Tables.Sort}}
+	l := &live{size: func() (int, int) { return terminal.Size(out) }, screen: terminal.NewScreen(out), options: options, top: o.Tables.Top, orders: []string{o.Tables.order()}}
 	for _, order := range []string{"calls", "p99", "total", "name"} {
-		if hasLatency := order == "p99" || order == "total"; order != o.Tables.Sort && (options.Latency || !hasLatency) {
+		if hasLatency := order == "p99" || order == "total"; order != l.orders[0] && (options.Latency || !hasLatency) {
 			l.orders = append(l.orders, order)
 		}
 	}
 	l.screen.Plain = os.Getenv("NO_COLOR") != ""
-	if !o.Tables.PerPID { // trends are of functions
+	if !o.Tables.PerPID && !options.By { // trends are of functions
 		l.options.Trends = make(map[string][]float64)
 	}
 	if o.Keys {
@@ -92,10 +92,8 @@ func (l *live) draw() error {
 		return l.screen.Draw(fmt.Sprintf(keysText, strings.Join(l.orders, ", ")), "any key goes back", s.width, s.height)
 	}
 	sortRows(l.rows, l.orders[0])
-	rows := slices.DeleteFunc(slices.Clone(l.rows), func(r stats.Row) bool { return !strings.Contains(r.Name, s.filter) })
-	if l.top > 0 {
-		rows = rows[:min(l.top, len(rows))]
-	}
+	rows := slices.DeleteFunc(slices.Clone(l.rows), func(r stats.Row) bool { return !strings.Contains(r.Name+" "+r.Value, s.filter) })
+	rows = topRows(rows, l.top)
 	s.all = len(rows)
 	s.from = max(min(s.from, s.all-s.page()), 0)
 	l.options.Width = s.width

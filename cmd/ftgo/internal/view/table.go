@@ -27,23 +27,43 @@ type Table struct {
 	*run.Scene
 	opt   *Options
 	mode  uprobe.Mode
-	live  *live // nil but for -i on a terminal
-	began bool  // a header has been written
-	ended int   // intervals
+	live  *live   // nil but for -i on a terminal
+	by    *values // nil if nobody asks for them
+	began bool    // a header has been written
+	ended int     // intervals
 }
 
 // NewTable returns the view of calls that are seen as mode says.
 func NewTable(o *Options, mode uprobe.Mode) *Table {
-	return &Table{opt: o, mode: mode}
+	t := &Table{opt: o, mode: mode}
+	if flags := &o.Tables.Values; flags.Any() {
+		t.by = &values{flags: flags, opt: o}
+		if mode == uprobe.Entries {
+			t.by.entries = "count"
+		}
+	}
+	return t
 }
 
 func (r *Table) Needs() run.Needs {
-	return run.Needs{Mode: r.mode, Limit: r.opt.Calls, Stacks: r.opt.Stack > 0, Intervals: r.opt.Every > 0, Errors: r.opt.Tables.Errors, PerPID: r.opt.Tables.PerPID}
+	needs := run.Needs{
+		Mode: r.mode, Entries: r.mode == uprobe.Entries, Limit: r.opt.Calls, Stacks: r.opt.Stack > 0,
+		Totals: trace.TotalsOptions{Intervals: r.opt.Every > 0, Errors: r.opt.Tables.Errors, PerProcess: r.opt.Tables.PerPID, Ended: r.opt.Calls > 0},
+	}
+	if r.by != nil {
+		flags, t := r.by.flags, &needs.Totals
+		needs.Stacks = needs.Stacks && !flags.By.AsksStack()
+		t.ByValue, t.Amounts, t.Observe, t.KeptBy = flags.By.Text != "", flags.amount().Text != "", r.by.observe, r.opt.Tables.keptBy()
+	}
+	return needs
 }
 
 // Values fetches the type of the last result, for --errors: 0 is no error.
 func (r *Table) Values(s *target.Target, features tracefs.Features) (run.Values, error) {
-	if !r.opt.Tables.Errors {
+	switch {
+	case r.by != nil:
+		return r.by.plan(s, features)
+	case !r.opt.Tables.Errors:
 		return nil, nil
 	}
 	return func(f *offsets.Func, _ *offsets.Sites) (out uprobe.Values, err error) {
@@ -57,6 +77,7 @@ func (r *Table) Values(s *target.Target, features tracefs.Features) (run.Values,
 		}
 		last.Type, _ = gotype.Basic("uintptr")
 		opt := capture.Options{Memory: features.Memory, Machine: s.Binary.Processor().Machine()}
+		out.Fails = true
 		out.Return, err = capture.NewBuilder([]offsets.Variable{last}, opt).Capture(nil, nil)
 		return out, err
 	}, nil
@@ -64,6 +85,9 @@ func (r *Table) Values(s *target.Target, features tracefs.Features) (run.Values,
 
 func (r *Table) Begin(s *run.Scene) error {
 	r.Scene = s
+	if r.by != nil {
+		r.by.begin(s)
+	}
 	if r.opt.Format == render.Pprof && terminal.Is(s.Out) {
 		return cli.Usage("-o pprof writes no text: -w FILE")
 	}
@@ -107,13 +131,10 @@ func (r *Table) asAsked(rows []stats.Row) []stats.Row {
 func (r *Table) arrange(rows []stats.Row, top int) []stats.Row {
 	rows = slices.DeleteFunc(rows, func(row stats.Row) bool {
 		point, role := r.role(row)
-		return row.Calls == 0 && row.Completed == 0 && !point && !role.Named
+		return row.Calls == 0 && row.Completed == 0 && (!point && !role.Named || r.options().By)
 	})
-	sortRows(rows, r.opt.Tables.Sort)
-	if top > 0 && len(rows) > top {
-		rows = rows[:top]
-	}
-	return rows
+	sortRows(rows, r.opt.Tables.order())
+	return topRows(rows, top)
 }
 
 // role is that of a row's function, unless it is a single instruction.
@@ -143,6 +164,7 @@ func (r *Table) noteInlined(rows []stats.Row) {
 func (r *Table) options() render.Options {
 	o := &r.opt.Tables
 	return render.Options{
+		By: o.Values.By.Text != "", ByStack: o.Values.By.AsksStack(), Amount: o.Values.amount().Text, AmountHist: o.Values.HistOf.Text != "",
 		Latency: r.mode == uprobe.Latency, Bucketed: o.InKernel, Errors: o.Errors, Sched: r.opt.Sched, Events: r.Events,
 		CountFirst: r.Plan.CountsFirst(), Processes: o.PerPID, FullNames: r.opt.FullNames,
 	}
@@ -198,12 +220,12 @@ func (r *Table) writeTotals(t *trace.Table, rows []stats.Row) error {
 	if err := r.write(rows, whole); err != nil {
 		return err
 	}
-	if err := r.writeStacks(t); err != nil || !r.opt.Tables.Hist || r.opt.Format != render.Table {
+	if err := r.writeStacks(t); err != nil || r.opt.Format != render.Table {
 		return err
 	}
 	o := r.options()
 	o.Width, _ = terminal.Size(r.Out)
-	return render.Histograms(r.Out, rows, o)
+	return render.Histograms(r.Out, rows, r.opt.Tables.Hist, o)
 }
 
 // writeStacks writes the stacks of probe behind the functions.
@@ -211,9 +233,16 @@ func (r *Table) writeStacks(t *trace.Table) error {
 	if r.Stacks == nil {
 		return nil
 	}
+	amount := r.options().Amount
 	b := r.Plan.Binary
 	var rows []render.Stack
-	for _, row := range r.Stacks.Rows() {
+	found := r.Stacks.Rows()
+	if amount != "" {
+		slices.SortStableFunc(found, func(a, b stats.StackRow) int {
+			return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(b.Amount, a.Amount))
+		})
+	}
+	for _, row := range found {
 		f := &r.Plan.Funcs[row.Func]
 		at := stats.Frame{Function: f.Name}
 		if frames := b.Frames(f.Addr); len(frames) > 0 {
@@ -227,13 +256,13 @@ func (r *Table) writeStacks(t *trace.Table) error {
 	}
 	switch r.opt.Format {
 	case render.Table:
-		return render.StackText(r.Out, rows)
+		return render.StackText(r.Out, rows, amount)
 	case render.JSON:
-		return render.StackJSON(r.Out, rows)
+		return render.StackJSON(r.Out, rows, amount)
 	case render.Folded:
-		return render.FoldedStacks(r.Out, rows)
+		return render.FoldedStacks(r.Out, rows, amount)
 	case render.Pprof:
-		run := render.Profiled{Path: b.File().Path(), BuildID: b.File().BuildID(), Began: t.From, Duration: t.At.Sub(t.From)}
+		run := render.Profiled{Amount: amount, Path: b.File().Path(), BuildID: b.File().BuildID(), Began: t.From, Duration: t.At.Sub(t.From)}
 		run.Start, run.Limit, run.Offset = b.File().Segment(r.Plan.Events[0].Sites[0].Addr)
 		return render.PprofStacks(r.Out, rows, run)
 	}

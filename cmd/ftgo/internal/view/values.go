@@ -50,14 +50,15 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 		}
 		fl := &funcLines{note: sig.Note}
 		v.funcs[f] = fl
+		o := operands{fetched: &fl.fetched, sig: sig, f: f, binary: s.Binary}
 		fetch := target.Fetch(v.opt.Fetch)
 		// A string can only be told from the constant if as much of it is fetched.
 		fetch.StrLen = min(max(fetch.StrLen, v.where.Longest()), maxStrLen)
 		if v.opt.short() && v.opt.Lines.Live {
 			fetch.Fields = shortFields
 		}
-		entry, ret := fetch.Builders(s.Binary, f, sites, sig, v.opt.Stack, features)
-		if out.Filter, err = v.filter(s.Binary, fl, f, sig, entry, ret, v.opt.Whole(s.Roles[f].Inside)); err != nil {
+		o.entry, o.ret = fetch.Builders(s.Binary, f, sites, sig, v.opt.Stack, features)
+		if out.Filter, err = v.filter(fl, &o, v.opt.Whole(s.Roles[f].Inside)); err != nil {
 			return out, without(s, f, err)
 		}
 		shownArgs, shownResults, err := s.Shown(f, sig)
@@ -67,7 +68,7 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 		if v.opt.Lines.Template.Text != "" {
 			shownArgs, shownResults = templatePaths(v.opt.Lines.Template.Names, sig)
 		}
-		if out.Entry, err = entry.Capture(shownArgs, fl.atEntry); err != nil {
+		if out.Entry, err = o.entry.Capture(shownArgs, fl.atEntry); err != nil {
 			return out, cli.WithStatus(cli.ExitUsage, err)
 		}
 		v.suggestParts(s, f, sig, told, out.Entry.Large)
@@ -78,7 +79,7 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 			fl.atReturn = append(fl.atReturn, sig.Results[last].Name)
 			fl.errorBeside = true
 		}
-		if out.Return, err = ret.Capture(shownResults, fl.atReturn); err != nil {
+		if out.Return, err = o.ret.Capture(shownResults, fl.atReturn); err != nil {
 			return out, cli.WithStatus(cli.ExitUsage, err)
 		}
 		return out, nil
@@ -155,52 +156,104 @@ func (v *Lines) filters() string {
 	return strings.Join(given, ", ")
 }
 
-// filter splits --where for a function, and returns the part that the kernel evaluates. The
-// builders are asked for what it needs. whole: nothing of it is for the kernel.
-func (v *Lines) filter(binary *offsets.Binary, fl *funcLines, f *offsets.Func, sig *offsets.Signature, entry, ret *capture.Builder, whole bool) (kernel string, err error) {
-	entriesOnly := v.opt.Lines.Entries
-	if last, ok := lastError(sig); ok {
-		fl.err = last.Name
+// fetched are the paths of variables that expressions need where calls of a function begin and
+// where they return, and the name of the last result if that is an error, else "".
+type fetched struct {
+	atEntry, atReturn []string
+	err               string
+}
+
+// operands are what expressions can be about in calls of a function.
+type operands struct {
+	*fetched
+	binary     *offsets.Binary
+	f          *offsets.Func
+	stack      bool // who has called is known
+	sig        *offsets.Signature
+	entry, ret *capture.Builder
+}
+
+// side is where the variable of a path is known.
+func (o *operands) side(path string) *capture.Builder {
+	switch {
+	case target.AtEntry(o.sig, path):
+		return o.entry
+	case target.AtReturn(o.sig, path):
+		return o.ret
 	}
-	// side tells where a path's variable is known.
-	side := func(path string) *capture.Builder {
-		switch {
-		case target.AtEntry(sig, path):
-			return entry
-		case target.AtReturn(sig, path):
-			return ret
-		}
-		return nil
+	return nil
+}
+
+// check refuses an expression that could never be decided, and has constants in the place of their
+// names. entries says who does not see calls end.
+func (o *operands) check(e where.Expr, entries string) (where.Expr, error) {
+	if last, ok := lastError(o.sig); ok {
+		o.err = last.Name
 	}
-	filter := v.where.WithConstants(func(path string) (c capture.Value, ok bool) {
-		if side(path) != nil || builtins[path] != nil {
+	e = e.WithConstants(func(path string) (c capture.Value, ok bool) {
+		if o.side(path) != nil || builtins[path] != nil || path == "stack" && o.stack {
 			return c, false
 		}
-		c.Type, c.Num, ok = binary.Constant(path, symname.Split(f.Name).Package)
+		c.Type, c.Num, ok = o.binary.Constant(path, symname.Split(o.f.Name).Package)
 		return c, ok
 	})
-	err = filter.Check(func(path string) (*gotype.Type, error) {
-		b := side(path)
+	err := e.Check(func(path string) (*gotype.Type, error) {
+		b := o.side(path)
 		t, ok := builtins[path]
 		switch {
+		case b == nil && path == "stack" && o.stack:
+			return builtins["func"], nil
 		case b == nil && !ok:
-			return nil, target.NoVariable(f, sig, path, slices.Sorted(maps.Keys(builtins))...)
-		case b == nil && entriesOnly && path == "depth":
-			return nil, fmt.Errorf("--entries does not see calls end: %q", path)
+			return nil, target.NoVariable(o.f, o.sig, path, slices.Sorted(maps.Keys(builtins))...)
+		case b == nil && entries != "" && slices.Contains([]string{"depth", "ns", "latency", "err"}, path):
+			return nil, fmt.Errorf("%s does not see calls end: %q", entries, path)
 		case b == nil:
-			// Calls that the kernel drops would not count as depth.
-			whole = whole || path == "depth"
 			return t, nil
-		case b == ret && entriesOnly:
-			return nil, fmt.Errorf("--entries sees no results: %q", path)
+		case b == o.ret && entries != "":
+			return nil, fmt.Errorf("%s sees no results: %q", entries, path)
 		}
 		return b.Type(path)
 	})
 	if err != nil {
-		return "", cli.WithStatus(cli.ExitUsage, err)
+		err = cli.WithStatus(cli.ExitUsage, err)
 	}
+	return e, err
+}
+
+// want has fetched what an expression needs.
+func (o *operands) want(e where.Expr) {
+	for _, r := range e.Refs() {
+		path := r.Path
+		b := o.side(path)
+		if b == nil && path == "err" && o.err != "" {
+			path, b = o.err, o.ret
+		}
+		switch b {
+		case nil:
+		case o.entry:
+			o.atEntry = append(o.atEntry, path)
+		case o.ret:
+			o.atReturn = append(o.atReturn, path)
+		}
+	}
+}
+
+// filter splits --where for a function, and returns the part that the kernel evaluates. The
+// builders are asked for what it needs. whole: nothing of it is for the kernel.
+func (v *Lines) filter(fl *funcLines, o *operands, whole bool) (kernel string, err error) {
+	entries := ""
+	if v.opt.Lines.Entries {
+		entries = "--entries"
+	}
+	filter, err := o.check(v.where, entries)
+	if err != nil {
+		return "", err
+	}
+	// Calls that the kernel drops would not count as depth.
+	whole = whole || slices.Contains(v.where.Refs(), where.Ref{Path: "depth"}) && o.side("depth") == nil
+	entry := o.entry
 	pushes, rest := filter.Split(func(r where.Ref) (capture.Field, bool) {
-		if whole || side(r.Path) != entry {
+		if whole || o.side(r.Path) != entry {
 			return capture.Field{}, false
 		}
 		return entry.Field(r.Path, r.Part)
@@ -215,26 +268,14 @@ func (v *Lines) filter(binary *offsets.Binary, fl *funcLines, f *offsets.Func, s
 		})
 		if room { // else it is in rest, too
 			texts = append(texts, text)
-			v.explain("%s: in the kernel: %s", f.Name, p.Expr.String())
+			v.explain("%s: in the kernel: %s", o.f.Name, p.Expr.String())
 		}
 	}
 	if text := rest.String(); text != "" {
-		v.explain("%s: in user space: %s", f.Name, text)
+		v.explain("%s: in user space: %s", o.f.Name, text)
 	}
 	fl.rest = rest
-	for _, r := range rest.Refs() {
-		path := r.Path
-		b := side(path)
-		if b == nil && path == "err" && fl.err != "" {
-			path, b = fl.err, ret
-		}
-		switch b {
-		case entry:
-			fl.atEntry = append(fl.atEntry, path)
-		case ret:
-			fl.atReturn = append(fl.atReturn, path)
-		}
-	}
+	o.want(rest)
 	return strings.Join(texts, " && "), nil
 }
 
@@ -247,7 +288,7 @@ func (v *Lines) explain(format string, args ...any) {
 
 // filteredCall is a call as a filter sees it.
 type filteredCall struct {
-	*funcLines
+	*fetched
 	line *render.CallLine
 	// entry and ret are the values of atEntry and atReturn; nil if the call has not come there.
 	entry, ret []capture.Value

@@ -246,7 +246,7 @@ func TestParseValue(t *testing.T) {
 		{"len(buf) / 2", "2", "2"}, {"flags & 4", "", ""}, {"n & 3", "2", "2"}, {"n > 100", "true", "1"}, {"no", "false", "0"}, {"f", "1.5", ""},
 		{"p", "0xc000", "49152"}, {"np", "nil", "0"}, {"fn", "main.f", ""}, {"buf[:3]", "GET", ""},
 		{"err", "not found", "0"}, {"nerr", "nil", ""}, {"uerr", "", ""}, {"serr", "main.E", ""}, {"ai", "42", "42"}, {"as", "x", ""}, {"ap", "49152", "49152"},
-		{"gone", "", ""}, {"lost", "…", ""}, {"missing", "", ""}, {"gone + 1", "", ""},
+		{"gone", "", ""}, {"lost", "", ""}, {"missing", "", ""}, {"gone + 1", "", ""},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
 			e, err := ParseValue(tt.text)

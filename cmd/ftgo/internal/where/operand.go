@@ -76,7 +76,7 @@ func (o operand) first(n int64) operand {
 func (o operand) spell() (text string, ok bool) {
 	dynamic := o.iface
 	switch o = spoken(o); {
-	case o.class == textClass && o.text.length < 0:
+	case o.class == textClass && (o.text.length < 0 || o.text.length > 0 && len(o.text.bytes) == 0):
 	case o.class == textClass && o.text.cut():
 		return string(capture.WholeRunes(o.text.bytes)) + "…", true
 	case o.class == textClass:

@@ -1,0 +1,313 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
+	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+// ValueFlags are what rows are told apart by, and what of calls is added up.
+type ValueFlags struct {
+	By, Sum, HistOf Value
+	// Shown: a recording has all values that trace would show.
+	Shown bool
+}
+
+// Value is the value of such a flag.
+type Value struct {
+	Text string
+	expr where.Expr
+}
+
+// ParseValue reads one; "" is none.
+func ParseValue(text string) (v Value, err error) {
+	if v.Text = text; text != "" {
+		v.expr, err = where.ParseValue(text)
+	}
+	return v, err
+}
+
+// AsksStack tells whether it is about who has called.
+func (v *Value) AsksStack() bool {
+	return v.Text != "" && slices.Contains(v.expr.Refs(), where.Ref{Path: "stack"})
+}
+
+// Take makes the flags what they were.
+func (f *ValueFlags) Take(by, sum, histOf string) error {
+	var errs [3]error
+	f.By, errs[0] = ParseValue(by)
+	f.Sum, errs[1] = ParseValue(sum)
+	f.HistOf, errs[2] = ParseValue(histOf)
+	return cmp.Or(errs[:]...)
+}
+
+// Any tells whether values are asked for.
+func (f *ValueFlags) Any() bool { return f.By.Text != "" || f.amount().Text != "" }
+
+// amount is what is added up; --hist-of adds up, too.
+func (f *ValueFlags) amount() *Value {
+	if f.Sum.Text != "" {
+		return &f.Sum
+	}
+	return &f.HistOf
+}
+
+// Define defines the flags.
+func (f *ValueFlags) Define(fs *cli.Flags) {
+	form := cli.Form[Value]{Read: ParseValue, Write: func(v Value) string { return v.Text }}
+	cli.Define(fs, &f.By, "by", "", "show a row for each value of `EXPR`: req.URL.Path, 'key[:4]', goid, pid, stack", form)
+	cli.Define(fs, &f.Sum, "sum", "", "add up `EXPR`, like a size, over calls", form)
+	cli.Define(fs, &f.HistOf, "hist-of", "", "add up `EXPR`, and add a histogram of it", form)
+}
+
+// values tell what rows calls are of, and what is added up, by ValueFlags.
+type values struct {
+	*run.Scene
+	flags   *ValueFlags
+	opt     *Options
+	entries string // who does not see calls end
+	funcs   map[*offsets.Func]*valuedFunc
+	memory  *trace.Memories
+	stacks  *trace.Stacks     // nil if nobody asks for them
+	texts   map[string]string // of stacks, by the words that tell them
+	key     []byte
+	seen    valuedCall
+}
+
+// valuedFunc is what is asked for of the calls of one function.
+type valuedFunc struct {
+	fetched
+	by, amount where.Expr
+}
+
+// valuedCall is a call as the expressions see it.
+type valuedCall struct {
+	filteredCall
+	line  render.CallLine
+	stack string
+}
+
+func (c *valuedCall) Value(path string) *capture.Value {
+	if v := c.filteredCall.Value(path); v != nil || path != "stack" {
+		return v
+	}
+	return &capture.Value{Type: builtins["func"], Bytes: []byte(c.stack), Len: int64(len(c.stack))}
+}
+
+// plan is what to fetch of calls.
+func (v *values) plan(s *target.Target, features tracefs.Features) (run.Values, error) {
+	if len(s.Sites) > 0 {
+		return nil, cli.Usage("--by, --sum and --hist-of take functions, not instructions like %s", s.Sites[0].Name)
+	}
+	v.funcs = make(map[*offsets.Func]*valuedFunc)
+	fetch := target.Fetch{StrLen: v.strLen(), Items: target.Usual.Items}
+	if v.flags.Shown {
+		fetch = target.Fetch(v.opt.Fetch)
+	}
+	return func(f *offsets.Func, sites *offsets.Sites) (out uprobe.Values, err error) {
+		vf := &valuedFunc{}
+		o := operands{fetched: &vf.fetched, f: f, binary: s.Binary, stack: v.flags.By.AsksStack()}
+		sig, _, unknown := s.Signature(f)
+		if o.sig = sig; unknown != nil {
+			o.sig = &offsets.Signature{}
+		}
+		o.entry, o.ret = fetch.Builders(s.Binary, f, sites, o.sig, v.opt.Stack, features)
+		for _, one := range []struct {
+			Value
+			to *where.Expr
+		}{{v.flags.By, &vf.by}, {*v.flags.amount(), &vf.amount}} {
+			if one.Text == "" {
+				continue
+			}
+			if *one.to, err = o.check(one.expr, v.entries); err != nil && unknown != nil {
+				err = fmt.Errorf("%w; types can be given: 'main.get(key string, n int)'", unknown)
+			}
+			if err != nil {
+				return out, without(s, f, err)
+			}
+			o.want(*one.to)
+		}
+		if v.opt.Tables.Errors && o.err != "" {
+			o.atReturn, out.Fails = append(o.atReturn, o.err), true
+		}
+		v.funcs[f] = vf
+		if v.flags.Shown { // what is wanted is looked for in what trace has fetched
+			args, results, serr := s.Shown(f, o.sig)
+			_, err = o.entry.Capture(args, nil)
+			_, rerr := o.ret.Capture(results, nil)
+			err = cmp.Or(serr, err, rerr)
+		}
+		if err == nil && (v.flags.Shown || len(o.atEntry) > 0) {
+			out.Entry, err = o.entry.Capture([]string{}, o.atEntry)
+		}
+		if err == nil && (v.flags.Shown || len(o.atReturn) > 0) {
+			out.Return, err = o.ret.Capture([]string{}, o.atReturn)
+		}
+		if err != nil {
+			err = cli.WithStatus(cli.ExitUsage, err)
+		}
+		return out, err
+	}, nil
+}
+
+func (f *ValueFlags) exprs() (all []where.Expr) {
+	for _, one := range []*Value{&f.By, f.amount()} {
+		if one.Text != "" {
+			all = append(all, one.expr)
+		}
+	}
+	return all
+}
+
+// refs are the variables of all expressions.
+func (f *ValueFlags) refs() (all []where.Ref) {
+	for _, e := range f.exprs() {
+		all = append(all, e.Refs()...)
+	}
+	return all
+}
+
+// TakesVariables tells whether anything is asked for that is no property of the call itself.
+func (f *ValueFlags) TakesVariables() bool {
+	return slices.ContainsFunc(f.refs(), func(r where.Ref) bool { return builtins[r.Path] == nil && r.Path != "stack" || r.Path == "err" })
+}
+
+// strLen is how much of strings is fetched: no more than is needed.
+func (v *values) strLen() int {
+	n := 1
+	for _, e := range v.flags.exprs() {
+		n = max(n, e.Longest())
+	}
+	if slices.ContainsFunc(v.flags.refs(), func(r where.Ref) bool { return r.Part == capture.Whole && r.First == 0 }) {
+		n = max(n, v.opt.Fetch.StrLen)
+	}
+	return min(n, maxStrLen)
+}
+
+func (v *values) begin(s *run.Scene) {
+	v.Scene = s
+	v.memory = trace.NewMemories(s.Target.Binary, !s.Recorded.IsZero())
+	if v.flags.By.AsksStack() {
+		v.stacks = trace.NewStacks(s.Target.Binary)
+	}
+}
+
+// observe is what a call is and has, by the expressions.
+func (v *values) observe(c *pairing.Call) (o trace.Observed) {
+	f := &v.Plan.Funcs[c.Func]
+	seen := &v.seen
+	seen.line = render.CallLine{Function: f.Name, Thread: threadOf(c), Depth: c.Depth, End: c.Outcome.String(), NS: v.Clock.Took(c).Nanoseconds()}
+	vf := v.funcs[f.Func]
+	if vf == nil { // a wait
+		vf = &valuedFunc{by: v.flags.By.expr, amount: v.flags.amount().expr}
+	}
+	seen.filteredCall = filteredCall{fetched: &vf.fetched, line: &seen.line}
+	if f.Values.Entry != nil && c.Args != nil {
+		seen.entry = f.Values.Entry.Decode(c.Args, v.memory.Process(c))
+	}
+	if f.Values.Return != nil && c.Results != nil {
+		seen.ret = f.Values.Return.Decode(c.Results, v.memory.Process(c))
+		o.Failed = isError(seen.ret)
+	}
+	if v.stacks != nil {
+		seen.stack = v.stack(c, f.Name)
+	}
+	if v.flags.By.Text != "" {
+		var known bool
+		if o.Value, known = vf.by.Text(seen); !known {
+			o.Value, o.Rest = whyNot(vf.by, seen), stats.Unvalued
+		}
+	}
+	if v.flags.amount().Text != "" {
+		if n, ok := vf.amount.Number(seen); ok && n >= 0 {
+			o.Amount, o.Counts = n, true
+		}
+	}
+	return o
+}
+
+// whyNot says why a value is not known.
+func whyNot(e where.Expr, seen *valuedCall) string {
+	for _, r := range e.Refs() {
+		switch value := seen.Value(r.Path); {
+		case value == nil && slices.Contains(seen.atReturn, r.Path), value == nil && r.Path == "err", value == nil && builtins[r.Path] != nil:
+			return "did not return"
+		case value == nil:
+			return "not fetched"
+		case value.State != capture.Known:
+			return cmp.Or(value.Why, "not readable")
+		}
+	}
+	return "has no value"
+}
+
+// maxTexts is how many texts of stacks are remembered.
+const maxTexts = 10_000
+
+// stack is who has called, the innermost first.
+func (v *values) stack(c *pairing.Call, callee string) string {
+	v.key = v.stacks.AppendKey(v.key[:0], c)
+	if text, known := v.texts[string(v.key)]; known {
+		return text
+	}
+	var names []string
+	for _, l := range v.stacks.Callers(c, callee) {
+		if l.Addr == 0 {
+			names = append(names, "…")
+		}
+		for _, f := range l.Frames {
+			names = append(names, f.Function)
+		}
+	}
+	text := cmp.Or(strings.Join(names, stats.Calls), "…")
+	if v.texts == nil || len(v.texts) == maxTexts {
+		v.texts = make(map[string]string)
+	}
+	v.texts[string(v.key)] = text
+	return text
+}
+
+// keptBy is what rows of values are kept for: what they are sorted by, as far as that adds up.
+func (t *TableFlags) keptBy() string {
+	switch order := t.order(); {
+	case order == "sum":
+		return trace.BySum
+	case slices.Contains([]string{"total", "mean", "p50", "p90", "p99", "max", "wait"}, order):
+		return trace.ByTime
+	}
+	return trace.ByCalls
+}
+
+// order is what rows are sorted by.
+func (t *TableFlags) order() string {
+	if t.Sort == "" && t.Values.amount().Text != "" {
+		return "sum"
+	}
+	return cmp.Or(t.Sort, "calls")
+}
+
+// topRows are the first rows, and those that are of no value.
+func topRows(rows []stats.Row, top int) []stats.Row {
+	n := slices.IndexFunc(rows, func(r stats.Row) bool { return r.Rest != stats.Valued })
+	if n < 0 {
+		n = len(rows)
+	}
+	if top == 0 || n <= top {
+		return rows
+	}
+	return slices.Delete(rows, top, n)
+}

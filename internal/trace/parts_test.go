@@ -1,0 +1,184 @@
+package trace
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/offsets"
+)
+
+// rowsText is "FUNCTION PID CALLS=COMPLETED+UNWOUND+OPEN+LOST" of each row.
+func rowsText(rows []stats.Function) (out []string) {
+	for _, r := range rows {
+		out = append(out, fmt.Sprintf("%s %d %d=%d+%d+%d+%d", r.Name, r.PID, r.Calls, r.Completed, r.Unwound, r.Open, r.Lost))
+	}
+	return out
+}
+
+func TestPerProcess(t *testing.T) {
+	p := newParts([]stats.Function{{Name: "f", Latency: &stats.Histogram{}}, {Name: "g", Func: 1, Latency: &stats.Histogram{}}}, false)
+	call := func(pid, fn int, how pairing.Outcome) {
+		row := p.row(partKey{pid: pid, fn: fn})
+		row.Calls++
+		new(Totals).addOutcome(&row.Function, &pairing.Call{Outcome: how}, &Observed{})
+	}
+	call(7, 1, pairing.Returned)
+	call(7, 0, pairing.Returned)
+	call(8, 1, pairing.Open)
+	call(7, 1, pairing.Unwound)
+	p.forget(7)
+	call(7, 1, pairing.Returned) // another process of its number
+	// The kernel has counted one more call of g, and knows all ends.
+	all := []stats.Function{{Calls: 1, Completed: 1}, {Calls: 5, Completed: 2, Unwound: 1, Open: 1}}
+	want := "[g 7 2=1+1+0+0 f 7 1=1+0+0+0 g 8 1=0+0+1+0 g 7 1=1+0+0+0 g 0 1=0+0+0+1]"
+	for range 2 { // rows stay where they are
+		if got := fmt.Sprint(rowsText(p.reconcile(all, true))); got != want {
+			t.Errorf("rows\n%s\nwant\n%s", got, want)
+		}
+	}
+	// The return of what seemed unwound was lost.
+	all[1].Unwound, all[1].Lost = 0, 2
+	want = "[g 7 2=1+0+0+1 f 7 1=1+0+0+0 g 8 1=0+0+1+0 g 7 1=1+0+0+0 g 0 1=0+0+0+1]"
+	if got := fmt.Sprint(rowsText(p.reconcile(all, true))); got != want {
+		t.Errorf("rows\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestPerProcessBounded: thousands of short processes make no more rows than a thousand.
+func TestPerProcessBounded(t *testing.T) {
+	p := newParts([]stats.Function{{Name: "f"}}, false)
+	const n = maxParts + 700
+	for pid := 1; pid <= n; pid++ {
+		p.row(partKey{pid: pid}).Calls += 2
+		p.forget(pid)
+	}
+	rows := p.reconcile([]stats.Function{{Calls: 2 * n}}, true)
+	if len(rows) != maxParts+1 || len(p.of) != 1 {
+		t.Fatalf("%d rows, %d known processes", len(rows), len(p.of))
+	}
+	if last := rows[len(rows)-1]; last.PID != 0 || last.Calls != 2*700 {
+		t.Errorf("the others: %+v", last)
+	}
+}
+
+// TestManyValues: of a million calls with a hundred thousand values, rows tell what they promise, in
+// bounded memory, and intervals add up to the whole.
+func TestManyValues(t *testing.T) {
+	const calls, values = 1_000_000, 100_000
+	random := rand.New(rand.NewPCG(1, 2))
+	zipf := rand.NewZipf(random, 1.05, 1, values-1)
+	for name, next := range map[string]func(i int) int{
+		"some are frequent":      func(int) int { return int(zipf.Uint64()) },
+		"all are as frequent":    func(i int) int { return i % values },
+		"the frequent come last": func(i int) int { return i % values * min(1, max(0, calls*9/10-i)) },
+		"weighed by their size":  func(int) int { return int(zipf.Uint64()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			keptBy := ByCalls
+			if name == "weighed by their size" {
+				keptBy = BySum
+			}
+			plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
+			observe := func(c *pairing.Call) Observed {
+				return Observed{Value: fmt.Sprintf("/api/user/%d/some/path", c.Args[0]), Amount: int64(c.Args[1]), Counts: true}
+			}
+			costs := HitCosts{HitCost{50, 500, 0}, HitCost{100, 900, 0}, HitCost{200, 1500, 0}}
+			totals := NewTotals(plan, TotalsOptions{
+				Clock: &Clock{}, Costs: &laterCosts{HitCosts: costs, ready: true}, ByValue: true, Observe: observe, KeptBy: keptBy, Amounts: true, Intervals: true,
+			})
+			before := inUse()
+			weights := make([]uint64, values)
+			var weight, largest uint64
+			since := make(map[uint64]uint64)
+			var sinceCalls, sinceCompleted uint64
+			at := func(n uint64, last bool) *Table {
+				funcs := []pairing.Count{{Calls: n, Timed: n}}
+				table := totals.At(&Reading{Last: last, At: time.Unix(int64(n), 0), From: time.Unix(0, 0), Counts: &pairing.Counts{Funcs: funcs}})
+				for _, r := range table.Since {
+					since[r.Serial] += r.Calls
+					sinceCalls, sinceCompleted = sinceCalls+r.Calls, sinceCompleted+r.Latency.Count()
+				}
+				return table
+			}
+			for i := range calls {
+				v := next(i)
+				size := uint64(10_000 + 1000*(v%10) + random.IntN(100_000))
+				totals.Return(&pairing.Call{End: size, Args: []uint64{uint64(v), size}, Hits: pairing.Hits{Emulated: 1}})
+				w := uint64(1)
+				if keptBy == BySum {
+					w = size
+				}
+				weights[v] += w
+				weight += w
+				if i%150_000 == 149_999 {
+					at(uint64(i+1), false)
+					largest = max(largest, inUse()-before)
+				}
+			}
+			table := at(calls, true)
+			if largest = max(largest, inUse()-before); largest > 60<<20 {
+				t.Errorf("%d MB are in use", largest>>20)
+			}
+			if sinceCalls != calls || sinceCompleted != calls {
+				t.Errorf("intervals have %d calls and %d latencies", sinceCalls, sinceCompleted)
+			}
+			kept, promised := table.Values, weight/maxParts
+			if kept.AtMost > promised || kept.Most != maxParts || len(table.Whole) > maxParts+1 {
+				t.Errorf("%+v, %d rows of a weight of %d", kept, len(table.Whole), weight)
+			}
+			rows := make(map[int]stats.Row)
+			var sum uint64
+			for _, r := range table.Whole {
+				if sum += r.Calls; r.Rest == stats.Others {
+					continue
+				}
+				var v int
+				fmt.Sscanf(r.Value, "/api/user/%d", &v)
+				rows[v] = r
+				has := r.Calls
+				if keptBy == BySum {
+					has = uint64(r.Amounts.Sum())
+				}
+				if has > weights[v] || has+r.Missed < weights[v] || r.Missed > kept.AtMost || r.Latency.Count() != r.Calls {
+					t.Errorf("%s: %d to %d, of %d", r.Value, has, has+r.Missed, weights[v])
+				}
+			}
+			if sum != calls {
+				t.Errorf("rows have %d calls", sum)
+			}
+			order := make([]int, values)
+			for v := range order {
+				if order[v] = v; weights[v] > kept.AtMost && rows[v].Name == "" {
+					t.Errorf("value %d, which weighs %d, has no row", v, weights[v])
+				}
+			}
+			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weights[b], weights[a]) })
+			exact := 0
+			for _, v := range order[:20] {
+				if rows[v].Name != "" && rows[v].Missed == 0 {
+					exact++
+				}
+			}
+			if want := map[string]int{"some are frequent": 20, "weighed by their size": 20}[name]; exact < want {
+				t.Errorf("%d of the first 20 are exact", exact)
+			}
+			t.Logf("%d MB, %d of the first 20 exact, %+v", largest>>20, exact, *kept)
+		})
+	}
+}
+
+// inUse is how much of the heap is used.
+func inUse() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}

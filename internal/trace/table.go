@@ -1,0 +1,147 @@
+package trace
+
+import (
+	"slices"
+
+	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/uprobe"
+)
+
+// Table is what has happened up to a reading.
+type Table struct {
+	*Reading
+	// Whole are rows of all of it, Since those of what has happened since the table before.
+	Whole, Since []stats.Row
+}
+
+// At are the totals up to a reading.
+func (t *Totals) At(r *Reading) *Table {
+	funcs := r.Kept
+	if funcs == nil {
+		funcs = t.reconcile(r)
+	}
+	if !r.Last {
+		for i := range funcs {
+			// What is under way now is not lost, only not yet read.
+			funcs[i].Lost, funcs[i].Open, funcs[i].Unfinished = 0, 0, 0
+		}
+	}
+	table := &Table{Reading: r, Whole: make([]stats.Row, len(funcs))}
+	for i, f := range funcs {
+		table.Whole[i] = stats.NewRow(f, r.Seconds)
+	}
+	if t.opt.Intervals {
+		table.Since = t.since(funcs, r)
+	}
+	if t.plan.Waits > 0 { // what nobody waited for is no function that nobody called
+		none := func(row stats.Row) bool { return row.Func >= t.plan.Asked() && row.Calls == 0 }
+		table.Whole, table.Since = slices.DeleteFunc(table.Whole, none), slices.DeleteFunc(table.Since, none)
+	}
+	if r.Last && r.Counts != nil {
+		r.Probing = t.probing(r)
+	}
+	return table
+}
+
+// since are rows of what has happened since the reading before.
+func (t *Totals) since(funcs []stats.Function, r *Reading) []stats.Row {
+	if t.lastAt.IsZero() {
+		t.lastAt = r.From
+	}
+	before := make(map[uint64]stats.Function)
+	for _, f := range t.last {
+		before[f.Serial] = f
+	}
+	there := make(map[uint64]bool)
+	others := make(map[int]uint64)
+	for _, f := range funcs {
+		if there[f.Serial] = true; f.Rest == stats.Others {
+			others[f.Func] = f.Serial
+		}
+	}
+	for _, f := range t.last { // what has joined the others since was told before
+		if !there[f.Serial] {
+			joined := before[others[f.Func]]
+			joined.Add(&f)
+			before[others[f.Func]] = joined
+		}
+	}
+	rows := make([]stats.Row, len(funcs))
+	for i, f := range funcs {
+		rows[i] = stats.NewRow(f.Since(before[f.Serial]), r.At.Sub(t.lastAt).Seconds())
+	}
+	t.last, t.lastAt = t.last[:0], r.At
+	for _, f := range funcs {
+		t.last = append(t.last, f.Since(stats.Function{}))
+	}
+	return rows
+}
+
+// reconcile completes the functions' numbers from the counts of the stream: calls taken for
+// unwound or open may only lack a return that was lost.
+func (t *Totals) reconcile(r *Reading) []stats.Function {
+	t.release()
+	out := slices.Clone(t.funcs)
+	for i := range out {
+		f, c := &out[i], &r.Counts.Funcs[i]
+		f.Calls, f.Unsure, f.CountedOnly = c.Calls, c.Unsure, c.Calls-c.Timed
+		if r.TooOften != nil {
+			f.TooOften = r.TooOften[i]
+		}
+		unwound := min(c.Missing, f.Unwound)
+		f.Unwound -= unwound
+		f.Open -= min(c.Missing-unwound, f.Open)
+		if t.plan.Mode == uprobe.Latency && !t.plan.Funcs[i].Point {
+			seen := f.Completed + f.Unwound + f.Open
+			f.Lost = c.Timed - min(seen, c.Timed)
+		}
+	}
+	if p := t.parts; p != nil {
+		out = p.reconcile(out, r.Last)
+		if t.opt.ByValue {
+			r.Summary.Values = &stats.Kept{By: t.opt.KeptBy, Most: maxParts, Fell: p.fell}
+			if p.fell > 0 {
+				r.Summary.Values.AtMost = p.least[0].weight + p.least[0].Missed
+			}
+		}
+	}
+	for i := range out {
+		f := &out[i]
+		if f.Bounds != nil {
+			f.Bounds.Waiting = r.Waited
+		}
+		if r.Last && t.opt.Ended && f.Latency != nil && !t.plan.Funcs[f.Func].Point { // else a call is all of its entry
+			f.Calls, f.Open, f.Lost, f.CountedOnly = f.Completed+f.Unwound, 0, 0, 0
+		}
+	}
+	return out
+}
+
+// probing is what probes have cost what is traced while the window was open, by the kernel's
+// count of hits; nil if nothing is known of it.
+func (t *Totals) probing(r *Reading) *stats.Probing {
+	costs, counts := t.opt.Costs.Take(), r.Counts
+	if costs == nil {
+		return nil
+	}
+	p := &stats.Probing{
+		Emulated: costs.Typical.Emulated, Stepped: costs.Typical.Stepped,
+		NS: costs.Typical.Of(counts.Ours), Low: costs.Least.Of(counts.Ours), High: costs.Most.Of(counts.Ours),
+		CPU: float64(r.Used),
+	}
+	p.Others = othersBeyond(costs.Typical.Of(counts.Others), p.NS, r.Pass.Seconds(), r.Seconds)
+	for i := range counts.Funcs {
+		p.Add(t.plan.Funcs[i].Name, costs.Typical.Of(counts.Funcs[i].Hits))
+	}
+	return p
+}
+
+// othersBeyond is what hits of other processes cost, beyond what may be the program's own: its
+// hits while the kernel's counters are read, which takes pass at either end of the window, are
+// counted but not delivered.
+func othersBeyond(others, own, pass, window float64) float64 {
+	if window <= 0 {
+		return 0
+	}
+	return max(0, others-own*2*pass/window)
+}
