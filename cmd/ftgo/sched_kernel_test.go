@@ -172,8 +172,9 @@ func TestKernelSched(t *testing.T) {
 						name := c["function"].(string)
 						if ends[name+" "+c["end"].(string)]++; c["end"] == "return" {
 							got[name] = append(got[name], schedParts(t, c, c["ns"]))
+							// On a slow machine what is waited for may be there already.
 							if why := reasons[name]; why != "" && mostWaited(c) != why {
-								t.Errorf("%s waited for %v, want %s", name, c["sched"], why)
+								wrong = append(wrong, fmt.Sprintf("%s waited for %v, want %s", name, c["sched"], why))
 							}
 						} else if c["sched"] != nil {
 							t.Errorf("%v is divided", c)
@@ -261,7 +262,6 @@ func TestKernelWaits(t *testing.T) {
 			target, reasons := fixture.BuildWith(t, version, "sched"), schedReasons(version)
 			timesRight(t, func() (wrong []string) {
 				file := filepath.Join(t.TempDir(), "truth")
-				wrong = nil
 				run := func(args ...string) string {
 					r := ftgo(t, slices.Concat([]string{"probe", "--waits", "-o", "json"}, args, []string{"--", target, "-n", fmt.Sprint(n), file})...)
 					s := jsonLines(t, r.stdout, "summary")
@@ -288,8 +288,11 @@ func TestKernelWaits(t *testing.T) {
 					if row == nil {
 						t.Fatalf("%s: no %s\n%s", name, reason, out)
 					}
-					if calls := row["calls"].(float64); calls != row["completed"] || calls != n && (reason != "[syscall]" || calls < n) {
+					// What is waited for may be there already, where the machine is slow; a thread sleeps when it likes.
+					if calls := row["calls"].(float64); calls != row["completed"] || calls > n && reason != "[syscall]" {
 						t.Errorf("%s: %v", name, row)
+					} else if calls < n {
+						wrong = append(wrong, fmt.Sprintf("%s: %v waits", name, calls))
 					}
 					var want float64
 					for _, p := range truth[name] {
