@@ -71,6 +71,9 @@ func TestListWrappers(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.args, got, c.want)
 		}
 	}
+	if r := ftgo(t, "list", bin, "main.*climb"); r.stderr != "ftgo: 3 wrappers left out, which --wrappers selects\n" {
+		t.Errorf("said %q", r.stderr)
+	}
 }
 
 // TestListNames: a table has short names, unless full ones are asked for.

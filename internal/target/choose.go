@@ -38,13 +38,19 @@ func (w *wanted) choose(say Say, q *Query) (all []*offsets.Func, of [][]*offsets
 		of, unmatched = choose(funcs, w.include, w.exclude)
 	}
 	w.made = make(map[*offsets.Func]bool)
+	left := 0
 	for i := range w.include {
 		for _, f := range of[i] {
 			w.made[f] = isWrapper(w.binary, f)
 		}
 		if !inFull[i] && !q.Wrappers {
-			of[i] = others(of[i], func(f *offsets.Func) bool { return w.made[f] })
+			rest := others(of[i], func(f *offsets.Func) bool { return w.made[f] })
+			left += len(of[i]) - len(rest)
+			of[i] = rest
 		}
+	}
+	if left > 0 {
+		say("%s left out, which --wrappers selects", units.Plural(left, "wrapper"))
 	}
 	return each(slices.Concat(of...)), of, unmatched, nil
 }

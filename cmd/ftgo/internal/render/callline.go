@@ -95,6 +95,14 @@ type CallWriter struct {
 	line []byte
 }
 
+// stackWidth is how many columns callers may take, 0 for any number.
+func (w *CallWriter) stackWidth() int {
+	if w.o.Short == nil {
+		return 0
+	}
+	return w.o.Width
+}
+
 // NewCallWriter returns a CallWriter that writes to w.
 func NewCallWriter(w io.Writer, o CallOptions) *CallWriter {
 	return &CallWriter{w: w, o: o}
@@ -116,7 +124,7 @@ func (w *CallWriter) Call(c *CallLine) error {
 	case JSON:
 		w.line = w.members(c).append(w.line[:0], f)
 	default:
-		w.line = append(appendStack(w.appendText(w.line[:0], c), "            ", c.Stack), '\n')
+		w.line = append(appendStack(w.appendText(w.line[:0], c), "            ", c.Stack, w.stackWidth()), '\n')
 	}
 	return write(w.w, what, w.line)
 }

@@ -187,7 +187,7 @@ func (w *CallWriter) Tree(first *CallLine, continued bool, lines []TreeLine) err
 	if continued {
 		b = append(b, "  continued"...)
 	}
-	b = append(appendStack(b, "                 ", first.Stack), '\n')
+	b = append(appendStack(b, "                 ", first.Stack, w.stackWidth()), '\n')
 	root := int64(0) // how long the outermost call took; 0 if that is not known
 	for i := range lines {
 		if l := &lines[i]; l.Level == 0 && l.Event == nil {

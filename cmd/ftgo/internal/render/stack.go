@@ -7,7 +7,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -38,14 +37,21 @@ func framesOf(stack []stats.Location) (frames []stats.Frame) {
 	return frames
 }
 
-// appendStack writes the functions of a stack, a line each, and each with a newline before.
-func appendStack(b []byte, indent string, stack []stats.Location) []byte {
+// leastFrame is how many columns the name of a caller has at least.
+const leastFrame = 16
+
+// appendStack writes the functions of a stack, a line each, and each with a newline before. Names are
+// shortened for width columns, unless that is 0.
+func appendStack(b []byte, indent string, stack []stats.Location, width int) []byte {
 	for _, f := range framesOf(stack) {
-		b = append(append(append(b, '\n'), indent...), printable.Text(f.Function)...)
+		name, place := printable.Text(f.Function), ""
 		if f.File != "" {
-			b = append(append(b, ' '), printable.Text(path.Base(f.File))...)
-			b = strconv.AppendInt(append(b, ':'), int64(f.Line), 10)
+			place = fmt.Sprintf(" %s:%d", printable.Text(path.Base(f.File)), f.Line)
 		}
+		if width > 0 {
+			name = printable.Shorten(name, max(width-len(indent)-printable.Columns(place), leastFrame))
+		}
+		b = append(append(append(append(b, '\n'), indent...), name...), place...)
 	}
 	return b
 }
@@ -66,7 +72,9 @@ func frameObjects(stack []stats.Location) (o objects) {
 //	      600 calls  total 1.2ms  mean 2.0µs  max 10µs
 //	        main.handle server.go:42
 //	        main.main main.go:7
-func StackText(w io.Writer, stacks []Stack, amount string) error {
+//
+// Callers keep to width columns, unless that is 0.
+func StackText(w io.Writer, stacks []Stack, amount string, width int) error {
 	var b []byte
 	for i, s := range stacks {
 		if i == 0 || stacks[i-1].Func != s.Func {
@@ -86,7 +94,7 @@ func StackText(w io.Writer, stacks []Stack, amount string) error {
 		if amount != "" {
 			b = fmt.Appendf(b, "  sum %s", units.Compact(float64(s.Amount)))
 		}
-		b = append(appendStack(b, "        ", s.Callers), '\n')
+		b = append(appendStack(b, "        ", s.Callers, width), '\n')
 	}
 	return write(w, "stacks", b)
 }

@@ -150,6 +150,13 @@ func TestWidths(t *testing.T) {
 		"list": func(w *bytes.Buffer, width int) error {
 			return List(w, Table, append(listed(), inlinedRows()...), Options{Width: width})
 		},
+		"stacks": func(w *bytes.Buffer, width int) error {
+			callers := []stats.Location{{Addr: 1, Frames: []stats.Frame{
+				{Function: "github.com/a/b/c/d/pkg.(*VeryLongTypeName).VeryLongMethodName", File: "/src/a_long_name_of_a_file.go", Line: 4711},
+				{Function: "main.main", File: "/src/main.go", Line: 7},
+			}}}
+			return StackText(w, []Stack{{StackRow: stats.StackRow{Calls: 1}, Function: "main.f", Callers: callers}}, "", width)
+		},
 		"histograms": func(w *bytes.Buffer, width int) error {
 			return Histograms(w, ordinary()[:1], true, Options{Width: width})
 		},

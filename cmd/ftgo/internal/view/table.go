@@ -256,7 +256,11 @@ func (r *Table) writeStacks(t *trace.Table) error {
 	}
 	switch r.opt.Format {
 	case render.Table:
-		return render.StackText(r.Out, rows, amount)
+		width := 0
+		if !r.opt.FullNames {
+			width, _ = terminal.Size(r.Out)
+		}
+		return render.StackText(r.Out, rows, amount, width)
 	case render.JSON:
 		return render.StackJSON(r.Out, rows, amount)
 	case render.Folded:
