@@ -94,6 +94,8 @@ func TestKernelAskedWhere(t *testing.T) {
 	}{
 		{"", "main.held(n)", "x.(*box).status >= 16", "16 18"},
 		{"", "main.found(n)", `texts["k2"][0] == "v2" && len(numbers) < 6`, "3 4 5"},
+		{"", "main.found(n)", `len(texts["k2"]) == 0 && texts["k1"] != nil`, "2"},
+		{"", "main.found(n)", `numbers["k3"] == 0 || large["k0"][0] == 0 && boxes[-4].status == 0 && n == 4`, "0 1 2 3"},
 		{"", "main.changed(n)", "s == done && l == main.highest", "2 12"},
 		{"", "main.fourth(n)", `+56(+16(goarg4)):string =~ "[78]$"`, "7 8 17 18"},
 		{"-s -w", "main.fourth(n=goarg1)", "goarg1 > 17 || +0(goarg4) == 2", "2 18 19"},

@@ -25,6 +25,7 @@ type search struct {
 	full                leaf
 	hash                *hashForm
 	key                 *node
+	depth               int // how many guards the element has
 }
 
 // slot is one that the element may be in.
@@ -139,7 +140,7 @@ func (b *Builder) lookup(t *gotype.Type, s source, key string) (*gotype.Type, so
 	if m.indirect {
 		elem, _ = b.follow(elem, m.elem)
 	}
-	elem.search = wanted
+	elem.search, wanted.depth = wanted, len(elem.guards)
 	return m.elem, elem, nil
 }
 
@@ -177,7 +178,12 @@ func (b *Builder) found(path string, t *gotype.Type, s source) *node {
 // search finds the slot whose key is the one that is wanted.
 func (d *decoder) search(n *node) Value {
 	v, s := Value{Name: n.name, Type: n.typ}, n.slots[0].search
-	const absent = "no such key"
+	absent := func() Value {
+		v.unreadable("no such key")
+		// What is behind a pointer in the element is nowhere.
+		v.Missing = len(n.slots[0].value.guards) == s.depth
+		return v
+	}
 	count, header := int64(s.count.read(d.words)), s.header.read(d.words)
 	more := s.more.read(d.words) != 0
 	switch {
@@ -187,8 +193,7 @@ func (d *decoder) search(n *node) Value {
 	case v.unreadable(d.check(s.way)):
 		return v
 	case header == 0 || count == 0 && !v.unreadable(implausible(header)) && !v.unreadable(d.zeros(header)):
-		v.unreadable(absent)
-		return v
+		return absent()
 	case v.State != Known:
 		return v
 	case more && s.hash.opaque:
@@ -212,10 +217,10 @@ func (d *decoder) search(n *node) Value {
 	}
 	switch {
 	case v.State != Known:
+		return v
 	case more:
 		v.State, v.Why = Unfetched, fmt.Sprintf("not among the first %d of %d elements", mapSlots, count)
-	default:
-		v.unreadable(absent)
+		return v
 	}
-	return v
+	return absent()
 }

@@ -25,6 +25,8 @@ type Value struct {
 	Type  *gotype.Type
 	State State
 	Why   string // for Unreadable and Unfetched
+	// Missing: it is Unreadable since a map has no such key, for which expressions of Go have zero.
+	Missing bool
 
 	// Num is a bool (0, 1), an integer (sign-extended if the type is signed), the bits of
 	// a float (float32: the low 32), or the address in a pointer, slice, map, chan, func;

@@ -98,6 +98,9 @@ func parseSelection(item string) (s Selection, err error) {
 	case renamed:
 		return s, fmt.Errorf("%q is neither goargN, goretN nor a fetcharg such as +0(%s)", source, processors.Example)
 	}
+	if _, err := valuepath.Parse(item); err != nil {
+		return s, fmt.Errorf("%q is no variable or part of one: %w", item, err)
+	}
 	return s, fmt.Errorf("%q is no variable or part of one", item)
 }
 

@@ -111,7 +111,7 @@ func (s *scanner) path() (p Path, err error) {
 		for !sliced.MatchString(s.text[s.at:]) && s.accept('[') {
 			key, ok := s.key()
 			if !ok {
-				return p, &Error{"index or key expected", s.at}
+				return p, &Error{"index or key in quotes expected", s.at}
 			}
 			if !s.accept(']') {
 				return p, &Error{"] expected", s.at}

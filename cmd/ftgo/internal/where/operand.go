@@ -52,6 +52,9 @@ func (o operand) float() float64 {
 
 // readRef is what of a value is asked for.
 func readRef(v *capture.Value, r Ref) operand {
+	if v != nil && v.Missing {
+		v = &capture.Value{Type: v.Type} // as in Go
+	}
 	switch {
 	case r.First > 0:
 		return spoken(read(v)).first(int64(r.First))

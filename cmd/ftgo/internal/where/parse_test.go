@@ -93,7 +93,7 @@ func TestParseErrors(t *testing.T) {
 		{`n == 1e999`, `number 1e999 is out of range at 6`},
 		{`a. == 3`, `name expected, not "==", at 4`},
 		{`a.3 == 3`, `name expected, not "3", at 3`},
-		{`a[i] == 3`, `index or key expected, not "i", at 3`},
+		{`a[i] == 3`, `index or key in quotes expected, not "i", at 3`},
 		{`a[1 == 3`, `] expected, not "==", at 5`},
 		{`* == 3`, `name expected, not "==", at 3`},
 		{`size(x) == 3`, `no function "size" but len and cap at 1`},
