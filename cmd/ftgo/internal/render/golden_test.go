@@ -68,6 +68,24 @@ func ordinary() []stats.Row {
 	}
 }
 
+// valued are rows of values, the last of which is of another function if several are wanted.
+func valued(several bool) []stats.Row {
+	amounts := func(values ...int64) *stats.Amounts { return &stats.Amounts{Histogram: *histogram(values...)} }
+	rows := []stats.Row{
+		{Function: stats.Function{Value: "/api/users/1234/orders/5678/lines?page=12&size=100", Calls: 120, Completed: 120, Latency: spread(120, 800), Amounts: amounts(1_500_000, 2_500_000)}},
+		{Function: stats.Function{Value: "\x1b[31m\n=1+1", Calls: 7, Completed: 7, Latency: spread(7, 3e9), Missed: 3, Amounts: amounts(4, 5, 6)}},
+		{Function: stats.Function{Value: "nil pointer", Rest: stats.Unvalued, Calls: 2, Completed: 2, Latency: spread(2, 50), Amounts: &stats.Amounts{Left: 2}}},
+		{Function: stats.Function{Rest: stats.Others, Calls: 1000, Completed: 999, Unwound: 1, Latency: spread(100, 95), Amounts: amounts(1, 2, 3)}},
+	}
+	for i := range rows {
+		rows[i].Name = "net/http.serverHandler.ServeHTTP"
+		if several && i > 0 {
+			rows[i].Name, rows[i].Func = "main.handle", 1
+		}
+	}
+	return rows
+}
+
 // eventful is a run with everything that can go wrong.
 func eventful() []stats.Row {
 	return []stats.Row{

@@ -147,6 +147,12 @@ func TestWidths(t *testing.T) {
 		"crowded": func(w *bytes.Buffer, width int) error {
 			return Functions(w, Table, crowded, Options{Width: width, Latency: true, Sched: true, Processes: true, Events: []string{"sched:sched_switch", "syscalls:sys_enter_write", "block:block_rq_issue"}})
 		},
+		"values": func(w *bytes.Buffer, width int) error {
+			return Functions(w, Table, valued(false), Options{Width: width, Latency: true, By: true, Amount: "size"})
+		},
+		"values-of-several": func(w *bytes.Buffer, width int) error {
+			return Functions(w, Table, valued(true), Options{Width: width, Latency: true, By: true})
+		},
 		"list": func(w *bytes.Buffer, width int) error {
 			return List(w, Table, append(listed(), inlinedRows()...), Options{Width: width})
 		},

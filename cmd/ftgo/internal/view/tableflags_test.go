@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/stats"
@@ -42,6 +43,37 @@ func TestSortRows(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: %s, want %s", order, got, want)
+		}
+	}
+}
+
+// TestTopRows: rows of no value come last, whatever the order, and do not count as the first.
+func TestTopRows(t *testing.T) {
+	row := func(value string, rest stats.Rest, calls uint64, sizes ...int64) stats.Row {
+		f := stats.Function{Name: "f", Value: value, Rest: rest, Calls: calls, Amounts: &stats.Amounts{}}
+		for _, size := range sizes {
+			f.Amounts.Record(size)
+		}
+		return stats.Row{Function: f}
+	}
+	rows := []stats.Row{row("", stats.Others, 9, 90), row("lost", stats.Unvalued, 8), row("b", stats.Valued, 3, 1, 1), row("c", stats.Valued, 1, 7), row("a", stats.Valued, 2, 5)}
+	for order, want := range map[string]string{"calls": "b a lost ", "sum": "c a lost ", "name": "a b lost "} {
+		sortRows(rows, order)
+		got := ""
+		for _, r := range topRows(slices.Clone(rows), 2) {
+			got += r.Value + " "
+		}
+		if got != want+" " {
+			t.Errorf("%s: %q, want %q", order, got, want)
+		}
+	}
+	for _, c := range []struct{ sum, sort, order, keptBy string }{
+		{"", "", "calls", "calls"}, {"n", "", "sum", "sum"}, {"n", "calls", "calls", "calls"}, {"n", "p99", "p99", "time"}, {"", "name", "name", "calls"},
+	} {
+		flags := TableFlags{Sort: c.sort}
+		flags.Values.Sum.Text = c.sum
+		if flags.order() != c.order || flags.keptBy() != c.keptBy {
+			t.Errorf("%+v: %s, %s", c, flags.order(), flags.keptBy())
 		}
 	}
 }
