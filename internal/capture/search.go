@@ -197,7 +197,7 @@ func (d *decoder) search(n *node) Value {
 	case v.State != Known:
 		return v
 	case more && s.hash.opaque:
-		v.State, v.Why = Unfetched, fmt.Sprintf("not searched: map of %d elements, made for more than %d", count, mapSlots)
+		v.State, v.Why = Unfetched, fmt.Sprintf("not searched: a map made for more than %d elements", mapSlots)
 		return v
 	case v.unreadable(d.check(s.guards)):
 		return v
@@ -219,7 +219,7 @@ func (d *decoder) search(n *node) Value {
 	case v.State != Known:
 		return v
 	case more:
-		v.State, v.Why = Unfetched, fmt.Sprintf("not among the first %d of %d elements", mapSlots, count)
+		v.State, v.Why = Unfetched, fmt.Sprintf("not among the first %d elements", mapSlots)
 		return v
 	}
 	return absent()
