@@ -49,7 +49,7 @@ func shopQuestions(b *shopBooks) []question {
 		{"how often is each status", "ftgo probe --by code ./shop response.WriteHeader -- ./shop",
 			[]string{say("201 ", b.Status[201]), say("404 ", b.Status[404])}},
 		{"what is in a header", `ftgo trace ./shop 'shop.order(r.Header["Quantity"])' -- ./shop`,
-			[]string{say(large, `× main.(*shop).order( "3"`), say(b.Orders-large, `× main.(*shop).order( "2"`)}},
+			[]string{say(large, `× main.(*shop).order(r.Header["Quantity"]=["3"])`), say(b.Orders-large, `× main.(*shop).order(r.Header["Quantity"]=["2"])`)}},
 		{"what is looked up", "ftgo trace ./shop 'store.Get(key) n' -- ./shop",
 			[]string{say(b.Gets["tea"], `× main.(*store).Get(key="tea") =`), say(b.Gets["mug"], `× main.(*store).Get(key="mug") = 0`)}},
 		{"which key is hot", "ftgo probe --by key ./shop store.Get -- ./shop",
