@@ -38,55 +38,55 @@ func shopQuestions(b *shopBooks) []question {
 	requests := b.Status[200] + b.Status[201] + b.Status[404]
 	large := b.Requests["/order/pot"]
 	return []question{
-		{"how many requests are there", "ftgo count ./shop serverHandler.ServeHTTP -- ./shop",
+		{"how many requests are there", "ftgo count -p shop serverHandler.ServeHTTP",
 			[]string{say("http.serverHandler.ServeHTTP ", requests)}},
-		{"which handler is slow", "ftgo probe --sort p99 ./shop 'main.shop.*' -- ./shop",
+		{"which handler is slow", "ftgo probe -p shop --sort p99 'main.shop.*'",
 			[]string{say("main.(*shop).order ", b.Orders), say("main.(*shop).item ", requests-b.Orders)}},
-		{"which URL is hot", "ftgo probe --by req.URL.Path ./shop serverHandler.ServeHTTP -- ./shop",
+		{"which URL is hot", "ftgo probe -p shop --by req.URL.Path serverHandler.ServeHTTP",
 			[]string{say("/item/tea ", b.Requests["/item/tea"]), say("/item/cup ", b.Requests["/item/cup"]), say("/item/mug ", b.Requests["/item/mug"])}},
-		{"what is a URL's status", "ftgo recipe gohttpd -- ./shop",
+		{"what is a URL's status", "ftgo recipe gohttpd -p shop",
 			[]string{say(b.Requests["/item/mug"], "× 404 GET /item/mug"), say(b.Status[201], "× 201 GET /order/")}},
-		{"how often is each status", "ftgo probe --by code ./shop response.WriteHeader -- ./shop",
+		{"how often is each status", "ftgo probe -p shop --by code response.WriteHeader",
 			[]string{say("201 ", b.Status[201]), say("404 ", b.Status[404])}},
-		{"what is in a header", `ftgo trace ./shop 'shop.order(r.Header["Quantity"])' -- ./shop`,
+		{"what is in a header", `ftgo trace -p shop 'shop.order(r.Header["Quantity"])'`,
 			[]string{say(large, `× main.(*shop).order(r.Header["Quantity"]=["3"])`), say(b.Orders-large, `× main.(*shop).order(r.Header["Quantity"]=["2"])`)}},
-		{"what is looked up", "ftgo trace ./shop 'store.Get(key) n' -- ./shop",
+		{"what is looked up", "ftgo trace -p shop 'store.Get(key) n'",
 			[]string{say(b.Gets["tea"], `× main.(*store).Get(key="tea") =`), say(b.Gets["mug"], `× main.(*store).Get(key="mug") = 0`)}},
-		{"which key is hot", "ftgo probe --by key ./shop store.Get -- ./shop",
+		{"which key is hot", "ftgo probe -p shop --by key store.Get",
 			[]string{say("tea ", b.Gets["tea"]), say("cup ", b.Gets["cup"]), say("mug ", b.Gets["mug"])}},
-		{"how many lookups fail", "ftgo probe --errors ./shop store.Get -- ./shop",
+		{"how many lookups fail", "ftgo probe -p shop --errors store.Get",
 			[]string{say("main.(*store).Get ", requests-b.Orders, " ", b.Missing)}},
-		{"which lookups fail", "ftgo trace --where 'err != nil' ./shop 'store.Get(key)' -- ./shop",
+		{"which lookups fail", "ftgo trace -p shop --where 'err != nil' 'store.Get(key)'",
 			[]string{say(b.Missing, `× main.(*store).Get(key="mug") "there is none"`)}},
-		{"how much is sold", "ftgo probe --sum n ./shop store.take -- ./shop",
+		{"how much is sold", "ftgo probe -p shop --sum n store.take",
 			[]string{say("main.(*store).take ", b.Orders, " ", b.Sold)}},
-		{"how large are orders", "ftgo probe --hist-of n ./shop store.take -- ./shop",
+		{"how large are orders", "ftgo probe -p shop --hist-of n store.take",
 			[]string{say("2 -> 3 : ", b.Orders)}},
-		{"which orders are large", "ftgo trace --where 'n > 2' ./shop 'store.take(key, n)' -- ./shop",
+		{"which orders are large", "ftgo trace -p shop --where 'n > 2' 'store.take(key, n)'",
 			[]string{say(large, `× main.(*store).take(key="pot", n=3)`)}},
-		{"what do orders wait for", "ftgo probe --waits ./shop main.shop.order -- ./shop",
+		{"what do orders wait for", "ftgo probe -p shop --waits main.shop.order",
 			[]string{say("main.(*shop).order ", b.Orders, " chan send")}},
-		{"do orders compute or wait", "ftgo probe --sched ./shop main.shop.order -- ./shop",
+		{"do orders compute or wait", "ftgo probe -p shop --sched main.shop.order",
 			[]string{"RUN% RUNNABLE% WAIT%", say("main.(*shop).order ", b.Orders)}},
-		{"how do latencies spread", "ftgo probe --hist ./shop main.shop.order -- ./shop",
+		{"how do latencies spread", "ftgo probe -p shop --hist main.shop.order",
 			[]string{"Function = main.(*shop).order", "-> : |"}},
-		{"who looks things up", "ftgo trace -n 1 --stack ./shop store.Get -- ./shop",
+		{"who looks things up", "ftgo trace -p shop -n 1 --stack store.Get",
 			[]string{"1× main.(*store).Get(", "1× main.(*shop).item main.go:", "1× net/http.serverHandler.ServeHTTP"}},
-		{"what does a request do", "ftgo trace -n 3 --tree ./shop main.shop.item store.Get -- ./shop",
+		{"what does a request do", "ftgo trace -p shop -n 3 --tree main.shop.item store.Get",
 			[]string{"100% main.(*shop).item(", `main.(*store).Get( key="tea")`}},
-		{"are connections kept", "ftgo count ./shop Transport.dialConn -- ./shop",
+		{"are connections kept", "ftgo count -p shop Transport.dialConn",
 			[]string{say("http.(*Transport).dialConn ", b.Dials)}},
-		{"who starts goroutines", "ftgo recipe gogoroutines -- ./shop",
+		{"who starts goroutines", "ftgo recipe gogoroutines -p shop",
 			[]string{"runtime.newproc", "main.main main.go:"}},
-		{"how long does collection stop it", "ftgo recipe gogc -- ./shop",
+		{"how long does collection stop it", "ftgo recipe gogc -p shop",
 			[]string{"PAUSE ns STOPPING ns REASON", "GC sweep termination"}},
-		{"how does a variable change", "ftgo watch --at store.take ./shop main.orders -- ./shop",
+		{"how does a variable change", "ftgo watch -p shop --at store.take main.orders",
 			[]string{"1× main.orders = 0", say("1× main.orders = ", b.Orders-1)}},
-		{"how often does a line run", say("ftgo count ./shop main.go:", shopLine, " -- ./shop"),
+		{"how often does a line run", say("ftgo count -p shop main.go:", shopLine),
 			[]string{say("main.go:", shopLine, " ", b.Missing)}},
-		{"what of it runs at all", "ftgo count ./shop 'main.*' -- ./shop",
-			[]string{say("main.(*books).ask ", requests), "main.main 1"}},
-		{"who allocates", "ftgo probe --sum size --stack ./shop runtime.mallocgc -- ./shop",
+		{"what of it runs at all", "ftgo count -p shop 'main.*'",
+			[]string{say("main.(*books).ask ", requests)}},
+		{"who allocates", "ftgo probe -p shop --sum size --stack runtime.mallocgc",
 			[]string{"runtime.mallocgc", "main.(*books).ask main.go:"}},
 	}
 }
@@ -101,21 +101,15 @@ func TestKernelQuestions(t *testing.T) {
 	shop := fixture.Build(t, "shop")
 	shopLine = fixture.Marks(t, "../shop/main.go")["nothing"]
 	dir := t.TempDir()
-	check(t, os.Symlink(shop, filepath.Join(dir, "shop")))
+	text, err := os.ReadFile(shop)
+	check(t, err)
+	// The process is found by the name of its file.
+	check(t, os.WriteFile(filepath.Join(dir, "shop"), text, 0o755))
 	check(t, os.Symlink(fixture.Command(t, "cmd/ftgo"), filepath.Join(dir, "ftgo")))
 	for _, q := range shopQuestions(&shopBooks{}) {
 		t.Run(q.ask, func(t *testing.T) {
-			answer, talk := askIn(t, dir, q.command)
-			var b shopBooks
-			for line := range strings.Lines(talk) {
-				if strings.HasPrefix(line, `{"requests"`) {
-					check(t, json.Unmarshal([]byte(line), &b))
-				}
-			}
-			if b.Orders == 0 {
-				t.Fatalf("%s: no books\n%s", q.command, talk)
-			}
-			for _, now := range shopQuestions(&b) {
+			answer, b := askShop(t, dir, q.command)
+			for _, now := range shopQuestions(b) {
 				if now.ask == q.ask {
 					now.answered(t, answer)
 				}
@@ -124,22 +118,67 @@ func TestKernelQuestions(t *testing.T) {
 	}
 }
 
-// askIn runs a command in a folder that has the server and ftgo: what a server that it starts prints
-// is in the talk.
-func askIn(t *testing.T, dir, line string) (answer, talk string) {
+// TestQuestionsInREADME: the questions that README answers are asked here.
+func TestQuestionsInREADME(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(fixture.Root(), "README.md"))
+	check(t, err)
+	_, page, _ := strings.Cut(string(text), "## I want to know")
+	page, _, _ = strings.Cut(page, "\n## ")
+	asked := make(map[string]bool)
+	for _, q := range shopQuestions(&shopBooks{}) {
+		asked[q.command] = true
+	}
+	rows := 0
+	for line := range strings.Lines(page) {
+		_, command, ok := strings.Cut(line, "| `")
+		if command, _, _ = strings.Cut(command, "` |"); !ok {
+			continue
+		}
+		if rows++; !asked[command] {
+			t.Errorf("README has a command that no test runs: %s", command)
+		}
+	}
+	if rows != 20 {
+		t.Errorf("%d rows, want 20", rows)
+	}
+}
+
+// askShop runs a command on a shop that opens when the probes are armed.
+func askShop(t *testing.T, dir, line string) (answer string, b *shopBooks) {
 	t.Helper()
 	if len(line) > maxCommand {
 		t.Errorf("%d characters, want %d at most: %s", len(line), maxCommand, line)
 	}
-	c := command(t, time.Minute, "sh", "-c", line)
-	c.Dir = dir
-	c.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
-	check(t, c.start())
-	o, err := c.wait()
+	shop := command(t, time.Minute, filepath.Join(dir, "shop"))
+	open, err := shop.StdinPipe()
+	check(t, err)
+	check(t, shop.start())
+	awaitText(t, shop.stdout, "ready")
+	asked := command(t, time.Minute, "sh", "-c", line)
+	asked.Dir = dir
+	asked.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+	check(t, asked.start())
+	awaitText(t, asked.stderr, "probing ")
+	check(t, open.Close())
+	o, err := asked.wait()
 	if err != nil {
 		t.Errorf("%s: %v\n%s", line, err, o.stderr)
 	}
-	return o.stdout, o.stderr
+	told, err := shop.wait()
+	check(t, err)
+	_, books, _ := strings.Cut(told.stdout, "\n")
+	check(t, json.Unmarshal([]byte(books), &b))
+	return o.stdout, b
+}
+
+// awaitText waits until a child has written a text.
+func awaitText(t *testing.T, f *os.File, text string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(contents(f), text); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("no %q comes:\n%s", text, contents(f))
+		}
+	}
 }
 
 // answered: an answer is what is wanted.

@@ -1,5 +1,6 @@
 // Command shop serves its own customers over HTTP, and prints what it knows of them: the server that
-// questions are asked about, whose answers are compared with its books.
+// questions are asked about, whose answers are compared with its books. It says "ready", and opens
+// when a line comes, or the end, of its input.
 package main
 
 import (
@@ -97,6 +98,8 @@ func (s *shop) deliver() {
 }
 
 func main() {
+	fmt.Println("ready")
+	os.Stdin.Read(make([]byte, 1))
 	s := &shop{store{stock: map[string]int{"tea": 1000, "cup": 500, "pot": 50}}, make(chan string)}
 	go s.deliver()
 	mux := http.NewServeMux()
