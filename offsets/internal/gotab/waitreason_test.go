@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -24,11 +23,7 @@ func TestWaitReasons(t *testing.T) {
 				}
 				return
 			}
-			root := runtime.GOROOT()
-			if version != fixture.Current {
-				root = fixture.Toolchain(t, version)
-			}
-			source, err := os.ReadFile(filepath.Join(root, "src/runtime/runtime2.go"))
+			source, err := os.ReadFile(filepath.Join(fixture.Toolchain(t, version), "src/runtime/runtime2.go"))
 			if err != nil {
 				t.Fatal(err)
 			}
