@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -23,6 +24,9 @@ type question struct {
 
 // maxCommand is how long a command may be, before where its output goes.
 const maxCommand = 80
+
+// maxLine is how long a line of trace may be.
+const maxLine = 200
 
 // shopBooks are what testdata/shop knows of itself.
 type shopBooks struct {
@@ -146,29 +150,42 @@ func TestQuestionsInREADME(t *testing.T) {
 // askShop runs a command on a shop that opens when the probes are armed.
 func askShop(t *testing.T, dir, line string) (answer string, b *shopBooks) {
 	t.Helper()
-	if len(line) > maxCommand {
-		t.Errorf("%d characters, want %d at most: %s", len(line), maxCommand, line)
-	}
 	shop := command(t, time.Minute, filepath.Join(dir, "shop"))
 	open, err := shop.StdinPipe()
 	check(t, err)
 	check(t, shop.start())
 	awaitText(t, shop.stdout, "ready")
-	asked := command(t, time.Minute, "sh", "-c", line)
-	asked.Dir = dir
-	asked.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
-	check(t, asked.start())
-	awaitText(t, asked.stderr, "probing ")
-	check(t, open.Close())
-	o, err := asked.wait()
-	if err != nil {
-		t.Errorf("%s: %v\n%s", line, err, o.stderr)
-	}
+	answer = ask(t, dir, line, func(*child) { check(t, open.Close()) })
 	told, err := shop.wait()
 	check(t, err)
 	_, books, _ := strings.Cut(told.stdout, "\n")
 	check(t, json.Unmarshal([]byte(books), &b))
-	return o.stdout, b
+	return answer, b
+}
+
+// ask runs a command, and has something done once its probes are armed. The command is short, and so is
+// what it says of a call.
+func ask(t *testing.T, dir, line string, do func(asked *child)) string {
+	t.Helper()
+	if len(line) > maxCommand {
+		t.Errorf("%d characters, want %d at most: %s", len(line), maxCommand, line)
+	}
+	asked := command(t, time.Minute, "sh", "-c", "exec "+line)
+	asked.Dir = dir
+	asked.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+	check(t, asked.start())
+	awaitText(t, asked.stderr, "probing ")
+	do(asked)
+	o, err := asked.wait()
+	if err != nil {
+		t.Errorf("%s: %v\n%s", line, err, o.stderr)
+	}
+	for call := range strings.Lines(o.stdout) {
+		if n := utf8.RuneCountInString(call); n > maxLine && strings.HasPrefix(line, "ftgo trace") {
+			t.Errorf("%s: a line of %d characters, want %d at most: %s", line, n, maxLine, call)
+		}
+	}
+	return o.stdout
 }
 
 // awaitText waits until a child has written a text.
