@@ -94,6 +94,7 @@ func TestBadInput(t *testing.T) {
 		{"no such argument", []string{"trace", "--dry-run", fixture.Build(t, "lookup"), "main.lookup(n) valu"}, cli.ExitUsage, `main.lookup has no variable "valu": there are key, n; results value, found, err`},
 		{"no such variable", []string{"trace", "--dry-run", "--where", "k > 1", fixture.Build(t, "lookup"), "main.lookup"}, cli.ExitUsage, `main.lookup has no variable "k": there are key, n; results value, found, err; of each call cpu, `},
 		{"inlined away", []string{"probe", fixture.Build(t, "inlined"), "main.grow"}, cli.ExitNothing, "was inlined into its callers (2 places"},
+		{"end of a name inlined away", []string{"probe", target, "guintptr.ptr"}, cli.ExitNothing, "runtime.guintptr.ptr was inlined into its callers ("},
 		{"program not executable", []string{"probe", target, "main.framed", "--", "/etc/passwd"}, cli.ExitFailed, "run /etc/passwd: permission denied"},
 		{"program not found", []string{"probe", target, "main.framed", "--", "no-such-program"}, cli.ExitFailed, "run no-such-program: executable file not found"},
 		{"output file in no folder", []string{"list", "-w", dir + "/no/file", target, "main.framed"}, cli.ExitFailed, "no such file"},

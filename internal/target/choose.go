@@ -139,7 +139,7 @@ func spellOut(b *offsets.Binary, p symname.Pattern, wrappers bool) (symname.Patt
 	path := strings.LastIndexByte(text, '/') + 1
 	element, _, _ := strings.Cut(text[path:], ".")
 	end := "/" + text[:path] + element // of a package's path
-	wild := strings.ContainsAny(strings.ReplaceAll(text, "(*", ""), "*?")
+	wild := isWild(text)
 	var ends []*offsets.Func
 	for _, start := range []string{"*/", "*."} {
 		if wild && start == "*." {
@@ -181,6 +181,11 @@ func spellOut(b *offsets.Binary, p symname.Pattern, wrappers bool) (symname.Patt
 		strings.Join(meanings[:min(len(meanings), maxMeanings)], ", "), more)
 }
 
+// isWild tells whether a pattern stands for many names: the star of a pointer's method is none of its own.
+func isWild(pattern string) bool {
+	return strings.ContainsAny(strings.ReplaceAll(pattern, "(*", ""), "*?")
+}
+
 // noMatch explains why a pattern selects nothing: no such name, or a function that
 // the compiler has put into its callers.
 func noMatch(b *offsets.Binary, pattern string, regexp bool) error {
@@ -188,12 +193,32 @@ func noMatch(b *offsets.Binary, pattern string, regexp bool) error {
 	if regexp {
 		return err
 	}
-	if at, err := b.InlinedAt(pattern); err == nil && len(at) > 0 {
+	if name := inlined(b, pattern); name != "" {
+		at, _ := b.InlinedAt(name)
 		return nothingf("%s: %s was inlined into its callers (%s, see ftgo list) and has no code of its own: nothing to probe",
-			b.File().Path(), pattern, units.Plural(len(at), "place"))
+			b.File().Path(), name, units.Plural(len(at), "place"))
 	}
 	if near := symname.Nearest(pattern, namesOf(b.Funcs()), 3); len(near) > 0 {
 		err = nothingf("%w; nearest: %s", err, strings.Join(near, ", "))
 	}
 	return err
+}
+
+// inlined is the first function that the compiler has put into its callers and whose name, or the end of
+// it, a text is; "" if there is none.
+func inlined(b *offsets.Binary, text string) string {
+	if isWild(text) {
+		return ""
+	}
+	names, _ := b.Inlined() // none if that is not known
+	for _, start := range []string{"", "*/", "*."} {
+		p, err := compile(start+text, false)
+		if err != nil {
+			return ""
+		}
+		if found, _ := symname.Select(slices.Values(names), []symname.Pattern{p}, nil); len(found[0]) > 0 {
+			return names[found[0][0]]
+		}
+	}
+	return ""
 }
