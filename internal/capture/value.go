@@ -8,6 +8,9 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
+// NotKnown is how a note begins that says of a function what is so of many: why its variables are not known.
+const NotKnown = "not known: "
+
 // State is how far a value is known.
 type State uint8
 

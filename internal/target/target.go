@@ -94,7 +94,7 @@ func (t *Target) Signature(f *offsets.Func) (sig *offsets.Signature, told bool, 
 // that there is no room for.
 func Note(err error) string {
 	if errors.Is(err, offsets.ErrNoDebugInfo) {
-		return "not known: " + offsets.ErrNoDebugInfo.Error()
+		return capture.NotKnown + offsets.ErrNoDebugInfo.Error()
 	}
 	return err.Error()
 }

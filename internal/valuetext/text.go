@@ -196,15 +196,19 @@ func appendInterface(b []byte, v *capture.Value) []byte {
 	return append(b, ')')
 }
 
-// AppendArgs writes the arguments of a call; note says why there are none, or more than these. Values
-// that do not fit into room columns are cut; 0 is room for all.
+// AppendArgs writes the arguments of a call; note says why there are none, or more than these: just …
+// if that is said of many functions, and so not here. Values that do not fit into room columns are cut; 0 is room for all.
 func AppendArgs(b []byte, args []capture.Value, note string, room int) []byte {
 	b = appendAll(append(b, '('), args, ", ", "=", room)
 	if note != "" {
 		if len(args) > 0 {
 			b = append(b, ", "...)
 		}
-		b = fmt.Appendf(b, "<%s>", printable.Text(note))
+		if strings.HasPrefix(note, capture.NotKnown) {
+			b = append(b, "…"...)
+		} else {
+			b = fmt.Appendf(b, "<%s>", printable.Text(note))
+		}
 	}
 	return append(b, ')')
 }
