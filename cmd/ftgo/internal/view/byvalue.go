@@ -33,13 +33,17 @@ type Value struct {
 	expr where.Expr
 }
 
-// ParseValue reads one; "" is none.
-func ParseValue(text string) (v Value, err error) {
-	if v.Text = text; text != "" {
-		v.expr, err = where.ParseValue(text)
-	}
-	return v, err
+// valueForm is how a flag's value is read; "" is none.
+func valueForm(parse func(text string) (where.Expr, error)) cli.Form[Value] {
+	return cli.Form[Value]{Read: func(text string) (v Value, err error) {
+		if v.Text = text; text != "" {
+			v.expr, err = parse(text)
+		}
+		return v, err
+	}, Write: func(v Value) string { return v.Text }}
 }
+
+var rowForm, amountForm = valueForm(where.ParseValue), valueForm(where.ParseNumber)
 
 // AsksStack tells whether it is about who has called.
 func (v *Value) AsksStack() bool {
@@ -49,9 +53,9 @@ func (v *Value) AsksStack() bool {
 // Take makes the flags what they were.
 func (f *ValueFlags) Take(by, sum, histOf string) error {
 	var errs [3]error
-	f.By, errs[0] = ParseValue(by)
-	f.Sum, errs[1] = ParseValue(sum)
-	f.HistOf, errs[2] = ParseValue(histOf)
+	f.By, errs[0] = rowForm.Read(by)
+	f.Sum, errs[1] = amountForm.Read(sum)
+	f.HistOf, errs[2] = amountForm.Read(histOf)
 	return cmp.Or(errs[:]...)
 }
 
@@ -68,10 +72,9 @@ func (f *ValueFlags) amount() *Value {
 
 // Define defines the flags.
 func (f *ValueFlags) Define(fs *cli.Flags) {
-	form := cli.Form[Value]{Read: ParseValue, Write: func(v Value) string { return v.Text }}
-	cli.Define(fs, &f.By, "by", "", "show a row for each value of `EXPR`: req.URL.Path, 'key[:4]', goid, pid, stack", form)
-	cli.Define(fs, &f.Sum, "sum", "", "add up `EXPR`, like a size, over calls", form)
-	cli.Define(fs, &f.HistOf, "hist-of", "", "add up `EXPR`, and add a histogram of it", form)
+	cli.Define(fs, &f.By, "by", "", "show a row for each value of `EXPR`: req.URL.Path, 'key[:4]', goid, pid, stack", rowForm)
+	cli.Define(fs, &f.Sum, "sum", "", "add up `EXPR`, like a size, over calls", amountForm)
+	cli.Define(fs, &f.HistOf, "hist-of", "", "add up `EXPR`, and add a histogram of it", amountForm)
 }
 
 // values tell what rows calls are of, and what is added up, by ValueFlags.

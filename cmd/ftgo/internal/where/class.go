@@ -59,14 +59,6 @@ func classOf(t *gotype.Type) class {
 // it they may be anything.
 type checker func(path string) (*gotype.Type, error)
 
-func (c checker) condition(root *node) *problem {
-	class, wrong := c.node(root)
-	if wrong == nil && class&truthClass == 0 {
-		wrong = &problem{"condition expected, not " + class.String() + ",", root.first()}
-	}
-	return wrong
-}
-
 func (c checker) node(n *node) (class, *problem) {
 	switch n.op {
 	case opConstant:

@@ -281,6 +281,23 @@ func TestParseValue(t *testing.T) {
 	}
 }
 
+// TestParseNumber: what can't be added up is refused, and what may be a number is not.
+func TestParseNumber(t *testing.T) {
+	for text, want := range map[string]string{
+		"n": "<nil>", "neg": "<nil>", "no": "<nil>", "len(key)": "<nil>", "p": "<nil>", "ai": "<nil>", "n > 100": "<nil>",
+		"key": `check value: "key": whole number expected, not a string, at 1`, "f": `check value: "f": whole number expected, not a fraction, at 1`,
+		"buf": `check value: "buf": whole number expected, not a string, at 1`,
+	} {
+		e, err := ParseNumber(text)
+		if err == nil {
+			err = e.Check(func(path string) (*gotype.Type, error) { v := sample[path]; return v.Type, nil })
+		}
+		if fmt.Sprint(err) != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
 func mustParse(t *testing.T, text string) Expr {
 	t.Helper()
 	e, err := Parse(text)

@@ -61,35 +61,34 @@ func (r Ref) String() string {
 
 // Expr is a filter. The zero Expr lets everything through.
 type Expr struct {
-	text  string
-	root  *node
-	value bool // it need not be true or false
+	text string
+	root *node
+	is   string // what it is to messages
+	want class  // what it must be
 }
 
 // Parse reads a filter. Errors are of one line and count characters from 1:
 //
 //	parse filter: "n >": operand expected at 4
-func Parse(text string) (Expr, error) {
-	root, wrong := parse(text)
-	e := Expr{text: text, root: bitSet(root)}
-	if wrong == nil {
-		wrong = e.check(nil)
-	}
-	if wrong != nil {
-		return Expr{}, wrong.in("parse filter", text)
-	}
-	return e, nil
-}
+func Parse(text string) (Expr, error) { return parseAs("filter", truthClass, text) }
 
 // ParseValue reads what need not be true or false: key[:4], len(buf) / 4096.
-func ParseValue(text string) (Expr, error) {
+func ParseValue(text string) (Expr, error) { return parseAs("value", anyClass|nilClass, text) }
+
+// ParseNumber reads what can be added up: whole numbers, and true as 1.
+func ParseNumber(text string) (Expr, error) { return parseAs("value", wholeClass|truthClass, text) }
+
+func parseAs(is string, want class, text string) (Expr, error) {
 	root, wrong := parse(text)
-	e := Expr{text, root, true}
+	if want == truthClass {
+		root = bitSet(root)
+	}
+	e := Expr{text, root, is, want}
 	if wrong == nil {
 		wrong = e.check(nil)
 	}
 	if wrong != nil {
-		return Expr{}, wrong.in("parse value", text)
+		return Expr{}, wrong.in("parse "+is, text)
 	}
 	return e, nil
 }
@@ -147,17 +146,18 @@ func (e Expr) Check(types func(path string) (*gotype.Type, error)) error {
 	if e.root == nil {
 		return nil
 	} else if wrong := e.check(types); wrong != nil {
-		return wrong.in(either(e.value, "check value", "check filter"), e.text)
+		return wrong.in("check "+e.is, e.text)
 	}
 	return nil
 }
 
 func (e Expr) check(types checker) (wrong *problem) {
-	if e.value {
-		_, wrong = types.node(e.root)
-		return wrong
+	class, wrong := types.node(e.root)
+	if wrong == nil && class&e.want == 0 {
+		want, is := either(e.want == truthClass, "condition", "whole number"), either(class == realClass, "a fraction", class.String())
+		wrong = &problem{fmt.Sprintf("%s expected, not %s,", want, is), e.root.first()}
 	}
-	return types.condition(e.root)
+	return wrong
 }
 
 // Eval tells whether a call is let through.
