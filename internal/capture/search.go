@@ -20,7 +20,6 @@ type search struct {
 
 	way                 []guard // to the map
 	header, count, more leaf    // where the map is; its elements; whether there may be others than in the slots
-	opaque              bool    // with more, the slots are elsewhere
 	guards              []guard // to the slots
 	full                leaf
 	hash                *hashForm
