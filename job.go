@@ -95,6 +95,8 @@ func (j *job) Return(c *pairing.Call) {
 	}
 }
 
+func (j *job) Goroutine(*pairing.Goroutine) {}
+
 func (j *job) ProcessEnded(pid int) {
 	j.Totals.ProcessEnded(pid)
 	if j.memories != nil {

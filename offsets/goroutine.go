@@ -34,6 +34,26 @@ func (b *Binary) WaitReason() (offset int64, names []string, known bool) {
 	return l.goid + behind, b.tables.WaitReasons(), true
 }
 
+// Running is where runtime.g has its thread, and where that, runtime.m, has the goroutine that it runs
+// (pointers, in bytes): as [Binary.Layout] finds what it tells.
+func (b *Binary) Running() (m, curg int64, known bool) {
+	v := b.goVer
+	m, curg, known = v.Running()
+	if known && v.Plain() {
+		return m, curg, true
+	}
+	if d, err := b.debug(); err == nil {
+		g, err1 := d.Struct("runtime.g", "runtime")
+		thread, err2 := d.Struct("runtime.m", "runtime")
+		if err1 == nil && err2 == nil {
+			m, ok1 := field(g, "m")
+			curg, ok2 := field(thread, "curg")
+			return m, curg, ok1 && ok2
+		}
+	}
+	return m, curg, known && !v.Devel
+}
+
 func (b *Binary) readLayout() (layout, error) {
 	v := b.goVer
 	off, known := v.Goid()

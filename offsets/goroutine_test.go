@@ -38,6 +38,12 @@ func TestLayout(t *testing.T) {
 					t.Errorf("waitreason at %d, %d by debug information", at, off)
 				}
 			}
+			if m, curg, known := without.Running(); known {
+				with.goVer.Devel, with.goVer.Text = true, "devel" // which the table does not hold for
+				if m2, curg2, known := with.Running(); !known || m2 != m || curg2 != curg {
+					t.Errorf("m at %d, curg at %d by version, %d and %d by debug information", m, curg, m2, curg2)
+				}
+			}
 			if l, err := without.layoutFromDWARF(); err == nil {
 				t.Errorf("-w left debug information: %+v", l)
 			}

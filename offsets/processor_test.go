@@ -367,10 +367,11 @@ func (s textSource) Read(_ context.Context, buf []byte) (int, error) { return s.
 // returned are the calls that a stream tells.
 type returned []pairing.Call
 
-func (r *returned) Counted(int, int)            {}
-func (r *returned) Entry(*pairing.Call)         {}
-func (r *returned) Kernel(*pairing.KernelEvent) {}
-func (r *returned) Return(c *pairing.Call)      { *r = append(*r, *c) }
+func (r *returned) Counted(int, int)             {}
+func (r *returned) Entry(*pairing.Call)          {}
+func (r *returned) Kernel(*pairing.KernelEvent)  {}
+func (r *returned) Goroutine(*pairing.Goroutine) {}
+func (r *returned) Return(c *pairing.Call)       { *r = append(*r, *c) }
 
 // oneProcess is where its addresses are in the file.
 type oneProcess struct{}

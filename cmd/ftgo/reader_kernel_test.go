@@ -265,9 +265,10 @@ func (s *sessionCalls) Return(c *pairing.Call) {
 	s.byGoroutine[g] = append(s.byGoroutine[g], line)
 }
 
-func (s *sessionCalls) Entry(*pairing.Call)         {}
-func (s *sessionCalls) Counted(int, int)            {}
-func (s *sessionCalls) Kernel(*pairing.KernelEvent) {}
+func (s *sessionCalls) Entry(*pairing.Call)          {}
+func (s *sessionCalls) Counted(int, int)             {}
+func (s *sessionCalls) Kernel(*pairing.KernelEvent)  {}
+func (s *sessionCalls) Goroutine(*pairing.Goroutine) {}
 
 // read reads until the session has ended.
 func (s *sessionCalls) read(ctx context.Context) {

@@ -24,6 +24,11 @@ func (o Outcome) String() string {
 
 // Call is one call of a function.
 type Call struct {
+	// ID numbers calls in the order in which they were seen to begin, from 1 on.
+	ID uint64
+	// From is, for the outermost call of a goroutine, the ID of the call that has started that: see
+	// [Goroutine]. It is 0 if there is none, and for other calls.
+	From uint64
 	// Func is the function's index in Plan.Funcs.
 	Func int
 	// PID is the process, 0 where the kernel did not tell; TID and CPU are where
@@ -51,8 +56,8 @@ type Call struct {
 	// Hits are those of probes on its stack from Start on, its own where it began included,
 	// before the one at End. What they cost the program is part of the time between.
 	Hits Hits
-	// Inside: on its goroutine, a call of one of the functions given to Stream.Inside was
-	// open when it began.
+	// Inside: on its goroutine, or where that was started, a call of one of the functions given to
+	// Stream.Inside was open when it began.
 	Inside bool
 	// StackHi is the end of the stack that SP is on, 0 if that is not known; Stack the words
 	// that tell the callers, for [uprobe.Callers].
@@ -77,6 +82,7 @@ type stack struct {
 }
 
 type frame struct {
+	id, from   uint64 // see Call
 	fn         int
 	depth      uint64
 	sp         uint64
@@ -117,7 +123,7 @@ func (p *pairer) pop(s *stack) {
 // fill sets c to the call at depth n of a stack, as far as it is known before it has ended.
 func (p *pairer) fill(c *Call, s *stack, n int) {
 	f := &s.frames[n]
-	c.Func, c.PID, c.TID, c.CPU, c.Goid, c.Depth = f.fn, s.pid, f.tid, f.cpu, s.goid, n
+	c.ID, c.From, c.Func, c.PID, c.TID, c.CPU, c.Goid, c.Depth = f.id, f.from, f.fn, s.pid, f.tid, f.cpu, s.goid, n
 	c.Start, c.End, c.Outcome, c.Split = f.start, 0, Returned, Split{}
 	c.Bias, c.SP, c.Hits, c.Inside = f.bias, f.sp, s.hits.since(f.hitsBefore), f.inside
 	words := min(p.plan.StackWords(), len(f.args))

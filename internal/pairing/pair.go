@@ -38,6 +38,7 @@ type pairer struct {
 	// retired are functions that were timed once, and are not any more, by index.
 	retired map[int]retirement
 	window  window
+	begun   uint64 // calls that have begun
 	done    uint64 // calls that have ended
 }
 
@@ -115,6 +116,9 @@ func (p *pairer) event(ev *parse.Event, bias uint64) {
 			s.ended = true
 		}
 		p.proc.bounds.forget(ev.Args[pe.Fields.G])
+		p.goexit(ev.Time, ev.Args[pe.Fields.G])
+	case uprobe.Creation:
+		p.created(ev, &pe.Fields)
 	case uprobe.Recovery:
 		if s := p.proc.stacks[keyOf(ev, &pe.Fields)]; s != nil {
 			p.unwind(ev, s, ev.Args[pe.Fields.Hi]-ev.Args[pe.Fields.SP]+1)
@@ -179,9 +183,14 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, fn int) {
 	fr.fn, fr.depth, fr.sp, fr.start, fr.tid, fr.cpu = fn, depth, ev.Args[f.SP], ev.Time, ev.TID, ev.CPU
 	fr.atEntry, fr.hitsBefore, fr.inside, fr.hi, fr.bias = p.at, s.hits, false, 0, p.bias
 	fr.waits = fr.waits[:0]
+	p.begun++
+	fr.id, fr.from = p.begun, 0
 	s.hits.add(1, p.stepped, p.words)
 	if n := len(s.frames) - 1; n > 0 && p.opt.Inside != nil {
 		fr.inside = s.frames[n-1].inside || p.opt.Inside[s.frames[n-1].fn]
+	} else if n == 0 && p.plan.Follows && !key.isThread {
+		o := p.proc.originOf(key.id, s.goid)
+		fr.from, fr.inside = o.from, o.inside
 	}
 	if !key.isThread {
 		fr.hi = fr.sp + depth

@@ -5,10 +5,11 @@ import "cmp"
 // returns is a Sink that takes calls that have ended.
 type returns func(*Call)
 
-func (returns) Counted(int, int)    {}
-func (returns) Entry(*Call)         {}
-func (returns) Kernel(*KernelEvent) {}
-func (r returns) Return(c *Call)    { r(c) }
+func (returns) Counted(int, int)     {}
+func (returns) Entry(*Call)          {}
+func (returns) Kernel(*KernelEvent)  {}
+func (returns) Goroutine(*Goroutine) {}
+func (r returns) Return(c *Call)     { r(c) }
 
 // entrySink is a Sink that takes calls that begin, too.
 type entrySink struct {

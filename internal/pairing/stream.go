@@ -155,6 +155,9 @@ type Sink interface {
 	Entry(c *Call)
 	// Return gets each call that is paired when it has ended, whatever its Outcome.
 	Return(c *Call)
+	// Goroutine is told of each goroutine that a call has started, and again when it has ended, if
+	// [uprobe.Plan].Follows: it comes before the goroutine's calls, and after them.
+	Goroutine(g *Goroutine)
 	// Kernel gets the events of [Options].Kernel.
 	Kernel(ev *KernelEvent)
 }

@@ -41,10 +41,11 @@ type played struct {
 	hits  *pairing.Counts
 }
 
-func (p *played) Counted(int, int)            {}
-func (p *played) Entry(*pairing.Call)         {}
-func (p *played) Kernel(*pairing.KernelEvent) {}
-func (p *played) Return(c *pairing.Call)      { p.calls = append(p.calls, *c) }
+func (p *played) Counted(int, int)             {}
+func (p *played) Entry(*pairing.Call)          {}
+func (p *played) Kernel(*pairing.KernelEvent)  {}
+func (p *played) Goroutine(*pairing.Goroutine) {}
+func (p *played) Return(c *pairing.Call)       { p.calls = append(p.calls, *c) }
 
 func (p *played) Of(tid, printed int) int         { return p.Process(tid, printed) }
 func (p *played) Wanted(_, pid int) (int, bool)   { return pid, true }

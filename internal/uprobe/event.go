@@ -109,6 +109,7 @@ const (
 	Switch                   // the thread goes on with another goroutine, in whose favour its own waits
 	Waiter                   // a goroutine may be about to wait: the stack tells where
 	WaitOver                 // it is not any more
+	Creation                 // a goroutine has been made, which has not run yet
 	Counter                  // a call begins. It is counted, whether others time it or not
 	CounterJump              // a Counter at a stack check's jump, as EntryJump is
 )
@@ -129,12 +130,14 @@ type Fields struct {
 	Flags    int // what conditional jumps look at
 	Old, New int // statuses of a goroutine, in the lower 32 bits
 	Why      int `json:"-"` // the number of the reason why it waits, in the lower 8 bits
+	By       int `json:"-"` // address of the g that has made the goroutine, 0 for none
+	ByGoid   int `json:"-"` // its goroutine id
 	Stack    int // the first of Plan.StackWords words for [Callers]
 	Values   int // the first word of what was asked for by Options.Values; the rest follow
 }
 
 // noFields is an event that fetches nothing.
-var noFields = Fields{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
+var noFields = Fields{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
 
 // identity is how an event tells whose call it is.
 type identity uint8
@@ -158,6 +161,7 @@ type fetcher struct {
 	conv, abi0             *arch.CallConv // conv is how functions of Go pass values, abi0 how assembly does
 	goid, stackLo, stackHi int64          // goid, stackLo and stackHi are where runtime.g has them
 	waitReason             int64          // likewise
+	m, curg                int64          // m is where runtime.g has its thread, curg where that has the goroutine that it runs
 }
 
 func newFetcher(b *offsets.Binary) fetcher {
@@ -190,7 +194,7 @@ func arrayLen(typ string) int {
 // fieldsOf finds fields among words by their names.
 func fieldsOf(args []tracefs.Arg) Fields {
 	f := noFields
-	at := map[string]*int{"sp": &f.SP, "g": &f.G, "id": &f.Goid, "hi": &f.Hi, "lo": &f.Lo, "fl": &f.Flags, "old": &f.Old, "new": &f.New, "why": &f.Why}
+	at := map[string]*int{"sp": &f.SP, "g": &f.G, "id": &f.Goid, "hi": &f.Hi, "lo": &f.Lo, "fl": &f.Flags, "old": &f.Old, "new": &f.New, "why": &f.Why, "by": &f.By, "byid": &f.ByGoid}
 	for i, a := range args {
 		*at[a.Name] = i
 	}
@@ -231,6 +235,17 @@ func (x *fetcher) fetch(kind Kind, id identity) []tracefs.Arg {
 		// address and the new bounds in place (runtime/stack.go).
 		gp := sp.At(x.conv.StackArgs)
 		return words("g", gp, "lo", at(x.stackLo, gp), "hi", at(x.stackHi, gp))
+	case Creation:
+		// At a return of newproc1, on the thread's own stack, whose m still has the goroutine that
+		// executes the go statement. Where arguments are on the stack they are still there, the fourth
+		// that goroutine, and the result behind them (runtime/proc.go).
+		made, by := "", at(x.curg, at(x.m, x.conv.G.Fetch()))
+		if len(x.conv.IntResults) > 0 {
+			made = x.conv.IntResults[0].Fetch()
+		} else {
+			made, by = x.arg(5), x.arg(3)
+		}
+		return words("g", made, "id", at(x.goid, made), "by", by, "byid", at(x.goid, by))
 	case Waiter:
 		return words("sp", sp.Fetch(), "g", g, "hi", at(x.stackHi, g))
 	case GoroutineEnd, WaitOver:

@@ -77,8 +77,8 @@ type Plan struct {
 	ByStack     bool
 	Stack       int  // how many callers are fetched where calls begin
 	Relocatable bool // addresses in a process are not those in the file
-	// Threads, Sched and Recorded: Options has asked for them, and the binary has what they take.
-	Threads, Sched, Recorded bool
+	// Threads, Sched, Follows and Recorded: Options has asked for them, and the binary has what they take.
+	Threads, Sched, Follows, Recorded bool
 	// Reasons are names of the reasons why goroutines wait, by their numbers, where Sched is set: the
 	// last, which is none of the runtime's, is that the goroutine's thread waits in the kernel.
 	Reasons []string
@@ -124,6 +124,9 @@ type Options struct {
 	// Sched adds runtime probes of the scheduler, hit each time that a goroutine begins to wait, can go
 	// on, or goes on. It is for Latency. New fails where the scheduler is not known.
 	Sched bool
+	// Follow adds a runtime probe where goroutines are made, hit by each go statement: it tells which
+	// calls goroutines were started in. Where they can't be followed, they are not: see Plan.Follows.
+	Follow bool
 	// Waits, which implies Sched, has waits of goroutines told as if they were calls: those in calls
 	// of the functions, or, if these are none, all.
 	Waits bool
@@ -197,6 +200,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 			c.addEndProbes()
 		}
 		p.Threads = opt.Threads && c.addThreadProbes()
+		p.Follows = opt.Follow && c.addCreation()
 		if p.Sched = opt.Sched || opt.Waits; p.Sched {
 			if err := c.addSchedProbes(); err != nil {
 				return nil, err

@@ -155,6 +155,21 @@ func (c *planner) addThreadProbes() bool {
 	return c.addRuntime(-1, probes...) == nil
 }
 
+// FirstFollowed is the minor version of the first Go whose go statements can be followed: newproc1
+// returns the goroutine since then.
+const FirstFollowed = 15
+
+// addCreation probes where goroutines are made: newproc1 is the one way for go statements, and for
+// coroutines (runtime/proc.go and coro.go, Go 1.15 to 1.26). It reports whether the binary has it.
+func (c *planner) addCreation() bool {
+	minor, _ := c.plan.Binary.GoVersion()
+	m, curg, known := c.plan.Binary.Running()
+	if c.fetcher.m, c.fetcher.curg = m, curg; minor < FirstFollowed || !known || !c.features.Memory {
+		return false
+	}
+	return c.addRuntime(-1, runtimeProbe{Creation, byG, "runtime.newproc1", atReturns}) == nil
+}
+
 // addSchedProbes probes where goroutines change their status (runtime/proc.go, Go 1.11
 // to 1.26). casgstatus(gp, oldval, newval) is the one way to do it, with these exceptions:
 //

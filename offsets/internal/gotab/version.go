@@ -45,6 +45,21 @@ func (v Version) Goid() (offset int64, known bool) {
 	return offset, known
 }
 
+// threadOf is where runtime.g has its runtime.m, from Go 1.13 to 1.26.
+const threadOf = 48
+
+// Running is where runtime.g has its thread in releases of the version, and where that, runtime.m, has the
+// goroutine that it runs, curg.
+func (v Version) Running() (m, curg int64, known bool) {
+	switch {
+	case v.Minor < 13 || v.Minor > 26:
+		return 0, 0, false
+	case v.Minor < 25:
+		return threadOf, 192, true
+	}
+	return threadOf, 184, true // gobuf.ret was removed
+}
+
 var (
 	// plainRelease is the version of a release as it is: not of an experiment or a
 	// distribution's own, "go1.24.0 X:...", which may have other fields.

@@ -170,9 +170,10 @@ func (m *meter) Return(c *pairing.Call) {
 	}
 }
 
-func (m *meter) Entry(*pairing.Call)         {}
-func (m *meter) Counted(int, int)            {}
-func (m *meter) Kernel(*pairing.KernelEvent) {}
+func (m *meter) Entry(*pairing.Call)          {}
+func (m *meter) Counted(int, int)             {}
+func (m *meter) Kernel(*pairing.KernelEvent)  {}
+func (m *meter) Goroutine(*pairing.Goroutine) {}
 
 // batch measures once more.
 func (m *meter) batch(ctx context.Context) {

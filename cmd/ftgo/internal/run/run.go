@@ -175,7 +175,7 @@ func (j *Job) close() error {
 	return err
 }
 
-// Counted, Entry, Return, Kernel, ProcessEnded and Reading take what the source tells.
+// Counted, Entry, Return, Goroutine, Kernel, ProcessEnded and Reading take what the source tells.
 
 func (j *Job) Counted(pid, fn int) { j.Totals.Counted(pid, fn) }
 
@@ -188,6 +188,12 @@ func (j *Job) Entry(c *pairing.Call) {
 func (j *Job) Return(c *pairing.Call) {
 	if j.Totals.Return(c); j.failed == nil {
 		j.failed = j.View.Return(c)
+	}
+}
+
+func (j *Job) Goroutine(g *pairing.Goroutine) {
+	if j.failed == nil {
+		j.failed = j.View.Goroutine(g)
 	}
 }
 
@@ -286,6 +292,7 @@ type View interface {
 	Begin(*Scene) error
 	Entry(*pairing.Call) error
 	Return(*pairing.Call) error
+	Goroutine(*pairing.Goroutine) error
 	Kernel(*pairing.KernelEvent) error
 	ProcessEnded(pid int)
 	// Flush comes when all that was read was told, 50 times a second: to write, and to obey keys.
@@ -326,12 +333,13 @@ type Scene struct {
 // Ignore is a view that does nothing with what it does not need.
 type Ignore struct{}
 
-func (Ignore) Entry(*pairing.Call) error         { return nil }
-func (Ignore) Return(*pairing.Call) error        { return nil }
-func (Ignore) Kernel(*pairing.KernelEvent) error { return nil }
-func (Ignore) ProcessEnded(int)                  {}
-func (Ignore) Flush() error                      { return nil }
-func (Ignore) Interval(*trace.Table) error       { return nil }
+func (Ignore) Entry(*pairing.Call) error          { return nil }
+func (Ignore) Return(*pairing.Call) error         { return nil }
+func (Ignore) Goroutine(*pairing.Goroutine) error { return nil }
+func (Ignore) Kernel(*pairing.KernelEvent) error  { return nil }
+func (Ignore) ProcessEnded(int)                   {}
+func (Ignore) Flush() error                       { return nil }
+func (Ignore) Interval(*trace.Table) error        { return nil }
 
 func (Ignore) Values(*target.Target, tracefs.Features) (Values, error) { return nil, nil }
 

@@ -1,0 +1,61 @@
+package pairing
+
+import (
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/parse"
+)
+
+// Goroutine is one that a call has started, itself or by way of goroutines that made no call.
+type Goroutine struct {
+	PID  int
+	Goid uint64
+	// From is the ID of the call, the innermost that was open where the go statement was executed.
+	From uint64
+	// At is when it was started or, if it has Ended, when it ended.
+	At    uint64
+	Ended bool
+}
+
+// origin is where the goroutine of a g comes from.
+type origin struct {
+	goid, from uint64
+	inside     bool // see Call.Inside
+}
+
+// created takes the creation of a goroutine. The calls of its g that were open are those of one that
+// is gone, which no event has told.
+func (p *pairer) created(ev *parse.Event, f *uprobe.Fields) {
+	g, by, byGoid := ev.Args[f.G], ev.Args[f.By], ev.Args[f.ByGoid]
+	p.goexit(ev.Time, g)
+	if by == 0 {
+		return
+	}
+	o := p.proc.originOf(by, byGoid)
+	if s := p.proc.stacks[stackKey{id: by}]; s != nil && len(s.frames) > 0 && s.goid == byGoid {
+		s.hits.add(1, p.stepped, 0)
+		top := &s.frames[len(s.frames)-1]
+		o.from, o.inside = top.id, top.inside || p.opt.Inside[top.fn]
+	}
+	if o.from == 0 {
+		return
+	}
+	o.goid = ev.Args[f.Goid]
+	p.proc.origins[g] = o
+	p.sink.Goroutine(&Goroutine{PID: p.proc.pid, Goid: o.goid, From: o.from, At: ev.Time})
+}
+
+// goexit takes the end of the goroutine of a g.
+func (p *pairer) goexit(at, g uint64) {
+	if o, ok := p.proc.origins[g]; ok {
+		delete(p.proc.origins, g)
+		p.sink.Goroutine(&Goroutine{PID: p.proc.pid, Goid: o.goid, From: o.from, At: at, Ended: true})
+	}
+}
+
+// originOf is that of a goroutine, zero if no call has started it.
+func (p *process) originOf(g, goid uint64) origin {
+	if o := p.origins[g]; o.goid == goid {
+		return o
+	}
+	return origin{}
+}

@@ -1,0 +1,92 @@
+package pairing
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/parse"
+)
+
+// followSink writes down what begins and ends: calls as FUNC#ID<FROM, goroutines as gID<FROM.
+type followSink struct {
+	returns
+	plan *uprobe.Plan
+	told []string
+}
+
+func (s *followSink) Goroutine(g *Goroutine) {
+	what := map[bool]string{false: "go", true: "end"}[g.Ended]
+	s.told = append(s.told, fmt.Sprintf("%s%d<%d", what, g.Goid, g.From))
+}
+
+func (s *followSink) Entry(c *Call) {
+	inside := map[bool]string{true: "*"}[c.Inside]
+	s.told = append(s.told, fmt.Sprintf("%s#%d<%d%s", s.plan.Funcs[c.Func].Name, c.ID, c.From, inside))
+}
+
+// TestFollow plays events: GOID+FUNC begins a call on a goroutine, GOID-FUNC returns, GOID>OTHER
+// starts a goroutine, GOID. ends. The g of a goroutine is the last digit of its id.
+func TestFollow(t *testing.T) {
+	for _, c := range []struct{ name, play, want string }{
+		{"started in a call", "1+f 1>2 2+g 2-g 2. 1-f", "f#1<0 go2<1 g#2<1 end2<1"},
+		{"of no call", "1>2 2+g 2-g 2. 1+f 1-f", "g#1<0 f#2<0"},
+		{"the innermost call", "1+f 1+g 1>2 1-g 1>3 2+h 3+h", "f#1<0 g#2<0 go2<2 go3<1 h#3<2 h#4<1"},
+		{"by way of others", "1+f 1>2 2>3 3+h 3>4 4+h", "f#1<0 go2<1 go3<1 h#2<1 go4<2 h#3<2"},
+		{"each of its outermost calls", "1+f 1>2 2+g 2+h 2-h 2-g 2+h", "f#1<0 go2<1 g#2<1 h#3<0 h#4<1"},
+		{"outlives the call", "1+f 1>2 1-f 1+g 2+h 2.", "f#1<0 go2<1 g#2<0 h#3<1 end2<1"},
+		{"later calls of the parent", "1+f 1-f 1+f 1>2 2+g", "f#1<0 f#2<0 go2<2 g#3<2"},
+		{"its g is used again", "1+f 1>2 2. 1>12 12+h", "f#1<0 go2<1 end2<1 go12<1 h#2<1"},
+		{"its end was lost", "1+f 1>2 1-f 1>12 12+h 12-h", "f#1<0 go2<1 end2<1 h#2<0"},
+		{"its creation was lost", "1+f 1>2 1-f 12+h", "f#1<0 go2<1 h#2<0"},
+		{"the end of its creator was lost", "1+f 11>2 2+h", "f#1<0 h#2<0"},
+		{"by nobody", "1+f 0>2 2+h", "f#1<0 h#2<0"},
+		{"inside", "1+loops 1>2 2>3 3+f 3>4 4+g 5+h", "loops#1<0 go2<1 go3<1 f#2<1* go4<2 g#3<2* h#4<0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			plan := testPlan()
+			plan.Follows = true
+			fields := noFields
+			fields.G, fields.Goid, fields.By, fields.ByGoid = 0, 1, 2, 3
+			plan.Events = append(plan.Events, uprobe.Event{Fields: fields, Sites: []uprobe.Site{{Kind: uprobe.Creation, Addr: 0x9000, Func: -1}}})
+			sink := &followSink{returns: noCalls, plan: plan}
+			p := newPairer(plan, sink)
+			p.opt = Options{Entries: true, Inside: map[int]bool{4: true}}
+			depths := make(map[uint64]uint64)
+			for i, word := range strings.Fields(c.play) {
+				at := strings.IndexAny(word, "+->.")
+				var goid, other uint64
+				fmt.Sscan(word[:at], &goid)
+				rest := word[at+1:]
+				g := goid % 10
+				ev := parse.Event{Time: uint64(i + 1), PID: 1, TID: int(g)}
+				fn := -1
+				for k, f := range testFuncs {
+					if f.name == rest {
+						fn = k
+					}
+				}
+				switch word[at] {
+				case '+':
+					depths[goid] += 0x10
+					ev.Format, ev.Addr = 0, 0x1000+uint64(fn)
+					ev.Args = []uint64{0x100000*(g+1) - depths[goid], g, 0x100000 * (g + 1), 0x100000 * g, goid}
+				case '-':
+					ev.Format, ev.Addr = 2, 0x3000+uint64(fn)
+					ev.Args = []uint64{0x100000*(g+1) - depths[goid], g, 0x100000 * (g + 1), 0x100000 * g}
+					depths[goid] -= 0x10
+				case '.':
+					ev.Format, ev.Addr, ev.Args = 4, 0x5000, []uint64{g}
+				case '>':
+					fmt.Sscan(rest, &other)
+					ev.Format, ev.Addr, ev.Args = len(plan.Events)-1, 0x9000, []uint64{other % 10, other, g, goid}
+				}
+				p.event(&ev, 0)
+			}
+			if got := strings.Join(sink.told, " "); got != c.want {
+				t.Errorf("%s\nwant %s", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,43 @@
+package uprobe
+
+import (
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// TestFollow: the place where goroutines are made is probed in every version that returns them there.
+func TestFollow(t *testing.T) {
+	for version, follows := range map[string]bool{"1.12.17": false, "1.16.15": true, "1.17.13": true, "1.20.14": true, "1.23.12": true, fixture.Current: true} {
+		t.Run(version, func(t *testing.T) {
+			variants := [][]string{nil}
+			if version == fixture.Current {
+				variants = append(variants, []string{"-gcflags=all=-N -l"}, []string{"-ldflags=-s -w"}, []string{"-buildmode=pie"})
+			}
+			for _, flags := range variants {
+				b, err := offsets.Open(fixture.BuildWith(t, version, "nest", flags...))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer b.Close()
+				f, _ := b.Lookup("main.fact")
+				for _, follow := range []bool{true, false} {
+					p, err := New(b, []*offsets.Func{f}, Options{Mode: Latency, Features: modern, Follow: follow})
+					if err != nil {
+						t.Fatal(err)
+					}
+					sites := 0
+					for _, ev := range p.Events {
+						if ev.Sites[0].Kind == Creation {
+							sites += len(ev.Sites)
+						}
+					}
+					if p.Follows != (follow && follows) || p.Follows != (sites > 0) {
+						t.Errorf("%v, follow %v: follows %v, at %d places", flags, follow, p.Follows, sites)
+					}
+				}
+			}
+		})
+	}
+}
