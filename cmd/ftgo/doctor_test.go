@@ -101,7 +101,7 @@ func TestKernelCostIsTold(t *testing.T) {
 		cmd := exec.Command(built(t), command, target, "main.framed", "--", target, "-n", "3", "-g", "1")
 		var errs strings.Builder
 		cmd.Stderr = &errs
-		if err := cmd.Run(); err != nil || !strings.Contains(errs.String(), "\nprobes took about ") || !strings.Contains(errs.String(), " where the kernel single-steps)\n") {
+		if err := cmd.Run(); err != nil || !strings.Contains(errs.String(), "\nprobes took about ") || !strings.Contains(errs.String(), " where the kernel single-steps)\n") || !strings.Contains(errs.String(), "\nftgo itself took ") {
 			t.Errorf("%s: %v\n%s", command, err, errs.String())
 		}
 	}

@@ -79,6 +79,7 @@ type Summary struct {
 	Probes, Functions int           // sites armed, and functions selected
 	Skipped           []Skipped     // functions that were selected but not (fully) probed
 	Probing           *Probing      // what the probes cost the program; nil if that is not known
+	Own               time.Duration // the CPU time that ftgo has used meanwhile; 0 of a recording
 	Clock             string        // the name of the trace clock used ("x86-tsc")
 	Kernel            *KernelEvents // nil if none were asked for
 	Bucketed          bool          // the kernel kept latencies, of which bounds are known
@@ -91,6 +92,14 @@ type Summary struct {
 	// were for what the probes of all together cost the target.
 	CountFirst bool
 	MaxRate    float64
+}
+
+// OwnShare is Own as a share of one CPU.
+func (s *Summary) OwnShare() float64 {
+	if s.Seconds <= 0 {
+		return 0
+	}
+	return s.Own.Seconds() / s.Seconds
 }
 
 // Kept tells which values have rows: those with most of By, as far as Most goes.

@@ -208,6 +208,7 @@ func (l *Live) Stop() error {
 		until.At = time.Now()
 	}
 	l.until = until
+	l.look.own = ownCPU()
 	l.look.stop(l.program)
 	l.opt.Costs.Stop()
 	l.switcher.end()
@@ -245,6 +246,7 @@ func (l *Live) Close() error {
 // complete adds what only a live source knows.
 func (l *Live) complete(r *Reading) *Reading {
 	r.MaxRate, r.Used, r.Waited = l.opt.MaxRate, l.look.used, l.look.waited
+	r.Own = cmp.Or(l.look.own, ownCPU()) - l.own
 	if l.switcher != nil {
 		r.TooOften = l.switcher.rates
 	}

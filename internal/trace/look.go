@@ -57,6 +57,7 @@ type look struct {
 	busy     *procfs.BusyTimes
 	used     time.Duration // the CPU time of what is traced while probes were armed
 	waited   float64       // the share of its time that it waited for a CPU
+	own      time.Duration // the CPU time of this process when the window ended
 }
 
 // life is that of a process: when it was started, and when it was found to have ended, or its number

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/pairing"
@@ -153,8 +154,9 @@ type window struct {
 	sink     Sink
 	stream   *pairing.Stream
 	counters counters
-	from     tracefs.Mark // where the window begins
-	until    tracefs.Mark // and ends
+	from     tracefs.Mark  // where the window begins
+	until    tracefs.Mark  // and ends
+	own      time.Duration // the CPU time that this process had used when it began
 	// What is live has these.
 	vanished vanished
 	program  *Command // nil if none was started
@@ -182,7 +184,15 @@ func (w *window) newStream(src pairing.Source, of pairing.Processes, sink pairin
 
 // begin says that the window begins.
 func (w *window) begin() {
+	w.own = ownCPU()
 	w.sink.Reading(&Reading{First: true, From: w.from.At, At: w.from.At})
+}
+
+// ownCPU is the CPU time that this process has used.
+func ownCPU() time.Duration {
+	var used syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // it can't fail
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // blank is a reading of nothing, up to a moment.

@@ -55,6 +55,7 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 	if s.Probing != nil {
 		f.whatProbesCost(s.Probing)
 	}
+	f.line(s.Own > 0 && s.Hits > 0, "ftgo itself took %s of CPU time, %s of one CPU", units.Duration(s.Own.Nanoseconds()), share(s.OwnShare()))
 	f.line(s.Unparsed > 0, "%s not understood", units.Plural(s.Unparsed, "trace line"))
 	if k := s.Kernel; k != nil && len(k.Names) > 0 {
 		f.line(true, "%s%s%s", units.Plural(k.Delivered, "kernel event"),
@@ -282,7 +283,7 @@ func SummaryJSON(w io.Writer, s stats.Summary) error {
 		{"counted", nonzero(s.Counted)}, {"max_rate", nonzero(s.MaxRate)},
 		{"unparsed", s.Unparsed}, {"probes", s.Probes}, {"functions", s.Functions},
 		{"skipped", append([]stats.Skipped{}, s.Skipped...)}, // without elements it is [], not null
-		{"seconds", s.Seconds},
+		{"seconds", s.Seconds}, {"own_cpu_ns", nonzero(s.Own.Nanoseconds())}, {"own_share", nonzero(s.OwnShare())},
 	}
 	if k := s.Values; k != nil {
 		summary = append(summary, member{"values", object{{"kept_by", k.By}, {"rows", k.Most}, {"fell_out", k.Fell}, {"missed_at_most", k.AtMost}}})

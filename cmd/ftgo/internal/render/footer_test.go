@@ -22,6 +22,8 @@ func TestFooterGolden(t *testing.T) {
 	noted.Skipped = []stats.Skipped{{Function: "main.exit", Reason: "no return site"}}
 	first := probe
 	first.CountFirst, first.Counted = true, 20000
+	beside := probe
+	beside.Own = 320 * time.Millisecond
 	limited := first
 	limited.MaxRate = 1000
 	for _, test := range []struct {
@@ -46,6 +48,8 @@ func TestFooterGolden(t *testing.T) {
 		{"no call", nil, stats.Summary{Seconds: 2, Hits: 3, Delivered: 3, LatencyMeasured: true, Unseen: "process 7 called none of these functions"}},
 		{"never hit", nil, stats.Summary{Seconds: 0.5, LatencyMeasured: true, Clock: "x86-tsc"}},
 		{"count", ordinary(), stats.Summary{Hits: 900000007, Seconds: 10, Probing: &stats.Probing{Emulated: 612, Stepped: 8120, NS: 5.5e8}}},
+		{"beside own time", ordinary(), beside},
+		{"busy reader", nil, stats.Summary{Hits: 9e6, Delivered: 9e6, Seconds: 2, Streamed: true, Own: 2500 * time.Millisecond}},
 		{"one hit", ordinary()[3:4], stats.Summary{Hits: 1, Delivered: 1, Seconds: 3, LatencyMeasured: true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -129,6 +133,6 @@ func TestCorrectedGolden(t *testing.T) {
 
 func TestSummaryProbingGolden(t *testing.T) {
 	golden(t, "summary-probing", func(w *bytes.Buffer) error {
-		return SummaryJSON(w, stats.Summary{Hits: 1, Delivered: 1, Probing: probing(3e9)})
+		return SummaryJSON(w, stats.Summary{Hits: 1, Delivered: 1, Probing: probing(3e9), Seconds: 4, Own: 500 * time.Millisecond})
 	})
 }
