@@ -58,11 +58,14 @@ func (s *Session) Disarm(events []Event) error {
 
 // enableAll enables events, the last first.
 func (s *Session) enableAll(ctx context.Context, events []Event) error {
+	tell, left, all := s.fs.telling("probes placed"), sites(events), sites(events)
 	for i := len(events) - 1; i >= 0; i-- {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		ev := &events[i]
+		tell(all-left, all)
+		left -= len(ev.Sites)
 		if ev.Filter != "" {
 			if err := s.fs.tree.Write(s.eventFile(ev, "filter"), ev.Filter); err != nil {
 				return fmt.Errorf("filter event %s by %q: %w", ev.Name, ev.Filter, err)
@@ -81,6 +84,14 @@ func (s *Session) enableAll(ctx context.Context, events []Event) error {
 		}
 	}
 	return nil
+}
+
+// sites is how many places events have.
+func sites(events []Event) (n int) {
+	for i := range events {
+		n += len(events[i].Sites)
+	}
+	return n
 }
 
 // Stop disarms the probes, in the background: Read must go on meanwhile, until it
@@ -113,8 +124,10 @@ func (s *Session) disable() error {
 // disableAll switches events off, the first first.
 func (s *Session) disableAll(events []Event) error {
 	defer s.fs.hurry(len(events))()
+	tell := s.fs.telling("events disarmed")
 	var errs []error
 	for i := range events {
+		tell(i, len(events))
 		err := s.fs.tree.Write(s.eventFile(&events[i], "enable"), "0")
 		if err != nil && !tree.IsNotExist(err) {
 			errs = append(errs, fmt.Errorf("disable event %s: %w", events[i].Name, err))
@@ -166,7 +179,7 @@ func (s *Session) Close() error {
 		// Deleting perf's crashes the kernel as in mustBeOff, which can't see it.
 		failed = append(failed, s.taken)
 	case s.defined:
-		failed = append(failed, s.fs.tree.RemoveGroup(s.Name))
+		failed = append(failed, s.fs.removeGroup(s.Name))
 	}
 	return errors.Join(append(errs, s.remains(failed...))...)
 }

@@ -197,10 +197,12 @@ func (s *Session) define(ctx context.Context, lines []string) error {
 // define appends lines to uprobe_events, several to a write. A line that is
 // refused ends it: the lines before it stay defined, and the error, an [ErrRefused], shows the line.
 func (f *FS) define(ctx context.Context, lines []string) error {
+	tell, all := f.telling("probes defined"), len(lines)
 	for len(lines) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		tell(all-len(lines), all)
 		n, size := 0, 0
 		for n < len(lines) && size+len(lines[n])+1 <= maxWrite {
 			size += len(lines[n]) + 1

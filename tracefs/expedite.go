@@ -104,7 +104,7 @@ func (f *FS) setExpedited() error {
 		return fmt.Errorf("mark that %s is set: %w", f.rcu(hurryMark), err)
 	}
 	if err := f.tree.Write(f.rcu(hurryMark), "1"); err != nil {
-		return errors.Join(err, f.tree.RemoveGroup(mark))
+		return errors.Join(err, f.removeGroup(mark))
 	}
 	f.hurrying.mark = mark
 	return nil
@@ -126,7 +126,7 @@ func (f *FS) unsetExpedited(mark string) error {
 			return err
 		}
 	}
-	return f.tree.RemoveGroup(mark)
+	return f.removeGroup(mark)
 }
 
 // hurryMarks are the groups of all marks.

@@ -31,6 +31,8 @@ type FS struct {
 	// Expedite, if set, allows /sys/kernel/rcu_expedited to be set while many events are disarmed.
 	// It gets a line about each time that it is.
 	Expedite func(text string)
+	// Progress, if set, is told how far what takes its time is, be it by several goroutines.
+	Progress func(what string, done, of int)
 
 	tree *tree.Tree
 	// memory is whether events fetch from it, once that is known.
@@ -46,6 +48,18 @@ type FS struct {
 // At returns the tracefs mounted at dir; nothing is checked.
 func At(dir string) *FS {
 	return &FS{tree: &tree.Tree{Dir: dir, Ops: tree.InTurns(dir)}, rcuDir: "/sys/kernel"}
+}
+
+// few is how many sites, or events, take no time worth telling.
+const few = 8
+
+// telling returns what tells Progress how many were done of many.
+func (f *FS) telling(what string) func(done, of int) {
+	return func(done, of int) {
+		if f.Progress != nil && of > few {
+			f.Progress(what, done, of)
+		}
+	}
 }
 
 // Dir is where the file system is mounted.
@@ -142,5 +156,5 @@ func (f *FS) takes(fetch string) bool {
 		return false
 	}
 	err = f.tree.Append(f.tree.Path("uprobe_events"), fmt.Sprintf("p:%s/trial /proc/self/exe:0x0 v=%s\n", who, fetch))
-	return err == nil && f.tree.RemoveGroup(who.String()) == nil
+	return err == nil && f.removeGroup(who.String()) == nil
 }

@@ -109,7 +109,12 @@ func (f *FS) sweep(l Leftover) (held bool, err error) {
 			return false, err
 		}
 	}
-	return held, f.tree.RemoveGroup(l.Name)
+	return held, f.removeGroup(l.Name)
+}
+
+// removeGroup deletes the events of a group, none of which is on.
+func (f *FS) removeGroup(name string) error {
+	return f.tree.RemoveGroup(name, f.telling("events removed"))
 }
 
 // RemoveHeld removes the instances that Close and Sweep had to leave for an open trace_pipe. Where it

@@ -32,8 +32,9 @@ func main() {
 	// Go's runtime opens what it waits with when it first has to, and ends where it can't: now
 	// there is nothing in the kernel that would be left (netpollGenericInit in runtime/netpoll.go).
 	time.Sleep(time.Nanosecond)
-	ctx, stop := cli.Interrupted(os.Stderr)
-	code := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stdout, stderr := terminal.Together(os.Stdout, terminal.Legible(os.Stderr))
+	ctx, stop := cli.Interrupted(stderr)
+	code := execute(ctx, os.Args[1:], stdout, stderr)
 	if by := stop(); by != 0 {
 		cli.Die(by)
 	}
@@ -44,7 +45,7 @@ func main() {
 // stdout gets data only, stderr everything else. It ends early when ctx is done, with
 // the probes removed.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return newEnv(stdout, terminal.Legible(stderr)).run(ctx, args)
+	return newEnv(stdout, stderr).run(ctx, args)
 }
 
 func (e *env) run(ctx context.Context, args []string) int {
@@ -247,7 +248,10 @@ func listCommand(e *env) *cli.Command {
 }
 
 func list(e *env, o *session.Options) (err error) {
+	o.Loading = e.Doing
+	stop := e.Progress("reading " + o.Binary)
 	rows, err := o.List(e.Say)
+	stop()
 	if err != nil {
 		return err
 	}
@@ -337,7 +341,9 @@ func clean(e *env, o *session.Options) error {
 		return cli.WithStatus(cli.ExitKernel, err)
 	}
 	o.Use(f)
+	stop := e.Progress("removing what is left")
 	gone, err := f.Sweep()
+	stop()
 	for _, l := range gone {
 		if _, werr := fmt.Fprintf(e.Stdout, "%s\tprocess %d\t%d probe events\n", l.Name, l.PID, l.Events); werr != nil {
 			return werr

@@ -42,6 +42,8 @@ type Query struct {
 	Missing bool
 	// Wrappers: wildcards and ends of names select wrappers, too.
 	Wrappers bool
+	// Loading, if not nil, is told how far the reading of what may be large is.
+	Loading func(what string, done, of int)
 }
 
 // Resolve opens the binary and finds the functions that the arguments select, once. A
@@ -171,7 +173,9 @@ func (q *Query) open() (*wanted, error) {
 		mapped.Close() // which may be none
 		return nil, err
 	}
-	w.binary, err = openFound(q.Binary, mapped, nil)
+	if w.binary, err = openFound(q.Binary, mapped, nil); err == nil {
+		w.binary.File().Progress = q.Loading
+	}
 	return w, err
 }
 

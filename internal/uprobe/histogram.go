@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/ftgo/ftgo/internal/histtext"
 	"github.com/ftgo/ftgo/offsets"
@@ -17,18 +16,18 @@ import (
 
 // NewHistograms plans histograms of latencies that the kernel keeps itself, see Plan.Calls, of
 // functions of a binary. Those whose calls the kernel can't tell apart by itself are in Skipped.
-// decoded, if not nil, counts the functions that were decoded.
+// progress, if not nil, is told how far it is.
 //
 // A call is known by its function, its goroutine's g and its depth: what is between SP and
 // the end of the stack, which is the same at both ends of a call however deep the recursion,
 // and stays the same when Go moves the stack. It is a difference of two fields, which the
 // kernel takes for a key as it does a field. g is used, and not the goroutine's number,
 // because it is used again: the kernel's table never forgets a key.
-func NewHistograms(b *offsets.Binary, funcs []*offsets.Func, decoded *atomic.Int64) (*Plan, error) {
+func NewHistograms(b *offsets.Binary, funcs []*offsets.Func, progress func(what string, done, of int)) (*Plan, error) {
 	p := &Plan{Binary: b, Processor: b.Processor()}
 	whole := histogramBinary(b)
 	x := newFetcher(b)
-	for _, r := range decodeAll(b, funcs, decoded) {
+	for _, r := range decodeAll(b, funcs, progress) {
 		if r.err = cmp.Or(whole, r.err); r.err == nil {
 			r.err = histogramFunc(x.conv.G, r.fn, r.sites)
 		}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/offsets"
@@ -134,9 +133,9 @@ type Options struct {
 	// [Plan.Timing] makes events that time them; nil is none.
 	CountFirst func(*offsets.Func) bool
 	Recorded   bool // they are counted by recorded hits, for the same reason as in CountRecorded
-	// Decoded, if not nil, counts the functions that were decoded, for who wants to show
-	// that New is at work: 100,000 take a second or more.
-	Decoded *atomic.Int64
+	// Progress, if not nil, is told how far New is, by several goroutines: 100,000 functions take a second
+	// or more.
+	Progress func(what string, done, of int)
 }
 
 // Instruction is an instruction to probe, and what to call it: "main.get+0x1a".
@@ -153,7 +152,7 @@ type Instruction struct {
 func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	p := &Plan{Binary: b, Processor: b.Processor(), Mode: opt.Mode, Relocatable: b.File().Relocatable(), Recorded: opt.Recorded}
 	_, p.BySP = b.Lookup("__morestack")
-	for _, r := range decodeAll(b, funcs, opt.Decoded) {
+	for _, r := range decodeAll(b, funcs, opt.Progress) {
 		if r.err != nil {
 			p.Skipped = append(p.Skipped, Skipped{r.fn, r.err})
 			continue

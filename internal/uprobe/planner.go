@@ -227,18 +227,18 @@ type decoded struct {
 	err   error
 }
 
-// decodeAll decodes functions on all CPUs, in their order, and counts them in done, if it is not nil.
-func decodeAll(b *offsets.Binary, funcs []*offsets.Func, done *atomic.Int64) []decoded {
+// decodeAll decodes functions on all CPUs, in their order, and tells progress, if it is not nil.
+func decodeAll(b *offsets.Binary, funcs []*offsets.Func, progress func(what string, done, of int)) []decoded {
 	out := make([]decoded, len(funcs))
-	var next atomic.Int64
+	var next, done atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(funcs)) {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(funcs)); i = next.Add(1) - 1 {
 				sites, err := b.Sites(funcs[i])
 				out[i] = decoded{funcs[i], sites, err}
-				if done != nil {
-					done.Add(1)
+				if n := done.Add(1); progress != nil {
+					progress("functions decoded", int(n), len(funcs))
 				}
 			}
 		})

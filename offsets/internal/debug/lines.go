@@ -140,7 +140,7 @@ func (d *Info) Position(addr uint64) (file string, line int, ok bool) {
 // CodeLines calls found with the address where each run of instructions begins that is of one
 // line of a file that matches, and whether a statement begins there.
 func (d *Info) CodeLines(match func(file string) bool, found func(addr uint64, file string, line int, stmt bool)) error {
-	for _, u := range d.units {
+	for u := range d.each {
 		files := u.files()
 		matches := make([]bool, len(files))
 		for i, name := range files {
@@ -230,7 +230,7 @@ func (d *Info) Calls(found func(callee, caller, file string, line int)) error {
 		origins: make(map[dwarf.Offset]dwarf.Offset),
 	}
 	r := newEntryReader(d.data, d.info)
-	for _, u := range d.units {
+	for u := range d.each {
 		if err := s.scan(&r, u); err != nil {
 			return fmt.Errorf("read debug information: %w", err)
 		}

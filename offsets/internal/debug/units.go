@@ -121,6 +121,18 @@ func (d *Info) addUnit(first, end dwarf.Offset) error {
 	return nil
 }
 
+// each visits the units, and tells how far that is.
+func (d *Info) each(visit func(*unit) bool) {
+	for i, u := range d.units {
+		if d.image.Progress != nil {
+			d.image.Progress("units of debug information read", i, len(d.units))
+		}
+		if !visit(u) {
+			return
+		}
+	}
+}
+
 // unitAt is the unit that describes an address, or nil.
 func (d *Info) unitAt(addr uint64) *unit {
 	i := sort.Search(len(d.ranges), func(i int) bool { return d.ranges[i].low > addr }) - 1
@@ -202,7 +214,7 @@ func (d *Info) readNames() error {
 		return nil
 	}
 	named, vars := make(map[string]dwarf.Offset), make(map[string]staticEntry)
-	for _, u := range d.units {
+	for u := range d.each {
 		err := d.walk(u, func(e *dwarf.Entry) (inside bool, err error) {
 			d.addName(named, vars, u, e)
 			return e.Tag == dwarf.TagCompileUnit || e.Tag == dwarf.TagNamespace, nil

@@ -27,6 +27,8 @@ type Image struct {
 	ELF *elf.File
 	// Processor is the one that the file is for.
 	Processor arch.Processor
+	// Progress, if not nil, is told how far the reading of what may be large is.
+	Progress func(what string, done, of int)
 
 	path string
 	file *os.File

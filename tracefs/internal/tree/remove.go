@@ -41,13 +41,14 @@ func (t *Tree) RemoveInstance(name string, patience time.Duration) error {
 	}
 }
 
-// RemoveGroup deletes all events of a group, once it is proven that none is on.
-func (t *Tree) RemoveGroup(group string) error {
+// RemoveGroup deletes all events of a group, once it is proven that none is on, and tells how far it is.
+func (t *Tree) RemoveGroup(group string, tell func(done, of int)) error {
 	if err := t.mustBeOff(group); err != nil {
 		return err
 	}
 	events, err := t.Events(group)
-	for _, ev := range events {
+	for i, ev := range events {
+		tell(i, len(events))
 		// Two sweepers may meet over one leftover: the second is refused, and nothing is wrong.
 		refused := t.Append(t.Path("uprobe_events"), "-:"+ev+"\n")
 		if refused != nil && err == nil && t.Exists("events", ev) {

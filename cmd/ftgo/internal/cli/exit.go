@@ -14,12 +14,13 @@ import (
 	"runtime/pprof"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
-	"time"
 	"unsafe"
 
 	"github.com/spf13/pflag"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/tracefs"
@@ -29,6 +30,7 @@ import (
 type Env struct {
 	Stdout, Stderr io.Writer
 	Quiet          bool
+	doing          atomic.Pointer[work]
 }
 
 // Say writes a line to stderr, but not under --quiet.
@@ -45,25 +47,33 @@ func (e *Env) Warn(text string) {
 	fmt.Fprintf(e.Stderr, "ftgo: %s\n", printable.Text(strings.ReplaceAll(text, "\n", "; ")))
 }
 
-// Progress says what is being done, each second that there is news, until stop is called, because
-// who waits for more than a second wants to know for what.
-func (e *Env) Progress(what func() string) (stop func()) {
-	done := make(chan struct{})
-	go func() {
-		said := ""
-		for second := time.Tick(time.Second); ; {
-			select {
-			case <-done:
-				return
-			case <-second:
-				if now := what(); now != said {
-					e.Say("%s", now)
-					said = now
-				}
-			}
-		}
-	}()
-	return func() { done <- struct{}{} }
+// Progress shows on a terminal what is being done, and what Doing tells of it, until stop is called,
+// because who waits for long wants to know for what.
+func (e *Env) Progress(what string) (stop func()) {
+	if e.Quiet {
+		return func() {}
+	}
+	e.Doing(what, 0, 0)
+	return terminal.Progress(e.Stderr, func() string { return "ftgo: " + e.doing.Load().String() })
+}
+
+// Doing notes how far long work is, for Progress. of is 0 where it is not known how much there is.
+func (e *Env) Doing(what string, done, of int) { e.doing.Store(&work{what, done, of}) }
+
+// work is how far something is.
+type work struct {
+	what     string
+	done, of int
+}
+
+func (w *work) String() string {
+	switch {
+	case w.of > 0:
+		return fmt.Sprintf("%s: %d of %d", w.what, w.done, w.of)
+	case w.done > 0:
+		return fmt.Sprintf("%s: %d", w.what, w.done)
+	}
+	return w.what
 }
 
 // Exit statuses, as documented in the README.

@@ -34,7 +34,6 @@ type Job struct {
 	Every   time.Duration  // how long an interval is, 0 for none
 	Ready   func() error   // called when the probes are armed
 	Placed  string         // what was placed where; of a recording there is nothing to say
-	Slow    int            // how many events take their time to remove
 	CutOff  error          // said of a result that is not all there is
 	Unseen  func() string  // says why no probe may have been hit; nil if nobody knows
 	MaxLost *uint64        // how many events may be lost; nil is any number
@@ -119,10 +118,7 @@ func (j *Job) until() string {
 
 // follow runs from the arming of the source to its last reading.
 func (j *Job) follow(ctx context.Context) error {
-	stop := func() {}
-	if j.Slow > 0 {
-		stop = j.Env.Progress(func() string { return fmt.Sprintf("placing %d probes", j.Plan.Probes()) })
-	}
+	stop := j.Env.Progress("placing the probes")
 	err := j.Source.Arm(ctx, j)
 	stop()
 	if err != nil {
@@ -144,11 +140,7 @@ func (j *Job) follow(ctx context.Context) error {
 	case j.written, errors.Is(err, ErrEnough):
 		err = nil
 	}
-	if j.Slow > 0 {
-		defer j.Env.Progress(func() string {
-			return fmt.Sprintf("removing the probes, a moment for each of %s", units.Plural(j.Slow, "event"))
-		})()
-	}
+	defer j.Env.Progress("removing the probes")()
 	return errors.Join(err, trace.Drain(j.Source, func() error { return nil }))
 }
 
@@ -170,6 +162,7 @@ func (j *Job) told() error {
 
 // close removes the probes and ends the program.
 func (j *Job) close() error {
+	defer j.Env.Progress("removing the probes")()
 	err := j.Source.Close()
 	j.Program.End()
 	return err

@@ -43,7 +43,7 @@ func (o *Options) openTracefs() error {
 
 // Use notes which tracefs is used, and allows what the flags do not forbid.
 func (o *Options) Use(f *tracefs.FS) {
-	o.FS = f
+	o.FS, f.Progress = f, o.Doing
 	if o.NoExpedite {
 		return
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -39,6 +39,8 @@ func (o *Options) Observe(ctx context.Context, v run.View) (err error) {
 	if o.Wait && !o.Await(ctx, o.Say) {
 		return nil // told to end before it had begun
 	}
+	ready := sync.OnceFunc(o.Progress("reading " + o.Binary))
+	defer ready()
 	p := &planned{Options: o, view: v}
 	j := p.job()
 	if j.Program, err = run.FindProgram(&o.Env.Env, o.Program, o.File == ""); err != nil {
@@ -72,6 +74,7 @@ func (o *Options) Observe(ctx context.Context, v run.View) (err error) {
 	if err := plan(j); err != nil {
 		return err
 	}
+	ready()
 	return p.do(ctx, j, o.Binary)
 }
 
@@ -145,7 +148,6 @@ func (p *planned) live(j *run.Job) (err error) {
 	}); err != nil {
 		return err
 	}
-	j.Slow = len(p.plan.Events)
 	if err := p.place(j, "", pace(p.features, p.FS)); err != nil {
 		return err
 	}
@@ -193,9 +195,9 @@ func (p *planned) inKernel(j *run.Job) error {
 			return err
 		}
 	}
-	if err := p.decode(" in the kernel", func(decoded *atomic.Int64) (*uprobe.Plan, error) {
-		return uprobe.NewHistograms(t.Binary, t.Funcs, decoded)
-	}); err != nil {
+	var err error
+	p.plan, err = uprobe.NewHistograms(t.Binary, t.Funcs, p.Doing)
+	if err := p.checkPlan(" in the kernel", err); err != nil {
 		return err
 	}
 	j.Source = trace.NewInKernel(p.FS, p.plan, p.source())
@@ -207,19 +209,13 @@ func (p *planned) planFor(opt uprobe.Options) (err error) {
 	if opt.Values, err = p.view.Values(p.target, p.features); err != nil {
 		return err
 	}
-	opt.Points = p.target.Sites
-	return p.decode("", func(decoded *atomic.Int64) (*uprobe.Plan, error) {
-		opt.Decoded = decoded
-		return uprobe.New(p.target.Binary, p.target.Funcs, opt)
-	})
+	opt.Points, opt.Progress = p.target.Sites, p.Doing
+	p.plan, err = uprobe.New(p.target.Binary, p.target.Funcs, opt)
+	return p.checkPlan("", err)
 }
 
-// decode makes the plan, and tells how many functions are decoded while that is going on.
-func (p *planned) decode(where string, plan func(decoded *atomic.Int64) (*uprobe.Plan, error)) (err error) {
-	var decoded atomic.Int64
-	stop := p.Progress(func() string { return fmt.Sprintf("decoding functions: %d of %d", decoded.Load(), len(p.target.Funcs)) })
-	p.plan, err = plan(&decoded)
-	stop()
+// checkPlan refuses a plan that could not be made, or that has no event.
+func (p *planned) checkPlan(where string, err error) error {
 	switch {
 	case errors.Is(err, uprobe.ErrNoSched):
 		return cli.WithStatus(cli.ExitNothing, err)

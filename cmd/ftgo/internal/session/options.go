@@ -179,7 +179,7 @@ func (o *Options) Words(command string) func(words, program []string) error {
 // resolve finds the target.
 func (o *Options) resolve() (*target.Target, error) {
 	o.Signatures = o.Signatures || o.Values.Any()
-	o.Missing = o.Missing || o.Force
+	o.Missing, o.Loading = o.Missing || o.Force, o.Doing
 	return o.Query.Resolve(o.Say)
 }
 

@@ -36,12 +36,15 @@ func (o *Options) RecordingFile(words, program []string) error {
 // Report is report, once its arguments are read.
 func (o *Options) Report(ctx context.Context) error {
 	input := o.Binary
-	file, size, err := openRecording(input)
+	defer o.Progress("reading " + input)()
+	const megabyte = 1e6
+	tell := func(done, of int64) { o.Doing("megabytes read", int(done/megabyte), int(of/megabyte)) }
+	file, size, err := openRecording(input, tell)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	rec, err := recording.Open(file, size)
+	rec, err := recording.Open(told{file, func(at int64) { tell(at, size) }}, size)
 	switch {
 	case errors.Is(err, recording.ErrNone):
 		return fmt.Errorf("%s: %w (a trace alone does not tell what its lines mean: record with the script of ftgo script)", input, err)
@@ -70,15 +73,31 @@ func (o *Options) Report(ctx context.Context) error {
 	return p.do(ctx, j, input, o.Binary, o.Recorded.binary)
 }
 
+// told is a recording that tells where it is read: what its end says is read first, and then its events.
+type told struct {
+	io.ReaderAt
+	tell func(at int64)
+}
+
+func (t told) ReadAt(b []byte, at int64) (int, error) {
+	t.tell(at)
+	return t.ReaderAt.ReadAt(b, at)
+}
+
 // openRecording opens a file, or takes standard input into one, since a recording is read
-// twice: what its first lines mean, its last may tell.
-func openRecording(name string) (f *os.File, size int64, err error) {
+// twice: what its first lines mean, its last may tell. It tells how much it has taken.
+func openRecording(name string, tell func(done, of int64)) (f *os.File, size int64, err error) {
 	if name == "-" {
 		if f, err = os.CreateTemp("", "ftgo-report-"); err != nil {
 			return nil, 0, err
 		}
-		if err = os.Remove(f.Name()); err == nil {
-			size, err = io.Copy(f, os.Stdin)
+		for err = os.Remove(f.Name()); err == nil; tell(size, 0) {
+			var n int64
+			n, err = io.CopyN(f, os.Stdin, 1<<20)
+			size += n
+		}
+		if err == io.EOF {
+			err = nil
 		}
 	} else if f, err = os.Open(name); err == nil {
 		var info os.FileInfo

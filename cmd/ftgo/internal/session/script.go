@@ -152,6 +152,7 @@ func (o *Options) Script() (err error) {
 	if mode == uprobe.CountRecorded && p.features.ExactHits {
 		mode = uprobe.Count
 	}
+	defer o.Progress("reading " + o.Binary)()
 	if p.target, err = o.resolve(); err != nil {
 		return err
 	}

@@ -34,8 +34,11 @@ func Legible(w io.Writer) io.Writer {
 
 // File is what a program may be given to write to what w is: a file, where it is one.
 func File(w io.Writer) io.Writer {
-	if a, ok := w.(asciiWriter); ok {
-		return a.w
+	switch under := w.(type) {
+	case asciiWriter:
+		return File(under.w)
+	case talk:
+		return File(under.w)
 	}
 	return w
 }

@@ -1,0 +1,119 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestProgress: what takes its time has a line at the end, which is never in the way of other lines.
+func TestProgress(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		do   func(out, talk io.Writer)
+		want string // on the screen at the end
+		most string // that it has had a line of, or "" if it has had none
+	}{
+		{"soon over", func(_, talk io.Writer) {
+			stop := Progress(talk, func() string { return "reading" })
+			time.Sleep(patience - 1)
+			stop()
+		}, "", ""},
+		{"long", func(_, talk io.Writer) {
+			n := 0
+			stop := Progress(talk, func() string { n++; return fmt.Sprint(n, " of 3") })
+			time.Sleep(patience + 2*redrawn + 1)
+			stop()
+		}, "", "3 of 3"},
+		{"told meanwhile", func(out, talk io.Writer) {
+			stop := Progress(talk, func() string { return "reading a file" })
+			for i := range 3 {
+				time.Sleep(patience)
+				fmt.Fprintln(talk, "said", i)
+				fmt.Fprintln(out, "data", i)
+			}
+			stop()
+			fmt.Fprintln(talk, "done")
+		}, "said 0\ndata 0\nsaid 1\ndata 1\nsaid 2\ndata 2\ndone\n", "reading a file"},
+		{"one in another", func(_, talk io.Writer) {
+			what := "outer"
+			stop := Progress(talk, func() string { return what })
+			time.Sleep(patience + 1)
+			inner := Progress(talk, func() string { return what })
+			what = "inner"
+			time.Sleep(patience + 1)
+			inner()
+			stop()
+		}, "", "inner"},
+		{"wide", func(_, talk io.Writer) {
+			stop := Progress(talk, func() string { return strings.Repeat("x", 100) })
+			time.Sleep(time.Second)
+			stop()
+		}, "", strings.Repeat("x", 18) + "…"},
+		{"foreign", func(_, talk io.Writer) {
+			stop := Progress(talk, func() string { return "reading \x1b[2J" })
+			time.Sleep(time.Second)
+			stop()
+		}, "", `reading \x1b[2J`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var m lineTerminal
+				line := &below{w: &m, width: func() int { return 20 }}
+				test.do(talk{&m, line}, talk{&m, line})
+				if got := m.above + m.line; got != test.want {
+					t.Errorf("at the end the screen shows %q, want %q", got, test.want)
+				}
+				if m.most != test.most {
+					t.Errorf("the last line was %q, want %q", m.most, test.most)
+				}
+			})
+		})
+	}
+}
+
+// lineTerminal is a terminal that understands what Progress writes.
+type lineTerminal struct {
+	above, line string
+	most        string // the last progress that the line has shown
+}
+
+func (m *lineTerminal) Write(b []byte) (int, error) {
+	for text := string(b); text != ""; {
+		switch {
+		case text[0] == '\r':
+			line, rest, ok := strings.Cut(text[1:], "\x1b[K")
+			if !ok || strings.ContainsAny(line, "\n\x1b") {
+				return 0, fmt.Errorf("unknown sequence %q", text)
+			}
+			if m.line, text = line, rest; line != "" {
+				m.most = line
+			}
+		default:
+			line, rest, ok := strings.Cut(text, "\n")
+			if !ok || m.line != "" {
+				return 0, fmt.Errorf("%q written behind %q", text, m.line)
+			}
+			m.above += line + "\n"
+			text = rest
+		}
+	}
+	return len(b), nil
+}
+
+// TestProgressElsewhere: what is no terminal gets nothing.
+func TestProgressElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out, talk strings.Builder
+		o, e := Together(&out, &talk)
+		stop := Progress(e, func() string { return "reading" })
+		time.Sleep(time.Minute)
+		stop()
+		if _, err := io.WriteString(o, "data"); err != nil || out.String() != "data" || talk.Len() > 0 {
+			t.Errorf("%v: %q, %q", err, out.String(), talk.String())
+		}
+	})
+}
