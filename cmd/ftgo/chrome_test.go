@@ -15,7 +15,8 @@ import (
 // there is none.
 type traceEvent struct {
 	Ph, Name, Cat string
-	S             string
+	S, BP         string
+	ID            int // of an arrow
 	PID, TID      *int64
 	TS, Dur       *float64
 	Args          map[string]any
@@ -23,8 +24,9 @@ type traceEvent struct {
 
 // checkChrome checks trace events against "Trace Event Format": what each phase must have,
 // and that begins and ends, and complete events, nest on each track ("Duration Events",
-// "Complete Events", "Instant Events", "Metadata Events"). Besides, time stamps grow along
-// each track, and each has a name before its first event.
+// "Complete Events", "Instant Events", "Flow Events", "Metadata Events"), and arrows lead from
+// within a call to the begin of one. Besides, time stamps grow along each track, and each has a name
+// before its first event.
 func checkChrome(t *testing.T, text string) (events []traceEvent) {
 	t.Helper()
 	var file struct {
@@ -46,6 +48,7 @@ func checkChrome(t *testing.T, text string) (events []traceEvent) {
 	names := make(map[track]string)
 	last := make(map[track]float64)
 	open := make(map[track][]span)
+	arrows := make(map[int]string)
 	for i, e := range file.TraceEvents {
 		bad := func(format string, args ...any) {
 			t.Errorf("event %d, %s %q: %s", i, e.Ph, e.Name, fmt.Sprintf(format, args...))
@@ -100,6 +103,10 @@ func checkChrome(t *testing.T, text string) (events []traceEvent) {
 				continue
 			}
 			stack = stack[:len(stack)-1]
+		case "s", "f":
+			if arrows[e.ID] += e.Ph; e.ID == 0 || len(stack) == 0 || e.Ph == "f" && e.BP != "e" {
+				bad("arrow %d, in %d calls", e.ID, len(stack))
+			}
 		case "i":
 			if e.S != "t" && e.S != "p" && e.S != "g" {
 				bad("scope %q", e.S)
@@ -108,6 +115,11 @@ func checkChrome(t *testing.T, text string) (events []traceEvent) {
 			bad("no phase of ours")
 		}
 		open[at] = stack
+	}
+	for id, ends := range arrows {
+		if ends != "sf" {
+			t.Errorf("arrow %d: %q", id, ends)
+		}
 	}
 	for at, stack := range open {
 		for _, s := range stack {
@@ -170,6 +182,25 @@ func TestKernelChrome(t *testing.T) {
 	}
 	if fmt.Sprint(calls) != fmt.Sprint(want) || len(tracks) != 3 {
 		t.Errorf("%d tracks, calls\n%v\nwant\n%v", len(tracks), calls, want)
+	}
+}
+
+// TestKernelChromeFollow: an arrow leads to the first call of each goroutine that a call has started.
+func TestKernelChromeFollow(t *testing.T) {
+	tracetest.Kernel(t)
+	const requests = 101
+	target := fixture.Build(t, "spawn")
+	r := waitLong(t, append(append([]string{"trace", "-o", "chrome", target}, spawnFuncs...), "--", target, "-n", fmt.Sprint(requests), "-linger", "10", "-stay", "20")...)
+	got := make(map[string]int)
+	for _, e := range checkChrome(t, r.stdout) {
+		got[e.Ph+" "+e.Name]++
+	}
+	want := map[string]int{
+		"X main.handle": requests, "X main.part": 3 * requests, "X main.leaf": 3 * requests, "X main.deep": requests,
+		"X main.linger": 11, "X main.stay": 6, "s go": 4*requests + 17, "f go": 4*requests + 17,
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v\nwant\n%v", got, want)
 	}
 }
 

@@ -27,6 +27,10 @@ type origin struct {
 func (p *pairer) created(ev *parse.Event, f *uprobe.Fields) {
 	g, by, byGoid := ev.Args[f.G], ev.Args[f.By], ev.Args[f.ByGoid]
 	p.goexit(ev.Time, g)
+	if f.Lo >= 0 { // nothing else may tell whose stack that is before its first calls
+		p.proc.bounds.learn(g, ev.Args[f.Lo], ev.Args[f.Hi])
+		p.is(ev, p.proc.stackOf(stackKey{id: g}), ev.Args[f.Goid])
+	}
 	if by == 0 {
 		return
 	}

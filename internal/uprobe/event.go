@@ -245,7 +245,11 @@ func (x *fetcher) fetch(kind Kind, id identity) []tracefs.Arg {
 		} else {
 			made, by = x.arg(5), x.arg(3)
 		}
-		return words("g", made, "id", at(x.goid, made), "by", by, "byid", at(x.goid, by))
+		args := words("g", made, "id", at(x.goid, made), "by", by, "byid", at(x.goid, by))
+		if id == byStack {
+			args = append(args, words("lo", at(x.stackLo, made), "hi", at(x.stackHi, made))...)
+		}
+		return args
 	case Waiter:
 		return words("sp", sp.Fetch(), "g", g, "hi", at(x.stackHi, g))
 	case GoroutineEnd, WaitOver:

@@ -167,7 +167,11 @@ func (c *planner) addCreation() bool {
 	if c.fetcher.m, c.fetcher.curg = m, curg; minor < FirstFollowed || !known || !c.features.Memory {
 		return false
 	}
-	return c.addRuntime(-1, runtimeProbe{Creation, byG, "runtime.newproc1", atReturns}) == nil
+	id := byG
+	if c.plan.ByStack {
+		id = byStack
+	}
+	return c.addRuntime(-1, runtimeProbe{Creation, id, "runtime.newproc1", atReturns}) == nil
 }
 
 // addSchedProbes probes where goroutines change their status (runtime/proc.go, Go 1.11

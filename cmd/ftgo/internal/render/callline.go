@@ -93,6 +93,8 @@ type CallWriter struct {
 	o    CallOptions
 	row  object
 	line []byte
+	tree int       // the number of the last tree
+	at   *TreeLine // in JSON, that of the tree which is written
 }
 
 // stackWidth is how many columns callers may take, 0 for any number.
@@ -134,9 +136,11 @@ func (w *CallWriter) members(c *CallLine) object {
 	json, sched, returned := w.o.Format == JSON, w.o.Sched, c.returned()
 	// Cells are empty where the arguments are not known at all.
 	args := json || len(c.Args) > 0 || c.ArgsNote == ""
+	tree, level, outlived := w.place()
 	w.row = append(w.row[:0], object{
 		{"type", shown(json, verbatim(`"call"`))}, {"time", &c.Time}, {"function", &c.Function},
 		{"goid", &c.Goid}, {"pid", &c.PID}, {"tid", &c.TID}, {"cpu", &c.CPU}, {"depth", &c.Depth},
+		{"tree", shown(json, tree)}, {"level", shown(json, level)}, {"outlived_ns", shown(json, outlived)},
 		{"ns", known(returned, &c.NS)},
 		{"ns_low", shown(json, known(returned && c.High > 0, &c.Low))},
 		{"ns_high", shown(json, known(returned && c.High > 0, &c.High))},
@@ -182,10 +186,11 @@ type EventLine struct {
 // A goroutine is named if it is certain.
 func (w *CallWriter) Event(e *EventLine) error {
 	if w.o.Format == JSON {
+		tree, level, _ := w.place()
 		w.line = object{
 			{"type", verbatim(`"event"`)}, {"time", &e.Time}, {"name", &e.Name}, {"pid", &e.PID}, {"tid", &e.TID}, {"cpu", &e.CPU},
 			{"goid", known(e.Known, &e.Goid)}, {"function", known(e.Function != "", &e.Function)},
-			{"fields", fieldObject(e.Fields)},
+			{"tree", tree}, {"level", level}, {"fields", fieldObject(e.Fields)},
 		}.append(w.line[:0], JSON)
 		return write(w.w, "kernel event", w.line)
 	}

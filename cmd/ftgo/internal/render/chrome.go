@@ -21,6 +21,7 @@ type ChromeWriter struct {
 	origin time.Time
 	before string             // the next event
 	named  map[[2]uint64]bool // process and track
+	arrows int                // that have been written
 	line   []byte             // what is to be written
 }
 
@@ -47,15 +48,22 @@ type chromeEvent struct {
 	object
 }
 
-// Tree writes the calls of a tree, or of a part of one.
-func (w *ChromeWriter) Tree(first *CallLine, _ bool, lines []TreeLine) error {
+// Tree writes the calls of a tree, or of a part of one. An arrow (s, f) leads from where a goroutine
+// is started, in the call above, to its first call.
+func (w *ChromeWriter) Tree(t *CallTree) error {
 	var events []chromeEvent
-	add := func(phase verbatim, function *string, at time.Time, ends int, more ...member) {
-		o := append(w.begin(phase, `"call"`, function, at, &first.Thread), more...)
-		events = append(events, chromeEvent{at, ends, o})
-	}
-	for i := range lines {
-		switch l, c := &lines[i], lines[i].Call; {
+	var above []*TreeLine // by level
+	for i := range t.Lines {
+		l, c := &t.Lines[i], t.Lines[i].Call
+		add := func(phase verbatim, function *string, at time.Time, ends int, more ...member) {
+			o := append(w.begin(phase, `"call"`, function, at, &l.Thread), more...)
+			events = append(events, chromeEvent{at, ends, o})
+		}
+		if above = append(above[:min(l.Level, len(above))], l); !l.GoesOn {
+			w.name(&l.Thread)
+		}
+		switch {
+		case l.GoesOn:
 		case l.Event != nil:
 			events = append(events, chromeEvent{l.Event.Time, 0, w.instant(l.Event)})
 		case c == nil && l.Shown: // it goes on
@@ -67,14 +75,31 @@ func (w *ChromeWriter) Tree(first *CallLine, _ bool, lines []TreeLine) error {
 			took := member{"dur", micros(w.since(c.Ended) - w.since(c.Time))}
 			add(`"X"`, &c.Function, c.Time, 0, append(object{took}, chromeArgs(c)...)...)
 		}
+		if !l.Started.IsZero() && l.Level > 0 && l.Level < len(above) && !l.Shown {
+			events = w.arrow(events, above[l.Level-1], l)
+		}
 	}
 	// Ends of calls of earlier parts stand where the calls do.
 	slices.SortStableFunc(events, func(a, b chromeEvent) int { return cmp.Or(a.at.Compare(b.at), b.ends-a.ends) })
-	w.name(&first.Thread)
 	for _, ev := range events {
 		w.add(ev.object)
 	}
 	return w.flush()
+}
+
+// arrow adds that of a go statement in a call. It is within that, or the viewer would not draw it: what
+// goroutines without calls have started comes from there, too.
+func (w *ChromeWriter) arrow(events []chromeEvent, from, to *TreeLine) []chromeEvent {
+	w.arrows++
+	at, begun, name := to.Started, to.Begun, "go"
+	if from.Call != nil && !at.Before(from.Call.Ended) {
+		at = from.Call.Ended.Add(-time.Nanosecond)
+	}
+	id := member{"id", w.arrows}
+	return append(events,
+		chromeEvent{at, 0, append(w.begin(`"s"`, `"go"`, &name, at, &from.Thread), id)},
+		chromeEvent{begun, 0, append(w.begin(`"f"`, `"go"`, &name, begun, &to.Thread), id, member{"bp", verbatim(`"e"`)})},
+	)
 }
 
 // Event writes a kernel event that was in no call.

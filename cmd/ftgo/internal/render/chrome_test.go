@@ -22,11 +22,16 @@ func TestChrome(t *testing.T) {
 	event := &EventLine{Time: at(12), Name: "sched:sched_switch", Thread: Thread{Goid: 7, PID: 3, TID: 4}, Fields: []pairing.KernelField{{Name: "next_comm", Text: []byte("\"\n")}}}
 	var b bytes.Buffer
 	w := NewChromeWriter(&b, at(0).Add(-7))
-	head := call("main.f", 10, 20, "return")
+	tree := func(lines ...TreeLine) error {
+		for i := range lines {
+			lines[i].Thread = Thread{Goid: 7, PID: 3, TID: 4, CPU: 1}
+		}
+		return w.Tree(&CallTree{Lines: lines})
+	}
 	for _, err := range []error{
-		w.Tree(head, false, []TreeLine{{Call: call("main.f", 10, 20, "return")}, {Event: event, Level: 1}, {Call: call("main.g", 13, 14, "unwound"), Level: 1}}),
-		w.Tree(head, false, []TreeLine{{Function: "main.loop", Begun: at(30)}, {Call: call("main.h", 31, 32, "return"), Level: 1}}),
-		w.Tree(head, false, []TreeLine{{Call: call("main.loop", 30, 40, "open"), Shown: true}, {Call: call("main.h", 33, 34, "return"), Level: 1}}),
+		tree(TreeLine{Call: call("main.f", 10, 20, "return")}, TreeLine{Event: event, Level: 1}, TreeLine{Call: call("main.g", 13, 14, "unwound"), Level: 1}),
+		tree(TreeLine{Function: "main.loop", Begun: at(30)}, TreeLine{Call: call("main.h", 31, 32, "return"), Level: 1}),
+		tree(TreeLine{Call: call("main.loop", 30, 40, "open"), Shown: true}, TreeLine{Call: call("main.h", 33, 34, "return"), Level: 1}),
 		w.Event(&EventLine{Time: at(50), Name: "a:b", Thread: Thread{PID: 3, TID: 4}}),
 		w.Close(stats.Summary{Hits: 9, Delivered: 8, Lost: 1}),
 	} {
@@ -60,7 +65,7 @@ func TestChromeOfNothing(t *testing.T) {
 	}
 	w := NewChromeWriter(brokenWriter{}, time.Unix(0, 0))
 	for what, err := range map[string]error{
-		"event": w.Event(&EventLine{}), "tree": w.Tree(&CallLine{}, false, nil), "end": w.Close(stats.Summary{}),
+		"event": w.Event(&EventLine{}), "tree": w.Tree(&CallTree{}), "end": w.Close(stats.Summary{}),
 	} {
 		if !errors.Is(err, errBroken) {
 			t.Errorf("%s: error of a broken writer = %v", what, err)

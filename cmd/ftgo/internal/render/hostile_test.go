@@ -105,12 +105,15 @@ func TestHostileEvents(t *testing.T) {
 		}
 		call := around(s)
 		call.Function, call.Stack = s, hostileStack(s)[0].Callers
-		lines := []TreeLine{{Call: &call}, {Event: e, Level: 1}, {Function: s, Begun: callStart, Level: 1}}
-		written(t, 1+3+3, func(w io.Writer) error { return NewCallWriter(w, CallOptions{Tree: true}).Tree(&call, false, lines) })
+		lines := []TreeLine{{Call: &call}, {Event: e, Level: 1}, {Function: s, Begun: callStart, Level: 1}, {Branch: true, GoesOn: true, Level: 1}}
+		tree := &CallTree{First: &call, Function: s, Origin: &Origin{Function: s}, Lines: lines}
+		written(t, 1+3+4, func(w io.Writer) error {
+			return NewCallWriter(w, CallOptions{Tree: true}).Tree(tree)
+		})
 		// A head, two names of tracks, a call, an event, an open call, the end.
 		validJSON(t, written(t, 7, func(w io.Writer) error {
 			c := NewChromeWriter(w, callStart)
-			if err := c.Tree(&call, false, lines); err != nil {
+			if err := c.Tree(tree); err != nil {
 				return err
 			}
 			return c.Close(stats.Summary{})

@@ -73,7 +73,7 @@ func TestTreeSplits(t *testing.T) {
 	var b bytes.Buffer
 	w := NewCallWriter(&b, CallOptions{Sched: true})
 	line := CallLine{Function: "main.f", Thread: Thread{Goid: 7}, NS: 10_000, Split: stats.Split{Running: 2000, Waiting: 8000}, End: "return"}
-	if err := w.Tree(&line, false, []TreeLine{{Call: &line}, {Function: "main.g", Level: 1}}); err != nil {
+	if err := w.Tree(&CallTree{First: &line, Lines: []TreeLine{{Call: &line}, {Function: "main.g", Level: 1}}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

@@ -304,6 +304,7 @@ type Needs struct {
 	Totals                trace.TotalsOptions
 	Stacks                bool // the table adds up calls by their callers
 	Inside                bool // calls are marked that functions with that role make
+	Follow                bool // goroutines are told that calls start
 	Memory                bool // the view is nothing without what is fetched from memory
 }
 

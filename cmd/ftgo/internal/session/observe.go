@@ -123,7 +123,8 @@ func (p *planned) place(j *run.Job, where string, each time.Duration) error {
 
 // live plans what hits are recorded, or counted, of.
 func (p *planned) live(j *run.Job) (err error) {
-	mode := p.view.Needs().Mode
+	needs := p.view.Needs()
+	mode := needs.Mode
 	p.features = machine.Machine{}.Features()
 	if p.FS != nil {
 		p.features = p.Adjust(p.FS.Features())
@@ -143,7 +144,7 @@ func (p *planned) live(j *run.Job) (err error) {
 	}
 	filter := p.Filter()
 	if err := p.planFor(uprobe.Options{
-		Mode: mode, Features: p.features, Threads: len(p.With) > 0, Sched: p.Sched, Waits: p.Waits, Stack: p.Stack,
+		Mode: mode, Features: p.features, Threads: len(p.With) > 0, Sched: p.Sched, Waits: p.Waits, Stack: p.Stack, Follow: needs.Follow,
 		CountFirst: p.countFirst(mode), Recorded: !filter.All() || p.PerPID,
 	}); err != nil {
 		return err
@@ -151,8 +152,12 @@ func (p *planned) live(j *run.Job) (err error) {
 	if err := p.place(j, "", pace(p.features, p.FS)); err != nil {
 		return err
 	}
-	if minor, version := p.plan.Binary.GoVersion(); minor > 0 && p.plan.Stack < p.Stack {
+	switch minor, version := p.plan.Binary.GoVersion(); {
+	case minor == 0:
+	case p.plan.Stack < p.Stack:
 		p.Say("%s keeps no frame pointers: of each stack only the caller is known", version)
+	case needs.Follow && !p.plan.Follows:
+		p.Say("what calls start with go is shown apart: where %s makes goroutines is not known", version)
 	}
 	j.Costs = own.New(p.FS, p.Own, mode, p.Stack)
 	opt := p.source()

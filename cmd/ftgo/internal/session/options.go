@@ -32,6 +32,7 @@ type Env struct {
 	FS        *tracefs.FS   // that is used, nil if nothing is to be done
 	Own       own.Functions // of ftgo's, for what probes cost
 	Release   string        // names this ftgo
+	Patience  time.Duration // trees wait so long for goroutines that outlive them or, if 0, as long as is usual
 }
 
 // Options are what a command is told that looks at a binary, by groups of flags.
@@ -201,6 +202,6 @@ func (o *Options) View() *view.Options {
 	return &view.Options{
 		Env: o.Talk.Env, Format: o.Format, Header: o.Header, FullNames: o.FullNames, Tables: o.TableFlags, Lines: o.Lines, Fetch: o.Fetch,
 		Stack: o.Stack, Every: o.Interval, Calls: o.Calls, Sched: o.Sched, Inside: o.Inside != "", Mixed: o.mixed(), Keys: len(o.Program) == 0,
-		Verbose: o.Verbose, Whole: o.wholeFilter,
+		Verbose: o.Verbose, Patience: o.Patience, Whole: o.wholeFilter,
 	}
 }

@@ -41,7 +41,9 @@ type Options struct {
 	Mixed  bool          // several processes may be seen, so that lines must name them
 	Keys   bool          // what is typed is for the view
 
-	Verbose bool
+	// Patience is how long trees wait for goroutines that outlive them, 0 for what is usual.
+	Patience time.Duration
+	Verbose  bool
 	// Whole tells whether nothing of --where is for the kernel: what that drops is not there for
 	// others to be inside of.
 	Whole func(inside bool) bool
@@ -90,7 +92,7 @@ func (l *LineFlags) Define(fs *cli.Flags) {
 	fs.BoolVar(&l.Errors, "errors", false, "show only calls whose last result is an error")
 	cli.Define(fs, &l.Min, "min", "", "show only calls that took `SECONDS` or longer, like 5ms", cli.Seconds)
 	fs.Uint64Var(&l.Goid, "goid", 0, "show only calls on goroutine `N`")
-	fs.BoolVar(&l.Tree, "tree", false, "show the calls of each goroutine as a tree")
+	fs.BoolVar(&l.Tree, "tree", false, "show calls as trees, with the goroutines that they start")
 	fs.IntVarP(&l.Depth, "depth", "D", 0, "show calls nested less than `N` deep")
 	fs.BoolVar(&l.Begins, "begins", false, "write one line when a call begins and one when it ends")
 	fs.BoolVar(&l.Entries, "entries", false, "show only how calls begin, which is much cheaper")

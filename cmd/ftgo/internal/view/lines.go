@@ -29,7 +29,8 @@ type Lines struct {
 	trees  *callTrees           // nil without --tree
 	chrome *render.ChromeWriter // nil but for -o chrome
 	latest uint64               // when a call was last seen to begin or end
-	stacks *trace.Stacks        // nil if nobody asked for them
+	idle   idle
+	stacks *trace.Stacks // nil if nobody asked for them
 	where  where.Expr
 	funcs  map[*offsets.Func]*funcLines
 	// unknown counts functions whose arguments are not known, by the reason.
@@ -70,7 +71,7 @@ func (v *Lines) Needs() run.Needs {
 	if o.Entries {
 		mode = uprobe.Entries
 	}
-	return run.Needs{Mode: mode, Entries: entries, Steady: entries, Inside: v.opt.Inside}
+	return run.Needs{Mode: mode, Entries: entries, Steady: entries, Inside: v.opt.Inside, Follow: v.opt.trees()}
 }
 
 func (v *Lines) Begin(s *run.Scene) error {
@@ -110,9 +111,10 @@ func (v *Lines) Begin(s *run.Scene) error {
 	if v.opt.Format == render.Chrome {
 		v.chrome = render.NewChromeWriter(v.out, cmp.Or(s.Recorded, time.Now()))
 	}
-	v.order = startOrder{write: v.write, open: make(map[callKey]*started)}
-	if o.Tree && !o.Begins || v.chrome != nil {
+	v.order = startOrder{write: v.write, open: make(map[uint64]*started)}
+	if v.opt.trees() {
 		v.trees = newCallTrees(o.Depth, v.writeTree)
+		v.trees.patience = cmp.Or(v.opt.Patience, v.trees.patience)
 	}
 	return nil
 }
@@ -140,7 +142,7 @@ func (v *Lines) Return(c *pairing.Call) error {
 	line := v.line(c, true)
 	switch {
 	case v.trees != nil:
-		return v.trees.end(c, line)
+		return v.trees.end(c, line, v.Clock.Wall(v.latest))
 	case v.opt.Lines.StartOrder:
 		return v.order.end(c, line)
 	}
@@ -167,27 +169,6 @@ func (v *Lines) write(line *render.CallLine) error {
 		return nil
 	}
 	return v.wrote(1)
-}
-
-// writeTree writes a tree, or a part of it. -n ends with the tree that has the last call.
-func (v *Lines) writeTree(first *render.CallLine, continued bool, lines []render.TreeLine) error {
-	write := v.calls.Tree
-	if v.chrome != nil {
-		write = v.chrome.Tree
-	}
-	calls := uint64(0)
-	for i := range lines {
-		if c := lines[i].Call; c != nil {
-			calls++
-			if c.Ended.IsZero() {
-				c.Ended = v.Clock.Wall(v.latest) // it was open for as long as anything was seen
-			}
-		}
-	}
-	if err := write(first, continued, lines); err != nil {
-		return err
-	}
-	return v.wrote(calls)
 }
 
 func (v *Lines) Kernel(ev *pairing.KernelEvent) error {
@@ -305,7 +286,11 @@ func (v *Lines) End(t *trace.Table) error {
 		return nil
 	}
 	if !v.enough() {
-		if err := v.order.pass(true); err != nil && !errors.Is(err, run.ErrEnough) {
+		err := v.order.pass(true)
+		if v.trees != nil {
+			err = v.trees.passAll()
+		}
+		if err != nil && !errors.Is(err, run.ErrEnough) {
 			return err
 		}
 	}

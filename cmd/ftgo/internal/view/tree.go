@@ -7,228 +7,312 @@ import (
 	"github.com/ftgo/ftgo/internal/pairing"
 )
 
-// Limits of what is held back until the outermost call of a tree ends.
+// Limits of what is held back until a tree is over.
 const (
 	// maxTree is the number of lines after which a tree is shown in parts.
 	maxTree = 10_000
 	// maxTrees is the number of lines of all trees after which any of them that has
-	// minPart lines is.
+	// minPart lines is, and those are shown that wait for goroutines.
 	maxTrees = 200_000
 	minPart  = 100
 	// maxBranches is the number of open calls of all trees: some 100 MB. Those that begin
 	// when as many are open are left out.
 	maxBranches = 1 << 18
+	// patience is how long a tree whose outermost call has ended waits for the goroutines that were
+	// started in it, and partEvery after how long one that goes on is shown as far as it is.
+	patience  = time.Second
+	partEvery = 10 * time.Second
 )
 
-// callTrees gathers the calls of each goroutine until none of them is open any more, since
-// callers come before what they call, and end after it.
+// callTrees gathers calls until the outermost one of each tree has ended, with all that goroutines
+// do that were started in it: callers come before what they call, and end after it. Trees are
+// shown in the order in which their outermost calls end.
 type callTrees struct {
-	depth int // the number of levels shown; 0 is all
-	write func(first *render.CallLine, continued bool, lines []render.TreeLine) error
-	trees map[render.Thread]*callTree
-	open  map[callKey]*treeNode
+	depth   int // the number of levels shown; 0 is all
+	write   func(*render.CallTree) error
+	strands map[render.Thread]*strand
+	// calls are those that may have more below them, by ID: they are open, or have started
+	// goroutines that live.
+	calls map[uint64]*treeNode
+	open  int // calls
 	lines int // of all trees
-	// limit is maxTree, branches maxBranches, or less in tests.
-	limit, branches int
-	leftOut         int // calls
+	// ended are trees whose outermost call has ended, in that order.
+	ended []*callTree
+	// growing are those that are neither ended nor shown.
+	growing map[*callTree]bool
+	checked time.Time // when partEvery was last looked after
+	// limit is maxTree, total maxTrees, branches maxBranches, patience the constant, or something else
+	// in tests.
+	limit, total, branches int
+	patience               time.Duration
+	leftOut                int      // calls
+	slow                   *slowest // which trees are wanted; nil for all
 }
 
-// treeOf is the thread without what goroutines change.
-func treeOf(t render.Thread) render.Thread {
+// strandOf is the thread without what goroutines change.
+func strandOf(t render.Thread) render.Thread {
 	if t.CPU = 0; t.Goid != 0 {
 		t.TID = 0
 	}
 	return t
 }
 
-// callTree is what waits of a goroutine, in the order in which it began.
+// strand is a goroutine, or a thread's own stack, with its open calls, the innermost last, and
+// perhaps others that have ended: when tracing does, calls end in the order in which they began.
+type strand struct {
+	thread render.Thread // that the first call began on
+	tree   *callTree     // that its calls are of, nil for none yet
+	stack  []*treeNode
+	// A call has started it, unless from is nil, and it has not ended.
+	from    *treeNode
+	started time.Time
+	// before is what it comes from, if that was shown without its calls.
+	before *render.Origin
+}
+
+// callTree is what belongs to an outermost call.
 type callTree struct {
-	thread render.Thread // that the first call began on, for the header
-	nodes  []*treeNode
-	// stack are the calls that are open, the innermost last, and perhaps others that have
-	// ended: when tracing does, calls end in the order in which they began.
-	stack     []*treeNode
-	open      int
+	root      *strand
+	function  string        // that of the outermost call
+	thread    render.Thread // that the first call began on, for the header
+	nodes     []*treeNode   // the outermost: one, but for what other calls of its goroutine are left out
+	lines     int
+	open      int              // calls
+	living    map[*strand]bool // goroutines that were started in it, and have not ended
+	over      time.Time        // when the outermost call ended, and the tree with it
+	began     time.Time        // when the outermost call did
+	since     time.Time        // when the tree was last shown, or began
 	continued bool
+	leftOut   int // calls and events that there was no room for
+	before    *render.Origin
 }
 
 type treeNode struct {
-	line   render.TreeLine
-	tree   *callTree
-	parent *treeNode
-	ended  bool
-	listed bool // among the nodes of its tree, not too deep for that
-	hidden bool // it has turned out not to be wanted, but what it calls may be
+	line     render.TreeLine
+	tree     *callTree
+	strand   *strand
+	parent   *treeNode
+	children []*treeNode // in the order in which they began
+	level    int
+	strands  int // that it has started, and that live
+	id       uint64
+	ended    bool
+	listed   bool // among what is shown, not too deep for that
+	hidden   bool // it has turned out not to be wanted, but what it calls may be
 }
 
-func newCallTrees(depth int, write func(first *render.CallLine, continued bool, lines []render.TreeLine) error) *callTrees {
+func newCallTrees(depth int, write func(*render.CallTree) error) *callTrees {
 	return &callTrees{
-		depth: depth, write: write, limit: maxTree, branches: maxBranches,
-		trees: make(map[render.Thread]*callTree), open: make(map[callKey]*treeNode),
+		depth: depth, write: write, limit: maxTree, total: maxTrees, branches: maxBranches, patience: patience,
+		strands: make(map[render.Thread]*strand), calls: make(map[uint64]*treeNode), growing: make(map[*callTree]bool),
 	}
+}
+
+// strandFor is the strand of a thread, made if none is known.
+func (t *callTrees) strandFor(thread render.Thread) *strand {
+	s := t.strands[strandOf(thread)]
+	if s == nil {
+		s = &strand{thread: thread}
+		t.strands[strandOf(thread)] = s
+	}
+	return s
 }
 
 // begin takes a call of a function that begins.
 func (t *callTrees) begin(c *pairing.Call, function string, at time.Time) error {
-	if len(t.open) >= t.branches {
+	if t.open >= t.branches {
 		t.leftOut++
 		return nil
 	}
-	thread := threadOf(c)
-	tree := t.trees[treeOf(thread)]
-	if tree == nil {
-		tree = &callTree{thread: thread}
-		t.trees[treeOf(thread)] = tree
+	s := t.strandFor(threadOf(c))
+	node := &treeNode{id: c.ID, strand: s, line: render.TreeLine{Function: function, Thread: threadOf(c), Begun: at}}
+	switch n := len(s.stack); {
+	case n > 0:
+		node.parent = s.stack[n-1]
+	case s.from != nil:
+		node.parent, node.line.Branch = s.from, true
+		node.line.Started, s.started = s.started, time.Time{}
 	}
-	node := &treeNode{tree: tree, line: render.TreeLine{Function: function, Begun: at}}
-	if n := len(tree.stack); n > 0 {
-		node.parent = tree.stack[n-1]
+	if node.parent != nil {
+		s.tree, node.level = node.parent.tree, node.parent.level+1
+	} else {
+		s.tree = &callTree{root: s, function: function, thread: threadOf(c), living: make(map[*strand]bool), began: at, since: at, before: s.before}
+		t.growing[s.tree] = true
 	}
-	tree.stack = append(tree.stack, node)
-	tree.open++
-	t.open[keyOf(c)] = node
-	if t.depth > 0 && len(tree.stack) > t.depth {
+	node.tree = s.tree
+	s.stack = append(s.stack, node)
+	node.tree.open++
+	t.open++
+	t.calls[c.ID] = node
+	if t.depth > 0 && node.level >= t.depth {
 		return nil // only its end is waited for
 	}
-	return t.add(tree, node)
+	return t.add(node)
 }
 
-func (t *callTrees) add(tree *callTree, node *treeNode) error {
-	node.listed = true
-	tree.nodes = append(tree.nodes, node)
-	t.lines++
-	if n := len(tree.nodes); n < t.limit && (t.lines < maxTrees || n < minPart) || n < 2*tree.open {
+// add adds a line to its tree. It has no room in a tree that is wanted as a whole and is full.
+func (t *callTrees) add(node *treeNode) error {
+	tree := node.tree
+	if t.slow != nil && !t.slow.room(t, node) {
+		tree.leftOut++
 		return nil
 	}
-	return t.show(tree)
+	node.listed = true
+	if node.parent == nil {
+		tree.nodes = append(tree.nodes, node)
+	} else {
+		node.parent.children = append(node.parent.children, node)
+	}
+	tree.lines++
+	t.lines++
+	if n := tree.lines; t.slow != nil || n < t.limit && (t.lines < t.total || n < minPart) || n < 2*tree.open {
+		return nil
+	}
+	return t.showPart(tree)
 }
 
 // end takes a call that has ended, its line nil if it is not wanted.
-func (t *callTrees) end(c *pairing.Call, line *render.CallLine) error {
-	node, ok := t.open[keyOf(c)]
+func (t *callTrees) end(c *pairing.Call, line *render.CallLine, at time.Time) error {
+	node, ok := t.calls[c.ID]
 	if !ok {
 		return nil
 	}
-	delete(t.open, keyOf(c))
+	t.open--
 	node.line.Call, node.ended, node.hidden = line, true, line == nil
-	tree := node.tree
+	tree, s := node.tree, node.strand
+	t.settle(node)
 	tree.open--
-	for n := len(tree.stack); n > 0 && tree.stack[n-1].ended; n-- {
-		tree.stack = tree.stack[:n-1]
+	for n := len(s.stack); n > 0 && s.stack[n-1].ended; n-- {
+		s.stack = s.stack[:n-1]
 	}
-	if tree.open > 0 {
-		return nil
+	if len(s.stack) == 0 {
+		t.idle(s)
 	}
-	delete(t.trees, treeOf(tree.thread))
-	return t.show(tree)
+	if s == tree.root && len(s.stack) == 0 {
+		tree.over = at
+		delete(t.growing, tree)
+		if t.slow != nil && !t.slow.wants(tree.took()) {
+			t.release(tree, false)
+		} else {
+			t.ended = append(t.ended, tree)
+		}
+	}
+	return t.pass(at)
+}
+
+// settle forgets a call that has ended and that nothing can be below of any more.
+func (t *callTrees) settle(node *treeNode) {
+	if node.ended && node.strands == 0 {
+		delete(t.calls, node.id)
+	}
+}
+
+// idle forgets a strand that has no open call, unless a call has started it.
+func (t *callTrees) idle(s *strand) {
+	if s.tree = nil; s.from == nil && s.before == nil {
+		delete(t.strands, strandOf(s.thread))
+	}
+}
+
+// goroutine takes a goroutine that a call has started, or the end of one.
+func (t *callTrees) goroutine(g *pairing.Goroutine, at time.Time) error {
+	thread := render.Thread{Goid: g.Goid, PID: g.PID}
+	if g.Ended {
+		if s := t.strands[strandOf(thread)]; s != nil {
+			t.leave(s)
+			s.before = nil
+			if len(s.stack) == 0 {
+				t.idle(s)
+			}
+		}
+		return t.pass(at)
+	}
+	if node := t.calls[g.From]; node != nil {
+		s := t.strandFor(thread)
+		s.from, s.started = node, at
+		node.strands++
+		node.tree.living[s] = true
+	}
+	return nil
+}
+
+// leave ends what binds a goroutine to the call that has started it.
+func (t *callTrees) leave(s *strand) {
+	if node := s.from; node != nil {
+		s.from = nil
+		node.strands--
+		delete(node.tree.living, s)
+		t.settle(node)
+	}
+}
+
+// processEnded takes the goroutines of a process for ended.
+func (t *callTrees) processEnded(pid int) {
+	for _, s := range t.strands {
+		if s.thread.PID == pid && len(s.stack) == 0 {
+			t.leave(s)
+			s.before = nil
+			t.idle(s)
+		}
+	}
 }
 
 // happened takes a kernel event, if it was in a call that waits.
 func (t *callTrees) happened(ev *pairing.KernelEvent, line *render.EventLine) (taken bool, err error) {
-	tree := t.trees[treeOf(line.Thread)]
-	if tree == nil || len(tree.stack) == 0 || ev.Where.Func < 0 {
+	s := t.strands[strandOf(line.Thread)]
+	if s == nil || len(s.stack) == 0 || ev.Where.Func < 0 {
 		return false, nil
 	}
-	inner := tree.stack[len(tree.stack)-1]
+	inner := s.stack[len(s.stack)-1]
 	for !inner.listed {
 		inner = inner.parent
 	}
-	return true, t.add(tree, &treeNode{line: render.TreeLine{Event: line}, ended: true, parent: inner})
+	return true, t.add(&treeNode{line: render.TreeLine{Event: line, Thread: line.Thread}, ended: true, parent: inner, tree: inner.tree, strand: s})
 }
 
-// show writes what waits of a tree. Calls that are open stay, to be shown again above what follows.
-func (t *callTrees) show(tree *callTree) error {
-	first := &render.CallLine{Thread: tree.thread}
-	if len(tree.nodes) > 0 { // it has a call first
-		first.Time = tree.nodes[0].line.Begun
-	}
-	var lines []render.TreeLine
-	var kept []*treeNode
-	news := false // something besides calls that are still open
-	for _, n := range tree.nodes {
-		if !n.ended {
-			kept = append(kept, n)
+// pass shows the trees whose turn has come: all that belongs to them has ended, or they have waited
+// for long enough.
+func (t *callTrees) pass(now time.Time) error {
+	for len(t.ended) > 0 {
+		first := t.ended[0]
+		if first.open+len(first.living) > 0 && now.Sub(first.over) < t.patience && t.lines < t.total {
+			break
 		}
-		if p := n.parent; p != nil {
-			if n.line.Level = p.line.Level; !p.hidden {
-				n.line.Level++
-			}
-		}
-		if n.hidden {
-			continue
-		}
-		if news = news || n.ended; len(lines) == 0 && n.line.Call != nil {
-			first = n.line.Call
-		}
-		lines = append(lines, n.line)
-	}
-	t.lines -= len(tree.nodes) - len(kept)
-	tree.nodes = kept
-	if !news {
-		return nil
-	}
-	for _, n := range kept {
-		n.line.Shown = true
-	}
-	err := t.write(first, tree.continued, lines)
-	tree.continued = true
-	return err
-}
-
-// startOrder holds calls back until all that began before them have ended.
-type startOrder struct {
-	write func(*render.CallLine) error // nothing of nil
-	queue []*started
-	open  map[callKey]*started
-}
-
-// callKey tells calls apart that are open at the same time.
-type callKey struct {
-	pid, tid, fn, depth int
-	start               uint64
-}
-
-type started struct {
-	line   *render.CallLine // nil if it is not wanted
-	ended  bool
-	passed bool // others did not wait for it any longer
-}
-
-// maxHeld bounds the calls that wait for one that does not end.
-const maxHeld = 10_000
-
-func keyOf(c *pairing.Call) callKey { return callKey{c.PID, c.TID, c.Func, c.Depth, c.Start} }
-
-func (o *startOrder) begin(c *pairing.Call) {
-	s := &started{}
-	o.open[keyOf(c)] = s
-	o.queue = append(o.queue, s)
-}
-
-// end takes the line of a call that has ended, nil if it is not wanted, and writes all whose turn
-// has come.
-func (o *startOrder) end(c *pairing.Call, line *render.CallLine) error {
-	s, ok := o.open[keyOf(c)]
-	if !ok {
-		s = &started{}
-		o.queue = append(o.queue, s)
-	}
-	delete(o.open, keyOf(c))
-	if s.passed {
-		return o.write(line)
-	}
-	s.line, s.ended = line, true
-	return o.pass(false)
-}
-
-// pass writes those whose turn has come, or all.
-func (o *startOrder) pass(all bool) error {
-	for len(o.queue) > 0 && (all || o.queue[0].ended || len(o.queue) > maxHeld) {
-		s := o.queue[0]
-		o.queue, s.passed = o.queue[1:], true
-		if err := o.write(s.line); err != nil {
+		t.ended = t.ended[1:]
+		if err := t.show(first); err != nil {
 			return err
 		}
 	}
+	if t.slow != nil || now.Sub(t.checked) < partEvery/10 {
+		return nil
+	}
+	t.checked = now
+	for tree := range t.growing {
+		if now.Sub(tree.since) >= partEvery {
+			if err := t.show(tree); err != nil {
+				return err
+			}
+			tree.since = now
+		}
+	}
 	return nil
+}
+
+// passAll shows all trees that have ended.
+func (t *callTrees) passAll() error {
+	for _, tree := range t.ended {
+		if err := t.show(tree); err != nil {
+			return err
+		}
+	}
+	t.ended = nil
+	return nil
+}
+
+// showPart shows what waits of a tree that has grown too large, and what has ended before that.
+func (t *callTrees) showPart(tree *callTree) error {
+	if err := t.passAll(); err != nil || !tree.over.IsZero() {
+		return err
+	}
+	return t.show(tree)
 }

@@ -3,6 +3,8 @@ package view
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,17 +15,38 @@ import (
 )
 
 // grow plays a program to the trees: "f" begins a call of f, "." ends the innermost, "!"
-// unwinds it, "-" ends it unwanted; "2:" before any of these is for another goroutine.
+// unwinds it, "-" ends it unwanted; ">2" starts a goroutine, "~" ends one; "2:" before any of these
+// is for another goroutine. Each word takes 1 µs, but "1s", which takes a second.
 func grow(t *testing.T, trees *callTrees, play string) {
 	t.Helper()
-	now := uint64(0)
+	now, id := uint64(0), uint64(0)
 	stacks := make(map[uint64][]pairing.Call)
 	for word := range strings.FieldsSeq(play) {
 		goid := uint64(1)
-		if rest, other := strings.CutPrefix(word, "2:"); other {
-			goid, word = 2, rest
+		if who, rest, other := strings.Cut(word, ":"); other {
+			fmt.Sscan(who, &goid)
+			word = rest
 		}
 		now++
+		if word == "1s" {
+			now += 1_000_000
+			if err := trees.pass(time.Unix(0, int64(now)*1000).UTC()); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if strings.ContainsAny(word[:1], ">~") {
+			g := &pairing.Goroutine{Goid: goid, Ended: word == "~"}
+			if !g.Ended {
+				stack := stacks[goid]
+				fmt.Sscan(word[1:], &g.Goid)
+				g.From = stack[len(stack)-1].ID
+			}
+			if err := trees.goroutine(g, time.Unix(0, int64(now)*1000).UTC()); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
 		shown := render.CallLine{Thread: render.Thread{Goid: goid, TID: int(9 + goid)}, Time: time.Unix(0, int64(now)*1000).UTC()}
 		stack := stacks[goid]
 		if strings.ContainsAny(word[:1], ".!-") {
@@ -39,12 +62,13 @@ func grow(t *testing.T, trees *callTrees, play string) {
 			case "-":
 				line = nil
 			}
-			if err := trees.end(&c, line); err != nil {
+			if err := trees.end(&c, line, shown.Ended); err != nil {
 				t.Fatal(err)
 			}
 			continue
 		}
-		c := pairing.Call{Func: int(word[0]), Goid: goid, TID: int(9 + goid), Start: now, Depth: len(stack)}
+		id++
+		c := pairing.Call{ID: id, Func: int(word[0]), Goid: goid, TID: int(9 + goid), Start: now, Depth: len(stack)}
 		stacks[goid] = append(stack, c)
 		if err := trees.begin(&c, word, shown.Time); err != nil {
 			t.Fatal(err)
@@ -114,6 +138,73 @@ goroutine 1  00:00:00.000001  thread 10
   3.00µs    42%      c()
   1.00µs    14%        d()
 `},
+		{"a goroutine below its call", 0, 100, "a b >2 c 2:x . . 2:. 2:~ .", `
+goroutine 1  00:00:00.000001  thread 10
+  9.00µs   100%  a()
+  5.00µs    55%    b()
+  2.00µs    22%      c()
+  3.00µs    33%      goroutine 2  x()
+`},
+		{"its outermost calls, and what it calls", 0, 100, "a >2 2:x 2:y . 2:. 2:. 2:z 2:. 2:~", `
+goroutine 1  00:00:00.000001  thread 10
+  4.00µs   100%  a()
+  4.00µs   100%    goroutine 2  x()  outlived a by 2.00µs
+  2.00µs    50%      y()
+  1.00µs    25%    goroutine 2  z()  outlived a by 4.00µs
+`},
+		{"one that starts another", 0, 100, "a >2 2:x 2:>3 3:y 3:. 3:~ 2:. 2:~ .", `
+goroutine 1  00:00:00.000001  thread 10
+  9.00µs   100%  a()
+  5.00µs    55%    goroutine 2  x()
+  1.00µs    11%      goroutine 3  y()
+`},
+		{"trees in the order of their ends", 0, 100, "a >2 3:b 2:x . 3:. 2:. 2:~", `
+goroutine 1  00:00:00.000001  thread 10
+  4.00µs   100%  a()
+  3.00µs    75%    goroutine 2  x()  outlived a by 2.00µs
+goroutine 3  00:00:00.000003  thread 12
+  3.00µs   100%  b()
+`},
+		{"it goes on", 0, 100, "a >2 2:x 2:y 2:. . 1s 2:z 2:. 2:. 2:w 2:. 2:~", `
+goroutine 1  00:00:00.000001  thread 10
+  5.00µs   100%  a()
+       …      -    goroutine 2  x(…)
+  1.00µs    20%      y()
+       …      -    goroutine 2  goes on after a
+goroutine 2  00:00:00.000003  thread 11  started by a of goroutine 1, which it has outlived  continued
+   1.00s   100%  x()
+  1.00µs <0.01%    z()
+goroutine 2  00:00:01.000011  thread 11  started by a of goroutine 1, which it has outlived
+  1.00µs   100%  w()
+`},
+		{"it goes on without a call", 0, 100, "a >2 . 1s 2:w 2:>3 3:x 3:. 3:~ 2:. 2:~", `
+goroutine 1  00:00:00.000001  thread 10
+  2.00µs   100%  a()
+       …      -    goroutine 2  goes on after a
+goroutine 2  00:00:01.000005  thread 11  started by a of goroutine 1, which it has outlived
+  5.00µs   100%  w()
+  1.00µs    20%    goroutine 3  x()
+`},
+		{"too deep", 1, 100, "a >2 2:x 2:>3 3:y 3:. 3:~ 2:. 2:~ .", `
+goroutine 1  00:00:00.000001  thread 10
+  9.00µs   100%  a()
+`},
+		{"unwanted between goroutines", 0, 100, "a b >2 2:x 2:. 2:~ - .", `
+goroutine 1  00:00:00.000001  thread 10
+  7.00µs   100%  a()
+  1.00µs    14%    goroutine 2  x()
+`},
+		{"goroutines in parts", 0, 4, "a b >2 . c . 2:x 2:y 2:. 2:. 2:~ .", `
+goroutine 1  00:00:00.000001  thread 10
+       …      -  a(…)
+  2.00µs      -    b()
+       …      -      goroutine 2  x(…)
+  1.00µs      -    c()
+goroutine 1  00:00:00.000001  thread 10  continued
+  11.0µs   100%  a()
+  3.00µs    27%    goroutine 2  x()
+  1.00µs  9.09%      y()
+`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer
@@ -123,10 +214,98 @@ goroutine 1  00:00:00.000001  thread 10
 			if got := out.String(); got != strings.TrimPrefix(c.want, "\n") {
 				t.Errorf("got\n%s\nwant%s", got, c.want)
 			}
-			if len(trees.trees) != 0 || len(trees.open) != 0 || trees.lines != 0 {
-				t.Errorf("%d trees, %d calls, %d lines are kept", len(trees.trees), len(trees.open), trees.lines)
+			if len(trees.strands)+len(trees.growing)+len(trees.calls)+trees.open+trees.lines != 0 {
+				t.Errorf("%d goroutines, %d trees, %d calls, %d lines are kept", len(trees.strands), len(trees.growing), len(trees.calls), trees.lines)
 			}
 		})
+	}
+}
+
+// TestCallTreesOfAnything: whatever goroutines do, each call is shown once when it has ended, below
+// what it belongs to, and nothing is kept.
+func TestCallTreesOfAnything(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var trees *callTrees
+		shown, now := make(map[string]int), time.Unix(0, 0)
+		trees = newCallTrees(int(seed%4)*2, func(tree *render.CallTree) error {
+			for i, l := range tree.Lines {
+				if i > 0 && l.Level > tree.Lines[i-1].Level+1 {
+					t.Errorf("seed %d: level %d below %d", seed, l.Level, tree.Lines[i-1].Level)
+				}
+				if l.Call != nil {
+					shown[l.Call.Function]++
+				}
+			}
+			return nil
+		})
+		trees.limit = 5 + int(seed%7)
+		stacks, lives := make(map[uint64][]pairing.Call), []uint64{1, 2}
+		id, goid, begun := uint64(0), uint64(2), 0
+		end := func(g uint64) {
+			stack := stacks[g]
+			c := stack[len(stack)-1]
+			stacks[g] = stack[:len(stack)-1]
+			line := &render.CallLine{Function: fmt.Sprint(c.ID), End: "return", Time: now, Ended: now}
+			if err := trees.end(&c, line, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 400 {
+			if now = now.Add(time.Millisecond); r.IntN(50) == 0 {
+				now = now.Add(time.Second)
+			}
+			g := lives[r.IntN(len(lives))]
+			depth := len(stacks[g])
+			switch what := r.IntN(10); {
+			case what < 4 && depth < 8:
+				id++
+				c := pairing.Call{ID: id, Goid: g, Depth: depth}
+				if stacks[g] = append(stacks[g], c); trees.depth == 0 {
+					begun++
+				}
+				if err := trees.begin(&c, fmt.Sprint(id), now); err != nil {
+					t.Fatal(err)
+				}
+			case what < 8 && depth > 0:
+				end(g)
+			case what == 8 && depth > 0:
+				goid++
+				lives = append(lives, goid)
+				if err := trees.goroutine(&pairing.Goroutine{Goid: goid, From: stacks[g][depth-1].ID}, now); err != nil {
+					t.Fatal(err)
+				}
+			case depth == 0 && len(lives) > 1:
+				lives = slices.DeleteFunc(lives, func(l uint64) bool { return l == g })
+				if err := trees.goroutine(&pairing.Goroutine{Goid: g, Ended: true}, now); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for _, g := range lives {
+			for len(stacks[g]) > 0 {
+				end(g)
+			}
+		}
+		if err := trees.passAll(); err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range lives {
+			if err := trees.goroutine(&pairing.Goroutine{Goid: g, Ended: true}, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for of, n := range shown {
+			if n != 1 {
+				t.Errorf("seed %d: call %s is there %d times", seed, of, n)
+			}
+		}
+		if trees.depth == 0 && len(shown) != begun {
+			t.Errorf("seed %d: %d of %d calls", seed, len(shown), begun)
+		}
+		if len(trees.strands)+len(trees.growing)+len(trees.calls)+trees.open+trees.lines != 0 {
+			t.Errorf("seed %d: %d goroutines, %d trees, %d calls, %d open, %d lines are kept", seed, len(trees.strands), len(trees.growing), len(trees.calls), trees.open, trees.lines)
+		}
 	}
 }
 
@@ -134,15 +313,15 @@ goroutine 1  00:00:00.000001  thread 10
 func TestCallTreesAreBounded(t *testing.T) {
 	most, parts := 0, 0
 	trees := newCallTrees(0, nil)
-	trees.write = func(_ *render.CallLine, _ bool, lines []render.TreeLine) error {
-		most, parts = max(most, len(lines)), parts+1
+	trees.write = func(tree *render.CallTree) error {
+		most, parts = max(most, len(tree.Lines)), parts+1
 		return nil
 	}
 	grow(t, trees, "a"+strings.Repeat(" b . c d . .", 20_000))
 	if most != maxTree || trees.lines > maxTree || parts < 5 {
 		t.Errorf("%d parts of at most %d lines, %d still held", parts, most, trees.lines)
 	}
-	if got := fmt.Sprint(len(trees.open)); got != "1" {
+	if got := fmt.Sprint(trees.open); got != "1" {
 		t.Errorf("%s calls are open", got)
 	}
 }
@@ -162,8 +341,8 @@ goroutine 1  00:00:00.000001  thread 10
   7.00µs    63%    b()
   5.00µs    45%      c()
 `
-	if got := out.String(); got != want[1:] || trees.leftOut != 2 || len(trees.open)+len(trees.trees) != 0 {
-		t.Errorf("%d left out, %d open, %d trees\n%s\nwant%s", trees.leftOut, len(trees.open), len(trees.trees), got, want)
+	if got := out.String(); got != want[1:] || trees.leftOut != 2 || trees.open+len(trees.strands) != 0 {
+		t.Errorf("%d left out, %d open, %d trees\n%s\nwant%s", trees.leftOut, trees.open, len(trees.strands), got, want)
 	}
 }
 
@@ -174,11 +353,11 @@ func TestChromeInParts(t *testing.T) {
 		w := render.NewChromeWriter(&out, time.Unix(0, 0))
 		trees := newCallTrees(0, w.Tree)
 		trees.limit = limit
-		grow(t, trees, "a b . 2:x 2:y 2:. c . d e f . . g . . h . 2:. k l . . . m .")
+		grow(t, trees, "a b . 2:x 2:y 2:. c . d >3 e f 3:n . . g 3:o 3:. . . 3:. 3:~ h . 2:. k l . . . m .")
 		if err := w.Close(stats.Summary{Hits: 1}); err != nil {
 			t.Fatal(err)
 		}
-		if ended := strings.Count(out.String(), `"ph":"X"`) + strings.Count(out.String(), `"ph":"E"`); ended != 13 {
+		if ended := strings.Count(out.String(), `"ph":"X"`) + strings.Count(out.String(), `"ph":"E"`); ended != 15 {
 			t.Errorf("parts of %d: %d calls\n%s", limit, ended, out.String())
 		}
 	}
