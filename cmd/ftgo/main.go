@@ -292,7 +292,7 @@ func reportCommand(e *env) *cli.Command {
 			o.DefineReport, o.Output.Define, o.DefineNames, o.Talk.Define, cli.Some("", o.DefineRecorder, "max-lost"),
 			cli.Some("probe, count: ", table, "top", "sort", "by", "sum", "hist-of"), cli.Some("probe: ", table, "hist"), cli.Some("", table, "fail-if"),
 			cli.Some("trace: ", o.DefineRun, "calls"),
-			cli.Some("trace: ", lines, "where", "errors", "min", "goid", "tree", "depth", "begins", "start-order", "timestamp", "format", "values"),
+			cli.Some("trace: ", lines, "where", "errors", "min", "slow", "keep", "goid", "tree", "depth", "begins", "start-order", "timestamp", "format", "values"),
 		},
 		Words: o.RecordingFile,
 		Given: func(given func(term string) bool) { o.Recorded.Given = given },

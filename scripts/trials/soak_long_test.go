@@ -17,7 +17,11 @@ import (
 // long has a program call as fast as it can for a while: ftgo's memory must not grow, and its
 // books must be the program's.
 func (s *soak) long(each time.Duration) {
-	for _, mode := range modes("probe,probe --reader raw,trace") {
+	for _, mode := range modes("probe,probe --reader raw,trace,trace --slow 500ms") {
+		if strings.Contains(mode, "--slow") {
+			s.each(result{Package: "testdata/spawn for " + each.String(), Mode: mode, Tests: 1}, func(s *soak, r *result) { s.slow(r, each) })
+			continue
+		}
 		s.each(result{Package: "testdata/flood for " + each.String(), Mode: mode, Tests: 1}, func(s *soak, r *result) { s.flood(r, each) })
 	}
 }
@@ -26,6 +30,53 @@ func (s *soak) long(each time.Duration) {
 func (s *soak) flood(r *result, each time.Duration) {
 	flood := fixture.Build(s, "flood")
 	x := newTracer(s, each+time.Hour, s.ftgo, append(strings.Fields(r.Mode), flood, "main.leaf", "main.framed", "--", flood, "-for", each.String())...)
+	o, flat, ok := s.lasting(r, x, each)
+	if !ok {
+		return
+	}
+	var counted uint64
+	for _, f := range x.functions {
+		counted += f.Calls
+	}
+	var books struct {
+		Functions map[string]struct{ Calls uint64 }
+	}
+	check(s, json.Unmarshal([]byte(o.stdout), &books))
+	switch made := 2 * books.Functions["main.leaf"].Calls; {
+	case strings.HasPrefix(r.Mode, "probe") && counted != made:
+		r.Unbalanced = fmt.Sprintf("%d calls, but the program made %d", counted, made)
+	case !flat:
+		r.Unbalanced = "memory is not flat: " + r.Memory
+	case r.Unbalanced == "":
+		r.Same = 1
+	}
+}
+
+// slow has a program answer requests, one in a thousand of which rests: those have trees, and only
+// those.
+func (s *soak) slow(r *result, each time.Duration) {
+	const every = 1000
+	spawn := fixture.Build(s, "spawn")
+	x := newTracer(s, each+time.Hour, s.ftgo, append(strings.Fields(r.Mode), spawn, "main.handle", "main.part", "main.leaf", "main.deep", "main.rest", "--",
+		spawn, "-for", each.String(), "-pause", "1ms", "-slow", strconv.Itoa(every), "-sleep", "1s")...)
+	o, flat, ok := s.lasting(r, x, each)
+	if !ok {
+		return
+	}
+	var books struct{ Requests int }
+	check(s, json.Unmarshal([]byte(o.stdout), &books))
+	switch rested := (books.Requests + every - 1) / every; {
+	case x.trees != rested:
+		r.Unbalanced = fmt.Sprintf("%d trees, but %d requests of %d were slow", x.trees, rested, books.Requests)
+	case !flat:
+		r.Unbalanced = "memory is not flat: " + r.Memory
+	case r.Unbalanced == "":
+		r.Same = 1
+	}
+}
+
+// lasting runs ftgo, and tells whether its memory was flat; ok is false if it did not end well.
+func (s *soak) lasting(r *result, x *tracer, each time.Duration) (o outcome, isFlat, ok bool) {
 	check(s, x.begin())
 	// ftgo's memory, in kB.
 	var memory []int
@@ -42,25 +93,10 @@ func (s *soak) flood(r *result, each time.Duration) {
 	r.Memory = fmt.Sprintf("at most %d kB in the second third of the time, %d kB in the last", second, last)
 	if err != nil {
 		r.Crash = err.Error()
-		return
+		return o, false, false
 	}
 	r.add(x.summary)
-	var counted uint64
-	for _, f := range x.functions {
-		counted += f.Calls
-	}
-	var books struct {
-		Functions map[string]struct{ Calls uint64 }
-	}
-	check(s, json.Unmarshal([]byte(o.stdout), &books))
-	switch made := 2 * books.Functions["main.leaf"].Calls; {
-	case strings.HasPrefix(r.Mode, "probe") && counted != made:
-		r.Unbalanced = fmt.Sprintf("%d calls, but the program made %d", counted, made)
-	case !flat(second, last, slack(r.Mode)):
-		r.Unbalanced = "memory is not flat: " + r.Memory
-	case r.Unbalanced == "":
-		r.Same = 1
-	}
+	return o, flat(second, last, slack(r.Mode)), true
 }
 
 // sampledMemory are samples of a process's resident memory, in kB, until it ends or stop is closed.

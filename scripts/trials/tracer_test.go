@@ -19,6 +19,7 @@ type tracer struct {
 	read      chan error
 	functions map[string]row
 	summary   row
+	trees     int
 }
 
 // row is a line of -o json of a function, or the summary.
@@ -88,6 +89,9 @@ func (x *tracer) rows(data io.Reader) error {
 	lines := bufio.NewScanner(data)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
+		if bytes.HasPrefix(lines.Bytes(), []byte(`{"type":"tree"`)) {
+			x.trees++
+		}
 		function := bytes.HasPrefix(lines.Bytes(), []byte(`{"type":"function"`))
 		if !function && !bytes.HasPrefix(lines.Bytes(), []byte(`{"type":"summary"`)) {
 			continue

@@ -1,26 +1,31 @@
 // Command spawn answers requests, each of which starts goroutines, in a way that tests know. It
 // builds with Go 1.15.
 //
-// Usage: spawn [-n N] [-slow N -sleep D] [-linger N] [-stay N]
+// Usage: spawn [-n N | -for D] [-pause D] [-slow N -sleep D] [-linger N] [-stay N]
 //
-// main.handle(i) is called for each i below N, 32 at a time and each on a goroutine of its own that
-// makes no other call. It starts three goroutines, which call main.part(i, k) for k of 0, 1 and 2,
-// and waits for them. Each part calls main.leaf(i, k), and the last one starts a goroutine that
-// starts another, which calls main.deep(i); handle waits for that, too. Of every -slow requests the
-// first calls main.rest(i), which sleeps. Of every -linger requests the first starts a goroutine
-// whose call of main.linger(i) returns when that of handle has; of every -stay requests the first
-// one whose call of main.stay(i) has begun then, and never returns.
+// main.handle(i) is called for each i below N, or as many as there is time for, which is told then:
+// 32 at a time and each on a goroutine of its own that makes no other call, with a pause before
+// each. It asks for the parent's process id and starts three goroutines, which call main.part(i, k)
+// for k of 0, 1 and 2, and waits for them. Each part calls main.leaf(i, k), and the last one starts
+// a goroutine that starts another, which calls main.deep(i); handle waits for that, too. Of every
+// -slow requests the first calls main.rest(i), which sleeps. Of every -linger requests the first
+// starts a goroutine whose call of main.linger(i) returns when that of handle has; of every -stay
+// requests the first one whose call of main.stay(i) has begun then, and never returns.
 package main
 
 import (
 	"flag"
+	"fmt"
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
 )
 
 var (
 	requests = flag.Int("n", 1000, "requests")
+	lasts    = flag.Duration("for", 0, "how long to go on, instead")
+	pause    = flag.Duration("pause", 0, "between requests")
 	slow     = flag.Int("slow", 0, "one of how many rests")
 	sleep    = flag.Duration("sleep", time.Second, "for how long")
 	lingers  = flag.Int("linger", 0, "one of how many starts what outlives it")
@@ -32,6 +37,7 @@ func first(i, of int) bool { return of > 0 && i%of == 0 }
 //go:noinline
 func handle(i int, returned chan bool) (parts int) {
 	var wg, begun sync.WaitGroup
+	syscall.Getppid()
 	wg.Add(4)
 	for k := 0; k < 3; k++ {
 		go func(k int) {
@@ -95,7 +101,10 @@ func main() {
 	flag.Parse()
 	var wg sync.WaitGroup
 	slots := make(chan bool, 32)
-	for i := 0; i < *requests; i++ {
+	start, n := time.Now(), 0
+	for ; n < *requests && *lasts == 0 || time.Since(start) < *lasts; n++ {
+		i := n
+		time.Sleep(*pause)
 		if !first(i, *slow) { // who rests holds up nobody
 			slots <- true
 		}
@@ -112,12 +121,15 @@ func main() {
 	}
 	wg.Wait()
 	want := 1 // goroutines that stay
-	for i := 0; i < *requests; i++ {
+	for i := 0; i < n; i++ {
 		if first(i, *stays) {
 			want++
 		}
 	}
 	for runtime.NumGoroutine() > want {
 		time.Sleep(time.Millisecond)
+	}
+	if *lasts > 0 {
+		fmt.Printf("{\"requests\":%d}\n", n)
 	}
 }

@@ -26,9 +26,12 @@ type TreeLine struct {
 
 // CallTree is a tree of calls, or a part of one.
 type CallTree struct {
-	First    *CallLine // for the header
-	Function string    // that of the outermost call
-	Lines    []TreeLine
+	First *CallLine // for the header
+	// Function, Began and Thread are of the outermost call.
+	Function string
+	Began    time.Time
+	Thread
+	Lines []TreeLine
 	// Continued: the calls that are still open were shown above already, in a part of the same tree.
 	Continued bool
 	Origin    *Origin       // what has started the goroutine, if that has outlived it
@@ -108,9 +111,8 @@ func (w *CallWriter) treeJSON(t *CallTree) error {
 	if t.Origin != nil {
 		startedBy = object{{"function", &t.Origin.Function}, {"goid", &t.Origin.Goid}}
 	}
-	first := t.First
 	w.line = object{
-		{"type", verbatim(`"tree"`)}, {"tree", w.tree}, {"time", &first.Time}, {"goid", &first.Goid}, {"pid", &first.PID},
+		{"type", verbatim(`"tree"`)}, {"tree", w.tree}, {"time", &t.Began}, {"function", &t.Function}, {"goid", &t.Goid}, {"pid", &t.PID},
 		{"ns", t.Took.Nanoseconds()}, {"lines", len(t.Lines) - len(goesOn)}, {"left_out", t.LeftOut},
 		{"started_by", startedBy}, {"goes_on", known(len(goesOn) > 0, goesOn)},
 	}.append(w.line[:0], JSON)

@@ -113,7 +113,7 @@ func (o *Options) wholeFilter(inside bool) bool {
 	if o.Recorded.replays {
 		return inside || o.Recorded.filters
 	}
-	return inside || o.Lines.Tree
+	return inside || o.Lines.Trees()
 }
 
 // recordView is a view as far as planning needs one.

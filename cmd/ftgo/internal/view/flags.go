@@ -55,6 +55,8 @@ type LineFlags struct {
 	Where      string
 	Errors     bool
 	Min        time.Duration
+	Slow       time.Duration // only trees are wanted that took longer, unless it is 0
+	Keep       int           // or as many of those that took longest
 	Goid       uint64
 	Depth      int
 	StartOrder bool
@@ -62,6 +64,9 @@ type LineFlags struct {
 	Values     string // short or full
 	Live       bool   // calls are traced now; recordings have all of their values
 }
+
+// Trees tells whether calls are shown as trees.
+func (l *LineFlags) Trees() bool { return l.Tree || l.Slow > 0 || l.Keep > 0 }
 
 // short tells whether values are for people to read at a glance.
 func (o *Options) short() bool {
@@ -91,6 +96,8 @@ func (l *LineFlags) Define(fs *cli.Flags) {
 	fs.StringVar(&l.Where, "where", "", "show only calls for which `EXPR` is true: 'n > 100'")
 	fs.BoolVar(&l.Errors, "errors", false, "show only calls whose last result is an error")
 	cli.Define(fs, &l.Min, "min", "", "show only calls that took `SECONDS` or longer, like 5ms", cli.Seconds)
+	cli.Define(fs, &l.Slow, "slow", "", "show only trees whose first call took over `SECONDS`, like 50ms", cli.Seconds)
+	fs.IntVar(&l.Keep, "keep", 0, "show only the trees of the `N` slowest first calls, at the end")
 	fs.Uint64Var(&l.Goid, "goid", 0, "show only calls on goroutine `N`")
 	fs.BoolVar(&l.Tree, "tree", false, "show calls as trees, with the goroutines that they start")
 	fs.IntVarP(&l.Depth, "depth", "D", 0, "show calls nested less than `N` deep")
@@ -108,6 +115,8 @@ func (l *LineFlags) check(command string) error {
 	switch names := strings.Join(l.Template.Names, ","); {
 	case l.Depth < 0:
 		return cli.Usage("%s: --depth %d: negative", command, l.Depth)
+	case l.Keep < 0:
+		return cli.Usage("%s: --keep %d: negative", command, l.Keep)
 	case cli.IsFile(names):
 		return cli.Usage("%s: --format %q takes the names of its values: %s is a file", command, l.Template.Text, names)
 	}

@@ -30,7 +30,8 @@ type Lines struct {
 	chrome *render.ChromeWriter // nil but for -o chrome
 	latest uint64               // when a call was last seen to begin or end
 	idle   idle
-	stacks *trace.Stacks // nil if nobody asked for them
+	cut    struct{ trees, lines int } // that were written, without so many lines
+	stacks *trace.Stacks              // nil if nobody asked for them
 	where  where.Expr
 	funcs  map[*offsets.Func]*funcLines
 	// unknown counts functions whose arguments are not known, by the reason.
@@ -66,7 +67,7 @@ func NewLines(o *Options) (v *Lines, err error) {
 
 func (v *Lines) Needs() run.Needs {
 	o := &v.opt.Lines
-	entries := o.Begins || o.Entries || o.StartOrder || o.Tree || v.opt.Format == render.Chrome
+	entries := o.Begins || o.Entries || o.StartOrder || o.Trees() || v.opt.Format == render.Chrome
 	mode := uprobe.Latency
 	if o.Entries {
 		mode = uprobe.Entries
@@ -115,6 +116,9 @@ func (v *Lines) Begin(s *run.Scene) error {
 	if v.opt.trees() {
 		v.trees = newCallTrees(o.Depth, v.writeTree)
 		v.trees.patience = cmp.Or(v.opt.Patience, v.trees.patience)
+		if o.Slow > 0 || o.Keep > 0 {
+			v.trees.slow, v.trees.total = &slowest{over: o.Slow, keep: o.Keep}, maxSlow
+		}
 	}
 	return nil
 }
@@ -184,7 +188,7 @@ func (v *Lines) Kernel(ev *pairing.KernelEvent) error {
 		line.Function = v.Plan.Funcs[w.Func].Name
 	}
 	if v.trees != nil {
-		if taken, err := v.trees.happened(ev, line); taken {
+		if taken, err := v.trees.happened(ev, line); taken || v.trees.slow != nil {
 			return err
 		}
 	}
@@ -286,11 +290,7 @@ func (v *Lines) End(t *trace.Table) error {
 		return nil
 	}
 	if !v.enough() {
-		err := v.order.pass(true)
-		if v.trees != nil {
-			err = v.trees.passAll()
-		}
-		if err != nil && !errors.Is(err, run.ErrEnough) {
+		if err := v.writeRest(); err != nil && !errors.Is(err, run.ErrEnough) {
 			return err
 		}
 	}
@@ -302,9 +302,7 @@ func (v *Lines) End(t *trace.Table) error {
 	if err := v.out.Flush(); err != nil {
 		return err
 	}
-	if v.trees != nil && v.trees.leftOut > 0 {
-		v.Env.Warn(units.Plural(v.trees.leftOut, "call") + " left out of what is shown: too many others were open when they began")
-	}
+	v.warnLeftOut()
 	if v.undecided > 0 {
 		v.Env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", units.Plural(v.undecided, "call"))
 	}

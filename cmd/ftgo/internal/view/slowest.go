@@ -10,7 +10,7 @@ import (
 
 // slowest says which trees of calls are wanted: those that took longer than over or, if that is 0, as
 // many of those that took longest as keep says. A tree has room for maxTree lines, and all together
-// for maxTrees: what begins when there is no more is dropped, and told in its place.
+// for maxSlow, half of which may be kept: what begins when there is no more is dropped, and told in its place.
 type slowest struct {
 	over time.Duration
 	keep int
@@ -41,7 +41,7 @@ func (s *slowest) room(t *callTrees, node *treeNode) bool {
 }
 
 // take takes a tree, and tells whether it is to be written now.
-func (s *slowest) take(out *render.CallTree, tree *callTree) (now bool) {
+func (s *slowest) take(t *callTrees, out *render.CallTree, tree *callTree) (now bool) {
 	if s.keep == 0 {
 		return true
 	}
@@ -49,7 +49,7 @@ func (s *slowest) take(out *render.CallTree, tree *callTree) (now bool) {
 	i, _ := slices.BinarySearchFunc(s.kept, kept, func(a, b keptTree) int { return cmp.Or(cmp.Compare(b.took, a.took), -1) })
 	s.kept = slices.Insert(s.kept, i, kept)
 	s.lines += len(out.Lines)
-	for last := len(s.kept) - 1; last >= s.keep || last > 0 && s.lines > maxTrees/2; last-- {
+	for last := len(s.kept) - 1; last >= s.keep || last > 0 && s.lines > t.total/2; last-- {
 		if last < s.keep {
 			s.left++
 		}

@@ -15,6 +15,9 @@ const (
 	// minPart lines is, and those are shown that wait for goroutines.
 	maxTrees = 200_000
 	minPart  = 100
+	// maxSlow is the number of lines of all trees of which the slow ones are wanted: some 150 MB, of
+	// calls with three strings.
+	maxSlow = 100_000
 	// maxBranches is the number of open calls of all trees: some 100 MB. Those that begin
 	// when as many are open are left out.
 	maxBranches = 1 << 18

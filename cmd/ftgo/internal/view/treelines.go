@@ -1,15 +1,18 @@
 package view
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/units"
 )
 
 // trees tells whether calls are gathered in trees.
 func (o *Options) trees() bool {
-	return o.Lines.Tree && !o.Lines.Begins || o.Format == render.Chrome
+	return o.Lines.Trees() && !o.Lines.Begins || o.Format == render.Chrome
 }
 
 // Goroutine takes a goroutine that a call has started.
@@ -36,6 +39,10 @@ func (v *Lines) writeTree(t *render.CallTree) error {
 			}
 		}
 	}
+	if t.LeftOut > 0 {
+		v.cut.trees++
+		v.cut.lines += t.LeftOut
+	}
 	if err := write(t); err != nil {
 		return err
 	}
@@ -59,6 +66,42 @@ func (v *Lines) Flush() error {
 		}
 	}
 	return v.stream.Flush()
+}
+
+// writeRest writes what was held back.
+func (v *Lines) writeRest() error {
+	if v.trees == nil {
+		return v.order.pass(true)
+	}
+	if err := v.trees.passAll(); err != nil || v.trees.slow == nil {
+		return err
+	}
+	kept := v.trees.slow.kept
+	if v.chrome != nil { // time stamps grow along each track
+		slices.SortFunc(kept, func(a, b keptTree) int { return a.Began.Compare(b.Began) })
+	}
+	for _, t := range kept {
+		if err := v.writeTree(t.CallTree); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// warnLeftOut says what trees had no room for.
+func (v *Lines) warnLeftOut() {
+	if v.trees == nil {
+		return
+	}
+	if n := v.trees.leftOut; n > 0 {
+		v.Env.Warn(units.Plural(n, "call") + " left out of what is shown: too many others were open when they began")
+	}
+	if n := v.cut.trees; n > 0 {
+		v.Env.Warn(fmt.Sprintf("%s left out of %s: there is room for %d in a tree, and for %d in all", units.Plural(v.cut.lines, "line"), units.Plural(n, "tree"), maxTree, v.trees.total))
+	}
+	if s := v.trees.slow; s != nil && s.left > 0 {
+		v.Env.Warn(units.Plural(s.left, "tree") + " of the slowest not kept: all together have more lines than there is room for")
+	}
 }
 
 func (v *Lines) ProcessEnded(pid int) {

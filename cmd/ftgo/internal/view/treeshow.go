@@ -12,7 +12,8 @@ import (
 // once the outermost has ended, those of goroutines that outlive it become trees of their own.
 func (t *callTrees) show(tree *callTree) error {
 	out := &render.CallTree{
-		First: &render.CallLine{Thread: tree.thread, Time: tree.began}, Continued: tree.continued, Origin: tree.before, LeftOut: tree.leftOut, Function: tree.function,
+		First: &render.CallLine{Thread: tree.thread, Time: tree.began}, Continued: tree.continued, Origin: tree.before, LeftOut: tree.leftOut,
+		Function: tree.function, Began: tree.began, Thread: tree.thread,
 	}
 	if !tree.over.IsZero() {
 		out.Took = tree.took()
@@ -29,7 +30,7 @@ func (t *callTrees) show(tree *callTree) error {
 		return nil
 	}
 	tree.continued = true
-	if t.slow != nil && !t.slow.take(out, tree) {
+	if t.slow != nil && !t.slow.take(t, out, tree) {
 		return nil
 	}
 	return t.write(out)

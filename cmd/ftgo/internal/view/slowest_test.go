@@ -1,0 +1,125 @@
+package view
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+)
+
+// slowTrees are what is written of a play, with a limit of lines for each tree and for all.
+func slowTrees(t *testing.T, slow *slowest, limit, total int, play string) (string, *callTrees) {
+	t.Helper()
+	var out bytes.Buffer
+	w := render.NewCallWriter(&out, render.CallOptions{})
+	trees := newCallTrees(0, w.Tree)
+	trees.slow, trees.limit, trees.total = slow, limit, total
+	grow(t, trees, play)
+	for _, kept := range slow.kept {
+		if err := w.Tree(kept.CallTree); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(trees.strands)+len(trees.growing)+len(trees.calls)+trees.open+trees.lines+len(trees.ended) != 0 {
+		t.Errorf("%d goroutines, %d trees, %d calls, %d lines are kept", len(trees.strands), len(trees.growing), len(trees.calls), trees.lines)
+	}
+	return out.String(), trees
+}
+
+func TestSlowTrees(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		slow         slowest
+		limit, total int
+		play, want   string
+	}{
+		{"those that took longer", slowest{over: 3 * time.Microsecond}, 100, 100, "a b . . c d e . . . f . ", `
+goroutine 1  00:00:00.000005  thread 10
+  5.00µs   100%  c()
+  3.00µs    60%    d()
+  1.00µs    20%      e()
+`},
+		{"with their goroutines", slowest{over: 3 * time.Microsecond}, 100, 100, "a >2 2:x . 2:. 2:~ c >3 d 3:y . 3:z . 3:. 3:. 3:~", `
+goroutine 1  00:00:00.000007  thread 10
+  6.00µs   100%  c()
+  2.00µs    33%    d()
+  5.00µs    83%    goroutine 3  y()  outlived c by 2.00µs
+  2.00µs    33%      z()
+`},
+		{"what outlives a fast one", slowest{over: 9 * time.Microsecond}, 100, 100, "a >2 2:x 2:y 2:. . 1s 2:. 2:~", `
+goroutine 2  00:00:00.000003  thread 11  started by a of goroutine 1, which it has outlived
+   1.00s   100%  x()
+  1.00µs <0.01%    y()
+`},
+		{"unwound", slowest{over: 3 * time.Microsecond}, 100, 100, "a b . b . !", `
+goroutine 1  00:00:00.000001  thread 10
+       -      -  a() = unwound
+  1.00µs      -    b()
+  1.00µs      -    b()
+`},
+		{"no room in the tree", slowest{over: 3 * time.Microsecond}, 3, 100, "a b . c . d e . . f . .", `
+goroutine 1  00:00:00.000001  thread 10
+  11.0µs   100%  a()
+  1.00µs  9.09%    b()
+  1.00µs  9.09%    c()
+       …      -  3 lines left out, as there was no room for more
+`},
+		{"no room at all", slowest{over: 3 * time.Microsecond}, 100, 3, "a b c 2:x . . . 2:y 2:. 2:.", `
+goroutine 1  00:00:00.000001  thread 10
+  6.00µs   100%  a()
+  4.00µs    66%    b()
+  2.00µs    33%      c()
+goroutine 2  00:00:00.000004  thread 11
+       …      -  2 lines left out, as there was no room for more
+`},
+		{"the slowest", slowest{keep: 2}, 100, 100, "a . b c . . d . e f . f . .", `
+goroutine 1  00:00:00.000009  thread 10
+  5.00µs   100%  e()
+  1.00µs    20%    f()
+  1.00µs    20%    f()
+goroutine 1  00:00:00.000003  thread 10
+  3.00µs   100%  b()
+  1.00µs    33%    c()
+`},
+		{"of the same time the first", slowest{keep: 2}, 100, 100, "a . b . c . d .", `
+goroutine 1  00:00:00.000001  thread 10
+  1.00µs   100%  a()
+goroutine 1  00:00:00.000003  thread 10
+  1.00µs   100%  b()
+`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got, _ := slowTrees(t, &c.slow, c.limit, c.total, c.play); got != strings.TrimPrefix(c.want, "\n") {
+				t.Errorf("got\n%s\nwant%s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestSlowTreesAreBounded: however many trees there are, and however large, what is kept of them is
+// not more than there is room for; what is not is told.
+func TestSlowTreesAreBounded(t *testing.T) {
+	const limit, total = 50, 200
+	slow := &slowest{keep: 1000}
+	trees := newCallTrees(0, nil)
+	trees.slow, trees.limit, trees.total = slow, limit, total
+	for i := range 3000 {
+		grow(t, trees, "a"+strings.Repeat(" b .", i%70)+" 1s .")
+		kept := 0
+		for _, k := range slow.kept {
+			kept += len(k.Lines)
+			if len(k.Lines) > limit || len(k.Lines)+k.LeftOut > 71 {
+				t.Fatalf("a tree of %d lines, without %d", len(k.Lines), k.LeftOut)
+			}
+		}
+		if kept != slow.lines || kept > total/2 || trees.lines != 0 {
+			t.Fatalf("tree %d: %d lines kept, %d counted, %d waiting", i, kept, slow.lines, trees.lines)
+		}
+	}
+	if got := fmt.Sprint(slow.left > 2000, len(slow.kept) > 0); got != "true true" {
+		t.Errorf("%d not kept, %d kept", slow.left, len(slow.kept))
+	}
+}
