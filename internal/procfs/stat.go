@@ -3,7 +3,6 @@ package procfs
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -125,7 +124,7 @@ func statusLine(status, key string) string {
 type BusyTimes struct {
 	processes func() []int
 	last      map[int]time.Duration
-	first     map[string]waited // by the thread's directory
+	first     map[int]waited // by the thread's number
 }
 
 // NewBusyTimes follows some processes, or all that execute a file.
@@ -169,15 +168,17 @@ func (b *BusyTimes) Waited() float64 {
 
 // threads reads /proc/PID/task/TID/schedstat (Documentation/scheduler/sched-stats.rst), which
 // kernels without CONFIG_SCHED_INFO don't have.
-func (b *BusyTimes) threads() map[string]waited {
-	threads := make(map[string]waited)
+func (b *BusyTimes) threads() map[int]waited {
+	threads := make(map[int]waited)
 	for _, pid := range b.processes() {
-		files, _ := filepath.Glob(folder(pid) + "/task/*/schedstat")
-		for _, file := range files {
-			text, _ := os.ReadFile(file) // none of one that has just ended
-			var t waited
-			if _, err := fmt.Sscan(string(text), &t.ran, &t.waited); err == nil {
-				threads[file] = t
+		tids, _ := Threads(pid) // none of one that has just ended
+		for _, tid := range tids {
+			text, _ := os.ReadFile(fmt.Sprintf("%s/task/%d/schedstat", folder(pid), tid))
+			ran, rest, _ := strings.Cut(string(text), " ")
+			lacked, _, _ := strings.Cut(rest, " ")
+			r, rerr := strconv.ParseUint(ran, 10, 64)
+			if w, werr := strconv.ParseUint(lacked, 10, 64); rerr == nil && werr == nil {
+				threads[tid] = waited{r, w}
 			}
 		}
 	}

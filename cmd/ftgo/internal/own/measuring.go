@@ -16,11 +16,12 @@ import (
 	"github.com/ftgo/ftgo/tracefs"
 )
 
-// The cost of a probe is measured again and again, as machines change their speed. The latest
-// batches are kept.
+// The cost of a probe is measured again and again, as machines change their speed, and ever less often,
+// as it takes a millisecond of a CPU each time. The latest batches are kept.
 const (
-	keptBatches = 256
-	batchEvery  = 100 * time.Millisecond
+	keptBatches = 64
+	firstWait   = 100 * time.Millisecond
+	longestWait = 400 * time.Millisecond
 )
 
 // What a hit costs the program is not what it costs ftgo, which does nothing but call
@@ -41,7 +42,8 @@ type Measuring struct {
 	mode     uprobe.Mode
 	stack    int // so many callers are fetched with each call
 	costs    atomic.Pointer[trace.HitCosts]
-	measured chan struct{}  // closed when there are costs, or will be none
+	ready    atomic.Bool    // there are costs, or will be none
+	measured chan struct{}  // closed then
 	cancel   func()         // has the probes removed, once measured
 	working  sync.WaitGroup // until the probes are gone
 	panicked trace.Panicked
@@ -60,12 +62,16 @@ func (m *Measuring) Begin(ctx context.Context) {
 	m.cancel = stop
 	m.working.Go(func() {
 		defer m.panicked.Catch()
-		measured := sync.OnceFunc(func() { close(m.measured) })
+		measured := sync.OnceFunc(func() {
+			m.ready.Store(true)
+			close(m.measured)
+		})
 		defer measured()
 		if !canOpen(descriptors) {
 			return
 		}
-		opt := uprobe.Options{Mode: m.mode, Features: m.fs.Features(), Stack: m.stack, Returning: true}
+		features := m.fs.Features()
+		opt := uprobe.Options{Mode: m.mode, Features: features, Stack: m.stack, Returning: true}
 		session, plan, err := m.funcs.probe(ctx, m.fs, opt, tracefs.Options{BufferKB: 1024, Quiet: m.mode == uprobe.Count},
 			func(p *uprobe.Plan) []tracefs.Event { return uprobe.TraceEvents(p.Events) })
 		if err != nil {
@@ -80,11 +86,11 @@ func (m *Measuring) Begin(ctx context.Context) {
 		m.costs.Store(meter.costs())
 		measured()
 		// Each session makes the end of others take longer where an event has one site.
-		for m.fs.Features().Append {
+		for wait := firstWait; features.Append; wait = min(2*wait, longestWait) {
 			select {
 			case <-wanted.Done():
 				return
-			case <-time.After(batchEvery):
+			case <-time.After(wait):
 				meter.batch(wanted)
 				m.costs.Store(meter.costs())
 			}
@@ -111,19 +117,14 @@ func canOpen(files int) bool {
 // Take waits for the costs, as they are by now; they are nil if they could not be measured. It
 // is called after Begin.
 func (m *Measuring) Take() *trace.HitCosts {
-	<-m.measured
+	if !m.ready.Load() { // else it is asked for each call, and a channel has a lock
+		<-m.measured
+	}
 	return m.costs.Load()
 }
 
 // Ready tells whether Take would not wait.
-func (m *Measuring) Ready() bool {
-	select {
-	case <-m.measured:
-		return true
-	default:
-		return false
-	}
-}
+func (m *Measuring) Ready() bool { return m.ready.Load() }
 
 // Stop has the probes removed.
 func (m *Measuring) Stop() { m.cancel() }
