@@ -146,22 +146,22 @@ func decimal(line []byte, i int) (v uint64, next int, ok bool) {
 	return v, i, i > start
 }
 
-// usual reads what most numbers are, up to 15 decimal digits with as many bytes behind
-// them that 16 can be read; n is how many digits. It is 0 for all else, which is left to
-// decimal or value.
+// usual reads what most numbers are, up to 15 decimal digits; n is how many. It is 0 for all else, which
+// is left to decimal or value. It reads 16 bytes, be they behind the line: most lines are in the middle of
+// what was read.
 func usual(line []byte, i int) (v uint64, n int) {
-	if len(line)-i < 16 {
+	if cap(line)-i < 16 {
 		return 0, 0
 	}
-	v, n = digits(binary.LittleEndian.Uint64(line[i:]))
-	if n == 8 {
-		low, more := digits(binary.LittleEndian.Uint64(line[i+8:]))
-		if more == 8 {
+	end := len(line) - i
+	text := line[i : i+16]
+	if v, n = digits(binary.LittleEndian.Uint64(text)); n == 8 {
+		low, more := digits(binary.LittleEndian.Uint64(text[8:]))
+		if v, n = v*powers[more]+low, 8+more; more == 8 {
 			return 0, 0
 		}
-		return v*powers[more] + low, 8 + more
 	}
-	if n == 1 && line[i+1] == 'x' {
+	if n > end || n == 1 && text[1] == 'x' {
 		return 0, 0
 	}
 	return v, n

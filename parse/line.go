@@ -28,8 +28,8 @@ type lineParser struct {
 
 // lineFormat is an event in the form its lines are compared with.
 type lineFormat struct {
-	event string
-	args  []lineArg
+	marked string // the event's name, with addrMark behind it
+	args   []lineArg
 }
 
 type lineArg struct {
@@ -65,7 +65,7 @@ func newLineFormat(ev *Format) (f lineFormat, err error) {
 	case ev.Len != nil && len(ev.Len) != len(ev.Args):
 		return f, fmt.Errorf("%d lengths for %d arguments", len(ev.Len), len(ev.Args))
 	}
-	f.event = ev.Event
+	f.marked = ev.Event + addrMark
 	for i, a := range ev.Args {
 		if !isIdentifier(a) {
 			return f, fmt.Errorf("argument name %q is no C identifier", a)
@@ -139,20 +139,19 @@ func (p *lineParser) eventAt(text []byte) (format int) {
 	if len(text) < minEvent+len(addrMark) {
 		return -1
 	}
-	if guess := p.guesses[guessOf(text)]; guess > 0 && isMarked(text, p.formats[guess-1].event) {
+	if guess := p.guesses[guessOf(text)]; guess > 0 && begins(text, p.formats[guess-1].marked) {
 		return int(guess - 1)
 	}
 	n := bytes.IndexByte(text, ':')
-	if format, ok := p.byEvent[string(text[:max(n, 0)])]; ok && isMarked(text, p.formats[format].event) {
+	if format, ok := p.byEvent[string(text[:max(n, 0)])]; ok && begins(text, p.formats[format].marked) {
 		return format
 	}
 	return -1
 }
 
-// isMarked tells whether a text begins with a name and addrMark.
-func isMarked(text []byte, name string) bool {
-	n := len(name)
-	return len(text) >= n+len(addrMark) && string(text[:n]) == name && string(text[n:n+len(addrMark)]) == addrMark
+// begins tells whether a text begins with another.
+func begins(text []byte, with string) bool {
+	return len(text) >= len(with) && string(text[:len(with)]) == with
 }
 
 // guessOf is a number from 0 to 4095 for an event's name, made of its first minEvent bytes.
@@ -161,9 +160,9 @@ func guessOf(name []byte) uint64 {
 	return (a*31 + b) * 0x9e3779b97f4a7c15 >> 52
 }
 
-// values reads "(0xADDR) NAME=VALUE ..." at line[i:] to the end of the line.
+// values reads "ADDR) NAME=VALUE ..." at line[i:] to the end of the line.
 func (f *lineFormat) values(line []byte, i int, ev *Event) (ok bool) {
-	ev.Addr, i, ok = hex(line, i+len("(0x"))
+	ev.Addr, i, ok = hex(line, i)
 	// A uretprobe prints "(0xADDR <- 0xADDR)": none of ours is one.
 	if !ok || i == len(line) || line[i] != ')' {
 		return false
@@ -292,5 +291,5 @@ func (p *lineParser) event(line []byte, i int, time uint64, format int, ev *Even
 	f := &p.formats[format]
 	ev.Args = ev.Args[:0]
 	ev.Format, ev.Time = format, time
-	return f.values(line, i+len(f.event)+len(": "), ev)
+	return f.values(line, i+len(f.marked), ev)
 }

@@ -1,10 +1,10 @@
 package parse
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,8 +21,8 @@ type rawFormats struct {
 type rawEvent struct {
 	size   int        // in bytes, of the fields below together
 	fields []rawField // neighbours of 8 bytes are one
-	ip     rawField
-	pid    rawField
+	ip     int        // where the address is, of 8 bytes
+	pid    int        // and the thread, of 4
 	// named are the fields of an event of the kernel itself, whose record is kept as it is.
 	named []formatField
 	whole bool
@@ -76,17 +76,24 @@ func (r *rawFormats) read(i int, text string) ([]formatField, error) {
 		return nil, fmt.Errorf("ID %d is that of event %d, too", id, other-1)
 	}
 	r.byID[id] = int32(i + 1)
+	// Every record begins with its type (struct trace_entry in include/linux/trace_events.h), which
+	// has to be read before anything of the event is known.
 	e := &r.events[i]
-	if kind, err := e.take(fields, "common_type", 0); err != nil || kind != rawType {
-		return nil, fmt.Errorf("common_type is %+v", kind)
+	if at, err := e.takeOf(2, fields, "common_type"); err != nil || at != 0 {
+		return nil, cmp.Or(err, fmt.Errorf("field \"common_type\" is at %d", at))
 	}
-	e.pid, err = e.take(fields, "common_pid", 0)
+	e.pid, err = e.takeOf(4, fields, "common_pid")
 	return fields, err
 }
 
-// rawType is where every record has its type (struct trace_entry in
-// include/linux/trace_events.h), which has to be read before anything of the event is known.
-var rawType = rawField{at: 0, size: 2, count: 1}
+// takeOf is where a number of so many bytes is.
+func (e *rawEvent) takeOf(size int, fields []formatField, name string) (at int, err error) {
+	f, err := e.take(fields, name, 0)
+	if err == nil && f.size != size {
+		err = fmt.Errorf("field %q: of %d bytes, not %d", name, f.size, size)
+	}
+	return f.at, err
+}
 
 // formatField is a field as a format file has it. kind is its type, with "[LEN]" behind it, as far
 // as there is any.
@@ -146,7 +153,7 @@ func isWord(size int) bool { return size == 1 || size == 2 || size == 4 || size 
 
 // lay adds the fields of an event of ours.
 func (e *rawEvent) lay(ev *Format, fields []formatField) (err error) {
-	if e.ip, err = e.take(fields, "__probe_ip", 0); err != nil {
+	if e.ip, err = e.takeOf(8, fields, "__probe_ip"); err != nil {
 		return err
 	}
 	for i, a := range ev.Args {
@@ -224,8 +231,8 @@ func (r *rawFormats) decode(data []byte, ev *Event) bool {
 	if len(data) < e.size {
 		return false
 	}
-	tid := e.pid.number(data, e.pid.at)
-	if tid > math.MaxInt32 {
+	tid := int32(binary.LittleEndian.Uint32(data[e.pid:]))
+	if tid < 0 {
 		return false
 	}
 	ev.TID, ev.PID = int(tid), 0
@@ -233,13 +240,15 @@ func (r *rawFormats) decode(data []byte, ev *Event) bool {
 		ev.data = data
 		return true
 	}
-	ev.Addr = e.ip.number(data, e.ip.at)
+	ev.Addr = binary.LittleEndian.Uint64(data[e.ip:])
 	args := ev.Args[:0]
 	for i := range e.fields {
 		f := &e.fields[i]
 		if f.size == 8 {
-			for words := data[f.at : f.at+8*f.count]; len(words) >= 8; words = words[8:] {
-				args = append(args, binary.LittleEndian.Uint64(words))
+			from := len(args)
+			args = slices.Grow(args, f.count)[:from+f.count]
+			for k, words := from, data[f.at:f.at+8*f.count]; len(words) >= 8; k, words = k+1, words[8:] {
+				args[k] = binary.LittleEndian.Uint64(words)
 			}
 			continue
 		}

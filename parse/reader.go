@@ -61,7 +61,11 @@ type Reader struct {
 	ev           *Event // to be filled
 	name         brokenName
 	unparsed     uint64
+	last         owned
 }
+
+// owned is a thread whose process was asked for.
+type owned struct{ tid, printed, process int }
 
 // NewReader returns a Reader of hits of events. It reads raw pages where src has the methods of a
 // tracefs.Session for them and Formats returns any, text otherwise. It adds the events of kernel,
@@ -113,6 +117,7 @@ func (r *Reader) Extend(events []Format) (err error) {
 // Read takes what the source has for the moment: n is 0 if that was nothing. Errors are the
 // source's.
 func (r *Reader) Read(ctx context.Context) (n int, err error) {
+	r.last = owned{}
 	if r.hits.source != nil {
 		n, err = r.hits.pass(ctx)
 	} else {
@@ -153,14 +158,22 @@ func (r *Reader) line(line []byte) {
 	if r.name.len > 0 {
 		r.unparsed -= r.name.end(line, r.ev.TID)
 	}
-	r.ev.PID = r.sink.Process(r.ev.TID, r.ev.PID)
+	r.own(r.ev)
 	r.ev = r.order.add(r.ev, r.hit)
 }
 
 // rawHit takes the next hit of raw pages in order of time.
 func (r *Reader) rawHit(ev *Event) {
-	ev.PID = r.sink.Process(ev.TID, ev.PID)
+	r.own(ev)
 	r.sink.Hit(ev)
+}
+
+// own finds the process of a hit. It is asked for once for hits of a thread that follow one another.
+func (r *Reader) own(ev *Event) {
+	if r.last.process == 0 || ev.TID != r.last.tid || ev.PID != r.last.printed {
+		r.last = owned{ev.TID, ev.PID, r.sink.Process(ev.TID, ev.PID)}
+	}
+	ev.PID = r.last.process
 }
 
 // tell takes the next event of the kernel itself.
