@@ -117,18 +117,18 @@ type Timebase struct {
 
 // Duration is the time between two stamps, from earlier to later. It is the difference of what
 // Wall tells of the two, so that a call which lies within another never ends after it.
-func (b Timebase) Duration(from, to uint64) time.Duration {
+func (b *Timebase) Duration(from, to uint64) time.Duration {
 	return b.sinceRead(to) - b.sinceRead(from)
 }
 
 // Wall is when a stamp was taken.
-func (b Timebase) Wall(stamp uint64) time.Time {
+func (b *Timebase) Wall(stamp uint64) time.Time {
 	return b.read.At.Add(b.sinceRead(stamp))
 }
 
 // sinceRead is the time from the reading of both clocks to a stamp. It never decreases as stamps
 // grow, and is the only place where a time is rounded.
-func (b Timebase) sinceRead(stamp uint64) time.Duration {
+func (b *Timebase) sinceRead(stamp uint64) time.Duration {
 	return time.Duration(float64(int64(stamp-b.read.Ticks)) * b.nsPerTick)
 }
 

@@ -120,12 +120,16 @@ func (p *pairer) pop(s *stack) {
 	p.open--
 }
 
-// fill sets c to the call at depth n of a stack, as far as it is known before it has ended.
+// fill sets c to the call at depth n of a stack, as far as it is known before it has ended. What is longer
+// than a word is set by itself: among others it would be copied by way of the stack, which takes as
+// long as all the rest.
 func (p *pairer) fill(c *Call, s *stack, n int) {
 	f := &s.frames[n]
 	c.ID, c.From, c.Func, c.PID, c.TID, c.CPU, c.Goid, c.Depth = f.id, f.from, f.fn, s.pid, f.tid, f.cpu, s.goid, n
-	c.Start, c.End, c.Outcome, c.Split = f.start, 0, Returned, Split{}
-	c.Bias, c.SP, c.Hits, c.Inside = f.bias, f.sp, s.hits.since(f.hitsBefore), f.inside
+	c.Start, c.End, c.Outcome = f.start, 0, Returned
+	c.Split = Split{}
+	c.Bias, c.SP, c.Inside = f.bias, f.sp, f.inside
+	c.Hits = s.hits.since(&f.hitsBefore)
 	words := min(p.plan.StackWords(), len(f.args))
 	c.StackHi, c.Stack, c.Args, c.Results, c.Waits = f.hi, f.args[:words], f.args[words:], nil, f.waits
 }
@@ -150,6 +154,6 @@ func (h *Hits) add(n uint64, stepped bool, words int) {
 }
 
 // since are the hits after earlier ones.
-func (h Hits) since(earlier Hits) Hits {
+func (h *Hits) since(earlier *Hits) Hits {
 	return Hits{h.Emulated - earlier.Emulated, h.Stepped - earlier.Stepped, h.Words - earlier.Words}
 }

@@ -181,7 +181,9 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, fn int) {
 	}
 	fr := p.push(s)
 	fr.fn, fr.depth, fr.sp, fr.start, fr.tid, fr.cpu = fn, depth, ev.Args[f.SP], ev.Time, ev.TID, ev.CPU
-	fr.atEntry, fr.hitsBefore, fr.inside, fr.hi, fr.bias = p.at, s.hits, false, 0, p.bias
+	fr.inside, fr.hi, fr.bias = false, 0, p.bias
+	fr.atEntry = p.at
+	fr.hitsBefore = s.hits
 	fr.waits = fr.waits[:0]
 	p.begun++
 	fr.id, fr.from = p.begun, 0
@@ -235,20 +237,22 @@ func (p *pairer) leave(ev *parse.Event, f *uprobe.Fields, fn int) {
 	}
 	p.unwind(ev, s, depth+1)
 	p.ran(ev, fn, s)
-	defer s.hits.add(1, p.stepped, p.words)
-	last := len(s.frames) - 1
-	if last < 0 || s.frames[last].depth != depth || s.frames[last].fn != fn {
+	if last := len(s.frames) - 1; last < 0 || s.frames[last].depth != depth || s.frames[last].fn != fn {
 		p.account.unmatched++
-		return
-	}
-	p.end(ev, s, Returned, f)
-	if last == 0 && s.key.isThread {
+	} else if p.end(ev, s, Returned, f); last == 0 && s.key.isThread {
 		p.proc.drop(s.key)
+	}
+	s.hits.add(1, p.stepped, p.words)
+}
+
+// unwind ends all calls entered at depth or deeper, which are none as a rule.
+func (p *pairer) unwind(ev *parse.Event, s *stack, depth uint64) {
+	if n := len(s.frames); n > 0 && s.frames[n-1].depth >= depth {
+		p.unwindAll(ev, s, depth)
 	}
 }
 
-// unwind ends all calls entered at depth or deeper.
-func (p *pairer) unwind(ev *parse.Event, s *stack, depth uint64) {
+func (p *pairer) unwindAll(ev *parse.Event, s *stack, depth uint64) {
 	for n := len(s.frames); n > 0 && s.frames[n-1].depth >= depth; n-- {
 		p.end(ev, s, Unwound, nil)
 	}

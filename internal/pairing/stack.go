@@ -175,7 +175,8 @@ func (p *pairer) adopt(thread, g stackKey, lo, hi uint64) {
 	if len(moved) > 0 {
 		s := p.proc.stackOf(g)
 		for i := range moved {
-			moved[i].hitsBefore = s.hits.since(from.hits.since(moved[i].hitsBefore)) // it has as many within as before
+			within := from.hits.since(&moved[i].hitsBefore)
+			moved[i].hitsBefore = s.hits.since(&within) // it has as many within as before
 		}
 		s.frames = append(s.frames, moved...)
 	}
@@ -220,8 +221,14 @@ type thread struct {
 	system *stack
 }
 
-// ran notes that a hit of a function on a thread was on a stack.
+// ran notes that a hit of a function on a thread was on a stack, if anybody wants to know.
 func (p *pairer) ran(ev *parse.Event, fn int, s *stack) {
+	if p.sched != nil || p.opt.Kernel != nil {
+		p.runs(ev, fn, s)
+	}
+}
+
+func (p *pairer) runs(ev *parse.Event, fn int, s *stack) {
 	system := s.key.isThread || s.goid == 0 && !s.unnamed
 	if p.sched != nil {
 		var g *schedG

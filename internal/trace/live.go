@@ -87,7 +87,11 @@ func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
 		return err
 	}
 	l.counters = l.session
-	if err := l.newStream(l.session, l.processes, liveSink{sink, l}, l.kernel.session); err != nil {
+	var told pairing.Sink = sink
+	if l.opt.Once || l.kernel.session != nil {
+		told = liveSink{sink, l}
+	}
+	if err := l.newStream(l.session, &l.processes, told, l.kernel.session); err != nil {
 		return err
 	}
 	if l.from, err = l.mark(); err != nil {

@@ -21,7 +21,7 @@ type processes struct {
 
 // Of finds the process of a thread, whose kernel events are recorded from now on. One that is
 // gone and that the kernel did not name belongs to the only process there can be, if that is so.
-func (p processes) Of(tid, printed int) int {
+func (p *processes) Of(tid, printed int) int {
 	pid, opt := p.live.session.Process(tid, printed), &p.live.opt
 	if pid == 0 && len(opt.PIDs) == 1 && !opt.Fork {
 		pid = opt.PIDs[0]
@@ -31,7 +31,7 @@ func (p processes) Of(tid, printed int) int {
 }
 
 // Wanted tells the processes asked for from others.
-func (p processes) Wanted(tid, pid int) (process int, wanted bool) {
+func (p *processes) Wanted(tid, pid int) (process int, wanted bool) {
 	k, pids := &p.live.kernel, p.live.opt.PIDs
 	if k.learns() {
 		pid = k.of(tid, pid)

@@ -163,7 +163,9 @@ func (t *Totals) Return(c *pairing.Call) {
 		t.pending = append(t.pending, kept)
 		return
 	}
-	t.release()
+	if len(t.pending) > 0 {
+		t.release()
+	}
 	t.time(c, &o)
 }
 
@@ -237,21 +239,12 @@ func (t *Totals) time(c *pairing.Call, o *Observed) {
 		}
 		var known bool
 		timing, self, known = t.latency(c, t.opt.Clock.Took(c).Nanoseconds())
-		var split stats.Split
-		if t.plan.Sched {
-			split = t.opt.Clock.Split(c, timing.Net)
-		}
-		add := func(f *stats.Function) {
-			if f.Split.Add(split); t.plan.Sched {
-				f.Waits = t.opt.Clock.AddWaits(f.Waits, c, t.plan.Reasons)
-			}
-		}
 		f := &t.funcs[c.Func]
 		f.Time(timing, known)
-		add(f)
+		t.split(f, c, timing.Net)
 		if row != nil {
 			row.time(timing, known)
-			add(&row.Function)
+			t.split(&row.Function, c, timing.Net)
 		}
 	case pairing.Unwound, pairing.Abandoned, pairing.Open: // a process that executes its file anew leaves calls open
 		t.within.Take(c)
@@ -261,6 +254,14 @@ func (t *Totals) time(c *pairing.Call, o *Observed) {
 	}
 	if t.opt.Stacks != nil {
 		t.opt.Stacks.add(c, timing, self, o.Amount)
+	}
+}
+
+// split adds what a call that took ns spent its time with, if that is known.
+func (t *Totals) split(f *stats.Function, c *pairing.Call, ns int64) {
+	if t.plan.Sched {
+		f.Split.Add(t.opt.Clock.Split(c, ns))
+		f.Waits = t.opt.Clock.AddWaits(f.Waits, c, t.plan.Reasons)
 	}
 }
 

@@ -1,0 +1,41 @@
+package trace
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/clocks"
+	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/offsets"
+)
+
+// knownCosts are known from the start.
+type knownCosts struct {
+	NoCosts
+	HitCosts
+}
+
+func (k *knownCosts) Begin(context.Context) {}
+func (k *knownCosts) Take() *HitCosts       { return &k.HitCosts }
+
+// BenchmarkTotals is what becomes of a call that has returned.
+func BenchmarkTotals(b *testing.B) {
+	costs := &knownCosts{HitCosts: HitCosts{Least: HitCost{400, 3000, 10}, Typical: HitCost{600, 5000, 15}, Most: HitCost{900, 8000, 20}}}
+	base, err := clocks.New(clocks.Counter, clocks.Reading{}, clocks.Reading{Ticks: 3e9, At: time.Time{}.Add(time.Second)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var clock Clock
+	clock.set(base)
+	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "main.f"}, Sites: &offsets.Sites{}, Returns: true}}}
+	t := NewTotals(plan, TotalsOptions{Clock: &clock, Costs: costs})
+	call := pairing.Call{PID: 7, TID: 7, Goid: 1, Start: 1e9, Hits: pairing.Hits{Emulated: 1}}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		call.Start += 30000
+		call.End = call.Start + uint64(20000+i%1000)
+		t.Return(&call)
+	}
+}
