@@ -40,6 +40,13 @@ func TestLayout(t *testing.T) {
 			}
 			if m, curg, known := without.Running(); known {
 				with.goVer.Devel, with.goVer.Text = true, "devel" // which the table does not hold for
+				if d, err := with.debug(); err != nil {
+					t.Error(err)
+				} else if g, err := d.Struct("runtime.g", "runtime"); err != nil {
+					t.Error(err)
+				} else if pc, ok := field(g, "sched", "pc"); !ok || pc != m+16 { // which events fetch
+					t.Errorf("sched.pc at %d, m at %d", pc, m)
+				}
 				if m2, curg2, known := with.Running(); !known || m2 != m || curg2 != curg {
 					t.Errorf("m at %d, curg at %d by version, %d and %d by debug information", m, curg, m2, curg2)
 				}

@@ -1,6 +1,9 @@
 package pairing
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/parse"
 )
@@ -31,7 +34,7 @@ func (p *pairer) created(ev *parse.Event, f *uprobe.Fields) {
 		p.proc.bounds.learn(g, ev.Args[f.Lo], ev.Args[f.Hi])
 		p.is(ev, p.proc.stackOf(stackKey{id: g}), ev.Args[f.Goid])
 	}
-	if by == 0 {
+	if by == 0 || p.plan.InRuntime(ev.Args[f.Start]-p.bias) {
 		return
 	}
 	o := p.proc.originOf(by, byGoid)
@@ -46,6 +49,13 @@ func (p *pairer) created(ev *parse.Event, f *uprobe.Fields) {
 	o.goid = ev.Args[f.Goid]
 	p.proc.origins[g] = o
 	p.sink.Goroutine(&Goroutine{PID: p.proc.pid, Goid: o.goid, From: o.from, At: ev.Time})
+}
+
+// goexits takes the end of all goroutines of the process.
+func (p *pairer) goexits(at uint64) {
+	for _, g := range slices.Sorted(maps.Keys(p.proc.origins)) {
+		p.goexit(at, g)
+	}
 }
 
 // goexit takes the end of the goroutine of a g.

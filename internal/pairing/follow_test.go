@@ -27,7 +27,8 @@ func (s *followSink) Entry(c *Call) {
 }
 
 // TestFollow plays events: GOID+FUNC begins a call on a goroutine, GOID-FUNC returns, GOID>OTHER
-// starts a goroutine, GOID. ends. The g of a goroutine is the last digit of its id.
+// starts a goroutine, GOID^OTHER one of the runtime's own, GOID. ends, ! executes the program. The g of a
+// goroutine is the last digit of its id.
 func TestFollow(t *testing.T) {
 	for _, c := range []struct{ name, play, want string }{
 		{"started in a call", "1+f 1>2 2+g 2-g 2. 1-f", "f#1<0 go2<1 g#2<1 end2<1"},
@@ -42,20 +43,24 @@ func TestFollow(t *testing.T) {
 		{"its creation was lost", "1+f 1>2 1-f 12+h", "f#1<0 go2<1 h#2<0"},
 		{"the end of its creator was lost", "1+f 11>2 2+h", "f#1<0 h#2<0"},
 		{"by nobody", "1+f 0>2 2+h", "f#1<0 h#2<0"},
+		{"the runtime's own", "1+f 1^2 2>3 3+h", "f#1<0 h#2<0"},
+		{"another program", "1+f 1>2 2>3 3+g ! 1+f 2+g", "f#1<0 go2<1 go3<1 g#2<1 end2<1 end3<1 f#3<0 g#4<0"},
 		{"inside", "1+loops 1>2 2>3 3+f 3>4 4+g 5+h", "loops#1<0 go2<1 go3<1 f#2<1* go4<2 g#3<2* h#4<0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			plan := testPlan()
 			plan.Follows = true
 			fields := noFields
-			fields.G, fields.Goid, fields.By, fields.ByGoid = 0, 1, 2, 3
+			fields.G, fields.Goid, fields.By, fields.ByGoid, fields.Start = 0, 1, 2, 3, 4
+			plan.Runtime = [][2]uint64{{0x500, 0x600}, {0x700, 0x800}}
+			plan.Events[4].Sites = append(plan.Events[4].Sites, uprobe.Site{Kind: uprobe.GoroutineEnd, Addr: 0x5001, Func: uprobe.ProgramStart})
 			plan.Events = append(plan.Events, uprobe.Event{Fields: fields, Sites: []uprobe.Site{{Kind: uprobe.Creation, Addr: 0x9000, Func: -1}}})
 			sink := &followSink{returns: noCalls, plan: plan}
 			p := newPairer(plan, sink)
 			p.opt = Options{Entries: true, Inside: map[int]bool{4: true}}
 			depths := make(map[uint64]uint64)
 			for i, word := range strings.Fields(c.play) {
-				at := strings.IndexAny(word, "+->.")
+				at := strings.IndexAny(word, "+->.^!")
 				var goid, other uint64
 				fmt.Sscan(word[:at], &goid)
 				rest := word[at+1:]
@@ -78,9 +83,12 @@ func TestFollow(t *testing.T) {
 					depths[goid] -= 0x10
 				case '.':
 					ev.Format, ev.Addr, ev.Args = 4, 0x5000, []uint64{g}
-				case '>':
+				case '!':
+					ev.Format, ev.Addr, ev.Args = 4, 0x5001, []uint64{g}
+				case '>', '^':
 					fmt.Sscan(rest, &other)
-					ev.Format, ev.Addr, ev.Args = len(plan.Events)-1, 0x9000, []uint64{other % 10, other, g, goid}
+					start := map[byte]uint64{'>': 0x600, '^': 0x700}[word[at]]
+					ev.Format, ev.Addr, ev.Args = len(plan.Events)-1, 0x9000, []uint64{other % 10, other, g, goid, start}
 				}
 				p.event(&ev, 0)
 			}

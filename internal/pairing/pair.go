@@ -107,6 +107,7 @@ func (p *pairer) event(ev *parse.Event, bias uint64) {
 	case uprobe.GoroutineEnd:
 		if fn == uprobe.ProgramStart {
 			if !first { // what is known is of what the process was before
+				p.goexits(ev.Time)
 				p.leaveOpen(func(of int) bool { return of == ev.PID })
 			}
 			return

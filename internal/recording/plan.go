@@ -111,7 +111,7 @@ func readPlan(text []byte) (*uprobe.Plan, error) {
 
 func readEvent(p *uprobe.Plan, in *portableEvent) (ev uprobe.Event, err error) {
 	ev = in.Event
-	ev.Fields.Why, ev.Fields.By, ev.Fields.ByGoid = -1, -1, -1 // of kinds that do not travel
+	ev.Fields.Why, ev.Fields.By, ev.Fields.ByGoid, ev.Fields.Start = -1, -1, -1, -1 // of kinds that do not travel
 	if ev.Counts != nil && len(ev.Counts) != len(ev.Args) {
 		return ev, fmt.Errorf("%d lengths of %d arguments", len(ev.Counts), len(ev.Args))
 	}

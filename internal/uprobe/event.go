@@ -132,12 +132,13 @@ type Fields struct {
 	Why      int `json:"-"` // the number of the reason why it waits, in the lower 8 bits
 	By       int `json:"-"` // address of the g that has made the goroutine, 0 for none
 	ByGoid   int `json:"-"` // its goroutine id
+	Start    int `json:"-"` // address of the function that the goroutine begins with
 	Stack    int // the first of Plan.StackWords words for [Callers]
 	Values   int // the first word of what was asked for by Options.Values; the rest follow
 }
 
 // noFields is an event that fetches nothing.
-var noFields = Fields{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
+var noFields = Fields{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
 
 // identity is how an event tells whose call it is.
 type identity uint8
@@ -194,7 +195,7 @@ func arrayLen(typ string) int {
 // fieldsOf finds fields among words by their names.
 func fieldsOf(args []tracefs.Arg) Fields {
 	f := noFields
-	at := map[string]*int{"sp": &f.SP, "g": &f.G, "id": &f.Goid, "hi": &f.Hi, "lo": &f.Lo, "fl": &f.Flags, "old": &f.Old, "new": &f.New, "why": &f.Why, "by": &f.By, "byid": &f.ByGoid}
+	at := map[string]*int{"sp": &f.SP, "g": &f.G, "id": &f.Goid, "hi": &f.Hi, "lo": &f.Lo, "fl": &f.Flags, "old": &f.Old, "new": &f.New, "why": &f.Why, "by": &f.By, "byid": &f.ByGoid, "pc": &f.Start}
 	for i, a := range args {
 		*at[a.Name] = i
 	}
@@ -245,7 +246,8 @@ func (x *fetcher) fetch(kind Kind, id identity) []tracefs.Arg {
 		} else {
 			made, by = x.arg(5), x.arg(3)
 		}
-		args := words("g", made, "id", at(x.goid, made), "by", by, "byid", at(x.goid, by))
+		// Behind m are g.sched.sp and pc, where it is to begin (gostartcallfn in runtime/stack.go).
+		args := words("g", made, "id", at(x.goid, made), "by", by, "byid", at(x.goid, by), "pc", at(x.m+16, made))
 		if id == byStack {
 			args = append(args, words("lo", at(x.stackLo, made), "hi", at(x.stackHi, made))...)
 		}

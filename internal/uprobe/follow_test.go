@@ -27,6 +27,11 @@ func TestFollow(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
+					for name, in := range map[string]bool{"runtime.bgsweep": true, "runtime.forcegchelper": true, "main.fact": false, "main.main": false, "runtime.corostart": false} {
+						if f, ok := b.Lookup(name); ok && p.InRuntime(f.Addr) != (in && p.Follows) {
+							t.Errorf("%v: %s is the runtime's: %v", flags, name, !in)
+						}
+					}
 					sites := 0
 					for _, ev := range p.Events {
 						if ev.Sites[0].Kind == Creation {

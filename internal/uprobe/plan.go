@@ -78,6 +78,9 @@ type Plan struct {
 	Relocatable bool // addresses in a process are not those in the file
 	// Threads, Sched, Follows and Recorded: Options has asked for them, and the binary has what they take.
 	Threads, Sched, Follows, Recorded bool
+	// Runtime are the addresses of package runtime, from and until, where Follows is set: goroutines that
+	// begin there are started for the whole program, by whoever comes by.
+	Runtime [][2]uint64
 	// Reasons are names of the reasons why goroutines wait, by their numbers, where Sched is set: the
 	// last, which is none of the runtime's, is that the goroutine's thread waits in the kernel.
 	Reasons []string

@@ -171,7 +171,30 @@ func (c *planner) addCreation() bool {
 	if c.plan.ByStack {
 		id = byStack
 	}
+	c.plan.Runtime = runtimeCode(c.plan.Binary.Funcs())
 	return c.addRuntime(-1, runtimeProbe{Creation, id, "runtime.newproc1", atReturns}) == nil
+}
+
+// runtimeCode is where functions of package runtime lie, but for the one that coroutines begin with.
+func runtimeCode(funcs []offsets.Func) (code [][2]uint64) {
+	joins := false
+	for i := range funcs {
+		f := &funcs[i]
+		if !inRuntime(f) || f.Name == "runtime.corostart" {
+			joins = false
+			continue
+		}
+		if !joins {
+			code = append(code, [2]uint64{f.Addr})
+		}
+		code[len(code)-1][1], joins = f.Addr+f.Size, true
+	}
+	return code
+}
+
+// InRuntime tells whether an address in the file is in Runtime.
+func (p *Plan) InRuntime(addr uint64) bool {
+	return slices.ContainsFunc(p.Runtime, func(code [2]uint64) bool { return code[0] <= addr && addr < code[1] })
 }
 
 // addSchedProbes probes where goroutines change their status (runtime/proc.go, Go 1.11
