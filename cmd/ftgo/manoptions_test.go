@@ -87,6 +87,7 @@ var manualTexts = map[string]string{
 	"report hist-of":    "Of probe and count: add up EXPR, likewise, and add a histogram of it.",
 	"script as":         "Record what COMMAND needs: probe, count or trace, which has values (default probe).",
 	"script duration":   "Stop after so many SECONDS, unless the script is told otherwise.",
+	"script follow":     "Of trace: also record each go statement, so that report --tree, --slow and -o chrome show goroutines below the calls that start them.",
 	"script entries":    "Of trace: record only how calls begin.",
 	"script errors":     "Of probe: record which calls' last result was an error.",
 	"script force":      "Go on with patterns that match nothing.",
@@ -102,7 +103,7 @@ var manualTexts = map[string]string{
 	"report errors":     "Of trace: show only calls whose last result is an error.",
 	"report min":        "Of trace: show only calls that took at least so many SECONDS, or a time like 5ms.",
 	"report depth":      "Of trace: show only calls nested less than N deep: those that are inside of fewer than N other traced calls.",
-	"report tree":       "Of trace: show the calls of each goroutine as a tree.",
+	"report tree":       "Of trace: show calls as trees, with the goroutines that they start, if script --follow has recorded that.",
 	"report format":     "Of trace: write lines by TEMPLATE; NAMES are the values of its verbs, as in --format 'key=%q n=%d' key,n.",
 }
 

@@ -159,3 +159,40 @@ func TestKernelFollow(t *testing.T) {
 		})
 	}
 }
+
+// TestKernelScriptFollow: a recording has what trees take, if it is asked for, and else says so.
+func TestKernelScriptFollow(t *testing.T) {
+	tracetest.Kernel(t)
+	const requests = 101
+	target := fixture.Build(t, "spawn")
+	shell := scriptShells(t)[0]
+	apart := "what calls start with go is shown apart: record it with script --follow"
+	for _, follow := range []bool{true, false} {
+		args := append([]string{"--as", "trace", target}, spawnFuncs...)
+		if follow {
+			args = append([]string{"--follow"}, args...)
+		}
+		file, _ := record(t, shell, scriptFor(t, args...), target, "-n", fmt.Sprint(requests))
+		r := ftgo(t, "report", "--tree", file)
+		if r.code != 0 || strings.Contains(r.stderr, apart) == follow {
+			t.Fatalf("status %d\n%s", r.code, r.stderr)
+		}
+		if !follow {
+			if n := strings.Count(r.stdout, "\ngoroutine "); n < 4*requests {
+				t.Errorf("%d trees of goroutines that nobody follows", n)
+			}
+			continue
+		}
+		// A recording does not tell which processes it is of.
+		trees := spawned(t, regexp.MustCompile(`pid \d+ `).ReplaceAllString(r.stdout, ""))
+		if len(trees) != requests {
+			t.Errorf("%d trees", len(trees))
+		}
+		for i := range requests {
+			checkSpawned(t, i, trees[fmt.Sprint(i)], false, false, false)
+		}
+		if r := ftgo(t, "report", "--keep", "3", "-o", "json", file); r.code != 0 || len(jsonLines(t, r.stdout, "call")) != 3*(len(slowLines)-1) {
+			t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
+		}
+	}
+}

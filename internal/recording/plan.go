@@ -26,6 +26,8 @@ type portablePlan struct {
 	Stack       int             `json:"stack,omitempty"`
 	Funcs       []portableFunc  `json:"funcs"`
 	Events      []portableEvent `json:"events"`
+	Follows     bool            `json:"follows,omitempty"`
+	Runtime     [][2]uint64     `json:"runtime,omitempty"`
 }
 
 // onlyProcessor is the one of plans that name none.
@@ -46,12 +48,14 @@ type portableEvent struct {
 	// Sites are kind, file offset, address, function and condition.
 	Sites [][5]int64 `json:"sites"`
 	Fetch [][]string `json:"fetch,omitempty"`
+	// Creation are the fields By, ByGoid and Start, of events that have them.
+	Creation *[3]int `json:"creation,omitempty"`
 }
 
 // portable is a plan for readPlan: functions by name, events with their sites and fields. What
 // values to decode is left out.
 func portable(p *uprobe.Plan) *portablePlan {
-	out := &portablePlan{Processor: p.Processor.Machine().Name, Mode: p.Mode, Relocatable: p.Relocatable, BySP: p.BySP, ByStack: p.ByStack, Stack: p.Stack}
+	out := &portablePlan{Processor: p.Processor.Machine().Name, Mode: p.Mode, Relocatable: p.Relocatable, BySP: p.BySP, ByStack: p.ByStack, Stack: p.Stack, Follows: p.Follows, Runtime: p.Runtime}
 	for i := range p.Funcs {
 		f := &p.Funcs[i]
 		out.Funcs = append(out.Funcs, portableFunc{
@@ -61,6 +65,9 @@ func portable(p *uprobe.Plan) *portablePlan {
 	for i := range p.Events {
 		ev := &p.Events[i]
 		e := portableEvent{Event: *ev, Fetch: uprobe.Fetches(ev.Sites)}
+		if f := ev.Fields; len(ev.Sites) > 0 && ev.Sites[0].Kind == uprobe.Creation {
+			e.Creation = &[3]int{f.By, f.ByGoid, f.Start}
+		}
 		for k := range ev.Sites {
 			s := &ev.Sites[k]
 			e.Sites = append(e.Sites, [5]int64{int64(s.Kind), int64(s.Offset), int64(s.Addr), int64(s.Func), int64(s.Cond)})
@@ -88,7 +95,7 @@ func readPlan(text []byte) (*uprobe.Plan, error) {
 	if processor == nil {
 		return nil, fmt.Errorf("read plan: processor %q is not known", name)
 	}
-	p := &uprobe.Plan{Processor: processor, Mode: in.Mode, Relocatable: in.Relocatable, BySP: in.BySP, ByStack: in.ByStack, Stack: in.Stack}
+	p := &uprobe.Plan{Processor: processor, Mode: in.Mode, Relocatable: in.Relocatable, BySP: in.BySP, ByStack: in.ByStack, Stack: in.Stack, Follows: in.Follows, Runtime: in.Runtime}
 	for _, f := range in.Funcs {
 		if f.ABI > offsets.SystemV {
 			return nil, fmt.Errorf("read plan: function %q: ABI %d is not known", f.Name, f.ABI)
@@ -111,7 +118,10 @@ func readPlan(text []byte) (*uprobe.Plan, error) {
 
 func readEvent(p *uprobe.Plan, in *portableEvent) (ev uprobe.Event, err error) {
 	ev = in.Event
-	ev.Fields.Why, ev.Fields.By, ev.Fields.ByGoid, ev.Fields.Start = -1, -1, -1, -1 // of kinds that do not travel
+	ev.Fields.Why = -1 // of kinds that do not travel
+	if ev.Fields.By, ev.Fields.ByGoid, ev.Fields.Start = -1, -1, -1; in.Creation != nil {
+		ev.Fields.By, ev.Fields.ByGoid, ev.Fields.Start = in.Creation[0], in.Creation[1], in.Creation[2]
+	}
 	if ev.Counts != nil && len(ev.Counts) != len(ev.Args) {
 		return ev, fmt.Errorf("%d lengths of %d arguments", len(ev.Counts), len(ev.Args))
 	}
@@ -168,7 +178,7 @@ func readEvent(p *uprobe.Plan, in *portableEvent) (ev uprobe.Event, err error) {
 
 // checkFields sees that fields are among the words of a hit.
 func checkFields(p *uprobe.Plan, f *uprobe.Fields, words int) error {
-	for i, at := range []int{f.Stack, f.Values, f.SP, f.G, f.Goid, f.Hi, f.Lo, f.Flags} {
+	for i, at := range []int{f.Stack, f.Values, f.SP, f.G, f.Goid, f.Hi, f.Lo, f.Flags, f.By, f.ByGoid, f.Start} {
 		// Values may be none, and then begin behind the last word.
 		if at < -1 || at > words || at == words && i > 1 {
 			return fmt.Errorf("field at word %d of %d", at, words)
@@ -187,7 +197,7 @@ func needs(f *uprobe.Fields) map[uprobe.Kind]int {
 		uprobe.Entry: 0, uprobe.EntryJump: f.Flags, uprobe.Point: 0,
 		uprobe.Return: f.SP, uprobe.TailJump: f.SP, uprobe.CondTail: min(f.SP, f.Flags),
 		uprobe.GoroutineEnd: f.G, uprobe.Recovery: min(f.SP, f.G, f.Hi), uprobe.StackMove: min(f.G, f.Lo, f.Hi),
-		uprobe.Resume: min(f.G, f.Goid), uprobe.Yield: 0,
+		uprobe.Resume: min(f.G, f.Goid), uprobe.Yield: 0, uprobe.Creation: min(f.G, f.Goid, f.By, f.ByGoid, f.Start),
 	}
 }
 
@@ -199,7 +209,7 @@ func checkKind(p *uprobe.Plan, kind uprobe.Kind, f *uprobe.Fields, needs map[upr
 		return fmt.Errorf("kind %d is not known", kind)
 	case kind == uprobe.StackMove && !p.ByStack:
 		return errors.New("stacks are not what goroutines are known by")
-	case least < 0, f.SP >= 0 && f.G >= 0 && kind <= uprobe.CondTail && f.Hi < 0:
+	case kind == uprobe.Creation && f.Lo >= 0 && f.Hi < 0, least < 0, f.SP >= 0 && f.G >= 0 && kind <= uprobe.CondTail && f.Hi < 0:
 		return fmt.Errorf("kind %d lacks a field", kind)
 	}
 	return nil

@@ -129,6 +129,8 @@ func TestReadPlanRefuses(t *testing.T) {
 		"fetch":              {fields, fields + `,"fetch":[[],[]]`},
 		"runtime probe":      {`[0,1,2`, `[6,1,2`},
 		"ABI":                {`"main.f"`, `"main.f","abi":3`},
+		"creation":           {`[0,1,2,0,255]`, `[16,1,2,-1,255]`},
+		"creation beyond":    {`"sites"`, `"creation":[1,2,4],"sites"`},
 		"stack that can't":   {`[0,1,2`, `[8,1,2`},
 		"number":             {`"mode":0`, `"mode":-1`},
 		"nothing":            {good, ``},

@@ -152,18 +152,22 @@ func (p *planned) live(j *run.Job) (err error) {
 	if err := p.place(j, "", pace(p.features, p.FS)); err != nil {
 		return err
 	}
-	switch minor, version := p.plan.Binary.GoVersion(); {
-	case minor == 0:
-	case p.plan.Stack < p.Stack:
+	if minor, version := p.plan.Binary.GoVersion(); minor > 0 && p.plan.Stack < p.Stack {
 		p.Say("%s keeps no frame pointers: of each stack only the caller is known", version)
-	case needs.Follow && !p.plan.Follows:
-		p.Say("what calls start with go is shown apart: where %s makes goroutines is not known", version)
 	}
+	p.sayApart(needs.Follow)
 	j.Costs = own.New(p.FS, p.Own, mode, p.Stack)
 	opt := p.source()
 	opt.With, opt.Costs = j.Events, j.Costs
 	j.Source = trace.NewLive(p.FS, p.plan, opt)
 	return nil
+}
+
+// sayApart says that goroutines can't be followed, though that is wanted.
+func (p *planned) sayApart(wanted bool) {
+	if minor, version := p.plan.Binary.GoVersion(); minor > 0 && wanted && !p.plan.Follows {
+		p.Say("what calls start with go is shown apart: where %s makes goroutines is not known", version)
+	}
 }
 
 // source is what a source is to do, as far as flags and the view say.

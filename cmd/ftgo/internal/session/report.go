@@ -58,6 +58,12 @@ func (o *Options) Report(ctx context.Context) error {
 	if p.target.Binary != nil {
 		defer p.target.Binary.Close()
 	}
+	ends := func(e uprobe.Event) bool {
+		return slices.ContainsFunc(e.Sites, func(s uprobe.Site) bool { return s.Kind == uprobe.GoroutineEnd })
+	}
+	if p.view.Needs().Follow && !p.plan.Follows && slices.ContainsFunc(p.plan.Events, ends) {
+		o.Say("what calls start with go is shown apart: record it with script --follow")
+	}
 	source, err := trace.NewRecording(rec, p.plan, p.source())
 	if err != nil {
 		return err
@@ -261,7 +267,7 @@ func (p *planned) planAgain(rec *recording.Recording, needs string) error {
 	}
 	p.target.Binary.Close()
 	p.target = again
-	if err := p.planFor(uprobe.Options{Mode: rec.Plan.Mode, Features: p.features, Stack: p.Stack}); err != nil {
+	if err := p.planFor(uprobe.Options{Mode: rec.Plan.Mode, Features: p.features, Stack: p.Stack, Follow: rec.Plan.Follows}); err != nil {
 		return err
 	}
 	if err := rec.Adopt(p.plan); err != nil {

@@ -26,6 +26,7 @@ type RecordedFlags struct {
 	binary  string
 	replays bool // it is report
 	filters bool // the kernel has done nothing of --where
+	follow  bool // go statements are recorded
 	// Given tells what terms of rules are true of the command line of report.
 	Given func(term string) bool
 }
@@ -48,6 +49,7 @@ func (o *Options) DefineScript(fs *cli.Flags) {
 	fs.StringVar(&o.Lines.Where, "where", "", "trace: record only calls for which `EXPR` is true")
 	fs.StringVar(&o.Inside, "inside", "", "trace: record only calls that `FUNC` makes, directly or not")
 	fs.BoolVar(&o.Lines.Entries, "entries", false, "trace: record only how calls begin")
+	fs.BoolVar(&o.Recorded.follow, "follow", false, "trace: record go statements, for trees")
 	cli.Some("probe, count: ", o.TableFlags.Define, "by", "sum", "hist-of")(fs)
 }
 
@@ -157,9 +159,10 @@ func (o *Options) Script() (err error) {
 		return err
 	}
 	defer p.target.Binary.Close()
-	if err := p.planFor(uprobe.Options{Mode: mode, Features: p.features, Stack: o.Stack}); err != nil {
+	if err := p.planFor(uprobe.Options{Mode: mode, Features: p.features, Stack: o.Stack, Follow: o.Recorded.follow}); err != nil {
 		return err
 	}
+	p.sayApart(o.Recorded.follow)
 	if err := p.checkProbes(p.plan.Probes(), pace(p.features, nil)); err != nil {
 		return err
 	}
