@@ -253,7 +253,7 @@ func (t *Totals) time(c *pairing.Call, o *Observed) {
 		t.count(row, o, timing.Net)
 	}
 	if t.opt.Stacks != nil {
-		t.opt.Stacks.add(c, timing, self, o.Amount)
+		t.opt.Stacks.add(t.plan, c, timing, self, o.Amount)
 	}
 }
 
