@@ -49,6 +49,7 @@ type Function struct {
 	// if nobody asked for it.
 	Latency *Histogram
 	Bounds  *Bounds
+	Self    int64 // the sum of Latency without that of timed calls nested in these, as far as it is known what probes cost
 	Split   Split
 	Waits   Waits    // what Split.Waiting is of, as far as that is known
 	Amounts *Amounts // nil if nobody asked for any
@@ -125,39 +126,6 @@ type KernelEvents struct {
 	Delivered, Lost, Unparsed uint64
 }
 
-// Row is what one line of a table tells: the calls of a function over a stretch
-// of time, which is the whole run or one interval of it.
-type Row struct {
-	Function
-	Seconds float64 // the length of that stretch
-	Rate    float64 // calls per second of it, 0 if it had no length
-	Raw     bool    // Latency has in it what probes cost, since that may be all of it
-}
-
-// NewRow returns the row of f over the given seconds. Its latencies are raw if of what was
-// seen of a typical call all may be probes'.
-func NewRow(f Function, seconds float64) Row {
-	row := Row{Function: f, Seconds: seconds}
-	if b := f.Bounds; b != nil && f.Latency.Count() > 0 && b.typicalShare() == 0 {
-		row.ShowRaw()
-	}
-	if seconds > 0 {
-		row.Rate = float64(f.Calls) / seconds
-	}
-	return row
-}
-
-// ShowRaw leaves in latencies what probes cost.
-func (r *Row) ShowRaw() {
-	if r.Raw || r.Bounds == nil {
-		return
-	}
-	r.Raw, r.Latency = true, &r.Bounds.Raw
-	if r.Split.Sum() > 0 {
-		r.Split = r.Split.Of(r.Latency.Sum())
-	}
-}
-
 // Since returns what happened to f after earlier, a copy of it, was made: all of it where that is the
 // zero Function, which is how copies are made that no longer change with f.Latency. Open stays the
 // number of calls open now, so that the parts add up to Calls only over a whole run: a call may begin
@@ -170,6 +138,7 @@ func (f Function) Since(earlier Function) Function {
 	f.Unsure = grown(f.Unsure, earlier.Unsure)
 	f.CountedOnly = grown(f.CountedOnly, earlier.CountedOnly)
 	f.Errors = grown(f.Errors, earlier.Errors)
+	f.Self -= earlier.Self
 	f.Split, f.Waits = f.Split.since(earlier.Split), f.Waits.since(earlier.Waits)
 	f.Events = slices.Clone(f.Events)
 	for i := range min(len(f.Events), len(earlier.Events)) {
@@ -188,6 +157,7 @@ func (f *Function) Add(g *Function) {
 	f.Open += g.Open
 	f.Lost += g.Lost
 	f.Errors += g.Errors
+	f.Self = AddUp(f.Self, g.Self)
 	f.Split.Add(g.Split)
 	for reason, ns := range g.Waits {
 		if f.Waits == nil {

@@ -64,13 +64,13 @@ func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, self, amount 
 		s.rows[string(s.key)] = row
 	}
 	row.Calls++
-	row.Amount = sum(row.Amount, amount)
+	row.Amount = AddUp(row.Amount, amount)
 	switch c.Outcome {
 	case pairing.Returned:
 		row.Completed++
 		row.Min, row.Max = min(row.Min, timing.Net), max(row.Max, timing.Net)
-		row.Sum, row.Self = sum(row.Sum, timing.Net), sum(row.Self, self)
-		row.Low, row.High, row.Raw = sum(row.Low, timing.Low), sum(row.High, timing.High), sum(row.Raw, timing.Raw)
+		row.Sum, row.Self = AddUp(row.Sum, timing.Net), AddUp(row.Self, self)
+		row.Low, row.High, row.Raw = AddUp(row.Low, timing.Low), AddUp(row.High, timing.High), AddUp(row.Raw, timing.Raw)
 	case pairing.Unwound:
 		row.Unwound++
 	case pairing.Open:
@@ -78,8 +78,8 @@ func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, self, amount 
 	}
 }
 
-// sum adds two numbers that are not negative.
-func sum(a, b int64) int64 {
+// AddUp adds two numbers that are not negative, up to math.MaxInt64.
+func AddUp(a, b int64) int64 {
 	if b > math.MaxInt64-a {
 		return math.MaxInt64
 	}

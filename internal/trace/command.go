@@ -89,9 +89,12 @@ func (p *Panicked) Catch() {
 	}
 }
 
+// Happened tells whether something was caught.
+func (p *Panicked) Happened() bool { return p.stack != nil }
+
 // Raise panics if something was caught.
 func (p *Panicked) Raise() {
-	if p.stack != nil {
+	if p.Happened() {
 		panic(fmt.Sprintf("%v\n\n%s", p.value, p.stack))
 	}
 }

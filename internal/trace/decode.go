@@ -166,19 +166,11 @@ func (s *Stacks) AppendKey(key []byte, c *pairing.Call) []byte {
 	return key
 }
 
-// add sums up a call of a function of a plan that has ended. Its goroutine goes on where calls have
-// started that, and so on.
-func (s *Stacks) add(plan *uprobe.Plan, c *pairing.Call, timing stats.Timing, self, amount int64) {
-	if len(c.Stack) == 0 {
-		return
+// add sums up a call that has ended.
+func (s *Stacks) add(c *pairing.Call, timing stats.Timing, self, amount int64) {
+	if len(c.Stack) > 0 {
+		s.Add(c, s.of(c), timing, self, amount)
 	}
-	pcs := s.of(c)
-	for o := c.Origin; o != nil; o = o.Origin {
-		pcs = append(pcs, plan.Funcs[o.Func].Addr+1) // as if it were a return address
-		pcs = s.callers.Append(pcs, o.Stack, o.SP, o.StackHi, o.Bias)
-	}
-	s.pcs = pcs
-	s.Add(c, pcs, timing, self, amount)
 }
 
 // Locations are the functions at return addresses, as the program's own runtime.Callers

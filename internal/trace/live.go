@@ -190,6 +190,7 @@ func (l *Live) Mark() error {
 		return err
 	}
 	l.stream.Mark(now.Ticks, func() {
+		l.look.use(l.program)
 		r := l.complete(l.reading(now))
 		if l.failed = errors.Join(r.err, l.resume()); l.failed == nil {
 			l.sink.Reading(r)

@@ -80,16 +80,22 @@ func (k *look) wait() {
 	}
 }
 
-// stop ends the following of CPU times.
-func (k *look) stop(p *Command) {
-	k.wait()
+// use learns how much CPU time is used by now.
+func (k *look) use(p *Command) {
 	if p != nil {
 		if cpu, ended := p.Used(); ended {
 			k.used = cpu // the probes were there first
 			return
 		}
 	}
-	k.used, _ = k.busy.Since()
+	used, _ := k.busy.Since()
+	k.used += used
+}
+
+// stop ends the following of CPU times.
+func (k *look) stop(p *Command) {
+	k.wait()
+	k.use(p)
 }
 
 // lookAround looks after the processes.

@@ -67,12 +67,13 @@ type Talk interface {
 // Filter says which processes are wanted. The zero Filter wants all that run the binary.
 type Filter struct {
 	PIDs []int
+	Sole bool   // nobody else runs the binary, so that the kernel's counters are of PIDs alone
 	Fork bool   // those that they start, too
 	Comm string // the name of the processes
 }
 
-// All tells whether every process is wanted.
-func (f *Filter) All() bool { return len(f.PIDs) == 0 && !f.Fork && f.Comm == "" }
+// All tells whether every process is wanted, as far as there are others.
+func (f *Filter) All() bool { return (f.Sole || len(f.PIDs) == 0) && !f.Fork && f.Comm == "" }
 
 // Reading is what was counted from the beginning of the window to a moment.
 type Reading struct {

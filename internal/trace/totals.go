@@ -241,9 +241,11 @@ func (t *Totals) time(c *pairing.Call, o *Observed) {
 		timing, self, known = t.latency(c, t.opt.Clock.Took(c).Nanoseconds())
 		f := &t.funcs[c.Func]
 		f.Time(timing, known)
+		f.Self = stats.AddUp(f.Self, self)
 		t.split(f, c, timing.Net)
 		if row != nil {
 			row.time(timing, known)
+			row.Self = stats.AddUp(row.Self, self)
 			t.split(&row.Function, c, timing.Net)
 		}
 	case pairing.Unwound, pairing.Abandoned, pairing.Open: // a process that executes its file anew leaves calls open
@@ -253,7 +255,7 @@ func (t *Totals) time(c *pairing.Call, o *Observed) {
 		t.count(row, o, timing.Net)
 	}
 	if t.opt.Stacks != nil {
-		t.opt.Stacks.add(t.plan, c, timing, self, o.Amount)
+		t.opt.Stacks.add(c, timing, self, o.Amount)
 	}
 }
 
@@ -267,7 +269,8 @@ func (t *Totals) split(f *stats.Function, c *pairing.Call, ns int64) {
 
 // latency is how long a call took that was seen to take ns: net of what probes cost, that of
 // its own begin and those of all that was nested in it. It is not less than what the nested
-// calls took; self is without these. known is false if nothing is known of costs.
+// calls took; self is without these. known is false if nothing is known of costs, and then self is 0 unless
+// stacks need it.
 func (t *Totals) latency(c *pairing.Call, ns int64) (timing stats.Timing, self int64, known bool) {
 	costs := t.opt.Costs.Take()
 	known = costs != nil
@@ -276,7 +279,7 @@ func (t *Totals) latency(c *pairing.Call, ns int64) (timing stats.Timing, self i
 		timing.Net = costs.Typical.left(c, ns)
 		timing.Low, timing.High = t.boundsBy(costs, c, ns)
 	} else if t.opt.Stacks == nil {
-		return timing, ns, false
+		return timing, 0, false
 	}
 	nested := t.within.Take(c)
 	timing.Net = max(timing.Net, nested)

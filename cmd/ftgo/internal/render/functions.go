@@ -311,7 +311,7 @@ func (o Options) members(r stats.Row) object {
 		// Between low and high is what the calls took without probes; raw is with them, and so is
 		// ns if it says raw.
 		{"ns_low", known(bounded, low)}, {"ns_high", known(bounded, high)}, {"ns_raw", known(bounded, raw)},
-		{"raw", known(bounded, nonzero(r.Raw))},
+		{"self_ns", known(bounded && !r.Raw, r.Self)}, {"raw", known(bounded, nonzero(r.Raw))},
 		{"sched", known(timed && o.Sched, splitOf{&r.Split, r.Waits})},
 		{"ns_at_most", known(timed && o.Bucketed, atMost)},
 		{"histogram", known(timed && buckets != nil, buckets)},

@@ -1,0 +1,34 @@
+package stats
+
+// Row is what one line of a table tells: the calls of a function over a stretch
+// of time, which is the whole run or one interval of it.
+type Row struct {
+	Function
+	Seconds float64 // the length of that stretch
+	Rate    float64 // calls per second of it, 0 if it had no length
+	Raw     bool    // Latency has in it what probes cost, since that may be all of it
+}
+
+// NewRow returns the row of f over the given seconds. Its latencies are raw if of what was
+// seen of a typical call all may be probes'.
+func NewRow(f Function, seconds float64) Row {
+	row := Row{Function: f, Seconds: seconds}
+	if b := f.Bounds; b != nil && f.Latency.Count() > 0 && b.typicalShare() == 0 {
+		row.ShowRaw()
+	}
+	if seconds > 0 {
+		row.Rate = float64(f.Calls) / seconds
+	}
+	return row
+}
+
+// ShowRaw leaves in latencies what probes cost.
+func (r *Row) ShowRaw() {
+	if r.Raw || r.Bounds == nil {
+		return
+	}
+	r.Raw, r.Latency = true, &r.Bounds.Raw
+	if r.Split.Sum() > 0 {
+		r.Split = r.Split.Of(r.Latency.Sum())
+	}
+}
