@@ -36,6 +36,12 @@ func Together(stdout, stderr io.Writer) (out, err io.Writer) {
 	return stdout, talk{stderr, line}
 }
 
+func (t talk) Show(line string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.show(line)
+}
+
 func (t talk) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -58,17 +64,15 @@ const (
 	redrawn  = 100 * time.Millisecond
 )
 
-// Progress shows a line on one of [Together], as it is from moment to moment, while something takes its
+// Shower has a place for a line that says how far long work is, "" when it is done.
+type Shower interface{ Show(line string) }
+
+// Progress shows a line on a [Shower], like those of [Together], as it is from moment to moment, while something takes its
 // time, until stop is called. Elsewhere it shows nothing.
 func Progress(w io.Writer, line func() string) (stop func()) {
-	t, ok := w.(talk)
+	t, ok := w.(Shower)
 	if !ok {
 		return func() {}
-	}
-	show := func(line string) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.show(line)
 	}
 	done := make(chan struct{})
 	go func() {
@@ -77,12 +81,12 @@ func Progress(w io.Writer, line func() string) (stop func()) {
 			case <-done:
 				return
 			case <-time.After(wait):
-				show(line())
+				t.Show(line())
 			}
 		}
 	}()
 	return func() {
 		done <- struct{}{} // it draws nothing any more
-		show("")
+		t.Show("")
 	}
 }

@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -25,11 +23,24 @@ func Is(w io.Writer) bool {
 
 // Legible makes what is written to w legible, if that is a terminal without UTF-8.
 func Legible(w io.Writer) io.Writer {
-	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
-	if !Is(w) || strings.Contains(strings.ToUpper(strings.ReplaceAll(locale, "-", "")), "UTF8") {
+	if !Is(w) || hasUTF8() {
 		return w
 	}
 	return asciiWriter{w}
+}
+
+// Text is a text as terminals here can show it.
+func Text(text string) string {
+	if hasUTF8() {
+		return text
+	}
+	return ascii.Replace(text)
+}
+
+// hasUTF8 tells whether terminals here show more than ASCII.
+func hasUTF8() bool {
+	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
+	return strings.Contains(strings.ToUpper(strings.ReplaceAll(locale, "-", "")), "UTF8")
 }
 
 // File is what a program may be given to write to what w is: a file, where it is one.
@@ -58,7 +69,8 @@ func Size(w io.Writer) (width, height int) {
 
 // ascii is what stands for the signs of tables where a terminal can't show them: each takes
 // one column, as they do.
-var ascii = strings.NewReplacer("µ", "u", "…", "~", "≤", "<", "≈", "~",
+var ascii = strings.NewReplacer("µ", "u", "…", "~", "≤", "<", "≈", "~", "↓", "v",
+	"░", ".", "▒", ":", "▓", "+",
 	"▁", ".", "▂", ".", "▃", ":", "▄", ":", "▅", "+", "▆", "+", "▇", "#", "█", "#",
 	"▏", " ", "▎", " ", "▍", "-", "▌", "-", "▋", "-", "▊", "#", "▉", "#")
 
@@ -131,71 +143,4 @@ func (s *Screen) Draw(text, status string, width, height int) error {
 		return fmt.Errorf("draw screen: %w", err)
 	}
 	return nil
-}
-
-// Keys without a letter, as what terminals send for them is told.
-const (
-	Home, End        = 0x01, 0x05
-	PageUp, PageDown = 0x02, 0x06
-	Up, Down         = 0x10, 0x0e
-	Backspace, Erase = 0x08, 0x7f
-	Escape           = 0x1b
-)
-
-// sequence is what a terminal sends for such a key (ECMA-48, and VT220's for keys of an editor).
-var sequence = regexp.MustCompile(`\x1b(\[[0-9;]*[A-Za-z~]|O[A-Za-z])`)
-
-var sequences = map[string]byte{
-	"A": Up, "B": Down, "H": Home, "F": End, "1~": Home, "4~": End, "7~": Home, "8~": End, "5~": PageUp, "6~": PageDown,
-}
-
-// single makes a byte of each key; those that nobody knows are left out.
-func single(typed string) string {
-	return sequence.ReplaceAllStringFunc(typed, func(s string) string {
-		if key, ok := sequences[s[2:]]; ok {
-			return string(rune(key))
-		}
-		return ""
-	})
-}
-
-// Keys are those typed on a terminal, one by one and unseen, until Restore is called.
-type Keys struct {
-	Typed   chan byte
-	Restore func()
-}
-
-// ReadKeys takes over the terminal that f is; nil if it is none, or not in the foreground,
-// where asking it would stop the process.
-func ReadKeys(f *os.File) *Keys {
-	fd := int(f.Fd())
-	before, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-	if err != nil {
-		return nil
-	}
-	if group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err != nil || int(int32(group)) != unix.Getpgrp() {
-		return nil
-	}
-	now := *before
-	// Ctrl-C and Ctrl-Z stay what they are.
-	now.Lflag &^= unix.ICANON | unix.ECHO
-	now.Cc[unix.VMIN], now.Cc[unix.VTIME] = 1, 0
-	if unix.IoctlSetTermios(fd, unix.TCSETS, &now) != nil {
-		return nil
-	}
-	k := &Keys{Typed: make(chan byte, 16)}
-	k.Restore = sync.OnceFunc(func() { _ = unix.IoctlSetTermios(fd, unix.TCSETS, before) })
-	go func() { // for as long as the process lives: a read of a terminal can't be called off
-		var b [64]byte // all that a key sends comes at once
-		for {
-			n, err := unix.Read(fd, b[:])
-			if n < 1 && err != unix.EINTR {
-				return
-			}
-			for _, key := range []byte(single(string(b[:max(n, 0)]))) {
-				k.Typed <- key
-			}
-		}
-	}()
-	return k
 }

@@ -29,11 +29,9 @@ type live struct {
 
 // shown is what keys have made of what the terminal shows.
 type shown struct {
-	width, height  int    // of the terminal, 0 before anything was drawn
-	from, all      int    // the first row that is shown, and how many there are
-	filter         string // what names have that are shown
-	typing         bool   // of the filter
-	paused, asking bool   // asking shows what keys there are
+	terminal.List
+	width, height  int  // of the terminal, 0 before anything was drawn
+	paused, asking bool // asking shows what keys there are
 }
 
 // trendLength is how many intervals the last column shows.
@@ -82,9 +80,6 @@ func (l *live) show(rows []stats.Row) error {
 // besides are the lines of a screen that are no rows: the header, the status, and the cursor's.
 const besides = 3
 
-// page is how many rows the terminal has room for.
-func (s *shown) page() int { return max(s.height-besides, 1) }
-
 func (l *live) draw() error {
 	s := &l.shown
 	s.width, s.height = l.size()
@@ -92,16 +87,15 @@ func (l *live) draw() error {
 		return l.screen.Draw(fmt.Sprintf(keysText, strings.Join(l.orders, ", ")), "any key goes back", s.width, s.height)
 	}
 	sortRows(l.rows, l.orders[0])
-	rows := slices.DeleteFunc(slices.Clone(l.rows), func(r stats.Row) bool { return !strings.Contains(r.Name+" "+r.Value, s.filter) })
+	rows := slices.DeleteFunc(slices.Clone(l.rows), func(r stats.Row) bool { return !strings.Contains(r.Name+" "+r.Value, s.Filter) })
 	rows = topRows(rows, l.top)
-	s.all = len(rows)
-	s.from = max(min(s.from, s.all-s.page()), 0)
+	s.Fit(len(rows), s.height-besides)
 	l.options.Width = s.width
 	var b bytes.Buffer
 	if err := render.Functions(&b, render.Table, rows, l.options); err != nil {
 		return err
 	}
-	lines := slices.Delete(slices.Collect(strings.Lines(b.String())), 1, 1+s.from)
+	lines := slices.Delete(slices.Collect(strings.Lines(b.String())), 1, 1+s.From)
 	return l.screen.Draw(strings.Join(lines, ""), l.status(), s.width, s.height)
 }
 
@@ -122,15 +116,15 @@ func (l *live) status() string {
 	switch {
 	case l.keys == nil:
 		return ""
-	case s.typing:
-		return "/" + printable.Text(s.filter) + "_"
+	case s.Typing:
+		return "/" + printable.Text(s.Filter) + "_"
 	}
 	text := "by " + l.orders[0]
-	if s.filter != "" {
-		text += ", with " + printable.Text(s.filter)
+	if s.Filter != "" {
+		text += ", with " + printable.Text(s.Filter)
 	}
-	if s.all > s.page() {
-		text += fmt.Sprintf(", %d to %d of %d", s.from+1, s.from+s.page(), s.all)
+	if s.All > s.Page {
+		text += fmt.Sprintf(", %d to %d of %d", s.From+1, s.From+s.Page, s.All)
 	}
 	pause := "p pauses"
 	if s.paused {
@@ -156,58 +150,21 @@ func (l *live) obey() error {
 }
 
 // press does what a key says, and tells whether to go on.
-func (l *live) press(key byte) bool {
+func (l *live) press(key rune) bool {
 	s := &l.shown
-	if s.asking {
+	switch {
+	case s.asking:
 		s.asking = false
-		return true
-	}
-	if s.typing {
-		s.edit(key)
-		return true
-	}
-	switch key {
-	case 'q':
+	case s.Press(key):
+	case key == 'q':
 		return false
-	case 's':
+	case key == 's':
 		l.orders = append(l.orders[1:], l.orders[0])
-		s.from = 0
-	case 'p':
+		s.From = 0
+	case key == 'p':
 		s.paused = !s.paused
-	case '?':
+	case key == '?':
 		s.asking = true
-	case '/':
-		s.typing = true
-		fallthrough
-	case terminal.Escape:
-		s.filter, s.from = "", 0
-	case 'j', terminal.Down:
-		s.from++
-	case 'k', terminal.Up:
-		s.from--
-	case ' ', terminal.PageDown:
-		s.from += s.page()
-	case 'b', terminal.PageUp:
-		s.from -= s.page()
-	case 'g', terminal.Home:
-		s.from = 0
-	case 'G', terminal.End:
-		s.from = s.all
 	}
 	return true
-}
-
-// edit changes the filter by a key.
-func (s *shown) edit(key byte) {
-	switch {
-	case key == '\n', key == '\r':
-		s.typing = false
-	case key == terminal.Escape:
-		s.typing, s.filter = false, ""
-	case key == terminal.Erase, key == terminal.Backspace:
-		s.filter = s.filter[:max(len(s.filter)-1, 0)]
-	case key >= ' ':
-		s.filter += string([]byte{key}) // which may be a part of a letter
-	}
-	s.from = 0
 }

@@ -20,7 +20,7 @@ func TestLive(t *testing.T) {
 	l := &live{
 		size:   func() (int, int) { return width, height },
 		screen: terminal.NewScreen(&drawn), orders: []string{"calls", "name"},
-		keys: &terminal.Keys{Typed: make(chan byte, 16), Restore: func() {}},
+		keys: &terminal.Keys{Typed: make(chan rune, 16), Restore: func() {}},
 	}
 	var rows []stats.Row
 	for i := range 30 {
@@ -41,7 +41,7 @@ func TestLive(t *testing.T) {
 		drawn.Reset()
 	}
 	typed := func(keys string) (err error) {
-		for _, key := range []byte(keys) {
+		for _, key := range keys {
 			drawn.Reset()
 			l.keys.Typed <- key
 			err = errors.Join(err, l.obey())
