@@ -74,7 +74,10 @@ var arrows = []arrow{
 	{from: "internal/trace", to: []string{
 		module + "/internal/breakpoints", module + "/internal/clocks", module + "/internal/biases", module + "/internal/printable", module + "/internal/procfs", module + "/internal/rate", module + "/internal/stats", module + "/internal/units", module + "/offsets", module + "/offsets/gotype",
 		module + "/internal/pairing", module + "/internal/recording", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
+	{from: "cmd/ftgo/internal/top", to: []string{module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/units"}},
+	{from: "cmd/ftgo/internal/screen", to: []string{module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/top", "github.com/gdamore/tcell/v3"}},
 	{from: "cmd/ftgo/internal/render", to: []string{
+		module + "/cmd/ftgo/internal/top",
 		module + "/internal/doctor", module + "/internal/target", module + "/offsets", module + "/internal/pairing", module + "/internal/stats", "github.com/google/pprof/profile",
 		module + "/offsets/gotype", module + "/internal/capture", module + "/internal/printable", module + "/internal/units", module + "/internal/valuetext"}},
 	{from: "cmd/ftgo/internal/cli", to: []string{module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/terminal", module + "/internal/edit", module + "/internal/printable", module + "/internal/procfs", module + "/internal/target", module + "/offsets", module + "/offsets/symname", module + "/internal/units", module + "/tracefs", "github.com/spf13/pflag"}},
@@ -84,11 +87,12 @@ var arrows = []arrow{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/target", module + "/internal/trace", module + "/internal/units",
 		module + "/offsets", module + "/internal/pairing", module + "/tracefs", module + "/internal/uprobe"}},
 	{from: "cmd/ftgo/internal/view", to: []string{
-		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/where", module + "/internal/brackets", module + "/internal/printable", module + "/internal/stats", module + "/internal/target",
+		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/where", module + "/internal/brackets", module + "/internal/printable", module + "/internal/stats", module + "/internal/target",
 		module + "/internal/trace", module + "/internal/units", module + "/internal/valuepath", module + "/internal/valuetext", module + "/offsets", module + "/offsets/symname", module + "/offsets/gotype", module + "/internal/pairing", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/own", to: []string{
 		module + "/internal/biases", module + "/internal/clocks", module + "/internal/trace", module + "/offsets", module + "/internal/pairing", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/session", to: []string{
+		module + "/cmd/ftgo/internal/screen", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/top",
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/own", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/view", module + "/cmd/ftgo/internal/where", module + "/internal/printable", module + "/internal/procfs",
 		module + "/internal/machine", module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/units", module + "/offsets", module + "/internal/recording", module + "/tracefs", module + "/internal/doctor", module + "/internal/uprobe"}},
 	{from: "cmd/ftgo", to: []string{module + "/..."}},
@@ -223,6 +227,7 @@ func TestViolations(t *testing.T) {
 		{"processor by name", pkg("/internal/uprobe", module+"/offsets/arch/amd64"), "internal/uprobe imports " + module + "/offsets/arch/amd64"},
 		{"another decoder", pkg("/offsets", "golang.org/x/arch/arm64/arm64asm"), "offsets imports golang.org/x/arch/arm64/arm64asm"},
 		{"flags elsewhere", pkg("/internal/stats", "github.com/spf13/pflag"), "internal/stats imports github.com/spf13/pflag"},
+		{"a screen elsewhere", pkg("/cmd/ftgo/internal/top", "github.com/gdamore/tcell/v3"), "cmd/ftgo/internal/top imports github.com/gdamore/tcell/v3"},
 		{"profiles elsewhere", pkg("/cmd/ftgo", "github.com/google/pprof/profile"), "cmd/ftgo imports github.com/google/pprof/profile"},
 		{"widths elsewhere", pkg("/cmd/ftgo", "github.com/olekukonko/tablewriter"), "cmd/ftgo imports github.com/olekukonko/tablewriter"},
 		{"a name that only begins the same", pkg("/cmd/ftgo", "github.com/spf13/pflagged"), "cmd/ftgo imports github.com/spf13/pflagged"},

@@ -83,6 +83,10 @@ func (e *env) dispatch(ctx context.Context, args []string) error {
 		args = []string{"version"}
 	case cli.CompleteArg: // no command for people
 		return cli.Complete(&e.Env.Env, commands(e), args[1:])
+	case "top":
+		if len(args) == 2 && args[1] == guardArg {
+			return terminal.Guard(os.Stdin, os.Stdout)
+		}
 	case "demo":
 		if len(args) == 2 && args[1] == workloadArg {
 			_, err := fmt.Fprintln(e.Stdout, runWorkload())
@@ -117,7 +121,7 @@ var helpTexts embed.FS
 // commands in the order of the help text.
 func commands(e *env) []*cli.Command {
 	all := []*cli.Command{
-		probeCommand(e), countCommand(e), traceCommand(e), watchCommand(e), listCommand(e),
+		topCommand(e), probeCommand(e), countCommand(e), traceCommand(e), watchCommand(e), listCommand(e),
 		scriptCommand(e), reportCommand(e), recipeCommand(e), demoCommand(e), doctorCommand(e), cleanCommand(e), cli.Completion(&e.Env.Env),
 		{Name: "version", Summary: "print the version", Plain: func(_ context.Context, args []string) error { return version(e, args) }},
 		{Name: "help", Summary: "show this text, or that of a command", Plain: func(_ context.Context, args []string) error { return helpCommand(e, args) }},
@@ -165,6 +169,28 @@ func probeCommand(e *env) *cli.Command {
 			}
 			return o.Observe(ctx, view.NewTable(o.View(), uprobe.Latency))
 		},
+	}
+}
+
+// guardArg makes ftgo be what guards the terminal of top.
+const guardArg = "guard-the-terminal"
+
+func topCommand(e *env) *cli.Command {
+	o := session.NewOptions(&e.Env)
+	o.TimesCalls = true
+	return &cli.Command{
+		Name: "top", Summary: "look through a running program on a full screen", Changes: true,
+		Groups: []cli.Group{
+			o.DefineProcesses(&o.Env.Env), o.Target.Define, o.Output.Define, o.Talk.Define, o.DefineNames, o.Fetch.Define, cli.Some("", o.DefineRun, "duration", "interval"),
+			cli.Some("", o.DefineRecorder, "verbose", "dry-run", "max-lost", "reader", "buffer", "force", "no-expedite", "max-probes"),
+		},
+		Words: func(words, program []string) error {
+			if len(words)+len(o.PIDs) == 0 {
+				return nil
+			}
+			return o.Target.Words("top", words, false)
+		},
+		Run: func(ctx context.Context) error { return o.Top(ctx, "top", guardArg) },
 	}
 }
 

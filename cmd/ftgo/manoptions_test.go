@@ -87,7 +87,7 @@ var manualTexts = map[string]string{
 	"report hist-of":    "Of probe and count: add up EXPR, likewise, and add a histogram of it.",
 	"script as":         "Record what COMMAND needs: probe, count or trace, which has values (default probe).",
 	"script duration":   "Stop after so many SECONDS, unless the script is told otherwise.",
-	"script follow":     "Of trace and probe: also record each go statement, so that report --tree, --slow, -o chrome, folded and pprof show goroutines below the calls that start them.",
+	"script follow":     "Of trace: also record each go statement, so that report --tree, --slow and -o chrome show goroutines below the calls that start them.",
 	"script entries":    "Of trace: record only how calls begin.",
 	"script errors":     "Of probe: record which calls' last result was an error.",
 	"script force":      "Go on with patterns that match nothing.",

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -194,37 +193,6 @@ func TestKernelScriptFollow(t *testing.T) {
 		}
 		if r := ftgo(t, "report", "--keep", "3", "-o", "json", file); r.code != 0 || len(jsonLines(t, r.stdout, "call")) != 3*(len(slowLines)-1) {
 			t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
-		}
-	}
-}
-
-// TestKernelFoldedFollow: stacks of profiles go on where goroutines were started.
-func TestKernelFoldedFollow(t *testing.T) {
-	tracetest.Kernel(t)
-	const requests = 101
-	target := fixture.Build(t, "spawn")
-	funcs := []string{"main.handle", "main.leaf", "main.deep"}
-	const root = "runtime.goexit;main.main.func1;main.handle"
-	want := []string{
-		fmt.Sprintf("%s %d", root, requests),
-		fmt.Sprintf("%s;runtime.goexit;main.handle.func1;main.part;main.leaf %d", root, 3*requests),
-		fmt.Sprintf("%s;runtime.goexit;main.middle.func1;main.deep %d", root, requests),
-	}
-	slices.Sort(want)
-	live := append(append([]string{"probe", "-o", "folded", target}, funcs...), "--", target, "-n", fmt.Sprint(requests))
-	script := scriptFor(t, append([]string{"--as", "probe", "--stack", "--follow", target}, funcs...)...)
-	file, _ := record(t, scriptShells(t)[0], script, target, "-n", fmt.Sprint(requests))
-	for _, args := range [][]string{live, {"report", "-o", "folded", file}} {
-		r := ftgo(t, args...)
-		if got := strings.Split(strings.TrimSpace(r.stdout), "\n"); r.code != 0 || !slices.Equal(slices.Sorted(slices.Values(got)), want) {
-			t.Errorf("%q: status %d\n%s\nwant\n%s\n%s", args, r.code, r.stdout, strings.Join(want, "\n"), r.stderr)
-		}
-	}
-	// Who asks for stacks, and not for a profile, gets those of the goroutine.
-	r := ftgo(t, append(append([]string{"probe", "--stack", "-o", "json", target}, funcs...), "--", target, "-n", "1")...)
-	for _, s := range jsonLines(t, r.stdout, "stack") {
-		if s["function"] != "main.handle" && strings.Contains(fmt.Sprint(s["stack"]), "main.handle ") {
-			t.Errorf("%v", s)
 		}
 	}
 }

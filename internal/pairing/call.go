@@ -26,8 +26,9 @@ func (o Outcome) String() string {
 type Call struct {
 	// ID numbers calls in the order in which they were seen to begin, from 1 on.
 	ID uint64
-	// Origin is the call that has started its goroutine, nil if there is none: see [Goroutine].
-	Origin *Origin
+	// From is, for the outermost call of a goroutine, the ID of the call that has started that: see
+	// [Goroutine]. It is 0 if there is none, and for other calls.
+	From uint64
 	// Func is the function's index in Plan.Funcs.
 	Func int
 	// PID is the process, 0 where the kernel did not tell; TID and CPU are where
@@ -77,13 +78,11 @@ type stack struct {
 	hits   Hits // so far
 	// unnamed: no event has told the goroutine's id yet.
 	unnamed bool
-	origin  *Origin // see Call
-	ended   bool    // the goroutine has gone through goexit1
+	ended   bool // the goroutine has gone through goexit1
 }
 
 type frame struct {
-	id         uint64  // see Call
-	started    *Origin // of the goroutines that it has started, nil for none
+	id, from   uint64 // see Call
 	fn         int
 	depth      uint64
 	sp         uint64
@@ -126,7 +125,7 @@ func (p *pairer) pop(s *stack) {
 // long as all the rest.
 func (p *pairer) fill(c *Call, s *stack, n int) {
 	f := &s.frames[n]
-	c.ID, c.Origin, c.Func, c.PID, c.TID, c.CPU, c.Goid, c.Depth = f.id, s.origin, f.fn, s.pid, f.tid, f.cpu, s.goid, n
+	c.ID, c.From, c.Func, c.PID, c.TID, c.CPU, c.Goid, c.Depth = f.id, f.from, f.fn, s.pid, f.tid, f.cpu, s.goid, n
 	c.Start, c.End, c.Outcome = f.start, 0, Returned
 	c.Split = Split{}
 	c.Bias, c.SP, c.Inside = f.bias, f.sp, f.inside

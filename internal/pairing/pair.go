@@ -187,14 +187,13 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, fn int) {
 	fr.hitsBefore = s.hits
 	fr.waits = fr.waits[:0]
 	p.begun++
-	fr.id, fr.started = p.begun, nil
+	fr.id, fr.from = p.begun, 0
 	s.hits.add(1, p.stepped, p.words)
 	if n := len(s.frames) - 1; n > 0 && p.opt.Inside != nil {
 		fr.inside = s.frames[n-1].inside || p.opt.Inside[s.frames[n-1].fn]
 	} else if n == 0 && p.plan.Follows && !key.isThread {
-		if s.origin = p.proc.originOf(key.id, s.goid); s.origin != nil {
-			fr.inside = s.origin.inside
-		}
+		o := p.proc.originOf(key.id, s.goid)
+		fr.from, fr.inside = o.from, o.inside
 	}
 	if !key.isThread {
 		fr.hi = fr.sp + depth

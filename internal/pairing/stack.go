@@ -24,7 +24,7 @@ type process struct {
 	bounds  stackBounds
 	threads map[int]thread     // by thread id
 	gs      map[uint64]*schedG // by the address of g
-	born    map[uint64]born    // goroutines that calls have started, likewise
+	origins map[uint64]origin  // of goroutines that calls have started, likewise
 }
 
 // nowhere is where no event comes from.
@@ -33,7 +33,7 @@ var nowhere = &process{pid: -1}
 func newProcess(pid int) *process {
 	return &process{
 		pid: pid, stacks: make(map[stackKey]*stack), assembly: make(map[int]*stack),
-		threads: make(map[int]thread), gs: make(map[uint64]*schedG), born: make(map[uint64]born),
+		threads: make(map[int]thread), gs: make(map[uint64]*schedG), origins: make(map[uint64]origin),
 	}
 }
 

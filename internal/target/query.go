@@ -31,8 +31,10 @@ type Query struct {
 	// Own: BINARY is the file that the first process of PIDs executes.
 	Own  bool
 	PIDs []int
-	// Funcs are the FUNC arguments, Exclude patterns of functions to leave out.
+	// Funcs are the FUNC arguments, Exclude patterns of functions to leave out. OwnFuncs: without any
+	// FUNC those of [OwnFuncs] are meant.
 	Funcs, Exclude []string
+	OwnFuncs       bool
 	Regexp         bool
 	// Inside is the pattern of --inside, or "".
 	Inside string
@@ -82,7 +84,7 @@ func (t *Target) find(say Say, q *Query, w *wanted) error {
 	for i, p := range w.include {
 		// A star is no wildcard in the name of a function.
 		_, exact := t.Binary.Lookup(p.String())
-		named := !q.Regexp && (exact || !strings.ContainsAny(p.String(), "*?"))
+		named := !w.own && !q.Regexp && (exact || !strings.ContainsAny(p.String(), "*?"))
 		for _, f := range of[i] {
 			t.mark(f, func(r *Role) { r.Named = r.Named || named })
 			if w.given[i] != nil {
@@ -153,6 +155,7 @@ type wanted struct {
 	given []*given.Functions
 	// made are wrappers, once functions were chosen.
 	made map[*offsets.Func]bool
+	own  bool // nobody has named a function
 }
 
 // open parses the arguments and opens the binary, which who gets it closes.
@@ -175,6 +178,14 @@ func (q *Query) open() (*wanted, error) {
 	}
 	if w.binary, err = openFound(q.Binary, mapped, nil); err == nil {
 		w.binary.File().Progress = q.Loading
+	}
+	if err == nil && q.OwnFuncs && len(q.Funcs) == 0 {
+		for _, text := range OwnFuncs(w.binary) {
+			err = cmp.Or(err, w.parse(text, false, false))
+		}
+		if w.own = true; len(w.include) == 0 {
+			err = nothingf("%s: no functions of its own are known; name some ('*' is all)", q.Binary)
+		}
 	}
 	return w, err
 }

@@ -22,6 +22,8 @@ type Version struct {
 	Minor int
 	// Devel marks a version that is no release: tables by version don't hold.
 	Devel bool
+	// Module is the path of the module that the program is of, "" if it does not say.
+	Module string
 }
 
 func (v Version) String() string { return v.Text }
@@ -99,7 +101,9 @@ func readVersion(m *image.Image, t *table) (Version, error) {
 		if strings.Contains(info.GoVersion, "gccgo") {
 			return Version{}, nil
 		}
-		return ParseVersion(info.GoVersion)
+		v, err := ParseVersion(info.GoVersion)
+		v.Module = info.Main.Path
+		return v, err
 	}
 	if t == nil {
 		return Version{}, nil

@@ -2,12 +2,10 @@ package cli
 
 import (
 	"context"
-	"debug/elf"
 	"embed"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -153,8 +151,8 @@ func (t *typed) values(f *Flag, last string) []string {
 // processes are those of Go programs: their numbers, with the file, and then the files' names.
 func processes() []string {
 	list, names := nothing, []string(nil)
-	for pid, exe := range procfs.Executables {
-		if pid != os.Getpid() && printable.Text(exe) == exe && isGo(procfs.Exe(pid)) {
+	for pid, exe := range target.GoProcesses {
+		if printable.Text(exe) == exe {
 			list = append(list, fmt.Sprintf("%d\t%s", pid, exe))
 			if name := filepath.Base(exe); !strings.ContainsFunc(name, shellMinds) {
 				names = append(names, name+"\t"+exe)
@@ -163,16 +161,6 @@ func processes() []string {
 	}
 	slices.Sort(names)
 	return append(list, slices.Compact(names)...)
-}
-
-// isGo tells by the names of its sections whether a file is of Go's linker.
-func isGo(path string) bool {
-	f, err := elf.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	return slices.ContainsFunc(f.Sections, func(s *elf.Section) bool { return strings.HasSuffix(s.Name, ".gopclntab") })
 }
 
 // manyNames are more than people read: names that go on alike are then shown as one, as

@@ -188,6 +188,8 @@ func (p *planned) countFirst(mode uprobe.Mode) func(*offsets.Func) bool {
 		return func(*offsets.Func) bool { return true }
 	case !p.features.Append:
 		return nil
+	case p.Careful:
+		return func(*offsets.Func) bool { return true }
 	}
 	wild := 0
 	for _, fn := range p.target.Funcs {

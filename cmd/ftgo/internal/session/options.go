@@ -60,6 +60,9 @@ type Span struct {
 	Calls              uint64
 	Wait               bool
 	Ready              readyFD
+	// Sole: nobody else runs what -p names. Careful: functions are counted before they are timed,
+	// however few they are.
+	Sole, Careful bool
 }
 
 // Recorder is how events are recorded and read, and what ftgo may do for that.
@@ -191,7 +194,7 @@ func (o *Options) mixed() bool {
 
 // Filter says which processes are wanted.
 func (o *Options) Filter() trace.Filter {
-	return trace.Filter{PIDs: o.PIDs, Fork: o.Fork, Comm: o.Comm[:min(len(o.Comm), maxComm)]}
+	return trace.Filter{PIDs: o.PIDs, Sole: o.Sole, Fork: o.Fork, Comm: o.Comm[:min(len(o.Comm), maxComm)]}
 }
 
 // View are the options of views, as far as flags say.

@@ -49,7 +49,7 @@ func (o *Options) DefineScript(fs *cli.Flags) {
 	fs.StringVar(&o.Lines.Where, "where", "", "trace: record only calls for which `EXPR` is true")
 	fs.StringVar(&o.Inside, "inside", "", "trace: record only calls that `FUNC` makes, directly or not")
 	fs.BoolVar(&o.Lines.Entries, "entries", false, "trace: record only how calls begin")
-	fs.BoolVar(&o.Recorded.follow, "follow", false, "trace, probe: record go statements, for trees and profiles")
+	fs.BoolVar(&o.Recorded.follow, "follow", false, "trace: record go statements, for trees")
 	cli.Some("probe, count: ", o.TableFlags.Define, "by", "sum", "hist-of")(fs)
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/pairing"
-	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/units"
@@ -91,11 +90,7 @@ func (v *Lines) Begin(s *run.Scene) error {
 		opt.Width = max(leastLine, min(cmp.Or(width, longestLine), longestLine))
 	}
 	if !v.opt.FullNames {
-		names := make([]string, len(s.Plan.Funcs))
-		for i := range names {
-			names[i] = s.Plan.Funcs[i].Name
-		}
-		opt.Short = printable.ShortNames(names)
+		opt.Short = shortNames(s.Plan)
 	}
 	for reason, n := range v.unknown {
 		v.Env.Say("arguments of %s %s; types can be given: 'main.get(key string, n int) (v string, err error)'", units.Plural(n, "function"), reason)

@@ -50,8 +50,6 @@ func (r *Table) Needs() run.Needs {
 		Mode: r.mode, Entries: r.mode == uprobe.Entries, Limit: r.opt.Calls, Stacks: r.opt.Stack > 0,
 		Totals: trace.TotalsOptions{Intervals: r.opt.Every > 0, Errors: r.opt.Tables.Errors, PerProcess: r.opt.Tables.PerPID, Ended: r.opt.Calls > 0},
 	}
-	// Profiles have what calls start below them; of others nobody asks who has started a goroutine.
-	needs.Follow = needs.Stacks && (r.opt.Format == render.Folded || r.opt.Format == render.Pprof)
 	if r.by != nil {
 		flags, t := r.by.flags, &needs.Totals
 		needs.Stacks = needs.Stacks && !flags.By.AsksStack()

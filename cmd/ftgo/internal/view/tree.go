@@ -230,7 +230,7 @@ func (t *callTrees) goroutine(g *pairing.Goroutine, at time.Time) error {
 		}
 		return t.pass(at)
 	}
-	if node := t.calls[g.From.ID]; node != nil {
+	if node := t.calls[g.From]; node != nil {
 		s := t.strandFor(thread)
 		s.from, s.started = node, at
 		node.strands++

@@ -40,7 +40,7 @@ func grow(t *testing.T, trees *callTrees, play string) {
 			if !g.Ended {
 				stack := stacks[goid]
 				fmt.Sscan(word[1:], &g.Goid)
-				g.From = &pairing.Origin{ID: stack[len(stack)-1].ID}
+				g.From = stack[len(stack)-1].ID
 			}
 			if err := trees.goroutine(g, time.Unix(0, int64(now)*1000).UTC()); err != nil {
 				t.Fatal(err)
@@ -274,7 +274,7 @@ func TestCallTreesOfAnything(t *testing.T) {
 			case what == 8 && depth > 0:
 				goid++
 				lives = append(lives, goid)
-				if err := trees.goroutine(&pairing.Goroutine{Goid: goid, From: &pairing.Origin{ID: stacks[g][depth-1].ID}}, now); err != nil {
+				if err := trees.goroutine(&pairing.Goroutine{Goid: goid, From: stacks[g][depth-1].ID}, now); err != nil {
 					t.Fatal(err)
 				}
 			case depth == 0 && len(lives) > 1:

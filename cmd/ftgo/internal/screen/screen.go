@@ -1,0 +1,146 @@
+// Package screen paints lines on a terminal, and tells what is typed and clicked there. It alone knows
+// the library that does it.
+package screen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/gdamore/tcell/v3"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
+)
+
+// Painting is what is on the screen. Its methods come one after the other. Press and Click tell whether
+// to go on.
+type Painting interface {
+	Draw(width, height int) []top.Line
+	Press(key rune) bool
+	Click(x, y int) bool
+}
+
+// ErrGone: nobody looks at the terminal any more.
+var ErrGone = errors.New("the terminal is gone")
+
+// keys are those without a letter, as the rest of ftgo knows them.
+var keys = map[tcell.Key]rune{
+	tcell.KeyUp: terminal.Up, tcell.KeyDown: terminal.Down, tcell.KeyPgUp: terminal.PageUp, tcell.KeyPgDn: terminal.PageDown,
+	tcell.KeyHome: terminal.Home, tcell.KeyEnd: terminal.End, tcell.KeyEnter: terminal.Enter, tcell.KeyEscape: terminal.Escape,
+	tcell.KeyBackspace: terminal.Backspace, tcell.KeyDelete: terminal.Erase, tcell.KeyCtrlC: terminal.Interrupt,
+}
+
+var styles = map[top.Style]tcell.Style{
+	top.Plain: tcell.StyleDefault, top.Bold: tcell.StyleDefault.Bold(true), top.Dim: tcell.StyleDefault.Dim(true),
+	top.Chosen: tcell.StyleDefault.Reverse(true),
+}
+
+// Show fills the terminal with a painting, again whenever something wakes it, until that says to end, or
+// ctx does. The terminal is then as it was before. If this process ends otherwise, what guard runs sees to
+// that: a program of its own that calls [terminal.Guard].
+func Show(ctx context.Context, p Painting, wake <-chan struct{}, guard ...string) error {
+	release, err := terminal.Guarded(guard...)
+	if err != nil {
+		return err
+	}
+	defer release()
+	// Nothing is asked of the terminal: answers take their time over ssh, one that is killed might leave
+	// them to the shell, and what there is to be asked for, finer keys and colours, is not needed.
+	s, err := tcell.NewScreen(tcell.OptNegotiation(false), tcell.OptSanitizeContent(true))
+	if err == nil {
+		err = s.Init()
+	}
+	if err != nil {
+		return fmt.Errorf("open terminal: %w", err)
+	}
+	defer s.Fini()
+	s.EnableMouse(tcell.MouseButtonEvents)
+	v := &viewer{screen: s, painting: p}
+	for v.draw(); ; v.draw() {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-wake:
+		case ev := <-s.EventQ():
+			if _, gone := ev.(*tcell.EventError); gone {
+				return ErrGone
+			}
+			if !v.happened(ev) {
+				return nil
+			}
+		}
+	}
+}
+
+// viewer is a painting on a screen.
+type viewer struct {
+	screen   tcell.Screen
+	painting Painting
+	held     bool // a button of the mouse
+}
+
+func (v *viewer) draw() {
+	width, height := v.screen.Size()
+	v.screen.Clear()
+	for y, line := range v.painting.Draw(width, height) {
+		text, style := terminal.Text(line.Text), styles[line.Style]
+		for x := 0; text != "" && x < width; {
+			rest, columns := v.screen.Put(x, y, text, style)
+			if rest == text {
+				break
+			}
+			text, x = rest, x+columns
+		}
+	}
+	v.screen.Show()
+}
+
+// happened tells the painting of an event, and whether to go on.
+func (v *viewer) happened(ev tcell.Event) bool {
+	switch ev := ev.(type) {
+	case *tcell.EventResize:
+		v.screen.Sync()
+	case *tcell.EventKey:
+		// Esc that another key follows at once looks like one key with Alt.
+		if ev.Modifiers()&tcell.ModAlt != 0 && !v.painting.Press(terminal.Escape) {
+			return false
+		}
+		if key, ok := keys[ev.Key()]; ok {
+			return v.painting.Press(key)
+		}
+		for _, key := range ev.Str() {
+			if ev.Key() == tcell.KeyRune && !v.painting.Press(key) {
+				return false
+			}
+		}
+	case *tcell.EventMouse:
+		return v.mouse(ev)
+	}
+	return true
+}
+
+func (v *viewer) mouse(ev *tcell.EventMouse) bool {
+	held := v.held
+	v.held = ev.Buttons()&tcell.ButtonPrimary != 0
+	switch {
+	case ev.Buttons()&tcell.WheelUp != 0:
+		return v.painting.Press(terminal.Up)
+	case ev.Buttons()&tcell.WheelDown != 0:
+		return v.painting.Press(terminal.Down)
+	case v.held && !held:
+		x, y := ev.Position()
+		return v.painting.Click(x, y)
+	}
+	return true
+}
+
+// Possible tells why there can be no screen, if so.
+func Possible() error {
+	f, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("open terminal: %w", err)
+	}
+	return f.Close()
+}

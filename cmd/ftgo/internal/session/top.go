@@ -1,0 +1,339 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/screen"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
+	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/units"
+	"github.com/ftgo/ftgo/internal/uprobe"
+)
+
+// Top is the command top: a full screen, or a stream of what that would show. guard are the arguments
+// of ftgo that have it guard the terminal.
+func (o *Options) Top(ctx context.Context, guard ...string) error {
+	o.OwnFuncs, o.Careful, o.Errors = true, true, true
+	if o.Interval == 0 {
+		o.Interval = time.Second
+	}
+	switch {
+	case o.Format != render.Table && o.Binary == "":
+		return cli.Usage("top: no BINARY (see ftgo top -h)")
+	case o.Format != render.Table || o.DryRun:
+		o.alone()
+		return o.Observe(ctx, view.NewTable(o.View(), uprobe.Latency))
+	case !terminal.Is(o.Stdout):
+		return cli.Usage("top: standard output is no terminal: -o json writes what the screen shows")
+	}
+	jobs, cancel := context.WithCancel(ctx)
+	s := &topScreen{o: o, ctx: jobs, wake: make(chan struct{}, 1), model: top.New(render.TopOrder), open: true}
+	s.shown, s.close = context.WithCancel(ctx)
+	defer s.wait()
+	defer cancel()
+	if o.Binary == "" {
+		s.choosing = true
+		s.model = top.New(cpuColumn)
+		s.listProcesses()
+	} else {
+		s.overview()
+	}
+	err := screen.Show(s.shown, s, s.wake, guard...)
+	s.mu.Lock()
+	s.open = false
+	s.mu.Unlock()
+	cancel()
+	s.wait()
+	return errors.Join(s.failed, err)
+}
+
+// alone finds out whether the processes of -p are all that run their file: then the kernel's counters
+// are of them alone, and calls need not be recorded to be counted.
+func (o *Options) alone() {
+	running := procfs.Running(o.Binary)
+	slices.Sort(running)
+	o.Sole = o.Target.Own && slices.Equal(running, slices.Sorted(slices.Values(o.PIDs)))
+}
+
+// topScreen is the screen of top, with what is going on behind it: a run of all functions, and one of the
+// function that is open. What runs tell comes at any time, so that all is locked.
+type topScreen struct {
+	o        *Options
+	ctx      context.Context // of the runs
+	shown    context.Context // of the screen
+	close    context.CancelFunc
+	wake     chan struct{}
+	mu       sync.Mutex
+	model    *top.Model
+	open     bool   // the screen has not ended
+	choosing bool   // of a process
+	title    string // of what is looked at
+	hot      int    // the function that the user was warned of
+	one      *topRun
+	runs     []*topRun
+	failed   error
+}
+
+// topRun is a run behind the screen.
+type topRun struct {
+	cancel   context.CancelFunc
+	ended    chan struct{}
+	panicked trace.Panicked
+}
+
+// update changes what is on the screen.
+func (s *topScreen) update(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// start starts a run of a view; ended gets how it has ended.
+func (s *topScreen) start(o *Options, v run.View, ended func(error)) *topRun {
+	env := &Env{
+		Env:      cli.Env{Stdout: io.Discard, Stderr: &topTalk{s: s, stderr: o.Stderr}, Quiet: o.Quiet},
+		BufferKB: o.BufferKB, Adjust: o.Adjust, OpenCalls: o.OpenCalls, Own: o.Env.Own, Release: o.Release, Patience: o.Patience,
+	}
+	o.Env, o.Talk.Env = env, &env.Env
+	ctx, cancel := context.WithCancel(s.ctx)
+	r := &topRun{cancel: cancel, ended: make(chan struct{})}
+	go func() {
+		defer close(r.ended)
+		defer func() { s.update(func() { s.raise(r) }) }()
+		defer r.panicked.Catch()
+		err := o.Observe(ctx, v)
+		env.RemoveHeld()
+		s.update(func() { ended(err) })
+	}()
+	s.runs = append(s.runs, r)
+	return r
+}
+
+// raise ends the screen if a run has panicked: [topScreen.wait] goes on with that.
+func (s *topScreen) raise(r *topRun) {
+	if r.panicked.Happened() {
+		s.close()
+	}
+}
+
+// wait waits until all runs have ended, whose probes are gone then.
+func (s *topScreen) wait() {
+	for _, r := range s.runs {
+		<-r.ended
+	}
+	for _, r := range s.runs {
+		r.panicked.Raise()
+	}
+	s.runs = nil
+}
+
+// topTalk shows what is said, a line each.
+type topTalk struct {
+	s      *topScreen
+	stderr io.Writer
+}
+
+func (t *topTalk) Write(b []byte) (int, error) {
+	if t.say(strings.TrimSpace(string(b))) {
+		return len(b), nil
+	}
+	return t.stderr.Write(b)
+}
+
+// Show shows how far long work is.
+func (t *topTalk) Show(line string) {
+	if to, ok := t.stderr.(terminal.Shower); !t.say(line) && ok {
+		to.Show(line)
+	}
+}
+
+// say says something as long as there is a screen, and tells whether there is.
+func (t *topTalk) say(text string) (shown bool) {
+	t.s.update(func() {
+		if shown = t.s.open; shown {
+			t.s.model.Say(strings.TrimPrefix(text, "ftgo: "))
+		}
+	})
+	return shown
+}
+
+// overview starts the run of all functions.
+func (s *topScreen) overview() {
+	o := *s.o
+	o.alone()
+	s.title = "ftgo top  " + o.Binary
+	if len(o.PIDs) > 0 {
+		name, _ := procfs.Name(o.PIDs[0]) // that is only shown
+		s.title = fmt.Sprintf("ftgo top  %s %d", name, o.PIDs[0])
+		if n := len(o.PIDs) - 1; n > 0 {
+			s.title += fmt.Sprintf(" and %d more", n)
+		}
+	}
+	s.model.Show(top.Page{Head: []string{s.title, "placing probes"}, Names: "FUNCTION", Columns: render.TopColumns})
+	v := view.NewOverview(o.View(), func(p top.Page) {
+		s.update(func() {
+			p.Head[0] = s.title + "  " + p.Head[0]
+			s.model.Show(p)
+		})
+	})
+	began := time.Now()
+	s.start(&o, v, func(err error) {
+		switch over := s.o.Duration > 0 && time.Since(began) >= s.o.Duration; {
+		case err != nil && s.ctx.Err() == nil, over:
+			s.failed = err
+			s.close()
+		case s.ctx.Err() == nil:
+			s.model.Retitle(s.title, s.title+" has ended")
+		}
+	})
+}
+
+// tooHot is how many calls a second of a function are not looked at closely unless that is asked for twice.
+const tooHot = 20_000
+
+// closeup starts the run of the function that is chosen.
+func (s *topScreen) closeup() {
+	row, ok := s.model.Chosen()
+	if !ok {
+		return
+	}
+	if rate := row.Recent[render.TopRate]; rate.Key > tooHot*1000 && s.hot != row.ID+1 {
+		s.hot = row.ID + 1
+		s.model.Say(fmt.Sprintf("called %s times a second: to look at each call may take most of the program's time; Enter again does it", rate.Text))
+		return
+	}
+	o := *s.o
+	o.Funcs, o.Regexp, o.Exclude, o.Wrappers, o.Careful, o.Errors = []string{row.Full}, false, nil, true, false, false
+	o.Duration, o.Ready, o.Stack, o.Sched = 0, 0, uprobe.MaxStack, len(o.PIDs) > 0
+	o.Signatures, o.Lines.Live = true, true
+	one := &top.One{Name: row.Full}
+	v, err := view.NewCloseup(o.View(), func(l top.Look) { s.update(func() { s.model.ShowOne(one, l) }) })
+	if err != nil {
+		s.model.Say(err.Error())
+		return
+	}
+	s.model.ShowOne(one, top.Look{Head: []string{"placing probes"}})
+	s.model.OpenOne(one)
+	s.one = s.start(&o, v, func(err error) {
+		if err != nil && s.ctx.Err() == nil {
+			s.model.ShowOne(one, top.Look{Head: []string{err.Error()}})
+		}
+	})
+}
+
+// Draw, Press and Click are those of a [screen.Painting].
+
+func (s *topScreen) Draw(width, height int) []top.Line {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.model.Draw(width, height)
+}
+
+func (s *topScreen) Press(key rune) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.grant(s.model.Press(key))
+}
+
+func (s *topScreen) Click(x, y int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.grant(s.model.Click(x, y))
+}
+
+// grant does what the model wishes, and tells whether to go on.
+func (s *topScreen) grant(wish top.Wish) bool {
+	switch wish {
+	case top.Quit:
+		return false
+	case top.Open:
+		if s.choosing {
+			s.choose()
+		} else {
+			s.closeup()
+		}
+	case top.Close:
+		s.one.cancel()
+	}
+	return true
+}
+
+// processColumns are those of the processes that one is chosen from, the CPU time first.
+var processColumns = []string{"CPU", "PID"}
+
+const cpuColumn = 0
+
+// listProcesses shows the processes of Go programs until one is chosen.
+func (s *topScreen) listProcesses() {
+	used := make(map[int]time.Duration)
+	list := func() {
+		p := top.Page{Head: []string{"ftgo top  which process?", "CPU time, and that of the last second"}, Names: "PROGRAM", Columns: processColumns, Keys: "Enter chooses"}
+		for pid, exe := range target.GoProcesses {
+			stat, alive := procfs.Living(pid)
+			if !alive {
+				continue
+			}
+			number := top.Cell{Text: fmt.Sprint(pid), Key: -int64(pid)}
+			recent := stat.CPU - used[pid]
+			used[pid] = stat.CPU
+			p.Rows = append(p.Rows, top.Row{
+				ID: pid, Name: filepath.Base(exe), Full: exe,
+				Whole:  []top.Cell{{Text: units.Duration(stat.CPU.Nanoseconds()), Key: stat.CPU.Nanoseconds()}, number},
+				Recent: []top.Cell{{Text: units.Duration(recent.Nanoseconds()), Key: recent.Nanoseconds()}, number},
+			})
+		}
+		s.update(func() {
+			if s.choosing {
+				s.model.Show(p)
+			}
+		})
+	}
+	go func() {
+		for every := time.Tick(time.Second); ; {
+			list()
+			select {
+			case <-s.shown.Done():
+				return
+			case <-every:
+			}
+			s.mu.Lock()
+			choosing := s.choosing
+			s.mu.Unlock()
+			if !choosing {
+				return
+			}
+		}
+	}()
+}
+
+// choose takes the process that is chosen.
+func (s *topScreen) choose() {
+	row, ok := s.model.Chosen()
+	if !ok {
+		return
+	}
+	s.choosing = false
+	s.model.Reset(render.TopOrder)
+	s.o.PIDs = []int{row.ID}
+	s.o.Binary, s.o.Target.Own = procfs.Exe(row.ID), true
+	s.overview()
+}

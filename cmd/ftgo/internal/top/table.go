@@ -1,0 +1,127 @@
+package top
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ftgo/ftgo/internal/printable"
+)
+
+const (
+	leastName   = 14 // columns of a name
+	leastColumn = 6  // so that columns don't move with each number
+)
+
+// table draws the page.
+func (m *Model) table(width, height int) (lines []Line) {
+	for i, text := range m.page.Head {
+		lines = append(lines, Line{Text: printable.Text(text), Style: map[bool]Style{true: Bold}[i == 0]})
+	}
+	rows := m.shown()
+	m.list.Fit(len(rows), height-len(lines)-1)
+	rows = rows[m.list.From:min(m.list.From+m.list.Page, len(rows))]
+	widths, name := m.fit(rows, width)
+	m.columns = m.columns[:0]
+	var head strings.Builder
+	head.WriteString(pad("  "+m.title(len(m.page.Columns), m.page.Names), name))
+	m.columns = append(m.columns, column{len(m.page.Columns), 0, name})
+	at := name
+	for i, w := range widths {
+		if w > 0 {
+			head.WriteString(right(m.title(i, m.page.Columns[i]), w+1))
+			m.columns = append(m.columns, column{i, at, at + w + 1})
+			at += w + 1
+		}
+	}
+	lines = append(lines, Line{head.String(), Bold})
+	for i, r := range rows {
+		var b strings.Builder
+		here, mark := " ", " "
+		if m.list.From+i == m.list.At {
+			here = ">"
+		}
+		if m.marked[r.ID] {
+			mark = "+"
+		}
+		b.WriteString(pad(here+mark+printable.Shorten(printable.Text(r.Name), name-2), name))
+		for c, w := range widths {
+			if w > 0 {
+				b.WriteString(right(m.cells(r)[c].Text, w+1))
+			}
+		}
+		line := Line{Text: b.String()}
+		if m.list.From+i == m.list.At {
+			line.Text, line.Style = pad(line.Text, width), Chosen
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// title is that of a column: the one that rows are sorted by has an arrow.
+func (m *Model) title(column int, name string) string {
+	if column == min(m.sort, len(m.page.Columns)) {
+		return "↓" + name
+	}
+	return name
+}
+
+// fit is how wide columns are, 0 where there is no room for one, and what is left for names. The one
+// that rows are sorted by is there in any case.
+func (m *Model) fit(rows []Row, width int) (widths []int, name int) {
+	widths = make([]int, len(m.page.Columns))
+	name = width
+	for i, title := range m.page.Columns {
+		widths[i] = max(leastColumn, printable.Columns(m.title(i, title)))
+		for _, r := range rows {
+			widths[i] = max(widths[i], printable.Columns(m.cells(r)[i].Text))
+		}
+		name -= widths[i] + 1
+	}
+	for i := len(widths) - 1; i >= 0 && name < max(leastName, width*3/8); i-- {
+		if i != m.sort {
+			name += widths[i] + 1
+			widths[i] = 0
+		}
+	}
+	return widths, max(name, 1)
+}
+
+// pad fills up a text with blanks, right puts it behind them.
+func pad(text string, width int) string {
+	text = printable.Cut(text, width)
+	return text + strings.Repeat(" ", max(width-printable.Columns(text), 0))
+}
+
+func right(text string, width int) string {
+	return strings.Repeat(" ", max(width-printable.Columns(text), 0)) + text
+}
+
+// status tells what is shown of the table, and what keys do.
+func (m *Model) status() string {
+	l := &m.list
+	if l.Typing {
+		return "/" + printable.Text(l.Filter) + "_"
+	}
+	var parts []string
+	if m.recent {
+		parts = append(parts, "since the last refresh")
+	}
+	if l.Filter != "" {
+		parts = append(parts, "with "+printable.Text(l.Filter))
+	}
+	if m.only {
+		parts = append(parts, "marked")
+	}
+	if l.All > l.Page {
+		parts = append(parts, fmt.Sprintf("%d to %d of %d", l.From+1, min(l.From+l.Page, l.All), l.All))
+	}
+	if m.Paused() {
+		parts = append(parts, "paused, p goes on")
+	}
+	keys := "s sorts, / filters, p pauses, ? helps, q quits"
+	if m.page.Keys != "" {
+		keys = m.page.Keys + ", " + keys
+	}
+	return strings.Join(append(parts, keys), "; ")
+}

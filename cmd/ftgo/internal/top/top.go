@@ -1,0 +1,333 @@
+// Package top is the screen of ftgo top, without a terminal: what is shown, what keys do with that, and
+// the text of each line.
+package top
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
+	"github.com/ftgo/ftgo/internal/printable"
+)
+
+// Style is how a line looks.
+type Style uint8
+
+const (
+	Plain Style = iota
+	Bold
+	Dim
+	Chosen // the row that keys are for
+)
+
+// Line is one of a screen.
+type Line struct {
+	Text  string
+	Style Style
+}
+
+// Cell is a number of a row: as it is shown, and as rows are sorted by. One that is not known is
+// shown as nothing.
+type Cell struct {
+	Text string
+	Key  int64
+}
+
+// Row is a function, or a process.
+type Row struct {
+	ID   int    // tells rows apart
+	Name string // as it is shown
+	Full string // the whole name, which filters look into, too
+	// Recent and Whole have a cell for each column: of what has happened since the refresh before,
+	// and from the beginning on.
+	Recent, Whole []Cell
+}
+
+// Page is a table that fills the screen.
+type Page struct {
+	Head    []string // lines above it
+	Names   string   // the column of names
+	Columns []string // the others, by what they are worth: the last are left out first
+	Rows    []Row
+	Keys    string // what can be done with a row: "Enter opens"
+}
+
+// Wish is what keys ask for and a model can't do.
+type Wish uint8
+
+const (
+	Nothing Wish = iota
+	Open         // the row that Chosen tells
+	Close        // the function that is open
+	Quit
+)
+
+// Model is what is on the screen.
+type Model struct {
+	page    Page
+	next    *Page // comes when the pause ends
+	list    terminal.List
+	sort    int // a column, or len(page.Columns) for names
+	recent  bool
+	marked  map[int]bool
+	only    bool // marked rows alone are shown
+	asking  bool // for the keys
+	one     *One // the function that is open
+	said    string
+	saidFor int // so many more refreshes
+	height  int
+	columns []column // of the last drawing, by where they are
+}
+
+// column is where one is.
+type column struct{ sort, from, to int }
+
+// New returns a model that is sorted by a column.
+func New(sort int) *Model {
+	return &Model{sort: sort, marked: make(map[int]bool), list: terminal.List{Cursor: true}}
+}
+
+// Show has the model show another state of the page, unless the user wants to read the last one.
+func (m *Model) Show(p Page) {
+	m.hear()
+	if m.Paused() {
+		m.next = &p
+		return
+	}
+	row, chosen := m.Chosen()
+	m.page = p
+	if chosen && m.list.At > 0 { // who has not moved wants to see the first
+		if at := slices.IndexFunc(m.shown(), func(r Row) bool { return r.ID == row.ID }); at >= 0 {
+			m.list.At = at
+		}
+	}
+}
+
+// Say has a line of talk shown, until the next key or for some refreshes.
+func (m *Model) Say(text string) { m.said, m.saidFor = text, 4 }
+
+// Reset forgets what is shown and what was typed, for a page of something else.
+func (m *Model) Reset(sort int) { *m = *New(sort) }
+
+// Paused tells whether the user is reading.
+func (m *Model) Paused() bool { return m.next != nil }
+
+// OpenOne opens a function, ShowOne has it shown as it is now.
+func (m *Model) OpenOne(o *One) { m.one = o }
+
+func (m *Model) ShowOne(o *One, l Look) {
+	m.hear()
+	o.latest = l
+}
+
+// hear ends talk that was there for long enough.
+func (m *Model) hear() {
+	if m.saidFor--; m.saidFor <= 0 {
+		m.said = ""
+	}
+}
+
+// shown are the rows that are looked at, in their order.
+func (m *Model) shown() []Row {
+	filter := strings.ToLower(m.list.Filter)
+	rows := slices.DeleteFunc(slices.Clone(m.page.Rows), func(r Row) bool {
+		return m.only && !m.marked[r.ID] || !strings.Contains(strings.ToLower(r.Name+" "+r.Full), filter)
+	})
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		names := cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+		if m.sort >= len(m.page.Columns) {
+			return names
+		}
+		return cmp.Or(cmp.Compare(m.cells(b)[m.sort].Key, m.cells(a)[m.sort].Key), cmp.Compare(m.cells(b)[0].Key, m.cells(a)[0].Key), names)
+	})
+	return rows
+}
+
+// cells are those that are looked at.
+func (m *Model) cells(r Row) []Cell {
+	if m.recent {
+		return r.Recent
+	}
+	return r.Whole
+}
+
+// Chosen is the row that keys are for.
+func (m *Model) Chosen() (r Row, ok bool) {
+	rows := m.shown()
+	if m.list.At >= len(rows) {
+		return r, false
+	}
+	return rows[m.list.At], true
+}
+
+// Press does what a key says.
+func (m *Model) Press(key rune) Wish {
+	m.said = ""
+	switch {
+	case key == terminal.Interrupt:
+		return Quit
+	case m.asking:
+		m.asking = false
+	case m.one != nil:
+		return m.pressOne(key)
+	case m.list.Typing && (key == terminal.Up || key == terminal.Down):
+		m.list.Typing = false
+		m.list.Press(key)
+	case m.list.Press(key):
+	default:
+		return m.press(key)
+	}
+	return Nothing
+}
+
+func (m *Model) press(key rune) Wish {
+	all := len(m.page.Columns) + 1
+	switch key {
+	case 'q':
+		return Quit
+	case '?', 'h':
+		m.asking = true
+	case 's':
+		m.sortBy((m.sort + 1) % all)
+	case 'S':
+		m.sortBy((m.sort + all - 1) % all)
+	case 'd':
+		m.recent = !m.recent
+	case 'p':
+		m.pause()
+	case 'm':
+		if row, ok := m.Chosen(); ok {
+			m.marked[row.ID] = !m.marked[row.ID]
+			m.list.Press(terminal.Down)
+		}
+	case 'M':
+		m.only = !m.only
+	case terminal.Enter, terminal.Newline:
+		if _, ok := m.Chosen(); ok {
+			return Open
+		}
+	}
+	return Nothing
+}
+
+// sortBy sorts by a column, and shows what is first then.
+func (m *Model) sortBy(column int) {
+	m.sort = column
+	m.list.From, m.list.At = 0, 0
+}
+
+// pause holds what is shown, or shows what has come meanwhile.
+func (m *Model) pause() {
+	if next := m.next; next != nil {
+		m.next = nil
+		m.Show(*next)
+		return
+	}
+	held := m.page
+	m.next = &held
+}
+
+// pressOne is press while a function is open.
+func (m *Model) pressOne(key rune) Wish {
+	switch key {
+	case 'q':
+		return Quit
+	case '?', 'h':
+		m.asking = true
+	case 'p':
+		m.one.pause()
+	case terminal.Escape, terminal.Backspace, terminal.Erase:
+		m.one = nil
+		return Close
+	}
+	return Nothing
+}
+
+// Click is a click on a cell of the screen: it sorts by a column, or chooses a row, or opens the one
+// that is chosen.
+func (m *Model) Click(x, y int) Wish {
+	first := len(m.page.Head) + 1
+	switch {
+	case m.asking || m.one != nil:
+		return m.Press(terminal.Escape)
+	case y == first-1:
+		for _, c := range m.columns {
+			if x >= c.from && x < c.to {
+				m.sortBy(c.sort)
+			}
+		}
+	case y >= first && y-first < m.list.Page && m.list.From+y-first < m.list.All:
+		at := m.list.From + y - first
+		if at == m.list.At {
+			return Open
+		}
+		m.list.At = at
+	}
+	return Nothing
+}
+
+// Draw is the screen: height lines of up to width columns.
+func (m *Model) Draw(width, height int) []Line {
+	m.height = height
+	var lines []Line
+	status := m.status()
+	switch {
+	case m.asking:
+		lines, status = help(), "any key goes back"
+	case m.one != nil:
+		lines = m.one.draw(width, height-1)
+		status = m.one.status()
+	default:
+		lines = m.table(width, height-1)
+	}
+	for len(lines) < height-1 {
+		lines = append(lines, Line{})
+	}
+	if m.said != "" {
+		status = printable.Text(m.said)
+	}
+	lines = append(lines[:max(height-1, 0)], Line{status, Dim})
+	for i := range lines {
+		if lines[i].Text = printable.Cut(lines[i].Text, width); width < 1 {
+			lines[i].Text = ""
+		}
+	}
+	return lines
+}
+
+const keysText = `KEYS
+s, S           sort by the next column, or the one before; or click on it
+/              show what has in its name what you type; Enter ends it
+Esc            show all again; go back
+Down, j        go down; Up, k up; PgDn, Space a page down; PgUp, b up
+End, G         go to the end; Home, g to the beginning
+d              numbers since the last refresh, or from the beginning on
+p              pause, or go on
+m              mark, or no longer; M shows what is marked alone
+Enter          open a function: latencies, callers, slowest calls
+q, Ctrl-C      quit
+
+TOTAL          time of all calls, waiting included
+SELF           the same without calls of other timed functions in them
+COUNTED        calls that were counted and not timed
+*              too dear to be timed: only counted; ~ calls were lost
+<              as seen: probes may be nearly all of it; ≈ nearly so
+`
+
+func help() (lines []Line) {
+	for text := range strings.Lines(keysText) {
+		lines = append(lines, Line{Text: strings.TrimSuffix(text, "\n")})
+	}
+	lines[0].Style = Bold
+	return lines
+}
+
+// Retitle changes a part of the first line, where nothing more is to come.
+func (m *Model) Retitle(title, now string) {
+	for _, p := range []*Page{&m.page, m.next} {
+		if p != nil && len(p.Head) > 0 {
+			p.Head = append([]string{strings.Replace(p.Head[0], title, now, 1)}, p.Head[1:]...)
+		}
+	}
+}

@@ -1,0 +1,273 @@
+package top
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
+	"github.com/ftgo/ftgo/internal/printable"
+)
+
+// page is one of n functions; numbers grow with each refresh.
+func page(n, refresh int) Page {
+	p := Page{
+		Head:  []string{fmt.Sprintf("ftgo top  shop 4711  %ds, 14860 functions, %d of them called, 3 timed", refresh, n), "probes take 3.12% of the program's CPU time"},
+		Names: "FUNCTION", Columns: []string{"CALLS", "RATE/s", "TOTAL", "SELF", "P50", "P99", "ERRORS", "COUNTED"}, Keys: "Enter opens",
+	}
+	for i := range n {
+		cells := func(times int) []Cell {
+			calls := int64((n - i) * 100 * times)
+			c := []Cell{
+				{fmt.Sprint(calls), calls}, {fmt.Sprint(n - i), int64(n - i)}, {fmt.Sprintf("%dms", i*times), int64(i * times)}, {fmt.Sprintf("%dms", i/2), int64(i / 2)},
+				{"1.25µs", 1250}, {"<12.3ms", 12300000}, {}, {},
+			}
+			if i == 1 {
+				c[2], c[3], c[4], c[5], c[7] = Cell{"*", -1}, Cell{Key: -1}, Cell{"*", -1}, Cell{"*", -1}, c[0]
+			}
+			return c
+		}
+		p.Rows = append(p.Rows, Row{
+			ID: i, Name: fmt.Sprintf("store.(*Store).get%02d", i), Full: fmt.Sprintf("example.com/shop/store.(*Store).get%02d", i), Whole: cells(refresh), Recent: cells(1),
+		})
+	}
+	return p
+}
+
+// one is a function that is open.
+func one(refresh int) Look {
+	l := Look{
+		Head:  []string{"2560 calls, 256/s  p50 1.25µs  p90 2.5µs  p99 12.3ms  max 1.2s", "probes take 3.12% of the program's CPU time"},
+		Split: "running 10%, runnable 2.00%, waiting 88%: chan receive, select", Every: "1s",
+	}
+	for i := range refresh {
+		var s Slice
+		s[Bucket(1000)], s[Bucket(2000)], s[Bucket(1000000)] = 1000, uint32(i*50), 5
+		if i == refresh-1 {
+			s[Bucket(1e9)] = 1
+		}
+		l.Heat = append(l.Heat, s)
+	}
+	for i := range 12 {
+		l.Callers = append(l.Callers, Item{fmt.Sprintf("%d%%", 40-i), fmt.Sprintf("main.handle%d < net/http.serverHandler.ServeHTTP < net/http.(*conn).serve", i)})
+		l.Slowest = append(l.Slowest, Item{Text: fmt.Sprintf("+   %dms  goroutine %d  store.(*Store).get00(key=\"k%d\", n=3) = (\"\x1b[31mred\", nil)", 900-i, i+7, i)})
+	}
+	return l
+}
+
+// screen is what is drawn, with a letter for the style of each line.
+func screen(t *testing.T, m *Model, width, height int) string {
+	t.Helper()
+	lines := m.Draw(width, height)
+	if len(lines) != height {
+		t.Errorf("%d lines of %d", len(lines), height)
+	}
+	var b strings.Builder
+	for _, l := range lines {
+		if w := printable.Columns(l.Text); w > width || strings.ContainsFunc(l.Text, func(r rune) bool { return r < ' ' }) {
+			t.Errorf("%d columns of %d, or a control character: %q", w, width, l.Text)
+		}
+		fmt.Fprintf(&b, "%c|%s\n", "pBdC"[l.Style], strings.TrimRight(l.Text, " "))
+	}
+	return b.String()
+}
+
+// TestModel follows a session: each step types keys, or changes the size, and the screen is as it was.
+func TestModel(t *testing.T) {
+	m := New(2)
+	m.Show(page(30, 1))
+	var got strings.Builder
+	for _, step := range []struct {
+		what, keys    string
+		do            func()
+		width, height int
+	}{
+		{what: "at first"},
+		{what: "sorted by the next column", keys: "s"},
+		{what: "by the one before, and that before", keys: "SS"},
+		{what: "by names", keys: "SS"},
+		{what: "by calls again", keys: "s"},
+		{what: "the third row", keys: "jj"},
+		{what: "a refresh follows it", do: func() { m.Show(page(30, 2)) }},
+		{what: "deltas", keys: "d"},
+		{what: "marked", keys: "dmm"},
+		{what: "the marked alone", keys: "M"},
+		{what: "all, and a filter that is typed", keys: "M/GET1"},
+		{what: "a letter less, and done", keys: "2\x7f\r"},
+		{what: "all", keys: "\x1b"},
+		{what: "the end", keys: "G"},
+		{what: "paused", keys: "gp"},
+		{what: "paused, and there is news", do: func() { m.Show(page(31, 3)) }},
+		{what: "going on", keys: "p"},
+		{what: "talk", do: func() { m.Say("forged\x1b[2J: a\nb") }},
+		{what: "help", keys: "?"},
+		{what: "40 by 10", keys: " ", width: 40, height: 10},
+		{what: "200 by 50", width: 200, height: 50},
+		{what: "very small", width: 7, height: 3},
+		{what: "nothing to show it on", width: 0, height: 1},
+	} {
+		for _, key := range step.keys {
+			if wish := m.Press(key); wish != Nothing {
+				t.Errorf("%s: wish %d", step.what, wish)
+			}
+		}
+		if step.do != nil {
+			step.do()
+		}
+		if step.width == 0 && step.height == 0 {
+			step.width, step.height = 80, 12
+		}
+		fmt.Fprintf(&got, "=== %s\n%s", step.what, screen(t, m, step.width, step.height))
+	}
+	golden(t, "table", got.String())
+}
+
+// TestOne: the screen of a function that is open.
+func TestOne(t *testing.T) {
+	m := New(0)
+	m.Show(page(3, 1))
+	var got strings.Builder
+	if wish := m.Press('\r'); wish != Open {
+		t.Fatalf("Enter: wish %d", wish)
+	}
+	row, _ := m.Chosen()
+	o := &One{Name: row.Full}
+	m.OpenOne(o)
+	m.ShowOne(o, Look{Head: []string{"placing probes"}})
+	fmt.Fprintf(&got, "=== at first\n%s", screen(t, m, 80, 24))
+	m.ShowOne(o, one(20))
+	for _, size := range [][2]int{{80, 24}, {40, 10}, {200, 50}, {7, 3}} {
+		fmt.Fprintf(&got, "=== %d by %d\n%s", size[0], size[1], screen(t, m, size[0], size[1]))
+	}
+	m.Press('p')
+	paused := screen(t, m, 80, 24)
+	m.ShowOne(o, one(30))
+	if now := screen(t, m, 80, 24); now != paused || !strings.Contains(now, "paused") {
+		t.Errorf("paused, and changed:\n%s", now)
+	}
+	m.Press('p')
+	if screen(t, m, 80, 24) == paused {
+		t.Error("going on, and the same")
+	}
+	if wish := m.Press(terminal.Escape); wish != Close {
+		t.Errorf("Esc: wish %d", wish)
+	}
+	fmt.Fprintf(&got, "=== back\n%s", screen(t, m, 80, 5))
+	golden(t, "one", got.String())
+}
+
+// TestClick: clicks sort, choose and open.
+func TestClick(t *testing.T) {
+	m := New(2)
+	m.Show(page(9, 1))
+	lines := m.Draw(80, 24)
+	at := strings.Index(lines[2].Text, "CALLS")
+	if m.Click(at, 2); m.sort != 0 {
+		t.Errorf("sorted by %d", m.sort)
+	}
+	if m.Click(3, 2); m.sort != 8 {
+		t.Errorf("sorted by %d, not by names", m.sort)
+	}
+	if wish := m.Click(3, 6); wish != Nothing || m.list.At != 3 {
+		t.Errorf("chosen: %d, wish %d", m.list.At, wish)
+	}
+	if wish := m.Click(3, 6); wish != Open {
+		t.Errorf("again: wish %d", wish)
+	}
+	if wish := m.Click(3, 20); wish != Nothing || m.list.At != 3 {
+		t.Errorf("below the rows: %d, wish %d", m.list.At, wish)
+	}
+}
+
+// TestQuit: q and Ctrl-C end wherever they can.
+func TestQuit(t *testing.T) {
+	m := New(0)
+	m.Show(page(3, 1))
+	for _, before := range []string{"", "/x"} {
+		for _, key := range before {
+			m.Press(key)
+		}
+		if wish := m.Press(terminal.Interrupt); wish != Quit {
+			t.Errorf("%q, Ctrl-C: wish %d", before, wish)
+		}
+	}
+	m.Press(terminal.Escape)
+	if wish := m.Press('q'); wish != Quit {
+		t.Errorf("q: wish %d", wish)
+	}
+}
+
+// FuzzModel: no key and no size breaks the screen.
+func FuzzModel(f *testing.F) {
+	f.Add("sdmjMkG/abc\x1b", uint8(80), uint8(24))
+	f.Add("pd?\rSp", uint8(40), uint8(10))
+	f.Fuzz(func(t *testing.T, keys string, width, height uint8) {
+		m := New(2)
+		m.Show(page(5, 1))
+		for i, key := range keys {
+			if m.Press(key) == Open {
+				o := &One{Name: "x"}
+				m.ShowOne(o, one(i%30))
+				m.OpenOne(o)
+			}
+			m.Click(int(key)%80, i%24)
+			m.Show(page(i%9, i))
+			screen(t, m, int(width), max(int(height), 1))
+		}
+	})
+}
+
+// TestExample: the page of examples has screens of these tests.
+func TestExample(t *testing.T) {
+	path := filepath.Join("..", "..", "..", "..", "docs", "examples", "top.md")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := New(2)
+	m.Show(page(30, 1))
+	want := []string{screen(t, m, 80, 12)}
+	o := &One{Name: "example.com/shop/store.(*Store).get29"}
+	m.OpenOne(o)
+	m.ShowOne(o, one(20))
+	parts := strings.Split(string(b), "```\n")
+	for i, text := range append(want, screen(t, m, 80, 24)) {
+		var plain strings.Builder
+		for line := range strings.Lines(text) {
+			plain.WriteString(line[2:])
+		}
+		switch at := 2*i + 1; {
+		case at >= len(parts):
+			t.Fatalf("%s has %d parts", path, len(parts))
+		case parts[at] != plain.String() && os.Getenv("FTGO_UPDATE") == "":
+			t.Errorf("%s has another screen %d (FTGO_UPDATE=1 writes it)", path, i+1)
+		default:
+			parts[at] = plain.String()
+		}
+	}
+	if os.Getenv("FTGO_UPDATE") != "" {
+		if err := os.WriteFile(path, []byte(strings.Join(parts, "```\n")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// golden compares with a file, which FTGO_UPDATE=1 writes.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".txt")
+	if os.Getenv("FTGO_UPDATE") != "" {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("not as in %s (FTGO_UPDATE=1 writes it):\n%s", path, got)
+	}
+}

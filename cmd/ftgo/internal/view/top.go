@@ -1,0 +1,210 @@
+package view
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
+	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/units"
+	"github.com/ftgo/ftgo/internal/uprobe"
+)
+
+// Overview has a page of a full screen for each interval: functions with what they cost.
+type Overview struct {
+	*Table
+	show  func(top.Page)
+	short map[string]string
+	cost  *stats.Probing // by the interval before
+}
+
+// NewOverview returns the view; show gets the pages.
+func NewOverview(o *Options, show func(top.Page)) *Overview {
+	return &Overview{Table: NewTable(o, uprobe.Latency), show: show}
+}
+
+func (v *Overview) Begin(s *run.Scene) error {
+	v.Scene = s
+	v.short = shortNames(s.Plan)
+	return nil
+}
+
+// shortNames are the short names of a plan's functions.
+func shortNames(p *uprobe.Plan) map[string]string {
+	names := make([]string, len(p.Funcs))
+	for i := range names {
+		names[i] = p.Funcs[i].Name
+	}
+	return printable.ShortNames(names)
+}
+
+func (v *Overview) Flush() error { return nil }
+
+func (v *Overview) Interval(t *trace.Table) error {
+	v.show(v.page(t))
+	return nil
+}
+
+func (v *Overview) End(t *trace.Table) error {
+	if t != nil {
+		v.show(v.page(t))
+	}
+	return nil
+}
+
+// page is what an interval has made of the numbers.
+func (v *Overview) page(t *trace.Table) top.Page {
+	p := top.Page{Names: "FUNCTION", Columns: render.TopColumns, Keys: "Enter opens"}
+	timed := 0
+	for i, r := range t.Whole {
+		if r.Calls == 0 && r.Completed == 0 && !v.isNamed(r) {
+			continue
+		}
+		if r.Latency != nil && r.Latency.Count() > 0 {
+			timed++
+		}
+		p.Rows = append(p.Rows, top.Row{
+			ID: r.Func, Name: cmp.Or(v.short[r.Name], r.Name), Full: r.Name,
+			Whole: render.TopCells(r, t.Since[i]), Recent: render.TopCells(t.Since[i], t.Since[i]),
+		})
+	}
+	p.Head = []string{
+		fmt.Sprintf("%s, %s, %d of them called, %d timed", time.Duration(t.Seconds*float64(time.Second)).Round(time.Second), units.Plural(t.Functions, "function"), len(p.Rows), timed),
+		render.TopCost(&t.Summary, v.cost),
+	}
+	v.cost = t.Probing
+	return p
+}
+
+// isNamed tells whether a row's function was given by its name.
+func (v *Overview) isNamed(r stats.Row) bool {
+	point, role := v.role(r)
+	return point || role.Named
+}
+
+// Closeup shows one function: latencies over time, callers, the slowest calls.
+type Closeup struct {
+	*Lines
+	show    func(top.Look)
+	heat    []top.Slice
+	slowest []slowCall     // the slowest first
+	cost    *stats.Probing // by the interval before
+	line    bytes.Buffer
+	short   string // name of the function
+}
+
+// slowCall is a call as it is shown.
+type slowCall struct {
+	ns   int64
+	text string
+	seen bool // it has been shown before
+}
+
+const (
+	mostSlices  = 512 // terminals have fewer columns
+	mostSlowest = 40
+	mostCallers = 40
+)
+
+// NewCloseup returns the view; show gets what is to be seen.
+func NewCloseup(o *Options, show func(top.Look)) (*Closeup, error) {
+	lines, err := NewLines(o)
+	return &Closeup{Lines: lines, show: show, heat: make([]top.Slice, 1)}, err
+}
+
+func (v *Closeup) Needs() run.Needs {
+	return run.Needs{Mode: uprobe.Latency, Stacks: true, Totals: trace.TotalsOptions{Intervals: true}}
+}
+
+func (v *Closeup) Begin(s *run.Scene) error {
+	v.Lines.begin(s)
+	short := shortNames(s.Plan)
+	v.short = short[s.Plan.Funcs[0].Name]
+	v.calls = render.NewCallWriter(&v.line, render.CallOptions{Width: longestLine, Short: short})
+	return nil
+}
+
+func (v *Closeup) Entry(*pairing.Call) error { return nil }
+func (v *Closeup) Flush() error              { return nil }
+
+func (v *Closeup) Return(c *pairing.Call) error {
+	if c.Outcome != pairing.Returned || c.Func != 0 { // others are what is waited for
+		return nil
+	}
+	ns := v.Clock.Took(c).Nanoseconds()
+	v.heat[len(v.heat)-1][top.Bucket(ns)]++
+	if len(v.slowest) == mostSlowest && ns <= v.slowest[mostSlowest-1].ns {
+		return nil
+	}
+	v.line.Reset()
+	if err := v.calls.Call(v.Lines.line(c, true)); err != nil {
+		return err
+	}
+	text, _, _ := strings.Cut(v.line.String(), "\n")
+	text = strings.Replace(text, "  "+v.short+"(", "  (", 1) // it stands above
+	at, _ := slices.BinarySearchFunc(v.slowest, ns, func(s slowCall, ns int64) int { return cmp.Compare(ns, s.ns) })
+	v.slowest = slices.Insert(v.slowest, at, slowCall{ns: ns, text: text})
+	v.slowest = v.slowest[:min(len(v.slowest), mostSlowest)]
+	return nil
+}
+
+func (v *Closeup) Interval(t *trace.Table) error {
+	v.show(v.look(t))
+	v.heat = append(v.heat, top.Slice{})
+	v.heat = v.heat[max(len(v.heat)-mostSlices, 0):]
+	return nil
+}
+
+func (v *Closeup) End(t *trace.Table) error {
+	if t != nil {
+		v.show(v.look(t))
+	}
+	return nil
+}
+
+func (v *Closeup) look(t *trace.Table) top.Look {
+	l := top.Look{Every: v.opt.Every.String(), Heat: slices.Clone(v.heat)}
+	numbers, split := render.TopNumbers(t.Whole[0], t.Since[0])
+	l.Head, l.Split = []string{numbers, render.TopCost(&t.Summary, v.cost)}, split
+	v.cost = t.Probing
+	l.Callers = v.callers()
+	for i := range v.slowest {
+		s := &v.slowest[i]
+		mark := "+"
+		if s.seen {
+			mark = " "
+		}
+		l.Slowest = append(l.Slowest, top.Item{Text: mark + s.text})
+		s.seen = true
+	}
+	return l
+}
+
+// callers are those with most of the time.
+func (v *Closeup) callers() (list []top.Item) {
+	rows := slices.DeleteFunc(v.Stacks.Rows(), func(r stats.StackRow) bool { return r.Func != 0 })
+	var all int64
+	for _, r := range rows {
+		all = stats.AddUp(all, r.Sum)
+	}
+	slices.SortStableFunc(rows, func(a, b stats.StackRow) int { return cmp.Or(cmp.Compare(b.Sum, a.Sum), cmp.Compare(b.Calls, a.Calls)) })
+	for _, r := range rows[:min(len(rows), mostCallers)] {
+		var names []string
+		for _, l := range v.Stacks.Locations(r.PCs, v.Plan.Funcs[0].Name) {
+			for _, f := range l.Frames {
+				names = append(names, printable.Short(f.Function))
+			}
+		}
+		list = append(list, top.Item{Weight: units.Percent(uint64(r.Sum), uint64(max(all, 1))), Text: strings.Join(names, stats.Calls)})
+	}
+	return list
+}
