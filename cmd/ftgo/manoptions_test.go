@@ -31,7 +31,7 @@ var manualTexts = map[string]string{
 	"where":      "Show only calls for which EXPR is true, like 'n > 100 && key == \"bob\"'.",
 	"errors":     "Add the calls whose last result was an error, and their share.",
 	"min":        "Show only calls that took at least so many SECONDS, or a time like 5ms.",
-	"inside":     "Show only calls made while FUNC was running, on its goroutine.",
+	"inside":     "Show only calls made while FUNC was running, on its goroutine, and in trees on those that it has started.",
 	"depth":      "Show only calls nested less than N deep: those that are inside of fewer than N other traced calls.",
 	"entries":    "Show only how calls begin: no results, no latency, and much cheaper.",
 	"max-rate":   "Time functions called at most N times a second, and only count the calls of others; 0 times all functions. By default, where wildcards select more than 500 functions, those that are called are timed, as long as that takes at most half of the program's time.",

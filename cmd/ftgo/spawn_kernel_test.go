@@ -160,6 +160,17 @@ func TestKernelFollow(t *testing.T) {
 	}
 }
 
+// TestKernelFollowInside: what goroutines do that a call has started is inside of it.
+func TestKernelFollowInside(t *testing.T) {
+	tracetest.Kernel(t)
+	const requests = 11
+	target := fixture.Build(t, "spawn")
+	r := ftgo(t, "trace", "--tree", "--inside", "main.handle", target, "main.leaf", "main.deep", "--", target, "-n", fmt.Sprint(requests))
+	if leaves, deep := strings.Count(r.stdout, "main.leaf("), strings.Count(r.stdout, "main.deep("); r.code != 0 || leaves != 3*requests || deep != requests {
+		t.Errorf("status %d, %d calls of leaf, %d of deep\n%s%s", r.code, leaves, deep, r.stdout, r.stderr)
+	}
+}
+
 // TestKernelScriptFollow: a recording has what trees take, if it is asked for, and else says so.
 func TestKernelScriptFollow(t *testing.T) {
 	tracetest.Kernel(t)

@@ -37,7 +37,7 @@ func (s *slowest) wants(took time.Duration) bool {
 
 // room tells whether there is any for a line.
 func (s *slowest) room(t *callTrees, node *treeNode) bool {
-	return node.tree.lines < t.limit && t.lines+s.lines < t.total && (node.parent == nil || node.parent.listed)
+	return node.tree.lines < t.limit && !t.full() && (node.parent == nil || node.parent.listed)
 }
 
 // take takes a tree, and tells whether it is to be written now.

@@ -267,10 +267,23 @@ func (t *callTrees) happened(ev *pairing.KernelEvent, line *render.EventLine) (t
 		return false, nil
 	}
 	inner := s.stack[len(s.stack)-1]
-	for !inner.listed {
+	for inner != nil && !inner.listed {
 		inner = inner.parent
 	}
+	if inner == nil { // all that it is in is too deep, was shown without it, or has no room
+		s.stack[0].tree.leftOut++
+		return true, nil
+	}
 	return true, t.add(&treeNode{line: render.TreeLine{Event: line, Thread: line.Thread}, ended: true, parent: inner, tree: inner.tree, strand: s})
+}
+
+// full tells whether there is no room for another line.
+func (t *callTrees) full() bool {
+	lines := t.lines
+	if t.slow != nil {
+		lines += t.slow.lines
+	}
+	return lines >= t.total
 }
 
 // pass shows the trees whose turn has come: all that belongs to them has ended, or they have waited
@@ -278,7 +291,7 @@ func (t *callTrees) happened(ev *pairing.KernelEvent, line *render.EventLine) (t
 func (t *callTrees) pass(now time.Time) error {
 	for len(t.ended) > 0 {
 		first := t.ended[0]
-		if first.open+len(first.living) > 0 && now.Sub(first.over) < t.patience && t.lines < t.total {
+		if first.open+len(first.living) > 0 && now.Sub(first.over) < t.patience && !t.full() {
 			break
 		}
 		t.ended = t.ended[1:]

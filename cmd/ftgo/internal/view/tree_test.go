@@ -236,11 +236,14 @@ func TestCallTreesOfAnything(t *testing.T) {
 				if l.Call != nil {
 					shown[l.Call.Function]++
 				}
+				if l.Event != nil {
+					shown[l.Event.Name]++
+				}
 			}
 			return nil
 		})
 		if trees.limit = 5 + int(seed%7); seed%3 == 2 {
-			trees.slow = &slowest{over: 20 * time.Millisecond, keep: int(seed % 5)}
+			trees.slow, trees.total = &slowest{over: 20 * time.Millisecond, keep: int(seed % 5)}, 20
 		}
 		stacks, lives := make(map[uint64][]pairing.Call), []uint64{1, 2}
 		id, goid, begun := uint64(0), uint64(2), 0
@@ -269,8 +272,17 @@ func TestCallTreesOfAnything(t *testing.T) {
 				if err := trees.begin(&c, fmt.Sprint(id), now); err != nil {
 					t.Fatal(err)
 				}
-			case what < 8 && depth > 0:
+			case what < 7 && depth > 0:
 				end(g)
+			case what == 7:
+				event := &render.EventLine{Name: fmt.Sprint("event ", now), Thread: render.Thread{Goid: g}}
+				taken, err := trees.happened(&pairing.KernelEvent{}, event)
+				if err != nil || taken != (depth > 0) {
+					t.Fatalf("seed %d: an event in %d calls is taken: %v, %v", seed, depth, taken, err)
+				}
+				if taken && trees.slow == nil && trees.depth == 0 {
+					begun++
+				}
 			case what == 8 && depth > 0:
 				goid++
 				lives = append(lives, goid)

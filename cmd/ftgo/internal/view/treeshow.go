@@ -122,7 +122,7 @@ func keepOpen(nodes []*treeNode, above *treeNode, shown bool) (top []*treeNode) 
 				continue
 			}
 		}
-		n.children = nil
+		n.children, n.listed = nil, n.listed && !n.ended
 		top = append(top, keepOpen(children, next, shown)...)
 	}
 	return top
