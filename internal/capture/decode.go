@@ -3,6 +3,7 @@ package capture
 import (
 	"encoding/binary"
 	"reflect"
+	"slices"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
@@ -20,7 +21,10 @@ type Process interface {
 }
 
 // Decode makes values of the words that were fetched.
-func (c *Capture) Decode(words []uint64, p Process) []Value {
+func (c *Capture) Decode(words []uint64, p Process) []Value { return c.Append(nil, words, p) }
+
+// Append is Decode behind other values.
+func (c *Capture) Append(values []Value, words []uint64, p Process) []Value {
 	if c.at != nil {
 		arranged := make([]uint64, len(c.at))
 		for i, at := range c.at {
@@ -29,7 +33,7 @@ func (c *Capture) Decode(words []uint64, p Process) []Value {
 		words = arranged
 	}
 	d := decoder{words: words, process: p, strLen: c.strs}
-	return d.all(c.roots)
+	return d.append(values, c.roots)
 }
 
 type decoder struct {
@@ -174,12 +178,14 @@ func (v *Value) collapse() {
 	}
 }
 
-func (d *decoder) all(nodes []*node) []Value {
-	out := make([]Value, len(nodes))
-	for i, n := range nodes {
-		out[i] = d.value(n)
+func (d *decoder) all(nodes []*node) []Value { return d.append(nil, nodes) }
+
+func (d *decoder) append(values []Value, nodes []*node) []Value {
+	values = slices.Grow(values, len(nodes))
+	for _, n := range nodes {
+		values = append(values, d.value(n))
 	}
-	return out
+	return values
 }
 
 // bytes takes those of a string or byte slice from words, if it can: -1 words are out of reach.

@@ -43,6 +43,9 @@ func Text(s string) string {
 // have here, become U+FFFD.
 func AppendJSON[S ~string | ~[]byte](b []byte, s S) []byte {
 	b = append(b, '"')
+	if plain(s) { // as keys and most names are
+		return append(append(b, s...), '"')
+	}
 	for _, r := range string(s) {
 		switch {
 		case r == '"' || r == '\\':
@@ -58,6 +61,16 @@ func AppendJSON[S ~string | ~[]byte](b []byte, s S) []byte {
 		}
 	}
 	return append(b, '"')
+}
+
+// plain tells whether a JSON string has a text as it is, by each of its bytes.
+func plain[S ~string | ~[]byte](s S) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // JSON makes a line of JSON safe for a terminal, and leaves what it means as it is: what is

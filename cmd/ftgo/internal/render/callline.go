@@ -137,6 +137,10 @@ func (w *CallWriter) members(c *CallLine) object {
 	// Cells are empty where the arguments are not known at all.
 	args := json || len(c.Args) > 0 || c.ArgsNote == ""
 	tree, level, outlived := w.place()
+	var split any = hidden{}
+	if json && sched && returned {
+		split = splitOf{&c.Split, c.Waits}
+	}
 	w.row = append(w.row[:0], object{
 		{"type", shown(json, verbatim(`"call"`))}, {"time", &c.Time}, {"function", &c.Function},
 		{"goid", &c.Goid}, {"pid", &c.PID}, {"tid", &c.TID}, {"cpu", &c.CPU}, {"depth", &c.Depth},
@@ -144,7 +148,7 @@ func (w *CallWriter) members(c *CallLine) object {
 		{"ns", known(returned, &c.NS)},
 		{"ns_low", shown(json, known(returned && c.High > 0, &c.Low))},
 		{"ns_high", shown(json, known(returned && c.High > 0, &c.High))},
-		{"sched", shown(json && sched && returned, splitOf{&c.Split, c.Waits})},
+		{"sched", split},
 		{"end", known(c.End != "", &c.End)},
 		{"args", known(args, &c.Args)},
 		{"args_note", shown(json && c.ArgsNote != "", &c.ArgsNote)},

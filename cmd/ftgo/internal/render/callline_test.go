@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -230,5 +231,14 @@ func BenchmarkCallWriter(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestCallAllocates: a line of JSON takes no memory of its own.
+func TestCallAllocates(t *testing.T) {
+	w := NewCallWriter(io.Discard, CallOptions{Format: JSON, Entries: true})
+	c := begin(get())
+	if n := testing.AllocsPerRun(100, func() { _ = w.Call(&c) }); n > 0 {
+		t.Errorf("a line takes %v allocations", n)
 	}
 }

@@ -114,7 +114,7 @@ func (w *ChromeWriter) Close(s stats.Summary) error {
 	// Values of otherData are strings.
 	w.line = fmt.Appendf(w.line, `%s
 ],"otherData":{"began":%q,"hits":"%d","delivered":"%d","lost":"%d"}}
-`, strings.TrimPrefix(w.before, ","), w.origin.UTC().Format(jsonTime), s.Hits, s.Delivered, s.Lost)
+`, strings.TrimPrefix(w.before, ","), appendTime(nil, &w.origin), s.Hits, s.Delivered, s.Lost)
 	return w.flush()
 }
 

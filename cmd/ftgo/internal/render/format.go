@@ -91,8 +91,15 @@ type objects []object
 
 func (o objects) String() string { return strconv.Itoa(len(o)) }
 
-// jsonTime is RFC 3339 with all nine digits: times of one stream are aligned, and sort as text.
-const jsonTime = "2006-01-02T15:04:05.000000000Z"
+// appendTime writes a time by RFC 3339 with all nine digits, as in 2006-01-02T15:04:05.000000000Z: times
+// of one stream are aligned, and sort as text. Go knows the layout without them best.
+func appendTime(b []byte, t *time.Time) []byte {
+	b = t.UTC().AppendFormat(b, time.RFC3339)
+	point := len(b) - len("Z")
+	b = strconv.AppendInt(b[:point], 1e9+int64(t.Nanosecond()), 10)
+	b[point] = '.' // in the place of the 1, which makes it nine digits
+	return append(b, 'Z')
+}
 
 // header is a row of the columns' names.
 func (o object) header() object {
@@ -155,7 +162,7 @@ func appendCell(b []byte, f Format, v any) []byte {
 	case *string:
 		text = *v
 	case *time.Time:
-		text = v.UTC().Format(jsonTime)
+		text = string(appendTime(nil, v))
 	case *int, *int64, *uint64:
 		return appendJSON(b, v)
 	case *capture.Value, *[]capture.Value, *[]stats.Location:
@@ -177,7 +184,7 @@ func (o object) appendJSON(b []byte) []byte {
 	b = append(b, '{')
 	first := len(b)
 	for _, m := range o {
-		if m.value == nil || m.value == (hidden{}) {
+		if _, not := m.value.(hidden); not || m.value == nil {
 			continue
 		}
 		if len(b) > first {
@@ -203,7 +210,7 @@ func appendJSON(b []byte, v any) []byte {
 	case int, int64, uint64:
 		return fmt.Append(b, v)
 	case *time.Time:
-		return append(v.UTC().AppendFormat(append(b, '"'), jsonTime), '"')
+		return append(appendTime(append(b, '"'), v), '"')
 	case *capture.Value:
 		return append(b, valuetext.JSON(v)...)
 	case *[]capture.Value:

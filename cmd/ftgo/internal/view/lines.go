@@ -12,6 +12,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
+	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/trace"
@@ -48,6 +49,14 @@ type funcLines struct {
 	fetched
 	// errorBeside: the last result is fetched for --errors, and not shown.
 	errorBeside bool
+	once        made // again and again, of lines that are written at once
+}
+
+// made is a line with what it is made of.
+type made struct {
+	line       render.CallLine
+	entry, ret []capture.Value
+	seen       filteredCall
 }
 
 // A line of a call is as wide as the terminal, within limits.
@@ -215,7 +224,15 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.CallLine {
 	if !v.concerns(c) || v.trees == nil && o.Depth > 0 && c.Depth >= o.Depth {
 		return nil
 	}
-	line := &render.CallLine{
+	fl, kept := v.funcs[f.Func], v.trees != nil || o.StartOrder
+	var m *made
+	if fl == nil || kept {
+		m = &made{}
+	} else {
+		m = &fl.once
+	}
+	line := &m.line
+	*line = render.CallLine{
 		Function: f.Name, Thread: threadOf(c),
 		Depth: c.Depth, Time: v.Clock.Wall(c.Start),
 	}
@@ -236,22 +253,22 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.CallLine {
 			return nil
 		}
 	}
-	fl := v.funcs[f.Func]
 	if fl == nil {
 		return v.withStack(line, c) // a single instruction has no arguments
 	}
 	line.ArgsNote = fl.note
-	seen := filteredCall{fetched: &fl.fetched, line: line}
+	seen := &m.seen
+	*seen = filteredCall{fetched: &fl.fetched, line: line}
 	p := v.memory.Process(c)
 	if f.Values.Entry != nil && c.Args != nil {
-		values := f.Values.Entry.Decode(c.Args, p)
-		shown := len(values) - len(fl.atEntry)
-		line.Args, seen.entry = values[:shown], values[shown:]
+		m.entry = f.Values.Entry.Append(m.entry[:0], c.Args, p)
+		shown := len(m.entry) - len(fl.atEntry)
+		line.Args, seen.entry = m.entry[:shown], m.entry[shown:]
 	}
 	if f.Values.Return != nil && c.Results != nil {
-		values := f.Values.Return.Decode(c.Results, p)
-		shown := len(values) - len(fl.atReturn)
-		line.Results, seen.ret = values[:shown], values[shown:]
+		m.ret = f.Values.Return.Append(m.ret[:0], c.Results, p)
+		shown := len(m.ret) - len(fl.atReturn)
+		line.Results, seen.ret = m.ret[:shown], m.ret[shown:]
 	}
 	results := line.Results
 	if fl.errorBeside {
@@ -260,7 +277,7 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.CallLine {
 	if o.Errors && ended && !isError(results) {
 		return nil
 	}
-	switch truth := fl.rest.Eval(&seen); {
+	switch truth := fl.rest.Eval(seen); {
 	case truth == where.False:
 		return nil
 	case truth == where.Unknown && (ended || o.Entries):

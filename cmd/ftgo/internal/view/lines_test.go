@@ -1,0 +1,34 @@
+package view
+
+import (
+	"testing"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/offsets"
+)
+
+// TestLineMemory: a line that is written at once takes no memory of its own, one that is kept does.
+func TestLineMemory(t *testing.T) {
+	f := &offsets.Func{Name: "main.get"}
+	scene := &run.Scene{
+		Plan: &uprobe.Plan{Funcs: []uprobe.Function{{Func: f}}}, Target: &target.Target{Roles: map[*offsets.Func]target.Role{}}, Clock: &trace.Clock{},
+	}
+	lines := func(flags LineFlags) *Lines {
+		v := &Lines{stream: stream{opt: &Options{Lines: flags}, Scene: scene, memory: trace.NewMemories(nil, true)}}
+		v.funcs = map[*offsets.Func]*funcLines{f: {note: "not known"}}
+		return v
+	}
+	c := &pairing.Call{PID: 7, TID: 7, Goid: 1}
+	v := lines(LineFlags{})
+	if n := testing.AllocsPerRun(100, func() { v.line(c, false) }); n > 0 {
+		t.Errorf("a line takes %v allocations", n)
+	}
+	v = lines(LineFlags{StartOrder: true})
+	if first, next := v.line(c, false), v.line(c, false); first == next {
+		t.Error("two lines that are kept are one")
+	}
+}
