@@ -81,7 +81,22 @@ func examine(ctx context.Context, e *env) (findings []doctor.Finding, ns any, wo
 	default:
 		cost.State, cost.Text = doctor.Missing, err.Error()
 	}
-	return append(findings, cost), ns, works
+	findings = append(findings, cost)
+	if works && ns != nil {
+		findings = append(findings, doctor.Finding{Check: "budget", State: doctor.OK, Text: allowance(result)})
+	}
+	return findings, ns, works
+}
+
+// allowance says what budgets allow where hits cost so much.
+func allowance(cost trace.HitCost) string {
+	var texts []string
+	for _, percent := range []float64{1, 5, 25} {
+		of := percent / 100 * 1e9
+		texts = append(texts, fmt.Sprintf("%v%% of one CPU for %s counted or %s timed calls a second",
+			percent, units.Compact(of/max(cost.Emulated, 1)), units.Compact(of/max(cost.Emulated+cost.Stepped, 1))))
+	}
+	return strings.Join(texts, ", ")
 }
 
 // tryWhereItCan tries probes on the tracefs that is mounted, or on one that it mounts

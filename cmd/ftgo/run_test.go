@@ -114,6 +114,10 @@ type functionLine struct {
 	Open, Lost, Unsure        uint64
 	CountedOnly               uint64  `json:"counted_only"`
 	TooOften                  float64 `json:"too_often"`
+	Seen                      struct {
+		Timed, Counted float64
+		Missed         uint64 `json:"missed_estimate"`
+	}
 	NS                        struct{ Min, P50, Max int64 }
 	Histogram                 []struct{ From, To, Count int64 }
 	Hits, Delivered, Unparsed uint64

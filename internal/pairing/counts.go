@@ -21,8 +21,8 @@ type accounting struct {
 
 // funcAccount is what was seen of a function.
 type funcAccount struct {
-	// all are the hits at its entry, timed those at the entry that times its calls if it is
-	// CountFirst: all are then those of its Counter.
+	// all are the hits that count its calls, timed those at entries that time them: some may be
+	// beside a Counter, which has them all.
 	all, timed entries
 	// abandoned is the number of calls whose Outcome is Abandoned.
 	abandoned uint64
@@ -42,12 +42,18 @@ func (p *pairer) extend() {
 	}
 }
 
-// entriesOf are the entries of a function that make calls to be paired.
-func (p *pairer) entriesOf(fn int) *entries {
-	if p.plan.Funcs[fn].CountFirst {
-		return &p.account.funcs[fn].timed
+// call counts a call that began at a site.
+func (a *accounting) call(site *uprobe.Site) {
+	if a.funcs[site.Func].timed.calls++; !site.Beside {
+		a.funcs[site.Func].all.calls++
 	}
-	return &p.account.funcs[fn].all
+}
+
+// noCall counts a hit where calls begin that was none.
+func (a *accounting) noCall(site *uprobe.Site) {
+	if a.funcs[site.Func].timed.noCalls++; !site.Beside {
+		a.funcs[site.Func].all.noCalls++
+	}
 }
 
 // Counters are what the kernel has counted up to a moment.
@@ -88,7 +94,7 @@ type Count struct {
 	// Calls is the number of calls that began. Unsure of them may be none, as hits at their stack
 	// check were lost, which may have failed.
 	Calls, Unsure uint64
-	// Timed is the number of those that were to be paired: of a function that is CountFirst not all.
+	// Timed is the number of those that were to be paired: not those that a Counter alone has seen.
 	Timed uint64
 	// Missing is the number of returns that were lost: so many calls that seem unwound or open
 	// may have returned.
@@ -98,7 +104,7 @@ type Count struct {
 }
 
 // siteHits are the kernel's count of hits of a function's sites.
-type siteHits struct{ entries, counters, lostChecks, lostReturns uint64 }
+type siteHits struct{ calls, timed, lostChecks, lostReturns uint64 }
 
 // Counts squares what the kernel has counted with what was delivered. Calls are counted by the
 // kernel, if its counters are of nothing else, so that they are right whatever the stream has lost.
@@ -122,8 +128,7 @@ func (s *Stream) Counts(c Counters) *Counts {
 			seen := account.delivered[i][k]
 			count := max(c.gained(i, k), seen) // see tracefs.Features.ExactHits
 			gained += count
-			// At the entry of a function that is CountFirst its Counter has counted the hit.
-			if fn < 0 || !plan.Funcs[fn].CountFirst || !kind.IsEntry() {
+			if !site.Beside { // else it is hit once for both
 				ours := seen
 				if c.Own {
 					ours = count
@@ -147,14 +152,16 @@ func (s *Stream) Counts(c Counters) *Counts {
 			out.Delivered += seen
 			switch {
 			case kind.Counts():
-				sites[fn].counters += count
+				sites[fn].calls += count
 				if c.Own {
 					seen = count
 				}
 				out.CountedOnly += seen
 			case fn < 0:
 			case kind.IsEntry():
-				sites[fn].entries += count
+				if sites[fn].timed += count; !site.Beside {
+					sites[fn].calls += count
+				}
 				if kind == uprobe.EntryJump {
 					sites[fn].lostChecks += count - seen
 				}
@@ -165,7 +172,7 @@ func (s *Stream) Counts(c Counters) *Counts {
 	}
 	own := c.Own && !plan.Filtered()
 	for i := range out.Funcs {
-		out.Funcs[i].take(&sites[i], &account.funcs[i], own && i < plan.Asked(), plan.Funcs[i].CountFirst)
+		out.Funcs[i].take(&sites[i], &account.funcs[i], own && i < plan.Asked())
 	}
 	switch {
 	case own && c.Inexact:
@@ -183,24 +190,15 @@ func (s *Stream) Counts(c Counters) *Counts {
 }
 
 // take sets the numbers of calls. own says that the kernel's counts are of wanted calls alone.
-func (c *Count) take(hits *siteHits, seen *funcAccount, own, countFirst bool) {
+func (c *Count) take(hits *siteHits, seen *funcAccount, own bool) {
 	if !own {
-		c.Calls, c.Timed = seen.all.calls, seen.all.calls
-		if countFirst {
-			c.Timed = seen.timed.calls
-		}
+		c.Calls, c.Timed = seen.all.calls, seen.timed.calls
 	} else {
-		c.Calls = less(hits.entries, seen.all.noCalls)
-		c.Timed = c.Calls
-		if countFirst {
-			c.Calls, c.Timed = less(hits.counters, seen.all.noCalls), less(hits.entries, seen.timed.noCalls)
-		}
+		c.Calls, c.Timed = less(hits.calls, seen.all.noCalls), less(hits.timed, seen.timed.noCalls)
 		c.Unsure = min(hits.lostChecks, c.Calls)
 		c.Missing = less(hits.lostReturns, seen.abandoned) // no more is known of those
 	}
-	if countFirst {
-		c.Timed = min(less(c.Timed, seen.abandoned), c.Calls)
-	}
+	c.Timed = min(less(c.Timed, seen.abandoned), c.Calls)
 }
 
 // less is a-b, or 0.

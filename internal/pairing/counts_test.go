@@ -12,7 +12,7 @@ import (
 // TestCounts: a function with an entry and a return, and what the kernel has counted of both
 // when the window began and at the moment.
 func TestCounts(t *testing.T) {
-	seven := accounting{delivered: [][]uint64{{7}, {5}}, funcs: []funcAccount{{all: entries{7, 0}}}}
+	seven := accounting{delivered: [][]uint64{{7}, {5}}, funcs: []funcAccount{{all: entries{7, 0}, timed: entries{7, 0}}}}
 	for _, c := range []struct {
 		name     string
 		kind     uprobe.Kind // of the entry
@@ -34,10 +34,10 @@ func TestCounts(t *testing.T) {
 		{"nothing counted, as in a recording that was cut off", uprobe.Entry, seven, nil, nil, Counters{Own: true}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
 		{"other processes", uprobe.Entry, seven, nil, [][]uint64{{70}, {50}}, Counters{Overruns: 2}, 0, "", "7-0/7 missing 0; 14=12+0+2"},
 		{"filtered", uprobe.Entry, seven, nil, [][]uint64{{70}, {50}}, Counters{Own: true, Overruns: 2}, 0, "v > 1", "7-0/7 missing 0; 120=12+106+2"},
-		{"hits at a stack check that were lost", uprobe.EntryJump, accounting{delivered: [][]uint64{{7}, {5}}, funcs: []funcAccount{{all: entries{5, 2}}}},
+		{"hits at a stack check that were lost", uprobe.EntryJump, accounting{delivered: [][]uint64{{7}, {5}}, funcs: []funcAccount{{all: entries{5, 2}, timed: entries{5, 2}}}},
 			nil, [][]uint64{{10}, {5}}, Counters{Own: true, Overruns: 3}, 0, "", "8-3/8 missing 0; 15=12+0+3"},
-		{"returns that nobody waits for", uprobe.Entry, accounting{delivered: [][]uint64{{7}, {5}}, funcs: []funcAccount{{all: entries{7, 0}, abandoned: 1}}},
-			nil, [][]uint64{{7}, {7}}, Counters{Own: true, Overruns: 2}, 0, "", "7-0/7 missing 1; 14=12+0+2"},
+		{"returns that nobody waits for", uprobe.Entry, accounting{delivered: [][]uint64{{7}, {5}}, funcs: []funcAccount{{all: entries{7, 0}, timed: entries{7, 0}, abandoned: 1}}},
+			nil, [][]uint64{{7}, {7}}, Counters{Own: true, Overruns: 2}, 0, "", "7-0/6 missing 1; 14=12+0+2"},
 	} {
 		plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: make([]uprobe.Function, 1), Events: make([]uprobe.Event, 2)}
 		plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: c.kind, Addr: 1})
@@ -59,15 +59,31 @@ func TestCounts(t *testing.T) {
 // what its hits cost is counted once.
 func TestCountsFirst(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Events: make([]uprobe.Event, 3)}
-	plan.Funcs = []uprobe.Function{{Func: &offsets.Func{Name: "f"}, CountFirst: true}}
+	plan.Funcs = []uprobe.Function{{Func: &offsets.Func{Name: "f"}}}
 	plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: uprobe.CounterJump, Addr: 1})
-	plan.Events[1].Sites = append(plan.Events[1].Sites, uprobe.Site{Kind: uprobe.Entry, Addr: 1})
+	plan.Events[1].Sites = append(plan.Events[1].Sites, uprobe.Site{Kind: uprobe.Entry, Addr: 1, Beside: true})
 	plan.Events[2].Sites = append(plan.Events[2].Sites, uprobe.Site{Kind: uprobe.Return, Addr: 2, Stepped: true})
 	account := accounting{delivered: [][]uint64{{0}, {3}, {2}}, funcs: []funcAccount{{all: entries{0, 0}, timed: entries{3, 1}, abandoned: 1}}}
 	s := &Stream{reader: new(parse.Reader), pairer: &pairer{plan: plan, account: account}}
 	got := s.Counts(Counters{At: [][]uint64{{10}, {3}, {2}}, Own: true})
 	want := Count{Calls: 10, Timed: 1, Hits: Hits{Emulated: 10, Stepped: 2}}
 	if got.Funcs[0] != want || got.Hits != 15 || got.CountedOnly != 10 || got.Lost != 0 || got.Ours != want.Hits || got.Others != (Hits{}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestCountsLowered: a function has 5 calls that were timed, and then, when a Counter had taken the place
+// of these probes, 10 more.
+func TestCountsLowered(t *testing.T) {
+	plan := &uprobe.Plan{Mode: uprobe.Latency, Events: make([]uprobe.Event, 2)}
+	plan.Funcs = []uprobe.Function{{Func: &offsets.Func{Name: "f"}}}
+	plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: uprobe.Entry, Addr: 1})
+	plan.Events[1].Sites = append(plan.Events[1].Sites, uprobe.Site{Kind: uprobe.Counter, Addr: 1})
+	account := accounting{delivered: [][]uint64{{5}, {0}}, funcs: []funcAccount{{all: entries{5, 0}, timed: entries{5, 0}}}}
+	s := &Stream{reader: new(parse.Reader), pairer: &pairer{plan: plan, account: account}}
+	got := s.Counts(Counters{At: [][]uint64{{5}, {10}}, Own: true})
+	want := Count{Calls: 15, Timed: 5, Hits: Hits{Emulated: 15}}
+	if got.Funcs[0] != want || got.Hits != 15 || got.CountedOnly != 10 || got.Lost != 0 {
 		t.Errorf("%+v", got)
 	}
 }

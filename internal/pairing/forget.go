@@ -68,12 +68,22 @@ func (p *pairer) leaveOpen(of func(pid int) bool) {
 // were disarmed.
 type retirement struct{ from, until uint64 }
 
+func (r retirement) has(time uint64) bool { return r.from <= time && time < r.until }
+
 // Retire says that the events which time functions were disarmed from one time of the trace clock
 // until another, which is ^0 as long as that is under way. Of calls that were open meanwhile
 // nothing tells the end: they are Abandoned. The functions may be timed again later.
 func (s *Stream) Retire(funcs []int, from, until uint64) {
 	for _, fn := range funcs {
 		s.pairer.retired[fn] = retirement{from, until}
+	}
+}
+
+// Uncount says that the Counters of functions were disarmed in such a time. Calls that begin meanwhile
+// are none, since nothing else has counted them, though they may be timed.
+func (s *Stream) Uncount(funcs []int, from, until uint64) {
+	for _, fn := range funcs {
+		s.pairer.uncounted[fn] = retirement{from, until}
 	}
 }
 

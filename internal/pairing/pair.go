@@ -37,9 +37,11 @@ type pairer struct {
 	at        Split     // sums of the stack that the event is on
 	// retired are functions that were timed once, and are not any more, by index.
 	retired map[int]retirement
-	window  window
-	begun   uint64 // calls that have begun
-	done    uint64 // calls that have ended
+	// uncounted are functions whose Counters are disarmed, or were.
+	uncounted map[int]retirement
+	window    window
+	begun     uint64 // calls that have begun
+	done      uint64 // calls that have ended
 }
 
 // newPairer returns a pairer that makes calls of a plan's events for a sink.
@@ -47,7 +49,7 @@ func newPairer(plan *uprobe.Plan, sink Sink) *pairer {
 	p := &pairer{
 		plan: plan, sink: sink, maxOpen: maxOpen,
 		processes: make(map[int]*process), proc: nowhere,
-		sites: siteIndex{sites: make(map[eventAddr]int)}, retired: make(map[int]retirement),
+		sites: siteIndex{sites: make(map[eventAddr]int)}, retired: make(map[int]retirement), uncounted: make(map[int]retirement),
 		window: window{until: ^uint64(0)},
 	}
 	if plan.Sched {
@@ -79,15 +81,15 @@ func (p *pairer) event(ev *parse.Event, bias uint64) {
 	fn := site.Func
 	switch site.Kind {
 	case uprobe.Entry:
-		p.enter(ev, &pe.Fields, fn)
+		p.enter(ev, &pe.Fields, site)
 	case uprobe.EntryJump:
 		if p.taken(pe, site, ev) {
-			p.enter(ev, &pe.Fields, fn)
+			p.enter(ev, &pe.Fields, site)
 		} else {
-			p.entriesOf(fn).noCalls++
+			p.account.noCall(site)
 		}
 	case uprobe.Point:
-		p.count(ev, fn, &p.account.funcs[fn].all)
+		p.count(ev, site)
 	case uprobe.Counter:
 		p.account.funcs[fn].all.calls++
 	case uprobe.CounterJump:
@@ -146,17 +148,18 @@ func (p *pairer) taken(e *uprobe.Event, site *uprobe.Site, ev *parse.Event) bool
 }
 
 // count takes a call that is counted, not paired.
-func (p *pairer) count(ev *parse.Event, fn int, as *entries) {
-	as.calls++
-	p.sink.Counted(ev.PID, fn)
+func (p *pairer) count(ev *parse.Event, site *uprobe.Site) {
+	p.account.call(site)
+	p.sink.Counted(ev.PID, site.Func)
 	p.finished(ev.Time)
 }
 
-func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, fn int) {
+func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	if f.SP < 0 {
-		p.count(ev, fn, p.entriesOf(fn))
+		p.count(ev, site)
 		return
 	}
+	fn := site.Func
 	key, depth := p.locate(ev, f)
 	s := p.proc.stackOf(key)
 	if f.Goid >= 0 && !key.isThread {
@@ -165,11 +168,16 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, fn int) {
 	target := &p.plan.Funcs[fn]
 	if target.Sites.Restarts && len(s.frames) > 0 {
 		if top := &s.frames[len(s.frames)-1]; top.fn == fn && top.depth == depth {
-			p.entriesOf(fn).noCalls++
+			p.account.noCall(site)
 			return
 		}
 	}
-	p.entriesOf(fn).calls++
+	if site.Beside && p.uncounted[fn].has(ev.Time) {
+		p.account.noCall(site)
+		p.unwind(ev, s, depth)
+		return
+	}
+	p.account.call(site)
 	p.sink.Counted(ev.PID, fn)
 	p.unwind(ev, s, depth)
 	p.ran(ev, fn, s)

@@ -2,7 +2,9 @@ package procfs
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,8 +19,9 @@ type Stat struct {
 	// State is a letter, "Z" for a zombie.
 	State           string
 	Parent, Threads int
-	// CPU is the time that all threads have used, in steps of a [Tick].
-	CPU time.Duration
+	// CPU is the time that all threads have used, System what they have used of it in the kernel, in
+	// steps of a [Tick].
+	CPU, System time.Duration
 	// Started is when, in ticks after boot: it tells processes of one number apart.
 	Started uint64
 }
@@ -57,6 +60,7 @@ func parseStat(line string) (stat Stat, err error) {
 		State:   fields[0],
 		Parent:  int(number(4)),
 		CPU:     time.Duration(number(14)+number(15)) * Tick, // utime, stime
+		System:  time.Duration(number(15)) * Tick,
 		Threads: int(number(20)),
 		Started: number(22),
 	}
@@ -152,6 +156,9 @@ func (b *BusyTimes) Since() (used time.Duration, processes int) {
 	return used, len(now)
 }
 
+// Found are the processes that were found when Since was asked last.
+func (b *BusyTimes) Found() []int { return slices.Collect(maps.Keys(b.last)) }
+
 // waited is how long a thread has run, and how long it could have, but had no CPU.
 type waited struct{ ran, waited uint64 }
 
@@ -164,6 +171,14 @@ func (b *BusyTimes) Waited() float64 {
 		sum.waited += now.waited - b.first[thread].waited
 	}
 	return float64(sum.waited) / float64(max(sum.ran+sum.waited, 1))
+}
+
+// ThreadTime is the CPU time that the thread has used which asks, 0 if that is not known.
+func ThreadTime() time.Duration {
+	var ran int64
+	text, _ := os.ReadFile("/proc/thread-self/schedstat")
+	_, _ = fmt.Sscan(string(text), &ran)
+	return time.Duration(ran)
 }
 
 // threads reads /proc/PID/task/TID/schedstat (Documentation/scheduler/sched-stats.rst), which

@@ -1,149 +1,362 @@
-// Package rate chooses functions by how often they are called.
 package rate
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
-// Choice decides which functions are timed, and which are left to counting.
+// Choice keeps what probes take of a program's CPU time within a share of it: functions go from
+// timed to counted, and from counted to off, the hottest first, and come back when they are cooler.
 //
-// With a limit those are timed that are called no more often. Without one the probes of
-// all that are timed may take half of the CPU time that the program uses: the functions
-// whose probes take most of it are left to counting, as few as it takes.
+// After each look at the program Hot tells which probes to disarm, and Raise which to arm, one group
+// after the other, and Done takes note.
 type Choice struct {
 	Funcs []Func
-	Limit float64 // in calls per second; 0 if there is none
-	// Seconds is the time since the last look, CPUs the program's CPU time in each second of it.
-	Seconds, CPUs float64
-	Full          bool // no more functions can be timed
+	Share float64 // that probes may take of the program's CPU time; 0 is no limit
+	Limit float64 // in calls per second: what is called more often is not timed; 0 is no limit
+	// Base is the index of what stands for probes of the runtime, without which nothing can be timed;
+	// -1 is none.
+	Base int
+	// Full: no more groups can be made. Those that were made can be armed again.
+	Full bool
+
+	now    float64  // of the last look, or later
+	looked float64  // when the last look was
+	cpus   float64  // the program's CPU time in each second, at the last look
+	sum    float64  // what all probes took then, in seconds per second
+	clean  float64  // what they would take if they did not slow the program down
+	beyond float64  // by how much more than that the program may have been slowed down
+	room   float64  // what more may be armed, in the same unit
+	credit float64  // CPU time for trying what was too hot, in seconds
+	hot    []*Group // to be disarmed, the hottest first
 }
 
-// Func is how often a function is called, and what became of it.
-type Func struct {
-	Eligible bool // it can be timed
-	Timed    bool
-	strikes  int     // how often it was timed, and called too often then
-	calls    uint64  // so far
-	fresh    uint64  // since the last look
-	Cost     float64 // what the probes of a call cost if it is timed, in seconds
-	TooOften float64 // the rate for which it was left to counting last; 0 if it was not
+// Group is of functions whose probes are armed and disarmed together, because they share events.
+type Group struct {
+	Level Level // what the probes are for
+	// Beside: calls are timed, while probes of another group count them.
+	Beside bool
+	Funcs  []int
+	Armed  bool
+	Tried  bool // it was too hot, and may be again: the next look should come soon
 }
 
-// Saw takes the number of calls so far.
-func (f *Func) Saw(calls uint64) {
-	f.fresh = calls - min(f.calls, calls)
-	f.calls = calls
+const (
+	// slack is how much more than allowed probes may take until functions are lowered, and then to
+	// target; others come back up to comeback. Between these nothing changes, because rates vary.
+	slack, target, comeback = 1.1, 0.9, 0.75
+	// leastCPUs is what a program is taken to use at least: one that uses less than that of a CPU
+	// has the time to spare.
+	leastCPUs = 0.1
+	// mostShare is the most that probes are taken to have of a program's time: that is not known well.
+	mostShare = 0.75
+	// trial is how long, in seconds, what comes back is seen until it is found to be too hot, and
+	// disarmed. Trials together may take trialShare of what is allowed.
+	trial, trialShare = 0.15, 0.25
+	// warm is the share of what is allowed from which on a function is likely to become too hot: it
+	// shares a group with few others, because they go with it. So does what was too hot once; if that was
+	// more often it is alone.
+	warm, warmFuncs = 0.02, 8
+)
+
+// Start notes which groups are armed from the beginning, at the time 0.
+func (c *Choice) Start(groups []*Group) {
+	for _, g := range groups {
+		g.Armed = true
+		for _, i := range g.Funcs {
+			c.Funcs[i].groups[g.Level], c.Funcs[i].at = g, g.Level
+		}
+	}
 }
 
-// slack is how much more often than allowed timed functions may be called: rates vary.
-const slack = 1.5
-
-// maxStrikes is how often a function may turn out to be called too often: to time it again
-// costs events, and those may be on and off for ever.
-const maxStrikes = 2
-
-func (c *Choice) rate(i int) float64 { return float64(c.Funcs[i].fresh) / c.Seconds }
-
-// load is the share of a CPU that the probes of a function take, if it is timed.
-func (c *Choice) load(i int) float64 { return c.rate(i) * c.Funcs[i].Cost }
-
-// budget is the share of a CPU that all probes may take.
-func (c *Choice) budget() float64 { return c.CPUs / 2 }
-
-// joins tells whether a function that is not timed could be.
-func (c *Choice) joins(f *Func) bool {
-	return f.Eligible && !c.Full && f.strikes < maxStrikes && f.fresh > 0
+// allowed is the CPU time that probes may take, in seconds per second.
+func (c *Choice) allowed() float64 {
+	if c.Share == 0 {
+		return math.Inf(1)
+	}
+	return c.Share * max(c.cpus, leastCPUs)
 }
 
-// fit tells of each function whether it is to be timed as far as there is a choice, and
-// whether what is timed has to change for it: else what is timed by now may stay.
-func (c *Choice) fit() (fits []bool, over bool) {
-	fits = make([]bool, len(c.Funcs))
-	var wanted []int
-	var sum float64 // of those timed now, and of those that are to join them
+// capacity is the same as if probes did not slow the program down.
+func (c *Choice) capacity() float64 { return c.allowed() / (1 - min(c.Share, mostShare)) }
+
+// Over tells whether probes took more than they may at the last look.
+func (c *Choice) Over() bool { return c.sum > slack*c.allowed() }
+
+// Look takes what has happened until now, in seconds since the start: the program's CPU time in each
+// second since the look before, and of each function the number of calls so far, and what its probes
+// have cost since then.
+func (c *Choice) Look(now, cpus float64, of func(i int) (calls uint64, cost float64)) {
+	type sample struct {
+		calls uint64
+		cost  float64
+	}
+	samples := make([]sample, len(c.Funcs))
+	spent, seconds := 0.0, now-c.looked
 	for i := range c.Funcs {
-		switch f := &c.Funcs[i]; {
-		case f.Timed:
-			wanted = append(wanted, i)
-			sum += c.load(i)
-		case c.joins(f):
-			wanted = append(wanted, i)
-		}
+		samples[i].calls, samples[i].cost = of(i)
+		spent += samples[i].cost
 	}
-	if c.Limit > 0 {
-		for _, i := range wanted {
-			fits[i] = c.rate(i) <= c.Limit
-			over = over || c.Funcs[i].Timed && c.rate(i) > slack*c.Limit
-		}
-		return fits, over
-	}
-	slices.SortStableFunc(wanted, func(a, b int) int { return cmp.Compare(c.load(a), c.load(b)) })
-	left := c.budget()
-	for _, i := range wanted {
-		if left -= c.load(i); left < 0 {
-			break
-		}
-		if fits[i] = true; !c.Funcs[i].Timed {
-			sum += c.load(i)
-		}
-	}
-	return fits, sum > slack*c.budget()
-}
-
-// TooHot are the timed functions that are to be left to counting, the hottest first.
-func (c *Choice) TooHot() []int {
-	var hot []int
-	fits, over := c.fit()
-	for i := range c.Funcs {
-		if over && c.Funcs[i].Timed && !fits[i] && (c.Limit == 0 || c.rate(i) > slack*c.Limit) {
-			hot = append(hot, i)
-		}
-	}
-	slices.SortStableFunc(hot, func(a, b int) int { return cmp.Compare(c.load(b), c.load(a)) })
-	return hot
-}
-
-// Leave notes that a function is left to counting, as it is too hot.
-func (c *Choice) Leave(i int) {
-	c.Funcs[i].strikes++
-	c.Funcs[i].TooOften = c.rate(i)
-}
-
-// warmShare is the share of what is allowed from which on a function is likely to become
-// too hot: it gets events of its own with its like, since others go with it then.
-const warmShare = 0.02
-
-// Pick chooses at most so many functions to be timed, of those called since the last look that are
-// not; more says that there are others. It notes which are called too often.
-func (c *Choice) Pick(most int) (funcs []int, more bool) {
-	fits, _ := c.fit()
-	var warm, cold []int
-	for i := range c.Funcs {
+	c.cpus, c.clean = cpus, 0
+	share := spent / seconds / max(cpus, leastCPUs)
+	speedup := 1 / (1 - min(share, mostShare))
+	c.beyond = 1 / (1 - min(share, 0.95)) / speedup
+	for i, s := range samples {
 		f := &c.Funcs[i]
-		if f.Timed || !c.joins(f) {
+		if f.saw(s.calls, s.cost, c.looked, now, speedup); i == c.Base && f.rate > 0 {
+			f.Cost[Timed] = f.load / f.clean
+		}
+		c.clean += f.loadAt(f.at)
+	}
+	c.sum = c.clean / speedup
+	c.credit = min(c.credit+trialShare*c.allowed()*seconds, max(1, cpus))
+	c.now, c.looked = now, now
+	if c.room = comeback*c.capacity() - c.clean; c.Share == 0 {
+		c.room = math.Inf(1)
+	}
+	c.lower()
+}
+
+// lower finds what is too hot.
+func (c *Choice) lower() {
+	c.hot = c.hot[:0]
+	to := make(map[int]Level)
+	order := c.hottest()
+	for _, i := range order {
+		if f := &c.Funcs[i]; c.Limit > 0 && f.at == Timed && f.Counts && f.rate > slack*c.Limit {
+			to[i] = Counted
+		}
+	}
+	if c.Over() {
+		c.cool(order, to)
+	}
+	if _, ok := to[c.Base]; ok {
+		for i := range c.Funcs {
+			if _, lowered := to[i]; !lowered && c.Funcs[i].at == Timed {
+				to[i] = c.Funcs[i].below(Timed)
+				order = append(order, i)
+			}
+		}
+	}
+	for _, i := range order {
+		level, lowered := to[i]
+		if !lowered {
 			continue
 		}
-		share := c.rate(i) / c.Limit
-		if c.Limit == 0 {
-			share = c.load(i) / c.budget()
+		f := &c.Funcs[i]
+		f.strike(level, c.now)
+		f.clean *= c.beyond
+		for l := f.at; l > level; l-- {
+			if g := f.groups[l]; g != nil && g.Armed && !slices.Contains(c.hot, g) {
+				c.hot = append(c.hot, g)
+			}
 		}
-		f.TooOften = 0
+	}
+}
+
+// Lowered is the number of functions that were ever too hot.
+func (c *Choice) Lowered() (n int) {
+	for i := range c.Funcs {
+		if c.Funcs[i].strikes > 0 && i != c.Base {
+			n++
+		}
+	}
+	return n
+}
+
+// hottest are the functions whose probes take any time, those that take most of it first.
+func (c *Choice) hottest() (order []int) {
+	for i := range c.Funcs {
+		if f := &c.Funcs[i]; f.at != Off && f.load > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(c.Funcs[b].loadAt(c.Funcs[b].at), c.Funcs[a].loadAt(c.Funcs[a].at))
+	})
+	return order
+}
+
+// cool lowers whichever function is the hottest by one level, again and again until it is enough.
+func (c *Choice) cool(order []int, to map[int]Level) {
+	sum, enough := c.clean, target*c.capacity()
+	// Those that were lowered and are not off yet, beside the others in order.
+	var again []int
+	for next := 0; sum > enough && next+len(again) < len(order)+len(again); {
+		i, load := -1, 0.0
+		if next < len(order) {
+			i = order[next]
+			load = c.Funcs[i].loadAt(c.Funcs[i].at)
+		}
+		at := -1
+		for k, j := range again {
+			if l := c.Funcs[j].loadAt(to[j]); i < 0 || l > load {
+				i, load, at = j, l, k
+			}
+		}
+		f := &c.Funcs[i]
+		level := f.at
+		if at >= 0 {
+			level = to[i]
+			again = slices.Delete(again, at, at+1)
+		} else {
+			next++
+		}
+		lower := f.below(level)
+		if lower == level || load == 0 {
+			continue
+		}
+		to[i] = lower
+		sum -= load - f.loadAt(lower)
+		if f.below(lower) != lower {
+			again = append(again, i)
+		}
+	}
+}
+
+// Hot is the group that is to be disarmed next; nil is none.
+func (c *Choice) Hot() *Group {
+	if len(c.hot) == 0 {
+		return nil
+	}
+	return c.hot[0]
+}
+
+// Done notes that the group which Hot or Raise has told was disarmed, or armed, at a time.
+func (c *Choice) Done(g *Group, now float64) {
+	g.Armed = !g.Armed
+	c.now = max(c.now, now)
+	c.hot = slices.DeleteFunc(c.hot, func(h *Group) bool { return h == g })
+	for _, i := range g.Funcs {
+		f := &c.Funcs[i]
+		was := f.at
+		if g.Armed {
+			f.groups[g.Level] = g
+		}
+		at := Off
+		counted, timed := f.groups[Counted], f.groups[Timed]
+		counts := counted != nil && counted.Armed
 		switch {
-		case !fits[i]:
-			f.TooOften = c.rate(i)
-		case share > warmShare:
-			warm = append(warm, i)
-		default:
-			cold = append(cold, i)
+		case timed != nil && timed.Armed && (counts || !timed.Beside):
+			at = Timed
+		case counts:
+			at = Counted
+		}
+		f.set(at, now)
+		switch {
+		case at > was:
+			if c.room -= f.clean * (f.Cost[at] - f.Cost[was]); at >= f.back {
+				f.back = Off
+			}
+			if f.came = now; f.above(at) == at {
+				f.tooHot = 0
+			}
+		case at < was:
+			c.room += f.load - f.clean*f.Cost[at]
+			if f.retry <= now || f.ceiling >= was { // for another's sake
+				f.back = max(f.back, was)
+			}
 		}
 	}
-	for _, funcs := range [][]int{warm, cold} {
-		slices.SortStableFunc(funcs, func(a, b int) int { return cmp.Compare(c.load(a), c.load(b)) })
-		slices.Reverse(funcs) // those that are called most tell most
+}
+
+// Drop gives up a group that could not be armed.
+func (c *Choice) Drop(g *Group) {
+	for _, i := range g.Funcs {
+		c.Funcs[i].retry = math.Inf(1)
 	}
-	if len(warm) > 0 {
-		return warm[:min(most, len(warm))], len(warm) > most || len(cold) > 0
+}
+
+// wants is the level that a function is to come back to, or to rise to, by what is known of it alone.
+func (c *Choice) wants(i int) Level {
+	f := &c.Funcs[i]
+	level := f.above(f.at)
+	if f.at == Off && f.back == Timed && f.groups[Counted] == nil {
+		level = Timed // as it was
 	}
-	return cold[:min(most, len(cold))], len(cold) > most
+	switch {
+	case level == f.at || level > f.ceiling && f.retry > c.now:
+		return f.at
+	case level != Timed || i == c.Base:
+	case f.back < Timed && f.rate == 0, c.Limit > 0 && f.rate > c.Limit, c.Base >= 0 && c.Funcs[c.Base].at == Off:
+		return f.at
+	}
+	return level
+}
+
+// Raise is a group to be armed, of at most so many functions if it is new: of those that come back, or
+// are timed because they are called. Those do that fit, the coolest first, and what was too hot, in turn,
+// as far as there is credit for a trial. It is nil if there is none.
+func (c *Choice) Raise(most int) *Group {
+	type candidate struct {
+		i    int
+		to   Level
+		load float64 // that it adds
+	}
+	var all []candidate
+	for i := range c.Funcs {
+		f := &c.Funcs[i]
+		if to := c.wants(i); to > f.at {
+			all = append(all, candidate{i, to, max(f.clean*(f.Cost[to]-f.Cost[f.at]), 0)})
+		} else if f.at == Counted && f.Times && c.Limit > 0 && f.rate > c.Limit {
+			f.tooHot = f.rate
+		}
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.load, b.load) })
+	room := c.room
+	var fit, tried []candidate
+	for _, a := range all {
+		if f := &c.Funcs[a.i]; a.load <= max(room, 0) {
+			room -= a.load
+			if fit = append(fit, a); f.at == Counted {
+				f.tooHot = 0
+			}
+		} else if f.at == Off {
+			tried = append(tried, a)
+		} else {
+			f.tooHot = f.rate
+		}
+	}
+	slices.SortStableFunc(tried, func(a, b candidate) int { return cmp.Compare(c.Funcs[a.i].retry, c.Funcs[b.i].retry) })
+	trying := -1
+	if len(tried) > 0 {
+		if cost := min(tried[0].load, max(c.cpus, leastCPUs)) * trial; cost <= c.credit {
+			c.credit -= cost
+			fit = append(fit, tried[0])
+			trying = tried[0].i
+		}
+	}
+	// What is not seen at all comes first, and then what is called most, since it tells most.
+	slices.SortStableFunc(fit, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(b.load, a.load))
+	})
+	for _, a := range fit {
+		f := &c.Funcs[a.i]
+		if g := f.groups[a.to]; g != nil && !g.Armed && len(g.Funcs) == 1 {
+			g.Tried = a.i == trying
+			return g
+		}
+		if c.Full {
+			continue
+		}
+		g := &Group{Level: a.to, Beside: a.to == Timed && f.groups[Counted] != nil}
+		if f.strikes > 1 || a.i == trying {
+			g.Funcs, g.Tried = []int{a.i}, a.i == trying
+			return g
+		}
+		isWarm := func(b candidate) bool { return b.load > warm*c.capacity() || c.Funcs[b.i].strikes == 1 }
+		if isWarm(a) {
+			most = min(most, warmFuncs)
+		}
+		for _, b := range fit {
+			other := &c.Funcs[b.i]
+			if b.to == a.to && other.strikes < 2 && b.i != trying && (other.groups[Counted] != nil) == (f.groups[Counted] != nil) &&
+				isWarm(b) == isWarm(a) && len(g.Funcs) < most {
+				g.Funcs = append(g.Funcs, b.i)
+			}
+		}
+		return g
+	}
+	return nil
 }

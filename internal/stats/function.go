@@ -37,8 +37,9 @@ type Function struct {
 	// failed. It is 0 unless calls are seen to begin there.
 	Unsure uint64
 	// TooOften is the rate, in calls per second, for which the function was left to
-	// counting in the end; 0 if it was not.
+	// counting, or not seen, in the end; 0 if it was not.
 	TooOften float64
+	Seen     Seen // how much of the time that it was seen in; zero if it was all the time
 	// Errors is how many of the completed calls returned an error; ReturnsErrors tells
 	// that it was looked at: the last result is an error.
 	Errors        uint64
@@ -93,6 +94,10 @@ type Summary struct {
 	// were for what the probes of all together cost the target.
 	CountFirst bool
 	MaxRate    float64
+	// Budget is the share of the program's CPU time that probes may take, 0 if there is no limit; Lowered
+	// is how many functions were not timed, or not seen, for some of the time because of it, or of MaxRate.
+	Budget  float64
+	Lowered int
 }
 
 // OwnShare is Own as a share of one CPU.
@@ -139,6 +144,7 @@ func (f Function) Since(earlier Function) Function {
 	f.CountedOnly = grown(f.CountedOnly, earlier.CountedOnly)
 	f.Errors = grown(f.Errors, earlier.Errors)
 	f.Self -= earlier.Self
+	f.Seen = f.Seen.since(earlier.Seen)
 	f.Split, f.Waits = f.Split.since(earlier.Split), f.Waits.since(earlier.Waits)
 	f.Events = slices.Clone(f.Events)
 	for i := range min(len(f.Events), len(earlier.Events)) {
@@ -328,41 +334,4 @@ func (b *Bounds) Of(s Statistic) (low, high int64) {
 		high += high>>(subBits+1) + 1
 	}
 	return low, high
-}
-
-// Probing is what probes cost the program, in nanoseconds of its time.
-type Probing struct {
-	Emulated, Stepped float64 // what a hit costs, by what the kernel does with the instruction
-	NS, Low, High     float64 // what all hits cost, at least Low and at most High
-	Others            float64 // what hits of other processes cost these: the file is probed for all
-	CPU               float64 // the time that the program used meanwhile, 0 if that is not known
-	// Functions are those whose probes took a large part of it, the largest first.
-	Functions []FunctionShare
-}
-
-// FunctionShare is the share of a program's time that the probes of a function took.
-type FunctionShare struct {
-	Function string  `json:"function"`
-	Share    float64 `json:"share"`
-}
-
-// largeShare is what part of the program's time has a function named.
-const largeShare = 0.1
-
-// Share is the part of the program's CPU time that is ns.
-func (p *Probing) Share(ns float64) float64 {
-	if p.CPU == 0 {
-		return 0
-	}
-	return min(ns/p.CPU, 1)
-}
-
-// Add names a function whose probes cost so much, if that is a large part.
-func (p *Probing) Add(function string, ns float64) {
-	if share := p.Share(ns); share > largeShare {
-		p.Functions = append(p.Functions, FunctionShare{function, share})
-	}
-	slices.SortFunc(p.Functions, func(a, b FunctionShare) int {
-		return cmp.Or(cmp.Compare(b.Share, a.Share), strings.Compare(a.Function, b.Function))
-	})
 }

@@ -16,8 +16,8 @@ func NewRow(f Function, seconds float64) Row {
 	if b := f.Bounds; b != nil && f.Latency.Count() > 0 && b.typicalShare() == 0 {
 		row.ShowRaw()
 	}
-	if seconds > 0 {
-		row.Rate = float64(f.Calls) / seconds
+	if _, share := f.Seen.Shares(); seconds*share > 0 {
+		row.Rate = float64(f.Calls) / (seconds * share)
 	}
 	return row
 }

@@ -35,7 +35,11 @@ type Options struct {
 	Wait        bool         // the window begins when a process runs the binary
 	// MaxRate is how many calls a second a function may make to be timed, if calls are counted
 	// first; 0 if all of them together may cost half of the program's time.
-	MaxRate   float64
+	MaxRate float64
+	// Budget is the share of the CPU time of what is traced that probes may take; 0 is no limit.
+	// Functions are counted that can't be timed within it if Countable, and else not seen.
+	Budget    float64
+	Countable bool
 	OpenCalls int // the kernel's histograms tell so many open calls apart, or, if 0, as many as is usual
 	Costs     Costs
 }
@@ -126,9 +130,9 @@ func (l *Live) calibrate() error {
 		l.opt.Warn(fmt.Sprintf("the trace clock %s goes in steps of %v: latencies are no more exact than that", printable.Text(base.Clock), base.Step.Round(time.Millisecond)))
 	}
 	l.opt.Costs.Begin(l.armed)
-	l.switcher = newSwitcher(l.armed, l)
 	l.look.at = time.Now()
-	return nil
+	l.switcher, err = newSwitcher(l.armed, l)
+	return err
 }
 
 // Read tells what was recorded, and looks after probes and processes.
@@ -252,8 +256,9 @@ func (l *Live) Close() error {
 func (l *Live) complete(r *Reading) *Reading {
 	r.MaxRate, r.Used, r.Waited = l.opt.MaxRate, l.look.used, l.look.waited
 	r.Own = cmp.Or(l.look.own, ownCPU()) - l.own
-	if l.switcher != nil {
-		r.TooOften = l.switcher.rates
+	r.Budget = l.opt.Budget
+	if m := l.switcher; m != nil {
+		r.TooOften, r.Seen, r.Lowered = m.tooHot(), m.seen(r.At), m.choice.Lowered()
 	}
 	var err error
 	r.Kernel, err = l.kernel.audit(r.Counts.KernelUnparsed)

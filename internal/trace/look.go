@@ -11,6 +11,7 @@ import (
 	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 // processes are what the stream of a [Live] asks about processes.
@@ -229,6 +230,18 @@ func newVanished(plan *uprobe.Plan) vanished {
 		}
 	}
 	return v
+}
+
+// leave has no more sites of events checked, because they are disarmed.
+func (v *vanished) leave(events []tracefs.Event) {
+	gone := make(map[uint64]bool)
+	for i := range events {
+		for _, offset := range events[i].Sites {
+			gone[offset] = true
+		}
+	}
+	v.sites = slices.DeleteFunc(v.sites, func(offset uint64) bool { return gone[offset] })
+	v.next = 0
 }
 
 // noticeVanished warns of each process that is known, PROGRAM included, and that has lost its probes,

@@ -85,6 +85,7 @@ type Reading struct {
 	Kept       []stats.Function // as the kernel has counted them; nil where calls are told
 	Counts     *pairing.Counts  // of calls and hits, as far as the source has got
 	TooOften   []float64        // the rates that functions are left to counting for, 0 if they are not, or nil
+	Seen       []stats.Seen     // how much was seen of functions, nil if that was all the time
 	Unfollowed uint64           // calls that were not paired, as too many others were open
 	Used       time.Duration    // the CPU time that the program has used
 	Waited     float64          // the share of time that it waited for a CPU

@@ -7,31 +7,37 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/pairing"
-	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/rate"
+	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
 const (
-	// firstLook is when functions are timed for the first time, and the least between two
-	// looks at how often they are called; slowLook is the most: a function that turns hot
-	// hurts the program for as long.
+	// firstLook is when probes are looked at for the first time, and the least between two looks at
+	// how often they are hit; slowLook is the most.
 	firstLook = 100 * time.Millisecond
 	slowLook  = time.Second
-	slowBatch = 5 * time.Second // the most between two batches of functions that are timed
-	// batchFuncs is how many functions are timed at once: to define their probes takes
-	// about a second where there are 15,000 others.
+	soonLook  = 50 * time.Millisecond // at what may be too hot again
+	// lookShare is what part of a CPU looks may take: to read the counters of 15,000 sites takes
+	// 20 ms. Between them is a glance at the time that the program spends in the kernel.
+	lookShare = 0.02
+	// alarming is by how many CPUs that must have grown for a look ahead of time.
+	alarming = 0.2
+	// batchFuncs is how many functions are timed, or counted again, at once: to define their probes
+	// takes about a second where there are 15,000 others.
 	batchFuncs = 1000
 	manyEvents = 150 // end it: at the end each event takes 45 ms to remove
 )
 
-// switcher times functions whose calls were only counted at first, when they are called, and
-// leaves to counting those that are called too often.
+// switcher keeps what probes take of the program's time within a budget: functions are timed, or only
+// counted, or not probed, and come back. Without a budget it times functions whose calls were only
+// counted at first, when they are called.
 //
 // It is a coroutine of the reading: all but the work on probes happens between two reads of the
 // stream, in step.
@@ -40,13 +46,16 @@ type switcher struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	choice rate.Choice
-	busy   *procfs.BusyTimes
+	load   *load
+	probes map[*rate.Group][]tracefs.Event
+	out    map[int]uint64 // functions whose Counters are disarmed, since when by the trace clock
+	events int            // at first
 	began  time.Time
-	looked time.Time
-	// next is when to look, grow when to time more functions.
-	next, grow time.Time
-	batches    []*batch
-	rates      []float64 // that functions are left to counting for
+	next   time.Time // when to look, and glance, when to glance
+	glance time.Time
+	arming bool // some probes are
+	inTurn bool // what has to be done meanwhile is
+	bit    bool // probes have taken more than they may
 	// resume goes on until the next read, stop for the last time. yield lets the stream be read,
 	// and tells whether to go on; its error ends the reading.
 	resume func() (error, bool)
@@ -54,38 +63,32 @@ type switcher struct {
 	yield  func(error) bool
 }
 
-// batch is some functions that are timed at once, with the events that do.
-type batch struct {
-	funcs  []int
-	probes []tracefs.Event
-}
-
-// newSwitcher announces what is to be done. Without functions to be counted first it is nil,
-// which does nothing.
-func newSwitcher(ctx context.Context, l *Live) *switcher {
-	if !l.plan.CountsFirst() {
-		return nil
+// newSwitcher announces what is to be done. Where there is no choice it is nil, which does nothing.
+func newSwitcher(ctx context.Context, l *Live) (m *switcher, err error) {
+	if l.opt.Once || l.opt.Budget == 0 && !l.plan.CountsFirst() {
+		return nil, nil
 	}
-	m := &switcher{l: l, rates: make([]float64, len(l.plan.Funcs))}
+	m = &switcher{l: l, probes: make(map[*rate.Group][]tracefs.Event), out: make(map[int]uint64), events: len(l.plan.Events)}
+	if m.load, err = newLoad(l); err != nil {
+		return nil, err
+	}
 	m.ctx, m.cancel = context.WithCancel(ctx)
-	m.choice = rate.Choice{Limit: l.opt.MaxRate, Funcs: make([]rate.Func, len(l.plan.Funcs))}
-	eligible := 0
-	for i := range l.plan.Funcs {
-		if l.plan.Funcs[i].CountFirst && l.plan.Funcs[i].Returns {
-			m.choice.Funcs[i].Eligible = true
-			eligible++
+	eligible := m.choose()
+	if l.plan.CountsFirst() {
+		how := "; functions that are called are timed, as long as that takes at most half of the program's time (--budget sets another share, --max-rate a rate for each)"
+		switch {
+		case l.opt.MaxRate > 0:
+			how = fmt.Sprintf(", and timed where a function is called up to %.0f times a second", l.opt.MaxRate)
+		case l.opt.Budget > 0:
+			how = fmt.Sprintf("; functions that are called are timed, as long as probes take at most %s of the program's time (--budget)", percent(l.opt.Budget))
 		}
+		l.opt.Say("calls of %s are counted at first%s", units.Plural(eligible, "function"), how)
 	}
-	how := "; functions that are called are timed, as long as that takes at most half of the program's time (--max-rate sets a rate for each, 0 times all)"
-	if m.choice.Limit > 0 {
-		how = fmt.Sprintf(", and timed where a function is called up to %.0f times a second", m.choice.Limit)
-	}
-	l.opt.Say("calls of %s are counted at first%s", units.Plural(eligible, "function"), how)
-	m.busy = procfs.NewBusyTimes(l.opt.PIDs, l.plan.Binary.File().Link())
-	m.began = time.Now()
-	m.looked, m.next = m.began, m.began.Add(firstLook)
+	m.began = l.from.At
+	m.next = time.Now().Add(firstLook)
+	m.glance = m.next
 	m.start(m.run)
-	return m
+	return m, nil
 }
 
 func (m *switcher) start(run iter.Seq[error]) { m.resume, m.stop = iter.Pull(run) }
@@ -107,17 +110,14 @@ func (m *switcher) end() {
 	}
 }
 
+// now is the time in seconds since the window began.
+func (m *switcher) now() float64 { return time.Since(m.began).Seconds() }
+
 // run looks again and again.
 func (m *switcher) run(yield func(error) bool) {
 	m.yield = yield
 	for yield(nil) {
-		if time.Now().Before(m.next) {
-			continue
-		}
-		if m.choice.Funcs[0].Cost == 0 {
-			m.price()
-		}
-		if err := m.look(); err != nil {
+		if err := m.turn(); err != nil {
 			yield(err)
 		}
 	}
@@ -126,7 +126,8 @@ func (m *switcher) run(yield func(error) bool) {
 // errEnded: the window has ended before the work on probes.
 var errEnded = errors.New("the window has ended")
 
-// beside does something while the stream is read, and returns between two reads.
+// beside does something while the stream is read, and returns between two reads. What turns hot
+// while others are armed does not wait for that.
 func (m *switcher) beside(do func() error) (err error) {
 	done := make(chan struct{})
 	var panicked Panicked
@@ -135,177 +136,241 @@ func (m *switcher) beside(do func() error) (err error) {
 		defer panicked.Catch()
 		err = do()
 	}()
-	for m.yield(nil) {
+	var failed error
+	for failed == nil && m.yield(nil) {
 		select {
 		case <-done:
 			panicked.Raise()
 			return err
 		default:
 		}
+		if m.arming && !m.inTurn {
+			m.inTurn = true
+			failed = m.turn()
+			m.inTurn = false
+		}
 	}
 	<-done
 	panicked.Raise()
+	if failed != nil {
+		return failed
+	}
 	return errEnded
 }
 
-// unknownCost is what the probes of a call are taken to cost where it can't be measured:
-// the entry and the RET single-stepped in a virtual machine.
-const unknownCost = 20 * time.Microsecond
-
-// price learns what the probes of timed calls cost the program, in seconds, which is known a
-// moment after they were armed, and says which rate it makes.
-func (m *switcher) price() {
-	costs := m.l.opt.Costs.Take()
-	cost := func(hits pairing.Hits) float64 {
-		if costs != nil && costs.Typical.Of(hits) > 0 {
-			return costs.Typical.Of(hits) / 1e9
-		}
-		return unknownCost.Seconds()
+// turn looks if it is time to, and does what is to be done then: first what is too hot is disarmed.
+func (m *switcher) turn() error {
+	if now := time.Now(); now.Before(m.next) && !m.alarmed(now) {
+		return nil
 	}
-	emulated, stepped := cost(pairing.Hits{Emulated: 1, Stepped: 1}), cost(pairing.Hits{Stepped: 2}) // a RET is stepped
-	for i := range m.choice.Funcs {
-		if m.choice.Funcs[i].Cost = emulated; m.l.plan.Funcs[i].Stepped {
-			m.choice.Funcs[i].Cost = stepped
-		}
-	}
-	if m.choice.Limit == 0 {
-		m.l.opt.Say("half of its time is %.0f timed calls a second on one CPU, of all functions together", 0.5/emulated)
-	}
-}
-
-// look counts calls, and begins to time functions, or ceases to.
-func (m *switcher) look() error {
-	if err := m.count(); err != nil {
+	if err := m.look(); err != nil {
 		return err
 	}
-	now := time.Now() // the counting takes its time
-	m.choice.Seconds = now.Sub(m.looked).Seconds()
-	used, processes := m.busy.Since()
-	used += time.Duration(processes) * procfs.Tick
-	if m.choice.CPUs = used.Seconds() / m.choice.Seconds; processes == 0 {
-		m.choice.CPUs = 1
-	}
-	m.looked = now
-	m.next = now.Add(min(max(firstLook, now.Sub(m.began)/8), slowLook))
-	hot := m.choice.TooHot()
-	if len(hot) > 0 {
-		return m.retire(hot)
-	}
-	if m.choice.Full || now.Before(m.grow) {
-		return nil
-	}
-	funcs, more := m.choice.Pick(batchFuncs)
-	for i := range m.choice.Funcs {
-		m.rates[i] = m.choice.Funcs[i].TooOften
-	}
-	if len(funcs) == 0 {
-		return nil
-	}
-	if m.grow = now.Add(min(max(firstLook, now.Sub(m.began)/4), slowBatch)); more {
-		m.next, m.grow = now.Add(firstLook), now
-	}
-	if len(m.l.plan.Events) > manyEvents {
-		m.choice.Full = true
-		m.l.opt.Say("no more functions are timed: %d events are enough to remove at the end", len(m.l.plan.Events))
-		return nil
-	}
-	return m.time(funcs)
-}
-
-// count takes the number of calls of each function.
-func (m *switcher) count() error {
-	l := m.l
-	now := pairing.Counters{From: l.from.Hits, Own: l.opt.All(), Behind: true}
-	if now.Own {
-		var err error
-		if now.At, err = l.session.Profile(); err != nil {
+	for g := m.choice.Hot(); g != nil; g = m.choice.Hot() {
+		if err := m.disarm(g); err != nil {
 			return err
 		}
 	}
-	counts := l.stream.Counts(now)
-	for i := range m.choice.Funcs {
-		if l.plan.Funcs[i].CountFirst {
-			m.choice.Funcs[i].Saw(counts.Funcs[i].Calls)
+	for !m.arming && time.Now().Before(m.next) {
+		if !m.choice.Full && len(m.l.plan.Events)-m.events > manyEvents {
+			m.choice.Full = true
+			m.l.opt.Say("no more functions are timed: %d events are enough to remove at the end", len(m.l.plan.Events))
+		}
+		g := m.choice.Raise(batchFuncs)
+		if g == nil {
+			break
+		}
+		m.arming = true
+		err := m.arm(g)
+		if m.arming = false; err != nil {
+			return err
+		}
+		if soon := time.Now().Add(soonLook); g.Tried && soon.Before(m.next) {
+			m.next = soon
 		}
 	}
 	return nil
 }
 
-// time begins to time functions.
-func (m *switcher) time(funcs []int) error {
-	l := m.l
-	events, err := l.plan.Timing(l.opt.Features, funcs)
+// alarmed tells whether the program spends much more time in the kernel than at the last look.
+func (m *switcher) alarmed(now time.Time) bool {
+	if now.Before(m.glance) || m.choice.Share == 0 {
+		return false
+	}
+	m.glance = now.Add(firstLook)
+	return m.load.grown(now) > alarming
+}
+
+// price learns what hits cost.
+func (m *switcher) price() {
+	m.load.price(m.l.opt.Costs)
+	for i := range m.l.plan.Funcs {
+		f := &m.choice.Funcs[i]
+		f.Cost[rate.Counted], f.Cost[rate.Timed] = m.load.callCosts(i)
+	}
+}
+
+// look counts calls, and sees what is to be armed or disarmed.
+func (m *switcher) look() error {
+	profile, took, err := m.load.read(m.l.session)
 	if err != nil {
 		return err
 	}
-	b := &batch{funcs, uprobe.TraceEvents(events)}
-	if err := m.beside(func() error { return l.session.Extend(m.ctx, b.probes) }); err != nil {
-		return m.cannot(err)
+	m.price()
+	m.load.take(profile)
+	now := time.Now() // the counting takes its time
+	cpus := m.load.cpus(now)
+	m.choice.Look(m.now(), cpus, func(i int) (uint64, float64) { return m.load.calls[i], m.load.spent[i] })
+	m.load.settle(now)
+	m.glance = now.Add(firstLook)
+	pause := time.Duration(float64(took) / lookShare)
+	if m.l.opt.Budget == 0 {
+		pause = now.Sub(m.began) / 8
 	}
-	l.plan.Events = slices.Concat(l.plan.Events, events)
-	l.session.Join(b.probes)
-	if err := l.stream.Extend(); err != nil {
-		return err
+	if m.choice.Hot() != nil {
+		pause = 0 // the next one is to tell whether it was enough
+		m.tell()
 	}
-	err = m.beside(func() error { return l.session.Arm(m.ctx, b.probes) })
-	switch {
-	case errors.Is(err, errEnded):
-		return err
-	case err != nil:
-		return errors.Join(m.cannot(err), m.disarm(b))
-	}
-	m.batches = append(m.batches, b)
-	for _, i := range funcs {
-		m.choice.Funcs[i].Timed = true
-	}
-	// What came meanwhile came at other rates.
-	m.next = time.Now().Add(firstLook)
+	m.next = now.Add(min(max(firstLook, pause), slowLook))
 	return nil
 }
 
-// cannot ends the timing of more functions: what is timed so far stays.
-func (m *switcher) cannot(err error) error {
-	m.choice.Full = true
-	if m.ctx.Err() != nil {
+// tell says, the first time, that the budget bites.
+func (m *switcher) tell() {
+	if m.bit || m.l.opt.Budget == 0 || !m.choice.Over() {
+		return
+	}
+	m.bit = true
+	var names []string
+	lowered := 0
+	for i := range m.l.plan.Funcs {
+		if m.choice.Funcs[i].TooHot() > 0 {
+			if lowered++; lowered <= 3 {
+				names = append(names, printable.Text(m.l.plan.Funcs[i].Name))
+			}
+		}
+	}
+	if more := lowered - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	m.l.opt.Say("probes take more than %s of the program's CPU time: calls of some functions are counted, or not seen, for some of the time, until they are cooler: %s (--budget 0 sets no limit)",
+		percent(m.l.opt.Budget), strings.Join(names, ", "))
+}
+
+// percent is a share as text.
+func percent(share float64) string { return fmt.Sprintf("%.4g%%", 100*share) }
+
+// funcs are the functions of a group that are the plan's.
+func (m *switcher) funcs(g *rate.Group) []int {
+	if m.choice.Base >= 0 && g.Funcs[0] == m.choice.Base {
 		return nil
 	}
+	return g.Funcs
+}
+
+// arm puts the probes of a group into place, which it makes if there are none.
+func (m *switcher) arm(g *rate.Group) error {
+	l := m.l
+	probes, made := m.probes[g]
+	if !made {
+		events, err := l.plan.Again(l.opt.Features, uprobe.More{Funcs: g.Funcs, Counts: g.Level == rate.Counted, Beside: g.Beside})
+		if err != nil {
+			return err
+		}
+		probes = uprobe.TraceEvents(events)
+		if err := m.beside(func() error { return l.session.Extend(m.ctx, probes) }); err != nil {
+			return m.cannot(g, err)
+		}
+		l.plan.Events = slices.Concat(l.plan.Events, events)
+		l.session.Join(probes)
+		if err := l.stream.Extend(); err != nil {
+			return err
+		}
+		m.probes[g] = probes
+	}
+	if err := m.beside(func() error { return l.session.Arm(m.ctx, probes) }); err != nil {
+		if errors.Is(err, errEnded) {
+			return err
+		}
+		return errors.Join(m.cannot(g, err), m.beside(func() error { return l.session.Disarm(probes) }))
+	}
+	if g.Level == rate.Counted && l.plan.Mode == uprobe.Latency {
+		now, err := l.session.Mark(false)
+		if err != nil {
+			return err
+		}
+		for _, i := range g.Funcs {
+			if from, ok := m.out[i]; ok {
+				l.stream.Uncount([]int{i}, from, now.Ticks)
+				delete(m.out, i)
+			}
+		}
+	}
+	m.choice.Done(g, m.now())
+	return nil
+}
+
+// cannot ends the arming of more functions, unless the run has ended: what is armed so far stays.
+func (m *switcher) cannot(g *rate.Group, err error) error {
+	if errors.Is(err, errEnded) || m.ctx.Err() != nil {
+		return errEnded
+	}
+	m.choice.Full = true
+	m.choice.Drop(g)
 	m.l.opt.Say("no more functions are timed: %v", err)
 	return nil
 }
 
-// retire ceases to time the hottest function, and those of the same batch with it: of
-// these the ones that are not too hot will be timed again.
-func (m *switcher) retire(hot []int) error {
-	n := slices.IndexFunc(m.batches, func(b *batch) bool { return slices.Contains(b.funcs, hot[0]) })
-	b := m.batches[n]
-	m.batches = slices.Delete(m.batches, n, n+1)
-	for _, i := range hot {
-		if slices.Contains(b.funcs, i) {
-			m.choice.Leave(i)
-		}
+// disarm takes the probes of a group out.
+func (m *switcher) disarm(g *rate.Group) error {
+	l, funcs := m.l, m.funcs(g)
+	from, err := l.session.Mark(false)
+	if err != nil {
+		return err
 	}
-	return m.disarm(b)
+	counters := g.Level == rate.Counted && l.plan.Mode == uprobe.Latency
+	if counters {
+		l.stream.Uncount(funcs, from.Ticks, math.MaxUint64)
+		for _, i := range funcs {
+			m.out[i] = from.Ticks
+		}
+	} else {
+		l.stream.Retire(funcs, from.Ticks, math.MaxUint64)
+	}
+	l.vanished.leave(m.probes[g])
+	began := m.now()
+	if err := m.beside(func() error { return l.session.Disarm(m.probes[g]) }); err != nil {
+		return fmt.Errorf("disarm probes: %w", err)
+	}
+	if !counters {
+		until, err := l.session.Mark(false)
+		if err != nil {
+			return err
+		}
+		l.stream.Retire(funcs, from.Ticks, until.Ticks)
+	}
+	m.choice.Done(g, began)
+	return nil
 }
 
-// disarm takes the probes of a batch out.
-func (m *switcher) disarm(b *batch) error {
-	from, err := m.l.session.Mark(false)
-	if err != nil {
-		return err
+// tooHot are the rates for which functions are below what they could be, 0 if they are not.
+func (m *switcher) tooHot() []float64 {
+	rates := make([]float64, len(m.l.plan.Funcs))
+	for i := range rates {
+		rates[i] = m.choice.Funcs[i].TooHot()
 	}
-	m.l.stream.Retire(b.funcs, from.Ticks, math.MaxUint64)
-	if err := m.beside(func() error { return m.l.session.Disarm(b.probes) }); err != nil {
-		return fmt.Errorf("leave functions to counting: %w", err)
+	return rates
+}
+
+// seen is how much of the time until a moment each function was seen in; nil if that was all there was
+// to see.
+func (m *switcher) seen(at time.Time) []stats.Seen {
+	if !m.bit {
+		return nil
 	}
-	until, err := m.l.session.Mark(false)
-	if err != nil {
-		return err
+	out := make([]stats.Seen, m.l.plan.Asked())
+	for i := range out {
+		out[i] = stats.Seen(m.choice.Funcs[i].Seen(at.Sub(m.began).Seconds()))
 	}
-	m.l.stream.Retire(b.funcs, from.Ticks, until.Ticks)
-	for _, i := range b.funcs {
-		m.choice.Funcs[i].Timed = false
-		m.rates[i] = m.choice.Funcs[i].TooOften
-	}
-	m.next, m.grow = time.Now(), time.Now()
-	return nil
+	return out
 }

@@ -88,6 +88,9 @@ func (t *Totals) reconcile(r *Reading) []stats.Function {
 		if r.TooOften != nil {
 			f.TooOften = r.TooOften[i]
 		}
+		if r.Seen != nil && i < len(r.Seen) {
+			f.Seen = r.Seen[i]
+		}
 		unwound := min(c.Missing, f.Unwound)
 		f.Unwound -= unwound
 		f.Open -= min(c.Missing-unwound, f.Open)
@@ -129,7 +132,9 @@ func (t *Totals) probing(r *Reading) *stats.Probing {
 		NS: costs.Typical.Of(counts.Ours), Low: costs.Least.Of(counts.Ours), High: costs.Most.Of(counts.Ours),
 		CPU: float64(r.Used),
 	}
-	p.Others = othersBeyond(costs.Typical.Of(counts.Others), p.NS, r.Pass.Seconds(), r.Seconds)
+	if r.Seen == nil { // else hits of probes that were being disarmed are counted, and were not recorded
+		p.Others = othersBeyond(costs.Typical.Of(counts.Others), p.NS, r.Pass.Seconds(), r.Seconds)
+	}
 	for i := range counts.Funcs {
 		p.Add(t.plan.Funcs[i].Name, costs.Typical.Of(counts.Funcs[i].Hits))
 	}

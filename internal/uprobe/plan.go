@@ -35,7 +35,7 @@ type Function struct {
 	Returns bool           // its calls are seen to end
 	Point   bool           // it is one instruction, Sites.Entry, rather than a function
 	Stepped bool           // so is the instruction where its calls are seen to begin ([Site].Stepped)
-	// CountFirst: a Counter counts its calls, which only armed events of [Plan.Timing] time.
+	// CountFirst: a Counter counts its calls, which only armed events of [Plan.Again] time.
 	CountFirst bool
 	Values     Values // those fetched with its calls
 }
@@ -76,8 +76,9 @@ type Plan struct {
 	ByStack     bool
 	Stack       int  // how many callers are fetched where calls begin
 	Relocatable bool // addresses in a process are not those in the file
-	// Threads, Sched, Follows and Recorded: Options has asked for them, and the binary has what they take.
-	Threads, Sched, Follows, Recorded bool
+	// Threads, Sched, Follows, Recorded and Regroups: Options has asked for them, and the binary has what
+	// they take.
+	Threads, Sched, Follows, Recorded, Regroups bool
 	// Runtime are the addresses of package runtime, from and until, where Follows is set: goroutines that
 	// begin there are started for the whole program, by whoever comes by.
 	Runtime [][2]uint64
@@ -133,9 +134,12 @@ type Options struct {
 	// of the functions, or, if these are none, all.
 	Waits bool
 	// CountFirst tells, in Mode Latency, of which functions calls are only counted until
-	// [Plan.Timing] makes events that time them; nil is none.
+	// [Plan.Again] makes events that time them; nil is none.
 	CountFirst func(*offsets.Func) bool
 	Recorded   bool // they are counted by recorded hits, for the same reason as in CountRecorded
+	// Regroups: the probes of functions may be disarmed and armed again while the plan is in use. They
+	// share events with those of no more than some others.
+	Regroups bool
 	// Progress, if not nil, is told how far New is, by several goroutines: 100,000 functions take a second
 	// or more.
 	Progress func(what string, done, of int)
@@ -153,7 +157,7 @@ type Instruction struct {
 // safely are in Plan.Skipped. Events are in the order that [tracefs.Start] wants:
 // what begins calls, what ends them, and the runtime probes of goroutines' ends.
 func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
-	p := &Plan{Binary: b, Processor: b.Processor(), Mode: opt.Mode, Relocatable: b.File().Relocatable(), Recorded: opt.Recorded}
+	p := &Plan{Binary: b, Processor: b.Processor(), Mode: opt.Mode, Relocatable: b.File().Relocatable(), Recorded: opt.Recorded, Regroups: opt.Regroups}
 	_, p.BySP = b.Lookup("__morestack")
 	for _, r := range decodeAll(b, funcs, opt.Progress) {
 		if r.err != nil {
@@ -188,15 +192,8 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	}
 	minor, _ := b.GoVersion()
 	p.ByStack = minor > 0 && p.identifies() && c.fetcher.conv.G == ""
-	for i := range p.Funcs {
-		c.addEntry(i, p.Funcs[i].CountFirst)
-	}
+	c.addFuncs()
 	if opt.Mode == Latency {
-		for i := range p.Funcs {
-			if !p.Funcs[i].CountFirst {
-				c.addEnds(i)
-			}
-		}
 		// They fetch memory, and without that there are calls of C alone, which need none.
 		if !opt.Returning && c.features.Memory {
 			c.addEndProbes()
@@ -294,25 +291,39 @@ func (p *Plan) Probes() int {
 	return n
 }
 
-// Timing makes events that time calls of functions that are CountFirst, by their index
-// in Funcs; those of functions without returns are left out. They are for
-// tracefs.Session.Extend, and not the plan's before they
-// are appended to its Events, which has to come before Timing is asked again, as names go by their
-// number. Their order is that of [New], which was given the same features.
-func (p *Plan) Timing(on tracefs.Features, funcs []int) ([]Event, error) {
+// More says what events of [Plan.Again] are for.
+type More struct {
+	Funcs  []int // by their index in Plan.Funcs
+	Counts bool  // their calls are only counted, else they are seen as Plan.Mode says
+	Beside bool  // other events count the calls that these time
+}
+
+// Again makes events for functions of the plan, whose other ones may be disarmed, or are Counters. They
+// are for tracefs.Session.Extend, and not the plan's before they are appended to its Events, which has
+// to come before Again is asked again, as names go by their number. Their order is that of [New],
+// which was given the same features.
+func (p *Plan) Again(on tracefs.Features, more More) ([]Event, error) {
 	_, nonce, _ := strings.Cut(p.Events[0].Name, "_")
 	c, err := newPlanner(p, on, nonce)
 	if err != nil {
 		return nil, err
 	}
 	c.made = len(p.Events)
-	for _, i := range funcs {
-		if p.Funcs[i].Returns {
-			c.addEntry(i, false)
+	counts := more.Counts && p.Mode == Latency
+	for _, i := range more.Funcs {
+		if p.Funcs[i].Returns || !more.Beside {
+			c.addEntry(i, counts)
 		}
 	}
-	for _, i := range funcs {
-		c.addEnds(i)
+	for k := range c.events {
+		for s := range c.events[k].Sites {
+			c.events[k].Sites[s].Beside = more.Beside
+		}
+	}
+	for _, i := range more.Funcs {
+		if p.Mode == Latency && !counts {
+			c.addEnds(i)
+		}
 	}
 	return c.sorted(), nil
 }

@@ -17,6 +17,7 @@ type shape struct {
 	kind          Kind
 	id            identity
 	types, filter string // types are those of the values, filter what the kernel records hits by
+	runtime       bool   // runtime probes, in a plan whose functions come and go
 }
 
 // planner gathers sites into the events of a plan.
@@ -43,7 +44,9 @@ func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
 		open: make(map[shape]int), taken: make(map[takenSite]bool),
 	}
 	if on.Append {
-		c.limit = SitesPerEvent(p.sites())
+		if c.limit = SitesPerEvent(p.sites()); p.Regroups {
+			c.limit = min(c.limit, regrouped)
+		}
 	}
 	var err error
 	if minor, _ := p.Binary.GoVersion(); minor > 0 && p.identifies() {
@@ -66,6 +69,7 @@ func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture)
 		}
 		sh.kind = Return
 	}
+	sh.runtime = c.plan.Regroups && fn < 0
 	i, ok := c.open[sh]
 	// The handful of runtime probes is worth no event more, where events can have many sites.
 	if !ok || len(c.events[i].Sites) >= c.limit && (fn >= 0 || !c.features.Append) {
@@ -131,6 +135,34 @@ func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 		ev.Counts = append(ev.Counts, arrayLen(a.Type))
 	}
 	return ev
+}
+
+// regrouped is the most functions of a plan that Regroups whose probes come and go together, and the
+// most sites of an event there: an event is disarmed as a whole, in some 45 ms however many it has, and
+// the definitions of as many for what is to stay take half a second among 15,000 sites.
+const regrouped = 1000
+
+// addFuncs adds the probes of all functions.
+func (c *planner) addFuncs() {
+	funcs := c.plan.Funcs
+	most := len(funcs)
+	if c.plan.Regroups {
+		most = regrouped
+	}
+	for from := 0; from < len(funcs); from += most {
+		until := min(from+most, len(funcs))
+		for i := from; i < until; i++ {
+			c.addEntry(i, funcs[i].CountFirst)
+		}
+		for i := from; i < until && c.plan.Mode == Latency; i++ {
+			if !funcs[i].CountFirst {
+				c.addEnds(i)
+			}
+		}
+		if c.plan.Regroups {
+			clear(c.open) // the next ones share no event with these
+		}
+	}
 }
 
 // addEntry chooses the site where calls of a function begin, to time them or only to count them.

@@ -37,7 +37,7 @@ func TestCountFirst(t *testing.T) {
 		}
 
 		before := len(p.Events)
-		late, err := p.Timing(modern, []int{1, 2})
+		late, err := p.Again(modern, More{Funcs: []int{1, 2}, Beside: true})
 		if err != nil {
 			t.Fatal(err)
 		}

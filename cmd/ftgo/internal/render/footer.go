@@ -40,9 +40,10 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 		units.Duration(s.Pass.Nanoseconds()))
 	f.whatCallsBecame(rows, s)
 	f.whatRowsMiss(rows, s.Values)
-	if s.CountFirst {
+	if s.CountFirst || s.Lowered > 0 {
 		f.leftToCounting(rows, s)
 	}
+	f.notSeen(rows, s)
 	f.limits(rows, s.Skipped)
 	switch {
 	case s.Bucketed:
@@ -163,16 +164,39 @@ func (f *footer) leftToCounting(rows []stats.Row, s stats.Summary) {
 		}
 		early += row.CountedOnly
 	}
-	f.line(early > 0, "COUNTED: %s came before their function was timed (%s), or it never was (%d); --max-rate 0 times all from the start",
+	f.line(early > 0 && s.CountFirst, "COUNTED: %s came before their function was timed (%s), or it never was (%d); --max-rate 0 times all from the start",
 		units.Plural(early, "call"), units.Plural(partly, "function"), never)
 	why := "as their probes would have taken too much of the program's time (--max-rate sets a rate instead)"
-	if s.MaxRate > 0 {
+	switch {
+	case s.MaxRate > 0 && s.Budget > 0:
+		why = fmt.Sprintf("called more than %s times a second (--max-rate), or not within the budget of %s", units.Compact(s.MaxRate), share(s.Budget))
+	case s.MaxRate > 0:
 		why = fmt.Sprintf("called more than %s times a second (--max-rate)", units.Compact(s.MaxRate))
+	case s.Budget > 0:
+		why = fmt.Sprintf("or not seen, in the end, as their probes would have taken too much of the program's time (--budget %.4g)", 100*s.Budget)
 	}
 	slices.SortStableFunc(often, func(a, b stats.Row) int { return cmp.Compare(b.TooOften, a.TooOften) })
 	f.line(len(often) > 0, "* %s left to counting, %s: %s", units.Plural(len(often), "function"), why,
 		first(3, often, func(row stats.Row) string {
 			return printable.Text(row.Name) + " " + units.Compact(row.TooOften) + "/s"
+		}))
+}
+
+// notSeen tells of calls that nobody saw, because of the budget.
+func (f *footer) notSeen(rows []stats.Row, s stats.Summary) {
+	var away []stats.Row
+	var missed float64
+	for _, row := range rows {
+		if _, counted := row.Seen.Shares(); counted < 1 {
+			away = append(away, row)
+			missed += row.Seen.Missed
+		}
+	}
+	slices.SortStableFunc(away, func(a, b stats.Row) int { return cmp.Compare(b.Seen.Missed, a.Seen.Missed) })
+	f.line(len(away) > 0, "SEEN%%: %s not probed all the time, to keep the budget of %s: calls are those of the time that they were, and about %s more were not seen: %s",
+		units.Plural(len(away), "function"), share(s.Budget), units.Compact(math.Round(missed)), first(3, away, func(row stats.Row) string {
+			_, counted := row.Seen.Shares()
+			return printable.Text(row.Name) + " " + shareCell(counted) + "%"
 		}))
 }
 
@@ -281,6 +305,7 @@ func SummaryJSON(w io.Writer, s stats.Summary) error {
 		{"filtered", nonzero(s.Filtered)}, {"before", nonzero(s.Before)}, {"after", nonzero(s.After)},
 		{"pass_ns", nonzero(s.Pass.Nanoseconds())}, {"vanished", known(len(s.Vanished) > 0, s.Vanished)},
 		{"counted", nonzero(s.Counted)}, {"max_rate", nonzero(s.MaxRate)},
+		{"budget", known(s.Budget > 0, object{{"percent", 100 * s.Budget}, {"lowered", s.Lowered}})},
 		{"unparsed", s.Unparsed}, {"probes", s.Probes}, {"functions", s.Functions},
 		{"skipped", append([]stats.Skipped{}, s.Skipped...)}, // without elements it is [], not null
 		{"seconds", s.Seconds}, {"own_cpu_ns", nonzero(s.Own.Nanoseconds())}, {"own_share", nonzero(s.OwnShare())},

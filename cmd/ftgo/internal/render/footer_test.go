@@ -26,6 +26,8 @@ func TestFooterGolden(t *testing.T) {
 	beside.Own = 320 * time.Millisecond
 	limited := first
 	limited.MaxRate = 1000
+	kept := probe
+	kept.Budget, kept.Lowered = 0.05, 2
 	for _, test := range []struct {
 		name string
 		rows []stats.Row
@@ -33,6 +35,7 @@ func TestFooterGolden(t *testing.T) {
 	}{
 		{"counted first", countedFirst(), first},
 		{"counted by rate", countedFirst(), limited},
+		{"budget", budgeted(), kept},
 		{"ordinary", ordinary(), probe},
 		{"eventful", eventful(), lossy},
 		{"function both skipped and noted", eventful(), noted},
@@ -89,6 +92,35 @@ func countedFirst() []stats.Row {
 		rows = append(rows, stats.NewRow(f, 10))
 	}
 	return rows
+}
+
+// budgeted is a function that was seen all the time, one that was timed for some of it, and one that was
+// hardly seen.
+func budgeted() []stats.Row {
+	rows := ordinary()[:1]
+	rows[0].Seen = stats.Seen{Timed: 10, Counted: 10, Of: 10}
+	for _, f := range []stats.Function{
+		{Name: "main.warm", Calls: 9_007, CountedOnly: 9_000, Completed: 7, TooOften: 1_234.5, Seen: stats.Seen{Timed: 0.15, Counted: 9.9, Of: 10, Missed: 91.4}},
+		{Name: "main.\x1b[31m", Calls: 31_000, CountedOnly: 11_000, Completed: 20_000, TooOften: 300_000, Seen: stats.Seen{Timed: 0.12, Counted: 0.249, Of: 10, Missed: 2.9e6}},
+	} {
+		f.Latency = &stats.Histogram{}
+		for range f.Completed {
+			f.Latency.Record(1500)
+		}
+		rows = append(rows, stats.NewRow(f, 10))
+	}
+	return rows
+}
+
+func TestBudgetGolden(t *testing.T) {
+	for _, f := range []Format{Table, JSON, CSV} {
+		golden(t, "budget-"+f.String(), func(w *bytes.Buffer) error {
+			return Functions(w, f, budgeted(), Options{Latency: true, Budgeted: true})
+		})
+	}
+	golden(t, "budget-count", func(w *bytes.Buffer) error { return Functions(w, Table, budgeted(), Options{}) })
+	summary := stats.Summary{Hits: 31, Delivered: 31, Seconds: 10, Budget: 0.05, Lowered: 2}
+	golden(t, "budget-summary", func(w *bytes.Buffer) error { return SummaryJSON(w, summary) })
 }
 
 func TestCountedGolden(t *testing.T) {

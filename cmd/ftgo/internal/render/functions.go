@@ -23,14 +23,17 @@ type Options struct {
 	// Errors adds the number of errors returned to CSV and TSV, CountFirst that of calls that were
 	// counted and not timed to JSON, CSV and TSV; the other formats have them where a row does.
 	Errors, CountFirst bool
-	Sched              bool     // what latencies were spent with
-	Processes          bool     // the process
-	By, ByStack        bool     // the value, which is who called
-	Amount             string   // what is added up, "" if nothing is
-	AmountHist         bool     // histograms are of it
-	NoHeader           bool     // leave out the line with the columns' names
-	FullNames          bool     // tables have the whole paths of packages
-	Events             []string // the kernel events that Function.Events counts, GROUP:EVENT each
+	// Budgeted adds to CSV and TSV how much of the time functions were seen in, since a budget may keep
+	// them from it; the other formats have it where it has.
+	Budgeted    bool
+	Sched       bool     // what latencies were spent with
+	Processes   bool     // the process
+	By, ByStack bool     // the value, which is who called
+	Amount      string   // what is added up, "" if nothing is
+	AmountHist  bool     // histograms are of it
+	NoHeader    bool     // leave out the line with the columns' names
+	FullNames   bool     // tables have the whole paths of packages
+	Events      []string // the kernel events that Function.Events counts, GROUP:EVENT each
 	// Interval is the interval that rows are of, nil where there are none.
 	Interval *Interval
 	// Trends are the rates of the last intervals, by function, oldest first, for the last
@@ -129,6 +132,11 @@ func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) objec
 				row = append(row, member{c.name, units.Compact(float64(c.n))})
 			}
 		}
+		timed, counted := r.Seen.Shares()
+		row = append(row, object{
+			{"TIMED%", shown(all.Seen.Of > 0 && o.Latency, shareCell(timed))}, {"SEEN%", shown(all.Seen.Of > 0, shareCell(counted))},
+			{"UNSEEN", shown(all.Seen.Of > 0, known(r.Seen.Missed >= 0.5, "≈"+units.Compact(math.Round(r.Seen.Missed))))},
+		}...)
 		for _, i := range events {
 			_, name, _ := strings.Cut(o.Events[i], ":")
 			perCall := units.Rate(float64(eventCount(r, i)) / float64(r.Calls))
@@ -151,8 +159,21 @@ func sum(rows []stats.Row) (all stats.Function) {
 		if len(r.Waits) > 0 {
 			all.Waits = r.Waits
 		}
+		all.Seen.Of += r.Seen.Of
 	}
 	return all
+}
+
+// shareCell is a share of the time, rounded down: only all of it is 100.
+func shareCell(share float64) string {
+	return strconv.FormatFloat(math.Floor(share*1e3+1e-3)/10, 'f', -1, 64)
+}
+
+// seen is how much of the time a function was seen in.
+func seen(r stats.Row) object {
+	timed, counted := r.Seen.Shares()
+	round := func(share float64) float64 { return math.Floor(share*1e4+1e-3) / 1e4 }
+	return object{{"timed", round(timed)}, {"counted", round(counted)}, {"missed_estimate", uint64(math.Round(r.Seen.Missed))}}
 }
 
 // How many columns of a value are shown: without functions, and beside them.
@@ -273,6 +294,9 @@ func (o Options) record(r stats.Row) object {
 		{"raw", shown(net, known(timed(r), r.Raw || r.Bounds == nil))},
 		{"counted_only", shown(o.CountFirst, r.CountedOnly)},
 		{"too_often", shown(o.CountFirst, known(r.TooOften > 0, thousandths(r.TooOften)))},
+		{"timed_share", shown(o.Budgeted && o.Latency, known(r.Seen.Of > 0, seen(r)[0].value))},
+		{"counted_share", shown(o.Budgeted, known(r.Seen.Of > 0, seen(r)[1].value))},
+		{"missed_estimate", shown(o.Budgeted, known(r.Seen.Of > 0, seen(r)[2].value))},
 	}...), o.Interval.members()...)
 }
 
@@ -304,7 +328,8 @@ func (o Options) members(r stats.Row) object {
 	}
 	return append(append(o.counts("function", r), object{
 		{"unsure", nonzero(r.Unsure)}, {"errors", known(r.ReturnsErrors, r.Errors)},
-		{"counted_only", shown(o.CountFirst, r.CountedOnly)}, {"too_often", shown(o.CountFirst, nonzero(r.TooOften))},
+		{"counted_only", shown(o.CountFirst || r.CountedOnly > 0, r.CountedOnly)}, {"too_often", nonzero(r.TooOften)},
+		{"seen", known(r.Seen.Of > 0, seen(r))},
 		{"why", known(r.Rest == stats.Unvalued, &r.Value)},
 		{"sum_of", known(o.Amount != "", added)}, {"histogram_of", known(o.AmountHist && amounts.Count() > 0, bucketsOf(&amounts.Histogram))},
 		{"rate", r.Rate}, {"ns", known(timed, exact)},

@@ -174,12 +174,17 @@ func (o *Options) checkProbes(probes int, each time.Duration) error {
 // whatever the program.
 const manyFuncs = 500
 
+// countable tells whether calls may be only counted. They have no stack then, no kernel events, nothing
+// to split and no waits, and are of no process and no value.
+func (p *planned) countable() bool {
+	return p.Stack == 0 && len(p.With) == 0 && !p.Sched && !p.Waits && !p.PerPID && !p.Values.Any()
+}
+
 // countFirst tells of which functions calls are to be counted before any is timed; nil
-// is none. Calls that are only counted have no stack, no kernel events, nothing to split and no waits,
-// and are of no process and no value, so with --stack, --with, --sched, --waits, --per-pid, --by and --sum it is none.
+// is none.
 func (p *planned) countFirst(mode uprobe.Mode) func(*offsets.Func) bool {
 	switch {
-	case mode != uprobe.Latency || !p.TimesCalls || p.Stack > 0 || len(p.With) > 0 || p.Sched || p.Waits || p.PerPID || p.Values.Any():
+	case mode != uprobe.Latency || !p.TimesCalls || !p.countable():
 		return nil
 	case p.MaxRate != nil:
 		if *p.MaxRate == 0 {

@@ -145,7 +145,7 @@ func (p *planned) live(j *run.Job) (err error) {
 	filter := p.Filter()
 	if err := p.planFor(uprobe.Options{
 		Mode: mode, Features: p.features, Threads: len(p.With) > 0, Sched: p.Sched, Waits: p.Waits, Stack: p.Stack, Follow: needs.Follow,
-		CountFirst: p.countFirst(mode), Recorded: !filter.All() || p.PerPID,
+		CountFirst: p.countFirst(mode), Recorded: !filter.All() || p.PerPID, Regroups: p.share() > 0,
 	}); err != nil {
 		return err
 	}
@@ -178,6 +178,7 @@ func (p *planned) source() trace.Options {
 		Recorder: trace.Recorder{Features: p.features, BufferKB: p.BufferKB, Raw: p.Reader == "raw", Shared: p.Force},
 		Entries:  want.Entries, Steady: want.Steady, Once: want.Once, Limit: want.Limit,
 		Alone: !p.mixed(), Wait: p.Wait, MaxRate: p.RateLimit(), OpenCalls: p.OpenCalls,
+		Budget: p.share(), Countable: p.countable(),
 	}
 	if want.Inside {
 		opt.Inside = make(map[int]bool)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
@@ -71,8 +72,9 @@ type Recorder struct {
 	MaxLost         *uint64 // how many events may be lost; nil is any number
 	Reader          string  // pipe or raw
 	MaxProbes       int
-	Force           bool // goes on in spite of much
-	NoExpedite      bool // leaves the kernel's grace periods as long as they are
+	Budget          *float64 // percent of the program's CPU time that probes may take; 0 is no limit, nil what suits
+	Force           bool     // goes on in spite of much
+	NoExpedite      bool     // leaves the kernel's grace periods as long as they are
 }
 
 // Extras are what is traced beside calls.
@@ -137,6 +139,39 @@ func (o *Options) DefineRecorder(fs *cli.Flags) {
 	fs.BoolVar(&o.Force, "force", false, "go on despite unmatched patterns, a file open for writing, or an old kernel")
 	fs.BoolVar(&o.NoExpedite, "no-expedite", false, "leave /sys/kernel/rcu_expedited alone")
 	fs.IntVar(&o.MaxProbes, "max-probes", 0, "refuse to place more than `N` probes")
+	cli.Define(fs, &o.Budget, "budget", "", "let probes take `PERCENT` of the program's CPU time (default 25; no limit, 0, with PROGRAM)", percent)
+}
+
+// percent is the form of a share; nil is none that was given.
+var percent = cli.Form[*float64]{
+	Read: func(text string) (*float64, error) {
+		n, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+		if err != nil || !(n >= 0 && n < 100) {
+			return nil, fmt.Errorf("parse share %q: not from 0 to less than 100 percent", text)
+		}
+		return &n, nil
+	},
+	Write: func(n *float64) string {
+		if n == nil {
+			return ""
+		}
+		return strconv.FormatFloat(*n, 'f', -1, 64)
+	},
+}
+
+// usualBudget is what probes may take of programs that were running before, and are to go on as they
+// did, in percent.
+const usualBudget = 25
+
+// share is what probes may take of the program's CPU time; 0 is no limit.
+func (o *Options) share() float64 {
+	switch {
+	case o.Budget != nil:
+		return *o.Budget / 100
+	case len(o.Program) > 0 || o.InKernel:
+		return 0
+	}
+	return usualBudget / 100.0
 }
 
 // DefineExtras defines the flags that say what is traced beside calls.

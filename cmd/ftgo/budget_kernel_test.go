@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
+)
+
+// onDemand is a testdata/paced that makes calls when it is told to.
+type onDemand struct {
+	*exec.Cmd
+	t   *testing.T
+	in  io.Writer
+	out *bufio.Reader
+}
+
+func startOnDemand(t *testing.T, path string) *onDemand {
+	p := &onDemand{Cmd: exec.Command(path, "-threads", "0"), t: t}
+	in, err := p.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
+	p.in, p.out = in, bufio.NewReader(out)
+	p.call(0, 0)
+	return p
+}
+
+// call has it make calls of a function.
+func (p *onDemand) call(function, times int) {
+	p.t.Helper()
+	fmt.Fprintln(p.in, function, times)
+	if _, err := p.out.ReadString('\n'); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// awaitRegrouped waits until the probes that a run has begun with are disarmed, and others have come
+// back in events of their own.
+func awaitRegrouped(t *testing.T, instance string) bool {
+	t.Helper()
+	enabled := func(pattern string) (n int) {
+		files, _ := filepath.Glob(filepath.Join(instance, "events", "ftgo_*", pattern, "enable"))
+		for _, file := range files {
+			if b, _ := os.ReadFile(file); strings.TrimSpace(string(b)) == "1" {
+				n++
+			}
+		}
+		return n
+	}
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if enabled("e0_*") == 0 && enabled("e[1-9]*") > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// TestKernelBudget: a function that is called more often than a tiny budget allows is not probed any
+// more. Its calls until then are counted exactly, and those of others that it shared probes with, too, once
+// they are back. A look may come while it is being called: that is tried again.
+func TestKernelBudget(t *testing.T) {
+	f := needsAppend(t)
+	path := fixture.Build(t, "paced")
+	for _, command := range []string{"probe", "count", "trace"} {
+		for _, running := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, -p %v", command, running), func(t *testing.T) {
+				tracetest.RightOnce(t, 3, t.Errorf, func() (wrong []string) {
+					target := startOnDemand(t, path)
+					args := []string{command, "-o", "json", "--budget", "0.001", path, "main.c0?"}
+					if running {
+						args = append(args, "-p", fmt.Sprint(target.Process.Pid))
+					}
+					p := tracer(t, args...)
+					target.call(0, 1009)
+					if !awaitRegrouped(t, filepath.Join(f.Dir(), "instances", instanceOf(t, f.Dir(), p.Process.Pid))) {
+						p.Process.Kill()
+						return []string{"the probes are as they were", p.err.String()}
+					}
+					target.call(0, 2003)
+					target.call(3, 11)
+					p.Process.Signal(syscall.SIGINT)
+					if code := p.end(t); code != 0 {
+						t.Errorf("status %d\n%s", code, p.err.String())
+					}
+					add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+					if command == "trace" {
+						lines := make(map[string]int)
+						for line := range strings.Lines(p.out.String()) {
+							var call struct{ Type, Function string }
+							if err := json.Unmarshal([]byte(line), &call); err != nil {
+								t.Fatal(err)
+							}
+							lines[call.Type+" "+call.Function]++
+						}
+						if lines["call main.c00"] != 1009 || lines["call main.c03"] != 11 {
+							add("lines: %v", lines)
+						}
+					} else {
+						o := readObserved(t, p.out.String())
+						if s := o.summary; s.Delivered+s.Lost != s.Hits || s.Unparsed != 0 {
+							t.Errorf("delivered %d + lost %d is not hits %d; %d not understood", s.Delivered, s.Lost, s.Hits, s.Unparsed)
+						}
+						hot, other := o.functions["main.c00"], o.functions["main.c03"]
+						if hot.Calls != 1009 || command == "probe" && hot.Completed != 1009 || hot.TooOften == 0 {
+							add("hot: %+v", hot)
+						}
+						if other.Calls != 11 || command == "probe" && other.Completed != 11 {
+							add("other: %+v", other)
+						}
+						if hot.Seen.Counted > other.Seen.Counted || hot.Seen.Counted == 1 || hot.Seen.Missed == 0 || other.Seen.Counted == 0 {
+							add("hot was seen %+v, the other %+v", hot.Seen, other.Seen)
+						}
+					}
+					if !strings.Contains(p.err.String(), "--budget") {
+						add("not told")
+					}
+					if len(wrong) > 0 {
+						wrong = append(wrong, p.err.String())
+					}
+					nothingOf(t, f, p.Process.Pid)
+					return wrong
+				})
+			})
+		}
+	}
+}

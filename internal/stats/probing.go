@@ -1,0 +1,44 @@
+package stats
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Probing is what probes cost the program, in nanoseconds of its time.
+type Probing struct {
+	Emulated, Stepped float64 // what a hit costs, by what the kernel does with the instruction
+	NS, Low, High     float64 // what all hits cost, at least Low and at most High
+	Others            float64 // what hits of other processes cost these: the file is probed for all
+	CPU               float64 // the time that the program used meanwhile, 0 if that is not known
+	// Functions are those whose probes took a large part of it, the largest first.
+	Functions []FunctionShare
+}
+
+// FunctionShare is the share of a program's time that the probes of a function took.
+type FunctionShare struct {
+	Function string  `json:"function"`
+	Share    float64 `json:"share"`
+}
+
+// largeShare is what part of the program's time has a function named.
+const largeShare = 0.1
+
+// Share is the part of the program's CPU time that is ns.
+func (p *Probing) Share(ns float64) float64 {
+	if p.CPU == 0 {
+		return 0
+	}
+	return min(ns/p.CPU, 1)
+}
+
+// Add names a function whose probes cost so much, if that is a large part.
+func (p *Probing) Add(function string, ns float64) {
+	if share := p.Share(ns); share > largeShare {
+		p.Functions = append(p.Functions, FunctionShare{function, share})
+	}
+	slices.SortFunc(p.Functions, func(a, b FunctionShare) int {
+		return cmp.Or(cmp.Compare(b.Share, a.Share), strings.Compare(a.Function, b.Function))
+	})
+}

@@ -1,0 +1,175 @@
+package trace
+
+import (
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+// load is what probes take of the CPU time of what is traced, by the kernel's count of hits. They are
+// those of all processes that run the file, because the kernel probes all of them.
+type load struct {
+	plan *uprobe.Plan
+	base int // index of what stands for runtime probes, behind the functions
+	cost HitCost
+	last [][]uint64 // the counters at the last look
+	// calls and spent are of each function: the number of its calls so far, and what its probes have
+	// cost between the last two looks, in seconds.
+	calls []uint64
+	spent []float64
+
+	busy   *procfs.BusyTimes
+	used   []usage // the last ones, of half a second or more
+	kernel systemTime
+	system float64 // how many CPUs are usually kept busy in the kernel
+}
+
+// usage is what CPU time was used until a moment.
+type usage struct {
+	at    time.Time
+	used  time.Duration
+	found int // the number of processes
+}
+
+// systemTime is how long processes have been in the kernel until a moment.
+type systemTime struct {
+	at  time.Time
+	sum time.Duration
+}
+
+// unknownCost is what hits are taken to cost where that can't be measured: where the kernel
+// single-steps in a virtual machine it is as much.
+var unknownCost = HitCost{Emulated: 1000, Stepped: 10_000, Word: 100}
+
+// steady is how far back the CPU time is looked at: it is known in steps of 10 ms for each process.
+const steady = 500 * time.Millisecond
+
+func newLoad(l *Live) (w *load, err error) {
+	n, link, pids := len(l.plan.Funcs), l.plan.Binary.File().Link(), l.opt.PIDs
+	w = &load{plan: l.plan, base: n, cost: unknownCost, last: l.from.Hits, calls: make([]uint64, n+1), spent: make([]float64, n+1)}
+	if running := procfs.Running(link); slices.ContainsFunc(pids, func(pid int) bool { return slices.Contains(running, pid) }) {
+		pids = nil // else the file is a library
+	}
+	w.busy = procfs.NewBusyTimes(pids, link)
+	w.used = []usage{{at: time.Now(), found: len(w.busy.Found())}}
+	if w.last == nil {
+		w.last, err = l.session.Profile()
+	}
+	return w, err
+}
+
+// price learns what hits cost by now.
+func (w *load) price(costs Costs) {
+	if !costs.Ready() {
+		return
+	}
+	if known := costs.Take(); known != nil && known.Typical.Emulated > 0 {
+		w.cost = known.Typical
+	}
+}
+
+// callCosts are what hits of a function cost that has a call counted, and timed, in seconds.
+func (w *load) callCosts(fn int) (counted, timed float64) {
+	f := &w.plan.Funcs[fn]
+	entry := pairing.Hits{Emulated: 1}
+	if f.Stepped {
+		entry = pairing.Hits{Stepped: 1}
+	}
+	counted = w.cost.Of(entry) / 1e9
+	if entry.Stepped++; f.Values.Entry != nil { // a RET is stepped
+		entry.Words += uint64(f.Values.Entry.Words)
+	}
+	if f.Values.Return != nil {
+		entry.Words += uint64(f.Values.Return.Words)
+	}
+	if w.plan.Mode != uprobe.Latency {
+		entry.Stepped--
+		return w.cost.Of(entry) / 1e9, 0
+	}
+	return counted, w.cost.Of(entry) / 1e9
+}
+
+// read reads the kernel's counters, and tells what CPU time that took.
+func (w *load) read(s *tracefs.Session) (profile [][]uint64, took time.Duration, err error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before := procfs.ThreadTime()
+	profile, err = s.Profile()
+	return profile, procfs.ThreadTime() - before, err
+}
+
+// take takes the kernel's counters.
+func (w *load) take(now [][]uint64) {
+	clear(w.spent)
+	for i := range now {
+		ev := &w.plan.Events[i]
+		for k, hits := range now[i] {
+			if i < len(w.last) {
+				hits -= min(hits, w.last[i][k])
+			}
+			if hits == 0 {
+				continue
+			}
+			site := &ev.Sites[k]
+			fn := site.Func
+			if fn < 0 {
+				fn = w.base
+			}
+			if site.Kind.IsEntry() && !site.Beside || site.Kind.Counts() || site.Func < 0 {
+				w.calls[fn] += hits
+			}
+			if !site.Beside {
+				w.spent[fn] += w.cost.Emulated * float64(hits) / 1e9
+				if site.Stepped {
+					w.spent[fn] += (w.cost.Stepped - w.cost.Emulated) * float64(hits) / 1e9
+				}
+			}
+			w.spent[fn] += w.cost.Word * float64(ev.Words) * float64(hits) / 1e9
+		}
+	}
+	w.last = now
+}
+
+// cpus is how many CPUs the processes have kept busy lately; not less than one if some came or went, as
+// they take with them what they have used.
+func (w *load) cpus(now time.Time) float64 {
+	used, n := w.busy.Since()
+	last := w.used[len(w.used)-1]
+	w.used = append(w.used, usage{now, last.used + used, n})
+	for len(w.used) > 2 && now.Sub(w.used[1].at) >= steady {
+		w.used = w.used[1:]
+	}
+	first := w.used[0]
+	share := float64(last.used+used-first.used) / float64(now.Sub(first.at))
+	if slices.ContainsFunc(w.used, func(u usage) bool { return u.found == 0 || u.found != n }) {
+		return max(share, 1)
+	}
+	return share
+}
+
+// settle takes how much the processes are in the kernel for what is usual.
+func (w *load) settle(now time.Time) { w.system = w.inKernel(now) }
+
+// grown is by how many CPUs more than usual they are there.
+func (w *load) grown(now time.Time) float64 { return w.inKernel(now) - w.system }
+
+// inKernel is how many CPUs the processes have kept busy in the kernel since it was asked last: a hit
+// is time there.
+func (w *load) inKernel(now time.Time) float64 {
+	var sum time.Duration
+	for _, pid := range w.busy.Found() {
+		if stat, err := procfs.ReadStat(pid); err == nil {
+			sum += stat.System
+		}
+	}
+	before := w.kernel
+	if w.kernel = (systemTime{now, sum}); before.at.IsZero() {
+		return 0
+	}
+	return float64(sum-before.sum) / float64(now.Sub(before.at))
+}
