@@ -235,7 +235,7 @@ func TestKernelAttachExact(t *testing.T) {
 	if _, err := bufio.NewReader(errs).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	p := tracer(t, "probe", "-o", "json", "--wrappers", "-p", fmt.Sprint(cmd.Process.Pid), "main.*")
+	p := tracer(t, "probe", "-o", "json", "--wrappers", "--budget", "0", "-p", fmt.Sprint(cmd.Process.Pid), "main.*")
 	in.Close()
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ func settle() time.Duration { return pick(time.Second, 300*time.Millisecond) }
 
 // floodFtgo measures ftgo, which writes nowhere.
 func (b *bench) floodFtgo(pid int, args []string, window time.Duration) (measured flow, err error) {
-	args = append(args[:len(args):len(args)], "-o", "json", "-w", os.DevNull, "-p", strconv.Itoa(pid), "main.framed")
+	args = append(args[:len(args):len(args)], "-o", "json", "-w", os.DevNull, "--budget", "0", "-p", strconv.Itoa(pid), "main.framed")
 	c := command(b, childLimit, b.ftgo, args...)
 	if err := c.start(); err != nil {
 		return measured, err

@@ -92,7 +92,7 @@ func (s *selftimed) end() {
 
 // probed has ftgo look at it for so many seconds, while it serves requests.
 func (s *selftimed) probed(seconds float64, args ...string) (served answer, x *tracer) {
-	line := append([]string{args[0], "-d", fmt.Sprintf("%gs", seconds), "-p", strconv.Itoa(s.pid)}, args[1:]...)
+	line := append([]string{args[0], "--budget", "0", "-d", fmt.Sprintf("%gs", seconds), "-p", strconv.Itoa(s.pid)}, args[1:]...)
 	x = newTracer(s.t, time.Minute, fixture.Command(s.t, "cmd/ftgo"), line...)
 	check(s.t, x.begin())
 	check(s.t, x.ready())
