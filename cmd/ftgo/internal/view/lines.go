@@ -314,7 +314,7 @@ func (v *Lines) End(t *trace.Table) error {
 	if err := v.out.Flush(); err != nil {
 		return err
 	}
-	v.warnLeftOut()
+	v.warnLeftOut(t.Lost)
 	if v.undecided > 0 {
 		v.Env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", units.Plural(v.undecided, "call"))
 	}

@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // slowTrees are what is written of a play, with a limit of lines for each tree and for all.
@@ -121,5 +124,23 @@ func TestSlowTreesAreBounded(t *testing.T) {
 	}
 	if got := fmt.Sprint(slow.left > 2000, len(slow.kept) > 0); got != "true true" {
 		t.Errorf("%d not kept, %d kept", slow.left, len(slow.kept))
+	}
+}
+
+// TestLeftOutIsTold: what trees are not whole of is said, and nothing if they are.
+func TestLeftOutIsTold(t *testing.T) {
+	var said bytes.Buffer
+	scene := &run.Scene{Env: &cli.Env{Stderr: &said}, Plan: &uprobe.Plan{Follows: true}}
+	v := &Lines{stream: stream{Scene: scene, opt: &Options{}}, trees: newCallTrees(0, nil)}
+	v.trees.slow = &slowest{}
+	if v.warnLeftOut(0); said.Len() > 0 {
+		t.Errorf("%s", said.String())
+	}
+	v.cut.trees, v.cut.lines, v.trees.slow.left = 2, 30, 1
+	v.warnLeftOut(5)
+	for _, want := range []string{"30 lines left out of 2 trees", "room for 10000 in a tree, and for 200000 in all", "events were lost", "1 tree of the slowest not kept"} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("nothing says %q:\n%s", want, said.String())
+		}
 	}
 }

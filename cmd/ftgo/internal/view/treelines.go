@@ -88,8 +88,8 @@ func (v *Lines) writeRest() error {
 	return nil
 }
 
-// warnLeftOut says what trees had no room for.
-func (v *Lines) warnLeftOut() {
+// warnLeftOut says what trees had no room for, and what lost events do to them.
+func (v *Lines) warnLeftOut(lost uint64) {
 	if v.trees == nil {
 		return
 	}
@@ -98,6 +98,9 @@ func (v *Lines) warnLeftOut() {
 	}
 	if n := v.cut.trees; n > 0 {
 		v.Env.Warn(fmt.Sprintf("%s left out of %s: there is room for %d in a tree, and for %d in all", units.Plural(v.cut.lines, "line"), units.Plural(n, "tree"), maxTree, v.trees.total))
+	}
+	if lost > 0 && v.Plan.Follows {
+		v.Env.Warn("events were lost: a goroutine may be shown apart, and a call that seems unwound may have returned long before")
 	}
 	if s := v.trees.slow; s != nil && s.left > 0 {
 		v.Env.Warn(units.Plural(s.left, "tree") + " of the slowest not kept: all together have more lines than there is room for")
