@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/internal/pairing"
 )
 
 // slowest says which trees of calls are wanted: those that took longer than over or, if that is 0, as
@@ -15,8 +16,9 @@ type slowest struct {
 	over time.Duration
 	keep int
 	kept []keptTree // the slowest first
-	// lines are of kept; left are trees that were not kept for want of room.
-	lines, left int
+	// lines are of kept; left are trees that were not kept for want of room, unseen those of which it
+	// is not known how long they took, since probes were taken out meanwhile.
+	lines, left, unseen int
 }
 
 type keptTree struct {
@@ -27,9 +29,14 @@ type keptTree struct {
 // took is how long the outermost call of a tree has taken that has ended.
 func (tree *callTree) took() time.Duration { return tree.over.Sub(tree.began) }
 
-// wants tells whether a tree is wanted that took so long.
-func (s *slowest) wants(took time.Duration) bool {
-	if s.keep == 0 {
+// wants tells whether a tree is wanted that took so long, of a call of which the end may not have
+// been seen.
+func (s *slowest) wants(c *pairing.Call, took time.Duration) bool {
+	switch {
+	case c.Outcome == pairing.Abandoned:
+		s.unseen++
+		return false
+	case s.keep == 0:
 		return took > s.over
 	}
 	return len(s.kept) < s.keep || took > s.kept[len(s.kept)-1].took

@@ -63,6 +63,12 @@ goroutine 1  00:00:00.000001  thread 10
   1.00µs      -    b()
   1.00µs      -    b()
 `},
+		{"unseen", slowest{over: 3 * time.Microsecond}, 100, 100, "a b . b . ? a b ? b . .", `
+goroutine 1  00:00:00.000007  thread 10
+  5.00µs   100%  a()
+       -      -    b() = abandoned
+  1.00µs    20%    b()
+`},
 		{"no room in the tree", slowest{over: 3 * time.Microsecond}, 3, 100, "a b . c . d e . . f . .", `
 goroutine 1  00:00:00.000001  thread 10
   11.0µs   100%  a()
@@ -136,9 +142,9 @@ func TestLeftOutIsTold(t *testing.T) {
 	if v.warnLeftOut(0); said.Len() > 0 {
 		t.Errorf("%s", said.String())
 	}
-	v.cut.trees, v.cut.lines, v.trees.slow.left = 2, 30, 1
+	v.cut.trees, v.cut.lines, v.trees.slow.left, v.trees.slow.unseen = 2, 30, 1, 4
 	v.warnLeftOut(5)
-	for _, want := range []string{"30 lines left out of 2 trees", "room for 10000 in a tree, and for 200000 in all", "events were lost", "1 tree of the slowest not kept"} {
+	for _, want := range []string{"30 lines left out of 2 trees", "room for 10000 in a tree, and for 200000 in all", "events were lost", "1 tree of the slowest not kept", "of 4 trees nobody knows how long they took"} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("nothing says %q:\n%s", want, said.String())
 		}

@@ -194,7 +194,7 @@ func (t *callTrees) end(c *pairing.Call, line *render.CallLine, at time.Time) er
 	if s == tree.root && len(s.stack) == 0 {
 		tree.over = at
 		delete(t.growing, tree)
-		if t.slow != nil && !t.slow.wants(tree.took()) {
+		if t.slow != nil && !t.slow.wants(c, tree.took()) {
 			t.release(tree, false)
 		} else {
 			t.ended = append(t.ended, tree)

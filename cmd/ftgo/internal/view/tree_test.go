@@ -15,7 +15,7 @@ import (
 )
 
 // grow plays a program to the trees: "f" begins a call of f, "." ends the innermost, "!"
-// unwinds it, "-" ends it unwanted; ">2" starts a goroutine, "~" ends one; "2:" before any of these
+// unwinds it, "-" ends it unwanted, "?" leaves its end unseen; ">2" starts a goroutine, "~" ends one; "2:" before any of these
 // is for another goroutine. Each word takes 1 µs, but "1s", which takes a second.
 func grow(t *testing.T, trees *callTrees, play string) {
 	t.Helper()
@@ -49,7 +49,7 @@ func grow(t *testing.T, trees *callTrees, play string) {
 		}
 		shown := render.CallLine{Thread: render.Thread{Goid: goid, TID: int(9 + goid)}, Time: time.Unix(0, int64(now)*1000).UTC()}
 		stack := stacks[goid]
-		if strings.ContainsAny(word[:1], ".!-") {
+		if strings.ContainsAny(word[:1], ".!-?") {
 			c := stack[len(stack)-1]
 			stacks[goid] = stack[:len(stack)-1]
 			shown.Function, shown.End, shown.NS = string(rune(c.Func)), "return", int64(now-c.Start)*1000
@@ -61,6 +61,8 @@ func grow(t *testing.T, trees *callTrees, play string) {
 				shown.End = "unwound"
 			case "-":
 				line = nil
+			case "?":
+				c.Outcome, shown.End = pairing.Abandoned, "abandoned"
 			}
 			if err := trees.end(&c, line, shown.Ended); err != nil {
 				t.Fatal(err)

@@ -102,6 +102,9 @@ func (v *Lines) warnLeftOut(lost uint64) {
 	if lost > 0 && v.Plan.Follows {
 		v.Env.Warn("events were lost: a goroutine may be shown apart, and a call that seems unwound may have returned long before")
 	}
+	if s := v.trees.slow; s != nil && s.unseen > 0 {
+		v.Env.Warn("of " + units.Plural(s.unseen, "tree") + " nobody knows how long they took: the budget took their probes out meanwhile")
+	}
 	if s := v.trees.slow; s != nil && s.left > 0 {
 		v.Env.Warn(units.Plural(s.left, "tree") + " of the slowest not kept: all together have more lines than there is room for")
 	}
