@@ -49,10 +49,12 @@ type queue struct {
 	list  []Event  // of text, from head on
 	head  int
 	page  rawPage
-	spare [][]uint64 // that text's events can use again
-	ev    Event      // the next of the queue
-	has   bool       // there is one
-	until uint64     // nothing more will come of before
+	// newest is the page that was read last, as long as nobody has looked when it ends.
+	newest rawPage
+	spare  [][]uint64 // that text's events can use again
+	ev     Event      // the next of the queue
+	has    bool       // there is one
+	until  uint64     // nothing more will come of before
 }
 
 // queue adds one.
@@ -67,6 +69,7 @@ func (s *side) readFrom(source pageSource) { s.source, s.take = source, s.add }
 
 // pass reads all CPUs.
 func (s *side) pass(ctx context.Context) (n int, err error) {
+	s.merge.look()
 	s.merge.bound = s.merge.latest
 	return s.source.ReadPages(ctx, s.take)
 }
@@ -90,11 +93,29 @@ func (s *side) add(cpu int, page []byte) {
 		cp, m.free = m.free[last][:0], m.free[:last]
 	}
 	cp = append(cp, page...)
-	q.found(s.formats.page(cpu, cp).last())
+	next := s.formats.page(cpu, cp)
+	if next.time < q.newest.time { // the clock has begun anew, as it may when a machine wakes up
+		q.look()
+	}
+	q.found(next.time)
+	q.newest = next
 	q.pages = append(q.pages, cp)
 	if len(q.pages) == 1 {
-		q.page = s.formats.page(cpu, cp)
+		q.page = next
 		q.next()
+	}
+}
+
+// look finds when the newest page ends, for which all of it is read: when another has begun it is
+// known well enough.
+func (q *queue) look() {
+	q.found(q.newest.last())
+	q.newest = rawPage{}
+}
+
+func (m *merge) look() {
+	for _, q := range m.queues {
+		q.look()
 	}
 }
 
@@ -124,6 +145,7 @@ func (q *queue) empty() { q.until = max(q.until, q.merge.bound) }
 
 // certain is how far events can be let go.
 func (m *merge) certain() uint64 {
+	m.look()
 	time := m.latest
 	for _, q := range m.queues {
 		time = min(time, q.until)
@@ -189,6 +211,7 @@ func (q *queue) next() {
 			}
 			q.unreadable++
 		}
+		q.look() // its memory may be used for another
 		q.merge.free = append(q.merge.free, q.pages[q.head])
 		if q.head++; q.head < len(q.pages) {
 			q.page = q.formats.page(q.page.cpu, q.pages[q.head])

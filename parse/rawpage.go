@@ -30,8 +30,9 @@ const rawTimeTop = 0xf8 << 56
 type rawPage struct {
 	formats *rawFormats
 	cpu     int
-	data    []byte // records not yet read
-	time    uint64 // of the last one read
+	data    []byte // records
+	at      int    // where the next one is
+	time    uint64 // of the last one read, or when the page began
 	bad     bool   // something in the page can't be; to be told
 }
 
@@ -80,52 +81,51 @@ func (p rawPage) last() uint64 {
 
 // step goes to the next record that holds data. Every round takes at least four bytes.
 func (p *rawPage) step() (data []byte, ok bool) {
-	for len(p.data) >= 4 {
-		head := binary.LittleEndian.Uint32(p.data)
+	for len(p.data)-p.at >= 4 {
+		rest := p.data[p.at:]
+		head := binary.LittleEndian.Uint32(rest)
 		kind, delta := head&31, uint64(head>>5)
 		if 0 < kind && kind < rawPadding {
 			end := 4 + 4*int(kind)
-			if end > len(p.data) {
+			if end > len(rest) {
 				break
 			}
-			data = p.data[4:end]
-			p.data = p.data[end:]
+			p.at += end
 			p.time += delta
-			return data, true
+			return rest[4:end], true
 		}
 		if kind == rawPadding && delta == 0 { // to the end of the page
-			p.data = nil
+			p.at = len(p.data)
 			return nil, false
 		}
-		if len(p.data) < 8 {
+		if len(rest) < 8 {
 			break
 		}
-		word := binary.LittleEndian.Uint32(p.data[4:])
+		word := binary.LittleEndian.Uint32(rest[4:])
 		switch kind {
 		case rawTimeExtend:
 			p.time += uint64(word)<<27 + delta
-			p.data = p.data[8:]
+			p.at += 8
 		case rawTimeStamp:
 			p.time = fixTime(uint64(word)<<27+delta, p.time)
-			p.data = p.data[8:]
+			p.at += 8
 		default:
 			end := 4 + uint64(word)
-			if word < 4 || end > uint64(len(p.data)) {
-				p.data, p.bad = nil, true
+			if word < 4 || end > uint64(len(rest)) {
+				p.at, p.bad = len(p.data), true
 				return nil, false
 			}
-			data = p.data[8:end]
-			p.data = p.data[end:]
+			p.at += int(end)
 			// An event that a filter has dropped after it was given its place is padding,
 			// and the time of the next one counts from its own.
 			p.time += delta
 			if kind == rawLongData {
-				return data, true
+				return rest[8:end], true
 			}
 		}
 	}
-	p.bad = p.bad || len(p.data) > 0
-	p.data = nil
+	p.bad = p.bad || p.at < len(p.data)
+	p.at = len(p.data)
 	return nil, false
 }
 
