@@ -142,9 +142,18 @@ func checkSpawned(t *testing.T, request int, tree string, slow, lingers, stays b
 func TestKernelFollow(t *testing.T) {
 	tracetest.Kernel(t)
 	const requests = 1000
-	for _, version := range []string{fixture.Current, "1.16.15", "1.17.13", "1.20.14", "1.23.12"} {
-		t.Run(version, func(t *testing.T) {
-			target := fixture.BuildWith(t, version, "spawn")
+	for _, c := range []struct {
+		version string
+		flags   []string
+	}{
+		{fixture.Current, nil}, {fixture.Current, []string{"-buildmode=pie"}}, {fixture.Current, []string{"-gcflags=all=-N -l"}},
+		{"1.16.15", nil}, {"1.17.13", nil}, {"1.20.14", nil}, {"1.23.12", nil},
+	} {
+		t.Run(strings.Join(append([]string{c.version}, c.flags...), " "), func(t *testing.T) {
+			if c.version != fixture.Current || c.flags != nil {
+				fixture.NeedLong(t)
+			}
+			target := fixture.BuildWith(t, c.version, "spawn", c.flags...)
 			r := waitLong(t, append(append([]string{"trace", "--tree", target}, spawnFuncs...), "--", target, "-n", fmt.Sprint(requests), "-linger", "7", "-stay", "11")...)
 			if !strings.Contains(r.stderr, "all delivered") {
 				t.Fatal(r.stderr)
