@@ -98,6 +98,7 @@ type Summary struct {
 	// is how many functions were not timed, or not seen, for some of the time because of it, or of MaxRate.
 	Budget  float64
 	Lowered int
+	Away    []FunctionSeen // see [Away]
 }
 
 // OwnShare is Own as a share of one CPU.

@@ -1,5 +1,10 @@
 package stats
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Seen is how much of a stretch of time a function's calls were seen in, where a budget has kept some
 // from it.
 type Seen struct {
@@ -20,4 +25,22 @@ func (s Seen) since(earlier Seen) Seen {
 		Timed: max(s.Timed-earlier.Timed, 0), Counted: max(s.Counted-earlier.Counted, 0), Of: max(s.Of-earlier.Of, 0),
 		Missed: max(s.Missed-earlier.Missed, 0),
 	}
+}
+
+// FunctionSeen is how much a function was seen.
+type FunctionSeen struct {
+	Function string
+	Seen
+}
+
+// Away are the functions of rows that were not seen, or not timed, for some of the time, those of which
+// most calls were missed first.
+func Away(rows []Row) (away []FunctionSeen) {
+	for _, row := range rows {
+		if timed, counted := row.Seen.Shares(); min(timed, counted) < 1 && (counted < 1 || row.TooOften > 0) {
+			away = append(away, FunctionSeen{row.Name, row.Seen})
+		}
+	}
+	slices.SortStableFunc(away, func(a, b FunctionSeen) int { return cmp.Compare(b.Missed, a.Missed) })
+	return away
 }

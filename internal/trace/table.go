@@ -37,6 +37,9 @@ func (t *Totals) At(r *Reading) *Table {
 		none := func(row stats.Row) bool { return row.Func >= t.plan.Asked() && row.Calls == 0 }
 		table.Whole, table.Since = slices.DeleteFunc(table.Whole, none), slices.DeleteFunc(table.Since, none)
 	}
+	if r.Last {
+		r.Away = stats.Away(table.Whole)
+	}
 	if r.Counts != nil && (r.Last || t.opt.Costs.Ready()) {
 		r.Probing = t.probing(r)
 	}

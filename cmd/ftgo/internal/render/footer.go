@@ -43,7 +43,7 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 	if s.CountFirst || s.Lowered > 0 {
 		f.leftToCounting(rows, s)
 	}
-	f.notSeen(rows, s)
+	f.notSeen(s)
 	f.limits(rows, s.Skipped)
 	switch {
 	case s.Bucketed:
@@ -183,20 +183,19 @@ func (f *footer) leftToCounting(rows []stats.Row, s stats.Summary) {
 }
 
 // notSeen tells of calls that nobody saw, because of the budget.
-func (f *footer) notSeen(rows []stats.Row, s stats.Summary) {
-	var away []stats.Row
+func (f *footer) notSeen(s stats.Summary) {
+	var away []stats.FunctionSeen
 	var missed float64
-	for _, row := range rows {
-		if _, counted := row.Seen.Shares(); counted < 1 {
-			away = append(away, row)
-			missed += row.Seen.Missed
+	for _, of := range s.Away {
+		if _, counted := of.Shares(); counted < 1 {
+			away = append(away, of)
+			missed += of.Missed
 		}
 	}
-	slices.SortStableFunc(away, func(a, b stats.Row) int { return cmp.Compare(b.Seen.Missed, a.Seen.Missed) })
 	f.line(len(away) > 0, "SEEN%%: %s not probed all the time, to keep the budget of %s: calls are those of the time that they were, and about %s more were not seen: %s",
-		units.Plural(len(away), "function"), share(s.Budget), units.Compact(math.Round(missed)), first(3, away, func(row stats.Row) string {
-			_, counted := row.Seen.Shares()
-			return printable.Text(row.Name) + " " + shareCell(counted) + "%"
+		units.Plural(len(away), "function"), share(s.Budget), units.Compact(math.Round(missed)), first(3, away, func(of stats.FunctionSeen) string {
+			_, counted := of.Shares()
+			return printable.Text(of.Function) + " " + shareCell(counted) + "%"
 		}))
 }
 
@@ -292,6 +291,16 @@ func (f *footer) whatProbesCost(p *stats.Probing) {
 	f.line(p.Others > 0, "other processes of the file are probed, too: it took about %s of their time", nanoseconds(p.Others))
 }
 
+// maxAway is how many functions the summary names that were not seen all the time. The rows have all.
+const maxAway = 100
+
+func awayOf(s stats.Summary) (list objects) {
+	for _, of := range s.Away[:min(len(s.Away), maxAway)] {
+		list = append(list, append(object{{"function", of.Function}}, seen(of.Seen)...))
+	}
+	return list
+}
+
 func nanoseconds(ns float64) string { return units.Duration(int64(math.Round(ns))) }
 
 // share writes a share of 1.
@@ -305,7 +314,7 @@ func SummaryJSON(w io.Writer, s stats.Summary) error {
 		{"filtered", nonzero(s.Filtered)}, {"before", nonzero(s.Before)}, {"after", nonzero(s.After)},
 		{"pass_ns", nonzero(s.Pass.Nanoseconds())}, {"vanished", known(len(s.Vanished) > 0, s.Vanished)},
 		{"counted", nonzero(s.Counted)}, {"max_rate", nonzero(s.MaxRate)},
-		{"budget", known(s.Budget > 0, object{{"percent", 100 * s.Budget}, {"lowered", s.Lowered}})},
+		{"budget", known(s.Budget > 0, object{{"percent", 100 * s.Budget}, {"lowered", s.Lowered}, {"functions", known(len(s.Away) > 0, awayOf(s))}})},
 		{"unparsed", s.Unparsed}, {"probes", s.Probes}, {"functions", s.Functions},
 		{"skipped", append([]stats.Skipped{}, s.Skipped...)}, // without elements it is [], not null
 		{"seconds", s.Seconds}, {"own_cpu_ns", nonzero(s.Own.Nanoseconds())}, {"own_share", nonzero(s.OwnShare())},

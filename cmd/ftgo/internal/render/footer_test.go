@@ -27,7 +27,7 @@ func TestFooterGolden(t *testing.T) {
 	limited := first
 	limited.MaxRate = 1000
 	kept := probe
-	kept.Budget, kept.Lowered = 0.05, 2
+	kept.Budget, kept.Lowered, kept.Away = 0.05, 2, stats.Away(budgeted())
 	for _, test := range []struct {
 		name string
 		rows []stats.Row
@@ -119,7 +119,7 @@ func TestBudgetGolden(t *testing.T) {
 		})
 	}
 	golden(t, "budget-count", func(w *bytes.Buffer) error { return Functions(w, Table, budgeted(), Options{}) })
-	summary := stats.Summary{Hits: 31, Delivered: 31, Seconds: 10, Budget: 0.05, Lowered: 2}
+	summary := stats.Summary{Hits: 31, Delivered: 31, Seconds: 10, Budget: 0.05, Lowered: 2, Away: stats.Away(budgeted())}
 	golden(t, "budget-summary", func(w *bytes.Buffer) error { return SummaryJSON(w, summary) })
 }
 

@@ -170,10 +170,10 @@ func shareCell(share float64) string {
 }
 
 // seen is how much of the time a function was seen in.
-func seen(r stats.Row) object {
-	timed, counted := r.Seen.Shares()
+func seen(of stats.Seen) object {
+	timed, counted := of.Shares()
 	round := func(share float64) float64 { return math.Floor(share*1e4+1e-3) / 1e4 }
-	return object{{"timed", round(timed)}, {"counted", round(counted)}, {"missed_estimate", uint64(math.Round(r.Seen.Missed))}}
+	return object{{"timed", round(timed)}, {"counted", round(counted)}, {"missed_estimate", uint64(math.Round(of.Missed))}}
 }
 
 // How many columns of a value are shown: without functions, and beside them.
@@ -294,9 +294,9 @@ func (o Options) record(r stats.Row) object {
 		{"raw", shown(net, known(timed(r), r.Raw || r.Bounds == nil))},
 		{"counted_only", shown(o.CountFirst, r.CountedOnly)},
 		{"too_often", shown(o.CountFirst, known(r.TooOften > 0, thousandths(r.TooOften)))},
-		{"timed_share", shown(o.Budgeted && o.Latency, known(r.Seen.Of > 0, seen(r)[0].value))},
-		{"counted_share", shown(o.Budgeted, known(r.Seen.Of > 0, seen(r)[1].value))},
-		{"missed_estimate", shown(o.Budgeted, known(r.Seen.Of > 0, seen(r)[2].value))},
+		{"timed_share", shown(o.Budgeted && o.Latency, known(r.Seen.Of > 0, seen(r.Seen)[0].value))},
+		{"counted_share", shown(o.Budgeted, known(r.Seen.Of > 0, seen(r.Seen)[1].value))},
+		{"missed_estimate", shown(o.Budgeted, known(r.Seen.Of > 0, seen(r.Seen)[2].value))},
 	}...), o.Interval.members()...)
 }
 
@@ -329,7 +329,7 @@ func (o Options) members(r stats.Row) object {
 	return append(append(o.counts("function", r), object{
 		{"unsure", nonzero(r.Unsure)}, {"errors", known(r.ReturnsErrors, r.Errors)},
 		{"counted_only", shown(o.CountFirst || r.CountedOnly > 0, r.CountedOnly)}, {"too_often", nonzero(r.TooOften)},
-		{"seen", known(r.Seen.Of > 0, seen(r))},
+		{"seen", known(r.Seen.Of > 0, seen(r.Seen))},
 		{"why", known(r.Rest == stats.Unvalued, &r.Value)},
 		{"sum_of", known(o.Amount != "", added)}, {"histogram_of", known(o.AmountHist && amounts.Count() > 0, bucketsOf(&amounts.Histogram))},
 		{"rate", r.Rate}, {"ns", known(timed, exact)},

@@ -374,7 +374,7 @@ func conclude(e *cli.Env, f render.Format, out io.Writer, rows []stats.Row, s st
 	switch {
 	case f == render.JSON:
 		return render.SummaryJSON(out, s)
-	case e.Quiet && s.Lost == 0 && s.Unparsed == 0:
+	case e.Quiet && s.Lost == 0 && s.Unparsed == 0 && len(s.Away) == 0:
 		return nil
 	}
 	return render.Footer(e.Stderr, rows, s)
