@@ -40,7 +40,7 @@ func startOnDemand(t *testing.T, path string) *onDemand {
 	}
 	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
 	p.in, p.out = in, bufio.NewReader(out)
-	p.call(0, 0)
+	p.told()
 	return p
 }
 
@@ -48,6 +48,12 @@ func startOnDemand(t *testing.T, path string) *onDemand {
 func (p *onDemand) call(function, times int) {
 	p.t.Helper()
 	fmt.Fprintln(p.in, function, times)
+	p.told()
+}
+
+// told waits until it has done that.
+func (p *onDemand) told() {
+	p.t.Helper()
 	if _, err := p.out.ReadString('\n'); err != nil {
 		p.t.Fatal(err)
 	}

@@ -26,9 +26,10 @@ func TestTrialTruth(t *testing.T) {
 	t.Run("latency", latencies)
 	t.Run("cost", shares)
 	t.Run("values", values)
+	t.Run("budget", budgets)
 }
 
-// selftimed is a testdata/selftimed that runs.
+// selftimed is a testdata/selftimed that runs, or a testdata/paced.
 type selftimed struct {
 	*child
 	t   *testing.T

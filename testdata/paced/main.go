@@ -1,5 +1,5 @@
 // Paced does nothing but count, on some threads, and calls functions while it does, so often in each
-// second that it counts in. It tells how far it has come whenever it reads a line; if that has two numbers,
+// second that it counts in. It tells how far it has come at first, and whenever it reads a line; if that has two numbers,
 // I and N, it first makes N calls of function I.
 //
 //	paced [-threads N] [-after DURATION] [-every DURATION] RATE...
@@ -56,6 +56,7 @@ func main() {
 	for range *threads {
 		go pace(began, rates)
 	}
+	tell()
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		var i, n int
@@ -130,5 +131,5 @@ func tell() {
 	for i := range made {
 		made[i] = calls[i].Load()
 	}
-	json.NewEncoder(os.Stdout).Encode(map[string]any{"Units": done.Load(), "CPU": cpu.Seconds(), "Calls": made})
+	json.NewEncoder(os.Stdout).Encode(map[string]any{"PID": os.Getpid(), "Requests": done.Load(), "CPU": cpu.Seconds(), "Calls": made})
 }
