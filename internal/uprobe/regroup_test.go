@@ -1,0 +1,103 @@
+package uprobe
+
+import (
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// TestRegroups: in a plan whose functions come and go, runtime probes share no event with any of them, and
+// a function shares its events with no more than so many.
+func TestRegroups(t *testing.T) {
+	b, err := offsets.Open(fixture.Build(t, "exact"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	all := b.Funcs()
+	var funcs []*offsets.Func
+	for i := range all {
+		funcs = append(funcs, &all[i])
+	}
+	for _, first := range []bool{false, true} {
+		opt := Options{Mode: Latency, Features: modern, Regroups: true}
+		if first {
+			opt.CountFirst = func(*offsets.Func) bool { return true }
+		}
+		p, err := New(b, funcs, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Funcs) < regrouped {
+			t.Fatalf("%d functions are too few to tell", len(p.Funcs))
+		}
+		runtime := 0
+		for _, ev := range p.Events {
+			of := make(map[int]bool)
+			for _, s := range ev.Sites {
+				of[s.Func/regrouped] = of[s.Func/regrouped] || s.Func >= 0
+				if s.Func < 0 {
+					runtime++
+				}
+			}
+			if ev.Sites[0].Func < 0 != (ev.Sites[len(ev.Sites)-1].Func < 0) {
+				t.Errorf("%s is of functions and of the runtime", ev.Name)
+			}
+			if len(of) > 1 && ev.Sites[0].Func >= 0 || len(ev.Sites) > regrouped {
+				t.Errorf("%s has %d sites, of %d lots of functions", ev.Name, len(ev.Sites), len(of))
+			}
+		}
+		if runtime == 0 {
+			t.Error("no runtime probes")
+		}
+	}
+}
+
+// TestAgain: functions are counted instead of timed, and timed again, by themselves or beside that.
+func TestAgain(t *testing.T) {
+	p := planOf(t, Options{Mode: Latency, Features: modern, Regroups: true}, "main.leaf", "main.returns", "main.catch")
+	for _, test := range []struct {
+		name   string
+		more   More
+		counts bool
+	}{
+		{"counted", More{Funcs: []int{1}, Counts: true}, true},
+		{"timed", More{Funcs: []int{0, 2}}, false},
+		{"timed beside a counter", More{Funcs: []int{1}, Beside: true}, false},
+	} {
+		events, err := p.Again(modern, test.more)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, ends := 0, 0
+		for _, ev := range events {
+			for _, s := range ev.Sites {
+				switch {
+				case s.Kind.Counts() != test.counts:
+					t.Errorf("%s: a site of kind %d", test.name, s.Kind)
+				case s.Kind.Counts() || s.Kind.IsEntry():
+					entries++
+					if s.Beside != test.more.Beside {
+						t.Errorf("%s: beside %v", test.name, s.Beside)
+					}
+				case s.Beside:
+					t.Errorf("%s: an end is beside", test.name)
+				default:
+					ends++
+				}
+			}
+		}
+		if entries != len(test.more.Funcs) || (ends == 0) != test.counts {
+			t.Errorf("%s: %d entries, %d ends", test.name, entries, ends)
+		}
+		p.Events = append(p.Events, events...)
+	}
+	names := make(map[string]bool)
+	for _, ev := range p.Events {
+		if names[ev.Name] {
+			t.Errorf("%s is there twice", ev.Name)
+		}
+		names[ev.Name] = true
+	}
+}
