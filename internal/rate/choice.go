@@ -18,6 +18,8 @@ type Choice struct {
 	// Base is the index of what stands for probes of the runtime, without which nothing can be timed;
 	// -1 is none.
 	Base int
+	// Trials: what was too hot may be tried now, because a look will come soon.
+	Trials bool
 	// Full: no more groups can be made. Those that were made can be armed again.
 	Full bool
 
@@ -320,7 +322,7 @@ func (c *Choice) Raise(most int) *Group {
 	}
 	slices.SortStableFunc(tried, func(a, b candidate) int { return cmp.Compare(c.Funcs[a.i].retry, c.Funcs[b.i].retry) })
 	trying := -1
-	if len(tried) > 0 {
+	if len(tried) > 0 && c.Trials {
 		if cost := min(tried[0].load, max(c.cpus, leastCPUs)) * trial; cost <= c.credit {
 			c.credit -= cost
 			fit = append(fit, tried[0])

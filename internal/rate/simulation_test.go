@@ -132,7 +132,7 @@ func eventsOf(g *Group) float64 {
 func newModel(cpus float64, first Level, share float64, funcs []calls) (*model, *Choice) {
 	n := len(funcs)
 	m := &model{cpus: cpus, funcs: funcs, armed: make([]Level, n), made: make([]float64, n), seen: make([]float64, n), cost: make([]float64, n), told: make([]float64, n)}
-	c := &Choice{Share: share, Base: -1, Funcs: make([]Func, n)}
+	c := &Choice{Share: share, Base: -1, Trials: true, Funcs: make([]Func, n)}
 	for i := range c.Funcs {
 		c.Funcs[i] = Func{Counts: true, Times: true, Cost: costs}
 		m.armed[i] = first

@@ -24,6 +24,7 @@ const (
 	firstLook = 100 * time.Millisecond
 	slowLook  = time.Second
 	soonLook  = 50 * time.Millisecond // at what may be too hot again
+	dearLook  = 5 * time.Millisecond  // the CPU time from which on a look is dear
 	// lookShare is what part of a CPU looks may take: to read the counters of 15,000 sites takes
 	// 20 ms. Between them is a glance at the time that the program spends in the kernel.
 	lookShare = 0.02
@@ -55,6 +56,7 @@ type switcher struct {
 	glance time.Time
 	arming bool // some probes are
 	inTurn bool // what has to be done meanwhile is
+	trying bool // the next look is at what may be too hot again
 	bit    bool // probes have taken more than they may
 	// resume goes on until the next read, stop for the last time. yield lets the stream be read,
 	// and tells whether to go on; its error ends the reading.
@@ -186,7 +188,7 @@ func (m *switcher) turn() error {
 			return err
 		}
 		if soon := time.Now().Add(soonLook); g.Tried && soon.Before(m.next) {
-			m.next = soon
+			m.next, m.trying = soon, true
 		}
 	}
 	return nil
@@ -222,6 +224,9 @@ func (m *switcher) look() error {
 	cpus := m.load.cpus(now)
 	m.choice.Look(m.now(), cpus, func(i int) (uint64, float64) { return m.load.calls[i], m.load.spent[i] })
 	m.load.settle(now)
+	// Where looks are dear a trial takes two, and there is a pause behind them.
+	m.choice.Trials = !m.trying || took < dearLook
+	m.trying = false
 	m.glance = now.Add(firstLook)
 	pause := time.Duration(float64(took) / lookShare)
 	if m.l.opt.Budget == 0 {
