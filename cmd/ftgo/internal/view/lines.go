@@ -237,7 +237,9 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.CallLine {
 		Depth: c.Depth, Time: v.Clock.Wall(c.Start),
 	}
 	if ended {
-		line.End = c.Outcome.String()
+		if line.End = c.Outcome.String(); c.Outcome == pairing.Abandoned {
+			line.End = "lost"
+		}
 		if c.Outcome != pairing.Open {
 			line.Ended = line.Time.Add(v.Clock.Took(c))
 		}

@@ -11,23 +11,34 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// TestLineMemory: a line that is written at once takes no memory of its own, one that is kept does.
-func TestLineMemory(t *testing.T) {
+// linesOf is a view of calls of one function.
+func linesOf(flags LineFlags) *Lines {
 	f := &offsets.Func{Name: "main.get"}
 	scene := &run.Scene{
 		Plan: &uprobe.Plan{Funcs: []uprobe.Function{{Func: f}}}, Target: &target.Target{Roles: map[*offsets.Func]target.Role{}}, Clock: &trace.Clock{},
 	}
-	lines := func(flags LineFlags) *Lines {
-		v := &Lines{stream: stream{opt: &Options{Lines: flags}, Scene: scene, memory: trace.NewMemories(nil, true)}}
-		v.funcs = map[*offsets.Func]*funcLines{f: {note: "not known"}}
-		return v
+	v := &Lines{stream: stream{opt: &Options{Lines: flags}, Scene: scene, memory: trace.NewMemories(nil, true)}}
+	v.funcs = map[*offsets.Func]*funcLines{f: {note: "not known"}}
+	return v
+}
+
+// TestLineEnd: how a call ended has the words of docs/schema.
+func TestLineEnd(t *testing.T) {
+	for outcome, want := range map[pairing.Outcome]string{pairing.Unwound: "unwound", pairing.Open: "open", pairing.Abandoned: "lost"} {
+		if got := linesOf(LineFlags{}).line(&pairing.Call{Outcome: outcome}, true).End; got != want {
+			t.Errorf("%v: %q, want %q", outcome, got, want)
+		}
 	}
+}
+
+// TestLineMemory: a line that is written at once takes no memory of its own, one that is kept does.
+func TestLineMemory(t *testing.T) {
 	c := &pairing.Call{PID: 7, TID: 7, Goid: 1}
-	v := lines(LineFlags{})
+	v := linesOf(LineFlags{})
 	if n := testing.AllocsPerRun(100, func() { v.line(c, false) }); n > 0 {
 		t.Errorf("a line takes %v allocations", n)
 	}
-	v = lines(LineFlags{StartOrder: true})
+	v = linesOf(LineFlags{StartOrder: true})
 	if first, next := v.line(c, false), v.line(c, false); first == next {
 		t.Error("two lines that are kept are one")
 	}

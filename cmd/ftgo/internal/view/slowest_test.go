@@ -66,7 +66,7 @@ goroutine 1  00:00:00.000001  thread 10
 		{"unseen", slowest{over: 3 * time.Microsecond}, 100, 100, "a b . b . ? a b ? b . .", `
 goroutine 1  00:00:00.000007  thread 10
   5.00µs   100%  a()
-       -      -    b() = abandoned
+       -      -    b() = lost
   1.00µs    20%    b()
 `},
 		{"no room in the tree", slowest{over: 3 * time.Microsecond}, 3, 100, "a b . c . d e . . f . .", `

@@ -62,7 +62,7 @@ func grow(t *testing.T, trees *callTrees, play string) {
 			case "-":
 				line = nil
 			case "?":
-				c.Outcome, shown.End = pairing.Abandoned, "abandoned"
+				c.Outcome, shown.End = pairing.Abandoned, "lost"
 			}
 			if err := trees.end(&c, line, shown.Ended); err != nil {
 				t.Fatal(err)
