@@ -87,16 +87,17 @@ func (m *model) done(c *Choice, g *Group) {
 
 // keep has a choice keep to its share of the program's time until a time.
 func (m *model) keep(c *Choice, until float64) {
-	look := m.t + lookEvery
+	look, settled := m.t+lookEvery, false
 	for m.t < until {
 		m.run(step)
 		if m.next != nil && m.t >= m.until {
 			if m.done(c, m.next); m.next.Tried {
 				look = min(look, m.t+soon)
 			}
-			m.next = nil
+			m.next, settled = nil, false
 		}
 		if m.t >= look {
+			settled = false
 			c.Look(m.t, m.cpus, func(i int) (uint64, float64) {
 				spent := m.cost[i] - m.told[i]
 				m.told[i] = m.cost[i]
@@ -108,8 +109,8 @@ func (m *model) keep(c *Choice, until float64) {
 			}
 			look = m.t + lookEvery
 		}
-		if m.next == nil {
-			if m.next = c.Raise(1000); m.next != nil {
+		if m.next == nil && !settled {
+			if m.next, settled = c.Raise(1000), true; m.next != nil {
 				m.until = m.t + arming
 				if !slices.Contains(m.groups, m.next) {
 					m.until += defining * float64(len(m.next.Funcs)) * eventsOf(m.next)
