@@ -90,13 +90,14 @@ func examine(ctx context.Context, e *env) (findings []doctor.Finding, ns any, wo
 
 // allowance says what budgets allow where hits cost so much.
 func allowance(cost trace.HitCost) string {
+	calls := func(percent, cost float64) string {
+		return units.Compact(math.Floor(percent / 100 * 1e9 / max(cost, 1)))
+	}
 	var texts []string
 	for _, percent := range []float64{1, 5, 25} {
-		of := percent / 100 * 1e9
-		texts = append(texts, fmt.Sprintf("%v%% of one CPU for %s counted or %s timed calls a second",
-			percent, units.Compact(of/max(cost.Emulated, 1)), units.Compact(of/max(cost.Emulated+cost.Stepped, 1))))
+		texts = append(texts, fmt.Sprintf("--budget %v: %s or %s", percent, calls(percent, cost.Emulated), calls(percent, cost.Emulated+cost.Stepped)))
 	}
-	return strings.Join(texts, ", ")
+	return "of one CPU so many calls a second are counted, or timed, " + strings.Join(texts, "; ")
 }
 
 // tryWhereItCan tries probes on the tracefs that is mounted, or on one that it mounts

@@ -33,12 +33,12 @@ type FunctionSeen struct {
 	Seen
 }
 
-// Away are the functions of rows that were not seen, or not timed, for some of the time, those of which
-// most calls were missed first.
-func Away(rows []Row) (away []FunctionSeen) {
-	for _, row := range rows {
-		if timed, counted := row.Seen.Shares(); min(timed, counted) < 1 && (counted < 1 || row.TooOften > 0) {
-			away = append(away, FunctionSeen{row.Name, row.Seen})
+// Away are those of functions that were not seen, or not timed, for some of the time, because they were too
+// hot, or shared their probes with one; those first of which most calls were missed.
+func Away(funcs []FunctionSeen, tooHot []float64) (away []FunctionSeen) {
+	for i, f := range funcs {
+		if timed, counted := f.Shares(); counted < 1 || timed < 1 && tooHot[i] > 0 {
+			away = append(away, f)
 		}
 	}
 	slices.SortStableFunc(away, func(a, b FunctionSeen) int { return cmp.Compare(b.Missed, a.Missed) })

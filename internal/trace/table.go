@@ -38,7 +38,11 @@ func (t *Totals) At(r *Reading) *Table {
 		table.Whole, table.Since = slices.DeleteFunc(table.Whole, none), slices.DeleteFunc(table.Since, none)
 	}
 	if r.Last {
-		r.Away = stats.Away(table.Whole)
+		of := make([]stats.FunctionSeen, len(r.Seen))
+		for i := range of {
+			of[i] = stats.FunctionSeen{Function: t.plan.Funcs[i].Name, Seen: r.Seen[i]}
+		}
+		r.Away = stats.Away(of, r.TooOften)
 	}
 	if r.Counts != nil && (r.Last || t.opt.Costs.Ready()) {
 		r.Probing = t.probing(r)

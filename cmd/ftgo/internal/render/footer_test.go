@@ -27,7 +27,7 @@ func TestFooterGolden(t *testing.T) {
 	limited := first
 	limited.MaxRate = 1000
 	kept := probe
-	kept.Budget, kept.Lowered, kept.Away = 0.05, 2, stats.Away(budgeted())
+	kept.Budget, kept.Lowered, kept.Away = 0.05, 2, awayOfBudgeted()
 	for _, test := range []struct {
 		name string
 		rows []stats.Row
@@ -112,6 +112,15 @@ func budgeted() []stats.Row {
 	return rows
 }
 
+func awayOfBudgeted() []stats.FunctionSeen {
+	var of []stats.FunctionSeen
+	var tooHot []float64
+	for _, row := range budgeted() {
+		of, tooHot = append(of, stats.FunctionSeen{Function: row.Name, Seen: row.Seen}), append(tooHot, row.TooOften)
+	}
+	return stats.Away(of, tooHot)
+}
+
 func TestBudgetGolden(t *testing.T) {
 	for _, f := range []Format{Table, JSON, CSV} {
 		golden(t, "budget-"+f.String(), func(w *bytes.Buffer) error {
@@ -119,7 +128,7 @@ func TestBudgetGolden(t *testing.T) {
 		})
 	}
 	golden(t, "budget-count", func(w *bytes.Buffer) error { return Functions(w, Table, budgeted(), Options{}) })
-	summary := stats.Summary{Hits: 31, Delivered: 31, Seconds: 10, Budget: 0.05, Lowered: 2, Away: stats.Away(budgeted())}
+	summary := stats.Summary{Hits: 31, Delivered: 31, Seconds: 10, Budget: 0.05, Lowered: 2, Away: awayOfBudgeted()}
 	golden(t, "budget-summary", func(w *bytes.Buffer) error { return SummaryJSON(w, summary) })
 }
 

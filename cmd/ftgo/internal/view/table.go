@@ -131,7 +131,7 @@ func (r *Table) asAsked(rows []stats.Row) []stats.Row {
 func (r *Table) arrange(rows []stats.Row, top int) []stats.Row {
 	rows = slices.DeleteFunc(rows, func(row stats.Row) bool {
 		point, role := r.role(row)
-		return row.Calls == 0 && row.Completed == 0 && (!point && !role.Named || r.options().By)
+		return row.Calls == 0 && row.Completed == 0 && row.Seen.Missed < 0.5 && (!point && !role.Named || r.options().By)
 	})
 	sortRows(rows, r.opt.Tables.order())
 	return topRows(rows, top)
