@@ -48,7 +48,7 @@ func checkChrome(t *testing.T, text string) (events []traceEvent) {
 	names := make(map[track]string)
 	last := make(map[track]float64)
 	open := make(map[track][]span)
-	arrows := make(map[int]string)
+	arrows, marks := make(map[int]string), make(map[int]string)
 	for i, e := range file.TraceEvents {
 		bad := func(format string, args ...any) {
 			t.Errorf("event %d, %s %q: %s", i, e.Ph, e.Name, fmt.Sprintf(format, args...))
@@ -103,6 +103,8 @@ func checkChrome(t *testing.T, text string) (events []traceEvent) {
 				continue
 			}
 			stack = stack[:len(stack)-1]
+		case "b", "e": // of a tree: they may overlap
+			marks[e.ID] += e.Ph
 		case "s", "f":
 			if arrows[e.ID] += e.Ph; e.ID == 0 || len(stack) == 0 || e.Ph == "f" && e.BP != "e" {
 				bad("arrow %d, in %d calls", e.ID, len(stack))
@@ -119,6 +121,11 @@ func checkChrome(t *testing.T, text string) (events []traceEvent) {
 	for id, ends := range arrows {
 		if ends != "sf" {
 			t.Errorf("arrow %d: %q", id, ends)
+		}
+	}
+	for id, ends := range marks {
+		if ends != "be" {
+			t.Errorf("mark %d: %q", id, ends)
 		}
 	}
 	for at, stack := range open {

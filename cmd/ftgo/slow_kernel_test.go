@@ -123,7 +123,7 @@ func TestKernelKeep(t *testing.T) {
 	for _, e := range checkChrome(t, run("-o", "chrome").stdout) {
 		got[e.Ph+" "+e.Name]++
 	}
-	want := map[string]int{"X main.handle": 5, "X main.rest": 5, "X main.part": 15, "X main.leaf": 15, "X main.deep": 5, "s go": 20, "f go": 20}
+	want := map[string]int{"X main.handle": 5, "X main.rest": 5, "X main.part": 15, "X main.leaf": 15, "X main.deep": 5, "s go": 20, "f go": 20, "b main.handle": 5, "e main.handle": 5}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("chrome: %v", got)
 	}
@@ -132,5 +132,39 @@ func TestKernelKeep(t *testing.T) {
 	}
 	if r := run(); strings.Count(r.stdout, "main.handle(") != 5 || strings.Count(r.stdout, "\n") != 5*(1+len(slowLines)) {
 		t.Errorf("%s", r.stdout)
+	}
+}
+
+// TestKernelSlowOutlived: the tree of a slow request has what outlives it, and says so.
+func TestKernelSlowOutlived(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "spawn")
+	args := func(format string) []string {
+		return append(append([]string{"trace", "--slow", "500ms", "-o", format, target}, spawnFuncs...), "--", target, "-n", "50", "-slow", "25", "-sleep", "1s", "-stay", "25", "-linger", "25")
+	}
+	r := waitLong(t, args("json")...)
+	trees, outlived := jsonLines(t, r.stdout, "tree"), 0
+	for _, o := range trees {
+		if on, ok := o["goes_on"].([]any); !ok || len(on) != 1 {
+			t.Errorf("%v", o)
+		}
+	}
+	for _, c := range jsonLines(t, r.stdout, "call") {
+		if c["outlived_ns"] != nil && c["function"] == "main.linger" {
+			outlived++
+		}
+		if c["function"] == "main.stay" && c["end"] != "open" {
+			t.Errorf("%v", c)
+		}
+	}
+	if len(trees) != 2 || outlived != 2 {
+		t.Errorf("%d trees, %d calls have outlived them\n%s%s", len(trees), outlived, r.stdout, r.stderr)
+	}
+	got := make(map[string]int)
+	for _, e := range checkChrome(t, waitLong(t, args("chrome")...).stdout) {
+		got[e.Ph+" "+e.Name]++
+	}
+	if got["X main.handle"] != 2 || got["b main.handle"] != 2 || got["X main.linger"] != 2 || got["X main.stay"] != 2 {
+		t.Errorf("%v", got)
 	}
 }

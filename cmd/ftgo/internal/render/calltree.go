@@ -99,7 +99,7 @@ func (w *CallWriter) Tree(t *CallTree) error {
 	return write(w.w, "tree", b)
 }
 
-// treeJSON writes a tree as JSON.
+// treeJSON writes a tree as JSON, which has no call that is to be continued.
 func (w *CallWriter) treeJSON(t *CallTree) error {
 	goesOn := []uint64{}
 	for i := range t.Lines {
@@ -124,16 +124,11 @@ func (w *CallWriter) treeJSON(t *CallTree) error {
 		if w.at = l; l.GoesOn {
 			continue
 		}
-		var err error
-		switch {
-		case l.Event != nil:
-			err = w.Event(l.Event)
-		case l.Call == nil:
-			err = w.Call(&CallLine{Function: l.Function, Thread: l.Thread, Time: l.Begun, End: "open"})
-		default:
-			err = w.Call(l.Call)
+		write := func() error { return w.Call(l.Call) }
+		if l.Event != nil {
+			write = func() error { return w.Event(l.Event) }
 		}
-		if err != nil {
+		if err := write(); err != nil {
 			return err
 		}
 	}

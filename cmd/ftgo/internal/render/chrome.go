@@ -15,13 +15,17 @@ import (
 // chrome://tracing show ("Trace Event Format", Google, 2013 and later): a track for each
 // goroutine, a complete event (X) for each call, kernel events as instants (i). A call that
 // lasts longer than the parts that [CallWriter.Tree] tells of begins and ends by events of
-// their own (B, E). Time stamps are µs since the origin, and grow along each track.
+// their own (B, E). Time stamps are µs since the origin, and grow along each track, but for calls that
+// were open when a tree was written which is not to be continued: they may be in a later one.
 type ChromeWriter struct {
+	// Marks has a mark for each tree, above the tracks of its process (b, e): a file may have few trees
+	// that are far from each other.
+	Marks  bool
 	w      io.Writer
 	origin time.Time
 	before string             // the next event
 	named  map[[2]uint64]bool // process and track
-	arrows int                // that have been written
+	ids    int                // of arrows and marks
 	line   []byte             // what is to be written
 }
 
@@ -79,6 +83,14 @@ func (w *ChromeWriter) Tree(t *CallTree) error {
 			events = w.arrow(events, above[l.Level-1], l)
 		}
 	}
+	if w.Marks && t.Took > 0 {
+		w.ids++
+		id, ended := member{"id", w.ids}, t.Began.Add(t.Took)
+		events = append(events,
+			chromeEvent{t.Began, 0, append(w.begin(`"b"`, `"slow"`, &t.Function, t.Began, &t.Thread), id)},
+			chromeEvent{ended, 1, append(w.begin(`"e"`, `"slow"`, &t.Function, ended, &t.Thread), id)},
+		)
+	}
 	// Ends of calls of earlier parts stand where the calls do.
 	slices.SortStableFunc(events, func(a, b chromeEvent) int { return cmp.Or(a.at.Compare(b.at), b.ends-a.ends) })
 	for _, ev := range events {
@@ -90,12 +102,12 @@ func (w *ChromeWriter) Tree(t *CallTree) error {
 // arrow adds that of a go statement in a call. It is within that, or the viewer would not draw it: what
 // goroutines without calls have started comes from there, too.
 func (w *ChromeWriter) arrow(events []chromeEvent, from, to *TreeLine) []chromeEvent {
-	w.arrows++
+	w.ids++
 	at, begun, name := to.Started, to.Begun, "go"
 	if from.Call != nil && !at.Before(from.Call.Ended) {
 		at = from.Call.Ended.Add(-time.Nanosecond)
 	}
-	id := member{"id", w.arrows}
+	id := member{"id", w.ids}
 	return append(events,
 		chromeEvent{at, 0, append(w.begin(`"s"`, `"go"`, &name, at, &from.Thread), id)},
 		chromeEvent{begun, 0, append(w.begin(`"f"`, `"go"`, &name, begun, &to.Thread), id, member{"bp", verbatim(`"e"`)})},

@@ -122,6 +122,9 @@ func (v *Lines) Begin(s *run.Scene) error {
 		v.trees.patience = cmp.Or(v.opt.Patience, v.trees.patience)
 		if o.Slow > 0 || o.Keep > 0 {
 			v.trees.slow, v.trees.total = &slowest{over: o.Slow, keep: o.Keep}, maxSlow
+			if v.chrome != nil {
+				v.chrome.Marks = true
+			}
 		}
 	}
 	return nil

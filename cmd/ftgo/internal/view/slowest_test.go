@@ -57,6 +57,16 @@ goroutine 2  00:00:00.000003  thread 11  started by a of goroutine 1, which it h
    1.00s   100%  x()
   1.00µs <0.01%    y()
 `},
+		{"what outlives a slow one", slowest{over: 3 * time.Microsecond}, 100, 100, "a >2 2:x 2:y 2:. . 1s 2:z 2:. 2:. 2:~", `
+goroutine 1  00:00:00.000001  thread 10
+  5.00µs   100%  a()
+       -      -    goroutine 2  x(…) = open
+  1.00µs    20%      y()
+       …      -    goroutine 2  goes on after a
+goroutine 2  00:00:00.000003  thread 11  started by a of goroutine 1, which it has outlived  continued
+   1.00s   100%  x()
+  1.00µs <0.01%    z()
+`},
 		{"unwound", slowest{over: 3 * time.Microsecond}, 100, 100, "a b . b . !", `
 goroutine 1  00:00:00.000001  thread 10
        -      -  a() = unwound

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/internal/capture"
 )
 
 // show writes what waits of a tree. Calls that are open stay, to be shown again above what follows;
@@ -18,7 +19,7 @@ func (t *callTrees) show(tree *callTree) error {
 	if !tree.over.IsZero() {
 		out.Took = tree.took()
 	}
-	l := lister{tree: tree, out: out, living: make(map[*treeNode][]*strand)}
+	l := lister{tree: tree, out: out, living: make(map[*treeNode][]*strand), whole: t.slow != nil}
 	if !tree.over.IsZero() {
 		for s := range tree.living {
 			l.living[s.from] = append(l.living[s.from], s)
@@ -42,6 +43,9 @@ type lister struct {
 	out    *render.CallTree
 	living map[*treeNode][]*strand // goroutines that outlive the tree, by what has started them
 	news   bool                    // something besides calls that are still open
+	// whole: what is written stands for itself, since it is not known whether calls that are open will be
+	// in another tree that is wanted.
+	whole bool
 }
 
 func (l *lister) list(nodes []*treeNode, level int) {
@@ -52,7 +56,11 @@ func (l *lister) list(nodes []*treeNode, level int) {
 				l.out.First = n.line.Call
 			}
 			n.line.Level, n.line.Outlived = level, l.outlived(n)
-			l.out.Lines = append(l.out.Lines, n.line)
+			line := n.line
+			if l.whole && !n.ended {
+				line.Call = &render.CallLine{Function: line.Function, Thread: line.Thread, Time: line.Begun, End: "open", ArgsNote: capture.NotKnown + "it goes on"}
+			}
+			l.out.Lines = append(l.out.Lines, line)
 			below++
 		}
 		l.list(n.children, below)
@@ -78,7 +86,7 @@ func (t *callTrees) release(tree *callTree, shown bool) {
 		t.rise(s)
 	}
 	t.lines -= tree.lines
-	tree.nodes, tree.lines = keepOpen(tree.nodes, nil, shown), 0
+	tree.nodes, tree.lines = t.keepOpen(tree.nodes, nil, shown), 0
 	if tree.over.IsZero() {
 		tree.count(tree.nodes)
 	} else {
@@ -109,7 +117,7 @@ func (t *callTrees) rise(s *strand) {
 
 // keepOpen returns the calls that are open, each below the nearest that is, or all that is below one
 // unless that was shown.
-func keepOpen(nodes []*treeNode, above *treeNode, shown bool) (top []*treeNode) {
+func (t *callTrees) keepOpen(nodes []*treeNode, above *treeNode, shown bool) (top []*treeNode) {
 	for _, n := range nodes {
 		children, next := n.children, above
 		if !n.ended {
@@ -118,12 +126,12 @@ func keepOpen(nodes []*treeNode, above *treeNode, shown bool) (top []*treeNode) 
 			} else {
 				top = append(top, n)
 			}
-			if n.line.Shown = n.line.Shown || shown; !shown {
+			if n.line.Shown = n.line.Shown || shown && t.slow == nil; !shown {
 				continue
 			}
 		}
 		n.children, n.listed = nil, n.listed && !n.ended
-		top = append(top, keepOpen(children, next, shown)...)
+		top = append(top, t.keepOpen(children, next, shown)...)
 	}
 	return top
 }
