@@ -16,12 +16,14 @@ type flood struct {
 	ftgo []string    // command and flags
 	mode uprobe.Mode // of a session for cat that is defined alike
 	cat  bool
+	// text and pages are how much user time an event may take, in ns; 0 is any.
+	text, pages float64
 }
 
 var floods = []flood{
-	{"begins of calls", []string{"count"}, uprobe.CountRecorded, true},
-	{"begins and ends, with goroutine and stack", []string{"probe"}, uprobe.Latency, true},
-	{"begins, two arguments, written as JSON", []string{"trace", "--entries"}, 0, false},
+	{"begins of calls", []string{"count"}, uprobe.CountRecorded, true, 150, 60},
+	{"begins and ends, with goroutine and stack", []string{"probe"}, uprobe.Latency, true, 250, 120},
+	{"begins, two arguments, written as JSON", []string{"trace", "--entries"}, 0, false, 0, 0},
 }
 
 // row names what a tool does with the flood.
@@ -92,11 +94,11 @@ func (b *bench) reading() {
 		"perf and bpftrace: of their whole runs, with the CPU time that starting them takes.\n\n")
 	g.write(&b.body)
 	for _, flags := range readers {
-		limit := 150.0
-		if len(flags) > 0 {
-			limit = 60
-		}
 		for i, f := range floods[:2] {
+			limit := f.text
+			if len(flags) > 0 {
+				limit = f.pages
+			}
 			ftgo := f.row("ftgo", strings.Join(slices.Concat(f.ftgo, flags), " "))
 			// Without more events than cat can read the rate is the program's.
 			if of := g.median(f.row("cat"), perSecond); i == 0 && of > 0 && len(flags) == 0 {
