@@ -173,7 +173,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 		fn := &offsets.Func{Name: i.Name, Addr: i.Site.Addr(), Size: 1, ABI: i.Func.ABI}
 		p.Funcs = append(p.Funcs, Function{Func: fn, Sites: &offsets.Sites{Entry: i.Site, Restarts: i.Again}, Point: true})
 	}
-	if err := p.addValues(opt.Values); err != nil || len(p.Funcs) == 0 && (!opt.Waits || len(funcs)+len(opt.Points) > 0) {
+	if err := p.addValues(&opt); err != nil || len(p.Funcs) == 0 && (!opt.Waits || len(funcs)+len(opt.Points) > 0) {
 		return p, err
 	}
 	nonce, err := newNonce()
@@ -218,12 +218,15 @@ func LeaveOut(err error) error { return leaveOut{err} }
 
 type leaveOut struct{ error }
 
-func (p *Plan) addValues(values func(*offsets.Func, *offsets.Sites) (Values, error)) error {
+func (p *Plan) addValues(opt *Options) error {
 	kept := p.Funcs[:0]
-	for _, f := range p.Funcs {
+	for i, f := range p.Funcs {
 		var err error
-		if values != nil && !f.Point {
-			f.Values, err = values(f.Func, f.Sites)
+		if opt.Values != nil && !f.Point {
+			f.Values, err = opt.Values(f.Func, f.Sites)
+			if opt.Progress != nil {
+				opt.Progress("functions whose variables were found", i+1, len(p.Funcs))
+			}
 		}
 		switch out, ok := errors.AsType[leaveOut](err); {
 		case ok:
