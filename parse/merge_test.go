@@ -31,6 +31,7 @@ func TestRawMerge(t *testing.T) {
 		{"the end", "0:10 0:- 1:5 1:- $", "5 10"},
 		{"same time", "0:10 0:- 1:10 1:- | 0:- 1:- |", "10 10 | |"},
 		{"the clock leaps", "0:10 0:- 1:12 1:- | 0:9000 0:- 1:9001 1:- | 0:- 1:- |", "10 | 12 9000 | 9001 |"},
+		{"the clock begins anew behind a page", "0:100 0:5 0:- 1:6 1:- | 0:- 1:- |", "6 | 100 5 |"},
 		{"the clock begins anew", "0:100 0:- 1:110 1:- | 0:5 0:- 1:6 1:- | 0:7 0:- 1:- |", "100 | 5 110 6 | 7 |"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

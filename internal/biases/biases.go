@@ -60,9 +60,6 @@ func (p *Processes) Wanted(_, pid int) (process int, wanted bool) {
 // Bias is that of a process in which a probe was hit at an address. ok is false as
 // long as it can't be told: ask again with the next address.
 func (b *Biases) Bias(pid int, addr uint64) (bias uint64, ok bool) {
-	if !b.plan.Relocatable {
-		return 0, true
-	}
 	recent := &b.recent[(addr^uint64(pid))&0xff]
 	if recent.addr == addr && recent.pid == pid && pid != 0 {
 		return recent.bias, true

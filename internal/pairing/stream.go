@@ -52,12 +52,15 @@ func (s events) Hit(ev *parse.Event) {
 	if ev.PID, wanted = s.processes.Wanted(ev.TID, ev.PID); !wanted {
 		return
 	}
-	bias, ok := s.processes.Bias(ev.PID, ev.Addr)
-	if !ok {
-		cp := *ev
-		cp.Args = slices.Clone(ev.Args)
-		s.pending[ev.PID] = append(s.pending[ev.PID], cp)
-		return
+	var bias uint64
+	if s.pairer.plan.Relocatable {
+		var ok bool
+		if bias, ok = s.processes.Bias(ev.PID, ev.Addr); !ok {
+			cp := *ev
+			cp.Args = slices.Clone(ev.Args)
+			s.pending[ev.PID] = append(s.pending[ev.PID], cp)
+			return
+		}
 	}
 	if len(s.pending) > 0 {
 		s.release(ev.PID, bias)
@@ -141,7 +144,7 @@ type Processes interface {
 	// process it is of; Of has found pid.
 	Wanted(tid, pid int) (process int, wanted bool)
 	// Bias finds the distance between addresses in a process and in the file, or says that it
-	// takes more addresses to tell. It is 0 for programs that are not position-independent.
+	// takes more addresses to tell. It is not asked for programs that are not position-independent.
 	Bias(pid int, addr uint64) (bias uint64, ok bool)
 }
 

@@ -51,6 +51,7 @@ func TestStream(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			plan := testPlan()
+			plan.Relocatable = c.of.bias != nil
 			var calls []string
 			var src piecewise
 			for text := range slices.Chunk([]byte(strings.ReplaceAll(c.text, `\n`, "\n")), 50) {
