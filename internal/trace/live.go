@@ -195,6 +195,7 @@ func (l *Live) Mark() error {
 	}
 	l.stream.Mark(now.Ticks, func() {
 		l.look.use(l.program)
+		l.noticeOthers()
 		r := l.complete(l.reading(now))
 		if l.failed = errors.Join(r.err, l.resume()); l.failed == nil {
 			l.sink.Reading(r)

@@ -58,6 +58,7 @@ type look struct {
 	busy     *procfs.BusyTimes
 	used     time.Duration // the CPU time of what is traced while probes were armed
 	waited   float64       // the share of its time that it waited for a CPU
+	others   bool          // it was said that others than those of Filter.Sole run the file
 	own      time.Duration // the CPU time of this process when the window ended
 }
 
@@ -198,6 +199,21 @@ func (l *Live) noticeReplaced() {
 			k.replaced[pid] = true
 			name, _ := os.Readlink(procfs.Exe(pid))
 			l.opt.Say("process %d runs another program now, %s, which is not probed", pid, printable.Text(name))
+		}
+	}
+}
+
+// noticeOthers says, once, that another process runs the file of those that alone did: the kernel counts
+// its calls with theirs.
+func (l *Live) noticeOthers() {
+	if !l.opt.Sole || l.look.others {
+		return
+	}
+	for _, pid := range procfs.Running(l.plan.Binary.File().Path()) {
+		if !slices.Contains(l.opt.PIDs, pid) {
+			l.look.others = true
+			l.opt.Warn(fmt.Sprintf("process %d runs the same file: its calls are counted, too", pid))
+			return
 		}
 	}
 }
