@@ -85,7 +85,7 @@ func (e *env) dispatch(ctx context.Context, args []string) error {
 		return cli.Complete(&e.Env.Env, commands(e), args[1:])
 	case "top":
 		if len(args) == 2 && args[1] == guardArg {
-			return terminal.Guard(os.Stdin, os.Stdout)
+			return terminal.Guard(os.Stdin, os.Stdout, topKilled)
 		}
 	case "demo":
 		if len(args) == 2 && args[1] == workloadArg {
@@ -169,28 +169,6 @@ func probeCommand(e *env) *cli.Command {
 			}
 			return o.Observe(ctx, view.NewTable(o.View(), uprobe.Latency))
 		},
-	}
-}
-
-// guardArg makes ftgo be what guards the terminal of top.
-const guardArg = "guard-the-terminal"
-
-func topCommand(e *env) *cli.Command {
-	o := session.NewOptions(&e.Env)
-	o.TimesCalls = true
-	return &cli.Command{
-		Name: "top", Summary: "look through a running program on a full screen", Changes: true,
-		Groups: []cli.Group{
-			o.DefineProcesses(&o.Env.Env), o.Target.Define, o.Output.Define, o.Talk.Define, o.DefineNames, o.Fetch.Define, cli.Some("", o.DefineRun, "duration", "interval"),
-			cli.Some("", o.DefineRecorder, "verbose", "dry-run", "max-lost", "reader", "buffer", "force", "no-expedite", "max-probes"),
-		},
-		Words: func(words, program []string) error {
-			if len(words)+len(o.PIDs) == 0 {
-				return nil
-			}
-			return o.Target.Words("top", words, false)
-		},
-		Run: func(ctx context.Context) error { return o.Top(ctx, "top", guardArg) },
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -15,11 +16,16 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/schema"
 )
 
 func TestMain(m *testing.M) {
+	if slices.Equal(os.Args[1:], []string{"top", guardArg}) { // of a test that has a screen
+		_ = terminal.Guard(os.Stdin, os.Stdout, topKilled)
+		return
+	}
 	if signal.Ignored(syscall.SIGHUP) {
 		// Under nohup, which what tests start must not inherit. Caught is not ignored.
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -13,6 +16,7 @@ import (
 
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 // tmux is a shell in a terminal that tmux makes.
@@ -192,6 +196,9 @@ func TestKernelTop(t *testing.T) {
 			return len(lines) == size[1] && strings.Contains(lines[len(lines)-1], "since the last") && strings.Contains(screen, "main.tick") && (size[0] < 200 || strings.Contains(screen, "COUNTED"))
 		})
 	}
+	another := server(t, fixture.Build(t, "server"))
+	m.wait(fmt.Sprintf("process %d runs the same file: its calls are counted, too", another.Process.Pid))
+	another.Process.Kill()
 	m.keys("q")
 	back("q")
 	nothingOf(t, f, pid)
@@ -212,6 +219,8 @@ func TestKernelTop(t *testing.T) {
 
 	pid = again()
 	syscall.Kill(pid, syscall.SIGKILL)
+	m.wait("ftgo was killed; ftgo clean removes what it has left")
+	m.keys("Enter") // the shell may have been faster, with a prompt on a screen that is gone
 	back("SIGKILL")
 	m.run(built(t) + " clean; echo cleaned")
 	m.wait("cleaned\nhere$")
@@ -230,4 +239,132 @@ func TestKernelTop(t *testing.T) {
 	m.do("kill-server")
 	ended(t, pid)
 	nothingOf(t, f, pid)
+}
+
+// TestKernelTopChooses: without arguments a process is chosen. Clicks do what keys do, and ASCII is enough.
+func TestKernelTopChooses(t *testing.T) {
+	f := tracetest.Kernel(t)
+	tracetest.Needs(t, f.Features().Append, "many places of an event (Linux 5.4)")
+	path := fixture.Build(t, "server")
+	other := server(t, path)
+	target := server(t, path)
+	m := newTmux(t)
+	m.run("LC_ALL=C NO_COLOR=1 " + built(t) + " top -i 0.2")
+	m.wait("which process?", "PROGRAM", "vCPU", "PID", "Enter chooses")
+	click := func(screen, text string) {
+		t.Helper()
+		for y, line := range strings.Split(screen, "\n") {
+			if x := strings.Index(line, text); x >= 0 {
+				m.keys("-l", fmt.Sprintf("\x1b[<0;%d;%dM\x1b[<0;%[1]d;%[2]dm", x+1, y+1))
+				return
+			}
+		}
+		t.Fatalf("no %s in\n%s", text, screen)
+	}
+	m.keys("/"+filepath.Base(path), "Enter")
+	row := fmt.Sprint(" ", target.Process.Pid)
+	screen := m.wait("with "+filepath.Base(path), row, fmt.Sprint(" ", other.Process.Pid))
+	click(screen, row)
+	screen = m.until("chosen row", func(screen string) bool {
+		return strings.Contains(screen, ">") && strings.HasSuffix(strings.Split(screen[strings.Index(screen, "\n>")+1:], "\n")[0], row)
+	})
+	click(screen, row)
+	pid := m.child()
+	screen = m.wait(fmt.Sprintf("ftgo top  %s %d", filepath.Base(path)[:15], target.Process.Pid), "main.tick", "1 timed", "vTOTAL")
+	click(screen, "RATE/s")
+	screen = m.wait("vRATE/s")
+	if strings.ContainsFunc(screen, func(r rune) bool { return r > 0x7f }) {
+		t.Errorf("more than ASCII in\n%s", screen)
+	}
+	if colours := m.do("capture-pane", "-p", "-e"); regexp.MustCompile(`\x1b\[([0-9;]*;)?[34][0-8]`).MatchString(colours) {
+		t.Errorf("colours in %q", colours) // 39 and 49 are those of the terminal
+	}
+	m.keys("w")
+	m.wait("WAIT", "main.tick", "1 timed")
+	click(screen, "main.tick") // which is chosen
+	m.wait("SLOWEST CALLS", "(n=")
+	m.keys("C-c")
+	m.until("prompt", func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "here$") })
+	nothingOf(t, f, pid)
+}
+
+// TestKernelTopPanicked: a panic is told on a terminal that is as it was before, and leaves nothing.
+func TestKernelTopPanicked(t *testing.T) {
+	f := tracetest.Kernel(t)
+	const again = "FTGO_TEST_PANICS"
+	if pid := os.Getenv(again); pid != "" {
+		e := newEnv(os.Stdout, os.Stderr)
+		e.Adjust = func(tracefs.Features) tracefs.Features { panic("broken") }
+		e.run(context.Background(), []string{"top", "-p", pid})
+	}
+	target := server(t, fixture.Build(t, "server"))
+	m := newTmux(t)
+	before := m.modes()
+	m.run(fmt.Sprintf("sh -c 'echo pid $$; %s=%d exec %s -test.run=^%s$'; echo ended $?", again, target.Process.Pid, os.Args[0], t.Name()))
+	screen := m.wait("ended 2\nhere$")
+	pids := regexp.MustCompile(`(?m)^pid (\d+)`).FindStringSubmatch(m.do("capture-pane", "-p", "-S", "-"))
+	if pids == nil {
+		t.Fatalf("no process in\n%s", screen)
+	}
+	pid, _ := strconv.Atoi(pids[1])
+	nothingOf(t, f, pid)
+	if all := m.do("capture-pane", "-p", "-S", "-"); !strings.Contains(all, "panic: broken") {
+		t.Errorf("no panic in\n%s", all)
+	}
+	if now := m.modes(); now != before {
+		t.Errorf("the terminal was %q and is %q", before, now)
+	}
+	if b := target.books(t); b.Functions["main.tick"].Calls == 0 {
+		t.Error("the target has come to harm")
+	}
+}
+
+// TestKernelTopJSON: -o json writes what the screen shows, and the books balance.
+func TestKernelTopJSON(t *testing.T) {
+	tracetest.Kernel(t)
+	target := server(t, fixture.Build(t, "server"))
+	r := ftgo(t, "top", "-o", "json", "-i", "0.1", "-d", "1", "-p", fmt.Sprint(target.Process.Pid), "main.*")
+	if r.code != 0 {
+		t.Fatalf("status %d\n%s", r.code, r.stderr)
+	}
+	type object struct {
+		Type, Function        string
+		Calls, Completed      uint64
+		Counted               uint64 `json:"counted_only"`
+		Interval              int
+		Total                 bool
+		Self                  int64 `json:"self_ns"` // absent where probes may be nearly all of a call
+		NS                    struct{ Sum int64 }
+		Hits, Delivered, Lost uint64
+		Functions             int
+	}
+	var calls, total uint64
+	var summaries int
+	var last object
+	for line := range strings.Lines(r.stdout) {
+		last = object{}
+		if err := json.Unmarshal([]byte(line), &last); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		switch {
+		case last.Self > last.NS.Sum:
+			t.Errorf("%d of itself, of %d: %s", last.Self, last.NS.Sum, line)
+		case last.Type == "summary":
+			summaries++
+		case last.Function != "main.tick":
+		case last.Total:
+			total = last.Calls
+		default:
+			calls += last.Calls
+		}
+	}
+	if total == 0 || calls != total || summaries < 3 || last.Type != "summary" || last.Interval != 0 || last.Hits != last.Delivered+last.Lost || last.Functions == 0 {
+		t.Errorf("%d calls in intervals of %d, %d summaries, the last %+v", calls, total, summaries, last)
+	}
+	if got := ftgo(t, "top", "-p", fmt.Sprint(target.Process.Pid)); got.code != 2 || !strings.Contains(got.stderr, "standard output is no terminal: -o json") {
+		t.Errorf("without a terminal: status %d, %s", got.code, got.stderr)
+	}
+	if got := ftgo(t, "top", "-o", "json"); got.code != 2 || !strings.Contains(got.stderr, "no BINARY") {
+		t.Errorf("without a process: status %d, %s", got.code, got.stderr)
+	}
 }

@@ -306,9 +306,9 @@ func nanoseconds(ns float64) string { return units.Duration(int64(math.Round(ns)
 // share writes a share of 1.
 func share(of float64) string { return units.Percent(uint64(math.Round(of*1e6)), 1e6) }
 
-// SummaryJSON writes the object that ends a stream of JSON lines. The other
+// SummaryJSON writes the object that ends a stream of JSON lines, or an interval of it. The other
 // formats have no summary among the data; for them there is [Footer].
-func SummaryJSON(w io.Writer, s stats.Summary) error {
+func SummaryJSON(w io.Writer, s stats.Summary, of *Interval) error {
 	summary := object{
 		{"type", "summary"}, {"hits", s.Hits}, {"delivered", s.Delivered}, {"lost", s.Lost},
 		{"filtered", nonzero(s.Filtered)}, {"before", nonzero(s.Before)}, {"after", nonzero(s.After)},
@@ -335,5 +335,5 @@ func SummaryJSON(w io.Writer, s stats.Summary) error {
 			{"emulated_hit_ns", round(p.Emulated)}, {"stepped_hit_ns", round(p.Stepped)},
 		}})
 	}
-	return write(w, "json", summary.append(nil, JSON))
+	return write(w, "json", append(summary, of.members()...).append(nil, JSON))
 }

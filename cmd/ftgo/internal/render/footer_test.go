@@ -129,7 +129,7 @@ func TestBudgetGolden(t *testing.T) {
 	}
 	golden(t, "budget-count", func(w *bytes.Buffer) error { return Functions(w, Table, budgeted(), Options{}) })
 	summary := stats.Summary{Hits: 31, Delivered: 31, Seconds: 10, Budget: 0.05, Lowered: 2, Away: awayOfBudgeted()}
-	golden(t, "budget-summary", func(w *bytes.Buffer) error { return SummaryJSON(w, summary) })
+	golden(t, "budget-summary", func(w *bytes.Buffer) error { return SummaryJSON(w, summary, nil) })
 }
 
 func TestCountedGolden(t *testing.T) {
@@ -174,6 +174,6 @@ func TestCorrectedGolden(t *testing.T) {
 
 func TestSummaryProbingGolden(t *testing.T) {
 	golden(t, "summary-probing", func(w *bytes.Buffer) error {
-		return SummaryJSON(w, stats.Summary{Hits: 1, Delivered: 1, Probing: probing(3e9), Seconds: 4, Own: 500 * time.Millisecond})
+		return SummaryJSON(w, stats.Summary{Hits: 1, Delivered: 1, Probing: probing(3e9), Seconds: 4, Own: 500 * time.Millisecond}, nil)
 	})
 }

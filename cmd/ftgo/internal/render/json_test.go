@@ -90,9 +90,9 @@ func TestSummaryJSON(t *testing.T) {
 		Hits: 900000, Delivered: 504440, Lost: 395560, Unparsed: 2, Probes: 12, Functions: 4, Seconds: 10.25,
 		Skipped: []stats.Skipped{{Function: "main.f<T>", Reason: "undecodable byte at +0x1a"}},
 	}
-	golden(t, "summary.json", func(w *bytes.Buffer) error { return SummaryJSON(w, s) })
+	golden(t, "summary.json", func(w *bytes.Buffer) error { return SummaryJSON(w, s, nil) })
 	s.Skipped = nil
-	golden(t, "summary-nothing-skipped.json", func(w *bytes.Buffer) error { return SummaryJSON(w, s) })
+	golden(t, "summary-nothing-skipped.json", func(w *bytes.Buffer) error { return SummaryJSON(w, s, nil) })
 }
 
 // Readers of the raw lines see the keys in the documented order.

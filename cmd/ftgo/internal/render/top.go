@@ -10,16 +10,19 @@ import (
 )
 
 // TopColumns are those of the functions on a full screen, by what they are worth, and TopOrder is the one
-// that they are sorted by at first: the total.
-var TopColumns = []string{"CALLS", "RATE/s", "TOTAL", "SELF", "P50", "P99", "ERRORS", "COUNTED"}
-
-// TopRate is where the rate is, whose key is in thousandths.
-const TopRate = 1
+// that they are sorted by at first: the total. With sched there is what calls waited for.
+func TopColumns(sched bool) []string {
+	columns := []string{"CALLS", "RATE/s", "TOTAL", "SELF", "P50", "P99"}
+	if sched {
+		columns = append(columns, "WAIT")
+	}
+	return append(columns, "ERRORS", "COUNTED", "SEEN%")
+}
 
 const TopOrder = 2
 
 // TopCells are the cells of a function. Its rate is always that of the last interval, which recent has.
-func TopCells(r, recent stats.Row) []top.Cell {
+func TopCells(r, recent stats.Row, sched bool) []top.Cell {
 	number := func(n uint64) top.Cell {
 		if n == 0 {
 			return top.Cell{}
@@ -47,10 +50,25 @@ func TopCells(r, recent stats.Row) []top.Cell {
 	if r.ReturnsErrors && r.Completed > 0 {
 		errors = top.Cell{Text: units.Compact(float64(r.Errors)), Key: int64(r.Errors)}
 	}
-	return []top.Cell{
-		{Text: units.Compact(float64(r.Calls)), Key: int64(r.Calls)}, {Text: units.Rate(recent.Rate), Key: int64(recent.Rate * 1000)},
-		time("sum"), self, time("p50"), time("p99"), errors, number(r.CountedOnly),
+	calls, seenCell := units.Compact(float64(r.Calls)), top.Cell{Key: 1000}
+	if _, counted := r.Seen.Shares(); counted < 1 {
+		calls += "+" // and those that nobody saw
+		seenCell = top.Cell{Text: shareCell(counted), Key: int64(counted * 1000)}
 	}
+	rate, about := recent.Rate, ""
+	if _, counted := recent.Seen.Shares(); counted == 0 && r.Rate > 0 {
+		rate, about = r.Rate, "≈" // as long as it was seen
+	}
+	cells := []top.Cell{
+		{Text: calls, Key: int64(r.Calls)}, {Text: about + units.Rate(rate), Key: int64(rate * 1000)},
+		time("sum"), self, time("p50"), time("p99"),
+	}
+	if sched && timed(r) {
+		cells = append(cells, top.Cell{Text: units.Duration(r.Split.Waiting), Key: r.Split.Waiting})
+	} else if sched {
+		cells = append(cells, top.Cell{Key: -1})
+	}
+	return append(cells, errors, number(r.CountedOnly), seenCell)
 }
 
 // TopCost says what probes cost the program, in the interval after what they had cost before and from the
@@ -66,6 +84,9 @@ func TopCost(s *stats.Summary, before *stats.Probing) string {
 		if p.Others > 0 {
 			cost += ", and " + units.Duration(int64(p.Others)) + " of other processes'"
 		}
+	}
+	if s.Budget > 0 {
+		cost += fmt.Sprintf(" (budget %s)", share(s.Budget))
 	}
 	if s.Lost > 0 {
 		cost += fmt.Sprintf("; %s lost", units.Plural(s.Lost, "event"))

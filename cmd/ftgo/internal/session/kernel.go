@@ -184,7 +184,7 @@ func (p *planned) countable() bool {
 // is none.
 func (p *planned) countFirst(mode uprobe.Mode) func(*offsets.Func) bool {
 	switch {
-	case mode != uprobe.Latency || !p.TimesCalls || !p.countable():
+	case mode != uprobe.Latency || !p.TimesCalls || !p.countable() && !(p.Careful && p.Sched):
 		return nil
 	case p.MaxRate != nil:
 		if *p.MaxRate == 0 {

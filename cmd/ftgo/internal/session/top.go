@@ -28,7 +28,7 @@ import (
 // Top is the command top: a full screen, or a stream of what that would show. guard are the arguments
 // of ftgo that have it guard the terminal.
 func (o *Options) Top(ctx context.Context, guard ...string) error {
-	o.OwnFuncs, o.Careful, o.Errors = true, true, true
+	o.OwnFuncs, o.Careful, o.Errors, o.Summaries = true, true, true, true
 	if o.Interval == 0 {
 		o.Interval = time.Second
 	}
@@ -46,13 +46,14 @@ func (o *Options) Top(ctx context.Context, guard ...string) error {
 	s.shown, s.close = context.WithCancel(ctx)
 	defer s.wait()
 	defer cancel()
-	if o.Binary == "" {
-		s.choosing = true
-		s.model = top.New(cpuColumn)
-		s.listProcesses()
-	} else {
-		s.overview()
-	}
+	s.update(func() {
+		if s.choosing = o.Binary == ""; s.choosing {
+			s.model = top.New(cpuColumn)
+			s.listProcesses()
+		} else {
+			s.overview()
+		}
+	})
 	err := screen.Show(s.shown, s, s.wake, guard...)
 	s.mu.Lock()
 	s.open = false
@@ -83,7 +84,7 @@ type topScreen struct {
 	open     bool   // the screen has not ended
 	choosing bool   // of a process
 	title    string // of what is looked at
-	hot      int    // the function that the user was warned of
+	list     *topRun
 	one      *topRun
 	runs     []*topRun
 	failed   error
@@ -122,7 +123,14 @@ func (s *topScreen) start(o *Options, v run.View, ended func(error)) *topRun {
 		defer r.panicked.Catch()
 		err := o.Observe(ctx, v)
 		env.RemoveHeld()
-		s.update(func() { ended(err) })
+		s.update(func() {
+			switch canceled := ctx.Err() != nil; {
+			case !canceled:
+				ended(err)
+			case !errors.Is(err, context.Canceled): // else it had not begun
+				s.failed = errors.Join(s.failed, err)
+			}
+		})
 	}()
 	s.runs = append(s.runs, r)
 	return r
@@ -180,6 +188,7 @@ func (t *topTalk) say(text string) (shown bool) {
 func (s *topScreen) overview() {
 	o := *s.o
 	o.alone()
+	o.Budget = o.part(listShare)
 	s.title = "ftgo top  " + o.Binary
 	if len(o.PIDs) > 0 {
 		name, _ := procfs.Name(o.PIDs[0]) // that is only shown
@@ -188,27 +197,34 @@ func (s *topScreen) overview() {
 			s.title += fmt.Sprintf(" and %d more", n)
 		}
 	}
-	s.model.Show(top.Page{Head: []string{s.title, "placing probes"}, Names: "FUNCTION", Columns: render.TopColumns})
+	s.model.Show(top.Page{Head: []string{s.title, "placing probes"}, Names: "FUNCTION", Columns: render.TopColumns(o.Sched)})
+	var list *topRun
 	v := view.NewOverview(o.View(), func(p top.Page) {
 		s.update(func() {
-			p.Head[0] = s.title + "  " + p.Head[0]
-			s.model.Show(p)
+			if s.list == list { // else another has taken its place
+				p.Head[0] = s.title + "  " + p.Head[0]
+				s.model.Show(p)
+			}
 		})
 	})
 	began := time.Now()
-	s.start(&o, v, func(err error) {
+	list = s.start(&o, v, func(err error) {
 		switch over := s.o.Duration > 0 && time.Since(began) >= s.o.Duration; {
-		case err != nil && s.ctx.Err() == nil, over:
+		case err != nil || over:
 			s.failed = err
 			s.close()
-		case s.ctx.Err() == nil:
+		default:
 			s.model.Retitle(s.title, s.title+" has ended")
 		}
 	})
+	s.list = list
 }
 
-// tooHot is how many calls a second of a function are not looked at closely unless that is asked for twice.
-const tooHot = 20_000
+// listShare is what part of the budget is for all functions; the rest is for the one that is open.
+const listShare = 0.6
+
+// part is a part of the budget.
+func (o *Options) part(of float64) *float64 { return new(100 * o.share() * of) }
 
 // closeup starts the run of the function that is chosen.
 func (s *topScreen) closeup() {
@@ -216,13 +232,10 @@ func (s *topScreen) closeup() {
 	if !ok {
 		return
 	}
-	if rate := row.Recent[render.TopRate]; rate.Key > tooHot*1000 && s.hot != row.ID+1 {
-		s.hot = row.ID + 1
-		s.model.Say(fmt.Sprintf("called %s times a second: to look at each call may take most of the program's time; Enter again does it", rate.Text))
-		return
-	}
 	o := *s.o
+	o.alone()
 	o.Funcs, o.Regexp, o.Exclude, o.Wrappers, o.Careful, o.Errors = []string{row.Full}, false, nil, true, false, false
+	o.Budget = o.part(1 - listShare)
 	o.Duration, o.Ready, o.Stack, o.Sched = 0, 0, uprobe.MaxStack, len(o.PIDs) > 0
 	o.Signatures, o.Lines.Live = true, true
 	one := &top.One{Name: row.Full}
@@ -234,10 +247,27 @@ func (s *topScreen) closeup() {
 	s.model.ShowOne(one, top.Look{Head: []string{"placing probes"}})
 	s.model.OpenOne(one)
 	s.one = s.start(&o, v, func(err error) {
-		if err != nil && s.ctx.Err() == nil {
+		if err != nil {
 			s.model.ShowOne(one, top.Look{Head: []string{err.Error()}})
 		}
 	})
+}
+
+// waits begins anew, with what calls wait for or without.
+func (s *topScreen) waits() {
+	switch {
+	case s.choosing:
+		return
+	case len(s.o.PIDs) == 0:
+		s.model.Say("what calls wait for is known of processes that -p names: what threads did before can't be told")
+		return
+	}
+	s.o.Sched = !s.o.Sched
+	s.list.cancel()
+	s.overview()
+	if s.o.Sched {
+		s.model.Say("from now on with what calls wait for; each time that a goroutine waits costs hits")
+	}
 }
 
 // Draw, Press and Click are those of a [screen.Painting].
@@ -273,6 +303,8 @@ func (s *topScreen) grant(wish top.Wish) bool {
 		}
 	case top.Close:
 		s.one.cancel()
+	case top.Waits:
+		s.waits()
 	}
 	return true
 }

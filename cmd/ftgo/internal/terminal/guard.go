@@ -50,8 +50,8 @@ func Guarded(args ...string) (release func(), err error) {
 }
 
 // Guard waits until the one who has called [Guarded] releases it or ends, and in that case gives its
-// terminal back, which out is.
-func Guard(in io.Reader, out *os.File) error {
+// terminal back, which out is, with a line of what has happened.
+func Guard(in io.Reader, out *os.File, line string) error {
 	var before unix.Termios
 	if err := binary.Read(in, binary.NativeEndian, &before); err != nil {
 		return nil // it has ended before there was anything to give back
@@ -68,7 +68,7 @@ func Guard(in io.Reader, out *os.File) error {
 	if now.Lflag&unix.ISIG == 0 {
 		err = unix.IoctlSetTermios(fd, unix.TCSETS, &before)
 	}
-	_, werr := io.WriteString(out, restore)
+	_, werr := io.WriteString(out, restore+"\r\n"+line+"\r\n")
 	if err == nil {
 		err = werr
 	}

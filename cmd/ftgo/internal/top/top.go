@@ -60,6 +60,7 @@ const (
 	Nothing Wish = iota
 	Open         // the row that Chosen tells
 	Close        // the function that is open
+	Waits        // what calls wait for, or no longer
 	Quit
 )
 
@@ -203,6 +204,8 @@ func (m *Model) press(key rune) Wish {
 		}
 	case 'M':
 		m.only = !m.only
+	case 'w':
+		return Waits
 	case terminal.Enter, terminal.Newline:
 		if _, ok := m.Chosen(); ok {
 			return Open
@@ -305,13 +308,15 @@ End, G         go to the end; Home, g to the beginning
 d              numbers since the last refresh, or from the beginning on
 p              pause, or go on
 m              mark, or no longer; M shows what is marked alone
+w              begin anew with what calls wait for, or without
 Enter          open a function: latencies, callers, slowest calls
 q, Ctrl-C      quit
 
-TOTAL          time of all calls, waiting included
+TOTAL          time of all calls, with WAIT, which is what they waited
 SELF           the same without calls of other timed functions in them
 COUNTED        calls that were counted and not timed
-*              too dear to be timed: only counted; ~ calls were lost
+SEEN%          of the time that calls were seen in; CALLS has a + if not in all
+*              too dear to be timed all the time; ~ calls were lost
 <              as seen: probes may be nearly all of it; ≈ nearly so
 `
 

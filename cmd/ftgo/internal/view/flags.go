@@ -179,6 +179,7 @@ type TableFlags struct {
 	InKernel   bool // the kernel keeps histograms, nothing is streamed
 	MaxRate    *float64
 	FailIf     FailIf
+	Summaries  bool // JSON has one of each interval
 	// TimesCalls: calls have latencies, and no lines. The command says so, since others take the
 	// flags of probe as well, to refuse them with a word.
 	TimesCalls bool

@@ -378,7 +378,7 @@ func (s *stream) wrote(calls uint64) error {
 func conclude(e *cli.Env, f render.Format, out io.Writer, rows []stats.Row, s stats.Summary) error {
 	switch {
 	case f == render.JSON:
-		return render.SummaryJSON(out, s)
+		return render.SummaryJSON(out, s, nil)
 	case e.Quiet && s.Lost == 0 && s.Unparsed == 0 && len(s.Away) == 0:
 		return nil
 	}

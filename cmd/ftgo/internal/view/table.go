@@ -115,7 +115,12 @@ func (r *Table) Interval(t *trace.Table) error {
 		}
 	}
 	r.ended++
-	return r.write(r.arrange(rows, r.opt.Tables.Top), &render.Interval{Number: r.ended, End: t.At})
+	of := &render.Interval{Number: r.ended, End: t.At}
+	err := r.write(r.arrange(rows, r.opt.Tables.Top), of)
+	if err == nil && r.opt.Tables.Summaries && r.opt.Format == render.JSON {
+		err = render.SummaryJSON(r.Out, t.Summary, of)
+	}
+	return err
 }
 
 // asAsked are rows with what probes cost left in latencies, if that was asked for.

@@ -63,7 +63,7 @@ func (v *Overview) End(t *trace.Table) error {
 
 // page is what an interval has made of the numbers.
 func (v *Overview) page(t *trace.Table) top.Page {
-	p := top.Page{Names: "FUNCTION", Columns: render.TopColumns, Keys: "Enter opens"}
+	p := top.Page{Names: "FUNCTION", Columns: render.TopColumns(v.opt.Sched), Keys: "Enter opens"}
 	timed := 0
 	for i, r := range t.Whole {
 		if r.Calls == 0 && r.Completed == 0 && !v.isNamed(r) {
@@ -74,7 +74,7 @@ func (v *Overview) page(t *trace.Table) top.Page {
 		}
 		p.Rows = append(p.Rows, top.Row{
 			ID: r.Func, Name: cmp.Or(v.short[r.Name], r.Name), Full: r.Name,
-			Whole: render.TopCells(r, t.Since[i]), Recent: render.TopCells(t.Since[i], t.Since[i]),
+			Whole: render.TopCells(r, t.Since[i], v.opt.Sched), Recent: render.TopCells(t.Since[i], t.Since[i], v.opt.Sched),
 		})
 	}
 	p.Head = []string{

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"context"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
+)
+
+// guardArg makes ftgo be what guards the terminal of top, and says topKilled if that could not end by itself.
+const (
+	guardArg  = "guard-the-terminal"
+	topKilled = "ftgo was killed; ftgo clean removes what it has left"
+)
+
+func topCommand(e *env) *cli.Command {
+	o := session.NewOptions(&e.Env)
+	o.TimesCalls = true
+	return &cli.Command{
+		Name: "top", Summary: "look through a running program on a full screen", Changes: true,
+		Groups: []cli.Group{
+			o.DefineProcesses(&o.Env.Env), o.Target.Define, o.Output.Define, o.Talk.Define, o.DefineNames, o.Fetch.Define, cli.Some("", o.DefineRun, "duration", "interval"), cli.Some("", o.DefineExtras, "sched"),
+			cli.Some("", o.DefineRecorder, "verbose", "dry-run", "max-lost", "budget", "reader", "buffer", "force", "no-expedite", "max-probes"),
+		},
+		Words: func(words, program []string) error {
+			if len(words)+len(o.PIDs) == 0 {
+				return nil
+			}
+			return o.Target.Words("top", words, false)
+		},
+		Run: func(ctx context.Context) error { return o.Top(ctx, "top", guardArg) },
+	}
+}

@@ -1,0 +1,48 @@
+package target
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// TestOwnFuncs: without FUNC the functions of the program's own module are meant, those of main included, and
+// what it meets others through; single names among them count as found by a wildcard.
+func TestOwnFuncs(t *testing.T) {
+	for _, test := range []struct {
+		name, program string
+		want, not     []string
+	}{
+		{"small", "lookup", []string{"main.*"}, []string{"net/http.serverHandler.ServeHTTP", "runtime.*"}},
+		{"server", "httpd", []string{"main.*", "net/http.serverHandler.ServeHTTP", "net/http.(*Client).do"}, []string{"runtime.*", "net/http.*"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			q := &Query{Binary: fixture.Build(t, test.program), OwnFuncs: true}
+			found, err := q.Resolve(func(string, ...any) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer found.Binary.Close()
+			patterns := OwnFuncs(found.Binary)
+			for _, p := range test.want {
+				if !slices.Contains(patterns, p) {
+					t.Errorf("no %s in %q", p, patterns)
+				}
+			}
+			for _, p := range test.not {
+				if slices.Contains(patterns, p) {
+					t.Errorf("%s in %q", p, patterns)
+				}
+			}
+			if len(found.Funcs) == 0 {
+				t.Error("no functions")
+			}
+			for _, f := range found.Funcs {
+				if found.Roles[f].Named {
+					t.Errorf("%s counts as named", f.Name)
+				}
+			}
+		})
+	}
+}
