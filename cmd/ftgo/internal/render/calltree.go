@@ -114,7 +114,7 @@ func (w *CallWriter) treeJSON(t *CallTree) error {
 	w.line = object{
 		{"type", verbatim(`"tree"`)}, {"tree", w.tree}, {"time", &t.Began}, {"function", &t.Function}, {"goid", &t.Goid}, {"pid", &t.PID},
 		{"ns", t.Took.Nanoseconds()}, {"lines", len(t.Lines) - len(goesOn)}, {"left_out", t.LeftOut},
-		{"started_by", startedBy}, {"goes_on", known(len(goesOn) > 0, goesOn)},
+		{"started_by", startedBy}, {"continued", known(t.Continued, true)}, {"goes_on", known(len(goesOn) > 0, goesOn)},
 	}.append(w.line[:0], JSON)
 	if err := write(w.w, "tree", w.line); err != nil {
 		return err

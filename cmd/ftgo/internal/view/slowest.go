@@ -11,7 +11,8 @@ import (
 
 // slowest says which trees of calls are wanted: those that took longer than over or, if that is 0, as
 // many of those that took longest as keep says. A tree has room for maxTree lines, and all together
-// for maxSlow, half of which may be kept: what begins when there is no more is dropped, and told in its place.
+// for maxSlow, half of which may be kept: what begins when there is no more is dropped, and told in
+// its place.
 type slowest struct {
 	over time.Duration
 	keep int
@@ -61,7 +62,7 @@ func (s *slowest) take(t *callTrees, out *render.CallTree, tree *callTree) (now 
 			s.left++
 		}
 		s.lines -= len(s.kept[last].Lines)
-		s.kept = s.kept[:last]
+		s.kept = slices.Delete(s.kept, last, last+1)
 	}
 	return false
 }
