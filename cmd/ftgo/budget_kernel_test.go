@@ -59,21 +59,34 @@ func (p *onDemand) told() {
 	}
 }
 
-// awaitRegrouped waits until the probes that a run has begun with are disarmed, and others have come
-// back in events of their own.
-func awaitRegrouped(t *testing.T, instance string) bool {
+// armedEvents tells of each event of a run whether it is armed.
+func armedEvents(t *testing.T, dir string, pid int) map[string]bool {
 	t.Helper()
-	enabled := func(pattern string) (n int) {
-		files, _ := filepath.Glob(filepath.Join(instance, "events", "ftgo_*", pattern, "enable"))
-		for _, file := range files {
-			if b, _ := os.ReadFile(file); strings.TrimSpace(string(b)) == "1" {
-				n++
-			}
-		}
-		return n
+	files, err := filepath.Glob(filepath.Join(dir, "instances", instanceOf(t, dir, pid), "events", "ftgo_*", "*", "enable"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if enabled("e0_*") == 0 && enabled("e[1-9]*") > 0 {
+	events := make(map[string]bool)
+	for _, file := range files {
+		if b, err := os.ReadFile(file); err == nil {
+			events[filepath.Dir(file)] = strings.TrimSpace(string(b)) == "1"
+		}
+	}
+	return events
+}
+
+// awaitRegrouped waits until probes that a run has begun with are disarmed, and others have come back in
+// events of their own.
+func awaitRegrouped(t *testing.T, dir string, pid int, before map[string]bool) bool {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		gone, back := false, false
+		for event, armed := range armedEvents(t, dir, pid) {
+			was, known := before[event]
+			gone = gone || was && !armed
+			back = back || !known && armed
+		}
+		if gone && back {
 			return true
 		}
 	}
@@ -96,8 +109,9 @@ func TestKernelBudget(t *testing.T) {
 						args = append(args, "-p", fmt.Sprint(target.Process.Pid))
 					}
 					p := tracer(t, args...)
+					before := armedEvents(t, f.Dir(), p.Process.Pid)
 					target.call(0, 1009)
-					if !awaitRegrouped(t, filepath.Join(f.Dir(), "instances", instanceOf(t, f.Dir(), p.Process.Pid))) {
+					if !awaitRegrouped(t, f.Dir(), p.Process.Pid, before) {
 						p.Process.Kill()
 						return []string{"the probes are as they were", p.err.String()}
 					}
@@ -148,4 +162,38 @@ func TestKernelBudget(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestKernelBudgetAmongMany: of 10,000 functions one turns hot. It is disarmed, and what shared its event is
+// back in others: counts are exact before and after.
+func TestKernelBudgetAmongMany(t *testing.T) {
+	f := needsAppend(t)
+	fixture.NeedLong(t)
+	path := fixture.Build(t, "paced")
+	tracetest.RightOnce(t, 3, t.Errorf, func() (wrong []string) {
+		target := startOnDemand(t, path)
+		p := tracer(t, "count", "-o", "json", "--budget", "1", path, "*")
+		before := armedEvents(t, f.Dir(), p.Process.Pid)
+		if len(before) < 8 {
+			t.Errorf("%d events", len(before))
+		}
+		target.call(0, 100_003)
+		if !awaitRegrouped(t, f.Dir(), p.Process.Pid, before) {
+			p.Process.Kill()
+			return []string{"the probes are as they were", p.err.String()}
+		}
+		target.call(0, 2003)
+		target.call(3, 11)
+		p.Process.Signal(syscall.SIGINT)
+		if code := p.end(t); code != 0 {
+			t.Errorf("status %d\n%s", code, p.err.String())
+		}
+		o := readObserved(t, p.out.String())
+		hot, other := o.functions["main.c00"], o.functions["main.c03"]
+		if hot.Calls != 100_003 || hot.Seen.Counted == 1 || other.Calls != 11 || other.Seen.Counted < hot.Seen.Counted {
+			wrong = append(wrong, fmt.Sprintf("hot: %+v, other: %+v", hot, other), p.err.String())
+		}
+		nothingOf(t, f, p.Process.Pid)
+		return wrong
+	})
 }

@@ -156,8 +156,8 @@ func (b *BusyTimes) Since() (used time.Duration, processes int) {
 	return used, len(now)
 }
 
-// Found are the processes that were found when Since was asked last.
-func (b *BusyTimes) Found() []int { return slices.Collect(maps.Keys(b.last)) }
+// found are the processes that were found when Since was asked last.
+func (b *BusyTimes) found() []int { return slices.Collect(maps.Keys(b.last)) }
 
 // waited is how long a thread has run, and how long it could have, but had no CPU.
 type waited struct{ ran, waited uint64 }

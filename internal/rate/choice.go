@@ -217,13 +217,8 @@ func (c *Choice) cool(order []int, to map[int]Level) {
 	}
 }
 
-// Hot is the group that is to be disarmed next; nil is none.
-func (c *Choice) Hot() *Group {
-	if len(c.hot) == 0 {
-		return nil
-	}
-	return c.hot[0]
-}
+// Hot are the groups that are to be disarmed, the hottest first.
+func (c *Choice) Hot() []*Group { return slices.Clone(c.hot) }
 
 // Done notes that the group which Hot or Raise has told was disarmed, or armed, at a time.
 func (c *Choice) Done(g *Group, now float64) {
@@ -263,10 +258,11 @@ func (c *Choice) Done(g *Group, now float64) {
 	}
 }
 
-// Drop gives up a group that could not be armed.
+// Drop gives up a group that could not be armed: its functions stay where they are.
 func (c *Choice) Drop(g *Group) {
 	for _, i := range g.Funcs {
-		c.Funcs[i].retry = math.Inf(1)
+		f := &c.Funcs[i]
+		f.ceiling, f.retry, f.back = f.at, math.Inf(1), Off
 	}
 }
 
@@ -314,6 +310,10 @@ func (c *Choice) Raise(most int) *Group {
 			if fit = append(fit, a); f.at == Counted {
 				f.tooHot = 0
 			}
+		} else if a.to == Timed && f.at == Off && f.Counts && f.clean*f.Cost[Counted] <= max(room, 0) {
+			a.to, a.load = Counted, f.clean*f.Cost[Counted] // better than not at all
+			room -= a.load
+			fit = append(fit, a)
 		} else if f.at == Off {
 			tried = append(tried, a)
 		} else {

@@ -103,7 +103,7 @@ func (m *model) keep(c *Choice, until float64) {
 				m.told[i] = m.cost[i]
 				return uint64(m.seen[i]), spent
 			})
-			for g := c.Hot(); g != nil; g = c.Hot() {
+			for _, g := range c.Hot() {
 				m.run(disarming * eventsOf(g))
 				m.done(c, g)
 			}
@@ -256,7 +256,7 @@ func TestBudgetSoon(t *testing.T) {
 		default:
 			continue
 		}
-		if m.armed[0] == Timed || c.Funcs[0].At() == Timed || m.armed[0] == Counted && w.cpus*entryCost*1e6 > 0.5 && c.Hot() == nil {
+		if m.armed[0] == Timed || c.Funcs[0].At() == Timed || m.armed[0] == Counted && w.cpus*entryCost*1e6 > 0.5 && len(c.Hot()) == 0 {
 			t.Errorf("%s: armed %v, at %v after 0.3 s", w.name, m.armed[0], c.Funcs[0].At())
 		}
 	}
@@ -372,5 +372,24 @@ func TestLimit(t *testing.T) {
 	}
 	if c.Funcs[1].TooHot() == 0 || c.Funcs[2].TooHot() == 0 || c.Funcs[0].TooHot() != 0 {
 		t.Errorf("too hot: %v, %v, %v", c.Funcs[0].TooHot(), c.Funcs[1].TooHot(), c.Funcs[2].TooHot())
+	}
+}
+
+// TestBudgetDrop: what can't be armed is not asked for again.
+func TestBudgetDrop(t *testing.T) {
+	m, c := newModel(1, Timed, 0.05, []calls{steady(1e5), steady(50)})
+	m.run(lookEvery)
+	c.Look(m.t, m.cpus, func(i int) (uint64, float64) { return uint64(m.seen[i]), m.cost[i] })
+	for _, g := range c.Hot() {
+		m.done(c, g)
+	}
+	for n := 0; ; n++ {
+		g := c.Raise(1000)
+		if g == nil {
+			break
+		}
+		if c.Drop(g); n > 2 {
+			t.Fatal("again and again")
+		}
 	}
 }

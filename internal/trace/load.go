@@ -23,31 +23,12 @@ type load struct {
 	calls []uint64
 	spent []float64
 
-	busy   *procfs.BusyTimes
-	used   []usage // the last ones, of half a second or more
-	kernel systemTime
-	system float64 // how many CPUs are usually kept busy in the kernel
-}
-
-// usage is what CPU time was used until a moment.
-type usage struct {
-	at    time.Time
-	used  time.Duration
-	found int // the number of processes
-}
-
-// systemTime is how long processes have been in the kernel until a moment.
-type systemTime struct {
-	at  time.Time
-	sum time.Duration
+	cpus *procfs.Load
 }
 
 // unknownCost is what hits are taken to cost where that can't be measured: where the kernel
 // single-steps in a virtual machine it is as much.
 var unknownCost = HitCost{Emulated: 1000, Stepped: 10_000, Word: 100}
-
-// steady is how far back the CPU time is looked at: it is known in steps of 10 ms for each process.
-const steady = 500 * time.Millisecond
 
 func newLoad(l *Live) (w *load, err error) {
 	n, link, pids := len(l.plan.Funcs), l.plan.Binary.File().Link(), l.opt.PIDs
@@ -55,8 +36,7 @@ func newLoad(l *Live) (w *load, err error) {
 	if running := procfs.Running(link); slices.ContainsFunc(pids, func(pid int) bool { return slices.Contains(running, pid) }) {
 		pids = nil // else the file is a library
 	}
-	w.busy = procfs.NewBusyTimes(pids, link)
-	w.used = []usage{{at: time.Now(), found: len(w.busy.Found())}}
+	w.cpus = procfs.NewLoad(procfs.NewBusyTimes(pids, link), time.Now())
 	if w.last == nil {
 		w.last, err = l.session.Profile()
 	}
@@ -133,43 +113,4 @@ func (w *load) take(now [][]uint64) {
 		}
 	}
 	w.last = now
-}
-
-// cpus is how many CPUs the processes have kept busy lately; not less than one if some came or went, as
-// they take with them what they have used.
-func (w *load) cpus(now time.Time) float64 {
-	used, n := w.busy.Since()
-	last := w.used[len(w.used)-1]
-	w.used = append(w.used, usage{now, last.used + used, n})
-	for len(w.used) > 2 && now.Sub(w.used[1].at) >= steady {
-		w.used = w.used[1:]
-	}
-	first := w.used[0]
-	share := float64(last.used+used-first.used) / float64(now.Sub(first.at))
-	if slices.ContainsFunc(w.used, func(u usage) bool { return u.found == 0 || u.found != n }) {
-		return max(share, 1)
-	}
-	return share
-}
-
-// settle takes how much the processes are in the kernel for what is usual.
-func (w *load) settle(now time.Time) { w.system = w.inKernel(now) }
-
-// grown is by how many CPUs more than usual they are there.
-func (w *load) grown(now time.Time) float64 { return w.inKernel(now) - w.system }
-
-// inKernel is how many CPUs the processes have kept busy in the kernel since it was asked last: a hit
-// is time there.
-func (w *load) inKernel(now time.Time) float64 {
-	var sum time.Duration
-	for _, pid := range w.busy.Found() {
-		if stat, err := procfs.ReadStat(pid); err == nil {
-			sum += stat.System
-		}
-	}
-	before := w.kernel
-	if w.kernel = (systemTime{now, sum}); before.at.IsZero() {
-		return 0
-	}
-	return float64(sum-before.sum) / float64(now.Sub(before.at))
 }

@@ -24,32 +24,6 @@ func planWith(funcs int, events ...[]int) *uprobe.Plan {
 	return p
 }
 
-func TestGroupsOf(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		plan *uprobe.Plan
-		want string // functions and events of each group
-	}{
-		{"one event", planWith(3, []int{0, 1, 2}), "[0 1 2] [0]"},
-		{"events of their own", planWith(2, []int{0}, []int{1}), "[0] [0], [1] [1]"},
-		{"an event in common", planWith(4, []int{0, 1}, []int{2}, []int{3}, []int{1, 2}), "[0 1 2] [0 1 3], [3] [2]"},
-		{"runtime probes apart", planWith(2, []int{0, 1}, []int{-1, -1}, []int{0}, []int{-2}), "[0 1] [0 2], [] [1 3]"},
-		{"runtime probes among others", planWith(2, []int{0}, []int{0, -1}, []int{-1}), "[0] [0 1 2]"},
-		{"functions without probes", planWith(3, []int{2}), "[2] [0]"},
-	} {
-		got := ""
-		for i, g := range groupsOf(test.plan) {
-			if i > 0 {
-				got += ", "
-			}
-			got += fmt.Sprint(g.funcs, " ", g.events)
-		}
-		if got != test.want {
-			t.Errorf("%s: %s, want %s", test.name, got, test.want)
-		}
-	}
-}
-
 // TestLoadTake: what hits cost is of the function whose they are, once where two events share a site, and
 // that of the runtime is told apart.
 func TestLoadTake(t *testing.T) {

@@ -7,12 +7,9 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/rate"
-	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/tracefs"
@@ -50,7 +47,8 @@ type switcher struct {
 	load   *load
 	probes map[*rate.Group][]tracefs.Event
 	out    map[int]uint64 // functions whose Counters are disarmed, since when by the trace clock
-	events int            // at first
+	events int            // at first, and sites, how many these have
+	sites  int
 	began  time.Time
 	next   time.Time // when to look, and glance, when to glance
 	glance time.Time
@@ -58,6 +56,8 @@ type switcher struct {
 	inTurn bool // what has to be done meanwhile is
 	trying bool // the next look is at what may be too hot again
 	bit    bool // probes have taken more than they may
+	full   bool // it was said that there is no room for more
+	failed bool // more can't be armed
 	// resume goes on until the next read, stop for the last time. yield lets the stream be read,
 	// and tells whether to go on; its error ends the reading.
 	resume func() (error, bool)
@@ -70,7 +70,7 @@ func newSwitcher(ctx context.Context, l *Live) (m *switcher, err error) {
 	if l.opt.Once || l.opt.Budget == 0 && !l.plan.CountsFirst() {
 		return nil, nil
 	}
-	m = &switcher{l: l, probes: make(map[*rate.Group][]tracefs.Event), out: make(map[int]uint64), events: len(l.plan.Events)}
+	m = &switcher{l: l, probes: make(map[*rate.Group][]tracefs.Event), out: make(map[int]uint64), events: len(l.plan.Events), sites: l.plan.Probes()}
 	if m.load, err = newLoad(l); err != nil {
 		return nil, err
 	}
@@ -168,16 +168,13 @@ func (m *switcher) turn() error {
 	if err := m.look(); err != nil {
 		return err
 	}
-	for g := m.choice.Hot(); g != nil; g = m.choice.Hot() {
-		if err := m.disarm(g); err != nil {
+	if hot := m.choice.Hot(); len(hot) > 0 {
+		if err := m.disarm(hot); err != nil {
 			return err
 		}
 	}
 	for !m.arming && time.Now().Before(m.next) {
-		if !m.choice.Full && len(m.l.plan.Events)-m.events > manyEvents {
-			m.choice.Full = true
-			m.l.opt.Say("no more functions are timed: %d events are enough to remove at the end", len(m.l.plan.Events))
-		}
+		m.fill()
 		g := m.choice.Raise(batchFuncs)
 		if g == nil {
 			break
@@ -194,13 +191,35 @@ func (m *switcher) turn() error {
 	return nil
 }
 
+// fill sees whether more groups can be made: armed events take their time at the end, and sites that
+// were defined stay until then, among which each new one is compared with all.
+func (m *switcher) fill() {
+	if m.failed {
+		return
+	}
+	armed, sites := 0, 0
+	for g, probes := range m.probes {
+		if g.Armed {
+			armed += len(probes)
+		}
+		for i := range probes {
+			sites += len(probes[i].Sites)
+		}
+	}
+	m.choice.Full = armed-m.events > manyEvents || sites > 2*m.sites+manySites
+	if m.choice.Full && !m.full {
+		m.full = true
+		m.l.opt.Say("no more functions are timed for now: %d events are enough to remove at the end", armed)
+	}
+}
+
 // alarmed tells whether the program spends much more time in the kernel than at the last look.
 func (m *switcher) alarmed(now time.Time) bool {
 	if now.Before(m.glance) || m.choice.Share == 0 {
 		return false
 	}
 	m.glance = now.Add(firstLook)
-	return m.load.grown(now) > alarming
+	return m.load.cpus.Grown(now) > alarming
 }
 
 // price learns what hits cost.
@@ -215,15 +234,16 @@ func (m *switcher) price() {
 // look counts calls, and sees what is to be armed or disarmed.
 func (m *switcher) look() error {
 	profile, took, err := m.load.read(m.l.session)
-	if err != nil {
-		return err
+	if err != nil { // if that stays so, the last reading will tell
+		m.next = time.Now().Add(slowLook)
+		return nil
 	}
 	m.price()
 	m.load.take(profile)
 	now := time.Now() // the counting takes its time
-	cpus := m.load.cpus(now)
+	cpus := m.load.cpus.CPUs(now)
 	m.choice.Look(m.now(), cpus, func(i int) (uint64, float64) { return m.load.calls[i], m.load.spent[i] })
-	m.load.settle(now)
+	m.load.cpus.Settle(now)
 	// Where looks are dear a trial takes two, and there is a pause behind them.
 	m.choice.Trials = !m.trying || took < dearLook
 	m.trying = false
@@ -232,38 +252,13 @@ func (m *switcher) look() error {
 	if m.l.opt.Budget == 0 {
 		pause = now.Sub(m.began) / 8
 	}
-	if m.choice.Hot() != nil {
+	if len(m.choice.Hot()) > 0 {
 		pause = 0 // the next one is to tell whether it was enough
 		m.tell()
 	}
 	m.next = now.Add(min(max(firstLook, pause), slowLook))
 	return nil
 }
-
-// tell says, the first time, that the budget bites.
-func (m *switcher) tell() {
-	if m.bit || m.l.opt.Budget == 0 || !m.choice.Over() {
-		return
-	}
-	m.bit = true
-	var names []string
-	lowered := 0
-	for i := range m.l.plan.Funcs {
-		if m.choice.Funcs[i].TooHot() > 0 {
-			if lowered++; lowered <= 3 {
-				names = append(names, printable.Text(m.l.plan.Funcs[i].Name))
-			}
-		}
-	}
-	if more := lowered - len(names); more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
-	}
-	m.l.opt.Say("probes take more than %s of the program's CPU time: calls of some functions are counted, or not seen, for some of the time, until they are cooler: %s (--budget 0 sets no limit)",
-		percent(m.l.opt.Budget), strings.Join(names, ", "))
-}
-
-// percent is a share as text.
-func percent(share float64) string { return fmt.Sprintf("%.4g%%", 100*share) }
 
 // funcs are the functions of a group that are the plan's.
 func (m *switcher) funcs(g *rate.Group) []int {
@@ -299,7 +294,7 @@ func (m *switcher) arm(g *rate.Group) error {
 		}
 		return errors.Join(m.cannot(g, err), m.beside(func() error { return l.session.Disarm(probes) }))
 	}
-	if g.Level == rate.Counted && l.plan.Mode == uprobe.Latency {
+	if m.counters(g) {
 		now, err := l.session.Mark(false)
 		if err != nil {
 			return err
@@ -320,62 +315,50 @@ func (m *switcher) cannot(g *rate.Group, err error) error {
 	if errors.Is(err, errEnded) || m.ctx.Err() != nil {
 		return errEnded
 	}
-	m.choice.Full = true
+	m.failed, m.choice.Full = true, true
 	m.choice.Drop(g)
 	m.l.opt.Say("no more functions are timed: %v", err)
 	return nil
 }
 
-// disarm takes the probes of a group out.
-func (m *switcher) disarm(g *rate.Group) error {
-	l, funcs := m.l, m.funcs(g)
+// disarm takes the probes of groups out, those of the first group first.
+func (m *switcher) disarm(groups []*rate.Group) error {
+	l := m.l
 	from, err := l.session.Mark(false)
 	if err != nil {
 		return err
 	}
-	counters := g.Level == rate.Counted && l.plan.Mode == uprobe.Latency
-	if counters {
-		l.stream.Uncount(funcs, from.Ticks, math.MaxUint64)
-		for _, i := range funcs {
+	var probes []tracefs.Event
+	for _, g := range groups {
+		probes = append(probes, m.probes[g]...)
+		if !m.counters(g) {
+			l.stream.Retire(m.funcs(g), from.Ticks, math.MaxUint64)
+			continue
+		}
+		l.stream.Uncount(g.Funcs, from.Ticks, math.MaxUint64)
+		for _, i := range g.Funcs {
 			m.out[i] = from.Ticks
 		}
-	} else {
-		l.stream.Retire(funcs, from.Ticks, math.MaxUint64)
 	}
-	l.vanished.leave(m.probes[g])
+	l.vanished.leave(probes)
 	began := m.now()
-	if err := m.beside(func() error { return l.session.Disarm(m.probes[g]) }); err != nil {
+	if err := m.beside(func() error { return l.session.Disarm(probes) }); err != nil {
 		return fmt.Errorf("disarm probes: %w", err)
 	}
-	if !counters {
-		until, err := l.session.Mark(false)
-		if err != nil {
-			return err
-		}
-		l.stream.Retire(funcs, from.Ticks, until.Ticks)
+	until, err := l.session.Mark(false)
+	if err != nil {
+		return err
 	}
-	m.choice.Done(g, began)
+	for _, g := range groups {
+		if !m.counters(g) {
+			l.stream.Retire(m.funcs(g), from.Ticks, until.Ticks)
+		}
+		m.choice.Done(g, began)
+	}
 	return nil
 }
 
-// tooHot are the rates for which functions are below what they could be, 0 if they are not.
-func (m *switcher) tooHot() []float64 {
-	rates := make([]float64, len(m.l.plan.Funcs))
-	for i := range rates {
-		rates[i] = m.choice.Funcs[i].TooHot()
-	}
-	return rates
-}
-
-// seen is how much of the time until a moment each function was seen in; nil if that was all there was
-// to see.
-func (m *switcher) seen(at time.Time) []stats.Seen {
-	if !m.bit {
-		return nil
-	}
-	out := make([]stats.Seen, m.l.plan.Asked())
-	for i := range out {
-		out[i] = stats.Seen(m.choice.Funcs[i].Seen(at.Sub(m.began).Seconds()))
-	}
-	return out
+// counters tells whether a group is of Counters, beside which calls may be timed.
+func (m *switcher) counters(g *rate.Group) bool {
+	return g.Level == rate.Counted && m.l.plan.Mode == uprobe.Latency
 }

@@ -1,6 +1,7 @@
 package uprobe
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/ftgo/ftgo/offsets"
@@ -99,5 +100,47 @@ func TestAgain(t *testing.T) {
 			t.Errorf("%s is there twice", ev.Name)
 		}
 		names[ev.Name] = true
+	}
+}
+
+// planWith has functions, and events with sites at so many of them.
+func planWith(funcs int, events ...[]int) *Plan {
+	p := &Plan{Mode: Latency}
+	for i := range funcs {
+		p.Funcs = append(p.Funcs, Function{Func: &offsets.Func{Name: fmt.Sprintf("main.f%d", i)}, Returns: true})
+	}
+	for _, of := range events {
+		var ev Event
+		for _, fn := range of {
+			ev.Sites = append(ev.Sites, Site{Func: fn})
+		}
+		p.Events = append(p.Events, ev)
+	}
+	return p
+}
+
+func TestGroups(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		plan *Plan
+		want string // functions and events of each group
+	}{
+		{"one event", planWith(3, []int{0, 1, 2}), "[0 1 2] [0]"},
+		{"events of their own", planWith(2, []int{0}, []int{1}), "[0] [0], [1] [1]"},
+		{"an event in common", planWith(4, []int{0, 1}, []int{2}, []int{3}, []int{1, 2}), "[0 1 2] [0 1 3], [3] [2]"},
+		{"runtime probes apart", planWith(2, []int{0, 1}, []int{-1, -1}, []int{0}, []int{-2}), "[0 1] [0 2], [] [1 3]"},
+		{"runtime probes among others", planWith(2, []int{0}, []int{0, -1}, []int{-1}), "[0] [0 1 2]"},
+		{"functions without probes", planWith(3, []int{2}), "[2] [0]"},
+	} {
+		got := ""
+		for i, g := range test.plan.Groups() {
+			if i > 0 {
+				got += ", "
+			}
+			got += fmt.Sprint(g.Funcs, " ", g.Events)
+		}
+		if got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
 	}
 }

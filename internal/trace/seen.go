@@ -1,0 +1,65 @@
+package trace
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/printable"
+	"github.com/ftgo/ftgo/internal/stats"
+)
+
+// tell says, the first time, that the budget bites.
+func (m *switcher) tell() {
+	if m.bit || m.l.opt.Budget == 0 || !m.choice.Over() {
+		return
+	}
+	m.bit = true
+	rates := m.tooHot()
+	var hot []int
+	for i, rate := range rates {
+		if rate > 0 {
+			hot = append(hot, i)
+		}
+	}
+	slices.SortStableFunc(hot, func(a, b int) int { return cmp.Compare(rates[b], rates[a]) })
+	var names []string
+	for _, i := range hot[:min(len(hot), 3)] {
+		names = append(names, printable.Text(m.l.plan.Funcs[i].Name))
+	}
+	switch more := len(hot) - len(names); {
+	case len(hot) == 0:
+		names = append(names, "the runtime")
+	case more > 0:
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	m.l.opt.Say("probes of %s take more than %s of the program's CPU time: calls are only counted, or not seen, for some of the time (--budget 0 sets no limit)",
+		strings.Join(names, ", "), percent(m.l.opt.Budget))
+}
+
+// percent is a share as text.
+func percent(share float64) string { return fmt.Sprintf("%.4g%%", 100*share) }
+
+// tooHot are the rates for which functions are below what they could be, 0 if they are not.
+func (m *switcher) tooHot() []float64 {
+	rates := make([]float64, len(m.l.plan.Funcs))
+	for i := range rates {
+		rates[i] = m.choice.Funcs[i].TooHot()
+	}
+	return rates
+}
+
+// seen is how much of the time until a moment each function was seen in; nil if that was all there was
+// to see.
+func (m *switcher) seen(at time.Time) []stats.Seen {
+	if !m.bit {
+		return nil
+	}
+	out := make([]stats.Seen, m.l.plan.Asked())
+	for i := range out {
+		out[i] = stats.Seen(m.choice.Funcs[i].Seen(at.Sub(m.began).Seconds()))
+	}
+	return out
+}

@@ -1,0 +1,52 @@
+package uprobe
+
+import "slices"
+
+// Group are functions that have events in common, and these, by their indexes in a p.
+type Group struct{ Funcs, Events []int }
+
+// Groups are the groups of all functions. One may have no functions: that of the runtime probes.
+func (p *Plan) Groups() []*Group {
+	of := make([]*Group, len(p.Funcs)) // by function
+	var runtime *Group
+	var groups []*Group
+	for e := range p.Events {
+		var g *Group
+		for _, s := range p.Events[e].Sites {
+			if s.Func >= 0 && of[s.Func] != nil {
+				g = of[s.Func]
+				break
+			}
+		}
+		if sites := p.Events[e].Sites; g == nil && len(sites) > 0 && sites[0].Func < 0 {
+			g = runtime
+		}
+		if g == nil {
+			g = &Group{}
+			groups = append(groups, g)
+		}
+		g.Events = append(g.Events, e)
+		for _, s := range p.Events[e].Sites {
+			switch {
+			case s.Func < 0:
+				runtime = g
+			case of[s.Func] == nil:
+				of[s.Func] = g
+				g.Funcs = append(g.Funcs, s.Func)
+			case of[s.Func] != g: // the event joins two groups
+				other := of[s.Func]
+				for _, i := range other.Funcs {
+					of[i] = g
+				}
+				g.Funcs = append(g.Funcs, other.Funcs...)
+				g.Events = append(g.Events, other.Events...)
+				groups = slices.DeleteFunc(groups, func(h *Group) bool { return h == other })
+			}
+		}
+	}
+	for _, g := range groups {
+		slices.Sort(g.Events) // as they are to be disarmed
+		slices.Sort(g.Funcs)
+	}
+	return groups
+}
