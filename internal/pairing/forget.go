@@ -81,9 +81,12 @@ func (s *Stream) Retire(funcs []int, from, until uint64) {
 
 // Uncount says that the Counters of functions were disarmed in such a time. Calls that begin meanwhile
 // are none, since nothing else has counted them, though they may be timed.
+// A second time from is that of one whose end was not known before.
 func (s *Stream) Uncount(funcs []int, from, until uint64) {
 	for _, fn := range funcs {
-		s.pairer.uncounted[fn] = retirement{from, until}
+		// What was read may be older than what is done now.
+		times := slices.DeleteFunc(s.pairer.uncounted[fn], func(r retirement) bool { return r.until < s.latest || r.from == from })
+		s.pairer.uncounted[fn] = append(times, retirement{from, until})
 	}
 }
 

@@ -1,6 +1,8 @@
 package pairing
 
 import (
+	"slices"
+
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
@@ -38,7 +40,7 @@ type pairer struct {
 	// retired are functions that were timed once, and are not any more, by index.
 	retired map[int]retirement
 	// uncounted are functions whose Counters are disarmed, or were.
-	uncounted map[int]retirement
+	uncounted map[int][]retirement
 	window    window
 	begun     uint64 // calls that have begun
 	done      uint64 // calls that have ended
@@ -49,7 +51,7 @@ func newPairer(plan *uprobe.Plan, sink Sink) *pairer {
 	p := &pairer{
 		plan: plan, sink: sink, maxOpen: maxOpen,
 		processes: make(map[int]*process), proc: nowhere,
-		sites: siteIndex{sites: make(map[eventAddr]int)}, retired: make(map[int]retirement), uncounted: make(map[int]retirement),
+		sites: siteIndex{sites: make(map[eventAddr]int)}, retired: make(map[int]retirement), uncounted: make(map[int][]retirement),
 		window: window{until: ^uint64(0)},
 	}
 	if plan.Sched {
@@ -172,7 +174,7 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 			return
 		}
 	}
-	if site.Beside && p.uncounted[fn].has(ev.Time) {
+	if site.Beside && slices.ContainsFunc(p.uncounted[fn], func(r retirement) bool { return r.has(ev.Time) }) {
 		p.account.noCall(site)
 		p.unwind(ev, s, depth)
 		return

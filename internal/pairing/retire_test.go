@@ -77,13 +77,15 @@ func TestUncounted(t *testing.T) {
 	plan.Events[0].Sites[0].Beside = true
 	var got []string
 	p := newPairer(plan, returns(func(c *Call) { got = append(got, c.Outcome.String()) }))
-	p.uncounted = map[int]retirement{0: {3, 6}}
+	s := &Stream{pairer: p}
+	s.Uncount([]int{0}, 3, ^uint64(0))
+	s.Uncount([]int{0}, 3, 6)
 	for time := range uint64(8) {
 		p.event(entryEvent(0, 8, time), 0)
 		p.event(returnEvent(0, 8, time), 0)
 	}
 	p.event(entryEvent(1, 16, 8), 0)
-	p.uncounted[0] = retirement{3, 10}
+	s.Uncount([]int{0}, 9, ^uint64(0))
 	p.event(entryEvent(0, 8, 9), 0)
 	if f := p.account.funcs[0]; f.timed != (entries{5, 4}) || strings.Join(got, " ") != "return return return return return unwound" {
 		t.Errorf("%+v: %v", f, got)

@@ -62,8 +62,10 @@ const (
 	warm, warmFuncs = 0.02, 8
 )
 
-// Start notes which groups are armed from the beginning, at the time 0.
-func (c *Choice) Start(groups []*Group) {
+// Start notes which groups are armed from the beginning, at the time 0. What happens is looked at from now
+// on.
+func (c *Choice) Start(groups []*Group, now float64) {
+	c.now, c.looked = now, now
 	for _, g := range groups {
 		g.Armed = true
 		for _, i := range g.Funcs {

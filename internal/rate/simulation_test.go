@@ -145,7 +145,7 @@ func newModel(cpus float64, first Level, share float64, funcs []calls) (*model, 
 		}
 		m.groups = append(m.groups, g)
 	}
-	c.Start(m.groups)
+	c.Start(m.groups, 0)
 	return m, c
 }
 
@@ -330,7 +330,7 @@ func TestBudgetBase(t *testing.T) {
 	c.Base = 2
 	c.Funcs[2] = Func{Times: true}
 	m.groups = []*Group{{Level: Timed, Funcs: []int{0, 1}}, {Level: Timed, Funcs: []int{2}}}
-	c.Start(m.groups)
+	c.Start(m.groups, 0)
 	for _, want := range []struct {
 		at    float64
 		level Level

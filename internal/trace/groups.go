@@ -50,6 +50,6 @@ func (m *switcher) choose() (eligible int) {
 		made = append(made, group)
 	}
 	m.price()
-	m.choice.Start(made)
+	m.choice.Start(made, m.now())
 	return eligible
 }

@@ -70,7 +70,7 @@ func newSwitcher(ctx context.Context, l *Live) (m *switcher, err error) {
 	if l.opt.Once || l.opt.Budget == 0 && !l.plan.CountsFirst() {
 		return nil, nil
 	}
-	m = &switcher{l: l, probes: make(map[*rate.Group][]tracefs.Event), out: make(map[int]uint64), events: len(l.plan.Events), sites: l.plan.Probes()}
+	m = &switcher{l: l, began: l.from.At, probes: make(map[*rate.Group][]tracefs.Event), out: make(map[int]uint64), events: len(l.plan.Events), sites: l.plan.Probes()}
 	if m.load, err = newLoad(l); err != nil {
 		return nil, err
 	}
@@ -86,7 +86,6 @@ func newSwitcher(ctx context.Context, l *Live) (m *switcher, err error) {
 		}
 		l.opt.Say("calls of %s are counted at first%s", units.Plural(eligible, "function"), how)
 	}
-	m.began = l.from.At
 	m.next = time.Now().Add(firstLook)
 	m.glance = m.next
 	m.start(m.run)
