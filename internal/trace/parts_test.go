@@ -175,6 +175,27 @@ func TestManyValues(t *testing.T) {
 	}
 }
 
+// TestWeightlessValues: a value that has lost its row and got it back is not exact, even if rows are kept
+// for time and no call took any.
+func TestWeightlessValues(t *testing.T) {
+	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
+	observe := func(c *pairing.Call) Observed { return Observed{Value: fmt.Sprint(c.Args[0])} }
+	totals := NewTotals(plan, TotalsOptions{Clock: &Clock{}, Costs: &laterCosts{ready: true}, ByValue: true, Observe: observe, KeptBy: ByTime})
+	for i := range uint64(3 * maxParts) {
+		totals.Return(&pairing.Call{Args: []uint64{i % (maxParts + 1)}})
+	}
+	funcs := []pairing.Count{{Calls: 3 * maxParts, Timed: 3 * maxParts}}
+	table := totals.At(&Reading{Last: true, Counts: &pairing.Counts{Funcs: funcs}})
+	for _, r := range table.Whole {
+		if r.Rest == stats.Valued && r.Calls < 2 && r.Missed == 0 {
+			t.Fatalf("%+v seems to be exact", r)
+		}
+	}
+	if table.Values.AtMost == 0 {
+		t.Errorf("%+v", *table.Values)
+	}
+}
+
 // inUse is how much of the heap is used.
 func inUse() uint64 {
 	var m runtime.MemStats

@@ -118,7 +118,8 @@ func (t *Totals) keyOf(c *pairing.Call, o *Observed) partKey {
 	return key
 }
 
-// count counts a call for the row of its value.
+// count counts a call for the row of its value. Each weighs something: a row that has lost its room is
+// not exact, even if its calls took no time.
 func (t *Totals) count(row *part, o *Observed, ns int64) {
 	row.Calls++
 	weight := int64(1)
@@ -128,7 +129,7 @@ func (t *Totals) count(row *part, o *Observed, ns int64) {
 	case BySum:
 		weight = o.Amount
 	}
-	t.parts.weigh(row, uint64(max(weight, 0)))
+	t.parts.weigh(row, uint64(max(weight, 1)))
 }
 
 // addAmount adds that of a call.
