@@ -314,3 +314,48 @@ func TestDecode(t *testing.T) {
 		})
 	}
 }
+
+// TestKeyWithoutRoom: a key whose bytes there was no room for is not taken for another.
+func TestKeyWithoutRoom(t *testing.T) {
+	m := newMachine()
+	m.registers = map[string]uint64{"ax": 0x1c000}
+	key := strings.Repeat("k", 64)
+	m.put(0x1c000, 1, 0, 0x1c100, 0)
+	m.text(0x1c100, strings.Repeat("\x80", 8)+strings.Repeat("\x00", 192))
+	m.put(0x1c100, 0x80_80_80_80_80_80_80_01, 0x1c300, 64, 7)
+	m.text(0x1c300, key)
+	opt := options
+	opt.Arrays = false
+	path := fmt.Sprintf("v[%q]", key)
+	for _, c := range []struct{ beside, want string }{{"v", "7"}, {fmt.Sprintf("v[%q]", strings.Repeat("x", 80)), "<" + noRoom + ">"}} {
+		capture, err := NewBuilder([]offsets.Variable{inRegisters("v", swissMap, "ax")}, opt).Capture([]string{path}, []string{c.beside})
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := capture.Decode(m.fetch(t, capture.Args), m)
+		if got := describe(&values[0]); got != c.want || values[0].Missing {
+			t.Errorf("beside %s: %s, want %s", c.beside, got, c.want)
+		}
+	}
+}
+
+// TestAssertPointer: a pointer whose type is known is not taken for one of another type.
+func TestAssertPointer(t *testing.T) {
+	m := newMachine()
+	opt := options
+	opt.Type = m.typeNamed
+	for _, c := range []struct {
+		typ  *gotype.Type
+		want string
+	}{
+		{gotype.PointerTo(outer), "*main.outer is no interface"},
+		{swissMap, "map is no interface"},
+		{gotype.PointerTo(&gotype.Type{Name: "?"}), ""},
+		{basic("unsafe.Pointer"), ""},
+	} {
+		_, err := NewBuilder([]offsets.Variable{inRegisters("v", c.typ, "ax")}, opt).Capture([]string{"v.(*main.inner).n"}, nil)
+		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.typ.Name, err, c.want)
+		}
+	}
+}

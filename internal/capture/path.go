@@ -135,6 +135,17 @@ type held struct {
 	at      leaf // the type in that
 }
 
+// isWord tells whether a type says of its values no more than that they are words, which may be pointers.
+func isWord(t *gotype.Type) bool {
+	switch t.Kind {
+	case reflect.Int, reflect.Uint, reflect.UnsafePointer:
+		return t.Size == 8
+	case reflect.Pointer:
+		return t.Elem() == nil || t.Elem().Kind == reflect.Invalid
+	}
+	return false
+}
+
 // assert goes to what an interface holds, of a type by name. What is only known to be a word may be
 // a pointer.
 func (b *Builder) assert(t *gotype.Type, s source, name string) (*gotype.Type, source, error) {
@@ -147,7 +158,7 @@ func (b *Builder) assert(t *gotype.Type, s source, name string) (*gotype.Type, s
 		return t, s, err
 	case as.Kind == reflect.Interface:
 		return t, s, fmt.Errorf("%s is an interface: .(TYPE) takes the type of what one holds", name)
-	case t.Kind != reflect.Interface && t.Size == 8 && as.Kind == reflect.Pointer:
+	case isWord(t) && as.Kind == reflect.Pointer:
 		return as, s, nil
 	case t.Kind != reflect.Interface:
 		return t, s, fmt.Errorf("%s is no interface: .(%s)", t.Name, name)
