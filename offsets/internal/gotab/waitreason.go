@@ -23,12 +23,14 @@ const maxReasons = 256
 // they are not found. They are found by what they begin with, so that it takes no symbols. What
 // lies behind them may be taken for more, which no goroutine waits for.
 func (g *Tables) WaitReasons() (names []string) {
+	tries := 8 // binaries have the text once
 	g.image.Scan([]byte(reasonsBegin[1]), func(_ *elf.Prog, text uint64) bool {
 		g.image.ScanPointers(text, func(second uint64) bool {
 			names = g.reasonsAt(second - 16)
 			return names == nil
 		})
-		return names == nil
+		tries--
+		return names == nil && tries > 0
 	})
 	return names
 }
