@@ -161,7 +161,7 @@ func TestWidths(t *testing.T) {
 				{Function: "github.com/a/b/c/d/pkg.(*VeryLongTypeName).VeryLongMethodName", File: "/src/a_long_name_of_a_file.go", Line: 4711},
 				{Function: "main.main", File: "/src/main.go", Line: 7},
 			}}}
-			return StackText(w, []Stack{{StackRow: stats.StackRow{Calls: 1}, Function: "main.f", Callers: callers}}, "", width)
+			return StackText(w, []Stack{{StackRow: stats.StackRow{Calls: 1}, Function: "main.f", Callers: callers}}, "", width, 0)
 		},
 		"histograms": func(w *bytes.Buffer, width int) error {
 			return Histograms(w, ordinary()[:1], true, Options{Width: width})

@@ -260,7 +260,7 @@ func (r *Table) writeStacks(t *trace.Table) error {
 		if !r.opt.FullNames {
 			width, _ = terminal.Size(r.Out)
 		}
-		return render.StackText(r.Out, rows, amount, width)
+		return render.StackText(r.Out, rows, amount, width, r.opt.Tables.Top)
 	case render.JSON:
 		return render.StackJSON(r.Out, rows, amount)
 	case render.Folded:
