@@ -178,6 +178,10 @@ func (e Expr) Text(c Call) (text string, known bool) {
 				return fmt.Sprintf("%#x", v.Num), true
 			case reflect.Int: // a duration may be one
 				return valuetext.Text(v), true
+			case reflect.Slice, reflect.Array, reflect.Struct, reflect.Map:
+				if e.root.operand(c).class == 0 { // no text: that shows what is in it
+					return valuetext.Text(v), true
+				}
 			}
 		}
 	}
