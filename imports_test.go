@@ -36,7 +36,7 @@ var arrows = []arrow{
 	{from: "internal/edit", to: nil},
 	{from: "internal/printable", to: []string{module + "/internal/brackets", "github.com/olekukonko/tablewriter/..."}},
 	{from: "internal/processors", to: []string{module + "/offsets/arch", module + "/offsets/arch/amd64"}},
-	{from: "internal/given", to: []string{module + "/internal/brackets", module + "/internal/processors", module + "/internal/valuepath", module + "/offsets", module + "/offsets/arch", module + "/offsets/gotype"}},
+	{from: "internal/given", to: []string{module + "/internal/brackets", module + "/internal/processors", module + "/internal/valuepath", module + "/offsets", module + "/offsets/arch", module + "/offsets/gotype", module + "/offsets/symname"}},
 	{from: "internal/procfs", to: nil},
 	{from: "internal/units", to: nil},
 	{from: "internal/valuepath", to: []string{module + "/internal/brackets"}},

@@ -137,7 +137,7 @@ func (v *values) plan(s *target.Target, features tracefs.Features) (run.Values, 
 				continue
 			}
 			if *one.to, err = o.check(one.expr, v.entries); err != nil && unknown != nil {
-				err = fmt.Errorf("%w; types can be given: 'main.get(key string, n int)'", unknown)
+				err = fmt.Errorf("%w; %s", unknown, giveTypes)
 			}
 			if err != nil {
 				return out, without(s, f, err)
