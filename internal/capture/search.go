@@ -210,9 +210,10 @@ func (d *decoder) search(n *node) Value {
 		switch {
 		case key.State != Known:
 			v.State, v.Why = key.State, key.Why
-		case isText && key.Len == int64(len(s.text)) && 8*s.key.words < len(s.text):
-			v.State, v.Why = Unfetched, noRoom // of the lengths alone it may be this one
-		case isText && key.Len == int64(len(s.text)) && (key.Len == 0 || bytes.HasPrefix(d.raw(s.key.data, s.key.words), s.text)), !isText && key.Num == s.number:
+		case isText && key.Len != int64(len(s.text)), !isText && key.Num != s.number:
+		case isText && len(s.text) > 8*s.key.words:
+			v.State, v.Why = Unfetched, noRoom
+		case !isText || bytes.HasPrefix(d.raw(s.key.data, s.key.words), s.text):
 			return d.value(s.value)
 		}
 	}
