@@ -145,7 +145,8 @@ func TestRoom(t *testing.T) {
 func TestFields(t *testing.T) {
 	opt := options
 	opt.Fields = 1
-	vars := []offsets.Variable{inRegisters("p", gotype.PointerTo(outer), "ax"), inRegisters("n", basic("int"), "bx")}
+	inside := structOf("main.inside", 8, gotype.Field{Name: "to", Type: gotype.PointerTo(outer)}) // its own are few
+	vars := []offsets.Variable{inRegisters("p", gotype.PointerTo(outer), "ax"), inRegisters("n", basic("int"), "bx"), inRegisters("i", inside, "cx")}
 	c, err := NewBuilder(vars, opt).Capture(nil, nil)
 	if err != nil {
 		t.Fatal(err)
