@@ -281,18 +281,24 @@ func Processes(say Say, word string, all bool) ([]int, error) {
 	}
 }
 
-// Replaced says which processes run an older file that BINARY has replaced, since none of their calls
-// is seen, and "" if there are none.
+// Replaced says which processes run an older file that BINARY has replaced, or that is there no more,
+// since none of their calls is seen, and "" if there are none.
 func (q *Query) Replaced() string {
 	path, err := filepath.Abs(q.Binary)
-	if err == nil {
-		path, err = filepath.EvalSymlinks(path)
-	}
-	pids := procfs.Replaced(path)
-	if err != nil || len(pids) == 0 {
+	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("%s %s an older %s, which was replaced: -p %d shows that", listed(pids), run(pids), path, pids[0])
+	became := "replaced"
+	if file, err := filepath.EvalSymlinks(path); err == nil {
+		path = file
+	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path, became = filepath.Join(dir, filepath.Base(path)), "removed"
+	}
+	pids := procfs.Replaced(path)
+	if len(pids) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %s an older %s, which was %s: -p %d shows that", listed(pids), run(pids), path, became, pids[0])
 }
 
 func run(pids []int) string { return map[bool]string{true: "runs", false: "run"}[len(pids) == 1] }

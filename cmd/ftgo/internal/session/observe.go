@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -45,6 +46,9 @@ func (o *Options) Observe(ctx context.Context, v run.View) (err error) {
 		return err
 	}
 	if p.target, err = o.resolve(); err != nil {
+		if text := o.Replaced(); text != "" && errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w; %s", err, text)
+		}
 		return err
 	}
 	defer p.target.Binary.Close()
