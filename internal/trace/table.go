@@ -17,6 +17,9 @@ type Table struct {
 // At are the totals up to a reading.
 func (t *Totals) At(r *Reading) *Table {
 	funcs := r.Kept
+	for i := range funcs {
+		funcs[i].Serial = uint64(i)
+	}
 	if funcs == nil {
 		funcs = t.reconcile(r)
 	}
