@@ -1,6 +1,9 @@
 package gotab
 
-import "debug/elf"
+import (
+	"debug/elf"
+	"strings"
+)
 
 // firstReason is the minor version of the first Go that says by a number why a goroutine waits, and
 // waitReason where runtime.g has that byte, behind goid, schedlink and waitsince
@@ -13,8 +16,10 @@ const (
 // WaitReason is how far behind runtime.g.goid is the number of the reason why a goroutine waits.
 func (v Version) WaitReason() (offset int64, known bool) { return waitReason, v.Minor >= firstReason }
 
-// reasonsBegin is what runtime.waitReasonStrings has begun with ever since there is one.
-var reasonsBegin = [...]string{"", "GC assist marking", "IO wait"}
+// reasonsBegin is what runtime.waitReasonStrings has begun with ever since there is one. It is made
+// when the program starts: as an array in the file it would be found in ftgo itself, which is what demo
+// looks at.
+var reasonsBegin = strings.Split("\nGC assist marking\nIO wait", "\n")
 
 // maxReasons is how many a byte can tell apart.
 const maxReasons = 256
