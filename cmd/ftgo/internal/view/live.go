@@ -82,8 +82,13 @@ func (l *live) show(rows []stats.Row) error {
 // besides are the lines of a screen that are no rows: the header, the status, and the cursor's.
 const besides = 3
 
-// page is how many rows the terminal has room for.
-func (s *shown) page() int { return max(s.height-besides, 1) }
+// page is how many rows the terminal has room for: all, if it does not tell its size.
+func (s *shown) page() int {
+	if s.height == 0 {
+		return max(s.all, 1)
+	}
+	return max(s.height-besides, 1)
+}
 
 func (l *live) draw() error {
 	s := &l.shown
