@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"container/heap"
+	"math"
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/stats"
@@ -78,7 +79,7 @@ func (p *parts) row(key partKey) *part {
 		return p.row(partKey{fn: key.fn, rest: stats.Others})
 	case kept && len(p.least) == maxParts:
 		r = p.least[0]
-		missed = r.weight + r.Missed
+		missed = r.atMost()
 		p.giveUp(r)
 		*r = part{at: r.at, early: r.early[:0]}
 	default:
@@ -109,10 +110,16 @@ func (p *parts) giveUp(r *part) {
 
 // weigh adds to what a row weighs.
 func (p *parts) weigh(r *part, weight uint64) {
-	if r.weight += weight; r.at >= 0 {
+	if r.weight = added(r.weight, weight); r.at >= 0 {
 		heap.Fix(&p.least, r.at)
 	}
 }
+
+// atMost is what all calls of its value may weigh.
+func (r *part) atMost() uint64 { return added(r.weight, r.Missed) }
+
+// added is a+b, or as much as there can be.
+func added(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
 
 // time records the latency of a call.
 func (r *part) time(t stats.Timing, known bool) {
@@ -191,7 +198,7 @@ type leastFirst []*part
 
 func (l leastFirst) Len() int { return len(l) }
 func (l leastFirst) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(l[i].weight+l[i].Missed, l[j].weight+l[j].Missed), cmp.Compare(l[i].used, l[j].used)) < 0
+	return cmp.Or(cmp.Compare(l[i].atMost(), l[j].atMost()), cmp.Compare(l[i].used, l[j].used)) < 0
 }
 func (l leastFirst) Swap(i, j int) {
 	l[i], l[j] = l[j], l[i]

@@ -196,6 +196,26 @@ func TestWeightlessValues(t *testing.T) {
 	}
 }
 
+// TestHugeWeights: what weighs more than fits into 64 bits keeps its row.
+func TestHugeWeights(t *testing.T) {
+	p := newParts([]stats.Function{{Name: "f"}}, true)
+	add := func(value string, weight uint64) {
+		row := p.row(partKey{value: value})
+		row.Calls++
+		p.weigh(row, weight)
+	}
+	for range 4 {
+		add("heavy", 1<<62)
+	}
+	for i := range 2 * maxParts {
+		add(fmt.Sprint(i), 1000)
+	}
+	add("heavy", 1)
+	if heavy := p.of[partKey{value: "heavy"}]; heavy.Calls != 5 || heavy.Missed != 0 {
+		t.Errorf("%+v", heavy.Function)
+	}
+}
+
 // inUse is how much of the heap is used.
 func inUse() uint64 {
 	var m runtime.MemStats

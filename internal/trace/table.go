@@ -104,7 +104,7 @@ func (t *Totals) reconcile(r *Reading) []stats.Function {
 		if t.opt.ByValue {
 			r.Summary.Values = &stats.Kept{By: t.opt.KeptBy, Most: maxParts, Fell: p.fell}
 			if p.fell > 0 {
-				r.Summary.Values.AtMost = p.least[0].weight + p.least[0].Missed
+				r.Summary.Values.AtMost = p.least[0].atMost()
 			}
 		}
 	}
