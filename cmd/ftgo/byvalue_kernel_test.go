@@ -105,6 +105,12 @@ func TestKernelByValue(t *testing.T) {
 		if r := ftgo(t, "report", "--by", "n", file); r.code != 2 {
 			t.Errorf("other values than were recorded: status %d\n%s", r.code, r.stderr)
 		}
+		// What is known of a call in any case is there beside errors.
+		file, _ = record(t, []string{"sh"}, scriptFor(t, "--errors", target, "main.lookup"), target)
+		rows, _ = valueLines(t, ftgo(t, "report", "--by", "goid", "-o", "json", file))
+		if len(rows) != 1 || rows[0].Value != "1" || rows[0].Calls != 1009 || rows[0].Errors != 7 {
+			t.Errorf("%+v", rows)
+		}
 		// All that trace shows is there to be asked for.
 		file, _ = record(t, []string{"sh"}, scriptFor(t, "--as", "trace", target, "main.lookup"), target)
 		rows, _ = valueLines(t, ftgo(t, "report", "--as", "probe", "--by", "found", "--hist-of", "n", "-o", "json", file))

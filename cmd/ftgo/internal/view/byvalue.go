@@ -144,10 +144,13 @@ func (v *values) plan(s *target.Target, features tracefs.Features) (run.Values, 
 			}
 			o.want(*one.to)
 		}
-		if v.opt.Tables.Errors && o.err != "" {
-			o.atReturn, out.Fails = append(o.atReturn, o.err), true
-		}
 		v.funcs[f] = vf
+		switch errors := v.opt.Tables.Errors; {
+		case errors && o.err != "" && (v.flags.Shown || len(o.atReturn) > 0):
+			o.atReturn, out.Fails = append(o.atReturn, o.err), true
+		case errors: // as without values, which recordings have
+			out, err = failing(s, features, o.sig)
+		}
 		if v.flags.Shown { // what is wanted is looked for in what trace has fetched
 			args, results, serr := s.Shown(f, o.sig)
 			_, err = o.entry.Capture(args, nil)
@@ -224,7 +227,7 @@ func (v *values) observe(c *pairing.Call) (o trace.Observed) {
 	}
 	if f.Values.Return != nil && c.Results != nil {
 		seen.ret = f.Values.Return.Decode(c.Results, v.memory.Process(c))
-		o.Failed = isError(seen.ret)
+		o.Failed = isError(seen.ret) || len(vf.atReturn) == 0 && c.Results[0] != 0 // see failing
 	}
 	if v.stacks != nil {
 		seen.stack = v.stack(c, f.Name)
