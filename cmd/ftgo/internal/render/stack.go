@@ -100,7 +100,7 @@ func StackText(w io.Writer, stacks []Stack, amount string, width, top int) error
 			b = fmt.Appendf(b, "  total %s  mean %s  max %s", units.Duration(s.Sum), units.Duration(s.Sum/int64(s.Completed)), units.Duration(s.Max))
 		}
 		if amount != "" {
-			b = fmt.Appendf(b, "  sum %s", units.Compact(float64(s.Amount)))
+			b = fmt.Appendf(b, "  sum %s", amountText(s.Amount))
 		}
 		b = append(appendStack(b, "        ", s.Callers, width), '\n')
 	}

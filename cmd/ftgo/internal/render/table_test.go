@@ -103,6 +103,17 @@ func TestTableMarksLatenciesOfLossyFunctionsOnly(t *testing.T) {
 	}
 }
 
+// TestTableOfLargeSums: what is more than an int64 holds does not look like a sum.
+func TestTableOfLargeSums(t *testing.T) {
+	row := stats.Row{Function: stats.Function{Name: "f", Amounts: &stats.Amounts{}}}
+	for range 3 {
+		row.Amounts.Record(1 << 62)
+	}
+	if line := tableLines(t, []stats.Row{row}, Options{Amount: "n"})[1]; !strings.Contains(line, " ≥9.22E ") || !strings.HasSuffix(line, " 4.61E") {
+		t.Errorf("%q", line)
+	}
+}
+
 func TestTableKeepsFullNamesWithoutLimit(t *testing.T) {
 	rows := extreme()
 	for i, line := range tableLines(t, rows, Options{Latency: true, FullNames: true})[1:] {

@@ -55,7 +55,7 @@ func Size(w io.Writer) (width, height int) {
 
 // ascii is what stands for the signs of tables where a terminal can't show them: each takes
 // one column, as they do.
-var ascii = strings.NewReplacer("µ", "u", "…", "~", "≤", "<", "≈", "~",
+var ascii = strings.NewReplacer("µ", "u", "…", "~", "≤", "<", "≥", ">", "≈", "~",
 	"▁", ".", "▂", ".", "▃", ":", "▄", ":", "▅", "+", "▆", "+", "▇", "#", "█", "#",
 	"▏", " ", "▎", " ", "▍", "-", "▌", "-", "▋", "-", "▊", "#", "▉", "#")
 
