@@ -33,9 +33,18 @@ func (g *Tables) RuntimeTypeNamed(name string) (*gotype.Type, error) {
 	short, pkg := shortName(predeclared.ReplaceAllStringFunc(name, func(s string) string { return aliases[s] }))
 	var found []uint64
 	var paths []string
-	for _, addr := range named[short][:min(len(named[short]), maxAlike)] {
-		if path := g.packagePath(t, addr); pkg == "" || path == "" || path == pkg {
-			found, paths = append(found, addr), append(paths, cmp.Or(path, "an unknown package"))
+	find := func(addrs []uint64, known bool) {
+		for _, addr := range addrs[:min(len(addrs), maxAlike)] {
+			if path := g.packagePath(t, addr); pkg == path || !known && (pkg == "" || path == "") {
+				found, paths = append(found, addr), append(paths, cmp.Or(path, "an unknown package"))
+			}
+		}
+	}
+	if find(named[short], false); len(found) == 0 && pkg != "" { // math/rand/v2 is rand
+		for other, addrs := range named {
+			if sameButPackage(other, short) {
+				find(addrs, true)
+			}
 		}
 	}
 	switch len(found) {
@@ -71,10 +80,24 @@ func shortName(name string) (short, pkg string) {
 	if slash < 0 || strings.ContainsAny(path, "({ ") {
 		return name, ""
 	}
-	if dot := strings.IndexByte(path[slash:], '.'); dot > 0 {
-		pkg = path[:slash+dot]
+	if dot := strings.LastIndexByte(path, '.'); dot > slash {
+		pkg = path[:dot]
 	}
 	return name[:len(name)-len(base)] + base[slash+1:], pkg
+}
+
+// sameButPackage tells whether two names of declared types, or of pointers to such, differ in nothing but
+// their packages' names.
+func sameButPackage(a, b string) bool {
+	split := func(name string) (stars int, pkg, declared string) {
+		base := strings.TrimLeft(name, "*")
+		path, args, _ := strings.Cut(base, "[")
+		dot := strings.LastIndexByte(path, '.') + 1
+		return len(name) - len(base), path[:dot], path[dot:] + "[" + args
+	}
+	starsA, pkgA, declaredA := split(a)
+	starsB, pkgB, declaredB := split(b)
+	return starsA == starsB && declaredA == declaredB && pkgA != "" && pkgB != ""
 }
 
 // linkedTypes are the addresses of types by their names: those without a name of their own that the
