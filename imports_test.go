@@ -79,7 +79,7 @@ var arrows = []arrow{
 		module + "/offsets/gotype", module + "/internal/capture", module + "/internal/printable", module + "/internal/units", module + "/internal/valuetext"}},
 	{from: "cmd/ftgo/internal/cli", to: []string{module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/terminal", module + "/internal/edit", module + "/internal/printable", module + "/internal/procfs", module + "/internal/target", module + "/offsets", module + "/offsets/symname", module + "/internal/units", module + "/tracefs", "github.com/spf13/pflag"}},
 	{from: "cmd/ftgo/internal/terminal", to: []string{module + "/internal/printable", "golang.org/x/sys/unix"}},
-	{from: "cmd/ftgo/internal/where", to: []string{module + "/internal/valuepath", module + "/internal/valuetext", module + "/offsets/gotype", module + "/internal/capture"}},
+	{from: "cmd/ftgo/internal/where", to: []string{module + "/internal/printable", module + "/internal/valuepath", module + "/internal/valuetext", module + "/offsets/gotype", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/run", to: []string{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/target", module + "/internal/trace", module + "/internal/units",
 		module + "/offsets", module + "/internal/pairing", module + "/tracefs", module + "/internal/uprobe"}},
