@@ -57,7 +57,7 @@ var arrows = []arrow{
 	{from: "tracefs/internal/ring", to: []string{module + "/internal/procfs", module + "/tracefs/internal/tree", "golang.org/x/sys/unix"}},
 	{from: "internal/machine", to: []string{module + "/internal/clocks", "golang.org/x/sys/unix"}},
 	{from: "internal/doctor", to: []string{module + "/internal/clocks", module + "/internal/procfs", module + "/tracefs", module + "/internal/machine", "golang.org/x/sys/unix"}},
-	{from: "internal/capture", to: []string{module + "/internal/valuepath", module + "/offsets/...", module + "/tracefs"}},
+	{from: "internal/capture", to: []string{module + "/internal/edit", module + "/internal/valuepath", module + "/offsets/...", module + "/tracefs"}},
 	{from: "internal/uprobe", to: []string{module + "/parse", module + "/internal/histtext", module + "/offsets", module + "/offsets/arch", module + "/tracefs", module + "/internal/capture"}},
 	{from: "internal/biases", to: []string{module + "/internal/procfs", module + "/internal/uprobe"}},
 	{from: "parse", to: nil},

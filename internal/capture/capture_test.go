@@ -175,6 +175,7 @@ func TestPathErrors(t *testing.T) {
 		"q":           `no variable "q"; there are p, n, x`,
 		"n.a":         `int has no fields ("a")`,
 		"p.none":      `main.outer has no field "none"`,
+		"p.itms":      `main.outer has no field "itms": did you mean items?`,
 		"p.items[x]":  "index or key in quotes expected",
 		"p.items[1":   "] expected",
 		"p..n":        "name expected",

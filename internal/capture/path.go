@@ -3,11 +3,13 @@ package capture
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/edit"
 	"github.com/ftgo/ftgo/internal/valuepath"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -99,7 +101,7 @@ func (b *Builder) step(t *gotype.Type, s source, step string) (*gotype.Type, sou
 	}
 	chain := field(t, step, 4)
 	if chain == nil {
-		return t, s, fmt.Errorf("%s has no field %q", t.Name, step)
+		return t, s, fmt.Errorf("%s has no field %q%s", t.Name, step, edit.DidYouMean(step, fieldNames(t)))
 	}
 	for i, f := range chain {
 		if i > 0 && t.Kind == reflect.Pointer {
@@ -174,6 +176,14 @@ func (b *Builder) assert(t *gotype.Type, s source, name string) (*gotype.Type, s
 		data, _ = b.follow(data, as)
 	}
 	return as, data, nil
+}
+
+// fieldNames are those of a struct's own fields.
+func fieldNames(t *gotype.Type) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := 0; i < len(t.Fields) && yield(t.Fields[i].Name); i++ {
+		}
+	}
 }
 
 // field finds a field by name, and through embedded ones: the way there.
