@@ -76,7 +76,7 @@ func compareAsked(t *testing.T, function, parts string, n int, values []string, 
 	for i, part := range strings.Split(parts, ",") {
 		got := values[i]
 		// Kernels without arrays have no room for all slots of all these maps.
-		if function == "main.found" && !arrays && i > 0 && (strings.HasPrefix(got, "<no room: ") || got == "[…+1]") {
+		if function == "main.found" && !arrays && i > 0 && (strings.HasPrefix(got, "<no room: ") || strings.Contains(got, "…+")) {
 			continue
 		}
 		// Of larger maps, not all that they have is looked at.
