@@ -304,14 +304,16 @@ func (q *Query) Replaced() string {
 func run(pids []int) string { return map[bool]string{true: "runs", false: "run"}[len(pids) == 1] }
 
 // WhyUnseen says why no call may have been seen of the processes that were looked at: those of PIDs, of the
-// program that was started, unless that is "", or else all.
-func (q *Query) WhyUnseen(program string) string {
+// program that was started, unless that is "", or else all. children: those of what they have started were looked at, too.
+func (q *Query) WhyUnseen(program string, children bool) string {
 	const uncalled = "called none of these functions"
 	switch {
+	case children:
+		return cmp.Or(program, listed(q.PIDs)) + " and all children " + uncalled
 	case program != "" && procfs.SameFile(program, q.Binary):
 		return program + " " + uncalled
-	case program != "":
-		return fmt.Sprintf("%s is another file than %s (--fork takes what it starts, too)", program, q.Binary)
+	case program != "": // which may be a library
+		return fmt.Sprintf("%s, another file than %s, %s (--fork takes what it starts, too)", program, q.Binary, uncalled)
 	}
 	for _, pid := range q.PIDs {
 		if path, err := os.Readlink(procfs.Exe(pid)); err == nil && !procfs.Executes(pid, q.Binary) {

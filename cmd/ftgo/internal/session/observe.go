@@ -67,7 +67,7 @@ func (o *Options) Observe(ctx context.Context, v run.View) (err error) {
 		if j.Program != nil {
 			program = j.Program.Path
 		}
-		return o.WhyUnseen(program)
+		return o.WhyUnseen(program, o.Fork)
 	}
 	plan := p.live
 	if o.InKernel {
