@@ -216,6 +216,20 @@ func TestHugeWeights(t *testing.T) {
 	}
 }
 
+// TestManyProcessesWithoutValues: they make no more rows than those with values.
+func TestManyProcessesWithoutValues(t *testing.T) {
+	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
+	observe := func(*pairing.Call) Observed { return Observed{Value: "did not return", Rest: stats.Unvalued} }
+	totals := NewTotals(plan, TotalsOptions{Clock: &Clock{}, Costs: &laterCosts{ready: true}, PerProcess: true, ByValue: true, Observe: observe, KeptBy: ByCalls})
+	for pid := range 3 * maxParts {
+		totals.Return(&pairing.Call{PID: pid + 1, Outcome: pairing.Open})
+		totals.ProcessEnded(pid + 1)
+	}
+	if n := len(totals.parts.all); n > maxParts {
+		t.Errorf("%d rows", n)
+	}
+}
+
 // inUse is how much of the heap is used.
 func inUse() uint64 {
 	var m runtime.MemStats

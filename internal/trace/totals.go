@@ -112,7 +112,7 @@ func (t *Totals) Entry(c *pairing.Call) {
 // keyOf is that of the row that a call counts for.
 func (t *Totals) keyOf(c *pairing.Call, o *Observed) partKey {
 	key := partKey{fn: c.Func, value: o.Value, rest: o.Rest}
-	if t.opt.PerProcess {
+	if t.opt.PerProcess && o.Rest == stats.Valued { // the others of all processes share a row
 		key.pid = c.PID
 	}
 	return key
