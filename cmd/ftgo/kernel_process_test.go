@@ -391,6 +391,7 @@ func TestKernelUnseen(t *testing.T) {
 		{[]string{"probe", target, "main.lookup", "--", "true"}, "true, another file than " + target + ", called none of these functions (--fork "},
 		{[]string{"probe", "--fork", target, "main.lookup", "--", "true"}, "true and all children called none of these functions\n"},
 		{[]string{"probe", "--comm", "nobody", target, "main.lookup", "--", target, "-n", "0"}, "s: other processes had 2 calls"},
+		{[]string{"probe", "-d", "0.3", "-n", "9", server.Path, "main.main", "--", server.Path}, "no call is shown: 1 call had not ended"},
 		{[]string{"trace", "--where", "n > 99999", target, "main.lookup", "--", target, "-n", "0"}, "no line: --where left out all of 2 calls"},
 		{[]string{"trace", "--errors", "--goid", "1", target, "main.lookup", "--", target, "-n", "0"}, "no line: --errors, --goid left out all of 2 calls"},
 	} {
