@@ -48,7 +48,7 @@ var manualTexts = map[string]string{
 	"format":     "Write lines by TEMPLATE; NAMES are the values of its verbs, as in --format 'key=%q n=%d' key,n.",
 	"values":     "Show values short or full (default short). Short ones are cut where a line would be wider than the terminal, or 200 columns; of a struct they have six fields, and of what a pointer leads to nothing if it has more. Parts that FUNC names are not left out. All formats but the table are full.",
 	"probe top":  "Show only the first N functions, and of each in a table the first N stacks.",
-	"sort":       "Sort functions by KEY, the largest first: calls, rate, total (the time of all calls), mean, p50, p90, p99, max, errors with --errors, wait with --sched, sum with --sum; or by name (default sum with --sum, else calls).",
+	"sort":       "Sort functions by KEY, the largest first: calls, rate, total (the time of all calls), mean, p50, p90, p95, p99, p999, max, errors with --errors, wait with --sched, sum with --sum; or by name (default sum with --sum, else calls).",
 	"count sort": "Sort functions by KEY, the largest first: calls, rate, or sum with --sum; or by name (default sum with --sum, else calls).",
 	"by":         "Show a row for each value of EXPR: an argument or a result, or a part of it, like req.URL.Path or 'key[:4]'; goid, pid, tid, cpu; stack, who called, the innermost first; or what --where calculates with, like 'len(buf) / 4096'. The 1000 values with most calls have rows: with most time where --sort is by latencies, with the largest sum with --sum. What others may have is told.",
 	"sum":        "Add up EXPR, a whole number like a size, over calls: of each row, and of each stack with --stack.",

@@ -292,7 +292,7 @@ func (t *TableFlags) keptBy() string {
 	switch order := t.order(); {
 	case order == "sum":
 		return trace.BySum
-	case slices.Contains([]string{"total", "mean", "p50", "p90", "p99", "max", "wait"}, order):
+	case !slices.Contains([]string{"calls", "rate", "errors", "name"}, order):
 		return trace.ByTime
 	}
 	return trace.ByCalls
