@@ -160,7 +160,9 @@ func (p *parts) forget(pid int) {
 func (p *parts) reconcile(all []stats.Function, last bool) []stats.Function {
 	calls := make([]uint64, len(all))
 	unwound := make([]uint64, len(all))
+	rows := make([]int, len(all))
 	for _, r := range p.all {
+		rows[r.Func]++
 		calls[r.Func] += r.Calls
 		unwound[r.Func] += r.Unwound
 	}
@@ -173,6 +175,8 @@ func (p *parts) reconcile(all []stats.Function, last bool) []stats.Function {
 		if all[fn].Calls > calls[fn] && (last || !p.byValue) {
 			p.row(key)
 			missing[key] = all[fn].Calls - calls[fn]
+		} else if last && rows[fn] == 0 { // that nobody called it is to be told, too
+			p.row(partKey{fn: fn, rest: stats.Others})
 		}
 	}
 	out := make([]stats.Function, len(p.all))

@@ -196,6 +196,20 @@ func TestWeightlessValues(t *testing.T) {
 	}
 }
 
+// TestPartsOfNothing: a function that nobody called has a row in the end, so that --fail-if sees it.
+func TestPartsOfNothing(t *testing.T) {
+	for _, byValue := range []bool{false, true} {
+		p := newParts([]stats.Function{{Name: "f"}, {Name: "g", Func: 1}}, byValue)
+		p.row(partKey{fn: 1, pid: 7, value: "v"}).Calls++
+		want := "[g 7 1=0+0+0+0 f 0 0=0+0+0+0]"
+		for range 2 {
+			if got := fmt.Sprint(rowsText(p.reconcile([]stats.Function{{}, {Calls: 1}}, true))); got != want {
+				t.Errorf("rows %s, want %s", got, want)
+			}
+		}
+	}
+}
+
 // TestHugeWeights: what weighs more than fits into 64 bits keeps its row.
 func TestHugeWeights(t *testing.T) {
 	p := newParts([]stats.Function{{Name: "f"}}, true)
