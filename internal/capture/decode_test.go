@@ -377,3 +377,14 @@ func TestAssertPointer(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownMap: a map that has its elements in another way is not looked into.
+func TestUnknownMap(t *testing.T) {
+	pair := structOf("pair", 16, gotype.Field{Name: "a", Type: basic("int")}, gotype.Field{Name: "b", Offset: 8, Type: basic("int")})
+	m := mapOf(structOf("group", 200, gotype.Field{Name: "ctrl", Type: basic("uint64")},
+		gotype.Field{Name: "keys", Offset: 8, Type: arrayOf(8, pair)}, gotype.Field{Name: "elems", Offset: 136, Type: arrayOf(8, basic("int"))}))
+	_, err := NewBuilder([]offsets.Variable{inRegisters("v", m, "ax")}, options).Capture([]string{"v[7]"}, nil)
+	if err == nil || !strings.HasSuffix(err.Error(), "how map has its elements is not known") {
+		t.Errorf("%v", err)
+	}
+}

@@ -71,7 +71,7 @@ func mapFormOf(t *gotype.Type) (m mapForm, ok bool) {
 		return m, false
 	}
 	if g.Fields[0].Type.Kind == reflect.Uint {
-		if len(in.Fields) != 2 {
+		if first.Name != "slots" || len(in.Fields) != 2 {
 			return m, false
 		}
 		key, elem := &in.Fields[0], &in.Fields[1]
