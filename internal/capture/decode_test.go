@@ -388,3 +388,23 @@ func TestUnknownMap(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestFarFromPointer: what is far from where a pointer leads may be unreadable, although that is not.
+func TestFarFromPointer(t *testing.T) {
+	m := newMachine()
+	m.registers = map[string]uint64{"ax": 0x14000, "bx": 0x14000}
+	for _, typ := range []string{"int", "string"} {
+		for _, through := range [][]int64{{1 << 20}, {-1 << 16}, {1 << 20, 0}} {
+			v := inRegisters("v", basic("uintptr"), "ax")
+			v.Type, v.Through = basic(typ), through
+			capture, err := NewBuilder([]offsets.Variable{v}, options).Capture(nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values := capture.Decode(m.fetch(t, capture.Args), m)
+			if got := describe(&values[0]); got != "<"+badPointer+">" {
+				t.Errorf("%s at %d: %s", typ, through, got)
+			}
+		}
+	}
+}

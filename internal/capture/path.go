@@ -165,7 +165,7 @@ func (b *Builder) assert(t *gotype.Type, s source, name string) (*gotype.Type, s
 	case t.Kind != reflect.Interface:
 		return t, s, fmt.Errorf("%s is no interface: .(%s)", t.Name, name)
 	}
-	g := guard{item: -1, held: &held{typ: as, methods: t.Methods, at: none}}
+	g := guard{at: s.off, item: -1, held: &held{typ: as, methods: t.Methods, at: none}}
 	types, pointer := b.follow(s, nil)
 	if g.pointer = pointer; t.Methods {
 		g.held.at, types.why = b.scalar(types.at(8), 8, false)
