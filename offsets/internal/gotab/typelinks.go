@@ -30,7 +30,7 @@ func (g *Tables) RuntimeTypeNamed(name string) (*gotype.Type, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find type %s: %w", name, err)
 	}
-	short, pkg := shortName(predeclared.ReplaceAllStringFunc(name, func(s string) string { return aliases[s] }))
+	short, pkg := shortName(asTheRuntime(name))
 	var found []uint64
 	var paths []string
 	find := func(addrs []uint64, known bool) {
@@ -70,7 +70,12 @@ const (
 // aliases are what types are called that have two names.
 var aliases = map[string]string{"byte": "uint8", "rune": "int32", "any": "interface {}"}
 
-var predeclared = regexp.MustCompile(`\b(byte|rune|any)\b`)
+var words = regexp.MustCompile(`[\pL\pN_./-]+`)
+
+// asTheRuntime has the names that the runtime has for predeclared types: a package may be called as one.
+func asTheRuntime(name string) string {
+	return words.ReplaceAllStringFunc(name, func(word string) string { return cmp.Or(aliases[word], word) })
+}
 
 // shortName cuts the import path of a declared type, or of a pointer to one, down to its last element.
 func shortName(name string) (short, pkg string) {
