@@ -156,7 +156,7 @@ func TestKernelByMillion(t *testing.T) {
 	const calls, keys = 1_000_000, 100_000
 	for _, asked := range []string{"probe", "probe --by key", "probe --reader raw --by key", "count --by key"} {
 		t.Run(asked, func(t *testing.T) {
-			target := exec.Command(fixture.Build(t, "lookup"), "-n", fmt.Sprint(calls), "-of", fmt.Sprint(keys))
+			target := exec.Command(fixture.Build(t, "skewed"), "-n", fmt.Sprint(calls), "-of", fmt.Sprint(keys))
 			in, err := target.StdinPipe()
 			noError(t, err)
 			said, err := target.StdoutPipe()

@@ -15,14 +15,14 @@ import (
 // are lost in the run that loses least.
 func keys(t *testing.T) {
 	const calls = 1_000_000
-	lookup := fixture.Build(t, "lookup")
+	skewed := fixture.Build(t, "skewed")
 	fmt.Println("| probe | events lost | memory |\n|---|---|---|")
 	for _, reader := range []string{"--reader=pipe", "--reader=raw"} {
 		least := make(map[string]float64)
 		for range cmp.Or(*runs, 5) {
 			for _, by := range []string{"", "--by=key"} {
 				c := command(t, childLimit, fixture.Command(t, "cmd/ftgo"), append(strings.Fields("probe -o json "+reader+" "+by),
-					lookup, "main.lookup", "--", lookup, "-n", fmt.Sprint(calls), "-of", "100000")...)
+					skewed, "main.lookup", "--", skewed, "-n", fmt.Sprint(calls), "-of", "100000")...)
 				c.Stdin = strings.NewReader(strings.Repeat("\n", calls/10000))
 				o, err := c.run()
 				check(t, err)
