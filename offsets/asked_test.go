@@ -16,6 +16,13 @@ func TestRuntimeTypeNamed(t *testing.T) {
 			t.Errorf("%s is %v, %v", name, got, err)
 		}
 	}
+	// This test itself has types of math/rand/v2, whose name is rand.
+	self := openPath(t, "/proc/self/exe")
+	for name, want := range map[string]string{"math/rand/v2.Source": "rand.Source", "*math/rand/v2.PCG": "*rand.PCG", "*math/rand.PCG": "", "*math/rand/v2.None": "", "[]math/rand/v2.PCG": ""} {
+		if got, err := self.RuntimeTypeNamed(name); (err == nil) != (want != "") || err == nil && got.Name != want {
+			t.Errorf("%s is %v, %v", name, got, err)
+		}
+	}
 	for _, version := range []string{fixture.Current, "1.7.6", "1.12.17", "1.16.15", "1.18.10", "1.20.14", "1.25.0"} {
 		for _, flags := range []string{"", "-s -w"} {
 			b := openPath(t, fixture.BuildWith(t, version, "asked", "-ldflags", flags))

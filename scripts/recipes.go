@@ -6,3 +6,8 @@ import "embed"
 //
 //go:embed recipes
 var Recipes embed.FS
+
+// Index is that list.
+//
+//go:embed recipes/index.txt
+var Index string

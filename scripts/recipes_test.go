@@ -112,7 +112,12 @@ type cooked struct{ shown, logged string }
 // cook runs a recipe on testdata/chores.
 func cook(t *testing.T, name, chore string, flags ...string) cooked {
 	t.Helper()
-	target, data, log := fixture.Build(t, "chores"), filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "log")
+	return cookOf(t, fixture.Build(t, "chores"), name, chore, flags...)
+}
+
+func cookOf(t *testing.T, target, name, chore string, flags ...string) cooked {
+	t.Helper()
+	data, log := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "log")
 	args := append([]string{"-q", "-w", data}, flags...)
 	cmd := exec.Command(recipe(name), append(args, "--", target, "-log", log, chore)...)
 	cmd.Env = append(os.Environ(), "FTGO="+fixture.Command(t, "cmd/ftgo"))
@@ -158,7 +163,7 @@ func TestKernelRecipesOfLines(t *testing.T) {
 	tracetest.Kernel(t)
 	for _, test := range []struct {
 		recipe, chore string
-		flags         []string
+		build, flags  []string
 		ignore        string // lines of the log
 		without       []string
 	}{
@@ -167,18 +172,20 @@ func TestKernelRecipesOfLines(t *testing.T) {
 		{recipe: "gotcpdial", chore: "dials", flags: []string{"--errors"}, ignore: "nil", without: []string{took}},
 		{recipe: "gohttpclient", chore: "http", ignore: "^served", without: []string{took, "^asked", ` (nil|\*net\.\S+|\*errors\.\S+|http\.http2.*)\n`}},
 		{recipe: "gohttpd", chore: "http", ignore: "^asked", without: []string{took, "^served", "^ +- "}},
+		{recipe: "gohttpd", chore: "http", build: []string{"-ldflags=-s -w"}, ignore: "^asked", without: []string{took, "^served", "^ +- "}},
 		{recipe: "gohttpd", chore: "http", flags: []string{"-m", "20"}, ignore: "^asked|/(users|nowhere|silent)", without: []string{took, "^served", "^ +- "}},
 		{recipe: "gosql", chore: "sql", without: []string{took}},
 		{recipe: "gosql", chore: "sql", flags: []string{"--min=20ms"}, ignore: "users|[1e]$|nothing", without: []string{took}},
 		{recipe: "gopanics", chore: "panics", flags: []string{"-l"}, without: []string{"^ .*", `\(.*`}},
 	} {
-		t.Run(fmt.Sprint(test.recipe, test.flags), func(t *testing.T) {
+		t.Run(fmt.Sprint(test.recipe, test.build, test.flags), func(t *testing.T) {
+			target := fixture.Build(t, "chores", test.build...)
 			tries := 1
 			if strings.Contains(strings.Join(test.flags, " "), "20") { // milliseconds, which the fast ones may take once
 				tries = 3
 			}
 			tracetest.RightOnce(t, tries, t.Errorf, func() (wrong []string) {
-				c := cook(t, test.recipe, test.chore, test.flags...)
+				c := cookOf(t, target, test.recipe, test.chore, test.flags...)
 				if test.ignore != "" {
 					c.logged = regexp.MustCompile(`(?m)^.*(`+test.ignore+`).*\n`).ReplaceAllString(c.logged, "")
 				}

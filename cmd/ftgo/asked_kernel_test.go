@@ -46,7 +46,7 @@ var asked = map[string]struct {
 // TestKernelAsked: what is asked for by type assertions, keys of maps, offsets and names of constants is
 // what the program has, in the ways of each version of Go.
 func TestKernelAsked(t *testing.T) {
-	tracetest.Kernel(t)
+	arrays := tracetest.Kernel(t).Features().Arrays
 	for _, version := range []string{fixture.Current, "1.16.15", "1.20.14", "1.24.6"} {
 		t.Run(version, func(t *testing.T) {
 			target := fixture.BuildWith(t, version, "asked")
@@ -64,17 +64,21 @@ func TestKernelAsked(t *testing.T) {
 					t.Fatalf("status %d, %d calls\n%s", r.code, len(lines), r.stderr)
 				}
 				for n, line := range lines {
-					compareAsked(t, function, of.parts, n, strings.Split(line, "|"), of.want(n))
+					compareAsked(t, function, of.parts, n, strings.Split(line, "|"), of.want(n), arrays)
 				}
 			}
 		})
 	}
 }
 
-func compareAsked(t *testing.T, function, parts string, n int, values []string, want []any) {
+func compareAsked(t *testing.T, function, parts string, n int, values []string, want []any, arrays bool) {
 	t.Helper()
 	for i, part := range strings.Split(parts, ",") {
 		got := values[i]
+		// Kernels without arrays have no room for all slots of all these maps.
+		if function == "main.found" && !arrays && i > 0 && (strings.HasPrefix(got, "<no room: ") || strings.Contains(got, "…+")) {
+			continue
+		}
 		// Of larger maps, not all that they have is looked at.
 		if function == "main.found" && n > 8 && (got == "<not searched: a map made for more than 8 elements>" || got == "<not among the first 8 elements>") {
 			continue
@@ -87,7 +91,7 @@ func compareAsked(t *testing.T, function, parts string, n int, values []string, 
 
 // TestKernelAskedWhere: filters go by the same, also in a program that was stripped.
 func TestKernelAskedWhere(t *testing.T) {
-	tracetest.Kernel(t)
+	arrays := tracetest.Kernel(t).Features().Arrays
 	for _, c := range []struct {
 		flags, function, where string
 		want                   string
@@ -102,11 +106,14 @@ func TestKernelAskedWhere(t *testing.T) {
 		{"-s -w", "main.fourth(n=goarg1)", `goret1:string == "result 5"`, "5"},
 		{"-s -w", "main.held(n=goarg1)", `goarg3.(*main.box).label == "box 4"`, "4"},
 	} {
-		target := fixture.Build(t, "asked", "-ldflags", c.flags)
-		r := ftgo(t, "trace", "--format", "%v", "n", "--where", c.where, target, c.function, "--", target)
-		if got := strings.Join(strings.Fields(r.stdout), " "); r.code != 0 || got != c.want {
-			t.Errorf("%s: calls %s, want %s\n%s", c.where, got, c.want, r.stderr)
-		}
+		t.Run(c.where, func(t *testing.T) {
+			tracetest.Needs(t, arrays || c.function != "main.found(n)", "arrays, for two maps at once (Linux 4.20)")
+			target := fixture.Build(t, "asked", "-ldflags", c.flags)
+			r := ftgo(t, "trace", "--format", "%v", "n", "--where", c.where, target, c.function, "--", target)
+			if got := strings.Join(strings.Fields(r.stdout), " "); r.code != 0 || got != c.want {
+				t.Errorf("calls %s, want %s\n%s", got, c.want, r.stderr)
+			}
+		})
 	}
 }
 

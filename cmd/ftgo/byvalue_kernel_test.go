@@ -1,14 +1,25 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"io"
 	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
+	"github.com/ftgo/ftgo/internal/owner"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 // valueLine is a row of a value, or of the summary.
@@ -94,6 +105,12 @@ func TestKernelByValue(t *testing.T) {
 		if r := ftgo(t, "report", "--by", "n", file); r.code != 2 {
 			t.Errorf("other values than were recorded: status %d\n%s", r.code, r.stderr)
 		}
+		// What is known of a call in any case is there beside errors.
+		file, _ = record(t, []string{"sh"}, scriptFor(t, "--errors", target, "main.lookup"), target)
+		rows, _ = valueLines(t, ftgo(t, "report", "--by", "goid", "-o", "json", file))
+		if len(rows) != 1 || rows[0].Value != "1" || rows[0].Calls != 1009 || rows[0].Errors != 7 {
+			t.Errorf("%+v", rows)
+		}
 		// All that trace shows is there to be asked for.
 		file, _ = record(t, []string{"sh"}, scriptFor(t, "--as", "trace", target, "main.lookup"), target)
 		rows, _ = valueLines(t, ftgo(t, "report", "--as", "probe", "--by", "found", "--hist-of", "n", "-o", "json", file))
@@ -129,4 +146,124 @@ func TestKernelByManyValues(t *testing.T) {
 	if r := ftgo(t, "probe", "-t", "2", "--by", "key", target, "main.lookup", "--", target); !strings.Contains(r.stdout, "\nkey-") || !strings.Contains(r.stdout, "(others)") || !strings.Contains(r.stderr, "only the 1000 values with most calls have rows") {
 		t.Errorf("a table without what it misses:\n%s%s", r.stdout, r.stderr)
 	}
+}
+
+// TestKernelByMillion: of a million calls with a hundred thousand keys, the rows of the first 20 are
+// exact, all rows are between what they promise, no more is lost than without, and memory is bounded.
+func TestKernelByMillion(t *testing.T) {
+	f := tracetest.Kernel(t)
+	fixture.NeedLong(t)
+	const calls, keys = 1_000_000, 100_000
+	for _, asked := range []string{"probe", "probe --by key", "probe --reader raw --by key", "count --by key"} {
+		t.Run(asked, func(t *testing.T) {
+			target := exec.Command(fixture.Build(t, "skewed"), "-n", fmt.Sprint(calls), "-of", fmt.Sprint(keys))
+			in, err := target.StdinPipe()
+			noError(t, err)
+			said, err := target.StdoutPipe()
+			noError(t, err)
+			noError(t, target.Start())
+			t.Cleanup(func() { target.Process.Kill(); target.Wait() })
+
+			rowsFile := filepath.Join(t.TempDir(), "rows")
+			noError(t, syscall.Mkfifo(rowsFile, 0o600))
+			p := launch(t, append(strings.Fields(asked), "--max-lost", "0", "-o", "json", "-w", rowsFile, "-p", fmt.Sprint(target.Process.Pid), "main.lookup")...)
+			out, err := os.Open(rowsFile)
+			noError(t, err)
+			defer out.Close()
+			p.await(t)
+			var taken map[string]uint64
+			for lines := bufio.NewReader(said); taken == nil; {
+				line, err := lines.ReadString('\n')
+				noError(t, err)
+				if line == "more?\n" {
+					waitRead(t, f, p.Process.Pid)
+					_, err = io.WriteString(in, "\n")
+				} else {
+					err = json.Unmarshal([]byte(line), &taken)
+				}
+				noError(t, err)
+			}
+			// More rows are written than a pipe takes: while the first are there, ftgo is, too.
+			lines := bufio.NewReader(out)
+			_, err = lines.Peek(1)
+			noError(t, err)
+			memory := peakMemory(t, p.Process.Pid)
+			text, err := io.ReadAll(lines)
+			noError(t, err)
+			rows, summary := valueLines(t, result{p.end(t), string(text), p.err.String()})
+			t.Logf("%s: %d MB, %d rows, %d lost, %+v", asked, memory>>10, len(rows), summary.Lost, summary.Values)
+
+			var sum uint64
+			of := make(map[string]valueLine)
+			for _, row := range rows {
+				if sum += row.Calls; row.Rest == "" {
+					of[row.Value] = row
+				}
+			}
+			if sum != calls || summary.Lost != 0 || len(taken) != keys {
+				t.Errorf("%d calls of %d keys, %d lost", sum, len(taken), summary.Lost)
+			}
+			if !strings.Contains(asked, "--by") {
+				return
+			}
+			if memory >= 64<<10 {
+				t.Errorf("%d MB of memory", memory>>10)
+			}
+			for key, row := range of {
+				if row.Calls > taken[key] || row.Calls+row.Missed < taken[key] {
+					t.Errorf("%s: %d calls, and %d at most are missed, of %d", key, row.Calls, row.Missed, taken[key])
+				}
+			}
+			for i, key := range slices.SortedFunc(maps.Keys(taken), func(a, b string) int { return cmp.Compare(taken[b], taken[a]) }) {
+				row, kept := of[key]
+				if !kept && taken[key] > calls/1000 || i < 20 && (row.Calls != taken[key] || row.Missed > 0) {
+					t.Errorf("key %d, %s, of %d calls: %+v", i, key, taken[key], row)
+				}
+			}
+		})
+	}
+}
+
+// noError fails the test by an error.
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waitRead waits until the first session of a tracer has read nearly all that the kernel has for it.
+func waitRead(t *testing.T, f *tracefs.FS, pid int) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		files, err := filepath.Glob(fmt.Sprintf("%s/instances/%s%d_*_1/per_cpu/cpu*/stats", f.Dir(), owner.Prefix, pid))
+		noError(t, err)
+		unread := 0
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			noError(t, err)
+			var n int
+			_, err = fmt.Sscanf(string(text), "entries: %d", &n) // kernel/trace/trace.c, tracing_stats_read
+			noError(t, err)
+			unread += n
+		}
+		if len(files) > 0 && unread < 1000 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d events are not read", unread)
+		}
+	}
+}
+
+// peakMemory is the most that a process had so far, in KiB. (What wait4 tells has the parent's, too, as
+// fs/exec.c, exec_mmap, takes it over.)
+func peakMemory(t *testing.T, pid int) (kb int) {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	noError(t, err)
+	_, peak, _ := strings.Cut(string(text), "VmHWM:")
+	_, err = fmt.Sscan(peak, &kb)
+	noError(t, err)
+	return kb
 }

@@ -23,6 +23,8 @@ func TestCompleteWords(t *testing.T) {
 		{[]string{"tr"}, "words", "trace"},
 		{[]string{"help", "wa"}, "words", "watch"},
 		{[]string{"completion", "z"}, "words", "zsh"},
+		{[]string{"recipe", "goh"}, "words", "gohttpd"},
+		{[]string{"recipe", "gowait", flood, "main.fr"}, "words", "main.framed"},
 		{[]string{"probe", ""}, "files", ""},
 		{[]string{"probe", "--re"}, "words", "--reader"},
 		{[]string{"probe", "--reader", ""}, "words", "raw"},

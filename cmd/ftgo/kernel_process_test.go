@@ -375,26 +375,3 @@ func TestKernelDemo(t *testing.T) {
 		}
 	}
 }
-
-// TestKernelUnseen: where there are no calls, or none is shown, ftgo says why.
-func TestKernelUnseen(t *testing.T) {
-	tracetest.Kernel(t)
-	target, server := fixture.Build(t, "lookup"), server(t, fixture.Build(t, "server"))
-	pid := fmt.Sprint(server.Process.Pid)
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"probe", "-d", "0.1", target, "main.lookup"}, "s: no process runs " + target},
-		{[]string{"count", "-d", "0.1", "-p", pid, target, "main.lookup"}, "s: process " + pid + " runs " + server.Path + ", not " + target},
-		{[]string{"probe", "-d", "0.1", "-p", pid, "runtime.init.0"}, "process " + pid + " called none of these functions"},
-		{[]string{"probe", target, "main.lookup", "--", "true"}, "true is another file than " + target},
-		{[]string{"probe", "--comm", "nobody", target, "main.lookup", "--", target, "-n", "0"}, "s: other processes had 2 calls"},
-		{[]string{"trace", "--where", "n > 99999", target, "main.lookup", "--", target, "-n", "0"}, "no line: --where left out all of 2 calls"},
-		{[]string{"trace", "--errors", "--goid", "1", target, "main.lookup", "--", target, "-n", "0"}, "no line: --errors, --goid left out all of 2 calls"},
-	} {
-		if r := ftgo(t, c.args...); r.code != 0 || !strings.Contains(r.stderr, c.want) {
-			t.Errorf("%q: status %d, want %q\n%s%s", c.args, r.code, c.want, r.stdout, r.stderr)
-		}
-	}
-}

@@ -205,7 +205,7 @@ func TestKernelWholeGoTool(t *testing.T) {
 	if err := os.WriteFile(config+"/go/telemetry/mode", []byte("off"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r := ftgo(t, "count", "-o", "json", goTool, "*", "--", goTool, "version")
+	r := ftgo(t, "count", "--wrappers", "-o", "json", goTool, "*", "--", goTool, "version")
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)
 	}

@@ -14,7 +14,7 @@ import (
 func TestKernelOptionsOfOthers(t *testing.T) {
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "exact")
-	script := scriptFor(t, target, "main.*")
+	script := scriptFor(t, target, "--wrappers", "main.*")
 	for name, options := range map[string]map[string]string{
 		"records":         {"stacktrace": "1", "markers": "0"},
 		"columns":         {"context-info": "0", "irq-info": "0"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,16 +20,13 @@ import (
 func recipeCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "recipe", Summary: "answer what is asked most, or list these questions", Changes: true,
+		Firsts: func() []string { return recipes(scripts.Index) },
 		Plain: func(ctx context.Context, args []string) error {
-			list, err := scripts.Recipes.ReadFile("recipes/index.txt")
-			if err != nil {
-				return err
-			}
 			if len(args) == 0 {
-				_, err := e.Stdout.Write(list)
+				_, err := io.WriteString(e.Stdout, scripts.Index)
 				return err
 			}
-			if all := recipes(string(list)); !slices.Contains(all, args[0]) {
+			if all := recipes(scripts.Index); !slices.Contains(all, args[0]) {
 				return cli.Usage("unknown recipe %q%s (see ftgo recipe)", args[0], edit.DidYouMean(args[0], slices.Values(all)))
 			}
 			return cook(ctx, e, args[0], args[1:])

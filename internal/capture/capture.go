@@ -136,8 +136,12 @@ func (b *Builder) Capture(paths, more []string) (*Capture, error) {
 			b.short, b.large = b.opt.Fields, nil
 			t, s := b.root(&b.vars[i])
 			c.roots = append(c.roots, b.value(b.vars[i].Name, t, s, 1))
-			if b.short = 0; b.large != nil {
-				c.Large = append(c.Large, Large{b.vars[i].Name, b.large.Fields, b.vars[i].Name + "." + b.large.Part})
+			if b.short = 0; b.large == nil {
+				continue
+			}
+			part := b.vars[i].Name + "." + b.large.Part
+			if _, err := b.Type(part); err == nil { // else something in it is large
+				c.Large = append(c.Large, Large{b.vars[i].Name, b.large.Fields, part})
 			}
 		}
 	}

@@ -145,7 +145,8 @@ func TestRoom(t *testing.T) {
 func TestFields(t *testing.T) {
 	opt := options
 	opt.Fields = 1
-	vars := []offsets.Variable{inRegisters("p", gotype.PointerTo(outer), "ax"), inRegisters("n", basic("int"), "bx")}
+	inside := structOf("main.inside", 8, gotype.Field{Name: "to", Type: gotype.PointerTo(outer)}) // its own are few
+	vars := []offsets.Variable{inRegisters("p", gotype.PointerTo(outer), "ax"), inRegisters("n", basic("int"), "bx"), inRegisters("i", inside, "cx")}
 	c, err := NewBuilder(vars, opt).Capture(nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -174,6 +175,7 @@ func TestPathErrors(t *testing.T) {
 		"q":           `no variable "q"; there are p, n, x`,
 		"n.a":         `int has no fields ("a")`,
 		"p.none":      `main.outer has no field "none"`,
+		"p.itms":      `main.outer has no field "itms": did you mean items?`,
 		"p.items[x]":  "index or key in quotes expected",
 		"p.items[1":   "] expected",
 		"p..n":        "name expected",

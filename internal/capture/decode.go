@@ -89,7 +89,7 @@ func (d *decoder) check(guards []guard) string {
 		}
 		// Where a pointer can't be followed to the next, what an earlier event left stands for that.
 		if i+1 < len(guards) && guards[i+1].item < 0 {
-			if readable, known := d.process.Readable(p, 1); known && !readable {
+			if readable, known := d.process.Readable(p+uint64(guards[i+1].at), 1); known && !readable {
 				return badPointer
 			}
 		}
@@ -108,11 +108,11 @@ func (d *decoder) zeros(addr uint64) string {
 	return ""
 }
 
-// behind is the pointer that a node's words were read through, 0 if there is none.
+// behind is the address that a node's words were read from, behind a pointer, 0 if there is none.
 func (d *decoder) behind(n *node) uint64 {
 	for i := len(n.guards) - 1; i >= 0; i-- {
 		if n.guards[i].item < 0 && n.guards[i].held == nil {
-			return n.guards[i].pointer.read(d.words)
+			return n.guards[i].pointer.read(d.words) + uint64(n.off)
 		}
 	}
 	return 0

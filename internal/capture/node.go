@@ -15,6 +15,7 @@ type node struct {
 	typ    *gotype.Type
 	why    string // it is not fetched
 	guards []guard
+	off    int64 // from where the last pointer points to
 
 	num, imag, len, cap leaf
 	data, words         int // data is the first of words words of a string's or byte slice's bytes
@@ -26,7 +27,7 @@ type node struct {
 }
 
 func newNode(name string, t *gotype.Type, s source) *node {
-	return &node{name: name, typ: t, why: s.why, guards: s.guards, num: none, imag: none, len: none, cap: none}
+	return &node{name: name, typ: t, why: s.why, guards: s.guards, off: s.off, num: none, imag: none, len: none, cap: none}
 }
 
 // value plans the fetching of a value of a type. pointers is how many of them are followed.

@@ -3,11 +3,13 @@ package capture
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ftgo/ftgo/internal/edit"
 	"github.com/ftgo/ftgo/internal/valuepath"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -99,7 +101,7 @@ func (b *Builder) step(t *gotype.Type, s source, step string) (*gotype.Type, sou
 	}
 	chain := field(t, step, 4)
 	if chain == nil {
-		return t, s, fmt.Errorf("%s has no field %q", t.Name, step)
+		return t, s, fmt.Errorf("%s has no field %q%s", t.Name, step, edit.DidYouMean(step, fieldNames(t)))
 	}
 	for i, f := range chain {
 		if i > 0 && t.Kind == reflect.Pointer {
@@ -135,6 +137,17 @@ type held struct {
 	at      leaf // the type in that
 }
 
+// isWord tells whether a type says of its values no more than that they are words, which may be pointers.
+func isWord(t *gotype.Type) bool {
+	switch t.Kind {
+	case reflect.Int, reflect.Uint, reflect.UnsafePointer:
+		return t.Size == 8
+	case reflect.Pointer:
+		return t.Elem() == nil || t.Elem().Kind == reflect.Invalid
+	}
+	return false
+}
+
 // assert goes to what an interface holds, of a type by name. What is only known to be a word may be
 // a pointer.
 func (b *Builder) assert(t *gotype.Type, s source, name string) (*gotype.Type, source, error) {
@@ -147,12 +160,12 @@ func (b *Builder) assert(t *gotype.Type, s source, name string) (*gotype.Type, s
 		return t, s, err
 	case as.Kind == reflect.Interface:
 		return t, s, fmt.Errorf("%s is an interface: .(TYPE) takes the type of what one holds", name)
-	case t.Kind != reflect.Interface && t.Size == 8 && as.Kind == reflect.Pointer:
+	case isWord(t) && as.Kind == reflect.Pointer:
 		return as, s, nil
 	case t.Kind != reflect.Interface:
 		return t, s, fmt.Errorf("%s is no interface: .(%s)", t.Name, name)
 	}
-	g := guard{item: -1, held: &held{typ: as, methods: t.Methods, at: none}}
+	g := guard{at: s.off, item: -1, held: &held{typ: as, methods: t.Methods, at: none}}
 	types, pointer := b.follow(s, nil)
 	if g.pointer = pointer; t.Methods {
 		g.held.at, types.why = b.scalar(types.at(8), 8, false)
@@ -163,6 +176,14 @@ func (b *Builder) assert(t *gotype.Type, s source, name string) (*gotype.Type, s
 		data, _ = b.follow(data, as)
 	}
 	return as, data, nil
+}
+
+// fieldNames are those of a struct's own fields.
+func fieldNames(t *gotype.Type) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := 0; i < len(t.Fields) && yield(t.Fields[i].Name); i++ {
+		}
+	}
 }
 
 // field finds a field by name, and through embedded ones: the way there.

@@ -71,7 +71,7 @@ func mapFormOf(t *gotype.Type) (m mapForm, ok bool) {
 		return m, false
 	}
 	if g.Fields[0].Type.Kind == reflect.Uint {
-		if len(in.Fields) != 2 {
+		if first.Name != "slots" || len(in.Fields) != 2 {
 			return m, false
 		}
 		key, elem := &in.Fields[0], &in.Fields[1]
@@ -210,7 +210,10 @@ func (d *decoder) search(n *node) Value {
 		switch {
 		case key.State != Known:
 			v.State, v.Why = key.State, key.Why
-		case isText && key.Len == int64(len(s.text)) && (key.Len == 0 || bytes.HasPrefix(d.raw(s.key.data, s.key.words), s.text)), !isText && key.Num == s.number:
+		case isText && key.Len != int64(len(s.text)), !isText && key.Num != s.number:
+		case isText && len(s.text) > 8*s.key.words:
+			v.State, v.Why = Unfetched, noRoom
+		case !isText || bytes.HasPrefix(d.raw(s.key.data, s.key.words), s.text):
 			return d.value(s.value)
 		}
 	}

@@ -22,8 +22,9 @@ type source struct {
 
 // guard is a condition under which what was fetched means anything.
 type guard struct {
-	pointer leaf // must point somewhere
-	length  leaf // length must be more than item, if item >= 0, and pointer is not looked at
+	pointer leaf  // must point somewhere
+	at      int64 // where it is, from where the pointer before it points to
+	length  leaf  // length must be more than item, if item >= 0, and pointer is not looked at
 	item    int64
 	held    *held // if set, what pointer is the first word of must hold a type
 }
@@ -134,7 +135,7 @@ func (b *Builder) follow(s source, elem *gotype.Type) (to source, pointer leaf) 
 		return to, none
 	}
 	to.inner, _, _ = s.text(b, 8)
-	to.guards = s.behind(guard{pointer: pointer, item: -1}).guards
+	to.guards = s.behind(guard{pointer: pointer, at: s.off, item: -1}).guards
 	if elem != nil {
 		to.align = elem.Align
 	}

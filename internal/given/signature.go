@@ -12,6 +12,7 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/symname"
 )
 
 // Signature is what is known of one of the functions: what the user says, laid out as if debug
@@ -47,9 +48,19 @@ func (g *Functions) layOut(b *offsets.Binary, f *offsets.Func, s *offsets.Signat
 	if s.Results, err = typed(b, g.results); err != nil {
 		return err
 	}
+	if len(s.Params) > 0 && symname.Split(f.Name).Pointer && parted[s.Params[0].Type.Kind] {
+		return errReceiver
+	}
 	b.LayOut(f, s)
 	return nil
 }
+
+// parted are kinds of values that are no receiver of a method of pointers, whose place is one register.
+var parted = map[reflect.Kind]bool{
+	reflect.String: true, reflect.Slice: true, reflect.Interface: true, reflect.Struct: true, reflect.Array: true, reflect.Float64: true,
+}
+
+var errReceiver = errors.New("the first parameter of a method is its receiver, here a pointer: (t ptr, …)")
 
 // types finds types of the program in debug information, or else as the program itself knows them.
 func types(b *offsets.Binary) named {

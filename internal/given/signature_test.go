@@ -160,6 +160,22 @@ func TestSignatureErrors(t *testing.T) {
 	}
 }
 
+// TestReceiver: what can't be the receiver of a method is not taken for it.
+func TestReceiver(t *testing.T) {
+	b := open(t, fixture.Build(t, "exact", "-ldflags=-w"))
+	for text, ok := range map[string]bool{
+		"f(key string)": false, "f(w any, n int)": false, "f(t ptr, key string)": true, "f(t *T)": true, "f(t uintptr)": true, "f() (n int)": true,
+	} {
+		g, _, err := Parse(text)
+		if err == nil {
+			_, err = g.Signature(b, &offsets.Func{Name: "main.(*T).Get"})
+		}
+		if (err == nil) != ok {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func open(t *testing.T, path string) *offsets.Binary {
 	t.Helper()
 	b, err := offsets.Open(path)

@@ -234,6 +234,7 @@ func (p *pairer) runs(ev *parse.Event, fn int, s *stack) {
 		var g *schedG
 		if !system {
 			g = p.proc.goroutine(ev.Time, s.key.id)
+			g.goid = cmp.Or(s.goid, g.goid)
 		}
 		p.at = p.sched.call(ev.Time, ev.PID, ev.TID, g)
 	}

@@ -4,6 +4,7 @@ package printable
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -170,24 +171,29 @@ func majorVersion(element string) bool {
 	return len(element) > 1 && element[0] == 'v' && strings.Trim(element[1:], "0123456789") == ""
 }
 
+// maxElements is how many elements of paths tell names apart; else they are left whole.
+const maxElements = 8
+
 // ShortNames are short names by the names that they are of. Those that would read the same keep as many
 // elements of their paths as tell them apart.
 func ShortNames(names []string) map[string]string {
 	short := make(map[string]string, len(names))
-	for alike, elements := names, 1; len(alike) > 0; elements++ {
+	for _, name := range names {
+		short[name] = name
+	}
+	alike := slices.Collect(maps.Keys(short))
+	for elements := 1; len(alike) > 0 && elements <= maxElements; elements++ {
 		of := make(map[string][]string) // names by what is short for them
 		for _, name := range alike {
-			if end := ending(name, elements); !slices.Contains(of[end], name) {
-				of[end] = append(of[end], name)
-			}
+			end := ending(name, elements)
+			of[end] = append(of[end], name)
 		}
 		alike = nil
 		for end, names := range of {
-			for _, name := range names {
-				short[name] = end
-			}
 			if len(names) > 1 {
 				alike = append(alike, names...)
+			} else {
+				short[names[0]] = end
 			}
 		}
 	}

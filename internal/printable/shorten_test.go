@@ -39,6 +39,8 @@ func TestShortNames(t *testing.T) {
 		{"a/x/p.F b/x/p.F b/x/p.G", "a/x/p.F b/x/p.F p.G"},
 		{"p.F x/p.F y/x/p.F z/x/p.F", "p.F x/p.F y/x/p.F z/x/p.F"},
 		{"github.com/a/b/v2.F github.com/a/b/v2/c.F example.org/v2x.F", "b/v2.F c.F v2x.F"},
+		{"x/1/2/3/4/5/6/7/p.F y/1/2/3/4/5/6/7/p.F 1/2/3/4/5/6/7/p.G p.F", "x/1/2/3/4/5/6/7/p.F y/1/2/3/4/5/6/7/p.F p.G p.F"},
+		{"z/x/1/2/3/4/5/6/7/8/p.F z/y/1/2/3/4/5/6/7/8/p.F", "z/x/1/2/3/4/5/6/7/8/p.F z/y/1/2/3/4/5/6/7/8/p.F"},
 		{"a/p.Map[go.shape.*b/q.T] c/p.(*G[b/q.T]).Get(x/y.Z)", "p.Map[go.shape.*b/q.T] p.(*G[b/q.T]).Get(x/y.Z)"},
 	} {
 		names := strings.Fields(test.names)

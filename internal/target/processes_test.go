@@ -78,7 +78,7 @@ func TestProcesses(t *testing.T) {
 	}
 	unseen := func(want string) {
 		t.Helper()
-		if got := q.WhyUnseen(""); got != want {
+		if got := q.WhyUnseen("", false); got != want {
 			t.Errorf("unseen since %q, want %q", got, want)
 		}
 	}
@@ -87,17 +87,27 @@ func TestProcesses(t *testing.T) {
 	unseen(fmt.Sprintf("process %d called none of these functions", both[0]))
 	q.Binary = "/bin/sh"
 	unseen(fmt.Sprintf("process %d runs %sx, not /bin/sh", both[0], path))
-	if got := q.WhyUnseen(path + "x"); got != path+"x is another file than /bin/sh (--fork takes what it starts, too)" {
+	if got := q.WhyUnseen(path+"x", false); got != path+"x, another file than /bin/sh, called none of these functions (--fork takes what it starts, too)" {
 		t.Errorf("of a program: %q", got)
+	}
+	if got := q.WhyUnseen("", true); got != fmt.Sprintf("process %d and all children called none of these functions", both[0]) {
+		t.Errorf("with --fork: %q", got)
+	}
+	if got := q.WhyUnseen(path, true); got != path+" and all children called none of these functions" {
+		t.Errorf("of a program with --fork: %q", got)
 	}
 	q = Query{Binary: path + "x"}
 	if err := os.Remove(path + "x"); err != nil {
 		t.Fatal(err)
 	}
+	want := fmt.Sprintf("2 processes (%d, %d) run an older %sx, which was removed: -p %d shows that", both[0], both[1], path, both[0])
+	if got := q.Replaced(); got != want {
+		t.Errorf("removed: %q, want %q", got, want)
+	}
 	if err := os.WriteFile(path+"x", code, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("2 processes (%d, %d) run an older %sx, which was replaced: -p %d shows that", both[0], both[1], path, both[0])
+	want = strings.Replace(want, "removed", "replaced", 1)
 	if got := q.Replaced(); got != want {
 		t.Errorf("replaced: %q, want %q", got, want)
 	}

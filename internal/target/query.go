@@ -296,31 +296,39 @@ func Processes(say Say, word string, all bool) ([]int, error) {
 	}
 }
 
-// Replaced says which processes run an older file that BINARY has replaced, since none of their calls
-// is seen, and "" if there are none.
+// Replaced says which processes run an older file that BINARY has replaced, or that is there no more,
+// since none of their calls is seen, and "" if there are none.
 func (q *Query) Replaced() string {
 	path, err := filepath.Abs(q.Binary)
-	if err == nil {
-		path, err = filepath.EvalSymlinks(path)
-	}
-	pids := procfs.Replaced(path)
-	if err != nil || len(pids) == 0 {
+	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("%s %s an older %s, which was replaced: -p %d shows that", listed(pids), run(pids), path, pids[0])
+	became := "replaced"
+	if file, err := filepath.EvalSymlinks(path); err == nil {
+		path = file
+	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path, became = filepath.Join(dir, filepath.Base(path)), "removed"
+	}
+	pids := procfs.Replaced(path)
+	if len(pids) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %s an older %s, which was %s: -p %d shows that", listed(pids), run(pids), path, became, pids[0])
 }
 
 func run(pids []int) string { return map[bool]string{true: "runs", false: "run"}[len(pids) == 1] }
 
 // WhyUnseen says why no call may have been seen of the processes that were looked at: those of PIDs, of the
-// program that was started, unless that is "", or else all.
-func (q *Query) WhyUnseen(program string) string {
+// program that was started, unless that is "", or else all. children: those of what they have started were looked at, too.
+func (q *Query) WhyUnseen(program string, children bool) string {
 	const uncalled = "called none of these functions"
 	switch {
+	case children:
+		return cmp.Or(program, listed(q.PIDs)) + " and all children " + uncalled
 	case program != "" && procfs.SameFile(program, q.Binary):
 		return program + " " + uncalled
-	case program != "":
-		return fmt.Sprintf("%s is another file than %s (--fork takes what it starts, too)", program, q.Binary)
+	case program != "": // which may be a library
+		return fmt.Sprintf("%s, another file than %s, %s (--fork takes what it starts, too)", program, q.Binary, uncalled)
 	}
 	for _, pid := range q.PIDs {
 		if path, err := os.Readlink(procfs.Exe(pid)); err == nil && !procfs.Executes(pid, q.Binary) {

@@ -158,7 +158,8 @@ func AtReturn(sig *offsets.Signature, path string) bool { return hasRoot(path, "
 
 func hasRoot(path, register string, vars []offsets.Variable) bool {
 	name := valuepath.Root(path)
-	return valuepath.Register(name) > 0 && strings.Contains(name, register) ||
+	from, _, _ := strings.Cut(name, ":") // a type follows
+	return valuepath.Register(name) > 0 && strings.Contains(from, register) ||
 		slices.ContainsFunc(vars, func(v offsets.Variable) bool { return v.Name == name })
 }
 

@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"container/heap"
+	"math"
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/stats"
@@ -78,7 +79,7 @@ func (p *parts) row(key partKey) *part {
 		return p.row(partKey{fn: key.fn, rest: stats.Others})
 	case kept && len(p.least) == maxParts:
 		r = p.least[0]
-		missed = r.weight + r.Missed
+		missed = r.atMost()
 		p.giveUp(r)
 		*r = part{at: r.at, early: r.early[:0]}
 	default:
@@ -109,10 +110,16 @@ func (p *parts) giveUp(r *part) {
 
 // weigh adds to what a row weighs.
 func (p *parts) weigh(r *part, weight uint64) {
-	if r.weight += weight; r.at >= 0 {
+	if r.weight = added(r.weight, weight); r.at >= 0 {
 		heap.Fix(&p.least, r.at)
 	}
 }
+
+// atMost is what all calls of its value may weigh.
+func (r *part) atMost() uint64 { return added(r.weight, r.Missed) }
+
+// added is a+b, or as much as there can be.
+func added(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
 
 // time records the latency of a call.
 func (r *part) time(t stats.Timing, known bool) {
@@ -153,7 +160,9 @@ func (p *parts) forget(pid int) {
 func (p *parts) reconcile(all []stats.Function, last bool) []stats.Function {
 	calls := make([]uint64, len(all))
 	unwound := make([]uint64, len(all))
+	rows := make([]int, len(all))
 	for _, r := range p.all {
+		rows[r.Func]++
 		calls[r.Func] += r.Calls
 		unwound[r.Func] += r.Unwound
 	}
@@ -166,6 +175,8 @@ func (p *parts) reconcile(all []stats.Function, last bool) []stats.Function {
 		if all[fn].Calls > calls[fn] && (last || !p.byValue) {
 			p.row(key)
 			missing[key] = all[fn].Calls - calls[fn]
+		} else if last && rows[fn] == 0 { // that nobody called it is to be told, too
+			p.row(partKey{fn: fn, rest: stats.Others})
 		}
 	}
 	out := make([]stats.Function, len(p.all))
@@ -191,7 +202,7 @@ type leastFirst []*part
 
 func (l leastFirst) Len() int { return len(l) }
 func (l leastFirst) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(l[i].weight+l[i].Missed, l[j].weight+l[j].Missed), cmp.Compare(l[i].used, l[j].used)) < 0
+	return cmp.Or(cmp.Compare(l[i].atMost(), l[j].atMost()), cmp.Compare(l[i].used, l[j].used)) < 0
 }
 func (l leastFirst) Swap(i, j int) {
 	l[i], l[j] = l[j], l[i]

@@ -175,6 +175,75 @@ func TestManyValues(t *testing.T) {
 	}
 }
 
+// TestWeightlessValues: a value that has lost its row and got it back is not exact, even if rows are kept
+// for time and no call took any.
+func TestWeightlessValues(t *testing.T) {
+	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
+	observe := func(c *pairing.Call) Observed { return Observed{Value: fmt.Sprint(c.Args[0])} }
+	totals := NewTotals(plan, TotalsOptions{Clock: &Clock{}, Costs: &laterCosts{ready: true}, ByValue: true, Observe: observe, KeptBy: ByTime})
+	for i := range uint64(3 * maxParts) {
+		totals.Return(&pairing.Call{Args: []uint64{i % (maxParts + 1)}})
+	}
+	funcs := []pairing.Count{{Calls: 3 * maxParts, Timed: 3 * maxParts}}
+	table := totals.At(&Reading{Last: true, Counts: &pairing.Counts{Funcs: funcs}})
+	for _, r := range table.Whole {
+		if r.Rest == stats.Valued && r.Calls < 2 && r.Missed == 0 {
+			t.Fatalf("%+v seems to be exact", r)
+		}
+	}
+	if table.Values.AtMost == 0 {
+		t.Errorf("%+v", *table.Values)
+	}
+}
+
+// TestPartsOfNothing: a function that nobody called has a row in the end, so that --fail-if sees it.
+func TestPartsOfNothing(t *testing.T) {
+	for _, byValue := range []bool{false, true} {
+		p := newParts([]stats.Function{{Name: "f"}, {Name: "g", Func: 1}}, byValue)
+		p.row(partKey{fn: 1, pid: 7, value: "v"}).Calls++
+		want := "[g 7 1=0+0+0+0 f 0 0=0+0+0+0]"
+		for range 2 {
+			if got := fmt.Sprint(rowsText(p.reconcile([]stats.Function{{}, {Calls: 1}}, true))); got != want {
+				t.Errorf("rows %s, want %s", got, want)
+			}
+		}
+	}
+}
+
+// TestHugeWeights: what weighs more than fits into 64 bits keeps its row.
+func TestHugeWeights(t *testing.T) {
+	p := newParts([]stats.Function{{Name: "f"}}, true)
+	add := func(value string, weight uint64) {
+		row := p.row(partKey{value: value})
+		row.Calls++
+		p.weigh(row, weight)
+	}
+	for range 4 {
+		add("heavy", 1<<62)
+	}
+	for i := range 2 * maxParts {
+		add(fmt.Sprint(i), 1000)
+	}
+	add("heavy", 1)
+	if heavy := p.of[partKey{value: "heavy"}]; heavy.Calls != 5 || heavy.Missed != 0 {
+		t.Errorf("%+v", heavy.Function)
+	}
+}
+
+// TestManyProcessesWithoutValues: they make no more rows than those with values.
+func TestManyProcessesWithoutValues(t *testing.T) {
+	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
+	observe := func(*pairing.Call) Observed { return Observed{Value: "did not return", Rest: stats.Unvalued} }
+	totals := NewTotals(plan, TotalsOptions{Clock: &Clock{}, Costs: &laterCosts{ready: true}, PerProcess: true, ByValue: true, Observe: observe, KeptBy: ByCalls})
+	for pid := range 3 * maxParts {
+		totals.Return(&pairing.Call{PID: pid + 1, Outcome: pairing.Open})
+		totals.ProcessEnded(pid + 1)
+	}
+	if n := len(totals.parts.all); n > maxParts {
+		t.Errorf("%d rows", n)
+	}
+}
+
 // inUse is how much of the heap is used.
 func inUse() uint64 {
 	var m runtime.MemStats

@@ -17,6 +17,9 @@ type Table struct {
 // At are the totals up to a reading.
 func (t *Totals) At(r *Reading) *Table {
 	funcs := r.Kept
+	for i := range funcs {
+		funcs[i].Serial = uint64(i)
+	}
 	if funcs == nil {
 		funcs = t.reconcile(r)
 	}
@@ -111,7 +114,7 @@ func (t *Totals) reconcile(r *Reading) []stats.Function {
 		if t.opt.ByValue {
 			r.Summary.Values = &stats.Kept{By: t.opt.KeptBy, Most: maxParts, Fell: p.fell}
 			if p.fell > 0 {
-				r.Summary.Values.AtMost = p.least[0].weight + p.least[0].Missed
+				r.Summary.Values.AtMost = p.least[0].atMost()
 			}
 		}
 	}

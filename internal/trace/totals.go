@@ -112,13 +112,14 @@ func (t *Totals) Entry(c *pairing.Call) {
 // keyOf is that of the row that a call counts for.
 func (t *Totals) keyOf(c *pairing.Call, o *Observed) partKey {
 	key := partKey{fn: c.Func, value: o.Value, rest: o.Rest}
-	if t.opt.PerProcess {
+	if t.opt.PerProcess && o.Rest == stats.Valued { // the others of all processes share a row
 		key.pid = c.PID
 	}
 	return key
 }
 
-// count counts a call for the row of its value.
+// count counts a call for the row of its value. Each weighs something: a row that has lost its room is
+// not exact, even if its calls took no time.
 func (t *Totals) count(row *part, o *Observed, ns int64) {
 	row.Calls++
 	weight := int64(1)
@@ -128,7 +129,7 @@ func (t *Totals) count(row *part, o *Observed, ns int64) {
 	case BySum:
 		weight = o.Amount
 	}
-	t.parts.weigh(row, uint64(max(weight, 0)))
+	t.parts.weigh(row, uint64(max(weight, 1)))
 }
 
 // addAmount adds that of a call.

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
@@ -156,7 +157,7 @@ func askShop(t *testing.T, dir, line string) (answer string, b *shopBooks) {
 	open, err := shop.StdinPipe()
 	check(t, err)
 	check(t, shop.start())
-	awaitText(t, shop.stdout, "ready")
+	awaitText(t, shop, shop.stdout, "ready")
 	answer = ask(t, dir, line, func(*child) { check(t, open.Close()) })
 	told, err := shop.wait()
 	check(t, err)
@@ -176,7 +177,7 @@ func ask(t *testing.T, dir, line string, do func(asked *child)) string {
 	asked.Dir = dir
 	asked.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
 	check(t, asked.start())
-	awaitText(t, asked.stderr, "probing ")
+	awaitText(t, asked, asked.stderr, "probing ")
 	do(asked)
 	o, err := asked.wait()
 	if err != nil {
@@ -191,10 +192,10 @@ func ask(t *testing.T, dir, line string, do func(asked *child)) string {
 }
 
 // awaitText waits until a child has written a text.
-func awaitText(t *testing.T, f *os.File, text string) {
+func awaitText(t *testing.T, c *child, f *os.File, text string) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !strings.Contains(contents(f), text); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
+		if time.Now().After(deadline) || !procfs.Alive(c.Process.Pid) {
 			t.Fatalf("no %q comes:\n%s", text, contents(f))
 		}
 	}

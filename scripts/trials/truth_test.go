@@ -17,7 +17,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-var runs = flag.Int("runs", 0, "run so often (default: latency 20, cost 1)")
+var runs = flag.Int("runs", 0, "run so often (default: latency 20, keys 5, cost 1)")
 
 // TestTrialTruth compares ftgo's numbers and values with what programs find out about themselves:
 // see scripts/truth.
@@ -27,6 +27,7 @@ func TestTrialTruth(t *testing.T) {
 	t.Run("cost", shares)
 	t.Run("values", values)
 	t.Run("budget", budgets)
+	t.Run("keys", keys)
 }
 
 // selftimed is a testdata/selftimed that runs, or a testdata/paced.

@@ -31,9 +31,10 @@ func (d *Info) constantsOf(pkg string, found func(path string, c constant) (more
 			d.walk(u, func(e *dwarf.Entry) (inside bool, err error) { // what was read will do
 				if value, ok := e.Val(dwarf.AttrConstValue).(int64); ok && e.Tag == dwarf.TagConstant {
 					name := val[string](e, dwarf.AttrName)
-					u.constants = append(u.constants, constant{strings.Clone(name[strings.LastIndexByte(name, '.')+1:]), ref(e, dwarf.AttrType), uint64(value)})
+					name = strings.Clone(name[strings.LastIndexByte(name, '.')+1:])
+					u.constants, err = append(u.constants, constant{name, ref(e, dwarf.AttrType), uint64(value)}), d.use(len(name)) // which they may share
 				}
-				return e.Tag == dwarf.TagCompileUnit, nil
+				return e.Tag == dwarf.TagCompileUnit, err
 			})
 		}
 		for _, c := range u.constants {
@@ -73,6 +74,7 @@ func (d *Info) withConstants(t *gotype.Type, at dwarf.Offset) *gotype.Type {
 		d.constantsOf(path, func(_ string, c constant) bool {
 			if _, known := names[c.value]; !known && c.typ == at {
 				names[c.value] = lastElement(path) + "." + c.name
+				return d.use(len(names[c.value])) == nil
 			}
 			return true
 		})
@@ -91,8 +93,9 @@ func (d *Info) enumeration(t *gotype.Type, e *dwarf.Entry) *gotype.Type {
 			if err != nil {
 				break // what was read will do
 			}
-			if value, ok := c.Val(dwarf.AttrConstValue).(int64); ok && names[uint64(value)] == "" {
-				names[uint64(value)] = val[string](c, dwarf.AttrName)
+			name := val[string](c, dwarf.AttrName)
+			if value, ok := c.Val(dwarf.AttrConstValue).(int64); ok && names[uint64(value)] == "" && d.use(len(name)) == nil {
+				names[uint64(value)] = name
 			}
 		}
 		return names

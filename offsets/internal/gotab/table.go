@@ -344,7 +344,9 @@ type types struct {
 
 	mu    sync.Mutex
 	known map[uint64]*gotype.Type
-	named map[string][]uint64 // addresses by name; nil before one is asked for
+	// named are addresses by name, unnamed why there are none; both nil before one is asked for.
+	named   map[string][]uint64
+	unnamed error
 }
 
 // findTypes goes by runtime.firstmoduledata.

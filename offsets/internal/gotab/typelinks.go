@@ -1,6 +1,7 @@
 package gotab
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
 // RuntimeTypeNamed finds a type by the name that %T prints, which may have the whole import path:
@@ -20,18 +22,29 @@ func (g *Tables) RuntimeTypeNamed(name string) (*gotype.Type, error) {
 		return nil, err
 	}
 	t.mu.Lock()
-	if t.named == nil {
-		t.named, err = g.linkedTypes(t)
+	if t.named == nil && t.unnamed == nil {
+		t.named, t.unnamed = g.linkedTypes(t)
 	}
+	named, err := t.named, t.unnamed
 	t.mu.Unlock()
 	if err != nil {
 		return nil, fmt.Errorf("find type %s: %w", name, err)
 	}
-	short, pkg := shortName(predeclared.ReplaceAllStringFunc(name, func(s string) string { return aliases[s] }))
+	short, pkg := shortName(asTheRuntime(name))
 	var found []uint64
-	for _, addr := range t.named[short] {
-		if path := g.packagePath(t, addr); pkg == "" || path == "" || path == pkg {
-			found = append(found, addr)
+	var paths []string
+	find := func(addrs []uint64, known bool) {
+		for _, addr := range addrs[:min(len(addrs), maxAlike)] {
+			if path := g.packagePath(t, addr); pkg == path || !known && (pkg == "" || path == "") {
+				found, paths = append(found, addr), append(paths, cmp.Or(path, "an unknown package"))
+			}
+		}
+	}
+	if find(named[short], false); len(found) == 0 && pkg != "" { // math/rand/v2 is rand
+		for other, addrs := range named {
+			if sameButPackage(other, short) {
+				find(addrs, true)
+			}
 		}
 	}
 	switch len(found) {
@@ -40,17 +53,29 @@ func (g *Tables) RuntimeTypeNamed(name string) (*gotype.Type, error) {
 	case 1:
 		return g.RuntimeType(found[0])
 	}
-	var paths []string
-	for _, addr := range found {
-		paths = append(paths, g.packagePath(t, addr))
+	slices.Sort(paths)
+	if paths = slices.Compact(paths); len(paths) > maxListed {
+		paths = append(paths[:maxListed], "another package")
 	}
 	return nil, fmt.Errorf("find type %s: it may be of %s", name, strings.Join(paths, " or "))
 }
 
+const (
+	// maxAlike is how many types of one name are looked at: large programs have some hundreds.
+	maxAlike = 1000
+	// maxListed is how many packages an error lists.
+	maxListed = 5
+)
+
 // aliases are what types are called that have two names.
 var aliases = map[string]string{"byte": "uint8", "rune": "int32", "any": "interface {}"}
 
-var predeclared = regexp.MustCompile(`\b(byte|rune|any)\b`)
+var words = regexp.MustCompile(`[\pL\pN_./-]+`)
+
+// asTheRuntime has the names that the runtime has for predeclared types: a package may be called as one.
+func asTheRuntime(name string) string {
+	return words.ReplaceAllStringFunc(name, func(word string) string { return cmp.Or(aliases[word], word) })
+}
 
 // shortName cuts the import path of a declared type, or of a pointer to one, down to its last element.
 func shortName(name string) (short, pkg string) {
@@ -60,10 +85,24 @@ func shortName(name string) (short, pkg string) {
 	if slash < 0 || strings.ContainsAny(path, "({ ") {
 		return name, ""
 	}
-	if dot := strings.IndexByte(path[slash:], '.'); dot > 0 {
-		pkg = path[:slash+dot]
+	if dot := strings.LastIndexByte(path, '.'); dot > slash {
+		pkg = path[:dot]
 	}
 	return name[:len(name)-len(base)] + base[slash+1:], pkg
+}
+
+// sameButPackage tells whether two names of declared types, or of pointers to such, differ in nothing but
+// their packages' names.
+func sameButPackage(a, b string) bool {
+	split := func(name string) (stars int, pkg, declared string) {
+		base := strings.TrimLeft(name, "*")
+		path, args, _ := strings.Cut(base, "[")
+		dot := strings.LastIndexByte(path, '.') + 1
+		return len(name) - len(base), path[:dot], path[dot:] + "[" + args
+	}
+	starsA, pkgA, declaredA := split(a)
+	starsB, pkgB, declaredB := split(b)
+	return starsA == starsB && declaredA == declaredB && pkgA != "" && pkgB != ""
 }
 
 // linkedTypes are the addresses of types by their names: those without a name of their own that the
@@ -84,7 +123,7 @@ func (g *Tables) linkedTypes(t *types) (map[string][]uint64, error) {
 	}
 	start, ok1 := g.image.Pointer(at)
 	count, ok2 := g.image.Pointer(at + 8)
-	if !ok1 || !ok2 || count > (t.end-t.start)/rtypeName {
+	if !ok1 || !ok2 || count > min(t.end-t.start, g.image.Most())/4 {
 		return nil, errors.New("no list of types")
 	}
 	list := make([]byte, 4*count)
@@ -93,24 +132,34 @@ func (g *Tables) linkedTypes(t *types) (map[string][]uint64, error) {
 	}
 	r := rtypeReader{Tables: g, types: t}
 	named := make(map[string][]uint64)
+	seen := make(map[uint64]bool)
+	budget := int64(g.image.Most()) // names that overlap would take more
 	add := func(addr uint64) (kind reflect.Kind) {
 		var head [48]byte
-		if addr%8 != 0 || addr < t.start || addr >= t.end || !g.image.Read(addr, head[:]) {
+		if seen[addr] || addr%8 != 0 || addr < t.start || addr >= t.end || !g.image.Read(addr, head[:]) {
 			return reflect.Invalid
 		}
+		seen[addr] = true
 		kind = plainKind(reflect.Kind(head[t.form.kind] & kindMask))
-		if name, err := r.name(addr, head[:], kind); err == nil && !slices.Contains(named[name], addr) {
-			named[name] = append(named[name], addr)
+		name, err := r.name(addr, head[:], kind)
+		if err != nil {
+			budget -= image.MaxName // which may have been read
+			return reflect.Invalid
 		}
+		budget -= int64(len(name))
+		named[name] = append(named[name], addr)
 		return kind
 	}
-	for ; len(list) > 0; list = list[4:] {
+	for ; len(list) > 0 && budget > 0; list = list[4:] {
 		addr := t.start + uint64(binary.LittleEndian.Uint32(list))
 		if add(addr) == reflect.Pointer {
 			if elem, ok := g.image.Pointer(addr + t.form.size); ok {
 				add(elem)
 			}
 		}
+	}
+	if budget <= 0 {
+		return nil, errors.New("names are longer than the file")
 	}
 	return named, nil
 }

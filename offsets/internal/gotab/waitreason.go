@@ -1,6 +1,9 @@
 package gotab
 
-import "debug/elf"
+import (
+	"debug/elf"
+	"strings"
+)
 
 // firstReason is the minor version of the first Go that says by a number why a goroutine waits, and
 // waitReason where runtime.g has that byte, behind goid, schedlink and waitsince
@@ -13,8 +16,10 @@ const (
 // WaitReason is how far behind runtime.g.goid is the number of the reason why a goroutine waits.
 func (v Version) WaitReason() (offset int64, known bool) { return waitReason, v.Minor >= firstReason }
 
-// reasonsBegin is what runtime.waitReasonStrings has begun with ever since there is one.
-var reasonsBegin = [...]string{"", "GC assist marking", "IO wait"}
+// reasonsBegin is what runtime.waitReasonStrings has begun with ever since there is one. It is made
+// when the program starts: as an array in the file it would be found in ftgo itself, which is what demo
+// looks at.
+var reasonsBegin = strings.Split("\nGC assist marking\nIO wait", "\n")
 
 // maxReasons is how many a byte can tell apart.
 const maxReasons = 256
@@ -23,12 +28,14 @@ const maxReasons = 256
 // they are not found. They are found by what they begin with, so that it takes no symbols. What
 // lies behind them may be taken for more, which no goroutine waits for.
 func (g *Tables) WaitReasons() (names []string) {
+	tries := 8 // binaries have the text once
 	g.image.Scan([]byte(reasonsBegin[1]), func(_ *elf.Prog, text uint64) bool {
 		g.image.ScanPointers(text, func(second uint64) bool {
 			names = g.reasonsAt(second - 16)
 			return names == nil
 		})
-		return names == nil
+		tries--
+		return names == nil && tries > 0
 	})
 	return names
 }

@@ -47,3 +47,14 @@ func TestWaitReasons(t *testing.T) {
 		})
 	}
 }
+
+// TestOwnWaitReasons: what looks for the names does not find itself, as in ftgo demo.
+func TestOwnWaitReasons(t *testing.T) {
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := openPath(t, path).WaitReasons(); !slices.Contains(names, "sleep") {
+		t.Errorf("%q", names)
+	}
+}

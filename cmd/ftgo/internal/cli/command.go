@@ -57,6 +57,8 @@ type Command struct {
 	Run   func(ctx context.Context) error
 	// Plain, if set, is the whole command, which has no flags but -h, and that only if it has About.
 	Plain func(ctx context.Context, args []string) error
+	// Firsts, if set, are what the first argument of a plain one may be. Behind it stands what probe takes.
+	Firsts func() []string
 }
 
 // Find finds a command by its name; nil is none.

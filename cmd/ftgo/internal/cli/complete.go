@@ -73,10 +73,14 @@ func candidates(commands []*Command, before []string, last string) []string {
 			list = append(list, known.Name+"\t"+known.Summary)
 		}
 		return list
-	case before[0] == "completion":
-		return append(nothing, shells...)
 	}
 	command := Find(commands, before[0])
+	if command != nil && command.Firsts != nil {
+		if len(before) == 1 {
+			return append(nothing, command.Firsts()...)
+		}
+		command, before = Find(commands, "probe"), before[1:]
+	}
 	if command == nil || command.Plain != nil {
 		return nothing
 	}
@@ -246,7 +250,7 @@ var shells = []string{"bash", "zsh", "fish"}
 
 // Completion is the command that prints the shells' scripts.
 func Completion(e *Env) *Command {
-	return &Command{Name: "completion", Summary: "print a script for bash, zsh or fish to complete words", Plain: func(_ context.Context, args []string) error {
+	return &Command{Name: "completion", Summary: "print a script for bash, zsh or fish to complete words", Firsts: func() []string { return shells }, Plain: func(_ context.Context, args []string) error {
 		if len(args) != 1 {
 			return Usage("completion: not one of bash, zsh, fish (see ftgo completion -h)")
 		}

@@ -89,12 +89,13 @@ type CallOptions struct {
 // Callers follow, a line each. JSON is an object a call, CSV and TSV have a row each, with args
 // and results as JSON. A latency is that of a call that has returned; others have none.
 type CallWriter struct {
-	w    io.Writer
-	o    CallOptions
-	row  object
-	line []byte
-	tree int       // the number of the last tree
-	at   *TreeLine // in JSON, that of the tree which is written
+	w       io.Writer
+	o       CallOptions
+	row     object
+	line    []byte
+	results []byte    // of the line, to know how long they are
+	tree    int       // the number of the last tree
+	at      *TreeLine // in JSON, that of the tree which is written
 }
 
 // stackWidth is how many columns callers may take, 0 for any number.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/testdata/madeup"
@@ -148,6 +149,20 @@ func TestCallText(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})
+	}
+}
+
+// TestCallFits: values that are cut take all that there is, and what results leave of their third.
+func TestCallFits(t *testing.T) {
+	long := madeup.Str(strings.Repeat("x", 300))
+	for _, results := range [][]capture.Value{nil, {madeup.Named("n", madeup.Num("int", 0))}, get().Results, {madeup.Named("s", long), madeup.Named("s", long)}} {
+		c := get()
+		c.Args, c.Results = []capture.Value{madeup.Named("a", long), madeup.Named("b", long)}, results
+		for _, width := range []int{100, 120, 200} {
+			if n := utf8.RuneCountInString(line(t, CallOptions{Width: width}, c)); n > width || n < width-4 {
+				t.Errorf("%d columns of %d: %s", n, width, line(t, CallOptions{Width: width}, c))
+			}
+		}
 	}
 }
 

@@ -45,19 +45,22 @@ func (w *CallWriter) appendText(b []byte, c *CallLine) []byte {
 
 // appendCall writes arguments and results behind the function, within CallOptions.Width if that can be.
 func (w *CallWriter) appendCall(b []byte, c *CallLine, args, results bool) []byte {
-	room := func(part int) int {
+	room := func(around string, part int) int {
 		if w.o.Width == 0 {
 			return 0
 		}
-		return max((w.o.Width-len(b))*part/3, 1)
+		return max((w.o.Width-printable.Columns(string(b))-len(around))*part/3, 1)
 	}
-	if args && results && len(c.Results) > 0 {
-		b = valuetext.AppendArgs(b, c.Args, c.ArgsNote, room(2))
-	} else if args {
-		b = valuetext.AppendArgs(b, c.Args, c.ArgsNote, room(3))
+	if args {
+		most := room("()", 3)
+		if results && most > 0 { // results have up to a third
+			w.results = valuetext.AppendResults(w.results[:0], c.End, c.Results, room("() = ()", 1))
+			most = max(most-printable.Columns(string(w.results)), 1)
+		}
+		b = valuetext.AppendArgs(b, c.Args, c.ArgsNote, most)
 	}
 	if results {
-		b = valuetext.AppendResults(b, c.End, c.Results, room(3))
+		b = valuetext.AppendResults(b, c.End, c.Results, room(" = ()", 3))
 	}
 	return b
 }

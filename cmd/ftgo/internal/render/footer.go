@@ -33,7 +33,7 @@ func (f *footer) line(tell bool, format string, args ...any) {
 func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 	var f footer
 	f.line(true, "%s", hits(s))
-	f.line(s.Hits > 0 && s.Unseen != "", "no call was seen: %s", printable.Text(s.Unseen))
+	f.line(s.Hits > 0 && s.Unseen != "", "no call is shown: %s", printable.Text(s.Unseen))
 	f.line(s.Before+s.After > 0, "not counted: %s while probes were put into place, %d while they were removed",
 		units.Plural(s.Before, "hit"), s.After)
 	f.line(s.Pass > toldPass, "the kernel's counters were read within %s: calls of two functions may be of moments so far apart",

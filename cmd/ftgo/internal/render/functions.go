@@ -205,7 +205,16 @@ func amountCell(r stats.Row, of func(*stats.Histogram) int64) any {
 	if r.Amounts == nil || r.Amounts.Count() == 0 {
 		return nil
 	}
-	return units.Compact(float64(of(&r.Amounts.Histogram)))
+	return amountText(of(&r.Amounts.Histogram))
+}
+
+// amountText writes a sum, which may be more than there can be.
+func amountText(n int64) string {
+	text := units.Compact(float64(n))
+	if n == math.MaxInt64 {
+		text = "≥" + text
+	}
+	return text
 }
 
 // sumOf is the statistic that TOTAL shows.

@@ -64,7 +64,7 @@ func TestHostileStacks(t *testing.T) {
 	for _, s := range hostileValues {
 		stacks := hostileStack(s)
 		// A blank line, the function, the calls, three callers.
-		written(t, 6, func(w io.Writer) error { return StackText(w, stacks, "", 40) })
+		written(t, 6, func(w io.Writer) error { return StackText(w, stacks, "", 40, 0) })
 		validJSON(t, written(t, 1, func(w io.Writer) error { return StackJSON(w, stacks, "") }))
 		if text := written(t, 1, func(w io.Writer) error { return FoldedStacks(w, stacks, "") }); !folded.MatchString(text) {
 			t.Errorf("folded %.300q", text)

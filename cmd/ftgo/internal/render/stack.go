@@ -73,16 +73,24 @@ func frameObjects(stack []stats.Location) (o objects) {
 //	        main.handle server.go:42
 //	        main.main main.go:7
 //
-// Callers keep to width columns, unless that is 0.
-func StackText(w io.Writer, stacks []Stack, amount string, width int) error {
+// Callers keep to width columns, and stacks of a function to the first top, unless these are 0.
+func StackText(w io.Writer, stacks []Stack, amount string, width, top int) error {
 	var b []byte
+	first := 0
 	for i, s := range stacks {
 		if i == 0 || stacks[i-1].Func != s.Func {
 			n := 1
 			for i+n < len(stacks) && stacks[i+n].Func == s.Func {
 				n++
 			}
-			b = fmt.Appendf(b, "\n%s: %s\n", printable.Text(s.Function), units.Plural(uint64(n), "stack"))
+			b = fmt.Appendf(b, "\n%s: %s", printable.Text(s.Function), units.Plural(uint64(n), "stack"))
+			if top > 0 && n > top {
+				b = fmt.Appendf(b, ", the first %d", top)
+			}
+			b, first = append(b, '\n'), i
+		}
+		if top > 0 && i-first >= top {
+			continue
 		}
 		b = fmt.Appendf(b, "%8d call", s.Calls)
 		if s.Calls != 1 {
@@ -92,7 +100,7 @@ func StackText(w io.Writer, stacks []Stack, amount string, width int) error {
 			b = fmt.Appendf(b, "  total %s  mean %s  max %s", units.Duration(s.Sum), units.Duration(s.Sum/int64(s.Completed)), units.Duration(s.Max))
 		}
 		if amount != "" {
-			b = fmt.Appendf(b, "  sum %s", units.Compact(float64(s.Amount)))
+			b = fmt.Appendf(b, "  sum %s", amountText(s.Amount))
 		}
 		b = append(appendStack(b, "        ", s.Callers, width), '\n')
 	}

@@ -34,7 +34,8 @@ func stacks() []Stack {
 }
 
 func TestStackGoldens(t *testing.T) {
-	golden(t, "stacks", func(b *bytes.Buffer) error { return StackText(b, stacks(), "", 0) })
+	golden(t, "stacks", func(b *bytes.Buffer) error { return StackText(b, stacks(), "", 0, 0) })
+	golden(t, "stacks-top", func(b *bytes.Buffer) error { return StackText(b, stacks(), "", 0, 1) })
 	golden(t, "stacks.json", func(b *bytes.Buffer) error { return StackJSON(b, stacks(), "") })
 	golden(t, "stacks.folded", func(b *bytes.Buffer) error { return FoldedStacks(b, stacks(), "") })
 	for _, f := range []Format{Table, JSON, CSV, TSV} {

@@ -103,6 +103,17 @@ func TestTableMarksLatenciesOfLossyFunctionsOnly(t *testing.T) {
 	}
 }
 
+// TestTableOfLargeSums: what is more than an int64 holds does not look like a sum.
+func TestTableOfLargeSums(t *testing.T) {
+	row := stats.Row{Function: stats.Function{Name: "f", Amounts: &stats.Amounts{}}}
+	for range 3 {
+		row.Amounts.Record(1 << 62)
+	}
+	if line := tableLines(t, []stats.Row{row}, Options{Amount: "n"})[1]; !strings.Contains(line, " ≥9.22E ") || !strings.HasSuffix(line, " 4.61E") {
+		t.Errorf("%q", line)
+	}
+}
+
 func TestTableKeepsFullNamesWithoutLimit(t *testing.T) {
 	rows := extreme()
 	for i, line := range tableLines(t, rows, Options{Latency: true, FullNames: true})[1:] {
@@ -161,7 +172,7 @@ func TestWidths(t *testing.T) {
 				{Function: "github.com/a/b/c/d/pkg.(*VeryLongTypeName).VeryLongMethodName", File: "/src/a_long_name_of_a_file.go", Line: 4711},
 				{Function: "main.main", File: "/src/main.go", Line: 7},
 			}}}
-			return StackText(w, []Stack{{StackRow: stats.StackRow{Calls: 1}, Function: "main.f", Callers: callers}}, "", width)
+			return StackText(w, []Stack{{StackRow: stats.StackRow{Calls: 1}, Function: "main.f", Callers: callers}}, "", width, 0)
 		},
 		"histograms": func(w *bytes.Buffer, width int) error {
 			return Histograms(w, ordinary()[:1], true, Options{Width: width})

@@ -222,11 +222,23 @@ func (j *Job) sayUnseen() {
 	}
 	switch {
 	case calls > 0 || j.Unseen == nil:
+	case j.begun() > 0: // with -n, calls are those that have ended
+		j.table.Unseen = units.Plural(j.begun(), "call") + " had not ended"
 	case j.table.Elsewhere > 0:
 		j.table.Unseen = "other processes had " + units.Plural(j.table.Elsewhere, "call")
 	default:
 		j.table.Unseen = j.Unseen()
 	}
+}
+
+// begun is the number of calls that have begun, as far as calls are told.
+func (j *Job) begun() (n uint64) {
+	if j.table.Counts != nil {
+		for i := range j.table.Counts.Funcs {
+			n += j.table.Counts.Funcs[i].Calls
+		}
+	}
+	return n
 }
 
 // sayDoubts tells of calls whose latencies are none.

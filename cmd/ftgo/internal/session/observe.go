@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 	"sync"
 	"time"
@@ -47,6 +48,9 @@ func (o *Options) Observe(ctx context.Context, v run.View) (err error) {
 		return err
 	}
 	if p.target, err = o.resolve(); err != nil {
+		if text := o.Replaced(); text != "" && errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w; %s", err, text)
+		}
 		return err
 	}
 	defer p.target.Binary.Close()
@@ -65,7 +69,7 @@ func (o *Options) Observe(ctx context.Context, v run.View) (err error) {
 		if j.Program != nil {
 			program = j.Program.Path
 		}
-		return o.WhyUnseen(program)
+		return o.WhyUnseen(program, o.Fork)
 	}
 	plan := p.live
 	if o.InKernel {

@@ -186,6 +186,22 @@ func TestSingle(t *testing.T) {
 	}
 }
 
+// TestScreenTiny: nothing scrolls off a terminal of few lines, even where there is a status.
+func TestScreenTiny(t *testing.T) {
+	for height, want := range []string{1: "", 2: "s", 3: "a\ns"} {
+		m := &terminal{width: 20, height: height}
+		screen := NewScreen(m)
+		for range 3 {
+			if err := screen.Draw("a\nb\nc\nd\n", "s", m.width, m.height); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := m.String(); height > 0 && got != want {
+			t.Errorf("%d lines: %q, want %q", height, got, want)
+		}
+	}
+}
+
 func TestScreenWithoutLimits(t *testing.T) {
 	var b bytes.Buffer
 	screen := NewScreen(&b)

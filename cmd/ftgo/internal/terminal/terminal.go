@@ -69,7 +69,7 @@ func Size(w io.Writer) (width, height int) {
 
 // ascii is what stands for the signs of tables where a terminal can't show them: each takes
 // one column, as they do.
-var ascii = strings.NewReplacer("µ", "u", "…", "~", "≤", "<", "≈", "~", "↓", "v",
+var ascii = strings.NewReplacer("µ", "u", "…", "~", "≤", "<", "≥", ">", "≈", "~", "↓", "v",
 	"░", ".", "▒", ":", "▓", "+",
 	"▁", ".", "▂", ".", "▃", ":", "▄", ":", "▅", "+", "▆", "+", "▇", "#", "█", "#",
 	"▏", " ", "▎", " ", "▍", "-", "▌", "-", "▋", "-", "▊", "#", "▉", "#")
@@ -106,25 +106,24 @@ func NewScreen(w io.Writer) *Screen { return &Screen{w: w} }
 // top from then on.
 func (s *Screen) Draw(text, status string, width, height int) error {
 	lines := slices.Collect(strings.Lines(text))
-	last, full := -1, height
-	if status != "" {
-		height--
+	last, room := -1, len(lines)+1
+	if height > 0 {
+		room = height - 1
 	}
-	if height > 0 && len(lines) > height-1 {
-		lines = lines[:height-1]
+	if status != "" && room > 0 {
+		last = min(len(lines), room-1)
+		lines = append(lines[:last], status)
 	}
-	if status != "" {
-		last, lines = len(lines), append(lines, status)
-	}
+	lines = lines[:min(len(lines), room)]
 	// One write, and each line erased right before it is drawn: no flicker.
 	var b bytes.Buffer
 	switch {
-	case s.lines > 0 && (width != s.width || full != s.height):
+	case s.lines > 0 && (width != s.width || height != s.height):
 		b.WriteString("\x1b[H") // CUP: nobody knows where the terminal has moved the lines to
 	case s.lines > 0:
 		fmt.Fprintf(&b, "\x1b[%dA\r", s.lines) // CUU: to the first line
 	}
-	s.width, s.height = width, full
+	s.width, s.height = width, height
 	for i, line := range lines {
 		line = strings.TrimSuffix(line, "\n")
 		if width > 0 {

@@ -137,17 +137,20 @@ func (v *values) plan(s *target.Target, features tracefs.Features) (run.Values, 
 				continue
 			}
 			if *one.to, err = o.check(one.expr, v.entries); err != nil && unknown != nil {
-				err = fmt.Errorf("%w; types can be given: 'main.get(key string, n int)'", unknown)
+				err = fmt.Errorf("%w; %s", unknown, giveTypes)
 			}
 			if err != nil {
 				return out, without(s, f, err)
 			}
 			o.want(*one.to)
 		}
-		if v.opt.Tables.Errors && o.err != "" {
-			o.atReturn, out.Fails = append(o.atReturn, o.err), true
-		}
 		v.funcs[f] = vf
+		switch errors := v.opt.Tables.Errors; {
+		case errors && o.err != "" && (v.flags.Shown || len(o.atReturn) > 0):
+			o.atReturn, out.Fails = append(o.atReturn, o.err), true
+		case errors: // as without values, which recordings have
+			out, err = failing(s, features, o.sig)
+		}
 		if v.flags.Shown { // what is wanted is looked for in what trace has fetched
 			args, results, serr := s.Shown(f, o.sig)
 			_, err = o.entry.Capture(args, nil)
@@ -224,7 +227,7 @@ func (v *values) observe(c *pairing.Call) (o trace.Observed) {
 	}
 	if f.Values.Return != nil && c.Results != nil {
 		seen.ret = f.Values.Return.Decode(c.Results, v.memory.Process(c))
-		o.Failed = isError(seen.ret)
+		o.Failed = isError(seen.ret) || len(vf.atReturn) == 0 && c.Results[0] != 0 // see failing
 	}
 	if v.stacks != nil {
 		seen.stack = v.stack(c, f.Name)
@@ -289,7 +292,7 @@ func (t *TableFlags) keptBy() string {
 	switch order := t.order(); {
 	case order == "sum":
 		return trace.BySum
-	case slices.Contains([]string{"total", "mean", "p50", "p90", "p99", "max", "wait"}, order):
+	case !slices.Contains([]string{"calls", "rate", "errors", "name"}, order):
 		return trace.ByTime
 	}
 	return trace.ByCalls

@@ -206,7 +206,7 @@ func (t *TableFlags) DefineCount(fs *cli.Flags) {
 
 // Orders are what rows of functions can be sorted by. Total is the time of all completed calls
 // together, wait what --sched says of it, sum what --sum adds up.
-var Orders = []string{"calls", "rate", "total", "mean", "p50", "p90", "p99", "max", "errors", "wait", "sum", "name"}
+var Orders = []string{"calls", "rate", "total", "mean", "p50", "p90", "p95", "p99", "p999", "max", "errors", "wait", "sum", "name"}
 
 func (t *TableFlags) defineRows(fs *cli.Flags, orders ...string) {
 	fs.IntVarP(&t.Top, "top", "t", 0, "show only the first `N` functions")

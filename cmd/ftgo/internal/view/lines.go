@@ -102,7 +102,7 @@ func (v *Lines) Begin(s *run.Scene) error {
 		opt.Short = shortNames(s.Plan)
 	}
 	for reason, n := range v.unknown {
-		v.Env.Say("arguments of %s %s; types can be given: 'main.get(key string, n int) (v string, err error)'", units.Plural(n, "function"), reason)
+		v.Env.Say("arguments of %s %s; %s", units.Plural(n, "function"), reason, giveTypes)
 	}
 	v.calls = render.NewCallWriter(v.out, opt)
 	if v.opt.Header {

@@ -89,7 +89,11 @@ func (l *live) draw() error {
 	sortRows(l.rows, l.orders[0])
 	rows := slices.DeleteFunc(slices.Clone(l.rows), func(r stats.Row) bool { return !strings.Contains(r.Name+" "+r.Value, s.Filter) })
 	rows = topRows(rows, l.top)
-	s.Fit(len(rows), s.height-besides)
+	page := s.height - besides
+	if s.height == 0 {
+		page = len(rows) // the terminal does not tell its size
+	}
+	s.Fit(len(rows), page)
 	l.options.Width = s.width
 	var b bytes.Buffer
 	if err := render.Functions(&b, render.Table, rows, l.options); err != nil {

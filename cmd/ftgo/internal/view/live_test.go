@@ -86,6 +86,11 @@ func TestLive(t *testing.T) {
 		t.Errorf("resized: %v, %q", err, drawn.String())
 	}
 	check("resized", "f00", "f02", "by calls, 1 to 3 of 30; s sorts, / filt…", 3)
+	width, height = 0, 0 // the terminal does not say
+	if err := typed("j"); err != nil {
+		t.Fatal(err)
+	}
+	check("without a size", "f00", "f29", "by calls; s sorts", 30)
 	if err := typed("q"); !errors.Is(err, run.ErrEnough) {
 		t.Errorf("q: %v", err)
 	}

@@ -67,20 +67,24 @@ func (r *Table) Values(s *target.Target, features tracefs.Features) (run.Values,
 		return nil, nil
 	}
 	return func(f *offsets.Func, _ *offsets.Sites) (out uprobe.Values, err error) {
-		sig, err := s.Binary.Signature(f)
-		if err != nil {
-			return out, nil
+		if sig, err := s.Binary.Signature(f); err == nil {
+			return failing(s, features, sig)
 		}
-		last, ok := lastError(sig)
-		if !ok || last.Err != nil {
-			return out, nil
-		}
-		last.Type, _ = gotype.Basic("uintptr")
-		opt := capture.Options{Memory: features.Memory, Machine: s.Binary.Processor().Machine()}
-		out.Fails = true
-		out.Return, err = capture.NewBuilder([]offsets.Variable{last}, opt).Capture(nil, nil)
-		return out, err
+		return out, nil
 	}, nil
+}
+
+// failing fetches whether calls have failed, if the last result is an error: the first word of that.
+func failing(s *target.Target, features tracefs.Features, sig *offsets.Signature) (out uprobe.Values, err error) {
+	last, ok := lastError(sig)
+	if !ok || last.Err != nil {
+		return out, nil
+	}
+	last.Type, _ = gotype.Basic("uintptr")
+	opt := capture.Options{Memory: features.Memory, Machine: s.Binary.Processor().Machine()}
+	out.Fails = true
+	out.Return, err = capture.NewBuilder([]offsets.Variable{last}, opt).Capture(nil, nil)
+	return out, err
 }
 
 func (r *Table) Begin(s *run.Scene) error {
@@ -265,7 +269,7 @@ func (r *Table) writeStacks(t *trace.Table) error {
 		if !r.opt.FullNames {
 			width, _ = terminal.Size(r.Out)
 		}
-		return render.StackText(r.Out, rows, amount, width)
+		return render.StackText(r.Out, rows, amount, width, r.opt.Tables.Top)
 	case render.JSON:
 		return render.StackJSON(r.Out, rows, amount)
 	case render.Folded:

@@ -34,8 +34,11 @@ func TestSortRows(t *testing.T) {
 		row("e", 5, 1e3, stats.Function{Split: stats.Split{Waiting: 8}}),
 	}
 	for order, want := range map[string]string{
-		"calls": "abced", "rate": "abced", "total": "cdbea", "p99": "dcbea", "max": "dcbea", "errors": "dcabe", "wait": "ebacd", "name": "abcde",
+		"calls": "abced", "rate": "abced", "total": "cdbea", "p99": "dcbea", "p999": "dcbea", "max": "dcbea", "errors": "dcabe", "wait": "ebacd", "name": "abcde",
 	} {
+		if !slices.Contains(Orders, order) {
+			t.Errorf("--sort %s is unknown", order)
+		}
 		sortRows(rows, order)
 		got := ""
 		for _, r := range rows {

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,6 +23,9 @@ import (
 	"github.com/ftgo/ftgo/tracefs"
 )
 
+// giveTypes is what helps where the types of arguments are not known.
+const giveTypes = "types can be given, a receiver's first: 'main.T.Get(t ptr, key string) (n int, err error)'"
+
 // isError tells whether the last result is an error that is not nil.
 func isError(results []capture.Value) bool {
 	if len(results) == 0 {
@@ -39,6 +43,8 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 		}
 		sig, told, err := s.Signature(f)
 		switch {
+		case errors.Is(err, offsets.ErrNoDebugInfo) && told:
+			return out, cli.Usage("%w; %s", err, giveTypes)
 		case err != nil && told:
 			return out, cli.WithStatus(cli.ExitUsage, err)
 		case err != nil && v.opt.Lines.Where != "":

@@ -84,7 +84,7 @@ var sample = values{
 	"np":   {Type: kind(reflect.Pointer, 8)},
 	"buf":  {Type: gotype.SliceOf(basic("byte")), Num: 0xc000, Bytes: []byte("GET /"), Len: 5, Cap: 8},
 	"nbuf": {Type: gotype.SliceOf(basic("byte"))},
-	"ints": {Type: gotype.SliceOf(basic("int")), Num: 0xc000, Len: 3, Cap: 4},
+	"ints": {Type: gotype.SliceOf(basic("int")), Num: 0xc000, Len: 3, Cap: 4, Items: []capture.Value{num("int", 150)}},
 	"arr":  {Type: &gotype.Type{Kind: reflect.Array, Len: 7}, State: capture.Unreadable},
 	"m":    {Type: kind(reflect.Map, 8), Num: 0xc000, Len: 2}, "nm": {Type: kind(reflect.Map, 8)},
 	"um": {Type: kind(reflect.Map, 8), Num: 0xc000, Len: 2, State: capture.Unreadable},
@@ -245,6 +245,7 @@ func TestParseValue(t *testing.T) {
 		{"key", "bob", ""}, {"key[:2]", "bo", ""}, {"key[:9]", "bob", ""}, {"long", "abcdefgh…", ""}, {"long[:8]", "abcdefgh", ""}, {"rune", "ab…", ""},
 		{"len(buf) / 2", "2", "2"}, {"flags & 4", "", ""}, {"n & 3", "2", "2"}, {"n > 100", "true", "1"}, {"no", "false", "0"}, {"f", "1.5", ""},
 		{"p", "0xc000", "49152"}, {"np", "nil", "0"}, {"fn", "main.f", ""}, {"buf[:3]", "GET", ""},
+		{"ints", "[150 …+2]", ""}, {"m", "map[len 2]", ""}, {"arr", "", ""}, {"um", "", ""},
 		{"err", "not found", "0"}, {"nerr", "nil", ""}, {"uerr", "", ""}, {"serr", "main.E", ""}, {"ai", "42", "42"}, {"as", "x", ""}, {"ap", "49152", "49152"},
 		{"gone", "", ""}, {"lost", "", ""}, {"missing", "", ""}, {"gone + 1", "", ""},
 	} {

@@ -176,8 +176,12 @@ func (e Expr) Text(c Call) (text string, known bool) {
 			switch v.Type.Kind {
 			case reflect.Pointer, reflect.UnsafePointer:
 				return fmt.Sprintf("%#x", v.Num), true
-			case reflect.Int: // a duration may be one
+			case reflect.Int, reflect.Uint: // they may be durations, or constants
 				return valuetext.Text(v), true
+			case reflect.Slice, reflect.Array, reflect.Struct, reflect.Map:
+				if e.root.operand(c).class == 0 { // no text: that shows what is in it
+					return valuetext.Text(v), true
+				}
 			}
 		}
 	}

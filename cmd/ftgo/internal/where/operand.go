@@ -13,8 +13,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/valuetext"
 )
 
@@ -81,9 +83,9 @@ func (o operand) spell() (text string, ok bool) {
 	switch o = spoken(o); {
 	case o.class == textClass && (o.text.length < 0 || o.text.length > 0 && len(o.text.bytes) == 0):
 	case o.class == textClass && o.text.cut():
-		return string(capture.WholeRunes(o.text.bytes)) + "…", true
+		return legible(capture.WholeRunes(o.text.bytes)) + "…", true
 	case o.class == textClass:
-		return string(o.text.bytes), true
+		return legible(o.text.bytes), true
 	case o.class == truthClass:
 		return strconv.FormatBool(o.truth == True), true
 	case o.class == realClass:
@@ -96,6 +98,14 @@ func (o operand) spell() (text string, ok bool) {
 		return dynamic.Dynamic, true // the type, where the value is not for people
 	}
 	return "", false
+}
+
+// legible is text, with \xNN for what JSON has no other way to tell apart.
+func legible(b []byte) string {
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	return printable.Text(string(b))
 }
 
 // read makes an operand of a value.

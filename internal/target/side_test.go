@@ -1,0 +1,19 @@
+package target
+
+import (
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets"
+)
+
+// TestSides: a register is of calls' begin or of their end, whatever its type is called.
+func TestSides(t *testing.T) {
+	sig := &offsets.Signature{}
+	for path, atEntry := range map[string]bool{
+		"goarg1": true, "+8(goarg2):goret.T": true, "goarg1:*main.goretT": true, "goret1": false, "goret1:*main.goargs": false, "+0(goret2):goarg.T": false,
+	} {
+		if AtEntry(sig, path) != atEntry || AtReturn(sig, path) == atEntry {
+			t.Errorf("%s: at entry %v, at return %v", path, AtEntry(sig, path), AtReturn(sig, path))
+		}
+	}
+}
