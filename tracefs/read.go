@@ -145,16 +145,18 @@ func parseProfile(text string, events []Event) ([][]uint64, error) {
 		index[events[i].Name] = i
 		hits[i] = make([]uint64, 0, len(events[i].Sites))
 	}
+	// Lines of an event follow one another.
+	event, i, ours := "", 0, false
 	for line := range strings.SplitSeq(text, "\n") {
-		fields := strings.Fields(line)
-		if len(fields) < 2 {
-			continue
+		rest, count := lastField(line)
+		if _, name := lastField(rest); name != event {
+			event = name
+			i, ours = index[name]
 		}
-		i, ours := index[fields[len(fields)-2]]
 		if !ours {
 			continue
 		}
-		n, err := strconv.ParseUint(fields[len(fields)-1], 10, 64)
+		n, err := strconv.ParseUint(count, 10, 64)
 		if err != nil {
 			return nil, fmt.Errorf("parse uprobe_profile line %q: %w", line, err)
 		}
@@ -166,6 +168,13 @@ func parseProfile(text string, events []Event) ([][]uint64, error) {
 		}
 	}
 	return hits, nil
+}
+
+// lastField is the last word of a line, and what is before it.
+func lastField(line string) (rest, last string) {
+	line = strings.TrimRight(line, " ")
+	at := strings.LastIndexByte(line, ' ') + 1
+	return line[:at], line[at:]
 }
 
 // Overruns is how many events the session's ring buffer has lost: overwritten before

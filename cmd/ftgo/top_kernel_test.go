@@ -158,7 +158,7 @@ func TestKernelTop(t *testing.T) {
 	}
 
 	pid := again()
-	m.wait("main.tick", "↓TOTAL", "CALLS", "RATE/s", "SELF", "P50", "P99", "of the program's CPU time", "Enter opens")
+	m.wait("main.tick", "↓TOTAL", "CALLS", "RATE/s", "SELF", "P50", "P99", "of its CPU time", "budget 15%", "Enter opens")
 	m.keys("s")
 	m.wait("↓SELF")
 	m.keys("S", "S", "S")

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// firstLook is when probes are looked at for the first time, and the least between two looks at
-	// how often they are hit; slowLook is the most.
+	// firstLook is when functions are timed for the first time, and the least between two looks at
+	// how often probes are hit; slowLook is the most.
 	firstLook = 100 * time.Millisecond
 	slowLook  = time.Second
-	soonLook  = 50 * time.Millisecond // at what may be too hot again
+	soonLook  = 50 * time.Millisecond // at what may be too hot
 	dearLook  = 5 * time.Millisecond  // the CPU time from which on a look is dear
 	// lookShare is what part of a CPU looks may take: to read the counters of 15,000 sites takes
 	// 20 ms. Between them is a glance at the time that the program spends in the kernel.
@@ -87,6 +87,9 @@ func newSwitcher(ctx context.Context, l *Live) (m *switcher, err error) {
 		l.opt.Say("calls of %s are counted at first%s", units.Plural(eligible, "function"), how)
 	}
 	m.next = time.Now().Add(firstLook)
+	if l.opt.Budget > 0 {
+		m.next = time.Now().Add(soonLook) // what is hot is so from the beginning
+	}
 	m.glance = m.next
 	m.start(m.run)
 	return m, nil

@@ -74,19 +74,26 @@ func TopCells(r, recent stats.Row, sched bool) []top.Cell {
 // TopCost says what probes cost the program, in the interval after what they had cost before and from the
 // beginning on, and what was lost.
 func TopCost(s *stats.Summary, before *stats.Probing) string {
-	cost := "what probes cost is not known yet"
+	cost, apart := "what probes cost is not known yet", []string(nil)
 	if p := s.Probing; p != nil && p.CPU > 0 {
-		cost = fmt.Sprintf("probes take %s of the program's CPU time", share(p.Share(p.NS)))
+		now, ns := stats.Probing{CPU: p.CPU}, p.NS
 		if before != nil && p.CPU > before.CPU {
-			recent := stats.Probing{CPU: p.CPU - before.CPU}
-			cost = fmt.Sprintf("probes take %s of the program's CPU time, %s since the start", share(recent.Share(p.NS-before.NS)), share(p.Share(p.NS)))
+			now.CPU, ns = p.CPU-before.CPU, p.NS-before.NS
+			apart = append(apart, "since the start "+share(p.Share(p.NS)))
 		}
-		if p.Others > 0 {
-			cost += ", and " + units.Duration(int64(p.Others)) + " of other processes'"
-		}
+		cost = fmt.Sprintf("probes take %s of its CPU time", share(now.Share(ns)))
 	}
 	if s.Budget > 0 {
-		cost += fmt.Sprintf(" (budget %s)", share(s.Budget))
+		apart = append(apart, fmt.Sprintf("budget %.4g%%", 100*s.Budget))
+	}
+	if apart != nil {
+		cost += " (" + strings.Join(apart, ", ") + ")"
+	}
+	if own := s.OwnShare(); own > 0 {
+		cost += ", ftgo " + share(own)
+	}
+	if p := s.Probing; p != nil && p.Others > 0 {
+		cost += ", and " + units.Duration(int64(p.Others)) + " of other processes'"
 	}
 	if s.Lost > 0 {
 		cost += fmt.Sprintf("; %s lost", units.Plural(s.Lost, "event"))

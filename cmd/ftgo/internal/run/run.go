@@ -43,6 +43,7 @@ type Job struct {
 // state is how far a run is.
 type state struct {
 	expired <-chan time.Time // comes when the time is up, counted from the window's beginning on
+	soon    <-chan time.Time // comes when the first interval is to end, if that is a short one
 	failed  error            // the view's first error
 	written bool             // somebody writes to the binary
 	table   *trace.Table     // the last
@@ -155,10 +156,15 @@ func (j *Job) told() error {
 	select {
 	case <-j.expired:
 		return ErrEnough
+	case <-j.soon:
+		return j.Source.Mark()
 	default:
 		return nil
 	}
 }
+
+// firstInterval is how long a short one is.
+const firstInterval = 200 * time.Millisecond
 
 // close removes the probes and ends the program.
 func (j *Job) close() error {
@@ -206,6 +212,9 @@ func (j *Job) Reading(at *trace.Reading) {
 	case at.First:
 		if j.For > 0 {
 			j.expired = time.After(j.For - time.Since(at.From))
+		}
+		if j.View.Needs().Soon {
+			j.soon = time.After(firstInterval)
 		}
 	case at.Last:
 		j.table = j.Totals.At(at)
@@ -318,6 +327,7 @@ type Needs struct {
 	Inside                bool // calls are marked that functions with that role make
 	Follow                bool // goroutines are told that calls start
 	Memory                bool // the view is nothing without what is fetched from memory
+	Soon                  bool // the first interval is a short one: somebody waits for the numbers
 }
 
 // Values is [uprobe.Options].Values.

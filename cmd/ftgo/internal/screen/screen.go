@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/gdamore/tcell/v3"
 
@@ -134,13 +133,4 @@ func (v *viewer) mouse(ev *tcell.EventMouse) bool {
 		return v.painting.Click(x, y)
 	}
 	return true
-}
-
-// Possible tells why there can be no screen, if so.
-func Possible() error {
-	f, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
-	if err != nil {
-		return fmt.Errorf("open terminal: %w", err)
-	}
-	return f.Close()
 }

@@ -101,9 +101,7 @@ func (v *Lines) Begin(s *run.Scene) error {
 	if !v.opt.FullNames {
 		opt.Short = shortNames(s.Plan)
 	}
-	for reason, n := range v.unknown {
-		v.Env.Say("arguments of %s %s; %s", units.Plural(n, "function"), reason, giveTypes)
-	}
+	v.sayUnknown()
 	v.calls = render.NewCallWriter(v.out, opt)
 	if v.opt.Header {
 		if err := v.calls.Header(); err != nil {
@@ -128,6 +126,13 @@ func (v *Lines) Begin(s *run.Scene) error {
 		}
 	}
 	return nil
+}
+
+// sayUnknown says why arguments are not known.
+func (v *Lines) sayUnknown() {
+	for reason, n := range v.unknown {
+		v.Env.Say("arguments of %s %s; %s", units.Plural(n, "function"), reason, giveTypes)
+	}
 }
 
 func (v *Lines) Entry(c *pairing.Call) error {

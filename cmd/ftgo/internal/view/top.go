@@ -32,6 +32,12 @@ func NewOverview(o *Options, show func(top.Page)) *Overview {
 	return &Overview{Table: NewTable(o, uprobe.Latency), show: show}
 }
 
+func (v *Overview) Needs() run.Needs {
+	needs := v.Table.Needs()
+	needs.Soon = true
+	return needs
+}
+
 func (v *Overview) Begin(s *run.Scene) error {
 	v.Scene = s
 	v.short = shortNames(s.Plan)
@@ -122,13 +128,14 @@ func NewCloseup(o *Options, show func(top.Look)) (*Closeup, error) {
 }
 
 func (v *Closeup) Needs() run.Needs {
-	return run.Needs{Mode: uprobe.Latency, Stacks: true, Totals: trace.TotalsOptions{Intervals: true}}
+	return run.Needs{Mode: uprobe.Latency, Stacks: true, Soon: true, Totals: trace.TotalsOptions{Intervals: true}}
 }
 
 func (v *Closeup) Begin(s *run.Scene) error {
 	v.Lines.begin(s)
 	short := shortNames(s.Plan)
 	v.short = short[s.Plan.Funcs[0].Name]
+	v.sayUnknown()
 	v.calls = render.NewCallWriter(&v.line, render.CallOptions{Width: longestLine, Short: short})
 	return nil
 }
