@@ -55,12 +55,8 @@ func TopCells(r, recent stats.Row, sched bool) []top.Cell {
 		calls += "+" // and those that nobody saw
 		seenCell = top.Cell{Text: shareCell(counted), Key: int64(counted * 1000)}
 	}
-	rate, about := recent.Rate, ""
-	if _, counted := recent.Seen.Shares(); counted == 0 && r.Rate > 0 {
-		rate, about = r.Rate, "≈" // as long as it was seen
-	}
 	cells := []top.Cell{
-		{Text: calls, Key: int64(r.Calls)}, {Text: about + units.Rate(rate), Key: int64(rate * 1000)},
+		{Text: calls, Key: int64(r.Calls)}, topRate(r, recent),
 		time("sum"), self, time("p50"), time("p99"),
 	}
 	if sched && timed(r) {
@@ -71,6 +67,14 @@ func TopCells(r, recent stats.Row, sched bool) []top.Cell {
 	return append(cells, errors, number(r.CountedOnly), seenCell)
 }
 
+// topRate is the rate of the last interval, or, where nothing was seen in that, of the time before.
+func topRate(whole, recent stats.Row) top.Cell {
+	if _, counted := recent.Seen.Shares(); counted == 0 && whole.Rate > 0 {
+		return top.Cell{Text: "≈" + units.Rate(whole.Rate), Key: int64(whole.Rate * 1000)}
+	}
+	return top.Cell{Text: units.Rate(recent.Rate), Key: int64(recent.Rate * 1000)}
+}
+
 // TopCost says what probes cost the program, in the interval after what they had cost before and from the
 // beginning on, and what was lost.
 func TopCost(s *stats.Summary, before *stats.Probing) string {
@@ -78,7 +82,7 @@ func TopCost(s *stats.Summary, before *stats.Probing) string {
 	if p := s.Probing; p != nil && p.CPU > 0 {
 		now, ns := stats.Probing{CPU: p.CPU}, p.NS
 		if before != nil && p.CPU > before.CPU {
-			now.CPU, ns = p.CPU-before.CPU, p.NS-before.NS
+			now.CPU, ns = p.CPU-before.CPU, max(p.NS-before.NS, 0) // what a hit costs may be known better by now
 			apart = append(apart, "since the start "+share(p.Share(p.NS)))
 		}
 		cost = fmt.Sprintf("probes take %s of its CPU time", share(now.Share(ns)))
@@ -103,11 +107,14 @@ func TopCost(s *stats.Summary, before *stats.Probing) string {
 
 // TopNumbers are a line on the calls of a function, and one on what they spent their time with.
 func TopNumbers(whole, recent stats.Row) (numbers, split string) {
-	numbers = fmt.Sprintf("%s, %s/s", units.Plural(whole.Calls, "call"), units.Rate(recent.Rate))
+	numbers = fmt.Sprintf("%s, %s/s", units.Plural(whole.Calls, "call"), topRate(whole, recent).Text)
 	for _, s := range stats.Statistics {
 		if s.Name[0] == 'p' && timed(whole) || s.Name == "max" && timed(whole) {
 			numbers += fmt.Sprintf("  %s %v", s.Name, latency(whole, s, Options{}))
 		}
+	}
+	if _, counted := whole.Seen.Shares(); counted < 1 {
+		numbers += fmt.Sprintf("  seen %s%% of the time", shareCell(counted))
 	}
 	if whole.Unwound > 0 {
 		numbers += fmt.Sprintf("  %d unwound", whole.Unwound)

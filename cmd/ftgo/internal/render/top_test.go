@@ -1,0 +1,96 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/stats"
+)
+
+// topRow is a row of a function that was timed.
+func topRow(calls uint64, change func(*stats.Function)) stats.Row {
+	f := stats.Function{Name: "main.f", Calls: calls, Completed: calls, Latency: &stats.Histogram{}, Self: 400}
+	for range calls {
+		f.Time(stats.Timing{Raw: 1500, Net: 1000, Low: 800, High: 1200}, true)
+	}
+	if change != nil {
+		change(&f)
+	}
+	return stats.NewRow(f, 2)
+}
+
+// TestTopCells: what is not exact, or not known, says so.
+func TestTopCells(t *testing.T) {
+	unseen := stats.Seen{Timed: 0, Counted: 0, Of: 2}
+	for _, test := range []struct {
+		name          string
+		whole, recent stats.Row
+		want          string
+	}{
+		{"timed", topRow(10, nil), topRow(4, nil), "10 2.00 10.0µs 400ns 1.00µs 1.00µs - - -"},
+		{"errors", topRow(10, func(f *stats.Function) { f.ReturnsErrors, f.Errors = true, 3 }), topRow(0, nil), "10 0 10.0µs 400ns 1.00µs 1.00µs 3 - -"},
+		{"only counted", topRow(0, func(f *stats.Function) { f.Calls, f.CountedOnly, f.TooOften = 7, 7, 3.5 }), topRow(0, nil), "7 0 * - * * - 7 -"},
+		{"lost", topRow(2, func(f *stats.Function) { f.Lost = 1 }), topRow(0, nil), "2 0 ~2.00µs 400ns ~1.00µs ~1.00µs - - -"},
+		{"probes may be all", topRow(2, func(f *stats.Function) { f.Bounds.Low = stats.Histogram{} }), topRow(0, nil), "2 0 <3.00µs - <1.50µs <1.50µs - - -"},
+		{"not seen all the time", topRow(8, func(f *stats.Function) { f.Seen = stats.Seen{Timed: 1, Counted: 1, Of: 2} }), topRow(0, func(f *stats.Function) { f.Seen = unseen }), "8+ ≈8.00 8.00µs 400ns 1.00µs 1.00µs - - 50"},
+		{"not called", topRow(0, nil), topRow(0, nil), "0 0 - - - - - - -"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			cells := TopCells(test.whole, test.recent, false)
+			for _, c := range cells {
+				if c.Text == "" {
+					c.Text = "-"
+				}
+				got = append(got, c.Text)
+			}
+			if text := strings.Join(got, " "); text != test.want || len(cells) != len(TopColumns(false)) {
+				t.Errorf("got  %s\nwant %s", text, test.want)
+			}
+			if with := TopCells(test.whole, test.recent, true); len(with) != len(TopColumns(true)) {
+				t.Errorf("%d cells with waits, of %d columns", len(with), len(TopColumns(true)))
+			}
+		})
+	}
+}
+
+// TestTopCost: costs are of the last interval first, never less than nothing, and beside what ftgo takes.
+func TestTopCost(t *testing.T) {
+	probing := func(ns, cpu float64) *stats.Probing { return &stats.Probing{NS: ns, CPU: cpu} }
+	for _, test := range []struct {
+		of     stats.Summary
+		before *stats.Probing
+		want   string
+	}{
+		{stats.Summary{}, nil, "what probes cost is not known yet"},
+		{stats.Summary{Budget: 0.15, Seconds: 2, Own: time.Second}, nil, "what probes cost is not known yet (budget 15%), ftgo 50%"},
+		{stats.Summary{Probing: probing(1e8, 1e9)}, nil, "probes take 10% of its CPU time"},
+		{stats.Summary{Probing: probing(3e8, 2e9), Budget: 0.25}, probing(1e8, 1e9), "probes take 20% of its CPU time (since the start 15%, budget 25%)"},
+		{stats.Summary{Probing: probing(3e8, 2e9)}, probing(4e8, 1e9), "probes take 0% of its CPU time (since the start 15%)"},
+		{stats.Summary{Probing: &stats.Probing{NS: 1e8, CPU: 1e9, Others: 5e6}, Lost: 3}, nil, "probes take 10% of its CPU time, and 5.00ms of other processes'; 3 events lost"},
+	} {
+		if got := TopCost(&test.of, test.before); got != test.want {
+			t.Errorf("got  %s\nwant %s", got, test.want)
+		}
+	}
+}
+
+// TestTopNumbers: a function that is open has a line of numbers, and one of what the time went to.
+func TestTopNumbers(t *testing.T) {
+	whole := topRow(4, func(f *stats.Function) {
+		f.Unwound, f.Split, f.Waits = 2, stats.Split{Running: 1000, Runnable: 1000, Waiting: 2000}, stats.Waits{"chan receive": 2000}
+		f.Seen = stats.Seen{Timed: 1, Counted: 1, Of: 2}
+	})
+	numbers, split := TopNumbers(whole, whole)
+	got := fmt.Sprintf("%s\n%s", numbers, split)
+	const want = "4 calls, 4.00/s  p50 1.00µs  p90 1.00µs  p99 1.00µs  max 1.00µs  seen 50% of the time  2 unwound\n" +
+		"running 25%, runnable 25%, waiting 50%: chan receive"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if _, split := TopNumbers(topRow(1, nil), topRow(1, nil)); split != "" {
+		t.Errorf("split of nothing: %s", split)
+	}
+}
