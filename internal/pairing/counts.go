@@ -42,17 +42,17 @@ func (p *pairer) extend() {
 	}
 }
 
-// call counts a call that began at a site.
-func (a *accounting) call(site *uprobe.Site) {
-	if a.funcs[site.Func].timed.calls++; !site.Beside {
-		a.funcs[site.Func].all.calls++
+// call counts a call that is to be paired, beside a Counter that counts it or not.
+func (a *accounting) call(fn int, beside bool) {
+	if a.funcs[fn].timed.calls++; !beside {
+		a.funcs[fn].all.calls++
 	}
 }
 
 // noCall counts a hit where calls begin that was none.
-func (a *accounting) noCall(site *uprobe.Site) {
-	if a.funcs[site.Func].timed.noCalls++; !site.Beside {
-		a.funcs[site.Func].all.noCalls++
+func (a *accounting) noCall(fn int, beside bool) {
+	if a.funcs[fn].timed.noCalls++; !beside {
+		a.funcs[fn].all.noCalls++
 	}
 }
 

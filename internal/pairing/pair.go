@@ -88,7 +88,7 @@ func (p *pairer) event(ev *parse.Event, bias uint64) {
 		if p.taken(pe, site, ev) {
 			p.enter(ev, &pe.Fields, site)
 		} else {
-			p.account.noCall(site)
+			p.account.noCall(site.Func, site.Beside)
 		}
 	case uprobe.Point:
 		p.count(ev, site)
@@ -151,7 +151,7 @@ func (p *pairer) taken(e *uprobe.Event, site *uprobe.Site, ev *parse.Event) bool
 
 // count takes a call that is counted, not paired.
 func (p *pairer) count(ev *parse.Event, site *uprobe.Site) {
-	p.account.call(site)
+	p.account.call(site.Func, site.Beside)
 	p.sink.Counted(ev.PID, site.Func)
 	p.finished(ev.Time)
 }
@@ -170,16 +170,16 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	target := &p.plan.Funcs[fn]
 	if target.Sites.Restarts && len(s.frames) > 0 {
 		if top := &s.frames[len(s.frames)-1]; top.fn == fn && top.depth == depth {
-			p.account.noCall(site)
+			p.account.noCall(site.Func, site.Beside)
 			return
 		}
 	}
 	if site.Beside && slices.ContainsFunc(p.uncounted[fn], func(r retirement) bool { return r.has(ev.Time) }) {
-		p.account.noCall(site)
+		p.account.noCall(site.Func, site.Beside)
 		p.unwind(ev, s, depth)
 		return
 	}
-	p.account.call(site)
+	p.account.call(site.Func, site.Beside)
 	p.sink.Counted(ev.PID, fn)
 	p.unwind(ev, s, depth)
 	p.ran(ev, fn, s)
