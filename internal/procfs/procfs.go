@@ -112,7 +112,7 @@ func Executing(pid int) (tid int) {
 // executing is Executing with the path of the file, "" where there is none, or none to be seen.
 func executing(pid int) (tid int, path string) {
 	path, err := os.Readlink(folder(pid) + "/exe")
-	if !errors.Is(err, fs.ErrNotExist) {
+	if !errors.Is(err, fs.ErrNotExist) || alone(pid) {
 		return pid, path
 	}
 	tids, _ := Threads(pid) // what was read will do
@@ -124,11 +124,29 @@ func executing(pid int) (tid int, path string) {
 	return pid, ""
 }
 
-// Running are the processes that run the file at a path.
+// alone tells whether a process has no other thread than the first, as those of the kernel: its folder of
+// threads has a link for each, and two (proc_task_getattr in fs/proc/base.c, Linux 6.12).
+func alone(pid int) bool {
+	var stat syscall.Stat_t
+	return syscall.Stat(folder(pid)+"/task", &stat) == nil && stat.Nlink <= 3
+}
+
+// Running are the processes that run the file at a path. It is asked again and again, and looks at each
+// process there is: so it looks just once at most.
 func Running(path string) (running []int) {
+	file, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
 	pids, _ := All() // what was read will do
 	for _, pid := range pids {
-		if SameFile(path, Exe(pid)) {
+		exe := folder(pid) + "/exe"
+		other, err := os.Stat(exe)
+		if errors.Is(err, fs.ErrNotExist) && !alone(pid) {
+			exe = Exe(pid)
+			other, err = os.Stat(exe)
+		}
+		if err == nil && sameFile(path, exe, file, other) {
 			running = append(running, pid)
 		}
 	}

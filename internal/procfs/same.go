@@ -15,6 +15,10 @@ func SameFile(path, other string) bool {
 	if err != nil || berr != nil {
 		return false
 	}
+	return sameFile(path, other, a, b)
+}
+
+func sameFile(path, other string, a, b os.FileInfo) bool {
 	alike := a.Mode().IsRegular() && a.Mode() == b.Mode() && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 	return os.SameFile(a, b) || alike && samePage(path, other)
 }
