@@ -161,7 +161,7 @@ type topTalk struct {
 }
 
 func (t *topTalk) Write(b []byte) (int, error) {
-	if t.say(strings.TrimSpace(string(b))) {
+	if t.shown((*top.Model).Say, strings.TrimSpace(string(b))) {
 		return len(b), nil
 	}
 	return t.stderr.Write(b)
@@ -169,16 +169,16 @@ func (t *topTalk) Write(b []byte) (int, error) {
 
 // Show shows how far long work is.
 func (t *topTalk) Show(line string) {
-	if to, ok := t.stderr.(terminal.Shower); !t.say(line) && ok {
+	if to, ok := t.stderr.(terminal.Shower); !t.shown((*top.Model).Doing, line) && ok {
 		to.Show(line)
 	}
 }
 
-// say says something as long as there is a screen, and tells whether there is.
-func (t *topTalk) say(text string) (shown bool) {
+// shown shows something as long as there is a screen, and tells whether there is.
+func (t *topTalk) shown(how func(*top.Model, string), text string) (shown bool) {
 	t.s.update(func() {
 		if shown = t.s.open; shown {
-			t.s.model.Say(strings.TrimPrefix(text, "ftgo: "))
+			how(t.s.model, strings.TrimPrefix(text, "ftgo: "))
 		}
 	})
 	return shown

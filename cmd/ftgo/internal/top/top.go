@@ -76,7 +76,8 @@ type Model struct {
 	asking  bool // for the keys
 	one     *One // the function that is open
 	said    string
-	saidFor int // so many more refreshes
+	saidFor int      // so many more refreshes
+	heard   []string // what was said last
 	height  int
 	columns []column // of the last drawing, by where they are
 }
@@ -105,8 +106,18 @@ func (m *Model) Show(p Page) {
 	}
 }
 
-// Say has a line of talk shown, until the next key or for some refreshes.
-func (m *Model) Say(text string) { m.said, m.saidFor = text, 4 }
+// Doing has a line shown of what is being done, until the next key or for some refreshes.
+func (m *Model) Doing(text string) { m.said, m.saidFor = text, 4 }
+
+// Say does so with a line of talk, all of which is to be read beside the keys.
+func (m *Model) Say(text string) {
+	m.Doing(text)
+	m.heard = append(m.heard, text)
+	m.heard = m.heard[max(len(m.heard)-mostHeard, 0):]
+}
+
+// mostHeard is how many lines of talk are kept.
+const mostHeard = 8
 
 // Reset forgets what is shown and what was typed, for a page of something else.
 func (m *Model) Reset(sort int) { *m = *New(sort) }
@@ -277,7 +288,7 @@ func (m *Model) Draw(width, height int) []Line {
 	status := m.status()
 	switch {
 	case m.asking:
-		lines, status = help(), "any key goes back"
+		lines, status = m.help(width), "any key goes back"
 	case m.one != nil:
 		lines = m.one.draw(width, height-1)
 		status = m.one.status()
@@ -320,12 +331,36 @@ SEEN%          of the time that calls were seen in; CALLS has a + if not in all
 <              as seen: probes may be nearly all of it; ≈ nearly so
 `
 
-func help() (lines []Line) {
+// help tells the keys, and what was said, the newest first.
+func (m *Model) help(width int) (lines []Line) {
 	for text := range strings.Lines(keysText) {
 		lines = append(lines, Line{Text: strings.TrimSuffix(text, "\n")})
 	}
 	lines[0].Style = Bold
+	if m.heard != nil {
+		lines = append(lines, Line{}, Line{"SAID", Bold})
+	}
+	for _, text := range slices.Backward(m.heard) {
+		lines = append(lines, wrap(printable.Text(text), width)...)
+	}
 	return lines
+}
+
+// wrap breaks a text into lines between words.
+func wrap(text string, width int) (lines []Line) {
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		switch next := line + " " + word; {
+		case line == "":
+			line = word
+		case printable.Columns(next) > width:
+			lines = append(lines, Line{Text: line})
+			line = "  " + word
+		default:
+			line = next
+		}
+	}
+	return append(lines, Line{Text: line})
 }
 
 // Retitle changes a part of the first line, where nothing more is to come.

@@ -102,7 +102,9 @@ func TestModel(t *testing.T) {
 		{what: "paused, and there is news", do: func() { m.Show(page(31, 3)) }},
 		{what: "going on", keys: "p"},
 		{what: "talk", do: func() { m.Say("forged\x1b[2J: a\nb") }},
-		{what: "help", keys: "?"},
+		{what: "help", keys: "?", do: func() {
+			m.Say("probes take more than 15% of the program's CPU time: calls of some functions are counted, or not seen, for some of the time: " + strings.Repeat("x", 90) + " (--budget 0 sets no limit)")
+		}, width: 80, height: 40},
 		{what: "40 by 10", keys: " ", width: 40, height: 10},
 		{what: "200 by 50", width: 200, height: 50},
 		{what: "very small", width: 7, height: 3},
