@@ -27,6 +27,7 @@ func TestTrialTruth(t *testing.T) {
 	t.Run("cost", shares)
 	t.Run("values", values)
 	t.Run("budget", budgets)
+	t.Run("top", screens)
 	t.Run("keys", keys)
 }
 
