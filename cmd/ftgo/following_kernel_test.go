@@ -319,7 +319,7 @@ func TestKernelReplaced(t *testing.T) {
 	path := t.TempDir() + "/family"
 	copyFile(t, fixture.Build(t, "family"), path)
 	m := family(t, path, "stdin", "work=3")
-	p := tracer(t, "probe", "-o", "json", path, "main.work")
+	p := tracer(t, "probe", "-o", "json", "--budget", "0", path, "main.work")
 	copyFile(t, path, path+".new")
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)

@@ -133,7 +133,7 @@ func wholeProfile(t *testing.T, f *tracefs.FS, path string, sites int) (profile 
 
 // byFtgo is a process of ftgo's.
 func byFtgo(t *testing.T, command, path string) func() map[string]uint64 {
-	p := tracer(t, command, "-o", "json", path, "main.leaf", "main.framed")
+	p := tracer(t, command, "-o", "json", "--budget", "0", path, "main.leaf", "main.framed")
 	return func() map[string]uint64 {
 		p.Process.Signal(syscall.SIGINT)
 		if code := p.end(t); code != 0 {

@@ -200,7 +200,7 @@ func TestKernelBeingWritten(t *testing.T) {
 	}
 	// Readers and another ftgo are welcome, and so is a writer afterwards.
 	writer.Close()
-	p := tracer(t, "count", "-o", "json", path, "main.leaf")
+	p := tracer(t, "count", "-o", "json", "--budget", "0", path, "main.leaf")
 	if r := ftgo(t, args...); r.code != cli.ExitOK {
 		t.Errorf("beside another: status %d\n%s", r.code, r.stderr)
 	}
