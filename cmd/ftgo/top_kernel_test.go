@@ -227,15 +227,18 @@ func TestKernelTop(t *testing.T) {
 	m.wait("cleaned\nhere$")
 	nothingOf(t, f, pid)
 
-	pid = again()
-	target.Process.Signal(syscall.SIGTERM)
-	m.wait(fmt.Sprint(target.Process.Pid)+" has ended", "main.tick")
-	m.keys("q")
-	back("the program's end")
-	nothingOf(t, f, pid)
+	for _, end := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		pid = again()
+		target.Process.Signal(end)
+		target.Wait()
+		m.wait(fmt.Sprint(target.Process.Pid)+" has ended", "main.tick")
+		m.keys("q")
+		back("the program's end by " + end.String())
+		nothingOf(t, f, pid)
+		target = server(t, fixture.Build(t, "server"))
+		top = fmt.Sprintf("%s top -i 0.2 -p %d 'main.*'", built(t), target.Process.Pid)
+	}
 
-	target = server(t, fixture.Build(t, "server"))
-	top = fmt.Sprintf("%s top -i 0.2 -p %d 'main.*'", built(t), target.Process.Pid)
 	pid = again()
 	m.do("kill-server")
 	ended(t, pid)
