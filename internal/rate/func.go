@@ -27,7 +27,8 @@ type Func struct {
 	groups  [Timed + 1]*Group  // of its probes for each level, nil if there are none
 	calls   uint64             // so far
 	rate    float64            // in calls per second, when they were last seen
-	clean   float64            // what the rate would have been if nothing had been probed
+	clean   float64            // what the rate would have been at most if nothing had been probed
+	likely  float64            // what it would have been
 	load    float64            // the CPU time that its probes would have taken then, in seconds per second
 	full    bool               // the load is that of the level that it is at
 	back    Level              // where it was when its group was disarmed for another's sake
@@ -109,10 +110,11 @@ func (f *Func) saw(calls uint64, cost, looked, now, speedup float64) {
 	if seconds < shortest && fresh <= f.rate*shortest {
 		return
 	}
-	before := f.clean
+	before := f.likely
 	f.rate = fresh / max(seconds, shortest)
 	f.clean, f.load, f.full = f.rate*speedup, cost/max(seconds, shortest)*speedup, true
-	f.missed += f.away * (before + f.clean) / 2
+	f.likely = f.clean
+	f.missed += f.away * (before + f.likely) / 2
 	f.away = 0
 }
 
@@ -141,10 +143,10 @@ type Seen struct {
 
 // Seen is what was seen of the function until now.
 func (f *Func) Seen(now float64) Seen {
-	held, missed := f.held, f.missed+f.away*f.clean
+	held, missed := f.held, f.missed+f.away*f.likely
 	held[f.at] += now - f.since
 	if f.at == Off {
-		missed += f.clean * (now - f.since)
+		missed += f.likely * (now - f.since)
 	}
 	return Seen{Timed: held[Timed], Counted: held[Timed] + held[Counted], Of: held[Timed] + held[Counted] + held[Off], Missed: missed}
 }
