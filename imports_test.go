@@ -86,7 +86,9 @@ var arrows = []arrow{
 	{from: "cmd/ftgo/internal/run", to: []string{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/target", module + "/internal/trace", module + "/internal/units",
 		module + "/offsets", module + "/internal/pairing", module + "/tracefs", module + "/internal/uprobe"}},
+	{from: "cmd/ftgo/internal/calltree", to: []string{module + "/cmd/ftgo/internal/render", module + "/internal/capture", module + "/internal/pairing"}},
 	{from: "cmd/ftgo/internal/view", to: []string{
+		module + "/cmd/ftgo/internal/calltree",
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/where", module + "/internal/brackets", module + "/internal/printable", module + "/internal/stats", module + "/internal/target",
 		module + "/internal/trace", module + "/internal/units", module + "/internal/valuepath", module + "/internal/valuetext", module + "/offsets", module + "/offsets/symname", module + "/offsets/gotype", module + "/internal/pairing", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/own", to: []string{

@@ -21,6 +21,11 @@ type Thread struct {
 	PID, TID, CPU int
 }
 
+// ThreadOf is the thread that a call began on.
+func ThreadOf(c *pairing.Call) Thread {
+	return Thread{Goid: c.Goid, PID: c.PID, TID: c.TID, CPU: c.CPU}
+}
+
 // CallLine is what a line tells of a traced call, and where it began.
 type CallLine struct {
 	// Time is when the call began, by the clock on the wall, Ended when it returned or

@@ -65,8 +65,9 @@ type LineFlags struct {
 	Live       bool   // calls are traced now; recordings have all of their values
 }
 
-// Trees tells whether calls are shown as trees.
-func (l *LineFlags) Trees() bool { return l.Tree || l.Slow > 0 || l.Keep > 0 }
+// Trees tells whether calls are shown as trees, Slowest whether just slow ones are.
+func (l *LineFlags) Trees() bool   { return l.Tree || l.Slowest() }
+func (l *LineFlags) Slowest() bool { return l.Slow > 0 || l.Keep > 0 }
 
 // short tells whether values are for people to read at a glance.
 func (o *Options) short() bool {

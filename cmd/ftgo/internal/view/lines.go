@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/calltree"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
@@ -26,7 +27,7 @@ type Lines struct {
 	stream
 	calls  *render.CallWriter
 	order  startOrder
-	trees  *callTrees           // nil without --tree
+	trees  *calltree.Trees      // nil without --tree
 	chrome *render.ChromeWriter // nil but for -o chrome
 	latest uint64               // when a call was last seen to begin or end
 	idle   idle
@@ -116,10 +117,10 @@ func (v *Lines) Begin(s *run.Scene) error {
 	}
 	v.order = startOrder{write: v.write, open: make(map[uint64]*started)}
 	if v.opt.trees() {
-		v.trees = newCallTrees(o.Depth, v.writeTree)
-		v.trees.patience = cmp.Or(v.opt.Patience, v.trees.patience)
-		if o.Slow > 0 || o.Keep > 0 {
-			v.trees.slow, v.trees.total = &slowest{over: o.Slow, keep: o.Keep}, maxSlow
+		v.trees = calltree.New(o.Depth, v.writeTree)
+		v.trees.Patience = cmp.Or(v.opt.Patience, v.trees.Patience)
+		if o.Slowest() {
+			v.trees.Slowest(o.Slow, o.Keep)
 			if v.chrome != nil {
 				v.chrome.Marks = true
 			}
@@ -142,7 +143,7 @@ func (v *Lines) Entry(c *pairing.Call) error {
 	}
 	switch {
 	case v.trees != nil && v.concerns(c):
-		return v.trees.begin(c, v.Plan.Funcs[c.Func].Name, v.Clock.Wall(c.Start))
+		return v.trees.Begin(c, v.Plan.Funcs[c.Func].Name, v.Clock.Wall(c.Start))
 	case v.trees != nil:
 		return nil
 	case v.opt.Lines.StartOrder:
@@ -158,7 +159,7 @@ func (v *Lines) Return(c *pairing.Call) error {
 	line := v.line(c, true)
 	switch {
 	case v.trees != nil:
-		return v.trees.end(c, line, v.Clock.Wall(v.latest))
+		return v.trees.End(c, line, v.Clock.Wall(v.latest))
 	case v.opt.Lines.StartOrder:
 		return v.order.end(c, line)
 	}
@@ -200,7 +201,7 @@ func (v *Lines) Kernel(ev *pairing.KernelEvent) error {
 		line.Function = v.Plan.Funcs[w.Func].Name
 	}
 	if v.trees != nil {
-		if taken, err := v.trees.happened(ev, line); taken || v.trees.slow != nil {
+		if taken, err := v.trees.Happened(ev, line); taken || v.opt.Lines.Slowest() {
 			return err
 		}
 	}
@@ -221,10 +222,6 @@ func (v *Lines) concerns(c *pairing.Call) bool {
 	return !v.Target.Roles[v.Plan.Funcs[c.Func].Func].Hidden && (o.Goid == 0 || c.Goid == o.Goid) && (!v.opt.Inside || c.Inside)
 }
 
-func threadOf(c *pairing.Call) render.Thread {
-	return render.Thread{Goid: c.Goid, PID: c.PID, TID: c.TID, CPU: c.CPU}
-}
-
 // line makes the line of a call; nil if it is not wanted.
 func (v *Lines) line(c *pairing.Call, ended bool) *render.CallLine {
 	o := &v.opt.Lines
@@ -241,7 +238,7 @@ func (v *Lines) line(c *pairing.Call, ended bool) *render.CallLine {
 	}
 	line := &m.line
 	*line = render.CallLine{
-		Function: f.Name, Thread: threadOf(c),
+		Function: f.Name, Thread: render.ThreadOf(c),
 		Depth: c.Depth, Time: v.Clock.Wall(c.Start),
 	}
 	if ended {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/calltree"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/units"
@@ -21,7 +22,7 @@ func (v *Lines) Goroutine(g *pairing.Goroutine) error {
 	if v.trees == nil {
 		return nil
 	}
-	return v.trees.goroutine(g, v.Clock.Wall(g.At))
+	return v.trees.Goroutine(g, v.Clock.Wall(g.At))
 }
 
 // writeTree writes a tree, or a part of it. -n ends with the tree that has the last call.
@@ -61,7 +62,7 @@ func (v *Lines) Flush() error {
 		if v.idle.latest != v.latest {
 			v.idle = idle{v.latest, time.Now()}
 		}
-		if err := v.trees.pass(v.Clock.Wall(v.latest).Add(time.Since(v.idle.since))); err != nil {
+		if err := v.trees.Pass(v.Clock.Wall(v.latest).Add(time.Since(v.idle.since))); err != nil {
 			return err
 		}
 	}
@@ -73,15 +74,15 @@ func (v *Lines) writeRest() error {
 	if v.trees == nil {
 		return v.order.pass(true)
 	}
-	if err := v.trees.passAll(); err != nil || v.trees.slow == nil {
+	if err := v.trees.PassAll(); err != nil {
 		return err
 	}
-	kept := v.trees.slow.kept
+	kept := v.trees.Kept()
 	if v.chrome != nil { // time stamps grow along each track
-		slices.SortFunc(kept, func(a, b keptTree) int { return a.Began.Compare(b.Began) })
+		slices.SortFunc(kept, func(a, b *render.CallTree) int { return a.Began.Compare(b.Began) })
 	}
 	for _, t := range kept {
-		if err := v.writeTree(t.CallTree); err != nil {
+		if err := v.writeTree(t); err != nil {
 			return err
 		}
 	}
@@ -93,25 +94,26 @@ func (v *Lines) warnLeftOut(lost uint64) {
 	if v.trees == nil {
 		return
 	}
-	if n := v.trees.leftOut; n > 0 {
+	left := &v.trees.Left
+	if n := left.Calls; n > 0 {
 		v.Env.Warn(units.Plural(n, "call") + " left out of what is shown: too many others were open when they began")
 	}
 	if n := v.cut.trees; n > 0 {
-		v.Env.Warn(fmt.Sprintf("%s left out of %s: there is room for %d in a tree, and for %d in all", units.Plural(v.cut.lines, "line"), units.Plural(n, "tree"), maxTree, v.trees.total))
+		v.Env.Warn(fmt.Sprintf("%s left out of %s: there is room for %d in a tree, and for %d in all", units.Plural(v.cut.lines, "line"), units.Plural(n, "tree"), calltree.MaxTree, v.trees.Room()))
 	}
 	if lost > 0 && v.Plan.Follows {
 		v.Env.Warn("events were lost: a goroutine may be shown apart, and a call that seems unwound may have returned long before")
 	}
-	if s := v.trees.slow; s != nil && s.unseen > 0 {
-		v.Env.Warn("of " + units.Plural(s.unseen, "tree") + " nobody knows how long they took: the budget took their probes out meanwhile")
+	if n := left.Unseen; n > 0 {
+		v.Env.Warn("of " + units.Plural(n, "tree") + " nobody knows how long they took: the budget took their probes out meanwhile")
 	}
-	if s := v.trees.slow; s != nil && s.left > 0 {
-		v.Env.Warn(units.Plural(s.left, "tree") + " of the slowest not kept: all together have more lines than there is room for")
+	if n := left.Unkept; n > 0 {
+		v.Env.Warn(units.Plural(n, "tree") + " of the slowest not kept: all together have more lines than there is room for")
 	}
 }
 
 func (v *Lines) ProcessEnded(pid int) {
 	if v.stream.ProcessEnded(pid); v.trees != nil {
-		v.trees.processEnded(pid)
+		v.trees.ProcessEnded(pid)
 	}
 }

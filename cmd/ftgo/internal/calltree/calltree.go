@@ -1,4 +1,6 @@
-package view
+// Package calltree gathers calls in trees, with the goroutines that they start, and keeps those that are
+// wanted: all, the slow ones, or the slowest.
+package calltree
 
 import (
 	"time"
@@ -9,8 +11,8 @@ import (
 
 // Limits of what is held back until a tree is over.
 const (
-	// maxTree is the number of lines after which a tree is shown in parts.
-	maxTree = 10_000
+	// MaxTree is the number of lines after which a tree is shown in parts.
+	MaxTree = 10_000
 	// maxTrees is the number of lines of all trees after which any of them that has
 	// minPart lines is, and those are shown that wait for goroutines.
 	maxTrees = 200_000
@@ -27,10 +29,10 @@ const (
 	partEvery = 10 * time.Second
 )
 
-// callTrees gathers calls until the outermost one of each tree has ended, with all that goroutines
+// Trees gathers calls until the outermost one of each tree has ended, with all that goroutines
 // do that were started in it: callers come before what they call, and end after it. Trees are
 // shown in the order in which their outermost calls end.
-type callTrees struct {
+type Trees struct {
 	depth   int // the number of levels shown; 0 is all
 	write   func(*render.CallTree) error
 	strands map[render.Thread]*strand
@@ -44,12 +46,20 @@ type callTrees struct {
 	// growing are those that are neither ended nor shown.
 	growing map[*callTree]bool
 	checked time.Time // when partEvery was last looked after
-	// limit is maxTree, total maxTrees, branches maxBranches, patience the constant, or something else
-	// in tests.
+	// limit is MaxTree, total maxTrees, branches maxBranches, or something else in tests.
 	limit, total, branches int
-	patience               time.Duration
-	leftOut                int      // calls
-	slow                   *slowest // which trees are wanted; nil for all
+	// Patience is how long a tree waits for goroutines that outlive it.
+	Patience time.Duration
+	Left     Left
+	slow     *slowest // which trees are wanted; nil for all
+}
+
+// Left counts what is not shown.
+type Left struct {
+	Calls int // too many others were open when they began
+	// Unkept are trees of the slowest for which there was no room; Unseen are those of which it is not
+	// known how long they took, since probes were taken out meanwhile.
+	Unkept, Unseen int
 }
 
 // strandOf is the thread without what goroutines change.
@@ -104,15 +114,16 @@ type treeNode struct {
 	hidden   bool // it has turned out not to be wanted, but what it calls may be
 }
 
-func newCallTrees(depth int, write func(*render.CallTree) error) *callTrees {
-	return &callTrees{
-		depth: depth, write: write, limit: maxTree, total: maxTrees, branches: maxBranches, patience: patience,
+// New gathers trees of so many levels, 0 for all, and has them written.
+func New(depth int, write func(*render.CallTree) error) *Trees {
+	return &Trees{
+		depth: depth, write: write, limit: MaxTree, total: maxTrees, branches: maxBranches, Patience: patience,
 		strands: make(map[render.Thread]*strand), calls: make(map[uint64]*treeNode), growing: make(map[*callTree]bool),
 	}
 }
 
 // strandFor is the strand of a thread, made if none is known.
-func (t *callTrees) strandFor(thread render.Thread) *strand {
+func (t *Trees) strandFor(thread render.Thread) *strand {
 	s := t.strands[strandOf(thread)]
 	if s == nil {
 		s = &strand{thread: thread}
@@ -121,14 +132,14 @@ func (t *callTrees) strandFor(thread render.Thread) *strand {
 	return s
 }
 
-// begin takes a call of a function that begins.
-func (t *callTrees) begin(c *pairing.Call, function string, at time.Time) error {
+// Begin takes a call of a function that begins.
+func (t *Trees) Begin(c *pairing.Call, function string, at time.Time) error {
 	if t.open >= t.branches {
-		t.leftOut++
+		t.Left.Calls++
 		return nil
 	}
-	s := t.strandFor(threadOf(c))
-	node := &treeNode{id: c.ID, strand: s, line: render.TreeLine{Function: function, Thread: threadOf(c), Begun: at}}
+	s := t.strandFor(render.ThreadOf(c))
+	node := &treeNode{id: c.ID, strand: s, line: render.TreeLine{Function: function, Thread: render.ThreadOf(c), Begun: at}}
 	switch n := len(s.stack); {
 	case n > 0:
 		node.parent = s.stack[n-1]
@@ -139,7 +150,7 @@ func (t *callTrees) begin(c *pairing.Call, function string, at time.Time) error 
 	if node.parent != nil {
 		s.tree, node.level = node.parent.tree, node.parent.level+1
 	} else {
-		s.tree = &callTree{root: s, function: function, thread: threadOf(c), living: make(map[*strand]bool), began: at, since: at, before: s.before}
+		s.tree = &callTree{root: s, function: function, thread: render.ThreadOf(c), living: make(map[*strand]bool), began: at, since: at, before: s.before}
 		t.growing[s.tree] = true
 	}
 	node.tree = s.tree
@@ -154,9 +165,9 @@ func (t *callTrees) begin(c *pairing.Call, function string, at time.Time) error 
 }
 
 // add adds a line to its tree. It has no room in a tree that is wanted as a whole and is full.
-func (t *callTrees) add(node *treeNode) error {
+func (t *Trees) add(node *treeNode) error {
 	tree := node.tree
-	if t.slow != nil && !t.slow.room(t, node) {
+	if t.slow != nil && !t.room(node) {
 		tree.leftOut++
 		return nil
 	}
@@ -174,8 +185,8 @@ func (t *callTrees) add(node *treeNode) error {
 	return t.showPart(tree)
 }
 
-// end takes a call that has ended, its line nil if it is not wanted.
-func (t *callTrees) end(c *pairing.Call, line *render.CallLine, at time.Time) error {
+// End takes a call that has ended, its line nil if it is not wanted.
+func (t *Trees) End(c *pairing.Call, line *render.CallLine, at time.Time) error {
 	node, ok := t.calls[c.ID]
 	if !ok {
 		return nil
@@ -194,31 +205,31 @@ func (t *callTrees) end(c *pairing.Call, line *render.CallLine, at time.Time) er
 	if s == tree.root && len(s.stack) == 0 {
 		tree.over = at
 		delete(t.growing, tree)
-		if t.slow != nil && !t.slow.wants(c, tree.took()) {
+		if t.slow != nil && !t.wants(c, tree.took()) {
 			t.release(tree, false)
 		} else {
 			t.ended = append(t.ended, tree)
 		}
 	}
-	return t.pass(at)
+	return t.Pass(at)
 }
 
 // settle forgets a call that has ended and that nothing can be below of any more.
-func (t *callTrees) settle(node *treeNode) {
+func (t *Trees) settle(node *treeNode) {
 	if node.ended && node.strands == 0 {
 		delete(t.calls, node.id)
 	}
 }
 
 // idle forgets a strand that has no open call, unless a call has started it.
-func (t *callTrees) idle(s *strand) {
+func (t *Trees) idle(s *strand) {
 	if s.tree = nil; s.from == nil && s.before == nil {
 		delete(t.strands, strandOf(s.thread))
 	}
 }
 
-// goroutine takes a goroutine that a call has started, or the end of one.
-func (t *callTrees) goroutine(g *pairing.Goroutine, at time.Time) error {
+// Goroutine takes a goroutine that a call has started, or the end of one.
+func (t *Trees) Goroutine(g *pairing.Goroutine, at time.Time) error {
 	thread := render.Thread{Goid: g.Goid, PID: g.PID}
 	if g.Ended {
 		if s := t.strands[strandOf(thread)]; s != nil {
@@ -228,7 +239,7 @@ func (t *callTrees) goroutine(g *pairing.Goroutine, at time.Time) error {
 				t.idle(s)
 			}
 		}
-		return t.pass(at)
+		return t.Pass(at)
 	}
 	if node := t.calls[g.From]; node != nil {
 		s := t.strandFor(thread)
@@ -240,7 +251,7 @@ func (t *callTrees) goroutine(g *pairing.Goroutine, at time.Time) error {
 }
 
 // leave ends what binds a goroutine to the call that has started it.
-func (t *callTrees) leave(s *strand) {
+func (t *Trees) leave(s *strand) {
 	if node := s.from; node != nil {
 		s.from = nil
 		node.strands--
@@ -249,8 +260,8 @@ func (t *callTrees) leave(s *strand) {
 	}
 }
 
-// processEnded takes the goroutines of a process for ended.
-func (t *callTrees) processEnded(pid int) {
+// ProcessEnded takes the goroutines of a process for ended.
+func (t *Trees) ProcessEnded(pid int) {
 	for _, s := range t.strands {
 		if s.thread.PID == pid && len(s.stack) == 0 {
 			t.leave(s)
@@ -260,8 +271,8 @@ func (t *callTrees) processEnded(pid int) {
 	}
 }
 
-// happened takes a kernel event, if it was in a call that waits.
-func (t *callTrees) happened(ev *pairing.KernelEvent, line *render.EventLine) (taken bool, err error) {
+// Happened takes a kernel event, if it was in a call that waits.
+func (t *Trees) Happened(ev *pairing.KernelEvent, line *render.EventLine) (taken bool, err error) {
 	s := t.strands[strandOf(line.Thread)]
 	if s == nil || len(s.stack) == 0 || ev.Where.Func < 0 {
 		return false, nil
@@ -278,7 +289,7 @@ func (t *callTrees) happened(ev *pairing.KernelEvent, line *render.EventLine) (t
 }
 
 // full tells whether there is no room for another line.
-func (t *callTrees) full() bool {
+func (t *Trees) full() bool {
 	lines := t.lines
 	if t.slow != nil {
 		lines += t.slow.lines
@@ -286,12 +297,12 @@ func (t *callTrees) full() bool {
 	return lines >= t.total
 }
 
-// pass shows the trees whose turn has come: all that belongs to them has ended, or they have waited
+// Pass shows the trees whose turn has come: all that belongs to them has ended, or they have waited
 // for long enough.
-func (t *callTrees) pass(now time.Time) error {
+func (t *Trees) Pass(now time.Time) error {
 	for len(t.ended) > 0 {
 		first := t.ended[0]
-		if first.open+len(first.living) > 0 && now.Sub(first.over) < t.patience && !t.full() {
+		if first.open+len(first.living) > 0 && now.Sub(first.over) < t.Patience && !t.full() {
 			break
 		}
 		t.ended = t.ended[1:]
@@ -314,8 +325,8 @@ func (t *callTrees) pass(now time.Time) error {
 	return nil
 }
 
-// passAll shows all trees that have ended.
-func (t *callTrees) passAll() error {
+// PassAll shows all trees that have ended.
+func (t *Trees) PassAll() error {
 	for _, tree := range t.ended {
 		if err := t.show(tree); err != nil {
 			return err
@@ -326,8 +337,8 @@ func (t *callTrees) passAll() error {
 }
 
 // showPart shows what waits of a tree that has grown too large, and what has ended before that.
-func (t *callTrees) showPart(tree *callTree) error {
-	if err := t.passAll(); err != nil || !tree.over.IsZero() {
+func (t *Trees) showPart(tree *callTree) error {
+	if err := t.PassAll(); err != nil || !tree.over.IsZero() {
 		return err
 	}
 	return t.show(tree)

@@ -1,4 +1,4 @@
-package view
+package calltree
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 // grow plays a program to the trees: "f" begins a call of f, "." ends the innermost, "!"
 // unwinds it, "-" ends it unwanted, "?" leaves its end unseen; ">2" starts a goroutine, "~" ends one; "2:" before any of these
 // is for another goroutine. Each word takes 1 µs, but "1s", which takes a second.
-func grow(t *testing.T, trees *callTrees, play string) {
+func grow(t *testing.T, trees *Trees, play string) {
 	t.Helper()
 	now, id := uint64(0), uint64(0)
 	stacks := make(map[uint64][]pairing.Call)
@@ -30,7 +30,7 @@ func grow(t *testing.T, trees *callTrees, play string) {
 		now++
 		if word == "1s" {
 			now += 1_000_000
-			if err := trees.pass(time.Unix(0, int64(now)*1000).UTC()); err != nil {
+			if err := trees.Pass(time.Unix(0, int64(now)*1000).UTC()); err != nil {
 				t.Fatal(err)
 			}
 			continue
@@ -42,7 +42,7 @@ func grow(t *testing.T, trees *callTrees, play string) {
 				fmt.Sscan(word[1:], &g.Goid)
 				g.From = stack[len(stack)-1].ID
 			}
-			if err := trees.goroutine(g, time.Unix(0, int64(now)*1000).UTC()); err != nil {
+			if err := trees.Goroutine(g, time.Unix(0, int64(now)*1000).UTC()); err != nil {
 				t.Fatal(err)
 			}
 			continue
@@ -64,7 +64,7 @@ func grow(t *testing.T, trees *callTrees, play string) {
 			case "?":
 				c.Outcome, shown.End = pairing.Abandoned, "lost"
 			}
-			if err := trees.end(&c, line, shown.Ended); err != nil {
+			if err := trees.End(&c, line, shown.Ended); err != nil {
 				t.Fatal(err)
 			}
 			continue
@@ -72,7 +72,7 @@ func grow(t *testing.T, trees *callTrees, play string) {
 		id++
 		c := pairing.Call{ID: id, Func: int(word[0]), Goid: goid, TID: int(9 + goid), Start: now, Depth: len(stack)}
 		stacks[goid] = append(stack, c)
-		if err := trees.begin(&c, word, shown.Time); err != nil {
+		if err := trees.Begin(&c, word, shown.Time); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -210,7 +210,7 @@ goroutine 1  00:00:00.000001  thread 10  continued
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer
-			trees := newCallTrees(c.depth, render.NewCallWriter(&out, render.CallOptions{}).Tree)
+			trees := New(c.depth, render.NewCallWriter(&out, render.CallOptions{}).Tree)
 			trees.limit = c.limit
 			grow(t, trees, c.play)
 			if got := out.String(); got != strings.TrimPrefix(c.want, "\n") {
@@ -228,9 +228,9 @@ goroutine 1  00:00:00.000001  thread 10  continued
 func TestCallTreesOfAnything(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		var trees *callTrees
+		var trees *Trees
 		shown, now := make(map[string]int), time.Unix(0, 0)
-		trees = newCallTrees(int(seed%4)*2, func(tree *render.CallTree) error {
+		trees = New(int(seed%4)*2, func(tree *render.CallTree) error {
 			for i, l := range tree.Lines {
 				if i > 0 && l.Level > tree.Lines[i-1].Level+1 {
 					t.Errorf("seed %d: level %d below %d", seed, l.Level, tree.Lines[i-1].Level)
@@ -254,7 +254,7 @@ func TestCallTreesOfAnything(t *testing.T) {
 			c := stack[len(stack)-1]
 			stacks[g] = stack[:len(stack)-1]
 			line := &render.CallLine{Function: fmt.Sprint(c.ID), End: "return", Time: now, Ended: now}
-			if err := trees.end(&c, line, now); err != nil {
+			if err := trees.End(&c, line, now); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -271,14 +271,14 @@ func TestCallTreesOfAnything(t *testing.T) {
 				if stacks[g] = append(stacks[g], c); trees.depth == 0 {
 					begun++
 				}
-				if err := trees.begin(&c, fmt.Sprint(id), now); err != nil {
+				if err := trees.Begin(&c, fmt.Sprint(id), now); err != nil {
 					t.Fatal(err)
 				}
 			case what < 7 && depth > 0:
 				end(g)
 			case what == 7:
 				event := &render.EventLine{Name: fmt.Sprint("event ", now), Thread: render.Thread{Goid: g}}
-				taken, err := trees.happened(&pairing.KernelEvent{}, event)
+				taken, err := trees.Happened(&pairing.KernelEvent{}, event)
 				if err != nil || taken != (depth > 0) {
 					t.Fatalf("seed %d: an event in %d calls is taken: %v, %v", seed, depth, taken, err)
 				}
@@ -288,12 +288,12 @@ func TestCallTreesOfAnything(t *testing.T) {
 			case what == 8 && depth > 0:
 				goid++
 				lives = append(lives, goid)
-				if err := trees.goroutine(&pairing.Goroutine{Goid: goid, From: stacks[g][depth-1].ID}, now); err != nil {
+				if err := trees.Goroutine(&pairing.Goroutine{Goid: goid, From: stacks[g][depth-1].ID}, now); err != nil {
 					t.Fatal(err)
 				}
 			case depth == 0 && len(lives) > 1:
 				lives = slices.DeleteFunc(lives, func(l uint64) bool { return l == g })
-				if err := trees.goroutine(&pairing.Goroutine{Goid: g, Ended: true}, now); err != nil {
+				if err := trees.Goroutine(&pairing.Goroutine{Goid: g, Ended: true}, now); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -303,11 +303,11 @@ func TestCallTreesOfAnything(t *testing.T) {
 				end(g)
 			}
 		}
-		if err := trees.passAll(); err != nil {
+		if err := trees.PassAll(); err != nil {
 			t.Fatal(err)
 		}
 		for _, g := range lives {
-			if err := trees.goroutine(&pairing.Goroutine{Goid: g, Ended: true}, now); err != nil {
+			if err := trees.Goroutine(&pairing.Goroutine{Goid: g, Ended: true}, now); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -328,13 +328,13 @@ func TestCallTreesOfAnything(t *testing.T) {
 // TestCallTreesAreBounded: a call that lasts for ever does not keep what it has called.
 func TestCallTreesAreBounded(t *testing.T) {
 	most, parts := 0, 0
-	trees := newCallTrees(0, nil)
+	trees := New(0, nil)
 	trees.write = func(tree *render.CallTree) error {
 		most, parts = max(most, len(tree.Lines)), parts+1
 		return nil
 	}
 	grow(t, trees, "a"+strings.Repeat(" b . c d . .", 20_000))
-	if most != maxTree || trees.lines > maxTree || parts < 5 {
+	if most != MaxTree || trees.lines > MaxTree || parts < 5 {
 		t.Errorf("%d parts of at most %d lines, %d still held", parts, most, trees.lines)
 	}
 	if got := fmt.Sprint(trees.open); got != "1" {
@@ -346,7 +346,7 @@ func TestCallTreesAreBounded(t *testing.T) {
 // counted; the others are whole.
 func TestCallTreesOfManyOpenCalls(t *testing.T) {
 	var out bytes.Buffer
-	trees := newCallTrees(0, render.NewCallWriter(&out, render.CallOptions{}).Tree)
+	trees := New(0, render.NewCallWriter(&out, render.CallOptions{}).Tree)
 	trees.branches = 3
 	grow(t, trees, "a b c d . e . . . 2:x 2:. .")
 	want := `
@@ -357,8 +357,8 @@ goroutine 1  00:00:00.000001  thread 10
   7.00µs    63%    b()
   5.00µs    45%      c()
 `
-	if got := out.String(); got != want[1:] || trees.leftOut != 2 || trees.open+len(trees.strands) != 0 {
-		t.Errorf("%d left out, %d open, %d trees\n%s\nwant%s", trees.leftOut, trees.open, len(trees.strands), got, want)
+	if got := out.String(); got != want[1:] || trees.Left.Calls != 2 || trees.open+len(trees.strands) != 0 {
+		t.Errorf("%d left out, %d open, %d trees\n%s\nwant%s", trees.Left.Calls, trees.open, len(trees.strands), got, want)
 	}
 }
 
@@ -367,7 +367,7 @@ func TestChromeInParts(t *testing.T) {
 	for _, limit := range []int{2, 4, 7, 100} {
 		var out bytes.Buffer
 		w := render.NewChromeWriter(&out, time.Unix(0, 0))
-		trees := newCallTrees(0, w.Tree)
+		trees := New(0, w.Tree)
 		trees.limit = limit
 		grow(t, trees, "a b . 2:x 2:y 2:. c . d >3 e f 3:n . . g 3:o 3:. . . 3:. 3:~ h . 2:. k l . . . m .")
 		if err := w.Close(stats.Summary{Hits: 1}); err != nil {

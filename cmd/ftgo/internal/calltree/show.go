@@ -1,4 +1,4 @@
-package view
+package calltree
 
 import (
 	"cmp"
@@ -11,7 +11,7 @@ import (
 
 // show writes what waits of a tree. Calls that are open stay, to be shown again above what follows;
 // once the outermost has ended, those of goroutines that outlive it become trees of their own.
-func (t *callTrees) show(tree *callTree) error {
+func (t *Trees) show(tree *callTree) error {
 	out := &render.CallTree{
 		First: &render.CallLine{Thread: tree.thread, Time: tree.began}, Continued: tree.continued, Origin: tree.before, LeftOut: tree.leftOut,
 		Function: tree.function, Began: tree.began, Thread: tree.thread,
@@ -31,7 +31,7 @@ func (t *callTrees) show(tree *callTree) error {
 		return nil
 	}
 	tree.continued = true
-	if t.slow != nil && !t.slow.take(t, out, tree) {
+	if t.slow != nil && !t.take(out, tree) {
 		return nil
 	}
 	return t.write(out)
@@ -81,7 +81,7 @@ func (l *lister) outlived(n *treeNode) time.Duration {
 }
 
 // release drops a tree, or what was shown of it.
-func (t *callTrees) release(tree *callTree, shown bool) {
+func (t *Trees) release(tree *callTree, shown bool) {
 	for s := range tree.living {
 		t.rise(s)
 	}
@@ -98,7 +98,7 @@ func (t *callTrees) release(tree *callTree, shown bool) {
 }
 
 // rise has a goroutine come from the nearest call that is open, or else from none.
-func (t *callTrees) rise(s *strand) {
+func (t *Trees) rise(s *strand) {
 	n := s.from
 	for n != nil && n.ended {
 		n = n.parent
@@ -117,7 +117,7 @@ func (t *callTrees) rise(s *strand) {
 
 // keepOpen returns the calls that are open, each below the nearest that is, or all that is below one
 // unless that was shown.
-func (t *callTrees) keepOpen(nodes []*treeNode, above *treeNode, shown bool) (top []*treeNode) {
+func (t *Trees) keepOpen(nodes []*treeNode, above *treeNode, shown bool) (top []*treeNode) {
 	for _, n := range nodes {
 		children, next := n.children, above
 		if !n.ended {
@@ -138,7 +138,7 @@ func (t *callTrees) keepOpen(nodes []*treeNode, above *treeNode, shown bool) (to
 
 // apart makes a tree of its own of a call, which is the outermost of a goroutine that has outlived
 // its tree.
-func (t *callTrees) apart(n *treeNode, shown bool) {
+func (t *Trees) apart(n *treeNode, shown bool) {
 	old := n.tree
 	own := &callTree{
 		root: n.strand, thread: n.line.Thread, nodes: []*treeNode{n}, living: make(map[*strand]bool),

@@ -1,4 +1,4 @@
-package view
+package calltree
 
 import (
 	"bytes"
@@ -7,18 +7,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
-	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
-	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 // slowTrees are what is written of a play, with a limit of lines for each tree and for all.
-func slowTrees(t *testing.T, slow *slowest, limit, total int, play string) (string, *callTrees) {
+func slowTrees(t *testing.T, slow *slowest, limit, total int, play string) (string, *Trees) {
 	t.Helper()
 	var out bytes.Buffer
 	w := render.NewCallWriter(&out, render.CallOptions{})
-	trees := newCallTrees(0, w.Tree)
+	trees := New(0, w.Tree)
 	trees.slow, trees.limit, trees.total = slow, limit, total
 	grow(t, trees, play)
 	for _, kept := range slow.kept {
@@ -123,7 +120,7 @@ goroutine 1  00:00:00.000003  thread 10
 func TestSlowTreesAreBounded(t *testing.T) {
 	const limit, total = 50, 200
 	slow := &slowest{keep: 1000}
-	trees := newCallTrees(0, nil)
+	trees := New(0, nil)
 	trees.slow, trees.limit, trees.total = slow, limit, total
 	for i := range 3000 {
 		grow(t, trees, "a"+strings.Repeat(" b .", i%70)+" 1s .")
@@ -138,25 +135,7 @@ func TestSlowTreesAreBounded(t *testing.T) {
 			t.Fatalf("tree %d: %d lines kept, %d counted, %d waiting", i, kept, slow.lines, trees.lines)
 		}
 	}
-	if got := fmt.Sprint(slow.left > 2000, len(slow.kept) > 0); got != "true true" {
-		t.Errorf("%d not kept, %d kept", slow.left, len(slow.kept))
-	}
-}
-
-// TestLeftOutIsTold: what trees are not whole of is said, and nothing if they are.
-func TestLeftOutIsTold(t *testing.T) {
-	var said bytes.Buffer
-	scene := &run.Scene{Env: &cli.Env{Stderr: &said}, Plan: &uprobe.Plan{Follows: true}}
-	v := &Lines{stream: stream{Scene: scene, opt: &Options{}}, trees: newCallTrees(0, nil)}
-	v.trees.slow = &slowest{}
-	if v.warnLeftOut(0); said.Len() > 0 {
-		t.Errorf("%s", said.String())
-	}
-	v.cut.trees, v.cut.lines, v.trees.slow.left, v.trees.slow.unseen = 2, 30, 1, 4
-	v.warnLeftOut(5)
-	for _, want := range []string{"30 lines left out of 2 trees", "room for 10000 in a tree, and for 200000 in all", "events were lost", "1 tree of the slowest not kept", "of 4 trees nobody knows how long they took"} {
-		if !strings.Contains(said.String(), want) {
-			t.Errorf("nothing says %q:\n%s", want, said.String())
-		}
+	if got := fmt.Sprint(trees.Left.Unkept > 2000, len(slow.kept) > 0); got != "true true" {
+		t.Errorf("%d not kept, %d kept", trees.Left.Unkept, len(slow.kept))
 	}
 }
