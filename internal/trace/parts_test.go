@@ -15,60 +15,6 @@ import (
 	"github.com/ftgo/ftgo/offsets"
 )
 
-// rowsText is "FUNCTION PID CALLS=COMPLETED+UNWOUND+OPEN+LOST" of each row.
-func rowsText(rows []stats.Function) (out []string) {
-	for _, r := range rows {
-		out = append(out, fmt.Sprintf("%s %d %d=%d+%d+%d+%d", r.Name, r.PID, r.Calls, r.Completed, r.Unwound, r.Open, r.Lost))
-	}
-	return out
-}
-
-func TestPerProcess(t *testing.T) {
-	p := newParts([]stats.Function{{Name: "f", Latency: &stats.Histogram{}}, {Name: "g", Func: 1, Latency: &stats.Histogram{}}}, false)
-	call := func(pid, fn int, how pairing.Outcome) {
-		row := p.row(partKey{pid: pid, fn: fn})
-		row.Calls++
-		new(Totals).addOutcome(&row.Function, &pairing.Call{Outcome: how}, &Observed{})
-	}
-	call(7, 1, pairing.Returned)
-	call(7, 0, pairing.Returned)
-	call(8, 1, pairing.Open)
-	call(7, 1, pairing.Unwound)
-	p.forget(7)
-	call(7, 1, pairing.Returned) // another process of its number
-	// The kernel has counted one more call of g, and knows all ends.
-	all := []stats.Function{{Calls: 1, Completed: 1}, {Calls: 5, Completed: 2, Unwound: 1, Open: 1}}
-	want := "[g 7 2=1+1+0+0 f 7 1=1+0+0+0 g 8 1=0+0+1+0 g 7 1=1+0+0+0 g 0 1=0+0+0+1]"
-	for range 2 { // rows stay where they are
-		if got := fmt.Sprint(rowsText(p.reconcile(all, true))); got != want {
-			t.Errorf("rows\n%s\nwant\n%s", got, want)
-		}
-	}
-	// The return of what seemed unwound was lost.
-	all[1].Unwound, all[1].Lost = 0, 2
-	want = "[g 7 2=1+0+0+1 f 7 1=1+0+0+0 g 8 1=0+0+1+0 g 7 1=1+0+0+0 g 0 1=0+0+0+1]"
-	if got := fmt.Sprint(rowsText(p.reconcile(all, true))); got != want {
-		t.Errorf("rows\n%s\nwant\n%s", got, want)
-	}
-}
-
-// TestPerProcessBounded: thousands of short processes make no more rows than a thousand.
-func TestPerProcessBounded(t *testing.T) {
-	p := newParts([]stats.Function{{Name: "f"}}, false)
-	const n = maxParts + 700
-	for pid := 1; pid <= n; pid++ {
-		p.row(partKey{pid: pid}).Calls += 2
-		p.forget(pid)
-	}
-	rows := p.reconcile([]stats.Function{{Calls: 2 * n}}, true)
-	if len(rows) != maxParts+1 || len(p.of) != 1 {
-		t.Fatalf("%d rows, %d known processes", len(rows), len(p.of))
-	}
-	if last := rows[len(rows)-1]; last.PID != 0 || last.Calls != 2*700 {
-		t.Errorf("the others: %+v", last)
-	}
-}
-
 // TestManyValues: of a million calls with a hundred thousand values, rows tell what they promise, in
 // bounded memory, and intervals add up to the whole.
 func TestManyValues(t *testing.T) {
@@ -130,8 +76,8 @@ func TestManyValues(t *testing.T) {
 			if sinceCalls != calls || sinceCompleted != calls {
 				t.Errorf("intervals have %d calls and %d latencies", sinceCalls, sinceCompleted)
 			}
-			kept, promised := table.Values, weight/maxParts
-			if kept.AtMost > promised || kept.Most != maxParts || len(table.Whole) > maxParts+1 {
+			kept, promised := table.Values, weight/stats.MaxParts
+			if kept.AtMost > promised || kept.Most != stats.MaxParts || len(table.Whole) > stats.MaxParts+1 {
 				t.Errorf("%+v, %d rows of a weight of %d", kept, len(table.Whole), weight)
 			}
 			rows := make(map[int]stats.Row)
@@ -181,10 +127,10 @@ func TestWeightlessValues(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
 	observe := func(c *pairing.Call) Observed { return Observed{Value: fmt.Sprint(c.Args[0])} }
 	totals := NewTotals(plan, TotalsOptions{Clock: &Clock{}, Costs: &laterCosts{ready: true}, ByValue: true, Observe: observe, KeptBy: ByTime})
-	for i := range uint64(3 * maxParts) {
-		totals.Return(&pairing.Call{Args: []uint64{i % (maxParts + 1)}})
+	for i := range uint64(3 * stats.MaxParts) {
+		totals.Return(&pairing.Call{Args: []uint64{i % (stats.MaxParts + 1)}})
 	}
-	funcs := []pairing.Count{{Calls: 3 * maxParts, Timed: 3 * maxParts}}
+	funcs := []pairing.Count{{Calls: 3 * stats.MaxParts, Timed: 3 * stats.MaxParts}}
 	table := totals.At(&Reading{Last: true, Counts: &pairing.Counts{Funcs: funcs}})
 	for _, r := range table.Whole {
 		if r.Rest == stats.Valued && r.Calls < 2 && r.Missed == 0 {
@@ -196,50 +142,16 @@ func TestWeightlessValues(t *testing.T) {
 	}
 }
 
-// TestPartsOfNothing: a function that nobody called has a row in the end, so that --fail-if sees it.
-func TestPartsOfNothing(t *testing.T) {
-	for _, byValue := range []bool{false, true} {
-		p := newParts([]stats.Function{{Name: "f"}, {Name: "g", Func: 1}}, byValue)
-		p.row(partKey{fn: 1, pid: 7, value: "v"}).Calls++
-		want := "[g 7 1=0+0+0+0 f 0 0=0+0+0+0]"
-		for range 2 {
-			if got := fmt.Sprint(rowsText(p.reconcile([]stats.Function{{}, {Calls: 1}}, true))); got != want {
-				t.Errorf("rows %s, want %s", got, want)
-			}
-		}
-	}
-}
-
-// TestHugeWeights: what weighs more than fits into 64 bits keeps its row.
-func TestHugeWeights(t *testing.T) {
-	p := newParts([]stats.Function{{Name: "f"}}, true)
-	add := func(value string, weight uint64) {
-		row := p.row(partKey{value: value})
-		row.Calls++
-		p.weigh(row, weight)
-	}
-	for range 4 {
-		add("heavy", 1<<62)
-	}
-	for i := range 2 * maxParts {
-		add(fmt.Sprint(i), 1000)
-	}
-	add("heavy", 1)
-	if heavy := p.of[partKey{value: "heavy"}]; heavy.Calls != 5 || heavy.Missed != 0 {
-		t.Errorf("%+v", heavy.Function)
-	}
-}
-
 // TestManyProcessesWithoutValues: they make no more rows than those with values.
 func TestManyProcessesWithoutValues(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
 	observe := func(*pairing.Call) Observed { return Observed{Value: "did not return", Rest: stats.Unvalued} }
 	totals := NewTotals(plan, TotalsOptions{Clock: &Clock{}, Costs: &laterCosts{ready: true}, PerProcess: true, ByValue: true, Observe: observe, KeptBy: ByCalls})
-	for pid := range 3 * maxParts {
+	for pid := range 3 * stats.MaxParts {
 		totals.Return(&pairing.Call{PID: pid + 1, Outcome: pairing.Open})
 		totals.ProcessEnded(pid + 1)
 	}
-	if n := len(totals.parts.all); n > maxParts {
+	if n := len(totals.parts.Reconcile(make([]stats.Function, 1), false)); n > stats.MaxParts {
 		t.Errorf("%d rows", n)
 	}
 }

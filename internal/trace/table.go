@@ -110,12 +110,10 @@ func (t *Totals) reconcile(r *Reading) []stats.Function {
 		}
 	}
 	if p := t.parts; p != nil {
-		out = p.reconcile(out, r.Last)
+		out = p.Reconcile(out, r.Last)
 		if t.opt.ByValue {
-			r.Summary.Values = &stats.Kept{By: t.opt.KeptBy, Most: maxParts, Fell: p.fell}
-			if p.fell > 0 {
-				r.Summary.Values.AtMost = p.least[0].atMost()
-			}
+			fell, atMost := p.Fell()
+			r.Summary.Values = &stats.Kept{By: t.opt.KeptBy, Most: stats.MaxParts, Fell: fell, AtMost: atMost}
 		}
 	}
 	for i := range out {

@@ -15,7 +15,7 @@ type Totals struct {
 	opt         TotalsOptions
 	funcs       []stats.Function // as in plan.Funcs
 	pending     []observedCall   // that have ended before it was known what probes cost
-	parts       *parts           // nil if each function has one row
+	parts       *stats.Parts     // nil if each function has one row
 	within      stats.NestedSums // of calls, for those that they were nested in
 	steppedBack int              // the number of calls that have returned before they began, by the clock
 	last        []stats.Function // at the end of the last interval
@@ -83,7 +83,7 @@ func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
 		}
 	}
 	if opt.PerProcess || opt.ByValue {
-		t.parts = newParts(t.funcs, opt.ByValue)
+		t.parts = stats.NewParts(t.funcs, opt.ByValue)
 	}
 	return t
 }
@@ -91,7 +91,7 @@ func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
 // Counted takes the beginning of a call.
 func (t *Totals) Counted(pid, fn int) {
 	if t.parts != nil && !t.opt.ByValue {
-		t.parts.row(partKey{fn: fn, pid: pid}).Calls++
+		t.parts.Row(stats.PartKey{Func: fn, PID: pid}).Calls++
 	}
 }
 
@@ -103,24 +103,24 @@ func (t *Totals) Entry(c *pairing.Call) {
 	o := t.opt.Observe(c)
 	t.addAmount(&t.funcs[c.Func], &o)
 	if t.opt.ByValue {
-		row := t.parts.row(t.keyOf(c, &o))
+		row := t.parts.Row(t.keyOf(c, &o))
 		t.addAmount(&row.Function, &o)
 		t.count(row, &o, 0)
 	}
 }
 
 // keyOf is that of the row that a call counts for.
-func (t *Totals) keyOf(c *pairing.Call, o *Observed) partKey {
-	key := partKey{fn: c.Func, value: o.Value, rest: o.Rest}
+func (t *Totals) keyOf(c *pairing.Call, o *Observed) stats.PartKey {
+	key := stats.PartKey{Func: c.Func, Value: o.Value, Rest: o.Rest}
 	if t.opt.PerProcess && o.Rest == stats.Valued { // the others of all processes share a row
-		key.pid = c.PID
+		key.PID = c.PID
 	}
 	return key
 }
 
 // count counts a call for the row of its value. Each weighs something: a row that has lost its room is
 // not exact, even if its calls took no time.
-func (t *Totals) count(row *part, o *Observed, ns int64) {
+func (t *Totals) count(row *stats.Part, o *Observed, ns int64) {
 	row.Calls++
 	weight := int64(1)
 	switch t.opt.KeptBy {
@@ -129,7 +129,7 @@ func (t *Totals) count(row *part, o *Observed, ns int64) {
 	case BySum:
 		weight = o.Amount
 	}
-	t.parts.weigh(row, uint64(max(weight, 1)))
+	t.parts.Weigh(row, uint64(max(weight, 1)))
 }
 
 // addAmount adds that of a call.
@@ -190,7 +190,7 @@ func (t *Totals) ProcessEnded(pid int) {
 	t.release()
 	t.within.Forget(pid)
 	if t.parts != nil {
-		t.parts.forget(pid)
+		t.parts.Forget(pid)
 	}
 }
 
@@ -201,7 +201,7 @@ func (t *Totals) Kernel(ev *pairing.KernelEvent) {
 	}
 	addEvent(&t.funcs[ev.Where.Func], ev)
 	if t.parts != nil && !t.opt.ByValue {
-		addEvent(&t.parts.row(partKey{fn: ev.Where.Func, pid: ev.PID}).Function, ev)
+		addEvent(&t.parts.Row(stats.PartKey{Func: ev.Where.Func, PID: ev.PID}).Function, ev)
 	}
 }
 
@@ -226,9 +226,9 @@ func (t *Totals) release() {
 
 // time records how long a call took, and all of it for its part.
 func (t *Totals) time(c *pairing.Call, o *Observed) {
-	var row *part
+	var row *stats.Part
 	if t.parts != nil {
-		row = t.parts.row(t.keyOf(c, o))
+		row = t.parts.Row(t.keyOf(c, o))
 		t.addOutcome(&row.Function, c, o)
 	}
 	var timing stats.Timing
@@ -245,7 +245,7 @@ func (t *Totals) time(c *pairing.Call, o *Observed) {
 		f.Self = stats.AddUp(f.Self, self)
 		t.split(f, c, timing.Net)
 		if row != nil {
-			row.time(timing, known)
+			row.Time(timing, known)
 			row.Self = stats.AddUp(row.Self, self)
 			t.split(&row.Function, c, timing.Net)
 		}

@@ -1,72 +1,71 @@
-package trace
+package stats
 
 import (
 	"cmp"
 	"container/heap"
 	"math"
 	"slices"
-
-	"github.com/ftgo/ftgo/internal/stats"
 )
 
-// maxParts is how many processes, or values, have rows of their own: those of a thousand have some 16
+// MaxParts is how many processes, or values, have rows of their own: those of a thousand have some 16
 // MB of histograms.
-const maxParts = 1000
+const MaxParts = 1000
 
-// parts are rows of parts of functions' calls: of those in a process, or with a value.
+// Parts are rows of parts of functions' calls: of those in a process, or with a value.
 //
-// There is room for maxParts of them. Of processes, the first have it, and the others share a row of
+// There is room for MaxParts of them. Of processes, the first have it, and the others share a row of
 // each function. A process that has ended keeps its row; a later one of the same number has another.
 //
 // Of values, those that weigh most have it, by the Space-Saving algorithm (Metwally, Agrawal and El
 // Abbadi, "Efficient Computation of Frequent and Top-k Elements in Data Streams", 2005). A value that
 // finds no room takes that of the one that weighs least, whose calls join the others'. What a value
 // may have among these is never more than what that one weighed, others included: that is its
-// Missed. So of calls that weigh W together, each value that weighs more than W/maxParts has a row,
+// Missed. So of calls that weigh W together, each value that weighs more than W/MaxParts has a row,
 // no row misses more, and a row that has never lost its room is exact.
-type parts struct {
-	blank   []stats.Function // as in plan.Funcs, before any call
+type Parts struct {
+	blank   []Function // as in plan.Funcs, before any call
 	byValue bool
-	of      map[partKey]*part
-	all     []*part // ended processes have theirs here alone
+	of      map[PartKey]*Part
+	all     []*Part // ended processes have theirs here alone
 	least   leastFirst
 	serial  uint64
 	uses    uint64
 	fell    uint64 // values that have lost their room
 }
 
-// partKey is what the calls of a row have in common.
-type partKey struct {
-	fn, pid int
-	value   string
-	rest    stats.Rest
+// PartKey is what the calls of a row have in common.
+type PartKey struct {
+	Func, PID int
+	Value     string
+	Rest      Rest
 }
 
-// part is a row.
-type part struct {
-	stats.Function
-	key    partKey
+// Part is a row.
+type Part struct {
+	Function
+	key    PartKey
 	weight uint64
 	used   uint64 // when it was last; of those that weigh the least, the one goes that was not for longest
-	at     int    // its place in parts.least; -1 if it stays
+	at     int    // its place in Parts.least; -1 if it stays
 	// early are the first latencies: most values have few calls, and histograms are large.
 	early []earlyCall
 }
 
 type earlyCall struct {
-	stats.Timing
+	Timing
 	known bool
 }
 
 // maxEarly is how many latencies take as much memory as histograms of them.
 const maxEarly = 8
 
-func newParts(funcs []stats.Function, byValue bool) *parts {
-	return &parts{blank: slices.Clone(funcs), byValue: byValue, of: make(map[partKey]*part)}
+// NewParts has no rows yet. The functions are as they are before any call.
+func NewParts(funcs []Function, byValue bool) *Parts {
+	return &Parts{blank: slices.Clone(funcs), byValue: byValue, of: make(map[PartKey]*Part)}
 }
 
-// row is that of a key; it is valid until the next one is asked for.
-func (p *parts) row(key partKey) *part {
+// Row is that of a key; it is valid until the next one is asked for.
+func (p *Parts) Row(key PartKey) *Part {
 	p.uses++
 	r := p.of[key]
 	if r != nil {
@@ -74,55 +73,63 @@ func (p *parts) row(key partKey) *part {
 		return r
 	}
 	var missed uint64
-	switch kept := key.rest == stats.Valued && (p.byValue || key.pid != 0); {
-	case kept && len(p.least) == maxParts && !p.byValue:
-		return p.row(partKey{fn: key.fn, rest: stats.Others})
-	case kept && len(p.least) == maxParts:
+	switch kept := key.Rest == Valued && (p.byValue || key.PID != 0); {
+	case kept && len(p.least) == MaxParts && !p.byValue:
+		return p.Row(PartKey{Func: key.Func, Rest: Others})
+	case kept && len(p.least) == MaxParts:
 		r = p.least[0]
 		missed = r.atMost()
 		p.giveUp(r)
-		*r = part{at: r.at, early: r.early[:0]}
+		*r = Part{at: r.at, early: r.early[:0]}
 	default:
-		r = &part{at: -1}
+		r = &Part{at: -1}
 		p.all = append(p.all, r)
 		if kept {
 			heap.Push(&p.least, r)
 		}
 	}
-	r.key, r.used, r.Function = key, p.uses, p.blank[key.fn]
-	r.PID, r.Value, r.Rest, r.Missed, r.Latency, r.Serial = key.pid, key.value, key.rest, missed, nil, p.serial
+	r.key, r.used, r.Function = key, p.uses, p.blank[key.Func]
+	r.PID, r.Value, r.Rest, r.Missed, r.Latency, r.Serial = key.PID, key.Value, key.Rest, missed, nil, p.serial
 	p.serial++
 	p.of[key] = r
-	p.weigh(r, 0)
+	p.Weigh(r, 0)
 	return r
 }
 
 // giveUp adds a row to that of the others.
-func (p *parts) giveUp(r *part) {
+func (p *Parts) giveUp(r *Part) {
 	p.fell++
 	delete(p.of, r.key)
-	others := p.row(partKey{fn: r.key.fn, rest: stats.Others})
+	others := p.Row(PartKey{Func: r.key.Func, Rest: Others})
 	others.Add(&r.Function)
 	for _, e := range r.early {
-		others.time(e.Timing, e.known)
+		others.Time(e.Timing, e.known)
 	}
 }
 
-// weigh adds to what a row weighs.
-func (p *parts) weigh(r *part, weight uint64) {
+// Weigh adds to what a row weighs.
+func (p *Parts) Weigh(r *Part, weight uint64) {
 	if r.weight = added(r.weight, weight); r.at >= 0 {
 		heap.Fix(&p.least, r.at)
 	}
 }
 
+// Fell is how many values have lost their room, and what any of them may weigh at most.
+func (p *Parts) Fell() (n, atMost uint64) {
+	if p.fell > 0 {
+		atMost = p.least[0].atMost()
+	}
+	return p.fell, atMost
+}
+
 // atMost is what all calls of its value may weigh.
-func (r *part) atMost() uint64 { return added(r.weight, r.Missed) }
+func (r *Part) atMost() uint64 { return added(r.weight, r.Missed) }
 
 // added is a+b, or as much as there can be.
 func added(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
 
-// time records the latency of a call.
-func (r *part) time(t stats.Timing, known bool) {
+// Time records the latency of a call.
+func (r *Part) Time(t Timing, known bool) {
 	if r.Latency == nil && len(r.early) < maxEarly && r.at >= 0 {
 		r.early = append(r.early, earlyCall{t, known})
 		return
@@ -133,31 +140,31 @@ func (r *part) time(t stats.Timing, known bool) {
 }
 
 // recordEarly makes histograms of the first latencies, unless there are some.
-func (r *part) recordEarly(f *stats.Function) {
+func (r *Part) recordEarly(f *Function) {
 	if f.Latency != nil {
 		return
 	}
-	f.Latency = &stats.Histogram{}
+	f.Latency = &Histogram{}
 	for _, e := range r.early {
 		f.Time(e.Timing, e.known)
 	}
 }
 
-// forget has a later process of the same number have rows of its own.
-func (p *parts) forget(pid int) {
+// Forget has a later process of the same number have rows of its own.
+func (p *Parts) Forget(pid int) {
 	if p.byValue || pid == 0 {
 		return
 	}
 	for fn := range p.blank {
-		delete(p.of, partKey{fn: fn, pid: pid})
+		delete(p.of, PartKey{Func: fn, PID: pid})
 	}
 }
 
-// reconcile squares the rows with what all calls of each function have. Whose calls the stream
+// Reconcile squares the rows with what all calls of each function have. Whose calls the stream
 // has lost can't be told, they are nobody's; and where returns were lost, no row can tell
 // calls that were unwound from calls whose return is missing. Of values, calls count when they have
 // ended: what is missing is only lost when all is told.
-func (p *parts) reconcile(all []stats.Function, last bool) []stats.Function {
+func (p *Parts) Reconcile(all []Function, last bool) []Function {
 	calls := make([]uint64, len(all))
 	unwound := make([]uint64, len(all))
 	rows := make([]int, len(all))
@@ -166,20 +173,20 @@ func (p *parts) reconcile(all []stats.Function, last bool) []stats.Function {
 		calls[r.Func] += r.Calls
 		unwound[r.Func] += r.Unwound
 	}
-	missing := make(map[partKey]uint64)
+	missing := make(map[PartKey]uint64)
 	for fn := range all {
-		key := partKey{fn: fn, rest: stats.Others}
+		key := PartKey{Func: fn, Rest: Others}
 		if p.byValue {
-			key.value, key.rest = "lost", stats.Unvalued
+			key.Value, key.Rest = "lost", Unvalued
 		}
 		if all[fn].Calls > calls[fn] && (last || !p.byValue) {
-			p.row(key)
+			p.Row(key)
 			missing[key] = all[fn].Calls - calls[fn]
 		} else if last && rows[fn] == 0 { // that nobody called it is to be told, too
-			p.row(partKey{fn: fn, rest: stats.Others})
+			p.Row(PartKey{Func: fn, Rest: Others})
 		}
 	}
-	out := make([]stats.Function, len(p.all))
+	out := make([]Function, len(p.all))
 	for i, r := range p.all {
 		out[i] = r.Function
 		f, fn := &out[i], r.Func
@@ -198,7 +205,7 @@ func (p *parts) reconcile(all []stats.Function, last bool) []stats.Function {
 }
 
 // leastFirst is a heap.
-type leastFirst []*part
+type leastFirst []*Part
 
 func (l leastFirst) Len() int { return len(l) }
 func (l leastFirst) Less(i, j int) bool {
@@ -209,7 +216,7 @@ func (l leastFirst) Swap(i, j int) {
 	l[i].at, l[j].at = i, j
 }
 func (l *leastFirst) Push(r any) {
-	r.(*part).at = len(*l)
-	*l = append(*l, r.(*part))
+	r.(*Part).at = len(*l)
+	*l = append(*l, r.(*Part))
 }
 func (l *leastFirst) Pop() any { panic("the least is replaced in its place") }
