@@ -57,7 +57,7 @@ command=$1
 shift
 case $command in
 probe | count | trace | watch | demo) exec %[1]s "$command" --dry-run "$@" ;;
-doctor | report) exec %[1]s $command "$@" -h ;;
+doctor | report | top) exec %[1]s $command "$@" -h ;;
 clean) exec %[1]s clean ${1--h} ;;
 *) exec %[1]s "$command" "$@" ;;
 esac
