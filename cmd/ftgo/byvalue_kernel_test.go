@@ -166,7 +166,7 @@ func TestKernelByMillion(t *testing.T) {
 
 			rowsFile := filepath.Join(t.TempDir(), "rows")
 			noError(t, syscall.Mkfifo(rowsFile, 0o600))
-			p := launch(t, append(strings.Fields(asked), "--max-lost", "0", "-o", "json", "-w", rowsFile, "-p", fmt.Sprint(target.Process.Pid), "main.lookup")...)
+			p := launch(t, append(strings.Fields(asked), "--budget", "0", "--max-lost", "0", "-o", "json", "-w", rowsFile, "-p", fmt.Sprint(target.Process.Pid), "main.lookup")...)
 			out, err := os.Open(rowsFile)
 			noError(t, err)
 			defer out.Close()

@@ -37,7 +37,7 @@ func first(i, of int) bool { return of > 0 && i%of == 0 }
 //go:noinline
 func handle(i int, returned chan bool) (parts int) {
 	var wg, begun sync.WaitGroup
-	if syscall.Getppid(); i == 0 {
+	if syscall.Getppid(); i == 2 {
 		runtime.GC() // which starts goroutines of its own
 	}
 	wg.Add(4)
