@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
@@ -91,6 +94,31 @@ func awaitRegrouped(t *testing.T, dir string, pid int, before map[string]bool) b
 		}
 	}
 	return false
+}
+
+// awaitProbes waits until a function's code in memory is as in the file, or is not.
+func (p *onDemand) awaitProbes(function string, there bool) {
+	p.t.Helper()
+	b, err := offsets.Open(p.Path)
+	noError(p.t, err)
+	defer b.Close()
+	f, _ := b.Lookup(function)
+	mem, err := procfs.OpenMemory(p.Process.Pid)
+	noError(p.t, err)
+	defer mem.Close()
+	file, err := os.ReadFile(p.Path)
+	noError(p.t, err)
+	offset, err := b.File().FileOffset(f.Addr)
+	noError(p.t, err)
+	now := make([]byte, f.Size)
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		_, err = mem.ReadAt(now, int64(f.Addr)) // the program is where its file says
+		noError(p.t, err)
+		if bytes.Equal(file[offset:offset+f.Size], now) != there {
+			return
+		}
+	}
+	p.t.Errorf("%s: probed is not %v", function, there)
 }
 
 // TestKernelBudget: a function that is called more often than a tiny budget allows is not probed any
@@ -182,6 +210,8 @@ func TestKernelBudgetAmongMany(t *testing.T) {
 			p.Process.Kill()
 			return []string{"the probes are as they were", p.err.String()}
 		}
+		target.awaitProbes("main.c00", false)
+		target.awaitProbes("main.c03", true)
 		target.call(0, 2003)
 		target.call(3, 11)
 		p.Process.Signal(syscall.SIGINT)
