@@ -225,14 +225,13 @@ func (fs *Funcs) At(addr uint64) int {
 // table is not read at all.
 func (g *Tables) Funcs() *Funcs {
 	if g.head == nil || g.head.form.oldest < 18 || g.image.ELF.SectionByType(elf.SHT_SYMTAB) == nil {
-		return g.list((*table).all)
+		return g.list(g.head.all())
 	}
-	return g.list((*table).pairs)
+	return g.list(g.head.pairs())
 }
 
-// list lists the functions of the table, of which some is read.
-func (g *Tables) list(read func(*table) (table, bool)) *Funcs {
-	t, ok := read(g.head)
+// list lists the functions of the table, of which all or the pairs are read; none if it is not ok.
+func (g *Tables) list(t table, ok bool) *Funcs {
 	if !ok {
 		return &Funcs{}
 	}
@@ -253,7 +252,7 @@ func (g *Tables) WithNames(fs *Funcs) (named *Funcs, ok bool) {
 	if fs.Names != nil {
 		return fs, true
 	}
-	named = g.list((*table).all)
+	named = g.list(g.head.all())
 	if len(named.List) != len(fs.List) {
 		return nil, false
 	}
@@ -287,17 +286,18 @@ func (t *table) list() (*Funcs, error) {
 		if all {
 			name = f.name()
 			left -= len(name)
-		} else {
-			left -= infos.hold(f.at, f.t.form.head)
-			f.t = &infos
 		}
-		known := Func{Addr: f.addr, Asm: f.assembly()}
-		if t.damaged || f.t.damaged || f.end < f.addr || left < 0 || all && len(name) == 0 {
+		if t.damaged || infos.damaged || f.end < f.addr || left < 0 || all && len(name) == 0 {
 			return nil, fmt.Errorf("%w: function %d of %d", errTable, i, t.count)
 		}
 		if f.end == f.addr {
 			continue
 		}
+		if !all {
+			left -= infos.hold(f.at, t.form.head)
+			f.t = &infos
+		}
+		known := Func{Addr: f.addr, Asm: f.assembly()}
 		if all {
 			names.Write(name)
 			ends = append(ends, names.Len())

@@ -163,17 +163,14 @@ func (t *table) read(from, size uint64) bool {
 	return n == int(size) || err == nil
 }
 
-// from is the table with so many bytes from an offset on; not ok if there is none.
+// from is the table with so many bytes from an offset on.
 func (t *table) from(offset, size uint64) (part table, ok bool) {
-	if t == nil {
-		return part, false
-	}
 	part = *t
 	part.data = nil
 	return part, part.read(offset, size)
 }
 
-// all is the table with all that it has.
+// all is the table with all that it has; not ok if there is none.
 func (t *table) all() (all table, ok bool) {
 	if t == nil {
 		return all, false
