@@ -92,8 +92,8 @@ func (m *tmux) until(what string, is func(screen string) bool) string {
 // run types a command on a terminal that is clear.
 func (m *tmux) run(line string) {
 	m.t.Helper()
-	m.keys("clear", "Enter")
-	m.until("clear terminal", func(screen string) bool { return strings.TrimSpace(screen) == "here$" })
+	m.keys("clear; echo clear", "Enter") // a terminal that is new looks like one that was cleared
+	m.until("clear terminal", func(screen string) bool { return strings.TrimSpace(screen) == "clear\nhere$" })
 	m.keys(line, "Enter")
 }
 
@@ -102,7 +102,7 @@ func (m *tmux) modes() string {
 	m.t.Helper()
 	m.run("stty -g; echo told")
 	screen := m.wait("told\nhere$")
-	return strings.Join(strings.Fields(screen)[:6], " ") + " " + m.do("display-message", "-p", "#{alternate_on} #{cursor_flag} #{mouse_any_flag} #{keypad_flag} #{wrap_flag}")
+	return strings.Join(strings.Fields(screen)[:7], " ") + " " + m.do("display-message", "-p", "#{alternate_on} #{cursor_flag} #{mouse_any_flag} #{keypad_flag} #{wrap_flag}")
 }
 
 // shell is the shell's process, child the one that it runs.
