@@ -20,7 +20,8 @@ type Choice struct {
 	Base int
 	// Trials: what was too hot may be tried now, because a look will come soon.
 	Trials bool
-	// Full: no more groups can be made. Those that were made can be armed again.
+	// Full: no more groups can be made, but those of functions that have had none. Those that were made
+	// can be armed again.
 	Full bool
 
 	now    float64  // of the last look, or later
@@ -42,6 +43,7 @@ type Group struct {
 	Funcs  []int
 	Armed  bool
 	Tried  bool // it was too hot, and may be again: the next look should come soon
+	First  bool // the functions had no probes before
 }
 
 const (
@@ -63,7 +65,7 @@ const (
 )
 
 // Start notes which groups are armed from the beginning, at the time 0. What happens is looked at from now
-// on.
+// on. Functions that are in none come later: Raise tells when.
 func (c *Choice) Start(groups []*Group, now float64) {
 	c.now, c.looked = now, now
 	for _, g := range groups {
@@ -260,11 +262,13 @@ func (c *Choice) Done(g *Group, now float64) {
 	}
 }
 
-// Drop gives up a group that could not be armed: its functions stay where they are.
+// Drop gives up a group that could not be armed: its functions stay where they are, and so do those that
+// never had probes.
 func (c *Choice) Drop(g *Group) {
-	for _, i := range g.Funcs {
-		f := &c.Funcs[i]
-		f.ceiling, f.retry, f.back = f.at, math.Inf(1), Off
+	for i := range c.Funcs {
+		if f := &c.Funcs[i]; f.unplaced() || slices.Contains(g.Funcs, i) {
+			f.ceiling, f.retry, f.back = f.at, math.Inf(1), Off
+		}
 	}
 }
 
@@ -286,7 +290,7 @@ func (c *Choice) wants(i int) Level {
 }
 
 // Raise is a group to be armed, of at most so many functions if it is new: of those that come back, or
-// are timed because they are called. Those do that fit, the coolest first, and what was too hot, in turn,
+// are timed because they are called, or, at last, have had no probes before. Those do that fit, the coolest first, and what was too hot, in turn,
 // as far as there is credit for a trial. It is nil if there is none.
 func (c *Choice) Raise(most int) *Group {
 	type candidate struct {
@@ -331,9 +335,11 @@ func (c *Choice) Raise(most int) *Group {
 			trying = tried[0].i
 		}
 	}
-	// What is not seen at all comes first, and then what is called most, since it tells most.
+	// What is not seen any more comes first, and then what is called most, since it tells most. That there
+	// are calls of others is not known.
+	first := map[bool]int{true: 1}
 	slices.SortStableFunc(fit, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(b.load, a.load))
+		return cmp.Or(first[c.Funcs[a.i].unplaced()]-first[c.Funcs[b.i].unplaced()], cmp.Compare(a.to, b.to), cmp.Compare(b.load, a.load))
 	})
 	for _, a := range fit {
 		f := &c.Funcs[a.i]
@@ -341,10 +347,10 @@ func (c *Choice) Raise(most int) *Group {
 			g.Tried = a.i == trying
 			return g
 		}
-		if c.Full {
+		if c.Full && !f.unplaced() {
 			continue
 		}
-		g := &Group{Level: a.to, Beside: a.to == Timed && f.groups[Counted] != nil}
+		g := &Group{Level: a.to, Beside: a.to == Timed && f.groups[Counted] != nil, First: f.unplaced()}
 		if f.strikes > 1 || a.i == trying {
 			g.Funcs, g.Tried = []int{a.i}, a.i == trying
 			return g

@@ -48,6 +48,9 @@ func (f *Func) At() Level { return f.at }
 // is not.
 func (f *Func) TooHot() float64 { return f.tooHot }
 
+// unplaced tells whether the function has never had probes.
+func (f *Func) unplaced() bool { return f.groups == [Timed + 1]*Group{} }
+
 // below is the next lower level, the same if there is none.
 func (f *Func) below(l Level) Level {
 	switch {
@@ -110,10 +113,12 @@ func (f *Func) saw(calls uint64, cost, looked, now, speedup float64) {
 	if seconds < shortest && fresh <= f.rate*shortest {
 		return
 	}
-	before := f.likely
+	before, known := f.likely, f.held[Counted]+f.held[Timed] > 0
 	f.rate = fresh / max(seconds, shortest)
 	f.clean, f.load, f.full = f.rate*speedup, cost/max(seconds, shortest)*speedup, true
-	f.likely = f.clean
+	if f.likely = f.clean; !known {
+		before = f.likely
+	}
 	f.missed += f.away * (before + f.likely) / 2
 	f.away = 0
 }

@@ -31,7 +31,7 @@ func OwnFuncs(b *offsets.Binary) (patterns []string) {
 		path := symname.Split(funcs[i].Name).Package
 		first, _, nested := strings.Cut(path, "/")
 		switch {
-		case path == "main" || within(path, b.Module()):
+		case isOwn(b, path):
 			own++
 		case nested && strings.Contains(first, "."):
 			others++
@@ -52,6 +52,23 @@ func OwnFuncs(b *offsets.Binary) (patterns []string) {
 		p, err := compile(text, false)
 		return err != nil || len(chosen(b, p)) == 0
 	})
+}
+
+// isOwn tells whether a package is of the program's own module.
+func isOwn(b *offsets.Binary, path string) bool { return path == "main" || within(path, b.Module()) }
+
+// MostWanted puts functions first that were named, and then those of the program's own module.
+func (t *Target) MostWanted() {
+	rank := func(f *offsets.Func) int {
+		switch {
+		case t.Roles[f].Named:
+			return 0
+		case isOwn(t.Binary, symname.Split(f.Name).Package):
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(t.Funcs, func(a, b *offsets.Func) int { return rank(a) - rank(b) })
 }
 
 // within tells whether a package is of a module.

@@ -2,8 +2,10 @@ package target
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
@@ -44,5 +46,24 @@ func TestOwnFuncs(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestMostWanted: what was named comes first, then the program's own functions, then the others.
+func TestMostWanted(t *testing.T) {
+	q := &Query{Binary: fixture.Build(t, "lookup"), Funcs: []string{"*", "runtime.main"}}
+	found, err := q.Resolve(func(string, ...any) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Binary.Close()
+	found.MostWanted()
+	own := func(f *offsets.Func) bool { return strings.HasPrefix(f.Name, "main.") }
+	if name := found.Funcs[0].Name; name != "runtime.main" {
+		t.Errorf("first is %s", name)
+	}
+	others := 1 + slices.IndexFunc(found.Funcs[1:], func(f *offsets.Func) bool { return !own(f) })
+	if others < 2 || slices.ContainsFunc(found.Funcs[others:], own) {
+		t.Errorf("others from %d on, and main's among them", others)
 	}
 }

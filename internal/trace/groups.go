@@ -31,7 +31,7 @@ func (m *switcher) choose() (eligible int) {
 	}
 	all := uprobe.TraceEvents(plan.Events)
 	var made []*rate.Group
-	for _, g := range plan.Groups() {
+	for _, g := range plan.Groups() { // functions that are Later have none
 		group := &rate.Group{Level: rate.Timed, Funcs: g.Funcs}
 		if first := plan.Events[g.Events[0]]; plan.Mode != uprobe.Latency || len(first.Sites) > 0 && first.Sites[0].Kind.Counts() {
 			group.Level = rate.Counted

@@ -54,7 +54,7 @@ func (m *switcher) tooHot() []float64 {
 // seen is how much of the time until a moment each function was seen in; nil if that was all there was
 // to see.
 func (m *switcher) seen(at time.Time) []stats.Seen {
-	if !m.bit {
+	if !m.bit && m.l.plan.Later() == 0 {
 		return nil
 	}
 	out := make([]stats.Seen, m.l.plan.Asked())

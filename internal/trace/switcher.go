@@ -47,7 +47,7 @@ type switcher struct {
 	load   *load
 	probes map[*rate.Group][]tracefs.Event
 	out    map[int]uint64 // functions whose Counters are disarmed, since when by the trace clock
-	events int            // at first, and sites, how many these have
+	events int            // at first, and sites, how many these have; with those of functions that come later
 	sites  int
 	began  time.Time
 	next   time.Time // when to look, and glance, when to glance
@@ -70,7 +70,7 @@ func newSwitcher(ctx context.Context, l *Live) (m *switcher, err error) {
 	if l.opt.Once || l.opt.Budget == 0 && !l.plan.CountsFirst() {
 		return nil, nil
 	}
-	m = &switcher{l: l, began: l.from.At, probes: make(map[*rate.Group][]tracefs.Event), out: make(map[int]uint64), events: len(l.plan.Events), sites: l.plan.Probes()}
+	m = &switcher{l: l, began: l.from.At, probes: make(map[*rate.Group][]tracefs.Event), out: make(map[int]uint64), events: len(l.plan.Events), sites: l.plan.Probes() + l.plan.Later()}
 	if m.load, err = newLoad(l); err != nil {
 		return nil, err
 	}
@@ -283,6 +283,9 @@ func (m *switcher) arm(g *rate.Group) error {
 		if err := m.beside(func() error { return l.session.Extend(m.ctx, probes) }); err != nil {
 			return m.cannot(g, err)
 		}
+		if g.First {
+			m.events += len(events)
+		}
 		l.plan.Events = slices.Concat(l.plan.Events, events)
 		l.session.Join(probes)
 		if err := l.stream.Extend(); err != nil {
@@ -290,7 +293,12 @@ func (m *switcher) arm(g *rate.Group) error {
 		}
 		m.probes[g] = probes
 	}
-	if err := m.beside(func() error { return l.session.Arm(m.ctx, probes) }); err != nil {
+	var since float64 // what was hit then is counted, however long the stream is read
+	err := m.beside(func() error {
+		defer func() { since = m.now() }()
+		return l.session.Arm(m.ctx, probes)
+	})
+	if err != nil {
 		if errors.Is(err, errEnded) {
 			return err
 		}
@@ -308,7 +316,7 @@ func (m *switcher) arm(g *rate.Group) error {
 			}
 		}
 	}
-	m.choice.Done(g, m.now())
+	m.choice.Done(g, since)
 	return nil
 }
 
@@ -319,7 +327,11 @@ func (m *switcher) cannot(g *rate.Group, err error) error {
 	}
 	m.failed, m.choice.Full = true, true
 	m.choice.Drop(g)
-	m.l.opt.Say("no more functions are timed: %v", err)
+	what := "timed"
+	if g.First {
+		what = "probed"
+	}
+	m.l.opt.Say("no more functions are %s: %v", what, err)
 	return nil
 }
 

@@ -140,7 +140,7 @@ func (t *Totals) probing(r *Reading) *stats.Probing {
 		NS: costs.Typical.Of(counts.Ours), Low: costs.Least.Of(counts.Ours), High: costs.Most.Of(counts.Ours),
 		CPU: float64(r.Used),
 	}
-	if r.Seen == nil { // else hits of probes that were being disarmed are counted, and were not recorded
+	if r.Seen == nil || r.Lowered == 0 { // else hits of probes that were being disarmed are counted, and were not recorded
 		p.Others = othersBeyond(costs.Typical.Of(counts.Others), p.NS, r.Pass.Seconds(), r.Seconds)
 	}
 	for i := range counts.Funcs {

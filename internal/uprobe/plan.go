@@ -35,9 +35,10 @@ type Function struct {
 	Returns bool           // its calls are seen to end
 	Point   bool           // it is one instruction, Sites.Entry, rather than a function
 	Stepped bool           // so is the instruction where its calls are seen to begin ([Site].Stepped)
-	// CountFirst: a Counter counts its calls, which only armed events of [Plan.Again] time.
-	CountFirst bool
-	Values     Values // those fetched with its calls
+	// CountFirst: a Counter counts its calls, which only armed events of [Plan.Again] time. Later: so is
+	// its Counter.
+	CountFirst, Later bool
+	Values            Values // those fetched with its calls
 }
 
 // Values is what to fetch of a function's calls.
@@ -136,7 +137,10 @@ type Options struct {
 	// CountFirst tells, in Mode Latency, of which functions calls are only counted until
 	// [Plan.Again] makes events that time them; nil is none.
 	CountFirst func(*offsets.Func) bool
-	Recorded   bool // they are counted by recorded hits, for the same reason as in CountRecorded
+	// First is how many functions have events in the plan, if those are CountFirst that follow: these are
+	// Later. 0 is all of them.
+	First    int
+	Recorded bool // they are counted by recorded hits, for the same reason as in CountRecorded
 	// Regroups: the probes of functions may be disarmed and armed again while the plan is in use. They
 	// share events with those of no more than some others.
 	Regroups bool
@@ -166,6 +170,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 		}
 		f := Function{Func: r.fn, Sites: r.sites, Returns: opt.Mode == Latency && len(r.sites.Returns)+len(r.sites.Tails)+len(r.sites.CondTails) > 0}
 		f.CountFirst = opt.Mode == Latency && opt.CountFirst != nil && opt.CountFirst(r.fn)
+		f.Later = f.CountFirst && opt.First > 0 && len(p.Funcs) >= opt.First
 		p.Funcs = append(p.Funcs, f)
 		p.BySP = p.BySP || r.sites.SplitStack
 	}
@@ -290,6 +295,16 @@ func (p *Plan) Probes() int {
 	n := 0
 	for i := range p.Events {
 		n += len(p.Events[i].Sites)
+	}
+	return n
+}
+
+// Later is the number of functions that have no events yet.
+func (p *Plan) Later() (n int) {
+	for i := range p.Funcs {
+		if p.Funcs[i].Later {
+			n++
+		}
 	}
 	return n
 }

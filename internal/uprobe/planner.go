@@ -152,7 +152,9 @@ func (c *planner) addFuncs() {
 	for from := 0; from < len(funcs); from += most {
 		until := min(from+most, len(funcs))
 		for i := from; i < until; i++ {
-			c.addEntry(i, funcs[i].CountFirst)
+			if !funcs[i].Later {
+				c.addEntry(i, funcs[i].CountFirst)
+			}
 		}
 		for i := from; i < until && c.plan.Mode == Latency; i++ {
 			if !funcs[i].CountFirst {

@@ -144,3 +144,34 @@ func TestGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestLater: functions that come later have no events in the plan, and counters when their time has come.
+func TestLater(t *testing.T) {
+	p := planOf(t, Options{Mode: Latency, Features: modern, Regroups: true, First: 1, CountFirst: func(*offsets.Func) bool { return true }}, "main.leaf", "main.returns", "main.catch")
+	if p.Later() != 2 || len(p.Groups()) == 0 {
+		t.Fatalf("%d functions come later, %d groups", p.Later(), len(p.Groups()))
+	}
+	counted := make(map[int]int)
+	count := func() {
+		for _, ev := range p.Events {
+			for _, s := range ev.Sites {
+				if s.Func >= 0 && s.Kind.Counts() {
+					counted[s.Func]++
+				} else if s.Func >= 0 {
+					t.Errorf("%s is timed: a site of kind %d", p.Funcs[s.Func].Name, s.Kind)
+				}
+			}
+		}
+	}
+	if count(); len(counted) != 1 || counted[0] != 1 {
+		t.Errorf("at first counters of %v", counted)
+	}
+	events, err := p.Again(modern, More{Funcs: []int{1, 2}, Counts: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Events = events
+	if count(); len(counted) != 3 || counted[0]+counted[1]+counted[2] != 3 {
+		t.Errorf("at last counters of %v", counted)
+	}
+}
