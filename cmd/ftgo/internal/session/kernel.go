@@ -174,6 +174,11 @@ func (o *Options) checkProbes(probes int, each time.Duration) error {
 // whatever the program.
 const manyFuncs = 500
 
+// firstFuncs is how many functions are probed before the first numbers are shown to somebody who waits for
+// them: it takes a tenth of a second or less to define as many probes, and seconds for 15,000, since each is
+// compared with all others.
+const firstFuncs = 2000
+
 // countable tells whether calls may be only counted. They have no stack then, no kernel events, nothing
 // to split and no waits, and are of no process and no value.
 func (p *planned) countable() bool {

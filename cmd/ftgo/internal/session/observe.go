@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,7 +118,7 @@ func (o *planned) job() *run.Job {
 
 // place says what is placed, unless that is too much; each probe takes so long to go.
 func (p *planned) place(j *run.Job, where string, each time.Duration) error {
-	n, what := p.plan.Probes(), units.Plural(p.plan.Asked(), "function")
+	n, what := p.plan.Probes()+p.plan.Later(), units.Plural(p.plan.Asked(), "function")
 	if p.plan.Asked() == 0 {
 		what = "all waits"
 	}
@@ -146,10 +147,14 @@ func (p *planned) live(j *run.Job) (err error) {
 			return err
 		}
 	}
-	filter := p.Filter()
+	filter, first := p.Filter(), 0
+	if needs.Soon {
+		first = cmp.Or(p.First, firstFuncs)
+		p.target.MostWanted()
+	}
 	if err := p.planFor(uprobe.Options{
 		Mode: mode, Features: p.features, Threads: len(p.With) > 0, Sched: p.Sched, Waits: p.Waits, Stack: p.Stack, Follow: needs.Follow,
-		CountFirst: p.countFirst(mode), Recorded: !filter.All() || p.PerPID, Regroups: p.share() > 0,
+		CountFirst: p.countFirst(mode), First: first, Recorded: !filter.All() || p.PerPID, Regroups: p.share() > 0,
 	}); err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ type Env struct {
 	// the kernel's features are taken to be: tests make them small and few.
 	BufferKB  int
 	Adjust    func(tracefs.Features) tracefs.Features
+	First     int           // functions that top probes before it shows numbers or, if 0, as many as is usual
 	OpenCalls int           // the kernel's histograms tell so many open calls apart, or, if 0, as many as is usual
 	FS        *tracefs.FS   // that is used, nil if nothing is to be done
 	Own       own.Functions // of ftgo's, for what probes cost

@@ -112,7 +112,7 @@ func (s *topScreen) update(change func()) {
 func (s *topScreen) start(o *Options, v run.View, ended func(error)) *topRun {
 	env := &Env{
 		Env:      cli.Env{Stdout: io.Discard, Stderr: &topTalk{s: s, stderr: o.Stderr}, Quiet: o.Quiet},
-		BufferKB: o.BufferKB, Adjust: o.Adjust, OpenCalls: o.OpenCalls, Own: o.Env.Own, Release: o.Release, Patience: o.Patience,
+		BufferKB: o.BufferKB, Adjust: o.Adjust, First: o.First, OpenCalls: o.OpenCalls, Own: o.Env.Own, Release: o.Release, Patience: o.Patience,
 	}
 	o.Env, o.Talk.Env = env, &env.Env
 	ctx, cancel := context.WithCancel(s.ctx)

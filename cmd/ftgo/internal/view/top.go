@@ -70,8 +70,11 @@ func (v *Overview) End(t *trace.Table) error {
 // page is what an interval has made of the numbers.
 func (v *Overview) page(t *trace.Table) top.Page {
 	p := top.Page{Names: "FUNCTION", Columns: render.TopColumns(v.opt.Sched), Keys: "Enter opens"}
-	timed := 0
+	probed, timed := 0, 0
 	for i, r := range t.Whole {
+		if _, counted := r.Seen.Shares(); counted > 0 {
+			probed++
+		}
 		if r.Calls == 0 && r.Completed == 0 && !v.isNamed(r) {
 			continue
 		}
@@ -83,8 +86,12 @@ func (v *Overview) page(t *trace.Table) top.Page {
 			Whole: render.TopCells(r, t.Since[i], v.opt.Sched), Recent: render.TopCells(t.Since[i], t.Since[i], v.opt.Sched),
 		})
 	}
+	functions := units.Plural(t.Functions, "function")
+	if probed < t.Functions {
+		functions = fmt.Sprintf("%d of %s probed", probed, functions)
+	}
 	p.Head = []string{
-		fmt.Sprintf("%s, %s, %d of them called, %d timed", time.Duration(t.Seconds*float64(time.Second)).Round(time.Second), units.Plural(t.Functions, "function"), len(p.Rows), timed),
+		fmt.Sprintf("%s, %s, %d of them called, %d timed", time.Duration(t.Seconds*float64(time.Second)).Round(time.Second), functions, len(p.Rows), timed),
 		render.TopCost(&t.Summary, v.cost),
 	}
 	v.cost = t.Probing
