@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
-	"github.com/ftgo/ftgo/tracefs"
 )
 
 // tmux is a shell in a terminal that tmux makes.
@@ -175,9 +173,16 @@ func TestKernelTop(t *testing.T) {
 	m.keys("m")
 	m.wait(">+main.tick")
 	m.keys("?")
-	m.wait("KEYS", "quit", "any key goes back")
+	m.wait("KEYS", "sort by the next column", "go")
+	m.do("resize-window", "-x", "80", "-y", "10")
+	m.wait("KEYS", "1 to 9 of ", "others go back")
+	m.keys("G")
+	m.until("end of the keys", func(screen string) bool {
+		return !strings.Contains(screen, "KEYS") && strings.Contains(screen, "others go back")
+	})
 	m.keys("x")
-	m.wait("main.tick")
+	m.do("resize-window", "-x", "80", "-y", "24")
+	m.wait("main.tick", "Enter opens")
 	m.keys("p")
 	paused := m.wait("paused, p goes on")
 	m.keys("Enter")
@@ -290,37 +295,6 @@ func TestKernelTopChooses(t *testing.T) {
 	m.keys("C-c")
 	m.until("prompt", func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "here$") })
 	nothingOf(t, f, pid)
-}
-
-// TestKernelTopPanicked: a panic is told on a terminal that is as it was before, and leaves nothing.
-func TestKernelTopPanicked(t *testing.T) {
-	f := tracetest.Kernel(t)
-	const again = "FTGO_TEST_PANICS"
-	if pid := os.Getenv(again); pid != "" {
-		e := newEnv(os.Stdout, os.Stderr)
-		e.Adjust = func(tracefs.Features) tracefs.Features { panic("broken") }
-		e.run(context.Background(), []string{"top", "-p", pid})
-	}
-	target := server(t, fixture.Build(t, "server"))
-	m := newTmux(t)
-	before := m.modes()
-	m.run(fmt.Sprintf("sh -c 'echo pid $$; %s=%d exec %s -test.run=^%s$'; echo ended $?", again, target.Process.Pid, os.Args[0], t.Name()))
-	screen := m.wait("ended 2\nhere$")
-	pids := regexp.MustCompile(`(?m)^pid (\d+)`).FindStringSubmatch(m.do("capture-pane", "-p", "-S", "-"))
-	if pids == nil {
-		t.Fatalf("no process in\n%s", screen)
-	}
-	pid, _ := strconv.Atoi(pids[1])
-	nothingOf(t, f, pid)
-	if all := m.do("capture-pane", "-p", "-S", "-"); !strings.Contains(all, "panic: broken") {
-		t.Errorf("no panic in\n%s", all)
-	}
-	if now := m.modes(); now != before {
-		t.Errorf("the terminal was %q and is %q", before, now)
-	}
-	if b := target.books(t); b.Functions["main.tick"].Calls == 0 {
-		t.Error("the target has come to harm")
-	}
 }
 
 // TestKernelTopJSON: -o json writes what the screen shows, and the books balance.

@@ -72,13 +72,12 @@ type Model struct {
 	sort    int // a column, or len(page.Columns) for names
 	recent  bool
 	marked  map[int]bool
-	only    bool // marked rows alone are shown
-	asking  bool // for the keys
-	one     *One // the function that is open
+	only    bool           // marked rows alone are shown
+	help    *terminal.List // what is shown of the page that tells the keys, nil unless somebody asks for it
+	one     *One           // the function that is open
 	said    string
 	saidFor int      // so many more refreshes
 	heard   []string // what was said last
-	height  int
 	columns []column // of the last drawing, by where they are
 }
 
@@ -179,8 +178,8 @@ func (m *Model) Press(key rune) Wish {
 	switch {
 	case key == terminal.Interrupt:
 		return Quit
-	case m.asking:
-		m.asking = false
+	case m.help != nil:
+		m.pressHelp(key)
 	case m.one != nil:
 		return m.pressOne(key)
 	case m.list.Typing && (key == terminal.Up || key == terminal.Down):
@@ -199,7 +198,7 @@ func (m *Model) press(key rune) Wish {
 	case 'q':
 		return Quit
 	case '?', 'h':
-		m.asking = true
+		m.help = &terminal.List{}
 	case 's':
 		m.sortBy((m.sort + 1) % all)
 	case 'S':
@@ -248,7 +247,7 @@ func (m *Model) pressOne(key rune) Wish {
 	case 'q':
 		return Quit
 	case '?', 'h':
-		m.asking = true
+		m.help = &terminal.List{}
 	case 'p':
 		m.one.pause()
 	case terminal.Escape, terminal.Backspace, terminal.Erase:
@@ -263,7 +262,7 @@ func (m *Model) pressOne(key rune) Wish {
 func (m *Model) Click(x, y int) Wish {
 	first := len(m.page.Head) + 1
 	switch {
-	case m.asking || m.one != nil:
+	case m.help != nil || m.one != nil:
 		return m.Press(terminal.Escape)
 	case y == first-1:
 		for _, c := range m.columns {
@@ -283,12 +282,11 @@ func (m *Model) Click(x, y int) Wish {
 
 // Draw is the screen: height lines of up to width columns.
 func (m *Model) Draw(width, height int) []Line {
-	m.height = height
 	var lines []Line
 	status := m.status()
 	switch {
-	case m.asking:
-		lines, status = m.help(width), "any key goes back"
+	case m.help != nil:
+		lines, status = m.keys(width, height-1)
 	case m.one != nil:
 		lines = m.one.draw(width, height-1)
 		status = m.one.status()
@@ -298,7 +296,7 @@ func (m *Model) Draw(width, height int) []Line {
 	for len(lines) < height-1 {
 		lines = append(lines, Line{})
 	}
-	if m.said != "" {
+	if m.said != "" && m.help == nil { // which tells that, too
 		status = printable.Text(m.said)
 	}
 	lines = append(lines[:max(height-1, 0)], Line{status, Dim})
@@ -308,59 +306,6 @@ func (m *Model) Draw(width, height int) []Line {
 		}
 	}
 	return lines
-}
-
-const keysText = `KEYS
-s, S           sort by the next column, or the one before; or click on it
-/              show what has in its name what you type; Enter ends it
-Esc            show all again; go back
-Down, j        go down; Up, k up; PgDn, Space a page down; PgUp, b up
-End, G         go to the end; Home, g to the beginning
-d              numbers since the last refresh, or from the beginning on
-p              pause, or go on
-m              mark, or no longer; M shows what is marked alone
-w              begin anew with what calls wait for, or without
-Enter          open a function: latencies, callers, slowest calls
-q, Ctrl-C      quit
-
-TOTAL          time of all calls, with WAIT, which is what they waited
-SELF           the same without calls of other timed functions in them
-COUNTED        calls that were counted and not timed
-SEEN%          of the time that calls were seen in; CALLS has a + if not in all
-*              too dear to be timed all the time; ~ calls were lost
-<              as seen: probes may be nearly all of it; ≈ nearly so
-`
-
-// help tells the keys, and what was said, the newest first.
-func (m *Model) help(width int) (lines []Line) {
-	for text := range strings.Lines(keysText) {
-		lines = append(lines, Line{Text: strings.TrimSuffix(text, "\n")})
-	}
-	lines[0].Style = Bold
-	if m.heard != nil {
-		lines = append(lines, Line{}, Line{"SAID", Bold})
-	}
-	for _, text := range slices.Backward(m.heard) {
-		lines = append(lines, wrap(printable.Text(text), width)...)
-	}
-	return lines
-}
-
-// wrap breaks a text into lines between words.
-func wrap(text string, width int) (lines []Line) {
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		switch next := line + " " + word; {
-		case line == "":
-			line = word
-		case printable.Columns(next) > width:
-			lines = append(lines, Line{Text: line})
-			line = "  " + word
-		default:
-			line = next
-		}
-	}
-	return append(lines, Line{Text: line})
 }
 
 // Retitle changes a part of the first line, where nothing more is to come.

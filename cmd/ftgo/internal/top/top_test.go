@@ -105,7 +105,11 @@ func TestModel(t *testing.T) {
 		{what: "help", keys: "?", do: func() {
 			m.Say("probes take more than 15% of the program's CPU time: calls of some functions are counted, or not seen, for some of the time: " + strings.Repeat("x", 90) + " (--budget 0 sets no limit)")
 		}, width: 80, height: 40},
-		{what: "40 by 10", keys: " ", width: 40, height: 10},
+		{what: "help that is too tall", width: 80, height: 10},
+		{what: "a page further", keys: " "},
+		{what: "its end", keys: "Gjj"},
+		{what: "narrow, a line up from its end", keys: "k", width: 40, height: 10},
+		{what: "back, 40 by 10", keys: "/", width: 40, height: 10},
 		{what: "200 by 50", width: 200, height: 50},
 		{what: "very small", width: 7, height: 3},
 		{what: "nothing to show it on", width: 0, height: 1},

@@ -1,0 +1,85 @@
+package top
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
+	"github.com/ftgo/ftgo/internal/printable"
+)
+
+const keysText = `KEYS
+s, S           sort by the next column, or the one before; or click on it
+/              show what has in its name what you type; Enter ends it
+Esc            show all again; go back
+Down, j        go down; Up, k up; PgDn, Space a page down; PgUp, b up
+End, G         go to the end; Home, g to the beginning
+d              numbers since the last refresh, or from the beginning on
+p              pause, or go on
+m              mark, or no longer; M shows what is marked alone
+w              begin anew with what calls wait for, or without
+Enter          open a function: latencies, callers, slowest calls
+q, Ctrl-C      quit
+
+TOTAL          time of all calls, with WAIT, which is what they waited
+SELF           the same without calls of other timed functions in them
+COUNTED        calls that were counted and not timed
+SEEN%          of the time that calls were seen in; CALLS has a + if not in all
+*              too dear to be timed all the time; ~ calls were lost
+<              as seen: probes may be nearly all of it; ≈ nearly so
+`
+
+// pressHelp is press while the keys are told.
+func (m *Model) pressHelp(key rune) {
+	h := m.help
+	if h.All <= h.Page || key == '/' || key == terminal.Escape || !h.Press(key) {
+		m.help = nil
+	}
+}
+
+// keys is the page that tells the keys, as much of it as there is room for, and what keys do there.
+func (m *Model) keys(width, height int) (lines []Line, status string) {
+	lines, h := m.told(width), m.help
+	if h.Fit(len(lines), height); h.All <= h.Page {
+		return lines, "any key goes back"
+	}
+	status = fmt.Sprintf("%d to %d of %d; Down and Space scroll, others go back", h.From+1, h.From+h.Page, h.All)
+	return lines[h.From : h.From+h.Page], status
+}
+
+// told tells the keys, and what was said, the newest first.
+func (m *Model) told(width int) (lines []Line) {
+	for text := range strings.Lines(keysText) {
+		if text = strings.TrimSuffix(text, "\n"); printable.Columns(text) > width {
+			lines = append(lines, wrap(text, width)...)
+		} else {
+			lines = append(lines, Line{Text: text})
+		}
+	}
+	lines[0].Style = Bold
+	if m.heard != nil {
+		lines = append(lines, Line{}, Line{"SAID", Bold})
+	}
+	for _, text := range slices.Backward(m.heard) {
+		lines = append(lines, wrap(printable.Text(text), width)...)
+	}
+	return lines
+}
+
+// wrap breaks a text into lines between words.
+func wrap(text string, width int) (lines []Line) {
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		switch next := line + " " + word; {
+		case line == "":
+			line = word
+		case printable.Columns(next) > width:
+			lines = append(lines, Line{Text: line})
+			line = "  " + word
+		default:
+			line = next
+		}
+	}
+	return append(lines, Line{Text: line})
+}
