@@ -62,8 +62,9 @@ func (j *Job) Do(ctx context.Context) (err error) {
 	if err := j.View.Begin(&j.Scene); err != nil {
 		return err
 	}
-	defer func() {
-		if j.table == nil {
+	ended := false
+	defer func() { // after a panic, too: the view may have the terminal's keys
+		if !ended {
 			err = errors.Join(err, j.View.End(nil))
 		}
 	}()
@@ -74,8 +75,7 @@ func (j *Job) Do(ctx context.Context) (err error) {
 	case j.table == nil && ctx.Err() != nil && errors.Is(followed, ctx.Err()):
 		return cli.BeforeItBegan(ctx)
 	case j.failed != nil && !errors.Is(j.failed, ErrEnough):
-		j.table = nil // the view can show nothing
-		return errors.Join(j.failed, followed)
+		return errors.Join(j.failed, followed) // the view can show nothing
 	case j.table == nil:
 		return followed
 	}
@@ -84,6 +84,7 @@ func (j *Job) Do(ctx context.Context) (err error) {
 	// not depend on it, nor on anything else that has failed after measuring.
 	j.sayUnseen()
 	closed := j.close()
+	ended = true
 	if err := errors.Join(j.View.End(j.table), followed, closed); err != nil {
 		return err
 	}

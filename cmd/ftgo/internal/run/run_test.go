@@ -25,6 +25,7 @@ type fakeSource struct {
 	sink    trace.Sink
 	did     []string
 	fails   string // what fails
+	panics  string // what panics, once
 	calls   int    // how many it tells
 	stopped bool
 }
@@ -33,6 +34,10 @@ var errFake = errors.New("fake failure")
 
 func (s *fakeSource) do(what string) error {
 	s.did = append(s.did, what)
+	if s.panics == what {
+		s.panics = ""
+		panic(errFake)
+	}
 	if s.fails == what {
 		return errFake
 	}
@@ -86,11 +91,10 @@ type fakeView struct {
 }
 
 func (v *fakeView) note(what string) error {
-	v.source.did = append(v.source.did, what)
 	if v.fails == what {
-		return errFake
+		v.source.fails = what
 	}
-	return nil
+	return v.source.do(what)
 }
 
 func (v *fakeView) Needs() Needs                { return Needs{Totals: trace.TotalsOptions{Intervals: true}} }
@@ -135,6 +139,24 @@ func TestResultsFirst(t *testing.T) {
 		}
 		if got := strings.Join(s.did, " "); got != test.want {
 			t.Errorf("%q and %q fail:\n%s, want\n%s", test.source, test.view, got, test.want)
+		}
+	}
+}
+
+// TestPanics: whatever panics, the view comes to its end, since it may have the terminal's keys.
+func TestPanics(t *testing.T) {
+	for _, what := range []string{"arm", "read", "return", "stop", "close", "end"} {
+		s := &fakeSource{panics: what, calls: 2}
+		func() {
+			defer func() {
+				if v := recover(); v != errFake {
+					t.Errorf("%s panics: recovered %v", what, v)
+				}
+			}()
+			_ = fakeJob(s, &fakeView{source: s}).Do(t.Context())
+		}()
+		if ends := strings.Count(strings.Join(s.did, " "), "end"); ends != 1 || !slices.Contains(s.did, "close") {
+			t.Errorf("%s panics: %q", what, s.did)
 		}
 	}
 }
