@@ -32,6 +32,7 @@ type Choice struct {
 	beyond float64  // by how much more than that the program may have been slowed down
 	room   float64  // what more may be armed, in the same unit
 	credit float64  // CPU time for trying what was too hot, in seconds
+	debt   float64  // CPU time that probes took beyond what they may, in seconds
 	hot    []*Group // to be disarmed, the hottest first
 }
 
@@ -57,7 +58,11 @@ const (
 	mostShare = 0.75
 	// trial is how long, in seconds, what comes back is seen until it is found to be too hot, and
 	// disarmed. Trials together may take trialShare of what is allowed.
-	trial, trialShare = 0.15, 0.25
+	trial, trialShare = 0.2, 0.25
+	// repay is the time, in seconds, over which a debt is paid back, and mostDebt the time that what is
+	// allowed is remembered for at most. leastPaid of what is allowed stays for probes even so: what is
+	// seldom called costs next to nothing.
+	repay, mostDebt, leastPaid = 5, 10, 0.25
 	// warm is the share of what is allowed from which on a function is likely to become too hot: it
 	// shares a group with few others, because they go with it. So does what was too hot once; if that was
 	// more often it is alone.
@@ -84,11 +89,17 @@ func (c *Choice) allowed() float64 {
 	return c.Share * max(c.cpus, leastCPUs)
 }
 
+// left is what is allowed less what pays back a debt: a function that turns hot takes too much until
+// that is seen, and all probes together are to keep to their share even so.
+func (c *Choice) left() float64 {
+	return max(c.allowed()-c.debt/repay, leastPaid*c.allowed())
+}
+
 // capacity is the same as if probes did not slow the program down.
-func (c *Choice) capacity() float64 { return c.allowed() / (1 - min(c.Share, mostShare)) }
+func (c *Choice) capacity() float64 { return c.left() / (1 - min(c.Share, mostShare)) }
 
 // Over tells whether probes took more than they may at the last look.
-func (c *Choice) Over() bool { return c.sum > slack*c.allowed() }
+func (c *Choice) Over() bool { return c.sum > slack*c.left() }
 
 // Look takes what has happened until now, in seconds since the start: the program's CPU time in each
 // second since the look before, and of each function the number of calls so far, and what its probes
@@ -116,6 +127,9 @@ func (c *Choice) Look(now, cpus float64, of func(i int) (calls uint64, cost floa
 		c.clean += f.loadAt(f.at)
 	}
 	c.sum = c.clean / speedup
+	if c.Share > 0 {
+		c.debt = min(max(c.debt+spent-c.allowed()*seconds, 0), mostDebt*c.allowed())
+	}
 	c.credit = min(c.credit+trialShare*c.allowed()*seconds, max(1, cpus))
 	c.now, c.looked = now, now
 	if c.room = comeback*c.capacity() - c.clean; c.Share == 0 {
@@ -328,7 +342,7 @@ func (c *Choice) Raise(most int) *Group {
 	}
 	slices.SortStableFunc(tried, func(a, b candidate) int { return cmp.Compare(c.Funcs[a.i].retry, c.Funcs[b.i].retry) })
 	trying := -1
-	if len(tried) > 0 && c.Trials {
+	if len(tried) > 0 && c.Trials && c.debt == 0 {
 		if cost := min(tried[0].load, max(c.cpus, leastCPUs)) * trial; cost <= c.credit {
 			c.credit -= cost
 			fit = append(fit, tried[0])

@@ -107,6 +107,7 @@ func (f *Func) saw(calls uint64, cost, looked, now, speedup float64) {
 	fresh := float64(calls - min(f.calls, calls))
 	f.calls = calls
 	if f.at == Off {
+		f.hit(fresh/(now-looked)*speedup, cost/(now-looked)*speedup)
 		return
 	}
 	seconds := now - max(looked, f.since)
@@ -121,6 +122,14 @@ func (f *Func) saw(calls uint64, cost, looked, now, speedup float64) {
 	}
 	f.missed += f.away * (before + f.likely) / 2
 	f.away = 0
+}
+
+// hit takes the rate of a function that is off, and what its probes have cost: it was hit until they were
+// disarmed. What turned hot had only begun to when that was seen.
+func (f *Func) hit(rate, load float64) {
+	if rate > f.clean {
+		f.clean, f.likely, f.load = rate, rate, max(f.load, load)
+	}
 }
 
 // Backoff: what has been lowered comes back after a second, and after twice as long each time that it

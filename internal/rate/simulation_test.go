@@ -103,11 +103,12 @@ func (m *model) keep(c *Choice, until float64) {
 				m.told[i] = m.cost[i]
 				return uint64(m.seen[i]), spent
 			})
+			look = m.t + lookEvery
 			for _, g := range c.Hot() {
 				m.run(disarming * eventsOf(g))
 				m.done(c, g)
+				look = m.t // what was hit meanwhile tells how hot it was
 			}
-			look = m.t + lookEvery
 		}
 		if m.next == nil && !settled {
 			if m.next, settled = c.Raise(1000), true; m.next != nil {
@@ -290,6 +291,37 @@ func TestBudgetNone(t *testing.T) {
 	for i := range c.Funcs {
 		if c.Funcs[i].At() != Timed {
 			t.Errorf("function %d: %v", i, c.Funcs[i].At())
+		}
+	}
+}
+
+// TestBudgetDebt: what is new and hot again and again is found out each time, and takes too much until then. All
+// probes together keep to their share even so, because others make up for it.
+func TestBudgetDebt(t *testing.T) {
+	funcs := ten(50)
+	for i := range 20 {
+		funcs = append(funcs, func(t float64) float64 {
+			if int(t/3) != i {
+				return 0
+			}
+			return 1e5
+		})
+	}
+	m, c := newModel(1, Timed, 0.05, funcs)
+	m.keep(c, 60)
+	if share := m.lost / m.t; share > 1.1*c.Share {
+		t.Errorf("probes took %.2f%%", 100*share)
+	}
+}
+
+// TestBudgetTurns: a function that turned hot just before a look is known to be as hot as it was until its
+// probes were disarmed, so that it is not tried again for being cool.
+func TestBudgetTurns(t *testing.T) {
+	for turn := 1.0; turn < 1.1; turn += step {
+		m, c := newModel(1, Timed, 0.05, []calls{from(turn, 1e6)})
+		m.keep(c, turn+0.5)
+		if f := &c.Funcs[0]; f.clean < 2e5 {
+			t.Errorf("after %.3f s: taken to be called %.0f times a second", turn, f.clean)
 		}
 	}
 }

@@ -23,8 +23,9 @@ const (
 	soonLook  = 50 * time.Millisecond // at what may be too hot
 	dearLook  = 5 * time.Millisecond  // the CPU time from which on a look is dear
 	// lookShare is what part of a CPU looks may take: to read the counters of 15,000 sites takes
-	// 20 ms. Between them is a glance at the time that the program spends in the kernel.
-	lookShare = 0.02
+	// 20 ms. Between them are glances at the time that the program spends in the kernel.
+	lookShare  = 0.02
+	nextGlance = 30 * time.Millisecond
 	// alarming is by how many CPUs that must have grown for a look ahead of time.
 	alarming = 0.2
 	// batchFuncs is how many functions are timed, or counted again, at once: to define their probes
@@ -174,6 +175,7 @@ func (m *switcher) turn() error {
 		if err := m.disarm(hot); err != nil {
 			return err
 		}
+		m.next = time.Now() // what was hit meanwhile tells how hot it was
 	}
 	for !m.arming && time.Now().Before(m.next) {
 		m.fill()
@@ -220,7 +222,7 @@ func (m *switcher) alarmed(now time.Time) bool {
 	if now.Before(m.glance) || m.choice.Share == 0 {
 		return false
 	}
-	m.glance = now.Add(firstLook)
+	m.glance = now.Add(nextGlance)
 	return m.load.cpus.Grown(now) > alarming
 }
 
@@ -249,13 +251,12 @@ func (m *switcher) look() error {
 	// Where looks are dear a trial takes two, and there is a pause behind them.
 	m.choice.Trials = !m.trying || took < dearLook
 	m.trying = false
-	m.glance = now.Add(firstLook)
+	m.glance = now.Add(nextGlance + 10*took)
 	pause := time.Duration(float64(took) / lookShare)
 	if m.l.opt.Budget == 0 {
 		pause = now.Sub(m.began) / 8
 	}
 	if len(m.choice.Hot()) > 0 {
-		pause = 0 // the next one is to tell whether it was enough
 		m.tell()
 	}
 	m.next = now.Add(min(max(firstLook, pause), slowLook))
