@@ -17,7 +17,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-var runs = flag.Int("runs", 0, "run so often (default: latency 20, keys 5, cost 1)")
+var runs = flag.Int("runs", 0, "run so often (default: latency 20, keys 5, out 3, cost 1)")
 
 // TestTrialTruth compares ftgo's numbers and values with what programs find out about themselves:
 // see scripts/truth.
@@ -27,6 +27,7 @@ func TestTrialTruth(t *testing.T) {
 	t.Run("cost", shares)
 	t.Run("values", values)
 	t.Run("budget", budgets)
+	t.Run("out", outs)
 	t.Run("top", screens)
 	t.Run("keys", keys)
 }
@@ -46,10 +47,14 @@ type answer struct {
 	Requests float64
 	CPU      float64 // in seconds
 	Median   []int64
+	Calls    []uint64 // of each function, by a testdata/paced
 }
 
 // rate is the number of requests served per second of CPU time.
 func (a answer) rate() float64 { return a.Requests / a.CPU }
+
+// since is the same between two answers.
+func (a answer) since(b answer) float64 { return (a.Requests - b.Requests) / (a.CPU - b.CPU) }
 
 func startSelftimed(t *testing.T, file string, args ...string) *selftimed {
 	s := &selftimed{t: t, child: command(t, time.Hour, file, args...)}
@@ -96,7 +101,7 @@ func (s *selftimed) end() {
 // probed has ftgo look at it for so many seconds, while it serves requests.
 func (s *selftimed) probed(seconds float64, args ...string) (served answer, x *tracer) {
 	line := append([]string{args[0], "--budget", "0", "-d", fmt.Sprintf("%gs", seconds), "-p", strconv.Itoa(s.pid)}, args[1:]...)
-	x = newTracer(s.t, time.Minute, fixture.Command(s.t, "cmd/ftgo"), line...)
+	x = newTracer(s.t, 2*time.Minute, fixture.Command(s.t, "cmd/ftgo"), line...)
 	check(s.t, x.begin())
 	check(s.t, x.ready())
 	served = s.do("serve", seconds-0.1)

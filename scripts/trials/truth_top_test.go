@@ -14,7 +14,7 @@ const leastServed = 0.75
 // screens compares what an HTTP server serves in a second of CPU time while top looks at every function of
 // it with what it serves alone, within the usual budget and without one.
 func screens(t *testing.T) {
-	const alone, watched = 3, 12 // seconds
+	const alone, watched = 10, 60 // seconds
 	for _, budget := range []string{"25", "0"} {
 		s := startSelftimed(t, fixture.Build(t, "selftimed"), "-requests", "http")
 		before := s.do("serve", alone)
