@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// What things take in the model, in seconds: a hit where a call begins, and where it ends; the disarming
 // TestBudgetKept: of each workload probes take no more than 1.5 times what they may, from 0.3 s on.
 func TestBudgetKept(t *testing.T) {
 	const seconds = 20
