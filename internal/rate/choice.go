@@ -357,14 +357,15 @@ func (c *Choice) Raise(most int) *Group {
 	})
 	for _, a := range fit {
 		f := &c.Funcs[a.i]
-		if g := f.groups[a.to]; g != nil && !g.Armed && len(g.Funcs) == 1 {
+		beside := a.to == Timed && f.groups[Counted] != nil
+		if g := f.groups[a.to]; g != nil && !g.Armed && len(g.Funcs) == 1 && g.Beside == beside { // else calls would count twice
 			g.Tried = a.i == trying
 			return g
 		}
 		if c.Full && !f.unplaced() {
 			continue
 		}
-		g := &Group{Level: a.to, Beside: a.to == Timed && f.groups[Counted] != nil, First: f.unplaced()}
+		g := &Group{Level: a.to, Beside: beside, First: f.unplaced()}
 		if f.strikes > 1 || a.i == trying {
 			g.Funcs, g.Tried = []int{a.i}, a.i == trying
 			return g

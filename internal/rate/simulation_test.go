@@ -70,6 +70,32 @@ func TestBudgetBack(t *testing.T) {
 	}
 }
 
+// TestBudgetOnce: a function's calls are never counted by two of its groups at once.
+func TestBudgetOnce(t *testing.T) {
+	cools := func(t float64) float64 {
+		if t < 1 {
+			return 1e5
+		}
+		return 100
+	}
+	m, c := newModel(1, Timed, 0.05, []calls{cools})
+	for m.t < 20 {
+		m.keep(c, m.t+0.1)
+		n := 0
+		for _, g := range m.groups {
+			if g.Armed && !g.Beside {
+				n++
+			}
+		}
+		if n > 1 {
+			t.Fatalf("after %.2f s %d groups count the same calls", m.t, n)
+		}
+	}
+	if c.Funcs[0].At() != Timed {
+		t.Errorf("at %v in the end", c.Funcs[0].At())
+	}
+}
+
 // TestBudgetNone: without a share nothing is lowered, and all that is called is timed.
 func TestBudgetNone(t *testing.T) {
 	m, c := newModel(1, Counted, 0, ten(50))
