@@ -34,6 +34,7 @@ type Choice struct {
 	credit float64  // CPU time for trying what was too hot, in seconds
 	debt   float64  // CPU time that probes took beyond what they may, in seconds
 	hot    []*Group // to be disarmed, the hottest first
+	others bool     // the last group that was armed was of functions that had had probes
 }
 
 // Group is of functions whose probes are armed and disarmed together, because they share events.
@@ -240,7 +241,9 @@ func (c *Choice) Hot() []*Group { return slices.Clone(c.hot) }
 
 // Done notes that the group which Hot or Raise has told was disarmed, or armed, at a time.
 func (c *Choice) Done(g *Group, now float64) {
-	g.Armed = !g.Armed
+	if g.Armed = !g.Armed; g.Armed {
+		c.others = !g.First
+	}
 	c.now = max(c.now, now)
 	c.hot = slices.DeleteFunc(c.hot, func(h *Group) bool { return h == g })
 	for _, i := range g.Funcs {
@@ -304,7 +307,7 @@ func (c *Choice) wants(i int) Level {
 }
 
 // Raise is a group to be armed, of at most so many functions if it is new: of those that come back, or
-// are timed because they are called, or, at last, have had no probes before. Those do that fit, the coolest first, and what was too hot, in turn,
+// are timed because they are called, and, in turn with these, have had no probes before. Those do that fit, the coolest first, and what was too hot, in turn,
 // as far as there is credit for a trial. It is nil if there is none.
 func (c *Choice) Raise(most int) *Group {
 	type candidate struct {
@@ -349,11 +352,11 @@ func (c *Choice) Raise(most int) *Group {
 			trying = tried[0].i
 		}
 	}
-	// What is not seen any more comes first, and then what is called most, since it tells most. That there
-	// are calls of others is not known.
-	first := map[bool]int{true: 1}
+	// What is not seen any more comes first, and then what is called most, since it tells most. Of what has
+	// had no probes yet that is not known.
+	turn := map[bool]int{!c.others: 1}
 	slices.SortStableFunc(fit, func(a, b candidate) int {
-		return cmp.Or(first[c.Funcs[a.i].unplaced()]-first[c.Funcs[b.i].unplaced()], cmp.Compare(a.to, b.to), cmp.Compare(b.load, a.load))
+		return cmp.Or(turn[c.Funcs[a.i].unplaced()]-turn[c.Funcs[b.i].unplaced()], cmp.Compare(a.to, b.to), cmp.Compare(b.load, a.load))
 	})
 	for _, a := range fit {
 		f := &c.Funcs[a.i]

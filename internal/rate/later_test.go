@@ -18,28 +18,29 @@ func later(funcs ...calls) (*model, *Choice) {
 	return m, c
 }
 
-// TestLater: functions that have no probes at first get them in their order, behind what is called, even
-// if no more groups can be made. How much they are seen goes by when that was.
+// TestLater: functions that have no probes at first get them in their order, in turn with what is called,
+// and even if no more groups can be made. How much they are seen goes by when that was.
 func TestLater(t *testing.T) {
-	m, c := later(steady(100), steady(100), nil)
-	m.run(0.2)
-	c.Look(m.t, m.cpus, func(i int) (uint64, float64) { return uint64(m.seen[i]), m.cost[i] })
-	if g := c.Raise(1); g == nil || g.Level != Timed || g.First || len(g.Funcs) != 1 || g.Funcs[0] != 0 {
-		t.Errorf("at first %+v, not the one that is called", g)
+	m, c := later(steady(100), steady(100), nil, nil)
+	look := func() {
+		m.run(0.2)
+		c.Look(m.t, m.cpus, func(i int) (uint64, float64) { return uint64(m.seen[i]), m.cost[i] })
 	}
-	c.Full = true
-	for i := 1; i < 3; i++ {
+	for _, want := range []struct {
+		full, first bool
+		level       Level
+		of          int
+	}{{false, false, Timed, 0}, {false, true, Counted, 1}, {false, false, Timed, 1}, {false, true, Counted, 2}, {true, true, Counted, 3}} {
+		look()
+		c.Full = want.full
 		g := c.Raise(1)
-		if g == nil || g.Level != Counted || !g.First || g.Beside || len(g.Funcs) != 1 || g.Funcs[0] != i {
-			t.Fatalf("then %+v, not function %d", g, i)
+		if g == nil || g.First != want.first || g.Level != want.level || len(g.Funcs) != 1 || g.Funcs[0] != want.of {
+			t.Fatalf("%+v, not %+v", g, want)
 		}
 		m.done(c, g)
 	}
 	if g := c.Raise(1); g != nil {
-		t.Errorf("all is counted, and then %+v", g)
-	}
-	if c.Full = false; c.Raise(1) == nil {
-		t.Error("there is room, and nothing is timed")
+		t.Errorf("all are there, and then %+v", g)
 	}
 
 	m, c = later(steady(100), steady(300), nil)
