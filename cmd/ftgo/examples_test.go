@@ -57,6 +57,8 @@ var changing = []*regexp.Regexp{
 	regexp.MustCompile(`[0-9a-f]{20,}`),
 	regexp.MustCompile(`(?m)^ +\d+ +\d+  GC`),
 	regexp.MustCompile(`(main\.read|runtime\.newproc|lockSlow) +\d+ +[0-9.]+k?`),
+	regexp.MustCompile(`(?m)^FUNCTION .* SEEN% +UNSEEN$`),
+	regexp.MustCompile(`(?m)^main\.c0\d .*$`),
 	regexp.MustCompile(`(?m)^ +[num]?secs .*\n(^ +\d+ -> \d+ +: .*\n)+`),
 }
 
@@ -88,7 +90,7 @@ func TestKernelExamples(t *testing.T) {
 	tracetest.Kernel(t)
 	dir := t.TempDir()
 	for name, from := range map[string]string{
-		"ftgo": built(t), "greet": fixture.Build(t, "greet"), "lookup": fixture.Build(t, "lookup"), "httpd": fixture.Build(t, "httpd"), "nest": fixture.Build(t, "nest"), "spawn": fixture.Build(t, "spawn"), "asks": fixture.Build(t, "asks"), "sched": fixture.Build(t, "sched"), "chores": fixture.Build(t, "chores"), "inlined": fixture.Build(t, "inlined"),
+		"ftgo": built(t), "greet": fixture.Build(t, "greet"), "lookup": fixture.Build(t, "lookup"), "httpd": fixture.Build(t, "httpd"), "nest": fixture.Build(t, "nest"), "spawn": fixture.Build(t, "spawn"), "asks": fixture.Build(t, "asks"), "sched": fixture.Build(t, "sched"), "chores": fixture.Build(t, "chores"), "inlined": fixture.Build(t, "inlined"), "paced": fixture.Build(t, "paced"),
 		"stripped": fixture.Build(t, "lookup", "-ldflags", "-s -w"),
 	} {
 		if err := os.Symlink(from, filepath.Join(dir, name)); err != nil {

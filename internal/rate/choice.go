@@ -57,6 +57,8 @@ const (
 	leastCPUs = 0.1
 	// mostShare is the most that probes are taken to have of a program's time: that is not known well.
 	mostShare = 0.75
+	// likelyShare is the most that they are likely to have: beyond that a small error makes a large factor.
+	likelyShare = 0.85
 	// trial is how long, in seconds, what comes back is seen until it is found to be too hot, and
 	// disarmed. Trials together may take trialShare of what is allowed.
 	trial, trialShare = 0.2, 0.25
@@ -119,10 +121,10 @@ func (c *Choice) Look(now, cpus float64, of func(i int) (calls uint64, cost floa
 	c.cpus, c.clean = cpus, 0
 	share := spent / seconds / max(cpus, leastCPUs)
 	speedup := 1 / (1 - min(share, mostShare))
-	c.beyond = 1 / (1 - min(share, 0.95)) / speedup
+	c.beyond = 1 / (1 - min(share, likelyShare)) / speedup
 	for i, s := range samples {
 		f := &c.Funcs[i]
-		if f.saw(s.calls, s.cost, c.looked, now, speedup); i == c.Base && f.rate > 0 {
+		if f.saw(s.calls, s.cost, c.looked, now, speedup, c.beyond); i == c.Base && f.rate > 0 {
 			f.Cost[Timed] = f.load / f.clean
 		}
 		c.clean += f.loadAt(f.at)

@@ -103,11 +103,11 @@ const shortest = 0.02
 
 // saw takes the number of calls so far, and what their probes have cost since the last look. Without
 // any probes the program would have been faster by a factor.
-func (f *Func) saw(calls uint64, cost, looked, now, speedup float64) {
+func (f *Func) saw(calls uint64, cost, looked, now, speedup, beyond float64) {
 	fresh := float64(calls - min(f.calls, calls))
 	f.calls = calls
 	if f.at == Off {
-		f.hit(fresh/(now-looked)*speedup, cost/(now-looked)*speedup)
+		f.hit(fresh/(now-looked)*speedup, cost/(now-looked)*speedup, beyond)
 		return
 	}
 	seconds := now - max(looked, f.since)
@@ -117,7 +117,7 @@ func (f *Func) saw(calls uint64, cost, looked, now, speedup float64) {
 	before, known := f.likely, f.held[Counted]+f.held[Timed] > 0
 	f.rate = fresh / max(seconds, shortest)
 	f.clean, f.load, f.full = f.rate*speedup, cost/max(seconds, shortest)*speedup, true
-	if f.likely = f.clean; !known {
+	if f.likely = f.clean * beyond; !known {
 		before = f.likely
 	}
 	f.missed += f.away * (before + f.likely) / 2
@@ -126,9 +126,9 @@ func (f *Func) saw(calls uint64, cost, looked, now, speedup float64) {
 
 // hit takes the rate of a function that is off, and what its probes have cost: it was hit until they were
 // disarmed. What turned hot had only begun to when that was seen.
-func (f *Func) hit(rate, load float64) {
+func (f *Func) hit(rate, load, beyond float64) {
 	if rate > f.clean {
-		f.clean, f.likely, f.load = rate, rate, max(f.load, load)
+		f.clean, f.likely, f.load = rate, rate*beyond, max(f.load, load)
 	}
 }
 

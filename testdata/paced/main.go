@@ -2,7 +2,7 @@
 // second that it counts in. It tells how far it has come at first, and whenever it reads a line; if that has two numbers,
 // I and N, it first makes N calls of function I.
 //
-//	paced [-threads N] [-after DURATION] [-every DURATION] RATE...
+//	paced [-threads N] [-after DURATION] [-every DURATION] [-for DURATION] RATE...
 //	paced ... RATExN...
 //
 // Each RATE is of another function, in calls a second: main.c00, main.c01 and so on.
@@ -25,6 +25,7 @@ var (
 	threads = flag.Int("threads", 1, "count on so many")
 	after   = flag.Duration("after", 0, "call the first function only after this time")
 	every   = flag.Duration("every", 0, "call the first function in bursts of 0.2 s, so often")
+	whole   = flag.Duration("for", 0, "end after this time, whatever is read")
 	done    atomic.Uint64 // units, of all threads
 	calls   [len(funcs)]atomic.Uint64
 	unit    uint64 // how far to count in 100 µs
@@ -57,6 +58,10 @@ func main() {
 		go pace(began, rates)
 	}
 	tell()
+	if *whole > 0 {
+		time.Sleep(*whole)
+		return
+	}
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		var i, n int
