@@ -170,7 +170,7 @@ func (c *Choice) lower() {
 		f := &c.Funcs[i]
 		f.strike(level, c.now)
 		f.clean *= c.beyond
-		for l := f.at; l > level; l-- {
+		for l := Timed; l > level; l-- {
 			if g := f.groups[l]; g != nil && g.Armed && !slices.Contains(c.hot, g) {
 				c.hot = append(c.hot, g)
 			}
@@ -191,7 +191,7 @@ func (c *Choice) Lowered() (n int) {
 // hottest are the functions whose probes take any time, those that take most of it first.
 func (c *Choice) hottest() (order []int) {
 	for i := range c.Funcs {
-		if f := &c.Funcs[i]; f.at != Off && f.load > 0 {
+		if f := &c.Funcs[i]; (f.at != Off || f.full) && f.load > 0 {
 			order = append(order, i)
 		}
 	}
@@ -227,6 +227,11 @@ func (c *Choice) cool(order []int, to map[int]Level) {
 			next++
 		}
 		lower := f.below(level)
+		if f.at == Off {
+			to[i] = Off
+			sum -= load
+			continue
+		}
 		if lower == level || load == 0 {
 			continue
 		}

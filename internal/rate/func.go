@@ -51,6 +51,13 @@ func (f *Func) TooHot() float64 { return f.tooHot }
 // unplaced tells whether the function has never had probes.
 func (f *Func) unplaced() bool { return f.groups == [Timed + 1]*Group{} }
 
+// blind tells whether calls are timed beside a Counter that is disarmed: the probes see nothing, and take
+// their time all the same.
+func (f *Func) blind() bool {
+	g := f.groups[Timed]
+	return f.at == Off && g != nil && g.Armed
+}
+
 // below is the next lower level, the same if there is none.
 func (f *Func) below(l Level) Level {
 	switch {
@@ -107,7 +114,11 @@ func (f *Func) saw(calls uint64, cost, looked, now, speedup, beyond float64) {
 	fresh := float64(calls - min(f.calls, calls))
 	f.calls = calls
 	if f.at == Off {
-		f.hit(fresh/(now-looked)*speedup, cost/(now-looked)*speedup, beyond)
+		load := cost / (now - looked) * speedup
+		f.hit(fresh/(now-looked)*speedup, load, beyond)
+		if f.full = f.blind(); f.full {
+			f.load = load
+		}
 		return
 	}
 	seconds := now - max(looked, f.since)

@@ -96,6 +96,27 @@ func TestBudgetOnce(t *testing.T) {
 	}
 }
 
+// TestBudgetBlind: calls are timed beside a Counter. Where that is disarmed for another function's sake, and can't
+// come back, what times them is found to be too hot all the same.
+func TestBudgetBlind(t *testing.T) {
+	turns := func(t float64) float64 {
+		if t < 6 {
+			return 10
+		}
+		return 1e6
+	}
+	m, c := newModel(1, Counted, 0.05, []calls{from(3, 1e6), turns})
+	m.keep(c, 2)
+	c.Full = true
+	m.keep(c, 5.9)
+	if m.armed[1] != Timed || c.Funcs[1].At() != Off {
+		t.Errorf("armed %v, at %v", m.armed[1], c.Funcs[1].At())
+	}
+	if m.keep(c, 8); m.armed[1] != Off {
+		t.Errorf("hot, and armed %v", m.armed[1])
+	}
+}
+
 // TestBudgetNone: without a share nothing is lowered, and all that is called is timed.
 func TestBudgetNone(t *testing.T) {
 	m, c := newModel(1, Counted, 0, ten(50))
