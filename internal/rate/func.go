@@ -166,6 +166,14 @@ type Seen struct {
 	Missed             float64 // calls that nobody saw, as estimated from how many there were before
 }
 
+// Begin has what is Seen begin now.
+func (c *Choice) Begin(now float64) {
+	for i := range c.Funcs {
+		f := &c.Funcs[i]
+		f.since, f.held, f.missed, f.away = now, [Timed + 1]float64{}, 0, 0
+	}
+}
+
 // Seen is what was seen of the function until now.
 func (f *Func) Seen(now float64) Seen {
 	held, missed := f.held, f.missed+f.away*f.likely

@@ -172,6 +172,19 @@ func TestBudgetMissed(t *testing.T) {
 	}
 }
 
+// TestBudgetBegin: before the window has begun nothing is seen, nor missed.
+func TestBudgetBegin(t *testing.T) {
+	m, c := newModel(1, Timed, 0.05, []calls{from(5, 3e5)})
+	m.keep(c, 5)
+	c.Begin(m.t)
+	calls := m.made[0]
+	m.keep(c, 15)
+	missed := m.made[0] - calls - m.seen[0]
+	if s := c.Funcs[0].Seen(m.t); math.Abs(s.Of-10) > 0.01 || s.Timed > 5 || math.Abs(s.Missed-missed) > 0.25*missed {
+		t.Errorf("seen %+v, missed %.0f", s, missed)
+	}
+}
+
 // TestBudgetBursts: what comes in bursts is tried ever more seldom.
 func TestBudgetBursts(t *testing.T) {
 	var strikes [2]int

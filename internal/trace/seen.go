@@ -51,6 +51,13 @@ func (m *switcher) tooHot() []float64 {
 	return rates
 }
 
+// wait has the time begin now that functions are seen in.
+func (m *switcher) wait() {
+	if m != nil {
+		m.choice.Begin(m.l.from.At.Sub(m.began).Seconds())
+	}
+}
+
 // seen is how much of the time until a moment each function was seen in; nil if that was all there was
 // to see.
 func (m *switcher) seen(at time.Time) []stats.Seen {
