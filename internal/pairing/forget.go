@@ -70,23 +70,34 @@ type retirement struct{ from, until uint64 }
 
 func (r retirement) has(time uint64) bool { return r.from <= time && time < r.until }
 
+// retirements are those of a function, in order. Of those that are over, only the last is needed: a call that
+// began before any of them began before that, too.
+type retirements []retirement
+
+// add adds one; a second time from is that of one whose end was not known before. What was read, up to
+// latest, may be older than what is done now.
+func (r retirements) add(next retirement, latest uint64) retirements {
+	r = slices.DeleteFunc(r, func(known retirement) bool { return known.from == next.from })
+	for len(r) > 1 && r[1].until < latest {
+		r = slices.Delete(r, 0, 1)
+	}
+	return append(r, next)
+}
+
 // Retire says that the events which time functions were disarmed from one time of the trace clock
 // until another, which is ^0 as long as that is under way. Of calls that were open meanwhile
 // nothing tells the end: they are Abandoned. The functions may be timed again later.
 func (s *Stream) Retire(funcs []int, from, until uint64) {
 	for _, fn := range funcs {
-		s.pairer.retired[fn] = retirement{from, until}
+		s.pairer.retired[fn] = s.pairer.retired[fn].add(retirement{from, until}, s.latest)
 	}
 }
 
 // Uncount says that the Counters of functions were disarmed in such a time. Calls that begin meanwhile
 // are none, since nothing else has counted them, though they may be timed.
-// A second time from is that of one whose end was not known before.
 func (s *Stream) Uncount(funcs []int, from, until uint64) {
 	for _, fn := range funcs {
-		// What was read may be older than what is done now.
-		times := slices.DeleteFunc(s.pairer.uncounted[fn], func(r retirement) bool { return r.until < s.latest || r.from == from })
-		s.pairer.uncounted[fn] = append(times, retirement{from, until})
+		s.pairer.uncounted[fn] = s.pairer.uncounted[fn].add(retirement{from, until}, s.latest)
 	}
 }
 
@@ -97,12 +108,12 @@ func (p *pairer) trusted(f *frame, how Outcome, at uint64) Outcome {
 	if len(p.retired) == 0 {
 		return how
 	}
-	r, ok := p.retired[f.fn]
-	switch {
-	case !ok || f.start > r.until:
-		return how
-	case how == Returned && at <= r.until, how == Unwound && at <= r.from:
-		return how
+	for _, r := range p.retired[f.fn] {
+		switch {
+		case f.start > r.until, how == Returned && at <= r.until, how == Unwound && at <= r.from:
+		default:
+			return Abandoned
+		}
 	}
-	return Abandoned
+	return how
 }

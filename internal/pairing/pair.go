@@ -38,9 +38,9 @@ type pairer struct {
 	sched     scheduler // nil if the plan does not follow goroutines
 	at        Split     // sums of the stack that the event is on
 	// retired are functions that were timed once, and are not any more, by index.
-	retired map[int]retirement
+	retired map[int]retirements
 	// uncounted are functions whose Counters are disarmed, or were.
-	uncounted map[int][]retirement
+	uncounted map[int]retirements
 	window    window
 	begun     uint64 // calls that have begun
 	done      uint64 // calls that have ended
@@ -51,7 +51,7 @@ func newPairer(plan *uprobe.Plan, sink Sink) *pairer {
 	p := &pairer{
 		plan: plan, sink: sink, maxOpen: maxOpen,
 		processes: make(map[int]*process), proc: nowhere,
-		sites: siteIndex{sites: make(map[eventAddr]int)}, retired: make(map[int]retirement), uncounted: make(map[int][]retirement),
+		sites: siteIndex{sites: make(map[eventAddr]int)}, retired: make(map[int]retirements), uncounted: make(map[int]retirements),
 		window: window{until: ^uint64(0)},
 	}
 	if plan.Sched {

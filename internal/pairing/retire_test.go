@@ -1,6 +1,7 @@
 package pairing
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,7 +36,9 @@ func TestRetired(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
 			p := newPairer(testPlan(), returns(func(c *Call) { got = append(got, c.Outcome.String()) }))
-			p.retired = map[int]retirement{0: {3, 6}}
+			s := &Stream{pairer: p}
+			s.Retire([]int{0}, 3, ^uint64(0))
+			s.Retire([]int{0}, 3, 6)
 			for _, s := range test.steps {
 				p.event(event[s.op](s.fn, s.depth, s.time), 0)
 			}
@@ -44,6 +47,55 @@ func TestRetired(t *testing.T) {
 				t.Errorf("%s, want %s", s, test.want)
 			}
 		})
+	}
+}
+
+// TestRetiredAgain: f was disarmed from 3 to 6, and, once = is read, from 9 to 12. What was open the first time stays
+// untold in the second, and while the stream is behind the first time counts for what comes after it.
+func TestRetiredAgain(t *testing.T) {
+	for _, test := range []struct{ name, play, want string }{
+		{"another call returns meanwhile", "e1 = r10", "abandoned"},
+		{"another call returns, read late", "e1 = r8", "abandoned"},
+		{"begun and over between", "e7 = r8", "return"},
+		{"over meanwhile", "e7 = r10", "return"},
+		{"over before all, read late", "= e1 r2", "return"},
+		{"another call returns after all", "e7 = r13", "abandoned"},
+		{"unwound between, read late", "= e7 E8", "unwound open"},
+		{"gone from the first time on, read late", "= e1 E8", "abandoned open"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			p := newPairer(testPlan(), returns(func(c *Call) { got = append(got, c.Outcome.String()) }))
+			s := &Stream{pairer: p}
+			s.Retire([]int{0}, 3, 6)
+			for _, word := range strings.Fields(test.play) {
+				time, _ := strconv.ParseUint(word[1:], 10, 64)
+				switch word[0] {
+				case '=':
+					s.Retire([]int{0}, 9, ^uint64(0))
+					s.Retire([]int{0}, 9, 12)
+					continue
+				case 'e':
+					p.event(entryEvent(0, 8, time), 0)
+				case 'E':
+					p.event(entryEvent(1, 8, time), 0)
+				case 'r':
+					p.event(returnEvent(0, 8, time), 0)
+				}
+				s.latest = time
+			}
+			p.finish()
+			if s := strings.Join(got, " "); s != test.want {
+				t.Errorf("%s, want %s", s, test.want)
+			}
+		})
+	}
+	s := &Stream{pairer: newPairer(testPlan(), noCalls)}
+	for s.latest = range uint64(1000) {
+		s.Retire([]int{0}, s.latest, s.latest+1)
+	}
+	if n := len(s.pairer.retired[0]); n > 5 {
+		t.Errorf("%d times are remembered", n)
 	}
 }
 
