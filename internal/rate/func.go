@@ -174,12 +174,16 @@ func (c *Choice) Begin(now float64) {
 	}
 }
 
-// Seen is what was seen of the function until now.
+// Seen is what was seen of the function until a moment, which may be before it got to its level: what is
+// read is a little older than what is done.
 func (f *Func) Seen(now float64) Seen {
 	held, missed := f.held, f.missed+f.away*f.likely
 	held[f.at] += now - f.since
 	if f.at == Off {
 		missed += f.likely * (now - f.since)
 	}
-	return Seen{Timed: held[Timed], Counted: held[Timed] + held[Counted], Of: held[Timed] + held[Counted] + held[Off], Missed: missed}
+	s := Seen{Timed: held[Timed], Counted: held[Timed] + held[Counted], Of: held[Timed] + held[Counted] + held[Off], Missed: max(missed, 0)}
+	s.Counted = min(max(s.Counted, 0), s.Of)
+	s.Timed = min(max(s.Timed, 0), s.Counted)
+	return s
 }

@@ -185,6 +185,33 @@ func TestBudgetBegin(t *testing.T) {
 	}
 }
 
+// TestSeenBefore: a moment that is read after a change of level was before it: no share is less than none, or
+// more than all.
+func TestSeenBefore(t *testing.T) {
+	var f Func
+	for _, test := range []struct {
+		to         Level
+		at, moment float64
+		want       Seen
+	}{
+		{Counted, 1, 0.9, Seen{Of: 0.9}},
+		{Timed, 2, 1.9, Seen{Of: 1.9, Counted: 0.9}},
+		{Counted, 3, 2.9, Seen{Of: 2.9, Counted: 1.9, Timed: 1}},
+		{Off, 4, 3.9, Seen{Of: 3.9, Counted: 3, Timed: 1}},
+	} {
+		f.set(test.to, test.at)
+		got := f.Seen(test.moment)
+		for _, part := range [][2]float64{{got.Of, test.want.Of}, {got.Counted, test.want.Counted}, {got.Timed, test.want.Timed}} {
+			if math.Abs(part[0]-part[1]) > 0.11 || part[0] < 0 || part[0] > got.Of {
+				t.Errorf("at %v: %+v, want %+v", test.moment, got, test.want)
+			}
+		}
+		if got.Timed > got.Counted {
+			t.Errorf("at %v: %+v", test.moment, got)
+		}
+	}
+}
+
 // TestBudgetBursts: what comes in bursts is tried ever more seldom.
 func TestBudgetBursts(t *testing.T) {
 	var strikes [2]int
