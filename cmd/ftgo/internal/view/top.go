@@ -70,12 +70,15 @@ func (v *Overview) End(t *trace.Table) error {
 // page is what an interval has made of the numbers.
 func (v *Overview) page(t *trace.Table) top.Page {
 	p := top.Page{Names: "FUNCTION", Columns: render.TopColumns(v.opt.Sched), Keys: "Enter opens"}
-	probed, timed := 0, 0
+	probed, called, timed := 0, 0, 0
 	for i, r := range t.Whole {
 		if _, counted := r.Seen.Shares(); counted > 0 {
 			probed++
 		}
-		if r.Calls == 0 && r.Completed == 0 && !v.isNamed(r) {
+		switch {
+		case r.Calls > 0 || r.Completed > 0:
+			called++
+		case !v.isNamed(r):
 			continue
 		}
 		if r.Latency != nil && r.Latency.Count() > 0 {
@@ -91,7 +94,7 @@ func (v *Overview) page(t *trace.Table) top.Page {
 		functions = fmt.Sprintf("%d of %s probed", probed, functions)
 	}
 	p.Head = []string{
-		fmt.Sprintf("%s, %s, %d of them called, %d timed", time.Duration(t.Seconds*float64(time.Second)).Round(time.Second), functions, len(p.Rows), timed),
+		fmt.Sprintf("%s, %s, %d of them called, %d timed", time.Duration(t.Seconds*float64(time.Second)).Round(time.Second), functions, called, timed),
 		render.TopCost(&t.Summary, v.cost),
 	}
 	v.cost = t.Probing

@@ -1,0 +1,35 @@
+package view
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/top"
+	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/offsets"
+)
+
+// TestOverviewHead: a function that was given by its name has a row, and is told to be called only if it was.
+func TestOverviewHead(t *testing.T) {
+	scene := &run.Scene{Plan: &uprobe.Plan{}, Target: &target.Target{Roles: make(map[*offsets.Func]target.Role)}}
+	table := &trace.Table{Reading: &trace.Reading{Summary: stats.Summary{Functions: 3}}}
+	for i, f := range []stats.Function{{Name: "main.called", Calls: 2}, {Name: "main.named"}, {Name: "main.wild"}} {
+		of := &offsets.Func{Name: f.Name}
+		scene.Plan.Funcs = append(scene.Plan.Funcs, uprobe.Function{Func: of})
+		scene.Target.Roles[of] = target.Role{Named: i == 1}
+		f.Func = i
+		table.Whole = append(table.Whole, stats.NewRow(f, 1))
+	}
+	table.Since = table.Whole
+	v := NewOverview(&Options{}, func(top.Page) {})
+	if err := v.Begin(scene); err != nil {
+		t.Fatal(err)
+	}
+	if p := v.page(table); len(p.Rows) != 2 || !strings.Contains(p.Head[0], "3 functions, 1 of them called") {
+		t.Errorf("%d rows, %q", len(p.Rows), p.Head[0])
+	}
+}
