@@ -65,7 +65,7 @@ const (
 	// repay is the time, in seconds, over which a debt is paid back, and mostDebt the time that what is
 	// allowed is remembered for at most. leastPaid of what is allowed stays for probes even so: what is
 	// seldom called costs next to nothing.
-	repay, mostDebt, leastPaid = 5, 10, 0.25
+	repay, mostDebt, leastPaid = 5, 30, 0.25
 	// warm is the share of what is allowed from which on a function is likely to become too hot: it
 	// shares a group with few others, because they go with it. So does what was too hot once; if that was
 	// more often it is alone.
@@ -103,6 +103,10 @@ func (c *Choice) capacity() float64 { return c.left() / (1 - min(c.Share, mostSh
 
 // Over tells whether probes took more than they may at the last look.
 func (c *Choice) Over() bool { return c.sum > slack*c.left() }
+
+// Alarming tells whether CPU time that probes took, in less than so many seconds, is much more than they may take
+// in these.
+func (c *Choice) Alarming(spent, seconds float64) bool { return spent > 2*c.allowed()*seconds }
 
 // Look takes what has happened until now, in seconds since the start: the program's CPU time in each
 // second since the look before, and of each function the number of calls so far, and what its probes

@@ -159,7 +159,7 @@ func (l *Live) Read(ctx context.Context) error {
 	if err := l.rest(); err != nil {
 		return err
 	}
-	if err := l.switcher.step(); err != nil {
+	if err := l.switcher.step(n); err != nil {
 		return err
 	}
 	if _, full := l.stream.Ended(); full {

@@ -74,6 +74,12 @@ func (w *load) callCosts(fn int) (counted, timed float64) {
 	return counted, w.cost.Of(entry) / 1e9
 }
 
+// costOf is what so many events have cost about, in seconds: half of them are of calls that end, where the kernel
+// single-steps.
+func (w *load) costOf(events int) float64 {
+	return float64(events) * (w.cost.Emulated + w.cost.Stepped) / 2 / 1e9
+}
+
 // read reads the kernel's counters, and tells what CPU time that took.
 func (w *load) read(s *tracefs.Session) (profile [][]uint64, took time.Duration, err error) {
 	runtime.LockOSThread()

@@ -10,11 +10,11 @@ func TestPanicsOfWork(t *testing.T) {
 	for name, wait := range map[string]func(*switcher){
 		"step": func(m *switcher) {
 			for {
-				m.step()
+				m.step(0)
 			}
 		},
 		"end": func(m *switcher) {
-			m.step()
+			m.step(0)
 			m.end()
 		},
 	} {

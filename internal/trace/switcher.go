@@ -26,6 +26,9 @@ const (
 	// 20 ms. Between them are glances at the time that the program spends in the kernel.
 	lookShare  = 0.02
 	nextGlance = 30 * time.Millisecond
+	// leastLook is how soon a look may follow another if there is an alarm: what happens in less time tells
+	// no rate.
+	leastLook = 20 * time.Millisecond
 	// alarming is by how many CPUs that must have grown for a look ahead of time.
 	alarming = 0.2
 	// batchFuncs is how many functions are timed, or counted again, at once: to define their probes
@@ -53,12 +56,14 @@ type switcher struct {
 	began  time.Time
 	next   time.Time // when to look, and glance, when to glance
 	glance time.Time
-	arming bool // some probes are
-	inTurn bool // what has to be done meanwhile is
-	trying bool // the next look is at what may be too hot again
-	bit    bool // probes have taken more than they may
-	full   bool // it was said that there is no room for more
-	failed bool // more can't be armed
+	looked time.Time // when that was
+	read   int       // events since then
+	arming bool      // some probes are
+	inTurn bool      // what has to be done meanwhile is
+	trying bool      // the next look is at what may be too hot again
+	bit    bool      // probes have taken more than they may
+	full   bool      // it was said that there is no room for more
+	failed bool      // more can't be armed
 	// resume goes on until the next read, stop for the last time. yield lets the stream be read,
 	// and tells whether to go on; its error ends the reading.
 	resume func() (error, bool)
@@ -98,11 +103,12 @@ func newSwitcher(ctx context.Context, l *Live) (m *switcher, err error) {
 
 func (m *switcher) start(run iter.Seq[error]) { m.resume, m.stop = iter.Pull(run) }
 
-// step goes on with what there is to do.
-func (m *switcher) step() error {
+// step goes on with what there is to do, now that so many more events were read.
+func (m *switcher) step(read int) error {
 	if m == nil {
 		return nil
 	}
+	m.read += read
 	err, _ := m.resume()
 	return err
 }
@@ -217,9 +223,16 @@ func (m *switcher) fill() {
 	}
 }
 
-// alarmed tells whether the program spends much more time in the kernel than at the last look.
+// alarmed tells whether what was read since the last look, or the time that the program spends in the kernel,
+// says that probes take much more than they may.
 func (m *switcher) alarmed(now time.Time) bool {
-	if now.Before(m.glance) || m.choice.Share == 0 {
+	if m.choice.Share == 0 || now.Sub(m.looked) < leastLook {
+		return false
+	}
+	if m.choice.Alarming(m.load.costOf(m.read), firstLook.Seconds()) {
+		return true
+	}
+	if now.Before(m.glance) {
 		return false
 	}
 	m.glance = now.Add(nextGlance)
@@ -251,7 +264,7 @@ func (m *switcher) look() error {
 	// Where looks are dear a trial takes two, and there is a pause behind them.
 	m.choice.Trials = !m.trying || took < dearLook
 	m.trying = false
-	m.glance = now.Add(nextGlance + 10*took)
+	m.glance, m.looked, m.read = now.Add(nextGlance+10*took), now, 0
 	pause := time.Duration(float64(took) / lookShare)
 	if m.l.opt.Budget == 0 {
 		pause = now.Sub(m.began) / 8
