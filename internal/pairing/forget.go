@@ -68,11 +68,13 @@ func (p *pairer) leaveOpen(of func(pid int) bool) {
 // were disarmed.
 type retirement struct{ from, until uint64 }
 
-func (r retirement) has(time uint64) bool { return r.from <= time && time < r.until }
-
 // retirements are those of a function, in order. Of those that are over, only the last is needed: a call that
 // began before any of them began before that, too.
 type retirements []retirement
+
+func (r retirements) has(time uint64) bool {
+	return slices.ContainsFunc(r, func(r retirement) bool { return r.from <= time && time < r.until })
+}
 
 // add adds one; a second time from is that of one whose end was not known before. What was read, up to
 // latest, may be older than what is done now.
@@ -86,7 +88,8 @@ func (r retirements) add(next retirement, latest uint64) retirements {
 
 // Retire says that the events which time functions were disarmed from one time of the trace clock
 // until another, which is ^0 as long as that is under way. Of calls that were open meanwhile
-// nothing tells the end: they are Abandoned. The functions may be timed again later.
+// nothing tells the end: they are Abandoned. Those that begin meanwhile are none, unless Counters count
+// them: the functions are said to be timed until from. They may be timed again later.
 func (s *Stream) Retire(funcs []int, from, until uint64) {
 	for _, fn := range funcs {
 		s.pairer.retired[fn] = s.pairer.retired[fn].add(retirement{from, until}, s.latest)

@@ -1,8 +1,6 @@
 package pairing
 
 import (
-	"slices"
-
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/parse"
@@ -174,7 +172,7 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 			return
 		}
 	}
-	if site.Beside && slices.ContainsFunc(p.uncounted[fn], func(r retirement) bool { return r.has(ev.Time) }) {
+	if site.Beside && p.uncounted[fn].has(ev.Time) || !site.Beside && p.retired[fn].has(ev.Time) {
 		p.account.noCall(site.Func, site.Beside)
 		p.unwind(ev, s, depth)
 		return

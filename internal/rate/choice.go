@@ -104,8 +104,7 @@ func (c *Choice) capacity() float64 { return c.left() / (1 - min(c.Share, mostSh
 // Over tells whether probes took more than they may at the last look.
 func (c *Choice) Over() bool { return c.sum > slack*c.left() }
 
-// Alarming tells whether CPU time that probes took, in less than so many seconds, is much more than they may take
-// in these.
+// Alarming tells whether CPU time that probes took is much more than they may take in so many seconds.
 func (c *Choice) Alarming(spent, seconds float64) bool { return spent > 2*c.allowed()*seconds }
 
 // Look takes what has happened until now, in seconds since the start: the program's CPU time in each

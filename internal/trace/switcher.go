@@ -358,7 +358,9 @@ func (m *switcher) disarm(groups []*rate.Group) error {
 	}
 	var probes []tracefs.Event
 	for _, g := range groups {
-		probes = append(probes, m.probes[g]...)
+		events := slices.Clone(m.probes[g])
+		slices.Reverse(events) // hits where calls end cost most
+		probes = append(probes, events...)
 		if !m.counters(g) {
 			l.stream.Retire(m.funcs(g), from.Ticks, math.MaxUint64)
 			continue
