@@ -37,17 +37,6 @@ type Choice struct {
 	others bool     // the last group that was armed was of functions that had had probes
 }
 
-// Group is of functions whose probes are armed and disarmed together, because they share events.
-type Group struct {
-	Level Level // what the probes are for
-	// Beside: calls are timed, while probes of another group count them.
-	Beside bool
-	Funcs  []int
-	Armed  bool
-	Tried  bool // it was too hot, and may be again: the next look should come soon
-	First  bool // the functions had no probes before
-}
-
 const (
 	// slack is how much more than allowed probes may take until functions are lowered, and then to
 	// target; others come back up to comeback. Between these nothing changes, because rates vary.
@@ -138,9 +127,7 @@ func (c *Choice) Look(now, cpus float64, of func(i int) (calls uint64, cost floa
 	}
 	c.credit = min(c.credit+trialShare*c.allowed()*seconds, max(1, cpus))
 	c.now, c.looked = now, now
-	if c.room = comeback*c.capacity() - c.clean; c.Share == 0 {
-		c.room = math.Inf(1)
-	}
+	c.room = comeback*c.capacity() - c.clean
 	c.lower()
 }
 
@@ -368,11 +355,15 @@ func (c *Choice) Raise(most int) *Group {
 	slices.SortStableFunc(fit, func(a, b candidate) int {
 		return cmp.Or(turn[c.Funcs[a.i].unplaced()]-turn[c.Funcs[b.i].unplaced()], cmp.Compare(a.to, b.to), cmp.Compare(b.load, a.load))
 	})
+	whole := make(map[*Group]int) // functions of those that may come back together, since there is no room for others
+	for i := 0; c.Full && i < len(fit); i++ {
+		whole[c.Funcs[fit[i].i].groups[fit[i].to]]++
+	}
 	for _, a := range fit {
 		f := &c.Funcs[a.i]
 		beside := a.to == Timed && f.groups[Counted] != nil
-		if g := f.groups[a.to]; g != nil && !g.Armed && len(g.Funcs) == 1 && g.Beside == beside { // else calls would count twice
-			g.Tried = a.i == trying
+		if g := f.groups[a.to]; g != nil && !g.Armed && g.Beside == beside && len(g.Funcs) == max(whole[g], 1) { // else calls would count twice
+			g.Tried = slices.Contains(g.Funcs, trying)
 			return g
 		}
 		if c.Full && !f.unplaced() {

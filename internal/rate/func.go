@@ -41,6 +41,17 @@ type Func struct {
 	tooHot  float64 // as TooHot
 }
 
+// Group is of functions whose probes are armed and disarmed together, because they share events.
+type Group struct {
+	Level Level // what the probes are for
+	// Beside: calls are timed, while probes of another group count them.
+	Beside bool
+	Funcs  []int
+	Armed  bool
+	Tried  bool // it was too hot, and may be again: the next look should come soon
+	First  bool // the functions had no probes before
+}
+
 // At is the function's level.
 func (f *Func) At() Level { return f.at }
 

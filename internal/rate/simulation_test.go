@@ -117,6 +117,27 @@ func TestBudgetBlind(t *testing.T) {
 	}
 }
 
+// TestBudgetFull: where there is no room for new groups, one of several functions comes back as it was.
+func TestBudgetFull(t *testing.T) {
+	cools := func(t float64) float64 {
+		if t < 1 {
+			return 1e6
+		}
+		return 100
+	}
+	m, c := newModel(1, Counted, 0.05, []calls{cools, steady(50), nil})
+	c.Full = true
+	m.keep(c, 20)
+	for i := range c.Funcs {
+		if c.Funcs[i].At() != Counted {
+			t.Errorf("function %d: %v", i, c.Funcs[i].At())
+		}
+	}
+	if len(m.groups) != 1 {
+		t.Errorf("%d groups", len(m.groups))
+	}
+}
+
 // TestBudgetNone: without a share nothing is lowered, and all that is called is timed.
 func TestBudgetNone(t *testing.T) {
 	m, c := newModel(1, Counted, 0, ten(50))
