@@ -50,6 +50,10 @@ func (m *switcher) choose() (eligible int) {
 		made = append(made, group)
 	}
 	m.price()
-	m.choice.Start(made, m.now())
+	began := 0.0 // with the window, from which on hits are counted
+	if l.from.Hits == nil {
+		began = m.now()
+	}
+	m.choice.Start(made, began)
 	return eligible
 }

@@ -3,9 +3,12 @@ package trace
 import (
 	"fmt"
 	"testing"
+	"time"
 
+	"github.com/ftgo/ftgo/internal/rate"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 // planWith has functions, and events with sites at so many of them.
@@ -40,5 +43,18 @@ func TestLoadTake(t *testing.T) {
 	w.take([][]uint64{{7, 6}, {2}, {1}, {4}})
 	if got := fmt.Sprint(w.calls, w.spent); got != "[2 1 4] [0 1 0]" {
 		t.Error(got)
+	}
+}
+
+// TestFirstLook: hits are counted from the beginning of the window, and so is the time that they are of:
+// the first look may come soon after work that took long.
+func TestFirstLook(t *testing.T) {
+	l := &Live{window: window{plan: planWith(1, []int{0}), opt: Options{Budget: 0.5, Costs: NoCosts{}}}}
+	l.from = tracefs.Mark{At: time.Now().Add(-time.Minute), Hits: [][]uint64{{0}}}
+	m := &switcher{l: l, began: l.from.At, load: &load{plan: l.plan, base: 1}, probes: make(map[*rate.Group][]tracefs.Event)}
+	m.choose()
+	m.choice.Look(m.now(), 1, func(int) (uint64, float64) { return 6000, 0.6 })
+	if hot := m.choice.Hot(); len(hot) > 0 {
+		t.Error("probes that took 1% are too hot where 50% are allowed")
 	}
 }

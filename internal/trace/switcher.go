@@ -96,7 +96,7 @@ func newSwitcher(ctx context.Context, l *Live) (m *switcher, err error) {
 	if l.opt.Budget > 0 {
 		m.next = time.Now().Add(soonLook) // what is hot is so from the beginning
 	}
-	m.glance = m.next
+	m.glance, m.looked = m.next, time.Now()
 	m.start(m.run)
 	return m, nil
 }
