@@ -2,8 +2,6 @@ package trials
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -82,24 +80,16 @@ func budgets(t *testing.T) {
 	}
 }
 
-// lossOf is what a workload loses, in percent, and what share probes are said to have taken. The machine is faster at
-// one time than at another: another program, which is not probed and mostly sleeps, is what is compared with.
+// lossOf is what a workload loses, in percent, and what share probes are said to have taken.
 func lossOf(t *testing.T, percent int, funcs string, args ...string) (loss, share float64) {
-	file := fixture.Build(t, "paced")
-	b, err := os.ReadFile(file)
-	check(t, err)
-	other := filepath.Join(t.TempDir(), "other") // the kernel probes all processes of a file
-	check(t, os.WriteFile(other, b, 0o755))
-	c := startSelftimed(t, other, "-rest", "9ms")
-	defer c.end()
-	s := startSelftimed(t, file, args...)
+	s := startSelftimed(t, fixture.Build(t, "paced"), args...)
 	defer s.end()
-	// rate is what it does in a second of CPU time, from now on, beside what the other does in one.
+	// rate is what it does in a second of CPU time, from now on.
 	rate := func(seconds float64) float64 {
-		from, fromC := s.do("tell", 0), c.do("tell", 0)
+		from := s.do("tell", 0)
 		time.Sleep(time.Duration(seconds * float64(time.Second)))
-		until, untilC := s.do("tell", 0), c.do("tell", 0)
-		return until.since(from) / untilC.since(fromC)
+		until := s.do("tell", 0)
+		return until.since(from)
 	}
 	alone := rate(pacedAlone)
 	x := newTracer(t, time.Minute, fixture.Command(t, "cmd/ftgo"), "probe", "-p", strconv.Itoa(s.pid), "--budget", strconv.Itoa(percent), funcs)
@@ -108,7 +98,7 @@ func lossOf(t *testing.T, percent int, funcs string, args ...string) (loss, shar
 	time.Sleep(time.Duration(pacedAllowed * float64(time.Second)))
 	probed := rate(pacedProbed)
 	check(t, x.signal(syscall.SIGINT))
-	_, err = x.end()
+	_, err := x.end()
 	check(t, err)
 	alone = (alone + rate(pacedAlone)) / 2
 	return 100 * (1 - probed/alone), 100 * x.summary.Probing.Share

@@ -2,7 +2,7 @@
 // second that it counts in. It tells how far it has come at first, and whenever it reads a line; if that has two numbers,
 // I and N, it first makes N calls of function I.
 //
-//	paced [-threads N] [-after DURATION] [-every DURATION] [-rest DURATION] [-for DURATION] RATE...
+//	paced [-threads N] [-after DURATION] [-every DURATION] [-for DURATION] RATE...
 //	paced ... RATExN...
 //
 // Each RATE is of another function, in calls a second: main.c00, main.c01 and so on.
@@ -25,7 +25,6 @@ var (
 	threads = flag.Int("threads", 1, "count on so many")
 	after   = flag.Duration("after", 0, "call the first function only after this time")
 	every   = flag.Duration("every", 0, "call the first function in bursts of 0.2 s, so often")
-	rest    = flag.Duration("rest", 0, "sleep so long after each millisecond of counting")
 	whole   = flag.Duration("for", 0, "end after this time, whatever is read")
 	done    atomic.Uint64 // units, of all threads
 	calls   [len(funcs)]atomic.Uint64
@@ -107,9 +106,7 @@ func pace(began time.Time, rates []float64) {
 	var x uint64
 	for {
 		count(unit)
-		if done.Add(1)%(perSecond/1000) == 0 && *rest > 0 {
-			time.Sleep(*rest)
-		}
+		done.Add(1)
 		for i, rate := range rates {
 			if i == 0 && resting(time.Since(began)) {
 				continue
