@@ -279,8 +279,7 @@ func scriptCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "script", Summary: "write a shell script that records calls where there is no ftgo",
 		Groups: []cli.Group{
-			o.DefineScript, o.Target.Define, cli.Some("", o.DefineRecorder, "buffer", "max-probes", "budget"), o.CallerFlags.Group("record who called"), o.Fetch.Define,
-			cli.Hides("budget"), // refused with a word
+			o.DefineScript, o.Target.Define, cli.Some("", o.DefineRecorder, "buffer", "max-probes"), o.CallerFlags.Group("record who called"), o.Fetch.Define,
 		},
 		Words: o.Words("script"),
 		Run:   func(context.Context) error { return o.Script() },

@@ -81,6 +81,7 @@ var manualTexts = map[string]string{
 
 	"count by":          "Show a row for each value of EXPR: an argument, or a part of it, like req.URL.Path or 'key[:4]'; goid, pid, tid, cpu. The 1000 values with most calls, or with --sum with the largest sum, have rows. What others may have is told. Hits are recorded for it.",
 	"count sum":         "Add up EXPR, a whole number like a size, over calls.",
+	"script budget":     "Have the script look once a second at how often probes are hit, and disarm those that take most, for good, until the rest take at most PERCENT of one CPU, by what hits usually cost. Functions have probes of their own then, up to 50. What was not recorded is told (default 0, no limit).",
 	"script by":         "Of probe and count: record EXPR, for a row for each of its values.",
 	"script sum":        "Of probe and count: record EXPR, to be added up.",
 	"script hist-of":    "Of probe and count: record EXPR, to be added up, for a histogram.",

@@ -28,6 +28,7 @@ type portablePlan struct {
 	Events      []portableEvent `json:"events"`
 	Follows     bool            `json:"follows,omitempty"`
 	Runtime     [][2]uint64     `json:"runtime,omitempty"`
+	Regroups    int             `json:"regroups,omitempty"`
 }
 
 // onlyProcessor is the one of plans that name none.
@@ -55,7 +56,7 @@ type portableEvent struct {
 // portable is a plan for readPlan: functions by name, events with their sites and fields. What
 // values to decode is left out.
 func portable(p *uprobe.Plan) *portablePlan {
-	out := &portablePlan{Processor: p.Processor.Machine().Name, Mode: p.Mode, Relocatable: p.Relocatable, BySP: p.BySP, ByStack: p.ByStack, Stack: p.Stack, Follows: p.Follows, Runtime: p.Runtime}
+	out := &portablePlan{Processor: p.Processor.Machine().Name, Mode: p.Mode, Relocatable: p.Relocatable, BySP: p.BySP, ByStack: p.ByStack, Stack: p.Stack, Follows: p.Follows, Runtime: p.Runtime, Regroups: p.Regroups}
 	for i := range p.Funcs {
 		f := &p.Funcs[i]
 		out.Funcs = append(out.Funcs, portableFunc{
@@ -95,7 +96,7 @@ func readPlan(text []byte) (*uprobe.Plan, error) {
 	if processor == nil {
 		return nil, fmt.Errorf("read plan: processor %q is not known", name)
 	}
-	p := &uprobe.Plan{Processor: processor, Mode: in.Mode, Relocatable: in.Relocatable, BySP: in.BySP, ByStack: in.ByStack, Stack: in.Stack, Follows: in.Follows, Runtime: in.Runtime}
+	p := &uprobe.Plan{Processor: processor, Mode: in.Mode, Relocatable: in.Relocatable, BySP: in.BySP, ByStack: in.ByStack, Stack: in.Stack, Follows: in.Follows, Runtime: in.Runtime, Regroups: max(in.Regroups, 0)}
 	for _, f := range in.Funcs {
 		if f.ABI > offsets.SystemV {
 			return nil, fmt.Errorf("read plan: function %q: ABI %d is not known", f.Name, f.ABI)

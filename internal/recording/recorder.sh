@@ -229,12 +229,16 @@ profile() {
 	[ -z "$hits" ] || echo "$hits"
 }
 
+# ticks is the time by the trace clock. Somebody may be reading the buffers: sed reads the
+# statistics at once.
+ticks() { sed -n 's/^now ts: *//p' "$I/per_cpu/cpu0/stats"; }
+
 # moment LABEL is one end of the time that all numbers are of: the clocks, and then all counters
-# in one pass. Somebody may be reading the buffers: sed reads the statistics at once.
+# in one pass.
 moment() {
 	now
 	before=$ns
-	ticks=$(sed -n 's/^now ts: *//p' "$I/per_cpu/cpu0/stats")
+	ticks=$(ticks)
 	now
 	echo "# clock $1 $before $ticks $ns"
 	before=$ns
@@ -298,14 +302,15 @@ remove() {
 	[ ! -d "$T/events/$name" ]
 }
 
-# watch_over ends the run when nobody reads it any more, and cleans up behind one that was
-# killed.
+# watch_over ends the run when nobody reads it any more, says when it is time to look at what
+# probes take, and cleans up behind a run that was killed.
 watch_over() {
 	left=$1
 	while kill -0 $$ 2>/dev/null; do
 		kill -0 "$reader" 2>/dev/null || kill -s PIPE $$
 		[ "$left" != 0 ] || kill -s TERM $$
 		left=$((left - 1))
+		[ "$share" = 0 ] || kill -s USR1 $$
 		sleep 1
 	done
 	disarm
@@ -316,7 +321,7 @@ watch_over() {
 
 finish() {
 	status=$?
-	trap '' HUP INT TERM PIPE
+	trap '' HUP INT TERM PIPE USR1
 	trap - EXIT
 	[ -z "$window" ] || window="$window
 $(moment until)"
@@ -338,6 +343,7 @@ $(moment until)"
 			lost
 			[ -z "$window" ] || echo "$window"
 			profile profile
+			printf %s "$disarmed"
 			corrections
 			echo "# complete $nonce"
 		} 2>/dev/null

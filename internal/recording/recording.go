@@ -20,19 +20,21 @@ import (
 
 // Options are what a recording's plan was made from, for the same plan to be made again.
 type Options struct {
-	Patterns []string         `json:"patterns"`
-	Regexp   bool             `json:"regexp,omitempty"`
-	Exclude  []string         `json:"exclude,omitempty"`
-	Errors   bool             `json:"errors,omitempty"`
-	Stack    int              `json:"stack,omitempty"`
-	StrLen   int              `json:"strlen,omitempty"`
-	Items    int              `json:"items,omitempty"`
-	Where    string           `json:"where,omitempty"`
-	Inside   string           `json:"inside,omitempty"`
-	Entries  bool             `json:"entries,omitempty"`
-	By       string           `json:"by,omitempty"`
-	Sum      string           `json:"sum,omitempty"`
-	HistOf   string           `json:"hist_of,omitempty"`
+	Patterns []string `json:"patterns"`
+	Regexp   bool     `json:"regexp,omitempty"`
+	Exclude  []string `json:"exclude,omitempty"`
+	Errors   bool     `json:"errors,omitempty"`
+	Stack    int      `json:"stack,omitempty"`
+	StrLen   int      `json:"strlen,omitempty"`
+	Items    int      `json:"items,omitempty"`
+	Where    string   `json:"where,omitempty"`
+	Inside   string   `json:"inside,omitempty"`
+	Entries  bool     `json:"entries,omitempty"`
+	By       string   `json:"by,omitempty"`
+	Sum      string   `json:"sum,omitempty"`
+	HistOf   string   `json:"hist_of,omitempty"`
+	// Budget is what probes may take of a CPU, in percent; 0 is no limit.
+	Budget   float64          `json:"budget,omitempty"`
 	Features tracefs.Features `json:"features"`
 	// NoWrappers: wildcards left out wrappers, which those of older recordings did not.
 	NoWrappers bool `json:"no_wrappers,omitempty"`
@@ -47,8 +49,9 @@ type Options struct {
 	Skipped [][2]string `json:"skipped,omitempty"`
 }
 
-// version is that of the format which scripts write and [Open] reads.
-const version = 3
+// version is that of the format which [Open] reads, and scripts write that have a budget; without one
+// they write unlimitedVersion. Who reads that alone would take what was seen of some functions for all of it.
+const version, unlimitedVersion = 4, 3
 
 // oldestVersion is the oldest that it still reads: version 2 has no window.
 const oldestVersion = 2
@@ -94,6 +97,8 @@ type Recording struct {
 	Facts map[string]string
 	// Complete: it has the end that a recording should have.
 	Complete bool
+	// Disarmed are functions that were not recorded to the end, because they took too much.
+	Disarmed []Disarmed
 
 	// moments are by their labels: readings of the clocks, of several at a time the closest. "from"
 	// and "until" are the ends of the window that its numbers are of; their hits are nil
@@ -112,6 +117,14 @@ type Recording struct {
 	// noted are, "first" and when it "ended", the processes of threads that the kernel has noted anew
 	// meanwhile, see [Recording.correct].
 	noted map[string]map[int]int
+}
+
+// Disarmed are functions whose probes were taken out together, at a time of the trace clock, since they were
+// hit so often in a second.
+type Disarmed struct {
+	Funcs []int // by their index in the plan
+	From  uint64
+	Rate  uint64
 }
 
 var facts = []string{"kernel", "path", "program", "trace-clock", "buffer-kb", "wall"}

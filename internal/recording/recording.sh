@@ -3,6 +3,7 @@ output=
 mounted=
 reader=
 window=
+disarmed=
 reading=
 worker=
 watcher=
@@ -34,6 +35,7 @@ fi
 own_name
 trap finish EXIT
 trap 'exit 0' HUP INT TERM PIPE
+[ "$share" = 0 ] || trap 'due=1' USR1
 T=/sys/kernel/tracing
 I=$T/instances/$name
 find_tracefs
@@ -79,6 +81,7 @@ fi
 ) </dev/null >/dev/null 2>&1 7>&- 8<&- 9<&- &
 watcher=$!
 check
+[ "$share" = 0 ] || price
 arm
 window=$(moment from)
 if [ $# -gt 0 ]; then
@@ -91,11 +94,10 @@ elif [ -n "$seconds" ]; then
 	worker=$!
 else
 	say "probing $places places, Ctrl-C to end"
-	wait "$reader"
-	reading=$?
+	await "$reader"
+	reading=$status
 	exit 0
 fi
-wait "$worker"
-status=$?
+await "$worker"
 worker=
 exit "$status"

@@ -97,7 +97,7 @@ func TestRecordingHostile(t *testing.T) {
 		{"a trace alone", recorded[:strings.Index(recorded, "# began")], "", "no recording"},
 		{"nothing", recorded, "", "no recording"},
 		{"binary", recorded, "\x7fELF\x00\x01\x02\n\xff", "no recording"},
-		{"of the future", "recording 2", "recording 4", "version 4"},
+		{"of the future", "recording 2", "recording 5", "version 5"},
 		{"header without end", recorded[strings.Index(recorded, "# began"):], "", "ends before its events begin"},
 		{"without a plan", recorded[strings.Index(recorded, "# about"):strings.Index(recorded, "# kernel")], "", "no plan"},
 		{"no JSON", `{"made"`, `{made`, "what it is about"},
@@ -112,6 +112,10 @@ func TestRecordingHostile(t *testing.T) {
 		{"note of nobody", "# lost 3", "# noted first 7", "does not tell"},
 		{"note of another time", "# lost 3", "# noted armed 7 5", "does not tell"},
 		{"note of a negative process", "# lost 3", "# noted ended 7 -5", "does not tell"},
+		{"disarmed without an event", "# lost 3", "# disarmed 0.000003 7", "does not tell"},
+		{"disarmed at no time", "# lost 3", "# disarmed soon 7 e0_0123456789abcd", "invalid syntax"},
+		{"disarmed after a negative rate", "# lost 3", "# disarmed 0.000003 -7 e0_0123456789abcd", "invalid syntax"},
+		{"another event disarmed", "# lost 3", "# disarmed 0.000003 7 evil", "not defined"},
 		{"events behind the end", "# lost 3", " f-7 (6) [000] d... 1.0", "behind its events"},
 	} {
 		text := strings.Replace(recorded, c.from, c.to, -1)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,10 +16,13 @@ import (
 	"github.com/ftgo/ftgo/tracefs"
 )
 
-// recorder and recording are what scripts have in common: what is to be done, and when.
+// recorder, budget and main are what scripts have in common: what is to be done, and when.
 //
 //go:embed recorder.sh
 var recorder string
+
+//go:embed budget.sh
+var budget string
 
 //go:embed recording.sh
 var main string
@@ -32,6 +37,8 @@ type Script struct {
 	Plan  *uprobe.Plan
 	// CRC of cksum is known of About.Binary, too.
 	CRC uint32
+	// HitNS is what a hit of each event takes at most, in nanoseconds, where About.Options has a Budget.
+	HitNS []float64
 	// Seconds ends the recording if no other time is given to the script; "" is none.
 	Seconds string
 	// BufferKB is the size of the ring buffer per CPU, 0 for what suits the machine.
@@ -86,10 +93,45 @@ func (s *Script) Text() (string, error) {
 	b.WriteString("# shellcheck disable=SC2016,SC2317,SC2329 # quotes are meant, traps call functions\n")
 	fmt.Fprintf(&b, "\n%sshown=%s\nsize=%d\nsha256=%s\ncrc=%d\n", shellAssign("binary", binary.Path), shellQuote(printable.Text(binary.Path)), binary.Size, binary.SHA256, s.CRC)
 	fmt.Fprintf(&b, "seconds=%s\nbuffer_kb=%d\nnonce=%s\nplaces=%d\nappend=%d\narrays=%d\n", shellQuote(s.Seconds), s.BufferKB, nonce, places, appends, arrays)
+	fmt.Fprintf(&b, "budget=%s\nshare=%d\ngroups=%s\n", percent(s.About.Options.Budget), millionths(s.About.Options.Budget), shellQuote(s.groups()))
 	fmt.Fprintf(&b, "events='%s'\n\nprobes() {\n%s}\n\n", names.String(), probes.String())
-	fmt.Fprintf(&b, "header() {\n\tcat <<'END_%s'\n# ftgo-recording %d %s\n# about %s\nEND_%s\n}\n\n", nonce, version, nonce, printable.JSON(about), nonce)
-	b.WriteString(recorder + main)
+	fmt.Fprintf(&b, "header() {\n\tcat <<'END_%s'\n# ftgo-recording %d %s\n# about %s\nEND_%s\n}\n\n", nonce, s.version(), nonce, printable.JSON(about), nonce)
+	b.WriteString(recorder + budget + main)
 	return b.String(), nil
+}
+
+// version is that of the recording.
+func (s *Script) version() int {
+	if s.About.Options.Budget > 0 {
+		return version
+	}
+	return unlimitedVersion
+}
+
+// percent is a number as text, and millionths what part of a CPU it is.
+func percent(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+func millionths(percent float64) int { return int(math.Ceil(percent * 1e4)) }
+
+// groups has a line for each event: the number of the group that is disarmed with it, 0 for that of the runtime,
+// what a hit takes, and the functions.
+func (s *Script) groups() string {
+	if s.About.Options.Budget == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for n, g := range s.Plan.Groups() {
+		name := "the runtime"
+		if n++; len(g.Funcs) == 0 {
+			n = 0
+		} else if name = printable.Text(s.Plan.Funcs[g.Funcs[0]].Name); len(g.Funcs) > 1 {
+			name += fmt.Sprintf(" and %d more", len(g.Funcs)-1)
+		}
+		for _, e := range g.Events {
+			fmt.Fprintf(&b, "\n%s %d %.0f %s", s.Plan.Events[e].Name, n, s.HitNS[e], name)
+		}
+	}
+	return strings.TrimPrefix(b.String(), "\n")
 }
 
 // define writes the commands that define an event: one for all sites, unless these differ

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch/amd64"
 	"github.com/ftgo/ftgo/tracefs"
 )
@@ -20,14 +21,14 @@ func exampleScript() *Script {
 	}
 	return &Script{
 		Title: "Records calls of 2 functions at 11 places, for ftgo report.",
-		Plan: &uprobe.Plan{Processor: amd64.Processor, Events: []uprobe.Event{
+		Plan: &uprobe.Plan{Processor: amd64.Processor, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "it's.`f`"}, Sites: &offsets.Sites{}}}, Events: []uprobe.Event{
 			{Name: "e0_0123456789abcd", Args: []tracefs.Arg{{Name: "sp", Fetch: "%sp", Type: "s64"}, {Name: "w", Fetch: "+0(%ax)", Type: "x64[2]"}}, Sites: first, Filter: "sp > 1"},
 			{Name: "r1_0123456789abcd", Args: []tracefs.Arg{{Name: "sp", Fetch: "%sp", Type: "s64"}}, Sites: []uprobe.Site{
 				{Offset: 0x10, Fetch: []string{"$stack"}}, {Offset: 0x20, Fetch: []string{"+8(%sp)"}},
 			}},
 		}},
-		About: About{Made: "'$HOME' \\ `id`", Binary: File{Path: "/opt/it's `here`/server", Size: 12345, SHA256: strings.Repeat("0f", 32)}},
-		CRC:   4294967295, Seconds: "1.5", BufferKB: 64,
+		About: About{Made: "'$HOME' \\ `id`", Options: Options{Budget: 2.5}, Binary: File{Path: "/opt/it's `here`/server", Size: 12345, SHA256: strings.Repeat("0f", 32)}},
+		CRC:   4294967295, Seconds: "1.5", BufferKB: 64, HitNS: []float64{1200, 10000},
 	}
 }
 
@@ -81,13 +82,13 @@ func TestScriptQuotes(t *testing.T) {
 			}
 		}
 		beginning, _, _ := strings.Cut(text, recorder)
-		out, err := exec.Command("sh", "-c", beginning+"header; printf '%s\\n' \"$binary\"; at() { echo \"$# $2\"; }; filter() { :; }; probes").Output()
+		out, err := exec.Command("sh", "-c", beginning+"header; printf '%s\\n' \"$binary\" \"$groups\" $share; at() { echo \"$# $2\"; }; filter() { :; }; probes").Output()
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, about, _ := strings.Cut(text, "# about ")
 		about, _, _ = strings.Cut(about, "\n")
-		want := "# ftgo-recording 3 0123456789abcd\n# about " + about + "\n" + binary + "\n11  sp=%sp:s64 w=+0(%ax):x64[2]\n3  sp=$stack:s64\n3  sp=+8(%sp):s64\n"
+		want := "# ftgo-recording 4 0123456789abcd\n# about " + about + "\n" + binary + "\ne0_0123456789abcd 1 1200 it's.`f`\nr1_0123456789abcd 1 10000 it's.`f`\n25000\n11  sp=%sp:s64 w=+0(%ax):x64[2]\n3  sp=$stack:s64\n3  sp=+8(%sp):s64\n"
 		if string(out) != want {
 			t.Errorf("a shell makes it\n%q\nwant\n%q", out, want)
 		}

@@ -8,10 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/clocks"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/parse"
 )
@@ -181,6 +184,8 @@ func (r *Recording) trailer(lines *lineReader) error {
 			err = r.note(value)
 		case key == "lost":
 			r.lost, err = strconv.ParseUint(value, 10, 63)
+		case key == "disarmed":
+			err = r.disarm(value)
 		case key == "pass":
 			err = r.pass(value)
 		case hits[key] != nil:
@@ -238,6 +243,36 @@ func (r *Recording) pass(text string) error {
 	}
 	at.width = time.Duration(ns)
 	return err
+}
+
+// disarm reads "TICKS RATE EVENT...".
+func (r *Recording) disarm(text string) (err error) {
+	words := strings.Fields(text)
+	if len(words) < 3 {
+		return errors.New("it does not tell what was disarmed")
+	}
+	var d Disarmed
+	if d.From, err = clocks.Ticks(words[0]); err != nil {
+		return err
+	}
+	if d.Rate, err = strconv.ParseUint(words[1], 10, 63); err != nil {
+		return err
+	}
+	of := make(map[int]bool)
+	for _, name := range words[2:] {
+		i := slices.IndexFunc(r.Plan.Events, func(ev uprobe.Event) bool { return ev.Name == name })
+		if i < 0 {
+			return fmt.Errorf("event %q is not defined", shorten(name))
+		}
+		for _, site := range r.Plan.Events[i].Sites {
+			if site.Func >= 0 {
+				of[site.Func] = true
+			}
+		}
+	}
+	d.Funcs = slices.Sorted(maps.Keys(of))
+	r.Disarmed = append(r.Disarmed, d)
+	return nil
 }
 
 // note reads "LABEL TID PID".

@@ -26,13 +26,24 @@ type load struct {
 	cpus *procfs.Load
 }
 
-// unknownCost is what hits are taken to cost where that can't be measured: where the kernel
+// UsualCost is what hits are taken to cost where that can't be measured: where the kernel
 // single-steps in a virtual machine it is as much.
-var unknownCost = HitCost{Emulated: 1000, Stepped: 10_000, Word: 100}
+var UsualCost = HitCost{Emulated: 1000, Stepped: 10_000, Word: 100}
+
+// Dearest is what a hit of an event costs at most, in nanoseconds.
+func (c HitCost) Dearest(ev *uprobe.Event) float64 {
+	hit := pairing.Hits{Words: uint64(ev.Words)}
+	if slices.ContainsFunc(ev.Sites, func(s uprobe.Site) bool { return s.Stepped }) {
+		hit.Stepped = 1
+	} else {
+		hit.Emulated = 1
+	}
+	return c.Of(hit)
+}
 
 func newLoad(l *Live) (w *load, err error) {
 	n, link, pids := len(l.plan.Funcs), l.plan.Binary.File().Link(), l.opt.PIDs
-	w = &load{plan: l.plan, base: n, cost: unknownCost, last: l.from.Hits, calls: make([]uint64, n+1), spent: make([]float64, n+1)}
+	w = &load{plan: l.plan, base: n, cost: UsualCost, last: l.from.Hits, calls: make([]uint64, n+1), spent: make([]float64, n+1)}
 	if running := procfs.Running(link); slices.ContainsFunc(pids, func(pid int) bool { return slices.Contains(running, pid) }) {
 		pids = nil // else the file is a library
 	}

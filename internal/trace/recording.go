@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/biases"
 	"github.com/ftgo/ftgo/internal/recording"
+	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
@@ -49,6 +51,9 @@ func (r *Recording) Arm(_ context.Context, sink Sink) error {
 		r.stream.Begin(r.times.First, r.from.Ticks)
 		r.stream.End(r.until.Ticks)
 	}
+	for _, d := range r.rec.Disarmed {
+		r.stream.Retire(d.Funcs, d.From, math.MaxUint64)
+	}
 	r.begin()
 	return nil
 }
@@ -72,8 +77,40 @@ func (r *Recording) Read(ctx context.Context) error {
 	r.stream.Finish()
 	last := r.last()
 	last.AsSeen = last.LatencyMeasured
+	r.limited(last)
 	r.sink.Reading(last)
 	return cmp.Or(last.err, io.EOF)
+}
+
+// limited tells how much of the time functions were seen in, if a budget has ended that for some: of the
+// rest they are taken to have been called as often.
+func (r *Recording) limited(last *Reading) {
+	if last.Budget = r.opt.Budget; len(r.rec.Disarmed) == 0 {
+		return
+	}
+	last.Seen, last.TooOften = make([]stats.Seen, r.plan.Asked()), make([]float64, r.plan.Asked())
+	until := make([]float64, r.plan.Asked())
+	for i := range until {
+		until[i] = last.Seconds
+	}
+	for _, d := range r.rec.Disarmed {
+		for _, fn := range d.Funcs {
+			until[fn] = max(min(r.clock.Duration(r.from.Ticks, d.From).Seconds(), until[fn]), 0)
+		}
+	}
+	for i, held := range until {
+		seen := stats.Seen{Counted: held, Of: last.Seconds}
+		if last.LatencyMeasured {
+			seen.Timed = held
+		}
+		if held < last.Seconds {
+			last.Lowered++
+			if held > 0 {
+				seen.Missed = float64(last.Counts.Funcs[i].Calls) / held * (last.Seconds - held)
+			}
+		}
+		last.Seen[i] = seen
+	}
 }
 
 func (r *Recording) Stop() error {

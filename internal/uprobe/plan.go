@@ -77,9 +77,9 @@ type Plan struct {
 	ByStack     bool
 	Stack       int  // how many callers are fetched where calls begin
 	Relocatable bool // addresses in a process are not those in the file
-	// Threads, Sched, Follows, Recorded and Regroups: Options has asked for them, and the binary has what
-	// they take.
-	Threads, Sched, Follows, Recorded, Regroups bool
+	// Threads, Sched, Follows and Recorded: Options has asked for them, and the binary has what they take.
+	Threads, Sched, Follows, Recorded bool
+	Regroups                          int // see Options.Regroups
 	// Runtime are the addresses of package runtime, from and until, where Follows is set: goroutines that
 	// begin there are started for the whole program, by whoever comes by.
 	Runtime [][2]uint64
@@ -141,9 +141,9 @@ type Options struct {
 	// Later. 0 is all of them.
 	First    int
 	Recorded bool // they are counted by recorded hits, for the same reason as in CountRecorded
-	// Regroups: the probes of functions may be disarmed and armed again while the plan is in use. They
-	// share events with those of no more than some others.
-	Regroups bool
+	// Regroups, unless it is 0, is how many functions share events: their probes come and go together
+	// while the plan is in use.
+	Regroups int
 	// Progress, if not nil, is told how far New is, by several goroutines: 100,000 functions take a second
 	// or more.
 	Progress func(what string, done, of int)

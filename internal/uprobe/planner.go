@@ -1,6 +1,7 @@
 package uprobe
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -44,8 +45,8 @@ func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
 		open: make(map[shape]int), taken: make(map[takenSite]bool),
 	}
 	if on.Append {
-		if c.limit = SitesPerEvent(p.sites()); p.Regroups {
-			c.limit = min(c.limit, regrouped)
+		if c.limit = SitesPerEvent(p.sites()); p.Regroups > 0 {
+			c.limit = min(c.limit, MostTogether)
 		}
 	}
 	var err error
@@ -69,7 +70,7 @@ func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture)
 		}
 		sh.kind = Return
 	}
-	sh.runtime = c.plan.Regroups && fn < 0
+	sh.runtime = c.plan.Regroups > 0 && fn < 0
 	i, ok := c.open[sh]
 	// The handful of runtime probes is worth no event more, where events can have many sites.
 	if !ok || len(c.events[i].Sites) >= c.limit && (fn >= 0 || !c.features.Append) {
@@ -137,18 +138,15 @@ func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 	return ev
 }
 
-// regrouped is the most functions of a plan that Regroups whose probes come and go together, and the
-// most sites of an event there: an event is disarmed as a whole, in some 45 ms however many it has, and
+// MostTogether is the most functions whose probes should come and go together, and the most sites of an
+// event of a plan that Regroups: an event is disarmed as a whole, in some 45 ms however many it has, and
 // the definitions of as many for what is to stay take half a second among 15,000 sites.
-const regrouped = 1000
+const MostTogether = 1000
 
 // addFuncs adds the probes of all functions.
 func (c *planner) addFuncs() {
 	funcs := c.plan.Funcs
-	most := len(funcs)
-	if c.plan.Regroups {
-		most = regrouped
-	}
+	most := cmp.Or(c.plan.Regroups, max(len(funcs), 1))
 	for from := 0; from < len(funcs); from += most {
 		until := min(from+most, len(funcs))
 		for i := from; i < until; i++ {
@@ -161,7 +159,7 @@ func (c *planner) addFuncs() {
 				c.addEnds(i)
 			}
 		}
-		if c.plan.Regroups {
+		if c.plan.Regroups > 0 {
 			clear(c.open) // the next ones share no event with these
 		}
 	}

@@ -22,7 +22,7 @@ func TestRegroups(t *testing.T) {
 		funcs = append(funcs, &all[i])
 	}
 	for _, first := range []bool{false, true} {
-		opt := Options{Mode: Latency, Features: modern, Regroups: true}
+		opt := Options{Mode: Latency, Features: modern, Regroups: MostTogether}
 		if first {
 			opt.CountFirst = func(*offsets.Func) bool { return true }
 		}
@@ -30,14 +30,14 @@ func TestRegroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(p.Funcs) < regrouped {
+		if len(p.Funcs) < MostTogether {
 			t.Fatalf("%d functions are too few to tell", len(p.Funcs))
 		}
 		runtime := 0
 		for _, ev := range p.Events {
 			of := make(map[int]bool)
 			for _, s := range ev.Sites {
-				of[s.Func/regrouped] = of[s.Func/regrouped] || s.Func >= 0
+				of[s.Func/MostTogether] = of[s.Func/MostTogether] || s.Func >= 0
 				if s.Func < 0 {
 					runtime++
 				}
@@ -45,7 +45,7 @@ func TestRegroups(t *testing.T) {
 			if ev.Sites[0].Func < 0 != (ev.Sites[len(ev.Sites)-1].Func < 0) {
 				t.Errorf("%s is of functions and of the runtime", ev.Name)
 			}
-			if len(of) > 1 && ev.Sites[0].Func >= 0 || len(ev.Sites) > regrouped {
+			if len(of) > 1 && ev.Sites[0].Func >= 0 || len(ev.Sites) > MostTogether {
 				t.Errorf("%s has %d sites, of %d lots of functions", ev.Name, len(ev.Sites), len(of))
 			}
 		}
@@ -57,7 +57,7 @@ func TestRegroups(t *testing.T) {
 
 // TestAgain: functions are counted instead of timed, and timed again, by themselves or beside that.
 func TestAgain(t *testing.T) {
-	p := planOf(t, Options{Mode: Latency, Features: modern, Regroups: true}, "main.leaf", "main.returns", "main.catch")
+	p := planOf(t, Options{Mode: Latency, Features: modern, Regroups: MostTogether}, "main.leaf", "main.returns", "main.catch")
 	for _, test := range []struct {
 		name   string
 		more   More
@@ -147,7 +147,7 @@ func TestGroups(t *testing.T) {
 
 // TestLater: functions that come later have no events in the plan, and counters when their time has come.
 func TestLater(t *testing.T) {
-	p := planOf(t, Options{Mode: Latency, Features: modern, Regroups: true, First: 1, CountFirst: func(*offsets.Func) bool { return true }}, "main.leaf", "main.returns", "main.catch")
+	p := planOf(t, Options{Mode: Latency, Features: modern, Regroups: MostTogether, First: 1, CountFirst: func(*offsets.Func) bool { return true }}, "main.leaf", "main.returns", "main.catch")
 	if p.Later() != 2 || len(p.Groups()) == 0 {
 		t.Fatalf("%d functions come later, %d groups", p.Later(), len(p.Groups()))
 	}

@@ -13,6 +13,10 @@ nonce=0123456789abcd
 places=11
 append=1
 arrays=1
+budget=2.5
+share=25000
+groups='e0_0123456789abcd 1 1200 it'\''s.`f`
+r1_0123456789abcd 1 10000 it'\''s.`f`'
 events='
 e0_0123456789abcd
 r1_0123456789abcd'
@@ -27,8 +31,8 @@ probes() {
 
 header() {
 	cat <<'END_0123456789abcd'
-# ftgo-recording 3 0123456789abcd
-# about {"made":"'$HOME' \\ `id`","command":"","binary":{"path":"/opt/it's `here`/server","size":12345,"sha256":"0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f"},"asked":{"patterns":null,"features":{"Append":false,"PushEmulated":false,"Arrays":false,"RecordTGID":false,"EventFork":false,"EventPID":false,"Memory":false,"Instances":false,"ExactHits":false}},"plan":{"processor":"x86-64","mode":0,"funcs":null,"events":[{"name":"e0_0123456789abcd","args":[{"Name":"sp","Fetch":"%sp","Type":"s64"},{"Name":"w","Fetch":"+0(%ax)","Type":"x64[2]"}],"filter":"sp \u003e 1","fields":{"SP":0,"G":0,"Goid":0,"Hi":0,"Lo":0,"Flags":0,"Old":0,"New":0,"Stack":0,"Values":0},"sites":[[0,1,0,0,0],[0,2,0,0,0],[0,3,0,0,0],[0,4,0,0,0],[0,5,0,0,0],[0,6,0,0,0],[0,7,0,0,0],[0,8,0,0,0],[0,9,0,0,0]]},{"name":"r1_0123456789abcd","args":[{"Name":"sp","Fetch":"%sp","Type":"s64"}],"fields":{"SP":0,"G":0,"Goid":0,"Hi":0,"Lo":0,"Flags":0,"Old":0,"New":0,"Stack":0,"Values":0},"sites":[[0,16,0,0,0],[0,32,0,0,0]],"fetch":[["$stack"],["+8(%sp)"]]}]}}
+# ftgo-recording 4 0123456789abcd
+# about {"made":"'$HOME' \\ `id`","command":"","binary":{"path":"/opt/it's `here`/server","size":12345,"sha256":"0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f"},"asked":{"patterns":null,"budget":2.5,"features":{"Append":false,"PushEmulated":false,"Arrays":false,"RecordTGID":false,"EventFork":false,"EventPID":false,"Memory":false,"Instances":false,"ExactHits":false}},"plan":{"processor":"x86-64","mode":0,"funcs":[{"name":"it's.`f`","addr":0,"abi":0}],"events":[{"name":"e0_0123456789abcd","args":[{"Name":"sp","Fetch":"%sp","Type":"s64"},{"Name":"w","Fetch":"+0(%ax)","Type":"x64[2]"}],"filter":"sp \u003e 1","fields":{"SP":0,"G":0,"Goid":0,"Hi":0,"Lo":0,"Flags":0,"Old":0,"New":0,"Stack":0,"Values":0},"sites":[[0,1,0,0,0],[0,2,0,0,0],[0,3,0,0,0],[0,4,0,0,0],[0,5,0,0,0],[0,6,0,0,0],[0,7,0,0,0],[0,8,0,0,0],[0,9,0,0,0]]},{"name":"r1_0123456789abcd","args":[{"Name":"sp","Fetch":"%sp","Type":"s64"}],"fields":{"SP":0,"G":0,"Goid":0,"Hi":0,"Lo":0,"Flags":0,"Old":0,"New":0,"Stack":0,"Values":0},"sites":[[0,16,0,0,0],[0,32,0,0,0]],"fetch":[["$stack"],["+8(%sp)"]]}]}}
 END_0123456789abcd
 }
 
@@ -263,12 +267,16 @@ profile() {
 	[ -z "$hits" ] || echo "$hits"
 }
 
+# ticks is the time by the trace clock. Somebody may be reading the buffers: sed reads the
+# statistics at once.
+ticks() { sed -n 's/^now ts: *//p' "$I/per_cpu/cpu0/stats"; }
+
 # moment LABEL is one end of the time that all numbers are of: the clocks, and then all counters
-# in one pass. Somebody may be reading the buffers: sed reads the statistics at once.
+# in one pass.
 moment() {
 	now
 	before=$ns
-	ticks=$(sed -n 's/^now ts: *//p' "$I/per_cpu/cpu0/stats")
+	ticks=$(ticks)
 	now
 	echo "# clock $1 $before $ticks $ns"
 	before=$ns
@@ -332,14 +340,15 @@ remove() {
 	[ ! -d "$T/events/$name" ]
 }
 
-# watch_over ends the run when nobody reads it any more, and cleans up behind one that was
-# killed.
+# watch_over ends the run when nobody reads it any more, says when it is time to look at what
+# probes take, and cleans up behind a run that was killed.
 watch_over() {
 	left=$1
 	while kill -0 $$ 2>/dev/null; do
 		kill -0 "$reader" 2>/dev/null || kill -s PIPE $$
 		[ "$left" != 0 ] || kill -s TERM $$
 		left=$((left - 1))
+		[ "$share" = 0 ] || kill -s USR1 $$
 		sleep 1
 	done
 	disarm
@@ -350,7 +359,7 @@ watch_over() {
 
 finish() {
 	status=$?
-	trap '' HUP INT TERM PIPE
+	trap '' HUP INT TERM PIPE USR1
 	trap - EXIT
 	[ -z "$window" ] || window="$window
 $(moment until)"
@@ -372,6 +381,7 @@ $(moment until)"
 			lost
 			[ -z "$window" ] || echo "$window"
 			profile profile
+			printf %s "$disarmed"
 			corrections
 			echo "# complete $nonce"
 		} 2>/dev/null
@@ -389,11 +399,104 @@ $(moment until)"
 	exit "$status"
 }
 
+
+# price takes from $groups, for each event, the number of the group that it is disarmed with,
+# what a hit takes at most, in nanoseconds, and the functions. Group 0 is the runtime's.
+# shellcheck disable=SC2034 # eval uses them
+price() {
+	armed=
+	while read -r event group cost names; do
+		eval "group_$event=\$group cost_$event=\$cost"
+		case " $armed " in *" $group "*) continue ;; esac
+		armed="$armed $group"
+		eval "last_spent_$group=0 last_hits_$group=0 names_$group=\$names"
+	done <<END
+$groups
+END
+	now
+	looked=$ns
+}
+
+# look takes the probes out that take too much, by the kernel's count of their hits since
+# the last look: those that take most first, until the others have no more than they may.
+# shellcheck disable=SC2154 # eval sets them
+look() {
+	now
+	elapsed=$(((ns - looked) / 1000))
+	looked=$ns
+	for group in $armed; do eval "spent_$group=0 hits_$group=0"; done
+	while read -r _ _ event hits; do
+		group=
+		[ -z "$event" ] || eval "group=\${group_$event-} cost=\${cost_$event-}"
+		case " $armed " in *" ${group:-none} "*) eval "spent_$group=\$((spent_$group + hits * cost)) hits_$group=\$((hits_$group + hits))" ;; esac
+	done <<END
+$(profile look)
+END
+	over=$((-elapsed * share / 1000))
+	for group in $armed; do
+		eval "spent=\$spent_$group hits=\$hits_$group last_spent=\$last_spent_$group last_hits=\$last_hits_$group"
+		if [ "$spent" -lt "$last_spent" ]; then spent=$last_spent hits=$last_hits; fi # places were missing
+		eval "last_spent_$group=$spent last_hits_$group=$hits load_$group=$((spent - last_spent)) gained_$group=$((hits - last_hits))"
+		over=$((over + spent - last_spent))
+	done
+	while [ "$over" -gt 0 ] && [ -n "$armed" ]; do
+		hottest
+		eval "over=\$((over - load_$hot))"
+		take_out
+	done
+}
+
+# hottest finds the group that takes most. The runtime's goes last, since without it nothing can
+# be timed.
+# shellcheck disable=SC2154
+hottest() {
+	hot=0
+	most=-1
+	for group in $armed; do
+		eval "load=\$load_$group"
+		if [ "$group" != 0 ] && [ "$load" -gt "$most" ]; then hot=$group most=$load; fi
+	done
+}
+
+# take_out disarms the group $hot for good. That is noted and said first: a signal may end the run
+# meanwhile.
+# shellcheck disable=SC2154
+take_out() {
+	eval "rate=\$((gained_$hot * 1000000 / (elapsed + 1))) names=\$names_$hot"
+	of=
+	others=
+	for event in $events; do
+		eval "group=\$group_$event"
+		[ "$group" != "$hot" ] || of="$of $event"
+	done
+	for group in $armed; do
+		[ "$group" = "$hot" ] || others="$others $group"
+	done
+	armed=$others
+	disarmed="$disarmed# disarmed $(ticks) $rate$of
+"
+	say "$names: disarmed after $rate hits a second, for the budget of $budget%"
+	for event in $of; do
+		[ ! -e "$I/events/$name/$event" ] || echo 0 >"$I/events/$name/$event/enable"
+	done
+}
+
+# await waits for a child to end, with $status, and looks when watch_over says that it is time to.
+await() {
+	while :; do
+		due=
+		wait "$1"
+		status=$?
+		if [ -z "$due" ] || [ "$status" -le 128 ]; then return 0; fi
+		look
+	done
+}
 forced=
 output=
 mounted=
 reader=
 window=
+disarmed=
 reading=
 worker=
 watcher=
@@ -425,6 +528,7 @@ fi
 own_name
 trap finish EXIT
 trap 'exit 0' HUP INT TERM PIPE
+[ "$share" = 0 ] || trap 'due=1' USR1
 T=/sys/kernel/tracing
 I=$T/instances/$name
 find_tracefs
@@ -470,6 +574,7 @@ fi
 ) </dev/null >/dev/null 2>&1 7>&- 8<&- 9<&- &
 watcher=$!
 check
+[ "$share" = 0 ] || price
 arm
 window=$(moment from)
 if [ $# -gt 0 ]; then
@@ -482,11 +587,10 @@ elif [ -n "$seconds" ]; then
 	worker=$!
 else
 	say "probing $places places, Ctrl-C to end"
-	wait "$reader"
-	reading=$?
+	await "$reader"
+	reading=$status
 	exit 0
 fi
-wait "$worker"
-status=$?
+await "$worker"
 worker=
 exit "$status"

@@ -154,7 +154,7 @@ func (p *planned) live(j *run.Job) (err error) {
 	}
 	if err := p.planFor(uprobe.Options{
 		Mode: mode, Features: p.features, Threads: len(p.With) > 0, Sched: p.Sched, Waits: p.Waits, Stack: p.Stack, Follow: needs.Follow,
-		CountFirst: p.countFirst(mode), First: first, Recorded: !filter.All() || p.PerPID, Regroups: p.share() > 0,
+		CountFirst: p.countFirst(mode), First: first, Recorded: !filter.All() || p.PerPID, Regroups: p.together(),
 	}); err != nil {
 		return err
 	}

@@ -175,6 +175,14 @@ func (o *Options) share() float64 {
 	return usualBudget / 100.0
 }
 
+// together is how many functions share probes that come and go; 0 if none do.
+func (o *Options) together() int {
+	if o.share() == 0 {
+		return 0
+	}
+	return uprobe.MostTogether
+}
+
 // DefineExtras defines the flags that say what is traced beside calls.
 func (o *Options) DefineExtras(fs *cli.Flags) {
 	fs.StringSliceVar(&o.With, "with", nil, "also show the kernel events `GROUP:EVENT,...`")

@@ -72,6 +72,9 @@ func (o *Options) Report(ctx context.Context) error {
 	j.Source, j.Recorded = source, source.Began()
 	if !rec.Complete {
 		j.CutOff = errors.New("the recording was cut off: counts are of the events that are there, and what was lost is not known")
+		if rec.About.Options.Budget > 0 {
+			j.CutOff = fmt.Errorf("%w, nor what was disarmed for the budget", j.CutOff)
+		}
 	}
 	if input == "-" {
 		input = "/dev/stdin"
@@ -267,7 +270,7 @@ func (p *planned) planAgain(rec *recording.Recording, needs string) error {
 	}
 	p.target.Binary.Close()
 	p.target = again
-	if err := p.planFor(uprobe.Options{Mode: rec.Plan.Mode, Features: p.features, Stack: p.Stack, Follow: rec.Plan.Follows}); err != nil {
+	if err := p.planFor(uprobe.Options{Mode: rec.Plan.Mode, Features: p.features, Stack: p.Stack, Follow: rec.Plan.Follows, Regroups: rec.Plan.Regroups}); err != nil {
 		return err
 	}
 	if err := rec.Adopt(p.plan); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
@@ -49,6 +50,7 @@ func (o *Options) DefineScript(fs *cli.Flags) {
 	fs.StringVar(&o.Lines.Where, "where", "", "trace: record only calls for which `EXPR` is true")
 	fs.StringVar(&o.Inside, "inside", "", "trace: record only calls that `FUNC` makes, directly or not")
 	fs.BoolVar(&o.Lines.Entries, "entries", false, "trace: record only how calls begin")
+	cli.Define(fs, &o.Budget, "budget", "", "let the script disarm what takes more than `PERCENT` of a CPU", percent)
 	fs.BoolVar(&o.Recorded.follow, "follow", false, "trace: record go statements, for trees")
 	cli.Some("probe, count: ", o.TableFlags.Define, "by", "sum", "hist-of")(fs)
 }
@@ -76,6 +78,7 @@ func (o *Options) take(a *recording.Options, recorded string) error {
 	}
 	o.Recorded.replays, o.Recorded.filters = true, a.Where == ""
 	o.Funcs, o.Regexp, o.Exclude, o.Wrappers, o.Errors, o.Stack, o.Force = a.Patterns, a.Regexp, a.Exclude, !a.NoWrappers, a.Errors, a.Stack, true
+	o.Budget = &a.Budget
 	o.Fetch.StrLen, o.Fetch.Items, o.Inside, o.Lines.Entries = cmp.Or(a.StrLen, 1), cmp.Or(a.Items, 1), a.Inside, a.Entries
 	if a.Where != "" {
 		o.Lines.Where = a.Where
@@ -102,6 +105,9 @@ func checkRecorded(a *recording.Options) error {
 	}
 	if err == nil {
 		err = new(view.ValueFlags).Take(a.By, a.Sum, a.HistOf)
+	}
+	if err == nil && !(a.Budget >= 0 && a.Budget < 100) {
+		err = fmt.Errorf("a budget of %v percent", a.Budget)
 	}
 	if err != nil {
 		return fmt.Errorf("read recording: %v", err)
@@ -132,6 +138,10 @@ func (o *Options) recordView() (run.View, error) {
 	return view.NewTable(o.View(), uprobe.Latency), nil
 }
 
+// mostGroups is how many groups of functions a script may disarm by themselves: each has some events, of which
+// each takes tens of milliseconds to remove.
+const mostGroups = 50
+
 // Script writes the script that records what flags say.
 func (o *Options) Script() (err error) {
 	p := &planned{Options: o}
@@ -159,7 +169,13 @@ func (o *Options) Script() (err error) {
 		return err
 	}
 	defer p.target.Binary.Close()
-	if err := p.planFor(uprobe.Options{Mode: mode, Features: p.features, Stack: o.Stack, Follow: o.Recorded.follow}); err != nil {
+	together := 0
+	if o.Budget == nil {
+		o.Budget = new(float64)
+	} else if *o.Budget > 0 {
+		together = (len(p.target.Funcs) + len(p.target.Sites) + mostGroups - 1) / mostGroups
+	}
+	if err := p.planFor(uprobe.Options{Mode: mode, Features: p.features, Stack: o.Stack, Follow: o.Recorded.follow, Regroups: together}); err != nil {
 		return err
 	}
 	p.sayApart(o.Recorded.follow)
@@ -197,6 +213,9 @@ func (p *planned) script() (string, error) {
 		},
 		Plan: p.plan, CRC: sums.CRC, BufferKB: p.BufferKB,
 	}
+	for i := range p.plan.Events {
+		s.HitNS = append(s.HitNS, trace.UsualCost.Dearest(&p.plan.Events[i]))
+	}
 	if p.Duration > 0 {
 		s.Seconds = strconv.FormatFloat(p.Duration.Seconds(), 'f', -1, 64)
 	}
@@ -207,7 +226,7 @@ func (p *planned) script() (string, error) {
 func (p *planned) recorded() recording.Options {
 	a := recording.Options{
 		Patterns: p.Funcs, Regexp: p.Regexp, Exclude: p.Exclude, NoWrappers: !p.Query.Wrappers, Errors: p.Errors, Stack: p.Stack,
-		StrLen: p.Fetch.StrLen, Items: p.Fetch.Items, Where: p.Lines.Where, Inside: p.Inside, Entries: p.Lines.Entries, Features: p.features,
+		StrLen: p.Fetch.StrLen, Items: p.Fetch.Items, Where: p.Lines.Where, Inside: p.Inside, Entries: p.Lines.Entries, Budget: *p.Budget, Features: p.features,
 		By: p.Values.By.Text, Sum: p.Values.Sum.Text, HistOf: p.Values.HistOf.Text,
 	}
 	for i := range p.plan.Funcs {

@@ -175,7 +175,7 @@ func (r *Table) options() render.Options {
 	return render.Options{
 		By: o.Values.By.Text != "", ByStack: o.Values.By.AsksStack(), Amount: o.Values.amount().Text, AmountHist: o.Values.HistOf.Text != "",
 		Latency: r.mode == uprobe.Latency, Bucketed: o.InKernel, Errors: o.Errors, Sched: r.opt.Sched, Events: r.Events,
-		CountFirst: r.Plan.CountsFirst(), Budgeted: r.Plan.Regroups, Processes: o.PerPID, FullNames: r.opt.FullNames,
+		CountFirst: r.Plan.CountsFirst(), Budgeted: r.Plan.Regroups > 0, Processes: o.PerPID, FullNames: r.opt.FullNames,
 	}
 }
 
