@@ -25,18 +25,25 @@ func (m *switcher) tell() {
 		}
 	}
 	slices.SortStableFunc(hot, func(a, b int) int { return cmp.Compare(rates[b], rates[a]) })
-	var names []string
-	for _, i := range hot[:min(len(hot), 3)] {
-		names = append(names, printable.Text(m.l.plan.Funcs[i].Name))
+	names := make([]string, len(hot))
+	for at, i := range hot {
+		names[at] = printable.Text(m.l.plan.Funcs[i].Name)
 	}
+	m.l.opt.Say("%s", bites(names, m.l.opt.Budget))
+}
+
+// bites tells that the budget does so for these functions, the hottest first. It begins with what has
+// happened, because a screen may have room for the first words only, and names are long.
+func bites(hot []string, budget float64) string {
+	names := slices.Clone(hot[:min(len(hot), 3)])
 	switch more := len(hot) - len(names); {
 	case len(hot) == 0:
-		names = append(names, "the runtime")
+		names = append(names, "the runtime's functions")
 	case more > 0:
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	m.l.opt.Say("probes of %s take more than %s of the program's CPU time: calls are only counted, or not seen, for some of the time (--budget 0 sets no limit)",
-		strings.Join(names, ", "), percent(m.l.opt.Budget))
+	return fmt.Sprintf("probes take more than %s of the program's CPU time: calls are only counted, or not seen, for some of the time, those of %s (--budget 0 sets no limit)",
+		percent(budget), strings.Join(names, ", "))
 }
 
 // percent is a share as text.
