@@ -77,6 +77,7 @@ var manualTexts = map[string]string{
 	"trace output":   "Write FORMAT: table, json, csv, tsv, or chrome for Perfetto and chrome://tracing (default table).",
 	"trace errors":   "Show only calls whose last result is an error.",
 	"trace stack":    "Show who called: the stack, up to DEPTH callers and what was inlined into them.",
+	"top interval":   "Show new numbers every so many SECONDS, or after a time like 500ms (default 1). With -o, write them as often.",
 	"watch interval": "Read the variables every so many SECONDS (default 1, without --at).",
 
 	"count by":          "Show a row for each value of EXPR: an argument, or a part of it, like req.URL.Path or 'key[:4]'; goid, pid, tid, cpu. The 1000 values with most calls, or with --sum with the largest sum, have rows. What others may have is told. Hits are recorded for it.",
