@@ -127,7 +127,7 @@ func TestKernelKeep(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("chrome: %v", got)
 	}
-	if r := ftgo(t, "trace", "--slow", "1h", target, "main.handle", "--", target, "-n", "7"); r.code != 0 || r.stdout != "" || !strings.Contains(r.stderr, "no line: --slow left out all of 7 calls") {
+	if r := ftgo(t, "trace", "--slow", "1h", target, "main.handle", "--", target, "-n", "7"); r.code != 0 || r.stdout != "" || !strings.Contains(r.stderr, "no line: --slow 1h0m0s left out all of 7 calls") {
 		t.Errorf("status %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
 	if r := run(); strings.Count(r.stdout, "main.handle(") != 5 || strings.Count(r.stdout, "\n") != 5*(1+len(slowLines)) {

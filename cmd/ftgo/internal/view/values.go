@@ -154,7 +154,7 @@ func (v *Lines) filters() string {
 	for _, f := range []struct {
 		name  string
 		given bool
-	}{{"--where", o.Where != ""}, {"--errors", o.Errors}, {"--min", o.Min > 0}, {"--slow", o.Slow > 0}, {"--goid", o.Goid != 0}, {"--depth", o.Depth > 0}, {"--inside", v.opt.Inside}} {
+	}{{"--where", o.Where != ""}, {"--errors", o.Errors}, {"--min " + o.Min.String(), o.Min > 0}, {"--slow " + o.Slow.String(), o.Slow > 0}, {"--goid", o.Goid != 0}, {"--depth", o.Depth > 0}, {"--inside", v.opt.Inside}} {
 		if f.given {
 			given = append(given, f.name)
 		}
