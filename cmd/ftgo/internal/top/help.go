@@ -28,6 +28,8 @@ COUNTED        calls that were counted and not timed
 SEEN%          of the time that calls were seen in; CALLS has a + if not in all
 *              too dear to be timed all the time; ~ calls were lost
 <              as seen: probes may be nearly all of it; ≈ nearly so
+budget         3/5 of --budget for the list, 2/5 for what is open
+ftgo           what ftgo itself takes, of one CPU
 `
 
 // pressHelp is press while the keys are told.
