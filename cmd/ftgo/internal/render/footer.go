@@ -54,7 +54,7 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 		f.howNet(rows)
 	}
 	if s.Probing != nil {
-		f.whatProbesCost(s.Probing)
+		f.whatProbesCost(s.Probing, s.Budget)
 	}
 	f.line(s.Own > 0 && s.Hits > 0, "ftgo itself took %s of CPU time, %s of one CPU", units.Duration(s.Own.Nanoseconds()), share(s.OwnShare()))
 	f.line(s.Unparsed > 0, "%s not understood", units.Plural(s.Unparsed, "trace line"))
@@ -272,7 +272,7 @@ func (f *footer) howNet(rows []stats.Row) {
 }
 
 // whatProbesCost tells what share of the program's time probes took.
-func (f *footer) whatProbesCost(p *stats.Probing) {
+func (f *footer) whatProbesCost(p *stats.Probing, budget float64) {
 	each := fmt.Sprintf("each hit %s, or %s where the kernel single-steps", nanoseconds(p.Emulated), nanoseconds(p.Stepped))
 	switch {
 	case p.NS == 0:
@@ -288,6 +288,7 @@ func (f *footer) whatProbesCost(p *stats.Probing) {
 		first(5, p.Functions, func(f stats.FunctionShare) string {
 			return printable.Text(f.Function) + " " + share(f.Share)
 		}))
+	f.line(budget > 0 && p.Share(p.NS) > budget, "  that is more than the budget of %s: only hits tell what is hot, and a longer run makes up for them", share(budget))
 	f.line(p.Others > 0, "other processes of the file are probed, too: it took about %s of their time", nanoseconds(p.Others))
 }
 
