@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"errors"
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
@@ -96,7 +98,7 @@ func (c *Command) Main(ctx context.Context, e *Env, args []string) error {
 	}
 	fs := c.Flags()
 	if err := fs.Parse(fs.Join(args)); err != nil {
-		return Usage("%s: %w%s (see ftgo %s -h)", c.Name, err, fs.didYouMean(err), c.Name)
+		return Usage("%s: %w%s (see ftgo %s -h)", c.Name, plainly(err), fs.didYouMean(err), c.Name)
 	}
 	if help, _ := fs.GetBool("help"); help {
 		width, _ := terminal.Size(e.Stdout)
@@ -119,6 +121,24 @@ func (c *Command) Main(ctx context.Context, e *Env, args []string) error {
 		return err
 	}
 	return c.Run(ctx)
+}
+
+// plainly is what the flags say of a command line, without the names of functions that read numbers.
+func plainly(err error) error {
+	number, ok := errors.AsType[*strconv.NumError](err)
+	if !ok {
+		return err
+	}
+	why := "not a whole number"
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		why = "out of range"
+	case number.Func == "ParseUint":
+		why = "not a whole number from 0 on"
+	case number.Func == "ParseBool":
+		why = "neither true nor false"
+	}
+	return errors.New(strings.Replace(err.Error(), number.Error(), why, 1))
 }
 
 func (c *Command) read(fs *Flags) error {
