@@ -33,11 +33,12 @@ type systemTime struct {
 	sum time.Duration
 }
 
-// steady is how far back the CPU time is looked at: it is known in steps of 10 ms for each process.
-const steady = 500 * time.Millisecond
+// steady is how far back the CPU time is looked at: it is known in steps of 10 ms for each process, of what is
+// spent in the kernel and of the rest. coarse is what these may add up to.
+const steady, coarse = 500 * time.Millisecond, 20 * time.Millisecond
 
-// CPUs is how many CPUs the processes have kept busy lately; not less than one if some came or went, as
-// they take with them what they have used.
+// CPUs is how many CPUs the processes have kept busy lately, and not less than since it was asked last: they may
+// have had nothing to do before. It is not less than one if some came or went, as they take with them what they have used.
 func (w *Load) CPUs(now time.Time) float64 {
 	used, n := w.busy.Since()
 	last := w.used[len(w.used)-1]
@@ -47,6 +48,7 @@ func (w *Load) CPUs(now time.Time) float64 {
 	}
 	first := w.used[0]
 	share := float64(last.used+used-first.used) / float64(now.Sub(first.at))
+	share = max(share, float64(used-coarse)/float64(now.Sub(last.at)))
 	if slices.ContainsFunc(w.used, func(u usage) bool { return u.found == 0 || u.found != n }) {
 		return max(share, 1)
 	}

@@ -55,6 +55,8 @@ const (
 	// allowed is remembered for at most. leastPaid of what is allowed stays for probes even so: what is
 	// seldom called costs next to nothing.
 	repay, mostDebt, leastPaid = 5, 30, 0.25
+	// moment is the time, in seconds, for which a debt of what is allowed in that is none to act upon.
+	moment = 0.1
 	// warm is the share of what is allowed from which on a function is likely to become too hot: it
 	// shares a group with few others, because they go with it. So does what was too hot once; if that was
 	// more often it is alone.
@@ -90,11 +92,11 @@ func (c *Choice) left() float64 {
 // capacity is the same as if probes did not slow the program down.
 func (c *Choice) capacity() float64 { return c.left() / (1 - min(c.Share, mostShare)) }
 
-// Over tells whether probes took more than they may at the last look.
-func (c *Choice) Over() bool { return c.sum > slack*c.left() }
+// Over tells whether probes took more than they may at the last look, and not for a moment only.
+func (c *Choice) Over() bool { return c.debt > moment*c.allowed() && c.sum > slack*c.left() }
 
-// Alarming tells whether CPU time that probes took is much more than they may take in so many seconds.
-func (c *Choice) Alarming(spent, seconds float64) bool { return spent > 2*c.allowed()*seconds }
+// Alarming tells whether CPU time that probes took is all that they may take in a second.
+func (c *Choice) Alarming(spent float64) bool { return spent > c.allowed() }
 
 // Look takes what has happened until now, in seconds since the start: the program's CPU time in each
 // second since the look before, and of each function the number of calls so far, and what its probes

@@ -229,7 +229,7 @@ func (m *switcher) alarmed(now time.Time) bool {
 	if m.choice.Share == 0 || now.Sub(m.looked) < leastLook {
 		return false
 	}
-	if m.choice.Alarming(m.load.costOf(m.read), firstLook.Seconds()) {
+	if m.choice.Alarming(m.load.costOf(m.read)) {
 		return true
 	}
 	if now.Before(m.glance) {
@@ -371,7 +371,9 @@ func (m *switcher) disarm(groups []*rate.Group) error {
 		}
 	}
 	l.vanished.leave(probes)
-	began := m.now()
+	for _, g := range groups {
+		m.choice.Done(g, m.now()) // it is not seen any more, even if the run ends before the probes are gone
+	}
 	if err := m.beside(func() error { return l.session.Disarm(probes) }); err != nil {
 		return fmt.Errorf("disarm probes: %w", err)
 	}
@@ -383,7 +385,6 @@ func (m *switcher) disarm(groups []*rate.Group) error {
 		if !m.counters(g) {
 			l.stream.Retire(m.funcs(g), from.Ticks, until.Ticks)
 		}
-		m.choice.Done(g, began)
 	}
 	return nil
 }
