@@ -70,7 +70,7 @@ var forgeries = []struct {
 	{name: "complete before the hits", from: "# lost 0", to: "# complete 0123456789abcd\n# lost 0", refused: "hits of 0 sites"},
 	{name: "events behind the end", from: "# complete", to: enter + "# complete", refused: "behind its events is a line"},
 	// The header.
-	{name: "another version", from: "# ftgo-recording 2", to: "# ftgo-recording 4", refused: "of version 4"},
+	{name: "another version", from: "# ftgo-recording 2", to: "# ftgo-recording 5", refused: "of version 5"},
 	{name: "an older version", from: "# ftgo-recording 2", to: "# ftgo-recording 1", refused: "of version 1"},
 	// The window.
 	{name: "a window", from: "# lost 0", to: "# lost 0\n" + windowed("1000000000 0.900000 1000000000", "2000000000 1.900000 2000000000"), calls: 1, completed: 1, hits: 2},
