@@ -136,11 +136,13 @@ func WaitArmedBy(t testing.TB, f *tracefs.FS, pid int) {
 
 // RightOnce repeats a run that a slow moment of the machine can spoil until what it returns,
 // what is wrong, is nothing, and says what is wrong in the last if none is right. A run that
-// fails the test is the last.
+// fails the test is the last. It waits before each further run, longer each time, because slow
+// moments of a machine last for seconds.
 func RightOnce(t testing.TB, tries int, say func(format string, args ...any), run func() (wrong []string)) {
 	t.Helper()
 	var wrong []string
-	for range tries {
+	for i := range tries {
+		time.Sleep(time.Duration(i) * 250 * time.Millisecond)
 		if wrong = run(); len(wrong) == 0 || t.Failed() {
 			return
 		}
