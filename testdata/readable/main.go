@@ -1,0 +1,93 @@
+// Command readable calls functions with values that people read in a form of their own: times, addresses,
+// maps, channels, contexts and chains of errors. Then it waits for SIGTERM. It needs Go 1.18.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+type (
+	userKey struct{}
+	idKey   string
+	small   struct{ X, Y int16 }
+)
+
+//go:noinline
+func chans(c chan int, none chan string, held any) int { return len(c) }
+
+//go:noinline
+func times(at time.Time, took time.Duration, p *time.Time, all []time.Duration) time.Duration {
+	return took
+}
+
+//go:noinline
+func addrs(v4, v6, mapped, zoned, none netip.Addr) bool { return v4.IsValid() }
+
+//go:noinline
+func ports(p netip.AddrPort, n netip.Prefix, none netip.Prefix) uint16 { return p.Port() }
+
+//go:noinline
+func numbers(m map[int]uint8, of map[small]bool, none map[int]int, large map[int]int) int {
+	return len(m)
+}
+
+//go:noinline
+func words(m map[string]string, by map[string]*int, empty map[string]bool) int { return len(m) }
+
+//go:noinline
+func fails(err error) string { return err.Error() }
+
+//go:noinline
+func serves(ctx context.Context) error { return ctx.Err() }
+
+func main() {
+	c := make(chan int, 8)
+	c <- 1
+	c <- 2
+	chans(c, nil, c)
+
+	at := time.Date(2024, time.February, 29, 12, 0, 0, 500_000_000, time.UTC)
+	times(at, 1500*time.Millisecond, &at, []time.Duration{time.Second, time.Hour})
+
+	addrs(netip.MustParseAddr("10.0.0.7"), netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("::ffff:10.0.0.7"),
+		netip.MustParseAddr("fe80::1%eth0"), netip.Addr{})
+	ports(netip.MustParseAddrPort("127.0.0.1:80"), netip.MustParsePrefix("10.0.0.0/8"), netip.Prefix{})
+
+	large := make(map[int]int)
+	for i := 0; i < 100; i++ {
+		large[i] = i
+	}
+	numbers(map[int]uint8{3: 30, -1: 10, 2: 20}, map[small]bool{{1, 2}: true}, nil, large)
+	words(map[string]string{"b": "two", "a": "one", "": "0123456789012345678901234567890123456789"}, map[string]*int{"nil": nil}, map[string]bool{})
+
+	fails(errors.New("plain"))
+	fails(fmt.Errorf("open: %w", fs.ErrNotExist))
+	fails(&fs.PathError{Op: "open", Path: "/x", Err: syscall.ENOENT})
+	_, err := strconv.Atoi("x")
+	fails(err)
+	fails(context.DeadlineExceeded)
+
+	ctx := context.WithValue(context.Background(), userKey{}, "bob")
+	ctx, cancel := context.WithCancel(context.WithValue(ctx, idKey("request"), 42))
+	defer cancel()
+	serves(ctx)
+	deep := context.Background()
+	for i := 0; i < 7; i++ {
+		deep = context.WithValue(deep, idKey(strconv.Itoa(i)), &small{int16(i), 0})
+	}
+	serves(deep)
+
+	// Who reads the values may ask what there is in memory.
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGTERM)
+	<-end
+}
