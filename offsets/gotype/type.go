@@ -3,6 +3,7 @@ package gotype
 
 import (
 	"reflect"
+	"strings"
 	"sync"
 )
 
@@ -26,6 +27,9 @@ type Type struct {
 	// Direct: an interface's second word is the value itself, a pointer or a struct or array of
 	// just one; else it points to the value. Only types that the runtime has tell.
 	Direct bool
+	// Dictionary is set for what a type parameter stands for: this is the shape of the type, which is
+	// entry Dictionary-1 of the dictionary that the function is passed.
+	Dictionary int
 
 	// These find Elem, Group and what Constant knows, and keep it.
 	elem, group func() *Type
@@ -105,6 +109,13 @@ func align(k reflect.Kind, size int64) int64 {
 		size /= 2
 	}
 	return min(size, 8)
+}
+
+// IsWord tells of types that stand for none: of a word of an argument nothing but its size is known. It
+// is "word", "word8" … of fewer bits, and ends with "?" if the word may be another one's. Those of several are structs,
+// "{word, word8}", which end with "…" if they are not all.
+func (t *Type) IsWord() bool {
+	return t.Kind == reflect.UnsafePointer && strings.HasPrefix(t.Name, "word") || t.Kind == reflect.Struct && strings.HasPrefix(t.Name, "{")
 }
 
 // Named returns the type under another name.
