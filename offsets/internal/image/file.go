@@ -32,8 +32,13 @@ func (m *Image) status() error {
 	return nil
 }
 
-// Close closes the file, and gives up the hold of it.
-func (m *Image) Close() error { return m.file.Close() }
+// Close closes the file, and gives up the hold of it. It closes Described, too.
+func (m *Image) Close() error {
+	if m.Described != m {
+		m.Described.Close()
+	}
+	return m.file.Close()
+}
 
 // Reader reads the bytes of the file.
 func (m *Image) Reader() io.ReaderAt { return m.file }

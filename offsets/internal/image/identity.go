@@ -25,7 +25,17 @@ const (
 // BuildID identifies the build: the GNU build ID in hexadecimal, else Go's own, as text
 // (cmd/link/internal/ld/elf.go); "" if the file has neither.
 func (m *Image) BuildID() string {
-	var ids noteIDs
+	ids := m.buildIDs()
+	return cmp.Or(ids.gnu, ids.golang)
+}
+
+// GNUBuildID is that alone which strip keeps, and debug information is found by.
+func (m *Image) GNUBuildID() (id string, ok bool) {
+	id = m.buildIDs().gnu
+	return id, id != ""
+}
+
+func (m *Image) buildIDs() (ids noteIDs) {
 	for _, p := range m.ELF.Progs {
 		if p.Type == elf.PT_NOTE {
 			ids.read(p, p.Filesz)
@@ -37,7 +47,7 @@ func (m *Image) BuildID() string {
 			ids.read(s, s.Size)
 		}
 	}
-	return cmp.Or(ids.gnu, ids.golang)
+	return ids
 }
 
 // noteIDs are the build IDs in notes.

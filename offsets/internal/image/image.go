@@ -7,6 +7,7 @@ package image
 
 import (
 	"bytes"
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
@@ -29,6 +30,8 @@ type Image struct {
 	Processor arch.Processor
 	// Progress, if not nil, is told how far the reading of what may be large is.
 	Progress func(what string, done, of int)
+	// Described is the file that has symbols and debug information: this one, unless another one does.
+	Described *Image
 
 	path string
 	file *os.File
@@ -48,7 +51,18 @@ type segment struct {
 
 // Open reads the headers of an open file.
 func Open(f *os.File, path string) (*Image, error) {
+	m, err := OpenDescription(f, path)
+	if err == nil && len(m.code) == 0 {
+		return nil, errors.New("ELF file without an executable segment")
+	}
+	return m, err
+}
+
+// OpenDescription is Open of a file that may describe code which it does not have itself: what
+// objcopy --only-keep-debug makes.
+func OpenDescription(f *os.File, path string) (*Image, error) {
 	m := &Image{path: path, file: f}
+	m.Described = m
 	err := m.status()
 	if err != nil {
 		return nil, err
@@ -57,17 +71,38 @@ func Open(f *os.File, path string) (*Image, error) {
 		return nil, err
 	}
 	m.Processor = processors.All[m.ELF.Machine]
+	m.relocations = sync.OnceValue(m.readRelocations)
+	// The program headers of a description may be those of the file that it describes.
+	described := func(s *elf.Section) bool { return s.Flags&elf.SHF_EXECINSTR != 0 && s.Type == elf.SHT_NOBITS }
+	if slices.ContainsFunc(m.ELF.Sections, described) {
+		return m, nil
+	}
 	size := uint64(m.stat.Size)
 	for _, p := range m.ELF.Progs { // as far as the file has their bytes
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off < size && p.Vaddr+p.Filesz >= p.Vaddr {
 			m.code = append(m.code, segment{p.Vaddr, p.Off, min(p.Filesz, size-p.Off)})
 		}
 	}
-	if len(m.code) == 0 {
-		return nil, errors.New("ELF file without an executable segment")
-	}
-	m.relocations = sync.OnceValue(m.readRelocations)
 	return m, nil
+}
+
+// HasCode tells whether instructions are in the file.
+func (m *Image) HasCode() bool { return len(m.code) > 0 }
+
+// DebugSection is .debug_NAME, or .zdebug_NAME; nil if there is none.
+func (m *Image) DebugSection(name string) *elf.Section {
+	return cmp.Or(m.ELF.Section(".debug_"+name), m.ELF.Section(".zdebug_"+name))
+}
+
+// HasDebugInfo tells whether there is debug information, without a look into it.
+func (m *Image) HasDebugInfo() bool {
+	s := m.DebugSection("info")
+	return s != nil && s.Type != elf.SHT_NOBITS && s.Size > 0
+}
+
+// SameSegments tells whether another file has instructions at the same addresses.
+func (m *Image) SameSegments(other *Image) bool {
+	return slices.EqualFunc(m.code, other.code, func(x, y segment) bool { return x.addr == y.addr && x.size == y.size })
 }
 
 func parseELF(r io.ReaderAt, most uint64) (*elf.File, error) {
