@@ -1,7 +1,6 @@
 package debug
 
 import (
-	"cmp"
 	"debug/dwarf"
 	"debug/elf"
 	"encoding/binary"
@@ -250,7 +249,7 @@ func (d *sections) read(name string) ([]byte, error) {
 }
 
 func (d *sections) load(name string) ([]byte, error) {
-	s := cmp.Or(d.image.ELF.Section(".debug_"+name), d.image.ELF.Section(".zdebug_"+name))
+	s := d.image.DebugSection(name)
 	if s == nil {
 		return nil, nil
 	}

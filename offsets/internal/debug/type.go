@@ -378,7 +378,12 @@ func (d *Info) typedef(name string, e *dwarf.Entry, depth int) *gotype.Type {
 	}
 	t := d.typeAt(to, depth+1)
 	// What stands for the type parameters of a generic function is called .param0 ….
-	if t.Name == name || strings.HasPrefix(name, "param") && e.Val(attrGoDictIndex) != nil {
+	if index, ok := e.Val(attrGoDictIndex).(int64); ok && strings.HasPrefix(name, "param") && 0 <= index && index < 1<<16 {
+		shape := *t
+		shape.Dictionary = int(index) + 1
+		return &shape
+	}
+	if t.Name == name {
 		return t
 	}
 	return t.Named(name)
