@@ -6,7 +6,9 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/ftgo/ftgo/offsets/internal/image"
@@ -119,15 +121,18 @@ func (t *table) step(at uint64, first bool) (difference int32, size, next uint64
 // varint reads a number and tells where the next one is, 0 if there is none at the offset. Hardly
 // any has more than one byte.
 func (t *table) varint(at uint64) (v, next uint64) {
-	if at < uint64(len(t.data)) && t.data[at] < 0x80 {
-		return uint64(t.data[at]), at + 1
+	if i := at - t.start; i < uint64(len(t.data)) && t.data[i] < 0x80 {
+		return uint64(t.data[i]), at + 1
 	}
 	return t.longVarint(at)
 }
 
 func (t *table) longVarint(at uint64) (v, next uint64) {
-	if at < uint64(len(t.data)) {
-		if v, n := binary.Uvarint(t.data[at:]); n > 0 {
+	if t.parts {
+		t.has(at, min(binary.MaxVarintLen64, t.size-min(at, t.size)))
+	}
+	if i := at - t.start; i < uint64(len(t.data)) {
+		if v, n := binary.Uvarint(t.data[i:]); n > 0 {
 			return v, at + uint64(n)
 		}
 	}
@@ -206,6 +211,12 @@ func (fs *Funcs) End(i int) uint64 {
 	return fs.end
 }
 
+// Inside tells whether an address is in a function, but not where it begins.
+func (fs *Funcs) Inside(addr uint64) bool {
+	i := sort.Search(len(fs.List), func(i int) bool { return fs.List[i].Addr > addr }) - 1
+	return i >= 0 && addr != fs.List[i].Addr && addr < fs.End(i)
+}
+
 // At is the number of the function that begins at an address, -1 if none does.
 func (fs *Funcs) At(addr uint64) int {
 	i := fs.next
@@ -224,18 +235,20 @@ func (fs *Funcs) At(addr uint64) int {
 // names are read only if .symtab does not have them, and what is not needed of a large
 // table is not read at all.
 func (g *Tables) Funcs() *Funcs {
-	if g.head == nil || g.head.form.oldest < 18 || g.image.ELF.SectionByType(elf.SHT_SYMTAB) == nil {
-		return g.list(g.head.all())
-	}
-	return g.list(g.head.pairs())
+	return g.list(g.image.ELF.SectionByType(elf.SHT_SYMTAB) == nil)
 }
 
-// list lists the functions of the table, of which all or the pairs are read; none if it is not ok.
-func (g *Tables) list(t table, ok bool) *Funcs {
+// list lists the functions of the table, with their names or without; none if there is no table.
+func (g *Tables) list(named bool) *Funcs {
+	read := g.head.all
+	if g.head != nil && g.head.form.oldest >= 18 {
+		read = g.head.pairs
+	}
+	t, ok := read()
 	if !ok {
 		return &Funcs{}
 	}
-	funcs, err := t.list()
+	funcs, err := t.list(named)
 	for i := 0; err == nil && i < len(funcs.List); i++ {
 		if !g.image.IsCode(funcs.List[i].Addr, funcs.End(i)) {
 			err = errTable
@@ -252,7 +265,7 @@ func (g *Tables) WithNames(fs *Funcs) (named *Funcs, ok bool) {
 	if fs.Names != nil {
 		return fs, true
 	}
-	named = g.list(g.head.all())
+	named = g.list(true)
 	if len(named.List) != len(fs.List) {
 		return nil, false
 	}
@@ -263,31 +276,24 @@ func (g *Tables) WithNames(fs *Funcs) (named *Funcs, ok bool) {
 }
 
 // list lists the functions by ascending address, names as they are spelled there. Of a table
-// of which only the pairs were read there are neither names nor sizes, and what they lead to is read
-// from front to back, since it is in one order with them.
-func (t *table) list() (*Funcs, error) {
+// of which only the pairs were read, what they lead to is read from front to back, since it is in one order with them; there
+// are neither names nor sizes then unless they are asked for.
+func (t *table) list(named bool) (*Funcs, error) {
 	fs, all := &Funcs{List: make([]Func, 0, t.count)}, t.start == 0
-	// Names don't overlap, so that all of them are no longer than the table, but
-	// functions of one name may share it. What pairs lead to is read once.
-	left := 2 * int(t.size)
+	left := 2 * int(t.size) // what pairs lead to is read once
 	infos := *t
-	infos.data = nil
-	var names strings.Builder // one text that all names are parts of
-	var ends []int
-	if all {
-		ends, fs.Names = make([]int, 0, t.count), make([]string, 0, t.count)
-		names.Grow(min(32*int(t.count), len(t.data))) // as most are that long
+	if !all {
+		infos.data = nil
+	}
+	var names, depths []uint32 // where they are
+	if named = named || all; named {
+		names, depths = make([]uint32, 0, t.count), make([]uint32, 0, t.count)
 	}
 	fs.end = t.entry(0)
 	for i := range t.count {
 		f := t.functionFrom(fs.end, i)
 		fs.end = f.end
-		var name []byte
-		if all {
-			name = f.name()
-			left -= len(name)
-		}
-		if t.damaged || infos.damaged || f.end < f.addr || left < 0 || all && len(name) == 0 {
+		if t.damaged || infos.damaged || f.end < f.addr || left < 0 {
 			return nil, fmt.Errorf("%w: function %d of %d", errTable, i, t.count)
 		}
 		if f.end == f.addr {
@@ -295,29 +301,85 @@ func (t *table) list() (*Funcs, error) {
 		}
 		if !all {
 			left -= infos.hold(f.at, t.form.head)
-			f.t = &infos
 		}
-		known := Func{Addr: f.addr, Asm: f.assembly()}
-		if all {
-			names.Write(name)
-			ends = append(ends, names.Len())
-			known.Size = f.codeSize()
+		f.t = &infos
+		fs.List = append(fs.List, Func{Addr: f.addr, Asm: f.assembly()})
+		if named {
+			names, depths = append(names, uint32(f.word(wordName))), append(depths, uint32(f.word(wordSP)))
 		}
-		fs.List = append(fs.List, known)
 	}
-	start := 0
-	for _, end := range ends {
-		fs.Names = append(fs.Names, names.String()[start:end])
-		start = end
+	if infos.damaged {
+		return nil, fmt.Errorf("%w: the last function of %d", errTable, t.count)
+	}
+	if named {
+		fs.Names = t.texts(names)
+		if len(fs.Names) < len(fs.List) {
+			return nil, fmt.Errorf("%w: name of function %d", errTable, len(fs.Names))
+		}
+		t.setSizes(fs.List, depths)
 	}
 	return fs, nil
 }
 
-// codeSize is how many bytes the table of stack depths covers: the linker puts padding behind
+// texts are the names at some offsets, up to the first that can't be read. All are parts of one text. Names don't
+// overlap, so that together they are no longer than the table, but functions of one name may share it.
+func (t *table) texts(at []uint32) []string {
+	if len(at) == 0 {
+		return nil
+	}
+	first, last := uint64(slices.Min(at)), uint64(slices.Max(at))
+	start := t.names + first
+	if start < first || start >= t.size || last-first >= t.size-start {
+		return nil
+	}
+	var text strings.Builder
+	size := min(last-first+image.MaxName, t.size-start)
+	text.Grow(int(size))
+	if _, err := io.Copy(&text, io.NewSectionReader(t.r, int64(start), int64(size))); err != nil {
+		return nil
+	}
+	names, left := make([]string, 0, len(at)), 2*int(t.size)
+	for _, offset := range at {
+		rest := text.String()[min(uint64(offset)-first, uint64(text.Len())):]
+		end := strings.IndexByte(rest[:min(image.MaxName, len(rest))], 0)
+		if left -= end; end <= 0 || left < 0 {
+			break
+		}
+		names = append(names, rest[:end])
+	}
+	return names
+}
+
+// setSizes tells the sizes of functions by their tables of stack depths. These are read from front to back, as
+// many functions share them.
+func (t *table) setSizes(funcs []Func, depths []uint32) {
+	order := make([]uint64, len(depths))
+	for i, at := range depths {
+		order[i] = uint64(at)<<32 | uint64(i)
+	}
+	slices.Sort(order)
+	part, usual := *t, uint64(512)
+	part.data = nil
+	for n, next := range order {
+		f, at := &funcs[uint32(next)], t.valuesAt(next>>32)
+		if n > 0 && next>>32 == order[n-1]>>32 {
+			f.Size = funcs[uint32(order[n-1])].Size
+			continue
+		}
+		if part.hold(at, usual); at > 0 {
+			f.Size = part.codeSize(at)
+		}
+		if f.Size == 0 && part.hold(at, min(window, t.size-min(at, t.size))) > 0 {
+			f.Size = part.codeSize(at)
+		}
+	}
+}
+
+// codeSize is how many bytes the table of stack depths at an offset covers: the linker puts padding behind
 // (cmd/internal/obj/pcln.go, funcpctab); 0 if there is none.
-func (f function) codeSize() (all uint32) {
-	for at, first := f.table(wordSP), true; ; first = false {
-		_, size, next := f.t.step(at, first)
+func (t *table) codeSize(at uint64) (all uint32) {
+	for first := true; ; first = false {
+		_, size, next := t.step(at, first)
 		switch {
 		case next == 0 || size > uint64(image.MaxCode-all):
 			return 0

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 
-	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
 
@@ -26,8 +26,11 @@ type Tables struct {
 
 	head   *table       // without what follows its header; nil if there is none, or no version
 	whole  func() table // an empty one if it is damaged; whoever reads it has a copy to mark damage in
+	pairs  func() table // an empty one if it can't be read
 	module func() module
 	types  func() (*types, error)
+
+	lookups atomic.Int64 // of functions
 }
 
 // Open finds the function table and the version of Go; without either there is nothing to read.
@@ -45,6 +48,16 @@ func Open(m *image.Image) (g *Tables, err error) {
 		}
 		return table{}
 	})
+	g.pairs = sync.OnceValue(func() table {
+		if g.head == nil {
+			return table{}
+		}
+		t, ok := g.head.pairs()
+		if !ok {
+			return table{}
+		}
+		return t
+	})
 	g.module = sync.OnceValue(func() (found module) {
 		if g.head != nil {
 			found, _ = g.head.findModule(m)
@@ -58,10 +71,33 @@ func Open(m *image.Image) (g *Tables, err error) {
 // Any tells whether there is a function table.
 func (g *Tables) Any() bool { return g.whole().count > 0 }
 
+// fewFunctions are looked up in parts of the table: all of a large one takes longer to read, and much memory.
+const fewFunctions = 32
+
 // at is the function whose code is at an address.
 func (g *Tables) at(addr uint64) (f function, ok bool) {
+	if g.lookups.Add(1) <= fewFunctions {
+		return g.inParts(addr)
+	}
 	t := g.whole()
 	return t.at(addr)
+}
+
+// inParts is the function whose code is at an address, in a table of which no more is read than is asked for.
+func (g *Tables) inParts(addr uint64) (f function, ok bool) {
+	t := g.pairs()
+	if f, ok = t.at(addr); !ok || t.damaged {
+		return function{}, false
+	}
+	t.data, t.parts = nil, true
+	f.t = &t
+	return f, true
+}
+
+// only is the function that begins at an address.
+func (g *Tables) only(addr uint64) (f function, ok bool) {
+	f, ok = g.inParts(addr)
+	return f, ok && f.addr == addr && f.at < f.t.size
 }
 
 // each calls found with each function.
@@ -96,6 +132,7 @@ type table struct {
 
 	data    []byte // what was read, from start on
 	start   uint64
+	parts   bool // what is outside of data is read when it is asked for
 	damaged bool // something lay outside of data
 }
 
@@ -181,13 +218,28 @@ func (t *table) all() (all table, ok bool) {
 // pairs is the table without what is before and behind the pairs.
 func (t *table) pairs() (pairs table, ok bool) { return t.from(t.functab, (2*t.count+1)*t.form.field) }
 
+// window is how much is read at once of what is needed in parts.
+const window = 1 << 16
+
 // hold reads on to some bytes, and what is behind them, unless they are there. It returns how many it read.
 func (t *table) hold(at, size uint64) int {
 	if at >= t.size || at >= t.start && at+size <= t.start+uint64(len(t.data)) {
 		return 0
 	}
-	t.read(at, min(1<<16, t.size-at))
+	t.read(at, min(window, t.size-at))
 	return len(t.data)
+}
+
+// part is how much is read at once of a table in parts.
+const part = 1 << 12
+
+// has tells whether some bytes were read. Of a table in parts they are read then.
+func (t *table) has(at, size uint64) bool {
+	// What is before is beyond all.
+	if all := uint64(len(t.data)); at-t.start <= all && size <= all-(at-t.start) {
+		return true
+	}
+	return t.parts && at < t.size && size <= t.size-at && t.read(at, min(max(part, size), t.size-at))
 }
 
 // word is a word of the header behind the magic number.
@@ -195,30 +247,29 @@ func (t *table) word(n uint64) uint64 { return t.number(8+8*n, 8) }
 
 // number reads 4 or 8 bytes at an offset.
 func (t *table) number(at, size uint64) uint64 {
-	at -= t.start // what is before is beyond all
-	switch all := uint64(len(t.data)); {
-	case at > all || all-at < size:
+	if !t.has(at, size) {
 		t.damaged = true
 		return 0
-	case size == 4:
+	}
+	if at -= t.start; size == 4 {
 		return uint64(binary.LittleEndian.Uint32(t.data[at:]))
 	}
 	return binary.LittleEndian.Uint64(t.data[at:])
 }
 
-// text0 is the NUL-terminated text at an offset.
+// text0 is the NUL-terminated text at an offset, until more is read.
 func (t *table) text0(at uint64) []byte {
-	if at >= uint64(len(t.data)) {
-		t.damaged = true
-		return nil
+	for _, size := range []uint64{1, image.MaxName} {
+		if !t.has(at, min(size, t.size-min(at, t.size))) {
+			break
+		}
+		rest := t.data[at-t.start:]
+		if before, _, ok := bytes.Cut(rest[:min(image.MaxName, len(rest))], []byte{0}); ok {
+			return before
+		}
 	}
-	rest := t.data[at:min(at+image.MaxName, uint64(len(t.data)))]
-	before, _, ok := bytes.Cut(rest, []byte{0})
-	if !ok {
-		t.damaged = true
-		return nil
-	}
-	return before
+	t.damaged = true
+	return nil
 }
 
 // entry is where function i begins; entry(count) is where the last one ends.
@@ -278,91 +329,4 @@ func findTable(m *image.Image) *table {
 		return found == nil && tries > 0
 	})
 	return found
-}
-
-// place finds out the address that the entries of a table count from; not ok if they are not
-// of this program. The header has it from Go 1.18 to 1.25; since Go 1.26 there is a 0, and the
-// only place left is runtime.firstmoduledata. The start of .text is another address wherever C
-// was linked in.
-func (t *table) place(m *image.Image) bool {
-	if t.form.oldest >= 18 && (t.text == 0 || !m.IsCode(t.text+t.low, t.text+t.high)) {
-		module, ok := t.findModule(m)
-		if !ok {
-			return false
-		}
-		t.text = module.text
-	}
-	return m.IsCode(t.text+t.low, t.text+t.high)
-}
-
-// module is what is read of runtime.moduledata (runtime/symtab.go), which begins with the
-// address of the function table and has
-//
-//	minpc, maxpc, text, …, types, etypes, rodata, gofunc
-//
-// further on, the last two since Go 1.18.
-type module struct {
-	text          uint64
-	types, etypes uint64
-	behind        uint64 // the address of what follows these two
-	gofunc        uint64 // what offsets of a function's data count from
-}
-
-// findModule finds the one that the table belongs to: minpc and maxpc are what the table says.
-func (t *table) findModule(m *image.Image) (found module, ok bool) {
-	m.ScanPointers(t.addr, func(addr uint64) bool {
-		word := func(at uint64) uint64 {
-			v, _ := m.Pointer(addr + at)
-			return v
-		}
-		text, base := word(t.form.minpc+16), uint64(0)
-		if t.form.oldest >= 18 {
-			base = text
-		}
-		if minpc, maxpc := word(t.form.minpc), word(t.form.minpc+8); minpc != base+t.low || maxpc != base+t.high || !m.IsCode(minpc, maxpc) {
-			return true
-		}
-		found = module{text: text, types: word(t.form.types), etypes: word(t.form.types + 8), behind: addr + t.form.types + 16}
-		if t.form.oldest >= 18 {
-			found.gofunc = word(t.form.types + 24)
-		}
-		ok = true
-		return false
-	})
-	return found, ok
-}
-
-// types is where a program's types are, and those that were asked for.
-type types struct {
-	form rtypeForm
-	// start is runtime.types, which names count from; end is runtime.etypes. Before Go
-	// 1.7 types have no place of their own.
-	start, end uint64
-
-	mu    sync.Mutex
-	known map[uint64]*gotype.Type
-	// named are addresses by name, unnamed why there are none; both nil before one is asked for.
-	named   map[string][]uint64
-	unnamed error
-}
-
-// findTypes goes by runtime.firstmoduledata.
-func (g *Tables) findTypes() (*types, error) {
-	v := g.Version
-	if v.Minor == 0 {
-		return nil, errors.New("find runtime types: not a Go program")
-	}
-	if v.Minor < 4 {
-		return nil, fmt.Errorf("find runtime types of %s: version not known", v)
-	}
-	t := &types{form: rtypeFormOf(v.Minor), known: make(map[uint64]*gotype.Type)}
-	if !t.form.interned {
-		t.end = 1<<64 - 1
-		return t, nil
-	}
-	module := g.module()
-	if t.start, t.end = module.types, module.etypes; t.start == 0 || t.start >= t.end || !g.image.Read(t.start, make([]byte, 8)) {
-		return nil, fmt.Errorf("find runtime types of %s: no module data", v)
-	}
-	return t, nil
 }

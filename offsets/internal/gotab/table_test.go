@@ -6,6 +6,7 @@ import (
 	"debug/gosym"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ func TestTableAgainstGosym(t *testing.T) {
 			if table.count == 0 {
 				t.Fatal("no function table")
 			}
-			got, err := table.list()
+			got, err := table.list(false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +104,7 @@ func TestTableDamaged(t *testing.T) {
 			table, err := newTable(c.damage(smallTable()))
 			var funcs *Funcs
 			if err == nil {
-				funcs, err = table.list()
+				funcs, err = table.list(false)
 			}
 			if c.ok && (err != nil || !slices.Equal(funcs.Names, []string{"f", "g"}) || len(funcs.List) != 2 || funcs.end != 0x1000+48) {
 				t.Errorf("%+v, %v", funcs, err)
@@ -138,7 +139,7 @@ func TestTableOverlappingNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := table.list(); !errors.Is(err, errTable) {
+	if _, err := table.list(false); !errors.Is(err, errTable) {
 		t.Errorf("%d names of up to 2000 bytes in a table of %d: %v", n, len(data), err)
 	}
 }
@@ -156,7 +157,7 @@ func FuzzTable(f *testing.F) {
 		if err != nil {
 			return
 		}
-		funcs, err := table.list()
+		funcs, err := table.list(false)
 		if err != nil {
 			return
 		}
@@ -189,12 +190,12 @@ func TestTablePairs(t *testing.T) {
 			if !ok || uint64(len(table.data)) > table.size/10 {
 				t.Fatalf("%d bytes of %d read: %v", len(table.data), table.size, ok)
 			}
-			got, err := table.list()
+			got, err := table.list(false)
 			if err != nil {
 				t.Fatal(err)
 			}
 			whole := b.whole()
-			want, err := whole.list()
+			want, err := whole.list(false)
 			if err != nil || len(got.List) != len(want.List) || len(got.List) < 1000 || got.end != want.end || got.Names != nil {
 				t.Fatalf("%d functions with %d names of the pairs, %d of the whole, %v", len(got.List), len(got.Names), len(want.List), err)
 			}
@@ -202,6 +203,42 @@ func TestTablePairs(t *testing.T) {
 				if f.Size = 0; got.List[i] != f {
 					t.Errorf("%+v by the pairs, %+v in the whole", got.List[i], f)
 				}
+			}
+			named, err := table.list(true)
+			if err != nil || !slices.Equal(named.Names, want.Names) || !slices.Equal(named.List, want.List) {
+				t.Errorf("with names and sizes the functions by the pairs are not those of the whole: %v", err)
+			}
+		})
+	}
+}
+
+// TestTableInParts: of a table in parts functions are what they are in the whole one.
+func TestTableInParts(t *testing.T) {
+	for _, version := range []string{"1.12.17", "1.16.15", "1.18.10", fixture.Current} {
+		t.Run(version, func(t *testing.T) {
+			b := openPath(t, fixture.BuildWith(t, version, "exact"))
+			frames := func(addr uint64) (all []string) {
+				b.Frames(addr, func(function, file string, line int, wrapper bool) {
+					all = append(all, fmt.Sprint(function, " ", file, ":", line, " ", wrapper))
+				})
+				depth, known, ok := b.Depth(addr)
+				return append(all, fmt.Sprint(depth, known, ok))
+			}
+			whole := b.whole()
+			nested := 0
+			for i := uint64(0); i < whole.count; i += 7 {
+				f := whole.function(i)
+				addr := f.addr + (f.end-f.addr)/2
+				b.lookups.Store(0)
+				got := frames(addr)
+				b.lookups.Store(fewFunctions)
+				if want := frames(addr); !slices.Equal(got, want) || len(want) < 2 {
+					t.Errorf("%s: in parts %q, in the whole %q", f.name(), got, want)
+				}
+				nested = max(nested, len(got))
+			}
+			if nested < 3 {
+				t.Error("no calls are inlined")
 			}
 		})
 	}
@@ -216,7 +253,7 @@ func TestTableCodeSize(t *testing.T) {
 				t.Skip("its .symtab has the padding, too")
 			}
 			table := b.whole()
-			funcs, err := table.list()
+			funcs, err := table.list(false)
 			if err != nil {
 				t.Fatal(err)
 			}

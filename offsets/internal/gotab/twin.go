@@ -1,0 +1,45 @@
+package gotab
+
+import (
+	"path"
+	"slices"
+)
+
+// Differs compares the functions of two programs, as their tables have them: addresses, names, and
+// source lines. What differs of the first one that does is "" if none does. Folders of source files
+// are left out: who builds again may do so elsewhere.
+func (g *Tables) Differs(other *Tables) (function, what string) {
+	t, o := g.whole(), other.whole()
+	for i := range max(t.count, o.count) {
+		switch {
+		case i >= t.count:
+			return o.symbol(o.function(i).word(wordName)), "it is in one of them alone"
+		case i >= o.count:
+			return t.symbol(t.function(i).word(wordName)), "it is in one of them alone"
+		}
+		f, of := t.function(i), o.function(i)
+		if what := f.differs(of); what != "" {
+			return t.symbol(f.word(wordName)), what
+		}
+	}
+	return "", ""
+}
+
+// differs tells what of two functions does, "" if nothing.
+func (f function) differs(other function) string {
+	switch {
+	case string(f.name()) != string(other.name()):
+		return string(other.name()) + " is in its place"
+	case f.addr != other.addr:
+		return "it is at another address"
+	case f.end != other.end:
+		return "it is of another length"
+	}
+	s, o := f.source(), other.source()
+	file, _ := s.at(f.addr)
+	otherFile, _ := o.at(other.addr)
+	if path.Base(file) != path.Base(otherFile) || !slices.Equal(s.lines, o.lines) {
+		return "it is of other source lines"
+	}
+	return ""
+}
