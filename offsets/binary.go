@@ -40,6 +40,8 @@ type Binary struct {
 	inlined func() (map[string][]Frame, error) // by the name of what was inlined
 	lookups atomic.Int64
 	byName  func() map[string]*Func // for who asks for many
+	// references is where data is that instructions refer to, by where the file has it that describes them.
+	references func() []reference
 }
 
 // Open reads the headers and function symbols of an ELF file. Errors have the form "PATH: cause".
@@ -84,12 +86,18 @@ func read(f *os.File, path string) (*Binary, error) {
 	if b.funcs, err = b.readFuncs(); err != nil {
 		return nil, err
 	}
-	b.layout = sync.OnceValues(b.readLayout)
 	b.unwind = sync.OnceValue(func() debug.Unwind { return debug.ReadUnwind(m) })
-	b.debug = sync.OnceValues(func() (*debug.Info, error) { return debug.Open(m) })
+	b.forget()
+	return b, nil
+}
+
+// forget has all that is read of symbols and debug information read when it is needed next.
+func (b *Binary) forget() {
+	b.layout = sync.OnceValues(b.readLayout)
+	b.debug = sync.OnceValues(func() (*debug.Info, error) { return debug.Open(b.image.Described) })
 	b.inlined = sync.OnceValues(b.readInlined)
 	b.byName = sync.OnceValue(b.indexNames)
-	return b, nil
+	b.references = sync.OnceValue(b.readReferences)
 }
 
 // Close closes the file. Functions and sites stay valid.

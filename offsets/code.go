@@ -1,57 +1,35 @@
 package offsets
 
 import (
-	"errors"
 	"fmt"
-	"iter"
+	"sort"
 
 	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/offsets/internal/flow"
 )
 
-// Code is a function that was decoded as a whole. Offsets count from its first byte: a part that
-// the compiler has moved elsewhere lies before 0 or beyond the function's size.
+// Code is a function that was decoded as a whole.
 type Code struct {
 	// Sites is where calls begin and end, and Unprobed why the function must not be probed, so that
 	// there are none.
 	Sites    *Sites
 	Unprobed error
 
-	binary *Binary
-	fn     *Func
-	parts  []part // the function itself is the first; only C has more
-	// tails are the jumps that leave the function for good, condTails those that do under a
-	// condition.
-	tails, condTails []int
-
-	landings []int // where direct jumps inside the function lead
-	switches bool  // others lead from one place in it to another, or may
-}
-
-// part is one of the pieces of a function, which was decoded from its first byte to its last.
-type part struct {
-	addr, offset uint64 // in memory, without load bias, and in the file
-	code         []byte
-	boundary     []bool // an instruction begins here
-	returns      []int  // all numbers are offsets from its start
-	jumps        []jump // all of them
-	last         arch.Inst
-}
-
-// jump is a jump of a part; to is where a direct one leads, inside if that is in the part.
-type jump struct {
-	at, to int
-	inside bool
-	in     arch.Inst
+	processor arch.Processor
+	fn        *Func
+	flow      *flow.Code
 }
 
 // Decode decodes a function. The error says why it must not be probed.
 func (b *Binary) Decode(f *Func) (*Code, error) {
-	c := &Code{binary: b, fn: f}
+	c := &Code{processor: b.image.Processor, fn: f}
 	var err error
-	if f.ABI == SystemV {
-		err = c.follow()
-	} else if err = c.add(f.Addr, f.Size); err == nil {
-		err = c.leave()
+	if of := f.undecoded(); f.ABI == SystemV {
+		c.flow, err = flow.C(b.image, b.unwind(), symbols{b}, of)
+	} else if whole, readErr := of.Read(b.image); readErr != nil {
+		err = readErr
+	} else {
+		c.flow, err = flow.Go(c.processor, whole)
 	}
 	if err != nil {
 		return nil, err
@@ -60,144 +38,45 @@ func (b *Binary) Decode(f *Func) (*Code, error) {
 	return c, nil
 }
 
-func (c *Code) processor() arch.Processor { return c.binary.image.Processor }
+func (f *Func) undecoded() flow.Func { return flow.Func{Name: f.Name, Addr: f.Addr, Size: f.Size} }
 
-// leave finds the jumps that leave a function of Go, which is all in one piece.
-func (c *Code) leave() error {
-	for _, j := range c.parts[0].jumps {
-		c.switches = c.switches || j.in.Kind.Indirect()
-		switch {
-		case j.inside:
-		case j.in.Kind == arch.CondJump:
-			return fmt.Errorf("leaves by a conditional jump at +%#x", j.at)
-		case j.in.Kind == arch.SwitchJump: // of the function's own: stays inside
-		default:
-			c.tails = append(c.tails, j.at)
-		}
+// symbols are a binary's functions, as [flow.Symbols].
+type symbols struct{ *Binary }
+
+func (s symbols) At(addr uint64) (f flow.Func, ok bool) {
+	in, ok := s.FuncAt(addr)
+	if ok {
+		f = in.undecoded()
 	}
-	return nil
+	return f, ok
 }
 
-const maxParts = 64 // more is no compiler's work
-
-// add decodes another part.
-func (c *Code) add(addr, size uint64) error {
-	if len(c.parts) == maxParts {
-		return fmt.Errorf("in more than %d parts", maxParts)
+func (s symbols) From(addr uint64) (f flow.Func, ok bool) {
+	next := sort.Search(len(s.funcs), func(i int) bool { return s.funcs[i].Addr >= addr })
+	if next == len(s.funcs) {
+		return f, false
 	}
-	m := c.binary.image
-	code, err := m.Code(c.fn.Name, addr, size)
-	if err != nil {
-		return err
-	}
-	offset, err := m.FileOffset(addr)
-	if err != nil {
-		return err
-	}
-	return c.addPart(part{addr: addr, offset: offset, code: code})
+	return s.funcs[next].undecoded(), true
 }
 
-func (c *Code) addPart(p part) error {
-	if err := p.decode(c.processor()); err != nil {
-		return err
-	}
-	if c.fn.ABI == SystemV {
-		switch p.last.Kind {
-		case arch.Other, arch.CondJump, arch.IndirectCall:
-			return errors.New("execution runs on past its end")
-		}
-	}
-	from := c.offset(p.addr)
-	for _, j := range p.jumps {
-		if j.inside {
-			c.landings = append(c.landings, from+j.to)
-		}
-	}
-	c.parts = append(c.parts, p)
-	return nil
-}
-
-// decode decodes a part.
-//
-// It goes straight on rather than along the branches: the epilogue through which a
-// function leaves that has recovered a panic is reached by no branch of its own.
-// What makes that safe is that any doubt ends it: a byte that is no instruction, or one
-// that two decoders measure differently, a branch into the middle of an instruction (as data
-// between instructions produces, which may even look like a RET).
-func (p *part) decode(processor arch.Processor) error {
-	if len(p.code) == 0 {
-		return errors.New("no code")
-	}
-	p.boundary = make([]bool, len(p.code))
-	for at := 0; at < len(p.code); {
-		in, err := processor.Decode(p.code[at:])
-		if err != nil {
-			return fmt.Errorf("undecodable at +%#x: %w", at, err)
-		}
-		p.boundary[at] = true
-		switch in.Kind {
-		case arch.Return:
-			p.returns = append(p.returns, at)
-		case arch.Jump, arch.CondJump, arch.IndirectJump, arch.SwitchJump:
-			to := at + int(in.To)
-			p.jumps = append(p.jumps, jump{at, to, !in.Kind.Indirect() && to >= 0 && to < len(p.code), in})
-		}
-		if in.Kind != arch.Nop { // padding
-			p.last = in
-		}
-		at += in.Len
-	}
-	for _, j := range p.jumps {
-		if j.inside && !p.boundary[j.to] {
-			return middle(j.at, j.to)
-		}
-	}
-	return nil
-}
-
-// instructions are those of code with their offsets, up to what is none.
-func instructions(processor arch.Processor, code []byte) iter.Seq2[int, arch.Inst] {
-	return func(yield func(at int, in arch.Inst) bool) {
-		for at := 0; at < len(code); {
-			in, err := processor.Decode(code[at:])
-			if err != nil || !yield(at, in) {
-				return
-			}
-			at += in.Len
-		}
-	}
-}
-
-func middle(from, to int) error {
-	return fmt.Errorf("branch at %+#x into the middle of an instruction at %+#x (data among the code?)", from, to)
-}
-
-// offset is an address as distance from the function's start.
-func (c *Code) offset(addr uint64) int { return int(addr - c.fn.Addr) }
-
-// partAt is the part that has an address.
-func (c *Code) partAt(addr uint64) *part {
-	for i := range c.parts {
-		if p := &c.parts[i]; addr >= p.addr && addr-p.addr < uint64(len(p.code)) {
-			return p
-		}
-	}
-	return nil
+func (s symbols) Has(name string) bool {
+	_, ok := s.Lookup(name)
+	return ok
 }
 
 // at is the instruction at an offset where one begins. The error says why the kernel takes
 // no probe there.
 func (c *Code) at(offset int) (s Site, err error) {
 	addr := c.fn.Addr + uint64(offset)
-	p := c.partAt(addr)
-	at := int(addr - p.addr)
-	in, err := c.processor().Decode(p.code[at:])
+	p := c.flow.PartAt(addr)
+	at := int(addr - p.Addr)
+	in, err := c.processor.Decode(p.Code[at:])
 	if err != nil {
 		return s, fmt.Errorf("instruction at +%#x: %w", at, err)
 	}
-	cost := c.processor().Cost(p.code, at)
+	cost := c.processor.Cost(p.Code, at)
 	if cost.Refused != "" {
 		return s, fmt.Errorf("instruction at +%#x: %s", at, cost.Refused)
 	}
-	return Site{addr, p.offset + uint64(at), cost, in.Cond}, nil
+	return Site{addr, p.Offset + uint64(at), cost, in.Cond}, nil
 }

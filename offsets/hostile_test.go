@@ -2,6 +2,7 @@ package offsets
 
 import (
 	"bytes"
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,8 +48,8 @@ func TestHostile(t *testing.T) {
 		{"stripped", fixture.Current, []string{"-ldflags=-s -w"}},
 		{"stripped pie", fixture.Current, []string{"-buildmode=pie", "-ldflags=-s -w"}},
 		{"symbols", fixture.Current, []string{"-ldflags=-w"}},
-		{"debug information", fixture.Current, nil},
-		{"plain debug information", fixture.Current, []string{"-ldflags=-compressdwarf=false"}},
+		{"debug information", fixture.Current, []string{"-ldflags=-B 0x00c0ffee"}},
+		{"plain debug information", fixture.Current, []string{"-ldflags=-compressdwarf=false -B 0x00c0ffee"}},
 		{"linked by C", fixture.Current, []string{"-ldflags=-linkmode=external -compressdwarf=false"}},
 		{"Go 1.12", "1.12.17", []string{"-ldflags=-s -w"}},
 		{"Go 1.16", "1.16.15", []string{"-ldflags=-s -w"}},
@@ -159,8 +161,16 @@ func readMutants(job string) error {
 			return err
 		}
 		fmt.Fprintf(os.Stderr, "\rmutant %d ", n)
+		runtime.GC() // what is left of the one before is not this one's
 		deadline.Store(int64(cpuTime() + 2*time.Second))
 		if err := readHostile(path, f.Data); err != nil {
+			return err
+		}
+		if args[0] == bloated {
+			continue
+		}
+		deadline.Store(int64(cpuTime() + 2*time.Second))
+		if err := describeHostile(args[0], path, f.Data, n%2 == 1); err != nil {
 			return err
 		}
 	}
@@ -214,6 +224,70 @@ func readHostile(path string, data []byte) error {
 		}
 	}
 	return nil
+}
+
+// describeHostile has a damaged file describe the one that it was made of, by its code or, without that, by the build
+// ID. If it is taken, no function begins inside of one of the sound file.
+func describeHostile(seed, path string, data []byte, codeless bool) error {
+	b, err := Open(seed)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	if codeless && !dropText(data) {
+		return nil
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	sound := slices.Clone(b.Funcs())
+	if err := b.Describe(f, path); err != nil {
+		if !strings.HasPrefix(err.Error(), path+": ") {
+			return fmt.Errorf("error %q does not begin with the path", err)
+		}
+		if len(b.Funcs()) != len(sound) {
+			return errors.New("functions are lost to a file that was refused")
+		}
+		return nil
+	}
+	b.TypeNamed("time.Time")
+	b.StaticVariable("main.none")
+	for i := range b.Funcs() {
+		f := &b.Funcs()[i]
+		at, exact := slices.BinarySearchFunc(sound, f.Addr, func(s Func, addr uint64) int { return cmp.Compare(s.Addr, addr) })
+		if !exact && at > 0 && f.Addr < sound[at-1].Addr+sound[at-1].Size {
+			return fmt.Errorf("%s begins at %s+%#x", f.Name, sound[at-1].Name, f.Addr-sound[at-1].Addr)
+		}
+		if i%(1+len(b.Funcs())/200) != 0 {
+			continue
+		}
+		b.Signature(f)
+		if _, err := b.Sites(f); err == nil && !b.File().IsCode(f.Addr, f.Addr+f.Size) {
+			return fmt.Errorf("%s: %#x+%d is no code", f.Name, f.Addr, f.Size)
+		}
+	}
+	return nil
+}
+
+// dropText makes a file one that has debug information alone, as objcopy --only-keep-debug does; not ok of files in
+// which no section is .text.
+func dropText(data []byte) bool {
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		return false
+	}
+	i := slices.IndexFunc(f.Sections, func(s *elf.Section) bool { return s.Name == ".text" })
+	if i < 0 {
+		return false
+	}
+	const typeOf, header = 4, 64 // Elf64_Shdr
+	table := binary.LittleEndian.Uint64(data[0x28:])
+	binary.LittleEndian.PutUint32(data[table+uint64(i)*header+typeOf:], uint32(elf.SHT_NOBITS))
+	return true
 }
 
 // executable tells by the program headers whether a site is in an executable segment,

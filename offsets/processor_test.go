@@ -1,6 +1,7 @@
 package offsets_test
 
 import (
+	"bytes"
 	"context"
 	"debug/elf"
 	"encoding/binary"
@@ -98,6 +99,10 @@ func (arm64) Effects([]byte) (e arch.Effects) { return e }
 func (arm64) Leads(uint64, arch.Way) (inside, ok bool) { return false, false }
 
 // Trim: functions are padded with zeros.
+func (arm64) Alike(x, y []byte, _ uint64, _ func(arch.Reference) bool) (at int, ok bool) {
+	return 0, bytes.Equal(x, y)
+}
+
 func (arm64) Trim(function []byte) int {
 	n := len(function) &^ 3
 	for n > 4 && binary.LittleEndian.Uint32(function[n-4:]) == 0 {
@@ -123,6 +128,10 @@ func (p arm64) StackCheck(function []byte) (c arch.Check, ok bool) {
 	}
 	return c, ok
 }
+
+func (arm64) Spilled([]byte, arch.Check) (spills []arch.Spill, ok bool) { return nil, false }
+
+func (arm64) Read([]byte) []arch.Reg { return nil }
 
 func (arm64) SplitsStack([]byte) bool { return false }
 

@@ -1,6 +1,7 @@
 package offsets
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +19,19 @@ type Signature struct {
 	Params, Results, Captured []Variable
 	// Note says what is not known, for people to read; "" if nothing is missing.
 	Note string
+	// Source is where it comes from, for people to read: "debug information", "twin", which is that of another
+	// file with the same code, "run-time type", or Words.
+	Source string
 }
+
+// The sources of signatures, the best first.
+const (
+	fromDebug = "debug information"
+	fromTwin  = "twin"
+	fromTypes = "run-time type"
+	// Words: the function table has parameters without types, and no results.
+	Words = "words"
+)
 
 // Variable is a value and where it lies.
 type Variable struct {
@@ -31,6 +44,9 @@ type Variable struct {
 	// Through: the pieces are a pointer instead, and so many bytes on from where it points to is the next
 	// pointer, or at last the value.
 	Through []int64
+	// Real is the address of the type that the value has, where Type is but its shape, as in generic code; else nil.
+	// If it is an array, the first of its words that is the address of a type is that of T where Type is *T, or of *T.
+	Real *Variable
 	// Err says why the value as a whole can't be read, else nil.
 	Err error
 }
@@ -54,18 +70,38 @@ type Piece struct {
 	Static bool
 }
 
-// Signature finds out what a function takes and gives, by debug information of Go, gccgo and C.
-// What that leaves out has no place but an Err, or is told in Note: nothing is assumed. The error
-// wraps ErrNoDebugInfo if there is none of the file, or of the function.
+// Signature finds out what a function takes and gives, by debug information of Go, gccgo and C, or,
+// where there is none, by what a program of Go has for its own runtime.
+// What that leaves out has no place but an Err, or is told in Note: nothing is assumed. Words that
+// may be in another register have a type that ends with "?". The error
+// wraps ErrNoDebugInfo if there is none of the file, or of the function, and nothing else.
 func (b *Binary) Signature(f *Func) (*Signature, error) {
-	s, err := b.signature(f)
+	s, err := b.byDebug(f)
+	if err == nil {
+		if s.Source = fromDebug; b.image.Described != b.image && b.image.Described.HasCode() {
+			s.Source = fromTwin
+		}
+		if f.ABI != ABI0 || len(s.Params)+len(s.Results) > 0 {
+			return s, nil
+		}
+	}
+	// Debug information may have nothing of assembly.
+	if f.ABI != SystemV && (err == nil || errors.Is(err, ErrNoDebugInfo)) {
+		words, ok := b.byWords(f)
+		if method, ok := b.byMethod(f, words); ok && err != nil {
+			return method, nil
+		}
+		if ok && (err != nil || len(words.Params) > 0) {
+			return words, nil
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("find parameters of %s: %w", f.Name, err)
 	}
 	return s, nil
 }
 
-func (b *Binary) signature(f *Func) (*Signature, error) {
+func (b *Binary) byDebug(f *Func) (*Signature, error) {
 	d, err := b.debug()
 	if err != nil {
 		return nil, err

@@ -46,7 +46,7 @@ func (l *goLayout) check() check {
 	switch {
 	case l.f.ABI == ABI0:
 		return l.compareSize(end - 8)
-	case l.dictionary() >= 0:
+	case l.binary.dictionary(l.f) >= 0:
 		// The table leaves out the first parameter, whichever that is.
 		return unchecked
 	}
@@ -87,14 +87,14 @@ func (l *goLayout) compareSize(size int64) check {
 func (l *goLayout) compare() check {
 	params := l.sig.Params
 	args, complete, ok := l.binary.tables.Args(l.f.Addr)
-	if !ok {
+	if !ok || len(args) == 0 {
 		return unchecked
 	}
 	for i, arg := range args {
 		if i >= len(params) {
 			return differ
 		}
-		if t := params[i].Type; arg.Aggregate != aggregate(t) || arg.Size != 0 && int64(arg.Size) != t.Size {
+		if t := params[i].Type; arg.Aggregate != aggregate(t) || arg.Size != 0 && arg.Size != t.Size {
 			return differ
 		}
 	}

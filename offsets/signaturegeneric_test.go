@@ -1,10 +1,35 @@
 package offsets
 
 import (
+	"debug/elf"
+	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/offsets/internal/image"
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
+
+// dictionaryTypes are the types of parameters by a dictionary, as the file has it.
+func dictionaryTypes(b *Binary, s *Signature, dictionary string) string {
+	var at uint64
+	b.image.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
+		if s.Name == dictionary {
+			at = s.Addr
+		}
+	})
+	var names []string
+	for _, v := range s.Params {
+		name := "-"
+		if v.Real != nil {
+			addr, _ := b.image.Pointer(at + uint64(v.Real.Through[0]))
+			if t, err := b.RuntimeType(addr); err == nil && whereIs(*v.Real) == "ax/8" {
+				name = t.Name
+			}
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, " ")
+}
 
 // TestGenericSignature: a generic function takes its dictionary where its version of Go
 // passes it.
@@ -34,7 +59,12 @@ func TestGenericSignature(t *testing.T) {
 				s, err := b.Signature(f)
 				if err != nil {
 					t.Error(err)
-				} else if got := spell(s.Params); got != want {
+					continue
+				}
+				if got := dictionaryTypes(b, s, "main..dict.pick[int,string]"); strings.HasPrefix(name, "main.pick") && got != "int string -" {
+					t.Errorf("the dictionary of %s has the types %s", name, got)
+				}
+				if got := spell(s.Params); got != want {
 					t.Errorf("%s: %s, want %s", name, got, want)
 				}
 			}

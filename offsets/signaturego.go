@@ -95,13 +95,18 @@ func (l *goLayout) note(format string, args ...any) {
 // byTypes computes where values are from their types, and returns where they end on the stack.
 func (l *goLayout) byTypes() (end int64) {
 	a := l.binary.newAssignment(l.f.ABI)
-	dictionary := l.dictionary()
+	dictionary := l.binary.dictionary(l.f)
 	if before := min(dictionary, len(l.sig.Params)); before < 0 {
 		a.placeAll(l.sig.Params)
 	} else {
 		a.placeAll(l.sig.Params[:before])
-		a.place(pointerWord)
+		dictionary, err := a.place(pointerWord)
 		a.placeAll(l.sig.Params[before:])
+		for i := range l.sig.Params {
+			if p := &l.sig.Params[i]; err == nil && p.Type.Dictionary > 0 {
+				p.Real = &Variable{Type: pointerWord, Pieces: dictionary, Through: []int64{8 * int64(p.Type.Dictionary-1)}}
+			}
+		}
 	}
 	a.goResults()
 	a.placeAll(l.sig.Results)
@@ -111,18 +116,26 @@ func (l *goLayout) byTypes() (end int64) {
 // dictionary is the number of the parameter before which a generic function takes its dictionary,
 // a pointer that source files don't have; -1 if it takes none. Go 1.18 and 1.19 pass it first,
 // later versions behind the receiver (cmd/compile/internal/noder/reader.go, funcBody). Closures
-// have it among what they capture.
-func (l *goLayout) dictionary() int {
-	name := symname.Split(l.f.Name)
+// have it among what they capture. The function tables of Go 1.18 to 1.20 don't have type arguments: what is
+// no wrapper takes one.
+func (b *Binary) dictionary(f *Func) int {
+	name := symname.Split(f.Name)
+	generic := strings.Contains(name.TypeArgs, "[go.shape.") || name.TypeArgs == "[...]" && !b.isWrapper(f)
 	switch {
-	case !strings.Contains(name.TypeArgs, "[go.shape."), strings.HasPrefix(name.Func, "type:"), strings.HasPrefix(name.Func, "type.."):
+	case !generic, strings.HasPrefix(name.Func, "type:"), strings.HasPrefix(name.Func, "type.."):
 		return -1
 	case name.Suffix != "" && name.Suffix != abi0Suffix:
 		return -1
-	case name.Receiver != "" && l.binary.goVer.Minor >= 20:
+	case name.Receiver != "" && b.goVer.Minor >= 20:
 		return 1
 	}
 	return 0
+}
+
+// isWrapper tells of functions that the compiler made to call others.
+func (b *Binary) isWrapper(f *Func) (wrapper bool) {
+	b.tables.Frames(f.Addr, func(_, _ string, _ int, is bool) { wrapper = is })
+	return wrapper
 }
 
 var errHidden = errors.New("there are parameters without names that debug information leaves out: its place is not known")

@@ -24,7 +24,7 @@ func TestSignatureLocations(t *testing.T) {
 			for i := range b.Funcs() {
 				f := &b.Funcs()[i]
 				s, err := b.Signature(f)
-				if f.ABI == SystemV || err != nil {
+				if f.ABI == SystemV || err != nil || s.Source != fromDebug {
 					continue
 				}
 				fn, err := d.Function(f.Addr)

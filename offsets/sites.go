@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/offsets/internal/flow"
 )
 
 // Site is one instruction of a function that was decoded from its first byte to its
@@ -80,15 +81,15 @@ func (b *Binary) Sites(f *Func) (*Sites, error) {
 
 // sites finds where calls begin and end. The error says why the function must not be probed.
 func (c *Code) sites() (s *Sites, err error) {
-	whole, p := &c.parts[0], c.processor()
+	whole, p := &c.flow.Parts[0], c.processor
 	s = &Sites{}
-	entry, restarts := 0, slices.Contains(c.landings, 0)
+	entry, restarts := 0, slices.Contains(c.flow.Landings, 0)
 	if c.fn.ABI == SystemV {
-		s.Restarts, s.SplitStack = restarts, p.SplitsStack(whole.code)
-	} else if check, ok := p.StackCheck(whole.code); !ok {
+		s.Restarts, s.SplitStack = restarts, p.SplitsStack(whole.Code)
+	} else if check, ok := p.StackCheck(whole.Code); !ok {
 		s.Restarts = restarts
 	} else {
-		if !whole.boundary[check.Jump] || !whole.boundary[check.Post] {
+		if !whole.Boundary[check.Jump] || !whole.Boundary[check.Post] {
 			return nil, errors.New("stack check not on an instruction boundary")
 		}
 		entry = check.Post
@@ -104,17 +105,18 @@ func (c *Code) sites() (s *Sites, err error) {
 		s.Branch, s.Intact = c.branch()
 	}
 	add := func(to *[]Site, from int, ends []int) {
+		*to = slices.Grow(*to, len(ends)) // which files make many of that mean harm
 		for _, at := range ends {
 			site, cause := c.at(from + at)
 			err = cmp.Or(err, cause)
 			*to = append(*to, site)
 		}
 	}
-	for i := range c.parts {
-		add(&s.Returns, c.offset(c.parts[i].addr), c.parts[i].returns)
+	for i := range c.flow.Parts {
+		add(&s.Returns, c.flow.OffsetOf(c.flow.Parts[i].Addr), c.flow.Parts[i].Returns)
 	}
-	add(&s.Tails, 0, c.tails)
-	add(&s.CondTails, 0, c.condTails)
+	add(&s.Tails, 0, c.flow.Tails)
+	add(&s.CondTails, 0, c.flow.CondTails)
 	if err != nil {
 		return nil, err
 	}
@@ -125,18 +127,18 @@ func (c *Code) sites() (s *Sites, err error) {
 // some kernel can't have a probe on, and which go on to the next, are passed over, and nothing
 // may jump to what is behind them.
 func (c *Code) entry(at int) (s Site, late bool, err error) {
-	code, first := c.parts[0].code, at
+	code, first := c.flow.Parts[0].Code, at
 	for {
 		s, err := c.at(at)
 		if err == nil {
 			return s, at != first, nil
 		}
-		refused, decodeErr := c.processor().Decode(code[at:])
-		if decodeErr != nil || !c.processor().Cost(code, at).Passable {
+		refused, decodeErr := c.processor.Decode(code[at:])
+		if decodeErr != nil || !c.processor.Cost(code, at).Passable {
 			return s, false, err
 		}
 		at += refused.Len
-		if at == len(code) || slices.Contains(c.landings, at) {
+		if at == len(code) || slices.Contains(c.flow.Landings, at) {
 			return s, false, err
 		}
 	}
@@ -149,13 +151,13 @@ func (c *Code) entry(at int) (s Site, late bool, err error) {
 // as they were at the start; intact tells that all general registers and memory are. (FirstBranch
 // is for another purpose: SP may have changed there, and more may be written.)
 func (c *Code) branch() (branch *Site, intact bool) {
-	code, p := c.parts[0].code, c.processor()
-	if c.switches {
+	code, p := c.flow.Parts[0].Code, c.processor
+	if c.flow.Switches {
 		return nil, false // where to is not known
 	}
 	intact = true
-	for at, in := range instructions(p, code) {
-		if at > 0 && slices.Contains(c.landings, at) {
+	for at, in := range flow.Instructions(p, code) {
+		if at > 0 && slices.Contains(c.flow.Landings, at) {
 			break
 		}
 		if !in.Kind.GoesOn() || p.Cost(code, at).Later != "" {
@@ -179,13 +181,13 @@ func (c *Code) branch() (branch *Site, intact bool) {
 // call. The kernel emulates such an instruction, where a function without a stack check may
 // begin with one that it single-steps, which costs the program ten times as much.
 func (c *Code) FirstBranch() (Site, error) {
-	code := c.parts[0].code
-	for at, in := range instructions(c.processor(), code) {
-		if in.Kind != arch.CondJump && !c.processor().Effects(code[at:]).KeepsRegisters {
+	code := c.flow.Parts[0].Code
+	for at, in := range flow.Instructions(c.processor, code) {
+		if in.Kind != arch.CondJump && !c.processor.Effects(code[at:]).KeepsRegisters {
 			return Site{}, fmt.Errorf("%s: no conditional jump before +%#x, which may change a register", c.fn.Name, at)
 		}
-		if i := slices.IndexFunc(c.landings, func(to int) bool { return to <= at }); i >= 0 {
-			return Site{}, fmt.Errorf("%s: jump back to +%#x", c.fn.Name, c.landings[i])
+		if i := slices.IndexFunc(c.flow.Landings, func(to int) bool { return to <= at }); i >= 0 {
+			return Site{}, fmt.Errorf("%s: jump back to +%#x", c.fn.Name, c.flow.Landings[i])
 		}
 		if in.Kind == arch.CondJump {
 			return c.at(at)
@@ -206,7 +208,7 @@ func (noInstruction) Is(target error) bool { return target == ErrNoCode }
 // neighbours), or the kernel takes none there.
 func (c *Code) SiteAt(offset uint64) (Site, error) {
 	before, after := 0, ""
-	for at, begins := range c.parts[0].boundary {
+	for at, begins := range c.flow.Parts[0].Boundary {
 		if begins && uint64(at) > offset {
 			after = fmt.Sprintf(", +%#x", at)
 			break
@@ -217,7 +219,7 @@ func (c *Code) SiteAt(offset uint64) (Site, error) {
 	switch {
 	case offset == uint64(before):
 		return c.at(before)
-	case offset >= uint64(len(c.parts[0].boundary)):
+	case offset >= uint64(len(c.flow.Parts[0].Boundary)):
 		return Site{}, noInstruction(fmt.Sprintf(": beyond the function's %d bytes; last instruction: +%#x", c.fn.Size, before))
 	}
 	return Site{}, noInstruction(fmt.Sprintf("; nearest: +%#x%s", before, after))
@@ -225,7 +227,7 @@ func (c *Code) SiteAt(offset uint64) (Site, error) {
 
 // CallsOf returns the instructions that call another function directly.
 func (c *Code) CallsOf(callee *Func) (calls []Site, err error) {
-	for at, in := range instructions(c.processor(), c.parts[0].code) {
+	for at, in := range flow.Instructions(c.processor, c.flow.Parts[0].Code) {
 		if in.Kind != arch.Call || c.fn.Addr+uint64(at)+uint64(in.To) != callee.Addr {
 			continue
 		}

@@ -29,7 +29,12 @@ func (b *Binary) StaticVariable(name string) (Variable, error) {
 
 func (b *Binary) staticVariable(name string) (v Variable, err error) {
 	at := func(t *gotype.Type, addr uint64) Variable {
-		return Variable{Name: name, Type: t}.in(Piece{Static: true, Disp: int64(addr)})
+		own, ok := b.ownAddress(addr, uint64(max(t.Size, 1)))
+		v := Variable{Name: name, Type: t}.in(Piece{Static: true, Disp: int64(own)})
+		if !ok {
+			v.Pieces, v.Err = nil, fmt.Errorf("no instruction tells where %s has it", b.image.Path())
+		}
+		return v
 	}
 	d, err := b.debug()
 	if err == nil {
@@ -43,7 +48,7 @@ func (b *Binary) staticVariable(name string) (v Variable, err error) {
 	}
 	// Debug information leaves out what the linker made, and assembly.
 	var known []string
-	err = b.image.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
+	err = b.image.Described.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
 		if s.Kind != elf.STT_OBJECT || s.Size == 0 || s.Size > debug.MaxValueSize {
 			return
 		}

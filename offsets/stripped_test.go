@@ -11,14 +11,29 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
+// linkMode is a way to build.
+type linkMode struct {
+	name  string
+	flags []string
+	link  string
+}
+
+// build builds the exactness target with a release of Go.
+func (m *linkMode) build(t *testing.T, version, ldflags string) string {
+	t.Helper()
+	path, err := fixture.TryBuildWith(t, version, "exact", append(slices.Clone(m.flags), "-ldflags="+ldflags+m.link)...)
+	if v, _ := gotab.ParseVersion("go" + version); err != nil && m.flags != nil && v.Minor > 0 && v.Minor < 15 {
+		t.Skipf("linked by a C compiler that is too new for it: %v", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // TestStripped: a stripped binary has the functions and sites of the one that is not,
 // also without section headers.
 func TestStripped(t *testing.T) {
-	modes := []struct {
-		name  string
-		flags []string
-		link  string
-	}{
+	modes := []linkMode{
 		{"executable", nil, ""},
 		{"pie", []string{"-buildmode=pie"}, ""},
 		{"external pie", []string{"-buildmode=pie"}, "-linkmode=external"},
@@ -27,17 +42,7 @@ func TestStripped(t *testing.T) {
 	for _, version := range fixture.Releases() {
 		for _, mode := range modes {
 			t.Run(version+" "+mode.name, func(t *testing.T) {
-				build := func(ldflags string) string {
-					flags := append(slices.Clone(mode.flags), "-ldflags="+ldflags+mode.link)
-					path, err := fixture.TryBuildWith(t, version, "exact", flags...)
-					if v, _ := gotab.ParseVersion("go" + version); err != nil && mode.flags != nil && v.Minor > 0 && v.Minor < 15 {
-						t.Skipf("linked by a C compiler that is too new for it: %v", err)
-					} else if err != nil {
-						t.Fatal(err)
-					}
-					return path
-				}
-				full, stripped := build(""), build("-s -w ")
+				full, stripped := mode.build(t, version, ""), mode.build(t, version, "-s -w ")
 				want := openPath(t, full)
 				if len(want.Funcs()) < 1000 {
 					t.Fatalf("only %d functions", len(want.Funcs()))

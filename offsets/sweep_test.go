@@ -2,12 +2,11 @@ package offsets
 
 import (
 	"encoding/hex"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/offsets/arch/amd64"
-	"github.com/ftgo/ftgo/offsets/internal/image"
+	"github.com/ftgo/ftgo/offsets/internal/flow"
 )
 
 // swept decodes a function of Go.
@@ -17,50 +16,8 @@ func swept(t *testing.T, text string) (*Code, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Code{binary: &Binary{image: &image.Image{Processor: amd64.Processor}}, fn: &Func{}}
-	if err := c.addPart(part{code: code}); err != nil {
-		return nil, err
-	}
-	return c, c.leave()
-}
-
-// TestSweep: a function is decoded as a whole, or not at all.
-func TestSweep(t *testing.T) {
-	for _, c := range []struct {
-		name, code string
-		err        string
-		returns    []int
-		tails      []int
-	}{
-		{"returns", "c3 90 c3", "", []int{0, 2}, nil},
-		{"jump inside", "eb 01 90 c3", "", []int{3}, nil},
-		{"tail jump", "e9 00 10 00 00", "", nil, []int{0}},
-		{"jump through a register", "ff e0", "", nil, []int{0}},
-		{"conditional jump out", "0f 84 00 10 00 00 c3", "conditional jump", nil, nil},
-		{"undecodable", "06", "undecodable at +0x0", nil, nil},
-		{"cut in an instruction", "c3 e9 00", "undecodable at +0x1", nil, nil},
-		// A jump over data that happens to hold a RET and decodes to nonsense.
-		{"data among the code", "eb 01 48 c3 c3", "middle of an instruction", nil, nil},
-		{"vector instructions", "c5 f8 77 62 f1 7c 48 28 c0 c3", "", []int{9}, nil},
-		{"endbr64", "f3 0f 1e fa c3", "", []int{4}, nil},
-		{"nothing", "", "no code", nil, nil},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			f, err := swept(t, c.code)
-			if c.err != "" {
-				if err == nil || !strings.Contains(err.Error(), c.err) {
-					t.Errorf("error %v, want one with %q", err, c.err)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(f.parts[0].returns, c.returns) || !slices.Equal(f.tails, c.tails) {
-				t.Errorf("returns %v, tails %v; want %v and %v", f.parts[0].returns, f.tails, c.returns, c.tails)
-			}
-		})
-	}
+	c, err := flow.Go(amd64.Processor, flow.Part{Code: code})
+	return &Code{processor: amd64.Processor, fn: &Func{}, flow: c}, err
 }
 
 // TestLateEntry: a probe goes behind instructions that take none, unless something

@@ -27,7 +27,10 @@ func TestSortNamed(t *testing.T) {
 		"locals behind the rest":      run(8, 9, 1, 2),
 		"locals at the same places":   run(1, 2, 3, 1, 2, 3),
 		"equal neighbours":            run(1, 1, 2, 2, 1),
+		"few behind the rest":         run(2, 4, 6, 8, 10, 12, 14, 15, 9, 1),
+		"locals, the rest and more":   run(3, 7, 1, 2, 4, 8, 9, 10, 11, 6, 5),
 		"three runs":                  run(5, 6, 3, 4, 1, 2),
+		"four runs":                   run(7, 8, 5, 6, 3, 4, 1, 2),
 		"descending":                  run(4, 3, 2, 1),
 		"random, with equal ones too": run(random...),
 	} {

@@ -27,13 +27,16 @@ const (
 func (b *Binary) readFuncs() ([]Func, error) {
 	tables := make(chan *gotab.Funcs, 1)
 	go func() { tables <- b.tables.Funcs() }() // of many megabytes, as .symtab is
-	named, symErr := b.symbolFuncs(nil, elf.SHT_SYMTAB, fromSymtab)
+	named, symErr := b.symbolFuncs(nil, b.image.Described, elf.SHT_SYMTAB, fromSymtab)
 	table := <-tables
+	if b.image.Described != b.image {
+		named = slices.DeleteFunc(named, func(f Func) bool { return b.inside(f.Addr, table) })
+	}
 	b.complete(named, table)
 	// Some binaries keep a few symbols, and .symtab spells names better.
 	named = b.addTableFuncs(named, table)
 	all := len(named)
-	named, err := b.symbolFuncs(named, elf.SHT_DYNSYM, fromDynsym)
+	named, err := b.symbolFuncs(named, b.image, elf.SHT_DYNSYM, fromDynsym)
 	if err == nil {
 		b.complete(named[all:], table)
 	} // else the other tables may still be sound
@@ -47,15 +50,22 @@ func (b *Binary) readFuncs() ([]Func, error) {
 	return funcs, nil
 }
 
-// symbolFuncs adds the functions of a symbol table, as they are there; none of a damaged one.
+// inside tells whether an address is inside of a function, by what the program has itself. Symbols of another
+// file are not proven by its code, and a probe there may be amid an instruction.
+func (b *Binary) inside(addr uint64, table *gotab.Funcs) bool {
+	e, ok := b.unwind().At(addr)
+	return ok && e.Addr != addr || table.Inside(addr)
+}
+
+// symbolFuncs adds the functions of a file's symbol table, as they are there; none of a damaged one.
 // Symbols of type STT_GNU_IFUNC are none: what they name is called once, to choose the function
 // that goes by the name.
-func (b *Binary) symbolFuncs(named []Func, table elf.SectionType, from uint8) ([]Func, error) {
+func (b *Binary) symbolFuncs(named []Func, m *image.Image, table elf.SectionType, from uint8) ([]Func, error) {
 	before := len(named)
 	if before == 0 {
-		named = slices.Grow(named, b.image.Symbols(table)) // functions are most of what Go's linker names
+		named = slices.Grow(named, m.Symbols(table)) // functions are most of what Go's linker names
 	}
-	err := b.image.EachSymbol(table, func(s image.Symbol) {
+	err := m.EachSymbol(table, func(s image.Symbol) {
 		if s.Kind != elf.STT_FUNC || s.Size == 0 || s.Name[0] == '@' || !b.image.IsCode(s.Addr, s.Addr+1) {
 			return
 		}
@@ -182,22 +192,41 @@ func underscores(name string) int {
 
 // sortNamed sorts by byAddress. Go's linker, which writes more names than any other, writes
 // two sorted runs: local symbols, as ELF wants them first, and the rest (cmd/link/internal/ld,
-// genelfsym). Local ones are few, and each has a place among the others.
-func sortNamed(named []Func) {
-	head := ascending(named)
-	if head == len(named) {
-		return // Go's own table is one run
-	}
-	if tail := named[head:]; ascending(tail) < len(tail) {
+// genelfsym). Behind these are the few of .dynsym, in no order.
+func sortNamed(named []Func) { sortRuns(named, 3) }
+
+// sortRuns sorts what is so many sorted runs. If it is more the last ones are sorted one by one.
+func sortRuns(named []Func, runs int) {
+	switch head := ascending(named); {
+	case head == len(named):
+	case runs == 1:
 		slices.SortFunc(named, byAddress)
+	default:
+		sortRuns(named[head:], runs-1)
+		mergeRuns(named, head)
+	}
+}
+
+// mergeRuns sorts two sorted runs, of which the second begins at head. Each of the shorter one has a place among
+// the other's.
+func mergeRuns(named []Func, head int) {
+	at, next := 0, head
+	if head > len(named)/2 {
+		at, next = len(named), head
+		for _, f := range slices.Backward(slices.Clone(named[head:])) {
+			n, _ := slices.BinarySearchFunc(named[:next], f, byAddress)
+			at -= next - n
+			copy(named[at:], named[n:next])
+			at, next = at-1, n
+			named[at] = f
+		}
 		return
 	}
-	at, next := 0, head
-	for _, local := range slices.Clone(named[:head]) {
-		n, _ := slices.BinarySearchFunc(named[next:], local, byAddress)
+	for _, f := range slices.Clone(named[:head]) {
+		n, _ := slices.BinarySearchFunc(named[next:], f, byAddress)
 		at += copy(named[at:], named[next:next+n])
 		next += n
-		named[at] = local
+		named[at] = f
 		at++
 	}
 }

@@ -25,12 +25,22 @@ type Processor interface {
 	// Leads tells whether an indirect jump of a function of C that may leave it stays inside; ok
 	// is false if that can't be told.
 	Leads(at uint64, w Way) (inside, ok bool)
+	// Alike compares the code of two functions that begin at the same address, but for where data is that
+	// their instructions refer to: same is told that, and whether it agrees. Where it is not
+	// ok, at is the offset of the first instruction that differs.
+	Alike(x, y []byte, addr uint64, same func(r Reference) bool) (at int, ok bool)
 	// Trim returns how many bytes of code are left of a function without the padding that
 	// Go's linker puts behind it.
 	Trim(function []byte) int
 	// StackCheck finds the check of the stack's size in the code of a function of Go,
 	// without any symbols.
 	StackCheck(function []byte) (Check, bool)
+	// Spilled are the registers that a function saves where its stack check fails: all that hold
+	// arguments. ok is false if they are not known.
+	Spilled(function []byte, c Check) (spills []Spill, ok bool)
+	// Read are registers for integers that a function reads before it writes them, those of which
+	// that is certain: arguments.
+	Read(function []byte) []Reg
 	// SplitsStack reports whether code begins with GCC's check of a split stack
 	// (-fsplit-stack).
 	SplitsStack(function []byte) bool
@@ -127,6 +137,13 @@ type Check struct {
 	Repeats bool
 }
 
+// Spill is a register of an argument, "" for one of floating point, and the place on the stack
+// that the argument has beside: so far above SP where the function begins.
+type Spill struct {
+	Register   Reg
+	Disp, Size int64
+}
+
 // Effects is what an instruction is known not to do.
 type Effects struct {
 	// KeepsFrame: it raises no signal, and writes neither the stack pointer nor the frame
@@ -137,6 +154,13 @@ type Effects struct {
 	KeepsRegisters bool
 	// KeepsMemory: it writes none.
 	KeepsMemory bool
+}
+
+// Reference is where data may be that an instruction refers to in one program, and in another. If it
+// is Absolute, a number is there that differs, and may be no address.
+type Reference struct {
+	X, Y     uint64
+	Absolute bool
 }
 
 // Way is what is known of a function around one of its jumps. Instructions go by their

@@ -1,6 +1,7 @@
 package amd64
 
 import (
+	"bytes"
 	"errors"
 	"testing"
 
@@ -62,11 +63,34 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// FuzzAlike: code is like itself, and what passes for like it under strict eyes is the same.
+func FuzzAlike(f *testing.F) {
+	for _, tt := range straight {
+		f.Add(unhex(f, tt.code+"c3"), unhex(f, tt.code+"c3"))
+	}
+	f.Add(unhex(f, "488d1502ea1400c3"), unhex(f, "488d15eae91400c3")) // lea 0x14ea02(%rip),%rdx
+	f.Fuzz(func(t *testing.T, x, y []byte) {
+		const addr = 0x401000
+		equal := func(r arch.Reference) bool { return r.X == r.Y }
+		if at, ok := Processor.Alike(x, x, addr, equal); !ok {
+			t.Errorf("%x differs from itself at %d", x, at)
+		}
+		if at, ok := Processor.Alike(x, y, addr, equal); ok != bytes.Equal(x, y) {
+			t.Errorf("%x and %x: %v at %d", x, y, ok, at)
+		}
+		any := func(arch.Reference) bool { return true }
+		if at, ok := Processor.Alike(x, y, addr, any); ok && len(x) != len(y) || !ok && at > len(x) {
+			t.Errorf("%x and %x: %v at %d", x, y, ok, at)
+		}
+	})
+}
+
 func FuzzStackCheck(f *testing.F) {
 	for _, tt := range checked {
 		f.Add(unhex(f, tt.code))
 	}
 	f.Fuzz(func(t *testing.T, code []byte) {
+		Processor.Read(code)
 		c, ok := Processor.StackCheck(code)
 		if !ok {
 			if c != (arch.Check{}) {
@@ -74,6 +98,7 @@ func FuzzStackCheck(f *testing.F) {
 			}
 			return
 		}
+		Processor.Spilled(code, c)
 		in, err := decode(code[c.Jump:])
 		if err != nil || in.Kind != arch.CondJump || in.Cond != condBE && in.Cond != condA {
 			t.Fatalf("%+v: %+v, %v at the jump", c, in, err)

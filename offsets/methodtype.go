@@ -1,0 +1,100 @@
+package offsets
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/ftgo/ftgo/offsets/gotype"
+	"github.com/ftgo/ftgo/offsets/symname"
+)
+
+// byMethod is the signature of a method by what the program has for interfaces and package reflect: the methods
+// of each type, wrappers among them, with their types as far as the linker has left any. It must agree with what the
+// function table has: the words that tracebacks print, before Go 1.17 how much of the stack they take.
+func (b *Binary) byMethod(f *Func, words *Signature) (s *Signature, ok bool) {
+	name := symname.Split(f.Name)
+	if name.Receiver == "" || name.Suffix != "" && name.Suffix != abi0Suffix {
+		return nil, false
+	}
+	m, ok := b.tables.Method(f.Addr, func(receiver string) bool { return isReceiver(receiver, name) })
+	if !ok {
+		return nil, false
+	}
+	s = &Signature{Source: fromTypes, Params: []Variable{{Name: "p0", Type: m.Receiver}}}
+	for i, t := range m.Params {
+		s.Params = append(s.Params, Variable{Name: fmt.Sprintf("p%d", i+1), Type: t})
+	}
+	for i, t := range m.Results {
+		s.Results = append(s.Results, Variable{Name: fmt.Sprintf("r%d", i), Type: t})
+	}
+	l := goLayout{binary: b, f: f, sig: s}
+	switch end := l.byTypes(); {
+	case words != nil:
+		return s, fits(s.Params, words)
+	case f.ABI == ABI0:
+		return s, l.compareSize(end-b.newAssignment(ABI0).conv.StackArgs) == agree
+	}
+	return s, strings.Contains(f.Name, "[") // of which the table leaves out a parameter
+}
+
+// isReceiver tells whether a type's name is that of a method's receiver, packages aside.
+func isReceiver(typ string, method symname.Name) bool {
+	name, pointer := strings.CutPrefix(typ, "*")
+	base, _, generic := strings.Cut(name, "[")
+	return pointer == method.Pointer && base[strings.LastIndexByte(base, '.')+1:] == method.Receiver && generic == (method.TypeArgs != "")
+}
+
+// fits tells whether types lie where words are. Words that may be elsewhere are compared by their sizes alone.
+func fits(typed []Variable, words *Signature) bool {
+	if len(words.Params) > len(typed) || len(words.Params) < len(typed) && words.Note == "" {
+		return false
+	}
+	for i, w := range words.Params {
+		t := typed[i]
+		sure := !strings.Contains(w.Type.Name, "?")
+		switch {
+		case t.Err != nil || aggregate(t.Type) != (w.Type.Kind == reflect.Struct):
+			return false
+		case sure && !samePlace(t, w), !sure && w.Type.Size > t.Type.Size:
+			return false
+		}
+	}
+	return true
+}
+
+// samePlace tells whether the words of a parameter, as far as they are told, are where it is.
+func samePlace(typed, words Variable) bool {
+	rest := words.Pieces
+	for _, p := range typed.Pieces {
+		if p.InMemory {
+			in := 0
+			for in < len(rest) && rest[in].InMemory && p.Disp <= rest[in].Disp && rest[in].Disp+rest[in].Size <= p.Disp+p.Size {
+				in++
+			}
+			rest = rest[in:]
+			continue
+		}
+		if len(rest) == 0 && (isPart(words.Type) || len(words.Pieces) < countWords(words.Type)) {
+			return true
+		}
+		if len(rest) == 0 || rest[0].InMemory || rest[0].Register != p.Register || rest[0].Size != p.Size {
+			return false
+		}
+		rest = rest[1:]
+	}
+	return len(rest) == 0
+}
+
+// isPart tells whether there are more words than the type has.
+func isPart(t *gotype.Type) bool { return strings.Contains(t.Name, "…") }
+
+func countWords(t *gotype.Type) (n int) {
+	if t.Kind != reflect.Struct {
+		return 1
+	}
+	for _, f := range t.Fields {
+		n += countWords(f.Type)
+	}
+	return n
+}

@@ -1,0 +1,253 @@
+package offsets
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets/internal/image"
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// describe opens a file, and has another one describe it.
+func describe(t *testing.T, path, by string) (*Binary, error) {
+	t.Helper()
+	b := openPath(t, path)
+	f, err := os.Open(by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, b.Describe(f, by)
+}
+
+// known is all that is said of a function.
+func known(b *Binary, f *Func) string {
+	s, err := b.Signature(f)
+	text := fmt.Sprintf("%s %v %x+%x %v", f.Name, f.ABI, f.Addr, f.Size, err)
+	if err == nil {
+		for _, v := range slices.Concat(s.Params, s.Results, s.Captured) {
+			text += fmt.Sprintf(" %s %s %v %v", v.Name, v.Type.Name, v.Pieces, v.Err)
+		}
+		text += s.Note
+	}
+	file, line, ok := b.Position(f.Addr)
+	return text + fmt.Sprintf(" %s:%d %v", file, line, ok)
+}
+
+// TestTwin: what a stripped program takes from its twin is what the twin says of itself.
+func TestTwin(t *testing.T) {
+	modes := []linkMode{
+		{"executable", nil, ""},
+		{"pie", []string{"-buildmode=pie"}, ""},
+		{"cgo", []string{"-tags=exactcgo"}, "-linkmode=external"},
+		{"shared library", []string{"-buildmode=c-shared"}, ""},
+	}
+	versions := fixture.Releases()
+	if !fixture.All() {
+		versions = slices.Concat(versions, []string{"1.18.10", "1.22.12", "1.24.6"})
+	}
+	for _, version := range versions {
+		for _, mode := range modes {
+			t.Run(version+" "+mode.name, func(t *testing.T) {
+				full := mode.build(t, version, "")
+				want := openPath(t, full)
+				got, err := describe(t, mode.build(t, version, "-s -w "), full)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(got.Funcs()) != len(want.Funcs()) {
+					t.Fatalf("%d functions, the twin has %d", len(got.Funcs()), len(want.Funcs()))
+				}
+				for i := range want.Funcs() {
+					if g, w := known(got, &got.Funcs()[i]), known(want, &want.Funcs()[i]); g != w {
+						t.Fatalf("got  %s\nwant %s", g, w)
+					}
+				}
+				checkData(t, mode.build(t, version, "-w "), full)
+			})
+		}
+	}
+}
+
+// checkData compares where a file without debug information has data with where its symbols say that it is.
+func checkData(t *testing.T, path, twin string) {
+	t.Helper()
+	b, err := describe(t, path, twin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(m *image.Image) map[string]image.Symbol {
+		found, twice := make(map[string]image.Symbol), make(map[string]bool)
+		m.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
+			if twice[s.Name] = found[s.Name].Name != ""; s.Kind == elf.STT_OBJECT && s.Size > 0 && s.Size < 1<<12 && !strings.Contains(s.Name, ".stmp_") {
+				found[s.Name] = s
+			}
+		})
+		for name, yes := range twice {
+			if yes {
+				delete(found, name)
+			}
+		}
+		return found
+	}
+	own, right := at(b.image), 0
+	for name, s := range at(b.image.Described) {
+		addr, ok := b.ownAddress(s.Addr, s.Size)
+		switch want, there := own[name]; {
+		case !ok || !there || want.Size != s.Size:
+		case addr != want.Addr:
+			t.Errorf("%s is at %#x, want %#x (%#x in the twin)", name, addr, want.Addr, s.Addr)
+		default:
+			right++
+		}
+	}
+	if right < 100 {
+		t.Errorf("only %d of %d data have a place", right, len(own))
+	}
+}
+
+const twinSource = `package main
+
+import "os"
+
+var calls int
+
+//go:noinline
+func first(n int) int { calls++; return n + 1 }
+
+//go:noinline
+func second(name string) int { return len(name) + FIVE }
+
+func main() {
+	for range os.Args {
+		first(second(os.Args[0]))
+	}
+}
+`
+
+// buildText builds a program of one file.
+func buildText(t *testing.T, text string, flags ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	fixture.Write(t, filepath.Join(dir, "go.mod"), "module twin\n\ngo 1.24\n")
+	fixture.Write(t, filepath.Join(dir, "main.go"), text)
+	cmd := exec.Command("go", slices.Concat([]string{"build", "-o", "program"}, flags, []string{"."})...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return filepath.Join(dir, "program")
+}
+
+// TestNoTwin: a file of another build is refused by the first function that differs.
+func TestNoTwin(t *testing.T) {
+	source := func(five string) string { return strings.ReplaceAll(twinSource, "FIVE", five) }
+	stripped := buildText(t, source("5"), "-ldflags=-s -w")
+	for _, test := range []struct{ name, text, flags, want string }{
+		{"a constant", source("6"), "", "main.second differs: its code at +0x"},
+		{"a function more", source("5") + "\nfunc init() { calls++ }\n", "", "main.init.0 is in its place"},
+		{"a line more", strings.Replace(source("5"), "//go", "\n//go", 1), "", "main.first differs: it is of other source lines"},
+		{"a longer function", source("n()") + "\nfunc n() int { return calls/7 }\n", "", "main.second differs: it is of"},
+		{"no optimization", source("5"), "-gcflags=all=-N -l", " differs: "},
+		{"stripped, too", source("5"), "-ldflags=-s -w", ErrNoDebugInfo.Error()},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b, err := describe(t, stripped, buildText(t, test.text, test.flags))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+			if f, ok := b.Lookup("main.second"); !ok {
+				t.Error("the program has lost its functions")
+			} else if s, err := b.Signature(f); err != nil || s.Source != Words {
+				t.Errorf("it has taken debug information: %+v, %v", s, err)
+			}
+		})
+	}
+	b, err := describe(t, stripped, buildText(t, source("5")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _ := b.Lookup("main.second")
+	if s, err := b.Signature(f); err != nil || s.Source != fromTwin {
+		t.Errorf("of the twin: %+v, %v", s, err)
+	}
+}
+
+// TestTwinInside: what a twin's symbols say begins inside of a function is none, code or not: a probe there would be
+// amid an instruction.
+func TestTwinInside(t *testing.T) {
+	const id = "-B 0x00c0ffee"
+	stripped, full := buildText(t, strings.ReplaceAll(twinSource, "FIVE", "5"), "-ldflags=-s -w "+id), buildText(t, strings.ReplaceAll(twinSource, "FIVE", "5"), "-ldflags="+id)
+	data, err := os.ReadFile(full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, ok := openPath(t, full).Lookup("main.first")
+	if !ok {
+		t.Fatal("main.first is not there")
+	}
+	symbol := binary.LittleEndian.AppendUint64(nil, f.Addr)
+	symbol = binary.LittleEndian.AppendUint64(symbol, f.Size) // as Elf64_Sym has them
+	at := bytes.LastIndex(data, symbol)
+	if at < 0 || bytes.Count(data, symbol) != 1 {
+		t.Fatalf("%d symbols", bytes.Count(data, symbol))
+	}
+	data[at]++
+	for _, codeless := range []bool{false, true} {
+		if codeless && !dropText(data) {
+			t.Fatal("no section is .text")
+		}
+		lies := filepath.Join(t.TempDir(), "lies")
+		fixture.Write(t, lies, string(data))
+		b, err := describe(t, stripped, lies)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := b.FuncAt(f.Addr + 1); !ok || got.Addr != f.Addr || got.Size != f.Size || got.Name != f.Name {
+			t.Errorf("codeless %v: %+v, want %+v", codeless, got, f)
+		}
+	}
+}
+
+// TestDescription: of a file without code the build ID counts.
+func TestDescription(t *testing.T) {
+	objcopy, err := exec.LookPath("objcopy")
+	if err != nil {
+		t.Skip(err)
+	}
+	run := func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command(objcopy, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	dir := t.TempDir()
+	for i, five := range []string{"5", "6"} {
+		id := fmt.Sprintf("-ldflags=-B 0x0%dcafe", i)
+		full := buildText(t, strings.ReplaceAll(twinSource, "FIVE", five), id)
+		run("--only-keep-debug", full, filepath.Join(dir, five+".debug"))
+		run("--strip-all", full, filepath.Join(dir, five))
+	}
+	path := func(name string) string { return filepath.Join(dir, name) }
+	b, err := describe(t, path("5"), path("5.debug"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _ := b.Lookup("main.second")
+	if s, err := b.Signature(f); err != nil || len(s.Params) != 1 || s.Params[0].Name != "name" {
+		t.Errorf("signature %v, %v", s, err)
+	}
+	if v, err := b.StaticVariable("main.calls"); err != nil || v.Type.Name != "int" || len(v.Pieces) != 1 {
+		t.Errorf("variable %v, %v", v, err)
+	}
+	if _, err := describe(t, path("5"), path("6.debug")); err == nil || !strings.Contains(err.Error(), `its build ID "01cafe" is not the "00cafe"`) {
+		t.Errorf("another build's: %v", err)
+	}
+}
