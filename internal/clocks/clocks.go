@@ -66,9 +66,24 @@ func (c *Comparison) Timebase() (Timebase, error) {
 	return c.base, err
 }
 
+// due tells whether to compare anew. When the system's clock was set, or the machine has slept, [Timebase.Wall] is not
+// to be wrong by that for as long as a comparison holds.
 func (c *Comparison) due(now time.Time) bool {
 	last := c.base.read.At
-	return last.IsZero() || now.Sub(last) >= min(max(last.Sub(c.first.At), calibrateFor), driftFor)
+	return last.IsZero() || now.Sub(last) >= min(max(last.Sub(c.first.At), calibrateFor), driftFor) || Set(last, now) != 0
+}
+
+// LeastSet is by how much a clock must be off to have been set: [time.Now] reads two, one after the other.
+const LeastSet = 10 * time.Millisecond
+
+// Set is how far the system's clock was set ahead, or, below zero, back, between two moments that [time.Now] has told. For
+// as long as the machine sleeps it is set ahead, too: the clock that differences are taken of stands still.
+func Set(from, to time.Time) time.Duration {
+	ahead := to.Round(0).Sub(from.Round(0)) - to.Sub(from)
+	if ahead.Abs() < LeastSet {
+		return 0
+	}
+	return ahead
 }
 
 // compare makes the base that holds from now on. Where one of the clocks has stood still since

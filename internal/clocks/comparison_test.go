@@ -3,6 +3,8 @@ package clocks
 import (
 	"testing"
 	"time"
+
+	"github.com/ftgo/ftgo/testdata/setclock"
 )
 
 // TestClocks: the longer a session, the better the clocks' ratio is known; a machine's sleep,
@@ -89,6 +91,41 @@ func TestClocks(t *testing.T) {
 	}
 	if err := (&Comparison{base: Timebase{Clock: Counter}, first: reading(0, hour)}).compare(reading(hour, 0)); err == nil {
 		t.Error("a counter that runs backwards is no error")
+	}
+}
+
+// TestClockSet: what is told of a stamp follows the system's clock as soon as that was set, while durations stay what they were.
+func TestClockSet(t *testing.T) {
+	const second, hour = time.Second, time.Hour
+	began := time.Now()
+	c := Comparison{base: Timebase{Clock: Monotonic}}
+	ticks := func(after time.Duration) uint64 { return uint64(hour + after) }
+	compare := func(after, ahead time.Duration) Reading {
+		now := Reading{ticks(after), setclock.By(began.Add(after), ahead)}
+		if err := c.compare(now); err != nil {
+			t.Fatal(err)
+		}
+		return now
+	}
+	c.first = compare(0, 0)
+	compare(hour, 0)
+	for i, ahead := range []time.Duration{0, 3 * hour, -5 * hour, -5*hour + LeastSet, 0} {
+		after := hour + time.Duration(i+1)*second
+		now := setclock.By(began.Add(after), ahead)
+		if due := c.due(now); due != (i > 0) {
+			t.Fatalf("set to %v: due is %v", ahead, due)
+		}
+		before := c.base.Duration(ticks(0), ticks(after))
+		compare(after, ahead)
+		if off := c.base.Wall(ticks(after)).Round(0).Sub(now.Round(0)); off != 0 {
+			t.Errorf("set to %v: off by %v", ahead, off)
+		}
+		if d := c.base.Duration(ticks(0), ticks(after)); d != before || d != after {
+			t.Errorf("set to %v: %v took %v", ahead, after, d)
+		}
+		if c.due(now.Add(second / 2)) {
+			t.Errorf("set to %v: due at once again", ahead)
+		}
 	}
 }
 
