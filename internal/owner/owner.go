@@ -95,8 +95,8 @@ func (o Owner) runs() bool {
 // runsInside tells it of an owner in a namespace below ours, where it has another number here.
 func (o Owner) runsInside() bool {
 	pids, err := procfs.All()
-	if err != nil {
-		return true
+	if _, first := procfs.ReadStat(1); err != nil || first != nil {
+		return true // /proc may hide processes of others (hidepid=)
 	}
 	for _, pid := range pids {
 		numbers, err := procfs.Numbers(pid)

@@ -1,6 +1,13 @@
 package owner
 
-import "testing"
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/internal/machine"
+)
 
 func TestOwnerAlive(t *testing.T) {
 	me, err := New()
@@ -38,4 +45,30 @@ func FuzzOwner(f *testing.F) {
 			t.Errorf("%q is read as %+v", name, o)
 		}
 	})
+}
+
+// TestHiddenProcesses: where /proc hides the processes of others, an owner in a container may be one of them.
+func TestHiddenProcesses(t *testing.T) {
+	if os.Getenv("FTGO_TEST_HIDDEN") != "" {
+		o := Owner{PID: 1 << 21, Started: 1, Session: 1, Space: 1}
+		if !o.runsInside() {
+			t.Error("an owner that can't be seen is taken for dead")
+		}
+		return
+	}
+	if (Owner{PID: 1 << 21, Started: 1, Session: 1, Space: 1}).runsInside() {
+		t.Error("an owner that is not there is taken for alive")
+	}
+	if os.Geteuid() != 0 || machine.This().Older(5, 8) { // which has one procfs for all mounts
+		t.Skip("needs root, and a procfs for each mount")
+	}
+	dir := t.TempDir()
+	for _, hide := range []string{"1", "2"} {
+		script := `mount -t proc -o hidepid=` + hide + ` none /proc && cp "$0" "$1"/test && chmod 755 "$1" "$1"/test && cd / && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$1"/test -test.run=^TestHiddenProcesses$ -test.v`
+		cmd := exec.Command("unshare", "-m", "sh", "-ec", script, os.Args[0], dir)
+		cmd.Env = append(os.Environ(), "FTGO_TEST_HIDDEN=1")
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
+			t.Errorf("hidepid=%s: %v\n%s", hide, err, out)
+		}
+	}
 }
