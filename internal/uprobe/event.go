@@ -26,6 +26,9 @@ type Event struct {
 	// Fields tells which word holds what, Words how many words of values there are.
 	Fields Fields `json:"fields"`
 	Words  int    `json:"-"`
+	// Faults: the kernel follows nil pointers as it does others. It did not before it fetched arrays (4.20;
+	// DEFINE_FETCH_deref in kernel/trace/trace_probe.c).
+	Faults bool   `json:"-"`
 	Sites  []Site `json:"-"` // where it is hit, at different addresses
 }
 
@@ -177,7 +180,7 @@ func newFetcher(b *offsets.Binary) fetcher {
 func (x *fetcher) arg(i int) string { return x.conv.Arg(x.machine.SP, i) }
 
 // at is the fetcharg of what lies at a distance from an address.
-func at(offset int64, address string) string { return fmt.Sprintf("+%d(%s)", offset, address) }
+func at(offset int64, address string) string { return fmt.Sprintf("%+d(%s)", offset, address) }
 
 // words are fetchargs of NAME FETCH pairs. All numbers are s64, which every kernel prints in decimal.
 func words(pairs ...string) (args []tracefs.Arg) {

@@ -35,8 +35,8 @@ type Function struct {
 	Returns bool           // its calls are seen to end
 	Point   bool           // it is one instruction, Sites.Entry, rather than a function
 	Stepped bool           // so is the instruction where its calls are seen to begin ([Site].Stepped)
-	// CountFirst: a Counter counts its calls, which only armed events of [Plan.Again] time. Later: so is
-	// its Counter.
+	// CountFirst: a Counter counts its calls, which only armed events of [Plan.Again] time. Later: all its
+	// events are of [Plan.Again].
 	CountFirst, Later bool
 	Values            Values // those fetched with its calls
 }
@@ -137,7 +137,7 @@ type Options struct {
 	// CountFirst tells, in Mode Latency, of which functions calls are only counted until
 	// [Plan.Again] makes events that time them; nil is none.
 	CountFirst func(*offsets.Func) bool
-	// First is how many functions have events in the plan, if those are CountFirst that follow: these are
+	// First is how many sites the plan is to have at once: functions that follow when it has as many are
 	// Later. 0 is all of them.
 	First    int
 	Recorded bool // they are counted by recorded hits, for the same reason as in CountRecorded
@@ -163,6 +163,7 @@ type Instruction struct {
 func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 	p := &Plan{Binary: b, Processor: b.Processor(), Mode: opt.Mode, Relocatable: b.File().Relocatable(), Recorded: opt.Recorded, Regroups: opt.Regroups}
 	_, p.BySP = b.Lookup("__morestack")
+	sites := 0
 	for _, r := range decodeAll(b, funcs, opt.Progress) {
 		if r.err != nil {
 			p.Skipped = append(p.Skipped, Skipped{r.fn, r.err})
@@ -170,7 +171,8 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 		}
 		f := Function{Func: r.fn, Sites: r.sites, Returns: opt.Mode == Latency && len(r.sites.Returns)+len(r.sites.Tails)+len(r.sites.CondTails) > 0}
 		f.CountFirst = opt.Mode == Latency && opt.CountFirst != nil && opt.CountFirst(r.fn)
-		f.Later = f.CountFirst && opt.First > 0 && len(p.Funcs) >= opt.First
+		f.Later = opt.First > 0 && sites >= opt.First
+		sites += f.places(opt.Mode == Latency && !f.CountFirst)
 		p.Funcs = append(p.Funcs, f)
 		p.BySP = p.BySP || r.sites.SplitStack
 	}
@@ -247,15 +249,19 @@ func (p *Plan) addValues(opt *Options) error {
 }
 
 // sites is how many the plan will have, but for runtime probes.
-func (p *Plan) sites() int {
-	n := len(p.Funcs)
-	if p.Mode == Latency {
-		for i := range p.Funcs {
-			s := p.Funcs[i].Sites
-			n += len(s.Returns) + len(s.Tails) + len(s.CondTails)
-		}
+func (p *Plan) sites() (n int) {
+	for i := range p.Funcs {
+		n += p.Funcs[i].places(p.Mode == Latency)
 	}
 	return n
+}
+
+// places is how many sites the function has if its calls are timed, or not.
+func (f *Function) places(timed bool) int {
+	if !timed {
+		return 1
+	}
+	return 1 + len(f.Sites.Returns) + len(f.Sites.Tails) + len(f.Sites.CondTails)
 }
 
 // identifies tells whether events say whose call they are of.
@@ -299,11 +305,11 @@ func (p *Plan) Probes() int {
 	return n
 }
 
-// Later is the number of functions that have no events yet.
+// Later is the number of sites of functions that have no events at first.
 func (p *Plan) Later() (n int) {
 	for i := range p.Funcs {
-		if p.Funcs[i].Later {
-			n++
+		if f := &p.Funcs[i]; f.Later {
+			n += f.places(p.Mode == Latency && !f.CountFirst)
 		}
 	}
 	return n

@@ -129,7 +129,7 @@ func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
 		n += c.plan.StackWords()
 	}
 	if values != nil {
-		ev.Fields.Values, ev.Words = n, values.Words
+		ev.Fields.Values, ev.Words, ev.Faults = n, values.Words, c.features.Arrays
 		ev.Args = append(ev.Args, values.Args...)
 	}
 	for _, a := range ev.Args {
@@ -155,7 +155,7 @@ func (c *planner) addFuncs() {
 			}
 		}
 		for i := from; i < until && c.plan.Mode == Latency; i++ {
-			if !funcs[i].CountFirst {
+			if !funcs[i].CountFirst && !funcs[i].Later {
 				c.addEnds(i)
 			}
 		}

@@ -1,0 +1,64 @@
+package uprobe
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+// TestFaults: each word of an array that a pointer leads nowhere for is a fault, and each fetch by a pointer
+// that could not be read itself is one.
+func TestFaults(t *testing.T) {
+	const ok = 0xc000010000
+	for _, c := range []struct {
+		name  string
+		fetch string // NAME:TYPE of values, behind a stack pointer
+		words []uint64
+		want  uint64
+		most  uint64
+	}{
+		{"registers", "%ax:s64 %bx:s64", []uint64{0, 0}, 0, 0},
+		{"text", "%ax:s64 +0(%ax):x64[3]", []uint64{ok, 0, 0, 0}, 0, 3},
+		{"nil text", "%ax:s64 +0(%ax):x64[3]", []uint64{0, 0, 0, 0}, 3, 3},
+		{"words far behind nil", "%ax:s64 +65528(%ax):s64 +65536(%ax):s64", []uint64{0, 7, 7}, 1, 2},
+		{"before a pointer", "%ax:s64 -8(%ax):x64[2]", []uint64{ok, 0, 0}, 0, 2},
+		{"a number that is no pointer", "%ax:s64 +0(%ax):s64", []uint64{0xfff, 7}, 1, 1},
+		{"on the stack", "+8(%sp):s64 +16(%sp):s64", []uint64{0, 0}, 0, 0},
+		{"behind the stack", "+8(%sp):s64 +0(+8(%sp)):x64[3]", []uint64{0, 0, 0, 0}, 3, 3},
+		{"a pointer that nothing tells", "+0(+8(%ax)):s64", []uint64{0}, 0, 0},
+		{"a struct, and text in it", "%ax:s64 +0(%ax):s64 +8(%ax):s64 +0(+8(%ax)):x64[3]", []uint64{ok, 1, ok, 0, 0, 0}, 0, 4},
+		{"nil text in it", "%ax:s64 +0(%ax):s64 +8(%ax):s64 +0(+8(%ax)):x64[3]", []uint64{ok, 1, 0, 5, 5, 5}, 3, 4},
+		{"nil struct, behind which is what an earlier event left", "%ax:s64 +0(%ax):s64 +8(%ax):s64 +0(+8(%ax)):x64[3]", []uint64{0, 1, ok, 0, 0, 0}, 3, 4},
+		{"arranged", "+8(%ax):s64 %ax:s64 +0(+8(%ax)):x64[3]", []uint64{0, 0, 5, 5, 5}, 2, 3},
+		{"a pointer among many words", "%ax:s64 +0(%ax):x64[3] +0(+16(%ax)):x64[2] +4(+8(%ax)):s32", []uint64{ok, 1, ok, 0, 7, 7, 7}, 2, 5},
+		{"two steps behind nil", "%ax:s64 +0(%ax):s64 +0(+0(%ax)):s64 +0(+0(+0(%ax))):x64[3]", []uint64{0, ok, ok, 7, 7, 7}, 3, 3},
+		{"half a pointer", "%ax:s64 +0(%ax):s32 +0(+0(%ax)):s64", []uint64{ok, 0, 0}, 0, 1},
+		{"static", "@+16:s64 +0(@+16):x64[3]", []uint64{0, 0, 0, 0}, 3, 3},
+	} {
+		e := Event{Faults: true, Args: words("sp", "%sp"), Counts: []int{0}, Fields: noFields}
+		e.Fields.SP, e.Fields.Values = 0, 1
+		for text := range strings.FieldsSeq(c.fetch) {
+			fetch, typ, _ := strings.Cut(text, ":")
+			e.Args = append(e.Args, tracefs.Arg{Fetch: fetch, Type: typ})
+			e.Counts = append(e.Counts, arrayLen(typ))
+		}
+		hit := append([]uint64{0x8000}, c.words...)
+		site := Site{}
+		reads := e.Reads(&site)
+		if got, most := reads.Faults(hit), reads.Most(); got != c.want || most != c.most {
+			t.Errorf("%s: %d of at most %d, want %d of %d", c.name, got, most, c.want, c.most)
+		}
+		// A site that fetches otherwise.
+		site.fetches(e.Args)
+		for i := range e.Args {
+			e.Args[i].Fetch = "%cx"
+		}
+		if got := e.Reads(&site).Faults(hit); got != c.want {
+			t.Errorf("%s: %d of the site, want %d", c.name, got, c.want)
+		}
+		if e.Faults = false; len(e.Reads(&site)) > 0 {
+			t.Errorf("%s: reads where nil pointers are not followed", c.name)
+		}
+	}
+}
