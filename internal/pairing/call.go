@@ -26,9 +26,11 @@ func (o Outcome) String() string {
 type Call struct {
 	// ID numbers calls in the order in which they were seen to begin, from 1 on.
 	ID uint64
-	// From is, for the outermost call of a goroutine, the ID of the call that has started that: see
-	// [Goroutine]. It is 0 if there is none, and for other calls.
-	From uint64
+	// Parent is the ID of the call that it is nested in or, of the outermost call of a goroutine, of the one
+	// that has started that: see [Goroutine]. It is 0 if there is none.
+	Parent uint64
+	// Root is the ID of the call that has no parent, among it and all that it is below.
+	Root uint64
 	// Func is the function's index in Plan.Funcs.
 	Func int
 	// PID is the process, 0 where the kernel did not tell; TID and CPU are where
@@ -82,7 +84,8 @@ type stack struct {
 }
 
 type frame struct {
-	id, from   uint64 // see Call
+	id         uint64
+	from, root uint64 // Parent and Root of the outermost call
 	fn         int
 	depth      uint64
 	sp         uint64
@@ -125,7 +128,10 @@ func (p *pairer) pop(s *stack) {
 // long as all the rest.
 func (p *pairer) fill(c *Call, s *stack, n int) {
 	f := &s.frames[n]
-	c.ID, c.From, c.Func, c.PID, c.TID, c.CPU, c.Goid, c.Depth = f.id, f.from, f.fn, s.pid, f.tid, f.cpu, s.goid, n
+	c.ID, c.Func, c.PID, c.TID, c.CPU, c.Goid, c.Depth = f.id, f.fn, s.pid, f.tid, f.cpu, s.goid, n
+	if c.Parent, c.Root = f.from, s.frames[0].root; n > 0 {
+		c.Parent = s.frames[n-1].id
+	}
 	c.Start, c.End, c.Outcome = f.start, 0, Returned
 	c.Split = Split{}
 	c.Bias, c.SP, c.Inside = f.bias, f.sp, f.inside
@@ -139,13 +145,15 @@ type Hits struct {
 	// Emulated: the kernel emulates the instruction under the probe. Stepped: it
 	// single-steps a copy, which takes several times as long.
 	Emulated, Stepped uint64
-	// Words of values were fetched with them.
-	Words uint64
+	// Words of values were fetched with them, and so many times the kernel has met no memory where a
+	// pointer led.
+	Words, Faults uint64
 }
 
-// add counts n hits.
-func (h *Hits) add(n uint64, stepped bool, words int) {
+// add counts n hits, with so many faults in all.
+func (h *Hits) add(n uint64, stepped bool, words int, faults uint64) {
 	h.Words += n * uint64(words)
+	h.Faults += faults
 	if stepped {
 		h.Stepped += n
 	} else {
@@ -155,5 +163,5 @@ func (h *Hits) add(n uint64, stepped bool, words int) {
 
 // since are the hits after earlier ones.
 func (h *Hits) since(earlier *Hits) Hits {
-	return Hits{h.Emulated - earlier.Emulated, h.Stepped - earlier.Stepped, h.Words - earlier.Words}
+	return Hits{h.Emulated - earlier.Emulated, h.Stepped - earlier.Stepped, h.Words - earlier.Words, h.Faults - earlier.Faults}
 }

@@ -6,6 +6,7 @@ import "github.com/ftgo/ftgo/internal/uprobe"
 type accounting struct {
 	// delivered[e][s] is the number of events of site s of event e.
 	delivered [][]uint64
+	faults    Faults
 	// outside is the number of events that the window leaves out.
 	outside uint64
 	funcs   []funcAccount // as in Plan.Funcs
@@ -36,6 +37,7 @@ type entries struct{ calls, noCalls uint64 }
 func (p *pairer) extend() {
 	for i := len(p.account.delivered); i < len(p.plan.Events); i++ {
 		p.account.delivered = append(p.account.delivered, make([]uint64, len(p.plan.Events[i].Sites)))
+		p.account.faults.extend(&p.plan.Events[i], len(p.plan.Funcs))
 		for k := range p.plan.Events[i].Sites {
 			p.sites.sites[eventAddr{i, p.plan.Events[i].Sites[k].Addr}] = k
 		}
@@ -133,10 +135,11 @@ func (s *Stream) Counts(c Counters) *Counts {
 				if c.Own {
 					ours = count
 				}
-				out.Ours.add(ours, site.Stepped, ev.Words)
-				out.Others.add(count-ours, site.Stepped, ev.Words)
+				faults := account.faults.of(ours, i, k)
+				out.Ours.add(ours, site.Stepped, ev.Words, faults)
+				out.Others.add(count-ours, site.Stepped, ev.Words, account.faults.of(count-ours, i, k))
 				if fn >= 0 {
-					out.Funcs[fn].Hits.add(ours, site.Stepped, ev.Words)
+					out.Funcs[fn].Hits.add(ours, site.Stepped, ev.Words, faults)
 				}
 				if fn >= 0 && kind.IsEntry() {
 					out.Elsewhere += count - ours
@@ -177,6 +180,8 @@ func (s *Stream) Counts(c Counters) *Counts {
 	switch {
 	case own && c.Inexact:
 		out.Hits = max(out.Hits, out.Delivered+c.Overruns) // so many there were at least
+	case own && !c.Behind: // what is counted beyond was hit after the moment
+		out.Hits = min(out.Hits, out.Delivered+c.Overruns+out.Unparsed)
 	case own:
 	case c.Own: // what the kernel's filter has dropped is counted with the hits
 		lost := c.Overruns + out.Unparsed

@@ -29,6 +29,8 @@ func TestCounts(t *testing.T) {
 		{"lost", uprobe.Entry, seven, nil, [][]uint64{{8}, {7}}, Counters{Own: true, Overruns: 3}, 0, "", "8-0/8 missing 2; 15=12+0+3"},
 		{"not understood", uprobe.Entry, seven, nil, [][]uint64{{8}, {7}}, Counters{Own: true}, 3, "", "8-0/8 missing 2; 15=12+0+3"},
 		{"not read yet", uprobe.Entry, seven, nil, [][]uint64{{8}, {7}}, Counters{Own: true, Behind: true}, 0, "", "8-0/8 missing 2; 15=12+0+3"},
+		{"lost, and hit after the moment", uprobe.Entry, seven, nil, [][]uint64{{8}, {9}}, Counters{Own: true, Overruns: 3}, 0, "", "8-0/8 missing 4; 15=12+0+3"},
+		{"lost, and not all read yet", uprobe.Entry, seven, nil, [][]uint64{{8}, {9}}, Counters{Own: true, Overruns: 3, Behind: true}, 0, "", "8-0/8 missing 4; 17=12+0+5"},
 		{"too few counted", uprobe.Entry, seven, nil, [][]uint64{{6}, {4}}, Counters{Own: true, Overruns: 1}, 0, "", "7-0/7 missing 0; 12=12+0+0"},
 		{"too few counted, and lost", uprobe.Entry, seven, nil, [][]uint64{{6}, {4}}, Counters{Own: true, Overruns: 1, Inexact: true}, 0, "", "7-0/7 missing 0; 13=12+0+1"},
 		{"nothing counted, as in a recording that was cut off", uprobe.Entry, seven, nil, nil, Counters{Own: true}, 0, "", "7-0/7 missing 0; 12=12+0+0"},

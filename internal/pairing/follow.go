@@ -21,8 +21,9 @@ type Goroutine struct {
 
 // origin is where the goroutine of a g comes from.
 type origin struct {
-	goid, from uint64
-	inside     bool // see Call.Inside
+	goid       uint64
+	from, root uint64 // Parent and Root of its outermost calls
+	inside     bool   // see Call.Inside
 }
 
 // created takes the creation of a goroutine. The calls of its g that were open are those of one that
@@ -39,9 +40,9 @@ func (p *pairer) created(ev *parse.Event, f *uprobe.Fields) {
 	}
 	o := p.proc.originOf(by, byGoid)
 	if s := p.proc.stacks[stackKey{id: by}]; s != nil && len(s.frames) > 0 && s.goid == byGoid {
-		s.hits.add(1, p.stepped, 0)
+		s.hits.add(1, p.stepped, 0, 0)
 		top := &s.frames[len(s.frames)-1]
-		o.from, o.inside = top.id, top.inside || p.opt.Inside[top.fn]
+		o.from, o.root, o.inside = top.id, s.frames[0].root, top.inside || p.opt.Inside[top.fn]
 	}
 	if o.from == 0 {
 		return

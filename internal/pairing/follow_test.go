@@ -9,7 +9,7 @@ import (
 	"github.com/ftgo/ftgo/parse"
 )
 
-// followSink writes down what begins and ends: calls as FUNC#ID<FROM, goroutines as gID<FROM.
+// followSink writes down what begins and ends: calls as FUNC#ID<PARENT/ROOT, goroutines as goID<FROM.
 type followSink struct {
 	returns
 	plan *uprobe.Plan
@@ -23,7 +23,7 @@ func (s *followSink) Goroutine(g *Goroutine) {
 
 func (s *followSink) Entry(c *Call) {
 	inside := map[bool]string{true: "*"}[c.Inside]
-	s.told = append(s.told, fmt.Sprintf("%s#%d<%d%s", s.plan.Funcs[c.Func].Name, c.ID, c.From, inside))
+	s.told = append(s.told, fmt.Sprintf("%s#%d<%d/%d%s", s.plan.Funcs[c.Func].Name, c.ID, c.Parent, c.Root, inside))
 }
 
 // TestFollow plays events: GOID+FUNC begins a call on a goroutine, GOID-FUNC returns, GOID>OTHER
@@ -31,21 +31,21 @@ func (s *followSink) Entry(c *Call) {
 // goroutine is the last digit of its id.
 func TestFollow(t *testing.T) {
 	for _, c := range []struct{ name, play, want string }{
-		{"started in a call", "1+f 1>2 2+g 2-g 2. 1-f", "f#1<0 go2<1 g#2<1 end2<1"},
-		{"of no call", "1>2 2+g 2-g 2. 1+f 1-f", "g#1<0 f#2<0"},
-		{"the innermost call", "1+f 1+g 1>2 1-g 1>3 2+h 3+h", "f#1<0 g#2<0 go2<2 go3<1 h#3<2 h#4<1"},
-		{"by way of others", "1+f 1>2 2>3 3+h 3>4 4+h", "f#1<0 go2<1 go3<1 h#2<1 go4<2 h#3<2"},
-		{"each of its outermost calls", "1+f 1>2 2+g 2+h 2-h 2-g 2+h", "f#1<0 go2<1 g#2<1 h#3<0 h#4<1"},
-		{"outlives the call", "1+f 1>2 1-f 1+g 2+h 2.", "f#1<0 go2<1 g#2<0 h#3<1 end2<1"},
-		{"later calls of the parent", "1+f 1-f 1+f 1>2 2+g", "f#1<0 f#2<0 go2<2 g#3<2"},
-		{"its g is used again", "1+f 1>2 2. 1>12 12+h", "f#1<0 go2<1 end2<1 go12<1 h#2<1"},
-		{"its end was lost", "1+f 1>2 1-f 1>12 12+h 12-h", "f#1<0 go2<1 end2<1 h#2<0"},
-		{"its creation was lost", "1+f 1>2 1-f 12+h", "f#1<0 go2<1 h#2<0"},
-		{"the end of its creator was lost", "1+f 11>2 2+h", "f#1<0 h#2<0"},
-		{"by nobody", "1+f 0>2 2+h", "f#1<0 h#2<0"},
-		{"the runtime's own", "1+f 1^2 2>3 3+h", "f#1<0 h#2<0"},
-		{"another program", "1+f 1>2 2>3 3+g ! 1+f 2+g", "f#1<0 go2<1 go3<1 g#2<1 end2<1 end3<1 f#3<0 g#4<0"},
-		{"inside", "1+loops 1>2 2>3 3+f 3>4 4+g 5+h", "loops#1<0 go2<1 go3<1 f#2<1* go4<2 g#3<2* h#4<0"},
+		{"started in a call", "1+f 1>2 2+g 2-g 2. 1-f", "f#1<0/1 go2<1 g#2<1/1 end2<1"},
+		{"of no call", "1>2 2+g 2-g 2. 1+f 1-f", "g#1<0/1 f#2<0/2"},
+		{"the innermost call", "1+f 1+g 1>2 1-g 1>3 2+h 3+h", "f#1<0/1 g#2<1/1 go2<2 go3<1 h#3<2/1 h#4<1/1"},
+		{"by way of others", "1+f 1>2 2>3 3+h 3>4 4+h", "f#1<0/1 go2<1 go3<1 h#2<1/1 go4<2 h#3<2/1"},
+		{"each of its outermost calls", "1+f 1>2 2+g 2+h 2-h 2-g 2+h", "f#1<0/1 go2<1 g#2<1/1 h#3<2/1 h#4<1/1"},
+		{"outlives the call", "1+f 1>2 1-f 1+g 2+h 2.", "f#1<0/1 go2<1 g#2<0/2 h#3<1/1 end2<1"},
+		{"later calls of the parent", "1+f 1-f 1+f 1>2 2+g", "f#1<0/1 f#2<0/2 go2<2 g#3<2/2"},
+		{"its g is used again", "1+f 1>2 2. 1>12 12+h", "f#1<0/1 go2<1 end2<1 go12<1 h#2<1/1"},
+		{"its end was lost", "1+f 1>2 1-f 1>12 12+h 12-h", "f#1<0/1 go2<1 end2<1 h#2<0/2"},
+		{"its creation was lost", "1+f 1>2 1-f 12+h", "f#1<0/1 go2<1 h#2<0/2"},
+		{"the end of its creator was lost", "1+f 11>2 2+h", "f#1<0/1 h#2<0/2"},
+		{"by nobody", "1+f 0>2 2+h", "f#1<0/1 h#2<0/2"},
+		{"the runtime's own", "1+f 1^2 2>3 3+h", "f#1<0/1 h#2<0/2"},
+		{"another program", "1+f 1>2 2>3 3+g ! 1+f 2+g", "f#1<0/1 go2<1 go3<1 g#2<1/1 end2<1 end3<1 f#3<0/3 g#4<0/4"},
+		{"inside", "1+loops 1>2 2>3 3+f 3>4 4+g 5+h", "loops#1<0/1 go2<1 go3<1 f#2<1/1* go4<2 g#3<2/1* h#4<0/4"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			plan := testPlan()

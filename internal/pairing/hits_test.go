@@ -1,10 +1,12 @@
 package pairing
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/parse"
+	"github.com/ftgo/ftgo/tracefs"
 )
 
 // TestHits: a call has the hits from its begin to its end, by what they cost: those of calls
@@ -47,5 +49,56 @@ func TestHits(t *testing.T) {
 		if got[c.fn] != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got[c.fn], c.want)
 		}
+	}
+}
+
+// TestFaultsOfHits: faults are of the call that is open, of the function whose hits they are, and, for hits
+// that were not delivered, as many as of the others.
+func TestFaultsOfHits(t *testing.T) {
+	plan := testPlan()
+	const f, g = 0, 1
+	entry := slices.IndexFunc(plan.Events, func(e uprobe.Event) bool { return e.Sites[0].Kind == uprobe.Entry })
+	ev := &plan.Events[entry]
+	ev.Faults, ev.Fields.Values, ev.Words, ev.Counts = true, len(ev.Args), 3, make([]int, len(ev.Args), len(ev.Args)+2)
+	ev.Counts = append(ev.Counts, 0, 2)
+	ev.Args = append(ev.Args, tracefs.Arg{Fetch: "%ax", Type: "s64"}, tracefs.Arg{Fetch: "+0(%ax)", Type: "x64[2]"})
+	got := make(map[int]Hits) // by function
+	s := &Stream{pairer: newPairer(plan, returns(func(c *Call) { got[c.Func] = c.Hits })), reader: &parse.Reader{}}
+	hit := func(event, fn int, depth, pointer uint64) {
+		const hi = 0x10000
+		args := []uint64{hi - depth, 1, hi, hi - 0x1000, 1}[:ev.Fields.Values]
+		s.pairer.event(&parse.Event{Format: event, PID: 1, TID: 1, Addr: uint64(event+1)*0x1000 + uint64(fn), Args: append(args, pointer, 0, 0)}, 0)
+	}
+	ret := slices.IndexFunc(plan.Events, func(e uprobe.Event) bool { return e.Sites[0].Kind == uprobe.Return })
+	hit(entry, f, 16, 0xc000000000)
+	for i := range 4 {
+		hit(entry, g, 32, uint64(i%2)<<32)
+		hit(ret, g, 32, 0)
+	}
+	hit(ret, f, 16, 0)
+	if want := (Hits{Emulated: 5, Stepped: 4, Words: 15, Faults: 4}); got[f] != want {
+		t.Errorf("the call: %+v, want %+v", got[f], want)
+	}
+	if want := (Hits{Emulated: 1, Words: 3}); got[g] != want {
+		t.Errorf("one within: %+v, want %+v", got[g], want)
+	}
+	faults := s.Faults()
+	if faults.All() != 4 || faults.PerCall(f) != 0 || faults.PerCall(g) != 1 {
+		t.Errorf("%d faults, of calls %v and %v", faults.All(), faults.PerCall(f), faults.PerCall(g))
+	}
+	at := make([][]uint64, len(plan.Events))
+	for i := range at {
+		at[i] = make([]uint64, len(plan.Events[i].Sites))
+		for k := range at[i] {
+			if at[i][k] = s.pairer.account.delivered[i][k]; i == entry {
+				at[i][k] *= 10
+			}
+		}
+	}
+	if c := s.Counts(Counters{At: at, Own: true}); c.Ours.Faults != 40 || c.Others.Faults != 0 || c.Funcs[g].Hits.Faults != 40 {
+		t.Errorf("%d faults by the kernel's count, %d of others, %d of the function", c.Ours.Faults, c.Others.Faults, c.Funcs[g].Hits.Faults)
+	}
+	if c := s.Counts(Counters{At: at}); c.Ours.Faults != 4 || c.Others.Faults != 36 {
+		t.Errorf("%d faults of wanted processes, %d of others", c.Ours.Faults, c.Others.Faults)
 	}
 }

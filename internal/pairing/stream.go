@@ -132,6 +132,9 @@ func (s *Stream) Latest() uint64 { return s.latest }
 // are none of the plan's sites.
 func (s *Stream) unparsed() uint64 { return s.reader.Unparsed() + s.pairer.account.unknown }
 
+// Faults are those of what was read so far.
+func (s *Stream) Faults() *Faults { return &s.pairer.account.faults }
+
 // Source is where a trace comes from: a tracefs.Session, or a recording.
 type Source = parse.Source
 
