@@ -19,6 +19,7 @@ type Function struct {
 	Func   int    // the function's index in Plan.Funcs
 	Serial uint64 // tells rows apart, be it those of two tables
 	PID    int    // the process, where each has rows of its own; 0 are others, or ones unknown
+	Host   string // the machine, where each has rows of its own
 	// Value is what the calls have in common, where values have rows of their own, and Rest tells
 	// whether it is one. Among the others' calls are at most so many of the value as Missed, or calls
 	// that weigh so much, by what rows are kept for.
@@ -76,7 +77,9 @@ type Summary struct {
 	// Pass is how long reading all of the kernel's counters took: those of two functions may
 	// be of moments so far apart.
 	Pass              time.Duration
-	Seconds           float64       // the length of the window: all probes were armed
+	Host              string        // the machine, as it names itself
+	Began             time.Time     // the window: all probes were armed
+	Seconds           float64       // the length of the window
 	Vanished          []int         // processes that have lost probes: not all of their calls were counted
 	Probes, Functions int           // sites armed, and functions selected
 	Skipped           []Skipped     // functions that were selected but not (fully) probed
@@ -170,7 +173,7 @@ func (f *Function) Add(g *Function) {
 		if f.Waits == nil {
 			f.Waits = make(Waits)
 		}
-		f.Waits[reason] += ns
+		f.Waits[reason] = AddUp(f.Waits[reason], ns)
 	}
 	if g.Latency != nil {
 		f.Latency = cmp.Or(f.Latency, &Histogram{})
@@ -228,14 +231,14 @@ type Split struct {
 	Running, Runnable, Waiting int64
 }
 
-// Sum is what was divided.
-func (s Split) Sum() int64 { return s.Running + s.Runnable + s.Waiting }
+// Sum is what was divided, at most math.MaxInt64.
+func (s Split) Sum() int64 { return AddUp(AddUp(s.Running, s.Runnable), s.Waiting) }
 
-// Add adds the parts of another one.
+// Add adds the parts of another one, each up to math.MaxInt64: what waits in many goroutines gets there in days.
 func (s *Split) Add(t Split) {
-	s.Running += t.Running
-	s.Runnable += t.Runnable
-	s.Waiting += t.Waiting
+	s.Running = AddUp(s.Running, t.Running)
+	s.Runnable = AddUp(s.Runnable, t.Runnable)
+	s.Waiting = AddUp(s.Waiting, t.Waiting)
 }
 
 func (s Split) since(earlier Split) Split {

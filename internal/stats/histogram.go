@@ -79,8 +79,8 @@ func middle(page, index int) int64 {
 	return int64(pageSize+index)<<shift + int64(1)<<(shift-1)
 }
 
-// each yields every bucket that is not empty, by the value that stands for it, in ascending order.
-func (h *Histogram) each(yield func(value int64, count uint64) bool) {
+// All yields every bucket that is not empty, by the value that stands for it, in ascending order.
+func (h *Histogram) All(yield func(value int64, count uint64) bool) {
 	if h.log2 != nil {
 		for k, n := range h.log2 {
 			if n != 0 && !yield(nanoseconds(1<<k), n) {
@@ -103,7 +103,7 @@ func (h *Histogram) each(yield func(value int64, count uint64) bool) {
 // extremes are the values that stand for the first bucket and the last.
 func (h *Histogram) extremes() (least, most int64) {
 	least = -1
-	for value := range h.each {
+	for value := range h.All {
 		if most = value; least < 0 {
 			least = value
 		}
@@ -121,6 +121,9 @@ func (h *Histogram) Sum() int64 {
 	}
 	return nanoseconds(h.sumLo)
 }
+
+// Seconds are all latencies added up in s, however many those are.
+func (h *Histogram) Seconds() float64 { return (float64(h.sumHi)*(1<<64) + float64(h.sumLo)) / 1e9 }
 
 // nanoseconds is n as far as int64 goes.
 func nanoseconds(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
@@ -148,7 +151,7 @@ func (h *Histogram) Quantile(q float64) int64 {
 		return h.min
 	}
 	rank, seen := uint64(exact), uint64(0)
-	for value, count := range h.each {
+	for value, count := range h.All {
 		if seen += count; seen >= rank {
 			return min(max(value, h.min), h.max)
 		}
@@ -162,7 +165,7 @@ func (h *Histogram) AtMost(ns int64) (n uint64) {
 	if ns >= h.max {
 		return h.count
 	}
-	for value, count := range h.each {
+	for value, count := range h.All {
 		if value > ns {
 			break
 		}
@@ -259,7 +262,7 @@ func (h *Histogram) Buckets(unit int64) (buckets []Bucket) {
 	if h.log2 != nil {
 		counts = *h.log2
 	} else {
-		for value, count := range h.each {
+		for value, count := range h.All {
 			value = min(max(value, h.min), h.max)
 			counts[max(bits.Len64(uint64(value/unit)), 1)] += count
 		}

@@ -9,6 +9,8 @@ import (
 // Probing is what probes cost the program, in nanoseconds of its time.
 type Probing struct {
 	Emulated, Stepped float64 // what a hit costs, by what the kernel does with the instruction
+	Fault             float64 // what it costs more for each of Faults
+	Faults            uint64  // words that hits were to fetch, with no memory where a pointer led
 	NS, Low, High     float64 // what all hits cost, at least Low and at most High
 	Others            float64 // what hits of other processes cost these: the file is probed for all
 	CPU               float64 // the time that the program used meanwhile, 0 if that is not known

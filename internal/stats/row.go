@@ -6,7 +6,9 @@ type Row struct {
 	Function
 	Seconds float64 // the length of that stretch
 	Rate    float64 // calls per second of it, 0 if it had no length
-	Raw     bool    // Latency has in it what probes cost, since that may be all of it
+	// Raw: Latency has in it what probes cost, since that may be all of it, and Net is without that.
+	Raw bool
+	Net *Histogram
 }
 
 // NewRow returns the row of f over the given seconds. Its latencies are raw if of what was
@@ -27,7 +29,7 @@ func (r *Row) ShowRaw() {
 	if r.Raw || r.Bounds == nil {
 		return
 	}
-	r.Raw, r.Latency = true, &r.Bounds.Raw
+	r.Raw, r.Net, r.Latency = true, r.Latency, &r.Bounds.Raw
 	if r.Split.Sum() > 0 {
 		r.Split = r.Split.Of(r.Latency.Sum())
 	}

@@ -20,6 +20,11 @@ func (s Seen) Shares() (timed, counted float64) {
 	return min(s.Timed/s.Of, 1), min(s.Counted/s.Of, 1)
 }
 
+// Plus is how much was seen of two stretches together.
+func (s Seen) Plus(t Seen) Seen {
+	return Seen{Timed: s.Timed + t.Timed, Counted: s.Counted + t.Counted, Of: s.Of + t.Of, Missed: s.Missed + t.Missed}
+}
+
 func (s Seen) since(earlier Seen) Seen {
 	return Seen{
 		Timed: max(s.Timed-earlier.Timed, 0), Counted: max(s.Counted-earlier.Counted, 0), Of: max(s.Of-earlier.Of, 0),

@@ -78,9 +78,9 @@ func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, self, amount 
 	}
 }
 
-// AddUp adds two numbers that are not negative, up to math.MaxInt64.
+// AddUp adds two numbers, up to math.MaxInt64.
 func AddUp(a, b int64) int64 {
-	if b > math.MaxInt64-a {
+	if a > 0 && b > math.MaxInt64-a {
 		return math.MaxInt64
 	}
 	return a + b
