@@ -1,0 +1,115 @@
+// Package addresses tells what the addresses mean that come with a call: what its values point to in
+// the memory of its process, and who has called.
+package addresses
+
+import (
+	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+// Memories tells what words mean that were read in processes.
+type Memories struct {
+	binary    *offsets.Binary
+	of        map[int]*memory
+	mapped    *procfs.Memory
+	elsewhere bool                    // the processes were of another time or machine, or have other numbers here
+	types     map[uint64]*gotype.Type // by their address in the file
+}
+
+// memory is one process, as a [capture.Process].
+type memory struct {
+	*Memories
+	pid    int
+	bias   uint64
+	gone   bool            // it had ended before it was looked at, executes another file, or is elsewhere
+	arenas map[uint64]bool // the parts of the address space that stacks were seen in
+}
+
+// NewMemories returns those of processes that run a binary. elsewhere: they were of another time or
+// machine.
+func NewMemories(b *offsets.Binary, elsewhere bool) *Memories {
+	return &Memories{
+		binary: b, of: make(map[int]*memory), mapped: procfs.NewMemory(), elsewhere: elsewhere || procfs.ForeignNumbers(), types: make(map[uint64]*gotype.Type),
+	}
+}
+
+// Process is the one that a call was made in.
+func (m *Memories) Process(c *pairing.Call) capture.Process {
+	pid := c.PID
+	p := m.of[pid]
+	if p == nil || p.bias != c.Bias {
+		p = &memory{Memories: m, pid: pid, bias: c.Bias, gone: m.elsewhere, arenas: make(map[uint64]bool)}
+		if !p.gone {
+			_, known := m.mapped.Readable(pid, 0, 1, p.executes) // has it remember the mappings
+			p.gone = !known
+		}
+		m.of[pid] = p
+	}
+	if c.Goid != 0 { // else it is the stack of a thread
+		p.arenas[c.SP>>arenaBits] = true
+	}
+	return p
+}
+
+// Forget drops what is known of a process that has ended.
+func (m *Memories) Forget(pid int) {
+	delete(m.of, pid)
+	m.mapped.Forget(pid)
+}
+
+// executes tells whether the process has the file mapped where it was: if not, it has ended or
+// is about to, or has executed a file since. Mappings of an overlay may show another file's
+// number.
+func (m *memory) executes() bool {
+	mapped, _ := procfs.Mappings(m.pid) // none is as good as an error
+	for _, of := range mapped {
+		if of.Inode == m.binary.File().Inode() {
+			va, err := m.binary.File().AddrOf(of.Offset)
+			return err != nil || of.Start-va == m.bias
+		}
+	}
+	return len(mapped) > 0 && procfs.SameFile(procfs.Exe(m.pid), m.binary.File().Link())
+}
+
+func (m *memory) DynamicType(addr uint64) *gotype.Type {
+	addr -= m.bias
+	t, known := m.types[addr]
+	if !known {
+		// One that can't be read is remembered, too.
+		t, _ = m.binary.RuntimeType(addr)
+		m.types[addr] = t
+	}
+	return t
+}
+
+func (m *memory) ItabType(itab uint64) (addr uint64, ok bool) {
+	addr, ok = m.binary.ItabType(itab - m.bias)
+	return addr + m.bias, ok
+}
+
+func (m *memory) FuncName(pc uint64) string {
+	if f, ok := m.binary.FuncAt(pc - m.bias); ok && f.Addr == pc-m.bias {
+		return f.Name
+	}
+	return ""
+}
+
+// arenaBits are those of addresses in one arena of Go's heap, 64 MB that are reserved at
+// once (heapArenaBytes in runtime/malloc.go).
+const arenaBits = 26
+
+// Readable asks for the process's mappings as they are, or were when last seen. Of one that
+// has ended, or is about to, or has executed another file, it is known what it cannot have
+// been without: the file's own segments, and the arenas that its goroutines' stacks were in.
+func (m *memory) Readable(addr uint64, n int) (readable, known bool) {
+	if !m.gone {
+		if readable, known := m.mapped.Readable(m.pid, addr, n, m.executes); known {
+			return readable, true
+		}
+	}
+	sure := m.arenas[addr>>arenaBits] || m.binary.File().Loaded(addr-m.bias)
+	return sure, sure
+}

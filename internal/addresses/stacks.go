@@ -1,0 +1,109 @@
+package addresses
+
+import (
+	"encoding/binary"
+
+	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/uprobe"
+	"github.com/ftgo/ftgo/offsets"
+)
+
+// Stacks finds out who has called.
+type Stacks struct {
+	stats.Stacks // of all calls that have ended
+	binary       *offsets.Binary
+	callers      *uprobe.Callers
+	pcs          []uint64
+	known        map[stackPlace]stats.Location
+}
+
+// stackPlace is a return address, and what it is the return address of.
+type stackPlace struct {
+	pc     uint64
+	callee calleeKind
+}
+
+// calleeKind is the kind of a function in a stack, as far as it matters to its caller.
+type calleeKind uint8
+
+const (
+	ordinary calleeKind = iota
+	// panicking functions show wrappers that called them (elideWrapperCalling in
+	// runtime/traceback.go).
+	panicking
+	// trapped: it was not called, but made to look so when the instruction at the return
+	// address, rather than before it, failed.
+	trapped
+)
+
+var calleeKinds = map[string]calleeKind{"runtime.gopanic": panicking, "runtime.panicwrap": panicking, "runtime.sigpanic": trapped}
+
+// NewStacks returns those of the callers in a binary.
+func NewStacks(b *offsets.Binary) *Stacks {
+	return &Stacks{binary: b, callers: uprobe.NewCallers(b), known: make(map[stackPlace]stats.Location)}
+}
+
+// of are the return addresses of a call, until the next one is asked for.
+func (s *Stacks) of(c *pairing.Call) []uint64 {
+	s.pcs = s.callers.Append(s.pcs[:0], c.Stack, c.SP, c.StackHi, c.Bias)
+	return s.pcs
+}
+
+// AppendKey appends what is the same of two calls whose callers are the same.
+func (s *Stacks) AppendKey(key []byte, c *pairing.Call) []byte {
+	key = binary.LittleEndian.AppendUint64(key, uint64(c.Func))
+	for _, pc := range s.of(c) {
+		key = binary.LittleEndian.AppendUint64(key, pc)
+	}
+	return key
+}
+
+// AddCall sums up a call that has ended.
+func (s *Stacks) AddCall(c *pairing.Call, timing stats.Timing, self, amount int64) {
+	if len(c.Stack) > 0 {
+		s.Add(c, s.of(c), timing, self, amount)
+	}
+}
+
+// Locations are the functions at return addresses, as the program's own runtime.Callers
+// would have them. callee is the function called.
+func (s *Stacks) Locations(pcs []uint64, callee string) []stats.Location {
+	out := make([]stats.Location, 0, len(pcs))
+	kind := calleeKinds[callee]
+	for _, pc := range pcs {
+		l := s.location(stackPlace{pc, kind})
+		if kind = ordinary; len(l.Frames) > 0 {
+			kind = calleeKinds[l.Frames[len(l.Frames)-1].Function]
+		}
+		if len(l.Frames) > 0 || pc == uprobe.Cut {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func (s *Stacks) location(at stackPlace) stats.Location {
+	l, known := s.known[at]
+	if known || at.pc == uprobe.Cut {
+		return l
+	}
+	// Of a call, which is before the return address.
+	if l.Addr = at.pc - 1; at.callee == trapped {
+		l.Addr = at.pc
+	}
+	callee := at.callee
+	for _, f := range s.binary.Frames(l.Addr) {
+		if !f.Wrapper || callee != ordinary {
+			l.Frames = append(l.Frames, stats.Frame{Function: f.Function, File: f.File, Line: f.Line})
+		}
+		callee = calleeKinds[f.Function]
+	}
+	s.known[at] = l
+	return l
+}
+
+// Callers are those of a call of a function.
+func (s *Stacks) Callers(c *pairing.Call, callee string) []stats.Location {
+	return s.Locations(s.of(c), callee)
+}
