@@ -8,10 +8,13 @@ package recording
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -68,6 +71,8 @@ type About struct {
 	Command string `json:"command"`
 	// Binary is the file that was planned for.
 	Binary File `json:"binary"`
+	// Symbols is the file that described it, nil if it did so itself.
+	Symbols *File `json:"symbols,omitempty"`
 	// Options are what the plan was made from.
 	Options Options `json:"asked"`
 }
@@ -86,6 +91,25 @@ type File struct {
 	SHA256  string `json:"sha256"`
 }
 
+// maxFile is more than any file has that describes a program: /proc/kcore claims to have 128 TB.
+const maxFile = 1 << 35
+
+// Here tells whether the file is where it was, and the same.
+func (f *File) Here() bool {
+	info, err := os.Stat(f.Path) // no device is opened
+	if err != nil || !info.Mode().IsRegular() || info.Size() != f.Size || f.Size > maxFile {
+		return false
+	}
+	file, err := os.Open(f.Path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	sha := sha256.New()
+	_, err = io.Copy(sha, file)
+	return err == nil && hex.EncodeToString(sha.Sum(nil)) == f.SHA256
+}
+
 // Recording is a trace in a file, with what it takes to read it. It is a source for
 // [github.com/ftgo/ftgo/internal/pairing.NewStream]; everything in it may be wrong, but for what About, Plan
 // and Profile have been checked for.
@@ -93,7 +117,7 @@ type Recording struct {
 	About About
 	Plan  *uprobe.Plan
 	// Facts are what the machine it was made on has said of itself: "kernel", "path",
-	// "program", "trace-clock", "buffer-kb", "wall".
+	// "program", "trace-clock", "buffer-kb", "wall", "host".
 	Facts map[string]string
 	// Complete: it has the end that a recording should have.
 	Complete bool
@@ -127,7 +151,7 @@ type Disarmed struct {
 	Rate  uint64
 }
 
-var facts = []string{"kernel", "path", "program", "trace-clock", "buffer-kb", "wall"}
+var facts = []string{"kernel", "path", "program", "trace-clock", "buffer-kb", "wall", "host"}
 
 // Open reads all of a recording but its events, which [Recording.Read] gives.
 func Open(from io.ReaderAt, size int64) (*Recording, error) {

@@ -53,6 +53,7 @@ began="$began
 $(sample armed)"
 header && cat <<END || read_by_program || die 1 "the recording can't be written: is the disk full?"
 # kernel $(uname -r)
+# host $(printf %s "$(uname -n)" | tr '\n\r' '??')
 # path $(printf %s "$shown" | tr '\n\r' '??')
 # program $(printf %s "$*" | tr '\n\r' '??')
 # trace-clock $clock

@@ -2,8 +2,12 @@ package recording
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -200,4 +204,26 @@ func FuzzRecording(f *testing.F) {
 			t.Errorf("complete %v, hits %v", r.Complete, profile)
 		}
 	})
+}
+
+// TestHere: a file that a recording names is compared, but not read if it has more than any that describes a program.
+func TestHere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte("text"))
+	f := File{Path: path, Size: 4, SHA256: hex.EncodeToString(sum[:])}
+	if !f.Here() {
+		t.Error("the file is not here")
+	}
+	if err := os.WriteFile(path, []byte("tact"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f.Here() {
+		t.Error("another one of the same length is here")
+	}
+	if f.Size = 1 << 42; os.Truncate(path, f.Size) == nil && f.Here() {
+		t.Error("a file of holes is here")
+	}
 }
