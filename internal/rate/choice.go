@@ -55,6 +55,8 @@ const (
 	// allowed is remembered for at most. leastPaid of what is allowed stays for probes even so: what is
 	// seldom called costs next to nothing.
 	repay, mostDebt, leastPaid = 5, 30, 0.25
+	// In the first time, in seconds, all that is hot is found out at once, of which firstDebt is remembered at most.
+	first, firstDebt = 0.5, 1
 	// moment is the time, in seconds, for which a debt of what is allowed in that is none to act upon.
 	moment = 0.1
 	// warm is the share of what is allowed from which on a function is likely to become too hot: it
@@ -93,7 +95,9 @@ func (c *Choice) left() float64 {
 func (c *Choice) capacity() float64 { return c.left() / (1 - min(c.Share, mostShare)) }
 
 // Over tells whether probes took more than they may at the last look, and not for a moment only.
-func (c *Choice) Over() bool { return c.debt > moment*c.allowed() && c.sum > slack*c.left() }
+func (c *Choice) Over() bool { return c.owes() && c.sum > slack*c.left() }
+
+func (c *Choice) owes() bool { return c.debt > moment*c.allowed() }
 
 // Alarming tells whether CPU time that probes took is all that they may take in a second.
 func (c *Choice) Alarming(spent float64) bool { return spent > c.allowed() }
@@ -125,7 +129,8 @@ func (c *Choice) Look(now, cpus float64, of func(i int) (calls uint64, cost floa
 	}
 	c.sum = c.clean / speedup
 	if c.Share > 0 {
-		c.debt = min(max(c.debt+spent-c.allowed()*seconds, 0), mostDebt*c.allowed())
+		most := map[bool]float64{false: mostDebt, true: firstDebt}[now < first]
+		c.debt = min(max(c.debt+spent-c.allowed()*seconds, 0), most*c.allowed())
 	}
 	c.credit = min(c.credit+trialShare*c.allowed()*seconds, max(1, cpus))
 	c.now, c.looked = now, now
@@ -296,8 +301,8 @@ func (c *Choice) wants(i int) Level {
 		level = Timed // as it was
 	}
 	switch {
-	case level == f.at || level > f.ceiling && f.retry > c.now:
-		return f.at
+	case level == f.at || level > f.ceiling && f.retry > c.now, f.unplaced() && c.owes():
+		return f.at // of what has had no probes nobody knows whether it is hot
 	case level != Timed || i == c.Base:
 	case f.back < Timed && f.rate == 0, c.Limit > 0 && f.rate > c.Limit, c.Base >= 0 && c.Funcs[c.Base].at == Off:
 		return f.at
@@ -306,8 +311,9 @@ func (c *Choice) wants(i int) Level {
 }
 
 // Raise is a group to be armed, of at most so many functions if it is new: of those that come back, or
-// are timed because they are called, and, in turn with these, have had no probes before. Those do that fit, the coolest first, and what was too hot, in turn,
-// as far as there is credit for a trial. It is nil if there is none.
+// are timed because they are called, and, in turn with these, of those that have had no probes before.
+// Those do that fit, the coolest first, and what was too hot, in turn, as far as there is credit for a
+// trial. It is nil if there is none.
 func (c *Choice) Raise(most int) *Group {
 	type candidate struct {
 		i    int

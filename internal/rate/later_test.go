@@ -67,3 +67,27 @@ func TestLaterFailed(t *testing.T) {
 		t.Errorf("the first is %v", c.Funcs[0].At())
 	}
 }
+
+// TestLaterOwed: each thousand of functions that get their probes later has hot ones. Those that follow wait until what
+// these took too much is made up for.
+func TestLaterOwed(t *testing.T) {
+	funcs := make([]calls, 12000)
+	for i := range funcs {
+		if i%1000 == 7 {
+			funcs[i] = steady(1e6)
+		}
+	}
+	m, c := later(funcs...)
+	c.Share = 0.02
+	for _, seconds := range []float64{5, 10, 60} {
+		m.keep(c, seconds)
+		if share := m.lost / m.t; share > 1.2*c.Share {
+			t.Errorf("probes took %.2f%% of %v s", 100*share, seconds)
+		}
+	}
+	for i := range c.Funcs {
+		if c.Funcs[i].unplaced() {
+			t.Fatalf("function %d has no probes after a minute", i)
+		}
+	}
+}
