@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -19,7 +20,7 @@ import (
 //	float                        3.5; {"float":"NaN"}, "+Inf", "-Inf"
 //	complex                      {"re":1,"im":2}
 //	string                       "hi bob"
-//	  of which a part is known   {"cut":"hi b","len":4096}: no part of a rune at the end
+//	  of which a part is known   {"cut":"hi b","len":4096}: no part of a rune at the end; no "len" if that is not known
 //	  that is not UTF-8          {"bytes":"/w=="} (base64 of RFC 4648), cut: {"bytes":"/w==","len":4096}
 //	[]byte                       {"len":3,"cap":8,"text":"abc"}, or "bytes" as above; cut if "len" is larger
 //	slice                        {"len":100,"cap":128,"items":[1,2,3]}; cut if "len" is larger
@@ -29,9 +30,17 @@ import (
 //	pointer to struct            {"&":"0xc000012345","Name":"x","Age":3}, if what it points to was fetched
 //	other pointers, likewise     {"&":"0xc000012345","value":3}
 //	pointers, unsafe.Pointer     "0xc000012345"
+//	a word of no known type      "0x2a", or "0x2a?" if it may be another's
+//	several of them              ["0x4b2f1a","0x3"], "…" as the last one if there are more
+//	  that may be a string       {"guess":"bob","words":["0x4b2f1a","0x3"]}
 //	interface                    {"type":"*main.T","value":…}, "value" the data word if no more was fetched
 //	  that is a usual error      {"type":"*errors.errorString","error":"not found","value":…}
-//	map, chan                    {"len":3}, {"len":1,"cap":8}
+//	  that is a context          {"type":"*context.valueCtx","values":[{"key":…,"value":…}],"cut":true,"value":…}: the
+//	                             innermost first; not cut if all are there
+//	map                          {"len":1,"items":[{"key":"a","value":1}]}; without "items" if they were not
+//	  fetched, cut if "len" is larger
+//	chan                         {"len":1,"cap":8}
+//	of package net/netip         "127.0.0.1:80"; where it may be ::ffff:127.0.0.1 or have a zone {"guess":"127.0.0.1:80"}
 //	func                         {"func":"main.main.func1"}, or its address if no name is known
 //	nil of any type              null
 //	that could not be read       {"unreadable":"why"}
@@ -65,6 +74,9 @@ func appendJSON(b []byte, v *capture.Value) []byte {
 		if v.Elem != nil {
 			return appendPointerJSON(b, v)
 		}
+		if v.Type.IsWord() {
+			return append(AppendText(append(b, '"'), v), '"')
+		}
 		return appendNamed(b, "", v.Num)
 	case reflect.String:
 		return appendStringJSON(b, v)
@@ -81,14 +93,25 @@ func appendJSON(b []byte, v *capture.Value) []byte {
 		b = fmt.Appendf(b, `{"len":%d,"items":`, v.Type.Len)
 		return append(appendItemsJSON(b, v.Items), '}')
 	case reflect.Struct:
+		if v.Type.IsWord() {
+			return appendWordsJSON(b, v)
+		}
 		if t, ok := timeOf(v); ok {
 			return append(t.AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
+		} else if text, guess, ok := netipOf(v); guess {
+			return append(printable.AppendJSON(append(b, `{"guess":`...), text), '}')
+		} else if ok {
+			return printable.AppendJSON(b, text)
 		}
 		return AppendObject(b, v.Fields)
 	case reflect.Interface:
 		return appendInterfaceJSON(b, v)
 	case reflect.Map:
-		return fmt.Appendf(b, `{"len":%d}`, v.Len)
+		b = fmt.Appendf(b, `{"len":%d`, v.Len)
+		if len(v.Items) > 0 {
+			b = appendPairsJSON(append(b, `,"items":`...), v)
+		}
+		return append(b, '}')
 	case reflect.Chan:
 		return fmt.Appendf(b, `{"len":%d,"cap":%d}`, v.Len, v.Cap)
 	default: // reflect.Func
@@ -130,7 +153,7 @@ func appendStringJSON(b []byte, v *capture.Value) []byte {
 	if !cut && utf8.Valid(v.Bytes) {
 		return printable.AppendJSON(b, v.Bytes)
 	}
-	if b = appendBytesJSON(append(b, '{'), v, `"cut":`); cut {
+	if b = appendBytesJSON(append(b, '{'), v, `"cut":`); cut && v.Len >= 0 {
 		b = fmt.Appendf(b, `,"len":%d`, v.Len)
 	}
 	return append(b, '}')
@@ -153,6 +176,27 @@ func appendItemsJSON(b []byte, items []capture.Value) []byte {
 		b = appendJSON(b, &items[i])
 	}
 	return append(b, ']')
+}
+
+func appendWordsJSON(b []byte, v *capture.Value) []byte {
+	guessed := v.Bytes != nil
+	if guessed {
+		text := *v
+		text.Type = stringType
+		b = append(appendStringJSON(append(b, `{"guess":`...), &text), `,"words":`...)
+	}
+	b = appendItemsJSON(b, v.Fields)
+	switch {
+	case !strings.HasSuffix(v.Type.Name, "…}"):
+	case len(v.Fields) > 0:
+		b = append(b[:len(b)-1], `,"…"]`...)
+	default:
+		b = append(b[:len(b)-1], `"…"]`...)
+	}
+	if guessed {
+		b = append(b, '}')
+	}
+	return b
 }
 
 // AppendObject writes values under their names.
@@ -184,14 +228,16 @@ func appendMembers(b []byte, values []capture.Value) []byte {
 func appendPointerJSON(b []byte, v *capture.Value) []byte {
 	b = appendNamed(append(b, `{"&":`...), "", v.Num)
 	to := v.Elem
-	isTime := false
+	isText := false // it is written as one
 	if to.Type != nil {
-		_, isTime = timeOf(to)
+		_, isTime := timeOf(to)
+		_, _, isAddr := netipOf(to)
+		isText = isTime || isAddr
 	}
 	switch {
 	case to.State != capture.Known:
 		b = appendUnknown(append(b, ','), to)
-	case isTime || to.Type == nil || to.Type.Kind != reflect.Struct:
+	case isText || to.Type == nil || to.Type.Kind != reflect.Struct:
 		b = appendJSON(append(b, `,"value":`...), to)
 	case len(to.Fields) > 0:
 		b = appendMembers(append(b, ','), to.Fields)
@@ -199,10 +245,27 @@ func appendPointerJSON(b []byte, v *capture.Value) []byte {
 	return append(b, '}')
 }
 
+// appendPairsJSON writes the keys and values of a map or context.
+func appendPairsJSON(b []byte, v *capture.Value) []byte {
+	b = append(b, '[')
+	for i := range v.Items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = AppendObject(b, v.Items[i].Fields)
+	}
+	return append(b, ']')
+}
+
 func appendInterfaceJSON(b []byte, v *capture.Value) []byte {
 	b = appendNamed(append(b, `{"type":`...), v.Dynamic, v.TypeWord)
 	if message, ok := ErrorMessage(v); ok {
 		b = appendStringJSON(append(b, `,"error":`...), &message)
+	}
+	if len(v.Items) > 0 {
+		if b = appendPairsJSON(append(b, `,"values":`...), v); v.Len < 0 {
+			b = append(b, `,"cut":true`...)
+		}
 	}
 	b = append(b, `,"value":`...)
 	switch {

@@ -20,15 +20,17 @@ const typeNotKnown = "type not known"
 
 // Text writes a value on one line, for people, much as Go would spell it:
 //
-//	-42  http.StateActive  true  3.5  (1+2i)  1.5ms  2024-02-29T12:00:00.5Z  127.0.0.1
+//	-42  http.StateActive  true  3.5  (1+2i)  1.5ms  2024-02-29T12:00:00.5Z  127.0.0.1  10.0.0.0/8
 //	"hi bob"  "abc"…+4093  []byte("\x00\x01")  [1 2 3 …+97]
 //	{Name:"x" Age:3}  &{Name:"x" Age:3}  {Name:"x" Age:3 …+7}  0xc000012345  nil
 //	int(3)  *errors.errorString("not found")  *main.T(0xc000012345)
-//	map[len 3]  chan[1/8]  main.main.func1
+//	*context.valueCtx[main.userKey({}):string("bob")]
+//	map[len 300]  map["a":1 "b":2]  chan[1/8]  main.main.func1
+//	{0x4b2f1a, 0x3}  0x2a?  ~"hi bob": words of no known type, one that may be another's, two that may be a string
 //	<unreadable: page not in memory>  <in a floating-point register>
 //
 // After … stands the number of bytes, elements or fields that are missing. Nothing in it is
-// not printable, whatever the value and the names of its types hold.
+// not printable, whatever the value and the names of its types hold. A guess begins with ~.
 func Text(v *capture.Value) string { return string(AppendText(nil, v)) }
 
 // AppendText appends what Text returns.
@@ -77,7 +79,11 @@ func AppendText(b []byte, v *capture.Value) []byte {
 			name := strings.TrimPrefix(printable.Short(v.Dynamic), "*")
 			return append(appendHex(fmt.Appendf(b, "*%s(", printable.Text(name)), v.Num), ')')
 		}
-		return appendHex(b, v.Num)
+		b = appendHex(b, v.Num)
+		if v.Type.IsWord() && strings.HasSuffix(v.Type.Name, "?") {
+			b = append(b, '?')
+		}
+		return b
 	case reflect.String:
 		return appendQuoted(b, v)
 	case reflect.Slice:
@@ -90,8 +96,16 @@ func AppendText(b []byte, v *capture.Value) []byte {
 	case reflect.Array:
 		return appendItems(b, v.Items, v.Type.Len)
 	case reflect.Struct:
+		if v.Type.IsWord() {
+			return appendWords(b, v)
+		}
 		if t, ok := timeOf(v); ok {
 			return t.AppendFormat(b, time.RFC3339Nano)
+		} else if text, guess, ok := netipOf(v); ok {
+			if guess {
+				b = append(b, '~')
+			}
+			return append(b, printable.Text(text)...)
 		}
 		b = appendAll(append(b, '{'), v.Fields, " ", ":", 0)
 		if missing := len(v.Type.Fields) - len(v.Fields); missing > 0 && len(v.Fields) > 0 {
@@ -101,7 +115,7 @@ func AppendText(b []byte, v *capture.Value) []byte {
 	case reflect.Interface:
 		return appendInterface(b, v)
 	case reflect.Map:
-		return fmt.Appendf(b, "map[len %d]", v.Len)
+		return appendMap(b, v)
 	case reflect.Chan:
 		return fmt.Appendf(b, "chan[%d/%d]", v.Len, v.Cap)
 	default: // reflect.Func
@@ -110,6 +124,22 @@ func AppendText(b []byte, v *capture.Value) []byte {
 		}
 		return appendHex(b, v.Num)
 	}
+}
+
+// appendWords writes words, or the text that they may be.
+func appendWords(b []byte, v *capture.Value) []byte {
+	if v.Bytes != nil {
+		return appendQuoted(append(b, '~'), v)
+	}
+	b = appendAll(append(b, '{'), v.Fields, ", ", "", 0)
+	switch {
+	case !strings.HasSuffix(v.Type.Name, "…}"):
+	case len(v.Fields) > 0:
+		b = append(b, ", …"...)
+	default:
+		b = append(b, "…"...)
+	}
+	return append(b, '}')
 }
 
 func appendHex(b []byte, n uint64) []byte { return strconv.AppendUint(append(b, "0x"...), n, 16) }
@@ -126,12 +156,14 @@ func Float(bits uint64, size int64) float64 {
 // [unicode.IsPrint] allows, as [printable.Text] does, and loses nothing.
 func appendQuoted(b []byte, v *capture.Value) []byte {
 	text := unbroken(v)
-	return appendMissing(strconv.AppendQuote(b, string(text)), v.Len-int64(len(text)))
+	return appendMissing(strconv.AppendQuote(b, string(text)), lacking(v, text))
 }
 
-// appendMissing tells how much the target has beyond what was fetched.
+// appendMissing tells how much the target has beyond what was fetched; less than nothing is not known how much.
 func appendMissing(b []byte, n int64) []byte {
-	if n > 0 {
+	if n < 0 {
+		return append(b, "…"...)
+	} else if n > 0 {
 		b = strconv.AppendInt(append(b, "…+"...), n, 10)
 	}
 	return b
@@ -144,6 +176,14 @@ func unbroken(v *capture.Value) []byte {
 		return v.Bytes
 	}
 	return capture.WholeRunes(v.Bytes)
+}
+
+// lacking is how many bytes of a string there are behind a text, less than 0 if nobody knows.
+func lacking(v *capture.Value, text []byte) int64 {
+	if v.Len < 0 {
+		return -1
+	}
+	return v.Len - int64(len(text))
 }
 
 // isBytes tells whether a value is a slice of bytes.
@@ -171,6 +211,30 @@ func appendItems(b []byte, items []capture.Value, length int64) []byte {
 	return append(appendMissing(b, missing), ']')
 }
 
+// appendMap writes the elements of a map, if they were fetched.
+func appendMap(b []byte, v *capture.Value) []byte {
+	if len(v.Items) == 0 {
+		return fmt.Appendf(b, "map[len %d]", v.Len)
+	}
+	b = appendPairs(append(b, "map["...), v)
+	if more := v.Len - int64(len(v.Items)); more > 0 {
+		b = appendMissing(append(b, ' '), more)
+	}
+	return append(b, ']')
+}
+
+// appendPairs writes the keys and values of a map or context.
+func appendPairs(b []byte, v *capture.Value) []byte {
+	for i := range v.Items {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		pair := v.Items[i].Fields
+		b = AppendText(append(AppendText(b, &pair[0]), ':'), &pair[1])
+	}
+	return b
+}
+
 // appendInterface writes what a non-nil interface holds as a conversion to its type.
 func appendInterface(b []byte, v *capture.Value) []byte {
 	if known(v.Elem) && isBytes(v.Elem) && !v.Elem.Nil() {
@@ -180,6 +244,12 @@ func appendInterface(b []byte, v *capture.Value) []byte {
 		b = append(appendHex(append(b, '<'), v.TypeWord), '>')
 	} else {
 		b = append(b, printable.Text(v.Dynamic)...)
+	}
+	if len(v.Items) > 0 {
+		if b = appendPairs(append(b, '['), v); v.Len < 0 {
+			b = append(b, " …"...)
+		}
+		return append(b, ']')
 	}
 	b = append(b, '(')
 	message, isError := ErrorMessage(v)
@@ -269,7 +339,7 @@ func appendLabel(b []byte, v *capture.Value, i int, between, name string) []byte
 	if i > 0 {
 		b = append(b, between...)
 	}
-	if name != "" {
+	if name != "" && (v.Type == nil || !v.Type.IsWord()) {
 		b = append(append(b, printable.Text(v.Name)...), name...)
 	}
 	return b

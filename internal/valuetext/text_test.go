@@ -37,6 +37,21 @@ func TestRoom(t *testing.T) {
 	}
 }
 
+func word(n uint64, typ string, size int64) capture.Value {
+	return capture.Value{Type: madeup.Typed(typ, reflect.UnsafePointer, size), Num: n}
+}
+
+func braced(typ string, list ...capture.Value) capture.Value {
+	return madeup.Struct(typ, list...)
+}
+
+// guess is two words that may be the string of that length which begins so.
+func guess(text string, length int64) capture.Value {
+	v := braced("{word, word}", word(0x4b2f1a, "word", 8), word(uint64(length), "word", 8))
+	v.Bytes, v.Len = []byte(text), length
+	return v
+}
+
 func TestValue(t *testing.T) {
 	person := madeup.Struct("main.Person", madeup.Named("Name", madeup.Str("x")), madeup.Named("Age", madeup.Num("int", 3)))
 	duration := capture.Value{Type: madeup.Typed("time.Duration", reflect.Int, 8), Num: 1500000}
@@ -118,6 +133,12 @@ func TestValue(t *testing.T) {
 		{"nil pointer", capture.Value{Type: gotype.PointerTo(madeup.Basic("int"))}, "nil", "null"},
 		{"unsafe.Pointer", capture.Value{Type: madeup.Basic("unsafe.Pointer"), Num: 0x10}, "0x10", `"0x10"`},
 
+		{"word", word(0, "word", 8), "0x0", `"0x0"`},
+		{"word that may be another's", word(42, "word32?", 4), "0x2a?", `"0x2a?"`},
+		{"words", braced("{word, {word8}, {}}", word(42, "word", 8), braced("{word8}", word(1, "word8", 1)), braced("{}")), "{0x2a, {0x1}, {}}", `["0x2a",["0x1"],[]]`},
+		{"some of the words", braced("{word, …}", word(42, "word", 8)), "{0x2a, …}", `["0x2a","…"]`},
+		{"none of the words", braced("{…}"), "{…}", `["…"]`},
+		{"words that may be text", guess("bob\x1b", 9), `~"bob\x1b"…+5`, `{"guess":{"cut":"bob\u001b","len":9},"words":["0x4b2f1a","0x9"]}`},
 		{"nil error", capture.Value{Type: madeup.Basic("error")}, "nil", "null"},
 		{"int in an interface", madeup.Interface("any", madeup.Num("int", 3)), "int(3)", `{"type":"int","value":3}`},
 		{"string in an interface", madeup.Interface("any", madeup.Str("Hello")), `string("Hello")`, `{"type":"string","value":"Hello"}`},
@@ -148,11 +169,24 @@ func TestValue(t *testing.T) {
 		{"PathError of a cut path", madeup.PathError("fs.PathError", madeup.Str("open"), madeup.CutStr("/long", 9), madeup.Errno(2)), `*fs.PathError("open /long"…+31)`,
 			`{"type":"*fs.PathError","error":{"cut":"open /long","len":41},"value":{"&":"0xc000012345","Op":"open","Path":{"cut":"/long","len":9},` +
 				`"Err":{"type":"syscall.Errno","error":"no such file or directory","value":2}}}`},
+		{"PathError of a cause that is too far away", madeup.PathError("fs.PathError", madeup.Str("open"), madeup.Str("/x"), madeup.Interface("error", madeup.Pointer(madeup.Struct("errors.errorString", madeup.Named("s", madeup.Unfetched("too far")))))),
+			`*fs.PathError("open /x: (*errors.errorString)"…)`,
+			`{"type":"*fs.PathError","error":{"cut":"open /x: (*errors.errorString)"},"value":{"&":"0xc000012345","Op":"open","Path":"/x",` +
+				`"Err":{"type":"*errors.errorString","value":{"&":"0xc000012345","s":{"unfetched":"too far"}}}}}`},
+		{"NumError", madeup.Interface("error", madeup.Pointer(madeup.Struct("strconv.NumError", madeup.Named("Func", madeup.Str("Atoi")), madeup.Named("Num", madeup.Str("1\"")), madeup.Named("Err", madeup.Errno(34))))),
+			`*strconv.NumError("strconv.Atoi: parsing \"1\\\"\": numerical result out of range")`,
+			`{"type":"*strconv.NumError","error":"strconv.Atoi: parsing \"1\\\"\": numerical result out of range","value":{"&":"0xc000012345","Func":"Atoi","Num":"1\"","Err":{"type":"syscall.Errno","error":"numerical result out of range","value":34}}}`},
+		{"an error without fields", madeup.Interface("error", madeup.Struct("context.deadlineExceededError")), `context.deadlineExceededError("context deadline exceeded")`,
+			`{"type":"context.deadlineExceededError","error":"context deadline exceeded","value":{}}`},
 		{"PathError of an unknown cause", madeup.PathError("fs.PathError", madeup.Str("open"), madeup.Str("/x"), madeup.Unfetched("too deep")), `*fs.PathError(&{Op:"open" Path:"/x" Err:<too deep>})`,
 			`{"type":"*fs.PathError","value":{"&":"0xc000012345","Op":"open","Path":"/x","Err":{"unfetched":"too deep"}}}`},
 		{"somebody's errorString", madeup.Interface("error", madeup.Pointer(madeup.Struct("main.errorString", madeup.Named("s", madeup.Str("x"))))), `*main.errorString(&{s:"x"})`,
 			`{"type":"*main.errorString","value":{"&":"0xc000012345","s":"x"}}`},
 
+		{"map with elements", capture.Value{Type: madeup.Typed("map[string]int", reflect.Map, 8), Num: 1, Len: 3, Items: []capture.Value{
+			{Fields: []capture.Value{madeup.Named("key", madeup.Str("a")), madeup.Named("value", madeup.Num("int", -1))}},
+			{Fields: []capture.Value{madeup.Named("key", madeup.CutStr("b", 9)), madeup.Named("value", madeup.Num("int", 2))}},
+		}}, `map["a":-1 "b"…+8:2 …+1]`, `{"len":3,"items":[{"key":"a","value":-1},{"key":{"cut":"b","len":9},"value":2}]}`},
 		{"map", capture.Value{Type: madeup.Typed("map[string]int", reflect.Map, 8), Num: 1, Len: 3}, "map[len 3]", `{"len":3}`},
 		{"nil map", capture.Value{Type: madeup.Typed("map[string]int", reflect.Map, 8)}, "nil", "null"},
 		{"chan", capture.Value{Type: madeup.Typed("chan int", reflect.Chan, 8), Num: 1, Len: 1, Cap: 8}, "chan[1/8]", `{"len":1,"cap":8}`},

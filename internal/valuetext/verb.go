@@ -48,12 +48,12 @@ func (p *Verb) AppendValue(b []byte, v *capture.Value) []byte {
 	isText := v.Type.Kind == reflect.String || isBytes(v) && !v.Nil()
 	switch {
 	case p.Letter == 'x' && isText:
-		text = string(appendMissing(fmt.Appendf(nil, "%x", v.Bytes), v.Len-int64(len(v.Bytes))))
+		text = string(appendMissing(fmt.Appendf(nil, "%x", v.Bytes), lacking(v, v.Bytes)))
 	case isIP:
 		text = ip.String() // which is its text
 	case p.Letter == 's' && isText:
 		known := unbroken(v)
-		text = string(appendMissing([]byte(printable.Text(string(known))), v.Len-int64(len(known))))
+		text = string(appendMissing([]byte(printable.Text(string(known))), lacking(v, known)))
 	case p.Letter == 'q' && isText:
 		return p.AppendPadded(b, string(appendQuoted(nil, v)))
 	}

@@ -1,0 +1,104 @@
+package valuetext
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/ftgo/ftgo/internal/capture"
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+var stringType, _ = gotype.Basic("string")
+
+// pathError is {Op, Path string; Err error} (io/fs/fs.go; os.PathError before Go 1.16).
+const pathError = "{Op} {Path}: {Err}"
+
+// errorForms are what the Error methods write, for the types of the standard library that most errors have: {X} is
+// the field X of what the interface points to, {q X} that in quotes.
+var errorForms = map[string]string{
+	"*errors.errorString":           "{s}",   // errors/errors.go
+	"*fmt.wrapError":                "{msg}", // fmt/errors.go
+	"*fmt.wrapErrors":               "{msg}",
+	"*fs.PathError":                 pathError, // the runtime has no import paths
+	"*io/fs.PathError":              pathError,
+	"*os.PathError":                 pathError,
+	"*os.SyscallError":              "{Syscall}: {Err}", // os/error.go
+	"*strconv.NumError":             "strconv.{Func}: parsing {q Num}: {Err}",
+	"*url.Error":                    "{Op} {q URL}: {Err}", // net/url/url.go
+	"*net/url.Error":                "{Op} {q URL}: {Err}",
+	"*exec.Error":                   "exec: {q Name}: {Err}", // os/exec/exec.go
+	"*os/exec.Error":                "exec: {q Name}: {Err}",
+	"context.deadlineExceededError": "context deadline exceeded",
+	"*poll.DeadlineExceededError":   "i/o timeout", // internal/poll/fd.go
+	"poll.errNetClosing":            "use of closed network connection",
+}
+
+// ErrorMessage returns what the Error method of the value in an interface would, if it has one
+// of errorForms or is a syscall.Errno. It is a string, cut where a part of it is: Len is negative where nobody knows how
+// long the cause's message is, in whose place its type stands in parentheses.
+func ErrorMessage(v *capture.Value) (message capture.Value, ok bool) {
+	if v.Type == nil || v.Type.Kind != reflect.Interface || !known(v.Elem) {
+		return capture.Value{}, false
+	}
+	message = capture.Value{Name: v.Name, Type: stringType}
+	if v.Dynamic == "syscall.Errno" && v.Elem.Type != nil && v.Elem.Type.Kind == reflect.Uint {
+		// The numbers of this machine, which is the target's.
+		addText(&message, syscall.Errno(v.Elem.Num).Error())
+		return message, true
+	}
+	form, ok := errorForms[v.Dynamic]
+	for ok && form != "" {
+		before, rest, _ := strings.Cut(form, "{")
+		addText(&message, before)
+		if rest == "" {
+			break
+		}
+		field, after, _ := strings.Cut(rest, "}")
+		ok, form = addField(&message, v.Elem.Elem, field), after
+	}
+	return message, ok
+}
+
+// addField appends a field of an error; not ok if that is not known.
+func addField(message, of *capture.Value, field string) bool {
+	name, quoted := strings.CutPrefix(field, "q ")
+	f := fieldOf(of, name)
+	if name == "Err" && known(f) {
+		cause, ok := ErrorMessage(f)
+		if !ok && f.Dynamic == "" {
+			return false
+		} else if !ok { // it is further away than what is fetched
+			addText(message, "("+f.Dynamic+")")
+			message.Len = -1
+			return true
+		}
+		f = &cause
+	}
+	if !known(f) || f.Type == nil || f.Type.Kind != reflect.String {
+		return false
+	}
+	if quoted && !f.Cut() {
+		addText(message, strconv.Quote(string(f.Bytes)))
+		return true
+	} else if quoted {
+		addText(message, `"`)
+	}
+	add(message, f)
+	return true
+}
+
+func addText(message *capture.Value, text string) {
+	add(message, &capture.Value{Type: stringType, Bytes: []byte(text), Len: int64(len(text))})
+}
+
+// add appends a string; what would stand behind a cut is only counted.
+func add(message, s *capture.Value) {
+	if !message.Cut() {
+		message.Bytes = append(message.Bytes, s.Bytes...)
+	}
+	if message.Len += s.Len; s.Len < 0 {
+		message.Len = -1
+	}
+}
