@@ -1,0 +1,325 @@
+package metrics
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/clocks"
+	"github.com/ftgo/ftgo/internal/stats"
+)
+
+// Books add up what is told of one file of a program after the other, and of several at the same time: of each
+// that is probed there is a [Page]. Who reads them never waits for who writes, nor the other way round, for
+// longer than it takes to copy some pointers.
+type Books struct {
+	now   func() time.Time
+	mu    sync.Mutex
+	about About
+	from  time.Time
+	past  *account // of pages that were closed; it does not change
+	open  []*Page
+	own   Run                  // what is of no page: Plans, Failed and Own
+	told  map[string]time.Time // when functions, and "", which is all, began, as was told
+	known map[string]bool      // functions that files have had, and that were not told to have gone
+}
+
+// NewBooks returns those of nothing, from a moment on.
+func NewBooks(about About, from time.Time) *Books {
+	return &Books{now: time.Now, about: about, from: from, past: &account{at: from}, told: make(map[string]time.Time), known: make(map[string]bool)}
+}
+
+// Page is what is told of one file.
+type Page struct {
+	books     *Books
+	file      File
+	functions []string // that are going to be probed
+	now       *account // the last reading; it does not change
+}
+
+// account is what was counted up to a moment.
+type account struct {
+	at    time.Time
+	run   Run // without what is of no page
+	funcs map[string]*Function
+}
+
+// Open opens a page for a file that is going to be probed.
+func (b *Books) Open() *Page {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := &Page{books: b, now: &account{}}
+	b.open = append(b.open, p)
+	b.own.Plans++
+	return p
+}
+
+// Failed counts a file that could not be probed.
+func (b *Books) Failed() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.own.Failed++
+}
+
+// Reading is what a page is told.
+type Reading struct {
+	At      time.Time
+	Funcs   []stats.Function
+	Summary *stats.Summary
+	Used    time.Duration // the CPU time that the program has used
+}
+
+// Put writes down a reading of all that has happened since the page was opened. What is counted stays where it
+// is if the reading has less: of what seemed unwound, a return may yet come.
+func (p *Page) Put(r *Reading) {
+	s := r.Summary
+	next := &account{at: r.At, funcs: make(map[string]*Function, len(r.Funcs)), run: Run{
+		Probes: s.Probes, Budget: s.Budget, Skipped: len(s.Skipped),
+		Counts: Counts{
+			Hits: s.Hits, Delivered: s.Delivered, Counted: s.Counted, Filtered: s.Filtered, Lost: s.Lost, Unparsed: s.Unparsed, CPU: r.Used,
+		},
+	}}
+	if s.Probing != nil {
+		next.run.Cost = time.Duration(s.Probing.NS)
+	}
+	before := p.now
+	next.run.Counts.raise(&before.run.Counts)
+	for i := range r.Funcs {
+		f := newFunction(&r.Funcs[i], s.Seconds)
+		f.Since = r.At.Add(-time.Duration(s.Seconds * float64(time.Second)))
+		if other := next.funcs[f.Name]; other != nil { // some symbols share a name
+			f = other.plus(f)
+			f.Seen = other.Seen
+		}
+		next.funcs[f.Name] = f
+	}
+	for name, f := range next.funcs {
+		if had := before.funcs[name]; had != nil {
+			f.raise(had)
+		}
+	}
+	p.books.mu.Lock()
+	defer p.books.mu.Unlock()
+	p.now = next
+}
+
+// Describe says which file it is, and which functions are going to be probed.
+func (p *Page) Describe(f File, functions []string) {
+	b := p.books
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f.PIDs = p.file.PIDs
+	p.file, p.functions = f, functions
+	for _, name := range functions {
+		b.known[name] = true
+	}
+}
+
+// Gone are functions that files have had, and that none has which is probed now, once each.
+func (b *Books) Gone() (gone []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	has := make(map[string]bool)
+	for _, p := range b.open {
+		for _, name := range p.functions {
+			has[name] = true
+		}
+	}
+	for name := range b.known {
+		if !has[name] {
+			gone = append(gone, name)
+			delete(b.known, name)
+		}
+	}
+	slices.Sort(gone)
+	return gone
+}
+
+// Anew is said when other functions are wanted: none of those before is missed.
+func (b *Books) Anew() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	clear(b.known)
+}
+
+// Running notes which processes run the file.
+func (p *Page) Running(pids []int) {
+	p.books.mu.Lock()
+	defer p.books.mu.Unlock()
+	p.file.PIDs = pids
+}
+
+// Close keeps what was counted, of a file that is probed no more.
+func (p *Page) Close() {
+	b := p.books
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open = slices.DeleteFunc(b.open, func(other *Page) bool { return other == p })
+	b.past = sum(b.past, p.now)
+}
+
+// Used notes how much CPU time ftgo has used.
+func (b *Books) Used(own time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.own.Own = max(b.own.Own, own)
+}
+
+// began is when something began, by the system's clock as it is at a moment: else it would seem to begin after now when that was set back.
+// What was told once stays when the clock is set ahead, because a counter that begins later than it did begins anew.
+func (b *Books) began(what string, t, now time.Time) time.Time {
+	t = now.Round(0).Add(t.Sub(now))
+	if told, ok := b.told[what]; ok && t.Sub(told) > -clocks.LeastSet {
+		return told
+	}
+	b.told[what] = t
+	return t
+}
+
+// Snapshot is all that is known now. Times are those of the system's clock as it is now.
+func (b *Books) Snapshot() *Snapshot {
+	made := b.now()
+	b.mu.Lock()
+	total, run, accounts := b.past, b.own, make([]*account, 0, len(b.open))
+	for _, p := range b.open {
+		if p.now.funcs != nil { // else it is not probed yet
+			accounts = append(accounts, p.now)
+			run.Files = withFile(run.Files, p.file)
+		}
+	}
+	b.mu.Unlock()
+	probed := make(map[string]bool)
+	for _, a := range accounts {
+		total = sum(total, a)
+		for name := range a.funcs {
+			probed[name] = true
+		}
+		run.Probes += a.run.Probes
+		run.Skipped += a.run.Skipped
+		run.Budget = max(run.Budget, a.run.Budget)
+	}
+	run.Counts = total.run.Counts
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := &Snapshot{From: b.began("", b.from, made), At: made.Add(total.at.Sub(made)), Made: made, About: b.about, Run: run}
+	for _, f := range total.funcs {
+		whole := *f
+		whole.Since = b.began(f.Name, f.Since, made)
+		whole.Probed = probed[f.Name]
+		s.Functions = append(s.Functions, whole)
+	}
+	slices.SortFunc(s.Functions, func(f, g Function) int { return strings.Compare(f.Name, g.Name) })
+	return s
+}
+
+// withFile are files and one more. The same build may be there twice, where it was deployed anew: who is told of
+// files takes these for one.
+func withFile(files []File, f File) []File {
+	i := slices.IndexFunc(files, func(g File) bool { return g.Path == f.Path && g.BuildID == f.BuildID && g.GoVersion == f.GoVersion })
+	if i < 0 {
+		return append(files, f)
+	}
+	files[i].PIDs = slices.Concat(files[i].PIDs, f.PIDs)
+	return files
+}
+
+// sum is a new account of both.
+func sum(a, b *account) *account {
+	whole := &account{at: later(a.at, b.at), funcs: make(map[string]*Function, len(a.funcs))}
+	whole.run.Counts = a.run.Counts.plus(&b.run.Counts)
+	maps.Copy(whole.funcs, a.funcs)
+	for name, f := range b.funcs {
+		if had := whole.funcs[name]; had != nil {
+			f = had.plus(f)
+		}
+		whole.funcs[name] = f
+	}
+	return whole
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// newFunction is what a reading has of a function, after so many seconds. Names are what the file says.
+func newFunction(from *stats.Function, seconds float64) *Function {
+	f := &Function{
+		Name: strings.ToValidUTF8(from.Name, "\uFFFD"), Calls: from.Calls, Completed: from.Completed, Unwound: from.Unwound, Untimed: from.CountedOnly, Lost: from.Lost,
+		Errors: from.Errors, ReturnsErrors: from.ReturnsErrors, Split: from.Split, Seen: from.Seen,
+	}
+	if f.Seen == (stats.Seen{}) {
+		f.Seen = stats.Seen{Timed: seconds, Counted: seconds, Of: seconds}
+	}
+	if from.Latency != nil && from.Latency.Count() > 0 {
+		f.Latency = from.Latency.Since(nil)
+		f.Low = f.Latency.Seconds()
+		f.High = f.Low
+	}
+	if from.Bounds != nil {
+		f.Low, f.High = from.Bounds.Low.Seconds(), from.Bounds.High.Seconds()
+	}
+	return f
+}
+
+// raise makes nothing less than it was before.
+func (f *Function) raise(before *Function) {
+	f.Since = before.Since
+	f.Calls, f.Completed, f.Unwound = max(f.Calls, before.Calls), max(f.Completed, before.Completed), max(f.Unwound, before.Unwound)
+	f.Untimed, f.Lost, f.Errors = max(f.Untimed, before.Untimed), max(f.Lost, before.Lost), max(f.Errors, before.Errors)
+	f.Low, f.High = max(f.Low, before.Low), max(f.High, before.High)
+	f.Seen.Timed, f.Seen.Counted = max(f.Seen.Timed, before.Seen.Timed), max(f.Seen.Counted, before.Seen.Counted)
+	f.Seen.Of, f.Seen.Missed = max(f.Seen.Of, before.Seen.Of), max(f.Seen.Missed, before.Seen.Missed)
+	f.Split.Running = max(f.Split.Running, before.Split.Running)
+	f.Split.Runnable = max(f.Split.Runnable, before.Split.Runnable)
+	f.Split.Waiting = max(f.Split.Waiting, before.Split.Waiting)
+}
+
+// plus is a new Function of both.
+func (f *Function) plus(g *Function) *Function {
+	s := *f
+	if g.Since.Before(f.Since) { // else a counter that goes on would seem to have begun anew
+		s.Since = g.Since
+	}
+	s.Calls += g.Calls
+	s.Completed += g.Completed
+	s.Unwound += g.Unwound
+	s.Untimed += g.Untimed
+	s.Lost += g.Lost
+	s.Errors += g.Errors
+	s.ReturnsErrors = f.ReturnsErrors || g.ReturnsErrors
+	s.Low += g.Low
+	s.High += g.High
+	s.Split.Add(g.Split)
+	s.Seen = f.Seen.Plus(g.Seen)
+	if s.Latency = cmp.Or(f.Latency, g.Latency); f.Latency != nil && g.Latency != nil {
+		s.Latency = f.Latency.Since(nil)
+		s.Latency.Add(g.Latency)
+	}
+	return &s
+}
+
+// plus are the counts of both.
+func (c Counts) plus(d *Counts) Counts {
+	c.Hits += d.Hits
+	c.Delivered += d.Delivered
+	c.Counted += d.Counted
+	c.Filtered += d.Filtered
+	c.Lost += d.Lost
+	c.Unparsed += d.Unparsed
+	c.Cost += d.Cost
+	c.CPU += d.CPU
+	return c
+}
+
+// raise makes no count less than it was before.
+func (c *Counts) raise(before *Counts) {
+	c.Hits, c.Delivered, c.Counted = max(c.Hits, before.Hits), max(c.Delivered, before.Delivered), max(c.Counted, before.Counted)
+	c.Filtered, c.Lost, c.Unparsed = max(c.Filtered, before.Filtered), max(c.Lost, before.Lost), max(c.Unparsed, before.Unparsed)
+	c.Cost, c.CPU = max(c.Cost, before.Cost), max(c.CPU, before.CPU)
+}

@@ -1,0 +1,263 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/testdata/setclock"
+)
+
+var began = time.Unix(1_800_000_000, 0)
+
+// reading is one after so many seconds, of functions.
+func reading(after int, summary stats.Summary, funcs ...stats.Function) *Reading {
+	summary.Seconds = float64(after)
+	return &Reading{At: began.Add(time.Duration(after) * time.Second), Funcs: funcs, Summary: &summary, Used: time.Duration(after) * time.Second}
+}
+
+// timed is a function with calls that took so many ns each.
+func timed(name string, took ...int64) stats.Function {
+	f := stats.Function{Name: name, Calls: uint64(len(took)), Completed: uint64(len(took)), Latency: &stats.Histogram{}}
+	for _, ns := range took {
+		f.Time(stats.Timing{Raw: ns + 100, Net: ns, Low: ns - 10, High: ns + 20}, true)
+	}
+	return f
+}
+
+// named is a function of a snapshot.
+func named(t *testing.T, s *Snapshot, name string) Function {
+	t.Helper()
+	for _, f := range s.Functions {
+		if f.Name == name {
+			return f
+		}
+	}
+	t.Fatalf("there is no %s", name)
+	return Function{}
+}
+
+// TestBooks: what was counted of a file stays when another takes its place, under the same name. What that
+// does not have is there, and not probed.
+func TestBooks(t *testing.T) {
+	b := NewBooks(About{Service: "shop"}, began)
+	old := b.Open()
+	old.Describe(File{Path: "/bin/shop", BuildID: "1"}, nil)
+	old.Put(reading(1, stats.Summary{Probes: 4, Hits: 10, Lost: 1, Budget: 0.25}, timed("main.a", 1000, 2000), timed("main.gone", 5)))
+	during := b.Open()
+	during.Describe(File{Path: "/bin/shop", BuildID: "2"}, nil)
+	during.Put(reading(2, stats.Summary{Probes: 2, Hits: 3}, timed("main.a", 4000)))
+	s := b.Snapshot()
+	if a := named(t, s, "main.a"); a.Calls != 3 || a.Latency.Sum() != 7000 || !a.Probed || a.Since != began {
+		t.Errorf("of two files at the same time: %+v", a)
+	}
+	if s.Run.Probes != 6 || s.Run.Hits != 13 || len(s.Run.Files) != 2 || s.Run.Budget != 0.25 || s.Run.Plans != 2 {
+		t.Errorf("of two files at the same time: %+v", s.Run)
+	}
+	old.Put(reading(3, stats.Summary{Hits: 11, Lost: 1}, timed("main.a", 1000, 2000, 3000), timed("main.gone", 5)))
+	old.Close()
+	before := s
+	s = b.Snapshot()
+	a, gone := named(t, s, "main.a"), named(t, s, "main.gone")
+	if a.Calls != 4 || a.Latency.Count() != 4 || math.Abs(a.Low-9960e-9) > 1e-12 || math.Abs(a.High-10080e-9) > 1e-12 {
+		t.Errorf("after the first was closed: %+v", a)
+	}
+	if gone.Calls != 1 || gone.Probed {
+		t.Errorf("a function that is in no file: %+v", gone)
+	}
+	if s.Run.Hits != 14 || s.Run.Lost != 1 || s.Run.Probes != 2 || s.Run.CPU != 5*time.Second || !s.At.Equal(began.Add(3*time.Second)) {
+		t.Errorf("after the first was closed: %+v", s.Run)
+	}
+	if old := named(t, before, "main.a"); old.Calls != 3 || old.Latency.Count() != 3 {
+		t.Errorf("an earlier snapshot has changed: %+v", old)
+	}
+}
+
+// TestSinceStays: a function is counted from when it was first probed on, whichever of two files ends first. What
+// begins later than it did before is taken for a counter that began anew.
+func TestSinceStays(t *testing.T) {
+	b := NewBooks(About{}, began)
+	old, failed := b.Open(), b.Open()
+	old.Put(reading(1, stats.Summary{}, timed("main.a", 1)))
+	failed.Put(&Reading{At: began.Add(9 * time.Second), Funcs: []stats.Function{timed("main.a", 2)}, Summary: &stats.Summary{Seconds: 2}})
+	before := named(t, b.Snapshot(), "main.a").Since
+	failed.Close()
+	if after := named(t, b.Snapshot(), "main.a").Since; before != began || after != began {
+		t.Errorf("probed since %v, then since %v, not %v", before, after, began)
+	}
+}
+
+// TestYears: latencies of many goroutines add up to more than the 292 years of an int64 within days, and counters go
+// on, none of them backward.
+func TestYears(t *testing.T) {
+	const years = math.MaxInt64 / 2
+	b := NewBooks(About{}, began)
+	before := 0.0
+	for range 3 {
+		p, f := b.Open(), timed("main.a", years)
+		f.Split = stats.Split{Running: 1, Waiting: years}
+		p.Put(reading(1, stats.Summary{}, f))
+		p.Close()
+		a := b.Snapshot().Functions[0]
+		if sum := a.Latency.Seconds(); sum < before+0.99*Seconds(years) || a.Low < 0.99*sum || a.Split.Waiting < years || a.Split.Sum() < years {
+			t.Errorf("after %v s: %v s, %+v", before, sum, a)
+		}
+		before = a.Latency.Seconds()
+	}
+}
+
+// TestSameBuild: a build that was deployed anew is one file, of which several processes may run either.
+func TestSameBuild(t *testing.T) {
+	b := NewBooks(About{}, began)
+	for pid := range 2 {
+		p := b.Open()
+		p.Describe(File{Path: "/bin/shop", BuildID: "1"}, nil)
+		p.Running([]int{pid})
+		p.Put(reading(1, stats.Summary{}))
+	}
+	for range 2 { // the first has changed nothing
+		if files := b.Snapshot().Run.Files; len(files) != 1 || !slices.Equal(files[0].PIDs, []int{0, 1}) {
+			t.Errorf("%+v", files)
+		}
+	}
+}
+
+// TestGone: a function that no file has any more is told once, unless nobody wants it any more. It is not gone for as long as
+// a former file is probed, or another program of the name has it.
+func TestGone(t *testing.T) {
+	b := NewBooks(About{}, began)
+	pages := make(map[string]*Page)
+	for _, c := range []struct {
+		closed, opened  string
+		functions, gone []string
+		anew            bool
+	}{
+		{"", "shop", []string{"a", "b", "c"}, nil, false},
+		{"", "other", []string{"x"}, nil, false},
+		{"", "new shop", []string{"a"}, nil, false},
+		{"shop", "", nil, []string{"b", "c"}, false},
+		{"other", "", nil, []string{"x"}, false},
+		{"", "third shop", []string{"a", "d"}, nil, false},
+		{"new shop", "", nil, nil, false},
+		{"third shop", "fourth shop", []string{"e"}, nil, true},
+		{"fourth shop", "last shop", nil, []string{"e"}, false},
+	} {
+		if c.anew {
+			b.Anew()
+		}
+		if c.closed != "" {
+			pages[c.closed].Close()
+		}
+		if c.opened != "" {
+			pages[c.opened] = b.Open()
+			pages[c.opened].Describe(File{}, c.functions)
+		}
+		if gone := b.Gone(); !slices.Equal(gone, c.gone) {
+			t.Errorf("with %q, without %q there is no more %q, not %q", c.opened, c.closed, gone, c.gone)
+		}
+	}
+}
+
+// TestNeverLess: a reading that has less of something changes no count.
+func TestNeverLess(t *testing.T) {
+	b := NewBooks(About{}, began)
+	p := b.Open()
+	first, second := timed("main.a", 1, 2), timed("main.a", 1, 2)
+	first.Unwound, first.Split = 3, stats.Split{Running: 5, Waiting: 7}
+	second.Unwound, second.Split = 2, stats.Split{Running: 6, Waiting: 6}
+	p.Put(reading(1, stats.Summary{Hits: 9, Lost: 2, Probing: &stats.Probing{NS: 50}}, first))
+	p.Put(reading(2, stats.Summary{Hits: 9, Lost: 1, Probing: &stats.Probing{NS: 40}}, second))
+	s := b.Snapshot()
+	if f := s.Functions[0]; f.Unwound != 3 || f.Split != (stats.Split{Running: 6, Waiting: 7}) {
+		t.Errorf("%+v", f)
+	}
+	if s.Run.Lost != 2 || s.Run.Cost != 50 || s.Run.CPU != 2*time.Second {
+		t.Errorf("%+v", s.Run)
+	}
+}
+
+// TestClockSet: numbers are of the time that the system's clock tells when they are asked for, however it was set. Nothing
+// they count has begun later than that, nor later than was told before.
+func TestClockSet(t *testing.T) {
+	began := time.Now()
+	b := NewBooks(About{}, began)
+	p := b.Open()
+	var since, from time.Time
+	for i, c := range []struct {
+		ahead, begun time.Duration // what is told of the beginning is so much ahead
+	}{{0, 0}, {3 * time.Hour, 0}, {-2 * time.Hour, -2 * time.Hour}, {-2*time.Hour - time.Millisecond, -2 * time.Hour}, {-time.Minute, -2 * time.Hour}, {time.Hour, -2 * time.Hour}, {-3 * time.Hour, -3 * time.Hour}} {
+		read := began.Add(time.Duration(i+1) * time.Second)
+		now := setclock.By(read.Add(time.Second/4), c.ahead)
+		b.now = func() time.Time { return now }
+		// It was read before the clock was set.
+		p.Put(&Reading{At: read, Funcs: []stats.Function{timed("main.a", 1000)}, Summary: &stats.Summary{Seconds: float64(i) + 0.5}})
+		s := b.Snapshot()
+		f := named(t, s, "main.a")
+		if got := s.Made.Round(0).Sub(s.At.Round(0)); s.Made != now || got != time.Second/4 {
+			t.Errorf("set by %v: of %v ago, at %v", c.ahead, got, s.Made)
+		}
+		if got := s.From.Round(0).Sub(began.Round(0)); got != c.begun {
+			t.Errorf("set by %v: from %v", c.ahead, got)
+		}
+		if got := f.Since.Round(0).Sub(s.From.Round(0)); got != time.Second/2 {
+			t.Errorf("set by %v: %s since %v", c.ahead, f.Name, got)
+		}
+		if i > 0 && (s.From.Round(0).After(from) || f.Since.Round(0).After(since)) || f.Since.Round(0).After(s.At.Round(0)) {
+			t.Errorf("set by %v: from %v, since %v, at %v, before from %v, since %v", c.ahead, s.From, f.Since, s.At, from, since)
+		}
+		from, since = s.From.Round(0), f.Since.Round(0)
+	}
+}
+
+// TestClockSetAhead: what was first probed when the system's clock was ahead has not begun after now when it is so no more.
+func TestClockSetAhead(t *testing.T) {
+	began := time.Now()
+	b := NewBooks(About{}, began)
+	p := b.Open()
+	var first time.Time
+	for i, ahead := range []time.Duration{3 * time.Hour, 3 * time.Hour, 0, 5 * time.Hour} {
+		read := setclock.By(began.Add(time.Duration(i+1)*time.Second), ahead)
+		b.now = func() time.Time { return read }
+		p.Put(&Reading{At: read, Funcs: []stats.Function{timed("main.a", 1000)}, Summary: &stats.Summary{Seconds: float64(i) + 0.5}})
+		since := named(t, b.Snapshot(), "main.a").Since.Round(0)
+		if i == 0 {
+			first = since
+		}
+		want := first
+		if i > 1 {
+			want = first.Add(-3 * time.Hour)
+		}
+		if !since.Equal(want) || since.After(read.Round(0)) {
+			t.Errorf("set by %v: since %v, not %v, at %v", ahead, since, want, read)
+		}
+	}
+}
+
+// TestExponential: each latency is in the bucket whose bounds are around it, within 1 %.
+func TestExponential(t *testing.T) {
+	for _, scale := range []int{0, 3, 6} {
+		for _, ns := range []int64{1, 3, 999, 1_000_000, 1 << 30, 12_345_678_901, math.MaxInt64} {
+			var h stats.Histogram
+			h.Record(ns)
+			e := NewExponential(&h, scale)
+			factor := math.Exp2(math.Exp2(-float64(scale)))
+			low, high := math.Pow(factor, float64(e.First)), math.Pow(factor, float64(e.First+1))
+			if seconds := Seconds(ns); len(e.Counts) != 1 || e.Counts[0] != 1 || seconds < low*0.99 || seconds > high*1.01 {
+				t.Errorf("scale %d: %v s is in the bucket from %v to %v", scale, seconds, low, high)
+			}
+		}
+	}
+	var h stats.Histogram
+	for _, ns := range []int64{0, 0, 1000, 4000, 4000} {
+		h.Record(ns)
+	}
+	e := NewExponential(&h, 0)
+	if e.Zero != 2 || e.First != -20 || len(e.Counts) != 3 || e.Counts[0] != 1 || e.Counts[1] != 0 || e.Counts[2] != 2 {
+		t.Errorf("%+v", e)
+	}
+	if e := NewExponential(nil, 6); len(e.Counts) != 0 || e.Zero != 0 {
+		t.Errorf("of nothing: %+v", e)
+	}
+}

@@ -1,0 +1,93 @@
+// Package metrics knows the numbers that are kept of a program over weeks: one [Snapshot], which writers of
+// several formats share, and the [Books] that add up what was seen of one file of the program after the other.
+// It knows no format.
+package metrics
+
+import (
+	"time"
+
+	"github.com/ftgo/ftgo/internal/stats"
+)
+
+// Snapshot is what is known at a moment. It does not change once it was made, and has all that a writer needs.
+// What is counted never goes backward from one to the next.
+type Snapshot struct {
+	From, At  time.Time // what is counted has happened between; At is that of the last reading
+	Made      time.Time // when it was made: where nothing is probed, that is when it is of
+	About     About
+	Functions []Function // by their names, in order
+	Run       Run
+	// Sent is what has become of what was sent to others than ask, by what it consists of.
+	Sent map[string]Sending
+}
+
+// Sending counts items: Sent + Failed + Queued are all that there were.
+type Sending struct {
+	Sent, Queued uint64
+	Bytes        int // that are queued
+	// Failed are those that will never arrive, by why: "queue_full", "shutdown", "rejected" by one who has taken the rest
+	// of the message, and the status that the whole was refused by.
+	Failed map[string]uint64
+}
+
+// About is what stays the same for as long as ftgo runs.
+type About struct {
+	Release, GoVersion string // of ftgo
+	Host               string // its name
+	Kernel             string // its release
+	Service            string // what the program is called: the base name of Binary, or what -p says
+	Binary             string // the path as it was given, "" with -p
+	PID                int    // of ftgo
+}
+
+// File is a file of the program that is probed now.
+type File struct {
+	Path, BuildID, GoVersion string
+	// PIDs are those that run it.
+	PIDs []int
+}
+
+// Function is what is known of the calls of one function, of all files that have had it.
+type Function struct {
+	Name  string
+	Since time.Time // when it was first probed
+	// Probed: a file that has it is probed now. Else the program has lost it, or is not there.
+	Probed bool
+	// Calls have begun; Completed of them returned, and Unwound were left by panic, Goexit or the end of
+	// their goroutine. Untimed were counted and not timed, for the budget. Lost are those whose end was
+	// lost, which is known of files that are probed no more.
+	Calls, Completed, Unwound, Untimed, Lost uint64
+	// Errors of the completed calls returned one, if ReturnsErrors.
+	Errors        uint64
+	ReturnsErrors bool
+	// Latency has the completed calls, net of what probes cost; nil if none of them was timed. The sum of their
+	// real latencies is between Low and High, in seconds.
+	Latency   *stats.Histogram
+	Low, High float64
+	// Split divides their time, in nanoseconds; zero if nobody asked for it.
+	Split stats.Split
+	// Seen is for how much of the time that it was probed the budget has let calls be timed, and counted.
+	Seen stats.Seen
+}
+
+// Run is what holds for all functions together.
+type Run struct {
+	Counts
+	Files   []File
+	Probes  int     // that are armed
+	Skipped int     // functions that were selected, but can't be probed
+	Budget  float64 // the share of the program's CPU time that probes may take, 0 if there is no limit
+	// Plans is how often a file was planned to be probed, Failed how often that could not be done.
+	Plans, Failed uint64
+	Own           time.Duration // the CPU time that ftgo has used
+}
+
+// Counts are those of a run.
+type Counts struct {
+	// Hits is the kernel's count of them. They were Delivered, Filtered out by the kernel, or Lost; Counted of
+	// those delivered only counted calls.
+	Hits, Delivered, Counted, Filtered, Lost uint64
+	Unparsed                                 uint64 // records that were not understood
+	// Cost is what probes took of the program's CPU time CPU, as far as it is known.
+	Cost, CPU time.Duration
+}
