@@ -1,0 +1,338 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ftgo/ftgo/internal/stats"
+)
+
+var all = []Aspect{Calls, Errors, Latency, Tail}
+
+// world makes runs: what functions do, and by chance.
+type world struct{ *rand.Rand }
+
+func newWorld(seed uint64) world { return world{rand.New(rand.NewPCG(18, seed))} }
+
+// poisson is how many calls there are where so many are expected.
+func (w world) poisson(mean float64) uint64 {
+	return uint64(max(math.Round(mean+math.Sqrt(mean)*w.NormFloat64()), 0))
+}
+
+// run is one of ten seconds, of about so many calls, whose latencies are drawn.
+func (w world) run(calls float64, latency func() float64) Seen {
+	s := Seen{Seconds: 10, Calls: w.poisson(calls), Judged: true, Latency: &stats.Histogram{}}
+	s.Completed = s.Calls
+	for range s.Calls {
+		s.Latency.Record(int64(latency()))
+		if w.Float64() < 0.02 {
+			s.Failed++
+		}
+	}
+	return s
+}
+
+// logNormal are latencies with a median in ns, whose logarithm has a standard deviation of spread.
+func (w world) logNormal(median, spread float64) func() float64 {
+	return func() float64 { return median * math.Exp(spread*w.NormFloat64()) }
+}
+
+// TestFivePercent: of 200 functions with 1,000 calls each, whose latencies' logarithm has a standard deviation of
+// 0.17 (90 of 100 take at most 1.24 times the median), one that takes 5% longer is found in 19 of 20 comparisons,
+// and at most 1% of the others are called changed. With a spread of 0.5, that takes 8,800 calls.
+func TestFivePercent(t *testing.T) {
+	for _, test := range []struct {
+		spread, calls   float64
+		functions, runs int
+	}{{0.17, 1000, 200, 20}, {0.5, 8800, 20, 20}} {
+		found, falsely, unchanged := 0, 0, 0
+		for seed := range test.runs {
+			w := newWorld(uint64(seed))
+			var pairs []Pair
+			for i := range test.functions {
+				median := math.Exp(7 + 13*float64(i)/float64(test.functions)) // from 1 µs to half a second
+				p := Pair{Name: fmt.Sprint("f", i)}
+				p.Side[0] = []Seen{w.run(test.calls, w.logNormal(median, test.spread))}
+				if i == test.functions/3 {
+					median *= 1.05
+				}
+				p.Side[1] = []Seen{w.run(test.calls, w.logNormal(median, test.spread))}
+				pairs = append(pairs, p)
+			}
+			for i, f := range Compare(pairs, all, 0.01) {
+				changed := f.Name == fmt.Sprint("f", test.functions/3)
+				switch {
+				case changed && f.Changes[Latency].Changed && f.Slower > 0.5:
+					found++
+				case !changed:
+					unchanged++
+					if f.Changed {
+						falsely++
+						t.Logf("seed %d: %s is called changed: %+v", seed, f.Name, f.Changes)
+					}
+				}
+				if changed && f.Changed && i > falsely {
+					t.Errorf("seed %d: it is line %d", seed, i)
+				}
+			}
+		}
+		t.Logf("spread %g, %g calls: found %d of %d, %d of %d falsely", test.spread, test.calls, found, test.runs, falsely, unchanged)
+		if found < test.runs*19/20 || falsely*100 > unchanged {
+			t.Errorf("spread %g, %g calls: found %d of %d, %d of %d falsely", test.spread, test.calls, found, test.runs, falsely, unchanged)
+		}
+	}
+}
+
+// TestUnchanged: of functions that have not changed, at most 1% is called so by any test alone, whatever
+// latencies look like and however differently often each side was seen. No correction for many functions
+// hides it here: each is compared alone.
+func TestUnchanged(t *testing.T) {
+	for _, test := range []struct {
+		scenario string
+		calls    [2]float64
+		latency  func(w world) func() float64
+	}{
+		{"wide", [2]float64{1000, 1000}, func(w world) func() float64 { return w.logNormal(1e5, 1.5) }},
+		{"few of many", [2]float64{10000, 100}, func(w world) func() float64 { return w.logNormal(1e5, 0.5) }},
+		{"very few", [2]float64{20, 20}, func(w world) func() float64 { return w.logNormal(1e5, 0.5) }},
+		{"short", [2]float64{1000, 300}, func(w world) func() float64 { return w.logNormal(2, 0.5) }},
+		{"nearly all the same", [2]float64{3000, 200}, func(w world) func() float64 {
+			return func() float64 {
+				if w.Float64() < 0.03 {
+					return 1e6
+				}
+				return 50
+			}
+		}},
+		{"two ways", [2]float64{500, 1500}, func(w world) func() float64 {
+			return func() float64 {
+				if w.Float64() < 0.2 {
+					return 1e6 * math.Exp(w.NormFloat64())
+				}
+				return 1e3 * math.Exp(0.1*w.NormFloat64())
+			}
+		}},
+	} {
+		const number = 3000
+		var changed [Aspects]int
+		w := newWorld(7)
+		for range number {
+			p := Pair{Side: [2][]Seen{{w.run(test.calls[0], test.latency(w))}, {w.run(test.calls[1], test.latency(w))}}}
+			p.Side[0][0].Seconds = 10 * test.calls[0] / test.calls[1]
+			for a, c := range Compare([]Pair{p}, all, 0.01)[0].Changes {
+				if c.Tested && c.P <= 0.01 {
+					changed[a]++
+				}
+			}
+		}
+		for a, n := range changed {
+			// 30 are expected at most; by chance there are 46 in one of 500 comparisons.
+			if n > 46 {
+				t.Errorf("%s: %s: %d of %d", test.scenario, Names[a], n, number)
+			}
+		}
+		t.Logf("%s: %v of %d", test.scenario, changed, number)
+	}
+}
+
+// TestRunsDiffer: where runs of one side differ by more than chance, as hosts do, that is not taken for a
+// change; and a change that is larger is found all the same.
+func TestRunsDiffer(t *testing.T) {
+	falsely, found := 0, 0
+	const functions, rounds = 100, 20
+	for seed := range rounds {
+		w := newWorld(uint64(seed))
+		var pairs []Pair
+		for i := range functions {
+			p := Pair{Name: fmt.Sprint("f", i)}
+			for side := range p.Side {
+				for range 4 {
+					median, calls := 1e5*math.Exp(0.05*w.NormFloat64()), 500*math.Exp(0.1*w.NormFloat64())
+					if i == 7 && side == 1 {
+						median *= 1.5
+					}
+					p.Side[side] = append(p.Side[side], w.run(calls, w.logNormal(median, 0.2)))
+				}
+			}
+			pairs = append(pairs, p)
+		}
+		for _, f := range Compare(pairs, all, 0.01) {
+			switch {
+			case f.Name == "f7" && f.Changes[Latency].Changed:
+				found++
+			case f.Name != "f7" && f.Changed:
+				falsely++
+			}
+		}
+		// Each run taken for all there is, chance is all that is left: then most seem changed.
+		if seed == 0 {
+			alone := 0
+			for i := range pairs {
+				for side := range pairs[i].Side {
+					pairs[i].Side[side] = []Seen{together(pairs[i].Side[side])}
+				}
+			}
+			for _, f := range Compare(pairs, all, 0.01) {
+				if f.Changed {
+					alone++
+				}
+			}
+			if alone < functions/10 {
+				t.Errorf("runs put together: %d of %d are called changed, so that this shows nothing", alone, functions)
+			}
+		}
+	}
+	t.Logf("found %d of %d, %d of %d falsely", found, rounds, falsely, rounds*(functions-1))
+	if found < rounds*19/20 || falsely*100 > rounds*(functions-1) {
+		t.Errorf("found %d of %d, %d of %d falsely", found, rounds, falsely, rounds*(functions-1))
+	}
+}
+
+// TestExact: small numbers have exact tests.
+func TestExact(t *testing.T) {
+	p := func(s statistic) float64 { return s.p(1) }
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-6*want {
+			t.Errorf("%s: p %.10g, want %.10g", what, got, want)
+		}
+	}
+	one := func(calls uint64, seconds float64) []Seen { return []Seen{{Calls: calls, Seconds: seconds}} }
+	near("12 calls and none", p(rates([2][]Seen{one(12, 10), one(0, 10)})), 2*math.Pow(0.5, 12))
+	near("5 calls in a tenth of the time", p(rates([2][]Seen{one(0, 10), one(5, 1)})), 2*math.Pow(1./11, 5))
+	near("the same", p(rates([2][]Seen{one(7, 10), one(7, 10)})), 1)
+	failed := func(n, all uint64) []Seen { return []Seen{{Failed: n, Completed: all}} }
+	of := func(s Seen) (uint64, uint64) { return s.Failed, s.Completed }
+	// Fisher's tea: 3 of 4 and 1 of 4.
+	near("tea", p(shares([2][]Seen{failed(3, 4), failed(1, 4)}, of)), 2*17./70)
+	near("all of 5 and none of 5", p(shares([2][]Seen{failed(5, 5), failed(0, 5)}, of)), 2./252)
+	if s := shares([2][]Seen{failed(0, 5), failed(0, 9)}, of); !s.known || p(s) != 1 {
+		t.Errorf("nothing fails: %+v", s)
+	}
+	if s := rates([2][]Seen{one(0, 10), one(0, 10)}); s.known {
+		t.Errorf("nothing is called: %+v", s)
+	}
+	if s := rates([2][]Seen{one(1<<50, 1e-320), one(1<<50, 1e10)}); s.known {
+		t.Errorf("no time beside the other: %+v", s)
+	}
+	taken := func(ns ...int64) []Seen {
+		h := &stats.Histogram{}
+		for _, n := range ns {
+			h.Record(n)
+		}
+		return []Seen{{Latency: h}}
+	}
+	s, slower := ranks([2][]Seen{taken(1, 2, 2, 3, 3, 3, 4), taken(2, 3, 4, 4, 5, 5, 6)})
+	// By hand: 40.5 of 49 pairs are slower; ties of 3, 4, 3 and 2.
+	u, n := 40.5, 14.0
+	variance := 49. / 12 * (n + 1 - (24+60+24+6)/(n*(n-1)))
+	near("slower", slower, u/49)
+	near("ranks", p(s), math.Erfc((u-24.5)/math.Sqrt(variance)/math.Sqrt2))
+	if s.known {
+		t.Error("seven calls are enough for ranks")
+	}
+	for _, large := range []uint64{99_000, 101_000} { // the exact test and the normal one agree where they meet
+		a, b := large/2-500, large/2+500
+		exact, normal := p(rates([2][]Seen{one(a, 1), one(b, 1)})), math.Erfc(1000/math.Sqrt(float64(large))/math.Sqrt2)
+		if math.Abs(exact/normal-1) > 0.05 {
+			t.Errorf("%d calls: %g, of the normal distribution %g", large, exact, normal)
+		}
+	}
+}
+
+// TestFarOff: however unlikely a difference is by chance alone, it is compared with how much runs differ.
+func TestFarOff(t *testing.T) {
+	for _, c := range []struct {
+		scenario string
+		calls    [2][]uint64
+		changed  bool
+	}{
+		{"as runs differ", [2][]uint64{{5000, 7000, 4500, 6500, 6000}, {7500, 5500, 7000, 6250, 6500}}, false},
+		{"more than runs differ", [2][]uint64{{500, 700, 450, 650, 600}, {7500, 5500, 7000, 6250, 6500}}, true},
+		{"two runs each", [2][]uint64{{1000, 1040}, {9000, 9300}}, true},
+		{"three runs", [2][]uint64{{1000, 1040}, {9000, 9300, 9600}}, true},
+	} {
+		var p Pair
+		for side, runs := range c.calls {
+			for _, calls := range runs {
+				p.Side[side] = append(p.Side[side], Seen{Seconds: 1, Calls: calls})
+			}
+		}
+		if f := Compare([]Pair{p}, []Aspect{Calls}, 0.01)[0]; f.Changed != c.changed || !(f.P >= 0 && f.P <= 1) {
+			t.Errorf("%s: changed %v, p %v, %+v", c.scenario, f.Changed, f.P, f.Changes[Calls].of)
+		}
+	}
+	for _, z := range []float64{1, 6, 6.3, 6.4, 7, 9, 20, 37} { // there and back
+		if got := deviations(math.Log(math.Erfc(z / math.Sqrt2))); math.Abs(got-z) > 1e-4 {
+			t.Errorf("%v standard deviations are taken for %v", z, got)
+		}
+	}
+}
+
+// TestUnjudged: a run whose results nobody looked at tells nothing of errors, rather than that there were none.
+func TestUnjudged(t *testing.T) {
+	judged, not := Seen{Seconds: 1, Calls: 1000, Completed: 1000, Failed: 100, Judged: true}, Seen{Seconds: 1, Calls: 1000, Completed: 1000}
+	for _, c := range []struct {
+		old    []Seen
+		tested bool
+	}{{[]Seen{judged, not, not}, true}, {[]Seen{not}, false}} {
+		f := Compare([]Pair{{"f", [2][]Seen{c.old, {judged, judged}}}}, []Aspect{Errors}, 0.01)[0]
+		e := f.Changes[Errors]
+		if f.Changed || e.Tested != c.tested || c.tested && (e.Old != 0.1 || e.New != 0.1 || e.P != 1) || !c.tested && !math.IsNaN(e.Old) {
+			t.Errorf("%+v: %+v", c.old, e)
+		}
+	}
+}
+
+// TestOrder: what has changed most comes first; what was not there before is most of all.
+func TestOrder(t *testing.T) {
+	w := newWorld(3)
+	pair := func(name string, calls [2]float64, median [2]float64) Pair {
+		return Pair{name, [2][]Seen{{w.run(calls[0], w.logNormal(median[0], 0.3))}, {w.run(calls[1], w.logNormal(median[1], 0.3))}}}
+	}
+	got := ""
+	for _, f := range Compare([]Pair{
+		pair("same", [2]float64{1000, 1000}, [2]float64{1e5, 1e5}),
+		pair("never", [2]float64{0, 0}, [2]float64{1e5, 1e5}),
+		pair("twice", [2]float64{1000, 2000}, [2]float64{1e5, 1e5}),
+		pair("new", [2]float64{0, 300}, [2]float64{1e5, 1e5}),
+		pair("slow", [2]float64{1000, 1000}, [2]float64{1e5, 1e6}),
+	}, all, 0.01) {
+		got += fmt.Sprint(f.Name, " ", f.Changed, " ")
+	}
+	if want := "new true slow true twice true same false never false "; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestBounded: latencies that differ by less than what is known of the cost of probes are not called changed.
+func TestBounded(t *testing.T) {
+	at := func(ns int64) *stats.Histogram {
+		h := &stats.Histogram{}
+		for range 1000 {
+			h.Record(ns)
+		}
+		return h
+	}
+	seen := func(low, ns, high int64) []Seen {
+		s := Seen{Seconds: 1, Calls: 1000, Completed: 1000}
+		s.AddLatency(at(ns), at(low), at(high))
+		return []Seen{s}
+	}
+	for _, c := range []struct {
+		name     string
+		old, now []Seen
+		changed  bool
+	}{
+		{"known exactly", seen(100, 100, 100), seen(200, 200, 200), true},
+		{"bounds meet", seen(0, 100, 300), seen(100, 200, 400), false},
+		{"bounds are apart", seen(0, 100, 300), seen(900, 1000, 1200), true},
+	} {
+		f := Compare([]Pair{{Name: "f", Side: [2][]Seen{c.old, c.now}}}, []Aspect{Latency, Tail}, 0.01)[0]
+		if f.Changed != c.changed || !f.Changes[Latency].Tested {
+			t.Errorf("%s: %+v", c.name, f)
+		}
+	}
+}
