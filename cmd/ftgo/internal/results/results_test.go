@@ -1,0 +1,357 @@
+package results
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/internal/stats"
+)
+
+var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+
+// table are functions whose calls a machine has made, and all of which took some time.
+type table map[string]*stats.Function
+
+// call makes one call of a function; what probes cost is known if bounded.
+func (t table) call(name string, ns int64, bounded bool) {
+	f := t[name]
+	if f == nil {
+		f = &stats.Function{Name: name, Latency: &stats.Histogram{}, ReturnsErrors: true, Events: []uint64{0}}
+		t[name] = f
+	}
+	f.Calls++
+	f.Completed++
+	f.Self += ns
+	f.Events[0]++
+	if ns%10 == 0 {
+		f.Errors++
+	}
+	f.Time(stats.Timing{Raw: ns + 3000, Net: ns, Low: max(ns-1500, 0), High: ns + 800}, bounded)
+}
+
+// write writes what a machine has seen in ten seconds, as ftgo does.
+func (t table) write(host string, began time.Time) string {
+	var rows []stats.Row
+	var calls uint64
+	for i := range len(t) {
+		f := *t[fmt.Sprint("main.f", i)]
+		rows = append(rows, stats.NewRow(f, 10))
+		calls += f.Calls
+	}
+	var b bytes.Buffer
+	o := render.Options{Latency: true, Errors: true, Events: []string{"sched:sched_switch"}}
+	s := stats.Summary{Host: host, Began: began, Seconds: 10, Hits: 2 * calls, Delivered: 2*calls - 1, Lost: 1, Kernel: &stats.KernelEvents{Delivered: calls}}
+	if err := render.Functions(&b, render.JSON, rows, o); err != nil {
+		panic(err) // a buffer takes everything
+	}
+	if err := render.SummaryJSON(&b, s, nil); err != nil {
+		panic(err)
+	}
+	return b.String()
+}
+
+func read(t *testing.T, text, file string) []*Run {
+	t.Helper()
+	runs, err := Read(strings.NewReader(text), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runs
+}
+
+// machines are 200 that have seen calls of 20 functions, and one that has seen all of these.
+func machines(tb testing.TB, number, calls int, bounded bool) (texts []string, all table) {
+	tb.Helper()
+	random := rand.New(rand.NewPCG(18, 200))
+	all = make(table)
+	for i := range number {
+		one := make(table)
+		for f := range 20 {
+			name := fmt.Sprint("main.f", f)
+			for range calls {
+				ns := int64(math.Exp(float64(8+f%8) + 0.5*random.NormFloat64()))
+				one.call(name, ns, bounded)
+				all.call(name, ns, bounded)
+			}
+		}
+		texts = append(texts, one.write(fmt.Sprint("web", i), noon))
+	}
+	return texts, all
+}
+
+// TestMergeEqualsAll: what 200 machines wrote adds up to what one had written of all calls, in
+// every number of every function.
+func TestMergeEqualsAll(t *testing.T) {
+	for _, bounded := range []bool{true, false} {
+		texts, all := machines(t, 200, 30, bounded)
+		var runs []*Run
+		for i, text := range texts {
+			runs = append(runs, read(t, text, fmt.Sprint("out", i))...)
+		}
+		got, err := Merge(runs, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Seconds != 10 || got.Hits != 200*20*30*2 || got.Lost != 200 || !got.Errors || got.Host != "" || !reflect.DeepEqual(got.Events, []string{"sched:sched_switch"}) {
+			t.Errorf("summary %+v", got.Summary)
+		}
+		for i, row := range got.Rows {
+			want := stats.NewRow(*all[row.Name], 10)
+			if row.Name != fmt.Sprint("main.f", i) {
+				t.Fatalf("row %d is of %s", i, row.Name)
+			}
+			if want.Raw != row.Raw || !reflect.DeepEqual(row.Latency, want.Latency) || !reflect.DeepEqual(row.Bounds, want.Bounds) {
+				t.Errorf("%s, bounds %v: another histogram: %d calls, p50 %d, want %d calls, p50 %d", row.Name, bounded,
+					row.Latency.Count(), row.Latency.Quantile(0.5), want.Latency.Count(), want.Latency.Quantile(0.5))
+			}
+			row.Latency, row.Net, row.Bounds, want.Latency, want.Net, want.Bounds = nil, nil, nil, nil, nil, nil
+			if !bounded {
+				row.Self, want.Self = 0, 0 // it is not known
+			}
+			if !reflect.DeepEqual(row, want) {
+				t.Errorf("bounds %v: row %+v, want %+v", bounded, row, want)
+			}
+		}
+	}
+}
+
+// TestMergeHosts: each host has rows of its own; of one host, runs one after the other take as long
+// as both, and what ran at the same time counts once.
+func TestMergeHosts(t *testing.T) {
+	var runs []*Run
+	for _, at := range []struct {
+		host  string
+		after time.Duration
+	}{{"a", 0}, {"a", time.Minute}, {"b", 5 * time.Second}, {"", 0}} {
+		one := make(table)
+		for range 100 {
+			one.call("main.f0", 1000, true)
+		}
+		runs = append(runs, read(t, one.write(at.host, noon.Add(at.after)), "file"+at.host)...)
+	}
+	got, err := Merge(runs, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text []string
+	for _, row := range got.Rows {
+		text = append(text, fmt.Sprintf("%s %d in %gs: %g/s", row.Host, row.Calls, row.Seconds, row.Rate))
+	}
+	if want := []string{"a 200 in 20s: 10/s", "b 100 in 10s: 10/s", "file 100 in 10s: 10/s"}; !reflect.DeepEqual(text, want) {
+		t.Errorf("%q, want %q", text, want)
+	}
+	if got, err = Merge(runs, false); err != nil || got.Seconds != 25 || got.Rows[0].Rate != 16 || !got.Began.Equal(noon) {
+		t.Errorf("together %v in %v s from %v on, %v", got.Rows[0].Rate, got.Seconds, got.Began, err)
+	}
+	if _, err = Merge(append(runs, runs[1]), false); err == nil || !strings.Contains(err.Error(), "in filea, too") {
+		t.Errorf("the same run twice: %v", err)
+	}
+}
+
+// TestAgain: what was added up can be written and added up again, and files can be put together.
+func TestAgain(t *testing.T) {
+	texts, _ := machines(t, 3, 10, true)
+	once, err := Merge(read(t, strings.Join(texts, "\n"), "all"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	o := render.Options{Latency: true, Errors: true, Events: once.Events}
+	if err := render.Functions(&b, render.JSON, once.Rows, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := render.SummaryJSON(&b, once.Summary, nil); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Merge(read(t, b.String(), "again"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range once.Rows {
+		if !reflect.DeepEqual(once.Rows[i], again.Rows[i]) {
+			t.Errorf("row %+v, again %+v", once.Rows[i], again.Rows[i])
+		}
+	}
+}
+
+// TestReadRefuses: what is no result is told with its file and line.
+func TestReadRefuses(t *testing.T) {
+	one := make(table)
+	one.call("main.f0", 100_000, true)
+	good := one.write("a", noon)
+	lines := strings.SplitAfter(good, "\n")
+	change := func(old, new string) string {
+		t.Helper()
+		if !strings.Contains(good, old) {
+			t.Fatalf("no %q in %s", old, good)
+		}
+		return strings.Replace(good, old, new, 1)
+	}
+	for _, test := range []struct{ scenario, text, want string }{
+		{"empty", "", "read out:0: no run is in it"},
+		{"cut behind a line", lines[0], "read out:1: it ends here, without a summary"},
+		{"cut in a line", lines[0][:200], "read out:1: the line is cut, or no JSON: it ends with "},
+		{"cut in the last line", good[:len(good)-20], "read out:2: the line is cut, or no JSON"},
+		{"a recording", "# ftgo-recording 3 x\n", `read out:1: no line of ftgo: "# ftgo-recording 3 x"`},
+		{"a number", "12\n", "read out:1: parse: "},
+		{"other JSON", "{\"name\":1}\n", `read out:1: no line of ftgo: "{\"name\":1}"`},
+		{"pretty JSON", "{\n \"type\": \"function\"\n}\n", "read out:1: the line is cut, or no JSON"},
+		{"trace", good + `{"type":"call","function":"main.f"}`, `read out:3: of type "call": only what probe and count write can be added up`},
+		{"intervals alone", `{"type":"function","function":"f","interval":1}` + "\n" + `{"type":"summary","interval":1}`, "read out:2: no run is in it"},
+		{"an older ftgo's rows", change(`"buckets"`, `"pockets"`), "read out:1: latencies without buckets: it was written by an older ftgo"},
+		{"an older ftgo's summary", change(`"began"`, `"started"`), "read out:2: a summary that does not tell when the run was"},
+		{"values", change(`"calls"`, `"value":"x","calls"`), "read out:1: made with --by"},
+		{"sums", change(`"calls"`, `"sum_of":{},"calls"`), "read out:1: made with --sum"},
+		{"in kernel", change(`"calls"`, `"unfinished":0,"calls"`), "read out:1: made with --in-kernel"},
+		{"another type", change(`"calls":1`, `"calls":"many"`), "read out:1: parse: "},
+		{"too many calls", change(`"calls":1,`, `"calls":9007199254740993,`), "read out:1: 9007199254740993 calls are more than there can be"},
+		{"more latencies", change(`"completed":1,"unwound":0,"open":0,"lost":0,"errors":1`, `"completed":0`), `read out:1: "main.f0": buckets, ns: of 1 calls, where 0 returned`},
+		{"no bucket", change(`[[99328,1]]`, `[[99329,1]]`), `read out:1: "main.f0": buckets, ns: bucket of 99329: none begins there`},
+		{"no buckets", change(`[[99328,1]]`, `[]`), `read out:1: "main.f0": buckets, ns: no bucket`},
+		{"half of them", change(`"low":{"min"`, `"law":{"min"`), `read out:1: "main.f0": buckets: some are missing`},
+		{"other pairs", change(`[[99328,1]]`, `[[99328,1],[99329]]`), `read out:1: `},
+		{"more errors", change(`"errors":1`, `"errors":2`), "read out:1: 2 errors of 1 calls"},
+		{"no time", change(`"seconds":10`, `"seconds":-1`), "read out:2: a run of -1 seconds"},
+		{"hardly any time", change(`"seconds":10`, `"seconds":1e-310`), "read out:2: a run of 1e-310 seconds"},
+		{"times before their begin", change(`"calls"`, `"sched":{"waiting":-1},"calls"`), "read out:1: sched: -1 ns"},
+		{"waits before their begin", change(`"calls"`, `"sched":{"waits":{"lock":-2}},"calls"`), "read out:1: sched: -2 ns"},
+		{"a rate without end", change(`"calls"`, `"too_often":1e308,"calls"`), "read out:1: 1e+308 calls a second"},
+		{"too many events", change(`"sched:sched_switch":1`, `"x":18446744073709551615`), `read out:1: 18446744073709551615 of "x" are more than there can be`},
+		{"too long", change(`"seconds":10`, `"own_cpu_ns":-1,"seconds":10`), "read out:2: other CPU time than there can be"},
+		{"probed for ages", change(`"seconds":10`, `"probing":{"ns":1e308},"seconds":10`), "read out:2: other CPU time than there can be"},
+		{"a limit for nobody", change(`"seconds":10`, `"max_rate":1e308,"seconds":10`), "read out:2: a limit of "},
+	} {
+		runs, err := Read(strings.NewReader(test.text), "out")
+		if err == nil || !strings.HasPrefix(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, %v; want %q", test.scenario, runs, err, test.want)
+		}
+	}
+	// Numbers that are possible each may add up to ones that are not.
+	row := `{"type":"function","function":"f","calls":9007199254740992}` + "\n"
+	runs := read(t, strings.Repeat(row, 2048)+`{"type":"summary","began":"2026-11-23T12:00:00Z","seconds":1}`, "out")
+	if sum, err := Merge(runs, false); err == nil {
+		t.Errorf("2048 times 2^53 calls are %d", sum.Rows[0].Calls)
+	}
+	all := read(t, change(`"seconds":10`, `"own_cpu_ns":288230376151711744,"probing":{"ns":288230376151711744},"seconds":10`), "out")
+	for range 6 {
+		sum, err := Merge(all, false)
+		if err != nil || sum.Own < 1<<58 || sum.Probing.NS < 1<<58 || sum.Probing.NS > 1<<62 {
+			t.Errorf("%d runs: %v, %+v", len(all), err, sum)
+		}
+		for _, r := range all {
+			another := *r
+			another.Began = noon.Add(time.Duration(len(all)) * time.Hour)
+			all = append(all, &another)
+		}
+	}
+	twice := change(`[[99328,1]]`, `[[1,1]],"counts":[[99328,1]]`)
+	if _, err := Read(strings.NewReader(twice), "out"); err != nil {
+		t.Errorf("a key that is there twice: %v", err)
+	}
+	// Keys may be added, and put in another order.
+	if runs, err := Read(strings.NewReader(change(`{"type":"function",`, `{"new":[{}],"type":"function",`)), "out"); err != nil || len(runs) != 1 || len(runs[0].Rows) != 1 {
+		t.Errorf("with a new key: %v, %v", runs, err)
+	}
+}
+
+// FuzzRead: whatever a file has, it is refused in a line, or adds up.
+func FuzzRead(f *testing.F) {
+	texts, _ := machines(f, 2, 3, true)
+	one := make(table)
+	one.call("main.f0", 0, false)
+	one.call("main.f0", 1<<60, false)
+	f.Add([]byte(one.write("", noon)))
+	f.Add([]byte(texts[0][:3000]))
+	f.Add([]byte(one.write("a", noon) + texts[1]))
+	f.Add([]byte(`{"type":"function","function":"f","calls":1,"seen":{"timed":1,"counted":0.5}}` + "\n" + `{"type":"summary","began":"2026-11-23T12:00:00Z","seconds":1e10}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		runs, err := Read(bytes.NewReader(text), "f")
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than a line: %q", err)
+			}
+			return
+		}
+		sum, err := Merge(runs, false)
+		if err != nil {
+			return
+		}
+		var calls, summed uint64
+		for _, r := range runs {
+			for i := range r.Rows {
+				calls += r.Rows[i].Calls
+			}
+		}
+		for _, row := range sum.Rows {
+			summed += row.Calls
+			if row.Rate < 0 || math.IsNaN(row.Rate) || math.IsInf(row.Rate, 0) {
+				t.Errorf("rate %v", row.Rate)
+			}
+		}
+		if calls != summed {
+			t.Errorf("%d calls add up to %d", calls, summed)
+		}
+		var b strings.Builder
+		if err := render.Functions(&b, render.JSON, sum.Rows, render.Options{Latency: true, Events: sum.Events}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// BenchmarkMerge is of 200 files, each with 20 functions of 1,000 calls.
+func BenchmarkMerge(b *testing.B) {
+	texts, _ := machines(b, 200, 1000, true)
+	size := 0
+	for _, text := range texts {
+		size += len(text)
+	}
+	b.SetBytes(int64(size))
+	for b.Loop() {
+		var runs []*Run
+		for _, text := range texts {
+			more, err := Read(strings.NewReader(text), "f")
+			if err != nil {
+				b.Fatal(err)
+			}
+			runs = append(runs, more...)
+		}
+		if _, err := Merge(runs, false); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// TestReadSparse: buckets far apart cost most memory, since one of each power of two takes 512 bytes; it is
+// bounded by what the file has of them.
+func TestReadSparse(t *testing.T) {
+	one := make(table)
+	for f := range 100 {
+		for shift := range 62 {
+			one.call(fmt.Sprint("main.f", f), 1<<shift, false)
+		}
+	}
+	text := one.write("a", noon)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	runs := read(t, text, "f")
+	sum, err := Merge(runs, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if took, most := after.HeapAlloc-before.HeapAlloc, uint64(100*len(text)); after.HeapAlloc > before.HeapAlloc && took > most {
+		t.Errorf("%d bytes of a file of %d", took, len(text))
+	}
+	runtime.KeepAlive(runs)
+	runtime.KeepAlive(sum)
+}
