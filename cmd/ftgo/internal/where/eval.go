@@ -157,6 +157,9 @@ func spoken(x operand) operand {
 		return x
 	}
 	if message, ok := valuetext.ErrorMessage(x.iface); ok {
+		if message.Len < 0 {
+			return operand{} // nor how it ends
+		}
 		return read(&message)
 	}
 	if x.iface.Type.Methods {
