@@ -20,6 +20,7 @@ var (
 	longFiles = map[string]string{
 		"testdata/rounds/functions.go": "300 functions of three lines",
 		"docs/formats.md":              "a line for each key",
+		"docs/grafana-dashboard.json":  "as Grafana writes it",
 		"docs/man/ftgo-probe.1":        "has all that count, demo and report have, too",
 		"docs/schema/function.json":    "five lines for each key",
 	}

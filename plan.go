@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ftgo/ftgo/internal/addresses"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/recording"
@@ -28,7 +29,7 @@ func (t *Tracer) job(mode uprobe.Mode, each bool) (*job, error) {
 		return nil, errors.Join(unsupported(err), j.close())
 	}
 	if t.Stack > 0 && each && j.target.Binary != nil {
-		j.stacks = trace.NewStacks(j.target.Binary)
+		j.stacks = addresses.NewStacks(j.target.Binary)
 	}
 	for i := range j.plan.Funcs {
 		j.funcs = append(j.funcs, j.function(j.plan.Funcs[i].Func))
@@ -74,9 +75,7 @@ func (j *job) live(mode uprobe.Mode) error {
 	if j.fs, err = tracefs.Find(); err != nil {
 		return err
 	}
-	if os.Geteuid() == 0 {
-		_, _ = j.fs.Sweep() // that it can't is no reason not to trace
-	}
+	_, _ = j.fs.Sweep() // that it can't is no reason not to trace
 	features := j.fs.Features()
 	if !features.Instances || machine.This().Older(4, 0) {
 		return fmt.Errorf("uprobes can hang programs on kernels before 4.0: %w", ErrUnsupported)
@@ -105,7 +104,7 @@ func (j *job) live(mode uprobe.Mode) error {
 func (j *job) planFuncs(opt uprobe.Options, fetch target.Fetch) (err error) {
 	opt.Points = j.target.Sites
 	if j.each {
-		j.memories = trace.NewMemories(j.target.Binary, j.tracer.Recording != "")
+		j.memories = addresses.NewMemories(j.target.Binary, j.tracer.Recording != "")
 		opt.Values = func(f *offsets.Func, sites *offsets.Sites) (uprobe.Values, error) {
 			return j.values(f, sites, opt, fetch)
 		}
