@@ -183,11 +183,13 @@ func TestKernelByMillion(t *testing.T) {
 				}
 				noError(t, err)
 			}
-			// More rows are written than a pipe takes: while the first are there, ftgo is, too.
-			lines := bufio.NewReader(out)
-			_, err = lines.Peek(1)
-			noError(t, err)
-			memory := peakMemory(t, p.Process.Pid)
+			lines, memory := bufio.NewReader(out), 0
+			if strings.Contains(asked, "--by") {
+				// More rows are written than a pipe takes: while the first are there, ftgo is, too.
+				_, err = lines.Peek(1)
+				noError(t, err)
+				memory = peakMemory(t, p.Process.Pid)
+			}
 			text, err := io.ReadAll(lines)
 			noError(t, err)
 			rows, summary := valueLines(t, result{p.end(t), string(text), p.err.String()})

@@ -47,6 +47,8 @@ func TestCompleteWords(t *testing.T) {
 		{[]string{"list", exact, "nosuch"}, "words", ""},
 		{[]string{"probe", "/nope", "main."}, "words", ""},
 		{[]string{"probe", "-p", "1x", "main."}, "files", ""},
+		{[]string{"probe", "--container", "no such"}, "words", ""},
+		{[]string{"probe", "--cgroup", "no such"}, "words", ""},
 		{[]string{"nope", ""}, "words", ""},
 	} {
 		r := ftgo(t, append([]string{cli.CompleteArg, "--"}, c.args...)...)

@@ -11,7 +11,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/own"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/internal/doctor"
-	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/tracefs"
 )
@@ -70,9 +70,9 @@ func examine(ctx context.Context, e *env) (findings []doctor.Finding, ns any, wo
 	text := func(ns float64) string { return units.Duration(int64(math.Round(ns))) }
 	switch {
 	case works:
-		ns = map[string]float64{"entry": result.Emulated, "return": result.Stepped, "word": result.Word}
-		cost.Text = fmt.Sprintf("a hit costs the program %s where a call begins, %s where it ends, %s more for each word fetched",
-			text(result.Emulated), text(result.Stepped), text(result.Word))
+		ns = map[string]float64{"entry": result.Emulated, "return": result.Stepped, "word": result.Word, "fault": result.Fault}
+		cost.Text = fmt.Sprintf("a hit costs the program %s where a call begins, %s where it ends, %s more for each word fetched, or %s behind a nil pointer",
+			text(result.Emulated), text(result.Stepped), text(result.Word), text(result.Word+result.Fault))
 	case errors.Is(err, own.ErrNotTried) && !isMissing:
 		works = true
 		cost.State, cost.Text = doctor.Unknown, err.Error()
@@ -89,7 +89,7 @@ func examine(ctx context.Context, e *env) (findings []doctor.Finding, ns any, wo
 }
 
 // allowance says what budgets allow where hits cost so much.
-func allowance(cost trace.HitCost) string {
+func allowance(cost pairing.HitCost) string {
 	calls := func(percent, cost float64) string {
 		return units.Compact(math.Floor(percent / 100 * 1e9 / max(cost, 1)))
 	}
@@ -102,7 +102,7 @@ func allowance(cost trace.HitCost) string {
 
 // tryWhereItCan tries probes on the tracefs that is mounted, or on one that it mounts
 // for the time.
-func tryWhereItCan(ctx context.Context, e *env) (result trace.HitCost, err error) {
+func tryWhereItCan(ctx context.Context, e *env) (result pairing.HitCost, err error) {
 	f, unmount, err := tracefs.Mount()
 	if unmount != nil {
 		defer func() { err = errors.Join(err, unmount()) }()

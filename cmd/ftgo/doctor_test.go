@@ -19,7 +19,7 @@ import (
 // checkLine is a line of doctor -o json.
 type checkLine struct {
 	Type, Check, State, Text, Fix string
-	NS                            struct{ Entry, Return, Word float64 }
+	NS                            struct{ Entry, Return, Word, Fault float64 }
 }
 
 func readChecks(t *testing.T, text string) map[string]checkLine {
@@ -79,7 +79,7 @@ func TestKernelDoctor(t *testing.T) {
 		if !good[checks["kernel"].State] {
 			t.Errorf("kernel: %+v", checks["kernel"])
 		}
-		if ns := checks["cost"].NS; ns.Entry <= 0 || ns.Return <= 0 || ns.Word < 0 {
+		if ns := checks["cost"].NS; ns.Entry <= 0 || ns.Return <= 0 || ns.Word < 0 || ns.Fault <= 0 {
 			t.Errorf("cost: %+v", checks["cost"])
 		}
 	}

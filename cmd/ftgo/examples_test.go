@@ -18,11 +18,17 @@ import (
 // example is a command of docs/examples and what it is said to print.
 type example struct{ command, output string }
 
+// fenced is a block between fences, with its language.
+var fenced = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
+
+// continued is where a command goes on in the next line.
+var continued = regexp.MustCompile(`\\\n +`)
+
 // blocksIn reads indented blocks: an example is "$ COMMAND" with its output below; any other
-// line is a command alone.
+// line is a command alone. A backslash at the end of a line continues it on the next one.
 func blocksIn(text string) (examples []example, commands []string) {
 	inExample := false
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(continued.ReplaceAllString(fenced.ReplaceAllString(text, ""), "")) {
 		block, ok := strings.CutPrefix(line, "    ")
 		switch command, isCommand := strings.CutPrefix(block, "$ "); {
 		case !ok:
@@ -33,7 +39,8 @@ func blocksIn(text string) (examples []example, commands []string) {
 		case inExample:
 			examples[len(examples)-1].output += block
 		default:
-			commands = append(commands, strings.TrimSpace(block))
+			command, _, _ = strings.Cut(block, "   ") // which explains it
+			commands = append(commands, strings.TrimSpace(command))
 		}
 	}
 	return examples, commands

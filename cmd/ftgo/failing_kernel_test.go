@@ -82,7 +82,7 @@ func failures(dir string) []failing {
 		{name: "unknown flag", more: []string{"--frob"}, codes: all(cli.ExitUsage, slices.Sorted(maps.Keys(whole))...)},
 		{name: "flag without its value", more: []string{"-o"}, codes: all(cli.ExitUsage, "probe", "count", "trace", "watch", "list", "report", "doctor", "demo")},
 		{name: "a value that is none", more: []string{"-d", "soon"}, codes: all(cli.ExitUsage, "probe", "count", "trace", "watch", "script"), says: `"soon"`},
-		{name: "one argument too many", more: []string{"more"}, codes: all(cli.ExitUsage, "report", "clean", "doctor", "demo", "completion", "version")},
+		{name: "one argument too many", more: []string{"more"}, codes: and(all(cli.ExitUsage, "clean", "doctor", "demo", "completion", "version"), all(cli.ExitFailed, "report"))},
 
 		{name: "no such file", given: map[string]string{"BINARY": dir + "/none", "REC": dir + "/none"}, codes: all(cli.ExitFailed, reading...), says: "no such file"},
 		{name: "a folder", given: map[string]string{"BINARY": dir, "REC": dir}, codes: all(cli.ExitFailed, reading...), says: dir},

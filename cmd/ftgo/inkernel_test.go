@@ -368,7 +368,7 @@ func TestInKernelRefuses(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{target, "main.leaf"}, cli.ExitUsage, "--in-kernel needs -p, -- PROGRAM or --dry-run: "},
+		{[]string{target, "main.leaf"}, cli.ExitUsage, "--in-kernel needs -p, --container, --cgroup, -- PROGRAM or --dry-run: "},
 		{[]string{"-p", "1", "-p", "2", target, "main.leaf"}, cli.ExitUsage, "several -p"},
 		{[]string{"--errors", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--in-kernel and --errors exclude each other: "},
 		{[]string{"--stack", target, "main.leaf", "--", "true"}, cli.ExitUsage, "--stack"},

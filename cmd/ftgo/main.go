@@ -22,6 +22,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
+	"github.com/ftgo/ftgo/internal/capabilities"
 	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/edit"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -34,14 +35,16 @@ func main() {
 	time.Sleep(time.Nanosecond)
 	stdout, stderr := terminal.Together(os.Stdout, terminal.Legible(os.Stderr))
 	ctx, stop := cli.Interrupted(stderr)
-	code := execute(ctx, os.Args[1:], stdout, stderr)
+	e := newEnv(stdout, stderr)
+	e.Lower = capabilities.Drop
+	code := e.run(ctx, os.Args[1:])
 	if by := stop(); by != 0 {
 		cli.Die(by)
 	}
 	os.Exit(code)
 }
 
-// execute is the whole command: it does what args say and returns the exit status.
+// execute is the whole command, but for what changes the process: it does what args say and returns the exit status.
 // stdout gets data only, stderr everything else. It ends early when ctx is done, with
 // the probes removed.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -122,7 +125,7 @@ var helpTexts embed.FS
 func commands(e *env) []*cli.Command {
 	all := []*cli.Command{
 		topCommand(e), probeCommand(e), countCommand(e), traceCommand(e), watchCommand(e), listCommand(e),
-		scriptCommand(e), reportCommand(e), recipeCommand(e), demoCommand(e), doctorCommand(e), cleanCommand(e), cli.Completion(&e.Env.Env),
+		exportCommand(e), scriptCommand(e), reportCommand(e), diffCommand(e), recipeCommand(e), demoCommand(e), doctorCommand(e), cleanCommand(e), cli.Completion(&e.Env.Env),
 		{Name: "version", Summary: "print the version", Plain: func(_ context.Context, args []string) error { return version(e, args) }},
 		{Name: "help", Summary: "show this text, or that of a command", Plain: func(_ context.Context, args []string) error { return helpCommand(e, args) }},
 	}
@@ -158,7 +161,7 @@ func probeCommand(e *env) *cli.Command {
 	o.TimesCalls = true
 	return &cli.Command{
 		Name: "probe", Summary: "count calls, and measure their rates and latencies", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineExtras, o.DefineWaits, o.TableFlags.Define, o.CallerFlags.Group("group calls by stack"), o.DefineNames, cli.Some("", o.Fetch.Define, "strlen")),
+		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineExtras, o.DefineWaits, o.TableFlags.Define, o.CallerFlags.Group("group calls by stack"), o.DefineNames, cli.Some("", o.Fetch.Define, "strlen")),
 		Words:  o.Words("probe"),
 		Run: func(ctx context.Context) error {
 			if o.Format == render.Folded || o.Format == render.Pprof {
@@ -176,7 +179,7 @@ func countCommand(e *env) *cli.Command {
 	o := session.NewOptions(&e.Env)
 	return &cli.Command{
 		Name: "count", Summary: "only count calls, the cheapest way", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.TableFlags.DefineCount, o.DefineNames, cli.Some("", o.Fetch.Define, "strlen")),
+		Groups: o.Groups(o.Target.Define, o.DefineAt, o.TableFlags.DefineCount, o.DefineNames, cli.Some("", o.Fetch.Define, "strlen")),
 		Words:  o.Words("count"),
 		Run: func(ctx context.Context) error {
 			if err := o.FailIf.CheckKnown(false, false, ""); err != nil {
@@ -199,7 +202,7 @@ func traceCommand(e *env) *cli.Command {
 	o.Signatures = true
 	return &cli.Command{
 		Name: "trace", Summary: "write a line for each call: arguments, results, latency", Changes: true,
-		Groups: o.Groups(o.Target.Define, o.DefineExtras, o.CallerFlags.Group("show who called"), o.Lines.Define, o.DefineInside, o.Fetch.Define, o.DefineNames,
+		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineExtras, o.CallerFlags.Group("show who called"), o.Lines.Define, o.DefineInside, o.Fetch.Define, o.DefineNames,
 			// They are known to who knows probe, and refused with a word.
 			cli.Some("", o.TableFlags.Define, "top"), o.DefineWaits, cli.Hides("interval", "top", "waits")),
 		Words: o.Words("trace"),
@@ -243,7 +246,7 @@ func listCommand(e *env) *cli.Command {
 	o := session.NewOptions(&e.Env)
 	return &cli.Command{
 		Name: "list", Summary: "list the functions that can be probed, and where",
-		Groups: []cli.Group{o.Target.Define, o.Output.Define, o.DefineNames, func(fs *cli.Flags) {
+		Groups: []cli.Group{o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineNames, func(fs *cli.Flags) {
 			fs.BoolVarP(&o.Signatures, "signatures", "s", false, "show the parameters and results of functions")
 		}},
 		Words: o.Words("list"),
@@ -264,9 +267,13 @@ func list(e *env, o *session.Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	if o.Signatures && o.Format == render.Table {
-		for i := range rows {
-			rows[i].Name = cmp.Or(rows[i].Signature, rows[i].Name)
+	for i := range rows {
+		switch r := &rows[i]; {
+		case o.Format != render.Table:
+		case o.Signatures:
+			r.Name = cmp.Or(r.Signature, r.Name)
+		default:
+			r.Source = ""
 		}
 	}
 	width, _ := terminal.Size(out)
@@ -279,7 +286,7 @@ func scriptCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "script", Summary: "write a shell script that records calls where there is no ftgo",
 		Groups: []cli.Group{
-			o.DefineScript, o.Target.Define, cli.Some("", o.DefineRecorder, "buffer", "max-probes"), o.CallerFlags.Group("record who called"), o.Fetch.Define,
+			o.DefineScript, o.Target.Define, o.DefineSymbols, cli.Some("", o.DefineRecorder, "buffer", "max-probes"), o.CallerFlags.Group("record who called"), o.Fetch.Define,
 		},
 		Words: o.Words("script"),
 		Run:   func(context.Context) error { return o.Script() },
@@ -291,16 +298,26 @@ func reportCommand(e *env) *cli.Command {
 	o.RawLatency, o.Signatures = true, true
 	table, lines := o.TableFlags.Define, o.Lines.Define
 	return &cli.Command{
-		Name: "report", Summary: "show a recording as probe, count or trace would have",
+		Name: "report", Summary: "show recordings and JSON, or what several add up to",
 		Groups: []cli.Group{
-			o.DefineReport, o.Output.Define, o.DefineNames, o.Talk.Define, cli.Some("", o.DefineRecorder, "max-lost"),
+			o.DefineReport, o.DefineSymbols, o.Output.Define, o.DefineNames, o.Talk.Define, cli.Some("", o.DefineRecorder, "max-lost"),
 			cli.Some("probe, count: ", table, "top", "sort", "by", "sum", "hist-of"), cli.Some("probe: ", table, "hist"), cli.Some("", table, "fail-if"),
 			cli.Some("trace: ", o.DefineRun, "calls"),
 			cli.Some("trace: ", lines, "where", "errors", "min", "slow", "keep", "goid", "tree", "depth", "begins", "start-order", "timestamp", "format", "values"),
 		},
-		Words: o.RecordingFile,
+		Words: o.Files,
 		Given: func(given func(term string) bool) { o.Recorded.Given = given },
 		Run:   o.Report,
+	}
+}
+
+func diffCommand(e *env) *cli.Command {
+	d := session.NewDiff(&e.Env)
+	return &cli.Command{
+		Name: "diff", Summary: "compare runs: which functions changed",
+		Groups: []cli.Group{d.Define, d.Output.Define, d.DefineNames, d.Talk.Define},
+		Words:  d.Files,
+		Run:    d.Run,
 	}
 }
 

@@ -2,6 +2,8 @@ package main
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"syscall"
 	"testing"
 
@@ -30,6 +32,30 @@ func TestKernelOverlays(t *testing.T) {
 			t.Errorf("%s and %s are two files", path, members[1].Path)
 		}
 	}
+	// Who may not ask for pages' numbers knows by this.
+	inodes := make(map[procfs.Inode]bool)
+	for _, m := range members {
+		info, err := os.Stat(m.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inodes[procfs.InodeOf(m.Path, info)] = true
+	}
+	if len(inodes) != 1 {
+		t.Errorf("one file of a layer has %v", inodes)
+	}
+	// Folders differ by what else is below.
+	for _, m := range members {
+		dir := filepath.Dir(m.Path)
+		info, err := os.Stat(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inodes[procfs.InodeOf(dir, info)] = true
+	}
+	if len(inodes) != 3 {
+		t.Errorf("one file and two folders have %v", inodes)
+	}
 	copied := t.TempDir() + "/family"
 	copyFile(t, layer+"/family", copied)
 	info, err := os.Stat(layer + "/family")
@@ -39,7 +65,12 @@ func TestKernelOverlays(t *testing.T) {
 	if err != nil || procfs.SameFile(copied, layer+"/family") {
 		t.Errorf("a copy is the same file, %v", err)
 	}
-	p := tracer(t, "probe", "-o", "json", "-p", members[0].pid(), "-p", members[1].pid(), "main.work")
+	args := append([]string{built(t)}, withReader([]string{"probe", "-o", "json", "-p", members[0].pid(), "-p", members[1].pid(), "main.work"})...)
+	if _, err := exec.LookPath("setpriv"); err == nil {
+		args = append([]string{"setpriv", "--bounding-set=-sys_admin"}, args...)
+	}
+	p := start(t, exec.Command(args[0], args[1:]...))
+	p.await(t)
 	for _, m := range members {
 		m.goOn(t)
 	}

@@ -24,7 +24,7 @@ func TestRules(t *testing.T) {
 		names, values, valued := strings.Cut(term, "=")
 		for name := range strings.SplitSeq(names, "|") {
 			f := flags.Lookup(name)
-			if name == "program" || command == "report" && name == "entries" { // which was recorded
+			if name == "program" || command == "report" && (name == "entries" || name == "several") { // which was recorded, or is of its arguments
 				continue
 			}
 			if f == nil {

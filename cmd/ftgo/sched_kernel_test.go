@@ -108,7 +108,7 @@ func compareParts(t *testing.T, name string, got, want []parts) (wrong []string)
 
 // schedTries is how often times may be wrong: a virtual CPU that its host takes away is running
 // for the kernel, and not for the program's own clock. What ftgo does wrong it does each time.
-const schedTries = 8
+const schedTries = 12
 
 // timesRight repeats a run until what it returns, wrong times, is nothing. Where the CPU is
 // emulated they are but logged: its host takes it away at any instruction, and for longer than
@@ -315,9 +315,9 @@ func TestSchedRefusals(t *testing.T) {
 		"trace --entries":                  "--sched and --entries exclude each other: ",
 		"trace --format %d n":              "--sched and --format exclude each other: ",
 		"probe -o folded":                  "--sched and -o folded exclude each other: ",
-		"probe --in-kernel":                "--sched needs -p, -- PROGRAM or --dry-run: ",
+		"probe --in-kernel":                "--sched needs -p, --container, --cgroup, -- PROGRAM or --dry-run: ",
 		"probe --in-kernel -p 1 --dry-run": "--in-kernel and --sched exclude each other: ",
-		"probe":                            "--sched needs -p, -- PROGRAM or --dry-run: ",
+		"probe":                            "--sched needs -p, --container, --cgroup, -- PROGRAM or --dry-run: ",
 	} {
 		r := ftgo(t, append(strings.Fields(args), "--sched", target, "main.add")...)
 		if r.code != 2 || !strings.Contains(r.stderr, want) {

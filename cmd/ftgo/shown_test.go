@@ -16,7 +16,8 @@ import (
 )
 
 // shownCommands are the commands that the README, docs/*.md, the help text and the manual
-// pages show, by where. TestKernelExamples runs those that are shown with their output.
+// pages show, by where. TestKernelExamples runs those that are shown with their output, TestManyMachines
+// scripts between fences.
 func shownCommands(t *testing.T) map[string][]string {
 	t.Helper()
 	shown := make(map[string][]string)
@@ -34,7 +35,7 @@ func shownCommands(t *testing.T) map[string][]string {
 	}
 	for name, page := range manPages(t) {
 		for line := range strings.Lines(manSection(page, "EXAMPLES")) {
-			if command, ok := strings.CutPrefix(line, "$ "); ok {
+			if command, ok := strings.CutPrefix(strings.Replace(line, "# ", "$ ", 1), "$ "); ok {
 				name := "the page of ftgo " + name
 				shown[name] = append(shown[name], plainText(strings.TrimSpace(command)))
 			}
@@ -53,15 +54,25 @@ func shownCommands(t *testing.T) map[string][]string {
 
 // dryFtgo is a shell script that runs ftgo up to where it would touch the kernel.
 const dryFtgo = `#!/bin/sh
-command=$1
-shift
-case $command in
-probe | count | trace | watch | demo) exec %[1]s "$command" --dry-run "$@" ;;
-doctor | report | top) exec %[1]s $command "$@" -h ;;
-clean) exec %[1]s clean ${1--h} ;;
-*) exec %[1]s "$command" "$@" ;;
+case "$* " in
+*" --container "* | *" --cgroup "*) exec %[1]s "$@" -h ;; # TestKernelContainersPage has some
+doctor\ * | top\ * | export\ * | "recipe go"*) exec %[1]s "$@" -h ;;
+probe\ * | count\ * | trace\ * | watch\ * | demo\ *) command=$1; shift; exec %[1]s "$command" --dry-run "$@" ;;
+"clean ") exec %[1]s clean -h ;;
+*) exec %[1]s "$@" ;;
 esac
 `
+
+// shownFiles are what commands are shown to read.
+func shownFiles(t *testing.T) map[string]string {
+	get := behaviour{"main.get", 1000, 76e3, 2}
+	files := map[string]string{"rec": madeUp, "old.json": ranWith(t, 1, "web1", get), "new.json": ranWith(t, 2, "web1", get)}
+	for i, host := range []string{"web1", "web2", "web3"} {
+		files[host+".json"] = ranWith(t, uint64(i), host, get)
+		files["old/"+host+".json"], files["new/"+host+".json"] = files[host+".json"], files[host+".json"]
+	}
+	return files
+}
 
 // TestShownCommands: what is shown is understood, and selects something. It leaves the
 // kernel alone: it works for everybody.
@@ -72,6 +83,7 @@ func TestShownCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	read := shownFiles(t)
 	if err := os.WriteFile(filepath.Join(dir, "ftgo"), fmt.Appendf(nil, dryFtgo, built(t)), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +112,11 @@ func TestShownCommands(t *testing.T) {
 				if strings.Contains(command, " libc ") {
 					fixture.NeedCompiler(t, "gcc") // else it is linked without
 				}
-				command := strings.ReplaceAll(command, "-p 1234 ", fmt.Sprintf("-p %d ", running.Process.Pid))
+				for name, text := range read { // anew, since commands write some
+					fixture.Write(t, filepath.Join(dir, name), text)
+				}
+				running := fmt.Sprintf("-p %d ", running.Process.Pid)
+				command := strings.NewReplacer("-p 1234 ", running, "-p shop ", running).Replace(command)
 				cmd := exec.Command("sh", "-c", command)
 				cmd.Dir = dir
 				cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
@@ -115,20 +131,20 @@ func TestShownCommands(t *testing.T) {
 }
 
 // TestShownOtherCommands: what else is shown in README and docs/*.md begins with a file or
-// a program that is there.
+// a program that is there, or that tests have a stand-in for.
 func TestShownOtherCommands(t *testing.T) {
 	for where, commands := range shownCommands(t) {
 		folder := fixture.Root()
 		for _, command := range commands {
-			words := strings.Fields(command)
-			for len(words) > 0 && strings.Contains(words[0], "=") { // the environment
+			words := strings.Fields(strings.TrimPrefix(command, "sudo "))
+			for len(words) > 0 && (strings.Contains(words[0], "=") || words[0] == "export") { // the environment
 				words = words[1:]
 			}
 			if len(words) == 0 {
 				continue
 			}
 			switch name := strings.TrimSuffix(words[0], ","); {
-			case name == "ftgo" || name == "sudo" || name == "source":
+			case name == "ftgo" || name == "source" || standIns[name] != "":
 			case name == "cd":
 				folder = filepath.Join(folder, words[1])
 			case strings.Contains(name, "/"):
@@ -159,8 +175,12 @@ func TestShownFlags(t *testing.T) {
 		if filepath.Base(page) == "compared.md" {
 			continue // which has other tools' flags, too
 		}
+		others := standIns["docker"]
+		if filepath.Base(page) != "containers.md" {
+			others = ""
+		}
 		for _, m := range flag.FindAllStringSubmatch(text, -1) {
-			if seen++; !known[m[1]] {
+			if seen++; !known[m[1]] && !strings.Contains(others, "--"+m[1]) {
 				t.Errorf("%s names --%s, which no command has", page, m[1])
 			}
 		}

@@ -116,7 +116,7 @@ func TestKernelTraceWithout(t *testing.T) {
 		{"signature", "main.add(a, b int) int", "main.add(a=42, b=13) = 55"},
 		{"registers", "main.add(first=goarg1:int, goarg2, sum=goret1:int)", "main.add(first=42, goarg2=13) = 55"},
 		{"fetchargs", "main.add(a=%ax:x64)", "main.add(a=42)"},
-		{"nothing", "main.add", "main.add(…)"},
+		{"nothing", "main.add", "main.add(0x2a, 0xd)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := ftgo(t, "trace", target, c.function, "--", target, "-n", "1")

@@ -35,6 +35,7 @@ func TestBadInput(t *testing.T) {
 		return write(name, b)
 	}
 	script := write("script", []byte("#!/bin/sh\necho hello\n"))
+	list := write("list", []byte("# a list\nmain.main\n\n\n\n\nmain.main+0xno\n"))
 	fifo := filepath.Join(dir, "fifo")
 	if err := syscall.Mkfifo(fifo, 0o644); err != nil {
 		t.Fatal(err)
@@ -49,6 +50,19 @@ func TestBadInput(t *testing.T) {
 		{"unknown command", []string{"prob"}, cli.ExitUsage, `unknown command "prob": did you mean probe? (see ftgo help)`},
 		{"no binary", []string{"probe"}, cli.ExitUsage, "no BINARY"},
 		{"no function", []string{"probe", target}, cli.ExitUsage, "no FUNC"},
+		{"list of functions", []string{"probe", target, "@" + list}, cli.ExitUsage, list + `:7: parse "main.main+0xno"`},
+		{"no list of functions", []string{"count", target, "@" + dir + "/nosuch"}, cli.ExitUsage, "nosuch: no such file"},
+		{"numbers for nobody", []string{"export", target, "main.main"}, cli.ExitUsage, "neither --listen ADDR nor --otlp URL"},
+		{"spans for nobody", []string{"export", "--listen", ":0", "--spans", target, "main.main"}, cli.ExitUsage, "--spans needs --otlp URL"},
+		{"no collector", []string{"export", "--otlp", "collector:4318", target, "main.main"}, cli.ExitUsage, `--otlp: "collector:4318" is no URL like http://localhost:4318`},
+		{"no address", []string{"export", "--listen", "here", target, "main.main"}, cli.ExitUsage, "missing port"},
+		{"no port", []string{"export", "--listen", ":99999", target, "main.main"}, cli.ExitUsage, "invalid port"},
+		{"a process of no name", []string{"count", "--dry-run", "-p", "", target, "main.main"}, cli.ExitUsage, "--pid is empty"},
+		{"a container of no name", []string{"count", "--dry-run", "--container", "", target, "main.main"}, cli.ExitUsage, "--container is empty"},
+		{"a group of no name", []string{"count", "--dry-run", "--cgroup", "", target, "main.main"}, cli.ExitUsage, "--cgroup is empty"},
+		{"a number for weeks", []string{"export", "--listen", ":0", "-p", "1", "main.main"}, cli.ExitUsage, "-p 1: a process's number is gone with it"},
+		{"list of functions to export", []string{"export", "--listen", ":0", target, "@" + list}, cli.ExitUsage, list + ":7: parse"},
+		{"exported program", []string{"export", "--listen", ":0", target, "main.main", "--", target}, cli.ExitUsage, "it runs no program"},
 		{"unknown recipe", []string{"recipe", "gohtpd"}, cli.ExitUsage, `unknown recipe "gohtpd": did you mean gohttpd? (see ftgo recipe)`},
 		{"unknown flag", []string{"probe", "--frob", target, "f"}, cli.ExitUsage, "unknown flag: --frob (see ftgo probe -h)"},
 		{"flag with a slip", []string{"probe", "--sot", target, "f"}, cli.ExitUsage, "unknown flag: --sot: did you mean --sort? (see ftgo probe -h)"},

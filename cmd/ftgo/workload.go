@@ -89,6 +89,7 @@ var ownFunctions = own.Functions{
 	Framed:    own.Function{Name: "main.framed", Call: framed},
 	Frameless: own.Function{Name: "main.frameless", Call: frameless},
 	Fetched:   own.Function{Name: "main.fetched", Call: fetched},
+	Faulty:    own.Function{Name: "main.faulty", Call: faulty},
 }
 
 // framed has a frame and a stack check, as most functions do.
@@ -104,3 +105,6 @@ func frameless(n int) int { return n * 3 }
 
 //go:noinline
 func fetched(n int) int { return called(n) + 4 }
+
+//go:noinline
+func faulty(n int) int { return called(n) + 2 }

@@ -97,6 +97,9 @@ type Builder struct {
 	large *Large
 	named bool // somebody knows arguments by their names, which go by their order
 	slot  int  // which element of a map a path with a key leads to
+	asked bool // values that are planned were asked for by their paths
+	// later plan what there may be room for in the end.
+	later []func()
 	// arrays are those that are fetched, which what lies in them need not be again.
 	arrays []region
 }
@@ -127,6 +130,7 @@ func (b *Builder) Capture(paths, more []string) (*Capture, error) {
 		return nil, err
 	}
 	c := &Capture{strs: b.opt.StrLen}
+	b.later, b.asked = nil, paths != nil // what is told beside values needs no elements
 	if c.roots, err = b.paths(paths); err != nil {
 		return nil, err
 	}
@@ -135,7 +139,9 @@ func (b *Builder) Capture(paths, more []string) (*Capture, error) {
 			b.share = len(b.args) + maxShare
 			b.short, b.large = b.opt.Fields, nil
 			t, s := b.root(&b.vars[i])
-			c.roots = append(c.roots, b.value(b.vars[i].Name, t, s, 1))
+			n := b.value(b.vars[i].Name, t, s, 1)
+			b.reveal(n, &b.vars[i], s)
+			c.roots = append(c.roots, n)
 			if b.short = 0; b.large == nil {
 				continue
 			}
@@ -144,6 +150,10 @@ func (b *Builder) Capture(paths, more []string) (*Capture, error) {
 				c.Large = append(c.Large, Large{b.vars[i].Name, b.large.Fields, part})
 			}
 		}
+	}
+	for _, plan := range b.later {
+		b.share = len(b.args) + maxShare
+		plan()
 	}
 	c.roots = append(c.roots, last...)
 	b.arrange(c)

@@ -203,3 +203,23 @@ func (nowhere) DynamicType(uint64) *gotype.Type   { return nil }
 func (nowhere) ItabType(uint64) (uint64, bool)    { return 0, false }
 func (nowhere) FuncName(uint64) string            { return "" }
 func (nowhere) Readable(uint64, int) (bool, bool) { return true, true }
+
+// TestDoubtful: words that may be another argument's are shown, but nothing is made of them.
+func TestDoubtful(t *testing.T) {
+	word := &gotype.Type{Name: "word", Kind: reflect.UnsafePointer, Size: 8, Align: 8}
+	vars := []offsets.Variable{inRegisters("sure", word, "ax"), inRegisters("maybe", word.Named("word?"), "bx"),
+		inRegisters("both", structOf("{word, word?}", 16, gotype.Field{Name: "w0", Type: word}, gotype.Field{Name: "w1", Offset: 8, Type: word.Named("word?")}), "cx", "di")}
+	opt := options
+	opt.Type = func(string) (*gotype.Type, error) { return gotype.PointerTo(inner), nil }
+	for path, want := range map[string]error{
+		"sure": nil, "sure.(*main.inner).n": nil, "both.w0": nil,
+		"maybe": errDoubtful, "maybe.(*main.inner).n": errDoubtful, "both": errDoubtful, "both.w1": errDoubtful,
+	} {
+		if _, err := NewBuilder(vars, opt).Type(path); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", path, err, want)
+		}
+	}
+	if _, err := NewBuilder(vars, opt).Capture([]string{"maybe", "both"}, nil); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,9 +1,13 @@
 package capture
 
 import (
+	"bytes"
 	"encoding/binary"
 	"reflect"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
@@ -148,6 +152,9 @@ func (d *decoder) value(n *node) Value {
 		v.Items = d.all(n.kids)
 	case reflect.Struct:
 		v.Fields = d.all(n.kids)
+		if n.words > 0 {
+			d.guess(&v, n)
+		}
 	case reflect.Pointer:
 		if n.short {
 			v.Dynamic = n.typ.Name
@@ -161,6 +168,10 @@ func (d *decoder) value(n *node) Value {
 		d.dynamic(n, &v)
 	case reflect.Map, reflect.Chan, reflect.Func:
 		d.header(&v)
+		d.elements(n, &v)
+	}
+	if n.real.at >= 0 && v.State == Known {
+		d.reveal(&v, n)
 	}
 	return v
 }
@@ -201,6 +212,25 @@ func (d *decoder) bytes(v *Value, at, words int) {
 	default:
 		b := d.raw(at, words)
 		v.Bytes = b[:min(int64(len(b)), v.Len, int64(max(d.strLen, 1)))]
+	}
+}
+
+// guess takes two words for a string if the first is the address of printable text that is as long as the second
+// says, or longer. No address is as low as a length may be.
+func (d *decoder) guess(v *Value, n *node) {
+	const longest = 1<<16 - 1 // below mmap_min_addr
+	addr, size := v.Fields[0].Num, v.Fields[1].Num
+	if implausible(addr) != "" || size == 0 || size > longest {
+		return
+	}
+	text := d.raw(n.data, n.words)
+	text = text[:min(uint64(len(text)), size, uint64(max(d.strLen, 1)))]
+	if uint64(len(text)) < size {
+		text = WholeRunes(text)
+	}
+	control := func(r rune) bool { return !unicode.IsPrint(r) && !strings.ContainsRune("\t\r\n", r) }
+	if len(text) > 0 && utf8.Valid(text) && !bytes.ContainsFunc(text, control) {
+		v.Bytes, v.Len = text, int64(size)
 	}
 }
 

@@ -120,6 +120,9 @@ func describe(v *Value) string {
 	case reflect.Array:
 		return describeAll(v.Items)
 	case reflect.Struct:
+		if v.Bytes != nil {
+			return fmt.Sprintf("~%q/%d", v.Bytes, v.Len)
+		}
 		return v.Type.Name + describeAll(v.Fields)
 	case reflect.Pointer:
 		if v.Elem != nil {
@@ -215,6 +218,8 @@ func arrayOf(n int64, elem *gotype.Type) *gotype.Type {
 }
 
 var (
+	word     = &gotype.Type{Name: "word", Kind: reflect.UnsafePointer, Size: 8}
+	twoWords = structOf("{word, word}", 16, gotype.Field{Name: "w0", Type: word}, gotype.Field{Name: "w1", Offset: 8, Type: word})
 	swissMap = mapOf(structOf("group", 200, gotype.Field{Name: "ctrl", Type: basic("uint64")},
 		gotype.Field{Name: "slots", Offset: 8, Type: arrayOf(8, structOf("slot", 24, gotype.Field{Name: "key", Type: basic("string")}, gotype.Field{Name: "elem", Offset: 16, Type: basic("int")}))}))
 	oldMap = mapOf(structOf("bucket", 144, gotype.Field{Name: "tophash", Type: arrayOf(8, basic("uint8"))},
@@ -283,6 +288,16 @@ func TestDecode(t *testing.T) {
 		{"what an interface does not hold", basic("any"), []uint64{0x6100, 0x14000}, "v.(*main.inner).name", "<it is string>"},
 		{"what nil holds", basic("error"), []uint64{0, 0}, "v.(*fs.PathError).Path", "<nil pointer>"},
 		{"what an address is", basic("uintptr"), []uint64{0x11000}, "v.(*main.inner).name", `"hello"/5`},
+		{"word", word, []uint64{0x42}, "", "66"},
+		{"what a word is", word, []uint64{0x11000}, "v.(*main.inner).name", `"hello"/5`},
+		{"words that may be a string", twoWords, []uint64{0x10000, 5}, "", `~"hello"/5`},
+		{"words that may be a long string", twoWords, []uint64{0x10000, 18}, "", `~"hello, wide worl"/18`},
+		{"words, the second 0", twoWords, []uint64{0x10000, 0}, "", "{word, word}[65536 0]"},
+		{"words, the second an address", twoWords, []uint64{0x10000, 0x10000}, "", "{word, word}[65536 65536]"},
+		{"words that lead to no text", twoWords, []uint64{0x17000, 9}, "", "{word, word}[94208 9]"},
+		{"words that lead nowhere", twoWords, []uint64{0x99000, 3}, "", "{word, word}[626688 3]"},
+		{"words that are numbers", twoWords, []uint64{3, 5}, "", "{word, word}[3 5]"},
+		{"a part of words", twoWords, []uint64{0x10000, 5}, "v.w1", "5"},
 		{"func", &gotype.Type{Name: "func()", Kind: reflect.Func, Size: 8}, []uint64{0x16000}, "", "main.at5"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -45,9 +45,25 @@ func (n *node) dynamic(b *Builder, s source) {
 	data, l := b.follow(s.at(8), nil)
 	n.imag, n.why = l, data.why
 	isError := IsError(n.typ)
-	if n.why != "" || n.typ.Methods && !isError {
-		return
+	if n.why == "" && isContext(n.typ) {
+		n.contexts(b, data)
 	}
+	if n.why == "" && (!n.typ.Methods || isError) {
+		p.fill(b, data, isError)
+	}
+}
+
+// payload plans what a pointer leads to.
+func (b *Builder) payload(s source) *payload {
+	p := &payload{typ: none, texts: [3]int{-1, -1, -1}, errnos: [2]leaf{none, none}}
+	if data, _ := b.follow(s, nil); data.why == "" {
+		p.fill(b, data, true)
+	}
+	return p
+}
+
+// fill plans some words, and what the first of them would lead to, or, if there is more, the second and third, too.
+func (p *payload) fill(b *Builder, data source, more bool) {
 	var why string
 	if p.at, why = b.array(data, payloadWords); why != "" {
 		return
@@ -61,7 +77,7 @@ func (n *node) dynamic(b *Builder, s source) {
 	for i := range p.texts {
 		// An error may be &MyError{Code, Message}. What else an interface holds is mostly a string or a
 		// number, with no pointer behind it: each word that is tried costs a fault.
-		if i > 0 && !isError {
+		if i > 0 && !more {
 			return
 		}
 		if p.texts[i], why = b.array(behind(int64(i)), p.textWords); why != "" {
@@ -106,11 +122,13 @@ func (d *decoder) dynamic(n *node, v *Value) {
 		return
 	}
 	v.Dynamic = t.Name
+	d.contexts(n, v, t)
 	e := Value{Type: t, Num: v.Num}
 	v.Elem = &e
 	switch {
 	case p.within && isErrno(t) && p.errnos[0].at >= 0:
 		e.Num = p.errnos[0].read(d.words)
+	case t.Size == 0: // there is nothing to fetch
 	case p.within && t.Kind != reflect.Pointer:
 		e.State, e.Why = Unfetched, tooFar
 	case t.Direct && t.Kind == reflect.Pointer:
@@ -126,6 +144,9 @@ func (d *decoder) dynamic(n *node, v *Value) {
 	}
 	if p.words > 0 && (t.Kind == reflect.Map || t.Kind == reflect.Chan) {
 		e.Len = int64(d.words[p.at])
+		if t.Kind == reflect.Chan {
+			e.Cap = int64(d.words[p.at+1])
+		}
 	}
 }
 
@@ -161,6 +182,9 @@ func (d *decoder) holds(word uint64, want *held) string {
 
 // memory is a value in the fetched memory that an interface's data word points to.
 func (d *decoder) memory(t *gotype.Type, p *payload, addr uint64) Value {
+	if t.Size == 0 {
+		return Value{Type: t}
+	}
 	if why := d.unread(addr, p.at, p.words); why != "" {
 		return Value{Type: t, State: Unreadable, Why: why}
 	}
@@ -211,7 +235,7 @@ func (p *payload) node(name string, t *gotype.Type, off int64, depth int) *node 
 			n.iface.errnos[0] = p.errnos[i]
 		}
 	default:
-		n.why = inside
+		n.why = tooFar
 	}
 	return n
 }

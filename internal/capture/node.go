@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
@@ -24,10 +23,14 @@ type node struct {
 	iface               *payload
 	short               bool // what it points to is left out, because it is large
 	slots               []slot
+	elems               *elements // a map's, where they are fetched
+	chain               []contextLevel
+	real                leaf  // the address of its type, of which typ is the shape
+	among               int64 // real is the first of so many words, of which one is that; 0: real is
 }
 
 func newNode(name string, t *gotype.Type, s source) *node {
-	return &node{name: name, typ: t, why: s.why, guards: s.guards, off: s.off, num: none, imag: none, len: none, cap: none}
+	return &node{name: name, typ: t, why: s.why, guards: s.guards, off: s.off, num: none, imag: none, len: none, cap: none, real: none}
 }
 
 // value plans the fetching of a value of a type. pointers is how many of them are followed.
@@ -57,9 +60,19 @@ func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *no
 		if b.tooLarge(t) {
 			fields = fields[:b.short]
 		}
+		opt := b.opt
+		if isAddr(t) {
+			// Its kind is behind a pointer, with the zone, which is short.
+			pointers, b.opt.StrLen = max(pointers, 1), 8
+		}
 		for i := range fields {
 			f := &fields[i]
 			n.kids = append(n.kids, b.value(f.Name, f.Type, s.at(f.Offset), pointers))
+		}
+		b.opt = opt
+		if maybeText(t) {
+			to, _ := b.follow(s, nil)
+			n.bytes(b, to)
 		}
 	case reflect.Interface:
 		n.dynamic(b, s)
@@ -68,8 +81,11 @@ func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *no
 		// (runtime.hchan) that and the room for them, in func values the address of the code.
 		to := n.follow(b, s, nil)
 		n.len = n.scalar(b, to, 8, true)
-		if t.Kind == reflect.Chan {
+		switch t.Kind {
+		case reflect.Chan:
 			n.cap = n.scalar(b, to.at(8), 8, true)
+		case reflect.Map:
+			n.elements(b, to, pointers)
 		}
 	default:
 		switch t.Size {
@@ -82,9 +98,23 @@ func (b *Builder) value(name string, t *gotype.Type, s source, pointers int) *no
 	return n
 }
 
+// maybeText tells of two words that may be a string.
+func maybeText(t *gotype.Type) bool {
+	return t.IsWord() && len(t.Fields) == 2 && t.Fields[0].Type.Size == 8 && t.Fields[1].Type.Size == 8 &&
+		t.Fields[0].Type.Kind == reflect.UnsafePointer && t.Fields[1].Type.Kind == reflect.UnsafePointer
+}
+
+// isAddr tells of netip.Addr as it is since Go 1.23. Before, what its pointer leads to does not tell more.
+func isAddr(t *gotype.Type) bool {
+	if t.Name != "net/netip.Addr" && t.Name != "netip.Addr" {
+		return false
+	}
+	return slices.ContainsFunc(t.Fields, func(f gotype.Field) bool { return f.Name == "z" && f.Type.Kind == reflect.Struct })
+}
+
 // tooLarge tells of structs that have more fields than are wanted. The first of a variable is noted.
 func (b *Builder) tooLarge(t *gotype.Type) bool {
-	if t.Kind != reflect.Struct || b.short == 0 || len(t.Fields) <= b.short {
+	if t.Kind != reflect.Struct || b.short == 0 || len(t.Fields) <= b.short || t.IsWord() {
 		return false
 	}
 	if b.large == nil {
@@ -126,12 +156,10 @@ func (n *node) bytes(b *Builder, s source) {
 func (n *node) pointer(b *Builder, s source, pointers int) {
 	elem := n.typ.Elem()
 	to := n.follow(b, s, elem)
-	// What a pointer in generic code points to is not told: all pointers have one shape.
-	shape := strings.HasPrefix(strings.TrimPrefix(n.typ.Name, "*"), "go.shape.")
 	if n.short = elem != nil && b.tooLarge(elem); n.short {
 		return
 	}
-	if n.why == "" && pointers > 0 && elem != nil && elem.Kind != reflect.Invalid && !shape {
+	if n.why == "" && pointers > 0 && elem != nil && elem.Kind != reflect.Invalid && !hasShape(n.typ) {
 		n.elem = b.value("", elem, to, pointers-1)
 	}
 }

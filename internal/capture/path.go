@@ -2,6 +2,7 @@ package capture
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 	"reflect"
@@ -25,9 +26,13 @@ func (b *Builder) paths(paths []string) ([]*node, error) {
 		}
 		if s.search != nil {
 			nodes = append(nodes, b.found(path, t, s))
-		} else {
-			nodes = append(nodes, b.value(path, t, s, 1))
+			continue
 		}
+		n := b.value(path, t, s, 1)
+		if i := slices.IndexFunc(b.vars, func(v offsets.Variable) bool { return v.Name == path }); i >= 0 && b.asked {
+			b.reveal(n, &b.vars[i], s)
+		}
+		nodes = append(nodes, n)
 	}
 	return nodes, nil
 }
@@ -160,6 +165,8 @@ func (b *Builder) assert(t *gotype.Type, s source, name string) (*gotype.Type, s
 		return t, s, err
 	case as.Kind == reflect.Interface:
 		return t, s, fmt.Errorf("%s is an interface: .(TYPE) takes the type of what one holds", name)
+	case doubtful(t):
+		return t, s, errDoubtful
 	case isWord(t) && as.Kind == reflect.Pointer:
 		return as, s, nil
 	case t.Kind != reflect.Interface:
@@ -209,11 +216,20 @@ func field(t *gotype.Type, name string, depth int) []*gotype.Field {
 	return nil
 }
 
-// Type is the type of what a path leads to.
+// Type is the type of what a path leads to. Words that may be another argument's have none: what is compared or
+// counted of them would not show the doubt.
 func (b *Builder) Type(path string) (*gotype.Type, error) {
 	t, _, err := b.walk(path)
+	if err == nil && doubtful(t) {
+		return nil, fmt.Errorf("read path %q: %w", path, errDoubtful)
+	}
 	return t, err
 }
+
+var errDoubtful = errors.New("it may be another argument: parameters have no types")
+
+// doubtful tells of words that may be another argument's.
+func doubtful(t *gotype.Type) bool { return t.IsWord() && strings.Contains(t.Name, "?") }
 
 // Field is what the kernel knows of a variable when it evaluates an event's filter.
 type Field struct {

@@ -35,9 +35,9 @@ type Value struct {
 	// a float (float32: the low 32), or the address in a pointer, slice, map, chan, func;
 	// an interface's data word. Imag is the second part of a complex number.
 	Num, Imag uint64
-	Bytes     []byte  // a string's or a byte slice's, Len of them; fewer if it was cut
-	Len, Cap  int64   // those of strings, slices, maps (Len), channels
-	Items     []Value // the first elements of a slice, or those of an array
+	Bytes     []byte  // a string's or a byte slice's, Len of them; fewer if it was cut; what two words may be
+	Len, Cap  int64   // those of strings, slices, maps (Len), channels; Len of a context's Items is less than 0 if there may be more
+	Items     []Value // the first elements of a slice, those of an array, or a map's or a context's: its Fields are key and value
 	Fields    []Value // a struct's
 	Elem      *Value  // what a pointer points to or an interface holds, where it was fetched
 	// Dynamic is the name of the type in an interface, or of a pointer to what was left out for its
@@ -52,7 +52,9 @@ func (v *Value) Nil() bool {
 	switch v.Type.Kind {
 	case reflect.Interface:
 		return v.TypeWord == 0
-	case reflect.Pointer, reflect.UnsafePointer, reflect.Slice, reflect.Map, reflect.Chan, reflect.Func:
+	case reflect.UnsafePointer:
+		return v.State == Known && v.Num == 0 && !v.Type.IsWord()
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Chan, reflect.Func:
 		return v.State == Known && v.Num == 0
 	}
 	return false
@@ -61,8 +63,8 @@ func (v *Value) Nil() bool {
 // Cut tells whether not all of a string or slice was fetched.
 func (v *Value) Cut() bool {
 	switch v.Type.Kind {
-	case reflect.String:
-		return int64(len(v.Bytes)) < v.Len
+	case reflect.String, reflect.Struct:
+		return int64(len(v.Bytes)) < v.Len || v.Len < 0
 	case reflect.Slice:
 		return int64(max(len(v.Bytes), len(v.Items))) < v.Len
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/ftgo/ftgo/internal/capabilities"
 	"github.com/ftgo/ftgo/internal/clocks"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/procfs"
@@ -40,6 +41,7 @@ func (h *host) diagnose(bufferKB int) (findings []Finding) {
 	add("tracefs", h.mounted(f, findErr))
 	add("lockdown", h.lockdown())
 	add("permission", h.permission(f, denied))
+	add("capabilities", h.lacking(f != nil && denied == nil))
 	add("pid namespace", h.pidNamespace())
 	add("mount namespace", h.mountNamespace())
 	if f != nil {
@@ -86,12 +88,12 @@ func (h *host) options(f *tracefs.FS) Finding {
 
 // mounted is where tracefs is.
 func (h *host) mounted(f *tracefs.FS, err error) Finding {
-	points := slices.DeleteFunc(h.mounts(), func(p mount) bool { return p.kind != "tracefs" })
+	points := slices.DeleteFunc(h.mounts(), func(p procfs.Mount) bool { return p.Kind != "tracefs" })
 	if f != nil {
 		dir := strings.TrimPrefix(f.Dir(), h.Root)
 		text := "mounted at " + dir
-		at := slices.IndexFunc(points, func(p mount) bool { return p.point == dir })
-		if at >= 0 && slices.Contains(points[at].options, "ro") {
+		at := slices.IndexFunc(points, func(p procfs.Mount) bool { return p.Point == dir })
+		if at >= 0 && slices.Contains(points[at].Options, "ro") {
 			return Missing.of(text + " for reading only").fixedBy(h.asRoot("mount -o remount,rw " + dir))
 		}
 		if dir != machine.Tracing {
@@ -102,12 +104,12 @@ func (h *host) mounted(f *tracefs.FS, err error) Finding {
 	var found Finding
 	switch {
 	case !errors.Is(err, tracefs.ErrNotMounted) && len(points) > 0:
-		return OK.of("mounted at " + points[0].point)
+		return OK.of("mounted at " + points[0].Point)
 	case !errors.Is(err, tracefs.ErrNotMounted):
 		return Unknown.of(strings.Join(machine.MountPoints, " and ") + " may not be looked at")
 	case len(points) > 0:
-		found = Missing.of("mounted at " + points[0].point + ", where it is not looked for")
-		found.Fix = h.asRoot("mount --bind " + points[0].point + " " + machine.Tracing)
+		found = Missing.of("mounted at " + points[0].Point + ", where it is not looked for")
+		found.Fix = h.asRoot("mount --bind " + points[0].Point + " " + machine.Tracing)
 	case h.exists(machine.Tracing):
 		found = Missing.of("not mounted").fixedBy(h.asRoot("mount -t tracefs tracefs " + machine.Tracing))
 	case h.exists(machine.Debugfs) && h.Older(4, 1):
@@ -116,8 +118,8 @@ func (h *host) mounted(f *tracefs.FS, err error) Finding {
 	default:
 		found = Missing.of("not mounted, and " + machine.Tracing + " is not there: a kernel without tracing, or a container without the host's /sys")
 	}
-	readOnlySys := slices.ContainsFunc(h.mounts(), func(p mount) bool {
-		return p.point == "/sys" && p.kind == "sysfs" && slices.Contains(p.options, "ro")
+	readOnlySys := slices.ContainsFunc(h.mounts(), func(p procfs.Mount) bool {
+		return p.Point == "/sys" && p.Kind == "sysfs" && slices.Contains(p.Options, "ro")
 	})
 	if readOnlySys {
 		return Missing.of(found.Text + "; /sys is read-only, as in a container").fixedBy(privileged)
@@ -169,6 +171,24 @@ func (h *host) permission(f *tracefs.FS, denied error) Finding {
 	return Missing.of(refused + ": it takes root, or CAP_DAC_OVERRIDE" + h.group()).fixedBy(h.asRoot("ftgo doctor"))
 }
 
+// lacking tells what does not work for lack of a capability; usable is whether tracefs can be used as it is.
+func (h *host) lacking(usable bool) Finding {
+	set, err := h.capabilities()
+	if err != nil {
+		return Unknown.of(err.Error())
+	}
+	var texts []string
+	for i, use := range capabilities.Uses {
+		if mayUse := i == 0 && usable; !mayUse && !set.Has(use) {
+			texts = append(texts, "without "+use.Name+" "+use.Without)
+		}
+	}
+	if len(texts) == 0 {
+		return OK.of("all that ftgo makes use of")
+	}
+	return Warning.of(strings.Join(texts, "; "))
+}
+
 // asRoot is a command as this user has to type it.
 func (h *host) asRoot(command string) string {
 	if h.uid == 0 {
@@ -177,14 +197,14 @@ func (h *host) asRoot(command string) string {
 	return "sudo " + command
 }
 
-// group tells what the mount option gid= does not do: its group may read, but what a
-// session makes belongs to root's group again, or is not for it to write
-// (include/linux/tracefs.h, TRACE_MODE_WRITE 0640).
+// group tells what the mount option gid= does not do: its group may read, and write nothing
+// (include/linux/tracefs.h, TRACE_MODE_WRITE 0640). What is made in a directory belongs to its owner,
+// so that one user can do all who owns instances (since Linux 5.10 at least), not a group.
 func (h *host) group() string {
 	for _, p := range h.mounts() {
-		for _, o := range p.options {
-			if gid, ok := strings.CutPrefix(o, "gid="); ok && p.kind == "tracefs" {
-				return "; gid=" + gid + " of the mount lets a group read, not write"
+		for _, o := range p.Options {
+			if gid, ok := strings.CutPrefix(o, "gid="); ok && p.Kind == "tracefs" {
+				return "; gid=" + gid + " of the mount lets a group read, not write: docs/privileges.md has what else a user needs"
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ftgo/ftgo/internal/capabilities"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/tracefs"
@@ -25,13 +26,14 @@ type host struct {
 	// access is access(2) with the effective ids.
 	access func(path string, mode uint32) error
 	// open opens a file and closes it again.
-	open func(path string, flag int) error
+	open         func(path string, flag int) error
+	capabilities func() (capabilities.Set, error)
 	// namespace is [procfs.Namespace].
 	namespace func(pid int, kind string) (inode uint64)
 }
 
 func thisHost() *host {
-	h := &host{Machine: machine.This(), find: tracefs.Find, uid: os.Geteuid(), namespace: procfs.Namespace}
+	h := &host{Machine: machine.This(), find: tracefs.Find, uid: os.Geteuid(), namespace: procfs.Namespace, capabilities: capabilities.Effective}
 	h.access = func(path string, mode uint32) error {
 		return unix.Faccessat(unix.AT_FDCWD, path, mode, unix.AT_EACCESS)
 	}
@@ -50,25 +52,7 @@ func (h *host) exists(path string) bool {
 	return err == nil
 }
 
-// mount is a line of /proc/self/mountinfo (proc_pid_mountinfo(5)).
-type mount struct {
-	point, kind string
-	options     []string // the mount's own and then its file system's
-}
-
-func (h *host) mounts() (all []mount) {
-	for line := range strings.Lines(h.Read("/proc/self/mountinfo")) {
-		// ID PARENT DEVICE ROOT POINT OPTIONS [TAG...] - KIND SOURCE OPTIONS
-		before, after, ok := strings.Cut(strings.TrimSpace(line), " - ")
-		left, right := strings.Fields(before), strings.Fields(after)
-		if !ok || len(left) < 6 || len(right) < 3 {
-			continue
-		}
-		options := append(strings.Split(left[5], ","), strings.Split(right[2], ",")...)
-		all = append(all, mount{point: left[4], kind: right[0], options: options})
-	}
-	return all
-}
+func (h *host) mounts() []procfs.Mount { return procfs.ParseMounts(h.Read("/proc/self/mountinfo")) }
 
 // config is the kernel's .config, and where it was found; ok is false if the kernel keeps no copy.
 func (h *host) config() (text, from string, ok bool) {

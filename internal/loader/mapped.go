@@ -1,7 +1,6 @@
 package loader
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -115,8 +114,7 @@ func (m memory) link(at mapping) string {
 // is not there (Linux before 4.3, without CONFIG_CHECKPOINT_RESTORE), the file is looked for
 // under its path, as the process would find it.
 func (m memory) open(at mapping) (*os.File, error) {
-	const flags = os.O_RDONLY | syscall.O_NONBLOCK
-	file, err := os.OpenFile(m.link(at), flags, 0)
+	file, err := os.OpenFile(m.link(at), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err == nil {
 		// Other memory may have come to be there.
 		if name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", file.Fd())); err == nil {
@@ -128,7 +126,7 @@ func (m memory) open(at mapping) (*os.File, error) {
 		return nil, fmt.Errorf("%q was mapped, and is no more", at.path)
 	}
 	if !at.deleted {
-		file, err = openBelow(filepath.Join(m.proc, "root"), at.path, flags)
+		file, _, err = procfs.OpenBelow(filepath.Join(m.proc, "root"), at.path)
 	}
 	if err != nil {
 		return nil, err
@@ -138,24 +136,6 @@ func (m memory) open(at mapping) (*os.File, error) {
 		return nil, fmt.Errorf("%q is not the file that is mapped: device and inode %s, not %s", at.path, now, at.identity())
 	}
 	return file, nil
-}
-
-// openBelow opens a path as who has another root: its symbolic links do not lead out. Linux
-// before 5.6 follows them on the outside.
-func openBelow(root, path string, flags int) (*os.File, error) {
-	dir, err := os.Open(root)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	fd, err := unix.Openat2(int(dir.Fd()), path, &unix.OpenHow{Flags: uint64(flags) | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT})
-	switch {
-	case err == nil:
-		return os.NewFile(uintptr(fd), path), nil
-	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM): // as some seccomp filters answer
-		return os.OpenFile(filepath.Join(root, path), flags, 0)
-	}
-	return nil, fmt.Errorf("open %q: %w", path, err)
 }
 
 // identity is a file's device and inode as maps has them, "" if they can't be told.

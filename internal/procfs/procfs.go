@@ -81,13 +81,13 @@ func CutDeleted(path string) (former string, deleted bool) {
 	return strings.CutSuffix(path, " (deleted)")
 }
 
-// Named are the processes, this one aside, whose file has a name, or, if there are none, whose own
+// Named are the processes among some, this one aside, whose file has a name, or, if there are none, whose own
 // name that is: a shell that runs a script of the name is not what was meant.
-func Named(name string) (found []int) {
+func Named(name string, among func(pid int) bool) (found []int) {
 	var alike []int
 	for pid, exe := range Executables {
 		former, _ := CutDeleted(exe)
-		if pid == os.Getpid() {
+		if pid == os.Getpid() || !among(pid) {
 			continue
 		} else if filepath.Base(former) == name {
 			found = append(found, pid)

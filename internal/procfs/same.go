@@ -2,6 +2,7 @@ package procfs
 
 import (
 	"encoding/binary"
+	"fmt"
 	"os"
 	"syscall"
 	"unsafe"
@@ -20,7 +21,41 @@ func SameFile(path, other string) bool {
 
 func sameFile(path, other string, a, b os.FileInfo) bool {
 	alike := a.Mode().IsRegular() && a.Mode() == b.Mode() && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
-	return os.SameFile(a, b) || alike && samePage(path, other)
+	return os.SameFile(a, b) || alike && (InodeOf(path, a) == InodeOf(other, b) || samePage(path, other))
+}
+
+// Inode tells files apart as probes do.
+type Inode struct {
+	Device, Number uint64
+	// Changed is when the file itself was, if Device is that of all mounts of overlayfs.
+	Changed int64
+}
+
+// overlayfs is the Device of all files of its mounts, and what statfs(2) calls them (include/uapi/linux/magic.h).
+const overlayfs = 0x794c7630
+
+// InodeOf is that of the file at a path, which stat has said that of. A file of a layer has the number and the times that it has there
+// (ovl_getattr in fs/overlayfs/inode.c), whichever mount shows it; one that a container has changed is a copy with another time. What is in
+// a folder differs from mount to mount. A file has another Inode once its mode or its names change, so [OpenInode] has to be asked again.
+func InodeOf(path string, info os.FileInfo) (inode Inode) {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return inode
+	}
+	var system syscall.Statfs_t
+	if info.Mode().IsRegular() && syscall.Statfs(path, &system) == nil && system.Type == overlayfs {
+		return Inode{overlayfs, stat.Ino, stat.Ctim.Nano()}
+	}
+	return Inode{Device: stat.Dev, Number: stat.Ino}
+}
+
+// OpenInode is that of an open file, as it is now.
+func OpenInode(file *os.File) (inode Inode, err error) {
+	info, err := file.Stat()
+	if err == nil {
+		inode = InodeOf(fmt.Sprintf("/proc/self/fd/%d", file.Fd()), info)
+	}
+	return inode, err
 }
 
 // samePage tells whether the same page of memory holds the beginning of two files: overlayfs maps the

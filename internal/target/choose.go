@@ -28,7 +28,7 @@ func (w *wanted) choose(say Say, q *Query) (all []*offsets.Func, of [][]*offsets
 			}
 			full, err := spellOut(w.binary, p, q.Wrappers)
 			if err != nil && !q.Missing {
-				return nil, nil, nil, err
+				return nil, nil, nil, q.located(p.String(), err)
 			}
 			if full.String() != p.String() {
 				say("%s is %s", p, full)

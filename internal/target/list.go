@@ -34,6 +34,8 @@ type Row struct {
 	Returns, TailJumps int
 	// Signature is the name with parameters and results, "" if they are not known.
 	Signature string
+	// Source is where the signature comes from.
+	Source string
 	// Inlined is where the function was put into others.
 	Inlined []offsets.Frame
 	// Unprobed is why it can't be probed, nil if it can.
@@ -45,7 +47,7 @@ type Row struct {
 // List describes what the arguments select: the functions by address, then those that were
 // inlined only by name, and then the instructions as they were asked for.
 func (q *Query) List(say Say) ([]Row, error) {
-	w, err := q.open()
+	w, err := q.open(say)
 	if err != nil {
 		return nil, err
 	}
@@ -77,12 +79,12 @@ func (q *Query) List(say Say) ([]Row, error) {
 	}
 	for _, p := range unmatched {
 		if slices.ContainsFunc(elsewhere, func(other symname.Pattern) bool { return other.String() == p.String() }) {
-			return nil, noMatch(b, p.String(), q.Regexp)
+			return nil, q.located(p.String(), noMatch(b, p.String(), q.Regexp))
 		}
 	}
 	for _, s := range w.sites {
 		if err := l.site(say, s); err != nil {
-			return nil, err
+			return nil, q.located(s.text, err)
 		}
 	}
 	if len(l.rows) == 0 {
@@ -124,7 +126,7 @@ func (l *listing) function(f *offsets.Func) error {
 	}
 	row.File, row.Line, _ = l.binary.Position(f.Addr)
 	if sig, err := l.binary.Signature(f); err == nil {
-		row.Signature = SignatureText(f.Name, sig)
+		row.Signature, row.Source = SignatureText(f.Name, sig), sig.Source
 	}
 	var notes []string
 	sites, err := l.binary.Sites(f)

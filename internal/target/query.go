@@ -10,15 +10,14 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/given"
 	"github.com/ftgo/ftgo/internal/loader"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/symname"
 )
 
 // Say tells the user what is no error.
@@ -28,9 +27,13 @@ type Say func(format string, args ...any)
 type Query struct {
 	// Binary is BINARY, and from Resolve on the path of the file.
 	Binary string
+	// Opened is that file, if it is open already; Resolve closes it.
+	Opened *os.File
 	// Own: BINARY is the file that the first process of PIDs executes.
 	Own  bool
 	PIDs []int
+	// Root is the root of a process that BINARY was looked up in and begins with, "" for ours.
+	Root string
 	// Funcs are the FUNC arguments, Exclude patterns of functions to leave out. OwnFuncs: without any
 	// FUNC those of [OwnFuncs] are meant.
 	Funcs, Exclude []string
@@ -44,18 +47,20 @@ type Query struct {
 	Missing bool
 	// Wrappers: wildcards and ends of names select wrappers, too.
 	Wrappers bool
+	// Symbols is a file that names, types and source lines are taken from; "" is the binary itself.
+	Symbols string
 	// Loading, if not nil, is told how far the reading of what may be large is.
 	Loading func(what string, done, of int)
+
+	lists map[string]string // FILE:LINE of each FUNC, or pattern, that a list has named
 }
 
 // Resolve opens the binary and finds the functions that the arguments select, once. A
 // pattern without a match is an error, unless that is allowed, since it is mostly a typing
 // error; then only all of them together are.
 func (q *Query) Resolve(say Say) (*Target, error) {
-	// What is read of a binary is kept: of a huge one, looking for garbage takes an eighth of
-	// the time.
-	defer debug.SetGCPercent(debug.SetGCPercent(1000))
-	w, err := q.open()
+	defer collectRarely()()
+	w, err := q.open(say)
 	if err != nil {
 		return nil, err
 	}
@@ -67,11 +72,35 @@ func (q *Query) Resolve(say Say) (*Target, error) {
 	return t, nil
 }
 
+// rarely counts those who want garbage to be looked for rarely.
+var rarely struct {
+	mu      sync.Mutex
+	wanted  int
+	percent int // that was set before
+}
+
+// collectRarely has garbage looked for rarely until the last one who wants that calls back. What is read of a binary
+// is kept: of a huge one, looking for garbage takes an eighth of the time. Several may be read at the same time.
+func collectRarely() (back func()) {
+	rarely.mu.Lock()
+	defer rarely.mu.Unlock()
+	if rarely.wanted++; rarely.wanted == 1 {
+		rarely.percent = debug.SetGCPercent(1000)
+	}
+	return func() {
+		rarely.mu.Lock()
+		defer rarely.mu.Unlock()
+		if rarely.wanted--; rarely.wanted == 0 {
+			debug.SetGCPercent(rarely.percent)
+		}
+	}
+}
+
 func (t *Target) find(say Say, q *Query, w *wanted) error {
 	for _, s := range w.sites {
 		found, skipped, err := s.resolve(t.Binary)
 		if err != nil {
-			return err
+			return q.located(s.text, err)
 		}
 		t.Sites = append(t.Sites, found...)
 		t.Skipped = append(t.Skipped, skipped...)
@@ -98,7 +127,7 @@ func (t *Target) find(say Say, q *Query, w *wanted) error {
 	}
 	empty := len(t.Funcs)+len(t.Sites) == 0
 	for i, p := range unmatched {
-		err := noMatch(t.Binary, p.String(), q.Regexp)
+		err := q.located(p.String(), noMatch(t.Binary, p.String(), q.Regexp))
 		if !q.Missing || empty && i == len(unmatched)-1 {
 			return err
 		}
@@ -146,85 +175,6 @@ func (t *Target) findInside(pattern string) error {
 	return nil
 }
 
-// wanted is what the arguments ask for, parsed but not looked up.
-type wanted struct {
-	binary           *offsets.Binary
-	sites            []site
-	include, exclude []symname.Pattern
-	// given is what the arguments of include say of parameters, nil if nothing.
-	given []*given.Functions
-	// made are wrappers, once functions were chosen.
-	made map[*offsets.Func]bool
-	own  bool // nobody has named a function
-}
-
-// open parses the arguments and opens the binary, which who gets it closes.
-func (q *Query) open() (*wanted, error) {
-	mapped, err := q.findBinary()
-	if err != nil {
-		return nil, err
-	}
-	w := &wanted{}
-	for _, text := range q.Funcs {
-		err = cmp.Or(err, w.parse(text, q.Regexp, q.Signatures))
-	}
-	for _, text := range q.Exclude {
-		p, perr := compile(text, q.Regexp)
-		err, w.exclude = cmp.Or(err, perr), append(w.exclude, p)
-	}
-	if err != nil {
-		mapped.Close() // which may be none
-		return nil, err
-	}
-	if w.binary, err = openFound(q.Binary, mapped, nil); err == nil {
-		w.binary.File().Progress = q.Loading
-	}
-	if err == nil && q.OwnFuncs && len(q.Funcs) == 0 {
-		for _, text := range OwnFuncs(w.binary) {
-			err = cmp.Or(err, w.parse(text, false, false))
-		}
-		if w.own = true; len(w.include) == 0 {
-			err = nothingf("%s: no functions of its own are known; name some ('*' is all)", q.Binary)
-		}
-	}
-	return w, err
-}
-
-// parse parses one FUNC. signatures allows it to say what the function's parameters are.
-func (w *wanted) parse(text string, regexp, signatures bool) error {
-	var says *given.Functions
-	if !regexp {
-		s, isSite, err := parseSite(text)
-		if err != nil {
-			return usagef("%w", err)
-		}
-		if isSite {
-			w.sites = append(w.sites, s)
-			return nil
-		}
-		g, ok, err := given.Parse(text)
-		switch {
-		case err != nil && signatures:
-			return usagef("%w", err)
-		case ok && !signatures:
-			return usagef("%q: only trace shows values", text)
-		case ok:
-			says, text = &g, g.Pattern
-		}
-	}
-	p, err := compile(text, regexp)
-	w.include, w.given = append(w.include, p), append(w.given, says)
-	return err
-}
-
-func compile(text string, regexp bool) (symname.Pattern, error) {
-	p, err := symname.Compile(text, regexp)
-	if err != nil {
-		err = usagef("%w", err)
-	}
-	return p, err
-}
-
 // Open opens the file that a name means to a process, or to none if that is 0.
 func Open(name string, pid int) (*offsets.Binary, error) {
 	return openFound(loader.Find(name, pid))
@@ -245,6 +195,12 @@ func openFound(path string, mapped *os.File, err error) (*offsets.Binary, error)
 // if that is a library that the process has mapped: ftgo count -p PID libgo 'fmt.*'. What is
 // mapped is open.
 func (q *Query) findBinary() (mapped *os.File, err error) {
+	if q.Opened != nil {
+		return q.Opened, nil
+	}
+	if q.Root != "" {
+		return q.openBelow()
+	}
 	pid := 0
 	if len(q.PIDs) > 0 {
 		pid = procfs.Executing(q.PIDs[0])
@@ -273,27 +229,6 @@ func listed(pids []int) string {
 		list += ", …"
 	}
 	return fmt.Sprintf("%d processes (%s)", len(pids), list)
-}
-
-// Processes are those that a word of -p means: a number, or the name of a process, which all allows to
-// be that of several.
-func Processes(say Say, word string, all bool) ([]int, error) {
-	pid, err := strconv.Atoi(word)
-	switch {
-	case err == nil && pid <= 0:
-		return nil, usagef("-p %s: not a process id", word)
-	case err == nil:
-		return []int{pid}, nil
-	}
-	switch pids := procfs.Named(word); {
-	case len(pids) == 0:
-		return nil, fmt.Errorf("-p %q: no such process", word)
-	case len(pids) > 1 && !all:
-		return nil, usagef("-p %q means %s: choose one, or --all", word, listed(pids))
-	default:
-		say("%s is %s", word, listed(pids))
-		return pids, nil
-	}
 }
 
 // Replaced says which processes run an older file that BINARY has replaced, or that is there no more,

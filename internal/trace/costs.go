@@ -54,12 +54,13 @@ func (c *Clock) AddWaits(waits stats.Waits, call *pairing.Call, reasons []string
 
 // Costs tell what hits of probes cost, as far as that is known by now.
 type Costs interface {
-	// Begin begins to measure, when the probes that were asked for are armed.
+	// Begin is to measure, when the probes that were asked for are armed, from Now on.
 	Begin(ctx context.Context)
+	Now()
 	// Ready tells whether Take would not wait.
 	Ready() bool
 	// Take waits until something is known; it is nil if nothing ever will be.
-	Take() *HitCosts
+	Take() *pairing.HitCosts
 	// Stop ends the measuring, End waits until nothing of it is left, and Wait goes on with the
 	// panic that it may have ended by.
 	Stop()
@@ -70,24 +71,10 @@ type Costs interface {
 // NoCosts are those of who does not ask.
 type NoCosts struct{}
 
-func (NoCosts) Begin(context.Context) {}
-func (NoCosts) Ready() bool           { return true }
-func (NoCosts) Take() *HitCosts       { return nil }
-func (NoCosts) Stop()                 {}
-func (NoCosts) End()                  {}
-func (NoCosts) Wait()                 {}
-
-// HitCost is what a hit costs the program, in nanoseconds: where the kernel emulates the
-// instruction under the probe, where it single-steps it, and each word fetched for a value.
-type HitCost struct{ Emulated, Stepped, Word float64 }
-
-// Of is what hits cost.
-func (c HitCost) Of(h pairing.Hits) float64 {
-	return float64(h.Emulated)*c.Emulated + float64(h.Stepped)*c.Stepped + float64(h.Words)*c.Word
-}
-
-// left is what is left of a call that was seen to take ns, without its hits.
-func (c HitCost) left(call *pairing.Call, ns int64) int64 { return max(ns-int64(c.Of(call.Hits)), 0) }
-
-// HitCosts are what is known of it.
-type HitCosts struct{ Least, Typical, Most HitCost }
+func (NoCosts) Begin(context.Context)   {}
+func (NoCosts) Now()                    {}
+func (NoCosts) Ready() bool             { return true }
+func (NoCosts) Take() *pairing.HitCosts { return nil }
+func (NoCosts) Stop()                   {}
+func (NoCosts) End()                    {}
+func (NoCosts) Wait()                   {}

@@ -94,7 +94,7 @@ func (k *InKernel) read(last bool) error {
 		at.At = time.Now()
 	}
 	r := k.blank(at)
-	r.Last, r.Kept, r.Bucketed, r.Own = last, make([]stats.Function, len(h.Funcs)), true, ownCPU()-k.own
+	r.Last, r.Kept, r.Bucketed, r.Own = last, make([]stats.Function, len(h.Funcs)), true, OwnCPU()-k.own
 	r.Hits, r.Delivered, r.Lost = h.Hits, h.Hits-h.Lost, h.Lost
 	for i, f := range h.Funcs {
 		row := &r.Kept[i]

@@ -70,6 +70,19 @@ func (k *kernelEvents) start(fs *tracefs.FS) (err error) {
 	return nil
 }
 
+// followRunning records the events of processes that run a file already, since what their threads do is to be known from the
+// first call on.
+func (k *kernelEvents) followRunning(link string) {
+	if !k.opt.Sched || len(k.opt.PIDs) > 0 {
+		return
+	}
+	for _, pid := range procfs.Running(link) {
+		if k.opt.Among == nil || k.opt.Among(pid) {
+			k.follow(pid)
+		}
+	}
+}
+
 // take takes the next kernel event, and tells whether it is to be shown. What is outside of the
 // window only tells which processes are wanted.
 func (k *kernelEvents) take(ev *pairing.KernelEvent, within bool) (shown bool) {

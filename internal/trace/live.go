@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/biases"
@@ -33,6 +34,7 @@ type Options struct {
 	Inside      map[int]bool // functions, by their index in the plan: what they call is marked
 	Limit       uint64       // how many calls are enough; 0 is no limit
 	Wait        bool         // the window begins when a process runs the binary
+	At          time.Time    // the window begins then, unless it is zero
 	// MaxRate is how many calls a second a function may make to be timed, if calls are counted
 	// first; 0 if all of them together may cost half of the program's time.
 	MaxRate float64
@@ -42,6 +44,8 @@ type Options struct {
 	Countable bool
 	OpenCalls int // the kernel's histograms tell so many open calls apart, or, if 0, as many as is usual
 	Costs     Costs
+	// Succeeded: other sources are of what replaces the binary.
+	Succeeded bool
 }
 
 // Recorder says how hits are recorded.
@@ -71,19 +75,24 @@ type Live struct {
 func NewLive(fs *tracefs.FS, plan *uprobe.Plan, opt Options) *Live {
 	l := &Live{window: window{plan: plan, opt: opt, fs: fs, vanished: newVanished(plan)}}
 	l.clock.pinned = opt.Steady
+	l.host, _ = os.Hostname() // without a name it is not told
 	l.kernel = kernelEvents{processFilter: newProcessFilter(&opt), opt: &l.opt, followed: make(map[int]bool)}
-	l.processes = processes{biases.New(plan, false), l}
+	l.processes = processes{Biases: biases.New(plan, false), live: l, among: make(map[int]bool)}
 	l.look = look{lives: make(map[int]life)}
 	return l
 }
 
 func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
+	if err := l.awaitPlacing(ctx); err != nil {
+		return err
+	}
 	l.armed, l.sink = ctx, sink
 	l.look.busy = procfs.NewBusyTimes(l.opt.PIDs, l.plan.Binary.File().Link())
 	// What is made last is hit first.
 	if err := l.kernel.start(l.fs); err != nil {
 		return err
 	}
+	l.kernel.followRunning(l.plan.Binary.File().Link())
 	l.session, err = tracefs.Start(ctx, l.fs, l.plan.Target(), uprobe.TraceEvents(l.plan.Events), tracefs.Options{
 		BufferKB: l.opt.BufferKB, Quiet: l.plan.Mode == uprobe.Count, Features: &l.opt.Features, Raw: l.opt.Raw, TopLevel: l.opt.Shared,
 	})
@@ -96,6 +105,9 @@ func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
 		told = liveSink{sink, l}
 	}
 	if err := l.newStream(l.session, &l.processes, told, l.kernel.session); err != nil {
+		return err
+	}
+	if err := l.awaitAt(ctx); err != nil {
 		return err
 	}
 	if l.from, err = l.mark(); err != nil {
@@ -131,7 +143,9 @@ func (l *Live) calibrate() error {
 	}
 	l.opt.Costs.Begin(l.armed)
 	l.look.at = time.Now()
-	l.switcher, err = newSwitcher(l.armed, l)
+	if l.switcher, err = newSwitcher(l.armed, l); l.switcher == nil {
+		l.opt.Costs.Now()
+	}
 	return err
 }
 
@@ -218,7 +232,7 @@ func (l *Live) Stop() error {
 		until.At = time.Now()
 	}
 	l.until = until
-	l.look.own = ownCPU()
+	l.look.own = OwnCPU()
 	l.look.stop(l.program)
 	l.opt.Costs.Stop()
 	l.switcher.end()
@@ -256,7 +270,7 @@ func (l *Live) Close() error {
 // complete adds what only a live source knows.
 func (l *Live) complete(r *Reading) *Reading {
 	r.MaxRate, r.Used, r.Waited = l.opt.MaxRate, l.look.used, l.look.waited
-	r.Own = cmp.Or(l.look.own, ownCPU()) - l.own
+	r.Own = cmp.Or(l.look.own, OwnCPU()) - l.own
 	r.Budget = l.opt.Budget
 	if m := l.switcher; m != nil {
 		r.TooOften, r.Seen, r.Lowered = m.tooHot(), m.seen(r.At), m.choice.Lowered()

@@ -16,34 +16,23 @@ import (
 type load struct {
 	plan *uprobe.Plan
 	base int // index of what stands for runtime probes, behind the functions
-	cost HitCost
+	cost pairing.HitCost
 	last [][]uint64 // the counters at the last look
+	// faults are those that were seen, faulted how many of them before the last look.
+	faults  *pairing.Faults
+	faulted uint64
 	// calls and spent are of each function: the number of its calls so far, and what its probes have
-	// cost between the last two looks, in seconds.
-	calls []uint64
-	spent []float64
+	// cost between the last two looks, in seconds. Those of an event, by its name, are in events.
+	calls  []uint64
+	spent  []float64
+	events map[string]float64
 
 	cpus *procfs.Load
 }
 
-// UsualCost is what hits are taken to cost where that can't be measured: where the kernel
-// single-steps in a virtual machine it is as much.
-var UsualCost = HitCost{Emulated: 1000, Stepped: 10_000, Word: 100}
-
-// Dearest is what a hit of an event costs at most, in nanoseconds.
-func (c HitCost) Dearest(ev *uprobe.Event) float64 {
-	hit := pairing.Hits{Words: uint64(ev.Words)}
-	if slices.ContainsFunc(ev.Sites, func(s uprobe.Site) bool { return s.Stepped }) {
-		hit.Stepped = 1
-	} else {
-		hit.Emulated = 1
-	}
-	return c.Of(hit)
-}
-
 func newLoad(l *Live) (w *load, err error) {
 	n, link, pids := len(l.plan.Funcs), l.plan.Binary.File().Link(), l.opt.PIDs
-	w = &load{plan: l.plan, base: n, cost: UsualCost, last: l.from.Hits, calls: make([]uint64, n+1), spent: make([]float64, n+1)}
+	w = &load{plan: l.plan, base: n, cost: pairing.UsualCost, last: l.from.Hits, faults: l.stream.Faults(), calls: make([]uint64, n+1), spent: make([]float64, n+1)}
 	if running := procfs.Running(link); slices.ContainsFunc(pids, func(pid int) bool { return slices.Contains(running, pid) }) {
 		pids = nil // else the file is a library
 	}
@@ -54,13 +43,13 @@ func newLoad(l *Live) (w *load, err error) {
 	return w, err
 }
 
-// price learns what hits cost by now.
+// price learns what hits cost by now, at most: a budget is kept even where they cost more than is usual.
 func (w *load) price(costs Costs) {
 	if !costs.Ready() {
 		return
 	}
-	if known := costs.Take(); known != nil && known.Typical.Emulated > 0 {
-		w.cost = known.Typical
+	if known := costs.Take(); known != nil && known.Most.Emulated > 0 {
+		w.cost = known.Most
 	}
 }
 
@@ -72,23 +61,27 @@ func (w *load) callCosts(fn int) (counted, timed float64) {
 		entry = pairing.Hits{Stepped: 1}
 	}
 	counted = w.cost.Of(entry) / 1e9
-	if entry.Stepped++; f.Values.Entry != nil { // a RET is stepped
+	paired := w.plan.Mode == uprobe.Latency
+	if paired {
+		entry.Stepped++ // a RET is
+	}
+	if f.Values.Entry != nil {
 		entry.Words += uint64(f.Values.Entry.Words)
 	}
 	if f.Values.Return != nil {
 		entry.Words += uint64(f.Values.Return.Words)
 	}
-	if w.plan.Mode != uprobe.Latency {
-		entry.Stepped--
-		return w.cost.Of(entry) / 1e9, 0
+	if timed = (w.cost.Of(entry) + w.cost.Fault*w.faults.PerCall(fn)) / 1e9; !paired {
+		return timed, 0
 	}
-	return counted, w.cost.Of(entry) / 1e9
+	return counted, timed
 }
 
 // costOf is what so many events have cost about, in seconds: half of them are of calls that end, where the kernel
-// single-steps.
+// single-steps. Faults are known as they come.
 func (w *load) costOf(events int) float64 {
-	return float64(events) * (w.cost.Emulated + w.cost.Stepped) / 2 / 1e9
+	half := uint64(events) / 2
+	return w.cost.Of(pairing.Hits{Emulated: half, Stepped: half, Faults: w.faults.All() - w.faulted}) / 1e9
 }
 
 // read reads the kernel's counters, and tells what CPU time that took.
@@ -103,6 +96,7 @@ func (w *load) read(s *tracefs.Session) (profile [][]uint64, took time.Duration,
 // take takes the kernel's counters.
 func (w *load) take(now [][]uint64) {
 	clear(w.spent)
+	w.events = make(map[string]float64)
 	for i := range now {
 		ev := &w.plan.Events[i]
 		for k, hits := range now[i] {
@@ -120,14 +114,16 @@ func (w *load) take(now [][]uint64) {
 			if site.Kind.IsEntry() && !site.Beside || site.Kind.Counts() || site.Func < 0 {
 				w.calls[fn] += hits
 			}
+			var cost float64
 			if !site.Beside {
-				w.spent[fn] += w.cost.Emulated * float64(hits) / 1e9
-				if site.Stepped {
-					w.spent[fn] += (w.cost.Stepped - w.cost.Emulated) * float64(hits) / 1e9
+				if cost = w.cost.Emulated; site.Stepped {
+					cost = w.cost.Stepped
 				}
 			}
-			w.spent[fn] += w.cost.Word * float64(ev.Words) * float64(hits) / 1e9
+			cost = (cost + w.cost.Word*float64(ev.Words) + w.cost.Fault*w.faults.PerHit(i, k)) * float64(hits) / 1e9
+			w.spent[fn] += cost
+			w.events[ev.Name] += cost
 		}
 	}
-	w.last = now
+	w.last, w.faulted = now, w.faults.All()
 }

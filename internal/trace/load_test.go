@@ -1,10 +1,13 @@
 package trace
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/rate"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
@@ -35,7 +38,7 @@ func TestLoadTake(t *testing.T) {
 	plan.Events[1].Sites[0].Beside, plan.Events[1].Words = true, 2
 	plan.Events[2].Sites[0].Kind, plan.Events[2].Sites[0].Stepped = uprobe.Return, true
 	plan.Events[3].Sites[0].Kind = uprobe.GoroutineEnd
-	w := &load{plan: plan, base: 2, cost: HitCost{Emulated: 1e9, Stepped: 10e9, Word: 0.5e9}, last: [][]uint64{{5, 5}}, calls: make([]uint64, 3), spent: make([]float64, 3)}
+	w := &load{plan: plan, base: 2, cost: pairing.HitCost{Emulated: 1e9, Stepped: 10e9, Word: 0.5e9}, last: [][]uint64{{5, 5}}, calls: make([]uint64, 3), spent: make([]float64, 3)}
 	w.take([][]uint64{{7, 5}, {2}, {1}, {4}})
 	if got := fmt.Sprint(w.calls, w.spent); got != "[2 0 4] [14 0 4]" {
 		t.Error(got)
@@ -56,5 +59,45 @@ func TestFirstLook(t *testing.T) {
 	m.choice.Look(m.now(), 1, func(int) (uint64, float64) { return 6000, 0.6 })
 	if hot := m.choice.Hot(); len(hot) > 0 {
 		t.Error("probes that took 1% are too hot where 50% are allowed")
+	}
+}
+
+// oneTrace is a trace as text, of one process, of which nothing but the number of calls is wanted.
+type oneTrace struct {
+	*strings.Reader
+	pairing.Sink
+}
+
+func (o oneTrace) Read(_ context.Context, b []byte) (int, error)  { return o.Reader.Read(b) }
+func (oneTrace) Of(_, printed int) int                            { return printed }
+func (oneTrace) Wanted(_, pid int) (process int, wanted bool)     { return pid, true }
+func (oneTrace) Bias(pid int, addr uint64) (bias uint64, ok bool) { return 0, true }
+func (oneTrace) Counted(pid, fn int)                              {}
+
+// TestLoadFaults: faults that were seen stand for those of all hits, and of calls to come, and sound the
+// alarm until the next look.
+func TestLoadFaults(t *testing.T) {
+	plan := planWith(1, []int{0})
+	ev := &plan.Events[0]
+	ev.Name, ev.Faults, ev.Fields, ev.Sites[0].Addr = "e0_0123456789abcd", true, uprobe.Fields{SP: -1, Values: 0}, 0x1000
+	ev.Args = []tracefs.Arg{{Name: "v0", Fetch: "%ax", Type: "s64"}, {Name: "v1", Fetch: "+0(%ax)", Type: "x64[2]"}}
+	ev.Counts = []int{0, 2}
+	hit := " prog-1 (1) [000] d.... 1.000001: e0_0123456789abcd: (0x1000) v0=%d v1={0x0,0x0}\n"
+	one := oneTrace{Reader: strings.NewReader(fmt.Sprintf(hit+hit, 0, 1<<20))}
+	stream, err := pairing.NewStream(plan, one, one, one, pairing.Options{})
+	for err == nil {
+		_, err = stream.Read(t.Context())
+	}
+	stream.Finish()
+	w := &load{plan: plan, base: 1, cost: pairing.HitCost{Fault: 1e9}, faults: stream.Faults(), calls: make([]uint64, 2), spent: make([]float64, 2)}
+	if alarm := w.costOf(2); alarm != 2 {
+		t.Errorf("events of %v s, %v", alarm, err)
+	}
+	w.take([][]uint64{{10}})
+	if _, timed := w.callCosts(0); w.spent[0] != 10 || timed != 1 {
+		t.Errorf("hits of %v s, a call of %v", w.spent[0], timed)
+	}
+	if alarm := w.costOf(2); alarm != 0 {
+		t.Errorf("events of %v s since the last look", alarm)
 	}
 }

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -17,7 +18,8 @@ import (
 // processes are what the stream of a [Live] asks about processes.
 type processes struct {
 	*biases.Biases
-	live *Live
+	live  *Live
+	among map[int]bool // what Filter.Among has told
 }
 
 // Of finds the process of a thread, whose kernel events are recorded from now on. One that is
@@ -27,7 +29,9 @@ func (p *processes) Of(tid, printed int) int {
 	if pid == 0 && len(opt.PIDs) == 1 && !opt.Fork {
 		pid = opt.PIDs[0]
 	}
-	p.live.kernel.follow(pid)
+	if p.isAmong(pid) {
+		p.live.kernel.follow(pid)
+	}
 	return pid
 }
 
@@ -36,13 +40,33 @@ func (p *processes) Wanted(tid, pid int) (process int, wanted bool) {
 	k, pids := &p.live.kernel, p.live.opt.PIDs
 	if k.learns() {
 		pid = k.of(tid, pid)
-		return pid, k.wants(pid)
+		return pid, k.wants(pid) && p.isAmong(pid)
 	}
-	wanted = len(pids) == 0 || slices.Contains(pids, pid)
+	wanted = (len(pids) == 0 || slices.Contains(pids, pid)) && p.isAmong(pid)
 	if wanted && k.session != nil {
 		k.wanted[pid] = true
 	}
 	return pid, wanted
+}
+
+// isAmong is Filter.Among, which is asked once of each process that is.
+func (p *processes) isAmong(pid int) bool {
+	of := p.live.opt.Among
+	if of == nil {
+		return true
+	}
+	is, known := p.among[pid]
+	if !known {
+		is = pid != 0 && of(pid)
+		p.among[pid] = is
+	}
+	return is
+}
+
+// Forget drops what is known of a process that has ended.
+func (p *processes) Forget(pid int) {
+	delete(p.among, pid)
+	p.Biases.Forget(pid)
 }
 
 // look is what is looked at five times a second, beside the calls.
@@ -115,6 +139,8 @@ func (l *Live) lookAround() error {
 	if base, err := l.session.Timebase(); err == nil { // else the last one will do
 		l.clock.set(base)
 	}
+	// The stream does not know of others, nor when their numbers go to new processes.
+	maps.DeleteFunc(l.processes.among, func(_ int, is bool) bool { return !is })
 	l.look.wait()
 	l.noticeReplaced()
 	if !l.rests.paused {
@@ -191,7 +217,7 @@ func (l *Live) noticeReplaced() {
 			k.replaced[pid] = l.runsAnother(procfs.Exe(pid)) // what is probed is a library
 		}
 	}
-	if len(pids) == 0 && !k.replaced[0] && l.runsAnother(path) {
+	if len(pids) == 0 && !l.opt.Succeeded && !k.replaced[0] && l.runsAnother(path) {
 		k.replaced[0] = true
 		l.opt.Say("%s was replaced on disk: processes started from now on run another file, which is not probed", path)
 	}

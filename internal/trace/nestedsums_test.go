@@ -13,17 +13,17 @@ import (
 // it may be off.
 func TestNetLatency(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
-	costs := HitCosts{HitCost{5, 100, 0}, HitCost{10, 200, 0}, HitCost{20, 300, 0}}
+	costs := pairing.HitCosts{Least: hitCost(5, 100, 0), Typical: hitCost(10, 200, 0), Most: hitCost(20, 300, 0)}
 	call := func(goid uint64, depth int, ns, emulated, stepped uint64, how pairing.Outcome) *pairing.Call {
 		return &pairing.Call{PID: 7, Goid: goid, Depth: depth, Start: 1000, End: 1000 + ns, Hits: pairing.Hits{Emulated: emulated, Stepped: stepped}, Outcome: how}
 	}
 	for _, c := range []struct {
 		name  string
-		costs HitCosts
+		costs pairing.HitCosts
 		calls []*pairing.Call
 		want  []stats.Timing
 	}{
-		{"raw", HitCosts{}, []*pairing.Call{call(1, 0, 500, 4, 0, pairing.Returned)}, []stats.Timing{{Raw: 500, Net: 500, High: 500}}},
+		{"raw", pairing.HitCosts{}, []*pairing.Call{call(1, 0, 500, 4, 0, pairing.Returned)}, []stats.Timing{{Raw: 500, Net: 500, High: 500}}},
 		{"own probes", costs, []*pairing.Call{call(1, 0, 500, 1, 0, pairing.Returned)}, []stats.Timing{{Raw: 500, Net: 490, Low: 480, High: 495}}},
 		{"nested probes", costs, []*pairing.Call{call(1, 0, 900, 3, 2, pairing.Returned)}, []stats.Timing{{Raw: 900, Net: 470, Low: 240, High: 685}}},
 		{"not below nothing", costs, []*pairing.Call{call(1, 0, 5, 1, 0, pairing.Returned)}, []stats.Timing{{Raw: 5}}},

@@ -3,6 +3,7 @@ package trace
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestPanicsOfWork: what works beside the reading panics where it is waited for.
@@ -25,7 +26,7 @@ func TestPanicsOfWork(t *testing.T) {
 					t.Errorf("panicked with %q", text)
 				}
 			}()
-			m := &switcher{cancel: func() {}}
+			m := &switcher{cancel: func() {}, next: time.Now().Add(time.Hour)}
 			m.start(func(yield func(error) bool) {
 				m.yield = yield
 				m.beside(func() error { panic("broken") })

@@ -36,7 +36,7 @@ func TestManyValues(t *testing.T) {
 			observe := func(c *pairing.Call) Observed {
 				return Observed{Value: fmt.Sprintf("/api/user/%d/some/path", c.Args[0]), Amount: int64(c.Args[1]), Counts: true}
 			}
-			costs := HitCosts{HitCost{50, 500, 0}, HitCost{100, 900, 0}, HitCost{200, 1500, 0}}
+			costs := pairing.HitCosts{Least: hitCost(50, 500, 0), Typical: hitCost(100, 900, 0), Most: hitCost(200, 1500, 0)}
 			totals := NewTotals(plan, TotalsOptions{
 				Clock: &Clock{}, Costs: &laterCosts{HitCosts: costs, ready: true}, ByValue: true, Observe: observe, KeptBy: keptBy, Amounts: true, Intervals: true,
 			})

@@ -13,7 +13,7 @@ import (
 // that end later.
 func TestPendingCalls(t *testing.T) {
 	plan := &uprobe.Plan{Mode: uprobe.Latency, Funcs: []uprobe.Function{{Func: &offsets.Func{Name: "f"}, Sites: &offsets.Sites{}}}}
-	costs := HitCosts{HitCost{50, 500, 0}, HitCost{100, 900, 0}, HitCost{200, 1500, 0}}
+	costs := pairing.HitCosts{Least: hitCost(50, 500, 0), Typical: hitCost(100, 900, 0), Most: hitCost(200, 1500, 0)}
 	calls := []pairing.Call{
 		{PID: 7, Goid: 1, Depth: 1, End: 160, Outcome: pairing.Returned},
 		{PID: 7, Goid: 1, Depth: 1, End: 170, Outcome: pairing.Unwound},
@@ -55,14 +55,19 @@ func TestPendingCalls(t *testing.T) {
 // laterCosts are known at some time.
 type laterCosts struct {
 	NoCosts
-	HitCosts
+	pairing.HitCosts
 	ready bool
 }
 
 func (c *laterCosts) Ready() bool { return c.ready }
-func (c *laterCosts) Take() *HitCosts {
-	if c.HitCosts == (HitCosts{}) {
+func (c *laterCosts) Take() *pairing.HitCosts {
+	if c.HitCosts == (pairing.HitCosts{}) {
 		return nil
 	}
 	return &c.HitCosts
+}
+
+// hitCost is what a hit costs, in nanoseconds.
+func hitCost(emulated, stepped, word float64) pairing.HitCost {
+	return pairing.HitCost{Emulated: emulated, Stepped: stepped, Word: word}
 }

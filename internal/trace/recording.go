@@ -33,7 +33,7 @@ func NewRecording(rec *recording.Recording, plan *uprobe.Plan, opt Options) (*Re
 	if times.Jumped {
 		opt.Warn("the clock jumped while it was recorded, as when a machine sleeps: latencies may be off by some percent, times by as long as it slept")
 	}
-	r := &Recording{window: window{plan: plan, opt: opt, counters: rec, from: times.From, until: times.Until}, rec: rec, times: times}
+	r := &Recording{window: window{plan: plan, opt: opt, host: rec.Facts["host"], counters: rec, from: times.From, until: times.Until}, rec: rec, times: times}
 	r.clock.set(times.Base)
 	return r, nil
 }

@@ -70,10 +70,15 @@ type Filter struct {
 	Sole bool   // nobody else runs the binary, so that the kernel's counters are of PIDs alone
 	Fork bool   // those that they start, too
 	Comm string // the name of the processes
+	// Among tells whether a process is one of those that are traced, as far as that is known: one that has ended before is none.
+	// Nil is all.
+	Among func(pid int) bool
 }
 
 // All tells whether every process is wanted, as far as there are others.
-func (f *Filter) All() bool { return (f.Sole || len(f.PIDs) == 0) && !f.Fork && f.Comm == "" }
+func (f *Filter) All() bool {
+	return (f.Sole || len(f.PIDs) == 0) && !f.Fork && f.Comm == "" && f.Among == nil
+}
 
 // Reading is what was counted from the beginning of the window to a moment.
 type Reading struct {
@@ -152,6 +157,7 @@ func Drain(s Source, told func() error) error {
 type window struct {
 	plan     *uprobe.Plan
 	opt      Options
+	host     string // the machine
 	clock    Clock
 	sink     Sink
 	stream   *pairing.Stream
@@ -186,12 +192,12 @@ func (w *window) newStream(src pairing.Source, of pairing.Processes, sink pairin
 
 // begin says that the window begins.
 func (w *window) begin() {
-	w.own = ownCPU()
+	w.own = OwnCPU()
 	w.sink.Reading(&Reading{First: true, From: w.from.At, At: w.from.At})
 }
 
-// ownCPU is the CPU time that this process has used.
-func ownCPU() time.Duration {
+// OwnCPU is the CPU time that this process has used.
+func OwnCPU() time.Duration {
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // it can't fail
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
@@ -201,7 +207,8 @@ func ownCPU() time.Duration {
 func (w *window) blank(at tracefs.Mark) *Reading {
 	r := &Reading{From: w.from.At, At: at.At}
 	r.Summary = stats.Summary{
-		Probes: w.plan.Probes(), Functions: w.plan.Asked(), Skipped: slices.Clone(w.opt.Skipped), Seconds: at.At.Sub(w.from.At).Seconds(),
+		Probes: w.plan.Probes(), Functions: w.plan.Asked(), Skipped: slices.Clone(w.opt.Skipped),
+		Host: w.host, Began: w.from.At, Seconds: at.At.Sub(w.from.At).Seconds(),
 		Pass: max(w.from.Width, at.Width), LatencyMeasured: w.plan.Mode == uprobe.Latency, CountFirst: w.plan.CountsFirst(), Clock: w.clock.Clock,
 		Vanished: slices.Sorted(maps.Keys(w.vanished.told)),
 	}

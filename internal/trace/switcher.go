@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,9 +32,9 @@ const (
 	leastLook = 20 * time.Millisecond
 	// alarming is by how many CPUs that must have grown for a look ahead of time.
 	alarming = 0.2
-	// batchFuncs is how many functions are timed, or counted again, at once: to define their probes
-	// takes about a second where there are 15,000 others.
-	batchFuncs = 1000
+	// batchSites is how many sites, as the plan has them for each function, are placed at once: where there are
+	// 15,000 others it takes a tenth of a second or more to define as many.
+	batchSites = 1000
 	manyEvents = 150 // end it: at the end each event takes 45 ms to remove
 )
 
@@ -53,13 +54,13 @@ type switcher struct {
 	out    map[int]uint64 // functions whose Counters are disarmed, since when by the trace clock
 	events int            // at first, and sites, how many these have; with those of functions that come later
 	sites  int
+	batch  int // how many functions are timed, or counted again, at once
 	began  time.Time
 	next   time.Time // when to look, and glance, when to glance
 	glance time.Time
 	looked time.Time // when that was
 	read   int       // events since then
-	arming bool      // some probes are
-	inTurn bool      // what has to be done meanwhile is
+	inTurn bool      // probes are being armed or disarmed, and what has to be done meanwhile is
 	trying bool      // the next look is at what may be too hot again
 	bit    bool      // probes have taken more than they may
 	full   bool      // it was said that there is no room for more
@@ -80,6 +81,7 @@ func newSwitcher(ctx context.Context, l *Live) (m *switcher, err error) {
 	if m.load, err = newLoad(l); err != nil {
 		return nil, err
 	}
+	m.batch = max(batchSites*l.plan.Asked()/max(m.sites, 1), 1)
 	m.ctx, m.cancel = context.WithCancel(ctx)
 	eligible := m.choose()
 	if l.plan.CountsFirst() {
@@ -138,7 +140,7 @@ func (m *switcher) run(yield func(error) bool) {
 var errEnded = errors.New("the window has ended")
 
 // beside does something while the stream is read, and returns between two reads. What turns hot
-// while others are armed does not wait for that.
+// while others are armed, or disarmed, does not wait for that.
 func (m *switcher) beside(do func() error) (err error) {
 	done := make(chan struct{})
 	var panicked Panicked
@@ -155,7 +157,7 @@ func (m *switcher) beside(do func() error) (err error) {
 			return err
 		default:
 		}
-		if m.arming && !m.inTurn {
+		if !m.inTurn {
 			m.inTurn = true
 			failed = m.turn()
 			m.inTurn = false
@@ -183,19 +185,21 @@ func (m *switcher) turn() error {
 		}
 		m.next = time.Now() // what was hit meanwhile tells how hot it was
 	}
-	for !m.arming && time.Now().Before(m.next) {
+	m.l.opt.Costs.Now() // not before: who arms has whoever disarms wait
+	for !m.inTurn && time.Now().Before(m.next) {
 		m.fill()
-		g := m.choice.Raise(batchFuncs)
+		g := m.choice.Raise(m.batch)
 		if g == nil {
 			break
 		}
-		m.arming = true
-		err := m.arm(g)
-		if m.arming = false; err != nil {
+		if err := m.arm(g); err != nil {
 			return err
 		}
-		if soon := time.Now().Add(soonLook); g.Tried && soon.Before(m.next) {
-			m.next, m.trying = soon, true
+		if soon := time.Now().Add(soonLook); (g.Tried || g.First) && soon.Before(m.next) {
+			m.next, m.trying = soon, g.Tried
+		}
+		if g.First {
+			break // what is hot of it is found first
 		}
 	}
 	return nil
@@ -309,8 +313,9 @@ func (m *switcher) arm(g *rate.Group) error {
 	}
 	var since float64 // what was hit then is counted, however long the stream is read
 	err := m.beside(func() error {
-		defer func() { since = m.now() }()
-		return l.session.Arm(m.ctx, probes)
+		err := l.session.Arm(m.ctx, probes)
+		since = m.now()
+		return err
 	})
 	if err != nil {
 		if errors.Is(err, errEnded) {
@@ -349,7 +354,7 @@ func (m *switcher) cannot(g *rate.Group, err error) error {
 	return nil
 }
 
-// disarm takes the probes of groups out, those of the first group first.
+// disarm takes the probes of groups out, those first that took most at the last look.
 func (m *switcher) disarm(groups []*rate.Group) error {
 	l := m.l
 	from, err := l.session.Mark(false)
@@ -358,9 +363,7 @@ func (m *switcher) disarm(groups []*rate.Group) error {
 	}
 	var probes []tracefs.Event
 	for _, g := range groups {
-		events := slices.Clone(m.probes[g])
-		slices.Reverse(events) // hits where calls end cost most
-		probes = append(probes, events...)
+		probes = append(probes, m.probes[g]...)
 		if !m.counters(g) {
 			l.stream.Retire(m.funcs(g), from.Ticks, math.MaxUint64)
 			continue
@@ -371,6 +374,8 @@ func (m *switcher) disarm(groups []*rate.Group) error {
 		}
 	}
 	l.vanished.leave(probes)
+	// What shares events with what is hot may have a hundred of its own.
+	slices.SortStableFunc(probes, func(a, b tracefs.Event) int { return cmp.Compare(m.load.events[b.Name], m.load.events[a.Name]) })
 	for _, g := range groups {
 		m.choice.Done(g, m.now()) // it is not seen any more, even if the run ends before the probes are gone
 	}

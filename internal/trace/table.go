@@ -10,6 +10,8 @@ import (
 // Table is what has happened up to a reading.
 type Table struct {
 	*Reading
+	// Funcs are all functions, whose latencies are net of what probes cost. They change with the next call.
+	Funcs []stats.Function
 	// Whole are rows of all of it, Since those of what has happened since the table before.
 	Whole, Since []stats.Row
 }
@@ -29,7 +31,7 @@ func (t *Totals) At(r *Reading) *Table {
 			funcs[i].Lost, funcs[i].Open, funcs[i].Unfinished = 0, 0, 0
 		}
 	}
-	table := &Table{Reading: r, Whole: make([]stats.Row, len(funcs))}
+	table := &Table{Reading: r, Funcs: funcs, Whole: make([]stats.Row, len(funcs))}
 	for i, f := range funcs {
 		table.Whole[i] = stats.NewRow(f, r.Seconds)
 	}
@@ -136,7 +138,7 @@ func (t *Totals) probing(r *Reading) *stats.Probing {
 		return nil
 	}
 	p := &stats.Probing{
-		Emulated: costs.Typical.Emulated, Stepped: costs.Typical.Stepped,
+		Emulated: costs.Typical.Emulated, Stepped: costs.Typical.Stepped, Fault: costs.Typical.Fault, Faults: counts.Ours.Faults,
 		NS: costs.Typical.Of(counts.Ours), Low: costs.Least.Of(counts.Ours), High: costs.Most.Of(counts.Ours),
 		CPU: float64(r.Used),
 	}

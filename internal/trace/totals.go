@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/addresses"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -34,9 +35,9 @@ type TotalsOptions struct {
 	// else the first of what is fetched there tells. Rows are kept for what is KeptBy.
 	Observe   func(*pairing.Call) Observed
 	KeptBy    string
-	Stacks    *Stacks // if not nil, adds up calls by their callers
-	Intervals bool    // what has happened since the table before is wanted, too
-	Ended     bool    // only calls that have ended are wanted
+	Stacks    *addresses.Stacks // if not nil, adds up calls by their callers
+	Intervals bool              // what has happened since the table before is wanted, too
+	Ended     bool              // only calls that have ended are wanted
 }
 
 // Observed is what a call has beside its function.
@@ -256,7 +257,7 @@ func (t *Totals) time(c *pairing.Call, o *Observed) {
 		t.count(row, o, timing.Net)
 	}
 	if t.opt.Stacks != nil {
-		t.opt.Stacks.add(c, timing, self, o.Amount)
+		t.opt.Stacks.AddCall(c, timing, self, o.Amount)
 	}
 }
 
@@ -277,7 +278,7 @@ func (t *Totals) latency(c *pairing.Call, ns int64) (timing stats.Timing, self i
 	known = costs != nil
 	timing = stats.Timing{Raw: ns, Net: ns, High: ns}
 	if known {
-		timing.Net = costs.Typical.left(c, ns)
+		timing.Net = costs.Typical.Left(c, ns)
 		timing.Low, timing.High = t.boundsBy(costs, c, ns)
 	} else if t.opt.Stacks == nil {
 		return timing, 0, false
@@ -300,11 +301,11 @@ func (t *Totals) Bounds(c *pairing.Call, ns int64) (low, high int64) {
 	return 0, 0
 }
 
-func (t *Totals) boundsBy(costs *HitCosts, c *pairing.Call, ns int64) (low, high int64) {
-	if low = costs.Most.left(c, ns); t.plan.BySP {
+func (t *Totals) boundsBy(costs *pairing.HitCosts, c *pairing.Call, ns int64) (low, high int64) {
+	if low = costs.Most.Left(c, ns); t.plan.BySP {
 		low = 0 // it is not known what was nested in it
 	}
-	return low, costs.Least.left(c, ns)
+	return low, costs.Least.Left(c, ns)
 }
 
 // SteppedBack is the number of calls that have returned before they began, by the clock.

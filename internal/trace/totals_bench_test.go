@@ -14,15 +14,16 @@ import (
 // knownCosts are known from the start.
 type knownCosts struct {
 	NoCosts
-	HitCosts
+	pairing.HitCosts
 }
 
-func (k *knownCosts) Begin(context.Context) {}
-func (k *knownCosts) Take() *HitCosts       { return &k.HitCosts }
+func (k *knownCosts) Begin(context.Context)   {}
+func (k *knownCosts) Now()                    {}
+func (k *knownCosts) Take() *pairing.HitCosts { return &k.HitCosts }
 
 // BenchmarkTotals is what becomes of a call that has returned.
 func BenchmarkTotals(b *testing.B) {
-	costs := &knownCosts{HitCosts: HitCosts{Least: HitCost{400, 3000, 10}, Typical: HitCost{600, 5000, 15}, Most: HitCost{900, 8000, 20}}}
+	costs := &knownCosts{HitCosts: pairing.HitCosts{Least: hitCost(400, 3000, 10), Typical: hitCost(600, 5000, 15), Most: hitCost(900, 8000, 20)}}
 	base, err := clocks.New(clocks.Counter, clocks.Reading{}, clocks.Reading{Ticks: 3e9, At: time.Time{}.Add(time.Second)})
 	if err != nil {
 		b.Fatal(err)

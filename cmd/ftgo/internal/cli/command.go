@@ -254,6 +254,6 @@ func orList(words []string) string {
 // spell is a term as people type it.
 func spell(term string) string {
 	name, value, _ := strings.Cut(term, "=")
-	special := map[string]string{"program": "-- PROGRAM", "pid=several": "several -p", "pid": "-p", "output": "-o"}
+	special := map[string]string{"program": "-- PROGRAM", "pid=several": "several -p", "several": "several FILEs, or JSON", "pid": "-p", "output": "-o"}
 	return cmp.Or(special[term], strings.TrimSuffix(cmp.Or(special[name], "--"+name)+" "+value, " "))
 }

@@ -86,17 +86,37 @@ func candidates(commands []*Command, before []string, last string) []string {
 	}
 	t := typed{command: command.Name, flags: command.Flags()}
 	t.flags.ParseErrorsAllowlist.UnknownFlags = true
+	scope, name := target.Scope{All: true}, ""
 	err := t.flags.ParseAll(t.flags.Join(before[1:]), func(f *Flag, value string) error {
-		if f.Name == "pid" {
-			pids, _ := target.Processes(func(string, ...any) {}, value, true)
-			t.pid = slices.Max(append(pids, 0))
+		switch f.Name {
+		case "pid":
+			name = value
+		case "container":
+			scope.Container = value
+		case "cgroup":
+			scope.Cgroup = value
 		}
 		return nil
 	})
+	t.pid = meant(&scope, name)
 	if lacking, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return t.values(lacking.GetFlag(), last)
 	}
 	return t.next(last)
+}
+
+// meant is a process that -p and its scope mean, 0 if there is none.
+func meant(scope *target.Scope, name string) int {
+	quiet := func(string, ...any) {}
+	q := target.Query{}
+	if scope.Find(quiet) != nil { // who completes words learns nothing of that
+		return 0
+	} else if name != "" {
+		q.PIDs, _ = scope.Named(quiet, name)
+	} else if scope.Limited() {
+		_ = q.Within(scope, quiet, "")
+	}
+	return slices.Max(append(q.PIDs, 0))
 }
 
 // typed is a command line as far as it is there.
@@ -144,6 +164,10 @@ func (t *typed) values(f *Flag, last string) []string {
 	switch f.Name {
 	case "pid":
 		return processes()
+	case "container":
+		return append(nothing, target.Containers()...)
+	case "cgroup":
+		return append(nothing, target.Cgroups()...)
 	case "output-file":
 		return files
 	case "exclude", "inside", "at":

@@ -84,7 +84,7 @@ const (
 	ExitNothing = 3 // nothing matched
 	ExitKernel  = 4 // the kernel or the permissions do not allow it
 	ExitLost    = 5 // more lost than --max-lost
-	ExitFailIf  = 6 // the condition of --fail-if was true
+	ExitFailIf  = 6 // the condition of --fail-if was true, or diff --fail found a change
 )
 
 // statusError is an error with an exit status of its own.

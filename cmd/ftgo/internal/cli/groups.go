@@ -3,6 +3,7 @@ package cli
 import (
 	"io"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -13,7 +14,11 @@ import (
 )
 
 // Target is the flags that say what is traced, and BINARY FUNC...
-type Target struct{ target.Query }
+type Target struct {
+	target.Query
+	Scope target.Scope
+	say   target.Say
+}
 
 // Define defines the flags that say what patterns mean.
 func (q *Target) Define(fs *Flags) {
@@ -22,17 +27,25 @@ func (q *Target) Define(fs *Flags) {
 	fs.BoolVar(&q.Wrappers, "wrappers", false, "also select wrappers that the compiler made of methods")
 }
 
-// DefineProcesses defines -p and --all.
+// DefineSymbols defines --symbols.
+func (q *Target) DefineSymbols(fs *Flags) {
+	fs.StringVar(&q.Symbols, "symbols", "", "take names, types and lines from `FILE`, BINARY before it was stripped")
+}
+
+// DefineProcesses defines -p and --all, and what -p chooses from.
 func (q *Target) DefineProcesses(e *Env) Group {
 	var words []string
-	var all bool
 	return func(fs *Flags) {
 		fs.StringSliceVarP(&words, "pid", "p", nil, "trace process `PID`, or the one named so; BINARY defaults to its executable")
-		fs.BoolVar(&all, "all", false, "trace all processes that the name of -p is of")
+		fs.BoolVar(&q.Scope.All, "all", false, "trace all processes that -p, --container or --cgroup means")
+		q.DefineScope(fs)
 		fs.Check(func(string) error {
-			q.PIDs = nil
+			q.PIDs, q.say = nil, e.Say
+			if err := q.Scope.Find(e.Say); err != nil {
+				return err
+			}
 			for _, word := range words {
-				pids, err := target.Processes(e.Say, word, all)
+				pids, err := q.Scope.Named(e.Say, word)
 				if err != nil {
 					return err
 				}
@@ -43,6 +56,20 @@ func (q *Target) DefineProcesses(e *Env) Group {
 	}
 }
 
+// DefineScope defines --container and --cgroup, beside -p.
+func (q *Target) DefineScope(fs *Flags) {
+	fs.StringVar(&q.Scope.Container, "container", "", "trace what runs in container `ID`, or in the one named so")
+	fs.StringVar(&q.Scope.Cgroup, "cgroup", "", "trace what runs in the control group `PATH`")
+	fs.Check(func(command string) error {
+		for _, name := range [...]string{"pid", "container", "cgroup"} { // what a variable stands for that is not set
+			if f := fs.Lookup(name); f.Changed && strings.Trim(f.Value.String(), "[]") == "" {
+				return Usage("%s: --%s is empty: it would mean all processes", command, name)
+			}
+		}
+		return nil
+	})
+}
+
 // DefineInside defines --inside.
 func (q *Target) DefineInside(fs *Flags) {
 	fs.StringVar(&q.Inside, "inside", "", "show only calls that `FUNC` makes, directly or not")
@@ -51,7 +78,15 @@ func (q *Target) DefineInside(fs *Flags) {
 // Words reads BINARY FUNC..., of which there must be some FUNC unless they are not needed.
 func (q *Target) Words(command string, words []string, needed bool) error {
 	// With -p the binary is known, but people name it all the same.
-	if len(words) > 0 && (len(q.PIDs) == 0 || IsFile(words[0])) {
+	if q.Scope.Limited() {
+		binary := ""
+		if len(words) > 0 && path.IsAbs(words[0]) {
+			binary, words = words[0], words[1:]
+		}
+		if err := q.Within(&q.Scope, q.say, binary); err != nil {
+			return err
+		}
+	} else if len(words) > 0 && (len(q.PIDs) == 0 || IsFile(words[0])) {
 		q.Binary, words = words[0], words[1:]
 	} else if len(q.PIDs) > 0 {
 		q.Binary, q.Own = procfs.Exe(q.PIDs[0]), true

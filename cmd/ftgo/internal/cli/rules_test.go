@@ -15,7 +15,7 @@ func TestCheckRules(t *testing.T) {
 	}{
 		{"probe", nil, ""},
 		{"probe", []string{"fork", "pid"}, ""},
-		{"probe", []string{"fork"}, "probe: --fork needs -p or -- PROGRAM: without one every process of BINARY is traced"},
+		{"probe", []string{"fork"}, "probe: --fork needs -p, --container, --cgroup or -- PROGRAM: without one every process of BINARY is traced"},
 		{"probe", []string{"pid", "program"}, "probe: -p and -- PROGRAM exclude each other: PROGRAM is the process that is traced"},
 		{"probe", []string{"in-kernel", "pid", "pid=several"}, "probe: --in-kernel and several -p exclude each other: the kernel's histograms do not tell processes apart"},
 		{"probe", []string{"stack", "output=tsv"}, "probe: --stack and -o tsv exclude each other: cells have no room for stacks"},
@@ -28,7 +28,7 @@ func TestCheckRules(t *testing.T) {
 		{"report", []string{"top", "as=trace"}, "report: --top needs --as probe or --as count: tables alone have rows of functions"},
 		{"report", []string{"errors", "as=trace", "entries"}, "report: --entries and --errors exclude each other: results and latencies are not seen"},
 		{"report", []string{"output=chrome", "as=trace", "entries"}, ""},
-		{"probe", []string{"sched"}, "probe: --sched needs -p, -- PROGRAM or --dry-run: what threads did before their process is known can't be told"},
+		{"probe", []string{"sched"}, "probe: --sched needs -p, --container, --cgroup, -- PROGRAM or --dry-run: what threads did before their process is known can't be told"},
 	} {
 		got := ""
 		if err := CheckRules(c.command, func(term string) bool { return slices.Contains(c.given, term) }); err != nil {

@@ -41,7 +41,9 @@ type Measuring struct {
 	funcs    Functions
 	mode     uprobe.Mode
 	stack    int // so many callers are fetched with each call
-	costs    atomic.Pointer[trace.HitCosts]
+	costs    atomic.Pointer[pairing.HitCosts]
+	now      func()         // closes begin, once
+	begin    chan struct{}  // closed when it is time to measure
 	ready    atomic.Bool    // there are costs, or will be none
 	measured chan struct{}  // closed then
 	cancel   func()         // has the probes removed, once measured
@@ -51,12 +53,14 @@ type Measuring struct {
 
 // New returns what measures hits as they are recorded in a mode, with so many callers.
 func New(fs *tracefs.FS, funcs Functions, mode uprobe.Mode, stack int) *Measuring {
-	return &Measuring{fs: fs, funcs: funcs, mode: mode, stack: stack, measured: make(chan struct{}), cancel: func() {}}
+	m := &Measuring{fs: fs, funcs: funcs, mode: mode, stack: stack, begin: make(chan struct{}), measured: make(chan struct{}), cancel: func() {}}
+	m.now = sync.OnceFunc(func() { close(m.begin) })
+	return m
 }
 
-// Begin measures while others do something else. It is for when the probes that were asked
-// for are armed: the kernel arms and disarms under locks (trace_types_lock, event_mutex)
-// which it keeps for whole grace periods, so that two who arm wait for each other.
+// Begin measures while others do something else, from Now on. It is for when the probes that were asked
+// for are armed, and what is too hot is disarmed: the kernel arms and disarms under locks (trace_types_lock,
+// event_mutex) which it keeps for whole grace periods, so that two who arm wait for each other.
 func (m *Measuring) Begin(ctx context.Context) {
 	wanted, stop := context.WithCancel(ctx)
 	m.cancel = stop
@@ -67,6 +71,7 @@ func (m *Measuring) Begin(ctx context.Context) {
 			close(m.measured)
 		})
 		defer measured()
+		<-m.begin
 		if !canOpen(descriptors) {
 			return
 		}
@@ -114,10 +119,14 @@ func canOpen(files int) bool {
 	return true
 }
 
+// Now has the measuring begin.
+func (m *Measuring) Now() { m.now() }
+
 // Take waits for the costs, as they are by now; they are nil if they could not be measured. It
 // is called after Begin.
-func (m *Measuring) Take() *trace.HitCosts {
+func (m *Measuring) Take() *pairing.HitCosts {
 	if !m.ready.Load() { // else it is asked for each call, and a channel has a lock
+		m.now()
 		<-m.measured
 	}
 	return m.costs.Load()
@@ -127,7 +136,10 @@ func (m *Measuring) Take() *trace.HitCosts {
 func (m *Measuring) Ready() bool { return m.ready.Load() }
 
 // Stop has the probes removed.
-func (m *Measuring) Stop() { m.cancel() }
+func (m *Measuring) Stop() {
+	m.now() // what was asked for is measured even so
+	m.cancel()
+}
 
 // End waits until they are, if there are any.
 func (m *Measuring) End() {
@@ -147,8 +159,8 @@ type meter struct {
 	plan    *uprobe.Plan
 	stream  *pairing.Stream // nil if nothing is recorded
 	base    clocks.Timebase
-	stamped []float64    // from begin to end of the first function's calls
-	batches [3][]float64 // what was measured: the fields of HitCost, in order
+	stamped []float64               // from begin to end of the first function's calls
+	batches [len(costs{})][]float64 // what was measured
 }
 
 func newMeter(funcs Functions, session *tracefs.Session, plan *uprobe.Plan) *meter {
@@ -182,11 +194,9 @@ func (m *meter) batch(ctx context.Context) {
 		timeCalls(call) // code and data may be far away, as they are not in a program that is busy
 		return timeCalls(call)
 	})
-	word := 0.0
-	if recordsValues(m.plan.Mode) {
-		word = (cost[2] - cost[0]) / fetchedWords
+	if cost.apart(); !recordsValues(m.plan.Mode) {
+		cost[2], cost[3] = 0, 0
 	}
-	cost[2] = word
 	if m.plan.Mode == uprobe.Latency {
 		if m.stream == nil || !m.read(ctx) {
 			return
@@ -211,17 +221,17 @@ func (m *meter) read(ctx context.Context) bool {
 }
 
 // costs are quartiles of what was measured, nil where the kernel does otherwise than was thought.
-func (m *meter) costs() *trace.HitCosts {
+func (m *meter) costs() *pairing.HitCosts {
 	if len(m.batches[0]) == 0 || m.plan.Funcs[0].Stepped || !m.plan.Funcs[1].Stepped {
 		return nil
 	}
-	at := func(quarter int, factor float64) trace.HitCost {
-		var of [3]float64
+	at := func(quarter int, factor float64) pairing.HitCost {
+		var of costs
 		for i, kept := range m.batches {
 			sorted := slices.Sorted(slices.Values(kept))
 			of[i] = max(sorted[quarter*(len(sorted)-1)/4]*factor, 0)
 		}
-		return trace.HitCost{Emulated: of[0], Stepped: of[1], Word: of[2]}
+		return of.hit()
 	}
-	return &trace.HitCosts{Least: at(1, leastInPlace), Typical: at(2, typicalInPlace), Most: at(3, mostInPlace)}
+	return &pairing.HitCosts{Least: at(1, leastInPlace), Typical: at(2, typicalInPlace), Most: at(3, mostInPlace)}
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/capture"
-	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
@@ -23,8 +23,11 @@ const (
 	firstBatches = 9
 )
 
-// fetchedWords is how many words are fetched at once to know what one costs.
-const fetchedWords = 16
+// So many words are fetched at once to know what one costs, and from where no memory is.
+const (
+	fetchedWords = 16
+	faultyWords  = 4
+)
 
 // ErrNotTried: it is not known whether probes work.
 var ErrNotTried = errors.New("not tried")
@@ -39,25 +42,38 @@ type Function struct {
 }
 
 // Functions are those that the costs are measured on: the kernel emulates the instruction that
-// calls of Framed and of Fetched begin with, and single-steps that of Frameless, and any RET. Where
-// Fetched is called words are fetched as well.
-type Functions struct{ Framed, Frameless, Fetched Function }
+// calls of Framed, Fetched and Faulty begin with, and single-steps that of Frameless, and any RET. Where
+// Fetched is called words are fetched as well, and where Faulty is what its argument would point to.
+type Functions struct{ Framed, Frameless, Fetched, Faulty Function }
 
-func (f *Functions) all() []Function { return []Function{f.Framed, f.Frameless, f.Fetched} }
+func (f *Functions) all() []Function { return []Function{f.Framed, f.Frameless, f.Fetched, f.Faulty} }
+
+// costs are what hits are measured to cost: as the fields of pairing.HitCost, in order.
+type costs [4]float64
+
+func (c costs) hit() pairing.HitCost {
+	return pairing.HitCost{Emulated: c[0], Stepped: c[1], Word: c[2], Fault: c[3]}
+}
 
 // timed is what each takes by a time of its calls.
-func (f *Functions) timed(call func(func(int) int) float64) (ns [3]float64) {
+func (f *Functions) timed(call func(func(int) int) float64) (ns costs) {
 	for i, own := range f.all() {
 		ns[i] = call(own.Call)
 	}
 	return ns
 }
 
-// timeCalls is the time of a call in nanoseconds, of a batch.
+// apart makes costs of words, and of those that can't be read, of those of hits that fetch them.
+func (c *costs) apart() {
+	word := max(0, c[2]-c[0]) / fetchedWords
+	c[2], c[3] = word, max(0, (c[3]-c[0])/faultyWords-word)
+}
+
+// timeCalls is the time of a call in nanoseconds, of a batch. The argument is a nil pointer.
 func timeCalls(call func(int) int) float64 {
 	start := time.Now()
-	for i := range batchCalls {
-		call(i)
+	for range batchCalls {
+		call(0)
 	}
 	return float64(time.Since(start)) / batchCalls
 }
@@ -89,8 +105,11 @@ func (f *Functions) probe(ctx context.Context, fsys *tracefs.FS, opt uprobe.Opti
 	}
 	if recordsValues(opt.Mode) {
 		opt.Values = func(fn *offsets.Func, _ *offsets.Sites) (v uprobe.Values, err error) {
-			if fn.Name == f.Fetched.Name {
-				v.Entry = &capture.Capture{Args: fetchedArgs(b), Words: fetchedWords}
+			switch fn.Name {
+			case f.Fetched.Name:
+				v.Entry = wordsAt(b.Processor().Machine().SP.Fetch(), fetchedWords)
+			case f.Faulty.Name:
+				v.Entry = wordsAt(firstArg(b), faultyWords)
 			}
 			return v, nil
 		}
@@ -105,13 +124,20 @@ func (f *Functions) probe(ctx context.Context, fsys *tracefs.FS, opt uprobe.Opti
 	return session, plan, err
 }
 
-// fetchedArgs fetch so many words.
-func fetchedArgs(b *offsets.Binary) (args []tracefs.Arg) {
-	word := b.Processor().Machine().SP.At(0)
-	for w := range fetchedWords {
-		args = append(args, tracefs.Arg{Name: fmt.Sprintf("w%d", w), Fetch: word, Type: "s64"})
+// wordsAt fetches so many words from an address.
+func wordsAt(address string, words int) *capture.Capture {
+	c := &capture.Capture{Words: words}
+	for w := range words {
+		c.Args = append(c.Args, tracefs.Arg{Name: fmt.Sprintf("w%d", w), Fetch: fmt.Sprintf("+%d(%s)", 8*w, address), Type: "s64"})
 	}
-	return args
+	return c
+}
+
+// firstArg is the fetcharg of a function's first argument, where calls begin.
+func firstArg(b *offsets.Binary) string {
+	minor, _ := b.GoVersion()
+	p := b.Processor()
+	return p.Go(minor, false).Arg(p.Machine().SP, 0)
 }
 
 // trialCalls is how often each function is called.
@@ -123,7 +149,7 @@ var errShared = fmt.Errorf("%w: this kernel records uprobes at the top level of 
 // delivered. It returns what a hit costs where calls begin, with an instruction that the kernel
 // emulates, and with a RET, which it single-steps. It is the least that there is: another process
 // beside it costs more.
-func Try(ctx context.Context, fsys *tracefs.FS, funcs Functions, features tracefs.Features) (result trace.HitCost, err error) {
+func Try(ctx context.Context, fsys *tracefs.FS, funcs Functions, features tracefs.Features) (result pairing.HitCost, err error) {
 	if !features.Instances {
 		return result, errShared
 	}
@@ -138,14 +164,15 @@ func Try(ctx context.Context, fsys *tracefs.FS, funcs Functions, features tracef
 		return result, err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	costs := funcs.timed(medianCall)
-	for i := range costs {
-		costs[i] = max(0, costs[i]-unprobed[i])
+	ns := funcs.timed(medianCall)
+	for i := range ns {
+		ns[i] = max(0, ns[i]-unprobed[i])
 	}
 	if err := seen(ctx, session, events); err != nil {
 		return result, err
 	}
-	return trace.HitCost{Emulated: costs[0], Stepped: costs[1], Word: max(0, costs[2]-costs[0]) / fetchedWords}, nil
+	ns.apart()
+	return ns.hit(), nil
 }
 
 // medianCall is the time of a call in nanoseconds, in the median batch.
@@ -157,8 +184,7 @@ func medianCall(call func(int) int) float64 {
 	return middle(batches)
 }
 
-// trialEvents are one for each function: its entry, its return, and its entry with words
-// fetched.
+// trialEvents are one for each function: its entry, its return, and the entries with words fetched.
 func trialEvents(plan *uprobe.Plan, features tracefs.Features) []tracefs.Event {
 	// Names of events are unique among all sessions, as those of the plan are.
 	unique := plan.Events[0].Name
@@ -173,8 +199,10 @@ func trialEvents(plan *uprobe.Plan, features tracefs.Features) []tracefs.Event {
 	for _, s := range plan.Funcs[1].Sites.Returns {
 		returns.Sites = append(returns.Sites, s.Offset())
 	}
-	fetch := tracefs.Event{Name: "fetch_" + unique, Sites: entry(2), Args: plan.Funcs[2].Values.Entry.Args}
-	return []tracefs.Event{{Name: "entry_" + unique, Sites: entry(0)}, returns, fetch}
+	fetches := func(name string, i int) tracefs.Event {
+		return tracefs.Event{Name: name + "_" + unique, Sites: entry(i), Args: plan.Funcs[i].Values.Entry.Args}
+	}
+	return []tracefs.Event{{Name: "entry_" + unique, Sites: entry(0)}, returns, fetches("fetch", 2), fetches("fault", 3)}
 }
 
 // seen fails if a call has not been counted, or not been delivered. There may be more

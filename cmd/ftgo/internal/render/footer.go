@@ -288,6 +288,8 @@ func (f *footer) whatProbesCost(p *stats.Probing, budget float64) {
 		first(5, p.Functions, func(f stats.FunctionShare) string {
 			return printable.Text(f.Function) + " " + share(f.Share)
 		}))
+	faults := float64(p.Faults) * p.Fault
+	f.line(faults > p.NS/10, "  %s of it for page faults, as %s words of values were behind nil pointers", nanoseconds(faults), units.Compact(float64(p.Faults)))
 	f.line(budget > 0 && p.Share(p.NS) > budget, "  that is more than the budget of %s: only hits tell what is hot, and a longer run makes up for them", share(budget))
 	f.line(p.Others > 0, "other processes of the file are probed, too: it took about %s of their time", nanoseconds(p.Others))
 }
@@ -318,7 +320,7 @@ func SummaryJSON(w io.Writer, s stats.Summary, of *Interval) error {
 		{"budget", known(s.Budget > 0, object{{"percent", 100 * s.Budget}, {"lowered", s.Lowered}, {"functions", known(len(s.Away) > 0, awayOf(s))}})},
 		{"unparsed", s.Unparsed}, {"probes", s.Probes}, {"functions", s.Functions},
 		{"skipped", append([]stats.Skipped{}, s.Skipped...)}, // without elements it is [], not null
-		{"seconds", s.Seconds}, {"own_cpu_ns", nonzero(s.Own.Nanoseconds())}, {"own_share", nonzero(s.OwnShare())},
+		{"host", nonzero(s.Host)}, {"began", known(!s.Began.IsZero(), &s.Began)}, {"seconds", s.Seconds}, {"own_cpu_ns", nonzero(s.Own.Nanoseconds())}, {"own_share", nonzero(s.OwnShare())},
 	}
 	if k := s.Values; k != nil {
 		summary = append(summary, member{"values", object{{"kept_by", k.By}, {"rows", k.Most}, {"fell_out", k.Fell}, {"missed_at_most", k.AtMost}}})
@@ -334,6 +336,7 @@ func SummaryJSON(w io.Writer, s stats.Summary, of *Interval) error {
 			{"cpu_ns", nonzero(round(p.CPU))}, {"share", nonzero(p.Share(p.NS))},
 			{"functions", known(len(p.Functions) > 0, p.Functions)}, {"others_ns", nonzero(round(p.Others))},
 			{"emulated_hit_ns", round(p.Emulated)}, {"stepped_hit_ns", round(p.Stepped)},
+			{"faults", nonzero(p.Faults)}, {"fault_ns", known(p.Faults > 0, round(p.Fault))},
 		}})
 	}
 	return write(w, "json", append(summary, of.members()...).append(nil, JSON))

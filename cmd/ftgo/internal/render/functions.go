@@ -28,6 +28,7 @@ type Options struct {
 	Budgeted    bool
 	Sched       bool     // what latencies were spent with
 	Processes   bool     // the process
+	Hosts       bool     // the machine
 	By, ByStack bool     // the value, which is who called
 	Amount      string   // what is added up, "" if nothing is
 	AmountHist  bool     // histograms are of it
@@ -93,7 +94,7 @@ func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) objec
 			calls = fmt.Sprint(calls, "+")
 		}
 		row = append(row[:0], object{
-			{"FUNCTION", shown(!single, cmp.Or(short[r.Name], r.Name))}, {"VALUE", shown(o.By, o.valueCell(r, single))}, {"PID", shown(o.Processes, cmp.Or(nonzero(r.PID), any("others")))},
+			{"FUNCTION", shown(!single, cmp.Or(short[r.Name], r.Name))}, {"VALUE", shown(o.By, o.valueCell(r, single))}, {"HOST", shown(o.Hosts, printable.Text(r.Host))}, {"PID", shown(o.Processes, cmp.Or(nonzero(r.PID), any("others")))},
 			{"CALLS", calls}, {"RATE/s", units.Rate(r.Rate)},
 			{"SUM", shown(o.Amount != "", amountCell(r, (*stats.Histogram).Sum))}, {"AVG", shown(o.Amount != "", amountCell(r, (*stats.Histogram).Mean))},
 		}...)
@@ -255,7 +256,7 @@ func (o Options) counts(kind any, r stats.Row) object {
 	return object{
 		{"type", kind}, {"function", r.Name}, {"value", shown(o.By, known(r.Rest == stats.Valued, &r.Value))},
 		{"rest", shown(o.By, nonzero(restNames[r.Rest]))}, {"missed_at_most", shown(o.By, nonzero(r.Missed))},
-		{"pid", shown(o.Processes, r.PID)},
+		{"host", shown(o.Hosts, &r.Host)}, {"pid", shown(o.Processes, r.PID)},
 		{"calls", r.Calls}, {"completed", r.Completed},
 		{"unwound", shown(!o.Bucketed, r.Unwound)}, {"open", shown(!o.Bucketed, r.Open)},
 		{"unfinished", shown(o.Bucketed, r.Unfinished)}, {"lost", r.Lost},
@@ -348,16 +349,9 @@ func (o Options) members(r stats.Row) object {
 		{"self_ns", known(bounded && !r.Raw, r.Self)}, {"raw", known(bounded, nonzero(r.Raw))},
 		{"sched", known(timed && o.Sched, splitOf{&r.Split, r.Waits})},
 		{"ns_at_most", known(timed && o.Bucketed, atMost)},
-		{"histogram", known(timed && buckets != nil, buckets)},
+		{"histogram", known(timed && buckets != nil, buckets)}, {"buckets", known(timed && o.whole(), fine(r))},
 		{"events", known(len(o.Events) > 0, events)},
 	}...), o.Interval.members()...)
-}
-
-func bucketsOf(h *stats.Histogram) (buckets objects) {
-	for _, b := range h.Buckets(1) {
-		buckets = append(buckets, object{{"from", b.From}, {"to", b.To}, {"count", b.Count}})
-	}
-	return buckets
 }
 
 // latency returns the cell of a statistic.

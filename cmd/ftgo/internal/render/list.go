@@ -52,18 +52,19 @@ func inlinedAt(sites []offsets.Frame) objects {
 
 // List writes the functions in the order given; of o, tables heed Width and FullNames.
 // A table has no NOTE column where there is nothing to note, and POSITION, without
-// folders, only where there is room for it.
+// folders, only where there is room for it. It has a SOURCE column if a row has one.
 func List(w io.Writer, f Format, rows []target.Row, o Options) error {
 	if f != Table {
 		return writeData(w, f, true, func(r target.Row) object {
 			return object{
 				{"type", shown(f == JSON, "listing")}, {"function", r.Name},
 				{"address", hex(r, r.Addr)}, {"offset", hex(r, r.Offset)}, {"size", r.Size}, {"abi", r.ABI},
-				{"entry", r.Entry}, {"returns", r.Returns}, {"position", position(r)}, {"signature", r.Signature}, {"inlined", inlinedAt(r.Inlined)}, {"note", listNote(r)},
+				{"entry", r.Entry}, {"returns", r.Returns}, {"position", position(r)}, {"signature", r.Signature}, {"source", r.Source}, {"inlined", inlinedAt(r.Inlined)}, {"note", listNote(r)},
 			}
 		}, rows...)
 	}
 	notes := slices.ContainsFunc(rows, func(r target.Row) bool { return listNote(r) != "" })
+	sources := slices.ContainsFunc(rows, func(r target.Row) bool { return r.Source != "" })
 	positions := slices.ContainsFunc(rows, func(r target.Row) bool { return r.File != "" })
 	short := shortNames(o.FullNames, rows, func(r target.Row) string { return r.Name })
 	columns := func(r target.Row, _ bool) object {
@@ -72,7 +73,7 @@ func List(w io.Writer, f Format, rows []target.Row, o Options) error {
 			{"FUNCTION", cmp.Or(short[r.Name], r.Name)}, {"POSITION", shown(positions, nonzero(at[strings.LastIndexByte(at, '/')+1:]))},
 			{"ADDRESS", nonzero(hex(r, r.Addr))}, {"OFFSET", nonzero(hex(r, r.Offset))}, {"SIZE", nonzero(r.Size)},
 			{"ABI", nonzero(r.ABI)}, {"ENTRY", r.Entry},
-			{"RETURNS", known(r.Size > 0, r.Returns)}, {"NOTE", shown(notes, listNote(r))},
+			{"RETURNS", known(r.Size > 0, r.Returns)}, {"SOURCE", shown(sources, nonzero(r.Source))}, {"NOTE", shown(notes, listNote(r))},
 		}
 	}
 	if positions && o.Width > 0 {

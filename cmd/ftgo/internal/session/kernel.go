@@ -3,7 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -27,15 +27,17 @@ func (o *Options) openTracefs() error {
 		o.Say("mounted tracefs at %s", f.Dir())
 	}
 	o.Use(f)
-	if os.Geteuid() != 0 {
-		return nil
+	if o.Lower != nil && len(o.Program) == 0 { // which is started with what ftgo was started with
+		if err := o.Lower(); err != nil && o.Verbose {
+			o.Say("%v", err)
+		}
 	}
 	// Leftovers of dead runs. That they can't be removed is no reason not to trace.
 	gone, err := f.Sweep()
 	for _, l := range gone {
 		o.Say("removed what process %d had left: %d probe events", l.PID, l.Events)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrPermission) { // who may not do that may do nothing
 		o.Say("%v", err)
 	}
 	return nil
@@ -174,10 +176,11 @@ func (o *Options) checkProbes(probes int, each time.Duration) error {
 // whatever the program.
 const manyFuncs = 500
 
-// firstFuncs is how many functions are probed before the first numbers are shown to somebody who waits for
+// firstSites is how many sites are probed before the first numbers are shown to somebody who waits for
 // them: it takes a tenth of a second or less to define as many probes, and seconds for 15,000, since each is
-// compared with all others.
-const firstFuncs = 2000
+// compared with all others. Where a budget is set the others follow as it allows, because all that is hot
+// would take its time at once.
+const firstSites = 1000
 
 // countable tells whether calls may be only counted. They have no stack then, no kernel events, nothing
 // to split and no waits, and are of no process and no value.

@@ -56,7 +56,7 @@ func (o *Options) Observe(ctx context.Context, v run.View) (err error) {
 	}
 	defer p.target.Binary.Close()
 	if !o.DryRun {
-		if len(o.PIDs)+len(o.Program) == 0 {
+		if len(o.PIDs)+len(o.Program) == 0 && !o.Succeeded {
 			if text := o.Replaced(); text != "" {
 				o.Say("%s", text)
 			}
@@ -148,8 +148,8 @@ func (p *planned) live(j *run.Job) (err error) {
 		}
 	}
 	filter, first := p.Filter(), 0
-	if needs.Soon {
-		first = cmp.Or(p.First, firstFuncs)
+	if needs.Soon || p.Budget != nil && p.share() > 0 && len(p.Program) == 0 && !needs.Once {
+		first = cmp.Or(p.First, firstSites)
 		p.target.MostWanted()
 	}
 	if err := p.planFor(uprobe.Options{
@@ -186,8 +186,8 @@ func (p *planned) source() trace.Options {
 		Filter: p.Filter(), Talk: &p.Env.Env, Skipped: p.target.Skipped, Sched: p.Sched || p.Waits,
 		Recorder: trace.Recorder{Features: p.features, BufferKB: p.BufferKB, Raw: p.Reader == "raw", Shared: p.Force},
 		Entries:  want.Entries, Steady: want.Steady, Once: want.Once, Limit: want.Limit,
-		Alone: !p.mixed(), Wait: p.Wait, MaxRate: p.RateLimit(), OpenCalls: p.OpenCalls,
-		Budget: p.share(), Countable: p.countable(),
+		Alone: !p.mixed(), Wait: p.Wait, At: p.At, MaxRate: p.RateLimit(), OpenCalls: p.OpenCalls,
+		Budget: p.share(), Countable: p.countable(), Succeeded: p.Succeeded,
 	}
 	if want.Inside {
 		opt.Inside = make(map[int]bool)

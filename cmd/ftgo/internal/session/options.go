@@ -29,11 +29,12 @@ type Env struct {
 	// the kernel's features are taken to be: tests make them small and few.
 	BufferKB  int
 	Adjust    func(tracefs.Features) tracefs.Features
-	First     int           // functions that top probes before it shows numbers or, if 0, as many as is usual
+	First     int           // sites that are probed first where the others follow or, if 0, as many as is usual
 	OpenCalls int           // the kernel's histograms tell so many open calls apart, or, if 0, as many as is usual
 	FS        *tracefs.FS   // that is used, nil if nothing is to be done
 	Own       own.Functions // of ftgo's, for what probes cost
 	Release   string        // names this ftgo
+	Lower     func() error  // drops privileges that no run needs, if it is set
 	Patience  time.Duration // trees wait so long for goroutines that outlive them or, if 0, as long as is usual
 }
 
@@ -61,10 +62,14 @@ type Span struct {
 	Duration, Interval time.Duration
 	Calls              uint64
 	Wait               bool
+	At                 time.Time // when the window begins, zero for at once
 	Ready              readyFD
 	// Sole: nobody else runs what -p names. Careful: functions are counted before they are timed,
 	// however few they are.
 	Sole, Careful bool
+	// Succeeded: other runs are of what replaces BINARY.
+	Succeeded bool
+	Among     func(pid int) bool // that of [trace.Filter]
 }
 
 // Recorder is how events are recorded and read, and what ftgo may do for that.
@@ -98,8 +103,50 @@ func NewOptions(e *Env, formats ...render.Format) *Options {
 func (o *Options) Groups(matching cli.Group, more ...cli.Group) []cli.Group {
 	return append([]cli.Group{
 		o.DefineProcesses(&o.Env.Env), o.DefineRun, matching,
-		o.Output.Define, o.Talk.Define, o.DefineRecorder,
+		o.DefineSymbols, o.Output.Define, o.Talk.Define, o.DefineRecorder,
 	}, more...)
+}
+
+// DefineAt defines --at of what is measured.
+func (o *Options) DefineAt(fs *cli.Flags) {
+	cli.Define(fs, &o.At, "at", "", "begin to measure at `TIME`: 15:04:05, RFC 3339 or +10s", cli.Form[time.Time]{
+		Read: func(text string) (time.Time, error) { return moment(text, time.Now()) },
+		Write: func(t time.Time) string {
+			if t.IsZero() {
+				return ""
+			}
+			return t.Format(time.RFC3339Nano)
+		},
+	})
+}
+
+// moment reads when to begin: a time of day, here, a time by RFC 3339, or how long from now.
+func moment(text string, now time.Time) (at time.Time, err error) {
+	wait, relative := strings.CutPrefix(text, "+")
+	if relative {
+		d, err := cli.Seconds.Read(wait)
+		if err != nil {
+			return at, err
+		}
+		return now.Add(d), nil
+	}
+	for _, layout := range []string{time.TimeOnly, "15:04"} {
+		if of, wrong := time.Parse(layout, text); wrong == nil {
+			at = time.Date(now.Year(), now.Month(), now.Day(), of.Hour(), of.Minute(), of.Second(), of.Nanosecond(), now.Location())
+			if tomorrow := at.AddDate(0, 0, 1); at.Before(now) && tomorrow.Sub(now) < time.Hour {
+				at = tomorrow // it is nearly midnight
+			}
+		}
+	}
+	if at.IsZero() {
+		if at, err = time.Parse(time.RFC3339, text); err != nil {
+			return at, fmt.Errorf("parse time %q: not 15:04:05, 2006-01-02T15:04:05Z or +10s", text)
+		}
+	}
+	if !at.After(now) {
+		return at, fmt.Errorf("begin at %q: it has passed, it is %s", text, now.Format(time.RFC3339))
+	}
+	return at, nil
 }
 
 // maxComm is how much of a process's name the kernel keeps (TASK_COMM_LEN less its zero).
@@ -238,7 +285,7 @@ func (o *Options) mixed() bool {
 
 // Filter says which processes are wanted.
 func (o *Options) Filter() trace.Filter {
-	return trace.Filter{PIDs: o.PIDs, Sole: o.Sole, Fork: o.Fork, Comm: o.Comm[:min(len(o.Comm), maxComm)]}
+	return trace.Filter{PIDs: o.PIDs, Sole: o.Sole, Fork: o.Fork, Comm: o.Comm[:min(len(o.Comm), maxComm)], Among: o.Among}
 }
 
 // View are the options of views, as far as flags say.

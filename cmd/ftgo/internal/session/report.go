@@ -9,9 +9,11 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/machine"
 	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/stats"
@@ -24,39 +26,69 @@ import (
 // errNotRecorded: what is wanted of a recording takes more than it has.
 var errNotRecorded = errors.New("not in the recording")
 
-// RecordingFile is the one argument of report.
-func (o *Options) RecordingFile(words, program []string) error {
-	if len(words) != 1 || program != nil {
-		return cli.Usage("report: takes one FILE, or - for standard input (see ftgo report -h)")
+// Files are the arguments of report.
+func (o *Options) Files(words, program []string) error {
+	if len(words) == 0 || program != nil {
+		return cli.Usage("report: takes FILE..., or - for standard input (see ftgo report -h)")
 	}
-	o.Binary = words[0]
-	return nil
+	o.Recorded.files = words
+	return onceStdin(words)
 }
 
-// Report is report, once its arguments are read.
+// Report is report, once its arguments are read: it shows a recording, or what several of them, and what
+// -o json has written, add up to.
 func (o *Options) Report(ctx context.Context) error {
-	input := o.Binary
-	defer o.Progress("reading " + input)()
-	const megabyte = 1e6
-	tell := func(done, of int64) { o.Doing("megabytes read", int(done/megabyte), int(of/megabyte)) }
-	file, size, err := openRecording(input, tell)
+	names := o.Recorded.files
+	if len(names) > 1 {
+		all, err := o.runs(ctx, names)
+		if err != nil {
+			return err
+		}
+		return o.addUp(all)
+	}
+	ready := sync.OnceFunc(o.Progress("reading " + names[0]))
+	defer ready()
+	input, err := o.open(names[0])
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	rec, err := recording.Open(told{file, func(at int64) { tell(at, size) }}, size)
-	switch {
-	case errors.Is(err, recording.ErrNone):
-		return fmt.Errorf("%s: %w (a trace alone does not tell what its lines mean: record with the script of ftgo script)", input, err)
-	case err != nil:
-		return fmt.Errorf("%s: %w", input, err)
+	defer input.Close()
+	if input.results {
+		all, err := input.read()
+		ready()
+		if err != nil {
+			return err
+		}
+		return o.addUp(all)
 	}
-	p, err := o.replayed(rec)
+	p, j, err := o.replay(input)
+	ready()
 	if err != nil {
 		return err
 	}
 	if p.target.Binary != nil {
 		defer p.target.Binary.Close()
+	}
+	name := input.name
+	if name == "-" {
+		name = "/dev/stdin"
+	}
+	return p.do(ctx, j, name, o.Binary, o.Recorded.binary)
+}
+
+// replay is the run of a recording, up to where it begins.
+func (o *Options) replay(input *given) (p *planned, j *run.Job, err error) {
+	const megabyte = 1e6
+	tell := func(at int64) { o.Doing("megabytes read", int(at/megabyte), int(input.size/megabyte)) }
+	rec, err := recording.Open(told{input, tell}, input.size)
+	switch {
+	case errors.Is(err, recording.ErrNone):
+		return nil, nil, fmt.Errorf("%s: %w (a trace alone does not tell what its lines mean: record with the script of ftgo script)", input.name, err)
+	case err != nil:
+		return nil, nil, fmt.Errorf("%s: %w", input.name, err)
+	}
+	if p, err = o.replayed(rec); err != nil {
+		return nil, nil, err
 	}
 	ends := func(e uprobe.Event) bool {
 		return slices.ContainsFunc(e.Sites, func(s uprobe.Site) bool { return s.Kind == uprobe.GoroutineEnd })
@@ -66,9 +98,12 @@ func (o *Options) Report(ctx context.Context) error {
 	}
 	source, err := trace.NewRecording(rec, p.plan, p.source())
 	if err != nil {
-		return err
+		if p.target.Binary != nil {
+			p.target.Binary.Close()
+		}
+		return nil, nil, err
 	}
-	j := p.job()
+	j = p.job()
 	j.Source, j.Recorded = source, source.Began()
 	if !rec.Complete {
 		j.CutOff = errors.New("the recording was cut off: counts are of the events that are there, and what was lost is not known")
@@ -76,10 +111,7 @@ func (o *Options) Report(ctx context.Context) error {
 			j.CutOff = fmt.Errorf("%w, nor what was disarmed for the budget", j.CutOff)
 		}
 	}
-	if input == "-" {
-		input = "/dev/stdin"
-	}
-	return p.do(ctx, j, input, o.Binary, o.Recorded.binary)
+	return p, j, nil
 }
 
 // told is a recording that tells where it is read: what its end says is read first, and then its events.
@@ -131,6 +163,9 @@ func (o *Options) replayed(rec *recording.Recording) (p *planned, err error) {
 	if o.Recorded.As == "" {
 		o.Recorded.As = rec.About.Command
 	}
+	if o.Recorded.adds && o.Recorded.As == "trace" {
+		o.Recorded.As = "probe"
+	}
 	if err := o.take(was, rec.About.Command); err != nil {
 		return nil, err
 	}
@@ -156,11 +191,17 @@ func (o *Options) replayed(rec *recording.Recording) (p *planned, err error) {
 	}
 	needs := o.needsBinary(rec)
 	o.Binary = rec.About.Binary.Path
+	lacking := ""
+	if p.target.Binary == nil {
+		lacking = fmt.Sprintf("the binary, %s, which is not here as it was (--binary PATH)", o.Binary)
+	} else if s := rec.About.Symbols; s != nil && !o.takeSymbols(s) {
+		lacking = fmt.Sprintf("what describes the binary, %s, which is not here as it was (--symbols PATH)", s.Path)
+	}
 	switch {
-	case p.target.Binary == nil && needs == "values":
-		o.Say("values are not shown: they take the binary, %s, which is not here as it was (--binary PATH)", o.Binary)
-	case p.target.Binary == nil && needs != "":
-		return nil, fmt.Errorf("%s: the binary is needed, %s, which is not here as it was (--binary PATH)", needs, o.Binary)
+	case lacking != "" && needs == "values":
+		o.Say("values are not shown: they take %s", lacking)
+	case lacking != "" && needs != "":
+		return nil, fmt.Errorf("%s: needed is %s", needs, lacking)
 	case needs != "" && (o.Recorded.As == rec.About.Command || needs == "--by" && o.Values.Shown):
 		if err := p.planAgain(rec, needs); err != nil {
 			return nil, err
@@ -208,6 +249,8 @@ func (o *Options) given(term string) bool {
 	switch name, value, _ := strings.Cut(term, "="); name {
 	case "as":
 		return value == o.Recorded.As
+	case "several":
+		return o.Recorded.adds
 	case "entries":
 		return o.Lines.Entries
 	case "inside":
@@ -257,6 +300,19 @@ func (r *RecordedFlags) tracedBinary(rec *recording.Recording) (b *offsets.Binar
 		err = nil // nobody asked for it
 	}
 	return b, err
+}
+
+// takeSymbols has the file describe the binary that did so when it was planned for, unless another one is
+// named; not ok if it is not here as it was.
+func (o *Options) takeSymbols(was *recording.File) bool {
+	if o.Symbols != "" {
+		return true // it is compared with the binary
+	}
+	if !was.Here() {
+		return false
+	}
+	o.Symbols = was.Path
+	return true
 }
 
 // planAgain makes the plan from the binary, with what values are decoded by, which a

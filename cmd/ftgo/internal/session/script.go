@@ -13,9 +13,9 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
 	"github.com/ftgo/ftgo/internal/machine"
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
@@ -28,6 +28,8 @@ type RecordedFlags struct {
 	replays bool // it is report
 	filters bool // the kernel has done nothing of --where
 	follow  bool // go statements are recorded
+	adds    bool // what is recorded is added up with others
+	files   []string
 	// Given tells what terms of rules are true of the command line of report.
 	Given func(term string) bool
 }
@@ -60,9 +62,10 @@ func (o *Options) DefineReport(fs *cli.Flags) {
 	cli.Define(fs, &o.Recorded.As, "as", "", "show what `COMMAND` would: probe, count or trace (default what it was recorded for)", recordFor)
 	fs.StringVarP(&o.Recorded.binary, "binary", "b", "", "read the traced binary at `PATH` (default where ftgo script read it)")
 	fs.IntSliceVarP(&o.PIDs, "pid", "p", nil, "show only process `PID`")
+	fs.BoolVar(&o.PerHost, "per-host", false, "show a row for each function of each machine")
 	fs.Check(func(command string) error {
 		for _, pid := range o.PIDs {
-			if _, err := target.Processes(o.Talk.Env.Say, strconv.Itoa(pid), false); err != nil {
+			if _, err := new(target.Scope).Named(o.Talk.Env.Say, strconv.Itoa(pid)); err != nil {
 				return cli.Usage("%s: %v", command, err)
 			}
 		}
@@ -128,12 +131,18 @@ func (o *Options) wholeFilter(inside bool) bool {
 func (o *Options) recordView() (run.View, error) {
 	switch o.Recorded.As {
 	case "count":
+		if o.Recorded.adds {
+			return view.NewSums(o.View(), uprobe.CountRecorded), nil
+		}
 		if o.Values.Any() {
 			return view.NewTable(o.View(), uprobe.Entries), nil
 		}
 		return view.NewTable(o.View(), uprobe.CountRecorded), nil
 	case "trace":
 		return view.NewLines(o.View())
+	}
+	if o.Recorded.adds {
+		return view.NewSums(o.View(), uprobe.Latency), nil
 	}
 	return view.NewTable(o.View(), uprobe.Latency), nil
 }
@@ -196,25 +205,39 @@ func (o *Options) Script() (err error) {
 
 // Script is the text of the one that runs the plan.
 func (p *planned) script() (string, error) {
-	sums, err := p.target.Binary.File().Checksums()
-	if err != nil {
-		return "", err
-	}
-	path, err := filepath.Abs(p.Binary)
-	if err != nil {
-		return "", err
+	var files []recording.File // the binary, and what describes it
+	var crc uint32
+	for m := p.target.Binary.File(); ; m = m.Described {
+		sums, err := m.Checksums()
+		if err != nil {
+			return "", err
+		}
+		path, err := filepath.Abs(m.Path())
+		if err != nil {
+			return "", err
+		}
+		if files == nil {
+			crc = sums.CRC
+		}
+		files = append(files, recording.File{Path: path, Size: sums.Size, BuildID: m.BuildID(), SHA256: sums.SHA256})
+		if m == m.Described {
+			break
+		}
 	}
 	s := recording.Script{
 		Title: fmt.Sprintf("Records calls of %s at %s, for ftgo report.\nMade by ftgo %s; sh SCRIPT -h tells more.",
 			units.Plural(len(p.plan.Funcs), "function"), units.Plural(p.plan.Probes(), "place"), p.Release),
 		About: recording.About{
 			Made: p.Release, Command: p.Recorded.As, Options: p.recorded(),
-			Binary: recording.File{Path: path, Size: sums.Size, BuildID: p.target.Binary.File().BuildID(), SHA256: sums.SHA256},
+			Binary: files[0],
 		},
-		Plan: p.plan, CRC: sums.CRC, BufferKB: p.BufferKB,
+		Plan: p.plan, CRC: crc, BufferKB: p.BufferKB,
+	}
+	if len(files) > 1 {
+		s.About.Symbols = &files[1]
 	}
 	for i := range p.plan.Events {
-		s.HitNS = append(s.HitNS, trace.UsualCost.Dearest(&p.plan.Events[i]))
+		s.HitNS = append(s.HitNS, pairing.UsualCost.Dearest(&p.plan.Events[i]))
 	}
 	if p.Duration > 0 {
 		s.Seconds = strconv.FormatFloat(p.Duration.Seconds(), 'f', -1, 64)

@@ -20,7 +20,6 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/target"
-	"github.com/ftgo/ftgo/internal/trace"
 	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
@@ -84,17 +83,10 @@ type topScreen struct {
 	open     bool   // the screen has not ended
 	choosing bool   // of a process
 	title    string // of what is looked at
-	list     *topRun
-	one      *topRun
-	runs     []*topRun
+	list     *beside
+	one      *beside
+	runs     []*beside
 	failed   error
-}
-
-// topRun is a run behind the screen.
-type topRun struct {
-	cancel   context.CancelFunc
-	ended    chan struct{}
-	panicked trace.Panicked
 }
 
 // update changes what is on the screen.
@@ -109,38 +101,21 @@ func (s *topScreen) update(change func()) {
 }
 
 // start starts a run of a view; ended gets how it has ended.
-func (s *topScreen) start(o *Options, v run.View, ended func(error)) *topRun {
-	env := &Env{
-		Env:      cli.Env{Stdout: io.Discard, Stderr: &topTalk{s: s, stderr: o.Stderr}, Quiet: o.Quiet},
-		BufferKB: o.BufferKB, Adjust: o.Adjust, First: o.First, OpenCalls: o.OpenCalls, Own: o.Env.Own, Release: o.Release, Patience: o.Patience,
-	}
-	o.Env, o.Talk.Env = env, &env.Env
-	ctx, cancel := context.WithCancel(s.ctx)
-	r := &topRun{cancel: cancel, ended: make(chan struct{})}
-	go func() {
-		defer close(r.ended)
-		defer func() { s.update(func() { s.raise(r) }) }()
-		defer r.panicked.Catch()
-		err := o.Observe(ctx, v)
-		env.RemoveHeld()
+func (s *topScreen) start(o *Options, v run.View, ended func(error)) *beside {
+	r := o.start(s.ctx, v, &topTalk{s: s, stderr: o.Stderr}, func(r *beside) {
 		s.update(func() {
-			switch canceled := ctx.Err() != nil; {
-			case !canceled:
-				ended(err)
-			case !errors.Is(err, context.Canceled): // else it had not begun
-				s.failed = errors.Join(s.failed, err)
+			switch {
+			case r.panicked.Happened():
+				s.close() // [topScreen.wait] goes on with that
+			case !r.canceled():
+				ended(r.err)
+			case !errors.Is(r.err, context.Canceled): // else it had not begun
+				s.failed = errors.Join(s.failed, r.err)
 			}
 		})
-	}()
+	})
 	s.runs = append(s.runs, r)
 	return r
-}
-
-// raise ends the screen if a run has panicked: [topScreen.wait] goes on with that.
-func (s *topScreen) raise(r *topRun) {
-	if r.panicked.Happened() {
-		s.close()
-	}
 }
 
 // wait waits until all runs have ended, whose probes are gone then.
@@ -198,7 +173,7 @@ func (s *topScreen) overview() {
 		}
 	}
 	s.model.Show(top.Page{Head: []string{s.title, "placing probes"}, Names: "FUNCTION", Columns: render.TopColumns(o.Sched)})
-	var list *topRun
+	var list *beside
 	v := view.NewOverview(o.View(), func(p top.Page) {
 		s.update(func() {
 			if s.list == list { // else another has taken its place

@@ -174,6 +174,7 @@ type TableFlags struct {
 	Sort       string // what the first rows have most of, one of Orders, or "" for calls or the sum
 	Values     ValueFlags
 	PerPID     bool // rows of each process
+	PerHost    bool // and of each machine
 	Hist       bool
 	Errors     bool
 	RawLatency bool // latencies have in them what probes cost
@@ -322,7 +323,7 @@ func (c rowCall) Value(path string) *capture.Value {
 // Rows of which that is not known come last, and behind them those of no value.
 func sortRows(rows []stats.Row, order string) {
 	less := func(a, b stats.Row) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), a.PID-b.PID, strings.Compare(a.Value, b.Value))
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Host, b.Host), a.PID-b.PID, strings.Compare(a.Value, b.Value))
 	}
 	if order == "name" {
 		slices.SortStableFunc(rows, func(a, b stats.Row) int { return cmp.Or(cmp.Compare(a.Rest, b.Rest), less(a, b)) })

@@ -13,6 +13,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/where"
+	"github.com/ftgo/ftgo/internal/addresses"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
@@ -32,7 +33,7 @@ type Lines struct {
 	latest uint64               // when a call was last seen to begin or end
 	idle   idle
 	cut    struct{ trees, lines int } // that were written, without so many lines
-	stacks *trace.Stacks              // nil if nobody asked for them
+	stacks *addresses.Stacks          // nil if nobody asked for them
 	where  where.Expr
 	funcs  map[*offsets.Func]*funcLines
 	// unknown counts functions whose arguments are not known, by the reason.
@@ -110,7 +111,7 @@ func (v *Lines) Begin(s *run.Scene) error {
 		}
 	}
 	if v.opt.Stack > 0 {
-		v.stacks = trace.NewStacks(s.Target.Binary)
+		v.stacks = addresses.NewStacks(s.Target.Binary)
 	}
 	if v.opt.Format == render.Chrome {
 		v.chrome = render.NewChromeWriter(v.out, cmp.Or(s.Recorded, time.Now()))
@@ -340,13 +341,13 @@ type stream struct {
 	opt     *Options
 	out     *bufio.Writer
 	flushed time.Time
-	memory  *trace.Memories
+	memory  *addresses.Memories
 	count   uint64 // calls written
 }
 
 func (s *stream) begin(scene *run.Scene) {
 	s.Scene = scene
-	s.memory = trace.NewMemories(scene.Target.Binary, !scene.Recorded.IsZero())
+	s.memory = addresses.NewMemories(scene.Target.Binary, !scene.Recorded.IsZero())
 	s.out = bufio.NewWriterSize(scene.Out, 64<<10)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -54,6 +55,9 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 			v.unknown[target.Note(err)]++
 			return out, nil
 		}
+		if sig.Source == offsets.Words {
+			v.unknown[shownAsWords]++
+		}
 		fl := &funcLines{note: sig.Note}
 		v.funcs[f] = fl
 		o := operands{fetched: &fl.fetched, sig: sig, f: f, binary: s.Binary}
@@ -91,6 +95,9 @@ func (v *Lines) Values(s *target.Target, features tracefs.Features) (run.Values,
 		return out, nil
 	}, nil
 }
+
+// shownAsWords is why results are not known, and of arguments no types.
+const shownAsWords = "shown as words: no debug information"
 
 // shortFields is how many fields are shown of a struct.
 const shortFields = 6
@@ -190,6 +197,9 @@ func (o *operands) side(path string) *capture.Builder {
 	return nil
 }
 
+// resultRE is a path that begins with a result without a name.
+var resultRE = regexp.MustCompile(`^\*?r[0-9]+\b`)
+
 // check refuses an expression that could never be decided, and has constants in the place of their
 // names. entries says who does not see calls end.
 func (o *operands) check(e where.Expr, entries string) (where.Expr, error) {
@@ -207,6 +217,8 @@ func (o *operands) check(e where.Expr, entries string) (where.Expr, error) {
 		b := o.side(path)
 		t, ok := builtins[path]
 		switch {
+		case b == nil && (path == "err" || resultRE.MatchString(path)) && o.sig.Source == offsets.Words:
+			return nil, fmt.Errorf("results of %s are not known: no debug information; %s", o.f.Name, giveTypes)
 		case b == nil && path == "stack" && o.stack:
 			return builtins["func"], nil
 		case b == nil && !ok:

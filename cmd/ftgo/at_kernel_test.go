@@ -1,0 +1,107 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
+)
+
+// TestKernelAt: what is called before --at counts for nothing, though the probes are in place; what is
+// called later all counts.
+func TestKernelAt(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target := fixture.Build(t, "family")
+	for _, command := range []string{"probe", "probe --reader raw", "count", "count --per-pid", "trace"} {
+		t.Run(command, func(t *testing.T) {
+			// The calls of before must be over by then; where they were not, once more with more time.
+			for wait := 3 * time.Second; !calledAround(t, strings.Fields(command), target, wait); wait *= 2 {
+				if wait > time.Minute {
+					t.Fatal("three calls take a minute")
+				}
+			}
+		})
+	}
+	nothingOf(t, f, os.Getpid())
+}
+
+// calledAround has a program call a function thrice before ftgo begins to measure, and five times later,
+// and tells whether that was so.
+func calledAround(t *testing.T, command []string, target string, wait time.Duration) bool {
+	m := family(t, target, "stdin", "work=3", "stdin", "work=5", "stdin")
+	step := func() {
+		t.Helper()
+		if _, err := m.in.(io.Writer).Write([]byte("\n")); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := m.lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, "ready") {
+			t.Fatalf("%q, %v", line, err)
+		}
+	}
+	at := time.Now().Add(wait)
+	p := launch(t, append(command, "--at", at.Format(time.RFC3339Nano), "-o", "json", "-p", m.pid(), "main.work")...)
+	for line := ""; !strings.Contains(line, "the probes are in place: measuring begins at "); p.err.WriteString(line) {
+		var err error
+		if line, err = p.lines.ReadString('\n'); err != nil && !time.Now().Before(at) {
+			p.end(t)
+			return false // it came too late
+		} else if err != nil {
+			t.Fatalf("it ended: %s", p.err.String())
+		}
+	}
+	step()
+	if !time.Now().Before(at) {
+		p.Process.Kill()
+		p.end(t)
+		return false
+	}
+	p.await(t)
+	if time.Now().Before(at) {
+		t.Error("it begins before the time")
+	}
+	step()
+	p.Process.Signal(os.Interrupt)
+	if code := p.end(t); code != 0 {
+		t.Errorf("status %d\n%s", code, p.err.String())
+	}
+	out := p.out.String()
+	if command[0] == "trace" {
+		if n := strings.Count(out, `"type":"call"`); n != 5 {
+			t.Errorf("%d calls, want 5\n%s", n, out)
+		}
+		return true
+	}
+	o := readObserved(t, out)
+	if n := o.functions["main.work"].Calls; n != 5 || o.summary.Delivered+o.summary.Lost != o.summary.Hits {
+		t.Errorf("%d calls, want 5\n%s", n, out)
+	}
+	_, rest, _ := strings.Cut(out, `"began":"`)
+	text, _, _ := strings.Cut(rest, `"`)
+	if began, err := time.Parse(time.RFC3339Nano, text); err != nil || began.Before(at) {
+		t.Errorf("it began at %q (%v), before %v", text, err, at)
+	}
+	return true
+}
+
+// TestKernelAtEnded: told to end while it waits, it leaves nothing behind.
+func TestKernelAtEnded(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target := server(t, fixture.Build(t, "server"))
+	for _, wait := range []string{"+1h", "+2s"} {
+		p := launch(t, "probe", "--at", wait, target.Path, "main.tick")
+		if wait == "+2s" {
+			p.says(t, "the probes are in place")
+		} else {
+			p.says(t, "waits until ")
+		}
+		p.Process.Signal(os.Interrupt)
+		if code := p.end(t); code != 130 || !strings.Contains(p.err.String(), "nothing was traced") {
+			t.Errorf("%s: status %d\n%s", wait, code, p.err.String())
+		}
+		nothingOf(t, f, p.Process.Pid)
+	}
+}

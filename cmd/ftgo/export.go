@@ -1,0 +1,26 @@
+package main
+
+import (
+	"context"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
+)
+
+func exportCommand(e *env) *cli.Command {
+	o := session.NewOptions(&e.Env)
+	var x session.ExportFlags
+	return &cli.Command{
+		Name: "export", Summary: "hand counts and latencies to Prometheus or OpenTelemetry, for weeks", Changes: true,
+		Groups: []cli.Group{
+			x.Define(o), o.Target.Define, cli.Some("", o.Talk.Define, "quiet"), cli.Some("", o.DefineRun, "duration", "interval", "ready-fd"), cli.Some("", o.TableFlags.Define, "max-rate"), cli.Some("", o.DefineExtras, "sched"),
+			cli.Some("", o.DefineRecorder, "verbose", "budget", "reader", "buffer", "force", "no-expedite", "max-probes"),
+			func(fs *cli.Flags) {
+				fs.Lookup("duration").Usage = "stop after `SECONDS`, and not just when told to end"
+				fs.Lookup("interval").Usage = "read the numbers every `SECONDS` (default 0.25)"
+			},
+		},
+		Words: x.Words(o),
+		Run:   func(ctx context.Context) error { return o.Export(ctx, &x) },
+	}
+}

@@ -1,0 +1,335 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
+)
+
+// exporting is ftgo export beside a test.
+type exporting struct {
+	*child
+	address string
+}
+
+// export starts it, and waits until it serves.
+func export(t *testing.T, args ...string) *exporting {
+	t.Helper()
+	return serving(t, launch(t, append([]string{"export", "--listen", "127.0.0.1:0"}, args...)...))
+}
+
+// serving waits until one serves.
+func serving(t *testing.T, p *child) *exporting {
+	t.Helper()
+	e := &exporting{child: p}
+	e.says(t, "serving metrics at ")
+	lines := strings.Split(strings.TrimSpace(e.err.String()), "\n")
+	_, e.address, _ = strings.Cut(lines[len(lines)-1], "serving metrics at ")
+	return e
+}
+
+// metrics are what is served.
+func (e *exporting) metrics(t *testing.T) string {
+	t.Helper()
+	answer, err := http.Get(e.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %v\n%s", answer.Status, err, body)
+	}
+	return string(body)
+}
+
+// value is that of a metric; -1 if it is not served.
+func (e *exporting) value(t *testing.T, metric string) float64 {
+	t.Helper()
+	for line := range strings.Lines(e.metrics(t)) {
+		if text, ok := strings.CutPrefix(line, metric+" "); ok {
+			n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	return -1
+}
+
+func callsOf(function string) string {
+	return fmt.Sprintf("ftgo_function_calls_total{function=%q}", function)
+}
+
+// comesTo waits until a metric has a value. Counters may not have more.
+func (e *exporting) comesTo(t *testing.T, metric string, want float64) {
+	t.Helper()
+	for range 200 {
+		switch got := e.value(t, metric); {
+		case got == want:
+			return
+		case got > want && strings.Contains(metric, "_total"):
+			t.Fatalf("%s is %v, not %v", metric, got, want)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("%s is %v, and does not become %v\n%s", metric, e.value(t, metric), want, e.metrics(t))
+}
+
+// finish tells it to end; nothing may be left of it.
+func (e *exporting) finish(t *testing.T) {
+	t.Helper()
+	e.Process.Signal(syscall.SIGTERM)
+	if code := e.end(t); code != cli.ExitOK || e.out.Len() > 0 {
+		t.Errorf("status %d\n%s%s", code, e.out.String(), e.err.String())
+	}
+	nothingOf(t, tracetest.Kernel(t), e.Process.Pid)
+}
+
+// executed runs a program to its end.
+func executed(t *testing.T, path string) {
+	t.Helper()
+	if out, err := exec.Command(path).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// replace puts another file in the place of one.
+func replace(t *testing.T, path, by string) {
+	t.Helper()
+	copyFile(t, by, path+".new")
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestKernelExport: calls are counted exactly while the program ends and starts again, is replaced and written over,
+// and while lists are read anew. What is no more there keeps its counts.
+func TestKernelExport(t *testing.T) {
+	tracetest.Kernel(t)
+	dir := t.TempDir()
+	exact, path, list := fixture.Build(t, "exact"), filepath.Join(dir, "program"), filepath.Join(dir, "functions")
+	write := func(text string) {
+		if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("main.descend # it grows stacks\n")
+	const each = 634 // calls of main.descend
+	e := export(t, path, "@"+list)
+	e.says(t, "waiting for "+path)
+	copyFile(t, exact, path)
+	e.says(t, "probing 1 function")
+	descend := callsOf("main.descend")
+	executed(t, path)
+	e.comesTo(t, descend, each)
+	executed(t, path)
+	e.comesTo(t, descend, 2*each)
+
+	replace(t, path, exact)
+	e.says(t, "probing 1 function")
+	executed(t, path)
+	e.comesTo(t, descend, 3*each)
+
+	copyFile(t, exact, path) // waits until the probes are gone
+	e.says(t, "probing 1 function")
+	executed(t, path)
+	e.comesTo(t, descend, 4*each)
+
+	write("main.descend\nmain.descend+0xno\n")
+	e.Process.Signal(syscall.SIGHUP)
+	e.says(t, "the functions stay as they were: "+list+`:2: parse "main.descend+0xno"`)
+	write("main.main\nmain.descend\n")
+	e.Process.Signal(syscall.SIGHUP)
+	e.says(t, "probing 2 functions")
+	executed(t, path)
+	e.comesTo(t, descend, 5*each)
+	e.comesTo(t, callsOf("main.main"), 1)
+	e.Process.Signal(syscall.SIGHUP)
+	e.says(t, "the functions are the same as before")
+
+	write("main.*\n")
+	e.Process.Signal(syscall.SIGHUP)
+	e.says(t, "probing ")
+	replace(t, path, fixture.Build(t, "flood"))
+	e.says(t, path+" has no longer main.")
+	e.comesTo(t, `ftgo_function_probed{function="main.descend"}`, 0)
+	e.comesTo(t, `ftgo_function_probed{function="main.main"}`, 1)
+	e.comesTo(t, descend, 5*each)
+	if completed := e.value(t, `ftgo_function_duration_seconds_count{function="main.descend"}`); completed != 5*each {
+		t.Errorf("%v latencies", completed)
+	}
+	e.finish(t)
+}
+
+// TestKernelExportNamed: processes of a name are found when they come, with their file and with another one.
+func TestKernelExportNamed(t *testing.T) {
+	tracetest.Kernel(t)
+	name := fmt.Sprintf("named%d", os.Getpid())
+	path := filepath.Join(t.TempDir(), name)
+	copyFile(t, fixture.Build(t, "server"), path)
+	e := export(t, "-p", name, "main.tick")
+	e.says(t, "waiting for "+name)
+	first := server(t, path)
+	e.says(t, "probing 1 function in "+path)
+	e.comesTo(t, `ftgo_function_probed{function="main.tick"}`, 1)
+	replace(t, path, fixture.Build(t, "server"))
+	second := server(t, path)
+	e.says(t, "probing 1 function in "+path)
+	e.comesTo(t, "ftgo_plans_total", 2)
+	first.books(t)
+	second.books(t)
+	e.finish(t)
+}
+
+// TestKernelExportSched: with --sched the time of calls is divided, in processes that come later, too, for which nothing
+// is probed anew.
+func TestKernelExportSched(t *testing.T) {
+	tracetest.Kernel(t)
+	name := fmt.Sprintf("split%d", os.Getpid())
+	path := filepath.Join(t.TempDir(), name)
+	copyFile(t, fixture.Build(t, "server"), path)
+	e := export(t, "--sched", "-p", name, "main.tick")
+	value := func(metric string) float64 { return e.value(t, "ftgo_function_"+metric+`{function="main.tick"}`) }
+	running := func() float64 { return value("running_seconds_total") }
+	var servers []*child
+	for range 3 {
+		servers = append(servers, server(t, path))
+		if len(servers) == 1 {
+			e.says(t, "probing 1 function in "+path)
+		}
+		e.processes(t, len(servers))
+		for before := running(); running() <= before; {
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	for _, s := range servers {
+		s.books(t)
+	}
+	e.processes(t, 0)
+	parts := running() + value("runnable_seconds_total") + value("waiting_seconds_total")
+	if plans, sum := e.value(t, "ftgo_plans_total"), value("duration_seconds_sum"); plans != 1 || parts < 0.99*sum || parts > 1.01*sum {
+		t.Errorf("%v plans; %v s in parts, %v s in all", plans, parts, sum)
+	}
+	e.finish(t)
+}
+
+// TestKernelExportRefused: where nothing can be served or selected, nothing is armed.
+func TestKernelExportRefused(t *testing.T) {
+	tracetest.Kernel(t)
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	target := fixture.Build(t, "flood")
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		want string
+	}{
+		{"port in use", []string{"--listen", busy.Addr().String(), target, "main.main"}, cli.ExitFailed, "listen at " + busy.Addr().String() + ": bind: address already in use"},
+		{"no such host", []string{"--listen", "no.such.host.invalid:1", target, "main.main"}, cli.ExitFailed, "no.such.host.invalid"},
+		{"no such function", []string{"--listen", "127.0.0.1:0", target, "main.nosuch"}, cli.ExitNothing, "main.nosuch"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := launch(t, append([]string{"export", "-q"}, c.args...)...)
+			if code := p.end(t); code != c.code || !strings.Contains(p.err.String(), c.want) || strings.Count(p.err.String(), "\n") != 1 || p.out.Len() > 0 {
+				t.Errorf("status %d: %q", code, p.err.String())
+			}
+		})
+	}
+}
+
+// TestKernelExportLog: what is told goes on to the file that standard error is, renamed or emptied, and SIGHUP is about functions. A
+// pipe that nobody reads any more ends nothing.
+func TestKernelExportLog(t *testing.T) {
+	tracetest.Kernel(t)
+	dir := t.TempDir()
+	path, list, name := filepath.Join(dir, "program"), filepath.Join(dir, "functions"), filepath.Join(dir, "log")
+	copyFile(t, fixture.Build(t, "exact"), path)
+	if err := os.WriteFile(list, []byte("main.descend\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	p := &child{Cmd: exec.Command(built(t), "export", "--listen", "127.0.0.1:0", path, "@"+list)}
+	p.Stderr = log
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
+	says := func(name, text string) string {
+		t.Helper()
+		for range 200 {
+			if b, err := os.ReadFile(name); err == nil && strings.Contains(string(b), text) {
+				return string(b)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		t.Fatalf("%s does not say %q", name, text)
+		return ""
+	}
+	says(name, "probing 1 function")
+	if err := os.Rename(name, name+".1"); err != nil {
+		t.Fatal(err)
+	}
+	const same = "ftgo: the functions are the same as before\n"
+	p.Process.Signal(syscall.SIGHUP)
+	says(name+".1", same)
+	if err := os.Truncate(name+".1", 0); err != nil {
+		t.Fatal(err)
+	}
+	p.Process.Signal(syscall.SIGHUP)
+	if text := says(name+".1", same); text != same {
+		t.Errorf("an emptied log has %q", text)
+	}
+	p.Process.Signal(syscall.SIGTERM)
+	if err := p.Wait(); err != nil {
+		t.Error(err)
+	}
+	nothingOf(t, tracetest.Kernel(t), p.Process.Pid)
+
+	from, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	piped := &child{Cmd: exec.Command(built(t), "export", "--listen", "127.0.0.1:0", path, "@"+list)}
+	piped.Stderr = to
+	if err := piped.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { piped.Process.Kill(); piped.Wait() })
+	to.Close()
+	piped.lines = bufio.NewReader(from)
+	e := serving(t, piped)
+	e.says(t, "probing 1 function")
+	from.Close()
+	piped.Process.Signal(syscall.SIGHUP)
+	executed(t, path)
+	e.comesTo(t, callsOf("main.descend"), 634)
+	piped.Process.Signal(syscall.SIGTERM)
+	if err := piped.Wait(); err != nil {
+		t.Error(err)
+	}
+	nothingOf(t, tracetest.Kernel(t), piped.Process.Pid)
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
+)
+
+// TestKernelExportOverlays: calls of two containers of one image, whose file the kernel takes for one, count once each.
+func TestKernelExportOverlays(t *testing.T) {
+	tracetest.Kernel(t)
+	layer, empty, name := t.TempDir(), t.TempDir(), fmt.Sprintf("layer%d", os.Getpid())
+	copyFile(t, fixture.Build(t, "family"), filepath.Join(layer, name))
+	e := export(t, "-p", name, "main.work")
+	var members []*member
+	for range 2 {
+		root := t.TempDir()
+		if err := syscall.Mount("overlay", root, "overlay", 0, "lowerdir="+layer+":"+empty); err != nil {
+			t.Skipf("mount an overlay: %v", err)
+		}
+		t.Cleanup(func() { syscall.Unmount(root, syscall.MNT_DETACH) })
+		members = append(members, family(t, filepath.Join(root, name), "stdin", "work=3"))
+	}
+	e.says(t, "probing 1 function")
+	e.processes(t, 2)
+	for _, m := range members {
+		m.goOn(t)
+	}
+	e.settled(t, "main.work", 2*3)
+	e.finish(t)
+}
+
+// TestKernelExportTwo: two programs of one name have lost nothing that only one of them has had, until that is gone.
+func TestKernelExportTwo(t *testing.T) {
+	tracetest.Kernel(t)
+	name := fmt.Sprintf("two%d", os.Getpid())
+	paths := [2]string{filepath.Join(t.TempDir(), name), filepath.Join(t.TempDir(), name)}
+	copyFile(t, fixture.Build(t, "server"), paths[0])
+	copyFile(t, fixture.Build(t, "family"), paths[1])
+	e := export(t, "-p", name, "main.*")
+	first := server(t, paths[0])
+	e.says(t, " in "+paths[0]+" at ")
+	second := family(t, paths[1], "stdin", "work=3")
+	e.says(t, " in "+paths[1]+" at ")
+	e.processes(t, 2)
+	second.goOn(t)
+	e.comesTo(t, callsOf("main.work"), 3)
+	first.books(t)
+	third := server(t, paths[0])
+	e.says(t, name+" has no longer main.") // the file without processes goes, as there is another
+	if text := e.err.String(); strings.Count(text, "has no longer") != 1 || !strings.Contains(text, "main.ask") || strings.Contains(text, "main.tick") {
+		t.Error(text)
+	}
+	third.books(t)
+	e.finish(t)
+}
+
+// settled waits until nothing runs what is probed, which is looked at less often than numbers are read, and tells what
+// calls there were then.
+func (e *exporting) settled(t *testing.T, function string, want float64) {
+	t.Helper()
+	e.comesTo(t, callsOf(function), want)
+	e.processes(t, 0)
+	if plans, calls := e.value(t, "ftgo_plans_total"), e.value(t, callsOf(function)); plans != 1 || calls != want {
+		t.Errorf("%v plans, %v calls of %s, not %v", plans, calls, function, want)
+	}
+}
+
+// TestKernelExportScope: --container and --cgroup count the calls of what runs there, whenever it has started, and of nobody else who runs the same
+// file.
+func TestKernelExportScope(t *testing.T) {
+	tracetest.Kernel(t)
+	for _, kind := range []string{"cgroup2", "cgroup"} {
+		for _, flag := range []string{"--cgroup", "--container"} {
+			t.Run(kind+" "+flag, func(t *testing.T) {
+				id := fmt.Sprintf("%08x", os.Getpid()) + strings.Repeat("f1", 28)
+				group := cgroup(t, kind, "ftgo-test/docker-"+id+".scope")
+				name := fmt.Sprintf("scoped%d", os.Getpid())
+				path := filepath.Join(t.TempDir(), name)
+				copyFile(t, fixture.Build(t, "family"), path)
+				within := func(work string) *member {
+					return family(t, "sh", "-c", `echo $$ >"$0"/cgroup.procs; exec "$1" stdin "$2" stdin`, group, path, work)
+				}
+				e := export(t, flag, map[string]string{"--cgroup": group, "--container": id[:12]}[flag], "-p", name, "main.work")
+				e.says(t, "waiting for "+name+" in "+flag)
+				outside := family(t, path, "stdin", "work=101")
+				first := within("work=3")
+				e.says(t, "probing 1 function")
+				second := within("work=11")
+				e.processes(t, 2)
+				for _, m := range []*member{outside, first, second} {
+					m.goOn(t)
+				}
+				e.settled(t, "main.work", 3+11)
+				family(t, path, "stdin", "work=102").goOn(t)
+				third := within("work=17")
+				e.processes(t, 1)
+				third.goOn(t)
+				e.settled(t, "main.work", 3+11+17)
+				e.finish(t)
+			})
+		}
+	}
+}
+
+// TestKernelExportInside: BINARY is a path in the container, whichever its root is; another container has another file there.
+func TestKernelExportInside(t *testing.T) {
+	tracetest.Kernel(t)
+	id := fmt.Sprintf("%08x", os.Getpid()) + strings.Repeat("f2", 28)
+	group := cgroup(t, "cgroup2", "ftgo-test/docker-"+id+".scope")
+	e := export(t, "--container", id[:12], "/current", "main.work")
+	e.says(t, "waiting for /current in --container")
+	other, _ := contained(t, cgroup(t, "cgroup2", "ftgo-test/"+strings.Repeat("c", 64)), "work=101")
+	m, _ := contained(t, group, "work=3", "thread", "work=11")
+	e.says(t, "probing 1 function")
+	other.goOn(t)
+	m.goOn(t)
+	e.comesTo(t, callsOf("main.work"), 3+11)
+	e.finish(t)
+}
+
+// TestKernelExportScopeRefused: what can't be is one clear line, and nothing is armed.
+func TestKernelExportScopeRefused(t *testing.T) {
+	tracetest.Kernel(t)
+	id := func(n int) string { return fmt.Sprintf("%08x%d", os.Getpid(), n) + strings.Repeat("e", 55) }
+	for n := range 2 {
+		contained(t, cgroup(t, "cgroup2", "ftgo-test/"+id(n)))
+	}
+	for _, c := range []struct {
+		args []string
+		text string
+	}{
+		{[]string{"--container", id(1)[:8], "-p", "family", "main.work"}, "means 2 containers: " + id(0)[:12] + ", " + id(1)[:12]},
+		{[]string{"--container", id(1), "main.work"}, "says where, and not what: name the program by -p NAME, or by its path there"},
+		{[]string{"--container", id(1), "--cgroup", "/", "-p", "family", "main.work"}, "exclude each other"},
+		{[]string{"--container", "", "-p", "family", "main.work"}, "--container is empty"},
+		{[]string{"--cgroup", "", "-p", "family", "main.work"}, "--cgroup is empty"},
+		{[]string{"-p", "", "family", "main.work"}, "--pid is empty"},
+	} {
+		r := ftgo(t, append([]string{"export", "-q", "--listen", "127.0.0.1:0"}, c.args...)...)
+		if r.code != cli.ExitUsage || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, c.text) {
+			t.Errorf("%q: status %d, %q\n%s", c.args, r.code, c.text, r.stderr)
+		}
+	}
+}
+
+// TestKernelExportChanged: a file of overlayfs that gets another name is the one that is probed already, whatever time it has then.
+func TestKernelExportChanged(t *testing.T) {
+	tracetest.Kernel(t)
+	dir, name := t.TempDir(), fmt.Sprintf("changed%d", os.Getpid())
+	for _, sub := range []string{"layer", "upper", "work", "root", "other"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, other := filepath.Join(dir, "root"), filepath.Join(dir, "other", name)
+	if err := syscall.Mount("overlay", root, "overlay", 0, fmt.Sprintf("lowerdir=%[1]s/layer,upperdir=%[1]s/upper,workdir=%[1]s/work", dir)); err != nil {
+		t.Skipf("mount an overlay: %v", err)
+	}
+	t.Cleanup(func() { syscall.Unmount(root, syscall.MNT_DETACH) })
+	path := filepath.Join(root, name)
+	copyFile(t, fixture.Build(t, "family"), path)
+	copyFile(t, path, other)
+	first := family(t, path, "stdin", "work=3")
+	e := export(t, "-p", name, "main.work")
+	e.says(t, "probing 1 function")
+	if err := os.Link(path, path+".old"); err != nil {
+		t.Fatal(err)
+	}
+	second := family(t, other, "stdin", "work=11")
+	e.says(t, " in "+other+" at ") // so the first was looked at since
+	first.goOn(t)
+	second.goOn(t)
+	e.comesTo(t, callsOf("main.work"), 3+11)
+	if plans := e.value(t, "ftgo_plans_total"); plans != 2 {
+		t.Errorf("%v plans of two files", plans)
+	}
+	e.finish(t)
+}
+
+// TestKernelExportNamedLater: a container may have run before its name is known, as the kubelet puts that down once it runs.
+func TestKernelExportNamedLater(t *testing.T) {
+	tracetest.Kernel(t)
+	mark := fmt.Sprintf("%08x", os.Getpid())
+	c := calledSo{mark + strings.Repeat("6e", 28), mark + strings.Repeat("8d", 28), "web-" + mark, "shop-" + mark, ""}
+	m, _ := containedAs(t, "shop", cgroup(t, "cgroup2", "ftgo-test/cri-containerd-"+c.server+".scope"), "work=3")
+	e := export(t, "--container", c.pod, "-p", "shop", "main.work")
+	e.says(t, "waiting for shop in --container")
+	c.known(t)
+	e.says(t, "probing 1 function")
+	m.goOn(t)
+	e.comesTo(t, callsOf("main.work"), 3)
+	e.finish(t)
+}
+
+// processes waits until so many are known to run what is probed.
+func (e *exporting) processes(t *testing.T, want int) {
+	t.Helper()
+	for {
+		n := 0
+		for line := range strings.Lines(e.metrics(t)) {
+			if strings.HasPrefix(line, "ftgo_file_processes{") {
+				text := strings.TrimSpace(line[strings.LastIndexByte(line, '}')+1:])
+				file, err := strconv.Atoi(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				n += file
+			}
+		}
+		if n == want {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}

@@ -1,0 +1,39 @@
+package session
+
+import (
+	"context"
+	"io"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/internal/trace"
+)
+
+// beside is a run that goes on beside others.
+type beside struct {
+	cancel   context.CancelFunc
+	canceled func() bool   // whether it was told to end
+	ended    chan struct{} // closed when it has
+	err      error         // how it has
+	panicked trace.Panicked
+}
+
+// start starts a run of a view with options that nobody else uses. What it says goes to stderr. over is
+// called when it has ended, whatever of.
+func (o *Options) start(ctx context.Context, v run.View, stderr io.Writer, over func(*beside)) *beside {
+	env := &Env{
+		Env:      cli.Env{Stdout: io.Discard, Stderr: stderr, Quiet: o.Quiet},
+		BufferKB: o.BufferKB, Adjust: o.Adjust, First: o.First, OpenCalls: o.OpenCalls, Own: o.Env.Own, Release: o.Release, Lower: o.Lower, Patience: o.Patience,
+	}
+	o.Env, o.Talk.Env = env, &env.Env
+	ctx, cancel := context.WithCancel(ctx)
+	r := &beside{cancel: cancel, canceled: func() bool { return ctx.Err() != nil }, ended: make(chan struct{})}
+	go func() {
+		defer close(r.ended)
+		defer over(r)
+		defer r.panicked.Catch()
+		r.err = o.Observe(ctx, v)
+		env.RemoveHeld()
+	}()
+	return r
+}

@@ -1,0 +1,206 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/compare"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/results"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
+)
+
+// Diff is the command diff.
+type Diff struct {
+	*Options
+	sides  [2][]string // files
+	alpha  float64
+	by     []compare.Aspect
+	fail   bool
+	top    int
+	asSeen bool
+}
+
+// NewDiff is without any flag.
+func NewDiff(e *Env) *Diff {
+	d := &Diff{Options: NewOptions(e), alpha: 0.01}
+	d.RawLatency, d.Signatures = true, true
+	d.Recorded.Given = func(string) bool { return false } // no flag is about recordings
+	return d
+}
+
+// Define defines the flags of diff alone.
+func (d *Diff) Define(fs *cli.Flags) {
+	d.by = []compare.Aspect{compare.Calls, compare.Errors, compare.Latency, compare.Tail}
+	cli.Define(fs, &d.by, "compare", "", "compare only `ASPECTS`: calls, errors, latency, tail", cli.Form[[]compare.Aspect]{Read: readAspects})
+	cli.Define(fs, &d.alpha, "alpha", "", "call at most `SHARE` of unchanged functions changed (default 0.01)", cli.Form[float64]{Read: func(text string) (float64, error) {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(n > 0 && n < 1) {
+			return 0, fmt.Errorf("parse share %q: not above 0 and below 1", text)
+		}
+		return n, nil
+	}})
+	fs.IntVarP(&d.top, "top", "t", 0, "show only the first `N` functions")
+	fs.BoolVar(&d.asSeen, "raw-latency", false, "do not take the cost of probes off latencies")
+	fs.BoolVar(&d.fail, "fail", false, "exit with status 6 if any function has changed")
+	fs.Check(func(command string) error {
+		if d.top < 0 {
+			return cli.Usage("%s: --top %d: negative", command, d.top)
+		}
+		return nil
+	})
+}
+
+// Files are the arguments: OLD... -- NEW..., or just two.
+func (d *Diff) Files(words, behind []string) error {
+	if behind == nil && len(words) == 2 {
+		words, behind = words[:1], words[1:]
+	}
+	if len(words) == 0 || len(behind) == 0 {
+		return cli.Usage("diff: takes OLD... -- NEW..., or OLD NEW (see ftgo diff -h)")
+	}
+	d.sides = [2][]string{words, behind}
+	return onceStdin(slices.Concat(words, behind))
+}
+
+// Run is diff, once its arguments are read.
+func (d *Diff) Run(ctx context.Context) (err error) {
+	var runs [2][]*results.Run
+	var whole render.Compared
+	timed := true
+	for i, names := range d.sides {
+		if runs[i], err = d.runs(ctx, names); err != nil {
+			return err
+		}
+		sum, err := results.Merge(runs[i], false)
+		if err != nil {
+			return err
+		}
+		whole.Sides[i] = sideOf(runs[i], sum.Lost)
+		timed = timed && !sum.AsSeen
+	}
+	out, done, err := d.Open(&d.Env.Env, slices.Concat(d.sides[:]...)...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	whole.AsSeen = d.asSeen || !timed
+	rows := compare.Compare(pairs(runs, whole.AsSeen), d.by, d.alpha)
+	whole.Functions, whole.Alpha = len(rows), d.alpha
+	for _, row := range rows {
+		if row.Tested {
+			whole.Tested++
+		}
+		if row.Changed {
+			whole.Changed++
+		}
+	}
+	width, _ := terminal.Size(out)
+	shown := rows
+	if d.top > 0 {
+		shown = rows[:min(d.top, len(rows))]
+	}
+	if err := render.Difference(out, d.Format, shown, render.Options{Width: width, FullNames: d.FullNames, NoHeader: !d.Header}); err != nil {
+		return err
+	}
+	if d.Format == render.JSON {
+		err = render.ComparedJSON(out, whole)
+	} else if !d.Env.Quiet {
+		err = render.ComparedFooter(d.Stderr, whole)
+	}
+	if err == nil && d.fail && whole.Changed > 0 {
+		err = cli.WithStatus(cli.ExitFailIf, fmt.Errorf("%d of %d functions changed (--fail), first %s", whole.Changed, whole.Functions, rows[0].Name))
+	}
+	return err
+}
+
+func sideOf(runs []*results.Run, lost uint64) render.Side {
+	s := render.Side{Runs: len(runs), Lost: lost}
+	hosts := make(map[string]bool)
+	for _, r := range runs {
+		s.Seconds += r.Seconds
+		hosts[r.Host] = true
+	}
+	s.Hosts = len(hosts)
+	return s
+}
+
+// pairs are the functions of both sides. A run has no row of one that it has seen no call of; of one that
+// it did not probe it tells nothing.
+func pairs(runs [2][]*results.Run, asSeen bool) (all []compare.Pair) {
+	index := make(map[string]int)
+	for side := range runs {
+		for _, r := range runs[side] {
+			for i := range r.Rows {
+				if name := r.Rows[i].Name; index[name] == 0 {
+					all = append(all, compare.Pair{Name: name})
+					index[name] = len(all)
+				}
+			}
+		}
+	}
+	for side := range runs {
+		for _, r := range runs[side] {
+			seen := make([]compare.Seen, len(all))
+			skipped := make(map[string]bool)
+			for _, s := range r.Skipped {
+				skipped[s.Function] = true
+			}
+			for i := range r.Rows {
+				if _, counted := r.Rows[i].Seen.Shares(); counted == 0 {
+					skipped[r.Rows[i].Name] = true
+					continue
+				}
+				add(&seen[index[r.Rows[i].Name]-1], &r.Rows[i], r.Seconds, asSeen)
+			}
+			for i := range seen {
+				if seen[i].Seconds == 0 && skipped[all[i].Name] {
+					continue
+				}
+				if seen[i].Seconds == 0 {
+					seen[i].Seconds = r.Seconds
+				}
+				all[i].Side[side] = append(all[i].Side[side], seen[i])
+			}
+		}
+	}
+	return all
+}
+
+// add adds a row of a run, which may have several of a function: of each process.
+func add(s *compare.Seen, row *results.Row, seconds float64, asSeen bool) {
+	_, counted := row.Seen.Shares()
+	s.Seconds = max(s.Seconds, seconds*counted)
+	s.Calls += row.Calls
+	s.Completed += row.Completed
+	s.Failed += row.Errors
+	s.Judged = s.Judged || row.ReturnsErrors
+	switch h, b := row.Latency, row.Bounds; {
+	case h == nil:
+	case b == nil:
+		s.AddLatency(h, h, h)
+	case asSeen:
+		s.AddLatency(&b.Raw, &b.Raw, &b.Raw)
+	default:
+		s.AddLatency(h, &b.Low, &b.High)
+	}
+}
+
+// readAspects reads a list of names.
+func readAspects(text string) (by []compare.Aspect, err error) {
+	for name := range strings.SplitSeq(text, ",") {
+		i := slices.Index(compare.Names[:], name)
+		if i < 0 {
+			return nil, fmt.Errorf("parse aspect %q: not %s", name, strings.Join(compare.Names[:], ", "))
+		}
+		if !slices.Contains(by, compare.Aspect(i)) {
+			by = append(by, compare.Aspect(i))
+		}
+	}
+	return by, nil
+}

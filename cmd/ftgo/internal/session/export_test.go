@@ -1,0 +1,44 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
+	"github.com/ftgo/ftgo/internal/metrics"
+	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/target"
+)
+
+// TestAwaitedFileFails: a file that was waited for may be half written when it is first read. That is no reason to
+// end, as it is where the file was there from the beginning; what no other try mends is told.
+func TestAwaitedFileFails(t *testing.T) {
+	for _, waiting := range []bool{false, true} {
+		var told bytes.Buffer
+		opened, err := os.Open(os.DevNull)
+		if err != nil {
+			t.Fatal(err)
+		}
+		torn, over := errors.Join(errors.New("torn"), target.ErrNothing), make(chan struct{})
+		close(over)
+		e := &exporter{
+			o: &Options{Env: &Env{Env: cli.Env{Stderr: &told}}}, books: metrics.NewBooks(metrics.About{}, time.Now()),
+			files: make(map[procfs.Inode]*exported), failed: make(failures), waiting: waiting,
+		}
+		f := &exported{
+			opened: opened, view: &view.Export{}, page: e.books.Open(),
+			run: &beside{cancel: func() {}, canceled: func() bool { return false }, ended: over, err: torn},
+		}
+		if err := e.ended(f); (err == nil) != waiting {
+			t.Errorf("waited for %v: %v", waiting, err)
+		}
+		if strings.Contains(told.String(), "torn") != waiting {
+			t.Errorf("waited for %v: told %q", waiting, told.String())
+		}
+	}
+}

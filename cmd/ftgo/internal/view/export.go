@@ -1,0 +1,84 @@
+package view
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/internal/metrics"
+	"github.com/ftgo/ftgo/internal/otlp"
+	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/uprobe"
+)
+
+// Export has readings written down, at each interval, and shows nothing.
+type Export struct {
+	*Table
+	// Spans, unless it is nil, is where calls go of functions with these names.
+	Spans func(names []string, wall func(ticks uint64) time.Time) *otlp.Spans
+	page  *metrics.Page
+	armed atomic.Bool
+	spans *otlp.Spans
+}
+
+// NewExport returns the view of functions, which writes to a page.
+func NewExport(o *Options, page *metrics.Page) *Export {
+	return &Export{Table: NewTable(o, uprobe.Latency), page: page}
+}
+
+// Armed tells whether the probes are, or were.
+func (v *Export) Armed() bool { return v.armed.Load() }
+
+func (v *Export) Needs() run.Needs {
+	needs := v.Table.Needs()
+	needs.Totals.Intervals = false // what is written down is of the whole run
+	needs.Follow = v.Spans != nil
+	return needs
+}
+
+func (v *Export) Begin(s *run.Scene) error {
+	v.Scene = s
+	names := make([]string, len(s.Plan.Funcs))
+	for i := range names {
+		names[i] = s.Plan.Funcs[i].Name
+	}
+	if v.Spans != nil {
+		v.spans = v.Spans(names, s.Clock.Wall)
+	}
+	file := s.Plan.Binary.File()
+	_, version := s.Plan.Binary.GoVersion()
+	v.page.Describe(metrics.File{Path: file.Path(), BuildID: file.BuildID(), GoVersion: version}, names)
+	return nil
+}
+
+// Return sends a call.
+func (v *Export) Return(c *pairing.Call) error {
+	if v.spans != nil {
+		v.spans.Add(c, v.Plan.Funcs[c.Func].Values.Fails && len(c.Results) > 0 && c.Results[0] != 0)
+	}
+	return nil
+}
+
+func (v *Export) Flush() error {
+	if v.spans != nil {
+		v.spans.Flush()
+	}
+	return nil
+}
+
+func (v *Export) Interval(t *trace.Table) error {
+	v.page.Put(&metrics.Reading{At: t.At, Funcs: t.Funcs, Summary: &t.Summary, Used: t.Used})
+	v.armed.Store(true)
+	return nil
+}
+
+func (v *Export) End(t *trace.Table) error {
+	if v.spans != nil {
+		v.spans.Close()
+	}
+	if t == nil {
+		return nil
+	}
+	return v.Interval(t)
+}

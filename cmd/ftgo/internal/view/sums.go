@@ -1,0 +1,51 @@
+package view
+
+import (
+	"cmp"
+	"io"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/results"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/terminal"
+	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/uprobe"
+)
+
+// Sums keeps the rows of a run, for others to write.
+type Sums struct {
+	*Table
+	Rows    []stats.Row
+	Summary stats.Summary
+}
+
+// NewSums returns the view of calls that are seen as mode says.
+func NewSums(o *Options, mode uprobe.Mode) *Sums { return &Sums{Table: NewTable(o, mode)} }
+
+func (s *Sums) End(t *trace.Table) error {
+	if t != nil {
+		s.Rows, s.Summary = s.arrange(t.Whole, 0), t.Summary
+	}
+	return nil
+}
+
+// Added writes what runs add up to as a table of one run would be.
+func (o *Options) Added(out io.Writer, sum *results.Sum) error {
+	rows, t := sum.Rows, &o.Tables
+	sortRows(rows, t.order())
+	failed := t.FailIf.check(rows)
+	shown := topRows(append([]stats.Row(nil), rows...), t.Top)
+	width, _ := terminal.Size(out)
+	options := render.Options{
+		Width: width, FullNames: o.FullNames, NoHeader: !o.Header, Hosts: t.PerHost, Latency: sum.LatencyMeasured, Errors: sum.Errors, Sched: sum.Sched,
+		CountFirst: sum.CountFirst, Budgeted: sum.Budget > 0, Events: sum.Events,
+	}
+	err := render.Functions(out, o.Format, shown, options)
+	if err == nil && o.Format == render.Table {
+		err = render.Histograms(out, shown, t.Hist, options)
+	}
+	if err != nil {
+		return err
+	}
+	return cmp.Or(conclude(o.Env, o.Format, out, rows, sum.Summary), failed)
+}

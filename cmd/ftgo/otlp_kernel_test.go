@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/testdata/collector"
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
+)
+
+// exportSpans has the calls of functions sent, of one run of a program, and returns what a collector has got.
+func exportSpans(t *testing.T, target string, funcs []string, args ...string) *collector.Collector {
+	t.Helper()
+	c := collector.New()
+	defer c.Close()
+	e := launch(t, append([]string{"export", "--otlp", c.URL, "--spans", "--budget", "0", target}, funcs...)...)
+	e.await(t)
+	if out, err := exec.Command(target, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	e.Process.Signal(syscall.SIGTERM)
+	if code := e.end(t); code != cli.ExitOK {
+		t.Fatalf("status %d\n%s", code, e.err.String())
+	}
+	nothingOf(t, tracetest.Kernel(t), e.Process.Pid)
+	if c.Failed != nil {
+		t.Errorf("%v\n%s", c.Failed, e.err.String())
+	}
+	return c
+}
+
+// TestKernelSpans: 1,000 requests, of which each starts goroutines that start others, are 1,000 traces, each with all of
+// its calls, below the right ones. The numbers that are sent agree.
+func TestKernelSpans(t *testing.T) {
+	tracetest.Kernel(t)
+	const requests = 1000
+	t.Setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip")
+	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "service.name=requests")
+	c := exportSpans(t, fixture.Build(t, "spawn"), spawnFuncs, "-n", fmt.Sprint(requests), "-linger", "7", "-stay", "11")
+	want, stays := make(map[string]int), 0
+	for i := range requests {
+		shape := "handle("
+		if i%7 == 0 {
+			shape += "linger "
+		}
+		shape += "part(deep leaf) part(leaf) part(leaf)"
+		if i%11 == 0 {
+			shape += " stay"
+			stays++
+		}
+		want[shape+")"]++
+	}
+	if got, err := collector.Shapes(c.Spans); fmt.Sprint(got) != fmt.Sprint(want) || err != nil {
+		t.Errorf("traces %v\nwant %v\n%v", got, want, err)
+	}
+	for i := range c.Spans {
+		s := &c.Spans[i]
+		if s.Service != "requests" || (s.Name == "main.stay") != (s.End == "open") || s.Name != "main.stay" && s.End != "" {
+			t.Errorf("%+v", s)
+		}
+	}
+	for function, calls := range map[string]int{"main.handle": requests, "main.part": 3 * requests, "main.stay": stays, "main.rest": 0} {
+		if got := c.Values["ftgo.function.calls"][function]; got != float64(calls) {
+			t.Errorf("%v calls of %s, want %d", got, function, calls)
+		}
+	}
+	if timed := c.Values["ftgo.function.duration"]; len(timed) != len(spawnFuncs)-2 || timed["main.deep"] != requests { // main.rest is not called, and main.stay never returns
+		t.Errorf("%v", timed)
+	}
+}
+
+// TestKernelSpansErrors: calls that return an error have failed, and no others.
+func TestKernelSpansErrors(t *testing.T) {
+	tracetest.Kernel(t)
+	c := exportSpans(t, fixture.Build(t, "lookup"), []string{"main.lookup", "main.twice"})
+	failed := 0
+	for i := range c.Spans {
+		if c.Spans[i].Failed {
+			failed++
+		}
+	}
+	shapes, err := collector.Shapes(c.Spans)
+	if got := fmt.Sprint(shapes); got != "map[lookup:1007 twice(lookup lookup):1]" || err != nil || failed != 7 || c.Values["ftgo.function.errors"]["main.lookup"] != 7 {
+		t.Errorf("%s, %v, %d errors, %v", got, err, failed, c.Values["ftgo.function.errors"])
+	}
+}
+
+// TestKernelOTLPRefused: what nothing can be sent with is told in one line, and nothing is armed. A collector that is not
+// there is told of once for each kind of data, and is no reason to end.
+func TestKernelOTLPRefused(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "spawn")
+	for _, c := range []struct {
+		name, key, value, want string
+		args                   []string
+	}{
+		{"no certificate", "OTEL_EXPORTER_OTLP_CERTIFICATE", target, "OTEL_EXPORTER_OTLP_CERTIFICATE: there is no certificate in ", []string{"--otlp", "http://127.0.0.1:8899"}},
+		{"no such key", "OTEL_EXPORTER_OTLP_CLIENT_KEY", "/none", "one is set without the other", []string{"--otlp", "http://127.0.0.1:8899"}},
+		{"no URL", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "here", `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "here" is no URL`, []string{"--otlp", "http://127.0.0.1:8899"}},
+		{"only the environment", "OTEL_EXPORTER_OTLP_ENDPOINT", "here", `OTEL_EXPORTER_OTLP_ENDPOINT: "here" is no URL`, nil},
+		{"the environment, for spans", "OTEL_EXPORTER_OTLP_ENDPOINT", "here", `OTEL_EXPORTER_OTLP_ENDPOINT: "here" is no URL`, []string{"--listen", "127.0.0.1:0", "--spans"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv(c.key, c.value)
+			p := launch(t, slices.Concat([]string{"export"}, c.args, []string{target, "main.handle"})...)
+			if code := p.end(t); code != cli.ExitUsage || !strings.Contains(p.err.String(), c.want) || strings.Count(p.err.String(), "\n") != 1 {
+				t.Errorf("status %d: %q", code, p.err.String())
+			}
+		})
+	}
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	wrong := launch(t, "export", "-q", "--otlp", gone.URL, target, "main.nosuch")
+	if code := wrong.end(t); code != cli.ExitNothing || strings.Count(wrong.err.String(), "\n") != 1 {
+		t.Errorf("status %d: %q", code, wrong.err.String())
+	}
+	p := launch(t, "export", "--otlp", gone.URL, "--spans", target, "main.handle")
+	p.await(t)
+	if out, err := exec.Command(target, "-n", "3").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	p.Process.Signal(syscall.SIGTERM)
+	code, text := p.end(t), p.err.String()
+	if code != cli.ExitOK || strings.Count(text, "connection refused") != 2 || !strings.Contains(text, "3 spans not sent to "+gone.URL+"/v1/traces") {
+		t.Errorf("status %d\n%s", code, text)
+	}
+	nothingOf(t, tracetest.Kernel(t), p.Process.Pid)
+}

@@ -1,0 +1,281 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
+)
+
+// nobody is the user and the group that tests of privileges run as.
+const nobody = 65534
+
+// asNobody is a command that an ordinary user runs, with some capabilities and no way to get others.
+func asNobody(t *testing.T, capabilities []string, args ...string) *exec.Cmd {
+	t.Helper()
+	path, err := exec.LookPath("setpriv")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, program := range []string{built(t), fixture.Build(t, "family")} {
+		if err := os.Chmod(filepath.Dir(program), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sets := "-all"
+	for _, c := range capabilities {
+		sets += ",+" + strings.ToLower(strings.TrimPrefix(c, "CAP_"))
+	}
+	set := []string{fmt.Sprint("--reuid=", nobody), fmt.Sprint("--regid=", nobody), "--clear-groups", "--inh-caps=" + sets, "--ambient-caps=" + sets, "--bounding-set=" + sets}
+	return exec.Command(path, slices.Concat(set, args)...)
+}
+
+// static is ftgo as releases have it, without cgo: Go knows all threads of such a program.
+func static(t *testing.T) string { return fixture.Command(t, "cmd/ftgo", "-tags=netgo,osusergo") }
+
+// refused is what ftgo says to an ordinary user, in one line.
+func refused(t *testing.T, capabilities []string, args ...string) string {
+	t.Helper()
+	cmd := asNobody(t, capabilities, append([]string{built(t)}, args...)...)
+	out, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() == 0 || strings.Count(string(out), "\n") != 1 {
+		t.Errorf("%q with %q: status %d\n%s", args, capabilities, cmd.ProcessState.ExitCode(), out)
+	}
+	return string(out)
+}
+
+// seen has a tracer look at a process that makes 3 + 11 calls of main.work, and nobody else's.
+func seen(t *testing.T, p *child, m *member) {
+	t.Helper()
+	p.await(t)
+	m.goOn(t)
+	p.Process.Signal(syscall.SIGINT) // where it does not wait for a process
+	workCalls(t, p.result(t), 3+11)
+}
+
+// TestKernelFullRoot: root's ftgo has what a run needs, and has dropped the rest when probes are in place.
+func TestKernelFullRoot(t *testing.T) {
+	f := tracetest.Kernel(t)
+	m := family(t, fixture.Build(t, "family"), "stdin", "work=3", "thread", "work=11")
+	cmd := exec.Command(static(t), "probe", "-o", "json", "-p", m.pid(), "main.work")
+	p := start(t, cmd)
+	p.await(t)
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// DAC_OVERRIDE, DAC_READ_SEARCH, NET_BIND_SERVICE, SYS_PTRACE, SYS_ADMIN and LEASE.
+	for _, want := range []string{"CapPrm:\t0000000010280406\n", "CapEff:\t0000000010280406\n", "NoNewPrivs:\t1\n"} {
+		if !strings.Contains(string(status), want) {
+			t.Errorf("no %q in\n%s", want, status)
+		}
+	}
+	m.goOn(t)
+	workCalls(t, p.result(t), 3+11)
+	nothingOf(t, f, p.Process.Pid)
+}
+
+// TestKernelProgramPrivileges: what ftgo starts has what ftgo was started with.
+func TestKernelProgramPrivileges(t *testing.T) {
+	tracetest.Kernel(t)
+	out, err := exec.Command("grep", "CapEff", "/proc/self/status").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(static(t), "count", "-q", fixture.Build(t, "family"), "main.work", "--", "grep", "CapEff", "/proc/self/status")
+	if got, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(got), string(out)) {
+		t.Errorf("%v: %q, want %q", err, got, out)
+	}
+}
+
+// TestKernelOneCapability: an ordinary user with CAP_DAC_OVERRIDE probes every program by its file, and
+// with CAP_SYS_PTRACE others' processes by their numbers. No other one will do.
+func TestKernelOneCapability(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target := fixture.Build(t, "family")
+	all := []string{"stdin", "work=3", "thread", "work=11"}
+	for _, reader := range []string{"pipe", "raw"} {
+		m := family(t, append([]string{target}, all...)...)
+		p := start(t, asNobody(t, []string{"CAP_DAC_OVERRIDE"}, built(t), "probe", "-o", "json", "--reader", reader, target, "main.work"))
+		seen(t, p, m)
+		nothingOf(t, f, p.Process.Pid)
+	}
+	m := family(t, append([]string{target}, all...)...)
+	if text := refused(t, []string{"CAP_DAC_OVERRIDE"}, "probe", "-p", m.pid(), "main.work"); !strings.Contains(text, "/exe: permission denied") {
+		t.Errorf("-p of root's process: %s", text)
+	}
+	seen(t, start(t, asNobody(t, []string{"CAP_DAC_OVERRIDE", "CAP_SYS_PTRACE"}, built(t), "probe", "-o", "json", "-p", m.pid(), "main.work")), m)
+	for _, other := range []string{"CAP_DAC_READ_SEARCH", "CAP_SYS_PTRACE", "CAP_SYS_ADMIN", "CAP_PERFMON", "CAP_BPF"} {
+		if text := refused(t, []string{other}, "count", target, "main.work"); !strings.Contains(text, "CAP_DAC_OVERRIDE") && !strings.Contains(text, "setpriv") {
+			t.Errorf("with %s: %s", other, text)
+		}
+	}
+}
+
+// TestKernelUnit: with the user, the capabilities and the file system for reading only that the unit of systemd gives,
+// processes of others are probed, and nothing can be written but tracefs.
+func TestKernelUnit(t *testing.T) {
+	f := tracetest.Kernel(t)
+	unit, err := os.ReadFile(filepath.Join(fixture.Root(), "scripts/packaging/ftgo-export@.service"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(unit), "\nAmbientCapabilities=")
+	line, _, _ := strings.Cut(after, "\n")
+	if !strings.Contains(string(unit), "\nCapabilityBoundingSet="+line+"\n") || line == "" {
+		t.Errorf("the bounding set is not %q", line)
+	}
+	capabilities := strings.Fields(line)
+	confined := func(args ...string) *exec.Cmd {
+		cmd := asNobody(t, capabilities, append([]string{"--no-new-privs"}, args...)...)
+		script := `set -e
+mount --bind / / && mount -o remount,bind,ro / && mount --bind "$0" "$0" && mount -o remount,bind,ro /sys
+exec "$@"`
+		return exec.Command("unshare", slices.Concat([]string{"-m", "sh", "-c", script, f.Dir()}, cmd.Args)...)
+	}
+	dir := t.TempDir()
+	name := fmt.Sprintf("unit-%d", os.Getpid())
+	program, list := filepath.Join(dir, name), filepath.Join(dir, name+".functions")
+	copyFile(t, fixture.Build(t, "family"), program)
+	fixture.Write(t, list, "main.held\n")
+	_, after, _ = strings.Cut(string(unit), "\nExecStart=/usr/bin/ftgo ")
+	line, _, _ = strings.Cut(after, "\n")
+	line = strings.NewReplacer("${FTGO_LISTEN}", "127.0.0.1:0", "$FTGO_FLAGS", "", "@/etc/ftgo/%i.functions", "@"+list, "%i", name).Replace(line)
+	e := serving(t, start(t, confined(append([]string{static(t)}, strings.Fields(line)...)...)))
+	m := family(t, program, "stdin", "work=3", "thread", "work=11")
+	e.comesTo(t, callsOf("main.held"), 0)
+	fixture.Write(t, list, "main.held\nmain.work\n")
+	e.Process.Signal(syscall.SIGHUP) // as systemctl reload does
+	e.comesTo(t, callsOf("main.work"), 0)
+	m.goOn(t)
+	e.comesTo(t, callsOf("main.work"), 3+11)
+	e.finish(t)
+	for _, name := range []string{"/ftgo-test-written", "/sys/kernel/rcu_expedited"} {
+		if out, err := confined("sh", "-c", "echo 0 >"+name).CombinedOutput(); err == nil || !strings.Contains(string(out), "Read-only") {
+			t.Errorf("%s can be written: %v, %s", name, err, out)
+		}
+	}
+}
+
+// openTo gives tracefs to nobody, as docs/privileges.md says, until the test ends.
+func openTo(t *testing.T, dir string, commands string) {
+	t.Helper()
+	for _, name := range []string{dir, dir + "/instances", dir + "/uprobe_events"} {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		was := info.Sys().(*syscall.Stat_t)
+		t.Cleanup(func() {
+			if name == dir {
+				sh(t, fmt.Sprintf("mount -o remount,gid=%d,mode=%o %s", was.Gid, was.Mode&0o7777, dir))
+			}
+			if err := os.Chown(name, int(was.Uid), int(was.Gid)); err != nil {
+				t.Error(err)
+			}
+			if err := os.Chmod(name, info.Mode().Perm()); err != nil {
+				t.Error(err)
+			}
+			if now, err := os.Stat(name); err != nil || now.Mode() != info.Mode() || now.Sys().(*syscall.Stat_t).Uid != was.Uid || now.Sys().(*syscall.Stat_t).Gid != was.Gid {
+				t.Errorf("%s is not as it was: %v, %v", name, now, err)
+			}
+		})
+	}
+	sh(t, commands)
+}
+
+// sh runs a shell script.
+func sh(t *testing.T, script string) {
+	t.Helper()
+	if out, err := exec.Command("sh", "-ec", script).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+}
+
+// TestKernelUser: an ordinary user, without any capability, to whom tracefs was opened by the commands of
+// docs/privileges.md, does all of it with programs of his own, and what a killed run of his has left goes.
+func TestKernelUser(t *testing.T) {
+	f := tracetest.Kernel(t)
+	asNobody(t, nil) // or skip
+	openTo(t, f.Dir(), fmt.Sprintf("user=%d group=%[1]d tracing=%s\n%s", nobody, f.Dir(), strings.Join(privilegesPage(t)[1:4], "\n")))
+	target := fixture.Build(t, "family")
+	mine := func(steps ...string) *member {
+		return family(t, asNobody(t, nil, append([]string{target, "stdin"}, steps...)...).Args...)
+	}
+	m := mine("work=3")
+	p := start(t, asNobody(t, nil, built(t), "probe", "-o", "json", "-p", m.pid(), "main.work"))
+	p.await(t)
+	p.Process.Kill()
+	p.Wait()
+	m.goOn(t)
+	for _, args := range [][]string{{"probe"}, {"probe", "--reader", "raw"}, {"count"}, {"probe", "--sched"}} {
+		m := mine("work=3", "thread", "work=11")
+		next := start(t, asNobody(t, nil, slices.Concat([]string{built(t)}, args, []string{"-o", "json", "-p", m.pid(), "main.work"})...))
+		seen(t, next, m)
+		nothingOf(t, f, p.Process.Pid)
+		nothingOf(t, f, next.Process.Pid)
+	}
+	theirs := family(t, target, "stdin", "work=3")
+	if text := refused(t, nil, "probe", "-p", theirs.pid(), "main.work"); !strings.Contains(text, "permission denied") {
+		t.Errorf("-p of root's process: %s", text)
+	}
+	out, err := asNobody(t, nil, built(t), "doctor", "-o", "json").Output()
+	checks := readChecks(t, string(out))
+	if c := checks["capabilities"]; err != nil || c.State != "warning" || strings.Contains(c.Text, "CAP_DAC_OVERRIDE") || !strings.Contains(c.Text, "CAP_SYS_PTRACE") {
+		t.Errorf("doctor: %v, %+v", err, c)
+	}
+	sh(t, fmt.Sprintf("tracing=%s; %s", f.Dir(), privilegesPage(t)[4]))
+	if text := refused(t, nil, "count", target, "main.work"); !strings.Contains(text, "it takes root") {
+		t.Errorf("closed again: %s", text)
+	}
+	if c := checks["permission"]; c.State != "ok" || c.Text != fmt.Sprintf("user %d, with what it takes", nobody) {
+		t.Errorf("doctor: %+v", c)
+	}
+}
+
+// TestKernelUserRefused: without these commands it is one line.
+func TestKernelUserRefused(t *testing.T) {
+	tracetest.Kernel(t)
+	cmd := asNobody(t, nil, built(t), "count", fixture.Build(t, "family"), "main.work")
+	out, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != cli.ExitKernel || strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "it takes root, or CAP_DAC_OVERRIDE") {
+		t.Errorf("status %d\n%s", cmd.ProcessState.ExitCode(), out)
+	}
+}
+
+// privilegesPage are the commands of docs/privileges.md: one with capabilities, three that open tracefs to a user,
+// with variables for who that is, and one that closes it.
+func privilegesPage(t *testing.T) []string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(fixture.Root(), "docs/privileges.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, commands := blocksIn(string(page))
+	if len(commands) != 5 {
+		t.Fatalf("docs/privileges.md has %q", commands)
+	}
+	return commands
+}
+
+// TestKernelCapabilitiesShown runs the command of docs/privileges.md that gives a user capabilities.
+func TestKernelCapabilitiesShown(t *testing.T) {
+	f := tracetest.Kernel(t)
+	tracetest.Needs(t, f.Features().Append, "many places of an event (Linux 5.4)")
+	asNobody(t, nil) // or skip
+	name := fmt.Sprintf("shop-%d", os.Getpid())
+	program := filepath.Join(t.TempDir(), name)
+	copyFile(t, fixture.Build(t, "family"), program)
+	m := family(t, program, "stdin", "work=3", "work=11")
+	t.Setenv("PATH", withStandIns(t, nil)+":"+os.Getenv("PATH"))
+	who := strings.NewReplacer("=me ", fmt.Sprintf("=%d ", nobody), "caddy", name)
+	onScreen(t, f, who.Replace(privilegesPage(t)[0]), func() { m.goOn(t) }, "14")
+}

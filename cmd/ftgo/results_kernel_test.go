@@ -1,0 +1,62 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
+)
+
+// TestKernelReportAddsUp: what several runs have written adds up to what the program says of all of them, and
+// a function that is called as often in as many runs has not changed.
+func TestKernelReportAddsUp(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "exact")
+	for _, command := range []string{"probe", "count"} {
+		t.Run(command, func(t *testing.T) {
+			dir := t.TempDir()
+			var names []string
+			all := books{Functions: make(map[string]bookedFunction)}
+			for _, rounds := range []string{"2", "3", "5"} {
+				data := filepath.Join(dir, rounds)
+				r := ftgo(t, command, "--wrappers", "-o", "json", "-w", data, target, "main.*", "--", target, rounds)
+				if r.code != 0 {
+					t.Fatalf("status %d\n%s", r.code, r.stderr)
+				}
+				names = append(names, data)
+				for name, f := range readBooks(t, r.stdout).Functions {
+					sum := all.Functions[name]
+					all.Functions[name] = bookedFunction{sum.Calls + f.Calls, sum.Completed + f.Completed, sum.Unwound + f.Unwound, sum.Open + f.Open}
+				}
+			}
+			r := ftgo(t, append([]string{"report", "-o", "json"}, names...)...)
+			if r.code != 0 {
+				t.Fatalf("status %d\n%s", r.code, r.stderr)
+			}
+			o := readObserved(t, r.stdout)
+			if command == "count" {
+				for name, want := range all.Functions {
+					if got := o.functions[name].Calls; got != want.Calls {
+						t.Errorf("%s: %d calls, want %d", name, got, want.Calls)
+					}
+				}
+			} else {
+				same(t, o, all)
+			}
+			text, err := os.ReadFile(names[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			host, _ := os.Hostname()
+			if !strings.Contains(string(text), `"host":"`+host+`"`) {
+				t.Errorf("no host %s in %s", host, text[max(len(text)-600, 0):])
+			}
+			if d := ftgo(t, "diff", "-o", "json", "--fail", "--compare", "errors", names[0], names[1]); d.code != 0 {
+				t.Errorf("diff: status %d\n%s", d.code, d.stderr)
+			}
+		})
+	}
+}

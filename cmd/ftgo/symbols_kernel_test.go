@@ -1,0 +1,158 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
+)
+
+var tookRE = regexp.MustCompile(`(?m)^ *[≈<]?[0-9.]+[nµm]?s  `)
+
+// withoutTimes are the lines of calls without their latencies.
+func withoutTimes(text string) string { return tookRE.ReplaceAllString(text, "") }
+
+// TestKernelSymbols: a stripped program with the symbols of its twin is shown as the twin, live and recorded.
+func TestKernelSymbols(t *testing.T) {
+	tracetest.Kernel(t)
+	for _, mode := range []string{"exe", "pie"} {
+		for _, version := range []string{"1.18.10", "1.20.14", fixture.Current} {
+			t.Run(version+" "+mode, func(t *testing.T) {
+				full := fixture.BuildWith(t, version, "lookup", "-buildmode="+mode)
+				stripped := fixture.BuildWith(t, version, "lookup", "-buildmode="+mode, "-ldflags=-s -w")
+				want := ftgo(t, "trace", "-q", full, "main.*", "--", full, "-n", "5")
+				got := ftgo(t, "trace", "-q", "--symbols", full, stripped, "main.*", "--", stripped, "-n", "5")
+				if got.code != 0 || withoutTimes(got.stdout) != withoutTimes(want.stdout) || !strings.Contains(got.stdout, `main.lookup(key="key-4", n=4) = ("value-4", true, nil)`) {
+					t.Errorf("status %d\n%s%swant\n%s", got.code, got.stdout, got.stderr, want.stdout)
+				}
+				list := func(binary string, more ...string) string {
+					return ftgo(t, append([]string{"list", "-o", "json", binary, "main.*"}, more...)...).stdout
+				}
+				sources := strings.NewReplacer(`"source":"debug information"`, `"source":"twin"`)
+				if got, want := list(stripped, "--symbols", full), sources.Replace(list(full)); got != want || want == "" {
+					t.Errorf("got\n%swant\n%s", got, want)
+				}
+			})
+		}
+	}
+}
+
+// TestKernelSymbolsRecorded: a recording says which file its values are read by.
+func TestKernelSymbolsRecorded(t *testing.T) {
+	tracetest.Kernel(t)
+	dir := t.TempDir()
+	full, stripped := filepath.Join(dir, "full"), fixture.Build(t, "lookup", "-ldflags=-s -w")
+	text, err := os.ReadFile(fixture.Build(t, "lookup"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(full, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	script := scriptFor(t, "--as", "trace", "--symbols", full, stripped, "main.lookup")
+	file, _ := record(t, scriptShells(t)[0], script, stripped, "-n", "2")
+	const want = `main.lookup(key="key-1", n=1) = ("value-1", true, nil)`
+	if r := ftgo(t, "report", file); r.code != 0 || !strings.Contains(r.stdout, want) {
+		t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	moved := filepath.Join(dir, "moved")
+	if err := os.Rename(full, moved); err != nil {
+		t.Fatal(err)
+	}
+	if r := ftgo(t, "report", file); r.code != 0 || strings.Contains(r.stdout, want) || !strings.Contains(r.stderr, "values are not shown: they take what describes the binary, "+full+", which is not here as it was (--symbols PATH)") {
+		t.Errorf("without what describes it: status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if r := ftgo(t, "report", "--symbols", moved, file); r.code != 0 || !strings.Contains(r.stdout, want) {
+		t.Errorf("moved: status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+// TestKernelSymbolsVariables: variables lie elsewhere than in the twin.
+func TestKernelSymbolsVariables(t *testing.T) {
+	tracetest.Kernel(t)
+	for _, version := range []string{"1.20.14", fixture.Current} {
+		full, stripped := fixture.BuildWith(t, version, "lookup"), fixture.BuildWith(t, version, "lookup", "-ldflags=-s -w")
+		r := ftgo(t, "watch", "-q", "--symbols", full, "--at", "main.twice", "-o", "json", stripped, "main.counter", "main.cfg.name", "--", stripped, "-n", "7")
+		if r.code != 0 || !strings.Contains(r.stdout, `"main.counter","value":7`) || !strings.Contains(r.stdout, `"main.cfg.name","value":"seven"`) {
+			t.Errorf("Go %s: status %d\n%s%s", version, r.code, r.stdout, r.stderr)
+		}
+	}
+}
+
+// TestSymbolsOfAnother: another program's symbols are refused with one line.
+func TestSymbolsOfAnother(t *testing.T) {
+	other, stripped := fixture.Build(t, "greet"), fixture.Build(t, "lookup", "-ldflags=-s -w")
+	r := ftgo(t, "list", "--symbols", other, stripped, "main.*")
+	if r.code != 1 || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 || !regexp.MustCompile(`ftgo: .*: not of the build of .*: \S+ differs: `).MatchString(r.stderr) {
+		t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if r := ftgo(t, "list", "--symbols", stripped, stripped, "main.*"); r.code != 1 || !strings.HasSuffix(r.stderr, ": no debug information\n") {
+		t.Errorf("stripped, too: status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if r := ftgo(t, "list", "--symbols", "/nowhere", stripped, "main.*"); r.code != 1 || !strings.Contains(r.stderr, "/nowhere") {
+		t.Errorf("no file: status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+// TestKernelSymbolsRunning: of a process that runs already.
+func TestKernelSymbolsRunning(t *testing.T) {
+	tracetest.Kernel(t)
+	full, stripped := fixture.Build(t, "server"), fixture.Build(t, "server", "-ldflags=-s -w")
+	target := server(t, stripped)
+	pid := strconv.Itoa(target.Process.Pid)
+	r := ftgo(t, "trace", "-q", "-n", "1", "--symbols", full, "-p", pid, "main.tick")
+	if r.code != 0 || !regexp.MustCompile(`main\.tick\(n=[0-9]+\) = [0-9]+\n$`).MatchString(r.stdout) {
+		t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+// TestKernelDebugServers: a debuginfod server that never answers, that lies, or that sends too much costs a line, and
+// calls are counted all the same.
+func TestKernelDebugServers(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "lookup", "-ldflags=-s -w -B 0x00c0ffee")
+	gone := make(chan struct{})
+	for _, c := range []struct {
+		name   string
+		answer http.HandlerFunc
+		want   string
+	}{
+		{"hangs", func(http.ResponseWriter, *http.Request) { <-gone }, "DEBUGINFOD_TIMEOUT"},
+		{"lies", func(w http.ResponseWriter, r *http.Request) {
+			http.ServeFile(w, r, fixture.Build(t, "greet"))
+		}, " differs: "},
+		{"says ten gigabytes", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "10000000000")
+		}, "more than 20000000 bytes"},
+		{"sends without end", func(w http.ResponseWriter, _ *http.Request) {
+			for block := make([]byte, 1<<20); ; {
+				if _, err := w.Write(block); err != nil {
+					return
+				}
+			}
+		}, "more than 20000000 bytes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server := httptest.NewServer(c.answer)
+			defer server.Close()
+			t.Setenv("DEBUGINFOD_URLS", server.URL)
+			t.Setenv("DEBUGINFOD_CACHE_PATH", t.TempDir())
+			t.Setenv("DEBUGINFOD_TIMEOUT", "1")
+			t.Setenv("DEBUGINFOD_MAXSIZE", "20000000")
+			r := ftgo(t, "count", "-o", "json", target, "main.lookup", "--", target, "-n", "5")
+			if c.name == "hangs" {
+				gone <- struct{}{}
+			}
+			if r.code != 0 || !strings.Contains(r.stdout, `"calls":7`) || strings.Count(r.stderr, server.URL) != 1 || !strings.Contains(r.stderr, c.want) {
+				t.Errorf("status %d\n%s%swant %q", r.code, r.stdout, r.stderr, c.want)
+			}
+		})
+	}
+}

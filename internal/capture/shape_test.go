@@ -1,0 +1,97 @@
+package capture
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/gotype"
+)
+
+// TestShapes: a value of generic code has the type that the dictionary says, if that is one of its shape.
+func TestShapes(t *testing.T) {
+	m := newMachine()
+	m.types[0x6600] = &gotype.Type{Name: "time.Duration", Kind: reflect.Int, Size: 8, Align: 8}
+	m.types[0x6700] = gotype.PointerTo(inner.Named("main.other"))
+	m.put(0x1c000, 0x6600, 0x6300, 0, 0x6700)
+	pointer := gotype.PointerTo(basic("uint8"))
+	pointer.Name = "go.shape.*uint8"
+	number := basic("int").Named("go.shape.int")
+	for _, c := range []struct {
+		name     string
+		typ      *gotype.Type
+		word     uint64
+		entry    int64
+		want, as string
+	}{
+		{"number", number, 5, 0, "5", "time.Duration"},
+		{"pointer", pointer, 0x11000, 1, `&main.inner[7 "hello"/5]`, "*main.inner"},
+		{"nil", pointer, 0, 1, "0", "*main.inner"},
+		{"pointer to nothing", pointer, 0x99000, 1, "&<no valid pointer>", "*main.inner"},
+		{"no type", pointer, 0x11000, 2, "69632", "go.shape.*uint8"},
+		{"type of another shape", pointer, 0x11000, 0, "69632", "go.shape.*uint8"},
+		{"pointer of known shape", gotype.PointerTo(inner), 0x11000, 3, `&main.other[7 "hello"/5]`, "*main.other"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m.registers = map[string]uint64{"ax": 0x1c000, "bx": c.word}
+			v, word := inRegisters("v", c.typ, "bx"), inRegisters("", basic("uintptr"), "ax")
+			word.Through = []int64{8 * c.entry}
+			v.Real = &word
+			checkAs(t, m, v, c.want, c.as)
+		})
+	}
+}
+
+// TestShapesAmong: the receiver of a generic method has the type that is the first of the dictionary's.
+func TestShapesAmong(t *testing.T) {
+	m := newMachine()
+	m.types[0x6600] = gotype.PointerTo(inner.Named("lib.inner[main.user]"))
+	m.types[0x6700] = inner.Named("lib.inner[int]")
+	m.types[0x6800] = gotype.PointerTo(inner.Named("lib.outer[int]"))
+	receiver := &gotype.Type{Name: "*inner.inner[go.shape.int]", Kind: reflect.Pointer, Size: 8, Align: 8}
+	words := &gotype.Type{Name: "[4]uintptr", Kind: reflect.Array, Size: 32, Align: 8, Len: 4}
+	for _, c := range []struct {
+		name     string
+		words    []uint64
+		want, as string
+	}{
+		{"pointer", []uint64{0x401000, 0x1c800, 0x6600, 0x6800}, `&lib.inner[main.user][7 "hello"/5]`, "*lib.inner[main.user]"},
+		{"value", []uint64{0x6700, 0x6800, 0, 0}, `&lib.inner[int][7 "hello"/5]`, "*lib.inner[int]"},
+		{"another", []uint64{0x401000, 0x6800, 0x6600, 0}, "69632", receiver.Name},
+		{"none", []uint64{1, 2, 3, 0}, "69632", receiver.Name},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m.put(0x1c000, c.words...)
+			m.registers = map[string]uint64{"ax": 0x11000, "bx": 0x1c000}
+			v, dictionary := inRegisters("v", receiver, "ax"), inRegisters("", words, "bx")
+			dictionary.Pieces[0].Size, dictionary.Through = 8, []int64{0}
+			v.Real = &dictionary
+			checkAs(t, m, v, c.want, c.as)
+		})
+	}
+}
+
+// TestShapesWithout: where there is no dictionary, as for results, nothing is made of what a pointer leads to.
+func TestShapesWithout(t *testing.T) {
+	m := newMachine()
+	m.registers = map[string]uint64{"ax": 0x11000}
+	pointer := gotype.PointerTo(basic("uint8"))
+	pointer.Name, pointer.Dictionary = "T", 3
+	v := inRegisters("r0", pointer, "ax")
+	checkAs(t, m, v, "69632", "T")
+}
+
+// checkAs checks what a variable's value is, and the name of the type that it has.
+func checkAs(t *testing.T, m *machine, v offsets.Variable, want, as string) {
+	t.Helper()
+	for _, paths := range [][]string{nil, {v.Name}} {
+		capture, err := NewBuilder([]offsets.Variable{v}, options).Capture(paths, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := capture.Decode(m.fetch(t, capture.Args), m)
+		if got := describe(&values[0]); got != want || values[0].Type.Name != as {
+			t.Errorf("paths %q: got %s of %s, want %s of %s; fetched %s", paths, got, values[0].Type.Name, want, as, fetched(capture))
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package procfs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxLinks is how many symbolic links one path may lead over, as for the kernel (MAXSYMLINKS).
+const maxLinks = 40
+
+// OpenBelow opens the file at a path as a process finds it whose root is a folder: symbolic links and ".."
+// do not lead out of that. resolved is where the file is, without links. The walk is made by hand,
+// since Linux before 5.6 has no openat2: each name is opened in a folder that is open.
+func OpenBelow(root, path string) (file *os.File, resolved string, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("open %q in %s: %w", path, root, err)
+		}
+	}()
+	const flags = unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	top, err := unix.Open(root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, "", err
+	}
+	at, names := []int{top}, []string(nil) // what is open from the root on, and how that is called
+	up := func() {
+		unix.Close(at[len(at)-1])
+		at, names = at[:len(at)-1], names[:len(names)-1]
+	}
+	defer func() {
+		for len(names) > 0 {
+			up()
+		}
+		unix.Close(top)
+	}()
+	left, links := strings.Split(path, "/"), 0
+	for len(left) > 0 {
+		name := left[0]
+		left = left[1:]
+		switch {
+		case name == "" || name == ".":
+			continue
+		case name == "..":
+			if len(names) > 0 {
+				up()
+			}
+			continue
+		}
+		fd, err := unix.Openat(at[len(at)-1], name, flags, 0)
+		if err != nil {
+			return nil, "", err
+		}
+		at, names = append(at, fd), append(names, name)
+		text, isLink, err := linkText(fd)
+		switch {
+		case err != nil:
+			return nil, "", err
+		case !isLink:
+			continue
+		case links == maxLinks:
+			return nil, "", unix.ELOOP
+		}
+		links++
+		up()
+		for strings.HasPrefix(text, "/") && len(names) > 0 {
+			up()
+		}
+		left = append(strings.Split(text, "/"), left...)
+	}
+	// Only what is known to be a file is opened for reading: to open a pipe or a device has effects.
+	var stat unix.Stat_t
+	found := at[len(at)-1]
+	if err := unix.Fstat(found, &stat); err != nil {
+		return nil, "", err
+	} else if stat.Mode&unix.S_IFMT != unix.S_IFREG {
+		return nil, "", errors.New("no regular file")
+	}
+	fd, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", found), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, "", err
+	}
+	resolved = "/" + strings.Join(names, "/")
+	return os.NewFile(uintptr(fd), resolved), resolved, nil
+}
+
+// linkText is what a symbolic link says that is open itself.
+func linkText(fd int) (text string, isLink bool, err error) {
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil || stat.Mode&unix.S_IFMT != unix.S_IFLNK {
+		return "", false, err
+	}
+	var buf [unix.PathMax]byte
+	n, err := unix.Readlinkat(fd, "", buf[:])
+	return string(buf[:max(n, 0)]), true, err
+}
+
+// Root is the root of a process: a path below it is one that the process sees. [OpenBelow] stays there.
+func Root(pid int) string { return folder(Executing(pid)) + "/root" }

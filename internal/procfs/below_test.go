@@ -1,0 +1,78 @@
+package procfs
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestOpenBelow: whatever links a hostile root has, nothing outside of it is found.
+func TestOpenBelow(t *testing.T) {
+	dir := t.TempDir()
+	root := dir + "/root"
+	for _, path := range []string{"root/app/deep", "root/etc", "app"} {
+		if err := os.MkdirAll(dir+"/"+path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, text := range map[string]string{
+		"secret": "outside", "app/server": "outside", "root/app/server": "inside", "root/etc/passwd": "theirs", "root/secret.txt": "theirs",
+	} {
+		if err := os.WriteFile(dir+"/"+path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{
+		"absolute": "/app/server", "etc/mtab": "/etc/passwd", "up": "../../../app/server", "app/beside": "./server", "folder": "/app", "over": "folder/beside",
+		"out": dir + "/secret", "loop": "loop", "proc": "/proc/self/root", "dangling": "/nowhere",
+	} {
+		if err := os.Symlink(to, root+"/"+link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Mkfifo(root+"/pipe", 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ path, resolved, text string }{
+		{"/app/server", "/app/server", "inside"},
+		{"app//./server", "/app/server", "inside"},
+		{"/../../app/server", "/app/server", "inside"},
+		{"/app/deep/../server", "/app/server", "inside"},
+		{"/absolute", "/app/server", "inside"},
+		{"/up", "/app/server", "inside"},
+		{"/over", "/app/server", "inside"},
+		{"/folder/server", "/app/server", "inside"},
+		{"/etc/mtab", "/etc/passwd", "theirs"},
+	} {
+		file, resolved, err := OpenBelow(root, c.path)
+		if err != nil || resolved != c.resolved {
+			t.Errorf("%s: %q, %v; want %q", c.path, resolved, err, c.resolved)
+			continue
+		}
+		if text, err := io.ReadAll(file); err != nil || string(text) != c.text {
+			t.Errorf("%s: reads %q, %v", c.path, text, err)
+		}
+		file.Close()
+	}
+	for path, want := range map[string]error{
+		"/out": os.ErrNotExist, "/proc/secret": syscall.ELOOP, "/dangling": os.ErrNotExist, "/loop": syscall.ELOOP, "/app/server/x": syscall.ENOTDIR,
+		"/" + strings.Repeat("x", 300): syscall.ENAMETOOLONG, "/pipe": nil, "/app": nil, "": nil,
+	} {
+		file, resolved, err := OpenBelow(root, path)
+		if err == nil || want != nil && !errors.Is(err, want) {
+			t.Errorf("%s: %q, %v; want %v", path, resolved, err, want)
+		}
+		file.Close()
+	}
+	before, _ := filepath.Glob("/proc/self/fd/*")
+	for range 3 {
+		OpenBelow(root, "/folder/deep/../../loop")
+	}
+	if after, _ := filepath.Glob("/proc/self/fd/*"); len(after) > len(before) {
+		t.Errorf("%d descriptors are left open", len(after)-len(before))
+	}
+}

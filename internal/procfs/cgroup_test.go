@@ -1,0 +1,123 @@
+package procfs
+
+import (
+	"os"
+	"os/exec"
+	"reflect"
+	"runtime"
+	"slices"
+	"testing"
+)
+
+func TestParseCgroups(t *testing.T) {
+	const text = "12:cpu,cpuacct:/docker/0123\n1:name=systemd:/user.slice/a:b\n0::/../web (deleted)\nnonsense\n"
+	want := []Cgroup{{"cpu,cpuacct", "/docker/0123"}, {"name=systemd", "/user.slice/a:b"}, {"", "/../web"}}
+	if got := parseCgroups(text); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// mountinfo is of a machine with both versions, and of a container whose hierarchy is mounted from its own
+// group on.
+const mountinfo = `31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
+32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid,relatime shared:9 - cgroup cgroup rw,cpu,cpuacct
+40 31 0:37 / /sys/fs/cgroup/systemd rw,relatime - cgroup cgroup rw,xattr,name=systemd
+41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw,nsdelegate
+42 31 0:32 /docker/0123 /inner/memory ro,relatime - cgroup cgroup rw,memory
+43 31 0:38 /../.. /host\134x2d\040groups rw,relatime - cgroup2 cgroup2 rw
+`
+
+func TestCgroupNamed(t *testing.T) {
+	mounts := ParseMounts(mountinfo)
+	cpu, memory, v2 := "cpu,cpuacct", "memory", ""
+	for _, c := range []struct {
+		name  string
+		group Cgroup
+		want  bool
+	}{
+		{"system.slice/web.service", Cgroup{v2, "/system.slice/web.service"}, true},
+		{"/system.slice/web.service/", Cgroup{cpu, "/system.slice/web.service/worker"}, true},
+		{"/system.slice/web", Cgroup{v2, "/system.slice/web.service"}, false},
+		{"web.service", Cgroup{v2, "/system.slice/web.service"}, false},
+		{"/", Cgroup{v2, "/any"}, true},
+		{"/../web", Cgroup{v2, "/../web/a"}, true},
+		{"/sys/fs/cgroup/unified/web", Cgroup{v2, "/web/a"}, true},
+		{"/sys/fs/cgroup/unified/web", Cgroup{cpu, "/web/a"}, false},
+		{"/sys/fs/cgroup/cpu,cpuacct/web", Cgroup{cpu, "/web"}, true},
+		{"/sys/fs/cgroup/cpu,cpuacct/web", Cgroup{memory, "/web"}, false},
+		{"/sys/fs/cgroup/cpu,cpuacct/web", Cgroup{v2, "/web"}, false},
+		{"/sys/fs/cgroup/systemd/web", Cgroup{"name=systemd", "/web"}, true},
+		{"/sys/fs/cgroup/systemd", Cgroup{"name=systemd", "/web"}, true},
+		{"/inner/memory", Cgroup{memory, "/docker/0123/x"}, true},
+		{"/inner/memory/x", Cgroup{memory, "/docker/0123/y"}, false},
+		{`/host\x2d groups/web`, Cgroup{v2, "/../../web/a"}, true},
+		{`/host\x2d groups/web`, Cgroup{v2, "/web/a"}, false},
+		{`/host\x2d groups`, Cgroup{v2, "/../a"}, true},
+		{`/host\x2d groups`, Cgroup{v2, "/../.."}, true},
+		{"/..", Cgroup{v2, "/../../web"}, false},
+		{"/..", Cgroup{v2, "/a"}, true},
+		{"/sys/fs/cgroup/none", Cgroup{v2, "/none"}, false},
+	} {
+		if got := cgroupNamed(c.name, mounts).holds(c.group); got != c.want {
+			t.Errorf("%q holds %+v: %t", c.name, c.group, got)
+		}
+	}
+}
+
+// TestInCgroup finds a child where this process is, whatever that is.
+func TestInCgroup(t *testing.T) {
+	child := exec.Command("sleep", "600")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer child.Wait()
+	defer child.Process.Kill()
+	groups, err := Cgroups(Self)
+	if err != nil || len(groups) == 0 {
+		t.Skipf("no control groups: %v", err)
+	}
+	for _, g := range groups {
+		pids, err := InCgroup(g.Path)
+		if err != nil || !slices.Contains(pids, child.Process.Pid) || slices.Contains(pids, os.Getpid()) {
+			t.Errorf("%+v: %v, %v; want %d among them", g, pids, err, child.Process.Pid)
+		}
+	}
+	if pids, err := InCgroup("/no/such/group"); err != nil || len(pids) > 0 {
+		t.Errorf("no group: %v, %v", pids, err)
+	}
+}
+
+// FuzzCgroups: what a line says is found again by its path.
+func FuzzCgroups(f *testing.F) {
+	f.Add("4:memory:/a\n0::/b:c (deleted)\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, g := range parseCgroups(text) {
+			wanted := cgroupWanted{path: g.Path}
+			if !wanted.holds(g) {
+				t.Errorf("%+v is not in itself", g)
+			}
+		}
+		ParseMounts(text)
+	})
+}
+
+// TestZombieCgroup: who has ended is in no group, even if nobody has waited for it yet.
+func TestZombieCgroup(t *testing.T) {
+	groups, err := Cgroups(Self)
+	if err != nil || len(groups) == 0 {
+		t.Skipf("no control groups: %v", err)
+	}
+	child := exec.Command("true")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer child.Wait()
+	for Alive(child.Process.Pid) {
+		runtime.Gosched()
+	}
+	for _, g := range groups {
+		if pids, err := InCgroup(g.Path); err != nil || slices.Contains(pids, child.Process.Pid) {
+			t.Errorf("%+v has a zombie, %v", g, err)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package target
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// TestReadLists: a list is as if its lines were typed, and what is wrong says where.
+func TestReadLists(t *testing.T) {
+	dir := t.TempDir()
+	list := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	good := list("good", "# what matters\nmain.a\n\n\tmain.(*T).f  # often\r\nmain.g(n int)\nmain.h#1")
+	q := Query{Funcs: []string{"main.z", "@" + good}, Signatures: true}
+	if err := q.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"main.z", "main.a", "main.(*T).f", "main.g(n int)", "main.h#1"}; !slices.Equal(q.Funcs, want) {
+		t.Errorf("%q, want %q", q.Funcs, want)
+	}
+	binary := fixture.Build(t, "flood")
+	for _, c := range []struct {
+		scenario, text, want string
+		kind                 error
+	}{
+		{"no offset", "a\n\n\n\n\n\nmain.f+0xzz\n", `:7: parse "main.f+0xzz"`, ErrUsage},
+		{"values", "main.f(n)\n", `:1: "main.f(n)": only trace shows values`, ErrUsage},
+		{"another list", "@other\n", `:1: "@other": a list names no other`, ErrUsage},
+		{"nothing", "# nothing\n", ": no FUNC in it", ErrUsage},
+		{"not there", "main.main\nmain.nosuch\n", ":2: ", ErrNothing},
+		{"line without code", "main.main\nmain.go:99999\n", ":2: ", ErrNothing},
+	} {
+		t.Run(c.scenario, func(t *testing.T) {
+			path := list("bad", c.text)
+			q := Query{Binary: binary, Funcs: []string{"@" + path}}
+			target, err := q.Resolve(func(string, ...any) {})
+			if err == nil {
+				target.Binary.Close()
+				t.Fatal("no error")
+			}
+			if !errors.Is(err, c.kind) || !strings.HasPrefix(err.Error(), path+c.want) {
+				t.Errorf("%v, want %s%s", err, path, c.want)
+			}
+		})
+	}
+	if err := (&Query{Funcs: []string{"@" + dir + "/nosuch"}}).Check(); !errors.Is(err, ErrUsage) || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a list that is not there: %v", err)
+	}
+	if err := (&Query{Funcs: []string{"@/dev/zero"}}).Check(); err == nil || !strings.Contains(err.Error(), "too many") {
+		t.Errorf("a list without end: %.200v", err)
+	}
+}

@@ -1,0 +1,112 @@
+package target
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/ftgo/ftgo/internal/containers"
+	"github.com/ftgo/ftgo/internal/procfs"
+)
+
+// Living is a scope whose processes come and go. Has may be asked at any time.
+type Living struct {
+	*Scope
+	running, ids []string // the ids of all containers when the scope's were looked up, and these
+
+	mu     sync.Mutex
+	has    func(pid int) bool
+	seen   [2]map[int]bool // which processes were in it, of all, at the last look, and at the one before
+	missed bool
+}
+
+// NewLiving returns a scope of which nothing is known yet.
+func NewLiving(s *Scope) *Living { return &Living{Scope: s, has: func(int) bool { return false }} }
+
+// Has tells whether a process is in the scope, or was when it ended, if a look has seen it there.
+func (l *Living) Has(pid int) bool {
+	l.mu.Lock()
+	has := l.has
+	l.mu.Unlock()
+	switch is := has(pid); {
+	case is:
+		return true
+	case procfs.Alive(pid):
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was, known := l.seen[0][pid]
+	if !known {
+		was, known = l.seen[1][pid]
+	}
+	l.missed = l.missed || !known
+	return was
+}
+
+// Missed tells whether Has was asked of processes that had ended before any look has seen them.
+func (l *Living) Missed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.missed
+}
+
+// Look looks who is in the scope now, which may be nobody. A name's containers are looked up when others run than before, and for as long as
+// none of them does: runtimes may put down a name when its container runs already, as the kubelet does.
+func (l *Living) Look(say Say) (pids []int, err error) {
+	all, err := procfs.All()
+	if err != nil {
+		return nil, err
+	}
+	has, pids, err := l.look(say)
+	if err != nil {
+		return nil, err
+	}
+	seen := make(map[int]bool)
+	for _, pid := range all {
+		seen[pid] = false
+	}
+	for _, pid := range pids {
+		seen[pid] = true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.seen = [2]map[int]bool{seen, l.seen[0]}; has != nil {
+		l.has = has
+	}
+	return pids, nil
+}
+
+// look returns what tells who is in the scope, nil if that is as before, and who is.
+func (l *Living) look(say Say) (has func(pid int) bool, pids []int, err error) {
+	if l.Cgroup != "" {
+		has, err = procfs.CgroupNamed(l.Cgroup)
+		if err == nil {
+			pids, err = procfs.InCgroup(l.Cgroup)
+		}
+		return has, pids, err
+	}
+	running, err := containers.Running()
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []string
+	for _, c := range running {
+		all = append(all, c.ID)
+	}
+	if len(pidsOf(running, l.ids)) == 0 || !slices.Equal(all, l.running) {
+		ids, err := l.lookUp(running)
+		if err != nil {
+			return nil, nil, err
+		}
+		if l.running = all; len(ids) > 0 { // else it may start again
+			if !slices.Equal(ids, l.ids) {
+				l.tell(say, ids)
+			}
+			l.ids = ids
+			has = func(pid int) bool {
+				return slices.ContainsFunc(containers.Of(pid), func(id string) bool { return slices.Contains(ids, id) })
+			}
+		}
+	}
+	return has, pidsOf(running, l.ids), nil
+}

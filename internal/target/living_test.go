@@ -1,0 +1,53 @@
+package target
+
+import (
+	"os/exec"
+	"testing"
+
+	"github.com/ftgo/ftgo/internal/procfs"
+)
+
+// TestLiving: a process is known to have been in a group when it has ended, if a look has seen it there. That one was not seen is told.
+func TestLiving(t *testing.T) {
+	groups, err := procfs.Cgroups(procfs.Self)
+	if err != nil || len(groups) == 0 {
+		t.Skipf("no control groups: %v", err)
+	}
+	start := func() *exec.Cmd {
+		t.Helper()
+		cmd := exec.Command("sleep", "1000")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { cmd.Process.Kill() })
+		return cmd
+	}
+	end := func(cmd *exec.Cmd) (pid int) {
+		cmd.Process.Kill()
+		cmd.Wait()
+		return cmd.Process.Pid
+	}
+	quiet := func(string, ...any) {}
+	l, none := NewLiving(&Scope{Cgroup: groups[0].Path}), NewLiving(&Scope{Cgroup: "/no/such/group"})
+	seen := start()
+	if l.Has(seen.Process.Pid) {
+		t.Error("it has a process before anybody has looked")
+	}
+	for range 2 { // it is remembered when it was not there at the last look
+		for _, of := range []*Living{l, none} {
+			if _, err := of.Look(quiet); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if pid := end(seen); !l.Has(pid) || none.Has(pid) || l.Missed() || none.Missed() {
+			t.Error("what has ended is not known")
+		}
+	}
+	later := start()
+	if !l.Has(later.Process.Pid) || none.Has(later.Process.Pid) {
+		t.Error("what came after the look is not known")
+	}
+	if pid := end(later); l.Has(pid) || !l.Missed() || none.Has(pid) || !none.Missed() {
+		t.Error("nothing was missed")
+	}
+}

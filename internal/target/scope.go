@@ -1,0 +1,210 @@
+package target
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ftgo/ftgo/internal/containers"
+	"github.com/ftgo/ftgo/internal/procfs"
+)
+
+// Scope are the processes that -p and BINARY choose from: all, or those of a container or of a control group.
+type Scope struct {
+	Container, Cgroup string
+	// All: what means several processes means all of them.
+	All  bool
+	pids []int // of the container or the group
+}
+
+// Limited tells whether not all processes are meant.
+func (s *Scope) Limited() bool { return s.Container != "" || s.Cgroup != "" }
+
+// String is how the scope was given.
+func (s *Scope) String() string {
+	if s.Container != "" {
+		return fmt.Sprintf("--container %q", s.Container)
+	}
+	return fmt.Sprintf("--cgroup %q", s.Cgroup)
+}
+
+// lookUp are the ids that the container has, which is one, or none if it does not run.
+func (s *Scope) lookUp(running []containers.Container) (ids []string, err error) {
+	// Where this is a container with the host's processes, its runtime's files are below process 1.
+	ids = containers.Find(s.Container, running, "/", procfs.Root(1))
+	if len(ids) > 1 {
+		for i, id := range ids {
+			ids[i] = id[:min(len(id), idShown)]
+		}
+		return nil, usagef("%v means %d containers: %s", s, len(ids), strings.Join(ids, ", "))
+	}
+	return ids, nil
+}
+
+// tell says which container is meant.
+func (s *Scope) tell(say Say, ids []string) {
+	for _, id := range ids {
+		say("container %s is %s", s.Container, id[:min(len(id), idShown)])
+	}
+}
+
+// pidsOf are the processes, this one aside, of containers with these ids.
+func pidsOf(running []containers.Container, ids []string) (pids []int) {
+	for _, c := range running {
+		if slices.Contains(ids, c.ID) {
+			pids = append(pids, c.PIDs...)
+		}
+	}
+	return slices.DeleteFunc(pids, func(pid int) bool { return pid == os.Getpid() })
+}
+
+// idShown is how much of a container's id people are shown, as docker ps shows it.
+const idShown = 12
+
+// Find finds the processes of the scope.
+func (s *Scope) Find(say Say) (err error) {
+	switch {
+	case s.Container != "":
+		running, err := containers.Running()
+		if err != nil {
+			return err
+		}
+		ids, err := s.lookUp(running)
+		if err != nil {
+			return err
+		}
+		s.tell(say, ids)
+		if s.pids = pidsOf(running, ids); len(ids) == 0 {
+			return fmt.Errorf("%v: no such container runs", s)
+		}
+	case s.Cgroup != "":
+		s.pids, err = procfs.InCgroup(s.Cgroup)
+	}
+	if err == nil && s.Limited() && len(s.pids) == 0 {
+		err = fmt.Errorf("%v: no process in it", s)
+	}
+	return err
+}
+
+// has tells whether a process is in the scope.
+func (s *Scope) has(pid int) bool { return !s.Limited() || slices.Contains(s.pids, pid) }
+
+// Named are the processes of the scope that a word of -p means: a number, or a process's name.
+func (s *Scope) Named(say Say, word string) ([]int, error) {
+	pid, err := strconv.Atoi(word)
+	switch {
+	case err == nil && pid <= 0:
+		return nil, usagef("-p %s: not a process id", word)
+	case err == nil && !s.has(pid):
+		return nil, usagef("-p %s: %v has no such process", word, s)
+	case err == nil:
+		return []int{pid}, nil
+	}
+	pids := procfs.Named(word, s.has)
+	if len(pids) == 0 && s.Limited() {
+		return nil, fmt.Errorf("-p %q: %v has no such process", word, s)
+	}
+	return s.choose(say, fmt.Sprintf("-p %q", word), word, "choose one, or --all", pids)
+}
+
+// choose takes one process, or all of several if that was asked for.
+func (s *Scope) choose(say Say, flag, name, advice string, pids []int) ([]int, error) {
+	switch {
+	case len(pids) == 0:
+		return nil, fmt.Errorf("%s: no such process", flag)
+	case len(pids) > 1 && !s.All:
+		return nil, usagef("%s means %s: %s", flag, listed(pids), advice)
+	}
+	say("%s is %s", name, listed(pids))
+	return pids, nil
+}
+
+// Within makes a query one of the scope: for BINARY, which is looked up in the scope's own root, or, if that is "",
+// for the only Go program there.
+func (q *Query) Within(s *Scope, say Say, binary string) (err error) {
+	among := q.PIDs
+	if len(among) == 0 {
+		among = s.pids
+	}
+	runs := func(pid int) bool { return isGo(procfs.Exe(pid)) }
+	if binary != "" {
+		var file *os.File
+		for _, pid := range among { // some of which may have just ended
+			var found string
+			if file, found, err = procfs.OpenBelow(procfs.Root(pid), binary); err == nil {
+				q.Root = procfs.Root(pid)
+				q.Binary = q.Root + found
+				break
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%v: %w", s, err)
+		}
+		defer file.Close()
+		link := fmt.Sprintf("/proc/self/fd/%d", file.Fd())
+		runs = func(pid int) bool { return procfs.Executes(pid, link) }
+		say("%s is %s", binary, q.Binary)
+	}
+	if len(q.PIDs) == 0 {
+		pids := slices.DeleteFunc(slices.Clone(among), func(pid int) bool { return !runs(pid) })
+		if len(pids) == 0 {
+			return fmt.Errorf("%v: no process runs %s", s, cmp.Or(binary, "a Go program"))
+		}
+		if q.PIDs, err = s.choose(say, s.String(), cmp.Or(s.Container, s.Cgroup), "choose one by -p or BINARY, or --all", pids); err != nil {
+			return err
+		}
+	}
+	if binary == "" {
+		q.Binary, q.Own = procfs.Exe(q.PIDs[0]), true
+	}
+	return nil
+}
+
+// openBelow opens BINARY in its root. The path that is shown of it is followed by nobody who would be led out.
+func (q *Query) openBelow() (file *os.File, err error) {
+	inside, ok := strings.CutPrefix(q.Binary, q.Root)
+	if !ok || !path.IsAbs(inside) {
+		return nil, fmt.Errorf("open %q: %w", q.Binary, fs.ErrNotExist)
+	}
+	file, inside, err = procfs.OpenBelow(q.Root, inside)
+	q.Binary = q.Root + inside
+	return file, err
+}
+
+// Containers are words that --container takes: ids, and names that are of one.
+func Containers() (words []string) {
+	running, _ := containers.Running() // what was read will do
+	known := make(map[string]bool)
+	for _, c := range running {
+		known[c.ID] = true
+		words = append(words, c.ID[:min(len(c.ID), idShown)])
+	}
+	for _, root := range []string{"/", procfs.Root(1)} {
+		for name, ids := range containers.Names(root) {
+			if len(ids) == 1 && known[ids[0]] {
+				words = append(words, name)
+			}
+		}
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// Cgroups are paths that --cgroup takes: of the groups that Go programs run in.
+func Cgroups() (paths []string) {
+	for pid := range GoProcesses {
+		groups, _ := procfs.Cgroups(pid) // none of a process that has just ended
+		for _, g := range groups {
+			if g.Path != "/" {
+				paths = append(paths, g.Path)
+			}
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}

@@ -1,0 +1,119 @@
+package target
+
+import (
+	"cmp"
+	"maps"
+
+	"github.com/ftgo/ftgo/internal/given"
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/symname"
+)
+
+// wanted is what the arguments ask for, parsed but not looked up.
+type wanted struct {
+	binary           *offsets.Binary
+	sites            []site
+	include, exclude []symname.Pattern
+	// given is what the arguments of include say of parameters, nil if nothing.
+	given []*given.Functions
+	// made are wrappers, once functions were chosen.
+	made map[*offsets.Func]bool
+	own  bool // nobody has named a function
+}
+
+// open parses the arguments and opens the binary, which who gets it closes.
+func (q *Query) open(say Say) (*wanted, error) {
+	if err := q.ReadLists(); err != nil {
+		q.Opened.Close() // which may be none
+		return nil, err
+	}
+	mapped, err := q.findBinary()
+	if err != nil {
+		return nil, err
+	}
+	w, err := q.parse()
+	if err != nil {
+		mapped.Close() // which may be none
+		return nil, err
+	}
+	if w.binary, err = openFound(q.Binary, mapped, nil); err == nil {
+		w.binary.File().Progress = q.Loading
+		err = q.describe(say, w.binary)
+	}
+	if err == nil && q.OwnFuncs && len(q.Funcs) == 0 {
+		for _, text := range OwnFuncs(w.binary) {
+			err = cmp.Or(err, w.parse(text, false, false))
+		}
+		if w.own = true; len(w.include) == 0 {
+			err = nothingf("%s: no functions of its own are known; name some ('*' is all)", q.Binary)
+		}
+	}
+	return w, err
+}
+
+// Check is an error if FUNC or a pattern is wrong whatever BINARY is.
+func (q *Query) Check() error {
+	if err := q.ReadLists(); err != nil {
+		return err
+	}
+	_, err := q.parse()
+	return err
+}
+
+// parse parses FUNC... and the patterns of functions to leave out.
+func (q *Query) parse() (*wanted, error) {
+	w := &wanted{}
+	q.lists = maps.Clone(q.lists) // that of several queries
+	for _, text := range q.Funcs {
+		before := len(w.include)
+		if err := q.located(text, w.parse(text, q.Regexp, q.Signatures)); err != nil {
+			return nil, err
+		}
+		if at := q.lists[text]; at != "" && len(w.include) > before {
+			q.lists[w.include[before].String()] = at // without what it says of parameters
+		}
+	}
+	for _, text := range q.Exclude {
+		p, err := compile(text, q.Regexp)
+		if err != nil {
+			return nil, err
+		}
+		w.exclude = append(w.exclude, p)
+	}
+	return w, nil
+}
+
+// parse parses one FUNC. signatures allows it to say what the function's parameters are.
+func (w *wanted) parse(text string, regexp, signatures bool) error {
+	var says *given.Functions
+	if !regexp {
+		s, isSite, err := parseSite(text)
+		if err != nil {
+			return usagef("%w", err)
+		}
+		if isSite {
+			w.sites = append(w.sites, s)
+			return nil
+		}
+		g, ok, err := given.Parse(text)
+		switch {
+		case err != nil && signatures:
+			return usagef("%w", err)
+		case ok && !signatures:
+			return usagef("%q: only trace shows values", text)
+		case ok:
+			says, text = &g, g.Pattern
+		}
+	}
+	p, err := compile(text, regexp)
+	w.include, w.given = append(w.include, p), append(w.given, says)
+	return err
+}
+
+func compile(text string, regexp bool) (symname.Pattern, error) {
+	p, err := symname.Compile(text, regexp)
+	if err != nil {
+		err = usagef("%w", err)
+	}
+	return p, err
+}
