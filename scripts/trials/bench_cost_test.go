@@ -166,7 +166,8 @@ func (b *bench) planning() {
 		{"huge", big, "main.f"},
 		{"huge, -s -w", stripped, "main.f"},
 	}
-	const oneFunc, countAll, probeAll = "ftgo probe, one function", "ftgo count, all functions", "ftgo probe, all functions"
+	const oneFunc, oneTyped = "ftgo probe, one function", "ftgo trace, one function (types included)"
+	const countAll, probeAll = "ftgo count, all functions", "ftgo probe, all functions"
 	sizes := ""
 	var tasks []task
 	for _, p := range programs {
@@ -188,7 +189,7 @@ func (b *bench) planning() {
 			}})
 		}
 		way(oneFunc, b.ftgo, "probe", "--dry-run", p.path, p.one)
-		way("ftgo trace, one function (types from DWARF)", b.ftgo, "trace", "--dry-run", p.path, p.one)
+		way(oneTyped, b.ftgo, "trace", "--dry-run", p.path, p.one)
 		way(countAll, b.ftgo, "count", "--dry-run", p.path, "*")
 		way(probeAll, b.ftgo, "probe", "--dry-run", p.path, "*")
 		if b.perf != "" {
@@ -205,6 +206,8 @@ func (b *bench) planning() {
 		b.atMost("plan one function, "+program, took.median(oneFunc, program), 50e6, nanoseconds)
 		b.atMost("memory for that", memory.median(oneFunc, program), 64<<20, megabytes)
 	}
+	b.atMost("plan one function with its arguments, huge, -s -w", took.median(oneTyped, "huge, -s -w"), 50e6, nanoseconds)
+	b.atMost("memory for that", memory.median(oneTyped, "huge, -s -w"), 40<<20, megabytes)
 	b.atMost("plan all functions to count, huge", took.median(countAll, "huge"), 3e9, nanoseconds)
 	b.atMost("plan all functions to probe, huge", took.median(probeAll, "huge"), 3e9, nanoseconds)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-var runs = flag.Int("runs", 0, "run so often (default: latency 20, keys 5, out 3, cost 1)")
+var runs = flag.Int("runs", 0, "run so often (default: latency 20, keys 5, out 3, export 20, deploys 5, lasting 60, cost 1)")
 
 // TestTrialTruth compares ftgo's numbers and values with what programs find out about themselves:
 // see scripts/truth.
@@ -30,6 +30,10 @@ func TestTrialTruth(t *testing.T) {
 	t.Run("out", outs)
 	t.Run("top", screens)
 	t.Run("keys", keys)
+	t.Run("export", exports)
+	t.Run("deploys", deploys)
+	t.Run("lasting", lasts)
+	t.Run("merge", merges)
 }
 
 // selftimed is a testdata/selftimed that runs, or a testdata/paced.
@@ -57,7 +61,7 @@ func (a answer) rate() float64 { return a.Requests / a.CPU }
 func (a answer) since(b answer) float64 { return (a.Requests - b.Requests) / (a.CPU - b.CPU) }
 
 func startSelftimed(t *testing.T, file string, args ...string) *selftimed {
-	s := &selftimed{t: t, child: command(t, time.Hour, file, args...)}
+	s := &selftimed{t: t, child: command(t, 2*time.Hour, file, args...)}
 	var err error
 	s.in, err = s.StdinPipe()
 	check(t, err)
