@@ -15,6 +15,9 @@ type Choice struct {
 	Funcs []Func
 	Share float64 // that probes may take of the program's CPU time; 0 is no limit
 	Limit float64 // in calls per second: what is called more often is not timed; 0 is no limit
+	// Change is what it takes to place or to remove a probe, in seconds: on each CPU that the program uses
+	// the kernel interrupts it, because its code changes.
+	Change float64
 	// Base is the index of what stands for probes of the runtime, without which nothing can be timed;
 	// -1 is none.
 	Base int
@@ -33,6 +36,8 @@ type Choice struct {
 	room   float64  // what more may be armed, in the same unit
 	credit float64  // CPU time for trying what was too hot, in seconds
 	debt   float64  // CPU time that probes took beyond what they may, in seconds
+	placed float64  // CPU time that placing and removing probes took since the last look, in seconds
+	places float64  // CPU time for placing more, in seconds; nothing is placed while it is below 0
 	hot    []*Group // to be disarmed, the hottest first
 	others bool     // the last group that was armed was of functions that had had probes
 }
@@ -51,6 +56,8 @@ const (
 	// trial is how long, in seconds, what comes back is seen until it is found to be too hot, and
 	// disarmed. Trials together may take trialShare of what is allowed.
 	trial, trialShare = 0.2, 0.25
+	// placeShare is the part of what is allowed that placing and removing probes may take.
+	placeShare = 0.5
 	// repay is the time, in seconds, over which a debt is paid back, and mostDebt the time that what is
 	// allowed is remembered for at most. leastPaid of what is allowed stays for probes even so: what is
 	// seldom called costs next to nothing.
@@ -130,8 +137,10 @@ func (c *Choice) Look(now, cpus float64, of func(i int) (calls uint64, cost floa
 	c.sum = c.clean / speedup
 	if c.Share > 0 {
 		most := map[bool]float64{false: mostDebt, true: firstDebt}[now < first]
-		c.debt = min(max(c.debt+spent-c.allowed()*seconds, 0), most*c.allowed())
+		c.debt = min(max(c.debt+spent+c.placed-c.allowed()*seconds, 0), most*c.allowed())
 	}
+	c.placed = 0
+	c.places = min(c.places+placeShare*c.allowed()*seconds, placeShare*c.allowed())
 	c.credit = min(c.credit+trialShare*c.allowed()*seconds, max(1, cpus))
 	c.now, c.looked = now, now
 	c.room = comeback*c.capacity() - c.clean
@@ -283,6 +292,15 @@ func (c *Choice) Done(g *Group, now float64) {
 	}
 }
 
+// Changed notes that so many probes were placed, or removed, and tells how often the program was
+// interrupted for that, on all CPUs that it uses.
+func (c *Choice) Changed(probes int) (times float64) {
+	times = float64(probes) * c.cpus
+	c.placed += times * c.Change
+	c.places -= times * c.Change
+	return times
+}
+
 // Drop gives up a group that could not be armed: its functions stay where they are, and so do those that
 // never had probes.
 func (c *Choice) Drop(g *Group) {
@@ -313,8 +331,11 @@ func (c *Choice) wants(i int) Level {
 // Raise is a group to be armed, of at most so many functions if it is new: of those that come back, or
 // are timed because they are called, and, in turn with these, of those that have had no probes before.
 // Those do that fit, the coolest first, and what was too hot, in turn, as far as there is credit for a
-// trial. It is nil if there is none.
+// trial. It is nil if there is none, or if placing probes has taken too much already.
 func (c *Choice) Raise(most int) *Group {
+	if c.places < 0 {
+		return nil
+	}
 	type candidate struct {
 		i    int
 		to   Level

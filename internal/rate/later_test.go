@@ -68,6 +68,24 @@ func TestLaterFailed(t *testing.T) {
 	}
 }
 
+// TestLaterCold: of 12,000 functions none is called, and placing their probes alone takes no more than it may. All
+// get some even so.
+func TestLaterCold(t *testing.T) {
+	m, c := later(make([]calls, 12000)...)
+	c.Share = 0.01
+	for _, seconds := range []float64{2, 5, 60} {
+		m.keep(c, seconds)
+		if share := m.lost / m.t; share > c.Share || m.lost == 0 {
+			t.Errorf("probes took %.2f%% of %v s", 100*share, seconds)
+		}
+	}
+	for i := range c.Funcs {
+		if c.Funcs[i].unplaced() {
+			t.Fatalf("function %d has no probes after a minute", i)
+		}
+	}
+}
+
 // TestLaterOwed: each thousand of functions that get their probes later has hot ones. Those that follow wait until what
 // these took too much is made up for.
 func TestLaterOwed(t *testing.T) {

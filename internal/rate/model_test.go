@@ -6,12 +6,13 @@ import (
 )
 
 // What things take in the model, in seconds: a hit where a call begins, and where it ends; the disarming
-// of an event; the definition of a site among many; the arming of a group.
+// of an event; the definition of a site among many; the arming of a group; a probe that is placed or removed.
 const (
 	entryCost, returnCost = 0.7e-6, 10e-6
 	disarming             = 0.045
 	defining              = 0.0005
 	arming                = 0.01
+	changing              = 8e-6
 	lookEvery             = 0.1
 	soon                  = 0.05 // when what is tried is looked at
 	step                  = 0.005
@@ -70,6 +71,9 @@ func (m *model) run(seconds float64) {
 // done tells the choice that a group was armed or disarmed.
 func (m *model) done(c *Choice, g *Group) {
 	c.Done(g, m.t)
+	if times := c.Changed(len(g.Funcs) * int(eventsOf(g))); m.t > 0.3 {
+		m.lost += times * changing / m.cpus
+	}
 	if !slices.Contains(m.groups, g) {
 		m.groups = append(m.groups, g)
 	}
@@ -132,7 +136,7 @@ func eventsOf(g *Group) float64 {
 func newModel(cpus float64, first Level, share float64, funcs []calls) (*model, *Choice) {
 	n := len(funcs)
 	m := &model{cpus: cpus, funcs: funcs, armed: make([]Level, n), made: make([]float64, n), seen: make([]float64, n), cost: make([]float64, n), told: make([]float64, n)}
-	c := &Choice{Share: share, Base: -1, Trials: true, Funcs: make([]Func, n)}
+	c := &Choice{Share: share, Change: changing, Base: -1, Trials: true, Funcs: make([]Func, n)}
 	for i := range c.Funcs {
 		c.Funcs[i] = Func{Counts: true, Times: true, Cost: costs}
 		m.armed[i] = first
