@@ -11,7 +11,9 @@ type Probing struct {
 	Emulated, Stepped float64 // what a hit costs, by what the kernel does with the instruction
 	Fault             float64 // what it costs more for each of Faults
 	Faults            uint64  // words that hits were to fetch, with no memory where a pointer led
-	NS, Low, High     float64 // what all hits cost, at least Low and at most High
+	Change            float64 // what each of Changes takes
+	Changes           uint64  // how often probes were placed and removed meanwhile, on each CPU that the program uses
+	NS, Low, High     float64 // what all that takes, at least Low and at most High
 	Others            float64 // what hits of other processes cost these: the file is probed for all
 	CPU               float64 // the time that the program used meanwhile, 0 if that is not known
 	// Functions are those whose probes took a large part of it, the largest first.

@@ -273,7 +273,7 @@ func (l *Live) complete(r *Reading) *Reading {
 	r.Own = cmp.Or(l.look.own, OwnCPU()) - l.own
 	r.Budget = l.opt.Budget
 	if m := l.switcher; m != nil {
-		r.TooOften, r.Seen, r.Lowered = m.tooHot(), m.seen(r.At), m.choice.Lowered()
+		r.TooOften, r.Seen, r.Lowered, r.Changes = m.tooHot(), m.seen(r.At), m.choice.Lowered(), m.changes
 	}
 	var err error
 	r.Kernel, err = l.kernel.audit(r.Counts.KernelUnparsed)

@@ -62,6 +62,7 @@ func (m *switcher) tooHot() []float64 {
 func (m *switcher) wait() {
 	if m != nil {
 		m.choice.Begin(m.l.from.At.Sub(m.began).Seconds())
+		m.changes = 0
 	}
 }
 

@@ -93,6 +93,7 @@ type Reading struct {
 	Seen       []stats.Seen     // how much was seen of functions, nil if that was all the time
 	Unfollowed uint64           // calls that were not paired, as too many others were open
 	Used       time.Duration    // the CPU time that the program has used
+	Changes    float64          // how often probes were placed and removed meanwhile, on each CPU that it uses
 	Waited     float64          // the share of time that it waited for a CPU
 
 	err error // why some counters could not be read: what was told counts all the same

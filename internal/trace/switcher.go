@@ -45,26 +45,27 @@ const (
 // It is a coroutine of the reading: all but the work on probes happens between two reads of the
 // stream, in step.
 type switcher struct {
-	l      *Live
-	ctx    context.Context
-	cancel context.CancelFunc
-	choice rate.Choice
-	load   *load
-	probes map[*rate.Group][]tracefs.Event
-	out    map[int]uint64 // functions whose Counters are disarmed, since when by the trace clock
-	events int            // at first, and sites, how many these have; with those of functions that come later
-	sites  int
-	batch  int // how many functions are timed, or counted again, at once
-	began  time.Time
-	next   time.Time // when to look, and glance, when to glance
-	glance time.Time
-	looked time.Time // when that was
-	read   int       // events since then
-	inTurn bool      // probes are being armed or disarmed, and what has to be done meanwhile is
-	trying bool      // the next look is at what may be too hot again
-	bit    bool      // probes have taken more than they may
-	full   bool      // it was said that there is no room for more
-	failed bool      // more can't be armed
+	l       *Live
+	ctx     context.Context
+	cancel  context.CancelFunc
+	choice  rate.Choice
+	load    *load
+	probes  map[*rate.Group][]tracefs.Event
+	out     map[int]uint64 // functions whose Counters are disarmed, since when by the trace clock
+	events  int            // at first, and sites, how many these have; with those of functions that come later
+	sites   int
+	changes float64 // how often probes were placed and removed, on each CPU that the program uses
+	batch   int     // how many functions are timed, or counted again, at once
+	began   time.Time
+	next    time.Time // when to look, and glance, when to glance
+	glance  time.Time
+	looked  time.Time // when that was
+	read    int       // events since then
+	inTurn  bool      // probes are being armed or disarmed, and what has to be done meanwhile is
+	trying  bool      // the next look is at what may be too hot again
+	bit     bool      // probes have taken more than they may
+	full    bool      // it was said that there is no room for more
+	failed  bool      // more can't be armed
 	// resume goes on until the next read, stop for the last time. yield lets the stream be read,
 	// and tells whether to go on; its error ends the reading.
 	resume func() (error, bool)
@@ -246,6 +247,7 @@ func (m *switcher) alarmed(now time.Time) bool {
 // price learns what hits cost.
 func (m *switcher) price() {
 	m.load.price(m.l.opt.Costs)
+	m.choice.Change = m.load.cost.Change() / 1e9
 	for i := range m.l.plan.Funcs {
 		f := &m.choice.Funcs[i]
 		f.Cost[rate.Counted], f.Cost[rate.Timed] = m.load.callCosts(i)
@@ -323,6 +325,7 @@ func (m *switcher) arm(g *rate.Group) error {
 		}
 		return errors.Join(m.cannot(g, err), m.beside(func() error { return l.session.Disarm(probes) }))
 	}
+	m.changed(probes)
 	if m.counters(g) {
 		now, err := l.session.Mark(false)
 		if err != nil {
@@ -382,6 +385,7 @@ func (m *switcher) disarm(groups []*rate.Group) error {
 	if err := m.beside(func() error { return l.session.Disarm(probes) }); err != nil {
 		return fmt.Errorf("disarm probes: %w", err)
 	}
+	m.changed(probes)
 	until, err := l.session.Mark(false)
 	if err != nil {
 		return err
@@ -392,6 +396,13 @@ func (m *switcher) disarm(groups []*rate.Group) error {
 		}
 	}
 	return nil
+}
+
+// changed notes that probes were placed, or removed.
+func (m *switcher) changed(probes []tracefs.Event) {
+	for i := range probes {
+		m.changes += m.choice.Changed(len(probes[i].Sites))
+	}
 }
 
 // counters tells whether a group is of Counters, beside which calls may be timed.

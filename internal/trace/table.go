@@ -3,6 +3,7 @@ package trace
 import (
 	"slices"
 
+	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
 )
@@ -139,9 +140,11 @@ func (t *Totals) probing(r *Reading) *stats.Probing {
 	}
 	p := &stats.Probing{
 		Emulated: costs.Typical.Emulated, Stepped: costs.Typical.Stepped, Fault: costs.Typical.Fault, Faults: counts.Ours.Faults,
-		NS: costs.Typical.Of(counts.Ours), Low: costs.Least.Of(counts.Ours), High: costs.Most.Of(counts.Ours),
+		Change: costs.Typical.Change(), Changes: uint64(r.Changes),
 		CPU: float64(r.Used),
 	}
+	all := func(c pairing.HitCost) float64 { return c.Of(counts.Ours) + c.Change()*r.Changes }
+	p.NS, p.Low, p.High = all(costs.Typical), all(costs.Least), all(costs.Most)
 	if r.Seen == nil || r.Lowered == 0 { // else hits of probes that were being disarmed are counted, and were not recorded
 		p.Others = othersBeyond(costs.Typical.Of(counts.Others), p.NS, r.Pass.Seconds(), r.Seconds)
 	}

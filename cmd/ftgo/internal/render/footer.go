@@ -290,6 +290,8 @@ func (f *footer) whatProbesCost(p *stats.Probing, budget float64) {
 		}))
 	faults := float64(p.Faults) * p.Fault
 	f.line(faults > p.NS/10, "  %s of it for page faults, as %s words of values were behind nil pointers", nanoseconds(faults), units.Compact(float64(p.Faults)))
+	changes := float64(p.Changes) * p.Change
+	f.line(changes > p.NS/10, "  %s of it for placing and removing probes, %s times", nanoseconds(changes), units.Compact(float64(p.Changes)))
 	f.line(budget > 0 && p.Share(p.NS) > budget, "  that is more than the budget of %s: only hits tell what is hot, and a longer run makes up for them", share(budget))
 	f.line(p.Others > 0, "other processes of the file are probed, too: it took about %s of their time", nanoseconds(p.Others))
 }
@@ -337,6 +339,7 @@ func SummaryJSON(w io.Writer, s stats.Summary, of *Interval) error {
 			{"functions", known(len(p.Functions) > 0, p.Functions)}, {"others_ns", nonzero(round(p.Others))},
 			{"emulated_hit_ns", round(p.Emulated)}, {"stepped_hit_ns", round(p.Stepped)},
 			{"faults", nonzero(p.Faults)}, {"fault_ns", known(p.Faults > 0, round(p.Fault))},
+			{"changes", nonzero(p.Changes)}, {"change_ns", known(p.Changes > 0, round(p.Change))},
 		}})
 	}
 	return write(w, "json", append(summary, of.members()...).append(nil, JSON))

@@ -51,6 +51,7 @@ func TestFooterGolden(t *testing.T) {
 		{"no call", nil, stats.Summary{Seconds: 2, Hits: 3, Delivered: 3, LatencyMeasured: true, Unseen: "process 7 called none of these functions"}},
 		{"never hit", nil, stats.Summary{Seconds: 0.5, LatencyMeasured: true, Clock: "x86-tsc"}},
 		{"count", ordinary(), stats.Summary{Hits: 900000007, Seconds: 10, Probing: &stats.Probing{Emulated: 612, Stepped: 8120, NS: 5.5e8}}},
+		{"changes", nil, stats.Summary{Hits: 9, Delivered: 9, Seconds: 2, Probing: changing}},
 		{"behind nil pointers", nil, stats.Summary{Hits: 9, Delivered: 9, Seconds: 2, Probing: faulty}},
 		{"beside own time", ordinary(), beside},
 		{"busy reader", nil, stats.Summary{Hits: 9e6, Delivered: 9e6, Seconds: 2, Streamed: true, Own: 2500 * time.Millisecond}},
@@ -70,6 +71,9 @@ func probing(cpu float64) *stats.Probing {
 	}
 	return p
 }
+
+// changing is what probes cost that came and went.
+var changing = &stats.Probing{Emulated: 640, Stepped: 4900, Change: 2450, Changes: 10_304, NS: 1.1e8, Low: 1e8, High: 1.2e8, CPU: 1e10}
 
 // faulty is what probes cost that fetched behind nil pointers.
 var faulty = &stats.Probing{Emulated: 640, Stepped: 4900, Fault: 571.2, Faults: 1_234_567, NS: 1.1e9, Low: 1e9, High: 1.2e9, CPU: 5e9}
@@ -177,7 +181,7 @@ func TestCorrectedGolden(t *testing.T) {
 }
 
 func TestSummaryProbingGolden(t *testing.T) {
-	for name, p := range map[string]*stats.Probing{"summary-probing": probing(3e9), "summary-faults": faulty} {
+	for name, p := range map[string]*stats.Probing{"summary-probing": probing(3e9), "summary-faults": faulty, "summary-changes": changing} {
 		golden(t, name, func(w *bytes.Buffer) error {
 			return SummaryJSON(w, stats.Summary{Hits: 1, Delivered: 1, Probing: p, Seconds: 4, Own: 500 * time.Millisecond}, nil)
 		})
