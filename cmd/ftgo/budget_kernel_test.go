@@ -28,8 +28,8 @@ type onDemand struct {
 	out *bufio.Reader
 }
 
-func startOnDemand(t *testing.T, path string) *onDemand {
-	p := &onDemand{Cmd: exec.Command(path, "-threads", "0"), t: t}
+func startOnDemand(t *testing.T, path string, args ...string) *onDemand {
+	p := &onDemand{Cmd: exec.Command(path, args...), t: t}
 	in, err := p.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestKernelBudget(t *testing.T) {
 		for _, running := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, -p %v", command, running), func(t *testing.T) {
 				tracetest.RightOnce(t, 3, t.Errorf, func() (wrong []string) {
-					target := startOnDemand(t, path)
+					target := startOnDemand(t, path, "-threads", "0")
 					args := []string{command, "-o", "json", "--budget", "0.001", path, "main.c0?"}
 					if running {
 						args = append(args, "-p", fmt.Sprint(target.Process.Pid))
@@ -199,7 +199,7 @@ func TestKernelBudgetAmongMany(t *testing.T) {
 	fixture.NeedLong(t)
 	path := fixture.Build(t, "paced")
 	tracetest.RightOnce(t, 3, t.Errorf, func() (wrong []string) {
-		target := startOnDemand(t, path)
+		target := startOnDemand(t, path, "-threads", "0")
 		p := tracer(t, "count", "-o", "json", "--budget", "1", path, "*")
 		target.awaitProbes("runtime.gcMarkDone", true) // those of the program's own module come first
 		before := armedEvents(t, f.Dir(), p.Process.Pid)
@@ -224,4 +224,26 @@ func TestKernelBudgetAmongMany(t *testing.T) {
 		nothingOf(t, f, p.Process.Pid)
 		return wrong
 	})
+}
+
+// TestKernelBudgetChanges: placing the probes of 10,000 functions, none of which is hot, keeps to the budget,
+// too: half of it at most, beyond a thousand probes that nothing was known of before.
+func TestKernelBudgetChanges(t *testing.T) {
+	f := needsAppend(t)
+	fixture.NeedLong(t)
+	p := startOnDemand(t, fixture.Build(t, "paced"), "10") // it counts all the time
+	tracer := tracer(t, "count", "-d", "3", "-o", "json", "-p", fmt.Sprint(p.Process.Pid), "--budget", "1", "*")
+	if code := tracer.end(t); code != 0 {
+		t.Fatalf("status %d\n%s", code, tracer.err.String())
+	}
+	probing, _ := jsonLines(t, tracer.out.String(), "summary")[0]["probing"].(map[string]any)
+	number := func(name string) float64 {
+		n, _ := probing[name].(float64)
+		return n
+	}
+	changes, each, most := number("changes"), number("change_ns"), 0.01*number("cpu_ns")
+	if changes == 0 || each == 0 || changes > 2*1000+most/each {
+		t.Errorf("%v changes of %v ns each, where %v ns are allowed: %v", changes, each, most, probing)
+	}
+	nothingOf(t, f, p.Process.Pid)
 }

@@ -57,7 +57,7 @@ func TestKernelScriptBudget(t *testing.T) {
 		for _, sh := range scriptShells(t) {
 			t.Run(sh[0]+" "+command, func(t *testing.T) {
 				tracetest.RightOnce(t, 3, t.Errorf, func() (wrong []string) {
-					target := startOnDemand(t, path)
+					target := startOnDemand(t, path, "-threads", "0")
 					file := filepath.Join(t.TempDir(), "rec")
 					out, err := os.Create(file)
 					noError(t, err)

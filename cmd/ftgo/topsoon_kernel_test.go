@@ -24,7 +24,7 @@ func TestKernelTopSoon(t *testing.T) {
 		e.First = 1
 		os.Exit(e.run(context.Background(), []string{"top", "-i", "0.2", "--budget", "0", "-p", pid, "main.c0?"}))
 	}
-	target := startOnDemand(t, fixture.Build(t, "paced"))
+	target := startOnDemand(t, fixture.Build(t, "paced"), "-threads", "0")
 	m := newTmux(t)
 	m.run(fmt.Sprintf("%s=%d exec %s -test.run=^%s$", again, target.Process.Pid, os.Args[0], t.Name()))
 	m.wait(", 10 functions, 0 of them called")

@@ -56,8 +56,9 @@ const (
 	// trial is how long, in seconds, what comes back is seen until it is found to be too hot, and
 	// disarmed. Trials together may take trialShare of what is allowed.
 	trial, trialShare = 0.2, 0.25
-	// placeShare is the part of what is allowed that placing and removing probes may take.
-	placeShare = 0.5
+	// placeShare is the part of what is allowed that placing and removing probes may take. Even where next
+	// to nothing is allowed leastPlaced come or go in a second.
+	placeShare, leastPlaced = 0.5, 100
 	// repay is the time, in seconds, over which a debt is paid back, and mostDebt the time that what is
 	// allowed is remembered for at most. leastPaid of what is allowed stays for probes even so: what is
 	// seldom called costs next to nothing.
@@ -297,7 +298,7 @@ func (c *Choice) Done(g *Group, now float64) {
 func (c *Choice) Changed(probes int) (times float64) {
 	times = float64(probes) * c.cpus
 	c.placed += times * c.Change
-	c.places -= times * c.Change
+	c.places -= min(times*c.Change, float64(probes)/leastPlaced*placeShare*c.allowed())
 	return times
 }
 
