@@ -242,7 +242,7 @@ func TestKernelBudgetChanges(t *testing.T) {
 		return n
 	}
 	changes, each, most := number("changes"), number("change_ns"), 0.01*number("cpu_ns")
-	if changes == 0 || each == 0 || changes > 2*1000+most/each {
+	if changes == 0 || each == 0 || changes > 1000+most/each {
 		t.Errorf("%v changes of %v ns each, where %v ns are allowed: %v", changes, each, most, probing)
 	}
 	nothingOf(t, f, p.Process.Pid)
