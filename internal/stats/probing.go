@@ -37,6 +37,15 @@ func (p *Probing) Share(ns float64) float64 {
 	return min(ns/p.CPU, 1)
 }
 
+// idle is the part of a CPU that any program is taken to use, as package rate does: one that uses less has the
+// time to spare.
+const idle = 0.1
+
+// Beyond tells whether it is more than a budget, a share of 1, allows in so many seconds.
+func (p *Probing) Beyond(budget, seconds float64) bool {
+	return budget > 0 && p.NS > budget*max(p.CPU, idle*seconds*1e9)
+}
+
 // Add names a function whose probes cost so much, if that is a large part.
 func (p *Probing) Add(function string, ns float64) {
 	if share := p.Share(ns); share > largeShare {

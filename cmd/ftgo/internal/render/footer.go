@@ -54,7 +54,7 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 		f.howNet(rows)
 	}
 	if s.Probing != nil {
-		f.whatProbesCost(s.Probing, s.Budget)
+		f.whatProbesCost(s.Probing, s.Budget, s.Seconds)
 	}
 	f.line(s.Own > 0 && s.Hits > 0, "ftgo itself took %s of CPU time, %s of one CPU", units.Duration(s.Own.Nanoseconds()), share(s.OwnShare()))
 	f.line(s.Unparsed > 0, "%s not understood", units.Plural(s.Unparsed, "trace line"))
@@ -272,7 +272,7 @@ func (f *footer) howNet(rows []stats.Row) {
 }
 
 // whatProbesCost tells what share of the program's time probes took.
-func (f *footer) whatProbesCost(p *stats.Probing, budget float64) {
+func (f *footer) whatProbesCost(p *stats.Probing, budget, seconds float64) {
 	each := fmt.Sprintf("each hit %s, or %s where the kernel single-steps", nanoseconds(p.Emulated), nanoseconds(p.Stepped))
 	switch {
 	case p.NS == 0:
@@ -292,7 +292,7 @@ func (f *footer) whatProbesCost(p *stats.Probing, budget float64) {
 	f.line(faults > p.NS/10, "  %s of it for page faults, as %s words of values were behind nil pointers", nanoseconds(faults), units.Compact(float64(p.Faults)))
 	changes := float64(p.Changes) * p.Change
 	f.line(changes > p.NS/10, "  %s of it for placing and removing probes, %s times", nanoseconds(changes), units.Compact(float64(p.Changes)))
-	f.line(budget > 0 && p.Share(p.NS) > budget, "  that is more than the budget of %s: only hits tell what is hot, and a longer run makes up for them", share(budget))
+	f.line(p.Beyond(budget, seconds), "  that is more than the budget of %s: only hits tell what is hot, and a longer run makes up for them", share(budget))
 	f.line(p.Others > 0, "other processes of the file are probed, too: it took about %s of their time", nanoseconds(p.Others))
 }
 
