@@ -69,7 +69,7 @@ var manualTexts = map[string]string{
 	"buffer":     "Use ring buffers of SIZE per CPU, like 512K or 64M (default 16M, or less where memory is short).",
 	"in-kernel":  "Let the kernel keep the histograms: nothing is streamed, and percentiles are bounds. Takes -p or -- PROGRAM.",
 	"no-expedite": "Leave /sys/kernel/rcu_expedited alone, which is otherwise 1 for the moments " +
-		"that many probes take to go.",
+		"that many probes, or hot ones, take to go.",
 	"max-probes": "Refuse to place more than N probes. The default before Linux 5.4 is 2500, or 250 where their removal can't be expedited; later it is any number.",
 	"budget":     "Let probes take PERCENT of the program's CPU time: functions are only counted, or not seen, for some of the time, the hottest first, until they are cooler, and what that leaves out is told. 0 is no limit (default 25, and 0 with -- PROGRAM or --in-kernel).",
 	"force":      "Go on with patterns that match nothing, with a file that is open for writing, and on kernels before 4.0 (before 3.14, at the top level of tracefs).",

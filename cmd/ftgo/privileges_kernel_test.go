@@ -72,8 +72,8 @@ func TestKernelFullRoot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// DAC_OVERRIDE, DAC_READ_SEARCH, NET_BIND_SERVICE, SYS_PTRACE, SYS_ADMIN and LEASE.
-	for _, want := range []string{"CapPrm:\t0000000010280406\n", "CapEff:\t0000000010280406\n", "NoNewPrivs:\t1\n"} {
+	// DAC_OVERRIDE, DAC_READ_SEARCH, NET_BIND_SERVICE, SYS_PTRACE, SYS_ADMIN, SYS_NICE and LEASE.
+	for _, want := range []string{"CapPrm:\t0000000010a80406\n", "CapEff:\t0000000010a80406\n", "NoNewPrivs:\t1\n"} {
 		if !strings.Contains(string(status), want) {
 			t.Errorf("no %q in\n%s", want, status)
 		}

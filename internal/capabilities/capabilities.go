@@ -30,12 +30,13 @@ var Uses = []Use{
 
 // kept are the capabilities that a run may need until its end: those of Uses, since probes are removed
 // through paths of tracefs and placed anew in what is deployed; CAP_DAC_READ_SEARCH for binaries that are
-// not for everybody to read, and CAP_NET_BIND_SERVICE for addresses that a flag may name.
+// not for everybody to read, CAP_SYS_NICE for disarming what is too hot ahead of what keeps the CPUs busy, and
+// CAP_NET_BIND_SERVICE for addresses that a flag may name.
 func kept() (all Set) {
 	for _, u := range Uses {
 		all |= u.bit
 	}
-	return all | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_NET_BIND_SERVICE
+	return all | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_SYS_NICE | 1<<unix.CAP_NET_BIND_SERVICE
 }
 
 // Effective are the capabilities that this process has.

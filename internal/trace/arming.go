@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
+	"syscall"
 
 	"github.com/ftgo/ftgo/internal/rate"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -112,7 +114,11 @@ func (m *switcher) disarm(groups []*rate.Group) error {
 	for _, g := range groups {
 		m.choice.Done(g, m.now()) // it is not seen any more, even if the run ends before the probes are gone
 	}
-	if err := m.beside(func() error { return l.session.Disarm(probes) }); err != nil {
+	err = m.beside(func() error {
+		ahead()
+		return l.session.Disarm(probes)
+	})
+	if err != nil {
 		return fmt.Errorf("disarm probes: %w", err)
 	}
 	m.changed(probes)
@@ -126,6 +132,16 @@ func (m *switcher) disarm(groups []*rate.Group) error {
 		}
 	}
 	return nil
+}
+
+// urgent is how much ahead of others a thread is that disarms (nice(2)).
+const urgent = -15
+
+// ahead has the goroutine go on ahead of what keeps the CPUs busy: that may be what is to be disarmed. Its thread ends
+// with it. Without CAP_SYS_NICE it takes its turn.
+func ahead() {
+	runtime.LockOSThread()
+	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, urgent)
 }
 
 // changed notes that probes were placed, or removed.
