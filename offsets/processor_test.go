@@ -1,10 +1,7 @@
 package offsets_test
 
 import (
-	"bytes"
 	"context"
-	"debug/elf"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -19,168 +16,11 @@ import (
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/given"
 	"github.com/ftgo/ftgo/internal/pairing"
-	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
-	"github.com/ftgo/ftgo/offsets/arch"
-	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/offsets/symname"
 	"github.com/ftgo/ftgo/tracefs"
 )
-
-// arm64 is a second processor, as little of one as a test needs: all instructions have 4
-// bytes, the return address is in a register, and behind a stack check there may be an
-// instruction that a preemption repeats. It knows nothing of C.
-type arm64 struct{}
-
-var arm64Machine = arch.Machine{
-	Name: "arm64", Quantum: 4, SP: "sp", Flags: "pstate", Filler: "x0", DwarfSP: 31, DwarfFP: 29, Relative: 1027, Absolute: 257, LastPadded: 1 << 16, FirstRegisters: 18,
-}
-
-func (arm64) Machine() *arch.Machine { return &arm64Machine }
-
-func (arm64) Decode(code []byte) (in arch.Inst, err error) {
-	if len(code) < 4 {
-		return in, errors.New("decode instruction: code ends inside it")
-	}
-	w := binary.LittleEndian.Uint32(code)
-	branch := func(kind arch.Kind, cond arch.Cond, bits, shift uint) arch.Inst {
-		to := int64(w) << (64 - bits - shift) >> (64 - bits) * 4
-		return arch.Inst{Len: 4, Kind: kind, Cond: cond, To: to}
-	}
-	in = arch.Inst{Len: 4, Cond: arch.NoCond}
-	switch {
-	case w>>16 == 0:
-		return in, errors.New("decode instruction: undefined")
-	case w&0xfc000000 == 0x14000000:
-		in = branch(arch.Jump, arch.NoCond, 26, 0)
-	case w&0xfc000000 == 0x94000000:
-		in = branch(arch.Call, arch.NoCond, 26, 0)
-	case w&0xff000010 == 0x54000000:
-		in = branch(arch.CondJump, arch.Cond(w&15), 19, 5)
-	case w&0x7e000000 == 0x34000000: // CBZ, CBNZ
-		in = branch(arch.CondJump, arch.NoCond, 19, 5)
-	case w&0x7e000000 == 0x36000000: // TBZ, TBNZ
-		in = branch(arch.CondJump, arch.NoCond, 14, 5)
-	case w&0xfffffc1f == 0xd65f0000:
-		in.Kind = arch.Return
-	case w&0xfffffc1f == 0xd63f0000:
-		in.Kind = arch.IndirectCall
-	case w&0xfffffc1f == 0xd61f0000:
-		in.Kind = arch.IndirectJump
-		if w>>5&31 == 27 {
-			in.Kind = arch.SwitchJump
-		}
-	case w == 0xd503201f:
-		in.Kind = arch.Nop
-	case w&0xff000000 == 0xd4000000:
-		in.Kind = arch.Trap
-	}
-	return in, nil
-}
-
-func (p arm64) Cost(function []byte, at int) arch.Cost {
-	in, err := p.Decode(function[at:])
-	switch {
-	case err != nil:
-		return arch.Cost{Refused: err.Error()}
-	case in.Kind == arch.Trap:
-		return arch.Cost{Refused: "raises an exception"}
-	case in.Kind == arch.Nop:
-		return arch.Cost{Later: "nop"}
-	case !in.Kind.GoesOn():
-		return arch.Cost{Emulated: true}
-	}
-	return arch.Cost{}
-}
-
-func (arm64) Effects([]byte) (e arch.Effects) { return e }
-
-func (arm64) Leads(uint64, arch.Way) (inside, ok bool) { return false, false }
-
-// Trim: functions are padded with zeros.
-func (arm64) Alike(x, y []byte, _ uint64, _ func(arch.Reference) bool) (at int, ok bool) {
-	return 0, bytes.Equal(x, y)
-}
-
-func (arm64) Trim(function []byte) int {
-	n := len(function) &^ 3
-	for n > 4 && binary.LittleEndian.Uint32(function[n-4:]) == 0 {
-		n -= 4
-	}
-	return n
-}
-
-// StackCheck is the last B.LS of at most 14 instructions, behind a load of 16(R28) or 24(R28).
-func (p arm64) StackCheck(function []byte) (c arch.Check, ok bool) {
-	const ls = 9
-	guard := false
-	for at := 0; at < 14*4 && at+4 <= len(function); at += 4 {
-		w := binary.LittleEndian.Uint32(function[at:])
-		in, err := p.Decode(function[at:])
-		if err != nil || !in.Kind.GoesOn() && in.Kind != arch.CondJump {
-			return c, ok
-		}
-		guard = guard || w&0xffffffe0 == 0xf9400b80 || w&0xffffffe0 == 0xf9400f80
-		if guard && in.Kind == arch.CondJump && in.Cond == ls && in.To > 0 {
-			c, ok = arch.Check{Jump: at, Post: at + 4, Repeats: true}, true
-		}
-	}
-	return c, ok
-}
-
-func (arm64) Spilled([]byte, arch.Check) (spills []arch.Spill, ok bool) { return nil, false }
-
-func (arm64) Read([]byte) []arch.Reg { return nil }
-
-func (arm64) SplitsStack([]byte) bool { return false }
-
-func (arm64) Passed() arch.Cond { return 8 } // HI
-
-func (arm64) Failed(field string) string {
-	return fmt.Sprintf("!(%[1]s & 0x20000000) || %[1]s & 0x40000000", field)
-}
-
-// Taken knows HI and LS.
-func (arm64) Taken(c arch.Cond, flags uint64) bool {
-	const carry, zero = 1 << 29, 1 << 30
-	higher := flags&carry != 0 && flags&zero == 0
-	return higher == (c == 8)
-}
-
-func xs(n int) (all []arch.Reg) {
-	for i := range n {
-		all = append(all, arch.Reg(fmt.Sprint("x", i)))
-	}
-	return all
-}
-
-func (arm64) Go(minor int, assembly bool) *arch.CallConv {
-	conv := &arch.CallConv{StackArgs: 8, Outgoing: 8, Context: "x26", G: "x28", CheckG: "x28"}
-	if minor >= arm64Machine.FirstRegisters && !assembly {
-		conv.Ints, conv.IntResults, conv.Floats = xs(16), xs(16), 16
-	}
-	return conv
-}
-
-func (arm64) C() *arch.CallConv {
-	return &arch.CallConv{Ints: xs(8), IntResults: xs(2), Floats: 8, Indirect: "x8"}
-}
-
-func (arm64) PassC(*gotype.Type) (p arch.Passing, err error) { return p, errors.New("not known") }
-
-func (arm64) Frames(int) *arch.Frames {
-	return &arch.Frames{Return: "%x30", Pointer: "x29", Kept: true}
-}
-
-func (arm64) Fetches(r arch.Reg) bool { return slices.Contains(xs(31), r) || r == "sp" }
-
-func (arm64) DwarfReg(n uint64) (arch.Reg, bool) {
-	if n <= 30 {
-		return xs(31)[n], true
-	}
-	return "", 64 <= n && n < 96
-}
 
 const arm64Program = `package main
 
@@ -206,7 +46,7 @@ func main() {
 }
 `
 
-// openArm64 opens a program for arm64, which is known as long as the test runs.
+// openArm64 opens a program for arm64.
 func openArm64(t *testing.T) *offsets.Binary {
 	t.Helper()
 	dir := t.TempDir()
@@ -219,11 +59,6 @@ func openArm64(t *testing.T) *offsets.Binary {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build for arm64: %v\n%s", err, out)
 	}
-	if _, err := offsets.Open(path); err == nil || !strings.Contains(err.Error(), "EM_AARCH64") {
-		t.Errorf("a processor that is not known: %v", err)
-	}
-	processors.All[elf.EM_AARCH64] = arm64{}
-	t.Cleanup(func() { delete(processors.All, elf.EM_AARCH64) })
 	b, err := offsets.Open(path)
 	if err != nil {
 		t.Fatal(err)

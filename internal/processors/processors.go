@@ -6,17 +6,23 @@ import (
 
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/arch/amd64"
+	"github.com/ftgo/ftgo/offsets/arch/arm64"
 )
 
-// All are they, by what the ELF header says.
-var All = map[elf.Machine]arch.Processor{elf.EM_X86_64: amd64.Processor}
+var known = []arch.Processor{amd64.Processor, arm64.Processor}
 
-// Example is a register's fetcharg, for messages.
-var Example = amd64.Processor.Machine().Filler.Fetch()
+// All are they, by what the ELF header says.
+var All = map[elf.Machine]arch.Processor{elf.EM_X86_64: amd64.Processor, elf.EM_AARCH64: arm64.Processor}
+
+// Names and Example are for messages: their names, and a register's fetcharg.
+var (
+	Names   = amd64.Processor.Machine().Name + " and " + arm64.Processor.Machine().Name
+	Example = amd64.Processor.Machine().Filler.Fetch()
+)
 
 // Find returns the first of which something is so, nil if there is none.
 func Find(is func(arch.Processor) bool) arch.Processor {
-	for _, p := range All {
+	for _, p := range known {
 		if is(p) {
 			return p
 		}

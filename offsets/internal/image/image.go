@@ -120,10 +120,10 @@ func parseELF(r io.ReaderAt, most uint64) (*elf.File, error) {
 		return nil, errors.New("truncated ELF file")
 	}
 	if elf.Class(ident[elf.EI_CLASS]) == elf.ELFCLASS32 {
-		return nil, errors.New("32-bit ELF file: only 64-bit x86-64 is supported")
+		return nil, errors.New("32-bit ELF file: only " + processors.Names + " are supported")
 	}
 	if m := elf.Machine(binary.LittleEndian.Uint16(ident[18:])); processors.All[m] == nil {
-		return nil, fmt.Errorf("ELF file for %s: only x86-64 is supported", m)
+		return nil, fmt.Errorf("ELF file for %s: only %s are supported", m, processors.Names)
 	}
 	var ef *elf.File
 	if err = checkHeaders(r, most); err == nil {

@@ -1,0 +1,112 @@
+package arm64
+
+// class is what is to be known of an instruction word.
+type class uint8
+
+const (
+	step      class = iota // goes on to the next; kernels single-step a copy
+	nop                    // simulated since Linux 6.13
+	address                // ADR, ADRP: simulated
+	jump                   // B: simulated, as are all branches but those of pointer authentication
+	condJump               // B.cond, CBZ, CBNZ, TBZ, TBNZ
+	call                   // BL
+	callReg                // BLR
+	jumpReg                // BR
+	ret                    // RET, of any register
+	authRet                // RETAA, RETAB: refused
+	authCall               // BLRAA ...: refused
+	authJump               // BRAA ...: refused
+	newCond                // BC.cond, CB<cc>: kernels single-step the copy, which branches relative to itself
+	system                 // SVC: refused
+	refused                // goes on to the next, but not every kernel takes a probe there
+	literal                // LDR (literal)
+	loadEx                 // LDXR ...: refused
+	storeEx                // STXR ...: refused
+	trap                   // BRK, HLT, HVC, SMC, DCPS, ERET, UDF
+	undefined              // unallocated
+)
+
+// mask is a class of the words that have a value in some bits.
+type mask struct {
+	bits, value uint32
+	class       class
+}
+
+// masks are from the Arm Architecture Reference Manual (DDI 0487), C4.1. The first that fits counts; words that
+// fit none go on to the next, whatever they do. What kernels make of them is in arch/arm64/kernel/probes/decode-insn.c
+// of Linux 5.10 to 6.18: aarch64_insn_is_steppable and arm_probe_decode_insn.
+var masks = []mask{
+	{0xfc000000, 0x14000000, jump},
+	{0xfc000000, 0x94000000, call},
+	{0xff000010, 0x54000000, condJump}, // B.cond
+	{0x7c000000, 0x34000000, condJump}, // CBZ, CBNZ, TBZ, TBNZ
+	{0x7e000000, 0x74000000, newCond},  // CB<cc> (FEAT_CMPBR)
+	{0xff000010, 0x54000010, newCond},  // BC.cond (FEAT_HBC)
+	{0xff00001f, 0x5500001f, authRet},  // RETAASPPC, RETABSPPC (FEAT_PAuth_LR)
+	{0xfffffc1f, 0xd61f0000, jumpReg},
+	{0xfffffc1f, 0xd63f0000, callReg},
+	{0xfffffc1f, 0xd65f0000, ret},
+	{0xfefff800, 0xd61f0800, authJump}, // BRAA, BRAB, BRAAZ, BRABZ
+	{0xfefff800, 0xd63f0800, authCall}, // BLRAA ...
+	{0xfffffbe0, 0xd65f0be0, authRet},  // RETAA, RETAB, RETAASPPCR
+	{0xfe000000, 0xd6000000, trap},     // ERET, DRPS
+	{0x1f000000, 0x10000000, address},
+	{0x3b000000, 0x18000000, literal}, // LDR, LDRSW, PRFM (literal), of SIMD registers, too
+	{0xbfa00000, 0x08200000, refused}, // CASP
+	{0x3fc00000, 0x08400000, loadEx},  // LDXR, LDAXR, LDXP, LDAXP
+	{0x3fc00000, 0x08000000, storeEx}, // STXR, STLXR, STXP, STLXP
+	{0x3b200c00, 0x19000400, refused}, // CPY, SET (FEAT_MOPS)
+	{0xff00001f, 0xd4000001, system},  // SVC
+	{0xff000000, 0xd4000000, trap},
+	{0xffffffff, 0xd503201f, nop},
+	{0xffffff3f, 0xd503241f, step},    // BTI
+	{0xffffffbf, 0xd503233f, step},    // PACIASP, PACIBSP
+	{0xffffffbf, 0xd503231f, step},    // PACIAZ, PACIBZ
+	{0xffffffff, 0xd50320ff, step},    // XPACLRI
+	{0xffffffbf, 0xd503211f, step},    // PACIA1716, PACIB1716
+	{0xfffff01f, 0xd503201f, refused}, // other hints: YIELD, WFE, CSDB, AUTIASP ...
+	{0xfff8f01f, 0xd500401f, refused}, // MSR (immediate)
+	{0xfff00000, 0xd5100000, refused}, // MSR (register)
+	{0xffff0000, 0x00000000, trap},    // UDF
+	{0x9e000000, 0x00000000, undefined},
+	{0x1e000000, 0x02000000, undefined},
+	{0x1e000000, 0x06000000, undefined},
+	{0xfe000000, 0xbe000000, undefined}, // what Go's assembler makes of UNDEF (case 90 of asmout in cmd/internal/obj/arm64/asm7.go)
+}
+
+// byTop are the masks that words may fit, by their upper eight bits.
+var byTop = func() (lists [256][]mask) {
+	for top := range lists {
+		for _, m := range masks {
+			if common := m.bits >> 24; uint32(top)&common == m.value>>24 {
+				lists[top] = append(lists[top], m)
+			}
+		}
+	}
+	return lists
+}()
+
+func classify(w uint32) class {
+	for _, m := range byTop[w>>24] {
+		if w&m.bits == m.value {
+			return m.class
+		}
+	}
+	return step
+}
+
+// signed is a field of a word, as a signed number.
+func signed(w uint32, at, bits uint) int64 { return int64(w) << (64 - bits - at) >> (64 - bits) }
+
+// target is where a direct branch leads, from the instruction on.
+func target(w uint32) int64 {
+	switch {
+	case w&0x7c000000 == 0x14000000: // B, BL
+		return 4 * signed(w, 0, 26)
+	case w&0x7e000000 == 0x36000000: // TBZ, TBNZ
+		return 4 * signed(w, 5, 14)
+	case w&0x7e000000 == 0x74000000: // CB<cc>
+		return 4 * signed(w, 5, 9)
+	}
+	return 4 * signed(w, 5, 19)
+}
