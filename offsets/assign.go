@@ -109,7 +109,15 @@ func (a *assignment) inRegisters(parts []arch.Part, registers []arch.Reg) (piece
 	for _, p := range parts {
 		piece := Piece{Offset: p.Offset, Size: p.Size}
 		switch {
-		case p.Float && floats == a.conv.Floats, !p.Float && ints == len(registers):
+		case p.Float && floats == a.conv.Floats:
+			if a.conv.InOrder {
+				a.floats = floats
+			}
+			return nil, false
+		case !p.Float && ints == len(registers):
+			if a.conv.InOrder {
+				a.ints = ints
+			}
 			return nil, false
 		case p.Float:
 			floats++

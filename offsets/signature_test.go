@@ -156,9 +156,41 @@ func TestSignature(t *testing.T) {
 	}
 }
 
+// onArm64 are the registers that hold on arm64 what those of goSignatures do.
+var onArm64 = strings.NewReplacer("ax/", "x0/", "bx/", "x1/", "cx/", "x2/", "di/", "x3/", "si/", "x4/", "r8/", "x5/", "r9/", "x6/", "r10/", "x7/", "r11/", "x8/", "(dx)", "(x26)")
+
+// moreOnArm64 are the parameters and results of goSignatures that the registers of arm64 suffice for.
+var moreOnArm64 = map[string][2]string{
+	"main.many": {
+		"a=x0/8 b=x1/8 c=x2/8 d=x3/8 e=x4/8 f=x5/8 g=x6/8 h=x7/8 i=x8/8 j=x9/8 k=x10/8",
+		"r0=x0/8 r1=x1/8 r2=x2/8 r3=x3/8 r4=x4/8 r5=x5/8 r6=x6/8 r7=x7/8 r8=x8/8 r9=x9/8",
+	},
+	"main.spill":      {"a=x0/8 b=x1/8 c=x2/8 d=x3/8 e=x4/8 f=x5/8 g=x6/8 s=x7/8,x8/8,x9/8 last=x10/1", "n=x0/8 m=x1/8,x2/8"},
+	"main.references": {"m=x0/8 c=x1/8 f=x2/8 e=x3/8,x4/8 n=x5/8,x6/8 a=x7/8,x8/8 p=x9/8", "r0=x0/8 r1=x1/8"},
+}
+
+// TestArm64Signature: so they are in programs for another processor, which has passed them in registers since Go 1.18.
+func TestArm64Signature(t *testing.T) {
+	for _, version := range []string{"1.16.15", "1.17.13", "1.18.10", "1.20.14", "1.22.12", "1.24.6", fixture.Current} {
+		for _, flags := range []string{"", "-gcflags=-N -l"} {
+			t.Run(strings.TrimSpace(version+" "+flags), func(t *testing.T) {
+				b := openPath(t, fixture.BuildFor(t, "arm64", version, "signatures", flagList(flags)...))
+				checkSignatures(t, b, strings.Contains(flags, "-N"))
+			})
+		}
+	}
+}
+
 func checkSignatures(t *testing.T, b *Binary, unoptimized bool) {
 	minor, _ := b.GoVersion()
+	firstRegisters := b.Processor().Machine().FirstRegisters
 	for _, want := range goSignatures {
+		if b.Processor().Machine().Name == "arm64" {
+			want.params, want.results, want.captured = onArm64.Replace(want.params), onArm64.Replace(want.results), onArm64.Replace(want.captured)
+			if more, ok := moreOnArm64[want.name]; ok {
+				want.params, want.results = more[0], more[1]
+			}
+		}
 		params, results := want.params, want.results
 		if minor < firstRegisters {
 			params, results = want.params0, want.results0
@@ -169,7 +201,7 @@ func checkSignatures(t *testing.T, b *Binary, unoptimized bool) {
 		if minor < 10 && !want.unnamed && results != "" {
 			params, results = params+" "+results, ""
 		}
-		optimized17 := minor == firstRegisters && !unoptimized
+		optimized17 := minor == 17 && minor == firstRegisters && !unoptimized
 		if optimized17 {
 			results = ""
 		}

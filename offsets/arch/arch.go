@@ -226,6 +226,9 @@ type CallConv struct {
 	Ints, IntResults []Reg
 	// Floats is the number of registers for floating point, which can't be fetched.
 	Floats int
+	// InOrder: once there are too few registers of a kind for a value, those that are left hold no
+	// other one's, either.
+	InOrder bool
 	// StackArgs is how far arguments on the stack are above SP where the function begins,
 	// Outgoing where it is called.
 	StackArgs, Outgoing int64

@@ -18,6 +18,7 @@ import (
 const (
 	attrGoKind          = dwarf.Attr(0x2900)
 	attrGoElem          = dwarf.Attr(0x2902)
+	attrVector          = dwarf.Attr(0x2107) // DW_AT_GNU_vector
 	attrGoEmbedded      = dwarf.Attr(0x2903)
 	attrGoDictIndex     = dwarf.Attr(0x2906)
 	attrGoClosureOffset = dwarf.Attr(0x2907)
@@ -215,6 +216,9 @@ func (d *Info) nameOf(at dwarf.Offset) string {
 
 func (d *Info) arrayType(name string, size int64, e *dwarf.Entry, depth int) *gotype.Type {
 	unknown := Unknown(cmp.Or(name, "[]?"), size)
+	if val[bool](e, attrVector) {
+		return unknown // calling conventions have rules of their own for a register of several numbers
+	}
 	to := ref(e, dwarf.AttrType)
 	count := int64(-1)
 	for sub, err := range d.below(e) {
