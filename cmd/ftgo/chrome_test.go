@@ -224,7 +224,7 @@ func TestKernelChromeWith(t *testing.T) {
 	for _, e := range checkChrome(t, r.stdout) {
 		got[e.Ph+" "+e.Name]++
 	}
-	if got["i syscalls:sys_enter_getppid"] != 9*n || got["i syscalls:sys_enter_getpgrp"] != n || got["X main.once"] != 3*n || got["X main.relay"] != 4 || got["i sched:sched_switch"] == 0 {
+	if got["i syscalls:sys_enter_getppid"] != 9*n || got["i syscalls:sys_enter_getpgid"] != n || got["X main.once"] != 3*n || got["X main.relay"] != 4 || got["i sched:sched_switch"] == 0 {
 		t.Errorf("%v", got)
 	}
 }

@@ -62,7 +62,7 @@ func TestKernelWith(t *testing.T) {
 			}
 			want := map[string]int{
 				"getppid main.once": 3 * n, "getppid main.around": 2 * n, "getppid main.relay": 4 * n,
-				"getpgrp main.other": n, "getsid <nil>": n, "signal:signal_generate main.poke": n,
+				"getpgid main.other": n, "getsid <nil>": n, "signal:signal_generate main.poke": n,
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("events\n%v\nwant\n%v", got, want)
@@ -123,8 +123,8 @@ func TestKernelWithCoroutine(t *testing.T) {
 	}
 	// At least what follows a hit is known: main.seen in main.pull, the begin of
 	// main.generate. A goroutine that the scheduler has taken off and on again is, too.
-	ppid, pgrp := got["getppid main.pull true"], got["getpgrp main.generate true"]
-	if r.code != 0 || ppid < 101 || pgrp < 1 || ppid+got["getppid <nil> false"] != 202 || pgrp+got["getpgrp <nil> false"] != 202 {
+	ppid, pgrp := got["getppid main.pull true"], got["getpgid main.generate true"]
+	if r.code != 0 || ppid < 101 || pgrp < 1 || ppid+got["getppid <nil> false"] != 202 || pgrp+got["getpgid <nil> false"] != 202 {
 		t.Errorf("status %d, events %v\n%s", r.code, got, r.stderr)
 	}
 }
@@ -180,7 +180,7 @@ func TestKernelWithCounts(t *testing.T) {
 		"main.once":   "map[syscalls:sys_enter_getppid:303]",
 		"main.around": "map[syscalls:sys_enter_getppid:202]",
 		"main.relay":  "map[syscalls:sys_enter_getppid:404]",
-		"main.other":  "map[syscalls:sys_enter_getpgrp:101]",
+		"main.other":  "map[syscalls:sys_enter_getpgid:101]",
 	}
 	functions := jsonLines(t, r.stdout, "function")
 	if r.code != 0 || len(functions) != len(want) {

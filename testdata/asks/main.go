@@ -45,7 +45,7 @@ func relay(n int, from <-chan bool, to chan<- bool) int {
 
 //go:noinline
 func other() int {
-	ask(syscall.SYS_GETPGRP)
+	ask(syscall.SYS_GETPGID)
 	return 1
 }
 

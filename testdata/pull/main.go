@@ -12,11 +12,11 @@ func ask(number uintptr) { syscall.RawSyscall(number, 0, 0, 0) }
 //go:noinline
 func generate(yield func(int) bool) {
 	for i := range 101 {
-		ask(syscall.SYS_GETPGRP)
+		ask(syscall.SYS_GETPGID)
 		if !yield(i) {
 			return
 		}
-		ask(syscall.SYS_GETPGRP)
+		ask(syscall.SYS_GETPGID)
 	}
 }
 
