@@ -24,21 +24,6 @@ var (
 	}
 )
 
-// variant is a way to build.
-type variant struct {
-	name  string
-	flags []string
-	cgo   bool
-}
-
-var variants = []variant{
-	{name: "default"},
-	{name: `-ldflags "-s -w"`, flags: []string{"-ldflags", "-s -w"}},
-	{name: "-buildmode=pie", flags: []string{"-buildmode=pie"}, cgo: true}, // the C linker makes PIE of old versions
-	{name: `-gcflags "-N -l"`, flags: []string{"-gcflags", "-N -l"}},
-	{name: "cgo, external linking", flags: []string{"-tags", "exactcgo", "-ldflags", "-linkmode=external"}, cgo: true},
-}
-
 // TestKernelToolchains counts the exactness target built by many toolchains in many
 // ways. With FTGO_TEST_LONG=all it takes all of them, and with FTGO_MATRIX=FILE it
 // writes the table of docs/toolchains.md.
@@ -50,18 +35,18 @@ func TestKernelToolchains(t *testing.T) {
 	}
 	cells := make(map[string]string)
 	for _, version := range versions {
-		for i, v := range variants {
+		for i, v := range fixture.Variants {
 			// The old are slow to build and to trace: short runs take every variant
 			// with some version, not with each.
-			if len(versions) != len(allVersions) && i > 0 && version != "1.12.17" && version != "1.20.14" && version != fixture.Current && i != len(version)%len(variants) {
+			if len(versions) != len(allVersions) && i > 0 && version != "1.12.17" && version != "1.20.14" && version != fixture.Current && i != len(version)%len(fixture.Variants) {
 				continue
 			}
-			t.Run(version+"/"+v.name, func(t *testing.T) {
+			t.Run(version+"/"+v.Name, func(t *testing.T) {
 				if i > 1 {
 					fixture.NeedLong(t)
 				}
-				cells[version+v.name] = "**failed**"
-				cells[version+v.name] = observeToolchain(t, version, v)
+				cells[version+v.Name] = "**failed**"
+				cells[version+v.Name] = observeToolchain(t, version, v)
 			})
 		}
 	}
@@ -76,15 +61,15 @@ func TestKernelToolchains(t *testing.T) {
 }
 
 // observeToolchain returns the text of a cell of the table.
-func observeToolchain(t *testing.T, version string, v variant) string {
-	if v.cgo {
+func observeToolchain(t *testing.T, version string, v fixture.Variant) string {
+	if v.Cgo {
 		t.Setenv("CGO_ENABLED", "1")
 		t.Setenv("CC", oldCC(t, version))
 	}
-	target, err := fixture.TryBuildWith(t, version, "exact", v.flags...)
+	target, err := fixture.TryBuildWith(t, version, "exact", v.Flags...)
 	if err != nil {
 		// Go 1.5 knows no PIE on amd64; that is the only hole there may be.
-		if version == "1.5.4" && v.name == "-buildmode=pie" && strings.Contains(err.Error(), "not supported") {
+		if version == "1.5.4" && v.Name == "-buildmode=pie" && strings.Contains(err.Error(), "not supported") {
 			return "not in this version"
 		}
 		t.Fatal(err)
@@ -93,7 +78,7 @@ func observeToolchain(t *testing.T, version string, v variant) string {
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)
 	}
-	if strings.Contains(v.name, "-s -w") {
+	if strings.Contains(v.Name, "-s -w") {
 		sameStripped(t, version, o, b)
 	} else {
 		same(t, o, b)
@@ -105,7 +90,11 @@ func observeToolchain(t *testing.T, version string, v variant) string {
 	for _, f := range b.Functions {
 		calls += f.Calls
 	}
-	return fmt.Sprintf("exact: %d functions, %d calls", len(b.Functions), calls)
+	cell := fmt.Sprintf("exact: %d functions, %d calls", len(b.Functions), calls)
+	if !t.Failed() {
+		t.Log(cell) // scripts/trials reads it
+	}
+	return cell
 }
 
 // sameStripped is same for programs whose names come from pclntab, which prints the
@@ -145,17 +134,18 @@ func matrix(versions []string, cells map[string]string) string {
 What ` + "`ftgo probe`" + ` counts of a program that keeps its own books (` + "`testdata/exact`" + `: recursion, stack
 growth and shrinking, panics, Goexit, goroutines that change threads, methods, generics, closures), built by
 each version of Go in each way. "exact" means: calls, completed, unwound and open are the program's own
-numbers for every function, and nothing was lost. Made by ` + "`scripts/toolchain-matrix`" + `.
+numbers for every function, and nothing was lost. Made by ` + "`scripts/toolchain-matrix`" + `, on x86-64:
+[toolchains-arm64.md](toolchains-arm64.md) has programs for arm64.
 
 | Go |`)
-	for _, v := range variants {
-		b.WriteString(" " + v.name + " |")
+	for _, v := range fixture.Variants {
+		b.WriteString(" " + v.Name + " |")
 	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", len(variants)) + "\n")
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(fixture.Variants)) + "\n")
 	for _, version := range versions {
 		b.WriteString("| " + version + " |")
-		for _, v := range variants {
-			b.WriteString(" " + cells[version+v.name] + " |")
+		for _, v := range fixture.Variants {
+			b.WriteString(" " + cells[version+v.Name] + " |")
 		}
 		b.WriteString("\n")
 	}

@@ -13,11 +13,12 @@ import (
 	"time"
 )
 
-// TestTrialKernels writes docs/kernels.md from what the kernel tests have said: of each kernel
+// TestTrialKernels writes docs/kernels.md, or docs/kernels-arm64.md, from what the kernel tests have
+// said. Its arguments are the processor, by its GOARCH, and of each kernel
 // ABOUT=FILE, where FILE has lines of "go tool test2json", and ABOUT may be empty.
 func TestTrialKernels(t *testing.T) {
 	var runs []*kernelRun
-	for _, arg := range flag.Args() {
+	for _, arg := range flag.Args()[1:] {
 		about, name, ok := strings.Cut(arg, "=")
 		if !ok {
 			t.Fatalf("parse %q: not ABOUT=FILE", arg)
@@ -31,7 +32,7 @@ func TestTrialKernels(t *testing.T) {
 			fmt.Fprintf(os.Stderr, "kernel-matrix: %s: failed: %s\n", r.kernel, strings.Join(failed, ", "))
 		}
 	}
-	check(t, os.WriteFile(rooted(*page), []byte(kernelPage(runs)), 0o644))
+	check(t, os.WriteFile(rooted(*page), []byte(kernelPage(flag.Arg(0), runs)), 0o644))
 }
 
 // event is a line of test2json (go doc test2json).
@@ -129,16 +130,28 @@ tracefs of its own (TestKernelBelowDebugfs). Texts and files that they have othe
 tests without a kernel.
 `
 
-// kernelPage is docs/kernels.md.
-func kernelPage(runs []*kernelRun) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, `# Kernels
+// kernelHeads are how the page of a processor begins.
+var kernelHeads = map[string]string{
+	"amd64": `# Kernels
 
 The tests that need a kernel (TestKernel...), each on real ones: Debian's under QEMU, others there as their rows
 tell, and the one of the machine that ran them. They compare counts, latencies and values with what the traced programs say of
-themselves. Made by `+"`scripts/kernel-matrix`"+` on %s; `+"`scripts/vm KERNEL -- COMMAND`"+`
-boots one by hand.
+themselves. Made by ` + "`scripts/kernel-matrix` on %s; `scripts/vm KERNEL -- COMMAND`" + `
+boots one by hand. [kernels-arm64.md](kernels-arm64.md) has those for arm64.
+`,
+	"arm64": `# Kernels for arm64
 
+The tests that need a kernel (TestKernel...), on Debian's kernels for arm64, and **only under QEMU**, on an x86-64
+machine: two emulated CPUs, which take turns. Nothing was tried on arm64 hardware. The tests compare counts, latencies and
+values with what the traced programs say of themselves. Made by ` + "`scripts/kernel-matrix` on %s;\n`scripts/vm KERNEL-arm64 -- COMMAND`" + `
+boots one by hand. [kernels.md](kernels.md) has those for x86-64.
+`,
+}
+
+// kernelPage is a page of the kernels for a processor.
+func kernelPage(goarch string, runs []*kernelRun) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, kernelHeads[goarch]+`
 | kernel | passed | failed | skipped | found of what ftgo makes use of |
 |---|---|---|---|---|
 `, time.Now().UTC().Format(time.DateOnly))
@@ -159,7 +172,9 @@ boots one by hand.
 	if not := os.Getenv("FTGO_MATRIX_ELSEWHERE"); not != "" && not != "^$" {
 		fmt.Fprintf(&b, "\nLeft out under QEMU, since little of it depends on the kernel, or it takes an emulated CPU too long: `%s`.\nHow calls' times are divided (--sched) is compared there, but not required: the host takes an emulated CPU away at any moment.\n", not)
 	}
-	b.WriteString(older)
+	if goarch == "amd64" {
+		b.WriteString(older)
+	}
 	b.WriteString("\n## Skipped\n\n| tests | on | why |\n|---|---|---|\n")
 	b.WriteString(skips(runs))
 	b.WriteString("\n## Passed\n\n")
