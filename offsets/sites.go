@@ -47,6 +47,9 @@ type Sites struct {
 	// CheckOnly: Entry may be executed again where a goroutine is preempted, so that Check
 	// alone tells of calls.
 	CheckOnly bool
+	// First and Again, nil if they are not known, count calls without a look at flags: there are as many as
+	// First is executed, a jump of the stack check, less how often Again is, where the check has failed.
+	First, Again *Site
 	// Branch is an instruction that may stand for Entry if the kernel emulates it, and not Entry:
 	// a branch, or a push, that is executed exactly once per call as well (unless Restarts), with
 	// SP, the frame pointer and g as they are at Entry. It is nil if there is none; only
@@ -83,11 +86,12 @@ func (b *Binary) Sites(f *Func) (*Sites, error) {
 func (c *Code) sites() (s *Sites, err error) {
 	whole, p := &c.flow.Parts[0], c.processor
 	s = &Sites{}
-	entry, restarts := 0, slices.Contains(c.flow.Landings, 0)
+	entry, late, restarts := 0, false, slices.Contains(c.flow.Landings, 0)
 	if c.fn.ABI == SystemV {
 		s.Restarts, s.SplitStack = restarts, p.SplitsStack(whole.Code)
 	} else if check, ok := p.StackCheck(whole.Code); !ok {
 		s.Restarts = restarts
+		entry, late = c.unrepeated()
 	} else {
 		if !whole.Boundary[check.Jump] || !whole.Boundary[check.Post] {
 			return nil, errors.New("stack check not on an instruction boundary")
@@ -96,13 +100,14 @@ func (c *Code) sites() (s *Sites, err error) {
 		if jump, err := c.at(check.Jump); err == nil {
 			jump.cond = p.Passed()
 			s.Check, s.CheckOnly = &jump, check.Repeats
+			s.First, s.Again = c.counters(check)
 		}
 	}
 	if s.Entry, s.Late, err = c.entry(entry); err != nil {
 		return nil, err
 	}
-	if s.Check == nil && entry == 0 && s.Entry.cost.Stepped() {
-		s.Branch, s.Intact = c.branch()
+	if s.Late = s.Late || late; s.Check == nil && entry < len(whole.Code) && s.Entry.cost.Stepped() {
+		s.Branch, s.Intact = c.branch(entry)
 	}
 	add := func(to *[]Site, from int, ends []int) {
 		*to = slices.Grow(*to, len(ends)) // which files make many of that mean harm
@@ -144,13 +149,40 @@ func (c *Code) entry(at int) (s Site, late bool, err error) {
 	}
 }
 
-// branch finds what may stand for Entry in a function without a stack check: the first branch or
-// push, if every call executes it exactly once. That is so as execution comes straight to it from
+// counters are the sites that count calls of a function with a stack check, if both are emulated.
+func (c *Code) counters(check arch.Check) (first, again *Site) {
+	if check.Again == 0 {
+		return nil, nil
+	}
+	f, err1 := c.at(check.First)
+	a, err2 := c.at(check.Again)
+	if err1 != nil || err2 != nil || !f.cost.Emulated || !a.cost.Emulated {
+		return nil, nil
+	}
+	return &f, &a
+}
+
+// unrepeated finds the first instruction of a function without a stack check that no preemption repeats. What comes
+// before it may have changed arguments: then it is late.
+func (c *Code) unrepeated() (at int, late bool) {
+	code := c.flow.Parts[0].Code
+	for at, in := range flow.Instructions(c.processor, code) {
+		e := c.processor.Effects(code[at:])
+		if !e.Repeats || at+in.Len == len(code) || slices.Contains(c.flow.Landings, at+in.Len) {
+			return at, late
+		}
+		late = late || !e.KeepsRegisters || !e.KeepsMemory
+	}
+	return 0, false
+}
+
+// branch finds what may stand for Entry in a function without a stack check, from the instruction at from on:
+// the first that kernels emulate, if every call executes it exactly once. That is so as execution comes straight to it from
 // the function's start, with nothing on the way that could raise a signal (whose handler need not
 // come back, as after a nil pointer) or that anything jumps to. SP, the frame pointer and g are
 // as they were at the start; intact tells that all general registers and memory are. (FirstBranch
 // is for another purpose: SP may have changed there, and more may be written.)
-func (c *Code) branch() (branch *Site, intact bool) {
+func (c *Code) branch(from int) (branch *Site, intact bool) {
 	code, p := c.flow.Parts[0].Code, c.processor
 	if c.flow.Switches {
 		return nil, false // where to is not known
@@ -160,14 +192,14 @@ func (c *Code) branch() (branch *Site, intact bool) {
 		if at > 0 && slices.Contains(c.flow.Landings, at) {
 			break
 		}
-		if !in.Kind.GoesOn() || p.Cost(code, at).Later != "" {
+		e := p.Effects(code[at:])
+		if !in.Kind.GoesOn() || at > from && !e.Repeats && emulated(in.Kind, p.Cost(code, at)) {
 			s, err := c.at(at)
-			if err != nil || in.Kind == arch.Call || s.cost.Stepped() {
+			if err != nil || in.Kind == arch.Call || in.Kind == arch.IndirectCall || s.cost.Stepped() {
 				break
 			}
 			return &s, intact
 		}
-		e := p.Effects(code[at:])
 		if !e.KeepsFrame {
 			break
 		}
@@ -175,6 +207,9 @@ func (c *Code) branch() (branch *Site, intact bool) {
 	}
 	return nil, false
 }
+
+// emulated tells whether kernels, or newer ones, emulate an instruction that does something and goes on to the next.
+func emulated(k arch.Kind, c arch.Cost) bool { return c.Later != "" || c.Emulated && k != arch.Nop }
 
 // FirstBranch returns the function's first conditional jump, if each call comes by it exactly
 // once, and with all registers but SP, the frame pointer and the flags as they were at the

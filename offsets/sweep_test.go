@@ -121,7 +121,7 @@ func TestBranchSite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, intact := f.branch()
+			s, intact := f.branch(0)
 			at := none
 			if s != nil {
 				at = int(s.Addr())

@@ -199,9 +199,9 @@ func (c *planner) entry(f *Function) (Kind, offsets.Site) {
 	return kind, site
 }
 
-// endsAt tells whether calls may end at a site, other than by a RET.
+// endsAt tells whether calls may end at a site.
 func endsAt(s *offsets.Sites, site offsets.Site) bool {
-	return slices.Contains(s.Tails, site) || slices.Contains(s.CondTails, site)
+	return slices.Contains(s.Returns, site) || slices.Contains(s.Tails, site) || slices.Contains(s.CondTails, site)
 }
 
 // fetched tells whether anything is fetched where calls begin.

@@ -79,6 +79,7 @@ const (
 	IndirectCall             // through a register or memory
 	Trap                     // raises an exception
 	Nop                      // goes on to the next instruction, and does nothing else
+	Literal                  // loads data from a known address near, and goes on to the next instruction
 	// SwitchJump is an indirect jump of a form that Go's compiler makes for switch
 	// statements and for nothing else.
 	SwitchJump
@@ -92,7 +93,7 @@ type Cond uint8
 const NoCond Cond = 0xff
 
 // GoesOn tells whether execution can do nothing but go on to the next instruction.
-func (k Kind) GoesOn() bool { return k == Other || k == Nop }
+func (k Kind) GoesOn() bool { return k == Other || k == Nop || k == Literal }
 
 // Indirect tells whether it is a jump through a register or memory.
 func (k Kind) Indirect() bool { return k == IndirectJump || k == SwitchJump }
@@ -103,7 +104,8 @@ type Inst struct {
 	Len  int // in bytes
 	Kind Kind
 	Cond Cond
-	// To is where a direct branch leads, counted from the start of the instruction.
+	// To is where a direct branch leads, or the data of a Literal is, counted from the start of the
+	// instruction.
 	To int64
 }
 
@@ -135,6 +137,10 @@ type Check struct {
 	Post int
 	// Repeats: Post may run again after a preemption, so that Jump alone tells of calls.
 	Repeats bool
+	// First is the offset of the check's first conditional jump, Again that of the call of
+	// runtime.morestack, which each failed check comes by: the function is called as often as First runs, less
+	// how often Again does. Both are 0 if that is not known.
+	First, Again int
 }
 
 // Spill is a register of an argument, "" for one of floating point, and the place on the stack
@@ -149,11 +155,14 @@ type Effects struct {
 	// KeepsFrame: it raises no signal, and writes neither the stack pointer nor the frame
 	// pointer, neither the register that holds g nor the return address.
 	KeepsFrame bool
-	// KeepsRegisters: it writes no register but flags, stack and frame pointer, and those
-	// that no probe can fetch.
+	// KeepsRegisters: it writes no register but flags, stack and frame pointer, those that never
+	// have an argument, and those that no probe can fetch.
 	KeepsRegisters bool
 	// KeepsMemory: it writes none.
 	KeepsMemory bool
+	// Repeats: it may be the first of some that Go's assembler makes of one, and runs again if a goroutine is
+	// preempted before the last of them.
+	Repeats bool
 }
 
 // Reference is where data may be that an instruction refers to in one program, and in another. If it

@@ -61,37 +61,59 @@ func (processor) Decode(code []byte) (in arch.Inst, err error) {
 		}
 	case ret, authRet:
 		in.Kind = arch.Return
+	case literal:
+		in.Kind, in.To = arch.Literal, target(w)
 	case trap:
 		in.Kind = arch.Trap
 	}
 	return in, nil
 }
 
-// Trim: Go's linker fills the room up to the next function with zeros, and counts them in the size of symbols.
+// Trim takes off what is no code: Go's linker fills the room up to the next function with zeros, and counts
+// them in the size of symbols; up to 1.21 constants come before them (flushpool in
+// cmd/internal/obj/arm64/asm7.go), to which loads refer, or nothing. They begin behind an instruction that
+// does not go on to the next, and no branch leads there or beyond.
 func (processor) Trim(function []byte) int {
 	n := len(function) &^ (size - 1)
 	for n > size && word(function[n-size:]) == 0 {
 		n -= size
 	}
+	end, far, data := 0, 0, n
+	for at := 0; at < n; at += size {
+		w := word(function[at:])
+		c := classify(w)
+		if (c == undefined || at == data) && end > 0 {
+			if far < end {
+				return end
+			}
+			return n
+		}
+		switch c {
+		case jump, condJump, newCond:
+			if to := at + int(target(w)); to < n {
+				far = max(far, to)
+			}
+		case literal:
+			if to := at + int(target(w)); to > at {
+				data = min(data, to)
+			}
+		}
+		if !goesOn(c) {
+			end = at + size
+		}
+	}
 	return n
 }
 
-// Alike compares the bytes.
-func (processor) Alike(x, y []byte, _ uint64, _ func(arch.Reference) bool) (at int, ok bool) {
-	for at < len(x) && at < len(y) && x[at] == y[at] {
-		at++
+// goesOn tells whether the next instruction may be executed after one.
+func goesOn(c class) bool {
+	switch c {
+	case jump, jumpReg, authJump, ret, authRet, trap, undefined:
+		return false
 	}
-	return at &^ (size - 1), at == len(x) && at == len(y)
+	return true
 }
 
-// Leads does not know.
-func (processor) Leads(uint64, arch.Way) (inside, ok bool) { return false, false }
-
-// Read knows none.
-func (processor) Read([]byte) []arch.Reg { return nil }
-
-// Spilled knows none.
-func (processor) Spilled([]byte, arch.Check) (spills []arch.Spill, ok bool) { return nil, false }
-
-// SplitsStack knows no such code.
+// SplitsStack: GCC splits no stack on this processor (TARGET_SUPPORTS_SPLIT_STACK is defined in
+// gcc/config of i386, rs6000 and s390 only).
 func (processor) SplitsStack([]byte) bool { return false }

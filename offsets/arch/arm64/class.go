@@ -32,6 +32,9 @@ type mask struct {
 	class       class
 }
 
+// hints are instructions that older processors take for NOP.
+var hints = mask{bits: 0xfffff01f, value: 0xd503201f}
+
 // masks are from the Arm Architecture Reference Manual (DDI 0487), C4.1. The first that fits counts; words that
 // fit none go on to the next, whatever they do. What kernels make of them is in arch/arm64/kernel/probes/decode-insn.c
 // of Linux 5.10 to 6.18: aarch64_insn_is_steppable and arm_probe_decode_insn.
@@ -59,19 +62,19 @@ var masks = []mask{
 	{0xff00001f, 0xd4000001, system},  // SVC
 	{0xff000000, 0xd4000000, trap},
 	{0xffffffff, 0xd503201f, nop},
-	{0xffffff3f, 0xd503241f, step},    // BTI
-	{0xffffffbf, 0xd503233f, step},    // PACIASP, PACIBSP
-	{0xffffffbf, 0xd503231f, step},    // PACIAZ, PACIBZ
-	{0xffffffff, 0xd50320ff, step},    // XPACLRI
-	{0xffffffbf, 0xd503211f, step},    // PACIA1716, PACIB1716
-	{0xfffff01f, 0xd503201f, refused}, // other hints: YIELD, WFE, CSDB, AUTIASP ...
-	{0xfff8f01f, 0xd500401f, refused}, // MSR (immediate)
-	{0xfff00000, 0xd5100000, refused}, // MSR (register)
-	{0xffff0000, 0x00000000, trap},    // UDF
+	{0xffffff3f, 0xd503241f, step},     // BTI
+	{0xffffffbf, 0xd503233f, step},     // PACIASP, PACIBSP
+	{0xffffffbf, 0xd503231f, step},     // PACIAZ, PACIBZ
+	{0xffffffff, 0xd50320ff, step},     // XPACLRI
+	{0xffffffbf, 0xd503211f, step},     // PACIA1716, PACIB1716
+	{hints.bits, hints.value, refused}, // others: YIELD, WFE, CSDB, AUTIASP ...
+	{0xfff8f01f, 0xd500401f, refused},  // MSR (immediate)
+	{0xfff00000, 0xd5100000, refused},  // MSR (register)
+	{0xffff0000, 0x00000000, trap},     // UDF
+	{0xffffffff, 0xbea71700, trap},     // UNDEF of Go's assembler up to 1.25 (asmout in cmd/internal/obj/arm64/asm7.go)
 	{0x9e000000, 0x00000000, undefined},
 	{0x1e000000, 0x02000000, undefined},
 	{0x1e000000, 0x06000000, undefined},
-	{0xfe000000, 0xbe000000, undefined}, // what Go's assembler makes of UNDEF (case 90 of asmout in cmd/internal/obj/arm64/asm7.go)
 }
 
 // byTop are the masks that words may fit, by their upper eight bits.

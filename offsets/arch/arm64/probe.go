@@ -8,7 +8,11 @@ func (processor) Cost(function []byte, at int) arch.Cost {
 	if len(function)-at < size {
 		return arch.Cost{Refused: errTruncated.Error()}
 	}
-	switch classify(word(function[at:])) {
+	c := classify(word(function[at:]))
+	if exclusive(function, at) && c != loadEx && c != storeEx {
+		return arch.Cost{Refused: "between an exclusive load and its store, which a probe keeps from ever succeeding"}
+	}
+	switch c {
 	case jump, condJump, call, callReg, jumpReg, ret, address:
 		return arch.Cost{Emulated: true}
 	case authRet, authCall, authJump:
@@ -30,6 +34,3 @@ func (processor) Cost(function []byte, at int) arch.Cost {
 	}
 	return arch.Cost{}
 }
-
-// Effects knows none.
-func (processor) Effects([]byte) (e arch.Effects) { return e }

@@ -27,7 +27,7 @@ const (
 //
 // Source: stacksplit in cmd/internal/obj/arm64/obj7.go of Go 1.16 to 1.26.
 func (processor) StackCheck(code []byte) (arch.Check, bool) {
-	guard := false
+	guard, first := false, 0
 	for at := 0; at+size <= len(code) && at < maxPrologue*size; at += size {
 		w := word(code[at:])
 		switch {
@@ -40,11 +40,15 @@ func (processor) StackCheck(code []byte) (arch.Check, bool) {
 			w&0x1f000000 == 0x0b000000 && (w&31 != 31 || w>>29 == 7):               // SUB, SUBS, CMP (register)
 		case w&0xff000010 == 0x54000000:
 			cond := w & 15
-			if !guard || cond != condLS && cond != condLO && cond != condEQ || !callsMorestack(code, at+int(target(w))) {
+			again, ok := callsMorestack(code, at+int(target(w)))
+			if !ok || !guard || cond != condLS && cond != condLO && cond != condEQ {
 				return arch.Check{}, false
 			}
+			if first == 0 {
+				first = at
+			}
 			if cond == condLS {
-				return arch.Check{Jump: at, Post: at + size, Repeats: true}, true
+				return arch.Check{Jump: at, Post: at + size, Repeats: true, First: first, Again: again}, !reaches(code, at+size)
 			}
 		default:
 			return arch.Check{}, false
@@ -53,24 +57,40 @@ func (processor) StackCheck(code []byte) (arch.Check, bool) {
 	return arch.Check{}, false
 }
 
-// callsMorestack tells whether straight code calls once, and then jumps to the function's beginning.
-func callsMorestack(code []byte, at int) bool {
-	called := false
+// callsMorestack tells whether straight code calls once, and then jumps to the function's beginning, and where
+// the call is.
+func callsMorestack(code []byte, at int) (again int, ok bool) {
 	for n := 0; n < maxTail && 0 < at && at+size <= len(code); n++ {
 		w := word(code[at:])
 		switch classify(w) {
 		case call:
-			if called {
-				return false
+			if again != 0 {
+				return 0, false
 			}
-			called = true
+			again = at
 		case jump:
-			return called && at+int(target(w)) == 0
+			return again, again != 0 && at+int(target(w)) == 0
 		case step, nop, address:
 		default:
-			return false
+			return 0, false
 		}
 		at += size
+	}
+	return 0, false
+}
+
+// reaches tells whether a direct branch leads to an instruction after the first, up to and with the one behind the
+// check. That of functions without a frame may be where a loop begins, and then runs more than once; what
+// comes before it no compiler jumps to.
+func reaches(code []byte, post int) bool {
+	for at := 0; at+size <= len(code); at += size {
+		w := word(code[at:])
+		switch classify(w) {
+		case jump, condJump, newCond:
+			if to := at + int(target(w)); 0 < to && to < post {
+				return true
+			}
+		}
 	}
 	return false
 }

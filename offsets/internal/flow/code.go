@@ -115,6 +115,10 @@ func (p *Part) decode(processor arch.Processor) error {
 		case arch.Jump, arch.CondJump, arch.IndirectJump, arch.SwitchJump:
 			to := at + int(in.To)
 			p.jumps = append(p.jumps, jump{at, to, !in.Kind.Indirect() && to >= 0 && to < len(p.Code), in})
+		case arch.Literal:
+			if to := at + int(in.To); to >= 0 && to < len(p.Code) {
+				return fmt.Errorf("data among the code at %+#x", to)
+			}
 		}
 		if in.Kind != arch.Nop { // padding
 			p.last = in

@@ -83,7 +83,7 @@ func (w *way) addPart(addr, size uint64) error {
 		return err
 	}
 	switch w.code.Parts[len(w.code.Parts)-1].last.Kind {
-	case arch.Other, arch.CondJump, arch.IndirectCall:
+	case arch.Other, arch.Literal, arch.CondJump, arch.IndirectCall:
 		return errors.New("execution runs on past its end")
 	}
 	return nil

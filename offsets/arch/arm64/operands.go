@@ -1,0 +1,353 @@
+package arm64
+
+// set is a set of general registers, by their numbers; that of the stack pointer is 31. It never has the zero register.
+type set uint32
+
+const (
+	stack = 31
+	link  = 30
+	frame = 29
+)
+
+// one is the set of a register whose number 31 is the stack pointer.
+func one(r uint32) set { return 1 << (r & 31) }
+
+// general is the set of a register whose number 31 is the zero register.
+func general(r uint32) set { return 1 << (r & 31) &^ (1 << stack) }
+
+// operands are what an instruction reads and writes.
+type operands struct {
+	reads, writes set
+	access        access
+	vector        bool // the access is one of vector registers
+	traps         bool // it may raise a signal, and not by what it accesses
+	// Access is at disp from base, bytes long, or anywhere if it is indexed.
+	base    uint32
+	disp    int64
+	bytes   int64
+	indexed bool
+	// first and second are the registers that are loaded or stored; second is 32 if there is none.
+	first, second uint32
+}
+
+// access is what an instruction does with memory.
+type access uint8
+
+const (
+	none access = iota
+	load
+	store
+	both
+)
+
+const (
+	noRegister = 32
+	// clobbered are the registers that a call may have written: x0 to x18 and x30 (AAPCS64, 6.1.1).
+	clobbered set = 1<<19 - 1 | 1<<link
+)
+
+// groups are what operands are found by: DDI 0487, C4.1. The first that fits counts.
+var groups = []struct {
+	bits, value uint32
+	operands    func(w uint32) (operands, bool)
+}{
+	// Immediates.
+	{0x1f000000, 0x10000000, writesD},     // ADR, ADRP
+	{0x1f800000, 0x11000000, immediateSP}, // ADD, SUB
+	{0x1f800000, 0x12000000, immediateSP}, // AND, ORR, EOR
+	{0x7f800000, 0x72800000, updatesD},    // MOVK
+	{0x1f800000, 0x12800000, writesD},     // MOVN, MOVZ
+	{0x7f800000, 0x33000000, inserts},     // BFM
+	{0x1f800000, 0x13000000, readsN},      // SBFM, UBFM
+	{0x1f800000, 0x13800000, readsNM},     // EXTR
+	// Registers.
+	{0x1f000000, 0x0a000000, readsNM},
+	{0x1f200000, 0x0b000000, readsNM},
+	{0x1f200000, 0x0b200000, extended},
+	{0x1fe0fc00, 0x1a000000, readsNM},    // ADC, SBC
+	{0x3fe00c10, 0x3a400000, comparesNM}, // CCMN, CCMP (register)
+	{0x3fe00c10, 0x3a400800, comparesN},  // CCMN, CCMP (immediate)
+	{0x1fe00000, 0x1a800000, readsNM},    // CSEL ...
+	{0x5fe00000, 0x1ac00000, readsNM},    // shifts, divisions, CRC32
+	{0x5fff0000, 0x5ac00000, readsN},     // RBIT, REV, CLZ ...
+	{0x1f000000, 0x1b000000, readsNMA},   // MADD ...
+	// Memory.
+	{0x3b000000, 0x18000000, loadsLiteral},
+	{0x3a000000, 0x28000000, pair},
+	{0x3b000000, 0x39000000, scaled},
+	{0x3b200c00, 0x38000000, unscaled},
+	{0x3b200c00, 0x38000400, unscaled}, // post-index
+	{0x3b200c00, 0x38000c00, unscaled}, // pre-index
+	{0x3b200c00, 0x38200800, byRegister},
+	{0x3b200c00, 0x38200000, atomic},
+	{0x3fa08000, 0x08808000, ordered},    // LDAR, STLR
+	{0x3fa07c00, 0x08a07c00, swaps},      // CAS
+	{0xbe000000, 0x0c000000, structures}, // LD1, ST1 ...
+	{0x3fc00000, 0x08400000, exclusives}, // LDXR ...
+	{0x3fc00000, 0x08000000, exclusives}, // STXR ...
+	// Vectors.
+	{0x7f20fc00, 0x1e200000, converts}, // between integers and floating point
+	{0x7f200000, 0x1e000000, converts}, // with fixed point
+	{0x9fe08400, 0x0e000400, copies},   // DUP, INS, UMOV, SMOV
+	{0x0e000000, 0x0e000000, nothing},
+	// System.
+	{0xffffffff, 0xd503201f, nothing},
+	{0xffffff3f, 0xd503241f, nothing}, // BTI
+	{hints.bits, hints.value, signs},
+	{0xfffff01f, 0xd503301f, nothing}, // CLREX, DMB ...
+	{0xffffffe0, 0xd53bd040, writesD}, // MRS of TPIDR_EL0
+	{0xfff00000, 0xd5300000, traps},   // others
+	// Branches.
+	{0xff000000, 0x54000000, nothing},
+	{0x7e000000, 0x34000000, compares}, // CBZ, CBNZ
+	{0x7e000000, 0x36000000, compares}, // TBZ, TBNZ
+	{0xfc000000, 0x14000000, nothing},
+	{0xfffffc1f, 0xd61f0000, nothing}, // BR
+	{0xfefff800, 0xd61f0800, nothing}, // BRAA ...
+	{0xfc000000, 0x94000000, calls},
+	{0xfffffc1f, 0xd63f0000, calls},
+	{0xfefff800, 0xd63f0800, calls}, // BLRAA ...
+}
+
+// byTopOperands are the groups that words may fit, by their upper eight bits.
+var byTopOperands = func() (lists [256][]int) {
+	for top := range lists {
+		for i, g := range groups {
+			if common := g.bits >> 24; uint32(top)&common == g.value>>24 {
+				lists[top] = append(lists[top], i)
+			}
+		}
+	}
+	return lists
+}()
+
+// decode tells what an instruction reads and writes; known is false if that is not certain.
+func decode(w uint32) (o operands, known bool) {
+	if classify(w) != undefined {
+		for _, i := range byTopOperands[w>>24] {
+			if g := &groups[i]; w&g.bits == g.value {
+				return g.operands(w)
+			}
+		}
+	}
+	return o, false
+}
+
+// The registers of a word, as the manual names them.
+
+func rd(w uint32) uint32 { return w & 31 }
+func rn(w uint32) uint32 { return w >> 5 & 31 }
+func ra(w uint32) uint32 { return w >> 10 & 31 }
+func rm(w uint32) uint32 { return w >> 16 & 31 }
+
+func nothing(uint32) (o operands, known bool) { return o, true }
+func writesD(w uint32) (operands, bool)       { return operands{writes: general(rd(w))}, true }
+func traps(w uint32) (operands, bool)         { return operands{writes: general(rd(w)), traps: true}, true }
+func updatesD(w uint32) (operands, bool) {
+	return operands{reads: general(rd(w)), writes: general(rd(w))}, true
+}
+func compares(w uint32) (operands, bool)  { return operands{reads: general(rd(w))}, true }
+func comparesN(w uint32) (operands, bool) { return operands{reads: general(rn(w))}, true }
+func comparesNM(w uint32) (operands, bool) {
+	return operands{reads: general(rn(w)) | general(rm(w))}, true
+}
+
+// immediateSP: without flags the result may be the stack pointer, as may be what is added to.
+func immediateSP(w uint32) (o operands, known bool) {
+	o.reads, o.writes = general(rn(w)), one(rd(w))
+	flags := w&0x20000000 != 0
+	if w&0x1f800000 == 0x11000000 {
+		o.reads = one(rn(w))
+	} else {
+		flags = w&0x60000000 == 0x60000000
+	}
+	if flags {
+		o.writes = general(rd(w))
+	}
+	return o, true
+}
+
+func extended(w uint32) (o operands, known bool) {
+	o.reads, o.writes = one(rn(w))|general(rm(w)), one(rd(w))
+	if w&0x20000000 != 0 {
+		o.writes = general(rd(w))
+	}
+	return o, true
+}
+
+func inserts(w uint32) (operands, bool) {
+	return operands{reads: general(rn(w)) | general(rd(w)), writes: general(rd(w))}, true
+}
+
+func readsN(w uint32) (operands, bool) {
+	return operands{reads: general(rn(w)), writes: general(rd(w))}, true
+}
+
+func readsNM(w uint32) (operands, bool) {
+	return operands{reads: general(rn(w)) | general(rm(w)), writes: general(rd(w))}, true
+}
+
+func readsNMA(w uint32) (operands, bool) {
+	return operands{reads: general(rn(w)) | general(rm(w)) | general(ra(w)), writes: general(rd(w))}, true
+}
+
+func calls(w uint32) (o operands, known bool) {
+	o.reads, o.writes = clobbered, clobbered
+	if c := classify(w); c == callReg || c == authCall {
+		o.reads |= general(rn(w))
+	}
+	return o, true
+}
+
+// transfer completes an access whose base, place and length are known.
+func transfer(w uint32, loads, writeback bool, o operands) (operands, bool) {
+	o.base, o.first = rn(w), rd(w)
+	o.reads |= one(o.base)
+	o.access = store
+	var moved set
+	if !o.vector {
+		moved = general(o.first)
+		if o.second != noRegister {
+			moved |= general(o.second)
+		}
+	}
+	if loads {
+		o.access = load
+		o.writes |= moved
+	} else {
+		o.reads |= moved
+	}
+	if writeback {
+		o.writes |= one(o.base)
+	}
+	return o, true
+}
+
+func isVector(w uint32) bool { return w&(1<<26) != 0 }
+
+// scale is the binary logarithm of how much an access of one register loads or stores.
+func scale(w uint32) uint32 {
+	if isVector(w) {
+		return w>>30 | w>>21&4
+	}
+	return w >> 30
+}
+
+// single completes an access of one register.
+func single(w uint32, writeback bool, disp int64) (o operands, known bool) {
+	opc := w >> 22 & 3
+	o.second, o.vector = noRegister, isVector(w)
+	if !o.vector && w>>30 == 3 && opc == 2 { // PRFM
+		o.reads = one(rn(w))
+		return o, true
+	}
+	o.bytes, o.disp = 1<<scale(w), disp
+	return transfer(w, opc != 0 && (!o.vector || opc&1 != 0), writeback, o)
+}
+
+func scaled(w uint32) (operands, bool) { return single(w, false, int64(w>>10&0xfff)<<scale(w)) }
+
+func unscaled(w uint32) (operands, bool) {
+	disp := signed(w, 12, 9)
+	if w>>10&3 == 1 { // post-index
+		disp = 0
+	}
+	return single(w, w>>10&1 == 1, disp)
+}
+
+func byRegister(w uint32) (o operands, known bool) {
+	o, known = single(w, false, 0)
+	o.indexed = true
+	o.reads |= general(rm(w))
+	return o, known
+}
+
+func pair(w uint32) (o operands, known bool) {
+	opc, mode, loads := w>>30, w>>23&3, w&(1<<22) != 0
+	o.vector = isVector(w)
+	shift := 2 + opc>>1
+	switch {
+	case o.vector:
+		shift = 2 + opc
+	case opc == 1 && !loads: // STGP
+		return o, false
+	}
+	if opc == 3 {
+		return o, false
+	}
+	o.second, o.bytes = ra(w), 2<<shift
+	if o.disp = signed(w, 15, 7) << shift; mode == 1 { // post-index
+		o.disp = 0
+	}
+	return transfer(w, loads, mode&1 == 1, o)
+}
+
+func atomic(w uint32) (o operands, known bool) {
+	if isVector(w) {
+		return o, false
+	}
+	o.reads, o.writes = one(rn(w))|general(rm(w)), general(rd(w))
+	o.access, o.base, o.first, o.second, o.bytes = both, rn(w), rd(w), noRegister, 1<<(w>>30)
+	return o, true
+}
+
+func ordered(w uint32) (operands, bool) {
+	return transfer(w, w&(1<<22) != 0, false, operands{bytes: 1 << (w >> 30), second: noRegister})
+}
+
+func swaps(w uint32) (o operands, known bool) {
+	o.reads, o.writes = one(rn(w))|general(rm(w))|general(rd(w)), general(rm(w))
+	o.access, o.base, o.first, o.second, o.bytes = both, rn(w), rd(w), noRegister, 1<<(w>>30)
+	return o, true
+}
+
+// exclusives: of a pair two are loaded; a store writes whether it has happened.
+func exclusives(w uint32) (o operands, known bool) {
+	o.access, o.base, o.reads, o.writes = load, rn(w), one(rn(w)), general(rd(w))|general(ra(w))
+	if classify(w) == storeEx {
+		o.access, o.reads, o.writes = store, one(rn(w))|general(rd(w))|general(ra(w)), general(rm(w))
+	}
+	return o, true
+}
+
+// structures are of up to four vector registers, at most 64 bytes.
+func structures(w uint32) (o operands, known bool) {
+	o = operands{vector: true, bytes: 64, indexed: true, second: noRegister}
+	writeback := w&(1<<23) != 0
+	if writeback {
+		o.reads = general(rm(w))
+	}
+	return transfer(w, w&(1<<22) != 0, writeback, o)
+}
+
+// signs: what authenticates pointers writes the return address, or x17.
+func signs(uint32) (o operands, known bool) {
+	o.writes = 1<<link | 1<<17
+	return o, true
+}
+
+func loadsLiteral(w uint32) (o operands, known bool) {
+	o.access, o.vector, o.indexed, o.second = load, isVector(w), true, noRegister
+	if !o.vector && w>>30 != 3 {
+		o.writes = general(rd(w))
+	}
+	return o, true
+}
+
+// converts: which of the two is a general register is not told.
+func converts(w uint32) (operands, bool) {
+	return operands{reads: general(rn(w)), writes: general(rd(w))}, true
+}
+
+func copies(w uint32) (o operands, known bool) {
+	if w&(1<<29) != 0 {
+		return o, true
+	}
+	switch w >> 11 & 15 {
+	case 1, 3: // DUP, INS (general)
+		o.reads = general(rn(w))
+	case 5, 7: // SMOV, UMOV
+		o.writes = general(rd(w))
+	}
+	return o, true
+}
