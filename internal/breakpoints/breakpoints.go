@@ -2,20 +2,21 @@
 package breakpoints
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/ftgo/ftgo/internal/procfs"
 )
 
 // Missing tells how many of a file's instructions that are probed, by their offsets
-// in the file, have no breakpoint in a process. The kernel does not put one back that the
+// in the file, have none of the breakpoints, as they begin, in a process. The kernel does not put one back that the
 // process has lost: by madvise(MADV_DONTNEED), after which the page is read from the file
 // anew, by writing to its code, or by mapping other memory in its place (uprobe_mmap in
 // kernel/events/uprobes.c is for mappings of the file alone).
 //
-// It reads a byte of /proc/PID/mem for each. Those that can't be read are not missing: the
+// It reads a few bytes of /proc/PID/mem for each. Those that can't be read are not missing: the
 // process has ended, executes another program meanwhile, or may not be looked at.
-func Missing(pid int, inode uint64, sites []uint64) (missing int) {
+func Missing(pid int, inode uint64, sites []uint64, breakpoints [][]byte) (missing int) {
 	// Before its mappings: if it executes another program in between, the memory of the
 	// first has nothing to read any more.
 	mem, err := procfs.OpenMemory(pid)
@@ -26,20 +27,16 @@ func Missing(pid int, inode uint64, sites []uint64) (missing int) {
 	all, _ := procfs.Mappings(pid) // none is as good as an error
 	for _, site := range sites {
 		addr, ok := mappedAt(all, inode, site)
-		var code [1]byte
+		code := make([]byte, len(breakpoints[0]))
 		if !ok {
 			continue
 		}
-		if n, _ := mem.ReadAt(code[:], int64(addr)); n > 0 && !isBreakpoint(code[0]) {
+		if n, _ := mem.ReadAt(code, int64(addr)); n > 0 && !slices.ContainsFunc(breakpoints, func(b []byte) bool { return bytes.HasPrefix(code, b) }) {
 			missing++
 		}
 	}
 	return missing
 }
-
-// isBreakpoint tells by the first byte: int3, or the call that the kernel makes of a probed
-// nop of five bytes (arch/x86/kernel/uprobes.c, arch_uprobe_optimize, since Linux 6.18).
-func isBreakpoint(code byte) bool { return code == 0xcc || code == 0xe8 }
 
 // mappedAt is where a process has an offset of a file, or had it before it mapped anonymous
 // memory for code there: as far behind the file's other code as in the file.

@@ -306,7 +306,9 @@ func (w *window) noticeVanished(sites int) {
 	}
 	v.next += len(some)
 	for _, pid := range pids[:min(len(pids), maxGlanced)] {
-		missing := func() bool { return breakpoints.Missing(pid, w.plan.Binary.File().Inode(), some) > 0 }
+		missing := func() bool {
+			return breakpoints.Missing(pid, w.plan.Binary.File().Inode(), some, w.plan.Processor.Machine().Breakpoints) > 0
+		}
 		// Twice: the process may change its mappings between a look at them and one there.
 		if !v.told[pid] && missing() && missing() {
 			v.told[pid] = true

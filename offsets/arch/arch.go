@@ -214,6 +214,8 @@ type Machine struct {
 	CFA int64
 	// SteppedReturn: kernels single-step instructions that return.
 	SteppedReturn bool
+	// Breakpoints are what the code of a process may have where the kernel has put a probe, as it begins.
+	Breakpoints [][]byte
 	// LastPadded is the last minor version of Go that may count the padding behind a function as
 	// part of it.
 	LastPadded int

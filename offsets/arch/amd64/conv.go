@@ -16,6 +16,9 @@ var machine = arch.Machine{
 	// System V ABI for x86-64, figure 3.36; a call pushes the return address.
 	DwarfSP: 7, DwarfFP: 6, CFA: 8,
 	SteppedReturn: true,
+	// INT3, or the call that the kernel makes of a probed nop of five bytes (arch/x86/kernel/uprobes.c,
+	// arch_uprobe_optimize, since Linux 6.18).
+	Breakpoints: [][]byte{{0xcc}, {0xe8}},
 	// Debian's, and the rest's; FLAG_X8664_LIB64 | FLAG_ELF_LIBC6 of glibc (sysdeps/generic/ldconfig.h).
 	Libraries: []string{"lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "lib64", "usr/lib64"}, LibraryFlags: 0x0303,
 	// R_X86_64_RELATIVE and R_X86_64_64 (System V ABI, x86-64, 4.4).

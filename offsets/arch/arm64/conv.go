@@ -16,6 +16,8 @@ var machine = arch.Machine{
 	Name: "arm64", GOARCH: "arm64", Quantum: size, SP: "sp", Flags: "pstate", Filler: "x0",
 	// DWARF for the Arm 64-bit Architecture, 4.1. A call pushes nothing.
 	DwarfSP: 31, DwarfFP: 29,
+	// BRK #5 (arch/arm64/include/asm/brk-imm.h and uprobes.h, Linux 4.10 to 6.18).
+	Breakpoints: [][]byte{{0xa0, 0x00, 0x20, 0xd4}},
 	// Debian's, and the rest's; FLAG_AARCH64_LIB64 | FLAG_ELF_LIBC6 of glibc (sysdeps/generic/ldconfig.h).
 	Libraries: []string{"lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu", "lib64", "usr/lib64"}, LibraryFlags: 0x0a03,
 	// R_AARCH64_RELATIVE and R_AARCH64_ABS64 (ELF for the Arm 64-bit Architecture, 5.7).
