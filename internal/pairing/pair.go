@@ -128,7 +128,8 @@ func (p *pairer) event(ev *parse.Event, bias uint64) {
 		p.created(ev, &pe.Fields)
 	case uprobe.Recovery:
 		if s := p.proc.stacks[keyOf(ev, &pe.Fields)]; s != nil {
-			p.unwind(ev, s, ev.Args[pe.Fields.Hi]-ev.Args[pe.Fields.SP]+1)
+			// What the call that has recovered the panic has called is so deep at least.
+			p.unwind(ev, s, ev.Args[pe.Fields.Hi]-ev.Args[pe.Fields.SP]+p.plan.Processor.Frames(0).Pushed)
 		}
 	case uprobe.Resume:
 		if p.opt.Kernel != nil {

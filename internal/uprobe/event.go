@@ -229,8 +229,10 @@ func (x *fetcher) fetch(kind Kind, id identity) []tracefs.Arg {
 	case Status: // at casgstatus(gp *g, oldval, newval uint32)
 		gp := x.arg(0)
 		args := words("g", gp, "old", x.arg(1), "new", x.arg(2), "why", at(x.waitReason, gp), "id", at(x.goid, gp))
-		if id == byStack { // two arguments share a word, and nothing else tells as soon whose stack is whose
+		if len(x.conv.Ints) == 0 { // two arguments share a word
 			args[2].Fetch = sp.At(x.conv.StackArgs + 12)
+		}
+		if id == byStack { // nothing else tells as soon whose stack is whose
 			args = append(args, words("lo", at(x.stackLo, gp), "hi", at(x.stackHi, gp))...)
 		}
 		return args

@@ -75,7 +75,14 @@ func atSites(pick func(*offsets.Sites) []offsets.Site) func(*offsets.Code) ([]of
 }
 
 var (
-	atEntry   = atSites(func(s *offsets.Sites) []offsets.Site { return []offsets.Site{s.Entry} })
+	// atEntry is where a function is entered. At a stack check a goroutine's may come by more than once, and
+	// an end that is told twice is one; threads' own stacks are large enough.
+	atEntry = atSites(func(s *offsets.Sites) []offsets.Site {
+		if s.CheckOnly {
+			return []offsets.Site{*s.Check}
+		}
+		return []offsets.Site{s.Entry}
+	})
 	atReturns = atSites(func(s *offsets.Sites) []offsets.Site { return s.Returns })
 	atCheck   = atSites(func(s *offsets.Sites) (sites []offsets.Site) {
 		if s.Check != nil {
@@ -210,8 +217,11 @@ func (p *Plan) InRuntime(addr uint64) bool {
 func (c *planner) addSchedProbes() error {
 	minor, version := c.plan.Binary.GoVersion()
 	probes := []runtimeProbe{{Status, byG, "runtime.casgstatus", c.atStatus}}
-	if c.plan.ByStack { // a jump comes when SP has moved, from which arguments are counted
-		probes[0].id, probes[0].at = byStack, atEntry
+	if c.plan.ByStack {
+		probes[0].id = byStack
+	}
+	if len(c.fetcher.conv.Ints) == 0 { // a jump comes when SP has moved, from which arguments are counted
+		probes[0].at = atEntry
 	}
 	if minor >= firstPark {
 		probes = append(probes, runtimeProbe{Park, byG, "runtime.preemptPark", atEntry})
