@@ -18,8 +18,10 @@ type CallEvents struct {
 	Func          string // the argument, of type u64 in both events, that numbers the function
 	// Key are the arguments, or differences of two, that are the same at both ends of a
 	// call and tell it from all others of the function that are open: at most two.
-	Key   []string
-	Funcs int // how many functions there are: Func is below it
+	Key []string
+	// Filter says which hits of Entry begin calls, as Event.Filter does; "" is all.
+	Filter string
+	Funcs  int // how many functions there are: Func is below it
 	// PID is the process whose calls are recorded; 0 is whatever the calling process
 	// starts from now on. Either way, with the processes that those start.
 	PID int
@@ -66,7 +68,7 @@ func (s *Session) histogramFiles(name string) (latency, ends, begins string) {
 // setTriggers sets them all, and what makes the histograms first.
 func (s *Session) setTriggers(ctx context.Context) error {
 	c := s.calls
-	t := histtext.NewTriggers(s.Name, c.Entry.Name, c.Func, c.Key, c.Funcs, c.OpenCalls)
+	t := histtext.NewTriggers(s.Name, c.Entry.Name, c.Func, c.Key, c.Filter, c.Funcs, c.OpenCalls)
 	s.triggers = &t
 	if err := s.fs.tree.Append(s.fs.tree.Path("synthetic_events"), t.Synthetic+"\n"); err != nil {
 		return fmt.Errorf("define synthetic event: %w", s.fs.explain([]string{t.Synthetic}, err))
@@ -88,7 +90,7 @@ func (s *Session) setTriggers(ctx context.Context) error {
 func (s *Session) pauseTriggers() error {
 	latency, _, begins := s.histogramFiles("trigger")
 	for _, pause := range [][2]string{{latency, s.triggers.Latency}, {begins, s.triggers.Count}} {
-		if err := s.fs.tree.Write(pause[0], pause[1]+":pause"); err != nil {
+		if err := s.fs.tree.Write(pause[0], histtext.Pause(pause[1])); err != nil {
 			return fmt.Errorf("pause trigger %q: %w", pause[1], err)
 		}
 	}

@@ -39,21 +39,37 @@ type Triggers struct {
 
 // NewTriggers has the synthetic event named like the session, whose group the events are in.
 // entry is the event of calls that begin, fn the argument that numbers the function, one
-// of funcs, and key those that tell calls apart, of which open can be at a time; 0 is 65536.
+// of funcs, and key those that tell calls apart, of which open can be at a time; 0 is 65536. Hits of
+// entry that fail a filter begin no call, if that is not "".
 // By themselves triggers would choose the trace clock "global".
-func NewTriggers(session, entry, fn string, key []string, funcs, open int) Triggers {
+func NewTriggers(session, entry, fn string, key []string, filter string, funcs, open int) Triggers {
 	if open == 0 {
 		open = 1 << 16
 	}
 	keys := strings.Join(append([]string{fn}, key...), ",")
+	if filter != "" {
+		filter = filterWord + filter
+	}
 	return Triggers{
 		Synthetic: session + " u64 f; u64 lat",
 		Latency:   fmt.Sprintf("hist:keys=f,lat.log2:vals=hitcount,lat:size=%d", entries(64*funcs)),
-		Count:     fmt.Sprintf("hist:keys=%s:size=%d", fn, entries(2*funcs)),
-		Begin:     fmt.Sprintf("hist:keys=%s:ts0=common_timestamp:size=%d:clock=%s", keys, open, clocks.Monotonic),
+		Count:     fmt.Sprintf("hist:keys=%s:size=%d%s", fn, entries(2*funcs), filter),
+		Begin:     fmt.Sprintf("hist:keys=%s:ts0=common_timestamp:size=%d:clock=%s%s", keys, open, clocks.Monotonic, filter),
 		End: fmt.Sprintf("hist:keys=%s:fn=%s,lat=common_timestamp-$ts0:onmatch(%s.%s).%s($fn,$lat):size=%d:clock=%s",
 			keys, fn, session, entry, session, open, clocks.Monotonic),
 	}
+}
+
+// filterWord begins a trigger's filter, which ends it.
+const filterWord = " if "
+
+// Pause is what is written to have a trigger count no more.
+func Pause(trigger string) string {
+	at := strings.Index(trigger, filterWord)
+	if at < 0 {
+		at = len(trigger)
+	}
+	return trigger[:at] + ":pause" + trigger[at:]
 }
 
 // entries is the power of two that holds n entries, as far as the kernel makes one.

@@ -58,6 +58,9 @@ func NewHistograms(b *offsets.Binary, funcs []*offsets.Func, progress func(what 
 	p.Events = p.callEvents(x, nonce)
 	events := TraceEvents(p.Events)
 	p.Calls = tracefs.CallEvents{Entry: events[0], Return: events[1], Func: "f", Key: []string{"g", "hi-sp"}, Funcs: len(p.Funcs)}
+	if p.Events[0].Fields.Flags >= 0 {
+		p.Calls.Filter = "!(" + p.Processor.Failed("fl") + ")"
+	}
 	return p, nil
 }
 
@@ -82,15 +85,22 @@ func histogramFunc(g arch.Reg, f *offsets.Func, s *offsets.Sites) error {
 		return fmt.Errorf("of package runtime: %s is not sure to be its goroutine", strings.ToUpper(string(g)))
 	case s.Restarts:
 		return errors.New("jumps back to its first instruction: that looks like another call")
-	case s.CheckOnly:
-		return errors.New("begins by a conditional jump, which the kernel can't tell from one not taken")
 	case len(s.CondTails) > 0:
 		return errors.New("ends by a conditional jump, which the kernel can't tell from one not taken")
 	}
 	return nil
 }
 
-// callEvents are the event where calls begin and the one where they end.
+// passing are flags that say of a stack check that it has passed.
+func passing(p arch.Processor) (flags uint64) {
+	for bit := 0; bit < 64 && !p.Taken(p.Passed(), flags); bit++ {
+		flags = 1 << bit
+	}
+	return flags
+}
+
+// callEvents are the event where calls begin and the one where they end. Where some begin at a stack check, flags
+// are fetched, and, of those that begin elsewhere, such as tell of a call.
 func (p *Plan) callEvents(x fetcher, nonce string) []Event {
 	args := []tracefs.Arg{
 		{Name: "f", Type: "u64"}, // a constant, another for each function
@@ -98,16 +108,23 @@ func (p *Plan) callEvents(x fetcher, nonce string) []Event {
 		{Name: "sp", Fetch: x.machine.SP.Fetch(), Type: "u64"},
 		{Name: "hi", Fetch: x.conv.G.At(x.stackHi), Type: "u64"},
 	}
-	events := []Event{{Name: "e0_" + nonce, Args: args}, {Name: "r1_" + nonce, Args: args}}
+	events := []Event{{Name: "e0_" + nonce, Args: args, Fields: noFields}, {Name: "r1_" + nonce, Args: args, Fields: noFields}}
+	if slices.ContainsFunc(p.Funcs, func(f Function) bool { return f.Sites.CheckOnly }) {
+		events[0].Fields.Flags = len(args)
+		events[0].Args = append(slices.Clone(args), tracefs.Arg{Name: "fl", Type: "u64"})
+	}
+	fixed := `\` + strconv.FormatUint(passing(p.Processor), 10)
 	for i := range p.Funcs {
 		s := p.Funcs[i].Sites
-		begin := s.Entry
-		if s.Branch != nil && s.Branch.Cost().Emulated && !endsAt(s, *s.Branch) {
+		begin, flags := s.Entry, fixed
+		if s.CheckOnly {
+			begin, flags = *s.Check, x.machine.Flags.Fetch()
+		} else if s.Branch != nil && s.Branch.Cost().Emulated && !endsAt(s, *s.Branch) {
 			begin = *s.Branch
 		}
 		for k, sites := range [][]offsets.Site{{begin}, slices.Concat(s.Returns, s.Tails)} {
 			for _, site := range sites {
-				fetch := []string{`\` + strconv.Itoa(i), args[1].Fetch, args[2].Fetch, args[3].Fetch}
+				fetch := []string{`\` + strconv.Itoa(i), args[1].Fetch, args[2].Fetch, args[3].Fetch, flags}[:len(events[k].Args)]
 				events[k].Sites = append(events[k].Sites, Site{Addr: site.Addr(), Offset: site.Offset(), Func: i, Fetch: fetch})
 			}
 		}
