@@ -87,7 +87,7 @@ func panics() { panic(errTrouble) }
 // has another name.
 var ownFunctions = own.Functions{
 	Framed:    own.Function{Name: "main.framed", Call: framed},
-	Frameless: own.Function{Name: "main.frameless", Call: frameless},
+	Frameless: own.Function{Name: "main.frameless", Call: func(int) int { return frameless(&factor) }},
 	Fetched:   own.Function{Name: "main.fetched", Call: fetched},
 	Faulty:    own.Function{Name: "main.faulty", Call: faulty},
 }
@@ -100,8 +100,12 @@ func framed(n int) int { return called(n) + 1 }
 //go:noinline
 func called(n int) int { return n * 5 }
 
+var factor = 5
+
+// frameless begins with an instruction that no kernel emulates, and nothing in its place: it may raise a signal.
+//
 //go:noinline
-func frameless(n int) int { return n * 3 }
+func frameless(p *int) int { return *p * 3 }
 
 //go:noinline
 func fetched(n int) int { return called(n) + 4 }

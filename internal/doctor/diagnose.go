@@ -348,7 +348,7 @@ func (h *host) clock(f *tracefs.FS) Finding {
 		return OK.of(clock + ": cycles, which the kernel trusts")
 	case clock == "local":
 		return Warning.of("local: CPUs do not agree on the time")
-	case !trusted:
+	case !trusted && strings.Contains(string(offered), clocks.Counter):
 		text += ", since the kernel does not trust the cycle counter"
 	}
 	return Warning.of(text)

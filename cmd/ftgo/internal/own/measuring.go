@@ -202,7 +202,12 @@ func (m *meter) batch(ctx context.Context) {
 			return
 		}
 		// From one hit's time stamp on, and up to the other's, is what one hit takes.
-		cost[0], cost[1] = middle(m.stamped), cost[1]/2
+		cost[0] = middle(m.stamped)
+		if m.plan.Processor.Machine().SteppedReturn {
+			cost[1] /= 2
+		} else {
+			cost[1] = max(0, cost[1]-cost[0])
+		}
 		m.stamped = m.stamped[:0]
 	}
 	for i, kept := range m.batches {

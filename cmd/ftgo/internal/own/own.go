@@ -42,7 +42,7 @@ type Function struct {
 }
 
 // Functions are those that the costs are measured on: the kernel emulates the instruction that
-// calls of Framed, Fetched and Faulty begin with, and single-steps that of Frameless, and any RET. Where
+// calls of Framed, Fetched and Faulty begin with, and single-steps that of Frameless. Where
 // Fetched is called words are fetched as well, and where Faulty is what its argument would point to.
 type Functions struct{ Framed, Frameless, Fetched, Faulty Function }
 
@@ -147,7 +147,7 @@ var errShared = fmt.Errorf("%w: this kernel records uprobes at the top level of 
 
 // Try arms probes on functions of ftgo, calls them, and sees that each hit is counted and
 // delivered. It returns what a hit costs where calls begin, with an instruction that the kernel
-// emulates, and with a RET, which it single-steps. It is the least that there is: another process
+// emulates, and, as the one that is single-stepped, what it costs at a RET. It is the least that there is: another process
 // beside it costs more.
 func Try(ctx context.Context, fsys *tracefs.FS, funcs Functions, features tracefs.Features) (result pairing.HitCost, err error) {
 	if !features.Instances {
@@ -190,7 +190,7 @@ func trialEvents(plan *uprobe.Plan, features tracefs.Features) []tracefs.Event {
 	unique := plan.Events[0].Name
 	entry := func(i int) []uint64 {
 		sites := plan.Funcs[i].Sites
-		if sites.Check != nil && sites.Entry.Cost().Later != "" && !features.PushEmulated {
+		if sites.CheckOnly || sites.Check != nil && sites.Entry.Cost().Later != "" && !features.PushEmulated {
 			return []uint64{sites.Check.Offset()}
 		}
 		return []uint64{sites.Entry.Offset()}
