@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -132,6 +133,7 @@ func TestKernelLoss(t *testing.T) {
 func TestKernelErrors(t *testing.T) {
 	tracetest.Kernel(t)
 	greet := fixture.Build(t, "greet")
+	foreign := fixture.BuildFor(t, map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH], fixture.Current, "greet")
 	for _, c := range []struct {
 		name   string
 		tracer ftgo.Tracer
@@ -141,6 +143,7 @@ func TestKernelErrors(t *testing.T) {
 		{"no functions", ftgo.Tracer{Binary: greet}, ftgo.ErrNoMatch},
 		{"no file", ftgo.Tracer{Binary: greet + "s", Funcs: []string{"main.add"}}, os.ErrNotExist},
 		{"kernel's, of all processes", ftgo.Tracer{Binary: greet, Funcs: []string{"main.add"}, InKernel: true}, ftgo.ErrUnsupported},
+		{"of another processor", ftgo.Tracer{Binary: foreign, Funcs: []string{"main.add"}}, ftgo.ErrUnsupported},
 		{"recording's functions", ftgo.Tracer{Recording: greet, Funcs: []string{"main.add"}}, ftgo.ErrUnsupported},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -76,7 +76,7 @@ var arrows = []arrow{
 	{from: "internal/otlp", to: []string{module + "/internal/pairing", module + "/internal/stats", module + "/internal/metrics", module + "/internal/units", "go.opentelemetry.io/proto/slim/otlp/...", "google.golang.org/protobuf/..."}},
 	{from: "internal/loader", to: []string{module + "/internal/processors", module + "/offsets", module + "/offsets/arch", module + "/internal/procfs", "golang.org/x/sys/unix"}},
 	{from: "internal/target", to: []string{
-		module + "/internal/containers", module + "/internal/debugfile", module + "/internal/given", module + "/internal/loader", module + "/internal/procfs", module + "/internal/stats", module + "/internal/units", module + "/internal/valuepath",
+		module + "/internal/containers", module + "/internal/debugfile", module + "/internal/given", module + "/internal/loader", module + "/internal/processors", module + "/internal/procfs", module + "/internal/stats", module + "/internal/units", module + "/internal/valuepath",
 		module + "/offsets", module + "/internal/recording", module + "/tracefs", module + "/internal/capture", module + "/offsets/gotype", module + "/offsets/symname", module + "/internal/uprobe"}},
 	{from: "internal/rate", to: nil},
 	{from: "internal/addresses", to: []string{module + "/internal/capture", module + "/internal/pairing", module + "/internal/procfs", module + "/internal/stats", module + "/internal/uprobe", module + "/offsets", module + "/offsets/gotype"}},

@@ -39,7 +39,7 @@ func (t *Tracer) job(mode uprobe.Mode, each bool) (*job, error) {
 
 // query is what the fields say of the target.
 func (t *Tracer) query() (*target.Query, error) {
-	q := &target.Query{Binary: t.Binary, PIDs: t.PIDs, Funcs: t.Funcs, Exclude: t.Exclude, Signatures: true}
+	q := &target.Query{Binary: t.Binary, PIDs: t.PIDs, Funcs: t.Funcs, Exclude: t.Exclude, Signatures: true, Live: true}
 	switch {
 	case len(t.Funcs) == 0:
 		return nil, fmt.Errorf("no Funcs: %w", ErrNoMatch)
@@ -254,7 +254,7 @@ func (j *job) traced(rec *recording.Recording) (err error) {
 
 // unsupported has errors say that it is the kernel.
 func unsupported(err error) error {
-	if errors.Is(err, tracefs.ErrNotSupported) || errors.Is(err, tracefs.ErrNotMounted) || errors.Is(err, tracefs.ErrRefused) {
+	if errors.Is(err, tracefs.ErrNotSupported) || errors.Is(err, tracefs.ErrNotMounted) || errors.Is(err, tracefs.ErrRefused) || errors.Is(err, target.ErrForeign) {
 		return fmt.Errorf("%w: %w", ErrUnsupported, err)
 	}
 	return err

@@ -25,6 +25,7 @@ import (
 	"github.com/ftgo/ftgo/internal/capabilities"
 	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/edit"
+	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/tracefs"
 )
@@ -55,7 +56,7 @@ func (e *env) run(ctx context.Context, args []string) int {
 	err := e.dispatch(ctx, args)
 	e.RemoveHeld()
 	code, text := cli.ExitStatus(err)
-	if code == cli.ExitKernel && !errors.Is(err, errDoctor) {
+	if code == cli.ExitKernel && !errors.Is(err, errDoctor) && !errors.Is(err, target.ErrForeign) {
 		text += remedy(doctor.Diagnose(e.BufferKB))
 	}
 	if text != "" {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -29,7 +28,7 @@ import (
 func Find(name string, pid int) (path string, file *os.File, err error) {
 	l := libraries{root: "/", path: os.Getenv("LD_LIBRARY_PATH")}
 	// Of another processor no folder is known.
-	if host := processors.Find(func(p arch.Processor) bool { return p.Machine().GOARCH == runtime.GOARCH }); host != nil {
+	if host := processors.Here(); host != nil {
 		l.machine = *host.Machine()
 	}
 	return l.resolve(name, pid)

@@ -3,6 +3,7 @@ package processors
 
 import (
 	"debug/elf"
+	"runtime"
 
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/arch/amd64"
@@ -19,6 +20,11 @@ var (
 	Names   = amd64.Processor.Machine().Name + " and " + arm64.Processor.Machine().Name
 	Example = amd64.Processor.Machine().Filler.Fetch()
 )
+
+// Here is the one of this machine, nil if it is none of them.
+func Here() arch.Processor {
+	return Find(func(p arch.Processor) bool { return p.Machine().GOARCH == runtime.GOARCH })
+}
 
 // Find returns the first of which something is so, nil if there is none.
 func Find(is func(arch.Processor) bool) arch.Processor {

@@ -45,6 +45,8 @@ type Query struct {
 	Signatures bool
 	// Missing: patterns may match nothing, as long as one of them does.
 	Missing bool
+	// Live: what is found is to be probed on this machine.
+	Live bool
 	// Wrappers: wildcards and ends of names select wrappers, too.
 	Wrappers bool
 	// Symbols is a file that names, types and source lines are taken from; "" is the binary itself.
@@ -65,7 +67,13 @@ func (q *Query) Resolve(say Say) (*Target, error) {
 		return nil, err
 	}
 	t := &Target{Binary: w.binary, Roles: make(map[*offsets.Func]Role), given: make(map[*offsets.Func]*given.Functions)}
-	if err := t.find(say, q, w); err != nil {
+	if q.Live {
+		err = t.runs()
+	}
+	if err == nil {
+		err = t.find(say, q, w)
+	}
+	if err != nil {
 		w.binary.Close()
 		return nil, err
 	}

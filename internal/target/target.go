@@ -10,6 +10,7 @@ import (
 
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/given"
+	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/internal/recording"
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/units"
@@ -58,6 +59,19 @@ func (t *Target) AlsoInlined(name string) string {
 		return ""
 	}
 	return fmt.Sprintf("is also inlined at %s, where its calls are not seen", units.Plural(len(at), "place"))
+}
+
+// runs is an [ErrForeign] if this machine runs no programs for the binary's processor, so that there is nothing
+// to probe.
+func (t *Target) runs() error {
+	of, here := t.Binary.Processor().Machine(), processors.Here()
+	switch {
+	case here == nil:
+		return &kindError{fmt.Errorf("%s is for %s, which this machine is not", t.Binary.File().Path(), of.Name), ErrForeign}
+	case here.Machine().Name != of.Name:
+		return &kindError{fmt.Errorf("%s is for %s, and this machine is %s: ftgo script makes what records it there, for ftgo report here", t.Binary.File().Path(), of.Name, here.Machine().Name), ErrForeign}
+	}
+	return nil
 }
 
 // Hold keeps others from writing to what is going to be probed, unless force is set and somebody
@@ -270,6 +284,8 @@ var (
 	ErrUsage = errors.New("wrong usage")
 	// ErrNothing: the binary has nothing that is meant.
 	ErrNothing = errors.New("nothing matched")
+	// ErrForeign: the binary is for another processor than this machine has.
+	ErrForeign = errors.New("another processor")
 )
 
 // kindError is an error of a kind that its text does not tell.

@@ -82,7 +82,7 @@ const (
 	ExitFailed  = 1
 	ExitUsage   = 2
 	ExitNothing = 3 // nothing matched
-	ExitKernel  = 4 // the kernel or the permissions do not allow it
+	ExitKernel  = 4 // the kernel, the permissions or the machine do not allow it
 	ExitLost    = 5 // more lost than --max-lost
 	ExitFailIf  = 6 // the condition of --fail-if was true, or diff --fail found a change
 )
@@ -137,7 +137,7 @@ func ExitStatus(err error) (code int, text string) {
 		code = ExitUsage
 	case errors.Is(err, target.ErrNothing):
 		code = ExitNothing
-	case errors.Is(err, tracefs.ErrNotMounted), errors.Is(err, tracefs.ErrNotSupported), KernelRefused(err):
+	case errors.Is(err, tracefs.ErrNotMounted), errors.Is(err, tracefs.ErrNotSupported), errors.Is(err, target.ErrForeign), KernelRefused(err):
 		code = ExitKernel
 	default:
 		code = ExitFailed

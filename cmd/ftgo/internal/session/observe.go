@@ -48,6 +48,7 @@ func (o *Options) Observe(ctx context.Context, v run.View) (err error) {
 	if j.Program, err = run.FindProgram(&o.Env.Env, o.Program, o.File == ""); err != nil {
 		return err
 	}
+	o.Live = !o.DryRun
 	if p.target, err = o.resolve(); err != nil {
 		if text := o.Replaced(); text != "" && errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%w; %s", err, text)
