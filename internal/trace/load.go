@@ -56,14 +56,12 @@ func (w *load) price(costs Costs) {
 // callCosts are what hits of a function cost that has a call counted, and timed, in seconds.
 func (w *load) callCosts(fn int) (counted, timed float64) {
 	f := &w.plan.Funcs[fn]
-	entry := pairing.Hits{Emulated: 1}
-	if f.Stepped {
-		entry = pairing.Hits{Stepped: 1}
-	}
+	var entry pairing.Hits
+	add(&entry, f.Stepped)
 	counted = w.cost.Of(entry) / 1e9
 	paired := w.plan.Mode == uprobe.Latency
 	if paired {
-		entry.Stepped++ // a RET is
+		add(&entry, w.stepsReturns())
 	}
 	if f.Values.Entry != nil {
 		entry.Words += uint64(f.Values.Entry.Words)
@@ -77,11 +75,27 @@ func (w *load) callCosts(fn int) (counted, timed float64) {
 	return counted, timed
 }
 
-// costOf is what so many events have cost about, in seconds: half of them are of calls that end, where the kernel
-// single-steps. Faults are known as they come.
+// add adds a hit.
+func add(hits *pairing.Hits, stepped bool) {
+	if stepped {
+		hits.Stepped++
+	} else {
+		hits.Emulated++
+	}
+}
+
+// stepsReturns tells whether the kernel single-steps what calls end by.
+func (w *load) stepsReturns() bool { return w.plan.Processor.Machine().SteppedReturn }
+
+// costOf is what so many events have cost about, in seconds: half of them are of calls that end. Faults are known
+// as they come.
 func (w *load) costOf(events int) float64 {
-	half := uint64(events) / 2
-	return w.cost.Of(pairing.Hits{Emulated: half, Stepped: half, Faults: w.faults.All() - w.faulted}) / 1e9
+	hits := pairing.Hits{Emulated: uint64(events), Faults: w.faults.All() - w.faulted}
+	if w.stepsReturns() {
+		hits.Stepped = hits.Emulated / 2
+		hits.Emulated = hits.Stepped
+	}
+	return w.cost.Of(hits) / 1e9
 }
 
 // read reads the kernel's counters, and tells what CPU time that took.

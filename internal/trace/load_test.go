@@ -11,12 +11,13 @@ import (
 	"github.com/ftgo/ftgo/internal/rate"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/arch/amd64"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
 // planWith has functions, and events with sites at so many of them.
 func planWith(funcs int, events ...[]int) *uprobe.Plan {
-	p := &uprobe.Plan{Mode: uprobe.Latency}
+	p := &uprobe.Plan{Mode: uprobe.Latency, Processor: amd64.Processor}
 	for i := range funcs {
 		p.Funcs = append(p.Funcs, uprobe.Function{Func: &offsets.Func{Name: fmt.Sprintf("main.f%d", i)}, Returns: true})
 	}
