@@ -1,6 +1,7 @@
 package tracefs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,9 @@ type Event struct {
 	Sites []uint64
 	// Filter is the kernel's for each hit; what fails it is counted but not recorded. Empty records all.
 	Filter string
+	// PC is the fetcharg of the address of the instruction that was hit, by which "@+OFFSET" in Fetch is
+	// reckoned; "" is that of x86.
+	PC string
 
 	group string // that of an event of the kernel itself, which has a name and nothing else
 }
@@ -96,7 +100,7 @@ func (e *Event) argsAt(site int) (string, error) {
 		if fetch != nil {
 			a.Fetch = fetch[i]
 		}
-		a.Fetch = fromSite(a.Fetch, e.Sites[site])
+		a.Fetch = fromSite(a.Fetch, e.Sites[site], cmp.Or(e.PC, "%ip"))
 		text := a.Name + "=" + a.Fetch + ":" + a.Type
 		if err := checkName(a.Name, maxArgName); err != nil {
 			return "", fmt.Errorf("argument %w", err)
@@ -139,13 +143,14 @@ func (e Event) longText() bool {
 	return length >= page
 }
 
-// fromSite says "@+OFFSET", so far into the mapped file, by its distance from the probe: "+N(%ip)".
+// fromSite says "@+OFFSET", so far into the mapped file, by its distance from the probe, whose address a
+// register has: "+N(%ip)".
 //
 // From 4.20 to 2026 kernels add the offset twice, and fetch from somewhere else (commit
 // 533059281ee5, "tracing: probeevent: Introduce new argument fetching code", which leaves
 // it in the variable that it takes for the dereference); older and newer ones reckon from
 // the probe, too (kernel/trace/trace_uprobe.c, translate_user_vaddr).
-func fromSite(fetch string, site uint64) string {
+func fromSite(fetch string, site uint64, pc string) string {
 	before, after, ok := strings.Cut(fetch, "@+")
 	if !ok {
 		return fetch
@@ -155,7 +160,7 @@ func fromSite(fetch string, site uint64) string {
 	if err != nil {
 		return fetch // for the kernel to refuse
 	}
-	return fmt.Sprintf("%s%+d(%%ip)%s", before, offset-int64(site), rest)
+	return fmt.Sprintf("%s%+d(%s)%s", before, offset-int64(site), pc, rest)
 }
 
 // maxWrite is how much of uprobe_events the kernel reads at a time: it cuts a

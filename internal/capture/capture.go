@@ -60,7 +60,8 @@ type Capture struct {
 
 	roots []*node
 	strs  int
-	at    []int // at[i] is where the fetched words have the Builder's word i; nil is at i
+	end   uint64 // see decoder.end
+	at    []int  // at[i] is where the fetched words have the Builder's word i; nil is at i
 }
 
 // Large is a variable that holds, or points to, a struct of many fields.
@@ -130,6 +131,9 @@ func (b *Builder) Capture(paths, more []string) (*Capture, error) {
 		return nil, err
 	}
 	c := &Capture{strs: b.opt.StrLen}
+	if m := b.opt.Machine; m != nil {
+		c.end = 1 << m.AddressBits
+	}
 	b.later, b.asked = nil, paths != nil // what is told beside values needs no elements
 	if c.roots, err = b.paths(paths); err != nil {
 		return nil, err

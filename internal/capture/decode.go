@@ -36,7 +36,7 @@ func (c *Capture) Append(values []Value, words []uint64, p Process) []Value {
 		}
 		words = arranged
 	}
-	d := decoder{words: words, process: p, strLen: c.strs}
+	d := decoder{words: words, process: p, strLen: c.strs, end: c.end}
 	return d.append(values, c.roots)
 }
 
@@ -44,6 +44,7 @@ type decoder struct {
 	words   []uint64
 	process Process
 	strLen  int
+	end     uint64 // of user space; 0 if that is not known
 }
 
 const (
@@ -60,13 +61,12 @@ func (v *Value) unreadable(why string) bool {
 	return why != ""
 }
 
-// implausible tells why an address can't be one, "" if it can: user space begins above mmap_min_addr
-// and ends at 47 bits (57 with five levels of page tables, which Go does not ask for).
-func implausible(p uint64) string {
+// implausible tells why an address can't be one, "" if it can: user space begins above mmap_min_addr.
+func (d *decoder) implausible(p uint64) string {
 	switch {
 	case p == 0:
 		return nilPointer
-	case p < 4096 || p >= 1<<47:
+	case p < 4096 || d.end > 0 && p >= d.end:
 		return badPointer
 	}
 	return ""
@@ -88,7 +88,7 @@ func (d *decoder) check(guards []guard) string {
 			}
 			continue
 		}
-		if why := implausible(p); why != "" {
+		if why := d.implausible(p); why != "" {
 			return why
 		}
 		// Where a pointer can't be followed to the next, what an earlier event left stands for that.
@@ -220,7 +220,7 @@ func (d *decoder) bytes(v *Value, at, words int) {
 func (d *decoder) guess(v *Value, n *node) {
 	const longest = 1<<16 - 1 // below mmap_min_addr
 	addr, size := v.Fields[0].Num, v.Fields[1].Num
-	if implausible(addr) != "" || size == 0 || size > longest {
+	if d.implausible(addr) != "" || size == 0 || size > longest {
 		return
 	}
 	text := d.raw(n.data, n.words)
@@ -245,7 +245,7 @@ func (d *decoder) raw(at, words int) []byte {
 
 // unread tells why memory at an address was not fetched into words, "" if it was.
 func (d *decoder) unread(addr uint64, at, words int) string {
-	if why := implausible(addr); why != "" || words < 0 {
+	if why := d.implausible(addr); why != "" || words < 0 {
 		return why
 	}
 	for _, w := range d.words[at : at+words] {
@@ -271,7 +271,7 @@ func (d *decoder) header(v *Value) {
 	switch {
 	case v.Num == 0:
 		v.Len, v.Cap = 0, 0
-	case v.unreadable(implausible(v.Num)) || v.Len == 0 && v.unreadable(d.zeros(v.Num)):
+	case v.unreadable(d.implausible(v.Num)) || v.Len == 0 && v.unreadable(d.zeros(v.Num)):
 	case v.Type.Kind == reflect.Func:
 		v.Dynamic = d.process.FuncName(uint64(v.Len))
 		v.Len = 0

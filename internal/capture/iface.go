@@ -157,7 +157,7 @@ func (d *decoder) typeOf(word uint64, methods bool, at leaf) (t *gotype.Type, wh
 	if methods {
 		var ok bool
 		if addr, ok = d.process.ItabType(word); !ok {
-			if addr = at.read(d.words); implausible(word) != "" || addr == 0 {
+			if addr = at.read(d.words); d.implausible(word) != "" || addr == 0 {
 				return nil, badPointer
 			}
 		}

@@ -191,7 +191,7 @@ func (d *decoder) search(n *node) Value {
 		return v
 	case v.unreadable(d.check(s.way)):
 		return v
-	case header == 0 || count == 0 && !v.unreadable(implausible(header)) && !v.unreadable(d.zeros(header)):
+	case header == 0 || count == 0 && !v.unreadable(d.implausible(header)) && !v.unreadable(d.zeros(header)):
 		return absent()
 	case v.State != Known:
 		return v

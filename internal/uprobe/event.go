@@ -23,6 +23,7 @@ type Event struct {
 	// Counts has the number of words that each of Args yields, 0 for no array; nil if none is one.
 	Counts []int  `json:"counts,omitempty"`
 	Filter string `json:"filter,omitempty"` // what the kernel records hits by: see [tracefs.Event]
+	PC     string `json:"-"`                // what definitions need: see [tracefs.Event]
 	// Fields tells which word holds what, Words how many words of values there are.
 	Fields Fields `json:"fields"`
 	Words  int    `json:"-"`
@@ -75,7 +76,7 @@ func TraceEvents(of []Event) []tracefs.Event {
 	events := make([]tracefs.Event, len(of))
 	for i := range of {
 		e := &of[i]
-		events[i] = tracefs.Event{Name: e.Name, Args: e.Args, Filter: e.Filter, Sites: make([]uint64, len(e.Sites)), Fetch: Fetches(e.Sites)}
+		events[i] = tracefs.Event{Name: e.Name, Args: e.Args, Filter: e.Filter, PC: e.PC, Sites: make([]uint64, len(e.Sites)), Fetch: Fetches(e.Sites)}
 		for k := range e.Sites {
 			events[i].Sites[k] = e.Sites[k].Offset
 		}

@@ -106,7 +106,7 @@ func (c *planner) joins(sh shape) bool {
 var letters = map[Kind]string{Entry: "e", EntryJump: "j", Point: "i", Return: "r", CondTail: "c", GoroutineEnd: "x", Recovery: "p", StackMove: "m", Resume: "g", Yield: "y", Status: "s", Park: "w", Switch: "o", Waiter: "b", WaitOver: "a", Creation: "k", Counter: "n", CounterJump: "f"}
 
 func (c *planner) event(sh shape, i int, values *capture.Capture) Event {
-	ev := Event{Name: fmt.Sprintf("%s%d_%s", letters[sh.kind], c.made+i, c.nonce)}
+	ev := Event{Name: fmt.Sprintf("%s%d_%s", letters[sh.kind], c.made+i, c.nonce), PC: c.fetcher.machine.PC.Fetch()}
 	if !c.plan.identifies() || sh.kind.Counts() {
 		// Only hits that are no calls are recorded: none of most kinds, as no thread has two ids.
 		filter := "common_pid == 1 && common_pid == 2"

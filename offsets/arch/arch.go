@@ -205,9 +205,9 @@ type Machine struct {
 	Name, GOARCH string
 	// Quantum is what the sizes of all instructions are multiples of.
 	Quantum byte
-	// SP is the stack pointer, Flags are what conditional jumps look at, and Filler is a
-	// register to fetch where any will do.
-	SP, Flags, Filler Reg
+	// SP is the stack pointer, PC has the address of the instruction that is probed, Flags are what
+	// conditional jumps look at, and Filler is a register to fetch where any will do.
+	SP, PC, Flags, Filler Reg
 	// DwarfSP and DwarfFP are DWARF's numbers of the stack and the frame pointer.
 	DwarfSP, DwarfFP uint64
 	// CFA is how far DWARF's canonical frame address is above SP where a function begins.
@@ -219,6 +219,8 @@ type Machine struct {
 	// LastPadded is the last minor version of Go that may count the padding behind a function as
 	// part of it.
 	LastPadded int
+	// AddressBits is how many bits addresses of user space have, unless a program asks for more.
+	AddressBits int
 	// Relative and Absolute are the numbers of ELF relocations that give a word an address of
 	// the file itself, and that of a symbol.
 	Relative, Absolute uint32

@@ -12,10 +12,12 @@ import (
 )
 
 var machine = arch.Machine{
-	Name: "x86-64", GOARCH: "amd64", Quantum: 1, SP: "sp", Flags: "flags", Filler: "ax",
+	Name: "x86-64", GOARCH: "amd64", Quantum: 1, SP: "sp", PC: "ip", Flags: "flags", Filler: "ax",
 	// System V ABI for x86-64, figure 3.36; a call pushes the return address.
 	DwarfSP: 7, DwarfFP: 6, CFA: 8,
 	SteppedReturn: true,
+	// 57 with five levels of page tables, which Go does not ask for.
+	AddressBits: 47,
 	// INT3, or the call that the kernel makes of a probed nop of five bytes (arch/x86/kernel/uprobes.c,
 	// arch_uprobe_optimize, since Linux 6.18).
 	Breakpoints: [][]byte{{0xcc}, {0xe8}},
@@ -29,7 +31,7 @@ var machine = arch.Machine{
 
 // Fetches goes by what regs_query_register_offset in arch/x86/kernel/ptrace.c knows, but for segments.
 func (processor) Fetches(r arch.Reg) bool {
-	return r == "ip" || r == machine.Flags || slices.Contains(dwarfRegisters, r)
+	return r == machine.PC || r == machine.Flags || slices.Contains(dwarfRegisters, r)
 }
 
 func (processor) Machine() *arch.Machine { return &machine }

@@ -13,9 +13,11 @@ import (
 )
 
 var machine = arch.Machine{
-	Name: "arm64", GOARCH: "arm64", Quantum: size, SP: "sp", Flags: "pstate", Filler: "x0",
+	Name: "arm64", GOARCH: "arm64", Quantum: size, SP: "sp", PC: "pc", Flags: "pstate", Filler: "x0",
 	// DWARF for the Arm 64-bit Architecture, 4.1. A call pushes nothing.
 	DwarfSP: 31, DwarfFP: 29,
+	// 52 with larger ones, which Go does not ask for (Documentation/arch/arm64/memory.rst).
+	AddressBits: 48,
 	// BRK #5 (arch/arm64/include/asm/brk-imm.h and uprobes.h, Linux 4.10 to 6.18).
 	Breakpoints: [][]byte{{0xa0, 0x00, 0x20, 0xd4}},
 	// Debian's, and the rest's; FLAG_AARCH64_LIB64 | FLAG_ELF_LIBC6 of glibc (sysdeps/generic/ldconfig.h).
@@ -54,7 +56,7 @@ func (processor) DwarfReg(n uint64) (arch.Reg, bool) {
 
 // Fetches goes by what regs_query_register_offset in arch/arm64/kernel/ptrace.c knows.
 func (processor) Fetches(r arch.Reg) bool {
-	return r == "lr" || r == "pc" || r == machine.SP || r == machine.Flags || slices.Contains(x, r)
+	return r == "lr" || r == machine.PC || r == machine.SP || r == machine.Flags || slices.Contains(x, r)
 }
 
 var (
