@@ -3,6 +3,7 @@ package trials
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,12 +20,9 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-var (
-	// guestVersions are those of Go that TestTrialToolchains tries: for arm64, code has changed
-	// between each and the next.
-	guestVersions = []string{"1.17.13", "1.18.10", "1.20.14", "1.22.12", "1.24.6", fixture.Current}
-	guestRuns     = flag.Int("runs", 5, "trace each target `N` times")
-)
+// guestVersions are those of Go that TestTrialToolchains tries: for arm64, code has changed
+// between each and the next.
+var guestVersions = []string{"1.17.13", "1.18.10", "1.20.14", "1.22.12", "1.24.6", fixture.Current}
 
 // TestTrialToolchains writes docs/toolchains-arm64.md: on each kernel that an argument names, in a
 // guest, TestKernelToolchains with programs that were built here for arm64.
@@ -93,7 +91,7 @@ func (g *guests) run(kernel, version string) error {
 	if _, err := os.Stat(log); err != nil {
 		vm := exec.CommandContext(interrupted, filepath.Join(fixture.Root(), "scripts", "vm"), "--file", g.ftgo, "--file", filepath.Join(g.logs, "targets", "arm64"),
 			"--timeout", "7000", kernel, "--", "sh", "-c", `echo "kernel: $(uname -r)"; exec "$@"`, "sh",
-			g.ftgo, "-test.v", "-test.timeout=0", fmt.Sprintf("-test.count=%d", *guestRuns), "-test.run=^TestKernelToolchains$/^"+regexp.QuoteMeta(version)+"$")
+			g.ftgo, "-test.v", "-test.timeout=0", fmt.Sprintf("-test.count=%d", cmp.Or(*runs, 5)), "-test.run=^TestKernelToolchains$/^"+regexp.QuoteMeta(version)+"$")
 		vm.Dir = g.logs
 		var stderr bytes.Buffer
 		vm.Stderr = &stderr

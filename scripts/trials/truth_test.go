@@ -17,7 +17,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-var runs = flag.Int("runs", 0, "run so often (default: latency 20, keys 5, out 3, export 20, deploys 5, lasting 60, cost 1)")
+var runs = flag.Int("runs", 0, "run so often (default: latency 20, keys 5, out 3, export 20, deploys 5, lasting 60, cost 1; toolchains 5)")
 
 // TestTrialTruth compares ftgo's numbers and values with what programs find out about themselves:
 // see scripts/truth.
