@@ -22,7 +22,7 @@
 //		}
 //	}
 //
-// Tracing takes root and Linux 4.0 or later, better 5.4, on x86-64. It places plain probes by
+// Tracing takes root and Linux 4.0 or later, better 5.4, on x86-64 or arm64. It places plain probes by
 // way of the kernel's uprobe_events; each costs the program about a microsecond a call.
 package ftgo
 

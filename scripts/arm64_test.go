@@ -1,0 +1,76 @@
+package scripts
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// arm64Kernel is the kernel of a guest that CI tries.
+const arm64Kernel = "6.12-arm64"
+
+// arm64Tests are the kernel tests that CI tries there: each command, and each reader.
+var arm64Tests = []string{
+	"ProbeIsExact", "CountIsExact", "AttachExact", "TraceAdd", "TraceWhere", "Tree", "StackText", "SchedProbe", "Watch", "ScriptValues", "Demo",
+	"ShortLivedPIE", "RawEqualsText",
+}
+
+// TestKernelArm64 runs a dozen kernel tests on an emulated arm64 kernel, with what is built here. It
+// is skipped, and says so, where QEMU or a kernel can't be had.
+func TestKernelArm64(t *testing.T) {
+	fixture.NeedLong(t)
+	if _, err := exec.LookPath("qemu-system-aarch64"); err != nil {
+		t.Skipf("no guest of arm64: apt-get install qemu-system-arm: %v", err)
+	}
+	vm := filepath.Join(fixture.Root(), "scripts", "vm")
+	// It fetches the kernel, if it has none.
+	if out, err := exec.CommandContext(t.Context(), vm, "--timeout", "300", arm64Kernel, "--", "uname", "-m").Output(); err != nil {
+		t.Skipf("no guest of arm64: %s %s -- uname -m: %v\n%s", vm, arm64Kernel, err, out)
+	} else if got := string(out); got != "aarch64\n" {
+		t.Fatalf("uname -m says %q", got)
+	}
+	dir := t.TempDir()
+	t.Setenv(fixture.TargetsVar, filepath.Join(dir, "targets"))
+	t.Setenv("FTGO_TEST_KERNEL", "require")
+	t.Setenv(fixture.LongVar, "") // no releases of Go
+	for _, name := range []string{"exact", "flood", "greet", "lookup", "nest", "sched", "stacks"} {
+		fixture.BuildFor(t, "arm64", fixture.Current, name)
+	}
+	for _, name := range []string{"lookup", "flood"} {
+		fixture.BuildFor(t, "arm64", fixture.Current, name, "-buildmode=pie")
+	}
+	fixture.BuildFor(t, "arm64", fixture.Current, "lookup", "-buildmode=exe")
+	test := filepath.Join(dir, "ftgo.test")
+	build := exec.Command("go", "test", "-c", "-o", test, "./cmd/ftgo")
+	build.Dir, build.Env = fixture.Root(), append(os.Environ(), "GOARCH=arm64", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	// An emulated CPU may have to share a slow one.
+	guest := exec.CommandContext(t.Context(), vm, "--timeout", "1800", "--file", test, "--file", filepath.Join(dir, "targets", "arm64"),
+		"--file", filepath.Join(fixture.Root(), "docs"), "--file", filepath.Join(fixture.Root(), "testdata"), arm64Kernel, "--",
+		test, "-test.v", "-test.timeout=30m", "-test.run=^TestKernel("+strings.Join(arm64Tests, "|")+")$")
+	guest.Dir = filepath.Join(fixture.Root(), "cmd", "ftgo")
+	var out bytes.Buffer
+	guest.Stdout, guest.Stderr = &out, &out
+	err := guest.Run()
+	var passed []string
+	for _, m := range regexp.MustCompile(`(?m)^--- PASS: TestKernel(\S+) `).FindAllStringSubmatch(out.String(), -1) {
+		passed = append(passed, m[1])
+	}
+	for _, name := range arm64Tests {
+		if !slices.Contains(passed, name) {
+			t.Errorf("TestKernel%s has not passed", name)
+		}
+	}
+	if err != nil || t.Failed() {
+		t.Errorf("%s: %v\n%s", guest, err, &out)
+	}
+}
