@@ -7,6 +7,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -89,32 +92,54 @@ type guests struct {
 	releases map[string]string
 }
 
-// run runs the targets of one version on a kernel, unless its log is there.
+// run runs the targets of one version on a kernel, as often as its log lacks.
 func (g *guests) run(kernel, version string) error {
-	log := filepath.Join(g.logs, fmt.Sprintf("%s-%s.log", filepath.Base(kernel), version))
-	if _, err := os.Stat(log); err != nil {
-		vm := exec.CommandContext(interrupted, filepath.Join(fixture.Root(), "scripts", "vm"), "--file", g.ftgo, "--file", filepath.Join(g.logs, "targets", "arm64"), "--file", filepath.Join(fixture.Root(), "docs"),
-			"--timeout", "7000", kernel, "--", "sh", "-c", `echo "kernel: $(uname -r)"; exec "$@"`, "sh",
-			g.ftgo, "-test.v", "-test.timeout=0", fmt.Sprintf("-test.count=%d", cmp.Or(*runs, 5)), "-test.run=^TestKernelToolchains$/^"+regexp.QuoteMeta(version)+"$")
-		vm.Dir = g.logs
-		var stderr bytes.Buffer
-		vm.Stderr = &stderr
-		out, err := vm.Output()
-		// A test that failed is in the log.
-		if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
-			return fmt.Errorf("%w\n%s%s", err, out, &stderr)
-		}
-		if err := os.WriteFile(log, append(out, stderr.Bytes()...), 0o644); err != nil {
-			return err
-		}
-	}
-	f, err := os.Open(log)
+	name := filepath.Join(g.logs, fmt.Sprintf("%s-%s.log", filepath.Base(kernel), version))
+	log, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	return g.read(kernel, f)
+	defer log.Close()
+	if err := g.read(kernel, log); err != nil {
+		return err
+	}
+	lacks := cmp.Or(*runs, 5) - g.had(kernel, version)
+	if lacks <= 0 {
+		return nil
+	}
+	vm := exec.CommandContext(interrupted, filepath.Join(fixture.Root(), "scripts", "vm"), "--file", g.ftgo, "--file", filepath.Join(g.logs, "targets", "arm64"),
+		"--file", filepath.Join(fixture.Root(), "docs"), "--timeout", "7000", kernel, "--", "sh", "-c", `echo "kernel: $(uname -r)"; exec "$@"`, "sh",
+		g.ftgo, "-test.v", "-test.timeout=0", fmt.Sprintf("-test.count=%d", lacks), "-test.run=^TestKernelToolchains$/^"+regexp.QuoteMeta(version)+"$")
+	vm.Cancel = func() error { return vm.Process.Signal(syscall.SIGTERM) } // the guest is to end, too
+	vm.Dir = g.logs
+	var stderr bytes.Buffer
+	vm.Stderr = &stderr
+	out, err := vm.Output()
+	// A test that failed is in the log.
+	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
+		return fmt.Errorf("%w\n%s%s", err, out, &stderr)
+	}
+	out = append(out, stderr.Bytes()...)
+	if _, err := log.Write(out); err != nil {
+		return err
+	}
+	return g.read(kernel, bytes.NewReader(out))
 }
+
+// had is how often all targets of a version have run on a kernel.
+func (g *guests) had(kernel, version string) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	least := math.MaxInt
+	for _, v := range guestVariants {
+		c := g.cells[cellKey{kernel, version, spelled(v.Name)}]
+		least = min(least, c.exact+c.failed)
+	}
+	return least
+}
+
+// spelled is how the names of subtests have a variant's.
+func spelled(variant string) string { return strings.ReplaceAll(variant, " ", "_") }
 
 // What a subtest prints, with its version and variant: as it begins, when it has compared, and as
 // it ends.
@@ -124,7 +149,7 @@ var (
 	guestEnded = regexp.MustCompile(`^ *--- (PASS|FAIL): TestKernelToolchains/([^/]+)/(.+) \(`)
 )
 
-func (g *guests) read(kernel string, log *os.File) error {
+func (g *guests) read(kernel string, log io.Reader) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var began cellKey
@@ -184,7 +209,7 @@ func (g *guests) row(kernels []string, version, variant string) string {
 	had := "–"
 	var cells []string
 	for _, kernel := range kernels {
-		c := g.cells[cellKey{kernel, version, strings.ReplaceAll(variant, " ", "_")}]
+		c := g.cells[cellKey{kernel, version, spelled(variant)}]
 		text := fmt.Sprintf("%d of %d", c.exact, c.exact+c.failed)
 		switch {
 		case c.failed > 0:
