@@ -166,6 +166,9 @@ func kernelPage(goarch string, runs []*kernelRun) string {
 		}
 		fmt.Fprintf(&b, "| %s | %d | %s | %d | %s |\n", name, len(r.with("PASS")), failed, len(r.with("SKIP")), r.features)
 	}
+	if only := os.Getenv("FTGO_MATRIX_RUN"); only != "" {
+		fmt.Fprintf(&b, "\nOnly these ran this time: `%s`.\n", only)
+	}
 	if not := os.Getenv("FTGO_MATRIX_SKIP"); not != "" {
 		fmt.Fprintf(&b, "\nLeft out this time: `%s`.\n", not)
 	}
