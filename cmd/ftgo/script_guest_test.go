@@ -12,11 +12,36 @@ import (
 )
 
 // TestKernelScriptGuest: a script that was made here, run on Linux 5.10 with nothing but
-// busybox, gives a recording that shows here what trace shows of the same program.
+// busybox, on this processor and on another, gives a recording that shows here what trace shows
+// of the same program.
 func TestKernelScriptGuest(t *testing.T) {
 	tracetest.Kernel(t)
 	fixture.NeedLong(t)
-	if _, err := exec.LookPath("qemu-system-x86_64"); err != nil {
+	target := fixture.Build(t, "lookup")
+	live := ftgo(t, "trace", target, "main.*", "--", target)
+	for _, on := range []struct{ goarch, qemu, kernel string }{
+		{"amd64", "qemu-system-x86_64", "5.10"},
+		{"arm64", "qemu-system-aarch64", "5.10-arm64"},
+	} {
+		t.Run(on.goarch, func(t *testing.T) {
+			needGuest(t, on.qemu, on.kernel)
+			target := fixture.BuildFor(t, on.goarch, fixture.Current, "lookup")
+			file := recordedInGuest(t, on.kernel, target, "main.*")
+			if r := ftgo(t, "report", file); r.code != 0 || valuesOf(t, r.stdout) != valuesOf(t, live.stdout) {
+				t.Errorf("status %d, other lines than trace's\n%s%s", r.code, r.stdout, r.stderr)
+			}
+			o := readObserved(t, ftgo(t, "report", "--as", "probe", "-o", "json", file).stdout)
+			if s, f := o.summary, o.functions["main.lookup"]; f.Calls != 1009 || f.Completed != 1009 || s.Hits == 0 || s.Delivered+s.Lost != s.Hits || s.Lost != 0 {
+				t.Errorf("%+v %+v", f, s)
+			}
+		})
+	}
+}
+
+// needGuest skips a test for which there is no emulator, or no kernel.
+func needGuest(t *testing.T, qemu, kernel string) {
+	t.Helper()
+	if _, err := exec.LookPath(qemu); err != nil {
 		t.Skipf("no guest: %v", err)
 	}
 	kernels := os.Getenv("FTGO_KERNELS")
@@ -27,29 +52,26 @@ func TestKernelScriptGuest(t *testing.T) {
 		}
 		kernels = filepath.Join(home, "ftgo-kernels")
 	}
-	if _, err := os.Stat(filepath.Join(kernels, "5.10", "vmlinuz")); err != nil {
-		t.Skipf("no kernel for a guest: scripts/vm --fetch 5.10 fetches one: %v", err)
+	if _, err := os.Stat(filepath.Join(kernels, kernel, "vmlinuz")); err != nil {
+		t.Skipf("no kernel for a guest: scripts/vm --fetch %s fetches one: %v", kernel, err)
 	}
-	target := fixture.Build(t, "lookup")
-	live := ftgo(t, "trace", target, "main.*", "--", target)
-	script := scriptFor(t, "--as", "trace", target, "main.*")
+}
+
+// recordedInGuest is a recording that a script has made of a program in a guest.
+func recordedInGuest(t *testing.T, kernel, target string, funcs ...string) (file string) {
+	t.Helper()
+	script := scriptFor(t, append([]string{"--as", "trace", target}, funcs...)...)
 	cmd := exec.CommandContext(t.Context(), filepath.Join(fixture.Root(), "scripts", "vm"),
-		"--file", script, "--file", target, "--timeout", "500", "5.10", "--", "sh", script, "--", target)
+		"--file", script, "--file", target, "--timeout", "500", kernel, "--", "sh", script, "--", target)
 	cmd.Dir = t.TempDir()
 	var recording, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &recording, &stderr
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
-	file := filepath.Join(cmd.Dir, "rec")
+	file = filepath.Join(cmd.Dir, "rec")
 	if err := os.WriteFile(file, recording.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r := ftgo(t, "report", file); r.code != 0 || valuesOf(t, r.stdout) != valuesOf(t, live.stdout) {
-		t.Errorf("status %d, other lines than trace's\n%s%s", r.code, r.stdout, r.stderr)
-	}
-	o := readObserved(t, ftgo(t, "report", "--as", "probe", "-o", "json", file).stdout)
-	if s, f := o.summary, o.functions["main.lookup"]; f.Calls != 1009 || f.Completed != 1009 || s.Hits == 0 || s.Delivered+s.Lost != s.Hits || s.Lost != 0 {
-		t.Errorf("%+v %+v", f, s)
-	}
+	return file
 }
