@@ -26,7 +26,7 @@ import (
 // ErrNoDebugInfo: the file has no DWARF (built with -ldflags=-w, or stripped).
 var ErrNoDebugInfo = debug.ErrNone
 
-// Binary is an open x86-64 ELF executable or shared library. Its methods may be
+// Binary is an open ELF executable or shared library. Its methods may be
 // called from several goroutines.
 type Binary struct {
 	image  *image.Image

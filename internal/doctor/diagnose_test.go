@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -122,7 +123,11 @@ func TestDiagnoseWell(t *testing.T) {
 		}
 		seen[f.Check] = true
 	}
-	if len(seen) != 27 {
+	want := 27
+	if runtime.GOARCH != "amd64" {
+		want-- // push
+	}
+	if len(seen) != want {
 		t.Errorf("%d checks: %v", len(seen), seen)
 	}
 }

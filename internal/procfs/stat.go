@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Tick is the unit of times in /proc/PID/stat: USER_HZ is 100 on x86-64, whatever the
+// Tick is the unit of times in /proc/PID/stat: USER_HZ is 100 on x86-64 and arm64, whatever the
 // kernel's own clock.
 const Tick = 10 * time.Millisecond
 

@@ -9,7 +9,7 @@ import (
 )
 
 // ProgramStart is what [Event.Func] gives for the place in Go's runtime that a process comes
-// by once, when it begins to run the program (runtime.rt0_go in runtime/asm_amd64.s, however
+// by once, when it begins to run the program (runtime.rt0_go in assembly, however
 // the program was linked). What the process was doing before, as another program or the same,
 // or an earlier process of its number, has ended without a trace.
 const ProgramStart = -2

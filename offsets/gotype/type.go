@@ -1,4 +1,4 @@
-// Package gotype describes Go types as they lie in memory (linux/amd64).
+// Package gotype describes Go types as they lie in memory (64 bits, little-endian).
 package gotype
 
 import (

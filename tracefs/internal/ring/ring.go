@@ -103,8 +103,8 @@ type Pages struct {
 type pagesOfCPU struct{ cpu, fd int }
 
 const (
-	// bufferSize is more than a page of the ring buffer: 4 KB, unless somebody has
-	// changed buffer_subbuf_size_kb (since Linux 6.8). A read returns one page at most
+	// bufferSize is no less than a page of the ring buffer: one of the kernel's, of 4 to 64 KB, unless somebody
+	// has changed buffer_subbuf_size_kb (since Linux 6.8). A read returns one page at most
 	// (kernel/trace/trace.c, tracing_buffers_read).
 	bufferSize = 64 << 10
 	// passPages is how many pages of a CPU a pass takes: one that is never empty must not delay others.
