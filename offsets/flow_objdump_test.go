@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,7 +78,7 @@ func againstObjdump(t *testing.T, path string, mayRefuse float64) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	want := objdumpReturns(t, path)
+	want := objdumpReturns(t, b)
 	reasons := make(map[string]int)
 	example := make(map[string]string)
 	total, refused, returns, elsewhere, tails, condTails := 0, 0, 0, 0, 0, 0
@@ -134,13 +135,29 @@ func againstObjdump(t *testing.T, path string, mayRefuse float64) {
 }
 
 // objdumpReturns returns the addresses of all returns in a file, sorted.
-func objdumpReturns(t *testing.T, path string) []uint64 {
+func objdumpReturns(t *testing.T, b *Binary) (returns []uint64) {
 	t.Helper()
-	objdump, err := exec.LookPath("objdump")
-	if err != nil {
-		t.Skip("objdump (binutils) is not installed: returns are not cross-checked")
+	objdumpLines(t, b, func(at uint64, text string) {
+		if returnText.MatchString(text) {
+			returns = append(returns, at)
+		}
+	})
+	slices.Sort(returns)
+	return returns
+}
+
+// objdumpLines hands over the address and the text of each instruction of a file.
+func objdumpLines(t *testing.T, b *Binary, line func(at uint64, text string)) {
+	t.Helper()
+	name := "objdump"
+	if b.Processor().Machine().GOARCH == "arm64" && runtime.GOARCH != "arm64" {
+		name = "aarch64-linux-gnu-objdump"
 	}
-	cmd := exec.Command(objdump, "-d", "-w", "--no-show-raw-insn", path)
+	objdump, err := exec.LookPath(name)
+	if err != nil {
+		t.Skipf("%s (binutils) is not installed: sites are not cross-checked", name)
+	}
+	cmd := exec.Command(objdump, "-d", "-w", "--no-show-raw-insn", b.image.Path())
 	cmd.Env = []string{"LC_ALL=C"}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -149,19 +166,13 @@ func objdumpReturns(t *testing.T, path string) []uint64 {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var returns []uint64
 	sc := bufio.NewScanner(out)
 	sc.Buffer(nil, 1<<20)
 	for sc.Scan() {
 		addr, text, ok := strings.Cut(sc.Text(), ":\t")
-		if !ok || !returnText.MatchString(text) {
-			continue
+		if at, err := strconv.ParseUint(strings.TrimSpace(addr), 16, 64); ok && err == nil {
+			line(at, text)
 		}
-		at, err := strconv.ParseUint(strings.TrimSpace(addr), 16, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		returns = append(returns, at)
 	}
 	if err := sc.Err(); err != nil {
 		t.Fatal(err)
@@ -169,8 +180,6 @@ func objdumpReturns(t *testing.T, path string) []uint64 {
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	slices.Sort(returns)
-	return returns
 }
 
-var returnText = regexp.MustCompile(`^((bnd|repz|rep|notrack|cs|ds|es|ss|fs|gs|data16|rex\.\w+) )*(l?ret[qwl]?|i?retq?)( |$)`)
+var returnText = regexp.MustCompile(`^((bnd|repz|rep|notrack|cs|ds|es|ss|fs|gs|data16|rex\.\w+) )*(l?ret[qwl]?|i?retq?)(\s|$)`)

@@ -7,31 +7,25 @@ const reach = 128
 // exclusive tells whether an instruction may be executed after an exclusive load and before
 // its store. A trap in between clears the monitor, so that the store fails and the loop starts over, forever.
 func exclusive(function []byte, at int) bool {
-	from, until := max(0, at-reach), min(len(function)&^(size-1), at+reach+size)
-	window := function[from:until]
-	loads, stores := false, false
-	for p := 0; p < len(window); p += size {
-		switch classify(word(window[p:])) {
-		case loadEx:
-			loads = true
-		case storeEx:
-			stores = true
-		}
-	}
-	if !loads || !stores {
-		return false
-	}
-	for p := 0; p < len(window); p += size {
-		if classify(word(window[p:])) == loadEx && leadsTo(window, p, func(to int, c class) bool { return to == at-from }) {
-			return leadsTo(window, at-from, func(_ int, c class) bool { return c == storeEx })
-		}
-	}
-	return false
+	start, until := max(0, at-reach), min(len(function)&^(size-1), at+reach+size)
+	window := function[start:until]
+	return leadsTo(window, from(window, loadEx), func(to int, _ class) bool { return to == at-start }) &&
+		leadsTo(window, []int{at - start}, func(_ int, c class) bool { return c == storeEx })
 }
 
-// leadsTo tells whether execution gets from behind an instruction to another of which something is so, without
+// from are the offsets of the instructions of a class.
+func from(code []byte, of class) (all []int) {
+	for at := 0; at < len(code); at += size {
+		if classify(word(code[at:])) == of {
+			all = append(all, at)
+		}
+	}
+	return all
+}
+
+// leadsTo tells whether execution gets from behind some instructions to another of which something is so, without
 // an exclusive access on the way.
-func leadsTo(code []byte, from int, is func(to int, c class) bool) bool {
+func leadsTo(code []byte, from []int, is func(to int, c class) bool) bool {
 	var seen [2*reach/size + 1]bool
 	var todo []int
 	next := func(at int) {
@@ -50,7 +44,10 @@ func leadsTo(code []byte, from int, is func(to int, c class) bool) bool {
 			next(at + int(target(w)))
 		}
 	}
-	for after(from); len(todo) > 0; {
+	for _, at := range from {
+		after(at)
+	}
+	for len(todo) > 0 {
 		at := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		c := classify(word(code[at:]))

@@ -3,7 +3,10 @@ package arm64
 import "github.com/ftgo/ftgo/offsets/arch"
 
 // way is what is known of the code around a jump.
-type way struct{ arch.Way }
+type way struct {
+	arch.Way
+	searches *int // as many are left
+}
 
 func (w way) word(at uint64) uint32 {
 	if code := w.Code(at); len(code) >= size {
@@ -22,7 +25,8 @@ func (w way) word(at uint64) uint32 {
 //
 // All ways that lead to the jump must say the same.
 func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
-	w := way{around}
+	searches := maxSearches
+	w := way{around, &searches}
 	jump := w.word(at)
 	if c := classify(jump); c != jumpReg && c != authJump {
 		return false, false
@@ -33,7 +37,10 @@ func (processor) Leads(at uint64, around arch.Way) (inside, ok bool) {
 	return w.value(rn(jump), at, maxCopies)
 }
 
-const maxCopies = 4 // of a register to another
+const (
+	maxCopies   = 4  // of a register to another
+	maxSearches = 64 // for what sets a register
+)
 
 // value tells where the value leads that a register has before an instruction.
 func (w way) value(r uint32, at uint64, copies int) (inside, ok bool) {
@@ -163,6 +170,9 @@ const maxSearch = 500
 // was set last. It fails at any instruction that it does not understand, and
 // where it can't see how execution got there.
 func (w way) origins(r uint32, at uint64) (from []origin, ok bool) {
+	if *w.searches--; *w.searches < 0 {
+		return nil, false
+	}
 	seen := map[uint64]bool{at: true}
 	for todo := []uint64{at}; len(todo) > 0; {
 		p := todo[len(todo)-1]

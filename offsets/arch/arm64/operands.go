@@ -303,9 +303,14 @@ func swaps(w uint32) (o operands, known bool) {
 
 // exclusives: of a pair two are loaded; a store writes whether it has happened.
 func exclusives(w uint32) (o operands, known bool) {
-	o.access, o.base, o.reads, o.writes = load, rn(w), one(rn(w)), general(rd(w))|general(ra(w))
-	if classify(w) == storeEx {
-		o.access, o.reads, o.writes = store, one(rn(w))|general(rd(w))|general(ra(w)), general(rm(w))
+	pair := general(rd(w)) | general(ra(w))
+	switch o.base = rn(w); classify(w) {
+	case loadEx:
+		o.access, o.reads, o.writes = load, one(o.base), pair
+	case storeEx:
+		o.access, o.reads, o.writes = store, one(o.base)|pair, general(rm(w))
+	default: // CASP
+		return o, false
 	}
 	return o, true
 }

@@ -7,6 +7,10 @@ const (
 	maxPrologue = 14
 	maxTail     = 64
 
+	// spoiled are the registers that the check may use (REGRT1, REGRT2, REGTMP; x1 to x3 up to 1.17, when
+	// arguments were on the stack).
+	spoiled = 1<<1 | 1<<2 | 1<<3 | scratch
+
 	g         = 28 // holds g in all code of Go
 	temporary = 27 // the assembler's own, REGTMP
 )
@@ -23,21 +27,18 @@ const (
 
 // StackCheck finds the check by its form alone: a load of stackguard0 or stackguard1 (16 or 24 from g), then a
 // B.LS to straight code that calls once and then jumps to the function's beginning. B.LO and B.EQ come before
-// it where the frame is large.
+// it where the frame is large, and nothing else but arithmetic.
 //
 // Source: stacksplit in cmd/internal/obj/arm64/obj7.go of Go 1.16 to 1.26.
 func (processor) StackCheck(code []byte) (arch.Check, bool) {
 	guard, first := false, 0
 	for at := 0; at+size <= len(code) && at < maxPrologue*size; at += size {
 		w := word(code[at:])
+		o, known := decode(w)
 		switch {
-		case w&0xfffffbe0 == 0xf9400800|g<<5: // LDR Xt, [g, #16 or #24]
+		case w&0xfffffbe0 == 0xf9400800|g<<5 && o.writes&^spoiled == 0: // LDR Xt, [g, #16 or #24]
 			guard = true
-		case w&0xffffffe0 == 0x910003e0, // MOV Xd, SP
-			w&0x1f800000 == 0x12800000, // MOVN, MOVZ, MOVK
-			w&0x7f800000 == 0x32000000, // ORR (immediate): a constant
-			w&0x1f000000 == 0x11000000 && w&31 != 31 || w&0xff80001f == 0xf100001f, // ADD, SUB (immediate) but not to SP, CMP
-			w&0x1f000000 == 0x0b000000 && (w&31 != 31 || w>>29 == 7):               // SUB, SUBS, CMP (register)
+		case known && classify(w) == step && o.access == none && o.writes&^spoiled == 0:
 		case w&0xff000010 == 0x54000000:
 			cond := w & 15
 			again, ok := callsMorestack(code, at+int(target(w)))
@@ -79,9 +80,8 @@ func callsMorestack(code []byte, at int) (again int, ok bool) {
 	return 0, false
 }
 
-// reaches tells whether a direct branch leads to an instruction after the first, up to and with the one behind the
-// check. That of functions without a frame may be where a loop begins, and then runs more than once; what
-// comes before it no compiler jumps to.
+// reaches tells whether a direct branch leads to an instruction of the check but its first, which no compiler's does. (To the one
+// behind it may lead, where a function without a frame begins with a loop.)
 func reaches(code []byte, post int) bool {
 	for at := 0; at+size <= len(code); at += size {
 		w := word(code[at:])
