@@ -106,7 +106,7 @@ type Count struct {
 }
 
 // siteHits are the kernel's count of hits of a function's sites.
-type siteHits struct{ calls, timed, lostChecks, lostReturns uint64 }
+type siteHits struct{ calls, timed, failed, lostChecks, lostReturns uint64 }
 
 // Counts squares what the kernel has counted with what was delivered. Calls are counted by the
 // kernel, if its counters are of nothing else, so that they are right whatever the stream has lost.
@@ -154,6 +154,8 @@ func (s *Stream) Counts(c Counters) *Counts {
 			out.Hits += count
 			out.Delivered += seen
 			switch {
+			case kind == uprobe.CheckFailed:
+				sites[fn].failed += count
 			case kind.Counts():
 				sites[fn].calls += count
 				if c.Own {
@@ -199,7 +201,7 @@ func (c *Count) take(hits *siteHits, seen *funcAccount, own bool) {
 	if !own {
 		c.Calls, c.Timed = seen.all.calls, seen.timed.calls
 	} else {
-		c.Calls, c.Timed = less(hits.calls, seen.all.noCalls), less(hits.timed, seen.timed.noCalls)
+		c.Calls, c.Timed = less(hits.calls, seen.all.noCalls+hits.failed), less(hits.timed, seen.timed.noCalls)
 		c.Unsure = min(hits.lostChecks, c.Calls)
 		c.Missing = less(hits.lostReturns, seen.abandoned) // no more is known of those
 	}

@@ -142,6 +142,10 @@ func (l *listing) function(f *offsets.Func) error {
 		if sites.Restarts {
 			notes = append(notes, "loops to its start: counts may be high")
 		}
+		// Where returns are single-stepped, each call takes that.
+		if steps(sites) && !l.binary.Processor().Machine().SteppedReturn {
+			notes = append(notes, "single-stepped where it begins")
+		}
 	}
 	if strings.HasSuffix(row.File, ".s") || strings.HasSuffix(row.File, ".S") {
 		notes = append(notes, "assembly")
@@ -157,9 +161,16 @@ func (l *listing) function(f *offsets.Func) error {
 	return nil
 }
 
+// steps tells whether calls are seen to begin at an instruction that kernels single-step.
+func steps(s *offsets.Sites) bool {
+	return s.Entry.Cost().Stepped() && s.Branch == nil && (s.Check == nil || !s.CheckOnly)
+}
+
 // strategy says in a word or two which instruction tells of calls.
 func strategy(s *offsets.Sites) string {
 	switch {
+	case s.CheckOnly:
+		return "at check"
 	case s.Check != nil:
 		return "after check"
 	case s.Branch != nil && s.Restarts:

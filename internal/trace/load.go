@@ -125,7 +125,7 @@ func (w *load) take(now [][]uint64) {
 			if fn < 0 {
 				fn = w.base
 			}
-			if site.Kind.IsEntry() && !site.Beside || site.Kind.Counts() || site.Func < 0 {
+			if site.Kind.IsEntry() && !site.Beside || site.Kind.Counts() && site.Kind != uprobe.CheckFailed || site.Func < 0 {
 				w.calls[fn] += hits
 			}
 			var cost float64

@@ -118,6 +118,7 @@ const (
 	Creation                 // a goroutine has been made, which has not run yet
 	Counter                  // a call begins. It is counted, whether others time it or not
 	CounterJump              // a Counter at a stack check's jump, as EntryJump is
+	CheckFailed              // the stack check has failed of what the kernel has counted as a call: it was none
 )
 
 // IsEntry tells whether a hit may begin a call.

@@ -258,7 +258,11 @@ func (p *Plan) sites() (n int) {
 
 // places is how many sites the function has if its calls are timed, or not.
 func (f *Function) places(timed bool) int {
-	if !timed {
+	switch {
+	case timed:
+	case f.Sites.Again != nil:
+		return 2
+	default:
 		return 1
 	}
 	return 1 + len(f.Sites.Returns) + len(f.Sites.Tails) + len(f.Sites.CondTails)

@@ -60,6 +60,11 @@ func newPlanner(p *Plan, on tracefs.Features, nonce string) (*planner, error) {
 // add puts a site into the event of its shape, which fetches values as well unless they are nil.
 func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture) {
 	site := Site{Kind: sh.kind, Addr: s.Addr(), Offset: s.Offset(), Func: fn, Cond: s.Cond(), Stepped: !c.emulated(s)}
+	if sh.kind == CheckFailed { // shares the event of what it is to be taken from
+		if sh.kind = Entry; c.plan.Mode != Count {
+			sh.kind = Counter
+		}
+	}
 	if values != nil {
 		for _, a := range values.Args {
 			sh.types += a.Type + " "
@@ -168,6 +173,15 @@ func (c *planner) addFuncs() {
 // addEntry chooses the site where calls of a function begin, to time them or only to count them.
 func (c *planner) addEntry(i int, counts bool) {
 	f := &c.plan.Funcs[i]
+	if s := f.Sites; s.CheckOnly && s.Again != nil && c.subtracts(counts) {
+		kind := Entry
+		if counts {
+			kind = Counter
+		}
+		c.add(shape{kind: kind, id: byThread}, i, *s.First, nil)
+		c.add(shape{kind: CheckFailed, id: byThread}, i, *s.Again, nil)
+		return
+	}
 	kind, site := c.entry(f)
 	if counts {
 		c.add(shape{kind: kind + Counter, id: byThread}, i, site, nil)
@@ -175,6 +189,14 @@ func (c *planner) addEntry(i int, counts bool) {
 	}
 	id, _ := c.identity(f)
 	c.add(shape{kind: kind, id: id, filter: f.Values.Filter}, i, site, f.Values.Entry)
+}
+
+// subtracts tells whether calls are counted by two counters of the kernel, so that nothing is recorded: how often a
+// function's stack check runs, less how often it fails. That takes twice the sites, and what these take grows
+// with their square: of many functions the flags are recorded where the check has failed. It takes one event, too: of
+// two one would be disarmed before the other.
+func (c *planner) subtracts(counts bool) bool {
+	return (c.plan.Mode == Count || counts && !c.plan.Recorded) && c.features.Append && len(c.plan.Funcs) <= MostTogether
 }
 
 // entry is the site where calls of a function are seen to begin.

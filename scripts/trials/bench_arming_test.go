@@ -107,7 +107,7 @@ func (b *bench) functionsOf(binary string) (names []string, all int) {
 			continue
 		}
 		all++
-		if plainName.MatchString(f.Function) && f.Entry == "after check" {
+		if plainName.MatchString(f.Function) && strings.HasSuffix(f.Entry, " check") {
 			names = append(names, f.Function)
 		}
 	}
