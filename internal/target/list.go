@@ -142,9 +142,8 @@ func (l *listing) function(f *offsets.Func) error {
 		if sites.Restarts {
 			notes = append(notes, "loops to its start: counts may be high")
 		}
-		// Where returns are single-stepped, each call takes that.
-		if steps(sites) && !l.binary.Processor().Machine().SteppedReturn {
-			notes = append(notes, "single-stepped where it begins")
+		if note := steps(sites); !l.binary.Processor().Machine().SteppedReturn && note != "" { // else each call takes that
+			notes = append(notes, note)
 		}
 	}
 	if strings.HasSuffix(row.File, ".s") || strings.HasSuffix(row.File, ".S") {
@@ -161,9 +160,17 @@ func (l *listing) function(f *offsets.Func) error {
 	return nil
 }
 
-// steps tells whether calls are seen to begin at an instruction that kernels single-step.
-func steps(s *offsets.Sites) bool {
-	return s.Entry.Cost().Stepped() && s.Branch == nil && (s.Check == nil || !s.CheckOnly)
+// steps tells whether calls are seen to begin at an instruction that kernels single-step: where
+// a call ends, too, nothing tells which of both hits is first.
+func steps(s *offsets.Sites) string {
+	switch {
+	case !s.Entry.Cost().Stepped() || s.CheckOnly:
+	case s.Branch == nil:
+		return "single-stepped where it begins"
+	case slices.Contains(slices.Concat(s.Returns, s.Tails, s.CondTails), *s.Branch):
+		return "single-stepped where it begins, unless only counted"
+	}
+	return ""
 }
 
 // strategy says in a word or two which instruction tells of calls.
