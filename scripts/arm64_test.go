@@ -16,13 +16,12 @@ import (
 // arm64Kernel is the kernel of a guest that CI tries.
 const arm64Kernel = "6.12-arm64"
 
-// arm64Tests are the kernel tests that CI tries there: each command, and each reader.
+// arm64Tests are the kernel tests that CI tries there.
 var arm64Tests = []string{
-	"ProbeIsExact", "CountIsExact", "AttachExact", "TraceAdd", "TraceWhere", "Tree", "StackText", "SchedProbe", "Watch", "ScriptValues", "Demo",
-	"ShortLivedPIE", "RawEqualsText",
+	"ProbeIsExact", "CountIsExact", "TraceWhere", "Tree", "SchedProbe", "Watch", "ScriptValues", "ShortLivedPIE",
 }
 
-// TestKernelArm64 runs a dozen kernel tests on an emulated arm64 kernel, with what is built here. It
+// TestKernelArm64 runs some kernel tests on an emulated arm64 kernel, with what is built here. It
 // is skipped, and says so, where QEMU or a kernel can't be had.
 func TestKernelArm64(t *testing.T) {
 	fixture.NeedLong(t)
@@ -40,7 +39,7 @@ func TestKernelArm64(t *testing.T) {
 	t.Setenv(fixture.TargetsVar, filepath.Join(dir, "targets"))
 	t.Setenv("FTGO_TEST_KERNEL", "require")
 	t.Setenv(fixture.LongVar, "") // no releases of Go
-	for _, name := range []string{"exact", "flood", "greet", "lookup", "nest", "sched", "stacks"} {
+	for _, name := range []string{"exact", "flood", "lookup", "nest", "sched"} {
 		fixture.BuildFor(t, "arm64", fixture.Current, name)
 	}
 	for _, name := range []string{"lookup", "flood"} {
