@@ -188,7 +188,7 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 		return nil, err
 	}
 	if p.identifies() {
-		p.Stack = opt.Stack
+		p.Stack = min(opt.Stack, deepest(framesOf(b)))
 		if !framesOf(b).Kept {
 			p.Stack = min(p.Stack, 1)
 		}

@@ -13,6 +13,12 @@ import (
 // kernel/trace/trace_probe.h, and MAX_ARGSTR_LEN, which a deeper one would not keep).
 const MaxStack = 15
 
+// deepest is how many callers fit: the fetcharg of the outermost is "+8(", a "+0(" for each frame below, the frame
+// pointer, brackets and a type, and has at most 63 bytes (MAX_ARGSTR_LEN).
+func deepest(frames *arch.Frames) int {
+	return min(MaxStack, (63-len(":x64")-len(frames.Pointer.Fetch()))/len("+0()")+1)
+}
+
 // stackArgs fetches callers: the return address of the call that begins, the caller's frame pointer,
 // and then for each frame the frame pointer of the next and the return address into that. All frame
 // pointers are fetched, since the kernel leaves in a field what an earlier event had there if it
@@ -45,7 +51,8 @@ func framesOf(b *offsets.Binary) *arch.Frames {
 // StackArgs is what an event fetches for so many callers, for who wants to know how much
 // room that takes. The kernel fetches arrays since 4.20.
 func StackArgs(b *offsets.Binary, depth int, arrays bool) []tracefs.Arg {
-	return stackArgs(framesOf(b), depth, arrays)
+	frames := framesOf(b)
+	return stackArgs(frames, min(depth, deepest(frames)), arrays)
 }
 
 // Callers makes return addresses of the words of a call's stack. It is for one goroutine.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/processors"
+	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/arch/amd64"
 )
 
@@ -88,25 +90,36 @@ func FuzzCallers(f *testing.F) {
 
 // TestStackArgs holds to the kernel's limits, whether it fetches arrays or not.
 func TestStackArgs(t *testing.T) {
-	for _, arrays := range []bool{false, true} {
-		for depth := range MaxStack + 1 {
-			words := 0
-			for _, a := range stackArgs(amd64.Processor.Frames(26), depth, arrays) {
-				words += max(arrayLen(a.Type), 1)
-				if n := len(a.Fetch) + 1 + len(a.Type); n > 63 {
-					t.Errorf("%s: %d bytes", a, n)
-				}
-				nested := strings.Count(a.Fetch, "(")
-				if arrayLen(a.Type) > 0 {
-					nested++ // an array takes another instruction
-				}
-				if nested > 14 {
-					t.Errorf("%s: too many dereferences", a)
-				}
-			}
-			if want := (&Plan{Stack: depth}).StackWords(); words != want {
-				t.Errorf("depth %d: %d words, want %d", depth, words, want)
+	for _, p := range processors.All {
+		frames := p.Frames(26)
+		for _, arrays := range []bool{false, true} {
+			for depth := range deepest(frames) + 1 {
+				checkStackArgs(t, frames, depth, arrays)
 			}
 		}
+	}
+	if got := deepest(amd64.Processor.Frames(26)); got != MaxStack {
+		t.Errorf("%d callers, want %d", got, MaxStack)
+	}
+}
+
+func checkStackArgs(t *testing.T, frames *arch.Frames, depth int, arrays bool) {
+	t.Helper()
+	words := 0
+	for _, a := range stackArgs(frames, depth, arrays) {
+		words += max(arrayLen(a.Type), 1)
+		if n := len(a.Fetch) + 1 + len(a.Type); n > 63 {
+			t.Errorf("%s: %d bytes", a, n)
+		}
+		nested := strings.Count(a.Fetch, "(")
+		if arrayLen(a.Type) > 0 {
+			nested++ // an array takes another instruction
+		}
+		if nested > 14 {
+			t.Errorf("%s: too many dereferences", a)
+		}
+	}
+	if want := (&Plan{Stack: depth}).StackWords(); words != want {
+		t.Errorf("depth %d: %d words, want %d", depth, words, want)
 	}
 }
