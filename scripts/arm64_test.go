@@ -13,18 +13,21 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// arm64Kernel is the kernel of a guest that CI tries.
+// arm64Kernel is the kernel of the guest.
 const arm64Kernel = "6.12-arm64"
 
-// arm64Tests are the kernel tests that CI tries there.
+// arm64Tests are the kernel tests that are tried there.
 var arm64Tests = []string{
 	"ProbeIsExact", "CountIsExact", "TraceWhere", "Tree", "SchedProbe", "Watch", "ScriptValues", "ShortLivedPIE",
 }
 
 // TestKernelArm64 runs some kernel tests on an emulated arm64 kernel, with what is built here. It
-// is skipped, and says so, where QEMU or a kernel can't be had.
+// is skipped, and says so, where QEMU or a kernel can't be had, and where others test at the same time what goes
+// by the clock: an emulated CPU keeps a real one busy for minutes.
 func TestKernelArm64(t *testing.T) {
-	fixture.NeedLong(t)
+	if !fixture.All() {
+		t.Skipf("takes long, and a CPU: %s=all runs it", fixture.LongVar)
+	}
 	if _, err := exec.LookPath("qemu-system-aarch64"); err != nil {
 		t.Skipf("no guest of arm64: apt-get install qemu-system-arm: %v", err)
 	}

@@ -74,8 +74,8 @@ func median(values []float64) float64 {
 }
 
 // compareParts wants what was seen of calls to be what they have found out themselves: the
-// median difference of each part is to be less than a tenth of what the calls took, and of waiting
-// less than a twentieth. They may
+// median difference of each part is to be less than a tenth of what the calls took: a single-stepped
+// hit takes 20 µs in some virtual machines, and is no waiting. They may
 // have been kept from running for longer than they know: a thread whose time is up loses the
 // CPU where a probe is hit, before that is recorded. What is wrong is returned, as it may be
 // the machine's fault.
@@ -99,7 +99,7 @@ func compareParts(t *testing.T, name string, got, want []parts) (wrong []string)
 	}
 	took := median(sums)
 	for k, part := range []string{"running", "runnable", "waiting"} {
-		if d := median(off[k]); d > took*[]float64{0.1, 0.1, 0.05}[k] {
+		if d := median(off[k]); d > took*0.1 {
 			wrong = append(wrong, fmt.Sprintf("%s: %s is off by %.0f µs of %.0f µs\n%.0f\nwant\n%.0f", name, part, d/1000, took/1000, got, want))
 		}
 	}

@@ -140,7 +140,7 @@ func TestKernelIntervalsOverAStop(t *testing.T) {
 	target := fixture.Build(t, "flood")
 	for _, command := range [][]string{{"probe"}, {"probe", "--reader", "raw"}, {"count"}, {"count", "--comm", filepath.Base(target)}} {
 		data := filepath.Join(t.TempDir(), "data")
-		p := tracer(t, append(command, "-i", "0.1", "-o", "json", "-w", data, "--buffer", "64M", target, "main.framed")...)
+		p := tracer(t, append(command, "--budget", "0", "-i", "0.1", "-o", "json", "-w", data, "--buffer", "64M", target, "main.framed")...)
 		if err := p.Process.Signal(syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}

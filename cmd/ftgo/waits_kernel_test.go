@@ -60,7 +60,7 @@ func TestKernelWaits(t *testing.T) {
 					for _, p := range truth[name] {
 						want += p[2]
 					}
-					if got := row["ns"].(map[string]any)["sum"].(float64); got < want*0.95 || got > want*1.05 {
+					if got := row["ns"].(map[string]any)["sum"].(float64); got < want*0.9 || got > want*1.1 {
 						wrong = append(wrong, fmt.Sprintf("%s: %s of %.0f µs, want %.0f", name, reason, got/1000, want/1000))
 					}
 					if known := reason != "[syscall]" || version == fixture.Current; known && !strings.Contains(stacks[reason], name+" ") {
