@@ -190,7 +190,7 @@ type Way interface {
 	Pointer(at uint64) (addr uint64, ok bool)
 }
 
-// Reg is a register as fetchargs name it, without the %: "x0".
+// Reg is a register as fetchargs name it, without the %: "sp".
 type Reg string
 
 // Fetch is the fetcharg of what is in the register.

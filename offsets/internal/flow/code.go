@@ -102,6 +102,9 @@ func (p *Part) decode(processor arch.Processor) error {
 	if len(p.Code) == 0 {
 		return errors.New("no code")
 	}
+	if quantum := uint64(processor.Machine().Quantum); p.Addr%quantum != 0 || p.Offset%quantum != 0 {
+		return fmt.Errorf("begins at %#x, where no instruction can", p.Addr)
+	}
 	p.Boundary = make([]bool, len(p.Code))
 	for at := 0; at < len(p.Code); {
 		in, err := processor.Decode(p.Code[at:])

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/offsets/arch/amd64"
+	"github.com/ftgo/ftgo/offsets/arch/arm64"
 )
 
 // TestSweep: a function is decoded as a whole, or not at all.
@@ -49,5 +50,18 @@ func TestSweep(t *testing.T) {
 				t.Errorf("returns %v, tails %v; want %v and %v", f.Parts[0].Returns, f.Tails, c.returns, c.tails)
 			}
 		})
+	}
+}
+
+// TestUnaligned: no function begins where the processor has no instructions, in memory or in the file.
+func TestUnaligned(t *testing.T) {
+	ret := []byte{0xc0, 0x03, 0x5f, 0xd6}
+	for _, c := range []struct {
+		addr, offset uint64
+		ok           bool
+	}{{0x1000, 0x1000, true}, {0x1004, 4, true}, {0x1002, 0x1002, false}, {0x1004, 2, false}} {
+		if _, err := Go(arm64.Processor, Part{Addr: c.addr, Offset: c.offset, Code: ret}); (err == nil) != c.ok {
+			t.Errorf("at %#x, %#x in the file: %v", c.addr, c.offset, err)
+		}
 	}
 }

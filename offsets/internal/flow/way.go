@@ -170,7 +170,7 @@ func (w *way) direct(from, to uint64) (inside bool, err error) {
 		return false, nil
 	}
 	// No symbol: a function that is not exported, or a part of this one, in a stripped file.
-	if w.image.InPLT(to) {
+	if w.image.InPLT(to) || w.image.BeginsInitFini(to) && w.mayHaveLeft(from) {
 		return false, nil
 	}
 	e, ok := w.unwind.At(to)
