@@ -23,11 +23,16 @@ import (
 	"github.com/ftgo/ftgo/testdata/hostile"
 )
 
-// mutantsVar makes the test process one that reads mutants: "SEED FIRST LAST".
+// mutantsVar makes the test process one that reads damaged files: "KIND OF FIRST LAST".
 const mutantsVar = "FTGO_TEST_MUTANTS"
 
-// bloated stands for no seed: files that claim more than they hold.
-const bloated = "bloated"
+// The kinds of damaged files: those of a sound one, and what claims more than it holds, either made of a
+// sound one or for a processor, from nothing.
+const (
+	mutants = "mutants"
+	claims  = "claims"
+	bloated = "bloated"
+)
 
 // TestHostile: of thousands of damaged binaries, and of those that claim more than they hold,
 // none makes the reader panic, take more than two seconds of processor time or 256 MiB of
@@ -42,37 +47,43 @@ func TestHostile(t *testing.T) {
 		total = 20000
 	}
 	tryMutants(t, total, runtime.GOARCH, []seed{
-		{"stripped", fixture.Current, []string{"-ldflags=-s -w"}},
-		{"stripped pie", fixture.Current, []string{"-buildmode=pie", "-ldflags=-s -w"}},
-		{"symbols", fixture.Current, []string{"-ldflags=-w"}},
-		{"debug information", fixture.Current, []string{"-ldflags=-B 0x00c0ffee"}},
-		{"plain debug information", fixture.Current, []string{"-ldflags=-compressdwarf=false -B 0x00c0ffee"}},
-		{"linked by C", fixture.Current, []string{"-ldflags=-linkmode=external -compressdwarf=false"}},
-		{"Go 1.12", "1.12.17", []string{"-ldflags=-s -w"}},
-		{"Go 1.16", "1.16.15", []string{"-ldflags=-s -w"}},
-		{bloated, "", nil},
+		{"stripped", mutants, fixture.Current, []string{"-ldflags=-s -w"}},
+		{"stripped pie", mutants, fixture.Current, []string{"-buildmode=pie", "-ldflags=-s -w"}},
+		{"symbols", mutants, fixture.Current, []string{"-ldflags=-w"}},
+		{"debug information", mutants, fixture.Current, []string{"-ldflags=-B 0x00c0ffee"}},
+		{"plain debug information", mutants, fixture.Current, []string{"-ldflags=-compressdwarf=false -B 0x00c0ffee"}},
+		{"linked by C", mutants, fixture.Current, []string{"-ldflags=-linkmode=external -compressdwarf=false"}},
+		{"Go 1.12", mutants, "1.12.17", []string{"-ldflags=-s -w"}},
+		{"Go 1.16", mutants, "1.16.15", []string{"-ldflags=-s -w"}},
+		{"claims", claims, fixture.Current, []string{"-ldflags=-compressdwarf=false -B 0x00c0ffee"}},
+		{"bloated", bloated, "", nil},
 	})
 }
 
-// TestHostileArm64 does the same with programs for another processor. FTGO_TEST_LONG=1 tries 5,000.
+// TestHostileArm64 does the same with programs for another processor. FTGO_TEST_LONG=all tries 1,000 of each.
 func TestHostileArm64(t *testing.T) {
-	total := 100
+	total := 140
 	if fixture.Long() {
-		total = 5000
+		total = 700
+	}
+	if fixture.All() {
+		total = 7000
 	}
 	tryMutants(t, total, "arm64", []seed{
-		{"stripped", fixture.Current, []string{"-ldflags=-s -w"}},
-		{"stripped pie", fixture.Current, []string{"-buildmode=pie", "-ldflags=-s -w"}},
-		{"symbols", fixture.Current, []string{"-ldflags=-w"}},
-		{"debug information", fixture.Current, []string{"-ldflags=-compressdwarf=false -B 0x00c0ffee"}},
-		{"Go 1.17", "1.17.13", []string{"-ldflags=-w"}},
+		{"stripped", mutants, fixture.Current, []string{"-ldflags=-s -w"}},
+		{"stripped pie", mutants, fixture.Current, []string{"-buildmode=pie", "-ldflags=-s -w"}},
+		{"symbols", mutants, fixture.Current, []string{"-ldflags=-w"}},
+		{"debug information", mutants, fixture.Current, []string{"-ldflags=-compressdwarf=false -B 0x00c0ffee"}},
+		{"Go 1.17", mutants, "1.17.13", []string{"-ldflags=-w"}},
+		{"claims", claims, fixture.Current, []string{"-ldflags=-compressdwarf=false -B 0x00c0ffee"}},
+		{"bloated", bloated, "", nil},
 	})
 }
 
-// seed is a program that mutants are made of.
+// seed is a program that damaged files are made of.
 type seed struct {
-	name, version string
-	flags         []string
+	name, kind, version string
+	flags               []string
 }
 
 // tryMutants reads mutants of seeds, total ones of all of them.
@@ -80,14 +91,14 @@ func tryMutants(t *testing.T, total int, goarch string, seeds []seed) {
 	each := total / len(seeds)
 	for _, seed := range seeds {
 		t.Run(seed.name, func(t *testing.T) {
-			path := bloated
-			if seed.name != bloated {
+			path := goarch
+			if seed.kind != bloated {
 				path = fixture.BuildFor(t, goarch, seed.version, "inlined", seed.flags...)
 			}
 			var peak int64 // KiB
 			for first := 0; first < each; {
 				last := min(first+250, each)
-				n, use, err := readInChild(path, first, last)
+				n, use, err := readInChild(seed.kind+" "+path, first, last)
 				peak = max(peak, use)
 				if err == nil {
 					first = last
@@ -96,7 +107,7 @@ func tryMutants(t *testing.T, total int, goarch string, seeds []seed) {
 				if errors.Is(err, errHangs) {
 					// A virtual machine that is stopped for a second looks the same.
 					t.Logf("mutant %d: %v, once more", n, err)
-					_, _, err = readInChild(path, n, n+1)
+					_, _, err = readInChild(seed.kind+" "+path, n, n+1)
 				}
 				if err != nil {
 					t.Errorf("mutant %d of %s: %v", n, path, err)
@@ -112,9 +123,9 @@ var errHangs = errors.New("over two seconds of processor time")
 
 // readInChild reads mutants in a process of its own. It returns the one that the error
 // is about, and the most memory that was used, in KiB.
-func readInChild(path string, first, last int) (mutant int, peak int64, err error) {
+func readInChild(of string, first, last int) (mutant int, peak int64, err error) {
 	child := exec.Command(os.Args[0], "-test.run=^$")
-	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d", mutantsVar, path, first, last), "GOTRACEBACK=all")
+	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d", mutantsVar, of, first, last), "GOTRACEBACK=all")
 	out, err := child.CombinedOutput()
 	if child.ProcessState == nil {
 		return first, 0, err
@@ -142,17 +153,18 @@ func readMutants(job string) error {
 		return err
 	}
 	args := strings.Fields(job)
-	first, err1 := strconv.Atoi(args[1])
-	last, err2 := strconv.Atoi(args[2])
+	kind, of := args[0], args[1]
+	first, err1 := strconv.Atoi(args[2])
+	last, err2 := strconv.Atoi(args[3])
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
 	file := func(n int) hostile.File {
-		_, f := hostile.Bloated(n)
+		_, f := hostile.Bloated(of, n)
 		return f
 	}
-	if args[0] != bloated {
-		seed, err := os.ReadFile(args[0])
+	if kind != bloated {
+		seed, err := os.ReadFile(of)
 		if err != nil {
 			return err
 		}
@@ -160,7 +172,9 @@ func readMutants(job string) error {
 		if err != nil {
 			return err
 		}
-		file = func(n int) hostile.File { return hostile.File{Data: m.Mutant(n)} }
+		if file = m.Bloated; kind == mutants {
+			file = func(n int) hostile.File { return hostile.File{Data: m.Mutant(n)} }
+		}
 	}
 	dir, err := os.MkdirTemp("", "ftgo-mutant-")
 	if err != nil {
@@ -188,11 +202,11 @@ func readMutants(job string) error {
 		if err := readHostile(path, f.Data); err != nil {
 			return err
 		}
-		if args[0] == bloated {
+		if kind != mutants {
 			continue
 		}
 		deadline.Store(int64(cpuTime() + 2*time.Second))
-		if err := describeHostile(args[0], path, f.Data, n%2 == 1); err != nil {
+		if err := describeHostile(of, path, f.Data, n%2 == 1); err != nil {
 			return err
 		}
 	}
@@ -246,7 +260,7 @@ func readHostile(path string, data []byte) error {
 			}
 		}
 		for _, site := range sites {
-			if !executable(data, site) || site.Addr()%uint64(b.Processor().Machine().Quantum) != 0 {
+			if quantum := uint64(b.Processor().Machine().Quantum); !executable(data, site) || site.Addr()%quantum != 0 || site.Offset()%quantum != 0 {
 				return fmt.Errorf("%s: site at %#x, file offset %#x", f.Name, site.Addr(), site.Offset())
 			}
 		}

@@ -40,6 +40,8 @@ func (b *Binary) readFuncs() ([]Func, error) {
 	if err == nil {
 		b.complete(named[all:], table)
 	} // else the other tables may still be sound
+	// Marks of Go's linker, of one byte, have nothing but padding where instructions are longer.
+	named = slices.DeleteFunc(named, func(f Func) bool { return f.Size == 0 })
 	if len(named) == 0 {
 		return nil, cmp.Or(symErr, errors.New("no function symbols (stripped?)"))
 	}

@@ -92,7 +92,7 @@ func (h *hostileRun) hostileFile(n int) (kind string, f hostile.File) {
 	case 1:
 		return fmt.Sprint("seed bloated ", seed), h.seeds[seed].Bloated(n)
 	}
-	return hostile.Bloated(n / 2)
+	return hostile.Bloated(runtime.GOARCH, n/2)
 }
 
 func (h *hostileRun) file(n int) {

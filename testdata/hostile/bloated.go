@@ -11,7 +11,7 @@ import (
 // kinds are the ways in which little claims to be much.
 var kinds = []struct {
 	name string
-	make func(r *rand.Rand) File
+	make func(r maker) File
 }{
 	{"overlapping symbols", overlapping},
 	{"aliases", aliases},
@@ -35,12 +35,14 @@ var kinds = []struct {
 // Kinds is how many kinds of bloated files there are: as many follow each other.
 var Kinds = len(kinds)
 
-// Bloated makes a small file that would cost much if it were believed. File n is the same in
-// every run. Every other one is damaged, too.
-func Bloated(n int) (kind string, f File) {
-	r := rand.New(rand.NewPCG(uint64(n), 2))
+// Bloated makes a small file that would cost much if it were believed, of code for a processor, by its GOARCH. File n
+// is the same in every run. Every other one is damaged, too.
+func Bloated(goarch string, n int) (kind string, f File) {
+	r := makers[goarch]
+	r.Rand = rand.New(rand.NewPCG(uint64(n), 2))
 	k := kinds[n%len(kinds)]
 	f = k.make(r)
+	binary.LittleEndian.PutUint16(f.Data[18:], uint16(r.machine))
 	if n/len(kinds)%2 == 1 {
 		if m, err := NewMutator(f.Data); err == nil {
 			f.Data = m.Mutant(n)
@@ -49,36 +51,10 @@ func Bloated(n int) (kind string, f File) {
 	return k.name, f
 }
 
-// instructions are those that code is made of, one or two kinds of them.
-var instructions = [][]byte{
-	{0x90}, {0xc3}, {0, 0}, {0x55}, {0xf3, 0x0f, 0x1e, 0xfa},
-	{0xf0, 0x01, 0x00},         // lock add %eax,(%rax)
-	{0x74, 0x00}, {0xeb, 0xfe}, // je, jmp to themselves or so
-	{0xff, 0x24, 0xc5, 0, 0, 0x40, 0}, // jmp *0x400000(,%rax,8)
-	{0x48, 0x8d, 0x05, 0, 0, 0, 0},    // lea 0(%rip),%rax
-	{0xe8, 0, 0, 0, 0}, {0xe9, 0xfb, 0xff, 0xff, 0xff},
-	{0x0f, 0x84, 0, 1, 0, 0},
-}
-
-// code is some of it that ends with a return.
-func code(r *rand.Rand, size int) []byte {
-	var text []byte
-	one, other := instructions[r.IntN(len(instructions))], instructions[r.IntN(len(instructions))]
-	mixed := 1 + r.IntN(64)
-	for len(text) < size {
-		if r.IntN(mixed) == 0 {
-			text = append(text, other...)
-		} else {
-			text = append(text, one...)
-		}
-	}
-	return append(text, 0xc3)
-}
-
 // some is a number of things: rarely many.
-func some(r *rand.Rand, most int) int { return 1 + r.IntN(1+most>>r.IntN(4)) }
+func some(r maker, most int) int { return 1 + r.IntN(1+most>>r.IntN(4)) }
 
-func overlapping(r *rand.Rand) File {
+func overlapping(r maker) File {
 	text := code(r, some(r, 1<<19))
 	names := []byte{0}
 	var symbols []Symbol
@@ -90,7 +66,7 @@ func overlapping(r *rand.Rand) File {
 	return File{Data: ELF(text, SymbolTable(names, symbols)...)}
 }
 
-func aliases(r *rand.Rand) File {
+func aliases(r maker) File {
 	text := code(r, 64)
 	names := []byte{0}
 	var symbols []Symbol
@@ -101,7 +77,7 @@ func aliases(r *rand.Rand) File {
 	return File{Data: ELF(text, SymbolTable(names, symbols)...)}
 }
 
-func overlappingNames(r *rand.Rand) File {
+func overlappingNames(r maker) File {
 	text := code(r, 1<<16)
 	names := bytes.Repeat([]byte{byte('a' + r.IntN(26))}, some(r, 1<<18))
 	names[0] = 0
@@ -116,7 +92,7 @@ func overlappingNames(r *rand.Rand) File {
 }
 
 // mangledNames refer to their own beginnings, again and again.
-func mangledNames(r *rand.Rand) File {
+func mangledNames(r maker) File {
 	text := code(r, 1<<16)
 	names := []byte{0}
 	var symbols []Symbol
@@ -141,7 +117,7 @@ func mangledNames(r *rand.Rand) File {
 	return File{Data: ELF(text, SymbolTable(names, symbols)...)}
 }
 
-func coldParts(r *rand.Rand) File {
+func coldParts(r maker) File {
 	n := some(r, 5000)
 	var text []byte
 	names := []byte{0}
@@ -149,17 +125,16 @@ func coldParts(r *rand.Rand) File {
 	for i := range n {
 		at := len(text)
 		for range r.IntN(80) { // jumps to others
-			text = append(text, 0x0f, 0x84)
-			text = binary.LittleEndian.AppendUint32(text, uint32((r.IntN(n)-i)*64))
+			text = append(text, r.jump((r.IntN(n)-i)*64)...)
 		}
-		text = append(text, 0xc3)
+		text = append(text, r.returns...)
 		symbols = append(symbols, Symbol{uint32(len(names)), Text + uint64(at), uint64(len(text) - at)})
 		names = fmt.Appendf(names, "f%d%s\x00", i/2, []string{"", ".cold"}[i%2])
 	}
 	return File{Data: ELF(text, SymbolTable(names, symbols)...)}
 }
 
-func sectionNames(r *rand.Rand) File {
+func sectionNames(r maker) File {
 	sections := make([]Section, some(r, 4000))
 	long := bytes.Repeat([]byte{'s'}, some(r, 1<<18))
 	sections[0].Name = string(long)
@@ -176,14 +151,14 @@ func shoff(data []byte) int { return int(binary.LittleEndian.Uint64(data[40:])) 
 // sizes are what nothing has.
 var sizes = []uint64{1 << 20, 1 << 28, 2 << 30, 50 << 30, 1 << 40}
 
-func size(r *rand.Rand) uint64 { return sizes[r.IntN(len(sizes))] }
+func size(r interface{ IntN(n int) int }) uint64 { return sizes[r.IntN(len(sizes))] }
 
 var sectionKinds = []string{
 	".symtab", ".dynsym", ".strtab", ".eh_frame", ".gopclntab", ".data.rel.ro.gopclntab", ".go.buildinfo", ".note.go.buildid",
 	".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_ranges", ".debug_loc", ".zdebug_info", ".debug_line_str",
 }
 
-func sparseSections(r *rand.Rand) File {
+func sparseSections(r maker) File {
 	text := code(r, some(r, 1<<12))
 	sections := SymbolTable([]byte("\x00f\x00"), []Symbol{{1, Text, uint64(len(text))}, {1, Text + 1<<20, size(r)}})
 	for range 1 + r.IntN(8) {
@@ -207,7 +182,7 @@ func segment(data []byte, size uint64) {
 	binary.LittleEndian.PutUint64(data[64+40:], size)
 }
 
-func sparseHeaders(r *rand.Rand) File {
+func sparseHeaders(r maker) File {
 	data := ELF(code(r, 64))
 	le := binary.LittleEndian
 	switch r.IntN(4) {
@@ -226,7 +201,7 @@ func sparseHeaders(r *rand.Rand) File {
 }
 
 // segments all cover the whole file.
-func segments(r *rand.Rand) File {
+func segments(r maker) File {
 	text := code(r, some(r, 1<<20))
 	data := ELF(text, SymbolTable([]byte("\x00f\x00"), []Symbol{{1, Text, uint64(len(text))}})...)
 	at, n := len(data), some(r, 1200)
@@ -244,7 +219,7 @@ func segments(r *rand.Rand) File {
 }
 
 // unwind is one entry for all code, with a program that is long, or many that overlap.
-func unwind(r *rand.Rand) File {
+func unwind(r maker) File {
 	text := code(r, 1<<16)
 	names := []byte{0}
 	var symbols []Symbol
@@ -269,7 +244,7 @@ func unwind(r *rand.Rand) File {
 }
 
 // relocations of symbols, in a shared library.
-func relocations(r *rand.Rand) File {
+func relocations(r maker) File {
 	var table, dynamic bytes.Buffer
 	n := some(r, 40000)
 	for i := range n {

@@ -5,7 +5,6 @@ import (
 	"compress/zlib"
 	"debug/elf"
 	"encoding/binary"
-	"math/rand/v2"
 	"sync"
 )
 
@@ -35,7 +34,7 @@ func zstdZeros(megabytes int) []byte {
 	return b
 }
 
-func compressed(r *rand.Rand) File {
+func compressed(r maker) File {
 	text := code(r, 256)
 	sections := SymbolTable([]byte("\x00f\x00"), []Symbol{{1, Text, 256}})
 	for _, name := range []string{"abbrev", "info", "line", "str", "ranges"} {
@@ -90,8 +89,8 @@ func unit(info []byte, abbrevs uint32, entries []byte) []byte {
 }
 
 // debugFile is a file with a hundred functions and debug information.
-func debugFile(r *rand.Rand, debug map[string][]byte) File {
-	text := bytes.Repeat([]byte{0x90, 0x90, 0x90, 0xc3}, 100)
+func debugFile(r maker, debug map[string][]byte) File {
+	text := bytes.Repeat(append(bytes.Repeat(r.nop, 4/len(r.nop)-1), r.returns...), 100)
 	names := []byte("\x00f\x00")
 	var symbols []Symbol
 	for i := range 100 {
@@ -122,7 +121,7 @@ func lines(files, rows int) []byte {
 }
 
 // sharedUnits are many that share abbreviations, addresses and a line table, which are long.
-func sharedUnits(r *rand.Rand) File {
+func sharedUnits(r maker) File {
 	le := binary.LittleEndian
 	var abbrevs, info, ranges []byte
 	abbrevs = abbrev(abbrevs, 1, tagUnit, false, atStmtList, formOffset, atRanges, formOffset, atName, formStrp)
@@ -151,7 +150,7 @@ func sharedUnits(r *rand.Rand) File {
 }
 
 // nestedEntries are in each other, deeper than any stack.
-func nestedEntries(r *rand.Rand) File {
+func nestedEntries(r maker) File {
 	tag := []byte{tagBlock, tagStruct, tagInlined, tagSubprogram, tagArray}[r.IntN(5)]
 	abbrevs := abbrev(nil, 1, tagUnit, true)
 	abbrevs = append(abbrev(abbrevs, 2, tag, true), 0)
@@ -160,7 +159,7 @@ func nestedEntries(r *rand.Rand) File {
 }
 
 // wideEntries are of one byte and have thousands of attributes.
-func wideEntries(r *rand.Rand) File {
+func wideEntries(r maker) File {
 	var attrs []byte
 	for range some(r, 20000) {
 		attrs = append(attrs, byte(0x60+r.IntN(16)), formPresent)
@@ -173,7 +172,7 @@ func wideEntries(r *rand.Rand) File {
 }
 
 // longStrings are one that all entries have.
-func longStrings(r *rand.Rand) File {
+func longStrings(r maker) File {
 	tag := []byte{tagBlock, tagStruct, tagInlined, tagSubprogram, tagMember}[r.IntN(5)]
 	abbrevs := abbrev(nil, 1, tagUnit, true)
 	abbrevs = append(abbrev(abbrevs, 2, tag, false, atName, formStrp), 0)
@@ -183,7 +182,7 @@ func longStrings(r *rand.Rand) File {
 }
 
 // inlinedCalls are functions with types that lead to each other, and calls in them.
-func inlinedCalls(r *rand.Rand) File {
+func inlinedCalls(r maker) File {
 	le := binary.LittleEndian
 	abbrevs := abbrev(nil, 1, tagUnit, true, atStmtList, formOffset, atLow, formAddr, atHigh, formAddr)
 	abbrevs = abbrev(abbrevs, 2, tagSubprogram, true, atName, formString, atLow, formAddr, atHigh, formAddr)

@@ -198,6 +198,14 @@ func (m *Image) InPLT(addr uint64) bool {
 	})
 }
 
+// BeginsInitFini tells whether an address is where .init or .fini begins: each is one function, which the linker puts
+// together of parts in several files, so that no symbol and no unwind information says how long it is.
+func (m *Image) BeginsInitFini(addr uint64) bool {
+	return slices.ContainsFunc(m.ELF.Sections, func(s *elf.Section) bool {
+		return (s.Name == ".init" || s.Name == ".fini") && addr == s.Addr && s.Size > 0
+	})
+}
+
 // MaxCode is more than any compiler makes of one function; what claims more is damaged.
 const MaxCode = 16 << 20
 
