@@ -162,7 +162,7 @@ func (t *Tracer) List() iter.Seq2[Func, error] {
 		q, err := t.query()
 		var rows []target.Row
 		if err == nil {
-			rows, err = q.List(quiet{}.Say)
+			rows, err = q.List(quiet{}.Say, true)
 		}
 		if err != nil {
 			yield(Func{}, err)

@@ -105,8 +105,9 @@ type Count struct {
 	Hits Hits
 }
 
-// siteHits are the kernel's count of hits of a function's sites.
-type siteHits struct{ calls, timed, failed, lostChecks, lostReturns uint64 }
+// siteHits are the kernel's count of hits of a function's sites. Of checks those that failed are recorded, and
+// no others: of what was lost, any may have been one.
+type siteHits struct{ calls, timed, failed, checks, lostChecks, lostReturns uint64 }
 
 // Counts squares what the kernel has counted with what was delivered. Calls are counted by the
 // kernel, if its counters are of nothing else, so that they are right whatever the stream has lost.
@@ -158,6 +159,9 @@ func (s *Stream) Counts(c Counters) *Counts {
 				sites[fn].failed += count
 			case kind.Counts():
 				sites[fn].calls += count
+				if kind == uprobe.CounterJump {
+					sites[fn].check(count, seen, !plan.Recorded)
+				}
 				if c.Own {
 					seen = count
 				}
@@ -168,7 +172,7 @@ func (s *Stream) Counts(c Counters) *Counts {
 					sites[fn].calls += count
 				}
 				if kind == uprobe.EntryJump {
-					sites[fn].lostChecks += count - seen
+					sites[fn].check(count, seen, plan.Mode == uprobe.Count)
 				}
 			default:
 				sites[fn].lostReturns += count - seen
@@ -177,7 +181,7 @@ func (s *Stream) Counts(c Counters) *Counts {
 	}
 	own := c.Own && !plan.Filtered()
 	for i := range out.Funcs {
-		out.Funcs[i].take(&sites[i], &account.funcs[i], own && i < plan.Asked())
+		out.Funcs[i].take(&sites[i], &account.funcs[i], own && i < plan.Asked(), c.Overruns+out.Unparsed)
 	}
 	switch {
 	case own && c.Inexact:
@@ -196,13 +200,23 @@ func (s *Stream) Counts(c Counters) *Counts {
 	return out
 }
 
-// take sets the numbers of calls. own says that the kernel's counts are of wanted calls alone.
-func (c *Count) take(hits *siteHits, seen *funcAccount, own bool) {
+// check adds the hits of a stack check's jump.
+func (h *siteHits) check(count, seen uint64, failuresAlone bool) {
+	if failuresAlone {
+		h.checks += count
+	} else {
+		h.lostChecks += count - seen
+	}
+}
+
+// take sets the numbers of calls. own says that the kernel's counts are of wanted calls alone, and lost is how
+// much of what was recorded of all functions was lost.
+func (c *Count) take(hits *siteHits, seen *funcAccount, own bool, lost uint64) {
 	if !own {
 		c.Calls, c.Timed = seen.all.calls, seen.timed.calls
 	} else {
 		c.Calls, c.Timed = less(hits.calls, seen.all.noCalls+hits.failed), less(hits.timed, seen.timed.noCalls)
-		c.Unsure = min(hits.lostChecks, c.Calls)
+		c.Unsure = min(hits.lostChecks+min(hits.checks, lost), c.Calls)
 		c.Missing = less(hits.lostReturns, seen.abandoned) // no more is known of those
 	}
 	c.Timed = min(less(c.Timed, seen.abandoned), c.Calls)

@@ -74,6 +74,33 @@ func TestCountsFirst(t *testing.T) {
 	}
 }
 
+// TestCountsChecks: the kernel counts 10 hits of a stack check's jump, and records those that failed, of which
+// 2 were seen; any that was lost may have been of this function.
+func TestCountsChecks(t *testing.T) {
+	for _, c := range []struct {
+		mode                  uprobe.Mode
+		kind                  uprobe.Kind
+		lost, unparsed, calls uint64
+		unsure                uint64
+	}{
+		{uprobe.Latency, uprobe.CounterJump, 0, 0, 8, 0},
+		{uprobe.Latency, uprobe.CounterJump, 3, 0, 8, 3},
+		{uprobe.Latency, uprobe.CounterJump, 0, 1, 8, 1},
+		{uprobe.Latency, uprobe.CounterJump, 300, 0, 8, 8},
+		{uprobe.Count, uprobe.EntryJump, 0, 0, 8, 0},
+		{uprobe.Count, uprobe.EntryJump, 3, 1, 8, 4},
+		{uprobe.Count, uprobe.Entry, 3, 1, 8, 0},
+	} {
+		plan := &uprobe.Plan{Mode: c.mode, Funcs: make([]uprobe.Function, 1), Events: make([]uprobe.Event, 1)}
+		plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: c.kind, Addr: 1})
+		account := accounting{delivered: [][]uint64{{2}}, funcs: []funcAccount{{all: entries{0, 2}}}, unknown: c.unparsed}
+		s := &Stream{reader: new(parse.Reader), pairer: &pairer{plan: plan, account: account}}
+		if got := s.Counts(Counters{At: [][]uint64{{10}}, Own: true, Overruns: c.lost}).Funcs[0]; got.Calls != c.calls || got.Unsure != c.unsure {
+			t.Errorf("%+v: %d calls, %d unsure", c, got.Calls, got.Unsure)
+		}
+	}
+}
+
 // TestCountsLowered: a function has 5 calls that were timed, and then, when a Counter had taken the place
 // of these probes, 10 more.
 func TestCountsLowered(t *testing.T) {

@@ -87,6 +87,8 @@ func (f *footer) whatCallsBecame(rows []stats.Row, s stats.Summary) {
 			sum.Unsure, calls, sum.Completed)
 	case measured && s.Lost > 0:
 		f.line(true, "~ call counts are exact; latencies come from %d of %s", sum.Completed, calls)
+	case sum.Unsure > 0:
+		f.line(true, "~ up to %d of %s may be none, as hits at stack checks were lost", sum.Unsure, calls)
 	case s.Streamed && s.Lost == 1 && !measured:
 		f.line(true, "~ up to 1 call is missing")
 	case s.Streamed && s.Lost > 0 && !measured:

@@ -42,6 +42,7 @@ func TestFooterGolden(t *testing.T) {
 		{"counted of one process", nil, stats.Summary{Hits: 900, Delivered: 900, Seconds: 2, Streamed: true}},
 		{"hits at stack checks lost", []stats.Row{{Function: stats.Function{Name: "main.f", Calls: 9, Completed: 5, Unsure: 2}}}, stats.Summary{Hits: 18, Delivered: 14, Lost: 4, Seconds: 2, LatencyMeasured: true, Streamed: true}},
 		{"counted, and some lost", nil, stats.Summary{Hits: 900, Delivered: 890, Lost: 10, Before: 1, After: 3, Pass: 2 * time.Millisecond, Seconds: 2, Streamed: true}},
+		{"counted, and checks lost", []stats.Row{{Function: stats.Function{Name: "main.f", Calls: 9, Unsure: 2}}}, stats.Summary{Hits: 18, Delivered: 14, Lost: 4, Seconds: 2, Streamed: true}},
 		{"counted, and one lost", nil, stats.Summary{Hits: 900, Delivered: 899, Lost: 1, Seconds: 2, Streamed: true}},
 		{"probes cost all", nil, stats.Summary{Hits: 1000, Delivered: 1000, Seconds: 2, LatencyMeasured: true, Probing: probing(1e9)}},
 		{"not hit", nil, stats.Summary{Seconds: 2, LatencyMeasured: true, Probing: &stats.Probing{Emulated: 640, Stepped: 4900, CPU: 1e9}}},

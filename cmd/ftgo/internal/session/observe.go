@@ -162,7 +162,7 @@ func (p *planned) live(j *run.Job) (err error) {
 	if err := p.place(j, "", pace(p.features, p.FS)); err != nil {
 		return err
 	}
-	if minor, version := p.plan.Binary.GoVersion(); minor > 0 && p.plan.Stack < p.Stack {
+	if minor, version := p.plan.Binary.GoVersion(); minor > 0 && p.plan.Stack == 1 && p.Stack > 1 {
 		p.Say("%s keeps no frame pointers: of each stack only the caller is known", version)
 	}
 	p.sayApart(needs.Follow)
