@@ -45,8 +45,9 @@ type Row struct {
 }
 
 // List describes what the arguments select: the functions by address, then those that were
-// inlined only by name, and then the instructions as they were asked for.
-func (q *Query) List(say Say) ([]Row, error) {
+// inlined only by name, and then the instructions as they were asked for. Signatures, which take longest where a
+// program is stripped, are looked up only if they are wanted.
+func (q *Query) List(say Say, signatures bool) ([]Row, error) {
 	w, err := q.open(say)
 	if err != nil {
 		return nil, err
@@ -55,6 +56,7 @@ func (q *Query) List(say Say) ([]Row, error) {
 	defer b.Close()
 
 	l := newListing(b)
+	l.signatures = signatures
 	if l.inlinedErr != nil {
 		say("%s: which calls are inlined is not known: %v", b.File().Path(), l.inlinedErr)
 	}
@@ -95,9 +97,10 @@ func (q *Query) List(say Say) ([]Row, error) {
 
 // listing describes the functions of a binary.
 type listing struct {
-	binary *offsets.Binary
-	rows   []Row
-	named  map[string]int // how many functions have a name
+	binary     *offsets.Binary
+	signatures bool // are wanted
+	rows       []Row
+	named      map[string]int // how many functions have a name
 	// bodiless are functions without code: inlined wherever they are called.
 	bodiless   []string
 	inlinedErr error
@@ -125,8 +128,10 @@ func (l *listing) function(f *offsets.Func) error {
 		return err
 	}
 	row.File, row.Line, _ = l.binary.Position(f.Addr)
-	if sig, err := l.binary.Signature(f); err == nil {
-		row.Signature, row.Source = SignatureText(f.Name, sig), sig.Source
+	if l.signatures {
+		if sig, err := l.binary.Signature(f); err == nil {
+			row.Signature, row.Source = SignatureText(f.Name, sig), sig.Source
+		}
 	}
 	var notes []string
 	sites, err := l.binary.Sites(f)
