@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/processors"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 	"github.com/ftgo/ftgo/tracefs"
@@ -40,13 +41,16 @@ func symbolOffset(t *testing.T, path, name string) uint64 {
 	return 0
 }
 
+// register is one that the kernel knows.
+var register = processors.Here().Machine().Filler.Fetch()
+
 // target is the flood program and an event on its main.leaf, which has no frame: its
 // first instruction is executed once per call.
 func target(t *testing.T) (string, tracefs.Event) {
 	path := fixture.Build(t, "flood")
 	return path, tracefs.Event{
 		Name:  "leaf_0123456789abcdef",
-		Args:  []tracefs.Arg{{Name: "sp", Fetch: "%sp", Type: "s64"}, {Name: "n", Fetch: "%ax", Type: "s64"}},
+		Args:  []tracefs.Arg{{Name: "sp", Fetch: "%sp", Type: "s64"}, {Name: "n", Fetch: register, Type: "s64"}},
 		Sites: []uint64{symbolOffset(t, path, "main.leaf")},
 	}
 }
@@ -109,7 +113,7 @@ func TestKernelRefusals(t *testing.T) {
 		word string
 	}{
 		{"unknown register", func(e *tracefs.Event) { e.Args = []tracefs.Arg{{Name: "a", Fetch: "%rax", Type: "s64"}} }, path, "%rax:s64"},
-		{"unknown type", func(e *tracefs.Event) { e.Args = []tracefs.Arg{{Name: "a", Fetch: "%ax", Type: "q9"}} }, path, "q9"},
+		{"unknown type", func(e *tracefs.Event) { e.Args = []tracefs.Arg{{Name: "a", Fetch: register, Type: "q9"}} }, path, "q9"},
 		{"no such file", func(*tracefs.Event) {}, "/no/such/file", ""},
 		{"offset beyond the file", func(e *tracefs.Event) { e.Sites = []uint64{1 << 40} }, path, ""},
 		{"second of two events", func(*tracefs.Event) {}, path, "%rax:s64"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -22,7 +23,11 @@ func TestKernelSplitEvents(t *testing.T) {
 	}
 	const sites, perEvent, calls = 6007, 3004, 3
 	file := filepath.Join(t.TempDir(), "nops")
-	if err := os.WriteFile(file, append(bytes.Repeat([]byte{0x90}, sites), 0xc3), 0o755); err != nil {
+	nop, ret := []byte{0x90}, []byte{0xc3}
+	if runtime.GOARCH == "arm64" {
+		nop, ret = []byte{0x1f, 0x20, 0x03, 0xd5}, []byte{0xc0, 0x03, 0x5f, 0xd6}
+	}
+	if err := os.WriteFile(file, append(bytes.Repeat(nop, sites), ret...), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.Open(file)
@@ -30,7 +35,7 @@ func TestKernelSplitEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	code, err := syscall.Mmap(int(f.Fd()), 0, sites+1, syscall.PROT_READ|syscall.PROT_EXEC, syscall.MAP_PRIVATE)
+	code, err := syscall.Mmap(int(f.Fd()), 0, sites*len(nop)+len(ret), syscall.PROT_READ|syscall.PROT_EXEC, syscall.MAP_PRIVATE)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +47,7 @@ func TestKernelSplitEvents(t *testing.T) {
 			events = append(events, tracefs.Event{Name: fmt.Sprintf("nops%d_%d", len(events), os.Getpid()), Filter: "common_pid == 1 && common_pid == 2"})
 		}
 		e := &events[len(events)-1]
-		e.Sites = append(e.Sites, uint64(i))
+		e.Sites = append(e.Sites, uint64(i*len(nop)))
 	}
 	if len(events) < 2 {
 		t.Fatalf("%d sites are in one event", sites)

@@ -258,7 +258,7 @@ func listCommand(e *env) *cli.Command {
 func list(e *env, o *session.Options) (err error) {
 	o.Loading = e.Doing
 	stop := e.Progress("reading " + o.Binary)
-	rows, err := o.List(e.Say)
+	rows, err := o.List(e.Say, o.Signatures || o.Format != render.Table)
 	stop()
 	if err != nil {
 		return err
@@ -268,13 +268,9 @@ func list(e *env, o *session.Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	for i := range rows {
-		switch r := &rows[i]; {
-		case o.Format != render.Table:
-		case o.Signatures:
-			r.Name = cmp.Or(r.Signature, r.Name)
-		default:
-			r.Source = ""
+	if o.Format == render.Table {
+		for i := range rows {
+			rows[i].Name = cmp.Or(rows[i].Signature, rows[i].Name)
 		}
 	}
 	width, _ := terminal.Size(out)

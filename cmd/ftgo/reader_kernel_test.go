@@ -17,6 +17,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/session"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/view"
 	"github.com/ftgo/ftgo/internal/biases"
+	"github.com/ftgo/ftgo/internal/clocks"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/parse"
@@ -163,26 +164,35 @@ func TestKernelReadersAgree(t *testing.T) {
 }
 
 // TestKernelRawEqualsText reads what one session has recorded twice: as the text of the
-// trace file, which consumes nothing, and then raw. Calls are the same to the tick.
+// trace file, which consumes nothing, and then raw. Calls are the same, as finely as text tells their times.
 func TestKernelRawEqualsText(t *testing.T) {
 	f := tracetest.Kernel(t)
 	for _, name := range []string{"lookup", "flood"} {
 		t.Run(name, func(t *testing.T) {
 			target := fixture.Build(t, name)
-			s := sessionCalls{values: true, times: true}
+			s := sessionCalls{values: true}
 			s.start(t, f, target, "main.*", true)
 			defer s.session.Close()
+			instance := filepath.Join(f.Dir(), "instances", s.session.Name)
+			clock, err := os.ReadFile(filepath.Join(instance, "trace_clock"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Text rounds the times of other clocks to microseconds (kernel/trace/trace.h, ns2usecs).
+			if s.step = 1000; strings.Contains(string(clock), "["+clocks.Counter+"]") {
+				s.step = 1
+			}
 			if out, err := exec.Command(target, "-n", "1009").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			if err := s.session.Disarm(nil); err != nil {
 				t.Fatal(err)
 			}
-			trace, err := os.ReadFile(filepath.Join(f.Dir(), "instances", s.session.Name, "trace"))
+			trace, err := os.ReadFile(filepath.Join(instance, "trace"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := sessionCalls{times: true, plan: s.plan}
+			text := sessionCalls{step: s.step, plan: s.plan}
 			text.from(t, textSource{bytes.NewReader(trace)}, func(_, printed int) int { return printed })
 			text.read(t.Context())
 			text.stream.Finish()
@@ -197,8 +207,8 @@ func clip(lines []string) string { return strings.Join(lines[:min(len(lines), 3)
 
 // sessionCalls are the calls that a session has seen.
 type sessionCalls struct {
-	values      bool // are fetched
-	times       bool // are compared
+	values      bool   // are fetched
+	step        uint64 // times are compared as multiples of it, unless it is 0
 	plan        *uprobe.Plan
 	session     *tracefs.Session
 	stream      *pairing.Stream
@@ -259,8 +269,8 @@ func (s *sessionCalls) Return(c *pairing.Call) {
 		g += fmt.Sprint(" thread ", c.TID)
 	}
 	line := fmt.Sprint(s.plan.Funcs[c.Func].Name, " ", c.TID, c.Depth, c.Outcome, c.Args, c.Results)
-	if s.times {
-		line += fmt.Sprint(c.CPU, c.Start, c.End)
+	if s.step > 0 {
+		line += fmt.Sprint(c.CPU, (c.Start+s.step/2)/s.step, (c.End+s.step/2)/s.step)
 	}
 	s.byGoroutine[g] = append(s.byGoroutine[g], line)
 }

@@ -74,7 +74,8 @@ func observeToolchain(t *testing.T, version string, v fixture.Variant) string {
 		}
 		t.Fatal(err)
 	}
-	o, b, r := observeTarget(t, nil, "probe", target, []string{"main.*"})
+	// Enough for all events: where one CPU does the work of two, nobody reads while the program works.
+	o, b, r := observeTarget(t, nil, "probe", target, []string{"--buffer", "64M", "main.*"})
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)
 	}

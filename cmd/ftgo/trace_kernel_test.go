@@ -33,16 +33,18 @@ func jsonLines(t *testing.T, text, kind string) (lines []map[string]any) {
 func TestKernelTraceAdd(t *testing.T) {
 	tracetest.Kernel(t)
 	for _, c := range []struct {
-		name, target string
-		program      []string
-		calls        int
+		name    string
+		build   func(t *testing.T) string
+		program []string
+		calls   int
 	}{
-		{"current", fixture.Build(t, "greet"), []string{"-n", "13"}, 13},
-		{"1.5", fixture.BuildWith(t, "1.5.4", "greet"), []string{"-n", "13"}, 13},
-		{"gccgo", fixture.Compile(t, "gccgo", "gccgo/add.go", "-g"), []string{"13", "1"}, 13},
+		{"current", func(t *testing.T) string { return fixture.Build(t, "greet") }, []string{"-n", "13"}, 13},
+		{"1.5", func(t *testing.T) string { return fixture.BuildWith(t, "1.5.4", "greet") }, []string{"-n", "13"}, 13},
+		{"gccgo", func(t *testing.T) string { return fixture.Compile(t, "gccgo", "gccgo/add.go", "-g") }, []string{"13", "1"}, 13},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := ftgo(t, append([]string{"trace", "-o", "json", c.target, "main.add", "--", c.target}, c.program...)...)
+			target := c.build(t)
+			r := ftgo(t, append([]string{"trace", "-o", "json", target, "main.add", "--", target}, c.program...)...)
 			calls := jsonLines(t, r.stdout, "call")
 			if r.code != 0 || len(calls) != c.calls {
 				t.Fatalf("status %d, %d calls, want %d\n%s", r.code, len(calls), c.calls, r.stderr)
