@@ -19,11 +19,18 @@ const arm64Kernel = "6.12-arm64"
 // arm64Tests are the kernel tests that are tried there.
 var arm64Tests = []string{
 	"ProbeIsExact", "CountIsExact", "TraceWhere", "Tree", "SchedProbe", "Watch", "ScriptValues", "ShortLivedPIE",
+	"RawEqualsText", "Values", "InKernel", "CgoCallback",
+}
+
+// arm64Targets are the programs in Go that they trace, with the flags that each is built with.
+var arm64Targets = [][]string{
+	{"exact"}, {"flood"}, {"flood", "-buildmode=pie"}, {"lookup"}, {"lookup", "-buildmode=pie"}, {"lookup", "-buildmode=exe"}, {"nest"}, {"sched"},
+	{"values", "-gcflags", ""}, {"values", "-gcflags", "-N -l"}, {"callback"},
 }
 
 // TestKernelArm64 runs some kernel tests on an emulated arm64 kernel, with what is built here. It
 // is skipped, and says so, where QEMU or a kernel can't be had, and where others test at the same time what goes
-// by the clock: an emulated CPU keeps a real one busy for minutes.
+// by the clock: an emulated CPU keeps a real one busy for minutes. So .ci/run runs it by itself.
 func TestKernelArm64(t *testing.T) {
 	if !fixture.All() {
 		t.Skipf("takes long, and a CPU: %s=all runs it", fixture.LongVar)
@@ -42,13 +49,9 @@ func TestKernelArm64(t *testing.T) {
 	t.Setenv(fixture.TargetsVar, filepath.Join(dir, "targets"))
 	t.Setenv("FTGO_TEST_KERNEL", "require")
 	t.Setenv(fixture.LongVar, "") // no releases of Go
-	for _, name := range []string{"exact", "flood", "lookup", "nest", "sched"} {
-		fixture.BuildFor(t, "arm64", fixture.Current, name)
+	for _, target := range arm64Targets {
+		fixture.BuildFor(t, "arm64", fixture.Current, target[0], target[1:]...)
 	}
-	for _, name := range []string{"lookup", "flood"} {
-		fixture.BuildFor(t, "arm64", fixture.Current, name, "-buildmode=pie")
-	}
-	fixture.BuildFor(t, "arm64", fixture.Current, "lookup", "-buildmode=exe")
 	test := filepath.Join(dir, "ftgo.test")
 	build := exec.Command("go", "test", "-c", "-o", test, "./cmd/ftgo")
 	build.Dir, build.Env = fixture.Root(), append(os.Environ(), "GOARCH=arm64", "CGO_ENABLED=0")
