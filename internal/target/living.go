@@ -15,7 +15,7 @@ type Living struct {
 
 	mu     sync.Mutex
 	has    func(pid int) bool
-	seen   [2]map[int]bool // which processes were in it, of all, at the last look, and at the one before
+	seen   [2]map[int]bool // which processes were in it when last seen alive, of all at the last look, and at the one before
 	missed bool
 }
 
@@ -62,14 +62,20 @@ func (l *Living) Look(say Say) (pids []int, err error) {
 		return nil, err
 	}
 	seen := make(map[int]bool)
-	for _, pid := range all {
-		seen[pid] = false
-	}
 	for _, pid := range pids {
 		seen[pid] = true
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for _, pid := range all {
+		if was, known := l.seen[0][pid]; seen[pid] {
+			continue
+		} else if procfs.Alive(pid) {
+			seen[pid] = false
+		} else if known { // it may have ended before it was looked at, and is there until its parent takes its status
+			seen[pid] = was
+		}
+	}
 	if l.seen = [2]map[int]bool{seen, l.seen[0]}; has != nil {
 		l.has = has
 	}

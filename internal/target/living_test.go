@@ -3,6 +3,7 @@ package target
 import (
 	"os/exec"
 	"testing"
+	"time"
 
 	"github.com/ftgo/ftgo/internal/procfs"
 )
@@ -42,6 +43,21 @@ func TestLiving(t *testing.T) {
 		if pid := end(seen); !l.Has(pid) || none.Has(pid) || l.Missed() || none.Missed() {
 			t.Error("what has ended is not known")
 		}
+	}
+	zombie := start()
+	for range 3 { // it has ended, and nobody has taken its status yet, at the second look and the third
+		for _, of := range []*Living{l, none} {
+			if _, err := of.Look(quiet); err != nil {
+				t.Fatal(err)
+			}
+		}
+		zombie.Process.Kill()
+		for procfs.Alive(zombie.Process.Pid) {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	if pid := end(zombie); !l.Has(pid) || none.Has(pid) || l.Missed() || none.Missed() {
+		t.Error("what looks have seen when it had ended is not known")
 	}
 	later := start()
 	if !l.Has(later.Process.Pid) || none.Has(later.Process.Pid) {
