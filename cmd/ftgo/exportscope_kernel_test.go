@@ -87,22 +87,22 @@ func TestKernelExportScope(t *testing.T) {
 				name := fmt.Sprintf("scoped%d", os.Getpid())
 				path := filepath.Join(t.TempDir(), name)
 				copyFile(t, fixture.Build(t, "family"), path)
-				within := func(work string) *member {
-					return family(t, "sh", "-c", `echo $$ >"$0"/cgroup.procs; exec "$1" stdin "$2" stdin`, group, path, work)
+				within := func(steps ...string) *member {
+					return family(t, append([]string{"sh", "-c", `echo $$ >"$0"/cgroup.procs; exec "$@"`, group, path}, steps...)...)
 				}
 				e := export(t, flag, map[string]string{"--cgroup": group, "--container": id[:12]}[flag], "-p", name, "main.work")
 				e.says(t, "waiting for "+name+" in "+flag)
 				outside := family(t, path, "stdin", "work=101")
-				first := within("work=3")
+				first := within("stdin", "work=3", "stdin")
 				e.says(t, "probing 1 function")
-				second := within("work=11")
+				second := within("stdin", "work=11", "stdin")
 				e.processes(t, 2)
 				for _, m := range []*member{outside, first, second} {
 					m.goOn(t)
 				}
 				e.settled(t, "main.work", 3+11)
 				family(t, path, "stdin", "work=102").goOn(t)
-				third := within("work=17")
+				third := within("leave", "stdin", "work=17", "stdin") // its first thread has ended, which /proc/PID is of
 				e.processes(t, 1)
 				third.goOn(t)
 				e.settled(t, "main.work", 3+11+17)

@@ -17,9 +17,10 @@ type Cgroup struct {
 	Path string
 }
 
-// Cgroups are the control groups that a process is in.
+// Cgroups are the control groups that a process is in. A thread that ends is in the root of each hierarchy of version 1
+// (proc_cgroup_show in kernel/cgroup/cgroup.c, Linux 6.12), and the process with it, see [Ending], unless another one can be asked.
 func Cgroups(pid int) ([]Cgroup, error) {
-	text, err := os.ReadFile(folder(pid) + "/cgroup")
+	text, err := os.ReadFile(folder(Executing(pid)) + "/cgroup")
 	return parseCgroups(string(text)), err
 }
 

@@ -19,6 +19,8 @@ type Stat struct {
 	// State is a letter, "Z" for a zombie.
 	State           string
 	Parent, Threads int
+	// Ending is whether the first thread has begun to end, or has ended.
+	Ending bool
 	// CPU is the time that all threads have used, System what they have used of it in the kernel, in
 	// steps of a [Tick].
 	CPU, System time.Duration
@@ -40,6 +42,9 @@ func ReadStat(pid int) (Stat, error) {
 	return stat, nil
 }
 
+// exiting is PF_EXITING (include/linux/sched.h, Linux 3.10 to 6.12).
+const exiting = 0x4
+
 // parseStat reads a line "PID (NAME) STATE PPID ..." (proc_pid_stat(5)). NAME may hold
 // anything, blanks and parentheses, too.
 func parseStat(line string) (stat Stat, err error) {
@@ -59,6 +64,7 @@ func parseStat(line string) (stat Stat, err error) {
 	stat = Stat{
 		State:   fields[0],
 		Parent:  int(number(4)),
+		Ending:  number(9)&exiting != 0,
 		CPU:     time.Duration(number(14)+number(15)) * Tick, // utime, stime
 		System:  time.Duration(number(15)) * Tick,
 		Threads: int(number(20)),
@@ -84,6 +90,12 @@ func Living(pid int) (stat Stat, ok bool) {
 func Alive(pid int) bool {
 	_, alive := Living(pid)
 	return alive
+}
+
+// Ending tells whether a process has ended, or its first thread has begun to: what /proc/PID tells may no longer be the process's.
+func Ending(pid int) bool {
+	stat, err := ReadStat(pid)
+	return err != nil || stat.Ending || !stat.Alive()
 }
 
 // ThreadGroup is the process of a thread: the number of its first thread. It is 0 if the thread

@@ -11,6 +11,8 @@ const behind = " 1 1 0 -1 4194560 10 0 0 0 250 50 0 0 20 0 3 0 8833 2433024 182\
 
 func TestParseStat(t *testing.T) {
 	good := Stat{State: "S", Parent: 42, Threads: 3, CPU: 3 * time.Second, System: 500 * time.Millisecond, Started: 8833}
+	ending := good
+	ending.Ending = true
 	for name, c := range map[string]struct {
 		line string
 		want Stat
@@ -20,6 +22,7 @@ func TestParseStat(t *testing.T) {
 		"blanks":                  {"7 (a b  c) S 42" + behind, good, ""},
 		"looks like what follows": {"7 () Z 1 1 () S 42" + behind, good, ""},
 		"new line":                {"7 (x\ny) S 42" + behind, good, ""},
+		"ending":                  {"7 (sleep) S 42" + strings.Replace(behind, "4194560", "4194564", 1), ending, ""},
 		"cut off":                 {"7 (sleep) S 42 1 1", Stat{}, "parse stat: 6 fields"},
 		"empty":                   {"", Stat{}, "parse stat: 2 fields"},
 		"no number":               {"7 (sleep) S 42" + strings.Replace(behind, "8833", "-8833", 1), Stat{}, `parse field 22 of stat: strconv.ParseUint: parsing "-8833"`},

@@ -30,7 +30,7 @@ func (l *Living) Has(pid int) bool {
 	switch is := has(pid); {
 	case is:
 		return true
-	case procfs.Alive(pid):
+	case !procfs.Ending(pid):
 		return false
 	}
 	l.mu.Lock()
@@ -70,7 +70,7 @@ func (l *Living) Look(say Say) (pids []int, err error) {
 	for _, pid := range all {
 		if was, known := l.seen[0][pid]; seen[pid] {
 			continue
-		} else if procfs.Alive(pid) {
+		} else if !procfs.Ending(pid) {
 			seen[pid] = false
 		} else if known { // it may have ended before it was looked at, and is there until its parent takes its status
 			seen[pid] = was
