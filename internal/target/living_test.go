@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestLiving: a process is known to have been in a group when it has ended, if a look has seen it there. That one was not seen is told.
@@ -65,5 +66,30 @@ func TestLiving(t *testing.T) {
 	}
 	if pid := end(later); l.Has(pid) || !l.Missed() || none.Has(pid) || !none.Missed() {
 		t.Error("nothing was missed")
+	}
+	// Its first thread has ended, as when all of them begin to: a hierarchy of version 1 has it in no group but the root.
+	ending := exec.Command(fixture.Build(t, "family"), "leave", "stdin")
+	out, err := ending.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := ending.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ending.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer ending.Wait()
+	defer in.Close()
+	if _, err := out.Read(make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Look(quiet); err != nil {
+		t.Fatal(err)
+	}
+	l.has = none.has
+	if pid := ending.Process.Pid; !l.Has(pid) || none.Has(pid) {
+		t.Error("what has been seen is not known when it ends")
 	}
 }
