@@ -15,26 +15,28 @@ type Living struct {
 
 	mu     sync.Mutex
 	has    func(pid int) bool
-	seen   [2]map[int]bool // which processes were in it when last seen alive, of all at the last look, and at the one before
+	seen   [2]map[int]bool // which processes were in it when last seen alive, of all at the last look and asked of since, and at the one before
 	missed bool
 }
 
 // NewLiving returns a scope of which nothing is known yet.
-func NewLiving(s *Scope) *Living { return &Living{Scope: s, has: func(int) bool { return false }} }
+func NewLiving(s *Scope) *Living {
+	return &Living{Scope: s, has: func(int) bool { return false }, seen: [2]map[int]bool{{}, {}}}
+}
 
-// Has tells whether a process is in the scope, or was when it ended, if a look has seen it there.
+// Has tells whether a process is in the scope, or was when it ended, if that is known from a look or from an answer before.
 func (l *Living) Has(pid int) bool {
 	l.mu.Lock()
 	has := l.has
 	l.mu.Unlock()
-	switch is := has(pid); {
-	case is:
-		return true
-	case !procfs.Ending(pid):
-		return false
-	}
+	is := has(pid)
+	sure := is || !procfs.Ending(pid)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if sure {
+		l.seen[0][pid] = is
+		return is
+	}
 	was, known := l.seen[0][pid]
 	if !known {
 		was, known = l.seen[1][pid]
@@ -43,7 +45,7 @@ func (l *Living) Has(pid int) bool {
 	return was
 }
 
-// Missed tells whether Has was asked of processes that had ended before any look has seen them.
+// Missed tells whether Has was asked of processes that had ended and of which nothing was known.
 func (l *Living) Missed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

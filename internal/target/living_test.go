@@ -64,7 +64,10 @@ func TestLiving(t *testing.T) {
 	if !l.Has(later.Process.Pid) || none.Has(later.Process.Pid) {
 		t.Error("what came after the look is not known")
 	}
-	if pid := end(later); l.Has(pid) || !l.Missed() || none.Has(pid) || !none.Missed() {
+	if pid := end(later); !l.Has(pid) || none.Has(pid) || l.Missed() || none.Missed() {
+		t.Error("what was told of it is not known when it has ended")
+	}
+	if pid := end(start()); l.Has(pid) || !l.Missed() || none.Has(pid) || !none.Missed() {
 		t.Error("nothing was missed")
 	}
 	// Its first thread has ended, as when all of them begin to: a hierarchy of version 1 has it in no group but the root.
