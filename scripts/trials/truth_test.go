@@ -17,7 +17,7 @@ import (
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
 
-var runs = flag.Int("runs", 0, "run so often (default: latency 20, keys 5, out 3, export 20, deploys 5, lasting 60, cost 1; toolchains 5)")
+var runs = flag.Int("runs", 0, "run so often (default: latency 20, keys 5, out 3, estimates 3, export 20, deploys 5, lasting 60, cost 1; toolchains 5)")
 
 // TestTrialTruth compares ftgo's numbers and values with what programs find out about themselves:
 // see scripts/truth.
@@ -27,6 +27,7 @@ func TestTrialTruth(t *testing.T) {
 	t.Run("cost", shares)
 	t.Run("values", values)
 	t.Run("budget", budgets)
+	t.Run("estimates", estimates)
 	t.Run("out", outs)
 	t.Run("top", screens)
 	t.Run("keys", keys)
@@ -39,10 +40,11 @@ func TestTrialTruth(t *testing.T) {
 // selftimed is a testdata/selftimed that runs, or a testdata/paced.
 type selftimed struct {
 	*child
-	t   *testing.T
-	in  io.WriteCloser
-	out *bufio.Scanner
-	pid int
+	t     *testing.T
+	in    io.WriteCloser
+	out   *bufio.Scanner
+	pid   int
+	begun answer // the first
 }
 
 // answer is what it answers.
@@ -52,6 +54,7 @@ type answer struct {
 	CPU      float64 // in seconds
 	Median   []int64
 	Calls    []uint64 // of each function, by a testdata/paced
+	Rows     []tallyRow
 }
 
 // rate is the number of requests served per second of CPU time.
@@ -72,7 +75,7 @@ func startSelftimed(t *testing.T, file string, args ...string) *selftimed {
 	check(t, s.start())
 	a, err := s.answer()
 	check(t, err)
-	s.pid = a.PID
+	s.pid, s.begun = a.PID, a
 	return s
 }
 

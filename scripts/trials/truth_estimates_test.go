@@ -1,0 +1,491 @@
+package trials
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// estimated are the modes of testdata/tally, and what ftgo looks at in each.
+var estimated = []struct {
+	mode string
+	ftgo []string
+}{
+	{"equal", []string{"main.f??"}},
+	{"hot", []string{"main.f??"}},
+	{"bursts", []string{"main.f??"}},
+	{"sleeps", []string{"main.f??", "main.nap"}},
+	{"mixed", []string{"main.f??", "main.handle", "main.slow"}},
+	{"mixed", []string{"--by", "route", "--sum", "size", "main.handle"}},
+}
+
+const (
+	estimateAlone  = 3 * time.Second // a whole number of the bursts' seconds, like the next
+	estimateProbed = 4 * time.Second
+	estimateFirst  = time.Second
+	// timeSlack is how far the mean time of a call in tally may be from the time between its two probes:
+	// the call, the return and the clock's steps are in it.
+	timeSlack = 0.1
+	timeStep  = 6.0   // ns
+	probeCost = 8_000 // ns that probes add to a call that tally times itself, at most
+)
+
+// estimates compares the numbers of a run under a budget with what the program knows: the bounds that
+// ftgo states must contain the truth in 19 of 20 rows, and the program must not lose more than one and a
+// half times the budget, in all of the run and in its first second.
+func estimates(t *testing.T) {
+	for _, e := range estimated {
+		name := e.mode
+		if e.ftgo[0] == "--by" {
+			name = "by"
+		}
+		for _, percent := range []int{1, 5, 25} {
+			t.Run(fmt.Sprintf("%s/%d%%", name, percent), func(t *testing.T) {
+				var sum judgement
+				for range cmp.Or(*runs, 3) {
+					sum.add(t, judge(t, e.mode, percent, e.ftgo))
+				}
+				fmt.Printf("%-6s %2d%%  %s\n", name, percent, sum.line(t, float64(percent)))
+			})
+		}
+	}
+}
+
+// judgement is what is found of one run or of several.
+type judgement struct {
+	runs, allHeld     int
+	held, judged      map[string]int
+	widths            []float64 // of CALLS: the bounds' distance from their middle, relative
+	loss, wall, first []float64 // percent
+	arming            []float64 // ms of CPU time
+	misses            []string
+	share             []float64 // percent, as ftgo says
+}
+
+func (j *judgement) add(t *testing.T, o judgement) {
+	if j.held == nil {
+		j.held, j.judged = make(map[string]int), make(map[string]int)
+	}
+	all := true
+	for kind, n := range o.judged {
+		j.held[kind] += o.held[kind]
+		j.judged[kind] += n
+		all = all && o.held[kind] == n
+	}
+	j.runs++
+	if all {
+		j.allHeld++
+	}
+	for to, from := range map[*[]float64][]float64{&j.widths: o.widths, &j.loss: o.loss, &j.wall: o.wall, &j.first: o.first, &j.arming: o.arming, &j.share: o.share} {
+		*to = append(*to, from...)
+	}
+	for _, m := range o.misses[:min(len(o.misses), 8)] {
+		t.Log(m)
+	}
+}
+
+// line is a line of the table.
+func (j *judgement) line(t *testing.T, percent float64) string {
+	text := fmt.Sprintf("all held in %d/%d runs;", j.allHeld, j.runs)
+	for _, kind := range slices.Sorted(maps.Keys(j.judged)) {
+		text += fmt.Sprintf(" %s %d/%d", kind, j.held[kind], j.judged[kind])
+		if float64(j.held[kind]) < 0.95*float64(j.judged[kind]) {
+			t.Errorf("%s held in %d of %d rows", kind, j.held[kind], j.judged[kind])
+			text += "!"
+		}
+	}
+	text += fmt.Sprintf("; CALLS within ±%.1f%%", 100*median(j.widths))
+	text += fmt.Sprintf("; loss %s (wall %s), first second %s, said %s; arming took %s ms", spread(j.loss), spread(j.wall), spread(j.first), spread(j.share), spread(j.arming))
+	if loss, first := mean(j.loss), mean(j.first); max(loss, first) > 1.5*percent {
+		t.Errorf("loss %.1f%%, in the first second %.1f%%: too much", loss, first)
+		text += ": too much"
+	}
+	return text
+}
+
+func mean(x []float64) float64 {
+	var sum float64
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+func median(x []float64) float64 {
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	return slices.Sorted(slices.Values(x))[len(x)/2]
+}
+
+// spread is a mean with its standard error.
+func spread(x []float64) string {
+	var squares float64
+	for _, v := range x {
+		squares += (v - mean(x)) * (v - mean(x))
+	}
+	return fmt.Sprintf("%.1f±%.1f", mean(x), math.Sqrt(squares/max(1, float64(len(x)-1))/float64(len(x))))
+}
+
+// judge runs ftgo once on a tally.
+func judge(t *testing.T, mode string, percent int, args []string) (j judgement) {
+	j.held, j.judged = make(map[string]int), make(map[string]int)
+	w := startTally(t, mode)
+	defer w.end()
+	time.Sleep(estimateAlone)
+	line := append([]string{"probe", "-p", strconv.Itoa(w.pid), "-d", strconv.Itoa(int(estimateProbed / time.Second)), "--budget", strconv.Itoa(percent)}, args...)
+	launched := time.Now()
+	functions, run := estimating(t, line)
+	ended := time.Now()
+	time.Sleep(estimateAlone + 10*time.Millisecond)
+	samples := w.stop()
+
+	began, until := run.Began, run.Began.Add(time.Duration(run.Seconds*float64(time.Second)))
+	truth := tallied{w, samples, began, until, run.Pass + time.Millisecond,
+		[2]stretch{w.between(samples, launched.Add(-estimateAlone), launched), w.between(samples, ended, ended.Add(estimateAlone))}}
+
+	alone := truth.alone
+	efficiency := (alone[0].efficiency() + alone[1].efficiency()) / 2
+	speed := (alone[0].speed() + alone[1].speed()) / 2
+	all, first, arming := w.between(samples, began, until), w.between(samples, began, began.Add(estimateFirst)), w.between(samples, launched, began)
+	j.loss = []float64{100 * (1 - all.efficiency()/efficiency)}
+	j.wall = []float64{100 * (1 - all.speed()/speed)}
+	j.first = []float64{100 * (1 - first.efficiency()/efficiency)}
+	j.arming = []float64{1000 * (arming.cpu - arming.work/efficiency)}
+	j.share = []float64{100 * run.Probing.Share}
+
+	for _, r := range functions {
+		rows := w.rowsOf(r)
+		if rows == nil {
+			continue
+		}
+		kind := ""
+		if r.Value != "" {
+			kind = "by "
+		}
+		calls := truth.calls(rows)
+		said := r.calls()
+		if said.high+said.low > 0 {
+			j.widths = append(j.widths, (said.high-said.low)/(said.high+said.low))
+		}
+		j.hold(kind+"CALLS", r, said, calls)
+		j.hold(kind+"RATE", r, r.rate(), calls.over(all.seconds))
+		if total, ok := r.total(); ok {
+			j.hold(kind+"TOTAL", r, total, truth.total(rows))
+		}
+		if sum, ok := r.sum(); ok {
+			j.hold(kind+"SUM", r, sum, truth.sum(rows))
+		}
+	}
+	return j
+}
+
+func (j *judgement) hold(kind string, r estimateRow, said, truth bounds) {
+	j.judged[kind]++
+	if said.low <= truth.high && truth.low <= said.high {
+		j.held[kind]++
+		return
+	}
+	j.misses = append(j.misses, fmt.Sprintf("%s of %s %s: %.6g to %.6g, and %.6g to %.6g is true", kind, r.Function, r.Value, said.low, said.high, truth.low, truth.high))
+}
+
+// bounds are the least and the most that a number may be.
+type bounds struct{ low, high float64 }
+
+func (b bounds) over(seconds float64) bounds { return bounds{b.low / seconds, b.high / seconds} }
+
+// estimateRow is a function's object, as far as it is judged.
+type estimateRow struct {
+	Function, Value string
+	Calls           float64
+	CallsLow        *float64 `json:"calls_low"`
+	CallsHigh       *float64 `json:"calls_high"`
+	CallsError      *float64 `json:"calls_error"`
+	Rate            float64
+	Seen            *struct {
+		Timed, Counted float64
+		Missed         float64 `json:"missed_estimate"`
+	}
+	NS *struct {
+		Sum float64
+	}
+	Low *struct {
+		Sum float64
+	} `json:"ns_low"`
+	High *struct {
+		Sum float64
+	} `json:"ns_high"`
+	SumOf *struct {
+		Sum      float64
+		SumLow   *float64 `json:"sum_low"`
+		SumHigh  *float64 `json:"sum_high"`
+		SumError float64  `json:"sum_error"`
+	} `json:"sum_of"`
+}
+
+// calls are the bounds that are stated of the calls of the whole run. Where no bounds are stated, an estimate
+// of what is not seen is taken to be within a factor of two.
+func (r estimateRow) calls() bounds {
+	switch {
+	case r.CallsLow != nil && r.CallsHigh != nil:
+		return bounds{*r.CallsLow, *r.CallsHigh}
+	case r.CallsError != nil:
+		return bounds{r.Calls - *r.CallsError, r.Calls + *r.CallsError}
+	case r.Seen != nil:
+		return bounds{r.Calls + r.Seen.Missed/2, r.Calls + r.Seen.Missed*2}
+	}
+	return bounds{r.Calls, r.Calls}
+}
+
+// rate has the relative bounds of calls: it is of the whole run, too.
+func (r estimateRow) rate() bounds {
+	c, middle := r.calls(), r.Calls
+	if r.Seen != nil {
+		middle += r.Seen.Missed
+	}
+	if middle == 0 {
+		return bounds{r.Rate, r.Rate}
+	}
+	const rounding = 0.001
+	return bounds{r.Rate * c.low / middle * (1 - rounding), r.Rate * c.high / middle * (1 + rounding)}
+}
+
+// total are the bounds that are stated of the time in calls.
+func (r estimateRow) total() (bounds, bool) {
+	if r.NS == nil {
+		return bounds{}, false
+	}
+	if r.Low != nil && r.High != nil {
+		return bounds{r.Low.Sum, r.High.Sum}, true
+	}
+	return bounds{r.NS.Sum, r.NS.Sum}, true
+}
+
+func (r estimateRow) sum() (bounds, bool) {
+	switch s := r.SumOf; {
+	case s == nil:
+		return bounds{}, false
+	case s.SumLow != nil && s.SumHigh != nil:
+		return bounds{*s.SumLow, *s.SumHigh}, true
+	default:
+		return bounds{s.Sum - s.SumError, s.Sum + s.SumError}, true
+	}
+}
+
+// tallyRun is a testdata/tally that runs, and samples of the table that it keeps.
+type tallyRun struct {
+	*selftimed
+	rows    []tallyRow
+	table   []tallyCounts
+	clock   int32 // of its CPU time
+	ending  chan struct{}
+	samples chan []tallySample
+}
+
+type tallyRow struct {
+	Function, Value string
+	Size            float64
+	Units           float64
+	Timed           bool
+}
+
+type tallyCounts struct{ calls, ns, timed uint64 }
+
+type tallySample struct {
+	at   time.Time
+	cpu  float64 // seconds
+	rows []tallyCounts
+}
+
+func startTally(t *testing.T, mode string) *tallyRun {
+	file := filepath.Join(t.TempDir(), "counts")
+	w := &tallyRun{selftimed: startSelftimed(t, fixture.Build(t, "tally"), file, mode), ending: make(chan struct{}), samples: make(chan []tallySample, 1)}
+	w.rows = w.begun.Rows
+	f, err := os.Open(file)
+	check(t, err)
+	defer f.Close()
+	memory, err := syscall.Mmap(int(f.Fd()), 0, len(w.rows)*int(unsafe.Sizeof(tallyCounts{})), syscall.PROT_READ, syscall.MAP_SHARED)
+	check(t, err)
+	t.Cleanup(func() { _ = syscall.Munmap(memory) })
+	w.table = unsafe.Slice((*tallyCounts)(unsafe.Pointer(&memory[0])), len(w.rows))
+	w.clock = int32(^w.pid<<3 | 2) // MAKE_PROCESS_CPUCLOCK of posix-timers_types.h, with CPUCLOCK_SCHED
+	go w.sample()
+	return w
+}
+
+// sample reads the table every other millisecond, ahead of what keeps the CPUs busy.
+func (w *tallyRun) sample() {
+	runtime.LockOSThread() // it ends with the goroutine
+	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, -15)
+	var samples []tallySample
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var cpu unix.Timespec
+		_ = unix.ClockGettime(w.clock, &cpu)
+		s := tallySample{at: time.Now(), cpu: float64(cpu.Nano()) / 1e9, rows: make([]tallyCounts, len(w.table))}
+		for i := range w.table {
+			s.rows[i] = tallyCounts{atomic.LoadUint64(&w.table[i].calls), atomic.LoadUint64(&w.table[i].ns), atomic.LoadUint64(&w.table[i].timed)}
+		}
+		samples = append(samples, s)
+		select {
+		case <-tick.C:
+		case <-w.ending:
+			w.samples <- samples
+			return
+		}
+	}
+}
+
+func (w *tallyRun) stop() []tallySample {
+	close(w.ending)
+	return <-w.samples
+}
+
+// around are the last sample before a moment and the first after it.
+func around(samples []tallySample, at time.Time) (before, after tallySample) {
+	i, _ := slices.BinarySearchFunc(samples, at, func(s tallySample, at time.Time) int { return s.at.Compare(at) })
+	return samples[max(0, min(i, len(samples))-1)], samples[min(i, len(samples)-1)]
+}
+
+// rowsOf are the rows of the table that an object of ftgo's is of.
+func (w *tallyRun) rowsOf(r estimateRow) (rows []int) {
+	for i, row := range w.rows {
+		if row.Function == r.Function && (r.Value == "" || r.Value == row.Value || r.Value == strconv.Quote(row.Value)) {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// stretch is what the program did in some time.
+type stretch struct {
+	seconds, cpu, work float64
+	rows               []tallyCounts
+}
+
+func (s stretch) efficiency() float64 { return s.work / s.cpu }
+func (s stretch) speed() float64      { return s.work / s.seconds }
+
+func (w *tallyRun) between(samples []tallySample, from, until time.Time) stretch {
+	_, a := around(samples, from)
+	_, b := around(samples, until)
+	s := stretch{seconds: b.at.Sub(a.at).Seconds(), cpu: b.cpu - a.cpu, rows: make([]tallyCounts, len(w.rows))}
+	for i, r := range w.rows {
+		s.rows[i] = b.rows[i].minus(a.rows[i])
+		s.work += float64(s.rows[i].calls) * r.Units
+	}
+	return s
+}
+
+func (c tallyCounts) minus(o tallyCounts) tallyCounts {
+	return tallyCounts{c.calls - o.calls, c.ns - o.ns, c.timed - o.timed}
+}
+
+// tallied is the truth of a run.
+type tallied struct {
+	w            *tallyRun
+	samples      []tallySample
+	began, until time.Time
+	pass         time.Duration // how far moments of ftgo's may be from these two
+	alone        [2]stretch
+}
+
+// calls are those of the run: at least those between the samples in it, at most those between the samples
+// around it.
+func (x tallied) calls(rows []int) (b bounds) {
+	return x.counted(func(from, until tallySample) (n float64) {
+		for _, i := range rows {
+			n += float64(until.rows[i].calls - from.rows[i].calls)
+		}
+		return n
+	})
+}
+
+func (x tallied) counted(sum func(from, until tallySample) float64) bounds {
+	before, _ := around(x.samples, x.began.Add(-x.pass))
+	_, after := around(x.samples, x.until.Add(x.pass))
+	_, in := around(x.samples, x.began.Add(x.pass))
+	out, _ := around(x.samples, x.until.Add(-x.pass))
+	return bounds{sum(in, out), sum(before, after)}
+}
+
+func (x tallied) sum(rows []int) bounds {
+	return x.counted(func(from, until tallySample) (n float64) {
+		for _, i := range rows {
+			n += float64(until.rows[i].calls-from.rows[i].calls) * x.w.rows[i].Size
+		}
+		return n
+	})
+}
+
+// total is the time in calls as it would be without probes: measured, where all calls are, or that of calls
+// before and after the run. These were not kept from the CPU, as some in the run may have been.
+func (x tallied) total(rows []int) (b bounds) {
+	busy := x.w.between(x.samples, x.began, x.until)
+	stolen := 1.0
+	if share := busy.cpu / busy.seconds; share > 0.5 { // it does not sleep: what it does not get, others have
+		stolen = max(1, 1/share)
+	}
+	for _, i := range rows {
+		calls := x.calls([]int{i})
+		if x.w.rows[i].Timed {
+			ns := x.counted(func(from, until tallySample) float64 { return float64(until.rows[i].ns - from.rows[i].ns) })
+			b.low, b.high = b.low+max(0, ns.low-probeCost*calls.high), b.high+ns.high
+			continue
+		}
+		means := []float64{}
+		for _, s := range x.alone {
+			if c := s.rows[i]; c.timed > 0 {
+				means = append(means, float64(c.ns)/float64(c.timed))
+			}
+		}
+		if len(means) == 0 {
+			return bounds{0, math.MaxFloat64}
+		}
+		b.low += calls.low * max(0, slices.Min(means)*(1-timeSlack)-timeStep)
+		b.high += calls.high * (slices.Max(means)*(1+timeSlack) + timeStep) * stolen
+	}
+	return b
+}
+
+// estimating runs ftgo to its end, and returns what it says of functions, and of the run.
+func estimating(t *testing.T, args []string) (said []estimateRow, run estimateRun) {
+	o, err := command(t, time.Minute, fixture.Command(t, "cmd/ftgo"), append(args, "-q", "-o", "json")...).run()
+	check(t, err)
+	for line := range strings.Lines(o.stdout) {
+		if strings.HasPrefix(line, `{"type":"summary"`) {
+			check(t, json.Unmarshal([]byte(line), &run))
+		} else {
+			var r estimateRow
+			check(t, json.Unmarshal([]byte(line), &r))
+			said = append(said, r)
+		}
+	}
+	return said, run
+}
+
+// estimateRun is its summary.
+type estimateRun struct {
+	Began   time.Time
+	Seconds float64
+	Pass    time.Duration `json:"pass_ns"`
+	Probing struct{ Share float64 }
+}
