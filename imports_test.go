@@ -114,7 +114,7 @@ var arrows = []arrow{
 		module + "/internal/machine", module + "/internal/metrics", module + "/internal/otlp", module + "/internal/openmetrics", module + "/internal/stats", module + "/internal/target", module + "/internal/trace", module + "/internal/units", module + "/offsets", module + "/internal/pairing", module + "/internal/recording", module + "/tracefs", module + "/internal/doctor", module + "/internal/uprobe"}},
 	{from: "cmd/ftgo", to: []string{module + "/..."}},
 	{from: "scripts", to: []string{"go.yaml.in/yaml/v3"}},
-	{from: "scripts/trials", to: nil},
+	{from: "scripts/trials", to: []string{"golang.org/x/sys/unix"}},
 }
 
 // networked are the packages that may reach a network: debugfile needs $DEBUGINFOD_URLS for it, and the others --listen or

@@ -56,7 +56,7 @@ func estimates(t *testing.T) {
 		if e.ftgo[0] == "--by" {
 			name = "by"
 		}
-		for _, percent := range []int{1, 5, 25} {
+		for _, percent := range []int{0, 1, 5, 25} { // 0 is none, and tries the trial itself
 			t.Run(fmt.Sprintf("%s/%d%%", name, percent), func(t *testing.T) {
 				var sum judgement
 				for range cmp.Or(*runs, 3) {
@@ -75,6 +75,7 @@ type judgement struct {
 	widths            []float64 // of CALLS: the bounds' distance from their middle, relative
 	loss, wall, first []float64 // percent
 	arming            []float64 // ms of CPU time
+	noise             []float64 // percent: how far what it does before is from what it does after
 	misses            []string
 	share             []float64 // percent, as ftgo says
 }
@@ -93,7 +94,7 @@ func (j *judgement) add(t *testing.T, o judgement) {
 	if all {
 		j.allHeld++
 	}
-	for to, from := range map[*[]float64][]float64{&j.widths: o.widths, &j.loss: o.loss, &j.wall: o.wall, &j.first: o.first, &j.arming: o.arming, &j.share: o.share} {
+	for to, from := range map[*[]float64][]float64{&j.widths: o.widths, &j.loss: o.loss, &j.wall: o.wall, &j.first: o.first, &j.arming: o.arming, &j.share: o.share, &j.noise: o.noise} {
 		*to = append(*to, from...)
 	}
 	for _, m := range o.misses[:min(len(o.misses), 8)] {
@@ -112,8 +113,8 @@ func (j *judgement) line(t *testing.T, percent float64) string {
 		}
 	}
 	text += fmt.Sprintf("; CALLS within ±%.1f%%", 100*median(j.widths))
-	text += fmt.Sprintf("; loss %s (wall %s), first second %s, said %s; arming took %s ms", spread(j.loss), spread(j.wall), spread(j.first), spread(j.share), spread(j.arming))
-	if loss, first := mean(j.loss), mean(j.first); max(loss, first) > 1.5*percent {
+	text += fmt.Sprintf("; loss %s (wall %s), first second %s, said %s; alone ±%.1f, arming took %s ms", spread(j.loss), spread(j.wall), spread(j.first), spread(j.share), mean(j.noise)/2, spread(j.arming))
+	if loss, first := mean(j.loss), mean(j.first); percent > 0 && max(loss, first) > 1.5*percent {
 		t.Errorf("loss %.1f%%, in the first second %.1f%%: too much", loss, first)
 		text += ": too much"
 	}
@@ -169,6 +170,7 @@ func judge(t *testing.T, mode string, percent int, args []string) (j judgement) 
 	j.wall = []float64{100 * (1 - all.speed()/speed)}
 	j.first = []float64{100 * (1 - first.efficiency()/efficiency)}
 	j.arming = []float64{1000 * (arming.cpu - arming.work/efficiency)}
+	j.noise = []float64{100 * math.Abs(alone[0].efficiency()/alone[1].efficiency()-1)}
 	j.share = []float64{100 * run.Probing.Share}
 
 	for _, r := range functions {
