@@ -411,14 +411,15 @@ type tallied struct {
 }
 
 // calls are those of the run: at least those between the samples in it, at most those between the samples
-// around it.
-func (x tallied) calls(rows []int) (b bounds) {
-	return x.counted(func(from, until tallySample) (n float64) {
+// around it. Probes count a call when it begins, and tally when it has ended: one may be between.
+func (x tallied) calls(rows []int) bounds {
+	b := x.counted(func(from, until tallySample) (n float64) {
 		for _, i := range rows {
 			n += float64(until.rows[i].calls - from.rows[i].calls)
 		}
 		return n
 	})
+	return bounds{max(0, b.low-1), b.high + 1}
 }
 
 func (x tallied) counted(sum func(from, until tallySample) float64) bounds {
@@ -430,12 +431,17 @@ func (x tallied) counted(sum func(from, until tallySample) float64) bounds {
 }
 
 func (x tallied) sum(rows []int) bounds {
-	return x.counted(func(from, until tallySample) (n float64) {
+	b := x.counted(func(from, until tallySample) (n float64) {
 		for _, i := range rows {
 			n += float64(until.rows[i].calls-from.rows[i].calls) * x.w.rows[i].Size
 		}
 		return n
 	})
+	var one float64 // call
+	for _, i := range rows {
+		one = max(one, x.w.rows[i].Size)
+	}
+	return bounds{max(0, b.low-one), b.high + one}
 }
 
 // total is the time in calls as it would be without probes: measured, where all calls are, or that of calls
