@@ -43,8 +43,7 @@ const (
 	// timeSlack is how far the mean time of a call in tally may be from the time between its two probes:
 	// the call, the return and the clock's steps are in it.
 	timeSlack = 0.1
-	timeStep  = 6.0   // ns
-	probeCost = 8_000 // ns that probes add to a call that tally times itself, at most
+	timeStep  = 6.0 // ns
 )
 
 // estimates compares the numbers of a run under a budget with what the program knows: the bounds that
@@ -159,13 +158,15 @@ func judge(t *testing.T, mode string, percent int, args []string) (j judgement) 
 	samples := w.stop()
 
 	began, until := run.Began, run.Began.Add(time.Duration(run.Seconds*float64(time.Second)))
-	truth := tallied{w, samples, began, until, run.Pass + time.Millisecond,
-		[2]stretch{w.between(samples, launched.Add(-estimateAlone), launched), w.between(samples, ended, ended.Add(estimateAlone))}}
+	truth := tallied{w: w, samples: samples, began: began, until: until, pass: run.Pass + time.Millisecond,
+		alone: [2]stretch{w.between(samples, launched.Add(-estimateAlone), launched), w.between(samples, ended, ended.Add(estimateAlone))}}
 
 	alone := truth.alone
 	efficiency := (alone[0].efficiency() + alone[1].efficiency()) / 2
 	speed := (alone[0].speed() + alone[1].speed()) / 2
 	all, first, arming := w.between(samples, began, until), w.between(samples, began, began.Add(estimateFirst)), w.between(samples, launched, began)
+	truth.hits = float64(run.Hits)
+	truth.spent = max(0, all.cpu-all.work/efficiency) * 1e9
 	j.loss = []float64{100 * (1 - all.efficiency()/efficiency)}
 	j.wall = []float64{100 * (1 - all.speed()/speed)}
 	j.first = []float64{100 * (1 - first.efficiency()/efficiency)}
@@ -408,6 +409,7 @@ type tallied struct {
 	began, until time.Time
 	pass         time.Duration // how far moments of ftgo's may be from these two
 	alone        [2]stretch
+	hits, spent  float64 // of probes in the run, and the program's CPU time in ns that they took
 }
 
 // calls are those of the run: at least those between the samples in it, at most those between the samples
@@ -456,7 +458,9 @@ func (x tallied) total(rows []int) (b bounds) {
 		calls := x.calls([]int{i})
 		if x.w.rows[i].Timed {
 			ns := x.counted(func(from, until tallySample) float64 { return float64(until.rows[i].ns - from.rows[i].ns) })
-			b.low, b.high = b.low+max(0, ns.low-probeCost*calls.high), b.high+ns.high
+			hits := min(x.hits, 2*calls.high) // in what tally timed
+			one := ns.high / max(1, calls.high) // call that begins before the run or ends after it
+			b.low, b.high = b.low+max(0, ns.low-one-hits*(x.spent/max(1, x.hits)+timeStep)), b.high+ns.high+one
 			continue
 		}
 		means := []float64{}
@@ -494,6 +498,7 @@ func estimating(t *testing.T, args []string) (said []estimateRow, run estimateRu
 type estimateRun struct {
 	Began   time.Time
 	Seconds float64
+	Hits    uint64
 	Pass    time.Duration `json:"pass_ns"`
 	Probing struct{ Share float64 }
 }
