@@ -23,17 +23,21 @@ import (
 	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
-// estimated are the modes of testdata/tally, and what ftgo looks at in each.
+// estimated are the programs that know the truth, and what ftgo looks at in each.
 var estimated = []struct {
-	mode string
-	ftgo []string
+	name  string
+	start func(t *testing.T) *tallyRun
+	ftgo  []string
 }{
-	{"equal", []string{"main.f??"}},
-	{"hot", []string{"main.f??"}},
-	{"bursts", []string{"main.f??"}},
-	{"sleeps", []string{"main.f??", "main.nap"}},
-	{"mixed", []string{"main.f??", "main.handle", "main.slow"}},
-	{"mixed", []string{"--by", "route", "--sum", "size", "main.handle"}},
+	{"equal", tallying("equal"), []string{"main.f??"}},
+	{"hot", tallying("hot"), []string{"main.f??"}},
+	{"bursts", tallying("bursts"), []string{"main.f??"}},
+	{"sleeps", tallying("sleeps"), []string{"main.f??", "main.nap"}},
+	{"mixed", tallying("mixed"), []string{"main.f??", "main.handle", "main.slow"}},
+	{"by", tallying("mixed"), []string{"--by", "route", "--sum", "size", "main.handle"}},
+	{"statsd", startStatsd, []string{"github.com/prometheus/statsd_exporter/*"}},
+	{"statsdby", startStatsd, []string{"--by", "line", statsdLine}},
+	{"proxy", startProxy, []string{"main.*", "net/http.*"}},
 }
 
 const (
@@ -51,17 +55,13 @@ const (
 // half times the budget, in all of the run and in its first second.
 func estimates(t *testing.T) {
 	for _, e := range estimated {
-		name := e.mode
-		if e.ftgo[0] == "--by" {
-			name = "by"
-		}
 		for _, percent := range []int{0, 1, 5, 25} { // 0 is none, and tries the trial itself
-			t.Run(fmt.Sprintf("%s/%d%%", name, percent), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/%d%%", e.name, percent), func(t *testing.T) {
 				var sum judgement
 				for range cmp.Or(*runs, 3) {
-					sum.add(t, judge(t, e.mode, percent, e.ftgo))
+					sum.add(t, judge(t, e.start(t), percent, e.ftgo))
 				}
-				fmt.Printf("%-6s %2d%%  %s\n", name, percent, sum.line(t, float64(percent)))
+				fmt.Printf("%-8s %2d%%  %s\n", e.name, percent, sum.line(t, float64(percent)))
 			})
 		}
 	}
@@ -144,10 +144,9 @@ func spread(x []float64) string {
 	return fmt.Sprintf("%.1f±%.1f", mean(x), math.Sqrt(squares/max(1, float64(len(x)-1))/float64(len(x))))
 }
 
-// judge runs ftgo once on a tally.
-func judge(t *testing.T, mode string, percent int, args []string) (j judgement) {
+// judge runs ftgo once on a program that knows the truth.
+func judge(t *testing.T, w *tallyRun, percent int, args []string) (j judgement) {
 	j.held, j.judged = make(map[string]int), make(map[string]int)
-	w := startTally(t, mode)
 	defer w.end()
 	time.Sleep(estimateAlone)
 	line := append([]string{"probe", "-p", strconv.Itoa(w.pid), "-d", strconv.Itoa(int(estimateProbed / time.Second)), "--budget", strconv.Itoa(percent)}, args...)
@@ -158,7 +157,7 @@ func judge(t *testing.T, mode string, percent int, args []string) (j judgement) 
 	samples := w.stop()
 
 	began, until := run.Began, run.Began.Add(time.Duration(run.Seconds*float64(time.Second)))
-	truth := tallied{w: w, samples: samples, began: began, until: until, pass: run.Pass + time.Millisecond,
+	truth := tallied{w: w, samples: samples, began: began, until: until, pass: run.Pass + w.slack,
 		alone: [2]stretch{w.between(samples, launched.Add(-estimateAlone), launched), w.between(samples, ended, ended.Add(estimateAlone))}}
 
 	alone := truth.alone
@@ -190,7 +189,7 @@ func judge(t *testing.T, mode string, percent int, args []string) (j judgement) 
 		}
 		j.hold(kind+"CALLS", r, said, calls)
 		j.hold(kind+"RATE", r, r.rate(), calls.over(all.seconds))
-		if total, ok := r.total(); ok {
+		if total, ok := r.total(); ok && w.times {
 			j.hold(kind+"TOTAL", r, total, truth.total(rows))
 		}
 		if sum, ok := r.sum(); ok {
@@ -292,12 +291,16 @@ func (r estimateRow) sum() (bounds, bool) {
 	}
 }
 
-// tallyRun is a testdata/tally that runs, and samples of the table that it keeps.
+// tallyRun is a program that knows how often its functions are called, like a testdata/tally, and samples of
+// what it knows.
 type tallyRun struct {
-	*selftimed
+	pid     int
 	rows    []tallyRow
-	table   []tallyCounts
-	clock   int32 // of its CPU time
+	times   bool                 // it knows how long calls take, too
+	read    func() []tallyCounts // what it knows now, of each row
+	every   time.Duration        // between samples
+	slack   time.Duration        // how far what it knows may be from what has happened
+	end     func()
 	ending  chan struct{}
 	samples chan []tallySample
 }
@@ -317,36 +320,47 @@ type tallySample struct {
 	rows []tallyCounts
 }
 
-func startTally(t *testing.T, mode string) *tallyRun {
-	file := filepath.Join(t.TempDir(), "counts")
-	w := &tallyRun{selftimed: startSelftimed(t, fixture.Build(t, "tally"), file, mode), ending: make(chan struct{}), samples: make(chan []tallySample, 1)}
-	w.rows = w.begun.Rows
-	f, err := os.Open(file)
-	check(t, err)
-	defer f.Close()
-	memory, err := syscall.Mmap(int(f.Fd()), 0, len(w.rows)*int(unsafe.Sizeof(tallyCounts{})), syscall.PROT_READ, syscall.MAP_SHARED)
-	check(t, err)
-	t.Cleanup(func() { _ = syscall.Munmap(memory) })
-	w.table = unsafe.Slice((*tallyCounts)(unsafe.Pointer(&memory[0])), len(w.rows))
-	w.clock = int32(^w.pid<<3 | 2) // MAKE_PROCESS_CPUCLOCK of posix-timers_types.h, with CPUCLOCK_SCHED
-	go w.sample()
-	return w
+func tallying(mode string) func(t *testing.T) *tallyRun {
+	return func(t *testing.T) *tallyRun {
+		file := filepath.Join(t.TempDir(), "counts")
+		s := startSelftimed(t, fixture.Build(t, "tally"), file, mode)
+		f, err := os.Open(file)
+		check(t, err)
+		defer f.Close()
+		memory, err := syscall.Mmap(int(f.Fd()), 0, len(s.begun.Rows)*int(unsafe.Sizeof(tallyCounts{})), syscall.PROT_READ, syscall.MAP_SHARED)
+		check(t, err)
+		t.Cleanup(func() { _ = syscall.Munmap(memory) })
+		table := unsafe.Slice((*tallyCounts)(unsafe.Pointer(&memory[0])), len(s.begun.Rows))
+		w := &tallyRun{pid: s.pid, rows: s.begun.Rows, times: true, every: 2 * time.Millisecond, slack: time.Millisecond, end: s.end}
+		w.read = func() []tallyCounts {
+			now := make([]tallyCounts, len(table))
+			for i := range table {
+				now[i] = tallyCounts{atomic.LoadUint64(&table[i].calls), atomic.LoadUint64(&table[i].ns), atomic.LoadUint64(&table[i].timed)}
+			}
+			return now
+		}
+		w.begin()
+		return w
+	}
 }
 
-// sample reads the table every other millisecond, ahead of what keeps the CPUs busy.
+func (w *tallyRun) begin() {
+	w.ending, w.samples = make(chan struct{}), make(chan []tallySample, 1)
+	go w.sample()
+}
+
+// sample reads what the program knows every now and then, ahead of what keeps the CPUs busy.
 func (w *tallyRun) sample() {
 	runtime.LockOSThread() // it ends with the goroutine
 	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, -15)
+	clock := int32(^w.pid<<3 | 2) // MAKE_PROCESS_CPUCLOCK of posix-timers_types.h, with CPUCLOCK_SCHED
 	var samples []tallySample
-	tick := time.NewTicker(2 * time.Millisecond)
+	tick := time.NewTicker(w.every)
 	defer tick.Stop()
 	for {
 		var cpu unix.Timespec
-		_ = unix.ClockGettime(w.clock, &cpu)
-		s := tallySample{at: time.Now(), cpu: float64(cpu.Nano()) / 1e9, rows: make([]tallyCounts, len(w.table))}
-		for i := range w.table {
-			s.rows[i] = tallyCounts{atomic.LoadUint64(&w.table[i].calls), atomic.LoadUint64(&w.table[i].ns), atomic.LoadUint64(&w.table[i].timed)}
-		}
+		_ = unix.ClockGettime(clock, &cpu)
+		s := tallySample{at: time.Now(), cpu: float64(cpu.Nano()) / 1e9, rows: w.read()}
 		samples = append(samples, s)
 		select {
 		case <-tick.C:
@@ -458,7 +472,7 @@ func (x tallied) total(rows []int) (b bounds) {
 		calls := x.calls([]int{i})
 		if x.w.rows[i].Timed {
 			ns := x.counted(func(from, until tallySample) float64 { return float64(until.rows[i].ns - from.rows[i].ns) })
-			hits := min(x.hits, 2*calls.high) // in what tally timed
+			hits := min(x.hits, 2*calls.high)   // in what tally timed
 			one := ns.high / max(1, calls.high) // call that begins before the run or ends after it
 			b.low, b.high = b.low+max(0, ns.low-one-hits*(x.spent/max(1, x.hits)+timeStep)), b.high+ns.high+one
 			continue

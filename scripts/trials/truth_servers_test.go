@@ -1,0 +1,123 @@
+package trials
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+)
+
+// Functions of servers that their metrics count.
+const (
+	statsdLine  = "github.com/prometheus/statsd_exporter/pkg/line.(*Parser).LineToEvents"
+	statsdEvent = "github.com/prometheus/statsd_exporter/pkg/exporter.(*Exporter).handleEvent"
+	proxyServe  = "main.(*OAuthProxy).ServeHTTP"
+)
+
+const (
+	statsdAddress, statsdBooks = "127.0.0.1:19125", "127.0.0.1:19102"
+	proxyAddress, proxyBooks   = "127.0.0.1:14180", "127.0.0.1:14181"
+)
+
+// startStatsd starts a statsd_exporter that gets 20,000 lines a second of three counters.
+func startStatsd(t *testing.T) *tallyRun {
+	w := startServer(t, "github.com/prometheus/statsd_exporter@v0.31.0", statsdBooks,
+		[]string{"--web.listen-address", statsdBooks, "--statsd.listen-udp=", "--statsd.listen-tcp", statsdAddress, "--statsd.event-flush-interval=10ms", "--log.level=error"},
+		[]tallyRow{{Function: statsdLine, Value: "tea:1|c", Units: 1}, {Function: statsdLine, Value: "cup:1|c", Units: 1}, {Function: statsdLine, Value: "mug:1|c", Units: 1}, {Function: statsdEvent}},
+		[]string{"tea", "cup", "mug", `statsd_exporter_events_total{type="counter"}`})
+	conn, err := net.Dial("tcp", statsdAddress)
+	check(t, err)
+	t.Cleanup(func() { conn.Close() })
+	go func() {
+		lines := strings.Repeat("tea:1|c\n", 70) + strings.Repeat("cup:1|c\n", 25) + strings.Repeat("mug:1|c\n", 5)
+		for tick := time.NewTicker(5 * time.Millisecond); ; <-tick.C {
+			if _, err := io.WriteString(conn, lines); err != nil {
+				return
+			}
+		}
+	}()
+	return w
+}
+
+// startProxy starts an oauth2-proxy that gets some thousand requests a second.
+func startProxy(t *testing.T) *tallyRun {
+	w := startServer(t, "github.com/oauth2-proxy/oauth2-proxy/v7@v7.15.6", proxyBooks,
+		[]string{"--http-address", proxyAddress, "--metrics-address", proxyBooks, "--upstream=static://200", "--skip-auth-route=.*", "--email-domain=*",
+			"--cookie-secret=0123456789abcdef", "--client-id=a", "--client-secret=b", "--provider=github", "--request-logging=false"},
+		[]tallyRow{{Function: proxyServe, Units: 1}}, []string{`oauth2_proxy_requests_total{code="200"}`})
+	for range 4 {
+		go func() {
+			for tick := time.NewTicker(4 * time.Millisecond); ; <-tick.C {
+				answer, err := http.Get("http://" + proxyAddress + "/tea")
+				if err != nil {
+					return
+				}
+				_, _ = io.Copy(io.Discard, answer.Body)
+				answer.Body.Close()
+			}
+		}()
+	}
+	return w
+}
+
+// startServer installs and starts a server whose metrics have the calls of rows.
+func startServer(t *testing.T, module, books string, args []string, rows []tallyRow, metrics []string) *tallyRun {
+	install := command(t, 10*time.Minute, "go", "install", module)
+	install.Env = append(install.Environ(), "GOBIN="+fixture.Dir(t))
+	_, err := install.run()
+	check(t, err)
+	path, _, _ := strings.Cut(module, "@")
+	name := filepath.Base(path)
+	if strings.HasPrefix(name, "v") {
+		name = filepath.Base(filepath.Dir(path))
+	}
+	server := command(t, time.Hour, filepath.Join(fixture.Dir(t), name), args...)
+	check(t, server.start())
+	w := &tallyRun{pid: server.Process.Pid, rows: rows, every: 25 * time.Millisecond, slack: 25 * time.Millisecond, end: server.kill}
+	w.read = func() []tallyCounts {
+		now, err := scraped(books, metrics)
+		if err != nil {
+			return make([]tallyCounts, len(metrics))
+		}
+		return now
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := scraped(books, metrics); err == nil {
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+	w.begin()
+	return w
+}
+
+// scraped are the values of metrics; what is not there yet is 0.
+func scraped(address string, metrics []string) ([]tallyCounts, error) {
+	answer, err := http.Get("http://" + address + "/metrics")
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	values := make([]tallyCounts, len(metrics))
+	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		for i, name := range metrics {
+			if text, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
+				v, err := strconv.ParseFloat(text, 64)
+				if err != nil {
+					return nil, fmt.Errorf("read %s: %w", lines.Text(), err)
+				}
+				values[i].calls = uint64(v)
+			}
+		}
+	}
+	return values, nil
+}
