@@ -71,22 +71,24 @@ func estimates(t *testing.T) {
 type judgement struct {
 	runs, allHeld     int
 	held, judged      map[string]int
-	widths            []float64 // of CALLS: the bounds' distance from their middle, relative
-	loss, wall, first []float64 // percent
-	arming            []float64 // ms of CPU time
-	noise             []float64 // percent: how far what it does before is from what it does after
+	open              map[string]int // of those, how many have no upper bound, or are left empty
+	widths            []float64      // of CALLS: the bounds' distance from their middle, relative
+	loss, wall, first []float64      // percent
+	arming            []float64      // ms of CPU time
+	noise             []float64      // percent: how far what it does before is from what it does after
 	misses            []string
 	share             []float64 // percent, as ftgo says
 }
 
 func (j *judgement) add(t *testing.T, o judgement) {
 	if j.held == nil {
-		j.held, j.judged = make(map[string]int), make(map[string]int)
+		j.held, j.judged, j.open = make(map[string]int), make(map[string]int), make(map[string]int)
 	}
 	all := true
 	for kind, n := range o.judged {
 		j.held[kind] += o.held[kind]
 		j.judged[kind] += n
+		j.open[kind] += o.open[kind]
 		all = all && o.held[kind] == n
 	}
 	j.runs++
@@ -106,6 +108,9 @@ func (j *judgement) line(t *testing.T, percent float64) string {
 	text := fmt.Sprintf("all held in %d/%d runs;", j.allHeld, j.runs)
 	for _, kind := range slices.Sorted(maps.Keys(j.judged)) {
 		text += fmt.Sprintf(" %s %d/%d", kind, j.held[kind], j.judged[kind])
+		if j.open[kind] > 0 {
+			text += fmt.Sprintf(" (%d open)", j.open[kind])
+		}
 		if float64(j.held[kind]) < 0.95*float64(j.judged[kind]) {
 			t.Errorf("%s held in %d of %d rows", kind, j.held[kind], j.judged[kind])
 			text += "!"
@@ -146,7 +151,7 @@ func spread(x []float64) string {
 
 // judge runs ftgo once on a program that knows the truth.
 func judge(t *testing.T, w *tallyRun, percent int, args []string) (j judgement) {
-	j.held, j.judged = make(map[string]int), make(map[string]int)
+	j.held, j.judged, j.open = make(map[string]int), make(map[string]int), make(map[string]int)
 	defer w.end()
 	time.Sleep(estimateAlone)
 	line := append([]string{"probe", "-p", strconv.Itoa(w.pid), "-d", strconv.Itoa(int(estimateProbed / time.Second)), "--budget", strconv.Itoa(percent)}, args...)
@@ -184,7 +189,7 @@ func judge(t *testing.T, w *tallyRun, percent int, args []string) (j judgement) 
 		}
 		calls := truth.calls(rows)
 		said := r.calls()
-		if said.high+said.low > 0 {
+		if said.high+said.low > 0 && !math.IsInf(said.high, 1) {
 			j.widths = append(j.widths, (said.high-said.low)/(said.high+said.low))
 		}
 		j.hold(kind+"CALLS", r, said, calls)
@@ -201,6 +206,9 @@ func judge(t *testing.T, w *tallyRun, percent int, args []string) (j judgement) 
 
 func (j *judgement) hold(kind string, r estimateRow, said, truth bounds) {
 	j.judged[kind]++
+	if math.IsInf(said.high, 1) {
+		j.open[kind]++
+	}
 	if said.low <= truth.high && truth.low <= said.high {
 		j.held[kind]++
 		return
@@ -219,49 +227,41 @@ type estimateRow struct {
 	Calls           float64
 	CallsLow        *float64 `json:"calls_low"`
 	CallsHigh       *float64 `json:"calls_high"`
-	CallsError      *float64 `json:"calls_error"`
+	Seen            *float64
 	Rate            float64
-	Seen            *struct {
-		Timed, Counted float64
-		Missed         float64 `json:"missed_estimate"`
-	}
-	NS *struct {
-		Sum float64
-	}
-	Low *struct {
-		Sum float64
-	} `json:"ns_low"`
-	High *struct {
-		Sum float64
-	} `json:"ns_high"`
-	SumOf *struct {
-		Sum      float64
-		SumLow   *float64 `json:"sum_low"`
-		SumHigh  *float64 `json:"sum_high"`
-		SumError float64  `json:"sum_error"`
+	NS              estimatedSum
+	Low             estimatedSum `json:"ns_low"`
+	High            estimatedSum `json:"ns_high"`
+	SumOf           *struct {
+		estimatedSum
+		Low  *float64 `json:"sum_low"`
+		High *float64 `json:"sum_high"`
 	} `json:"sum_of"`
 }
 
-// calls are the bounds that are stated of the calls of the whole run. Where no bounds are stated, an estimate
-// of what is not seen is taken to be within a factor of two.
-func (r estimateRow) calls() bounds {
-	switch {
-	case r.CallsLow != nil && r.CallsHigh != nil:
-		return bounds{*r.CallsLow, *r.CallsHigh}
-	case r.CallsError != nil:
-		return bounds{r.Calls - *r.CallsError, r.Calls + *r.CallsError}
-	case r.Seen != nil:
-		return bounds{r.Calls + r.Seen.Missed/2, r.Calls + r.Seen.Missed*2}
+type estimatedSum struct{ Sum *float64 }
+
+// boundsOf are the bounds of a number. Of an estimate one that is missing is none, and all of it may be.
+func (r estimateRow) boundsOf(n, low, high *float64) bounds {
+	b := bounds{0, math.Inf(1)}
+	if r.Seen == nil && n != nil {
+		b = bounds{*n, *n}
 	}
-	return bounds{r.Calls, r.Calls}
+	if low != nil {
+		b.low = *low
+	}
+	if high != nil {
+		b.high = *high
+	}
+	return b
 }
+
+// calls are the bounds that are stated of the calls of the whole run.
+func (r estimateRow) calls() bounds { return r.boundsOf(&r.Calls, r.CallsLow, r.CallsHigh) }
 
 // rate has the relative bounds of calls: it is of the whole run, too.
 func (r estimateRow) rate() bounds {
 	c, middle := r.calls(), r.Calls
-	if r.Seen != nil {
-		middle += r.Seen.Missed
-	}
 	if middle == 0 {
 		return bounds{r.Rate, r.Rate}
 	}
@@ -270,25 +270,15 @@ func (r estimateRow) rate() bounds {
 }
 
 // total are the bounds that are stated of the time in calls.
-func (r estimateRow) total() (bounds, bool) {
-	if r.NS == nil {
-		return bounds{}, false
-	}
-	if r.Low != nil && r.High != nil {
-		return bounds{r.Low.Sum, r.High.Sum}, true
-	}
-	return bounds{r.NS.Sum, r.NS.Sum}, true
+func (r estimateRow) total() (b bounds, ok bool) {
+	return r.boundsOf(r.NS.Sum, r.Low.Sum, r.High.Sum), r.NS.Sum != nil || r.Seen != nil
 }
 
-func (r estimateRow) sum() (bounds, bool) {
-	switch s := r.SumOf; {
-	case s == nil:
-		return bounds{}, false
-	case s.SumLow != nil && s.SumHigh != nil:
-		return bounds{*s.SumLow, *s.SumHigh}, true
-	default:
-		return bounds{s.Sum - s.SumError, s.Sum + s.SumError}, true
+func (r estimateRow) sum() (b bounds, ok bool) {
+	if r.SumOf == nil {
+		return b, false
 	}
+	return r.boundsOf(r.SumOf.Sum, r.SumOf.Low, r.SumOf.High), true
 }
 
 // tallyRun is a program that knows how often its functions are called, like a testdata/tally, and samples of
