@@ -22,18 +22,14 @@ const (
 	proxyServe  = "main.(*OAuthProxy).ServeHTTP"
 )
 
-const (
-	statsdAddress, statsdBooks = "127.0.0.1:19125", "127.0.0.1:19102"
-	proxyAddress, proxyBooks   = "127.0.0.1:14180", "127.0.0.1:14181"
-)
-
 // startStatsd starts a statsd_exporter that gets 20,000 lines a second of three counters.
 func startStatsd(t *testing.T) *tallyRun {
-	w := startServer(t, "github.com/prometheus/statsd_exporter@v0.31.0", statsdBooks,
-		[]string{"--web.listen-address", statsdBooks, "--statsd.listen-udp=", "--statsd.listen-tcp", statsdAddress, "--statsd.event-flush-interval=10ms", "--log.level=error"},
-		[]tallyRow{{Function: statsdLine, Value: "tea:1|c", Units: 1}, {Function: statsdLine, Value: "cup:1|c", Units: 1}, {Function: statsdLine, Value: "mug:1|c", Units: 1}, {Function: statsdEvent}},
-		[]string{"tea", "cup", "mug", `statsd_exporter_events_total{type="counter"}`})
-	conn, err := net.Dial("tcp", statsdAddress)
+	address, books := freeAddress(t), freeAddress(t)
+	w := startServer(t, "github.com/prometheus/statsd_exporter@v0.31.0", books,
+		[]string{"--web.listen-address", books, "--statsd.listen-udp=", "--statsd.listen-tcp", address, "--statsd.event-flush-interval=10ms", "--log.level=error"},
+		[]tallyRow{{Function: statsdLine, Units: 1}, {Function: statsdLine, Value: "tea:1|c"}, {Function: statsdLine, Value: "cup:1|c"}, {Function: statsdLine, Value: "mug:1|c"}, {Function: statsdEvent}},
+		[]string{"statsd_exporter_lines_total", "tea", "cup", "mug", `statsd_exporter_events_total{type="counter"}`})
+	conn, err := net.Dial("tcp", address)
 	check(t, err)
 	t.Cleanup(func() { conn.Close() })
 	go func() {
@@ -49,14 +45,15 @@ func startStatsd(t *testing.T) *tallyRun {
 
 // startProxy starts an oauth2-proxy that gets some thousand requests a second.
 func startProxy(t *testing.T) *tallyRun {
-	w := startServer(t, "github.com/oauth2-proxy/oauth2-proxy/v7@v7.15.6", proxyBooks,
-		[]string{"--http-address", proxyAddress, "--metrics-address", proxyBooks, "--upstream=static://200", "--skip-auth-route=.*", "--email-domain=*",
+	address, books := freeAddress(t), freeAddress(t)
+	w := startServer(t, "github.com/oauth2-proxy/oauth2-proxy/v7@v7.15.6", books,
+		[]string{"--http-address", address, "--metrics-address", books, "--upstream=static://200", "--skip-auth-route=.*", "--email-domain=*",
 			"--cookie-secret=0123456789abcdef", "--client-id=a", "--client-secret=b", "--provider=github", "--request-logging=false"},
 		[]tallyRow{{Function: proxyServe, Units: 1}}, []string{`oauth2_proxy_requests_total{code="200"}`})
 	for range 4 {
 		go func() {
 			for tick := time.NewTicker(4 * time.Millisecond); ; <-tick.C {
-				answer, err := http.Get("http://" + proxyAddress + "/tea")
+				answer, err := http.Get("http://" + address + "/tea")
 				if err != nil {
 					return
 				}
@@ -98,6 +95,14 @@ func startServer(t *testing.T, module, books string, args []string, rows []tally
 	}
 	w.begin()
 	return w
+}
+
+// freeAddress is one that nobody listens at.
+func freeAddress(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	check(t, err)
+	defer l.Close()
+	return l.Addr().String()
 }
 
 // scraped are the values of metrics; what is not there yet is 0.
