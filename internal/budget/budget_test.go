@@ -1,0 +1,231 @@
+package budget
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// program makes calls of functions, as many in each second of its own time as rates say, on one CPU; a call of each costs
+// its probes so much. They come at random.
+type program struct {
+	rates []float64
+	cost  float64 // of a hit, in seconds
+	rand  *rand.Rand
+	calls []float64 // so far
+}
+
+// run lets it run for some CPU time while some functions are watched, and tells what own time it had and which calls were made.
+func (p *program) run(cpu float64, watched ...int) (own float64, calls map[int]int) {
+	load := 0.0
+	for _, i := range watched {
+		load += p.rates[i] * p.cost
+	}
+	own, calls = cpu/(1+load), make(map[int]int)
+	for i, rate := range p.rates {
+		n := max(math.Round(rate*own+p.rand.NormFloat64()*math.Sqrt(rate*own)), 0)
+		p.calls[i] += n
+		if slices.Contains(watched, i) && n > 0 {
+			calls[i] = int(n)
+		}
+	}
+	return own, calls
+}
+
+// about is a cost that is known to a quarter less, and a half more.
+func about(cost float64) Range { return Range{cost * 0.75, cost, cost * 1.5} }
+
+// TestEstimates: the bounds of all functions hold in 19 of 20 runs, though hits cost a fifth more than is known, and functions that
+// are called equally often have equal numbers.
+func TestEstimates(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, test := range []struct {
+		name  string
+		rates []float64
+		width float64 // how far the bounds of the first function may be from its calls, at most; 0 is no limit
+	}{
+		{"forty alike", slices.Repeat([]float64{170e3}, 40), 0.5},
+		{"one hot among others", append(slices.Repeat([]float64{20e3}, 9), 5e6), 0.95},
+		{"one", []float64{300e3}, 0.5},
+		{"one that costs more than it does", []float64{20e6}, 0},
+		{"one seldom called", append([]float64{2}, slices.Repeat([]float64{170e3}, 10)...), 0},
+	} {
+		const runs = 200
+		held := 0
+		for range runs {
+			p := &program{rates: test.rates, cost: 600e-9 * 1.2, rand: random, calls: make([]float64, len(test.rates))}
+			var all []int
+			var e Estimates
+			seen := make([]uint64, len(test.rates))
+			for i := range test.rates {
+				all = append(all, i)
+				e.Join(i)
+			}
+			for range 6 {
+				own, _ := p.run(0.3)
+				e.Pause(Range{own, own, own})
+				for _, witness := range []int{-1, len(all) - 1 - len(all)/2} {
+					watched, cpu := all, 0.02
+					if witness >= 0 {
+						watched, cpu = []int{witness}, 0.05
+					}
+					_, calls := p.run(cpu, watched...)
+					n := 0
+					for i, c := range calls {
+						n += c
+						seen[i] += uint64(c)
+					}
+					e.Add(Stretch{Own: Less(cpu, about(float64(n)*600e-9)), Calls: calls, Witness: witness})
+				}
+			}
+			ok := true
+			for i := range all {
+				unseen := e.Unseen(i, seen[i])
+				truth := p.calls[i] - float64(seen[i])
+				ok = ok && truth >= unseen.Low-1 && truth <= unseen.High+1
+				if i == 0 && test.width > 0 && (unseen.High > truth*(1+test.width) || unseen.Low < truth*(1-test.width)) {
+					t.Errorf("%s: %v where %v is true", test.name, unseen, truth)
+				}
+			}
+			if ok {
+				held++
+			}
+		}
+		if held < runs*19/20 {
+			t.Errorf("%s: the bounds held in %d of %d runs", test.name, held, runs)
+		}
+	}
+}
+
+// TestEstimatesPeriods: a rate that changes is that of its own time; what was estimated before stays, and what is watched again is exact.
+func TestEstimatesPeriods(t *testing.T) {
+	var e Estimates
+	e.Join(7)
+	for i := range 3 * mostStretches {
+		calls := 100
+		if i >= mostStretches {
+			calls = 300
+		}
+		e.Pause(Range{1, 1, 1})
+		e.Add(Stretch{Own: Range{0.1, 0.1, 0.1}, Calls: map[int]int{7: calls}, Witness: -1})
+	}
+	const want = mostStretches * (1000 + 2*3000)
+	if got := e.Unseen(7, 0); math.Abs(got.Typical-want) > want/1e6 || got.Low > want || got.High < want {
+		t.Errorf("%v, want %v", got, want)
+	}
+	e.Leave(7)
+	e.Pause(Range{100, 100, 100})
+	if got := e.Unseen(7, 0); math.Abs(got.Typical-want) > want/1e6 || !e.Sampled(7) || e.Away(7) {
+		t.Errorf("watched again: %v", got)
+	}
+	if e.Sampled(8) {
+		t.Error("a function that was watched all the time is sampled")
+	}
+}
+
+// TestEstimatesGap: a function that was not watched for a moment was called as often in it as else.
+func TestEstimatesGap(t *testing.T) {
+	var e Estimates
+	e.Pause(Range{8, 8, 8})
+	e.Join(1)
+	e.Pause(Range{2, 2, 2})
+	e.Leave(1)
+	e.Pause(Range{8, 8, 8})
+	if got := e.Unseen(1, 1600); got.Typical != 200 || got.Low > 190 || got.Low < 150 || got.High < 210 || got.High > 250 {
+		t.Errorf("%v", got)
+	}
+	if got := e.Unseen(1, 0); got.Typical != 0 || got.High <= 0 || got.High > 1 {
+		t.Errorf("never called: %v", got)
+	}
+}
+
+// TestHot: what takes too much is sampled, what takes little is watched, named functions before others.
+func TestHot(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		costs []float64 // seconds in one second of 1 CPU, half of it the program's own
+		named []int
+		share float64
+		want  []int
+	}{
+		{"little", []float64{0.01, 0.02}, nil, 0.25, nil},
+		{"one hot", []float64{0.01, 0.4, 0.02}, nil, 0.25, []int{1}},
+		{"alike", []float64{0.2, 0.2, 0.2}, nil, 0.25, []int{0, 1, 2}},
+		{"a named one", []float64{0.01, 0.01, 0.01, 0.5}, []int{2}, 0.1, []int{3, 1, 0}},
+	} {
+		b := Budget{Share: test.share, Funcs: make([]Func, len(test.costs))}
+		all := 0.0
+		for i, c := range test.costs {
+			b.Watch(i)
+			b.Funcs[i].Named = slices.Contains(test.named, i)
+			all += c
+		}
+		b.Spend(1, 1, all)
+		got := b.Hot(1, 1, func(i int) float64 { return 1e5 * test.costs[i] }, func(i int) float64 { return test.costs[i] })
+		slices.Sort(got)
+		slices.Sort(test.want)
+		if !slices.Equal(got, test.want) || !slices.Equal(b.Sampled(), test.want) {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
+// TestBudgetKept: over a minute probes take no more than the budget, whatever a stretch costs.
+func TestBudgetKept(t *testing.T) {
+	for _, share := range []float64{0.01, 0.05, 0.25} {
+		for _, busy := range []float64{0.05, 1, 8} { // CPUs
+			b := Budget{Share: share, Funcs: make([]Func, 3), Counts: true, Times: true}
+			for i := range b.Funcs {
+				b.Funcs[i] = Func{Counted: 600e-9, Timed: 12e-6, rate: 1e5}
+				b.Sample(i)
+			}
+			now, spent, stretches := 0.0, 0.0, map[Kind]int{}
+			for now < 60 {
+				p, ok := b.Next()
+				if !ok {
+					b.Spend(0.02, 0.02*busy, 0)
+					now += 0.02
+					continue
+				}
+				if p.Kind == Witness && p.Witness < 0 || p.Kind != Witness && p.Witness >= 0 {
+					t.Fatalf("%+v", p)
+				}
+				load := b.load(p.Kind, p.Witness)
+				cost := p.Seconds * busy * load / (1 + load) * 1.2
+				b.Spend(p.Seconds, p.Seconds*busy, cost)
+				b.Cost(p, cost)
+				now, spent = now+p.Seconds, spent+cost
+				stretches[p.Kind]++
+			}
+			if allowed := share * max(busy, leastCPUs) * now; spent > 1.1*allowed || spent < 0.3*allowed && busy > leastCPUs {
+				t.Errorf("%v of %v CPUs: %v s, allowed %v", share, busy, spent, allowed)
+			}
+			if len(stretches) != 3 || stretches[Count] < 3 {
+				t.Errorf("%v of %v CPUs: stretches %v", share, busy, stretches)
+			}
+		}
+	}
+}
+
+// TestCalm: what is not hot any more is watched again after a while, later each time.
+func TestCalm(t *testing.T) {
+	b := Budget{Share: 0.25, Funcs: make([]Func, 1), Counts: true}
+	b.Funcs[0] = Func{Counted: 1e-6, Timed: 1e-6}
+	for _, wait := range []float64{2, 4} {
+		b.Watch(0)
+		b.Spend(1, 1, 0.9)
+		if hot := b.Hot(1, 1, func(int) float64 { return 9e5 }, func(int) float64 { return 0.9 }); len(hot) != 1 {
+			t.Fatal("not hot")
+		}
+		for range 20 {
+			b.Note(0, 0.1, 10)
+		}
+		if b.Spend(wait-0.1, 1, 0); len(b.Calm()) != 0 {
+			t.Errorf("watched again before %v s", wait)
+		}
+		if b.Spend(0.2, 1, 0); len(b.Calm()) != 1 {
+			t.Errorf("not watched again after %v s", wait)
+		}
+	}
+}
