@@ -77,7 +77,7 @@ type toldCost struct {
 func probeSelftimed(t *testing.T, target string) (rows map[string]boundedRow, cost toldCost) {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
-	cmd := exec.Command(built(t), "probe", "--max-rate", "0", "-o", "json", "-w", data, target, "main.f??", "--", target)
+	cmd := exec.Command(built(t), "probe", "--budget", "0", "-o", "json", "-w", data, target, "main.f??", "--", target)
 	cmd.Stdin = strings.NewReader("request 30\n")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

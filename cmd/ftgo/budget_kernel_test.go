@@ -159,7 +159,7 @@ func TestKernelBudget(t *testing.T) {
 							}
 							lines[call.Type+" "+call.Function]++
 						}
-						if lines["call main.c00"] != 1009 || lines["call main.c03"] != 11 {
+						if n := lines["call main.c00"]; n == 0 || n > 1009 || lines["call main.c03"] != 11 || !strings.Contains(p.err.String(), "calls were traced, to keep the budget") {
 							add("lines: %v", lines)
 						}
 					} else {
@@ -168,14 +168,14 @@ func TestKernelBudget(t *testing.T) {
 							t.Errorf("delivered %d + lost %d is not hits %d; %d not understood", s.Delivered, s.Lost, s.Hits, s.Unparsed)
 						}
 						hot, other := o.functions["main.c00"], o.functions["main.c03"]
-						if hot.Calls != 1009 || command == "probe" && hot.Completed != 1009 || hot.TooOften == 0 {
+						if n, sampled := hot.seen(); n == 0 || n > 1009 || command == "probe" && hot.Completed+1 < n || !sampled {
 							add("hot: %+v", hot)
 						}
-						if other.Calls != 11 || command == "probe" && other.Completed != 11 {
+						if n, _ := other.seen(); n != 11 || command == "probe" && other.Completed != 11 {
 							add("other: %+v", other)
 						}
-						if hot.Seen.Counted > other.Seen.Counted || hot.Seen.Counted == 1 || hot.Seen.Missed == 0 || other.Seen.Counted == 0 {
-							add("hot was seen %+v, the other %+v", hot.Seen, other.Seen)
+						if hot.CallsLow > 3012 || hot.CallsHigh != nil && *hot.CallsHigh < 3012 {
+							add("hot was called %d times at least, %v at most", hot.CallsLow, hot.CallsHigh)
 						}
 					}
 					if !strings.Contains(p.err.String(), "--budget") {
@@ -218,7 +218,8 @@ func TestKernelBudgetAmongMany(t *testing.T) {
 		}
 		o := readObserved(t, p.out.String())
 		hot, other := o.functions["main.c00"], o.functions["main.c03"]
-		if hot.Calls == 0 || hot.Calls > 100_003 || hot.Seen.Counted == 1 || other.Calls != 11 || other.Seen.Counted < hot.Seen.Counted {
+		n, sampled := hot.seen()
+		if m, _ := other.seen(); n == 0 || n > 100_003 || !sampled || hot.CallsHigh != nil && *hot.CallsHigh < 102_006 || m != 11 {
 			wrong = append(wrong, fmt.Sprintf("hot: %+v, other: %+v", hot, other), p.err.String())
 		}
 		nothingOf(t, f, p.Process.Pid)

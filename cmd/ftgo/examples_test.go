@@ -64,7 +64,7 @@ var changing = []*regexp.Regexp{
 	regexp.MustCompile(`[0-9a-f]{20,}`),
 	regexp.MustCompile(`(?m)^ +\d+ +\d+  GC`),
 	regexp.MustCompile(`(main\.read|runtime\.newproc|lockSlow) +\d+ +[0-9.]+k?`),
-	regexp.MustCompile(`(?m)^FUNCTION .* SEEN% +UNSEEN$`),
+	regexp.MustCompile(`(?m)^FUNCTION .* TIMED$`),
 	regexp.MustCompile(`(?m)^main\.c0\d .*$`),
 	regexp.MustCompile(`(?m)^ +[num]?secs .*\n(^ +\d+ -> \d+ +: .*\n)+`),
 }

@@ -180,7 +180,7 @@ func TestFormatsColumns(t *testing.T) {
 	}
 	always := strings.Split(strings.TrimSpace(header.String()), ",")
 	header.Reset()
-	more := render.Options{Latency: true, Sched: true, Errors: true, CountFirst: true, Budgeted: true}
+	more := render.Options{Latency: true, Sched: true, Errors: true, Budgeted: true}
 	if err := render.Functions(&header, render.CSV, nil, more); err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func TestKernelEverythingArmed(t *testing.T) {
 		t.Fatal(err)
 	}
 	// All that comes finds room, however seldom the reader gets a CPU.
-	o, b, r := observeTarget(t, nil, "probe", target, []string{"--max-rate", "0", "--buffer", "64M", "main.*", "runtime.*"})
+	o, b, r := observeTarget(t, nil, "probe", target, []string{"--budget", "0", "--buffer", "64M", "main.*", "runtime.*"})
 	if r.code != 0 {
 		t.Fatalf("status %d\n%s", r.code, r.stderr)
 	}

@@ -159,7 +159,6 @@ func helpCommand(e *env, args []string) error {
 
 func probeCommand(e *env) *cli.Command {
 	o := session.NewOptions(&e.Env, render.Folded, render.Pprof)
-	o.TimesCalls = true
 	return &cli.Command{
 		Name: "probe", Summary: "count calls, and measure their rates and latencies", Changes: true,
 		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineExtras, o.DefineWaits, o.TableFlags.Define, o.CallerFlags.Group("group calls by stack"), o.DefineNames, cli.Some("", o.Fetch.Define, "strlen")),

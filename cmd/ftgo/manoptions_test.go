@@ -38,7 +38,6 @@ var manualTexts = map[string]string{
 	"inside":     "Show only calls made while FUNC was running, on its goroutine, and in trees on those that it has started.",
 	"depth":      "Show only calls nested less than N deep: those that are inside of fewer than N other traced calls.",
 	"entries":    "Show only how calls begin: no results, no latency, and much cheaper.",
-	"max-rate":   "Time functions called at most N times a second, and only count the calls of others; 0 times all functions. By default, where wildcards select more than 500 functions, those that are called are timed, as long as that takes at most half of the program's time, or what --budget allows.",
 	"duration":   "Stop after so many SECONDS, or after a time like 100ms or 2m.",
 	"interval":   "Print a table every so many SECONDS. On a terminal it is redrawn, and obeys keys: s sorts, / filters, p pauses, q quits, and ? lists all of them.",
 	"wait":       "Wait until BINARY is there, and count the time of -d from the first process that runs it.",
@@ -71,7 +70,7 @@ var manualTexts = map[string]string{
 	"no-expedite": "Leave /sys/kernel/rcu_expedited alone, which is otherwise 1 for the moments " +
 		"that many probes, or hot ones, take to go.",
 	"max-probes": "Refuse to place more than N probes. The default before Linux 5.4 is 2500, or 250 where their removal can't be expedited; later it is any number.",
-	"budget":     "Let probes take PERCENT of the program's CPU time: functions are only counted, or not seen, for some of the time, the hottest first, until they are cooler, and what that leaves out is told. 0 is no limit (default 25, and 0 with -- PROGRAM or --in-kernel).",
+	"budget":     "Let probes take PERCENT of the program's CPU time. Functions whose probes would take more are watched for short stretches of time alone: their numbers are estimates of the whole run, marked and with bounds in -o json. 0 is no limit (default 25, and 0 with -- PROGRAM or --in-kernel).",
 	"force":      "Go on with patterns that match nothing, with a file that is open for writing, and on kernels before 4.0 (before 3.14, at the top level of tracefs).",
 	"fail-if":    "Exit with status 6 if EXPR is true of a function at the end, like 'calls == 0 || p99 > 10ms'. Wrappers that the compiler made, and that FUNC selects beside the function, do not count.",
 
@@ -92,7 +91,7 @@ var manualTexts = map[string]string{
 	"listen":           "Serve metrics for Prometheus at ADDR, like 127.0.0.1:8780, or :8780 for all addresses of the machine.",
 	"export pid":       "Trace the programs that processes named NAME run, by their file or as ps -o comm shows them, instead of BINARY.",
 	"export sched":     "Split latencies into running, runnable and waiting, and say for what. Each change of a goroutine's state costs the program one hit more.",
-	"export budget":    "Let probes take PERCENT of the program's CPU time: functions are only counted, or not seen, for some of the time, the hottest first, until they are cooler, and what that leaves out is told. 0 is no limit (default 25).",
+	"export budget":    "Let probes take PERCENT of the program's CPU time. Functions whose probes would take more are watched for short stretches of time alone: their numbers are estimates of the whole run, marked and with bounds in -o json. 0 is no limit (default 25).",
 	"export container": "Count only calls of processes in a container, by its id or by a name as of ftgo probe. BINARY is a path from the container's root on then. A name is looked up again when containers come and go.",
 	"export cgroup":    "Count only calls of processes in the control group PATH, or below it, of version 1 or 2: a folder below /sys/fs/cgroup, or a path as /proc/PID/cgroup has it. BINARY is a path from the root of one of them on.",
 	"export duration":  "Stop after so many SECONDS, or after a time like 2m, and not just when told to end.",

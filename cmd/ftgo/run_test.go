@@ -118,12 +118,10 @@ type functionLine struct {
 	Type, Function            string
 	Calls, Completed, Unwound uint64
 	Open, Lost, Unsure        uint64
-	CountedOnly               uint64  `json:"counted_only"`
-	TooOften                  float64 `json:"too_often"`
-	Seen                      struct {
-		Timed, Counted float64
-		Missed         uint64 `json:"missed_estimate"`
-	}
+	CountedOnly               uint64 `json:"counted_only"`
+	Seen                      *uint64
+	CallsLow                  uint64   `json:"calls_low"`
+	CallsHigh                 *float64 `json:"calls_high"`
 	NS                        struct{ Min, P50, Max int64 }
 	Histogram                 []struct{ From, To, Count int64 }
 	Hits, Delivered, Unparsed uint64
@@ -132,6 +130,14 @@ type functionLine struct {
 	Seconds                   float64
 	Probes, Functions         int
 	Skipped                   []struct{ Function, Reason string }
+}
+
+// seen is how many calls were seen, and sampled tells whether that was not all the time.
+func (f *functionLine) seen() (calls uint64, sampled bool) {
+	if f.Seen == nil {
+		return f.Calls, false
+	}
+	return *f.Seen, true
 }
 
 type summaryLine = functionLine

@@ -15,7 +15,6 @@ const (
 
 func topCommand(e *env) *cli.Command {
 	o := session.NewOptions(&e.Env)
-	o.TimesCalls = true
 	return &cli.Command{
 		Name: "top", Summary: "look through a running program on a full screen", Changes: true,
 		Groups: []cli.Group{

@@ -199,7 +199,7 @@ func TestKernelTop(t *testing.T) {
 		m.do("resize-window", "-x", fmt.Sprint(size[0]), "-y", fmt.Sprint(size[1]))
 		m.until(fmt.Sprint(size), func(screen string) bool {
 			lines := strings.Split(screen, "\n")
-			return len(lines) == size[1] && strings.Contains(lines[len(lines)-1], "since the last") && strings.Contains(screen, "main.tick") && (size[0] < 200 || strings.Contains(screen, "COUNTED"))
+			return len(lines) == size[1] && strings.Contains(lines[len(lines)-1], "since the last") && strings.Contains(screen, "main.tick") && (size[0] < 200 || strings.Contains(screen, "TIMED"))
 		})
 	}
 	another := server(t, fixture.Build(t, "server"))

@@ -88,11 +88,10 @@ func (p *Page) Put(r *Reading) {
 	before := p.now
 	next.run.Counts.raise(&before.run.Counts)
 	for i := range r.Funcs {
-		f := newFunction(&r.Funcs[i], s.Seconds)
+		f := newFunction(&r.Funcs[i])
 		f.Since = r.At.Add(-time.Duration(s.Seconds * float64(time.Second)))
 		if other := next.funcs[f.Name]; other != nil { // some symbols share a name
 			f = other.plus(f)
-			f.Seen = other.Seen
 		}
 		next.funcs[f.Name] = f
 	}
@@ -247,14 +246,14 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// newFunction is what a reading has of a function, after so many seconds. Names are what the file says.
-func newFunction(from *stats.Function, seconds float64) *Function {
+// newFunction is what a reading has of a function. Names are what the file says.
+func newFunction(from *stats.Function) *Function {
 	f := &Function{
 		Name: strings.ToValidUTF8(from.Name, "\uFFFD"), Calls: from.Calls, Completed: from.Completed, Unwound: from.Unwound, Untimed: from.CountedOnly, Lost: from.Lost,
-		Errors: from.Errors, ReturnsErrors: from.ReturnsErrors, Split: from.Split, Seen: from.Seen,
+		Errors: from.Errors, ReturnsErrors: from.ReturnsErrors, Split: from.Split,
 	}
-	if f.Seen == (stats.Seen{}) {
-		f.Seen = stats.Seen{Timed: seconds, Counted: seconds, Of: seconds}
+	if w, seen := from.Whole, float64(from.Calls); w != nil {
+		f.Unseen, f.UnseenLow, f.UnseenHigh = max(w.Calls-seen, 0), max(w.Low-seen, 0), max(w.High-seen, 0)
 	}
 	if from.Latency != nil && from.Latency.Count() > 0 {
 		f.Latency = from.Latency.Since(nil)
@@ -273,8 +272,7 @@ func (f *Function) raise(before *Function) {
 	f.Calls, f.Completed, f.Unwound = max(f.Calls, before.Calls), max(f.Completed, before.Completed), max(f.Unwound, before.Unwound)
 	f.Untimed, f.Lost, f.Errors = max(f.Untimed, before.Untimed), max(f.Lost, before.Lost), max(f.Errors, before.Errors)
 	f.Low, f.High = max(f.Low, before.Low), max(f.High, before.High)
-	f.Seen.Timed, f.Seen.Counted = max(f.Seen.Timed, before.Seen.Timed), max(f.Seen.Counted, before.Seen.Counted)
-	f.Seen.Of, f.Seen.Missed = max(f.Seen.Of, before.Seen.Of), max(f.Seen.Missed, before.Seen.Missed)
+	f.Unseen, f.UnseenLow, f.UnseenHigh = max(f.Unseen, before.Unseen), max(f.UnseenLow, before.UnseenLow), max(f.UnseenHigh, before.UnseenHigh)
 	f.Split.Running = max(f.Split.Running, before.Split.Running)
 	f.Split.Runnable = max(f.Split.Runnable, before.Split.Runnable)
 	f.Split.Waiting = max(f.Split.Waiting, before.Split.Waiting)
@@ -296,7 +294,9 @@ func (f *Function) plus(g *Function) *Function {
 	s.Low += g.Low
 	s.High += g.High
 	s.Split.Add(g.Split)
-	s.Seen = f.Seen.Plus(g.Seen)
+	s.Unseen += g.Unseen
+	s.UnseenLow += g.UnseenLow
+	s.UnseenHigh += g.UnseenHigh
 	if s.Latency = cmp.Or(f.Latency, g.Latency); f.Latency != nil && g.Latency != nil {
 		s.Latency = f.Latency.Since(nil)
 		s.Latency.Add(g.Latency)

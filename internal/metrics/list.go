@@ -1,6 +1,10 @@
 package metrics
 
-import "github.com/ftgo/ftgo/internal/stats"
+import (
+	"math"
+
+	"github.com/ftgo/ftgo/internal/stats"
+)
 
 // Metric is a number that snapshots, or functions of them, have.
 type Metric[Of any] struct {
@@ -38,7 +42,9 @@ var (
 		{"completions", "{call}", true, "Calls that were timed and have returned.", counted(func(f *Function) uint64 { return f.Completed })},
 		{"unwound", "{call}", true, "Calls that were left by a panic, by Goexit or with their goroutine.", counted(func(f *Function) uint64 { return f.Unwound })},
 		{"untimed", "{call}", true, "Calls that were counted and not timed, for the budget.", counted(func(f *Function) uint64 { return f.Untimed })},
-		{"unseen", "{call}", true, "Calls that nobody saw, for the budget: an estimate.", func(f *Function) (float64, bool) { return f.Seen.Missed, true }},
+		{"unseen", "{call}", true, "Calls that nobody saw, for the budget: an estimate.", func(f *Function) (float64, bool) { return f.Unseen, true }},
+		{"unseen_low", "{call}", true, "The least that the calls may be which nobody saw.", func(f *Function) (float64, bool) { return f.UnseenLow, true }},
+		{"unseen_high", "{call}", true, "The most that they may be, in 19 of 20 runs; missing where nothing bounds it.", func(f *Function) (float64, bool) { return f.UnseenHigh, !math.IsInf(f.UnseenHigh, 1) }},
 		{"lost", "{call}", true, "Calls whose end was lost, of files that are probed no more.", counted(func(f *Function) uint64 { return f.Lost })},
 		{"errors", "{call}", true, "Completed calls whose last result was an error.", func(f *Function) (float64, bool) { return float64(f.Errors), f.ReturnsErrors }},
 		{"duration_low", "s", true, "The least that completed calls may have taken, with the dearest probes taken off.", ifTimed(func(f *Function) float64 { return f.Low })},
@@ -46,9 +52,6 @@ var (
 		{"running", "s", true, "Time of completed calls in which they had a CPU.", ifDivided(func(s stats.Split) int64 { return s.Running })},
 		{"runnable", "s", true, "Time of completed calls in which they could have gone on with a CPU.", ifDivided(func(s stats.Split) int64 { return s.Runnable })},
 		{"waiting", "s", true, "Time of completed calls in which they waited for something else.", ifDivided(func(s stats.Split) int64 { return s.Waiting })},
-		{"watched", "s", true, "Time in which a file that has the function was probed.", func(f *Function) (float64, bool) { return f.Seen.Of, true }},
-		{"counted", "s", true, "That part of the time in which calls were at least counted.", func(f *Function) (float64, bool) { return f.Seen.Counted, true }},
-		{"timed", "s", true, "That part of the time in which calls were timed.", func(f *Function) (float64, bool) { return f.Seen.Timed, true }},
 		{"probed", "", false, "1 if a file that has the function is probed now, else 0.", func(f *Function) (float64, bool) {
 			if f.Probed {
 				return 1, true

@@ -66,8 +66,8 @@ type Function struct {
 	Low, High float64
 	// Split divides their time, in nanoseconds; zero if nobody asked for it.
 	Split stats.Split
-	// Seen is for how much of the time that it was probed the budget has let calls be timed, and counted.
-	Seen stats.Seen
+	// Unseen estimates the calls that nobody saw, because of the budget, which were UnseenLow at least and UnseenHigh at most.
+	Unseen, UnseenLow, UnseenHigh float64
 }
 
 // Run is what holds for all functions together.

@@ -49,7 +49,7 @@ func snapshot() *metrics.Snapshot {
 	full := metrics.Function{
 		Name: "main.(*Store).Get", Since: noon.Add(-time.Minute), Probed: true, Calls: 9, Completed: 4, Unwound: 1, Untimed: 3, Lost: 1,
 		Errors: 2, ReturnsErrors: true, Latency: &stats.Histogram{}, Low: 0.019, High: 0.021,
-		Split: stats.Split{Running: 5e6, Waiting: 15e6}, Seen: stats.Seen{Of: 4, Timed: 1, Counted: 3},
+		Split: stats.Split{Running: 5e6, Waiting: 15e6}, Unseen: 11, UnseenLow: 6, UnseenHigh: 20,
 	}
 	for _, ns := range []int64{0, 1e6, 1_048_576, 3e6} {
 		full.Latency.Record(ns)

@@ -16,6 +16,11 @@ func (c HitCost) Of(h Hits) float64 {
 	return float64(h.Emulated)*c.Emulated + float64(h.Stepped)*c.Stepped + float64(h.Words)*c.Word + float64(h.Faults)*c.Fault
 }
 
+// Times is so many times the cost.
+func (c HitCost) Times(n float64) HitCost {
+	return HitCost{c.Emulated * n, c.Stepped * n, c.Word * n, c.Fault * n}
+}
+
 // Change is what it takes to place or to remove a probe, on each CPU that the program uses: the kernel puts
 // another page of code there, and interrupts the program to make it known (uprobe_write_opcode and
 // ptep_clear_flush, kernel/events/uprobes.c of 6.12). It goes by the single-step, because both are dear where

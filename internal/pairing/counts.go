@@ -22,8 +22,7 @@ type accounting struct {
 
 // funcAccount is what was seen of a function.
 type funcAccount struct {
-	// all are the hits that count its calls, timed those at entries that time them: some may be
-	// beside a Counter, which has them all.
+	// all are the hits that count its calls, timed those of them at entries that time them.
 	all, timed entries
 	// abandoned is the number of calls whose Outcome is Abandoned.
 	abandoned uint64
@@ -44,19 +43,20 @@ func (p *pairer) extend() {
 	}
 }
 
-// call counts a call that is to be paired, beside a Counter that counts it or not.
-func (a *accounting) call(fn int, beside bool) {
-	if a.funcs[fn].timed.calls++; !beside {
-		a.funcs[fn].all.calls++
-	}
+// call counts a call that is to be paired.
+func (a *accounting) call(fn int) {
+	a.funcs[fn].timed.calls++
+	a.funcs[fn].all.calls++
 }
 
 // noCall counts a hit where calls begin that was none.
-func (a *accounting) noCall(fn int, beside bool) {
-	if a.funcs[fn].timed.noCalls++; !beside {
-		a.funcs[fn].all.noCalls++
-	}
+func (a *accounting) noCall(fn int) {
+	a.funcs[fn].timed.noCalls++
+	a.funcs[fn].all.noCalls++
 }
+
+// Begun is the number of calls of a function that have begun by now, as far as they were delivered.
+func (s *Stream) Begun(fn int) uint64 { return s.pairer.account.funcs[fn].all.calls }
 
 // Counters are what the kernel has counted up to a moment.
 type Counters struct {
@@ -98,6 +98,8 @@ type Count struct {
 	Calls, Unsure uint64
 	// Timed is the number of those that were to be paired: not those that a Counter alone has seen.
 	Timed uint64
+	// Abandoned is the number of calls whose Outcome is Abandoned: they are of Calls, and not of Timed.
+	Abandoned uint64
 	// Missing is the number of returns that were lost: so many calls that seem unwound or open
 	// may have returned.
 	Missing uint64
@@ -131,20 +133,18 @@ func (s *Stream) Counts(c Counters) *Counts {
 			seen := account.delivered[i][k]
 			count := max(c.gained(i, k), seen) // see tracefs.Features.ExactHits
 			gained += count
-			if !site.Beside { // else it is hit once for both
-				ours := seen
-				if c.Own {
-					ours = count
-				}
-				faults := account.faults.of(ours, i, k)
-				out.Ours.add(ours, site.Stepped, ev.Words, faults)
-				out.Others.add(count-ours, site.Stepped, ev.Words, account.faults.of(count-ours, i, k))
-				if fn >= 0 {
-					out.Funcs[fn].Hits.add(ours, site.Stepped, ev.Words, faults)
-				}
-				if fn >= 0 && kind.IsEntry() {
-					out.Elsewhere += count - ours
-				}
+			ours := seen
+			if c.Own {
+				ours = count
+			}
+			faults := account.faults.of(ours, i, k)
+			out.Ours.add(ours, site.Stepped, ev.Words, faults)
+			out.Others.add(count-ours, site.Stepped, ev.Words, account.faults.of(count-ours, i, k))
+			if fn >= 0 {
+				out.Funcs[fn].Hits.add(ours, site.Stepped, ev.Words, faults)
+			}
+			if fn >= 0 && kind.IsEntry() {
+				out.Elsewhere += count - ours
 			}
 			switch {
 			case plan.Mode == uprobe.Count || kind.Counts() && !plan.Recorded:
@@ -168,9 +168,8 @@ func (s *Stream) Counts(c Counters) *Counts {
 				out.CountedOnly += seen
 			case fn < 0:
 			case kind.IsEntry():
-				if sites[fn].timed += count; !site.Beside {
-					sites[fn].calls += count
-				}
+				sites[fn].timed += count
+				sites[fn].calls += count
 				if kind == uprobe.EntryJump {
 					sites[fn].check(count, seen, plan.Mode == uprobe.Count)
 				}
@@ -219,7 +218,7 @@ func (c *Count) take(hits *siteHits, seen *funcAccount, own bool, lost uint64) {
 		c.Unsure = min(hits.lostChecks+min(hits.checks, lost), c.Calls)
 		c.Missing = less(hits.lostReturns, seen.abandoned) // no more is known of those
 	}
-	c.Timed = min(less(c.Timed, seen.abandoned), c.Calls)
+	c.Timed, c.Abandoned = min(less(c.Timed, seen.abandoned), c.Calls), seen.abandoned
 }
 
 // less is a-b, or 0.

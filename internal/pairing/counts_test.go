@@ -57,19 +57,17 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestCountsFirst: a function has 10 calls, one of which was timed since its entry is probed, too;
-// what its hits cost is counted once.
-func TestCountsFirst(t *testing.T) {
-	plan := &uprobe.Plan{Mode: uprobe.Latency, Events: make([]uprobe.Event, 3)}
+// TestCountsAbandoned: of 3 timed calls, one of which the stack check made begin anew, one has an end that nobody saw.
+func TestCountsAbandoned(t *testing.T) {
+	plan := &uprobe.Plan{Mode: uprobe.Latency, Events: make([]uprobe.Event, 2)}
 	plan.Funcs = []uprobe.Function{{Func: &offsets.Func{Name: "f"}}}
-	plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: uprobe.CounterJump, Addr: 1})
-	plan.Events[1].Sites = append(plan.Events[1].Sites, uprobe.Site{Kind: uprobe.Entry, Addr: 1, Beside: true})
-	plan.Events[2].Sites = append(plan.Events[2].Sites, uprobe.Site{Kind: uprobe.Return, Addr: 2, Stepped: true})
-	account := accounting{delivered: [][]uint64{{0}, {3}, {2}}, funcs: []funcAccount{{all: entries{0, 0}, timed: entries{3, 1}, abandoned: 1}}}
+	plan.Events[0].Sites = append(plan.Events[0].Sites, uprobe.Site{Kind: uprobe.Entry, Addr: 1})
+	plan.Events[1].Sites = append(plan.Events[1].Sites, uprobe.Site{Kind: uprobe.Return, Addr: 2, Stepped: true})
+	account := accounting{delivered: [][]uint64{{4}, {2}}, funcs: []funcAccount{{all: entries{3, 1}, timed: entries{3, 1}, abandoned: 1}}}
 	s := &Stream{reader: new(parse.Reader), pairer: &pairer{plan: plan, account: account}}
-	got := s.Counts(Counters{At: [][]uint64{{10}, {3}, {2}}, Own: true})
-	want := Count{Calls: 10, Timed: 1, Hits: Hits{Emulated: 10, Stepped: 2}}
-	if got.Funcs[0] != want || got.Hits != 15 || got.CountedOnly != 10 || got.Lost != 0 || got.Ours != want.Hits || got.Others != (Hits{}) {
+	got := s.Counts(Counters{At: [][]uint64{{4}, {2}}, Own: true})
+	want := Count{Calls: 3, Timed: 2, Abandoned: 1, Hits: Hits{Emulated: 4, Stepped: 2}}
+	if got.Funcs[0] != want || got.Hits != 6 || got.Lost != 0 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -96,11 +96,21 @@ func (s *Stream) Retire(funcs []int, from, until uint64) {
 	}
 }
 
-// Uncount says that the Counters of functions were disarmed in such a time. Calls that begin meanwhile
-// are none, since nothing else has counted them, though they may be timed.
+// Uncount says that Counters of functions do not count from a time of the trace clock on: they are being disarmed.
 func (s *Stream) Uncount(funcs []int, from, until uint64) {
 	for _, fn := range funcs {
 		s.pairer.uncounted[fn] = s.pairer.uncounted[fn].add(retirement{from, until}, s.latest)
+	}
+}
+
+// Count says that Counters of functions count from a time of the trace clock on.
+func (s *Stream) Count(funcs []int, at uint64) {
+	for _, fn := range funcs {
+		from := uint64(0)
+		if known := s.pairer.uncounted[fn]; len(known) > 0 {
+			from = known[len(known)-1].from
+		}
+		s.pairer.uncounted[fn] = s.pairer.uncounted[fn].add(retirement{from, at}, s.latest)
 	}
 }
 

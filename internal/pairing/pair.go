@@ -90,15 +90,15 @@ func (p *pairer) event(ev *parse.Event, bias uint64) {
 		if p.taken(pe, site, ev) {
 			p.enter(ev, &pe.Fields, site)
 		} else {
-			p.account.noCall(site.Func, site.Beside)
+			p.account.noCall(site.Func)
 		}
 	case uprobe.Point:
 		p.count(ev, site)
 	case uprobe.Counter:
-		p.account.funcs[fn].all.calls++
+		p.counted(ev.Time, fn)
 	case uprobe.CounterJump:
 		if p.taken(pe, site, ev) {
-			p.account.funcs[fn].all.calls++
+			p.counted(ev.Time, fn)
 		} else {
 			p.account.funcs[fn].all.noCalls++
 		}
@@ -152,9 +152,22 @@ func (p *pairer) taken(e *uprobe.Event, site *uprobe.Site, ev *parse.Event) bool
 	return p.plan.Processor.Taken(site.Cond, ev.Args[e.Fields.Flags])
 }
 
+// counted takes a hit of a Counter.
+func (p *pairer) counted(at uint64, fn int) {
+	if p.uncounted[fn].has(at) {
+		p.account.funcs[fn].all.noCalls++
+	} else {
+		p.account.funcs[fn].all.calls++
+	}
+}
+
 // count takes a call that is counted, not paired.
 func (p *pairer) count(ev *parse.Event, site *uprobe.Site) {
-	p.account.call(site.Func, site.Beside)
+	if p.retired[site.Func].has(ev.Time) {
+		p.account.noCall(site.Func)
+		return
+	}
+	p.account.call(site.Func)
 	p.sink.Counted(ev.PID, site.Func)
 	p.finished(ev.Time)
 }
@@ -173,16 +186,16 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	target := &p.plan.Funcs[fn]
 	if target.Sites.Restarts && len(s.frames) > 0 {
 		if top := &s.frames[len(s.frames)-1]; top.fn == fn && top.depth == depth {
-			p.account.noCall(site.Func, site.Beside)
+			p.account.noCall(site.Func)
 			return
 		}
 	}
-	if site.Beside && p.uncounted[fn].has(ev.Time) || !site.Beside && p.retired[fn].has(ev.Time) {
-		p.account.noCall(site.Func, site.Beside)
+	if p.retired[fn].has(ev.Time) {
+		p.account.noCall(site.Func)
 		p.unwind(ev, s, depth)
 		return
 	}
-	p.account.call(site.Func, site.Beside)
+	p.account.call(site.Func)
 	p.sink.Counted(ev.PID, fn)
 	p.unwind(ev, s, depth)
 	p.ran(ev, fn, s)

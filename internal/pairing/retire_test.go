@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/parse"
 )
 
@@ -108,38 +109,22 @@ func returnEvent(fn int, depth, time uint64) *parse.Event {
 	return &parse.Event{Format: 2, PID: 1, TID: 1, Time: time, Addr: 0x3000 + uint64(fn), Args: []uint64{0x2000 - depth, 0xc000, 0x2000, 0x1000}}
 }
 
-// TestCountersAreNotCalls: a function that a Counter counts has its calls counted there, and
-// those that are timed apart.
-func TestCountersAreNotCalls(t *testing.T) {
-	plan := testPlan()
-	plan.Events[0].Sites[0].Beside = true
-	p := newPairer(plan, noCalls)
-	for time := range uint64(3) {
-		p.event(entryEvent(0, 8, time), 0)
-		p.event(entryEvent(1, 8, time), 0)
-	}
-	if f := p.account.funcs; f[0].timed.calls != 3 || f[0].all.calls != 0 || f[1].all.calls != 3 || f[1].timed.calls != 3 {
-		t.Errorf("%+v", f)
-	}
-}
-
-// TestUncounted: what is timed while nothing counts it is no call, but for the rest of its stack.
+// TestUncounted: what a Counter counts while it is placed, and while it is removed, is no call.
 func TestUncounted(t *testing.T) {
 	plan := testPlan()
-	plan.Events[0].Sites[0].Beside = true
-	var got []string
-	p := newPairer(plan, returns(func(c *Call) { got = append(got, c.Outcome.String()) }))
-	s := &Stream{pairer: p}
-	s.Uncount([]int{0}, 3, ^uint64(0))
-	s.Uncount([]int{0}, 3, 6)
-	for time := range uint64(8) {
-		p.event(entryEvent(0, 8, time), 0)
-		p.event(returnEvent(0, 8, time), 0)
+	plan.Events[0].Sites[0].Kind = uprobe.Counter
+	s := &Stream{pairer: newPairer(plan, returns(func(*Call) { t.Error("a call") }))}
+	s.Count([]int{0}, 3)
+	for time := range uint64(12) {
+		switch time {
+		case 6:
+			s.Uncount([]int{0}, 6, ^uint64(0))
+		case 9:
+			s.Count([]int{0}, 9)
+		}
+		s.pairer.event(entryEvent(0, 8, time), 0)
 	}
-	p.event(entryEvent(1, 16, 8), 0)
-	s.Uncount([]int{0}, 9, ^uint64(0))
-	p.event(entryEvent(0, 8, 9), 0)
-	if f := p.account.funcs[0]; f.timed != (entries{5, 4}) || strings.Join(got, " ") != "return return return return return unwound" {
-		t.Errorf("%+v: %v", f, got)
+	if got := s.pairer.account.funcs[0].all; got != (entries{6, 6}) || s.Begun(0) != 6 { // 3, 4, 5, and 9, 10, 11
+		t.Errorf("%+v", got)
 	}
 }

@@ -113,7 +113,7 @@ func (p *pairer) tell(w wait, depth int, how Outcome) {
 	if len(p.call.Stack) == 0 {
 		p.call.Stack = noStack
 	}
-	p.account.call(p.call.Func, false)
+	p.account.call(p.call.Func)
 	p.sink.Counted(p.call.PID, p.call.Func)
 	p.ended()
 	if p.plan.Asked() == 0 && how == Returned {

@@ -33,14 +33,14 @@ type Function struct {
 	Open        uint64 // had not ended when tracing did
 	Unfinished  uint64 // are Unwound or Open where the kernel keeps latencies and does not tell these apart
 	Lost        uint64 // are calls whose end, or which altogether, the stream lost
-	CountedOnly uint64 // were counted and not timed, before and after the function was, or all along
+	CountedOnly uint64 // were counted and not timed
 	// Unsure is how many of the calls may be none: lost hits at a stack check, which may have
 	// failed. It is 0 unless calls are seen to begin there.
 	Unsure uint64
-	// TooOften is the rate, in calls per second, for which the function was left to
-	// counting, or not seen, in the end; 0 if it was not.
-	TooOften float64
-	Seen     Seen // how much of the time that it was seen in; zero if it was all the time
+	// Whole estimates all calls where a budget kept the function from being watched all the time; nil if it was, and then
+	// Calls are exact. CutShort of the calls were timed, and nobody watched any more when they ended.
+	Whole    *Whole
+	CutShort uint64
 	// Errors is how many of the completed calls returned an error; ReturnsErrors tells
 	// that it was looked at: the last result is an error.
 	Errors        uint64
@@ -92,16 +92,7 @@ type Summary struct {
 	LatencyMeasured   bool          // tells probe (true) from count (false)
 	Streamed          bool          // hits were recorded, and so may be lost; else they were only counted
 	Values            *Kept         // what became of the rows of values; nil if there are none
-	// CountFirst: calls were counted first, and functions timed as the target could bear. MaxRate
-	// is the rate, in calls per second, above which functions were left to counting; 0 if they
-	// were for what the probes of all together cost the target.
-	CountFirst bool
-	MaxRate    float64
-	// Budget is the share of the program's CPU time that probes may take, 0 if there is no limit; Lowered
-	// is how many functions were not timed, or not seen, for some of the time because of it, or of MaxRate.
-	Budget  float64
-	Lowered int
-	Away    []FunctionSeen // see [Away]
+	Budget            float64       // the share of the program's CPU time that probes may take, 0 if there is no limit
 }
 
 // OwnShare is Own as a share of one CPU.
@@ -140,7 +131,8 @@ type KernelEvents struct {
 // number of calls open now, so that the parts add up to Calls only over a whole run: a call may begin
 // in one interval and complete in the next.
 func (f Function) Since(earlier Function) Function {
-	f.Calls = grown(f.Calls, earlier.Calls)
+	f.Whole = f.Whole.since(f.Calls, earlier.Whole, earlier.Calls)
+	f.Calls, f.CutShort = grown(f.Calls, earlier.Calls), grown(f.CutShort, earlier.CutShort)
 	f.Completed = grown(f.Completed, earlier.Completed)
 	f.Unwound = grown(f.Unwound, earlier.Unwound)
 	f.Lost = grown(f.Lost, earlier.Lost)
@@ -148,7 +140,6 @@ func (f Function) Since(earlier Function) Function {
 	f.CountedOnly = grown(f.CountedOnly, earlier.CountedOnly)
 	f.Errors = grown(f.Errors, earlier.Errors)
 	f.Self -= earlier.Self
-	f.Seen = f.Seen.since(earlier.Seen)
 	f.Split, f.Waits = f.Split.since(earlier.Split), f.Waits.since(earlier.Waits)
 	f.Events = slices.Clone(f.Events)
 	for i := range min(len(f.Events), len(earlier.Events)) {
@@ -161,7 +152,9 @@ func (f Function) Since(earlier Function) Function {
 
 // Add adds the calls of another row.
 func (f *Function) Add(g *Function) {
+	f.Whole = f.Whole.Plus(f.Calls, g.Whole, g.Calls)
 	f.Calls += g.Calls
+	f.CutShort += g.CutShort
 	f.Completed += g.Completed
 	f.Unwound += g.Unwound
 	f.Open += g.Open

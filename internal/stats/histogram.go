@@ -137,6 +137,21 @@ func (h *Histogram) Mean() int64 {
 	return nanoseconds(mean)
 }
 
+// Spread returns how far the mean of so many latencies may be off by chance: its standard error, divided by the mean.
+func (h *Histogram) Spread() float64 {
+	mean := h.Seconds() * 1e9 / float64(max(h.count, 1))
+	if h.count < 2 || mean == 0 {
+		return 1
+	}
+	var squares float64
+	for value, n := range h.All {
+		d := float64(value) - mean
+		squares += d * d * float64(n)
+	}
+	n := float64(h.count)
+	return math.Sqrt(squares/(n-1)/n) / mean
+}
+
 // Quantile returns the latency in ns that the fraction q of all latencies does
 // not exceed (nearest rank), 0 if there is none. It lies within the least and the largest, is
 // within 1 % of the recorded latency of that rank, and is that latency where the

@@ -179,9 +179,9 @@ func (p *Parts) Reconcile(all []Function, last bool) []Function {
 		if p.byValue {
 			key.Value, key.Rest = "lost", Unvalued
 		}
-		if all[fn].Calls > calls[fn] && (last || !p.byValue) {
+		if timed := all[fn].timed(); timed > calls[fn] && (last || !p.byValue) {
 			p.Row(key)
-			missing[key] = all[fn].Calls - calls[fn]
+			missing[key] = timed - calls[fn]
 		} else if last && rows[fn] == 0 { // that nobody called it is to be told, too
 			p.Row(PartKey{Func: fn, Rest: Others})
 		}
@@ -197,6 +197,7 @@ func (p *Parts) Reconcile(all []Function, last bool) []Function {
 			f.Unwound = 0
 		}
 		f.Calls += missing[r.key]
+		f.Whole = all[fn].Whole.Part(f.Calls, all[fn].timed())
 		if f.Latency != nil && all[fn].Completed+all[fn].Unwound+all[fn].Open+all[fn].Lost > 0 {
 			f.Lost = f.Calls - min(f.Completed+f.Unwound+f.Open, f.Calls)
 		}

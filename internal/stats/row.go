@@ -5,7 +5,7 @@ package stats
 type Row struct {
 	Function
 	Seconds float64 // the length of that stretch
-	Rate    float64 // calls per second of it, 0 if it had no length
+	Rate    float64 // calls per second of it, those that nobody saw included; 0 if it had no length
 	// Raw: Latency has in it what probes cost, since that may be all of it, and Net is without that.
 	Raw bool
 	Net *Histogram
@@ -18,8 +18,8 @@ func NewRow(f Function, seconds float64) Row {
 	if b := f.Bounds; b != nil && f.Latency.Count() > 0 && b.typicalShare() == 0 {
 		row.ShowRaw()
 	}
-	if _, share := f.Seen.Shares(); seconds*share > 0 {
-		row.Rate = float64(f.Calls) / (seconds * share)
+	if seconds > 0 {
+		row.Rate = f.Number() / seconds
 	}
 	return row
 }

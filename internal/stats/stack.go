@@ -78,6 +78,22 @@ func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, self, amount 
 	}
 }
 
+// Of makes a row of the calls of a function that were timed one of all its calls, if that is an estimate.
+func (r StackRow) Of(f *Function) StackRow {
+	timed := f.timed()
+	if f.Whole == nil || timed == 0 {
+		return r
+	}
+	scale := f.Whole.Calls / float64(timed)
+	for _, n := range []*uint64{&r.Calls, &r.Completed, &r.Unwound, &r.Open} {
+		*n = uint64(math.Round(float64(*n) * scale))
+	}
+	for _, n := range []*int64{&r.Sum, &r.Self, &r.Low, &r.High, &r.Raw, &r.Amount} {
+		*n = int64(min(float64(*n)*scale, 1<<62))
+	}
+	return r
+}
+
 // AddUp adds two numbers, up to math.MaxInt64.
 func AddUp(a, b int64) int64 {
 	if a > 0 && b > math.MaxInt64-a {

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -41,5 +42,18 @@ func TestStacks(t *testing.T) {
 			g.Min != w.Min || g.Max != w.Max || g.Sum != w.Sum || g.Self != w.Self || g.Amount != 2*int64(g.Calls) {
 			t.Errorf("row %d: %+v, want %+v", i, got[i], want[i])
 		}
+	}
+}
+
+// TestStackOf: where not all calls were seen, a stack has as large a part of the estimate as of those that were timed.
+func TestStackOf(t *testing.T) {
+	row := StackRow{Calls: 10, Completed: 8, Unwound: 2, Min: 5, Max: 70, Sum: 300, Self: 200, Amount: 9}
+	f := Function{Calls: 100, CountedOnly: 60, Whole: &Whole{Calls: 4000}}
+	want := StackRow{Calls: 1000, Completed: 800, Unwound: 200, Min: 5, Max: 70, Sum: 30000, Self: 20000, Amount: 900}
+	if got := row.Of(&f); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
+	}
+	if got := row.Of(&Function{Calls: 100}); !reflect.DeepEqual(got, row) {
+		t.Errorf("all were seen: %+v", got)
 	}
 }

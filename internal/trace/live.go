@@ -35,13 +35,10 @@ type Options struct {
 	Limit       uint64       // how many calls are enough; 0 is no limit
 	Wait        bool         // the window begins when a process runs the binary
 	At          time.Time    // the window begins then, unless it is zero
-	// MaxRate is how many calls a second a function may make to be timed, if calls are counted
-	// first; 0 if all of them together may cost half of the program's time.
-	MaxRate float64
 	// Budget is the share of the CPU time of what is traced that probes may take; 0 is no limit.
-	// Functions are counted that can't be timed within it if Countable, and else not seen.
+	// Functions that take more are sampled, those that are Named, by their index in the plan, after others.
 	Budget    float64
-	Countable bool
+	Named     map[int]bool
 	OpenCalls int // the kernel's histograms tell so many open calls apart, or, if 0, as many as is usual
 	Costs     Costs
 	// Succeeded: other sources are of what replaces the binary.
@@ -63,7 +60,7 @@ type Live struct {
 	armed     context.Context // that of Arm
 	processes processes
 	kernel    kernelEvents
-	switcher  *switcher // nil unless calls are counted first
+	sampler   *sampler // nil without a budget
 	rests     rests
 	look      look
 	waiting   bool  // nobody has run the binary yet
@@ -143,7 +140,7 @@ func (l *Live) calibrate() error {
 	}
 	l.opt.Costs.Begin(l.armed)
 	l.look.at = time.Now()
-	if l.switcher, err = newSwitcher(l.armed, l); l.switcher == nil {
+	if l.sampler, err = newSampler(l.armed, l); l.sampler == nil {
 		l.opt.Costs.Now()
 	}
 	return err
@@ -173,7 +170,7 @@ func (l *Live) Read(ctx context.Context) error {
 	if err := l.rest(); err != nil {
 		return err
 	}
-	if err := l.switcher.step(n); err != nil {
+	if err := l.sampler.step(n); err != nil {
 		return err
 	}
 	if _, full := l.stream.Ended(); full {
@@ -207,6 +204,7 @@ func (l *Live) Mark() error {
 	if err != nil {
 		return err
 	}
+	l.sampler.settle()
 	l.stream.Mark(now.Ticks, func() {
 		l.look.use(l.program)
 		l.noticeOthers()
@@ -235,7 +233,7 @@ func (l *Live) Stop() error {
 	l.look.own = OwnCPU()
 	l.look.stop(l.program)
 	l.opt.Costs.Stop()
-	l.switcher.end()
+	l.sampler.end()
 	if !l.rests.paused {
 		l.noticeVanished(inspection)
 	}
@@ -269,11 +267,11 @@ func (l *Live) Close() error {
 
 // complete adds what only a live source knows.
 func (l *Live) complete(r *Reading) *Reading {
-	r.MaxRate, r.Used, r.Waited = l.opt.MaxRate, l.look.used, l.look.waited
+	r.Used, r.Waited = l.look.used, l.look.waited
 	r.Own = cmp.Or(l.look.own, OwnCPU()) - l.own
 	r.Budget = l.opt.Budget
-	if m := l.switcher; m != nil {
-		r.TooOften, r.Seen, r.Lowered, r.Changes = m.tooHot(), m.seen(r.At), m.choice.Lowered(), m.changes
+	if m := l.sampler; m != nil {
+		r.Whole, r.Changes = m.whole(func(i int) uint64 { return r.Counts.Funcs[i].Calls }), m.changes
 	}
 	var err error
 	r.Kernel, err = l.kernel.audit(r.Counts.KernelUnparsed)

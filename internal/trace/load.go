@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ftgo/ftgo/internal/budget"
 	"github.com/ftgo/ftgo/internal/pairing"
 	"github.com/ftgo/ftgo/internal/procfs"
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -14,53 +15,70 @@ import (
 // load is what probes take of the CPU time of what is traced, by the kernel's count of hits. They are
 // those of all processes that run the file, because the kernel probes all of them.
 type load struct {
-	plan *uprobe.Plan
-	base int // index of what stands for runtime probes, behind the functions
-	cost pairing.HitCost
-	last [][]uint64 // the counters at the last look
+	plan  *uprobe.Plan
+	base  int // index of what stands for runtime probes, behind the functions
+	costs pairing.HitCosts
+	last  [][]uint64 // the counters at the last look
 	// faults are those that were seen, faulted how many of them before the last look.
 	faults  *pairing.Faults
 	faulted uint64
-	// calls and spent are of each function: the number of its calls so far, and what its probes have
-	// cost between the last two looks, in seconds. Those of an event, by its name, are in events.
-	calls  []uint64
+	// calls and spent are of each function: the number of its hits where calls begin, and what its probes have
+	// cost, in seconds, between the last two looks. Those of an event, by its name, are in events.
+	calls  []float64
 	spent  []float64
 	events map[string]float64
 
-	cpus *procfs.Load
+	clock *procfs.CPUClock
 }
 
 func newLoad(l *Live) (w *load, err error) {
 	n, link, pids := len(l.plan.Funcs), l.plan.Binary.File().Link(), l.opt.PIDs
-	w = &load{plan: l.plan, base: n, cost: pairing.UsualCost, last: l.from.Hits, faults: l.stream.Faults(), calls: make([]uint64, n+1), spent: make([]float64, n+1)}
+	w = &load{plan: l.plan, base: n, last: l.from.Hits, faults: l.stream.Faults(), calls: make([]float64, n+1), spent: make([]float64, n+1)}
+	w.costs = pairing.HitCosts{Least: pairing.UsualCost.Times(0.5), Typical: pairing.UsualCost, Most: pairing.UsualCost.Times(2)}
 	if running := procfs.Running(link); slices.ContainsFunc(pids, func(pid int) bool { return slices.Contains(running, pid) }) {
 		pids = nil // else the file is a library
 	}
-	w.cpus = procfs.NewLoad(procfs.NewBusyTimes(pids, link), time.Now())
+	w.clock = procfs.NewCPUClock(pids, link)
 	if w.last == nil {
 		w.last, err = l.session.Profile()
 	}
 	return w, err
 }
 
-// price learns what hits cost by now, at most: a budget is kept even where they cost more than is usual.
+// price learns what hits cost.
 func (w *load) price(costs Costs) {
 	if !costs.Ready() {
 		return
 	}
-	if known := costs.Take(); known != nil && known.Most.Emulated > 0 {
-		w.cost = known.Most
+	if known := costs.Take(); known != nil && known.Typical.Emulated > 0 {
+		w.costs = *known
 	}
+}
+
+// dear is how many times as much as typically hits cost at most.
+func (w *load) dear() float64 { return w.costs.Most.Emulated / max(w.costs.Typical.Emulated, 1) }
+
+// contention is how many times as much a hit costs at most where several threads hit the same probe at once: they wait for each other's
+// cache lines (measured: twice as much for two threads, Linux 6.18).
+const contention = 2
+
+// bounds are those of a cost that was reckoned by what hits cost typically.
+func (w *load) bounds(cost float64, cpus float64) budget.Range {
+	t := max(w.costs.Typical.Emulated, 1)
+	r := budget.Range{Low: cost * w.costs.Least.Emulated / t, Typical: cost, High: cost * w.costs.Most.Emulated / t}
+	if cpus > 1.1 {
+		r.High *= contention
+	}
+	return r
 }
 
 // callCosts are what hits of a function cost that has a call counted, and timed, in seconds.
 func (w *load) callCosts(fn int) (counted, timed float64) {
-	f := &w.plan.Funcs[fn]
+	f, cost := &w.plan.Funcs[fn], &w.costs.Typical
 	var entry pairing.Hits
 	add(&entry, f.Stepped)
-	counted = w.cost.Of(entry) / 1e9
-	paired := w.plan.Mode == uprobe.Latency
-	if paired {
+	counted = cost.Of(entry) / 1e9
+	if w.plan.Mode == uprobe.Latency && f.Returns {
 		add(&entry, w.stepsReturns())
 	}
 	if f.Values.Entry != nil {
@@ -69,10 +87,7 @@ func (w *load) callCosts(fn int) (counted, timed float64) {
 	if f.Values.Return != nil {
 		entry.Words += uint64(f.Values.Return.Words)
 	}
-	if timed = (w.cost.Of(entry) + w.cost.Fault*w.faults.PerCall(fn)) / 1e9; !paired {
-		return timed, 0
-	}
-	return counted, timed
+	return counted, (cost.Of(entry) + cost.Fault*w.faults.PerCall(fn)) / 1e9
 }
 
 // add adds a hit.
@@ -91,11 +106,11 @@ func (w *load) stepsReturns() bool { return w.plan.Processor.Machine().SteppedRe
 // as they come.
 func (w *load) costOf(events int) float64 {
 	hits := pairing.Hits{Emulated: uint64(events), Faults: w.faults.All() - w.faulted}
-	if w.stepsReturns() {
+	if w.stepsReturns() && w.plan.Mode == uprobe.Latency {
 		hits.Stepped = hits.Emulated / 2
 		hits.Emulated = hits.Stepped
 	}
-	return w.cost.Of(hits) / 1e9
+	return w.costs.Typical.Of(hits) / 1e9
 }
 
 // read reads the kernel's counters, and tells what CPU time that took.
@@ -107,9 +122,10 @@ func (w *load) read(s *tracefs.Session) (profile [][]uint64, took time.Duration,
 	return profile, procfs.ThreadTime() - before, err
 }
 
-// take takes the kernel's counters.
-func (w *load) take(now [][]uint64) {
+// take takes the kernel's counters, and tells what all probes have cost since the last look, in seconds.
+func (w *load) take(now [][]uint64) (spent float64) {
 	clear(w.spent)
+	clear(w.calls)
 	w.events = make(map[string]float64)
 	for i := range now {
 		ev := &w.plan.Events[i]
@@ -125,19 +141,19 @@ func (w *load) take(now [][]uint64) {
 			if fn < 0 {
 				fn = w.base
 			}
-			if site.Kind.IsEntry() && !site.Beside || site.Kind.Counts() && site.Kind != uprobe.CheckFailed || site.Func < 0 {
-				w.calls[fn] += hits
+			if site.Kind.IsEntry() || site.Kind.Counts() && site.Kind != uprobe.CheckFailed || site.Func < 0 {
+				w.calls[fn] += float64(hits)
 			}
-			var cost float64
-			if !site.Beside {
-				if cost = w.cost.Emulated; site.Stepped {
-					cost = w.cost.Stepped
-				}
+			cost := w.costs.Typical.Emulated
+			if site.Stepped {
+				cost = w.costs.Typical.Stepped
 			}
-			cost = (cost + w.cost.Word*float64(ev.Words) + w.cost.Fault*w.faults.PerHit(i, k)) * float64(hits) / 1e9
+			cost = (cost + w.costs.Typical.Word*float64(ev.Words) + w.costs.Typical.Fault*w.faults.PerHit(i, k)) * float64(hits) / 1e9
 			w.spent[fn] += cost
+			spent += cost
 			w.events[ev.Name] += cost
 		}
 	}
 	w.last, w.faulted = now, w.faults.All()
+	return spent
 }

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ftgo/ftgo/internal/pairing"
-	"github.com/ftgo/ftgo/internal/rate"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch/amd64"
@@ -31,35 +29,19 @@ func planWith(funcs int, events ...[]int) *uprobe.Plan {
 	return p
 }
 
-// TestLoadTake: what hits cost is of the function whose they are, once where two events share a site, and
-// that of the runtime is told apart.
+// TestLoadTake: what hits cost is of the function whose they are, and that of the runtime is told apart.
 func TestLoadTake(t *testing.T) {
-	plan := planWith(2, []int{0, 1}, []int{0}, []int{0}, []int{-1})
-	plan.Events[0].Sites[0].Kind, plan.Events[0].Sites[1].Kind = uprobe.Counter, uprobe.Counter
-	plan.Events[1].Sites[0].Beside, plan.Events[1].Words = true, 2
-	plan.Events[2].Sites[0].Kind, plan.Events[2].Sites[0].Stepped = uprobe.Return, true
-	plan.Events[3].Sites[0].Kind = uprobe.GoroutineEnd
-	w := &load{plan: plan, base: 2, cost: pairing.HitCost{Emulated: 1e9, Stepped: 10e9, Word: 0.5e9}, last: [][]uint64{{5, 5}}, calls: make([]uint64, 3), spent: make([]float64, 3)}
-	w.take([][]uint64{{7, 5}, {2}, {1}, {4}})
-	if got := fmt.Sprint(w.calls, w.spent); got != "[2 0 4] [14 0 4]" {
-		t.Error(got)
+	plan := planWith(2, []int{0, 1}, []int{0}, []int{-1})
+	plan.Events[0].Words = 2
+	plan.Events[1].Sites[0].Kind, plan.Events[1].Sites[0].Stepped = uprobe.Return, true
+	plan.Events[2].Sites[0].Kind = uprobe.GoroutineEnd
+	w := &load{plan: plan, base: 2, last: [][]uint64{{5, 5}}, calls: make([]float64, 3), spent: make([]float64, 3)}
+	w.costs.Typical = pairing.HitCost{Emulated: 1e9, Stepped: 10e9, Word: 0.5e9}
+	if spent := w.take([][]uint64{{7, 5}, {1}, {4}}); fmt.Sprint(spent, w.calls, w.spent) != "18 [2 0 4] [14 0 4]" {
+		t.Error(spent, w.calls, w.spent)
 	}
-	w.take([][]uint64{{7, 6}, {2}, {1}, {4}})
-	if got := fmt.Sprint(w.calls, w.spent); got != "[2 1 4] [0 1 0]" {
-		t.Error(got)
-	}
-}
-
-// TestFirstLook: hits are counted from the beginning of the window, and so is the time that they are of:
-// the first look may come soon after work that took long.
-func TestFirstLook(t *testing.T) {
-	l := &Live{window: window{plan: planWith(1, []int{0}), opt: Options{Budget: 0.5, Costs: NoCosts{}}}}
-	l.from = tracefs.Mark{At: time.Now().Add(-time.Minute), Hits: [][]uint64{{0}}}
-	m := &switcher{l: l, began: l.from.At, load: &load{plan: l.plan, base: 1}, probes: make(map[*rate.Group][]tracefs.Event)}
-	m.choose()
-	m.choice.Look(m.now(), 1, func(int) (uint64, float64) { return 6000, 0.6 })
-	if hot := m.choice.Hot(); len(hot) > 0 {
-		t.Error("probes that took 1% are too hot where 50% are allowed")
+	if spent := w.take([][]uint64{{7, 6}, {1}, {4}}); fmt.Sprint(spent, w.calls, w.spent) != "2 [0 1 0] [0 2 0]" {
+		t.Error(spent, w.calls, w.spent)
 	}
 }
 
@@ -90,7 +72,8 @@ func TestLoadFaults(t *testing.T) {
 		_, err = stream.Read(t.Context())
 	}
 	stream.Finish()
-	w := &load{plan: plan, base: 1, cost: pairing.HitCost{Fault: 1e9}, faults: stream.Faults(), calls: make([]uint64, 2), spent: make([]float64, 2)}
+	w := &load{plan: plan, base: 1, faults: stream.Faults(), calls: make([]float64, 2), spent: make([]float64, 2)}
+	w.costs.Typical = pairing.HitCost{Fault: 1e9}
 	if alarm := w.costOf(2); alarm != 2 {
 		t.Errorf("events of %v s, %v", alarm, err)
 	}

@@ -131,7 +131,7 @@ func (l *Live) lookAround() error {
 		// It may have come and gone.
 		if l.waiting = len(procfs.Running(l.plan.Binary.File().Path())) == 0 && !l.hit(); l.waiting {
 			l.from.At = l.look.at // nobody ran it until now
-			l.switcher.wait()
+			l.sampler.begin()
 		} else {
 			l.begin()
 		}

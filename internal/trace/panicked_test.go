@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"iter"
 	"strings"
 	"testing"
 	"time"
@@ -8,15 +9,15 @@ import (
 
 // TestPanicsOfWork: what works beside the reading panics where it is waited for.
 func TestPanicsOfWork(t *testing.T) {
-	for name, wait := range map[string]func(*switcher){
-		"step": func(m *switcher) {
+	for name, wait := range map[string]func(*sampler){
+		"step": func(m *sampler) {
 			for {
 				m.step(0)
 			}
 		},
-		"end": func(m *switcher) {
+		"end": func(m *sampler) {
 			m.step(0)
-			m.end()
+			m.stop()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -26,8 +27,8 @@ func TestPanicsOfWork(t *testing.T) {
 					t.Errorf("panicked with %q", text)
 				}
 			}()
-			m := &switcher{cancel: func() {}, next: time.Now().Add(time.Hour)}
-			m.start(func(yield func(error) bool) {
+			m := &sampler{next: time.Now().Add(time.Hour), looked: time.Now().Add(time.Hour)}
+			m.resume, m.stop = iter.Pull(func(yield func(error) bool) {
 				m.yield = yield
 				m.beside(func() error { panic("broken") })
 			})

@@ -82,34 +82,25 @@ func (r *Recording) Read(ctx context.Context) error {
 	return cmp.Or(last.err, io.EOF)
 }
 
-// limited tells how much of the time functions were seen in, if a budget has ended that for some: of the
-// rest they are taken to have been called as often.
+// limited estimates the calls of functions whose probes the script has removed for its budget. Nobody has watched them since, so
+// nothing bounds how often they were called; they are taken to have been as before.
 func (r *Recording) limited(last *Reading) {
 	if last.Budget = r.opt.Budget; len(r.rec.Disarmed) == 0 {
 		return
 	}
-	last.Seen, last.TooOften = make([]stats.Seen, r.plan.Asked()), make([]float64, r.plan.Asked())
-	until := make([]float64, r.plan.Asked())
-	for i := range until {
-		until[i] = last.Seconds
-	}
+	last.Whole = make([]*stats.Whole, r.plan.Asked())
 	for _, d := range r.rec.Disarmed {
 		for _, fn := range d.Funcs {
-			until[fn] = max(min(r.clock.Duration(r.from.Ticks, d.From).Seconds(), until[fn]), 0)
-		}
-	}
-	for i, held := range until {
-		seen := stats.Seen{Counted: held, Of: last.Seconds}
-		if last.LatencyMeasured {
-			seen.Timed = held
-		}
-		if held < last.Seconds {
-			last.Lowered++
+			held := r.clock.Duration(r.from.Ticks, d.From).Seconds()
+			if last.Whole[fn] != nil || held >= last.Seconds {
+				continue
+			}
+			calls := float64(last.Counts.Funcs[fn].Calls)
+			last.Whole[fn] = &stats.Whole{Calls: calls, Low: calls, High: math.Inf(1)}
 			if held > 0 {
-				seen.Missed = float64(last.Counts.Funcs[i].Calls) / held * (last.Seconds - held)
+				last.Whole[fn].Calls = calls / held * last.Seconds
 			}
 		}
-		last.Seen[i] = seen
 	}
 }
 

@@ -89,8 +89,7 @@ type Reading struct {
 	Last       bool             // there is nothing more to come
 	Kept       []stats.Function // as the kernel has counted them; nil where calls are told
 	Counts     *pairing.Counts  // of calls and hits, as far as the source has got
-	TooOften   []float64        // the rates that functions are left to counting for, 0 if they are not, or nil
-	Seen       []stats.Seen     // how much was seen of functions, nil if that was all the time
+	Whole      []*stats.Whole   // estimates of functions that were not watched all the time; nil if all were
 	Unfollowed uint64           // calls that were not paired, as too many others were open
 	Used       time.Duration    // the CPU time that the program has used
 	Changes    float64          // how often probes were placed and removed meanwhile, on each CPU that it uses
@@ -210,7 +209,7 @@ func (w *window) blank(at tracefs.Mark) *Reading {
 	r.Summary = stats.Summary{
 		Probes: w.plan.Probes(), Functions: w.plan.Asked(), Skipped: slices.Clone(w.opt.Skipped),
 		Host: w.host, Began: w.from.At, Seconds: at.At.Sub(w.from.At).Seconds(),
-		Pass: max(w.from.Width, at.Width), LatencyMeasured: w.plan.Mode == uprobe.Latency, CountFirst: w.plan.CountsFirst(), Clock: w.clock.Clock,
+		Pass: max(w.from.Width, at.Width), LatencyMeasured: w.plan.Mode == uprobe.Latency, Clock: w.clock.Clock,
 		Vanished: slices.Sorted(maps.Keys(w.vanished.told)),
 	}
 	for _, s := range w.plan.Skipped {

@@ -43,13 +43,6 @@ func (t *Totals) At(r *Reading) *Table {
 		none := func(row stats.Row) bool { return row.Func >= t.plan.Asked() && row.Calls == 0 }
 		table.Whole, table.Since = slices.DeleteFunc(table.Whole, none), slices.DeleteFunc(table.Since, none)
 	}
-	if r.Last {
-		of := make([]stats.FunctionSeen, len(r.Seen))
-		for i := range of {
-			of[i] = stats.FunctionSeen{Function: t.plan.Funcs[i].Name, Seen: r.Seen[i]}
-		}
-		r.Away = stats.Away(of, r.TooOften)
-	}
 	if r.Counts != nil && (r.Last || t.opt.Costs.Ready()) {
 		r.Probing = t.probing(r)
 	}
@@ -97,12 +90,9 @@ func (t *Totals) reconcile(r *Reading) []stats.Function {
 	out := slices.Clone(t.funcs)
 	for i := range out {
 		f, c := &out[i], &r.Counts.Funcs[i]
-		f.Calls, f.Unsure, f.CountedOnly = c.Calls, c.Unsure, c.Calls-c.Timed
-		if r.TooOften != nil {
-			f.TooOften = r.TooOften[i]
-		}
-		if r.Seen != nil && i < len(r.Seen) {
-			f.Seen = r.Seen[i]
+		f.Calls, f.Unsure, f.CountedOnly, f.CutShort = c.Calls, c.Unsure, c.Calls-c.Timed, c.Abandoned
+		if i < len(r.Whole) {
+			f.Whole = r.Whole[i]
 		}
 		unwound := min(c.Missing, f.Unwound)
 		f.Unwound -= unwound
@@ -125,7 +115,8 @@ func (t *Totals) reconcile(r *Reading) []stats.Function {
 			f.Bounds.Waiting = r.Waited
 		}
 		if r.Last && t.opt.Ended && f.Latency != nil && !t.plan.Funcs[f.Func].Point { // else a call is all of its entry
-			f.Calls, f.Open, f.Lost, f.CountedOnly = f.Completed+f.Unwound, 0, 0, 0
+			f.Whole = f.Whole.Part(f.Ended(), f.Calls-f.CountedOnly)
+			f.Calls, f.Open, f.Lost, f.CountedOnly = f.Ended(), 0, 0, 0
 		}
 	}
 	return out
@@ -145,7 +136,7 @@ func (t *Totals) probing(r *Reading) *stats.Probing {
 	}
 	all := func(c pairing.HitCost) float64 { return c.Of(counts.Ours) + c.Change()*r.Changes }
 	p.NS, p.Low, p.High = all(costs.Typical), all(costs.Least), all(costs.Most)
-	if r.Seen == nil || r.Lowered == 0 { // else hits of probes that were being disarmed are counted, and were not recorded
+	if r.Whole == nil { // else hits of probes that were being disarmed are counted, and were not recorded
 		p.Others = othersBeyond(costs.Typical.Of(counts.Others), p.NS, r.Pass.Seconds(), r.Seconds)
 	}
 	for i := range counts.Funcs {

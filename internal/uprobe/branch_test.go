@@ -24,7 +24,6 @@ func TestBranchForEntry(t *testing.T) {
 	}{
 		{"counted", target, "main.fill", Options{Mode: Count, Features: modern}, true, false},
 		{"timed", target, "main.fill", Options{Features: modern}, true, false},
-		{"timed, first counted", target, "main.fill", Options{Features: modern, CountFirst: func(*offsets.Func) bool { return true }}, true, false},
 		{"with stacks", target, "main.fill", Options{Features: modern, Stack: 3}, true, false},
 		{"with values, a register written before", target, "main.fill", Options{Features: modern, Values: always(values)}, false, false},
 		{"with no values after all", target, "main.fill", Options{Features: modern, Values: always(Values{Entry: &capture.Capture{}})}, true, false},

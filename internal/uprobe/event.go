@@ -44,9 +44,7 @@ type Site struct {
 	Cond arch.Cond
 	// Stepped: the kernel single-steps it, which costs the program many times what emulation does.
 	Stepped bool
-	// Beside: the call that begins here is counted at another event's site.
-	Beside bool
-	Fetch  []string // what it fetches instead of the Fetch of each of the event's Args, if not nil
+	Fetch   []string // what it fetches instead of the Fetch of each of the event's Args, if not nil
 }
 
 // fetches adds args to what the site fetches instead of the event's.

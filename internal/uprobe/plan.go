@@ -35,10 +35,8 @@ type Function struct {
 	Returns bool           // its calls are seen to end
 	Point   bool           // it is one instruction, Sites.Entry, rather than a function
 	Stepped bool           // so is the instruction where its calls are seen to begin ([Site].Stepped)
-	// CountFirst: a Counter counts its calls, which only armed events of [Plan.Again] time. Later: all its
-	// events are of [Plan.Again].
-	CountFirst, Later bool
-	Values            Values // those fetched with its calls
+	Later   bool           // all its events are of [Plan.Again]
+	Values  Values         // those fetched with its calls
 }
 
 // Values is what to fetch of a function's calls.
@@ -134,9 +132,6 @@ type Options struct {
 	// Waits, which implies Sched, has waits of goroutines told as if they were calls: those in calls
 	// of the functions, or, if these are none, all.
 	Waits bool
-	// CountFirst tells, in Mode Latency, of which functions calls are only counted until
-	// [Plan.Again] makes events that time them; nil is none.
-	CountFirst func(*offsets.Func) bool
 	// First is how many sites the plan is to have at once: functions that follow when it has as many are
 	// Later. 0 is all of them.
 	First    int
@@ -170,9 +165,8 @@ func New(b *offsets.Binary, funcs []*offsets.Func, opt Options) (*Plan, error) {
 			continue
 		}
 		f := Function{Func: r.fn, Sites: r.sites, Returns: opt.Mode == Latency && len(r.sites.Returns)+len(r.sites.Tails)+len(r.sites.CondTails) > 0}
-		f.CountFirst = opt.Mode == Latency && opt.CountFirst != nil && opt.CountFirst(r.fn)
 		f.Later = opt.First > 0 && sites >= opt.First
-		sites += f.places(opt.Mode == Latency && !f.CountFirst)
+		sites += f.places(opt.Mode == Latency)
 		p.Funcs = append(p.Funcs, f)
 		p.BySP = p.BySP || r.sites.SplitStack
 	}
@@ -313,50 +307,29 @@ func (p *Plan) Probes() int {
 func (p *Plan) Later() (n int) {
 	for i := range p.Funcs {
 		if f := &p.Funcs[i]; f.Later {
-			n += f.places(p.Mode == Latency && !f.CountFirst)
+			n += f.places(p.Mode == Latency)
 		}
 	}
 	return n
 }
 
-// More says what events of [Plan.Again] are for.
-type More struct {
-	Funcs  []int // by their index in Plan.Funcs
-	Counts bool  // their calls are only counted, else they are seen as Plan.Mode says
-	Beside bool  // other events count the calls that these time
-}
-
-// Again makes events for functions of the plan, whose other ones may be disarmed, or are Counters. They
-// are for tracefs.Session.Extend, and not the plan's before they are appended to its Events, which has
-// to come before Again is asked again, as names go by their number. Their order is that of [New],
-// which was given the same features.
-func (p *Plan) Again(on tracefs.Features, more More) ([]Event, error) {
+// Again makes events for functions of the plan that others were made for before, or that are Later; counts: they only count calls in a
+// plan that times them. They are for tracefs.Session.Extend, and not the plan's before they are appended to its Events, which has
+// to come before Again is asked again, as names go by their number. New was given the same features.
+func (p *Plan) Again(on tracefs.Features, funcs []int, counts bool) ([]Event, error) {
 	_, nonce, _ := strings.Cut(p.Events[0].Name, "_")
 	c, err := newPlanner(p, on, nonce)
 	if err != nil {
 		return nil, err
 	}
 	c.made = len(p.Events)
-	counts := more.Counts && p.Mode == Latency
-	for _, i := range more.Funcs {
-		if p.Funcs[i].Returns || !more.Beside {
-			c.addEntry(i, counts)
-		}
+	for _, i := range funcs {
+		c.addEntry(i, counts)
 	}
-	for k := range c.events {
-		for s := range c.events[k].Sites {
-			c.events[k].Sites[s].Beside = more.Beside
-		}
-	}
-	for _, i := range more.Funcs {
+	for _, i := range funcs {
 		if p.Mode == Latency && !counts {
 			c.addEnds(i)
 		}
 	}
 	return c.sorted(), nil
-}
-
-// CountsFirst tells whether any function is CountFirst.
-func (p *Plan) CountsFirst() bool {
-	return slices.ContainsFunc(p.Funcs, func(f Function) bool { return f.CountFirst })
 }

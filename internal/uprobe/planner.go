@@ -69,6 +69,8 @@ func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture)
 		for _, a := range values.Args {
 			sh.types += a.Type + " "
 		}
+	} else if c.together(sh) {
+		sh.kind = map[Kind]Kind{Return: Entry, TailJump: Entry, CondTail: EntryJump}[sh.kind]
 	} else if c.joins(sh) {
 		if sh.kind == Recovery {
 			site.fetches(c.fetcher.fetch(Recovery, sh.id))
@@ -92,6 +94,13 @@ func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture)
 		c.taken[at] = true
 		c.events[i].Sites = append(c.events[i].Sites, site)
 	}
+}
+
+// together tells whether a site where calls end shares the event of those where they begin: an event is disarmed at once, and
+// the next one only after a grace period, in which it goes on to cost the program something.
+func (c *planner) together(sh shape) bool {
+	p := c.plan
+	return p.Regroups > 0 && p.Recorded && p.Stack == 0 && !sh.runtime && (sh.kind == Return || sh.kind == TailJump || sh.kind == CondTail)
 }
 
 // joins tells whether a site shares the event of returns that fetch no values: each event takes
@@ -156,11 +165,11 @@ func (c *planner) addFuncs() {
 		until := min(from+most, len(funcs))
 		for i := from; i < until; i++ {
 			if !funcs[i].Later {
-				c.addEntry(i, funcs[i].CountFirst)
+				c.addEntry(i, false)
 			}
 		}
 		for i := from; i < until && c.plan.Mode == Latency; i++ {
-			if !funcs[i].CountFirst && !funcs[i].Later {
+			if !funcs[i].Later {
 				c.addEnds(i)
 			}
 		}
@@ -268,8 +277,12 @@ func (c *planner) addEnds(i int) {
 	}
 }
 
-// sorted is the events in order of their sites' kinds.
+// sorted is the events in order of their sites' kinds. In each of them calls end before they begin: the kernel places probes in this
+// order, so that no call is seen to begin whose end is not.
 func (c *planner) sorted() []Event {
+	for i := range c.events {
+		slices.SortStableFunc(c.events[i].Sites, func(a, b Site) int { return int(b.Kind) - int(a.Kind) })
+	}
 	slices.SortStableFunc(c.events, func(a, b Event) int { return int(a.Sites[0].Kind) - int(b.Sites[0].Kind) })
 	return c.events
 }

@@ -21,11 +21,8 @@ func TestRegroups(t *testing.T) {
 	for i := range all {
 		funcs = append(funcs, &all[i])
 	}
-	for _, first := range []bool{false, true} {
-		opt := Options{Mode: Latency, Features: modern, Regroups: MostTogether}
-		if first {
-			opt.CountFirst = func(*offsets.Func) bool { return true }
-		}
+	for _, recorded := range []bool{false, true} {
+		opt := Options{Mode: Latency, Features: modern, Regroups: MostTogether, Recorded: recorded}
 		p, err := New(b, funcs, opt)
 		if err != nil {
 			t.Fatal(err)
@@ -55,44 +52,45 @@ func TestRegroups(t *testing.T) {
 	}
 }
 
-// TestAgain: functions are counted instead of timed, and timed again, by themselves or beside that.
+// TestAgain: functions are counted instead of timed, and timed again.
 func TestAgain(t *testing.T) {
-	p := planOf(t, Options{Mode: Latency, Features: modern, Regroups: MostTogether}, "main.leaf", "main.returns", "main.catch")
+	p := planOf(t, Options{Mode: Latency, Features: modern, Regroups: MostTogether, Recorded: true}, "main.leaf", "main.returns", "main.catch")
 	for _, test := range []struct {
 		name   string
-		more   More
+		funcs  []int
 		counts bool
-	}{
-		{"counted", More{Funcs: []int{1}, Counts: true}, true},
-		{"timed", More{Funcs: []int{0, 2}}, false},
-		{"timed beside a counter", More{Funcs: []int{1}, Beside: true}, false},
-	} {
-		events, err := p.Again(modern, test.more)
+	}{{"counted", []int{1}, true}, {"timed", []int{0, 2}, false}} {
+		before := len(p.Events)
+		events, err := p.Again(modern, test.funcs, test.counts)
 		if err != nil {
 			t.Fatal(err)
 		}
+		if len(p.Events) != before {
+			t.Error("events are in the plan before they have joined it")
+		}
 		entries, ends := 0, 0
 		for _, ev := range events {
+			if ev.Filter != "" || ev.Fields.SP < 0 != test.counts {
+				t.Errorf("%s: event %s fetches %+v, filter %q", test.name, ev.Name, ev.Fields, ev.Filter)
+			}
 			for _, s := range ev.Sites {
 				switch {
 				case s.Kind.Counts() != test.counts:
 					t.Errorf("%s: a site of kind %d", test.name, s.Kind)
 				case s.Kind.Counts() || s.Kind.IsEntry():
 					entries++
-					if s.Beside != test.more.Beside {
-						t.Errorf("%s: beside %v", test.name, s.Beside)
-					}
-				case s.Beside:
-					t.Errorf("%s: an end is beside", test.name)
 				default:
 					ends++
 				}
 			}
 		}
-		if entries != len(test.more.Funcs) || (ends == 0) != test.counts {
+		if entries != len(test.funcs) || (ends == 0) != test.counts {
 			t.Errorf("%s: %d entries, %d ends", test.name, entries, ends)
 		}
 		p.Events = append(p.Events, events...)
+	}
+	if p.Filtered() {
+		t.Error("counters are taken for filters of what is to be delivered")
 	}
 	names := make(map[string]bool)
 	for _, ev := range p.Events {
@@ -145,33 +143,55 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestLater: functions that come later have no events in the plan, and counters when their time has come.
-func TestLater(t *testing.T) {
-	p := planOf(t, Options{Mode: Latency, Features: modern, Regroups: MostTogether, First: 1, CountFirst: func(*offsets.Func) bool { return true }}, "main.leaf", "main.returns", "main.catch")
-	if p.Later() != 2 || len(p.Groups()) == 0 {
-		t.Fatalf("%d functions come later, %d groups", p.Later(), len(p.Groups()))
-	}
-	counted := make(map[int]int)
-	count := func() {
-		for _, ev := range p.Events {
+// TestTogether: where functions come and go, places where calls begin and end share an event, as far as they fetch the same.
+func TestTogether(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		opt  Options
+		want bool
+	}{
+		{"within a budget", Options{Regroups: MostTogether, Recorded: true}, true},
+		{"in a script", Options{Regroups: MostTogether}, false},
+		{"without a budget", Options{Recorded: true}, false},
+		{"with callers", Options{Regroups: MostTogether, Recorded: true, Stack: 3}, false},
+	} {
+		test.opt.Mode, test.opt.Features = Latency, modern
+		got := false
+		for _, ev := range planOf(t, test.opt, "main.leaf", "main.returns").Events {
+			kinds := make(map[Kind]bool)
 			for _, s := range ev.Sites {
-				if s.Func >= 0 && s.Kind.Counts() {
-					counted[s.Func]++
-				} else if s.Func >= 0 {
-					t.Errorf("%s is timed: a site of kind %d", p.Funcs[s.Func].Name, s.Kind)
+				kinds[s.Kind] = true
+			}
+			got = got || kinds[Entry] && kinds[Return]
+		}
+		if got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
+	}
+}
+
+// TestLater: functions that come later have no events in the plan.
+func TestLater(t *testing.T) {
+	p := planOf(t, Options{Mode: Latency, Features: modern, Regroups: MostTogether, Recorded: true, First: 1}, "main.leaf", "main.returns", "main.catch")
+	if p.Later() < 4 || len(p.Groups()) == 0 {
+		t.Fatalf("%d places come later, %d groups", p.Later(), len(p.Groups()))
+	}
+	placed := func(events []Event) (funcs map[int]int) {
+		funcs = make(map[int]int)
+		for _, ev := range events {
+			for _, s := range ev.Sites {
+				if s.Func >= 0 && s.Kind.IsEntry() {
+					funcs[s.Func]++
 				}
 			}
 		}
+		return funcs
 	}
-	if count(); len(counted) != 1 || counted[0] != 1 {
-		t.Errorf("at first counters of %v", counted)
+	if got := placed(p.Events); len(got) != 1 || got[0] != 1 {
+		t.Errorf("at first entries of %v", got)
 	}
-	events, err := p.Again(modern, More{Funcs: []int{1, 2}, Counts: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Events = events
-	if count(); len(counted) != 3 || counted[0]+counted[1]+counted[2] != 3 {
-		t.Errorf("at last counters of %v", counted)
+	events, err := p.Again(modern, []int{1, 2}, false)
+	if got := placed(events); err != nil || len(got) != 2 || got[1]+got[2] != 2 {
+		t.Errorf("at last entries of %v, %v", got, err)
 	}
 }

@@ -53,8 +53,8 @@ func (b *bench) arming() {
 		if n > 0 {
 			functions = names[:min(n, len(names))]
 		}
-		for _, command := range []string{"count", "probe", "probe --max-rate 0"} {
-			unlimited := command == "probe --max-rate 0"
+		for _, command := range []string{"count", "probe", "probe --budget 0"} {
+			unlimited := command == "probe --budget 0"
 			if unlimited && n > 0 {
 				continue // functions that are named are never counted first
 			}

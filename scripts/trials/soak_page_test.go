@@ -18,7 +18,7 @@ Real programs with probes on every function that they have, made by ` + "`script
   probes, test by test, subtests included. Each is run in a process of its own without probes; those that were
   quickest then come first with probes, as many in one process as it takes for processes to start in half of the
   time, until the package's budget is spent. ` + "`probe`" + ` is
-  ` + "`ftgo probe --max-rate 0 BINARY '*'`" + `: entries and returns of everything, the runtime included;
+  ` + "`ftgo probe --budget 0 BINARY '*'`" + `: entries and returns of everything, the runtime included;
   ` + "`count`" + ` is ` + "`ftgo count BINARY '*'`" + `. Children that tests start are probed, too.
 * cmd/go and cmd/compile, which must build the same bytes;
 * testdata/flood, which calls as fast as it can: memory must be flat, and ftgo's numbers the program's own.

@@ -103,7 +103,7 @@ func (s *soak) packages() {
 func (s *soak) probing(mode, file string, more ...string) *tracer {
 	args := []string{mode, "-t", "1"}
 	if mode == "probe" {
-		args = append(args, "--max-rate", "0")
+		args = append(args, "--budget", "0")
 	}
 	return newTracer(s, 24*time.Hour, s.ftgo, append(append(args, file, "*"), more...)...)
 }

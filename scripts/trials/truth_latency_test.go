@@ -66,7 +66,7 @@ func latency(t *testing.T) (within, raw int) {
 		meanwhile, err = twin.told("time", 2.5)
 		told <- err
 	}()
-	_, x := s.probed(2.5, "probe", "--max-rate", "0", "main.f??")
+	_, x := s.probed(2.5, "probe", "--budget", "0", "main.f??")
 	check(t, <-told)
 	learn(meanwhile)
 	measure()

@@ -137,16 +137,16 @@ var workloads = []struct {
 	requests string
 	ftgo     []string
 }{
-	{"all", []string{"probe", "--max-rate", "0", "main.f??"}},
-	{"all", []string{"probe", "--max-rate", "0", "--reader", "raw", "main.f?0"}},
+	{"all", []string{"probe", "--budget", "0", "main.f??"}},
+	{"all", []string{"probe", "--budget", "0", "--reader", "raw", "main.f?0"}},
 	{"all", []string{"count", "main.f??"}},
-	{"short", []string{"probe", "--max-rate", "0", "main.f5?"}},
-	{"short", []string{"probe", "--max-rate", "0", "main.f3?"}},
+	{"short", []string{"probe", "--budget", "0", "main.f5?"}},
+	{"short", []string{"probe", "--budget", "0", "main.f3?"}},
 	{"short", []string{"count", "main.f4?"}},
 	{"short", []string{"trace", "main.f40(w.timed)"}},
 	{"http", []string{"count", "*"}},
 	{"http", []string{"count", "net/http.*"}},
-	{"http", []string{"probe", "--max-rate", "0", "net/http.*"}},
+	{"http", []string{"probe", "--budget", "0", "net/http.*"}},
 }
 
 // shares compares the share of time that probes are said to take with the requests that are

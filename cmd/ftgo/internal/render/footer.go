@@ -2,7 +2,7 @@ package render
 
 import (
 	"bytes"
-	"cmp"
+
 	"fmt"
 	"io"
 	"math"
@@ -32,18 +32,22 @@ func (f *footer) line(tell bool, format string, args ...any) {
 // hits and losses, calls without a latency, functions not fully probed, and what the probes cost.
 func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 	var f footer
-	f.line(true, "%s", hits(s))
+	brief := s.Budget > 0 // as few lines as there can be, since a terminal shows them below a table again and again
+	ends := withoutLatency(rows, s)
+	if brief && ends != "" {
+		f.line(true, "%s; %s", hits(s), ends)
+	} else {
+		f.line(true, "%s", hits(s))
+	}
 	f.line(s.Hits > 0 && s.Unseen != "", "no call is shown: %s", printable.Text(s.Unseen))
-	f.line(s.Before+s.After > 0, "not counted: %s while probes were put into place, %d while they were removed",
+	f.line(!brief && s.Before+s.After > 0, "not counted: %s while probes were put into place, %d while they were removed",
 		units.Plural(s.Before, "hit"), s.After)
-	f.line(s.Pass > toldPass, "the kernel's counters were read within %s: calls of two functions may be of moments so far apart",
+	f.line(!brief && s.Pass > toldPass, "the kernel's counters were read within %s: calls of two functions may be of moments so far apart",
 		units.Duration(s.Pass.Nanoseconds()))
 	f.whatCallsBecame(rows, s)
+	f.line(!brief && ends != "", "calls without a latency: %s", ends)
 	f.whatRowsMiss(rows, s.Values)
-	if s.CountFirst || s.Lowered > 0 {
-		f.leftToCounting(rows, s)
-	}
-	f.notSeen(s)
+	f.estimated(rows, s)
 	f.limits(rows, s.Skipped)
 	switch {
 	case s.Bucketed:
@@ -53,10 +57,12 @@ func Footer(w io.Writer, rows []stats.Row, s stats.Summary) error {
 	default:
 		f.howNet(rows)
 	}
-	if s.Probing != nil {
-		f.whatProbesCost(s.Probing, s.Budget, s.Seconds)
+	if s.Probing != nil && brief && s.Probing.CPU > 0 {
+		f.briefCost(&s)
+	} else if s.Probing != nil {
+		f.whatProbesCost(s.Probing)
 	}
-	f.line(s.Own > 0 && s.Hits > 0, "ftgo itself took %s of CPU time, %s of one CPU", units.Duration(s.Own.Nanoseconds()), share(s.OwnShare()))
+	f.line(s.Own > 0 && s.Hits > 0 && !(brief && s.Probing != nil), "ftgo itself took %s of CPU time, %s of one CPU", units.Duration(s.Own.Nanoseconds()), share(s.OwnShare()))
 	f.line(s.Unparsed > 0, "%s not understood", units.Plural(s.Unparsed, "trace line"))
 	if k := s.Kernel; k != nil && len(k.Names) > 0 {
 		f.line(true, "%s%s%s", units.Plural(k.Delivered, "kernel event"),
@@ -94,9 +100,16 @@ func (f *footer) whatCallsBecame(rows []stats.Row, s stats.Summary) {
 	case s.Streamed && s.Lost > 0 && !measured:
 		f.line(true, "~ up to %d calls are missing", s.Lost)
 	}
+}
+
+// withoutLatency tells which calls have none, "" if all have one.
+func withoutLatency(rows []stats.Row, s stats.Summary) string {
+	sum := sum(rows)
+	if !s.LatencyMeasured {
+		return ""
+	}
 	ends := []string{some(sum.Unwound, "%d left by panic or Goexit"), some(sum.Open, "%d still open at the end")}
-	ends = slices.DeleteFunc(ends, func(text string) bool { return text == "" })
-	f.line(s.LatencyMeasured && len(ends) > 0, "calls without a latency: %s", strings.Join(ends, ", "))
+	return strings.Join(slices.DeleteFunc(ends, func(text string) bool { return text == "" }), ", ")
 }
 
 // whatRowsMiss tells of values that have no row, and of calls that have none.
@@ -147,58 +160,21 @@ func hits(s stats.Summary) string {
 	return text + fmt.Sprintf(", %d delivered, %d lost (%s)", s.Delivered, s.Lost, units.Percent(s.Lost, s.Hits))
 }
 
-// leftToCounting tells which calls were only counted, and why.
-func (f *footer) leftToCounting(rows []stats.Row, s stats.Summary) {
-	var early uint64
-	var partly, never int
-	var often []stats.Row
+// estimated tells, in one line, of rows whose calls were not all seen.
+func (f *footer) estimated(rows []stats.Row, s stats.Summary) {
+	n, unbounded := 0, false
 	for _, row := range rows {
-		switch {
-		case row.TooOften > 0:
-			often = append(often, row)
-			continue
-		case row.CountedOnly == 0 || row.Note != "":
-			continue
-		case row.CountedOnly == row.Calls:
-			never++
-		default:
-			partly++
-		}
-		early += row.CountedOnly
-	}
-	f.line(early > 0 && s.CountFirst, "COUNTED: %s came before their function was timed (%s), or it never was (%d); --max-rate 0 times all from the start",
-		units.Plural(early, "call"), units.Plural(partly, "function"), never)
-	why := "as their probes would have taken too much of the program's time (--max-rate sets a rate instead)"
-	switch {
-	case s.MaxRate > 0 && s.Budget > 0:
-		why = fmt.Sprintf("called more than %s times a second (--max-rate), or not within the budget of %s", units.Compact(s.MaxRate), share(s.Budget))
-	case s.MaxRate > 0:
-		why = fmt.Sprintf("called more than %s times a second (--max-rate)", units.Compact(s.MaxRate))
-	case s.Budget > 0:
-		why = fmt.Sprintf("or not seen, in the end, as their probes would have taken too much of the program's time (--budget %.4g)", 100*s.Budget)
-	}
-	slices.SortStableFunc(often, func(a, b stats.Row) int { return cmp.Compare(b.TooOften, a.TooOften) })
-	f.line(len(often) > 0, "* %s left to counting, %s: %s", units.Plural(len(often), "function"), why,
-		first(3, often, func(row stats.Row) string {
-			return printable.Text(row.Name) + " " + units.Compact(row.TooOften) + "/s"
-		}))
-}
-
-// notSeen tells of calls that nobody saw, because of the budget.
-func (f *footer) notSeen(s stats.Summary) {
-	var away []stats.FunctionSeen
-	var missed float64
-	for _, of := range s.Away {
-		if _, counted := of.Shares(); counted < 1 {
-			away = append(away, of)
-			missed += of.Missed
+		if row.Whole != nil {
+			n++
+			unbounded = unbounded || math.IsInf(row.Whole.High, 1)
 		}
 	}
-	f.line(len(away) > 0, "SEEN%%: %s not probed all the time, to keep the budget of %s: calls are those of the time that they were, and about %s more were not seen: %s",
-		units.Plural(len(away), "function"), share(s.Budget), units.Compact(math.Round(missed)), first(3, away, func(of stats.FunctionSeen) string {
-			_, counted := of.Shares()
-			return printable.Text(of.Function) + " " + shareCell(counted) + "%"
-		}))
+	least := ""
+	if unbounded {
+		least = ", with ≥ the least"
+	}
+	f.line(n > 0, "≈ %s watched for part of the time, to keep the budget of %s: calls and totals are estimates of all of it%s (bounds in -o json), latencies are of TIMED calls",
+		units.Plural(n, "row"), share(s.Budget), least)
 }
 
 // first lists the first n, and tells how many more there are.
@@ -237,25 +213,36 @@ func (f *footer) limits(rows []stats.Row, skipped []stats.Skipped) {
 	f.line(len(all) > maxLimits, "  and %d more, see -o json", len(all)-maxLimits)
 }
 
-// approxMark marks a latency that more was taken off than is left, rawMark those of a function of
-// which all may be what probes cost.
+// lostMark, approxMark and rawMark mark the first latency of a row: some calls were lost, more was taken off some latency of it than
+// is left, or all of them may be what probes cost.
 const (
+	lostMark   = "~"
 	approxMark = "≈"
 	rawMark    = "<"
 )
 
-// correctionMark marks a statistic of a row's latencies, if what probes cost is most of it.
-func correctionMark(row stats.Row, of func(*stats.Histogram) int64) string {
-	switch b := row.Bounds; {
+// latencyMark is the mark of a row's latencies, the one that says most.
+func latencyMark(row stats.Row) string {
+	switch {
+	case row.Lost > 0:
+		return lostMark
 	case row.Raw:
 		return rawMark
-	case b != nil && of(&b.Raw)-of(row.Latency) > of(row.Latency):
+	case approximate(row):
 		return approxMark
 	}
 	return ""
 }
 
-// howNet tells what was taken off latencies.
+// approximate tells whether what probes cost is most of any statistic that a table shows.
+func approximate(row stats.Row) bool {
+	return row.Bounds != nil && !row.Raw && slices.ContainsFunc(stats.Statistics[:], func(s stats.Statistic) bool {
+		net := s.Of(row.Latency)
+		return s.Name != "min" && s.Of(&row.Bounds.Raw)-net > net
+	})
+}
+
+// howNet tells, in one line, what was taken off latencies.
 func (f *footer) howNet(rows []stats.Row) {
 	var net, approx, raw bool
 	for _, row := range rows {
@@ -264,17 +251,41 @@ func (f *footer) howNet(rows []stats.Row) {
 		}
 		raw = raw || row.Raw
 		net = net || !row.Raw
-		for _, s := range stats.Statistics {
-			approx = approx || correctionMark(row, s.Of) == approxMark
+		approx = approx || approximate(row)
+	}
+	text := ""
+	if net {
+		text = "latencies are net of what probes cost, as far as that is known (-o json has bounds)"
+	}
+	for _, m := range []struct {
+		is         bool
+		mark, what string
+	}{{approx, approxMark, "more was taken off than is left"}, {raw, rawMark, "as seen, with what probes cost, which may be nearly all of it"}} {
+		if m.is && text != "" {
+			text += "; "
+		}
+		if m.is {
+			text += m.mark + " before P50: " + m.what
 		}
 	}
-	f.line(net, "latencies are net of what probes cost, as far as that is known (-o json has bounds, --raw-latency leaves it in)")
-	f.line(approx, "%s more was taken off than is left", approxMark)
-	f.line(raw, "%s as seen, with what probes cost, which may be nearly all of it", rawMark)
+	f.line(text != "", "%s", text)
+}
+
+// briefCost tells in one line what share of the program's time probes took, beside a budget.
+func (f *footer) briefCost(s *stats.Summary) {
+	p := s.Probing
+	text := fmt.Sprintf("probes took about %s of the program's CPU time, %s of %s", share(p.Share(p.NS)), nanoseconds(p.NS), nanoseconds(p.CPU))
+	if p.Beyond(s.Budget, s.Seconds) {
+		text += fmt.Sprintf(", more than the budget of %s: a longer run makes up for that", share(s.Budget))
+	}
+	if s.Own > 0 {
+		text += fmt.Sprintf("; ftgo itself took %s of one CPU", share(s.OwnShare()))
+	}
+	f.line(true, "%s", text)
 }
 
 // whatProbesCost tells what share of the program's time probes took.
-func (f *footer) whatProbesCost(p *stats.Probing, budget, seconds float64) {
+func (f *footer) whatProbesCost(p *stats.Probing) {
 	each := fmt.Sprintf("each hit %s, or %s where the kernel single-steps", nanoseconds(p.Emulated), nanoseconds(p.Stepped))
 	switch {
 	case p.NS == 0:
@@ -294,18 +305,7 @@ func (f *footer) whatProbesCost(p *stats.Probing, budget, seconds float64) {
 	f.line(faults > p.NS/10, "  %s of it for page faults, as %s words of values were behind nil pointers", nanoseconds(faults), units.Compact(float64(p.Faults)))
 	changes := float64(p.Changes) * p.Change
 	f.line(changes > p.NS/10, "  %s of it for placing and removing probes, %s times", nanoseconds(changes), units.Compact(float64(p.Changes)))
-	f.line(p.Beyond(budget, seconds), "  that is more than the budget of %s: only hits tell what is hot, and a longer run makes up for them", share(budget))
 	f.line(p.Others > 0, "other processes of the file are probed, too: it took about %s of their time", nanoseconds(p.Others))
-}
-
-// maxAway is how many functions the summary names that were not seen all the time. The rows have all.
-const maxAway = 100
-
-func awayOf(s stats.Summary) (list objects) {
-	for _, of := range s.Away[:min(len(s.Away), maxAway)] {
-		list = append(list, append(object{{"function", of.Function}}, seen(of.Seen)...))
-	}
-	return list
 }
 
 func nanoseconds(ns float64) string { return units.Duration(int64(math.Round(ns))) }
@@ -320,8 +320,8 @@ func SummaryJSON(w io.Writer, s stats.Summary, of *Interval) error {
 		{"type", "summary"}, {"hits", s.Hits}, {"delivered", s.Delivered}, {"lost", s.Lost},
 		{"filtered", nonzero(s.Filtered)}, {"before", nonzero(s.Before)}, {"after", nonzero(s.After)},
 		{"pass_ns", nonzero(s.Pass.Nanoseconds())}, {"vanished", known(len(s.Vanished) > 0, s.Vanished)},
-		{"counted", nonzero(s.Counted)}, {"max_rate", nonzero(s.MaxRate)},
-		{"budget", known(s.Budget > 0, object{{"percent", 100 * s.Budget}, {"lowered", s.Lowered}, {"functions", known(len(s.Away) > 0, awayOf(s))}})},
+		{"counted", nonzero(s.Counted)},
+		{"budget", known(s.Budget > 0, object{{"percent", 100 * s.Budget}})},
 		{"unparsed", s.Unparsed}, {"probes", s.Probes}, {"functions", s.Functions},
 		{"skipped", append([]stats.Skipped{}, s.Skipped...)}, // without elements it is [], not null
 		{"host", nonzero(s.Host)}, {"began", known(!s.Began.IsZero(), &s.Began)}, {"seconds", s.Seconds}, {"own_cpu_ns", nonzero(s.Own.Nanoseconds())}, {"own_share", nonzero(s.OwnShare())},

@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -20,21 +21,15 @@ func TestFooterGolden(t *testing.T) {
 	lossy.Hits, lossy.Delivered, lossy.Lost, lossy.Unparsed, lossy.Skipped = 900000, 504440, 395560, 1, skipped
 	noted := probe
 	noted.Skipped = []stats.Skipped{{Function: "main.exit", Reason: "no return site"}}
-	first := probe
-	first.CountFirst, first.Counted = true, 20000
 	beside := probe
 	beside.Own = 320 * time.Millisecond
-	limited := first
-	limited.MaxRate = 1000
-	kept := probe
-	kept.Budget, kept.Lowered, kept.Away = 0.05, 2, awayOfBudgeted()
+	kept := beside
+	kept.Budget, kept.Before, kept.Pass = 0.05, 3, time.Second
 	for _, test := range []struct {
 		name string
 		rows []stats.Row
 		s    stats.Summary
 	}{
-		{"counted first", countedFirst(), first},
-		{"counted by rate", countedFirst(), limited},
 		{"budget", budgeted(), kept},
 		{"ordinary", ordinary(), probe},
 		{"eventful", eventful(), lossy},
@@ -79,57 +74,26 @@ var changing = &stats.Probing{Emulated: 640, Stepped: 4900, Change: 2450, Change
 // faulty is what probes cost that fetched behind nil pointers.
 var faulty = &stats.Probing{Emulated: 640, Stepped: 4900, Fault: 571.2, Faults: 1_234_567, NS: 1.1e9, Low: 1e9, High: 1.2e9, CPU: 5e9}
 
-// countedFirst is a function timed late, one never, some left to counting for their rates,
-// and one that can't be timed.
-func countedFirst() []stats.Row {
-	rows := ordinary()[:2]
-	rows[0].Calls += 197
-	rows[0].CountedOnly = 197
-	for i, f := range []stats.Function{
-		{Name: "main.init", Calls: 1, CountedOnly: 1},
-		{Name: "main.exit", Calls: 1, CountedOnly: 1, Note: "has no return: only its calls are counted"},
-		{Name: "main.hot", Calls: 2_000_000, CountedOnly: 2_000_000, TooOften: 123_456.7},
-		{Name: "main.warm", Calls: 9_000, CountedOnly: 9_000, TooOften: 1_234.5},
-		{Name: "main.\x1b[31m", Calls: 9_000, CountedOnly: 9_000, TooOften: 1_300},
-		{Name: "main.hotter", Calls: 9_000_000, CountedOnly: 9_000_000, TooOften: 1_300_000},
-	} {
-		f.Latency = &stats.Histogram{}
-		if i == 3 {
-			f.Latency.Record(1500)
-			f.Calls, f.Completed = f.Calls+1, 1
-		}
-		rows = append(rows, stats.NewRow(f, 10))
-	}
-	return rows
-}
-
-// budgeted is a function that was seen all the time, one that was timed for some of it, and one that was
-// hardly seen.
+// budgeted is a function that was watched all the time, one that was for some of it, one of which nothing bounds the calls, and one whose
+// calls mostly did not end while they were watched.
 func budgeted() []stats.Row {
 	rows := ordinary()[:1]
-	rows[0].Seen = stats.Seen{Timed: 10, Counted: 10, Of: 10}
 	for _, f := range []stats.Function{
-		{Name: "main.warm", Calls: 9_007, CountedOnly: 9_000, Completed: 7, TooOften: 1_234.5, Seen: stats.Seen{Timed: 0.15, Counted: 9.9, Of: 10, Missed: 91.4}},
-		{Name: "main.\x1b[31m", Calls: 31_000, CountedOnly: 11_000, Completed: 20_000, TooOften: 300_000, Seen: stats.Seen{Timed: 0.12, Counted: 0.249, Of: 10, Missed: 2.9e6}},
+		{Name: "main.warm", Calls: 9_007, CountedOnly: 8_000, Completed: 1000, Open: 7, Whole: &stats.Whole{Calls: 91_000.4, Low: 85_000.2, High: 97_000.7}},
+		{Name: "main.\x1b[31m", Calls: 31_000, CountedOnly: 11_000, Completed: 20_000, Whole: &stats.Whole{Calls: 2.9e6, Low: 41_000, High: math.Inf(1)}},
+		{Name: "main.long", Calls: 300, CountedOnly: 280, CutShort: 270, Completed: 20, Whole: &stats.Whole{Calls: 3000, Low: 2000, High: 4000}},
 	} {
 		f.Latency = &stats.Histogram{}
-		for range f.Completed {
-			f.Latency.Record(1500)
+		for i := range f.Completed {
+			f.Time(stats.Timing{Raw: 6500, Net: 1500 + int64(i%3), Low: 1000, High: 2000}, true)
 		}
 		rows = append(rows, stats.NewRow(f, 10))
 	}
 	return rows
 }
 
-func awayOfBudgeted() []stats.FunctionSeen {
-	var of []stats.FunctionSeen
-	var tooHot []float64
-	for _, row := range budgeted() {
-		of, tooHot = append(of, stats.FunctionSeen{Function: row.Name, Seen: row.Seen}), append(tooHot, row.TooOften)
-	}
-	return stats.Away(of, tooHot)
-}
-
+// TestBudgetGolden: totals are those of all calls, with bounds, or missing. A table has one mark before CALLS, and no more than four lines
+// below it.
 func TestBudgetGolden(t *testing.T) {
 	for _, f := range []Format{Table, JSON, CSV} {
 		golden(t, "budget-"+f.String(), func(w *bytes.Buffer) error {
@@ -137,16 +101,8 @@ func TestBudgetGolden(t *testing.T) {
 		})
 	}
 	golden(t, "budget-count", func(w *bytes.Buffer) error { return Functions(w, Table, budgeted(), Options{}) })
-	summary := stats.Summary{Hits: 31, Delivered: 31, Seconds: 10, Budget: 0.05, Lowered: 2, Away: awayOfBudgeted()}
+	summary := stats.Summary{Hits: 31, Delivered: 31, Seconds: 10, Budget: 0.05}
 	golden(t, "budget-summary", func(w *bytes.Buffer) error { return SummaryJSON(w, summary, nil) })
-}
-
-func TestCountedGolden(t *testing.T) {
-	for _, f := range []Format{Table, JSON, CSV} {
-		golden(t, "counted-"+f.String(), func(w *bytes.Buffer) error {
-			return Functions(w, f, countedFirst(), Options{Latency: true, CountFirst: true})
-		})
-	}
 }
 
 // corrected are functions whose latencies are net of more and more: of little, of more than

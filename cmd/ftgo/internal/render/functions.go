@@ -20,11 +20,10 @@ type Options struct {
 	Width    int  // the number of columns a table may take; 0 means no limit
 	Latency  bool // latencies (probe); without them there are only counts (count)
 	Bucketed bool // the kernel kept latencies: of percentiles, bounds are known
-	// Errors adds the number of errors returned to CSV and TSV, CountFirst that of calls that were
-	// counted and not timed to JSON, CSV and TSV; the other formats have them where a row does.
-	Errors, CountFirst bool
-	// Budgeted adds to CSV and TSV how much of the time functions were seen in, since a budget may keep
-	// them from it; the other formats have it where it has.
+	// Errors adds the number of errors returned to CSV and TSV; the other formats have it where a row does.
+	Errors bool
+	// Budgeted adds to CSV and TSV how many calls were seen and the bounds of those of the whole run, since a budget may keep
+	// some from being seen; the other formats have them where it has.
 	Budgeted    bool
 	Sched       bool     // what latencies were spent with
 	Processes   bool     // the process
@@ -71,10 +70,10 @@ func Functions(w io.Writer, f Format, rows []stats.Row, o Options) error {
 }
 
 // columns has columns of errors, and of calls that have no latency, where any function has
-// such calls. A latency is marked with ~ if calls of its function were lost: it speaks for the
-// others only; with * if its function was left to counting for its rate; with ≈ if probes took
-// more than it is, and with < if it has in it what probes cost, which may be all of it. With
-// o.Bucketed there is MEAN, which is exact, and the others have ≤.
+// such calls. Calls are marked with ≈ if they are an estimate, see [stats.Whole]; then all sums of the row are, and TIMED is the
+// number of calls that its latencies are of. The first latency is marked with ~ if calls of the function were lost: latencies speak for the
+// others only; with ≈ if probes took more than some latency of the row is, and with < if latencies have in them what probes cost, which
+// may be all of it. With o.Bucketed there is MEAN, which is exact, and the others have ≤.
 func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) object {
 	all := sum(rows)
 	single := o.By && len(rows) > 0 && !slices.ContainsFunc(rows, func(r stats.Row) bool { return r.Func != rows[0].Func })
@@ -84,10 +83,13 @@ func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) objec
 	for _, s := range stats.Statistics {
 		names = append(names, strings.ToUpper(s.Name))
 	}
+	first := slices.IndexFunc(stats.Statistics[:], func(s stats.Statistic) bool { return s.Name == firstShown[o.Bucketed] })
 	var row object // of one row after the other
 	return func(r stats.Row, compact bool) object {
 		calls := any(r.Calls)
-		if compact {
+		if r.Whole != nil {
+			calls = estimate(r.Whole)
+		} else if compact {
 			calls = units.Compact(float64(r.Calls))
 		}
 		if r.Missed > 0 {
@@ -95,21 +97,23 @@ func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) objec
 		}
 		row = append(row[:0], object{
 			{"FUNCTION", shown(!single, cmp.Or(short[r.Name], r.Name))}, {"VALUE", shown(o.By, o.valueCell(r, single))}, {"HOST", shown(o.Hosts, printable.Text(r.Host))}, {"PID", shown(o.Processes, cmp.Or(nonzero(r.PID), any("others")))},
-			{"CALLS", calls}, {"RATE/s", units.Rate(r.Rate)},
-			{"SUM", shown(o.Amount != "", amountCell(r, (*stats.Histogram).Sum))}, {"AVG", shown(o.Amount != "", amountCell(r, (*stats.Histogram).Mean))},
+			{"CALLS", calls}, {"RATE/s", rate(r)},
+			{"SUM", shown(o.Amount != "", amountSum(r))}, {"AVG", shown(o.Amount != "", amountCell(r, (*stats.Histogram).Mean))},
 		}...)
 		for i, s := range stats.Statistics {
 			// There is no room for a mean where percentiles are more than bounds.
 			if o.Latency && s.Name != "min" && s.Name != "sum" && (s.Name != "mean" || o.Bucketed) {
-				row = append(row, member{names[i], latency(r, s, o)})
+				row = append(row, member{names[i], latency(r, s, o, i == first)})
 			}
 		}
 		if o.Latency {
 			share := any(nil) // of the time that the row is of: that of several goroutines may be more than all
-			if timed(r) && r.Seconds > 0 {
-				share = units.Percent(uint64(max(r.Latency.Sum(), 0)), uint64(r.Seconds*1e9))
+			total, known := sumCell(r)
+			if known >= 0 && r.Seconds > 0 {
+				share = units.Percent(uint64(known), uint64(r.Seconds*1e9))
 			}
-			row = append(row, member{"TOTAL", latency(r, sumOf, o)}, member{"SHARE", share})
+			row = append(row, member{"TOTAL", total}, member{"SHARE", share})
+			row = append(row, member{"TIMED", shown(all.Whole != nil, units.Compact(float64(r.Completed)))})
 		}
 		for i := 0; i < len(splitParts) && o.Sched; i++ {
 			p, sum := splitParts[i], r.Split.Sum()
@@ -122,26 +126,25 @@ func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) objec
 		}
 		// Calls that have no latency are told with large counts as 1.25M, to leave room for names;
 		// [Footer] and JSON have the exact ones.
+		counted := all.CountedOnly
+		if all.Whole != nil { // TIMED tells it
+			counted = 0
+		}
 		for _, c := range [...]struct {
 			name   string
 			n, all uint64
 		}{
 			{"UNWOUND", r.Unwound, all.Unwound}, {"OPEN", r.Open, all.Open}, {"UNFINISHED", r.Unfinished, all.Unfinished},
-			{"LOST", r.Lost, all.Lost}, {"COUNTED", r.CountedOnly, all.CountedOnly},
+			{"LOST", r.Lost, all.Lost}, {"COUNTED", r.CountedOnly, counted},
 		} {
 			if c.all > 0 {
 				row = append(row, member{c.name, units.Compact(float64(c.n))})
 			}
 		}
-		timed, counted := r.Seen.Shares()
-		row = append(row, object{
-			{"TIMED%", shown(all.Seen.Of > 0 && o.Latency, shareCell(timed))}, {"SEEN%", shown(all.Seen.Of > 0, shareCell(counted))},
-			{"UNSEEN", shown(all.Seen.Of > 0, known(r.Seen.Missed >= 0.5, "≈"+units.Compact(math.Round(r.Seen.Missed))))},
-		}...)
 		for _, i := range events {
 			_, name, _ := strings.Cut(o.Events[i], ":")
-			perCall := units.Rate(float64(eventCount(r, i)) / float64(r.Calls))
-			row = append(row, member{name + "/call", known(r.Calls > 0, perCall)})
+			perCall := units.Rate(float64(eventCount(r, i)) / float64(r.Calls-min(r.CountedOnly, r.Calls)))
+			row = append(row, member{name + "/call", known(r.Calls > r.CountedOnly, perCall)})
 		}
 		row = append(row, member{"TREND", shown(o.Trends != nil, spark(o.Trends[r.Name]))})
 		row = append(row, member{"WAITS FOR", shown(all.Waits != nil, nonzero(reasons(r.Waits)))})
@@ -149,7 +152,7 @@ func (o Options) columns(rows []stats.Row) func(r stats.Row, compact bool) objec
 	}
 }
 
-// sum adds up the calls of functions, and tells whether any returns errors, or has waited.
+// sum adds up the calls of functions, and tells whether any returns errors, has waited, or is an estimate.
 func sum(rows []stats.Row) (all stats.Function) {
 	for _, r := range rows {
 		all.Calls, all.Completed = all.Calls+r.Calls, all.Completed+r.Completed
@@ -160,21 +163,71 @@ func sum(rows []stats.Row) (all stats.Function) {
 		if len(r.Waits) > 0 {
 			all.Waits = r.Waits
 		}
-		all.Seen.Of += r.Seen.Of
+		if r.Whole != nil {
+			all.Whole = r.Whole
+		}
 	}
 	return all
 }
 
-// shareCell is a share of the time, rounded down: only all of it is 100.
-func shareCell(share float64) string {
-	return strconv.FormatFloat(math.Floor(share*1e3+1e-3)/10, 'f', -1, 64)
+// estimate writes how many calls there were about, or, where nothing bounds them, at least.
+func estimate(w *stats.Whole) string {
+	if math.IsInf(w.High, 1) {
+		return "≥" + units.Compact(math.Floor(w.Low))
+	}
+	return "≈" + units.Compact(math.Round(w.Calls))
 }
 
-// seen is how much of the time a function was seen in.
-func seen(of stats.Seen) object {
-	timed, counted := of.Shares()
-	round := func(share float64) float64 { return math.Floor(share*1e4+1e-3) / 1e4 }
-	return object{{"timed", round(timed)}, {"counted", round(counted)}, {"missed_estimate", uint64(math.Round(of.Missed))}}
+// rate writes how many calls there were in a second.
+func rate(r stats.Row) string {
+	if r.Whole != nil && math.IsInf(r.Whole.High, 1) && r.Seconds > 0 {
+		return "≥" + units.Rate(r.Whole.Low/r.Seconds)
+	}
+	return units.Rate(r.Rate)
+}
+
+// wholeBounds are the bounds of an estimate; high is nil where nothing bounds it.
+func wholeBounds(w *stats.Whole) (low uint64, high any) {
+	if !math.IsInf(w.High, 1) {
+		high = uint64(math.Ceil(w.High))
+	}
+	return uint64(math.Floor(w.Low)), high
+}
+
+// scaled is a sum of latencies for all calls of a row, in ns, with its bounds; ok is false where it is not known.
+func scaled(r stats.Row) (n, low, high int64, ok bool) {
+	if !timed(r) || r.Whole != nil && math.IsInf(r.Whole.High, 1) {
+		return 0, 0, 0, false
+	}
+	net := r.Latency
+	if r.Raw {
+		net = r.Net
+	}
+	sum := net.Sum()
+	from, to := sum, sum
+	if r.Bounds != nil {
+		from, to = r.Bounds.Of(sumOf)
+	}
+	a, b, c, ok := r.Scaled(sum, from, to, net)
+	return whole64(a), whole64(b), whole64(c), ok
+}
+
+// whole64 is a float as far as an int64 goes.
+func whole64(x float64) int64 { return int64(min(math.Round(x), 1<<62)) }
+
+// sumCell is TOTAL, and its number; that is -1 if it is not known.
+func sumCell(r stats.Row) (any, int64) {
+	if r.Whole == nil {
+		if !timed(r) {
+			return nil, -1
+		}
+		return units.Duration(r.Latency.Sum()), max(r.Latency.Sum(), 0)
+	}
+	n, _, _, ok := scaled(r)
+	if !ok || r.Raw { // of what probes cost a sum over all calls would have too much
+		return nil, -1
+	}
+	return units.Duration(n), n
 }
 
 // How many columns of a value are shown: without functions, and beside them.
@@ -209,6 +262,28 @@ func amountCell(r stats.Row, of func(*stats.Histogram) int64) any {
 	return amountText(of(&r.Amounts.Histogram))
 }
 
+// amountSum is SUM: for all calls, if it is known how many there were.
+func amountSum(r stats.Row) any {
+	if r.Whole == nil || r.Amounts == nil || r.Amounts.Count() == 0 {
+		return amountCell(r, (*stats.Histogram).Sum)
+	}
+	n, _, _ := amounts(r)
+	if math.IsInf(r.Whole.High, 1) {
+		return nil
+	}
+	return amountText(n)
+}
+
+// amounts is the sum of amounts for all calls of a row, with its bounds.
+func amounts(r stats.Row) (n, low, high int64) {
+	h := r.Amounts
+	if n = h.Sum(); r.Whole == nil {
+		return n, n, n
+	}
+	of, chance := float64(h.Count()+h.Left), 3.2*h.Spread()
+	return whole64(h.Scaled(r.Whole)), max(whole64(float64(n)*r.Whole.Low/of*(1-chance)), n), whole64(float64(n) * r.Whole.High / of * (1 + chance))
+}
+
 // amountText writes a sum, which may be more than there can be.
 func amountText(n int64) string {
 	text := units.Compact(float64(n))
@@ -217,6 +292,9 @@ func amountText(n int64) string {
 	}
 	return text
 }
+
+// firstShown is the first statistic of latencies in a table, by whether these are Bucketed.
+var firstShown = map[bool]string{false: "p50", true: "mean"}
 
 // sumOf is the statistic that TOTAL shows.
 var sumOf = stats.Statistics[len(stats.Statistics)-1]
@@ -257,7 +335,7 @@ func (o Options) counts(kind any, r stats.Row) object {
 		{"type", kind}, {"function", r.Name}, {"value", shown(o.By, known(r.Rest == stats.Valued, &r.Value))},
 		{"rest", shown(o.By, nonzero(restNames[r.Rest]))}, {"missed_at_most", shown(o.By, nonzero(r.Missed))},
 		{"host", shown(o.Hosts, &r.Host)}, {"pid", shown(o.Processes, r.PID)},
-		{"calls", r.Calls}, {"completed", r.Completed},
+		{"calls", r.Count()}, {"completed", r.Completed},
 		{"unwound", shown(!o.Bucketed, r.Unwound)}, {"open", shown(!o.Bucketed, r.Open)},
 		{"unfinished", shown(o.Bucketed, r.Unfinished)}, {"lost", r.Lost},
 	}
@@ -276,9 +354,9 @@ func (o Options) record(r stats.Row) object {
 	latencies, bounds := cmp.Or(r.Latency, noLatencies), cmp.Or(r.Bounds, noBounds)
 	bounded := timed(r) && r.Bounds != nil // else it is not known what probes cost
 	net := o.Latency && !o.Bucketed
-	amounts := cmp.Or(r.Amounts, noAmounts)
+	amount := cmp.Or(r.Amounts, noAmounts)
 	row := append(o.counts(hidden{}, r), object{
-		{"rate", thousandths(r.Rate)}, {"sum_of", shown(o.Amount != "", amounts.Sum())}, {"left_out", shown(o.Amount != "", amounts.Left)},
+		{"rate", thousandths(r.Rate)}, {"sum_of", shown(o.Amount != "", amountsOf(r))}, {"left_out", shown(o.Amount != "", amount.Left)},
 	}...)
 	for _, s := range stats.Statistics {
 		name := s.Name + "_ns"
@@ -286,7 +364,7 @@ func (o Options) record(r stats.Row) object {
 			name += "_at_most"
 		}
 		show := o.Latency && !(o.Bucketed && s.Bucketed == stats.Unknown)
-		row = append(row, member{name, shown(show, known(timed(r), s.Of(latencies)))})
+		row = append(row, member{name, shown(show, statistic(r, s, latencies))})
 	}
 	for _, p := range splitParts {
 		row = append(row, member{p.name + "_ns", shown(o.Sched, known(r.Completed > 0, p.of(r.Split)))})
@@ -297,17 +375,58 @@ func (o Options) record(r stats.Row) object {
 	}
 	for _, s := range stats.Statistics {
 		low, high := bounds.Of(s)
-		row = append(row, member{s.Name + "_low_ns", shown(net, known(bounded, low))})
-		row = append(row, member{s.Name + "_high_ns", shown(net, known(bounded, high))})
+		of := bounded
+		if s.Name == "sum" && r.Whole != nil {
+			_, low, high, of = scaled(r)
+		}
+		row = append(row, member{s.Name + "_low_ns", shown(net, known(of, low))})
+		row = append(row, member{s.Name + "_high_ns", shown(net, known(of, high))})
 	}
 	return append(append(row, object{
 		{"raw", shown(net, known(timed(r), r.Raw || r.Bounds == nil))},
-		{"counted_only", shown(o.CountFirst, r.CountedOnly)},
-		{"too_often", shown(o.CountFirst, known(r.TooOften > 0, thousandths(r.TooOften)))},
-		{"timed_share", shown(o.Budgeted && o.Latency, known(r.Seen.Of > 0, seen(r.Seen)[0].value))},
-		{"counted_share", shown(o.Budgeted, known(r.Seen.Of > 0, seen(r.Seen)[1].value))},
-		{"missed_estimate", shown(o.Budgeted, known(r.Seen.Of > 0, seen(r.Seen)[2].value))},
+		{"seen", shown(o.Budgeted, r.Calls)}, {"calls_low", shown(o.Budgeted, callsLow(r))}, {"calls_high", shown(o.Budgeted, callsHigh(r))},
 	}...), o.Interval.members()...)
+}
+
+// callsLow and callsHigh are the bounds of the number of calls, which is exact where all were seen.
+func callsLow(r stats.Row) any {
+	if r.Whole == nil {
+		return r.Calls
+	}
+	low, _ := wholeBounds(r.Whole)
+	return low
+}
+
+func callsHigh(r stats.Row) any {
+	if r.Whole == nil {
+		return r.Calls
+	}
+	_, high := wholeBounds(r.Whole)
+	return high
+}
+
+// statistic is a statistic of latencies, of which the sum is of all calls; nil if it is not known.
+func statistic(r stats.Row, s stats.Statistic, latencies *stats.Histogram) any {
+	if s.Name == "sum" && r.Whole != nil {
+		n, _, _, ok := scaled(r)
+		return known(ok, n)
+	}
+	return known(timed(r), s.Of(latencies))
+}
+
+// self is the time of all calls without that of timed calls nested in them; nil where it is not known.
+func self(r stats.Row) any {
+	n := float64(r.Self) * r.Scale()
+	return known(timed(r) && !r.Raw && r.Bounds != nil && !math.IsNaN(n), whole64(n))
+}
+
+// amountsOf is the sum of amounts for all calls, 0 if there are none.
+func amountsOf(r stats.Row) int64 {
+	if r.Amounts == nil || r.Amounts.Count() == 0 {
+		return 0
+	}
+	n, _, _ := amounts(r)
+	return n
 }
 
 // members are what JSON has of a function.
@@ -316,10 +435,18 @@ func (o Options) members(r stats.Row) object {
 	timed := o.Latency && timed(r)
 	bounded := timed && r.Bounds != nil
 	buckets := bucketsOf(latencies)
-	amounts := cmp.Or(r.Amounts, noAmounts)
-	added := object{{"calls", amounts.Count()}, {"left_out", amounts.Left}}
+	amount := cmp.Or(r.Amounts, noAmounts)
+	added := object{{"calls", amount.Count()}, {"left_out", amount.Left}}
 	for _, s := range stats.Statistics {
-		added = append(added, member{s.Name, known(amounts.Count() > 0, s.Of(&amounts.Histogram))})
+		n := s.Of(&amount.Histogram)
+		if s.Name == "sum" {
+			n = amountsOf(r)
+		}
+		added = append(added, member{s.Name, known(amount.Count() > 0, n)})
+	}
+	if r.Whole != nil && amount.Count() > 0 {
+		_, low, high := amounts(r)
+		added = append(added, member{"sum_low", low}, member{"sum_high", known(!math.IsInf(r.Whole.High, 1), high)})
 	}
 	events := make(map[string]uint64) // without an entry for what never happened
 	for i, name := range o.Events {
@@ -330,23 +457,27 @@ func (o Options) members(r stats.Row) object {
 	var exact, atMost, low, high, raw object
 	for _, s := range stats.Statistics {
 		ns := s.Of(latencies)
-		exact = append(exact, member{s.Name, known(!o.Bucketed || s.Bucketed == stats.Exact, ns)})
+		exact = append(exact, member{s.Name, known(!o.Bucketed || s.Bucketed == stats.Exact, statistic(r, s, latencies))})
 		atMost = append(atMost, member{s.Name, known(s.Bucketed == stats.AtMost, ns)})
 		from, to := bounds.Of(s)
-		low, high = append(low, member{s.Name, from}), append(high, member{s.Name, to})
+		is := true
+		if s.Name == "sum" && r.Whole != nil {
+			_, from, to, is = scaled(r)
+		}
+		low, high = append(low, member{s.Name, known(is, from)}), append(high, member{s.Name, known(is, to)})
 		raw = append(raw, member{s.Name, s.Of(&bounds.Raw)})
 	}
 	return append(append(o.counts("function", r), object{
 		{"unsure", nonzero(r.Unsure)}, {"errors", known(r.ReturnsErrors, r.Errors)},
-		{"counted_only", shown(o.CountFirst || r.CountedOnly > 0, r.CountedOnly)}, {"too_often", nonzero(r.TooOften)},
-		{"seen", known(r.Seen.Of > 0, seen(r.Seen))},
+		{"counted_only", nonzero(r.CountedOnly)}, {"cut_short", nonzero(r.CutShort)},
+		{"seen", known(r.Whole != nil, r.Calls)}, {"calls_low", known(r.Whole != nil, callsLow(r))}, {"calls_high", known(r.Whole != nil, callsHigh(r))},
 		{"why", known(r.Rest == stats.Unvalued, &r.Value)},
-		{"sum_of", known(o.Amount != "", added)}, {"histogram_of", known(o.AmountHist && amounts.Count() > 0, bucketsOf(&amounts.Histogram))},
+		{"sum_of", known(o.Amount != "", added)}, {"histogram_of", known(o.AmountHist && amount.Count() > 0, bucketsOf(&amount.Histogram))},
 		{"rate", r.Rate}, {"ns", known(timed, exact)},
 		// Between low and high is what the calls took without probes; raw is with them, and so is
 		// ns if it says raw.
 		{"ns_low", known(bounded, low)}, {"ns_high", known(bounded, high)}, {"ns_raw", known(bounded, raw)},
-		{"self_ns", known(bounded && !r.Raw, r.Self)}, {"raw", known(bounded, nonzero(r.Raw))},
+		{"self_ns", self(r)}, {"raw", known(bounded, nonzero(r.Raw))},
 		{"sched", known(timed && o.Sched, splitOf{&r.Split, r.Waits})},
 		{"ns_at_most", known(timed && o.Bucketed, atMost)},
 		{"histogram", known(timed && buckets != nil, buckets)}, {"buckets", known(timed && o.whole(), fine(r))},
@@ -354,23 +485,20 @@ func (o Options) members(r stats.Row) object {
 	}...), o.Interval.members()...)
 }
 
-// latency returns the cell of a statistic.
-func latency(row stats.Row, s stats.Statistic, o Options) any {
-	mark := ""
-	if row.TooOften > 0 {
-		mark = "*"
-	}
+// latency returns the cell of a statistic. The first one of a row has the row's mark.
+func latency(row stats.Row, s stats.Statistic, o Options, first bool) any {
 	if !timed(row) {
-		return nonzero(mark)
+		return nil
 	}
-	if row.Lost > 0 {
-		mark += "~"
+	mark := ""
+	if first {
+		mark = latencyMark(row)
 	}
 	ns := s.Of(row.Latency)
 	if o.Bucketed && s.Bucketed == stats.AtMost {
 		return mark + atMost(ns)
 	}
-	return mark + correctionMark(row, s.Of) + units.Duration(ns)
+	return mark + units.Duration(ns)
 }
 
 // atMost writes a bound of ns nanoseconds, rounded up to what [Duration] shows of it.

@@ -96,7 +96,7 @@ func TestTableMarksLatenciesOfLossyFunctionsOnly(t *testing.T) {
 		{Function: stats.Function{Name: "main.gone", Calls: 3, Lost: 3, Latency: histogram()}},
 	}
 	lines := tableLines(t, rows, Options{Latency: true})
-	for i, want := range []int{5, 0, 0} {
+	for i, want := range []int{1, 0, 0} {
 		if got := strings.Count(lines[i+1], "~"); got != want {
 			t.Errorf("%d marks, want %d: %q", got, want, lines[i+1])
 		}

@@ -16,60 +16,57 @@ func TopColumns(sched bool) []string {
 	if sched {
 		columns = append(columns, "WAIT")
 	}
-	return append(columns, "ERRORS", "COUNTED", "SEEN%")
+	return append(columns, "ERRORS", "TIMED")
 }
 
 const TopOrder = 2
 
 // TopCells are the cells of a function. Its rate is always that of the last interval, which recent has.
 func TopCells(r, recent stats.Row, sched bool) []top.Cell {
-	number := func(n uint64) top.Cell {
-		if n == 0 {
-			return top.Cell{}
-		}
-		return top.Cell{Text: units.Compact(float64(n)), Key: int64(n)}
-	}
 	time := func(name string) top.Cell {
 		for _, s := range stats.Statistics {
 			if s.Name != name {
 				continue
 			}
-			text, _ := latency(r, s, Options{}).(string)
 			if !timed(r) {
-				return top.Cell{Text: text, Key: -1}
+				return top.Cell{Key: -1}
 			}
-			return top.Cell{Text: text, Key: s.Of(r.Latency)}
+			if s.Name == "sum" {
+				text, key := sumCell(r)
+				cell, _ := text.(string)
+				return top.Cell{Text: cell, Key: key}
+			}
+			return top.Cell{Text: latency(r, s, Options{}, s.Name == "p50").(string), Key: s.Of(r.Latency)}
 		}
 		panic("no statistic " + name)
 	}
-	self := top.Cell{Key: -1}
-	if timed(r) && !r.Raw && r.Bounds != nil {
-		self = top.Cell{Text: units.Duration(r.Self), Key: r.Self}
+	selfCell := top.Cell{Key: -1}
+	if n, ok := self(r).(int64); ok {
+		selfCell = top.Cell{Text: units.Duration(n), Key: n}
 	}
 	errors := top.Cell{Key: -1}
 	if r.ReturnsErrors && r.Completed > 0 {
 		errors = top.Cell{Text: units.Compact(float64(r.Errors)), Key: int64(r.Errors)}
 	}
-	calls, seenCell := units.Compact(float64(r.Calls)), top.Cell{Key: 1000}
-	if _, counted := r.Seen.Shares(); counted < 1 {
-		calls += "+" // and those that nobody saw
-		seenCell = top.Cell{Text: shareCell(counted), Key: int64(counted * 1000)}
+	text, timedCell := units.Compact(float64(r.Calls)), top.Cell{}
+	if r.Whole != nil {
+		text, timedCell = estimate(r.Whole), top.Cell{Text: units.Compact(float64(r.Completed)), Key: int64(r.Completed)}
 	}
 	cells := []top.Cell{
-		{Text: calls, Key: int64(r.Calls)}, topRate(r, recent),
-		time("sum"), self, time("p50"), time("p99"),
+		{Text: text, Key: int64(r.Count())}, topRate(r, recent),
+		time("sum"), selfCell, time("p50"), time("p99"),
 	}
 	if sched && timed(r) {
 		cells = append(cells, top.Cell{Text: units.Duration(r.Split.Waiting), Key: r.Split.Waiting})
 	} else if sched {
 		cells = append(cells, top.Cell{Key: -1})
 	}
-	return append(cells, errors, number(r.CountedOnly), seenCell)
+	return append(cells, errors, timedCell)
 }
 
 // topRate is the rate of the last interval, or, where nothing was seen in that, of the time before.
 func topRate(whole, recent stats.Row) top.Cell {
-	if _, counted := recent.Seen.Shares(); counted == 0 && whole.Rate > 0 {
+	if recent.Whole != nil && recent.Calls == 0 {
 		return top.Cell{Text: "≈" + units.Rate(whole.Rate), Key: int64(whole.Rate * 1000)}
 	}
 	return top.Cell{Text: units.Rate(recent.Rate), Key: int64(recent.Rate * 1000)}
@@ -107,14 +104,14 @@ func TopCost(s *stats.Summary, before *stats.Probing) string {
 
 // TopNumbers are a line on the calls of a function, and one on what they spent their time with.
 func TopNumbers(whole, recent stats.Row) (numbers, split string) {
-	numbers = fmt.Sprintf("%s, %s/s", units.Plural(whole.Calls, "call"), topRate(whole, recent).Text)
+	numbers = fmt.Sprintf("%s, %s/s", units.Plural(whole.Count(), "call"), topRate(whole, recent).Text)
 	for _, s := range stats.Statistics {
 		if s.Name[0] == 'p' && timed(whole) || s.Name == "max" && timed(whole) {
-			numbers += fmt.Sprintf("  %s %v", s.Name, latency(whole, s, Options{}))
+			numbers += fmt.Sprintf("  %s %v", s.Name, latency(whole, s, Options{}, s.Name == "p50"))
 		}
 	}
-	if _, counted := whole.Seen.Shares(); counted < 1 {
-		numbers += fmt.Sprintf("  seen %s%% of the time", shareCell(counted))
+	if whole.Whole != nil {
+		numbers += fmt.Sprintf("  an estimate, %s timed", units.Compact(float64(whole.Completed)))
 	}
 	if whole.Unwound > 0 {
 		numbers += fmt.Sprintf("  %d unwound", whole.Unwound)

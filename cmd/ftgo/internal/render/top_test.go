@@ -21,21 +21,25 @@ func topRow(calls uint64, change func(*stats.Function)) stats.Row {
 	return stats.NewRow(f, 2)
 }
 
+// sampled makes a row one of so many calls, not all of which were seen.
+func sampled(calls float64) func(*stats.Function) {
+	return func(f *stats.Function) { f.Whole = &stats.Whole{Calls: calls, Low: calls / 2, High: 2 * calls} }
+}
+
 // TestTopCells: what is not exact, or not known, says so.
 func TestTopCells(t *testing.T) {
-	unseen := stats.Seen{Timed: 0, Counted: 0, Of: 2}
 	for _, test := range []struct {
 		name          string
 		whole, recent stats.Row
 		want          string
 	}{
-		{"timed", topRow(10, nil), topRow(4, nil), "10 2.00 10.0µs 400ns 1.00µs 1.00µs - - -"},
-		{"errors", topRow(10, func(f *stats.Function) { f.ReturnsErrors, f.Errors = true, 3 }), topRow(0, nil), "10 0 10.0µs 400ns 1.00µs 1.00µs 3 - -"},
-		{"only counted", topRow(0, func(f *stats.Function) { f.Calls, f.CountedOnly, f.TooOften = 7, 7, 3.5 }), topRow(0, nil), "7 0 * - * * - 7 -"},
-		{"lost", topRow(2, func(f *stats.Function) { f.Lost = 1 }), topRow(0, nil), "2 0 ~2.00µs 400ns ~1.00µs ~1.00µs - - -"},
-		{"probes may be all", topRow(2, func(f *stats.Function) { f.Bounds.Low = stats.Histogram{} }), topRow(0, nil), "2 0 <3.00µs - <1.50µs <1.50µs - - -"},
-		{"not seen all the time", topRow(8, func(f *stats.Function) { f.Seen = stats.Seen{Timed: 1, Counted: 1, Of: 2} }), topRow(0, func(f *stats.Function) { f.Seen = unseen }), "8+ ≈8.00 8.00µs 400ns 1.00µs 1.00µs - - 50"},
-		{"not called", topRow(0, nil), topRow(0, nil), "0 0 - - - - - - -"},
+		{"timed", topRow(10, nil), topRow(4, nil), "10 2.00 10.0µs 400ns 1.00µs 1.00µs - -"},
+		{"errors", topRow(10, func(f *stats.Function) { f.ReturnsErrors, f.Errors = true, 3 }), topRow(0, nil), "10 0 10.0µs 400ns 1.00µs 1.00µs 3 -"},
+		{"only counted", topRow(0, func(f *stats.Function) { f.Calls, f.CountedOnly = 7, 7 }), topRow(0, nil), "7 0 - - - - - -"},
+		{"lost", topRow(2, func(f *stats.Function) { f.Lost = 1 }), topRow(0, nil), "2 0 2.00µs 400ns ~1.00µs 1.00µs - -"},
+		{"probes may be all", topRow(2, func(f *stats.Function) { f.Bounds.Low = stats.Histogram{} }), topRow(0, nil), "2 0 3.00µs - <1.50µs 1.50µs - -"},
+		{"not seen all the time", topRow(8, sampled(16)), topRow(0, sampled(8)), "≈16 ≈8.00 16.0µs 800ns 1.00µs 1.00µs - 8"},
+		{"not called", topRow(0, nil), topRow(0, nil), "0 0 - - - - - -"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
@@ -81,11 +85,11 @@ func TestTopCost(t *testing.T) {
 func TestTopNumbers(t *testing.T) {
 	whole := topRow(4, func(f *stats.Function) {
 		f.Unwound, f.Split, f.Waits = 2, stats.Split{Running: 1000, Runnable: 1000, Waiting: 2000}, stats.Waits{"chan receive": 2000}
-		f.Seen = stats.Seen{Timed: 1, Counted: 1, Of: 2}
+		sampled(8)(f)
 	})
 	numbers, split := TopNumbers(whole, whole)
 	got := fmt.Sprintf("%s\n%s", numbers, split)
-	const want = "4 calls, 4.00/s  p50 1.00µs  p90 1.00µs  p99 1.00µs  max 1.00µs  seen 50% of the time  2 unwound\n" +
+	const want = "8 calls, 4.00/s  p50 1.00µs  p90 1.00µs  p99 1.00µs  max 1.00µs  an estimate, 4 timed  2 unwound\n" +
 		"running 25%, runnable 25%, waiting 50%: chan receive"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

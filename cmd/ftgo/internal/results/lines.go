@@ -17,7 +17,9 @@ type functionLine struct {
 	NS                      json.RawMessage
 	SumOf                   json.RawMessage `json:"sum_of"`
 	Interval                *int64
-	Seen                    *seen
+	Seen                    *uint64
+	Low                     uint64   `json:"calls_low"`
+	High                    *float64 `json:"calls_high"`
 	Sched                   *sched
 	Buckets                 *buckets
 	Events                  map[string]uint64
@@ -26,13 +28,8 @@ type functionLine struct {
 type counts struct {
 	Calls, Completed, Unwound, Open, Lost, Unsure uint64
 	Errors                                        *uint64
-	CountedOnly                                   uint64  `json:"counted_only"`
-	TooOften                                      float64 `json:"too_often"`
-}
-
-type seen struct {
-	Timed, Counted float64
-	Missed         float64 `json:"missed_estimate"`
+	CountedOnly                                   uint64 `json:"counted_only"`
+	CutShort                                      uint64 `json:"cut_short"`
 }
 
 type sched struct {
@@ -108,7 +105,6 @@ type summaryLine struct {
 	Probes   int
 	Funcs    int `json:"functions"`
 	Skipped  []stats.Skipped
-	MaxRate  float64 `json:"max_rate"`
 	Budget   struct{ Percent float64 }
 	Vanished []int
 	Own      int64 `json:"own_cpu_ns"`

@@ -159,8 +159,8 @@ func summed(runs []*Run) (s stats.Summary) {
 		s.Functions += r.Functions
 		s.Own = time.Duration(stats.AddUp(int64(s.Own), int64(r.Own)))
 		s.Pass = max(s.Pass, r.Pass)
-		s.Budget, s.MaxRate = max(s.Budget, r.Budget), max(s.MaxRate, r.MaxRate)
-		s.LatencyMeasured, s.Streamed, s.CountFirst = s.LatencyMeasured || r.LatencyMeasured, s.Streamed || r.Streamed, s.CountFirst || r.CountFirst
+		s.Budget = max(s.Budget, r.Budget)
+		s.LatencyMeasured, s.Streamed = s.LatencyMeasured || r.LatencyMeasured, s.Streamed || r.Streamed
 		for _, one := range r.Skipped {
 			if !skipped[one] {
 				skipped[one] = true
@@ -196,7 +196,6 @@ type sum struct {
 	net, all *stats.Histogram // net, where there are bounds, and as they were seen
 	bounds   *stats.Bounds
 	bounded  bool // all have them
-	budgeted bool // some were not seen all the time
 	events   map[string]uint64
 }
 
@@ -206,12 +205,7 @@ func (s *sum) add(row *Row, seconds float64) {
 	s.Function.Add(&f)
 	s.Unsure += f.Unsure
 	s.CountedOnly += f.CountedOnly
-	s.TooOften = max(s.TooOften, f.TooOften)
 	s.ReturnsErrors = s.ReturnsErrors || f.ReturnsErrors
-	if s.budgeted = s.budgeted || f.Seen.Of > 0; f.Seen.Of == 0 {
-		f.Seen = stats.Seen{Timed: seconds, Counted: seconds, Of: seconds}
-	}
-	s.Seen = s.Seen.Plus(f.Seen)
 	for name, n := range row.Events {
 		s.events[name] += n
 	}
@@ -233,9 +227,6 @@ func (s *sum) add(row *Row, seconds float64) {
 // row is what the rows add up to, over so many seconds.
 func (s *sum) row(seconds float64, events []string) stats.Row {
 	f := s.Function
-	if !s.budgeted {
-		f.Seen = stats.Seen{}
-	}
 	for _, name := range events {
 		f.Events = append(f.Events, s.events[name])
 	}

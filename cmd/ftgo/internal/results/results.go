@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"time"
 
@@ -143,7 +144,7 @@ func (r *Run) function(text []byte) error {
 	if err := decode(text, &f); err != nil {
 		return err
 	}
-	calls := max(f.Calls, f.Completed, f.Unwound, f.Open, f.Lost, f.Unsure, f.CountedOnly)
+	calls := max(f.Calls, f.Completed, f.Unwound, f.Open, f.Lost, f.Unsure, f.CountedOnly, f.CutShort, f.Low)
 	switch {
 	case f.Interval != nil:
 		return nil
@@ -159,8 +160,8 @@ func (r *Run) function(text []byte) error {
 		return errors.New("latencies without buckets: it was written by an older ftgo, or changed")
 	case calls > most:
 		return fmt.Errorf("%d calls are more than there can be", calls)
-	case !possible(f.TooOften):
-		return fmt.Errorf("%v calls a second", f.TooOften)
+	case f.Seen != nil && (*f.Seen > most || f.High != nil && !possible(*f.High) || f.Low > f.Calls || f.High != nil && *f.High < float64(f.Calls)):
+		return fmt.Errorf("%d calls, %d at least", f.Calls, f.Low)
 	}
 	for name, n := range f.Events {
 		if n > most {
@@ -169,7 +170,7 @@ func (r *Run) function(text []byte) error {
 	}
 	row := Row{Function: stats.Function{
 		Name: f.Function, Host: f.Host, Calls: f.Calls, Completed: f.Completed, Unwound: f.Unwound, Open: f.Open, Lost: f.Lost, CountedOnly: f.CountedOnly,
-		Unsure: f.Unsure, TooOften: f.TooOften,
+		Unsure: f.Unsure, CutShort: f.CutShort,
 	}, Events: f.Events}
 	if f.Errors != nil {
 		row.Errors, row.ReturnsErrors = *f.Errors, true
@@ -177,11 +178,9 @@ func (r *Run) function(text []byte) error {
 	if row.Errors > row.Completed {
 		return fmt.Errorf("%d errors of %d calls", row.Errors, row.Completed)
 	}
-	if s := f.Seen; s != nil {
-		if !(s.Timed >= 0 && s.Timed <= 1 && s.Counted >= 0 && s.Counted <= 1 && possible(s.Missed)) {
-			return fmt.Errorf("seen: %v of the time", *s)
-		}
-		row.Seen = stats.Seen{Timed: s.Timed, Counted: s.Counted, Of: 1, Missed: s.Missed} // of how long, the summary says
+	if f.Seen != nil {
+		row.Whole = &stats.Whole{Calls: float64(f.Calls), Low: float64(f.Low), High: *cmp.Or(f.High, new(math.Inf(1)))}
+		row.Calls = *f.Seen
 	}
 	if s := f.Sched; s != nil {
 		least := min(s.Running, s.Runnable, s.Waiting)
@@ -248,15 +247,15 @@ func (r *Run) summary(text []byte) (last bool, err error) {
 		return false, errors.New("more hits than there can be")
 	case min(s.Own, s.Pass) < 0 || s.Own > mostTime || s.Probing != nil && !s.Probing.possible():
 		return false, errors.New("other CPU time than there can be")
-	case !possible(s.MaxRate) || !possible(s.Budget.Percent):
-		return false, fmt.Errorf("a limit of %v calls a second, or %v%%", s.MaxRate, s.Budget.Percent)
+	case !possible(s.Budget.Percent):
+		return false, fmt.Errorf("a budget of %v%%", s.Budget.Percent)
 	case s.Probes < 0 || s.Funcs < 0 || max(s.Probes, s.Funcs) > 1e9:
 		return false, errors.New("more probes than there can be")
 	}
 	timed := slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Latency != nil })
 	r.Summary = stats.Summary{
 		Hits: s.Hits, Delivered: s.Delivered, Lost: s.Lost, Filtered: s.Filtered, Counted: s.Counted, Before: s.Before, After: s.After, Unparsed: s.Unparsed,
-		Host: s.Host, Began: s.Began, Seconds: *s.Seconds, Probes: s.Probes, Functions: s.Funcs, Skipped: s.Skipped, MaxRate: s.MaxRate,
+		Host: s.Host, Began: s.Began, Seconds: *s.Seconds, Probes: s.Probes, Functions: s.Funcs, Skipped: s.Skipped,
 		Budget: s.Budget.Percent / 100, Vanished: s.Vanished, Own: time.Duration(s.Own), Pass: time.Duration(s.Pass),
 		LatencyMeasured: timed, Streamed: timed || s.Counted < s.Hits,
 	}
@@ -273,9 +272,7 @@ func (r *Run) summary(text []byte) (last bool, err error) {
 // done completes the rows of a run by its summary.
 func (r *Run) done() {
 	for i := range r.Rows {
-		row := &r.Rows[i]
-		row.Seen = stats.Seen{Timed: row.Seen.Timed * r.Seconds, Counted: row.Seen.Counted * r.Seconds, Of: row.Seen.Of * r.Seconds, Missed: row.Seen.Missed}
-		if r.CountFirst = r.CountFirst || row.CountedOnly > 0; row.Host == "" {
+		if row := &r.Rows[i]; row.Host == "" {
 			row.Host = r.Host
 		}
 	}

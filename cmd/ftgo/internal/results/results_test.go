@@ -223,11 +223,12 @@ func TestReadRefuses(t *testing.T) {
 		{"hardly any time", change(`"seconds":10`, `"seconds":1e-310`), "read out:2: a run of 1e-310 seconds"},
 		{"times before their begin", change(`"calls"`, `"sched":{"waiting":-1},"calls"`), "read out:1: sched: -1 ns"},
 		{"waits before their begin", change(`"calls"`, `"sched":{"waits":{"lock":-2}},"calls"`), "read out:1: sched: -2 ns"},
-		{"a rate without end", change(`"calls"`, `"too_often":1e308,"calls"`), "read out:1: 1e+308 calls a second"},
+		{"an estimate beyond its bounds", change(`"calls"`, `"seen":1,"calls_low":1000000,"calls"`), "read out:1: "},
+		{"a bound without end", change(`"calls"`, `"seen":1,"calls_high":1e308,"calls"`), "read out:1: "},
 		{"too many events", change(`"sched:sched_switch":1`, `"x":18446744073709551615`), `read out:1: 18446744073709551615 of "x" are more than there can be`},
 		{"too long", change(`"seconds":10`, `"own_cpu_ns":-1,"seconds":10`), "read out:2: other CPU time than there can be"},
 		{"probed for ages", change(`"seconds":10`, `"probing":{"ns":1e308},"seconds":10`), "read out:2: other CPU time than there can be"},
-		{"a limit for nobody", change(`"seconds":10`, `"max_rate":1e308,"seconds":10`), "read out:2: a limit of "},
+		{"a budget for nobody", change(`"seconds":10`, `"budget":{"percent":1e308},"seconds":10`), "read out:2: a budget of "},
 	} {
 		runs, err := Read(strings.NewReader(test.text), "out")
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {

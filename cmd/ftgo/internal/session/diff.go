@@ -152,7 +152,7 @@ func pairs(runs [2][]*results.Run, asSeen bool) (all []compare.Pair) {
 				skipped[s.Function] = true
 			}
 			for i := range r.Rows {
-				if _, counted := r.Rows[i].Seen.Shares(); counted == 0 {
+				if w := r.Rows[i].Whole; w != nil && r.Rows[i].Calls == 0 {
 					skipped[r.Rows[i].Name] = true
 					continue
 				}
@@ -174,9 +174,8 @@ func pairs(runs [2][]*results.Run, asSeen bool) (all []compare.Pair) {
 
 // add adds a row of a run, which may have several of a function: of each process.
 func add(s *compare.Seen, row *results.Row, seconds float64, asSeen bool) {
-	_, counted := row.Seen.Shares()
-	s.Seconds = max(s.Seconds, seconds*counted)
-	s.Calls += row.Calls
+	s.Seconds = max(s.Seconds, seconds)
+	s.Calls += uint64(row.Number())
 	s.Completed += row.Completed
 	s.Failed += row.Errors
 	s.Judged = s.Judged || row.ReturnsErrors

@@ -75,7 +75,7 @@ func (x *ExportFlags) Words(o *Options) func(words, program []string) error {
 
 // Export is the command export: it goes on until it is told to end, whatever becomes of the program.
 func (o *Options) Export(ctx context.Context, x *ExportFlags) (err error) {
-	o.TimesCalls, o.Errors, o.Succeeded = true, true, true
+	o.Errors, o.Succeeded = true, true
 	o.Interval = cmp.Or(o.Interval, usualReading)
 	words := slices.Clone(o.Funcs)
 	if err := o.Check(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/tracefs"
@@ -170,48 +171,26 @@ func (o *Options) checkProbes(probes int, each time.Duration) error {
 	return nil
 }
 
-// manyFuncs is how many functions wildcards may select before they are counted first: to
-// place the three probes or so of each takes a second from there on, and twice as many
-// take four times as long; and among so many there are some that are called all the time,
-// whatever the program.
-const manyFuncs = 500
+// manyFuncs is how many functions wildcards may select before their probes have a budget by themselves: among so many there are
+// some that are called all the time, whatever the program. It is manyBudget percent.
+const manyFuncs, manyBudget = 500, 50
 
-// firstSites is how many sites are probed before the first numbers are shown to somebody who waits for
-// them: it takes a tenth of a second or less to define as many probes, and seconds for 15,000, since each is
-// compared with all others. Where a budget is set the others follow as it allows, because all that is hot
-// would take its time at once.
-const firstSites = 1000
-
-// countable tells whether calls may be only counted. They have no stack then, no kernel events, nothing
-// to split and no waits, and are of no process and no value.
-func (p *planned) countable() bool {
-	return p.Stack == 0 && len(p.With) == 0 && !p.Sched && !p.Waits && !p.PerPID && !p.Values.Any()
-}
-
-// countFirst tells of which functions calls are to be counted before any is timed; nil
-// is none.
-func (p *planned) countFirst(mode uprobe.Mode) func(*offsets.Func) bool {
-	switch {
-	case mode != uprobe.Latency || !p.TimesCalls || !p.countable() && !(p.Careful && p.Sched):
-		return nil
-	case p.MaxRate != nil:
-		if *p.MaxRate == 0 {
-			return nil
-		}
-		return func(*offsets.Func) bool { return true }
-	case !p.features.Append:
-		return nil
-	case p.Careful:
-		return func(*offsets.Func) bool { return true }
-	}
+// limitMany sets a budget for many functions of a program that has none.
+func (p *planned) limitMany(mode uprobe.Mode) {
 	wild := 0
 	for _, fn := range p.target.Funcs {
 		if !p.target.Roles[fn].Named {
 			wild++
 		}
 	}
-	if wild <= manyFuncs {
-		return nil
+	if p.Budget == nil && p.share() == 0 && mode != uprobe.Count && wild > manyFuncs && p.features.Append {
+		p.Budget = new(float64(manyBudget))
+		p.Say("probes of %s may take %d%% of the program's CPU time (--budget 0 sets no limit)", units.Plural(wild, "function"), manyBudget)
 	}
-	return func(fn *offsets.Func) bool { return !p.target.Roles[fn].Named }
 }
+
+// firstSites is how many sites are probed before the first numbers are shown to somebody who waits for
+// them: it takes a tenth of a second or less to define as many probes, and seconds for 15,000, since each is
+// compared with all others. Where a budget is set the others follow as it allows, because all that is hot
+// would take its time at once.
+const firstSites = 1000

@@ -137,8 +137,8 @@ func (p *planned) live(j *run.Job) (err error) {
 		if err := p.kernelAllows(mode, machine.This().Older(4, 0)); err != nil {
 			return err
 		}
-		if mode == uprobe.Count && !p.features.ExactHits {
-			// What is recorded is counted right, and what is lost is told.
+		if mode == uprobe.Count && (!p.features.ExactHits || p.share() > 0) {
+			// What is recorded is counted right, and what is lost is told; and a budget asks when calls were.
 			mode, p.Reader = uprobe.CountRecorded, "raw"
 		}
 		if j.Events, err = p.kernelEvents(); err != nil {
@@ -148,6 +148,7 @@ func (p *planned) live(j *run.Job) (err error) {
 			return err
 		}
 	}
+	p.limitMany(mode)
 	filter, first := p.Filter(), 0
 	if needs.Soon || p.Budget != nil && p.share() > 0 && len(p.Program) == 0 && !needs.Once {
 		first = cmp.Or(p.First, firstSites)
@@ -155,7 +156,7 @@ func (p *planned) live(j *run.Job) (err error) {
 	}
 	if err := p.planFor(uprobe.Options{
 		Mode: mode, Features: p.features, Threads: len(p.With) > 0, Sched: p.Sched, Waits: p.Waits, Stack: p.Stack, Follow: needs.Follow,
-		CountFirst: p.countFirst(mode), First: first, Recorded: !filter.All() || p.PerPID, Regroups: p.together(),
+		First: first, Recorded: !filter.All() || p.PerPID || p.share() > 0, Regroups: p.together(),
 	}); err != nil {
 		return err
 	}
@@ -187,8 +188,11 @@ func (p *planned) source() trace.Options {
 		Filter: p.Filter(), Talk: &p.Env.Env, Skipped: p.target.Skipped, Sched: p.Sched || p.Waits,
 		Recorder: trace.Recorder{Features: p.features, BufferKB: p.BufferKB, Raw: p.Reader == "raw", Shared: p.Force},
 		Entries:  want.Entries, Steady: want.Steady, Once: want.Once, Limit: want.Limit,
-		Alone: !p.mixed(), Wait: p.Wait, At: p.At, MaxRate: p.RateLimit(), OpenCalls: p.OpenCalls,
-		Budget: p.share(), Countable: p.countable(), Succeeded: p.Succeeded,
+		Alone: !p.mixed(), Wait: p.Wait, At: p.At, OpenCalls: p.OpenCalls,
+		Budget: p.share(), Named: make(map[int]bool), Succeeded: p.Succeeded,
+	}
+	for i := range p.plan.Funcs {
+		opt.Named[i] = p.plan.Funcs[i].Point || p.target.Roles[p.plan.Funcs[i].Func].Named
 	}
 	if want.Inside {
 		opt.Inside = make(map[int]bool)

@@ -64,9 +64,7 @@ type Span struct {
 	Wait               bool
 	At                 time.Time // when the window begins, zero for at once
 	Ready              readyFD
-	// Sole: nobody else runs what -p names. Careful: functions are counted before they are timed,
-	// however few they are.
-	Sole, Careful bool
+	Sole               bool // nobody else runs what -p names
 	// Succeeded: other runs are of what replaces BINARY.
 	Succeeded bool
 	Among     func(pid int) bool // that of [trace.Filter]
@@ -227,8 +225,14 @@ func (o *Options) together() int {
 	if o.share() == 0 {
 		return 0
 	}
+	if len(o.Funcs) <= mostAlone && !o.Regexp && !slices.ContainsFunc(o.Funcs, func(f string) bool { return strings.ContainsAny(f, "*?[@") }) {
+		return 1
+	}
 	return uprobe.MostTogether
 }
+
+// mostAlone is how many functions that are named have probes that come and go alone: each takes a moment to remove at the end.
+const mostAlone = 8
 
 // DefineExtras defines the flags that say what is traced beside calls.
 func (o *Options) DefineExtras(fs *cli.Flags) {

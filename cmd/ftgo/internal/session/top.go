@@ -27,7 +27,7 @@ import (
 // Top is the command top: a full screen, or a stream of what that would show. guard are the arguments
 // of ftgo that have it guard the terminal.
 func (o *Options) Top(ctx context.Context, guard ...string) error {
-	o.OwnFuncs, o.Careful, o.Errors, o.Summaries = true, true, true, true
+	o.OwnFuncs, o.Errors, o.Summaries = true, true, true
 	if o.Interval == 0 {
 		o.Interval = time.Second
 	}
@@ -209,7 +209,7 @@ func (s *topScreen) closeup() {
 	}
 	o := *s.o
 	o.alone()
-	o.Funcs, o.Regexp, o.Exclude, o.Wrappers, o.Careful, o.Errors = []string{row.Full}, false, nil, true, false, false
+	o.Funcs, o.Regexp, o.Exclude, o.Wrappers, o.Errors = []string{row.Full}, false, nil, true, false
 	o.Budget = o.part(1 - listShare)
 	o.Duration, o.Ready, o.Stack, o.Sched = 0, 0, uprobe.MaxStack, len(o.PIDs) > 0
 	o.Signatures, o.Lines.Live = true, true

@@ -24,10 +24,9 @@ q, Ctrl-C      quit
 
 TOTAL          time of all calls, with WAIT, which is what they waited
 SELF           the same without calls of other timed functions in them
-COUNTED        calls that were counted and not timed
-SEEN%          of the time that calls were seen in; CALLS has a + if not in all
-*              too dear to be timed all the time; ~ calls were lost
-<              as seen: probes may be nearly all of it; ≈ nearly so
+TIMED          calls that latencies are of, where CALLS is an estimate (≈)
+~ before P50   calls were lost
+< before P50   as seen: probes may be nearly all of it; ≈ nearly so
 budget         3/5 of --budget for the list, 2/5 for what is open
 ftgo           what ftgo itself takes, of one CPU
 `

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -179,12 +180,8 @@ type TableFlags struct {
 	Errors     bool
 	RawLatency bool // latencies have in them what probes cost
 	InKernel   bool // the kernel keeps histograms, nothing is streamed
-	MaxRate    *float64
 	FailIf     FailIf
 	Summaries  bool // JSON has one of each interval
-	// TimesCalls: calls have latencies, and no lines. The command says so, since others take the
-	// flags of probe as well, to refuse them with a word.
-	TimesCalls bool
 }
 
 // Define defines the flags of probe.
@@ -193,7 +190,6 @@ func (t *TableFlags) Define(fs *cli.Flags) {
 	t.Values.Define(fs)
 	fs.BoolVar(&t.Errors, "errors", false, "also count the calls whose last result was an error")
 	fs.BoolVar(&t.RawLatency, "raw-latency", false, "do not take the cost of probes off latencies")
-	cli.Define(fs, &t.MaxRate, "max-rate", "", "only count functions called over `N` times a second; 0 times all", perSecond)
 	fs.BoolVar(&t.Hist, "hist", false, "add a latency histogram of each function")
 	fs.BoolVar(&t.InKernel, "in-kernel", false, "let the kernel build histograms; stream no calls")
 	t.defineFailIf(fs, "'calls == 0 || p99 > 10ms'")
@@ -227,26 +223,6 @@ func (t *TableFlags) defineFailIf(fs *cli.Flags, example string) {
 	cli.Define(fs, &t.FailIf, "fail-if", "", "exit with status 6 if `EXPR` is true of a function: "+example,
 		cli.Form[FailIf]{Read: parseFailIf, Write: func(f FailIf) string { return f.Text }})
 }
-
-// perSecond is the form of calls per second; nil is none that was given.
-var perSecond = cli.Form[*float64]{
-	Read: func(text string) (*float64, error) {
-		n, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(n >= 0 && n <= 1e12) {
-			return nil, fmt.Errorf("parse rate %q: not a number of calls per second", text)
-		}
-		return &n, nil
-	},
-	Write: func(n *float64) string {
-		if n == nil {
-			return ""
-		}
-		return strconv.FormatFloat(*n, 'f', -1, 64)
-	},
-}
-
-// RateLimit is how often functions may be called to be timed, 0 if that is left to ftgo.
-func (t *TableFlags) RateLimit() float64 { return *cmp.Or(t.MaxRate, new(float64)) }
 
 // FailIf is the value of --fail-if: a condition on the numbers of a function. What
 // is not known, such as latencies of a function that never returned, fails nothing; what a
@@ -283,7 +259,7 @@ var (
 
 // rowNumbers have the names that they have in JSON.
 var rowNumbers = map[string]rowNumber{
-	"calls":     {countType, func(r stats.Row) uint64 { return r.Calls }},
+	"calls":     {countType, func(r stats.Row) uint64 { return uint64(r.Number()) }},
 	"completed": {countType, func(r stats.Row) uint64 { return r.Completed }},
 	"unwound":   {countType, func(r stats.Row) uint64 { return r.Unwound }},
 	"open":      {countType, func(r stats.Row) uint64 { return r.Open }},
@@ -296,6 +272,7 @@ func init() {
 	for _, s := range stats.Statistics {
 		rowNumbers[s.Name] = rowNumber{nsType, func(r stats.Row) uint64 { return uint64(s.Of(r.Latency)) }}
 	}
+	rowNumbers["sum"] = rowNumber{nsType, func(r stats.Row) uint64 { return uint64(times(r, r.Latency.Sum())) }}
 }
 
 // rowNumberOf is a number by its name: one of rowNumbers, or another percentile, p95 or p999.
@@ -332,9 +309,9 @@ func sortRows(rows []stats.Row, order string) {
 	key := func(r stats.Row) int64 {
 		switch {
 		case order == "wait":
-			return r.Split.Waiting
+			return times(r, r.Split.Waiting)
 		case order == "sum" && r.Amounts != nil:
-			return r.Amounts.Sum()
+			return int64(r.Amounts.Scaled(r.Whole))
 		case order == "sum":
 			return 0
 		}
@@ -344,8 +321,16 @@ func sortRows(rows []stats.Row, order string) {
 		return -1
 	}
 	slices.SortStableFunc(rows, func(a, b stats.Row) int {
-		return cmp.Or(cmp.Compare(a.Rest, b.Rest), cmp.Compare(key(b), key(a)), cmp.Compare(b.Calls, a.Calls), less(a, b))
+		return cmp.Or(cmp.Compare(a.Rest, b.Rest), cmp.Compare(key(b), key(a)), cmp.Compare(b.Number(), a.Number()), less(a, b))
 	})
+}
+
+// times is a sum over timed calls for all calls, 0 if that is not known.
+func times(r stats.Row, sum int64) int64 {
+	if scale := r.Scale(); !math.IsNaN(scale) {
+		return int64(float64(sum) * scale)
+	}
+	return 0
 }
 
 // CheckKnown refuses a condition on numbers that are not there, since it would never be true:

@@ -4,7 +4,10 @@ import (
 	"bufio"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/calltree"
@@ -329,8 +332,24 @@ func (v *Lines) End(t *trace.Table) error {
 	if n := v.seen + t.Filtered; v.count == 0 && n > 0 && v.filters() != "" {
 		v.Env.Say("no line: %s left out all of %s", v.filters(), units.Plural(n, "call"))
 	}
+	if all, sampled := number(t.Whole); sampled && v.trees == nil {
+		about := "about"
+		if slices.ContainsFunc(t.Whole, func(r stats.Row) bool { return r.Whole != nil && math.IsInf(r.Whole.High, 1) }) {
+			about = "at least"
+		}
+		v.Env.Warn(fmt.Sprintf("%d of %s %s calls were traced, to keep the budget of %.4g%% (--budget 0 sets no limit)", v.seen, about, units.Compact(all), 100*t.Budget))
+	}
 	t.AsSeen = !v.opt.Lines.Entries
 	return conclude(v.Env, v.opt.Format, v.Out, t.Whole, t.Summary)
+}
+
+// number is how many calls rows have together, and sampled tells whether that is an estimate.
+func number(rows []stats.Row) (calls float64, sampled bool) {
+	for _, r := range rows {
+		calls += r.Number()
+		sampled = sampled || r.Whole != nil
+	}
+	return calls, sampled
 }
 
 // stream is a view that writes lines. They are gathered for a moment: a write for each of a million
@@ -379,10 +398,10 @@ func (s *stream) wrote(calls uint64) error {
 // conclude says how far the numbers can be trusted: with --quiet only if not all the way, unless
 // that is part of the data.
 func conclude(e *cli.Env, f render.Format, out io.Writer, rows []stats.Row, s stats.Summary) error {
-	switch {
+	switch _, sampled := number(rows); {
 	case f == render.JSON:
 		return render.SummaryJSON(out, s, nil)
-	case e.Quiet && s.Lost == 0 && s.Unparsed == 0 && len(s.Away) == 0:
+	case e.Quiet && s.Lost == 0 && s.Unparsed == 0 && !sampled:
 		return nil
 	}
 	return render.Footer(e.Stderr, rows, s)

@@ -38,7 +38,7 @@ func (o *Options) Added(out io.Writer, sum *results.Sum) error {
 	width, _ := terminal.Size(out)
 	options := render.Options{
 		Width: width, FullNames: o.FullNames, NoHeader: !o.Header, Hosts: t.PerHost, Latency: sum.LatencyMeasured, Errors: sum.Errors, Sched: sum.Sched,
-		CountFirst: sum.CountFirst, Budgeted: sum.Budget > 0, Events: sum.Events,
+		Budgeted: sum.Budget > 0, Events: sum.Events,
 	}
 	err := render.Functions(out, o.Format, shown, options)
 	if err == nil && o.Format == render.Table {

@@ -140,7 +140,7 @@ func (r *Table) asAsked(rows []stats.Row) []stats.Row {
 func (r *Table) arrange(rows []stats.Row, top int) []stats.Row {
 	rows = slices.DeleteFunc(rows, func(row stats.Row) bool {
 		point, role := r.role(row)
-		return row.Calls == 0 && row.Completed == 0 && row.Seen.Missed < 0.5 && (!point && !role.Named || r.options().By)
+		return row.Calls == 0 && row.Completed == 0 && row.Number() < 0.5 && (!point && !role.Named || r.options().By)
 	})
 	sortRows(rows, r.opt.Tables.order())
 	return topRows(rows, top)
@@ -175,7 +175,7 @@ func (r *Table) options() render.Options {
 	return render.Options{
 		By: o.Values.By.Text != "", ByStack: o.Values.By.AsksStack(), Amount: o.Values.amount().Text, AmountHist: o.Values.HistOf.Text != "",
 		Latency: r.mode == uprobe.Latency, Bucketed: o.InKernel, Errors: o.Errors, Sched: r.opt.Sched, Events: r.Events,
-		CountFirst: r.Plan.CountsFirst(), Budgeted: r.Plan.Regroups > 0, Processes: o.PerPID, FullNames: r.opt.FullNames,
+		Budgeted: r.Plan.Regroups > 0, Processes: o.PerPID, FullNames: r.opt.FullNames,
 	}
 }
 
@@ -246,6 +246,9 @@ func (r *Table) writeStacks(t *trace.Table) error {
 	b := r.Plan.Binary
 	var rows []render.Stack
 	found := r.Stacks.Rows()
+	for i, row := range found {
+		found[i] = row.Of(&t.Funcs[row.Func])
+	}
 	if amount != "" {
 		slices.SortStableFunc(found, func(a, b stats.StackRow) int {
 			return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(b.Amount, a.Amount))

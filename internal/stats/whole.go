@@ -1,0 +1,107 @@
+package stats
+
+import "math"
+
+// Whole estimates the calls of a stretch of time in which a function was watched for some of the time only,
+// because of a budget: those that were seen, and those that were not. In 19 of 20 runs the numbers of all functions are between Low and
+// High, which is +Inf where nothing bounds it.
+type Whole struct{ Calls, Low, High float64 }
+
+// Plus returns the estimate of two stretches together. A nil one is of calls that were all seen.
+func (w *Whole) Plus(calls uint64, v *Whole, others uint64) *Whole {
+	if w == nil && v == nil {
+		return nil
+	}
+	a, b := w.or(calls), v.or(others)
+	return &Whole{a.Calls + b.Calls, a.Low + b.Low, a.High + b.High}
+}
+
+func (w *Whole) or(calls uint64) Whole {
+	if w == nil {
+		n := float64(calls)
+		return Whole{n, n, n}
+	}
+	return *w
+}
+
+// since is the estimate of what has happened after an earlier one, with the bounds of all of it: how far these are from what is the
+// earlier one's share of the error nobody knows.
+func (w *Whole) since(calls uint64, earlier *Whole, before uint64) *Whole {
+	if w == nil {
+		return nil
+	}
+	e := earlier.or(before)
+	seen := float64(calls - min(before, calls))
+	n := max(w.Calls-e.Calls, seen)
+	return &Whole{n, max(min(n, w.Low-e.High), seen), max(n, w.High-e.Low)}
+}
+
+// Part is the estimate of those calls that a row has, which are so many of all that were seen.
+func (w *Whole) Part(calls, of uint64) *Whole {
+	if w == nil || of == 0 {
+		return w
+	}
+	n, k := float64(of), float64(calls)
+	share := k / n
+	// Wilson's interval for a share, of calls that come in stretches: their number counts for half.
+	const z2 = 2 * 3.2 * 3.2
+	middle, half := (share+z2/(2*n))/(1+z2/n), math.Sqrt(z2*(share*(1-share)/n+z2/(4*n*n)))/(1+z2/n)
+	return &Whole{max(w.Calls*share, k), max(w.Low*max(middle-half, 0), k), max(w.High*min(middle+half, 1), k)}
+}
+
+// timed are the calls that rows of values, and of processes, have: where a budget has some only counted nobody knows whose they are.
+func (f *Function) timed() uint64 {
+	if f.Whole == nil {
+		return f.Calls
+	}
+	return f.Calls - min(f.CountedOnly, f.Calls)
+}
+
+// Ended are the calls that have ended, which latencies are of.
+func (f *Function) Ended() uint64 { return f.Completed + f.Unwound }
+
+// Number is the number of calls, those that were not seen included.
+func (f *Function) Number() float64 {
+	if f.Whole == nil {
+		return float64(f.Calls)
+	}
+	return f.Whole.Calls
+}
+
+// Count is Number as a whole number.
+func (f *Function) Count() uint64 { return uint64(math.Round(f.Number())) }
+
+// Scaled is the sum for all calls.
+func (a *Amounts) Scaled(w *Whole) float64 {
+	if w == nil {
+		return float64(a.Sum())
+	}
+	return float64(a.Sum()) * w.Calls / float64(max(a.Count()+a.Left, 1))
+}
+
+// Scale is what sums over timed calls are to be multiplied by to be of all calls; it is NaN where too few were timed to end, or
+// the longest of them did not end while they were watched.
+func (f *Function) Scale() float64 {
+	switch {
+	case f.Whole == nil:
+		return 1
+	case f.Ended() == 0 || f.CutShort*20 > f.Ended():
+		return math.NaN()
+	}
+	return f.Whole.Calls / float64(f.Ended())
+}
+
+// Scaled is a sum over timed calls for all calls, with bounds: those of each call's own number, those of the number of calls, and how far a mean
+// of so many calls may be off. ok is false where nothing can be said of calls that were not timed.
+func (f *Function) Scaled(sum, low, high int64, of *Histogram) (n, least, most float64, ok bool) {
+	if f.Whole == nil {
+		return float64(sum), float64(low), float64(high), true
+	}
+	scale := f.Scale()
+	if math.IsNaN(scale) || of.Count() == 0 {
+		return 0, 0, 0, false
+	}
+	chance := 3.2 * of.Spread()
+	ended := float64(f.Ended())
+	return float64(sum) * scale, max(float64(low)*f.Whole.Low/ended*(1-chance), float64(low)), float64(high) * f.Whole.High / ended * (1 + chance), true
+}

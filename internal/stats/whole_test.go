@@ -1,0 +1,53 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+// TestWhole: estimates add up, an interval has what it adds and never less than was seen, and a row its part.
+func TestWhole(t *testing.T) {
+	w, v := &Whole{Calls: 100, Low: 80, High: 130}, &Whole{Calls: 260, Low: 200, High: 300}
+	for _, test := range []struct {
+		name string
+		got  *Whole
+		want string
+	}{
+		{"two exact ones", (*Whole)(nil).Plus(5, nil, 6), "<nil>"},
+		{"one exact", w.Plus(50, nil, 7), "&{107 87 137}"},
+		{"two", w.Plus(50, v, 90), "&{360 280 430}"},
+		{"an interval", v.since(90, w, 50), "&{160 70 220}"},
+		{"the first interval", w.since(50, nil, 0), "&{100 80 130}"},
+		{"an interval, estimated less than before", w.since(95, v, 90), "&{5 5 5}"},
+		{"none", (*Whole)(nil).Part(1, 2), "<nil>"},
+		{"all of it", w.Part(0, 0), "&{100 80 130}"},
+	} {
+		if got := fmt.Sprint(test.got); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+	if p := (&Whole{Calls: 10_000, Low: 8000, High: 13_000}).Part(250, 1000); p.Calls != 2500 || p.Low > 2000 || p.Low < 1000 || p.High < 3250 || p.High > 6500 {
+		t.Errorf("a part: %+v", p)
+	}
+}
+
+// TestScaled: a sum over timed calls is one of all calls, with bounds, or none.
+func TestScaled(t *testing.T) {
+	h := &Histogram{}
+	for range 100 {
+		h.Record(10)
+	}
+	f := Function{Calls: 150, Completed: 90, Unwound: 10, CountedOnly: 50, Whole: &Whole{Calls: 1000, Low: 500, High: 2000}}
+	if n, low, high, ok := f.Scaled(900, 800, 1200, h); !ok || n != 9000 || low != 4000 || high != 24000 {
+		t.Errorf("%v, %v to %v, %v", n, low, high, ok)
+	}
+	f.CutShort = 6
+	if scale := f.Scale(); !math.IsNaN(scale) {
+		t.Errorf("the longest calls are missing: %v", scale)
+	}
+	f.Whole = nil
+	if n, low, high, ok := f.Scaled(900, 800, 1200, h); !ok || n != 900 || low != 800 || high != 1200 || f.Count() != 150 {
+		t.Errorf("exact: %v, %v to %v, %v", n, low, high, ok)
+	}
+}
