@@ -1,7 +1,10 @@
 package own
 
 import (
+	"os"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/uprobe"
@@ -19,4 +22,51 @@ func TestPanicOfMeasuring(t *testing.T) {
 	m.Begin(t.Context())
 	m.Take()
 	m.Wait()
+}
+
+// TestCanOpen: who asks for room takes none of it, not even for a moment, because a run opens its
+// files meanwhile.
+func TestCanOpen(t *testing.T) {
+	if !canOpen(descriptors) {
+		t.Errorf("there is no room for %d files", descriptors)
+	}
+	file, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	defer func(was syscall.Rlimit) {
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
+			t.Fatal(err)
+		}
+	}(limit)
+	limit.Cur = uint64(file.Fd()) + 2 // one more may be open, and more where lower numbers are free
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	var ended atomic.Bool
+	asked := make(chan bool)
+	go func() {
+		defer close(asked)
+		for !ended.Load() {
+			if canOpen(descriptors) {
+				t.Errorf("there is room for %d files below %d", descriptors, limit.Cur)
+				return
+			}
+		}
+	}()
+	for range 10_000 {
+		if more, err := os.Open(os.DevNull); err != nil {
+			t.Error(err)
+			break
+		} else {
+			more.Close()
+		}
+	}
+	ended.Store(true)
+	<-asked
 }
