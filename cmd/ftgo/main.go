@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -99,7 +98,7 @@ func (e *env) dispatch(ctx context.Context, args []string) error {
 	}
 	if c := cli.Find(commands(e), args[0]); c != nil {
 		if !c.Changes {
-			signal.Reset(cli.Endings...) // there is nothing to remove
+			cli.LetEnd() // there is nothing to remove
 		}
 		return c.Main(ctx, &e.Env.Env, args[1:])
 	}

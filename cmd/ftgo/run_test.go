@@ -6,12 +6,10 @@ import (
 	"encoding/json"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -25,10 +23,6 @@ func TestMain(m *testing.M) {
 	if slices.Equal(os.Args[1:], []string{"top", guardArg}) { // of a test that has a screen
 		_ = terminal.Guard(os.Stdin, os.Stdout, topKilled)
 		return
-	}
-	if signal.Ignored(syscall.SIGHUP) {
-		// Under nohup, which what tests start must not inherit. Caught is not ignored.
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	fixture.Main(m)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -93,6 +94,25 @@ func TestKernelQuitProgram(t *testing.T) {
 	nothingOf(t, f, p.Process.Pid)
 	if err := syscall.Kill(-p.Process.Pid, 0); err != syscall.ESRCH {
 		t.Errorf("PROGRAM: %v", err)
+	}
+}
+
+// TestSignalsOfOthers: a command gives back those signals alone that ftgo has caught. What tests catch
+// under nohup would be ignored again by all that they start.
+func TestSignalsOfOthers(t *testing.T) {
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	defer signal.Stop(caught)
+	if r := ftgo(t, "version"); r.code != 0 {
+		t.Fatal(r)
+	}
+	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-caught:
+	case <-time.After(patience):
+		t.Error("SIGHUP is not caught any more")
 	}
 }
 

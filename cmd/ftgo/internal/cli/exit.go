@@ -168,8 +168,19 @@ func KernelRefused(err error) bool {
 	return errors.Is(err, tracefs.ErrRefused) || denied && ok && strings.HasPrefix(path.Path, "/sys/kernel/")
 }
 
-// Endings are the signals that ask a process to end.
-var Endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT}
+// The signals that ask the process to end come here, once they are caught. Who gives them back stops
+// these channels: signal.Reset would also take them from others in the process, as tests are.
+var endings, hangups = make(chan os.Signal, 8), make(chan os.Signal, 8)
+
+// LetEnd gives the signals back that [Interrupted] has caught: they end the process, or are ignored, as
+// before.
+func LetEnd() {
+	signal.Stop(endings)
+	LetHangUp()
+}
+
+// LetHangUp does that with SIGHUP alone.
+func LetHangUp() { signal.Stop(hangups) }
 
 // Interrupted returns a context that is done once the process is told to end.
 //
@@ -179,37 +190,37 @@ var Endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall
 // process is to die of now, 0 if there is none.
 func Interrupted(stderr io.Writer) (ctx context.Context, stop func() syscall.Signal) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 8)
-	for _, s := range Endings {
-		// nohup ignores SIGHUP. A shell that is no terminal's ignores SIGINT for what it
-		// starts in the background, but scripts send it to end a run.
-		if s != syscall.SIGHUP || !signal.Ignored(s) {
-			signal.Notify(signals, s)
-		}
+	// A shell that is no terminal's ignores SIGINT for what it starts in the background, but
+	// scripts send it to end a run.
+	signal.Notify(endings, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGABRT)
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		signal.Notify(hangups, syscall.SIGHUP)
 	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	last := make(chan syscall.Signal)
 	go func() {
 		var deadly syscall.Signal
 		for {
+			var s os.Signal
 			select {
-			case s := <-signals:
-				if ctx.Err() != nil {
-					fmt.Fprintln(stderr, "ftgo: removing the probes, one moment")
-				}
-				var stacks bytes.Buffer
-				if deadly == 0 && (s == syscall.SIGQUIT || s == syscall.SIGABRT) {
-					deadly = s.(syscall.Signal)
-					// Go programs tell what they do when these signals come, since it may be
-					// that something hangs.
-					fmt.Fprintf(&stacks, "ftgo: %v: what ftgo does at this moment\n\n", s)
-					_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2)
-				}
-				cancel(&EndedBy{s})
-				_, _ = stacks.WriteTo(stderr) // which may take its time
+			case s = <-endings:
+			case s = <-hangups:
 			case last <- deadly:
 				return
 			}
+			if ctx.Err() != nil {
+				fmt.Fprintln(stderr, "ftgo: removing the probes, one moment")
+			}
+			var stacks bytes.Buffer
+			if deadly == 0 && (s == syscall.SIGQUIT || s == syscall.SIGABRT) {
+				deadly = s.(syscall.Signal)
+				// Go programs tell what they do when these signals come, since it may be
+				// that something hangs.
+				fmt.Fprintf(&stacks, "ftgo: %v: what ftgo does at this moment\n\n", s)
+				_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2)
+			}
+			cancel(&EndedBy{s})
+			_, _ = stacks.WriteTo(stderr) // which may take its time
 		}
 	}()
 	return ctx, func() syscall.Signal {

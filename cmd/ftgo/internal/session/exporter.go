@@ -81,9 +81,9 @@ const (
 // follow looks after files until there is a reason to end, and then removes all probes.
 func (e *exporter) follow(ctx context.Context) (err error) {
 	// A reload is no end. Until now nothing was armed.
-	signal.Reset(syscall.SIGHUP)
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
+	cli.LetHangUp()
 	defer signal.Stop(reload)
 	runs, cancel := context.WithCancel(ctx)
 	defer func() {
