@@ -111,37 +111,39 @@ func TestSparseSections(t *testing.T) {
 func TestManyFunctionsClaimed(t *testing.T) {
 	for _, goarch := range []string{"amd64", "arm64"} {
 		for _, flags := range []string{"-ldflags=-s -w", "-ldflags=-w"} {
-			sound, err := os.ReadFile(fixture.BuildFor(t, goarch, fixture.Current, "inlined", flags))
-			if err != nil {
-				t.Fatal(err)
-			}
-			table := bytes.Index(sound, []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, map[string]byte{"amd64": 1, "arm64": 4}[goarch], 8})
-			if table < 0 {
-				t.Fatalf("%s: no function table", goarch)
-			}
-			path := filepath.Join(t.TempDir(), "claims")
-			cost := func(at int, claim uint64) uint64 {
-				data := bytes.Clone(sound)
-				if at > 0 {
-					binary.LittleEndian.PutUint64(data[table+at:], claim)
-				}
-				if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Run(goarch+" "+flags, func(t *testing.T) {
+				sound, err := os.ReadFile(fixture.BuildFor(t, goarch, fixture.Current, "inlined", flags))
+				if err != nil {
 					t.Fatal(err)
 				}
-				return allocated(func() {
-					if err := readHostile(path, data); err != nil {
-						t.Errorf("%s, %s: %d at %d of the table: %v", goarch, flags, claim, at, err)
+				table := bytes.Index(sound, []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, map[string]byte{"amd64": 1, "arm64": 4}[goarch], 8})
+				if table < 0 {
+					t.Fatalf("%s: no function table", goarch)
+				}
+				path := filepath.Join(t.TempDir(), "claims")
+				cost := func(at int, claim uint64) uint64 {
+					data := bytes.Clone(sound)
+					if at > 0 {
+						binary.LittleEndian.PutUint64(data[table+at:], claim)
 					}
-				})
-			}
-			most := 2*cost(0, 0) + uint64(len(sound))
-			for at := 8; at < 72; at += 8 { // the numbers of functions and files, then where what is (runtime.pcHeader)
-				for _, claim := range []uint64{1e9, 1 << 40, 1<<64 - 1} {
-					if spent := cost(at, claim); spent > most {
-						t.Errorf("%s, %s: %d at %d of the table: %d MiB of memory", goarch, flags, claim, at, spent>>20)
+					if err := os.WriteFile(path, data, 0o600); err != nil {
+						t.Fatal(err)
+					}
+					return allocated(func() {
+						if err := readHostile(path, data); err != nil {
+							t.Errorf("%s, %s: %d at %d of the table: %v", goarch, flags, claim, at, err)
+						}
+					})
+				}
+				most := 2*cost(0, 0) + uint64(len(sound))
+				for at := 8; at < 72; at += 8 { // the numbers of functions and files, then where what is (runtime.pcHeader)
+					for _, claim := range []uint64{1e9, 1 << 40, 1<<64 - 1} {
+						if spent := cost(at, claim); spent > most {
+							t.Errorf("%s, %s: %d at %d of the table: %d MiB of memory", goarch, flags, claim, at, spent>>20)
+						}
 					}
 				}
-			}
+			})
 		}
 	}
 }

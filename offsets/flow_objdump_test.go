@@ -27,6 +27,9 @@ func TestLibrariesAgainstObjdump(t *testing.T) {
 			if path == "" {
 				t.Skipf("%s is not installed", name)
 			}
+			if name == "libgo.so.21" {
+				fixture.NeedLong(t)
+			}
 			againstObjdump(t, path, maxRefused)
 		})
 	}

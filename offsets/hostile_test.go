@@ -36,10 +36,10 @@ const (
 
 // TestHostile: of thousands of damaged binaries, and of those that claim more than they hold,
 // none makes the reader panic, take more than two seconds of processor time or 256 MiB of
-// memory, or return a site outside of the executable segments. FTGO_TEST_LONG=1 tries ten times
-// as many, FTGO_TEST_LONG=all a hundred times.
+// memory, or return a site outside of the executable segments. FTGO_TEST_LONG=1 tries 200 of each,
+// FTGO_TEST_LONG=all 2,000.
 func TestHostile(t *testing.T) {
-	total := 200
+	total := 60
 	if fixture.Long() {
 		total = 2000
 	}
@@ -62,7 +62,7 @@ func TestHostile(t *testing.T) {
 
 // TestHostileArm64 does the same with programs for another processor. FTGO_TEST_LONG=all tries 1,000 of each.
 func TestHostileArm64(t *testing.T) {
-	total := 140
+	total := 70
 	if fixture.Long() {
 		total = 700
 	}

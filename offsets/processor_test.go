@@ -19,6 +19,7 @@ import (
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/symname"
+	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -49,6 +50,7 @@ func main() {
 // openArm64 opens a program for arm64.
 func openArm64(t *testing.T) *offsets.Binary {
 	t.Helper()
+	fixture.NeedLong(t) // the standard library is compiled for it first
 	dir := t.TempDir()
 	path := filepath.Join(dir, "program")
 	if err := os.WriteFile(path+".go", []byte(arm64Program), 0o644); err != nil {

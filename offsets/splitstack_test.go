@@ -34,6 +34,7 @@ func TestGccgoSites(t *testing.T) {
 			// among few functions unless libgo is there, too.
 			mayRefuse := 0.05
 			if slices.Contains(flags, "-static-libgo") {
+				fixture.NeedLong(t)
 				mayRefuse = maxRefused
 			}
 			againstObjdump(t, path, mayRefuse)

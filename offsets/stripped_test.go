@@ -42,6 +42,9 @@ func TestStripped(t *testing.T) {
 	for _, version := range fixture.Releases() {
 		for _, mode := range modes {
 			t.Run(version+" "+mode.name, func(t *testing.T) {
+				if mode.name != "executable" && mode.name != "pie" {
+					fixture.NeedLong(t)
+				}
 				full, stripped := mode.build(t, version, ""), mode.build(t, version, "-s -w ")
 				want := openPath(t, full)
 				if len(want.Funcs()) < 1000 {

@@ -56,6 +56,9 @@ func TestTwin(t *testing.T) {
 	for _, version := range versions {
 		for _, mode := range modes {
 			t.Run(version+" "+mode.name, func(t *testing.T) {
+				if mode.name != "executable" {
+					fixture.NeedLong(t)
+				}
 				full := mode.build(t, version, "")
 				want := openPath(t, full)
 				got, err := describe(t, mode.build(t, version, "-s -w "), full)
@@ -159,6 +162,9 @@ func TestNoTwin(t *testing.T) {
 		{"stripped, too", source("5"), "-ldflags=-s -w", ErrNoDebugInfo.Error()},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			if strings.Contains(test.flags, "all=") {
+				fixture.NeedLong(t) // the standard library is compiled for it
+			}
 			b, err := describe(t, stripped, buildText(t, test.text, test.flags))
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)

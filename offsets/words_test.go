@@ -141,6 +141,9 @@ func TestDictionaries(t *testing.T) {
 	for _, version := range []string{"1.20.14", "1.21.13", "1.22.12", "1.23.12", "1.24.6", "1.25.0", fixture.Current} {
 		for _, mode := range []string{"exe", "pie"} {
 			t.Run(version+" "+mode, func(t *testing.T) {
+				if mode != "exe" {
+					fixture.NeedLong(t)
+				}
 				b := openPath(t, fixture.BuildWith(t, version, "httpd", "-buildmode="+mode))
 				generic := make(map[string]bool) // types that have methods with pointer receivers
 				for _, f := range b.Funcs() {

@@ -179,6 +179,9 @@ func TestKernelRecipesOfLines(t *testing.T) {
 		{recipe: "gopanics", chore: "panics", flags: []string{"-l"}, without: []string{"^ .*", `\(.*`}},
 	} {
 		t.Run(fmt.Sprint(test.recipe, test.build, test.flags), func(t *testing.T) {
+			if test.build != nil || test.flags != nil {
+				fixture.NeedLong(t)
+			}
 			target := fixture.Build(t, "chores", test.build...)
 			tries := 1
 			if strings.Contains(strings.Join(test.flags, " "), "20") { // milliseconds, which the fast ones may take once

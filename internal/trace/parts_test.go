@@ -13,6 +13,7 @@ import (
 	"github.com/ftgo/ftgo/internal/stats"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestManyValues: of a million calls with a hundred thousand values, rows tell what they promise, in
@@ -28,6 +29,9 @@ func TestManyValues(t *testing.T) {
 		"weighed by their size":  func(int) int { return int(zipf.Uint64()) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "some are frequent" {
+				fixture.NeedLong(t)
+			}
 			keptBy := ByCalls
 			if name == "weighed by their size" {
 				keptBy = BySum

@@ -113,8 +113,11 @@ func TestKernelQuestions(t *testing.T) {
 	// The process is found by the name of its file.
 	check(t, os.WriteFile(filepath.Join(dir, "shop"), text, 0o755))
 	check(t, os.Symlink(fixture.Command(t, "cmd/ftgo"), filepath.Join(dir, "ftgo")))
-	for _, q := range shopQuestions(&shopBooks{}) {
+	for i, q := range shopQuestions(&shopBooks{}) {
 		t.Run(q.ask, func(t *testing.T) {
+			if i > 2 {
+				fixture.NeedLong(t)
+			}
 			answer, b := askShop(t, dir, q.command)
 			for _, now := range shopQuestions(b) {
 				if now.ask == q.ask {
