@@ -46,6 +46,7 @@ var asked = map[string]struct {
 // TestKernelAsked: what is asked for by type assertions, keys of maps, offsets and names of constants is
 // what the program has, in the ways of each version of Go.
 func TestKernelAsked(t *testing.T) {
+	fixture.NeedLong(t)
 	arrays := tracetest.Kernel(t).Features().Arrays
 	for _, version := range []string{fixture.Current, "1.16.15", "1.20.14", "1.24.6"} {
 		t.Run(version, func(t *testing.T) {
@@ -91,6 +92,7 @@ func compareAsked(t *testing.T, function, parts string, n int, values []string, 
 
 // TestKernelAskedWhere: filters go by the same, also in a program that was stripped.
 func TestKernelAskedWhere(t *testing.T) {
+	fixture.NeedLong(t)
 	arrays := tracetest.Kernel(t).Features().Arrays
 	for _, c := range []struct {
 		flags, function, where string

@@ -14,6 +14,7 @@ import (
 // TestKernelAt: what is called before --at counts for nothing, though the probes are in place; what is
 // called later all counts.
 func TestKernelAt(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "family")
 	for _, command := range []string{"probe", "probe --reader raw", "count", "count --per-pid", "trace"} {
@@ -94,6 +95,7 @@ func calledAround(t *testing.T, command []string, target string, wait time.Durat
 
 // TestKernelAtEnded: told to end while it waits, it leaves nothing behind.
 func TestKernelAtEnded(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	target := server(t, fixture.Build(t, "server"))
 	for _, wait := range []string{"+1h", "+2s"} {

@@ -160,6 +160,7 @@ func TestFailIfOfWhatIsUnknown(t *testing.T) {
 // TestKernelFailIfWrappers: wrappers are looked at only where nothing else was asked for, here
 // and in a recording.
 func TestKernelFailIfWrappers(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "exact")
 	// main.(*gauge).climb is called 1228 times, 307 times of these by each of three wrappers.

@@ -125,6 +125,7 @@ func (p *onDemand) awaitProbes(function string, there bool) {
 // more. Its calls until then are counted exactly, and those of others that it shared probes with, too, once
 // they are back. A look may come while it is being called: that is tried again.
 func TestKernelBudget(t *testing.T) {
+	fixture.NeedLong(t)
 	f := needsAppend(t)
 	path := fixture.Build(t, "paced")
 	for _, command := range []string{"probe", "count", "trace"} {

@@ -56,6 +56,7 @@ func valueLines(t *testing.T, r result) (rows []valueLine, summary valueLine) {
 // TestKernelByValue: rows of values have the calls that the target made with them, whatever tells the
 // values, live and of a recording.
 func TestKernelByValue(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "lookup")
 	type calls map[string]uint64

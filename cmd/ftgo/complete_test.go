@@ -13,6 +13,7 @@ import (
 )
 
 func TestCompleteWords(t *testing.T) {
+	fixture.NeedLong(t)
 	exact, flood := fixture.Build(t, "exact"), fixture.Build(t, "flood")
 	for _, c := range []struct {
 		args []string

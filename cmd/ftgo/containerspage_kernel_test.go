@@ -44,6 +44,7 @@ func (c calledSo) known(t *testing.T) {
 
 // TestKernelContainersPage runs each command of docs/containers.md beside containers as it has them.
 func TestKernelContainersPage(t *testing.T) {
+	fixture.NeedLong(t)
 	page, f := t, tracetest.Kernel(t)
 	tracetest.Needs(t, f.Features().Append, "many places of an event (Linux 5.4)")
 	for _, tool := range []string{"unshare", "chroot", "mount", "setpriv", "tar", "git", "tmux"} {

@@ -18,6 +18,7 @@ const unmount = `
 
 // TestKernelBelowDebugfs has tracefs where Linux before 4.1 has it.
 func TestKernelBelowDebugfs(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	const script = unmount + "\nmount -t debugfs debugfs /sys/kernel/debug"
 	stdout, stderr, code := doctored(t, script, false, "doctor", "-o", "json")

@@ -17,6 +17,7 @@ import (
 // TestKernelDisguises: a program that renames its thread to, and passes strings that, look like
 // lines of a trace changes neither counts nor arguments, with both readers.
 func TestKernelDisguises(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "disguise")
 	const rounds = 7

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,8 +92,11 @@ func masked(text string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(text, "\n", " ; ")), " ")
 }
 
+// slow are pages whose first command takes seconds.
+var slow = []string{"budget.md", "sched.md", "top.md", "waits.md", "watch.md"}
+
 // TestKernelExamples runs every command of docs/examples and of the README, or, unless long tests
-// are asked for, the first of each page, and compares what it prints with what is shown.
+// are asked for, the first of each page, without recipes and what is slow, and compares what it prints with what is shown.
 func TestKernelExamples(t *testing.T) {
 	tracetest.Kernel(t)
 	dir := t.TempDir()
@@ -135,7 +139,7 @@ func TestKernelExamples(t *testing.T) {
 		}
 		for i, x := range examples {
 			t.Run(x.command, func(t *testing.T) {
-				if i > 0 {
+				if i > 0 || slices.Contains(slow, filepath.Base(page)) || filepath.Base(filepath.Dir(page)) == "recipes" {
 					fixture.NeedLong(t)
 				}
 				// What is fast in the page may be slow once.

@@ -17,6 +17,7 @@ const rcuExpedited = "/sys/kernel/rcu_expedited"
 // TestKernelExpedite: grace periods are expedited while many events go, which is told, unless
 // that is forbidden; the switch is put back, by a clean-up where the run was killed.
 func TestKernelExpedite(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	now := func() string {
 		b, err := os.ReadFile(rcuExpedited)

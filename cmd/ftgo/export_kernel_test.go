@@ -121,6 +121,7 @@ func replace(t *testing.T, path, by string) {
 // TestKernelExport: calls are counted exactly while the program ends and starts again, is replaced and written over,
 // and while lists are read anew. What is no more there keeps its counts.
 func TestKernelExport(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	dir := t.TempDir()
 	exact, path, list := fixture.Build(t, "exact"), filepath.Join(dir, "program"), filepath.Join(dir, "functions")
@@ -200,6 +201,7 @@ func TestKernelExportNamed(t *testing.T) {
 // TestKernelExportSched: with --sched the time of calls is divided, in processes that come later, too, for which nothing
 // is probed anew.
 func TestKernelExportSched(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	name := fmt.Sprintf("split%d", os.Getpid())
 	path := filepath.Join(t.TempDir(), name)
@@ -260,6 +262,7 @@ func TestKernelExportRefused(t *testing.T) {
 // TestKernelExportLog: what is told goes on to the file that standard error is, renamed or emptied, and SIGHUP is about functions. A
 // pipe that nobody reads any more ends nothing.
 func TestKernelExportLog(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	dir := t.TempDir()
 	path, list, name := filepath.Join(dir, "program"), filepath.Join(dir, "functions"), filepath.Join(dir, "log")

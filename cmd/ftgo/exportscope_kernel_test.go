@@ -17,6 +17,7 @@ import (
 
 // TestKernelExportOverlays: calls of two containers of one image, whose file the kernel takes for one, count once each.
 func TestKernelExportOverlays(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	layer, empty, name := t.TempDir(), t.TempDir(), fmt.Sprintf("layer%d", os.Getpid())
 	copyFile(t, fixture.Build(t, "family"), filepath.Join(layer, name))
@@ -41,6 +42,7 @@ func TestKernelExportOverlays(t *testing.T) {
 
 // TestKernelExportTwo: two programs of one name have lost nothing that only one of them has had, until that is gone.
 func TestKernelExportTwo(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	name := fmt.Sprintf("two%d", os.Getpid())
 	paths := [2]string{filepath.Join(t.TempDir(), name), filepath.Join(t.TempDir(), name)}
@@ -78,6 +80,7 @@ func (e *exporting) settled(t *testing.T, function string, want float64) {
 // TestKernelExportScope: --container and --cgroup count the calls of what runs there, whenever it has started, and of nobody else who runs the same
 // file.
 func TestKernelExportScope(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	for _, kind := range []string{"cgroup2", "cgroup"} {
 		for _, flag := range []string{"--cgroup", "--container"} {
@@ -155,6 +158,7 @@ func TestKernelExportScopeRefused(t *testing.T) {
 
 // TestKernelExportChanged: a file of overlayfs that gets another name is the one that is probed already, whatever time it has then.
 func TestKernelExportChanged(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	dir, name := t.TempDir(), fmt.Sprintf("changed%d", os.Getpid())
 	for _, sub := range []string{"layer", "upper", "work", "root", "other"} {
@@ -189,6 +193,7 @@ func TestKernelExportChanged(t *testing.T) {
 
 // TestKernelExportNamedLater: a container may have run before its name is known, as the kubelet puts that down once it runs.
 func TestKernelExportNamedLater(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	mark := fmt.Sprintf("%08x", os.Getpid())
 	c := calledSo{mark + strings.Repeat("6e", 28), mark + strings.Repeat("8d", 28), "web-" + mark, "shop-" + mark, ""}

@@ -116,6 +116,7 @@ func failures(dir string) []failing {
 // of the manual, standard error has one line, standard output nothing but what was asked
 // for, and nothing is left.
 func TestKernelFailingSteps(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	pages := manPages(t)
 	dir := t.TempDir()
@@ -176,6 +177,7 @@ func TestKernelFailingSteps(t *testing.T) {
 // TestKernelFewDescriptors: however few files may be open, a run works, or tells in a line
 // that they are too few, and removes what it has made. (Go's runtime takes some before.)
 func TestKernelFewDescriptors(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	greet := fixture.Build(t, "greet")
 	for _, command := range []string{"probe", "count", "trace", "watch"} {

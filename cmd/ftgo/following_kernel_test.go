@@ -116,6 +116,7 @@ func (p *child) result(t *testing.T) result {
 
 // TestKernelFirstThreadEnds: a process lives as long as any thread of it.
 func TestKernelFirstThreadEnds(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "family")
 	for _, command := range []string{"probe", "count"} {
@@ -126,6 +127,7 @@ func TestKernelFirstThreadEnds(t *testing.T) {
 
 // TestKernelForkAttached: with -p, those that the process has started before are followed, too.
 func TestKernelForkAttached(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "family")
 	for _, command := range []string{"probe", "count"} {
@@ -144,6 +146,7 @@ func TestKernelForkAttached(t *testing.T) {
 // TestKernelFollowingUnnamed: where lines do not name the process, threads and processes that have
 // ended when their lines are read are told apart all the same.
 func TestKernelFollowingUnnamed(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "family")
 	for _, command := range []string{"probe", "count"} {
@@ -203,6 +206,7 @@ func TestKernelComm(t *testing.T) {
 // TestKernelContainer: -p takes a process that has pid and mount namespaces, and a root, of
 // its own, by its number outside.
 func TestKernelContainer(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "family", "-tags", "osusergo,netgo")
 	for _, tool := range []string{"unshare", "chroot", "mount"} {
@@ -271,6 +275,7 @@ func TestKernelStopped(t *testing.T) {
 // TestKernelExec: calls that are open when the process executes a program stay open, and
 // nothing of the next program is taken for theirs, though it has the same addresses.
 func TestKernelExec(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	for _, flags := range [][]string{nil, {"-buildmode=pie"}} {
 		m := family(t, append([]string{fixture.Build(t, "family", flags...)}, strings.Fields("stdin work=3 held work=5 exec work=7 held work=9 thread held held work=11")...)...)
@@ -303,6 +308,7 @@ func TestKernelExec(t *testing.T) {
 
 // TestKernelManyProcesses: hundreds of short programs in one run.
 func TestKernelManyProcesses(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	for _, args := range [][]string{{"probe"}, {"probe", "--reader", "raw"}, {"count"}} {
 		for _, flags := range [][]string{nil, {"-buildmode=pie"}} {
@@ -337,6 +343,7 @@ func TestKernelReplaced(t *testing.T) {
 
 // TestKernelPerPID: each process has rows of its own, which stay when it has ended.
 func TestKernelPerPID(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "family")
 	for _, command := range []string{"probe", "count"} {

@@ -24,6 +24,7 @@ func genericLines(text string) string {
 // TestKernelGeneric: values of generic code have the types of the call at hand; without debug information the receivers
 // of methods have, and no more is made of the rest than is known.
 func TestKernelGeneric(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	tracetest.Needs(t, f.Features().Arrays, "arrays")
 	full := []string{

@@ -138,6 +138,7 @@ func inImage(t *testing.T, s *stage, tracing, volume string, flags []string, arg
 // TestKernelImage: from a container of the image a process of another container is probed, and every call
 // of it is seen: by the id of the container, with the host's processes; and by BINARY, with none but ftgo's own.
 func TestKernelImage(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	for _, tool := range []string{"unshare", "chroot", "mount", "setpriv", "tar", "git"} {
 		if _, err := exec.LookPath(tool); err != nil {

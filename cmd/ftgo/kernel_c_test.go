@@ -46,6 +46,7 @@ func waiting(t *testing.T, path string, args ...string) (p *child, goOn func() s
 // TestKernelMalloc probes a library in a process that has it mapped, by the name that
 // people know it by.
 func TestKernelMalloc(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	path := fixture.Compile(t, "gcc", "c/mallocs.c", "-O2")
 	for _, command := range []string{"count", "probe"} {
@@ -67,6 +68,7 @@ func TestKernelMalloc(t *testing.T) {
 // TestKernelGccgo counts the functions of a program made by GCC's Go compiler, whose
 // goroutines no register names and whose stacks are in pieces.
 func TestKernelGccgo(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	compiler := "gccgo"
 	if _, err := exec.LookPath("gccgo-12"); err == nil {
@@ -141,6 +143,7 @@ func TestKernelCgoCallback(t *testing.T) {
 // TestKernelSharedLibrary probes Go code in a library that a C program has loaded, by
 // threads that C has started.
 func TestKernelSharedLibrary(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	fixture.NeedCompiler(t, "gcc")
 	t.Setenv("CGO_ENABLED", "1")

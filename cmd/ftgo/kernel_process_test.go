@@ -216,6 +216,7 @@ func TestKernelAttach(t *testing.T) {
 
 // TestKernelAttachExact sees every call of a process from before its first.
 func TestKernelAttachExact(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	path := fixture.Build(t, "exact")
 	cmd := exec.Command(path, "-stdin")

@@ -43,6 +43,7 @@ func TestKernelCountIsExact(t *testing.T) {
 // TestKernelJumpEntries makes the entry go to the stack check's jump, as on kernels
 // that do not emulate push: failed checks must be told from calls.
 func TestKernelJumpEntries(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	noPush := func(e *env) {
 		e.Adjust = func(f tracefs.Features) tracefs.Features { f.PushEmulated = false; return f }
@@ -88,6 +89,7 @@ func TestKernelOneSiteAnEvent(t *testing.T) {
 // TestKernelEverythingArmed probes all that the target and Go's runtime have: the
 // target must not notice, and the books must still be right.
 func TestKernelEverythingArmed(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "exact")
 	plain, err := exec.Command(target).Output()
@@ -142,6 +144,7 @@ func TestKernelLatency(t *testing.T) {
 // TestKernelFlood loses events on purpose: a ring buffer of a page or two under two
 // busy loops. The calls must be right all the same, and the books balance.
 func TestKernelFlood(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "flood"), []string{"--buffer", "8K", "main.framed", "main.leaf"}, "-n", "20011")
 	if r.code != 0 {
@@ -169,6 +172,7 @@ func TestKernelFlood(t *testing.T) {
 }
 
 func TestKernelMaxLost(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")
 	var out strings.Builder
@@ -247,6 +251,7 @@ func TestKernelOutputFormats(t *testing.T) {
 }
 
 func TestKernelInterval(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")
 	r := ftgo(t, "count", "-i", "0.1", "-o", "json", target, "main.framed", "--", target, "-for", "5s", "-g", "1")
