@@ -7,10 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/ftgo/ftgo/internal/owner"
+	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -53,6 +56,7 @@ func AnyKernel(t testing.TB) *tracefs.FS {
 		cant("kernel test: %v", err)
 	}
 	mounts := tracingMounts(t)
+	Limit(t, limit())
 	t.Cleanup(func() {
 		// What pipes of tests beside this one have kept.
 		if err := f.RemoveHeld(); err != nil {
@@ -64,6 +68,52 @@ func AnyKernel(t testing.TB) *tracefs.FS {
 		}
 	})
 	return f
+}
+
+// limit is how long a test may take, with all its subtests.
+func limit() time.Duration {
+	switch {
+	case fixture.All():
+		return 24 * time.Hour
+	case fixture.Long():
+		return 20 * time.Minute
+	}
+	return 3 * time.Minute
+}
+
+// Limit fails a test that takes longer, and kills what it has started and starts: nothing waits for a
+// program for ever.
+func Limit(t testing.TB, limit time.Duration) {
+	ended := make(chan struct{})
+	t.Cleanup(func() { close(ended) })
+	go func() {
+		select {
+		case <-ended:
+			return
+		case <-time.After(limit):
+			t.Errorf("it takes longer than %v: what it has started is killed", limit)
+		}
+		for {
+			killChildren(os.Getpid())
+			select {
+			case <-ended:
+				return
+			case <-time.After(time.Second):
+			}
+		}
+	}()
+}
+
+// killChildren kills what a process has started, and what that has: whoever keeps a pipe open is
+// waited for, too.
+func killChildren(of int) {
+	pids, _ := procfs.All() // what was read will do
+	for _, pid := range pids {
+		if stat, err := procfs.ReadStat(pid); err == nil && stat.Parent == of {
+			killChildren(pid)
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
 }
 
 // tracingMounts are the places where tracefs is mounted, except where the kernel does that by
