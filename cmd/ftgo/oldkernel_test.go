@@ -43,6 +43,7 @@ func ftgoOn(t *testing.T, kernel func(*env), args ...string) result {
 // TestKernelFallbacks does without each thing that some kernel does not have, and without
 // all of them, with either reader.
 func TestKernelFallbacks(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	without := func(clear func(*tracefs.Features)) func(*env) {
 		return func(e *env) {
@@ -97,6 +98,7 @@ func TestKernelFallbacks(t *testing.T) {
 
 // TestKernelCountRecorded counts what is recorded, where the kernel's own count may be low.
 func TestKernelCountRecorded(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	for _, c := range []struct {
 		target, pattern string

@@ -95,6 +95,7 @@ func TestKernelSpansErrors(t *testing.T) {
 // TestKernelOTLPRefused: what nothing can be sent with is told in one line, and nothing is armed. A collector that is not
 // there is told of once for each kind of data, and is no reason to end.
 func TestKernelOTLPRefused(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "spawn")
 	for _, c := range []struct {

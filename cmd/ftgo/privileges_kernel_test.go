@@ -63,6 +63,7 @@ func seen(t *testing.T, p *child, m *member) {
 
 // TestKernelFullRoot: root's ftgo has what a run needs, and has dropped the rest when probes are in place.
 func TestKernelFullRoot(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	m := family(t, fixture.Build(t, "family"), "stdin", "work=3", "thread", "work=11")
 	cmd := exec.Command(static(t), "probe", "-o", "json", "-p", m.pid(), "main.work")
@@ -123,6 +124,7 @@ func TestKernelOneCapability(t *testing.T) {
 // TestKernelUnit: with the user, the capabilities and the file system for reading only that the unit of systemd gives,
 // processes of others are probed, and nothing can be written but tracefs.
 func TestKernelUnit(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	unit, err := os.ReadFile(filepath.Join(fixture.Root(), "scripts/packaging/ftgo-export@.service"))
 	if err != nil {
@@ -203,6 +205,7 @@ func sh(t *testing.T, script string) {
 // TestKernelUser: an ordinary user, without any capability, to whom tracefs was opened by the commands of
 // docs/privileges.md, does all of it with programs of his own, and what a killed run of his has left goes.
 func TestKernelUser(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	asNobody(t, nil) // or skip
 	openTo(t, f.Dir(), fmt.Sprintf("user=%d group=%[1]d tracing=%s\n%s", nobody, f.Dir(), strings.Join(privilegesPage(t)[1:4], "\n")))

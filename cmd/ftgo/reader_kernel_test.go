@@ -48,6 +48,7 @@ func withReader(args []string) []string {
 
 // TestKernelRaw runs the tests of exactness a second time, with the other reader.
 func TestKernelRaw(t *testing.T) {
+	fixture.NeedLong(t)
 	for _, c := range []struct {
 		name string
 		test func(*testing.T)
@@ -88,6 +89,7 @@ func TestKernelRaw(t *testing.T) {
 
 // TestKernelRawFlood loses nothing of a flood.
 func TestKernelRawFlood(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	o, b, r := observeTarget(t, nil, "probe", fixture.Build(t, "flood"), []string{"--reader", "raw", "main.framed", "main.leaf"}, "-n", "20011")
 	if r.code != 0 {

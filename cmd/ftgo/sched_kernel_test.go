@@ -147,6 +147,7 @@ func schedReasons(version string) map[string]string {
 // TestKernelSched: what goroutines were doing is what they have found out themselves, in all
 // versions of the scheduler that differ and with either reader.
 func TestKernelSched(t *testing.T) {
+	fixture.NeedLong(t)
 	eventsOf(t, tracetest.Kernel(t), "--sched")
 	const n = 11
 	for i, version := range []string{"1.13.15", "1.17.13", "1.20.14", "1.23.12", "1.25.0", fixture.Current} {

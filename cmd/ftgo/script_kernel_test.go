@@ -82,6 +82,7 @@ func tracefsDir(t *testing.T) string {
 // TestKernelScriptIsExact: what a script has recorded is what the target has done, as it is
 // for probe.
 func TestKernelScriptIsExact(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "exact")
 	script := scriptFor(t, "--wrappers", target, "main.*")
@@ -170,6 +171,7 @@ func scripted(t *testing.T, sh []string, script string, out io.Writer) *exec.Cmd
 // TestKernelScriptEnds: whatever ends a script, nothing of it is left, and what it has
 // recorded can be shown.
 func TestKernelScriptEnds(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	target := server(t, fixture.Build(t, "server"))
 	script := scriptFor(t, target.Path, "main.*")

@@ -77,6 +77,7 @@ func shownFiles(t *testing.T) map[string]string {
 // TestShownCommands: what is shown is understood, and selects something. It leaves the
 // kernel alone: it works for everybody.
 func TestShownCommands(t *testing.T) {
+	fixture.NeedLong(t)
 	dir := t.TempDir()
 	for name, from := range map[string]string{"server": "shown", "tool": "shown", "lookup": "lookup"} {
 		if err := os.Symlink(fixture.Build(t, from), filepath.Join(dir, name)); err != nil {

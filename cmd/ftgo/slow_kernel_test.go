@@ -73,6 +73,7 @@ func checkSlow(t *testing.T, trees []slowTree, every, requests int) {
 // TestKernelSlow: of 10,000 requests 37 rest for long, and exactly these have trees, which are
 // whole and in the order in which they end.
 func TestKernelSlow(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	const requests, every = 10_000, 271
 	target := fixture.Build(t, "spawn")
@@ -89,6 +90,7 @@ func TestKernelSlow(t *testing.T) {
 
 // TestKernelKeep keeps the slowest requests, the slowest first, in each format.
 func TestKernelKeep(t *testing.T) {
+	fixture.NeedLong(t)
 	withSyscalls(t)
 	const requests, every = 500, 100
 	target := fixture.Build(t, "spawn")
@@ -137,6 +139,7 @@ func TestKernelKeep(t *testing.T) {
 
 // TestKernelSlowOutlived: the tree of a slow request has what outlives it, and says so.
 func TestKernelSlowOutlived(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "spawn")
 	args := func(format string) []string {
