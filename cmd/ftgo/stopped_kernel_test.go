@@ -22,6 +22,7 @@ import (
 // TestKernelTracerStopped: while ftgo is stopped its buffer overflows; what is lost is told, to the
 // last hit.
 func TestKernelTracerStopped(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	target, data := fixture.Build(t, "flood"), filepath.Join(t.TempDir(), "data")
 	p := tracer(t, "probe", "--buffer", "64K", "-o", "json", "-w", data, target, "main.leaf", "main.framed", "--", target, "-n", "50021", "-g", "1")
@@ -54,6 +55,7 @@ func TestKernelTracerStopped(t *testing.T) {
 // TestKernelFloodKilled: a program that is killed in the middle of a flood leaves balanced books,
 // and ftgo ends as it did.
 func TestKernelFloodKilled(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	target, data := fixture.Build(t, "flood"), filepath.Join(t.TempDir(), "data")
 	for _, command := range []string{"probe", "count", "trace"} {
@@ -135,6 +137,7 @@ func number(v any) uint64 {
 // TestKernelIntervalsOverAStop: what was called while ftgo was stopped is all of the interval that
 // the stop is in, and its rate is over the time that passed.
 func TestKernelIntervalsOverAStop(t *testing.T) {
+	fixture.NeedLong(t)
 	const n = 20011
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")

@@ -21,6 +21,7 @@ func withoutTimes(text string) string { return tookRE.ReplaceAllString(text, "")
 
 // TestKernelSymbols: a stripped program with the symbols of its twin is shown as the twin, live and recorded.
 func TestKernelSymbols(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	for _, mode := range []string{"exe", "pie"} {
 		for _, version := range []string{"1.18.10", "1.20.14", fixture.Current} {
@@ -116,6 +117,7 @@ func TestKernelSymbolsRunning(t *testing.T) {
 // TestKernelDebugServers: a debuginfod server that never answers, that lies, or that sends too much costs a line, and
 // calls are counted all the same.
 func TestKernelDebugServers(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "lookup", "-ldflags=-s -w -B 0x00c0ffee")
 	gone := make(chan struct{})

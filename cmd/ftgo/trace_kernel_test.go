@@ -131,6 +131,7 @@ func TestKernelTraceWithout(t *testing.T) {
 
 // TestKernelTraceWhere counts on the kernel and user space agreeing on what to show.
 func TestKernelTraceWhere(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "lookup")
 	const n = 1009
@@ -286,6 +287,7 @@ func TestKernelWatch(t *testing.T) {
 
 // TestKernelWatchInterval reads once per interval, with the change per second.
 func TestKernelWatchInterval(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "greet")
 	began := time.Now()

@@ -289,6 +289,7 @@ func byBpftrace(t *testing.T, _ *tracefs.FS, path string) func() map[string]uint
 // TestKernelNeighbours: others trace the same instructions, for longer than ftgo does, and
 // for shorter. All count exactly, nobody's probes go with another's, nothing is left.
 func TestKernelNeighbours(t *testing.T) {
+	fixture.NeedLong(t)
 	const n = 2003
 	f := tracetest.Kernel(t)
 	before := definitions(t, f)

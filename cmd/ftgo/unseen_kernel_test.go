@@ -11,6 +11,7 @@ import (
 
 // TestKernelUnseen: where there are no calls, or none is shown, ftgo says why.
 func TestKernelUnseen(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target, server := fixture.Build(t, "lookup"), server(t, fixture.Build(t, "server"))
 	pid := fmt.Sprint(server.Process.Pid)

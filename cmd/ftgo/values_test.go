@@ -70,6 +70,7 @@ func ends(pattern, text string) bool {
 // TestKernelValues traces a program that logs what its functions take and give, built by
 // Go with either way of passing arguments, with and without optimisation.
 func TestKernelValues(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	needed := make([]bool, len(valueGaps))
 	complete := true
@@ -128,6 +129,7 @@ func TestValuesLog(t *testing.T) {
 
 // TestKernelLongStrings fetches more of strings and slices than by default.
 func TestKernelLongStrings(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "values", "-gcflags", "")
 	got, want := traceValues(t, target, "--strlen", "200", "--items", "3")

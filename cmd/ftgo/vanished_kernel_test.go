@@ -15,6 +15,7 @@ import (
 // TestKernelVanished: a process that loses its breakpoints is told of, and one that does the
 // like and keeps them is not.
 func TestKernelVanished(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "sheds")
 	commands := [][]string{{"probe"}, {"count"}}

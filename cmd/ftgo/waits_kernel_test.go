@@ -14,6 +14,7 @@ import (
 // TestKernelWaits: waits are as many as there were, and took as long as the program knows, in
 // calls of functions, with their stacks, and all together.
 func TestKernelWaits(t *testing.T) {
+	fixture.NeedLong(t)
 	eventsOf(t, tracetest.Kernel(t), "--waits")
 	const n = 11
 	for i, version := range []string{"1.13.15", "1.20.14", fixture.Current, "1.17.13", "1.23.12"} {

@@ -49,6 +49,7 @@ func sameRounds(t *testing.T, r result, counters bool) {
 // TestKernelWindow: all functions' calls are of one stretch of time, though probes come out
 // one event after the other, and the program gains speed as they go.
 func TestKernelWindow(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "rounds")
 	m := family(t, target)
@@ -91,6 +92,7 @@ func TestKernelWindowScript(t *testing.T) {
 
 // TestKernelAtMost: -n shows so many calls and no more, however fast they come.
 func TestKernelAtMost(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "rounds")
 	m := family(t, target)
@@ -112,6 +114,7 @@ func TestKernelAtMost(t *testing.T) {
 // TestKernelIntervalsAddUp: the rows of all intervals, the last and shorter one included, add
 // up to the total.
 func TestKernelIntervalsAddUp(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "rounds")
 	m := family(t, target)

@@ -84,6 +84,7 @@ func TestKernelWith(t *testing.T) {
 
 // TestKernelWithPID: events of the process asked for, and of no other that runs the same.
 func TestKernelWithPID(t *testing.T) {
+	fixture.NeedLong(t)
 	withSyscalls(t)
 	target := fixture.Build(t, "server")
 	var pids []int
@@ -113,6 +114,7 @@ func TestKernelWithPID(t *testing.T) {
 // TestKernelWithCoroutine: coroutines change places without the scheduler. What a thread runs
 // then is not known until its next hit, and nothing is attributed to the wrong side.
 func TestKernelWithCoroutine(t *testing.T) {
+	fixture.NeedLong(t)
 	withSyscalls(t)
 	target := fixture.Build(t, "pull")
 	r := ftgo(t, "trace", "-o", "json", "--with", "syscalls:sys_enter_getp[pg]*", target, "main.pull", "main.generate", "main.seen", "--", target)
