@@ -39,6 +39,7 @@ func TestKernelFailIf(t *testing.T) {
 
 // TestKernelQuiet: nothing is said but what the program says, and no header is there.
 func TestKernelQuiet(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")
 	for _, args := range [][]string{{"probe"}, {"count"}, {"trace", "-n", "3"}, {"probe", "-o", "tsv"}} {

@@ -38,6 +38,7 @@ func topBuffers(t *testing.T, f *tracefs.FS) string {
 // TestKernelNoMemory: ring buffers that are larger than all memory are refused in one
 // line, by the kernel before it takes any, and nothing is left of the run.
 func TestKernelNoMemory(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	greet := fixture.Build(t, "greet")
 	before := topBuffers(t, f)

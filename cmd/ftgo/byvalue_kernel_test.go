@@ -124,6 +124,7 @@ func TestKernelByValue(t *testing.T) {
 // TestKernelByManyValues: where values are more than rows, nothing is lost, rows say how much they may
 // miss, and intervals add up to the whole.
 func TestKernelByManyValues(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "lookup")
 	r := ftgo(t, "probe", "-o", "json", "-i", "0.02", "--errors", "--sum", "n", "--by", "key", "--sort", "calls", target, "main.lookup", "--", target, "-n", "3007")

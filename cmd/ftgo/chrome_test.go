@@ -194,6 +194,7 @@ func TestKernelChrome(t *testing.T) {
 
 // TestKernelChromeFollow: an arrow leads to the first call of each goroutine that a call has started.
 func TestKernelChromeFollow(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	const requests = 101
 	target := fixture.Build(t, "spawn")
@@ -213,6 +214,7 @@ func TestKernelChromeFollow(t *testing.T) {
 
 // TestKernelChromeWith has kernel events among the calls.
 func TestKernelChromeWith(t *testing.T) {
+	fixture.NeedLong(t)
 	withSyscalls(t)
 	const n = 101
 	target := fixture.Build(t, "asks")

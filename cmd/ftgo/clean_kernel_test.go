@@ -170,6 +170,7 @@ func TestKernelKilledAnytime(t *testing.T) {
 
 // TestKernelCleansAtOnce: several that clean the same leftovers do not mind each other.
 func TestKernelCleansAtOnce(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")
 	var killed []*child

@@ -95,6 +95,7 @@ func TestKernelDoctor(t *testing.T) {
 
 // TestKernelCostIsTold: what a hit costs is below every table.
 func TestKernelCostIsTold(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")
 	for _, command := range []string{"probe", "count"} {
@@ -109,6 +110,7 @@ func TestKernelCostIsTold(t *testing.T) {
 
 // TestKernelDoctorUnwell takes things away, in a mount namespace of its own.
 func TestKernelDoctorUnwell(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")
 	for _, dir := range []string{filepath.Dir(target), filepath.Dir(built(t))} {
@@ -150,6 +152,7 @@ func TestKernelDoctorUnwell(t *testing.T) {
 
 // TestKernelPIDNamespace: the kernel has other numbers for the processes of a container.
 func TestKernelPIDNamespace(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	run := func(args ...string) (string, int) {
 		cmd := exec.Command("unshare", append([]string{"--pid", "--fork", "--mount-proc", built(t)}, args...)...)

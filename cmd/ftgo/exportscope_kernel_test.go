@@ -117,6 +117,7 @@ func TestKernelExportScope(t *testing.T) {
 
 // TestKernelExportInside: BINARY is a path in the container, whichever its root is; another container has another file there.
 func TestKernelExportInside(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	id := fmt.Sprintf("%08x", os.Getpid()) + strings.Repeat("f2", 28)
 	group := cgroup(t, "cgroup2", "ftgo-test/docker-"+id+".scope")

@@ -14,6 +14,7 @@ import (
 // TestKernelHeadless: a process whose first thread has ended has a file, libraries and memory
 // all the same.
 func TestKernelHeadless(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := server(t, fixture.Build(t, "headless"))
 	pid := fmt.Sprint(target.Process.Pid)

@@ -109,6 +109,7 @@ func TestKernelInstructions(t *testing.T) {
 // TestKernelShortLivedPIE: the process is gone before anything of its trace is read, and
 // with it the addresses it was mapped to.
 func TestKernelShortLivedPIE(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "flood", "-buildmode=pie")
 	var out, errs written
@@ -123,6 +124,7 @@ func TestKernelShortLivedPIE(t *testing.T) {
 // TestKernelCgoCallback: calls that go from Go to C and back into Go run on one
 // goroutine and on one of its stacks, with a thread's stack between.
 func TestKernelCgoCallback(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	fixture.NeedCompiler(t, "gcc")
 	t.Setenv("CGO_ENABLED", "1")

@@ -269,6 +269,7 @@ func TestKernelAttachExact(t *testing.T) {
 }
 
 func TestKernelTargetKilled(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	target := server(t, fixture.Build(t, "server"))
 	p := tracer(t, "probe", "-o", "json", "-p", fmt.Sprint(target.Process.Pid), "main.tick")
@@ -287,6 +288,7 @@ func TestKernelTargetKilled(t *testing.T) {
 // TestKernelBinaryReplaced: the running process goes on with the old file, and so do
 // the probes.
 func TestKernelBinaryReplaced(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	path := filepath.Join(t.TempDir(), "server")
 	copyFile(t, fixture.Build(t, "server"), path)

@@ -66,6 +66,7 @@ func TestKernelJumpEntries(t *testing.T) {
 
 // TestKernelOneSiteAnEvent does without appended sites, as before 5.4.
 func TestKernelOneSiteAnEvent(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	single := func(e *env) {
 		e.Adjust = func(f tracefs.Features) tracefs.Features { f.Append, f.PushEmulated = false, false; return f }

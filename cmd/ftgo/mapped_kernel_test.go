@@ -13,6 +13,7 @@ import (
 // TestKernelMappedFile: of what a process has mapped that very file is probed, and not the one
 // that the path which the kernel shows happens to name: it spells a newline "\012".
 func TestKernelMappedFile(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	program, err := os.ReadFile(fixture.Build(t, "family"))
 	if err != nil {

@@ -121,6 +121,7 @@ func TestKernelCountRecorded(t *testing.T) {
 
 // TestKernelWithoutArrays fetches word by word what else comes in arrays.
 func TestKernelWithoutArrays(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "lookup")
 	args := []string{"trace", "-o", "json", target, "main.lookup", "main.twice", "--", target, "-n", "101"}

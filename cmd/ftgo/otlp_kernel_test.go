@@ -78,6 +78,7 @@ func TestKernelSpans(t *testing.T) {
 
 // TestKernelSpansErrors: calls that return an error have failed, and no others.
 func TestKernelSpansErrors(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	c := exportSpans(t, fixture.Build(t, "lookup"), []string{"main.lookup", "main.twice"})
 	failed := 0

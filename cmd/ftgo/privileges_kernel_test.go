@@ -86,6 +86,7 @@ func TestKernelFullRoot(t *testing.T) {
 
 // TestKernelProgramPrivileges: what ftgo starts has what ftgo was started with.
 func TestKernelProgramPrivileges(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	out, err := exec.Command("grep", "CapEff", "/proc/self/status").Output()
 	if err != nil {
@@ -271,6 +272,7 @@ func privilegesPage(t *testing.T) []string {
 
 // TestKernelCapabilitiesShown runs the command of docs/privileges.md that gives a user capabilities.
 func TestKernelCapabilitiesShown(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	tracetest.Needs(t, f.Features().Append, "many places of an event (Linux 5.4)")
 	asNobody(t, nil) // or skip

@@ -103,6 +103,7 @@ func TestKernelRawFlood(t *testing.T) {
 
 // TestKernelRawPID tells processes apart by what /proc says of threads.
 func TestKernelRawPID(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "server")
 	var pids []string
@@ -168,6 +169,7 @@ func TestKernelReadersAgree(t *testing.T) {
 // TestKernelRawEqualsText reads what one session has recorded twice: as the text of the
 // trace file, which consumes nothing, and then raw. Calls are the same, as finely as text tells their times.
 func TestKernelRawEqualsText(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	for _, name := range []string{"lookup", "flood"} {
 		t.Run(name, func(t *testing.T) {

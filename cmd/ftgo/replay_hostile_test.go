@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // enter and leave are the two lines of madeUp that are events.
@@ -189,6 +190,7 @@ func checkForged(t *testing.T, r result, as, format, refused string, cutOff bool
 
 // TestReportLongLines: what no line of a recording can be as long as is refused, and not read.
 func TestReportLongLines(t *testing.T) {
+	fixture.NeedLong(t)
 	header, _, _ := strings.Cut(madeUp, "# about")
 	most, _, _ := strings.Cut(madeUp, " f-7")
 	_, end, _ := strings.Cut(madeUp, "# ended")

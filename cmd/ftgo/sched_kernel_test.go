@@ -256,6 +256,7 @@ func TestKernelSchedProbe(t *testing.T) {
 // TestKernelSchedPID: a process that has run for a while; what it has found out is in the
 // results of its calls.
 func TestKernelSchedPID(t *testing.T) {
+	fixture.NeedLong(t)
 	eventsOf(t, tracetest.Kernel(t), "--sched")
 	cmd := exec.Command(fixture.Build(t, "sched"), "-n", "100000", os.DevNull)
 	if err := cmd.Start(); err != nil {
@@ -286,6 +287,7 @@ func TestKernelSchedPID(t *testing.T) {
 // TestKernelSchedThreads: goroutines that change places on several threads all the time; and
 // functions that run on the threads' own stacks.
 func TestKernelSchedThreads(t *testing.T) {
+	fixture.NeedLong(t)
 	eventsOf(t, tracetest.Kernel(t), "--sched")
 	const n = 101
 	target := fixture.Build(t, "asks")

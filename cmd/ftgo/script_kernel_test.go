@@ -291,6 +291,7 @@ func TestKernelScriptRefuses(t *testing.T) {
 // TestKernelScriptFullDisk: a recording that can't be written is no success, be it that there is
 // no room for any of it, or not for all.
 func TestKernelScriptFullDisk(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "lookup")
 	script := scriptFor(t, target, "main.lookup")

@@ -47,6 +47,7 @@ func TestKernelStrippedRecorded(t *testing.T) {
 // TestKernelStrippedConditions: words and types of stripped programs serve conditions and rows as far as they are known;
 // what they can't serve costs one clear line.
 func TestKernelStrippedConditions(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	tracetest.Needs(t, f.Features().Arrays, "arrays")
 	target := fixture.Build(t, "generic", "-ldflags=-s -w")

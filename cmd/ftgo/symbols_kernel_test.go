@@ -47,6 +47,7 @@ func TestKernelSymbols(t *testing.T) {
 
 // TestKernelSymbolsRecorded: a recording says which file its values are read by.
 func TestKernelSymbolsRecorded(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	dir := t.TempDir()
 	full, stripped := filepath.Join(dir, "full"), fixture.Build(t, "lookup", "-ldflags=-s -w")
@@ -104,6 +105,7 @@ func TestSymbolsOfAnother(t *testing.T) {
 
 // TestKernelSymbolsRunning: of a process that runs already.
 func TestKernelSymbolsRunning(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	full, stripped := fixture.Build(t, "server"), fixture.Build(t, "server", "-ldflags=-s -w")
 	target := server(t, stripped)

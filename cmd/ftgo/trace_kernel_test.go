@@ -112,6 +112,7 @@ func TestKernelFormatLengths(t *testing.T) {
 
 // TestKernelTraceWithout shows what can be shown of a program without debug information.
 func TestKernelTraceWithout(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	target := fixture.Build(t, "greet", "-ldflags", "-s -w")
 	for _, c := range []struct{ name, function, want string }{
@@ -200,6 +201,7 @@ func TestKernelTraceErrorsBeside(t *testing.T) {
 // TestKernelTraceCrowd: what does not fit in an event is left out, and said; the rest of
 // the functions is not the worse for it.
 func TestKernelTraceCrowd(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "crowd")
 	strlens := []string{"64", "512"}

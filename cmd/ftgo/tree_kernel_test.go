@@ -113,6 +113,7 @@ main.guard() = true
 
 // TestKernelTreeWith has kernel events at their place in the tree.
 func TestKernelTreeWith(t *testing.T) {
+	fixture.NeedLong(t)
 	withSyscalls(t)
 	target := fixture.Build(t, "asks")
 	r := ftgo(t, "trace", "--tree", "--with", "syscalls:sys_enter_getppid", target, "main.once", "main.around", "--", target, "-n", "1")

@@ -134,6 +134,7 @@ func TestKernelWithCoroutine(t *testing.T) {
 // TestKernelWithLoss: kernel events that find no room are told apart from hits, whose books
 // balance for themselves.
 func TestKernelWithLoss(t *testing.T) {
+	fixture.NeedLong(t)
 	withSyscalls(t)
 	target := fixture.Build(t, "asks")
 	r := ftgo(t, "probe", "-o", "json", "--buffer", "8K", "--with", "raw_syscalls:*", target, "main.once", "--", target, "-n", "2003")

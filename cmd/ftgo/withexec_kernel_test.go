@@ -11,6 +11,7 @@ import (
 // TestKernelWithExec: kernel events of a process go on when it has executed a program,
 // be it on another thread than its first, which then takes over the first one's number.
 func TestKernelWithExec(t *testing.T) {
+	fixture.NeedLong(t)
 	withSyscalls(t)
 	if machine.This().Older(5, 8) {
 		t.Skip("the kernel strikes the process's number off its list: see tracefs/kernel.go")

@@ -73,6 +73,7 @@ func writeOver(target string) func(string, os.FileInfo) error {
 // TestKernelWrittenWhilePlanned: a file that changes while its functions are decoded is not
 // probed; if another takes its name, the one that was read is.
 func TestKernelWrittenWhilePlanned(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	flood := fixture.Build(t, "flood")
 	builtTargets["exact"] = fixture.Build(t, "exact")
@@ -143,6 +144,7 @@ func TestKernelWrittenWhilePlanned(t *testing.T) {
 // TestKernelWrittenWhileProbed: whoever wants to write to a file that is probed waits until
 // the probes are gone, and what is written then runs unharmed.
 func TestKernelWrittenWhileProbed(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	flood, exact := fixture.Build(t, "flood"), fixture.Build(t, "exact")
 	want, err := exec.Command(exact).Output()
@@ -183,6 +185,7 @@ func TestKernelWrittenWhileProbed(t *testing.T) {
 
 // TestKernelBeingWritten: a file that somebody is writing is not probed.
 func TestKernelBeingWritten(t *testing.T) {
+	fixture.NeedLong(t)
 	tracetest.Kernel(t)
 	path := filepath.Join(t.TempDir(), "flood")
 	copyFile(t, fixture.Build(t, "flood"), path)
