@@ -60,6 +60,7 @@ var changing = []*regexp.Regexp{
 	regexp.MustCompile(`T +[0-9.<]+%`),
 	regexp.MustCompile(`\d\d:\d\d:\d\d\.\d{6}`),
 	regexp.MustCompile(`thread \d+`),
+	regexp.MustCompile(`fd=\d+`), // Go's runtime keeps files of a control group, whose number differs
 	regexp.MustCompile(`(127\.0\.0\.1(:| +)|::1 +)\d+`),
 	regexp.MustCompile(`\(0x[0-9a-f]+\)`),
 	regexp.MustCompile(`[0-9a-f]{20,}`),

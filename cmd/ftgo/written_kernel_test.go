@@ -155,7 +155,7 @@ func TestKernelWrittenWhileProbed(t *testing.T) {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "flood")
 			copyFile(t, flood, path)
-			p := tracer(t, append(args, "-o", "json", path, "main.leaf", "main.framed")...)
+			p := tracer(t, append(args, "-o", "json", "--budget", "0", path, "main.leaf", "main.framed")...)
 			if out, err := exec.Command(path, "-n", "1009", "-g", "1").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
