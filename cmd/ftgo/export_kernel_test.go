@@ -29,7 +29,7 @@ type exporting struct {
 // export starts it, and waits until it serves.
 func export(t *testing.T, args ...string) *exporting {
 	t.Helper()
-	return serving(t, launch(t, append([]string{"export", "--listen", "127.0.0.1:0"}, args...)...))
+	return serving(t, launch(t, append([]string{"export", "--listen", "127.0.0.1:0", "--budget", "0"}, args...)...))
 }
 
 // serving waits until one serves.
