@@ -198,7 +198,7 @@ func TestKernelPIDs(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if r := <-done; rows(r) != "main.sleep5 23" {
+	if r := fixture.Receive(t, done); rows(r) != "main.sleep5 23" {
 		t.Errorf("counted %s, want main.sleep5 23", rows(r))
 	}
 }

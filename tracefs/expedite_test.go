@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/tracefs/internal/tree"
 )
 
@@ -73,7 +74,7 @@ func TestExpedite(t *testing.T) {
 			}
 			before, _ := f.tree.ReadTrimmed("rcu_expedited")
 			s.Stop()
-			<-s.stopped
+			fixture.Receive(t, s.stopped)
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // rawFake is a fake tracefs whose instances have the pages of two CPUs and formats of
@@ -116,7 +118,7 @@ func TestReadPages(t *testing.T) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 	s.Stop()
-	<-s.stopped
+	fixture.Receive(t, s.stopped)
 	if n, err := s.ReadPages(t.Context(), take); n != 0 || err != io.EOF {
 		t.Errorf("at the end: %d, %v", n, err)
 	}

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"runtime"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // dialed is a connection to a server.
@@ -56,7 +58,7 @@ func TestIdleConnections(t *testing.T) {
 	}))
 	slow := dial(t, s)
 	slow.ask()
-	<-asked
+	fixture.Receive(t, asked)
 	scraper := dial(t, s)
 	scraper.ask()
 	if !scraper.answered() {

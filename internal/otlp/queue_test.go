@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestSenderQueue: there is room for so many bytes. What comes then has the oldest dropped, but for the one that
@@ -26,7 +28,7 @@ func TestSenderQueue(t *testing.T) {
 	var w waits
 	s := newSender(endpoint(t, server.URL), spanKind, "", 40, w.clock())
 	s.put([]byte("message 00"), 1, nil)
-	<-asked
+	fixture.Receive(t, asked)
 	for i := 1; i < 10; i++ {
 		s.put(fmt.Appendf(nil, "message %02d", i), 1, nil)
 	}

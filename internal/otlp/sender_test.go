@@ -22,6 +22,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/ftgo/ftgo/internal/metrics"
+	"github.com/ftgo/ftgo/testdata/fixture"
 
 	tracepb "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
 )
@@ -257,7 +258,7 @@ func TestSenderEnds(t *testing.T) {
 	clock.After = func(time.Duration) <-chan time.Time { close(first); return nil } // never
 	s := newSender(endpoint(t, server.URL), spanKind, "", 1000, clock)
 	s.put([]byte("spans"), 7, nil)
-	<-first
+	fixture.Receive(t, first)
 	s.Close(t.Context())
 	if len(got) != 2 || summary(s.Counts()) != "sent 7" {
 		t.Errorf("%d requests, %s", len(got), summary(s.Counts()))
@@ -268,7 +269,7 @@ func TestSenderEnds(t *testing.T) {
 	defer asked.Close()
 	s = newSender(endpoint(t, asked.URL), spanKind, "", 1000, clock)
 	s.put([]byte("spans"), 7, nil)
-	<-first
+	fixture.Receive(t, first)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	s.Close(over)
@@ -285,7 +286,7 @@ func TestSenderEnds(t *testing.T) {
 	defer hanging.Close()
 	s = newSender(endpoint(t, hanging.URL), spanKind, "", 1000, clock)
 	s.put([]byte("spans"), 7, nil)
-	<-hung
+	fixture.Receive(t, hung)
 	s.Close(over)
 	if summary(s.Counts()) != "sent 0 shutdown 7" {
 		t.Error(summary(s.Counts()))

@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestSenderTellsLittle: a collector that answers now and then is not told of.
@@ -37,7 +39,7 @@ func TestSenderSlow(t *testing.T) {
 		for range 9 {
 			s.put([]byte("message 00"), 1, nil)
 		}
-		<-asked
+		fixture.Receive(t, asked)
 		answer <- true
 	}
 	s.Close(t.Context())

@@ -65,7 +65,7 @@ func TestHold(t *testing.T) {
 		t.Error(err)
 	}
 	b.Release()
-	if err := <-done; err != nil {
+	if err := fixture.Receive(t, done); err != nil {
 		t.Error(err)
 	}
 	if busy, err := b.Hold(); err == nil || busy {
