@@ -31,7 +31,7 @@ func TestSched(t *testing.T) {
 	for version, coroutines := range map[string]int{"1.17.13": 0, "1.20.14": 0, "1.21.13": 0, "1.23.12": 1, fixture.Current: 1} {
 		t.Run(version, func(t *testing.T) {
 			variants := [][]string{nil}
-			if version == fixture.Current {
+			if version == fixture.Current && fixture.Long() {
 				variants = append(variants, []string{"-gcflags=all=-N -l"})
 			}
 			for _, flags := range variants {

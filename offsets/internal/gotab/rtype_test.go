@@ -37,6 +37,9 @@ func typesBuilds() []struct{ version, name, flags string } {
 
 func buildTypes(t testing.TB, version, flags string) string {
 	t.Helper()
+	if strings.Contains(flags, "-buildmode=") {
+		fixture.NeedLong(t) // the standard library is compiled for it
+	}
 	args := strings.Fields(flags)
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "\x00", " ")
