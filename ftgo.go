@@ -59,7 +59,7 @@ type Tracer struct {
 	Recording string
 
 	// Funcs are names and globs, as on ftgo's command line: "net/http.*", "main.(*Store).Get". Globs leave
-	// out wrappers that the compiler made.
+	// out wrappers, which the compiler made to call functions.
 	// "main.get(key, req.URL.Path)" chooses values, as does a whole signature.
 	Funcs []string
 	// Exclude are names and globs of functions to leave out.

@@ -28,7 +28,7 @@ var manualTexts = map[string]string{
 	"fork":       "With -p or -- PROGRAM, also trace the processes that these start, and those that their children start.",
 	"comm":       "Trace only processes of this NAME, as ps -o comm shows it, for as long as they have it.",
 	"exclude":    "Leave out functions that match PATTERN. May be given several times.",
-	"wrappers":   "Also select wrappers, which the compiler makes to call methods. Without it wildcards and ends of names leave them out, unless they select nothing else. A name in full selects them, too. A wrapper may have the method inlined: those calls are seen in the wrapper alone.",
+	"wrappers":   "Also select wrappers, which the compiler makes to call methods, instances of generic functions, and what go and defer statements call. Without it wildcards and ends of names leave them out, unless they select nothing else. A name in full selects them, too. A wrapper may have the method inlined: those calls are seen in the wrapper alone.",
 	"full-names": "Show functions with the whole paths of their packages. Without it tables and lines have the last element, or as many as tell them apart; all other formats have the whole paths.",
 	"watch at":   "Read the variables when FUNC is called (default runtime.usleep). May be given several times.",
 	"at":         "Begin to measure at TIME, on all machines at the same moment: a time of day here, like 15:04:05, a time by RFC 3339, like 2006-01-02T15:04:05Z, or how long from now, like +10s. The probes are in place before, and what they see before counts for nothing. -d, -i and -n count from TIME on.",

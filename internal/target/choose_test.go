@@ -2,6 +2,7 @@ package target
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -47,6 +48,53 @@ func TestChoose(t *testing.T) {
 		})
 	}
 }
+
+// TestWrappers: patterns leave out what the compiler made of go and defer statements and of instances of generic
+// functions, and no function that somebody wrote, even if it only calls another one, or if stacks leave it out.
+func TestWrappers(t *testing.T) {
+	written := []string{
+		"main.add", "main.cons[S].match", "main.cons[S].match", "main.cons[S].relay", "main.each", "main.main",
+		"main.main.func1", "main.main.func2", "main.relay", "runtime.call16", "runtime.deferreturn",
+	}
+	for _, version := range []string{"1.18.10", "1.20.14", "1.22.12", "1.24.6", "1.25.0", fixture.Current} {
+		for _, flags := range []string{"", "-s -w"} {
+			t.Run(version+flags, func(t *testing.T) {
+				bin := fixture.BuildWith(t, version, "wrapped", "-ldflags="+flags)
+				resolve := func(q Query) (names []string) {
+					t.Helper()
+					q.Binary = bin
+					found, err := q.Resolve(func(string, ...any) {})
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer found.Binary.Close()
+					for _, f := range found.Funcs {
+						names = append(names, shapes.ReplaceAllString(f.Name, "[S]"))
+					}
+					slices.Sort(names)
+					return names
+				}
+				patterns := []string{"main.*", "runtime.call1?", "runtime.deferretur*"}
+				if got := resolve(Query{Funcs: patterns}); !slices.Equal(got, written) {
+					t.Errorf("%q, want %q", got, written)
+				}
+				if n := len(resolve(Query{Funcs: patterns, Wrappers: true})) - len(written); n < 5 {
+					t.Errorf("--wrappers adds %d, want those of two types, two go and defer statements, and a pointer's", n)
+				}
+				exact := "main.cons[int].match"
+				if flags != "" && strings.Compare(version, "1.21") < 0 {
+					exact = "main.cons[...].match"
+				}
+				if got := resolve(Query{Funcs: []string{exact}}); !slices.Equal(got, []string{exact}) && !slices.Equal(got, written[1:3]) {
+					t.Errorf("%s selects %q", exact, got)
+				}
+			})
+		}
+	}
+}
+
+// shapes are the type arguments of code, as they are called in each version's programs.
+var shapes = regexp.MustCompile(`\[(go\.shape\.[a-z]+(_0)?|\.\.\.)\]`)
 
 func TestSpellOut(t *testing.T) {
 	b, err := offsets.Open(fixture.Build(t, "lines"))

@@ -24,7 +24,7 @@ type Target struct {
 func (q *Target) Define(fs *Flags) {
 	fs.BoolVarP(&q.Regexp, "regexp", "r", false, "take patterns as regular expressions (RE2, unanchored)")
 	fs.StringArrayVarP(&q.Exclude, "exclude", "x", nil, "leave out functions that match `PATTERN`")
-	fs.BoolVar(&q.Wrappers, "wrappers", false, "also select wrappers that the compiler made of methods")
+	fs.BoolVar(&q.Wrappers, "wrappers", false, "also select wrappers, which the compiler made to call functions")
 }
 
 // DefineSymbols defines --symbols.
