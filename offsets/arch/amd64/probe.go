@@ -3,6 +3,7 @@ package amd64
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 
 	"github.com/ftgo/ftgo/offsets/arch"
 )
@@ -21,7 +22,7 @@ func (processor) Cost(function []byte, at int) arch.Cost {
 	}
 	code := function[at : at+in.Len]
 	prefixes, op := code[:in.Prefix], code[in.Prefix]
-	if reason := cmp.Or(badPrefix(prefixes), badOpcode(code, in)); reason != "" {
+	if reason := cmp.Or(badNop(code, in), badPrefix(prefixes), badOpcode(code, in)); reason != "" {
 		// Instructions with a LOCK prefix, and those in VEX and EVEX leave SP alone.
 		keepsSP := op == 0xc4 || op == 0xc5 || op == 0x62 || bytes.IndexByte(prefixes, 0xf0) >= 0
 		return arch.Cost{Refused: reason, Passable: in.Kind.GoesOn() && keepsSP}
@@ -34,6 +35,24 @@ func (processor) Cost(function []byte, at int) arch.Cost {
 		return arch.Cost{Later: "push"}
 	}
 	return arch.Cost{}
+}
+
+// badNop gives the reason to keep off a nop that some kernels make a call, or refuse: can_optimize, and is_prefix_bad, which
+// a nop of ten bytes is excepted from by kernels that make it a call. A child that the C library forks has the call,
+// but not where it leads.
+func badNop(code []byte, in inst) string {
+	switch op := code[in.Prefix:]; {
+	case in.Kind != arch.Nop:
+	case in.Len == 5 && (op[0] == 0x90 || len(op) > 2 && op[1] == 0x1f && op[2]>>3&7 == 0):
+		return "nop of 5 bytes, which Linux 6.18 makes a call: a child of a fork dies there, and C functions lose what is below their stack pointer (red zone)"
+	case bytes.ContainsAny(code[:in.Prefix], "\x26\x2e\x36\x3e"):
+		reason := fmt.Sprintf("nop of %d bytes, padding with a segment prefix, which kernels refuse", in.Len)
+		if in.Len == 10 {
+			reason += ", and newer ones make a call"
+		}
+		return reason
+	}
+	return ""
 }
 
 // badPrefix follows is_prefix_bad, and insn_get_prefixes, which keeps four.
@@ -72,12 +91,8 @@ func badOpcode(code []byte, in inst) string {
 	case (in.Kind == arch.Jump || in.Kind == arch.CondJump || in.Kind == arch.Call) && opSize:
 		return "branch with an operand size prefix" // branch_setup_xol_ops: ENOTSUPP
 	case op == 0x0f:
-		b := code[in.Prefix:]
-		switch {
-		case good2Byte[next>>4]>>(next&15)&1 == 0:
+		if good2Byte[next>>4]>>(next&15)&1 == 0 {
 			return "opcode that some kernels do not list as probeable"
-		case next == 0x1f && in.Len == 5 && len(b) > 2 && b[2]>>3&7 == 0:
-			return fiveByteNop // can_optimize
 		}
 	case op == 0xc4, op == 0xc5, op == 0x62:
 		// insn_get_opcode takes the byte behind VEX or EVEX for a one-byte
@@ -104,8 +119,6 @@ func badOpcode(code []byte, in inst) string {
 		// branch_setup_xol_ops looks at the opcode only. Go 1.16 to 1.20
 		// begin runtime.gcWriteBarrierR8 with it.
 		return "xchg with r8, which the kernel emulates as nop"
-	case op == 0x90 && in.Len == 5:
-		return fiveByteNop
 
 	// Accepted, but the copy does something else than the original.
 	case op == 0x9c:
@@ -125,10 +138,6 @@ func badOpcode(code []byte, in inst) string {
 	}
 	return ""
 }
-
-// fiveByteNop: can_optimize and uprobe_trampoline_entry. Go code has no red zone, C
-// leaf functions do, and bytes do not tell the two apart.
-const fiveByteNop = "5 byte nop, which 6.18 turns into a call that overwrites the red zone"
 
 // good2Byte is good_2byte_insns, the rows of RHEL 7 and 6.18 combined by AND, one
 // bit for an opcode, the lowest for column 0. (Kernels since the table was
