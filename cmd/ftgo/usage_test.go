@@ -63,6 +63,7 @@ func TestBadInput(t *testing.T) {
 		{"a number for weeks", []string{"export", "--listen", ":0", "-p", "1", "main.main"}, cli.ExitUsage, "-p 1: a process's number is gone with it"},
 		{"list of functions to export", []string{"export", "--listen", ":0", target, "@" + list}, cli.ExitUsage, list + ":7: parse"},
 		{"exported program", []string{"export", "--listen", ":0", target, "main.main", "--", target}, cli.ExitUsage, "it runs no program"},
+		{"script for RHEL 7", []string{"script", "--kernel", "3.10.0-1160.el7.x86_64", target, "main.main"}, cli.ExitUsage, "run ftgo itself: ftgo count --force and ftgo trace --entries --force work there"},
 		{"unknown recipe", []string{"recipe", "gohtpd"}, cli.ExitUsage, `unknown recipe "gohtpd": did you mean gohttpd? (see ftgo recipe)`},
 		{"unknown flag", []string{"probe", "--frob", target, "f"}, cli.ExitUsage, "unknown flag: --frob (see ftgo probe -h)"},
 		{"flag with a slip", []string{"probe", "--sot", target, "f"}, cli.ExitUsage, "unknown flag: --sot: did you mean --sort? (see ftgo probe -h)"},

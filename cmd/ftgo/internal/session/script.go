@@ -163,7 +163,8 @@ func (o *Options) Script() (err error) {
 			return cli.WithStatus(cli.ExitUsage, err)
 		}
 		if !p.features.Instances {
-			return cli.Usage("script: --kernel %s: scripts record in instances, which uprobes are in since Linux 3.14", o.Recorded.kernel)
+			return cli.Usage("script: --kernel %s: scripts record in instances, which uprobes are in since Linux 3.14; "+
+				"on such a machine run ftgo itself: ftgo count --force and ftgo trace --entries --force work there", o.Recorded.kernel)
 		}
 	}
 	if p.view, err = o.recordView(); err != nil {
