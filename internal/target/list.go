@@ -198,7 +198,7 @@ func strategy(s *offsets.Sites) string {
 }
 
 func (l *listing) site(say Say, s site) error {
-	found, skipped, err := s.resolve(l.binary)
+	found, skipped, err := s.resolve(say, l.binary)
 	if err != nil {
 		return err
 	}

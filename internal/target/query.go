@@ -106,7 +106,7 @@ func collectRarely() (back func()) {
 
 func (t *Target) find(say Say, q *Query, w *wanted) error {
 	for _, s := range w.sites {
-		found, skipped, err := s.resolve(t.Binary)
+		found, skipped, err := s.resolve(say, t.Binary)
 		if err != nil {
 			return q.located(s.text, err)
 		}

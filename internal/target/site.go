@@ -63,9 +63,9 @@ func parseSite(text string) (s site, ok bool, err error) {
 // resolve finds the instructions of a site: one by offset, and for a source line one
 // in each function that has code of it and in each inlined copy. Those of them that
 // can't be probed are skipped, unless that is all.
-func (s site) resolve(b *offsets.Binary) (found []uprobe.Instruction, skipped []stats.Skipped, err error) {
+func (s site) resolve(say Say, b *offsets.Binary) (found []uprobe.Instruction, skipped []stats.Skipped, err error) {
 	if s.function != "" {
-		in, err := s.byOffset(b)
+		in, err := s.byOffset(say, b)
 		return []uprobe.Instruction{in}, nil, err
 	}
 	addrs, err := b.LineAddrs(s.file, s.line)
@@ -91,19 +91,25 @@ func (s site) resolve(b *offsets.Binary) (found []uprobe.Instruction, skipped []
 	return found, skipped, nil
 }
 
-func (s site) byOffset(b *offsets.Binary) (in uprobe.Instruction, err error) {
+func (s site) byOffset(say Say, b *offsets.Binary) (in uprobe.Instruction, err error) {
 	if in.Func, err = s.in(b); err != nil {
 		return in, err
 	}
 	in.Name = fmt.Sprintf("%s+%#x", in.Func.Name, s.offset)
+	meant := ""
+	if assembly, ok := b.Lookup(in.Func.Name + ".abi0"); ok && isWrapper(b, in.Func) {
+		meant = fmt.Sprintf("; %s is a wrapper of %s, which %s+%#x is in", in.Func.Name, assembly.Name, assembly.Name, s.offset)
+	}
 	code, err := b.Decode(in.Func)
 	if err == nil {
 		in.Site, err = code.SiteAt(s.offset)
 	}
 	if errors.Is(err, offsets.ErrNoCode) {
-		return in, nothingf("%s: %w", in.Name, err)
+		return in, nothingf("%s: %w%s", in.Name, err, meant)
 	} else if err != nil {
-		return in, fmt.Errorf("%s: %w", in.Name, err)
+		return in, fmt.Errorf("%s: %w%s", in.Name, err, meant)
+	} else if meant != "" {
+		say("%s%s", in.Name, meant)
 	}
 	in.Again = code.Unprobed == nil && in.Site.Addr() < code.Sites.Entry.Addr()
 	return in, nil

@@ -107,13 +107,15 @@ func TestResolveSite(t *testing.T) {
 	}
 	defer b.Close()
 	marks := fixture.Marks(t, "store.go")
+	said := ""
+	say := func(format string, args ...any) { said = fmt.Sprintf(format, args...) }
 	resolve := func(t *testing.T, text string) ([]uprobe.Instruction, error) {
 		t.Helper()
 		p, ok, err := parseSite(text)
 		if !ok || err != nil {
 			t.Fatalf("parse %q: %t, %v", text, ok, err)
 		}
-		found, skipped, err := p.resolve(b)
+		found, skipped, err := p.resolve(say, b)
 		if len(skipped) > 0 {
 			t.Errorf("%s: skipped %v", text, skipped)
 		}
@@ -169,6 +171,20 @@ func TestResolveSite(t *testing.T) {
 		}
 		if want := []string{"main.double", "main.(*store).put", "main.(*store).put"}; !slices.Equal(in, want) || err != nil {
 			t.Errorf("in %q, %v; want %q", in, err, want)
+		}
+	})
+
+	t.Run("the wrapper of assembly", func(t *testing.T) {
+		const meant = "runtime.asmcgocall is a wrapper of runtime.asmcgocall.abi0, which runtime.asmcgocall.abi0+0x"
+		if found, err := resolve(t, "runtime.asmcgocall+0"); len(found) != 1 || err != nil || said != "runtime.asmcgocall+0x0; "+meant+"0 is in" {
+			t.Errorf("%d found, %v, said %q", len(found), err, said)
+		}
+		if _, err := resolve(t, "runtime.asmcgocall+0x1111"); !errors.Is(err, ErrNothing) || !strings.HasSuffix(err.Error(), "; "+meant+"1111 is in") {
+			t.Errorf("%v", err)
+		}
+		said = ""
+		if found, err := resolve(t, "runtime.asmcgocall.abi0+0"); len(found) != 1 || err != nil || said != "" {
+			t.Errorf("%d found, %v, said %q", len(found), err, said)
 		}
 	})
 
