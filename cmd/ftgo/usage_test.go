@@ -94,6 +94,15 @@ func TestBadInput(t *testing.T) {
 		{"fewer than no calls", []string{"trace", "-n", "-1", target, "f"}, cli.ExitUsage, `flag: not a whole number from 0 on (see`},
 		{"items beyond counting", []string{"trace", "--items", "99999999999999999999", target, "f"}, cli.ExitUsage, `flag: out of range (see`},
 		{"quiet perhaps", []string{"trace", "--quiet=perhaps", target, "f"}, cli.ExitUsage, `flag: neither true nor false (see`},
+		{"fewer than no probes", []string{"count", "--max-probes", "-1", "--dry-run", target, "main.main"}, cli.ExitUsage, "--max-probes -1: negative"},
+		{"no elements", []string{"trace", "--items", "-1", "--dry-run", target, "main.main"}, cli.ExitUsage, "negative"},
+		{"grouped by nothing", []string{"probe", "--by", "", "--dry-run", target, "main.main"}, cli.ExitUsage, "--by is empty"},
+		{"sum of nothing", []string{"count", "--sum=", "--dry-run", target, "main.main"}, cli.ExitUsage, "--sum is empty"},
+		{"where nothing", []string{"trace", "--where", "", "--dry-run", target, "main.main"}, cli.ExitUsage, "--where is empty"},
+		{"inside nothing", []string{"trace", "--inside", "", "--dry-run", target, "main.main"}, cli.ExitUsage, "--inside is empty"},
+		{"symbols of nothing", []string{"list", "--symbols", "", target, "main.main"}, cli.ExitUsage, "--symbols is empty"},
+		{"name of nothing", []string{"probe", "--comm", "", "--dry-run", target, "main.main"}, cli.ExitUsage, "--comm is empty"},
+		{"file of no name", []string{"list", "-w", "", target, "main.main"}, cli.ExitUsage, "--output-file is empty"},
 		{"slow and keep", []string{"trace", "--keep", "3", "--slow", "1s", target, "f"}, cli.ExitUsage, "each says which trees are shown"},
 		{"slow rows", []string{"trace", "--slow", "1s", "-o", "csv", target, "f"}, cli.ExitUsage, "rows have no room for trees"},
 		{"pid zero", []string{"probe", "-p", "0", "f"}, cli.ExitUsage, "-p 0"},
@@ -141,6 +150,39 @@ func TestBadInput(t *testing.T) {
 				t.Errorf("stdout %q", r.stdout)
 			}
 		})
+	}
+}
+
+// TestLongInput: a message quotes little of what is long, wherever it comes from.
+func TestLongInput(t *testing.T) {
+	target, dir := fixture.Build(t, "flood"), t.TempDir()
+	long, digits := strings.Repeat("(", 10_000), strings.Repeat("9", 100_000)
+	write := func(name, text string) string {
+		p := filepath.Join(dir, name)
+		if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	for _, args := range [][]string{
+		{"trace", "--dry-run", "--where", long, target, "main.framed"},
+		{"probe", "--dry-run", "--by", long, target, "main.framed"},
+		{"count", "--dry-run", target, strings.Repeat("f", 120_000)},
+		{"count", "--dry-run", target, strings.Repeat("f", 120_000) + "+0x1"},
+		{"count", "--dry-run", "-r", target, long},
+		{"count", "--dry-run", target, "@" + write("list", strings.Repeat("main.nosuch", 100_000))},
+		{"count", "--dry-run", target, "@" + write("site", "main.framed+0x"+digits)},
+		{"trace", "--dry-run", target, "main.framed" + long},
+		{"count", "--" + digits, target, "main.framed"},
+		{"count", "--max-probes", digits, target, "main.framed"},
+		{"report", write("recording", "ftgo recording "+digits+"\n")},
+		{"report", write("json", `{"schema":`+digits+"}\n")},
+		{digits},
+	} {
+		r := ftgo(t, args...)
+		if r.code == 0 || len(r.stderr) > 2100 || strings.Count(r.stderr, "\n") != 1 {
+			t.Errorf("ftgo %.40q: status %d, %d bytes: %.200q", args, r.code, len(r.stderr), r.stderr)
+		}
 	}
 }
 

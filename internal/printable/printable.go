@@ -97,6 +97,44 @@ func appendRuneJSON(b []byte, r rune) []byte {
 // Columns returns how many terminal columns a text without control characters takes.
 func Columns(s string) int { return twwidth.WidthWithOptions(s, twwidth.Options{}) }
 
+const (
+	maxQuoted = 80   // columns of a quotation
+	maxLine   = 2000 // and of a message
+)
+
+// Brief cuts the middle out of long quotations in a message, and out of the message if it is still too long.
+func Brief(message string) string {
+	var b strings.Builder
+	for {
+		before, quoted, ok := strings.Cut(message, `"`)
+		b.WriteString(before)
+		if !ok {
+			break
+		}
+		end := 0
+		for end < len(quoted) && quoted[end] != '"' {
+			if quoted[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		end = min(end, len(quoted))
+		text := quoted[:end]
+		if Columns(text) > maxQuoted {
+			text = CutMiddle(text, maxQuoted)
+		}
+		b.WriteString(`"` + text)
+		if message = quoted[end:]; message != "" {
+			b.WriteByte('"')
+			message = message[1:]
+		}
+	}
+	if message = b.String(); Columns(message) > maxLine {
+		message = CutMiddle(message, maxLine)
+	}
+	return message
+}
+
 const ellipsis = "…"
 
 // leastMethod is how many columns the name of a method keeps as long as its type is whole.

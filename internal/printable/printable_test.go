@@ -1,6 +1,7 @@
 package printable
 
 import (
+	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
@@ -57,5 +58,22 @@ func TestColumnsInAnyLocale(t *testing.T) {
 	t.Cleanup(func() { twwidth.SetEastAsian(false) })
 	if n := Columns("…/µ≤≈"); n != 5 {
 		t.Errorf("%d columns, want 5", n)
+	}
+}
+
+func TestBrief(t *testing.T) {
+	long := strings.Repeat("(", 100000)
+	for _, c := range []struct{ name, message, want string }{
+		{"short", `parse "a b": "b" is no number`, `parse "a b": "b" is no number`},
+		{"long quotation", `parse "` + long + `": too deep`, `parse "` + long[:40] + "…" + long[:39] + `": too deep`},
+		{"of 80", `parse "` + long[:80] + `"`, `parse "` + long[:80] + `"`},
+		{"quotation marks inside", `parse "` + strings.Repeat(`\"`, 50) + `": bad`, `parse "` + strings.Repeat(`\"`, 20) + `…"` + strings.Repeat(`\"`, 19) + `": bad`},
+		{"not closed", `parse "` + long, `parse "` + long[:40] + "…" + long[:39]},
+		{"not quoted", "unknown flag: --" + long + " (see ftgo -h)", "unknown flag: --" + long[:984] + "…" + long[:985] + " (see ftgo -h)"},
+		{"ends in a backslash", `"a\`, `"a\`},
+	} {
+		if got := Brief(c.message); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
 	}
 }

@@ -97,7 +97,7 @@ func (c *Command) Main(ctx context.Context, e *Env, args []string) error {
 		args = c.Prepare(args)
 	}
 	fs := c.Flags()
-	if err := fs.Parse(fs.Join(args)); err != nil {
+	if err := fs.ParseAll(fs.Join(args), fs.set); err != nil {
 		return Usage("%s: %w%s (see ftgo %s -h)", c.Name, plainly(err), fs.didYouMean(err), c.Name)
 	}
 	if help, _ := fs.GetBool("help"); help {

@@ -42,9 +42,9 @@ func (e *Env) Say(format string, args ...any) {
 
 // Warn writes a line to stderr, even under --quiet. It escapes the text, because names in it may
 // come from a binary or a file system that wants to control the terminal, or to say something
-// itself.
+// itself, and keeps it brief, because what is quoted may be of any length.
 func (e *Env) Warn(text string) {
-	fmt.Fprintf(e.Stderr, "ftgo: %s\n", printable.Text(strings.ReplaceAll(text, "\n", "; ")))
+	fmt.Fprintf(e.Stderr, "ftgo: %s\n", printable.Brief(printable.Text(strings.ReplaceAll(text, "\n", "; "))))
 }
 
 // Progress shows on a terminal what is being done, and what Doing tells of it, until stop is called,

@@ -26,6 +26,18 @@ func newFlags(command string) *Flags {
 	return fs
 }
 
+// set sets a flag, but to no empty text, which is what a variable stands for that is not set, and to no number below 0.
+func (fs *Flags) set(f *Flag, text string) error {
+	if text == "" {
+		return fmt.Errorf("--%s is empty", f.Name)
+	}
+	err := fs.Set(f.Name, text)
+	if err == nil && f.Value.Type() == "int" && strings.HasPrefix(f.Value.String(), "-") {
+		err = fmt.Errorf("--%s %s: negative", f.Name, text)
+	}
+	return err
+}
+
 // didYouMean asks for the flag that may have been meant, if err is that there is none of the name.
 func (fs *Flags) didYouMean(err error) string {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)

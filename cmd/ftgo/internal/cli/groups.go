@@ -60,14 +60,6 @@ func (q *Target) DefineProcesses(e *Env) Group {
 func (q *Target) DefineScope(fs *Flags) {
 	fs.StringVar(&q.Scope.Container, "container", "", "trace what runs in container `ID`, or in the one named so")
 	fs.StringVar(&q.Scope.Cgroup, "cgroup", "", "trace what runs in the control group `PATH`")
-	fs.Check(func(command string) error {
-		for _, name := range [...]string{"pid", "container", "cgroup"} { // what a variable stands for that is not set
-			if f := fs.Lookup(name); f.Changed && strings.Trim(f.Value.String(), "[]") == "" {
-				return Usage("%s: --%s is empty: it would mean all processes", command, name)
-			}
-		}
-		return nil
-	})
 }
 
 // DefineInside defines --inside.

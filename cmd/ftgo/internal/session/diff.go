@@ -48,12 +48,6 @@ func (d *Diff) Define(fs *cli.Flags) {
 	fs.IntVarP(&d.top, "top", "t", 0, "show only the first `N` functions")
 	fs.BoolVar(&d.asSeen, "raw-latency", false, "do not take the cost of probes off latencies")
 	fs.BoolVar(&d.fail, "fail", false, "exit with status 6 if any function has changed")
-	fs.Check(func(command string) error {
-		if d.top < 0 {
-			return cli.Usage("%s: --top %d: negative", command, d.top)
-		}
-		return nil
-	})
 }
 
 // Files are the arguments: OLD... -- NEW..., or just two.

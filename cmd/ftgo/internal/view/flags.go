@@ -114,12 +114,7 @@ func (l *LineFlags) Define(fs *cli.Flags) {
 }
 
 func (l *LineFlags) check(command string) error {
-	switch names := strings.Join(l.Template.Names, ","); {
-	case l.Depth < 0:
-		return cli.Usage("%s: --depth %d: negative", command, l.Depth)
-	case l.Keep < 0:
-		return cli.Usage("%s: --keep %d: negative", command, l.Keep)
-	case cli.IsFile(names):
+	if names := strings.Join(l.Template.Names, ","); cli.IsFile(names) {
 		return cli.Usage("%s: --format %q takes the names of its values: %s is a file", command, l.Template.Text, names)
 	}
 	return nil
@@ -211,12 +206,6 @@ func (t *TableFlags) defineRows(fs *cli.Flags, orders ...string) {
 	cli.Define(fs, &t.Sort, "sort", "", "sort functions by `KEY`, like "+orders[min(2, len(orders)-1)],
 		cli.OneOf("KEY", "order", "not "+strings.Join(orders, ", "), orders...))
 	fs.BoolVar(&t.PerPID, "per-pid", false, "show a row for each function of each process")
-	fs.Check(func(command string) error {
-		if t.Top < 0 {
-			return cli.Usage("%s: --top %d: negative", command, t.Top)
-		}
-		return nil
-	})
 }
 
 func (t *TableFlags) defineFailIf(fs *cli.Flags, example string) {
