@@ -24,8 +24,13 @@ func (w *wanted) choose(say Say, q *Query) (all []*offsets.Func, of [][]*offsets
 		inFull[i] = known && !strings.Contains(p.String(), "[...]")
 	}
 	if len(unmatched) > 0 && !q.Regexp {
+		none, last := make(map[string]bool), lastWords(funcs)
+		for _, p := range unmatched {
+			none[p.String()] = true
+		}
 		for i, p := range w.include {
-			if !slices.ContainsFunc(unmatched, func(u symname.Pattern) bool { return u.String() == p.String() }) {
+			word := lastWord(symname.Plain(p.String()))
+			if !none[p.String()] || !last[word] && !strings.ContainsAny(word, "*?[(") {
 				continue
 			}
 			full, err := spellOut(w.binary, p, q.Wrappers)
@@ -192,6 +197,19 @@ func spellOut(b *offsets.Binary, p symname.Pattern, wrappers bool) (symname.Patt
 	return p, nothingf("%s: %q is the end of %s: %s%s", b.File().Path(), text, units.Plural(len(meanings), "name"),
 		strings.Join(meanings[:min(len(meanings), maxMeanings)], ", "), more)
 }
+
+// lastWords are those of all functions' names. A pattern that ends in another word is the end of no name, which
+// is known at once, where many patterns match nothing.
+func lastWords(funcs []offsets.Func) map[string]bool {
+	words := make(map[string]bool)
+	for i := range funcs {
+		words[lastWord(symname.Plain(funcs[i].Name))] = true
+	}
+	return words
+}
+
+// lastWord is what is behind the last dot of a name, or slash.
+func lastWord(name string) string { return name[strings.LastIndexAny(name, "./")+1:] }
 
 // isWild tells whether a pattern stands for many names: the star of a pointer's method is none of its own.
 func isWild(pattern string) bool {

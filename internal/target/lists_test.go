@@ -2,6 +2,7 @@ package target
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,5 +60,36 @@ func TestReadLists(t *testing.T) {
 	}
 	if err := (&Query{Funcs: []string{"@/dev/zero"}}).Check(); err == nil || !strings.Contains(err.Error(), "too many") {
 		t.Errorf("a list without end: %.200v", err)
+	}
+}
+
+// TestUnmatchedList: what a long list's names may be the ends of, or near to, is not looked for in all names, each time
+// anew; ends of names are found all the same.
+func TestUnmatchedList(t *testing.T) {
+	bin := fixture.Build(t, "lines")
+	funcs := []string{"store.put"}
+	for i := range 5000 {
+		funcs = append(funcs, fmt.Sprintf("main.nosuch%d", i))
+	}
+	var said []string
+	var err error
+	resolve := func(missing bool) {
+		said = nil
+		q := Query{Binary: bin, Funcs: funcs, Missing: missing}
+		var found *Target
+		if found, err = q.Resolve(func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }); err == nil {
+			if len(found.Funcs) != 1 || found.Funcs[0].Name != "main.(*store).put" {
+				t.Errorf("found %v", found.Funcs)
+			}
+			found.Binary.Close()
+		}
+	}
+	allocated := testing.AllocsPerRun(1, func() { resolve(false) })
+	if err == nil || !strings.Contains(err.Error(), `no function matches "main.nosuch0"`) || allocated > 1_000_000 {
+		t.Errorf("%v, %.0f allocations", err, allocated)
+	}
+	resolve(true)
+	if err != nil || len(said) != 12 || said[0] != "store.put is main.store.put" || said[11] != bin+": no function matches 4990 more patterns" {
+		t.Errorf("%v, said %q", err, said)
 	}
 }

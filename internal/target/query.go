@@ -17,6 +17,7 @@ import (
 	"github.com/ftgo/ftgo/internal/given"
 	"github.com/ftgo/ftgo/internal/loader"
 	"github.com/ftgo/ftgo/internal/procfs"
+	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/offsets"
 )
 
@@ -136,16 +137,23 @@ func (t *Target) find(say Say, q *Query, w *wanted) error {
 	empty := len(t.Funcs)+len(t.Sites) == 0
 	for i, p := range unmatched {
 		err := q.located(p.String(), noMatch(t.Binary, p.String(), q.Regexp))
-		if !q.Missing || empty && i == len(unmatched)-1 {
+		if !q.Missing || empty && i == min(len(unmatched), maxExplained)-1 {
 			return err
 		}
 		say("%v", err)
+		if more := len(unmatched) - maxExplained; i+1 == maxExplained && more > 0 {
+			say("%s: no function matches %s", q.Binary, units.Plural(more, "more pattern"))
+			break
+		}
 	}
 	if empty && len(q.Funcs) > 0 {
 		return nothingf("%s: all functions that match are excluded", q.Binary)
 	}
 	return nil
 }
+
+// maxExplained is how many patterns it is looked for of what else may have been meant, which takes its time.
+const maxExplained = 10
 
 // markWrappers tells wrappers from what they call, by the functions of each pattern. Where a
 // pattern selects wrappers alone, they are what was meant.
