@@ -23,7 +23,7 @@ func TestRuntimeTypeNamed(t *testing.T) {
 			t.Errorf("%s is %v, %v", name, got, err)
 		}
 	}
-	for _, version := range []string{fixture.Current, "1.7.6", "1.12.17", "1.16.15", "1.18.10", "1.20.14", "1.25.0"} {
+	for _, version := range []string{fixture.Current, "1.7.6", "1.12.17", "1.16.15", "1.18.10", "1.20.14", "1.25.0", "1.26.8", "1.27.4"} {
 		for _, flags := range []string{"", "-s -w"} {
 			b := openPath(t, fixture.BuildWith(t, version, "asked", "-ldflags", flags))
 			minor, _ := b.GoVersion()

@@ -110,6 +110,11 @@ func (b *Binary) Processor() arch.Processor { return b.image.Processor }
 // 26 of it; 0 if it was not Go, or one that can't be told.
 func (b *Binary) GoVersion() (minor int, version string) { return b.goVer.Minor, b.goVer.Text }
 
+// KnownLayout tells whether it is known how the version of Go that built the file lays out what the program has for
+// its own runtime. If not, types of values in interfaces are not known, nor, without debug information, any types or
+// inlined calls.
+func (b *Binary) KnownLayout() bool { return b.tables.Known() }
+
 // Module is the path of the module that the program is of, "" if it does not say.
 func (b *Binary) Module() string { return b.goVer.Module }
 

@@ -10,7 +10,7 @@ import (
 // TestMethodTypes: methods have their types in a stripped program, with
 // receivers of all kinds, and so have the compiler's wrappers of them.
 func TestMethodTypes(t *testing.T) {
-	for _, version := range []string{"1.12.17", "1.16.15", "1.17.13", "1.18.10", "1.20.14", "1.24.6", fixture.Current} {
+	for _, version := range []string{"1.12.17", "1.16.15", "1.17.13", "1.18.10", "1.20.14", "1.24.6", "1.26.8", "1.27.4", fixture.Current} {
 		t.Run(version, func(t *testing.T) {
 			b := openPath(t, fixture.BuildWith(t, version, "httpd", "-ldflags=-s -w"))
 			for _, want := range []struct{ name, params, results string }{

@@ -126,11 +126,11 @@ var goSignatures = []struct {
 
 func signatureVersions() []string {
 	if !fixture.All() {
-		return []string{"1.5.4", "1.12.17", "1.16.15", "1.17.13", "1.20.14", "1.24.6", fixture.Current}
+		return []string{"1.5.4", "1.12.17", "1.16.15", "1.17.13", "1.20.14", "1.24.6", "1.26.8", "1.27.4", fixture.Current}
 	}
 	return []string{
 		"1.5.4", "1.7.6", "1.9.7", "1.10.8", "1.11.13", "1.12.17", "1.13.15", "1.14.15", "1.15.15", "1.16.15", "1.17.13",
-		"1.18.10", "1.19.13", "1.20.14", "1.21.13", "1.22.12", "1.23.12", "1.24.6", "1.25.0", fixture.Current,
+		"1.18.10", "1.19.13", "1.20.14", "1.21.13", "1.22.12", "1.23.12", "1.24.6", "1.25.0", "1.26.8", "1.27.4", fixture.Current,
 	}
 }
 
@@ -171,7 +171,7 @@ var moreOnArm64 = map[string][2]string{
 
 // TestArm64Signature: so they are in programs for another processor, which has passed them in registers since Go 1.18.
 func TestArm64Signature(t *testing.T) {
-	for _, version := range []string{"1.16.15", "1.17.13", "1.18.10", "1.20.14", "1.22.12", "1.24.6", fixture.Current} {
+	for _, version := range []string{"1.16.15", "1.17.13", "1.18.10", "1.20.14", "1.22.12", "1.24.6", "1.26.8", "1.27.4", fixture.Current} {
 		for _, flags := range []string{"", "-gcflags=-N -l"} {
 			t.Run(strings.TrimSpace(version+" "+flags), func(t *testing.T) {
 				b := openPath(t, fixture.BuildFor(t, "arm64", version, "signatures", flagList(flags)...))

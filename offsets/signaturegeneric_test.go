@@ -37,6 +37,7 @@ func TestGenericSignature(t *testing.T) {
 	for _, c := range []struct{ version, method, value, function string }{
 		{"1.18.10", "p=bx/8 x=cx/8,di/8 n=si/8", "p=bx/8,cx/8,di/8 n=si/8", "key=bx/8 value=cx/8,di/8 n=si/8"},
 		{"1.20.14", "p=ax/8 x=cx/8,di/8 n=si/8", "p=ax/8,bx/8,cx/8 n=si/8", "key=bx/8 value=cx/8,di/8 n=si/8"},
+		{"1.27.4", "p=ax/8 x=cx/8,di/8 n=si/8", "p=ax/8,bx/8,cx/8 n=si/8", "key=bx/8 value=cx/8,di/8 n=si/8"},
 		{fixture.Current, "p=ax/8 x=cx/8,di/8 n=si/8", "p=ax/8,bx/8,cx/8 n=si/8", "key=bx/8 value=cx/8,di/8 n=si/8"},
 	} {
 		t.Run(c.version, func(t *testing.T) {

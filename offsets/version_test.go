@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
@@ -16,10 +15,7 @@ import (
 func TestGoVersion(t *testing.T) {
 	for _, version := range fixture.Releases() {
 		t.Run(version, func(t *testing.T) {
-			want := "go" + version
-			if version == fixture.Current {
-				want = runtime.Version()
-			}
+			want := fixture.Release(version)
 			stripped := fixture.BuildWith(t, version, "exact", "-ldflags=-s -w")
 			for name, path := range map[string]string{
 				"as built":                fixture.BuildWith(t, version, "exact"),

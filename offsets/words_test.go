@@ -15,7 +15,7 @@ import (
 // TestWords: the words that a stripped program tells are where its twin's debug information has
 // the parameters, those that are shown as sure without any exception.
 func TestWords(t *testing.T) {
-	for _, version := range []string{"1.18.10", "1.20.14", "1.22.12", "1.24.6", fixture.Current} {
+	for _, version := range []string{"1.18.10", "1.20.14", "1.22.12", "1.24.6", "1.26.8", "1.27.4", fixture.Current} {
 		for _, program := range []string{"httpd", "signatures"} {
 			t.Run(version+" "+program, func(t *testing.T) {
 				full := openPath(t, fixture.BuildWith(t, version, program))
@@ -138,7 +138,7 @@ func TestWordsOfC(t *testing.T) {
 // TestDictionaries: the first type in the dictionary of a generic type is that type, or a pointer to it, so that a method
 // finds its receiver's there, and nothing before it looks like a type.
 func TestDictionaries(t *testing.T) {
-	for _, version := range []string{"1.20.14", "1.21.13", "1.22.12", "1.23.12", "1.24.6", "1.25.0", fixture.Current} {
+	for _, version := range []string{"1.20.14", "1.21.13", "1.22.12", "1.23.12", "1.24.6", "1.25.0", "1.26.8", "1.27.4", fixture.Current} {
 		for _, mode := range []string{"exe", "pie"} {
 			t.Run(version+" "+mode, func(t *testing.T) {
 				if mode != "exe" {

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"debug/elf"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,6 +76,44 @@ func TestListWrappers(t *testing.T) {
 	}
 	if r := ftgo(t, "list", bin, "main.*climb"); r.stderr != "ftgo: 3 wrappers left out, which --wrappers selects\n" {
 		t.Errorf("said %q", r.stderr)
+	}
+}
+
+// moved is a stripped program of a Go that does not exist yet, which has a field of runtime.moduledata more.
+func moved(t *testing.T, name string) string {
+	t.Helper()
+	path := fixture.Build(t, name, "-ldflags=-s -w")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	const types = 37 // words before runtime.types, since Go 1.26
+	module := data[f.Section(".go.module").Offset:][8*types:][:8*10]
+	copy(module[8:], module[:8*9])
+	release := fixture.Release(fixture.Current)
+	data = bytes.ReplaceAll(data, []byte(release), []byte("go1.28."+strings.Repeat("0", len(release)-len("go1.28."))))
+	to := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(to, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// TestListUnknownGo: of a program of a Go that does not exist yet it is told once what ftgo does not know, and
+// functions are listed.
+func TestListUnknownGo(t *testing.T) {
+	bin := moved(t, "greet")
+	r := ftgo(t, "list", bin, "main.*", "fmt.Fprintln")
+	if r.code != 0 || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "does not know where go1.28.0") || !strings.Contains(r.stdout, "main.main") {
+		t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if r := ftgo(t, "list", fixture.Build(t, "greet", "-ldflags=-s -w"), "main.*"); r.code != 0 || r.stderr != "" {
+		t.Errorf("status %d of a release that is known\n%s", r.code, r.stderr)
 	}
 }
 

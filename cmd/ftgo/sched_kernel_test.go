@@ -150,7 +150,7 @@ func TestKernelSched(t *testing.T) {
 	fixture.NeedLong(t)
 	eventsOf(t, tracetest.Kernel(t), "--sched")
 	const n = 11
-	for i, version := range []string{"1.13.15", "1.17.13", "1.20.14", "1.23.12", "1.25.0", fixture.Current} {
+	for i, version := range []string{"1.13.15", "1.17.13", "1.20.14", "1.23.12", "1.25.0", "1.26.8", "1.27.4", fixture.Current} {
 		for k, reader := range []string{"pipe", "raw"} {
 			if inBetween := version != "1.17.13" && version != fixture.Current; inBetween && i%2 != k {
 				continue

@@ -88,6 +88,8 @@ func TestKernelStacks(t *testing.T) {
 		{version: fixture.Current, args: []string{"--reader", "raw"}},
 		{version: fixture.Current, flags: stripped, args: []string{"--entries"}},
 		{version: fixture.Current, flags: pie, args: []string{"--reader", "raw"}},
+		{version: "1.27.4", flags: stripped},
+		{version: "1.26.8", flags: stripped, more: true},
 		{version: "1.24.6", flags: stripped, more: true},
 		{version: "1.22.12", flags: pie, more: true},
 		{version: "1.21.13"},

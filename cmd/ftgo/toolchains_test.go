@@ -18,9 +18,9 @@ const matrixVar = "FTGO_MATRIX"
 // its goroutine, checked its stack and stored its symbols; allVersions are one of each
 // release that changed something here.
 var (
-	someVersions = []string{"1.5.4", "1.12.17", "1.16.15", "1.17.13", "1.20.14", "1.24.6", fixture.Current}
+	someVersions = []string{"1.5.4", "1.12.17", "1.16.15", "1.17.13", "1.20.14", "1.24.6", "1.26.8", "1.27.4", fixture.Current}
 	allVersions  = []string{
-		"1.5.4", "1.9.7", "1.12.17", "1.16.15", "1.17.13", "1.18.10", "1.20.14", "1.21.13", "1.22.12", "1.23.12", "1.24.6", "1.25.0", fixture.Current,
+		"1.5.4", "1.9.7", "1.12.17", "1.16.15", "1.17.13", "1.18.10", "1.20.14", "1.21.13", "1.22.12", "1.23.12", "1.24.6", "1.25.0", "1.26.8", "1.27.4", fixture.Current,
 	}
 )
 

@@ -58,10 +58,28 @@ func TestKernelTraceAdd(t *testing.T) {
 	}
 }
 
-// TestKernelTracePrintln shows the string inside the interface inside the slice.
+// TestKernelTracePrintln shows the string inside the interface inside the slice, of a stripped program by the types
+// that it is told, too. Of a Go that does not exist yet it shows nothing that could be wrong.
 func TestKernelTracePrintln(t *testing.T) {
 	tracetest.Kernel(t)
-	for _, version := range []string{"1.12.17", fixture.Current} {
+	const told = "fmt.Fprintln(w io.Writer, a []any) (n int, err error)"
+	t.Run("unknown", func(t *testing.T) {
+		target := moved(t, "greet")
+		r := ftgo(t, "trace", target, told, "--", target)
+		if strings.Count(r.stderr, "does not know where go1.28.") != 1 || strings.Contains(r.stdout, "Hello") {
+			t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
+		}
+	})
+	for _, version := range []string{"1.26.8", "1.27.4", fixture.Current} {
+		t.Run(version+" stripped", func(t *testing.T) {
+			target := fixture.BuildWith(t, version, "greet", "-ldflags=-s -w")
+			r := ftgo(t, "trace", target, told, "--", target)
+			if r.code != 0 || !strings.Contains(r.stdout, `fmt.Fprintln(w=*os.File(0x`) || !strings.Contains(r.stdout, `a=[string("Hello, BPF!")]) = (12, nil)`) {
+				t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
+			}
+		})
+	}
+	for _, version := range []string{"1.12.17", "1.26.8", "1.27.4", fixture.Current} {
 		t.Run(version, func(t *testing.T) {
 			target := fixture.BuildWith(t, version, "greet")
 			// fmt.Println has no code of its own any more: it is a call of Fprintln.

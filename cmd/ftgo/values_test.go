@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/processors"
+	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
 )
@@ -74,7 +74,7 @@ func TestKernelValues(t *testing.T) {
 	tracetest.Kernel(t)
 	needed := make([]bool, len(valueGaps))
 	complete := true
-	versions := []string{"1.16.15", "1.17.13", "1.20.14", "1.24.6", fixture.Current}
+	versions := []string{"1.16.15", "1.17.13", "1.20.14", "1.24.6", "1.26.8", "1.27.4", fixture.Current}
 	if rawReader {
 		// The reader makes no difference to versions: one of each way of passing arguments.
 		versions, complete = []string{"1.16.15", fixture.Current}, false
@@ -89,7 +89,7 @@ func TestKernelValues(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				target := fixture.BuildWith(t, version, "values", "-gcflags", flags)
 				got, want := traceValues(t, target)
-				checkValues(t, minorOf(t, version), flags, got, want, needed)
+				checkValues(t, minorOf(t, target), flags, got, want, needed)
 				ran = true
 			})
 			complete = complete && ran
@@ -139,21 +139,18 @@ func TestKernelLongStrings(t *testing.T) {
 			delete(want, name)
 		}
 	}
-	checkValues(t, minorOf(t, fixture.Current), "", got, want, make([]bool, len(valueGaps)))
+	checkValues(t, minorOf(t, target), "", got, want, make([]bool, len(valueGaps)))
 }
 
-// minorOf is 26 for Go 1.26.
-func minorOf(t *testing.T, version string) int {
+// minorOf is 26 for a program that Go 1.26 built.
+func minorOf(t *testing.T, target string) int {
 	t.Helper()
-	if version == fixture.Current {
-		version = strings.TrimPrefix(runtime.Version(), "go")
-	}
-	_, rest, _ := strings.Cut(version, ".")
-	digits := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
-	minor, err := strconv.Atoi(digits)
+	b, err := offsets.Open(target)
 	if err != nil {
-		t.Fatalf("read version %q: %v", version, err)
+		t.Fatal(err)
 	}
+	defer b.Close()
+	minor, _ := b.GoVersion()
 	return minor
 }
 

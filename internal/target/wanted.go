@@ -40,6 +40,11 @@ func (q *Query) open(say Say) (*wanted, error) {
 		w.binary.File().Progress = q.Loading
 		err = q.describe(say, w.binary)
 	}
+	if err == nil && !w.binary.KnownLayout() {
+		_, version := w.binary.GoVersion()
+		say("%s: ftgo does not know where %s keeps types and inlined calls: it does not show what interfaces hold, "+
+			"and, without debug information, neither other values nor functions that were inlined", q.Binary, version)
+	}
 	if err == nil && q.OwnFuncs && len(q.Funcs) == 0 {
 		for _, text := range OwnFuncs(w.binary) {
 			err = cmp.Or(err, w.parse(text, false, false))

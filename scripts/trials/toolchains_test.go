@@ -26,7 +26,7 @@ import (
 
 // guestVersions are those of Go that TestTrialToolchains tries: for arm64, code has changed
 // between each and the next.
-var guestVersions = []string{"1.17.13", "1.18.10", "1.20.14", "1.22.12", "1.24.6", fixture.Current}
+var guestVersions = []string{"1.17.13", "1.18.10", "1.20.14", "1.22.12", "1.24.6", "1.26.8", "1.27.4", fixture.Current}
 
 // guestVariants are the ways to build that need no compiler of C for arm64.
 var guestVariants = slices.DeleteFunc(slices.Clone(fixture.Variants), func(v fixture.Variant) bool { return strings.HasPrefix(v.Name, "cgo") })

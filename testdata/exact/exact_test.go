@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // build makes the program in a fresh folder.
@@ -232,6 +234,10 @@ func TestStart(t *testing.T) {
 // TestToolchains runs the program as built by the other versions of Go that
 // the module cache holds; `GOTOOLCHAIN=go1.16.15 go version` brings one there.
 func TestToolchains(t *testing.T) {
+	if fixture.Long() {
+		fixture.Toolchain(t, "1.26.8")
+		fixture.Toolchain(t, "1.27.4")
+	}
 	cache := strings.TrimSpace(string(output(t, exec.Command("go", "env", "GOMODCACHE"))))
 	roots, err := filepath.Glob(filepath.Join(cache, "golang.org", "toolchain@v0.0.1-go*."+runtime.GOOS+"-"+runtime.GOARCH))
 	if err != nil {

@@ -169,9 +169,11 @@ func (g *Tables) typeName(t *types, addr uint64) (string, bool) {
 	return name, err == nil
 }
 
+// variadic is a bit in the number of a func's results.
+const variadic = 1 << 15
+
 // funcType reads a runtime.functype: numbers of parameters and results, then, behind uncommontype, their types.
 func (g *Tables) funcType(t *types, addr uint64) (params, results []*gotype.Type, ok bool) {
-	const variadic = 1 << 15
 	var head [48 + 8]byte
 	if addr%8 != 0 || addr <= t.start || addr >= t.end || !g.image.Read(addr, head[:]) || reflect.Kind(head[t.form.kind]&kindMask) != reflect.Func {
 		return nil, nil, false

@@ -3,6 +3,7 @@ package gotab
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
@@ -15,51 +16,132 @@ import (
 // was linked in.
 func (t *table) place(m *image.Image) bool {
 	if t.form.oldest >= 18 && (t.text == 0 || !m.IsCode(t.text+t.low, t.text+t.high)) {
-		module, ok := t.findModule(m)
+		at, ok := t.findModule(m)
 		if !ok {
 			return false
 		}
-		t.text = module.text
+		t.text, _ = m.Pointer(at + 16)
 	}
 	return m.IsCode(t.text+t.low, t.text+t.high)
 }
 
-// module is what is read of runtime.moduledata (runtime/symtab.go), which begins with the
-// address of the function table and has
-//
-//	minpc, maxpc, text, …, types, etypes, rodata, gofunc
-//
-// further on, the last two since Go 1.18.
+// module is what is read of runtime.moduledata (runtime/symtab.go).
 type module struct {
+	form          *moduleForm // nil if none fits: then no more than text is known
 	text          uint64
 	types, etypes uint64
-	behind        uint64 // the address of what follows these two
 	gofunc        uint64 // what offsets of a function's data count from
+	typelinks     uint64 // the address of that slice
+	typedesclen   uint64
 }
 
-// findModule finds the one that the table belongs to: minpc and maxpc are what the table says.
-func (t *table) findModule(m *image.Image) (found module, ok bool) {
-	m.ScanPointers(t.addr, func(addr uint64) bool {
-		word := func(at uint64) uint64 {
-			v, _ := m.Pointer(addr + at)
-			return v
-		}
-		text, base := word(t.form.minpc+16), uint64(0)
-		if t.form.oldest >= 18 {
-			base = text
-		}
-		if minpc, maxpc := word(t.form.minpc), word(t.form.minpc+8); minpc != base+t.low || maxpc != base+t.high || !m.IsCode(minpc, maxpc) {
-			return true
-		}
-		found = module{text: text, types: word(t.form.types), etypes: word(t.form.types + 8), behind: addr + t.form.types + 16}
-		if t.form.oldest >= 18 {
-			found.gofunc = word(t.form.types + 24)
-		}
-		ok = true
-		return false
-	})
-	return found, ok
+// moduleForm is where versions of Go have fields of runtime.moduledata, in words from minpc on, which
+// maxpc and text follow; 0 if there is no such field.
+type moduleForm struct {
+	oldest        int // minor version of Go
+	types, etypes uint64
+	// gofunc is there since Go 1.18. Since Go 1.26 it is in the table of functions, which epclntab ends.
+	rodata, gofunc, epclntab uint64
+	typelinks                uint64
+	// typedesclen is how many bytes those take, since Go 1.27, that typelinks listed before. They are the
+	// first of all types, and itabs are the last.
+	typedesclen, itaboffset, itabsize uint64
 }
+
+// moduleForms are those that are known, the newest first.
+var moduleForms = []*moduleForm{
+	{oldest: 27, types: 17, typedesclen: 18, etypes: 19, itaboffset: 20, itabsize: 21, rodata: 22, gofunc: 23, epclntab: 24},
+	{oldest: 26, types: 17, etypes: 18, rodata: 19, gofunc: 20, epclntab: 21, typelinks: 25},
+	{oldest: 20, types: 17, etypes: 18, rodata: 19, gofunc: 20, typelinks: 24}, // covctrs
+	{oldest: 18, types: 15, etypes: 16, rodata: 17, gofunc: 18, typelinks: 22},
+	{oldest: 8, types: 15, etypes: 16, typelinks: 20}, // textsectmap
+	{oldest: 7, types: 15, etypes: 16, typelinks: 17},
+}
+
+// findModule finds minpc in the moduledata that the table belongs to, which begins with the table's
+// address: minpc and maxpc are what the table says.
+func (t *table) findModule(m *image.Image) (minpc uint64, ok bool) {
+	const most = 40 // words before minpc
+	tries := 64     // programs have the address once or twice
+	m.ScanPointers(t.addr, func(addr uint64) bool {
+		var low, high, text uint64
+		for range most {
+			low, high = high, text
+			text, _ = m.Pointer(addr)
+			addr += 8
+			base := text
+			if t.form.oldest < 18 {
+				base = 0
+			}
+			if low == base+t.low && high == base+t.high && m.IsCode(low, high) {
+				minpc, ok = addr-24, true
+				return false
+			}
+		}
+		tries--
+		return tries > 0
+	})
+	return minpc, ok
+}
+
+// readModule reads the fields of moduledata by the form of the newest version that is not newer than the program's,
+// if it fits: a version that is not known may have its own.
+func (g *Tables) readModule() (found module) {
+	if g.head == nil {
+		return found
+	}
+	minpc, ok := g.head.findModule(g.image)
+	if !ok {
+		return found
+	}
+	field := func(n uint64) uint64 {
+		v, _ := g.image.Pointer(minpc + 8*n)
+		return v
+	}
+	found.text = field(2)
+	i := slices.IndexFunc(moduleForms, func(form *moduleForm) bool { return form.oldest <= g.Version.Minor })
+	if i < 0 || !g.fits(moduleForms[i], field) {
+		return found
+	}
+	form := moduleForms[i]
+	found.form, found.types, found.etypes = form, field(form.types), field(form.etypes)
+	if form.gofunc > 0 {
+		found.gofunc = field(form.gofunc)
+	}
+	if form.typelinks > 0 {
+		found.typelinks = minpc + 8*form.typelinks
+	}
+	if form.typedesclen > 0 {
+		found.typedesclen = field(form.typedesclen)
+	}
+	return found
+}
+
+// fits tells whether fields are what they must be in a form.
+func (g *Tables) fits(form *moduleForm, field func(n uint64) uint64) bool {
+	types, etypes := field(form.types), field(form.etypes)
+	if !g.image.Holds(types, etypes) || form.gofunc > 0 && (!g.image.Loaded(field(form.rodata)) || !g.image.Loaded(field(form.gofunc))) {
+		return false
+	}
+	if form.typedesclen > 0 {
+		length, itabs, size := field(form.typedesclen), field(form.itaboffset), field(form.itabsize)
+		if length > itabs || itabs > etypes-types || size != etypes-types-itabs {
+			return false
+		}
+	}
+	if form.epclntab == 0 {
+		return true
+	}
+	gofunc, end := field(form.gofunc)-g.head.addr, field(form.epclntab)-g.head.addr
+	if s := g.image.Plain(".gopclntab"); s != nil && end != s.Size {
+		return false
+	}
+	return gofunc >= g.head.funcs && gofunc <= end && end <= g.head.size
+}
+
+// Known tells whether the version of Go lays out in a known way what the program has for its own runtime. If
+// not, neither types nor inlined calls can be read of that.
+func (g *Tables) Known() bool { return g.Version.Minor < 26 || g.module().form != nil }
 
 // types is where a program's types are, and those that were asked for.
 type types struct {
@@ -93,7 +175,7 @@ func (g *Tables) findTypes() (*types, error) {
 		return t, nil
 	}
 	module := g.module()
-	if t.start, t.end = module.types, module.etypes; t.start == 0 || t.start >= t.end || !g.image.Read(t.start, make([]byte, 8)) {
+	if t.start, t.end = module.types, module.etypes; module.form == nil {
 		return nil, fmt.Errorf("find runtime types of %s: no module data", v)
 	}
 	return t, nil

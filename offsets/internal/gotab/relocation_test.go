@@ -15,7 +15,7 @@ import (
 // TestRelocationsNotApplied: where the linker leaves the words that the loader writes
 // 0, as LLVM's does, types are the same.
 func TestRelocationsNotApplied(t *testing.T) {
-	for _, version := range []string{"1.20.14", "1.24.6", fixture.Current} {
+	for _, version := range []string{"1.20.14", "1.24.6", "1.26.8", "1.27.4", fixture.Current} {
 		t.Run(version, func(t *testing.T) {
 			path := buildTypes(t, version, "-buildmode=pie")
 			applied := openPath(t, path)

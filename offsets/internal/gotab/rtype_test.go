@@ -21,6 +21,8 @@ func typesBuilds() []struct{ version, name, flags string } {
 		{fixture.Current, "external pie", "-buildmode=pie -ldflags=-linkmode=external"},
 		{fixture.Current, "stripped pie", "-buildmode=pie -ldflags=-s"},
 		{fixture.Current, "stripped external pie", "-buildmode=pie -ldflags=-s\x00-linkmode=external"},
+		{"1.27.4", "stripped pie", "-buildmode=pie -ldflags=-s"},
+		{"1.27.4", "stripped external pie", "-buildmode=pie -ldflags=-s\x00-linkmode=external"},
 		{"1.24.6", "pie", "-buildmode=pie"},
 		{"1.24.6", "stripped pie", "-buildmode=pie -ldflags=-s"},
 		{"1.12.17", "stripped pie", "-buildmode=pie -ldflags=-s"},
@@ -182,6 +184,7 @@ func TestRuntimeTypesAgainstDWARF(t *testing.T) {
 	for _, build := range []struct{ version, flags string }{
 		{"1.12.17", ""}, {"1.16.15", ""}, {"1.17.13", ""}, {"1.20.14", ""}, {"1.24.6", ""}, {fixture.Current, ""},
 		{"1.24.6", "-buildmode=pie"}, {fixture.Current, "-buildmode=pie"}, {fixture.Current, "-ldflags=-linkmode=external"},
+		{"1.26.8", ""}, {"1.27.4", ""}, {"1.27.4", "-buildmode=pie"}, {"1.27.4", "-ldflags=-linkmode=external"},
 	} {
 		t.Run(build.version+" "+build.flags, func(t *testing.T) {
 			b := openPath(t, buildTypes(t, build.version, build.flags))

@@ -18,7 +18,7 @@ import (
 
 // hostileTypes are builds of testdata/types of each kind of layout.
 var hostileTypes = []struct{ version, flags string }{
-	{fixture.Current, "-ldflags=-s"}, {fixture.Current, "-buildmode=pie -ldflags=-s"}, {"1.12.17", "-ldflags=-s"}, {"1.5.4", ""},
+	{fixture.Current, "-ldflags=-s"}, {fixture.Current, "-buildmode=pie -ldflags=-s"}, {"1.12.17", "-ldflags=-s"}, {"1.5.4", ""}, {"1.27.4", "-ldflags=-s"},
 }
 
 // walkType visits what a type holds by value, and counts it; then, a few steps far,

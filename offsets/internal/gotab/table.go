@@ -58,12 +58,7 @@ func Open(m *image.Image) (g *Tables, err error) {
 		}
 		return t
 	})
-	g.module = sync.OnceValue(func() (found module) {
-		if g.head != nil {
-			found, _ = g.head.findModule(m)
-		}
-		return found
-	})
+	g.module = sync.OnceValue(g.readModule)
 	g.types = sync.OnceValues(g.findTypes)
 	return g, nil
 }
@@ -145,15 +140,13 @@ type form struct {
 	// first is the word of the header behind which those are that hold offsets: of names, units,
 	// files, values and functions. It is 0 where everything counts from the header.
 	first uint64
-	// minpc and types are offsets in runtime.moduledata; see module.
-	minpc, types uint64
 }
 
 var forms = map[byte]*form{
-	0xfb: {oldest: 2, newest: 15, field: 8, head: 40, minpc: 80, types: 200},
-	0xfa: {oldest: 16, newest: 17, field: 8, head: 44, first: 2, minpc: 160, types: 280},
-	0xf0: {oldest: 18, newest: 19, field: 4, head: 40, first: 3, minpc: 160, types: 280},
-	0xf1: {oldest: 20, newest: 1 << 16, field: 4, head: 44, first: 3, minpc: 160, types: 296}, // covctrs
+	0xfb: {oldest: 2, newest: 15, field: 8, head: 40},
+	0xfa: {oldest: 16, newest: 17, field: 8, head: 44, first: 2},
+	0xf0: {oldest: 18, newest: 19, field: 4, head: 40, first: 3},
+	0xf1: {oldest: 20, newest: 1 << 16, field: 4, head: 44, first: 3},
 }
 
 // magic is what the headers of all forms have in common, behind the first byte.

@@ -108,27 +108,9 @@ func sameButPackage(a, b string) bool {
 // linkedTypes are the addresses of types by their names: those without a name of their own that the
 // linker lists, pointers among them, and what these point to.
 func (g *Tables) linkedTypes(t *types) (map[string][]uint64, error) {
-	// types, etypes, then rodata and gofunc since Go 1.18, epclntab since 1.26, and the slice
-	// textsectmap since 1.8 (runtime/symtab.go).
-	at := g.module().behind
-	switch v := g.Version.Minor; {
-	case v < 7:
-		return nil, fmt.Errorf("not known of %s", g.Version)
-	case v >= 26:
-		at += 48
-	case v >= 18:
-		at += 40
-	case v >= 8:
-		at += 24
-	}
-	start, ok1 := g.image.Pointer(at)
-	count, ok2 := g.image.Pointer(at + 8)
-	if !ok1 || !ok2 || count > min(t.end-t.start, g.image.Most())/4 {
-		return nil, errors.New("no list of types")
-	}
-	list := make([]byte, 4*count)
-	if !g.image.Read(start, list) {
-		return nil, errors.New("no list of types")
+	list, err := g.listed(t)
+	if err != nil {
+		return nil, err
 	}
 	r := rtypeReader{Tables: g, types: t}
 	named := make(map[string][]uint64)
@@ -150,8 +132,11 @@ func (g *Tables) linkedTypes(t *types) (map[string][]uint64, error) {
 		named[name] = append(named[name], addr)
 		return kind
 	}
-	for ; len(list) > 0 && budget > 0; list = list[4:] {
-		addr := t.start + uint64(binary.LittleEndian.Uint32(list))
+	for _, offset := range list {
+		addr := t.start + uint64(offset)
+		if budget <= 0 {
+			break
+		}
 		if add(addr) == reflect.Pointer {
 			if elem, ok := g.image.Pointer(addr + t.form.size); ok {
 				add(elem)
@@ -162,6 +147,72 @@ func (g *Tables) linkedTypes(t *types) (map[string][]uint64, error) {
 		return nil, errors.New("names are longer than the file")
 	}
 	return named, nil
+}
+
+// listed are the offsets of the types that the linker lists. Since Go 1.27 it puts them one behind the other,
+// a word behind the start of types (moduleTypelinks in runtime/type.go).
+func (g *Tables) listed(t *types) (offsets []uint32, err error) {
+	none := errors.New("no list of types")
+	module := g.module()
+	switch {
+	case module.typedesclen > 0:
+		for at := uint64(8); at != module.typedesclen; {
+			size := g.descriptorSize(t, t.start+at)
+			if size == 0 || at > module.typedesclen {
+				return nil, none
+			}
+			offsets, at = append(offsets, uint32(at)), at+size
+		}
+		return offsets, nil
+	case module.typelinks == 0:
+		return nil, fmt.Errorf("not known of %s", g.Version)
+	}
+	start, ok1 := g.image.Pointer(module.typelinks)
+	count, ok2 := g.image.Pointer(module.typelinks + 8)
+	if !ok1 || !ok2 || count > min(t.end-t.start, g.image.Most())/4 {
+		return nil, none
+	}
+	list := make([]byte, 4*count)
+	if !g.image.Read(start, list) {
+		return nil, none
+	}
+	for ; len(list) > 0; list = list[4:] {
+		offsets = append(offsets, binary.LittleEndian.Uint32(list))
+	}
+	return offsets, nil
+}
+
+// descriptorSize is how many bytes a _type has with all that follows it (DescriptorSize in internal/abi/type.go,
+// since Go 1.27); 0 if there is none.
+func (g *Tables) descriptorSize(t *types, addr uint64) uint64 {
+	var head [72]byte // with what of a func, a struct and an interface tells how many parts they have
+	if !g.image.Read(addr, head[:]) {
+		return 0
+	}
+	number := func(at uint64) uint64 { return uint64(binary.LittleEndian.Uint16(head[t.form.size+at:])) }
+	kind := plainKind(reflect.Kind(head[t.form.kind] & kindMask))
+	size := t.form.size + detailSizes[kind]
+	parts := uint64(0)
+	switch kind {
+	case reflect.Invalid:
+		return 0
+	case reflect.Map:
+		size += 88
+	case reflect.Func:
+		parts = 8 * (number(0) + number(2)&^variadic)
+	case reflect.Struct:
+		parts = 24 * number(16)
+	case reflect.Interface:
+		parts = 8 * number(16)
+	}
+	if head[tflagAt]&tflagUncommon != 0 {
+		var uncommon [uncommonSize]byte
+		if !g.image.Read(addr+size, uncommon[:]) {
+			return 0
+		}
+		parts += uncommonSize + methodSize*uint64(binary.LittleEndian.Uint16(uncommon[uncommonCount:]))
+	}
+	return size + parts
 }
 
 // detailSizes are those of what follows the _type of a kind (internal/abi/type.go); 0 if there is nothing.

@@ -35,7 +35,7 @@ func inMemory(t *testing.T, data []byte) (b *Tables, read *int) {
 	m.ELF = &elf.File{FileHeader: m.ELF.FileHeader, Progs: []*elf.Prog{{ProgHeader: header, ReaderAt: counted{bytes.NewReader(data), read}}}}
 	b = &Tables{image: &m, Version: Version{Minor: 18}}
 	b.module = func() module {
-		return module{types: base + 64, etypes: 1<<64 - 8, behind: base - 40}
+		return module{types: base + 64, etypes: 1<<64 - 8, typelinks: base}
 	}
 	own := &types{form: rtypeFormOf(18), start: base + 64, end: 1<<64 - 8, known: make(map[uint64]*gotype.Type)}
 	b.types = func() (*types, error) { return own, nil }

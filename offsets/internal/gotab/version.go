@@ -38,7 +38,7 @@ var goidOffset = map[int]int64{
 	13: 152, 14: 152, 15: 152, 16: 152,
 	17: 152, 18: 152, 19: 152, 20: 152, 21: 152, 22: 152,
 	23: 160, 24: 160, // syscallbp was added
-	25: 152, 26: 152, // gobuf.ret was removed
+	25: 152, 26: 152, 27: 152, // gobuf.ret was removed
 }
 
 // Goid is the offset of runtime.g.goid in releases of the version.
@@ -47,14 +47,14 @@ func (v Version) Goid() (offset int64, known bool) {
 	return offset, known
 }
 
-// threadOf is where runtime.g has its runtime.m, from Go 1.13 to 1.26.
+// threadOf is where runtime.g has its runtime.m, from Go 1.13 to 1.27.
 const threadOf = 48
 
 // Running is where runtime.g has its thread in releases of the version, and where that, runtime.m, has the
 // goroutine that it runs, curg.
 func (v Version) Running() (m, curg int64, known bool) {
 	switch {
-	case v.Minor < 13 || v.Minor > 26:
+	case v.Minor < 13 || v.Minor > 27:
 		return 0, 0, false
 	case v.Minor < 25:
 		return threadOf, 192, true

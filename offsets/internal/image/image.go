@@ -179,6 +179,13 @@ func (m *Image) IsCode(start, end uint64) bool {
 	return start < end && end <= last
 }
 
+// Holds tells whether the bytes from an address up to another are of one segment, and in the file.
+func (m *Image) Holds(start, end uint64) bool {
+	return slices.ContainsFunc(m.ELF.Progs, func(p *elf.Prog) bool {
+		return p.Type == elf.PT_LOAD && p.Vaddr <= start && start < end && end-p.Vaddr <= p.Filesz
+	})
+}
+
 // Loaded tells whether an address is in memory whenever the file is: code or data.
 func (m *Image) Loaded(addr uint64) bool {
 	return slices.ContainsFunc(m.ELF.Progs, func(p *elf.Prog) bool {
