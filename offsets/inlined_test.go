@@ -99,7 +99,11 @@ func TestInlinedSourcesAgree(t *testing.T) {
 		}
 		read := func(calls func(func(callee, caller, file string, line int))) []string {
 			var all []string
-			calls(func(callee, caller, file string, line int) { all = append(all, callee+" in "+caller) })
+			calls(func(callee, caller, file string, line int) {
+				if strings.Contains(callee, ".") { // the table knows nothing of C
+					all = append(all, callee+" in "+caller)
+				}
+			})
 			slices.Sort(all)
 			return all
 		}

@@ -121,7 +121,7 @@ var realServers = []realServer{
 					[]string{say("NOERROR ", b["NOERROR"]), say("SERVFAIL ", b["SERVFAIL"])}},
 				{"how large are answers", "ftgo probe -p coredns --sum size vars.Report",
 					[]string{say("vars.Report ", queries, " ", b["coredns_dns_response_size_bytes_sum"])}},
-				{"who allocates", "ftgo probe -p coredns --sum size --stack runtime.mallocgc",
+				{"who allocates", "ftgo probe -p coredns --sum size --stack 'runtime.mallocgc?*' -x '*SlowPath'",
 					[]string{"runtime.mallocgc", "dnsserver.(*Server).ServeDNS"}},
 			}
 		},

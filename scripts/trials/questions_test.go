@@ -93,7 +93,7 @@ func shopQuestions(b *shopBooks) []question {
 			[]string{say("main.go:", shopLine, " ", b.Missing)}},
 		{"what of it runs at all", "ftgo count -p shop 'main.*'",
 			[]string{say("main.(*books).ask ", requests)}},
-		{"who allocates", "ftgo probe -p shop --sum size --stack runtime.mallocgc",
+		{"who allocates", "ftgo probe -p shop --sum size --stack 'runtime.mallocgc?*' -x '*SlowPath'",
 			[]string{"runtime.mallocgc", "main.(*books).ask main.go:"}},
 	}
 }

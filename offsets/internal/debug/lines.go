@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"sort"
+	"strings"
 )
 
 // lineRow says what the instructions from an address to that of the next row are of.
@@ -281,7 +282,7 @@ func (s *inlineScan) function(e *dwarf.Entry) (abstract bool, err error) {
 	// C++ symbols go by the linkage name.
 	name := cmp.Or(val[string](e, dwarf.AttrLinkageName), val[string](e, dwarf.AttrName))
 	if name != "" {
-		s.named[e.Offset] = name
+		s.named[e.Offset] = strings.ReplaceAll(name, "·", ".") // as .symtab has it
 		if s.budget -= int64(len(name)); s.budget < 0 {
 			return false, errors.New("names longer than the file")
 		}
