@@ -116,11 +116,11 @@ func (l *goLayout) byTypes() (end int64) {
 // dictionary is the number of the parameter before which a generic function takes its dictionary,
 // a pointer that source files don't have; -1 if it takes none. Go 1.18 and 1.19 pass it first,
 // later versions behind the receiver (cmd/compile/internal/noder/reader.go, funcBody). Closures
-// have it among what they capture. The function tables of Go 1.18 to 1.20 don't have type arguments: what is
+// have it among what they capture. Since Go 1.27 methods may have type parameters of their own. The function tables of Go 1.18 to 1.20 don't have type arguments: what is
 // no wrapper takes one.
 func (b *Binary) dictionary(f *Func) int {
 	name := symname.Split(f.Name)
-	generic := strings.Contains(name.TypeArgs, "[go.shape.") || name.TypeArgs == "[...]" && !b.isWrapper(f)
+	generic := strings.Contains(name.TypeArgs+name.Func, "[go.shape.") || name.TypeArgs == "[...]" && !b.isWrapper(f)
 	switch {
 	case !generic, strings.HasPrefix(name.Func, "type:"), strings.HasPrefix(name.Func, "type.."):
 		return -1

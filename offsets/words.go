@@ -53,7 +53,7 @@ const dictionaryWords = 24
 // writer.go, dictNameOf in reader.go). Of functions nothing tells which parameters these types are of.
 func (w *words) receiver(params []Variable) {
 	name := symname.Split(w.f.Name)
-	if !name.Pointer || len(params) == 0 || w.binary.dictionary(w.f) != 1 || len(w.conv.Ints) < 2 {
+	if !name.Pointer || strings.Contains(name.Func, "[") || len(params) == 0 || w.binary.dictionary(w.f) != 1 || len(w.conv.Ints) < 2 {
 		return
 	}
 	p := &params[0]

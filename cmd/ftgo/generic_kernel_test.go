@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -43,7 +45,7 @@ func TestKernelGeneric(t *testing.T) {
 		`main.(*pile[]).size(p0=&{items:[…+1] n:2})`,
 		`main.(*keyed[]).put(p0=&{last:"none" next:nil count:0}, ~"one", 0xADDR)`,
 	}
-	for _, version := range []string{"1.20.14", "1.22.12", fixture.Current} {
+	for _, version := range []string{"1.20.14", "1.22.12", "1.26.8", "1.27.4", fixture.Current} {
 		for _, mode := range []string{"exe", "pie"} {
 			t.Run(version+" "+mode, func(t *testing.T) {
 				for _, c := range []struct {
@@ -61,6 +63,64 @@ func TestKernelGeneric(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// genericMethods has methods with type parameters of their own, which Go 1.26 can't read.
+const genericMethods = `package main
+
+import "fmt"
+
+type box struct{ n int }
+
+//go:noinline
+func (b *box) apply[U any](f func(int) U, k int) U { return f(b.n + k) }
+
+//go:noinline
+func (b box) pair[K comparable, V any](key K, value V) string { return fmt.Sprint(b.n, key, value) }
+
+type wrap[T any] struct{ v T }
+
+//go:noinline
+func (w *wrap[T]) zip[U any](u U) (T, U) { return w.v, u }
+
+func twice(n int) string { return fmt.Sprint(2 * n) }
+
+func main() {
+	(&box{1}).apply(twice, 7)
+	box{2}.pair("tea", 5)
+	(&wrap[string]{"x"}).zip(42)
+}
+`
+
+// TestKernelGenericMethods: methods of Go 1.27 that have type parameters of their own take a dictionary behind their
+// receivers.
+func TestKernelGenericMethods(t *testing.T) {
+	tracetest.Kernel(t)
+	root, dir := fixture.Toolchain(t, "1.27.4"), t.TempDir()
+	source := filepath.Join(dir, "main.go")
+	fixture.Write(t, source, genericMethods)
+	for ldflags, want := range map[string]string{
+		"": `main.(*box).apply[](b=&{n:1}, f=main.twice, k=7) = "16"
+main.box.pair[](b={n:2}, key="tea", value=5) = "2tea5"
+main.(*wrap[]).zip[](w=&{v:"x"}, u=42) = ("x", 42)
+`,
+		"-s -w": `main.(*box).apply[](0xADDR, 0xCODE, 0x7)
+main.box.pair[](0x2, ~"tea", 0x5)
+main.(*wrap[]).zip[](0xADDR, 0x2a?)
+`,
+	} {
+		target := filepath.Join(dir, "methods")
+		build := exec.Command(filepath.Join(root, "bin", "go"), "build", "-ldflags="+ldflags, "-o", target, source)
+		build.Env = append(build.Environ(), "GOROOT="+root, "GOTOOLCHAIN=local", "GO111MODULE=off", "GOFLAGS=", "GOENV=off")
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		r := ftgo(t, "trace", "-q", target, "box.apply", "box.pair", "wrap.zip", "--", target)
+		got := regexp.MustCompile(`0x[0-9a-f]{5,6}\b`).ReplaceAllString(genericLines(r.stdout), "0xCODE")
+		if r.code != 0 || got != want {
+			t.Errorf("%q: status %d\ngot\n%s%swant\n%s", ldflags, r.code, got, r.stderr, want)
 		}
 	}
 }

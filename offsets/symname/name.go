@@ -30,7 +30,7 @@ type Name struct {
 	// for functions. Pointer tells (*T) from T.
 	Receiver string
 	Pointer  bool
-	// Func is the name of the function or method.
+	// Func is the name of the function or method, with the type arguments of a method that has its own.
 	Func string
 	// TypeArgs are the type arguments of the receiver or else of the function, with the brackets:
 	// "[go.shape.int,go.shape.string]"; "[...]" in the pclntab of Go 1.18 to 1.20.
@@ -52,7 +52,7 @@ func Split(sym string) Name {
 	}
 	first, tail := cutPart(sym[end:])
 	behind, _ := strings.CutPrefix(tail, ".")
-	if method, suffix := cutPart(behind); strings.HasPrefix(tail, ".") && n.hasMethod(first, method) {
+	if method, suffix := cutPart(behind); strings.HasPrefix(tail, ".") && n.hasMethod(first, method, suffix) {
 		n.Func, n.Suffix = method, suffix
 		if strings.HasPrefix(first, "(*") {
 			n.Pointer, first = true, first[2:len(first)-1]
@@ -66,16 +66,17 @@ func Split(sym string) Name {
 }
 
 // hasMethod tells whether first, a part after the package, is a receiver and
-// method the name of its method.
-func (n Name) hasMethod(first, method string) bool {
+// method the name of its method, ahead of suffix.
+func (n Name) hasMethod(first, method, suffix string) bool {
 	switch {
 	case method == "", first == "", first == "init", first == "main" && n.Package == "main":
 		return false
 	case strings.HasPrefix(first, "(*"):
 		return len(first) > len("(*)") && first[len(first)-1] == ')'
 	}
-	// Methods have no type parameters of their own, so f.g[int] is f with g inlined.
-	return !strings.ContainsAny(method, "([") && !madeByCompiler(method)
+	// Since Go 1.27 methods have type parameters of their own, but f.g[int].func1 is of f with g inlined.
+	base, args := cutTypeArgs(method)
+	return (args == "" || suffix == "") && !strings.ContainsAny(base, "([") && !madeByCompiler(method)
 }
 
 // madeByCompiler tells whether part is a name that cmd/compile gives to what it
