@@ -157,7 +157,7 @@ func (s scheduler) call(now uint64, pid, tid int, g *schedG) Split {
 	return g.sums
 }
 
-// Statuses of goroutines (runtime/runtime2.go, Go 1.17 to 1.26); some never show in
+// Statuses of goroutines (runtime/runtime2.go, Go 1.17 to 1.27); some never show in
 // casgstatus.
 const (
 	statusRunnable  = 1

@@ -28,7 +28,7 @@ const maxTail = 64
 //     Post. (In Go 1.4 and 1.5 a function without a frame may begin with a loop
 //     and jump back to Post, which then runs more than once.)
 //
-// Source: stacksplit in cmd/internal/obj/x86/obj6.go of Go 1.5 to 1.26, and in
+// Source: stacksplit in cmd/internal/obj/x86/obj6.go of Go 1.5 to 1.27, and in
 // liblink/obj6.c of Go 1.4, where the jump (ja) leads over the call of morestack.
 // Everywhere else it (jbe) leads to that call.
 func (processor) StackCheck(code []byte) (arch.Check, bool) {

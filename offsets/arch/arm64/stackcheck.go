@@ -29,7 +29,7 @@ const (
 // B.LS to straight code that calls once and then jumps to the function's beginning. B.LO and B.EQ come before
 // it where the frame is large, and nothing else but arithmetic.
 //
-// Source: stacksplit in cmd/internal/obj/arm64/obj7.go of Go 1.16 to 1.26.
+// Source: stacksplit in cmd/internal/obj/arm64/obj7.go of Go 1.16 to 1.27.
 func (processor) StackCheck(code []byte) (arch.Check, bool) {
 	guard, first := false, 0
 	for at := 0; at+size <= len(code) && at < maxPrologue*size; at += size {

@@ -7,7 +7,7 @@ import (
 
 // firstReason is the minor version of the first Go that says by a number why a goroutine waits, and
 // waitReason where runtime.g has that byte, behind goid, schedlink and waitsince
-// (runtime/runtime2.go, Go 1.11 to 1.26).
+// (runtime/runtime2.go, Go 1.11 to 1.27).
 const (
 	firstReason = 11
 	waitReason  = 24
