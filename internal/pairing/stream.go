@@ -58,7 +58,9 @@ func (s events) Hit(ev *parse.Event) {
 		if bias, ok = s.processes.Bias(ev.PID, ev.Addr); !ok {
 			cp := *ev
 			cp.Args = slices.Clone(ev.Args)
-			s.pending[ev.PID] = append(s.pending[ev.PID], cp)
+			if s.pending[ev.PID] = append(s.pending[ev.PID], cp); len(s.pending[ev.PID]) == maxPending {
+				s.release(ev.PID, 0) // nowhere, as in Finish: unparsed
+			}
 			return
 		}
 	}
@@ -77,6 +79,9 @@ func (s events) Kernel(ev *parse.KernelEvent) {
 	s.event = KernelEvent{*ev, s.pairer.whereIs(ev.PID, ev.TID)}
 	s.pairer.sink.Kernel(&s.event)
 }
+
+// maxPending is how many events of a process wait for its bias, which one more address tells as a rule.
+const maxPending = 1000
 
 // release pairs the events of a process that have waited for its bias.
 func (s *Stream) release(pid int, bias uint64) {
@@ -113,7 +118,15 @@ func (s *Stream) Finish() {
 }
 
 // Processes are those that wanted events have come from and that were not forgotten since.
-func (s *Stream) Processes() []int { return slices.Collect(maps.Keys(s.pairer.processes)) }
+func (s *Stream) Processes() []int {
+	pids := slices.Collect(maps.Keys(s.pairer.processes))
+	for pid := range s.pending {
+		if s.pairer.processes[pid] == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
 
 // Forget drops what is known of processes that have ended, all of whose events have been
 // read: another may get the number. Their calls that are open end so.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ftgo/ftgo/parse"
 )
 
 // line is a line of trace_pipe for an event of testPlan, on goroutine 1.
@@ -71,5 +73,40 @@ func TestStream(t *testing.T) {
 				t.Errorf("unparsed %d, %+v", s.unparsed(), s.pairer.account)
 			}
 		})
+	}
+}
+
+// TestPendingForgotten: events whose bias nothing tells are known to be of a process, so that they are forgotten with
+// it and pair with nothing of the next process of its number; one that lives keeps no more than some.
+func TestPendingForgotten(t *testing.T) {
+	const bias = 0x550000000000
+	known := false
+	of := testProcesses{bias: func(int, uint64) (uint64, bool) { return bias, known }}
+	plan := testPlan()
+	plan.Relocatable = true
+	var src piecewise
+	var calls []string
+	s, err := NewStream(plan, &src, &of, returns(func(c *Call) {
+		calls = append(calls, fmt.Sprintf("%s %d-%d", plan.Funcs[c.Func].Name, c.Start, c.End))
+	}), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events{s}.Hit(&parse.Event{Format: 0, PID: 7, TID: 7, Time: 10, Addr: 0x1000 + bias, Args: []uint64{900, 49152, 1000, 0, 1}})
+	if got := s.Processes(); !slices.Equal(got, []int{7}) {
+		t.Fatalf("processes %v, want 7: nobody forgets it", got)
+	}
+	s.Forget(map[int]bool{7: true})
+	known = true
+	events{s}.Hit(&parse.Event{Format: 2, PID: 7, TID: 7, Time: 30, Addr: 0x3000 + bias, Args: []uint64{900, 49152, 1000, 0}})
+	if got := s.Processes(); len(calls) > 0 || !slices.Equal(got, []int{7}) || s.unparsed() != 1 || s.pairer.account.unmatched != 1 {
+		t.Errorf("calls %v, processes %v, %d unparsed, %d unmatched; want none, 7, 1 and 1", calls, got, s.unparsed(), s.pairer.account.unmatched)
+	}
+	known = false
+	for i := range 10 * maxPending {
+		events{s}.Hit(&parse.Event{Format: 0, PID: 8, TID: 8, Time: uint64(40 + i), Addr: 0x1000 + bias, Args: []uint64{900, 49152, 1000, 0, 1}})
+	}
+	if n := len(s.pending[8]); n >= maxPending || s.unparsed() != 1+10*maxPending {
+		t.Errorf("%d events are kept, %d were told to be of no known address", n, s.unparsed())
 	}
 }
