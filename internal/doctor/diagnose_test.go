@@ -48,7 +48,7 @@ func newBox(t *testing.T) *box {
 	}
 	b.put("/proc/config.gz", zipped(t, uprobesBuiltIn))
 	b.put("/proc/self/mountinfo", "23 27 0:22 / /sys rw,relatime - sysfs sysfs rw\n42 23 0:13 / /sys/kernel/tracing rw,relatime shared:7 - tracefs tracefs rw\n")
-	b.spaces = map[string]uint64{"0 pid": procfs.InitialPIDs, "0 mnt": 4026531832, "1 mnt": 4026531832}
+	b.spaces = map[string]uint64{"-1 pid": procfs.InitialPIDs, "-1 mnt": 4026531832, "1 mnt": 4026531832}
 	b.capabilities = func() (capabilities.Set, error) { return ^capabilities.Set(0), nil }
 	b.namespace = func(pid int, kind string) uint64 { return b.spaces[fmt.Sprint(pid, " ", kind)] }
 	b.put("/proc/meminfo", "MemTotal: 9000000 kB\nMemAvailable:    1048576 kB\n")
@@ -222,9 +222,9 @@ func TestDiagnose(t *testing.T) {
 		{"root of a container", func(b *box) { b.refuse(0, syscall.EACCES) }, Finding{"permission", Missing, "no CAP_DAC_OVERRIDE", "docker run --privileged --pid=host ..."}},
 		{"read-only for all", func(b *box) { b.refuse(0, syscall.EROFS) }, Finding{"permission", Missing, "reading only", ""}},
 
-		{"container's pids", func(b *box) { b.spaces["0 pid"] = 4026532111 }, Finding{"pid namespace", Warning, "-p, --fork, --comm, --with, --sched and --in-kernel can't be used", "docker run --privileged --pid=host ..."}},
+		{"container's pids", func(b *box) { b.spaces["-1 pid"] = 4026532111 }, Finding{"pid namespace", Warning, "-p, --fork, --comm, --with, --sched and --in-kernel can't be used", "docker run --privileged --pid=host ..."}},
 		{"no /proc/self/ns", func(b *box) { clear(b.spaces) }, Finding{"pid namespace", Unknown, "does not tell", ""}},
-		{"mounts of its own", func(b *box) { b.spaces["0 mnt"] = 4026532112 }, Finding{"mount namespace", OK, "not that of process 1", ""}},
+		{"mounts of its own", func(b *box) { b.spaces["-1 mnt"] = 4026532112 }, Finding{"mount namespace", OK, "not that of process 1", ""}},
 		{"mounts of process 1 not to be seen", func(b *box) { delete(b.spaces, "1 mnt") }, Finding{"mount namespace", Unknown, "may not", ""}},
 
 		{"no instances", func(b *box) { b.remove(tracing + "instances") }, Finding{"instances", Missing, "3.10", ""}},

@@ -16,8 +16,8 @@ import (
 )
 
 // Self stands for this process, which has no number where /proc is that of another pid
-// namespace.
-const Self = 0
+// namespace. It is not 0, which is a process that is not known: /proc has nothing of that.
+const Self = -1
 
 // folder is what /proc has of a process.
 func folder(pid int) string {
