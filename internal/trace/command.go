@@ -21,9 +21,13 @@ type Command struct {
 	told  bool // it was ended by us
 }
 
+// heirs is how long what a program has started may keep the pipe of its output once it has ended.
+const heirs = time.Second
+
 // NewCommand returns a program that is not started.
 func NewCommand(cmd *exec.Cmd) *Command {
 	c := &Command{Cmd: cmd}
+	c.WaitDelay = cmp.Or(c.WaitDelay, heirs)
 	c.ended, c.end = context.WithCancel(context.Background())
 	return c
 }
@@ -34,7 +38,9 @@ func (c *Command) Start() error {
 		return fmt.Errorf("run %s: %w", c.Path, cmp.Or(errors.Unwrap(err), err)) // without what names the file
 	}
 	go func() {
-		c.err = c.Wait()
+		if c.err = c.Wait(); errors.Is(c.err, exec.ErrWaitDelay) {
+			c.err = nil // it has ended well, and what it has started has not
+		}
 		c.end()
 	}()
 	return nil
