@@ -101,6 +101,7 @@ func sites(events []Event) (n int) {
 // Recording is not switched off before: a probe hit after that would be counted by
 // the kernel, and be missing from what is delivered.
 func (s *Session) Stop() {
+	s.stopping = true
 	go func() {
 		s.stopErr = s.disable()
 		close(s.stopped)
@@ -152,10 +153,13 @@ func (s *Session) Close() error {
 	}
 	s.closed = true
 	var failed, errs []error
+	if s.stopping { // it uses what is removed here
+		<-s.stopped
+	}
 	if s.triggers != nil {
 		failed = append(failed, s.fs.tree.RemoveSynthetic(s.Name))
 	}
-	if s.defined && !s.hasStopped() {
+	if s.defined && !s.stopping {
 		errs = append(errs, s.disable())
 	}
 	if s.raw != nil {

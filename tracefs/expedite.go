@@ -89,7 +89,11 @@ func (f *FS) setExpedited() error {
 	if err != nil {
 		return err
 	}
-	defer tree.Lock(f.tree.Dir)()
+	unlock, err := tree.Lock(f.tree.Dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	now, err := f.expedited()
 	if err != nil {
 		return err
@@ -112,7 +116,11 @@ func (f *FS) setExpedited() error {
 
 // unsetExpedited puts the switch back, unless marks of others who live are there, and removes a mark.
 func (f *FS) unsetExpedited(mark string) error {
-	defer tree.Lock(f.tree.Dir)()
+	unlock, err := tree.Lock(f.tree.Dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	marks, err := f.hurryMarks()
 	if err != nil {
 		return err

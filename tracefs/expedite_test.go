@@ -180,15 +180,22 @@ func (r *readOnly) Write(path, text string) error {
 	return r.fakeFiles.Write(path, text)
 }
 
-// TestLockWaitsNotForGood: who holds it may be stopped.
+// TestLockWaitsNotForGood: who holds it may be stopped. Nothing is done without the lock.
 func TestLockWaitsNotForGood(t *testing.T) {
+	t.Parallel()
 	f, _ := newFake(t)
-	unlock := tree.Lock(f.tree.Dir)
+	unlock, err := tree.Lock(f.tree.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer unlock()
-	done := make(chan struct{})
-	go func() { defer close(done); tree.Lock(f.tree.Dir)() }()
+	done := make(chan error, 1)
+	go func() { _, err := tree.Lock(f.tree.Dir); done <- err }()
 	select {
-	case <-done:
+	case err := <-done:
+		if err == nil {
+			t.Error("two have the lock")
+		}
 	case <-time.After(time.Minute):
 		t.Error("the lock is waited for without end")
 	}

@@ -66,6 +66,7 @@ type Session struct {
 	created  bool  // the instance directory
 	defined  bool  // some line was written to uprobe_events
 	taken    error // not nil if perf has one of the events
+	stopping bool  // Stop was called
 	stopped  chan struct{}
 	stopErr  error
 	closed   bool

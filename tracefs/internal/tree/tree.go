@@ -187,42 +187,66 @@ func ofGroup(path string) bool {
 }
 
 func (t turns) Read(path string) ([]byte, error) {
-	if ofGroup(path) {
-		defer Lock(t.dir)()
+	if !ofGroup(path) {
+		return t.Ops.Read(path)
 	}
+	unlock, err := Lock(t.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	return t.Ops.Read(path)
 }
 
 func (t turns) Write(path, text string) error {
 	if filepath.Base(path) == "record-tgid" || ofGroup(path) {
-		defer Lock(t.dir)()
+		return t.inTurn(func() error { return t.Ops.Write(path, text) })
 	}
 	return t.Ops.Write(path, text)
 }
 
 func (t turns) Append(path, text string) error {
-	defer Lock(t.dir)()
-	return t.Ops.Append(path, text)
+	return t.inTurn(func() error { return t.Ops.Append(path, text) })
 }
 
 func (t turns) Mkdir(path string) error {
-	defer Lock(t.dir)()
-	return t.Ops.Mkdir(path)
+	return t.inTurn(func() error { return t.Ops.Mkdir(path) })
 }
 
 func (t turns) Rmdir(path string) error {
-	defer Lock(t.dir)()
-	return t.Ops.Rmdir(path)
+	return t.inTurn(func() error { return t.Ops.Rmdir(path) })
 }
 
-// Lock keeps others out of what a directory stands for. It waits a second at most: one may be stopped.
-func Lock(dir string) (unlock func()) {
-	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+// inTurn does something while nobody else does.
+func (t turns) inTurn(do func() error) error {
+	unlock, err := Lock(t.dir)
 	if err != nil {
-		return func() {}
+		return err
 	}
-	for try := 0; try < 100 && errors.Is(unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB), unix.EWOULDBLOCK); try++ {
-		time.Sleep(10 * time.Millisecond)
+	defer unlock()
+	return do()
+}
+
+// Lock keeps others out of what a directory stands for. Who holds it may be stopped: so it fails at last.
+func Lock(dir string) (unlock func(), err error) {
+	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	switch {
+	case errors.Is(err, unix.ENOENT):
+		return func() {}, nil // it stands for nothing
+	case err != nil:
+		return nil, &os.PathError{Op: "lock", Path: dir, Err: err}
 	}
-	return func() { unix.Close(fd) }
+	for until := time.Now().Add(PatienceWithOwn); ; time.Sleep(10 * time.Millisecond) {
+		err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return func() { unix.Close(fd) }, nil
+		case !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR):
+			unix.Close(fd)
+			return nil, &os.PathError{Op: "lock", Path: dir, Err: err}
+		case time.Now().After(until):
+			unix.Close(fd)
+			return nil, fmt.Errorf("lock %s: another process has held it for %v", dir, PatienceWithOwn)
+		}
+	}
 }
