@@ -128,7 +128,7 @@ func ExitStatus(err error) (code int, text string) {
 		return ExitFailed, oneLine(err) + "; ftgo clean removes what remains"
 	case errors.As(err, &program):
 		return int(program), ""
-	case errors.Is(err, syscall.EPIPE):
+	case unread(err):
 		// The reader has what it wanted: ftgo ... | head.
 		return ExitOK, ""
 	case errors.As(err, &status):
@@ -143,6 +143,17 @@ func ExitStatus(err error) (code int, text string) {
 		code = ExitFailed
 	}
 	return code, oneLine(err)
+}
+
+// unread tells whether all that is wrong is that nobody reads the output any more.
+func unread(err error) bool {
+	if all, several := err.(interface{ Unwrap() []error }); several {
+		return !slices.ContainsFunc(all.Unwrap(), func(err error) bool { return !unread(err) })
+	}
+	if within := errors.Unwrap(err); within != nil {
+		return unread(within)
+	}
+	return err == syscall.EPIPE
 }
 
 // oneLine joins the lines of an error, without those that another ends with: what can't be
