@@ -43,6 +43,7 @@ func (o *Options) Observe(ctx context.Context, v run.View) (err error) {
 	}
 	ready := sync.OnceFunc(o.Progress("reading " + o.Binary))
 	defer ready()
+	o.Sole = o.Sole && o.alone()
 	p := &planned{Options: o, view: v}
 	j := p.job()
 	if j.Program, err = run.FindProgram(&o.Env.Env, o.Program, o.File == ""); err != nil {

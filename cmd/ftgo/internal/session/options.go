@@ -64,7 +64,7 @@ type Span struct {
 	Wait               bool
 	At                 time.Time // when the window begins, zero for at once
 	Ready              readyFD
-	Sole               bool // nobody else runs what -p names
+	Sole               bool // it is found out, as the run begins, whether nobody else runs what -p names
 	// Succeeded: other runs are of what replaces BINARY.
 	Succeeded bool
 	Among     func(pid int) bool // that of [trace.Filter]

@@ -27,7 +27,7 @@ import (
 // Top is the command top: a full screen, or a stream of what that would show. guard are the arguments
 // of ftgo that have it guard the terminal.
 func (o *Options) Top(ctx context.Context, guard ...string) error {
-	o.OwnFuncs, o.Errors, o.Summaries = true, true, true
+	o.OwnFuncs, o.Errors, o.Summaries, o.Sole = true, true, true, true
 	if o.Interval == 0 {
 		o.Interval = time.Second
 	}
@@ -35,7 +35,6 @@ func (o *Options) Top(ctx context.Context, guard ...string) error {
 	case o.Format != render.Table && o.Binary == "":
 		return cli.Usage("top: no BINARY (see ftgo top -h)")
 	case o.Format != render.Table || o.DryRun:
-		o.alone()
 		return o.Observe(ctx, view.NewTable(o.View(), uprobe.Latency))
 	case !terminal.Is(o.Stdout):
 		return cli.Usage("top: standard output is no terminal: -o json writes what the screen shows")
@@ -62,12 +61,15 @@ func (o *Options) Top(ctx context.Context, guard ...string) error {
 	return errors.Join(s.failed, err)
 }
 
-// alone finds out whether the processes of -p are all that run their file: then the kernel's counters
+// alone tells whether the processes of -p are all that run their file: then the kernel's counters
 // are of them alone, and calls need not be recorded to be counted.
-func (o *Options) alone() {
+func (o *Options) alone() bool {
+	if !o.Target.Own {
+		return false
+	}
 	running := procfs.Running(o.Binary)
 	slices.Sort(running)
-	o.Sole = o.Target.Own && slices.Equal(running, slices.Sorted(slices.Values(o.PIDs)))
+	return slices.Equal(running, slices.Sorted(slices.Values(o.PIDs)))
 }
 
 // topScreen is the screen of top, with what is going on behind it: a run of all functions, and one of the
@@ -162,7 +164,6 @@ func (t *topTalk) shown(how func(*top.Model, string), text string) (shown bool) 
 // overview starts the run of all functions.
 func (s *topScreen) overview() {
 	o := *s.o
-	o.alone()
 	o.Budget = o.part(listShare)
 	s.title = "ftgo top  " + o.Binary
 	if len(o.PIDs) > 0 {
@@ -208,7 +209,6 @@ func (s *topScreen) closeup() {
 		return
 	}
 	o := *s.o
-	o.alone()
 	o.Funcs, o.Regexp, o.Exclude, o.Wrappers, o.Errors = []string{row.Full}, false, nil, true, false
 	o.Budget = o.part(1 - listShare)
 	o.Duration, o.Ready, o.Stack, o.Sched = 0, 0, uprobe.MaxStack, len(o.PIDs) > 0
