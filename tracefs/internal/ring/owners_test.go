@@ -65,6 +65,33 @@ func TestOfPages(t *testing.T) {
 	}
 }
 
+// TestManyThreads: threads that nobody forgets, since nobody has selected their processes, are so many at most, and
+// those that are asked for again and again stay.
+func TestManyThreads(t *testing.T) {
+	const first, often = 1 << 30, 1<<30 - 1
+	asked := 0
+	o := NewOwners(func() map[int]int {
+		asked++
+		return map[int]int{often: 7}
+	})
+	for i := range 20_000 {
+		o.noted = map[int]int{first + i: 1, often: 7}
+		o.asked = o.now
+		if got := o.Process(first+i, 0); got != 1 {
+			t.Fatalf("process %d", got)
+		}
+		if i%1000 == 0 && o.Process(often, 0) != 7 {
+			t.Fatal("what is asked for often is of another process")
+		}
+	}
+	if n := len(o.known) + len(o.older); n > 2*maxOwned || asked > 0 {
+		t.Errorf("%d threads are remembered", n)
+	}
+	if o.Forget(map[int]bool{1: true}); len(o.known)+len(o.older) > 2 {
+		t.Errorf("%d threads of a process that was forgotten", len(o.known)+len(o.older)-1)
+	}
+}
+
 func TestNotes(t *testing.T) {
 	if notes := notes("12 12\n13 12\nnonsense\n14\n"); len(notes) != 2 || notes[12] != 12 || notes[13] != 12 {
 		t.Errorf("notes %v", notes)

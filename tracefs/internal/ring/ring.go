@@ -185,7 +185,9 @@ func (r *Pages) Pass(page func(cpu int, page []byte)) (pages int, err error) {
 // cleared: until a new thread is switched, they show the process of an earlier thread of the same
 // number. So /proc is asked first.
 type Owners struct {
-	known map[int]ownedThread
+	// known are the threads looked up last, and older those before them: threads of processes that
+	// nobody has selected are forgotten by nobody, and neither are those in another PID namespace.
+	known, older map[int]ownedThread
 	// recent are some of known, by the lowest bits of a thread's number; of pages, the present pass's.
 	recent [64]struct{ tid, printed, process int }
 	// Of pages alone: notes reads the kernel's notes, thread → process; now is the present pass
@@ -204,6 +206,9 @@ type ownedThread struct {
 // trusted is how long a thread of pages is believed to be the one of its number that was asked
 // for: after that the number may have gone to another. Of text the column tells.
 const trusted = time.Second
+
+// maxOwned is how many threads known has room for.
+const maxOwned = 8192
 
 // NewOwners knows what notes tells; nil where lines of text do.
 func NewOwners(notes func() map[int]int) *Owners {
@@ -227,6 +232,9 @@ func (o *Owners) Process(tid, printed int) int {
 		return recent.process
 	}
 	thread, known := o.known[tid]
+	if !known {
+		thread, known = o.older[tid]
+	}
 	switch {
 	case !known || o.now.Sub(thread.asked) >= trusted:
 		thread = ownedThread{printed, o.find(tid, printed, thread.process), o.now}
@@ -235,6 +243,9 @@ func (o *Owners) Process(tid, printed int) int {
 	}
 	if thread.process == 0 && o.notes == nil {
 		return 0 // it may be noted yet
+	}
+	if len(o.known) >= maxOwned {
+		o.known, o.older = make(map[int]ownedThread), o.known
 	}
 	o.known[tid] = thread
 	recent.tid, recent.printed, recent.process = tid, printed, thread.process
@@ -261,7 +272,9 @@ func (o *Owners) find(tid, printed, before int) int {
 // Forget drops what is known of processes that have ended, all of whose events have been
 // read: others may get their numbers, and those of their threads.
 func (o *Owners) Forget(ended map[int]bool) {
-	maps.DeleteFunc(o.known, func(_ int, thread ownedThread) bool { return ended[thread.process] })
+	for _, threads := range []map[int]ownedThread{o.known, o.older} {
+		maps.DeleteFunc(threads, func(_ int, thread ownedThread) bool { return ended[thread.process] })
+	}
 	clear(o.recent[:])
 }
 
