@@ -24,12 +24,13 @@ type Books struct {
 	open  []*Page
 	own   Run                  // what is of no page: Plans, Failed and Own
 	told  map[string]time.Time // when functions, and "", which is all, began, as was told
+	left  map[string]time.Time // when functions were seen to be in no file that is probed
 	known map[string]bool      // functions that files have had, and that were not told to have gone
 }
 
 // NewBooks returns those of nothing, from a moment on.
 func NewBooks(about About, from time.Time) *Books {
-	return &Books{now: time.Now, about: about, from: from, past: &account{at: from}, told: make(map[string]time.Time), known: make(map[string]bool)}
+	return &Books{now: time.Now, about: about, from: from, past: &account{at: from}, told: make(map[string]time.Time), left: make(map[string]time.Time), known: make(map[string]bool)}
 }
 
 // Page is what is told of one file.
@@ -204,14 +205,51 @@ func (b *Books) Snapshot() *Snapshot {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := &Snapshot{From: b.began("", b.from, made), At: made.Add(total.at.Sub(made)), Made: made, About: b.about, Run: run}
+	var gone []string
 	for _, f := range total.funcs {
+		if b.longGone(f.Name, probed[f.Name], made) {
+			gone = append(gone, f.Name)
+			continue
+		}
 		whole := *f
 		whole.Since = b.began(f.Name, f.Since, made)
 		whole.Probed = probed[f.Name]
 		s.Functions = append(s.Functions, whole)
 	}
+	b.forget(gone)
 	slices.SortFunc(s.Functions, func(f, g Function) int { return strings.Compare(f.Name, g.Name) })
 	return s
+}
+
+// leftFor is how long a function is told of that no file which is probed has any more: else a program whose builds
+// name functions anew would have more of them each day. Should it come back, it begins anew.
+const leftFor = time.Hour
+
+// longGone tells whether a function has been in no file for long enough.
+func (b *Books) longGone(name string, probed bool, now time.Time) bool {
+	since, left := b.left[name]
+	switch {
+	case probed:
+		delete(b.left, name)
+	case !left:
+		b.left[name] = now
+	}
+	return !probed && left && now.Sub(since) > leftFor
+}
+
+// forget drops functions.
+func (b *Books) forget(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	past := *b.past // which does not change
+	past.funcs = maps.Clone(past.funcs)
+	for _, name := range names {
+		delete(past.funcs, name)
+		delete(b.left, name)
+		delete(b.told, name)
+	}
+	b.past = &past
 }
 
 // withFile are files and one more. The same build may be there twice, where it was deployed anew: who is told of

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -259,5 +260,37 @@ func TestExponential(t *testing.T) {
 	}
 	if e := NewExponential(nil, 6); len(e.Counts) != 0 || e.Zero != 0 {
 		t.Errorf("of nothing: %+v", e)
+	}
+}
+
+// TestLongGone: a function that no file has any more is told of for a while, so that whoever asks learns what was
+// counted last, and then no more; one that comes back within the while goes on, and later it begins anew.
+func TestLongGone(t *testing.T) {
+	b := NewBooks(About{}, began)
+	now := began
+	b.now = func() time.Time { return now }
+	deploy := func(name string) {
+		p := b.Open()
+		p.Put(&Reading{At: now, Funcs: []stats.Function{timed(name, 1)}, Summary: &stats.Summary{Hits: 2, Seconds: 1}})
+		b.Snapshot()
+		p.Close()
+		b.Snapshot()
+	}
+	for i := range 100 {
+		deploy(fmt.Sprint("main.build", i))
+		now = now.Add(10 * time.Minute)
+	}
+	s := b.Snapshot()
+	if n := len(s.Functions); n > 7 || s.Run.Hits != 200 {
+		t.Errorf("%d functions of the builds of 1000 minutes, %d hits", n, s.Run.Hits)
+	}
+	if n := max(len(b.past.funcs), len(b.told)-1, len(b.left)); n > 7 {
+		t.Errorf("%d are remembered", n)
+	}
+	if deploy("main.build99"); named(t, b.Snapshot(), "main.build99").Calls != 2 {
+		t.Error("one that comes back soon does not go on")
+	}
+	if deploy("main.build0"); named(t, b.Snapshot(), "main.build0").Calls != 1 || named(t, b.Snapshot(), "main.build0").Since.Before(now.Add(-time.Second)) {
+		t.Error("one that comes back late does not begin anew")
 	}
 }
