@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,7 +19,11 @@ import (
 // long has a program call as fast as it can for a while: ftgo's memory must not grow, and its
 // books must be the program's.
 func (s *soak) long(each time.Duration) {
-	for _, mode := range modes("probe,probe --reader raw,trace,trace --slow 500ms") {
+	for _, mode := range modes("probe,probe --reader raw,trace,trace --slow 500ms,export") {
+		if mode == "export" {
+			s.each(result{Package: fmt.Sprintf("testdata/greet started %d times a minute for %v", startsPerMinute, each), Mode: mode, Tests: 1}, func(s *soak, r *result) { s.starts(r, each) })
+			continue
+		}
 		if strings.Contains(mode, "--slow") {
 			s.each(result{Package: "testdata/spawn for " + each.String(), Mode: mode, Tests: 1}, func(s *soak, r *result) { s.slow(r, each) })
 			continue
@@ -72,6 +78,62 @@ func (s *soak) slow(r *result, each time.Duration) {
 		r.Unbalanced = "memory is not flat: " + r.Memory
 	case r.Unbalanced == "":
 		r.Same = 1
+	}
+}
+
+// startsPerMinute is how often export sees its program start.
+const startsPerMinute = 200
+
+// starts has a position-independent program started again and again beside export, as scripts do: whatever is kept of
+// a process that has ended adds up. Memory is to grow by no more than a fiftieth, and each call is to be counted.
+func (s *soak) starts(r *result, each time.Duration) {
+	const calls, grown = 3, 0.02
+	greet := fixture.Build(s, "greet", "-buildmode=pie")
+	x := command(s, each+time.Hour, s.ftgo, "export", "--listen", deployedAt, greet, "main.*")
+	check(s, x.start())
+	awaited(s.T, func() bool { return exported("ftgo_probes") > 0 })
+	var memory []int
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		memory = sampledMemory(x.Process.Pid, each/300, stop)
+	}()
+	began, made := time.Now(), 0
+	for ; time.Since(began) < each && interrupted.Err() == nil; made++ {
+		check(s, exec.Command(greet, "-n", strconv.Itoa(calls)).Run())
+		if made%(startsPerMinute/6) == 0 {
+			exported("ftgo_probes") // as Prometheus asks, each ten seconds
+		}
+		time.Sleep(time.Until(began.Add(time.Duration(made+1) * time.Minute / startsPerMinute)))
+	}
+	close(stop)
+	<-stopped
+	counted := func() float64 { return exported(`ftgo_function_calls_total{function="main.add"}`) }
+	for range 50 { // what is behind is read first
+		if counted() >= float64(calls*made) {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	second, last := thirds(memory)
+	r.Memory = fmt.Sprintf("at most %d kB in the second third of the time, %d kB in the last", second, last)
+	r.Functions, r.Probes = 2, uint64(exported("ftgo_probes"))
+	r.Hits, r.Delivered, r.Lost = uint64(exported("ftgo_hits_total")), uint64(exported("ftgo_hits_delivered_total")), uint64(exported("ftgo_hits_lost_total"))
+	r.Seconds, r.Without = time.Since(began).Seconds(), each.Seconds()
+	unparsed := exported("ftgo_unparsed_total")
+	switch n := counted(); {
+	case r.Hits != r.Delivered+r.Lost || unparsed > 0:
+		r.Unbalanced = fmt.Sprintf("%d hits, but %d delivered and %d lost, %.0f unparsed", r.Hits, r.Delivered, r.Lost, unparsed)
+	case n != float64(calls*made):
+		r.Unbalanced = fmt.Sprintf("%.0f calls, but %d were made by %d processes", n, calls*made, made)
+	case float64(last) > (1+grown)*float64(second):
+		r.Unbalanced = "memory is not flat: " + r.Memory
+	default:
+		r.Same = 1
+	}
+	check(s, x.signal(syscall.SIGTERM))
+	if _, err := x.wait(); err != nil {
+		r.Crash = err.Error()
 	}
 }
 

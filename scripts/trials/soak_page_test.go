@@ -22,6 +22,8 @@ Real programs with probes on every function that they have, made by ` + "`script
   ` + "`count`" + ` is ` + "`ftgo count BINARY '*'`" + `. Children that tests start are probed, too.
 * cmd/go and cmd/compile, which must build the same bytes;
 * testdata/flood, which calls as fast as it can: memory must be flat, and ftgo's numbers the program's own.
+* testdata/greet, position-independent, started 200 times a minute beside ` + "`ftgo export`" + `: memory in the last third of the time
+  is at most 2% above that in the second, and each call is counted.
 * hostile files (testdata/hostile), damaged ones and those that claim more than they hold: sparse, overlapping,
   compressed. ` + "`list`" + ` and one of the ` + "`--dry-run`" + `s and ` + "`script`" + ` by turns, each in a process of its own under ` + "`ulimit -v`" + ` of
   1 GiB, must end by themselves within 2 s of processor time. Nothing is probed.
