@@ -78,9 +78,10 @@ func (m *memory) DynamicType(addr uint64) *gotype.Type {
 	addr -= m.bias
 	t, known := m.types[addr]
 	if !known {
-		// One that can't be read is remembered, too.
 		t, _ = m.binary.RuntimeType(addr)
-		m.types[addr] = t
+		if m.binary.File().Loaded(addr) { // one that can't be read is remembered, too, but not what is no address in the file
+			m.types[addr] = t
+		}
 	}
 	return t
 }

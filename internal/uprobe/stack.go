@@ -132,8 +132,8 @@ func (c *Callers) site(pc uint64) callSite {
 	if f, ok := c.binary.FuncAt(pc - 1); ok {
 		s.ok, s.root = true, roots[f.Name]
 		s.size, s.sized, s.bare = c.binary.LinkAt(pc - 1)
+		c.calls[pc] = s // no more of them than the file has; of words that are no addresses there is no end
 	}
-	c.calls[pc] = s
 	return s
 }
 

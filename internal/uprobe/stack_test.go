@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"github.com/ftgo/ftgo/internal/processors"
+	"github.com/ftgo/ftgo/offsets"
 	"github.com/ftgo/ftgo/offsets/arch"
 	"github.com/ftgo/ftgo/offsets/arch/amd64"
+	"github.com/ftgo/ftgo/testdata/fixture"
 )
 
 // TestCallersAppend walks stacks that are made up: functions at 0x1000, 0x2000, … with
@@ -121,5 +123,25 @@ func checkStackArgs(t *testing.T, frames *arch.Frames, depth int, arrays bool) {
 	}
 	if want := (&Plan{Stack: depth}).StackWords(); words != want {
 		t.Errorf("depth %d: %d words, want %d", depth, words, want)
+	}
+}
+
+// TestGarbageForgotten: words that are no return addresses are not remembered, because there is no end of them.
+func TestGarbageForgotten(t *testing.T) {
+	b, err := offsets.Open(fixture.Build(t, "flood"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	f, _ := b.Lookup("main.framed")
+	callers := NewCallers(b)
+	for i := range uint64(1000) {
+		if got := callers.Append(nil, []uint64{1<<60 + i}, 0, 0, 0); !slices.Equal(got, []uint64{Cut}) {
+			t.Fatalf("%#x", got)
+		}
+		callers.Append(nil, []uint64{f.Addr + 1}, 0, 0, 0)
+	}
+	if n := len(callers.calls); n != 1 {
+		t.Errorf("%d words are remembered, 1 is an address", n)
 	}
 }
