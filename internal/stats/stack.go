@@ -42,6 +42,13 @@ type StackRow struct {
 	Amount                              int64 // the sum of what [Amounts] has, likewise
 }
 
+// maxStacks is how many stacks are told apart. The callers of calls that come from others later are not
+// known: one row of each function has these calls, so that no number is short of any.
+const maxStacks = 100_000
+
+// unknown are callers that are not known.
+var unknown = []uint64{0}
+
 // Stacks adds up calls by function and stack. The zero value is empty and ready to use.
 type Stacks struct {
 	rows map[string]*StackRow
@@ -57,6 +64,10 @@ func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, self, amount 
 	}
 	row := s.rows[string(s.key)]
 	if row == nil {
+		if len(s.rows) >= maxStacks && !slices.Equal(pcs, unknown) {
+			s.Add(c, unknown, timing, self, amount)
+			return
+		}
 		if s.rows == nil {
 			s.rows = make(map[string]*StackRow)
 		}
