@@ -65,7 +65,7 @@ func newPairer(plan *uprobe.Plan, sink Sink) *pairer {
 // distance between addresses in the process and in the file.
 func (p *pairer) event(ev *parse.Event, bias uint64) {
 	first := ev.PID != p.proc.pid && p.meet(ev.PID)
-	p.bias = bias
+	p.proc.latest, p.bias = ev.Time, bias
 	pe := &p.plan.Events[ev.Format]
 	i, ok := p.sites.find(ev.Format, ev.Addr-bias)
 	if !ok {

@@ -11,7 +11,8 @@ import (
 
 // process is what is known of a process that events have come from.
 type process struct {
-	pid int
+	pid    int
+	latest uint64 // the time of its last event
 	// stacks are those that have, or had, open calls; last is the one of lastKey, nil for none,
 	// as it is often looked up again.
 	stacks  map[stackKey]*stack

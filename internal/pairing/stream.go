@@ -4,6 +4,7 @@
 package pairing
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -126,6 +127,19 @@ func (s *Stream) Processes() []int {
 		}
 	}
 	return pids
+}
+
+// Stalest are all processes but for so many that events have come from last.
+func (s *Stream) Stalest(but int) []int {
+	pids := s.Processes()
+	latest := func(pid int) uint64 {
+		if of := s.pairer.processes[pid]; of != nil {
+			return of.latest
+		}
+		return s.pending[pid][0].Time
+	}
+	slices.SortFunc(pids, func(a, b int) int { return cmp.Compare(latest(a), latest(b)) })
+	return pids[:max(len(pids)-but, 0)]
 }
 
 // Forget drops what is known of processes that have ended, all of whose events have been

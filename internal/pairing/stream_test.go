@@ -110,3 +110,24 @@ func TestPendingForgotten(t *testing.T) {
 		t.Errorf("%d events are kept, %d were told to be of no known address", n, s.unparsed())
 	}
 }
+
+// TestStalest: where nothing tells which processes have ended, those are known that have been quiet for longest, be
+// it that their bias was never found.
+func TestStalest(t *testing.T) {
+	plan := testPlan()
+	plan.Relocatable = true
+	var src piecewise
+	s, err := NewStream(plan, &src, &testProcesses{bias: func(pid int, _ uint64) (uint64, bool) { return 0, pid != 2 }}, returns(func(*Call) {}), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, pid := range []int{1, 2, 3, 4, 1} {
+		events{s}.Hit(&parse.Event{Format: 0, PID: pid, TID: pid, Time: uint64(10 + i), Addr: 0x1000, Args: []uint64{900, 49152, 1000, 0, 1}})
+	}
+	if got := s.Stalest(2); !slices.Equal(got, []int{2, 3}) {
+		t.Errorf("%v, want 2 and 3", got)
+	}
+	if got := s.Stalest(9); len(got) > 0 {
+		t.Errorf("%v of four", got)
+	}
+}

@@ -82,6 +82,7 @@ type look struct {
 	busy     *procfs.BusyTimes
 	used     time.Duration // the CPU time of what is traced while probes were armed
 	waited   float64       // the share of its time that it waited for a CPU
+	foreign  bool          // it was said that processes are forgotten that may live
 	others   bool          // it was said that others than those of Filter.Sole run the file
 	own      time.Duration // the CPU time of this process when the window ended
 }
@@ -96,6 +97,7 @@ type life struct {
 const (
 	looksEvery = 200 * time.Millisecond // between two looks at the processes
 	maxChecked = 500                    // the number of processes checked per look, for whether they have ended
+	maxForeign = 1000                   // the number of processes remembered that can't be checked
 	drained    = time.Second            // after which the stream has put in order what was recorded
 )
 
@@ -168,10 +170,17 @@ func gone(o *Options) bool {
 
 // forgetEnded drops what is known of processes that have ended.
 func (l *Live) forgetEnded() {
-	if procfs.ForeignNumbers() {
-		return // none of them is there by its number
+	gone, now, left := make(map[int]bool), time.Now(), maxChecked
+	if procfs.ForeignNumbers() { // none of them is there by its number
+		left = 0
+		for _, pid := range l.stream.Stalest(maxForeign) {
+			gone[pid] = true
+		}
+		if len(gone) > 0 && !l.look.foreign {
+			l.look.foreign = true
+			l.opt.Say("more than %d processes of another PID namespace: those with the oldest calls are forgotten, and their open calls stay open", maxForeign)
+		}
 	}
-	now, left := time.Now(), maxChecked
 	for _, pid := range l.stream.Processes() {
 		of := l.look.lives[pid]
 		if pid == 0 || !of.ended.IsZero() {
@@ -188,7 +197,6 @@ func (l *Live) forgetEnded() {
 		l.look.lives[pid] = of
 	}
 	read := l.clock.present.Wall(l.stream.Latest())
-	gone := make(map[int]bool)
 	for pid, of := range l.look.lives {
 		if !of.ended.IsZero() && (l.look.idle.Sub(of.ended) > drained || read.Sub(of.ended) > drained) {
 			gone[pid] = true
