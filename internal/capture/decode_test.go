@@ -128,6 +128,9 @@ func describe(v *Value) string {
 		if v.Elem != nil {
 			return "&" + describe(v.Elem)
 		}
+		if v.Dynamic != "" {
+			return fmt.Sprintf("%s(%#x)", v.Dynamic, v.Num)
+		}
 	case reflect.Interface:
 		if v.Nil() {
 			return "nil"

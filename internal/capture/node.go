@@ -159,7 +159,7 @@ func (n *node) pointer(b *Builder, s source, pointers int) {
 	if n.short = elem != nil && b.tooLarge(elem); n.short {
 		return
 	}
-	if n.why == "" && pointers > 0 && elem != nil && elem.Kind != reflect.Invalid && !hasShape(n.typ) {
+	if n.why == "" && pointers > 0 && elem != nil && elem.Kind != reflect.Invalid {
 		n.elem = b.value("", elem, to, pointers-1)
 	}
 }

@@ -11,18 +11,6 @@ import (
 // Generic code is compiled once for all types of one shape, and all pointers have the same. Which type
 // a value has is in the dictionary that a call is passed.
 
-// hasShape tells of pointers that lead to what nobody knows but the dictionary. The shape of all is that of *uint8.
-func hasShape(t *gotype.Type) bool {
-	switch {
-	case t.Kind != reflect.Pointer:
-		return false
-	case strings.HasPrefix(strings.TrimPrefix(t.Name, "*"), "go.shape."):
-		return true
-	}
-	elem := t.Elem()
-	return t.Dictionary > 0 && elem != nil && elem.Kind == reflect.Uint && elem.Size == 1
-}
-
 // reveal plans the type that a variable of generic code has, and what a pointer leads to that has only a shape, as
 // that of an interface.
 func (b *Builder) reveal(n *node, v *offsets.Variable, s source) {
@@ -41,8 +29,8 @@ func (b *Builder) reveal(n *node, v *offsets.Variable, s source) {
 		return
 	}
 	n.real = real
-	if hasShape(n.typ) || n.typ.Kind == reflect.Pointer && n.typ.Elem() == nil {
-		n.elem, n.iface = nil, b.payload(s)
+	if n.typ.Kind == reflect.Pointer && n.typ.Elem() == nil {
+		n.iface = b.payload(s)
 	}
 }
 
@@ -54,7 +42,7 @@ func (d *decoder) reveal(v *Value, n *node) {
 	}
 	if elem := t.Elem(); n.iface != nil && n.iface.words > 0 && v.Num != 0 && elem != nil && elem.Kind != reflect.Invalid {
 		inner := d.memory(elem, n.iface, v.Num)
-		v.Elem = &inner
+		v.Elem, v.Dynamic = &inner, ""
 	}
 }
 
@@ -90,6 +78,9 @@ func retype(v *Value, t *gotype.Type) bool {
 	if v.Type == nil || t == nil || v.Type.Kind != t.Kind || v.Type.Size != t.Size || len(v.Type.Fields) != len(t.Fields) {
 		return false
 	}
+	if t.Kind == reflect.Pointer && v.Type.Elem() == nil && v.Num != 0 {
+		v.Dynamic = t.Name
+	}
 	v.Type = t
 	for i := range v.Fields {
 		retype(&v.Fields[i], t.Fields[i].Type)
@@ -97,8 +88,8 @@ func retype(v *Value, t *gotype.Type) bool {
 	for i := range v.Items {
 		retype(&v.Items[i], t.Elem())
 	}
-	if v.Elem != nil && t.Kind == reflect.Pointer {
-		retype(v.Elem, t.Elem())
+	if v.Elem != nil && t.Kind == reflect.Pointer && !retype(v.Elem, t.Elem()) {
+		v.Elem = nil
 	}
 	return true
 }

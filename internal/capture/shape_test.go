@@ -13,9 +13,12 @@ func TestShapes(t *testing.T) {
 	m := newMachine()
 	m.types[0x6600] = &gotype.Type{Name: "time.Duration", Kind: reflect.Int, Size: 8, Align: 8}
 	m.types[0x6700] = gotype.PointerTo(inner.Named("main.other"))
-	m.put(0x1c000, 0x6600, 0x6300, 0, 0x6700)
-	pointer := gotype.PointerTo(basic("uint8"))
-	pointer.Name = "go.shape.*uint8"
+	m.put(0x1c000, 0x6600, 0x6300, 0, 0x6700, 0x6900)
+	pointer := &gotype.Type{Name: "go.shape.*uint8", Kind: reflect.Pointer, Size: 8, Align: 8}
+	holds := func(name string, t *gotype.Type) *gotype.Type {
+		return &gotype.Type{Name: name, Kind: reflect.Struct, Size: 8, Align: 8, Fields: []gotype.Field{{Name: "V", Type: t}}}
+	}
+	m.types[0x6900] = holds("main.box[*main.inner]", gotype.PointerTo(inner))
 	number := basic("int").Named("go.shape.int")
 	for _, c := range []struct {
 		name     string
@@ -31,6 +34,10 @@ func TestShapes(t *testing.T) {
 		{"no type", pointer, 0x11000, 2, "69632", "go.shape.*uint8"},
 		{"type of another shape", pointer, 0x11000, 0, "69632", "go.shape.*uint8"},
 		{"pointer of known shape", gotype.PointerTo(inner), 0x11000, 3, `&main.other[7 "hello"/5]`, "*main.other"},
+		{"in a struct", holds("main.box[go.shape.*uint8]", pointer), 0x11000, 4, "main.box[*main.inner][*main.inner(0x11000)]", "main.box[*main.inner]"},
+		{"nil in a struct", holds("main.box[go.shape.*uint8]", pointer), 0, 4, "main.box[*main.inner][0]", "main.box[*main.inner]"},
+		{"in a struct of no type", holds("main.box[go.shape.*uint8]", pointer), 0x11000, 2, "main.box[go.shape.*uint8][69632]", "main.box[go.shape.*uint8]"},
+		{"believed in a struct", holds("main.box[uint8]", gotype.PointerTo(basic("uint8"))), 0x11000, 4, "main.box[*main.inner][69632]", "main.box[*main.inner]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m.registers = map[string]uint64{"ax": 0x1c000, "bx": c.word}
@@ -75,8 +82,7 @@ func TestShapesAmong(t *testing.T) {
 func TestShapesWithout(t *testing.T) {
 	m := newMachine()
 	m.registers = map[string]uint64{"ax": 0x11000}
-	pointer := gotype.PointerTo(basic("uint8"))
-	pointer.Name, pointer.Dictionary = "T", 3
+	pointer := &gotype.Type{Name: "T", Kind: reflect.Pointer, Size: 8, Align: 8, Dictionary: 3}
 	v := inRegisters("r0", pointer, "ax")
 	checkAs(t, m, v, "69632", "T")
 }

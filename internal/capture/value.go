@@ -41,7 +41,7 @@ type Value struct {
 	Fields    []Value // a struct's
 	Elem      *Value  // what a pointer points to or an interface holds, where it was fetched
 	// Dynamic is the name of the type in an interface, or of a pointer to what was left out for its
-	// size, or of the function in a func value.
+	// size or because only the dictionary of generic code has its type, or of the function in a func value.
 	// "" with Num and TypeWord 0 is nil.
 	Dynamic  string
 	TypeWord uint64 // an interface's type or itab address; 0 is the nil interface

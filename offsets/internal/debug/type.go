@@ -68,6 +68,9 @@ func (d *Info) readType(at dwarf.Offset, depth int) *gotype.Type {
 	case dwarf.TagBaseType:
 		return d.withConstants(baseType(name, size, e), at)
 	case dwarf.TagPointerType:
+		if strings.HasPrefix(name, anyPointer) {
+			return words(name, reflect.Pointer, 1)
+		}
 		return d.pointerType(name, e)
 	case dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
 		return words(cmp.Or(name, "&"), reflect.Pointer, 1)
@@ -90,6 +93,13 @@ func (d *Info) readType(at dwarf.Offset, depth int) *gotype.Type {
 	return Unknown(cmp.Or(name, "?"), size)
 }
 
+// anyPointer is the shape that all pointers have in generic code. They need not lead to a uint8: nobody knows where
+// they lead but the dictionary.
+const anyPointer = "go.shape.*uint8"
+
+// shapeless takes "go.shape." from names, but for that of anyPointer, which would be the name of another type without.
+var shapeless = strings.NewReplacer(anyPointer, anyPointer, "go.shape.", "")
+
 // typeName is the name of a type as source files spell it: without what the compilers
 // put in front, gc of the types that instances of generic functions share and of those
 // that it does not make hash functions for, gccgo of those of the package itself.
@@ -98,9 +108,9 @@ func typeName(name string) string {
 		if base := strings.TrimRight(shape, "0123456789"); strings.HasSuffix(base, "_") && base != shape {
 			shape = base[:len(base)-1] // Go 1.18 and 1.19 number the parameters
 		}
-		name = shape
+		name = "go.shape." + shape
 	}
-	name = strings.ReplaceAll(name, "go.shape.", "")
+	name = shapeless.Replace(name)
 	name = strings.TrimPrefix(name, "noalg.")
 	return strings.TrimPrefix(name, ".")
 }

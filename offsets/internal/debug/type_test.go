@@ -11,6 +11,8 @@ func TestTypeName(t *testing.T) {
 		"go.shape.int":                  "int",
 		"go.shape.string_0":             "string",
 		"go.shape.struct { A int_1 }":   "struct { A int_1 }",
+		"go.shape.*uint8_0":             "go.shape.*uint8",
+		"[]go.shape.*uint8":             "[]go.shape.*uint8",
 		"[]go.shape.int":                "[]int",
 		"main.pile[go.shape.int]":       "main.pile[int]",
 		"noalg.struct { F uintptr }":    "struct { F uintptr }",
