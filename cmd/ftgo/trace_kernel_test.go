@@ -108,12 +108,23 @@ func TestKernelTraceResults(t *testing.T) {
 	for pattern, want := range map[string]string{
 		"main.lookup(n) value":        `main.lookup(n=500) = "value-500"` + "\n",
 		"main.lookup() (err, found)":  `main.lookup() = (nil, true)` + "\n",
+		"main.lookup (_, err)":        "main.lookup() = nil\n",
+		"main.lookup(_, n) (_, err)":  "main.lookup(n=500) = nil\n",
 		"main.lookup(n) -":            "main.lookup(n=500)\n",
 		"main.lookup(k=goarg1:ptr) -": "main.lookup(k=0x",
 	} {
 		if r := ftgo(t, "trace", target, pattern, "--", target, "-n", "0"); r.code != 0 || !strings.Contains(r.stdout, want) {
 			t.Errorf("%s: status %d\n%s%s", pattern, r.code, r.stdout, r.stderr)
 		}
+	}
+}
+
+// TestKernelTraceLastError shows a result without a name as what --where calls it.
+func TestKernelTraceLastError(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "crowd")
+	if r := ftgo(t, "trace", target, "main.errors (_, err)", "--", target); r.code != 0 || !strings.Contains(r.stdout, "main.errors() = nil\n") {
+		t.Errorf("status %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 }
 

@@ -37,6 +37,7 @@ type variable struct{ name, typ string }
 //	main.(*T).Get(key, req.URL.Path)      these parameters, or parts of them
 //	main.get(goarg1, key=goarg2:string)   these registers, of type int if none is given
 //	main.get(key) (n, err)                this parameter and these results
+//	main.get(key) (_, err)                of results the error alone
 //	main.get(key) -                       no results
 //	main.get(v=goret1:int)                when the call ends
 //	main.get(k=+0(%ax):x64)               what a fetcharg of the kernel fetches

@@ -36,6 +36,9 @@ type Selection struct {
 func (g *Functions) readSelection(items []string) error {
 	seen := make(map[string]bool)
 	for _, item := range items {
+		if item == "_" { // as in Go
+			continue
+		}
 		s, err := parseSelection(item)
 		if err != nil {
 			return err

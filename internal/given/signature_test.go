@@ -127,23 +127,27 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// typesThereAre is how an error goes on that names the types that there are.
+const typesThereAre = "neither predeclared nor in debug information: say int, uint64, bool, string, []byte, error, any, ptr or a type of the program"
+
 func TestSignatureErrors(t *testing.T) {
 	b := open(t, fixture.Build(t, "exact", "-ldflags=-w"))
 	tests := []struct {
 		abi        offsets.ABI
 		text, want string
 	}{
-		{offsets.ABIInternal, `f(a foo)`, `lay out parameters of main.f: a: type "foo": neither predeclared nor in debug information`},
+		{offsets.ABIInternal, `f(a foo)`, `lay out parameters of main.f: a: type "foo": ` + typesThereAre},
 		{offsets.ABIInternal, `f() (a, b b|c)`, `a: type "b|c": not a type`},
 		{offsets.ABIInternal, `f(a.b int)`, `p0: type "a.b int": not a type`},
 		{offsets.ABIInternal, `f(a [x]int)`, `a: type "[x]int": bad length of an array`},
-		{offsets.ABIInternal, `f(a [2]foo)`, `a: type "foo": neither predeclared nor in debug information`},
+		{offsets.ABIInternal, `f(a [2]foo)`, `a: type "foo": ` + typesThereAre},
 		{offsets.ABIInternal, `f(a [2000000000][2000000000]int)`, `too large`},
 		{offsets.ABIInternal, `f(a *[x]int)`, `a: type "[x]int": bad length of an array`},
 		{offsets.ABIInternal, `f(goarg10)`, `goarg10: only 9 of Go's registers are for integers`},
 		{offsets.ABIInternal, `f(k=goarg9:string)`, `k: a string does not fit into the registers from there on`},
 		{offsets.ABIInternal, `f(k=goarg1:float64)`, `k: goargN and goretN are registers for integers, and its type is floating point`},
-		{offsets.ABIInternal, `f(k=goarg1:foo)`, `k: type "foo": neither predeclared nor in debug information`},
+		{offsets.ABIInternal, `f(goarg2:u64)`, `goarg2: type "u64": ` + typesThereAre},
+		{offsets.ABIInternal, `f(k=goarg1:foo)`, `k: type "foo": ` + typesThereAre},
 		{offsets.ABI0, `f(k=goret1)`, `k: results of this function follow its parameters on the stack: give its signature`},
 		{offsets.SystemV, `f(k=goarg1)`, `k: goargN and goretN are Go's own registers, which this function does not use: give its signature`},
 	}

@@ -123,6 +123,7 @@ func (t *Target) Shown(f *offsets.Func, sig *offsets.Signature) (args, results [
 	if g.NoResults {
 		results = []string{}
 	}
+	last, returnsError := LastError(sig)
 	for _, sel := range g.Select {
 		switch {
 		case sel.Path == "" && !sel.Result:
@@ -133,6 +134,8 @@ func (t *Target) Shown(f *offsets.Func, sig *offsets.Signature) (args, results [
 			results = append(results, sel.Path)
 		case AtEntry(sig, sel.Path):
 			args = append(args, sel.Path)
+		case sel.Path == "err" && returnsError:
+			results = append(results, last.Name)
 		default:
 			return nil, nil, NoVariable(f, sig, sel.Path)
 		}
@@ -158,8 +161,23 @@ func NoVariable(f *offsets.Func, sig *offsets.Signature, path string, others ...
 	if others != nil {
 		lists = append(lists, "of each call "+strings.Join(others, ", "))
 	}
-	there := strings.Join(lists, "; ")
-	return usagef("%s has no variable %q: there are %s", f.Name, valuepath.Root(path), cmp.Or(there, "none"))
+	there, name := cmp.Or(strings.Join(lists, "; "), "none"), valuepath.Root(path)
+	if sig.Source == offsets.Words {
+		receiver := ""
+		if symname.Split(f.Name).Receiver != "" {
+			receiver = "t ptr, "
+		}
+		there += fmt.Sprintf("; without debug information no name is known: say goarg1:string, or all types, as in '%s(%skey string) (n int, err error)'", f.Name, receiver)
+	}
+	return usagef("%s has no variable %q: there are %s", f.Name, name, there)
+}
+
+// LastError is the last result, if that is an error: what err stands for where no variable is called so.
+func LastError(sig *offsets.Signature) (v offsets.Variable, ok bool) {
+	if n := len(sig.Results); n > 0 {
+		v = sig.Results[n-1]
+	}
+	return v, v.Type != nil && capture.IsError(v.Type)
 }
 
 // AtEntry tells whether a path begins with what is known when a call begins.

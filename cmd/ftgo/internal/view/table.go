@@ -76,7 +76,7 @@ func (r *Table) Values(s *target.Target, features tracefs.Features) (run.Values,
 
 // failing fetches whether calls have failed, if the last result is an error: the first word of that.
 func failing(s *target.Target, features tracefs.Features, sig *offsets.Signature) (out uprobe.Values, err error) {
-	last, ok := lastError(sig)
+	last, ok := target.LastError(sig)
 	if !ok || last.Err != nil {
 		return out, nil
 	}

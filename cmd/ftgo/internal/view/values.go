@@ -203,7 +203,7 @@ var resultRE = regexp.MustCompile(`^\*?r[0-9]+\b`)
 // check refuses an expression that could never be decided, and has constants in the place of their
 // names. entries says who does not see calls end.
 func (o *operands) check(e where.Expr, entries string) (where.Expr, error) {
-	if last, ok := lastError(o.sig); ok {
+	if last, ok := target.LastError(o.sig); ok {
 		o.err = last.Name
 	}
 	e = e.WithConstants(func(path string) (c capture.Value, ok bool) {
@@ -360,12 +360,4 @@ func pick(paths []string, values []capture.Value, path string) *capture.Value {
 		return &values[i]
 	}
 	return nil
-}
-
-// lastError is the last result, if that is an error.
-func lastError(sig *offsets.Signature) (v offsets.Variable, ok bool) {
-	if n := len(sig.Results); n > 0 {
-		v = sig.Results[n-1]
-	}
-	return v, v.Type != nil && capture.IsError(v.Type)
 }
