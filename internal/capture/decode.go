@@ -144,7 +144,7 @@ func (d *decoder) value(n *node) Value {
 	}
 	switch kind {
 	case reflect.String:
-		d.bytes(&v, n.data, n.words)
+		d.bytes(&v, n)
 	case reflect.Slice:
 		d.slice(n, &v)
 	case reflect.Array:
@@ -199,8 +199,9 @@ func (d *decoder) append(values []Value, nodes []*node) []Value {
 	return values
 }
 
-// bytes takes those of a string or byte slice from words, if it can: -1 words are out of reach.
-func (d *decoder) bytes(v *Value, at, words int) {
+// bytes takes those of a string or byte slice from a node's words, if it can: -1 words are out of reach.
+func (d *decoder) bytes(v *Value, n *node) {
+	at, words := n.data, n.words
 	switch {
 	case v.Len == 0 || words == 0 && v.Len > 0:
 		v.Bytes = []byte{}
@@ -208,7 +209,7 @@ func (d *decoder) bytes(v *Value, at, words int) {
 		v.unreadable("negative length")
 	case v.unreadable(d.unread(v.Num, at, words)):
 	case words < 0:
-		v.State, v.Why = Unfetched, tooFar
+		v.State, v.Why = Unfetched, n.unasked
 	default:
 		b := d.raw(at, words)
 		v.Bytes = b[:min(int64(len(b)), v.Len, int64(max(d.strLen, 1)))]
@@ -263,7 +264,7 @@ func (d *decoder) slice(n *node, v *Value) {
 	case !OfBytes(n.typ):
 		v.Items = d.all(n.kids[:min(int64(len(n.kids)), v.Len)])
 	case v.Num != 0 || v.Len != 0:
-		d.bytes(v, n.data, n.words)
+		d.bytes(v, n)
 	}
 }
 

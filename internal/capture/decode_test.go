@@ -267,7 +267,7 @@ func TestDecode(t *testing.T) {
 		{"error with a number", basic("error"), []uint64{0x18020, 0x11000}, "", `*main.inner:&main.inner[7 "hello"/5]`},
 		{"any of string", basic("any"), []uint64{0x6100, 0x14000}, "", `string:"hello"/5`},
 		{"any of int8", basic("any"), []uint64{0x6200, 0x16000}, "", "int8:5"},
-		{"any of pointer", basic("any"), []uint64{0x6300, 0x11000}, "", `*main.inner:&main.inner[7 <further than what is fetched>]`},
+		{"any of pointer", basic("any"), []uint64{0x6300, 0x11000}, "", `*main.inner:&main.inner[7 <not fetched: ask for FUNC(x.(*main.inner).name)>]`},
 		{"any of unknown", basic("any"), []uint64{0x6999, 0x11000}, "", "<dynamic type not known>"},
 		{"map", &gotype.Type{Name: "map[int]int", Kind: reflect.Map, Size: 8}, []uint64{0x16000}, "", "len5 cap0"},
 		{"chan", &gotype.Type{Name: "chan int", Kind: reflect.Chan, Size: 8}, []uint64{0x16000}, "", "len5 cap9"},

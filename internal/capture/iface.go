@@ -19,9 +19,10 @@ type payload struct {
 	textWords int
 	// errnos are what words 4 and 6 point to: numbers in Err of *os.SyscallError and *fs.PathError.
 	errnos [2]leaf
-	nodes  sync.Map // the values that it has been, by their types
+	nodes  sync.Map // the values that it has been, by the types that the interface held
 	// within: it is in another interface's value, and errnos[0] is all that is fetched of it.
 	within bool
+	path   string // the way there from an interface that was fetched
 }
 
 // errnoWords are those words.
@@ -100,11 +101,14 @@ func IsError(t *gotype.Type) bool {
 	return t.Kind == reflect.Interface && (t.Name == "error" || t.Name == "go.shape.interface { Error() string }")
 }
 
-const (
-	tooFar      = "further than what is fetched"
-	inside      = "type inside an interface"
-	typeNotTold = "dynamic type not known"
-)
+const typeNotTold = "dynamic type not known"
+
+// unasked is why a part of what an interface holds is not shown. It says how to ask for it: path leads there from the
+// interface, which is called x.
+func unasked(path string) string { return "not fetched: ask for FUNC(x" + path + ")" }
+
+// as is the way into what the interface holds, if that is of a type.
+func (p *payload) as(t *gotype.Type) string { return p.path + ".(" + t.Name + ")" }
 
 // dynamic is the value in an interface.
 func (d *decoder) dynamic(n *node, v *Value) {
@@ -116,7 +120,7 @@ func (d *decoder) dynamic(n *node, v *Value) {
 	t, why := d.typeOf(v.TypeWord, n.typ.Methods, p.typ)
 	switch {
 	case p.within && why == badPointer:
-		v.State, v.Why = Unfetched, tooFar
+		v.State, v.Why = Unfetched, unasked(p.path)
 		return
 	case v.unreadable(why):
 		return
@@ -130,17 +134,17 @@ func (d *decoder) dynamic(n *node, v *Value) {
 		e.Num = p.errnos[0].read(d.words)
 	case t.Size == 0: // there is nothing to fetch
 	case p.within && t.Kind != reflect.Pointer:
-		e.State, e.Why = Unfetched, tooFar
+		e.State, e.Why = Unfetched, unasked(p.as(t))
 	case t.Direct && t.Kind == reflect.Pointer:
 		if elem := t.Elem(); elem != nil && p.words > 0 && v.Num != 0 && elem.Kind != reflect.Invalid {
-			inner := d.memory(elem, p, v.Num)
+			inner := d.memory(t, elem, p, v.Num)
 			e.Elem = &inner
 		}
 	case t.Direct && (t.Kind == reflect.Map || t.Kind == reflect.Chan || t.Kind == reflect.Func || t.Kind == reflect.UnsafePointer):
 	case t.Direct || p.words == 0:
-		e.State, e.Why = Unfetched, inside
+		e.State, e.Why = Unfetched, unasked(p.as(t))
 	default:
-		e = d.memory(t, p, v.Num)
+		e = d.memory(t, t, p, v.Num)
 	}
 	if p.words > 0 && (t.Kind == reflect.Map || t.Kind == reflect.Chan) {
 		e.Len = int64(d.words[p.at])
@@ -180,33 +184,35 @@ func (d *decoder) holds(word uint64, want *held) string {
 	return why
 }
 
-// memory is a value in the fetched memory that an interface's data word points to.
-func (d *decoder) memory(t *gotype.Type, p *payload, addr uint64) Value {
+// memory is a value in the fetched memory that the data word of an interface points to which holds a type: t is that, or
+// what it points to.
+func (d *decoder) memory(holds, t *gotype.Type, p *payload, addr uint64) Value {
 	if t.Size == 0 {
 		return Value{Type: t}
 	}
 	if why := d.unread(addr, p.at, p.words); why != "" {
 		return Value{Type: t, State: Unreadable, Why: why}
 	}
-	n, ok := p.nodes.Load(t)
+	n, ok := p.nodes.Load(holds)
 	if !ok {
-		n, _ = p.nodes.LoadOrStore(t, p.node("", t, 0, 3))
+		n, _ = p.nodes.LoadOrStore(holds, p.node("", p.as(holds), t, 0, 3))
 	}
 	return d.value(n.(*node))
 }
 
-// node plans a value at an offset of the fetched memory.
-func (p *payload) node(name string, t *gotype.Type, off int64, depth int) *node {
+// node plans a value at an offset of the fetched memory, where a path leads.
+func (p *payload) node(name, path string, t *gotype.Type, off int64, depth int) *node {
 	n := newNode(name, t, source{})
+	n.unasked = unasked(path)
 	end := int64(8 * p.words)
 	if off < 0 || t.Size < 0 || off+t.Size > end && t.Kind != reflect.Struct || off >= end && t.Size > 0 || depth == 0 {
-		n.why = tooFar
+		n.why = n.unasked
 		return n
 	}
 	// number is a part of one word.
 	number := func(off, size int64, signed bool) leaf {
 		if size == 0 || off%8+size > 8 || off+size > end {
-			n.why = tooFar
+			n.why = n.unasked
 			return none
 		}
 		return leaf{p.at + int(off/8), uint(8 * (off % 8)), size, signed}
@@ -225,17 +231,17 @@ func (p *payload) node(name string, t *gotype.Type, off int64, depth int) *node 
 		n.num, n.len, n.cap = number(off, 8, false), number(off+8, 8, true), number(off+16, 8, true)
 	case reflect.Struct:
 		for _, f := range t.Fields {
-			n.kids = append(n.kids, p.node(f.Name, f.Type, off+f.Offset, depth-1))
+			n.kids = append(n.kids, p.node(f.Name, path+"."+f.Name, f.Type, off+f.Offset, depth-1))
 		}
 	case reflect.Interface:
 		// Its type is known, and the number of a syscall.Errno where that is fetched.
 		n.num, n.imag = number(off, 8, false), number(off+8, 8, false)
-		n.iface = &payload{typ: none, within: true, errnos: [2]leaf{none, none}}
+		n.iface = &payload{typ: none, within: true, path: path, errnos: [2]leaf{none, none}}
 		if i := slices.Index(errnoWords[:], off/8+1); i >= 0 {
 			n.iface.errnos[0] = p.errnos[i]
 		}
 	default:
-		n.why = tooFar
+		n.why = n.unasked
 	}
 	return n
 }

@@ -21,7 +21,8 @@ type node struct {
 	kids                []*node
 	elem                *node
 	iface               *payload
-	short               bool // what it points to is left out, because it is large
+	unasked             string // why bytes that are out of reach are not shown
+	short               bool   // what it points to is left out, because it is large
 	slots               []slot
 	elems               *elements // a map's, where they are fetched
 	chain               []contextLevel

@@ -41,7 +41,7 @@ func (d *decoder) reveal(v *Value, n *node) {
 		return
 	}
 	if elem := t.Elem(); n.iface != nil && n.iface.words > 0 && v.Num != 0 && elem != nil && elem.Kind != reflect.Invalid {
-		inner := d.memory(elem, n.iface, v.Num)
+		inner := d.memory(t, elem, n.iface, v.Num)
 		v.Elem, v.Dynamic = &inner, ""
 	}
 }
