@@ -90,6 +90,23 @@ func TestRecipesHelp(t *testing.T) {
 	}
 }
 
+// TestRecipesTypes: types in recipes have the whole paths of their packages, because a program may have other
+// packages of the same name.
+func TestRecipesTypes(t *testing.T) {
+	asserted := regexp.MustCompile(`\.\(\*([a-z]+)\.\w+\)[.$']`)
+	for _, name := range recipes(t) {
+		text, err := os.ReadFile(recipe(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range asserted.FindAllStringSubmatch(string(text), -1) {
+			if m[1] != "sync" { // whose path has no more
+				t.Errorf("%s has %s", name, m[0])
+			}
+		}
+	}
+}
+
 // TestRecipesOptionalValues: a value that may be left out is not taken for BINARY, which
 // is PROGRAM then.
 func TestRecipesOptionalValues(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	alike "github.com/ftgo/ftgo/testdata/chores/http"
 )
 
 // dials connects to what listens, and tries what does not.
@@ -68,6 +70,7 @@ func serve(w http.ResponseWriter, r *http.Request) {
 // requests are made of servers of its own, over HTTP/1 and HTTP/2, and one of a server that
 // has gone. All that was asked has ended then, calls that a panic has gone through, too.
 func requests() error {
+	_ = alike.String()
 	before := runtime.NumGoroutine()
 	for _, two := range []bool{false, true} {
 		s := httptest.NewUnstartedServer(http.HandlerFunc(serve))

@@ -36,7 +36,7 @@ func (g *Tables) RuntimeTypeNamed(name string) (*gotype.Type, error) {
 	find := func(addrs []uint64, known bool) {
 		for _, addr := range addrs[:min(len(addrs), maxAlike)] {
 			if path := g.packagePath(t, addr); pkg == path || !known && (pkg == "" || path == "") {
-				found, paths = append(found, addr), append(paths, cmp.Or(path, "an unknown package"))
+				found, paths = append(found, addr), append(paths, path)
 			}
 		}
 	}
@@ -53,11 +53,33 @@ func (g *Tables) RuntimeTypeNamed(name string) (*gotype.Type, error) {
 	case 1:
 		return g.RuntimeType(found[0])
 	}
+	return nil, fmt.Errorf("find type %s: the program has several: %s", name, tellApart(short, paths))
+}
+
+// tellApart says how to name each of several types of one name, by the paths of their packages, "" if one is not known.
+func tellApart(short string, paths []string) string {
 	slices.Sort(paths)
-	if paths = slices.Compact(paths); len(paths) > maxListed {
-		paths = append(paths[:maxListed], "another package")
+	paths = slices.Compact(paths)
+	unknown := paths[0] == ""
+	if unknown {
+		paths = paths[1:]
 	}
-	return nil, fmt.Errorf("find type %s: it may be of %s", name, strings.Join(paths, " or "))
+	base := strings.TrimLeft(short, "*")
+	var names []string
+	for _, path := range paths[:min(len(paths), maxListed)] {
+		names = append(names, short[:len(short)-len(base)]+path+base[strings.IndexByte(base, '.'):])
+	}
+	text := strings.Join(names, " or ")
+	switch more := len(paths) - len(names); {
+	case names == nil:
+		return "their packages are not known"
+	case more > 0:
+		text += fmt.Sprintf(" or %d more", more)
+	}
+	if unknown {
+		text += "; the package of another is not known"
+	}
+	return "write " + text
 }
 
 const (
