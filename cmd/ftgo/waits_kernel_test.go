@@ -2,10 +2,13 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/pprof/profile"
 
 	"github.com/ftgo/ftgo/testdata/fixture"
 	"github.com/ftgo/ftgo/testdata/tracetest"
@@ -82,4 +85,39 @@ func TestKernelWaits(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestKernelWaitsProfile: in a profile, [runnable] is a frame of its own, of as much time as the program knows.
+func TestKernelWaitsProfile(t *testing.T) {
+	eventsOf(t, tracetest.Kernel(t), "--waits")
+	target := fixture.Build(t, "sched")
+	timesRight(t, func() (wrong []string) {
+		dir := t.TempDir()
+		file, truth := filepath.Join(dir, "wall.pb.gz"), filepath.Join(dir, "truth")
+		if r := ftgo(t, "probe", "-q", "--waits", "-o", "pprof", "-w", file, target, "main.loop", "--", target, "-n", "3", truth); r.code != 0 {
+			t.Fatalf("status %d\n%s", r.code, r.stderr)
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := profile.ParseData(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(map[string]int64)
+		for _, s := range p.Sample {
+			if name := s.Location[0].Line[0].Function.Name; name != "[runnable]" || s.Location[1].Line[0].Function.Name == "main.loop" {
+				got[name] += s.Value[1]
+			}
+		}
+		var running, runnable float64
+		for _, part := range schedTruth(t, truth)["main.loop"] {
+			running, runnable = running+part[0], runnable+part[1]
+		}
+		if f := float64(got["[runnable]"]); f < runnable*0.9 || f > runnable*1.1 || runnable < running {
+			wrong = append(wrong, fmt.Sprintf("%v ns, want %.0f [runnable] and %.0f main.loop", got, runnable, running))
+		}
+		return wrong
+	})
 }

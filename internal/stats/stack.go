@@ -39,6 +39,7 @@ type StackRow struct {
 	// without what traced calls nested in them took; Sum is net, from Low to High, and Raw as
 	// seen. Sums are at most math.MaxInt64.
 	Min, Max, Sum, Self, Low, High, Raw int64
+	Runnable                            int64 // the part of Self in which the goroutine could have gone on with a CPU, if that is known
 	Amount                              int64 // the sum of what [Amounts] has, likewise
 }
 
@@ -56,8 +57,8 @@ type Stacks struct {
 }
 
 // Add takes a call that has ended, from where pcs tells. If it has returned, it took so long,
-// and self without traced calls nested in it.
-func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, self, amount int64) {
+// and self without traced calls nested in it, of which it was runnable for a part.
+func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, self, runnable, amount int64) {
 	s.key = binary.AppendUvarint(s.key[:0], uint64(c.Func))
 	for _, pc := range pcs {
 		s.key = binary.LittleEndian.AppendUint64(s.key, pc)
@@ -81,6 +82,7 @@ func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, self, amount 
 		row.Completed++
 		row.Min, row.Max = min(row.Min, timing.Net), max(row.Max, timing.Net)
 		row.Sum, row.Self = AddUp(row.Sum, timing.Net), AddUp(row.Self, self)
+		row.Runnable = AddUp(row.Runnable, runnable)
 		row.Low, row.High, row.Raw = AddUp(row.Low, timing.Low), AddUp(row.High, timing.High), AddUp(row.Raw, timing.Raw)
 	case pairing.Unwound:
 		row.Unwound++

@@ -12,10 +12,10 @@ import (
 func TestStacks(t *testing.T) {
 	var s Stacks
 	add := func(fn int, how pairing.Outcome, ns, self int64, pcs ...uint64) {
-		s.Add(&pairing.Call{Func: fn, Outcome: how}, pcs, Timing{Net: ns}, self, 2)
+		s.Add(&pairing.Call{Func: fn, Outcome: how}, pcs, Timing{Net: ns}, self, self/2, 2)
 	}
 	pcs := []uint64{1, 2}
-	s.Add(&pairing.Call{Func: 1}, pcs, Timing{Net: 10}, 4, 2)
+	s.Add(&pairing.Call{Func: 1}, pcs, Timing{Net: 10}, 4, 2, 2)
 	pcs[0] = 99 // the caller's own, used again
 	add(1, pairing.Returned, 30, 30, 1, 2)
 	add(1, pairing.Unwound, 0, 0, 1, 2)
@@ -27,7 +27,7 @@ func TestStacks(t *testing.T) {
 	want := []StackRow{
 		{Func: 0, Calls: 1, Unwound: 1},
 		{Func: 0, PCs: []uint64{1, 2, 3}, Calls: 1, Completed: 1, Min: 1, Max: 1, Sum: 1, Self: 1},
-		{Func: 1, PCs: []uint64{1, 2}, Calls: 4, Completed: 2, Unwound: 1, Open: 1, Min: 10, Max: 30, Sum: 40, Self: 34},
+		{Func: 1, PCs: []uint64{1, 2}, Calls: 4, Completed: 2, Unwound: 1, Open: 1, Min: 10, Max: 30, Sum: 40, Self: 34, Runnable: 17},
 		{Func: 1, PCs: []uint64{7}, Calls: 2, Completed: 2, Min: 5, Max: math.MaxInt64, Sum: math.MaxInt64, Self: 2},
 	}
 	got := s.Rows()
@@ -39,7 +39,7 @@ func TestStacks(t *testing.T) {
 		same := slices.Equal(g.PCs, w.PCs)
 		g.PCs, w.PCs = nil, nil
 		if !same || g.Func != w.Func || g.Calls != w.Calls || g.Completed != w.Completed || g.Unwound != w.Unwound || g.Open != w.Open ||
-			g.Min != w.Min || g.Max != w.Max || g.Sum != w.Sum || g.Self != w.Self || g.Amount != 2*int64(g.Calls) {
+			g.Min != w.Min || g.Max != w.Max || g.Sum != w.Sum || g.Self != w.Self || g.Runnable != w.Runnable || g.Amount != 2*int64(g.Calls) {
 			t.Errorf("row %d: %+v, want %+v", i, got[i], want[i])
 		}
 	}

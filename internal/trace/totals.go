@@ -18,6 +18,7 @@ type Totals struct {
 	pending     []observedCall   // that have ended before it was known what probes cost
 	parts       *stats.Parts     // nil if each function has one row
 	within      stats.NestedSums // of calls, for those that they were nested in
+	runnable    stats.NestedSums // likewise, of their time of being runnable
 	steppedBack int              // the number of calls that have returned before they began, by the clock
 	last        []stats.Function // at the end of the last interval
 	lastAt      time.Time
@@ -63,7 +64,7 @@ type observedCall struct {
 
 // NewTotals returns those of a plan, of nothing.
 func NewTotals(plan *uprobe.Plan, opt TotalsOptions) *Totals {
-	t := &Totals{plan: plan, opt: opt, within: stats.NewNestedSums(), funcs: make([]stats.Function, len(plan.Funcs))}
+	t := &Totals{plan: plan, opt: opt, within: stats.NewNestedSums(), runnable: stats.NewNestedSums(), funcs: make([]stats.Function, len(plan.Funcs))}
 	for i := range plan.Funcs {
 		f, planned := &t.funcs[i], &plan.Funcs[i]
 		f.Name, f.Func, f.Serial = planned.Name, i, uint64(i)
@@ -190,6 +191,7 @@ func (t *Totals) addOutcome(f *stats.Function, c *pairing.Call, o *Observed) {
 func (t *Totals) ProcessEnded(pid int) {
 	t.release()
 	t.within.Forget(pid)
+	t.runnable.Forget(pid)
 	if t.parts != nil {
 		t.parts.Forget(pid)
 	}
@@ -252,13 +254,24 @@ func (t *Totals) time(c *pairing.Call, o *Observed) {
 		}
 	case pairing.Unwound, pairing.Abandoned, pairing.Open: // a process that executes its file anew leaves calls open
 		t.within.Take(c)
+		t.runnable.Take(c)
 	}
 	if t.opt.ByValue {
 		t.count(row, o, timing.Net)
 	}
 	if t.opt.Stacks != nil {
-		t.opt.Stacks.AddCall(c, timing, self, o.Amount)
+		t.opt.Stacks.AddCall(c, timing, self, min(t.ownRunnable(c, timing.Net), self), o.Amount)
 	}
+}
+
+// ownRunnable is for how long a call that took ns could have gone on with a CPU, without calls nested in it.
+func (t *Totals) ownRunnable(c *pairing.Call, ns int64) int64 {
+	if !t.plan.Sched || c.Outcome != pairing.Returned {
+		return 0
+	}
+	all, nested := t.opt.Clock.Split(c, ns).Runnable, t.runnable.Take(c)
+	t.runnable.Add(c, max(all, nested))
+	return max(all-nested, 0)
 }
 
 // split adds what a call that took ns spent its time with, if that is known.

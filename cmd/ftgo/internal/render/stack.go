@@ -169,7 +169,8 @@ type Profiled struct {
 // sample for each, of calls in number and of their wall time in nanoseconds. The latter is
 // without that of traced calls nested in them, which have samples of their own: so the sums
 // that pprof makes, of all that a function has called, are right. Addresses are
-// those in the file, and functions and lines are all told.
+// those in the file, and functions and lines are all told. While its goroutine could have gone on with a CPU,
+// a call is shown as if it had called [runnable].
 func PprofStacks(w io.Writer, stacks []Stack, run Profiled) error {
 	m := &profile.Mapping{
 		ID: 1, Start: run.Start, Limit: run.Limit, Offset: run.Offset, File: run.Path, BuildID: run.BuildID,
@@ -187,9 +188,10 @@ func PprofStacks(w io.Writer, stacks []Stack, run Profiled) error {
 		p.SampleType = append(p.SampleType, &profile.ValueType{Type: run.Amount, Unit: "count"})
 		p.DefaultSampleType = run.Amount
 	}
-	for _, s := range stacks {
-		sample := &profile.Sample{Value: []int64{int64(s.Calls), s.Self, s.Amount}[:len(p.SampleType)]}
-		for _, l := range append([]stats.Location{s.At}, s.Callers...) {
+	runnable := stats.Location{Frames: []stats.Frame{{Function: "[runnable]"}}}
+	add := func(s *Stack, values []int64, above ...stats.Location) {
+		sample := &profile.Sample{Value: values[:len(p.SampleType)]}
+		for _, l := range slices.Concat(above, []stats.Location{s.At}, s.Callers) {
 			loc := &profile.Location{ID: uint64(len(p.Location) + 1), Address: l.Addr, Mapping: m}
 			if l.Addr == 0 {
 				loc.Mapping = nil
@@ -203,6 +205,13 @@ func PprofStacks(w io.Writer, stacks []Stack, run Profiled) error {
 			p.Location, sample.Location = append(p.Location, loc), append(sample.Location, loc)
 		}
 		p.Sample = append(p.Sample, sample)
+	}
+	for i := range stacks {
+		s := &stacks[i]
+		add(s, []int64{int64(s.Calls), s.Self - s.Runnable, s.Amount})
+		if s.Runnable > 0 {
+			add(s, []int64{0, s.Runnable, 0}, runnable)
+		}
 	}
 	if err := p.CheckValid(); err != nil {
 		return fmt.Errorf("make profile: %w", err)

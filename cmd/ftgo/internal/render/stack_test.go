@@ -95,6 +95,20 @@ func TestPprofStacks(t *testing.T) {
 	if len(p.Location) != 8 || len(p.Function) != 8 {
 		t.Errorf("%d locations and %d functions, want 8 and 8", len(p.Location), len(p.Function))
 	}
+	b.Reset()
+	waited := stacks()[:1]
+	waited[0].Runnable = 600_000
+	if err := PprofStacks(&b, waited, run); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = profile.Parse(&b); err != nil {
+		t.Fatal(err)
+	}
+	own, runnable := p.Sample[0], p.Sample[1]
+	if own.Value[0] != 600 || own.Value[1] != 400_000 || runnable.Value[0] != 0 || runnable.Value[1] != 600_000 ||
+		runnable.Location[0].Line[0].Function.Name != "[runnable]" || !slices.Equal(runnable.Location[1:], own.Location) {
+		t.Errorf("samples %v, want what was runnable to be a frame of its own", p.Sample)
+	}
 	if err := PprofStacks(brokenWriter{}, stacks(), run); err == nil {
 		t.Error("no error where nothing can be written")
 	}
