@@ -202,6 +202,7 @@ func traceCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "trace", Summary: "write a line for each call: arguments, results, latency", Changes: true,
 		Groups: o.Groups(o.Target.Define, o.DefineAt, o.DefineExtras, o.CallerFlags.Group("show who called"), o.Lines.Define, o.DefineInside, o.Fetch.Define, o.DefineNames,
+			func(fs *cli.Flags) { fs.Lookup("calls").Usage = "stop after `N` calls, or trees, and show no others" },
 			// They are known to who knows probe, and refused with a word.
 			cli.Some("", o.TableFlags.Define, "top"), o.DefineWaits, cli.Hides("interval", "top", "waits")),
 		Words: o.Words("trace"),

@@ -82,7 +82,7 @@ main.fact(n=1) = 1
 goroutine
 main.fact(n=1) = 1
 `},
-		{"enough", []string{"-n", "4"}, `goroutine
+		{"enough", []string{"-n", "2"}, `goroutine
 main.fact(n=3) = 6
   main.fact(n=2) = 2
     main.fact(n=1) = 1

@@ -35,10 +35,12 @@ type Lines struct {
 	chrome *render.ChromeWriter // nil but for -o chrome
 	latest uint64               // when a call was last seen to begin or end
 	idle   idle
-	cut    struct{ trees, lines int } // that were written, without so many lines
-	stacks *addresses.Stacks          // nil if nobody asked for them
-	where  where.Expr
-	funcs  map[*offsets.Func]*funcLines
+	// inTrees: calls were written in trees, of which -n may have counted none.
+	inTrees bool
+	cut     struct{ trees, lines int } // that were written, without so many lines
+	stacks  *addresses.Stacks          // nil if nobody asked for them
+	where   where.Expr
+	funcs   map[*offsets.Func]*funcLines
 	// unknown counts functions whose arguments are not known, by the reason.
 	unknown map[string]int
 	// undecided is the number of calls of which the filter could not tell.
@@ -329,7 +331,7 @@ func (v *Lines) End(t *trace.Table) error {
 	if v.undecided > 0 {
 		v.Env.Say("%s left out: a value that --where needs was not readable, not whole, or not there", units.Plural(v.undecided, "call"))
 	}
-	if n := v.seen + t.Filtered; v.count == 0 && n > 0 && v.filters() != "" {
+	if n := v.seen + t.Filtered; v.count == 0 && !v.inTrees && n > 0 && v.filters() != "" {
 		v.Env.Say("no line: %s left out all of %s", v.filters(), units.Plural(n, "call"))
 	}
 	if all, sampled := number(t.Whole); sampled && v.trees == nil {

@@ -25,13 +25,17 @@ func (v *Lines) Goroutine(g *pairing.Goroutine) error {
 	return v.trees.Goroutine(g, v.Clock.Wall(g.At))
 }
 
-// writeTree writes a tree, or a part of it. -n ends with the tree that has the last call.
+// writeTree writes a tree, or a part of it. -n counts trees whose outermost calls have ended; what outlives one
+// is part of it. On tracks it counts calls.
 func (v *Lines) writeTree(t *render.CallTree) error {
 	write := v.calls.Tree
 	if v.chrome != nil {
 		write = v.chrome.Tree
 	}
-	calls := uint64(0)
+	calls, trees := uint64(0), uint64(0)
+	if t.Took > 0 && t.Origin == nil {
+		trees = 1
+	}
 	for i := range t.Lines {
 		if c := t.Lines[i].Call; c != nil {
 			calls++
@@ -46,6 +50,9 @@ func (v *Lines) writeTree(t *render.CallTree) error {
 	}
 	if err := write(t); err != nil {
 		return err
+	}
+	if v.inTrees = v.inTrees || calls > 0; v.chrome == nil {
+		return v.wrote(trees)
 	}
 	return v.wrote(calls)
 }
