@@ -158,6 +158,7 @@ func spellOut(b *offsets.Binary, p symname.Pattern, wrappers bool) (symname.Patt
 	end := "/" + text[:path] + element // of a package's path
 	wild := isWild(text)
 	var ends []*offsets.Func
+	all := "" // what takes them all
 	for _, start := range []string{"*/", "*."} {
 		if wild && start == "*." {
 			break // the middle of a name is the end of many packages'
@@ -166,7 +167,14 @@ func spellOut(b *offsets.Binary, p symname.Pattern, wrappers bool) (symname.Patt
 		if err != nil {
 			return p, err
 		}
-		ends = append(ends, chosen(b, longer)...)
+		found := chosen(b, longer)
+		ends = append(ends, found...)
+		switch {
+		case len(found) > 0 && all == "":
+			all = start + text
+		case len(found) > 0:
+			all = "*" + text
+		}
 	}
 	if !wrappers {
 		ends = others(ends, func(f *offsets.Func) bool { return isWrapper(b, f) })
@@ -190,12 +198,15 @@ func spellOut(b *offsets.Binary, p symname.Pattern, wrappers bool) (symname.Patt
 	case len(meanings) == 1:
 		return compile(meanings[0], false)
 	}
-	more := ""
+	more, number := "", "both"
+	if len(meanings) > 2 {
+		number = "all"
+	}
 	if n := len(meanings) - maxMeanings; n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return p, nothingf("%s: %q is the end of %s: %s%s", b.File().Path(), text, units.Plural(len(meanings), "name"),
-		strings.Join(meanings[:min(len(meanings), maxMeanings)], ", "), more)
+	return p, nothingf("%s: %q is the end of %s: %s%s; '%s' takes %s", b.File().Path(), text, units.Plural(len(meanings), "name"),
+		strings.Join(meanings[:min(len(meanings), maxMeanings)], ", "), more, all, number)
 }
 
 // lastWords are those of all functions' names. A pattern that ends in another word is the end of no name, which

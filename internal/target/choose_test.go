@@ -116,8 +116,13 @@ func TestSpellOut(t *testing.T) {
 			t.Errorf("%s: %s, %v, want %s", text, full, err, want)
 		}
 	}
-	p, _ := symname.Compile("put", false)
-	if _, err := spellOut(b, p, false); !errors.Is(err, ErrNothing) || !strings.Contains(err.Error(), `"put" is the end of `) || !strings.Contains(err.Error(), " more") {
-		t.Errorf("%v", err)
+	for text, want := range map[string][2]string{
+		"put":      {`"put" is the end of `, " more; '*.put' takes all"},
+		"atomic.*": {`"atomic.*" is the end of 2 names: `, "; '*/atomic.*' takes both"},
+	} {
+		p, _ := symname.Compile(text, false)
+		if _, err := spellOut(b, p, false); !errors.Is(err, ErrNothing) || !strings.Contains(err.Error(), want[0]) || !strings.HasSuffix(err.Error(), want[1]) {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }
