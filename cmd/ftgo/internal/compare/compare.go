@@ -118,6 +118,15 @@ func Compare(pairs []Pair, by []Aspect, alpha float64) []Function {
 	return functions
 }
 
+// Doubt calls no aspect changed: one run a side does not tell how much runs differ by themselves.
+func Doubt(functions []Function) {
+	for i := range functions {
+		f := &functions[i]
+		f.conclude(-1)
+		f.Changed = false
+	}
+}
+
 // conclude says what has changed, where that is what a p-value up to limit means.
 func (f *Function) conclude(limit float64) {
 	number := 0.0

@@ -150,6 +150,9 @@ type Compared struct {
 	AsSeen                     bool // latencies have in them what probes cost
 }
 
+// TooFew tells whether nothing is known of how much runs of one side differ by themselves.
+func (c *Compared) TooFew() bool { return c.Sides[0].Runs == 1 && c.Sides[1].Runs == 1 }
+
 // ComparedJSON writes the object that ends a comparison.
 func ComparedJSON(w io.Writer, c Compared) error {
 	side := func(s Side) object {
@@ -164,14 +167,13 @@ func ComparedJSON(w io.Writer, c Compared) error {
 // ComparedFooter writes the same, meant for stderr.
 func ComparedFooter(w io.Writer, c Compared) error {
 	var f footer
-	f.line(true, "%d of %s changed: of those that did not, at most %.4g%% are called so", c.Changed, units.Plural(c.Functions, "function"), 100*c.Alpha)
+	f.line(!c.TooFew(), "%d of %s changed: of those that did not, at most %.4g%% are called so", c.Changed, units.Plural(c.Functions, "function"), 100*c.Alpha)
 	for i, name := range [...]string{"old", "new"} {
 		s := c.Sides[i]
 		f.line(true, "%s: %s on %s, %s together", name, units.Plural(s.Runs, "run"), units.Plural(s.Hosts, "host"), units.Duration(int64(s.Seconds*1e9)))
 		f.line(s.Lost > 0, "%s lost %s: latencies speak for the other calls only", name, units.Plural(s.Lost, "event"))
 	}
 	f.line(c.Tested < c.Functions, "too few calls to tell: %s", units.Plural(c.Functions-c.Tested, "function"))
-	f.line(c.Sides[0].Runs == 1 && c.Sides[1].Runs == 1, "one run does not tell how much runs differ by themselves: what differs beyond chance is called changed")
 	f.line(c.AsSeen, "latencies are as they were seen, with what probes cost")
 	return write(w, "footer", f.Bytes())
 }

@@ -86,6 +86,9 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 	whole.AsSeen = d.asSeen || !timed
 	rows := compare.Compare(pairs(runs, whole.AsSeen), d.by, d.alpha)
 	whole.Functions, whole.Alpha = len(rows), d.alpha
+	if whole.TooFew() {
+		compare.Doubt(rows)
+	}
 	for _, row := range rows {
 		if row.Tested {
 			whole.Tested++
@@ -106,6 +109,9 @@ func (d *Diff) Run(ctx context.Context) (err error) {
 		err = render.ComparedJSON(out, whole)
 	} else if !d.Env.Quiet {
 		err = render.ComparedFooter(d.Stderr, whole)
+	}
+	if whole.TooFew() && (d.fail || !d.Env.Quiet) { // a script that asks for the status never gets any but 0
+		d.Env.Warn("one run a side is too few to call anything changed, because runs differ by themselves: give three or more, ftgo diff OLD... -- NEW...")
 	}
 	if err == nil && d.fail && whole.Changed > 0 {
 		err = cli.WithStatus(cli.ExitFailIf, fmt.Errorf("%d of %d functions changed (--fail), first %s", whole.Changed, whole.Functions, rows[0].Name))
