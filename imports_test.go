@@ -106,7 +106,7 @@ var arrows = []arrow{
 		module + "/cmd/ftgo/internal/cli", module + "/cmd/ftgo/internal/render", module + "/cmd/ftgo/internal/run", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/top", module + "/cmd/ftgo/internal/where", module + "/internal/addresses", module + "/internal/brackets", module + "/internal/metrics", module + "/internal/otlp", module + "/internal/printable", module + "/internal/stats", module + "/internal/target",
 		module + "/internal/trace", module + "/internal/units", module + "/internal/valuepath", module + "/internal/valuetext", module + "/offsets", module + "/offsets/symname", module + "/offsets/gotype", module + "/internal/pairing", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
 	{from: "cmd/ftgo/internal/own", to: []string{
-		module + "/internal/biases", module + "/internal/clocks", module + "/internal/trace", module + "/offsets", module + "/internal/pairing", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture"}},
+		module + "/internal/biases", module + "/internal/clocks", module + "/internal/trace", module + "/offsets", module + "/internal/pairing", module + "/tracefs", module + "/internal/uprobe", module + "/internal/capture", "golang.org/x/sys/unix"}},
 	{from: "cmd/ftgo/internal/session", to: []string{
 		module + "/cmd/ftgo/internal/compare", module + "/cmd/ftgo/internal/results",
 		module + "/cmd/ftgo/internal/screen", module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/top",

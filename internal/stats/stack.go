@@ -66,7 +66,7 @@ func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, self, runnabl
 	row := s.rows[string(s.key)]
 	if row == nil {
 		if len(s.rows) >= maxStacks && !slices.Equal(pcs, unknown) {
-			s.Add(c, unknown, timing, self, amount)
+			s.Add(c, unknown, timing, self, runnable, amount)
 			return
 		}
 		if s.rows == nil {
@@ -101,7 +101,7 @@ func (r StackRow) Of(f *Function) StackRow {
 	for _, n := range []*uint64{&r.Calls, &r.Completed, &r.Unwound, &r.Open} {
 		*n = uint64(math.Round(float64(*n) * scale))
 	}
-	for _, n := range []*int64{&r.Sum, &r.Self, &r.Low, &r.High, &r.Raw, &r.Amount} {
+	for _, n := range []*int64{&r.Sum, &r.Self, &r.Runnable, &r.Low, &r.High, &r.Raw, &r.Amount} {
 		*n = int64(min(float64(*n)*scale, 1<<62))
 	}
 	return r

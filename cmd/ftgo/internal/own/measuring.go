@@ -2,6 +2,8 @@ package own
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -42,6 +44,7 @@ type Measuring struct {
 	mode     uprobe.Mode
 	stack    int // so many callers are fetched with each call
 	costs    atomic.Pointer[pairing.HitCosts]
+	err      error          // why there are none, if measured is closed
 	now      func()         // closes begin, once
 	begin    chan struct{}  // closed when it is time to measure
 	ready    atomic.Bool    // there are costs, or will be none
@@ -72,53 +75,71 @@ func (m *Measuring) Begin(ctx context.Context) {
 		})
 		defer measured()
 		<-m.begin
-		if !canOpen(descriptors) {
-			return
+		m.err = m.measure(ctx, wanted, measured)
+	})
+}
+
+// measure measures until wanted is over, and tells when there are costs.
+func (m *Measuring) measure(ctx, wanted context.Context, measured func()) (err error) {
+	if err := checkDescriptors(descriptors); err != nil {
+		return err
+	}
+	features := m.fs.Features()
+	opt := uprobe.Options{Mode: m.mode, Features: features, Stack: m.stack, Returning: true}
+	session, plan, code, err := m.funcs.probe(ctx, m.fs, opt, tracefs.Options{BufferKB: 1024, Quiet: m.mode == uprobe.Count})
+	if err != nil {
+		return err
+	}
+	defer code.file.Close()
+	// It takes longer than all the rest, and nobody waits for it.
+	defer session.Close()
+	meter, err := newMeter(m.funcs, session, plan, code)
+	if err != nil {
+		return err
+	}
+	for range firstBatches {
+		if err := meter.batch(ctx); err != nil {
+			return err
 		}
-		features := m.fs.Features()
-		opt := uprobe.Options{Mode: m.mode, Features: features, Stack: m.stack, Returning: true}
-		session, plan, err := m.funcs.probe(ctx, m.fs, opt, tracefs.Options{BufferKB: 1024, Quiet: m.mode == uprobe.Count},
-			func(p *uprobe.Plan) []tracefs.Event { return uprobe.TraceEvents(p.Events) })
-		if err != nil {
-			return
-		}
-		// It takes longer than all the rest, and nobody waits for it.
-		defer session.Close()
-		meter := newMeter(m.funcs, session, plan)
-		for range firstBatches {
-			meter.batch(ctx)
-		}
-		m.costs.Store(meter.costs())
-		measured()
-		// Each session makes the end of others take longer where an event has one site.
-		for wait := firstWait; features.Append; wait = min(2*wait, longestWait) {
-			select {
-			case <-wanted.Done():
-				return
-			case <-time.After(wait):
-				meter.batch(wanted)
+	}
+	if plan.Funcs[0].Stepped || !plan.Funcs[1].Stepped {
+		return errors.New("the kernel single-steps other instructions than was thought")
+	}
+	m.costs.Store(meter.costs())
+	measured()
+	// Each session makes the end of others take longer where an event has one site.
+	for wait := firstWait; features.Append; wait = min(2*wait, longestWait) {
+		select {
+		case <-wanted.Done():
+			return nil
+		case <-time.After(wait):
+			if meter.batch(wanted) == nil {
 				m.costs.Store(meter.costs())
 			}
 		}
-	})
+	}
+	return nil
 }
 
 // descriptors are more than a measurement and a run have open at a time.
 const descriptors = 24
 
-// canOpen tells whether so many files more may be open: what a measurement takes, the run lacks, which
+// checkDescriptors fails if so many files more can't be open: what a measurement takes, the run lacks, which
 // reads its counters at the end. It opens none to find out, because the run would lack that one, too.
-func canOpen(files int) bool {
+func checkDescriptors(files int) error {
 	var limit syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
-		return false
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return err
 	}
 	for fd := 0; files > 0 && uint64(fd) < limit.Cur; fd++ {
 		if _, _, errno := syscall.RawSyscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_GETFD, 0); errno == syscall.EBADF {
 			files--
 		}
 	}
-	return files == 0
+	if files > 0 {
+		return syscall.EMFILE
+	}
+	return nil
 }
 
 // Now has the measuring begin.
@@ -159,23 +180,23 @@ func (m *Measuring) Wait() {
 type meter struct {
 	funcs   Functions
 	plan    *uprobe.Plan
+	code    *code
 	stream  *pairing.Stream // nil if nothing is recorded
 	base    clocks.Timebase
 	stamped []float64               // from begin to end of the first function's calls
 	batches [len(costs{})][]float64 // what was measured
 }
 
-func newMeter(funcs Functions, session *tracefs.Session, plan *uprobe.Plan) *meter {
-	m := &meter{funcs: funcs, plan: plan}
+func newMeter(funcs Functions, session *tracefs.Session, plan *uprobe.Plan, code *code) (m *meter, err error) {
+	m = &meter{funcs: funcs, plan: plan, code: code}
 	if plan.Mode != uprobe.Latency {
-		return m
+		return m, nil
 	}
-	var err error
 	if m.base, err = session.Timebase(); err == nil {
-		all := &biases.Processes{Biases: biases.New(plan, false), Find: session.Process} // others may run the same file
-		m.stream, _ = pairing.NewStream(plan, session, all, m, pairing.Options{})
+		all := &biases.Processes{Biases: biases.New(plan, false), Find: session.Process}
+		m.stream, err = pairing.NewStream(plan, session, all, m, pairing.Options{})
 	}
-	return m
+	return m, err
 }
 
 // Return takes what a call of the first function took.
@@ -191,17 +212,29 @@ func (m *meter) Kernel(*pairing.KernelEvent)  {}
 func (m *meter) Goroutine(*pairing.Goroutine) {}
 
 // batch measures once more.
-func (m *meter) batch(ctx context.Context) {
-	cost := m.funcs.timed(func(call func(int) int) float64 {
-		timeCalls(call) // code and data may be far away, as they are not in a program that is busy
-		return timeCalls(call)
+func (m *meter) batch(ctx context.Context) error {
+	var cost costs
+	err := m.code.run(func() {
+		cost = m.funcs.timed(func(call func(int) int) float64 {
+			timeCalls(call) // code and data may be far away, as they are not in a program that is busy
+			return timeCalls(call)
+		})
 	})
+	if err != nil {
+		return err
+	}
 	if cost.apart(); !recordsValues(m.plan.Mode) {
 		cost[2], cost[3] = 0, 0
 	}
 	if m.plan.Mode == uprobe.Latency {
-		if m.stream == nil || !m.read(ctx) {
-			return
+		m.stamped = m.stamped[:0]
+		for n := 1; n > 0; { // it has all been there before
+			if n, err = m.stream.Read(ctx); err != nil {
+				return err
+			}
+		}
+		if len(m.stamped) != 2*batchCalls {
+			return fmt.Errorf("probe ftgo itself: of %d calls the kernel has delivered %d", 2*batchCalls, len(m.stamped))
 		}
 		// From one hit's time stamp on, and up to the other's, is what one hit takes.
 		cost[0] = middle(m.stamped)
@@ -210,28 +243,16 @@ func (m *meter) batch(ctx context.Context) {
 		} else {
 			cost[1] = max(0, cost[1]-cost[0])
 		}
-		m.stamped = m.stamped[:0]
 	}
 	for i, kept := range m.batches {
 		kept = append(kept, cost[i])
 		m.batches[i] = kept[max(0, len(kept)-keptBatches):]
 	}
+	return nil
 }
 
-// read takes what was recorded, and tells whether there was anything.
-func (m *meter) read(ctx context.Context) bool {
-	for {
-		if n, err := m.stream.Read(ctx); n == 0 || err != nil {
-			return len(m.stamped) > 0 // it has all been there before
-		}
-	}
-}
-
-// costs are quartiles of what was measured, nil where the kernel does otherwise than was thought.
+// costs are quartiles of what was measured.
 func (m *meter) costs() *pairing.HitCosts {
-	if len(m.batches[0]) == 0 || m.plan.Funcs[0].Stepped || !m.plan.Funcs[1].Stepped {
-		return nil
-	}
 	at := func(quarter int, factor float64) pairing.HitCost {
 		var of costs
 		for i, kept := range m.batches {

@@ -24,10 +24,10 @@ func TestPanicOfMeasuring(t *testing.T) {
 	m.Wait()
 }
 
-// TestCanOpen: who asks for room takes none of it, not even for a moment, because a run opens its
+// TestCheckDescriptors: who asks for room takes none of it, not even for a moment, because a run opens its
 // files meanwhile.
-func TestCanOpen(t *testing.T) {
-	if !canOpen(descriptors) {
+func TestCheckDescriptors(t *testing.T) {
+	if checkDescriptors(descriptors) != nil {
 		t.Errorf("there is no room for %d files", descriptors)
 	}
 	file, err := os.Open(os.DevNull)
@@ -53,7 +53,7 @@ func TestCanOpen(t *testing.T) {
 	go func() {
 		defer close(asked)
 		for !ended.Load() {
-			if canOpen(descriptors) {
+			if checkDescriptors(descriptors) == nil {
 				t.Errorf("there is room for %d files below %d", descriptors, limit.Cur)
 				return
 			}

@@ -2,10 +2,10 @@
 package own
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -87,19 +87,18 @@ func middle(of []float64) float64 {
 // recordsValues tells whether there are values in a mode.
 func recordsValues(mode uprobe.Mode) bool { return mode == uprobe.Latency || mode == uprobe.Entries }
 
-// probe probes all functions, which a plan has in their order, by the events that are made of it.
-func (f *Functions) probe(ctx context.Context, fsys *tracefs.FS, opt uprobe.Options, arm tracefs.Options,
-	events func(*uprobe.Plan) []tracefs.Event) (session *tracefs.Session, plan *uprobe.Plan, err error) {
+// probe probes all functions, which a plan has in their order, in a file that nobody else probes.
+func (f *Functions) probe(ctx context.Context, fsys *tracefs.FS, opt uprobe.Options, arm tracefs.Options) (session *tracefs.Session, plan *uprobe.Plan, c *code, err error) {
 	b, err := offsets.Open("/proc/self/exe")
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	defer b.Close()
 	var funcs []*offsets.Func
 	for _, own := range f.all() {
 		fn, ok := b.Lookup(own.Name)
 		if !ok {
-			return nil, nil, errNotItself
+			return nil, nil, nil, errNotItself
 		}
 		funcs = append(funcs, fn)
 	}
@@ -115,13 +114,18 @@ func (f *Functions) probe(ctx context.Context, fsys *tracefs.FS, opt uprobe.Opti
 		}
 	}
 	if plan, err = uprobe.New(b, funcs, opt); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if len(plan.Skipped) > 0 {
-		return nil, nil, fmt.Errorf("probe %s: %w", plan.Skipped[0].Func.Name, plan.Skipped[0].Reason)
+		return nil, nil, nil, fmt.Errorf("probe %s: %w", plan.Skipped[0].Func.Name, plan.Skipped[0].Reason)
 	}
-	session, err = tracefs.Start(ctx, fsys, plan.Target(), events(plan), arm)
-	return session, plan, err
+	if c, err = newCode(b, funcs, reflect.ValueOf(f.Framed.Call).UnsafePointer()); err != nil {
+		return nil, nil, nil, err
+	}
+	if session, err = tracefs.Start(ctx, fsys, c.target(), uprobe.TraceEvents(plan.Events), arm); err != nil {
+		c.file.Close()
+	}
+	return session, plan, c, err
 }
 
 // wordsAt fetches so many words from an address.
@@ -140,92 +144,19 @@ func firstArg(b *offsets.Binary) string {
 	return p.Go(minor, false).Arg(p.Machine().SP, 0)
 }
 
-// trialCalls is how often each function is called.
-const trialCalls = firstBatches * batchCalls
-
 var errShared = fmt.Errorf("%w: this kernel records uprobes at the top level of tracefs alone, which everybody shares", ErrNotTried)
 
-// Try arms probes on functions of ftgo, calls them, and sees that each hit is counted and
-// delivered. It returns what a hit costs where calls begin, with an instruction that the kernel
-// emulates, and, as the one that is single-stepped, what it costs at a RET. It is the least that there is: another process
-// beside it costs more.
+// Try is a measurement of what hits cost, for who has nothing else to probe. It fails if hits are not
+// counted, or not delivered.
 func Try(ctx context.Context, fsys *tracefs.FS, funcs Functions, features tracefs.Features) (result pairing.HitCost, err error) {
 	if !features.Instances {
 		return result, errShared
 	}
-	var events []tracefs.Event
-	unprobed := funcs.timed(medianCall)
-	session, _, err := funcs.probe(ctx, fsys, uprobe.Options{Features: features}, tracefs.Options{BufferKB: 1024, Features: &features},
-		func(p *uprobe.Plan) []tracefs.Event {
-			events = trialEvents(p, features)
-			return events
-		})
-	if err != nil {
-		return result, err
+	m := New(fsys, funcs, uprobe.Latency, 0)
+	defer m.Wait()
+	m.Begin(ctx)
+	if costs := m.Take(); costs != nil {
+		return costs.Typical, nil
 	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	ns := funcs.timed(medianCall)
-	for i := range ns {
-		ns[i] = max(0, ns[i]-unprobed[i])
-	}
-	if err := seen(ctx, session, events); err != nil {
-		return result, err
-	}
-	ns.apart()
-	return ns.hit(), nil
-}
-
-// medianCall is the time of a call in nanoseconds, in the median batch.
-func medianCall(call func(int) int) float64 {
-	batches := make([]float64, firstBatches)
-	for b := range batches {
-		batches[b] = timeCalls(call)
-	}
-	return middle(batches)
-}
-
-// trialEvents are one for each function: its entry, its return, and the entries with words fetched.
-func trialEvents(plan *uprobe.Plan, features tracefs.Features) []tracefs.Event {
-	// Names of events are unique among all sessions, as those of the plan are.
-	unique := plan.Events[0].Name
-	entry := func(i int) []uint64 {
-		sites := plan.Funcs[i].Sites
-		if sites.CheckOnly || sites.Check != nil && sites.Entry.Cost().Later != "" && !features.PushEmulated {
-			return []uint64{sites.Check.Offset()}
-		}
-		return []uint64{sites.Entry.Offset()}
-	}
-	returns := tracefs.Event{Name: "return_" + unique}
-	for _, s := range plan.Funcs[1].Sites.Returns {
-		returns.Sites = append(returns.Sites, s.Offset())
-	}
-	fetches := func(name string, i int) tracefs.Event {
-		return tracefs.Event{Name: name + "_" + unique, Sites: entry(i), Args: plan.Funcs[i].Values.Entry.Args}
-	}
-	return []tracefs.Event{{Name: "entry_" + unique, Sites: entry(0)}, returns, fetches("fetch", 2), fetches("fault", 3)}
-}
-
-// seen fails if a call has not been counted, or not been delivered. There may be more
-// of them: the same file may be running elsewhere.
-func seen(ctx context.Context, session *tracefs.Session, events []tracefs.Event) error {
-	profile, err := session.Profile()
-	if err != nil {
-		return err
-	}
-	var text bytes.Buffer
-	for buf, n := make([]byte, 64<<10), 1; n > 0; text.Write(buf[:n]) { // it has all been there before
-		if n, err = session.Read(ctx, buf); err != nil {
-			return err
-		}
-	}
-	for i, e := range events {
-		var hits uint64
-		for _, n := range profile[i] {
-			hits += n
-		}
-		if delivered := bytes.Count(text.Bytes(), []byte(": "+e.Name+": (0x")); hits < trialCalls || delivered < trialCalls {
-			return fmt.Errorf("probe ftgo itself: of %d calls the kernel has counted %d and delivered %d", trialCalls, hits, delivered)
-		}
-	}
-	return nil
+	return result, m.err
 }

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ftgo/ftgo/testdata/fixture"
+	"github.com/ftgo/ftgo/testdata/tracetest"
+	"github.com/ftgo/ftgo/tracefs"
+)
+
+// hitsOf is how often the probes of a process of ftgo's were hit, of any of its sessions.
+func hitsOf(t *testing.T, f *tracefs.FS, pid int) (hits uint64) {
+	t.Helper()
+	read := func(name string) string {
+		b, err := os.ReadFile(f.Dir() + "/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	events := make(map[string]bool)
+	for _, m := range regexp.MustCompile(`(?m)^p:ftgo_`+strconv.Itoa(pid)+`_\w+/(\w+) `).FindAllStringSubmatch(read("uprobe_events"), -1) {
+		events[m[1]] = true
+	}
+	for _, m := range regexp.MustCompile(`(?m) (\w+) +(\d+)$`).FindAllStringSubmatch(read("uprobe_profile"), -1) {
+		if n, err := strconv.ParseUint(m[2], 10, 64); err == nil && events[m[1]] {
+			hits += n
+		}
+	}
+	return hits
+}
+
+// TestKernelMeasuredApart: what one ftgo measures is not hit by another that measures. The first is
+// stopped, so that hits of its probes would be the other's.
+func TestKernelMeasuredApart(t *testing.T) {
+	f := tracetest.Kernel(t)
+	target := fixture.Build(t, "flood")
+	for _, command := range []string{"probe", "count"} {
+		p := tracer(t, command, "-o", "json", "--budget", "0", target, "main.framed")
+		waitFor(t, "its own hits", func() bool { return hitsOf(t, f, p.Process.Pid) > 0 })
+		if err := p.Process.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, "all threads to stop", func() bool { return stopped(t, p.Process.Pid) })
+		before := hitsOf(t, f, p.Process.Pid)
+		for _, args := range [][]string{{"doctor"}, {command, "--budget", "0", "-d", "300ms", target, "main.framed"}} {
+			if out, err := exec.Command(built(t), args...).CombinedOutput(); err != nil && cliStatus(err) != 3 {
+				t.Errorf("%v: %v\n%s", args, err, out)
+			}
+		}
+		if after := hitsOf(t, f, p.Process.Pid); after != before {
+			t.Errorf("%s: others have hit what it measures on %d times", command, after-before)
+		}
+		if err := p.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		p.Process.Signal(syscall.SIGINT)
+		p.end(t)
+	}
+}
+
+// cliStatus is the exit status that an error of a command tells of.
+func cliStatus(err error) int {
+	if e, ok := err.(*exec.ExitError); ok {
+		return e.ExitCode()
+	}
+	return -1
+}
+
+// stopped tells whether all threads of a process are.
+func stopped(t *testing.T, pid int) bool {
+	t.Helper()
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil || len(threads) == 0 {
+		t.Fatalf("threads of %d: %v", pid, err)
+	}
+	return !slices.ContainsFunc(threads, func(name string) bool {
+		b, err := os.ReadFile(name)
+		return err == nil && !strings.Contains(string(b), ") T ")
+	})
+}
+
+func waitFor(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited a minute for %s", what)
+		}
+	}
+}
+
+// TestKernelFourAtOnce: beside three others that wait, the bounds of a run's latencies contain what the
+// program measures without probes.
+func TestKernelFourAtOnce(t *testing.T) {
+	fixture.NeedLong(t)
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "selftimed")
+	for range 3 {
+		p := tracer(t, "probe", fixture.Build(t, "flood"), "main.framed")
+		defer p.end(t)
+		defer p.Process.Signal(syscall.SIGINT)
+	}
+	program := exec.Command(target)
+	in, err := program.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := program.StdoutPipe()
+	if err == nil {
+		err = program.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); program.Wait() })
+	answers := bufio.NewScanner(out)
+	answer := func() (a struct{ Median []int64 }) {
+		t.Helper()
+		if !answers.Scan() {
+			t.Fatalf("the program has ended: %v", answers.Err())
+		}
+		if err := json.Unmarshal(answers.Bytes(), &a); err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	answer() // that it has begun
+	tracetest.RightOnce(t, 3, t.Errorf, func() (wrong []string) {
+		var truth [30][]int64
+		measure := func() {
+			for range 3 {
+				fmt.Fprintln(in, "time 1")
+				for f, ns := range answer().Median {
+					truth[f] = append(truth[f], ns)
+				}
+			}
+		}
+		measure()
+		data := filepath.Join(t.TempDir(), "data")
+		p := tracer(t, "probe", "--budget", "0", "-d", "2500ms", "-o", "json", "-w", data, "-p", strconv.Itoa(program.Process.Pid), "main.f??")
+		fmt.Fprintln(in, "serve 2.4")
+		answer()
+		p.end(t)
+		measure()
+		b, err := os.ReadFile(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		off, rows := 0, 0
+		for line := range strings.Lines(string(b)) {
+			var row boundedRow
+			if err := json.Unmarshal([]byte(line), &row); err != nil {
+				t.Fatalf("%v in %s", err, line)
+			}
+			var depth, n int
+			if _, err := fmt.Sscanf(row.Function, "main.f%1d%1d", &depth, &n); err != nil {
+				continue
+			}
+			rows++
+			if is := truth[5*depth+n]; slices.Max(is) < row.Low["p50"] || slices.Min(is) > row.High["p50"] {
+				off++
+				wrong = append(wrong, fmt.Sprintf("%s takes %d to %d ns, is said to take %d to %d", row.Function, slices.Min(is), slices.Max(is), row.Low["p50"], row.High["p50"]))
+			}
+		}
+		if rows != 30 {
+			wrong = append(wrong, fmt.Sprintf("%d rows", rows))
+		} else if off <= 2 { // bounds hold in 19 of 20
+			wrong = nil
+		}
+		return wrong
+	})
+}
