@@ -1,6 +1,10 @@
 package pairing
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ftgo/ftgo/internal/uprobe"
+)
 
 // Outcome is how a call ended, as far as it was seen.
 type Outcome uint8
@@ -150,13 +154,20 @@ type Hits struct {
 	Words, Faults uint64
 }
 
-// add counts n hits, with so many faults in all.
-func (h *Hits) add(n uint64, stepped bool, words int, faults uint64) {
+// sharedWords is what a hit costs of a site that is where another is, which the trap is charged to: the
+// kernel records it in about the time that it takes to fetch so many words.
+const sharedWords = 4
+
+// add counts n hits of a site, with so many faults in all.
+func (h *Hits) add(n uint64, site *uprobe.Site, words int, faults uint64) {
 	h.Words += n * uint64(words)
 	h.Faults += faults
-	if stepped {
+	switch {
+	case site.Shared:
+		h.Words += n * sharedWords
+	case site.Stepped:
 		h.Stepped += n
-	} else {
+	default:
 		h.Emulated += n
 	}
 }

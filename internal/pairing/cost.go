@@ -32,7 +32,7 @@ func (c HitCost) Dearest(ev *uprobe.Event) float64 {
 	var dearest float64
 	for i := range ev.Sites {
 		var hit Hits
-		hit.add(1, ev.Sites[i].Stepped, ev.Words, ev.Reads(&ev.Sites[i]).Most())
+		hit.add(1, &ev.Sites[i], ev.Words, ev.Reads(&ev.Sites[i]).Most())
 		dearest = max(dearest, c.Of(hit))
 	}
 	return dearest

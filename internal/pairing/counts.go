@@ -138,10 +138,10 @@ func (s *Stream) Counts(c Counters) *Counts {
 				ours = count
 			}
 			faults := account.faults.of(ours, i, k)
-			out.Ours.add(ours, site.Stepped, ev.Words, faults)
-			out.Others.add(count-ours, site.Stepped, ev.Words, account.faults.of(count-ours, i, k))
+			out.Ours.add(ours, site, ev.Words, faults)
+			out.Others.add(count-ours, site, ev.Words, account.faults.of(count-ours, i, k))
 			if fn >= 0 {
-				out.Funcs[fn].Hits.add(ours, site.Stepped, ev.Words, faults)
+				out.Funcs[fn].Hits.add(ours, site, ev.Words, faults)
 			}
 			if fn >= 0 && kind.IsEntry() {
 				out.Elsewhere += count - ours

@@ -40,7 +40,7 @@ func (p *pairer) created(ev *parse.Event, f *uprobe.Fields) {
 	}
 	o := p.proc.originOf(by, byGoid)
 	if s := p.proc.stacks[stackKey{id: by}]; s != nil && len(s.frames) > 0 && s.goid == byGoid {
-		s.hits.add(1, p.stepped, 0, 0)
+		s.hits.add(1, p.site, 0, 0)
 		top := &s.frames[len(s.frames)-1]
 		o.from, o.root, o.inside = top.id, s.frames[0].root, top.inside || p.opt.Inside[top.fn]
 	}

@@ -52,6 +52,54 @@ func TestHits(t *testing.T) {
 	}
 }
 
+// TestSharedInstruction: where a function begins and ends with one instruction, two events are one trap.
+func TestSharedInstruction(t *testing.T) {
+	plan := testPlan()
+	const f, g = 0, 1
+	kinds := map[uprobe.Kind]int{}
+	for i := range plan.Events {
+		if k := plan.Events[i].Sites[0].Kind; k == uprobe.Entry || k == uprobe.Return {
+			kinds[k] = i
+		}
+	}
+	entry, ret := &plan.Events[kinds[uprobe.Entry]].Sites[g], &plan.Events[kinds[uprobe.Return]].Sites[g]
+	ret.Addr, entry.Stepped = entry.Addr, true
+	uprobe.Share(plan.Events)
+	if entry.Shared || !ret.Shared {
+		t.Fatalf("entry %+v, return %+v", entry, ret)
+	}
+	var got Hits // of f
+	s := &Stream{pairer: newPairer(plan, returns(func(c *Call) {
+		if c.Func == f {
+			got = c.Hits
+		}
+	})), reader: &parse.Reader{}}
+	hit := func(kind uprobe.Kind, fn int, depth uint64) {
+		const hi = 0x10000
+		ev := parse.Event{Format: kinds[kind], PID: 1, TID: 1, Args: []uint64{hi - depth, 1, hi, hi - 0x1000, 1}}
+		ev.Addr = plan.Events[ev.Format].Sites[fn].Addr
+		s.pairer.event(&ev, 0)
+	}
+	hit(uprobe.Entry, f, 16)
+	for range 10 {
+		hit(uprobe.Entry, g, 32)
+		hit(uprobe.Return, g, 32)
+	}
+	hit(uprobe.Return, f, 16)
+	if want := (Hits{Emulated: 1, Stepped: 10, Words: 10 * sharedWords}); got != want {
+		t.Errorf("hits within: %+v, want %+v", got, want)
+	}
+	at := make([][]uint64, len(plan.Events))
+	for i := range at {
+		at[i] = make([]uint64, len(plan.Events[i].Sites))
+	}
+	at[kinds[uprobe.Entry]][g], at[kinds[uprobe.Return]][g] = 10, 10
+	counts := s.Counts(Counters{At: at, Own: true, Behind: true})
+	if want := (Hits{Stepped: 10, Words: 10 * sharedWords}); counts.Funcs[g].Hits != want {
+		t.Errorf("hits counted: %+v, want %+v", counts.Funcs[g].Hits, want)
+	}
+}
+
 // TestFaultsOfHits: faults are of the call that is open, of the function whose hits they are, and, for hits
 // that were not delivered, as many as of the others.
 func TestFaultsOfHits(t *testing.T) {

@@ -30,12 +30,12 @@ type pairer struct {
 	opt       Options
 	spare     [][]uint64 // frames' args that can be used again
 	sites     siteIndex
-	bias      uint64    // of the event's process
-	stepped   bool      // the event's instruction was
-	words     int       // of values that the event has
-	faults    uint64    // of fetching them
-	sched     scheduler // nil if the plan does not follow goroutines
-	at        Split     // sums of the stack that the event is on
+	bias      uint64       // of the event's process
+	site      *uprobe.Site // of the event
+	words     int          // of values that the event has
+	faults    uint64       // of fetching them
+	sched     scheduler    // nil if the plan does not follow goroutines
+	at        Split        // sums of the stack that the event is on
 	// retired are functions that were timed once, and are not any more, by index.
 	retired map[int]retirements
 	// uncounted are functions whose Counters are disarmed, or were.
@@ -78,7 +78,7 @@ func (p *pairer) event(ev *parse.Event, bias uint64) {
 	}
 	p.account.delivered[ev.Format][i]++
 	site := &pe.Sites[i]
-	p.stepped, p.words, p.faults = site.Stepped, pe.Words, 0
+	p.site, p.words, p.faults = site, pe.Words, 0
 	if pe.Faults {
 		p.faults = p.account.faults.hit(pe, ev.Format, i, ev.Args)
 	}
@@ -108,7 +108,7 @@ func (p *pairer) event(ev *parse.Event, bias uint64) {
 		if p.taken(pe, site, ev) {
 			p.leave(ev, &pe.Fields, fn)
 		} else if key, _ := p.locate(ev, &pe.Fields); p.proc.stack(key) != nil {
-			p.proc.stack(key).hits.add(1, p.stepped, p.words, p.faults)
+			p.proc.stack(key).hits.add(1, p.site, p.words, p.faults)
 		}
 	case uprobe.GoroutineEnd:
 		if fn == uprobe.ProgramStart {
@@ -214,7 +214,7 @@ func (p *pairer) enter(ev *parse.Event, f *uprobe.Fields, site *uprobe.Site) {
 	fr.waits = fr.waits[:0]
 	p.begun++
 	fr.id, fr.from, fr.root = p.begun, 0, p.begun
-	s.hits.add(1, p.stepped, p.words, p.faults)
+	s.hits.add(1, p.site, p.words, p.faults)
 	if n := len(s.frames) - 1; n > 0 && p.opt.Inside != nil {
 		fr.inside = s.frames[n-1].inside || p.opt.Inside[s.frames[n-1].fn]
 	} else if n == 0 && p.plan.Follows && !key.isThread {
@@ -270,7 +270,7 @@ func (p *pairer) leave(ev *parse.Event, f *uprobe.Fields, fn int) {
 	} else if p.end(ev, s, Returned, f); last == 0 && s.key.isThread {
 		p.proc.drop(s.key)
 	}
-	s.hits.add(1, p.stepped, p.words, p.faults)
+	s.hits.add(1, p.site, p.words, p.faults)
 }
 
 // unwind ends all calls entered at depth or deeper, which are none as a rule.

@@ -53,7 +53,7 @@ func (g *schedG) waited(now uint64, reason int) (w wait) {
 func (p *pairer) goroutine(ev *parse.Event, f *uprobe.Fields, kind uprobe.Kind) {
 	g := p.proc.goroutine(ev.Time, ev.Args[f.G])
 	if s := p.proc.stacks[stackKey{id: g.id}]; s != nil && len(s.frames) > 0 {
-		s.hits.add(1, p.stepped, 0, 0) // it takes its time, whoever makes it
+		s.hits.add(1, p.site, 0, 0) // it takes its time, whoever makes it
 	}
 	reason := 0
 	if f.Why >= 0 {

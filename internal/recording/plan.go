@@ -114,6 +114,7 @@ func readPlan(text []byte) (*uprobe.Plan, error) {
 		}
 		p.Events = append(p.Events, ev)
 	}
+	uprobe.Share(p.Events)
 	return p, nil
 }
 

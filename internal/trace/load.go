@@ -145,7 +145,10 @@ func (w *load) take(now [][]uint64) (spent float64) {
 				w.calls[fn] += float64(hits)
 			}
 			cost := w.costs.Typical.Emulated
-			if site.Stepped {
+			switch {
+			case site.Shared:
+				cost = 0
+			case site.Stepped:
 				cost = w.costs.Typical.Stepped
 			}
 			cost = (cost + w.costs.Typical.Word*float64(ev.Words) + w.costs.Typical.Fault*w.faults.PerHit(i, k)) * float64(hits) / 1e9

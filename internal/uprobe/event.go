@@ -44,7 +44,9 @@ type Site struct {
 	Cond arch.Cond
 	// Stepped: the kernel single-steps it, which costs the program many times what emulation does.
 	Stepped bool
-	Fetch   []string // what it fetches instead of the Fetch of each of the event's Args, if not nil
+	// Shared: an event before has a site there, too, so that this one takes no trap of its own.
+	Shared bool
+	Fetch  []string // what it fetches instead of the Fetch of each of the event's Args, if not nil
 }
 
 // fetches adds args to what the site fetches instead of the event's.

@@ -284,7 +284,21 @@ func (c *planner) sorted() []Event {
 		slices.SortStableFunc(c.events[i].Sites, func(a, b Site) int { return int(b.Kind) - int(a.Kind) })
 	}
 	slices.SortStableFunc(c.events, func(a, b Event) int { return int(a.Sites[0].Kind) - int(b.Sites[0].Kind) })
+	Share(c.events)
 	return c.events
+}
+
+// Share marks the sites that are where an event before has one: a function that does nothing begins and
+// ends with one instruction.
+func Share(events []Event) {
+	taken := make(map[uint64]bool)
+	for e := range events {
+		for i := range events[e].Sites {
+			s := &events[e].Sites[i]
+			s.Shared = taken[s.Addr]
+			taken[s.Addr] = true
+		}
+	}
 }
 
 // decoded is what became of one function.
