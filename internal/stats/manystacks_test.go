@@ -13,8 +13,8 @@ func TestManyStacks(t *testing.T) {
 	var s Stacks
 	c := &pairing.Call{Func: 1, Outcome: pairing.Returned}
 	for i := range uint64(calls) {
-		s.Add(c, []uint64{1000 + i, 7}, Timing{Net: 2}, 1, 0)
-		s.Add(c, []uint64{1000, 7}, Timing{Net: 2}, 1, 0) // known
+		s.Add(c, []uint64{1000 + i, 7}, Timing{Net: 2}, 1, 0, 0)
+		s.Add(c, []uint64{1000, 7}, Timing{Net: 2}, 1, 0, 0) // known
 	}
 	var all, sum, beyond, known uint64
 	for _, row := range s.Rows() {

@@ -26,6 +26,18 @@ type FunctionShare struct {
 	Share    float64 `json:"share"`
 }
 
+// Fit takes what probes cost to be no more than the program's CPU time, and returns the factor that its parts
+// shrink by.
+func (p *Probing) Fit() float64 {
+	if p.CPU == 0 || p.NS <= p.CPU {
+		p.High = max(p.NS, min(p.High, cmp.Or(p.CPU, p.High)))
+		return 1
+	}
+	factor := p.CPU / p.NS
+	p.NS, p.High, p.Low = p.CPU, p.CPU, min(p.Low, p.CPU)
+	return factor
+}
+
 // largeShare is what part of the program's time has a function named.
 const largeShare = 0.1
 

@@ -136,11 +136,12 @@ func (t *Totals) probing(r *Reading) *stats.Probing {
 	}
 	all := func(c pairing.HitCost) float64 { return c.Of(counts.Ours) + c.Change()*r.Changes }
 	p.NS, p.Low, p.High = all(costs.Typical), all(costs.Least), all(costs.Most)
+	fit := p.Fit()
 	if r.Whole == nil { // else hits of probes that were being disarmed are counted, and were not recorded
 		p.Others = othersBeyond(costs.Typical.Of(counts.Others), p.NS, r.Pass.Seconds(), r.Seconds)
 	}
 	for i := range counts.Funcs {
-		p.Add(t.plan.Funcs[i].Name, costs.Typical.Of(counts.Funcs[i].Hits))
+		p.Add(t.plan.Funcs[i].Name, fit*costs.Typical.Of(counts.Funcs[i].Hits))
 	}
 	return p
 }

@@ -1,0 +1,16 @@
+package stats
+
+import "testing"
+
+// TestFit: no part of the program's time exceeds it.
+func TestFit(t *testing.T) {
+	for _, p := range []Probing{
+		{NS: 5.74e9, Low: 3e9, High: 8e9, CPU: 2.18e9}, {NS: 1e9, Low: 5e8, High: 3e9, CPU: 2e9}, {NS: 1e9, Low: 5e8, High: 3e9}, {NS: 1, High: 2, CPU: 10},
+	} {
+		was := p
+		fit := p.Fit()
+		if p.CPU > 0 && (p.NS > p.CPU || p.High > p.CPU || fit*was.NS > p.CPU*1.000001) || p.Low > p.NS || p.NS > p.High {
+			t.Errorf("%+v became %+v, parts times %v", was, p, fit)
+		}
+	}
+}
