@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftgo/ftgo/offsets/arch"
+	"github.com/ftgo/ftgo/offsets/internal/flow"
 	"github.com/ftgo/ftgo/offsets/internal/gotab"
 	"github.com/ftgo/ftgo/offsets/internal/image"
 )
@@ -20,6 +22,9 @@ const (
 	fromSymtab uint8 = 2 * iota
 	fromPclntab
 	fromDynsym
+
+	// withoutSize is added: those of assembly that nobody has given a size.
+	withoutSize = 8
 )
 
 // readFuncs lists the functions that the symbol tables and Go's own table name, each
@@ -45,7 +50,7 @@ func (b *Binary) readFuncs() ([]Func, error) {
 	if len(named) == 0 {
 		return nil, cmp.Or(symErr, errors.New("no function symbols (stripped?)"))
 	}
-	funcs := withoutABI(tidy(named))
+	funcs := withoutABI(b.measured(tidy(named)))
 	if b.goVer.Minor == 0 {
 		demangle(funcs)
 	}
@@ -68,10 +73,19 @@ func (b *Binary) symbolFuncs(named []Func, m *image.Image, table elf.SectionType
 		named = slices.Grow(named, m.Symbols(table)) // functions are most of what Go's linker names
 	}
 	err := m.EachSymbol(table, func(s image.Symbol) {
-		if s.Kind != elf.STT_FUNC || s.Size == 0 || s.Name[0] == '@' || !b.image.IsCode(s.Addr, s.Addr+1) {
+		// Assembly need not say that something is a function, nor how long it is. Local labels are of loops.
+		untyped := s.Kind == elf.STT_NOTYPE && s.Bind != elf.STB_LOCAL && s.Size == 0
+		if s.Kind != elf.STT_FUNC && !untyped || s.Name[0] == '@' || !b.image.IsCode(s.Addr, s.Addr+1) {
 			return
 		}
 		f := Func{Name: s.Name, Addr: s.Addr, Size: s.Size, rank: from}
+		if s.Size == 0 {
+			if b.goVer.Minor > 0 && strings.ContainsAny(s.Name, ".:") {
+				return // a mark of Go's linker: runtime.etext
+			}
+			_, end, _ := b.image.Segment(s.Addr)
+			f.Size, f.rank = min(end-s.Addr, image.MaxCode), from+withoutSize
+		}
 		if s.Bind == elf.STB_LOCAL {
 			f.rank++
 		}
@@ -122,10 +136,13 @@ func (b *Binary) unpadded(f *Func) uint64 {
 // whatever its symbol says: no compiler writes two that overlap.
 func tidy(named []Func) []Func {
 	sortNamed(named)
+	named = withoutLabels(named)
 	kept := 0
 	for next := 0; next < len(named); kept++ {
 		f := &named[next]
-		f.rank = 0
+		if f.rank < withoutSize {
+			f.rank = 0
+		}
 		var aliases map[string]bool
 		for next++; next < len(named) && named[next].Addr == f.Addr; next++ {
 			name := named[next].Name
@@ -145,6 +162,55 @@ func tidy(named []Func) []Func {
 	}
 	clear(named[kept:])
 	return named[:kept]
+}
+
+// withoutLabels leaves out symbols without a size that are in functions which have one.
+func withoutLabels(named []Func) []Func {
+	end := uint64(0)
+	return slices.DeleteFunc(named, func(f Func) bool {
+		if f.rank >= withoutSize {
+			return f.Addr < end
+		}
+		end = max(end, f.Addr+f.Size)
+		return false
+	})
+}
+
+// measured tells how long functions are whose symbols don't.
+func (b *Binary) measured(funcs []Func) []Func {
+	for i := range funcs {
+		f := &funcs[i]
+		if f.rank < withoutSize {
+			continue
+		}
+		f.rank = 0
+		if code, err := b.code(f); err == nil { // else it is of no use as a function, either
+			f.Size = uint64(extent(b.image.Processor, code))
+		}
+	}
+	return funcs
+}
+
+// extent is how much of code is of the function that it begins with: up to the instruction that does not go on to the
+// next and that no jump goes beyond, because other code may follow, or data. It is all where there is none.
+func extent(processor arch.Processor, code []byte) int {
+	furthest := 0
+	for at, in := range flow.Instructions(processor, code) {
+		end := at + in.Len
+		switch in.Kind {
+		case arch.Jump, arch.CondJump:
+			if to := at + int(in.To); to < len(code) {
+				furthest = max(furthest, to)
+			}
+		}
+		switch in.Kind {
+		case arch.Return, arch.Jump, arch.IndirectJump, arch.SwitchJump, arch.Trap:
+			if end > furthest {
+				return end
+			}
+		}
+	}
+	return len(code)
 }
 
 // withoutABI gives the plain name that people know to functions of which only the ABI0
