@@ -122,6 +122,7 @@ func TestBadInput(t *testing.T) {
 		{"empty pattern", []string{"probe", target, ""}, cli.ExitUsage, `pattern "": empty`},
 		{"bad regular expression", []string{"probe", "-r", target, "a(("}, cli.ExitUsage, `"a(("`},
 		{"nothing matches", []string{"probe", target, "main.framd"}, cli.ExitNothing, "nearest: main.framed"},
+		{"of a library", []string{"count", "/bin/bash", "malloc"}, cli.ExitNothing, "malloc is of libc.so.6, which it loads: name that instead, as in ftgo count libc.so.6 malloc"},
 		{"everything excluded", []string{"probe", "-x", "main.*", target, "main.framed"}, cli.ExitNothing, "excluded"},
 		{"no such argument", []string{"trace", "--dry-run", fixture.Build(t, "lookup"), "main.lookup(n) valu"}, cli.ExitUsage, `main.lookup has no variable "valu": there are key, n; results value, found, err`},
 		{"no such variable", []string{"trace", "--dry-run", "--where", "k > 1", fixture.Build(t, "lookup"), "main.lookup"}, cli.ExitUsage, `main.lookup has no variable "k": there are key, n; results value, found, err; of each call cpu, `},

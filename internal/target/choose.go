@@ -239,10 +239,35 @@ func noMatch(b *offsets.Binary, pattern string, regexp bool) error {
 		return nothingf("%s: %s was inlined into its callers (%s, see ftgo list) and has no code of its own: nothing to probe",
 			b.File().Path(), name, units.Plural(len(at), "place"))
 	}
+	if library := imported(b, pattern); library != "" {
+		return nothingf("%s: %s is of %s, which it loads: name that instead, as in ftgo count %s %s", b.File().Path(), pattern, library, library, pattern)
+	}
 	if near := symname.Nearest(pattern, namesOf(b.Funcs()), 3); len(near) > 0 {
 		err = nothingf("%w; nearest: %s", err, strings.Join(near, ", "))
 	}
 	return err
+}
+
+// imported is the library, among those that a file says it loads, that has the function of a name; "" if there is none.
+func imported(b *offsets.Binary, name string) string {
+	header := b.File().ELF
+	dynamic, names := header.Section(".dynamic"), header.Section(".dynstr")
+	if dynamic == nil || names == nil || dynamic.Size > 1<<11 || names.Size > 1<<20 { // real ones are smaller; each entry costs a name
+		return ""
+	}
+	libraries, _ := header.ImportedLibraries() // none if they are damaged
+	for _, library := range libraries {
+		l, err := Open(library, 0)
+		if err != nil {
+			continue
+		}
+		_, ok := l.Lookup(name)
+		l.Close()
+		if ok {
+			return library
+		}
+	}
+	return ""
 }
 
 // inlined is the first function that the compiler has put into its callers and whose name, or the end of
