@@ -10,7 +10,7 @@ import (
 )
 
 // Snapshot is what is known at a moment. It does not change once it was made, and has all that a writer needs.
-// What is counted never goes backward from one to the next.
+// What is counted never goes backward from one to the next; functions that no file has had for an hour are left out.
 type Snapshot struct {
 	From, At  time.Time // what is counted has happened between; At is that of the last reading
 	Made      time.Time // when it was made: where nothing is probed, that is when it is of
