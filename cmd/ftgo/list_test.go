@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -229,4 +230,31 @@ func TestListPlaces(t *testing.T) {
 			t.Errorf("%q: status %d, %q; want %d, %q", test.args, r.code, r.stderr, test.code, test.want)
 		}
 	}
+}
+
+// TestOfProcess: list and script take BINARY from a process, as what probes does.
+func TestOfProcess(t *testing.T) {
+	bin, pid := startedPath(t)
+	of := ftgo(t, "list", "-o", "tsv", bin, "main.main")
+	if r := ftgo(t, "list", "-o", "tsv", "-p", pid, "main.main"); r.code != 0 || r.stdout != of.stdout || !strings.Contains(r.stdout, "main.main") {
+		t.Errorf("list: status %d\n%s%s, want\n%s", r.code, r.stdout, r.stderr, of.stdout)
+	}
+	if r := ftgo(t, "script", "-p", pid, "main.main"); r.code != 0 || !strings.Contains(r.stdout, "\nbinary='"+bin+"'\n") {
+		t.Errorf("script: status %d, not of %s: %s", r.code, bin, r.stderr)
+	}
+}
+
+// startedPath starts a program that does nothing until the test ends.
+func startedPath(t *testing.T) (path, pid string) {
+	t.Helper()
+	path = fixture.Build(t, "spawn")
+	cmd := exec.Command(path, "-n", "1", "-sleep", "10m", "-slow", "1")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	return path, fmt.Sprint(cmd.Process.Pid)
 }

@@ -246,12 +246,20 @@ func listCommand(e *env) *cli.Command {
 	o := session.NewOptions(&e.Env)
 	return &cli.Command{
 		Name: "list", Summary: "list the functions that can be probed, and where",
-		Groups: []cli.Group{o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineNames, func(fs *cli.Flags) {
+		Groups: []cli.Group{o.DefineProcesses(&o.Env.Env), binaryOf, o.Target.Define, o.DefineSymbols, o.Output.Define, o.DefineNames, func(fs *cli.Flags) {
 			fs.BoolVarP(&o.Signatures, "signatures", "s", false, "show the parameters and results of functions")
 		}},
 		Words: o.Words("list"),
 		Run:   func(context.Context) error { return list(e, o) },
 	}
+}
+
+// binaryOf says what processes are for where nothing is traced.
+func binaryOf(fs *cli.Flags) {
+	fs.Lookup("pid").Usage = "take BINARY from process `PID`, or the one named so"
+	fs.Lookup("all").Usage = "take it from any of several processes"
+	fs.Lookup("container").Usage = "take it from container `ID`, or the one named so"
+	fs.Lookup("cgroup").Usage = "take it from the control group `PATH`"
 }
 
 func list(e *env, o *session.Options) (err error) {
@@ -282,7 +290,7 @@ func scriptCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "script", Summary: "write a shell script that records calls where there is no ftgo",
 		Groups: []cli.Group{
-			o.DefineScript, o.Target.Define, o.DefineSymbols, cli.Some("", o.DefineRecorder, "buffer", "max-probes"), o.CallerFlags.Group("record who called"), o.Fetch.Define,
+			o.DefineScript, o.DefineProcesses(&o.Env.Env), binaryOf, o.Target.Define, o.DefineSymbols, cli.Some("", o.DefineRecorder, "buffer", "max-probes"), o.CallerFlags.Group("record who called"), o.Fetch.Define,
 		},
 		Words: o.Words("script"),
 		Run:   func(context.Context) error { return o.Script() },

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
@@ -219,6 +221,9 @@ func (p *planned) script() (string, error) {
 		}
 		if files == nil {
 			crc = sums.CRC
+			if link, err := os.Readlink(path); err == nil && p.Query.Own { // where the process has it, which may have ended by then
+				path = strings.TrimSuffix(link, " (deleted)")
+			}
 		}
 		files = append(files, recording.File{Path: path, Size: sums.Size, BuildID: m.BuildID(), SHA256: sums.SHA256})
 		if m == m.Described {
