@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -74,6 +75,7 @@ type judgement struct {
 	runs, allHeld     int
 	held, judged      map[string]int
 	open              map[string]int // of those, how many have no upper bound, or are left empty
+	absent            int            // functions that were called and have no row
 	widths            []float64      // of CALLS: the bounds' distance from their middle, relative
 	loss, wall, first []float64      // percent
 	arming            []float64      // ms of CPU time
@@ -93,8 +95,9 @@ func (j *judgement) add(t *testing.T, o judgement) {
 		j.open[kind] += o.open[kind]
 		all = all && o.held[kind] == n
 	}
+	j.absent += o.absent
 	j.runs++
-	if all {
+	if all && o.absent == 0 {
 		j.allHeld++
 	}
 	for to, from := range map[*[]float64][]float64{&j.widths: o.widths, &j.loss: o.loss, &j.wall: o.wall, &j.first: o.first, &j.arming: o.arming, &j.share: o.share, &j.noise: o.noise} {
@@ -121,6 +124,10 @@ func (j *judgement) line(t *testing.T, percent float64) string {
 			t.Errorf("%s held in %d of %d rows", kind, j.held[kind], j.judged[kind])
 			text += "!"
 		}
+	}
+	if j.absent > 0 {
+		t.Errorf("%d functions that were called have no row", j.absent)
+		text += fmt.Sprintf(" %d without a row!", j.absent)
 	}
 	text += fmt.Sprintf("; CALLS within ±%.1f%%", 100*median(j.widths))
 	text += fmt.Sprintf("; loss %s (wall %s), first second %s, said %s; alone ±%.1f, arming took %s ms", spread(j.loss), spread(j.wall), spread(j.first), spread(j.share), mean(j.noise)/2, spread(j.arming))
@@ -210,7 +217,22 @@ func judge(t *testing.T, w *tallyRun, percent int, args []string) (j judgement) 
 			j.hold(kind+"SUM", r, sum, truth.sum(rows))
 		}
 	}
+	for i, row := range w.rows {
+		shown := slices.ContainsFunc(functions, func(r estimateRow) bool { return r.Function == row.Function })
+		if calls := truth.calls([]int{i}); row.Value == "" && !shown && calls.low > 0 && asked(args, row.Function) {
+			j.absent++
+			j.misses = append(j.misses, fmt.Sprintf("%s has no row, and %.6g to %.6g calls are true", row.Function, calls.low, calls.high))
+		}
+	}
 	return j
+}
+
+// asked tells whether a pattern among arguments takes a function.
+func asked(args []string, function string) bool {
+	return slices.ContainsFunc(args, func(pattern string) bool {
+		text := strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(pattern))
+		return regexp.MustCompile("^" + text + "$").MatchString(function)
+	})
 }
 
 func (j *judgement) hold(kind string, r estimateRow, said, truth bounds) {
