@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -166,6 +167,7 @@ func spread(x []float64) string {
 func judge(t *testing.T, w *tallyRun, percent int, args []string) (j judgement) {
 	j.held, j.judged, j.open = make(map[string]int), make(map[string]int), make(map[string]int)
 	defer w.end()
+	defer w.stop()
 	time.Sleep(estimateAlone)
 	line := append([]string{"probe", "-p", strconv.Itoa(w.pid), "-d", strconv.Itoa(int(estimateProbed / time.Second)), "--budget", strconv.Itoa(percent)}, args...)
 	launched := time.Now()
@@ -315,15 +317,15 @@ func (r estimateRow) sum() (b bounds, ok bool) {
 // tallyRun is a program that knows how often its functions are called, like a testdata/tally, and samples of
 // what it knows.
 type tallyRun struct {
-	pid     int
-	rows    []tallyRow
-	times   bool                 // it knows how long calls take, too
-	read    func() []tallyCounts // what it knows now, of each row
-	every   time.Duration        // between samples
-	slack   time.Duration        // how far what it knows may be from what has happened
-	end     func()
-	ending  chan struct{}
-	samples chan []tallySample
+	pid    int
+	rows   []tallyRow
+	times  bool                 // it knows how long calls take, too
+	read   func() []tallyCounts // what it knows now, of each row
+	every  time.Duration        // between samples
+	slack  time.Duration        // how far what it knows may be from what has happened
+	end    func()
+	ending chan struct{}
+	stop   func() []tallySample // ends sampling; the table stays mapped, because a sample may be on its way
 }
 
 type tallyRow struct {
@@ -350,7 +352,6 @@ func tallying(mode string) func(t *testing.T) *tallyRun {
 		defer f.Close()
 		memory, err := syscall.Mmap(int(f.Fd()), 0, len(s.begun.Rows)*int(unsafe.Sizeof(tallyCounts{})), syscall.PROT_READ, syscall.MAP_SHARED)
 		check(t, err)
-		t.Cleanup(func() { _ = syscall.Munmap(memory) })
 		table := unsafe.Slice((*tallyCounts)(unsafe.Pointer(&memory[0])), len(s.begun.Rows))
 		w := &tallyRun{pid: s.pid, rows: s.begun.Rows, times: true, every: 2 * time.Millisecond, slack: time.Millisecond, end: s.end}
 		w.read = func() []tallyCounts {
@@ -366,16 +367,20 @@ func tallying(mode string) func(t *testing.T) *tallyRun {
 }
 
 func (w *tallyRun) begin() {
-	w.ending, w.samples = make(chan struct{}), make(chan []tallySample, 1)
-	go w.sample()
+	samples := make(chan []tallySample, 1)
+	w.ending = make(chan struct{})
+	w.stop = sync.OnceValue(func() []tallySample {
+		close(w.ending)
+		return <-samples
+	})
+	go func() { samples <- w.sample() }()
 }
 
 // sample reads what the program knows every now and then, ahead of what keeps the CPUs busy.
-func (w *tallyRun) sample() {
+func (w *tallyRun) sample() (samples []tallySample) {
 	runtime.LockOSThread() // it ends with the goroutine
 	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, -15)
 	clock := int32(^w.pid<<3 | 2) // MAKE_PROCESS_CPUCLOCK of posix-timers_types.h, with CPUCLOCK_SCHED
-	var samples []tallySample
 	tick := time.NewTicker(w.every)
 	defer tick.Stop()
 	for {
@@ -386,15 +391,9 @@ func (w *tallyRun) sample() {
 		select {
 		case <-tick.C:
 		case <-w.ending:
-			w.samples <- samples
-			return
+			return samples
 		}
 	}
-}
-
-func (w *tallyRun) stop() []tallySample {
-	close(w.ending)
-	return <-w.samples
 }
 
 // around are the last sample before a moment and the first after it.
