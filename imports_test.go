@@ -79,10 +79,10 @@ var arrows = []arrow{
 	{from: "internal/target", to: []string{
 		module + "/internal/containers", module + "/internal/debugfile", module + "/internal/given", module + "/internal/loader", module + "/internal/processors", module + "/internal/procfs", module + "/internal/stats", module + "/internal/units", module + "/internal/valuepath",
 		module + "/offsets", module + "/internal/recording", module + "/tracefs", module + "/internal/capture", module + "/offsets/gotype", module + "/offsets/symname", module + "/internal/uprobe"}},
-	{from: "internal/rate", to: nil},
+	{from: "internal/budget", to: nil},
 	{from: "internal/addresses", to: []string{module + "/internal/capture", module + "/internal/pairing", module + "/internal/procfs", module + "/internal/stats", module + "/internal/uprobe", module + "/offsets", module + "/offsets/gotype"}},
 	{from: "internal/trace", to: []string{
-		module + "/internal/addresses", module + "/internal/breakpoints", module + "/internal/clocks", module + "/internal/biases", module + "/internal/printable", module + "/internal/procfs", module + "/internal/rate", module + "/internal/stats", module + "/internal/units",
+		module + "/internal/addresses", module + "/internal/breakpoints", module + "/internal/clocks", module + "/internal/biases", module + "/internal/printable", module + "/internal/procfs", module + "/internal/budget", module + "/internal/stats", module + "/internal/units",
 		module + "/internal/pairing", module + "/internal/recording", module + "/tracefs", module + "/internal/uprobe"}},
 	{from: "cmd/ftgo/internal/top", to: []string{module + "/cmd/ftgo/internal/terminal", module + "/internal/printable", module + "/internal/units"}},
 	{from: "cmd/ftgo/internal/screen", to: []string{module + "/cmd/ftgo/internal/terminal", module + "/cmd/ftgo/internal/top", "github.com/gdamore/tcell/v3"}},

@@ -69,7 +69,7 @@ func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture)
 		for _, a := range values.Args {
 			sh.types += a.Type + " "
 		}
-	} else if c.together(sh) {
+	} else if c.together(sh, site.Addr) {
 		sh.kind = map[Kind]Kind{Return: Entry, TailJump: Entry, CondTail: EntryJump}[sh.kind]
 	} else if c.joins(sh) {
 		if sh.kind == Recovery {
@@ -98,8 +98,13 @@ func (c *planner) add(sh shape, fn int, s offsets.Site, values *capture.Capture)
 
 // together tells whether a site where calls end shares the event of those where they begin: an event is disarmed at once, and
 // the next one only after a grace period, in which it goes on to cost the program something.
-func (c *planner) together(sh shape) bool {
+func (c *planner) together(sh shape, addr uint64) bool {
 	p := c.plan
+	for i := range c.events { // an event has a place once: what begins and ends with one instruction takes two
+		if c.taken[takenSite{i, addr}] {
+			return false
+		}
+	}
 	return p.Regroups > 0 && p.Recorded && p.Stack == 0 && !sh.runtime && (sh.kind == Return || sh.kind == TailJump || sh.kind == CondTail)
 }
 

@@ -195,3 +195,19 @@ func TestLater(t *testing.T) {
 		t.Errorf("at last entries of %v, %v", got, err)
 	}
 }
+
+// TestTogetherOneInstruction: a function that begins and ends with one instruction is seen to do both.
+func TestTogetherOneInstruction(t *testing.T) {
+	p := planOf(t, Options{Mode: Latency, Features: modern, Regroups: MostTogether, Recorded: true}, "runtime.publicationBarrier")
+	kinds := make(map[Kind]int)
+	for _, ev := range p.Events {
+		for _, s := range ev.Sites {
+			if s.Func == 0 {
+				kinds[s.Kind]++
+			}
+		}
+	}
+	if kinds[Entry] != 1 || kinds[Return] != 1 {
+		t.Errorf("sites by kind: %v", kinds)
+	}
+}

@@ -12,7 +12,7 @@ import (
 )
 
 // paces are workloads of testdata/paced, and what ftgo is to look at. They are those of the model in
-// internal/rate.
+// internal/budget.
 var paces = []struct {
 	paced, funcs string
 }{

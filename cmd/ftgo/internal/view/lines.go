@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"time"
@@ -345,15 +344,6 @@ func (v *Lines) End(t *trace.Table) error {
 	return conclude(v.Env, v.opt.Format, v.Out, t.Whole, t.Summary)
 }
 
-// number is how many calls rows have together, and sampled tells whether that is an estimate.
-func number(rows []stats.Row) (calls float64, sampled bool) {
-	for _, r := range rows {
-		calls += r.Number()
-		sampled = sampled || r.Whole != nil
-	}
-	return calls, sampled
-}
-
 // stream is a view that writes lines. They are gathered for a moment: a write for each of a million
 // calls would cost more than tracing them.
 type stream struct {
@@ -395,16 +385,4 @@ func (s *stream) wrote(calls uint64) error {
 		return errors.Join(s.out.Flush(), run.ErrEnough)
 	}
 	return nil
-}
-
-// conclude says how far the numbers can be trusted: with --quiet only if not all the way, unless
-// that is part of the data.
-func conclude(e *cli.Env, f render.Format, out io.Writer, rows []stats.Row, s stats.Summary) error {
-	switch _, sampled := number(rows); {
-	case f == render.JSON:
-		return render.SummaryJSON(out, s, nil)
-	case e.Quiet && s.Lost == 0 && s.Unparsed == 0 && !sampled:
-		return nil
-	}
-	return render.Footer(e.Stderr, rows, s)
 }
