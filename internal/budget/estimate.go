@@ -50,6 +50,9 @@ type joining struct {
 // sum is an estimate of calls that nobody saw. What bounds it from either side adds up: systematic errors by their size, chance by its variance.
 type sum struct{ calls, below, above, variance float64 }
 
+// mostTrusting is from how many stretches on a witness is trusted to be called when others are.
+const mostTrusting = 12
+
 // mostStretches is how many stretches a period has.
 const mostStretches = 48
 
@@ -179,16 +182,17 @@ func (e *Estimates) counted(fn int) bool {
 // probes, and the relative error by chance.
 func (e *Estimates) rate(fn int) (rate Range, chance float64) {
 	best, bestChance, width := Range{0, 0, math.Inf(1)}, 0.0, math.Inf(1)
+	least := math.Inf(1) // of the rates that do not go by a witness, which may be called when others are not
 	take := func(r Range, chance float64) {
 		if w := math.Log((r.High + r.Typical*chance) / max(r.Low-r.Typical*chance, r.Typical/1e3, 1e-300)); w < width || math.IsInf(best.High, 1) && best.Typical == 0 {
 			best, bestChance, width = r, chance, w
 		}
 	}
-	if r, chance, ok := e.direct(fn, fn); ok {
-		take(r, chance)
-	}
-	if r, chance, ok := e.direct(fn, -1); ok {
-		take(r, chance)
+	for _, witness := range []int{fn, -1} {
+		if r, chance, ok := e.direct(fn, witness); ok {
+			least = min(least, r.Low)
+			take(r, chance)
+		}
 	}
 	for _, w := range e.witnesses() {
 		if w == fn {
@@ -199,6 +203,9 @@ func (e *Estimates) rate(fn int) (rate Range, chance float64) {
 		if ok && known {
 			take(Range{by.Low * ratio, by.Typical * ratio, by.High * ratio}, math.Hypot(byChance, ratioChance))
 		}
+	}
+	if len(e.stretches) < mostTrusting {
+		best.Low = min(best.Low, least)
 	}
 	return best, bestChance
 }
@@ -281,8 +288,11 @@ func spread(calls, of []float64, counted bool) float64 {
 	if k < 3 {
 		return sure*math.Sqrt(least) + 4 - k
 	}
-	return max(student(len(calls)-1)*math.Sqrt(seen), sure*math.Sqrt(least))
+	return max(student(len(calls)-1)*math.Sqrt(seen), sure*math.Sqrt(least), alike/math.Sqrt(k))
 }
+
+// alike is how far stretches differ at least: few of them that seem alike may all have missed what happens at times.
+const alike = 0.5
 
 // sure is how many standard errors an estimate may be off, so that some forty of them hold together in 19 of 20 runs.
 const sure = 3.2

@@ -57,11 +57,15 @@ const (
 	longPause  = 100 * time.Millisecond
 	// lookShare is what part of a CPU looks may take: to read the counters of 15,000 sites takes 20 ms.
 	lookShare = 0.02
-	// batchSites is how many sites are placed at once: where there are 15,000 others it takes a tenth of a second to define as many.
-	batchSites = 1000
+	// slowest is how long probes are not placed, because probes have taken more than they may, at most.
+	slowest = time.Second
 	// mostEvents may be made: at the end each takes 45 ms to remove.
 	mostEvents = 300
 )
+
+// BatchSites is how many sites are placed at once within a budget: where there are 15,000 others it takes a tenth of a second to define
+// 1000 of them, and all that are hot take their time at once, before they are found.
+func BatchSites(budget float64) int { return int(min(max(4000*budget, 100), 1000)) }
 
 // newSampler returns a sampler of what a source probes; nil, which does nothing, where there is no budget.
 func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
@@ -76,7 +80,7 @@ func newSampler(ctx context.Context, l *Live) (m *sampler, err error) {
 	if m.load, err = newLoad(l); err != nil {
 		return nil, err
 	}
-	m.batch = max(batchSites*plan.Asked()/max(plan.Probes()+plan.Later(), 1), 1)
+	m.batch = max(BatchSites(l.opt.Budget)*plan.Asked()/max(plan.Probes()+plan.Later(), 1), 1)
 	m.ctx, m.cancel = context.WithCancel(ctx)
 	m.budget.Counts = plan.Mode != uprobe.Latency || !plan.Filtered() && plan.Asked() > 0
 	for i := range plan.Asked() {
@@ -171,9 +175,10 @@ func (m *sampler) turn() error {
 		return err
 	}
 	switch m.again = append(m.again, m.budget.Calm()...); {
-	case len(m.again) > 0: // they cost little
+	case !m.budget.Paid() && time.Since(m.placed) < slowest:
+	case len(m.again) > 0:
 		return m.place(&m.again)
-	case len(m.placing) > 0 && (m.budget.Paid() || time.Since(m.placed) > time.Second):
+	case len(m.placing) > 0:
 		return m.place(&m.placing)
 	}
 	if p, ok := m.budget.Next(); ok {

@@ -139,7 +139,7 @@ func (m *sampler) account() {
 		}
 	}
 	m.estimates.Pause(m.own(max(s.around-inside, 0), max(s.spent-cost, 0)))
-	own := m.own(inside, cost)
+	own := budget.Less(inside, m.load.bounds(cost, m.budget.CPUs()))
 	if n := float64(s.total()); s.Kind == budget.Count {
 		m.counted.calls, m.counted.cpu = m.counted.calls+n, m.counted.cpu+inside
 	} else if s.Kind == budget.Witness && m.counted.calls > 0 {

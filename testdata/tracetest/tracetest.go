@@ -73,7 +73,7 @@ func AnyKernel(t testing.TB) *tracefs.FS {
 // limit is how long a test may take, with all its subtests.
 func limit() time.Duration {
 	switch {
-	case fixture.All():
+	case fixture.All(), os.Getenv("FTGO_TRIAL") != "":
 		return 24 * time.Hour
 	case fixture.Long():
 		return 20 * time.Minute

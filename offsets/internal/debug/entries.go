@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -298,3 +299,17 @@ func (d *sections) dwarf(more ...string) (*dwarf.Data, error) {
 	}
 	return made, nil
 }
+
+// Attributes of Go's own (cmd/internal/dwarf/dwarf.go): the kind by the numbers of
+// package reflect, what a slice, map or channel holds, whether a field is embedded, and
+// where in a closure a variable is.
+const (
+	attrGoKind          = dwarf.Attr(0x2900)
+	attrGoElem          = dwarf.Attr(0x2902)
+	attrVector          = dwarf.Attr(0x2107) // DW_AT_GNU_vector
+	attrGoEmbedded      = dwarf.Attr(0x2903)
+	attrGoDictIndex     = dwarf.Attr(0x2906)
+	attrGoClosureOffset = dwarf.Attr(0x2907)
+)
+
+func goKind(e *dwarf.Entry) reflect.Kind { return reflect.Kind(val[int64](e, attrGoKind)) }

@@ -12,20 +12,6 @@ import (
 	"github.com/ftgo/ftgo/offsets/gotype"
 )
 
-// Attributes of Go's own (cmd/internal/dwarf/dwarf.go): the kind by the numbers of
-// package reflect, what a slice, map or channel holds, whether a field is embedded, and
-// where in a closure a variable is.
-const (
-	attrGoKind          = dwarf.Attr(0x2900)
-	attrGoElem          = dwarf.Attr(0x2902)
-	attrVector          = dwarf.Attr(0x2107) // DW_AT_GNU_vector
-	attrGoEmbedded      = dwarf.Attr(0x2903)
-	attrGoDictIndex     = dwarf.Attr(0x2906)
-	attrGoClosureOffset = dwarf.Attr(0x2907)
-)
-
-func goKind(e *dwarf.Entry) reflect.Kind { return reflect.Kind(val[int64](e, attrGoKind)) }
-
 // maxTypeDepth limits the types by value in a type.
 const maxTypeDepth = 40
 

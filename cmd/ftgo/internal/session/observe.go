@@ -152,7 +152,7 @@ func (p *planned) live(j *run.Job) (err error) {
 	p.limitMany(mode)
 	filter, first := p.Filter(), 0
 	if needs.Soon || p.Budget != nil && p.share() > 0 && len(p.Program) == 0 && !needs.Once {
-		first = cmp.Or(p.First, firstSites)
+		first = cmp.Or(p.First, min(firstSites, cmp.Or(trace.BatchSites(p.share()), firstSites)))
 		p.target.MostWanted()
 	}
 	if err := p.planFor(uprobe.Options{
