@@ -56,7 +56,7 @@ const (
 	// kept is the part of the budget that functions may take which are watched all the time, where others are sampled.
 	kept = 0.5
 	// span is how long the budget is saved for a stretch, and longest how long that may be.
-	span, shortest, longest = 0.4, 0.004, 0.2
+	span, shortest, longest = 0.2, 0.004, 0.2
 	// longestDebt is the time for which what probes have taken too much is made up for at most.
 	longestDebt = 10
 	// careful is how many times as much as it seems probes are taken to cost where that decides which functions are hot.

@@ -85,7 +85,7 @@ func TestReadableOfEndedProcess(t *testing.T) {
 	if readable, known := m.Readable(pid, addr, 8, always); !readable || !known {
 		t.Errorf("%#x can't be read once the process has ended", addr)
 	}
-	for of, addr := range map[int]uint64{pid: 42, -1: addr} {
+	for of, addr := range map[int]uint64{pid: 42, 1 << 30: addr} {
 		if readable, known := m.Readable(of, addr, 8, always); readable || known {
 			t.Errorf("%#x of process %d: readable %v, known %v", addr, of, readable, known)
 		}
