@@ -105,3 +105,21 @@ func TestReportHostile(t *testing.T) {
 func shownAs(as string) []string {
 	return append([]string{"--as", as}, map[string][]string{"probe": {"--hist"}, "trace": {"-T"}}[as]...)
 }
+
+// TestReportCutOff: a recording that was cut off does not tell how long it is, so that there is no number of that, nor a rate.
+func TestReportCutOff(t *testing.T) {
+	cut := madeUp[:strings.Index(madeUp, "# ended")]
+	for format, want := range map[string]string{
+		"table": "main.f        1       -", "csv": "main.f,1,1,0,0,0,,", "json": `"lost":0,"ns":`,
+	} {
+		r := reported(t, cut, "-o", format)
+		if r.code != cli.ExitFailed || !strings.Contains(r.stdout, want) {
+			t.Errorf("-o %s: status %d, no %q\n%s%s", format, r.code, want, r.stdout, r.stderr)
+		}
+		for _, number := range []string{" in 0", `"rate"`, `"seconds"`} {
+			if strings.Contains(r.stdout+r.stderr, number) {
+				t.Errorf("-o %s: %s\n%s%s", format, number, r.stdout, r.stderr)
+			}
+		}
+	}
+}

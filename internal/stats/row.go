@@ -4,8 +4,8 @@ package stats
 // of time, which is the whole run or one interval of it.
 type Row struct {
 	Function
-	Seconds float64 // the length of that stretch
-	Rate    float64 // calls per second of it, those that nobody saw included; 0 if it had no length
+	Seconds float64 // the length of that stretch, 0 if that is not known
+	Rate    float64 // calls per second of it, those that nobody saw included; 0 if its length is not known
 	// Raw: Latency has in it what probes cost, since that may be all of it, and Net is without that.
 	Raw bool
 	Net *Histogram

@@ -49,7 +49,7 @@ func TestCSVNames(t *testing.T) {
 
 // TestIntervalRows: rows of intervals have the number and the time, those of the whole run say so.
 func TestIntervalRows(t *testing.T) {
-	rows := []stats.Row{{Function: stats.Function{Name: "f", Calls: 7}}}
+	rows := []stats.Row{{Function: stats.Function{Name: "f", Calls: 7}, Seconds: 10}}
 	end := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	for _, test := range []struct {
 		format Format

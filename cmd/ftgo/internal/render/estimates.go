@@ -15,13 +15,16 @@ func estimate(w *stats.Whole) string {
 	return "≈" + units.Compact(math.Round(w.Calls))
 }
 
-// rate writes how many calls there were in a second.
-func rate(r stats.Row) string {
+// rate writes how many calls there were in a second, nil where that is not known.
+func rate(r stats.Row) any {
 	if r.Whole != nil && math.IsInf(r.Whole.High, 1) && r.Seconds > 0 {
 		return "≥" + units.Rate(r.Whole.Low/r.Seconds)
 	}
-	return units.Rate(r.Rate)
+	return known(rated(r), units.Rate(r.Rate))
 }
+
+// rated tells whether the rate of a row is known: a recording that was cut off does not say how long it is.
+func rated(r stats.Row) bool { return r.Seconds > 0 || r.Rate > 0 }
 
 // wholeBounds are the bounds of an estimate; high is nil where nothing bounds it.
 func wholeBounds(w *stats.Whole) (low uint64, high any) {

@@ -12,9 +12,9 @@ import (
 
 func TestEventColumns(t *testing.T) {
 	rows := []stats.Row{
-		{Function: stats.Function{Name: "main.f", Calls: 4, Events: []uint64{0, 2, 8, 1, 1, 1, 5}}},
-		{Function: stats.Function{Name: "main.g", Calls: 3, Events: []uint64{0, 0, 1}}},
-		{Function: stats.Function{Name: "main.never"}},
+		{Function: stats.Function{Name: "main.f", Calls: 4, Events: []uint64{0, 2, 8, 1, 1, 1, 5}}, Seconds: 10},
+		{Function: stats.Function{Name: "main.g", Calls: 3, Events: []uint64{0, 0, 1}}, Seconds: 10},
+		{Function: stats.Function{Name: "main.never"}, Seconds: 10},
 	}
 	names := []string{"a:never", "a:second", "b:third", "b:rare1", "b:rare2", "b:rare3", "c:last"}
 	for _, c := range []struct {

@@ -141,7 +141,9 @@ func hits(s stats.Summary) string {
 	if s.Hits > 0 {
 		text = units.Plural(s.Hits, "probe hit")
 	}
-	text += " in " + units.Duration(int64(s.Seconds*1e9))
+	if s.Seconds > 0 { // a recording that was cut off does not tell
+		text += " in " + units.Duration(int64(s.Seconds*1e9))
+	}
 	if s.Hits == 0 && s.Unseen != "" {
 		text += ": " + printable.Text(s.Unseen)
 	}
@@ -324,7 +326,7 @@ func SummaryJSON(w io.Writer, s stats.Summary, of *Interval) error {
 		{"budget", known(s.Budget > 0, object{{"percent", 100 * s.Budget}})},
 		{"unparsed", s.Unparsed}, {"probes", s.Probes}, {"functions", s.Functions},
 		{"skipped", append([]stats.Skipped{}, s.Skipped...)}, // without elements it is [], not null
-		{"host", nonzero(s.Host)}, {"began", known(!s.Began.IsZero(), &s.Began)}, {"seconds", s.Seconds}, {"own_cpu_ns", nonzero(s.Own.Nanoseconds())}, {"own_share", nonzero(s.OwnShare())},
+		{"host", nonzero(s.Host)}, {"began", known(!s.Began.IsZero(), &s.Began)}, {"seconds", nonzero(s.Seconds)}, {"own_cpu_ns", nonzero(s.Own.Nanoseconds())}, {"own_share", nonzero(s.OwnShare())},
 	}
 	if k := s.Values; k != nil {
 		summary = append(summary, member{"values", object{{"kept_by", k.By}, {"rows", k.Most}, {"fell_out", k.Fell}, {"missed_at_most", k.AtMost}}})

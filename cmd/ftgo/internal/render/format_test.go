@@ -18,7 +18,7 @@ func TestFunctionsGolden(t *testing.T) {
 	count := []stats.Row{
 		{Function: stats.Function{Name: "main.hot", Calls: 900000007}, Rate: 90000000.7},
 		{Function: stats.Function{Name: "github.com/prometheus/client_golang/prometheus/promhttp.(*responseWriterDelegator).Write", Calls: 23}, Rate: 2.3},
-		{Function: stats.Function{Name: "main.never"}},
+		{Function: stats.Function{Name: "main.never"}, Seconds: 10},
 	}
 	tests := []struct {
 		name   string

@@ -274,7 +274,7 @@ func (o Options) record(r stats.Row) object {
 	net := o.Latency && !o.Bucketed
 	amount := cmp.Or(r.Amounts, noAmounts)
 	row := append(o.counts(hidden{}, r), object{
-		{"rate", thousandths(r.Rate)}, {"sum_of", shown(o.Amount != "", amountsOf(r))}, {"left_out", shown(o.Amount != "", amount.Left)},
+		{"rate", known(rated(r), thousandths(r.Rate))}, {"sum_of", shown(o.Amount != "", amountsOf(r))}, {"left_out", shown(o.Amount != "", amount.Left)},
 	}...)
 	for _, s := range stats.Statistics {
 		name := s.Name + "_ns"
@@ -350,7 +350,7 @@ func (o Options) members(r stats.Row) object {
 		{"seen", known(r.Whole != nil, r.Calls)}, {"calls_low", known(r.Whole != nil, callsLow(r))}, {"calls_high", known(r.Whole != nil, callsHigh(r))},
 		{"why", known(r.Rest == stats.Unvalued, &r.Value)},
 		{"sum_of", known(o.Amount != "", added)}, {"histogram_of", known(o.AmountHist && amount.Count() > 0, bucketsOf(&amount.Histogram))},
-		{"rate", r.Rate}, {"ns", known(timed, exact)},
+		{"rate", known(rated(r), r.Rate)}, {"ns", known(timed, exact)},
 		// Between low and high is what the calls took without probes; raw is with them, and so is
 		// ns if it says raw.
 		{"ns_low", known(bounded, low)}, {"ns_high", known(bounded, high)}, {"ns_raw", known(bounded, raw)},

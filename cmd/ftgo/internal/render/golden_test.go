@@ -64,7 +64,7 @@ func ordinary() []stats.Row {
 		{Function: stats.Function{Name: "main.fib", Calls: 23, Completed: 23, Latency: spread(23, 95)}, Rate: 2.3},
 		{Function: stats.Function{Name: "net/http.(*conn).serve", Calls: 7, Completed: 7, Latency: spread(7, 3e9)}, Rate: 0.7},
 		{Function: stats.Function{Name: "main.once", Calls: 1, Completed: 1, Latency: histogram(4350)}, Rate: 0.1},
-		{Function: stats.Function{Name: "main.never", Latency: histogram()}},
+		{Function: stats.Function{Name: "main.never", Latency: histogram()}, Seconds: 10},
 	}
 }
 

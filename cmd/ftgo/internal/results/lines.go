@@ -129,7 +129,7 @@ type probed struct {
 	Stepped  float64 `json:"stepped_hit_ns"`
 }
 
-// A run takes no longer than this, in seconds, and, unless it takes no time, no less: rates are numbers.
+// A run takes no longer than this, in seconds, and no less: rates are numbers.
 const longest, shortest = 1e10, 1e-9
 
 // possible tells whether there can be so much CPU time.

@@ -240,8 +240,8 @@ func (r *Run) summary(text []byte) (last bool, err error) {
 	}
 	switch h := s.hits; {
 	case s.Seconds == nil || s.Began.IsZero():
-		return false, errors.New("a summary that does not tell when the run was: it was written by an older ftgo, or changed")
-	case *s.Seconds != 0 && !(*s.Seconds >= shortest && *s.Seconds <= longest):
+		return false, errors.New("a summary that does not tell when the run was: it is of a recording that was cut off, or of an older ftgo, or changed")
+	case !(*s.Seconds >= shortest && *s.Seconds <= longest):
 		return false, fmt.Errorf("a run of %v seconds", *s.Seconds)
 	case max(h.Hits, h.Delivered, h.Lost, h.Filtered, h.Counted, h.Before, h.After, h.Unparsed) > most:
 		return false, errors.New("more hits than there can be")
