@@ -45,6 +45,7 @@ func hitsOf(t *testing.T, f *tracefs.FS, pid int) (hits uint64) {
 // TestKernelMeasuredApart: what one ftgo measures is not hit by another that measures. The first is
 // stopped, so that hits of its probes would be the other's.
 func TestKernelMeasuredApart(t *testing.T) {
+	fixture.NeedLong(t)
 	f := tracetest.Kernel(t)
 	target := fixture.Build(t, "flood")
 	for _, command := range []string{"probe", "count"} {
