@@ -35,6 +35,7 @@ func (p *Probing) Fit() float64 {
 	}
 	factor := p.CPU / p.NS
 	p.NS, p.High, p.Low = p.CPU, p.CPU, min(p.Low, p.CPU)
+	p.Fault, p.Change = factor*p.Fault, factor*p.Change
 	return factor
 }
 

@@ -168,9 +168,12 @@ func summed(runs []*Run) (s stats.Summary) {
 			}
 		}
 		if p := r.Probing; p != nil {
-			all := cmp.Or(s.Probing, &stats.Probing{})
+			all, cpu := cmp.Or(s.Probing, &stats.Probing{}), 0.0
+			if s.Probing == nil || min(all.CPU, p.CPU) > 0 { // else that of one is not known, nor of all
+				cpu = plus(all.CPU, p.CPU)
+			}
 			s.Probing = &stats.Probing{
-				NS: plus(all.NS, p.NS), Low: plus(all.Low, p.Low), High: plus(all.High, p.High), CPU: plus(all.CPU, p.CPU), Others: plus(all.Others, p.Others),
+				NS: plus(all.NS, p.NS), Low: plus(all.Low, p.Low), High: plus(all.High, p.High), CPU: cpu, Others: plus(all.Others, p.Others),
 				Emulated: max(all.Emulated, p.Emulated), Stepped: max(all.Stepped, p.Stepped),
 			}
 		}

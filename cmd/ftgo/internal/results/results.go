@@ -261,6 +261,7 @@ func (r *Run) summary(text []byte) (last bool, err error) {
 	}
 	if p := s.Probing; p != nil {
 		r.Probing = &stats.Probing{NS: p.NS, Low: p.Low, High: p.High, CPU: p.CPU, Others: p.Others, Emulated: p.Emulated, Stepped: p.Stepped}
+		r.Probing.Fit() // an older ftgo did not
 	}
 	if e := s.Events; e != nil {
 		r.Kernel = &stats.KernelEvents{Delivered: e.Delivered, Lost: e.Lost, Unparsed: e.Unparsed}

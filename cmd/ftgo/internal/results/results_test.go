@@ -253,6 +253,22 @@ func TestReadRefuses(t *testing.T) {
 			all = append(all, &another)
 		}
 	}
+	// No part exceeds its whole, which is not known if that of one run is not.
+	for _, c := range []struct {
+		one, other string
+		want       stats.Probing
+	}{
+		{`{"ns":5,"ns_low":4,"ns_high":9,"cpu_ns":3}`, `{"ns":1,"ns_high":2,"cpu_ns":7}`, stats.Probing{NS: 4, Low: 3, High: 5, CPU: 10}},
+		{`{"ns":5,"ns_low":4,"ns_high":9}`, `{"ns":1,"ns_high":2,"cpu_ns":2}`, stats.Probing{NS: 6, Low: 4, High: 11}},
+		{`{"ns":1,"ns_high":2,"cpu_ns":2}`, `{"ns":5,"ns_low":4,"ns_high":9}`, stats.Probing{NS: 6, Low: 4, High: 11}},
+	} {
+		runs := read(t, change(`"seconds":10`, `"seconds":10,"probing":`+c.one), "one")
+		other := read(t, change(`"seconds":10`, `"seconds":10,"probing":`+c.other), "other")
+		other[0].Began = noon.Add(time.Hour)
+		if sum, err := Merge(append(runs, other...), false); err != nil || !reflect.DeepEqual(*sum.Probing, c.want) {
+			t.Errorf("%s and %s: %v, %+v, want %+v", c.one, c.other, err, sum.Probing, c.want)
+		}
+	}
 	twice := change(`[[99328,1]]`, `[[1,1]],"counts":[[99328,1]]`)
 	if _, err := Read(strings.NewReader(twice), "out"); err != nil {
 		t.Errorf("a key that is there twice: %v", err)
