@@ -102,6 +102,29 @@ func waitFor(t *testing.T, what string, is func() bool) {
 	}
 }
 
+// TestKernelSameFile: who measures latencies where another ftgo has probes says so, and who runs beside one of another
+// file does not.
+func TestKernelSameFile(t *testing.T) {
+	fixture.NeedLong(t)
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "flood")
+	other := filepath.Join(t.TempDir(), "other")
+	copyFile(t, target, other)
+	p := tracer(t, "probe", target, "main.framed")
+	defer p.end(t)
+	defer p.Process.Signal(syscall.SIGINT)
+	for path, want := range map[string]bool{target: true, other: false} {
+		out, err := exec.Command(built(t), "probe", "-d", "100ms", path, "main.leaf").CombinedOutput()
+		if err != nil && cliStatus(err) != 3 {
+			t.Errorf("%v\n%s", err, out)
+		}
+		said := fmt.Sprintf("process %d, another ftgo, probes the same file", p.Process.Pid)
+		if strings.Contains(string(out), said) != want {
+			t.Errorf("%s: want %t of %q\n%s", path, want, said, out)
+		}
+	}
+}
+
 // TestKernelFourAtOnce: beside three others that wait, the bounds of a run's latencies contain what the
 // program measures without probes.
 func TestKernelFourAtOnce(t *testing.T) {

@@ -138,6 +138,11 @@ func (l *Live) calibrate() error {
 	if l.plan.Mode == uprobe.Latency && base.Step > 0 {
 		l.opt.Warn(fmt.Sprintf("the trace clock %s goes in steps of %v: latencies are no more exact than that", printable.Text(base.Clock), base.Step.Round(time.Millisecond)))
 	}
+	if l.plan.Mode == uprobe.Latency {
+		if pids := l.session.Neighbours(); len(pids) > 0 {
+			l.opt.Warn(fmt.Sprintf("process %d, another ftgo, probes the same file: latencies have in them what its probes cost", pids[0]))
+		}
+	}
 	l.opt.Costs.Begin(l.armed)
 	l.look.at = time.Now()
 	if l.sampler, err = newSampler(l.armed, l); l.sampler == nil {
