@@ -97,6 +97,15 @@ var manualTexts = map[string]string{
 	"export duration":  "Stop after so many SECONDS, or after a time like 2m, and not just when told to end.",
 	"export interval":  "Read the numbers every so many SECONDS (default 0.25). A rate over a minute is off by half a percent then, as scrapes get the last ones.",
 
+	"list pid":         "Take BINARY from process PID, unless BINARY is named. A name is that of a process, by its file or as ps -o comm shows it.",
+	"list all":         "With -p NAME, --container or --cgroup, take BINARY from any of the processes that these mean, which must run one file.",
+	"list container":   "Take BINARY from a container: what the only Go program there runs, or what -p NAME or BINARY, a path from the container's root on, choose. ID is as of ftgo probe.",
+	"list cgroup":      "Take BINARY from the control group PATH, or below it, which is as of ftgo probe.",
+	"script pid":       "Take BINARY from process PID, unless BINARY is named. A name is that of a process, by its file or as ps -o comm shows it.",
+	"script all":       "With -p NAME, --container or --cgroup, take BINARY from any of the processes that these mean, which must run one file.",
+	"script container": "Take BINARY from a container: what the only Go program there runs, or what -p NAME or BINARY, a path from the container's root on, choose. ID is as of ftgo probe.",
+	"script cgroup":    "Take BINARY from the control group PATH, or below it, which is as of ftgo probe.",
+
 	"count by":          "Show a row for each value of EXPR: an argument, or a part of it, like req.URL.Path or 'key[:4]'; goid, pid, tid, cpu. The 1000 values with most calls, or with --sum with the largest sum, have rows. What others may have is told. Hits are recorded for it.",
 	"count sum":         "Add up EXPR, a whole number like a size, over calls.",
 	"script budget":     "Have the script look once a second at how often probes are hit, and disarm those that take most, for good, until the rest take at most PERCENT of one CPU, by what hits usually cost. Functions have probes of their own then, up to 50. What was not recorded is told (default 0, no limit).",
