@@ -5,20 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ftgo/ftgo/offsets/gotype"
 	"github.com/ftgo/ftgo/offsets/internal/debug"
 	"github.com/ftgo/ftgo/offsets/internal/image"
-	"github.com/ftgo/ftgo/offsets/symname"
 )
 
 // errNoVariable means that there is no such package variable.
 var errNoVariable = errors.New("no such variable")
 
 // StaticVariable finds a package variable of Go, "main.counter", or a global or static one of C:
-// its piece is Static. Of a file without debug information only the size is known. The error for
-// a name that is not there gives the names that are most like it.
+// its piece is Static. Of a file without debug information only the size is known.
 func (b *Binary) StaticVariable(name string) (Variable, error) {
 	v, err := b.staticVariable(name)
 	if err != nil {
@@ -47,30 +44,44 @@ func (b *Binary) staticVariable(name string) (v Variable, err error) {
 		return v, err
 	}
 	// Debug information leaves out what the linker made, and assembly.
-	var known []string
-	err = b.image.Described.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
-		if s.Kind != elf.STT_OBJECT || s.Size == 0 || s.Size > debug.MaxValueSize {
-			return
-		}
-		known = append(known, s.Name)
+	known := false
+	err = b.eachObject(func(s image.Symbol) {
+		known = true
 		if v.Type == nil && (s.Name == name || s.Name == debug.EscapedPath(name)) {
 			v = at(debug.Unknown("?", int64(s.Size)), s.Addr)
 		}
 	})
-	if err != nil || v.Type != nil {
-		return v, err
-	}
-	if d != nil {
-		known = d.Variables()
-	}
-	near := symname.Nearest(name, slices.Values(known), 3)
 	switch {
-	case len(known) == 0:
-		err = fmt.Errorf("%w: the file names no variables (stripped?)", errNoVariable)
-	case len(near) == 0:
-		err = errNoVariable
-	default:
-		err = fmt.Errorf("%w: did you mean %s?", errNoVariable, strings.Join(near, ", "))
+	case err != nil || v.Type != nil:
+		return v, err
+	case !known && d == nil:
+		return v, fmt.Errorf("%w: the file names no variables (stripped?)", errNoVariable)
 	}
-	return v, err
+	return v, errNoVariable
+}
+
+// eachObject visits the symbols of what may be variables.
+func (b *Binary) eachObject(visit func(image.Symbol)) error {
+	return b.image.Described.EachSymbol(elf.SHT_SYMTAB, func(s image.Symbol) {
+		if s.Kind == elf.STT_OBJECT && s.Size > 0 && s.Size <= debug.MaxValueSize {
+			visit(s)
+		}
+	})
+}
+
+// StaticVariables are the names of the variables that debug information has, or, where there is none,
+// symbols; sorted.
+func (b *Binary) StaticVariables() (names []string, err error) {
+	d, err := b.debug()
+	switch {
+	case err == nil:
+		names = d.Variables()
+	case errors.Is(err, ErrNoDebugInfo):
+		err = b.eachObject(func(s image.Symbol) { names = append(names, s.Name) })
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list variables: %w", err)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }

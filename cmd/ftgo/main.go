@@ -24,7 +24,9 @@ import (
 	"github.com/ftgo/ftgo/internal/capabilities"
 	"github.com/ftgo/ftgo/internal/doctor"
 	"github.com/ftgo/ftgo/internal/edit"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
+	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/tracefs"
 )
@@ -230,9 +232,15 @@ func watchCommand(e *env) *cli.Command {
 			fs.StringArrayVar(&at, "at", nil, "read the variables when `FUNC` is called (default runtime.usleep)")
 			fs.Lookup("interval").Usage = "read the variables every `SECONDS` (default 1 without --at)"
 		}, o.Fetch.Define, cli.Some("", o.TableFlags.Define, "top"), cli.Hides("top")),
-		Words: o.Words("watch"),
+		Words: func(words, program []string) error {
+			o.Program = program
+			return o.Target.Words("watch", words, false)
+		},
 		Run: func(ctx context.Context) error {
 			wanted := o.Funcs
+			if len(wanted) == 0 {
+				return listVariables(e, o)
+			}
 			if o.Funcs = at; len(at) == 0 {
 				o.Funcs, o.Missing = defaultAt, true
 				o.Interval = cmp.Or(o.Interval, time.Second)
@@ -240,6 +248,36 @@ func watchCommand(e *env) *cli.Command {
 			return o.Observe(ctx, view.NewVariables(o.View(), wanted, o.Funcs))
 		},
 	}
+}
+
+// listVariables lists what watch can show, of the program's own module.
+func listVariables(e *env, o *session.Options) (err error) {
+	switch {
+	case len(o.Program) > 0:
+		return cli.Usage("watch: no VAR (ftgo watch %s lists them)", printable.Text(o.Binary))
+	case o.Format != render.Table:
+		return cli.Usage("watch: -o %s needs VAR: the list of variables is a table", o.Format)
+	}
+	o.Loading = e.Doing
+	stop := e.Progress("reading " + o.Binary)
+	variables, others, err := o.Query.Variables(e.Say)
+	stop()
+	if err != nil {
+		return err
+	}
+	more := fmt.Sprintf("%s of other packages: a glob selects them, like 'net/http.*'", units.Plural(others, "variable"))
+	if len(variables) == 0 {
+		return cli.Nothing("%s: no variables of its own are known; there are %s", o.Binary, more)
+	}
+	out, done, err := o.Open(&e.Env.Env, o.Binary)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	if others > 0 {
+		e.Say("there are %s", more)
+	}
+	return render.Variables(out, variables)
 }
 
 func listCommand(e *env) *cli.Command {

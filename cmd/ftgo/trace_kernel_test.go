@@ -316,6 +316,28 @@ func TestKernelWatch(t *testing.T) {
 	}
 }
 
+// TestKernelWatchGlob shows all variables that a glob selects, and says of a wider one how many it left out.
+func TestKernelWatchGlob(t *testing.T) {
+	tracetest.Kernel(t)
+	target := fixture.Build(t, "lookup")
+	for glob, want := range map[string]string{
+		"main.*":   "main.cfg main.counter main.errNoKey main.last",
+		"*counter": "main.counter",
+	} {
+		r := ftgo(t, "watch", "-o", "json", "--at", "main.twice", target, glob, "--", target, "-n", "13")
+		var names []string
+		for _, l := range jsonLines(t, r.stdout, "variable") {
+			names = append(names, fmt.Sprint(l["name"]))
+			if l["name"] == "main.counter" && l["value"] != 13.0 {
+				t.Errorf("%s: %v", glob, l)
+			}
+		}
+		if got := strings.Join(names, " "); r.code != 0 || got != want {
+			t.Errorf("%s: status %d, %s, want %s\n%s", glob, r.code, got, want, r.stderr)
+		}
+	}
+}
+
 // TestKernelWatchInterval reads once per interval, with the change per second.
 func TestKernelWatchInterval(t *testing.T) {
 	fixture.NeedLong(t)

@@ -3,6 +3,7 @@ package capture
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -162,6 +163,15 @@ func (b *Builder) Capture(paths, more []string) (*Capture, error) {
 	c.roots = append(c.roots, last...)
 	b.arrange(c)
 	return c, nil
+}
+
+// Fetches tells whether anything is fetched of what path i of [Builder.Capture] leads to, whose type is known.
+func (c *Capture) Fetches(i int) bool {
+	return c.roots[i].typ.Kind != reflect.Invalid && c.roots[i].fetched()
+}
+
+func (n *node) fetched() bool {
+	return n.why == "" && n.typ.Size > 0 && (len(n.kids) == 0 || slices.ContainsFunc(n.kids, (*node).fetched))
 }
 
 // fetch adds an argument, and returns its first word. why is "" unless there is no room.

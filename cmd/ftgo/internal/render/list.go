@@ -83,6 +83,17 @@ func List(w io.Writer, f Format, rows []target.Row, o Options) error {
 	return writeTable(w, o.Width, false, rows, columns)
 }
 
+// Variables writes a table of package variables.
+func Variables(w io.Writer, variables []offsets.Variable) error {
+	rows := make([][2]string, len(variables))
+	for i, v := range variables {
+		rows[i] = [2]string{v.Name, v.Type.Name}
+	}
+	return writeTable(w, 0, false, rows, func(row [2]string, _ bool) object {
+		return object{{"VARIABLE", row[0]}, {"TYPE", row[1]}}
+	})
+}
+
 // Checks writes a line for each finding, in the order given; a table has the fix on a line
 // of its own. cost, if not nil, is what JSON has of the check "cost".
 func Checks(w io.Writer, f Format, checks []doctor.Finding, cost any) error {

@@ -39,7 +39,7 @@ const minNote = 16
 
 // textColumns hold text, as the first column does, and are aligned to the left; the others
 // hold numbers.
-var textColumns = []string{"VALUE", "POSITION", "ABI", "ENTRY", "NOTE", "TREND", "WAITS FOR", "CHANGED"}
+var textColumns = []string{"VALUE", "POSITION", "ABI", "ENTRY", "TYPE", "NOTE", "TREND", "WAITS FOR", "CHANGED"}
 
 // writeTable lays out a table within width columns (0 = no limit) and writes it, without its
 // header if bare. Where even the tightest layout is too wide, the last columns are left out: numbers are

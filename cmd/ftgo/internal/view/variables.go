@@ -6,18 +6,23 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
 	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
 	"github.com/ftgo/ftgo/internal/capture"
 	"github.com/ftgo/ftgo/internal/pairing"
+	"github.com/ftgo/ftgo/internal/printable"
 	"github.com/ftgo/ftgo/internal/target"
 	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/units"
 	"github.com/ftgo/ftgo/internal/uprobe"
 	"github.com/ftgo/ftgo/internal/valuetext"
 	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/symname"
 	"github.com/ftgo/ftgo/tracefs"
 )
 
@@ -27,6 +32,9 @@ type Variables struct {
 	wanted []string
 	at     []string // functions
 	last   map[watchKey]*render.VariableLine
+
+	globbed map[string]bool // names in wanted that a glob selected
+	sayLeft sync.Once
 }
 
 type watchKey struct {
@@ -37,7 +45,7 @@ type watchKey struct {
 // NewVariables returns the view of variables, and parts of them, as they are when functions are
 // called.
 func NewVariables(o *Options, wanted, at []string) *Variables {
-	return &Variables{stream: stream{opt: o}, wanted: wanted, at: at, last: make(map[watchKey]*render.VariableLine)}
+	return &Variables{stream: stream{opt: o}, wanted: wanted, at: at, last: make(map[watchKey]*render.VariableLine), globbed: make(map[string]bool)}
 }
 
 // Needs asks for one call of each process in an interval: the probe then rests.
@@ -48,6 +56,10 @@ func (v *Variables) Needs() run.Needs {
 func (v *Variables) Values(s *target.Target, features tracefs.Features) (run.Values, error) {
 	var vars []offsets.Variable
 	var paths, names []string
+	more, err := v.expand(s.Binary)
+	if err != nil {
+		return nil, err
+	}
 	for i, text := range v.wanted {
 		path := strings.TrimLeft(text, "*")
 		variable, rest, err := findVariable(s.Binary, path)
@@ -67,29 +79,98 @@ func (v *Variables) Values(s *target.Target, features tracefs.Features) (run.Val
 			}
 			return out, cli.Usage("%s", text)
 		}
+		left := more
+		for i, name := range v.wanted {
+			if v.globbed[name] && !out.Entry.Fetches(i) {
+				left++
+			}
+		}
+		text := units.Plural(left, "variable") + " left out: of types that are not known, or more than a probe can fetch (a glob that selects fewer has room)"
+		switch {
+		case left == len(v.wanted)+more:
+			return out, cli.Nothing("%s", text)
+		case left > 0:
+			v.sayLeft.Do(func() { v.opt.Env.Say("%s", text) })
+		}
 		return out, nil
 	}, nil
 }
 
+// maxGlobbed is more than one probe can fetch.
+const maxGlobbed = 128
+
+// expand replaces globs by the package variables that they select, the program's own module first. A path like
+// *main.pointer is no glob. more counts the variables beyond maxGlobbed.
+func (v *Variables) expand(b *offsets.Binary) (more int, err error) {
+	var wanted []string
+	for _, text := range v.wanted {
+		if _, _, err := findVariable(b, strings.TrimLeft(text, "*")); err == nil || !isGlob(text) {
+			wanted = append(wanted, text)
+			continue
+		}
+		pattern, err := symname.Compile(text, false)
+		if err != nil {
+			return 0, cli.Usage("%v", err)
+		}
+		names, _, err := target.Variables(b)
+		if err != nil {
+			return 0, err
+		}
+		selected, unmatched := symname.Select(slices.Values(names), []symname.Pattern{pattern}, nil)
+		if len(unmatched) > 0 {
+			return 0, cli.Nothing("%s: no variable matches %q", printable.Text(b.File().Path()), text)
+		}
+		for _, i := range selected[0] {
+			switch name := names[i]; {
+			case slices.Contains(wanted, name):
+			case len(v.globbed) == maxGlobbed:
+				more++
+			default:
+				wanted, v.globbed[name] = append(wanted, name), true
+			}
+		}
+	}
+	v.wanted = wanted
+	return more, nil
+}
+
+// isGlob tells a glob from a path, in which stars lead, or are of a type or a key.
+func isGlob(text string) bool {
+	return strings.ContainsAny(text, "*?") && !strings.ContainsAny(text, "\"`([")
+}
+
 // findVariable finds the variable that a path begins with: the longest name that is one, before any key
-// or type.
+// or type. The error names the one that is most like it.
 func findVariable(b *offsets.Binary, text string) (v offsets.Variable, rest string, err error) {
 	name := text
 	if at := strings.IndexAny(name, "\"`("); at > 0 {
 		name = name[:at-1]
 	}
+	var tried []string
 	for {
 		found, ferr := b.StaticVariable(name)
 		if ferr == nil {
 			return found, text[len(name):], nil
 		}
 		err = cmp.Or(err, ferr)
+		tried = append(tried, name)
 		cut := strings.LastIndexAny(name, ".[")
 		if cut <= strings.LastIndexByte(name, '/') {
-			return v, "", cli.Nothing("%v", err)
+			break
 		}
 		name = name[:cut]
 	}
+	known, _ := b.StaticVariables() // its error is that of StaticVariable
+	for _, name := range tried {
+		near := symname.Nearest(name, slices.Values(known), 3)
+		for i := range near {
+			near[i] += text[len(name):]
+		}
+		if len(near) > 0 {
+			return v, "", cli.Nothing("%v: did you mean %s?", err, strings.Join(near, ", "))
+		}
+	}
+	return v, "", cli.Nothing("%v", err)
 }
 
 func (v *Variables) Begin(s *run.Scene) error {
@@ -101,8 +182,12 @@ func (v *Variables) Begin(s *run.Scene) error {
 }
 
 func (v *Variables) Entry(c *pairing.Call) error {
-	values := v.Plan.Funcs[c.Func].Values.Entry.Decode(c.Args, v.memory.Process(c))
+	entry := v.Plan.Funcs[c.Func].Values.Entry
+	values := entry.Decode(c.Args, v.memory.Process(c))
 	for i := range values {
+		if v.globbed[v.wanted[i]] && !entry.Fetches(i) {
+			continue
+		}
 		line := &render.VariableLine{Time: v.Clock.Wall(c.Start), PID: c.PID, Name: v.wanted[i], Value: values[i]}
 		line.PerSecond = v.change(line)
 		if err := render.Variable(v.out, v.opt.Format, v.opt.Mixed, line); err != nil {

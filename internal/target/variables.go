@@ -1,0 +1,42 @@
+package target
+
+import (
+	"slices"
+
+	"github.com/ftgo/ftgo/offsets"
+	"github.com/ftgo/ftgo/offsets/symname"
+)
+
+// Variables are the names of package variables, first those of the program's own module, which own counts.
+// A program that is not of Go has no modules: all are its own.
+func Variables(b *offsets.Binary) (names []string, own int, err error) {
+	names, err = b.StaticVariables()
+	minor, _ := b.GoVersion()
+	others := make([]string, 0, len(names))
+	names = slices.DeleteFunc(names, func(name string) bool {
+		other := minor > 0 && !isOwn(b, symname.Split(name).Package)
+		if other {
+			others = append(others, name)
+		}
+		return other
+	})
+	return append(names, others...), len(names), err
+}
+
+// Variables are the package variables of the program's own module, and how many others there are.
+func (q *Query) Variables(say Say) (own []offsets.Variable, others int, err error) {
+	w, err := q.open(say)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer w.binary.Close()
+	names, n, err := Variables(w.binary)
+	for _, name := range names[:n] {
+		v, err := w.binary.StaticVariable(name)
+		if err != nil {
+			return nil, 0, err
+		}
+		own = append(own, v)
+	}
+	return own, len(names) - n, err
+}
