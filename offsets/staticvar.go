@@ -44,20 +44,15 @@ func (b *Binary) staticVariable(name string) (v Variable, err error) {
 		return v, err
 	}
 	// Debug information leaves out what the linker made, and assembly.
-	known := false
 	err = b.eachObject(func(s image.Symbol) {
-		known = true
 		if v.Type == nil && (s.Name == name || s.Name == debug.EscapedPath(name)) {
 			v = at(debug.Unknown("?", int64(s.Size)), s.Addr)
 		}
 	})
-	switch {
-	case err != nil || v.Type != nil:
-		return v, err
-	case !known && d == nil:
-		return v, fmt.Errorf("%w: the file names no variables (stripped?)", errNoVariable)
+	if err == nil && v.Type == nil {
+		err = errNoVariable
 	}
-	return v, errNoVariable
+	return v, err
 }
 
 // eachObject visits the symbols of what may be variables.
@@ -70,7 +65,7 @@ func (b *Binary) eachObject(visit func(image.Symbol)) error {
 }
 
 // StaticVariables are the names of the variables that debug information has, or, where there is none,
-// symbols; sorted.
+// symbols; sorted. That a file names none is an error.
 func (b *Binary) StaticVariables() (names []string, err error) {
 	d, err := b.debug()
 	switch {
@@ -78,6 +73,9 @@ func (b *Binary) StaticVariables() (names []string, err error) {
 		names = d.Variables()
 	case errors.Is(err, ErrNoDebugInfo):
 		err = b.eachObject(func(s image.Symbol) { names = append(names, s.Name) })
+	}
+	if err == nil && len(names) == 0 {
+		err = errors.New("the file names none (stripped?)")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list variables: %w", err)

@@ -13,6 +13,7 @@ import (
 func TestWatchVariables(t *testing.T) {
 	target := fixture.Build(t, "lookup")
 	untyped := fixture.Build(t, "lookup", "-ldflags=-w")
+	stripped := fixture.Build(t, "lookup", "-ldflags=-s -w")
 	const list = "VARIABLE       TYPE\nmain.cfg       main.config\nmain.counter   int\nmain.errNoKey  error\nmain.last      []int\n"
 	for _, c := range []struct {
 		args        []string
@@ -27,6 +28,9 @@ func TestWatchVariables(t *testing.T) {
 		{[]string{target, "mian.cfg.Limits.Max"}, cli.ExitNothing, "", "did you mean main.cfg.Limits.Max?"},
 		{[]string{target, "main.cgf.Limits.Max"}, cli.ExitNothing, "", "did you mean main.cfg.Limits.Max?"},
 		{[]string{target, "main.cfg.Limts.Max"}, cli.ExitUsage, "", `no field "Limts": did you mean Limits?`},
+		{[]string{stripped}, cli.ExitNothing, "", "list variables: the file names none (stripped?)"},
+		{[]string{stripped, "main.counter"}, cli.ExitNothing, "", "list variables: the file names none (stripped?)"},
+		{[]string{stripped, "main.*"}, cli.ExitNothing, "", "list variables: the file names none (stripped?)"},
 		{[]string{target, "*none*"}, cli.ExitNothing, "", `no variable matches "*none*"`},
 		{[]string{target, "main.*"}, 0, "p:ftgo/", ""},
 		{[]string{target, "*"}, 0, "p:ftgo/", "variables left out: of types that are not known, or more than a probe can fetch"},

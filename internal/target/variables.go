@@ -31,6 +31,9 @@ func (q *Query) Variables(say Say) (own []offsets.Variable, others int, err erro
 	}
 	defer w.binary.Close()
 	names, n, err := Variables(w.binary)
+	if err != nil {
+		return nil, 0, nothingf("%s: %w", q.Binary, err)
+	}
 	for _, name := range names[:n] {
 		v, err := w.binary.StaticVariable(name)
 		if err != nil {
@@ -38,5 +41,5 @@ func (q *Query) Variables(say Say) (own []offsets.Variable, others int, err erro
 		}
 		own = append(own, v)
 	}
-	return own, len(names) - n, err
+	return own, len(names) - n, nil
 }

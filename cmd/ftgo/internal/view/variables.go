@@ -114,7 +114,7 @@ func (v *Variables) expand(b *offsets.Binary) (more int, err error) {
 		}
 		names, _, err := target.Variables(b)
 		if err != nil {
-			return 0, err
+			return 0, cli.Nothing("%v", err)
 		}
 		selected, unmatched := symname.Select(slices.Values(names), []symname.Pattern{pattern}, nil)
 		if len(unmatched) > 0 {
@@ -160,7 +160,10 @@ func findVariable(b *offsets.Binary, text string) (v offsets.Variable, rest stri
 		}
 		name = name[:cut]
 	}
-	known, _ := b.StaticVariables() // its error is that of StaticVariable
+	known, kerr := b.StaticVariables()
+	if kerr != nil {
+		return v, "", cli.Nothing("%v", kerr)
+	}
 	for _, name := range tried {
 		near := symname.Nearest(name, slices.Values(known), 3)
 		for i := range near {
