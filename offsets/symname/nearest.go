@@ -23,6 +23,9 @@ func Nearest(text string, names iter.Seq[string], n int) []string {
 	var near []suggestion
 	for symbol := range names {
 		name := Split(symbol)
+		if strings.HasPrefix(name.Func, "type:") || strings.HasPrefix(name.Func, "type..") {
+			continue // the compiler makes them, to compare values
+		}
 		if name.Prefix != path { // functions of a package are neighbours
 			path, here = name.Prefix, t.in(name.Package)
 		}

@@ -52,6 +52,7 @@ func TestNearest(t *testing.T) {
 		{"star in the wrong receiver", "main.(*Stor).Put", 1, []string{"main.(*Store).Put"}},
 		{"glob", "main.Stoer.Pu*", 1, []string{"main.(*Store).Put"}},
 		{"suffix of the symbol table", "runtime.memmove.abi0", 3, []string{"runtime.memmove"}},
+		{"methods of a type, not what the compiler makes of it", "Store.*", 2, []string{"main.Store.Len", "main.(*Store).Get"}},
 		{"closure", "main.Main.func1", 1, []string{"main.main.func1"}},
 		{"C function", "prinft", 3, []string{"printf"}},
 		{"fewer than asked for", "main.rum", 9, []string{"main.run"}},
