@@ -9,34 +9,23 @@ import (
 // CPUClock tells the CPU time of processes, to the nanosecond but for what those that run now have used since
 // the last tick of the kernel.
 type CPUClock struct {
-	processes func() []int
-	pids      []int
-	found     time.Time // when pids were
-	last      map[int]time.Duration
-	used      time.Duration
+	of   *Runners
+	last map[int]time.Duration
+	used time.Duration
 }
 
-// NewCPUClock returns the clock of some processes, or of all that execute a file. It begins at 0.
-func NewCPUClock(pids []int, binary string) *CPUClock {
-	c := &CPUClock{processes: func() []int { return pids }, last: make(map[int]time.Duration)}
-	if len(pids) == 0 {
-		c.processes = func() []int { return Running(binary) }
-	}
+// NewCPUClock returns the clock of processes. It begins at 0.
+func NewCPUClock(of *Runners) *CPUClock {
+	c := &CPUClock{of: of, last: make(map[int]time.Duration)}
 	c.Used()
 	c.used = 0
 	return c
 }
 
-// findAgain is how long a list of processes is used: to make one takes a millisecond or more.
-const findAgain = 100 * time.Millisecond
-
 // Used is the CPU time that the processes have used since the clock began. What one uses before it is found, or after it
 // was asked last and has ended, is missing.
 func (c *CPUClock) Used() time.Duration {
-	if now := time.Now(); now.Sub(c.found) > findAgain {
-		c.pids, c.found = c.processes(), now
-	}
-	for _, pid := range c.pids {
+	for _, pid := range c.of.recent() {
 		used, ok := cpuTime(pid)
 		if !ok {
 			delete(c.last, pid)

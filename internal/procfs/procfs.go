@@ -54,22 +54,55 @@ func Name(pid int) (string, error) {
 // Exe is where the file of a process is.
 func Exe(pid int) string { return folder(Executing(pid)) + "/exe" }
 
-// Executables visits the processes and the paths of the files that they run. A thread of the kernel has
-// none, and somebody else's is shown to root alone.
-func Executables(yield func(pid int, path string) bool) {
+// Programs are the processes that run a file, as one look at all of them has found them.
+type Programs []Program
+
+// Program is a process, and the file that it runs.
+type Program struct {
+	PID  int
+	Path string // of the file
+	link string // leads to it
+	file os.FileInfo
+}
+
+// Look looks at each process there is, just once. A thread of the kernel runs no file, and somebody else's is shown
+// to root alone.
+func Look() (all Programs) {
 	pids, _ := All() // what was read will do
 	for _, pid := range pids {
-		if _, path := executing(pid); path != "" && !yield(pid, path) {
-			return
+		tid, path := executing(pid)
+		link := folder(tid) + "/exe"
+		if path == "" {
+			continue
+		} else if file, err := os.Stat(link); err == nil { // else it has just ended
+			all = append(all, Program{pid, path, link, file})
 		}
 	}
+	return all
 }
+
+// Running are the processes that run the file at a path.
+func (all Programs) Running(path string) (running []int) {
+	file, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	for _, p := range all {
+		if sameFile(path, p.link, file, p.file) {
+			running = append(running, p.PID)
+		}
+	}
+	return running
+}
+
+// Running are the processes that run the file at a path now.
+func Running(path string) []int { return Look().Running(path) }
 
 // Replaced are the processes that run a file which had this absolute path, and has it no more.
 func Replaced(path string) (running []int) {
-	for pid, exe := range Executables {
-		if former, deleted := CutDeleted(exe); deleted && former == path {
-			running = append(running, pid)
+	for _, p := range Look() {
+		if former, deleted := CutDeleted(p.Path); deleted && former == path {
+			running = append(running, p.PID)
 		}
 	}
 	return running
@@ -83,22 +116,24 @@ func CutDeleted(path string) (former string, deleted bool) {
 
 // Named are the processes among some, this one aside, whose file has a name, or, if there are none, whose own
 // name that is: a shell that runs a script of the name is not what was meant.
-func Named(name string, among func(pid int) bool) (found []int) {
-	var alike []int
-	for pid, exe := range Executables {
-		former, _ := CutDeleted(exe)
-		if pid == os.Getpid() || !among(pid) {
+func (all Programs) Named(name string, among func(pid int) bool) (found []int) {
+	var others []int
+	for _, p := range all {
+		if p.PID == os.Getpid() || !among(p.PID) {
 			continue
-		} else if filepath.Base(former) == name {
-			found = append(found, pid)
-		} else if own, err := Name(pid); err == nil && own == name {
-			alike = append(alike, pid)
+		} else if former, _ := CutDeleted(p.Path); filepath.Base(former) == name {
+			found = append(found, p.PID)
+		} else {
+			others = append(others, p.PID)
 		}
 	}
-	if len(found) == 0 {
-		return alike
+	if len(found) > 0 {
+		return found
 	}
-	return found
+	return slices.DeleteFunc(others, func(pid int) bool {
+		own, err := Name(pid)
+		return err != nil || own != name
+	})
 }
 
 // Executing is a thread of a process that has its memory and its file: the first, which the
@@ -129,28 +164,6 @@ func executing(pid int) (tid int, path string) {
 func alone(pid int) bool {
 	var stat syscall.Stat_t
 	return syscall.Stat(folder(pid)+"/task", &stat) == nil && stat.Nlink <= 3
-}
-
-// Running are the processes that run the file at a path. It is asked again and again, and looks at each
-// process there is: so it looks just once at most.
-func Running(path string) (running []int) {
-	file, err := os.Stat(path)
-	if err != nil {
-		return nil
-	}
-	pids, _ := All() // what was read will do
-	for _, pid := range pids {
-		exe := folder(pid) + "/exe"
-		other, err := os.Stat(exe)
-		if errors.Is(err, fs.ErrNotExist) && !alone(pid) {
-			exe = Exe(pid)
-			other, err = os.Stat(exe)
-		}
-		if err == nil && sameFile(path, exe, file, other) {
-			running = append(running, pid)
-		}
-	}
-	return running
 }
 
 // Executes tells whether a process runs the file at a path, or has it mapped as a library.

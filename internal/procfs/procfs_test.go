@@ -1,6 +1,7 @@
 package procfs
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,6 +63,54 @@ func TestRunning(t *testing.T) {
 	}
 }
 
+// TestLook: one look answers all questions, of a process that is gone meanwhile, too.
+func TestLook(t *testing.T) {
+	cmd := exec.Command("sleep", "1000")
+	if err := cmd.Start(); err != nil {
+		t.Skip(err)
+	}
+	all, pid := Look(), cmd.Process.Pid
+	if err := errors.Join(cmd.Process.Kill(), cmd.Process.Release()); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = syscall.Wait4(pid, nil, 0, nil)
+	path := ""
+	for _, p := range all {
+		if p.PID == pid {
+			path = p.Path
+		}
+	}
+	among := func(other int) bool { return other == pid }
+	if named := all.Named(filepath.Base(path), among); !slices.Equal(named, []int{pid}) || !slices.Contains(all.Running(path), pid) {
+		t.Errorf("process %d runs %q: named %v, running %v", pid, path, named, all.Running(path))
+	}
+	if now := Running(path); slices.Contains(now, pid) {
+		t.Errorf("process %d is gone, and runs", pid)
+	}
+}
+
+// TestRunnersShared: all who ask soon one after another share one search.
+func TestRunnersShared(t *testing.T) {
+	searches := 0
+	of := &Runners{find: func() []int {
+		searches++
+		time.Sleep(10 * time.Millisecond) // for which the next one is not due for half a second
+		return []int{os.Getpid()}
+	}}
+	began, b, c := time.Now(), NewBusyTimes(of), NewCPUClock(of)
+	for range 100 {
+		b.Waited()
+		c.Used()
+	}
+	if most := 1 + int(time.Since(began)/findAgain); searches > most {
+		t.Errorf("%d searches, want at most %d", searches, most)
+	}
+	before := searches
+	if used, processes := b.Since(); searches != before+1 || processes != 1 || used < 0 {
+		t.Errorf("the last look: %d more searches, %v of %d processes", searches-before, used, processes)
+	}
+}
+
 func TestOpenFiles(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "open"))
 	if err != nil {
@@ -87,14 +136,14 @@ func ownTime() time.Duration {
 }
 
 func TestBusyTimes(t *testing.T) {
-	for name, b := range map[string]*BusyTimes{"by number": NewBusyTimes([]int{os.Getpid()}, ""), "by file": NewBusyTimes(nil, Exe(os.Getpid()))} {
+	for name, b := range map[string]*BusyTimes{"by number": NewBusyTimes(NewRunners([]int{os.Getpid()}, "")), "by file": NewBusyTimes(NewRunners(nil, Exe(os.Getpid())))} {
 		for first, now := ownTime(), time.Duration(0); now < first+5*Tick; now = ownTime() {
 		}
 		if used, processes := b.Since(); processes == 0 || used < Tick {
 			t.Errorf("%s: %v of %d processes", name, used, processes)
 		}
 	}
-	if used, processes := NewBusyTimes(nil, "/none").Since(); processes != 0 || used != 0 {
+	if used, processes := NewBusyTimes(NewRunners(nil, "/none")).Since(); processes != 0 || used != 0 {
 		t.Errorf("of no file: %v of %d processes", used, processes)
 	}
 }
@@ -102,12 +151,12 @@ func TestBusyTimes(t *testing.T) {
 // TestWaiting: threads that always had a CPU, and those of nobody, have not waited; those that
 // wait have done so for a part of the time.
 func TestWaiting(t *testing.T) {
-	for name, b := range map[string]*BusyTimes{"by number": NewBusyTimes([]int{os.Getpid()}, ""), "of no file": NewBusyTimes(nil, "/none")} {
+	for name, b := range map[string]*BusyTimes{"by number": NewBusyTimes(NewRunners([]int{os.Getpid()}, "")), "of no file": NewBusyTimes(NewRunners(nil, "/none"))} {
 		if share := b.Waited(); share < 0 || share >= 1 || name == "of no file" && share != 0 {
 			t.Errorf("%s: %v", name, share)
 		}
 	}
-	b := NewBusyTimes([]int{os.Getpid()}, "")
+	b := NewBusyTimes(NewRunners([]int{os.Getpid()}, ""))
 	b.first = nil
 	var sum waited
 	for _, thread := range b.threads() {

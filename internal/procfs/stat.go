@@ -2,9 +2,7 @@ package procfs
 
 import (
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -136,19 +134,54 @@ func statusLine(status, key string) string {
 	return strings.TrimSpace(value)
 }
 
-// BusyTimes follow the CPU time of processes, and how long their threads wait for a CPU.
-type BusyTimes struct {
-	processes func() []int
-	last      map[int]time.Duration
-	first     map[int]waited // by the thread's number
+// Runners are some processes, or those that execute a file, which come and go.
+type Runners struct {
+	find  func() []int // nil of some processes
+	pids  []int
+	until time.Time // when they are to be found again
 }
 
-// NewBusyTimes follows some processes, or all that execute a file.
-func NewBusyTimes(pids []int, binary string) *BusyTimes {
-	b := &BusyTimes{processes: func() []int { return pids }}
+// NewRunners returns some processes, or all that execute a file.
+func NewRunners(pids []int, binary string) *Runners {
+	r := &Runners{pids: pids}
 	if len(pids) == 0 {
-		b.processes = func() []int { return Running(binary) }
+		r.find = func() []int { return Running(binary) }
 	}
+	return r
+}
+
+// now are the processes, found again.
+func (r *Runners) now() []int {
+	r.until = time.Time{}
+	return r.recent()
+}
+
+// To find processes takes a hundredth of the time, unless it takes so long that who comes would not be known in time.
+const (
+	findShare = 0.01
+	findAgain = 500 * time.Millisecond
+)
+
+// recent are the processes, found again if that is due.
+func (r *Runners) recent() []int {
+	if before := time.Now(); r.find != nil && !before.Before(r.until) {
+		r.pids = r.find()
+		took := time.Since(before)
+		r.until = before.Add(min(time.Duration(float64(took)/findShare), findAgain))
+	}
+	return r.pids
+}
+
+// BusyTimes follow the CPU time of processes, and how long their threads wait for a CPU.
+type BusyTimes struct {
+	of    *Runners
+	last  map[int]time.Duration
+	first map[int]waited // by the thread's number
+}
+
+// NewBusyTimes follows processes.
+func NewBusyTimes(of *Runners) *BusyTimes {
+	b := &BusyTimes{of: of}
 	b.Since()
 	b.first = b.threads()
 	return b
@@ -158,7 +191,7 @@ func NewBusyTimes(pids []int, binary string) *BusyTimes {
 // less for each of them. processes is how many were found: none may execute a library.
 func (b *BusyTimes) Since() (used time.Duration, processes int) {
 	now := make(map[int]time.Duration)
-	for _, pid := range b.processes() {
+	for _, pid := range b.of.now() {
 		if stat, err := ReadStat(pid); err == nil { // else it has just ended
 			now[pid] = stat.CPU
 			used += stat.CPU - b.last[pid]
@@ -167,9 +200,6 @@ func (b *BusyTimes) Since() (used time.Duration, processes int) {
 	b.last = now
 	return used, len(now)
 }
-
-// found are the processes that were found when Since was asked last.
-func (b *BusyTimes) found() []int { return slices.Collect(maps.Keys(b.last)) }
 
 // waited is how long a thread has run, and how long it could have, but had no CPU.
 type waited struct{ ran, waited uint64 }
@@ -197,7 +227,7 @@ func ThreadTime() time.Duration {
 // kernels without CONFIG_SCHED_INFO don't have.
 func (b *BusyTimes) threads() map[int]waited {
 	threads := make(map[int]waited)
-	for _, pid := range b.processes() {
+	for _, pid := range b.of.recent() {
 		tids, _ := Threads(pid) // none of one that has just ended
 		for _, tid := range tids {
 			text, _ := os.ReadFile(fmt.Sprintf("%s/task/%d/schedstat", folder(pid), tid))

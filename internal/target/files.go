@@ -48,9 +48,9 @@ func FileOf(binary string) (f File, ok bool) {
 	return newFile(path, path)
 }
 
-// FilesOf are the files that processes of a name among some run now.
-func FilesOf(name string, among func(pid int) bool) (files []File) {
-	for _, pid := range procfs.Named(name, among) {
+// FilesOf are the files that some processes run now.
+func FilesOf(pids []int) (files []File) {
+	for _, pid := range pids {
 		exe := procfs.Exe(pid)
 		if path, err := os.Readlink(exe); err == nil {
 			f, ok := newFile(strings.TrimSuffix(path, " (deleted)"), exe)

@@ -78,8 +78,8 @@ func within(path, module string) bool {
 
 // GoProcesses visits the processes of Go programs, this one aside, with the paths of their files.
 func GoProcesses(yield func(pid int, exe string) bool) {
-	for pid, exe := range procfs.Executables {
-		if pid != os.Getpid() && isGo(procfs.Exe(pid)) && !yield(pid, exe) {
+	for _, p := range procfs.Look() {
+		if p.PID != os.Getpid() && isGo(procfs.Exe(p.PID)) && !yield(p.PID, p.Path) {
 			return
 		}
 	}

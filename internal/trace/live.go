@@ -84,7 +84,8 @@ func (l *Live) Arm(ctx context.Context, sink Sink) (err error) {
 		return err
 	}
 	l.armed, l.sink = ctx, sink
-	l.look.busy = procfs.NewBusyTimes(l.opt.PIDs, l.plan.Binary.File().Link())
+	l.look.runners = procfs.NewRunners(l.opt.PIDs, l.plan.Binary.File().Link())
+	l.look.busy = procfs.NewBusyTimes(l.look.runners)
 	// What is made last is hit first.
 	if err := l.kernel.start(l.fs); err != nil {
 		return err

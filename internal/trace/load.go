@@ -32,13 +32,13 @@ type load struct {
 }
 
 func newLoad(l *Live) (w *load, err error) {
-	n, link, pids := len(l.plan.Funcs), l.plan.Binary.File().Link(), l.opt.PIDs
+	n, link, of := len(l.plan.Funcs), l.plan.Binary.File().Link(), l.look.runners
 	w = &load{plan: l.plan, base: n, last: l.from.Hits, faults: l.stream.Faults(), calls: make([]float64, n+1), spent: make([]float64, n+1)}
 	w.costs = pairing.HitCosts{Least: pairing.UsualCost.Times(0.5), Typical: pairing.UsualCost, Most: pairing.UsualCost.Times(2)}
-	if running := procfs.Running(link); slices.ContainsFunc(pids, func(pid int) bool { return slices.Contains(running, pid) }) {
-		pids = nil // else the file is a library
+	if slices.ContainsFunc(l.opt.PIDs, func(pid int) bool { return procfs.SameFile(link, procfs.Exe(pid)) }) {
+		of = procfs.NewRunners(nil, link) // else the file is a library
 	}
-	w.clock = procfs.NewCPUClock(pids, link)
+	w.clock = procfs.NewCPUClock(of)
 	if w.last == nil {
 		w.last, err = l.session.Profile()
 	}

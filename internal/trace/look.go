@@ -79,6 +79,7 @@ type look struct {
 	// replaced are the processes, and 0 for BINARY, of which it was said that they run, or are, another
 	// file than the one that is probed.
 	replaced map[int]bool
+	runners  *procfs.Runners // what is traced
 	busy     *procfs.BusyTimes
 	used     time.Duration // the CPU time of what is traced while probes were armed
 	waited   float64       // the share of its time that it waited for a CPU

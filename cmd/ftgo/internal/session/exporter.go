@@ -117,12 +117,13 @@ func (e *exporter) follow(ctx context.Context) (err error) {
 // look starts runs of the files that the program is of now, and ends those of others.
 func (e *exporter) look(ctx context.Context) error {
 	walk := time.Since(e.walked) >= walkEvery
+	var all procfs.Programs // looked at once for all that is asked of them
 	if walk {
-		e.walked = time.Now()
+		e.walked, all = time.Now(), procfs.Look()
 	} else if e.name != "" || e.scope.Living != nil {
 		return nil
 	}
-	wanted, err := e.wanted()
+	wanted, err := e.wanted(all)
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (e *exporter) look(ctx context.Context) error {
 		if !walk {
 			continue
 		}
-		running := procfs.Running(f.link())
+		running := all.Running(f.link())
 		if e.scope.Living != nil {
 			running = slices.DeleteFunc(running, func(pid int) bool { return !e.scope.Has(pid) })
 		}
@@ -208,10 +209,10 @@ func (e *exporter) what() string {
 
 // wanted are the files that the program is of now. What --container means may turn out to be several ones: that is told, and no
 // reason to end once something has begun.
-func (e *exporter) wanted() ([]target.File, error) {
+func (e *exporter) wanted(all procfs.Programs) ([]target.File, error) {
 	if e.scope.Living == nil {
 		if e.name != "" {
-			return target.FilesOf(e.name, func(int) bool { return true }), nil
+			return target.FilesOf(all.Named(e.name, func(int) bool { return true })), nil
 		}
 		if f, ok := target.FileOf(e.o.Binary); ok {
 			return []target.File{f}, nil
@@ -229,7 +230,7 @@ func (e *exporter) wanted() ([]target.File, error) {
 		e.o.Warn(text)
 	}
 	if e.name != "" {
-		return target.FilesOf(e.name, func(pid int) bool { return slices.Contains(pids, pid) }), nil
+		return target.FilesOf(all.Named(e.name, func(pid int) bool { return slices.Contains(pids, pid) })), nil
 	}
 	return target.FilesBelow(e.o.Binary, pids), nil
 }
