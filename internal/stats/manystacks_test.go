@@ -26,7 +26,7 @@ func TestManyStacks(t *testing.T) {
 			known = row.Calls
 		}
 	}
-	if n := len(s.Rows()); n > maxStacks+1 || all != 2*calls || sum != 4*calls || beyond != calls-maxStacks || known != calls+1 {
+	if n := len(s.Rows()); n > MaxStacks+1 || all != 2*calls || sum != 4*calls || beyond != calls-MaxStacks || s.Beyond != beyond || known != calls+1 {
 		t.Errorf("%d stacks, %d calls of %d, %d ns, %d from callers that are not known, %d of one that is", n, all, 2*calls, sum, beyond, known)
 	}
 }

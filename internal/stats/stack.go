@@ -43,17 +43,18 @@ type StackRow struct {
 	Amount                              int64 // the sum of what [Amounts] has, likewise
 }
 
-// maxStacks is how many stacks are told apart. The callers of calls that come from others later are not
+// MaxStacks is how many stacks are told apart. The callers of calls that come from others later are not
 // known: one row of each function has these calls, so that no number is short of any.
-const maxStacks = 100_000
+const MaxStacks = 100_000
 
 // unknown are callers that are not known.
 var unknown = []uint64{0}
 
 // Stacks adds up calls by function and stack. The zero value is empty and ready to use.
 type Stacks struct {
-	rows map[string]*StackRow
-	key  []byte
+	Beyond uint64 // calls whose callers are not known, because too many others were
+	rows   map[string]*StackRow
+	key    []byte
 }
 
 // Add takes a call that has ended, from where pcs tells. If it has returned, it took so long,
@@ -65,7 +66,8 @@ func (s *Stacks) Add(c *pairing.Call, pcs []uint64, timing Timing, self, runnabl
 	}
 	row := s.rows[string(s.key)]
 	if row == nil {
-		if len(s.rows) >= maxStacks && !slices.Equal(pcs, unknown) {
+		if len(s.rows) >= MaxStacks && !slices.Equal(pcs, unknown) {
+			s.Beyond++
 			s.Add(c, unknown, timing, self, runnable, amount)
 			return
 		}

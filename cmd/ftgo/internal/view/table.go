@@ -242,6 +242,9 @@ func (r *Table) writeStacks(t *trace.Table) error {
 	if r.Stacks == nil {
 		return nil
 	}
+	if n := r.Stacks.Beyond; n > 0 {
+		r.Env.Warn(fmt.Sprintf("callers of %d calls are not known: %d stacks are told apart, and others came later", n, stats.MaxStacks))
+	}
 	amount := r.options().Amount
 	b := r.Plan.Binary
 	var rows []render.Stack

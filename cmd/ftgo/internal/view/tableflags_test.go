@@ -2,9 +2,16 @@ package view
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/cli"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/render"
+	"github.com/ftgo/ftgo/cmd/ftgo/internal/run"
+	"github.com/ftgo/ftgo/internal/addresses"
 	"github.com/ftgo/ftgo/internal/stats"
+	"github.com/ftgo/ftgo/internal/trace"
+	"github.com/ftgo/ftgo/internal/uprobe"
 )
 
 func TestSortRows(t *testing.T) {
@@ -69,6 +76,21 @@ func TestTopRows(t *testing.T) {
 		flags.Values.Sum.Text = c.sum
 		if flags.order() != c.order || flags.keptBy() != c.keptBy {
 			t.Errorf("%+v: %s, %s", c, flags.order(), flags.keptBy())
+		}
+	}
+}
+
+// TestStacksBeyond: who reads stacks is told once how many calls have callers that are not known, and nothing if none has.
+func TestStacksBeyond(t *testing.T) {
+	for beyond, want := range map[uint64]string{0: "", 7: "ftgo: callers of 7 calls are not known: 100000 stacks are told apart, and others came later\n"} {
+		var out, stderr strings.Builder
+		stacks := &addresses.Stacks{}
+		stacks.Beyond = beyond
+		r := &Table{opt: &Options{Format: render.Folded}, Scene: &run.Scene{
+			Env: &cli.Env{Stderr: &stderr, Quiet: true}, Out: &out, Stacks: stacks, Plan: &uprobe.Plan{},
+		}}
+		if err := r.writeStacks(&trace.Table{}); err != nil || out.String() != "" || stderr.String() != want {
+			t.Errorf("%d: %v, %q, %q", beyond, err, out.String(), stderr.String())
 		}
 	}
 }
